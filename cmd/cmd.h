@@ -169,7 +169,7 @@ bool rd_opt_given(const struct rd_ctx *ctx, const char *name);
 /* The devices of --device (NULL: not given) and of the operands, separated by commas; NULL: no device. Caller frees. */
 char *rd_devices(const char *list, char *const *operands);
 
-/* For `take`: the index of the argument among the words in `complete`; -EINVAL with `err` filled if it is none of them. */
+/* For `take`: the index of the argument among the words in `complete`; -EINVAL with `err` filled if it is not among them. */
 int rd_opt_word(const struct rd_opt *opt, const char *arg, struct rd_err *err);
 
 /* For `take`: fills `err` with the option as object and the given message; -EINVAL. */

@@ -91,9 +91,9 @@ static bool note_operands(const struct rd_ctx *ctx, int argc, char **argv)
 }
 
 /* Directories of terminfo. $TERMINFO only if the environment can be trusted. */
-static const struct rd_confine_folder *terminal_folders(void)
+static const struct rd_confine_dir *terminal_dirs(void)
 {
-	static struct rd_confine_folder folders[] = {
+	static struct rd_confine_dir dirs[] = {
 		{ "/etc/terminfo", false },
 		{ "/lib/terminfo", false },
 		{ "/usr/lib/terminfo", false },
@@ -102,8 +102,8 @@ static const struct rd_confine_folder *terminal_folders(void)
 		{ NULL, false },
 	};
 
-	folders[RD_ARRAY_SIZE(folders) - 2].path = secure_getenv("TERMINFO");
-	return folders;
+	dirs[RD_ARRAY_SIZE(dirs) - 2].path = secure_getenv("TERMINFO");
+	return dirs;
 }
 
 /* Loads files that libraries would open at their first use. */
@@ -145,7 +145,7 @@ int rd_privileges_drop(struct rd_ctx *ctx, int argc, char **argv, struct rd_err 
 		needs |= RD_CONFINE_TERMINAL | RD_CONFINE_READ;
 	r = rd_opener_start(live, err);
 	if (!r)
-		r = rd_confine(needs, terminal_folders(), err);
+		r = rd_confine(needs, terminal_dirs(), err);
 	if (r < 0)
 		return r;
 	rd_confined_text(rd_confined(), &text);

@@ -29,7 +29,7 @@ char *rd_next_part(const char **at, char separator);
 const char *rd_stat_field(const char *text, unsigned number);
 
 /* Whether a port matches the user's choice: DEVICE, DEVICE/PORT (as in rdma(8)) or DEVICE:PORT, both optionally shell
- * patterns; an empty device matches any. Port 0 means the device as a whole, which is none of its ports. */
+ * patterns; an empty device matches any. Port 0 means the device as a whole, not a port. */
 bool rd_port_fits(const char *wanted, const char *device, unsigned port);
 
 /* Copies of texts that were parsed in place, and to which results point. */

@@ -58,7 +58,7 @@ static int drop_capabilities(void)
 	return syscall(SYS_capset, &head, none) < 0 ? -errno : 0;
 }
 
-int rd_confine(unsigned needs, const struct rd_confine_folder *folders, struct rd_err *err)
+int rd_confine(unsigned needs, const struct rd_confine_dir *dirs, struct rd_err *err)
 {
 	int r;
 
@@ -72,12 +72,12 @@ int rd_confine(unsigned needs, const struct rd_confine_folder *folders, struct r
 		return rd_err_set(err, errno, "no_new_privs", "cannot set");
 #ifdef RD_SANITIZED
 	/* At exit a sanitizer starts another process that inspects this one, with files and calls that no list could cover. */
-	(void)folders;
+	(void)dirs;
 	(void)needs;
 	prctl(PR_SET_DUMPABLE, 1);
 	state.landlock = state.seccomp = EOPNOTSUPP;
 #else
-	state.landlock = -rd_landlock_apply(needs & RD_CONFINE_READ ? folders : NULL, needs & RD_CONFINE_VERBS,
+	state.landlock = -rd_landlock_apply(needs & RD_CONFINE_READ ? dirs : NULL, needs & RD_CONFINE_VERBS,
 					    &state.landlock_abi);
 	state.seccomp = -rd_seccomp_apply(needs);
 #endif

@@ -13,12 +13,12 @@
 enum rd_confine_need {
 	RD_CONFINE_CHILDREN = 1, /* start processes, which are confined in the same way, watch and kill them */
 	RD_CONFINE_TERMINAL = 2, /* set up a terminal */
-	RD_CONFINE_READ = 4,	 /* open files for reading below the given folders */
+	RD_CONFINE_READ = 4,	 /* open files for reading below the given directories */
 	RD_CONFINE_VERBS = 8,	 /* with RD_CONFINE_READ: open existing files for writing, and use RDMA devices */
 	RD_CONFINE_UID = 16,	 /* stay root, though without capabilities, to open files that only root can open */
 };
 
-struct rd_confine_folder {
+struct rd_confine_dir {
 	const char *path; /* files below it may be read; a file: only that. NULL: end of the list */
 	bool write;	  /* with RD_CONFINE_VERBS: existing files and devices may be written to */
 };
@@ -33,12 +33,12 @@ struct rd_confined {
 
 /*
  * Permanently drops: root's uid and all groups (if it had them), all capabilities, new privileges through execve, files
- * (landlock) and system calls (seccomp) that `needs` does not include. `folders` (may be NULL) may be read with
+ * (landlock) and system calls (seccomp) that `needs` does not include. `dirs` (may be NULL) may be read with
  * RD_CONFINE_READ; without landlock any file may be read that the user can read. Open descriptors stay. Call it
  * before threads are started. -errno with `err` filled if privileges could not be dropped; then the process must not
  * continue.
  */
-int rd_confine(unsigned needs, const struct rd_confine_folder *folders, struct rd_err *err);
+int rd_confine(unsigned needs, const struct rd_confine_dir *dirs, struct rd_err *err);
 
 /* Of this process. */
 const struct rd_confined *rd_confined(void);

@@ -33,10 +33,10 @@ static size_t ruleset_size(unsigned abi)
 	return abi >= 6 ? sizeof(struct ruleset) : abi >= 4 ? 2 * sizeof(uint64_t) : sizeof(uint64_t);
 }
 
-/* A missing folder needs no rule. Directory rights are refused for a file. */
-static int allow(int ruleset, const struct rd_confine_folder *folder, bool may_write, unsigned abi)
+/* A missing directory needs no rule. Directory rights are refused for a file. */
+static int allow(int ruleset, const struct rd_confine_dir *dir, bool may_write, unsigned abi)
 {
-	_cleanup_close_ int fd = open(folder->path, O_PATH | O_CLOEXEC);
+	_cleanup_close_ int fd = open(dir->path, O_PATH | O_CLOEXEC);
 	struct landlock_path_beneath_attr beneath = { .allowed_access = LANDLOCK_ACCESS_FS_READ_FILE, .parent_fd = fd };
 	struct stat st;
 
@@ -44,12 +44,12 @@ static int allow(int ruleset, const struct rd_confine_folder *folder, bool may_w
 		return 0;
 	if (S_ISDIR(st.st_mode))
 		beneath.allowed_access |= LANDLOCK_ACCESS_FS_READ_DIR;
-	if (folder->write && may_write)
+	if (dir->write && may_write)
 		beneath.allowed_access |= LANDLOCK_ACCESS_FS_WRITE_FILE | (abi >= 5 ? ACCESS_FS_IOCTL_DEV : 0);
 	return syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) < 0 ? -errno : 0;
 }
 
-int rd_landlock_apply(const struct rd_confine_folder *folders, bool may_write, unsigned *abi)
+int rd_landlock_apply(const struct rd_confine_dir *dirs, bool may_write, unsigned *abi)
 {
 	long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 	_cleanup_close_ int fd = -1;
@@ -64,8 +64,8 @@ int rd_landlock_apply(const struct rd_confine_folder *folders, bool may_write, u
 	fd = (int)syscall(SYS_landlock_create_ruleset, &ruleset, ruleset_size(*abi), 0);
 	if (fd < 0)
 		return -errno;
-	for (; folders && folders->path && !r; folders++)
-		r = allow(fd, folders, may_write, *abi);
+	for (; dirs && dirs->path && !r; dirs++)
+		r = allow(fd, dirs, may_write, *abi);
 	if (!r && syscall(SYS_landlock_restrict_self, fd, 0) < 0)
 		r = -errno;
 	return r;

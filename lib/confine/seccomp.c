@@ -227,7 +227,7 @@ struct filter {
 	unsigned short n;
 };
 
-static void add(struct filter *filter, uint16_t code, uint32_t k, uint8_t if_true, uint8_t if_false)
+static void add_instruction(struct filter *filter, uint16_t code, uint32_t k, uint8_t if_true, uint8_t if_false)
 {
 	filter->v[filter->n++] = (struct sock_filter){ code, if_true, if_false, k };
 }
@@ -250,25 +250,28 @@ static void add_test(struct filter *filter, const struct call *call)
 	uint32_t argument = lower_half(call->argument);
 
 	if (call->test == IS_NULL) {
-		add(filter, LOAD, argument + sizeof(uint32_t), 0, 0);
-		add(filter, IF_EQUAL, 0, 0, 3);
+		add_instruction(filter, LOAD, argument + sizeof(uint32_t), 0, 0);
+		add_instruction(filter, IF_EQUAL, 0, 0, 3);
 	}
-	add(filter, LOAD, argument, 0, 0);
+	add_instruction(filter, LOAD, argument, 0, 0);
 	if (call->test == NONE_OF)
-		add(filter, IF_ANY_OF, call->value, 1, 0);
+		add_instruction(filter, IF_ANY_OF, call->value, 1, 0);
 	else
-		add(filter, IF_EQUAL, call->test == IS_SELF ? (uint32_t)getpid() : call->value, 0, 1);
+		add_instruction(filter, IF_EQUAL, call->test == IS_SELF ? (uint32_t)getpid() : call->value, 0, 1);
 }
 
 /* The system call number is in the accumulator before and after it. */
 static void allow(struct filter *filter, const struct call *call)
 {
-	add(filter, IF_EQUAL, (uint32_t)call->number, 0, call->test == ANY ? 1 : call->test == IS_NULL ? 6 : 4);
+	add_instruction(filter, IF_EQUAL, (uint32_t)call->number, 0,
+			call->test == ANY     ? 1 :
+			call->test == IS_NULL ? 6 :
+						4);
 	if (call->test != ANY)
 		add_test(filter, call);
-	add(filter, RETURN, SECCOMP_RET_ALLOW, 0, 0);
+	add_instruction(filter, RETURN, SECCOMP_RET_ALLOW, 0, 0);
 	if (call->test != ANY)
-		add(filter, LOAD, offsetof(struct seccomp_data, nr), 0, 0);
+		add_instruction(filter, LOAD, offsetof(struct seccomp_data, nr), 0, 0);
 }
 
 int rd_seccomp_apply(unsigned needs)
@@ -279,16 +282,16 @@ int rd_seccomp_apply(unsigned needs)
 	if (!ARCH)
 		return -EOPNOTSUPP;
 	/* System call numbers of another architecture have other meanings. */
-	add(&filter, LOAD, offsetof(struct seccomp_data, arch), 0, 0);
-	add(&filter, IF_EQUAL, ARCH, 1, 0);
-	add(&filter, RETURN, SECCOMP_RET_KILL_PROCESS, 0, 0);
-	add(&filter, LOAD, offsetof(struct seccomp_data, nr), 0, 0);
+	add_instruction(&filter, LOAD, offsetof(struct seccomp_data, arch), 0, 0);
+	add_instruction(&filter, IF_EQUAL, ARCH, 1, 0);
+	add_instruction(&filter, RETURN, SECCOMP_RET_KILL_PROCESS, 0, 0);
+	add_instruction(&filter, LOAD, offsetof(struct seccomp_data, nr), 0, 0);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(lists); i++)
 		for (size_t j = 0; j < lists[i].n && (lists[i].need & needs) == lists[i].need; j++)
 			allow(&filter, &lists[i].calls[j]);
-	add(&filter, IF_NOT_BELOW, FIRST_COMMON_NUMBER, 0, 1);
-	add(&filter, RETURN, SECCOMP_RET_ERRNO | ENOSYS, 0, 0);
-	add(&filter, RETURN, SECCOMP_RET_ERRNO | EPERM, 0, 0);
+	add_instruction(&filter, IF_NOT_BELOW, FIRST_COMMON_NUMBER, 0, 1);
+	add_instruction(&filter, RETURN, SECCOMP_RET_ERRNO | ENOSYS, 0, 0);
+	add_instruction(&filter, RETURN, SECCOMP_RET_ERRNO | EPERM, 0, 0);
 	program.len = filter.n;
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0 ? -errno : 0;
 }

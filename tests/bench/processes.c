@@ -10,7 +10,7 @@
 #include "confine/confine.h"
 #include "trace/symbols/ustack.h"
 
-static const struct rd_confine_folder folders[] = {
+static const struct rd_confine_dir folders[] = {
 	{ "/sys", false }, { "/usr/lib", false }, { "/dev", true }, { NULL, false }
 };
 

@@ -20,7 +20,7 @@ FOREIGN = {
 # (word, what may follow it): RFC 826 and arp_announce(7) speak of answering ARP requests.
 ALLOWED = {'answer': r'\s+(?:an? )?ARP'}
 # Forms of sentences rather than words: "0 is no number", "of which none is".
-INVERTED = re.compile(r'(?<!there )(?<!\bit )\b(?:is|are) no (?!longer|more than|less|different|better|worse)(?:[a-z]+)|\bis none\b(?<!there is none)|\bof which none\b', re.I)
+INVERTED = re.compile(r'(?<!there )(?<!\bit )\b(?:is|are) no (?!longer|more than|less|different|better|worse|evidence|guarantee|substitute)(?:[a-z]+)|\bis none\b(?<!there is none)(?! of)|\bof which none\b', re.I)
 # A name has to say what is found, added or copied.
 VAGUE = 'add ask copy find hold look note offer part run say tell turn'.split()
 SUBJECT_MAX = 72

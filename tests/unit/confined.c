@@ -22,7 +22,7 @@ static void leave_cmocka(void)
 		signal(caught[i], SIG_DFL);
 }
 
-static _Noreturn void be_confined(uid_t uid, unsigned needs, const struct rd_confine_folder *folders,
+static _Noreturn void be_confined(uid_t uid, unsigned needs, const struct rd_confine_dir *folders,
 				  void (*prepare)(void), void (*work)(void))
 {
 	const struct itimerval limit = { .it_value = { .tv_sec = 20 } };
@@ -46,7 +46,7 @@ static _Noreturn void be_confined(uid_t uid, unsigned needs, const struct rd_con
 	_exit(0);
 }
 
-int run_confined(uid_t uid, unsigned needs, const struct rd_confine_folder *folders, void (*prepare)(void),
+int run_confined(uid_t uid, unsigned needs, const struct rd_confine_dir *folders, void (*prepare)(void),
 		 void (*work)(void))
 {
 	int status;

@@ -38,7 +38,7 @@
 
 /* A folder that may be read, one that may not, a file in each, a link from the first into the second. */
 static char base[] = "/tmp/rd-confine-XXXXXX", allowed[64], written[64];
-static struct rd_confine_folder folders[] = { { allowed, false }, { written, true }, { NULL, false } };
+static struct rd_confine_dir folders[] = { { allowed, false }, { written, true }, { NULL, false } };
 
 static const char *below(const char *path)
 {

@@ -337,7 +337,7 @@ static void compare_support(struct rd_against_state *st)
 			if (of_gpu == 1)
 				here = 1;
 		}
-		/* That no GPU is near enough is no statement about the NIC. */
+		/* Without a GPU near enough, nothing can be concluded about the NIC. */
 		add_gpudirect(
 			st, rd_text("%s", net->name), here, net->gpudirect.v,
 			here < 0 && too_far ?

@@ -98,7 +98,7 @@ int rd_node_number(struct rd_tree *tree, uint32_t at, const char *path, enum rd_
 		*ret = *rd_node_value(node->more, ask);
 		return 0;
 	}
-	/* An archive contains no devices, so an existing file is none. It does not store inode numbers and modes. */
+	/* An archive contains no devices, so an existing file is not a device. It does not store inode numbers and modes. */
 	if (ask != RD_ASK_RDEV || (node->type != RD_NODE_FILE && node->type != RD_NODE_DIR))
 		return set_absent(ENOENT, path, err);
 	*ret = 0;

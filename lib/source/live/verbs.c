@@ -135,9 +135,9 @@ static int query(struct ibv_context *context, const char *object, struct rd_byte
 }
 
 /* Whether all users can open all devices, which is the default. */
-static bool open_to_all_users(const char *folder)
+static bool open_to_all_users(const char *path)
 {
-	DIR *dir = opendir(folder);
+	DIR *dir = opendir(path);
 	bool all = true;
 	struct stat st;
 
@@ -155,7 +155,7 @@ static bool open_to_all_users(const char *folder)
 #define DEVICES "/dev/infiniband"
 
 /* Files opened by libibverbs, its providers and the loader, with the paths of rdma-core. */
-static const struct rd_confine_folder usual[] = {
+static const struct rd_confine_dir usual[] = {
 	{ "/sys", false },
 	{ DEVICES, true },
 	{ "/etc/libibverbs.d", false },
@@ -168,39 +168,38 @@ static const struct rd_confine_folder usual[] = {
 	{ "/proc/cpuinfo", false },
 };
 
-#define FOLDERS_MAX 64 /* with those of LD_LIBRARY_PATH */
+#define DIRS_MAX 64 /* with those of LD_LIBRARY_PATH */
 
 /* A libibverbs outside the system directories has its settings and providers in the same place. */
-static void add_own(struct rd_confine_folder *folders, size_t n)
+static void add_own(struct rd_confine_dir *dirs, size_t n)
 {
-	static char folder[4096], settings[4096 + 32];
+	static char dir[4096], settings[4096 + 32];
 	const char *path = secure_getenv("LD_LIBRARY_PATH");
 	Dl_info info;
 
 	if (dladdr((void *)libibverbs.get_device_list, &info) && info.dli_fname && strchr(info.dli_fname, '/')) {
-		snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(info.dli_fname, '/') - info.dli_fname),
-			 info.dli_fname);
-		snprintf(settings, sizeof(settings), "%s/../etc/libibverbs.d", folder);
-		folders[n++].path = folder;
-		folders[n++].path = settings;
+		snprintf(dir, sizeof(dir), "%.*s", (int)(strrchr(info.dli_fname, '/') - info.dli_fname), info.dli_fname);
+		snprintf(settings, sizeof(settings), "%s/../etc/libibverbs.d", dir);
+		dirs[n++].path = dir;
+		dirs[n++].path = settings;
 	}
-	for (char *rest = path ? strdup(path) : NULL, *each; n < FOLDERS_MAX && (each = strsep(&rest, ":;"));)
+	for (char *rest = path ? strdup(path) : NULL, *each; n < DIRS_MAX && (each = strsep(&rest, ":;"));)
 		if (*each)
-			folders[n++].path = each;
+			dirs[n++].path = each;
 }
 
 /* If only root can open a device, and there is no landlock, other files of root can be opened, too. */
 static int confine(struct rd_err *err)
 {
-	struct rd_confine_folder folders[FOLDERS_MAX + 1] = { 0 };
+	struct rd_confine_dir dirs[DIRS_MAX + 1] = { 0 };
 	unsigned needs = RD_CONFINE_READ | RD_CONFINE_VERBS;
 
-	memcpy(folders, usual, sizeof(usual));
-	add_own(folders, RD_ARRAY_SIZE(usual));
+	memcpy(dirs, usual, sizeof(usual));
+	add_own(dirs, RD_ARRAY_SIZE(usual));
 	if (!open_to_all_users(DEVICES))
 		needs |= RD_CONFINE_UID;
 	rd_child_close_others();
-	return rd_confine(needs, folders, err);
+	return rd_confine(needs, dirs, err);
 }
 
 /* In the child, whose exit frees all resources. */

@@ -137,7 +137,7 @@ static int socket_of(struct rd_nlsockets *sockets, int protocol, struct mnl_sock
 struct answer {
 	uint32_t seq;
 	bool dump;
-	bool acked; /* the request asked for an acknowledgement */
+	bool acked; /* the request has NLM_F_ACK */
 	bool interrupted;
 	bool done;
 	bool refused; /* the error is from the kernel */

@@ -127,7 +127,7 @@ static inline void rd_source_closep(struct rd_source **src)
 int rd_read_fd(int fd, size_t most, struct rd_bytes *ret);
 #define RD_FILE_MAX ((size_t)256 << 20)
 
-/* Reads the beginning of a file of /proc or /sys about this process itself, which is no fact of the host; adds a NUL. Returns its
+/* Reads the beginning of a file of /proc or /sys about this process itself, not a fact about the host; adds a NUL. Returns its
  * size; 0: cannot be read. Does not allocate. */
 size_t rd_read_own(const char *path, char *ret, size_t size);
 
