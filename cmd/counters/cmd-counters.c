@@ -119,7 +119,7 @@ static int print_result(struct counters *c)
 	rd_answer_init(c->ctx, &report);
 	counters_report(c, &report);
 	if (rd_metrics_wanted(c->ctx))
-		rd_report_counter_metrics(&report, c->now.set, &c->now.sample, c->chosen);
+		rd_report_counter_metrics(&report, c->now.set, &c->now.sample, c->selected);
 	if (opts->fail || opts->since || opts->thresholds)
 		report.status = counters_judge(&report);
 	rd_answer_incomplete(c->ctx, &report, true);

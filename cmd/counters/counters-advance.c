@@ -19,7 +19,7 @@ void counters_watch_deinit(struct counters_watch *w)
 	rd_findings_deinit(&w->findings);
 	rd_findings_deinit(&w->events);
 	rd_counter_sample_deinit(&w->first);
-	free(w->chosen);
+	free(w->selected);
 	free(w->ports);
 }
 
@@ -43,14 +43,14 @@ static void select_counters(struct counters_watch *w)
 {
 	const struct rd_counter_set *set = w->c->now.set;
 
-	free(w->chosen);
+	free(w->selected);
 	free(w->ports);
-	w->chosen = rd_alloc(set->n + 1, sizeof(*w->chosen));
+	w->selected = rd_alloc(set->n + 1, sizeof(*w->selected));
 	w->ports = rd_alloc(set->n_ports + 1, sizeof(*w->ports));
 	for (size_t p = 0; p < set->n_ports; p++)
 		w->ports[p] = counters_port_matches(w->c, &set->ports[p]);
 	for (size_t i = 0; i < set->n; i++)
-		w->chosen[i] = w->ports[set->counters[i].port] && counters_match(w->c, &set->counters[i]);
+		w->selected[i] = w->ports[set->counters[i].port] && counters_match(w->c, &set->counters[i]);
 }
 
 /* Devices were added or removed: keeps the state of the remaining ones. */

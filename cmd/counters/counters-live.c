@@ -124,7 +124,7 @@ static void take_interval(struct live *live)
 	live->n_order = live->n_moved = 0;
 	for (size_t i = 0; i < live->w.set->n; i++) {
 		live->n_moved += live->moved_ns[i] != 0;
-		if (live->w.chosen[i] && (live->quiet || live->moved_ns[i]))
+		if (live->w.selected[i] && (live->quiet || live->moved_ns[i]))
 			live->order[live->n_order++] = (uint32_t)i;
 	}
 	qsort_r(live->order, live->n_order, sizeof(*live->order), by_movement, &sorting);

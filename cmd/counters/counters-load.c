@@ -50,7 +50,7 @@ void counters_deinit(struct counters *c)
 	rd_errlist_deinit(&c->errors);
 	rd_meanings_deinit(&c->meanings);
 	free(c->deltas);
-	free(c->chosen);
+	free(c->selected);
 }
 
 static int recreate_reader(struct counters *c, struct rd_source *source, struct rd_err *err)
@@ -204,7 +204,7 @@ bool counters_match(const struct counters *c, const struct rd_counter *counter)
 	return !opts->filter || fnmatch(opts->filter, counter->name, 0) == 0;
 }
 
-static bool is_chosen(const struct counters *c, size_t i)
+static bool is_selected(const struct counters *c, size_t i)
 {
 	const struct counters_opts *opts = c->opts;
 	const struct rd_counter *counter = &c->now.set->counters[i];
@@ -250,10 +250,10 @@ int counters_conclude(struct counters *c, struct rd_err *err)
 		r = check_thresholds(c, err);
 	if (r < 0)
 		return r;
-	free(c->chosen);
-	c->chosen = rd_alloc(c->now.set->n + 1, sizeof(*c->chosen));
+	free(c->selected);
+	c->selected = rd_alloc(c->now.set->n + 1, sizeof(*c->selected));
 	for (size_t i = 0; i < c->now.set->n; i++)
-		c->chosen[i] = is_chosen(c, i);
+		c->selected[i] = is_selected(c, i);
 	return 0;
 }
 
@@ -283,7 +283,7 @@ void counters_report(struct counters *c, struct rd_report *report)
 		.now = &c->now.sample,
 		.deltas = c->deltas,
 		.seconds = c->seconds,
-		.chosen = c->chosen,
+		.selected = c->selected,
 		.causes = &c->causes,
 	};
 

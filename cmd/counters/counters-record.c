@@ -120,7 +120,8 @@ static const char *name_of(const struct rd_counter *counter, char *buf, size_t s
 }
 
 /* Maps a new set of counters to the tracks of the file. */
-static void take_set(struct counters_file *file, const struct rd_counter_set *set, const bool *chosen, const bool *ports)
+static void take_set(struct counters_file *file, const struct rd_counter_set *set, const bool *selected,
+		     const bool *ports)
 {
 	free(file->of_counter);
 	free(file->of_port);
@@ -140,10 +141,10 @@ static void take_set(struct counters_file *file, const struct rd_counter_set *se
 		const struct rd_counter *counter = &set->counters[i];
 		char name[256];
 
-		file->of_counter[i] = chosen[i] ? track_of(file, &set->ports[counter->port], counter->netdev,
-							   rd_counter_group_name(counter->group),
-							   name_of(counter, name, sizeof(name))) :
-						  SIZE_MAX;
+		file->of_counter[i] = selected[i] ? track_of(file, &set->ports[counter->port], counter->netdev,
+							     rd_counter_group_name(counter->group),
+							     name_of(counter, name, sizeof(name))) :
+						    SIZE_MAX;
 	}
 	file->set = set;
 }
@@ -251,7 +252,7 @@ void counters_file_add(struct counters_file *file, const struct counters_watch *
 	const struct counters *c = w->c;
 
 	if (file->set != c->now.set)
-		take_set(file, c->now.set, w->chosen, w->ports);
+		take_set(file, c->now.set, w->selected, w->ports);
 	record_file_begin(&file->to, c->now.sample.realtime_ns);
 	mark_ports(file, c);
 	for (size_t i = 0; i < w->findings.n; i++)

@@ -123,7 +123,7 @@ static bool counted_before(const struct counters_watch *w, size_t i)
 	for (size_t j = 0; j < i; j++) {
 		const struct rd_counter *other = &w->set->counters[j];
 
-		if (other->port == counter->port && other->group != counter->group && w->chosen[j] &&
+		if (other->port == counter->port && other->group != counter->group && w->selected[j] &&
 		    strcmp(other->name, counter->name) == 0)
 			return true;
 	}
@@ -132,7 +132,7 @@ static bool counted_before(const struct counters_watch *w, size_t i)
 
 static bool matches(const struct counters_until *until, const struct counters_watch *w, size_t i)
 {
-	return w->chosen[i] && fnmatch(until->name, w->set->counters[i].name, 0) == 0 && !counted_before(w, i);
+	return w->selected[i] && fnmatch(until->name, w->set->counters[i].name, 0) == 0 && !counted_before(w, i);
 }
 
 int counters_until_check(struct counters_until *until, const struct counters_watch *w, struct rd_err *err)

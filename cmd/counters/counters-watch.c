@@ -36,7 +36,7 @@ static bool *shown_counters(const struct counters_watch *w)
 		bool moved = (delta->kind != RD_DELTA_UNKNOWN && delta->v) ||
 			     (delta->note != RD_NOTE_NONE && delta->note != RD_NOTE_UNREAD);
 
-		shown[i] = w->chosen[i] &&
+		shown[i] = w->selected[i] &&
 			   (moved || (opts->nonzero && !opts->changed && value->known == RD_OK && value->v));
 	}
 	return shown;
@@ -49,7 +49,7 @@ static void fill_report(const struct counters_watch *w, struct rd_report *report
 						    .now = &w->c->now.sample,
 						    .deltas = w->c->deltas,
 						    .seconds = w->c->seconds,
-						    .chosen = shown };
+						    .selected = shown };
 	bool first_counters = wants_counters(w);
 
 	report->time = w->c->now.sample.realtime_ns;
@@ -60,7 +60,7 @@ static void fill_report(const struct counters_watch *w, struct rd_report *report
 		rd_report_add(report, rd_counters_section(&counters));
 	rd_report_add_findings(report, &w->findings);
 	if (rd_metrics_wanted(w->c->ctx))
-		rd_report_counter_metrics(report, w->set, &w->c->now.sample, w->chosen);
+		rd_report_counter_metrics(report, w->set, &w->c->now.sample, w->selected);
 }
 
 static void print_time(const struct counters_watch *w, const struct rd_report *report)

@@ -11,7 +11,7 @@ struct counters_watch {
 	struct counters *c;
 	const struct rd_counter_set *set; /* the set that the rest belongs to; NULL: no sample yet */
 	struct rd_rates rates;
-	bool *chosen;		     /* of the counters of the set: selected by --group, --filter and device */
+	bool *selected;		     /* of the counters of the set: selected by --group, --filter and device */
 	bool *ports;		     /* of its ports: selected by device */
 	struct rd_findings findings; /* of the last interval */
 	struct rd_findings events;   /* of all intervals, at most a thousand */

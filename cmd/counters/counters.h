@@ -36,7 +36,7 @@ struct counters {
 	struct counters_moment now, before;
 	struct rd_delta *deltas; /* as many as `now` has counters; NULL: no earlier sample */
 	double seconds;
-	bool *chosen; /* by --filter, --nonzero, --changed and device */
+	bool *selected; /* by --filter, --nonzero, --changed and device */
 	struct rd_causes causes;
 	struct rd_errlist errors;
 	struct rd_err table; /* code: the table of meanings could not be read completely */

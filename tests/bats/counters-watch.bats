@@ -212,7 +212,7 @@ PY
 	before=$(cksum <"$BATS_TEST_TMPDIR/x.csv")
 	run --separate-stderr counters -i 0.1 -c 1 --record "$BATS_TEST_TMPDIR/link.csv"
 	[ "$status" -eq 3 ]
-	[[ $stderr == *"/link.csv: is a link"* ]]
+	[[ $stderr == *"/link.csv: is a symbolic link"* ]]
 	[ "$(cksum <"$BATS_TEST_TMPDIR/x.csv")" = "$before" ]
 	run --separate-stderr inside timeout 10 "$RD" counters -i 0.1 -c 1 --record "$BATS_TEST_TMPDIR/pipe.csv"
 	[ "$status" -eq 3 ]

@@ -113,7 +113,7 @@ void rd_moved_gather(const struct rd_moment *now, const struct rd_delta *deltas,
 			continue;
 		moved->compared = true;
 		if (delta->note == RD_NOTE_SATURATED && delta->v == 0)
-			add_evidence(&moved->stuck, (uint32_t)*at, delta);
+			add_evidence(&moved->saturated, (uint32_t)*at, delta);
 		if (delta->v)
 			take_one(moved, counter, (uint32_t)*at, delta);
 	}

@@ -61,7 +61,7 @@ struct rd_moved {
 	double seconds;			  /* 0: unknown */
 	bool compared;			  /* at least one delta is known */
 	enum rd_delta_note note;	  /* why not, if the reason concerns the whole port */
-	struct rd_moved_topic stuck;	  /* saturated before and now: they no longer count */
+	struct rd_moved_topic saturated;  /* saturated before and now: they no longer count */
 	bool reset;			  /* a counter was reset */
 };
 

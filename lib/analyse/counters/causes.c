@@ -340,7 +340,7 @@ static void judge_note(const struct rd_moment *now, const struct rd_moved *moved
 }
 
 /* Counters that were saturated before cannot show an increase. */
-static void judge_stuck(const struct rd_moment *now, const struct rd_moved *moved, struct rd_findings *findings)
+static void judge_saturated(const struct rd_moment *now, const struct rd_moved *moved, struct rd_findings *findings)
 {
 	struct rd_finding finding = { .id = "counters-at-their-end",
 				      .severity = RD_SEV_NOTE,
@@ -348,23 +348,24 @@ static void judge_stuck(const struct rd_moment *now, const struct rd_moved *move
 	_cleanup_free_ char *first = NULL;
 	char label[256];
 
-	if (moved->stuck.n == 0)
+	if (moved->saturated.n == 0)
 		return;
 	rd_counter_port_label(&now->set->ports[moved->port], label, sizeof(label));
-	first = rd_dup(now->set->counters[moved->stuck.evidence[0].counter].name);
+	first = rd_dup(now->set->counters[moved->saturated.evidence[0].counter].name);
 	finding.subject = rd_dup(label);
-	finding.observed = !first ? NULL :
-			   moved->stuck.n == 1 ?
-				    rd_dup(first) :
-				    rd_text("%s and %s%zu more", first,
-					    moved->stuck.n == RD_ARRAY_SIZE(moved->stuck.evidence) ? "at least " : "",
-					    moved->stuck.n - 1);
+	finding.observed =
+		!first ? NULL :
+		moved->saturated.n == 1 ?
+			 rd_dup(first) :
+			 rd_text("%s and %s%zu more", first,
+				 moved->saturated.n == RD_ARRAY_SIZE(moved->saturated.evidence) ? "at least " : "",
+				 moved->saturated.n - 1);
 	finding.fix = rd_dup("reset them: perfquery -R, or reload the driver");
 	rd_finding_add(findings, &finding);
 }
 
 /* Ports that were present before and are missing now. */
-static void judge_gone(const struct rd_moment *before, const struct rd_moment *now, struct rd_findings *findings)
+static void judge_missing(const struct rd_moment *before, const struct rd_moment *now, struct rd_findings *findings)
 {
 	for (size_t b = 0; b < before->set->n_ports; b++) {
 		const struct rd_counter_port *was = &before->set->ports[b];
@@ -432,12 +433,12 @@ static void judge_quiet(const struct rd_moment *now, struct rd_causes *causes)
 void rd_causes_find(const struct rd_moment *before, const struct rd_moment *now, const struct rd_delta *deltas,
 		    double seconds, struct rd_causes *ret)
 {
-	_cleanup_(rd_findings_deinit) struct rd_findings stuck = { 0 };
+	_cleanup_(rd_findings_deinit) struct rd_findings saturated = { 0 };
 	bool compared = false;
 
 	*ret = (struct rd_causes){ 0 };
 	if (before)
-		judge_gone(before, now, &ret->findings);
+		judge_missing(before, now, &ret->findings);
 	for (size_t at = 0; at < now->set->n;) {
 		struct rd_moved moved = { 0 };
 
@@ -445,15 +446,15 @@ void rd_causes_find(const struct rd_moment *before, const struct rd_moment *now,
 		compared |= moved.compared;
 		judge_note(now, &moved, &ret->findings);
 		judge_port(now, &moved, ret);
-		judge_stuck(now, &moved, &stuck);
+		judge_saturated(now, &moved, &saturated);
 	}
 	if (ret->n > 1)
 		qsort(ret->v, ret->n, sizeof(*ret->v), compare_causes);
 	judge_causes(now, ret);
 	if (compared && ret->findings.n == 0)
 		judge_quiet(now, ret);
-	for (size_t i = 0; i < stuck.n; i++) {
-		rd_finding_add(&ret->findings, &stuck.v[i]);
-		stuck.v[i] = (struct rd_finding){ 0 }; /* moved to ret */
+	for (size_t i = 0; i < saturated.n; i++) {
+		rd_finding_add(&ret->findings, &saturated.v[i]);
+		saturated.v[i] = (struct rd_finding){ 0 }; /* moved to ret */
 	}
 }

@@ -130,7 +130,7 @@ int rd_counters_read_files(struct rd_counter_reader *reader, struct rd_counter_r
 			counting = false;
 		if (!counting || ++read->refused < REFUSALS)
 			continue;
-		read->left_alone = true;
+		read->skipped = true;
 		read->code = value->code;
 		rd_counter_read_failed(read, sample, read->code);
 		break;

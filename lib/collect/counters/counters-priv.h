@@ -28,7 +28,7 @@ struct rd_counter_read {
 	char *object;	   /* directory, or name of the interface */
 	uint32_t ibdev;	   /* index of the RDMA device in the kernel */
 	unsigned refused;  /* refused files in a row, before the first readable one */
-	bool left_alone;   /* refused permanently: not read again */
+	bool skipped;	   /* refused permanently: not read again */
 	int code;	   /* errno of the refusal */
 };
 

@@ -333,7 +333,7 @@ static void read_state(struct rd_counter_reader *reader, const struct rd_counter
 
 static int read_values(struct rd_counter_reader *reader, struct rd_counter_read *read, struct rd_counter_sample *sample)
 {
-	if (read->left_alone) {
+	if (read->skipped) {
 		rd_counter_read_failed(read, sample, read->code);
 		return 0;
 	}

@@ -87,12 +87,12 @@ static void add_port(struct rd_metrics *metrics, const struct rd_counter_port *p
 }
 
 void rd_report_counter_metrics(struct rd_report *report, const struct rd_counter_set *set,
-			       const struct rd_counter_sample *now, const bool *chosen)
+			       const struct rd_counter_sample *now, const bool *selected)
 {
 	for (size_t p = 0; p < set->n_ports; p++)
 		if (set->ports[p].port)
 			add_port(&report->metrics, &set->ports[p], &now->states[p]);
 	for (size_t i = 0; i < set->n; i++)
-		if (now->values[i].known == RD_OK && (!chosen || chosen[i]))
+		if (now->values[i].known == RD_OK && (!selected || selected[i]))
 			add_counter(&report->metrics, set, &set->counters[i], now->values[i].v);
 }

@@ -209,7 +209,7 @@ struct rd_section *rd_counters_section(const struct rd_counters_shown *shown)
 	struct rd_section *section = rd_section_create("counters", rd_counter_columns, RD_CNT_COLUMNS);
 
 	for (size_t i = 0; i < shown->set->n; i++)
-		if (!shown->chosen || shown->chosen[i])
+		if (!shown->selected || shown->selected[i])
 			fill_counter(rd_section_add(section), shown, i);
 	return section;
 }

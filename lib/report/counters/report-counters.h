@@ -38,7 +38,7 @@ struct rd_counters_shown {
 	const struct rd_counter_sample *now;
 	const struct rd_delta *deltas;	/* as many as the set has counters; NULL: no earlier sample */
 	double seconds;			/* between the two; 0: unknown */
-	const bool *chosen;		/* as many; NULL: all */
+	const bool *selected;		/* as many; NULL: all */
 	const struct rd_causes *causes; /* NULL: not analysed */
 };
 

@@ -52,13 +52,13 @@ static void fill_rate(struct rd_row *row, const struct rd_port_rate *rate, const
 }
 
 struct rd_section *rd_rates_section(const struct rd_rates *rates, const struct rd_counter_set *set,
-				    const struct rd_counter_sample *now, const bool *chosen)
+				    const struct rd_counter_sample *now, const bool *selected)
 {
 	struct rd_section *section = rd_section_create("rates", rate_columns, RD_RATE_COLUMNS);
 
 	/* Port 0 is a device as a whole, without traffic of its own. */
 	for (size_t p = 0; p < rates->n; p++)
-		if (set->ports[p].port && (!chosen || chosen[p]))
+		if (set->ports[p].port && (!selected || selected[p]))
 			fill_rate(rd_section_add(section), &rates->ports[p], &set->ports[p], &now->states[p]);
 	return section;
 }

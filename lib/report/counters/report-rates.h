@@ -24,13 +24,13 @@ enum rd_rate_column {
 	RD_RATE_COLUMNS,
 };
 
-/* Section rates: one row per port; `chosen` (as many as the set has ports; NULL: all) selects them. */
+/* Section rates: one row per port; `selected` (as many as the set has ports; NULL: all) selects them. */
 struct rd_section *rd_rates_section(const struct rd_rates *rates, const struct rd_counter_set *set,
-				    const struct rd_counter_sample *now, const bool *chosen);
+				    const struct rd_counter_sample *now, const bool *selected);
 
-/* Fills report->metrics: one family per counter name, and facts about the ports. `chosen`: as many as the set has counters;
+/* Fills report->metrics: one family per counter name, and facts about the ports. `selected`: as many as the set has counters;
  * NULL: all. */
 void rd_report_counter_metrics(struct rd_report *report, const struct rd_counter_set *set,
-			       const struct rd_counter_sample *now, const bool *chosen);
+			       const struct rd_counter_sample *now, const bool *selected);
 
 #endif
