@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/map.h"
 #include "base/memory.h"
 
 static uint64_t max_of(unsigned bits)
@@ -85,12 +86,6 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Hash table: which element of `before` corresponds to one of `now`; 0: none, else index + 1. */
-struct index {
-	uint32_t *slots;
-	size_t mask;
-};
-
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
 	return text ? rd_hash(hash, text, strlen(text) + 1) : rd_hash(hash, "", 1);
@@ -118,35 +113,22 @@ static bool same_counter(const struct rd_counter_set *a, const struct rd_counter
 	       same_text(ca->netdev, cb->netdev) && same_port(&a->ports[ca->port], &b->ports[cb->port]);
 }
 
-static void index_set(const struct rd_counter_set *set, struct index *index)
+static void map_counters(const struct rd_counter_set *set, struct rd_map *map)
 {
-	size_t size = 16;
-
-	while (size < set->n * 2)
-		size *= 2;
-	index->slots = rd_alloc(size, sizeof(*index->slots));
-	index->mask = size - 1;
-	for (size_t i = 0; i < set->n; i++) {
-		size_t at = hash_counter(set, &set->counters[i]) & index->mask;
-
-		while (index->slots[at])
-			at = (at + 1) & index->mask;
-		index->slots[at] = (uint32_t)i + 1;
-	}
+	for (size_t i = 0; i < set->n; i++)
+		rd_map_put(map, hash_counter(set, &set->counters[i]), i);
 }
 
-/* Index in `before`; -1: not found. */
-static ptrdiff_t find_counter(const struct index *index, const struct rd_counter_set *before,
+/* Index in `before`, whose counters are in `map`; -1: not found. */
+static ptrdiff_t find_counter(const struct rd_map *map, const struct rd_counter_set *before,
 			      const struct rd_counter_set *now, size_t i)
 {
-	size_t at = hash_counter(now, &now->counters[i]) & index->mask;
+	uint64_t hash = hash_counter(now, &now->counters[i]);
+	size_t candidate;
 
-	for (; index->slots[at]; at = (at + 1) & index->mask) {
-		size_t candidate = index->slots[at] - 1;
-
+	for (size_t probe = 0; (candidate = rd_map_next(map, hash, &probe)) != RD_MAP_END;)
 		if (same_counter(before, &before->counters[candidate], now, &now->counters[i]))
 			return (ptrdiff_t)candidate;
-	}
 	return -1;
 }
 
@@ -235,15 +217,16 @@ void rd_deltas(const struct rd_moment *before, const struct rd_moment *now, stru
 {
 	_cleanup_free_ struct span *spans = rd_alloc(now->set->n_ports + 1, sizeof(*spans));
 	uint64_t by_time = max_events_in(before, now);
-	struct index index = { 0 };
+	bool same_set = before->set == now->set;
+	struct rd_map map = { 0 };
 
-	if (before->set != now->set)
-		index_set(before->set, &index);
+	if (!same_set)
+		map_counters(before->set, &map);
 	for (size_t i = 0; i < now->set->n_ports; i++)
 		spans[i] = (struct span){ port_note(before, now, (uint32_t)i), { UINT64_MAX, UINT64_MAX } };
 	for (size_t i = 0; i < now->set->n; i++) {
 		const struct rd_counter *counter = &now->set->counters[i];
-		ptrdiff_t at = index.slots ? find_counter(&index, before->set, now->set, i) : (ptrdiff_t)i;
+		ptrdiff_t at = same_set ? (ptrdiff_t)i : find_counter(&map, before->set, now->set, i);
 		struct span *span = &spans[counter->port];
 
 		/* The counters of the port precede those of the driver. */
@@ -251,5 +234,5 @@ void rd_deltas(const struct rd_moment *before, const struct rd_moment *now, stru
 				  span->note, max_events_of(counter, span, by_time));
 		note_packets(span, counter, &ret[i]);
 	}
-	free(index.slots);
+	rd_map_deinit(&map);
 }

@@ -4,10 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/memory.h"
 
-#define NONE UINT32_MAX
-#define BUCKETS_LEAST 256
 #define TRACKED_MAX (1u << 18) /* bounds memory against programs that create queue pairs without end */
 #define PSN_MASK 0xffffffu
 /* A step backwards is retransmission. Fewer packets than this are in flight, so a larger step is forwards: at 400 Gbit/s the
@@ -22,7 +21,6 @@
 struct tracked {
 	char ibdev[64];
 	uint32_t qpn;
-	uint32_t next; /* in its bucket */
 	RD_FIELD(uint8_t) state;
 	enum rd_age_kind kind;
 	uint64_t from_ns, to_ns; /* it entered this state in this interval */
@@ -42,8 +40,7 @@ struct tracked {
 struct table {
 	struct tracked *v;
 	size_t n, cap;
-	uint32_t *buckets;
-	size_t n_buckets; /* a power of two */
+	struct rd_map map; /* by device and number */
 };
 
 struct rd_qp_track {
@@ -57,37 +54,12 @@ static uint64_t hash_of(const char *ibdev, uint32_t qpn)
 	return rd_hash(rd_hash(RD_HASH, ibdev, strlen(ibdev)), &qpn, sizeof(qpn));
 }
 
-static void link_tracked(struct table *t, uint32_t i)
-{
-	uint32_t *head = &t->buckets[hash_of(t->v[i].ibdev, t->v[i].qpn) & (t->n_buckets - 1)];
-
-	t->v[i].next = *head;
-	*head = i;
-}
-
-static void make_buckets(struct table *t, size_t want)
-{
-	size_t n = t->n_buckets ? t->n_buckets : BUCKETS_LEAST;
-	uint32_t *buckets;
-
-	while (n < want)
-		n *= 2;
-	if (n == t->n_buckets)
-		return;
-	buckets = rd_alloc(n, sizeof(*buckets));
-	memset(buckets, 0xff, n * sizeof(*buckets));
-	free(t->buckets);
-	t->buckets = buckets;
-	t->n_buckets = n;
-	for (uint32_t i = 0; i < t->n; i++)
-		link_tracked(t, i);
-}
-
 static struct tracked *find_tracked(const struct table *t, const char *ibdev, uint32_t qpn)
 {
-	if (!t->n_buckets)
-		return NULL;
-	for (uint32_t i = t->buckets[hash_of(ibdev, qpn) & (t->n_buckets - 1)]; i != NONE; i = t->v[i].next)
+	uint64_t hash = hash_of(ibdev, qpn);
+	size_t i;
+
+	for (size_t probe = 0; (i = rd_map_next(&t->map, hash, &probe)) != RD_MAP_END;)
 		if (t->v[i].qpn == qpn && !strcmp(t->v[i].ibdev, ibdev))
 			return &t->v[i];
 	return NULL;
@@ -98,9 +70,8 @@ static struct tracked *add_tracked(struct table *t, const struct tracked *what)
 	if (t->n >= TRACKED_MAX)
 		return NULL;
 	rd_reserve(&t->v, &t->cap, t->n + 1, sizeof(*t->v));
-	make_buckets(t, t->n + 1);
+	rd_map_put(&t->map, hash_of(what->ibdev, what->qpn), t->n);
 	t->v[t->n] = *what;
-	link_tracked(t, (uint32_t)t->n);
 	return &t->v[t->n++];
 }
 
@@ -115,7 +86,7 @@ static struct tracked *add_new(struct table *t, const char *ibdev, uint32_t qpn)
 static void table_deinit(struct table *t)
 {
 	free(t->v);
-	free(t->buckets);
+	rd_map_deinit(&t->map);
 	*t = (struct table){ 0 };
 }
 
@@ -321,7 +292,6 @@ void rd_qp_track_sample(struct rd_qp_track *track, struct rd_qp_views *views, ui
 	struct table now = { 0 };
 	bool tracked_all = true;
 
-	make_buckets(&now, res->n_qps + 1);
 	for (size_t i = 0; i < res->n_qps; i++)
 		if (has_number(&res->qps[i]) && res->devs[res->qps[i].dev].name)
 			tracked_all &= track_qp(track, &now, res, &res->qps[i], began_ns, mono_ns, &views->v[i].past);
@@ -393,8 +363,7 @@ void rd_qp_track_event(struct rd_qp_track *track, struct rd_qp_event *ev)
 		set_left_state(q, ev);
 	switch (ev->what) {
 	case RD_QP_CREATED: {
-		uint32_t next = q->next;
-		struct tracked new = { .qpn = q->qpn, .next = next, .recorded = true };
+		struct tracked new = { .qpn = q->qpn, .recorded = true };
 
 		snprintf(new.ibdev, sizeof(new.ibdev), "%s", ev->ibdev);
 		*q = new;
