@@ -9,11 +9,11 @@
 
 #define LINE_MAX_BYTES 512
 
-void check_look_deinit(struct check_look *look)
+void check_result_deinit(struct check_result *result)
 {
-	checks_deinit(&look->checks);
-	rd_findings_deinit(&look->moved);
-	rd_stalls_deinit(&look->stalls);
+	checks_deinit(&result->checks);
+	rd_findings_deinit(&result->moved);
+	rd_stalls_deinit(&result->stalls);
 }
 
 /* Counts a port. Spare ports and unused virtual functions are down by design, and count only if active. */
@@ -25,25 +25,25 @@ static void count_port(const struct rd_port_views *views, size_t p, struct check
 	ret->ports += active || !rd_port_is_aside(views, p);
 }
 
-void check_count(const struct check_look *look, struct check_numbers *ret)
+void check_count(const struct check_result *result, struct check_numbers *ret)
 {
-	const struct rd_host *host = &look->checks.host;
+	const struct rd_host *host = &result->checks.host;
 
 	*ret = (struct check_numbers){ 0 };
-	for (size_t i = 0; i < look->checks.findings.n; i++) {
-		const struct rd_finding *finding = &look->checks.findings.v[i];
+	for (size_t i = 0; i < result->checks.findings.n; i++) {
+		const struct rd_finding *finding = &result->checks.findings.v[i];
 
 		ret->muted += finding->muted != NULL;
 		if (rd_finding_stands(finding))
 			ret->results[finding->severity == RD_SEV_NOTE ? RD_SEV_OK : finding->severity]++;
 	}
 	for (size_t i = 0; i < host->n_ports; i++)
-		count_port(&look->checks.map.ports, i, ret);
+		count_port(&result->checks.map.ports, i, ret);
 	/* A device has at least one port. */
 	for (size_t i = 0; i < host->n_ibdevs; i++)
 		ret->ports += host->ibdevs[i].ports_unread;
 	/* Which ports are left out depends on PCI data. */
-	ret->at_least = rd_check_unread(look->checks.in.unread, RD_PART_PCI | RD_PART_RDMA) != NULL;
+	ret->at_least = rd_check_unread(result->checks.in.unread, RD_PART_PCI | RD_PART_RDMA) != NULL;
 }
 
 static void add_problem(const struct rd_finding *finding, struct rd_buf *out)
@@ -107,16 +107,16 @@ static void finish_text(struct rd_buf *text)
 }
 
 /* Why there is no verdict. */
-static void add_reason(const struct check_look *look, struct rd_buf *out)
+static void add_reason(const struct check_result *result, struct rd_buf *out)
 {
-	const struct rd_errlist *unread = &look->checks.unread;
-	const struct rd_findings *findings = &look->checks.findings;
+	const struct rd_errlist *unread = &result->checks.unread;
+	const struct rd_findings *findings = &result->checks.findings;
 	bool undecided = false;
 
 	for (size_t i = 0; i < findings->n; i++)
 		undecided |= findings->v[i].undecided && rd_finding_stands(&findings->v[i]);
-	if (look->no_rdma) {
-		rd_buf_str(out, look->no_rdma);
+	if (result->no_rdma) {
+		rd_buf_str(out, result->no_rdma);
 	} else if (undecided && unread->n > 0) {
 		rd_buf_str(out, "failed read: ");
 		rd_buf_safe(out, unread->v[0].object, strlen(unread->v[0].object));
@@ -132,16 +132,16 @@ static void add_ports(const struct check_numbers *numbers, struct rd_buf *out)
 		      numbers->at_least ? "at least " : "", numbers->ports, numbers->results[RD_SEV_OK]);
 }
 
-void check_line(const struct check_look *look, const struct check_numbers *numbers, struct rd_buf *out)
+void check_line(const struct check_result *result, const struct check_numbers *numbers, struct rd_buf *out)
 {
-	const struct rd_findings *findings = &look->checks.findings;
+	const struct rd_findings *findings = &result->checks.findings;
 	_cleanup_buf_ struct rd_buf text = { 0 };
-	int status = look->status;
+	int status = result->status;
 	size_t unknown = numbers->results[RD_SEV_UNKNOWN];
 
 	rd_buf_printf(&text, "RDMA %s - ", word(status));
 	if (status == RD_EXIT_UNKNOWN) {
-		add_reason(look, &text);
+		add_reason(result, &text);
 	} else if (findings->n > 0 && is_problem(&findings->v[0])) {
 		add_problem(&findings->v[0], &text);
 		add_others(findings, &text);
@@ -161,11 +161,11 @@ void check_line(const struct check_look *look, const struct check_numbers *numbe
 		numbers->results[RD_SEV_OK], numbers->ports, numbers->active, numbers->ports);
 }
 
-void check_details(const struct rd_ctx *ctx, const struct check_look *look, struct rd_buf *out)
+void check_details(const struct rd_ctx *ctx, const struct check_result *result, struct rd_buf *out)
 {
 	_cleanup_buf_ struct rd_buf text = { 0 };
 
-	checks_text(ctx, &look->checks.findings, RD_SEV_OK, false, &text);
+	checks_text(ctx, &result->checks.findings, RD_SEV_OK, false, &text);
 	/* A bar starts performance data in long output, too. */
 	for (size_t i = 0; i < text.len; i++)
 		if (text.data[i] == '|')
@@ -173,20 +173,20 @@ void check_details(const struct rd_ctx *ctx, const struct check_look *look, stru
 	rd_buf_str(out, text.data ? text.data : "");
 }
 
-void check_no_rdma(struct check_look *look)
+void check_no_rdma(struct check_result *result)
 {
-	struct rd_err *err = &look->why;
-	int error = look->checks.host.rdma_error;
+	struct rd_err *err = &result->why;
+	int error = result->checks.host.rdma_error;
 
 	if (error == 0)
-		look->no_rdma = RD_NO_RDMA_DEVICE " (is the NIC driver loaded?)";
+		result->no_rdma = RD_NO_RDMA_DEVICE " (is the NIC driver loaded?)";
 	else if (rd_could_not_look(-error))
-		look->no_rdma = "cannot list RDMA devices";
+		result->no_rdma = "cannot list RDMA devices";
 	else
-		look->no_rdma = RD_NO_RDMA_STACK " (modprobe ib_core, or load the NIC driver)";
+		result->no_rdma = RD_NO_RDMA_STACK " (modprobe ib_core, or load the NIC driver)";
 	rd_no_rdma(error, err);
-	rd_errlist_add(&look->checks.report.errors, err);
-	look->checks.report.status = RD_EXIT_UNKNOWN;
+	rd_errlist_add(&result->checks.report.errors, err);
+	result->checks.report.status = RD_EXIT_UNKNOWN;
 }
 
 void check_failure(const struct rd_ctx *ctx, const struct rd_err *err)

@@ -18,10 +18,10 @@
 #define WRITING_PART 950
 
 /* A file that does not respond makes the rule unknown; any other unreadable file is an error. */
-static int read_counters(struct rd_ctx *ctx, struct check_look *look, struct rd_err *err)
+static int read_counters(struct rd_ctx *ctx, struct check_result *result, struct rd_err *err)
 {
 	const struct check_opts *opts = ctx->state;
-	int r = counters_since(ctx, opts->since, &look->moved, err);
+	int r = counters_since(ctx, opts->since, &result->moved, err);
 
 	if (r == -ETIMEDOUT) {
 		struct rd_finding finding = { .id = "counters-moved",
@@ -29,10 +29,10 @@ static int read_counters(struct rd_ctx *ctx, struct check_look *look, struct rd_
 					      .subject = strdup(err->object),
 					      .observed = strdup(err->message) };
 
-		rd_finding_add(&look->moved, &finding);
+		rd_finding_add(&result->moved, &finding);
 		r = 0;
 	}
-	look->checks.in.moved = &look->moved;
+	result->checks.in.moved = &result->moved;
 	return r;
 }
 
@@ -46,54 +46,54 @@ static bool *quick_rules(void)
 }
 
 /* Adds stalled reads to the errors of the report. */
-static void add_stalls(const struct rd_source *guard, struct check_look *look)
+static void add_stalls(const struct rd_source *guard, struct check_result *result)
 {
 	const struct rd_stalls *stalls = rd_source_guard_stalls(guard);
 
 	for (size_t i = 0; i < stalls->n; i++) {
-		rd_errlist_add(&look->checks.report.errors, &stalls->v[i].err);
-		rd_stalls_add(&look->stalls, &stalls->v[i]);
+		rd_errlist_add(&result->checks.report.errors, &stalls->v[i].err);
+		rd_stalls_add(&result->stalls, &stalls->v[i]);
 	}
-	look->stalls.limit_ms = stalls->limit_ms;
-	look->stalls.answered += stalls->answered;
-	look->checks.in.stalls = &look->stalls;
+	result->stalls.limit_ms = stalls->limit_ms;
+	result->stalls.answered += stalls->answered;
+	result->checks.in.stalls = &result->stalls;
 }
 
-static void conclude_check(const struct rd_ctx *ctx, struct check_look *look)
+static void conclude_check(const struct rd_ctx *ctx, struct check_result *result)
 {
 	const struct check_opts *opts = ctx->state;
 	_cleanup_free_ bool *chosen = quick_rules();
-	struct checks *checks = &look->checks;
+	struct checks *checks = &result->checks;
 
 	checks->in.exclusive = opts->exclusive;
 	checks_conclude(checks, chosen, RD_SEV_SKIP, false);
 	if (checks->host.n_ibdevs == 0 && checks->report.status != RD_EXIT_CRITICAL)
-		check_no_rdma(look);
+		check_no_rdma(result);
 }
 
-static int judge_host(struct rd_ctx *ctx, struct check_look *look, const struct rd_source *local, struct rd_err *err)
+static int judge_host(struct rd_ctx *ctx, struct check_result *result, const struct rd_source *local, struct rd_err *err)
 {
 	const struct check_opts *opts = ctx->state;
 	int r = rd_source_guard_ready(ctx->source, err);
 
 	if (!r)
-		r = checks_load(ctx, ctx->source, 0, &look->checks, err);
+		r = checks_load(ctx, ctx->source, 0, &result->checks, err);
 	if (!r && opts->profile)
-		r = checks_take_profile(&look->checks, opts->profile, err);
+		r = checks_take_profile(&result->checks, opts->profile, err);
 	if (!r && opts->since)
-		r = read_counters(ctx, look, err);
+		r = read_counters(ctx, result, err);
 	if (r < 0)
 		return r;
-	add_stalls(ctx->source, look);
+	add_stalls(ctx->source, result);
 	if (local != ctx->source)
-		add_stalls(local, look);
-	conclude_check(ctx, look);
+		add_stalls(local, result);
+	conclude_check(ctx, result);
 	return 0;
 }
 
-static void fill_metrics(struct check_look *look, const struct check_numbers *numbers)
+static void fill_metrics(struct check_result *result, const struct check_numbers *numbers)
 {
-	struct rd_metrics *metrics = &look->checks.report.metrics;
+	struct rd_metrics *metrics = &result->checks.report.metrics;
 	struct rd_metric *results = rd_metrics_family(metrics, "check_results", RD_METRIC_GAUGE, NULL,
 						      "Number of rule results, by result.");
 	struct rd_metric *ports = rd_metrics_family(metrics, "check_ports", RD_METRIC_GAUGE, NULL,
@@ -113,16 +113,16 @@ static const struct rd_column observe_columns[1] = {
 };
 
 /* The document has both exit codes: the actual one, and the one without --observe. */
-static void observe(struct check_look *look)
+static void observe(struct check_result *result)
 {
-	struct rd_report *report = &look->checks.report;
+	struct rd_report *report = &result->checks.report;
 
 	report->scalars = rd_section_create("scalars", observe_columns, RD_ARRAY_SIZE(observe_columns));
-	rd_row_uint(rd_section_add(report->scalars), 0, (uint64_t)look->status);
+	rd_row_uint(rd_section_add(report->scalars), 0, (uint64_t)result->status);
 	report->status = RD_EXIT_OK;
 }
 
-static int show(struct rd_ctx *ctx, struct check_look *look)
+static int show(struct rd_ctx *ctx, struct check_result *result)
 {
 	const struct check_opts *opts = ctx->state;
 	_cleanup_buf_ struct rd_buf out = { 0 };
@@ -130,30 +130,30 @@ static int show(struct rd_ctx *ctx, struct check_look *look)
 	struct rd_err err = { 0 };
 	int status;
 
-	check_count(look, &numbers);
-	look->status = look->checks.report.status;
+	check_count(result, &numbers);
+	result->status = result->checks.report.status;
 	if (opts->observe)
-		observe(look);
+		observe(result);
 	if (rd_metrics_wanted(ctx))
-		fill_metrics(look, &numbers);
+		fill_metrics(result, &numbers);
 	if (ctx->globals.json || ctx->globals.openmetrics || ctx->globals.style.columns || ctx->globals.style.raw)
-		return rd_answer_print(ctx, &look->checks.report);
-	status = look->checks.report.status;
-	check_line(look, &numbers, &out);
+		return rd_answer_print(ctx, &result->checks.report);
+	status = result->checks.report.status;
+	check_line(result, &numbers, &out);
 	if (ctx->globals.verbose)
-		check_details(ctx, look, &out);
+		check_details(ctx, result, &out);
 	rd_out(&out);
-	if (rd_answer_textfile(ctx, &look->checks.report, &err) < 0) {
+	if (rd_answer_textfile(ctx, &result->checks.report, &err) < 0) {
 		ctx->answered = true;
 		rd_fail(ctx, &err);
 		status = status == RD_EXIT_CRITICAL ? status : RD_EXIT_UNKNOWN;
 	}
-	if (look->no_rdma)
-		rd_fail(ctx, &look->why);
+	if (result->no_rdma)
+		rd_fail(ctx, &result->why);
 	return status;
 }
 
-/* All that look_at asks of the host. */
+/* Reads everything that judge_host reads; runs in a child, ahead of it. */
 static void read_ahead(struct rd_source *source, void *arg)
 {
 	_cleanup_free_ char *host = NULL;
@@ -188,7 +188,7 @@ static int check_once(struct rd_ctx *ctx, void *arg)
 	const struct check_opts *opts = ctx->state;
 	unsigned limit_ms = (unsigned)(opts->deadline * READING_PART);
 	struct rd_source *local = arg;
-	struct check_look look = { 0 };
+	struct check_result result = { 0 };
 	struct rd_err err = { 0 };
 	int r;
 
@@ -196,15 +196,15 @@ static int check_once(struct rd_ctx *ctx, void *arg)
 	rd_source_guard_renew(local, limit_ms);
 	rd_source_guard_renew(ctx->source, limit_ms);
 	rd_source_guard_ahead(ctx->source, read_ahead, ctx->state);
-	r = judge_host(ctx, &look, local, &err);
+	r = judge_host(ctx, &result, local, &err);
 	if (r < 0)
 		report_failure(ctx, &err);
 	else
-		r = show(ctx, &look);
+		r = show(ctx, &result);
 	/* A read that hung may succeed next time; an invalid profile stays invalid. */
 	if (r == -ETIMEDOUT)
 		r = RD_EXIT_UNKNOWN;
-	check_look_deinit(&look);
+	check_result_deinit(&result);
 	return opts->observe ? RD_EXIT_OK : r;
 }
 

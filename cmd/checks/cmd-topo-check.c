@@ -104,7 +104,7 @@ static int topo_once(struct rd_ctx *ctx, void *chosen)
 	const struct topo_opts *opts = ctx->state;
 	struct rd_err err = { 0 };
 	struct checks checks;
-	int r = topo_look(ctx, chosen, &checks, &err);
+	int r = topo_judge(ctx, chosen, &checks, &err);
 
 	if (r < 0) {
 		rd_fail(ctx, &err);

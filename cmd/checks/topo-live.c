@@ -30,7 +30,7 @@ static int refresh_page(void *arg, struct rd_view_page *page, struct rd_err *err
 
 	if (!rd_repeat_next(live->repeat))
 		return 1;
-	r = topo_look(live->ctx, live->chosen, &checks, err);
+	r = topo_judge(live->ctx, live->chosen, &checks, err);
 	if (!r) {
 		page->body = checks.report.sections[0];
 		memmove(checks.report.sections, checks.report.sections + 1,

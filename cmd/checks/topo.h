@@ -25,7 +25,7 @@ int topo_no_such_rule(const char *option, const char *id, struct rd_err *err);
 
 /* Reads, runs the chosen rules, fills the report and its status. -errno with err filled; `checks` is to be released in any
  * case. */
-int topo_look(const struct rd_ctx *ctx, const bool *chosen, struct checks *checks, struct rd_err *err);
+int topo_judge(const struct rd_ctx *ctx, const bool *chosen, struct checks *checks, struct rd_err *err);
 
 /* --learn: writes a profile of this host to a file (NULL: standard output). Returns an exit code. */
 int topo_learn(struct rd_ctx *ctx, const char *path);

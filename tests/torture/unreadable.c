@@ -146,18 +146,18 @@ static const struct rd_source_ops failing_ops = {
 };
 
 /* What the rules say of the host as `failing` shows it. */
-static void look(struct failing *failing, struct check_look *look)
+static void look(struct failing *failing, struct check_result *result)
 {
 	static const struct rd_cmd cmd = { .name = "check" };
 	struct rd_ctx ctx = { .globals.from = "recording", .source = &failing->src, .cmd = &cmd };
 	struct rd_err err = { 0 };
 
-	*look = (struct check_look){ 0 };
-	if (checks_load(&ctx, &failing->src, 0, &look->checks, &err) < 0) {
+	*result = (struct check_result){ 0 };
+	if (checks_load(&ctx, &failing->src, 0, &result->checks, &err) < 0) {
 		/* No verdict at all: exit 3. */
 		return;
 	}
-	rd_checks_run(&look->checks.in, NULL, &look->checks.findings);
+	rd_checks_run(&result->checks.in, NULL, &result->checks.findings);
 }
 
 static const struct rd_finding *find(const struct rd_findings *findings, const struct rd_finding *like)
@@ -190,7 +190,7 @@ static size_t say(const struct fact *fact, int code, const char *how, const stru
 	return 1;
 }
 
-static size_t compare(const struct check_look *whole, const struct check_look *without, const struct fact *fact,
+static size_t compare(const struct check_result *whole, const struct check_result *without, const struct fact *fact,
 		      int code)
 {
 	const struct rd_findings *before = &whole->checks.findings, *after = &without->checks.findings;
@@ -218,7 +218,7 @@ static size_t compare(const struct check_look *whole, const struct check_look *w
 	return bad;
 }
 
-static size_t fail_each(struct failing *failing, const struct check_look *whole, unsigned seed, unsigned one_in,
+static size_t fail_each(struct failing *failing, const struct check_result *whole, unsigned seed, unsigned one_in,
 			size_t *runs)
 {
 	size_t bad = 0;
@@ -227,7 +227,7 @@ static size_t fail_each(struct failing *failing, const struct check_look *whole,
 		/* One code beyond the last: the folder may not be searched. */
 		for (size_t c = 0; c <= RD_ARRAY_SIZE(codes); c++) {
 			bool folder = c == RD_ARRAY_SIZE(codes);
-			struct check_look without;
+			struct check_result without;
 
 			if ((folder && failing->facts[i].op != OP_LIST) || (one_in > 1 && rand_r(&seed) % one_in))
 				continue;
@@ -236,7 +236,7 @@ static size_t fail_each(struct failing *failing, const struct check_look *whole,
 			failing->code = folder ? EACCES : codes[c];
 			look(failing, &without);
 			bad += compare(whole, &without, &failing->facts[i], failing->code);
-			check_look_deinit(&without);
+			check_result_deinit(&without);
 			++*runs;
 		}
 	}
@@ -248,7 +248,7 @@ int main(int argc, char **argv)
 	struct failing failing = { .ops = failing_ops, .counting = true };
 	unsigned seed = 1, one_in = 1;
 	struct rd_err err = { 0 };
-	struct check_look whole;
+	struct check_result whole;
 	size_t bad, runs = 0;
 	int opt;
 
@@ -265,7 +265,7 @@ int main(int argc, char **argv)
 	failing.counting = false;
 	bad = fail_each(&failing, &whole, seed, one_in, &runs);
 	printf("%s: %zu facts, %zu runs, %zu worse\n", rd_basename(argv[optind]), failing.n, runs, bad);
-	check_look_deinit(&whole);
+	check_result_deinit(&whole);
 	for (size_t i = 0; i < failing.n; i++)
 		free(failing.facts[i].what);
 	free(failing.facts);

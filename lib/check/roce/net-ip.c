@@ -374,7 +374,7 @@ const struct rd_check rd_check_firewall = {
 
 const struct rd_check rd_check_link_flaps = {
 	.id = "link-flaps",
-	.title = "Link flaps far more often than the others",
+	.title = "Link flaps far more often than other links",
 	.why = "each link loss drops all packets in flight, and jobs fail with status 12",
 	.fix = "clean or swap cable and optics of this port, then the switch port; see rdmadiag counters",
 	.needs = "carrier_down_count from rtnetlink",

@@ -2,7 +2,7 @@
 /* One run of topo-check. */
 #include "topo.h"
 
-int topo_look(const struct rd_ctx *ctx, const bool *chosen, struct checks *checks, struct rd_err *err)
+int topo_judge(const struct rd_ctx *ctx, const bool *chosen, struct checks *checks, struct rd_err *err)
 {
 	const struct topo_opts *opts = ctx->state;
 	int r = checks_load(ctx, ctx->source, (int)opts->pid, checks, err);
