@@ -318,9 +318,10 @@ void rd_gid_text(const struct rd_gid *gid, char *ret);
 void rd_gid_ip(const struct rd_gid *gid, char *ret);
 /* Has GIDs, and all whose type is known are of RoCE v1. */
 bool rd_port_is_v1_only(const struct rd_port *port);
-/* What to do then: it is a matter of the GID's type, and no address changes that. */
-#define RD_FIX_GID_V2                                                                                                  \
-	"an address does not help: firmware and driver make the type. Update them (ConnectX-3 Pro: options mlx4_core " \
-	"roce_mode=2); where the card has version 1 only, NCCL_IB_ROCE_VERSION_NUM=1 on all hosts of one subnet"
+/* The fix: firmware and driver determine the type of a GID, so no address changes it. */
+#define RD_FIX_GID_V2                                                                                                 \
+	"update firmware and driver, which determine the GID type; an address does not change it (ConnectX-3 Pro: "   \
+	"options mlx4_core roce_mode=2); if the card supports only RoCE v1: NCCL_IB_ROCE_VERSION_NUM=1 on all hosts " \
+	"of the subnet"
 
 #endif
