@@ -100,7 +100,7 @@ static void add_one(const struct page *page, const struct rd_finding *finding)
 	add_text(page->out, " ", finding->subject);
 	add_text(page->out, ": ", finding->title);
 	add_text(page->out, "; ", finding->observed);
-	add_text(page->out, "; wanted: ", finding->expected);
+	add_text(page->out, "; expected: ", finding->expected);
 	rd_buf_printf(page->out, " [%s]\n", finding->id);
 	add_fix(page, finding, "  fix: ");
 	add_consequences(page, finding);
@@ -124,7 +124,7 @@ static void add_several(const struct page *page, const struct rd_finding *first,
 	for (size_t i = 0; i < shown; i++) {
 		add_text(page->out, "    ", first[i].subject);
 		add_text(page->out, ": ", first[i].observed);
-		add_text(page->out, "; wanted: ", first[i].expected);
+		add_text(page->out, "; expected: ", first[i].expected);
 		rd_buf_str(page->out, "\n");
 		if (!one_fix)
 			add_fix(page, &first[i], "      fix: ");

@@ -29,7 +29,7 @@ struct rd_finding_style {
 	enum rd_severity least; /* findings below this severity are omitted */
 };
 
-/* Adds findings as text, in their order: "critical: mlx5_3/1: title; observed; wanted: expected [id]", below it the fix and the
+/* Adds findings as text, in their order: "critical: mlx5_3/1: title; observed; expected: value [id]", below it the fix and the
  * consequences. Adjacent findings with the same id and severity are grouped. Foreign text is escaped here. */
 void rd_render_findings(const struct rd_findings *findings, const struct rd_finding_style *style, struct rd_buf *out);
 

@@ -31,7 +31,7 @@ broken() {
 	rm -r "$BATS_TEST_TMPDIR/broken"
 	run --separate-stderr broken -v
 	[ "$status" -eq 2 ]
-	[[ ${lines[1]} == "critical: 0000:15:00.0: PCIe link is narrower"*"; mlx5_0: x8; wanted: x16"*"[pcie-link-width]" ]]
+	[[ ${lines[1]} == "critical: 0000:15:00.0: PCIe link is narrower"*"; mlx5_0: x8; expected: x16"*"[pcie-link-width]" ]]
 	[[ ${lines[2]} == "  fix: "* ]]
 	[ "$(grep -c '|' <<<"$output")" -eq 1 ]
 }

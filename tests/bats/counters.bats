@@ -162,7 +162,7 @@ value() { # NAME KEY: of the document on standard input
 	echo 'symbol_error value 2 warning look at the cable' >"$limits"
 	run counters --thresholds "$limits"
 	[ "$status" -eq 1 ]
-	[[ ${lines[0]} == *"mlx5_0/1 symbol_error: above its limit; value 3; wanted: at most 2 [threshold]" ]]
+	[[ ${lines[0]} == *"mlx5_0/1 symbol_error: above its limit; value 3; expected: at most 2 [threshold]" ]]
 	[[ ${lines[1]} == *"look at the cable" ]]
 	echo 'symbol_error value 2 critical x' >>"$limits"
 	run counters --thresholds "$limits"

@@ -262,7 +262,7 @@ map() {
 	run map --compare "$HOST" "$BATS_TEST_TMPDIR/other"
 	[ "$status" -eq 2 ]
 	[[ $(grep -m1 critical: <<<"$output") == *"other GPU 0000:13:00.0"*missing* ]]
-	[[ $output == *"other mlx5_4/1"*DOWN*"wanted: ACTIVE, as on 2 of 3 hosts"* ]]
+	[[ $output == *"other mlx5_4/1"*DOWN*"expected: ACTIVE, as on 2 of 3 hosts"* ]]
 	[[ $output == *"28.39.1002"* ]]
 	[[ ${lines[0]} =~ ^"nic-map of 3 hosts: "[1-9] ]]
 	run map --compare "$HOST"
@@ -278,7 +278,7 @@ map() {
 	run map --compare "$HOST" "$BATS_TEST_TMPDIR/slow"
 	[ "$status" -eq 1 ]
 	mapfile -t warnings < <(grep '^warning:' <<<"$output")
-	[[ ${warnings[0]} == *"slow mlx5_5/1: "*"mlx5_5/1 runs at 200 of 400 Gbit/s; wanted: 400, as on 2 of 3 hosts [rail-rate]" ]]
+	[[ ${warnings[0]} == *"slow mlx5_5/1: "*"mlx5_5/1 runs at 200 of 400 Gbit/s; expected: 400, as on 2 of 3 hosts [rail-rate]" ]]
 	[ "${#warnings[@]}" -eq 1 ]
 	[[ $output == *"  therefore also: rail-name"* ]]
 	[ "$(grep -cE '^ +[0-9]+ (slow|made-up) ' <<<"$output")" -eq 1 ]
@@ -290,7 +290,7 @@ map() {
 		any(.findings[]; .id == "rail-name" and .caused_by.id == "rail-rate")' <<<"$output"
 	# Of two hosts one tells what is usual: its other ports are witnesses.
 	run map --compare "$BATS_TEST_TMPDIR/slow"
-	[[ $output == *"mlx5_5/1 runs at 200 of 400 Gbit/s; wanted: 400, as on 15 of 16 ports of such cards"* ]]
+	[[ $output == *"mlx5_5/1 runs at 200 of 400 Gbit/s; expected: 400, as on 15 of 16 ports of such cards"* ]]
 }
 
 @test "--compare of two kinds of host blames nobody" {
@@ -299,7 +299,7 @@ map() {
 	run map --compare "$HOST" "$BATS_TEST_TMPDIR/small" "$BATS_TEST_TMPDIR/small"
 	[ "$status" -eq 0 ]
 	[[ $output != *"critical:"* && $output != *"warning:"* ]]
-	[[ $output == *"Hosts of different kinds"*"4 accelerators, 8 NICs"*"wanted: 8 accelerators, 12 NICs, as on 2 of 4 hosts"* ]]
+	[[ $output == *"Hosts of different kinds"*"4 accelerators, 8 NICs"*"expected: 8 accelerators, 12 NICs, as on 2 of 4 hosts"* ]]
 }
 
 @test "-i looks again; what is read once is refused" {

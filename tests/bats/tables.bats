@@ -146,8 +146,8 @@ site() {
 	counters --save "$BATS_TEST_TMPDIR/before"
 	echo 2 >"$PORT/counters/link_downed"
 	judged
-	[[ $output == *"made_up: value 7; wanted: at most 5"* ]]
-	[[ $output == *"link_downed: delta 1; wanted: at most 0"* ]]
+	[[ $output == *"made_up: value 7; expected: at most 5"* ]]
+	[[ $output == *"link_downed: delta 1; expected: at most 0"* ]]
 	site thresholds.d/y.conf 'made_up value 8 warning too many' 'link_downed delta - warning'
 	judged
 	[[ $output != *"above its limit"* ]]

@@ -23,7 +23,7 @@ break_link() {
 	[ "$status" -eq 2 ]
 	[[ ${lines[0]} == "topo-check of made-up: 1 critical, 0 warnings, 0 unknown"* ]]
 	[[ ${lines[1]} == "critical: "*"PCIe link"*"[pcie-link-width]" ]]
-	[[ ${lines[1]} == *"mlx5_0: x8; wanted: x16"* && ${lines[2]} == "  fix: "* && ${lines[3]} == "  why: "* ]]
+	[[ ${lines[1]} == *"mlx5_0: x8; expected: x16"* && ${lines[2]} == "  fix: "* && ${lines[3]} == "  why: "* ]]
 	run topo --only pcie-link-width
 	[ "$status" -eq 0 ]
 }
@@ -131,7 +131,7 @@ break_link() {
 	run "$RD" --from "$BATS_TEST_TMPDIR/other" topo-check --profile "$BATS_TEST_TMPDIR/profile"
 	[ "$status" -eq 2 ]
 	[[ $output == *"[profile-gpu]"*"GPU 0000:13:00.0: missing"* ]]
-	[[ $output == *"nic.mlx5_4.firmware: "*"28.39.1; wanted: 28.41.1000"* ]]
+	[[ $output == *"nic.mlx5_4.firmware: "*"28.39.1; expected: 28.41.1000"* ]]
 	run "$RD" --from "$BATS_TEST_TMPDIR/other" nic-map --profile "$BATS_TEST_TMPDIR/profile"
 	[ "$status" -eq 2 ]
 	[[ $(grep -m1 "critical:" <<<"$output") == *"critical: GPU 0000:13:00.0 and 1 more: "* ]]
@@ -150,13 +150,13 @@ break_link() {
 	printf '\x21' | dd of="$broken/sys/bus/pci/devices/0000:15:00.0/config" bs=1 seek=$((0x49)) conv=notrunc status=none
 	run "$RD" --from "$broken" topo-check --profile "$BATS_TEST_TMPDIR/profile" --only profile-value
 	[ "$status" -eq 1 ]
-	[[ $output == *"bridge.0000:11:00.0.link_width: 8; wanted: 16"* ]]
-	[[ $output == *"bridge.0000:12:00.0.acs_control: 0x001d; wanted: 0x0000"* ]]
-	[[ $output == *"nic.mlx5_0.max_read_request_bytes: 512; wanted: 4096"* ]]
-	[ "$(grep -c "; wanted: " <<<"$output")" -eq 3 ]
+	[[ $output == *"bridge.0000:11:00.0.link_width: 8; expected: 16"* ]]
+	[[ $output == *"bridge.0000:12:00.0.acs_control: 0x001d; expected: 0x0000"* ]]
+	[[ $output == *"nic.mlx5_0.max_read_request_bytes: 512; expected: 4096"* ]]
+	[ "$(grep -c "; expected: " <<<"$output")" -eq 3 ]
 	run "$RD" --from "$broken" nic-map --profile "$BATS_TEST_TMPDIR/profile"
 	[ "$status" -eq 1 ]
-	[ "$(grep -c "^    .*; wanted: " <<<"$output")" -eq 3 ]
+	[ "$(grep -c "^    .*; expected: " <<<"$output")" -eq 3 ]
 	# Who is not root sees 64 bytes of each function.
 	rm -r "$broken"
 	cp -r "$HOST" "$broken"
@@ -181,12 +181,12 @@ break_link() {
 	echo 2044 >"$other/sys/class/net/ib0/mtu"
 	run "$RD" --from "$other" topo-check --profile "$BATS_TEST_TMPDIR/profile" --only profile-value
 	[ "$status" -eq 1 ]
-	[[ $output == *"port.mlx5_0/1.netdev_state: down; wanted: up"* ]]
-	[[ $output == *"port.mlx5_0/1.netdev_mtu_bytes: 2044; wanted: 4092"* ]]
+	[[ $output == *"port.mlx5_0/1.netdev_state: down; expected: up"* ]]
+	[[ $output == *"port.mlx5_0/1.netdev_mtu_bytes: 2044; expected: 4092"* ]]
 	rm "$other/sys/class/net/ib0"
 	run "$RD" --from "$other" topo-check --profile "$BATS_TEST_TMPDIR/profile" --only profile-value
-	[[ $output == *"port.mlx5_0/1.netdev: "*"; none; wanted: ib0"* ]]
-	[ "$(grep -c "; wanted: " <<<"$output")" -eq 1 ]
+	[[ $output == *"port.mlx5_0/1.netdev: "*"; none; expected: ib0"* ]]
+	[ "$(grep -c "; expected: " <<<"$output")" -eq 1 ]
 }
 
 @test "a profile that is none: exit 3, and which line" {
