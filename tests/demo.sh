@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The main job, shown: a program whose verbs fail, and rdmadiag naming the kernel functions that failed them. On this
-# host where it has an RDMA device and we may trace, else in a virtual machine with soft-RoCE.
-# RDMADIAG_DEMO_KERNEL chooses the machine's kernel: 6.1, 6.12 (default) or 7.x.
+# Demonstrates trace-errno: a program whose verbs fail, and the kernel functions that failed them. Runs on this host if it
+# has an RDMA device and may trace, otherwise in a virtual machine with soft-RoCE.
+# RDMADIAG_DEMO_KERNEL selects the kernel of the machine: 6.1, 6.12 (default) or 7.x.
 set -eu
 cd "$(dirname "$0")/.."
 # shellcheck source=path.sh
@@ -18,11 +18,11 @@ say() {
 	printf '\n\033[1m%s\033[0m\n' "$*"
 }
 
-# What the program is told, then what the kernel did.
+# What the program reports, then what the kernel did.
 show() {
 	local dev
 	dev=$(ls /sys/class/infiniband | head -1)
-	say '$ verbs-fail reg-mr-readonly modify-qp-missing-attr rdma-bind-in-use      # all that the program learns:'
+	say '$ verbs-fail reg-mr-readonly modify-qp-missing-attr rdma-bind-in-use      # what the program reports:'
 	"$fail" reg-mr-readonly modify-qp-missing-attr rdma-bind-in-use --dev "$dev"
 	say '$ rdmadiag trace-errno -- verbs-fail reg-mr-readonly modify-qp-missing-attr rdma-bind-in-use'
 	build/rdmadiag trace-errno -- "$fail" reg-mr-readonly modify-qp-missing-attr rdma-bind-in-use --dev "$dev"
@@ -41,7 +41,7 @@ mkdir -p "${fail%/*}"
 if may_trace_here; then
 	show
 else
-	echo "No RDMA device that may be traced here: a virtual machine with kernel $kernel and soft-RoCE shows it (about 20 s)."
+	echo "No RDMA device here that may be traced: starting a virtual machine with kernel $kernel and soft-RoCE (about 20 s)."
 	tests/vm/vm fetch "$kernel"
 	tests/vm/vm run "$kernel" --timeout 180 -- bash -c '. tests/vm/guest/rxe-up --one >/dev/null && tests/demo.sh show'
 fi
