@@ -202,7 +202,7 @@ break_link() {
 	: >"$BATS_TEST_TMPDIR/empty"
 	run --separate-stderr topo --profile "$BATS_TEST_TMPDIR/empty"
 	[ "$status" -eq 3 ]
-	[[ ${stderr_lines[0]} == *'there is no "key = value" in it'* ]]
+	[[ ${stderr_lines[0]} == *"contains no 'key = value' line"* ]]
 }
 
 @test "a rule that the profile requires and that cannot tell: exit 3" {

@@ -145,7 +145,7 @@ static bool may_be_front(const struct rd_role_state *st, size_t port, size_t oth
 }
 
 /* A port is the front-end if it shows this evidence while another one that is at least as fast does not: if all NICs are
- * bonds, being a bond is no evidence. */
+ * bonds, being a bond proves nothing. */
 static bool is_front(const struct rd_role_state *st, size_t p, enum rd_role_front sign)
 {
 	if (st->front[p].sign < sign)

@@ -12,7 +12,7 @@ struct maker {
 	const char *name;
 };
 
-/* What is known to make accelerators: for these a VGA controller is one, too. */
+/* Vendors of accelerators: their VGA controllers count as accelerators, too. */
 static const struct maker makers[] = {
 	{ 0x10de, "NVIDIA" },	 { 0x1002, "AMD" },	   { 0x8086, "Intel" },		{ 0x1da3, "Habana" },
 	{ 0x1d94, "Hygon" },	 { 0x19e5, "Huawei" },	   { 0x1ed5, "Moore Threads" }, { 0x1e3e, "Iluvatar" },
@@ -21,7 +21,7 @@ static const struct maker makers[] = {
 	{ 0x10ee, "Xilinx" },	 { 0x1ae0, "Google" },
 };
 
-/* Display controllers that show a server's or a virtual machine's console. device 0: all of them. */
+/* Display controllers for the console of a server or virtual machine. device 0: all devices. */
 static const struct {
 	uint16_t vendor, device;
 } consoles[] = {
@@ -57,7 +57,7 @@ static bool is_console(const struct rd_pci *pci)
 	for (size_t i = 0; i < RD_ARRAY_SIZE(consoles); i++)
 		if (consoles[i].vendor == pci->vendor.v && (!consoles[i].device || consoles[i].device == pci->device.v))
 			return true;
-	/* A processor's own graphics: 00:02.0 on every such one. */
+	/* Integrated graphics: always 00:02.0. */
 	return pci->vendor.v == 0x8086 && pci->parent < 0 && pci->bus == 0 && pci->dev == 2;
 }
 

@@ -15,12 +15,12 @@ static int first_of_bus(const struct rd_host *host, int pci)
 	return -1;
 }
 
-/* Where they are below another bridge, ports of a card and functions of a switch are read once. */
+/* Functions and bridges that several devices have in common are read once. */
 static void read_details(const struct rd_sysfs *fs, unsigned what, struct rd_host *host)
 {
 	for (size_t i = 0; i < host->n_ibdevs; i++) {
 		rd_collect_pci_detail(fs, host, host->ibdevs[i].pci, what);
-		/* NCCL takes it for the place of all NICs of the bus. */
+		/* NCCL uses it as the location of all NICs on the bus. */
 		rd_collect_pci_detail(fs, host, first_of_bus(host, host->ibdevs[i].pci), 0);
 		if (host->ibdevs[i].pci >= 0 && host->pcis[host->ibdevs[i].pci].driver)
 			host->ibdevs[i].driver = rd_dup(host->pcis[host->ibdevs[i].pci].driver);
@@ -43,7 +43,7 @@ static void name_gpus(const struct rd_sysfs *fs, struct rd_host *host)
 			continue;
 		if (!host->ids)
 			rd_collect_pci_ids(fs, host);
-		/* Most hosts have many of one kind. */
+		/* Most hosts have several of one model. */
 		if (i > 0 && host->gpus[i - 1].name && host->pcis[host->gpus[i - 1].pci].vendor.v == pci->vendor.v &&
 		    host->pcis[host->gpus[i - 1].pci].device.v == pci->device.v)
 			host->gpus[i].name = rd_dup(host->gpus[i - 1].name);

@@ -14,8 +14,8 @@
 #define DEVICES_MAX 4096
 #define PORTS_MAX 254
 #define SPEED_LONGEST 15
-/* GID tables have up to 256 entries, of which a handful are used, from the start. After as many empty ones the rest is
- * taken for empty. */
+/* GID tables have up to 256 entries, of which a few at the start are used. After this many empty ones the rest is assumed
+ * empty. */
 #define GIDS_EMPTY 16
 #define PKEYS_MAX 256
 
@@ -43,7 +43,7 @@ static bool parse_gid(const char *text, uint8_t *raw)
 		if (i % 2 == 1 && i < 15 && *text++ != ':')
 			return false;
 		raw[i] = (uint8_t)value;
-		/* The default subnet prefix alone is what an unset GUID looks like. */
+		/* An unset GUID leaves only the default subnet prefix. */
 		any |= value && i >= 8;
 		any |= value && !(i == 0 && value == 0xfe) && !(i == 1 && value == 0x80);
 	}
@@ -57,7 +57,7 @@ static enum rd_gid_type gid_type(const char *text)
 	return strncmp(text, "IB", 2) == 0 ? RD_GID_ROCE_V1 : RD_GID_UNKNOWN;
 }
 
-/* `dir` is the port's. 1: added, 0: empty, -ENOMEM. */
+/* `dir`: of the port. 1: added, 0: empty, -ENOMEM. */
 static int add_gid(const struct rd_sysfs *fs, const char *dir, struct rd_port *port, unsigned index)
 {
 	_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, "%s/gids/%u", dir, index);
@@ -68,10 +68,10 @@ static int add_gid(const struct rd_sysfs *fs, const char *dir, struct rd_port *p
 		return 0;
 	if (rd_grow(&port->gids, &port->cap_gids, port->n_gids + 1, sizeof(gid)) < 0)
 		return -ENOMEM;
-	/* Both answer EINVAL for an entry whose interface is not of this network namespace. */
+	/* Reading either fails with EINVAL if the interface is in another network namespace. */
 	type = rd_sysfs_text(fs, NULL, "%s/gid_attrs/types/%u", dir, index);
 	gid.netdev = rd_sysfs_text(fs, NULL, "%s/gid_attrs/ndevs/%u", dir, index);
-	/* EFA has no link layer ("Unknown"), and its types file says "IB/RoCE v1" all the same. */
+	/* EFA has no link layer ("Unknown"), but its types file contains "IB/RoCE v1". */
 	if (port->link_layer && strcmp(port->link_layer, "InfiniBand") == 0)
 		gid.type = RD_GID_IB;
 	else if (rd_port_is_ethernet(port) && type)
@@ -120,7 +120,7 @@ static void read_width(const char *rate, struct rd_port *port)
 		port->speed = rd_dup_part(at, n < SPEED_LONGEST ? n : SPEED_LONGEST);
 }
 
-/* The partition table: small numbers of entries in use, in a table of up to 128. */
+/* The partition table: a few entries are used, of up to 128. */
 static int read_pkeys(const struct rd_sysfs *fs, const char *dir, struct rd_port *port)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
@@ -216,9 +216,9 @@ static int read_ports(const struct rd_sysfs *fs, const char *name, unsigned what
 	return 0;
 }
 
-/* Soft devices have no `device`: they name the interface that they sit on. A function of an auxiliary bus has no address
- * of its own; the PCI function above it stands in the class link. */
-static void find_place(const struct rd_sysfs *fs, struct rd_host *host, struct rd_ibdev *dev)
+/* Soft devices have no `device` link, but the name of the interface below. A device on an auxiliary bus has no PCI address;
+ * the class link contains the PCI function above it. */
+static void find_pci_function(const struct rd_sysfs *fs, struct rd_host *host, struct rd_ibdev *dev)
 {
 	_cleanup_free_ char *link = rd_sysfs_link(fs, IB "/%s", dev->name);
 	_cleanup_free_ char *device = rd_sysfs_link(fs, IB "/%s/device", dev->name);
@@ -256,7 +256,7 @@ static int add_device(const struct rd_sysfs *fs, const char *name, unsigned what
 	dev->sys_image_guid = rd_sysfs_text(fs, NULL, IB "/%s/sys_image_guid", name);
 	dev->node_desc = rd_sysfs_text(fs, NULL, IB "/%s/node_desc", name);
 	dev->iwarp = is_iwarp(fs, name);
-	find_place(fs, host, dev);
+	find_pci_function(fs, host, dev);
 	return read_ports(fs, name, what, host, (int)host->n_ibdevs - 1);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How much memory processes may lock: those that start jobs, and what the service manager gives others. A login shell's
- * limits say nothing of a job's. */
+/* Limits of locked memory: of processes that start jobs, and the service manager's default. The limits of a login shell do
+ * not apply to jobs. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <stdio.h>
@@ -54,9 +54,9 @@ static void read_memlock(const struct rd_sysfs *fs, int pid, struct rd_launcher 
 		launcher->memlock.known = RD_OK;
 }
 
-/* "CapEff:\t00000000a80425fb". A process that is not root has in it nothing of what its container was granted, unless by a
- * file's capabilities or the ambient set. In a user namespace of its own the whole set may be full, and counts for nothing
- * with ib_umem_get(): the first one maps all of 2^32 - 1 ids to themselves. */
+/* "CapEff:\t00000000a80425fb". A non-root process does not get the capabilities of its container, except through file
+ * capabilities or the ambient set. In another user namespace the set may be full, but ib_umem_get() ignores it: only the
+ * initial one maps all of 2^32 - 1 IDs to themselves. */
 static void read_ipc_lock(const struct rd_sysfs *fs, int pid, struct rd_launcher *launcher)
 {
 	_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, "/proc/%d/status", pid), *map = NULL;
@@ -145,8 +145,8 @@ static void read_default(const struct rd_sysfs *fs, struct rd_system *system, co
 	}
 }
 
-/* systemd: its main file, then the drop-ins; a service without a setting of its own gets that. 8 MiB where nobody says
- * anything (systemd-system.conf(5)). Elsewhere services inherit what process 1 has. */
+/* systemd: its main file, then the drop-ins; it applies to services without a setting. Default: 8 MiB
+ * (systemd-system.conf(5)). With other init systems services inherit the limit of process 1. */
 static void read_defaults(const struct rd_sysfs *fs, struct rd_system *system)
 {
 	static const char *const dirs[] = { "/usr/lib/systemd/system.conf.d", "/run/systemd/system.conf.d",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* /sys/class/net, and who is on which RDMA port. */
+/* /sys/class/net, and the interfaces of RDMA ports. */
 #include "collect/host/netdev.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ static void read_netdev(const struct rd_sysfs *fs, struct rd_netdev *netdev)
 	}
 }
 
-/* Named by a GID or by a soft device as the interface that it sits on. */
+/* Whether the interface is that of a GID, or below a soft device. */
 static bool is_named(const struct rd_host *host, const char *name)
 {
 	for (size_t i = 0; i < host->n_ibdevs; i++)
@@ -66,14 +66,14 @@ static int add_netdev(const struct rd_sysfs *fs, const char *name, struct rd_hos
 	netdev->name = rd_dup(name);
 	if (link && rd_pci_place_parse(link, &place))
 		netdev->pci = rd_host_find_pci(host, place.self);
-	/* A host of containers has hundreds of virtual interfaces that say nothing here. */
+	/* Hosts with containers have hundreds of virtual interfaces, which do not matter here. */
 	if (netdev->pci < 0 && strncmp(name, "bond", 4) != 0 && !is_named(host, name))
 		return 0;
 	read_netdev(fs, netdev);
 	return 0;
 }
 
-/* What of a bond a slave carries. `speed` is in Mbit/s; it answers EINVAL while the link is down. */
+/* State and rate of a bond's slave. `speed` is in Mbit/s; reading it fails with EINVAL while the link is down. */
 static void read_slave(const struct rd_sysfs *fs, const struct rd_host *host, struct rd_netdev *netdev)
 {
 	int master = netdev->pci < 0 ? -1 : rd_host_find_netdev(host, netdev->master);
@@ -120,7 +120,7 @@ static int port_add_netdev(struct rd_port *port, int netdev)
 	return 0;
 }
 
-/* A soft device has the place of the interface that it sits on; a virtual interface, that of none. */
+/* Sets the PCI function of a soft device to that of the interface below, if it has one. */
 static void place_soft_device(struct rd_host *host, struct rd_ibdev *dev)
 {
 	const char *name = dev->parent_netdev;
@@ -167,7 +167,7 @@ static int join_by_pci(struct rd_host *host, const struct rd_ibdev *dev, struct 
 
 		if (netdev->pci != dev->pci || (wanted == 1) != rd_port_is_ethernet(port))
 			continue;
-		/* With one port a function, dev_port says nothing. */
+		/* dev_port is meaningless if each function has one port. */
 		if (dev->n_ports > 1 && netdev->ibdev_port >= 0 && (unsigned)netdev->ibdev_port + 1 != port->num)
 			continue;
 		if (port_add_netdev(port, (int)i) < 0)
@@ -176,9 +176,9 @@ static int join_by_pci(struct rd_host *host, const struct rd_ibdev *dev, struct 
 	return 0;
 }
 
-/* What of an Ethernet packet is left for payload: GRH 40, UDP 8, BTH 12, extended headers 4 and 28, ICRC 4; rounded down to
- * one of InfiniBand's sizes. The kernel counts so for every RoCE port (iboe_get_mtu). IPoIB's datagram mode takes 4 for
- * its own header. */
+/* RDMA MTU: payload left in an Ethernet packet: GRH 40, UDP 8, BTH 12, extended headers 4 and 28, ICRC 4; rounded down to
+ * one of InfiniBand's sizes. The kernel uses the same formula for every RoCE port (iboe_get_mtu). In IPoIB's datagram
+ * mode its own header takes 4 bytes. */
 static void set_mtu(const struct rd_host *host, struct rd_port *port)
 {
 	const struct rd_netdev *netdev = port->n_netdevs > 0 ? &host->netdevs[port->netdevs[0]] : NULL;

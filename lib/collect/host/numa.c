@@ -34,7 +34,7 @@ static void read_number(const char *text, const char *key, unsigned *ret, enum r
 		*known = RD_OK;
 }
 
-/* The kernel says it in the flags of x86 processors; elsewhere the machine's own description has to do. */
+/* On x86 from the CPU flags, on others from DMI. */
 static void read_hypervisor(const struct rd_sysfs *fs, const char *cpuinfo, struct rd_host *host)
 {
 	static const char *const makers[] = { "QEMU",
@@ -81,7 +81,7 @@ static void read_cpu(const struct rd_sysfs *fs, struct rd_host *host)
 	read_number(text, "model", &host->cpu.model.v, &host->cpu.model.known);
 }
 
-/* Firmware that does not number sockets leaves -1 there. */
+/* -1: firmware does not number the sockets. */
 static void read_package(const struct rd_sysfs *fs, struct rd_numa *numa)
 {
 	const char *at = numa->cpulist ? numa->cpulist : "";

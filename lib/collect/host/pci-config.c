@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What configuration space says, and what else the kernel tells of a PCI function that rules judge. */
+/* Configuration space and other attributes of a PCI function that rules check. */
 #include "collect/host/host.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ enum {
 	EXP_SLOT_CAP = 0x14,
 	EXP_DEV_CAP2 = 0x24,
 	EXP_DEV_CTL2 = 0x28,
-	EXP_SLOT = 0x0100, /* in the register at 2: there is a slot behind this port */
+	EXP_SLOT = 0x0100, /* in the register at 2: slot implemented */
 };
 
 static uint16_t le16(const uint8_t *p)
@@ -88,12 +88,12 @@ void rd_collect_pci_config(const struct rd_sysfs *fs, struct rd_pci *pci)
 	pci->config_read = true;
 	if (rd_read_file(fs->src, path, &config, NULL) < 0 || config.size == 0)
 		return;
-	/* As the kernel tells it (pci_device_is_present): a vendor is never 0xffff. */
+	/* Same check as pci_device_is_present(): a vendor ID is never 0xffff. */
 	if (config.size >= 4 && le32(config.data) == UINT32_MAX) {
 		pci->no_answer = true;
 		return;
 	}
-	/* The kernel gives 64 bytes to whoever lacks CAP_SYS_ADMIN; all functions have at least 256. */
+	/* Without CAP_SYS_ADMIN the kernel returns only 64 bytes; all functions have at least 256. */
 	pci->config_denied = config.size < 256;
 	if (config.size < 4096)
 		pci->acs_ctl.known = pci->config.ats_ctl.known = RD_DENIED;
@@ -149,7 +149,7 @@ static bool same_slot(const char *a, const char *b)
 	return dot && strncmp(a, b, (size_t)(dot - a) + 1) == 0;
 }
 
-/* In a group may be other functions of the card and the bridges above it. */
+/* Whether the group contains other devices than functions of the same card and bridges. */
 static bool is_shared(const struct rd_sysfs *fs, const struct rd_host *host, const struct rd_pci *pci, const char *group)
 {
 	_cleanup_names_ struct rd_names names = { 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names from pci.ids, read through the source like everything else and searched where it lies: a handful of names out of
- * 35,000, for which building libpci's table takes longer than all the rest of a command.
+ * Names from pci.ids, read through the source and searched as text: a few names out of 35,000, for which building libpci's
+ * table would take longer than the rest of a command.
  */
 #include "collect/host/host.h"
 

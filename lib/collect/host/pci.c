@@ -29,7 +29,7 @@ bool rd_pci_place_parse(const char *target, struct rd_pci_place *ret)
 		if (n < sizeof(word))
 			memcpy(word, target, n);
 		if (is_root_name(word, n)) {
-			/* A bus that a function of another domain makes (VMD) begins a tree of its own. */
+			/* A bus created by a function of another domain (VMD) is the root of a separate tree. */
 			if (!ret->root[0])
 				memcpy(ret->root, word, sizeof(word));
 			ret->self[0] = '\0';
@@ -42,13 +42,13 @@ bool rd_pci_place_parse(const char *target, struct rd_pci_place *ret)
 	return ret->self[0] != '\0';
 }
 
-/* Parents may come after their children in the listing. */
+/* Parents may follow their children in the listing. */
 static void link_parents(struct rd_host *host, const struct rd_pci_place *places)
 {
 	for (size_t i = 0; i < host->n_pcis; i++)
 		if (places[i].parent[0])
 			host->pcis[i].parent = rd_host_find_pci(host, places[i].parent);
-	/* A hostile tree may hold a ring. */
+	/* A hostile tree may contain a cycle. */
 	for (size_t i = 0; i < host->n_pcis; i++) {
 		int up = host->pcis[i].parent, depth = 0;
 
@@ -95,7 +95,7 @@ int rd_collect_pci(const struct rd_sysfs *fs, struct rd_host *host, struct rd_er
 	if (rd_sysfs_list(fs, &names, "/sys/bus/pci/devices") < 0)
 		return 0;
 	if (names.n > PCIS_MAX)
-		return rd_err_set(err, E2BIG, "/sys/bus/pci/devices", "more PCI functions than a host can have");
+		return rd_err_set(err, E2BIG, "/sys/bus/pci/devices", "too many PCI functions: at most %d", PCIS_MAX);
 	places = calloc(names.n + 1, sizeof(*places));
 	if (!places)
 		return rd_err_set(err, ENOMEM, "/sys/bus/pci/devices", "no memory for PCI functions");
@@ -193,7 +193,7 @@ void rd_collect_pci_orphans(const struct rd_sysfs *fs, struct rd_host *host, uns
 	for (size_t i = 0; i < host->n_pcis; i++) {
 		const struct rd_pci *pci = &host->pcis[i];
 
-		/* Virtual functions that a hypervisor holds ready may be many, and are its business. */
+		/* Without configuration space: a hypervisor may have many virtual functions. */
 		if (pci->class.v >> 16 == RD_PCI_NETWORK && !pci->detailed)
 			rd_collect_pci_detail(fs, host, (int)i, what & ~(unsigned)(RD_COLLECT_PCI | RD_COLLECT_ACS));
 	}
@@ -211,8 +211,8 @@ void rd_collect_pci_sisters(const struct rd_sysfs *fs, struct rd_host *host)
 			continue;
 		for (int up = pci->parent; up >= 0; up = host->pcis[up].parent, depth++)
 			beside |= host->pcis[up].detailed;
-		/* Below a root port stand, by turns, upstream and downstream ports: the first are switches. One right below a
-		 * root port may have lost all that it carried. */
+		/* Below a root port, upstream and downstream ports alternate; an upstream port is a switch. One directly below
+		 * a root port may have lost all devices below it. */
 		if (depth % 2 == 0 || (!beside && depth > 1))
 			continue;
 		READ_ID(vendor, "vendor");
@@ -231,7 +231,7 @@ void rd_collect_pci_slots(const struct rd_sysfs *fs, struct rd_host *host)
 		struct rd_pci wanted;
 		char full[64];
 
-		/* "0000:1b:00": a slot holds all functions. */
+		/* "0000:1b:00": a slot contains all functions of a device. */
 		snprintf(full, sizeof(full), "%s.0", address ? address : "");
 		if (rd_pci_parse(full, &wanted) < 0)
 			continue;

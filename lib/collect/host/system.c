@@ -9,8 +9,8 @@
 #include "base/number.h"
 #include "collect/kernel/modules.h"
 
-/* Modules that RDMA turns on besides those that depend on ib_core: drivers of accelerators, and the layer that
- * out-of-tree stacks put between them and the kernel. */
+/* Modules that matter to RDMA but do not depend on ib_core: drivers of accelerators, and the compatibility layer of
+ * out-of-tree stacks. */
 static const char *const beside[] = { "nvidia", "nvidia_peermem", "nv_peer_mem", "amdgpu", "mlx_compat", "gdrdrv" };
 
 static bool is_beside(const char *name)
@@ -57,7 +57,7 @@ static int collect_modules(const struct rd_sysfs *fs, struct rd_system *system)
 }
 
 /* "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release Build …", "… UNIX aarch64 Kernel Module
- * 550.54.15 …": what has a dot is the version. */
+ * 550.54.15 …": the word with a dot is the version. */
 static char *nvidia_version_of(const char *line)
 {
 	for (const char *at = line; *at && *at != '\n';) {
@@ -70,9 +70,9 @@ static char *nvidia_version_of(const char *line)
 	return NULL;
 }
 
-/* The module's licence taints the kernel (P) where it is the closed flavour; the open one is "Dual MIT/GPL". A container
- * often has that file and not the driver's own. */
-static void read_flavour(const struct rd_sysfs *fs, const char *version, struct rd_system *system)
+/* The licence of the closed module taints the kernel (P); the open one is "Dual MIT/GPL". In containers this file often
+ * exists, but not the driver's own. */
+static void read_nvidia_licence(const struct rd_sysfs *fs, const char *version, struct rd_system *system)
 {
 	_cleanup_free_ char *taint = NULL;
 
@@ -93,7 +93,7 @@ static void read_nvidia(const struct rd_sysfs *fs, struct rd_system *system)
 	uint64_t memops;
 
 	system->nvidia_version = version ? nvidia_version_of(version) : NULL;
-	read_flavour(fs, version, system);
+	read_nvidia_licence(fs, version, system);
 	at = params ? strstr(params, "RegistryDwords: \"") : NULL;
 	if (at) {
 		at += strlen("RegistryDwords: \"");
@@ -121,13 +121,13 @@ static void read_memory_peers(const struct rd_sysfs *fs, struct rd_system *syste
 	}
 }
 
-static bool holds(const struct rd_bytes *bytes, const char *word)
+static bool contains(const struct rd_bytes *bytes, const char *word)
 {
 	return memmem(bytes->data, bytes->size, word, strlen(word)) != NULL;
 }
 
-/* Functions of a module are named in its BTF, which everybody may read: ib_umem_dmabuf_get came with DMA-BUF support, into
- * ib_uverbs; out-of-tree stacks have it in ib_core. */
+/* BTF, which is readable without privilege, lists the functions of a module: with DMA-BUF support ib_uverbs has
+ * ib_umem_dmabuf_get; in out-of-tree stacks ib_core has it. */
 static void read_dmabuf(const struct rd_sysfs *fs, struct rd_system *system)
 {
 	static const char *const files[] = { "/sys/kernel/btf/ib_uverbs", "/sys/kernel/btf/ib_core" };
@@ -139,7 +139,7 @@ static void read_dmabuf(const struct rd_sysfs *fs, struct rd_system *system)
 		if (rd_read_file(fs->src, files[i], &bytes, NULL) < 0)
 			continue;
 		any |= i == 0;
-		found = holds(&bytes, "ib_umem_dmabuf_get");
+		found = contains(&bytes, "ib_umem_dmabuf_get");
 	}
 	if (any || found)
 		RD_SET(system->dmabuf, found);
@@ -231,6 +231,6 @@ int rd_collect_system(struct rd_source *src, int pid, struct rd_system *system, 
 	if (!r)
 		r = rd_collect_userspace(&fs, system);
 	if (r == -ESRCH)
-		return rd_err_set(err, ESRCH, "--pid", "there is no process %d that can be read", pid);
-	return r < 0 ? rd_err_set(err, -r, "host", "no memory for its settings") : 0;
+		return rd_err_set(err, ESRCH, "--pid", "no such process, or not readable: %d", pid);
+	return r < 0 ? rd_err_set(err, -r, "host", "cannot store its settings") : 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What programs find: device files, providers of libibverbs, settings that all jobs read. */
+/* User space: device files, providers of libibverbs, settings that all jobs read. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -82,7 +82,7 @@ static void read_libibverbs(const struct rd_sysfs *fs, const char *dir, struct r
 		system->libibverbs = rd_dup(name + sizeof(base) - 1);
 }
 
-/* A provider must be a library that libibverbs finds; the files in libibverbs.d only say to look for it. */
+/* A provider must be a library that libibverbs finds; files in libibverbs.d only name it. */
 static int read_providers(const struct rd_sysfs *fs, struct rd_system *system)
 {
 	static const char *const dirs[] = { "/usr/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
@@ -99,12 +99,12 @@ static int read_providers(const struct rd_sysfs *fs, struct rd_system *system)
 			if (ends_in(names.v[i], ".so"))
 				add_provider(system, names.v[i]);
 	}
-	/* Without the folder there is no provider, if there is a libibverbs at all. */
+	/* Without the directory there is no provider, if libibverbs is installed. */
 	system->providers_known |= system->libibverbs != NULL;
 	return 0;
 }
 
-/* Lines NAME=VALUE that every job on this host begins with. */
+/* NAME=VALUE lines of files that apply to every job on this host. */
 static void read_job_env(const struct rd_sysfs *fs, struct rd_system *system)
 {
 	static const char *const files[] = { "/etc/nccl.conf", "/etc/environment" };

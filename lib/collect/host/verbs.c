@@ -7,7 +7,7 @@
 
 #include "base/number.h"
 
-/* The value of "key=" at the start of a line; false if there is none that is a number. */
+/* The number after "key=" at the start of a line; false: none. */
 static bool value_of(const char *text, const char *key, uint64_t *ret)
 {
 	size_t size = strlen(key);
@@ -27,7 +27,7 @@ static char *read_device(struct rd_source *src, const char *name, struct rd_errl
 	struct rd_err err = { 0 };
 	char *text = NULL;
 
-	/* What was not recorded, or stands in a folder, has none. */
+	/* Not in every bundle, nor in a bare directory. */
 	if (rd_read_textf(src, &text, &err, RD_SOURCE_VERBS "/%s", name) < 0 && err.code != ENOENT)
 		rd_errlist_add(errors, &err);
 	return text;
@@ -81,7 +81,7 @@ static void take_mtus(const char *text, const struct rd_ibdev *dev, struct rd_ho
 	}
 }
 
-/* "data_direct=/devices/pci0009:00/0009:00:00.0/0009:01:00.0": its last part is the function. */
+/* "data_direct=/devices/pci0009:00/0009:00:00.0/0009:01:00.0": the last component is the function. */
 static void take_data_direct(const char *text, const struct rd_host *host, struct rd_ibdev *dev)
 {
 	static const char key[] = "\ndata_direct=";

@@ -24,7 +24,7 @@ static uint32_t attr_u32(const struct nlattr *attr, uint32_t otherwise)
 	return attr ? mnl_attr_get_u32(attr) : otherwise;
 }
 
-/* Names of interfaces by their index. */
+/* State of the collection, with the names of interfaces by index. */
 struct net {
 	struct rd_facts *facts;
 	struct {
@@ -42,7 +42,7 @@ static const char *link_name(const struct net *net, uint32_t index)
 	return "?";
 }
 
-static int take_link(void *arg, uint16_t type, const uint8_t *body, size_t size)
+static int decode_link(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
 	static const uint8_t policy[] = { [IFLA_IFNAME] = MNL_TYPE_STRING };
 	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
@@ -63,7 +63,7 @@ static int take_link(void *arg, uint16_t type, const uint8_t *body, size_t size)
 	return 0;
 }
 
-static int take_address(void *arg, uint16_t type, const uint8_t *body, size_t size)
+static int decode_address(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
 	char ip[INET6_ADDRSTRLEN], field[INET6_ADDRSTRLEN + 8];
 	struct rd_ifaddr address;
@@ -77,7 +77,7 @@ static int take_address(void *arg, uint16_t type, const uint8_t *body, size_t si
 	return 0;
 }
 
-static int take_route(void *arg, uint16_t type, const uint8_t *body, size_t size)
+static int decode_route(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
 	static const uint8_t policy[] = {
 		[RTA_DST] = MNL_TYPE_BINARY,	   [RTA_GATEWAY] = MNL_TYPE_BINARY, [RTA_PREFSRC] = MNL_TYPE_BINARY,
@@ -93,7 +93,7 @@ static int take_route(void *arg, uint16_t type, const uint8_t *body, size_t size
 	if (type != RTM_NEWROUTE || size < sizeof(info))
 		return 0;
 	memcpy(&info, body, sizeof(info));
-	/* Those that the kernel makes up while it forwards, and its own for each address. */
+	/* Skip cached routes, and routes that the kernel adds for each address. */
 	if (info.rtm_flags & RTM_F_CLONED || info.rtm_type != RTN_UNICAST)
 		return 0;
 	rd_nla_table(body + sizeof(info), size - sizeof(info), policy, RD_ARRAY_SIZE(policy), table);
@@ -111,28 +111,28 @@ static int take_route(void *arg, uint16_t type, const uint8_t *body, size_t size
 	if (table[RTA_OIF])
 		snprintf(value, sizeof(value), "%sdev %s", via, link_name(net, attr_u32(table[RTA_OIF], 0)));
 	else
-		snprintf(value, sizeof(value), "%s%s", via, table[RTA_MULTIPATH] ? "several ways" : "");
+		snprintf(value, sizeof(value), "%s%s", via, table[RTA_MULTIPATH] ? "multipath" : "");
 	if (attr_ip(table[RTA_PREFSRC], info.rtm_family, ip))
 		snprintf(value + strlen(value), sizeof(value) - strlen(value), " src %s", ip);
 	rd_facts_add(net->facts, RD_AREA_ROUTE, subject, "path", value);
 	return 0;
 }
 
-static void dump(struct rd_source *src, uint16_t type, size_t body_size, rd_nlmsg_fn *take, struct net *net)
+static void dump_table(struct rd_source *src, uint16_t type, size_t body_size, rd_nlmsg_fn *decode, struct net *net)
 {
 	struct rd_rtnl_dump request = rd_rtnl_dump(type, body_size);
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 
 	if (rd_netlink(src, NETLINK_ROUTE, &request, request.head.nlmsg_len, &bytes, NULL) >= 0)
-		rd_nlmsgs_each(&bytes, take, net);
+		rd_nlmsgs_each(&bytes, decode, net);
 }
 
 void rd_snapshot_net(struct rd_source *src, struct rd_facts *ret)
 {
 	struct net net = { .facts = ret };
 
-	dump(src, RTM_GETLINK, sizeof(struct ifinfomsg), take_link, &net);
-	dump(src, RTM_GETADDR, sizeof(struct ifaddrmsg), take_address, &net);
-	dump(src, RTM_GETROUTE, sizeof(struct rtmsg), take_route, &net);
+	dump_table(src, RTM_GETLINK, sizeof(struct ifinfomsg), decode_link, &net);
+	dump_table(src, RTM_GETADDR, sizeof(struct ifaddrmsg), decode_address, &net);
+	dump_table(src, RTM_GETROUTE, sizeof(struct rtmsg), decode_route, &net);
 	free(net.links);
 }

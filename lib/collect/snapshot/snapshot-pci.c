@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* PCI functions: links, drivers, and what is set in their configuration space. */
+/* PCI functions: links, drivers, and settings in configuration space. */
 #include "collect/host/host.h"
 #include "collect/snapshot/snapshot.h"
 
@@ -12,8 +12,8 @@ struct pci {
 	const struct rd_sysfs fs;
 	struct rd_facts *facts;
 	struct rd_host host;
-	bool *above;	 /* bridges that lead to one of interest */
-	bool any_denied; /* configuration space of some was cut to its first 64 bytes */
+	bool *above;	 /* bridges above a network, display or accelerator function */
+	bool any_denied; /* only the first 64 bytes of some configuration space were readable */
 	bool any_read;
 };
 
@@ -22,7 +22,7 @@ static uint32_t base_class(const struct rd_pci *pci)
 	return pci->class.known == RD_OK ? pci->class.v >> 16 : 0;
 }
 
-/* Networks, displays and accelerators. */
+/* Network, display and accelerator functions. */
 static bool is_device(const struct rd_pci *pci)
 {
 	uint32_t base = base_class(pci);
@@ -35,7 +35,7 @@ static bool is_bridge(const struct rd_pci *pci)
 	return pci->class.known == RD_OK && pci->class.v >> 8 == RD_PCI_CLASS_BRIDGE;
 }
 
-static void take_text(struct pci *shot, enum rd_area area, const char *addr, const char *file)
+static void add_text(struct pci *shot, enum rd_area area, const char *addr, const char *file)
 {
 	_cleanup_free_ char *text = rd_sysfs_text(&shot->fs, NULL, PCI "/%s/%s", addr, file);
 
@@ -43,7 +43,7 @@ static void take_text(struct pci *shot, enum rd_area area, const char *addr, con
 		rd_facts_add(shot->facts, area, addr, file, text);
 }
 
-static void take_number(struct pci *shot, const char *addr, const char *field, const char *fmt, unsigned value)
+static void add_number(struct pci *shot, const char *addr, const char *field, const char *fmt, unsigned value)
 {
 	char text[16];
 
@@ -53,9 +53,9 @@ static void take_number(struct pci *shot, const char *addr, const char *field, c
 
 /*
  * Device Control (PCI Express Base Specification, 7.5.3.4): payload in bits 7:5, read requests in 14:12, both 128 bytes
- * shifted; relaxed ordering in bit 4. ACS control: 7.7.8.3. Virtual functions have those of their physical one.
+ * shifted; relaxed ordering in bit 4. ACS control: 7.7.8.3. Virtual functions use the settings of their physical function.
  */
-static void take_config(struct pci *shot, struct rd_pci *pci)
+static void add_config(struct pci *shot, struct rd_pci *pci)
 {
 	_cleanup_free_ char *physical = rd_sysfs_link(&shot->fs, PCI "/%s/physfn", pci->addr);
 	unsigned control;
@@ -67,18 +67,18 @@ static void take_config(struct pci *shot, struct rd_pci *pci)
 	shot->any_denied |= pci->config_denied;
 	shot->any_read |= pci->config.dev_ctl.known == RD_OK;
 	if (pci->config.dev_ctl.known == RD_OK)
-		take_number(shot, pci->addr, "max_payload_bytes", "%u", 128u << (control >> 5 & 7));
+		add_number(shot, pci->addr, "max_payload_bytes", "%u", 128u << (control >> 5 & 7));
 	if (pci->config.dev_ctl.known == RD_OK && !is_bridge(pci)) {
-		take_number(shot, pci->addr, "max_read_request_bytes", "%u", 128u << (control >> 12 & 7));
+		add_number(shot, pci->addr, "max_read_request_bytes", "%u", 128u << (control >> 12 & 7));
 		rd_facts_add(shot->facts, RD_AREA_SETTING, pci->addr, "relaxed_ordering", control & 0x10 ? "on" : "off");
 	}
 	if (pci->acs_ctl.known == RD_OK)
-		take_number(shot, pci->addr, "acs_control", "0x%04x", pci->acs_ctl.v);
+		add_number(shot, pci->addr, "acs_control", "0x%04x", pci->acs_ctl.v);
 	else if (pci->acs_missing && is_bridge(pci))
 		rd_facts_add(shot->facts, RD_AREA_SETTING, pci->addr, "acs_control", "none");
 }
 
-static void take_function(struct pci *shot, size_t index)
+static void add_function(struct pci *shot, size_t index)
 {
 	static const char *const link[] = { "current_link_speed", "current_link_width", "max_link_speed",
 					    "max_link_width" };
@@ -88,16 +88,16 @@ static void take_function(struct pci *shot, size_t index)
 
 	rd_facts_add(shot->facts, RD_AREA_DEVICE, pci->addr, "present", "yes");
 	for (size_t i = 0; i < RD_ARRAY_SIZE(link); i++)
-		take_text(shot, RD_AREA_LINK, pci->addr, link[i]);
+		add_text(shot, RD_AREA_LINK, pci->addr, link[i]);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(device); i++)
-		take_text(shot, RD_AREA_DEVICE, pci->addr, device[i]);
+		add_text(shot, RD_AREA_DEVICE, pci->addr, device[i]);
 	if (driver)
 		rd_facts_add(shot->facts, RD_AREA_DEVICE, pci->addr, "driver", rd_basename(driver));
 	if (pci->parent >= 0)
 		rd_facts_add(shot->facts, RD_AREA_DEVICE, pci->addr, "bridge", shot->host.pcis[pci->parent].addr);
-	/* A millisecond each on real hardware: only of those that something of interest hangs below. */
+	/* 1 ms each on real hardware: only for devices and the bridges above them. */
 	if (is_device(pci) || shot->above[index])
-		take_config(shot, pci);
+		add_config(shot, pci);
 }
 
 int rd_snapshot_pci(struct rd_source *src, struct rd_facts *ret, struct rd_err *err)
@@ -112,7 +112,7 @@ int rd_snapshot_pci(struct rd_source *src, struct rd_facts *ret, struct rd_err *
 			shot.above[up] = true;
 	for (size_t i = 0; i < shot.host.n_pcis; i++)
 		if (is_device(&shot.host.pcis[i]) || is_bridge(&shot.host.pcis[i]))
-			take_function(&shot, i);
+			add_function(&shot, i);
 	if (shot.any_denied || shot.any_read)
 		rd_facts_add(ret, RD_AREA_HOST, "host", "pci_configuration",
 			     shot.any_denied ? "first 64 bytes only (not root)" : "read");

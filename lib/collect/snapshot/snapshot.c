@@ -13,9 +13,9 @@ struct snapshot {
 	struct rd_facts *facts;
 };
 
-/* Takes a small file into a fact, if it is there and holds something. */
-static void take(struct snapshot *shot, enum rd_area area, const char *subject, const char *field, const char *dir,
-		 const char *file)
+/* Adds the content of a small file as a fact, if it exists and is not empty. */
+static void add_file(struct snapshot *shot, enum rd_area area, const char *subject, const char *field, const char *dir,
+		     const char *file)
 {
 	_cleanup_free_ char *text = NULL;
 
@@ -23,14 +23,14 @@ static void take(struct snapshot *shot, enum rd_area area, const char *subject, 
 		rd_facts_add(shot->facts, area, subject, field, text);
 }
 
-static void take_all(struct snapshot *shot, enum rd_area area, const char *subject, const char *dir,
-		     const char *const *files)
+static void add_all(struct snapshot *shot, enum rd_area area, const char *subject, const char *dir,
+		    const char *const *files)
 {
 	for (; *files; files++)
-		take(shot, area, subject, strrchr(*files, '/') ? strrchr(*files, '/') + 1 : *files, dir, *files);
+		add_file(shot, area, subject, strrchr(*files, '/') ? strrchr(*files, '/') + 1 : *files, dir, *files);
 }
 
-static void list(struct snapshot *shot, const char *path, struct rd_names *ret)
+static void list_names(struct snapshot *shot, const char *path, struct rd_names *ret)
 {
 	if (rd_list_dir(shot->src, path, ret, NULL) < 0)
 		*ret = (struct rd_names){ 0 };
@@ -42,13 +42,13 @@ static bool is_zero_gid(const char *text)
 }
 
 /* "fe80:… RoCE v2 eth0" */
-static void take_gids(struct snapshot *shot, const char *subject, const char *dir)
+static void add_gids(struct snapshot *shot, const char *subject, const char *dir)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
 	char path[512];
 
 	snprintf(path, sizeof(path), "%s/gids", dir);
-	list(shot, path, &names);
+	list_names(shot, path, &names);
 	for (size_t i = 0; i < names.n; i++) {
 		_cleanup_free_ char *gid = NULL, *type = NULL, *netdev = NULL, *value = NULL;
 		char field[64];
@@ -64,20 +64,20 @@ static void take_gids(struct snapshot *shot, const char *subject, const char *di
 	}
 }
 
-static void take_dir(struct snapshot *shot, enum rd_area area, const char *subject, const char *dir, const char *sub)
+static void add_dir(struct snapshot *shot, enum rd_area area, const char *subject, const char *dir, const char *sub)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
 	char path[512];
 
 	snprintf(path, sizeof(path), "%s/%s", dir, sub);
-	list(shot, path, &names);
+	list_names(shot, path, &names);
 	for (size_t i = 0; i < names.n; i++)
-		/* How often the driver asks its device, not a count of anything. */
+		/* The refresh interval of the driver, not a counter. */
 		if (strcmp(names.v[i], "lifespan") != 0)
-			take(shot, area, subject, names.v[i], path, names.v[i]);
+			add_file(shot, area, subject, names.v[i], path, names.v[i]);
 }
 
-static void take_port(struct snapshot *shot, const char *ibdev, const char *port)
+static void add_port(struct snapshot *shot, const char *ibdev, const char *port)
 {
 	static const char *const link[] = { "state", "phys_state", "rate",     "link_layer",
 					    "lid",   "sm_lid",	   "cap_mask", NULL };
@@ -85,14 +85,14 @@ static void take_port(struct snapshot *shot, const char *ibdev, const char *port
 
 	snprintf(subject, sizeof(subject), "%.64s/%.16s", ibdev, port);
 	snprintf(dir, sizeof(dir), IB "/%.64s/ports/%.16s", ibdev, port);
-	take_all(shot, RD_AREA_LINK, subject, dir, link);
-	take_gids(shot, subject, dir);
-	take_dir(shot, RD_AREA_COUNTER, subject, dir, "counters");
-	take_dir(shot, RD_AREA_COUNTER, subject, dir, "hw_counters");
+	add_all(shot, RD_AREA_LINK, subject, dir, link);
+	add_gids(shot, subject, dir);
+	add_dir(shot, RD_AREA_COUNTER, subject, dir, "counters");
+	add_dir(shot, RD_AREA_COUNTER, subject, dir, "hw_counters");
 }
 
-/* The last name of a link's target: the driver of a device, the module of a driver, the function of a port. */
-static void take_link(struct snapshot *shot, enum rd_area area, const char *subject, const char *field, const char *path)
+/* Adds the last component of a link's target: the driver of a device, the module of a driver, the function of a port. */
+static void add_link(struct snapshot *shot, enum rd_area area, const char *subject, const char *field, const char *path)
 {
 	_cleanup_free_ char *target = NULL;
 
@@ -101,13 +101,13 @@ static void take_link(struct snapshot *shot, enum rd_area area, const char *subj
 			     strrchr(target, '/') ? strrchr(target, '/') + 1 : target);
 }
 
-static void take_ibdevs(struct snapshot *shot)
+static void add_ibdevs(struct snapshot *shot)
 {
 	static const char *const firmware[] = { "fw_ver", "board_id", "hca_type", "hw_rev", NULL };
 	static const char *const guids[] = { "node_guid", "sys_image_guid", "node_desc", "node_type", NULL };
 	_cleanup_names_ struct rd_names names = { 0 };
 
-	list(shot, IB, &names);
+	list_names(shot, IB, &names);
 	for (size_t i = 0; i < names.n; i++) {
 		_cleanup_names_ struct rd_names ports = { 0 };
 		char dir[256], path[300];
@@ -115,25 +115,25 @@ static void take_ibdevs(struct snapshot *shot)
 		snprintf(dir, sizeof(dir), IB "/%.64s", names.v[i]);
 		rd_facts_add(shot->facts, RD_AREA_DEVICE, names.v[i], "present", "yes");
 		snprintf(path, sizeof(path), "%s/device", dir);
-		take_link(shot, RD_AREA_DEVICE, names.v[i], "pci", path);
-		take_all(shot, RD_AREA_FIRMWARE, names.v[i], dir, firmware);
-		take_all(shot, RD_AREA_DEVICE, names.v[i], dir, guids);
-		take_dir(shot, RD_AREA_COUNTER, names.v[i], dir, "hw_counters");
+		add_link(shot, RD_AREA_DEVICE, names.v[i], "pci", path);
+		add_all(shot, RD_AREA_FIRMWARE, names.v[i], dir, firmware);
+		add_all(shot, RD_AREA_DEVICE, names.v[i], dir, guids);
+		add_dir(shot, RD_AREA_COUNTER, names.v[i], dir, "hw_counters");
 		snprintf(path, sizeof(path), "%s/ports", dir);
-		list(shot, path, &ports);
+		list_names(shot, path, &ports);
 		for (size_t k = 0; k < ports.n; k++)
-			take_port(shot, names.v[i], ports.v[k]);
+			add_port(shot, names.v[i], ports.v[k]);
 	}
 }
 
-static void take_netdevs(struct snapshot *shot)
+static void add_netdevs(struct snapshot *shot)
 {
 	static const char *const link[] = { "operstate", "carrier", "speed",	       "duplex",
 					    "mtu",	 "mode",    "carrier_changes", NULL };
 	static const char *const conf[] = { "rp_filter", "arp_ignore", "arp_announce", "accept_local", NULL };
 	_cleanup_names_ struct rd_names names = { 0 };
 
-	list(shot, NET, &names);
+	list_names(shot, NET, &names);
 	for (size_t i = 0; i < names.n; i++) {
 		char dir[256];
 
@@ -141,22 +141,22 @@ static void take_netdevs(struct snapshot *shot)
 			continue;
 		snprintf(dir, sizeof(dir), NET "/%.64s", names.v[i]);
 		rd_facts_add(shot->facts, RD_AREA_DEVICE, names.v[i], "present", "yes");
-		take(shot, RD_AREA_DEVICE, names.v[i], "address", dir, "address");
-		take_all(shot, RD_AREA_LINK, names.v[i], dir, link);
-		take_dir(shot, RD_AREA_COUNTER, names.v[i], dir, "statistics");
+		add_file(shot, RD_AREA_DEVICE, names.v[i], "address", dir, "address");
+		add_all(shot, RD_AREA_LINK, names.v[i], dir, link);
+		add_dir(shot, RD_AREA_COUNTER, names.v[i], dir, "statistics");
 		snprintf(dir, sizeof(dir), "/proc/sys/net/ipv4/conf/%.64s", names.v[i]);
-		take_all(shot, RD_AREA_SETTING, names.v[i], dir, conf);
+		add_all(shot, RD_AREA_SETTING, names.v[i], dir, conf);
 	}
 }
 
-static void take_modules(struct snapshot *shot)
+static void add_modules(struct snapshot *shot)
 {
 	static const char *const files[] = { "version", "srcversion", NULL };
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	char *line, *rest = NULL;
 
-	take(shot, RD_AREA_MODULE, "kernel", "release", "/proc/sys/kernel", "osrelease");
-	take(shot, RD_AREA_MODULE, "kernel", "version", "/proc/sys/kernel", "version");
+	add_file(shot, RD_AREA_MODULE, "kernel", "release", "/proc/sys/kernel", "osrelease");
+	add_file(shot, RD_AREA_MODULE, "kernel", "version", "/proc/sys/kernel", "version");
 	if (rd_read_file(shot->src, "/proc/modules", &bytes, NULL) < 0)
 		return;
 	for (line = strtok_r((char *)bytes.data, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
@@ -166,15 +166,15 @@ static void take_modules(struct snapshot *shot)
 		line[strcspn(line, " ")] = '\0';
 		rd_facts_add(shot->facts, RD_AREA_MODULE, line, "loaded", "yes");
 		snprintf(dir, sizeof(dir), "/sys/module/%.100s", line);
-		take_all(shot, RD_AREA_MODULE, line, dir, files);
+		add_all(shot, RD_AREA_MODULE, line, dir, files);
 		snprintf(sub, sizeof(sub), "%s/parameters", dir);
-		list(shot, sub, &parameters);
+		list_names(shot, sub, &parameters);
 		for (size_t i = 0; i < parameters.n; i++)
-			take(shot, RD_AREA_SETTING, line, parameters.v[i], sub, parameters.v[i]);
+			add_file(shot, RD_AREA_SETTING, line, parameters.v[i], sub, parameters.v[i]);
 	}
 }
 
-static void take_settings(struct snapshot *shot)
+static void add_settings(struct snapshot *shot)
 {
 	static const char *const sysctls[] = {
 		"kernel/numa_balancing",
@@ -195,8 +195,9 @@ static void take_settings(struct snapshot *shot)
 	char *word, *rest = NULL;
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(sysctls); i++)
-		take(shot, RD_AREA_SETTING, "sysctl", sysctls[i], "/proc/sys", sysctls[i]);
-	take(shot, RD_AREA_SETTING, "kernel", "transparent_hugepage", "/sys/kernel/mm/transparent_hugepage", "enabled");
+		add_file(shot, RD_AREA_SETTING, "sysctl", sysctls[i], "/proc/sys", sysctls[i]);
+	add_file(shot, RD_AREA_SETTING, "kernel", "transparent_hugepage", "/sys/kernel/mm/transparent_hugepage",
+		 "enabled");
 	if (rd_read_textf(shot->src, &command, NULL, "/proc/cmdline") < 0)
 		return;
 	for (word = strtok_r(command, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest)) {
@@ -213,13 +214,13 @@ int rd_snapshot_collect(struct rd_source *src, struct rd_facts *ret, struct rd_e
 	struct snapshot shot = { src, ret };
 	int r;
 
-	take(&shot, RD_AREA_HOST, "host", "hostname", "/proc/sys/kernel", "hostname");
-	take(&shot, RD_AREA_HOST, "host", "boot", "/proc/sys/kernel/random", "boot_id");
-	take_ibdevs(&shot);
-	take_netdevs(&shot);
+	add_file(&shot, RD_AREA_HOST, "host", "hostname", "/proc/sys/kernel", "hostname");
+	add_file(&shot, RD_AREA_HOST, "host", "boot", "/proc/sys/kernel/random", "boot_id");
+	add_ibdevs(&shot);
+	add_netdevs(&shot);
 	r = rd_snapshot_pci(src, ret, err);
-	take_modules(&shot);
-	take_settings(&shot);
+	add_modules(&shot);
+	add_settings(&shot);
 	rd_snapshot_net(src, ret);
 	rd_facts_sort(ret);
 	return r;

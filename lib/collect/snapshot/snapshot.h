@@ -6,17 +6,17 @@
 #include "source/shared/source.h"
 
 /*
- * All that `diff` compares: RDMA devices and their ports, GIDs and counters, interfaces, PCI functions with a network or
- * accelerator class, addresses and routes, kernel and modules, settings. From sysfs, procfs and rtnetlink. What is not there
- * or denied is left out. -ENOMEM only. `ret` comes sorted; caller deinits it also on failure.
+ * Everything that `diff` compares: RDMA devices and their ports, GIDs and counters, interfaces, PCI functions with a network or
+ * accelerator class, addresses and routes, kernel and modules, settings. From sysfs, procfs and rtnetlink. Absent or
+ * unreadable values are omitted. Fails only with -ENOMEM. `ret` is sorted; the caller releases it, also on failure.
  */
 int rd_snapshot_collect(struct rd_source *src, struct rd_facts *ret, struct rd_err *err);
 
-/* Its part for addresses and routes: rtnetlink messages to facts. */
+/* The part for addresses and routes, from rtnetlink. */
 void rd_snapshot_net(struct rd_source *src, struct rd_facts *ret);
 
-/* Its part for PCI: functions with a network, display or accelerator class, and bridges: links, drivers, and of those that
- * matter payload, read requests, relaxed ordering and ACS out of configuration space, where that may be read. */
+/* The part for PCI: functions of network, display or accelerator class, and bridges: links, drivers; for the former, and the
+ * bridges above them, also payload, read requests, relaxed ordering and ACS from configuration space, if readable. */
 int rd_snapshot_pci(struct rd_source *src, struct rd_facts *ret, struct rd_err *err);
 
 #endif

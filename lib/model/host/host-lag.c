@@ -19,7 +19,7 @@ int rd_host_bond_of(const struct rd_host *host, int pci)
 	return -1;
 }
 
-/* Where each function has an RDMA device of its own, the device does not spread over the bond. */
+/* Whether the function has its own RDMA device; then a device does not spread over the bond. */
 static bool has_device(const struct rd_host *host, int pci)
 {
 	for (size_t i = 0; i < host->n_ibdevs; i++)
@@ -28,15 +28,15 @@ static bool has_device(const struct rd_host *host, int pci)
 	return false;
 }
 
-/* Whether a slave carries traffic: 1, 0, or -1 where that was not told. */
-static int carries(const struct rd_netdev *slave)
+/* Whether a slave carries traffic: 1, 0; -1: unknown. */
+static int carries_traffic(const struct rd_netdev *slave)
 {
 	if (!slave->bond_state || !slave->operstate)
 		return -1;
 	return strcmp(slave->bond_state, "active") == 0 && strcmp(slave->operstate, "up") == 0;
 }
 
-static void set_port(const struct rd_host *host, int bond, struct rd_port *port)
+static void set_lag_rate(const struct rd_host *host, int bond, struct rd_port *port)
 {
 	int pci = host->ibdevs[port->ibdev].pci;
 	unsigned legs = 0, active = 0;
@@ -51,7 +51,7 @@ static void set_port(const struct rd_host *host, int bond, struct rd_port *port)
 			continue;
 		if (slave->pci != pci && has_device(host, slave->pci))
 			return;
-		on = carries(slave);
+		on = carries_traffic(slave);
 		if (on < 0)
 			return;
 		legs++;
@@ -75,6 +75,6 @@ void rd_host_fill_lags(struct rd_host *host)
 			continue;
 		if (port->leg_gbps.known != RD_OK)
 			RD_SET(port->leg_gbps, port->rate_gbps.v);
-		set_port(host, bond, port);
+		set_lag_rate(host, bond, port);
 	}
 }

@@ -112,8 +112,8 @@ int rd_host_within_bounds(const struct rd_host *host, struct rd_err *err)
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(counts); i++)
 		if (counts[i].n > counts[i].most)
-			return rd_err_set(err, E2BIG, "host", "%zu %s: more than the %zu that are looked at",
-					  counts[i].n, counts[i].what, counts[i].most);
+			return rd_err_set(err, E2BIG, "host", "too many %s: %zu, at most %zu", counts[i].what,
+					  counts[i].n, counts[i].most);
 	return 0;
 }
 
@@ -163,7 +163,7 @@ struct rd_numa *rd_host_add_numa(struct rd_host *host)
 	return &host->numas[host->n_numas++];
 }
 
-/* Takes hexadecimal digits up to `end`; -1 if there are none, too many or others. */
+/* Parses hexadecimal digits up to `end`; -1: no digits, too many, or invalid characters. */
 static int64_t hex_until(const char **text, char end, size_t most)
 {
 	uint64_t value = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a host is made of, as far as RDMA is concerned: PCI functions and the bridges above them, RDMA devices with their
- * ports and GIDs, network interfaces, accelerators, NUMA nodes. Plain data: one owner, arrays, indices between objects
- * (-1: none). Text is NULL where it is not known.
+ * The parts of a host that concern RDMA: PCI functions and the bridges above them, RDMA devices with their ports and GIDs,
+ * network interfaces, accelerators, NUMA nodes. Plain data: one owner, arrays, indices between objects (-1: none). Unknown
+ * text is NULL.
  */
 #ifndef RD_MODEL_HOST_H
 #define RD_MODEL_HOST_H
@@ -10,15 +10,15 @@
 #include "base/base.h"
 #include "base/err.h"
 
-#define RD_PCI_ADDR 24 /* room for "7fffffff:ff:1f.7" */
+#define RD_PCI_ADDR 24 /* bytes; fits "7fffffff:ff:1f.7" */
 
-/* One direction-less PCI Express link, from this function up. */
+/* The PCI Express link from this function up. */
 struct rd_pcie_link {
-	RD_FIELD(unsigned) mtps; /* megatransfers a second and lane: 16000 is PCI Express 4.0 */
+	RD_FIELD(unsigned) mtps; /* megatransfers per second and lane: 16000 is PCI Express 4.0 */
 	RD_FIELD(unsigned) width;
 };
 
-/* What a bridge is in a PCI Express tree (capability register, bits 7:4). */
+/* Device/port type of a PCI Express function (capability register, bits 7:4). */
 enum rd_pcie_kind {
 	RD_PCIE_OTHER = 0,
 	RD_PCIE_ROOT_PORT,
@@ -44,15 +44,15 @@ struct rd_bar {
 	uint64_t start, size; /* bytes */
 };
 
-/* What of a function's configuration space rules judge. Absent: it has no such capability, or nobody asked; denied:
- * lies behind the 64 bytes that everybody may read. Registers as in the PCI Express Base Specification. */
+/* Registers in configuration space that rules check, as in the PCI Express Base Specification. Absent: no such capability, or
+ * not read; denied: beyond the 64 bytes that are readable without privilege. */
 struct rd_pci_config {
 	RD_FIELD(uint32_t) dev_cap, dev_cap2, slot_cap;
 	RD_FIELD(uint16_t) dev_ctl, dev_ctl2;
 	RD_FIELD(uint16_t) ats_ctl;
 };
 
-/* Errors since boot, as Advanced Error Reporting counted them. */
+/* Errors since boot, counted by Advanced Error Reporting. */
 struct rd_pci_aer {
 	RD_FIELD(uint64_t) correctable, nonfatal, fatal;
 };
@@ -66,18 +66,18 @@ struct rd_pci {
 	char *root;		   /* host bridge above it all ("pci0000:40"); a VMD's domain has one of its own */
 	RD_FIELD(uint32_t) class;  /* 24 bits */
 	RD_FIELD(uint16_t) vendor, device, subvendor, subdevice;
-	RD_FIELD(int) numa; /* as the kernel has it: -1 is "none", and known */
+	RD_FIELD(int) numa; /* value of the kernel; -1 is "none", and known */
 	struct rd_pcie_link now, max;
 	RD_FIELD(int) kind;	    /* enum rd_pcie_kind */
 	RD_FIELD(uint16_t) acs_ctl; /* Access Control Services, control register; absent: has none, or not readable */
-	bool acs_missing;	    /* all of config space was read, and there is no ACS capability in it */
+	bool acs_missing;	    /* all of configuration space was read, and has no ACS capability */
 	char *driver;
-	char *slot;	    /* physical slot's name */
-	int pf;		    /* a virtual function's physical one */
-	bool config_read;   /* as far as it could be */
-	bool extras_read;   /* errors, power, IOMMU, base addresses have been looked for */
-	bool config_denied; /* only its first 64 bytes could be read */
-	bool no_answer;	    /* reads of it are answered with ones: it is not on the bus any more */
+	char *slot;	    /* name of the physical slot */
+	int pf;		    /* physical function of a virtual one; -1: none */
+	bool config_read;   /* read attempted; as far as permitted */
+	bool extras_read;   /* reading of errors, power, IOMMU and base addresses attempted */
+	bool config_denied; /* only the first 64 bytes are readable */
+	bool no_answer;	    /* reads return all ones: it is no longer on the bus */
 	struct rd_pci_config config;
 	struct rd_pci_aer aer;
 	struct rd_bar bars[6];
@@ -85,15 +85,15 @@ struct rd_pci {
 	char *power_state; /* "D0", "D3cold" */
 	RD_FIELD(int) iommu_group;
 	char *iommu_type;  /* "identity", "DMA", "DMA-FQ" */
-	bool iommu_shared; /* functions of another kind and card are in its group */
-	bool detailed;	   /* more than class and place has been read */
+	bool iommu_shared; /* its group contains functions of other cards */
+	bool detailed;	   /* more than class and location has been read */
 };
 
 struct rd_numa {
 	int id;
 	char *cpulist; /* "0-15,64-79" */
-	/* The socket of its first processor, numbered as firmware likes. NPS (AMD) and SNC (Intel) make several nodes of
-	 * one socket. Absent: not told, or a node of memory only. */
+	/* The socket of its first CPU, numbered by firmware. NPS (AMD) and SNC (Intel) divide a socket into several
+	 * nodes. Absent: not reported, or a node with memory only. */
 	RD_FIELD(int) package;
 };
 
@@ -103,57 +103,57 @@ struct rd_gid {
 	unsigned index;
 	uint8_t raw[16];
 	enum rd_gid_type type;
-	char *netdev; /* the interface it came from; NULL: none of this network namespace */
+	char *netdev; /* its interface; NULL: not in this network namespace */
 };
 
 struct rd_port {
 	int ibdev;
-	unsigned num;		    /* 0: not known (a topology file that names no port) */
+	unsigned num;		    /* 0: unknown (a topology file without port) */
 	char *link_layer;	    /* "InfiniBand", "Ethernet" */
 	char *state;		    /* "ACTIVE", "DOWN" … */
 	char *phys_state;	    /* "LinkUp", "Polling" … */
 	RD_FIELD(double) rate_gbps; /* of a RoCE LAG: of all links that carry traffic; see rd_host_fill_lags */
-	RD_FIELD(double) leg_gbps;  /* of a bound port: what the kernel says, the rate of one link; else absent */
-	unsigned lag_active;	    /* links of a RoCE LAG that carry traffic; 0: it is in none */
-	RD_FIELD(unsigned) mtu;	    /* bytes of payload in an RDMA packet, as it is in use */
-	RD_FIELD(unsigned) max_mtu; /* as the device could */
+	RD_FIELD(double) leg_gbps;  /* of a bonded port: the kernel's value, the rate of one link; else absent */
+	unsigned lag_active;	    /* links of a RoCE LAG that carry traffic; 0: not in a LAG */
+	RD_FIELD(unsigned) mtu;	    /* payload bytes of an RDMA packet, in use */
+	RD_FIELD(unsigned) max_mtu; /* supported by the device */
 	RD_FIELD(unsigned) lid;
 	RD_FIELD(unsigned) sm_lid;
 	RD_FIELD(uint64_t) link_downed; /* times; saturates at 255 on InfiniBand */
-	unsigned width;			/* lanes: 4 of "4X NDR"; 0: not known */
+	unsigned width;			/* lanes: 4 of "4X NDR"; 0: unknown */
 	char *speed;			/* "NDR" */
-	uint16_t *pkeys;		/* those that are not 0 */
+	uint16_t *pkeys;		/* without entries that are 0 */
 	size_t n_pkeys, cap_pkeys;
 	bool pkeys_known;
 	char *guid;	     /* "506b:4b03:00a1:420c" */
-	struct rd_gid *gids; /* those that are not empty */
+	struct rd_gid *gids; /* without empty entries */
 	size_t n_gids, cap_gids;
-	bool gids_known;   /* its table could be listed */
-	bool foreign_gids; /* has GIDs of interfaces that this network namespace does not have */
-	int *netdevs;	   /* interfaces on it, the one to name first first */
+	bool gids_known;   /* the table could be listed */
+	bool foreign_gids; /* has GIDs of interfaces in other network namespaces */
+	int *netdevs;	   /* its interfaces, the main one first */
 	size_t n_netdevs, cap_netdevs;
-	char *netdev_name;  /* first interface, also one that is not of this network namespace */
-	bool netns_other;   /* its interface is not of this network namespace */
-	RD_FIELD(bool) gdr; /* of a topology file: NCCL found that this NIC takes memory of accelerators */
+	char *netdev_name;  /* first interface, even if in another network namespace */
+	bool netns_other;   /* its interface is in another network namespace */
+	RD_FIELD(bool) gdr; /* from a topology file: NCCL found GPUDirect RDMA support */
 };
 
 struct rd_ibdev {
-	char *name; /* NULL: a topology file that does not name it */
+	char *name; /* NULL: not named in the topology file */
 	int pci;
-	int data_direct; /* PCI function by which it reaches memory of accelerators (ConnectX-8); -1: none is known */
-	const char *via; /* how it was joined to PCI: "device", "netdev", "topology file"; NULL: it is not */
-	int numa;	 /* where it has no PCI function: node it hangs on; -1: not known */
+	int data_direct; /* PCI function for access to accelerator memory (ConnectX-8); -1: none known */
+	const char *via; /* how its PCI function was found: "device", "netdev", "topology file"; NULL: not found */
+	int numa;	 /* node, if it has no PCI function; -1: unknown */
 	char *firmware, *board, *hca_type, *node_guid, *sys_image_guid, *node_desc, *driver;
-	bool iwarp;	     /* its node type is RNIC: RDMA over TCP, which has no GIDs of InfiniBand */
-	char *parent_netdev; /* of a soft device: the interface that it sits on */
+	bool iwarp;	     /* node type is RNIC: RDMA over TCP, without InfiniBand GIDs */
+	char *parent_netdev; /* of a soft device: the interface below */
 	int first_port;
 	unsigned n_ports;
-	bool ports_unread; /* they could not be listed: there may be more */
+	bool ports_unread; /* the ports could not be listed: there may be more */
 };
 
 struct rd_addr {
 	bool v6;
-	uint8_t raw[16]; /* the first 4 of an IPv4 address */
+	uint8_t raw[16]; /* IPv4: the first 4 bytes */
 	unsigned prefix;
 };
 
@@ -161,23 +161,23 @@ struct rd_netdev {
 	char *name;
 	unsigned ifindex;
 	int pci;
-	int ibdev_port; /* dev_port: which port of its card, from 0; -1: not known */
+	int ibdev_port; /* dev_port: port of its card, from 0; -1: unknown */
 	char *operstate;
 	RD_FIELD(unsigned) mtu;
 	RD_FIELD(unsigned) type;    /* ARPHRD_*: 1 Ethernet, 32 InfiniBand */
-	RD_FIELD(double) rate_gbps; /* read of a bond's slaves only */
+	RD_FIELD(double) rate_gbps; /* only read of slaves of a bond */
 	char *master;		    /* bond or bridge above it */
 	char *bond_state;	    /* of a bond's slave: "active", "backup" */
 	char *ipoib_mode;	    /* "datagram", "connected" */
 	char *mac;
-	bool was_read; /* what stands below its name in sysfs; of most interfaces nobody asks */
+	bool was_read; /* attributes in sysfs were read; not of most interfaces */
 	bool is_bond;
 	bool default_route;
 	struct rd_addr *addrs;
 	size_t n_addrs, cap_addrs;
 };
 
-/* NVLinks of one accelerator to one other end. Only topology files tell them: the kernel does not. */
+/* NVLinks of an accelerator to one peer. Only from topology files: the kernel does not expose them. */
 struct rd_nvlink {
 	char target[RD_PCI_ADDR]; /* "" for NVSwitches */
 	unsigned n;
@@ -185,15 +185,15 @@ struct rd_nvlink {
 
 struct rd_gpu {
 	int pci;
-	unsigned index; /* in PCI order, as nvidia-smi counts */
+	unsigned index; /* in PCI order, as in nvidia-smi */
 	RD_FIELD(unsigned) minor;
-	const char *vendor; /* static; NULL: not one we know */
+	const char *vendor; /* static; NULL: unknown vendor */
 	char *name, *uuid;
 	int dev; /* NCCL's number: from a topology file, else index */
-	/* Of a topology file: */
+	/* From a topology file: */
 	RD_FIELD(unsigned) sm;	     /* compute capability, 80 for 8.0 */
-	RD_FIELD(bool) gdr;	     /* NCCL found that a NIC can read and write its memory */
-	RD_FIELD(double) c2c_gbytes; /* a second of the link to its CPU (Grace) */
+	RD_FIELD(bool) gdr;	     /* NCCL found that NICs can access its memory */
+	RD_FIELD(double) c2c_gbytes; /* GB/s of the link to its CPU (Grace) */
 	struct rd_nvlink *nvlinks;
 	size_t n_nvlinks, cap_nvlinks;
 };
@@ -205,12 +205,12 @@ struct rd_cpu {
 };
 
 struct rd_host {
-	bool from_topology_file; /* an NCCL topology XML: a bridge in it stands for a switch, and CPUs for host bridges */
-	bool file_whole;	 /* --nccl-xml wrote it: it names host bridges, and all bridges between what is in it */
-	bool has_data_direct;	 /* there are such functions, whichever devices they belong to */
-	bool has_nvswitch;    /* NVSwitches are on PCI (HGX A100 and H100): each accelerator reaches each other one */
-	RD_FIELD(bool) guest; /* runs under a hypervisor */
-	int rdma_error; /* why /sys/class/infiniband could not be listed: ENOENT (no RDMA stack) or another errno; 0: it was */
+	bool from_topology_file; /* NCCL topology XML: its bridges represent switches, its CPUs host bridges */
+	bool file_whole;	 /* written by --nccl-xml: contains host bridges, and all bridges above its devices */
+	bool has_data_direct;	 /* data direct functions exist, of whatever device */
+	bool has_nvswitch;	 /* NVSwitches on PCI (HGX A100 and H100): NVLink between all accelerators */
+	RD_FIELD(bool) guest;	 /* runs in a virtual machine */
+	int rdma_error; /* errno of listing /sys/class/infiniband: ENOENT (no RDMA stack) or another; 0: listed */
 	struct rd_cpu cpu;
 	struct rd_pci *pcis;
 	size_t n_pcis, cap_pcis;
@@ -224,15 +224,15 @@ struct rd_host {
 	size_t n_netdevs, cap_netdevs;
 	struct rd_gpu *gpus;
 	size_t n_gpus, cap_gpus;
-	char *ids; /* the text of pci.ids, for names; NULL: there is none */
+	char *ids; /* the text of pci.ids, for names; NULL: none */
 	size_t ids_size;
 };
 
 void rd_host_deinit(struct rd_host *host);
 
 /*
- * Bounds of what is judged and shown: much is a matter of all ports with all others, and of each accelerator with each NIC.
- * The largest hosts have 16 accelerators and 200 RDMA devices, or 8 and 2,000 where virtual functions are shared out to guests.
+ * Limits: many algorithms compare all ports with each other, or all accelerators with all NICs. The largest hosts have 16
+ * accelerators and 200 RDMA devices, or 8 and 2,000 with virtual functions for guests.
  */
 #define RD_HOST_PORTS_MAX 2048
 #define RD_HOST_NETDEVS_MAX 16384
@@ -240,10 +240,10 @@ void rd_host_deinit(struct rd_host *host);
 #define RD_HOST_PAIRS_MAX 16384
 #define RD_HOST_GIDS_MAX 131072
 
-/* 0, or -E2BIG with what there is too much of. */
+/* 0, or -E2BIG with `err` naming the exceeded limit. */
 int rd_host_within_bounds(const struct rd_host *host, struct rd_err *err);
 
-/* Adding. Return the new element, zeroed but for its indices (-1). Good until the next. */
+/* Add an element and return it, zeroed except for its indices (-1). The pointer is valid until the next call. */
 struct rd_pci *rd_host_add_pci(struct rd_host *host);
 struct rd_ibdev *rd_host_add_ibdev(struct rd_host *host);
 struct rd_port *rd_host_add_port(struct rd_host *host, int ibdev);
@@ -251,56 +251,56 @@ struct rd_netdev *rd_host_add_netdev(struct rd_host *host);
 struct rd_gpu *rd_host_add_gpu(struct rd_host *host);
 struct rd_numa *rd_host_add_numa(struct rd_host *host);
 
-/* "0000:1b:00.0", "1b:00.0", also with 32-bit domains. Fills domain, bus, dev, fn and addr; -EINVAL if it is no address. */
+/* "0000:1b:00.0", "1b:00.0", also with 32-bit domains. Fills domain, bus, dev, fn and addr; -EINVAL if it is not an address. */
 int rd_pci_parse(const char *text, struct rd_pci *ret);
 
-/* Index or -1. */
+/* Index; -1: not found. */
 int rd_host_find_pci(const struct rd_host *host, const char *addr);
 int rd_host_find_ibdev(const struct rd_host *host, const char *name);
 int rd_host_find_netdev(const struct rd_host *host, const char *name);
 const struct rd_numa *rd_host_find_numa(const struct rd_host *host, int id);
-/* Whether two NUMA nodes are of one socket: 1, 0; -1: sysfs does not tell the socket of one of them. */
+/* Whether two NUMA nodes are on one socket: 1, 0; -1: the socket of one is unknown. */
 int rd_host_same_socket(const struct rd_host *host, int node_a, int node_b);
 
-/* What to call a device: its name, else its PCI address, else "?". */
+/* A device's name, else its PCI address, else "?". */
 const char *rd_ibdev_label(const struct rd_host *host, int ibdev);
 
-/* The same with the port, as rdma(8) writes it: "mlx5_0/1"; without where it has no number. */
+/* The same with the port, as in rdma(8): "mlx5_0/1"; without port if its number is unknown. */
 void rd_port_label(const struct rd_host *host, const struct rd_port *port, char *ret, size_t size);
 
-/* The same as variables and logs of NCCL, NVSHMEM and UCX write it: "mlx5_0:1". */
+/* The same in the form of NCCL, NVSHMEM and UCX: "mlx5_0:1". */
 void rd_port_library_name(const struct rd_host *host, const struct rd_port *port, char *ret, size_t size);
 
-/* NUMA node of a device or accelerator; -1: the kernel names none, or it is not known. */
+/* NUMA node of a device or accelerator; -1: none, or unknown. */
 int rd_ibdev_numa(const struct rd_host *host, int ibdev);
 int rd_pci_numa(const struct rd_host *host, int pci);
 
-/* Elastic Fabric Adapter: addressed by a GID of its own kind, of no link layer that the kernel names. Its driver reports
- * all ports ACTIVE and LinkUp, as constants. NCCL's InfiniBand transport passes over it. */
+/* Elastic Fabric Adapter: has its own kind of GID, and no link layer known to the kernel. Its driver always reports ports as
+ * ACTIVE and LinkUp. NCCL's InfiniBand transport does not use it. */
 bool rd_ibdev_is_efa(const struct rd_host *host, int ibdev);
-/* The ports of a Gaudi, which is accelerator and NIC in one: 24 of them, most wired to its neighbours, addressed by MAC.
- * Their GIDs are link-local by design, and HCCL alone uses them. */
+/* The 24 ports of a Gaudi, which is accelerator and NIC in one: most are wired to its neighbours, and addressed by MAC. Their
+ * GIDs are link-local by design, and only used by HCCL. */
 bool rd_ibdev_is_gaudi(const struct rd_host *host, int ibdev);
 
-/* Whether a driver of this name keeps a function for a virtual machine: vfio-pci, pci-stub. NULL: no. */
+/* Whether this driver reserves a function for a virtual machine: vfio-pci, pci-stub. NULL: no. */
 bool rd_driver_is_for_guests(const char *driver);
-/* Whether an accelerator is kept so. */
+/* Whether an accelerator is reserved so. */
 bool rd_gpu_is_for_guest(const struct rd_host *host, size_t gpu);
 
 bool rd_port_active(const struct rd_port *port);
-/* An interface of this port has a carrier. */
+/* Whether an interface of this port has a carrier. */
 bool rd_port_has_carrier(const struct rd_host *host, const struct rd_port *port);
-/* Functions of one card. */
+/* Whether both are functions of one card. */
 bool rd_pci_one_card(const struct rd_pci *a, const struct rd_pci *b);
 
-/* The bond that the interface of a function is bound into; -1: none, or not known. */
+/* The bond of the interface of a function; -1: none, or unknown. */
 int rd_host_bond_of(const struct rd_host *host, int pci);
 
 /*
- * RoCE LAG: mlx5 binds the two ports of a card into one RDMA device when their interfaces are bound into one bond; the
- * second function then has none. The kernel says the rate of one port (its PTYS register), while queue pairs spread over
- * both: rate_gbps becomes the sum of the slaves that carry traffic. It stays as it was where
- * a slave's state was not told. May be called again.
+ * RoCE LAG: mlx5 merges the two ports of a card into one RDMA device if their interfaces are slaves of one bond; the second
+ * function then has no device. The kernel reports the rate of one port (its PTYS register), while queue pairs spread over
+ * both: sets rate_gbps to the sum of the slaves that carry traffic; leaves it unchanged if the state of a slave is unknown.
+ * May be called again.
  */
 void rd_host_fill_lags(struct rd_host *host);
 
@@ -312,11 +312,11 @@ const char *rd_gid_type_name(enum rd_gid_type type);
 
 bool rd_gid_is_v4(const struct rd_gid *gid);	     /* ::ffff:a.b.c.d */
 bool rd_gid_is_link_local(const struct rd_gid *gid); /* fe80::/64 */
-/* "fe80:0000:…", eight groups, as sysfs has it. `ret` has room for 40. */
+/* "fe80:0000:…", eight groups, as sysfs has it. `ret`: 40 bytes. */
 void rd_gid_text(const struct rd_gid *gid, char *ret);
-/* The IP address in a RoCE GID, in its usual form. `ret` has room for 46. */
+/* The IP address in a RoCE GID, in its usual form. `ret`: 46 bytes. */
 void rd_gid_ip(const struct rd_gid *gid, char *ret);
-/* Has GIDs, and all whose type is known are of RoCE v1. */
+/* Whether all GIDs of known type are RoCE v1, and there is one. */
 bool rd_port_is_v1_only(const struct rd_port *port);
 /* The fix: firmware and driver determine the type of a GID, so no address changes it. */
 #define RD_FIX_GID_V2                                                                                                 \

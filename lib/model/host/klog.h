@@ -5,10 +5,10 @@
 
 #include "base/klog-form.h"
 
-/* Facilities, as syslog numbers them: what is not the kernel's own was written to /dev/kmsg by a program. */
+/* Facilities of syslog: records of others than the kernel were written to /dev/kmsg by a program. */
 enum { RD_KLOG_KERN = 0 };
 
-/* Levels, as syslog numbers them: the lower the worse. */
+/* Levels of syslog: lower is more severe. */
 enum { RD_KLOG_ERR = 3, RD_KLOG_WARNING = 4 };
 
 struct rd_krecord {
@@ -16,18 +16,18 @@ struct rd_krecord {
 	uint64_t time_ns; /* since boot, by the clock of the kernel log: CLOCK_MONOTONIC to within what it drifts, in steps of
 			   * 1000 */
 	uint8_t level, facility;
-	enum rd_klog_form form; /* what it says, if that is known */
+	enum rd_klog_form form; /* recognized message, if any */
 	const char *text;	/* in klog->text; foreign: anything but NUL may be in it */
 	const char *device;	/* DEVICE=: "+pci:0000:1b:00.0", "n5" (interface of that index); NULL: none named */
 };
 
 struct rd_klog {
-	enum rd_known known;  /* RD_DENIED: not for us (dmesg_restrict); else there is none, or see code */
-	int code;	      /* errno of the reading; 0: it was read */
+	enum rd_known known;  /* RD_DENIED: no permission (dmesg_restrict); else none, or see code */
+	int code;	      /* errno of reading; 0: read */
 	struct rd_krecord *v; /* in the order of seq */
 	size_t n, cap;
-	bool lost;  /* what was logged before the first record has been overwritten, or was too much to read */
-	char *text; /* owned: what the records point into */
+	bool lost;  /* earlier records were overwritten, or too many to read */
+	char *text; /* owned: the records point into it */
 };
 void rd_klog_deinit(struct rd_klog *klog);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The network settings that RDMA over Ethernet lives on, in this network namespace: interfaces, addresses, routes, policy
- * rules, neighbours, Data Center Bridging, sysctls, ethtool's and devlink's facts, firewall. Plain data, one owner. Interfaces
- * are named by their index, as the kernel does.
+ * The network configuration on which RDMA over Ethernet depends, in this network namespace: interfaces, addresses, routes,
+ * policy rules, neighbours, Data Center Bridging, sysctls, data of ethtool and devlink, firewall. Plain data, one owner.
+ * Interfaces are identified by their index, as in the kernel.
  */
 #ifndef RD_MODEL_NETSTATE_H
 #define RD_MODEL_NETSTATE_H
@@ -12,14 +12,14 @@
 
 #define RD_PRIOS 8 /* priorities and traffic classes of IEEE 802.1Q */
 
-/* Data Center Bridging, of the operational values (IEEE 802.1Qaz). known: RD_ABSENT where the driver has none. */
+/* Data Center Bridging, operational values (IEEE 802.1Qaz). known: RD_ABSENT if the driver does not support it. */
 struct rd_dcb {
 	enum rd_known known;
-	RD_FIELD(uint8_t) dcbx; /* DCB_CAP_DCBX_*: who decides, host or firmware, IEEE or CEE */
+	RD_FIELD(uint8_t) dcbx; /* DCB_CAP_DCBX_*: managed by host or firmware, IEEE or CEE */
 	struct {
 		enum rd_known known;
-		uint8_t cap;	/* how many classes can have it */
-		uint8_t enable; /* a bit for each priority */
+		uint8_t cap;	/* number of classes that support PFC */
+		uint8_t enable; /* bit per priority */
 		uint64_t requests[RD_PRIOS], indications[RD_PRIOS];
 	} pfc;
 	struct {
@@ -28,34 +28,35 @@ struct rd_dcb {
 		uint8_t tx_bw[RD_PRIOS];   /* percent, of classes under ETS */
 		uint8_t tsa[RD_PRIOS];	   /* IEEE_8021QAZ_TSA_*: 0 strict, 1 credit-based, 2 ETS */
 	} ets;
-	RD_FIELD(uint64_t) dscp_prio_set; /* a bit for each DSCP value that is mapped to a priority */
+	RD_FIELD(uint64_t) dscp_prio_set; /* bit per DSCP value that is mapped to a priority */
 	uint8_t dscp_prio[64];
 	struct {
 		enum rd_known known;
-		uint8_t n, selectors[8]; /* IEEE_8021QAZ_APP_SEL_*, the strongest first; 5: DSCP, 255: PCP */
+		uint8_t n, selectors[8]; /* IEEE_8021QAZ_APP_SEL_*, highest precedence first; 5: DSCP, 255: PCP */
 	} trust;
 };
 
-/* ethtool by netlink. What a driver does not offer is RD_ABSENT. */
+/* ethtool netlink. RD_ABSENT: not supported by the driver. */
 struct rd_ethstate {
 	RD_FIELD(bool) pause_rx, pause_tx, pause_autoneg;
 	RD_FIELD(uint32_t) rx_ring, rx_ring_max, tx_ring, tx_ring_max;
-	RD_FIELD(uint8_t) data_split;		       /* 1: headers stay with the payload, 2: they are split off */
-	RD_FIELD(uint32_t) hds_thresh, hds_thresh_max; /* bytes from which on headers are split off */
+	RD_FIELD(uint8_t) data_split;		       /* header split: 1: disabled, 2: enabled */
+	RD_FIELD(uint32_t) hds_thresh, hds_thresh_max; /* header split threshold, bytes */
 	RD_FIELD(uint32_t) channels, channels_max;     /* combined */
-	RD_FIELD(bool) ntuple, ntuple_able;	       /* flow steering; able: it could be switched on */
+	RD_FIELD(bool) ntuple, ntuple_able;	       /* flow steering; able: can be enabled */
 	RD_FIELD(uint32_t) speed_mbps;
 	RD_FIELD(bool) link;
 	RD_FIELD(uint8_t) ext_state;	 /* ETHTOOL_LINK_EXT_STATE_*: why there is no link */
-	RD_FIELD(uint32_t) down_count;	 /* times that the link was lost, as the device counts */
+	RD_FIELD(uint32_t) down_count;	 /* link losses counted by the device */
 	char *fec;			 /* "RS", "BaseR", "None" … */
-	RD_FIELD(uint32_t) rss_contexts; /* besides the main one; only kernels that can list them */
+	RD_FIELD(uint32_t) rss_contexts; /* besides the main one; only on kernels that list them */
 };
 
-/* Receive queues by the netdev family of generic netlink. */
+/* Receive queues, from the netdev family of generic netlink. */
 struct rd_queues {
 	enum rd_known known;
-	unsigned n_rx, n_dmabuf, n_io_uring; /* of them bound to device memory, to io_uring's zero-copy receive */
+	unsigned n_rx, n_dmabuf,
+		n_io_uring; /* n_dmabuf: bound to device memory; n_io_uring: to io_uring zero-copy receive */
 };
 
 struct rd_netif {
@@ -68,17 +69,17 @@ struct rd_netif {
 	unsigned master, lower; /* ifindex of the bond, bridge or VRF above, of the interface below; 0: none */
 	int vlan;		/* -1: none */
 	bool rdma;		/* on an RDMA port, or above an interface that is */
-	RD_FIELD(uint32_t) carrier_up, carrier_down; /* how often since it was created */
+	RD_FIELD(uint32_t) carrier_up, carrier_down; /* number of changes since creation */
 	RD_FIELD(int)
 	rp_filter, arp_ignore, arp_announce, arp_filter; /* the effective value: the larger of its own and all's */
 	/* Of interfaces on RDMA ports only: */
 	struct rd_dcb dcb;
 	struct rd_ethstate eth;
 	struct rd_queues queues;
-	/* RoCE congestion control, where the driver has files for it: a bit for each priority; DSCP of CNPs. */
+	/* RoCE congestion control, if the driver has files for it: bit per priority; DSCP and priority of CNPs. */
 	RD_FIELD(uint8_t) ecn_np, ecn_rp;
 	RD_FIELD(uint8_t) cnp_dscp, cnp_prio;
-	RD_FIELD(int) tclass; /* forced for all that the kernel connects; -1: not forced */
+	RD_FIELD(int) tclass; /* forced for connections made by the kernel; -1: not forced */
 };
 
 struct rd_ifaddr {
@@ -136,10 +137,10 @@ struct rd_devlink {
 	size_t n_reporters, cap_reporters;
 };
 
-/* What happens to a UDP packet to port 4791 (RoCE v2) that the kernel gets to see: soft devices' traffic does; a NIC's own
- * RDMA engine takes it before. */
+/* Firewall verdict for UDP packets to port 4791 (RoCE v2) that pass through the kernel: those of soft devices; a NIC handles
+ * them in hardware. */
 struct rd_firewall {
-	enum rd_known known; /* RD_DENIED: without privilege; RD_ABSENT: rules of a kind that cannot be read */
+	enum rd_known known; /* RD_DENIED: no privilege; RD_ABSENT: unsupported kind of rules */
 	enum rd_fate { RD_FATE_PASS, RD_FATE_DROP, RD_FATE_DEPENDS } input, output;
 	char *where; /* the chain that drops it ("inet filter input, policy"); NULL */
 };
@@ -150,11 +151,11 @@ struct rd_netstate {
 	size_t n_ifs, cap_ifs;
 	struct rd_ifaddr *addrs;
 	size_t n_addrs, cap_addrs;
-	struct rd_route *routes; /* without those of the table local */
+	struct rd_route *routes; /* without table local */
 	size_t n_routes, cap_routes;
 	struct rd_policy *policies;
 	size_t n_policies, cap_policies;
-	struct rd_neigh *neighs; /* the kernel's whole table; permanent ones and multicast are left out */
+	struct rd_neigh *neighs; /* all entries except permanent and multicast ones */
 	size_t n_neighs, cap_neighs;
 	struct rd_devlink *devlinks;
 	size_t n_devlinks, cap_devlinks;
@@ -162,14 +163,14 @@ struct rd_netstate {
 };
 void rd_netstate_deinit(struct rd_netstate *net);
 
-/* NULL: none of that index or name. */
+/* NULL: no interface with that index or name. */
 const struct rd_netif *rd_netstate_find(const struct rd_netstate *net, unsigned ifindex);
 const struct rd_netif *rd_netstate_find_name(const struct rd_netstate *net, const char *name);
 
-/* An address as text: "10.1.2.3", "fe80::1". `ret` has room for 46. */
+/* An address as text: "10.1.2.3", "fe80::1". `ret`: 46 bytes. */
 void rd_ip_text(bool v6, const uint8_t *addr, char *ret);
 
-/* Whether `addr` lies in the network of `prefix` bits that `net` begins. */
+/* Whether `addr` is in the network `net`/`prefix`. */
 bool rd_ip_within(const uint8_t *addr, const uint8_t *net, unsigned prefix);
 
 #endif

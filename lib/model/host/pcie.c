@@ -23,7 +23,7 @@ bool rd_pcie_links_up(const struct rd_host *host, int index)
 	return rd_pcie_depth(host, index) % 2 == 1;
 }
 
-static unsigned least(unsigned a, unsigned b)
+static unsigned min_of(unsigned a, unsigned b)
 {
 	return a < b ? a : b;
 }
@@ -34,7 +34,7 @@ unsigned rd_pcie_can_width(const struct rd_host *host, int index)
 
 	if (pci->max.width.known != RD_OK)
 		return 0;
-	return up && up->max.width.known == RD_OK ? least(pci->max.width.v, up->max.width.v) : pci->max.width.v;
+	return up && up->max.width.known == RD_OK ? min_of(pci->max.width.v, up->max.width.v) : pci->max.width.v;
 }
 
 unsigned rd_pcie_can_mtps(const struct rd_host *host, int index)
@@ -43,7 +43,7 @@ unsigned rd_pcie_can_mtps(const struct rd_host *host, int index)
 
 	if (pci->max.mtps.known != RD_OK)
 		return 0;
-	return up && up->max.mtps.known == RD_OK ? least(pci->max.mtps.v, up->max.mtps.v) : pci->max.mtps.v;
+	return up && up->max.mtps.known == RD_OK ? min_of(pci->max.mtps.v, up->max.mtps.v) : pci->max.mtps.v;
 }
 
 /* 8b/10b up to 5 GT/s, 128b/130b up to 32, flits of 256 bytes with 236 of data above. */
@@ -77,8 +77,8 @@ unsigned rd_pcie_payload(const struct rd_pci *pci)
 	return 128u << (pci->config.dev_ctl.v >> 5 & 7);
 }
 
-/* What the function alone can. */
-static unsigned payload_can(const struct rd_pci *pci)
+/* Supported by the function itself. */
+static unsigned max_payload(const struct rd_pci *pci)
 {
 	return 128u << (pci->config.dev_cap.v & 7);
 }
@@ -90,10 +90,10 @@ unsigned rd_pcie_read_request(const struct rd_pci *pci)
 
 unsigned rd_pcie_payload_path(const struct rd_host *host, const struct rd_pci *pci)
 {
-	unsigned can = payload_can(pci);
+	unsigned can = max_payload(pci);
 
 	for (int up = pci->parent; up >= 0; up = host->pcis[up].parent)
 		if (host->pcis[up].config.dev_cap.known == RD_OK)
-			can = least(can, payload_can(&host->pcis[up]));
+			can = min_of(can, max_payload(&host->pcis[up]));
 	return can;
 }

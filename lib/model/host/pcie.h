@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the PCI functions of a host say of PCI Express between them: links, payloads, which of them are real. */
+/* PCI Express properties of functions: depth, links, payload sizes. */
 #ifndef RD_MODEL_PCIE_H
 #define RD_MODEL_PCIE_H
 
@@ -13,31 +13,31 @@ static inline bool rd_pci_is_bridge(const struct rd_pci *pci)
 /* Bridges above it; 0: on a root bus. */
 unsigned rd_pcie_depth(const struct rd_host *host, int pci);
 
-/* Whether a link leads up from this function: it is no bridge, or the upstream port of a switch. Where configuration space
- * does not tell what a bridge is, the tree does: below a root port stand, by turns, upstream and downstream ports. */
+/* Whether a link leads up from this function: an endpoint, or the upstream port of a switch. If configuration space is not
+ * readable, the depth decides: below a root port, upstream and downstream ports alternate. */
 bool rd_pcie_links_up(const struct rd_host *host, int pci);
 
-/* What both ends of the link up from a function can do: lanes; megatransfers a second and lane. 0: not known. */
+/* What both ends of the link up from a function support: lanes; megatransfers per second and lane. 0: unknown. */
 unsigned rd_pcie_can_width(const struct rd_host *host, int pci);
 unsigned rd_pcie_can_mtps(const struct rd_host *host, int pci);
 
-/* Gbit of data a second that a link carries one way, after its line code. */
+/* Data rate of a link in one direction after line coding, Gbit/s. */
 double rd_pcie_gbps(unsigned mtps, unsigned width);
 
-/* The upstream port of a switch that is part of an accelerator: of the same maker, and with nothing else below. Links of
- * such are those of the accelerator. `gpu`: its function. */
+/* Whether a bridge is part of an accelerator: of the same vendor (with nothing else below). Its links are those of the
+ * accelerator. `gpu`: the accelerator's function. */
 bool rd_pcie_is_gpu_part(const struct rd_host *host, int bridge, int gpu);
 
-/* A virtual function: of a physical one that is seen; or in a guest, to which the kernel tells no link of it. Most of its Device
- * Control register reads as zero and says nothing. */
+/* Whether this is a virtual function: it has a visible physical function; or the host is a guest and the function has no link
+ * attributes. Most of its Device Control register reads as zero and is meaningless. */
 bool rd_pcie_is_vf(const struct rd_host *host, const struct rd_pci *pci);
 
-/* Runs below a hypervisor, so that bridges may be made up. */
+/* Whether the host is a virtual machine: its bridges may be emulated. */
 bool rd_pcie_in_guest(const struct rd_host *host);
 
 /* Max Payload Size in use, in bytes. Needs dev_ctl. */
 unsigned rd_pcie_payload(const struct rd_pci *pci);
-/* What it and all bridges above can, as far as they are known. Needs dev_cap. */
+/* Largest Max Payload Size that it and all bridges above support, as far as known. Needs dev_cap. */
 unsigned rd_pcie_payload_path(const struct rd_host *host, const struct rd_pci *pci);
 /* Max Read Request Size in bytes. Needs dev_ctl. */
 unsigned rd_pcie_read_request(const struct rd_pci *pci);

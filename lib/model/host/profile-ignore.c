@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lines of a profile that mute: "ignore = RULE[@SUBJECT] until DATE reason". */
+/* Lines of a profile that suppress findings: "ignore = RULE[@SUBJECT] until DATE reason". */
 #include "model/host/profile.h"
 
 #include <ctype.h>
@@ -54,7 +54,7 @@ static bool parse_date(const char *text, int64_t *ret)
 	return true;
 }
 
-/* Cuts the text at its first word "until"; what follows it, or NULL. A subject has blanks ("GPU 0000:1b:00.0"). */
+/* Cuts the text at its first word "until"; returns the rest, or NULL. Subjects contain blanks ("GPU 0000:1b:00.0"). */
 static char *cut_until(char *text)
 {
 	static const char word[] = "until";
@@ -79,17 +79,17 @@ const char *rd_ignore_parse(char *text, struct rd_ignore *ret)
 	if (subject)
 		*subject++ = '\0';
 	if (*what && !rest)
-		return "no \"until YYYY-MM-DD\" says when it ends";
+		return "no end date: expected 'until YYYY-MM-DD'";
 	if (!is_rule(what))
-		return "no rule is named first: RULE or RULE@SUBJECT";
+		return "no rule: expected RULE or RULE@SUBJECT";
 	if (subject && !*subject)
-		return "there is nothing after @: a subject, or leave the @ out";
+		return "nothing after @: expected a subject";
 	date = rd_word(&rest);
 	if (!date || !parse_date(date, &last))
-		return "after \"until\" comes no date of the form YYYY-MM-DD";
+		return "missing or invalid date after 'until': expected YYYY-MM-DD";
 	reason = rd_trim(rest);
 	if (!*reason)
-		return "no reason stands behind the date";
+		return "no reason after the date";
 	*ret = (struct rd_ignore){
 		.rule = rd_dup(what),
 		.subject = rd_dup_if(subject),
@@ -119,7 +119,7 @@ bool rd_ignore_over(const struct rd_ignore *ignore, int64_t day)
 	return day > ignore->last_day;
 }
 
-/* Ports are written mlx5_0/1. A profile may have them as libraries and earlier versions write them, mlx5_0:1. */
+/* Ports are written mlx5_0/1. Profiles may also have the form of libraries and earlier versions, mlx5_0:1. */
 static bool subject_matches(const char *pattern, const char *subject)
 {
 	_cleanup_free_ char *colon = rd_dup(subject);
@@ -151,9 +151,8 @@ int rd_profile_check_ignores(const struct rd_profile *profile, bool (*exists)(co
 
 		if (exists(ignore->rule))
 			continue;
-		rd_err_set(err, EINVAL, name, "line %u ignores \"%s\", and there is no such rule", ignore->line,
-			   ignore->rule);
-		rd_err_hint(err, "rdmadiag topo-check --list names all rules");
+		rd_err_set(err, EINVAL, name, "line %u: unknown rule '%s'", ignore->line, ignore->rule);
+		rd_err_hint(err, "list all rules: rdmadiag topo-check --list");
 		return -EINVAL;
 	}
 	return 0;

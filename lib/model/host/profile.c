@@ -13,10 +13,10 @@
 
 #define TEXT_MAX ((size_t)4 << 20)
 #define LINES_MAX 65536
-#define LIKE_MAX 1024 /* lines with "*", each of which is held against all of a host, and lines that mute */
+#define LIKE_MAX 1024 /* lines with "*", each of which is compared with all lines of a host; also "ignore" lines */
 #define KEY_MAX 200
 #define VALUE_MAX 1000
-#define LINES_LIKE "lines are like \"nic.mlx5_0.rate_gbps = 400\"; rdmadiag topo-check --learn writes them"
+#define LINES_LIKE "example: nic.mlx5_0.rate_gbps = 400; write a profile with: rdmadiag topo-check --learn"
 
 void rd_profile_deinit(struct rd_profile *profile)
 {
@@ -31,7 +31,7 @@ void rd_profile_deinit(struct rd_profile *profile)
 	*profile = (struct rd_profile){ 0 };
 }
 
-static void add(struct rd_profile *profile, const char *key, const char *value)
+static void add_line(struct rd_profile *profile, const char *key, const char *value)
 {
 	rd_reserve(&profile->v, &profile->cap, profile->n + 1, sizeof(*profile->v));
 	profile->v[profile->n++] = (struct rd_profile_line){ rd_dup(key), rd_dup_if(value) };
@@ -40,12 +40,12 @@ static void add(struct rd_profile *profile, const char *key, const char *value)
 void rd_profile_add(struct rd_profile *profile, const char *key, const char *value)
 {
 	if (value)
-		add(profile, key, value);
+		add_line(profile, key, value);
 }
 
 void rd_profile_add_unknown(struct rd_profile *profile, const char *key)
 {
-	add(profile, key, NULL);
+	add_line(profile, key, NULL);
 }
 
 void rd_profile_addf(struct rd_profile *profile, const char *key, const char *fmt, ...)
@@ -77,7 +77,7 @@ bool rd_profile_requires(const struct rd_profile *profile, const char *id)
 	return value && strcmp(value, "required") == 0;
 }
 
-/* Greedy backtracking over one star at a time: linear in the text for each star. */
+/* Greedy backtracking over one star at a time: linear in the text per star. */
 bool rd_profile_matches(const char *pattern, const char *key)
 {
 	const char *star = NULL, *from = NULL;
@@ -113,7 +113,7 @@ static bool is_key(const char *key)
 	return true;
 }
 
-/* What a terminal may be given as it is, and a line takes. */
+/* Whether a value is printable and not too long. */
 static bool is_value(const char *value)
 {
 	_cleanup_free_ char *safe = rd_safe(value);
@@ -124,18 +124,18 @@ static bool is_value(const char *value)
 static int parse_ignore(char *value, const struct rd_lines *lines, struct rd_profile *ret, struct rd_err *err)
 {
 	struct rd_ignore ignore;
-	const char *wrong = is_value(value) ? rd_ignore_parse(value, &ignore) : "what it says cannot be shown";
+	const char *wrong = is_value(value) ? rd_ignore_parse(value, &ignore) : "not printable, or too long";
 
 	if (wrong) {
 		rd_lines_err(lines, err, EINVAL, ": %s", wrong);
-		rd_err_hint(err, "lines are like \"ignore = pcie-link-width@0000:1b:00.0 until 2026-12-31 card is "
-				 "ordered\"");
+		rd_err_hint(err, "example: ignore = pcie-link-width@0000:1b:00.0 until 2026-12-31 card is "
+				 "ordered");
 		return -EINVAL;
 	}
 	ignore.line = lines->number;
 	if (ret->n_ignores == LIKE_MAX) {
 		rd_ignore_deinit(&ignore);
-		return rd_lines_err(lines, err, E2BIG, ": no profile has more than %d lines \"ignore\"", LIKE_MAX);
+		return rd_lines_err(lines, err, E2BIG, ": too many 'ignore' lines: at most %d", LIKE_MAX);
 	}
 	rd_reserve(&ret->ignores, &ret->cap_ignores, ret->n_ignores + 1, sizeof(ignore));
 	ret->ignores[ret->n_ignores++] = ignore;
@@ -147,7 +147,7 @@ static int parse_line(char *line, const struct rd_lines *lines, struct rd_profil
 	char *value = strchr(line, '='), *key;
 
 	if (lines->number > LINES_MAX)
-		return rd_err_set(err, E2BIG, lines->name, "no profile has more than %u lines", LINES_MAX);
+		return rd_err_set(err, E2BIG, lines->name, "too many lines: at most %u", LINES_MAX);
 	if (value)
 		*value++ = '\0';
 	key = rd_trim(line);
@@ -155,12 +155,12 @@ static int parse_line(char *line, const struct rd_lines *lines, struct rd_profil
 		return parse_ignore(rd_trim(value), lines, ret, err);
 	value = value ? rd_trim(value) : NULL;
 	if (!value || !is_key(key) || !is_value(value)) {
-		rd_lines_err(lines, err, EINVAL, " is no \"key = value\"");
+		rd_lines_err(lines, err, EINVAL, ": expected 'key = value'");
 		rd_err_hint(err, LINES_LIKE);
 		return -EINVAL;
 	}
 	if (strchr(key, '*') && ret->n_like++ == LIKE_MAX)
-		return rd_lines_err(lines, err, E2BIG, ": no profile has more than %d lines with \"*\"", LIKE_MAX);
+		return rd_lines_err(lines, err, E2BIG, ": too many lines with '*': at most %d", LIKE_MAX);
 	rd_profile_add(ret, key, value);
 	return 0;
 }
@@ -174,9 +174,9 @@ int rd_profile_parse(const char *text, size_t size, const char *name, struct rd_
 	int r = 0;
 
 	if (size > TEXT_MAX)
-		return rd_err_set(err, E2BIG, name, "no profile is as large as %zu bytes", size);
+		return rd_err_set(err, E2BIG, name, "too large for a profile: %zu bytes, at most %zu", size, TEXT_MAX);
 	if (memchr(text, '\0', size))
-		return rd_err_set(err, EINVAL, name, "no profile: it has a NUL byte");
+		return rd_err_set(err, EINVAL, name, "not a profile: contains a NUL byte");
 	rd_lines_init(&lines, &texts, name, text, size);
 	while (!r && (line = rd_lines_next(&lines)))
 		r = parse_line(line, &lines, &profile, err);
@@ -187,7 +187,7 @@ int rd_profile_parse(const char *text, size_t size, const char *name, struct rd_
 	rd_profile_deinit(&profile);
 	if (r)
 		return r;
-	rd_err_set(err, EINVAL, name, "no profile: there is no \"key = value\" in it");
+	rd_err_set(err, EINVAL, name, "not a profile: contains no 'key = value' line");
 	rd_err_hint(err, LINES_LIKE);
 	return -EINVAL;
 }
@@ -197,7 +197,7 @@ void rd_profile_write(const struct rd_profile *profile, struct rd_buf *out)
 	for (size_t i = 0; i < profile->n; i++) {
 		const struct rd_profile_line *line = &profile->v[i];
 
-		/* Names and versions come from elsewhere: a line stays a line, and a key a key. */
+		/* Names and versions are foreign input: only valid keys and values are written. */
 		if (line->value && is_key(line->key) && is_value(line->value))
 			rd_buf_printf(out, "%s = %s\n", line->key, line->value);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a fleet expects of a host: lines "key = value". A key is "count.gpus", "nic.mlx5_0.rate_gbps",
- * "gpu.0000:1b:00.0.name", "module.nvidia_peermem.version", "rule.memlock"; "*" in it stands for any letters. The same
- * list is made of a host, so that learning is writing it down and checking is comparing two of them.
+ * Expected state of the hosts of a cluster: lines "key = value". A key is "count.gpus", "nic.mlx5_0.rate_gbps",
+ * "gpu.0000:1b:00.0.name", "module.nvidia_peermem.version", "rule.memlock"; "*" in it matches any characters. The same list
+ * is built from a host: learning writes it to a file, checking compares the two.
  */
 #ifndef RD_MODEL_PROFILE_H
 #define RD_MODEL_PROFILE_H
@@ -11,18 +11,17 @@
 #include "base/err.h"
 
 struct rd_profile_line {
-	char *key,
-		*value; /* owned; a value of NULL, on a host's side: there is such a thing, and it could not be read */
+	char *key, *value; /* owned; value NULL, only in the list of a host: exists, but could not be read */
 };
 
-/* "ignore = RULE[@SUBJECT] until DATE reason": findings of that rule about that subject are muted up to that day. */
+/* "ignore = RULE[@SUBJECT] until DATE reason": findings of that rule about that subject are suppressed up to that day. */
 struct rd_ignore {
 	char *rule;	  /* owned */
-	char *subject;	  /* pattern with "*"; NULL: all of the rule; owned */
-	char *until;	  /* "2026-12-31", as it was written; owned */
+	char *subject;	  /* pattern with "*"; NULL: all subjects; owned */
+	char *until;	  /* "2026-12-31", as in the file; owned */
 	char *reason;	  /* owned */
-	int64_t last_day; /* the same date, which still counts: days since 1970-01-01, UTC */
-	unsigned line;	  /* of the profile's text */
+	int64_t last_day; /* the same date, inclusive: days since 1970-01-01, UTC */
+	unsigned line;	  /* line number in the profile */
 };
 
 struct rd_profile {
@@ -36,45 +35,45 @@ void rd_profile_deinit(struct rd_profile *profile);
 
 /* Copies; a NULL value adds nothing. */
 void rd_profile_add(struct rd_profile *profile, const char *key, const char *value);
-/* Of this host: there is such a thing, but it could not be read. Written it is nothing, compared it is unknown. */
+/* For a host: the value exists, but could not be read. It is not written, and compares as unknown. */
 void rd_profile_add_unknown(struct rd_profile *profile, const char *key);
 void rd_profile_addf(struct rd_profile *profile, const char *key, const char *fmt, ...) RD_PRINTF(3, 4);
 
-/* The value of exactly this key; NULL if there is none. NULL profile: nothing. */
+/* The value of exactly this key; NULL: none, or `profile` is NULL. */
 const char *rd_profile_get(const struct rd_profile *profile, const char *key);
 
-/* Whether the profile has "rule.ID = required": then a rule that cannot tell counts, and one that is about features that
- * not everybody wants judges. NULL: no. */
+/* Whether the profile has "rule.ID = required": then an unknown result affects the exit status, and rules about optional
+ * features are applied. NULL: no. */
 bool rd_profile_requires(const struct rd_profile *profile, const char *id);
 
-/* Whether a key of a profile, with "*" in it, means this key of a host. */
+/* Whether a key of a profile, with "*", matches this key of a host. */
 bool rd_profile_matches(const char *pattern, const char *key);
 
-/* Takes the right side of "ignore =" apart, in place; NULL, or what is wrong with it (static). The texts are copies, to be
- * released with the profile. `line` is the caller's to set. */
+/* Parses the right side of "ignore =", in place; returns NULL, or the error (static). The texts are copies; release them with
+ * the profile. The caller sets `line`. */
 const char *rd_ignore_parse(char *text, struct rd_ignore *ret);
 void rd_ignore_deinit(struct rd_ignore *ignore);
 
-/* The day, UTC, of a moment: ns and days since 1970-01-01. */
+/* The day of a time, UTC: ns and days since 1970-01-01. */
 int64_t rd_profile_day(uint64_t realtime_ns);
 
-/* Whether its last day has passed: then it mutes nothing, which is worth telling. */
+/* Whether the last day has passed: then the line has no effect, which is reported. */
 bool rd_ignore_over(const struct rd_ignore *ignore, int64_t day);
 
-/* What mutes this finding on that day; NULL: nothing. `subject` NULL: only lines without one. */
+/* The line that suppresses this finding on that day; NULL: none. `subject` NULL: only lines without a subject. */
 const struct rd_ignore *rd_profile_ignored(const struct rd_profile *profile, const char *id, const char *subject,
 					   int64_t day);
 
-/* Whether all rules that are ignored exist: 0, or -EINVAL with the line's number in `err`. `exists` knows the rules, which
- * the model does not. `name`: whose text it is. */
+/* Whether all ignored rules exist: 0, or -EINVAL with the line number in `err`. `exists`: whether a rule exists. `name`: of the
+ * profile, for errors. */
 int rd_profile_check_ignores(const struct rd_profile *profile, bool (*exists)(const char *id), const char *name,
 			     struct rd_err *err);
 
-/* Lines "key = value" and "ignore = …", "#" begins a comment. -EINVAL with the line's number in `err`; -E2BIG. `name`: whose text
- * it is, for errors. */
+/* Lines "key = value" and "ignore = …", "#" begins a comment. -EINVAL with the line number in `err`; -E2BIG. `name`: of the
+ * profile, for errors. */
 int rd_profile_parse(const char *text, size_t size, const char *name, struct rd_profile *ret, struct rd_err *err);
 
-/* The text of a profile, which parses to the same. What is no text is left out. */
+/* Writes the text of a profile, which parses to the same. Values that could not be read or are not printable are omitted. */
 void rd_profile_write(const struct rd_profile *profile, struct rd_buf *out);
 
 #endif

@@ -1,60 +1,59 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What breaks the pattern of a host: devices of one kind and in like places are twins, switches of one model at one depth are
- * sisters, and what most of them have is what all of them should have. Who is compared with whom is said in
- * analyse/shared/symmetry.h.
+ * Devices that differ from like devices of the same host: devices of one kind in like places are twins, switches of one model
+ * at one depth are sisters. All should have what most of them have. See analyse/shared/symmetry.h.
  */
 #ifndef RD_MODEL_SYMMETRY_H
 #define RD_MODEL_SYMMETRY_H
 
 #include "base/base.h"
 
-/* What twins are compared by. */
+/* Properties by which twins are compared. */
 enum rd_trait {
 	RD_TRAIT_WIDTH = 0, /* lanes in use on the link up from this function */
-	RD_TRAIT_SPEED,	    /* its speed; of accelerators not, which lower it when idle */
-	RD_TRAIT_MAX_WIDTH, /* what both ends of it can */
+	RD_TRAIT_SPEED,	    /* its speed; not of accelerators, which lower it when idle */
+	RD_TRAIT_MAX_WIDTH, /* supported by both ends */
 	RD_TRAIT_MAX_SPEED,
-	RD_TRAIT_MPS, /* Max Payload Size, where the path can the same */
+	RD_TRAIT_MPS, /* Max Payload Size, among equal limits of the path */
 	RD_TRAIT_MRRS,
 	RD_TRAIT_RELAXED,
 	RD_TRAIT_GPU_DRIVER,
 	RD_TRAIT_NIC_DRIVER,
 	RD_TRAIT_FIRMWARE,
-	RD_TRAIT_LAYER, /* from here on of ports */
+	RD_TRAIT_LAYER, /* from here on properties of ports */
 	RD_TRAIT_RATE,
 	RD_TRAIT_MTU,
 	RD_TRAIT_GID, /* index of the first RoCE v2 GID with an IPv4 address, types */
 	RD_N_TRAITS,
 };
 
-/* One of some twins that is not as most of them are. */
+/* A twin that differs from most of its twins. */
 struct rd_odd {
 	enum rd_trait trait;
 	int pci, port;	   /* port: -1 for traits of functions */
-	unsigned n, twins; /* how many were compared, this one among them; how many of them have the usual value */
-	bool clear;	   /* so many that this one stands out; else there are two groups, and neither is to blame */
-	bool less;	   /* of numbers: has less than the usual value */
+	unsigned n, twins; /* number compared, including this one; number with the usual value */
+	bool clear;	   /* clearly an exception; else there are two groups, and neither is at fault */
+	bool less;	   /* a number below the usual value */
 	char *is, *usual;  /* owned */
-	int like;	   /* the function of a twin that has the usual value */
+	int like;	   /* the function of a twin with the usual value */
 };
 
 enum rd_missing_sure {
-	RD_MISSING_MAYBE = 0, /* something is uneven; may be meant so */
+	RD_MISSING_MAYBE = 0, /* uneven, but possibly by design */
 	RD_MISSING_LIKELY,
 	RD_MISSING_CLEAR,
 };
 
-/* Accelerators or NICs that the pattern has a place for, and that are not there. */
+/* Accelerators or NICs that are missing according to the pattern. */
 struct rd_missing {
 	bool gpu;
-	int bridge;		  /* the switch (its upstream port), or the empty port; -1: somewhere on the host */
-	unsigned found, wanted;	  /* below it; -1: on the host */
+	int bridge;		  /* the switch (its upstream port), or the empty port; -1: unknown */
+	unsigned found, wanted;	  /* below the bridge; with bridge -1: on the host */
 	unsigned all, all_wanted; /* of this kind below all sisters */
-	unsigned sisters, agree;  /* how many bridges were compared, how many of them have what is wanted */
+	unsigned sisters, agree;  /* number of bridges compared, number of them with the wanted count */
 	enum rd_missing_sure sure;
-	int like;    /* a sister that is complete; -1: none */
-	char *empty; /* addresses of ports below it that have nothing behind them; NULL: none. Owned */
+	int like;    /* a complete sister; -1: none */
+	char *empty; /* addresses of empty ports below it; NULL: none. Owned */
 };
 
 struct rd_symmetry {
@@ -63,13 +62,13 @@ struct rd_symmetry {
 	struct rd_missing *missing;
 	size_t n_missing, cap_missing;
 	unsigned compared[RD_N_TRAITS]; /* functions or ports that have a twin to be compared with */
-	unsigned unread[RD_N_TRAITS];	/* those whose value is not known */
+	unsigned unread[RD_N_TRAITS];	/* those whose value is unknown */
 	unsigned sisters;		/* switches that were compared */
 };
 
 void rd_symmetry_deinit(struct rd_symmetry *symmetry);
 
-/* What is odd about this function (port: -1) or port; NULL: nothing, or `symmetry` is. */
+/* The difference of this function (port: -1) or port in this trait; NULL: none, or `symmetry` is NULL. */
 const struct rd_odd *rd_symmetry_odd(const struct rd_symmetry *symmetry, enum rd_trait trait, int pci, int port);
 
 #endif
