@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Hides findings that are about other RDMA devices than the selected ones. Pure. */
+#ifndef RD_DIAGNOSE_ELSEWHERE_H
+#define RD_DIAGNOSE_ELSEWHERE_H
+
+#include "model/host/selection.h"
+#include "model/shared/finding.h"
+
+/* The RDMA device that the subject of a finding is about: its name, a port, an interface, its PCI function, or a function of its
+ * card or a virtual function without an RDMA device. -1: the host, a bridge, an accelerator, several devices, or unknown. */
+int rd_subject_ibdev(const struct rd_host *host, const char *subject);
+
+/* Removes findings about other devices, except those that may concern a selected one: what it depends on, findings whose
+ * observed values name it, and causes of findings that remain. Returns how many were removed. */
+size_t rd_findings_select(const struct rd_host *host, const struct rd_selection *selection,
+			  struct rd_findings *findings);
+
+#endif
