@@ -16,8 +16,9 @@ static int nicmap_check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err
 		return rd_err_set(err, EINVAL, "--path", "requires a GPU and a NIC");
 	if (opts->compare && argc < 1)
 		return rd_err_set(err, EINVAL, "--compare", "requires at least one bundle");
-	if (!opts->path && !opts->compare && argc > 0)
-		return rd_err_set(err, EINVAL, argv[0], "unexpected operand: nic-map takes options only");
+	if (argc > 0 && (opts->env || opts->check_env || opts->against || opts->nccl_xml))
+		return rd_err_set(err, EINVAL, argv[0],
+				  "unexpected operand: --env, --check-env, --against and --nccl-xml take no devices");
 	return 0;
 }
 
@@ -31,7 +32,7 @@ static int no_rdma(struct rd_ctx *ctx, struct nicmap *nm)
 	/* Accelerators are still worth listing. */
 	rd_errlist_add(&nm->report.errors, &err);
 	nm->report.status = RD_EXIT_UNKNOWN;
-	rd_report_nicmap(&nm->report, &nm->host, &nm->map);
+	rd_report_nicmap(&nm->report, &nm->host, &nm->map, &nm->shown);
 	return rd_answer_print(ctx, &nm->report);
 }
 
@@ -98,7 +99,10 @@ static int nicmap_run(struct rd_ctx *ctx, int argc, char **argv)
 {
 	struct nicmap_opts *opts = ctx->state;
 	struct operands operands = { argc, argv };
+	_cleanup_free_ char *devices = NULL;
 
+	if (!opts->path && !opts->compare)
+		opts->devices = devices = rd_devices(opts->devices, argv);
 	return opts->live ? nicmap_live(ctx) : rd_repeat(ctx, &opts->repeat, NICMAP_INTERVAL, read_and_show, &operands);
 }
 
@@ -122,6 +126,9 @@ static int nicmap_record(struct rd_source *source, struct rd_err *err)
 }
 
 static const struct rd_opt nicmap_opts[] = {
+	{ "device", 0, "DEVICE,...",
+	  "only list these devices, ports or interfaces, and findings about them (same as operands)", "ibdev",
+	  RD_TEXT(nicmap_opts, devices) },
 	{ "matrix", 0, NULL, "print only the matrix of distances, with CPU and NUMA affinity",
 	  RD_FLAG(nicmap_opts, matrix) },
 	{ "pairs", 0, NULL, "list each pair of GPU and NIC: distances, and whether GPUDirect is used",
@@ -160,6 +167,8 @@ static const struct rd_opt nicmap_opts[] = {
 
 static const struct rd_opt_rule rules[] = {
 	{ RD_ONE_OF, "matrix pairs gids assignment stacks path env check-env nccl-xml against compare live" },
+	{ RD_EXCLUDES, "device", "path env check-env nccl-xml against compare",
+	  "those concern the whole host, or their operands" },
 	{ RD_REQUIRES, "pid env-file", "check-env" },
 	{ RD_EXCLUDES, "pid", "env-file" },
 	{ RD_EXCLUDES, "interval count", "compare", "bundles do not change" },
@@ -173,7 +182,7 @@ static const struct rd_opt_rule rules[] = {
 const struct rd_cmd rd_cmd_nic_map = {
 	.name = "nic-map",
 	.summary = "show NICs, GPUs and the distances between them",
-	.operands = "[NIC | BUNDLE…]",
+	.operands = "[DEVICE… | NIC | BUNDLE…]",
 	.opts = nicmap_opts,
 	.rules = rules,
 	.description =
@@ -183,6 +192,7 @@ const struct rd_cmd rd_cmd_nic_map = {
 		"SYS (between NUMA nodes). Everything is read from sysfs and procfs: no GPU library is needed.\n"
 		"With --from it reads a bundle, a bare sysfs tree or an NCCL topology file.\n",
 	.examples = "  rdmadiag nic-map\n"
+		    "  rdmadiag nic-map --gids mlx5_3\n"
 		    "  rdmadiag nic-map --path GPU0 mlx5_3\n"
 		    "  eval \"$(rdmadiag nic-map --env nccl)\"\n"
 		    "  rdmadiag nic-map --check-env --pid 4711\n"

@@ -90,7 +90,7 @@ int nicmap_show_env(struct rd_ctx *ctx, struct nicmap *nm)
 	bool refused = rd_env_refused(&nm->map.ports, &err);
 
 	if (ctx->globals.json) {
-		rd_report_nicmap(&nm->report, &nm->host, &nm->map);
+		rd_report_nicmap(&nm->report, &nm->host, &nm->map, &nm->shown);
 		if (refused) {
 			rd_errlist_add(&nm->report.errors, &err);
 			nm->report.status = RD_EXIT_UNKNOWN;

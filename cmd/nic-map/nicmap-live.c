@@ -38,7 +38,7 @@ static int load_page(void *arg, struct rd_view_page *page, struct rd_err *err)
 		return 1;
 	r = nicmap_load(ctx, ctx->source, 0, &nm, err);
 	if (!r) {
-		rd_report_nicmap(&nm.report, &nm.host, &nm.map);
+		rd_report_nicmap(&nm.report, &nm.host, &nm.map, &nm.shown);
 		page->body = nm.report.sections[0];
 		memmove(nm.report.sections, nm.report.sections + 1,
 			--nm.report.n_sections * sizeof(*nm.report.sections));

@@ -11,6 +11,7 @@
 #include "collect/host/host.h"
 #include "collect/host/system.h"
 #include "diagnose/diagnose.h"
+#include "diagnose/elsewhere.h"
 #include "report/nicmap/report-nicmap.h"
 
 int nicmap_read(struct rd_source *source, unsigned what, struct rd_host *host, struct rd_system *system,
@@ -94,6 +95,7 @@ static int judge_host(const char *path, struct nicmap *nm, struct rd_err *err)
 	}
 	run_rules(nm, path ? &profile : NULL, path ? &differences : NULL, &nm->map.findings);
 	rd_diagnose(&nm->host, path ? &profile : NULL, rd_profile_day(nm->report.time), &nm->map.findings);
+	rd_findings_select(&nm->host, &nm->shown, &nm->map.findings);
 	rd_findings_deinit(&differences);
 	rd_profile_deinit(&profile);
 	rd_profile_deinit(&self);
@@ -112,6 +114,11 @@ int nicmap_load(const struct rd_ctx *ctx, struct rd_source *source, unsigned wha
 	if (r < 0)
 		return r;
 	nm->incomplete = rd_answer_incomplete(ctx, &nm->report, false);
+	/* On a host without RDMA devices, that is what to report. */
+	if (nm->host.n_ibdevs > 0)
+		r = rd_selection_make(&nm->host, opts->devices, &nm->shown, err);
+	if (r < 0)
+		return r;
 	rd_nicmap_analyse(&nm->host, nm->host.from_topology_file ? NULL : &nm->system, (unsigned)opts->pes, &nm->map);
 	return judge_host(opts->profile, nm, err);
 }
@@ -119,6 +126,7 @@ int nicmap_load(const struct rd_ctx *ctx, struct rd_source *source, unsigned wha
 void nicmap_deinit(struct nicmap *nm)
 {
 	rd_report_deinit(&nm->report);
+	rd_selection_deinit(&nm->shown);
 	rd_nicmap_deinit(&nm->map);
 	rd_system_deinit(&nm->system);
 	rd_host_deinit(&nm->host);

@@ -8,6 +8,7 @@
 
 #include "analyse/shared/distance.h"
 #include "base/number.h"
+#include "diagnose/elsewhere.h"
 #include "model/nicmap/library-rules.h"
 #include "report/nicmap/report-nicmap.h"
 #include "report/nicmap/report-stacks.h"
@@ -120,6 +121,7 @@ static void add_stacks(struct rd_ctx *ctx, struct nicmap *nm)
 {
 	if (!ctx->globals.json)
 		rd_report_stacks(&nm->report, &nm->host, &nm->map);
+	rd_findings_select(&nm->host, &nm->shown, &nm->map.stacks.findings);
 	rd_report_add_findings(&nm->report, &nm->map.stacks.findings);
 }
 
@@ -138,14 +140,14 @@ int nicmap_show(struct rd_ctx *ctx, struct nicmap *nm)
 	int r = 0;
 
 	log_rules(ctx);
-	rd_report_nicmap(&nm->report, &nm->host, &nm->map);
+	rd_report_nicmap(&nm->report, &nm->host, &nm->map, &nm->shown);
 	if (opts->gids)
-		rd_report_gids(&nm->report, &nm->map.ports);
+		rd_report_gids(&nm->report, &nm->map.ports, &nm->shown);
 	/* The JSON document has it as an object. */
 	if (opts->assignment && !ctx->globals.json)
 		rd_report_assignment(&nm->report, &nm->host, &nm->map);
 	if (opts->pairs && !ctx->globals.json)
-		rd_report_gpu_nics(&nm->report, &nm->host, &nm->map);
+		rd_report_gpu_nics(&nm->report, &nm->host, &nm->map, &nm->shown);
 	if (opts->stacks)
 		add_stacks(ctx, nm);
 	if (shows_matrix(ctx, nm))
@@ -210,7 +212,7 @@ int nicmap_show_path(struct rd_ctx *ctx, struct nicmap *nm, const char *gpu_name
 	from = nm->host.gpus[gpu].pci;
 	path = rd_path_name(rd_distance_pci(&nm->host, from, nic, &why));
 	rd_distance_bridges(&nm->host, from, nic, &bridges, &n, &top);
-	rd_report_nicmap(&nm->report, &nm->host, &nm->map);
+	rd_report_nicmap(&nm->report, &nm->host, &nm->map, &nm->shown);
 	rd_report_bridges(&nm->report, &nm->host, from, nic, bridges, n, top);
 	section = rd_report_section(&nm->report, "bridges");
 	if (!ctx->globals.json && !ctx->globals.style.raw && !ctx->globals.style.no_headings) {

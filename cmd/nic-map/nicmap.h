@@ -4,6 +4,7 @@
 #define RD_CMD_NICMAP_H
 
 #include "cmd/repeat.h"
+#include "model/host/selection.h"
 #include "model/host/system.h"
 #include "model/nicmap/nicmap.h"
 
@@ -11,7 +12,8 @@
 
 struct nicmap_opts {
 	bool matrix, pairs, gids, assignment, stacks, fail, nccl_xml, check_env, compare, live;
-	const char *path; /* accelerator; the NIC is the operand */
+	const char *devices; /* see rd_selection_make; NULL: all */
+	const char *path;    /* accelerator; the NIC is the operand */
 	const char *env, *env_file;
 	const char *against; /* a log or a topology file */
 	const char *profile;
@@ -25,6 +27,7 @@ struct nicmap {
 	struct rd_host host;
 	struct rd_system system; /* modules and features that give NICs access to accelerator memory */
 	struct rd_nicmap map;
+	struct rd_selection shown; /* rows and findings: these NICs */
 	struct rd_report report;
 	bool incomplete; /* reads failed: rows may be missing, and verdicts are at most unknown */
 };

@@ -55,6 +55,44 @@ map() {
 	[ "$status" -eq 3 ]
 }
 
+@test "devices: rows and findings of these alone, and nothing is concluded from fewer" {
+	run map --raw -n mlx5_1 --device mlx5_10/1,eth8
+	[ "$status" -eq 0 ]
+	[ "$(cut -d' ' -f1 <<<"$output" | paste -sd,)" = mlx5_1,mlx5_8,mlx5_10 ]
+	run map --raw -n mlx5_10:1
+	[[ $output == "mlx5_10 "* ]]
+	[ "$(map -n --gids mlx5_1 | awk '{ print $1 }' | sort -u)" = mlx5_1 ]
+	[ "$(map -n --pairs mlx5_1 mlx5_11 | wc -l)" -eq 16 ]
+	map --json >"$BATS_TEST_TMPDIR/all"
+	map --json --device mlx5_1 >"$BATS_TEST_TMPDIR/one"
+	jq -e -s '.[0] as $all | .[1] as $one | ($one.nics | length) == 1 and $one.nics == [$all.nics[] | select(.ibdev == "mlx5_1")] and
+		$one.paths == [$all.paths[] | select(.nic == "mlx5_1")] and $one.gpus == $all.gpus and
+		$one.assignment == $all.assignment and $one.env == $all.env' "$BATS_TEST_TMPDIR/all" "$BATS_TEST_TMPDIR/one"
+	# A port that is down: shown for its own device and for the host, not for another.
+	cp -r "$HOST" "$BATS_TEST_TMPDIR/down"
+	echo "1: DOWN" >"$BATS_TEST_TMPDIR/down/sys/class/infiniband/mlx5_1/ports/1/state"
+	"$RD" --from "$BATS_TEST_TMPDIR/down" nic-map --json | jq -e 'any(.findings[]; .subject == "mlx5_1/1")'
+	"$RD" --from "$BATS_TEST_TMPDIR/down" nic-map mlx5_1 --json | jq -e 'any(.findings[]; .subject == "mlx5_1/1")'
+	run "$RD" --from "$BATS_TEST_TMPDIR/down" nic-map mlx5_10 --fail
+	[ "$status" -eq 1 ] # about an accelerator
+	[[ $output != *mlx5_1/1* ]]
+	run "$RD" --from "$BATS_TEST_TMPDIR/down" nic-map mlx5_1 --fail
+	[ "$status" -eq 2 ]
+}
+
+@test "a device that is none: exit 3, and which; options about the whole host take none" {
+	for bad in mlx5_77 "mlx5_0 mlx5_1/2" "--device mlx5_0,nope" "--device mlx5_0,"; do
+		# shellcheck disable=SC2086 # words
+		run --separate-stderr map $bad
+		[ "$status" -eq 3 ]
+		[ -z "$output" ]
+		[[ $stderr == *"no such RDMA device, port or interface"*nic-map* ]]
+	done
+	map nope --json | jq -e '.status == 3 and .errors[0].object == "nope"'
+	refused map "--env nccl mlx5_0" "--env nccl --device mlx5_0" "--nccl-xml mlx5_0" "--check-env mlx5_0" \
+		"--path 0 mlx5_0 --device mlx5_0"
+}
+
 @test "--matrix is square and symmetric" {
 	map --matrix --raw -n | awk '{ for (i = 2; i <= 21; i++) m[NR, i - 1] = $i } END {
 		if (NR != 20) exit 1
@@ -341,7 +379,7 @@ map() {
 }
 
 @test "bad usage: exit 3" {
-	refused map "--matrix --gids" "--stacks --assignment" "--env cuda" "--pes 0" "--pes 99999" "--pid 1" "--compare" "operand" "--interval 0" \
+	refused map "--matrix --gids" "--stacks --assignment" "--env cuda" "--pes 0" "--pes 99999" "--pid 1" "--compare" "--interval 0" \
 		"--live --json"
 }
 

@@ -38,13 +38,13 @@ static const struct rd_column gid_columns[GID_COLUMNS];
 static const struct rd_column bridge_columns[BR_COLUMNS];
 static const struct rd_column row_columns[ROW_COLUMNS];
 
-void rd_report_gids(struct rd_report *report, const struct rd_port_views *views)
+void rd_report_gids(struct rd_report *report, const struct rd_port_views *views, const struct rd_selection *shown)
 {
 	const struct rd_host *host = views->host;
 	struct rd_section *section = rd_section_create("gids", gid_columns, GID_COLUMNS);
 
 	for (size_t p = 0; p < host->n_ports; p++)
-		for (size_t g = 0; g < host->ports[p].n_gids; g++) {
+		for (size_t g = 0; rd_selection_has_port(shown, p) && g < host->ports[p].n_gids; g++) {
 			const struct rd_port *port = &host->ports[p];
 			const struct rd_gid *gid = &port->gids[g];
 			struct rd_row *row = rd_section_add(section);

@@ -357,32 +357,38 @@ static void add_scalars(struct rd_report *report, const struct rd_host *host, co
 	rd_row_sub(row, 2, rd_report_library_rules());
 }
 
-void rd_report_gpu_nics(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map)
+static void add_paths(struct rd_report *report, const char *name, const struct rd_host *host,
+		      const struct rd_nicmap *map, const struct rd_selection *shown)
 {
-	struct rd_section *pairs = rd_section_create("pairs", path_columns, PATH_COLUMNS);
+	struct rd_section *section = rd_section_create(name, path_columns, PATH_COLUMNS);
 
 	for (size_t g = 0; g < host->n_gpus; g++)
 		for (size_t d = 0; d < host->n_ibdevs; d++)
-			add_path(pairs, host, map, g, d);
-	rd_report_add(report, pairs);
+			if (rd_selection_has_ibdev(shown, d))
+				add_path(section, host, map, g, d);
+	rd_report_add(report, section);
 }
 
-void rd_report_nicmap(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map)
+void rd_report_gpu_nics(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map,
+			const struct rd_selection *shown)
+{
+	add_paths(report, "pairs", host, map, shown);
+}
+
+void rd_report_nicmap(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map,
+		      const struct rd_selection *shown)
 {
 	struct rd_section *nics = rd_section_create("nics", rd_nic_columns, RD_NIC_COLUMNS);
 	struct rd_section *gpus = rd_section_create("gpus", gpu_columns, GPU_COLUMNS);
-	struct rd_section *paths = rd_section_create("paths", path_columns, PATH_COLUMNS);
 
 	for (size_t p = 0; p < host->n_ports; p++)
-		add_nic(nics, host, map, p);
+		if (rd_selection_has_port(shown, p))
+			add_nic(nics, host, map, p);
 	for (size_t g = 0; g < host->n_gpus; g++)
 		add_gpu(gpus, host, map, g);
-	for (size_t g = 0; g < host->n_gpus; g++)
-		for (size_t d = 0; d < host->n_ibdevs; d++)
-			add_path(paths, host, map, g, d);
 	rd_report_add(report, nics);
 	rd_report_add(report, gpus);
-	rd_report_add(report, paths);
+	add_paths(report, "paths", host, map, shown);
 	add_scalars(report, host, map);
 	rd_report_add_findings(report, &map->findings);
 }

@@ -2,6 +2,7 @@
 #ifndef RD_REPORT_NICMAP_H
 #define RD_REPORT_NICMAP_H
 
+#include "model/host/selection.h"
 #include "model/nicmap/nicmap.h"
 #include "report/shared/report.h"
 
@@ -50,17 +51,19 @@ enum rd_nic_column {
 };
 extern const struct rd_column rd_nic_columns[RD_NIC_COLUMNS];
 
-/* Sections nics, gpus and paths; assignment and env among the scalars; findings. */
-void rd_report_nicmap(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map);
+/* Sections nics, gpus and paths; assignment and env among the scalars; findings. `shown`: NICs with a row in nics and paths. */
+void rd_report_nicmap(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map,
+		      const struct rd_selection *shown);
 
-/* Section gids: all GIDs of all ports. */
-void rd_report_gids(struct rd_report *report, const struct rd_port_views *views);
+/* Section gids: all GIDs of these ports. */
+void rd_report_gids(struct rd_report *report, const struct rd_port_views *views, const struct rd_selection *shown);
 
 /* Section assignments as rows for a table: library, accelerator, NICs, backup, reasons. */
 void rd_report_assignment(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map);
 
-/* Section pairs: every pair of accelerator and NIC, with the distance by each rule and GPUDirect. */
-void rd_report_gpu_nics(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map);
+/* Section pairs: every pair of an accelerator and one of these NICs, with the distance by each rule and GPUDirect. */
+void rd_report_gpu_nics(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map,
+			const struct rd_selection *shown);
 
 /* Section bridges: every bridge between two functions (indices), and the two functions. */
 void rd_report_bridges(struct rd_report *report, const struct rd_host *host, int from, int to, const int *bridges,
