@@ -321,7 +321,7 @@ map() {
 	[[ $output == *"  therefore also: rail-name"* ]]
 	[ "$(grep -cE '^ +[0-9]+ (slow|made-up) ' <<<"$output")" -eq 1 ]
 	run map -v --compare "$HOST" "$BATS_TEST_TMPDIR/slow"
-	[[ $output == *"  therefore: slow GPU5: NCCL selects another NIC"* ]]
+	[[ $output == *"  therefore: slow GPU5: NCCL selects a different NIC"* ]]
 	[ "$(grep -cE '^ +[0-9]+ (slow|made-up) ' <<<"$output")" -eq 24 ]
 	run map --compare "$HOST" "$BATS_TEST_TMPDIR/slow" --json
 	jq -e '(.rails | length) == 24 and ([.rails[] | select(.differs)] | length) == 1 and

@@ -239,7 +239,7 @@ static void report_fewer(struct kinds *kinds, const struct group *own, const str
 	if (is >= usual)
 		return;
 	finding.subject = rd_text("%s %s", hosts, nic ? "NICs" : "GPUs");
-	finding.observed = rd_text("%zu, at other PCI addresses than on other hosts", is);
+	finding.observed = rd_text("%zu, at different PCI addresses than on other hosts", is);
 	finding.expected = rd_text("%zu, as on %zu of %zu hosts", usual, other->n, kinds->cmp->n);
 	finding.fix =
 		rd_text("check lspci and dmesg on these hosts; power-cycle them; then reseat or replace the card");

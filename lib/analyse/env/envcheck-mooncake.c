@@ -35,7 +35,9 @@ static void check_force_hca(struct rd_check_env *check)
 {
 	const char *value = check->effect->value;
 
-	check_presence(check, "installs RDMA even if no NIC was found; selects no NIC (MC_TE_FILTERS does)");
+	check_presence(
+		check,
+		"installs the RDMA transport even if no NIC was found; does not select a NIC (MC_TE_FILTERS does)");
 	if (rd_host_find_ibdev(check->host, value) < 0)
 		return;
 	rd_envcheck_finding_fix(check, RD_SEV_WARNING, "env-no-selection",

@@ -55,7 +55,7 @@ static void check_family(struct rd_check_env *check)
 	bool v6 = strcmp(value, "AF_INET6") == 0, known = v6 || strcmp(value, "AF_INET") == 0;
 
 	rd_envcheck_effect(
-		check, known ? "%s addresses for socket connections" : "invalid: %s addresses, the first that is found",
+		check, known ? "%s addresses for socket connections" : "invalid: the first address found, of %s family",
 		v6    ? "IPv6" :
 		known ? "IPv4" :
 			"any");
@@ -76,7 +76,7 @@ static const struct rd_env_values merge_nics = { RD_ENV_NCCL, 1, 0, 0, RD_ENV_ME
 static const struct rd_env_values cross_nic = { RD_ENV_NCCL, 2, 0, 2, RD_ENV_MEANINGS(
 	{ 0, "a ring or tree uses the NIC of the same number on all hosts: for rails that do not reach each other" },
 	{ 1, "a ring or tree may use different NICs on each host: every NIC must reach every other" },
-	{ 2, "a ring or tree uses the NIC of the same number on all hosts where that is as fast" }), NULL, "NCCL searches rings as with 0", false };
+	{ 2, "a ring or tree uses the NIC of the same number on all hosts where that is as fast" }), NULL, "NCCL searches for rings as with 0", false };
 static const struct rd_env_values pxn_disable = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_MEANINGS(
 	{ 0, "GPUs may send through another GPU's NIC over NVLink (PXN)" },
 	{ 1, "no sending through another GPU's NIC (PXN): if a GPU has no near NIC, or rails are separate, traffic crosses "

@@ -167,7 +167,7 @@ static const struct rd_env_values no_gdrcopy = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_
 	{ 0, "GDRCopy is used if available" }, { 1, "GDRCopy is not used: IBRC emulates atomics" }), NULL, NULL, false };
 static const struct rd_env_values no_p2p = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
 	{ 0, "GPUs of this host access each other directly (P2P)" },
-	{ 1, "GPUs of this host communicate by the network only" }), NULL, NULL, false };
+	{ 1, "GPUs of this host communicate over the network only" }), NULL, NULL, false };
 static const struct rd_env_values no_data_direct = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
 	{ 0, "Data Direct functions are used if NICs have them" },
 	{ 1, "Data Direct functions are not used" }), NULL, NULL, false };

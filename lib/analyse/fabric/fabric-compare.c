@@ -90,7 +90,7 @@ static const struct {
 } node_changes[] = {
 	[NODE_REPLACED] = { { .id = "fabric-node-replaced",
 			      .severity = RD_SEV_WARNING,
-			      .title = "node was replaced: a different GUID is at the same cable",
+			      .title = "node was replaced: same cable, different GUID",
 			      .why = "hardware was swapped; the plan, and any configuration by GUID, still names the old node" },
 			    NULL,
 			    NULL,
@@ -104,14 +104,14 @@ static const struct {
 			 "if intended, save the topology again: rdmadiag counters --fabric --save-topology FILE" },
 	[SWITCH_MISSING] = { { .id = "fabric-node-missing",
 			       .severity = RD_SEV_CRITICAL,
-			       .title = "switch of the plan is not in the fabric",
+			       .title = "switch in the plan is missing from the fabric",
 			       .why = "nodes attached to it are unreachable, or have fewer paths" },
 			     "not found",
 			     "a switch",
 			     "check its power, and the ports of its neighbours in the plan" },
 	[ADAPTER_MISSING] = { { .id = "fabric-node-missing",
 				.severity = RD_SEV_CRITICAL,
-				.title = "channel adapter of the plan is not in the fabric",
+				.title = "channel adapter in the plan is missing from the fabric",
 				.why = "its host cannot take part in a job" },
 			      "not found",
 			      "a channel adapter",
@@ -212,7 +212,7 @@ static void compare_cable(struct comparison *c, size_t i, int pass)
 	if (peers[0] == RD_NONE && peers[1] == RD_NONE) {
 		if (pass == 0)
 			add_cable_finding(c, ends[0], now[0], RD_NONE, "fabric-cable-missing",
-					  "cable of the plan is missing or its link is down");
+					  "cable in the plan is missing or its link is down");
 		return;
 	}
 	for (int e = 0; e < 2; e++)

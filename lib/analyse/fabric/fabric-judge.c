@@ -90,7 +90,7 @@ static void judge_errors(struct judge *j, const struct rd_fabric_port *port)
 		return;
 	finding.subject = cable_text(j, port);
 	finding.observed = rd_dup(observed.data);
-	finding.expected = rd_dup("below the thresholds of fabric-thresholds or --thresholds");
+	finding.expected = rd_dup("below the thresholds (data file fabric-thresholds, or --thresholds FILE)");
 	finding.fix = rd_dup("check whether they still increase: rdmadiag counters --fabric --interval 10 --count 2; "
 			     "compare with the peer port; clean, reseat or replace the cable");
 	rd_finding_add(j->findings, &finding);
@@ -359,7 +359,7 @@ static void judge_presence(struct judge *j, size_t from, size_t to)
 		[RD_PORT_NEW] = { .id = "fabric-node-new", .severity = RD_SEV_NOTE, .title = "new node" },
 		[RD_PORT_REPLACED] = { .id = "fabric-node-replaced",
 				       .severity = RD_SEV_WARNING,
-				       .title = "node was replaced: a different GUID is at the same cable",
+				       .title = "node was replaced: same cable, different GUID",
 				       .why = "hardware was swapped: its counters start from zero" },
 		[RD_PORT_MOVED] = { .id = "fabric-lid-changed",
 				    .severity = RD_SEV_NOTE,

@@ -282,7 +282,7 @@ static void choose_kind(struct rd_role_state *st, size_t kind)
 	static const char *const places[] = {
 		[RD_REACH_SWITCH] = "below the switches of",
 		[RD_REACH_SOCKET] = "on the NUMA nodes of",
-		[RD_REACH_GUEST] = "as far as visible near",
+		[RD_REACH_GUEST] = "apparently near",
 		[RD_REACH_ANY] = "at unknown distance from",
 	};
 	struct rd_role_kind *chosen = &st->kinds[kind];
@@ -380,10 +380,11 @@ void rd_role_choose_alone(struct rd_role_state *st)
 		if (n == 1 && k == last) {
 			kind->is = RD_KIND_COMPUTE;
 			snprintf(kind->why, sizeof(kind->why), "%s; no accelerator present",
-				 st->n_kinds == 1 ? "the only kind of NIC on this host" :
+				 st->n_kinds == 1 ?
+					 "the only kind of NIC on this host" :
 				 ib == 1 && kind->ib ?
-						    "the only InfiniBand NICs on this host" :
-						    "the fastest kind of NIC on this host, without the default route");
+					 "the only InfiniBand NICs on this host" :
+					 "the fastest kind of NIC on this host that does not carry the default route");
 		} else if (n != 1 && !(st->n_kinds > 1 && kind->all_front) && !is_much_slower(st, kind)) {
 			kind->is = RD_KIND_UNSURE;
 			snprintf(kind->why, sizeof(kind->why),

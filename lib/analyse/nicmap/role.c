@@ -68,7 +68,7 @@ static const char *why_not_nic(const struct rd_host *host, const struct rd_ibdev
 	const struct rd_pci *pci = dev->pci < 0 ? NULL : &host->pcis[dev->pci];
 
 	if (is_soft(dev))
-		return is_all_soft(host) ? NULL : "a soft device beside NICs: use unknown";
+		return is_all_soft(host) ? NULL : "a software RDMA device beside NICs: use unknown";
 	if (pci && pci->pf >= 0)
 		for (size_t i = 0; i < host->n_ibdevs; i++)
 			if (host->ibdevs[i].pci == pci->pf)

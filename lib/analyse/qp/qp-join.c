@@ -286,7 +286,7 @@ void rd_qp_join_findings(const struct rd_join_host *hosts, const struct rd_qp_pa
 		finding.fix = rd_dup(
 			finding.severity == RD_SEV_CRITICAL ?
 				"check the end that is not connected: run rdmadiag qp-state --trace on that host" :
-				"capture all hosts of the job while rdma_cm or a recorder knows the peers, and join these captures");
+				"capture all hosts of the job while rdma_cm or a recorder (qp-state --trace) knows the peers; then join the captures");
 		rd_finding_add(findings, &finding);
 	}
 }

@@ -28,7 +28,7 @@ static const struct rd_against_problem direct = {
 };
 static const struct rd_against_problem other_nic = {
 	.id = "against-nic",
-	.title = "GPUs used other NICs than NCCL selects on this host",
+	.title = "GPUs used different NICs than NCCL selects on this host",
 	.why = "a NIC that is farther away, or shared, is slower",
 	.severity = RD_SEV_WARNING,
 };

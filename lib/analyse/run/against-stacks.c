@@ -29,7 +29,7 @@ static const struct rd_against_problem bad_gid = {
 };
 static const struct rd_against_problem far_nic = {
 	.id = "against-nic",
-	.title = "GPUs used other NICs than predicted for this host",
+	.title = "GPUs used different NICs than predicted for this host",
 	.why = "a NIC that is farther away, or shared, is slower",
 	.severity = RD_SEV_WARNING,
 };
@@ -66,7 +66,7 @@ static void compare_device(struct rd_against_state *st, const struct rd_run_use 
 
 	if (port < 0)
 		rd_against_differs(st, topic, &rd_against_not_here, label_of(use), NULL, seen,
-				   rd_text("the device was removed or renamed since, or the log is of another host"),
+				   rd_text("the device was removed or renamed since, or the log is from another host"),
 				   rd_text("rdma dev"));
 	else if (is_active(st->host, port) == !use->refused)
 		rd_against_same(st, topic, label_of(use), rd_text("%s", use->refused ? "not active" : "active"), seen,

@@ -20,7 +20,7 @@ static const struct rd_against_problem not_in_file = {
 static const struct rd_against_problem not_here = {
 	.id = "against-not-here",
 	.title = "Topology file contains devices that this host does not have",
-	.why = "the file is of another host, or devices were removed since",
+	.why = "the file is from another host, or devices were removed since",
 	.severity = RD_SEV_WARNING,
 };
 static const struct rd_against_problem moved = {
@@ -98,7 +98,7 @@ static void compare_gpus(struct rd_against_state *st, const struct match *match)
 			rd_against_differs(
 				st, "gpu", &not_in_file, subject, rd_text("%s", addr), NULL,
 				rd_text("the run used fewer GPUs (CUDA_VISIBLE_DEVICES, a container), or the file is "
-					"of another host"),
+					"from another host"),
 				NULL);
 	}
 	for (size_t i = 0; i < match->file->n_gpus; i++) {
@@ -110,7 +110,7 @@ static void compare_gpus(struct rd_against_state *st, const struct match *match)
 			rd_against_differs(st, "gpu", &not_here,
 					   rd_text("%s", match->file->pcis[match->file->gpus[i].pci].addr), NULL,
 					   rd_text("GPU"),
-					   rd_text("removed or moved since, or the file is of another host"),
+					   rd_text("removed or moved since, or the file is from another host"),
 					   rd_text("lspci -d ::0302; lspci -d ::0300"));
 	}
 }
@@ -196,7 +196,7 @@ static void compare_nics(struct rd_against_state *st, const struct match *match)
 		if (!here && !(name && strchr(name, '+')))
 			rd_against_differs(st, "nic", &not_here, rd_text("%s", rd_ibdev_label(match->file, (int)i)),
 					   NULL, rd_text("NIC"),
-					   rd_text("removed or renamed since, or the file is of another host"),
+					   rd_text("removed or renamed since, or the file is from another host"),
 					   rd_text("rdma dev"));
 	}
 }
@@ -227,7 +227,7 @@ static void compare_distances(struct rd_against_state *st, const struct match *m
 			else
 				rd_against_differs(
 					st, "distance", &distance, subject, here, there,
-					rd_text("cards or switches were moved, or the file of a virtual machine omits "
+					rd_text("cards or switches were moved, or the file, from a virtual machine, omits "
 						"switches"),
 					rd_text("rdmadiag nic-map --path GPU%u %s", st->host->gpus[g].index,
 						rd_ibdev_label(st->host, (int)d)));
@@ -265,7 +265,7 @@ static void report_other_host(struct rd_against_state *st)
 	struct rd_finding finding = {
 		.id = "against-elsewhere",
 		.severity = RD_SEV_UNKNOWN,
-		.title = "Topology file is not of this host",
+		.title = "Topology file is not from this host",
 		.why = "no PCI address of a GPU and no NIC name in the file matches this host",
 		.subject = rd_text("topology file"),
 		.fix = rd_text("write one on this host: run a job with NCCL_TOPO_DUMP_FILE=FILE"),

@@ -222,7 +222,7 @@ static void report_other_host(struct rd_against_state *st)
 	struct rd_finding finding = {
 		.id = "against-elsewhere",
 		.severity = RD_SEV_UNKNOWN,
-		.title = "Log is not of this host",
+		.title = "Log is not from this host",
 		.why = "no device and no GPU named in the log is on this host",
 		.subject = rd_text("%s", *st->run->name ? st->run->name : "log"),
 		.observed = rd_text("the log names %s", st->run->devs.n > 0 ? st->run->devs.v[0].name :

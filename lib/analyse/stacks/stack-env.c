@@ -162,7 +162,7 @@ void rd_stack_env_notes(const struct rd_nicmap *map, const char *library, struct
 		if (common_port(&map->ports) == 0)
 			rd_buf_str(
 				ret,
-				"Mooncake opens one port number on all devices: MC_IB_PORT cannot select these ports\n");
+				"Mooncake opens the same port number on all devices: MC_IB_PORT cannot select these ports\n");
 	} else if (strcmp(library, "nixl") == 0) {
 		rd_buf_str(ret, "the device_list parameter of NIXL's UCX backend overrides UCX_NET_DEVICES\n");
 		rd_buf_str(ret, "the list contains no network interface, so UCX fails instead of using TCP\n");

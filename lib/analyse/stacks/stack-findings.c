@@ -78,7 +78,7 @@ static void judge_gid(const struct rd_port_views *views, enum rd_stack_id id, co
 		.id = "stack-gid",
 		.severity = RD_SEV_WARNING,
 		.title = "Stack selects an unusable GID although the port has a usable one",
-		.why = "its queue pairs fail to connect (ETIMEDOUT from ibv_modify_qp), or send and receive no ACK",
+		.why = "its queue pairs fail to connect (ETIMEDOUT from ibv_modify_qp), or connect but never receive an ACK",
 	};
 	_cleanup_free_ char *ports = NULL, *gid = NULL, *wanted = NULL;
 	struct port_count count = { 0 };

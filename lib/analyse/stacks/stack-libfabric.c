@@ -256,7 +256,7 @@ static void choose_all_efa(const struct rd_host *host, struct rd_stack *ret, siz
 		if (ret->ports[p].taken)
 			choice->ports[choice->n_ports++] = (int)p;
 	choice->n_first = choice->n_ports;
-	choice->why = rd_text("NIXL maps NICs to NVIDIA accelerators only: all NICs");
+	choice->why = rd_text("NIXL maps NICs to NVIDIA accelerators only; other accelerators use all NICs");
 }
 
 static void choose_node(const struct rd_host *host, struct rd_stack *ret, int node)

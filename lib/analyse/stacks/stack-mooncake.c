@@ -24,11 +24,11 @@ enum gid_class {
 
 static const char *const class_why[] = {
 	[GID_ROUTABLE] = "lowest index whose address is neither private nor link-local",
-	[GID_FOREIGN_ROUTABLE] = "routable address of no local interface, preferred to 10/8, 172.16/12, 100.64/10",
+	[GID_FOREIGN_ROUTABLE] = "routable, but not on a local interface; preferred over 10/8, 172.16/12, 100.64/10",
 	[GID_PRIVATE] = "lowest index in 10/8, 172.16/12, 100.64/10: no public or global address",
-	[GID_DEGRADED] = "link-local, or of a container's interface: no better GID",
-	[GID_FOREIGN_PRIVATE] = "private address of no local interface: no better GID",
-	[GID_FOREIGN_DEGRADED] = "link-local, of no local interface: no better GID",
+	[GID_DEGRADED] = "link-local, or on a container's interface: no better GID",
+	[GID_FOREIGN_PRIVATE] = "private address, not on a local interface: no better GID",
+	[GID_FOREIGN_DEGRADED] = "link-local, not on a local interface: no better GID",
 	[GID_LAST] = "RoCE v1: no RoCE v2 GID",
 };
 
@@ -99,7 +99,7 @@ int rd_gid_mooncake(const struct rd_port *port, const char **why)
 		return -1;
 	}
 	if (best_gid(port, RD_GID_ROCE_V2, &other) != gid) {
-		*why = "depends on the type of a GID of another network namespace, which sysfs does not show";
+		*why = "depends on the type of a GID in another network namespace, which sysfs does not show";
 		return -1;
 	}
 	*why = rd_port_is_ethernet(port) ? class_why[class] : "lowest index that is not empty";

@@ -114,8 +114,8 @@ static const char *const event_origins[] = { "ucma_get_event", "ucma_write", NUL
 /* clang-format off */
 static const struct rule rules[] = {
 	{
-		.reason = "on opening a device, libibverbs sends a request that is too short to detect whether the kernel "
-			  "supports write commands through ioctl: ENOSPC means yes",
+		.reason = "when it opens a device, libibverbs sends a deliberately short request, to detect whether the kernel "
+			  "supports write commands through ioctl: ENOSPC means that it does",
 		.err = ENOSPC, .num_attrs = 1, .keys = query_device, .origins = write_origins,
 	},
 	{

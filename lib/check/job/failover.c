@@ -32,7 +32,7 @@ static bool has_no_plan(const struct rd_check_input *in, struct rd_check_out *ou
 		return false;
 	rd_check_skip(out, in->host->n_gpus == 0 ? "no accelerator" :
 			   cards == 1		 ? "only one compute card: no other card to fail over to" :
-						   "no port is known to be for computing");
+						   "no port is known to be a compute port");
 	return true;
 }
 

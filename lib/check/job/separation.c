@@ -16,7 +16,7 @@ static void run_route(const struct rd_check_input *in, struct rd_check_out *out)
 	if (cards < 2 || host->n_gpus == 0) {
 		rd_check_skip(out, host->n_gpus == 0 ? "no accelerator, so no back-end network" :
 				   cards == 1	     ? "only one compute card" :
-						       "no port is known to be for computing");
+						       "no port is known to be a compute port");
 		return;
 	}
 	for (size_t p = 0; p < host->n_ports; p++) {

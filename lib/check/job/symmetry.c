@@ -211,7 +211,7 @@ static void run_numa(const struct rd_check_input *in, struct rd_check_out *out)
 				     rd_text("%d, as on %u functions above and beside it below one root port", other,
 					     differ),
 				     rd_text("echo %d >/sys/bus/pci/devices/%s/numa_node until the next boot; "
-					     "permanently: update the BIOS, whose _PXM of the slot is wrong",
+					     "permanently: update the BIOS: its ACPI _PXM for the slot is wrong",
 					     other, pci->addr));
 		else if (same > 0)
 			rd_check_good(out, pci->addr);

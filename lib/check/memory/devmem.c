@@ -11,7 +11,7 @@ static const char *missing_feature(const struct rd_netif *netif)
 	const struct rd_ethstate *eth = &netif->eth;
 
 	if (netif->queues.known != RD_OK)
-		return "not ready: the kernel has no netlink for queues (needs 6.8 or later)";
+		return "not ready: the kernel does not report queues through netdev netlink (needs 6.8 or later)";
 	if (eth->data_split.known != RD_OK)
 		return "not ready: the driver does not support header split";
 	if (eth->data_split.v != SPLIT_ON)

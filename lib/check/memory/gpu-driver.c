@@ -36,7 +36,7 @@ static void run_ibgda(const struct rd_check_input *in, struct rd_check_out *out)
 static void run_geforce(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	if (rd_gpus_of(in->host, "NVIDIA") == 0 || in->host->n_ibdevs == 0) {
-		rd_check_skip(out, "no NVIDIA accelerator together with an RDMA device");
+		rd_check_skip(out, "no NVIDIA accelerator, or no RDMA device");
 		return;
 	}
 	for (size_t g = 0; g < in->host->n_gpus; g++) {

@@ -113,7 +113,7 @@ static void run_maps(const struct rd_check_input *in, struct rd_check_out *out)
 const struct rd_check rd_check_memlock = {
 	.id = "memlock",
 	.title = "RLIMIT_MEMLOCK of jobs is too low",
-	.why = "queue pairs, completion queues and memory regions lock memory: below the limit they need, they fail "
+	.why = "queue pairs, completion queues and memory regions lock memory: creating one that exceeds the limit fails "
 	       "with ENOMEM",
 	.fix = "set LimitMEMLOCK=infinity in the unit of the job launcher (systemctl edit slurmd), or "
 	       "DefaultLimitMEMLOCK=infinity in /etc/systemd/system.conf; then restart it. limits.conf applies only "

@@ -22,7 +22,7 @@ static void run_nvidia(const struct rd_check_input *in, struct rd_check_out *out
 	const struct rd_system *system = in->system;
 
 	if (rd_gpus_of(in->host, "NVIDIA") == 0 || in->host->n_ibdevs == 0) {
-		rd_check_skip(out, "no NVIDIA accelerator together with an RDMA device");
+		rd_check_skip(out, "no NVIDIA accelerator, or no RDMA device");
 		return;
 	}
 	if (!system || !system->modules_known)
@@ -72,7 +72,7 @@ static void run_amd(const struct rd_check_input *in, struct rd_check_out *out)
 	const struct rd_system *system = in->system;
 
 	if (rd_gpus_of(in->host, "AMD") == 0 || in->host->n_ibdevs == 0) {
-		rd_check_skip(out, "no AMD accelerator together with an RDMA device");
+		rd_check_skip(out, "no AMD accelerator, or no RDMA device");
 		return;
 	}
 	if (!system || !system->modules_known)
@@ -107,7 +107,8 @@ static void run_dmabuf(const struct rd_check_input *in, struct rd_check_out *out
 		rd_check_note(
 			out, "nvidia",
 			rd_text("proprietary flavour of the driver: no DMA-BUF; nvidia_peermem is loaded instead"),
-			rd_text("the open kernel module, if memory of virtual-memory allocators is registered"), NULL);
+			rd_text("the open kernel module, if memory from CUDA virtual memory management is registered"),
+			NULL);
 	else if (!system->nvidia_open.v)
 		rd_check_warn(out, "nvidia", rd_text("proprietary flavour of the driver: no DMA-BUF"),
 			      rd_text("the open kernel module"));
@@ -162,7 +163,7 @@ const struct rd_check rd_check_amd_peer = {
 const struct rd_check rd_check_dmabuf = {
 	.id = "dmabuf",
 	.title = "Memory of NVIDIA GPUs cannot be registered as DMA-BUF",
-	.why = "nvidia_peermem cannot register memory of virtual-memory allocators (cuMem, expandable segments): "
+	.why = "nvidia_peermem cannot register memory from CUDA virtual memory management (cuMem, expandable segments): "
 	       "EFAULT",
 	.fix = "install the open kernel module (nvidia-open) and a kernel whose RDMA core supports DMA-BUF; until "
 	       "then NCCL_CUMEM_ENABLE=0",

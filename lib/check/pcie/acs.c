@@ -133,7 +133,7 @@ const struct rd_check rd_check_acs_redirect = {
 	.id = "acs-redirect",
 	.title = "ACS redirects peer-to-peer traffic between an accelerator and its NIC",
 	.why = "GPUDirect RDMA traffic goes through the root complex: it is slow or, with an IOMMU, fails with "
-	       "completion status 4 or hangs without an error",
+	       "completion status 4 (IBV_WC_LOC_PROT_ERR) or hangs without an error",
 	.fix = "setpci -s BRIDGE ECAP_ACS+6.w=0000, or disable ACS in the BIOS",
 	.needs = "PCI configuration space of bridges (root), ACS control register",
 	.quick = true,

@@ -120,7 +120,7 @@ static void run_state(const struct rd_check_input *in, struct rd_check_out *out)
 		else
 			rd_check_note(out, name.text,
 				      rd_text("%s; %s", port->state,
-					      view->role_why ? view->role_why : "not for computing"),
+					      view->role_why ? view->role_why : "not a compute port"),
 				      NULL, NULL);
 	}
 }

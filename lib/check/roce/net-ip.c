@@ -223,7 +223,7 @@ static void run_firewall(const struct rd_check_input *in, struct rd_check_out *o
 	const struct rd_firewall *firewall = in->net ? &in->net->firewall : NULL;
 	bool soft = false, hard = false;
 
-	rd_check_skip(out, "no soft device: RoCE packets of hardware bypass the kernel's firewall");
+	rd_check_skip(out, "no software RDMA device: RoCE packets of hardware bypass the kernel's firewall");
 	for (size_t p = 0; p < in->host->n_ports; p++) {
 		soft |= rd_port_is_ethernet(&in->host->ports[p]) && rd_check_is_soft(in->host, &in->host->ports[p]);
 		hard |= !rd_check_is_soft(in->host, &in->host->ports[p]);
@@ -236,9 +236,10 @@ static void run_firewall(const struct rd_check_input *in, struct rd_check_out *o
 					 "rules not readable without CAP_NET_ADMIN" :
 					 "legacy iptables rules present; they are not readable by netlink");
 	else if (hard && (firewall->input == RD_FATE_DROP || firewall->output == RD_FATE_DROP))
-		rd_check_unknown(out, "firewall",
-				 "UDP port 4791 is dropped, but whether the soft device is used beside the NICs is "
-				 "unknown");
+		rd_check_unknown(
+			out, "firewall",
+			"UDP port 4791 is dropped, but whether the software RDMA device is used beside the NICs is "
+			"unknown");
 	else if (firewall->input == RD_FATE_DROP || firewall->output == RD_FATE_DROP)
 		rd_check_fail(out, "firewall",
 			      rd_text("UDP port 4791 is dropped by %s", firewall->where ? firewall->where : "a rule"),
@@ -363,7 +364,7 @@ const struct rd_check rd_check_rail_route = {
 const struct rd_check rd_check_firewall = {
 	.id = "roce-firewall",
 	.title = "Firewall drops RoCE packets (UDP port 4791)",
-	.why = "soft devices send and receive UDP port 4791 through the kernel's network stack",
+	.why = "software RDMA devices send and receive UDP port 4791 through the kernel's network stack",
 	.fix = "nft insert rule inet filter input udp dport 4791 accept",
 	.needs = "nftables chains and rules from netlink (CAP_NET_ADMIN)",
 	.quick = true,
@@ -375,7 +376,7 @@ const struct rd_check rd_check_firewall = {
 const struct rd_check rd_check_link_flaps = {
 	.id = "link-flaps",
 	.title = "Link flaps far more often than other links",
-	.why = "each link loss drops all packets in flight, and jobs fail with status 12",
+	.why = "each link loss drops all packets in flight, and jobs fail with completion status 12 (IBV_WC_RETRY_EXC_ERR)",
 	.fix = "clean or swap cable and optics of this port, then the switch port; see rdmadiag counters",
 	.needs = "carrier_down_count from rtnetlink",
 	.quick = true,

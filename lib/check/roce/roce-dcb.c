@@ -28,7 +28,8 @@ static void judge_each_port(const struct rd_check_input *in, struct rd_check_out
 			continue;
 		/* Switch settings do not matter here. */
 		if (rd_check_is_soft(in->host, &in->host->ports[p])) {
-			rd_check_skip(out, "soft devices only: the kernel's network stack carries their packets");
+			rd_check_skip(out,
+				      "software RDMA devices only: the kernel's network stack carries their packets");
 			continue;
 		}
 		rd_check_port_subject(in, p, netif, subject);
@@ -141,7 +142,7 @@ static void judge_traffic_class(const struct rd_check_input *in, const struct rd
 
 	(void)in;
 	if (netif->tclass.known != RD_OK || netif->tclass.v < 0)
-		return rd_check_skip(out, "no traffic class is set for all connections");
+		return rd_check_skip(out, "no traffic class override is set (tc/1/traffic_class)");
 	if (!netif->dcb.pfc.enable)
 		return rd_check_good(out, subject);
 	prio = prio_of(&netif->dcb, netif->tclass.v);
@@ -165,7 +166,7 @@ static void judge_devx_class(const struct rd_check_input *in, const struct rd_ne
 	const char *registry = in->system ? in->system->nvidia_registry : NULL;
 
 	if (netif->tclass.known != RD_OK || netif->tclass.v <= 0)
-		return rd_check_skip(out, "no traffic class is set for all connections");
+		return rd_check_skip(out, "no traffic class override is set (tc/1/traffic_class)");
 	if (!registry || !strstr(registry, "PeerMappingOverride=1"))
 		return rd_check_skip(out, "the GPU driver is not configured for GPU-initiated RDMA");
 	rd_check_warn(out, subject,
@@ -322,7 +323,8 @@ static void run_uniform(const struct rd_check_input *in, struct rd_check_out *ou
 const struct rd_check rd_check_roce_lossless = {
 	.id = "roce-lossless",
 	.title = "RoCE port is not lossless: no PFC and no pause frames",
-	.why = "a full switch buffer drops packets; RoCE then retransmits whole messages, or fails with status 12",
+	.why = "a full switch buffer drops packets; RoCE then retransmits whole messages, or fails with completion "
+	       "status 12 (IBV_WC_RETRY_EXC_ERR)",
 	.fix = "enable PFC on the priority of RoCE: dcb pfc set dev IF prio-pfc 3:on (or mlnx_qos -i IF --pfc "
 	       "0,0,0,1,0,0,0,0), and the same at the switch; on a network that is lossy by design: --skip "
 	       "roce-lossless",

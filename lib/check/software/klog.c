@@ -250,7 +250,7 @@ KLOG_RULE(klog_uar_pages, "log-uar-pages",
 KLOG_RULE(klog_retry, "log-retry-count",
 	  "Program sets an invalid retry count (more than 7)",
 	  "the field has three bits, so the maximum is 7: modify_qp to RTS fails with EINVAL on newer drivers, and "
-	  "what the program does after that may cause status 9 at the peer",
+	  "what the program does after that may cause completion status 9 (IBV_WC_REM_INV_REQ_ERR) at the peer",
 	  "set retry_cnt to at most 7 in the program's configuration", false,
 	  { RD_KLOG_RETRY_COUNT, RD_SEV_WARNING, 0 });
 
@@ -359,7 +359,7 @@ static void judge_power(const struct rd_check_input *in, int pci, const struct r
 	else if (ports > 0 && active > 0)
 		rd_check_note(out, nic->addr, rd_text("ports are up nevertheless; kernel log: %.200s", record->text),
 			      rd_text("no such line"),
-			      rd_text("nothing, as long as port state and PCIe link width do not change"));
+			      rd_text("no action needed as long as port state and PCIe link width do not change"));
 	else
 		rd_check_unknown(
 			out, nic->addr,
