@@ -30,7 +30,7 @@ struct checks {
 	struct rd_check_input in;
 	struct rd_errlist unread; /* failed reads, except those of missing objects */
 	struct rd_findings findings;
-	struct rd_report report;
+	struct rd_report report; /* refers to `findings` */
 };
 
 /* Reads `source`. `pid`: the process whose limits are judged; 0: those of job launchers. `checks` is zeroed first, and is to be
@@ -49,10 +49,5 @@ int checks_record(struct rd_source *source, struct rd_err *err);
  * read may hide a fault; else 0.
  */
 void checks_conclude(struct checks *checks, const bool *chosen, enum rd_severity least, bool all_required);
-
-/* Adds faults, then notes, then unknown results by reason; with -v also what passed. `least`: less severe results are left
- * out; `why`: in full, with empty lines between. `findings` are sorted. */
-void checks_text(const struct rd_ctx *ctx, const struct rd_findings *findings, enum rd_severity least, bool why,
-		 struct rd_buf *out);
 
 #endif

@@ -4,11 +4,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "check-line.h"
+#include "check-result.h"
 #include "cmd/counters/counters.h"
 #include "cmd/datafile.h"
-#include "report/host/report-check.h"
-#include "report/shared/metrics.h"
 #include "source/guard/source-guard.h"
 #include "source/opener/child.h"
 
@@ -91,23 +89,6 @@ static int judge_host(struct rd_ctx *ctx, struct check_result *result, const str
 	return 0;
 }
 
-static void fill_metrics(struct check_result *result, const struct check_numbers *numbers)
-{
-	struct rd_metrics *metrics = &result->checks.report.metrics;
-	struct rd_metric *results = rd_metrics_family(metrics, "check_results", RD_METRIC_GAUGE, NULL,
-						      "Number of rule results, by result.");
-	struct rd_metric *ports = rd_metrics_family(metrics, "check_ports", RD_METRIC_GAUGE, NULL,
-						    "Number of RDMA ports: active, and all.");
-	struct rd_label active = { "state", "active" }, all = { "state", "all" };
-
-	for (enum rd_severity i = RD_SEV_SKIP; i <= RD_SEV_CRITICAL; i++)
-		if (i != RD_SEV_NOTE)
-			rd_metric_uint(results, numbers->results[i],
-				       &(struct rd_label){ "result", rd_severity_result(i) }, 1);
-	rd_metric_uint(ports, numbers->active, &active, 1);
-	rd_metric_uint(ports, numbers->ports, &all, 1);
-}
-
 static const struct rd_column observe_columns[1] = {
 	{ "observed_status", "STATUS", RD_T_UINT, "exit code without --observe", 0, false },
 };
@@ -125,25 +106,28 @@ static void observe(struct check_result *result)
 static int show(struct rd_ctx *ctx, struct check_result *result)
 {
 	const struct check_opts *opts = ctx->state;
+	const struct rd_finding_style style = { .colour = ctx->globals.style.colour, .verbose = true };
+	struct rd_report *report = &result->checks.report;
 	_cleanup_buf_ struct rd_buf out = { 0 };
-	struct check_numbers numbers;
+	struct rd_check_numbers numbers;
 	struct rd_err err = { 0 };
 	int status;
 
 	check_count(result, &numbers);
-	result->status = result->checks.report.status;
+	rd_report_check_line(report, &numbers, &result->checks.unread, result->no_rdma);
+	result->status = report->status;
 	if (opts->observe)
 		observe(result);
 	if (rd_metrics_wanted(ctx))
-		fill_metrics(result, &numbers);
+		rd_report_check_metrics(report, &numbers);
 	if (ctx->globals.json || ctx->globals.openmetrics || ctx->globals.style.columns || ctx->globals.style.raw)
-		return rd_answer_print(ctx, &result->checks.report);
-	status = result->checks.report.status;
-	check_line(result, &numbers, &out);
+		return rd_answer_print(ctx, report);
+	status = report->status;
+	rd_render_headline(report, &out);
 	if (ctx->globals.verbose)
-		check_details(ctx, result, &out);
+		rd_render_results(report, &style, &out);
 	rd_out(&out);
-	if (rd_answer_textfile(ctx, &result->checks.report, &err) < 0) {
+	if (rd_answer_textfile(ctx, report, &err) < 0) {
 		ctx->answered = true;
 		rd_fail(ctx, &err);
 		status = status == RD_EXIT_CRITICAL ? status : RD_EXIT_UNKNOWN;
@@ -169,13 +153,26 @@ static void read_ahead(struct rd_source *source, void *arg)
 		counters_read_ahead(source, NULL);
 }
 
+/* Prints the line of a check that failed, for programs that read only that line. */
+static void print_failure(const struct rd_err *err)
+{
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	struct rd_report report = { 0 };
+
+	rd_report_check_failure(&report, err);
+	rd_render_headline(&report, &out);
+	rd_out(&out);
+	rd_report_deinit(&report);
+}
+
 /* A bundle that cannot be opened has no host and time for a document. */
 static void report_failure(struct rd_ctx *ctx, const struct rd_err *err)
 {
 	struct rd_source *source = ctx->source;
 	struct rd_err again;
 
-	check_failure(ctx, err);
+	if (!ctx->globals.json && !ctx->globals.openmetrics)
+		print_failure(err);
 	if (rd_source_guard_ready(source, &again) < 0)
 		ctx->source = NULL;
 	rd_fail(ctx, err);

@@ -70,6 +70,12 @@ static void note_no_rdma(struct checks *checks, struct rd_err *err)
 
 static int show(struct rd_ctx *ctx, struct checks *checks)
 {
+	const struct topo_opts *opts = ctx->state;
+	const struct rd_finding_style style = { .colour = ctx->globals.style.colour,
+						.verbose = ctx->globals.verbose,
+						.why = true,
+						.gaps = true,
+						.least = opts->severity };
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	struct rd_err err = { 0 };
 
@@ -80,7 +86,8 @@ static int show(struct rd_ctx *ctx, struct checks *checks)
 	}
 	if (ctx->globals.json || ctx->globals.style.columns || ctx->globals.style.raw || ctx->globals.style.no_headings)
 		return rd_answer_print(ctx, &checks->report);
-	topo_text(ctx, checks, &out);
+	rd_render_headline(&checks->report, &out);
+	rd_render_results(&checks->report, &style, &out);
 	rd_out(&out);
 	return checks->report.status;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One run of topo-check. */
+#include "report/host/report-check.h"
 #include "topo.h"
 
 int topo_judge(const struct rd_ctx *ctx, const bool *chosen, struct checks *checks, struct rd_err *err)
@@ -9,7 +10,9 @@ int topo_judge(const struct rd_ctx *ctx, const bool *chosen, struct checks *chec
 
 	if (!r && opts->profile)
 		r = checks_take_profile(checks, opts->profile, err);
-	if (!r)
-		checks_conclude(checks, chosen, opts->severity, opts->only != NULL);
-	return r;
+	if (r < 0)
+		return r;
+	checks_conclude(checks, chosen, opts->severity, opts->only != NULL);
+	rd_report_topo_headline(&checks->report);
+	return 0;
 }

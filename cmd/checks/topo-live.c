@@ -25,7 +25,6 @@ static int refresh_page(void *arg, struct rd_view_page *page, struct rd_err *err
 {
 	const struct live *live = arg;
 	struct checks checks;
-	struct rd_buf line = { 0 };
 	int r;
 
 	if (!rd_repeat_next(live->repeat))
@@ -35,8 +34,7 @@ static int refresh_page(void *arg, struct rd_view_page *page, struct rd_err *err
 		page->body = checks.report.sections[0];
 		memmove(checks.report.sections, checks.report.sections + 1,
 			--checks.report.n_sections * sizeof(*checks.report.sections));
-		topo_headline(&checks, &line);
-		page->headline = line.data;
+		page->headline = rd_safe(checks.report.headline);
 	}
 	checks_deinit(&checks);
 	return r;

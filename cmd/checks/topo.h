@@ -30,12 +30,6 @@ int topo_judge(const struct rd_ctx *ctx, const bool *chosen, struct checks *chec
 /* --learn: writes a profile of this host to a file (NULL: standard output). Returns an exit code. */
 int topo_learn(struct rd_ctx *ctx, const char *path);
 
-/* "topo-check: 1 failure, 2 warnings, 9 unknown, 61 passed, 14 not applicable" */
-void topo_headline(const struct checks *checks, struct rd_buf *out);
-
-/* Text output: faults, causes and fixes; then unknown results. With -v also what passed. */
-void topo_text(const struct rd_ctx *ctx, const struct checks *checks, struct rd_buf *out);
-
 /* --live. Returns an exit code. */
 int topo_live(struct rd_ctx *ctx, const bool *chosen);
 

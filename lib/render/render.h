@@ -33,6 +33,14 @@ struct rd_finding_style {
  * consequences. Adjacent findings with the same id and severity are grouped. Foreign text is escaped here. */
 void rd_render_findings(const struct rd_findings *findings, const struct rd_finding_style *style, struct rd_buf *out);
 
+/* Adds the headline with the performance data, and the notes below an empty line; nothing if the report has none. */
+void rd_render_headline(const struct rd_report *report, struct rd_buf *out);
+void rd_render_notes(const struct rd_report *report, struct rd_buf *out);
+
+/* Adds the results of rules: faults, then notes, then unknown results by reason; with style->verbose also what passed. Below
+ * performance data "|" becomes "/": another bar would start more of it. */
+void rd_render_results(const struct rd_report *report, const struct rd_finding_style *style, struct rd_buf *out);
+
 /* Adds one cell as in a table, escaped; "-" if unknown. */
 void rd_render_cell(const struct rd_column *column, const struct rd_cell *cell, struct rd_buf *out);
 

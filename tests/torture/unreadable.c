@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/checks/check-line.h"
+#include "cmd/checks/check-result.h"
 #include "cmd/checks/checks.h"
 #include "collect/shared/sysfs.h"
 
@@ -194,7 +194,7 @@ static size_t compare(const struct check_result *whole, const struct check_resul
 		      int code)
 {
 	const struct rd_findings *before = &whole->checks.findings, *after = &without->checks.findings;
-	struct check_numbers had, have;
+	struct rd_check_numbers had, have;
 	size_t bad = 0;
 
 	for (size_t i = 0; i < after->n; i++) {

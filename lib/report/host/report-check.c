@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/host/report-check.h"
 
+#include "base/text.h"
+
 enum rule_column { RULE_ID, RULE_QUICK, RULE_TITLE, RULE_WHY, RULE_FIX, RULE_NEEDS, RULE_COLUMNS };
 static const struct rd_column rule_columns[RULE_COLUMNS];
 static const struct rd_column page_columns[2];
@@ -24,6 +26,7 @@ void rd_report_checks(struct rd_report *report, const struct rd_findings *findin
 {
 	struct rd_section *section = rd_section_create("checks", rd_check_columns, RD_CHECK_COLUMNS);
 
+	report->results = findings;
 	for (size_t i = 0; i < findings->n; i++) {
 		const struct rd_finding *finding = &findings->v[i];
 
@@ -34,6 +37,18 @@ void rd_report_checks(struct rd_report *report, const struct rd_findings *findin
 			rd_finding_copy(&report->findings, finding);
 	}
 	rd_report_add(report, section);
+}
+
+void rd_report_topo_headline(struct rd_report *report)
+{
+	const struct rd_findings *f = report->results;
+	size_t criticals = rd_findings_count(f, RD_SEV_CRITICAL), warnings = rd_findings_count(f, RD_SEV_WARNING);
+
+	report->headline = rd_text(
+		"topo-check%s%s: %zu critical, %zu warning%s, %zu unknown; %zu passed, %zu not applicable",
+		report->host ? " of " : "", report->host ? report->host : "", criticals, warnings,
+		warnings == 1 ? "" : "s", rd_findings_count(f, RD_SEV_UNKNOWN),
+		rd_findings_count(f, RD_SEV_OK) + rd_findings_count(f, RD_SEV_NOTE), rd_findings_count(f, RD_SEV_SKIP));
 }
 
 struct rd_section *rd_report_check_detail(const struct rd_section *checks, size_t row)

@@ -155,6 +155,9 @@ void rd_report_init(struct rd_report *report, const char *schema)
 void rd_report_deinit(struct rd_report *report)
 {
 	free(report->host);
+	free(report->headline);
+	free(report->perfdata);
+	rd_texts_deinit(&report->notes);
 	rd_section_destroy(report->scalars);
 	for (size_t i = 0; i < report->n_sections; i++)
 		rd_section_destroy(report->sections[i]);
@@ -169,4 +172,15 @@ void rd_report_add(struct rd_report *report, struct rd_section *section)
 {
 	rd_reserve(&report->sections, &report->cap_sections, report->n_sections + 1, sizeof(*report->sections));
 	report->sections[report->n_sections++] = section;
+}
+
+void rd_report_note(struct rd_report *report, const char *fmt, ...)
+{
+	struct rd_texts *notes = &report->notes;
+	va_list ap;
+
+	rd_reserve(&notes->v, &notes->cap, notes->n + 1, sizeof(*notes->v));
+	va_start(ap, fmt);
+	notes->v[notes->n++] = rd_vtext(fmt, ap);
+	va_end(ap);
 }

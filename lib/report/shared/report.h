@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "model/shared/finding.h"
 #include "report/shared/metrics.h"
 
@@ -74,6 +75,11 @@ struct rd_report {
 	size_t n_sections, cap_sections;
 	struct rd_findings findings;
 	struct rd_errlist errors;
+	/* Shown as text only: documents lack them. */
+	char *headline; /* owned; NULL: none */
+	char *perfdata; /* owned: performance data of monitoring plugins, behind the headline; NULL: none */
+	const struct rd_findings *results; /* not owned: findings, and what passed or was skipped; NULL: findings only */
+	struct rd_texts notes;		   /* lines below the tables */
 	struct rd_metrics metrics; /* metrics for monitoring systems; filled with --openmetrics and --textfile */
 	int status;		   /* the exit code, 0..3 */
 };
@@ -98,6 +104,9 @@ void rd_row_severity(struct rd_row *row, enum rd_severity severity);
 
 void rd_report_init(struct rd_report *report, const char *schema);
 void rd_report_deinit(struct rd_report *report);
+
+/* Adds a line below the tables. */
+void rd_report_note(struct rd_report *report, const char *fmt, ...) RD_PRINTF(2, 3);
 
 /* Takes ownership of the section. */
 void rd_report_add(struct rd_report *report, struct rd_section *section);

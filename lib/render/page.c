@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Findings of rules as text, for topo-check and check -v. */
+/* The parts of a page that are not tables: headline, results of rules, notes. */
 #include <string.h>
 
-#include "checks.h"
+#include "render/render.h"
 
 static void add_part(const char *before, const char *text, struct rd_buf *out)
 {
@@ -10,6 +10,23 @@ static void add_part(const char *before, const char *text, struct rd_buf *out)
 		return;
 	rd_buf_str(out, before);
 	rd_buf_safe(out, text, strlen(text));
+}
+
+void rd_render_headline(const struct rd_report *report, struct rd_buf *out)
+{
+	if (!report->headline)
+		return;
+	add_part("", report->headline, out);
+	add_part(" | ", report->perfdata, out);
+	rd_buf_str(out, "\n");
+}
+
+void rd_render_notes(const struct rd_report *report, struct rd_buf *out)
+{
+	for (size_t i = 0; i < report->notes.n; i++) {
+		add_part(i == 0 ? "\n" : "", report->notes.v[i], out);
+		rd_buf_str(out, "\n");
+	}
 }
 
 /* Many rules are unknown for the same reason: each reason is printed once, with the ids of its rules. */
@@ -62,31 +79,35 @@ static void add_rest(const struct rd_findings *findings, struct rd_buf *out)
 	}
 }
 
-void checks_text(const struct rd_ctx *ctx, const struct rd_findings *findings, enum rd_severity least, bool why,
-		 struct rd_buf *out)
+static void add_results(const struct rd_findings *results, const struct rd_finding_style *style, struct rd_buf *out)
 {
-	const struct rd_finding_style style = {
-		.colour = ctx->globals.style.colour,
-		.verbose = ctx->globals.verbose,
-		.why = why,
-		.gaps = why,
-		.least = least > RD_SEV_WARNING ? least : RD_SEV_WARNING,
-	};
-	const struct rd_finding_style plain = { .verbose = style.verbose };
-	const struct rd_findings notes = notes_of(findings);
+	const struct rd_finding_style plain = { .verbose = style->verbose };
+	const struct rd_findings notes = notes_of(results);
+	struct rd_finding_style faults = *style;
 	_cleanup_buf_ struct rd_buf text = { 0 };
 
-	rd_render_findings(findings, &style, &text);
+	faults.least = style->least > RD_SEV_WARNING ? style->least : RD_SEV_WARNING;
+	rd_render_findings(results, &faults, &text);
 	if (text.len > 0) {
-		rd_buf_str(out, why ? "\n" : "");
+		rd_buf_str(out, style->gaps ? "\n" : "");
 		rd_buf_str(out, text.data);
 	}
-	if (notes.n > 0 && least <= RD_SEV_NOTE) {
+	if (notes.n > 0 && style->least <= RD_SEV_NOTE) {
 		rd_buf_str(out, "\n");
 		rd_render_findings(&notes, &plain, out);
 	}
-	if (least <= RD_SEV_UNKNOWN)
-		add_unknown(findings, out);
-	if (style.verbose && least <= RD_SEV_OK)
-		add_rest(findings, out);
+	if (style->least <= RD_SEV_UNKNOWN)
+		add_unknown(results, out);
+	if (style->verbose && style->least <= RD_SEV_OK)
+		add_rest(results, out);
+}
+
+void rd_render_results(const struct rd_report *report, const struct rd_finding_style *style, struct rd_buf *out)
+{
+	size_t below = out->len;
+
+	add_results(report->results ? report->results : &report->findings, style, out);
+	for (size_t i = below; report->perfdata && i < out->len; i++)
+		if (out->data[i] == '|')
+			out->data[i] = '/';
 }

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What check counts, and the verdict on a host without RDMA. */
+#include "check-result.h"
+#include "base/no-rdma.h"
+#include "check/shared/unread.h"
+
+void check_result_deinit(struct check_result *result)
+{
+	checks_deinit(&result->checks);
+	rd_findings_deinit(&result->moved);
+	rd_stalls_deinit(&result->stalls);
+}
+
+/* Counts a port. Spare ports and unused virtual functions are down by design, and count only if active. */
+static void count_port(const struct rd_port_views *views, size_t p, struct rd_check_numbers *ret)
+{
+	bool active = rd_port_active(&views->host->ports[p]);
+
+	ret->active += active;
+	ret->ports += active || !rd_port_is_aside(views, p);
+}
+
+void check_count(const struct check_result *result, struct rd_check_numbers *ret)
+{
+	const struct rd_host *host = &result->checks.host;
+
+	*ret = (struct rd_check_numbers){ 0 };
+	for (size_t i = 0; i < result->checks.findings.n; i++) {
+		const struct rd_finding *finding = &result->checks.findings.v[i];
+
+		ret->muted += finding->muted != NULL;
+		if (rd_finding_stands(finding))
+			ret->results[finding->severity == RD_SEV_NOTE ? RD_SEV_OK : finding->severity]++;
+	}
+	for (size_t i = 0; i < host->n_ports; i++)
+		count_port(&result->checks.map.ports, i, ret);
+	/* A device has at least one port. */
+	for (size_t i = 0; i < host->n_ibdevs; i++)
+		ret->ports += host->ibdevs[i].ports_unread;
+	/* Which ports are left out depends on PCI data. */
+	ret->at_least = rd_check_unread(result->checks.in.unread, RD_PART_PCI | RD_PART_RDMA) != NULL;
+}
+
+void check_no_rdma(struct check_result *result)
+{
+	struct rd_err *err = &result->why;
+	int error = result->checks.host.rdma_error;
+
+	if (error == 0)
+		result->no_rdma = RD_NO_RDMA_DEVICE " (is the NIC driver loaded?)";
+	else if (rd_could_not_look(-error))
+		result->no_rdma = "cannot list RDMA devices";
+	else
+		result->no_rdma = RD_NO_RDMA_STACK " (modprobe ib_core, or load the NIC driver)";
+	rd_no_rdma(error, err);
+	rd_errlist_add(&result->checks.report.errors, err);
+	result->checks.report.status = RD_EXIT_UNKNOWN;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The line of check, and its numbers as metrics. */
+#include "report/host/report-check.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+
+#define LINE_MAX_BYTES 512
+#define STATUS_UNKNOWN 3
+
+static void add_problem(const struct rd_finding *finding, struct rd_buf *out)
+{
+	const char *parts[] = { finding->subject, finding->title, finding->observed };
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(parts); i++) {
+		if (!parts[i])
+			continue;
+		rd_buf_str(out, i == 0 ? "" : ": ");
+		rd_buf_safe(out, parts[i], strlen(parts[i]));
+	}
+}
+
+static bool is_problem(const struct rd_finding *finding)
+{
+	return finding->severity >= RD_SEV_WARNING && rd_finding_stands(finding);
+}
+
+/* "3 more: rule rule" */
+static void add_others(const struct rd_findings *findings, struct rd_buf *out)
+{
+	const char *last = "";
+	size_t n = 0;
+
+	while (n + 1 < findings->n && is_problem(&findings->v[n + 1]))
+		n++;
+	if (n == 0)
+		return;
+	rd_buf_printf(out, "; %zu more:", n);
+	for (size_t i = 1; i <= n; i++) {
+		if (strcmp(findings->v[i].id, last) != 0)
+			rd_buf_printf(out, " %s", findings->v[i].id);
+		last = findings->v[i].id;
+	}
+}
+
+static const char *word(int status)
+{
+	static const char *const words[] = { "OK", "WARNING", "CRITICAL", "UNKNOWN" };
+
+	return words[status >= 0 && status < STATUS_UNKNOWN ? status : STATUS_UNKNOWN];
+}
+
+/* The text, shortened, without "|": in plugin output the first bar starts the performance data. */
+static char *finish_text(struct rd_buf *text)
+{
+	if (text->len > LINE_MAX_BYTES) {
+		size_t end = LINE_MAX_BYTES;
+
+		while (end > 0 && (text->data[end] & 0xc0) == 0x80)
+			end--;
+		text->len = end;
+		text->data[end] = '\0';
+		rd_buf_str(text, "...");
+	}
+	for (char *p = text->data; (p = strchr(p, '|'));)
+		*p = '/';
+	return RD_TAKE(text->data);
+}
+
+/* Why there is no verdict. */
+static void add_reason(const struct rd_findings *findings, const struct rd_errlist *unread, const char *no_rdma,
+		       struct rd_buf *out)
+{
+	bool undecided = false;
+
+	for (size_t i = 0; i < findings->n; i++)
+		undecided |= findings->v[i].undecided && rd_finding_stands(&findings->v[i]);
+	if (no_rdma) {
+		rd_buf_str(out, no_rdma);
+	} else if (undecided && unread->n > 0) {
+		rd_buf_str(out, "failed read: ");
+		rd_buf_safe(out, unread->v[0].object, strlen(unread->v[0].object));
+		rd_buf_printf(out, ": %s", rd_errno_text(unread->v[0].code));
+	} else {
+		rd_buf_str(out, "a rule that the profile requires is unknown");
+	}
+}
+
+static void add_ports(const struct rd_check_numbers *numbers, struct rd_buf *out)
+{
+	rd_buf_printf(out, "%zu of %s%zu ports active, %zu rules passed", numbers->active,
+		      numbers->at_least ? "at least " : "", numbers->ports, numbers->results[RD_SEV_OK]);
+}
+
+void rd_report_check_line(struct rd_report *report, const struct rd_check_numbers *numbers,
+			  const struct rd_errlist *unread, const char *no_rdma)
+{
+	const struct rd_findings *findings = report->results;
+	size_t unknown = numbers->results[RD_SEV_UNKNOWN];
+	struct rd_buf text = { 0 };
+
+	rd_buf_printf(&text, "RDMA %s - ", word(report->status));
+	if (report->status == STATUS_UNKNOWN) {
+		add_reason(findings, unread, no_rdma, &text);
+	} else if (findings->n > 0 && is_problem(&findings->v[0])) {
+		add_problem(&findings->v[0], &text);
+		add_others(findings, &text);
+	} else {
+		add_ports(numbers, &text);
+	}
+	if (unknown)
+		rd_buf_printf(&text, ", %zu unknown", unknown);
+	if (numbers->muted)
+		rd_buf_printf(&text, ", %zu muted", numbers->muted);
+	report->headline = finish_text(&text);
+	report->perfdata = rd_text(
+		"failed=%zu;;0;0 warned=%zu;0;;0 unknown=%zu;;;0 passed=%zu;;;0 ports=%zu;;;0 active=%zu;;;0;%zu",
+		numbers->results[RD_SEV_CRITICAL], numbers->results[RD_SEV_WARNING], unknown,
+		numbers->results[RD_SEV_OK], numbers->ports, numbers->active, numbers->ports);
+}
+
+void rd_report_check_failure(struct rd_report *report, const struct rd_err *err)
+{
+	struct rd_buf text = { 0 };
+
+	rd_buf_printf(&text, "RDMA %s - ", word(STATUS_UNKNOWN));
+	rd_buf_safe(&text, err->object, strlen(err->object));
+	rd_buf_str(&text, ": ");
+	rd_buf_safe(&text, err->message, strlen(err->message));
+	report->headline = finish_text(&text);
+}
+
+void rd_report_check_metrics(struct rd_report *report, const struct rd_check_numbers *numbers)
+{
+	struct rd_metrics *metrics = &report->metrics;
+	struct rd_metric *results = rd_metrics_family(metrics, "check_results", RD_METRIC_GAUGE, NULL,
+						      "Number of rule results, by result.");
+	struct rd_metric *ports = rd_metrics_family(metrics, "check_ports", RD_METRIC_GAUGE, NULL,
+						    "Number of RDMA ports: active, and all.");
+	struct rd_label active = { "state", "active" }, all = { "state", "all" };
+
+	for (enum rd_severity i = RD_SEV_SKIP; i <= RD_SEV_CRITICAL; i++)
+		if (i != RD_SEV_NOTE)
+			rd_metric_uint(results, numbers->results[i],
+				       &(struct rd_label){ "result", rd_severity_result(i) }, 1);
+	rd_metric_uint(ports, numbers->active, &active, 1);
+	rd_metric_uint(ports, numbers->ports, &all, 1);
+}
