@@ -216,8 +216,8 @@ void rd_answer_init(const struct rd_ctx *ctx, struct rd_report *report);
  * a message printed. */
 int rd_answer_print(struct rd_ctx *ctx, const struct rd_report *report);
 
-/* Prints sections as tables, one after the other, followed by the findings and their fixes; -o applies to the first table.
- * NULL report: tables only. Returns report->status, or RD_EXIT_UNKNOWN with a message printed. */
+/* Prints the headline, sections as tables, one after the other, the findings and their fixes, then the notes; -o applies to the
+ * first table. NULL report: tables only. Returns report->status, or RD_EXIT_UNKNOWN with a message printed. */
 int rd_answer_tables(struct rd_ctx *ctx, const struct rd_report *report, const struct rd_section *const *sections,
 		     size_t n);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A report as tables, with findings below. */
+/* A report as tables below its headline, with findings and notes below. */
 #include "cmd.h"
 
 #include <errno.h>
@@ -27,13 +27,14 @@ int rd_answer_tables(struct rd_ctx *ctx, const struct rd_report *report, const s
 	struct rd_table_style style = ctx->globals.style;
 	struct rd_err err = { 0 };
 
+	if (report && !style.raw && !style.no_headings)
+		rd_render_headline(report, &out);
 	for (size_t i = 0; i < n; i++) {
 		int r;
 
-		if (i > 0) {
+		rd_buf_str(&out, i > 0 || out.len > 0 ? "\n" : "");
+		if (i > 0)
 			style.columns = NULL;
-			rd_buf_str(&out, "\n");
-		}
 		r = rd_render_table(sections[i], &style, &out, &err);
 		if (r == -EINVAL)
 			return rd_fail_usage(ctx->cmd, &err);
@@ -44,6 +45,8 @@ int rd_answer_tables(struct rd_ctx *ctx, const struct rd_report *report, const s
 		rd_buf_str(&out, "\n");
 		rd_answer_findings(ctx, report, &out);
 	}
+	if (report && !style.raw)
+		rd_render_notes(report, &out);
 	rd_out(&out);
 	return report ? report->status : RD_EXIT_OK;
 }

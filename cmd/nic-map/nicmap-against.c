@@ -11,6 +11,7 @@
 #include "collect/nccl/runlog.h"
 #include "nicmap.h"
 #include "report/nicmap/report-against.h"
+#include "report/nicmap/report-nicmap-page.h"
 #include "report/shared/finding.h"
 
 /* Rows of the table without -v. */
@@ -133,37 +134,6 @@ static int compare_topology(const struct nicmap *nm, const struct rd_bytes *byte
 	return r;
 }
 
-/* "nic-map against run.log (node-1, NCCL 2.19.3): 12 of 14 agree, 1 differs, 1 unknown" */
-static void print_head(const struct rd_ctx *ctx, const struct comparison *cmp)
-{
-	const struct rd_table_style *style = &ctx->globals.style;
-	const struct rd_against_what *what = &cmp->what;
-	const size_t *n_of = cmp->against.n_of;
-	_cleanup_buf_ struct rd_buf out = { 0 };
-
-	if (ctx->globals.json || style->raw || style->no_headings || style->columns)
-		return;
-	rd_buf_str(&out, "nic-map against ");
-	rd_buf_safe(&out, what->file, strlen(what->file));
-	if (what->run_host || what->version) {
-		rd_buf_str(&out, " (");
-		rd_buf_safe(&out, what->run_host ? what->run_host : "", what->run_host ? strlen(what->run_host) : 0);
-		rd_buf_printf(&out, "%s%s%s)", what->run_host && what->version ? ", " : "",
-			      !what->version ? "" :
-			      cmp->log.rccl  ? "RCCL " :
-					       "NCCL ",
-			      what->version ? what->version : "");
-	}
-	rd_buf_printf(&out, ": %zu of %zu agree", n_of[RD_VERDICT_SAME], cmp->against.n);
-	if (n_of[RD_VERDICT_DIFFERS])
-		rd_buf_printf(&out, ", %zu differ%s", n_of[RD_VERDICT_DIFFERS],
-			      n_of[RD_VERDICT_DIFFERS] == 1 ? "s" : "");
-	if (n_of[RD_VERDICT_UNKNOWN])
-		rd_buf_printf(&out, ", %zu unknown", n_of[RD_VERDICT_UNKNOWN]);
-	rd_buf_str(&out, "\n\n");
-	rd_out(&out);
-}
-
 static int print_table(struct rd_ctx *ctx, struct nicmap *nm, const struct comparison *cmp)
 {
 	const struct rd_table_style *style = &ctx->globals.style;
@@ -172,15 +142,12 @@ static int print_table(struct rd_ctx *ctx, struct nicmap *nm, const struct compa
 	const struct rd_section *const sections[] = { section };
 	int r;
 
-	print_head(ctx, cmp);
+	if (!style->columns)
+		rd_report_against_headline(&nm->report, &cmp->what, &cmp->against, cmp->log.rccl);
+	if (left_out > 0)
+		rd_report_note(&nm->report, "%zu more row%s: -v shows all", left_out, left_out == 1 ? "" : "s");
 	r = nicmap_print(ctx, nm, sections, 1);
 	rd_section_destroy(section);
-	if (left_out > 0) {
-		_cleanup_buf_ struct rd_buf out = { 0 };
-
-		rd_buf_printf(&out, "\n%zu more row%s: -v shows all\n", left_out, left_out == 1 ? "" : "s");
-		rd_out(&out);
-	}
 	return r;
 }
 

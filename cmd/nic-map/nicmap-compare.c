@@ -8,6 +8,7 @@
 #include "base/no-rdma.h"
 #include "nicmap.h"
 #include "report/nicmap/report-compare.h"
+#include "report/nicmap/report-nicmap-page.h"
 #include "report/shared/finding.h"
 
 /* Rows of the table without -v. */
@@ -58,26 +59,10 @@ static int read_other(struct rd_ctx *ctx, const char *path, struct fleet *fleet,
 	return r;
 }
 
-static int print_differences(struct rd_ctx *ctx, struct nicmap *nm, size_t hosts, size_t left_out)
-{
-	const struct rd_table_style *style = &ctx->globals.style;
-	char text[120];
-	int r;
-
-	snprintf(text, sizeof(text), "%zu hosts", hosts);
-	r = nicmap_print_judged(ctx, nm, text);
-	if (left_out > 0 && !style->raw && !style->no_headings) {
-		_cleanup_buf_ struct rd_buf out = { 0 };
-
-		rd_buf_printf(&out, "\n%zu more rows differ: -v shows all\n", left_out);
-		rd_out(&out);
-	}
-	return r;
-}
-
 static int compare_fleet(struct rd_ctx *ctx, struct nicmap *nm, const struct fleet *fleet)
 {
 	/* A host without RDMA device, on which bundles are compared, is not itself compared. */
+	const struct rd_table_style *style = &ctx->globals.style;
 	size_t first = nm->host.n_ibdevs == 0, n = fleet->n - first, left_out = 0;
 	bool json = ctx->globals.json, all = json || ctx->globals.verbose;
 	struct rd_comparison found = { 0 };
@@ -86,7 +71,12 @@ static int compare_fleet(struct rd_ctx *ctx, struct nicmap *nm, const struct fle
 	rd_report_rails(&nm->report, fleet->v + first, n, found.rails, all, all ? SIZE_MAX : ROWS_MAX, &left_out);
 	rd_report_add_findings(&nm->report, &found.findings);
 	rd_comparison_deinit(&found);
-	return print_differences(ctx, nm, n, left_out);
+	nicmap_judge(nm);
+	if (!style->columns)
+		rd_report_compare_headline(&nm->report, n);
+	if (left_out > 0 && !style->no_headings)
+		rd_report_note(&nm->report, "%zu more rows differ: -v shows all", left_out);
+	return nicmap_print(ctx, nm, (const struct rd_section *const *)nm->report.sections, 1);
 }
 
 int nicmap_compare(struct rd_ctx *ctx, struct nicmap *nm, int argc, char **argv)

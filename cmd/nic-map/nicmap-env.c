@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "analyse/env/env-assign.h"
-#include "analyse/env/env-names.h"
 #include "analyse/env/env.h"
 #include "analyse/env/envcheck.h"
 #include "analyse/stacks/stacks.h"
 #include "cmd/datafile.h"
 #include "nicmap.h"
 #include "report/nicmap/report-envcheck.h"
+#include "report/nicmap/report-nicmap-page.h"
 #include "report/nicmap/report-nicmap.h"
 #include "report/shared/finding.h"
 
@@ -180,52 +180,12 @@ static int read_variables(struct rd_ctx *ctx, struct rd_effects *effects, struct
 	return check_added(r, err);
 }
 
-static void add_where(struct rd_buf *out, const struct nicmap_opts *opts)
+/* Whose variables are checked; caller frees. */
+static char *where_set(const struct nicmap_opts *opts)
 {
 	if (opts->pid)
-		rd_buf_printf(out, "process %lu", opts->pid);
-	else if (opts->env_file)
-		rd_buf_safe(out, opts->env_file, strlen(opts->env_file));
-	else
-		rd_buf_str(out, "the environment of this command");
-}
-
-static void add_counts(struct rd_buf *out, const struct rd_effects *effects, const struct rd_findings *findings)
-{
-	size_t judged = 0, unknown = 0, critical = rd_findings_count(findings, RD_SEV_CRITICAL);
-	size_t warnings = rd_findings_count(findings, RD_SEV_WARNING);
-
-	for (size_t i = 0; i < effects->n; i++) {
-		judged += effects->v[i].judged == RD_JUDGED_YES;
-		unknown += effects->v[i].judged == RD_JUDGED_UNKNOWN;
-	}
-	rd_buf_printf(out, "nic-map of %zu variable%s (%zu judged, %zu only listed, %zu unknown name%s): ", effects->n,
-		      effects->n == 1 ? "" : "s", judged, effects->n - judged - unknown, unknown,
-		      unknown == 1 ? "" : "s");
-	if (critical || warnings)
-		rd_buf_printf(out, "%zu critical, %zu warning%s", critical, warnings, warnings == 1 ? "" : "s");
-	else
-		rd_buf_str(out, judged ? "no problems found" : "no known problem");
-}
-
-/* The first line. It distinguishes "no variable set" from "no problems found". */
-static void print_head(struct rd_ctx *ctx, const struct rd_effects *effects, const struct rd_findings *findings)
-{
-	const struct rd_table_style *style = &ctx->globals.style;
-	_cleanup_buf_ struct rd_buf out = { 0 };
-
-	if (ctx->globals.json || style->raw || style->no_headings || style->columns)
-		return;
-	if (effects->n) {
-		add_counts(&out, effects, findings);
-	} else {
-		rd_buf_str(&out, "nic-map: no variable of " RD_ENV_LIBRARIES " is set in ");
-		add_where(&out, ctx->state);
-		rd_buf_printf(&out, " (names that begin with " RD_ENV_PREFIXES "; %zu other variable%s)",
-			      effects->foreign, effects->foreign == 1 ? "" : "s");
-	}
-	rd_buf_str(&out, effects->n ? "\n\n" : "\n");
-	rd_out(&out);
+		return rd_text("process %lu", opts->pid);
+	return rd_dup(opts->env_file ? opts->env_file : "the environment of this command");
 }
 
 /* NCCL's choice of NICs with these variables. Returns for how many accelerators it differs from the choice without. */
@@ -246,29 +206,25 @@ static size_t add_assignments(struct nicmap *nm, const struct rd_effects *effect
 
 int nicmap_check_env(struct rd_ctx *ctx, struct nicmap *nm)
 {
+	_cleanup_free_ char *where = where_set(ctx->state);
 	struct rd_effects effects = { 0 };
-	struct rd_findings findings = { 0 };
 	struct rd_err err = { 0 };
-	size_t differ;
-	bool any;
+	size_t tables = 0, differ;
 	int r = read_variables(ctx, &effects, &err);
 
 	if (r < 0) {
 		rd_effects_deinit(&effects);
 		return rd_fail(ctx, &err);
 	}
-	rd_envcheck(&nm->map.ports, &effects, &findings);
+	rd_envcheck(&nm->map.ports, &effects, &nm->report.findings);
 	rd_report_envcheck(&nm->report, &effects);
+	if (!ctx->globals.style.columns)
+		rd_report_env_headline(&nm->report, &effects, where);
 	differ = add_assignments(nm, &effects);
-	rd_report_add_findings(&nm->report, &findings);
-	print_head(ctx, &effects, &findings);
-	any = effects.n > 0;
-	rd_effects_deinit(&effects);
-	rd_findings_deinit(&findings);
-	nicmap_judge(nm);
-	if (!any && !ctx->globals.json && !ctx->globals.style.raw)
-		return nm->report.status;
 	/* Without -v, no second table if nothing changes. */
-	return nicmap_print(ctx, nm, (const struct rd_section *const *)nm->report.sections,
-			    differ > 0 || ctx->globals.verbose ? nm->report.n_sections : 1);
+	if (effects.n > 0 || ctx->globals.style.raw)
+		tables = differ > 0 || ctx->globals.verbose ? nm->report.n_sections : 1;
+	rd_effects_deinit(&effects);
+	nicmap_judge(nm);
+	return nicmap_print(ctx, nm, (const struct rd_section *const *)nm->report.sections, tables);
 }

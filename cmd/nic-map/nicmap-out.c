@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "diagnose/elsewhere.h"
 #include "model/nicmap/library-rules.h"
+#include "report/nicmap/report-nicmap-page.h"
 #include "report/nicmap/report-nicmap.h"
 #include "report/nicmap/report-stacks.h"
 #include "report/shared/finding.h"
@@ -22,29 +23,6 @@ int nicmap_print(struct rd_ctx *ctx, struct nicmap *nm, const struct rd_section 
 void nicmap_judge(struct nicmap *nm)
 {
 	nm->report.status = nm->incomplete ? RD_EXIT_UNKNOWN : rd_report_judge(&nm->report);
-}
-
-int nicmap_print_judged(struct rd_ctx *ctx, struct nicmap *nm, const char *object)
-{
-	const struct rd_table_style *style = &ctx->globals.style;
-	size_t critical = rd_findings_count(&nm->report.findings, RD_SEV_CRITICAL);
-	size_t warnings = rd_findings_count(&nm->report.findings, RD_SEV_WARNING);
-	size_t unknown = rd_findings_count(&nm->report.findings, RD_SEV_UNKNOWN);
-	_cleanup_buf_ struct rd_buf out = { 0 };
-
-	nicmap_judge(nm);
-	if (!ctx->globals.json && !style->raw && !style->no_headings && !style->columns) {
-		rd_buf_printf(&out, "nic-map of %s: ", object);
-		if (critical || warnings)
-			rd_buf_printf(&out, "%zu critical, %zu warning%s", critical, warnings, warnings == 1 ? "" : "s");
-		else
-			rd_buf_str(&out, "no problems found");
-		if (unknown)
-			rd_buf_printf(&out, ", %zu unknown", unknown);
-		rd_buf_str(&out, "\n\n");
-		rd_out(&out);
-	}
-	return nicmap_print(ctx, nm, (const struct rd_section *const *)nm->report.sections, 1);
 }
 
 /* Devices; the matrix has as many lines and columns. */
@@ -100,22 +78,6 @@ static int show_all(struct rd_ctx *ctx, struct nicmap *nm, const struct rd_secti
 	return nicmap_print(ctx, nm, sections, n);
 }
 
-/* The assumptions behind the choice of each library, below the table of choices. */
-static void print_notes(struct rd_ctx *ctx, const struct nicmap *nm)
-{
-	const struct rd_table_style *style = &ctx->globals.style;
-	_cleanup_buf_ struct rd_buf out = { 0 };
-
-	if (ctx->globals.json || style->raw || style->no_headings || style->columns)
-		return;
-	rd_buf_str(&out, "\n");
-	if (nm->map.nccl.note)
-		rd_buf_printf(&out, "nccl: %s\n", nm->map.nccl.note);
-	if (nm->map.nvshmem.note)
-		rd_buf_printf(&out, "nvshmem: %s\n", nm->map.nvshmem.note);
-	rd_out(&out);
-}
-
 /* Findings about the stacks appear only with --stacks: most hosts do not run them. */
 static void add_stacks(struct rd_ctx *ctx, struct nicmap *nm)
 {
@@ -135,6 +97,7 @@ static void log_rules(const struct rd_ctx *ctx)
 int nicmap_show(struct rd_ctx *ctx, struct nicmap *nm)
 {
 	const struct nicmap_opts *opts = ctx->state;
+	const struct rd_table_style *style = &ctx->globals.style;
 	struct rd_matrix matrix = { 0 };
 	struct rd_err err = { 0 };
 	int r = 0;
@@ -158,9 +121,9 @@ int nicmap_show(struct rd_ctx *ctx, struct nicmap *nm)
 		rd_warn(ctx, "matrix omitted: %s", err.message);
 	if (opts->fail || opts->profile)
 		nicmap_judge(nm);
+	if (opts->assignment && !style->no_headings && !style->columns)
+		rd_report_assignment_notes(&nm->report, &nm->map);
 	r = show_all(ctx, nm, matrix.section);
-	if (opts->assignment)
-		print_notes(ctx, nm);
 	rd_matrix_deinit(&matrix);
 	return r;
 }
@@ -198,10 +161,11 @@ int nicmap_show_path(struct rd_ctx *ctx, struct nicmap *nm, const char *gpu_name
 	int gpu = find_gpu(&nm->host, gpu_name), nic = find_nic(&nm->host, nic_name);
 	_cleanup_free_ int *bridges = NULL;
 	const struct rd_section *section;
+	struct rd_report page = { 0 };
 	struct rd_err err = { 0 };
 	const char *why = NULL, *path;
 	size_t n, top;
-	int from;
+	int from, r;
 
 	if (gpu < 0 || nic < 0) {
 		rd_err_set(&err, ENODEV, gpu < 0 ? gpu_name : nic_name, "no such %s with a PCI function",
@@ -215,15 +179,11 @@ int nicmap_show_path(struct rd_ctx *ctx, struct nicmap *nm, const char *gpu_name
 	rd_report_nicmap(&nm->report, &nm->host, &nm->map, &nm->shown);
 	rd_report_bridges(&nm->report, &nm->host, from, nic, bridges, n, top);
 	section = rd_report_section(&nm->report, "bridges");
-	if (!ctx->globals.json && !ctx->globals.style.raw && !ctx->globals.style.no_headings) {
-		_cleanup_buf_ struct rd_buf out = { 0 };
-
-		rd_buf_printf(&out, "%s to %s: %s", nm->host.pcis[from].addr, nm->host.pcis[nic].addr,
-			      path ? path : "unknown");
-		rd_buf_printf(&out, "%s%s%s\n\n", why ? " (" : "", why ? why : "", why ? ")" : "");
-		rd_out(&out);
-	}
 	if (ctx->globals.json)
 		return rd_answer_print(ctx, &nm->report);
-	return rd_answer_tables(ctx, NULL, &section, 1);
+	/* Findings about the rest of the host do not belong here. */
+	rd_report_path_headline(&page, &nm->host, from, nic, path, why);
+	r = rd_answer_tables(ctx, &page, &section, 1);
+	rd_report_deinit(&page);
+	return r;
 }

@@ -55,9 +55,6 @@ int nicmap_live(struct rd_ctx *ctx);
 /* Sets the report's status from its findings; unknown if reads failed. */
 void nicmap_judge(struct nicmap *nm);
 
-/* Judges, and prints the first section below a summary line. `object`: what was examined. */
-int nicmap_print_judged(struct rd_ctx *ctx, struct nicmap *nm, const char *object);
-
 /* Prints the sections of the report as tables, each under an empty line; with --json the document. */
 int nicmap_print(struct rd_ctx *ctx, struct nicmap *nm, const struct rd_section *const *sections, size_t n);
 

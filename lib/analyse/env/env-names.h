@@ -21,10 +21,6 @@ enum rd_env_known rd_env_name_known(const char *name, const char **library, cons
  * missing. A new string; NULL if no name of the same library is similar. */
 char *rd_env_name_near(const char *name);
 
-/* The supported libraries and their prefixes, for messages. */
-#define RD_ENV_LIBRARIES "NCCL, NVSHMEM, UCX, libfabric, Gloo or Mooncake"
-#define RD_ENV_PREFIXES "NCCL_, NVSHMEM_, UCX_, FI_, GLOO_ or MC_"
-
 /* Edit distance: letters inserted, deleted, replaced, or two swapped; `most` + 1 if it exceeds `most` (at most 3). Texts of more
  * than 63 characters are never similar. */
 unsigned rd_env_distance(const char *a, const char *b, unsigned most);

@@ -102,6 +102,10 @@ struct rd_effect {
 #define RD_EFFECTS_MAX 4096
 #define RD_EFFECT_BYTES ((size_t)128 << 10)
 
+/* The supported libraries and the prefixes of their variables, for messages. */
+#define RD_ENV_LIBRARIES "NCCL, NVSHMEM, UCX, libfabric, Gloo or Mooncake"
+#define RD_ENV_PREFIXES "NCCL_, NVSHMEM_, UCX_, FI_, GLOO_ or MC_"
+
 struct rd_effects {
 	struct rd_effect *v; /* sorted by name after rd_effects_sort */
 	size_t n, cap;
