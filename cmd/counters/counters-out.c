@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "render/render-meaning.h"
 #include "report/shared/finding.h"
 
 int counters_judge(const struct rd_report *report)
@@ -38,25 +39,6 @@ int counters_print(struct counters *c, const struct rd_report *report)
 	return rd_answer_print(ctx, report);
 }
 
-static void explain_one(const struct rd_meaning *meaning, struct rd_buf *out)
-{
-	const char *overflow = rd_overflow_name(meaning->overflow), *role = rd_counter_role_name(meaning->role);
-
-	rd_buf_safe(out, meaning->name, strlen(meaning->name));
-	rd_buf_printf(out, " (%s)\n", strcmp(meaning->driver, "*") == 0 ? "any driver" : meaning->driver);
-	rd_buf_str(out, "  ");
-	rd_buf_safe(out, meaning->text, strlen(meaning->text));
-	rd_buf_printf(out, "\n  counts %s; ", strcmp(meaning->unit, "-") == 0 ? "various units" : meaning->unit);
-	if (meaning->overflow == RD_SATURATES || meaning->overflow == RD_WRAPS)
-		rd_buf_printf(out, "%u bits, %s at %llu", meaning->bits,
-			      meaning->overflow == RD_WRAPS ? "wraps" : "saturates",
-			      (unsigned long long)((UINT64_C(1) << (meaning->bits & 63)) - 1));
-	else
-		rd_buf_str(out, overflow ? overflow : "width unknown");
-	rd_buf_printf(out, "; %s; %s\n", role ? role : "no role",
-		      meaning->summable ? "may be added up over ports" : "must not be added up");
-}
-
 int counters_explain(struct counters *c, const char *name)
 {
 	_cleanup_free_ const struct rd_meaning **found = rd_alloc(c->meanings.n, sizeof(*found));
@@ -64,7 +46,7 @@ int counters_explain(struct counters *c, const char *name)
 	struct rd_report report;
 	struct rd_err err = { 0 };
 	size_t n = 0;
-	int r;
+	int r = RD_EXIT_OK;
 
 	/* Both the argument and the name in the table may be patterns. */
 	for (size_t i = 0; i < c->meanings.n; i++)
@@ -77,15 +59,14 @@ int counters_explain(struct counters *c, const char *name)
 		rd_err_hint(&err, "NAME may be a pattern: rdmadiag counters --explain '*retry*'");
 		return rd_fail(c->ctx, &err);
 	}
-	if (!c->ctx->globals.json) {
-		for (size_t i = 0; i < n; i++)
-			explain_one(found[i], &out);
-		rd_out(&out);
-		return RD_EXIT_OK;
-	}
 	rd_answer_init(c->ctx, &report);
 	rd_report_meanings(&report, found, n);
-	r = rd_answer_print(c->ctx, &report);
+	if (c->ctx->globals.json) {
+		r = rd_answer_print(c->ctx, &report);
+	} else {
+		rd_render_meanings(report.sections[0], &out);
+		rd_out(&out);
+	}
 	rd_report_deinit(&report);
 	return r;
 }
