@@ -30,9 +30,9 @@ static void count_facts(struct rd_ctx *ctx, const struct rd_recording *recording
 
 		facts->requests += sample->n_requests;
 		for (size_t k = 0; k < sample->n_requests; k++) {
-			const struct rd_request *request = &sample->requests[k];
+			const struct rd_recorded_request *request = &sample->requests[k];
 			const struct rd_node *node = rd_tree_node(sample->tree, request->node);
-			int code = node->more ? node->more->code[request->ask] : 0;
+			int code = node->more ? node->more->code[request->query] : 0;
 			_cleanup_free_ char *path = NULL;
 
 			if (code != EACCES && code != EPERM)

@@ -53,7 +53,7 @@ static void add_stalls(const struct rd_source *guard, struct check_result *resul
 		rd_stalls_add(&result->stalls, &stalls->v[i]);
 	}
 	result->stalls.limit_ms = stalls->limit_ms;
-	result->stalls.answered += stalls->answered;
+	result->stalls.replied += stalls->replied;
 	result->checks.in.stalls = &result->stalls;
 }
 

@@ -23,7 +23,7 @@ struct rd_stalls {
 	struct rd_stall *v;
 	size_t n, cap;
 	unsigned limit_ms; /* for all reads together */
-	size_t answered;   /* reads with a reply */
+	size_t replied;	   /* reads with a reply */
 };
 
 /* Keeps a copy; a list that cannot grow drops it. */

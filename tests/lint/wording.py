@@ -94,7 +94,7 @@ def patterns(words):
     for word in words:
         form = re.escape(word).replace(r'\ ', r'\s+')
         stem = form[:-1] if form.endswith('e') else form
-        yield word, re.compile(rf'(?<![\w>-])(?:{form}(?:e?s|e?d)?|{stem}ing)(?![\w-]){f"(?!{ALLOWED[word]})" if word in ALLOWED else ""}', re.I)
+        yield word, re.compile(rf'(?<![\w>/-])(?:{form}(?:e?s|e?d)?|{stem}ing)(?![\w-]){f"(?!{ALLOWED[word]})" if word in ALLOWED else ""}', re.I)
 
 
 def all_texts():

@@ -135,7 +135,7 @@ static void run_in_time(const struct rd_check_input *in, struct rd_check_out *ou
 		first = rd_stalls_first(stalls, kinds[i]);
 	if (first)
 		rd_check_bad(out, RD_SEV_WARNING, first->err.object,
-			     rd_text("%s; %zu other reads completed", first->err.message, stalls->answered),
+			     rd_text("%s; %zu other reads completed", first->err.message, stalls->replied),
 			     rd_text("all reads complete within %u ms", stalls->limit_ms), longer_deadline(stalls));
 	rd_check_good(out, "host");
 }

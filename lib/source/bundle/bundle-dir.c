@@ -148,9 +148,9 @@ static int mark_denied(struct rd_tree *tree, uint32_t node, bool link)
 	if (!more)
 		return -ENOMEM;
 	rd_tree_node(tree, node)->type = RD_NODE_DIR;
-	for (enum rd_ask ask = link ? 0 : RD_ASK_LIST; ask < (link ? RD_ASKS : RD_ASK_LIST + 1); ask++) {
-		more->asked[ask] = true;
-		more->code[ask] = EACCES;
+	for (enum rd_query query = link ? 0 : RD_QUERY_LIST; query < (link ? RD_QUERIES : RD_QUERY_LIST + 1); query++) {
+		more->queried[query] = true;
+		more->code[query] = EACCES;
 	}
 	return 0;
 }

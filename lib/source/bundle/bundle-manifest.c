@@ -13,9 +13,9 @@
 #define REQUESTS_MAX ((size_t)1 << 20)
 #define NAME_COST 48 /* memory of a name in a list, without its bytes */
 
-const char *const rd_ask_names[RD_ASKS] = {
-	[RD_ASK_READ] = "read", [RD_ASK_LIST] = "list", [RD_ASK_LINK] = "link",
-	[RD_ASK_RDEV] = "rdev", [RD_ASK_INO] = "ino",	[RD_ASK_MODE] = "mode",
+const char *const rd_query_names[RD_QUERIES] = {
+	[RD_QUERY_READ] = "read", [RD_QUERY_LIST] = "list", [RD_QUERY_LINK] = "link",
+	[RD_QUERY_RDEV] = "rdev", [RD_QUERY_INO] = "ino",   [RD_QUERY_MODE] = "mode",
 };
 
 void rd_manifest_deinit(struct rd_manifest *manifest)
@@ -37,7 +37,7 @@ const char *rd_sample_folder(size_t sample, const char *name, char *buf)
 struct request {
 	struct rd_buf path, word, target;
 	struct rd_names names;
-	int ask, code;
+	int query, code;
 	uint64_t value, hash;
 	bool has_names, has_target, has_value, has_hash;
 };
@@ -67,7 +67,7 @@ static void request_reset(struct request *request)
 {
 	request->path.len = request->target.len = 0;
 	rd_names_deinit(&request->names);
-	request->ask = -1;
+	request->query = -1;
 	request->code = 0;
 	request->has_names = request->has_target = request->has_value = request->has_hash = false;
 }
@@ -127,8 +127,8 @@ static bool read_field(struct reader *reader, const char *name)
 	if (strcmp(name, "ask") == 0) {
 		if (!rd_json_text(json, &request->word))
 			return false;
-		for (request->ask = 0; request->ask < RD_ASKS; request->ask++)
-			if (strcmp(rd_ask_names[request->ask], request->word.data) == 0)
+		for (request->query = 0; request->query < RD_QUERIES; request->query++)
+			if (strcmp(rd_query_names[request->query], request->word.data) == 0)
 				return true;
 		return true; /* of a later version: ignored */
 	}
@@ -158,14 +158,14 @@ static bool read_field(struct reader *reader, const char *name)
 /* Whether the reply in the manifest agrees with the tree. */
 static bool agrees_with_tree(const struct request *request, const struct rd_node *node)
 {
-	bool has = request->ask == RD_ASK_READ ? node->type == RD_NODE_FILE :
-		   request->ask == RD_ASK_LIST ? node->type == RD_NODE_DIR :
-						 node->type == RD_NODE_LINK || request->has_target;
+	bool has = request->query == RD_QUERY_READ ? node->type == RD_NODE_FILE :
+		   request->query == RD_QUERY_LIST ? node->type == RD_NODE_DIR :
+						     node->type == RD_NODE_LINK || request->has_target;
 
-	if (request->ask == RD_ASK_RDEV || request->ask == RD_ASK_INO || request->ask == RD_ASK_MODE)
+	if (request->query == RD_QUERY_RDEV || request->query == RD_QUERY_INO || request->query == RD_QUERY_MODE)
 		return request->code || request->has_value;
 	/* A directory that could not be listed may still have members that were read by name. */
-	if (request->code && request->ask == RD_ASK_LIST)
+	if (request->code && request->query == RD_QUERY_LIST)
 		return true;
 	/* Data read through a link that points outside the tree are stored in place of the link. */
 	return has == !request->code;
@@ -199,19 +199,20 @@ static bool keep_answer(struct reader *reader, uint32_t node)
 	struct rd_node_more *more;
 
 	/* The tree has everything for nearly all requests. */
-	if (!request->code && (request->ask == RD_ASK_READ || (request->ask == RD_ASK_LINK && !request->has_target)))
+	if (!request->code &&
+	    (request->query == RD_QUERY_READ || (request->query == RD_QUERY_LINK && !request->has_target)))
 		return true;
 	more = rd_tree_more(reader->tree, node);
 	if (!more)
 		return set_wrong(reader, "no memory for the manifest");
-	if (more->asked[request->ask])
+	if (more->queried[request->query])
 		return set_wrong(reader, "duplicate request");
-	more->asked[request->ask] = true;
-	more->code[request->ask] = request->code;
+	more->queried[request->query] = true;
+	more->code[request->query] = request->code;
 	if (request->code)
 		return true;
-	if (rd_node_value(more, request->ask))
-		*rd_node_value(more, request->ask) = request->value;
+	if (rd_node_value(more, request->query))
+		*rd_node_value(more, request->query) = request->value;
 	if (request->has_names) {
 		more->names = request->names;
 		more->has_names = true;
@@ -235,9 +236,9 @@ static bool keep_request(struct reader *reader)
 
 	if (++reader->n_requests > REQUESTS_MAX)
 		return set_wrong(reader, "too many requests");
-	if (!request->path.len || request->ask < 0)
+	if (!request->path.len || request->query < 0)
 		return set_wrong(reader, "request without 'path' or 'ask'");
-	if (request->ask == RD_ASKS)
+	if (request->query == RD_QUERIES)
 		return true;
 	/* "/sys/…" is below root/, "route/…" below nl/. */
 	netlink = request->path.data[0] != '/';

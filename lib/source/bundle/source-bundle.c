@@ -78,7 +78,7 @@ static int bundle_stat_rdev(struct rd_source *src, const char *path, uint64_t *r
 	uint32_t node;
 	int r = find_node(bundle, path, true, &node, err);
 
-	return r < 0 ? r : rd_node_number(bundle->tree, node, path, RD_ASK_RDEV, ret, err);
+	return r < 0 ? r : rd_node_number(bundle->tree, node, path, RD_QUERY_RDEV, ret, err);
 }
 
 static int bundle_stat_ino(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
@@ -87,7 +87,7 @@ static int bundle_stat_ino(struct rd_source *src, const char *path, uint64_t *re
 	uint32_t node;
 	int r = find_node(bundle, path, true, &node, err);
 
-	return r < 0 ? r : rd_node_number(bundle->tree, node, path, RD_ASK_INO, ret, err);
+	return r < 0 ? r : rd_node_number(bundle->tree, node, path, RD_QUERY_INO, ret, err);
 }
 
 static int bundle_stat_mode(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
@@ -96,7 +96,7 @@ static int bundle_stat_mode(struct rd_source *src, const char *path, uint64_t *r
 	uint32_t node;
 	int r = find_node(bundle, path, true, &node, err);
 
-	return r < 0 ? r : rd_node_number(bundle->tree, node, path, RD_ASK_MODE, ret, err);
+	return r < 0 ? r : rd_node_number(bundle->tree, node, path, RD_QUERY_MODE, ret, err);
 }
 
 /* The file contains the recorded request, then its reply. */
@@ -132,8 +132,8 @@ static int bundle_netlink(struct rd_source *src, int protocol, const void *reque
 	if (r < 0)
 		return rd_err_set(err, ENOENT, path, "the bundle has no reply to this request");
 	node = rd_tree_node(bundle->tree, at);
-	if (node->more && node->more->code[RD_ASK_READ])
-		return rd_err_set(err, node->more->code[RD_ASK_READ], path, "recorded error");
+	if (node->more && node->more->code[RD_QUERY_READ])
+		return rd_err_set(err, node->more->code[RD_QUERY_READ], path, "recorded error");
 	if (node->lazy)
 		r = rd_bundle_read_lazy(&bundle->dir, bundle->tree, at, &file);
 	else
@@ -400,13 +400,13 @@ static int take_lazy(struct bundle *bundle, uint32_t from, uint32_t to)
 /* New replies replace old ones; other replies stay. */
 static void overlay_more(struct rd_node_more *above, struct rd_node_more *below)
 {
-	for (enum rd_ask ask = 0; ask < RD_ASKS; ask++) {
-		if (!above->asked[ask])
+	for (enum rd_query query = 0; query < RD_QUERIES; query++) {
+		if (!above->queried[query])
 			continue;
-		below->asked[ask] = true;
-		below->code[ask] = above->code[ask];
-		if (rd_node_value(below, ask))
-			*rd_node_value(below, ask) = *rd_node_value(above, ask);
+		below->queried[query] = true;
+		below->code[query] = above->code[query];
+		if (rd_node_value(below, query))
+			*rd_node_value(below, query) = *rd_node_value(above, query);
 	}
 	if (above->has_names) {
 		rd_names_deinit(&below->names);
@@ -433,9 +433,9 @@ static int overlay_node(struct bundle *bundle, uint32_t from, uint32_t to_dir, s
 	below = rd_tree_node(bundle->tree, to);
 	/* Their presence is the only record that they can be read now. */
 	if (above->type == RD_NODE_FILE && below->more)
-		below->more->code[RD_ASK_READ] = 0;
+		below->more->code[RD_QUERY_READ] = 0;
 	if (above->type == RD_NODE_LINK && below->more)
-		below->more->code[RD_ASK_LINK] = 0;
+		below->more->code[RD_QUERY_LINK] = 0;
 	if (above->more && below->more)
 		overlay_more(above->more, below->more);
 	else if (above->more)

@@ -12,17 +12,17 @@ static int set_absent(int code, const char *path, struct rd_err *err)
 	return rd_err_set(err, code, path, "in the bundle");
 }
 
-static int was_refused(const struct rd_node *node, enum rd_ask ask, const char *path, struct rd_err *err)
+static int was_refused(const struct rd_node *node, enum rd_query query, const char *path, struct rd_err *err)
 {
-	if (!node->more || !node->more->code[ask])
+	if (!node->more || !node->more->code[query])
 		return 0;
-	return rd_err_set(err, node->more->code[ask], path, "recorded error");
+	return rd_err_set(err, node->more->code[query], path, "recorded error");
 }
 
 int rd_node_read(struct rd_tree *tree, uint32_t at, const char *path, struct rd_bytes *ret, struct rd_err *err)
 {
 	const struct rd_node *node = rd_tree_node(tree, at);
-	int r = was_refused(node, RD_ASK_READ, path, err);
+	int r = was_refused(node, RD_QUERY_READ, path, err);
 
 	if (r < 0)
 		return r;
@@ -38,7 +38,7 @@ int rd_node_list(struct rd_tree *tree, uint32_t at, const char *path, bool whole
 {
 	const struct rd_node *node = rd_tree_node(tree, at);
 	const struct rd_node_more *more = node->more;
-	int r = was_refused(node, RD_ASK_LIST, path, err);
+	int r = was_refused(node, RD_QUERY_LIST, path, err);
 
 	if (r < 0)
 		return r;
@@ -46,7 +46,7 @@ int rd_node_list(struct rd_tree *tree, uint32_t at, const char *path, bool whole
 		return set_absent(node->type == RD_NODE_NONE ? ENOENT : ENOTDIR, path, err);
 	if (more && more->has_names)
 		r = rd_names_copy(&more->names, ret);
-	else if (whole || (more && more->asked[RD_ASK_LIST]))
+	else if (whole || (more && more->queried[RD_QUERY_LIST]))
 		rd_tree_names(tree, at, ret);
 	else
 		return set_absent(ENOENT, path, err);
@@ -56,8 +56,9 @@ int rd_node_list(struct rd_tree *tree, uint32_t at, const char *path, bool whole
 /* For a node of unknown type: whether any recorded reply shows that it existed. */
 static bool was_there(const struct rd_node *node)
 {
-	for (size_t ask = 0; node->more && ask < RD_ASKS; ask++)
-		if (node->more->asked[ask] && node->more->code[ask] != ENOENT && node->more->code[ask] != ENOTDIR)
+	for (size_t query = 0; node->more && query < RD_QUERIES; query++)
+		if (node->more->queried[query] && node->more->code[query] != ENOENT &&
+		    node->more->code[query] != ENOTDIR)
 			return true;
 	return node->type != RD_NODE_NONE;
 }
@@ -65,7 +66,7 @@ static bool was_there(const struct rd_node *node)
 int rd_node_link(struct rd_tree *tree, uint32_t at, const char *path, char **ret, struct rd_err *err)
 {
 	const struct rd_node *node = rd_tree_node(tree, at);
-	int r = was_refused(node, RD_ASK_LINK, path, err);
+	int r = was_refused(node, RD_QUERY_LINK, path, err);
 	const char *target = node->more ? node->more->target : NULL;
 
 	if (r < 0)
@@ -78,28 +79,28 @@ int rd_node_link(struct rd_tree *tree, uint32_t at, const char *path, char **ret
 	return 0;
 }
 
-uint64_t *rd_node_value(struct rd_node_more *more, enum rd_ask ask)
+uint64_t *rd_node_value(struct rd_node_more *more, enum rd_query query)
 {
-	return ask == RD_ASK_RDEV ? &more->rdev :
-	       ask == RD_ASK_INO  ? &more->ino :
-	       ask == RD_ASK_MODE ? &more->mode :
-				    NULL;
+	return query == RD_QUERY_RDEV ? &more->rdev :
+	       query == RD_QUERY_INO  ? &more->ino :
+	       query == RD_QUERY_MODE ? &more->mode :
+					NULL;
 }
 
-int rd_node_number(struct rd_tree *tree, uint32_t at, const char *path, enum rd_ask ask, uint64_t *ret,
+int rd_node_number(struct rd_tree *tree, uint32_t at, const char *path, enum rd_query query, uint64_t *ret,
 		   struct rd_err *err)
 {
 	const struct rd_node *node = rd_tree_node(tree, at);
-	int r = was_refused(node, ask, path, err);
+	int r = was_refused(node, query, path, err);
 
 	if (r < 0)
 		return r;
-	if (node->more && node->more->asked[ask]) {
-		*ret = *rd_node_value(node->more, ask);
+	if (node->more && node->more->queried[query]) {
+		*ret = *rd_node_value(node->more, query);
 		return 0;
 	}
 	/* An archive contains no devices, so an existing file is not a device. It does not store inode numbers and modes. */
-	if (ask != RD_ASK_RDEV || (node->type != RD_NODE_FILE && node->type != RD_NODE_DIR))
+	if (query != RD_QUERY_RDEV || (node->type != RD_NODE_FILE && node->type != RD_NODE_DIR))
 		return set_absent(ENOENT, path, err);
 	*ret = 0;
 	return 0;

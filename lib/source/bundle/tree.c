@@ -240,7 +240,7 @@ static int walk_link(struct walk *walk, const struct rd_node *link, size_t consu
 /* A name that is missing in a directory that could not be listed may exist. */
 static int not_in(const struct rd_node *dir)
 {
-	int code = dir->more ? dir->more->code[RD_ASK_LIST] : 0;
+	int code = dir->more ? dir->more->code[RD_QUERY_LIST] : 0;
 
 	return rd_could_not_look(-code) ? -code : -ENOENT;
 }

@@ -24,21 +24,21 @@ enum rd_node_type {
 };
 
 /* Kinds of requests about a path. */
-enum rd_ask {
-	RD_ASK_READ,
-	RD_ASK_LIST,
-	RD_ASK_LINK,
-	RD_ASK_RDEV,
-	RD_ASK_INO,
-	RD_ASK_MODE,
-	RD_ASKS,
+enum rd_query {
+	RD_QUERY_READ,
+	RD_QUERY_LIST,
+	RD_QUERY_LINK,
+	RD_QUERY_RDEV,
+	RD_QUERY_INO,
+	RD_QUERY_MODE,
+	RD_QUERIES,
 };
 
 /* Members that few nodes need. */
 struct rd_node_more {
-	int code[RD_ASKS];	  /* the positive errno of the reply; 0: no error */
-	bool asked[RD_ASKS];	  /* a reply is recorded */
-	uint64_t rdev, ino, mode; /* valid if asked and code is 0 */
+	int code[RD_QUERIES];	  /* the positive errno of the reply; 0: no error */
+	bool queried[RD_QUERIES]; /* a reply is recorded */
+	uint64_t rdev, ino, mode; /* valid if queried and code is 0 */
 	struct rd_names names;	  /* of a directory of which not all members are in the tree */
 	bool has_names;
 	char *target; /* of a link that points outside the tree, which an archive must not contain; owned */
@@ -114,11 +114,11 @@ int rd_node_read(struct rd_tree *tree, uint32_t node, const char *path, struct r
 int rd_node_list(struct rd_tree *tree, uint32_t node, const char *path, bool whole, struct rd_names *ret,
 		 struct rd_err *err);
 int rd_node_link(struct rd_tree *tree, uint32_t node, const char *path, char **ret, struct rd_err *err);
-int rd_node_number(struct rd_tree *tree, uint32_t node, const char *path, enum rd_ask ask, uint64_t *ret,
+int rd_node_number(struct rd_tree *tree, uint32_t node, const char *path, enum rd_query query, uint64_t *ret,
 		   struct rd_err *err);
 
-/* The member with the reply to RD_ASK_RDEV, RD_ASK_INO or RD_ASK_MODE; NULL for other requests. */
-uint64_t *rd_node_value(struct rd_node_more *more, enum rd_ask ask);
+/* The member with the reply to RD_QUERY_RDEV, RD_QUERY_INO or RD_QUERY_MODE; NULL for other requests. */
+uint64_t *rd_node_value(struct rd_node_more *more, enum rd_query query);
 
 /* Whether a relative link target in a directory `depth` levels below the top cannot point outside the tree. False for absolute
  * targets. */

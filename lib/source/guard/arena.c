@@ -9,8 +9,8 @@
 #define ROOM ((uint64_t)64 << 20) /* a complete check of a large host needs a tenth of it */
 
 struct rd_arena {
-	_Atomic uint64_t asked,
-		answered; /* ends of the last request and of the last reply; answered >= asked: none is pending */
+	_Atomic uint64_t requested,
+		replied; /* ends of the last request and of the last reply; replied >= requested: none is pending */
 	_Atomic bool finished, dismissed;
 	_Alignas(8) uint8_t room[];
 };
@@ -34,39 +34,39 @@ void rd_arena_destroy(struct rd_arena *arena)
 		munmap(arena, sizeof(*arena) + ROOM);
 }
 
-const struct rd_question *rd_arena_ask(struct rd_arena *arena, const struct rd_question *head, const void *data)
+const struct rd_request *rd_arena_ask(struct rd_arena *arena, const struct rd_request *head, const void *data)
 {
-	uint64_t at = arena->answered, size = padded(sizeof(*head) + head->size);
-	struct rd_question *question = (struct rd_question *)(arena->room + at);
+	uint64_t at = arena->replied, size = padded(sizeof(*head) + head->size);
+	struct rd_request *request = (struct rd_request *)(arena->room + at);
 
-	if (head->size > ROOM || ROOM - at < size + sizeof(struct rd_answer) + sizeof(struct rd_err))
+	if (head->size > ROOM || ROOM - at < size + sizeof(struct rd_reply) + sizeof(struct rd_err))
 		return NULL;
-	*question = *head;
-	memcpy(question->data, data, head->size);
-	arena->asked = at + size;
-	return question;
+	*request = *head;
+	memcpy(request->data, data, head->size);
+	arena->requested = at + size;
+	return request;
 }
 
-const struct rd_answer *rd_arena_answer(struct rd_arena *arena, const struct rd_answer *head, const void *data,
-					const struct rd_err *err)
+const struct rd_reply *rd_arena_answer(struct rd_arena *arena, const struct rd_reply *head, const void *data,
+				       const struct rd_err *err)
 {
-	uint64_t at = arena->asked;
-	struct rd_answer *answer = (struct rd_answer *)(arena->room + at);
+	uint64_t at = arena->requested;
+	struct rd_reply *reply = (struct rd_reply *)(arena->room + at);
 
-	*answer = *head;
-	if (answer->result >= 0 && answer->size > ROOM - at - sizeof(*answer) - 1) {
-		rd_err_set((struct rd_err *)answer->data, EFBIG, "reading", "reply of %llu bytes is too long",
+	*reply = *head;
+	if (reply->result >= 0 && reply->size > ROOM - at - sizeof(*reply) - 1) {
+		rd_err_set((struct rd_err *)reply->data, EFBIG, "reading", "reply of %llu bytes is too long",
 			   (unsigned long long)head->size);
-		answer->result = -EFBIG;
-	} else if (answer->result < 0) {
-		memcpy(answer->data, err, sizeof(*err));
-	} else if (answer->size > 0) {
-		memcpy(answer->data, data, answer->size);
+		reply->result = -EFBIG;
+	} else if (reply->result < 0) {
+		memcpy(reply->data, err, sizeof(*err));
+	} else if (reply->size > 0) {
+		memcpy(reply->data, data, reply->size);
 	}
-	if (answer->result < 0)
-		answer->size = sizeof(*err);
-	arena->answered = at + padded(sizeof(*answer) + answer->size + 1);
-	return answer;
+	if (reply->result < 0)
+		reply->size = sizeof(*err);
+	arena->replied = at + padded(sizeof(*reply) + reply->size + 1);
+	return reply;
 }
 
 void rd_arena_finish(struct rd_arena *arena)
@@ -74,9 +74,9 @@ void rd_arena_finish(struct rd_arena *arena)
 	arena->finished = true;
 }
 
-uint64_t rd_arena_answered(const struct rd_arena *arena)
+uint64_t rd_arena_replied(const struct rd_arena *arena)
 {
-	return arena->answered;
+	return arena->replied;
 }
 
 bool rd_arena_finished(const struct rd_arena *arena)
@@ -94,17 +94,17 @@ bool rd_arena_dismissed(const struct rd_arena *arena)
 	return arena->dismissed;
 }
 
-int rd_arena_next(const struct rd_arena *arena, uint64_t *at, const struct rd_question **question,
-		  const struct rd_answer **answer)
+int rd_arena_next(const struct rd_arena *arena, uint64_t *at, const struct rd_request **request,
+		  const struct rd_reply **reply)
 {
-	uint64_t answered = arena->answered;
+	uint64_t replied = arena->replied;
 
-	if (*at >= answered && *at >= arena->asked)
+	if (*at >= replied && *at >= arena->requested)
 		return -1;
-	*question = (const struct rd_question *)(arena->room + *at);
-	if (*at >= answered)
+	*request = (const struct rd_request *)(arena->room + *at);
+	if (*at >= replied)
 		return 0;
-	*answer = (const struct rd_answer *)(arena->room + *at + padded(sizeof(**question) + (*question)->size));
-	*at += padded(sizeof(**question) + (*question)->size) + padded(sizeof(**answer) + (*answer)->size + 1);
+	*reply = (const struct rd_reply *)(arena->room + *at + padded(sizeof(**request) + (*request)->size));
+	*at += padded(sizeof(**request) + (*request)->size) + padded(sizeof(**reply) + (*reply)->size + 1);
 	return 1;
 }

@@ -3,14 +3,14 @@
 #ifndef RD_SOURCE_GUARD_PRIV_H
 #define RD_SOURCE_GUARD_PRIV_H
 
-#include "source/guard/answers.h"
+#include "source/guard/replies.h"
 #include "source/guard/source-guard.h"
 #include "source/opener/child.h"
 
 #define RD_WAITING_MAX 64
 
 /* A reading child, and the state of its arena. */
-struct asker {
+struct requester {
 	pid_t pid;
 	int fd; /* a byte when it is done; end of file when it died */
 	struct rd_arena *arena;
@@ -21,15 +21,15 @@ struct asker {
 };
 
 struct guard {
-	struct rd_asking asking;
+	struct rd_forwarder forwarder;
 	struct rd_source *inner; /* of a bundle: NULL but in a child that has opened it */
 	char *bundle;		 /* NULL: not a bundle */
 	size_t sample;		 /* of the bundle */
 	int64_t deadline_ms;
-	struct rd_answers answers;
+	struct rd_replies replies;
 	struct rd_stalls stalls;
-	struct rd_arena *arena;		      /* in a child: its arena; NULL in the parent */
-	struct asker waiting[RD_WAITING_MAX]; /* abandoned children that may still reply */
+	struct rd_arena *arena;			  /* in a child: its arena; NULL in the parent */
+	struct requester waiting[RD_WAITING_MAX]; /* abandoned children that may still reply */
 	size_t n_waiting;
 };
 
@@ -40,6 +40,6 @@ int64_t rd_guard_left(const struct guard *guard);
 void rd_guard_ask(struct guard *guard, rd_guard_fn *fn, void *arg);
 
 /* In a child: makes a request and stores the reply. Does not return if there is no space left, or the child was dismissed. */
-struct rd_entry *rd_guard_ask_here(struct guard *guard, const struct rd_question *head, const void *data);
+struct rd_entry *rd_guard_ask_here(struct guard *guard, const struct rd_request *head, const void *data);
 
 #endif

@@ -15,15 +15,15 @@ static struct guard *guard_of(struct rd_source *src)
 }
 
 struct one {
-	const struct rd_question *head;
+	const struct rd_request *head;
 	const void *data;
 };
 
-static void ask_one(struct rd_source *src, void *arg)
+static void forward_one(struct rd_source *src, void *arg)
 {
 	const struct one *one = arg;
 
-	if (!rd_answers_find(&guard_of(src)->answers, one->head, one->data))
+	if (!rd_replies_find(&guard_of(src)->replies, one->head, one->data))
 		rd_guard_ask_here(guard_of(src), one->head, one->data);
 }
 
@@ -49,59 +49,58 @@ static int no_answer(const struct guard *guard, const struct rd_entry *entry, co
 	return -guard->stalls.v[entry->stall].err.code;
 }
 
-static int copy_reply(const struct rd_answer *answer, const char *object, struct rd_bytes *ret, uint64_t *number,
+static int copy_reply(const struct rd_reply *reply, const char *object, struct rd_bytes *ret, uint64_t *number,
 		      struct rd_err *err)
 {
-	if (answer->result < 0) {
+	if (reply->result < 0) {
 		if (err)
-			memcpy(err, answer->data, sizeof(*err));
-		return (int)answer->result;
+			memcpy(err, reply->data, sizeof(*err));
+		return (int)reply->result;
 	}
 	if (number)
-		*number = answer->number;
+		*number = reply->number;
 	if (!ret)
 		return 0;
-	ret->data = malloc(answer->size + 1);
+	ret->data = malloc(reply->size + 1);
 	if (!ret->data)
 		return rd_err_set(err, ENOMEM, object, "no memory for the reply");
-	memcpy(ret->data, answer->data, answer->size);
-	ret->data[answer->size] = '\0';
-	ret->size = answer->size;
+	memcpy(ret->data, reply->data, reply->size);
+	ret->data[reply->size] = '\0';
+	ret->size = reply->size;
 	return 0;
 }
 
-static int request_once(struct rd_asking *asking, const struct rd_question *head, const char *object, const void *data,
-			struct rd_bytes *ret, uint64_t *number, struct rd_err *err)
+static int request_once(struct rd_forwarder *forwarder, const struct rd_request *head, const char *object,
+			const void *data, struct rd_bytes *ret, uint64_t *number, struct rd_err *err)
 {
-	struct guard *guard = guard_of(&asking->src);
-	struct rd_entry *entry = rd_answers_find(&guard->answers, head, data);
+	struct guard *guard = guard_of(&forwarder->src);
+	struct rd_entry *entry = rd_replies_find(&guard->replies, head, data);
 
 	if (!entry && guard->arena)
 		entry = rd_guard_ask_here(guard, head, data);
 	if (!entry) {
 		if (rd_guard_left(guard) == 0)
 			return not_asked(guard, object, err);
-		rd_source_guard_ahead(&asking->src, ask_one, &(struct one){ head, data });
-		entry = rd_answers_find(&guard->answers, head, data);
+		rd_source_guard_ahead(&forwarder->src, forward_one, &(struct one){ head, data });
+		entry = rd_replies_find(&guard->replies, head, data);
 	}
 	if (!entry && rd_guard_left(guard) == 0)
 		return not_asked(guard, object, err);
 	if (!entry)
 		return rd_err_set(err, ECHILD, object, "cannot read: no process or no memory available for it");
-	return entry->answer ? copy_reply(entry->answer, object, ret, number, err) :
-			       no_answer(guard, entry, object, err);
+	return entry->reply ? copy_reply(entry->reply, object, ret, number, err) : no_answer(guard, entry, object, err);
 }
 
 /* Of a bundle: the recorded time. */
 static uint64_t guard_now(struct rd_source *src, int clock)
 {
-	struct rd_question question = { .op = RD_OP_NOW, .protocol = clock, .size = 1 };
+	struct rd_request request = { .op = RD_OP_NOW, .protocol = clock, .size = 1 };
 	struct guard *guard = guard_of(src);
 	uint64_t now = 0;
 
 	if (!guard->bundle)
 		return guard->inner->ops->now(guard->inner, clock);
-	request_once(&guard->asking, &question, guard->bundle, "", NULL, &now, NULL);
+	request_once(&guard->forwarder, &request, guard->bundle, "", NULL, &now, NULL);
 	return now;
 }
 
@@ -121,7 +120,7 @@ static int guard_next(struct rd_source *src, struct rd_err *err)
 
 static void forget(struct guard *guard)
 {
-	rd_answers_deinit(&guard->answers);
+	rd_replies_deinit(&guard->replies);
 	rd_stalls_deinit(&guard->stalls);
 }
 
@@ -145,13 +144,13 @@ static int open_guard(struct rd_source *inner, const char *bundle, unsigned limi
 		free(guard);
 		return rd_err_set(err, ENOMEM, "reading", "no memory for a source");
 	}
-	rd_asking_init(&guard->asking, inner ? inner->ops->name : "bundle");
-	guard->asking.ask = request_once;
-	guard->asking.ops.now = guard_now;
-	guard->asking.ops.next = bundle ? guard_next : NULL;
-	guard->asking.ops.close = guard_close;
+	rd_forwarder_init(&guard->forwarder, inner ? inner->ops->name : "bundle");
+	guard->forwarder.forward = request_once;
+	guard->forwarder.ops.now = guard_now;
+	guard->forwarder.ops.next = bundle ? guard_next : NULL;
+	guard->forwarder.ops.close = guard_close;
 	guard->inner = inner;
-	*ret = &guard->asking.src;
+	*ret = &guard->forwarder.src;
 	rd_source_guard_renew(*ret, limit_ms);
 	return 0;
 }
@@ -171,9 +170,9 @@ void rd_source_guard_ahead(struct rd_source *src, rd_guard_fn *fn, void *arg)
 	struct guard *guard = guard_of(src);
 
 	rd_guard_ask(guard, fn, arg);
-	guard->stalls.answered = 0;
-	for (size_t i = 0; i < guard->answers.n; i++)
-		guard->stalls.answered += guard->answers.v[i].answer != NULL;
+	guard->stalls.replied = 0;
+	for (size_t i = 0; i < guard->replies.n; i++)
+		guard->stalls.replied += guard->replies.v[i].reply != NULL;
 }
 
 void rd_source_guard_renew(struct rd_source *src, unsigned limit_ms)
@@ -193,12 +192,12 @@ unsigned rd_source_guard_left(const struct rd_source *src)
 int rd_source_guard_ready(struct rd_source *src, struct rd_err *err)
 {
 	struct guard *guard = guard_of(src);
-	struct rd_question question = { .op = RD_OP_OPEN };
+	struct rd_request request = { .op = RD_OP_OPEN };
 
 	if (!guard->bundle)
 		return 0;
-	question.size = strlen(guard->bundle) + 1;
-	return request_once(&guard->asking, &question, guard->bundle, guard->bundle, NULL, NULL, err);
+	request.size = strlen(guard->bundle) + 1;
+	return request_once(&guard->forwarder, &request, guard->bundle, guard->bundle, NULL, NULL, err);
 }
 
 const struct rd_stalls *rd_source_guard_stalls(const struct rd_source *src)

@@ -21,7 +21,7 @@
 #include <time.h>
 
 /* The header before the bytes. Both ends are the same program: native byte order. */
-struct answer {
+struct reply {
 	int64_t result;
 	uint64_t size;
 	struct rd_err err;
@@ -313,12 +313,12 @@ bool rd_child_slept(const struct rd_child_state *before, const struct rd_child_s
 static void work_and_end(int fd, rd_child_fn *work, void *arg)
 {
 	struct rd_bytes bytes = { 0 };
-	struct answer answer = { 0 };
+	struct reply reply = { 0 };
 
-	answer.result = work(arg, &bytes, &answer.err);
-	answer.size = answer.result < 0 ? 0 : bytes.size;
-	if (rd_write_all(fd, &answer, sizeof(answer)) == 0)
-		rd_write_all(fd, bytes.data, answer.size);
+	reply.result = work(arg, &bytes, &reply.err);
+	reply.size = reply.result < 0 ? 0 : bytes.size;
+	if (rd_write_all(fd, &reply, sizeof(reply)) == 0)
+		rd_write_all(fd, bytes.data, reply.size);
 	_exit(0);
 }
 
@@ -369,26 +369,26 @@ static int receive_reply(const char *what, int fd, unsigned limit_ms, size_t lim
 			 struct rd_err *err)
 {
 	int64_t deadline = rd_monotonic_ms() + limit_ms;
-	struct answer answer;
+	struct reply reply;
 	uint8_t *data;
-	int r = rd_child_read(fd, deadline, &answer, sizeof(answer));
+	int r = rd_child_read(fd, deadline, &reply, sizeof(reply));
 
-	if (r == 0 && answer.result < 0) {
+	if (r == 0 && reply.result < 0) {
 		if (err)
-			*err = answer.err;
-		return (int)answer.result;
+			*err = reply.err;
+		return (int)reply.result;
 	}
-	if (r == 0 && answer.size > limit_size)
+	if (r == 0 && reply.size > limit_size)
 		return rd_err_set(err, EFBIG, what, "reply of %llu bytes exceeds the limit of %zu",
-				  (unsigned long long)answer.size, limit_size);
+				  (unsigned long long)reply.size, limit_size);
 	if (r == 0) {
-		data = malloc(answer.size + 1);
+		data = malloc(reply.size + 1);
 		if (!data)
 			return rd_err_set(err, ENOMEM, what, "no memory for the reply");
-		r = rd_child_read(fd, deadline, data, answer.size);
+		r = rd_child_read(fd, deadline, data, reply.size);
 		if (r == 0) {
-			data[answer.size] = 0;
-			*ret = (struct rd_bytes){ .data = data, .size = answer.size };
+			data[reply.size] = 0;
+			*ret = (struct rd_bytes){ .data = data, .size = reply.size };
 			return 0;
 		}
 		free(data);

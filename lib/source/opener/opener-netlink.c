@@ -35,22 +35,22 @@ static bool is_rdma_get(uint16_t type)
 static const uint16_t route_gets[] = { RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE, RTM_GETRULE, RTM_GETNEIGH };
 
 /* In a DCB message the command determines whether it is read-only, not the message type. */
-static bool is_dcb_get(const struct rd_question *question, const struct nlmsghdr *head)
+static bool is_dcb_get(const struct rd_request *request, const struct nlmsghdr *head)
 {
 	struct dcbmsg dcb;
 
-	if (head->nlmsg_type != RTM_GETDCB || question->size < NLMSG_HDRLEN + sizeof(dcb))
+	if (head->nlmsg_type != RTM_GETDCB || request->size < NLMSG_HDRLEN + sizeof(dcb))
 		return false;
-	memcpy(&dcb, question->data + NLMSG_HDRLEN, sizeof(dcb));
+	memcpy(&dcb, request->data + NLMSG_HDRLEN, sizeof(dcb));
 	return dcb.cmd == DCB_CMD_IEEE_GET;
 }
 
-static bool is_route_get(const struct rd_question *question, const struct nlmsghdr *head)
+static bool is_route_get(const struct rd_request *request, const struct nlmsghdr *head)
 {
 	for (size_t i = 0; i < RD_ARRAY_SIZE(route_gets); i++)
 		if (head->nlmsg_type == route_gets[i])
 			return true;
-	return is_dcb_get(question, head);
+	return is_dcb_get(request, head);
 }
 
 static const uint8_t ethtool_gets[] = {
@@ -81,7 +81,7 @@ static int take_family(const struct nlattr *attr, void *arg)
 
 static void find_family(struct rd_source *host, const char *name, uint16_t *ret)
 {
-	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 	union {
 		struct nlmsghdr head;
 		char room[64];
@@ -95,10 +95,10 @@ static void find_family(struct rd_source *host, const char *name, uint16_t *ret)
 	command->cmd = CTRL_CMD_GETFAMILY;
 	command->version = 1;
 	mnl_attr_put_strz(&request.head, CTRL_ATTR_FAMILY_NAME, name);
-	if (rd_netlink(host, NETLINK_GENERIC, &request, request.head.nlmsg_len, &answer, NULL) == 0 &&
-	    answer.size > NLMSG_HDRLEN + GENL_HDRLEN)
-		mnl_attr_parse_payload(answer.data + NLMSG_HDRLEN + GENL_HDRLEN,
-				       answer.size - NLMSG_HDRLEN - GENL_HDRLEN, take_family, ret);
+	if (rd_netlink(host, NETLINK_GENERIC, &request, request.head.nlmsg_len, &reply, NULL) == 0 &&
+	    reply.size > NLMSG_HDRLEN + GENL_HDRLEN)
+		mnl_attr_parse_payload(reply.data + NLMSG_HDRLEN + GENL_HDRLEN, reply.size - NLMSG_HDRLEN - GENL_HDRLEN,
+				       take_family, ret);
 }
 
 void rd_opener_find_families(struct opener_names *names, struct rd_source *host)
@@ -118,23 +118,23 @@ static bool is_generic_get(const struct opener_names *names, const struct nlmsgh
 	return false;
 }
 
-bool rd_opener_may_request(const struct opener_names *names, const struct rd_question *question)
+bool rd_opener_may_request(const struct opener_names *names, const struct rd_request *request)
 {
 	struct nlmsghdr head;
 
-	if (!names->host || rd_nlrequest_check(question->data, question->size, NULL) < 0)
+	if (!names->host || rd_nlrequest_check(request->data, request->size, NULL) < 0)
 		return false;
-	memcpy(&head, question->data, sizeof(head));
-	switch (question->protocol) {
+	memcpy(&head, request->data, sizeof(head));
+	switch (request->protocol) {
 	case NETLINK_ROUTE:
-		return is_route_get(question, &head);
+		return is_route_get(request, &head);
 	case NETLINK_NETFILTER:
 		return head.nlmsg_type == (NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETCHAIN) ||
 		       head.nlmsg_type == (NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETRULE);
 	case NETLINK_RDMA:
 		return is_rdma_get(head.nlmsg_type);
 	case NETLINK_GENERIC:
-		return question->size > NLMSG_HDRLEN && is_generic_get(names, &head, question->data[NLMSG_HDRLEN]);
+		return request->size > NLMSG_HDRLEN && is_generic_get(names, &head, request->data[NLMSG_HDRLEN]);
 	}
 	return false;
 }

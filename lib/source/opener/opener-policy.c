@@ -158,41 +158,41 @@ static bool is_process_file(const struct opener_names *names, const char *path)
 }
 
 /* stat only, not opened: opening an issm* device makes its port announce a subnet manager. */
-static bool is_device(const struct rd_question *question, const char *path)
+static bool is_device(const struct rd_request *request, const char *path)
 {
-	return (question->op == RD_OP_RDEV || question->op == RD_OP_INO || question->op == RD_OP_MODE) &&
+	return (request->op == RD_OP_RDEV || request->op == RD_OP_INO || request->op == RD_OP_MODE) &&
 	       (is_within(path, "/dev/infiniband") || strcmp(path, "/dev/null") == 0);
 }
 
-static bool is_host_path(const struct opener_names *names, const struct rd_question *question, const char *path)
+static bool is_host_path(const struct opener_names *names, const struct rd_request *request, const char *path)
 {
 	/* Interfaces and control groups may have any name, but are directories. */
-	if (!is_plain(path) || (question->op == RD_OP_READ && is_closed(path)))
+	if (!is_plain(path) || (request->op == RD_OP_READ && is_closed(path)))
 		return false;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(trees); i++)
 		if (is_within(path, trees[i]))
 			return true;
-	return is_one_of(path, exactly, RD_ARRAY_SIZE(exactly)) || is_device(question, path) || is_library(path) ||
+	return is_one_of(path, exactly, RD_ARRAY_SIZE(exactly)) || is_device(request, path) || is_library(path) ||
 	       is_process_file(names, path);
 }
 
-static bool may_ask_path(const struct opener_names *names, const struct rd_question *question)
+static bool may_ask_path(const struct opener_names *names, const struct rd_request *request)
 {
-	const char *path = (const char *)question->data;
+	const char *path = (const char *)request->data;
 
-	if (question->size == 0 || path[question->size - 1] || strlen(path) + 1 != question->size)
+	if (request->size == 0 || path[request->size - 1] || strlen(path) + 1 != request->size)
 		return false;
-	if (question->op == RD_OP_READ && (rd_opener_find(names, RD_OPENER_INPUT, path) || in_folder(names, path)))
+	if (request->op == RD_OP_READ && (rd_opener_find(names, RD_OPENER_INPUT, path) || in_folder(names, path)))
 		return true;
-	if (question->op == RD_OP_LIST && rd_opener_find(names, RD_OPENER_FOLDER, path))
+	if (request->op == RD_OP_LIST && rd_opener_find(names, RD_OPENER_FOLDER, path))
 		return true;
 	/* Directories with the tables of the program. */
-	if (question->op == RD_OP_LINK && strcmp(path, "/proc/self/exe") == 0)
+	if (request->op == RD_OP_LINK && strcmp(path, "/proc/self/exe") == 0)
 		return true;
-	return names->host && is_host_path(names, question, path);
+	return names->host && is_host_path(names, request, path);
 }
 
-bool rd_opener_may_ask(const struct opener_names *names, const struct rd_question *question)
+bool rd_opener_may_ask(const struct opener_names *names, const struct rd_request *request)
 {
-	return question->op == RD_OP_NETLINK ? rd_opener_may_request(names, question) : may_ask_path(names, question);
+	return request->op == RD_OP_NETLINK ? rd_opener_may_request(names, request) : may_ask_path(names, request);
 }

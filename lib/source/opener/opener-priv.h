@@ -9,7 +9,7 @@
 #include "source/shared/mad.h"
 
 enum opener_verb {
-	OPENER_ASK,    /* data: a struct rd_question with its data. Reply: bytes or a number */
+	OPENER_ASK,    /* data: a struct rd_request with its data. Reply: bytes or a number */
 	OPENER_OPEN,   /* data: path, path below it. Reply: a descriptor */
 	OPENER_WALK,   /* data: path. Reply: bytes */
 	OPENER_UPDATE, /* data: path. Reply: a descriptor */
@@ -79,7 +79,7 @@ struct opener_names {
 	size_t n, cap;
 	bool host;			    /* facts of this host may be requested */
 	uint16_t families[OPENER_FAMILIES]; /* numbers of generic netlink families; 0: not known */
-	pid_t asker;			    /* the process that forked the opener */
+	pid_t requester;		    /* the process that forked the opener */
 };
 
 /* The name of this use for `path`; NULL: none. */
@@ -89,8 +89,8 @@ const struct opener_name *rd_opener_find(const struct opener_names *names, enum 
 int rd_opener_share_identities(struct opener_names *names);
 
 /* Whether the request is permitted; the second function for netlink requests. */
-bool rd_opener_may_ask(const struct opener_names *names, const struct rd_question *question);
-bool rd_opener_may_request(const struct opener_names *names, const struct rd_question *question);
+bool rd_opener_may_ask(const struct opener_names *names, const struct rd_request *request);
+bool rd_opener_may_request(const struct opener_names *names, const struct rd_request *request);
 
 /* Fills names->families. */
 void rd_opener_find_families(struct opener_names *names, struct rd_source *host);

@@ -39,7 +39,7 @@ struct server {
 };
 
 /* A reply: message, bytes and descriptor. Owned. */
-struct answer {
+struct reply {
 	struct opener_message message;
 	struct rd_bytes bytes;
 	int fd; /* -1: none */
@@ -64,12 +64,11 @@ static int open_input(const struct opener_name *name, struct rd_err *err)
 }
 
 /* Reads a file of the command line, or from the host. */
-static int put_question(struct server *server, const struct rd_question *question, struct answer *ret,
-			struct rd_err *err)
+static int put_question(struct server *server, const struct rd_request *request, struct reply *ret, struct rd_err *err)
 {
-	const char *path = (const char *)question->data;
+	const char *path = (const char *)request->data;
 	const struct opener_name *name =
-		question->op == RD_OP_READ ? rd_opener_find(&server->names, RD_OPENER_INPUT, path) : NULL;
+		request->op == RD_OP_READ ? rd_opener_find(&server->names, RD_OPENER_INPUT, path) : NULL;
 	_cleanup_close_ int fd = -1;
 	int r;
 
@@ -80,32 +79,32 @@ static int put_question(struct server *server, const struct rd_question *questio
 		r = rd_read_fd(fd, RD_FILE_MAX, &ret->bytes);
 		return r < 0 ? rd_err_set(err, -r, path, "cannot read") : 0;
 	}
-	r = rd_question_put(server->host, question, &ret->bytes, &ret->message.number, err);
+	r = rd_request_put(server->host, request, &ret->bytes, &ret->message.number, err);
 	/* Memory keys: no parser needs them. */
-	if (r >= 0 && question->op == RD_OP_NETLINK)
-		rd_scrub_messages(question->protocol, &ret->bytes);
+	if (r >= 0 && request->op == RD_OP_NETLINK)
+		rd_scrub_messages(request->protocol, &ret->bytes);
 	return r;
 }
 
-static int serve_ask(struct server *server, const char *data, size_t size, struct answer *ret, struct rd_err *err)
+static int serve_ask(struct server *server, const char *data, size_t size, struct reply *ret, struct rd_err *err)
 {
-	_cleanup_free_ struct rd_question *question = rd_alloc(1, size + 1);
+	_cleanup_free_ struct rd_request *request = rd_alloc(1, size + 1);
 	int r;
 
-	memcpy(question, data, size);
-	if (size < sizeof(*question) || question->size != size - sizeof(*question))
+	memcpy(request, data, size);
+	if (size < sizeof(*request) || request->size != size - sizeof(*request))
 		return rd_err_set(err, EBADMSG, "opener", "malformed request");
 	r = open_host(server, err);
 	if (r < 0)
 		return r;
-	if (question->op == RD_OP_NETLINK && question->protocol == NETLINK_GENERIC && !server->families_asked) {
+	if (request->op == RD_OP_NETLINK && request->protocol == NETLINK_GENERIC && !server->families_asked) {
 		server->families_asked = true;
 		rd_opener_find_families(&server->names, server->host);
 	}
-	if (!rd_opener_may_ask(&server->names, question))
-		return rd_err_set(err, EPERM, question->op == RD_OP_NETLINK ? "netlink" : (char *)question->data,
+	if (!rd_opener_may_ask(&server->names, request))
+		return rd_err_set(err, EPERM, request->op == RD_OP_NETLINK ? "netlink" : (char *)request->data,
 				  "a process that dropped its privileges must not read this");
-	return put_question(server, question, ret, err);
+	return put_question(server, request, ret, err);
 }
 
 /* "rdmadiag-….tar.zst", the default file name of capture. */
@@ -132,8 +131,7 @@ static int find_output(const struct server *server, const char *path, bool repla
 	return rd_err_set(err, EPERM, path, "not a file of the command line");
 }
 
-static int serve_open(struct server *server, const char *path, const char *inside, struct answer *ret,
-		      struct rd_err *err)
+static int serve_open(struct server *server, const char *path, const char *inside, struct reply *ret, struct rd_err *err)
 {
 	const struct opener_name *name = rd_opener_find(&server->names, RD_OPENER_INPUT, path);
 	_cleanup_close_ int fd = -1;
@@ -147,9 +145,9 @@ static int serve_open(struct server *server, const char *path, const char *insid
 	return ret->fd < 0 ? rd_err_set(err, -ret->fd, inside, "cannot open in the bundle") : 0;
 }
 
-static int serve_walk(struct server *server, const char *path, struct answer *ret, struct rd_err *err)
+static int serve_walk(struct server *server, const char *path, struct reply *ret, struct rd_err *err)
 {
-	struct answer opened = { .fd = -1 };
+	struct reply opened = { .fd = -1 };
 	int r = serve_open(server, path, "", &opened, err);
 
 	if (r < 0)
@@ -159,7 +157,7 @@ static int serve_walk(struct server *server, const char *path, struct answer *re
 	return r < 0 ? rd_err_set(err, -r, path, "cannot read the directory") : 0;
 }
 
-static int serve_update(struct server *server, const char *path, struct answer *ret, struct rd_err *err)
+static int serve_update(struct server *server, const char *path, struct reply *ret, struct rd_err *err)
 {
 	const char *name;
 	int r = find_output(server, path, true, &name, err);
@@ -177,7 +175,7 @@ static void abandon(struct server *server)
 	server->writing = false;
 }
 
-static int serve_create(struct server *server, const char *path, bool replace, struct answer *ret, struct rd_err *err)
+static int serve_create(struct server *server, const char *path, bool replace, struct reply *ret, struct rd_err *err)
 {
 	const char *name;
 	int r = find_output(server, path, replace, &name, err);
@@ -241,7 +239,7 @@ static void serve_leave(struct server *server, pid_t pid)
 static _Noreturn void live(int sock, const struct opener_names *names, pid_t parent_pid, bool is_fork);
 
 /* The fork serves the child. */
-static int serve_fork(struct server *server, struct answer *ret, struct rd_err *err)
+static int serve_fork(struct server *server, struct reply *ret, struct rd_err *err)
 {
 	int ends[2];
 	pid_t self, child;
@@ -275,8 +273,7 @@ static struct rd_mads **mads_of(struct server *server, uint64_t handle)
 	return handle < MADS_MAX && server->mads[handle] ? &server->mads[handle] : NULL;
 }
 
-static int serve_mad_open(struct server *server, const char *ibdev, uint64_t port, struct answer *ret,
-			  struct rd_err *err)
+static int serve_mad_open(struct server *server, const char *ibdev, uint64_t port, struct reply *ret, struct rd_err *err)
 {
 	uint64_t handle = 0;
 
@@ -307,7 +304,7 @@ static int serve_mad_send(struct rd_mads *mads, const void *data, size_t size, s
 	return mads->ops->send(mads, &timed.mad, (unsigned)timed.ms, err);
 }
 
-static int serve_mad_receive(struct rd_mads *mads, const void *data, size_t size, struct answer *ret, struct rd_err *err)
+static int serve_mad_receive(struct rd_mads *mads, const void *data, size_t size, struct reply *ret, struct rd_err *err)
 {
 	struct rd_mad mad;
 	int32_t ms;
@@ -323,7 +320,7 @@ static int serve_mad_receive(struct rd_mads *mads, const void *data, size_t size
 }
 
 /* Only if the command reads this host. */
-static int serve_mad(struct server *server, const struct opener_message *request, const char *data, struct answer *ret,
+static int serve_mad(struct server *server, const struct opener_message *request, const char *data, struct reply *ret,
 		     struct rd_err *err)
 {
 	struct rd_mads **mads = mads_of(server, request->number);
@@ -348,17 +345,17 @@ static int serve_mad(struct server *server, const struct opener_message *request
 }
 
 /* Only for a process that the client started, or that we started for it. */
-static int serve_look(const struct server *server, pid_t pid, struct answer *ret)
+static int serve_look(const struct server *server, pid_t pid, struct reply *ret)
 {
 	struct rd_child_state state = { 0 };
 
-	if (rd_process_descends(pid, server->names.asker))
+	if (rd_process_descends(pid, server->names.requester))
 		rd_process_look(pid, &state);
 	return rd_bytes_copy(&state, sizeof(state), &ret->bytes);
 }
 
 /* `data` ends with two NULs. */
-static int serve(struct server *server, const struct opener_message *request, const char *data, struct answer *ret,
+static int serve(struct server *server, const struct opener_message *request, const char *data, struct reply *ret,
 		 struct rd_err *err)
 {
 	switch ((enum opener_verb)request->what) {
@@ -399,7 +396,7 @@ static int serve(struct server *server, const struct opener_message *request, co
 static int answer_one(struct server *server)
 {
 	_cleanup_free_ char *data = NULL;
-	struct answer answer = { .fd = -1 };
+	struct reply reply = { .fd = -1 };
 	struct opener_message request = { 0 };
 	struct rd_err err = { 0 };
 	int r = rd_opener_receive(server->sock, &request, NULL);
@@ -410,13 +407,13 @@ static int answer_one(struct server *server)
 	r = rd_opener_data(server->sock, data, request.size);
 	if (r < 0)
 		return r;
-	r = serve(server, &request, data, &answer, &err);
-	answer.message.what = r;
-	answer.message.size = r < 0 ? sizeof(err) : answer.bytes.size;
-	r = rd_opener_send(server->sock, &answer.message, r < 0 ? (void *)&err : answer.bytes.data, answer.fd);
-	rd_bytes_deinit(&answer.bytes);
-	if (answer.fd >= 0)
-		close(answer.fd);
+	r = serve(server, &request, data, &reply, &err);
+	reply.message.what = r;
+	reply.message.size = r < 0 ? sizeof(err) : reply.bytes.size;
+	r = rd_opener_send(server->sock, &reply.message, r < 0 ? (void *)&err : reply.bytes.data, reply.fd);
+	rd_bytes_deinit(&reply.bytes);
+	if (reply.fd >= 0)
+		close(reply.fd);
 	return r;
 }
 
@@ -468,5 +465,5 @@ static _Noreturn void live(int sock, const struct opener_names *names, pid_t par
 
 void rd_opener_serve(int sock, const struct opener_names *names)
 {
-	live(sock, names, names->asker, false);
+	live(sock, names, names->requester, false);
 }

@@ -44,7 +44,7 @@ int rd_opener_start(bool host, struct rd_err *err)
 	int r;
 
 	named.host = host;
-	named.asker = getpid();
+	named.requester = getpid();
 	r = rd_opener_share_identities(&named);
 	if (r < 0)
 		return rd_err_set(err, -r, "opener process", "cannot start");
@@ -89,9 +89,9 @@ static int set_lost(int r, struct rd_err *err)
 	return rd_err_set(err, -r, "opener process", "has ended: no more files can be opened");
 }
 
-static int take_bytes(struct opener_message *answer, struct rd_bytes *ret, struct rd_err *err)
+static int take_bytes(struct opener_message *reply, struct rd_bytes *ret, struct rd_err *err)
 {
-	struct rd_bytes bytes = { .data = malloc(answer->size + 1), .size = answer->size };
+	struct rd_bytes bytes = { .data = malloc(reply->size + 1), .size = reply->size };
 	int r;
 
 	if (!bytes.data) {
@@ -226,20 +226,20 @@ void rd_opener_look(pid_t pid, struct rd_child_state *ret)
 		memcpy(ret, bytes.data, sizeof(*ret));
 }
 
-static int request_fact(struct rd_asking *asking, const struct rd_question *head, const char *object, const void *data,
-			struct rd_bytes *ret, uint64_t *number, struct rd_err *err)
+static int request_fact(struct rd_forwarder *forwarder, const struct rd_request *head, const char *object,
+			const void *data, struct rd_bytes *ret, uint64_t *number, struct rd_err *err)
 {
 	struct opener_message message = { .what = OPENER_ASK, .size = sizeof(*head) + head->size };
-	_cleanup_free_ uint8_t *question = NULL;
+	_cleanup_free_ uint8_t *request = NULL;
 	int r;
 
-	(void)asking;
+	(void)forwarder;
 	if (message.size > OPENER_REQUEST_MAX)
 		return rd_err_set(err, EFBIG, object, "request too long");
-	question = rd_alloc(1, message.size);
-	memcpy(question, head, sizeof(*head));
-	memcpy(question + sizeof(*head), data, head->size);
-	r = rd_opener_request(&message, question, NULL, ret, err);
+	request = rd_alloc(1, message.size);
+	memcpy(request, head, sizeof(*head));
+	memcpy(request + sizeof(*head), data, head->size);
+	r = rd_opener_request(&message, request, NULL, ret, err);
 	if (!r && number)
 		*number = message.number;
 	return r;
@@ -261,16 +261,16 @@ static void close_source(struct rd_source *src)
 
 int rd_opener_source(struct rd_source **ret, struct rd_err *err)
 {
-	struct rd_asking *asking = calloc(1, sizeof(*asking));
+	struct rd_forwarder *forwarder = calloc(1, sizeof(*forwarder));
 
-	if (!asking)
+	if (!forwarder)
 		return rd_err_set(err, ENOMEM, "host", "no memory for a source");
-	rd_asking_init(asking, "live");
-	asking->ask = request_fact;
-	asking->ops.now = now;
-	asking->ops.close = close_source;
-	asking->ops.mad_ports = rd_opener_mad_ports;
-	asking->ops.mad_open = rd_opener_mad_open;
-	*ret = &asking->src;
+	rd_forwarder_init(forwarder, "live");
+	forwarder->forward = request_fact;
+	forwarder->ops.now = now;
+	forwarder->ops.close = close_source;
+	forwarder->ops.mad_ports = rd_opener_mad_ports;
+	forwarder->ops.mad_open = rd_opener_mad_open;
+	*ret = &forwarder->src;
 	return 0;
 }

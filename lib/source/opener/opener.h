@@ -11,7 +11,7 @@
 #define RD_SOURCE_OPENER_H
 
 #include "source/opener/child.h"
-#include "source/shared/question.h"
+#include "source/shared/request.h"
 
 enum rd_opener_use {
 	RD_OPENER_INPUT,    /* a file or directory to read */

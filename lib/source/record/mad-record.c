@@ -14,13 +14,13 @@
 #define DATA_AT 64
 #define KEY_SIZE 8
 
-/* A record of a response file, in host byte order; followed by `asked` bytes of the request and `answered` bytes of the response,
+/* A record of a response file, in host byte order; followed by `queried` bytes of the request and `replied` bytes of the response,
  * each without trailing zeros. The transaction ID is zero in both. */
 struct record {
 	uint64_t latency_ns;
 	int32_t status;
 	uint16_t lid, size;
-	uint16_t asked, answered;
+	uint16_t queried, replied;
 	uint8_t gid[16]; /* of the destination, if it has one */
 	uint8_t pad[4];
 };
@@ -35,7 +35,7 @@ struct open_ask {
 struct recorder {
 	struct rd_mads mads;
 	struct rd_mads *inner;
-	struct open_ask *asks;
+	struct open_ask *queries;
 	size_t n, cap;
 	struct rd_buf *log;
 	rd_mad_kept_fn *kept;
@@ -70,37 +70,37 @@ static int recorder_send(struct rd_mads *mads, const struct rd_mad *mad, unsigne
 {
 	struct recorder *recorder = recorder_of(mads);
 	struct rd_mads *inner = recorder->inner;
-	int r = rd_grow(&recorder->asks, &recorder->cap, recorder->n + 1, sizeof(*recorder->asks));
+	int r = rd_grow(&recorder->queries, &recorder->cap, recorder->n + 1, sizeof(*recorder->queries));
 
 	if (r < 0)
 		return rd_err_set(err, ENOMEM, "MAD", "no memory for the recording");
 	r = inner->ops->send(inner, mad, timeout_ms, err);
 	if (r == 0)
-		recorder->asks[recorder->n++] = (struct open_ask){ mad->tid, inner->ops->now(inner), *mad };
+		recorder->queries[recorder->n++] = (struct open_ask){ mad->tid, inner->ops->now(inner), *mad };
 	return r;
 }
 
-static void keep_response(struct recorder *recorder, const struct open_ask *ask, const struct rd_mad *answer)
+static void keep_response(struct recorder *recorder, const struct open_ask *query, const struct rd_mad *answer)
 {
 	struct record record = {
-		.latency_ns = recorder->inner->ops->now(recorder->inner) - ask->sent_ns,
+		.latency_ns = recorder->inner->ops->now(recorder->inner) - query->sent_ns,
 		.status = answer->status,
-		.lid = ask->mad.dest.lid,
+		.lid = query->mad.dest.lid,
 		.size = (uint16_t)answer->size,
 	};
 	uint8_t question[RD_MAD_SIZE], data[RD_MAD_SIZE];
 
-	memcpy(record.gid, ask->mad.dest.gid, sizeof(record.gid));
-	memcpy(question, ask->mad.data, sizeof(question));
+	memcpy(record.gid, query->mad.dest.gid, sizeof(record.gid));
+	memcpy(question, query->mad.data, sizeof(question));
 	memcpy(data, answer->data, sizeof(data));
 	clear_key(data);
 	clear_tid(question);
 	clear_tid(data);
-	record.asked = (uint16_t)used(question, sizeof(question));
-	record.answered = (uint16_t)used(data, sizeof(data));
+	record.queried = (uint16_t)used(question, sizeof(question));
+	record.replied = (uint16_t)used(data, sizeof(data));
 	rd_buf_add(recorder->log, &record, sizeof(record));
-	rd_buf_add(recorder->log, question, record.asked);
-	rd_buf_add(recorder->log, data, record.answered);
+	rd_buf_add(recorder->log, question, record.queried);
+	rd_buf_add(recorder->log, data, record.replied);
 }
 
 static int recorder_recv(struct rd_mads *mads, struct rd_mad *ret, int timeout_ms, struct rd_err *err)
@@ -109,9 +109,9 @@ static int recorder_recv(struct rd_mads *mads, struct rd_mad *ret, int timeout_m
 	int r = recorder->inner->ops->recv(recorder->inner, ret, timeout_ms, err);
 
 	for (size_t i = 0; r > 0 && i < recorder->n; i++)
-		if (recorder->asks[i].tid == ret->tid) {
-			keep_response(recorder, &recorder->asks[i], ret);
-			recorder->asks[i] = recorder->asks[--recorder->n];
+		if (recorder->queries[i].tid == ret->tid) {
+			keep_response(recorder, &recorder->queries[i], ret);
+			recorder->queries[i] = recorder->queries[--recorder->n];
 			break;
 		}
 	return r;
@@ -128,7 +128,7 @@ static void recorder_close(struct rd_mads *mads)
 
 	recorder->kept(recorder->arg, recorder->log);
 	rd_mads_closep(&recorder->inner);
-	free(recorder->asks);
+	free(recorder->queries);
 	free(recorder);
 }
 
@@ -173,12 +173,12 @@ static struct teller *teller_of(struct rd_mads *mads)
 	return (struct teller *)mads;
 }
 
-static uint64_t hash_of(uint16_t lid, const uint8_t gid[16], const uint8_t *question, size_t asked)
+static uint64_t hash_of(uint16_t lid, const uint8_t gid[16], const uint8_t *question, size_t queried)
 {
 	uint64_t hash = rd_hash(RD_HASH, &lid, sizeof(lid));
 
 	hash = rd_hash(hash, gid, 16);
-	return rd_hash(hash, question, asked);
+	return rd_hash(hash, question, queried);
 }
 
 /* Returns a recorded response, or a timeout. */
@@ -194,7 +194,7 @@ static struct coming replay_response(struct teller *teller, const struct told *t
 	coming.at_ns = teller->now_ns + record.latency_ns;
 	coming.mad.status = record.status;
 	coming.mad.size = record.size;
-	memcpy(coming.mad.data, teller->file.data + told->at + sizeof(record) + record.asked, record.answered);
+	memcpy(coming.mad.data, teller->file.data + told->at + sizeof(record) + record.queried, record.replied);
 	return coming;
 }
 
@@ -281,15 +281,15 @@ static int index_file(struct teller *teller)
 			return -EBADMSG;
 		memcpy(&record, data, sizeof(record));
 		left -= sizeof(record);
-		if (record.asked > RD_MAD_SIZE || record.answered > RD_MAD_SIZE || record.size > RD_MAD_SIZE ||
-		    record.status < 0 || (size_t)record.asked + record.answered > left ||
+		if (record.queried > RD_MAD_SIZE || record.replied > RD_MAD_SIZE || record.size > RD_MAD_SIZE ||
+		    record.status < 0 || (size_t)record.queried + record.replied > left ||
 		    record.latency_ns > UINT64_C(1000000000) * 3600)
 			return -EBADMSG;
 		if (rd_grow(&teller->told, &teller->cap, teller->n + 1, sizeof(*teller->told)) < 0)
 			return -ENOMEM;
 		teller->told[teller->n++] =
-			(struct told){ hash_of(record.lid, record.gid, data + sizeof(record), record.asked), at };
-		at += sizeof(record) + record.asked + record.answered;
+			(struct told){ hash_of(record.lid, record.gid, data + sizeof(record), record.queried), at };
+		at += sizeof(record) + record.queried + record.replied;
 	}
 	if (teller->n)
 		qsort(teller->told, teller->n, sizeof(*teller->told), compare_told);

@@ -78,11 +78,11 @@ static void add_hash(const char *key, uint64_t hash, struct rd_buf *out)
 	rd_buf_printf(out, "\"%s\":\"%016llx\"", key, (unsigned long long)hash);
 }
 
-static void add_answer(struct rd_tree *tree, const struct rd_request *request, bool first, struct rd_buf *out)
+static void add_answer(struct rd_tree *tree, const struct rd_recorded_request *request, bool first, struct rd_buf *out)
 {
 	const struct rd_node *node = rd_tree_node(tree, request->node);
 	struct rd_node_more *more = node->more;
-	int code = more ? more->code[request->ask] : 0;
+	int code = more ? more->code[request->query] : 0;
 
 	if (code) {
 		const char *name = rd_errno_name(code);
@@ -96,37 +96,37 @@ static void add_answer(struct rd_tree *tree, const struct rd_request *request, b
 	}
 	if (!more)
 		return;
-	switch (request->ask) {
-	case RD_ASK_READ:
+	switch (request->query) {
+	case RD_QUERY_READ:
 		break;
-	case RD_ASK_LIST:
+	case RD_QUERY_LIST:
 		if (!first || !lists_members(tree, request->node, &more->names))
 			add_names(&more->names, out);
 		break;
-	case RD_ASK_LINK:
+	case RD_QUERY_LINK:
 		if (more->target) {
 			rd_buf_str(out, ",\"target\":");
 			rd_json_add_text(out, more->target);
 		}
 		break;
-	case RD_ASK_RDEV:
-	case RD_ASK_INO:
-	case RD_ASK_MODE:
-		rd_buf_printf(out, ",\"value\":%llu", (unsigned long long)*rd_node_value(more, request->ask));
+	case RD_QUERY_RDEV:
+	case RD_QUERY_INO:
+	case RD_QUERY_MODE:
+		rd_buf_printf(out, ",\"value\":%llu", (unsigned long long)*rd_node_value(more, request->query));
 		break;
-	case RD_ASKS:
+	case RD_QUERIES:
 		break;
 	}
 }
 
-static int add_request(const struct rd_record_sample *sample, const struct rd_request *request, bool first,
+static int add_request(const struct rd_record_sample *sample, const struct rd_recorded_request *request, bool first,
 		       struct rd_buf *out)
 {
 	_cleanup_free_ char *path = rd_tree_path(sample->tree, RD_TREE_TOP, request->node);
 
 	if (!path)
 		return -ENOMEM;
-	rd_buf_printf(out, "{\"ask\":\"%s\",\"path\":", rd_ask_names[request->ask]);
+	rd_buf_printf(out, "{\"ask\":\"%s\",\"path\":", rd_query_names[request->query]);
 	/* "root/sys/…" becomes "/sys/…", "nl/route/…" becomes "route/…". */
 	if (strncmp(path, "root", 4) == 0)
 		rd_json_add_text(out, path[4] ? path + 4 : "/");

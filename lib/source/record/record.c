@@ -39,13 +39,13 @@ void rd_recording_deinit(struct rd_recording *recording)
 	*recording = (struct rd_recording){ 0 };
 }
 
-int rd_record_sample_log(struct rd_record_sample *sample, uint32_t node, enum rd_ask ask, uint64_t at_ns)
+int rd_record_sample_log(struct rd_record_sample *sample, uint32_t node, enum rd_query query, uint64_t at_ns)
 {
 	int r = rd_grow(&sample->requests, &sample->cap_requests, sample->n_requests + 1, sizeof(*sample->requests));
 
 	if (r < 0)
 		return r;
-	sample->requests[sample->n_requests++] = (struct rd_request){ node, ask, at_ns };
+	sample->requests[sample->n_requests++] = (struct rd_recorded_request){ node, query, at_ns };
 	return 0;
 }
 
@@ -59,14 +59,14 @@ static bool names_equal(const struct rd_names *a, const struct rd_names *b)
 	return true;
 }
 
-static int code_of(const struct rd_node *node, enum rd_ask ask)
+static int code_of(const struct rd_node *node, enum rd_query query)
 {
-	return node->more ? node->more->code[ask] : 0;
+	return node->more ? node->more->code[query] : 0;
 }
 
-static bool asked_of(const struct rd_node *node, enum rd_ask ask)
+static bool asked_of(const struct rd_node *node, enum rd_query query)
 {
-	return (node->more && node->more->asked[ask]) || (ask == RD_ASK_READ && node->type == RD_NODE_FILE);
+	return (node->more && node->more->queried[query]) || (query == RD_QUERY_READ && node->type == RD_NODE_FILE);
 }
 
 static bool same_bytes(const struct rd_node *a, const struct rd_node *b)
@@ -74,26 +74,26 @@ static bool same_bytes(const struct rd_node *a, const struct rd_node *b)
 	return a->type == b->type && a->size == b->size && (a->size == 0 || memcmp(a->data, b->data, a->size) == 0);
 }
 
-static bool same_answer(const struct rd_node *a, const struct rd_node *b, enum rd_ask ask)
+static bool same_answer(const struct rd_node *a, const struct rd_node *b, enum rd_query query)
 {
-	if (!asked_of(a, ask) || code_of(a, ask) != code_of(b, ask))
+	if (!asked_of(a, query) || code_of(a, query) != code_of(b, query))
 		return false;
-	if (code_of(a, ask))
+	if (code_of(a, query))
 		return true;
-	switch (ask) {
-	case RD_ASK_READ:
+	switch (query) {
+	case RD_QUERY_READ:
 		return same_bytes(a, b);
-	case RD_ASK_LIST:
+	case RD_QUERY_LIST:
 		return names_equal(&a->more->names, &b->more->names);
-	case RD_ASK_LINK:
+	case RD_QUERY_LINK:
 		if (a->more->target || b->more->target)
 			return a->more->target && b->more->target && strcmp(a->more->target, b->more->target) == 0;
 		return same_bytes(a, b);
-	case RD_ASK_RDEV:
-	case RD_ASK_INO:
-	case RD_ASK_MODE:
-		return *rd_node_value(a->more, ask) == *rd_node_value(b->more, ask);
-	case RD_ASKS:
+	case RD_QUERY_RDEV:
+	case RD_QUERY_INO:
+	case RD_QUERY_MODE:
+		return *rd_node_value(a->more, query) == *rd_node_value(b->more, query);
+	case RD_QUERIES:
 		break;
 	}
 	return false;
@@ -182,15 +182,15 @@ int rd_record_sample_changes(struct rd_record_sample *before, struct rd_record_s
 	ret->realtime_ns = now->realtime_ns;
 	ret->monotonic_ns = now->monotonic_ns;
 	for (size_t i = 0; !r && i < now->n_requests; i++) {
-		const struct rd_request *request = &now->requests[i];
+		const struct rd_recorded_request *request = &now->requests[i];
 		uint32_t old = same_path(now->tree, request->node, before->tree), copy;
 
-		if (old &&
-		    same_answer(rd_tree_node(before->tree, old), rd_tree_node(now->tree, request->node), request->ask))
+		if (old && same_answer(rd_tree_node(before->tree, old), rd_tree_node(now->tree, request->node),
+				       request->query))
 			continue;
 		r = copy_node(now->tree, request->node, ret->tree, &copy);
 		if (!r)
-			r = rd_record_sample_log(ret, copy, request->ask, request->at_ns);
+			r = rd_record_sample_log(ret, copy, request->query, request->at_ns);
 	}
 	if (!r)
 		r = copy_links(before, now, ret, now->root);

@@ -8,9 +8,9 @@
 #include "source/bundle/tree.h"
 
 /* In order of the requests. */
-struct rd_request {
+struct rd_recorded_request {
 	uint32_t node;
-	enum rd_ask ask;
+	enum rd_query query;
 	uint64_t at_ns; /* since the sample began */
 };
 
@@ -19,7 +19,7 @@ struct rd_record_sample {
 	struct rd_tree *tree;
 	uint32_t root, nl;
 	uint64_t realtime_ns, monotonic_ns;
-	struct rd_request *requests;
+	struct rd_recorded_request *requests;
 	size_t n_requests, cap_requests;
 };
 
@@ -33,7 +33,7 @@ void rd_recording_deinit(struct rd_recording *recording);
 
 int rd_record_sample_init(struct rd_record_sample *sample);
 void rd_record_sample_deinit(struct rd_record_sample *sample);
-int rd_record_sample_log(struct rd_record_sample *sample, uint32_t node, enum rd_ask ask, uint64_t at_ns);
+int rd_record_sample_log(struct rd_record_sample *sample, uint32_t node, enum rd_query query, uint64_t at_ns);
 
 /* The changes from `before` to `now`, as a separate sample. */
 int rd_record_sample_changes(struct rd_record_sample *before, struct rd_record_sample *now,

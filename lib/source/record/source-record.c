@@ -34,31 +34,31 @@ static struct rd_node *node_of(struct record *record, uint32_t node)
 	return rd_tree_node(record->now.tree, node);
 }
 
-static void log_request(struct record *record, uint32_t node, enum rd_ask ask)
+static void log_request(struct record *record, uint32_t node, enum rd_query query)
 {
 	uint64_t now = record->inner->ops->now(record->inner, CLOCK_MONOTONIC);
 
-	rd_record_sample_log(&record->now, node, ask, now - record->now.monotonic_ns);
+	rd_record_sample_log(&record->now, node, query, now - record->now.monotonic_ns);
 }
 
 /* Whether a reply is recorded already. */
-static bool known(struct record *record, uint32_t at, enum rd_ask ask)
+static bool known(struct record *record, uint32_t at, enum rd_query query)
 {
 	const struct rd_node *node = node_of(record, at);
 
-	if (node->more && node->more->asked[ask])
+	if (node->more && node->more->queried[query])
 		return true;
-	return ask == RD_ASK_READ && node->type == RD_NODE_FILE;
+	return query == RD_QUERY_READ && node->type == RD_NODE_FILE;
 }
 
-static int keep_code(struct record *record, uint32_t at, enum rd_ask ask, int code)
+static int keep_code(struct record *record, uint32_t at, enum rd_query query, int code)
 {
 	struct rd_node_more *more = rd_tree_more(record->now.tree, at);
 
 	if (!more)
 		return -ENOMEM;
-	more->asked[ask] = true;
-	more->code[ask] = code;
+	more->queried[query] = true;
+	more->code[query] = code;
 	return 0;
 }
 
@@ -199,16 +199,16 @@ static int find_node(struct record *record, const char *path, bool follow, uint3
 }
 
 /* 0: not recorded yet, read it from the inner source. */
-static int find_for(struct record *record, const char *path, bool follow, enum rd_ask ask, uint32_t *ret,
+static int find_for(struct record *record, const char *path, bool follow, enum rd_query query, uint32_t *ret,
 		    struct rd_err *err)
 {
 	int r = find_node(record, path, follow, ret);
 
 	if (r < 0)
 		return rd_err_set(err, -r, path, "cannot look up");
-	if (node_of(record, *ret)->missing && !known(record, *ret, ask)) {
-		log_request(record, *ret, ask);
-		r = keep_code(record, *ret, ask, ENOENT);
+	if (node_of(record, *ret)->missing && !known(record, *ret, query)) {
+		log_request(record, *ret, query);
+		r = keep_code(record, *ret, query, ENOENT);
 	}
 	return r < 0 ? rd_err_set(err, -r, path, "cannot record") : 0;
 }
@@ -218,13 +218,13 @@ static int record_read_file(struct rd_source *src, const char *path, struct rd_b
 	struct record *record = record_of(src);
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	uint32_t at;
-	int r = find_for(record, path, true, RD_ASK_READ, &at, err);
+	int r = find_for(record, path, true, RD_QUERY_READ, &at, err);
 
 	if (r < 0)
 		return r;
-	if (known(record, at, RD_ASK_READ))
+	if (known(record, at, RD_QUERY_READ))
 		return rd_node_read(record->now.tree, at, path, ret, err);
-	log_request(record, at, RD_ASK_READ);
+	log_request(record, at, RD_QUERY_READ);
 	r = rd_read_file(record->inner, path, &bytes, err);
 	/* The host changes while it is read; a directory stays a directory in the recording, and no path is both. */
 	if (r == 0 && node_of(record, at)->type == RD_NODE_DIR)
@@ -236,7 +236,7 @@ static int record_read_file(struct rd_source *src, const char *path, struct rd_b
 	if (r == -EISDIR && node_of(record, at)->type == RD_NODE_NONE)
 		node_of(record, at)->type = RD_NODE_DIR;
 	if (r < 0) {
-		keep_code(record, at, RD_ASK_READ, -r);
+		keep_code(record, at, RD_QUERY_READ, -r);
 		return r == -EFBIG ? rd_err_set(err, EFBIG, path, "cannot record") : r;
 	}
 	*ret = bytes;
@@ -249,18 +249,18 @@ static int record_list_dir(struct rd_source *src, const char *path, struct rd_na
 	struct record *record = record_of(src);
 	struct rd_node_more *more;
 	uint32_t at;
-	int r = find_for(record, path, true, RD_ASK_LIST, &at, err);
+	int r = find_for(record, path, true, RD_QUERY_LIST, &at, err);
 
 	if (r < 0)
 		return r;
-	if (!known(record, at, RD_ASK_LIST)) {
+	if (!known(record, at, RD_QUERY_LIST)) {
 		_cleanup_names_ struct rd_names names = { 0 };
 
-		log_request(record, at, RD_ASK_LIST);
+		log_request(record, at, RD_QUERY_LIST);
 		r = rd_list_dir(record->inner, path, &names, err);
 		if (r == 0 && node_of(record, at)->type == RD_NODE_FILE)
 			r = rd_err_set(err, ENOTDIR, path, "was a file before");
-		if (keep_code(record, at, RD_ASK_LIST, r < 0 ? -r : 0) < 0)
+		if (keep_code(record, at, RD_QUERY_LIST, r < 0 ? -r : 0) < 0)
 			return rd_err_set(err, ENOMEM, path, "cannot record");
 		if (r < 0)
 			return r;
@@ -287,18 +287,18 @@ static int record_read_link(struct rd_source *src, const char *path, char **ret,
 	struct record *record = record_of(src);
 	const struct rd_node *node;
 	uint32_t at;
-	int r = find_for(record, path, false, RD_ASK_LINK, &at, err);
+	int r = find_for(record, path, false, RD_QUERY_LINK, &at, err);
 
 	if (r < 0)
 		return r;
 	node = node_of(record, at);
-	if (!known(record, at, RD_ASK_LINK)) {
+	if (!known(record, at, RD_QUERY_LINK)) {
 		bool is_link = node->type == RD_NODE_LINK || (node->more && node->more->target);
 
-		log_request(record, at, RD_ASK_LINK);
+		log_request(record, at, RD_QUERY_LINK);
 		if (!is_link)
 			r = why_no_link(record, at, path, err);
-		if (keep_code(record, at, RD_ASK_LINK, r < 0 ? -r : 0) < 0)
+		if (keep_code(record, at, RD_QUERY_LINK, r < 0 ? -r : 0) < 0)
 			return rd_err_set(err, ENOMEM, path, "cannot record");
 		if (!is_link)
 			return r;
@@ -306,46 +306,46 @@ static int record_read_link(struct rd_source *src, const char *path, char **ret,
 	return rd_node_link(record->now.tree, at, path, ret, err);
 }
 
-static int ask_number(struct rd_source *src, const char *path, enum rd_ask ask, uint64_t *ret, struct rd_err *err)
+static int ask_number(struct rd_source *src, const char *path, enum rd_query query, uint64_t *ret, struct rd_err *err)
 {
 	struct record *record = record_of(src);
 	struct rd_node_more *more;
 	uint32_t at;
-	int r = find_for(record, path, true, ask, &at, err);
+	int r = find_for(record, path, true, query, &at, err);
 
 	if (r < 0)
 		return r;
-	if (!known(record, at, ask)) {
+	if (!known(record, at, query)) {
 		struct rd_source *inner = record->inner;
 		uint64_t value = 0;
 
-		log_request(record, at, ask);
-		r = ask == RD_ASK_RDEV ? inner->ops->stat_rdev(inner, path, &value, err) :
-		    ask == RD_ASK_INO  ? inner->ops->stat_ino(inner, path, &value, err) :
-					 inner->ops->stat_mode(inner, path, &value, err);
-		if (keep_code(record, at, ask, r < 0 ? -r : 0) < 0)
+		log_request(record, at, query);
+		r = query == RD_QUERY_RDEV ? inner->ops->stat_rdev(inner, path, &value, err) :
+		    query == RD_QUERY_INO  ? inner->ops->stat_ino(inner, path, &value, err) :
+					     inner->ops->stat_mode(inner, path, &value, err);
+		if (keep_code(record, at, query, r < 0 ? -r : 0) < 0)
 			return rd_err_set(err, ENOMEM, path, "cannot record");
 		if (r < 0)
 			return r;
 		more = rd_tree_more(record->now.tree, at);
-		*rd_node_value(more, ask) = value;
+		*rd_node_value(more, query) = value;
 	}
-	return rd_node_number(record->now.tree, at, path, ask, ret, err);
+	return rd_node_number(record->now.tree, at, path, query, ret, err);
 }
 
 static int record_stat_rdev(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
 {
-	return ask_number(src, path, RD_ASK_RDEV, ret, err);
+	return ask_number(src, path, RD_QUERY_RDEV, ret, err);
 }
 
 static int record_stat_ino(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
 {
-	return ask_number(src, path, RD_ASK_INO, ret, err);
+	return ask_number(src, path, RD_QUERY_INO, ret, err);
 }
 
 static int record_stat_mode(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
 {
-	return ask_number(src, path, RD_ASK_MODE, ret, err);
+	return ask_number(src, path, RD_QUERY_MODE, ret, err);
 }
 
 /* The request, padded, followed by the reply. */
@@ -380,19 +380,19 @@ static int record_netlink(struct rd_source *src, int protocol, const void *reque
 	if (r < 0)
 		return rd_err_set(err, -r, path, "cannot record");
 	node = node_of(record, at);
-	if (known(record, at, RD_ASK_READ)) {
-		if (node->more && node->more->code[RD_ASK_READ])
-			return rd_err_set(err, node->more->code[RD_ASK_READ], path, "recorded error");
+	if (known(record, at, RD_QUERY_READ)) {
+		if (node->more && node->more->code[RD_QUERY_READ])
+			return rd_err_set(err, node->more->code[RD_QUERY_READ], path, "recorded error");
 		if (rd_bytes_copy(node->data + NLMSG_ALIGN(size), node->size - NLMSG_ALIGN(size), ret) < 0)
 			return rd_err_set(err, ENOMEM, path, "no memory for the reply");
 		return 0;
 	}
-	log_request(record, at, RD_ASK_READ);
+	log_request(record, at, RD_QUERY_READ);
 	r = rd_netlink(record->inner, protocol, request, size, &answer, err);
 	rd_scrub_messages(protocol, &answer);
 	kept = keep_messages(record, at, request, size, &answer);
 	if (r < 0)
-		kept = keep_code(record, at, RD_ASK_READ, -r);
+		kept = keep_code(record, at, RD_QUERY_READ, -r);
 	if (kept < 0)
 		return rd_err_set(err, -kept, path, "cannot record");
 	if (r == 0) {
@@ -409,18 +409,18 @@ static int keep_file(struct record *record, const char *path, int r, const struc
 	int kept = rd_tree_enter(record->now.tree, record->now.root, path + 1, &at);
 
 	if (!kept)
-		log_request(record, at, RD_ASK_READ);
+		log_request(record, at, RD_QUERY_READ);
 	if (!kept && r == 0)
 		kept = rd_tree_set(record->now.tree, at, RD_NODE_FILE, bytes->data, bytes->size);
 	else if (!kept)
-		kept = keep_code(record, at, RD_ASK_READ, -r);
+		kept = keep_code(record, at, RD_QUERY_READ, -r);
 	return kept < 0 ? rd_err_set(err, -kept, path, "cannot record") : r;
 }
 
 static bool told_before(struct record *record, const char *path, uint32_t *ret)
 {
 	return rd_tree_resolve(record->now.tree, record->now.root, path, true, ret) == 0 &&
-	       known(record, *ret, RD_ASK_READ);
+	       known(record, *ret, RD_QUERY_READ);
 }
 
 static int record_mad_ports(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err)
@@ -440,7 +440,7 @@ static void keep_answers(void *arg, struct rd_buf *log)
 	struct record *record = arg;
 
 	if (log->failed || rd_tree_set(record->now.tree, record->mad_node, RD_NODE_FILE, log->data, log->len) < 0)
-		keep_code(record, record->mad_node, RD_ASK_READ, ENOMEM);
+		keep_code(record, record->mad_node, RD_QUERY_READ, ENOMEM);
 }
 
 /* Responses are recorded when the port is closed, which must be before the sample ends. */
@@ -465,7 +465,7 @@ static int record_mad_open(struct rd_source *src, const char *ibdev, unsigned po
 	if (at != record->mad_node)
 		rd_buf_deinit(&record->mad_log);
 	record->mad_node = at;
-	log_request(record, at, RD_ASK_READ);
+	log_request(record, at, RD_QUERY_READ);
 	r = rd_mads_record(inner, &record->mad_log, keep_answers, record, ret, err);
 	if (r < 0)
 		rd_mads_closep(&inner);

@@ -515,9 +515,9 @@ static int redact_sample(struct rd_redact *redact, struct rd_record_sample *samp
 	to.monotonic_ns = sample->monotonic_ns;
 	r = redact_below(&pass, RD_TREE_TOP);
 	for (size_t i = 0; !r && i < sample->n_requests; i++) {
-		const struct rd_request *request = &sample->requests[i];
+		const struct rd_recorded_request *request = &sample->requests[i];
 
-		r = rd_record_sample_log(&to, moved[request->node], request->ask, request->at_ns);
+		r = rd_record_sample_log(&to, moved[request->node], request->query, request->at_ns);
 	}
 	if (r < 0) {
 		rd_record_sample_deinit(&to);
