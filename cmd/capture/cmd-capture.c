@@ -132,7 +132,7 @@ static int check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 	return argc > 1 ? rd_err_set(err, EINVAL, argv[1], "capture writes only one file") : 0;
 }
 
-static int run(struct rd_ctx *ctx, int argc, char **argv)
+static int run_capture(struct rd_ctx *ctx, int argc, char **argv)
 {
 	struct capture_state *state = ctx->state;
 	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
@@ -193,5 +193,5 @@ const struct rd_cmd rd_cmd_capture = {
 	.n_columns = RD_CAPTURE_COLUMNS,
 	.state_size = sizeof(struct capture_state),
 	.check = check,
-	.run = run,
+	.run = run_capture,
 };
