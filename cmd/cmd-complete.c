@@ -256,7 +256,7 @@ static int print_tables(struct rd_ctx *ctx)
 	struct rd_report report;
 	int r;
 
-	rd_answer_init(ctx, &report);
+	rd_output_init(ctx, &report);
 	for (const struct rd_opt *opt = rd_global_opts; opt->name; opt++)
 		add_opt_row(options, NULL, opt);
 	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++) {
@@ -273,7 +273,7 @@ static int print_tables(struct rd_ctx *ctx)
 	ctx->globals.json = true;
 	rd_report_add(&report, commands);
 	rd_report_add(&report, options);
-	r = rd_answer_print(ctx, &report);
+	r = rd_output_print(ctx, &report);
 	rd_report_deinit(&report);
 	return r;
 }

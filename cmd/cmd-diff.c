@@ -100,7 +100,7 @@ static int compare(struct rd_ctx *ctx, void *arg)
 	if (!diff->repeat.looks && before->host && after.host && strcmp(before->host, after.host) != 0)
 		rd_warn(ctx, "the captures are of different hosts: %s and %s", before->host, after.host);
 	rd_repeat_head(ctx, &diff->repeat, after.time);
-	return rd_answer_print(ctx, &report);
+	return rd_output_print(ctx, &report);
 }
 
 static int check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)

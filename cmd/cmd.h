@@ -127,7 +127,7 @@ struct rd_ctx {
 	uint64_t given_globals;
 	const char *schema; /* of the JSON document; NULL: rdmadiag/<command>/1. A command may set it */
 	bool lines;	    /* the output is a stream of JSON lines. A command may set it */
-	bool answered;	    /* the JSON document, or the last line of the stream, has been printed */
+	bool printed;	    /* the JSON document, or the last line of the stream, has been printed */
 	int64_t deadline_ms; /* CLOCK_MONOTONIC time by which a file must be written; 0: no deadline. A command may set it */
 };
 
@@ -179,7 +179,7 @@ extern const struct rd_cmd *const rd_commands[]; /* in the order of help; NULL-t
 extern const struct rd_opt rd_global_opts[];
 
 /* "rdmadiag: object: message: errno text (ENAME)" on standard error, and the hint on a second line; all escaped. With
- * --json also the document (or the last line of the stream) with the error, unless ctx->answered. `ctx` may be NULL. Returns
+ * --json also the document (or the last line of the stream) with the error, unless ctx->printed. `ctx` may be NULL. Returns
  * RD_EXIT_UNKNOWN, so that a command can `return rd_fail(ctx, &err)`. */
 int rd_fail(struct rd_ctx *ctx, const struct rd_err *err);
 
@@ -190,7 +190,7 @@ int rd_fail_usage(const struct rd_cmd *cmd, const struct rd_err *err);
  * Whether reads of sysfs failed that rows of the report depend on; `listings`: only directories and links count. If so, prints
  * the first error on standard error and sets the status of the report to RD_EXIT_UNKNOWN.
  */
-bool rd_answer_incomplete(const struct rd_ctx *ctx, struct rd_report *report, bool listings);
+bool rd_output_incomplete(const struct rd_ctx *ctx, struct rd_report *report, bool listings);
 
 /* Fills `err` with the reason why a host has no RDMA device. `error`: rdma_error of struct rd_host. */
 void rd_no_rdma(int error, struct rd_err *err);
@@ -209,20 +209,20 @@ void rd_verbose(const struct rd_ctx *ctx, const char *fmt, ...) RD_PRINTF(2, 3);
 int rd_out(const struct rd_buf *buf);
 
 /* Fills the head of a document: host, time, source, and the schema of ctx. */
-void rd_answer_init(const struct rd_ctx *ctx, struct rd_report *report);
+void rd_output_init(const struct rd_ctx *ctx, struct rd_report *report);
 
 /* Prints the report in the format of the globals: a JSON document (a line if ctx->lines), metrics, or the first section as
  * a table; with --textfile writes its metrics there and prints no table. Returns report->status, or RD_EXIT_UNKNOWN with
  * a message printed. */
-int rd_answer_print(struct rd_ctx *ctx, const struct rd_report *report);
+int rd_output_print(struct rd_ctx *ctx, const struct rd_report *report);
 
 /* Prints the headline, sections as tables, one after the other, the findings and their fixes, then the notes; -o applies to the
  * first table. NULL report: tables only. Returns report->status, or RD_EXIT_UNKNOWN with a message printed. */
-int rd_answer_tables(struct rd_ctx *ctx, const struct rd_report *report, const struct rd_section *const *sections,
+int rd_output_tables(struct rd_ctx *ctx, const struct rd_report *report, const struct rd_section *const *sections,
 		     size_t n);
 
 /* Adds the findings and their fixes. */
-void rd_answer_findings(const struct rd_ctx *ctx, const struct rd_report *report, struct rd_buf *out);
+void rd_output_findings(const struct rd_ctx *ctx, const struct rd_report *report, struct rd_buf *out);
 
 /* The section with this key; NULL: not found. */
 const struct rd_section *rd_report_section(const struct rd_report *report, const char *key);
@@ -233,9 +233,9 @@ static inline bool rd_metrics_wanted(const struct rd_ctx *ctx)
 	return ctx->globals.openmetrics || ctx->globals.textfile;
 }
 
-/* With --textfile: writes the report's metrics there. rd_answer_print does so, too; this is for commands with their own
+/* With --textfile: writes the report's metrics there. rd_output_print does so, too; this is for commands with their own
  * output. 0 or -errno with `err` filled. */
-int rd_answer_textfile(const struct rd_ctx *ctx, const struct rd_report *report, struct rd_err *err);
+int rd_output_textfile(const struct rd_ctx *ctx, const struct rd_report *report, struct rd_err *err);
 
 #define RD_PROGRAM "rdmadiag"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Global options, command lookup, exit code. */
-#include "answer.h"
 #include "base/end.h"
 #include "base/library.h"
 #include "opts.h"
+#include "output.h"
 #include "privileges.h"
 #include "source/opener/opener.h"
 #include "source/shared/libmnl.h"

@@ -67,7 +67,7 @@ void record_file_begin(struct record_file *file, uint64_t time_ns)
 	if (!file->headed) {
 		struct rd_report report;
 
-		rd_answer_init(file->ctx, &report);
+		rd_output_init(file->ctx, &report);
 		rd_series_begin(file->format, report.host, time_ns, &head);
 		rd_report_deinit(&report);
 		rd_buf_add(&head, file->out.data, file->out.len);

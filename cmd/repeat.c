@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "repeat.h"
 
-#include "answer.h"
+#include "output.h"
 
 /* 0: another sample follows. */
 static int wait_next(struct rd_ctx *ctx, struct rd_repeat *repeat, void *arg)
@@ -29,7 +29,7 @@ int rd_repeat(struct rd_ctx *ctx, struct rd_repeat *repeat, double seconds, rd_l
 	}
 	rd_repeat_begin(repeat, seconds);
 	do {
-		ctx->answered = false;
+		ctx->printed = false;
 		status = look(ctx, arg);
 		repeat->looks++;
 	} while (status >= 0 && rd_repeat_wanted(repeat) && repeat->looks != repeat->count && !rd_out_failure() &&

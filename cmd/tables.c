@@ -13,14 +13,14 @@ const struct rd_section *rd_report_section(const struct rd_report *report, const
 	return NULL;
 }
 
-void rd_answer_findings(const struct rd_ctx *ctx, const struct rd_report *report, struct rd_buf *out)
+void rd_output_findings(const struct rd_ctx *ctx, const struct rd_report *report, struct rd_buf *out)
 {
 	const struct rd_finding_style style = { .colour = ctx->globals.style.colour, .verbose = ctx->globals.verbose };
 
 	rd_render_findings(&report->findings, &style, out);
 }
 
-int rd_answer_tables(struct rd_ctx *ctx, const struct rd_report *report, const struct rd_section *const *sections,
+int rd_output_tables(struct rd_ctx *ctx, const struct rd_report *report, const struct rd_section *const *sections,
 		     size_t n)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
@@ -43,7 +43,7 @@ int rd_answer_tables(struct rd_ctx *ctx, const struct rd_report *report, const s
 	}
 	if (report && !style.raw && report->findings.n > 0) {
 		rd_buf_str(&out, "\n");
-		rd_answer_findings(ctx, report, &out);
+		rd_output_findings(ctx, report, &out);
 	}
 	if (report && !style.raw)
 		rd_render_notes(report, &out);

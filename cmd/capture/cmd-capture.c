@@ -145,9 +145,9 @@ static int run_capture(struct rd_ctx *ctx, int argc, char **argv)
 	facts.file = name;
 	if (capture(ctx, &facts, &err) < 0)
 		return rd_fail(ctx, &err);
-	rd_answer_init(ctx, &report);
+	rd_output_init(ctx, &report);
 	rd_report_capture(&report, &facts);
-	return rd_answer_print(ctx, &report);
+	return rd_output_print(ctx, &report);
 }
 
 static const struct rd_opt opts[] = {

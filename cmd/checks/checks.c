@@ -119,7 +119,7 @@ int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, str
 	int r;
 
 	*checks = (struct checks){ 0 };
-	rd_answer_init(ctx, &checks->report);
+	rd_output_init(ctx, &checks->report);
 	r = read_watched(source, pid, checks, err);
 	if (r < 0)
 		return r;

@@ -121,14 +121,14 @@ static int show(struct rd_ctx *ctx, struct check_result *result)
 	if (rd_metrics_wanted(ctx))
 		rd_report_check_metrics(report, &numbers);
 	if (ctx->globals.json || ctx->globals.openmetrics || ctx->globals.style.columns || ctx->globals.style.raw)
-		return rd_answer_print(ctx, report);
+		return rd_output_print(ctx, report);
 	status = report->status;
 	rd_render_headline(report, &out);
 	if (ctx->globals.verbose)
 		rd_render_results(report, &style, &out);
 	rd_out(&out);
-	if (rd_answer_textfile(ctx, report, &err) < 0) {
-		ctx->answered = true;
+	if (rd_output_textfile(ctx, report, &err) < 0) {
+		ctx->printed = true;
 		rd_fail(ctx, &err);
 		status = status == RD_EXIT_CRITICAL ? status : RD_EXIT_UNKNOWN;
 	}

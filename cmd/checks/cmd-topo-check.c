@@ -32,9 +32,9 @@ static int show_list(struct rd_ctx *ctx)
 	int r;
 
 	ctx->schema = "rdmadiag/topo-check-list/1";
-	rd_answer_init(ctx, &report);
+	rd_output_init(ctx, &report);
 	rd_report_rules(&report, rd_checks, rd_n_checks);
-	r = rd_answer_print(ctx, &report);
+	r = rd_output_print(ctx, &report);
 	rd_report_deinit(&report);
 	return r;
 }
@@ -47,9 +47,9 @@ static int explain(struct rd_ctx *ctx, const char *id)
 	int r;
 
 	if (ctx->globals.json) {
-		rd_answer_init(ctx, &report);
+		rd_output_init(ctx, &report);
 		rd_report_rules(&report, &check, 1);
-		r = rd_answer_print(ctx, &report);
+		r = rd_output_print(ctx, &report);
 		rd_report_deinit(&report);
 		return r;
 	}
@@ -85,7 +85,7 @@ static int show(struct rd_ctx *ctx, struct checks *checks)
 			return rd_fail(ctx, &err);
 	}
 	if (ctx->globals.json || ctx->globals.style.columns || ctx->globals.style.raw || ctx->globals.style.no_headings)
-		return rd_answer_print(ctx, &checks->report);
+		return rd_output_print(ctx, &checks->report);
 	rd_render_headline(&checks->report, &out);
 	rd_render_results(&checks->report, &style, &out);
 	rd_out(&out);

@@ -98,7 +98,7 @@ static int save_sample(struct counters *c, const char *path, struct rd_err *err)
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	struct rd_report report;
 
-	rd_answer_init(c->ctx, &report);
+	rd_output_init(c->ctx, &report);
 	for (size_t i = 0; i < c->errors.n; i++)
 		rd_errlist_add(&report.errors, &c->errors.v[i]);
 	rd_report_counters(&report, &shown);
@@ -116,13 +116,13 @@ static int print_result(struct counters *c)
 
 	if (r < 0)
 		return rd_fail(c->ctx, &err);
-	rd_answer_init(c->ctx, &report);
+	rd_output_init(c->ctx, &report);
 	counters_report(c, &report);
 	if (rd_metrics_wanted(c->ctx))
 		rd_report_counter_metrics(&report, c->now.set, &c->now.sample, c->selected);
 	if (opts->fail || opts->since || opts->thresholds)
 		report.status = counters_judge(&report);
-	rd_answer_incomplete(c->ctx, &report, true);
+	rd_output_incomplete(c->ctx, &report, true);
 	r = counters_print(c, &report);
 	rd_report_deinit(&report);
 	return r;

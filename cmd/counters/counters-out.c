@@ -28,7 +28,7 @@ int counters_print(struct counters *c, const struct rd_report *report)
 	if (!ctx->globals.json && !rd_metrics_wanted(ctx) && !style->raw && !style->no_headings) {
 		_cleanup_buf_ struct rd_buf out = { 0 };
 
-		rd_answer_findings(ctx, report, &out);
+		rd_output_findings(ctx, report, &out);
 		if (report->findings.n > 0)
 			rd_buf_str(&out, "\n");
 		rd_out(&out);
@@ -36,7 +36,7 @@ int counters_print(struct counters *c, const struct rd_report *report)
 		if (!c->deltas && !style->columns)
 			style->columns = "ibdev,port,group,name,value,unit,note";
 	}
-	return rd_answer_print(ctx, report);
+	return rd_output_print(ctx, report);
 }
 
 int counters_explain(struct counters *c, const char *name)
@@ -59,10 +59,10 @@ int counters_explain(struct counters *c, const char *name)
 		rd_err_hint(&err, "NAME may be a pattern: rdmadiag counters --explain '*retry*'");
 		return rd_fail(c->ctx, &err);
 	}
-	rd_answer_init(c->ctx, &report);
+	rd_output_init(c->ctx, &report);
 	rd_report_meanings(&report, found, n);
 	if (c->ctx->globals.json) {
-		r = rd_answer_print(c->ctx, &report);
+		r = rd_output_print(c->ctx, &report);
 	} else {
 		rd_render_meanings(report.sections[0], &out);
 		rd_out(&out);

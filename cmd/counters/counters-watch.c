@@ -98,13 +98,13 @@ static int print_interval(const struct counters_watch *w)
 	struct rd_report report;
 	int r;
 
-	rd_answer_init(ctx, &report);
+	rd_output_init(ctx, &report);
 	fill_report(w, &report);
 	if (!ctx->globals.json && !ctx->globals.textfile)
 		print_time(w, &report);
 	if (!ctx->globals.json)
 		warn_findings(w);
-	r = rd_answer_print(ctx, &report);
+	r = rd_output_print(ctx, &report);
 	rd_report_deinit(&report);
 	return r;
 }
@@ -130,7 +130,7 @@ static int finish(struct counters_watch *w, uint64_t looks)
 	rd_causes_deinit(&c->causes);
 	rd_causes_find(&first, &last, c->deltas, seconds, &c->causes);
 	ctx->schema = "rdmadiag/counters-summary/1";
-	rd_answer_init(ctx, &report);
+	rd_output_init(ctx, &report);
 	report.scalars = rd_section_create("summary", columns, RD_ARRAY_SIZE(columns));
 	row = rd_section_add(report.scalars);
 	rd_row_double(row, 0, seconds);
@@ -145,11 +145,11 @@ static int finish(struct counters_watch *w, uint64_t looks)
 	if (r < 0) {
 		r = RD_EXIT_UNKNOWN;
 	} else if (ctx->globals.json) {
-		r = rd_answer_print(ctx, &report);
+		r = rd_output_print(ctx, &report);
 	} else if (!ctx->globals.textfile) {
 		_cleanup_buf_ struct rd_buf out = { 0 };
 
-		rd_answer_findings(ctx, &report, &out);
+		rd_output_findings(ctx, &report, &out);
 		rd_out(&out);
 		if (w->ticks.missed)
 			rd_warn(ctx, "%" PRIu64 " intervals were missed: samples took too long", w->ticks.missed);

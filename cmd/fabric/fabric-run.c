@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "analyse/fabric/fabric-compare.h"
-#include "cmd/answer.h"
+#include "cmd/output.h"
 #include "collect/fabric/topology.h"
 #include "fabric-cmd.h"
 #include "fabric-record.h"
@@ -26,7 +26,7 @@ static void add_findings(const struct rd_ctx *ctx, const struct rd_report *repor
 		return;
 	some.findings.n = n < FINDINGS_SHOWN ? n : FINDINGS_SHOWN;
 	rd_buf_str(out, "\n");
-	rd_answer_findings(ctx, &some, out);
+	rd_output_findings(ctx, &some, out);
 	if (some.findings.n < n)
 		rd_buf_printf(out, "%zu more findings: use --json to list all\n", n - some.findings.n);
 }
@@ -40,7 +40,7 @@ static int print_report(struct fabric_session *s, struct rd_report *report, bool
 	struct rd_err err = { 0 };
 
 	if (s->ctx->globals.json || rd_metrics_wanted(s->ctx))
-		return rd_answer_print(s->ctx, report);
+		return rd_output_print(s->ctx, report);
 	/* A single sweep has no rates. */
 	if (!again && !style->columns)
 		style->columns = "NODE,PORT,LID,LINK,CABLE,FRESH,ERROR,ERRORS";
@@ -177,13 +177,13 @@ static int compare_files(struct fabric_session *s, const struct rd_fabric *now)
 	int r;
 
 	rd_fabric_compare(&s->plan, now, &findings);
-	rd_answer_init(s->ctx, &report);
+	rd_output_init(s->ctx, &report);
 	rd_findings_sort(&findings);
 	rd_report_add_findings(&report, &findings);
 	rd_findings_deinit(&findings);
 	report.status = rd_report_judge(&report);
 	if (s->ctx->globals.json || rd_metrics_wanted(s->ctx)) {
-		r = rd_answer_print(s->ctx, &report);
+		r = rd_output_print(s->ctx, &report);
 	} else {
 		rd_buf_printf(&out, "%s: %zu difference%s from %s\n", s->cmd->topology, report.findings.n,
 			      report.findings.n == 1 ? "" : "s", s->cmd->compare);
@@ -239,16 +239,16 @@ static int show_plan(struct fabric_session *s, const struct rd_fabric *fabric)
 	if (s->run.mads)
 		measure_latency(s, &basis);
 	rd_shards_predict(&s->shards, basis.attributes, basis.latency, basis.window, basis.per_lid);
-	rd_answer_init(s->ctx, &report);
+	rd_output_init(s->ctx, &report);
 	rd_report_plan(&report, &s->shards, &basis);
 	rd_shards_judge(&s->shards, &findings);
 	rd_report_add_findings(&report, &findings);
 	rd_findings_deinit(&findings);
 	report.status = rd_report_judge(&report);
 	if (s->ctx->globals.json || rd_metrics_wanted(s->ctx))
-		r = rd_answer_print(s->ctx, &report);
+		r = rd_output_print(s->ctx, &report);
 	else
-		r = rd_answer_tables(s->ctx, &report, (const struct rd_section *const *)report.sections, 1);
+		r = rd_output_tables(s->ctx, &report, (const struct rd_section *const *)report.sections, 1);
 	rd_report_deinit(&report);
 	return r;
 }

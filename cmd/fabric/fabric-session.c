@@ -143,7 +143,7 @@ void fabric_session_report(struct fabric_session *s, const bool *picked, const s
 		.missed = s->cmd->repeat.ticks.missed,
 	};
 
-	rd_answer_init(s->ctx, report);
+	rd_output_init(s->ctx, report);
 	judge(s, report);
 	rd_report_fabric(report, &shown);
 	if (rd_metrics_wanted(s->ctx))

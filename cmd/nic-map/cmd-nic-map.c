@@ -33,7 +33,7 @@ static int no_rdma(struct rd_ctx *ctx, struct nicmap *nm)
 	rd_errlist_add(&nm->report.errors, &err);
 	nm->report.status = RD_EXIT_UNKNOWN;
 	rd_report_nicmap(&nm->report, &nm->host, &nm->map, &nm->shown);
-	return rd_answer_print(ctx, &nm->report);
+	return rd_output_print(ctx, &nm->report);
 }
 
 /* Output that selects devices for other programs, and verdicts, may be wrong if part of the host could not be read. */

@@ -176,7 +176,7 @@ static int print_result(struct rd_ctx *ctx, struct nicmap *nm, const struct comp
 		if (!ctx->globals.json && against->n == 0)
 			return rd_fail(ctx, &err);
 	}
-	return ctx->globals.json ? rd_answer_print(ctx, &nm->report) : print_table(ctx, nm, cmp);
+	return ctx->globals.json ? rd_output_print(ctx, &nm->report) : print_table(ctx, nm, cmp);
 }
 
 int nicmap_against(struct rd_ctx *ctx, struct nicmap *nm)

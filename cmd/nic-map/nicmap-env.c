@@ -95,7 +95,7 @@ int nicmap_show_env(struct rd_ctx *ctx, struct nicmap *nm)
 			rd_errlist_add(&nm->report.errors, &err);
 			nm->report.status = RD_EXIT_UNKNOWN;
 		}
-		return rd_answer_print(ctx, &nm->report);
+		return rd_output_print(ctx, &nm->report);
 	}
 	if (refused && !add_efa(nm, opts->env, &out))
 		return rd_fail(ctx, &err);

@@ -108,12 +108,12 @@ int nicmap_load(const struct rd_ctx *ctx, struct rd_source *source, unsigned wha
 	int r;
 
 	*nm = (struct nicmap){ 0 };
-	rd_answer_init(ctx, &nm->report);
+	rd_output_init(ctx, &nm->report);
 	/* A profile also contains links and PCI registers. */
 	r = read_host(source, ctx->globals.from, what | (opts->profile ? RD_COLLECT_PCI : 0), nm, err);
 	if (r < 0)
 		return r;
-	nm->incomplete = rd_answer_incomplete(ctx, &nm->report, false);
+	nm->incomplete = rd_output_incomplete(ctx, &nm->report, false);
 	/* On a host without RDMA devices, that is what to report. */
 	if (nm->host.n_ibdevs > 0)
 		r = rd_selection_make(&nm->host, opts->devices, &nm->shown, err);

@@ -17,7 +17,7 @@
 
 int nicmap_print(struct rd_ctx *ctx, struct nicmap *nm, const struct rd_section *const *sections, size_t n)
 {
-	return ctx->globals.json ? rd_answer_print(ctx, &nm->report) : rd_answer_tables(ctx, &nm->report, sections, n);
+	return ctx->globals.json ? rd_output_print(ctx, &nm->report) : rd_output_tables(ctx, &nm->report, sections, n);
 }
 
 void nicmap_judge(struct nicmap *nm)
@@ -180,10 +180,10 @@ int nicmap_show_path(struct rd_ctx *ctx, struct nicmap *nm, const char *gpu_name
 	rd_report_bridges(&nm->report, &nm->host, from, nic, bridges, n, top);
 	section = rd_report_section(&nm->report, "bridges");
 	if (ctx->globals.json)
-		return rd_answer_print(ctx, &nm->report);
+		return rd_output_print(ctx, &nm->report);
 	/* Findings about the rest of the host do not belong here. */
 	rd_report_path_headline(&page, &nm->host, from, nic, path, why);
-	r = rd_answer_tables(ctx, &page, &section, 1);
+	r = rd_output_tables(ctx, &page, &section, 1);
 	rd_report_deinit(&page);
 	return r;
 }

@@ -6,8 +6,8 @@
 #include "analyse/qp/qp-counters.h"
 #include "analyse/qp/qp-verdict.h"
 #include "base/no-rdma.h"
-#include "cmd/answer.h"
 #include "cmd/meanings.h"
+#include "cmd/output.h"
 #include "collect/kernel/klog.h"
 #include "collect/rdma/nldev.h"
 #include "collect/rdma/qp-evidence.h"
@@ -65,7 +65,7 @@ static int report_no_devices(struct rd_ctx *ctx, struct qp_sample *sample, struc
 	rd_errlist_add(&sample->report.errors, err);
 	qp_fill(ctx, sample);
 	sample->report.status = RD_EXIT_UNKNOWN;
-	rd_answer_print(ctx, &sample->report);
+	rd_output_print(ctx, &sample->report);
 	return ctx->globals.json || rd_out_failure() ? RD_EXIT_UNKNOWN : rd_fail(ctx, err);
 }
 

@@ -69,10 +69,10 @@ int qp_show_timeouts(struct rd_ctx *ctx, const struct qp_ask *ask)
 	giveup = rd_qp_giveup(&values);
 	if (!giveup.note && values.timeout.known == RD_OK && values.retry_cnt.v == RETRY_DEFAULT)
 		giveup.note = "soft-RoCE (rxe) retries forever with retry_cnt 7";
-	rd_answer_init(ctx, &report);
+	rd_output_init(ctx, &report);
 	rd_timeouts_add(section, NULL, NULL, &values, &giveup);
 	rd_report_add(&report, section);
-	r = rd_answer_print(ctx, &report);
+	r = rd_output_print(ctx, &report);
 	rd_report_deinit(&report);
 	return r;
 }

@@ -114,7 +114,7 @@ static int print_pairs(struct rd_ctx *ctx, const struct joined *joined, const st
 	int r;
 
 	if (ctx->globals.json || rd_metrics_wanted(ctx))
-		return rd_answer_print(ctx, report);
+		return rd_output_print(ctx, report);
 	table = rd_pairs_table(joined->hosts, pairs);
 	if (!ctx->globals.style.raw && !ctx->globals.style.no_headings) {
 		_cleanup_buf_ struct rd_buf head = { 0 };
@@ -126,7 +126,7 @@ static int print_pairs(struct rd_ctx *ctx, const struct joined *joined, const st
 		rd_out(&head);
 	}
 	sections[0] = table;
-	r = rd_answer_tables(ctx, report, sections, 1);
+	r = rd_output_tables(ctx, report, sections, 1);
 	rd_section_destroy(table);
 	return r;
 }
@@ -169,7 +169,7 @@ int qp_join(struct rd_ctx *ctx, int argc, char **argv)
 	struct rd_err err = { 0 };
 	int r;
 
-	rd_answer_init(ctx, &report);
+	rd_output_init(ctx, &report);
 	if (read_all(ctx, &joined, argc, argv, &report.errors, &err) < 0)
 		r = rd_fail(ctx, &err);
 	else

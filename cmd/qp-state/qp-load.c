@@ -54,7 +54,7 @@ int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_histor
 	int r;
 
 	*sample = (struct qp_sample){ 0 };
-	rd_answer_init(ctx, &sample->report);
+	rd_output_init(ctx, &sample->report);
 	/* A single device is queried alone; for several, all devices are queried, then filtered. */
 	r = rd_collect_res(source, wanted(opts), devices && !strchr(devices, ',') ? devices : NULL, &sample->res,
 			   &sample->report.errors, err);

@@ -77,7 +77,7 @@ int qp_show(struct rd_ctx *ctx, struct qp_sample *sample)
 	size_t n = 1;
 
 	if (ctx->globals.json || rd_metrics_wanted(ctx))
-		return rd_answer_print(ctx, &sample->report);
+		return rd_output_print(ctx, &sample->report);
 	if (opts->grouped) {
 		sections[0] = rd_report_section(&sample->report, "groups");
 		if (!ctx->globals.style.columns)
@@ -95,5 +95,5 @@ int qp_show(struct rd_ctx *ctx, struct qp_sample *sample)
 		if (!ctx->globals.style.raw && !ctx->globals.style.columns)
 			sections[n++] = rd_report_section(&sample->report, "processes");
 	}
-	return rd_answer_tables(ctx, &sample->report, sections, n);
+	return rd_output_tables(ctx, &sample->report, sections, n);
 }

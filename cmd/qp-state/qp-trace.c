@@ -210,13 +210,13 @@ static int finish(struct run *run, struct rd_err *err)
 	note_errors(run);
 	memcpy(run->sum.per_backend, info->per_backend, sizeof(run->sum.per_backend));
 	run->sum.functions = info->functions;
-	rd_answer_init(run->ctx, &report);
+	rd_output_init(run->ctx, &report);
 	report.status = run->early_end ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
 	rd_report_qp_trace_summary(&report, &run->sum);
 	for (size_t i = 0; i < run->rec.notes.n; i++)
 		rd_errlist_add(&report.errors, &run->rec.notes.v[i]);
 	if (run->ctx->globals.json)
-		r = rd_answer_print(run->ctx, &report);
+		r = rd_output_print(run->ctx, &report);
 	else
 		r = report.status;
 	rd_report_deinit(&report);

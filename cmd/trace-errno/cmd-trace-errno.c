@@ -38,11 +38,11 @@ static int list_functions(struct trace *t, struct rd_err *err)
 		r = trace_match_functions(&t->set, t->opts->function, &match, err);
 	if (r)
 		return r;
-	rd_answer_init(t->ctx, &report);
+	rd_output_init(t->ctx, &report);
 	rd_report_trace_list(&report, &t->set, match);
 	for (size_t i = 0; i < t->notes.n; i++)
 		rd_errlist_add(&report.errors, &t->notes.v[i]);
-	r = rd_answer_print(t->ctx, &report);
+	r = rd_output_print(t->ctx, &report);
 	rd_report_deinit(&report);
 	return r;
 }

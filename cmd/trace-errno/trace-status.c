@@ -30,12 +30,12 @@ static int print_status(struct trace *t, const struct rd_held_list *list, const 
 	struct rd_report report;
 	int r;
 
-	rd_answer_init(t->ctx, &report);
+	rd_output_init(t->ctx, &report);
 	rd_report_trace_status(&report, list);
 	for (size_t i = 0; i < errors->n; i++)
 		rd_errlist_add(&report.errors, &errors->v[i]);
 	report.status = status;
-	r = rd_answer_print(t->ctx, &report);
+	r = rd_output_print(t->ctx, &report);
 	rd_report_deinit(&report);
 	return r;
 }

@@ -157,13 +157,13 @@ int trace_finish(struct trace *t)
 
 	report_problems(t);
 	fill_summary(t, &sum);
-	rd_answer_init(t->ctx, &report);
+	rd_output_init(t->ctx, &report);
 	report.status = t->early_end ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
 	r = fill_report(t, &report, &sum, &err);
 	if (!r && rd_metrics_wanted(t->ctx))
 		rd_report_trace_metrics(&report);
 	if (!r && (t->ctx->globals.json || t->opts->summary))
-		r = rd_answer_print(t->ctx, &report);
+		r = rd_output_print(t->ctx, &report);
 	else if (!r)
 		r = report.status;
 	if (r < 0)

@@ -29,7 +29,7 @@ breach() {
 	breach lib/source/shared/source.c '#include "trace.skel.h"' layers.sh
 	breach lib/model/trace/event.c '#include "../cmd/cmd.h"' layers.sh
 	breach cmd/nic-map/nicmap-out.c '#include "cmd/fabric/fabric.h"' layers.sh
-	breach cmd/answer.c '#include "cmd/fabric/fabric.h"' layers.sh
+	breach cmd/output.c '#include "cmd/fabric/fabric.h"' layers.sh
 }
 
 @test "layers: a topic that looks into another one is found" {

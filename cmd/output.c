@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Output to standard output and standard error. */
-#include "answer.h"
+#include "output.h"
 #include "base/text.h"
 #include "opts.h"
 #include "source/opener/new-file.h"
@@ -109,14 +109,14 @@ static void print_err(const struct rd_err *err, bool with_errno)
 int rd_fail(struct rd_ctx *ctx, const struct rd_err *err)
 {
 	print_err(err, true);
-	if (ctx && (ctx->globals.json || rd_metrics_wanted(ctx)) && ctx->cmd && ctx->source && !ctx->answered) {
+	if (ctx && (ctx->globals.json || rd_metrics_wanted(ctx)) && ctx->cmd && ctx->source && !ctx->printed) {
 		struct rd_report report;
 
-		rd_answer_init(ctx, &report);
+		rd_output_init(ctx, &report);
 		rd_errlist_add(&report.errors, err);
 		report.status = RD_EXIT_UNKNOWN;
-		ctx->answered = true;
-		rd_answer_print(ctx, &report);
+		ctx->printed = true;
+		rd_output_print(ctx, &report);
 		rd_report_deinit(&report);
 	}
 	return RD_EXIT_UNKNOWN;
@@ -157,7 +157,7 @@ static uint64_t wall_clock(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-void rd_answer_init(const struct rd_ctx *ctx, struct rd_report *report)
+void rd_output_init(const struct rd_ctx *ctx, struct rd_report *report)
 {
 	struct rd_err err;
 	int r;
@@ -198,7 +198,7 @@ static int replace_file_before(int64_t deadline_ms, struct writing *writing, str
 	return r == -ETIMEDOUT ? rd_err_set(err, ETIMEDOUT, writing->path, "not written within %u ms", limit_ms) : r;
 }
 
-int rd_answer_textfile(const struct rd_ctx *ctx, const struct rd_report *report, struct rd_err *err)
+int rd_output_textfile(const struct rd_ctx *ctx, const struct rd_report *report, struct rd_err *err)
 {
 	_cleanup_buf_ struct rd_buf page = { 0 };
 
@@ -210,7 +210,7 @@ int rd_answer_textfile(const struct rd_ctx *ctx, const struct rd_report *report,
 	return rd_replace_file(ctx->globals.textfile, &page, err);
 }
 
-bool rd_answer_incomplete(const struct rd_ctx *ctx, struct rd_report *report, bool listings)
+bool rd_output_incomplete(const struct rd_ctx *ctx, struct rd_report *report, bool listings)
 {
 	const struct rd_err *first = NULL;
 	size_t n = 0;
@@ -232,7 +232,7 @@ bool rd_answer_incomplete(const struct rd_ctx *ctx, struct rd_report *report, bo
 	return true;
 }
 
-int rd_answer_print(struct rd_ctx *ctx, const struct rd_report *report)
+int rd_output_print(struct rd_ctx *ctx, const struct rd_report *report)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	struct rd_err err = { 0 };
@@ -246,9 +246,9 @@ int rd_answer_print(struct rd_ctx *ctx, const struct rd_report *report)
 		r = rd_render_table(report->sections[0], &ctx->globals.style, &out, &err);
 	if (r < 0)
 		return rd_fail_usage(ctx->cmd, &err);
-	ctx->answered = true;
+	ctx->printed = true;
 	rd_out(&out);
-	if (rd_answer_textfile(ctx, report, &err) < 0)
+	if (rd_output_textfile(ctx, report, &err) < 0)
 		return rd_fail(ctx, &err);
 	return report->status;
 }
