@@ -167,23 +167,54 @@ static bool is_elsewhere(const struct rd_host *host, const struct rd_selection *
 	return !is_named(host, selection, names, finding->observed);
 }
 
-/* A consequence must not be shown without its cause. Causes may have causes. */
-static void keep_causes(const struct rd_findings *findings, bool *hidden)
+/* A consequence that is about a bridge or an accelerator is elsewhere if its cause is, and no selected device is below. */
+static bool is_apart(const struct rd_host *host, const struct rd_selection *selection,
+		     const struct rd_object_names *names, const struct rd_finding *finding)
+{
+	int pci = finding->caused_by.id ? rd_host_find_pci(host, finding->subject) : -1;
+
+	if (pci < 0)
+		return false;
+	for (size_t d = 0; d < host->n_ibdevs; d++)
+		for (int at = host->ibdevs[d].pci; rd_selection_has_ibdev(selection, d) && at >= 0;
+		     at = host->pcis[at].parent)
+			if (at == pci)
+				return false;
+	return !is_named(host, selection, names, finding->observed);
+}
+
+static const struct rd_finding *cause_of(const struct rd_findings *findings, const struct rd_finding *finding)
+{
+	for (size_t i = 0; finding->caused_by.id && i < findings->n; i++)
+		if (rd_finding_is_caused_by(finding, &findings->v[i]))
+			return &findings->v[i];
+	return NULL;
+}
+
+/* A consequence must not be shown without its cause, and what is hidden with its cause is shown with it. Causes may have causes. */
+static void join_causes(const struct rd_findings *findings, const bool *apart, bool *hidden)
 {
 	for (bool again = true; again;) {
 		again = false;
-		for (size_t i = 0; i < findings->n; i++)
-			for (size_t k = 0; !hidden[i] && findings->v[i].caused_by.id && k < findings->n; k++)
-				if (hidden[k] && rd_finding_is_caused_by(&findings->v[i], &findings->v[k])) {
-					hidden[k] = false;
-					again = true;
-				}
+		for (size_t i = 0; i < findings->n; i++) {
+			const struct rd_finding *cause = cause_of(findings, &findings->v[i]);
+			bool *of_cause = cause ? &hidden[cause - findings->v] : NULL;
+
+			if (!hidden[i] && of_cause && *of_cause) {
+				*of_cause = false;
+				again = true;
+			} else if (hidden[i] && apart[i] && (!of_cause || !*of_cause)) {
+				hidden[i] = false;
+				again = true;
+			}
+		}
 	}
 }
 
 size_t rd_findings_select(const struct rd_host *host, const struct rd_selection *selection, struct rd_findings *findings)
 {
 	_cleanup_free_ bool *hidden = rd_alloc(findings->n + 1, sizeof(*hidden));
+	_cleanup_free_ bool *apart = rd_alloc(findings->n + 1, sizeof(*apart));
 	struct rd_object_names names;
 	struct rd_findings kept = { 0 };
 	size_t n = 0;
@@ -191,10 +222,13 @@ size_t rd_findings_select(const struct rd_host *host, const struct rd_selection 
 	if (!selection->ibdevs)
 		return 0;
 	rd_object_names_of(host, &names);
-	for (size_t i = 0; i < findings->n; i++)
+	for (size_t i = 0; i < findings->n; i++) {
 		hidden[i] = is_elsewhere(host, selection, &names, &findings->v[i]);
+		apart[i] = !hidden[i] && is_apart(host, selection, &names, &findings->v[i]);
+		hidden[i] |= apart[i];
+	}
 	rd_object_names_deinit(&names);
-	keep_causes(findings, hidden);
+	join_causes(findings, apart, hidden);
 	for (size_t i = 0; i < findings->n; i++) {
 		n += hidden[i];
 		if (!hidden[i])

@@ -11,7 +11,8 @@
 int rd_subject_ibdev(const struct rd_host *host, const char *subject);
 
 /* Removes findings about other devices, except those that may concern a selected one: what it depends on, findings whose
- * observed values name it, and causes of findings that remain. Returns how many were removed. */
+ * observed values name it, and causes of findings that remain. Consequences for a bridge or an accelerator are removed with their
+ * cause, unless a selected device is below it. Returns how many were removed. */
 size_t rd_findings_select(const struct rd_host *host, const struct rd_selection *selection,
 			  struct rd_findings *findings);
 

@@ -196,6 +196,34 @@ static void what_names_the_device_and_what_caused_its_findings_stay(void **state
 	assert_int_equal(n, 1);
 }
 
+/* The switch is that of mlx5_0. */
+static void what_a_fault_causes_for_a_bridge_is_hidden_with_it(void **state)
+{
+	static const struct {
+		const char *cause, *devices, *remain;
+	} cases[] = {
+		{ "mlx5_2/1", "mlx5_1", "" },
+		{ "mlx5_2/1", "mlx5_2", "mlx5_2/1 0000:0f:00.0" },
+		{ "mlx5_2/1", "mlx5_0", "mlx5_2/1 0000:0f:00.0" },
+		{ "host", "mlx5_1", "host 0000:0f:00.0" },
+		{ "not in the list", "mlx5_1", "0000:0f:00.0" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
+		struct rd_findings findings = { 0 };
+		struct rd_finding none = { .id = "cause", .subject = (char *)"nothing" };
+		bool listed = strcmp(cases[i].cause, "not in the list") != 0;
+		size_t n;
+
+		if (listed)
+			add(&findings, "cause", cases[i].cause, "observed");
+		add(&findings, "switch", "0000:0f:00.0", "observed");
+		rd_finding_blame(&findings.v[findings.n - 1], listed ? &findings.v[0] : &none);
+		assert_string_equal(shown(cases[i].devices, &findings, &n), cases[i].remain);
+	}
+}
+
 static void a_name_that_is_none_is_an_error(void **state)
 {
 	static const char *const names[] = { "mlx5_9",	"mlx5_0,mlx5_9", "mlx5_0/2",	"",
@@ -225,6 +253,7 @@ int main(void)
 		cmocka_unit_test(a_subject_is_of_the_device_it_names_alone),
 		cmocka_unit_test(findings_about_other_devices_are_hidden),
 		cmocka_unit_test(what_names_the_device_and_what_caused_its_findings_stay),
+		cmocka_unit_test(what_a_fault_causes_for_a_bridge_is_hidden_with_it),
 		cmocka_unit_test(a_name_that_is_none_is_an_error),
 	};
 
