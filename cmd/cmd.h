@@ -30,6 +30,7 @@ enum rd_needs {
 	RD_NEEDS_FOREIGN_OPERANDS, /* the same for the operands */
 	RD_NEEDS_OWN_FILE,	   /* to read a file of the user who runs the command */
 	RD_NEEDS_OUTPUT,	   /* to write a file */
+	RD_NEEDS_OUTPUT_OPERANDS,  /* the same for the operands */
 	RD_NEEDS_NEW_FILE,	   /* the same; without operand, to create a file in the working directory */
 	RD_NEEDS_TO_REPLACE,	   /* to replace such a file if it exists */
 	RD_NEEDS_PROCESS,	   /* to read the environment and the mappings of a process */

@@ -20,7 +20,7 @@
 
 static struct {
 	bool packed; /* a foreign file may be an archive */
-	bool foreign, foreign_operands, terminal, ports, replaces;
+	bool foreign, foreign_operands, output_operands, terminal, ports, replaces;
 } noted;
 
 /* An invalid number is reported by the option itself. */
@@ -56,6 +56,9 @@ void rd_privileges_note(enum rd_needs needs, const char *arg)
 	case RD_NEEDS_OUTPUT:
 		rd_opener_name(RD_OPENER_OUTPUT, arg);
 		break;
+	case RD_NEEDS_OUTPUT_OPERANDS:
+		noted.output_operands = true;
+		break;
 	case RD_NEEDS_NEW_FILE:
 		rd_opener_name(noted.replaces ? RD_OPENER_OUTPUT : RD_OPENER_NEW_FILE, arg);
 		break;
@@ -77,7 +80,9 @@ void rd_privileges_note(enum rd_needs needs, const char *arg)
 /* Returns whether the command also reads this host. */
 static bool note_operands(const struct rd_ctx *ctx, int argc, char **argv)
 {
-	enum rd_needs needs = noted.foreign_operands ? RD_NEEDS_FOREIGN_BUNDLE : ctx->cmd->operand_needs;
+	enum rd_needs needs = noted.foreign_operands ? RD_NEEDS_FOREIGN_BUNDLE :
+			      noted.output_operands  ? RD_NEEDS_OUTPUT :
+						       ctx->cmd->operand_needs;
 	bool live = false;
 
 	if (needs == RD_NEEDS_NEW_FILE && argc == 0)

@@ -18,6 +18,7 @@
 #include "collect/net/netstate.h"
 #include "collect/rdma/nldev.h"
 #include "diagnose/diagnose.h"
+#include "diagnose/elsewhere.h"
 #include "report/host/report-check.h"
 #include "source/live/source-watch.h"
 
@@ -143,6 +144,12 @@ int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, str
 	return 0;
 }
 
+int checks_select(struct checks *checks, const char *devices, struct rd_err *err)
+{
+	/* On a host without RDMA devices, that is what to report. */
+	return checks->host.n_ibdevs > 0 ? rd_selection_make(&checks->host, devices, &checks->shown, err) : 0;
+}
+
 int checks_take_profile(struct checks *checks, const char *path, struct rd_err *err)
 {
 	struct rd_profile self = { 0 };
@@ -181,6 +188,7 @@ void checks_conclude(struct checks *checks, const bool *chosen, enum rd_severity
 {
 	rd_checks_run(&checks->in, chosen, &checks->findings);
 	rd_diagnose(&checks->host, checks->in.profile, rd_profile_day(checks->report.time), &checks->findings);
+	checks->hidden = rd_findings_select(&checks->host, &checks->shown, &checks->findings);
 	rd_report_checks(&checks->report, &checks->findings, least);
 	checks->report.status = exit_status(checks, least, all_required);
 }
@@ -189,6 +197,7 @@ void checks_deinit(struct checks *checks)
 {
 	rd_report_deinit(&checks->report);
 	rd_findings_deinit(&checks->findings);
+	rd_selection_deinit(&checks->shown);
 	rd_nicmap_deinit(&checks->map);
 	rd_spreads_deinit(&checks->spreads);
 	rd_symmetry_deinit(&checks->symmetry);

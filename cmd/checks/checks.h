@@ -8,6 +8,7 @@
 #include "model/host/klog.h"
 #include "model/host/netstate.h"
 #include "model/host/profile.h"
+#include "model/host/selection.h"
 #include "model/host/symmetry.h"
 #include "model/host/system.h"
 #include "model/nicmap/nicmap.h"
@@ -28,7 +29,9 @@ struct checks {
 	struct rd_spreads spreads;
 	struct rd_symmetry symmetry;
 	struct rd_check_input in;
-	struct rd_errlist unread; /* failed reads, except those of missing objects */
+	struct rd_errlist unread;  /* failed reads, except those of missing objects */
+	struct rd_selection shown; /* the devices whose results are shown and counted */
+	size_t hidden;		   /* results about other devices */
 	struct rd_findings findings;
 	struct rd_report report; /* refers to `findings` */
 };
@@ -36,6 +39,8 @@ struct checks {
 /* Reads `source`. `pid`: the process whose limits are judged; 0: those of job launchers. `checks` is zeroed first, and is to be
  * released in any case. -errno with err filled. */
 int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, struct checks *checks, struct rd_err *err);
+/* Shows and counts only results that may concern these devices (see rd_selection_make; NULL: all). -ENODEV with err filled. */
+int checks_select(struct checks *checks, const char *devices, struct rd_err *err);
 /* Reads the profile at `path` on this host, and compares the loaded facts with it. -errno with err filled. */
 int checks_take_profile(struct checks *checks, const char *path, struct rd_err *err);
 void checks_deinit(struct checks *checks);
@@ -44,7 +49,7 @@ void checks_deinit(struct checks *checks);
 int checks_record(struct rd_source *source, struct rd_err *err);
 
 /*
- * Runs the chosen rules, fills the report with their results, and sets its status: any failure 2; else any warning 1, unless
+ * Runs the chosen rules, fills the report with the results to show, and sets its status: any failure 2; else any warning 1, unless
  * `least` is above it; else 3 if a rule that the profile requires (with `all_required`: any rule) is unknown, or a failed
  * read may hide a fault; else 0.
  */

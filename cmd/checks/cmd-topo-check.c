@@ -97,10 +97,10 @@ static int topo_check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *
 	const struct topo_opts *opts = ctx->state;
 	_cleanup_free_ bool *chosen = rd_alloc(rd_n_checks + 1, sizeof(*chosen));
 
-	if (argc > opts->learn)
-		return rd_err_set(err, EINVAL, argv[opts->learn],
-				  opts->learn ? "--learn takes one file" :
-						"unexpected argument: topo-check takes options only");
+	if (opts->learn && argc > 1)
+		return rd_err_set(err, EINVAL, argv[1], "--learn takes one file");
+	if ((opts->list || opts->explain) && argc > 0)
+		return rd_err_set(err, EINVAL, argv[0], "unexpected operand: --list and --explain take no devices");
 	if (opts->explain && !rd_check_find(opts->explain))
 		return topo_no_such_rule("--explain", opts->explain, err);
 	return topo_choose(opts, chosen, err);
@@ -127,8 +127,10 @@ static int topo_run(struct rd_ctx *ctx, int argc, char **argv)
 {
 	struct topo_opts *opts = ctx->state;
 	_cleanup_free_ bool *chosen = rd_alloc(rd_n_checks + 1, sizeof(*chosen));
+	_cleanup_free_ char *devices = opts->learn ? NULL : rd_devices(opts->devices, argv);
 	struct rd_err err = { 0 };
 
+	opts->devices = devices;
 	if (topo_choose(opts, chosen, &err) < 0)
 		return rd_fail_usage(ctx->cmd, &err);
 	if (opts->list)
@@ -143,6 +145,9 @@ static int topo_run(struct rd_ctx *ctx, int argc, char **argv)
 }
 
 static const struct rd_opt topo_options[] = {
+	{ "device", 0, "DEVICE,...",
+	  "hide results about RDMA devices other than these, their ports and interfaces (same as operands)", "ibdev",
+	  RD_TEXT(topo_opts, devices) },
 	{ "list", 0, NULL, "list the rules and the faults they find", RD_FLAG(topo_opts, list) },
 	{ "explain", 0, "RULE", "explain one rule: consequence, fix, data read", RD_TEXT(topo_opts, explain) },
 	{ "only", 0, "RULES", "run only these rules: NAME,NAME; exit 3 if one of them is unknown",
@@ -153,7 +158,8 @@ static const struct rd_opt topo_options[] = {
 	  "fail|warn|unknown|pass|all", RD_TAKES(take_severity) },
 	{ "profile", 0, "FILE", "compare with a profile: counts, rates, MTU, firmware, names, roles", "file",
 	  RD_NEEDS_FOREIGN_FILE, RD_TEXT(topo_opts, profile) },
-	{ "learn", 0, NULL, "write a profile of this host to standard output, or to FILE", RD_FLAG(topo_opts, learn) },
+	{ "learn", 0, NULL, "write a profile of this host to standard output, or to FILE", NULL,
+	  RD_NEEDS_OUTPUT_OPERANDS, RD_FLAG(topo_opts, learn) },
 	{ "pid", 0, "PID", "judge the limits of this process instead of those of job launchers", "pid",
 	  RD_NEEDS_PROCESS, RD_NUMBER(topo_opts, pid, 1, RD_PID_MAX) },
 	{ "fail", 0, NULL, "map findings to the exit status; topo-check always does" },
@@ -166,6 +172,7 @@ static const struct rd_opt topo_options[] = {
 static const struct rd_opt_rule rules[] = {
 	{ RD_EXCLUDES, "interval count", "list learn explain", "their output does not change" },
 	{ RD_ONE_OF, "list explain learn live" },
+	{ RD_EXCLUDES, "device", "list explain learn", "a profile and the rules are of the whole host" },
 	{ RD_EXCLUDES, "live", "json" },
 	{ 0 },
 };
@@ -173,8 +180,7 @@ static const struct rd_opt_rule rules[] = {
 const struct rd_cmd rd_cmd_topo_check = {
 	.name = "topo-check",
 	.summary = "find what breaks or slows RDMA on this host, and how to fix it",
-	.operands = "[FILE]",
-	.operand_needs = RD_NEEDS_OUTPUT,
+	.operands = "[DEVICE[/PORT] | NETDEV]… | FILE",
 	.opts = topo_options,
 	.rules = rules,
 	.description =
@@ -185,6 +191,7 @@ const struct rd_cmd rd_cmd_topo_check = {
 		"status: 2 failures,\n1 warnings, else 0; 3 if no result was possible.\n",
 	.examples = "  rdmadiag topo-check\n"
 		    "  rdmadiag topo-check --only acs-redirect,pcie-link-width\n"
+		    "  rdmadiag topo-check mlx5_3\n"
 		    "  rdmadiag topo-check --explain acs-redirect\n"
 		    "  rdmadiag topo-check --learn good.profile\n"
 		    "  rdmadiag topo-check --profile good.profile\n"

@@ -10,6 +10,7 @@
 
 struct topo_opts {
 	bool list, live, learn;
+	const char *devices; /* see rd_selection_make; NULL: all */
 	const char *explain, *only, *skip, *profile;
 	bool severity_set;
 	enum rd_severity severity; /* the least severe level that is shown and counted */

@@ -74,6 +74,35 @@ break_link() {
 	[ "$output" = pcie-link-width ]
 }
 
+@test "devices: results about others are hidden; the counts and the exit status follow" {
+	break_link
+	local broken=$BATS_TEST_TMPDIR/broken other
+	echo "1: DOWN" >"$broken/sys/class/infiniband/mlx5_3/ports/1/state"
+	"$RD" --from "$broken" topo-check --json | jq -e '[.findings[] | select(.severity == "critical").subject] | contains(["0000:15:00.0", "mlx5_3/1"])'
+	# The link is that of mlx5_0.
+	run "$RD" --from "$broken" topo-check mlx5_0
+	[ "$status" -eq 2 ]
+	[[ ${lines[0]} == "topo-check of made-up: 1 critical,"*"; "*" about other devices hidden" ]]
+	[[ $output == *"mlx5_0: x8"* && $output != *"mlx5_3/1"* ]]
+	run "$RD" --from "$broken" topo-check --device mlx5_3/1
+	[ "$status" -eq 2 ]
+	[[ ${lines[0]} == "topo-check of made-up: 1 critical,"* ]]
+	[[ $output == *"mlx5_3/1"* && $output != *"mlx5_0: x8"* ]]
+	# Neither is about another device.
+	for other in mlx5_10 eth10; do
+		run "$RD" --from "$broken" topo-check --device "$other" --json
+		[ "$status" -ne 2 ]
+		jq -e --argjson status "$status" '.status == $status and all(.findings[]; .subject != "mlx5_3/1" and .subject != "0000:15:00.0") and
+			([.checks[] | select(.result == "fail")] | length) == 0' <<<"$output"
+	done
+	run --separate-stderr topo mlx5_77
+	[ "$status" -eq 3 ]
+	[ -z "$output" ]
+	[[ $stderr == *"mlx5_77: no such RDMA device"*"nic-map"* ]]
+	topo --device mlx5_0,nope --json | jq -e '.status == 3 and .errors[0].object == "nope"'
+	refused topo "--list mlx5_0" "--list --device mlx5_0" "--learn --device mlx5_0" "--learn a b"
+}
+
 @test "rules are listed and explained" {
 	[ "$("$RD" topo-check --list --json | jq -r .schema)" = rdmadiag/topo-check-list/1 ]
 	run "$RD" topo-check --list

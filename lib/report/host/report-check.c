@@ -39,16 +39,18 @@ void rd_report_checks(struct rd_report *report, const struct rd_findings *findin
 	rd_report_add(report, section);
 }
 
-void rd_report_topo_headline(struct rd_report *report)
+void rd_report_topo_headline(struct rd_report *report, const size_t *hidden)
 {
+	_cleanup_free_ char *others = hidden ? rd_text("; %zu about other devices hidden", *hidden) : NULL;
 	const struct rd_findings *f = report->results;
 	size_t criticals = rd_findings_count(f, RD_SEV_CRITICAL), warnings = rd_findings_count(f, RD_SEV_WARNING);
 
-	report->headline = rd_text(
-		"topo-check%s%s: %zu critical, %zu warning%s, %zu unknown; %zu passed, %zu not applicable",
-		report->host ? " of " : "", report->host ? report->host : "", criticals, warnings,
-		warnings == 1 ? "" : "s", rd_findings_count(f, RD_SEV_UNKNOWN),
-		rd_findings_count(f, RD_SEV_OK) + rd_findings_count(f, RD_SEV_NOTE), rd_findings_count(f, RD_SEV_SKIP));
+	report->headline =
+		rd_text("topo-check%s%s: %zu critical, %zu warning%s, %zu unknown; %zu passed, %zu not applicable%s",
+			report->host ? " of " : "", report->host ? report->host : "", criticals, warnings,
+			warnings == 1 ? "" : "s", rd_findings_count(f, RD_SEV_UNKNOWN),
+			rd_findings_count(f, RD_SEV_OK) + rd_findings_count(f, RD_SEV_NOTE),
+			rd_findings_count(f, RD_SEV_SKIP), others ? others : "");
 }
 
 struct rd_section *rd_report_check_detail(const struct rd_section *checks, size_t row)

@@ -22,8 +22,9 @@ extern const struct rd_column rd_check_columns[RD_CHECK_COLUMNS];
  * `findings` become the results of the report, which refers to them. */
 void rd_report_checks(struct rd_report *report, const struct rd_findings *findings, enum rd_severity least);
 
-/* "topo-check of node-1: 1 critical, 2 warnings, 9 unknown; 61 passed, 14 not applicable" */
-void rd_report_topo_headline(struct rd_report *report);
+/* "topo-check of node-1: 1 critical, 2 warnings, 9 unknown; 61 passed, 14 not applicable". `hidden`: number of results about other
+ * devices than the selected ones; NULL: none was selected. */
+void rd_report_topo_headline(struct rd_report *report, const size_t *hidden);
 
 struct rd_check_numbers {
 	size_t results[RD_SEVERITIES]; /* findings that are neither muted nor consequences; notes count as passed */
