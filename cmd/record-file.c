@@ -77,7 +77,7 @@ void record_file_begin(struct record_file *file, uint64_t time_ns)
 	}
 	if (file->lost == 0)
 		return;
-	snprintf(lost, sizeof(lost), "%" PRIu64 " samples were lost: no room", file->lost);
+	snprintf(lost, sizeof(lost), "%" PRIu64 " samples were lost: no space to write them", file->lost);
 	rd_series_mark(file->format, time_ns, NULL, 0, lost, &file->out);
 }
 

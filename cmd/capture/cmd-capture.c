@@ -161,7 +161,7 @@ static const struct rd_opt opts[] = {
 	{ "redact", 0, NULL, "replace names of hosts, users, jobs and programs, and addresses, by pseudonyms",
 	  RD_FLAG(capture_state, redact) },
 	{ "redact-key", 0, "FILE",
-	  "same, with pseudonyms derived from the key in FILE: equal in all bundles of this key", "file",
+	  "same, but derive pseudonyms from the key in FILE: they match in all bundles made with it", "file",
 	  RD_NEEDS_OWN_FILE, RD_TEXT(capture_state, redact_key) },
 	{ 0 },
 };
@@ -182,8 +182,8 @@ const struct rd_cmd rd_cmd_capture = {
 	.rules = rules,
 	.description =
 		"Records everything that the other commands read on this host, including read errors, in a bundle for\n"
-		"--from. FILE ends in .tar, .tar.gz, .tar.bz2 or .tar.zst; without FILE the name is made of the host\n"
-		"name and the time. Without root, records what is readable.",
+		"--from. FILE ends in .tar, .tar.gz, .tar.bz2 or .tar.zst; without FILE the bundle is named after\n"
+		"the host and the time. Without root, records what is readable.",
 	.examples = "  rdmadiag capture\n"
 		    "  rdmadiag capture --redact /tmp/host.tar.zst      to share with others\n"
 		    "  rdmadiag capture -i 10 -c 6 minute.tar.zst      six samples in one minute\n"

@@ -221,7 +221,7 @@ static const struct rd_opt_rule rules[] = {
 	{ RD_EXCLUDES, "interval live record until", "since save thresholds", "they apply to a single sample" },
 	{ RD_EXCLUDES, "interval live record until", "from", "a bundle cannot be sampled again" },
 	{ RD_EXCLUDES, "interval live record until", "openmetrics",
-	  "it prints one page; use --textfile, which is rewritten at each interval" },
+	  "it prints the metrics once; use --textfile, which is rewritten at each interval" },
 	{ RD_EXCLUDES, "live", "record until json openmetrics textfile", "the view prints and writes nothing else" },
 	{ 0 },
 };

@@ -158,7 +158,7 @@ static const struct rd_opt_rule rules[] = {
 	{ RD_REQUIRES, "count", "interval live record" },
 	{ RD_EXCLUDES, "live", "json openmetrics textfile", "it writes no output" },
 	{ RD_EXCLUDES, "openmetrics", "interval live record",
-	  "it prints one exposition; use --textfile, which is written after each sweep" },
+	  "it prints the metrics once; use --textfile, which is written after each sweep" },
 	{ 0 },
 };
 

@@ -172,7 +172,7 @@ static const struct rd_opt_rule rules[] = {
 	{ RD_REQUIRES, "pid env-file", "check-env" },
 	{ RD_EXCLUDES, "pid", "env-file" },
 	{ RD_EXCLUDES, "interval count", "compare", "bundles do not change" },
-	{ RD_EXCLUDES, "interval count", "env nccl-xml", "the output is read once" },
+	{ RD_EXCLUDES, "interval count", "env nccl-xml", "another program reads the output, once" },
 	{ RD_EXCLUDES, "interval count", "against", "the file does not change" },
 	{ RD_EXCLUDES, "live", "json" },
 	{ RD_EXCLUDES, "nccl-xml", "json", "the output is XML" },

@@ -49,7 +49,7 @@ static int qp_check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *er
 		return rd_err_set(err, EINVAL, "--join", "requires bundles of two or more hosts");
 	if (qp_ask_given(&opts->ask) && argc > 0)
 		return rd_err_set(err, EINVAL, argv[0],
-				  "timeout values of the command line cannot be combined with devices");
+				  "timeout values given as options cannot be combined with devices");
 	return 0;
 }
 
@@ -188,7 +188,7 @@ static const struct rd_opt_rule rules[] = {
 	{ RD_REQUIRES, "by summary", "live interval count timeouts entropy", "--trace alone only prints events",
 	  "trace" },
 	{ RD_EXCLUDES, "trace", "from", "--trace records events of this host, and bundles contain none" },
-	{ RD_EXCLUDES, "openmetrics textfile", "trace live interval count", "metrics are of one sample" },
+	{ RD_EXCLUDES, "openmetrics textfile", "trace live interval count", "metrics describe a single sample" },
 	{ RD_EXCLUDES, "live", "json" },
 	{ RD_REQUIRES, "timeout retry rnr-retry min-rnr-timer", "timeouts" },
 	{ RD_ONE_OF, "timeouts join entropy" },

@@ -34,7 +34,7 @@ static int attach_hooks(struct qp_recorder *rec, struct rd_err *err)
 	}
 	if (!err->code)
 		rd_err_set(err, ENOTSUP, "modify_qp",
-			   "no function of this kernel sees all modify_qp calls and can be hooked");
+			   "cannot hook any kernel function that all modify_qp calls pass through");
 	rd_err_hint(
 		err, "%s",
 		"qp-state -i 1 shows changes between two samples; trace-errno --list shows functions that can be hooked");
@@ -49,7 +49,7 @@ static void note_missing_events(struct qp_recorder *rec)
 	if (rd_qp_watch_has(&rec->set, &rec->watch, RD_QP_ROLE_EVENT))
 		return;
 	rd_err_set(&err, ENOTSUP, "events",
-		   "no function through which devices report events can be hooked: "
+		   "cannot hook any function that reports asynchronous events of devices: "
 		   "a queue pair that fails without a modify_qp call is not recorded");
 	rd_errlist_add(&rec->notes, &err);
 }
@@ -149,7 +149,8 @@ void qp_recorder_report_lost(struct qp_recorder *rec, struct rd_errlist *errors)
 		struct rd_err why = err;
 
 		rd_err_set(&err, why.code, "recorder",
-			   "recording ended early (%.120s): later transitions are seen by samples only", why.message);
+			   "recording ended early (%.120s): later transitions are known only from samples",
+			   why.message);
 		rd_errlist_add(errors, &err);
 	}
 	if (totals.lost <= rec->lost)

@@ -179,7 +179,7 @@ int trace_child_go(struct trace_child *child, const char *name, struct rd_err *e
 	close(child->go);
 	child->go = -1;
 	if (n != 1)
-		return rd_err_set(err, ECHILD, name, "the command process ended before it was started");
+		return rd_err_set(err, ECHILD, name, "the child process ended before it executed the command");
 	/* Closed by a successful exec. */
 	while ((n = read(child->failed, &failure, sizeof(failure))) < 0 && errno == EINTR)
 		;

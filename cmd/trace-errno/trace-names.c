@@ -92,7 +92,7 @@ static void name_user_stack(struct trace *t, struct rd_event *ev)
 	if (reported || !rd_ustack_confined(ustack)->active)
 		return;
 	rd_confined_text(rd_ustack_confined(ustack), &confined);
-	rd_verbose(t->ctx, "process that parses the files of user stacks: %s", confined.data);
+	rd_verbose(t->ctx, "process that resolves symbols of user stacks: %s", confined.data);
 }
 
 void trace_names_explain(struct trace *t, struct rd_event *ev)

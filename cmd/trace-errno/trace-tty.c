@@ -143,7 +143,7 @@ static int open_line(int fd, uid_t owner, struct line *line, struct rd_err *err)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	line->terminal = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
 	if (line->terminal < 0 || tcgetattr(line->terminal, &t))
-		return rd_err_set(err, errno, path, "cannot open the terminal to replace with a pty");
+		return rd_err_set(err, errno, path, "cannot open the terminal (COMMAND gets a pty in its place)");
 	line->master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
 	if (line->master < 0 || unlockpt(line->master))
 		return rd_err_set(err, errno, "/dev/ptmx", "cannot create a pty for the command");

@@ -14,7 +14,7 @@ static const char *const help_lines[] = {
 	"q        quit",
 	"?        this help",
 	"/        show only rows that contain a text; Enter applies, Escape clears it",
-	"< >      sort by the column to the left or right; past the edge: in report order",
+	"< >      sort by the column to the left or right; past the first or last column: original order",
 	"r        reverse the sort order",
 	"p        pause",
 	"Enter    show details of the row under the cursor, if there are any; Escape: back",

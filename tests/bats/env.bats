@@ -38,11 +38,11 @@ print("\n".join(rules.gaps())); print(len(rules.judged()))'
 	printf '%s\n' NCCL_IB_TIMEOUT=22 NCCL_DEBUG=INFO NCCL_FOO_BAR=1 PATH=/bin >"$BATS_TEST_TMPDIR/env"
 	run map --env-file "$BATS_TEST_TMPDIR/env"
 	[ "$status" -eq 0 ]
-	[ "${lines[0]}" = "nic-map of 3 variables (1 judged, 1 only listed, 1 unknown name): no problems found" ]
+	[ "${lines[0]}" = "nic-map: 3 variables (1 judged, 1 only listed, 1 unknown name): no problems found" ]
 	# What nobody looked at is not called right.
 	echo NCCL_DEBUG=INFO >"$BATS_TEST_TMPDIR/env"
 	run map --env-file "$BATS_TEST_TMPDIR/env"
-	[ "${lines[0]}" = "nic-map of 1 variable (0 judged, 1 only listed, 0 unknown names): no known problem" ]
+	[ "${lines[0]}" = "nic-map: 1 variable (0 judged, 1 only listed, 0 unknown names): no known problem" ]
 }
 
 @test "a document has what each is, and the length of its value" {

@@ -111,7 +111,7 @@ map() {
 		eval "$(map --env all)"
 		[ "${NCCL_IB_HCA%%,*}" = "=mlx5_0:1" ]
 		[ "$NVSHMEM_HCA_PE_MAPPING" = mlx5_0:1:1,mlx5_1:1:1,mlx5_2:1:1,mlx5_3:1:1,mlx5_4:1:1,mlx5_5:1:1,mlx5_6:1:1,mlx5_7:1:1 ]
-		map --check-env | grep -qE "^nic-map of [0-9]+ variables \(.*\): no problems found"
+		map --check-env | grep -qE "^nic-map: [0-9]+ variables \(.*\): no problems found"
 	)
 }
 
@@ -231,7 +231,7 @@ map() {
 	run map --check-env --env-file "$BATS_TEST_TMPDIR/env"
 	[ "$status" -eq 1 ]
 	[[ $output == *"mlx5_1 also matches mlx5_10, mlx5_11"* ]]
-	[[ ${lines[0]} == "nic-map of 1 variable (1 judged, 0 only listed, 0 unknown names): 0 critical, "*" warnings" ]]
+	[[ ${lines[0]} == "nic-map: 1 variable (1 judged, 0 only listed, 0 unknown names): 0 critical, "*" warnings" ]]
 	printf 'NCCL_IB_HCA==mlx5_2\n' >"$BATS_TEST_TMPDIR/env"
 	run map --check-env --env-file "$BATS_TEST_TMPDIR/env" --raw
 	[[ ${lines[0]} == VARIABLE* ]]

@@ -83,7 +83,7 @@ confined() {
 		"qp-state --join $BATS_TEST_TMPDIR/now.tar" "diff $BATS_TEST_TMPDIR/now.tar live"; do
 		# shellcheck disable=SC2086
 		run "$RD" --json $words
-		[[ $output != *"dropped its privileges"* && $output != *"not a file of the command line"* ]] || { echo "$words: $output"; return 1; }
+		[[ $output != *"dropped its privileges"* && $output != *"not a file named on the command line"* ]] || { echo "$words: $output"; return 1; }
 	done
 }
 

@@ -45,7 +45,7 @@ bounded() {
 	worst xml_pairs
 	bounded --from "$INPUT" nic-map --json
 	[ "$status" -eq 3 ]
-	[[ $stderr == *"65536 pairs of an accelerator and an RDMA device: more than the 16384"* ]]
+	[[ $stderr == *"too many pairs of an accelerator and an RDMA device: 65536, at most 16384"* ]]
 }
 
 @test "an element of half a million attributes is refused" {

@@ -205,8 +205,9 @@ static int check_record(const void *data, size_t size, struct rd_rec *rec, struc
 	if (rec->n_chain > RD_CHAIN_SLOTS || rec->n_kstack > RD_STACK_MAX || rec->n_ustack > RD_STACK_MAX ||
 	    size < fixed + rec->n_chain * sizeof(rec->chain[0]) +
 			    ((size_t)rec->n_kstack + rec->n_ustack) * sizeof(uint64_t))
-		return rd_err_set(err, EBADMSG, "event record", "%u links and %u + %u frames do not fit into %zu bytes",
-				  rec->n_chain, rec->n_kstack, rec->n_ustack, size);
+		return rd_err_set(err, EBADMSG, "event record",
+				  "%u functions and %u + %u stack frames do not fit into %zu bytes", rec->n_chain,
+				  rec->n_kstack, rec->n_ustack, size);
 	if (rec->err >= 0)
 		return rd_err_set(err, EBADMSG, "event record", "invalid errno %d", rec->err);
 	memcpy(rec->chain, (const uint8_t *)data + fixed, rec->n_chain * sizeof(rec->chain[0]));

@@ -13,10 +13,11 @@ static const struct rd_column port_columns[P_COLUMNS] = {
 	[P_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device" },
 	[P_PORT] = { "port", "PORT", RD_T_UINT, "port number" },
 	[P_STATE] = { "state", "STATE", RD_T_STR, "state of the port" },
-	[P_TX] = { "tx_share", "SENT", RD_T_SHARE, "share of the line rate, sent" },
+	[P_TX] = { "tx_share", "SENT", RD_T_SHARE, "traffic sent, as a share of the line rate" },
 	[P_TX_GBPS] = { "tx_gbps", "GBPS", RD_T_DOUBLE, "Gbit/s sent", .decimals = 1 },
-	[P_TX_SPARK] = { "tx_history", "OF LATE", RD_T_SPARK, "share of the line rate, sent, in recent intervals" },
-	[P_RX] = { "rx_share", "RECEIVED", RD_T_SHARE, "share of the line rate, received" },
+	[P_TX_SPARK] = { "tx_history", "OF LATE", RD_T_SPARK,
+			 "traffic sent, as a share of the line rate, in recent intervals" },
+	[P_RX] = { "rx_share", "RECEIVED", RD_T_SHARE, "traffic received, as a share of the line rate" },
 	[P_RX_GBPS] = { "rx_gbps", "GBPS", RD_T_DOUBLE, "Gbit/s received", .decimals = 1 },
 };
 static const struct rd_column spark_column = { .key = "share", .type = RD_T_SHARE };

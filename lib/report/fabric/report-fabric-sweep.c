@@ -293,7 +293,7 @@ static const struct rd_column shard_columns[SH_COLUMNS] = {
 	[SH_INDEX] = { .key = "index", .type = RD_T_UINT, .help = "number of the share, from 1" },
 	[SH_OF] = { .key = "of", .type = RD_T_UINT, .help = "number of shares" },
 	[SH_PORTS] = { .key = "ports", .type = RD_T_UINT, .help = "ports in the share" },
-	[SH_TOPOLOGY] = { .key = "topology", .type = RD_T_STR, .help = "hash of what was divided: hosts with the same value compute the same shares" },
+	[SH_TOPOLOGY] = { .key = "topology", .type = RD_T_STR, .help = "hash of the divided ports, links and hosts: hosts with the same value compute the same shares" },
 };
 
 static const struct rd_column top_columns[TOP_COLUMNS] = {
@@ -305,7 +305,7 @@ static const struct rd_column top_columns[TOP_COLUMNS] = {
 };
 
 static const struct rd_column basis_columns[BA_COLUMNS] = {
-	[BA_TOPOLOGY] = { .key = "topology", .type = RD_T_STR, .help = "hash of what was divided: hosts with the same value compute the same shares" },
+	[BA_TOPOLOGY] = { .key = "topology", .type = RD_T_STR, .help = "hash of the divided ports, links and hosts: hosts with the same value compute the same shares" },
 	[BA_PORTS] = { .key = "ports", .type = RD_T_UINT, .help = "ports read by all hosts together" },
 	[BA_LATENCY] = { .key = "latency_seconds", .type = RD_T_DOUBLE, .help = "response time of a MAD, in seconds", .decimals = 6 },
 	[BA_KIND] = { .key = "latency_kind", .type = RD_T_STR, .help = "measured in this network, or assumed" },

@@ -61,7 +61,7 @@ static void add_variables(const struct rd_effects *effects, const struct rd_find
 		judged += effects->v[i].judged == RD_JUDGED_YES;
 		unknown += effects->v[i].judged == RD_JUDGED_UNKNOWN;
 	}
-	rd_buf_printf(out, "nic-map of %zu variable%s (%zu judged, %zu only listed, %zu unknown name%s): ", effects->n,
+	rd_buf_printf(out, "nic-map: %zu variable%s (%zu judged, %zu only listed, %zu unknown name%s): ", effects->n,
 		      effects->n == 1 ? "" : "s", judged, effects->n - judged - unknown, unknown,
 		      unknown == 1 ? "" : "s");
 	add_faults(findings, judged ? "no problems found" : "no known problem", out);

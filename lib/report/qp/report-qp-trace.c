@@ -257,13 +257,13 @@ static const struct rd_column event_columns[EV_COLUMNS] = {
 	[EV_PORT] = { "port", "PORT", RD_T_UINT, "port of the device", 0, true },
 	[EV_LQPN] = { "lqpn", "LQPN", RD_T_UINT, "queue pair number", 0, false },
 	[EV_TYPE] = { "type", "TYPE", RD_T_STR, "type of the queue pair", 0, false },
-	[EV_OLD_STATE] = { "old_state", "FROM", RD_T_STR, "state before, as set by the caller or as last seen", 0, false },
+	[EV_OLD_STATE] = { "old_state", "FROM", RD_T_STR, "previous state, as given by the caller or last observed", 0, false },
 	[EV_NEW_STATE] = { "new_state", "TO", RD_T_STR, "requested state", 0, false },
 	[EV_ERRNO] = { "errno", "ERRNO", RD_T_STR, "name of the errno that the call returned", 0, false },
 	[EV_CODE] = { "code", "CODE", RD_T_UINT, "number of the errno", 0, true },
 	[EV_EVENT] = { "event", "EVENT", RD_T_STR, "asynchronous event, named as in libibverbs", 0, false },
 	[EV_DURATION] = { "duration_seconds", "SECONDS", RD_T_DOUBLE, "duration of the call", 6, false },
-	[EV_STATE_SECONDS] = { "state_seconds", "AGE", RD_T_DOUBLE, "time spent in the state before", 6, true },
+	[EV_STATE_SECONDS] = { "state_seconds", "AGE", RD_T_DOUBLE, "time spent in the previous state", 6, true },
 	[EV_STATE_SECONDS_MAX] = { "state_max_seconds", "AGE-MAX", RD_T_DOUBLE, "upper bound of that time", 6, true },
 	[EV_AGE_KIND] = { "state_age_kind", "AGE-KIND", RD_T_STR, "accuracy of that time: exact, interval or at_least", 0, true },
 	[EV_MASK] = { "attr_mask", "ATTRS", RD_T_STRS, "attributes that the call set", 0, true },
@@ -294,7 +294,7 @@ static const struct rd_column event_columns[EV_COLUMNS] = {
 
 static const struct rd_column move_columns[MV_COLUMNS] = {
 	[MV_FROM] = { "old_state", "FROM", RD_T_STR, "state before the call", 0, false },
-	[MV_TO] = { "new_state", "TO", RD_T_STR, "requested state; unknown: only other attributes", 0, false },
+	[MV_TO] = { "new_state", "TO", RD_T_STR, "requested state; unknown: the call set only other attributes", 0, false },
 	[MV_CALLS] = { "calls", "CALLS", RD_T_UINT, "modify_qp calls", 0, false },
 	[MV_FAILED] = { "failed", "FAILED", RD_T_UINT, "calls that returned an error", 0, false },
 };

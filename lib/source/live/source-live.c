@@ -312,14 +312,15 @@ static int live_netlink(struct rd_source *src, int protocol, const void *request
 	struct live *live = live_of(src);
 
 	if (live->confined)
-		return rd_err_set(err, EOPNOTSUPP, "netlink", "not available in a directory");
+		return rd_err_set(err, EOPNOTSUPP, "netlink", "not available: the source is a directory");
 	return rd_nlsockets_ask(&live->sockets, protocol, request, size, ret, err);
 }
 
 /* A directory has no ports. */
 static int no_mads(struct rd_source *src, struct rd_err *err)
 {
-	return live_of(src)->confined ? rd_err_set(err, EOPNOTSUPP, "MAD", "not available in a directory") : 0;
+	return live_of(src)->confined ? rd_err_set(err, EOPNOTSUPP, "MAD", "not available: the source is a directory") :
+					0;
 }
 
 static int live_mad_ports(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err)

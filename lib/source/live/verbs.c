@@ -37,7 +37,7 @@ static struct {
 
 static const char *const names[] = { "ibv_get_device_list", "ibv_get_device_name", "ibv_open_device",
 				     "ibv_query_device", "ibv_query_port" };
-_Static_assert(sizeof(libibverbs) == RD_ARRAY_SIZE(names) * sizeof(void *), "a name a pointer, in their order");
+_Static_assert(sizeof(libibverbs) == RD_ARRAY_SIZE(names) * sizeof(void *), "one name per pointer, in the same order");
 
 static struct rd_late late = {
 	.library = &rd_libraries[RD_LIBIBVERBS],
@@ -52,7 +52,8 @@ static struct {
 } direct;
 
 static const char *const direct_names[] = { "mlx5dv_is_supported", "mlx5dv_get_data_direct_sysfs_path" };
-_Static_assert(sizeof(direct) == RD_ARRAY_SIZE(direct_names) * sizeof(void *), "a name a pointer, in their order");
+_Static_assert(sizeof(direct) == RD_ARRAY_SIZE(direct_names) * sizeof(void *),
+	       "one name per pointer, in the same order");
 
 static struct rd_late late_direct = {
 	.library = &rd_libraries[RD_LIBMLX5],

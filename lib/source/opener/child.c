@@ -125,7 +125,7 @@ static int opener_for_child(pid_t *opener, struct rd_err *err)
 	if (!rd_opener_used())
 		return -1;
 	if (rd_grow(&openers.v, &openers.cap, openers.n + 1, sizeof(*openers.v)) < 0)
-		return rd_err_set(err, ENOMEM, "opener", "no memory to start an opener process");
+		return rd_err_set(err, ENOMEM, "opener", "no memory to start the process that opens files");
 	return rd_opener_fork(opener, err);
 }
 

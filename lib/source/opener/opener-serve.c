@@ -128,7 +128,7 @@ static int find_output(const struct server *server, const char *path, bool repla
 	*ret = name ? name->path : path;
 	if (name || (!replace && !server->is_fork && !server->made_bundle && is_bundle_here(server, path)))
 		return 0;
-	return rd_err_set(err, EPERM, path, "not a file of the command line");
+	return rd_err_set(err, EPERM, path, "not a file named on the command line");
 }
 
 static int serve_open(struct server *server, const char *path, const char *inside, struct reply *ret, struct rd_err *err)
@@ -137,7 +137,7 @@ static int serve_open(struct server *server, const char *path, const char *insid
 	_cleanup_close_ int fd = -1;
 
 	if (!name)
-		return rd_err_set(err, EPERM, path, "not a file of the command line");
+		return rd_err_set(err, EPERM, path, "not a file named on the command line");
 	fd = open_input(name, err);
 	if (fd < 0)
 		return fd;
@@ -246,7 +246,8 @@ static int serve_fork(struct server *server, struct reply *ret, struct rd_err *e
 
 	reap(server);
 	if (server->is_fork || server->n_forks == FORKS_MAX)
-		return rd_err_set(err, EAGAIN, "opener process", "cannot start: %d are running", FORKS_MAX);
+		return rd_err_set(err, EAGAIN, "opener process", "cannot start: %d of them are already running",
+				  FORKS_MAX);
 	if (rd_grow(&server->forks, &server->cap_forks, server->n_forks + 1, sizeof(*server->forks)) < 0)
 		return rd_err_set(err, ENOMEM, "opener", "cannot start");
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
@@ -325,7 +326,7 @@ static int serve_mad(struct server *server, const struct opener_message *request
 {
 	struct rd_mads **mads = mads_of(server, request->number);
 	int r = server->names.host ? open_host(server, err) :
-				     rd_err_set(err, EPERM, "MAD", "this command must not use ports");
+				     rd_err_set(err, EPERM, "MAD", "this command must not use umad ports");
 
 	if (r < 0)
 		return r;

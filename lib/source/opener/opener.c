@@ -86,7 +86,7 @@ void rd_opener_end(void)
 static int set_lost(int r, struct rd_err *err)
 {
 	is_lost = true;
-	return rd_err_set(err, -r, "opener process", "has ended: no more files can be opened");
+	return rd_err_set(err, -r, "opener process", "ended unexpectedly: cannot open more files");
 }
 
 static int take_bytes(struct opener_message *reply, struct rd_bytes *ret, struct rd_err *err)

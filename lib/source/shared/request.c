@@ -138,7 +138,7 @@ static int no_events(struct rd_source *src, rd_event_fn *fn, void *arg, struct r
 	(void)src;
 	(void)fn;
 	(void)arg;
-	return rd_err_set(err, ENODATA, "events", "not available through another process");
+	return rd_err_set(err, ENODATA, "events", "only the process that reads the host receives events");
 }
 
 void rd_forwarder_init(struct rd_forwarder *forwarder, const char *name)

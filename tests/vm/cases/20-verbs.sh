@@ -56,7 +56,7 @@ test_user_stack() {
 		(.user_stack | map(.function) | index("worker") and index("main")) and
 		any(.user_stack[]; .function == "main" and (.object | endswith("/verbs-fail")) and .offset > 0 and
 			(.file | endswith("verbs-fail.c")) and .line > 0))' --argjson pid "$ran"
-	grep -q 'process that parses the files of user stacks: uid 65534, no capabilities, .*, seccomp$' "$W/all.err"
+	grep -q 'process that resolves symbols of user stacks: uid 65534, no capabilities, .*, seccomp$' "$W/all.err"
 }
 
 # Whoever parses the program's files can do nothing, and when it dies the trace goes on.

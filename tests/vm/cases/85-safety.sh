@@ -242,7 +242,7 @@ test_recorder_beside_looks() {
 	kill -INT $looks
 	wait $looks || :
 	true_of "$W/looks.json" '.[0].errors == [] and any(.[-1].errors[]; .object == "recorder" and
-		(.message | test("hooks detached at the request.*seen by samples only")))'
+		(.message | test("hooks detached at the request.*known only from samples")))'
 	nothing_of_ours
 }
 
