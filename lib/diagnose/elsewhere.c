@@ -53,18 +53,27 @@ static bool is_gpu(const struct rd_host *host, int pci)
 	return false;
 }
 
+static void add_of_function(const struct rd_host *host, int pci, int *found)
+{
+	for (size_t d = 0; d < host->n_ibdevs; d++)
+		if (host->ibdevs[d].pci == pci || host->ibdevs[d].data_direct == pci)
+			add_device(found, (int)d);
+}
+
 /* The device on this function; else that of its physical function; else that of its card. */
 static int ibdev_of_pci(const struct rd_host *host, int pci)
 {
 	int found = NONE;
 
-	for (size_t d = 0; d < host->n_ibdevs; d++)
-		if (host->ibdevs[d].pci == pci || host->ibdevs[d].data_direct == pci)
-			add_device(&found, (int)d);
+	add_of_function(host, pci, &found);
 	if (found != NONE || is_gpu(host, pci))
 		return found;
-	if (host->pcis[pci].pf >= 0)
-		return ibdev_of_pci(host, host->pcis[pci].pf);
+	if (host->pcis[pci].pf >= 0) {
+		pci = host->pcis[pci].pf;
+		add_of_function(host, pci, &found);
+		if (found != NONE || is_gpu(host, pci))
+			return found;
+	}
 	for (size_t d = 0; d < host->n_ibdevs; d++) {
 		int own = host->ibdevs[d].pci;
 
