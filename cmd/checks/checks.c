@@ -65,10 +65,10 @@ static void report_too_many(struct checks *checks)
 	const struct rd_finding finding = {
 		.id = "env-too-many",
 		.severity = RD_SEV_UNKNOWN,
-		.title = "Too many settings for all jobs",
-		.subject = rd_text("settings for all jobs"),
-		.observed = rd_text("more than %d variables, or one larger than %zu KiB: settings were not judged",
-				    RD_EFFECTS_MAX, RD_EFFECT_BYTES >> 10),
+		.title = "Too many system-wide environment variables to check",
+		.subject = rd_text("system-wide environment variables"),
+		.observed = rd_text("more than %d variables, or one larger than %zu KiB: not checked", RD_EFFECTS_MAX,
+				    RD_EFFECT_BYTES >> 10),
 	};
 
 	rd_finding_add(&checks->job_env, &finding);

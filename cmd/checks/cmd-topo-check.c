@@ -160,7 +160,7 @@ static const struct rd_opt topo_options[] = {
 	  RD_NEEDS_FOREIGN_FILE, RD_TEXT(topo_opts, profile) },
 	{ "learn", 0, NULL, "write a profile of this host to standard output, or to FILE", NULL,
 	  RD_NEEDS_OUTPUT_OPERANDS, RD_FLAG(topo_opts, learn) },
-	{ "pid", 0, "PID", "judge the limits of this process instead of those of job launchers", "pid",
+	{ "pid", 0, "PID", "check the limits of this process instead of those of job launchers", "pid",
 	  RD_NEEDS_PROCESS, RD_NUMBER(topo_opts, pid, 1, RD_PID_MAX) },
 	{ "fail", 0, NULL, "map findings to the exit status; topo-check always does" },
 	{ "live", 'w', NULL, "full-screen view that is updated, with changes marked", NULL, RD_NEEDS_TERMINAL,

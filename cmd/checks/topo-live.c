@@ -45,7 +45,7 @@ static int detail(void *arg, const struct rd_section *body, size_t row, struct r
 {
 	(void)arg;
 	*ret = rd_report_check_detail(body, row);
-	return *ret ? 0 : rd_err_set(err, ENOMEM, "topo-check", "not enough memory for the page");
+	return *ret ? 0 : rd_err_set(err, ENOMEM, "topo-check", "not enough memory for the details of this row");
 }
 
 int topo_live(struct rd_ctx *ctx, const bool *chosen)

@@ -38,7 +38,7 @@ struct fabric_session {
 	size_t n_durations;
 };
 
-/* Reads the files given by options: thresholds, the plan, the hosts. */
+/* Reads the files given by options: thresholds, the saved topology, the hosts. */
 int fabric_session_init(struct rd_ctx *ctx, struct fabric_session *s, struct rd_err *err);
 void fabric_session_deinit(struct fabric_session *s);
 

@@ -133,7 +133,7 @@ static const struct rd_opt options[] = {
 	{ "subsets", 0, "LIST", "groups of attributes to read, separated by commas",
 	  "counters|extended|rcv-errors|xmit-discards|op-rcv|flow-control|vl|vl-wait|congestion|sl|all",
 	  RD_TAKES(take_subsets) },
-	{ "node-name-map", 0, "FILE", "read names of nodes from FILE, as infiniband-diags does", "file",
+	{ "node-name-map", 0, "FILE", "read node names from FILE, a node-name-map as used by infiniband-diags", "file",
 	  RD_NEEDS_OWN_FILE, RD_TEXT(fabric_cmd, engine.node_name_map) },
 	{ "window", 0, "N", "MADs in flight (default 64)",
 	  RD_NUMBER(fabric_cmd, engine.window, 1, RD_SWEEP_WINDOW_MAX) },
@@ -173,7 +173,7 @@ const struct rd_cmd rd_cmd_fabric = {
 		"and reports faults: errors, links below their speed or width, agents that do not respond, differences from\n"
 		"a saved topology. Exit status: 2 critical findings, 1 warnings, else 0; 3 if no verdict was possible.\n",
 	.examples = "  rdmadiag counters --fabric\n"
-		    "  rdmadiag counters --fabric --save-topology plan; rdmadiag counters --fabric --compare plan\n"
+		    "  rdmadiag counters --fabric --save-topology saved; rdmadiag counters --fabric --compare saved\n"
 		    "  rdmadiag counters --fabric --live\n",
 	.columns = rd_fabric_columns,
 	.n_columns = RD_FABRIC_COLUMNS,

@@ -168,7 +168,7 @@ static const struct rd_opt nicmap_opts[] = {
 static const struct rd_opt_rule rules[] = {
 	{ RD_ONE_OF, "matrix pairs gids assignment stacks path env check-env nccl-xml against compare live" },
 	{ RD_EXCLUDES, "device", "path env check-env nccl-xml against compare",
-	  "those concern the whole host, or their operands" },
+	  "each applies to the whole host, or takes operands of its own" },
 	{ RD_REQUIRES, "pid env-file", "check-env" },
 	{ RD_EXCLUDES, "pid", "env-file" },
 	{ RD_EXCLUDES, "interval count", "compare", "bundles do not change" },

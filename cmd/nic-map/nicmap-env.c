@@ -103,7 +103,7 @@ int nicmap_show_env(struct rd_ctx *ctx, struct nicmap *nm)
 		if (strcmp(opts->env, "libfabric") == 0)
 			rd_err_set(
 				&err, ENODEV, "--env libfabric",
-				"no list possible: FI_VERBS_DEVICE_NAME matches prefixes and would also select NICs that "
+				"no variable can list the compute NICs: FI_VERBS_DEVICE_NAME matches prefixes and would also select NICs that "
 				"are not compute NICs; FI_VERBS_IFACE needs an address on each interface");
 		else
 			rd_err_set(&err, ENODEV, "--env", "no variable known for this library");

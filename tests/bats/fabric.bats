@@ -112,7 +112,7 @@ fabric() {
 	grep -v 0x3000 "$PLAN" >"$NOW"
 	fabric --compare "$PLAN" --topology "$NOW"
 	[ "$status" -eq 2 ]
-	[[ $output == *"critical: n00 mlx5_0 (0x0000000000003000): channel adapter in the plan is missing from the fabric"* ]]
+	[[ $output == *"critical: n00 mlx5_0 (0x0000000000003000): channel adapter in the saved topology is missing from the fabric"* ]]
 }
 
 @test "a damaged file is refused with its line" {

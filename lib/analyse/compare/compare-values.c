@@ -275,12 +275,14 @@ static void report_splits(struct seens *all)
 	static const struct {
 		const char *id, *title;
 	} words[RD_DIFFERS] = {
-		[RD_DIFFERS_LAYER] = { "rail-layer", "Link layer differs between hosts, and none is the usual one" },
-		[RD_DIFFERS_RATE] = { "rail-rate", "Rate differs between hosts, and none is the usual one" },
+		[RD_DIFFERS_LAYER] = { "rail-layer",
+				       "Link layer differs between hosts, and no value has a clear majority" },
+		[RD_DIFFERS_RATE] = { "rail-rate", "Rate differs between hosts, and no value has a clear majority" },
 		[RD_DIFFERS_CHOICE] = { "rail-name",
-					"NIC selected by NCCL differs between hosts, and none is the usual one" },
-		[RD_DIFFERS_NAME] = { "nic-name", "Name differs between hosts, and none is the usual one" },
-		[RD_DIFFERS_FIRMWARE] = { "rail-firmware", "Firmware differs between hosts, and none is the usual one" },
+					"NIC selected by NCCL differs between hosts, and no choice has a clear majority" },
+		[RD_DIFFERS_NAME] = { "nic-name", "Name differs between hosts, and no value has a clear majority" },
+		[RD_DIFFERS_FIRMWARE] = { "rail-firmware",
+					  "Firmware differs between hosts, and no value has a clear majority" },
 	};
 	bool *reported = rd_alloc(all->n_splits + 1, sizeof(*reported));
 

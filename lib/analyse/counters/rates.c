@@ -227,7 +227,7 @@ static void add_lost_finding(const struct rd_rates *rates, const struct rd_count
 	struct rd_finding finding = {
 		.id = "traffic-lost",
 		.severity = active ? RD_SEV_WARNING : RD_SEV_CRITICAL,
-		.title = active ? "port lost its traffic" : "port went down and lost its traffic",
+		.title = active ? "traffic on the port stopped" : "port went down and its traffic stopped",
 		.why = "a job that loads all NICs evenly is slowed down to the remaining bandwidth",
 	};
 

@@ -37,7 +37,7 @@ static void judge_timeout(struct rd_check_env *check, long exponent, double tota
 		rd_envcheck_finding(check, RD_SEV_WARNING, "env-timeout-short",
 				    "Short network interruption fails the job",
 				    "a link flap or a reroute in the fabric takes longer than this timeout",
-				    rd_text("error after %.3g s, up to 4 times as long", total),
+				    rd_text("error after %.3g s at the earliest, 4 times that at the latest", total),
 				    rd_text("20 to 23 (%ld is set)", exponent));
 		return;
 	}
@@ -69,7 +69,7 @@ void rd_envcheck_timeout(struct rd_check_env *check)
 	rd_envcheck_effect(
 		check,
 		"local ACK timeout 4.096 us x 2^%ld = %.3g s; with %ld retries an unreachable peer is reported "
-		"after %.3g s, up to 4 times as long",
+		"after %.3g s at the earliest, 4 times that at the latest",
 		exponent, ack_timeout(exponent), retries, total);
 	judge_timeout(check, exponent, total);
 }

@@ -68,7 +68,7 @@ static void check_family(struct rd_check_env *check)
 /* clang-format off */
 static const struct rd_env_values merge_vfs = { RD_ENV_NCCL, 1, 0, 0, RD_ENV_MEANINGS(
 	{ 0, "virtual functions are separate NICs; only the ports of one device are merged" },
-	{ 1, "the device and function numbers of PCI addresses are ignored: virtual functions of a bus are merged" }),
+	{ 1, "the device and function numbers of PCI addresses are ignored: virtual functions on the same bus are merged" }),
 	"same as 1", NULL, false };
 static const struct rd_env_values merge_nics = { RD_ENV_NCCL, 1, 0, 0, RD_ENV_MEANINGS(
 	{ 0, "NICs are not merged: each port is a separate NIC" },
@@ -83,9 +83,9 @@ static const struct rd_env_values pxn_disable = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_M
 	     "the CPU" }),
 	"same as 0", NULL, false };
 static const struct rd_env_values pxn_level = { RD_ENV_NCCL, 2, 0, 2, RD_ENV_MEANINGS(
-	{ 0, "send and receive do not use another GPU's NIC (PXN)" },
-	{ 1, "send and receive use another GPU's NIC (PXN) where that avoids the CPU" },
-	{ 2, "send and receive use the NIC of the receiver's rail (PXN)" }), NULL, NULL, false };
+	{ 0, "point-to-point operations (ncclSend, ncclRecv) do not use another GPU's NIC (PXN)" },
+	{ 1, "point-to-point operations (ncclSend, ncclRecv) use another GPU's NIC (PXN) where that avoids the CPU" },
+	{ 2, "point-to-point operations (ncclSend, ncclRecv) use the NIC of the receiver's rail (PXN)" }), NULL, NULL, false };
 static const struct rd_env_values data_direct = { RD_ENV_NCCL, 1, 0, 2, RD_ENV_MEANINGS(
 	{ 0, "Data Direct is not used: data takes the PCI path of the NIC" },
 	{ 1, "if a NIC has a Data Direct function, only that is used" },

@@ -143,8 +143,8 @@ static const char *unused_by(const struct rd_effects *all, const char *name)
 
 /* clang-format off */
 static const struct rd_env_values ibgda = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
-	{ 0, "GPUs do not start RDMA themselves: a CPU proxy thread does" },
-	{ 1, "GPUs start RDMA themselves (IBGDA): mlx5 devices only" }), NULL, NULL, false };
+	{ 0, "GPUs do not initiate RDMA themselves: a CPU proxy thread does" },
+	{ 1, "GPUs initiate RDMA themselves (IBGDA): mlx5 devices only" }), NULL, NULL, false };
 static const struct rd_env_values rc_per_pe = { RD_ENV_ANY_BASE, 2, 0, 0, RD_ENV_MEANINGS(
 	{ 0, "no RC queue pairs: DCI and DCT only" }),
 	"%ld RC queue pairs per peer PE and NIC", NULL, false };

@@ -333,7 +333,7 @@ static void check_rc_timeout(struct rd_check_env *check)
 	else
 		rd_envcheck_effect(check,
 				   "local ACK timeout 4.096 us x 2^%d = %.3g s; with %ld retries an unreachable peer is "
-				   "reported after %.3g s, up to 4 times as long",
+				   "reported after %.3g s at the earliest, 4 times that at the latest",
 				   timeout_exponent(time), each, retries, each * (double)(retries + 1));
 }
 

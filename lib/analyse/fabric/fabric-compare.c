@@ -9,7 +9,7 @@
 struct comparison {
 	const struct rd_fabric *plan, *now;
 	size_t *to_now, *to_plan; /* index of the same node in the other topology; RD_NONE: not there */
-	bool *replaced;		  /* per node of the plan: a node with a different GUID is in its place */
+	bool *replaced;		  /* per node of the saved topology: a node with a different GUID is in its place */
 	bool *reported;		  /* per port of `now`: a finding names it */
 	struct rd_findings *findings;
 };
@@ -62,7 +62,7 @@ static void map_nodes(struct comparison *c)
 			c->to_plan[i] = c->plan->n_nodes; /* neither present nor extra */
 }
 
-/* A node replaces a missing node of the plan if it is at the same port of a neighbour that is in both. */
+/* A node replaces a missing node of the saved topology if it is at the same port of a neighbour that is in both. */
 static void find_replacements(struct comparison *c)
 {
 	for (size_t i = 0; i < c->plan->n_ports; i++) {
@@ -91,27 +91,27 @@ static const struct {
 	[NODE_REPLACED] = { { .id = "fabric-node-replaced",
 			      .severity = RD_SEV_WARNING,
 			      .title = "node was replaced: same cable, different GUID",
-			      .why = "hardware was swapped; the plan, and any configuration by GUID, still names the old node" },
+			      .why = "hardware was swapped; the saved topology, and any configuration by GUID, still names the old node" },
 			    NULL,
 			    NULL,
 			    "if intended, save the topology again: rdmadiag counters --fabric --save-topology FILE" },
 	[NODE_EXTRA] = { { .id = "fabric-node-extra",
 			   .severity = RD_SEV_WARNING,
-			   .title = "node is not in the plan",
-			   .why = "it was connected after the plan was saved, or to the wrong fabric" },
+			   .title = "node is not in the saved topology",
+			   .why = "it was connected after the topology was saved, or to the wrong fabric" },
 			 "found",
-			 "not in the plan",
+			 "not in the saved topology",
 			 "if intended, save the topology again: rdmadiag counters --fabric --save-topology FILE" },
 	[SWITCH_MISSING] = { { .id = "fabric-node-missing",
 			       .severity = RD_SEV_CRITICAL,
-			       .title = "switch in the plan is missing from the fabric",
+			       .title = "switch in the saved topology is missing from the fabric",
 			       .why = "nodes attached to it are unreachable, or have fewer paths" },
 			     "not found",
 			     "a switch",
-			     "check its power, and the ports of its neighbours in the plan" },
+			     "check its power, and the ports of its neighbours in the saved topology" },
 	[ADAPTER_MISSING] = { { .id = "fabric-node-missing",
 				.severity = RD_SEV_CRITICAL,
-				.title = "channel adapter in the plan is missing from the fabric",
+				.title = "channel adapter in the saved topology is missing from the fabric",
 				.why = "its host cannot take part in a job" },
 			      "not found",
 			      "a channel adapter",
@@ -158,7 +158,7 @@ static void add_cable_finding(struct comparison *c, size_t planned, size_t now, 
 		.id = id,
 		.severity = RD_SEV_WARNING,
 		.title = title,
-		.why = "routing and host ordering were computed for the planned topology",
+		.why = "routing and host ordering were computed for the saved topology",
 		.subject = now == RD_NONE ? port_text(c->plan, planned) : port_text(c->now, now),
 		.observed = port_text(c->now, peer),
 		.expected = port_text(c->plan, expected),
@@ -181,7 +181,7 @@ static void add_slower_finding(struct comparison *c, size_t planned, size_t now)
 	struct rd_finding finding = {
 		.id = "fabric-link-slower",
 		.severity = RD_SEV_WARNING,
-		.title = "link is slower than in the plan",
+		.title = "link is slower than in the saved topology",
 		.why = "it limits all traffic routed over it",
 	};
 
@@ -194,7 +194,7 @@ static void add_slower_finding(struct comparison *c, size_t planned, size_t now)
 	rd_finding_add(c->findings, &finding);
 }
 
-/* A cable of the plan whose nodes are both present. Pass 0 reports missing and slower links; both passes report moved cables,
+/* A cable of the saved topology whose nodes are both present. Pass 0 reports missing and slower links; both passes report moved cables,
  * the second those whose ports the first had not reported yet. */
 static void compare_cable(struct comparison *c, size_t i, int pass)
 {
@@ -212,18 +212,18 @@ static void compare_cable(struct comparison *c, size_t i, int pass)
 	if (peers[0] == RD_NONE && peers[1] == RD_NONE) {
 		if (pass == 0)
 			add_cable_finding(c, ends[0], now[0], RD_NONE, "fabric-cable-missing",
-					  "cable in the plan is missing or its link is down");
+					  "cable in the saved topology is missing or its link is down");
 		return;
 	}
 	for (int e = 0; e < 2; e++)
 		if (peers[e] != RD_NONE && !c->reported[now[e]]) {
 			add_cable_finding(c, ends[e], now[e], peers[e], "fabric-cable-moved",
-					  "cable is connected to a different port than in the plan");
+					  "cable is connected to a different port than in the saved topology");
 			return;
 		}
 }
 
-/* A cable of `now`, at a port where the plan has none. */
+/* A cable of `now`, at a port where the saved topology has none. */
 static void compare_extra(struct comparison *c, size_t i)
 {
 	const struct rd_fabric_port *port = &c->now->ports[i];
@@ -235,7 +235,7 @@ static void compare_extra(struct comparison *c, size_t i)
 		return;
 	if (planned != RD_NONE && c->plan->ports[planned].peer != RD_NONE)
 		return;
-	add_cable_finding(c, planned, i, port->peer, "fabric-cable-extra", "cable is not in the plan");
+	add_cable_finding(c, planned, i, port->peer, "fabric-cable-extra", "cable is not in the saved topology");
 }
 
 static void compare_cables(struct comparison *c)

@@ -318,7 +318,7 @@ static void judge_agent(struct judge *j, size_t from, size_t to)
 		.id = "fabric-agent-silent",
 		.severity = RD_SEV_WARNING,
 		.title = "node does not respond to performance queries",
-		.why = "its counters are old or unknown, so its ports are not judged",
+		.why = "its counters are stale or unknown, so its ports are not checked",
 	};
 
 	for (size_t i = from; i < to; i++) {

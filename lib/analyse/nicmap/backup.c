@@ -128,8 +128,9 @@ void rd_backup_of_nvshmem(const struct rd_host *host, struct rd_choices *choices
 		if (choice->library_backup >= 0)
 			continue;
 		choice->library_backup = device_neighbour(host, choice);
-		choice->library_backup_why = choice->library_backup < 0 ? "no neighbouring device" :
-									  "its neighbour in the order of devices";
+		choice->library_backup_why = choice->library_backup < 0 ?
+						     "no device is paired with it in the device order" :
+						     "the device paired with it in the device order";
 	}
 }
 

@@ -68,11 +68,11 @@ static const char *why_not_nic(const struct rd_host *host, const struct rd_ibdev
 	const struct rd_pci *pci = dev->pci < 0 ? NULL : &host->pcis[dev->pci];
 
 	if (is_soft(dev))
-		return is_all_soft(host) ? NULL : "a software RDMA device beside NICs: use unknown";
+		return is_all_soft(host) ? NULL : "software RDMA device on a host that also has NICs";
 	if (pci && pci->pf >= 0)
 		for (size_t i = 0; i < host->n_ibdevs; i++)
 			if (host->ibdevs[i].pci == pci->pf)
-				return "a virtual function: use unknown to this host";
+				return "virtual function, whose use is not visible on this host";
 	/* Every device except soft ones has a PCI function: if none was read, accelerators were not seen either. */
 	if (host->n_pcis == 0 && !host->from_topology_file)
 		return "could not read PCI functions: unknown whether there are accelerators";

@@ -209,7 +209,8 @@ static void judge_qp(struct rd_join_state *join, const struct rd_join_entry *a)
 	}
 	if (found.n_mutual > 1) {
 		add_pair(join, a, NULL, RD_JOIN_AMBIGUOUS,
-			 rd_text("%zu queue pairs have matching QP numbers, and no GID selects one", found.n_mutual));
+			 rd_text("%zu queue pairs have matching QP numbers, and no known GID distinguishes them",
+				 found.n_mutual));
 		return;
 	}
 	if (found.by_gid) {

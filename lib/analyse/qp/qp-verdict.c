@@ -20,8 +20,8 @@
 #define NEXT_SAMPLE_TWICE "run rdmadiag qp-state -i 1 -c 2"
 #define NEXT_PROGRAM "check the log of the program that owns the QP; run rdmadiag qp-state on the remote host"
 #define NEXT_DEVICE "check dmesg: does the device still respond to its driver? devlink health show"
-#define NEXT_IDLE                                                                                                            \
-	"if the job hangs, no work request is posted here: inspect the stack of the program that owns the QP (gdb -p PID); " \
+#define NEXT_IDLE                                                                                                                 \
+	"no work request is outstanding here; if the job hangs, inspect the stack of the program that owns the QP (gdb -p PID); " \
 	"run rdmadiag qp-state -i 1 -c 2 on the remote host"
 #define NEXT_WORKS "no action needed; rdmadiag counters -i 1 shows the traffic of the port"
 #define NEXT_REQUESTER "run rdmadiag qp-state on the remote host, which is the requester"

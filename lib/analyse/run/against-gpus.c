@@ -10,19 +10,19 @@
 
 static const struct rd_against_problem missing_gpu = {
 	.id = "against-gpu",
-	.title = "Run used GPUs that this host does not have",
+	.title = "The run used GPUs that this host does not have",
 	.why = "their NICs and GPUDirect use cannot be compared",
 	.severity = RD_SEV_WARNING,
 };
 static const struct rd_against_problem bounced = {
 	.id = "against-gpudirect",
-	.title = "Run copied GPU memory through host memory",
+	.title = "The run copied GPU memory through host memory",
 	.why = "the copy costs host memory bandwidth and latency, which GPUDirect RDMA avoids",
 	.severity = RD_SEV_WARNING,
 };
 static const struct rd_against_problem direct = {
 	.id = "against-gpudirect-lost",
-	.title = "Run used GPUDirect RDMA, which is not available on this host now",
+	.title = "The run used GPUDirect RDMA, which is not available on this host now",
 	.why = "a new run would copy GPU memory through host memory",
 	.severity = RD_SEV_WARNING,
 };
@@ -70,7 +70,7 @@ static void compare_presence(struct rd_against_state *st)
 		rd_against_differs(
 			st, "gpu", &missing_gpu, rd_text("%s", missing.data), NULL, rd_text("used"),
 			rd_against_other_name(st) ?
-				rd_text("the host name in the log is %s: addresses of a virtual machine, or another host",
+				rd_text("the log names host %s: a virtual machine with different PCI addresses, or another host",
 					st->run->name) :
 				rd_text("GPUs were removed, or their addresses have changed since"),
 			rd_text("nvidia-smi --query-gpu=index,pci.bus_id --format=csv"));

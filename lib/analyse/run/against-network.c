@@ -10,19 +10,19 @@
 
 static const struct rd_against_problem tcp = {
 	.id = "against-tcp",
-	.title = "Run used TCP sockets although RDMA ports are active",
+	.title = "The run used TCP sockets although RDMA ports are active",
 	.why = "all traffic between hosts went through the kernel's TCP stack, at a fraction of the link rate",
 	.severity = RD_SEV_CRITICAL,
 };
 static const struct rd_against_problem rdma = {
 	.id = "against-rdma",
-	.title = "Run used RDMA, but no port of this host is active now",
+	.title = "The run used RDMA, but no port of this host is active now",
 	.why = "a new run would use TCP sockets",
 	.severity = RD_SEV_CRITICAL,
 };
 static const struct rd_against_problem not_used = {
 	.id = "against-not-used",
-	.title = "Run did not use NICs that are active on this host",
+	.title = "The run did not use NICs that are active on this host",
 	.why = "GPUs near these NICs use and share NICs that are farther away",
 	.severity = RD_SEV_WARNING,
 };
@@ -41,7 +41,7 @@ static const struct rd_against_problem order = {
 static const struct rd_against_problem merged = {
 	.id = "against-merged",
 	.title = "NCCL merged different NICs",
-	.why = "it determines over which ports the traffic of a GPU is spread",
+	.why = "merging determines which ports carry the traffic of a GPU",
 	.severity = RD_SEV_WARNING,
 };
 

@@ -11,19 +11,19 @@
 
 static const struct rd_against_problem passed_over = {
 	.id = "against-not-used",
-	.title = "Run did not use NICs that are active on this host",
+	.title = "The run did not use NICs that are active on this host",
 	.why = "GPUs near these NICs use and share NICs that are farther away",
 	.severity = RD_SEV_WARNING,
 };
 static const struct rd_against_problem tcp = {
 	.id = "against-tcp",
-	.title = "Run used TCP sockets although RDMA ports are active",
+	.title = "The run used TCP sockets although RDMA ports are active",
 	.why = "all traffic between hosts went through the kernel's TCP stack, at a fraction of the link rate",
 	.severity = RD_SEV_CRITICAL,
 };
 static const struct rd_against_problem bad_gid = {
 	.id = "against-gid",
-	.title = "Run used an unusable GID",
+	.title = "The run used an unusable GID",
 	.why = "connections to other hosts time out",
 	.severity = RD_SEV_WARNING,
 };

@@ -12,13 +12,13 @@
 
 const struct rd_against_problem rd_against_not_here = {
 	.id = "against-not-here",
-	.title = "Run used NICs that this host does not have",
+	.title = "The run used NICs that this host does not have",
 	.why = "a new run cannot use them",
 	.severity = RD_SEV_WARNING,
 };
 const struct rd_against_problem rd_against_down = {
 	.id = "against-down",
-	.title = "Run used NICs whose ports are not active now",
+	.title = "The run used NICs whose ports are not active now",
 	.why = "a new run cannot use them",
 	.severity = RD_SEV_WARNING,
 };

@@ -54,7 +54,7 @@ static struct rd_offer of_amd(const struct rd_system *system)
 		return yes("amdkfd");
 	if (system->dmabuf.known != RD_OK)
 		return unknown("could not determine whether this kernel's RDMA core supports DMA-BUF");
-	return system->dmabuf.v ? yes("DMA-BUF") : no("no peer-direct, and the RDMA core does not support DMA-BUF");
+	return system->dmabuf.v ? yes("DMA-BUF") : no("no PeerDirect, and the RDMA core does not support DMA-BUF");
 }
 
 struct rd_offer rd_gpudirect_offer(const struct rd_host *host, const struct rd_system *system, size_t gpu)
