@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The table of counters: lines that are no good, and what a counter is about. */
+#include "counter-table.h"
 #include "unit.h"
 
 #include <string.h>
@@ -65,11 +66,26 @@ static void a_topic_is_the_driver_s_or_else_the_name_s(void **state)
 	rd_meanings_deinit(&meanings);
 }
 
+static void the_shipped_table_has_the_units_of_mlx5(void **state)
+{
+	struct rd_meanings meanings = { 0 };
+
+	(void)state;
+	counter_table_read(&meanings);
+	assert_string_equal(rd_meaning_find(&meanings, "rx_global_pause_duration", "mlx5")->unit, "microseconds");
+	assert_string_equal(rd_meaning_find(&meanings, "tx_global_pause_duration", "mlx5")->unit, "microseconds");
+	assert_string_equal(rd_meaning_find(&meanings, "rx_global_pause_transition", "mlx5")->unit, "frames");
+	assert_string_equal(rd_meaning_find(&meanings, "rx_65_to_127_bytes_phy", "mlx5")->unit, "packets");
+	assert_string_equal(rd_meaning_find(&meanings, "tx_bytes_phy", "mlx5")->unit, "bytes");
+	rd_meanings_deinit(&meanings);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_table_says_which_line_is_wrong),
 		TEST(a_topic_is_the_driver_s_or_else_the_name_s),
+		TEST(the_shipped_table_has_the_units_of_mlx5),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
