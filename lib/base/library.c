@@ -21,9 +21,9 @@
 	  "trace-errno --user-stack", "libdw (Debian: libdw1, Fedora: elfutils-libs)")                  \
 	x(RD_LIBEXPAT, "libexpat.so.1", "topologies", "topology files cannot be read",                  \
 	  "nic-map of a topology file", "libexpat (Debian: libexpat1, Fedora: expat)")                  \
-	x(RD_LIBIBMAD, "libibmad.so.5", "fabric", "management datagrams cannot be read",                \
+	x(RD_LIBIBMAD, "libibmad.so.5", "fabric", "management datagrams (MADs) cannot be decoded",      \
 	  "counters --fabric", "libibmad (Debian: libibmad5, Fedora: infiniband-diags)")                \
-	x(RD_LIBIBUMAD, "libibumad.so.3", "fabric", "management datagrams cannot be sent",              \
+	x(RD_LIBIBUMAD, "libibumad.so.3", "fabric", "management datagrams (MADs) cannot be sent",       \
 	  "counters --fabric", "libibumad (Debian: libibumad3, Fedora: libibumad)")                     \
 	x(RD_LIBIBVERBS, "libibverbs.so.1", "limits", "device limits are unknown",                \
 	  "qp-state --summary, nic-map, capture", "libibverbs (Debian: libibverbs1, Fedora: libibverbs)") \

@@ -112,14 +112,14 @@ static void mooncake_takes_the_nics_with_the_fewest_steps(void **state)
 	(void)state;
 	start(&c);
 	assert_string_equal(nics(&c, RD_STACK_MOONCAKE, 0, -1), "mlx5_0 mlx5_1| mlx5_2 mlx5_3");
-	assert_non_null(strstr(choice_of(&c, RD_STACK_MOONCAKE, 0, -1)->why, "2 steps"));
+	assert_non_null(strstr(choice_of(&c, RD_STACK_MOONCAKE, 0, -1)->why, "2 sysfs path components apart"));
 	assert_string_equal(transport(&c, RD_STACK_MOONCAKE, 0), "rc");
 	set_state(&c.host, 0, "DOWN");
 	set_state(&c.host, 1, "DOWN");
 	analyse(&c);
 	/* Slashes that differ: above the GPU two ports of the switch and a root port, above the NIC another root port. */
 	assert_string_equal(nics(&c, RD_STACK_MOONCAKE, 0, -1), "mlx5_2| mlx5_3");
-	assert_non_null(strstr(choice_of(&c, RD_STACK_MOONCAKE, 0, -1)->why, "4 steps"));
+	assert_non_null(strstr(choice_of(&c, RD_STACK_MOONCAKE, 0, -1)->why, "4 sysfs path components apart"));
 	stop(&c);
 }
 

@@ -219,8 +219,8 @@ static void choose_gpu(const struct rd_host *host, struct rd_stack *ret, int gpu
 	if (best == INT_MAX)
 		choice->why = rd_text("no NIC has a PCI path: a random one of all NICs");
 	else
-		choice->why = rd_text("%d step%s in sysfs; %zu nearest NIC%s, a random one for each slice", best,
-				      best == 1 ? "" : "s", choice->n_first, choice->n_first == 1 ? "" : "s");
+		choice->why = rd_text("%d sysfs path component%s apart; %zu nearest NIC%s, a random one for each slice",
+				      best, best == 1 ? "" : "s", choice->n_first, choice->n_first == 1 ? "" : "s");
 }
 
 static void choose_node(const struct rd_host *host, struct rd_stack *ret, int node, unsigned *ranks)
@@ -247,7 +247,7 @@ static void fill_note(const struct rd_host *host, struct rd_stack *ret)
 	ret->transport = taken ? NULL : listed ? "none" : "tcp";
 	ret->note = rd_text(
 		"topology detected by Mooncake; MC_TE_FILTERS, MC_GID_INDEX or NCCL_IB_GID_INDEX, MC_IB_PORT not set, no device list given%s%s",
-		host->from_topology_file ? "; a topology file omits bridges: steps are counted in the file" : "",
+		host->from_topology_file ? "; a topology file omits bridges: distances are counted in the file" : "",
 		efa ? "; EFA needs a Mooncake build with EFA support and protocol efa: protocol rdma needs RC, which EFA does not support" :
 		      "");
 }

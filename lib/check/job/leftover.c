@@ -97,7 +97,7 @@ static void report_stalls(const struct rd_stalls *stalls, enum rd_stall_kind kin
 	if (n > 1)
 		rd_check_warn(out, first->err.object,
 			      rd_text("%s; %s %zu other reads", first->err.message,
-				      kind == RD_STALL_DIED ? "so did those of" : "so were", n - 1),
+				      kind == RD_STALL_DIED ? "so did the processes of" : "so were", n - 1),
 			      rd_text("a response within milliseconds"));
 	else if (n)
 		rd_check_warn(out, first->err.object, rd_text("%s", first->err.message),

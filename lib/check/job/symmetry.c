@@ -208,8 +208,7 @@ static void run_numa(const struct rd_check_input *in, struct rd_check_out *out)
 		if (differ >= 2 && differ > 2 * same)
 			rd_check_bad(out, RD_SEV_WARNING, pci->addr,
 				     rd_text("%s: NUMA node %d", rd_pci_what(host, i), pci->numa.v),
-				     rd_text("%d, as on %u functions above and beside it below one root port", other,
-					     differ),
+				     rd_text("%d, as on %u other functions under the same root port", other, differ),
 				     rd_text("echo %d >/sys/bus/pci/devices/%s/numa_node until the next boot; "
 					     "permanently: update the BIOS: its ACPI _PXM for the slot is wrong",
 					     other, pci->addr));

@@ -151,7 +151,7 @@ const struct rd_check rd_check_amd_peer = {
 	.id = "amd-peer",
 	.title = "NICs cannot reach the memory of AMD GPUs (PeerDirect, DMA-BUF)",
 	.why = "registering GPU memory fails; libraries that fall back copy through host memory",
-	.fix = "load amdgpu of the ROCm release; use an RDMA stack with peer memory, or a kernel whose RDMA core "
+	.fix = "load the amdgpu driver of the ROCm release; use an RDMA stack with peer memory, or a kernel whose RDMA core "
 	       "supports DMA-BUF",
 	.needs = "/proc/modules, /sys/kernel/mm/memory_peers, BTF of ib_uverbs",
 	.quick = true,

@@ -93,10 +93,10 @@ static void run_socket(const struct rd_check_input *in, struct rd_check_out *out
 			rd_check_unknown(out, name, "distance to its NICs is unknown (see rdmadiag nic-map --matrix)");
 		else if (best == REACH_OTHER_NODE)
 			rd_check_warn(out, name, rd_text("nearest active compute NIC is on another NUMA node"),
-				      rd_text("one on its own"));
+				      rd_text("one on the accelerator's NUMA node"));
 		else if (best == REACH_OTHER_SOCKET)
 			rd_check_warn(out, name, rd_text("nearest active compute NIC is on another socket"),
-				      rd_text("one on its own"));
+				      rd_text("one on the accelerator's socket"));
 		else
 			rd_check_good(out, name);
 	}

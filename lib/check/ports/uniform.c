@@ -204,7 +204,7 @@ static void run_firmware(const struct rd_check_input *in, struct rd_check_out *o
 
 const struct rd_check rd_check_speed_uniform = {
 	.id = "port-speed-uniform",
-	.title = "Port is slower than ports of NICs like it",
+	.title = "Port is slower than those of comparable NICs",
 	.why = "collectives stripe over all NICs and are as fast as the slowest",
 	.fix = "check cable and switch port: wrong cable, split port, or autonegotiation to a lower speed",
 	.needs = "sysfs rate of ports; board and PCI location of NICs",
@@ -215,7 +215,7 @@ const struct rd_check rd_check_speed_uniform = {
 
 const struct rd_check rd_check_layer_uniform = {
 	.id = "link-layer-uniform",
-	.title = "Port has a different link layer than ports of NICs like it",
+	.title = "Port has a different link layer than those of comparable NICs",
 	.why = "InfiniBand and RoCE ports cannot communicate: which ranks connect depends on the NIC they use",
 	.fix = "mlxconfig LINK_TYPE_P1=1 (InfiniBand) or 2 (Ethernet), then power-cycle the host",
 	.needs = "sysfs link_layer of ports; board and PCI location of NICs",
@@ -226,7 +226,7 @@ const struct rd_check rd_check_layer_uniform = {
 
 const struct rd_check rd_check_mtu_uniform = {
 	.id = "mtu-uniform",
-	.title = "Port has a smaller MTU than ports of NICs like it",
+	.title = "Port has a smaller MTU than those of comparable NICs",
 	.why = "large packets to the port are dropped: transports retry until they fail (completion status 12)",
 	.fix = "ip link set DEV mtu 9000 (at least 4200), also in the network configuration and on the switch port",
 	.needs = "mtu of the interfaces on ports; board and PCI location of NICs",
@@ -248,7 +248,7 @@ const struct rd_check rd_check_firmware_uniform = {
 
 const struct rd_check rd_check_gid_uniform = {
 	.id = "gid-uniform",
-	.title = "GID table of a port differs from those of NICs like it",
+	.title = "GID table of a port differs from those of comparable NICs",
 	.why = "a fixed index for all NICs (NCCL_IB_GID_INDEX) selects another kind of GID on this port, and its "
 	       "connections fail",
 	.fix = "set the same kinds of addresses in the same order on all compute interfaces",

@@ -211,7 +211,7 @@ static void run_rail_routes(const struct rd_check_input *in, struct rd_check_out
 					in, out, RD_SEV_WARNING, netif,
 					rd_text("packets from %s use routing table %u, which has no route through %s",
 						ip, policy->table, netif->name),
-					rd_text("a route through this interface, the rail's own, in that table"),
+					rd_text("a route through this rail's own interface in that table"),
 					rd_text("ip route add default via GATEWAY dev %s table %u", netif->name,
 						policy->table));
 		}
@@ -223,7 +223,7 @@ static void run_firewall(const struct rd_check_input *in, struct rd_check_out *o
 	const struct rd_firewall *firewall = in->net ? &in->net->firewall : NULL;
 	bool soft = false, hard = false;
 
-	rd_check_skip(out, "no software RDMA device: RoCE packets of hardware bypass the kernel's firewall");
+	rd_check_skip(out, "no software RDMA device: hardware RoCE bypasses the kernel's firewall");
 	for (size_t p = 0; p < in->host->n_ports; p++) {
 		soft |= rd_port_is_ethernet(&in->host->ports[p]) && rd_check_is_soft(in->host, &in->host->ports[p]);
 		hard |= !rd_check_is_soft(in->host, &in->host->ports[p]);
@@ -238,7 +238,7 @@ static void run_firewall(const struct rd_check_input *in, struct rd_check_out *o
 	else if (hard && (firewall->input == RD_FATE_DROP || firewall->output == RD_FATE_DROP))
 		rd_check_unknown(
 			out, "firewall",
-			"UDP port 4791 is dropped, but whether the software RDMA device is used beside the NICs is "
+			"UDP port 4791 is dropped, but whether the software RDMA device is used alongside the NICs is "
 			"unknown");
 	else if (firewall->input == RD_FATE_DROP || firewall->output == RD_FATE_DROP)
 		rd_check_fail(out, "firewall",

@@ -23,7 +23,7 @@ static void run_node(const struct rd_check_input *in, struct rd_check_out *out)
 
 		snprintf(subject, sizeof(subject), "/dev/infiniband/%.64s", uverbs->name);
 		if (!uverbs->node && !system->dev_known)
-			rd_check_unknown(out, subject, "/dev is not in this recording");
+			rd_check_unknown(out, subject, "/dev is not in this bundle");
 		else if (!uverbs->node)
 			rd_check_fail(out, subject,
 				      rd_text("missing (device of %s)", uverbs->ibdev ? uverbs->ibdev : "a device"),
@@ -58,7 +58,7 @@ static void run_mode(const struct rd_check_input *in, struct rd_check_out *out)
 		if (!uverbs->node)
 			continue;
 		if (uverbs->mode.known != RD_OK)
-			rd_check_unknown(out, subject, "the mode of device files is not in this recording");
+			rd_check_unknown(out, subject, "the mode of device files is not in this bundle");
 		else if ((uverbs->mode.v & 0006) != 0006)
 			rd_check_warn(out, subject, rd_text("mode %04o", uverbs->mode.v),
 				      rd_text("0666, as rdma-core's udev rule sets"));

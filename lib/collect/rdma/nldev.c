@@ -111,7 +111,7 @@ static int collect_devices(const struct nldev *nl, const char *wanted, struct rd
 	request_init(&request, RDMA_NLDEV_CMD_GET, NLM_F_DUMP);
 	r = send_request(nl, &request, &reply, err);
 	if (r == -ENOENT) {
-		rd_err_set(err, ENOENT, "RDMA netlink", "the recording contains no queue pairs");
+		rd_err_set(err, ENOENT, "RDMA netlink", "the bundle contains no queue pairs");
 		rd_err_hint(err, "run rdmadiag capture to record queue pairs; a plain sysfs tree does not contain them");
 	}
 	if (r < 0)

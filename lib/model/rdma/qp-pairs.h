@@ -66,7 +66,7 @@ struct rd_spread {
 	bool has_peer; /* to this peer; else all flows of the NIC */
 	uint8_t peer_gid[16];
 	size_t flows, tuples, tuples_qp; /* queue pairs; distinct five-tuples; the same with the destination QP */
-	/* The share of the fullest link, 0 to 1: mean over many hashes, and with the worst hash. */
+	/* The share of the most loaded link, 0 to 1: mean over many hashes, and with the worst hash. */
 	double mean, worst, mean_qp, worst_qp;
 };
 

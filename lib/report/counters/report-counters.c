@@ -26,7 +26,7 @@ const struct rd_column rd_counter_columns[RD_CNT_COLUMNS] = {
 	[RD_CNT_BITS] = { "bits", "BITS", RD_T_UINT, "width of the counter", .hidden = true },
 	[RD_CNT_DELTA_KIND] = { "delta_kind", "DELTA-KIND", RD_T_STR, "exact or at_least", .hidden = true },
 	[RD_CNT_DELTA_NOTE] = { "delta_note", "DELTA-NOTE", RD_T_STR,
-				"saturated, wrapped, turns, reset, reboot, replaced, reloaded, new, gone, unread",
+				"saturated, wrapped, turns (may have wrapped more than once), reset, reboot, replaced, reloaded, new, gone, unread",
 				.hidden = true },
 	[RD_CNT_ROLE] = { "role", "ROLE", RD_T_STR,
 			  "load (traffic), cause or consequence of a fault, or sign of congestion", .hidden = true },

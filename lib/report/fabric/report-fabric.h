@@ -67,7 +67,7 @@ struct rd_section *rd_report_fabric_port(const struct rd_fabric *fabric, const s
 /* Adds metric families: counters and state of each port that this host reads, and the sweep. Omits values that are not fresh. */
 void rd_report_fabric_metrics(struct rd_report *report, const struct rd_fabric_shown *shown);
 
-/* Section plan: what each host reads, and the predicted duration; as scalars the hash of what was divided, and the basis. */
+/* Section plan: what each host reads, and the predicted duration; as scalars the hash of the divided ports, links and hosts, and the basis. */
 struct rd_plan_basis {
 	double latency; /* seconds from query to response */
 	bool measured;	/* in this network; false: assumed */

@@ -320,6 +320,6 @@ static const struct rd_column row_columns[ROW_COLUMNS] = {
 	[ROW_BACKUP] = { "backup", "BACKUP", RD_T_STR, "RDMA device to use if the first fails", 0, false },
 	[ROW_LIBRARY_BACKUP] = { "library_backup", "LIBBACKUP", RD_T_STR, "RDMA device that the library fails over to", 0, false },
 	[ROW_WHY] = { "reason", "REASON", RD_T_STR, "why these ports", 0, false },
-	[ROW_BACKUP_WHY] = { "backup_reason", "BACKUPWHY", RD_T_STR, "why this device, and what both share", 0, false },
+	[ROW_BACKUP_WHY] = { "backup_reason", "BACKUPWHY", RD_T_STR, "why this device, and what it shares with the first", 0, false },
 };
 /* clang-format on */

@@ -472,7 +472,7 @@ static const struct rd_column choice_columns[CHOICE_COLUMNS] = {
 	[CHOICE_PORTS] = { "ports", "PORTS", RD_T_STRS, "ports selected for it", 0, false },
 	[CHOICE_BACKUP] = { "backup", "BACKUP", RD_T_STR, "RDMA device to use if the first fails, as rdmadiag advises", 0, false },
 	[CHOICE_WHY] = { "reason", "REASON", RD_T_STR, "why these devices", 0, false },
-	[CHOICE_BACKUP_WHY] = { "backup_reason", "BACKUPWHY", RD_T_STR, "why this device, and what both share", 0, false },
+	[CHOICE_BACKUP_WHY] = { "backup_reason", "BACKUPWHY", RD_T_STR, "why this device, and what it shares with the first", 0, false },
 	[CHOICE_LIBRARY] = { "library_backup", "LIBBACKUP", RD_T_STR, "RDMA device that the library fails over to", 0, false },
 	[CHOICE_LIBRARY_WHY] = { "library_backup_reason", "LIBBACKUPWHY", RD_T_STR, "by which rule, or why none", 0, false },
 };

@@ -93,11 +93,11 @@ static const struct rd_column spread_columns[SPREAD_COLUMNS] = {
 	[SPREAD_TUPLES] = { "five_tuples", "TUPLES", RD_T_UINT, "distinct five-tuples", 0, false },
 	[SPREAD_LINKS] = { "links", "LINKS", RD_T_UINT, "equal-cost links", 0, false },
 	[SPREAD_IDEAL] = { "ideal_percent", "IDEAL%", RD_T_DOUBLE, "share of each link with an even spread", 1, false },
-	[SPREAD_MEAN] = { "expected_percent", "EXPECT%", RD_T_DOUBLE, "share of the fullest link, mean over hashes", 1, false },
-	[SPREAD_WORST] = { "worst_percent", "WORST%", RD_T_DOUBLE, "share of the fullest link with the worst hash", 1, false },
+	[SPREAD_MEAN] = { "expected_percent", "EXPECT%", RD_T_DOUBLE, "share of the most loaded link, mean over hashes", 1, false },
+	[SPREAD_WORST] = { "worst_percent", "WORST%", RD_T_DOUBLE, "share of the most loaded link with the worst hash", 1, false },
 	[SPREAD_TUPLES_QP] = { "five_tuples_and_qps", "TUPLES+QP", RD_T_UINT, "distinct five-tuples with destination QP", 0, false },
-	[SPREAD_MEAN_QP] = { "expected_qp_percent", "EXPECT+QP%", RD_T_DOUBLE, "share of the fullest link, mean over hashes that include the destination QP", 1, false },
-	[SPREAD_WORST_QP] = { "worst_qp_percent", "WORST+QP%", RD_T_DOUBLE, "share of the fullest link with the worst of these hashes", 1, false },
+	[SPREAD_MEAN_QP] = { "expected_qp_percent", "EXPECT+QP%", RD_T_DOUBLE, "share of the most loaded link, mean over hashes that include the destination QP", 1, false },
+	[SPREAD_WORST_QP] = { "worst_qp_percent", "WORST+QP%", RD_T_DOUBLE, "share of the most loaded link with the worst of these hashes", 1, false },
 };
 
 static const struct rd_column one_flow_columns[FLOW_COLUMNS] = {

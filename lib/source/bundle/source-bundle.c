@@ -51,7 +51,7 @@ static int bundle_read_file(struct rd_source *src, const char *path, struct rd_b
 	if (!rd_tree_node(bundle->tree, node)->lazy)
 		return rd_node_read(bundle->tree, node, path, ret, err);
 	r = rd_bundle_read_lazy(&bundle->dir, bundle->tree, node, ret);
-	return r < 0 ? rd_err_set(err, -r, path, "cannot read in the bundle") : 0;
+	return r < 0 ? rd_err_set(err, -r, path, "cannot read from the bundle") : 0;
 }
 
 static int bundle_list_dir(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
@@ -139,7 +139,7 @@ static int bundle_netlink(struct rd_source *src, int protocol, const void *reque
 	else
 		r = rd_node_read(bundle->tree, at, path, &file, NULL);
 	if (r < 0)
-		return rd_err_set(err, -r, path, "cannot read in the bundle");
+		return rd_err_set(err, -r, path, "cannot read from the bundle");
 	return split_reply(&file, request, size, path, ret, err);
 }
 

@@ -51,7 +51,7 @@ int rd_nlrequest_check(const void *request, size_t size, struct rd_err *err)
 		if (head.nlmsg_len == size && (head.nlmsg_flags & NLM_F_REQUEST) && !head.nlmsg_seq && !head.nlmsg_pid)
 			return 0;
 	}
-	return rd_err_set(err, EINVAL, "netlink", "not a single complete request");
+	return rd_err_set(err, EINVAL, "netlink", "not exactly one complete request");
 }
 
 const char *rd_nlprotocol_name(int protocol, char *buf)

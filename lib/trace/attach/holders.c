@@ -132,7 +132,7 @@ static int walk_objects(struct walk *walk, const struct object_type *type, struc
 		if (r == -ENOMEM)
 			return no_memory(err);
 		if (r)
-			return rd_err_set(err, -r, type->name, "cannot read ID %u", id);
+			return rd_err_set(err, -r, type->name, "cannot read BPF object ID %u", id);
 	}
 	if (errno == ENOENT)
 		return 0;
