@@ -17,7 +17,8 @@ refused() {
 	[ "$status" -eq 3 ]
 	[ -z "$output" ]
 	[ "${#stderr_lines[@]}" -le 2 ]
-	[[ ${stderr_lines[0]} == *"${1%%=*}"* ]]
+	local name=${1%%=*}
+	[[ ${stderr_lines[0]} == *"${name#--}"* ]]
 }
 
 no_rdma() {
