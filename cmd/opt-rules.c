@@ -15,8 +15,8 @@ static char *next_given(const struct rd_ctx *ctx, const char **at)
 	return name;
 }
 
-/* "--a, --b and --c" */
-static void add_names(const char *list, const char *last, struct rd_buf *out)
+/* "--a, --b or --c" */
+static void add_alternatives(const char *list, struct rd_buf *out)
 {
 	const char *at = list;
 
@@ -24,7 +24,7 @@ static void add_names(const char *list, const char *last, struct rd_buf *out)
 		bool first = at == list;
 		_cleanup_free_ char *name = rd_next_part(&at, ' ');
 
-		rd_buf_printf(out, "%s--%s", first ? "" : at ? ", " : last, name);
+		rd_buf_printf(out, "%s--%s", first ? "" : at ? ", " : " or ", name);
 	}
 }
 
@@ -35,8 +35,7 @@ static bool violates_one_of(const struct rd_ctx *ctx, const struct rd_opt_rule *
 
 	if (!second)
 		return false;
-	add_names(rule->opts, " and ", out);
-	rd_buf_str(out, " are mutually exclusive");
+	rd_buf_printf(out, "--%s and --%s are mutually exclusive", first, second);
 	return true;
 }
 
@@ -52,7 +51,7 @@ static bool violates_pair(const struct rd_ctx *ctx, const struct rd_opt_rule *ru
 		rd_buf_printf(out, "and --%s are mutually exclusive", other);
 	} else {
 		rd_buf_str(out, "requires ");
-		add_names(rule->with, " or ", out);
+		add_alternatives(rule->with, out);
 	}
 	return true;
 }

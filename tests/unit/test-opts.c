@@ -298,7 +298,7 @@ static void rules_say_what_does_not_go_together(void **state)
 	(void)state;
 	assert_told(&ruled, "ruled", "", "");
 	assert_told(&ruled, "ruled --wait 1", "", "");
-	assert_told(&ruled, "ruled --wait 1 -n", "ruled", "--list, --nothing and --wait are mutually exclusive");
+	assert_told(&ruled, "ruled --wait 1 -n", "ruled", "--list and --wait are mutually exclusive");
 	assert_told(&ruled, "ruled --user x --times 3", "ruled",
 		    "--user and --times are mutually exclusive: one is enough");
 	assert_told(&ruled, "ruled --user x --json", "ruled", "--user and --json are mutually exclusive: one is enough");
