@@ -79,7 +79,7 @@ static const struct rule_text rules[RD_RULE_COUNT] = {
 	[RD_RULE_DATA_PATH] = { "data-path", "runs on the data path: posting, polling, and the functions they call" },
 	[RD_RULE_CLEANUP] = { "cleanup", "cleans up, or is reachable only from functions that clean up" },
 	[RD_RULE_REFCOUNT] = { "refcount", "counts references" },
-	[RD_RULE_COMMON] = { "common", "inline function, which the kernel does not allow to be traced" },
+	[RD_RULE_COMMON] = { "common", "inline function: the kernel does not allow tracing it" },
 	[RD_RULE_DIAGNOSTIC] = { "diagnostic",
 				 "tracing, printing, debugfs or sysfs, or reachable only from such functions" },
 	[RD_RULE_COLD] = { "cold", "cold part of a function; the hook of the function covers it" },
