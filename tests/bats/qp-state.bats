@@ -41,7 +41,7 @@ qp() {
 	run --separate-stderr qp --state RTX
 	[ "$status" -eq 3 ]
 	[[ $stderr == *"--state: invalid name 'RTX'"*'RESET, INIT'* ]]
-	[[ $stderr == *"to exclude: '!RTS'" ]]
+	[[ $stderr == *"'!RTS' excludes it" ]]
 	[ "$(qp -n --raw -o ibdev "$(qp -n --raw -o ibdev | head -1)" | sort -u)" = "$(qp -n --raw -o ibdev | head -1)" ]
 	for none in mlx5_9 ""; do
 		run --separate-stderr qp "$none"

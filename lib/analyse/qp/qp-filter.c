@@ -38,7 +38,7 @@ static int parse_kinds(struct rd_qp_kinds *kinds, const char *option, const char
 			kinds->bits |= 1u << UNKNOWN_BIT;
 		} else {
 			rd_err_set(err, EINVAL, option, "invalid name '%.*s'", (int)size, at);
-			rd_err_hint(err, "expected a comma-separated list of %s or unknown; '!%s' excludes", known,
+			rd_err_hint(err, "expected a comma-separated list of %s or unknown; '!%s' excludes it", known,
 				    strrchr(known, ' ') + 1);
 			return -EINVAL;
 		}
