@@ -14,7 +14,8 @@ static const char proc_modules[] = "new_driver 4096 0 - Live 0x0000000000000000 
 				   "rdma_ucm 4096 0 - Live 0xffffffffc0110000\n"
 				   "ib_core 4096 9 new_driver,ib_uverbs, Live 0xffffffffc0120000\n"
 				   "loop 4096 0 [permanent], Live 0xffffffffc0130000\n"
-				   "cut short\n";
+				   "cut short\n"
+				   "no_users 4096 0\n";
 
 static int setup(void **state)
 {
@@ -49,6 +50,7 @@ static void all_that_depend_on_the_core_are_found_directly_or_not(void **state)
 	assert_false(marked[rd_kmods_find(&mods, "new_core")]);
 	assert_false(marked[rd_kmods_find(&mods, "loop")]);
 	assert_int_equal(rd_kmods_find(&mods, "cut"), -1);
+	assert_int_equal(rd_kmods_find(&mods, "no_users"), -1);
 	assert_true(rd_kmod_used_by(&mods.v[rd_kmods_find(&mods, "new_core")], "new_driver"));
 	assert_int_equal(mods.v[rd_kmods_find(&mods, "loop")].n_users, 0);
 	rd_kmods_deinit(&mods);
