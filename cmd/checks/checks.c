@@ -17,8 +17,8 @@
 #include "collect/kernel/klog.h"
 #include "collect/net/netstate.h"
 #include "collect/rdma/nldev.h"
-#include "diagnose/diagnose.h"
-#include "diagnose/elsewhere.h"
+#include "diagnose/findings/diagnose.h"
+#include "diagnose/findings/elsewhere.h"
 #include "report/host/report-check.h"
 #include "source/live/source-watch.h"
 

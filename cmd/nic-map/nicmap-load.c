@@ -10,8 +10,8 @@
 #include "cmd/profile-file.h"
 #include "collect/host/host.h"
 #include "collect/host/system.h"
-#include "diagnose/diagnose.h"
-#include "diagnose/elsewhere.h"
+#include "diagnose/findings/diagnose.h"
+#include "diagnose/findings/elsewhere.h"
 #include "report/nicmap/report-nicmap.h"
 
 int nicmap_read(struct rd_source *source, unsigned what, struct rd_host *host, struct rd_system *system,

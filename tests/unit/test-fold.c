@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
-#include "diagnose/diagnose.h"
+#include "diagnose/findings/diagnose.h"
 #include "nicmap-host.h"
 
 /* Two NICs below switches of their own; the first has an interface. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "diagnose/objects.h"
+#include "diagnose/findings/objects.h"
 
 #include <ctype.h>
 #include <stdio.h>

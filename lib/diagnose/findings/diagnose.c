@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "diagnose/diagnose.h"
+#include "diagnose/findings/diagnose.h"
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "diagnose/fold.h"
+#include "diagnose/findings/fold.h"
 
 /* The finding that caused this one; NULL: none in the list. */
 static const struct rd_finding *cause_of(const struct rd_findings *findings, const struct rd_finding *finding)

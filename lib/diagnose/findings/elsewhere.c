@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "diagnose/elsewhere.h"
+#include "diagnose/findings/elsewhere.h"
 
 #include <string.h>
 
 #include "base/memory.h"
-#include "diagnose/objects.h"
+#include "diagnose/findings/objects.h"
 
 /* The device found so far. */
 enum { NONE = -1, SEVERAL = -2 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "diagnose/fold.h"
+#include "diagnose/findings/fold.h"
 
 #include <string.h>
 
 #include "base/memory.h"
-#include "diagnose/objects.h"
+#include "diagnose/findings/objects.h"
 
 /* Relation between the object of a consequence and that of its cause. */
 enum relation {
