@@ -3,21 +3,8 @@
 #ifndef RD_BPF_DECODE_H
 #define RD_BPF_DECODE_H
 
+#include "request.bpf.h"
 #include "thread.bpf.h"
-
-/* The head of an uverbs ioctl's argument and its attributes, as in <rdma/rdma_user_ioctl_cmds.h>. */
-struct ioctl_header {
-	__u16 length, object, method, num_attrs;
-	__u64 reserved1;
-	__u32 driver, reserved2;
-};
-
-struct ioctl_attr {
-	__u16 id, len, flags, reserved;
-	__u64 data;
-};
-#define ATTR_WRITE_CMD 2 /* of method INVOKE_WRITE (0) of object DEVICE (0) */
-#define ATTRS_SEARCHED 6
 
 static __always_inline void note_qp(struct rd_rec *rec, const void *qp)
 {
@@ -45,28 +32,6 @@ static __always_inline void note_device(struct rd_rec *rec, const void *device)
 	if (!cfg.read_kernel || cfg.ibdev_name < 0 || rec->ibdev[0] || !device)
 		return;
 	bpf_probe_read_kernel_str(rec->ibdev, sizeof(rec->ibdev), device + cfg.ibdev_name);
-}
-
-static __always_inline void decode_ioctl(struct thread *t)
-{
-	struct ioctl_header head;
-	struct ioctl_attr attr;
-	int i;
-
-	if (!cfg.read_kernel || bpf_probe_read_user(&head, sizeof(head), (void *)t->args[1]))
-		return;
-	t->rec.num_attrs = head.num_attrs;
-	t->rec.verb = RD_VERB(RD_VERB_IOCTL, (__u32)head.object << 16 | head.method);
-	if (head.object || head.method)
-		return;
-	for (i = 0; i < ATTRS_SEARCHED && i < head.num_attrs; i++) {
-		if (bpf_probe_read_user(&attr, sizeof(attr), (void *)(t->args[1] + sizeof(head) + i * sizeof(attr))))
-			return;
-		if (attr.id == ATTR_WRITE_CMD) {
-			t->rec.verb = RD_VERB(RD_VERB_INVOKE_WRITE, attr.data);
-			return;
-		}
-	}
 }
 
 static __always_inline __u32 inode_device(struct inode *inode)
@@ -101,27 +66,31 @@ static __always_inline __u32 bundle_device(__u64 bundle)
 	return dev;
 }
 
+/* User memory may be read even where kernel memory may not. */
 static __always_inline void decode(struct thread *t, __u32 entry)
 {
 	struct rd_rec *rec = &t->rec;
-	__u32 cmd = 0;
 
 	rec->verb = 0;
 	rec->num_attrs = 0;
 	rec->dev = 0;
+	t->request.n_attrs = 0;
+	t->request.n_blocks = 0;
+	t->request.n_raw = 0;
+	t->request.truncated = 0;
 	switch (entry) {
 	case RD_ROOT_IOCTL:
 		rec->dev = file_device((struct file *)t->args[0]);
-		decode_ioctl(t);
+		copy_ioctl(t);
 		break;
 	case RD_ROOT_UCMA:
 		rec->dev = file_device((struct file *)t->args[0]);
-		if (cfg.read_kernel && !bpf_probe_read_user(&cmd, sizeof(cmd), (void *)t->args[1]))
-			rec->verb = RD_VERB(RD_VERB_UCMA, cmd);
+		copy_ucma(t);
 		break;
 	case RD_ROOT_HANDLER:
 		rec->dev = bundle_device(t->args[0]);
 		rec->verb = RD_VERB(RD_VERB_WRITE, rec->root);
+		copy_write(t);
 		break;
 	case RD_ROOT_MMAP:
 		rec->dev = file_device((struct file *)t->args[0]);

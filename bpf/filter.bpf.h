@@ -20,13 +20,6 @@ static __always_inline bool below_command(void)
 	return false;
 }
 
-static __always_inline bool is_pid(void)
-{
-	struct bpf_pidns_info ns;
-
-	return !bpf_get_ns_current_pid_tgid(cfg.pidns_dev, cfg.pidns_ino, &ns, sizeof(ns)) && ns.tgid == cfg.pid;
-}
-
 static __always_inline bool is_device(const struct rd_rec *rec)
 {
 	__u32 i;
@@ -45,7 +38,7 @@ static __always_inline bool passes(struct thread *t)
 		return false;
 	if (cfg.match && !t->matched)
 		return false;
-	if (cfg.pid && !is_pid())
+	if (cfg.pid && rec->pid != cfg.pid)
 		return false;
 	if (cfg.comm[0] && bpf_strncmp(rec->comm, RD_COMM_LEN, (const char *)cfg.comm))
 		return false;

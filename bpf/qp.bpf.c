@@ -13,6 +13,7 @@
 #include <linux/ptrace.h>
 #include <stdbool.h>
 
+#include "pids.bpf.h"
 #include "qp.h"
 #include "totals.bpf.h"
 
@@ -142,10 +143,7 @@ static __always_inline void read_qp(struct rd_qp_rec *rec, const void *qp)
 
 static __always_inline void read_caller(struct rd_qp_rec *rec)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
-
-	rec->pid = pid_tgid >> 32;
-	rec->tid = pid_tgid;
+	read_pids(true, 0, 0, &rec->pid, &rec->tid);
 	rec->cgroup = bpf_get_current_cgroup_id();
 	bpf_get_current_comm(rec->comm, sizeof(rec->comm));
 }
@@ -372,6 +370,15 @@ SEC("?kprobe")
 int kprobe_object(struct pt_regs *ctx)
 {
 	return on ? object_entered(bpf_get_attach_cookie(ctx), PT_REGS_PARM1(ctx)) : 0;
+}
+
+/* Run once, in the context of the holder, which is in the PID namespace of the command. */
+SEC("?raw_tp")
+int whoami(void *ctx)
+{
+	(void)ctx;
+	note_namespace(bpf_get_current_task_btf(), true);
+	return 0;
 }
 
 char LICENSE[] SEC("license") = "GPL";

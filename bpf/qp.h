@@ -59,7 +59,7 @@ struct rd_qp_rec {
 	__u64 cgroup;	/* of the caller, as are pid, tid and comm; 0 for events, which have no caller */
 	__u32 role;	/* enum rd_qp_role */
 	__s32 ret;	/* return value of MODIFY */
-	__u32 pid, tid; /* of the initial pid namespace */
+	__u32 pid, tid; /* in the PID namespace of the command; 0: not visible there */
 	__u32 qpn;	/* DISPATCH: the port, for events of a port */
 	__u32 qp_type;	/* enum ib_qp_type */
 	__u32 mask;	/* enum ib_qp_attr_mask */

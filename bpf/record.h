@@ -40,7 +40,7 @@ struct rd_rec {
 	__u64 time;   /* CLOCK_MONOTONIC, ns, when the root returned */
 	__u64 cgroup; /* id in the unified hierarchy */
 	__u64 verb;
-	__u32 pid; /* of the initial pid namespace */
+	__u32 pid; /* in the PID namespace of the command; 0: not visible there */
 	__u32 tid;
 	__u32 uid;
 	__u32 root;   /* function id */
@@ -54,13 +54,138 @@ struct rd_rec {
 	__u16 flags;		  /* RD_REC_* */
 	__u16 n_kstack, n_ustack; /* frames that follow the chain, kernel first; 8 bytes each */
 	__u16 num_attrs;	  /* of the ioctl header; 0 for other entry points */
+	__u16 n_moment;		  /* 1: a struct rd_rec_moment follows the stacks */
+	__u16 n_request;	  /* bytes of a struct rd_rec_request that follow it; 0: the request is not readable */
 	char comm[RD_COMM_LEN];
 	char ibdev[64]; /* name read from a struct ib_device argument; empty: unknown, use dev */
 	struct rd_rec_link chain[RD_CHAIN_SLOTS];
-	/* __u64 kstack[n_kstack], ustack[n_ustack] */
+	/* __u64 kstack[n_kstack], ustack[n_ustack]; struct rd_rec_moment; struct rd_rec_request */
 };
 #define RD_REC_QPN 1
 #define RD_REC_PORT 2
+
+/* An object that the request refers to, as the kernel has it when the call fails. */
+struct rd_rec_handle {
+	__u32 handle; /* as in the request */
+	__u32 number; /* QP number, or the number of other objects in RDMA netlink */
+	__s32 users;  /* of the object: it cannot be destroyed while there are any */
+	__u16 type;   /* UVERBS_OBJECT_* */
+	__u8 port;    /* of a queue pair; 0: it was never in INIT */
+	__u8 flags;   /* RD_HANDLE_* */
+	__u32 detail; /* of a queue pair: its type, enum ib_qp_type */
+};
+#define RD_HANDLE_LOOKED_UP 1 /* the table of handles was read; else nothing is known but the handle */
+#define RD_HANDLE_FOUND 2     /* an object has this handle: type is valid */
+#define RD_HANDLE_NUMBER 4    /* number is valid */
+#define RD_HANDLE_USERS 8     /* users is valid */
+#define RD_HANDLE_PORT 16     /* port is valid */
+#define RD_HANDLE_LOCKED 32   /* another call uses it exclusively */
+#define RD_HANDLE_DETAIL 64   /* detail is valid */
+
+/* A mapping in the range of addresses of the request. */
+struct rd_rec_mapping {
+	__u64 start, end, flags; /* VM_* of the kernel */
+	__u64 at;		 /* first address of the range to which `what` applies */
+	__u64 file_size, inode;	 /* of the mapped file */
+	__u64 magic;		 /* of its file system: <linux/magic.h> */
+	__u32 dev, rdev;	 /* kernel dev_t: of the file system; of a device file */
+	__u16 mode;		 /* of the file; 0: no file */
+	__u16 what;		 /* enum rd_mapping_what */
+	__u32 pad;
+	char name[32]; /* of the file, without directories */
+};
+enum rd_mapping_what {
+	RD_MAPPING_NONE = 0, /* not looked at */
+	RD_MAPPING_HOLE,     /* nothing is mapped; only `at` is valid */
+	RD_MAPPING_NO_ACCESS,
+	RD_MAPPING_READ_ONLY, /* and the request needs write access */
+	RD_MAPPING_DEVICE,    /* device memory */
+	RD_MAPPING_PAST_END,  /* beyond the end of the mapped file */
+	RD_MAPPING_FILE,      /* writable shared mapping of a file: some kernels do not pin it */
+	RD_MAPPING_HUGE,      /* huge pages */
+};
+
+#define RD_HANDLES_MAX 4
+
+/* The caller and its request when the call failed. */
+struct rd_rec_moment {
+	__u64 memlock, nofile; /* soft limits: RLIMIT_MEMLOCK in bytes, RLIMIT_NOFILE */
+	__u64 pinned, locked;  /* pages: pinned_vm, locked_vm */
+	__u64 caps;	       /* effective capabilities */
+	__u32 user_ns_level;   /* 0: the initial user namespace, to which capabilities must belong */
+	__u32 net_ns;	       /* inode number of the network namespace */
+	__u32 next_fd;	       /* all lower descriptors are in use */
+	__u32 known;	       /* RD_MOMENT_*: what was read */
+	/* Arguments of ib_modify_qp_is_ok() and the state of the rdma_cm_id when the call began. */
+	__u32 qp_mask;
+	__u8 qp_cur, qp_next, qp_type, cm_state;
+	/* The range of addresses that was looked at. */
+	__u64 address, length;
+	__u16 n_handles;
+	__u16 mapped;	     /* RD_MAPPED_* */
+	__u16 response_what; /* enum rd_mapping_what: why the response cannot be written; only for EFAULT */
+	__u16 fd_what;	     /* enum rd_caller_fd: of the file descriptor that the request names */
+	__u64 response;	     /* address of the buffer for it */
+	char fd_name[32];    /* with RD_CALLER_FD_OPEN: of the file, without directories */
+	struct rd_rec_handle handles[RD_HANDLES_MAX];
+	/* The first mapping that cannot be pinned, and the first that is unusual. */
+	struct rd_rec_mapping fault, special;
+};
+enum rd_caller_fd {
+	RD_CALLER_FD_UNKNOWN = 0, /* the request names none, or it could not be looked at */
+	RD_CALLER_FD_CLOSED,
+	RD_CALLER_FD_OPEN,
+};
+#define RD_MOMENT_LIMITS 1 /* memlock, nofile */
+#define RD_MOMENT_MEMORY 2 /* pinned, locked */
+#define RD_MOMENT_CREDS 4  /* caps, user_ns_level */
+#define RD_MOMENT_NET 8
+#define RD_MOMENT_FILES 16
+#define RD_MOMENT_QP 32	 /* qp_* */
+#define RD_MOMENT_CM 64	 /* cm_state */
+#define RD_MAPPED_ALL 1	 /* the whole range is mapped, and nothing in it is a fault */
+#define RD_MAPPED_MORE 2 /* too many mappings: the range was looked at in part */
+
+/* The request in user memory, for calls whose request could be read. An ioctl: header, attributes, and the data that some of the
+ * attributes point to. Other calls: `raw`, the command without its header. */
+#define RD_REQUEST_ATTRS 16
+#define RD_REQUEST_BLOCKS 3
+#define RD_REQUEST_BLOCK 144
+#define RD_REQUEST_RAW 320
+
+struct rd_rec_attr {
+	__u16 id, len, flags, reserved;
+	__u64 data;
+};
+
+struct rd_rec_block {
+	__u16 attr; /* index of its attribute */
+	__u16 len;  /* bytes that were read */
+	__u32 pad;
+	__u8 bytes[RD_REQUEST_BLOCK];
+};
+
+struct rd_rec_request {
+	__u16 n_attrs, n_blocks;
+	__u16 n_raw;	 /* valid bytes of raw */
+	__u16 truncated; /* 1: there were more attributes */
+	union {
+		struct {
+			struct rd_rec_attr attrs[RD_REQUEST_ATTRS];
+			struct rd_rec_block blocks[RD_REQUEST_BLOCKS];
+		};
+		__u8 raw[RD_REQUEST_RAW];
+	};
+};
+
+/* Where the programs find the range and the handles in the request of a verb: attribute ids of an ioctl, byte offsets of other
+ * calls. RD_NOWHERE: the request has none. */
+#define RD_NOWHERE 0xffff
+struct rd_rec_layout {
+	__u16 address, length, access;
+	__u16 handles[RD_HANDLES_MAX];
+	__u16 fd;
+};
 
 /* Exact counts, kept in the kernel even if the ring buffer is full. */
 struct rd_count_key {
@@ -76,6 +201,8 @@ struct rd_count_key {
 #define RD_FN_INFO(ret_class, root, qp_arg, dev_arg, match)                                                   \
 	((__u32)(ret_class) | (__u32)(root) << 8 | (__u32)((qp_arg)&15) << 16 | (__u32)((dev_arg)&15) << 20 | \
 	 (match ? RD_FN_MATCH : 0))
+#define RD_FN_NOTE_QP (1u << 29) /* ib_modify_qp_is_ok(): its arguments are noted */
+#define RD_FN_NOTE_CM (1u << 30) /* the first argument is a struct rdma_cm_id: its state is noted */
 #define RD_FN_RET(info) ((info)&0xff)
 #define RD_FN_ENTRY(info) ((info) >> 8 & 0xff)
 #define RD_FN_QP_ARG(info) ((info) >> 16 & 15)
@@ -88,6 +215,7 @@ struct rd_totals {
 	__u64 events;	 /* failed roots that passed the filters */
 	__u64 delivered; /* in the ring buffer */
 	__u64 lost;	 /* ring buffer was full */
+	__u64 benign;	 /* failed roots that were dropped because they are expected from healthy programs */
 	__u64 uncounted; /* map of counts was full: missing from by_origin */
 	__u64 no_state;	 /* could not allocate the state of a thread: its call was not traced */
 	__u64 no_exit;	 /* a root was entered without an exit of the previous one: an exit hook was missed */

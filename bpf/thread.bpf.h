@@ -12,26 +12,13 @@
 #include <linux/ptrace.h>
 #include <stdbool.h>
 
+#include "kernel.bpf.h"
 #include "record.h"
 #include "totals.bpf.h"
 #include "trace.h"
 
 #define MAX_ERRNO 4095
 #define HEADER_SIZE __builtin_offsetof(struct rd_rec, chain)
-
-/* Types of the running kernel, read through BTF (CO-RE): only the fields that are used. The same on 5.10 to 7.2. */
-struct task_struct {
-	__u32 tgid;
-	struct task_struct *real_parent;
-} __attribute__((preserve_access_index));
-
-struct inode {
-	unsigned int i_rdev;
-} __attribute__((preserve_access_index));
-
-struct file {
-	struct inode *f_inode;
-} __attribute__((preserve_access_index));
 
 /* Configuration that does not change after loading. */
 const volatile struct rd_trace_config cfg = {};
@@ -43,8 +30,26 @@ volatile bool on = false;
 /* PID of the tracing command in the initial PID namespace; set by `whoami`. */
 volatile __u32 command = 0;
 
+/* CLOCK_MONOTONIC, ns: when the reader was last woken. */
+volatile __u64 woken = 0;
+
+volatile struct rd_module_loads loads = {};
+
 #define THREAD_IN_CALL 1
 #define THREAD_USED 2 /* contains data of an earlier call with a failure */
+
+/* What was noted during a call, before it failed. */
+struct notes {
+	__u32 known; /* RD_MOMENT_QP, RD_MOMENT_CM */
+	__u32 qp_mask;
+	__u8 qp_cur, qp_next, qp_type, cm_state;
+};
+
+/* A mapping of the process: struct vm_area_struct. */
+struct area {
+	__u64 start, end, flags, pgoff;
+	struct file *file;
+};
 
 /* The call of a thread in the kernel. */
 struct thread {
@@ -56,7 +61,15 @@ struct thread {
 	struct rd_rec_link earlier[RD_EARLIER]; /* branches before the current one, newest first: origin, last errno */
 	__u64 args[2];				/* of the root */
 	volatile __u64 frame;			/* scratch of caller_sp() */
+	__u64 ufile;				/* the struct ib_uverbs_file of the call; 0: unknown */
+	struct notes notes;
 	struct rd_rec rec;
+	struct rd_rec_moment moment;
+	struct rd_rec_request request;
+	/* Scratch of look_at_mappings(): together, its callees have no room for it on the stack. */
+	__u64 pivots[RANGE_PIVOTS];
+	struct area area;
+	struct rd_rec_mapping file;
 	__u64 kstack[RD_STACK_SLOTS];
 	__u64 ustack[RD_STACK_SLOTS];
 };
@@ -77,7 +90,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 256 * 1024);
+	__uint(max_entries, 1024 * 1024);
 } ring SEC(".maps");
 
 struct {
@@ -86,6 +99,23 @@ struct {
 	__type(key, struct rd_count_key);
 	__type(value, __u64);
 } counts SEC(".maps");
+
+/* Where a request has its addresses and handles, by verb. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, RD_LAYOUTS_MAX);
+	__type(key, __u64);
+	__type(value, struct rd_rec_layout);
+} layouts SEC(".maps");
+
+/* Failures to drop, and how many there were. The value of a key that user space added is the number of attributes that the ioctl
+ * must have; 0: any. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, RD_BENIGN_MAX);
+	__type(key, struct rd_benign_key);
+	__type(value, __u32);
+} benign SEC(".maps");
 
 static __always_inline __u32 fn_info(__u32 fn)
 {

@@ -7,113 +7,12 @@
  * The programs below are templates: user space loads a copy of their instructions for each function (fexit), for each
  * BTF object (fexit of many), or once (kprobe.multi). The attach cookie is the function's id.
  */
+#include "chain.bpf.h"
 #include "decode.bpf.h"
 #include "filter.bpf.h"
+#include "moment.bpf.h"
+#include "pids.bpf.h"
 #include "thread.bpf.h"
-
-/* A cheap first check without false negatives, on the lower half of the register. */
-static __always_inline bool maybe_errno(__u64 ret)
-{
-	return (__u32)ret >= (__u32)-MAX_ERRNO;
-}
-
-/* In an int, the upper half of the register is undefined; in a long or a pointer with an errno, it is all ones. If the type is
- * unknown, values with and without sign extension count as an errno. */
-static __always_inline bool is_errno(__u64 ret, __u32 info)
-{
-	__u32 upper = ret >> 32;
-
-	switch (RD_FN_RET(info)) {
-	case RD_CLASS_INT:
-		return true;
-	case RD_CLASS_WIDE:
-		return upper == 0xffffffff;
-	case RD_CLASS_UNKNOWN:
-		return upper == 0xffffffff || !upper;
-	default:
-		return false;
-	}
-}
-
-/* The stack pointer of the caller, to which the function returns. For fexit it is calculated from the frame of the trampoline, as
- * laid out on x86-64: the context points to the arguments and the return value, below the saved frame pointer and the return
- * address. On other architectures the constant differs, which does not affect comparisons. The verifier rejects arithmetic on a
- * context pointer, so the pointer is stored in memory first. */
-static __always_inline __u64 caller_sp(void *ctx, struct thread *t, bool fexit)
-{
-	if (!fexit)
-		return PT_REGS_SP((struct pt_regs *)ctx);
-	t->frame = (__u64)ctx;
-	return t->frame + bpf_get_func_arg_cnt(ctx) * 8 + 24;
-}
-
-/* An index into a chain that the verifier of every kernel accepts as in bounds. Without the barrier, clang 19 omits the mask if
- * it can prove the bound, and the verifier of Linux 6.1 does not apply the bound of one register to its copy. */
-static __always_inline __u32 slot(__u32 n)
-{
-	barrier_var(n);
-	return n % RD_CHAIN_SLOTS;
-}
-
-/* Adds an exit to the chain of the thread. This function called the previous one if the stack pointer of its caller is higher.
- * Equal stack pointers mean siblings with fexit; with a kretprobe they may also be a function and its tail call, so there only a
- * different errno starts a new branch. */
-static __always_inline void add_exit(void *ctx, struct thread *t, __u32 fn, __u32 info, __s16 err, bool fexit)
-{
-	struct rd_rec *rec = &t->rec;
-	__u64 sp = caller_sp(ctx, t, fexit);
-	__u32 n = rec->n_chain;
-	__u16 flags = 0;
-
-	if (n) {
-		__s16 last = rec->chain[slot(n - 1)].err;
-
-		if (sp < t->sp || (sp == t->sp && (fexit || err != last))) {
-			flags = RD_LINK_BRANCH;
-			t->earlier[2] = t->earlier[1];
-			t->earlier[1] = t->earlier[0];
-			t->earlier[0] = rec->chain[slot(t->branch)];
-			t->earlier[0].err = last;
-			t->branch = n;
-		}
-	}
-	if (n >= RD_CHAIN_MAX) {
-		/* Only the newest branch can still matter; within a branch, keep the origin and the newest exits. */
-		if (flags) {
-			rec->dropped += n;
-			t->branch = 0;
-			n = 0;
-		} else {
-			rec->dropped++;
-			n = RD_CHAIN_MAX - 1;
-		}
-	}
-	rec->chain[slot(n)] = (struct rd_rec_link){ .fn = fn, .err = err, .flags = flags };
-	rec->n_chain = n + 1;
-	t->sp = sp;
-	if (info & RD_FN_MATCH)
-		t->matched = true;
-	if (cfg.kernel_stack && (flags || !n)) {
-		long size = bpf_get_stack(ctx, t->kstack, RD_STACK_MAX * sizeof(__u64), 0);
-
-		t->n_kstack = size > 0 ? size / sizeof(__u64) : 0;
-	}
-}
-
-/* The origin of the errno of the root: the first function of the branch of the root, unless that begins with a different errno
- * and an earlier branch ended with the errno of the root. Then the later failure was one of the cleanup. */
-static __always_inline __u32 find_origin(struct thread *t)
-{
-	struct rd_rec *rec = &t->rec;
-	struct rd_rec_link *first = &rec->chain[slot(t->branch)];
-	__u32 i;
-
-	if (first->err != rec->err)
-		for (i = 0; i < RD_EARLIER; i++)
-			if (t->earlier[i].err == rec->err)
-				return t->earlier[i].fn;
-	return first->fn;
-}
 
 static __always_inline bool count(const struct rd_rec *rec)
 {
@@ -140,30 +39,37 @@ static __always_inline __u32 size_of(__u32 n, __u32 slots)
 	return n * 8;
 }
 
-static __always_inline long send_with_stacks(struct thread *t)
+/* Bytes of the request that are in use. */
+static __always_inline __u32 request_size(const struct rd_rec_request *req)
 {
-	struct rd_rec *rec = &t->rec;
-	__u32 head = HEADER_SIZE + size_of(rec->n_chain, RD_CHAIN_SLOTS);
-	__u32 kernel = size_of(rec->n_kstack, RD_STACK_SLOTS), user = size_of(rec->n_ustack, RD_STACK_SLOTS);
-	struct bpf_dynptr ptr;
-	long err = bpf_ringbuf_reserve_dynptr(&ring, head + kernel + user, 0, &ptr);
+	__u32 n = req->n_blocks;
 
-	if (err) {
-		bpf_ringbuf_discard_dynptr(&ptr, BPF_RB_NO_WAKEUP);
-		return err;
-	}
-	bpf_dynptr_write(&ptr, 0, rec, head, 0);
-	if (kernel)
-		bpf_dynptr_write(&ptr, head, t->kstack, kernel, 0);
-	if (user)
-		bpf_dynptr_write(&ptr, head + kernel, t->ustack, user, 0);
-	bpf_ringbuf_submit_dynptr(&ptr, BPF_RB_NO_WAKEUP);
-	return 0;
+	if (req->n_raw)
+		return sizeof(*req) - sizeof(req->blocks) - sizeof(req->attrs) + RD_REQUEST_RAW;
+	if (!req->n_attrs)
+		return 0;
+	barrier_var(n);
+	n &= 3;
+	return __builtin_offsetof(struct rd_rec_request, blocks) + n * sizeof(req->blocks[0]);
+}
+
+/* Wakes the reader if it may be asleep, so that it sees the caller while that still exists; in a burst of failures, only once in
+ * a while, because waking costs the failing call some microseconds. */
+#define WAKE_NS 10000000ull
+static __always_inline __u64 wakeup(const struct rd_rec *rec)
+{
+	if (rec->time - woken < WAKE_NS)
+		return BPF_RB_NO_WAKEUP;
+	woken = rec->time;
+	return BPF_RB_FORCE_WAKEUP;
 }
 
 static __always_inline long send(void *ctx, struct thread *t)
 {
 	struct rd_rec *rec = &t->rec;
+	__u32 head = HEADER_SIZE + size_of(rec->n_chain, RD_CHAIN_SLOTS), at = head, kernel, user, request;
+	struct bpf_dynptr ptr;
+	long err;
 
 	rec->n_kstack = t->n_kstack;
 	rec->n_ustack = 0;
@@ -172,39 +78,95 @@ static __always_inline long send(void *ctx, struct thread *t)
 
 		rec->n_ustack = got > 0 ? got / sizeof(__u64) : 0;
 	}
-	if (cfg.kernel_stack || cfg.user_stack)
-		return send_with_stacks(t);
-	return bpf_ringbuf_output(&ring, rec, HEADER_SIZE + size_of(rec->n_chain, RD_CHAIN_SLOTS), BPF_RB_NO_WAKEUP);
+	kernel = size_of(rec->n_kstack, RD_STACK_SLOTS);
+	user = size_of(rec->n_ustack, RD_STACK_SLOTS);
+	request = request_size(&t->request);
+	rec->n_moment = 1;
+	rec->n_request = request;
+	err = bpf_ringbuf_reserve_dynptr(&ring, head + kernel + user + sizeof(t->moment) + request, 0, &ptr);
+	if (err) {
+		bpf_ringbuf_discard_dynptr(&ptr, BPF_RB_NO_WAKEUP);
+		return err;
+	}
+	bpf_dynptr_write(&ptr, 0, rec, head, 0);
+	if (kernel)
+		bpf_dynptr_write(&ptr, at, t->kstack, kernel, 0);
+	at += kernel;
+	if (user)
+		bpf_dynptr_write(&ptr, at, t->ustack, user, 0);
+	at += user;
+	bpf_dynptr_write(&ptr, at, &t->moment, sizeof(t->moment), 0);
+	at += sizeof(t->moment);
+	if (request)
+		bpf_dynptr_write(&ptr, at, &t->request, request, 0);
+	bpf_ringbuf_submit_dynptr(&ptr, wakeup(rec));
+	return 0;
+}
+
+/* Whether every function of the last branch returned the errno of the root. */
+static __noinline int passed_on(struct thread *t)
+{
+	struct rd_rec *rec = &t->rec;
+	__u32 i;
+
+	for (i = 0; i < RD_CHAIN_MAX; i++)
+		if (i >= t->branch && i < rec->n_chain && rec->chain[slot(i)].err != rec->err)
+			return 0;
+	return 1;
+}
+
+/* Whether healthy programs are expected to fail like this. */
+static __always_inline bool is_benign(struct thread *t)
+{
+	struct rd_rec *rec = &t->rec;
+	struct rd_benign_key key = { .verb = rec->verb, .origin = rec->origin, .err = rec->err };
+	__u32 *attrs = bpf_map_lookup_elem(&benign, &key);
+
+	if (!attrs) {
+		key.verb = 0;
+		attrs = bpf_map_lookup_elem(&benign, &key);
+	}
+	if (!attrs || (*attrs == RD_BENIGN_VERB_UNKNOWN ? rec->verb : *attrs && *attrs != rec->num_attrs))
+		return false;
+	return passed_on(t);
+}
+
+static __noinline int report(void *ctx, struct thread *t, __u32 entry, struct rd_totals *sum)
+{
+	look_around(t, entry);
+	if (send(ctx, t))
+		sum->lost++;
+	else
+		sum->delivered++;
+	return 0;
 }
 
 /* The root returned an errno: the chain becomes an event. */
 static __always_inline void emit(void *ctx, struct thread *t, __u32 entry, __s16 err)
 {
 	struct rd_rec *rec = &t->rec;
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
-	struct rd_totals *sum;
+	struct rd_totals *sum = get_totals();
 
+	if (!sum)
+		return;
 	rec->err = err;
 	rec->origin = find_origin(t);
-	rec->pid = pid_tgid >> 32;
-	rec->tid = pid_tgid;
+	decode(t, entry);
+	read_pids(cfg.read_kernel, cfg.pidns_dev, cfg.pidns_ino, &rec->pid, &rec->tid);
 	rec->uid = bpf_get_current_uid_gid();
 	rec->cgroup = bpf_get_current_cgroup_id();
 	bpf_get_current_comm(rec->comm, sizeof(rec->comm));
-	decode(t, entry);
 	if (!passes(t))
 		return;
-	rec->time = bpf_ktime_get_ns();
-	sum = get_totals();
-	if (!sum)
+	if (cfg.drop_benign && is_benign(t)) {
+		sum->benign++;
 		return;
+	}
+	rec->time = bpf_ktime_get_ns();
 	sum->events++;
 	if (!count(rec))
 		sum->uncounted++;
-	if (send(ctx, t))
-		sum->lost++;
-	else
-		sum->delivered++;
+	report(ctx, t, entry, sum);
 }
 
 static __always_inline void begin(struct thread *t, __u32 fn, __u64 arg0, __u64 arg1)
@@ -245,6 +207,7 @@ static __noinline int enter_used(struct thread *t, __u32 fn, __u64 arg0, __u64 a
 	t->rec.dropped = 0;
 	t->rec.flags = 0;
 	t->rec.ibdev[0] = 0;
+	t->notes.known = 0;
 	begin(t, fn, arg0, arg1);
 	return 0;
 }
@@ -325,6 +288,29 @@ static __always_inline bool leave_root(struct thread *t, __u32 fn, __u64 ret)
 	return false;
 }
 
+/* What a function is called with, before it is known whether the call fails. Of nested calls, the first counts. */
+static __always_inline void note_transition(struct thread *t, __u64 cur, __u64 next, __u64 type, __u64 mask)
+{
+	if (t->notes.known & RD_MOMENT_QP)
+		return;
+	t->notes.qp_cur = cur;
+	t->notes.qp_next = next;
+	t->notes.qp_type = type;
+	t->notes.qp_mask = mask;
+	t->notes.known |= RD_MOMENT_QP;
+}
+
+static __always_inline void note_cm_id(struct thread *t, __u64 id)
+{
+	__u32 state;
+
+	if (t->notes.known & RD_MOMENT_CM || !cfg.read_kernel || cfg.cm_state < 0 || !id ||
+	    bpf_probe_read_kernel(&state, sizeof(state), (void *)id + cfg.cm_state))
+		return;
+	t->notes.cm_state = state;
+	t->notes.known |= RD_MOMENT_CM;
+}
+
 static __noinline int fexit_failed(void *ctx)
 {
 	__u32 fn = bpf_get_attach_cookie(ctx);
@@ -342,6 +328,8 @@ static __noinline int fexit_failed(void *ctx)
 		note_qp(&t->rec, (void *)arg);
 	if (RD_FN_DEV_ARG(info) != RD_FN_NO_ARG && !bpf_get_func_arg(ctx, RD_FN_DEV_ARG(info), &arg))
 		note_device(&t->rec, (void *)arg);
+	if (info & RD_FN_NOTE_CM && !bpf_get_func_arg(ctx, 0, &arg))
+		note_cm_id(t, arg);
 	add_exit(ctx, t, fn, info, ret, true);
 	return 0;
 }
@@ -460,6 +448,53 @@ int kprobe_object(struct pt_regs *ctx)
 	return 0;
 }
 
+static __noinline int fentry_noted(void *ctx, struct thread *t)
+{
+	__u64 cur = 0, next = 0, type = 0, mask = 0;
+
+	bpf_get_func_arg(ctx, 0, &cur);
+	if (!(fn_info(bpf_get_attach_cookie(ctx)) & RD_FN_NOTE_QP)) {
+		note_cm_id(t, cur);
+		return 0;
+	}
+	bpf_get_func_arg(ctx, 1, &next);
+	bpf_get_func_arg(ctx, 2, &type);
+	bpf_get_func_arg(ctx, 3, &mask);
+	note_transition(t, cur, next, type, mask);
+	return 0;
+}
+
+SEC("?fentry")
+int fentry_note(void *ctx)
+{
+	struct thread *t = thread_in_call();
+
+	return t ? fentry_noted(ctx, t) : 0;
+}
+
+SEC("?kprobe")
+int kprobe_note(struct pt_regs *ctx)
+{
+	struct thread *t = thread_in_call();
+
+	if (!t)
+		return 0;
+	if (fn_info(bpf_get_attach_cookie(ctx)) & RD_FN_NOTE_QP)
+		note_transition(t, PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx), PT_REGS_PARM3(ctx), PT_REGS_PARM4(ctx));
+	else
+		note_cm_id(t, PT_REGS_PARM1(ctx));
+	return 0;
+}
+
+SEC("?raw_tp")
+int module_loaded(void *ctx)
+{
+	(void)ctx;
+	loads.at = bpf_ktime_get_ns();
+	__sync_fetch_and_add(&loads.n, 1);
+	return 0;
+}
+
 /* Run once, in the context of the holder, which is a child of the command. */
 SEC("?raw_tp")
 int whoami(void *ctx)
@@ -468,6 +503,7 @@ int whoami(void *ctx)
 
 	(void)ctx;
 	command = task->real_parent->tgid;
+	note_namespace(task, cfg.read_kernel);
 	return 0;
 }
 

@@ -28,6 +28,33 @@ enum {
 	RD_ROOT_HANDLER,
 };
 
+/* Numbers of uverbs objects: UVERBS_OBJECT_*. */
+#define RD_OBJECTS 20
+#define RD_OBJECT_QP 4
+
+/* A value that the request does not contain. */
+#define RD_NO_VALUE (~0ull)
+
+/* A failure that is expected from healthy programs: of this call and this errno, if every function of the chain returned it, and
+ * the first one is `origin`. */
+struct rd_benign_key {
+	__u64 verb; /* 0: any */
+	__u32 origin;
+	__s32 err; /* negative */
+};
+
+/* Value in the map of benign failures: attributes of the ioctl, 0 for any, or: */
+#define RD_BENIGN_VERB_UNKNOWN 0xffffffff /* only if the verb could not be read */
+
+#define RD_BENIGN_MAX 1024
+#define RD_LAYOUTS_MAX 256
+
+/* Modules loaded since the programs were attached; shared with user space. */
+struct rd_module_loads {
+	__u64 n;
+	__u64 at; /* CLOCK_MONOTONIC, ns: of the last */
+};
+
 struct rd_trace_config {
 	__u64 cgroup;		    /* 0: no filter; likewise below */
 	__u64 pidns_dev, pidns_ino; /* PID namespace of `pid` */
@@ -41,8 +68,14 @@ struct rd_trace_config {
 	__u8 read_kernel; /* memory is readable. If lockdown forbids reading kernel memory, user memory is not read either */
 	__u8 kernel_stack, user_stack;
 	__u8 descendants; /* only processes below the command */
+	__u8 drop_benign; /* count failures in the map of benign ones, and do not report them */
 	/* struct rd_offsets; -1: unknown */
 	__s32 qp_num, qp_port, ibdev_name, bundle_ufile, ufile_device, uverbs_dev_devt;
+	__s32 bundle_in, bundle_in_len, ufile_idr, uobject_api, uobject_object, uobject_usecnt, api_id, cm_state,
+		qp_type;
+	struct {
+		__s32 number, users;
+	} objects[RD_OBJECTS];
 };
 
 #endif

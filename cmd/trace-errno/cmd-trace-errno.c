@@ -15,6 +15,9 @@ static void trace_deinit(struct trace *t)
 	trace_child_deinit(&t->child);
 	trace_user_deinit(&t->user);
 	trace_names_destroy(t->names);
+	free(t->fold.cause);
+	trace_causes_destroy(t->causes);
+	trace_extend_destroy(t->extend);
 	rd_trace_facts_destroy(t->facts);
 	rd_fnset_deinit(&t->set);
 	rd_errlist_deinit(&t->notes);
@@ -52,23 +55,27 @@ static int start_trace(struct trace *t, char **argv, struct rd_err *err)
 {
 	struct trace_command command = { .argv = argv, .keep_privs = t->opts->keep_privs };
 	_cleanup_free_ bool *match = NULL;
+	_cleanup_free_ struct rd_benign_rule *benign = NULL;
 	struct rd_session_opts opts = { 0 };
 	size_t reported = t->notes.n;
-	int r = trace_filters(t, &opts, &match, err);
+	int r = 0;
 
 	/* A command with our own user cannot do more to our terminal than we can. */
 	command.session = t->opts->user != NULL;
 	command.user = command.session ? &t->user : NULL;
-	if (!r && argv[0])
+	if (argv[0])
 		r = trace_child_start(&t->child, &command, err);
+	if (!r)
+		r = trace_session_opts(t, &opts, &match, &benign, err);
 	if (r)
 		return r;
-	opts.descendants = argv[0] != NULL;
 	opts.max_percent = t->opts->max_cpu;
 	opts.max_silence = rd_opt_given(t->ctx, "max-unread") ? t->opts->max_unread : TRACE_MAX_UNREAD;
 	opts.run_stats = t->opts->run_stats;
 	opts.progress = trace_progress;
 	opts.progress_arg = t;
+	t->n_known = t->set.n_fns;
+	trace_extend_create(t);
 	t->started = now(t);
 	r = rd_session_start(&t->set, &opts, &t->session, &t->notes, err);
 	trace_progress(t, 0, 0);
@@ -96,6 +103,8 @@ static int trace(struct trace *t, char **argv, struct rd_err *err)
 		r = trace_within_max_hooks(t, err);
 	if (!r)
 		r = trace_names_create(t, err);
+	if (!r && !t->opts->summary)
+		r = trace_causes_create(t, err);
 	if (!r)
 		r = t->signals = trace_signals_open(err);
 	if (r >= 0)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Waits for events and reads them. The BPF programs never wake the reader, because that would slow down each failing call. The
- * ring buffer is polled: after 5 ms while there are events, after up to 100 ms when there are none.
+ * Waits for events and reads them. The BPF programs wake the reader for the first failure after a pause, so that the caller can be
+ * looked at while it exists. They do not wake it for each of many failures, because that would slow down the failing calls: then
+ * the ring buffer is polled, after 5 ms while there are events, after up to 100 ms when there are none.
  */
 #include "trace.h"
 
@@ -15,6 +16,7 @@
 #define POLL_MAX_NS 100000000u
 #define POLL_USTACK_NS 5000000u	  /* user stacks can be resolved only while their process lives */
 #define POLL_COMMAND_NS 20000000u /* with a command: fewer events are lost in bursts */
+#define OWN_FDS 4
 
 static int watch_signals(int fd, const int *wanted, size_t n, struct rd_err *err)
 {
@@ -67,18 +69,20 @@ static uint64_t now(const struct trace *t)
 	return t->ctx->source->ops->now(t->ctx->source, CLOCK_MONOTONIC);
 }
 
-/* Sleeps up to `ns`, until a signal, a message of the holder, the end of the reader, or input or output of the command. */
-static void wait_for_input(struct trace *t, uint64_t ns, bool *reader_gone)
+/* Sleeps up to `ns`, until a signal, a message of the holder, an event (if `idle`), the end of the reader, or input or output of the
+ * command. */
+static void wait_for_input(struct trace *t, uint64_t ns, bool idle, bool *reader_gone)
 {
 	struct timespec ts = { .tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u) };
-	struct pollfd fds[3 + TRACE_CHILD_FDS] = {
+	struct pollfd fds[OWN_FDS + TRACE_CHILD_FDS] = {
 		{ .fd = t->signals, .events = POLLIN },
 		/* After the request to stop it may end at any time. */
 		{ .fd = t->stopped ? -1 : rd_session_holder_fd(t->session), .events = POLLIN },
 		{ .fd = *reader_gone ? -1 : STDOUT_FILENO },
+		{ .fd = idle && !t->stopped ? rd_session_ring_fd(t->session) : -1, .events = POLLIN },
 	};
 
-	if (ppoll(fds, 3 + trace_child_fds(&t->child, fds + 3), &ts, NULL) <= 0)
+	if (ppoll(fds, OWN_FDS + trace_child_fds(&t->child, fds + OWN_FDS), &ts, NULL) <= 0)
 		return;
 	if (fds[1].revents)
 		t->early_end = rd_session_ended_early(t->session, &t->why_early);
@@ -108,7 +112,7 @@ void trace_wait_for_command(struct trace *t)
 
 	/* In this order: the pending signals may include SIGCHLD of the command, after which nothing else may arrive. */
 	while (t->child.pid && !trace_signalled(t) && !t->child.ended)
-		wait_for_input(t, 3600000000000ull, &no_reader);
+		wait_for_input(t, 3600000000000ull, false, &no_reader);
 }
 
 int trace_loop(struct trace *t, struct rd_err *err)
@@ -122,11 +126,13 @@ int trace_loop(struct trace *t, struct rd_err *err)
 		nap_max = POLL_USTACK_NS;
 	while (r >= 0 && !trace_signalled(t) && !t->child.ended && !t->early_end && !reader_gone && !enough_shown(t)) {
 		r = drain(t, err);
+		trace_fold_flush(t, r > 0);
+		trace_extend_step(t);
 		nap = r > 0 ? POLL_MIN_NS : nap * 2 < nap_max ? nap * 2 : nap_max;
 		at = now(t);
 		if (at >= end || r < 0 || enough_shown(t))
 			break;
-		wait_for_input(t, end - at < nap ? end - at : nap, &reader_gone);
+		wait_for_input(t, end - at < nap ? end - at : nap, !r, &reader_gone);
 	}
 	t->stopped = now(t);
 	rd_session_stop(t->session);

@@ -8,19 +8,23 @@
 #include "analyse/trace/benign.h"
 #include "analyse/trace/chain.h"
 #include "analyse/trace/hint.h"
+#include "analyse/trace/origin.h"
 #include "analyse/trace/symbols.h"
 #include "analyse/trace/verb.h"
+#include "base/memory.h"
 #include "cmd/table.h"
 #include "collect/shared/job.h"
+#include "diagnose/failure/explain.h"
 #include "trace/symbols/ustack.h"
 
 struct trace_names {
-	struct rd_hints hints;
+	struct rd_hints site, own; /* hints of the site, and of the program */
 	struct rd_symbols symbols; /* read for the first kernel stack */
 	bool symbols_read;
 	struct rd_ustack *ustack; /* NULL: not requested */
 };
 
+/* The last table is that of the program. */
 static void read_hints(struct trace *t)
 {
 	_cleanup_(rd_table_deinit) struct rd_table table = { 0 };
@@ -30,7 +34,7 @@ static void read_hints(struct trace *t)
 	rd_table_read("hints", &table, &t->notes);
 	for (size_t i = 0; i < table.n; i++)
 		if (rd_hints_parse(table.v[i].path, (const char *)table.v[i].bytes.data, table.v[i].bytes.size,
-				   &t->names->hints, &t->notes, &err) < 0)
+				   i + 1 < table.n ? &t->names->site : &t->names->own, &t->notes, &err) < 0)
 			rd_errlist_add(&t->notes, &err);
 	rd_warn_errors(t->ctx, &t->notes, reported);
 }
@@ -46,7 +50,8 @@ void trace_names_destroy(struct trace_names *names)
 {
 	if (!names)
 		return;
-	rd_hints_deinit(&names->hints);
+	rd_hints_deinit(&names->site);
+	rd_hints_deinit(&names->own);
 	rd_symbols_deinit(&names->symbols);
 	rd_ustack_destroy(names->ustack);
 	free(names);
@@ -57,6 +62,9 @@ void trace_names_judge(struct trace *t, struct rd_event *ev)
 	rd_chain_settle(ev);
 	rd_verb_resolve(ev, &t->set);
 	ev->benign = rd_benign_reason(ev, &t->set);
+	rd_origin_judge(ev, &t->set);
+	ev->below_modules = rd_dup_if(trace_extend_missing(t, ev));
+	ev->origin_exact &= !ev->below_modules;
 }
 
 /* Costs up to half a second in the kernel, so it is done only if there is a stack to resolve. */
@@ -83,26 +91,46 @@ static void name_user_stack(struct trace *t, struct rd_event *ev)
 	struct rd_ustack *ustack = t->names->ustack;
 	bool reported = rd_ustack_confined(ustack)->active;
 	_cleanup_buf_ struct rd_buf confined = { 0 };
+	struct rd_ustack_cut cut;
 	struct rd_err err = { 0 };
 
-	if (rd_ustack_resolve(ustack, ev->pid, ev->ustack, ev->n_ustack, &err) < 0) {
+	if (rd_ustack_resolve(ustack, ev->pid, ev->ustack, &ev->n_ustack, &cut, &err) < 0) {
 		rd_errlist_add(&t->notes, &err);
 		rd_verbose(t->ctx, "%s: %s; %s", err.object, err.message, err.hint);
 	}
+	ev->ustack_dropped = cut.dropped;
+	ev->ustack_end = cut.why;
 	if (reported || !rd_ustack_confined(ustack)->active)
 		return;
 	rd_confined_text(rd_ustack_confined(ustack), &confined);
 	rd_verbose(t->ctx, "process that resolves symbols of user stacks: %s", confined.data);
 }
 
+/* A hint of the site takes precedence; those of the program are what to check where the cause is unknown. */
+static void add_hint(struct trace *t, struct rd_event *ev)
+{
+	const char *site = rd_hint_find(&t->names->site, ev, &t->set), *own = rd_hint_find(&t->names->own, ev, &t->set);
+
+	if (site && own && !strcmp(site, own))
+		site = NULL;
+	if (!ev->why.id && (site || own))
+		rd_explain_fix(&ev->why, "%s", site ? site : own);
+	ev->hint = site ? rd_dup(site) : rd_explain_line(&ev->why);
+}
+
 void trace_names_explain(struct trace *t, struct rd_event *ev)
 {
-	/* First, because the process may end at any time. */
-	if (t->names->ustack && rd_trace_facts_pids_ours(t->facts))
+	if (ev->benign)
+		return;
+	trace_causes_find(t, ev);
+	add_hint(t, ev);
+}
+
+void trace_names_complete(struct trace *t, struct rd_event *ev)
+{
+	if (t->names->ustack && ev->pid)
 		name_user_stack(t, ev);
 	ev->job = rd_job_from_cgroup(ev->cgroup);
-	if (!ev->benign)
-		ev->hint = rd_hint_find(&t->names->hints, ev, &t->set);
 	if (ev->n_kstack && !t->names->symbols_read)
 		read_symbols(t);
 	rd_symbols_resolve(&t->names->symbols, ev->kstack, &ev->n_kstack);

@@ -65,9 +65,8 @@ void trace_report_started(const struct trace *t)
 				break;
 			}
 	add_backends(info, &backends);
-	if (!t->ctx->globals.json)
-		rd_warn(t->ctx, "tracing %zu functions in %zu modules (%s)%s", info->functions, modules,
-			backends.data ? backends.data : "none", t->child.pid ? "" : ", Ctrl-C to stop");
+	rd_warn(t->ctx, "tracing %zu functions in %zu modules (%s)%s", info->functions, modules,
+		backends.data ? backends.data : "none", t->child.pid ? "" : ", Ctrl-C to stop");
 	rd_verbose(t->ctx, "hooked %zu functions in %.2f s: %s", info->functions, info->attach_seconds,
 		   info->reason ? info->reason : "no reason reported");
 }
@@ -88,6 +87,65 @@ static void tally_benign(struct trace *t, const struct rd_event *ev)
 	t->benign_counts[t->n_benign_counts++] = (struct rd_count){
 		.origin = ev->origin, .verb = ev->verb_key, .dev = ev->dev, .err = ev->err, .count = 1
 	};
+}
+
+#define FOLD_NS 1000000000u
+
+/* Only text for people is folded: in lines for programs, every event is one line. */
+static bool folds(const struct trace *t)
+{
+	return !t->ctx->globals.json && !t->ctx->globals.style.columns && !t->ctx->globals.style.raw &&
+	       !t->opts->summary;
+}
+
+void trace_fold_flush(struct trace *t, bool busy)
+{
+	uint64_t now = t->ctx->source->ops->now(t->ctx->source, CLOCK_MONOTONIC);
+	_cleanup_buf_ struct rd_buf out = { 0 };
+
+	if (!t->fold.more || (busy && now - t->fold.printed < FOLD_NS))
+		return;
+	rd_buf_printf(&out, "    same, x%" PRIu64 "\n", t->fold.more);
+	rd_out(&out);
+	t->fold.more = 0;
+	t->fold.printed = now;
+}
+
+/* Whether the event repeats the one shown last: of the same process, at the same place, for the same cause. */
+static bool repeats(const struct trace *t, const struct rd_event *ev, uint32_t qpn)
+{
+	const struct trace_fold *f = &t->fold;
+
+	if (!f->any || f->pid != ev->pid || f->dev != ev->dev || f->verb != ev->verb_key || f->err != ev->err ||
+	    f->origin != ev->origin)
+		return false;
+	/* Where no facts could be read in time, there is no reason to assume another cause. */
+	if (f->cause && (ev->why.cause ? !strcmp(f->cause, ev->why.cause) : ev->why.in_haste))
+		return true;
+	return f->qpn == qpn && !f->cause && !ev->why.cause;
+}
+
+static bool fold(struct trace *t, const struct rd_event *ev)
+{
+	struct trace_fold *f = &t->fold;
+	uint32_t qpn = ev->qpn.known == RD_OK ? ev->qpn.v : 0;
+
+	if (repeats(t, ev, qpn)) {
+		f->more++;
+		return true;
+	}
+	trace_fold_flush(t, false);
+	free(f->cause);
+	*f = (struct trace_fold){ .any = true,
+				  .pid = ev->pid,
+				  .dev = ev->dev,
+				  .qpn = qpn,
+				  .verb = ev->verb_key,
+				  .err = ev->err,
+				  .origin = ev->origin,
+				  .cause = ev->why.cause ? rd_dup(ev->why.cause) : NULL,
+				  .printed = t->ctx->source->ops->now(t->ctx->source, CLOCK_MONOTONIC) };
+	return false;
 }
 
 static int print_event(struct trace *t, const struct rd_event *ev)
@@ -120,7 +178,7 @@ int trace_event(void *arg, const void *data, size_t size)
 
 	if (t->opts->events && t->shown >= t->opts->events)
 		return -ECANCELED;
-	r = rd_trace_event_decode(t->facts, data, size, t->set.n_fns, &ev, &err);
+	r = rd_trace_event_decode(t->facts, data, size, &t->set, &ev, &err);
 	if (r == -EBADMSG) {
 		if (t->invalid++ < INVALID_REPORTED)
 			rd_warn(t->ctx, "%s: %s", err.object, err.message);
@@ -128,7 +186,9 @@ int trace_event(void *arg, const void *data, size_t size)
 	}
 	if (r)
 		return r;
+	trace_extend_notice(t);
 	trace_names_judge(t, &ev);
+	trace_extend_below(t, &ev);
 	if (ev.benign)
 		tally_benign(t, &ev);
 	if (ev.benign && !t->opts->benign) {
@@ -137,7 +197,10 @@ int trace_event(void *arg, const void *data, size_t size)
 	}
 	if (!t->opts->summary) {
 		trace_names_explain(t, &ev);
-		r = print_event(t, &ev);
+		if (!folds(t) || !fold(t, &ev)) {
+			trace_names_complete(t, &ev);
+			r = print_event(t, &ev);
+		}
 	}
 	t->shown++;
 	/* Check for signals during bursts as well. */

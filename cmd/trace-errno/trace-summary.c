@@ -81,8 +81,9 @@ static void print_closing_line(const struct trace *t, const struct rd_trace_summ
 		snprintf(missed, sizeof(missed), "at least %" PRIu64 " missed", n->missed_at_least);
 	else
 		snprintf(missed, sizeof(missed), "missed unknown");
-	if (t->hidden)
-		snprintf(hidden, sizeof(hidden), ", %" PRIu64 " benign hidden (--benign shows them)", t->hidden);
+	if (t->hidden + n->benign)
+		snprintf(hidden, sizeof(hidden), ", %" PRIu64 " benign hidden (--benign shows them)",
+			 t->hidden + n->benign);
 	if (n->uncounted)
 		snprintf(uncounted, sizeof(uncounted), ", %" PRIu64 " not in the table of counts", n->uncounted);
 	rd_warn(t->ctx, "%" PRIu64 " events in %.1f s: %" PRIu64 " delivered, %" PRIu64 " lost, %s%s%s", n->events,
@@ -90,10 +91,22 @@ static void print_closing_line(const struct trace *t, const struct rd_trace_summ
 	if (n->missed_at_least)
 		rd_warn(t->ctx, "missed: probes the kernel could not run; the event count may be too low; "
 				"--backend kprobe-multi misses the fewest");
-	if (n->lost)
+	if (n->lost && !t->opts->summary)
 		rd_warn(t->ctx,
 			"lost: the ring buffer was full; --buffer 4m enlarges it, and --summary counts lost events%s",
 			n->missed_at_least ? "" : " exactly");
+}
+
+/* After a command without a failed call: a program can fail without one. */
+static void report_none_failed(const struct trace *t, const struct rd_trace_totals *n)
+{
+	if (!t->child.ended || t->early_end || n->events > t->benign || (n->missed.known == RD_OK && n->missed.v))
+		return;
+	rd_warn(t->ctx,
+		"no RDMA call failed in the kernel. If the program failed: a completion with an error status or an "
+		"asynchronous event is not a call (" RD_PROGRAM
+		" qp-state shows queue pairs in error); a library may refuse a "
+		"call itself, or open(2) of a device may fail (strace)");
 }
 
 /* Reports a --max-cpu limit that was enforced for a part of the trace. If it was not enforced from the start, the note exists. */
@@ -118,6 +131,7 @@ static int fill_report(struct trace *t, struct rd_report *report, struct rd_trac
 	_cleanup_free_ struct rd_verb *verbs = NULL;
 	int r = rd_session_totals(t->session, &sum->totals, err);
 
+	sum->benign += sum->totals.benign;
 	if (!r)
 		report_unenforced_limit(t, &sum->totals);
 	if (!r)
@@ -155,6 +169,7 @@ int trace_finish(struct trace *t)
 	struct rd_err err = { 0 };
 	int r;
 
+	trace_fold_flush(t, false);
 	report_problems(t);
 	fill_summary(t, &sum);
 	rd_output_init(t->ctx, &report);
@@ -170,6 +185,8 @@ int trace_finish(struct trace *t)
 		r = rd_fail(t->ctx, &err);
 	else if (!t->ctx->globals.json && !t->ctx->globals.openmetrics)
 		print_closing_line(t, &sum);
+	if (r >= 0)
+		report_none_failed(t, &sum.totals);
 	rd_report_deinit(&report);
 	if (t->child.ended && r == RD_EXIT_OK)
 		return trace_child_exit_code(&t->child);

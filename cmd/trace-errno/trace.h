@@ -26,11 +26,24 @@ struct trace_opts {
 	double max_cpu;		 /* percent of one processor; 0: no limit */
 	double max_unread;	 /* seconds; 0: no limit, if the option was given */
 	const char *user, *comm, *cgroup, *device, *function;
-	bool keep_privs, benign, stack, user_stack, summary, list, status, detach_all, run_stats;
+	bool keep_privs, benign, stack, user_stack, summary, list, status, detach_all, run_stats, deepen;
 };
 
 /* Hints, symbols and user stacks for events; see trace-names.c. */
 struct trace_names;
+struct trace_causes;
+struct trace_extend;
+
+/* The event shown last, to which equal ones are added: "same, x9". */
+struct trace_fold {
+	bool any;
+	uint32_t pid, dev, qpn;
+	uint64_t verb;
+	int err, origin;
+	char *cause;	  /* NULL: unknown */
+	uint64_t more;	  /* equal events since */
+	uint64_t printed; /* CLOCK_MONOTONIC, ns: when they were last reported */
+};
 
 struct trace {
 	struct rd_ctx *ctx;
@@ -48,6 +61,10 @@ struct trace {
 	struct rd_count *benign_counts; /* delivered events that are benign */
 	size_t n_benign_counts, cap_benign_counts;
 	bool interrupted, headed;
+	struct trace_fold fold;
+	struct trace_causes *causes; /* NULL: no causes are shown */
+	struct trace_extend *extend;
+	size_t n_known;		     /* functions of the set that the hooks were prepared for */
 	enum rd_early_end early_end; /* the holder has ended the trace */
 	struct rd_err why_early;
 };
@@ -76,8 +93,27 @@ void trace_explain(struct rd_source *src, const char *command, struct rd_err *er
 /* trace-names.c: verb, chain, job, symbols, benign, hint. */
 int trace_names_create(struct trace *trace, struct rd_err *err);
 void trace_names_destroy(struct trace_names *names);
-void trace_names_judge(struct trace *trace, struct rd_event *event);   /* what decides whether it is shown */
-void trace_names_explain(struct trace *trace, struct rd_event *event); /* the rest */
+void trace_names_judge(struct trace *trace, struct rd_event *event);	/* what decides whether it is shown */
+void trace_names_explain(struct trace *trace, struct rd_event *event);	/* the cause, and whether it repeats */
+void trace_names_complete(struct trace *trace, struct rd_event *event); /* the rest */
+
+/* trace-causes.c */
+int trace_causes_create(struct trace *trace, struct rd_err *err);
+void trace_causes_destroy(struct trace_causes *causes);
+void trace_causes_find(struct trace *trace, struct rd_event *event); /* fills event->why */
+
+/* trace-extend.c: hooks that are added while the trace runs. */
+void trace_extend_create(struct trace *trace);
+void trace_extend_destroy(struct trace_extend *extend);
+/* Filters and the list of benign failures. *match and *benign are freed by the caller, after the hooks are attached. */
+int trace_session_opts(struct trace *trace, struct rd_session_opts *ret, bool **match, struct rd_benign_rule **benign,
+		       struct rd_err *err);
+void trace_extend_notice(struct trace *trace); /* modules that were loaded; to be called before an event is judged */
+/* The modules that were loaded, are not traced yet, and may have returned the errno of this event; NULL: none. */
+const char *trace_extend_missing(const struct trace *trace, const struct rd_event *event);
+void trace_extend_below(struct trace *trace, const struct rd_event *event); /* --deepen: what to hook next */
+/* Adds hooks, and reports those that were added. */
+void trace_extend_step(struct trace *trace);
 
 /* trace-loop.c: a signalfd, or -errno with err filled. */
 int trace_signals_open(struct rd_err *err);
@@ -93,6 +129,8 @@ void trace_wait_for_command(struct trace *trace);
 /* trace-out.c */
 int trace_event(void *arg, const void *data, size_t size);
 void trace_report_started(const struct trace *trace);
+/* Prints how many equal events followed the one shown last, once a second while there are more (`busy`). */
+void trace_fold_flush(struct trace *trace, bool busy);
 int trace_progress(void *arg, size_t done, size_t total);
 /* -EINVAL if -o names a column that does not exist. */
 int trace_columns_check(const struct trace *trace, struct rd_err *err);

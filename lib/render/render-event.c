@@ -10,6 +10,7 @@
 #define ARROW " -> "
 #define NAME_WIDTH 48 /* a longer name widens only its own line */
 #define MODULE_WIDTH 16
+#define BELOW_SHOWN 6
 
 static struct rd_row_view row_of(const struct rd_row_view *v, const struct rd_section *sub, size_t row)
 {
@@ -124,6 +125,13 @@ static void put_link(const struct rd_row_view *link, size_t i, const struct widt
 	rd_buf_str(link->out, "\n");
 }
 
+static const char *origin_note(const struct rd_row_view *v)
+{
+	const struct rd_cell *exact = rd_row_cell(v, "origin_exact");
+
+	return exact && !exact->b ? "at or below this function" : "origin";
+}
+
 static void put_chain(const struct rd_row_view *v)
 {
 	const struct rd_cell *c = rd_row_cell(v, "chain"), *dropped = rd_row_cell(v, "chain_dropped");
@@ -140,7 +148,7 @@ static void put_chain(const struct rd_row_view *v)
 	for (size_t i = 0; c && i < c->sub->n; i++) {
 		struct rd_row_view link = row_of(v, c->sub, i);
 		const struct rd_cell *translated = rd_row_cell(&link, "translated");
-		const char *note = !i ? "origin" : before ? "errno changed here" : NULL;
+		const char *note = !i ? origin_note(v) : before ? "errno changed here" : NULL;
 
 		put_link(&link, i, &w, translated && translated->b && i ? NULL : note);
 		before = translated && translated->b;
@@ -191,19 +199,16 @@ static void put_stack(const struct rd_row_view *v, const char *key, const char *
 	}
 }
 
-/* "    hint: words", wrapped between words; continuation lines are indented to the words. */
-static void put_remark(const struct rd_row_view *v, const char *label, const char *words)
+/* Words, wrapped to the width; lines after the first are indented by `margin`. `at`: the column to begin at. */
+static void put_words(const struct rd_row_view *v, size_t at, size_t margin, const char *words)
 {
-	size_t margin = strlen(INDENT) + strlen(label) + 1, at = margin;
 	size_t width = v->width > 40 ? (size_t)v->width : 80;
+	bool first = true;
 
-	rd_buf_str(v->out, INDENT);
-	rd_row_put(v, RD_YELLOW, label);
-	rd_buf_str(v->out, ":");
 	while (*words) {
 		size_t n = strcspn(words, " ");
 
-		if (at > margin && at + 1 + n > width) {
+		if (!first && at + 1 + n > width) {
 			rd_buf_str(v->out, "\n");
 			pad(v->out, 0, margin);
 			at = margin;
@@ -212,24 +217,95 @@ static void put_remark(const struct rd_row_view *v, const char *label, const cha
 		rd_buf_safe(v->out, words, n);
 		at += n + 1;
 		words += n + strspn(words + n, " ");
+		first = false;
 	}
 	rd_buf_str(v->out, "\n");
+}
+
+/* "    fix: words" */
+static void put_remark(const struct rd_row_view *v, const char *label, const char *words)
+{
+	size_t margin = strlen(INDENT) + strlen(label) + 1;
+
+	rd_buf_str(v->out, INDENT);
+	rd_row_put(v, RD_YELLOW, label);
+	rd_buf_str(v->out, ":");
+	put_words(v, margin, margin, words);
+}
+
+static void put_list(const struct rd_row_view *v, const char *key)
+{
+	const struct rd_cell *c = rd_row_cell(v, key);
+
+	for (size_t i = 0; c && i < c->sub->n; i++) {
+		struct rd_row_view one = row_of(v, c->sub, i);
+		const char *text = rd_row_text(&one, "text");
+
+		rd_buf_str(v->out, INDENT "  -");
+		put_words(v, strlen(INDENT) + 3, strlen(INDENT) + 3, text ? text : "?");
+	}
+}
+
+/* The functions that may be the origin, on one line. */
+static void put_below(const struct rd_row_view *v)
+{
+	const struct rd_cell *c = rd_row_cell(v, "origin_below");
+	_cleanup_buf_ struct rd_buf names = { 0 };
+	bool deepen = false;
+
+	if (!c || !c->sub->n)
+		return;
+	for (size_t i = 0; i < c->sub->n && i < BELOW_SHOWN; i++) {
+		struct rd_row_view one = row_of(v, c->sub, i);
+		const char *name = rd_row_text(&one, "text");
+
+		rd_buf_printf(&names, "%s%s", i ? ", " : "", name ? name : "?");
+		deepen |= name && !strchr(name, ' '); /* not "module x" */
+	}
+	if (c->sub->n > BELOW_SHOWN)
+		rd_buf_printf(&names, " and %zu more", c->sub->n - BELOW_SHOWN);
+	if (deepen)
+		rd_buf_str(&names, " (--deepen traces them)");
+	put_remark(v, "not traced", names.data);
+}
+
+/* The cause with its values, or what was looked at. */
+static void put_why(const struct rd_row_view *v)
+{
+	const char *id = rd_row_text(v, "cause_id"), *cause = rd_row_text(v, "cause"), *fix = rd_row_text(v, "fix"),
+		   *confidence = rd_row_text(v, "confidence"), *hint = rd_row_text(v, "hint");
+	const struct rd_cell *evidence = rd_row_cell(v, "evidence");
+	bool any = evidence && evidence->sub->n;
+
+	if (id && cause)
+		put_remark(v, confidence && strcmp(confidence, "high") != 0 ? "probable cause" : "cause", cause);
+	else if (cause)
+		put_remark(v, "cause", any ? "cannot tell; looked at:" : cause);
+	if (cause)
+		put_list(v, "evidence");
+	if (fix)
+		put_remark(v, id ? "fix" : "check", fix);
+	/* A hint of the site stands for itself; the others repeat cause and fix on one line. */
+	if (hint && (!cause || !(fix && strstr(hint, fix))) && !(cause && strstr(hint, cause)))
+		put_remark(v, "hint", hint);
 }
 
 void rd_render_event(const struct rd_section *section, size_t row, bool colour, int width, struct rd_buf *out)
 {
 	struct rd_row_view v = { section, &section->rows[row], colour, width, out };
-	const char *benign = rd_row_text(&v, "benign_reason"), *hint = rd_row_text(&v, "hint");
+	const char *benign = rd_row_text(&v, "benign_reason");
 
 	rd_row_put_time(&v);
 	put_call(&v);
 	put_caller(&v);
 	rd_buf_str(out, "\n");
 	put_chain(&v);
+	put_below(&v);
 	put_stack(&v, "kernel_stack", "kernel stack");
 	put_stack(&v, "user_stack", "user stack");
+	if (rd_row_text(&v, "user_stack_end"))
+		put_remark(&v, "incomplete", rd_row_text(&v, "user_stack_end"));
 	if (benign)
 		put_remark(&v, "benign", benign);
-	if (hint)
-		put_remark(&v, "hint", hint);
+	put_why(&v);
 }

@@ -39,9 +39,11 @@ topics() {
 	lib/source/record) echo "bundle opener" ;;
 	lib/source/redact) echo "opener record" ;;
 	lib/model/nicmap | lib/model/rdma) echo "host" ;;
+	lib/model/trace) echo "host rdma" ;;
 	lib/collect/host) echo "kernel" ;;
 	lib/collect/net | lib/collect/rdma | lib/collect/nccl) echo "host" ;;
 	lib/collect/counters | lib/collect/snapshot) echo "host net" ;;
+	lib/collect/failure) echo "host kernel net rdma" ;;
 	lib/trace/attach) echo "select" ;;
 	lib/analyse/env | lib/analyse/run) echo "nccl" ;;
 	lib/analyse/stacks) echo "env" ;;
@@ -147,9 +149,9 @@ calls() {
 mapfile -t lib < <(find lib -name '*.[ch]' | sort)
 calls "nothing below cmd prints" 'printf|fprintf|vprintf|vfprintf|puts|fputs|putchar|perror|dprintf|vdprintf|warn|warnx' "${lib[@]}"
 
-# The holder, and what asks or opens in a process of its own, end themselves; end.c ends the program where it cannot go on.
+# The holder, what adds hooks, and what asks or opens in a process of its own, end themselves; end.c ends the program where it cannot go on.
 mapfile -t no_exit < <(printf '%s\n' "${lib[@]}" |
-	grep -vE '^lib/(trace/(attach/holder|symbols/ustack-child)|source/(opener/child|opener/opener-serve|guard/source-guard-ask)\.c|base/end\.c)')
+	grep -vE '^lib/(trace/(attach/(holder|adder)|symbols/ustack-child)|source/(opener/child|opener/opener-serve|guard/source-guard-ask)\.c|base/end\.c)')
 calls "nothing below cmd exits" 'exit|_exit|_Exit|quick_exit|abort|err|errx' "${no_exit[@]}"
 
 mapfile -t no_clock < <(printf '%s\n' "${lib[@]}" | grep -vE '^lib/source/|^lib/trace/attach/(attach|holder|session)[a-z-]*\.c$')
@@ -157,7 +159,7 @@ calls "only a source reads the clock" 'time|clock_gettime|gettimeofday|clock|tim
 
 # The exceptions that source.h names.
 mapfile -t no_host < <(printf '%s\n' "${lib[@]}" |
-	grep -vE '^lib/source/|^lib/confine/|^lib/trace/(attach/(attach|holder|session)|symbols/ustack)[a-z-]*\.c$')
+	grep -vE '^lib/source/|^lib/confine/|^lib/trace/(attach/(adder|attach|holder|session)|symbols/ustack)[a-z-]*\.c$')
 host='open|openat|open64|creat|fopen|fdopen|freopen|popen|opendir|fdopendir|readdir|readlink|readlinkat|realpath'
 host="$host|stat|lstat|fstat|fstatat|access|faccessat|socket|connect|uname|gethostname|getenv|secure_getenv|system"
 host="$host|fork|vfork|execv[pe]*|execl[pe]*|syscall|ioctl|getpwnam|getpwuid|getifaddrs|if_nametoindex"

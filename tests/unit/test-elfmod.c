@@ -244,6 +244,205 @@ static void arm64_calls_are_found_with_relocation_or_without(void **state)
 	object_deinit(&o);
 }
 
+/* Whether the function has exactly these errnos as constants; ends with 0. */
+static void assert_errnos(const struct rd_elf *elf, const char *name, const int *expected)
+{
+	uint64_t bits[RD_ELF_ERRNO_WORDS] = { 0 };
+	uint32_t i = func(elf, name);
+
+	assert_int_not_equal(i, RD_ELF_NONE);
+	for (; *expected; expected++)
+		bits[*expected / 64] |= 1ull << *expected % 64;
+	for (size_t w = 0; w < RD_ELF_ERRNO_WORDS; w++)
+		if (elf->funcs[i].errnos[w] != bits[w])
+			fail_msg("%s: word %zu is %llx, not %llx", name, w, (unsigned long long)elf->funcs[i].errnos[w],
+				 (unsigned long long)bits[w]);
+}
+#define ASSERT_ERRNOS(elf, name, ...) assert_errnos(elf, name, (const int[]){ __VA_ARGS__ })
+
+static bool returns(const struct rd_elf *elf, const char *name, int err)
+{
+	uint32_t i = func(elf, name);
+
+	assert_int_not_equal(i, RD_ELF_NONE);
+	return elf->funcs[i].errnos[err / 64] >> err % 64 & 1;
+}
+
+static const char errnos_c[] =
+	"extern int outside(int);\n"
+	"extern void complain(int) __attribute__((cold));\n"
+	"int always(void) { return -22; }\n"
+	"int if_set(int x) { return x ? -16 : 0; }\n"
+	"int if_clear(int x) { return x ? 0 : -12; }\n"
+	"int if_less(int x) { return x < 0 ? -22 : 0; }\n"
+	"int if_bit(int x) { return x & 4 ? -95 : 0; }\n"
+	"int if_more(unsigned x, unsigned y) { return x > y ? -34 : 0; }\n"
+	"long wide(int x) { return x ? -110L : 0; }\n"
+	"void *pointer(int x) { return x ? (void *)-12L : 0; }\n"
+	"int or_passes(int x) { return x < 0 ? -14 : x; }\n"
+	"int of_two(int x, int y) { if (outside(x)) return -5; if (outside(y)) return -11; return 0; }\n"
+	"int after_a_call(int x) { return outside(x) ? -13 : 0; }\n"
+	"int last(void) { return -133; }\n"
+	"int in_cold(int x) { if (x > 5) { complain(x); return -113; } return x; }\n"
+	"int none(int x) { return x * 3 + 22; }\n"
+	"int positive(void) { return 22; }\n"
+	"int passes(int x) { return outside(x) + 1; }\n";
+
+/* Each function has the errnos that it returns; it may have others. */
+static void assert_compiled_errnos(const struct rd_elf *elf)
+{
+	static const struct {
+		const char *name;
+		int err;
+	} cases[] = {
+		{ "always", 22 },  { "if_set", 16 },	   { "if_clear", 12 }, { "if_less", 22 },   { "if_bit", 95 },
+		{ "if_more", 34 }, { "wide", 110 },	   { "pointer", 12 },  { "or_passes", 14 }, { "of_two", 5 },
+		{ "of_two", 11 },  { "after_a_call", 13 }, { "last", 133 },
+	};
+	bool cold = func(elf, "in_cold.cold") != RD_ELF_NONE;
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++)
+		if (!returns(elf, cases[i].name, cases[i].err))
+			fail_msg("%s: no %d", cases[i].name, cases[i].err);
+	assert_true(returns(elf, cold ? "in_cold.cold" : "in_cold", 113));
+	ASSERT_ERRNOS(elf, "always", 22, 0);
+	ASSERT_ERRNOS(elf, "none", 0);
+	ASSERT_ERRNOS(elf, "positive", 0);
+	ASSERT_ERRNOS(elf, "passes", 0);
+}
+
+static void errnos_are_found_in_what_the_compiler_makes_of_conditions(void **state)
+{
+	struct object o;
+
+	(void)state;
+	if (!object_build(&o, "/f.c", errnos_c, CC))
+		SKIP("a compiler for this machine code is not here");
+	assert_compiled_errnos(&o.elf);
+	object_deinit(&o);
+}
+
+static void errnos_are_found_for_each_machine_and_level_of_optimisation(void **state)
+{
+	static const char *const targets[] = { "x86_64-linux-gnu", "aarch64-linux-gnu" };
+	static const char *const levels[] = { "-O2", "-Os", "-O3" };
+	bool tried = false;
+
+	(void)state;
+	for (size_t t = 0; t < RD_ARRAY_SIZE(targets); t++)
+		for (size_t l = 0; l < RD_ARRAY_SIZE(levels); l++) {
+			char command[160];
+			struct object o;
+
+			snprintf(command, sizeof(command),
+				 "clang --target=%s %s -fno-pie -ffreestanding -c -o o f.c 2>/dev/null", targets[t],
+				 levels[l]);
+			if (!object_build(&o, "/f.c", errnos_c, command))
+				continue;
+			tried = true;
+			assert_compiled_errnos(&o.elf);
+			object_deinit(&o);
+		}
+	if (!tried)
+		SKIP("a compiler for this machine code is not here");
+}
+
+static const char errnos_x86[] =
+	".text\n"
+	".type wide, @function\nwide: mov $-22, %eax; ret\n.size wide, .-wide\n"
+	".type wider, @function\nwider: mov $-5, %rax; ret\n.size wider, .-wider\n"
+	".type high, @function\nhigh: mov $-16, %r10d; ret\n.size high, .-high\n"
+	".type stored, @function\nstored: movl $-12, 8(%rdi); ret\n.size stored, .-stored\n"
+	".type masked, @function\nmasked: neg %edi; sbb %eax, %eax; and $-11, %eax; ret\n.size masked, .-masked\n"
+	".type by_lea, @function\nby_lea: lea -14(%rdi), %eax; ret\n.size by_lea, .-by_lea\n"
+	".type by_sib, @function\nby_sib: lea -28(%rdi,%rdi), %eax; ret\n.size by_sib, .-by_sib\n"
+	".type pushed, @function\npushed: push $-19; pop %rax; ret\n.size pushed, .-pushed\n"
+	".type bounds, @function\nbounds: mov $-191, %eax; mov $-192, %edx; mov $-63, %ecx; mov $-64, %esi; ret\n"
+	".size bounds, .-bounds\n"
+	".type none, @function\nnone: mov $22, %eax; mov $-4096, %edx; movabs $0x100000000ffffea, %rcx; ret\n.size none, .-none\n"
+	/* The linker writes over these four bytes. */
+	".type relocated, @function\nrelocated: .byte 0xe8; .reloc ., R_X86_64_PLT32, outside-4; .long -22; ret\n"
+	".size relocated, .-relocated\n"
+	".type behind, @function\nbehind: ret\n.size behind, .-behind\n";
+
+static void errnos_of_x86_stand_in_each_form_of_an_instruction(void **state)
+{
+	struct object o;
+
+	(void)state;
+	if (!object_build(&o, "/f.s", errnos_x86, "clang --target=x86_64-linux-gnu -c -o o f.s 2>/dev/null"))
+		SKIP("a compiler for this machine code is not here");
+	ASSERT_ERRNOS(&o.elf, "wide", 22, 0);
+	ASSERT_ERRNOS(&o.elf, "wider", 5, 0);
+	ASSERT_ERRNOS(&o.elf, "high", 16, 0);
+	ASSERT_ERRNOS(&o.elf, "stored", 12, 0);
+	ASSERT_ERRNOS(&o.elf, "masked", 11, 0);
+	ASSERT_ERRNOS(&o.elf, "by_lea", 14, 0);
+	ASSERT_ERRNOS(&o.elf, "by_sib", 28, 0);
+	ASSERT_ERRNOS(&o.elf, "pushed", 19, 0);
+	ASSERT_ERRNOS(&o.elf, "bounds", 191, 63, 64, 0);
+	ASSERT_ERRNOS(&o.elf, "none", 0);
+	ASSERT_ERRNOS(&o.elf, "relocated", 0);
+	ASSERT_ERRNOS(&o.elf, "behind", 0);
+	object_deinit(&o);
+}
+
+static const char errnos_arm64[] =
+	".text\n"
+	".type narrow, %function\nnarrow: mov w0, #-22\nret\n.size narrow, .-narrow\n"
+	".type wide, %function\nwide: mov x3, #-12\nret\n.size wide, .-wide\n"
+	".type bounds, %function\nbounds: mov w0, #-191\nmov w1, #-192\nmov w2, #-64\nret\n"
+	".size bounds, .-bounds\n"
+	".type none, %function\nnone: mov w0, #22\nmovn x1, #21, lsl #16\nret\n.size none, .-none\n"
+	".type direct, %function\ndirect: bl outside\nb outside\n.size direct, .-direct\n"
+	".type indirect, %function\nindirect: blr x17\nret\n.size indirect, .-indirect\n";
+
+static void errnos_of_arm64_are_negated_moves(void **state)
+{
+	struct object o;
+
+	(void)state;
+	if (!object_build(&o, "/f.s", errnos_arm64, "clang --target=aarch64-linux-gnu -c -o o f.s 2>/dev/null"))
+		SKIP("a compiler for this machine code is not here");
+	ASSERT_ERRNOS(&o.elf, "narrow", 22, 0);
+	ASSERT_ERRNOS(&o.elf, "wide", 12, 0);
+	ASSERT_ERRNOS(&o.elf, "bounds", 191, 64, 0);
+	ASSERT_ERRNOS(&o.elf, "none", 0);
+	assert_false(o.elf.funcs[func(&o.elf, "direct")].indirect);
+	assert_true(o.elf.funcs[func(&o.elf, "indirect")].indirect);
+	assert_false(o.elf.funcs[func(&o.elf, "none")].indirect);
+	object_deinit(&o);
+}
+
+static const char pointers_x86[] =
+	".text\n"
+	".type low, @function\nlow: call *%rax; ret\n.size low, .-low\n"
+	".type high, @function\nhigh: call *%r11; ret\n.size high, .-high\n"
+	".type thunk, @function\nthunk: call __x86_indirect_thunk_rax; ret\n.size thunk, .-thunk\n"
+	".type tail, @function\ntail: jmp __x86_indirect_thunk_r10\n.size tail, .-tail\n"
+	".type array, @function\narray: call __x86_indirect_call_thunk_rcx; ret\n.size array, .-array\n"
+	/* What a function returns to with retpolines is no call. */
+	".type leave, @function\nleave: jmp __x86_return_thunk\n.size leave, .-leave\n"
+	".type direct, @function\ndirect: call outside; jmp low\n.size direct, .-direct\n";
+
+static void calls_through_pointers_are_noticed_with_retpolines_or_without(void **state)
+{
+	static const struct {
+		const char *name;
+		bool indirect;
+	} cases[] = { { "low", true },	 { "high", true },   { "thunk", true },	 { "tail", true },
+		      { "array", true }, { "leave", false }, { "direct", false } };
+	struct object o;
+
+	(void)state;
+	if (!object_build(&o, "/f.s", pointers_x86, "clang --target=x86_64-linux-gnu -c -o o f.s 2>/dev/null"))
+		SKIP("a compiler for this machine code is not here");
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++)
+		if (o.elf.funcs[func(&o.elf, cases[i].name)].indirect != cases[i].indirect)
+			fail_msg("%s", cases[i].name);
+	object_deinit(&o);
+}
+
 static void a_build_id_is_read_from_the_file_and_from_the_note_alone(void **state)
 {
 	static const uint8_t notes[] = { 4, 0, 0, 0, 3, 0, 0, 0, 1, 0, 0,   0,	 'a', 'b', 'c', 0, 1, 2, 3, 0, 4, 0,
@@ -341,6 +540,11 @@ int main(void)
 		TEST(tables_of_functions_are_read_by_offset),
 		TEST(calls_of_x86_are_told_from_bytes_that_look_like_one),
 		TEST(arm64_calls_are_found_with_relocation_or_without),
+		TEST(errnos_are_found_in_what_the_compiler_makes_of_conditions),
+		TEST(errnos_are_found_for_each_machine_and_level_of_optimisation),
+		TEST(errnos_of_x86_stand_in_each_form_of_an_instruction),
+		TEST(errnos_of_arm64_are_negated_moves),
+		TEST(calls_through_pointers_are_noticed_with_retpolines_or_without),
 		TEST(a_build_id_is_read_from_the_file_and_from_the_note_alone),
 		TEST(damaged_files_are_refused_or_read_without_harm),
 		TEST(files_of_other_kinds_are_refused),

@@ -56,6 +56,7 @@ static struct rd_event full_event(void)
 		.err = -14,
 		.root = 2,
 		.origin = 0,
+		.origin_exact = true,
 		.chain = chain,
 		.n_chain = 3,
 		.dropped = 2,
@@ -63,7 +64,13 @@ static struct rd_event full_event(void)
 		.n_kstack = 2,
 		.ustack = ustack,
 		.n_ustack = 2,
-		.hint = "first word and enough more words to reach beyond the margin of forty-two columns",
+		.why = { .id = "memory-not-mapped",
+			 .cause = "nothing is mapped at 0x7000",
+			 .confidence = RD_CONFIDENCE_HIGH,
+			 .evidence = { "the range is 0x6000-0x8000", "read, write" },
+			 .n_evidence = 2,
+			 .fix = "first word and enough more words to reach beyond the margin of forty-two columns" },
+		.hint = "nothing is mapped at 0x7000; first word and enough more words to reach beyond the margin of forty-two columns",
 	};
 
 	return ev;
@@ -71,11 +78,14 @@ static struct rd_event full_event(void)
 
 static void an_event_is_one_line_of_json_with_all_keys(void **state)
 {
-	static const char *const keys[] = { "time",   "pid",	       "tid",		"comm",		"uid",
-					    "cgroup", "job",	       "ibdev",		"port",		"object",
-					    "method", "verb",	       "qpn",		"errno",	"code",
-					    "origin", "chain",	       "chain_dropped", "kernel_stack", "user_stack",
-					    "benign", "benign_reason", "hint" };
+	static const char *const keys[] = { "time",	     "pid",	      "tid",	      "comm",
+					    "uid",	     "cgroup",	      "job",	      "ibdev",
+					    "port",	     "object",	      "method",	      "verb",
+					    "qpn",	     "errno",	      "code",	      "side",
+					    "origin",	     "origin_exact",  "origin_below", "chain",
+					    "chain_dropped", "kernel_stack",  "user_stack",   "user_stack_end",
+					    "benign",	     "benign_reason", "cause_id",     "cause",
+					    "confidence",    "evidence",      "fix",	      "hint" };
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	struct rd_event ev = full_event();
 	struct rd_section *section = rd_report_trace_event(&ev, &set);
@@ -160,9 +170,50 @@ static void an_event_reads_well(void **state)
 		"    user stack:\n"
 		"        main+0x10 at t.c:12 [/bin/trainer]\n"
 		"        /lib/libx.so+0xff\n"
-		"    hint: first word and enough more words\n"
-		"          to reach beyond the margin of\n"
-		"          forty-two columns\n");
+		"    cause: nothing is mapped at 0x7000\n"
+		"      - the range is 0x6000-0x8000\n"
+		"      - read, write\n"
+		"    fix: first word and enough more words\n"
+		"         to reach beyond the margin of\n"
+		"         forty-two columns\n");
+}
+
+static void what_is_not_sure_is_said_so(void **state)
+{
+	uint32_t below[] = { 1, 3 };
+	struct rd_event ev = { .err = -12,
+			       .origin = 0,
+			       .chain = chain,
+			       .n_chain = 1,
+			       .below = below,
+			       .n_below = 2,
+			       .below_modules = "drv",
+			       .pid = 1,
+			       .tid = 1,
+			       .why = { .evidence = { "free memory: 3 MiB" }, .n_evidence = 1, .fix = "see dmesg" },
+			       .hint = "see dmesg" };
+
+	(void)state;
+	assert_text(&ev, false, 0,
+		    "00:00:00.000000 call: ENOMEM (Cannot allocate memory)  ?[1]\n"
+		    "    ib_umem_get [ib_core] ENOENT  <- at or below this function\n"
+		    "    not traced: check, query, module drv (--deepen traces them)\n"
+		    "    cause: cannot tell; looked at:\n"
+		    "      - free memory: 3 MiB\n"
+		    "    check: see dmesg\n");
+	ev.why.id = "memory";
+	ev.why.cause = "not enough memory";
+	ev.why.confidence = RD_CONFIDENCE_MEDIUM;
+	ev.why.fix = NULL;
+	ev.n_below = 0;
+	ev.below_modules = NULL;
+	ev.hint = "of the site: call 5551234";
+	assert_text(&ev, false, 0,
+		    "00:00:00.000000 call: ENOMEM (Cannot allocate memory)  ?[1]\n"
+		    "    ib_umem_get [ib_core] ENOENT  <- at or below this function\n"
+		    "    probable cause: not enough memory\n"
+		    "      - free memory: 3 MiB\n"
+		    "    hint: of the site: call 5551234\n");
 }
 
 static void an_event_of_which_little_is_known(void **state)
@@ -186,7 +237,8 @@ static void colour_only_if_asked_for(void **state)
 	(void)state;
 	assert_text(&ev, true, 0,
 		    "\033[2m00:00:00.000000 \033[0m\033[1mcall\033[0m: \033[1;31mENOMEM\033[0m "
-		    "(Cannot allocate memory)  ?[1]\n");
+		    "(Cannot allocate memory)  ?[1]\n"
+		    "    \033[33mcause\033[0m: cannot tell\n");
 }
 
 static const struct rd_origin_count counts[] = {
@@ -320,6 +372,7 @@ int main(void)
 		TEST(an_event_is_one_line_of_json_with_all_keys),
 		TEST(what_is_not_known_is_null),
 		TEST(an_event_reads_well),
+		TEST(what_is_not_sure_is_said_so),
 		TEST(an_event_of_which_little_is_known),
 		TEST(colour_only_if_asked_for),
 		TEST(counts_are_added_up_and_sorted_and_benign_ones_hidden),

@@ -5,11 +5,8 @@
  */
 #include "unit.h"
 
-#include "fake-host.h"
-#include "trace/select/select.h"
+#include "select-host.h"
 
-#include <bpf/btf.h>
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -118,79 +115,22 @@ static const char proc_modules[] = "new_driver 4096 0 - Live 0x0\n"
 				   "ib_core 4096 2 new_driver,ib_uverbs, Live 0x0\n"
 				   "loop 4096 0 - Live 0x0\n";
 
-static const char *const modules[] = { "ib_core", "ib_uverbs", "new_driver", "new_hw" };
-
-/* Compiles one module; files it as module, its build-id as the kernel's note. */
-static bool build_module(struct fake_host *host, const char *name, const char *source)
-{
-	char command[1024], path[64];
-
-	snprintf(path, sizeof(path), "/%s.c", name);
-	fake_host_text(host, path, source);
-	snprintf(command, sizeof(command),
-		 "cc -w -O2 -fno-pie -fno-ipa-sra -fno-ipa-cp -fpatchable-function-entry=2 -nostdlib -r "
-		 "-Wl,--build-id=sha1 -o lib/modules/9.9/%s.ko %s.c && "
-		 "mkdir -p sys/module/%s/notes sys/module/%s/sections && "
-		 "objcopy -O binary --only-section=.note.gnu.build-id --set-section-flags .note.gnu.build-id=alloc "
-		 "lib/modules/9.9/%s.ko sys/module/%s/notes/.note.gnu.build-id && "
-		 "echo 0xffffffffc%zx00000 > sys/module/%s/sections/.text",
-		 name, name, name, name, name, name, strlen(name), name);
-	return fake_host_run(host, command) == 0;
-}
-
-/* What clang says of the types of a source, as BTF; on top of `base` unless that is NULL. */
-static struct btf *build_btf(struct fake_host *host, const char *name, struct btf *base)
-{
-	char command[256], object[128];
-	struct btf *own, *ret;
-
-	snprintf(command, sizeof(command), "clang -w -target bpf -g -O1 -c -o %s.bpf.o %s.c 2>/dev/null", name, name);
-	assert_int_equal(fake_host_run(host, command), 0);
-	snprintf(object, sizeof(object), "%s/%s.bpf.o", host->root, name);
-	own = btf__parse_elf(object, NULL);
-	assert_non_null(own);
-	if (base) {
-		char path[64];
-		uint32_t size;
-		const void *raw;
-
-		ret = btf__new_empty_split(base);
-		assert_non_null(ret);
-		assert_true(btf__add_btf(ret, own) > 0);
-		raw = btf__raw_data(ret, &size);
-		snprintf(path, sizeof(path), "/sys/kernel/btf/%s", name);
-		fake_host_write(host, path, raw, size);
-		btf__free(ret);
-		btf__free(own);
-		return NULL;
-	}
-	return own;
-}
+static const struct select_module modules[] = {
+	{ "ib_core", ib_core_c },
+	{ "ib_uverbs", ib_uverbs_c },
+	{ "new_driver", new_driver_c },
+	{ "new_hw", new_hw_c },
+};
 
 static bool build_all(struct fake_host *host)
 {
-	const char *const sources[] = { ib_core_c, ib_uverbs_c, new_driver_c, new_hw_c };
-	struct btf *vmlinux;
-	const void *raw;
-	uint32_t size;
-
-	fake_host_text(host, "/types.h", types_h);
-	fake_host_text(host, "/vmlinux.c", vmlinux_c);
 	fake_host_text(host, "/proc/modules", proc_modules);
 	fake_host_text(host, "/proc/sys/kernel/osrelease", "9.9\n");
 	fake_host_text(host, "/lib/modules/9.9/modules.dep",
 		       "ib_core.ko:\nib_uverbs.ko: ib_core.ko\nnew-driver.ko:\nnew_hw.ko:\n");
 	fake_host_text(host, "/sys/module/new_hw/drivers/pci:new_hw/x", "");
-	for (size_t i = 0; i < RD_ARRAY_SIZE(modules); i++)
-		if (!build_module(host, modules[i], sources[i]))
-			return false;
-	vmlinux = build_btf(host, "vmlinux", NULL);
-	raw = btf__raw_data(vmlinux, &size);
-	fake_host_write(host, "/sys/kernel/btf/vmlinux", raw, size);
-	for (size_t i = 0; i < RD_ARRAY_SIZE(modules); i++)
-		build_btf(host, modules[i], vmlinux);
-	btf__free(vmlinux);
-	return fake_host_run(host, "mv lib/modules/9.9/new_driver.ko lib/modules/9.9/new-driver.ko") == 0;
+	return select_host_build(host, types_h, vmlinux_c, modules, RD_ARRAY_SIZE(modules)) &&
+	       fake_host_run(host, "mv lib/modules/9.9/new_driver.ko lib/modules/9.9/new-driver.ko") == 0;
 }
 
 static int setup(void **state)
@@ -199,9 +139,7 @@ static int setup(void **state)
 
 	fake_host_init(host);
 	*state = host;
-	if (fake_host_run(host, "command -v cc objcopy clang >/dev/null") != 0 || !build_all(host))
-		return -1;
-	return 0;
+	return build_all(host) ? 0 : -1;
 }
 
 static int teardown(void **state)
@@ -209,26 +147,6 @@ static int teardown(void **state)
 	fake_host_deinit(*state);
 	free(*state);
 	return 0;
-}
-
-static struct rd_fnset select_on(struct fake_host *host, struct rd_errlist *notes)
-{
-	struct rd_fnset set = { 0 };
-	struct rd_err err = { 0 };
-	int rc = rd_select(host->source, &set, notes, &err);
-
-	if (rc)
-		fail_msg("%d: %s: %s", rc, err.object, err.message);
-	return set;
-}
-
-static const struct rd_fn *fn_of(const struct rd_fnset *set, const char *name)
-{
-	int i = rd_fnset_find(set, name);
-
-	if (i < 0)
-		fail_msg("no function %s", name);
-	return &set->fns[i];
 }
 
 static const struct rd_module *module_of(const struct rd_fnset *set, const char *name)
@@ -243,16 +161,6 @@ static bool noted(const struct rd_errlist *notes, const char *object, const char
 {
 	for (size_t i = 0; i < notes->n; i++)
 		if (strstr(notes->v[i].object, object) && strstr(notes->v[i].message, words))
-			return true;
-	return false;
-}
-
-static bool reached_by(const struct rd_fnset *set, const char *name, const char *via)
-{
-	const struct rd_fn *fn = fn_of(set, name);
-
-	for (uint32_t i = 0; i < fn->n_roots; i++)
-		if (!strcmp(set->roots[fn->roots[i]].via, via))
 			return true;
 	return false;
 }
@@ -272,8 +180,8 @@ static void a_driver_never_seen_is_selected_by_what_its_verbs_reach(void **state
 		{ "hw_mailbox", RD_RULE_SELECTED },
 		{ "newd_void", RD_RULE_RETURN },
 		{ "newd_flag", RD_RULE_RETURN },
-		{ "newd_query_device", RD_RULE_QUERY },
-		{ "newd_destroy_qp", RD_RULE_CLEANUP },
+		{ "newd_query_device", RD_RULE_SELECTED },
+		{ "newd_destroy_qp", RD_RULE_SELECTED },
 		{ "newd_destroy_helper", RD_RULE_CLEANUP },
 		{ "newd_post_send", RD_RULE_DATA_PATH },
 		{ "newd_shared", RD_RULE_DATA_PATH },
@@ -289,10 +197,10 @@ static void a_driver_never_seen_is_selected_by_what_its_verbs_reach(void **state
 		{ "uv_write", RD_RULE_DATA_PATH },
 		{ "uv_release", RD_RULE_CLEANUP },
 	};
-	struct rd_fnset set = select_on(*state, NULL);
+	struct rd_fnset set = select_host_run(*state, NULL);
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
-		const struct rd_fn *fn = fn_of(&set, cases[i].name);
+		const struct rd_fn *fn = select_host_fn(&set, cases[i].name);
 
 		if (fn->rule != cases[i].rule || fn->selected != (fn->rule <= RD_RULE_ENTRY))
 			fail_msg("%s: %s", cases[i].name, rd_rule_name(fn->rule));
@@ -311,41 +219,41 @@ static void a_driver_never_seen_is_selected_by_what_its_verbs_reach(void **state
 
 static void each_function_says_from_which_doors_it_is_reached(void **state)
 {
-	struct rd_fnset set = select_on(*state, NULL);
+	struct rd_fnset set = select_host_run(*state, NULL);
 
-	assert_true(reached_by(&set, "newd_check_attr", "ib_device_ops.create_qp"));
-	assert_true(reached_by(&set, "newd_check_attr", "ib_device_ops.modify_qp"));
-	assert_true(reached_by(&set, "hw_mailbox", "ib_device_ops.create_qp"));
-	assert_false(reached_by(&set, "hw_mailbox", "ib_device_ops.modify_qp"));
-	assert_true(reached_by(&set, "ib_core_check", "ioctl handler"));
-	assert_true(reached_by(&set, "ib_core_check", "write handler"));
-	assert_true(reached_by(&set, "ib_core_check", "ib_device_ops.reg_user_mr"));
-	assert_true(reached_by(&set, "uv_ioctl", "file_operations.unlocked_ioctl"));
-	assert_int_equal(fn_of(&set, "newd_idle")->n_roots, 0);
-	assert_int_equal(fn_of(&set, "uv_ioctl")->entry, RD_ENTRY_UVERBS_IOCTL);
-	assert_int_equal(fn_of(&set, "uv_mmap")->entry, RD_ENTRY_UVERBS_MMAP);
-	assert_int_equal(fn_of(&set, "uv_open")->entry, RD_ENTRY_UVERBS_OPEN);
-	assert_int_equal(fn_of(&set, "ib_uverbs_reg_mr")->entry, RD_ENTRY_WRITE_HANDLER);
-	assert_int_equal(fn_of(&set, "ib_uverbs_handler_UVERBS_METHOD_QP_CREATE")->entry, RD_ENTRY_NONE);
+	assert_true(select_host_reached(&set, "newd_check_attr", "ib_device_ops.create_qp"));
+	assert_true(select_host_reached(&set, "newd_check_attr", "ib_device_ops.modify_qp"));
+	assert_true(select_host_reached(&set, "hw_mailbox", "ib_device_ops.create_qp"));
+	assert_false(select_host_reached(&set, "hw_mailbox", "ib_device_ops.modify_qp"));
+	assert_true(select_host_reached(&set, "ib_core_check", "ioctl handler"));
+	assert_true(select_host_reached(&set, "ib_core_check", "write handler"));
+	assert_true(select_host_reached(&set, "ib_core_check", "ib_device_ops.reg_user_mr"));
+	assert_true(select_host_reached(&set, "uv_ioctl", "file_operations.unlocked_ioctl"));
+	assert_int_equal(select_host_fn(&set, "newd_idle")->n_roots, 0);
+	assert_int_equal(select_host_fn(&set, "uv_ioctl")->entry, RD_ENTRY_UVERBS_IOCTL);
+	assert_int_equal(select_host_fn(&set, "uv_mmap")->entry, RD_ENTRY_UVERBS_MMAP);
+	assert_int_equal(select_host_fn(&set, "uv_open")->entry, RD_ENTRY_UVERBS_OPEN);
+	assert_int_equal(select_host_fn(&set, "ib_uverbs_reg_mr")->entry, RD_ENTRY_WRITE_HANDLER);
+	assert_int_equal(select_host_fn(&set, "ib_uverbs_handler_UVERBS_METHOD_QP_CREATE")->entry, RD_ENTRY_NONE);
 	rd_fnset_deinit(&set);
 }
 
 static void types_say_what_returns_an_errno_and_where_the_queue_pair_is(void **state)
 {
-	struct rd_fnset set = select_on(*state, NULL);
-	const struct rd_fn *fn = fn_of(&set, "newd_modify_qp");
+	struct rd_fnset set = select_host_run(*state, NULL);
+	const struct rd_fn *fn = select_host_fn(&set, "newd_modify_qp");
 
 	assert_int_equal(fn->ret, RD_RET_INT);
 	assert_int_equal(fn->nargs, 2);
 	assert_true(fn->args_ok);
 	assert_int_equal(fn->qp_arg, 0);
 	assert_int_equal(fn->dev_arg, -1);
-	assert_int_equal(fn_of(&set, "newd_reg_user_mr")->ret, RD_RET_PTR);
-	assert_int_equal(fn_of(&set, "newd_reg_user_mr")->dev_arg, 0);
-	assert_int_equal(fn_of(&set, "uv_ioctl")->ret, RD_RET_LONG);
-	assert_int_equal(fn_of(&set, "newd_void")->ret, RD_RET_VOID);
-	assert_int_equal(fn_of(&set, "newd_flag")->ret, RD_RET_BOOL);
-	assert_int_equal(fn_of(&set, "ib_core_flags")->ret, RD_RET_UNSIGNED);
+	assert_int_equal(select_host_fn(&set, "newd_reg_user_mr")->ret, RD_RET_PTR);
+	assert_int_equal(select_host_fn(&set, "newd_reg_user_mr")->dev_arg, 0);
+	assert_int_equal(select_host_fn(&set, "uv_ioctl")->ret, RD_RET_LONG);
+	assert_int_equal(select_host_fn(&set, "newd_void")->ret, RD_RET_VOID);
+	assert_int_equal(select_host_fn(&set, "newd_flag")->ret, RD_RET_BOOL);
+	assert_int_equal(select_host_fn(&set, "ib_core_flags")->ret, RD_RET_UNSIGNED);
 	assert_int_equal(set.off.qp_device, 8);
 	assert_int_equal(set.off.qp_num, 16);
 	assert_int_equal(set.off.qp_port, 20);
@@ -361,8 +269,8 @@ static void types_say_what_returns_an_errno_and_where_the_queue_pair_is(void **s
 
 static void what_can_be_attached_is_known_without_trying(void **state)
 {
-	struct rd_fnset set = select_on(*state, NULL);
-	const struct rd_fn *fn = fn_of(&set, "newd_create_qp");
+	struct rd_fnset set = select_host_run(*state, NULL);
+	const struct rd_fn *fn = select_host_fn(&set, "newd_create_qp");
 
 	assert_true(fn->in_filter);
 	assert_int_equal(fn->attachable, FEXITS | KPROBES);
@@ -384,13 +292,13 @@ static void a_driver_without_type_information_is_traced_by_probes(void **state)
 	const struct rd_fn *fn;
 
 	fake_host_remove(host, "/sys/kernel/btf/new_driver");
-	set = select_on(host, &notes);
-	fn = fn_of(&set, "newd_check_attr");
+	set = select_host_run(host, &notes);
+	fn = select_host_fn(&set, "newd_check_attr");
 	assert_int_equal(fn->rule, RD_RULE_SELECTED);
 	assert_int_equal(fn->ret, RD_RET_UNKNOWN);
 	assert_int_equal(fn->attachable, KPROBES);
 	assert_int_equal(fn->nargs, 0xff);
-	assert_true(reached_by(&set, "hw_mailbox", "ib_device_ops.create_qp"));
+	assert_true(select_host_reached(&set, "hw_mailbox", "ib_device_ops.create_qp"));
 	assert_false(module_of(&set, "new_driver")->has_btf);
 	assert_non_null(module_of(&set, "new_driver")->note);
 	assert_true(noted(&notes, "new_driver", "BTF"));
@@ -426,24 +334,24 @@ static void a_file_of_another_build_is_not_believed(void **state)
 	assert_int_equal(fake_host_run(host, "cp sys/module/ib_core/notes/.note.gnu.build-id "
 					     "sys/module/new_driver/notes/.note.gnu.build-id"),
 			 0);
-	set = select_on(host, &notes);
+	set = select_host_run(host, &notes);
 	assert_false(module_of(&set, "new_driver")->file_matches);
 	assert_null(module_of(&set, "new_driver")->path);
 	assert_true(noted(&notes, "new_driver", "different build"));
-	fn = fn_of(&set, "newd_create_qp");
+	fn = select_host_fn(&set, "newd_create_qp");
 	assert_int_equal(fn->rule, RD_RULE_SELECTED);
 	assert_int_equal(fn->attachable, FEXITS | KPROBES);
 	assert_int_equal(fn->n_roots, 0);
-	assert_int_equal(fn_of(&set, "newd_void")->rule, RD_RULE_NOT_REACHED);
-	assert_int_equal(fn_of(&set, "newd_post_send")->rule, RD_RULE_DATA_PATH);
-	assert_int_equal(fn_of(&set, "newd_idle")->rule, RD_RULE_NOT_REACHED);
+	assert_int_equal(select_host_fn(&set, "newd_void")->rule, RD_RULE_NOT_REACHED);
+	assert_int_equal(select_host_fn(&set, "newd_post_send")->rule, RD_RULE_DATA_PATH);
+	assert_int_equal(select_host_fn(&set, "newd_idle")->rule, RD_RULE_NOT_REACHED);
 	/* A clone: BTF knows the bare name only, and a trampoline cannot be put on it. */
-	fn = fn_of(&set, "newd_modify_qp.part.0");
+	fn = select_host_fn(&set, "newd_modify_qp.part.0");
 	assert_true(fn->suffixed);
 	assert_int_equal(fn->ret, RD_RET_INT);
 	assert_int_equal(fn->btf_id, 0);
 	assert_int_equal(fn->attachable, KPROBES);
-	assert_true(fn_of(&set, "newd_twice_create")->ambiguous);
+	assert_true(select_host_fn(&set, "newd_twice_create")->ambiguous);
 	assert_int_equal(rd_fnset_find(&set, "__pfx_newd_idle"), -1);
 	rd_fnset_deinit(&set);
 	rd_errlist_deinit(&notes);
@@ -462,9 +370,9 @@ static void a_packed_file_is_unpacked_and_a_damaged_one_is_passed_over(void **st
 			  "mv broken.xz updates/new_driver.ko.xz && sed -i 's/^new-driver.ko:/updates\\/new_driver.ko.xz:"
 			  "\\nnew-driver.ko.xz:/' modules.dep") != 0)
 		SKIP("xz is not here");
-	set = select_on(host, &notes);
+	set = select_host_run(host, &notes);
 	assert_string_equal(module_of(&set, "new_driver")->path, "/lib/modules/9.9/new-driver.ko.xz");
-	assert_int_equal(fn_of(&set, "hw_mailbox")->rule, RD_RULE_SELECTED);
+	assert_int_equal(select_host_fn(&set, "hw_mailbox")->rule, RD_RULE_SELECTED);
 	assert_true(notes.n >= 1);
 	rd_fnset_deinit(&set);
 	rd_errlist_deinit(&notes);
@@ -485,14 +393,14 @@ static void nothing_but_names_still_gives_a_selection(void **state)
 		       "0000000000000000 t newd_destroy_qp\t[new_driver]\n"
 		       "0000000000000000 t newd_idle\t[new_driver]\n");
 	assert_int_equal(fake_host_run(host, "rm -r lib sys/kernel"), 0);
-	set = select_on(host, &notes);
-	fn = fn_of(&set, "newd_create_qp");
+	set = select_host_run(host, &notes);
+	fn = select_host_fn(&set, "newd_create_qp");
 	assert_int_equal(fn->rule, RD_RULE_SELECTED);
 	assert_int_equal(fn->ret, RD_RET_UNKNOWN);
 	assert_int_equal(fn->attachable, 0);
-	assert_int_equal(fn_of(&set, "newd_destroy_qp")->rule, RD_RULE_CLEANUP);
-	assert_int_equal(fn_of(&set, "newd_idle")->rule, RD_RULE_NOT_REACHED);
-	assert_int_equal(fn_of(&set, "ib_uverbs_ioctl")->entry, RD_ENTRY_UVERBS_IOCTL);
+	assert_int_equal(select_host_fn(&set, "newd_destroy_qp")->rule, RD_RULE_CLEANUP);
+	assert_int_equal(select_host_fn(&set, "newd_idle")->rule, RD_RULE_NOT_REACHED);
+	assert_int_equal(select_host_fn(&set, "ib_uverbs_ioctl")->entry, RD_ENTRY_UVERBS_IOCTL);
 	assert_int_equal(set.off.qp_num, -1);
 	assert_int_equal(set.off.uverbs_dev_devt, -1);
 	assert_true(noted(&notes, "available_filter_functions", ""));
@@ -509,12 +417,12 @@ static void hidden_addresses_leave_unique_names(void **state)
 	for (size_t i = 0; i < RD_ARRAY_SIZE(modules); i++) {
 		char path[128];
 
-		snprintf(path, sizeof(path), "/sys/module/%s/sections/.text", modules[i]);
+		snprintf(path, sizeof(path), "/sys/module/%s/sections/.text", modules[i].name);
 		fake_host_text(host, path, "0x0000000000000000\n");
 	}
-	set = select_on(host, NULL);
-	assert_true(fn_of(&set, "newd_create_qp")->addr == 0);
-	assert_int_equal(fn_of(&set, "newd_create_qp")->attachable, FEXITS | KPROBES);
+	set = select_host_run(host, NULL);
+	assert_true(select_host_fn(&set, "newd_create_qp")->addr == 0);
+	assert_int_equal(select_host_fn(&set, "newd_create_qp")->attachable, FEXITS | KPROBES);
 	rd_fnset_deinit(&set);
 }
 

@@ -24,7 +24,7 @@
 #include "base/late.h"
 #include "trace/symbols/ustack-priv.h"
 
-enum fault { ATTACK = 1, HANG, DIE, LONG, TOO_MUCH, TOO_LITTLE, UNKNOWN_KIND, ASK_DEBUG, GOOD };
+enum fault { ATTACK = 1, HANG, DIE, LONG, TOO_MUCH, TOO_LITTLE, UNKNOWN_KIND, ASK_DEBUG, END_NOW, GOOD };
 
 static struct file {
 	int fd;
@@ -112,6 +112,15 @@ static const char *ask_debug(void)
 	return read(own_end(), &byte, 1) == 1 && !byte ? "refused" : "?";
 }
 
+/* As if all frames were beyond the end of their file. */
+static void end_now(void)
+{
+	const struct rd_named named[3] = { { .past_end = 1 }, { .past_end = UINT64_MAX }, { .past_end = 1 } };
+
+	say_head(RD_NAMER_NAMES, sizeof(named));
+	say(named, sizeof(named));
+}
+
 static const char *do_fault(enum fault fault)
 {
 	switch (fault) {
@@ -136,6 +145,9 @@ static const char *do_fault(enum fault fault)
 		return NULL;
 	case ASK_DEBUG:
 		return ask_debug();
+	case END_NOW:
+		end_now();
+		return NULL;
 	default:
 		return "good";
 	}
@@ -246,10 +258,14 @@ static int end(void **state)
 static char *ask(pid_t pid, enum fault fault, int r)
 {
 	struct rd_frame frames[2] = { { .addr = base() + fault }, { .addr = base() + GOOD } };
+	struct rd_ustack_cut cut;
 	struct rd_err err = { 0 };
+	size_t n = 2;
 
-	assert_int_equal(rd_ustack_resolve(us, (uint32_t)pid, frames, 2, &err), r);
+	assert_int_equal(rd_ustack_resolve(us, (uint32_t)pid, frames, &n, &cut, &err), r);
 	assert_int_equal(err.code, -r);
+	assert_int_equal(n, 2);
+	assert_int_equal(cut.dropped, 0);
 	/* What the kernel said is there in any case. */
 	for (size_t i = 0; i < 2; i++) {
 		assert_non_null(frames[i].object);
@@ -329,6 +345,27 @@ static void answers_are_foreign(void **state)
 	assert_null(ask(pids[2], UNKNOWN_KIND, -EPROTO));
 }
 
+/* It can only hide callers; that it did so is said. */
+static void whoever_parses_cannot_take_away_the_first_frame(void **state)
+{
+	struct rd_frame frames[3] = { { .addr = base() + END_NOW },
+				      { .addr = base() + GOOD },
+				      { .addr = base() + GOOD } };
+	struct rd_ustack_cut cut;
+	struct rd_err err = { 0 };
+	size_t n = 3;
+
+	(void)state;
+	assert_int_equal(rd_ustack_resolve(us, (uint32_t)pids[0], frames, &n, &cut, &err), 0);
+	assert_int_equal(n, 1);
+	assert_non_null(frames[0].object);
+	assert_null(frames[1].object);
+	assert_null(frames[2].object);
+	assert_int_equal(cut.dropped, 2);
+	assert_non_null(cut.why);
+	free(frames[0].object);
+}
+
 /* Maps this program once more for each byte that comes, and says where. */
 static _Noreturn void map_again_and_again(int in, int out)
 {
@@ -361,11 +398,13 @@ static void maps_that_change_are_followed_so_many_times(void **state)
 	}
 	for (unsigned i = 0; i < 80; i++) {
 		struct rd_frame frame = { 0 };
+		struct rd_ustack_cut cut;
 		struct rd_err err = { 0 };
+		size_t n = 1;
 
 		assert_int_equal(write(in[1], "", 1), 1);
 		assert_int_equal(read(out[0], &frame.addr, sizeof(frame.addr)), sizeof(frame.addr));
-		assert_int_equal(rd_ustack_resolve(us, (uint32_t)pid, &frame, 1, &err), 0);
+		assert_int_equal(rd_ustack_resolve(us, (uint32_t)pid, &frame, &n, &cut, &err), 0);
 		known += frame.object != NULL;
 		free(frame.object);
 		free(frame.function);
@@ -381,6 +420,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_that_dies_costs_its_own_names_only, begin, end),
 		cmocka_unit_test_setup_teardown(what_hangs_is_given_up_and_three_times_only, begin, end),
 		cmocka_unit_test_setup_teardown(answers_are_foreign, begin, end),
+		cmocka_unit_test_setup_teardown(whoever_parses_cannot_take_away_the_first_frame, begin, end),
 		cmocka_unit_test_setup_teardown(maps_that_change_are_followed_so_many_times, begin, end),
 	};
 

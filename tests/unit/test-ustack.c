@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #include "trace/symbols/ustack-priv.h"
+#include "traced.h"
 
 /* Long enough that the address is not its first. */
 __attribute__((noinline)) static int a_function_of_the_test(int a)
@@ -27,43 +28,18 @@ static uint64_t inside(void *function)
 	return (uint64_t)(uintptr_t)function + 5;
 }
 
-/* One that has all that we have mapped, and waits. */
-static pid_t start_process(void)
+/* Resolves, where nothing else matters; the stack is expected to stay whole. */
+static int resolve(struct rd_ustack *us, pid_t pid, struct rd_frame *frames, size_t n)
 {
-	pid_t pid = fork();
-
-	assert_true(pid >= 0);
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		for (;;)
-			pause();
-	}
-	return pid;
-}
-
-static void end_process(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
-}
-
-static void free_frames(struct rd_frame *frames, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		free(frames[i].function);
-		free(frames[i].object);
-		free(frames[i].file);
-	}
-}
-
-static struct rd_ustack *create(void)
-{
-	struct rd_ustack *us = NULL;
+	struct rd_ustack_cut cut = { .dropped = 1, .why = "" };
 	struct rd_err err = { 0 };
+	size_t kept = n;
+	int r = rd_ustack_resolve(us, (uint32_t)pid, frames, &kept, &cut, &err);
 
-	if (rd_ustack_create(&us, &err) < 0)
-		SKIP("no libdw");
-	return us;
+	assert_int_equal(kept, n);
+	assert_int_equal(cut.dropped, 0);
+	assert_null(cut.why);
+	return r;
 }
 
 static void functions_have_names(void **state)
@@ -72,13 +48,16 @@ static void functions_have_names(void **state)
 	struct rd_frame frames[4] = { { .addr = inside(getsubopt) },
 				      { .addr = inside(a_function_of_the_test) },
 				      { .addr = 1 } };
-	struct rd_ustack *us = create();
+	struct rd_ustack *us = traced_ustack();
+	struct rd_ustack_cut cut;
 	struct rd_err err = { 0 };
-	pid_t pid = start_process();
+	pid_t pid = traced_start();
+	size_t n = 4;
 
 	(void)state;
 	assert_false(rd_ustack_confined(us)->active);
-	assert_int_equal(rd_ustack_resolve(us, (uint32_t)pid, frames, 4, &err), 0);
+	assert_int_equal(rd_ustack_resolve(us, (uint32_t)pid, frames, &n, &cut, &err), 0);
+	assert_int_equal(n, 2);
 	assert_string_equal(frames[1].function, "a_function_of_the_test");
 	assert_int_equal(frames[1].offset, 5);
 	assert_non_null(strstr(frames[1].object, "test-ustack"));
@@ -88,9 +67,9 @@ static void functions_have_names(void **state)
 	assert_null(frames[2].object);
 	assert_null(frames[2].function);
 	assert_true(rd_ustack_confined(us)->active);
-	free_frames(frames, 4);
+	traced_free_frames(frames, 4);
 	rd_ustack_destroy(us);
-	end_process(pid);
+	traced_end(pid);
 }
 
 /* Whoever is asked again has read the files before. */
@@ -98,30 +77,28 @@ static void what_was_learned_stays_when_the_process_has_ended(void **state)
 {
 	struct rd_frame first[1] = { { .addr = inside(getsubopt) } },
 			again[1] = { { .addr = inside(a_function_of_the_test) } };
-	struct rd_ustack *us = create();
-	struct rd_err err = { 0 };
-	pid_t pid = start_process();
+	struct rd_ustack *us = traced_ustack();
+	pid_t pid = traced_start();
 
 	(void)state;
-	assert_int_equal(rd_ustack_resolve(us, (uint32_t)pid, first, 1, &err), 0);
-	end_process(pid);
-	assert_int_equal(rd_ustack_resolve(us, (uint32_t)pid, again, 1, &err), 0);
+	assert_int_equal(resolve(us, pid, first, 1), 0);
+	traced_end(pid);
+	assert_int_equal(resolve(us, pid, again, 1), 0);
 	assert_string_equal(again[0].function, "a_function_of_the_test");
-	free_frames(first, 1);
-	free_frames(again, 1);
+	traced_free_frames(first, 1);
+	traced_free_frames(again, 1);
 	rd_ustack_destroy(us);
 }
 
 static void nobody_knows_a_process_that_is_not_there(void **state)
 {
 	struct rd_frame frames[1] = { { .addr = inside(getsubopt) } };
-	struct rd_ustack *us = create();
-	struct rd_err err = { 0 };
-	pid_t pid = start_process();
+	struct rd_ustack *us = traced_ustack();
+	pid_t pid = traced_start();
 
 	(void)state;
-	end_process(pid);
-	assert_int_equal(rd_ustack_resolve(us, (uint32_t)pid, frames, 1, &err), 0);
+	traced_end(pid);
+	assert_int_equal(resolve(us, pid, frames, 1), 0);
 	assert_null(frames[0].object);
 	rd_ustack_destroy(us);
 }
@@ -130,7 +107,7 @@ static void nobody_knows_a_process_that_is_not_there(void **state)
 static uint64_t map_copy(const char *path, bool unlinked)
 {
 	int from = open("/proc/self/exe", O_RDONLY), to = open(path, O_RDWR | O_CREAT | O_EXCL, 0755);
-	const struct rd_mapped *exe;
+	const struct rd_area *code;
 	struct rd_maps maps;
 	char page[65536];
 	size_t size = 0;
@@ -144,9 +121,9 @@ static uint64_t map_copy(const char *path, bool unlinked)
 	if (unlinked)
 		unlink(path);
 	assert_int_equal(rd_maps_read(getpid(), &maps), 0);
-	exe = rd_maps_find(&maps, inside(a_function_of_the_test));
-	assert_non_null(exe);
-	return (uint64_t)(uintptr_t)at + inside(a_function_of_the_test) - exe->start;
+	code = rd_maps_code(&maps, inside(a_function_of_the_test));
+	assert_non_null(code);
+	return (uint64_t)(uintptr_t)at + inside(a_function_of_the_test) - maps.v[code->file].start;
 }
 
 /* A process that maps such a copy when it is told to; what `prepare` does it does before, and ends where that fails. */
@@ -192,7 +169,7 @@ static uint64_t map_now(const struct mapper *mapper)
 
 static void end_mapper(const struct mapper *mapper)
 {
-	end_process(mapper->pid);
+	traced_end(mapper->pid);
 	close(mapper->go);
 	close(mapper->address);
 }
@@ -201,22 +178,21 @@ static void a_file_that_was_mapped_later_and_deleted_is_found(void **state)
 {
 	struct rd_frame before[1] = { { .addr = inside(getsubopt) } }, after[1] = { { 0 } };
 	struct mapper mapper = start_mapper(true, NULL);
-	struct rd_ustack *us = create();
-	struct rd_err err = { 0 };
+	struct rd_ustack *us = traced_ustack();
 
 	(void)state;
-	assert_int_equal(rd_ustack_resolve(us, (uint32_t)mapper.pid, before, 1, &err), 0);
+	assert_int_equal(resolve(us, mapper.pid, before, 1), 0);
 	assert_non_null(before[0].function);
 	after[0].addr = map_now(&mapper);
-	assert_int_equal(rd_ustack_resolve(us, (uint32_t)mapper.pid, after, 1, &err), 0);
+	assert_int_equal(resolve(us, mapper.pid, after, 1), 0);
 	assert_non_null(strstr(after[0].object, " (deleted)"));
 	/* For the kernel to say which file it was takes root. */
 	if (geteuid() == 0)
 		assert_string_equal(after[0].function, "a_function_of_the_test");
 	else
 		assert_null(after[0].function);
-	free_frames(before, 1);
-	free_frames(after, 1);
+	traced_free_frames(before, 1);
+	traced_free_frames(after, 1);
 	rd_ustack_destroy(us);
 	end_mapper(&mapper);
 }
@@ -253,9 +229,8 @@ static bool enter_container(const char *path)
 static void a_container_has_files_of_its_own(void **state)
 {
 	struct mapper mapper = start_mapper(false, enter_container);
-	struct rd_ustack *us = create();
+	struct rd_ustack *us = traced_ustack();
 	struct rd_frame frames[1] = { { .addr = map_now(&mapper) } };
-	struct rd_err err = { 0 };
 	struct rd_maps maps;
 
 	(void)state;
@@ -266,9 +241,9 @@ static void a_container_has_files_of_its_own(void **state)
 		assert_int_equal(rd_maps_read(mapper.pid, &maps), 0);
 		assert_false(maps.ours);
 		rd_maps_deinit(&maps);
-		assert_int_equal(rd_ustack_resolve(us, (uint32_t)mapper.pid, frames, 1, &err), 0);
+		assert_int_equal(resolve(us, mapper.pid, frames, 1), 0);
 		assert_string_equal(frames[0].function, "a_function_of_the_test");
-		free_frames(frames, 1);
+		traced_free_frames(frames, 1);
 	}
 	rd_ustack_destroy(us);
 	end_mapper(&mapper);
@@ -281,15 +256,18 @@ static void what_is_no_file_is_not_opened(void **state)
 {
 	const struct rd_mapped null = { .name = (char[]){ "/dev/null" } };
 	struct rd_maps maps;
+	uint64_t size;
 	int fd = -1;
 
 	(void)state;
-	assert_int_equal(rd_maps_open(getpid(), &null, true), -1);
+	assert_int_equal(rd_maps_open(getpid(), &null, true, &size), -1);
+	assert_int_equal(size, 0);
 	assert_int_equal(rd_maps_read(getpid(), &maps), 0);
 	for (size_t i = 0; i < maps.n && fd < 0; i++)
 		if (maps.v[i].code)
-			fd = rd_maps_open(getpid(), &maps.v[i], false);
+			fd = rd_maps_open(getpid(), &maps.v[i], false, &size);
 	assert_true(fd >= 0);
+	assert_true(size > 0);
 	close(fd);
 	rd_maps_deinit(&maps);
 }
@@ -298,12 +276,14 @@ static void what_is_no_file_is_not_opened(void **state)
 static void a_path_of_a_container_is_not_ours(void **state)
 {
 	struct rd_mapped other = { .name = (char[]){ "/proc/self/exe" }, .dev = 1, .ino = 1 };
-	int fd = rd_maps_open(0, &other, true);
+	uint64_t size;
+	int fd = rd_maps_open(0, &other, true, &size);
 
 	(void)state;
 	assert_true(fd >= 0);
+	assert_int_equal(size, 0);
 	close(fd);
-	assert_int_equal(rd_maps_open(0, &other, false), -1);
+	assert_int_equal(rd_maps_open(0, &other, false, &size), -1);
 }
 
 int main(void)

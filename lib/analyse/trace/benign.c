@@ -5,6 +5,7 @@
 #include <linux/types.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "bpf/record.h"
 
 /* Errnos that only the kernel knows (include/linux/errno.h). */
@@ -19,6 +20,7 @@ struct rule {
 	const char *reason;
 	int err; /* positive */
 	bool any_verb;
+	bool unknown_verb;	    /* a verb that could not be read, as with lockdown=confidentiality */
 	uint16_t num_attrs;	    /* 0: any */
 	const uint64_t *keys;	    /* the calls, ended by 0 */
 	const char *const *origins; /* ended by NULL */
@@ -48,7 +50,8 @@ static bool in_names(const char *const *names, const char *name)
 static bool matches(const struct rule *rule, const struct rd_event *ev, const char *origin)
 {
 	return ev->err == -rule->err && (!rule->num_attrs || ev->num_attrs == rule->num_attrs) &&
-	       (rule->any_verb || in_keys(rule->keys, ev->verb_key)) && in_names(rule->origins, origin);
+	       (rule->unknown_verb ? !ev->verb_key : rule->any_verb || in_keys(rule->keys, ev->verb_key)) &&
+	       in_names(rule->origins, origin);
 }
 
 const char *rd_benign_reason(const struct rd_event *ev, const struct rd_fnset *set)
@@ -74,6 +77,37 @@ bool rd_benign_count(const struct rd_count *count, const struct rd_fnset *set)
 		if (!rules[i].num_attrs && matches(&rules[i], &ev, set->fns[count->origin].name))
 			return true;
 	return false;
+}
+
+static void add_key(struct rd_benign_rule **v, size_t *n, size_t *cap, const struct rule *rule, uint64_t verb,
+		    int origin)
+{
+	rd_reserve(v, cap, *n + 1, sizeof(**v));
+	(*v)[(*n)++] = (struct rd_benign_rule){ .verb = verb,
+						.origin = origin,
+						.err = -rule->err,
+						.num_attrs = rule->num_attrs,
+						.unknown_verb = rule->unknown_verb };
+}
+
+size_t rd_benign_list(const struct rd_fnset *set, struct rd_benign_rule **ret)
+{
+	size_t n = 0, cap = 0;
+
+	*ret = NULL;
+	for (size_t i = 0; i < set->n_fns; i++) {
+		if (!set->fns[i].selected)
+			continue;
+		for (size_t r = 0; r < n_rules; r++) {
+			if (!in_names(rules[r].origins, set->fns[i].name))
+				continue;
+			if (rules[r].any_verb || rules[r].unknown_verb)
+				add_key(ret, &n, &cap, &rules[r], 0, (int)i);
+			for (const uint64_t *key = rules[r].keys; key && *key; key++)
+				add_key(ret, &n, &cap, &rules[r], *key, (int)i);
+		}
+	}
+	return n;
 }
 
 static const uint64_t query_device[] = { RD_VERB(RD_VERB_INVOKE_WRITE, 1), 0 };
@@ -105,6 +139,7 @@ static const uint64_t has_fallback[] = {
 
 static const char *const write_origins[] = { INVOKE_WRITE_HANDLER, "ib_uverbs_run_method", "ib_uverbs_cmd_verbs",
 					     "ib_uverbs_ioctl", NULL };
+static const char *const write_handler[] = { INVOKE_WRITE_HANDLER, NULL };
 static const char *const gid_origins[] = { "rdma_get_gid_attr",	  GID_ENTRY_HANDLER, "ib_uverbs_run_method",
 					   "ib_uverbs_cmd_verbs", "ib_uverbs_ioctl", NULL };
 static const char *const dispatcher[] = { "ib_uverbs_run_method", "ib_uverbs_cmd_verbs", "ib_uverbs_ioctl", NULL };
@@ -117,6 +152,11 @@ static const struct rule rules[] = {
 		.reason = "when it opens a device, libibverbs sends a deliberately short request, to detect whether the kernel "
 			  "supports write commands through ioctl: ENOSPC means that it does",
 		.err = ENOSPC, .num_attrs = 1, .keys = query_device, .origins = write_origins,
+	},
+	{
+		.reason = "when it opens a device, libibverbs sends a deliberately short request, to detect whether the kernel "
+			  "supports write commands through ioctl (the verb could not be read)",
+		.err = ENOSPC, .unknown_verb = true, .origins = write_handler,
 	},
 	{
 		.reason = "unused entry of the GID table: expected in programs that read the whole table",

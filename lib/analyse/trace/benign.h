@@ -17,4 +17,8 @@ const char *rd_benign_reason(const struct rd_event *event, const struct rd_fnset
  * benign. */
 bool rd_benign_count(const struct rd_count *count, const struct rd_fnset *set);
 
+/* The rules as keys for the BPF programs: verb, errno and origin of each function of the set that a rule names. Caller frees
+ * *ret. */
+size_t rd_benign_list(const struct rd_fnset *set, struct rd_benign_rule **ret);
+
 #endif

@@ -57,25 +57,38 @@ static enum rd_gid_type gid_type(const char *text)
 	return strncmp(text, "IB", 2) == 0 ? RD_GID_ROCE_V1 : RD_GID_UNKNOWN;
 }
 
+enum rd_known rd_collect_gid(const struct rd_sysfs *fs, const char *dir, const char *link_layer, unsigned index,
+			     struct rd_gid *ret)
+{
+	_cleanup_free_ char *type = NULL, *text = NULL;
+	enum rd_known known;
+
+	*ret = (struct rd_gid){ .index = index };
+	text = rd_sysfs_text(fs, &known, "%s/gids/%u", dir, index);
+	if (!text || !parse_gid(text, ret->raw))
+		return known == RD_DENIED ? RD_DENIED : RD_ABSENT;
+	/* Reading either fails with EINVAL if the interface is in another network namespace. */
+	type = rd_sysfs_text(fs, NULL, "%s/gid_attrs/types/%u", dir, index);
+	ret->netdev = rd_sysfs_text(fs, NULL, "%s/gid_attrs/ndevs/%u", dir, index);
+	/* EFA has no link layer ("Unknown"), but its types file contains "IB/RoCE v1". */
+	if (link_layer && strcmp(link_layer, "InfiniBand") == 0)
+		ret->type = RD_GID_IB;
+	else if (link_layer && strcmp(link_layer, "Ethernet") == 0 && type)
+		ret->type = gid_type(type);
+	return RD_OK;
+}
+
 /* `dir`: of the port. 1: added, 0: empty, -ENOMEM. */
 static int add_gid(const struct rd_sysfs *fs, const char *dir, struct rd_port *port, unsigned index)
 {
-	_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, "%s/gids/%u", dir, index);
-	_cleanup_free_ char *type = NULL;
-	struct rd_gid gid = { .index = index };
+	struct rd_gid gid;
 
-	if (!text || !parse_gid(text, gid.raw))
+	if (rd_collect_gid(fs, dir, port->link_layer, index, &gid) != RD_OK)
 		return 0;
-	if (rd_grow(&port->gids, &port->cap_gids, port->n_gids + 1, sizeof(gid)) < 0)
+	if (rd_grow(&port->gids, &port->cap_gids, port->n_gids + 1, sizeof(gid)) < 0) {
+		free(gid.netdev);
 		return -ENOMEM;
-	/* Reading either fails with EINVAL if the interface is in another network namespace. */
-	type = rd_sysfs_text(fs, NULL, "%s/gid_attrs/types/%u", dir, index);
-	gid.netdev = rd_sysfs_text(fs, NULL, "%s/gid_attrs/ndevs/%u", dir, index);
-	/* EFA has no link layer ("Unknown"), but its types file contains "IB/RoCE v1". */
-	if (port->link_layer && strcmp(port->link_layer, "InfiniBand") == 0)
-		gid.type = RD_GID_IB;
-	else if (rd_port_is_ethernet(port) && type)
-		gid.type = gid_type(type);
+	}
 	port->gids[port->n_gids++] = gid;
 	return 1;
 }

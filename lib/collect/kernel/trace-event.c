@@ -10,6 +10,8 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "bpf/record.h"
+#include "collect/kernel/moment.h"
+#include "collect/kernel/request.h"
 #include "collect/shared/cgroup.h"
 
 #define DEVICES_MAX 1024 /* including removed ones */
@@ -136,11 +138,6 @@ int rd_trace_facts_cgroup(struct rd_trace_facts *facts, const char *path, uint64
 	return rd_cgroups_id(facts->cgroups, path, ret, err);
 }
 
-bool rd_trace_facts_pids_ours(const struct rd_trace_facts *facts)
-{
-	return rd_cgroups_initial_pids(facts->cgroups);
-}
-
 static int fn_id(uint32_t fn, size_t n_fns)
 {
 	return fn < n_fns ? (int)fn : -1;
@@ -193,21 +190,39 @@ static void copy_scalars(const struct rd_rec *rec, size_t n_fns, struct rd_event
 		RD_SET(ev->port, rec->port);
 }
 
+/* What follows the fixed part: sizes in bytes. */
+struct parts {
+	size_t chain, kstack, ustack, moment, request;
+};
+
+static struct parts parts_of(const struct rd_rec *rec)
+{
+	return (struct parts){
+		.chain = rec->n_chain * sizeof(rec->chain[0]),
+		.kstack = rec->n_kstack * sizeof(uint64_t),
+		.ustack = rec->n_ustack * sizeof(uint64_t),
+		.moment = rec->n_moment ? sizeof(struct rd_rec_moment) : 0,
+		.request = rec->n_request,
+	};
+}
+
 /* Copies the fixed part and checks all counts against the size of the record. */
 static int check_record(const void *data, size_t size, struct rd_rec *rec, struct rd_err *err)
 {
 	const size_t fixed = offsetof(struct rd_rec, chain);
+	struct parts parts;
 
 	memset(rec, 0, sizeof(*rec));
 	if (size < fixed)
 		return rd_err_set(err, EBADMSG, "event record", "%zu bytes, expected at least %zu", size, fixed);
 	memcpy(rec, data, fixed);
+	parts = parts_of(rec);
 	if (rec->n_chain > RD_CHAIN_SLOTS || rec->n_kstack > RD_STACK_MAX || rec->n_ustack > RD_STACK_MAX ||
-	    size < fixed + rec->n_chain * sizeof(rec->chain[0]) +
-			    ((size_t)rec->n_kstack + rec->n_ustack) * sizeof(uint64_t))
-		return rd_err_set(err, EBADMSG, "event record",
-				  "%u functions and %u + %u stack frames do not fit into %zu bytes", rec->n_chain,
-				  rec->n_kstack, rec->n_ustack, size);
+	    size < fixed + parts.chain + parts.kstack + parts.ustack + parts.moment + parts.request)
+		return rd_err_set(
+			err, EBADMSG, "event record",
+			"%u functions, %u + %u stack frames and %u bytes of the request do not fit into %zu bytes",
+			rec->n_chain, rec->n_kstack, rec->n_ustack, rec->n_request, size);
 	if (rec->err >= 0)
 		return rd_err_set(err, EBADMSG, "event record", "invalid errno %d", rec->err);
 	memcpy(rec->chain, (const uint8_t *)data + fixed, rec->n_chain * sizeof(rec->chain[0]));
@@ -225,25 +240,32 @@ static uint64_t real_time(struct rd_source *src, uint64_t monotonic)
 	return src->ops->now(src, CLOCK_REALTIME) - src->ops->now(src, CLOCK_MONOTONIC) + monotonic;
 }
 
-int rd_trace_event_decode(struct rd_trace_facts *facts, const void *data, size_t size, size_t n_fns,
+int rd_trace_event_decode(struct rd_trace_facts *facts, const void *data, size_t size, const struct rd_fnset *set,
 			  struct rd_event *ret, struct rd_err *err)
 {
 	_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
-	const uint8_t *frames;
+	struct parts parts;
+	const uint8_t *at;
 	struct rd_rec rec;
 	const char *ibdev;
 	int r = check_record(data, size, &rec, err);
 
 	if (r)
 		return r;
-	copy_scalars(&rec, n_fns, &ev);
+	copy_scalars(&rec, set->n_fns, &ev);
 	ev.time_ns = real_time(facts->src, rec.time);
-	frames = (const uint8_t *)data + offsetof(struct rd_rec, chain) + rec.n_chain * sizeof(rec.chain[0]);
-	if (copy_chain(&rec, n_fns, &ev) || copy_frames(frames, rec.n_kstack, &ev.kstack) ||
-	    copy_frames(frames + rec.n_kstack * sizeof(uint64_t), rec.n_ustack, &ev.ustack))
+	ev.at_ns = rec.time;
+	parts = parts_of(&rec);
+	at = (const uint8_t *)data + offsetof(struct rd_rec, chain) + parts.chain;
+	if (copy_chain(&rec, set->n_fns, &ev) || copy_frames(at, rec.n_kstack, &ev.kstack) ||
+	    copy_frames(at + parts.kstack, rec.n_ustack, &ev.ustack))
 		return rd_err_set(err, ENOMEM, "event record", "cannot store it");
 	ev.n_kstack = rec.n_kstack;
 	ev.n_ustack = rec.n_ustack;
+	at += parts.kstack + parts.ustack;
+	if (parts.moment)
+		rd_moment_decode(at, &ev.moment);
+	rd_request_decode(rec.verb, set, at + parts.moment, parts.request, &ev.request);
 
 	ev.ibdev = dup_field(rec.ibdev, sizeof(rec.ibdev));
 	if (!ev.ibdev && (ibdev = rd_trace_facts_ibdev(facts, rec.dev)))

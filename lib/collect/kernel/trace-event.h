@@ -4,6 +4,7 @@
 #define RD_COLLECT_TRACE_EVENT_H
 
 #include "model/trace/event.h"
+#include "model/trace/fnset.h"
 #include "source/shared/source.h"
 
 /* Cache: names of devices (kept after their removal) and paths of cgroups. Bounded. */
@@ -15,10 +16,10 @@ void rd_trace_facts_destroy(struct rd_trace_facts *facts);
 
 /*
  * Decodes one record (struct rd_rec of bpf/record.h) as untrusted input: every count is checked against `size`. Fills
- * the fields of the record (links as recorded, frames as addresses, function ids below n_fns, else -1), and adds the path of the
+ * the fields of the record (links as recorded, frames as addresses, ids of functions of `set`, else -1), and adds the path of the
  * cgroup and the name of the device. The caller frees *ret with rd_event_deinit. -EBADMSG, -ENOMEM.
  */
-int rd_trace_event_decode(struct rd_trace_facts *facts, const void *data, size_t size, size_t n_fns,
+int rd_trace_event_decode(struct rd_trace_facts *facts, const void *data, size_t size, const struct rd_fnset *set,
 			  struct rd_event *ret, struct rd_err *err);
 
 /* Name of the RDMA device behind an uverbs character device (kernel dev_t: major << 20 | minor); NULL if there is none.
@@ -31,9 +32,6 @@ uint32_t rd_trace_facts_dev(struct rd_trace_facts *facts, const char *ibdev);
 /* The id of a cgroup, given by its path below the mount point of the unified hierarchy ("/system.slice/x.service"), with or without
  * the mount point. */
 int rd_trace_facts_cgroup(struct rd_trace_facts *facts, const char *path, uint64_t *ret, struct rd_err *err);
-
-/* Whether the pid of an event is the same process in our /proc. False inside a container. */
-bool rd_trace_facts_pids_ours(const struct rd_trace_facts *facts);
 
 /* Writes the names of all known RDMA devices to `buf`, separated by commas; "none" if there are none. */
 void rd_trace_facts_list(struct rd_trace_facts *facts, char *buf, size_t size);

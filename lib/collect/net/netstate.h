@@ -18,6 +18,17 @@ int rd_collect_links(const struct rd_sysfs *fs, struct rd_netstate *net);
 int rd_collect_ifaddrs(const struct rd_sysfs *fs, struct rd_netstate *net);
 int rd_collect_routes(const struct rd_sysfs *fs, struct rd_netstate *net);
 int rd_collect_neighs(const struct rd_sysfs *fs, struct rd_netstate *net);
+
+/* A route lookup: "ip route get DST from SRC oif INTERFACE". */
+struct rd_route_query {
+	bool v6, has_src;
+	uint8_t dst[16], src[16];
+	unsigned ifindex; /* 0: any */
+};
+/* *code: 0, then *ret is the route; positive: the errno for which the kernel has no route (ENETUNREACH, EHOSTUNREACH …); -1: it
+ * could not be asked. 0 or -ENOMEM. */
+int rd_collect_route(const struct rd_sysfs *fs, const struct rd_route_query *query, struct rd_route *ret, int *code);
+
 /* Of one interface. */
 void rd_collect_dcb(const struct rd_sysfs *fs, const char *netdev, struct rd_dcb *ret);
 int rd_collect_devlink(const struct rd_sysfs *fs, struct rd_netstate *net);

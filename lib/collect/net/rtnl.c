@@ -170,7 +170,9 @@ static int add_hops(struct rd_netstate *net, const struct nlattr *multipath, str
 	return r;
 }
 
-static int take_route(void *arg, uint16_t type, const uint8_t *body, size_t size)
+/* Decodes a route message, also of table local. *multipath: its next hops; NULL: none. */
+static bool decode_route(uint16_t type, const uint8_t *body, size_t size, struct rd_route *ret, struct rtmsg *info,
+			 const struct nlattr **multipath)
 {
 	static const uint8_t policy[] = {
 		[RTA_DST] = MNL_TYPE_BINARY,	   [RTA_GATEWAY] = MNL_TYPE_BINARY, [RTA_PREFSRC] = MNL_TYPE_BINARY,
@@ -178,29 +180,94 @@ static int take_route(void *arg, uint16_t type, const uint8_t *body, size_t size
 		[RTA_MULTIPATH] = MNL_TYPE_BINARY,
 	};
 	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
-	struct rd_netstate *net = arg;
-	struct rd_route route = { 0 };
-	struct rtmsg info;
 	size_t wanted;
 
-	if (type != RTM_NEWROUTE || size < sizeof(info) || net->n_routes >= ROUTES_MAX)
+	*ret = (struct rd_route){ 0 };
+	if (type != RTM_NEWROUTE || size < sizeof(*info))
+		return false;
+	memcpy(info, body, sizeof(*info));
+	wanted = address_size(info->rtm_family);
+	rd_nla_table(body + sizeof(*info), size - sizeof(*info), policy, RD_ARRAY_SIZE(policy), table);
+	if (!wanted || info->rtm_dst_len > 8 * wanted)
+		return false;
+	ret->table = table[RTA_TABLE] ? u32_of(table[RTA_TABLE]) : info->rtm_table;
+	ret->v6 = info->rtm_family == AF_INET6;
+	ret->type = info->rtm_type;
+	ret->dst_len = info->rtm_dst_len;
+	ret->metric = u32_of(table[RTA_PRIORITY]);
+	ret->ifindex = u32_of(table[RTA_OIF]);
+	if (ret->dst_len && !rd_nla_bytes(table[RTA_DST], ret->dst, wanted))
+		return false;
+	ret->has_gateway = rd_nla_bytes(table[RTA_GATEWAY], ret->gateway, wanted);
+	ret->has_source = rd_nla_bytes(table[RTA_PREFSRC], ret->source, wanted);
+	*multipath = table[RTA_MULTIPATH];
+	return true;
+}
+
+static int take_route(void *arg, uint16_t type, const uint8_t *body, size_t size)
+{
+	const struct nlattr *multipath;
+	struct rd_netstate *net = arg;
+	struct rd_route route;
+	struct rtmsg info;
+
+	if (net->n_routes >= ROUTES_MAX || !decode_route(type, body, size, &route, &info, &multipath) ||
+	    route.table == RT_TABLE_LOCAL || (info.rtm_flags & RTM_F_CLONED))
 		return 0;
-	memcpy(&info, body, sizeof(info));
-	wanted = address_size(info.rtm_family);
-	rd_nla_table(body + sizeof(info), size - sizeof(info), policy, RD_ARRAY_SIZE(policy), table);
-	route.table = table[RTA_TABLE] ? u32_of(table[RTA_TABLE]) : info.rtm_table;
-	if (!wanted || route.table == RT_TABLE_LOCAL || (info.rtm_flags & RTM_F_CLONED) || info.rtm_dst_len > 8 * wanted)
-		return 0;
-	route.v6 = info.rtm_family == AF_INET6;
-	route.type = info.rtm_type;
-	route.dst_len = info.rtm_dst_len;
-	route.metric = u32_of(table[RTA_PRIORITY]);
-	route.ifindex = u32_of(table[RTA_OIF]);
-	if (route.dst_len && !rd_nla_bytes(table[RTA_DST], route.dst, wanted))
-		return 0;
-	route.has_gateway = rd_nla_bytes(table[RTA_GATEWAY], route.gateway, wanted);
-	route.has_source = rd_nla_bytes(table[RTA_PREFSRC], route.source, wanted);
-	return table[RTA_MULTIPATH] ? add_hops(net, table[RTA_MULTIPATH], &route) : add_route(net, &route);
+	return multipath ? add_hops(net, multipath, &route) : add_route(net, &route);
+}
+
+struct found_route {
+	struct rd_route route;
+	bool found;
+};
+
+static int take_found(void *arg, uint16_t type, const uint8_t *body, size_t size)
+{
+	const struct nlattr *multipath;
+	struct found_route *found = arg;
+	struct rtmsg info;
+
+	found->found |= decode_route(type, body, size, &found->route, &info, &multipath);
+	return 0;
+}
+
+int rd_collect_route(const struct rd_sysfs *fs, const struct rd_route_query *query, struct rd_route *ret, int *code)
+{
+	uint32_t buf[64] = { 0 }; /* a header, two addresses and a number */
+	struct nlmsghdr *head = mnl_nlmsg_put_header(buf);
+	size_t size = query->v6 ? 16 : 4;
+	_cleanup_bytes_ struct rd_bytes reply = { 0 };
+	struct found_route found = { 0 };
+	struct rtmsg *info;
+	int r;
+
+	*code = -1;
+	head->nlmsg_type = RTM_GETROUTE;
+	head->nlmsg_flags = NLM_F_REQUEST;
+	info = mnl_nlmsg_put_extra_header(head, sizeof(*info));
+	info->rtm_family = query->v6 ? AF_INET6 : AF_INET;
+	info->rtm_dst_len = (unsigned char)(size * 8);
+	mnl_attr_put(head, RTA_DST, size, query->dst);
+	if (query->has_src) {
+		info->rtm_src_len = (unsigned char)(size * 8);
+		mnl_attr_put(head, RTA_SRC, size, query->src);
+	}
+	if (query->ifindex)
+		mnl_attr_put_u32(head, RTA_OIF, query->ifindex);
+	r = rd_netlink(fs->src, NETLINK_ROUTE, head, head->nlmsg_len, &reply, NULL);
+	if (r) {
+		/* Others say nothing about the route. */
+		if (r == -ENETUNREACH || r == -EHOSTUNREACH || r == -EINVAL || r == -EACCES || r == -ENODEV)
+			*code = -r;
+		return r == -ENOMEM ? r : 0;
+	}
+	rd_nlmsgs_each(&reply, take_found, &found);
+	if (found.found) {
+		*ret = found.route;
+		*code = 0;
+	}
+	return 0;
 }
 
 static int take_policy(void *arg, uint16_t type, const uint8_t *body, size_t size)

@@ -13,9 +13,6 @@
 #define WALK_DEPTH 24
 #define WALK_PAUSE 20 /* the pause after a search, in multiples of its duration */
 
-/* The inode number of the initial pid namespace is the same on every kernel (PROC_PID_INIT_INO). */
-#define INIT_PID_NS "pid:[4026531836]"
-
 struct known {
 	uint64_t id;
 	char *path; /* NULL: not found */
@@ -24,7 +21,6 @@ struct known {
 struct rd_cgroups {
 	struct rd_source *src;
 	const char *mount; /* NULL: no unified hierarchy */
-	bool init_pid_ns;
 	struct known *known;
 	size_t n, cap;
 	uint64_t next_walk; /* earliest time of the next search, ns */
@@ -34,7 +30,6 @@ int rd_cgroups_create(struct rd_source *src, struct rd_cgroups **ret)
 {
 	static const char *const mounts[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
 	struct rd_cgroups *cg = calloc(1, sizeof(*cg));
-	_cleanup_free_ char *ns = NULL;
 
 	if (!cg)
 		return -ENOMEM;
@@ -47,8 +42,6 @@ int rd_cgroups_create(struct rd_source *src, struct rd_cgroups **ret)
 		if (!rd_read_file(src, path, &bytes, NULL))
 			cg->mount = mounts[i];
 	}
-	/* If the link cannot be read, assume the initial namespace: /proc then returns ENOENT for processes that are not visible. */
-	cg->init_pid_ns = rd_read_link(src, "/proc/self/ns/pid", &ns, NULL) || !strcmp(ns, INIT_PID_NS);
 	*ret = cg;
 	return 0;
 }
@@ -77,11 +70,6 @@ int rd_cgroups_id(struct rd_cgroups *cg, const char *path, uint64_t *ret, struct
 	if (cg->src->ops->stat_ino(cg->src, dir, ret, NULL))
 		return rd_err_set(err, ENOENT, dir, "no such cgroup");
 	return 0;
-}
-
-bool rd_cgroups_initial_pids(const struct rd_cgroups *cg)
-{
-	return cg->init_pid_ns;
 }
 
 static struct known *find_known(struct rd_cgroups *cg, uint64_t id)
@@ -171,7 +159,7 @@ static char *path_of_process(struct rd_cgroups *cg, uint32_t pid, uint64_t id)
 	size_t len;
 
 	snprintf(file, sizeof(file), "/proc/%u/cgroup", pid);
-	if (!cg->init_pid_ns || rd_read_file(cg->src, file, &bytes, NULL))
+	if (!pid || rd_read_file(cg->src, file, &bytes, NULL))
 		return NULL;
 	len = rd_cgroup_parse((const char *)bytes.data, &text);
 	if (!len || !(path = strndup(text, len)))

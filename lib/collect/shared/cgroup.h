@@ -12,8 +12,8 @@ int rd_cgroups_create(struct rd_source *src, struct rd_cgroups **ret);
 void rd_cgroups_destroy(struct rd_cgroups *cgroups);
 
 /*
- * Path relative to the mount of the hierarchy ("/user.slice/…"; caller frees) of process `pid` (number in the initial pid
- * namespace), whose cgroup in the unified hierarchy had the id `id` (0: unknown). On hosts with v1 hierarchies, where the unified
+ * Path relative to the mount of the hierarchy ("/user.slice/…"; caller frees) of process `pid` (0: not
+ * visible in our pid namespace), whose cgroup in the unified hierarchy had the id `id` (0: unknown). On hosts with v1 hierarchies, where the unified
  * one is not used for jobs, the path in a v1 hierarchy that job managers use. NULL: unknown, because process and cgroup no longer
  * exist, or the pid is not valid in our pid namespace.
  */
@@ -21,9 +21,6 @@ char *rd_cgroups_path(struct rd_cgroups *cgroups, uint32_t pid, uint64_t id);
 
 /* The id of a cgroup; `path` may be prefixed with the mount of the hierarchy. -ENOTSUP without a unified hierarchy. */
 int rd_cgroups_id(struct rd_cgroups *cgroups, const char *path, uint64_t *ret, struct rd_err *err);
-
-/* Whether pids in our /proc are those of the initial pid namespace. */
-bool rd_cgroups_initial_pids(const struct rd_cgroups *cgroups);
 
 /* Finds the path in the text of /proc/PID/cgroup: of a v1 controller that job managers use, unless it is the root; else of the
  * unified hierarchy; else of systemd. Returns its length, 0 if there is none; *ret points into `text`. */

@@ -22,6 +22,10 @@ void rd_event_deinit(struct rd_event *event)
 	free(event->method);
 	free(event->verb);
 	free(event->chain);
+	free(event->below);
+	free(event->below_modules);
+	free(event->hint);
+	rd_explanation_deinit(&event->why);
 	frames_free(event->kstack, event->n_kstack);
 	frames_free(event->ustack, event->n_ustack);
 	memset(event, 0, sizeof(*event));

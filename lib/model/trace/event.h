@@ -4,6 +4,9 @@
 #define RD_MODEL_EVENT_H
 
 #include "base/base.h"
+#include "model/trace/explanation.h"
+#include "model/trace/moment.h"
+#include "model/trace/request.h"
 
 struct rd_link {
 	int fn;		 /* function id; -1: unknown */
@@ -22,8 +25,9 @@ struct rd_frame {
 };
 
 struct rd_event {
-	uint64_t time_ns; /* CLOCK_REALTIME */
-	uint32_t pid, tid, uid;
+	uint64_t time_ns;  /* CLOCK_REALTIME */
+	uint32_t pid, tid; /* in our PID namespace; 0: not visible there */
+	uint32_t uid;
 	char comm[16];
 	char *cgroup;	    /* path below the unified hierarchy's mount; NULL: unknown */
 	char *job;	    /* "slurm:1234.0", "kubernetes:<pod uid>"; NULL: none known */
@@ -37,20 +41,40 @@ struct rd_event {
 	char *verb;   /* "ibv_modify_qp", "rdma_bind_addr"; NULL: unknown */
 	RD_FIELD(uint32_t) qpn;
 	RD_FIELD(uint32_t) port;
-	int err;	       /* negative errno, as the root returned it */
-	int root;	       /* function id; -1: unknown */
-	int origin;	       /* likewise: chain[0].fn, even if a caller returned a different errno */
+	int err;    /* negative errno, as the root returned it */
+	int root;   /* function id; -1: unknown */
+	int origin; /* likewise: chain[0].fn, even if a caller returned a different errno */
+	/* Whether the origin itself produced the errno: no function that it calls and that is not traced can have returned it. */
+	bool origin_exact;
+	uint32_t *below; /* function ids: those that can have; empty also if the calls of the origin are unknown */
+	size_t n_below;
+	char *below_modules; /* likewise: names of modules that were loaded and are not traced yet; NULL: none */
 	struct rd_link *chain; /* as recorded: in order of time. Settled (rd_chain_settle): innermost first; translated runs
 				* before the final one */
 	size_t n_chain;
 	unsigned dropped; /* exits that did not fit into the record */
+	uint64_t at_ns;	  /* CLOCK_MONOTONIC: when the call returned */
+	struct rd_moment moment;
+	struct rd_request request;
 	struct rd_frame *kstack, *ustack;
 	size_t n_kstack, n_ustack;
-	const char *benign; /* why the failure is expected from healthy programs; NULL: it is not. Static */
-	const char *hint;   /* what to check next; NULL: no hint. Owned by the hint table */
+	const char *ustack_end;	   /* why the user stack ends before its last frame; NULL: it does not. Static */
+	size_t ustack_dropped;	   /* frames left out for that reason */
+	const char *benign;	   /* why the failure is expected from healthy programs; NULL: it is not. Static */
+	struct rd_explanation why; /* of a failure that is not benign */
+	char *hint;		   /* the cause, or what to check next, on one line; NULL: nothing is known */
 };
 
 void rd_event_deinit(struct rd_event *event);
+
+/* Failures that are expected from healthy programs: of this call, with this errno from this function. */
+struct rd_benign_rule {
+	uint64_t verb;	    /* RD_VERB_*; 0: any */
+	int origin;	    /* function id */
+	int err;	    /* negative errno */
+	unsigned num_attrs; /* of an uverbs ioctl; 0: any */
+	bool unknown_verb;  /* only if the verb could not be read */
+};
 
 /* A row of the counts kept in the kernel. */
 struct rd_count {
@@ -63,6 +87,7 @@ struct rd_count {
 
 struct rd_trace_totals {
 	uint64_t events, delivered, lost, uncounted;
+	uint64_t benign; /* failures that were only counted: not among the events */
 	RD_FIELD(uint64_t)
 	missed; /* calls for which the kernel could not run the hook; unknown if it does not report all of them */
 	uint64_t missed_at_least; /* lower bound of missed */

@@ -34,6 +34,19 @@ const char *rd_rule_reason(enum rd_rule rule)
 	return (unsigned)rule < RD_RULE_COUNT ? rules[rule].reason : "";
 }
 
+void rd_offsets_init(struct rd_offsets *off)
+{
+	memset(off, 0xff, sizeof(*off));
+}
+
+int rd_fnset_module(const struct rd_fnset *set, const char *name, uint64_t instance)
+{
+	for (size_t i = 0; i < set->n_modules; i++)
+		if (!strcmp(set->modules[i].name, name) && set->modules[i].instance == instance)
+			return (int)i;
+	return -1;
+}
+
 int rd_fnset_find(const struct rd_fnset *set, const char *name)
 {
 	for (size_t i = 0; i < set->n_fns; i++)
@@ -52,6 +65,7 @@ void rd_fnset_deinit(struct rd_fnset *set)
 	for (size_t i = 0; i < set->n_fns; i++) {
 		free(set->fns[i].name);
 		free(set->fns[i].roots);
+		free(set->fns[i].calls);
 	}
 	for (size_t i = 0; i < set->n_roots; i++)
 		free(set->roots[i].via);

@@ -66,6 +66,7 @@ struct rd_module {
 	char *name;	   /* as in /proc/modules; "vmlinux" for built-in code */
 	char *path;	   /* the file on disk of the loaded module; NULL if there is none */
 	char *note;	   /* why there is no such file or BTF, and the consequence; NULL if there are both */
+	uint64_t instance; /* inode number of /sys/module/<name>: another one when the module is loaded again; 0: unknown */
 	bool has_btf;	   /* /sys/kernel/btf/<name> exists */
 	bool rdma;	   /* ib_core, or depends on it; false: the core driver below an RDMA driver, or vmlinux */
 	bool has_ops;	   /* holds a struct ib_device_ops: a device driver */
@@ -89,30 +90,59 @@ struct rd_fn {
 	uint8_t attachable; /* bit 1 << enum rd_backend: backends that can probably hook it, without having tried */
 	int8_t qp_arg;	    /* index of the struct ib_qp * argument; -1: none */
 	int8_t dev_arg;	    /* likewise struct ib_device * */
+	uint8_t notes;	    /* RD_NOTE_*: what is noted of its arguments when it is called */
 	uint32_t *roots;    /* indices into roots: from which it is reachable */
 	uint32_t n_roots;
+	uint32_t *calls; /* functions of the set that it calls and that may return an errno, also through its cold part; sorted */
+	uint32_t n_calls;
+	uint64_t errnos[3]; /* errnos that its own code contains, bit per number; may be too many, valid with calls_known */
+	bool indirect;	    /* it also calls through pointers; likewise */
+	bool outside;	    /* it also calls functions of the kernel image that may return an errno; likewise */
+	bool calls_known; /* false: its module has no file, so there is no call graph */
+	bool member;	  /* left out by a rule, and called through a table of callbacks: no `calls` contains it */
 	enum rd_backend backend; /* the backend that hooked it; set by rd_attach */
 };
+
+/* ib_modify_qp_is_ok(current state, next state, type, attribute mask): nearly every driver calls it. */
+#define RD_NOTE_QP 1
+/* The first argument is a struct rdma_cm_id: its state. */
+#define RD_NOTE_CM 2
 
 struct rd_root {
 	uint32_t fn; /* index into fns */
 	char *via;   /* how it is called: "ioctl handler", "write handler", "ib_device_ops.reg_user_mr", "rdma_ucm
 			 * command 5", "file_operations.unlocked_ioctl" */
+	bool alone; /* selected itself, but not what it calls: it reads, or destroys an object that is rarely destroyed */
 };
+
+#define RD_OBJECT_TYPES 20 /* UVERBS_OBJECT_DEVICE to UVERBS_OBJECT_COMP_CNTR */
 
 /* Offsets in kernel structures in bytes, from the BTF of the module that defines them (never of another build). -1: unknown. */
 struct rd_offsets {
-	int qp_num, qp_port, qp_device; /* struct ib_qp: qp_num, port, device */
-	int ibdev_name;			/* struct ib_device: name[64] */
-	int bundle_ufile;		/* struct uverbs_attr_bundle: ufile */
-	int ufile_device;		/* struct ib_uverbs_file: device */
-	int uverbs_dev_devt;		/* struct ib_uverbs_device: dev.devt */
+	int qp_num, qp_port, qp_device, qp_type; /* struct ib_qp: qp_num, port, device, qp_type */
+	int ibdev_name;				 /* struct ib_device: name[64] */
+	int bundle_ufile;			 /* struct uverbs_attr_bundle: ufile */
+	int bundle_in, bundle_in_len;		 /* the same: ucore.inbuf, ucore.inlen */
+	int ufile_device, ufile_idr;		 /* struct ib_uverbs_file: device, idr.xa_head */
+	int uverbs_dev_devt;			 /* struct ib_uverbs_device: dev.devt */
+	int uobject_api, uobject_object;	 /* struct ib_uobject: uapi_object, object */
+	int uobject_usecnt;			 /* the same: usecnt; -1 in it: locked */
+	int api_id;				 /* struct uverbs_api_object: id */
+	int cm_state;				 /* struct rdma_id_private: state, counted from its rdma_cm_id */
+	struct rd_object_offsets {
+		int number, users; /* struct ib_qp: qp_num, usecnt; struct ib_pd …: res.id, usecnt */
+	} objects[RD_OBJECT_TYPES];
 };
+
+/* All unknown. */
+void rd_offsets_init(struct rd_offsets *off);
 
 struct rd_fnset {
 	struct rd_module *modules;
 	size_t n_modules, cap_modules;
-	struct rd_fn *fns; /* sorted by module, then address, then name; the index is the id of a function everywhere */
+	/* Sorted by module, then address, then name; those of modules loaded later follow. The index is the id of a function
+	 * everywhere. */
+	struct rd_fn *fns;
 	size_t n_fns, cap_fns;
 	struct rd_root *roots;
 	size_t n_roots, cap_roots;
@@ -121,6 +151,15 @@ struct rd_fnset {
 };
 
 void rd_fnset_deinit(struct rd_fnset *set);
+
+/* Index of a module, by name and instance, or -1. */
+int rd_fnset_module(const struct rd_fnset *set, const char *name, uint64_t instance);
+
+/*
+ * Brings a set up to date with one that was selected later, and takes over what that owns. Functions keep their ids and .backend;
+ * those that `newer` does not have are no longer selected. The functions of a module that was loaded again are others.
+ */
+void rd_fnset_update(struct rd_fnset *set, struct rd_fnset *newer);
 
 /* Index of a function by name (the first, where several modules have it), or -1. */
 int rd_fnset_find(const struct rd_fnset *set, const char *name);

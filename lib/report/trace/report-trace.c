@@ -23,13 +23,22 @@ enum event_column {
 	EV_QPN,
 	EV_ERRNO,
 	EV_CODE,
+	EV_SIDE,
 	EV_ORIGIN,
+	EV_EXACT,
+	EV_BELOW,
 	EV_CHAIN,
 	EV_DROPPED,
 	EV_KSTACK,
 	EV_USTACK,
+	EV_USTACK_END,
 	EV_BENIGN,
 	EV_REASON,
+	EV_CAUSE_ID,
+	EV_CAUSE,
+	EV_CONFIDENCE,
+	EV_EVIDENCE,
+	EV_FIX,
 	EV_HINT,
 	EV_COLUMNS,
 };
@@ -67,6 +76,7 @@ enum origin_column {
 _Static_assert(EV_COLUMNS == RD_TRACE_EVENT_COLUMNS, "RD_TRACE_EVENT_COLUMNS differs");
 
 static const struct rd_column place_columns[PLACE_COLUMNS];
+static const struct rd_column text_columns[1];
 static const struct rd_column kframe_columns[FRAME_COLUMNS];
 static const struct rd_column sum_columns[SUM_COLUMNS];
 static const struct rd_column origin_columns[OR_COLUMNS];
@@ -126,8 +136,10 @@ static struct rd_section *stack_section(const char *key, const struct rd_column 
 static void set_process(struct rd_row *row, const struct rd_event *ev)
 {
 	rd_row_uint(row, EV_TIME, ev->time_ns);
-	rd_row_uint(row, EV_PID, ev->pid);
-	rd_row_uint(row, EV_TID, ev->tid);
+	if (ev->pid) {
+		rd_row_uint(row, EV_PID, ev->pid);
+		rd_row_uint(row, EV_TID, ev->tid);
+	}
 	rd_row_str(row, EV_COMM, ev->comm);
 	rd_row_uint(row, EV_UID, ev->uid);
 	rd_row_str(row, EV_CGROUP, ev->cgroup);
@@ -148,6 +160,44 @@ static void set_call(struct rd_row *row, const struct rd_event *ev)
 	rd_row_uint(row, EV_CODE, -(int64_t)ev->err);
 }
 
+static struct rd_section *below_section(const struct rd_event *ev, const struct rd_fnset *set)
+{
+	struct rd_section *section = rd_section_create("origin_below", text_columns, 1);
+
+	for (size_t i = 0; i < ev->n_below; i++)
+		if (ev->below[i] < set->n_fns)
+			rd_row_str(rd_section_add(section), 0, set->fns[ev->below[i]].name);
+	if (ev->below_modules) {
+		_cleanup_free_ char *text = rd_text("module %s", ev->below_modules);
+
+		rd_row_str(rd_section_add(section), 0, text);
+	}
+	return section;
+}
+
+static struct rd_section *evidence_section(const struct rd_explanation *why)
+{
+	struct rd_section *section = rd_section_create("evidence", text_columns, 1);
+
+	for (size_t i = 0; i < why->n_evidence; i++)
+		rd_row_str(rd_section_add(section), 0, why->evidence[i]);
+	return section;
+}
+
+/* A benign failure has no cause. */
+static void set_why(struct rd_row *row, const struct rd_event *ev)
+{
+	rd_row_sub(row, EV_EVIDENCE, evidence_section(&ev->why));
+	if (ev->benign)
+		return;
+	rd_row_str(row, EV_CAUSE_ID, ev->why.id);
+	rd_row_str(row, EV_CAUSE, ev->why.id ? ev->why.cause : RD_CANNOT_TELL);
+	if (ev->why.id)
+		rd_row_str(row, EV_CONFIDENCE, rd_confidence_name(ev->why.confidence));
+	rd_row_str(row, EV_FIX, ev->why.fix);
+	rd_row_str(row, EV_HINT, ev->hint);
+}
+
 struct rd_section *rd_report_trace_event(const struct rd_event *ev, const struct rd_fnset *set)
 {
 	struct rd_section *section = rd_section_create("event", rd_trace_event_columns, EV_COLUMNS);
@@ -155,7 +205,10 @@ struct rd_section *rd_report_trace_event(const struct rd_event *ev, const struct
 
 	set_process(row, ev);
 	set_call(row, ev);
+	rd_row_str(row, EV_SIDE, "kernel");
 	rd_row_sub(row, EV_ORIGIN, origin_section(ev, set));
+	rd_row_bool(row, EV_EXACT, ev->origin_exact);
+	rd_row_sub(row, EV_BELOW, below_section(ev, set));
 	rd_row_sub(row, EV_CHAIN, chain_section(ev, set));
 	rd_row_uint(row, EV_DROPPED, ev->dropped);
 	if (ev->n_kstack)
@@ -164,9 +217,15 @@ struct rd_section *rd_report_trace_event(const struct rd_event *ev, const struct
 	if (ev->n_ustack)
 		rd_row_sub(row, EV_USTACK,
 			   stack_section("user_stack", kframe_columns, FRAME_COLUMNS, ev->ustack, ev->n_ustack));
+	if (ev->ustack_end) {
+		_cleanup_free_ char *end = rd_text("%s (%zu frame%s left out)", ev->ustack_end, ev->ustack_dropped,
+						   ev->ustack_dropped == 1 ? "" : "s");
+
+		rd_row_str(row, EV_USTACK_END, end);
+	}
 	rd_row_bool(row, EV_BENIGN, ev->benign != NULL);
 	rd_row_str(row, EV_REASON, ev->benign);
-	rd_row_str(row, EV_HINT, ev->hint);
+	set_why(row, ev);
 	return section;
 }
 
@@ -295,8 +354,8 @@ void rd_report_trace_metrics(struct rd_report *report)
 /* clang-format off */
 const struct rd_column rd_trace_event_columns[EV_COLUMNS] = {
 	[EV_TIME] = { "time", "TIME", RD_T_TIME, "when the call returned", 0, false },
-	[EV_PID] = { "pid", "PID", RD_T_UINT, "process ID in the initial PID namespace", 0, false },
-	[EV_TID] = { "tid", "TID", RD_T_UINT, "thread ID in the initial PID namespace", 0, true },
+	[EV_PID] = { "pid", "PID", RD_T_UINT, "process ID, as in the PID namespace of this command; unknown if it is not visible there", 0, false },
+	[EV_TID] = { "tid", "TID", RD_T_UINT, "thread ID, likewise", 0, true },
 	[EV_COMM] = { "comm", "COMM", RD_T_STR, "name of the thread", 0, false },
 	[EV_UID] = { "uid", "UID", RD_T_UINT, "real user ID", 0, true },
 	[EV_CGROUP] = { "cgroup", "CGROUP", RD_T_STR, "control group of the process", 0, true },
@@ -309,14 +368,23 @@ const struct rd_column rd_trace_event_columns[EV_COLUMNS] = {
 	[EV_QPN] = { "qpn", "QPN", RD_T_UINT, "queue pair number", 0, false },
 	[EV_ERRNO] = { "errno", "ERRNO", RD_T_STR, "error name", 0, false },
 	[EV_CODE] = { "code", "CODE", RD_T_UINT, "error number", 0, true },
+	[EV_SIDE] = { "side", "SIDE", RD_T_STR, "where the call failed: kernel", 0, true },
 	[EV_ORIGIN] = { "origin", "ORIGIN", RD_T_OBJECT, "kernel function the error came from", 0, false },
+	[EV_EXACT] = { "origin_exact", "EXACT", RD_T_BOOL, "false: the error came from this function or from one below it that is not traced", 0, true },
+	[EV_BELOW] = { "origin_below", NULL, RD_T_STRS, "functions called by the origin that may have returned the error, and are not traced", 0, false },
 	[EV_CHAIN] = { "chain", NULL, RD_T_ROWS, "functions that returned the error, innermost first", 0, false },
 	[EV_DROPPED] = { "chain_dropped", NULL, RD_T_UINT, "failed functions that did not fit into the record", 0, false },
 	[EV_KSTACK] = { "kernel_stack", NULL, RD_T_ROWS, "kernel stack at the origin", 0, false },
 	[EV_USTACK] = { "user_stack", NULL, RD_T_ROWS, "user stack of the program", 0, false },
+	[EV_USTACK_END] = { "user_stack_end", NULL, RD_T_STR, "why the user stack is incomplete", 0, false },
 	[EV_BENIGN] = { "benign", "BENIGN", RD_T_BOOL, "failure is expected from healthy programs", 0, true },
 	[EV_REASON] = { "benign_reason", NULL, RD_T_STR, "why the failure is benign", 0, false },
-	[EV_HINT] = { "hint", "HINT", RD_T_STR, "what to check next", 0, true },
+	[EV_CAUSE_ID] = { "cause_id", "CAUSE_ID", RD_T_STR, "kind of cause; unknown if the cause cannot be determined", 0, true },
+	[EV_CAUSE] = { "cause", "CAUSE", RD_T_STR, "why the call failed, with the values that show it", 0, true },
+	[EV_CONFIDENCE] = { "confidence", "CONFIDENCE", RD_T_STR, "how sure the cause is: high, medium, low", 0, true },
+	[EV_EVIDENCE] = { "evidence", NULL, RD_T_STRS, "facts that show the cause; without a cause, what was looked at", 0, false },
+	[EV_FIX] = { "fix", "FIX", RD_T_STR, "what to do; without a cause, what to check", 0, true },
+	[EV_HINT] = { "hint", "HINT", RD_T_STR, "cause and fix on one line", 0, true },
 };
 
 static const struct rd_column place_columns[PLACE_COLUMNS] = {
@@ -324,6 +392,10 @@ static const struct rd_column place_columns[PLACE_COLUMNS] = {
 	[PLACE_MODULE] = { "module", "MODULE", RD_T_STR, "kernel module it belongs to", 0, false },
 	[PLACE_ERRNO] = { "errno", "ERRNO", RD_T_STR, "error it returned", 0, false },
 	[PLACE_TRANSLATED] = { "translated", "TRANSLATED", RD_T_BOOL, "a caller returned a different error", 0, false },
+};
+
+static const struct rd_column text_columns[1] = {
+	{ "text", "TEXT", RD_T_STR, "text", 0, false },
 };
 
 static const struct rd_column kframe_columns[FRAME_COLUMNS] = {
@@ -343,7 +415,7 @@ static const struct rd_column sum_columns[SUM_COLUMNS] = {
 	[SUM_LOST] = { "lost", "LOST", RD_T_UINT, "events that were counted, but dropped because the ring buffer was full", 0, false },
 	[SUM_MISSED] = { "missed", "MISSED", RD_T_UINT, "function calls for which the kernel could not run the hook", 0, false },
 	[SUM_UNCOUNTED] = { "uncounted", "UNCOUNTED", RD_T_UINT, "events that did not fit into by_origin", 0, false },
-	[SUM_BENIGN] = { "benign", "BENIGN", RD_T_UINT, "delivered events that are benign", 0, false },
+	[SUM_BENIGN] = { "benign", "BENIGN", RD_T_UINT, "failures that are expected from healthy programs; not among the events unless --benign is given", 0, false },
 	[SUM_RUN] = { "run_seconds", "RUN_SECONDS", RD_T_DOUBLE, "CPU time of the programs; unknown unless run statistics were on for the whole trace", 6, false },
 	[SUM_ENDED] = { "ended_early", "ENDED_EARLY", RD_T_STR, "why the hooks were detached before the end: holder-died, detached, unread, max-cpu", 0, false },
 };

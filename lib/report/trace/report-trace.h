@@ -46,7 +46,7 @@ void rd_report_trace_list(struct rd_report *report, const struct rd_fnset *set, 
 void rd_report_trace_status(struct rd_report *report, const struct rd_held_list *list);
 
 /* The columns of an event, for --help, completion and the man page. */
-#define RD_TRACE_EVENT_COLUMNS 23
+#define RD_TRACE_EVENT_COLUMNS 32
 extern const struct rd_column rd_trace_event_columns[RD_TRACE_EVENT_COLUMNS];
 
 #endif

@@ -92,6 +92,13 @@ static void add_device(const struct ibv_device_attr *attr, struct rd_buf *out)
 		{ "max_mr_size", attr->max_mr_size },
 		{ "max_qp_rd_atom", (unsigned)attr->max_qp_rd_atom },
 		{ "max_qp_init_rd_atom", (unsigned)attr->max_qp_init_rd_atom },
+		{ "max_mw", (unsigned)attr->max_mw },
+		{ "max_srq_wr", (unsigned)attr->max_srq_wr },
+		{ "max_srq_sge", (unsigned)attr->max_srq_sge },
+		{ "max_mcast_grp", (unsigned)attr->max_mcast_grp },
+		{ "max_mcast_qp_attach", (unsigned)attr->max_mcast_qp_attach },
+		{ "max_total_mcast_qp_attach", (unsigned)attr->max_total_mcast_qp_attach },
+		{ "max_pkeys", attr->max_pkeys },
 		{ "local_ca_ack_delay", attr->local_ca_ack_delay },
 	};
 
@@ -122,6 +129,7 @@ static int query(struct ibv_context *context, const char *object, struct rd_byte
 	if (code)
 		return rd_err_set(err, code, object, "cannot query the device attributes");
 	add_device(&device, &out);
+	rd_buf_printf(&out, "num_comp_vectors=%d\n", context->num_comp_vectors);
 	for (unsigned port = 1; port <= device.phys_port_cnt && port <= PORTS_MAX; port++) {
 		struct ibv_port_attr attr = { 0 };
 

@@ -163,7 +163,7 @@ int rd_source_bundle_open(const char *path, struct rd_source **ret, struct rd_er
 
 /*
  * Attributes of a device from libibverbs, as virtual files: "/verbs/mlx5_0", with lines "max_qp=131072" (the names of
- * struct ibv_device_attr), "port1.active_mtu_bytes=4096", "port1.max_mtu_bytes=4096", and, if libmlx5 reports one,
+ * struct ibv_device_attr), "num_comp_vectors=16", "port1.active_mtu_bytes=4096", "port1.max_mtu_bytes=4096", and, if libmlx5 reports one,
  * "data_direct=/devices/…/0009:01:00.0". read_file only; recorded like any file. -EOPNOTSUPP without libibverbs, -ENODEV if it does
  * not know the device, -ETIMEDOUT if that hangs.
  */

@@ -37,8 +37,14 @@ int rd_programs_autoload(struct bpf_program *const *programs, size_t n, bool tra
 	return 0;
 }
 
-/* Takes ownership of the file descriptor of a link. */
-static int keep_link(struct rd_attach *attach, int fd)
+int rd_programs_run(const struct bpf_program *program)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
+
+	return bpf_prog_test_run_opts(bpf_program__fd(program), &opts);
+}
+
+int rd_attach_keep_link(struct rd_attach *attach, int fd)
 {
 	if (rd_grow(&attach->links, &attach->cap_links, attach->n_links + 1, sizeof(*attach->links))) {
 		close(fd);
@@ -48,9 +54,8 @@ static int keep_link(struct rd_attach *attach, int fd)
 	return 0;
 }
 
-/* Takes ownership of the descriptor of an attached program. It is needed only to read the counters of the program: if descriptors
- * are scarce, links take precedence. */
-static void keep_prog(struct rd_attach *attach, int fd)
+/* Descriptors of programs are needed only to read their counters: if descriptors are scarce, links take precedence. */
+void rd_attach_keep_prog(struct rd_attach *attach, int fd)
 {
 	if (attach->n_progs >= attach->max_files / 3 ||
 	    rd_grow(&attach->progs, &attach->cap_progs, attach->n_progs + 1, sizeof(*attach->progs))) {
@@ -64,10 +69,10 @@ static void keep_prog(struct rd_attach *attach, int fd)
 /* Takes ownership of a link and, unless `link` is an error, of its program. 0 or -errno. */
 static int keep_both(struct rd_attach *attach, int link, int *prog)
 {
-	int r = link < 0 ? link : keep_link(attach, link);
+	int r = link < 0 ? link : rd_attach_keep_link(attach, link);
 
 	if (!r)
-		keep_prog(attach, RD_TAKE_FD(*prog));
+		rd_attach_keep_prog(attach, RD_TAKE_FD(*prog));
 	return r;
 }
 
@@ -251,7 +256,7 @@ static int kprobe_one(struct rd_attach *attach, enum rd_hook hook, int prog, uin
 		close(link);
 		return r;
 	}
-	return keep_link(attach, link); /* the link holds the event */
+	return rd_attach_keep_link(attach, link); /* the link holds the event */
 }
 
 int rd_attach_kprobe(struct rd_attach *attach, enum rd_hook hook, const uint32_t *fns, size_t n)
@@ -299,4 +304,14 @@ void rd_attach_probe(struct rd_attach *attach)
 		if (fd >= 0)
 			close(fd);
 	}
+}
+
+int rd_attach_loads(struct rd_attach *attach)
+{
+	int prog = bpf_program__fd(attach->programs.loads), r = rd_attach_bind_record(attach, prog), link;
+
+	if (r)
+		return r;
+	link = bpf_raw_tracepoint_open("module_load", prog);
+	return link < 0 ? link : rd_attach_keep_link(attach, link);
 }

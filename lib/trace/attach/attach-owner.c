@@ -82,5 +82,7 @@ void rd_attach_update_record(struct rd_attach *attach, enum rd_hold_state state)
 	for (size_t i = 0; i < attach->set->n_fns; i++)
 		attach->owner.functions[attach->backends[i]]++;
 	attach->owner.functions[RD_BACKEND_NONE] = 0;
+	for (size_t i = 0; i < RD_BACKEND_COUNT; i++)
+		attach->owner.functions[i] += (uint32_t)attach->added[i];
 	bpf_map_update_elem(attach->owner_map, &zero, &attach->owner, BPF_ANY);
 }

@@ -29,6 +29,9 @@ static void fill_programs(struct qp_bpf *skel, struct rd_programs *ret)
 	ret->fds[RD_FD_SWITCH] = bpf_map__fd(skel->maps.bss);
 	ret->on = &skel->bss->on;
 	ret->on_at = (uintptr_t)&skel->bss->on - (uintptr_t)skel->bss;
+	ret->loads_at = SIZE_MAX;
+	for (size_t i = RD_FD_SHARED; i < RD_FD_OWNER; i++)
+		ret->fds[i] = ret->fds[RD_FD_SWITCH]; /* not used */
 }
 
 static int load(struct rd_attach *attach, bool tracing, bool kprobes)
@@ -51,6 +54,7 @@ static int load(struct rd_attach *attach, bool tracing, bool kprobes)
 		r = rd_programs_autoload(tracers, RD_ARRAY_SIZE(tracers), true);
 	if (!r && kprobes)
 		r = rd_programs_autoload(probes, RD_ARRAY_SIZE(probes), false);
+	bpf_program__set_autoload(skel->progs.whoami, true);
 	*(struct rd_qp_config *)&skel->rodata->cfg = attach->opts->qp->cfg;
 	bpf_map__set_max_entries(skel->maps.roles, attach->set->n_fns ? (__u32)attach->set->n_fns : 1);
 	if (attach->opts->ring_bytes)
@@ -61,6 +65,7 @@ static int load(struct rd_attach *attach, bool tracing, bool kprobes)
 		qp_bpf__destroy(skel);
 		return r;
 	}
+	rd_programs_run(skel->progs.whoami);
 	fill_programs(skel, &attach->programs);
 	return 0;
 }

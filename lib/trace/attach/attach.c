@@ -46,6 +46,18 @@ static bool read_preemptible(void)
 	return !strstr(text, "(none)") && !strstr(text, "(voluntary)");
 }
 
+#define LOCKED_DOWN \
+	"the kernel is locked down (lockdown=confidentiality), and lets no program read its memory: boot with lockdown=integrity"
+
+/* "none [integrity] confidentiality"; not readable without securityfs. */
+static bool is_confidential(void)
+{
+	char text[128];
+
+	rd_read_own("/sys/kernel/security/lockdown", text, sizeof(text));
+	return strstr(text, "[confidentiality]");
+}
+
 static void add_note(struct rd_attach *attach, int code, const char *object, const char *message, const char *hint)
 {
 	struct rd_err err = {};
@@ -60,7 +72,7 @@ int rd_attach_open(struct rd_attach *attach, struct rd_fnset *set, const struct 
 		   uint8_t *backends, struct rd_errlist *notes, struct rd_err *err)
 {
 	struct rlimit files;
-	int r = -ENOTSUP;
+	int r = -ENOTSUP, refused = 0;
 
 	*attach = (struct rd_attach){ .set = set, .opts = opts, .backends = backends, .notes = notes, .owner_map = -1 };
 	attach->programs.ops = opts->qp ? &rd_programs_qp : &rd_programs_errno;
@@ -85,23 +97,31 @@ int rd_attach_open(struct rd_attach *attach, struct rd_fnset *set, const struct 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(tries) && !attach->programs.skel; i++) {
 		attach->read_kernel = tries[i].read_kernel;
 		r = attach->programs.ops->load(attach, tries[i].tracing, tries[i].kprobes);
+		if (!i)
+			refused = -r;
 	}
-	if (attach->programs.skel)
+	if (attach->programs.skel && opts->share)
+		attach->owner_map = opts->share[RD_FD_OWNER];
+	else if (attach->programs.skel)
 		r = rd_attach_create_record(attach);
+	attach->programs.fds[RD_FD_OWNER] = attach->owner_map;
 	if (attach->programs.skel && !r)
 		r = rd_attach_bind_templates(attach);
 	if (attach->programs.skel && r)
 		return rd_err_set(err, -r, "bpf", "cannot bind the owner record to the programs, which --status needs");
 	if (!attach->programs.skel) {
 		rd_err_set(err, -r, "bpf", "the kernel rejected the tracing programs");
-		if (r == -EPERM)
-			rd_err_hint(err, "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN");
-		return r;
+		if (is_confidential())
+			rd_err_hint(err, LOCKED_DOWN);
+		return r; /* for missing permissions, the command adds the hint */
 	}
-	if (!attach->read_kernel)
-		add_note(attach, EPERM, "kernel memory",
-			 "not readable by BPF programs: verbs, devices and QP numbers are unknown",
-			 "the kernel is locked down (confidentiality): boot with lockdown=integrity");
+	if (!attach->read_kernel && !opts->share)
+		add_note(
+			attach, refused, "kernel memory",
+			"not readable by BPF programs: devices, QP numbers and most causes are unknown",
+			is_confidential() ?
+				LOCKED_DOWN :
+				"the verifier of this kernel rejects the full programs: please report it, with uname -r");
 	r = attach->programs.ops->describe(attach);
 	if (r < 0)
 		return rd_err_set(err, -r, "bpf", "cannot fill the map of functions");
@@ -174,6 +194,15 @@ static int attach_hook(struct batch *b, const uint32_t *fns, size_t n)
 	return 0;
 }
 
+static size_t count_hooked(const struct rd_attach *attach)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < attach->set->n_fns; i++)
+		n += attach->backends[i] != RD_BACKEND_NONE;
+	return n;
+}
+
 /* Hooks all remaining functions that one backend can hook. A root needs both its hooks. */
 static int attach_by(struct rd_attach *attach, enum rd_backend backend, bool *failed, int *last_error)
 {
@@ -210,10 +239,34 @@ static int attach_by(struct rd_attach *attach, enum rd_backend backend, bool *fa
 	for (size_t i = 0; i < n; i++)
 		if (!failed[fns[i]])
 			attach->backends[fns[i]] = backend;
-	attach->done = 0;
-	for (uint32_t i = 0; i < attach->set->n_fns; i++)
-		attach->done += attach->backends[i] != RD_BACKEND_NONE;
+	attach->done = count_hooked(attach);
 	return 0;
+}
+
+/* Hooks the functions whose arguments are noted, most of which are traced as well. Without these hooks, only some causes of
+ * failures are unknown. */
+static int attach_notes(struct rd_attach *attach, enum rd_backend backend, bool *noted)
+{
+	_cleanup_free_ uint32_t *fns = calloc(attach->set->n_fns + 1, sizeof(*fns));
+	_cleanup_free_ bool *failed = calloc(attach->set->n_fns + 1, sizeof(*failed));
+	struct batch b = { .attach = attach, .backend = backend, .hook = RD_HOOK_NOTE, .failed = failed };
+	size_t n = 0;
+	int r;
+
+	if (!fns || !failed)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < attach->set->n_fns; i++) {
+		const struct rd_fn *fn = &attach->set->fns[i];
+
+		/* A traced function is noted with the backend that hooked it, which may have its arguments anyway. */
+		if (fn->notes && !noted[i] && fn->attachable & 1 << backend &&
+		    (!attach->backends[i] || attach->backends[i] == backend))
+			fns[n++] = i;
+	}
+	r = n ? attach_hook(&b, fns, n) : 0;
+	for (size_t i = 0; i < n; i++)
+		noted[fns[i]] = !failed[fns[i]];
+	return r;
 }
 
 /* Reports functions that could not be hooked although a backend should have worked; --list shows those that no backend can hook
@@ -243,28 +296,45 @@ static void note_failed(struct rd_attach *attach, int last_error)
 	add_note(attach, last_error, "trace", text, "trace-errno --list shows the reason for each");
 }
 
+/* Lets the programs of a new trace run. */
+static void switch_on(struct rd_attach *attach)
+{
+	int r = attach->programs.loads ? rd_attach_loads(attach) : 0;
+
+	if (r)
+		add_note(attach, -r, "trace", "cannot notice modules that are loaded during the trace", NULL);
+	*attach->programs.on = true;
+	rd_attach_update_record(attach, RD_HOLD_ON);
+}
+
 int rd_attach_run(struct rd_attach *attach, char **reason, struct rd_err *err)
 {
+	size_t before = count_hooked(attach);
 	_cleanup_free_ bool *failed = calloc(attach->set->n_fns + 1, sizeof(*failed));
+	_cleanup_free_ bool *noted = calloc(attach->set->n_fns + 1, sizeof(*noted));
 	enum rd_backend order[RD_BACKEND_COUNT];
 	size_t selected = 0;
 	int last_error = 0, r;
 
-	if (!failed)
+	if (!failed || !noted)
 		return rd_err_set(err, ENOMEM, "trace", "no memory");
-	for (size_t i = 0; i < attach->set->n_fns; i++)
+	for (size_t i = 0; i < attach->set->n_fns; i++) {
 		selected += attach->set->fns[i].selected;
+		noted[i] = i < attach->opts->n_known;
+	}
 	attach->total = selected;
 	rd_attach_choose(attach, selected, order, reason);
 	for (size_t i = 0; order[i] != RD_BACKEND_NONE; i++) {
 		if (!attach->works[order[i]])
 			continue;
 		r = attach_by(attach, order[i], failed, &last_error);
+		if (!r)
+			r = attach_notes(attach, order[i], noted);
 		if (r)
 			return rd_err_set(err, -r, "trace", "%s",
 					  r == -EINTR ? "cancelled while attaching" : "cannot attach");
 	}
-	if (!attach->done) {
+	if (attach->done == before) {
 		rd_err_set(err, last_error ? last_error : ENOTSUP, "trace", "no function could be hooked with %s",
 			   attach->opts->backend ? rd_backend_name(attach->opts->backend) : "any backend");
 		/* For missing permissions, the command adds the hint. */
@@ -276,9 +346,17 @@ int rd_attach_run(struct rd_attach *attach, char **reason, struct rd_err *err)
 		return -(last_error ? last_error : ENOTSUP);
 	}
 	note_failed(attach, last_error);
-	*attach->programs.on = true;
-	rd_attach_update_record(attach, RD_HOLD_ON);
+	if (!attach->opts->share)
+		switch_on(attach);
 	return 0;
+}
+
+void rd_attach_add(struct rd_attach *attach, const int *fds, size_t n_links, size_t n_progs)
+{
+	for (size_t i = 0; i < n_links; i++)
+		rd_attach_keep_link(attach, fds[i]);
+	for (size_t i = 0; i < n_progs; i++)
+		rd_attach_keep_prog(attach, fds[n_links + i]);
 }
 
 void rd_attach_close(struct rd_attach *attach)

@@ -20,6 +20,7 @@ enum rd_hook {
 	RD_HOOK_LEAVE_ROOT, /* exit of a root */
 	RD_HOOK_ENTER_ROOT,
 	RD_HOOK_OBJECT, /* entry of a function with a QP or device argument */
+	RD_HOOK_NOTE,	/* entry of a function whose arguments are noted, even if it is not traced: rd_fn.notes */
 	RD_HOOK_COUNT,
 };
 
@@ -29,6 +30,12 @@ enum rd_fd {
 	RD_FD_COUNTS, /* map of counts; key and value depend on the BPF object */
 	RD_FD_TOTALS, /* struct rd_totals per CPU */
 	RD_FD_SWITCH, /* the map that holds the on switch */
+	RD_FD_SHARED, /* first of the maps of trace-errno that hooks added later share */
+	RD_FD_FNS = RD_FD_SHARED,
+	RD_FD_THREADS,
+	RD_FD_LAYOUTS,
+	RD_FD_BENIGN,
+	RD_FD_OWNER, /* the record of the owner */
 	RD_FD_COUNT,
 };
 
@@ -41,7 +48,9 @@ struct rd_programs {
 	struct bpf_program *tracing[RD_HOOK_COUNT], *kprobe[RD_HOOK_COUNT]; /* NULL: none for that hook */
 	int fds[RD_FD_COUNT];
 	volatile bool *on;
-	size_t on_at; /* offset in its map */
+	size_t on_at;		   /* offset in its map */
+	size_t loads_at;	   /* in the same map: of struct rd_module_loads; SIZE_MAX: none */
+	struct bpf_program *loads; /* notes modules that are loaded; NULL: none */
 };
 
 struct rd_programs_ops {
@@ -73,12 +82,13 @@ struct rd_attach {
 	size_t n_links, cap_links;
 	int *progs; /* of the programs that were loaded in addition to the templates; for reading their counters */
 	size_t n_progs, cap_progs;
-	size_t max_files;				   /* limit on descriptors of this process */
-	bool progs_closed;				   /* some, for lack of descriptors */
-	struct rd_hold_record owner;			   /* contents of owner_map */
-	int owner_map;					   /* map of the record; -1: none yet */
-	size_t done, total;				   /* functions, for progress */
-	uint8_t *backends;				   /* per function: enum rd_backend; the result */
+	size_t max_files;		/* limit on descriptors of this process */
+	bool progs_closed;		/* some, for lack of descriptors */
+	size_t added[RD_BACKEND_COUNT]; /* functions whose hooks another process attached: rd_attach_add */
+	struct rd_hold_record owner;	/* contents of owner_map */
+	int owner_map;			/* map of the record; -1: none yet */
+	size_t done, total;		/* functions, for progress */
+	uint8_t *backends;		/* per function: enum rd_backend; the result */
 	int (*tick)(void *arg, size_t done, size_t total); /* returns other than 0 to cancel */
 	void *tick_arg;
 	struct rd_errlist *notes;
@@ -91,6 +101,9 @@ int rd_attach_open(struct rd_attach *attach, struct rd_fnset *set, const struct 
 /* Attaches to the selected functions and then switches the programs on. `reason` (caller frees): why these backends.
  * -EINTR if the tick cancelled. Fails only if nothing could be attached. */
 int rd_attach_run(struct rd_attach *attach, char **reason, struct rd_err *err);
+
+/* Takes over hooks that another process attached: links, then programs. Owns the descriptors. */
+void rd_attach_add(struct rd_attach *attach, const int *fds, size_t n_links, size_t n_progs);
 
 /* Counters of our programs, kept by the kernel. */
 struct rd_attach_counts {
@@ -116,6 +129,13 @@ int rd_attach_fexit_multi(struct rd_attach *attach, enum rd_hook hook, const uin
 int rd_attach_kprobe_multi(struct rd_attach *attach, enum rd_hook hook, const uint32_t *fns, size_t n);
 int rd_attach_kprobe(struct rd_attach *attach, enum rd_hook hook, const uint32_t *fns, size_t n);
 
+/* Take ownership of the descriptor of a link, and of an attached program. rd_attach_keep_link: 0 or -ENOMEM. */
+int rd_attach_keep_link(struct rd_attach *attach, int fd);
+void rd_attach_keep_prog(struct rd_attach *attach, int fd);
+
+/* Attaches the program that notes modules that are loaded. -errno. */
+int rd_attach_loads(struct rd_attach *attach);
+
 /* Determines by test programs which backends this kernel supports. */
 void rd_attach_probe(struct rd_attach *attach);
 
@@ -132,5 +152,7 @@ void rd_attach_choose(const struct rd_attach *attach, size_t functions, enum rd_
 
 /* Marks programs for loading as templates; tracing programs need a function of vmlinux to be verified against. -errno. */
 int rd_programs_autoload(struct bpf_program *const *programs, size_t n, bool tracing);
+/* Runs a program once, in the context of this process. -errno. */
+int rd_programs_run(const struct bpf_program *program);
 
 #endif

@@ -19,59 +19,6 @@
 
 #define WATCH_MS 500
 
-int rd_msg_send(int sock, const struct rd_msg *msg, const int *fds, size_t n_fds)
-{
-	union {
-		struct cmsghdr align;
-		char space[CMSG_SPACE(sizeof(int) * RD_FD_COUNT)];
-	} control = {};
-	struct iovec iov = { .iov_base = (void *)msg, .iov_len = sizeof(*msg) };
-	struct msghdr head = { .msg_iov = &iov, .msg_iovlen = 1 };
-
-	if (n_fds) {
-		struct cmsghdr *c;
-
-		head.msg_control = control.space;
-		head.msg_controllen = CMSG_SPACE(sizeof(int) * n_fds);
-		c = CMSG_FIRSTHDR(&head);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(int) * n_fds);
-		memcpy(CMSG_DATA(c), fds, sizeof(int) * n_fds);
-	}
-	return sendmsg(sock, &head, MSG_NOSIGNAL) < 0 ? -errno : 0;
-}
-
-int rd_msg_recv(int sock, struct rd_msg *msg, int *fds, size_t n_fds, int timeout_ms)
-{
-	union {
-		struct cmsghdr align;
-		char space[CMSG_SPACE(sizeof(int) * RD_FD_COUNT)];
-	} control = {};
-	struct iovec iov = { .iov_base = msg, .iov_len = sizeof(*msg) };
-	struct msghdr head = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof(control.space)
-	};
-	struct pollfd p = { .fd = sock, .events = POLLIN };
-	int r = poll(&p, 1, timeout_ms);
-	struct cmsghdr *c;
-	ssize_t size;
-
-	if (r <= 0)
-		return r ? -errno : -EAGAIN;
-	size = recvmsg(sock, &head, MSG_CMSG_CLOEXEC);
-	if (size < 0)
-		return -errno;
-	if (size != sizeof(*msg))
-		return -EPIPE;
-	c = CMSG_FIRSTHDR(&head);
-	if (c && fds && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int) * n_fds))
-		memcpy(fds, CMSG_DATA(c), sizeof(int) * n_fds);
-	else if (msg->type == RD_MSG_READY)
-		return -EPROTO;
-	return 0;
-}
-
 struct holder {
 	int sock, signals;
 	int stats;	   /* keeps run statistics on while open; -1: not enabled by us */
@@ -112,15 +59,6 @@ static int tick(void *arg, size_t done, size_t total)
 	return rd_msg_send(h->sock, &msg, NULL, 0) < 0;
 }
 
-static void send_notes(int sock, const struct rd_errlist *notes)
-{
-	for (size_t i = 0; i < notes->n; i++) {
-		struct rd_msg msg = { .type = RD_MSG_NOTE, .err = notes->v[i] };
-
-		rd_msg_send(sock, &msg, NULL, 0);
-	}
-}
-
 static bool stats_enabled(const struct holder *h)
 {
 	char on = '0';
@@ -140,9 +78,10 @@ static void read_counts(struct holder *h, struct rd_attach_counts *ret)
 static bool handle_message(struct holder *h)
 {
 	struct rd_msg msg, reply = { .type = RD_MSG_COUNTS };
-	int r = rd_msg_recv(h->sock, &msg, NULL, 0, 0);
+	int fds[RD_MSG_FDS];
+	int r = rd_msg_recv(h->sock, &msg, fds, 0, 0);
 
-	if (r == -EINTR || r == -EAGAIN)
+	if (r == -EINTR || r == -EAGAIN || r == -EPROTO)
 		return true;
 	if (r || msg.type == RD_MSG_STOP)
 		return false;
@@ -150,6 +89,11 @@ static bool handle_message(struct holder *h)
 	if (msg.type == RD_MSG_GET_COUNTS) {
 		read_counts(h, &reply.counts);
 		rd_msg_send(h->sock, &reply, NULL, 0);
+	} else if (msg.type == RD_MSG_HOOKS) {
+		rd_attach_add(&h->attach, fds, msg.a, msg.b);
+		for (size_t i = 0; i < RD_BACKEND_COUNT; i++)
+			h->attach.added[i] += msg.functions[i];
+		rd_attach_update_record(&h->attach, RD_HOLD_ON);
 	}
 	return true;
 }
@@ -223,27 +167,6 @@ static void send_early_end(struct holder *h, enum rd_early_end why, const struct
 	rd_msg_send(h->sock, &msg, NULL, 0);
 }
 
-/* So that we do not keep the pipes and the terminal of the command open. */
-static void detach_from_command(int sock)
-{
-	_cleanup_close_ int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	setsid();
-	prctl(PR_SET_NAME, RD_HOLDER_NAME);
-	signal(SIGINT, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGTERM, SIG_DFL);
-	signal(SIGCHLD, SIG_DFL);
-	if (chdir("/"))
-		return;
-	for (int fd = 0; null >= 0 && fd < 3; fd++)
-		dup2(null, fd);
-	if (sock > 3)
-		close_range(3, (unsigned)sock - 1, 0);
-	close_range((unsigned)sock + 1, ~0U, 0);
-}
-
 /* SIGTERM requests the end; it is read from a signalfd between system calls. */
 static int open_signals(void)
 {
@@ -300,12 +223,6 @@ static void drop_capabilities(struct rd_attach *attach)
 	rd_errlist_add(attach->notes, &err);
 }
 
-static int silent(enum libbpf_print_level level, const char *fmt, va_list args)
-{
-	(void)level, (void)fmt, (void)args;
-	return 0;
-}
-
 static int attach_hooks(struct holder *h, struct rd_fnset *set, const struct rd_session_opts *opts, uint8_t *backends,
 			struct rd_errlist *notes, char **reason, struct rd_err *err)
 {
@@ -338,15 +255,15 @@ _Noreturn void rd_holder_run(int sock, struct rd_fnset *set, const struct rd_ses
 	enum rd_early_end why;
 	int r;
 
-	detach_from_command(sock);
+	rd_holder_leave(&sock, 1);
 	h.signals = open_signals();
-	libbpf_set_print(silent);
 	r = attach_hooks(&h, set, opts, backends, &notes, &reason, &msg.err);
-	send_notes(sock, &notes);
+	rd_msg_send_notes(sock, &notes);
 	if (!r) {
 		msg.type = RD_MSG_READY;
 		msg.seconds = (double)(now_ms() - start) / 1000;
 		msg.a = h.attach.programs.on_at;
+		msg.b = h.attach.programs.loads_at;
 		snprintf(msg.text, sizeof(msg.text), "%s", reason ? reason : "");
 		r = rd_msg_send(sock, &msg, h.attach.programs.fds, RD_FD_COUNT);
 		why = r ? RD_EARLY_END_NOT : serve(&h, &err);

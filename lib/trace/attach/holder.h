@@ -22,23 +22,46 @@ enum rd_msg_type {
 	RD_MSG_COUNTS,	   /* holder: counters of the kernel */
 	RD_MSG_EARLY_END,  /* holder: detaches the hooks early; reason and last counts */
 	RD_MSG_STOP,	   /* command: detach the hooks */
+	RD_MSG_ADDED,	   /* process that adds hooks: done */
+	RD_MSG_HOOKS, /* process that adds hooks, passed on by the command: links and programs to take over; their number */
 };
+
+/* Descriptors in one message. */
+#define RD_MSG_FDS 64
 
 struct rd_msg {
 	enum rd_msg_type type;
 	enum rd_early_end why;
-	uint64_t a, b; /* done, total; offset of the switch in its map */
+	uint64_t a,
+		b; /* done, total; READY: offsets in the map of the switch: of it, and of the loaded modules; HOOKS: links, programs */
+	uint32_t functions[RD_BACKEND_COUNT]; /* HOOKS: that were hooked */
 	struct rd_attach_counts counts;
 	double seconds;
 	struct rd_err err;
 	char text[256]; /* reason */
 };
 
-/* One message, with descriptors on READY. Returns 0, -EPIPE if the peer has closed, or -errno. */
+/* One message, with descriptors on READY and HOOKS. Returns 0, -EPIPE if the peer has closed, or -errno. The receiver expects n_fds
+ * descriptors on READY, and a + b on HOOKS; `fds` has place for RD_MSG_FDS, or is NULL if neither is expected. */
 int rd_msg_send(int sock, const struct rd_msg *msg, const int *fds, size_t n_fds);
 int rd_msg_recv(int sock, struct rd_msg *msg, int *fds, size_t n_fds, int timeout_ms);
 
+/* An RD_MSG_NOTE for each. */
+void rd_msg_send_notes(int sock, const struct rd_errlist *notes);
+
+/* holder-leave.c: makes a forked process independent of the command, so that it does not keep pipes and the terminal of the command
+ * open. Closes all descriptors but those in `keep`, which is sorted. */
+void rd_holder_leave(int *keep, size_t n);
+
 /* Runs the holder; never returns. `backends` is memory shared with the command: one byte per function. */
 _Noreturn void rd_holder_run(int sock, struct rd_fnset *set, const struct rd_session_opts *opts, uint8_t *backends);
+
+/*
+ * Starts a process that adds hooks to a trace (opts->share), to the functions of add[set->n_fns], and passes them on through `sock`.
+ * Functions with a backend in `backends` have hooks already. Returns the PID of a child that ends at once, for waitpid(), or -1
+ * and errno.
+ */
+pid_t rd_adder_start(int sock, struct rd_fnset *set, const bool *add, const struct rd_session_opts *opts,
+		     uint8_t *backends);
 
 #endif

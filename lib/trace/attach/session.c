@@ -6,34 +6,20 @@
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 
 #include "bpf/trace.h"
-#include "trace/attach/holder.h"
+#include "trace/attach/session-state.h"
 
 /* A holder that does not respond in this time is stuck in the kernel; only missed hooks and run time are then outdated. */
 #define RESPONSE_MS 2000
 
 /* Interval of RD_MSG_READING to the holder; its limit is in the order of minutes. */
 #define READING_NS UINT64_C(500000000)
-
-struct rd_session {
-	int sock;
-	pid_t holder;
-	int fds[RD_FD_COUNT];
-	volatile uint8_t *page; /* the map with the on switch, shared with the programs; NULL: not mapped */
-	size_t switch_at;
-	bool stopped;
-	uint64_t reading_sent; /* CLOCK_MONOTONIC, ns: time of the last RD_MSG_READING */
-	bool counted;
-	struct rd_attach_counts counts; /* last counts from the holder */
-	enum rd_early_end early_end;
-	struct rd_err why;
-	struct rd_session_info info;
-};
 
 /* Waits until the holder is ready. Reports progress and collects notes. */
 static int wait_ready(struct rd_session *session, const struct rd_session_opts *opts, struct rd_errlist *notes,
@@ -43,7 +29,8 @@ static int wait_ready(struct rd_session *session, const struct rd_session_opts *
 
 	for (;;) {
 		struct rd_msg msg;
-		int r = rd_msg_recv(session->sock, &msg, session->fds, RD_FD_COUNT, 100);
+		int fds[RD_MSG_FDS];
+		int r = rd_msg_recv(session->sock, &msg, fds, RD_FD_COUNT, 100);
 
 		if (!r && msg.type == RD_MSG_PROGRESS) {
 			done = msg.a;
@@ -67,6 +54,8 @@ static int wait_ready(struct rd_session *session, const struct rd_session_opts *
 			session->info.attach_seconds = msg.seconds;
 			session->info.reason = strdup(msg.text);
 			session->switch_at = msg.a;
+			session->loads_at = msg.b;
+			memcpy(session->fds, fds, sizeof(session->fds));
 			return 0;
 		default:
 			break;
@@ -85,19 +74,6 @@ static void map_switch(struct rd_session *session)
 	session->page = p == MAP_FAILED ? NULL : p;
 }
 
-static void take_backends(struct rd_session *session, struct rd_fnset *set, const uint8_t *backends)
-{
-	for (size_t i = 0; i < set->n_fns; i++) {
-		enum rd_backend b = backends[i] < RD_BACKEND_COUNT ? backends[i] : RD_BACKEND_NONE;
-
-		set->fns[i].backend = b;
-		if (b == RD_BACKEND_NONE)
-			continue;
-		session->info.per_backend[b]++;
-		session->info.functions++;
-	}
-}
-
 int rd_session_start(struct rd_fnset *set, const struct rd_session_opts *opts, struct rd_session **ret,
 		     struct rd_errlist *notes, struct rd_err *err)
 {
@@ -110,13 +86,16 @@ int rd_session_start(struct rd_fnset *set, const struct rd_session_opts *opts, s
 		return rd_err_set(err, ENOMEM, "trace", "no memory");
 	for (size_t i = 0; i < RD_FD_COUNT; i++)
 		session->fds[i] = -1;
-	session->sock = -1;
+	session->sock = session->adding.sock = -1;
+	session->poll = epoll_create1(EPOLL_CLOEXEC);
 	backends = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (backends == MAP_FAILED || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, socks)) {
+	if (session->poll < 0 || backends == MAP_FAILED ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, socks)) {
 		r = rd_err_set(err, errno, "trace", "cannot set up the process that holds the hooks");
 		goto out;
 	}
 	session->sock = socks[0];
+	rd_session_watch(session, socks[0]);
 	session->holder = fork();
 	if (session->holder < 0) {
 		r = rd_err_set(err, errno, "trace", "cannot start the process that holds the hooks");
@@ -129,7 +108,7 @@ int rd_session_start(struct rd_fnset *set, const struct rd_session_opts *opts, s
 	r = wait_ready(session, opts, notes, err);
 	if (!r) {
 		map_switch(session);
-		take_backends(session, set, backends);
+		rd_session_take_backends(session, set, backends, NULL);
 		*ret = RD_TAKE(session);
 	}
 out:
@@ -151,7 +130,7 @@ int rd_session_ring_fd(const struct rd_session *session)
 
 int rd_session_holder_fd(const struct rd_session *session)
 {
-	return session->sock;
+	return session->poll;
 }
 
 static int by_count(const void *a, const void *b)
@@ -274,6 +253,7 @@ int rd_session_totals(struct rd_session *session, struct rd_trace_totals *ret, s
 		ret->events += each[i].events;
 		ret->delivered += each[i].delivered;
 		ret->lost += each[i].lost;
+		ret->benign += each[i].benign;
 		ret->uncounted += each[i].uncounted;
 		broken += each[i].no_state + each[i].no_exit + each[i].no_entry;
 	}
@@ -308,8 +288,11 @@ void rd_session_destroy(struct rd_session *session)
 	for (size_t i = 0; i < RD_FD_COUNT; i++)
 		if (session->fds[i] >= 0)
 			close(session->fds[i]);
+	rd_session_adding_end(session);
 	if (session->sock >= 0)
 		close(session->sock);
+	if (session->poll >= 0)
+		close(session->poll);
 	if (session->holder > 0)
 		waitpid(session->holder, NULL, WNOHANG);
 	free(session->info.reason);

@@ -17,7 +17,8 @@ struct rd_qp_watch;
 
 struct rd_session_opts {
 	enum rd_backend backend; /* RD_BACKEND_NONE: auto, by cost */
-	double seconds;		 /* planned duration of the trace; 0: until it is stopped */
+	double seconds;		 /* planned duration of the trace; 0: unknown */
+	bool endless;		 /* it runs until it is stopped */
 	uint32_t ring_bytes;	 /* a power of two and a multiple of the page size; 0: 256 KiB */
 	bool kernel_stack, user_stack;
 
@@ -32,8 +33,17 @@ struct rd_session_opts {
 	size_t n_devs;	      /* 0: all */
 	const bool *fn_match; /* per function id: only events with such a function in their chain; NULL: all */
 
+	/* Failures that are expected from healthy programs, and whether they are only counted. */
+	const struct rd_benign_rule *benign;
+	size_t n_benign;
+	bool drop_benign;
+
 	/* Use the recorder of queue pairs instead of the programs of trace-errno; filters do not apply. NULL: no. */
 	const struct rd_qp_watch *qp;
+
+	/* Set by rd_session_extend: the maps of the running trace, and the number of functions that it knew. */
+	const int *share;
+	size_t n_known;
 
 	/* When the holder detaches the hooks by itself. */
 	double max_percent; /* CPU use of the programs in percent of one CPU, over two seconds; 0: no limit. Enforced
@@ -66,10 +76,26 @@ int rd_session_start(struct rd_fnset *set, const struct rd_session_opts *opts, s
 
 const struct rd_session_info *rd_session_info(const struct rd_session *session);
 
+/* The number of modules that were loaded into the kernel since the start, RDMA or not; *at_ns: CLOCK_MONOTONIC time of the last. Costs
+ * no system call. 0 also if that is unknown. */
+uint64_t rd_session_loads(const struct rd_session *session, uint64_t *at_ns);
+
+/*
+ * Starts to hook further functions of the set, those with add[i], in the background; further than those of rd_session_start, if
+ * modules were loaded since. One at a time: -EBUSY while rd_session_extended reports nothing. `opts`: as for rd_session_start.
+ */
+int rd_session_extend(struct rd_session *session, struct rd_fnset *set, const bool *add,
+		      const struct rd_session_opts *opts, struct rd_err *err);
+
+/* Whether that has ended, reported once. *added: the functions that are hooked now, and have their .backend set; `notes` about
+ * the others; `err`: why there are none. To be called when rd_session_holder_fd is readable. */
+bool rd_session_extended(struct rd_session *session, struct rd_fnset *set, size_t *added, struct rd_errlist *notes,
+			 struct rd_err *err);
+
 /* The ring buffer map, for rd_source_live_set_ring. */
 int rd_session_ring_fd(const struct rd_session *session);
 
-/* Becomes readable when the result of rd_session_ended_early may have changed. */
+/* Becomes readable when the result of rd_session_ended_early or rd_session_extended may have changed. */
 int rd_session_holder_fd(const struct rd_session *session);
 
 /* Whether the hooks were detached without rd_session_stop, and why (`err`; not changed otherwise). */

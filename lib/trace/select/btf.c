@@ -53,6 +53,12 @@ static int index_funcs(struct rd_btf *btf)
 	return 0;
 }
 
+int rd_btf_index_base(struct btf *base, struct rd_btf *ret)
+{
+	*ret = (struct rd_btf){ .btf = base, .first = 1 };
+	return index_funcs(ret);
+}
+
 /* libbpf 1.1 declares btf__new_split but does not export it; the exported function needs a path, here of a memfd. */
 static struct btf *new_split(const struct rd_bytes *bytes, struct btf *base)
 {
@@ -202,6 +208,14 @@ void rd_btf_describe(const struct rd_btf *btf, uint32_t func, struct rd_fn *fn)
 		if (name && i < 6 && fn->dev_arg < 0 && !strcmp(name, "ib_device"))
 			fn->dev_arg = (int8_t)i;
 	}
+}
+
+bool rd_btf_takes_first(const struct rd_btf *btf, uint32_t func, const char *name)
+{
+	const struct btf_type *proto = func_proto(btf, func);
+	const char *arg = proto && btf_vlen(proto) ? pointee_struct(btf, btf_params(proto)[0].type) : NULL;
+
+	return arg && !strcmp(arg, name);
 }
 
 bool rd_btf_takes_only(const struct rd_btf *btf, uint32_t func, const char *name)

@@ -22,6 +22,8 @@ struct rd_btf {
 
 /* BTF of vmlinux, the base of all others. Caller frees with btf__free. */
 int rd_btf_read_base(struct rd_source *src, struct btf **ret, struct rd_err *err);
+/* Makes the functions of the kernel image searchable. `base` stays the caller's: free with free(ret->funcs). 0 or -ENOMEM. */
+int rd_btf_index_base(struct btf *base, struct rd_btf *ret);
 
 /* BTF of a loaded module. -ENOENT: it has none. `base` must outlive *ret. */
 int rd_btf_read_module(struct rd_source *src, struct btf *base, const char *module, struct rd_btf *ret,
@@ -42,6 +44,9 @@ uint32_t rd_btf_find_struct(const struct rd_btf *btf, const char *name);
 
 /* Whether the function takes exactly one argument, a pointer to `struct name`, and returns int. */
 bool rd_btf_takes_only(const struct rd_btf *btf, uint32_t func, const char *name);
+
+/* Whether the first argument of the function is a pointer to `struct name`. */
+bool rd_btf_takes_first(const struct rd_btf *btf, uint32_t func, const char *name);
 
 /* Whether a function matches a function pointer type: number of arguments, names of structs that arguments point to, kind of
  * return type. The modules may differ, so type ids cannot be compared. */

@@ -13,6 +13,8 @@
 
 #define RD_ELF_NONE UINT32_MAX
 
+#define RD_ELF_ERRNO_WORDS 3 /* errno 1 to 191: user space sees no others */
+
 struct rd_elf_section {
 	const char *name;
 	uint32_t type;
@@ -30,6 +32,10 @@ struct rd_elf_sym {
 	bool global;
 	bool traced; /* functions: has an ftrace site */
 	bool alias;  /* preceded by another symbol at the same place */
+	/* Functions, by rd_elf_read_refs: errnos that stand in their code as a constant, or as part of one; bit per number. A
+	 * function may also return those of functions that it calls. */
+	uint64_t errnos[RD_ELF_ERRNO_WORDS];
+	bool indirect; /* functions: calls through pointers */
 };
 
 enum rd_elf_ref_kind {

@@ -116,6 +116,7 @@ static int read_code_rela(struct rd_elf *elf, const struct rd_elf_section *rela,
 		enum rd_elf_ref_kind kind;
 		struct target to;
 		int64_t addend;
+		uint32_t from;
 
 		if (r[i].r_offset >= code->size)
 			continue;
@@ -126,7 +127,11 @@ static int read_code_rela(struct rd_elf *elf, const struct rd_elf_section *rela,
 			continue;
 		if (to.extern_name && kind != RD_ELF_CALL)
 			continue;
-		if (add_ref(elf, rd_elf_func_around(elf, rela->info, r[i].r_offset), &to, kind))
+		from = rd_elf_func_around(elf, rela->info, r[i].r_offset);
+		/* With retpolines, a call through a register goes to a thunk of vmlinux. */
+		if (from != RD_ELF_NONE && to.extern_name && !strncmp(to.extern_name, "__x86_indirect_", 15))
+			elf->funcs[from].indirect = true;
+		if (add_ref(elf, from, &to, kind))
 			return -ENOMEM;
 	}
 	return 0;
@@ -167,6 +172,37 @@ static bool x86_target(const uint8_t *code, uint64_t i, uint64_t end, const uint
 	return true;
 }
 
+static void note_errno(struct rd_elf_sym *fn, int64_t value)
+{
+	if (value < 0 && value > -64 * RD_ELF_ERRNO_WORDS)
+		fn->errnos[-value / 64] |= 1ull << -value % 64;
+}
+
+/*
+ * A constant in an instruction, if one begins at code[i]: of 32 bits, or of 8 bits that arithmetic instructions and lea extend by
+ * their sign, with which the compiler turns a comparison into 0 or an errno. Instructions are not decoded, so displacements and parts
+ * of other instructions count as well: the result has errnos too many, not too few.
+ */
+static void note_x86_constants(struct rd_elf_sym *fn, const uint8_t *code, uint64_t i, uint64_t end,
+			       const uint8_t *relocated)
+{
+	int32_t wide;
+
+	if (i + 4 <= end && code[i + 2] == 0xff && code[i + 3] == 0xff && !(relocated[i / 8] & 1 << i % 8)) {
+		memcpy(&wide, code + i, 4);
+		note_errno(fn, wide);
+	}
+	if (i + 3 <= end &&
+	    ((code[i] == 0x83 && code[i + 1] >= 0xc0) || (code[i] == 0x8d && (code[i + 1] & 0xc0) == 0x40)))
+		note_errno(fn, (int8_t)code[i + 2]);
+	if (i + 4 <= end && code[i] == 0x8d && (code[i + 1] & 0xc7) == 0x44)
+		note_errno(fn, (int8_t)code[i + 3]);
+	if (i + 2 <= end && code[i] == 0x6a)
+		note_errno(fn, (int8_t)code[i + 1]);
+	/* call *reg */
+	fn->indirect |= i + 2 <= end && code[i] == 0xff && (code[i + 1] & 0xf8) == 0xd0;
+}
+
 static int scan_x86(struct rd_elf *elf, uint32_t section, uint32_t fn, const uint8_t *relocated)
 {
 	const uint8_t *code = elf->data + elf->sections[section].offset;
@@ -175,6 +211,7 @@ static int scan_x86(struct rd_elf *elf, uint32_t section, uint32_t fn, const uin
 	for (uint64_t i = elf->funcs[fn].offset; i < end; i++) {
 		struct target to;
 
+		note_x86_constants(&elf->funcs[fn], code, i, end, relocated);
 		if (!x86_target(code, i, end, relocated, &target))
 			continue;
 		to = (struct target){ .fn = rd_elf_func_at(elf, section, target) };
@@ -196,6 +233,10 @@ static int scan_arm64(struct rd_elf *elf, uint32_t section, uint32_t fn, const u
 
 		memcpy(&insn, code + i, 4);
 		insn = le32toh(insn);
+		/* MOVN of 16 bits, of either width; BLR */
+		if ((insn & 0x7fe00000) == 0x12800000)
+			note_errno(&elf->funcs[fn], -(int64_t)(insn >> 5 & 0xffff) - 1);
+		elf->funcs[fn].indirect |= (insn & 0xfffffc1f) == 0xd63f0000;
 		if ((insn & 0x7c000000) == 0x14000000) /* B, BL: imm26 */
 			words = (int32_t)(insn << 6) >> 6;
 		else if ((insn & 0xff000010) == 0x54000000) /* B.cond: imm19 */

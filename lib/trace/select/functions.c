@@ -57,6 +57,8 @@ static int from_elf(struct rd_sel *sel, uint32_t m, struct entry **ret, size_t *
 		}
 		e->elf_func = *n;
 		e->fn = (struct rd_fn){ .addr = base ? base + f->offset : 0, .in_filter = f->traced };
+		memcpy(e->fn.errnos, f->errnos, sizeof(e->fn.errnos));
+		e->fn.indirect = f->indirect;
 		e->fn.name = strdup(f->name);
 		if (!e->fn.name)
 			return nomem(sel);

@@ -43,7 +43,10 @@ static int find_roots_of_functions(struct rd_sel *sel, struct work *w)
 
 	for (uint32_t r = 0; r < set->n_roots; r++) {
 		memset(w->seen, 0, set->n_fns);
-		rd_sel_reach(sel, set->roots[r].fn, w->skip, w->seen, w->stack);
+		if (set->roots[r].alone)
+			w->seen[set->roots[r].fn] = true;
+		else
+			rd_sel_reach(sel, set->roots[r].fn, w->skip, w->seen, w->stack);
 		for (size_t i = 0; i < set->n_fns; i++) {
 			struct rd_fn *fn = &set->fns[i];
 			uint32_t *roots;
@@ -139,6 +142,14 @@ static int add_queue_callbacks(struct rd_sel *sel, struct work *w)
 	return 0;
 }
 
+static bool called_by_seen(const struct rd_sel *sel, const struct work *w, uint32_t fn)
+{
+	for (size_t i = 0; i < sel->n_edges; i++)
+		if (sel->edges[i].to == fn && w->seen[sel->edges[i].from])
+			return true;
+	return false;
+}
+
 /*
  * Functions reachable from posting and polling run on the data path, even if verbs reach them too: the doorbell of a soft driver
  * is a write(2), and a hook there would slow it down. Roots are not followed: drivers modify a queue pair after a failed post.
@@ -151,6 +162,9 @@ static void leave_out_data_path(struct rd_sel *sel, struct work *w)
 	for (size_t i = 0; i < sel->set->n_fns; i++)
 		if (w->seen[i] && w->by_name[i] == RD_RULE_SELECTED)
 			w->by_name[i] = RD_RULE_DATA_PATH;
+	for (size_t i = 0; i < sel->set->n_roots; i++)
+		if (sel->set->roots[i].alone && called_by_seen(sel, w, sel->set->roots[i].fn))
+			w->by_name[sel->set->roots[i].fn] = RD_RULE_DATA_PATH;
 }
 
 /* Gives functions that no root reaches the rule of the functions that reach them. */
@@ -186,6 +200,8 @@ static void judge_names(struct rd_sel *sel, struct work *w)
 	/* A cold part is left out, but its calls are calls of its function. */
 	for (size_t i = 0; i < set->n_fns; i++)
 		w->skip[i] = w->by_name[i] != RD_RULE_SELECTED && w->by_name[i] != RD_RULE_COLD;
+	for (size_t i = 0; i < set->n_roots; i++)
+		w->skip[set->roots[i].fn] |= set->roots[i].alone;
 }
 
 int rd_sel_judge(struct rd_sel *sel)

@@ -199,15 +199,15 @@ static int note_missing(struct rd_sel *sel, struct rd_module *module, const char
 		return 0;
 	if (module->file_matches) {
 		why = "no type information (BTF)";
-		loss = "return types are guessed, and only kprobes can hook its functions";
+		loss = ": return types are guessed, and only kprobes can hook its functions";
 	} else if (module->has_btf) {
-		loss = "no call graph: functions are selected by type and name, so some are missing and some "
+		loss = ": no call graph: functions are selected by type and name, so some are missing and some "
 		       "may be on the data path";
 	} else {
-		loss = "and no type information (BTF): functions are selected by name alone, so some are "
+		loss = ", and no type information (BTF): functions are selected by name alone, so some are "
 		       "missing and some may be on the data path";
 	}
-	rc = asprintf(&module->note, "%s: %s", why, loss);
+	rc = asprintf(&module->note, "%s%s", why, loss);
 	if (rc < 0) {
 		module->note = NULL;
 		return nomem(sel, module->name);
@@ -217,6 +217,17 @@ static int note_missing(struct rd_sel *sel, struct rd_module *module, const char
 	return 0;
 }
 
+uint64_t rd_sel_instance(struct rd_source *src, const char *module)
+{
+	uint64_t inode = 0;
+	char path[160];
+
+	if ((size_t)snprintf(path, sizeof(path), "/sys/module/%s", module) >= sizeof(path) ||
+	    src->ops->stat_ino(src, path, &inode, NULL))
+		return 0;
+	return inode;
+}
+
 static int add_module(struct rd_sel *sel, const char *name, bool rdma)
 {
 	size_t i = sel->set->n_modules;
@@ -224,7 +235,8 @@ static int add_module(struct rd_sel *sel, const char *name, bool rdma)
 	if (rd_grow(&sel->set->modules, &sel->set->cap_modules, i + 1, sizeof(*sel->set->modules)) ||
 	    rd_grow(&sel->mods, &sel->cap_mods, i + 1, sizeof(*sel->mods)))
 		return nomem(sel, name);
-	sel->set->modules[i] = (struct rd_module){ .name = strdup(name), .rdma = rdma };
+	sel->set->modules[i] =
+		(struct rd_module){ .name = strdup(name), .rdma = rdma, .instance = rd_sel_instance(sel->src, name) };
 	sel->mods[i] = (struct rd_sel_mod){ .why = "file not found" };
 	sel->set->n_modules++;
 	return sel->set->modules[i].name ? 0 : nomem(sel, name);

@@ -20,10 +20,10 @@ static int nomem(struct rd_sel *sel)
 	return rd_err_set(sel->err, ENOMEM, NULL, "cannot select the functions to trace");
 }
 
-static int add_root(struct rd_sel *sel, uint32_t fn, const char *via)
+int rd_sel_add_root(struct rd_sel *sel, uint32_t fn, const char *via, bool alone)
 {
 	struct rd_fnset *set = sel->set;
-	struct rd_root root = { .fn = fn };
+	struct rd_root root = { .fn = fn, .alone = alone };
 
 	for (size_t i = 0; i < set->n_roots; i++)
 		if (set->roots[i].fn == fn && !strcmp(set->roots[i].via, via))
@@ -37,11 +37,30 @@ static int add_root(struct rd_sel *sel, uint32_t fn, const char *via)
 	return 0;
 }
 
+static int add_root(struct rd_sel *sel, uint32_t fn, const char *via)
+{
+	return rd_sel_add_root(sel, fn, via, false);
+}
+
+/*
+ * A function that a rule leaves out becomes a root all the same if hooking it costs nothing that matters: queries, which are rare,
+ * and destruction of objects that are rarely destroyed. `name` is the word for it: an ops member, or the function itself.
+ */
+static int add_or_exclude(struct rd_sel *sel, uint32_t fn, const char *name, const char *via, enum rd_rule rule)
+{
+	if (rule == RD_RULE_SELECTED)
+		return add_root(sel, fn, via);
+	if ((rule == RD_RULE_QUERY && !strncmp(name, "query_", 6)) || (rule == RD_RULE_CLEANUP && rd_rules_rare(name)))
+		return rd_sel_add_root(sel, fn, via, true);
+	return rd_sel_add_excluded(sel, fn, rule);
+}
+
 int rd_sel_add_excluded(struct rd_sel *sel, uint32_t fn, enum rd_rule rule)
 {
 	if (rd_grow(&sel->excluded, &sel->cap_excluded, sel->n_excluded + 1, sizeof(*sel->excluded)) ||
 	    rd_grow(&sel->excluded_rule, &sel->cap_excluded_rule, sel->n_excluded + 1, sizeof(*sel->excluded_rule)))
 		return nomem(sel);
+	sel->set->fns[fn].member = true;
 	sel->excluded[sel->n_excluded] = fn;
 	sel->excluded_rule[sel->n_excluded++] = rule;
 	return 0;
@@ -131,8 +150,7 @@ static int roots_of_table(struct rd_sel *sel, uint32_t m, const char *name, cons
 			continue;
 		rule = rule_of(member.name);
 		snprintf(via, sizeof(via), "%s.%s", name, member.name);
-		rc = rule == RD_RULE_SELECTED ? add_root(sel, mod->fn_of[p->to], via) :
-						rd_sel_add_excluded(sel, mod->fn_of[p->to], rule);
+		rc = add_or_exclude(sel, mod->fn_of[p->to], member.name, via, rule);
 		if (rc)
 			return rc;
 	}
@@ -238,7 +256,33 @@ static int roots_of_ucma(struct rd_sel *sel, uint32_t m, const struct rd_elf_sym
 		fn = mod->fn_of[p->to];
 		rule = rd_rules_name(sel->set->fns[fn].name);
 		snprintf(via, sizeof(via), "rdma_ucm command %u", (unsigned)((p->offset - object->offset) / 8));
-		rc = rule == RD_RULE_SELECTED ? add_root(sel, fn, via) : rd_sel_add_excluded(sel, fn, rule);
+		/* Commands of rdma_cm are rare. */
+		rc = rule == RD_RULE_DATA_PATH ? rd_sel_add_excluded(sel, fn, rule) :
+						 rd_sel_add_root(sel, fn, via, rule != RD_RULE_SELECTED);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* Types of user objects: the callback that destroys one. It is named for the object, its member is not. */
+static int roots_of_object_type(struct rd_sel *sel, uint32_t m, const struct layout *layout,
+				const struct rd_elf_sym *object)
+{
+	const struct rd_sel_mod *mod = &sel->mods[m];
+	size_t first, n = rd_elf_object_ptrs(&mod->elf, object, &first);
+
+	for (size_t i = first; i < first + n; i++) {
+		const struct rd_elf_ptr *p = &mod->elf.ptrs[i];
+		struct rd_btf_member member;
+		int rc;
+
+		if (p->extern_name ||
+		    !rd_btf_member_at(layout->btf, layout->type, p->offset - object->offset, &member) ||
+		    strcmp(member.name, "destroy_object") != 0)
+			continue;
+		rc = add_or_exclude(sel, mod->fn_of[p->to], sel->set->fns[mod->fn_of[p->to]].name,
+				    "uverbs_obj_idr_type.destroy_object", RD_RULE_CLEANUP);
 		if (rc)
 			return rc;
 	}
@@ -260,6 +304,17 @@ static bool is_ioctl_handler(const char *name)
 	return p && p > name && p[9] >= 'A' && p[9] <= 'Z';
 }
 
+/* Whether a handler that a rule leaves out is selected alone: of an ioctl, if it is called rarely; of a write command, always,
+ * because programs that use ioctls never call it. A handler that many methods share does not have the prefix of the core. */
+static bool may_be_alone(const char *name, enum rd_rule rule, bool ioctl, bool in_write_table)
+{
+	if (rule == RD_RULE_DATA_PATH)
+		return false;
+	if (ioctl)
+		return rule == RD_RULE_QUERY || rd_rules_rare(name);
+	return in_write_table || !strncmp(name, "ib_uverbs_", 10);
+}
+
 /* Handlers of ioctl methods and write commands: recognized by the name from the kernel macro, by the table of the core, or by
  * the function type that both have. */
 static int add_handler(struct rd_sel *sel, uint32_t fn, bool in_write_table)
@@ -275,11 +330,11 @@ static int add_handler(struct rd_sel *sel, uint32_t fn, bool in_write_table)
 	if (!ioctl && !sel->set->modules[f->module].file_matches && strncmp(f->name, "ib_uverbs_", 10) != 0)
 		return 0;
 	rule = rd_rules_name(f->name);
-	if (rule != RD_RULE_SELECTED)
+	if (rule != RD_RULE_SELECTED && !may_be_alone(f->name, rule, ioctl, in_write_table))
 		return rd_sel_add_excluded(sel, fn, rule);
 	if (!ioctl)
 		f->entry = RD_ENTRY_WRITE_HANDLER;
-	return add_root(sel, fn, ioctl ? "ioctl handler" : "write handler");
+	return rd_sel_add_root(sel, fn, ioctl ? "ioctl handler" : "write handler", rule != RD_RULE_SELECTED);
 }
 
 static int roots_of_handlers(struct rd_sel *sel, uint32_t m)
@@ -336,6 +391,7 @@ static int roots_by_name(struct rd_sel *sel, uint32_t m)
 int rd_sel_find_roots(struct rd_sel *sel)
 {
 	struct layout device = find_layout(sel, "ib_device_ops"), class = find_layout(sel, "uverbs_obj_type_class");
+	struct layout type = find_layout(sel, "uverbs_obj_idr_type");
 	struct layout file = { 0 };
 	struct rd_btf vmlinux = { .btf = sel->base, .first = 1 };
 	int rc = 0;
@@ -362,6 +418,8 @@ int rd_sel_find_roots(struct rd_sel *sel)
 			else if (matches_layout(mod, &class, object))
 				rc = roots_of_table(sel, m, "uverbs_obj_type_class", &class, object,
 						    rule_of_class_member);
+			else if (!sel->set->modules[m].has_ops && matches_layout(mod, &type, object))
+				rc = roots_of_object_type(sel, m, &type, object);
 		}
 		if (!rc && sel->set->modules[m].file_matches)
 			rc = roots_of_handlers(sel, m);

@@ -17,7 +17,7 @@ static const struct word_rule {
 	/* Applies only if not preceded by a word for changing something: alloc_free_list allocates. */
 	bool decisive;
 } name_rules[], member_rules[];
-static const char *const changing[], *const control[], *const per_packet[];
+static const char *const changing[], *const control[], *const per_packet[], *const rare[], *const frequent[];
 
 static void split_words(const char *name, struct words *ret)
 {
@@ -118,6 +118,14 @@ bool rd_rules_changes(const char *name)
 	return find_phrase(&words, control) < words.n && find_phrase(&words, per_packet) == words.n;
 }
 
+bool rd_rules_rare(const char *name)
+{
+	struct words words;
+
+	split_words(name, &words);
+	return find_phrase(&words, rare) < words.n && find_phrase(&words, frequent) == words.n;
+}
+
 size_t rd_rules_bare_length(const char *name)
 {
 	return strcspn(name, ".");
@@ -173,6 +181,12 @@ static const char *const control[] = {
 	"change",  "resize",   "pin",	 "exec",     "cmd",    "assign", "import",  "export",	 "reserve",
 	"install", "invoke",   "umem",	 "set",	     "fill",   "from",	 "charge",  NULL,
 };
+
+static const char *const rare[] = {
+	"pd", "cq", "qp", "srq", "xrcd", "wq", "rwq", "flow", "counters", "dm", "mcast", "channel", NULL,
+};
+
+static const char *const frequent[] = { "mr", "mw", "ah", NULL };
 
 static const char *const per_packet[] = { "packet", "pkt", "skb", "wqe", "cqe", NULL };
 

@@ -12,6 +12,10 @@ enum rd_rule rd_rules_name(const char *name);
 /* The same for a member of struct ib_device_ops: whether its function is a root. */
 enum rd_rule rd_rules_member(const char *member);
 
+/* Whether a function that cleans up names a kind of object that programs create and destroy rarely, such as a queue pair: a hook
+ * there costs nothing that matters. Memory regions, memory windows and address handles are not such objects. */
+bool rd_rules_rare(const char *name);
+
 /* Whether the name has a word for changing something. The only criterion without a call graph. */
 bool rd_rules_changes(const char *name);
 

@@ -45,7 +45,9 @@ struct rd_sel {
 	size_t n_excluded, cap_excluded, cap_excluded_rule;
 };
 
-/* modload.c: adds the modules with which[index in kmods], with their files and BTF; notes what is missing. */
+/* modload.c. rd_module.instance. */
+uint64_t rd_sel_instance(struct rd_source *src, const char *module);
+/* Adds the modules with which[index in kmods], with their files and BTF; notes what is missing. */
 int rd_sel_load_modules(struct rd_sel *sel, const bool *which, bool rdma);
 
 /* functions.c: adds the functions of module m with their properties. */
@@ -60,8 +62,16 @@ void rd_sel_reach(const struct rd_sel *sel, uint32_t start, const bool *skip, bo
 /* roots.c */
 void rd_sel_find_drivers(struct rd_sel *sel); /* sets has_ops of modules */
 int rd_sel_find_roots(struct rd_sel *sel);
+/* Adds a root; `alone`: see struct rd_root. */
+int rd_sel_add_root(struct rd_sel *sel, uint32_t fn, const char *via, bool alone);
 /* Adds a function of an ops member that is not a root; the rule also applies to functions reachable only from it. */
 int rd_sel_add_excluded(struct rd_sel *sel, uint32_t fn, enum rd_rule rule);
+
+/* alone.c: functions of the core that queries and rare destruction lead to become roots that are selected alone. */
+int rd_sel_add_alone(struct rd_sel *sel);
+
+/* calls.c: fills rd_fn.calls, indirect and outside. Indices must be final. */
+int rd_sel_note_calls(struct rd_sel *sel);
 
 /* judge.c: the rule of each function, and the roots it is reachable from. */
 int rd_sel_judge(struct rd_sel *sel);
@@ -70,6 +80,9 @@ int rd_sel_judge(struct rd_sel *sel);
 typedef int rd_sel_then_fn(struct rd_sel *sel, void *arg);
 int rd_select_then(struct rd_source *src, struct rd_fnset *ret, struct rd_errlist *notes, struct rd_err *err,
 		   rd_sel_then_fn *then, void *arg);
+
+/* offsets.c: offsets in the structures of the RDMA core, and functions whose arguments are noted. */
+void rd_sel_find_offsets(struct rd_sel *sel);
 
 /* Offset and type of a struct member; -1 and no type if there is none (or no such struct: type 0). */
 int rd_sel_member_offset(const struct rd_btf *btf, uint32_t type, const char *name, struct rd_btf_member *ret);

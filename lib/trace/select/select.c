@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/no-rdma.h"
 #include "trace/select/sel.h"
 
@@ -85,10 +86,10 @@ static int load_rdma(struct rd_sel *sel)
 	return rc;
 }
 
-static bool in_set(const struct rd_sel *sel, const char *name)
+static bool has_module(const struct rd_fnset *set, const char *name)
 {
-	for (size_t i = 0; i < sel->set->n_modules; i++)
-		if (!strcmp(sel->set->modules[i].name, name))
+	for (size_t i = 0; i < set->n_modules; i++)
+		if (!strcmp(set->modules[i].name, name))
 			return true;
 	return false;
 }
@@ -103,7 +104,7 @@ static bool is_core_driver(const struct rd_sel *sel, const struct rd_kmod *mod)
 	bool below = false, drives;
 	char path[160];
 
-	if (in_set(sel, mod->name))
+	if (has_module(sel->set, mod->name))
 		return false;
 	for (size_t i = 0; i < sel->set->n_modules && !below; i++)
 		below = sel->set->modules[i].has_ops && rd_kmod_used_by(mod, sel->set->modules[i].name);
@@ -126,55 +127,8 @@ static int load_core_drivers(struct rd_sel *sel)
 	return rd_sel_load_modules(sel, lower, false);
 }
 
-int rd_sel_member_offset(const struct rd_btf *btf, uint32_t type, const char *name, struct rd_btf_member *ret)
-{
-	*ret = (struct rd_btf_member){ 0 };
-	return type && rd_btf_member(btf, type, name, ret) ? ret->offset : -1;
-}
-
-static void offsets_of_module(const struct rd_btf *btf, struct rd_offsets *off)
-{
-	uint32_t qp = rd_btf_find_struct(btf, "ib_qp"), dev = rd_btf_find_struct(btf, "ib_device");
-	uint32_t bundle = rd_btf_find_struct(btf, "uverbs_attr_bundle");
-	struct rd_btf_member m;
-
-	if (off->qp_num < 0 && qp) {
-		off->qp_num = rd_sel_member_offset(btf, qp, "qp_num", &m);
-		off->qp_port = rd_sel_member_offset(btf, qp, "port", &m);
-		off->qp_device = rd_sel_member_offset(btf, qp, "device", &m);
-	}
-	if (off->ibdev_name < 0 && dev)
-		off->ibdev_name = rd_sel_member_offset(btf, dev, "name", &m);
-	if (off->uverbs_dev_devt < 0 && bundle) {
-		uint32_t file, udev;
-		int at;
-
-		off->bundle_ufile = rd_sel_member_offset(btf, bundle, "ufile", &m);
-		file = rd_btf_pointee(btf, m.type);
-		off->ufile_device = rd_sel_member_offset(btf, file, "device", &m);
-		udev = rd_btf_pointee(btf, m.type);
-		at = rd_sel_member_offset(btf, udev, "dev", &m);
-		if (at >= 0) {
-			int devt = rd_sel_member_offset(btf, m.type, "devt", &m);
-
-			off->uverbs_dev_devt = devt < 0 ? -1 : at + devt;
-		}
-	}
-}
-
-/* Only the modules of the RDMA core have the layout of its structures. */
-static void find_offsets(struct rd_sel *sel)
-{
-	static const char *const cores[] = { "ib_core", "ib_uverbs" };
-
-	sel->set->off = (struct rd_offsets){ -1, -1, -1, -1, -1, -1, -1 };
-	for (size_t i = 0; i < RD_ARRAY_SIZE(cores); i++)
-		for (size_t m = 0; m < sel->set->n_modules; m++)
-			if (sel->set->modules[m].has_btf && !strcmp(sel->set->modules[m].name, cores[i]))
-				offsets_of_module(&sel->mods[m].btf, &sel->set->off);
-}
-
-/* Removes functions of core drivers that are not reachable from verbs. The order is kept, so indices only decrease. */
+/* Removes functions of core drivers that are not reachable from verbs. The order is kept, so indices only decrease. Edges of removed
+ * functions are removed as well. */
 static int drop_unreached(struct rd_sel *sel)
 {
 	struct rd_fnset *set = sel->set;
@@ -187,6 +141,7 @@ static int drop_unreached(struct rd_sel *sel)
 		if (!set->modules[set->fns[i].module].rdma && !set->fns[i].n_roots) {
 			free(set->fns[i].name);
 			free(set->fns[i].roots);
+			moved[i] = UINT32_MAX;
 			continue;
 		}
 		moved[i] = n;
@@ -195,6 +150,14 @@ static int drop_unreached(struct rd_sel *sel)
 	set->n_fns = n;
 	for (size_t i = 0; i < set->n_roots; i++)
 		set->roots[i].fn = moved[set->roots[i].fn];
+	n = 0;
+	for (size_t i = 0; i < sel->n_edges; i++) {
+		const struct rd_sel_edge edge = { moved[sel->edges[i].from], moved[sel->edges[i].to] };
+
+		if (edge.from != UINT32_MAX && edge.to != UINT32_MAX)
+			sel->edges[n++] = edge;
+	}
+	sel->n_edges = n;
 	return 0;
 }
 
@@ -217,11 +180,15 @@ int rd_select_then(struct rd_source *src, struct rd_fnset *ret, struct rd_errlis
 	if (!rc)
 		rc = rd_sel_find_roots(&sel);
 	if (!rc)
+		rc = rd_sel_add_alone(&sel);
+	if (!rc)
 		rc = rd_sel_judge(&sel);
 	if (!rc)
-		find_offsets(&sel);
+		rd_sel_find_offsets(&sel);
 	if (!rc)
 		rc = drop_unreached(&sel);
+	if (!rc)
+		rc = rd_sel_note_calls(&sel);
 	if (!rc && then)
 		rc = then(&sel, arg);
 	sel_deinit(&sel, set.n_modules);
@@ -236,4 +203,26 @@ int rd_select_then(struct rd_source *src, struct rd_fnset *ret, struct rd_errlis
 int rd_select(struct rd_source *src, struct rd_fnset *ret, struct rd_errlist *notes, struct rd_err *err)
 {
 	return rd_select_then(src, ret, notes, err, NULL, NULL);
+}
+
+int rd_select_news(struct rd_source *src, const struct rd_fnset *set, struct rd_names *ret, struct rd_err *err)
+{
+	_cleanup_(rd_kmods_deinit) struct rd_kmods mods = { 0 };
+	_cleanup_free_ bool *rdma = NULL;
+	int r = rd_kmods_read(src, &mods, err), core = r ? -1 : rd_kmods_find(&mods, "ib_core");
+
+	if (r || core < 0)
+		return r;
+	rdma = calloc(mods.n, sizeof(*rdma));
+	if (!rdma)
+		return rd_err_set(err, ENOMEM, NULL, "cannot read the list of modules");
+	rd_kmods_mark_users(&mods, core, rdma);
+	for (size_t i = 0; i < mods.n; i++) {
+		if (!rdma[i] || rd_fnset_module(set, mods.v[i].name, rd_sel_instance(src, mods.v[i].name)) >= 0)
+			continue;
+		if (rd_grow(&ret->v, &ret->cap, ret->n + 1, sizeof(*ret->v)))
+			return rd_err_set(err, ENOMEM, NULL, "cannot read the list of modules");
+		ret->v[ret->n++] = rd_dup(mods.v[i].name);
+	}
+	return 0;
 }

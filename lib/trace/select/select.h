@@ -17,4 +17,8 @@
  */
 int rd_select(struct rd_source *src, struct rd_fnset *ret, struct rd_errlist *notes, struct rd_err *err);
 
+/* The loaded RDMA modules that the set does not have, or that were loaded again since it was selected. The caller deinitialises *ret.
+ * 0 or -errno with err filled. */
+int rd_select_news(struct rd_source *src, const struct rd_fnset *set, struct rd_names *ret, struct rd_err *err);
+
 #endif

@@ -25,6 +25,7 @@ RD_LATE_DEFINE(rd_libdw, RD_LIBDW_CALLS, RD_LIBDW)
 struct file {
 	int fd; /* -1: none, or libdw has it */
 	bool requested;
+	uint64_t size; /* when it was opened; 0: unknown */
 };
 
 static int sock;
@@ -144,11 +145,19 @@ static uint16_t size_of(const char *text)
 	return text ? (uint16_t)strnlen(text, RD_NAMED_TEXT) : 0;
 }
 
-static void name_address(Dwfl *dwfl, uint64_t addr, struct rd_buf *out)
+static bool is_past_end(const struct rd_maps *maps, const struct file *files, uint64_t addr)
+{
+	const struct rd_area *area = rd_maps_code(maps, addr);
+	uint64_t size = area && area->file >= 0 ? files[area->file].size : 0;
+
+	return size && rd_area_past_end(area, size, addr);
+}
+
+static void name_address(Dwfl *dwfl, uint64_t addr, bool past_end, struct rd_buf *out)
 {
 	Dwfl_Module *mod = rd_libdw.dwfl_addrmodule(dwfl, addr);
 	const char *function = NULL, *file = NULL;
-	struct rd_named named = { .offset = addr };
+	struct rd_named named = { .offset = addr, .past_end = past_end };
 	Dwarf_Addr bias = 0, low = 0;
 	GElf_Off offset = 0;
 	Dwfl_Line *line;
@@ -169,7 +178,7 @@ static void name_address(Dwfl *dwfl, uint64_t addr, struct rd_buf *out)
 	rd_buf_add(out, file, named.file);
 }
 
-static void handle_request(Dwfl *dwfl)
+static void handle_request(Dwfl *dwfl, const struct rd_maps *maps, const struct file *files)
 {
 	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
 	uint64_t addrs[RD_STACK_MAX];
@@ -179,7 +188,7 @@ static void handle_request(Dwfl *dwfl)
 	if (!read_whole(&n, sizeof(n)) || n > RD_STACK_MAX || !read_whole(addrs, n * sizeof(*addrs)))
 		_exit(0);
 	for (uint32_t i = 0; i < n; i++)
-		name_address(dwfl, addrs[i], &out);
+		name_address(dwfl, addrs[i], is_past_end(maps, files, addrs[i] - 1), &out);
 	if (out.failed)
 		_exit(1);
 	send_kind(RD_NAMER_NAMES, out.data, out.len);
@@ -204,7 +213,7 @@ _Noreturn void rd_namer_serve(int fd, pid_t traced, const struct rd_maps *maps)
 	rd_maps_unshare();
 	set_limits();
 	for (size_t i = 0; files && i < maps->n; i++)
-		files[i].fd = maps->v[i].code ? rd_maps_open(traced, &maps->v[i], maps->ours) : -1;
+		files[i].fd = maps->v[i].code ? rd_maps_open(traced, &maps->v[i], maps->ours, &files[i].size) : -1;
 	if (rd_confine(0, NULL, &err) < 0)
 		fail(&err);
 	send_kind(RD_NAMER_READY, rd_confined(), sizeof(*rd_confined()));
@@ -214,5 +223,5 @@ _Noreturn void rd_namer_serve(int fd, pid_t traced, const struct rd_maps *maps)
 		fail(&err);
 	}
 	for (;;)
-		handle_request(dwfl);
+		handle_request(dwfl, maps, files);
 }

@@ -49,7 +49,7 @@ static bool parse_line(const char *line, struct line *ret)
 		return false;
 	ret->dev = makedev((unsigned)major, (unsigned)minor);
 	ret->name = at + strspn(at, " ");
-	return true;
+	return ret->start < ret->end;
 }
 
 static bool next_line(char **at, struct line *ret)
@@ -59,7 +59,15 @@ static bool next_line(char **at, struct line *ret)
 	return line && parse_line(line, ret);
 }
 
-static int read_text(const char *path, struct rd_buf *text)
+/* The maps of a process that ends while they are read stop early, without an error. */
+static bool has_text(int fd)
+{
+	char byte;
+
+	return lseek(fd, 0, SEEK_SET) == 0 && read(fd, &byte, 1) == 1;
+}
+
+static int read_text(const char *path, struct rd_buf *text, bool *ret_whole)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 	char page[16384];
@@ -69,6 +77,7 @@ static int read_text(const char *path, struct rd_buf *text)
 		return -errno;
 	while (text->len < MAPS_MAX && (n = read(fd, page, sizeof(page))) > 0)
 		rd_buf_add(text, page, (size_t)n);
+	*ret_whole = n == 0 && has_text(fd);
 	return text->failed ? -ENOMEM : n < 0 ? -errno : text->len ? 0 : -ESRCH;
 }
 
@@ -81,12 +90,10 @@ static bool belongs_to(const struct line *line, const struct rd_mapped *file)
 	       (apart <= APART_MAX || -apart <= APART_MAX);
 }
 
-static int add_line(struct rd_maps *maps, const struct line *line)
+static int add_file(struct rd_maps *maps, const struct line *line)
 {
 	struct rd_mapped *last = maps->n ? &maps->v[maps->n - 1] : NULL;
 
-	if (*line->name != '/' && strcmp(line->name, "[vdso]") != 0)
-		return 0;
 	if (!last || !belongs_to(line, last)) {
 		if (maps->n == FILES_MAX)
 			return -E2BIG;
@@ -108,6 +115,27 @@ static int add_line(struct rd_maps *maps, const struct line *line)
 	return 0;
 }
 
+static int add_area(struct rd_maps *maps, const struct line *line, bool in_file)
+{
+	/* rd_maps_code needs them in order. */
+	if (maps->n_areas && line->start < maps->areas[maps->n_areas - 1].end)
+		return -EBADMSG;
+	if (rd_grow(&maps->areas, &maps->cap_areas, maps->n_areas + 1, sizeof(*maps->areas)) < 0)
+		return -ENOMEM;
+	maps->areas[maps->n_areas++] = (struct rd_area){
+		.start = line->start, .end = line->end, .offset = line->offset, .file = in_file ? (int)maps->n - 1 : -1
+	};
+	return 0;
+}
+
+static int add_line(struct rd_maps *maps, const struct line *line)
+{
+	bool in_file = *line->name == '/' || strcmp(line->name, "[vdso]") == 0;
+	int r = in_file ? add_file(maps, line) : 0;
+
+	return !r && line->code ? add_area(maps, line, in_file) : r;
+}
+
 static bool same_file(const char *a, const char *b)
 {
 	struct stat x, y;
@@ -124,24 +152,46 @@ static bool is_ours(pid_t pid)
 	return same_file(mounts, "/proc/self/ns/mnt") && same_file(root, "/");
 }
 
+int rd_maps_parse(char *text, bool whole, struct rd_maps *ret)
+{
+	struct line line;
+	int r = 0;
+
+	*ret = (struct rd_maps){ 0 };
+	while (!r && next_line(&text, &line))
+		r = add_line(ret, &line);
+	/* What follows the last line is empty; a line that is not understood may hide others. */
+	ret->complete = whole && !r && !text;
+	if (r != -ENOMEM)
+		return 0;
+	rd_maps_deinit(ret);
+	return r;
+}
+
 int rd_maps_read(pid_t pid, struct rd_maps *ret)
 {
 	_cleanup_buf_ struct rd_buf text = RD_BUF_CHECKED;
-	struct line line;
-	char path[32], *at;
+	bool ours = is_ours(pid), whole = false;
+	char path[32];
 	int r;
 
 	*ret = (struct rd_maps){ 0 };
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	ret->ours = is_ours(pid);
-	r = read_text(path, &text);
-	at = text.data;
-	while (!r && next_line(&at, &line))
-		r = add_line(ret, &line);
-	if (!r || r == -E2BIG)
-		return 0;
-	rd_maps_deinit(ret);
+	r = read_text(path, &text, &whole);
+	if (!r)
+		r = rd_maps_parse(text.data, whole, ret);
+	ret->ours = ours;
 	return r;
+}
+
+bool rd_maps_any(pid_t pid)
+{
+	_cleanup_close_ int fd = -1;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd >= 0 && has_text(fd);
 }
 
 void rd_maps_deinit(struct rd_maps *maps)
@@ -149,6 +199,7 @@ void rd_maps_deinit(struct rd_maps *maps)
 	for (size_t i = 0; i < maps->n; i++)
 		free(maps->v[i].name);
 	free(maps->v);
+	free(maps->areas);
 	*maps = (struct rd_maps){ 0 };
 }
 
@@ -158,16 +209,27 @@ bool rd_maps_same(const struct rd_maps *a, const struct rd_maps *b)
 
 	for (size_t i = 0; same && i < a->n; i++)
 		same = a->v[i].start == b->v[i].start && a->v[i].end == b->v[i].end && a->v[i].ino == b->v[i].ino &&
-		       strcmp(a->v[i].name, b->v[i].name) == 0;
+		       a->v[i].code == b->v[i].code && strcmp(a->v[i].name, b->v[i].name) == 0;
 	return same;
 }
 
-const struct rd_mapped *rd_maps_find(const struct rd_maps *maps, uint64_t addr)
+static int compare_to_area(const void *key, const void *member)
 {
-	for (size_t i = 0; i < maps->n; i++)
-		if (addr >= maps->v[i].start && addr < maps->v[i].end)
-			return &maps->v[i];
-	return NULL;
+	const struct rd_area *area = member;
+	uint64_t addr = *(const uint64_t *)key;
+
+	return addr < area->start ? -1 : addr >= area->end;
+}
+
+const struct rd_area *rd_maps_code(const struct rd_maps *maps, uint64_t addr)
+{
+	return maps->n_areas ? bsearch(&addr, maps->areas, maps->n_areas, sizeof(*maps->areas), compare_to_area) : NULL;
+}
+
+bool rd_area_past_end(const struct rd_area *area, uint64_t size, uint64_t addr)
+{
+	/* Without a sum: the process chose the offset. */
+	return area->offset >= size || addr - area->start >= size - area->offset;
 }
 
 /* `path_fd` is an O_PATH descriptor: opening a device or a pipe could have side effects. */
@@ -199,40 +261,55 @@ static int find_below_root(pid_t pid, const char *name)
 }
 
 /* On some file systems (overlayfs, btrfs), device and inode in maps differ from those of stat. */
+static bool is_mapped_file(int fd, const struct rd_mapped *file)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_dev == file->dev && st.st_ino == file->ino;
+}
+
 static int find_here(const struct rd_mapped *file, bool ours)
 {
 	int fd = open(file->name, O_PATH | O_CLOEXEC);
-	struct stat st;
 
-	if (fd < 0 || ours || (fstat(fd, &st) == 0 && st.st_dev == file->dev && st.st_ino == file->ino))
+	if (fd < 0 || ours || is_mapped_file(fd, file))
 		return fd;
 	close(fd);
 	return -1;
 }
 
-int rd_maps_open(pid_t pid, const struct rd_mapped *file, bool ours)
+int rd_maps_open(pid_t pid, const struct rd_mapped *file, bool ours, uint64_t *ret_size)
 {
 	_cleanup_close_ int fd = -1;
+	struct stat st;
 	char path[80];
+	bool mapped;
 
+	*ret_size = 0;
 	if (*file->name != '/')
 		return -1;
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, file->start, file->first_end);
 	fd = open(path, O_PATH | O_CLOEXEC);
+	mapped = fd >= 0;
 	if (fd < 0)
 		fd = find_below_root(pid, file->name);
 	if (fd < 0)
 		fd = find_here(file, ours);
-	return fd < 0 ? -1 : open_regular(fd);
+	if (fd < 0)
+		return -1;
+	if ((mapped || is_mapped_file(fd, file)) && fstat(fd, &st) == 0)
+		*ret_size = (uint64_t)st.st_size;
+	return open_regular(fd);
 }
 
 void rd_maps_unshare(void)
 {
 	_cleanup_buf_ struct rd_buf text = RD_BUF_CHECKED;
 	struct line line;
+	bool whole;
 	char *at;
 
-	if (read_text("/proc/self/maps", &text) < 0)
+	if (read_text("/proc/self/maps", &text, &whole) < 0)
 		return;
 	at = text.data;
 	while (next_line(&at, &line))

@@ -91,9 +91,11 @@ static char *text_of(const char *text, size_t size)
 	return size ? strndup(text, size) : NULL;
 }
 
-static int parse_names(struct rd_frame *frames, size_t n, const char *data, size_t size)
+static int parse_names(struct rd_frame *frames, size_t *n, const char *data, size_t size)
 {
-	for (size_t i = 0; i < n; i++) {
+	size_t end = *n;
+
+	for (size_t i = 0; i < *n; i++) {
 		struct rd_named named;
 
 		if (size < sizeof(named))
@@ -103,6 +105,8 @@ static int parse_names(struct rd_frame *frames, size_t n, const char *data, size
 		size -= sizeof(named);
 		if ((size_t)named.function + named.file > size)
 			return -EPROTO;
+		if (named.past_end && i > 0 && i < end)
+			end = i;
 		frames[i].offset = named.offset;
 		frames[i].function = text_of(data, named.function);
 		frames[i].file = text_of(data + named.function, named.file);
@@ -111,6 +115,7 @@ static int parse_names(struct rd_frame *frames, size_t n, const char *data, size
 		data += named.function + named.file;
 		size -= (size_t)named.function + named.file;
 	}
+	*n = end;
 	return size ? -EPROTO : 0;
 }
 
@@ -136,7 +141,7 @@ static int parse_failure(const char *data, size_t size, struct rd_err *err)
 }
 
 /* Receives one message. 1: more messages follow. */
-static int receive_message(struct rd_namer *namer, int64_t deadline, struct rd_frame *frames, size_t n,
+static int receive_message(struct rd_namer *namer, int64_t deadline, struct rd_frame *frames, size_t *n,
 			   struct rd_err *err)
 {
 	_cleanup_free_ char *data = NULL;
@@ -184,19 +189,20 @@ static int send_request(int sock, const struct rd_frame *frames, size_t n)
 		       0;
 }
 
-int rd_namer_resolve(struct rd_namer *namer, struct rd_frame *frames, size_t n, struct rd_err *err)
+int rd_namer_resolve(struct rd_namer *namer, struct rd_frame *frames, size_t *n, struct rd_err *err)
 {
 	int64_t deadline = rd_monotonic_ms() + LIMIT_MS;
-	int r;
+	size_t sent = *n < FRAMES_MAX ? *n : FRAMES_MAX, real = sent;
+	int r = send_request(namer->sock, frames, sent);
 
-	n = n < FRAMES_MAX ? n : FRAMES_MAX;
-	r = send_request(namer->sock, frames, n);
 	*err = (struct rd_err){ 0 };
 	do {
-		r = r < 0 ? r : receive_message(namer, deadline, frames, n, err);
+		r = r < 0 ? r : receive_message(namer, deadline, frames, &real, err);
 	} while (r > 0 && rd_monotonic_ms() < deadline);
 	if (r > 0)
 		r = -ETIMEDOUT;
+	if (r == 0 && real < sent)
+		*n = real;
 	if (r < 0 && !err->code)
 		rd_err_set(err, -r, "user stacks", "%s",
 			   r == -ETIMEDOUT	       ? "the process that resolves symbols timed out" :

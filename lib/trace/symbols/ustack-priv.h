@@ -16,23 +16,40 @@ struct rd_mapped {
 	char *name;	     /* as in /proc/PID/maps: "/usr/lib/libc.so.6", "[vdso]" */
 };
 
+/* Executable memory, also without a file: generated code. */
+struct rd_area {
+	uint64_t start, end;
+	uint64_t offset; /* in the file */
+	int file;	 /* index into the files; -1: none */
+};
+
 struct rd_maps {
 	struct rd_mapped *v;
 	size_t n, cap;
-	bool ours; /* same mount namespace and root as ours: not in a container */
+	struct rd_area *areas; /* in order of addresses */
+	size_t n_areas, cap_areas;
+	bool complete; /* what is not in `areas` was not executable */
+	bool ours;     /* same mount namespace and root as ours: not in a container */
 };
 
-/* Ignores what exceeds some megabytes of maps, or some thousand files. -errno. */
+/* Ignores what exceeds some megabytes of maps, or some thousand files: then they are not `complete`. -errno. */
 int rd_maps_read(pid_t pid, struct rd_maps *ret);
+/* The same for the text of /proc/PID/maps, which it changes. `whole`: the text was not truncated. -ENOMEM. */
+int rd_maps_parse(char *text, bool whole, struct rd_maps *ret);
+/* Whether a process has mappings: one that has ended, but still has its PID, has none. */
+bool rd_maps_any(pid_t pid);
 void rd_maps_deinit(struct rd_maps *maps);
+/* Whether the files are the same. The areas may differ. */
 bool rd_maps_same(const struct rd_maps *a, const struct rd_maps *b);
-/* NULL: no file is mapped there. */
-const struct rd_mapped *rd_maps_find(const struct rd_maps *maps, uint64_t addr);
+/* NULL: no executable memory is known there. */
+const struct rd_area *rd_maps_code(const struct rd_maps *maps, uint64_t addr);
+/* Whether an address in the area is beyond the end of its file, of `size` bytes. Nothing can run there. */
+bool rd_area_past_end(const struct rd_area *area, uint64_t size, uint64_t addr);
 
 /* Opens a file that `pid` has mapped, for reading: the mapped file itself if the kernel permits it (map_files), else its path in
  * the root of the process; if the process has ended, its path in our root, if `ours` or if it is the same file. Does not open
- * devices, pipes and the like. -1: not accessible. */
-int rd_maps_open(pid_t pid, const struct rd_mapped *file, bool ours);
+ * devices, pipes and the like. -1: not accessible. `ret_size`: bytes; 0: unknown, also if the path may be of another file now. */
+int rd_maps_open(pid_t pid, const struct rd_mapped *file, bool ours, uint64_t *ret_size);
 
 /* Unmaps all shared mappings of this process. */
 void rd_maps_unshare(void);
@@ -49,8 +66,9 @@ struct rd_namer {
 int rd_namer_start(struct rd_namer *namer, pid_t traced, const struct rd_maps *maps, struct rd_err *err);
 void rd_namer_stop(struct rd_namer *namer);
 
-/* Fills the frames. -ETIMEDOUT, -ECHILD, -EPROTO and others with `err` filled: the namer must not be used any more. */
-int rd_namer_resolve(struct rd_namer *namer, struct rd_frame *frames, size_t n, struct rd_err *err);
+/* Fills the frames. `*n` becomes the number of frames before the first, except frame 0, that is beyond the end of its file; those
+ * behind it are filled as well. -ETIMEDOUT, -ECHILD, -EPROTO and others with `err` filled: the namer must not be used any more. */
+int rd_namer_resolve(struct rd_namer *namer, struct rd_frame *frames, size_t *n, struct rd_err *err);
 
 /* Messages on the socket. A request is a uint32_t n and n addresses. The response is a RD_NAMER_NAMES or RD_NAMER_FAILED; other
  * messages may precede it. */
@@ -69,6 +87,7 @@ struct rd_named {
 	uint64_t offset;
 	int32_t line;		 /* 0: unknown */
 	uint16_t function, file; /* bytes; 0: unknown */
+	uint64_t past_end;	 /* 1: the address is beyond the end of its file; 0: it is not, or that is unknown */
 };
 
 #define RD_NAMED_TEXT 4096 /* maximum bytes of a name */

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Hooks that are added while the trace runs: on functions of modules that are loaded in the meantime, and, with --deepen, on those
+ * below an origin that may have passed on an errno of a function that is not traced.
+ */
+#include <errno.h>
+#include <time.h>
+
+#include "analyse/trace/benign.h"
+#include "analyse/trace/origin.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "trace.h"
+#include "trace/select/select.h"
+
+struct trace_extend {
+	uint64_t loads; /* rd_session_loads when the modules were last compared with the set */
+	bool compared;
+	bool *deepen, *tried; /* per function: to be hooked for the next occurrence; that was tried */
+	enum { IDLE, MODULES, DEEPEN } adding;
+	char *modules;	/* RDMA modules that were loaded and are not traced; NULL: none */
+	uint64_t since; /* CLOCK_MONOTONIC, ns: they may be in use from then on */
+	bool selected;	/* the set has their functions */
+};
+
+void trace_extend_create(struct trace *t)
+{
+	t->extend = rd_alloc(1, sizeof(*t->extend));
+}
+
+static void forget_deepen(struct trace_extend *e)
+{
+	free(e->deepen);
+	free(e->tried);
+	e->deepen = e->tried = NULL;
+}
+
+void trace_extend_destroy(struct trace_extend *e)
+{
+	if (!e)
+		return;
+	forget_deepen(e);
+	free(e->modules);
+	free(e);
+}
+
+int trace_session_opts(struct trace *t, struct rd_session_opts *ret, bool **match, struct rd_benign_rule **benign,
+		       struct rd_err *err)
+{
+	int r = trace_filters(t, ret, match, err);
+
+	if (r)
+		return r;
+	ret->n_benign = rd_benign_list(&t->set, benign);
+	ret->benign = *benign;
+	ret->drop_benign = !t->opts->benign;
+	ret->descendants = t->child.pid > 0;
+	ret->endless = !t->child.pid && !t->opts->events && t->opts->duration <= 0;
+	return 0;
+}
+
+void trace_extend_notice(struct trace *t)
+{
+	struct trace_extend *e = t->extend;
+	_cleanup_names_ struct rd_names news = { 0 };
+	_cleanup_buf_ struct rd_buf names = { 0 };
+	uint64_t at = t->started, loads = rd_session_loads(t->session, &at);
+	struct rd_err err = { 0 };
+
+	if (e->compared && loads == e->loads)
+		return;
+	e->compared = true;
+	e->loads = loads;
+	if (rd_select_news(t->ctx->source, &t->set, &news, &err)) {
+		rd_errlist_add(&t->notes, &err);
+		return;
+	}
+	if (!news.n)
+		return;
+	for (size_t i = 0; i < news.n; i++)
+		rd_buf_printf(&names, "%s%s", i ? ", " : "", news.v[i]);
+	if (!e->modules)
+		e->since = at;
+	free(e->modules);
+	e->modules = rd_dup(names.data);
+	e->selected = false;
+}
+
+const char *trace_extend_missing(const struct trace *t, const struct rd_event *ev)
+{
+	const struct trace_extend *e = t->extend;
+	const struct rd_fn *origin = ev->origin >= 0 && (size_t)ev->origin < t->set.n_fns ? &t->set.fns[ev->origin] :
+											    NULL;
+
+	/* A module is called through pointers, which only some functions do. */
+	return e->modules && ev->at_ns >= e->since && origin && (origin->indirect || !origin->calls_known) ?
+		       e->modules :
+		       NULL;
+}
+
+void trace_extend_below(struct trace *t, const struct rd_event *ev)
+{
+	struct trace_extend *e = t->extend;
+
+	if (!t->opts->deepen || ev->benign || ev->origin_exact)
+		return;
+	if (!e->deepen) {
+		e->deepen = rd_alloc(t->set.n_fns + 1, sizeof(*e->deepen));
+		e->tried = rd_alloc(t->set.n_fns + 1, sizeof(*e->tried));
+	}
+	rd_origin_deepen(ev, &t->set, e->deepen);
+}
+
+/* The limit that --max-hooks sets holds for all hooks together. */
+static bool within_limit(struct trace *t, size_t more, struct rd_err *err)
+{
+	unsigned long most = t->opts->max_hooks ? t->opts->max_hooks : TRACE_MAX_HOOKS;
+	size_t now = rd_session_info(t->session)->functions;
+
+	if (now + more <= most)
+		return true;
+	rd_err_set(err, E2BIG, "--max-hooks", "%zu functions would be hooked, the limit is %lu", now + more, most);
+	return false;
+}
+
+static int add_hooks(struct trace *t, const bool *add, size_t n, struct rd_err *err)
+{
+	_cleanup_free_ bool *match = NULL;
+	_cleanup_free_ struct rd_benign_rule *benign = NULL;
+	struct rd_session_opts opts = { 0 };
+	int r;
+
+	if (!within_limit(t, n, err))
+		return -E2BIG;
+	r = trace_session_opts(t, &opts, &match, &benign, err);
+	opts.n_known = t->n_known;
+	if (!r)
+		r = rd_session_extend(t->session, &t->set, add, &opts, err);
+	if (!r)
+		t->n_known = t->set.n_fns;
+	return r;
+}
+
+/* Functions of new modules, and those that only these modules lead to. */
+static int add_modules(struct trace *t, struct rd_err *err)
+{
+	struct rd_fnset newer = { 0 };
+	_cleanup_free_ bool *add = NULL;
+	size_t n = 0;
+	int r = rd_select(t->ctx->source, &newer, NULL, err);
+
+	if (r)
+		return r;
+	rd_fnset_update(&t->set, &newer);
+	forget_deepen(t->extend); /* the set has another size */
+	add = rd_alloc(t->set.n_fns + 1, sizeof(*add));
+	for (size_t i = 0; i < t->set.n_fns; i++)
+		n += add[i] = t->set.fns[i].selected && t->set.fns[i].attachable &&
+			      t->set.fns[i].backend == RD_BACKEND_NONE;
+	return n ? add_hooks(t, add, n, err) : rd_err_set(err, ENOENT, "trace", "none of its functions can be hooked");
+}
+
+/* What --deepen asks for, and was not tried yet. 0: nothing was started. */
+static int add_deepened(struct trace *t, struct rd_err *err)
+{
+	struct trace_extend *e = t->extend;
+	_cleanup_free_ bool *add = NULL;
+	size_t n = 0;
+
+	if (!e->deepen)
+		return 0;
+	add = rd_alloc(t->set.n_fns + 1, sizeof(*add));
+	for (size_t i = 0; i < t->set.n_fns; i++) {
+		n += add[i] = e->deepen[i] && !e->tried[i] && t->set.fns[i].backend == RD_BACKEND_NONE;
+		e->tried[i] |= add[i];
+	}
+	if (!n)
+		return 0;
+	e->adding = DEEPEN;
+	return add_hooks(t, add, n, err);
+}
+
+/* Events that may be missing an origin keep saying so. */
+static void report_failed(struct trace *t, const struct rd_err *why)
+{
+	struct trace_extend *e = t->extend;
+	struct rd_err err = { 0 };
+
+	if (e->adding == DEEPEN)
+		rd_err_set(&err, why->code, "--deepen", "cannot trace further functions: %s", why->message);
+	else
+		rd_err_set(&err, why->code, e->modules, "loaded during the trace, and its functions are not traced: %s",
+			   why->message);
+	rd_errlist_add(&t->notes, &err);
+	rd_warn(t->ctx, "%s: %s", err.object, err.message);
+}
+
+static void report_added(struct trace *t, size_t n)
+{
+	struct trace_extend *e = t->extend;
+
+	if (e->adding == DEEPEN) {
+		rd_warn(t->ctx, "tracing %zu more function%s, for the next call that fails there (--deepen)", n,
+			n == 1 ? "" : "s");
+		return;
+	}
+	rd_warn(t->ctx, "tracing %zu more function%s: %s was loaded during the trace", n, n == 1 ? "" : "s", e->modules);
+	free(e->modules);
+	e->modules = NULL;
+}
+
+static void finish(struct trace *t)
+{
+	struct trace_extend *e = t->extend;
+	struct rd_err err = { 0 };
+	size_t added, reported = t->notes.n;
+
+	if (e->adding == IDLE || !rd_session_extended(t->session, &t->set, &added, &t->notes, &err))
+		return;
+	rd_warn_errors(t->ctx, &t->notes, reported);
+	if (added)
+		report_added(t, added);
+	else
+		report_failed(t, &err);
+	e->adding = IDLE;
+}
+
+void trace_extend_step(struct trace *t)
+{
+	struct trace_extend *e = t->extend;
+	struct rd_err err = { 0 };
+	int r = 0;
+
+	finish(t);
+	trace_extend_notice(t);
+	if (e->adding != IDLE)
+		return;
+	if (e->modules && !e->selected) {
+		e->adding = MODULES;
+		e->selected = true;
+		r = add_modules(t, &err);
+	} else {
+		r = add_deepened(t, &err);
+	}
+	if (!r)
+		return;
+	report_failed(t, &err);
+	e->adding = IDLE;
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Resolution of the destination on RoCE and iWARP, as addr_resolve() does it before a packet is sent: route, then neighbour. Routes
+ * and neighbours are those of our network namespace, right after the call.
+ */
+#include <inttypes.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "diagnose/connect/cm.h"
+
+struct ends {
+	char src[RD_WORD_IP], dst[RD_WORD_IP];
+	const char *netdev; /* NULL: unknown */
+	bool v6;
+	const uint8_t *addr; /* of the destination */
+};
+
+static bool find_ends(const struct rd_failure *f, struct ends *ret)
+{
+	const struct rd_request *r = &f->event->request;
+	const struct rd_netif *netif;
+
+	*ret = (struct ends){ .src = "", .dst = "" };
+	if (r->has_gid && f->gid.known == RD_OK) {
+		rd_word_gid(f->gid.raw, ret->src);
+		rd_word_gid(r->gid, ret->dst);
+		ret->v6 = !rd_is_v4_gid(r->gid);
+		ret->addr = r->gid + (ret->v6 ? 0 : 12);
+		ret->netdev = f->gid.netdev;
+	} else if (r->dst.known && (r->dst.family == AF_INET || r->dst.family == AF_INET6)) {
+		rd_word_socket(&r->dst, ret->dst);
+		ret->v6 = r->dst.family == AF_INET6;
+		ret->addr = r->dst.addr;
+		if (r->src.known && r->src.family == r->dst.family && !rd_is_zero(r->src.addr, ret->v6 ? 16 : 4))
+			rd_word_socket(&r->src, ret->src);
+	} else {
+		return false;
+	}
+	netif = !f->route_errno ? rd_netstate_find(&f->net, f->route.ifindex) : NULL;
+	if (!ret->netdev && netif)
+		ret->netdev = netif->name;
+	return true;
+}
+
+/* The next hop: the gateway, or the destination itself. */
+static const uint8_t *next_hop(const struct rd_failure *f, const struct ends *e)
+{
+	return f->route.has_gateway ? f->route.gateway : e->addr;
+}
+
+static const struct rd_neigh *find_neighbour(const struct rd_failure *f, const struct ends *e)
+{
+	const uint8_t *hop = next_hop(f, e);
+
+	for (size_t i = 0; i < f->net.n_neighs; i++) {
+		const struct rd_neigh *n = &f->net.neighs[i];
+
+		if (n->v6 == e->v6 && n->ifindex == f->route.ifindex && !memcmp(n->addr, hop, e->v6 ? 16 : 4))
+			return n;
+	}
+	return NULL;
+}
+
+static const char *state_name(const struct rd_neigh *n)
+{
+	return !n			      ? "no entry" :
+	       n->state & RD_NEIGH_FAILED     ? "FAILED" :
+	       n->state & RD_NEIGH_INCOMPLETE ? "INCOMPLETE" :
+						"known";
+}
+
+static void add_route(const struct rd_failure *f, const struct ends *e, struct rd_explanation *ret)
+{
+	char gateway[RD_WORD_IP];
+
+	if (!f->route_errno && f->route.has_gateway) {
+		rd_ip_text(e->v6, f->route.gateway, gateway);
+		rd_explain_fact(ret, "route: to %s via %s on %s", e->dst, gateway, e->netdev ? e->netdev : "?");
+	} else if (!f->route_errno) {
+		rd_explain_fact(ret, "route: to %s directly on %s", e->dst, e->netdev ? e->netdev : "?");
+	} else if (f->route_errno > 0) {
+		rd_explain_fact(ret, "route: to %s from %s: %s", e->dst, *e->src ? e->src : "any address",
+				rd_errno_name(f->route_errno));
+	}
+}
+
+static bool find_down(const struct rd_failure *f, const struct ends *e, struct rd_explanation *ret)
+{
+	const struct rd_netif *netif = e->netdev ? rd_netstate_find_name(&f->net, e->netdev) : NULL;
+	bool up = netif && netif->flags & IFF_UP, running = netif && netif->flags & IFF_RUNNING;
+
+	/* The kernel has no route through an interface that is down: to wait for a neighbour, it must have been up. */
+	if (!netif || (up && running) || (!up && f->event->err == -ETIMEDOUT))
+		return false;
+	rd_explain(ret, "interface-down", RD_CONFIDENCE_HIGH, "interface %s, through which %s is reached, %s",
+		   e->netdev, e->dst, up ? "has no carrier" : "is down");
+	add_route(f, e, ret);
+	rd_explain_fix(ret, up ? "check cable, switch port and peer: ethtool %s" : "ip link set %s up", e->netdev);
+	return true;
+}
+
+static bool find_no_route(const struct rd_failure *f, const struct ends *e, struct rd_explanation *ret)
+{
+	/* To wait for a neighbour, the kernel must have found a route. */
+	if (f->route_errno <= 0 || f->event->err == -ETIMEDOUT)
+		return false;
+	rd_explain(ret, "no-route", f->route_errno == -f->event->err ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
+		   "there is no route to %s%s%s%s%s", e->dst, *e->src ? " from " : "", e->src,
+		   e->netdev ? " through " : "", e->netdev ? e->netdev : "");
+	add_route(f, e, ret);
+	if (e->netdev)
+		rd_explain_fix(ret,
+			       "add a route (ip route add %s dev %s), or choose the GID or device that is on the peer's "
+			       "subnet: rdmadiag nic-map --gids",
+			       e->dst, e->netdev);
+	else
+		rd_explain_fix(ret, "add a route to %s; the routing tables show why there is none: ip route get %s",
+			       e->dst, e->dst);
+	return true;
+}
+
+/* The lookup refuses a source that the host does not have, too, with EINVAL. */
+static bool is_source_local(const struct rd_failure *f, const struct ends *e)
+{
+	for (size_t i = 0; i < f->net.n_addrs; i++) {
+		char own[RD_WORD_IP];
+
+		rd_ip_text(f->net.addrs[i].addr.v6, f->net.addrs[i].addr.raw, own);
+		if (!strcmp(own, e->src))
+			return true;
+	}
+	return !*e->src;
+}
+
+/* EINVAL of a blackhole route, EACCES of a prohibit one: other reasons of these errnos are not of the route. */
+static bool find_refusing_route(const struct rd_failure *f, const struct ends *e, struct rd_explanation *ret)
+{
+	if (f->route_errno != -f->event->err || !rd_failure_origin_is(f, "addr*_resolve") || !is_source_local(f, e))
+		return false;
+	rd_explain(ret, "no-route", RD_CONFIDENCE_HIGH, "the route to %s%s%s, or a policy rule for it, is of type %s",
+		   e->dst, *e->src ? " from " : "", e->src, f->route_errno == EINVAL ? "blackhole" : "prohibit");
+	add_route(f, e, ret);
+	rd_explain_fix(ret,
+		       "remove that route, or add a more specific one: ip%s route show table all type %s; "
+		       "ip%s rule list",
+		       e->v6 ? " -6" : "", f->route_errno == EINVAL ? "blackhole" : "prohibit", e->v6 ? " -6" : "");
+	return true;
+}
+
+/* cma_bind_addr() takes the interface from sin6_scope_id, unless there is a source. */
+static bool find_scope(const struct rd_failure *f, struct rd_explanation *ret)
+{
+	const struct rd_req_address *dst = &f->event->request.dst;
+	char addr[RD_WORD_IP];
+
+	if (!rd_is_verb(f->event, "rdma_resolve_addr") || !rd_is_link_local(dst) || !dst->scope_id ||
+	    (f->event->request.src.known && f->event->request.src.family) || f->net.links_known != RD_OK ||
+	    rd_netstate_find(&f->net, dst->scope_id))
+		return false;
+	rd_explain(ret, "address-scope-missing", RD_CONFIDENCE_HIGH,
+		   "sin6_scope_id of %s is %u, which is not the index of an interface", rd_word_socket(dst, addr),
+		   dst->scope_id);
+	rd_cm_add_id(f, ret);
+	rd_explain_fix(ret, "set sin6_scope_id to the index of the interface through which the peer is reached "
+			    "(if_nametoindex)");
+	return true;
+}
+
+/* With an interface given, IPv4 takes a destination without route for a neighbour. */
+static bool is_off_subnet(const struct rd_failure *f, const struct ends *e)
+{
+	bool some = false;
+
+	for (size_t i = 0; i < f->net.n_addrs; i++) {
+		const struct rd_ifaddr *own = &f->net.addrs[i];
+
+		if (own->ifindex != f->route.ifindex || own->addr.v6 != e->v6)
+			continue;
+		some = true;
+		if (rd_ip_within(e->addr, own->addr.raw, own->addr.prefix))
+			return false;
+	}
+	return some && !e->v6 && !f->route_errno && !f->route.has_gateway;
+}
+
+/* Interface and route as they are now: the kernel may have had others a second ago. */
+static bool is_route_gone(const struct rd_failure *f)
+{
+	return f->route_errno > 0 && f->event->err == -ETIMEDOUT && rd_failure_origin_is(f, "addr*_resolve");
+}
+
+static bool find_waited(const struct rd_failure *f, const struct ends *e, struct rd_explanation *ret)
+{
+	const struct rd_netif *netif = e->netdev ? rd_netstate_find_name(&f->net, e->netdev) : NULL;
+
+	if (!is_route_gone(f))
+		return false;
+	rd_explain(ret, "neighbour-unreachable", RD_CONFIDENCE_MEDIUM,
+		   "no reply to %s for %s, or for the gateway to it: no RDMA packet was sent",
+		   e->v6 ? "neighbour discovery" : "ARP requests", e->dst);
+	if (netif && !(netif->flags & IFF_UP))
+		rd_explain_fact(ret, "%s is down now; it was up when the kernel sent them", e->netdev);
+	rd_explain_fact(ret, "now the kernel has no route to %s: %s", e->dst, rd_errno_name(f->route_errno));
+	rd_explain_fix(ret, "check that the peer %s is up, and that the interface stays up while connections are made",
+		       e->dst);
+	return true;
+}
+
+static void explain_off_subnet(const struct ends *e, struct rd_explanation *ret)
+{
+	const char *netdev = e->netdev ? e->netdev : "the interface";
+
+	rd_explain_fact(ret, "no address of %s is in the subnet of %s: the kernel treats it as a neighbour", netdev,
+			e->dst);
+	rd_explain_fix(ret,
+		       "check that %s is the address of the peer; if it is behind a gateway, %s has no route to it: ip "
+		       "route get %s shows what the routing tables say",
+		       e->dst, netdev, e->dst);
+}
+
+/* Which of the two ends is at fault does not show here: the peer may be down, or on another subnet. An entry that failed stays for
+ * a while; without one, the function that waits for it must have given up. */
+static bool find_unreachable(const struct rd_failure *f, const struct ends *e, struct rd_explanation *ret)
+{
+	const struct rd_neigh *n = f->route_errno ? NULL : find_neighbour(f, e);
+	char hop[RD_WORD_IP];
+
+	bool unanswered = n && n->state & (RD_NEIGH_FAILED | RD_NEIGH_INCOMPLETE);
+
+	if (f->route_errno || (f->event->err != -ETIMEDOUT && f->event->err != -EHOSTUNREACH) ||
+	    (!unanswered && (n || !rd_failure_origin_is(f, "addr*_resolve"))))
+		return false;
+	rd_ip_text(e->v6, next_hop(f, e), hop);
+	rd_explain(ret, "neighbour-unreachable", n ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
+		   "no reply from %s to %s on %s: no RDMA packet was sent", hop,
+		   e->v6 ? "neighbour discovery" : "ARP requests", e->netdev ? e->netdev : "the interface");
+	add_route(f, e, ret);
+	rd_explain_fact(ret, "neighbour entry of %s: %s", hop, state_name(n));
+	if (*e->src && f->event->request.has_gid)
+		rd_explain_fact(ret, "source: %s, GID index %u", e->src, f->gid_index);
+	else if (*e->src)
+		rd_explain_fact(ret, "source: %s", e->src);
+	if (is_off_subnet(f, e))
+		explain_off_subnet(e, ret);
+	else if (e->netdev)
+		rd_explain_fix(
+			ret,
+			"check that the peer %s is up and in the same subnet, that %s is the interface of that subnet, and "
+			"that the address is the peer's: ping -I %s %s; ip neigh show dev %s",
+			e->dst, e->netdev, e->netdev, e->dst, e->netdev);
+	else
+		rd_explain_fix(
+			ret, "check that the peer %s is up and in the same subnet, and that the address is the peer's",
+			e->dst);
+	return true;
+}
+
+static bool is_path_call(const struct rd_event *ev)
+{
+	return rd_is_verb(ev, "ibv_modify_qp") || rd_is_verb(ev, "ibv_create_ah") ||
+	       rd_is_verb(ev, "rdma_resolve_addr") || rd_is_verb(ev, "rdma_connect");
+}
+
+static bool find_path(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+{
+	struct ends e;
+
+	/* Drivers have timeouts of their own, of firmware commands. */
+	if (!is_path_call(f->event) || rd_failure_in_driver(f) || !find_ends(f, &e))
+		return false;
+	if (f->other_net_ns && (f->event->err == -EINVAL || f->event->err == -EACCES))
+		return false;
+	if (f->other_net_ns) {
+		rd_explain_fact(
+			looked,
+			"the process is in network namespace net:[%u]: its routes and neighbours are not readable from "
+			"here",
+			f->event->moment.net_ns.v);
+		return false;
+	}
+	if (f->event->err == -EINVAL || f->event->err == -EACCES)
+		return find_refusing_route(f, &e, ret);
+	if (find_scope(f, ret) || find_down(f, &e, ret) || find_no_route(f, &e, ret) || find_waited(f, &e, ret) ||
+	    find_unreachable(f, &e, ret))
+		return true;
+	add_route(f, &e, looked);
+	rd_explain_fact(looked, "neighbour entry: %s", state_name(f->route_errno ? NULL : find_neighbour(f, &e)));
+	return false;
+}
+
+const struct rd_cause_rule rd_cause_path = { .errnos = { ETIMEDOUT, ENETUNREACH, EHOSTUNREACH, ENETDOWN, ENODEV, EINVAL,
+							 EACCES },
+					     .needs = RD_FACT_PATH,
+					     .find = find_path };

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which functions of the set each function calls: an errno that it returned may be theirs. */
+#include <errno.h>
+#include <string.h>
+
+#include "trace/select/sel.h"
+
+static bool may_return_errno(const struct rd_fn *fn)
+{
+	return fn->ret == RD_RET_INT || fn->ret == RD_RET_LONG || fn->ret == RD_RET_PTR || fn->ret == RD_RET_UNKNOWN;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int add_call(struct rd_fn *fn, size_t *cap, uint32_t to)
+{
+	for (uint32_t i = 0; i < fn->n_calls; i++)
+		if (fn->calls[i] == to)
+			return 0;
+	if (rd_grow(&fn->calls, cap, fn->n_calls + 1u, sizeof(*fn->calls)))
+		return -ENOMEM;
+	fn->calls[fn->n_calls++] = to;
+	return 0;
+}
+
+/* What a cold part contains, its function contains. */
+static void take_code(struct rd_fn *fn, const struct rd_fn *cold)
+{
+	for (size_t i = 0; i < RD_ARRAY_SIZE(fn->errnos); i++)
+		fn->errnos[i] |= cold->errnos[i];
+	fn->indirect |= cold->indirect;
+	fn->outside |= cold->outside;
+}
+
+/* Calls of `from`, which is the function itself or its cold part. */
+static int add_calls_of(struct rd_sel *sel, const uint32_t *first, uint32_t from, uint32_t self, size_t *cap)
+{
+	struct rd_fnset *set = sel->set;
+	int r = 0;
+
+	for (uint32_t e = first[from]; !r && e < first[from + 1]; e++) {
+		uint32_t to = sel->edges[e].to;
+
+		if (to == self || to == from)
+			continue;
+		if (set->fns[to].rule == RD_RULE_COLD && from == self) {
+			take_code(&set->fns[self], &set->fns[to]);
+			r = add_calls_of(sel, first, to, self, cap);
+		} else if (set->fns[to].rule != RD_RULE_COLD && may_return_errno(&set->fns[to])) {
+			r = add_call(&set->fns[self], cap, to);
+		}
+	}
+	return r;
+}
+
+/* Functions of the kernel image that return an int, but never an errno: names that begin so. */
+static const char *const no_errno[] = { "_printk",
+					"printk",
+					"snprintf",
+					"scnprintf",
+					"sprintf",
+					"vsnprintf",
+					"str",
+					"mem",
+					"_find",
+					"find_",
+					"cpumask_",
+					"bitmap_",
+					"__bitmap_",
+					"_raw_",
+					"queue_",
+					"cancel_",
+					"del_timer",
+					"timer_delete",
+					"mod_timer",
+					"__sw_hweight",
+					"try_wait",
+					"wake_up_process",
+					"__cond_resched",
+					"prepare_to_wait",
+					"refcount_",
+					"kref_",
+					"rcu_",
+					"__ratelimit",
+					"___ratelimit",
+					"net_ratelimit",
+					"work_busy",
+					"idr_is_empty",
+					"in6_dev_",
+					"__ipv6_addr_type",
+					"signal_pending",
+					"__mutex_trylock",
+					"mutex_trylock",
+					"down_read_trylock",
+					"down_write_trylock",
+					"vlan_dev_vlan_id",
+					"hash_",
+					"sort",
+					"__dynamic_",
+					"_dev_",
+					"dev_printk" };
+
+/* True also for a function that the BTF does not describe, except that those written in assembler return no errno. */
+static bool returns_errno(const struct rd_btf *base, const char *name)
+{
+	uint32_t id = rd_btf_find_func(base, name);
+	struct rd_fn fn = { 0 };
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(no_errno); i++)
+		if (!strncmp(name, no_errno[i], strlen(no_errno[i])))
+			return false;
+	if (!id)
+		return false;
+	rd_btf_describe(base, id, &fn);
+	return fn.ret == RD_RET_INT || fn.ret == RD_RET_LONG;
+}
+
+static int note_outside(struct rd_sel *sel)
+{
+	struct rd_btf base = { 0 };
+	int r = 0;
+
+	if (sel->base && rd_btf_index_base(sel->base, &base))
+		r = -ENOMEM;
+	for (uint32_t m = 0; !r && m < sel->set->n_modules; m++) {
+		const struct rd_sel_mod *mod = &sel->mods[m];
+
+		for (size_t i = 0; i < mod->elf.n_refs; i++) {
+			const struct rd_elf_ref *ref = &mod->elf.refs[i];
+
+			if (ref->extern_name && ref->kind == RD_ELF_CALL &&
+			    (!sel->base || returns_errno(&base, ref->extern_name)))
+				sel->set->fns[mod->fn_of[ref->from]].outside = true;
+		}
+	}
+	free(base.funcs);
+	return r;
+}
+
+int rd_sel_note_calls(struct rd_sel *sel)
+{
+	struct rd_fnset *set = sel->set;
+	_cleanup_free_ uint32_t *first = calloc(set->n_fns + 2, sizeof(*first));
+
+	if (!first || note_outside(sel))
+		return rd_err_set(sel->err, ENOMEM, NULL, "cannot select the functions to trace");
+	for (size_t i = 0; i < sel->n_edges; i++)
+		first[sel->edges[i].from + 1]++;
+	for (size_t i = 0; i < set->n_fns; i++)
+		first[i + 1] += first[i];
+	for (uint32_t i = 0; i < set->n_fns; i++) {
+		struct rd_fn *fn = &set->fns[i];
+		size_t cap = 0;
+
+		fn->calls_known = set->modules[fn->module].file_matches;
+		if (add_calls_of(sel, first, i, i, &cap))
+			return rd_err_set(sel->err, ENOMEM, NULL, "cannot select the functions to trace");
+		if (fn->n_calls)
+			qsort(fn->calls, fn->n_calls, sizeof(*fn->calls), compare_ids);
+	}
+	return 0;
+}

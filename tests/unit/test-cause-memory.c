@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "made-failure.h"
+
+#include <linux/capability.h>
+
+#define PIN "ib_umem_get"
+#define MIB (1u << 20)
+
+/* ibv_reg_mr of 1 MiB at 0x7f0000000000 with IBV_ACCESS_LOCAL_WRITE. */
+static void register_memory(struct made_failure *m, int err, const char *module, const char *origin)
+{
+	made_failure(m, "ibv_reg_mr", err, module, origin);
+	made_field(m, RD_REQ_ADDRESS, 0x7f0000000000);
+	made_field(m, RD_REQ_LENGTH, MIB);
+	made_field(m, RD_REQ_IOVA, 0x7f0000000000);
+	made_field(m, RD_REQ_ACCESS, 1);
+}
+
+/* --- memlock.c --- */
+
+static void limit(struct made_failure *m, int err, const char *module, const char *origin)
+{
+	register_memory(m, err, module, origin);
+	RD_SET(m->event.moment.memlock, 8 * MIB);
+	RD_SET(m->event.moment.pinned, 7 * MIB + 4096);
+	RD_SET(m->event.moment.caps, 0);
+	RD_SET(m->event.moment.user_ns_level, 0);
+}
+
+static void locked_memory_beyond_the_limit_is_reported_with_all_numbers(void **state)
+{
+	struct made_failure m;
+
+	(void)state;
+	limit(&m, ENOMEM, MADE_UVERBS, PIN);
+	ASSERT_CAUSE(&m, "memlock-limit", HIGH, "may pin 8 MiB", "7172 KiB are pinned", "1 MiB more", "4 KiB too much",
+		     "CAP_IPC_LOCK is not effective", "limits.conf");
+	/* One page less fits. */
+	m.event.moment.pinned.v -= 4096;
+	ASSERT_UNKNOWN(&m, "RLIMIT_MEMLOCK is 8 MiB, and 7 MiB are pinned: not exceeded by the request");
+	/* The range touches one more page. */
+	made_field(&m, RD_REQ_ADDRESS, 0x7f0000000800);
+	ASSERT_CAUSE(&m, "memlock-limit", HIGH, "257 pages");
+	m.event.moment.pinned.v = 8 * MIB;
+	made_field(&m, RD_REQ_LENGTH, 1);
+	ASSERT_CAUSE(&m, "memlock-limit", HIGH, "requested: 1 byte at", ", 1 page");
+	assert_null(strstr(m.said, "1 pages"));
+	made_end(&m);
+}
+
+static void the_limit_is_only_likely_if_the_driver_failed_itself(void **state)
+{
+	struct made_failure m;
+
+	(void)state;
+	limit(&m, ENOMEM, MADE_DRIVER, "mlx5_ib_reg_user_mr");
+	ASSERT_CAUSE(&m, "memlock-limit", MEDIUM, "4 KiB too much");
+	made_end(&m);
+}
+
+static void the_limit_is_not_the_cause_for_those_that_may_exceed_it(void **state)
+{
+	struct made_failure m;
+
+	(void)state;
+	limit(&m, ENOMEM, MADE_UVERBS, PIN);
+	m.event.moment.caps.v = 1ull << CAP_IPC_LOCK;
+	ASSERT_UNKNOWN(&m, "CAP_IPC_LOCK is effective");
+	/* The capability of a user namespace does not count. */
+	m.event.moment.user_ns_level.v = 1;
+	ASSERT_CAUSE(&m, "memlock-limit", HIGH, "only in a user namespace");
+	m.event.moment.caps.known = RD_DENIED;
+	ASSERT_UNKNOWN(&m, "no control group");
+	m.event.moment.caps.known = RD_OK;
+	m.event.moment.pinned.known = RD_DENIED;
+	ASSERT_UNKNOWN(&m, "no control group");
+	made_end(&m);
+}
+
+static void a_limit_of_zero_is_told_apart(void **state)
+{
+	struct made_failure m;
+
+	(void)state;
+	limit(&m, EPERM, MADE_UVERBS, PIN);
+	ASSERT_NOTHING(&m);
+	m.event.moment.memlock.v = 0;
+	ASSERT_CAUSE(&m, "memlock-zero", HIGH, "RLIMIT_MEMLOCK is 0");
+	m.module.name = (char *)MADE_DRIVER;
+	m.fn.name = (char *)"mlx5_ib_reg_user_mr";
+	ASSERT_CAUSE(&m, "memlock-zero", MEDIUM, "RLIMIT_MEMLOCK is 0");
+	/* Something else than memory. */
+	m.event.request.known[RD_REQ_LENGTH] = false;
+	ASSERT_NOTHING(&m);
+	made_end(&m);
+}
+
+static void queues_near_the_limit_may_need_more_than_is_left(void **state)
+{
+	struct made_failure m;
+
+	(void)state;
+	made_failure(&m, "ibv_create_qp", ENOMEM, MADE_UVERBS, PIN);
+	RD_SET(m.event.moment.memlock, 64 * MIB);
+	RD_SET(m.event.moment.pinned, 60 * MIB);
+	RD_SET(m.event.moment.caps, 0);
+	ASSERT_CAUSE(&m, "memlock-limit", MEDIUM, "64 MiB", "60 MiB are pinned", "the queue needs more");
+	m.event.moment.pinned.v = 48 * MIB;
+	ASSERT_CAUSE(&m, "memlock-limit", MEDIUM, "48 MiB are pinned");
+	m.event.moment.pinned.v -= 4096;
+	ASSERT_UNKNOWN(&m, "not exceeded");
+	m.event.moment.pinned.v = 65 * MIB;
+	ASSERT_CAUSE(&m, "memlock-limit", MEDIUM, "65 MiB are pinned");
+	m.event.moment.pinned.v = 60 * MIB;
+	m.fn.name = (char *)"mlx5_ib_create_qp";
+	ASSERT_UNKNOWN(&m, "not exceeded");
+	made_end(&m);
+}
+
+static void where_to_raise_the_limit_depends_on_the_control_group(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "/kubepods.slice/kubepods-pod1.slice/cri-containerd-1.scope", "containerd.service" },
+		{ "/system.slice/slurmstepd.scope/job_12/step_0", "slurmd.service" },
+		{ "/system.slice/storage.service", "systemctl edit storage.service" },
+		{ "/user.slice/session-1.scope", "limits.conf" },
+	};
+	struct made_failure m;
+
+	(void)state;
+	limit(&m, ENOMEM, MADE_UVERBS, PIN);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
+		m.event.cgroup = (char *)cases[i][0];
+		ASSERT_CAUSE(&m, "memlock-limit", HIGH, cases[i][1]);
+	}
+	made_end(&m);
+}
+
+/* --- memory.c --- */
+
+static void a_hole_is_named_by_its_address(void **state)
+{
+	struct made_failure m;
+
+	(void)state;
+	register_memory(&m, EFAULT, MADE_UVERBS, PIN);
+	m.event.moment.fault = (struct rd_mapping){ .kind = RD_MAP_HOLE, .at = 0x7f0000010000 };
+	ASSERT_CAUSE(&m, "memory-not-mapped", HIGH, "0x7f0000010000 is not mapped", "64 KiB after the start",
+		     "range of 1 MiB at 0x7f0000000000");
+	m.event.moment.fault.at = 0x7f0000000000;
+	ASSERT_CAUSE(&m, "memory-not-mapped", HIGH, "address 0x7f0000000000 is not mapped");
+	/* The driver may have failed for another reason. */
+	m.module.name = (char *)MADE_DRIVER;
+	m.fn.name = (char *)"mlx5_ib_reg_user_mr";
+	ASSERT_CAUSE(&m, "memory-not-mapped", MEDIUM, "0x7f0000000000");
+	made_end(&m);
+}
+
+static void a_hole_is_not_the_cause_of_other_errnos(void **state)
+{
+	struct made_failure m;
+
+	(void)state;
+	register_memory(&m, ENOMEM, MADE_UVERBS, PIN);
+	m.event.moment.fault = (struct rd_mapping){ .kind = RD_MAP_HOLE, .at = 0x7f0000010000 };
+	ASSERT_UNKNOWN(&m, "no control group");
+	m.event.err = -EFAULT;
+	ASSERT_CAUSE(&m, "memory-not-mapped", HIGH, "0x7f0000010000");
+	made_end(&m);
+}
+
+/* In haste, when failures come too fast to read the state of the host. */
+static void mappings_are_judged_without_the_state_of_the_host(void **state)
+{
+	struct made_failure m;
+
+	(void)state;
+	register_memory(&m, EFAULT, MADE_UVERBS, PIN);
+	m.f.read = 0;
+	m.event.moment.fault = (struct rd_mapping){ .kind = RD_MAP_HOLE, .at = 0x7f0000010000 };
+	ASSERT_CAUSE(&m, "memory-not-mapped", HIGH, "0x7f0000010000");
+	m.event.moment.fault.kind = RD_MAP_READ_ONLY;
+	ASSERT_CAUSE(&m, "memory-read-only", HIGH, "0x7f0000010000");
+	/* What a module for accelerators does depends on whether it is loaded, and huge pages on how many are free. */
+	m.event.moment.fault =
+		(struct rd_mapping){ .kind = RD_MAP_DEVICE, .at = 0x7f0000010000, .has_file = true, .name = "nvidia0" };
+	ASSERT_NOTHING(&m);
+	m.event.moment.fault.kind = RD_MAP_NONE;
+	m.event.moment.mapped_all = true;
+	m.event.moment.special = (struct rd_mapping){ .kind = RD_MAP_HUGE, .at = 0x7f0000000000 };
+	ASSERT_NOTHING(&m);
+	m.event.moment.special =
+		(struct rd_mapping){ .kind = RD_MAP_FILE, .at = 0x7f0000000000, .has_file = true, .name = "log" };
+	ASSERT_CAUSE(&m, "memory-shared-file", HIGH, "'log'");
+	made_end(&m);
+}
+
+static void mappings_without_a_name_or_with_one_right(void **state)
+{
+	struct made_failure m;
+
+	(void)state;
+	register_memory(&m, EFAULT, MADE_UVERBS, PIN);
+	made_field(&m, RD_REQ_LENGTH, 1);
+	m.event.moment.fault = (struct rd_mapping){ .kind = RD_MAP_DEVICE, .at = 0x1000 };
+	ASSERT_CAUSE(&m, "memory-device-mapping", HIGH, "0x1000 is memory of a device, which has", "request: 1 byte at");
+	assert_null(strstr(m.said, "''"));
+	assert_null(strstr(m.said, "anonymous"));
+	m.event.moment.fault.kind = RD_MAP_NO_ACCESS;
+	ASSERT_CAUSE(&m, "memory-no-access", HIGH, "not readable (PROT_NONE, or PROT_EXEC alone)");
+	m.event.moment.fault.writable = true;
+	ASSERT_CAUSE(&m, "memory-no-access", HIGH, "not readable (PROT_WRITE without PROT_READ)", "write-only");
+	made_end(&m);
+}
+
+static void each_kind_of_mapping_has_its_cause(void **state)
+{
+	static const struct {
+		struct rd_mapping map;
+		const char *id, *words[3];
+	} cases[] = {
+		{ { .kind = RD_MAP_NO_ACCESS, .at = 0x1000, .start = 0x1000, .end = 0x3000 },
+		  "memory-no-access",
+		  { "0x1000 is mapped, but not readable", "0x1000-0x3000 not readable private anonymous", "mprotect" } },
+		{ { .kind = RD_MAP_READ_ONLY, .at = 0x1000, .has_file = true, .name = "weights" },
+		  "memory-read-only",
+		  { "0x1000 is mapped read-only", "access flags 0x1", "'weights'" } },
+		{ { .kind = RD_MAP_DEVICE, .at = 0x1000, .has_file = true, .name = "resource0" },
+		  "memory-device-mapping",
+		  { "0x1000 is memory of a device", "'resource0'", "DMA-BUF" } },
+		{ { .kind = RD_MAP_DEVICE, .at = 0x1000, .has_file = true, .name = "gdrdrv" },
+		  "memory-device-mapping",
+		  { "gdrdrv", "GPU pointer", "0x1000" } },
+		{ { .kind = RD_MAP_DEVICE, .at = 0x1000, .has_file = true, .name = "nvidia-uvm" },
+		  "memory-gpu",
+		  { "'nvidia-uvm'", "the module is not loaded", "nvidia_peermem is not loaded" } },
+		{ { .kind = RD_MAP_PAST_END, .at = 0x2000, .has_file = true, .name = "shard", .file_size = 4096 },
+		  "memory-past-end-of-file",
+		  { "'shard' is longer than the file (4 KiB)", "0x2000", "ftruncate" } },
+	};
+	struct made_failure m;
+
+	(void)state;
+	register_memory(&m, EFAULT, MADE_UVERBS, PIN);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
+		m.event.moment.fault = cases[i].map;
+		ASSERT_CAUSE(&m, cases[i].id, HIGH, cases[i].words[0], cases[i].words[1], cases[i].words[2]);
+	}
+	made_end(&m);
+}
+
+static void memory_of_an_accelerator_may_be_refused_by_its_module(void **state)
+{
+	struct made_failure m;
+
+	(void)state;
+	register_memory(&m, ENOMEM, MADE_UVERBS, PIN);
+	m.event.moment.fault =
+		(struct rd_mapping){ .kind = RD_MAP_NO_ACCESS, .at = 0x1000, .has_file = true, .name = "nvidia0" };
+	RD_SET(m.f.memory.peer_module, true);
+	ASSERT_CAUSE(&m, "memory-gpu", MEDIUM, "did not accept", "nvidia_peermem is loaded", "cudaMalloc");
+	made_end(&m);
+}
+
+static void ordinary_memory_is_said_to_be_so(void **state)
+{
+	struct made_failure m;
+
+	(void)state;
+	register_memory(&m, EFAULT, MADE_UVERBS, PIN);
+	m.event.moment.mapped_all = true;
+	m.event.origin_exact = false;
+	RD_SET(m.f.memory.corrupted, 8192);
+	ASSERT_UNKNOWN(&m, "0x7f0000000000 to 0x7f0000100000 is mapped", "8 KiB of this host");
+	m.event.moment.mapped_all = false;
+	m.event.moment.mapped_in_part = true;
+	ASSERT_UNKNOWN(&m, "many mappings");
+	made_end(&m);
+}
+
+static void files_are_not_pinned_by_every_kernel(void **state)
+{
+	struct made_failure m;
+
+	(void)state;
+	register_memory(&m, EFAULT, MADE_UVERBS, PIN);
+	m.event.moment.mapped_all = true;
+	m.event.moment.special = (struct rd_mapping){
+		.kind = RD_MAP_FILE, .at = 0x1000, .writable = true, .shared = true, .has_file = true, .name = "log"
+	};
+	ASSERT_CAUSE(&m, "memory-shared-file", HIGH, "0x1000", "'log'", "read-write shared");
+	/* Without memory a kernel that pins files fails as well. */
+	m.event.err = -ENOMEM;
+	ASSERT_UNKNOWN(&m, "no control group");
+	m.event.err = -EFAULT;
+	m.event.moment.special.magic = 0x5345434d;
+	ASSERT_CAUSE(&m, "memory-secret", HIGH, "0x1000 is memory of memfd_secret");
+	/* Without knowing the rest of the range, or where the driver failed. */
+	m.event.moment.mapped_all = false;
+	made_assert_not(&m, "memory-secret");
+	m.event.moment.mapped_all = true;
+	m.fn.name = (char *)"ib_uverbs_reg_mr";
+	made_assert_not(&m, "memory-secret");
+	made_end(&m);
+}
+
+static void huge_pages_are_missing_only_where_they_were_not_reserved(void **state)
+{
+	struct made_failure m;
+
+	(void)state;
+	register_memory(&m, EFAULT, MADE_UVERBS, PIN);
+	m.event.moment.mapped_all = true;
+	m.event.moment.special = (struct rd_mapping){ .kind = RD_MAP_HUGE, .at = 0x200000, .writable = true };
+	RD_SET(m.f.memory.huge_free, 0);
+	RD_SET(m.f.memory.huge_total, 512);
+	ASSERT_CAUSE(&m, "memory-huge-page", HIGH, "0x200000", "without reservation", "no huge page is free",
+		     "0 of 512 free", "sysctl vm.nr_hugepages=513;");
+	m.f.memory.huge_free.v = 3;
+	ASSERT_CAUSE(&m, "memory-huge-page", MEDIUM, "not all of them", "3 of 512 free");
+	/* All of them are in use, by this mapping perhaps. */
+	m.f.memory.huge_free.v = 0;
+	m.event.moment.special.reserved = true;
+	ASSERT_CAUSE(&m, "memory-huge-page", MEDIUM, "0 of 512 free");
+	m.event.err = -ENOMEM;
+	ASSERT_UNKNOWN(&m, "no control group");
+	made_end(&m);
+}
+
+/* --- region.c --- */
+
+static void ranges_that_the_kernel_refuses(void **state)
+{
+	static const struct {
+		uint64_t address, length, iova;
+		const char *id;
+		const char *words[2];
+	} cases[] = {
+		{ 0x7f0000000010, 4096, 0x7f0000000020, "iova-offset", { "0x20 and 0x10", "iova 0x7f0000000020" } },
+		{ 0x7f0000000000, 0, 0x7f0000000000, "range-empty", { "length of the range is 0", "length 0" } },
+		{ 0x7f0000000000,
+		  UINT64_MAX - 5,
+		  0x7f0000000000,
+		  "range-overflow",
+		  { "0xfffffffffffffffa", "address space" } },
+		{ 0, 1ull << 45, 0, "range-overflow", { "8589934592 pages", "at most 4294967295" } },
+	};
+	struct made_failure m;
+
+	(void)state;
+	register_memory(&m, EINVAL, MADE_UVERBS, PIN);
+	ASSERT_UNKNOWN(&m, "range, iova and access flags (0x1) of the request are valid");
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
+		made_field(&m, RD_REQ_ADDRESS, cases[i].address);
+		made_field(&m, RD_REQ_LENGTH, cases[i].length);
+		made_field(&m, RD_REQ_IOVA, cases[i].iova);
+		ASSERT_CAUSE(&m, cases[i].id, HIGH, cases[i].words[0], cases[i].words[1]);
+	}
+	/* Inside of a page the kernel pins it. */
+	made_field(&m, RD_REQ_ADDRESS, 0x7f0000000010);
+	made_field(&m, RD_REQ_IOVA, 0x7f0000000010);
+	made_field(&m, RD_REQ_LENGTH, 0);
+	ASSERT_CAUSE(&m, "range-empty", MEDIUM, "is 0");
+	m.event.request.known[RD_REQ_IOVA] = false;
+	ASSERT_NOTHING(&m);
+	made_end(&m);
+}
+
+static void access_flags_that_need_others(void **state)
+{
+	struct made_failure m;
+
+	(void)state;
+	register_memory(&m, EINVAL, MADE_UVERBS, "ib_uverbs_reg_mr");
+	made_field(&m, RD_REQ_ACCESS, 2);
+	ASSERT_CAUSE(&m, "access-flags", HIGH, "IBV_ACCESS_REMOTE_WRITE requires IBV_ACCESS_LOCAL_WRITE", "flags 0x2");
+	made_field(&m, RD_REQ_ACCESS, 8);
+	ASSERT_CAUSE(&m, "access-flags", HIGH, "IBV_ACCESS_REMOTE_ATOMIC requires", "flags 0x8");
+	made_field(&m, RD_REQ_ACCESS, 0x10001);
+	ASSERT_CAUSE(&m, "access-flags", MEDIUM, "0x10001 contain 0x10000");
+	/* Remote reads need nothing, and relaxed ordering is optional. */
+	made_field(&m, RD_REQ_ACCESS, 4 | 1u << 20);
+	ASSERT_UNKNOWN(&m, "(0x100004)");
+	made_end(&m);
+}
+
+static void on_demand_paging_that_a_device_does_not_have(void **state)
+{
+	struct made_failure m;
+
+	(void)state;
+	register_memory(&m, EINVAL, MADE_UVERBS, "ib_uverbs_reg_mr");
+	made_field(&m, RD_REQ_ACCESS, 65);
+	ASSERT_CAUSE(&m, "odp-unsupported", HIGH, "mlx5_0 does not support", "access flags 0x41");
+	/* One that has it may refuse something else, and so may what it calls. */
+	m.fn.name = (char *)"ib_umem_odp_get";
+	ASSERT_UNKNOWN(&m, "(0x41) of the request are valid");
+	m.module.name = (char *)MADE_DRIVER;
+	m.fn.name = (char *)"mlx5_ib_reg_user_mr";
+	ASSERT_UNKNOWN(&m, "(0x41) of the request are valid");
+	made_field(&m, RD_REQ_ADDRESS, 0);
+	made_field(&m, RD_REQ_IOVA, 0);
+	made_field(&m, RD_REQ_LENGTH, UINT64_MAX);
+	ASSERT_CAUSE(&m, "odp-unsupported", MEDIUM, "whole address space");
+	m.event.err = -EOPNOTSUPP;
+	ASSERT_CAUSE(&m, "odp-unsupported", HIGH, "whole address space");
+	made_end(&m);
+}
+
+static void flags_that_only_some_drivers_know(void **state)
+{
+	struct made_failure m;
+
+	(void)state;
+	register_memory(&m, EOPNOTSUPP, MADE_DRIVER, "mlx5_ib_reg_user_mr");
+	ASSERT_NOTHING(&m);
+	made_field(&m, RD_REQ_ACCESS, 0x81);
+	ASSERT_CAUSE(&m, "access-flags", MEDIUM, "IBV_ACCESS_HUGETLB, which is in", "flags 0x81", "mlx5_0");
+	made_field(&m, RD_REQ_ACCESS, 0x181);
+	ASSERT_CAUSE(&m, "access-flags", MEDIUM, "IBV_ACCESS_HUGETLB or IBV_ACCESS_FLUSH_GLOBAL, which are in",
+		     "flags 0x181");
+	m.event.origin_exact = false;
+	ASSERT_NOTHING(&m);
+	m.event.origin_exact = true;
+	m.module.name = (char *)MADE_UVERBS;
+	ASSERT_NOTHING(&m);
+	made_end(&m);
+}
+
+static void flushing_to_memory_that_is_not_persistent(void **state)
+{
+	struct made_failure m;
+
+	(void)state;
+	register_memory(&m, EINVAL, MADE_DRIVER, "rxe_mr_init_user");
+	made_field(&m, RD_REQ_ACCESS, 0x201);
+	ASSERT_UNKNOWN(&m, "are valid");
+	m.event.moment.mapped_all = true;
+	ASSERT_CAUSE(&m, "memory-not-persistent", MEDIUM, "access flags 0x201");
+	m.event.moment.special.kind = RD_MAP_FILE;
+	ASSERT_UNKNOWN(&m, "are valid");
+	/* The core refuses what it does not know, before the driver. */
+	m.event.moment.special.kind = RD_MAP_NONE;
+	m.module.name = (char *)MADE_UVERBS;
+	m.fn.name = (char *)"ib_uverbs_reg_mr";
+	ASSERT_CAUSE(&m, "access-flags", MEDIUM, "flags 0x201 contain 0x200, which this kernel does not know");
+	made_field(&m, RD_REQ_ACCESS, 0x81);
+	ASSERT_UNKNOWN(&m, "are valid");
+	made_field(&m, RD_REQ_ACCESS, 0x241);
+	ASSERT_CAUSE(&m, "odp-unsupported", HIGH, "0x241");
+	made_end(&m);
+}
+
+static void regions_of_dmabuf_memory_have_few_flags(void **state)
+{
+	struct made_failure m;
+
+	(void)state;
+	made_failure(&m, "ibv_reg_dmabuf_mr", EINVAL, MADE_UVERBS, "uverbs_get_flags32");
+	made_field(&m, RD_REQ_ACCESS, 0x41);
+	ASSERT_CAUSE(&m, "access-flags", HIGH, "flags 0x41 contain 0x40, which regions of DMA-BUF memory cannot have");
+	made_field(&m, RD_REQ_ACCESS, 2);
+	ASSERT_CAUSE(&m, "access-flags", HIGH, "IBV_ACCESS_REMOTE_WRITE requires IBV_ACCESS_LOCAL_WRITE");
+	made_field(&m, RD_REQ_ACCESS, 0x10000f);
+	ASSERT_NOTHING(&m);
+	/* Elsewhere it is not about them. */
+	made_field(&m, RD_REQ_ACCESS, 0x41);
+	m.module.name = (char *)MADE_DRIVER;
+	ASSERT_NOTHING(&m);
+	made_end(&m);
+}
+
+/* What is not to be changed is 0 in the request. */
+static void changing_a_region_is_judged_by_what_it_changes(void **state)
+{
+	struct made_failure m;
+
+	(void)state;
+	register_memory(&m, EINVAL, MADE_DRIVER, "mlx5_ib_rereg_user_mr");
+	m.event.verb = (char *)"ibv_rereg_mr";
+	made_field(&m, RD_REQ_LENGTH, 0);
+	made_field(&m, RD_REQ_REREG, 0);
+	ASSERT_CAUSE(&m, "attribute-value", HIGH, "0x0: nothing is to be changed");
+	/* The driver has no such function at all. */
+	m.event.err = -EOPNOTSUPP;
+	m.module.name = (char *)MADE_UVERBS;
+	ASSERT_CAUSE(&m, "not-supported", HIGH, "does not offer changing memory regions");
+	m.event.err = -EINVAL;
+	m.module.name = (char *)MADE_DRIVER;
+	made_field(&m, RD_REQ_REREG, 8);
+	ASSERT_CAUSE(&m, "attribute-value", HIGH, "the flags 0x8");
+	/* Its access flags, and not its range. */
+	made_field(&m, RD_REQ_REREG, 4);
+	ASSERT_UNKNOWN(&m, "are valid");
+	made_field(&m, RD_REQ_ACCESS, 2);
+	ASSERT_CAUSE(&m, "access-flags", HIGH, "0x2");
+	/* Its range, and not its access flags. */
+	made_field(&m, RD_REQ_REREG, 1);
+	ASSERT_CAUSE(&m, "range-empty", HIGH, "length 0");
+	made_field(&m, RD_REQ_LENGTH, 4096);
+	ASSERT_UNKNOWN(&m, "are valid");
+	made_end(&m);
+}
+
+static void a_region_that_was_registered_for_reading_only(void **state)
+{
+	struct made_failure m;
+
+	(void)state;
+	register_memory(&m, EACCES, MADE_UVERBS, "ib_umem_check_rereg");
+	m.event.verb = (char *)"ibv_rereg_mr";
+	made_field(&m, RD_REQ_REREG, 4);
+	ASSERT_CAUSE(&m, "access-flags", HIGH, "the access flags 0x1 require write access", "IBV_ACCESS_LOCAL_WRITE");
+	m.module.name = (char *)MADE_DRIVER;
+	m.fn.name = (char *)"mlx5_ib_rereg_user_mr";
+	ASSERT_CAUSE(&m, "access-flags", MEDIUM, "0x1 require");
+	made_field(&m, RD_REQ_ACCESS, 4);
+	ASSERT_NOTHING(&m);
+	made_field(&m, RD_REQ_ACCESS, 1);
+	made_field(&m, RD_REQ_REREG, 2);
+	ASSERT_NOTHING(&m);
+	made_end(&m);
+}
+
+static void windows_of_types_that_do_not_exist(void **state)
+{
+	struct made_failure m;
+
+	(void)state;
+	made_failure(&m, "ibv_alloc_mw", EINVAL, MADE_UVERBS, "ib_uverbs_alloc_mw");
+	made_field(&m, RD_REQ_MW_TYPE, 3);
+	ASSERT_CAUSE(&m, "attribute-value", HIGH, "type 3 of the memory window");
+	made_field(&m, RD_REQ_MW_TYPE, 2);
+	ASSERT_NOTHING(&m);
+	made_end(&m);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		TEST(locked_memory_beyond_the_limit_is_reported_with_all_numbers),
+		TEST(the_limit_is_only_likely_if_the_driver_failed_itself),
+		TEST(the_limit_is_not_the_cause_for_those_that_may_exceed_it),
+		TEST(a_limit_of_zero_is_told_apart),
+		TEST(queues_near_the_limit_may_need_more_than_is_left),
+		TEST(where_to_raise_the_limit_depends_on_the_control_group),
+		TEST(a_hole_is_named_by_its_address),
+		TEST(a_hole_is_not_the_cause_of_other_errnos),
+		TEST(mappings_are_judged_without_the_state_of_the_host),
+		TEST(mappings_without_a_name_or_with_one_right),
+		TEST(each_kind_of_mapping_has_its_cause),
+		TEST(memory_of_an_accelerator_may_be_refused_by_its_module),
+		TEST(ordinary_memory_is_said_to_be_so),
+		TEST(files_are_not_pinned_by_every_kernel),
+		TEST(huge_pages_are_missing_only_where_they_were_not_reserved),
+		TEST(ranges_that_the_kernel_refuses),
+		TEST(access_flags_that_need_others),
+		TEST(on_demand_paging_that_a_device_does_not_have),
+		TEST(flags_that_only_some_drivers_know),
+		TEST(flushing_to_memory_that_is_not_persistent),
+		TEST(changing_a_region_is_judged_by_what_it_changes),
+		TEST(regions_of_dmabuf_memory_have_few_flags),
+		TEST(a_region_that_was_registered_for_reading_only),
+		TEST(windows_of_types_that_do_not_exist),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include "collect/kernel/moment.h"
+
+#include <linux/types.h>
+#include <string.h>
+
+#include "bpf/record.h"
+
+static struct rd_moment decode(const struct rd_rec_moment *rec)
+{
+	/* Behind the stacks of a record it is not aligned, and a sanitizer sees each byte that is read behind it. */
+	_cleanup_free_ uint8_t *exact = malloc(sizeof(*rec) + 1);
+	struct rd_moment ret;
+
+	assert_non_null(exact);
+	memcpy(exact + 1, rec, sizeof(*rec));
+	memset(&ret, 0xff, sizeof(ret));
+	rd_moment_decode(exact + 1, &ret);
+	return ret;
+}
+
+/* Everything that could be read of a caller, all of it different. */
+static struct rd_rec_moment example(void)
+{
+	return (struct rd_rec_moment){
+		.memlock = 65536,
+		.nofile = 1024,
+		.pinned = 16,
+		.locked = 17,
+		.caps = 1ull << 14 | 1,
+		.user_ns_level = 2,
+		.net_ns = 4026531840,
+		.next_fd = 33,
+		.qp_mask = 0x12345,
+		.qp_cur = 1,
+		.qp_next = 2,
+		.qp_type = 4,
+		.cm_state = 5,
+	};
+}
+
+static void what_was_read_is_known(void **state)
+{
+	struct rd_rec_moment rec = example();
+	struct rd_moment m;
+
+	(void)state;
+	rec.known = RD_MOMENT_LIMITS | RD_MOMENT_MEMORY | RD_MOMENT_CREDS | RD_MOMENT_NET | RD_MOMENT_FILES |
+		    RD_MOMENT_QP | RD_MOMENT_CM;
+	m = decode(&rec);
+	assert_int_equal(m.memlock.v, 65536);
+	assert_int_equal(m.nofile.v, 1024);
+	assert_int_equal(m.pinned.v, 16 * 4096);
+	assert_int_equal(m.locked.v, 17 * 4096);
+	assert_int_equal(m.caps.v, 0x4001);
+	assert_int_equal(m.user_ns_level.v, 2);
+	assert_int_equal(m.net_ns.v, 4026531840);
+	assert_int_equal(m.next_fd.v, 33);
+	assert_true(m.qp.known);
+	assert_int_equal(m.qp.cur, 1);
+	assert_int_equal(m.qp.next, 2);
+	assert_int_equal(m.qp.type, 4);
+	assert_int_equal(m.qp.mask, 0x12345);
+	assert_int_equal(m.cm_state.v, 5);
+}
+
+/* Which of the fields are known, a bit each. */
+static unsigned known(const struct rd_moment *m)
+{
+	const bool bits[] = {
+		m->memlock.known == RD_OK,  m->nofile.known == RD_OK,  m->pinned.known == RD_OK,
+		m->locked.known == RD_OK,   m->caps.known == RD_OK,    m->user_ns_level.known == RD_OK,
+		m->net_ns.known == RD_OK,   m->next_fd.known == RD_OK, m->qp.known,
+		m->cm_state.known == RD_OK,
+	};
+	unsigned ret = 0;
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(bits); i++)
+		ret |= (unsigned)bits[i] << i;
+	return ret;
+}
+
+static void each_part_that_was_not_read_is_unknown(void **state)
+{
+	static const struct {
+		uint32_t flag;
+		unsigned known;
+	} parts[] = {
+		{ 0, 0 },
+		{ RD_MOMENT_LIMITS, 1 | 2 },
+		{ RD_MOMENT_MEMORY, 4 | 8 },
+		{ RD_MOMENT_CREDS, 16 | 32 },
+		{ RD_MOMENT_NET, 64 },
+		{ RD_MOMENT_FILES, 128 },
+		{ RD_MOMENT_QP, 256 },
+		{ RD_MOMENT_CM, 512 },
+		{ 0x80000000, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(parts); i++) {
+		struct rd_rec_moment rec = example();
+		struct rd_moment m;
+
+		rec.known = parts[i].flag;
+		m = decode(&rec);
+		assert_int_equal(known(&m), parts[i].known);
+		/* What is unknown is no remnant either. */
+		if (!(parts[i].flag & RD_MOMENT_QP))
+			assert_int_equal(m.qp.mask, 0);
+	}
+}
+
+static void impossible_amounts_of_memory_are_unknown(void **state)
+{
+	struct rd_rec_moment rec = example();
+	struct rd_moment m;
+
+	(void)state;
+	rec.known = RD_MOMENT_MEMORY | RD_MOMENT_LIMITS;
+	rec.memlock = UINT64_MAX; /* unlimited */
+	rec.pinned = UINT64_MAX;  /* a counter below zero */
+	m = decode(&rec);
+	assert_int_not_equal(m.pinned.known, RD_OK);
+	assert_int_equal(m.memlock.known, RD_OK);
+	assert_true(m.memlock.v == UINT64_MAX);
+	rec.pinned = 1ull << 40;
+	rec.locked = UINT64_MAX / 4096 + 1;
+	m = decode(&rec);
+	assert_int_not_equal(m.locked.known, RD_OK);
+}
+
+static void the_state_of_each_object_is_told_by_its_flags(void **state)
+{
+	struct rd_rec_moment rec = {
+		.n_handles = 4,
+		.handles = {
+			{ .handle = 1, .number = 99, .users = 98, .type = 97, .port = 96, .detail = 95 },
+			{ .handle = 2, .flags = RD_HANDLE_LOOKED_UP },
+			{ .handle = 3, .number = 17, .users = 2, .type = RD_OBJ_QP, .port = 1, .detail = 2,
+			  .flags = RD_HANDLE_LOOKED_UP | RD_HANDLE_FOUND | RD_HANDLE_NUMBER | RD_HANDLE_USERS | RD_HANDLE_PORT |
+				   RD_HANDLE_DETAIL },
+			{ .handle = 4, .users = -1, .type = RD_OBJ_CQ, .detail = 2,
+			  .flags = RD_HANDLE_LOOKED_UP | RD_HANDLE_FOUND | RD_HANDLE_LOCKED | RD_HANDLE_USERS | RD_HANDLE_DETAIL },
+		},
+	};
+	struct rd_moment m = decode(&rec);
+	const struct rd_moment_handle *h = m.handles;
+
+	(void)state;
+	assert_int_equal(m.n_handles, 4);
+	assert_int_equal(h[0].handle, 1);
+	assert_false(h[0].looked_up || h[0].found || h[0].locked);
+	assert_int_equal(h[0].number.known | h[0].users.known | h[0].port.known | h[0].qp_type.known, RD_ABSENT);
+	assert_true(h[1].looked_up && !h[1].found);
+	assert_int_equal(h[2].handle, 3);
+	assert_true(h[2].looked_up && h[2].found && !h[2].locked);
+	assert_int_equal(h[2].type, RD_OBJ_QP);
+	assert_int_equal(h[2].number.v, 17);
+	assert_int_equal(h[2].users.v, 2);
+	assert_int_equal(h[2].port.v, 1);
+	assert_int_equal(h[2].port.known, RD_OK);
+	assert_int_equal(h[2].qp_type.v, 2);
+	assert_int_equal(h[2].qp_type.known, RD_OK);
+	assert_true(h[3].locked);
+	assert_int_equal(h[3].users.v, -1);
+	assert_int_equal(h[3].number.known, RD_ABSENT);
+	/* Only of a queue pair. */
+	assert_int_equal(h[3].qp_type.known, RD_ABSENT);
+	rec.n_handles = 0xffff;
+	assert_int_equal(decode(&rec).n_handles, RD_MOMENT_HANDLES);
+}
+
+static void mappings_have_their_kind_and_their_file(void **state)
+{
+	static const enum rd_mapping_kind kinds[] = {
+		[RD_MAPPING_NONE] = RD_MAP_NONE,	   [RD_MAPPING_HOLE] = RD_MAP_HOLE,
+		[RD_MAPPING_NO_ACCESS] = RD_MAP_NO_ACCESS, [RD_MAPPING_READ_ONLY] = RD_MAP_READ_ONLY,
+		[RD_MAPPING_DEVICE] = RD_MAP_DEVICE,	   [RD_MAPPING_PAST_END] = RD_MAP_PAST_END,
+		[RD_MAPPING_FILE] = RD_MAP_FILE,	   [RD_MAPPING_HUGE] = RD_MAP_HUGE,
+	};
+	struct rd_rec_moment rec = {
+		.fault = { .start = 0x1000,
+			   .end = 0x9000,
+			   .at = 0x3000,
+			   .flags = 0x2 | 0x8 | 0x200000,
+			   .file_size = 0x2000,
+			   .inode = 12,
+			   .magic = 0xef53,
+			   .dev = 5,
+			   .rdev = 6,
+			   .mode = 0100644,
+			   .name = "weights.bin" },
+		.special = { .what = RD_MAPPING_HUGE, .at = 0x5000, .flags = 1 },
+	};
+	struct rd_moment m;
+
+	(void)state;
+	for (uint16_t what = 0; what < RD_ARRAY_SIZE(kinds); what++) {
+		rec.fault.what = what;
+		assert_int_equal(decode(&rec).fault.kind, kinds[what]);
+	}
+	rec.fault.what = RD_MAPPING_PAST_END;
+	m = decode(&rec);
+	assert_int_equal(m.fault.start, 0x1000);
+	assert_int_equal(m.fault.end, 0x9000);
+	assert_int_equal(m.fault.at, 0x3000);
+	assert_true(m.fault.writable && m.fault.shared && !m.fault.reserved && m.fault.has_file);
+	assert_int_equal(m.fault.mode, 0100644);
+	assert_int_equal(m.fault.file_size, 0x2000);
+	assert_int_equal(m.fault.inode, 12);
+	assert_int_equal(m.fault.magic, 0xef53);
+	assert_int_equal(m.fault.rdev, 6);
+	assert_string_equal(m.fault.name, "weights.bin");
+	assert_int_equal(m.special.kind, RD_MAP_HUGE);
+	assert_int_equal(m.special.at, 0x5000);
+	assert_false(m.special.writable || m.special.shared || m.special.has_file);
+	assert_true(m.special.reserved);
+	assert_string_equal(m.special.name, "");
+	memset(rec.fault.name, 'n', sizeof(rec.fault.name));
+	assert_int_equal(strlen(decode(&rec).fault.name), sizeof(rec.fault.name) - 1);
+	rec.fault.what = RD_ARRAY_SIZE(kinds);
+	m = decode(&rec);
+	assert_int_equal(m.fault.kind, RD_MAP_NONE);
+	assert_int_equal(m.fault.end, 0);
+}
+
+static void whether_the_range_was_looked_at_in_full(void **state)
+{
+	struct rd_rec_moment rec = { .mapped = RD_MAPPED_ALL };
+	struct rd_moment m = decode(&rec);
+
+	(void)state;
+	assert_true(m.mapped_all && !m.mapped_in_part);
+	rec.mapped = RD_MAPPED_MORE;
+	m = decode(&rec);
+	assert_true(!m.mapped_all && m.mapped_in_part);
+	rec.mapped = 0;
+	m = decode(&rec);
+	assert_false(m.mapped_all || m.mapped_in_part);
+}
+
+static void only_two_things_keep_a_response_from_being_written(void **state)
+{
+	struct rd_rec_moment rec = { .response = 0x7000 };
+
+	(void)state;
+	for (uint16_t what = 0; what < 20; what++) {
+		struct rd_moment m;
+
+		rec.response_what = what;
+		m = decode(&rec);
+		if (what == RD_MAPPING_HOLE || what == RD_MAPPING_READ_ONLY) {
+			assert_int_equal(m.response.kind, what == RD_MAPPING_HOLE ? RD_MAP_HOLE : RD_MAP_READ_ONLY);
+			assert_int_equal(m.response.at, 0x7000);
+		} else {
+			assert_int_equal(m.response.kind, RD_MAP_NONE);
+			assert_int_equal(m.response.at, 0);
+		}
+	}
+}
+
+static void damaged_bytes_do_no_harm(void **state)
+{
+	(void)state;
+	srandom(1);
+	for (int round = 0; round < 5000; round++) {
+		struct rd_rec_moment rec;
+		struct rd_moment m;
+
+		for (size_t i = 0; i < sizeof(rec); i++)
+			((uint8_t *)&rec)[i] = (uint8_t)random();
+		rec.fault.what = random() % 10;
+		m = decode(&rec);
+		assert_in_range(m.n_handles, 0, RD_MOMENT_HANDLES);
+		assert_in_range(m.fault.kind, 0, RD_MAP_KINDS - 1);
+		assert_in_range(strlen(m.fault.name), 0, sizeof(m.fault.name) - 1);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		TEST(what_was_read_is_known),
+		TEST(each_part_that_was_not_read_is_unknown),
+		TEST(impossible_amounts_of_memory_are_unknown),
+		TEST(the_state_of_each_object_is_told_by_its_flags),
+		TEST(mappings_have_their_kind_and_their_file),
+		TEST(whether_the_range_was_looked_at_in_full),
+		TEST(only_two_things_keep_a_response_from_being_written),
+		TEST(damaged_bytes_do_no_harm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

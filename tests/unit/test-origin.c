@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include "analyse/trace/origin.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { CORE, DRIVER, VENDOR, N_MODULES };
+
+static struct rd_module modules[N_MODULES] = {
+	[CORE] = { .name = "ib_core", .rdma = true, .file_matches = true },
+	[DRIVER] = { .name = "newd", .rdma = true, .has_ops = true, .file_matches = true },
+	[VENDOR] = { .name = "new_hw", .file_matches = true },
+};
+
+enum { ORIGIN, CALLEE, DEEPER, LAST, MEMBER, N_FNS };
+
+/* A set of five functions, none of which contains an errno: ORIGIN, which is traced, calls CALLEE, which calls DEEPER, which calls
+ * LAST. Nothing calls MEMBER. */
+struct made_up {
+	struct rd_fn fns[N_FNS];
+	uint32_t calls[3];
+	struct rd_fnset set;
+	struct rd_event event;
+	bool add[N_FNS];
+};
+
+static void make(struct made_up *m, int err)
+{
+	*m = (struct made_up){ .calls = { CALLEE, DEEPER, LAST } };
+	for (size_t i = 0; i < N_FNS; i++)
+		m->fns[i] = (struct rd_fn){ .name = "some_function",
+					    .module = DRIVER,
+					    .rule = RD_RULE_NOT_REACHED,
+					    .attachable = 1 << RD_BACKEND_KPROBE,
+					    .calls_known = true };
+	for (size_t i = 0; i < 3; i++) {
+		m->fns[i].calls = &m->calls[i];
+		m->fns[i].n_calls = 1;
+	}
+	m->fns[ORIGIN].rule = RD_RULE_SELECTED;
+	m->fns[ORIGIN].backend = RD_BACKEND_FEXIT;
+	m->set = (struct rd_fnset){ .modules = modules, .n_modules = N_MODULES, .fns = m->fns, .n_fns = N_FNS };
+	m->event = (struct rd_event){ .err = -err, .origin = ORIGIN, .method = (char *)"INVOKE_WRITE:CREATE_QP" };
+}
+
+static void has_errno(struct rd_fn *fn, int err)
+{
+	fn->errnos[err / 64] |= 1ull << err % 64;
+}
+
+static void judge(struct made_up *m)
+{
+	free(m->event.below);
+	m->event.below = NULL;
+	rd_origin_judge(&m->event, &m->set);
+}
+
+/* The origin returned what CALLEE did, or may have. */
+static void assert_below(struct made_up *m)
+{
+	judge(m);
+	assert_false(m->event.origin_exact);
+	assert_int_equal(m->event.n_below, 1);
+	assert_int_equal(m->event.below[0], CALLEE);
+}
+
+static void assert_exact(struct made_up *m)
+{
+	judge(m);
+	assert_true(m->event.origin_exact);
+	assert_int_equal(m->event.n_below, 0);
+}
+
+static void end(struct made_up *m)
+{
+	free(m->event.below);
+}
+
+/* The chain: `below` failed with ENOENT, then ORIGIN with the errno of the event. Returns what is left of it. */
+static size_t links_after(struct made_up *m, int below)
+{
+	struct rd_link links[] = { { .fn = below, .err = -ENOENT, .translated = true },
+				   { .fn = ORIGIN, .err = m->event.err } };
+
+	m->event.chain = links;
+	m->event.n_chain = 2;
+	m->event.origin = below;
+	judge(m);
+	m->event.chain = NULL;
+	return m->event.n_chain;
+}
+
+static void a_failure_of_another_call_is_left_out(void **state)
+{
+	struct made_up m;
+
+	(void)state;
+	make(&m, EADDRINUSE);
+	assert_int_equal(links_after(&m, CALLEE), 2);
+	assert_int_equal(m.event.origin, CALLEE);
+	assert_int_equal(links_after(&m, LAST), 2);
+	assert_int_equal(links_after(&m, MEMBER), 1);
+	assert_int_equal(m.event.origin, ORIGIN);
+	assert_int_equal(links_after(&m, -1), 2);
+	m.event.err = -ENOENT;
+	assert_int_equal(links_after(&m, MEMBER), 2);
+	m.event.err = -EADDRINUSE;
+	m.fns[DEEPER].indirect = true;
+	assert_int_equal(links_after(&m, MEMBER), 2);
+	m.fns[DEEPER].indirect = false;
+	m.fns[DEEPER].calls_known = false;
+	assert_int_equal(links_after(&m, MEMBER), 2);
+	m.fns[CALLEE].backend = RD_BACKEND_FEXIT; /* it did not fail, so nothing below it made ORIGIN fail */
+	assert_int_equal(links_after(&m, MEMBER), 1);
+	end(&m);
+}
+
+/* The handler of INVOKE_WRITE calls the function of a command through a table. */
+static void the_function_of_a_carried_command(void **state)
+{
+	struct made_up m;
+
+	(void)state;
+	make(&m, ENOENT);
+	m.fns[ORIGIN].name = (char *)"ib_uverbs_handler_UVERBS_METHOD_INVOKE_WRITE";
+	m.fns[MEMBER].name = (char *)"ib_uverbs_req_notify_cq";
+	m.fns[MEMBER].rule = RD_RULE_DATA_PATH;
+	m.event.method = (char *)"INVOKE_WRITE:REQ_NOTIFY_CQ";
+	assert_exact(&m);
+	has_errno(&m.fns[MEMBER], ENOENT);
+	judge(&m);
+	assert_false(m.event.origin_exact);
+	assert_int_equal(m.event.n_below, 1);
+	assert_int_equal(m.event.below[0], MEMBER);
+	m.event.method = (char *)"INVOKE_WRITE:POLL_CQ";
+	assert_exact(&m);
+	m.event.method = (char *)"INVOKE_WRITE:REQ_NOTIFY_CQ";
+	m.fns[MEMBER].backend = RD_BACKEND_FEXIT;
+	assert_exact(&m);
+	end(&m);
+}
+
+static void an_origin_whose_callees_do_not_know_the_errno_is_exact(void **state)
+{
+	struct made_up m;
+
+	(void)state;
+	make(&m, EINVAL);
+	has_errno(&m.fns[ORIGIN], EINVAL);
+	has_errno(&m.fns[CALLEE], ENOMEM);
+	has_errno(&m.fns[MEMBER], EINVAL);
+	assert_exact(&m);
+	/* A function that calls nothing. */
+	m.event.origin = LAST;
+	assert_exact(&m);
+	end(&m);
+}
+
+static void a_callee_that_contains_the_errno_may_be_the_origin(void **state)
+{
+	static const int errnos[] = { 1, EINVAL, 63, 64, ENOTSUP, 127, 128, 191 };
+	struct made_up m;
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(errnos); i++) {
+		make(&m, errnos[i]);
+		assert_exact(&m);
+		has_errno(&m.fns[CALLEE], errnos[i]);
+		assert_below(&m);
+		has_errno(&m.fns[ORIGIN], errnos[i]);
+		m.event.err = -(errnos[i] == 191 ? 190 : errnos[i] + 1);
+		assert_exact(&m);
+		end(&m);
+	}
+	/* The kernel's own errnos are not noted: any function may return them. */
+	make(&m, 512);
+	assert_below(&m);
+	end(&m);
+}
+
+static void a_callee_may_pass_on_what_functions_below_it_return(void **state)
+{
+	struct made_up m;
+
+	(void)state;
+	make(&m, EINVAL);
+	has_errno(&m.fns[LAST], EINVAL);
+	assert_below(&m);
+	/* A function in between that is traced would have been the origin. */
+	m.fns[DEEPER].backend = RD_BACKEND_KPROBE;
+	assert_exact(&m);
+	m.fns[DEEPER].backend = RD_BACKEND_NONE;
+	m.fns[CALLEE].backend = RD_BACKEND_KPROBE;
+	assert_exact(&m);
+	end(&m);
+}
+
+static void functions_that_call_each_other_are_looked_at_once(void **state)
+{
+	struct made_up m;
+	uint32_t back[] = { CALLEE, DEEPER, LAST };
+
+	(void)state;
+	make(&m, EINVAL);
+	m.fns[LAST].calls = back;
+	m.fns[LAST].n_calls = 3;
+	assert_exact(&m);
+	has_errno(&m.fns[DEEPER], EINVAL);
+	assert_below(&m);
+	end(&m);
+}
+
+static void a_kernel_function_may_return_any_errno(void **state)
+{
+	struct made_up m;
+
+	(void)state;
+	make(&m, EINVAL);
+	m.fns[DEEPER].outside = true;
+	assert_below(&m);
+	end(&m);
+}
+
+/* What a driver calls through pointers is traced or left out on its own account. */
+static void a_callback_of_the_core_may_return_any_errno_but_not_one_of_a_driver(void **state)
+{
+	struct made_up m;
+
+	(void)state;
+	make(&m, EINVAL);
+	m.fns[DEEPER].indirect = true;
+	assert_exact(&m);
+	m.fns[DEEPER].module = CORE;
+	assert_below(&m);
+	m.fns[DEEPER].module = VENDOR;
+	assert_below(&m);
+	end(&m);
+}
+
+static void functions_that_return_no_errno_of_a_call_are_never_the_origin(void **state)
+{
+	static const struct {
+		enum rd_rule rule;
+		bool may;
+	} rules[] = {
+		{ RD_RULE_NOT_REACHED, true }, { RD_RULE_QUERY, true },	      { RD_RULE_COMMON, true },
+		{ RD_RULE_DATA_PATH, true },   { RD_RULE_CLEANUP, false },    { RD_RULE_RETURN, false },
+		{ RD_RULE_REFCOUNT, false },   { RD_RULE_DIAGNOSTIC, false },
+	};
+	struct made_up m;
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(rules); i++) {
+		make(&m, EINVAL);
+		has_errno(&m.fns[CALLEE], EINVAL);
+		m.fns[CALLEE].rule = rules[i].rule;
+		judge(&m);
+		assert_int_equal(m.event.n_below, rules[i].may);
+		assert_int_equal(m.event.origin_exact, !rules[i].may);
+		end(&m);
+		/* Nor do they pass on what functions below them return. */
+		make(&m, EINVAL);
+		has_errno(&m.fns[LAST], EINVAL);
+		m.fns[DEEPER].rule = rules[i].rule;
+		judge(&m);
+		assert_int_equal(m.event.n_below, rules[i].may);
+		end(&m);
+	}
+}
+
+static void a_function_that_cleans_up_is_the_origin_only_in_calls_that_destroy(void **state)
+{
+	static const struct {
+		const char *method;
+		bool destroys;
+	} methods[] = {
+		{ "INVOKE_WRITE:CREATE_QP", false },
+		{ "WRITE:REG_MR", false },
+		{ "QP_CREATE", false },
+		{ "CONNECT", false },
+		{ "0x1003", false },
+		{ "QP_DESTROY", true },
+		{ "INVOKE_WRITE:DEREG_MR", true },
+		{ "WRITE:DEALLOC_PD", true },
+		{ "INVOKE_WRITE:DETACH_MCAST", true },
+		{ "INVOKE_WRITE:CLOSE_XRCD", true },
+		{ "DM_FREE", true },
+		{ "LEAVE_MCAST", true },
+		{ "INVOKE_WRITE:EX_DESTROY_WQ", true },
+		{ "DESTROY_ID", true },
+	};
+	struct made_up m;
+
+	(void)state;
+	make(&m, EBUSY);
+	has_errno(&m.fns[CALLEE], EBUSY);
+	m.fns[CALLEE].rule = RD_RULE_CLEANUP;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(methods); i++) {
+		m.event.method = (char *)methods[i].method;
+		judge(&m);
+		if (m.event.origin_exact == methods[i].destroys)
+			fail_msg("%s", methods[i].method);
+	}
+	/* A call whose name is unknown. */
+	m.event.method = NULL;
+	assert_exact(&m);
+	end(&m);
+}
+
+static void a_task_of_the_data_path_returns_its_errors_to_no_caller(void **state)
+{
+	struct made_up m;
+
+	(void)state;
+	make(&m, EINVAL);
+	has_errno(&m.fns[CALLEE], EINVAL);
+	m.fns[CALLEE].rule = RD_RULE_DATA_PATH;
+	assert_below(&m);
+	m.fns[CALLEE].member = true;
+	assert_exact(&m);
+	/* Other members are called by verbs. */
+	m.fns[CALLEE].rule = RD_RULE_QUERY;
+	assert_below(&m);
+	end(&m);
+}
+
+static void a_lookup_is_not_the_origin_when_every_object_was_found(void **state)
+{
+	static const char *const lookups[] = { "rdma_lookup_get_uobject", "uverbs_get_uobject_from_file.isra.0",
+					       "lookup_get_idr_uobject", "lookup_get_fd_uobject.cold" };
+	struct rd_moment_handle *h;
+	struct made_up m;
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(lookups); i++) {
+		make(&m, EINVAL);
+		h = m.event.moment.handles;
+		has_errno(&m.fns[CALLEE], EINVAL);
+		m.fns[CALLEE].name = (char *)lookups[i];
+		/* No handle is known: it may have failed. */
+		assert_below(&m);
+		m.event.moment.n_handles = 2;
+		h[0] = h[1] = (struct rd_moment_handle){ .looked_up = true, .found = true };
+		assert_exact(&m);
+		h[1].found = false;
+		assert_below(&m);
+		h[1] = (struct rd_moment_handle){ .found = true };
+		assert_below(&m);
+		h[1] = (struct rd_moment_handle){ .looked_up = true, .found = true, .locked = true };
+		assert_below(&m);
+		h[1].locked = false;
+		m.fns[CALLEE].name = (char *)"rdma_lookup_get_uobject_fast";
+		assert_below(&m);
+		end(&m);
+	}
+}
+
+static void without_a_call_graph_no_origin_is_exact(void **state)
+{
+	struct made_up m;
+
+	(void)state;
+	make(&m, EINVAL);
+	m.fns[ORIGIN].calls_known = false;
+	m.fns[ORIGIN].n_calls = 0;
+	judge(&m);
+	assert_false(m.event.origin_exact);
+	assert_int_equal(m.event.n_below, 0);
+	/* Of a callee nothing is known. */
+	m.fns[ORIGIN].calls_known = true;
+	m.fns[ORIGIN].n_calls = 1;
+	m.fns[CALLEE].calls_known = false;
+	assert_below(&m);
+	end(&m);
+}
+
+static void an_unknown_origin_is_not_exact(void **state)
+{
+	struct made_up m;
+
+	(void)state;
+	make(&m, EINVAL);
+	has_errno(&m.fns[CALLEE], EINVAL);
+	for (int origin = -1; origin <= N_FNS; origin += N_FNS + 1) {
+		m.event.origin = origin;
+		m.event.origin_exact = true;
+		m.event.n_below = 3;
+		rd_origin_judge(&m.event, &m.set);
+		assert_false(m.event.origin_exact);
+		assert_int_equal(m.event.n_below, 0);
+	}
+	end(&m);
+}
+
+static void only_those_of_several_callees_that_may_are_named(void **state)
+{
+	uint32_t calls[] = { CALLEE, DEEPER, LAST, MEMBER };
+	struct made_up m;
+
+	(void)state;
+	make(&m, EINVAL);
+	m.fns[ORIGIN].calls = calls;
+	m.fns[ORIGIN].n_calls = 4;
+	m.fns[CALLEE].n_calls = m.fns[DEEPER].n_calls = 0;
+	has_errno(&m.fns[DEEPER], EINVAL);
+	m.fns[LAST].outside = true;
+	m.fns[LAST].backend = RD_BACKEND_FEXIT_MULTI;
+	m.fns[MEMBER].outside = true;
+	judge(&m);
+	assert_int_equal(m.event.n_below, 2);
+	assert_int_equal(m.event.below[0], DEEPER);
+	assert_int_equal(m.event.below[1], MEMBER);
+	/* Once more, of the same event. */
+	rd_origin_judge(&m.event, &m.set);
+	assert_int_equal(m.event.n_below, 2);
+	end(&m);
+}
+
+static void what_may_be_below_is_traced_the_next_time(void **state)
+{
+	struct made_up m;
+
+	(void)state;
+	make(&m, EINVAL);
+	has_errno(&m.fns[LAST], EINVAL);
+	judge(&m);
+	assert_int_equal(rd_origin_deepen(&m.event, &m.set, m.add), 3);
+	assert_true(!m.add[ORIGIN] && m.add[CALLEE] && m.add[DEEPER] && m.add[LAST] && !m.add[MEMBER]);
+	/* They are not counted twice. */
+	assert_int_equal(rd_origin_deepen(&m.event, &m.set, m.add), 0);
+	memset(m.add, 0, sizeof(m.add));
+
+	/* What cannot be hooked is passed over, and what it calls is not. */
+	m.fns[CALLEE].attachable = 0;
+	assert_int_equal(rd_origin_deepen(&m.event, &m.set, m.add), 2);
+	assert_true(!m.add[CALLEE] && m.add[DEEPER] && m.add[LAST]);
+	memset(m.add, 0, sizeof(m.add));
+
+	/* What is traced already ends the way. */
+	m.fns[DEEPER].backend = RD_BACKEND_FEXIT;
+	assert_int_equal(rd_origin_deepen(&m.event, &m.set, m.add), 0);
+	m.fns[DEEPER].backend = RD_BACKEND_NONE;
+	m.fns[DEEPER].rule = RD_RULE_CLEANUP;
+	assert_int_equal(rd_origin_deepen(&m.event, &m.set, m.add), 0);
+	assert_true(!m.add[DEEPER] && !m.add[LAST]);
+	end(&m);
+}
+
+static void an_exact_origin_needs_no_further_hooks(void **state)
+{
+	struct made_up m;
+
+	(void)state;
+	make(&m, EINVAL);
+	m.fns[MEMBER].module = CORE;
+	m.fns[MEMBER].member = true;
+	judge(&m);
+	assert_int_equal(rd_origin_deepen(&m.event, &m.set, m.add), 0);
+	for (size_t i = 0; i < N_FNS; i++)
+		assert_false(m.add[i]);
+	end(&m);
+}
+
+static void callbacks_that_no_call_leads_to_are_traced_as_well(void **state)
+{
+	static const struct {
+		unsigned module;
+		enum rd_rule rule;
+		const char *method;
+		bool added;
+	} cases[] = {
+		{ CORE, RD_RULE_QUERY, "QP_CREATE", true },	  { CORE, RD_RULE_DATA_PATH, "QP_CREATE", false },
+		{ CORE, RD_RULE_CLEANUP, "QP_CREATE", false },	  { CORE, RD_RULE_CLEANUP, "QP_DESTROY", true },
+		{ DRIVER, RD_RULE_QUERY, "QP_CREATE", false },	  { DRIVER, RD_RULE_CLEANUP, "QP_DESTROY", true },
+		{ DRIVER, RD_RULE_CLEANUP, "QP_CREATE", false },  { VENDOR, RD_RULE_QUERY, "QP_CREATE", false },
+		{ VENDOR, RD_RULE_CLEANUP, "QP_DESTROY", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
+		struct made_up m;
+
+		make(&m, EINVAL);
+		has_errno(&m.fns[CALLEE], EINVAL);
+		m.fns[CALLEE].n_calls = 0;
+		m.event.method = (char *)cases[i].method;
+		m.fns[MEMBER].module = cases[i].module;
+		m.fns[MEMBER].rule = cases[i].rule;
+		m.fns[MEMBER].member = true;
+		judge(&m);
+		rd_origin_deepen(&m.event, &m.set, m.add);
+		assert_true(m.add[CALLEE]);
+		if (m.add[MEMBER] != cases[i].added)
+			fail_msg("case %zu", i);
+		m.fns[MEMBER].member = false;
+		memset(m.add, 0, sizeof(m.add));
+		assert_int_equal(rd_origin_deepen(&m.event, &m.set, m.add), 1);
+		end(&m);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		TEST(the_function_of_a_carried_command),
+		TEST(a_failure_of_another_call_is_left_out),
+		TEST(an_origin_whose_callees_do_not_know_the_errno_is_exact),
+		TEST(a_callee_that_contains_the_errno_may_be_the_origin),
+		TEST(a_callee_may_pass_on_what_functions_below_it_return),
+		TEST(functions_that_call_each_other_are_looked_at_once),
+		TEST(a_kernel_function_may_return_any_errno),
+		TEST(a_callback_of_the_core_may_return_any_errno_but_not_one_of_a_driver),
+		TEST(functions_that_return_no_errno_of_a_call_are_never_the_origin),
+		TEST(a_function_that_cleans_up_is_the_origin_only_in_calls_that_destroy),
+		TEST(a_task_of_the_data_path_returns_its_errors_to_no_caller),
+		TEST(a_lookup_is_not_the_origin_when_every_object_was_found),
+		TEST(without_a_call_graph_no_origin_is_exact),
+		TEST(an_unknown_origin_is_not_exact),
+		TEST(only_those_of_several_callees_that_may_are_named),
+		TEST(what_may_be_below_is_traced_the_next_time),
+		TEST(an_exact_origin_needs_no_further_hooks),
+		TEST(callbacks_that_no_call_leads_to_are_traced_as_well),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the selection notes about each function besides its rule: what it calls and which errnos its code has, which decides whether
+ * an origin is exact; functions that are selected alone; offsets in the structures of the core.
+ */
+#include "unit.h"
+
+#include "select-host.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char types_h[] =
+	"#define KEEP __attribute__((noinline, used))\n"
+	"#define OPAQUE __asm__ volatile(\"\")\n"
+	"struct resource { long pad; unsigned id; };\n"
+	"struct ib_device { char pad[24]; char name[64]; };\n"
+	"struct ib_pd { void *device; int usecnt; struct resource res; };\n"
+	"struct ib_cq { long pad[2]; int usecnt; struct resource res; };\n"
+	"struct ib_srq { long pad[3]; int usecnt; struct resource res; };\n"
+	"struct ib_mr { long pad[5]; struct resource res; };\n"
+	"struct ib_qp { void *pad; struct ib_device *device; unsigned qp_num, port; int qp_type, usecnt; };\n"
+	"struct ib_device_ops {\n"
+	"	void *owner;\n"
+	"	int (*query_qp)(struct ib_qp *, int);\n"
+	"	int (*query_device)(struct ib_device *, int);\n"
+	"	int (*post_send)(struct ib_qp *, int);\n"
+	"	int (*create_qp)(struct ib_qp *, int);\n"
+	"	int (*modify_qp)(struct ib_qp *, int);\n"
+	"	int (*destroy_qp)(struct ib_qp *);\n"
+	"	int (*dereg_mr)(struct ib_mr *);\n"
+	"	int (*fill_res)(struct ib_device *);\n"
+	"};\n"
+	"struct device { int x; unsigned devt; };\n"
+	"struct xarray { int lock; void *xa_head; };\n"
+	"struct uverbs_api_object { long pad; unsigned id; };\n"
+	"struct ib_uverbs_device { long refs; struct device dev; };\n"
+	"struct ib_uverbs_file { long refs; struct ib_uverbs_device *device; struct xarray idr; };\n"
+	"struct ib_uobject { void *ufile; void *object; int usecnt; const struct uverbs_api_object *uapi_object; };\n"
+	"struct udata { const void *inbuf; void *outbuf; unsigned long inlen, outlen; };\n"
+	"struct uverbs_attr_bundle { long pad; struct udata driver, ucore; struct ib_uverbs_file *ufile;\n"
+	"	struct ib_uobject *uobject; };\n"
+	"struct uverbs_obj_idr_type { long type; int (*destroy_object)(struct ib_uobject *, int); };\n"
+	"struct rdma_cm_id { struct ib_device *device; void *context; };\n"
+	"struct rdma_id_private { struct rdma_cm_id id; long pad[3]; int state; };\n"
+	"extern int ib_check(struct ib_device *, int), ib_modify_qp_is_ok(int, int, int, int), hw_command(int), hw_void_user(int);\n"
+	"extern int ib_query_port(struct ib_device *), ib_destroy_qp_user(struct ib_qp *), ib_dereg_mr_user(struct ib_mr *);\n"
+	"extern int pin_user_pages(int), printk(int), snprintf(char *, int), memcpy_asm(int);\n"
+	"extern void complain(int) __attribute__((cold));\n"
+	"extern void schedule(int);\n"
+	"extern unsigned jiffies_of(int);\n"
+	"extern long kernel_wait(int);\n";
+
+static const char vmlinux_c[] = "#include \"types.h\"\n"
+				"KEEP int printk(int x) { return x + 1; }\n"
+				"KEEP int snprintf(char *b, int n) { return n; }\n"
+				"KEEP int pin_user_pages(int n) { return n + 2; }\n"
+				"KEEP long kernel_wait(int n) { return n + 3; }\n"
+				"KEEP void schedule(int x) { OPAQUE; }\n"
+				"KEEP void complain(int x) { OPAQUE; }\n"
+				"KEEP unsigned jiffies_of(int x) { return x; }\n";
+
+static const char ib_core_c[] =
+	"#include \"types.h\"\n"
+	/* clang describes in full only what a function takes a pointer to. */
+	"KEEP void c_pd(struct ib_pd *o) { o->usecnt++; }\n"
+	"KEEP void c_cq(struct ib_cq *o) { o->usecnt++; }\n"
+	"KEEP void c_srq(struct ib_srq *o) { o->usecnt++; }\n"
+	"KEEP void c_mr(struct ib_mr *o) { o->res.id++; }\n"
+	"KEEP void ib_set_device_ops(struct ib_device *d, const struct ib_device_ops *o) { d->pad[1] = !o; }\n"
+	"KEEP int ib_check(struct ib_device *d, int x) { return x > 3 ? -22 : d->pad[0]; }\n"
+	"KEEP int ib_modify_qp_is_ok(int c, int n, int t, int m) { return c + n + t + m > 9; }\n"
+	"KEEP static int ib_port_check(struct ib_device *d) { OPAQUE; return d->pad[2]; }\n"
+	"KEEP static int ib_query_cache(struct ib_device *d) { OPAQUE; return d->pad[3]; }\n"
+	"KEEP int ib_query_port(struct ib_device *d) { return ib_port_check(d) + ib_query_cache(d); }\n"
+	"KEEP static int ib_free_cq_shared(void *p) { OPAQUE; return p != 0; }\n"
+	"KEEP static int ib_release_qp_parts(struct ib_qp *qp) { OPAQUE; return qp->port; }\n"
+	"KEEP static int ib_drop_all(struct ib_qp *qp) { OPAQUE; return qp->qp_num; }\n"
+	"KEEP int ib_destroy_qp_user(struct ib_qp *qp)\n"
+	"{ return ib_release_qp_parts(qp) + ib_drop_all(qp) + ib_free_cq_shared(qp); }\n"
+	"KEEP int ib_dereg_mr_user(struct ib_mr *mr) { return ib_free_cq_shared(mr) + 1; }\n";
+
+static const char ib_uverbs_c[] =
+	"#include \"types.h\"\n"
+	"typedef int handler(struct uverbs_attr_bundle *);\n"
+	"KEEP void uv_device(struct ib_uverbs_device *d) { d->refs++; }\n"
+	"KEEP void uv_file(struct ib_uverbs_file *f) { f->refs++; }\n"
+	"KEEP void uv_object(struct ib_uobject *u, struct uverbs_api_object *o) { u->usecnt = o->id; }\n"
+	"KEEP void uv_type(const struct uverbs_obj_idr_type *t) { OPAQUE; }\n"
+	"KEEP static int ib_uverbs_handler_UVERBS_METHOD_QP_DESTROY(struct uverbs_attr_bundle *b)\n"
+	"{ return ib_destroy_qp_user(b->uobject->object) + 1; }\n"
+	"KEEP static int ib_uverbs_handler_UVERBS_METHOD_MR_DESTROY(struct uverbs_attr_bundle *b)\n"
+	"{ return ib_dereg_mr_user(b->uobject->object) + 2; }\n"
+	"KEEP static int ib_uverbs_handler_UVERBS_METHOD_QUERY_PORT(struct uverbs_attr_bundle *b)\n"
+	"{ return ib_query_port(b->uobject->object) + 3; }\n"
+	"KEEP static int ib_uverbs_dereg_mr(struct uverbs_attr_bundle *b) { return b->pad + 4; }\n"
+	"KEEP static int ib_uverbs_post_recv(struct uverbs_attr_bundle *b) { return b->pad + 5; }\n"
+	"KEEP static int uverbs_free_qp(struct ib_uobject *u, int why) { return u->usecnt + 6; }\n"
+	"KEEP static int uverbs_free_mr(struct ib_uobject *u, int why) { return u->usecnt + 7; }\n"
+	"handler *const uverbs_def_write_intf[] = { ib_uverbs_dereg_mr, ib_uverbs_post_recv };\n"
+	"handler *const methods[] = { ib_uverbs_handler_UVERBS_METHOD_QP_DESTROY,\n"
+	"	ib_uverbs_handler_UVERBS_METHOD_MR_DESTROY, ib_uverbs_handler_UVERBS_METHOD_QUERY_PORT };\n"
+	"const struct uverbs_obj_idr_type type_qp = { .destroy_object = uverbs_free_qp };\n"
+	"const struct uverbs_obj_idr_type type_mr = { .destroy_object = uverbs_free_mr };\n";
+
+static const char rdma_cm_c[] =
+	"#include \"types.h\"\n"
+	"KEEP void cm_private(struct rdma_id_private *p) { p->state++; }\n"
+	"KEEP int rdma_connect(struct rdma_cm_id *id, int x) { return x > 2 ? -22 : id->device != 0; }\n"
+	"KEEP int rdma_idle(struct rdma_cm_id *id) { OPAQUE; return id->device != 0; }\n"
+	"KEEP static int cma_second(int x, struct rdma_cm_id *id) { OPAQUE; return id->device != 0; }\n"
+	"KEEP static int ucma_connect(void *f, int x) { return rdma_connect(f, x) + cma_second(x, f); }\n"
+	"KEEP static int ucma_destroy_id(void *f, int x) { OPAQUE; return x + 1; }\n"
+	"int (*const ucma_cmd_table[])(void *, int) = { ucma_connect, 0, ucma_destroy_id };\n";
+
+static const char new_driver_c[] =
+	"#include \"types.h\"\n"
+	"KEEP static void newd_void(struct ib_qp *qp) { OPAQUE; }\n"
+	"KEEP static _Bool newd_flag(struct ib_qp *qp) { OPAQUE; return qp->port; }\n"
+	"KEEP static void *newd_find(struct ib_qp *qp) { OPAQUE; return qp->pad; }\n"
+	"KEEP static int newd_leaf(int x) { OPAQUE; return x ? -16 : 0; }\n"
+	"KEEP static int newd_rare(int x) { if (x > 5) { complain(newd_leaf(x)); return -95; } return x + 1; }\n"
+	"KEEP static int newd_rare_kernel(int x) { if (x > 5) { complain(x); return pin_user_pages(x) + 1; } return x; }\n"
+	"KEEP static int newd_rare_void(int x) { if (x > 5) { complain(x); return -5; } return x - 1; }\n"
+	"KEEP static int newd_recursive(int x) { return x > 99 ? x : newd_recursive(x * 2 + 1) + newd_leaf(x); }\n"
+	"KEEP static int newd_pins(int x) { return pin_user_pages(x) + 1; }\n"
+	"KEEP static int newd_waits(int x) { return kernel_wait(x) + 1; }\n"
+	"KEEP static int newd_prints(int x) { char b[8]; return printk(x) + snprintf(b, 8) + jiffies_of(x); }\n"
+	"KEEP static int newd_sleeps(int x) { schedule(x); return x; }\n"
+	"KEEP static int newd_copies(int x) { return memcpy_asm(x) + 1; }\n"
+	"KEEP static int newd_calls_back(int (*fn)(int)) { return fn(2) + 1; }\n"
+	"KEEP static int newd_callee(int x) { OPAQUE; return x + 8; }\n"
+	"KEEP static int newd_below(int x) { OPAQUE; return x + 6; }\n"
+	"KEEP static int newd_query_qp(struct ib_qp *qp, int x) { return newd_below(x) + 1; }\n"
+	"KEEP static int newd_query_device(struct ib_device *d, int x) { return d->pad[x]; }\n"
+	"KEEP static int newd_post_send(struct ib_qp *qp, int x) { return newd_query_qp(qp, x) + 1; }\n"
+	"KEEP static int newd_create_qp(struct ib_qp *qp, int x)\n"
+	"{ newd_void(qp); return newd_flag(qp) + (newd_find(qp) != 0) + newd_leaf(x) + ib_check(qp->device, x) + hw_command(x); }\n"
+	"KEEP static int newd_modify_qp(struct ib_qp *qp, int x)\n"
+	"{ return newd_rare(x) + newd_rare_kernel(x) + newd_rare_void(x) + newd_recursive(x) + newd_pins(x) + newd_waits(x)\n"
+	"	+ newd_prints(x) + newd_sleeps(x) + newd_copies(x) + newd_calls_back((int (*)(int))qp->pad)\n"
+	"	+ ib_modify_qp_is_ok(x, 1, 2, 3) + newd_callee(x); }\n"
+	"KEEP static int newd_destroy_qp(struct ib_qp *qp) { return qp->port + 1; }\n"
+	"KEEP static int newd_dereg_mr(struct ib_mr *mr) { return mr->res.id; }\n"
+	"const struct ib_device_ops newd_ops = { .query_qp = newd_query_qp, .query_device = newd_query_device,\n"
+	"	.post_send = newd_post_send, .create_qp = newd_create_qp, .modify_qp = newd_modify_qp,\n"
+	"	.destroy_qp = newd_destroy_qp, .dereg_mr = newd_dereg_mr };\n";
+
+static const char new_hw_c[] = "#include \"types.h\"\n"
+			       "KEEP int hw_command(int x) { return pin_user_pages(x) + 1; }\n"
+			       "KEEP int hw_netdev_only(int x) { OPAQUE; return x + 6; }\n";
+
+static const struct select_module modules[] = {
+	{ "ib_core", ib_core_c }, { "ib_uverbs", ib_uverbs_c },	  { "rdma_cm", rdma_cm_c },
+	{ "new_hw", new_hw_c },	  { "new_driver", new_driver_c },
+};
+
+static const char proc_modules[] = "new_driver 4096 0 - Live 0x0\n"
+				   "new_hw 4096 1 new_driver, Live 0x0\n"
+				   "rdma_cm 4096 0 - Live 0x0\n"
+				   "ib_uverbs 4096 1 new_driver, Live 0x0\n"
+				   "ib_core 4096 3 new_driver,ib_uverbs,rdma_cm, Live 0x0\n";
+
+static struct fake_host host;
+
+static int setup(void **state)
+{
+	(void)state;
+	fake_host_init(&host);
+	fake_host_text(&host, "/proc/modules", proc_modules);
+	fake_host_text(&host, "/proc/sys/kernel/osrelease", "9.9\n");
+	fake_host_text(&host, "/lib/modules/9.9/modules.dep",
+		       "ib_core.ko:\nib_uverbs.ko:\nrdma_cm.ko:\nnew_hw.ko:\nnew_driver.ko:\n");
+	fake_host_text(&host, "/sys/module/new_hw/drivers/pci:new_hw/x", "");
+	return select_host_build(&host, types_h, vmlinux_c, modules, RD_ARRAY_SIZE(modules)) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	fake_host_deinit(&host);
+	return 0;
+}
+
+/* Names of the functions that it calls, in the order of their ids, each followed by a blank. */
+static void assert_calls(const struct rd_fnset *set, const char *name, const char *expected)
+{
+	const struct rd_fn *fn = select_host_fn(set, name);
+	char names[512] = "";
+
+	for (uint32_t i = 0; i < fn->n_calls; i++) {
+		assert_true(fn->calls[i] < set->n_fns);
+		assert_true(!i || fn->calls[i - 1] < fn->calls[i]);
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s ", set->fns[fn->calls[i]].name);
+	}
+	assert_string_equal(names, expected);
+}
+
+static bool has_errno(const struct rd_fnset *set, const char *name, int err)
+{
+	return select_host_fn(set, name)->errnos[err / 64] >> err % 64 & 1;
+}
+
+static void each_function_names_the_functions_whose_errno_it_may_return(void **state)
+{
+	struct rd_fnset set = select_host_run(&host, NULL);
+
+	(void)state;
+	/* Neither what returns nothing nor a truth value, but a pointer; also of other modules, which come in the order of
+	 * their ids. */
+	assert_int_equal(select_host_fn(&set, "newd_create_qp")->n_calls, 4);
+	assert_calls(&set, "newd_pins", "");
+	assert_calls(&set, "newd_leaf", "");
+	assert_calls(&set, "newd_query_qp", "newd_below ");
+	assert_calls(&set, "ib_uverbs_handler_UVERBS_METHOD_QUERY_PORT", "ib_query_port ");
+	assert_calls(&set, "ib_query_port", "ib_port_check ib_query_cache ");
+	/* Not itself. */
+	assert_calls(&set, "newd_recursive", "newd_leaf ");
+	for (size_t i = 0; i < set.n_fns; i++)
+		assert_true(set.fns[i].calls_known);
+	rd_fnset_deinit(&set);
+}
+
+static void the_callees_of_create_qp_are_of_three_modules(void **state)
+{
+	static const char *const callees[] = { "newd_find", "newd_leaf", "ib_check", "hw_command" };
+	struct rd_fnset set = select_host_run(&host, NULL);
+	const struct rd_fn *fn = select_host_fn(&set, "newd_create_qp");
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(callees); i++) {
+		bool found = false;
+
+		for (uint32_t c = 0; c < fn->n_calls; c++)
+			found = found || (int)fn->calls[c] == rd_fnset_find(&set, callees[i]);
+		if (!found)
+			fail_msg("%s", callees[i]);
+	}
+	rd_fnset_deinit(&set);
+}
+
+/* The compiler moves what follows a call of a cold function to a part of its own. */
+static void what_a_cold_part_does_its_function_does(void **state)
+{
+	struct rd_fnset set = select_host_run(&host, NULL);
+	int cold = rd_fnset_find(&set, "newd_rare.cold");
+
+	(void)state;
+	assert_true(has_errno(&set, "newd_rare", 95));
+	assert_calls(&set, "newd_rare", "newd_leaf ");
+	assert_true(select_host_fn(&set, "newd_rare_kernel")->outside);
+	assert_true(has_errno(&set, "newd_rare_void", 5));
+	assert_false(select_host_fn(&set, "newd_rare_void")->outside);
+	if (cold >= 0)
+		assert_int_equal(set.fns[cold].rule, RD_RULE_COLD);
+	for (size_t i = 0; i < set.n_fns; i++)
+		for (uint32_t c = 0; c < set.fns[i].n_calls; c++)
+			assert_int_not_equal(set.fns[set.fns[i].calls[c]].rule, RD_RULE_COLD);
+	rd_fnset_deinit(&set);
+}
+
+static void errnos_in_the_code_become_those_of_the_function(void **state)
+{
+	struct rd_fnset set = select_host_run(&host, NULL);
+
+	(void)state;
+	assert_true(has_errno(&set, "ib_check", 22));
+	assert_false(has_errno(&set, "ib_check", 16));
+	assert_true(has_errno(&set, "newd_leaf", 16));
+	assert_true(has_errno(&set, "rdma_connect", 22));
+	assert_false(has_errno(&set, "newd_callee", 22));
+	assert_false(has_errno(&set, "newd_create_qp", 22));
+	rd_fnset_deinit(&set);
+}
+
+static void calls_that_leave_the_modules_are_told_from_those_that_return_no_errno(void **state)
+{
+	static const struct {
+		const char *name;
+		bool outside;
+	} cases[] = {
+		{ "newd_pins", true },	      { "newd_waits", true },	   { "hw_command", true },
+		{ "newd_prints", false },     { "newd_sleeps", false },	   { "newd_copies", false },
+		{ "newd_leaf", false },	      { "newd_create_qp", false }, { "ib_query_port", false },
+		{ "newd_calls_back", false },
+	};
+	struct rd_fnset set = select_host_run(&host, NULL);
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++)
+		if (select_host_fn(&set, cases[i].name)->outside != cases[i].outside)
+			fail_msg("%s", cases[i].name);
+	rd_fnset_deinit(&set);
+}
+
+static void calls_through_pointers_are_noted(void **state)
+{
+	struct rd_fnset set = select_host_run(&host, NULL);
+
+	(void)state;
+	assert_true(select_host_fn(&set, "newd_calls_back")->indirect);
+	assert_false(select_host_fn(&set, "newd_modify_qp")->indirect);
+	assert_false(select_host_fn(&set, "newd_pins")->indirect);
+	rd_fnset_deinit(&set);
+}
+
+static void without_types_of_the_kernel_every_call_of_it_may_return_an_errno(void **state)
+{
+	struct rd_fnset set;
+
+	(void)state;
+	assert_int_equal(fake_host_run(&host, "mv sys/kernel/btf btf"), 0);
+	set = select_host_run(&host, NULL);
+	assert_int_equal(fake_host_run(&host, "mv btf sys/kernel/btf"), 0);
+	assert_true(select_host_fn(&set, "newd_prints")->outside);
+	assert_true(select_host_fn(&set, "newd_pins")->outside);
+	assert_false(select_host_fn(&set, "newd_leaf")->outside);
+	rd_fnset_deinit(&set);
+}
+
+static void without_its_file_the_calls_of_a_module_are_unknown(void **state)
+{
+	struct rd_fnset set;
+
+	(void)state;
+	fake_host_text(&host, "/proc/kallsyms", "ffffffffc0a00100 t newd_create_qp\t[new_driver]\n");
+	fake_host_text(&host, "/sys/kernel/tracing/available_filter_functions", "newd_create_qp [new_driver]\n");
+	assert_int_equal(fake_host_run(&host, "mv lib/modules/9.9/new_driver.ko ."), 0);
+	set = select_host_run(&host, NULL);
+	assert_int_equal(fake_host_run(&host, "mv new_driver.ko lib/modules/9.9/"), 0);
+	assert_false(select_host_fn(&set, "newd_create_qp")->calls_known);
+	assert_int_equal(select_host_fn(&set, "newd_create_qp")->n_calls, 0);
+	assert_true(select_host_fn(&set, "ib_query_port")->calls_known);
+	rd_fnset_deinit(&set);
+}
+
+static void queries_and_rare_destruction_are_selected_alone(void **state)
+{
+	static const struct {
+		const char *name, *via;
+	} alone[] = {
+		{ "ib_uverbs_handler_UVERBS_METHOD_QUERY_PORT", "ioctl handler" },
+		{ "ib_uverbs_handler_UVERBS_METHOD_QP_DESTROY", "ioctl handler" },
+		{ "ib_uverbs_dereg_mr", "write handler" },
+		{ "ib_query_port", "query" },
+		{ "ib_query_cache", "query" },
+		{ "ib_destroy_qp_user", "destruction" },
+		{ "ib_release_qp_parts", "destruction" },
+		{ "uverbs_free_qp", "uverbs_obj_idr_type.destroy_object" },
+		{ "ucma_destroy_id", "rdma_ucm command 2" },
+		{ "newd_query_device", "ib_device_ops.query_device" },
+		{ "newd_destroy_qp", "ib_device_ops.destroy_qp" },
+	};
+	struct rd_fnset set = select_host_run(&host, NULL);
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(alone); i++) {
+		const struct rd_fn *fn = select_host_fn(&set, alone[i].name);
+
+		if (!fn->selected || !select_host_reached(&set, alone[i].name, alone[i].via))
+			fail_msg("%s: %s", alone[i].name, rd_rule_name(fn->rule));
+		for (uint32_t r = 0; r < fn->n_roots; r++)
+			assert_true(set.roots[fn->roots[r]].alone);
+	}
+	assert_false(set.roots[select_host_fn(&set, "newd_leaf")->roots[0]].alone);
+	rd_fnset_deinit(&set);
+}
+
+static void what_programs_call_all_the_time_is_left_out(void **state)
+{
+	static const struct {
+		const char *name;
+		enum rd_rule rule;
+		bool member;
+	} cases[] = {
+		/* Memory regions come and go. */
+		{ "ib_uverbs_handler_UVERBS_METHOD_MR_DESTROY", RD_RULE_CLEANUP, true },
+		{ "ib_dereg_mr_user", RD_RULE_CLEANUP, false },
+		{ "newd_dereg_mr", RD_RULE_CLEANUP, true },
+		{ "uverbs_free_mr", RD_RULE_CLEANUP, true },
+		/* Named for an object that is destroyed rarely, but called for regions, too. */
+		{ "ib_free_cq_shared", RD_RULE_CLEANUP, false },
+		/* Named for no object. */
+		{ "ib_drop_all", RD_RULE_CLEANUP, false },
+		/* A query is not followed: this one is not a query itself. */
+		{ "ib_port_check", RD_RULE_NOT_REACHED, false },
+		/* A query that posting leads to. */
+		{ "newd_query_qp", RD_RULE_DATA_PATH, false },
+		{ "newd_below", RD_RULE_DATA_PATH, false },
+		{ "newd_post_send", RD_RULE_DATA_PATH, true },
+		{ "ib_uverbs_post_recv", RD_RULE_DATA_PATH, true },
+	};
+	struct rd_fnset set = select_host_run(&host, NULL);
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
+		const struct rd_fn *fn = select_host_fn(&set, cases[i].name);
+
+		if (fn->rule != cases[i].rule || fn->selected || fn->member != cases[i].member)
+			fail_msg("%s: %s%s", cases[i].name, rd_rule_name(fn->rule), fn->member ? ", a member" : "");
+	}
+	rd_fnset_deinit(&set);
+}
+
+static void offsets_come_from_the_types_of_the_core(void **state)
+{
+	struct rd_fnset set = select_host_run(&host, NULL);
+	const struct rd_offsets *off = &set.off;
+
+	(void)state;
+	assert_int_equal(off->qp_device, 8);
+	assert_int_equal(off->qp_num, 16);
+	assert_int_equal(off->qp_port, 20);
+	assert_int_equal(off->qp_type, 24);
+	assert_int_equal(off->ibdev_name, 24);
+	assert_int_equal(off->bundle_in, 40);
+	assert_int_equal(off->bundle_in_len, 56);
+	assert_int_equal(off->bundle_ufile, 72);
+	assert_int_equal(off->ufile_device, 8);
+	assert_int_equal(off->ufile_idr, 24);
+	assert_int_equal(off->uverbs_dev_devt, 12);
+	assert_int_equal(off->uobject_object, 8);
+	assert_int_equal(off->uobject_usecnt, 16);
+	assert_int_equal(off->uobject_api, 24);
+	assert_int_equal(off->api_id, 8);
+	assert_int_equal(off->cm_state, 40);
+	rd_fnset_deinit(&set);
+}
+
+static void the_number_and_the_users_of_each_kind_of_object(void **state)
+{
+	static const struct {
+		int number, users;
+	} expected[RD_OBJECT_TYPES] = {
+		[1] = { 24, 8 },  /* protection domain */
+		[3] = { 32, 16 }, /* completion queue */
+		[4] = { 16, 28 }, /* queue pair */
+		[5] = { 40, 24 }, /* shared receive queue */
+		[7] = { 48, -1 }, /* memory region: has no count */
+	};
+	struct rd_fnset set = select_host_run(&host, NULL);
+
+	(void)state;
+	for (size_t i = 0; i < RD_OBJECT_TYPES; i++) {
+		assert_int_equal(set.off.objects[i].number, expected[i].number ? expected[i].number : -1);
+		assert_int_equal(set.off.objects[i].users, expected[i].users ? expected[i].users : -1);
+	}
+	rd_fnset_deinit(&set);
+}
+
+static void arguments_are_noted_of_the_core_alone(void **state)
+{
+	static const struct {
+		const char *name;
+		uint8_t notes;
+	} cases[] = {
+		{ "ib_modify_qp_is_ok", RD_NOTE_QP },
+		{ "rdma_connect", RD_NOTE_CM },
+		{ "rdma_idle", 0 },  /* no verb reaches it */
+		{ "cma_second", 0 }, /* not its first argument */
+		{ "ucma_connect", 0 },
+		{ "newd_modify_qp", 0 },
+		{ "ib_check", 0 },
+	};
+	struct rd_fnset set = select_host_run(&host, NULL);
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++)
+		if (select_host_fn(&set, cases[i].name)->notes != cases[i].notes)
+			fail_msg("%s", cases[i].name);
+	rd_fnset_deinit(&set);
+}
+
+static void modules_that_are_loaded_since_are_news(void **state)
+{
+	struct rd_fnset set = select_host_run(&host, NULL);
+	struct rd_names names = { 0 };
+
+	(void)state;
+	assert_int_equal(rd_select_news(host.source, &set, &names, NULL), 0);
+	assert_int_equal(names.n, 0);
+	/* One more, and a driver that was loaded again; a module that has nothing to do with RDMA. */
+	fake_host_text(&host, "/proc/modules",
+		       "loop 4096 0 - Live 0x0\n"
+		       "other_driver 4096 0 - Live 0x0\n"
+		       "new_driver 4096 0 - Live 0x0\n"
+		       "ib_uverbs 4096 1 new_driver, Live 0x0\n"
+		       "ib_core 4096 3 new_driver,ib_uverbs,other_driver, Live 0x0\n");
+	assert_int_equal(fake_host_run(&host, "cp -r sys/module/new_driver sys/module/again && "
+					      "mv sys/module/new_driver sys/module/before && "
+					      "mv sys/module/again sys/module/new_driver"),
+			 0);
+	assert_int_equal(rd_select_news(host.source, &set, &names, NULL), 0);
+	assert_int_equal(names.n, 2);
+	assert_string_equal(names.v[0], "other_driver");
+	assert_string_equal(names.v[1], "new_driver");
+	rd_names_deinit(&names);
+	/* Unloaded altogether. */
+	names = (struct rd_names){ 0 };
+	fake_host_text(&host, "/proc/modules", "loop 4096 0 - Live 0x0\n");
+	assert_int_equal(rd_select_news(host.source, &set, &names, NULL), 0);
+	assert_int_equal(names.n, 0);
+	fake_host_text(&host, "/proc/modules", proc_modules);
+	rd_fnset_deinit(&set);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		TEST(each_function_names_the_functions_whose_errno_it_may_return),
+		TEST(the_callees_of_create_qp_are_of_three_modules),
+		TEST(what_a_cold_part_does_its_function_does),
+		TEST(errnos_in_the_code_become_those_of_the_function),
+		TEST(calls_that_leave_the_modules_are_told_from_those_that_return_no_errno),
+		TEST(calls_through_pointers_are_noted),
+		TEST(without_types_of_the_kernel_every_call_of_it_may_return_an_errno),
+		TEST(without_its_file_the_calls_of_a_module_are_unknown),
+		TEST(queries_and_rare_destruction_are_selected_alone),
+		TEST(what_programs_call_all_the_time_is_left_out),
+		TEST(offsets_come_from_the_types_of_the_core),
+		TEST(the_number_and_the_users_of_each_kind_of_object),
+		TEST(arguments_are_noted_of_the_core_alone),
+		TEST(modules_that_are_loaded_since_are_news),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
