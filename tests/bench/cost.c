@@ -18,6 +18,7 @@
 #include "bench.h"
 #include "bpf/record.h"
 #include "hits.h"
+#include "peer.h"
 #include "yardstick.h"
 
 #define ITERATIONS 800
@@ -256,6 +257,38 @@ static void cost_backend(struct bench *b, enum rd_backend backend)
 	cost_ours(b, backend, false, "ours-inner");
 }
 
+/* bpftrace and ours, as it comes, on the same functions: all of the way that bpftrace takes. */
+static void cost_peer(struct bench *b)
+{
+	struct rd_session_opts opts = { .ring_bytes = RING_BYTES };
+	size_t before = bench_bpf_objects(), n = 0;
+	struct rd_session *session;
+	struct rd_err err = {};
+	struct peer *peer;
+
+	choose_functions(b, true);
+	for (size_t i = 0; i < b->set.n_fns; i++)
+		n += b->set.fns[i].selected &= peer_takes(&b->set.fns[i]);
+	peer = peer_start(&b->set);
+	if (!peer) {
+		print(b, "peer", "absent", 1);
+		return;
+	}
+	print(b, "peer", "functions", n);
+	print(b, "peer", "bpftrace", measure(b));
+	peer_stop(peer);
+	bench_wait_gone(before);
+	if (rd_session_start(&b->set, &opts, &session, NULL, &err))
+		bench_fail_err(&err);
+	for (int i = RD_BACKEND_FEXIT; i < RD_BACKEND_COUNT; i++)
+		if (rd_session_info(session)->per_backend[i])
+			print(b, "peer", rd_backend_name(i), rd_session_info(session)->per_backend[i]);
+	print(b, "peer", "ours", measure(b));
+	rd_session_stop(session);
+	rd_session_destroy(session);
+	bench_wait_gone(before);
+}
+
 int main(void)
 {
 	struct bench b = {};
@@ -271,6 +304,7 @@ int main(void)
 		print(&b, "none", "untraced", measure(&b));
 		for (enum rd_backend backend = RD_BACKEND_FEXIT; backend < RD_BACKEND_COUNT; backend++)
 			cost_backend(&b, backend);
+		cost_peer(&b);
 		print(&b, "none", "untraced-again", measure(&b));
 		free(b.hits);
 	}

@@ -46,10 +46,12 @@ static pid_t waiting(void)
 static double resolve(struct rd_ustack *ustack, pid_t pid)
 {
 	struct rd_frame frame = { .addr = (uint64_t)(uintptr_t)qsort + 8 };
+	struct rd_ustack_cut cut;
 	struct rd_err err = { 0 };
 	double begin = now_us(), took;
+	size_t n = 1;
 
-	if (rd_ustack_resolve(ustack, (uint32_t)pid, &frame, 1, &err) < 0 || !frame.function)
+	if (rd_ustack_resolve(ustack, (uint32_t)pid, &frame, &n, &cut, &err) < 0 || !frame.function)
 		exit(1);
 	took = now_us() - begin;
 	free(frame.function);

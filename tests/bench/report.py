@@ -91,6 +91,20 @@ def failure(kernels):
     return table
 
 
+def peers(kernels):
+    table = Table('kernel', 'functions', 'call', 'untraced', 'bpftrace', 'ours', 'hook of ours', 'ours/bpftrace', 'aim < 1')
+    for k in kernels:
+        for path, call in (('ok', 'reg_mr and dereg_mr, succeed'), ('fail', 'reg_mr, fails')):
+            untraced, theirs, ours = k.get('none', path, 'untraced'), k.get('peer', path, 'bpftrace'), k.get('peer', path, 'ours')
+            if theirs is None:
+                continue
+            hooks = ', '.join(b for b in BACKENDS if k.get('peer', path, b))
+            aim = met(ours < theirs) if path == 'ok' else ''
+            table.add(k.name, k.get('peer', path, 'functions'), call, untraced, f'+{theirs - untraced:,}', f'+{ours - untraced:,}',
+                      hooks, ratio(ours - untraced, theirs - untraced), aim)
+    return table
+
+
 def stacks(kernels):
     table = Table('kernel', 'hook', 'added by --stack', 'one stack, bare', 'stacks a chain', 'frames', 'aim: once')
     for k in kernels:
@@ -100,6 +114,11 @@ def stacks(kernels):
             table.add(k.name, b, float(added), float(one), ratio(added, one), k.get(b, 'fail', 'frames'),
                       met(added < 1.5 * one))
     return table
+
+
+def peer_version():
+    version = first_line('bpftrace', '--version')
+    return version if version != 'unknown' else 'bpftrace, which was not installed'
 
 
 def spread(runs, column):
@@ -161,6 +180,13 @@ A door costs more than a bare pair of hooks, as at both the thread's state is lo
 {failure(kernels)}
 Ours sends one record for the whole chain, with verb, device and counts, bare sends one for each exit.
 
+### Beside bpftrace
+
+{peer_version()}, as an operator would use it: a kretprobe on each function with the filter
+`/(int32)retval < 0 && (int32)retval >= -4095/` and `@[probe, (int32)retval] = count()`; ours on the same functions with `--backend
+auto`. A call that fails is more than counted by ours: request, limits, objects and memory of the caller are read for its cause.
+
+{peers(kernels)}
 ### --stack
 
 {stacks(kernels)}
