@@ -56,6 +56,18 @@ test_summary() {
 	sums "$W/summary.json" 20000
 }
 
+# 100,000 failures by 8 threads, while others query: all are counted, and no benign failure takes the room of another.
+test_hundred_thousand() {
+	only 6.12 7.x
+	"$R" trace-errno --json --summary -- sh -c '
+		while [ ! -e "$W/many.out" ]; do ibv_devinfo -v >/dev/null; done &
+		"$FAIL" burst --threads 8 --repeat 12500 --dev rxe0 >"$W/many.new"; mv "$W/many.new" "$W/many.out"; wait' >"$W/many.json"
+	[ "$(counted "$W/many.out")" = 100000 ]
+	tail -1 "$W/many.json" | jq -c '{ events, delivered, lost, uncounted, missed, benign, backends }'
+	sums "$W/many.json" 100000
+	true_of "$W/many.json" '.[-1] | .benign > 0 and (.missed // 0) == 0'
+}
+
 # Hooks by fexit are not run while another task was preempted in one: then this is said, and the sums hold all the same.
 test_fexit_multi() {
 	only 7.x

@@ -125,7 +125,7 @@ test_status_and_detach_all() {
 	true_of "$W/a1.json" '.[0].attached | length == 1 and all(.[];
 		.pid == $pid and .holder_pid == $holder and .user == "root" and .uid == 0 and .what == "trace-errno" and
 		.state == "on" and .functions > 200 and .links > 0 and .run_seconds == null and
-		(.backends | add) == .functions and (.command | endswith("trace-errno -v --json --comm some-name")))' \
+		(.backends | add) == .functions and (.command | endswith("trace-errno -v --json --events 1000000 --comm some-name")))' \
 		--argjson pid "${pid[a]}" --argjson holder "$holder"
 	[ "$(jq '.attached[0].links' "$W/a1.json")" = "$(bpftool -j link show | jq length)" ]
 	"$R" trace-errno --detach-all --json >"$W/detach.json"
@@ -154,7 +154,7 @@ test_a_trace_of_a_user() {
 	only 6.12 7.x # on 6.1 each trace costs most of a minute
 	local status=0
 	: >"$W/a.err"
-	with sys_admin "$R" trace-errno -v --json >"$W/a.json" 2>"$W/a.err" &
+	with sys_admin "$R" trace-errno -v --json --events 1000000 >"$W/a.json" 2>"$W/a.err" &
 	pid[a]=$!
 	until_true 120 started a
 	status a1

@@ -49,13 +49,13 @@ true_of() {
 }
 
 # trace NAME ARG…: starts a trace in the background, and waits until it is on. Its output: $W/NAME.json, $W/NAME.err.
-# Its process: ${pid[NAME]}
+# Its process: ${pid[NAME]}. Without --events it would take the hooks that take longest to attach.
 declare -A pid=()
 trace() {
 	local name=$1
 	shift
 	: >"$W/$name.err"
-	"$R" trace-errno -v --json "$@" >"$W/$name.json" 2>"$W/$name.err" &
+	"$R" trace-errno -v --json --events 1000000 "$@" >"$W/$name.json" 2>"$W/$name.err" &
 	pid[$name]=$!
 	if ! until_true 120 started "$name"; then
 		echo "$name does not start"

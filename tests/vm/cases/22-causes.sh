@@ -1,0 +1,76 @@
+# shellcheck shell=bash disable=SC2154
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Each fault of tests/faultbench: its cause with the values, or that it cannot be told. And origins that lie deeper.
+# kernels: 6.1 6.12 7.x
+# boot: causes
+# append: secretmem.enable=1
+
+prepare() {
+	built || return 0
+	. tests/faultbench/guest up || return
+	export RD_FAULT_OUT=$W/faults
+	mkdir -p "$RD_FAULT_OUT"
+}
+
+built() {
+	[ -e "build/tests/faultbench/$KERNEL/fbdrv.ko" ]
+}
+
+can_run() {
+	built || skip "the modules were not built: $(tail -1 "build/tests/vm/$KERNEL-faultbench.log")"
+}
+
+# 6.1 cannot hook all functions of a module at once, and one by one takes fexit longer than kprobes.
+backend() {
+	[ "$KERNEL" != 6.1 ] || echo --backend kprobe
+}
+
+# fault NAME: runs it; its process is $ran
+fault() {
+	"$FAULT" "$1" "${FAULT_ARGS[@]}" >"$W/fault" 2>&1 || :
+	cat "$W/fault"
+	ran=$(awk '$1 == "truth" && $2 == "pid" { print $3 }' "$W/fault")
+}
+
+# of FILE PID EXPRESSION: true of an event of that process, soon
+soon_true_of() {
+	until_true 30 true_of "$1" "any(.[]; .pid == \$pid and ($3))" --argjson pid "$2" >"$W/soon" || { cat "$W/soon"; return 1; }
+}
+
+test_all_faults() {
+	can_run
+	# shellcheck disable=SC2046 # words
+	trace causes $(backend)
+	fault_all >"$W/results" || : # its errors are those of the faults
+	sleep 2
+	end causes
+	build/tests/faultbench/verbs-fault --list >"$W/list"
+	tests/faultbench/judge.py "$KERNEL" "$W/list" "$W/results" "$RD_FAULT_OUT" "$W/causes.json" >"$RD_VM_OUT/judged" ||
+		{ grep WRONG "$RD_VM_OUT/judged"; return 1; }
+}
+
+# Destroying is not traced until --deepen has seen it fail.
+test_deepen() {
+	only 6.12 7.x
+	can_run
+	trace deepen --deepen
+	fault mr-bound
+	soon_true_of "$W/deepen.json" "$ran" '.errno == "EINVAL" and (.origin_exact | not) and (.origin_below | length > 0)'
+	until_true 60 grep -q 'for the next call that fails there' "$W/deepen.err"
+	fault mr-bound
+	soon_true_of "$W/deepen.json" "$ran" '.errno == "EINVAL" and .origin.module == "rdma_rxe" and .origin_exact'
+	end deepen
+}
+
+# A driver that is loaded during the trace: its functions are hooked, and before that an event says what is not traced.
+test_module_load() {
+	only 6.12 7.x
+	can_run
+	until_true 90 rmmod fbdrv 2>/dev/null # hooks of the trace before may still hold it
+	trace loads
+	insmod "build/tests/faultbench/$KERNEL/fbdrv.ko"
+	until_true 60 grep -q 'fbdrv was loaded during the trace' "$W/loads.err"
+	fault drv-state
+	soon_true_of "$W/loads.json" "$ran" 'any(.chain[]; .module == "fbdrv")'
+	end loads
+}
