@@ -112,8 +112,8 @@ static void a_failure_of_another_call_is_left_out(void **state)
 	m.fns[DEEPER].indirect = false;
 	m.fns[DEEPER].calls_known = false;
 	assert_int_equal(links_after(&m, MEMBER), 2);
-	m.fns[CALLEE].backend = RD_BACKEND_FEXIT; /* it did not fail, so nothing below it made ORIGIN fail */
-	assert_int_equal(links_after(&m, MEMBER), 1);
+	m.fns[CALLEE].backend = RD_BACKEND_FEXIT; /* it may have kept an error for later */
+	assert_int_equal(links_after(&m, MEMBER), 2);
 	end(&m);
 }
 
