@@ -142,6 +142,7 @@ static const char *const write_origins[] = { INVOKE_WRITE_HANDLER, "ib_uverbs_ru
 static const char *const write_handler[] = { INVOKE_WRITE_HANDLER, NULL };
 static const char *const gid_origins[] = { "rdma_get_gid_attr",	  GID_ENTRY_HANDLER, "ib_uverbs_run_method",
 					   "ib_uverbs_cmd_verbs", "ib_uverbs_ioctl", NULL };
+static const char *const gid_handler[] = { GID_ENTRY_HANDLER, NULL };
 static const char *const dispatcher[] = { "ib_uverbs_run_method", "ib_uverbs_cmd_verbs", "ib_uverbs_ioctl", NULL };
 static const char *const ioctl_itself[] = { "ib_uverbs_ioctl", NULL };
 static const char *const event_origins[] = { "ucma_get_event", "ucma_write", NULL };
@@ -161,6 +162,10 @@ static const struct rule rules[] = {
 	{
 		.reason = "unused entry of the GID table: expected in programs that read the whole table",
 		.err = ENODATA, .keys = query_gid_entry, .origins = gid_origins,
+	},
+	{
+		.reason = "unused entry of the GID table: expected in programs that read the whole table",
+		.err = ENODATA, .unknown_verb = true, .origins = gid_handler,
 	},
 	{
 		.reason = "a signal interrupted the wait for a connection event; the wait is restarted or ends",
