@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A driver that nobody has heard of (module/fbdrv.c), which libibverbs has no provider for. Real causes first; then
+ * An unknown driver (module/fbdrv.c), which libibverbs has no provider for. Real causes first; then
  * errnos that it makes up.
  */
 #include "fault.h"

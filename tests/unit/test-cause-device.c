@@ -322,6 +322,10 @@ static void a_device_that_was_removed(void **state)
 	ASSERT_UNKNOWN(&m, "port 1 is unknown");
 	m.f.dev.known = RD_DENIED;
 	ASSERT_UNKNOWN(&m, "logged nothing");
+	/* A renamed device is not found under its old name either. */
+	m.f.dev.known = RD_ABSENT;
+	m.event.err = -ENODATA;
+	ASSERT_CAUSE(&m, "device-removed", MEDIUM, "mlx5_0 was removed, reset or renamed");
 	made_end(&m);
 }
 

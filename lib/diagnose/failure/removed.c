@@ -24,8 +24,10 @@ static bool find_removed(const struct rd_failure *f, struct rd_explanation *ret,
 					f->dev.state ? f->dev.state : "unknown");
 		return false;
 	}
-	rd_explain(ret, "device-removed", gone && core ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
-		   "%s was removed or reset while the program had it open", dev);
+	/* A device with a new name fails for its own reasons, and is missed as well. */
+	rd_explain(ret, "device-removed", gone && core && usual ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
+		   "%s was %s while the program had it open", dev,
+		   gone && !(core && usual) ? "removed, reset or renamed" : "removed or reset");
 	rd_explain_fact(ret, "%s is %s /sys/class/infiniband now%s", dev, gone ? "not in" : "in",
 			going ? ", but its port has neither interface nor state" : "");
 	rd_explain_fix(ret, "the program has to close the device and open it again; dmesg shows why it was removed");

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include "diagnose/shared/rule.h"
+#include "model/rdma/qp-event.h"
 
 static const char *const objects[] = {
 	[0] = "device context",
@@ -100,40 +101,16 @@ unsigned rd_word_type_of(enum rd_req_field field)
 
 const char *rd_word_mask(uint32_t mask, char *ret)
 {
-	/* enum ibv_qp_attr_mask, by bit */
-	static const char *const bits[] = {
-		"STATE",
-		"CUR_STATE",
-		"EN_SQD_ASYNC_NOTIFY",
-		"ACCESS_FLAGS",
-		"PKEY_INDEX",
-		"PORT",
-		"QKEY",
-		"AV",
-		"PATH_MTU",
-		"TIMEOUT",
-		"RETRY_CNT",
-		"RNR_RETRY",
-		"RQ_PSN",
-		"MAX_QP_RD_ATOMIC",
-		"ALT_PATH",
-		"MIN_RNR_TIMER",
-		"SQ_PSN",
-		"MAX_DEST_RD_ATOMIC",
-		"PATH_MIG_STATE",
-		"CAP",
-		"DEST_QPN",
-	};
 	size_t at = 0;
 
 	ret[0] = '\0';
 	for (unsigned i = 0; i < 32 && at < RD_WORD_MASK; i++) {
+		const char *name = rd_qp_attr_name(i);
+
 		if (!(mask >> i & 1))
 			continue;
-		if (i < RD_ARRAY_SIZE(bits))
-			at += (size_t)snprintf(ret + at, RD_WORD_MASK - at, "%sIBV_QP_%s", at ? ", " : "", bits[i]);
-		else if (i == 25)
-			at += (size_t)snprintf(ret + at, RD_WORD_MASK - at, "%sIBV_QP_RATE_LIMIT", at ? ", " : "");
+		if (name)
+			at += (size_t)snprintf(ret + at, RD_WORD_MASK - at, "%sIBV_QP_%s", at ? ", " : "", name);
 		else
 			at += (size_t)snprintf(ret + at, RD_WORD_MASK - at, "%sbit %u", at ? ", " : "", i);
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Two devices of a driver that nobody has heard of, after tests/vm/module/rdtest.c: fbdrv0 registers memory, and fbib0 has
+ * Two devices of an unknown driver, after tests/vm/module/rdtest.c: fbdrv0 registers memory, and fbib0 has
  * an InfiniBand port and queue pairs. The parameter `error` makes memory registration of fbdrv0 fail with this errno, two
  * helper functions down, for no reason; with 0 it pins the memory as any driver does. Writing 0 to `present` removes
  * the devices under their users, 1 brings them back.
