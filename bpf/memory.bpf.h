@@ -35,10 +35,12 @@
 #define MAPLE_NODE(entry) ((entry) & ~255ull)
 
 /* The slot of a node that covers `addr`; -1: not readable. A pivot is the last address of its slot; 0 ends the list. */
-static __noinline int find_slot(struct thread *t, __u64 node, __u64 addr, __u32 arange)
+GLOBAL int find_slot(struct thread *t, __u64 node, __u64 addr, __u32 arange)
 {
 	int i;
 
+	if (!t || !cfg.read_kernel)
+		return -1;
 	if (arange ? bpf_core_read(t->pivots, ARANGE_PIVOTS * 8, &((struct maple_arange_64 *)node)->pivot) :
 		     bpf_core_read(t->pivots, RANGE_PIVOTS * 8, &((struct maple_range_64 *)node)->pivot))
 		return -1;
@@ -49,11 +51,13 @@ static __noinline int find_slot(struct thread *t, __u64 node, __u64 addr, __u32 
 }
 
 /* The mapping that covers `addr`; 0: none; 1: the tree is not readable. */
-static __noinline __u64 find_mapping(struct thread *t, __u64 root, __u64 addr)
+GLOBAL __u64 find_mapping(struct thread *t, __u64 root, __u64 addr)
 {
 	__u64 entry = root;
 	int i;
 
+	if (!t || !cfg.read_kernel)
+		return 1;
 	for (i = 0; i < MAPLE_DEPTH; i++) {
 		__u64 node = MAPLE_NODE(entry), next = 0, slots;
 		__u32 type = MAPLE_TYPE(entry);
@@ -151,19 +155,50 @@ static __always_inline __u32 judge_area(struct thread *t, const struct area *are
 	return area->flags & VM_HUGETLB ? RD_MAPPING_HUGE : RD_MAPPING_NONE;
 }
 
-/* Looks for the first mapping from m->address that the kernel cannot pin. */
-static __noinline int look_at_mappings(struct thread *t, __u64 root, __u32 write)
+/* One of the mappings of the range, at address `at`. Whether the next one matters, too. */
+GLOBAL int look_at_mapping(struct thread *t, __u64 mapping, __u64 at, __u32 write)
 {
-	struct rd_rec_moment *m = &t->moment;
-	__u64 at = m->address & ~(PAGE - 1), end = m->address + m->length, first;
-	struct area *area = &t->area;
+	struct rd_rec_moment *m;
+	struct area *area;
+	__u64 end, first;
+	__u32 what;
+
+	if (!t || !cfg.read_kernel)
+		return 0;
+	m = &t->moment;
+	area = &t->area;
+	end = m->address + m->length;
+	if (!read_area(mapping, area) || at < area->start || at >= area->end)
+		return 0;
+	what = judge_area(t, area, at, end, write, &first);
+	if (what && what < RD_MAPPING_FILE) {
+		keep_mapping(&m->fault, area, first, what);
+		return 0;
+	}
+	if (what && !m->special.what)
+		keep_mapping(&m->special, area, first, what);
+	if (area->end < end)
+		return 1;
+	m->mapped = RD_MAPPED_ALL;
+	return 0;
+}
+
+/* Looks for the first mapping from m->address that the kernel cannot pin. */
+GLOBAL int look_at_mappings(struct thread *t, __u64 root, __u32 write)
+{
+	struct rd_rec_moment *m;
+	__u64 at, end;
 	int i;
 
+	if (!t)
+		return 0;
+	m = &t->moment;
+	at = m->address & ~(PAGE - 1);
+	end = m->address + m->length;
 	if (end < m->address || !m->length)
 		return 0;
 	for (i = 0; i < MAPPINGS_SEARCHED; i++) {
 		__u64 found = find_mapping(t, root, at);
-		__u32 what;
 
 		if (found == 1)
 			return 0;
@@ -172,32 +207,26 @@ static __noinline int look_at_mappings(struct thread *t, __u64 root, __u32 write
 			m->fault.what = RD_MAPPING_HOLE;
 			return 0;
 		}
-		if (!read_area(found, area) || at < area->start || at >= area->end)
+		if (!look_at_mapping(t, found, at, write))
 			return 0;
-		what = judge_area(t, area, at, end, write, &first);
-		if (what && what < RD_MAPPING_FILE) {
-			keep_mapping(&m->fault, area, first, what);
-			return 0;
-		}
-		if (what && !m->special.what)
-			keep_mapping(&m->special, area, first, what);
-		if (area->end >= end) {
-			m->mapped = RD_MAPPED_ALL;
-			return 0;
-		}
-		at = area->end;
+		at = t->area.end;
 	}
 	m->mapped = RD_MAPPED_MORE;
 	return 0;
 }
 
 /* Whether the response could be written to its buffer. */
-static __noinline int look_at_response(struct thread *t, __u64 root, __u64 at)
+GLOBAL int look_at_response(struct thread *t, __u64 root, __u64 at)
 {
-	struct rd_rec_moment *m = &t->moment;
-	__u64 found = find_mapping(t, root, at);
-	struct area *area = &t->area;
+	struct rd_rec_moment *m;
+	struct area *area;
+	__u64 found;
 
+	if (!t || !cfg.read_kernel)
+		return 0;
+	m = &t->moment;
+	area = &t->area;
+	found = find_mapping(t, root, at);
 	m->response = at;
 	if (!found)
 		m->response_what = RD_MAPPING_HOLE;

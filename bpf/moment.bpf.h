@@ -79,17 +79,21 @@ static __always_inline __u64 response_of(const struct thread *t)
 }
 
 /* The file descriptor that the request names. */
-static __noinline int look_at_fd(struct thread *t, __u32 place)
+GLOBAL int look_at_fd(struct thread *t, __u32 place)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct rd_rec_moment *m = &t->moment;
-	__u64 fd = value_of(t, place, 4);
+	struct rd_rec_moment *m;
+	__u64 fd;
 	struct file **table = NULL, *file = NULL;
 	const unsigned char *name = NULL;
 	struct fdtable *fdt = NULL;
 	struct dentry *dentry = NULL;
 	__u32 max = 0;
 
+	if (!t || !cfg.read_kernel)
+		return 0;
+	m = &t->moment;
+	fd = value_of(t, place, 4);
 	if (fd == RD_NO_VALUE || (__s32)fd < 0 || bpf_core_read(&fdt, sizeof(fdt), &task->files->fdt) ||
 	    bpf_core_read(&max, sizeof(max), &fdt->max_fds) || bpf_core_read(&table, sizeof(table), &fdt->fd))
 		return 0;
@@ -102,12 +106,16 @@ static __noinline int look_at_fd(struct thread *t, __u32 place)
 	return 0;
 }
 
-static __always_inline void look_around(struct thread *t, __u32 entry)
+GLOBAL int look_around(struct thread *t, __u32 entry)
 {
 	const struct rd_rec_layout *layout;
-	__u64 verb = t->rec.verb, root = mappings_of(bpf_get_current_task_btf()), response;
+	__u64 verb, root, response;
 	struct file *file;
 
+	if (!t)
+		return 0;
+	verb = t->rec.verb;
+	root = mappings_of(bpf_get_current_task_btf());
 	__builtin_memset(&t->moment, 0, sizeof(t->moment));
 	look_at_process(&t->moment);
 	t->moment.known |= t->notes.known;
@@ -121,7 +129,7 @@ static __always_inline void look_around(struct thread *t, __u32 entry)
 		look_at_response(t, root, response);
 	layout = bpf_map_lookup_elem(&layouts, &verb);
 	if (!layout)
-		return;
+		return 0;
 	if (root)
 		look_at_memory(t, layout, root);
 	if (layout->fd != RD_NOWHERE && cfg.read_kernel)
@@ -134,6 +142,7 @@ static __always_inline void look_around(struct thread *t, __u32 entry)
 		bpf_probe_read_kernel(&t->ufile, sizeof(t->ufile), (void *)t->args[0] + cfg.bundle_ufile);
 	}
 	look_up_handles(t, layout);
+	return 0;
 }
 
 #endif

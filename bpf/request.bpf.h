@@ -51,14 +51,15 @@ static __always_inline void copy_block(struct rd_rec_request *req, __u32 attr, _
 }
 
 /* The command in an INVOKE_WRITE becomes the verb. */
-static __noinline int copy_ioctl(struct thread *t)
+GLOBAL int copy_ioctl(struct thread *t)
 {
-	struct rd_rec_request *req = &t->request;
+	struct rd_rec_request *req;
 	struct ioctl_header head;
 	__u32 i;
 
-	if (!cfg.read_kernel || bpf_probe_read_user(&head, sizeof(head), (void *)t->args[1]))
+	if (!t || !cfg.read_kernel || bpf_probe_read_user(&head, sizeof(head), (void *)t->args[1]))
 		return 0;
+	req = &t->request;
 	t->rec.num_attrs = head.num_attrs;
 	t->rec.verb = RD_VERB(RD_VERB_IOCTL, (__u32)head.object << 16 | head.method);
 	for (i = 0; i < RD_REQUEST_ATTRS && i < head.num_attrs; i++) {
@@ -110,12 +111,15 @@ static __always_inline void copy_write(struct thread *t)
 }
 
 /* The value at a place of the request: an attribute of an ioctl, or an offset in a command. */
-static __noinline __u64 value_of(struct thread *t, __u32 place, __u32 size)
+GLOBAL __u64 value_of(struct thread *t, __u32 place, __u32 size)
 {
-	struct rd_rec_request *req = &t->request;
+	struct rd_rec_request *req;
 	__u64 value = 0;
 	__u32 i;
 
+	if (!t)
+		return RD_NO_VALUE;
+	req = &t->request;
 	if (t->rec.verb >> 32 == RD_VERB_IOCTL) {
 		for (i = 0; i < RD_REQUEST_ATTRS && i < req->n_attrs; i++)
 			if (req->attrs[i].id == place && req->attrs[i].len <= ATTR_INLINE)
@@ -145,12 +149,12 @@ static __noinline __u64 value_of(struct thread *t, __u32 place, __u32 size)
 }
 
 /* xa_load() without its locks. 0: there is no entry; 1: the tree could not be read. */
-static __noinline __u64 load_entry(__u64 head, __u32 index)
+GLOBAL __u64 load_entry(__u64 head, __u32 index)
 {
 	__u64 entry = 0;
 	int i;
 
-	if (bpf_probe_read_kernel(&entry, sizeof(entry), (void *)head))
+	if (!cfg.read_kernel || bpf_probe_read_kernel(&entry, sizeof(entry), (void *)head))
 		return 1;
 	for (i = 0; i < XA_DEPTH; i++) {
 		const struct xa_node *node;
@@ -198,14 +202,18 @@ static __always_inline void read_object(struct rd_rec_handle *h, __u64 object)
 	}
 }
 
-static __noinline int look_up(struct thread *t, __u32 handle)
+GLOBAL int look_up(struct thread *t, __u32 handle)
 {
-	struct rd_rec_moment *m = &t->moment;
-	__u32 n = m->n_handles, type = 0;
+	struct rd_rec_moment *m;
+	__u32 n, type = 0;
 	__u64 uobject, api = 0, object = 0;
 	struct rd_rec_handle *h;
 	__s32 lock = 0;
 
+	if (!t)
+		return 0;
+	m = &t->moment;
+	n = m->n_handles;
 	if (n >= RD_HANDLES_MAX)
 		return 0;
 	barrier_var(n);

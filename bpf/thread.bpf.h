@@ -17,6 +17,13 @@
 #include "totals.bpf.h"
 #include "trace.h"
 
+/*
+ * A function that the verifier checks once for each program, whatever its arguments, instead of at each call with what is known
+ * there. Its arguments are numbers and a struct thread that may be NULL. Some kernels also check those that no program calls: each
+ * that reads kernel memory tests cfg.read_kernel itself.
+ */
+#define GLOBAL __noinline
+
 #define MAX_ERRNO 4095
 #define HEADER_SIZE __builtin_offsetof(struct rd_rec, chain)
 

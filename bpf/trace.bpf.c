@@ -104,11 +104,14 @@ static __always_inline long send(void *ctx, struct thread *t)
 }
 
 /* Whether every function of the last branch returned the errno of the root. */
-static __noinline int passed_on(struct thread *t)
+GLOBAL int passed_on(struct thread *t)
 {
-	struct rd_rec *rec = &t->rec;
+	struct rd_rec *rec;
 	__u32 i;
 
+	if (!t)
+		return 0;
+	rec = &t->rec;
 	for (i = 0; i < RD_CHAIN_MAX; i++)
 		if (i >= t->branch && i < rec->n_chain && rec->chain[slot(i)].err != rec->err)
 			return 0;
@@ -131,24 +134,15 @@ static __always_inline bool is_benign(struct thread *t)
 	return passed_on(t);
 }
 
-static __noinline int report(void *ctx, struct thread *t, __u32 entry, struct rd_totals *sum)
+/* Completes the record, and counts it. Whether it becomes an event. */
+GLOBAL int complete(struct thread *t, __u32 entry, __s32 err)
 {
-	look_around(t, entry);
-	if (send(ctx, t))
-		sum->lost++;
-	else
-		sum->delivered++;
-	return 0;
-}
-
-/* The root returned an errno: the chain becomes an event. */
-static __always_inline void emit(void *ctx, struct thread *t, __u32 entry, __s16 err)
-{
-	struct rd_rec *rec = &t->rec;
 	struct rd_totals *sum = get_totals();
+	struct rd_rec *rec;
 
-	if (!sum)
-		return;
+	if (!t || !sum)
+		return 0;
+	rec = &t->rec;
 	rec->err = err;
 	rec->origin = find_origin(t);
 	decode(t, entry);
@@ -157,16 +151,30 @@ static __always_inline void emit(void *ctx, struct thread *t, __u32 entry, __s16
 	rec->cgroup = bpf_get_current_cgroup_id();
 	bpf_get_current_comm(rec->comm, sizeof(rec->comm));
 	if (!passes(t))
-		return;
+		return 0;
 	if (cfg.drop_benign && is_benign(t)) {
 		sum->benign++;
-		return;
+		return 0;
 	}
 	rec->time = bpf_ktime_get_ns();
 	sum->events++;
 	if (!count(rec))
 		sum->uncounted++;
-	report(ctx, t, entry, sum);
+	return 1;
+}
+
+/* The root returned an errno: the chain becomes an event. */
+static __always_inline void emit(void *ctx, struct thread *t, __u32 entry, __s16 err)
+{
+	struct rd_totals *sum = get_totals();
+
+	if (!sum || !complete(t, entry, err))
+		return;
+	look_around(t, entry);
+	if (send(ctx, t))
+		sum->lost++;
+	else
+		sum->delivered++;
 }
 
 static __always_inline void begin(struct thread *t, __u32 fn, __u64 arg0, __u64 arg1)

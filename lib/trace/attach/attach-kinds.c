@@ -116,6 +116,7 @@ static int load_copy(const struct rd_attach *attach, enum rd_hook hook, bool kpr
 		     int btf_fd, uint32_t btf_id)
 {
 	struct bpf_program *prog = template_of(attach, hook, kprobe);
+	const struct rd_program_types *types = rd_programs_types(&attach->programs, prog);
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = type, .attach_btf_id = btf_id,
 		    .attach_btf_obj_fd = btf_fd > 0 ? (__u32)btf_fd : 0);
 
@@ -123,6 +124,12 @@ static int load_copy(const struct rd_attach *attach, enum rd_hook hook, bool kpr
 
 	if (!prog || bpf_program__fd(prog) < 0)
 		return -ENOTSUP;
+	if (types) {
+		opts.prog_btf_fd = (__u32)types->btf;
+		opts.func_info = types->func_info;
+		opts.func_info_cnt = types->n;
+		opts.func_info_rec_size = types->size;
+	}
 	fd = bpf_prog_load(kprobe ? BPF_PROG_TYPE_KPROBE : BPF_PROG_TYPE_TRACING, bpf_program__name(prog), "GPL",
 			   bpf_program__insns(prog), bpf_program__insn_cnt(prog), &opts);
 	r = fd < 0 ? fd : rd_attach_bind_record(attach, fd);

@@ -96,7 +96,7 @@ int rd_attach_open(struct rd_attach *attach, struct rd_fnset *set, const struct 
 		      { true, true, false }, { false, true, false }, { false, false, true } };
 	for (size_t i = 0; i < RD_ARRAY_SIZE(tries) && !attach->programs.skel; i++) {
 		attach->read_kernel = tries[i].read_kernel;
-		r = attach->programs.ops->load(attach, tries[i].tracing, tries[i].kprobes);
+		r = rd_programs_load(attach, tries[i].tracing, tries[i].kprobes);
 		if (!i)
 			refused = -r;
 	}
@@ -378,6 +378,7 @@ void rd_attach_close(struct rd_attach *attach)
 	free(attach->btf_fds);
 	if (attach->programs.skel)
 		attach->programs.ops->unload(attach->programs.skel);
+	rd_programs_forget_types(&attach->programs);
 	if (attach->owner_map >= 0)
 		close(attach->owner_map);
 	*attach = (struct rd_attach){ .owner_map = -1 };

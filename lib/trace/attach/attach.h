@@ -41,6 +41,14 @@ enum rd_fd {
 
 struct rd_attach;
 
+/* Types of the functions of a program, for its copies. */
+struct rd_program_types {
+	const struct bpf_program *prog;
+	void *func_info; /* n records of `size` bytes, struct bpf_func_info; owned */
+	uint32_t n, size;
+	int btf; /* file descriptor of the BTF that they refer to; owned by the BPF object */
+};
+
 /* A loaded BPF object: templates for each hook, and the maps shared with the command. */
 struct rd_programs {
 	const struct rd_programs_ops *ops;
@@ -51,6 +59,8 @@ struct rd_programs {
 	size_t on_at;		   /* offset in its map */
 	size_t loads_at;	   /* in the same map: of struct rd_module_loads; SIZE_MAX: none */
 	struct bpf_program *loads; /* notes modules that are loaded; NULL: none */
+	struct rd_program_types types[2 * RD_HOOK_COUNT]; /* of the templates */
+	size_t n_types;
 };
 
 struct rd_programs_ops {
@@ -152,6 +162,11 @@ void rd_attach_choose(const struct rd_attach *attach, size_t functions, enum rd_
 
 /* Marks programs for loading as templates; tracing programs need a function of vmlinux to be verified against. -errno. */
 int rd_programs_autoload(struct bpf_program *const *programs, size_t n, bool tracing);
+/* attach-types.c: ops->load, keeping the types of its programs for their copies. Not thread-safe, as libbpf's handlers are not. */
+int rd_programs_load(struct rd_attach *attach, bool tracing, bool kprobes);
+void rd_programs_forget_types(struct rd_programs *programs);
+/* NULL: none are known, as without BTF. */
+const struct rd_program_types *rd_programs_types(const struct rd_programs *programs, const struct bpf_program *prog);
 /* Runs a program once, in the context of this process. -errno. */
 int rd_programs_run(const struct bpf_program *program);
 

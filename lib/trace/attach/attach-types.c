@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The types of the functions in a BPF program. With them the verifier checks a global function once for each program instead of at
+ * each call, which takes a tenth of the time: it matters for fexit, of which each function gets a copy of its own. libbpf knows
+ * them, but passes them to nobody except to handlers that are registered for the section of a program.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "base/memory.h"
+#include "trace/attach/attach.h"
+
+/* The sections of all programs. */
+static const struct {
+	const char *name;
+	enum bpf_prog_type type;
+	enum bpf_attach_type attach;
+} sections[] = {
+	{ "fexit", BPF_PROG_TYPE_TRACING, BPF_TRACE_FEXIT },
+	{ "fentry", BPF_PROG_TYPE_TRACING, BPF_TRACE_FENTRY },
+	{ "kprobe", BPF_PROG_TYPE_KPROBE, 0 },
+	{ "kretprobe", BPF_PROG_TYPE_KPROBE, 0 },
+};
+
+/* Whose programs are being loaded. */
+static struct rd_programs *loading;
+
+static int keep(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long cookie)
+{
+	size_t size = (size_t)opts->func_info_cnt * opts->func_info_rec_size;
+	struct rd_programs *programs = loading;
+	struct rd_program_types *types;
+
+	(void)cookie;
+	if (!size || !programs || programs->n_types == RD_ARRAY_SIZE(programs->types))
+		return 0;
+	types = &programs->types[programs->n_types];
+	types->func_info = malloc(size);
+	if (!types->func_info)
+		return -ENOMEM;
+	memcpy(types->func_info, opts->func_info, size);
+	types->prog = prog;
+	types->n = opts->func_info_cnt;
+	types->size = opts->func_info_rec_size;
+	types->btf = (int)opts->prog_btf_fd;
+	programs->n_types++;
+	return 0;
+}
+
+void rd_programs_forget_types(struct rd_programs *programs)
+{
+	for (size_t i = 0; i < programs->n_types; i++)
+		free(programs->types[i].func_info);
+	programs->n_types = 0;
+}
+
+/* Once: the removal of the last handler makes libbpf before 1.3 use freed memory. */
+static void register_handlers(void)
+{
+	static bool registered;
+	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .prog_prepare_load_fn = keep);
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(sections) && !registered; i++)
+		libbpf_register_prog_handler(sections[i].name, sections[i].type, sections[i].attach, &opts);
+	registered = true;
+}
+
+int rd_programs_load(struct rd_attach *attach, bool tracing, bool kprobes)
+{
+	int r;
+
+	register_handlers();
+	rd_programs_forget_types(&attach->programs);
+	loading = &attach->programs;
+	r = attach->programs.ops->load(attach, tracing, kprobes);
+	loading = NULL;
+	return r;
+}
+
+const struct rd_program_types *rd_programs_types(const struct rd_programs *programs, const struct bpf_program *prog)
+{
+	for (size_t i = 0; i < programs->n_types; i++)
+		if (programs->types[i].prog == prog)
+			return &programs->types[i];
+	return NULL;
+}
