@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The types of the functions in a BPF program. With them the verifier checks a global function once for each program instead of at
- * each call, which takes a tenth of the time: it matters for fexit, of which each function gets a copy of its own. libbpf knows
- * them, but passes them to nobody except to handlers that are registered for the section of a program.
+ * each call, which takes a tenth of the time: it matters for fexit, of which each function gets a copy of its own. libbpf passes
+ * them only to the handlers of a section, when it loads a program.
  */
 #include <errno.h>
 #include <string.h>
