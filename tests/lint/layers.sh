@@ -35,6 +35,7 @@ topics() {
 	lib/source/bundle) echo "opener" ;;
 	lib/source/opener) echo "bundle" ;; # walks folders with what reads them
 	lib/source/guard) echo "opener" ;;
+	lib/source/package) echo "bundle" ;;
 	lib/source/live) echo "opener" ;;
 	lib/source/record) echo "bundle opener" ;;
 	lib/source/redact) echo "opener record" ;;

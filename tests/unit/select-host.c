@@ -18,11 +18,12 @@ static bool build_module(struct fake_host *host, const char *name, const char *s
 	snprintf(command, sizeof(command),
 		 "cc -w -O2 -fno-pie -fno-ipa-sra -fno-ipa-cp -fpatchable-function-entry=2 -nostdlib -r "
 		 "-Wl,--build-id=sha1 -o lib/modules/9.9/%s.ko %s.c && "
+		 "objcopy --rename-section __patchable_function_entries=__mcount_loc lib/modules/9.9/%s.ko && "
 		 "mkdir -p sys/module/%s/notes sys/module/%s/sections && "
 		 "objcopy -O binary --only-section=.note.gnu.build-id --set-section-flags .note.gnu.build-id=alloc "
 		 "lib/modules/9.9/%s.ko sys/module/%s/notes/.note.gnu.build-id && "
 		 "echo 0xffffffffc%zx00000 > sys/module/%s/sections/.text",
-		 name, name, name, name, name, name, strlen(name), name);
+		 name, name, name, name, name, name, name, strlen(name), name);
 	return fake_host_run(host, command) == 0;
 }
 

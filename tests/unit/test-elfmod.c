@@ -85,8 +85,10 @@ static const char source_c[] = "extern int outside(int);\n"
 			       "struct ops other = { .make = tail_call, .more = outside };\n"
 			       "int plain[6] = { 1, 2, 3 };\n";
 
-/* As the kernel is compiled; the places for ftrace by the option that all machines have. */
-#define CC "cc -O2 -fno-pie -fpatchable-function-entry=2 -fno-asynchronous-unwind-tables -c -o o f.c 2>/dev/null"
+/* As the kernel is compiled; the places for ftrace by the option that all machines have, in the section of x86. */
+#define CC                                                                                                         \
+	"cc -O2 -fno-pie -fpatchable-function-entry=2 -fno-asynchronous-unwind-tables -c -o o f.c 2>/dev/null && " \
+	"objcopy --rename-section __patchable_function_entries=__mcount_loc o"
 
 static void every_direct_call_is_found_with_relocation_or_without(void **state)
 {
@@ -126,9 +128,9 @@ static void code_that_is_freed_after_loading_is_left_out(void **state)
 /* As gcc 14 and later write it: a list of places for each function, linked to its section. */
 static const char places_asm[] =
 	".section .text.one,\"ax\"\n.type one, @function\none: nop; nop; ret\n.size one, .-one\n"
-	".section __patchable_function_entries,\"awo\",@progbits,.text.one\n.quad one\n"
+	".section __mcount_loc,\"awo\",@progbits,.text.one\n.quad one\n"
 	".section .text.two,\"ax\"\n.type two, @function\ntwo: nop; nop; ret\n.size two, .-two\n"
-	".section __patchable_function_entries,\"awo\",@progbits,.text.two\n.quad two\n"
+	".section __mcount_loc,\"awo\",@progbits,.text.two\n.quad two\n"
 	".section .text.none,\"ax\"\n.type none, @function\nnone: ret\n.size none, .-none\n";
 
 static void places_for_ftrace_are_read_from_every_section_that_lists_them(void **state)

@@ -60,6 +60,7 @@ void rd_fnset_deinit(struct rd_fnset *set)
 	for (size_t i = 0; i < set->n_modules; i++) {
 		free(set->modules[i].name);
 		free(set->modules[i].path);
+		free(set->modules[i].version);
 		free(set->modules[i].note);
 	}
 	for (size_t i = 0; i < set->n_fns; i++) {

@@ -64,6 +64,7 @@ const char *rd_rule_reason(enum rd_rule rule); /* a phrase for messages */
 
 struct rd_module {
 	char *name;	   /* as in /proc/modules; "vmlinux" for built-in code */
+	char *version;	   /* MODULE_VERSION, mostly of out-of-tree drivers; NULL: none */
 	char *path;	   /* the file on disk of the loaded module; NULL if there is none */
 	char *note;	   /* why there is no such file or BTF, and the consequence; NULL if there are both */
 	uint64_t instance; /* inode number of /sys/module/<name>: another one when the module is loaded again; 0: unknown */
@@ -91,15 +92,17 @@ struct rd_fn {
 	int8_t qp_arg;	    /* index of the struct ib_qp * argument; -1: none */
 	int8_t dev_arg;	    /* likewise struct ib_device * */
 	uint8_t notes;	    /* RD_NOTE_*: what is noted of its arguments when it is called */
+	uint32_t size;	    /* bytes of its code, without a cold part; 0: its module has no file */
 	uint32_t *roots;    /* indices into roots: from which it is reachable */
 	uint32_t n_roots;
 	uint32_t *calls; /* functions of the set that it calls and that may return an errno, also through its cold part; sorted */
 	uint32_t n_calls;
 	uint64_t errnos[3]; /* errnos that its own code contains, bit per number; may be too many, valid with calls_known */
+	uint64_t loaded[3]; /* those of them that an instruction loads into a register; may be too few */
 	bool indirect;	    /* it also calls through pointers; likewise */
 	bool outside;	    /* it also calls functions of the kernel image that may return an errno; likewise */
-	bool calls_known; /* false: its module has no file, so there is no call graph */
-	bool member;	  /* left out by a rule, and called through a table of callbacks: no `calls` contains it */
+	bool calls_known;   /* false: its module has no file, so there is no call graph */
+	bool member;	    /* left out by a rule, and called through a table of callbacks: no `calls` contains it */
 	enum rd_backend backend; /* the backend that hooked it; set by rd_attach */
 };
 

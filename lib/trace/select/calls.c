@@ -31,8 +31,10 @@ static int add_call(struct rd_fn *fn, size_t *cap, uint32_t to)
 /* What a cold part contains, its function contains. */
 static void take_code(struct rd_fn *fn, const struct rd_fn *cold)
 {
-	for (size_t i = 0; i < RD_ARRAY_SIZE(fn->errnos); i++)
+	for (size_t i = 0; i < RD_ARRAY_SIZE(fn->errnos); i++) {
 		fn->errnos[i] |= cold->errnos[i];
+		fn->loaded[i] |= cold->loaded[i];
+	}
 	fn->indirect |= cold->indirect;
 	fn->outside |= cold->outside;
 }

@@ -266,8 +266,8 @@ static bool mark_all_traced(struct rd_elf *elf, const char *name)
 
 static void read_ftrace_sites(struct rd_elf *elf)
 {
-	/* x86 kernels that pad functions have both; the second is then not for ftrace. */
-	if (!mark_all_traced(elf, "__mcount_loc"))
+	/* x86 kernels that pad functions have the second as well, which is not for ftrace there. */
+	if (!mark_all_traced(elf, "__mcount_loc") && elf->machine != EM_X86_64)
 		mark_all_traced(elf, "__patchable_function_entries");
 }
 

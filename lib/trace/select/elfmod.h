@@ -35,7 +35,8 @@ struct rd_elf_sym {
 	/* Functions, by rd_elf_read_refs: errnos that stand in their code as a constant, or as part of one; bit per number. A
 	 * function may also return those of functions that it calls. */
 	uint64_t errnos[RD_ELF_ERRNO_WORDS];
-	bool indirect; /* functions: calls through pointers */
+	uint64_t loaded[RD_ELF_ERRNO_WORDS]; /* those that an instruction loads into a register: rather too few than too many */
+	bool indirect;			     /* functions: calls through pointers */
 };
 
 enum rd_elf_ref_kind {

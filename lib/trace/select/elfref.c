@@ -172,10 +172,33 @@ static bool x86_target(const uint8_t *code, uint64_t i, uint64_t end, const uint
 	return true;
 }
 
-static void note_errno(struct rd_elf_sym *fn, int64_t value)
+static void note_errno(struct rd_elf_sym *fn, int64_t value, bool loaded)
 {
-	if (value < 0 && value > -64 * RD_ELF_ERRNO_WORDS)
-		fn->errnos[-value / 64] |= 1ull << -value % 64;
+	if (value >= 0 || value <= -64 * RD_ELF_ERRNO_WORDS)
+		return;
+	fn->errnos[-value / 64] |= 1ull << -value % 64;
+	if (loaded)
+		fn->loaded[-value / 64] |= 1ull << -value % 64;
+}
+
+/* Whether an instruction that loads the 32 bits at code[i] into a register ends there: mov $imm, %reg of either width. */
+static bool is_x86_load(const uint8_t *code, uint64_t begin, uint64_t i)
+{
+	return (i >= begin + 1 && (code[i - 1] & 0xf8) == 0xb8) ||
+	       (i >= begin + 3 && (code[i - 3] & 0xfe) == 0x48 && code[i - 2] == 0xc7 && (code[i - 1] & 0xf8) == 0xc0);
+}
+
+/* Whether the instruction turns the result of a comparison into 0 or an errno: and, or of a register with 8 bits, right after the
+ * register was subtracted from itself with borrow. Elsewhere they change flags. `begin`: of the function. */
+static bool is_x86_choice(const uint8_t *code, uint64_t begin, uint64_t i)
+{
+	uint64_t before = i;
+
+	if (code[i] != 0x83 || ((code[i + 1] & 0xf8) != 0xe0 && (code[i + 1] & 0xf8) != 0xc8))
+		return false;
+	if (before > begin && (code[before - 1] & 0xf0) == 0x40) /* REX */
+		before--;
+	return before >= begin + 2 && code[before - 2] == 0x19 && code[before - 1] >= 0xc0;
 }
 
 /*
@@ -190,15 +213,15 @@ static void note_x86_constants(struct rd_elf_sym *fn, const uint8_t *code, uint6
 
 	if (i + 4 <= end && code[i + 2] == 0xff && code[i + 3] == 0xff && !(relocated[i / 8] & 1 << i % 8)) {
 		memcpy(&wide, code + i, 4);
-		note_errno(fn, wide);
+		note_errno(fn, wide, is_x86_load(code, fn->offset, i));
 	}
 	if (i + 3 <= end &&
 	    ((code[i] == 0x83 && code[i + 1] >= 0xc0) || (code[i] == 0x8d && (code[i + 1] & 0xc0) == 0x40)))
-		note_errno(fn, (int8_t)code[i + 2]);
+		note_errno(fn, (int8_t)code[i + 2], is_x86_choice(code, fn->offset, i));
 	if (i + 4 <= end && code[i] == 0x8d && (code[i + 1] & 0xc7) == 0x44)
-		note_errno(fn, (int8_t)code[i + 3]);
+		note_errno(fn, (int8_t)code[i + 3], false);
 	if (i + 2 <= end && code[i] == 0x6a)
-		note_errno(fn, (int8_t)code[i + 1]);
+		note_errno(fn, (int8_t)code[i + 1], false);
 	/* call *reg */
 	fn->indirect |= i + 2 <= end && code[i] == 0xff && (code[i + 1] & 0xf8) == 0xd0;
 }
@@ -235,7 +258,7 @@ static int scan_arm64(struct rd_elf *elf, uint32_t section, uint32_t fn, const u
 		insn = le32toh(insn);
 		/* MOVN of 16 bits, of either width; BLR */
 		if ((insn & 0x7fe00000) == 0x12800000)
-			note_errno(&elf->funcs[fn], -(int64_t)(insn >> 5 & 0xffff) - 1);
+			note_errno(&elf->funcs[fn], -(int64_t)(insn >> 5 & 0xffff) - 1, true);
 		elf->funcs[fn].indirect |= (insn & 0xfffffc1f) == 0xd63f0000;
 		if ((insn & 0x7c000000) == 0x14000000) /* B, BL: imm26 */
 			words = (int32_t)(insn << 6) >> 6;

@@ -56,8 +56,11 @@ static int from_elf(struct rd_sel *sel, uint32_t m, struct entry **ret, size_t *
 			base = section_address(sel, sel->set->modules[m].name, elf->sections[section].name);
 		}
 		e->elf_func = *n;
-		e->fn = (struct rd_fn){ .addr = base ? base + f->offset : 0, .in_filter = f->traced };
+		e->fn = (struct rd_fn){ .addr = base ? base + f->offset : 0,
+					.in_filter = f->traced,
+					.size = (uint32_t)f->size };
 		memcpy(e->fn.errnos, f->errnos, sizeof(e->fn.errnos));
+		memcpy(e->fn.loaded, f->loaded, sizeof(e->fn.loaded));
 		e->fn.indirect = f->indirect;
 		e->fn.name = strdup(f->name);
 		if (!e->fn.name)

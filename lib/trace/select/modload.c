@@ -237,6 +237,7 @@ static int add_module(struct rd_sel *sel, const char *name, bool rdma)
 		return nomem(sel, name);
 	sel->set->modules[i] =
 		(struct rd_module){ .name = strdup(name), .rdma = rdma, .instance = rd_sel_instance(sel->src, name) };
+	rd_read_textf(sel->src, &sel->set->modules[i].version, NULL, "/sys/module/%s/version", name);
 	sel->mods[i] = (struct rd_sel_mod){ .why = "file not found" };
 	sel->set->n_modules++;
 	return sel->set->modules[i].name ? 0 : nomem(sel, name);

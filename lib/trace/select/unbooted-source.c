@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The files of a kernel that is not booted, as the paths of a host. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/memory.h"
+#include "trace/select/unbooted-priv.h"
+#include "trace/select/unbooted.h"
+
+void rd_unbooted_close(struct rd_source *src)
+{
+	struct unbooted *u = (struct unbooted *)src;
+
+	for (size_t i = 0; i < u->n_mods; i++) {
+		free(u->mods[i].name);
+		free(u->mods[i].path);
+		rd_bytes_deinit(&u->mods[i].file);
+	}
+	free(u->mods);
+	rd_bytes_deinit(&u->image);
+	rd_bytes_deinit(&u->btf);
+	free(u->image_path);
+	free(u->release);
+	free(u);
+}
+
+struct kmod *rd_unbooted_find(struct unbooted *u, const char *name, size_t len)
+{
+	for (size_t i = 0; i < u->n_mods; i++)
+		if (strlen(u->mods[i].name) == len && !strncmp(u->mods[i].name, name, len))
+			return &u->mods[i];
+	return NULL;
+}
+
+const char *rd_unbooted_next_info(const struct kmod *mod, const char *field, size_t *at)
+{
+	const char *text = (const char *)mod->modinfo.data;
+	size_t len = strlen(field);
+
+	while (*at < mod->modinfo.size) {
+		const char *entry = text + *at, *end = memchr(entry, 0, mod->modinfo.size - *at);
+
+		if (!end)
+			return NULL;
+		*at += (size_t)(end - entry) + 1;
+		if (!strncmp(entry, field, len) && entry[len] == '=')
+			return entry + len + 1;
+	}
+	return NULL;
+}
+
+const char *rd_unbooted_info(const struct kmod *mod, const char *field)
+{
+	size_t at = 0;
+	const char *value = rd_unbooted_next_info(mod, field, &at);
+
+	return value ? value : "";
+}
+
+bool rd_unbooted_lists(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
+		size_t n = strcspn(at, ",");
+
+		if (n != len)
+			continue;
+		for (n = 0; n < len && (at[n] == '-' ? '_' : at[n]) == name[n];)
+			n++;
+		if (n == len)
+			return true;
+	}
+	return false;
+}
+
+static int none(struct rd_err *err, const char *path)
+{
+	return rd_err_set(err, ENOENT, path, "not in the files of this kernel");
+}
+
+static void add_users(struct unbooted *u, const struct kmod *mod, struct rd_buf *out)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < u->n_mods; i++)
+		if (!u->mods[i].hidden && rd_unbooted_lists(rd_unbooted_info(&u->mods[i], "depends"), mod->name)) {
+			rd_buf_str(out, u->mods[i].name);
+			rd_buf_str(out, ",");
+			any = true;
+		}
+	if (!any)
+		rd_buf_str(out, "-");
+}
+
+/* As /proc/modules would be if all were loaded. */
+static void list_modules(struct unbooted *u, struct rd_buf *out)
+{
+	for (size_t i = 0; i < u->n_mods; i++) {
+		if (u->mods[i].hidden)
+			continue;
+		rd_buf_printf(out, "%s %zu 0 ", u->mods[i].name, u->mods[i].file.size);
+		add_users(u, &u->mods[i], out);
+		rd_buf_printf(out, " Live 0x0%s\n", *rd_unbooted_info(&u->mods[i], "intree") ? "" : " (O)");
+	}
+}
+
+/* As modules.dep, which packages do not contain. The path of a module is absolute there. */
+static void list_files(const struct unbooted *u, struct rd_buf *out)
+{
+	for (size_t i = 0; i < u->n_mods; i++)
+		rd_buf_printf(out, "%s%s:\n", u->mods[i].path[0] == '/' ? "" : "/", u->mods[i].path);
+}
+
+static int reply(const void *data, size_t size, struct rd_bytes *ret)
+{
+	return rd_bytes_copy(data, size, ret);
+}
+
+/* A module file, by the path that list_files() has. */
+static const struct kmod *mod_at(const struct unbooted *u, const char *path)
+{
+	for (size_t i = 0; i < u->n_mods; i++) {
+		const char *own = u->mods[i].path;
+
+		if (!strcmp(own, path) || (own[0] != '/' && path[0] == '/' && !strcmp(own, path + 1)))
+			return &u->mods[i];
+	}
+	return NULL;
+}
+
+/* The module and what follows it in "PREFIX<module>REST". */
+static const struct kmod *mod_below(struct unbooted *u, const char *path, const char *prefix, const char *rest)
+{
+	size_t len = strlen(prefix), name;
+
+	if (strncmp(path, prefix, len) != 0)
+		return NULL;
+	name = strcspn(path + len, "/");
+	return strcmp(path + len + name, rest) ? NULL : rd_unbooted_find(u, path + len, name);
+}
+
+static int unbooted_read(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	struct unbooted *u = (struct unbooted *)src;
+	_cleanup_buf_ struct rd_buf text = RD_BUF_CHECKED;
+	const struct kmod *mod;
+	char dep[320];
+
+	snprintf(dep, sizeof(dep), "/lib/modules/%s/modules.dep", u->release);
+	if (!strcmp(path, "/proc/modules"))
+		list_modules(u, &text);
+	else if (!strcmp(path, "/proc/sys/kernel/osrelease"))
+		rd_buf_str(&text, u->release);
+	else if (!strcmp(path, dep))
+		list_files(u, &text);
+	if (text.failed)
+		return rd_err_set(err, ENOMEM, path, "no memory to list %zu modules", u->n_mods);
+	if (text.len)
+		return reply(text.data, text.len, ret);
+	if (!strcmp(path, "/sys/kernel/btf/vmlinux"))
+		return u->btf.data ? reply(u->btf.data, u->btf.size, ret) : none(err, path);
+	mod = mod_below(u, path, "/sys/kernel/btf/", "");
+	if (mod)
+		return u->btf.data && mod->btf.data ? reply(mod->btf.data, mod->btf.size, ret) : none(err, path);
+	mod = mod_below(u, path, "/sys/module/", "/notes/.note.gnu.build-id");
+	if (mod)
+		return mod->build_id.data ? reply(mod->build_id.data, mod->build_id.size, ret) : none(err, path);
+	/* All that matters is that there is an address: it tells functions of one name apart. */
+	if (!strncmp(path, "/sys/module/", 12) && strstr(path, "/sections/"))
+		return reply("0x1000", 6, ret);
+	mod = mod_below(u, path, "/sys/module/", "/version");
+	if (mod)
+		return *rd_unbooted_info(mod, "version") ?
+			       reply(rd_unbooted_info(mod, "version"), strlen(rd_unbooted_info(mod, "version")), ret) :
+			       none(err, path);
+	mod = mod_at(u, path);
+	return mod ? reply(mod->file.data, mod->file.size, ret) : none(err, path);
+}
+
+/* Whether the module has drivers for devices of a bus: aliases such as "pci:v000015B3d*". Those of protocols have no colon. */
+static bool drives(const struct kmod *mod)
+{
+	const char *alias;
+
+	for (size_t at = 0; (alias = rd_unbooted_next_info(mod, "alias", &at));)
+		if (alias[strcspn(alias, ":-")] == ':')
+			return true;
+	return false;
+}
+
+static int unbooted_list(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+{
+	struct unbooted *u = (struct unbooted *)src;
+	const struct kmod *mod = mod_below(u, path, "/sys/module/", "/drivers");
+	struct rd_names names = { 0 };
+
+	if (!mod || !drives(mod))
+		return none(err, path);
+	rd_reserve(&names.v, &names.cap, 1, sizeof(*names.v));
+	names.v[names.n++] = rd_dup(mod->name);
+	*ret = names;
+	return 0;
+}
+
+static int no_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
+{
+	(void)src, (void)ret;
+	return none(err, path);
+}
+
+static int no_number(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	(void)src, (void)ret;
+	return none(err, path);
+}
+
+static int no_netlink(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
+		      struct rd_err *err)
+{
+	(void)src, (void)protocol, (void)request, (void)size, (void)ret;
+	return rd_err_set(err, EOPNOTSUPP, "netlink", "the kernel is not booted");
+}
+
+static int no_events(struct rd_source *src, rd_event_fn *fn, void *arg, struct rd_err *err)
+{
+	(void)src, (void)fn, (void)arg;
+	return rd_err_set(err, EOPNOTSUPP, "events", "the kernel is not booted");
+}
+
+static uint64_t no_clock(struct rd_source *src, int clock)
+{
+	(void)src, (void)clock;
+	return 0;
+}
+
+const struct rd_source_ops rd_unbooted_ops = {
+	.name = "live",
+	.read_file = unbooted_read,
+	.list_dir = unbooted_list,
+	.read_link = no_link,
+	.stat_rdev = no_number,
+	.stat_ino = no_number,
+	.stat_mode = no_number,
+	.netlink = no_netlink,
+	.drain_events = no_events,
+	.now = no_clock,
+	.close = rd_unbooted_close,
+};
+
+void rd_unbooted_hide(struct rd_source *src, const char *module)
+{
+	struct kmod *mod = rd_unbooted_find((struct unbooted *)src, module, strlen(module));
+
+	if (mod)
+		mod->hidden = true;
+}
