@@ -10,6 +10,7 @@ extern const struct rd_cmd rd_cmd_counters;
 extern const struct rd_cmd rd_cmd_capture;
 extern const struct rd_cmd rd_cmd_diff;
 extern const struct rd_cmd rd_cmd_complete;
+extern const struct rd_cmd rd_cmd_probe_calls;
 
 /* clang-format off */
 const struct rd_cmd *const rd_commands[] = {
@@ -22,6 +23,7 @@ const struct rd_cmd *const rd_commands[] = {
 	&rd_cmd_capture,
 	&rd_cmd_diff,
 	&rd_cmd_complete,
+	&rd_cmd_probe_calls,
 	NULL,
 };
 /* clang-format on */

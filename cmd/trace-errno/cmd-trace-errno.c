@@ -9,7 +9,7 @@
 
 extern const struct rd_cmd rd_cmd_trace_errno;
 
-static void trace_deinit(struct trace *t)
+void trace_deinit(struct trace *t)
 {
 	rd_session_destroy(t->session);
 	trace_child_deinit(&t->child);
@@ -95,7 +95,7 @@ static int start_trace(struct trace *t, char **argv, struct rd_err *err)
 	return argv[0] ? trace_child_go(&t->child, argv[0], err) : 0;
 }
 
-static int trace(struct trace *t, char **argv, struct rd_err *err)
+int trace_run(struct trace *t, char **argv, struct rd_err *err)
 {
 	int r = trace_have_privileges(t->ctx->source, t->ctx->cmd->name, err);
 
@@ -109,12 +109,14 @@ static int trace(struct trace *t, char **argv, struct rd_err *err)
 		r = t->signals = trace_signals_open(err);
 	if (r >= 0)
 		r = start_trace(t, argv, err);
-	if (r)
-		return r;
-	r = trace_loop(t, err);
-	if (r)
-		return r;
-	return trace_finish(t);
+	return r ? r : trace_loop(t, err);
+}
+
+static int trace(struct trace *t, char **argv, struct rd_err *err)
+{
+	int r = trace_run(t, argv, err);
+
+	return r ? r : trace_finish(t);
 }
 
 static const char *schema_of(const struct trace_opts *o)
@@ -169,6 +171,7 @@ const struct rd_cmd rd_cmd_trace_errno = {
 	.operands = "[-- COMMAND [ARG…]]",
 	.opts = trace_options,
 	.rules = trace_rules,
+	.variant = &rd_cmd_trace_audit,
 	.description =
 		"Traces the functions of the RDMA kernel modules that can return an error. Shows each failed call of a program: the\n"
 		"verb, the process, the device, and the chain of kernel functions from the one that failed first. Runs until\n"

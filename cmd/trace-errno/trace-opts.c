@@ -97,6 +97,7 @@ const struct rd_opt trace_options[] = {
 	{ "user-stack", 0, NULL, "add the user stack of the program", RD_FLAG(trace_opts, user_stack) },
 	{ "summary", 0, NULL, "print counts at the end instead of events", RD_FLAG(trace_opts, summary) },
 	{ "list", 0, NULL, "list all functions, whether each is traced, and why", RD_FLAG(trace_opts, list) },
+	{ "audit", 0, NULL, "show which functions are watched, and what differs from a baseline; has its own options" },
 	{ "backend", 0, "NAME", "method to hook functions: auto (default), fexit, fexit-multi, kprobe-multi, kprobe",
 	  "auto|fexit|fexit-multi|kprobe-multi|kprobe", RD_WORD(trace_opts, backend) },
 	{ "buffer", 0, "SIZE", "size of the ring buffer in bytes, with optional suffix k or m (1m)",

@@ -67,7 +67,17 @@ struct trace {
 	size_t n_known;		     /* functions of the set that the hooks were prepared for */
 	enum rd_early_end early_end; /* the holder has ended the trace */
 	struct rd_err why_early;
+	/* Takes events instead of showing them; NULL: they are shown. */
+	void (*sink)(void *arg, struct trace *trace, const struct rd_event *event);
+	void *sink_arg;
 };
+
+/* cmd-trace-errno.c: traces until the end. trace->set and trace->facts belong to the trace. -errno with err filled. */
+int trace_run(struct trace *trace, char **argv, struct rd_err *err);
+void trace_deinit(struct trace *trace);
+
+/* cmd-audit.c */
+extern const struct rd_cmd rd_cmd_trace_audit;
 
 /* trace-opts.c */
 extern const struct rd_opt trace_options[];

@@ -2,13 +2,28 @@
 
 #include "report/trace/report-trace.h"
 
-enum fn_column { FN_FUNCTION, FN_MODULE, FN_SELECTED, FN_REASON, FN_ROOTS, FN_ATTACHABLE, FN_BACKEND, FN_COLUMNS };
-enum module_column { MOD_MODULE, MOD_FUNCTIONS, MOD_SELECTED, MOD_BTF, MOD_FILE, MOD_NOTE, MOD_COLUMNS };
+enum fn_column {
+	FN_FUNCTION,
+	FN_MODULE,
+	FN_SELECTED,
+	FN_REASON,
+	FN_ROOTS,
+	FN_ATTACHABLE,
+	FN_BACKEND,
+	FN_SIZE,
+	FN_ERRNOS,
+	FN_CALLS,
+	FN_OTHER,
+	FN_COLUMNS,
+};
+enum module_column { MOD_MODULE, MOD_VERSION, MOD_FUNCTIONS, MOD_SELECTED, MOD_BTF, MOD_FILE, MOD_NOTE, MOD_COLUMNS };
 
 static const struct rd_column scalar_columns[1];
 static const struct rd_column fn_columns[FN_COLUMNS];
 static const struct rd_column root_columns[1];
 static const struct rd_column backend_columns[1];
+static const struct rd_column errno_columns[1];
+static const struct rd_column call_columns[1];
 static const struct rd_column module_columns[MOD_COLUMNS];
 
 static struct rd_section *roots_of(const struct rd_fn *fn, const struct rd_fnset *set)
@@ -34,6 +49,25 @@ static struct rd_section *backends_of(const struct rd_fn *fn)
 	return section;
 }
 
+static struct rd_section *errnos_of(const struct rd_fn *fn)
+{
+	struct rd_section *section = rd_section_create("errnos", errno_columns, 1);
+
+	for (unsigned code = 1; code < 64 * RD_ARRAY_SIZE(fn->loaded); code++)
+		if (fn->loaded[code / 64] >> code % 64 & 1 && rd_errno_name((int)code))
+			rd_row_str(rd_section_add(section), 0, rd_errno_name((int)code));
+	return section;
+}
+
+static struct rd_section *calls_of(const struct rd_fn *fn, const struct rd_fnset *set)
+{
+	struct rd_section *section = rd_section_create("calls", call_columns, 1);
+
+	for (uint32_t i = 0; i < fn->n_calls; i++)
+		rd_row_str(rd_section_add(section), 0, set->fns[fn->calls[i]].name);
+	return section;
+}
+
 static void add_function(struct rd_section *section, const struct rd_fn *fn, const struct rd_fnset *set)
 {
 	struct rd_row *row = rd_section_add(section);
@@ -47,6 +81,12 @@ static void add_function(struct rd_section *section, const struct rd_fn *fn, con
 	rd_row_sub(row, FN_ATTACHABLE, backends_of(fn));
 	if (fn->backend != RD_BACKEND_NONE)
 		rd_row_str(row, FN_BACKEND, rd_backend_name(fn->backend));
+	if (!fn->size)
+		return;
+	rd_row_uint(row, FN_SIZE, fn->size);
+	rd_row_sub(row, FN_ERRNOS, errnos_of(fn));
+	rd_row_sub(row, FN_CALLS, calls_of(fn, set));
+	rd_row_bool(row, FN_OTHER, fn->indirect || fn->outside);
 }
 
 static void count_module(const struct rd_fnset *set, size_t module, uint64_t *all, uint64_t *selected)
@@ -67,6 +107,7 @@ static void add_module(struct rd_section *section, const struct rd_fnset *set, s
 
 	count_module(set, module, &all, &selected);
 	rd_row_str(row, MOD_MODULE, set->modules[module].name);
+	rd_row_str(row, MOD_VERSION, set->modules[module].version);
 	rd_row_uint(row, MOD_FUNCTIONS, all);
 	rd_row_uint(row, MOD_SELECTED, selected);
 	rd_row_bool(row, MOD_BTF, set->modules[module].has_btf);
@@ -74,13 +115,11 @@ static void add_module(struct rd_section *section, const struct rd_fnset *set, s
 	rd_row_str(row, MOD_NOTE, set->modules[module].note);
 }
 
-void rd_report_trace_list(struct rd_report *report, const struct rd_fnset *set, const bool *match)
+void rd_report_trace_functions(struct rd_report *report, const struct rd_fnset *set, const bool *match)
 {
 	struct rd_section *fns = rd_section_create("functions", fn_columns, FN_COLUMNS);
 	struct rd_section *modules = rd_section_create("modules", module_columns, MOD_COLUMNS);
 
-	report->scalars = rd_section_create("list", scalar_columns, 1);
-	rd_row_str(rd_section_add(report->scalars), 0, set->kernel);
 	for (size_t i = 0; i < set->n_fns; i++)
 		if (!match || match[i])
 			add_function(fns, &set->fns[i], set);
@@ -88,6 +127,13 @@ void rd_report_trace_list(struct rd_report *report, const struct rd_fnset *set, 
 		add_module(modules, set, i);
 	rd_report_add(report, fns);
 	rd_report_add(report, modules);
+}
+
+void rd_report_trace_list(struct rd_report *report, const struct rd_fnset *set, const bool *match)
+{
+	report->scalars = rd_section_create("list", scalar_columns, 1);
+	rd_row_str(rd_section_add(report->scalars), 0, set->kernel);
+	rd_report_trace_functions(report, set, match);
 }
 
 /* clang-format off */
@@ -103,6 +149,18 @@ static const struct rd_column fn_columns[FN_COLUMNS] = {
 	[FN_ROOTS] = { "roots", "ROOTS", RD_T_STRS, "entry points that lead to it", 0, true },
 	[FN_ATTACHABLE] = { "attachable", "ATTACHABLE", RD_T_STRS, "backends that can hook it", 0, false },
 	[FN_BACKEND] = { "backend", "BACKEND", RD_T_STR, "backend it is hooked by", 0, true },
+	[FN_SIZE] = { "size_bytes", "SIZE", RD_T_UINT, "size of its code", 0, true },
+	[FN_ERRNOS] = { "errnos", "ERRNOS", RD_T_STRS, "errnos that its code loads as constants", 0, true },
+	[FN_OTHER] = { "other_calls", "OTHER-CALLS", RD_T_BOOL, "it also calls functions of the kernel image, or through pointers", 0, true },
+	[FN_CALLS] = { "calls", "CALLS", RD_T_STRS, "functions it calls that may return an errno", 0, true },
+};
+
+static const struct rd_column errno_columns[1] = {
+	{ "errno", "ERRNO", RD_T_STR, "errno", 0, false },
+};
+
+static const struct rd_column call_columns[1] = {
+	{ "function", "FUNCTION", RD_T_STR, "function", 0, false },
 };
 
 static const struct rd_column root_columns[1] = {
@@ -115,6 +173,7 @@ static const struct rd_column backend_columns[1] = {
 
 static const struct rd_column module_columns[MOD_COLUMNS] = {
 	[MOD_MODULE] = { "module", "MODULE", RD_T_STR, "kernel module", 0, false },
+	[MOD_VERSION] = { "version", "VERSION", RD_T_STR, "version of the module", 0, false },
 	[MOD_FUNCTIONS] = { "functions", "FUNCTIONS", RD_T_UINT, "functions of the module", 0, false },
 	[MOD_SELECTED] = { "selected", "SELECTED", RD_T_UINT, "functions selected for tracing", 0, false },
 	[MOD_BTF] = { "btf", "BTF", RD_T_BOOL, "has type information (BTF)", 0, false },

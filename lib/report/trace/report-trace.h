@@ -42,6 +42,9 @@ void rd_report_trace_metrics(struct rd_report *report);
 /* Adds kernel, functions and modules. `match` (per function id; NULL: all) picks the functions. */
 void rd_report_trace_list(struct rd_report *report, const struct rd_fnset *set, const bool *match);
 
+/* Adds only functions and modules. */
+void rd_report_trace_functions(struct rd_report *report, const struct rd_fnset *set, const bool *match);
+
 /* --status and --detach-all: the scalars and the section `attached`, which is the table. */
 void rd_report_trace_status(struct rd_report *report, const struct rd_held_list *list);
 

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Calls that fail on purpose, for trace-errno --audit --probe: handles and attributes that do not exist. They change nothing on
+ * the device. Run by a hidden command in a process of its own, because providers of libibverbs may hang or crash.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <infiniband/verbs.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+
+#include "base/late.h"
+#include "cmd/cmd.h"
+#include "probe.h"
+
+#define NO_HANDLE 0x7ffffff0u
+#define NO_PORT 77
+#define NO_OBJECT 0x0ff0
+#define PAGE 4096
+#define DRIVERS 64
+
+/* Not with the header's prototypes, some of which belong to inline wrappers. */
+static struct {
+	struct ibv_device **(*get_device_list)(int *n);
+	const char *(*get_device_name)(struct ibv_device *device);
+	struct ibv_context *(*open_device)(struct ibv_device *device);
+	struct ibv_pd *(*alloc_pd)(struct ibv_context *context);
+	struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length, int access);
+	struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe, void *arg, struct ibv_comp_channel *channel,
+				    int vector);
+	struct ibv_qp *(*create_qp)(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
+	int (*attach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid);
+} lib;
+
+static const char *const names[] = { "ibv_get_device_list", "ibv_get_device_name", "ibv_open_device",
+				     "ibv_alloc_pd",	    "ibv_reg_mr",	   "ibv_create_cq",
+				     "ibv_create_qp",	    "ibv_modify_qp",	   "ibv_attach_mcast" };
+_Static_assert(sizeof(lib) == RD_ARRAY_SIZE(names) * sizeof(void *), "one name per pointer, in the same order");
+
+static struct rd_late late = {
+	.library = &rd_libraries[RD_LIBIBVERBS],
+	.names = names,
+	.n = RD_ARRAY_SIZE(names),
+	.table = &lib,
+};
+
+struct device {
+	uint32_t driver; /* enum rdma_driver_id: the kernel refuses requests of other drivers */
+	struct ibv_context *context;
+	struct ibv_pd *pd; /* NULL, as those below: could not be created */
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+};
+
+struct request {
+	struct ib_uverbs_ioctl_hdr head;
+	struct ib_uverbs_attr attrs[4];
+};
+
+/* An ioctl without anything that depends on the driver. Returns the errno. */
+static int request(const struct device *device, uint16_t object, uint16_t method, uint16_t n, struct request *req)
+{
+	req->head.length = sizeof(req->head) + n * sizeof(req->attrs[0]);
+	req->head.object_id = object;
+	req->head.method_id = method;
+	req->head.num_attrs = n;
+	req->head.driver_id = device->driver;
+	return ioctl(device->context->cmd_fd, RDMA_VERBS_IOCTL, req) ? errno : 0;
+}
+
+static int destroy(const struct device *device, uint16_t object, uint16_t method, uint16_t attr)
+{
+	struct request req = {
+		.attrs = { { .attr_id = attr, .flags = UVERBS_ATTR_F_MANDATORY, .data = NO_HANDLE } },
+	};
+
+	return request(device, object, method, 1, &req);
+}
+
+static int pd_handle(const struct device *device)
+{
+	return destroy(device, UVERBS_OBJECT_PD, UVERBS_METHOD_PD_DESTROY, UVERBS_ATTR_DESTROY_PD_HANDLE);
+}
+
+static int mr_handle(const struct device *device)
+{
+	return destroy(device, UVERBS_OBJECT_MR, UVERBS_METHOD_MR_DESTROY, UVERBS_ATTR_DESTROY_MR_HANDLE);
+}
+
+static int cq_handle(const struct device *device)
+{
+	struct ib_uverbs_destroy_cq_resp resp = { 0 };
+	struct request req = {
+		.attrs = { { .attr_id = UVERBS_ATTR_DESTROY_CQ_HANDLE,
+			     .flags = UVERBS_ATTR_F_MANDATORY,
+			     .data = NO_HANDLE },
+			   { .attr_id = UVERBS_ATTR_DESTROY_CQ_RESP,
+			     .len = sizeof(resp),
+			     .flags = UVERBS_ATTR_F_MANDATORY,
+			     .data = (uintptr_t)&resp } },
+	};
+
+	return request(device, UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_DESTROY, 2, &req);
+}
+
+static int no_attribute(const struct device *device)
+{
+	struct request req = { 0 };
+
+	return request(device, UVERBS_OBJECT_PD, UVERBS_METHOD_PD_DESTROY, 0, &req);
+}
+
+static int unknown_attribute(const struct device *device)
+{
+	return destroy(device, UVERBS_OBJECT_PD, UVERBS_METHOD_PD_DESTROY, NO_OBJECT);
+}
+
+static int unknown_object(const struct device *device)
+{
+	struct request req = { 0 };
+
+	return request(device, NO_OBJECT, 0, 0, &req);
+}
+
+static int unknown_method(const struct device *device)
+{
+	struct request req = { 0 };
+
+	return request(device, UVERBS_OBJECT_PD, NO_OBJECT, 0, &req);
+}
+
+static int header_length(const struct device *device)
+{
+	struct ib_uverbs_ioctl_hdr head = { .length = 1, .driver_id = device->driver };
+
+	return ioctl(device->context->cmd_fd, RDMA_VERBS_IOCTL, &head) ? errno : 0;
+}
+
+static int port(const struct device *device)
+{
+	uint8_t resp[256] = { 0 };
+	struct request req = {
+		.attrs = { { .attr_id = UVERBS_ATTR_QUERY_PORT_PORT_NUM,
+			     .len = 1,
+			     .flags = UVERBS_ATTR_F_MANDATORY,
+			     .data = NO_PORT },
+			   { .attr_id = UVERBS_ATTR_QUERY_PORT_RESP,
+			     .len = sizeof(struct ib_uverbs_query_port_resp_ex),
+			     .flags = UVERBS_ATTR_F_MANDATORY,
+			     .data = (uintptr_t)resp } },
+	};
+
+	return request(device, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_PORT, 2, &req);
+}
+
+static int unmapped(const struct device *device)
+{
+	void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (!device->pd || page == MAP_FAILED)
+		return -1;
+	munmap(page, PAGE);
+	return lib.reg_mr(device->pd, page, PAGE, IBV_ACCESS_LOCAL_WRITE) ? 0 : errno;
+}
+
+static int access_flags(const struct device *device)
+{
+	static char page[PAGE];
+
+	if (!device->pd)
+		return -1;
+	return lib.reg_mr(device->pd, page, PAGE, IBV_ACCESS_REMOTE_WRITE) ? 0 : errno;
+}
+
+static int vector(const struct device *device)
+{
+	return lib.create_cq(device->context, 16, NULL, NULL, INT32_MAX) ? 0 : errno;
+}
+
+static int state(const struct device *device)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS };
+
+	return device->qp ? lib.modify_qp(device->qp, &attr, IBV_QP_STATE) : -1;
+}
+
+static int multicast(const struct device *device)
+{
+	union ibv_gid gid = { .raw = { 0xff } };
+
+	return device->qp ? lib.attach_mcast(device->qp, &gid, 0) : -1;
+}
+
+static int (*const calls[])(const struct device *device) = {
+	pd_handle,	mr_handle,	cq_handle,     no_attribute, unknown_attribute,
+	unknown_object, unknown_method, header_length, port,	     unmapped,
+	access_flags,	vector,		state,	       multicast,
+};
+
+const char *const probe_names[] = {
+	"destroy a protection domain that does not exist",
+	"deregister a memory region that does not exist",
+	"destroy a completion queue that does not exist",
+	"destroy a protection domain without naming one",
+	"an attribute that does not exist",
+	"an object type that does not exist",
+	"a method that does not exist",
+	"a request shorter than its header",
+	"query a port that does not exist",
+	"register memory that is not mapped",
+	"register memory for remote write without local write",
+	"create a completion queue on a vector that does not exist",
+	"move a queue pair from RESET to RTS",
+	"attach an RC queue pair to a multicast group",
+};
+_Static_assert(RD_ARRAY_SIZE(calls) == PROBES && RD_ARRAY_SIZE(probe_names) == PROBES, "one name per call");
+
+/* Requests of another driver fail with EINVAL, whatever they name. */
+static void find_driver(struct device *device)
+{
+	struct request req = { 0 };
+
+	for (device->driver = 0; device->driver < DRIVERS; device->driver++)
+		if (request(device, NO_OBJECT, 0, 0, &req) != EINVAL)
+			return;
+}
+
+static int open_device(const char *name, struct device *ret, struct rd_err *err)
+{
+	struct ibv_device **list;
+	int n = 0, r = rd_late_load(&late, "libibverbs", err);
+
+	if (r < 0)
+		return r;
+	list = lib.get_device_list(&n);
+	for (int i = 0; list && i < n && !ret->context; i++)
+		if (!strcmp(lib.get_device_name(list[i]), name))
+			ret->context = lib.open_device(list[i]);
+	if (!ret->context)
+		return rd_err_set(err, ENODEV, name, "libibverbs does not know the device, or cannot open it");
+	find_driver(ret);
+	ret->pd = lib.alloc_pd(ret->context);
+	ret->cq = lib.create_cq(ret->context, 16, NULL, NULL, 0);
+	if (ret->pd && ret->cq)
+		ret->qp = lib.create_qp(ret->pd, &(struct ibv_qp_init_attr){
+							 .send_cq = ret->cq,
+							 .recv_cq = ret->cq,
+							 .cap = { 4, 4, 1, 1, 0 },
+							 .qp_type = IBV_QPT_RC,
+						 });
+	return 0;
+}
+
+static int make_calls(struct rd_ctx *ctx, int argc, char **argv)
+{
+	struct device device = { 0 };
+	_cleanup_close_ int fd = argc == 2 ? open(argv[1], O_WRONLY | O_CLOEXEC) : -1;
+	struct rd_err err = { 0 };
+
+	if (fd < 0)
+		return RD_EXIT_UNKNOWN;
+	if (open_device(argv[0], &device, &err))
+		return rd_fail(ctx, &err);
+	for (unsigned i = 0; i < PROBES; i++) {
+		struct probe_result result = { .probe = i, .err = calls[i](&device) };
+
+		if (write(fd, &result, sizeof(result)) != sizeof(result))
+			return RD_EXIT_UNKNOWN;
+	}
+	/* The kernel destroys what was created: a hook on that would report it. */
+	return RD_EXIT_OK;
+}
+
+const struct rd_cmd rd_cmd_probe_calls = {
+	.name = "probe-calls",
+	.summary = "make calls that fail on purpose, for trace-errno --audit --probe",
+	.operands = "IBDEV FILE",
+	.description =
+		"Makes calls that fail on a device, and writes their errors to FILE. Run by trace-errno --audit --probe.",
+	.hidden = true,
+	.live_only = true,
+	.run = make_calls,
+};

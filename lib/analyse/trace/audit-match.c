@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE
+#include "analyse/trace/audit-match.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+int rd_audit_compare_bare(const char *a, const char *b)
+{
+	size_t x = strcspn(a, "."), y = strcspn(b, ".");
+	int c = strncmp(a, b, x < y ? x : y);
+
+	return c ? c : x < y ? -1 : x > y;
+}
+
+static int compare_names(const void *a, const void *b, void *arg)
+{
+	const struct rd_audit_fn *fns = arg, *x = &fns[*(const uint32_t *)a], *y = &fns[*(const uint32_t *)b];
+	int c = rd_audit_compare_bare(x->function, y->function);
+
+	if (!c)
+		c = strcmp(x->module, y->module);
+	return c ? c : strcmp(x->function, y->function);
+}
+
+/* Where the functions of that bare name begin in by_name; their number is returned. */
+static size_t named(const struct rd_audit_side *side, const char *name, size_t *first)
+{
+	const struct rd_audit_fn *fns = side->set->fns;
+	size_t lo = 0, hi = side->set->n, n = 0;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (rd_audit_compare_bare(fns[side->by_name[mid]].function, name) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	*first = lo;
+	while (lo + n < side->set->n && !rd_audit_compare_bare(fns[side->by_name[lo + n]].function, name))
+		n++;
+	return n;
+}
+
+/* The function that `fn` means by the name of a callee: of its own module, else the first of another one. */
+static uint32_t callee(const struct rd_audit_side *side, const struct rd_audit_fn *fn, const char *name)
+{
+	size_t first, n = named(side, name, &first);
+	uint32_t found = RD_AUDIT_NONE;
+
+	for (size_t i = first; i < first + n; i++) {
+		const struct rd_audit_fn *f = &side->set->fns[side->by_name[i]];
+
+		if (strcmp(f->function, name) != 0)
+			continue;
+		if (!strcmp(f->module, fn->module))
+			return side->by_name[i];
+		if (found == RD_AUDIT_NONE)
+			found = side->by_name[i];
+	}
+	return found;
+}
+
+static int compare_calls(const void *a, const void *b)
+{
+	const struct rd_audit_edge *x = a, *y = b;
+
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return x->to < y->to ? -1 : x->to > y->to;
+}
+
+static int compare_callers(const void *a, const void *b)
+{
+	const struct rd_audit_edge *x = a, *y = b;
+
+	if (x->to != y->to)
+		return x->to < y->to ? -1 : 1;
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+static void side_init(struct rd_audit_side *side, const struct rd_audit_set *set)
+{
+	*side = (struct rd_audit_side){
+		.set = set,
+		.by_name = rd_alloc(set->n + 1, sizeof(*side->by_name)),
+		.other = rd_alloc(set->n + 1, sizeof(*side->other)),
+	};
+	for (uint32_t i = 0; i < set->n; i++) {
+		side->by_name[i] = i;
+		side->other[i] = RD_AUDIT_NONE;
+	}
+	qsort_r(side->by_name, set->n, sizeof(*side->by_name), compare_names, set->fns);
+	for (uint32_t i = 0; i < set->n; i++)
+		for (uint32_t c = 0; c < set->fns[i].n_calls; c++) {
+			uint32_t to = callee(side, &set->fns[i], set->fns[i].calls[c]);
+
+			if (to == RD_AUDIT_NONE)
+				continue;
+			rd_reserve(&side->calls, &side->cap_edges, side->n_edges + 1, sizeof(*side->calls));
+			side->calls[side->n_edges++] = (struct rd_audit_edge){ i, to };
+		}
+	side->callers = rd_alloc(side->n_edges + 1, sizeof(*side->callers));
+	if (!side->n_edges)
+		return;
+	memcpy(side->callers, side->calls, side->n_edges * sizeof(*side->callers));
+	qsort(side->calls, side->n_edges, sizeof(*side->calls), compare_calls);
+	qsort(side->callers, side->n_edges, sizeof(*side->callers), compare_callers);
+}
+
+void rd_audit_side_deinit(struct rd_audit_side *side)
+{
+	free(side->by_name);
+	free(side->other);
+	free(side->calls);
+	free(side->callers);
+}
+
+size_t rd_audit_edges(const struct rd_audit_side *side, uint32_t fn, bool callers, size_t *first)
+{
+	const struct rd_audit_edge *v = callers ? side->callers : side->calls;
+	size_t lo = 0, hi = side->n_edges, n = 0;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if ((callers ? v[mid].to : v[mid].from) < fn)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	*first = lo;
+	while (lo + n < side->n_edges && (callers ? v[lo + n].to : v[lo + n].from) == fn)
+		n++;
+	return n;
+}
+
+static void join(struct rd_audit_side *a, uint32_t i, struct rd_audit_side *b, uint32_t j)
+{
+	a->other[i] = j;
+	b->other[j] = i;
+}
+
+/* Which functions of the same bare name go together. */
+enum closeness {
+	SAME_NAME,   /* the same module and suffix */
+	SAME_MODULE, /* the same module */
+	ANY_MODULE,  /* the only one that is left */
+};
+
+/* Of a kernel that is not complete, a module that is not loaded may have the function, too. */
+static bool is_known(const struct rd_audit_set *set, const char *module)
+{
+	return set->complete || rd_audit_module_find(set, module) >= 0;
+}
+
+static bool fits(const struct rd_audit_side *a, const struct rd_audit_fn *x, const struct rd_audit_side *b,
+		 const struct rd_audit_fn *y, enum closeness close)
+{
+	if (close == ANY_MODULE)
+		return is_known(a->set, y->module) && is_known(b->set, x->module);
+	return !strcmp(x->module, y->module) && (close == SAME_MODULE || !strcmp(x->function, y->function));
+}
+
+/* The function of b that is function i of a; RD_AUDIT_NONE: none, or one of several. */
+static uint32_t find_name(const struct rd_audit_side *a, uint32_t i, const struct rd_audit_side *b, enum closeness close)
+{
+	const struct rd_audit_fn *fn = &a->set->fns[i];
+	size_t first, n = named(b, fn->function, &first), found = 0;
+	uint32_t last = RD_AUDIT_NONE;
+
+	for (size_t k = first; k < first + n; k++) {
+		uint32_t j = b->by_name[k];
+
+		/* A cold part is not a function of its own. */
+		if (b->other[j] != RD_AUDIT_NONE || !fits(a, fn, b, &b->set->fns[j], close) ||
+		    (fn->rule == RD_RULE_COLD) != (b->set->fns[j].rule == RD_RULE_COLD))
+			continue;
+		last = j;
+		found++;
+		if (close != ANY_MODULE)
+			break;
+	}
+	return found == 1 ? last : RD_AUDIT_NONE;
+}
+
+static void match_name(struct rd_audit_side *a, uint32_t i, struct rd_audit_side *b, enum closeness close)
+{
+	uint32_t j = find_name(a, i, b, close);
+
+	/* Functions of several modules may have become one, which is then none of them. */
+	if (j != RD_AUDIT_NONE && (close != ANY_MODULE || find_name(b, j, a, close) == i))
+		join(a, i, b, j);
+}
+
+/* Whether all functions at the other end of the edges of x are, in the other kernel, at that of the edges of y; and as many. */
+static bool same_edges(const struct rd_audit_side *a, uint32_t x, const struct rd_audit_side *b, uint32_t y,
+		       bool callers)
+{
+	size_t first_x, first_y, n = rd_audit_edges(a, x, callers, &first_x);
+	const struct rd_audit_edge *vx = callers ? a->callers : a->calls, *vy = callers ? b->callers : b->calls;
+
+	if (rd_audit_edges(b, y, callers, &first_y) != n)
+		return false;
+	for (size_t i = first_x; i < first_x + n; i++) {
+		uint32_t end = a->other[callers ? vx[i].from : vx[i].to];
+		bool found = false;
+
+		for (size_t j = first_y; j < first_y + n && !found; j++)
+			found = end != RD_AUDIT_NONE && end == (callers ? vy[j].from : vy[j].to);
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+/* The same callers, calls, errnos and nearly the same size. A function without callers, such as a callback, is too little known. */
+static bool is_renamed(const struct rd_audit_side *a, uint32_t x, const struct rd_audit_side *b, uint32_t y)
+{
+	const struct rd_audit_fn *f = &a->set->fns[x], *g = &b->set->fns[y];
+	uint32_t more = f->size > g->size ? f->size - g->size : g->size - f->size;
+	size_t first;
+
+	return !strcmp(f->module, g->module) && !memcmp(f->errnos, g->errnos, sizeof(f->errnos)) &&
+	       (f->size && g->size && more <= f->size / 8 + 16) && rd_audit_edges(a, x, true, &first) > 0 &&
+	       same_edges(a, x, b, y, true) && same_edges(a, x, b, y, false);
+}
+
+/* Candidates are the functions that the callers of x call now: all in all few. */
+static uint32_t find_renamed(const struct rd_audit_side *a, uint32_t x, const struct rd_audit_side *b)
+{
+	size_t first, first_calls, n = rd_audit_edges(a, x, true, &first), found = 0;
+	uint32_t last = RD_AUDIT_NONE, caller = n ? a->other[a->callers[first].from] : RD_AUDIT_NONE;
+
+	if (caller == RD_AUDIT_NONE)
+		return RD_AUDIT_NONE;
+	n = rd_audit_edges(b, caller, false, &first_calls);
+	for (size_t i = first_calls; i < first_calls + n; i++) {
+		uint32_t y = b->calls[i].to;
+
+		if (b->other[y] == RD_AUDIT_NONE && b->set->fns[y].rule != RD_RULE_COLD && is_renamed(a, x, b, y)) {
+			last = y;
+			found++;
+		}
+	}
+	return found == 1 ? last : RD_AUDIT_NONE;
+}
+
+/* Of two that are alike, in either kernel, it is not known which is which. */
+static void match_renamed(struct rd_audit_side *a, uint32_t x, struct rd_audit_side *b)
+{
+	uint32_t y = find_renamed(a, x, b);
+
+	if (y != RD_AUDIT_NONE && find_renamed(b, y, a) == x)
+		join(a, x, b, y);
+}
+
+void rd_audit_match(const struct rd_audit_set *baseline, const struct rd_audit_set *now, struct rd_audit_side *a,
+		    struct rd_audit_side *b)
+{
+	side_init(a, baseline);
+	side_init(b, now);
+	for (int close = SAME_NAME; close <= ANY_MODULE; close++)
+		for (uint32_t i = 0; i < baseline->n; i++)
+			if (a->other[i] == RD_AUDIT_NONE && (close < ANY_MODULE || baseline->fns[i].selected))
+				match_name(a, i, b, (enum closeness)close);
+	for (uint32_t i = 0; i < baseline->n; i++)
+		if (a->other[i] == RD_AUDIT_NONE && baseline->fns[i].selected)
+			match_renamed(a, i, b);
+}

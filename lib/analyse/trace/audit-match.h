@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which function of one kernel is which of another. Private to the comparison. */
+#ifndef RD_ANALYSE_AUDIT_MATCH_H
+#define RD_ANALYSE_AUDIT_MATCH_H
+
+#include "model/trace/audit.h"
+
+#define RD_AUDIT_NONE UINT32_MAX
+
+struct rd_audit_edge {
+	uint32_t from, to;
+};
+
+/* One of the two kernels. */
+struct rd_audit_side {
+	const struct rd_audit_set *set;
+	uint32_t *by_name;	       /* indices of functions, sorted by name without suffix, module, whole name */
+	uint32_t *other;	       /* per function: the same in the other kernel; RD_AUDIT_NONE: it has none */
+	struct rd_audit_edge *calls;   /* sorted by from, to */
+	struct rd_audit_edge *callers; /* the same edges, sorted by to, from */
+	size_t n_edges, cap_edges;
+};
+
+void rd_audit_match(const struct rd_audit_set *baseline, const struct rd_audit_set *now, struct rd_audit_side *a,
+		    struct rd_audit_side *b);
+void rd_audit_side_deinit(struct rd_audit_side *side);
+
+/* The edges of a function in one of the two lists: v[*first … *first + return value). */
+size_t rd_audit_edges(const struct rd_audit_side *side, uint32_t fn, bool callers, size_t *first);
+
+/* Compares names without the suffixes of the compiler, as strcmp does. */
+int rd_audit_compare_bare(const char *a, const char *b);
+
+#endif

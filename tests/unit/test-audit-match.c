@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which function of one kernel is which of another, where the name alone does not say so. */
+#include "unit.h"
+
+#include "made-audit.h"
+
+#include <errno.h>
+
+static void a_function_with_the_same_callers_calls_and_errnos_is_renamed(void **state)
+{
+	static const char removed[] = "warning removed drv:check: removed, or replaced by verify\n"
+				      "warning added drv:verify\n";
+	const struct made *was =
+		FNS({ "open", .calls = "check" }, { "map" }, { "check", .calls = "map", .errnos = { EIO } });
+
+	(void)state;
+	differ(was,
+	       FNS({ "open", .calls = "verify" }, { "map" },
+		   { "verify", .calls = "map", .errnos = { EIO }, .size = 128 }),
+	       "warning renamed drv:check -> =:verify: verify now: it has the same callers, calls, errnos and about the same "
+	       "size\n");
+	differ(was,
+	       FNS({ "open", .calls = "verify" }, { "map" },
+		   { "verify", .calls = "map", .errnos = { EIO }, .size = 129 }),
+	       removed);
+	differ(was, FNS({ "open", .calls = "verify" }, { "map" }, { "verify", .calls = "map", .errnos = { ENXIO } }),
+	       removed);
+	differ(was, FNS({ "open", .calls = "verify" }, { "map" }, { "verify", .errnos = { EIO } }), removed);
+	differ(was, FNS({ "open" }, { "map" }, { "verify", .calls = "map", .errnos = { EIO } }),
+	       "warning removed drv:check: removed or inlined; its callers are watched: open\n"
+	       "warning added drv:verify\n");
+	/* Without a caller, such as a callback, it is too little known. */
+	differ(FNS({ "check" }), FNS({ "verify" }),
+	       "warning removed drv:check\n"
+	       "warning added drv:verify\n");
+}
+
+static void a_function_with_other_callers_or_calls_is_not_renamed(void **state)
+{
+	static const char removed[] = "warning removed drv:check: removed, or replaced by verify\n"
+				      "warning added drv:verify\n";
+	const struct made *was = FNS({ "open", .calls = "check" }, { "close" }, { "check", .calls = "map" }, { "map" },
+				     { "pin", .calls = "unpin" }, { "unpin" });
+
+	(void)state;
+	differ(was,
+	       FNS({ "open", .calls = "verify" }, { "close", .calls = "verify" }, { "verify", .calls = "map" },
+		   { "map" }, { "pin", .calls = "unpin" }, { "unpin" }),
+	       removed);
+	differ(was,
+	       FNS({ "open", .calls = "verify" }, { "close" }, { "verify", .calls = "unpin" }, { "map" },
+		   { "pin", .calls = "unpin" }, { "unpin" }),
+	       removed);
+	/* What was not watched has no history. */
+	differ(FNS({ "open", .calls = "check" }, { "check", .calls = "map", .rule = RD_RULE_RETURN }, { "map" }),
+	       FNS({ "open", .calls = "verify" }, { "verify", .calls = "map" }, { "map" }),
+	       "warning added drv:verify\n");
+	/* Callers and calls of other modules. */
+	differ(FNS({ "open", .calls = "check" }, { "check", "core", "map.isra.0" }, { "map" }, { "map.isra.0" }),
+	       FNS({ "open", .calls = "verify" }, { "verify", "core", "map.isra.0" }, { "map" }, { "map.isra.0" }),
+	       "warning renamed core:check -> =:verify: verify now: it has the same callers, calls, errnos and about the same "
+	       "size\n");
+	differ(FNS({ "open", .calls = "check" }, { "check", "core", "map.isra.0" }, { "map" }, { "map.isra.0" }),
+	       FNS({ "open", .calls = "verify" }, { "verify", "core", "map" }, { "map" }, { "map.isra.0" }),
+	       "warning removed core:check: removed, or replaced by verify\n"
+	       "warning added core:verify\n");
+}
+
+static void what_could_be_one_of_two_is_not_called_renamed_or_moved(void **state)
+{
+	(void)state;
+	differ(FNS({ "open", .calls = "check" }, { "map" }, { "check", .calls = "map" }),
+	       FNS({ "open", .calls = "verify test" }, { "map" }, { "verify", .calls = "map" },
+		   { "test", .calls = "map" }),
+	       "warning removed drv:check: removed, or replaced by verify\n"
+	       "warning added drv:test\n"
+	       "warning added drv:verify\n");
+	differ(FNS({ "open", .calls = "check probe" }, { "map" }, { "check", .calls = "map" },
+		   { "probe", .calls = "map" }),
+	       FNS({ "open", .calls = "verify" }, { "map" }, { "verify", .calls = "map" }),
+	       "warning removed drv:check: removed, or replaced by verify\n"
+	       "warning removed drv:probe: removed, or replaced by verify\n"
+	       "warning added drv:verify\n");
+	differ(FNS({ "check" }, PRESENT("core"), PRESENT("cm")),
+	       FNS(PRESENT("drv"), { "check", "core" }, { "check", "cm" }),
+	       "warning added cm:check\n"
+	       "warning added core:check\n"
+	       "warning removed drv:check\n");
+	differ(FNS({ "check" }, { "check", "cm" }, PRESENT("core")),
+	       FNS(PRESENT("drv"), PRESENT("cm"), { "check", "core" }),
+	       "warning removed cm:check\n"
+	       "warning added core:check\n"
+	       "warning removed drv:check\n");
+}
+
+static void a_function_in_another_module_moved(void **state)
+{
+	(void)state;
+	differ(FNS({ "check" }, PRESENT("core")), FNS(PRESENT("drv"), { "check", "core" }),
+	       "warning moved drv:check -> core:=: in module core now\n");
+	differ(FNS({ "check" }, PRESENT("core")), FNS(PRESENT("drv"), { "check.isra.0", "core" }),
+	       "warning renamed drv:check -> core:check.isra.0: check.isra.0 now: renamed by the compiler\n");
+	made_audit_differ(FNS({ "check" }, PRESENT("core")), false, FNS(PRESENT("drv"), { "check", "core" }), false,
+			  "warning moved drv:check -> core:=: in module core now\n");
+	/* The module was not loaded there, so it may have had a function of that name all along. */
+	made_audit_differ(FNS({ "check" }), false, FNS(PRESENT("drv"), { "check", "core" }), true,
+			  "warning removed drv:check\n");
+	/* The module is not loaded here, so its function may still be in it. */
+	made_audit_differ(FNS({ "check" }, PRESENT("core")), true, FNS({ "check", "core" }), false,
+			  "warning added core:check\n"
+			  "missing drv\n");
+}
+
+static void functions_of_the_same_name_are_those_of_their_modules(void **state)
+{
+	const struct made *was = FNS({ "open", .calls = "check" }, { "check", .calls = "map", .errnos = { EIO } },
+				     { "map" }, { "open", "cm", "check" },
+				     { "check", "cm", "map", .errnos = { ENXIO } }, { "map", "cm" });
+
+	(void)state;
+	differ(was, was, "");
+	differ(was,
+	       FNS({ "open", .calls = "map" }, { "map" }, { "open", "cm", "check" },
+		   { "check", "cm", "map", .errnos = { ENXIO } }, { "map", "cm" }),
+	       "warning inlined drv:check: its callers take over: open\n");
+	/* Two in one module. */
+	differ(FNS({ "check" }, { "check" }), FNS({ "check" }, { "check" }), "");
+	differ(FNS({ "check" }, { "check" }), FNS({ "check" }), "warning removed drv:check\n");
+}
+
+static void suffixes_of_the_compiler_make_no_other_function(void **state)
+{
+	(void)state;
+	differ(FNS({ "check.isra.0" }), FNS({ "check.constprop.0" }),
+	       "warning renamed drv:check.isra.0 -> =:check.constprop.0: check.constprop.0 now: renamed by the compiler\n");
+	differ(FNS({ "check" }, { "check.part.0" }), FNS({ "check.part.0" }, { "check" }), "");
+	differ(FNS({ "check.isra.0" }, { "check" }), FNS({ "check" }), "warning removed drv:check.isra.0\n");
+	/* The name of another function that begins the same. */
+	differ(FNS({ "check.isra.0" }), FNS({ "check_all.isra.0" }),
+	       "warning removed drv:check.isra.0\n"
+	       "warning added drv:check_all.isra.0\n");
+	/* A cold part comes and goes with the optimizer, and is not the function. */
+	differ(FNS({ "check" }, { "check.cold", .rule = RD_RULE_COLD }), FNS({ "check" }), "");
+	differ(FNS({ "check" }), FNS({ "check" }, { "check.cold", .rule = RD_RULE_COLD }), "");
+	differ(FNS({ "check" }, { "check.cold", .rule = RD_RULE_COLD }), FNS({ "check.cold", .rule = RD_RULE_COLD }),
+	       "warning removed drv:check\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_function_with_the_same_callers_calls_and_errnos_is_renamed),
+		TEST(a_function_with_other_callers_or_calls_is_not_renamed),
+		TEST(what_could_be_one_of_two_is_not_called_renamed_or_moved),
+		TEST(a_function_in_another_module_moved),
+		TEST(functions_of_the_same_name_are_those_of_their_modules),
+		TEST(suffixes_of_the_compiler_make_no_other_function),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

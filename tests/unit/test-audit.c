@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What differs between the functions of two kernels, and how bad it is. */
+#include "unit.h"
+
+#include "analyse/trace/audit.h"
+#include "base/memory.h"
+#include "made-audit.h"
+
+#include <errno.h>
+
+#define HOOKLESS "no backend can hook it; errors of it appear at its callers\n"
+
+static void a_function_that_can_no_longer_be_hooked_is_critical(void **state)
+{
+	(void)state;
+	differ(FNS({ "check" }), FNS({ "check", .hooks = NO_HOOK }), "critical lost-hook drv:check: " HOOKLESS);
+	differ(FNS({ "check" }), FNS({ "check", .rule = RD_RULE_COMMON, .hooks = NO_HOOK, .root = true }),
+	       "critical lost-hook drv:check: the kernel does not let it be hooked: notrace, or an out-of-line copy of an "
+	       "inline function\n");
+	/* Its errors were not visible before either. */
+	differ(FNS({ "check", .hooks = NO_HOOK }), FNS({ "check", .hooks = NO_HOOK }), "");
+	differ(FNS({ "check", .hooks = NO_HOOK }), FNS({ "check", .rule = RD_RULE_DATA_PATH }),
+	       "warning left-out drv:check: runs on the data path: posting, polling, and the functions they call\n");
+	differ(FNS({ "check", .hooks = NO_HOOK }), FNS({ "check", .rule = RD_RULE_COMMON, .hooks = NO_HOOK }),
+	       "warning left-out drv:check: inline function: the kernel does not allow tracing it\n");
+}
+
+static void a_function_that_is_left_out_is_critical_where_it_still_returns_errors(void **state)
+{
+	(void)state;
+	differ(FNS({ "check" }), FNS({ "open", .calls = "check" }, { "check", .rule = RD_RULE_QUERY }),
+	       "critical left-out drv:check: only reads, or is reachable only from functions that only read\n"
+	       "warning added drv:open\n");
+	/* Nothing that is watched calls it. */
+	differ(FNS({ "check" }), FNS({ "check", .rule = RD_RULE_DATA_PATH }),
+	       "warning left-out drv:check: runs on the data path: posting, polling, and the functions they call\n");
+	/* Its type has none, and its code has. */
+	differ(FNS({ "check" }), FNS({ "check", .rule = RD_RULE_RETURN, .errnos = { EIO } }),
+	       "critical left-out drv:check: cannot return an errno\n");
+	differ(FNS({ "check" }), FNS({ "check", .rule = RD_RULE_DATA_PATH, .root = true }),
+	       "critical left-out drv:check: runs on the data path: posting, polling, and the functions they call\n");
+	differ(FNS({ "check" }), FNS({ "check", .rule = RD_RULE_NOT_REACHED }),
+	       "warning left-out drv:check: not reachable from a verb that changes something\n");
+	differ(FNS({ "check" }), FNS({ "check", .rule = RD_RULE_RETURN }),
+	       "warning left-out drv:check: cannot return an errno\n");
+}
+
+/* A module that is not loaded here called it, so no verb gets to it now. */
+static void what_only_a_module_reached_that_is_missing_is_no_change(void **state)
+{
+	const struct made *was =
+		FNS({ "reg", "cm", "outer" }, { "outer", .calls = "check" }, { "check", .calls = "outer" });
+	const struct made *is = FNS({ "outer", .rule = RD_RULE_NOT_REACHED }, { "check", .rule = RD_RULE_NOT_REACHED });
+	static const char left[] = "warning left-out drv:check: not reachable from a verb that changes something\n";
+
+	(void)state;
+	made_audit_differ(was, true, is, false, "missing cm\n");
+	made_audit_differ(is, false, was, true, "");
+	/* Another caller is here. */
+	differ(FNS({ "reg", "cm", "check" }, { "open", .calls = "check" }, { "check" }),
+	       FNS({ "reg", "cm" }, { "open" }, { "check", .rule = RD_RULE_NOT_REACHED }), left);
+	made_audit_differ(FNS({ "reg", "cm", "check" }, { "open", .calls = "check" }, { "check" }), true,
+			  FNS({ "open" }, { "check", .rule = RD_RULE_NOT_REACHED }), false,
+			  "warning left-out drv:check: not reachable from a verb that changes something\nmissing cm\n");
+	/* Whatever calls it, it returns no errno. */
+	made_audit_differ(FNS({ "reg", "cm", "check" }, { "check" }), true, FNS({ "check", .rule = RD_RULE_RETURN }),
+			  false, "warning left-out drv:check: cannot return an errno\nmissing cm\n");
+}
+
+#define CHAIN 100000
+
+/* A document can have as many callers in a row. */
+static void a_long_chain_of_callers_needs_no_stack(void **state)
+{
+	struct rd_audit_set was = made_audit(FNS({ "f0" }), true),
+			    is = made_audit(FNS({ "f0", .rule = RD_RULE_QUERY }), true);
+
+	(void)state;
+	was.fns = realloc(was.fns, CHAIN * sizeof(*was.fns));
+	assert_non_null(was.fns);
+	for (; was.n < CHAIN; was.n++) {
+		was.fns[was.n] = (struct rd_audit_fn){ .function = rd_text("f%zu", was.n),
+						       .module = rd_dup("drv"),
+						       .selected = true };
+		was.fns[was.n].calls = rd_alloc(1, sizeof(char *));
+		was.fns[was.n].calls[0] = rd_text("f%zu", was.n - 1);
+		was.fns[was.n].n_calls = 1;
+	}
+	{
+		struct rd_audit audit = { 0 };
+
+		rd_audit_compare(&was, &is, &audit);
+		assert_int_equal(audit.n, CHAIN);
+		rd_audit_deinit(&audit);
+	}
+	rd_audit_set_deinit(&was);
+	rd_audit_set_deinit(&is);
+}
+
+static void more_or_fewer_hooks_and_errnos_are_named(void **state)
+{
+	(void)state;
+	differ(FNS({ "check", .hooks = KPROBE | FEXIT }), FNS({ "check" }),
+	       "warning hooks drv:check: no longer fexit\n");
+	differ(FNS({ "check", .hooks = FEXIT }), FNS({ "check" }),
+	       "warning hooks drv:check: no longer fexit, now also kprobe\n");
+	differ(FNS({ "check", .hooks = NO_HOOK }), FNS({ "check" }), "warning hooks drv:check: now also kprobe\n");
+	differ(FNS({ "check", .errnos = { EIO } }), FNS({ "check", .errnos = { EIO, ENOMEM, EDQUOT } }),
+	       "warning errnos drv:check: new in its code: ENOMEM, EDQUOT\n");
+	differ(FNS({ "check", .errnos = { EIO, EINVAL } }), FNS({ "check", .errnos = { EIO, ENOMEM } }),
+	       "warning errnos drv:check: new in its code: ENOMEM; no longer: EINVAL\n");
+	differ(FNS({ "check", .errnos = { EIO, E2BIG, EBADF, EAGAIN, ENOMEM, EBUSY, EINVAL } }), FNS({ "check" }),
+	       "warning errnos drv:check: no longer: EIO, E2BIG, EBADF, EAGAIN, ENOMEM, EBUSY …\n");
+	/* -1 and -32 are also other constants; 134 is the number of no errno. */
+	differ(FNS({ "check", .errnos = { EPERM } }), FNS({ "check", .errnos = { EPIPE, 134 } }), "");
+	differ(FNS({ "check", .hooks = KPROBE | FEXIT }), FNS({ "check.isra.0", .errnos = { EIO } }),
+	       "warning renamed drv:check -> =:check.isra.0: check.isra.0 now: renamed by the compiler\n"
+	       "warning hooks drv:check -> =:check.isra.0: no longer fexit\n"
+	       "warning errnos drv:check -> =:check.isra.0: new in its code: EIO\n");
+}
+
+static void new_functions_and_those_left_out_before_are_listed(void **state)
+{
+	(void)state;
+	differ(FNS({ "open" }), FNS({ "open" }, { "check" }, { "print", .rule = RD_RULE_DIAGNOSTIC }),
+	       "warning added drv:check\n");
+	differ(FNS({ "open" }, { "check", .rule = RD_RULE_RETURN }), FNS({ "open" }, { "check" }),
+	       "warning newly-reached drv:check: left out before: cannot return an errno\n");
+}
+
+static void code_that_a_caller_took_over_was_inlined(void **state)
+{
+	static const char inlined[] = "warning inlined drv:check: its callers take over: open\n";
+	static const char removed[] = "warning removed drv:check: removed or inlined; its callers are watched: open\n";
+	const struct made *was =
+		FNS({ "open", .calls = "check" }, { "check", .calls = "map", .errnos = { EIO } }, { "map" });
+
+	(void)state;
+	differ(was, FNS({ "open", .calls = "map" }, { "map" }), inlined);
+	differ(was, FNS({ "open", .size = 150 }, { "map" }), inlined);
+	differ(was, FNS({ "open", .size = 149 }, { "map" }), removed);
+	differ(was, FNS({ "open", .errnos = { EIO } }, { "map" }),
+	       "warning inlined drv:check: its callers take over: open\n"
+	       "warning errnos drv:open: new in its code: EIO\n");
+	differ(was, FNS({ "open", .calls = "other" }, { "map" }, { "other", .rule = RD_RULE_RETURN }), removed);
+	/* What the caller did before is no sign. */
+	differ(FNS({ "open", .calls = "check map", .errnos = { EIO } }, { "check", .calls = "map", .errnos = { EIO } },
+		   { "map" }),
+	       FNS({ "open", .calls = "map", .errnos = { EIO } }, { "map" }), removed);
+	/* No caller at all. */
+	differ(FNS({ "check" }, { "map" }), FNS({ "map" }), "warning removed drv:check\n");
+}
+
+static void code_inlined_into_what_is_inlined_itself_is_found_in_the_next_caller(void **state)
+{
+	(void)state;
+	differ(FNS({ "open", .calls = "outer" }, { "outer", .calls = "inner" }, { "inner", .calls = "map" }, { "map" }),
+	       FNS({ "open", .calls = "map", .size = 300 }, { "map" }),
+	       "warning inlined drv:inner: its callers take over: open\n"
+	       "warning inlined drv:outer: its callers take over: open\n");
+	differ(FNS({ "open", .calls = "check" }, { "close", .calls = "check" }, { "check", .calls = "map" }, { "map" }),
+	       FNS({ "open", .calls = "map" }, { "close", .calls = "map" }, { "map" }),
+	       "warning inlined drv:check: its callers take over: open, close\n");
+}
+
+static void code_inlined_where_nothing_is_watched_is_critical(void **state)
+{
+	static const char critical[] = "critical inlined drv:check: and none of its callers is watched\n";
+
+	(void)state;
+	differ(FNS({ "open", .calls = "check", .rule = RD_RULE_RETURN }, { "check", .calls = "map" }, { "map" }),
+	       FNS({ "open", .calls = "map", .rule = RD_RULE_RETURN }, { "map" }), critical);
+	/* A caller that was not watched either does not return it to a verb. */
+	differ(FNS({ "open", .calls = "check", .rule = RD_RULE_QUERY }, { "check", .calls = "map" }, { "map" }),
+	       FNS({ "open", .calls = "map", .rule = RD_RULE_QUERY }, { "map" }), "warning removed drv:check\n");
+	differ(FNS({ "open", .calls = "check", .hooks = NO_HOOK }, { "check", .calls = "map" }, { "map" }),
+	       FNS({ "open", .calls = "map", .hooks = NO_HOOK }, { "map" }), critical);
+	/* The caller between them is gone, too. */
+	differ(FNS({ "open", .calls = "mid", .rule = RD_RULE_RETURN },
+		   { "mid", .calls = "check", .rule = RD_RULE_RETURN }, { "check", .calls = "map" }, { "map" }),
+	       FNS({ "open", .calls = "map", .rule = RD_RULE_RETURN }, { "map" }), critical);
+	/* Its errors were not visible before either. */
+	differ(FNS({ "open", .calls = "check", .rule = RD_RULE_RETURN }, { "check", .calls = "map", .hooks = NO_HOOK },
+		   { "map" }),
+	       FNS({ "open", .calls = "map", .rule = RD_RULE_RETURN }, { "map" }),
+	       "warning inlined drv:check: and none of its callers is watched\n");
+}
+
+static void functions_that_call_themselves_end_the_search_for_callers(void **state)
+{
+	(void)state;
+	differ(FNS({ "open", .calls = "check" }, { "check", .calls = "check map" }, { "map" }),
+	       FNS({ "open", .calls = "map" }, { "map" }), "warning inlined drv:check: its callers take over: open\n");
+	differ(FNS({ "ping", .calls = "pong" }, { "pong", .calls = "ping" }, { "map" }), FNS({ "map" }),
+	       "warning removed drv:ping\n"
+	       "warning removed drv:pong\n");
+	differ(FNS({ "walk", .calls = "walk" }), FNS({ "walk", .calls = "walk" }), "");
+}
+
+static void modules_that_are_not_loaded_are_not_missing_from_the_kernel(void **state)
+{
+	const struct made *all = FNS({ "open" }, { "check" }, { "other", "cm" }), *few = FNS({ "open" }, { "check" });
+
+	(void)state;
+	assert_int_equal(made_audit_differ(all, true, few, false, "missing cm\n"), 2);
+	assert_int_equal(made_audit_differ(all, true, few, true,
+					   "warning module-gone cm:: 1 functions of it were watched\n"),
+			 2);
+	assert_int_equal(
+		made_audit_differ(few, true, all, false, "warning module-new cm:: 1 functions of it are watched\n"), 2);
+	assert_int_equal(made_audit_differ(few, false, all, true, ""), 2);
+	/* Nothing of it is watched. */
+	made_audit_differ(FNS({ "open" }, PRESENT("cm")), true, FNS({ "open" }), true, "");
+	made_audit_differ(FNS({ "open" }, PRESENT("cm")), true, FNS({ "open" }), false, "");
+	made_audit_differ(FNS({ "open" }), true, FNS({ "open" }, PRESENT("cm")), true, "");
+}
+
+static void the_same_kernel_twice_differs_in_nothing(void **state)
+{
+	const struct made *fns = FNS({ "ioctl", "core", "open", .rule = RD_RULE_ENTRY },
+				     { "open", .calls = "check.isra.0 map" },
+				     { "check.isra.0", .calls = "map", .errnos = { EIO, ENOMEM } },
+				     { "map", .hooks = NO_HOOK }, { "map.cold", .rule = RD_RULE_COLD },
+				     { "query", .rule = RD_RULE_QUERY }, { "walk", .calls = "walk" });
+
+	(void)state;
+	assert_int_equal(made_audit_differ(fns, true, fns, true, ""), 5);
+	assert_int_equal(made_audit_differ(fns, true, fns, false, ""), 5);
+	assert_int_equal(made_audit_differ(fns, false, fns, true, ""), 5);
+	assert_int_equal(made_audit_differ(FNS(PRESENT("drv")), true, FNS(PRESENT("drv")), true, ""), 0);
+}
+
+static void the_worst_change_comes_first(void **state)
+{
+	(void)state;
+	differ(FNS({ "b" }, { "a" }, { "z", "cm" }, { "c", .hooks = FEXIT }),
+	       FNS({ "b", .hooks = NO_HOOK }, { "z", "cm", .hooks = NO_HOOK }, { "c" }, { "a", .errnos = { EIO } }),
+	       "critical lost-hook cm:z: " HOOKLESS "critical lost-hook drv:b: " HOOKLESS
+	       "warning errnos drv:a: new in its code: EIO\n"
+	       "warning hooks drv:c: no longer fexit, now also kprobe\n");
+}
+
+/* Without types or file, other functions are selected. */
+static void modules_with_types_or_file_on_one_side_only_are_not_compared(void **state)
+{
+	static const bool unequal[][2] = { { true, false }, { false, true }, { true, true } };
+	const struct made *was = FNS({ "open" }, { "check" }, { "map", "cm" }),
+			  *is = FNS({ "open" }, { "verify" }, PRESENT("cm"));
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(unequal); i++) {
+		struct rd_audit_set a = made_audit(was, true), b = made_audit(is, true);
+
+		a.modules[0].has_btf = unequal[i][0];
+		a.modules[0].has_file = unequal[i][1];
+		assert_int_equal(made_audit_compare(&a, &b, "warning removed cm:map\nunequal drv\n"), 1);
+		assert_int_equal(made_audit_compare(&b, &a, "warning added cm:map\nunequal drv\n"), 0);
+		rd_audit_set_deinit(&a);
+		rd_audit_set_deinit(&b);
+	}
+}
+
+/* Scripts match them. */
+static void the_names_of_changes_stay(void **state)
+{
+	static const char *const names[] = { "lost-hook", "left-out",	   "inlined",	  "removed",
+					     "renamed",	  "moved",	   "hooks",	  "errnos",
+					     "added",	  "newly-reached", "module-gone", "module-new" };
+
+	(void)state;
+	assert_int_equal(RD_ARRAY_SIZE(names), RD_CHANGES);
+	for (int i = 0; i < RD_CHANGES; i++)
+		assert_string_equal(rd_change_name((enum rd_change)i), names[i]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_function_that_can_no_longer_be_hooked_is_critical),
+		TEST(a_function_that_is_left_out_is_critical_where_it_still_returns_errors),
+		TEST(what_only_a_module_reached_that_is_missing_is_no_change),
+		TEST(a_long_chain_of_callers_needs_no_stack),
+		TEST(more_or_fewer_hooks_and_errnos_are_named),
+		TEST(new_functions_and_those_left_out_before_are_listed),
+		TEST(code_that_a_caller_took_over_was_inlined),
+		TEST(code_inlined_into_what_is_inlined_itself_is_found_in_the_next_caller),
+		TEST(code_inlined_where_nothing_is_watched_is_critical),
+		TEST(functions_that_call_themselves_end_the_search_for_callers),
+		TEST(modules_that_are_not_loaded_are_not_missing_from_the_kernel),
+		TEST(the_same_kernel_twice_differs_in_nothing),
+		TEST(the_worst_change_comes_first),
+		TEST(modules_with_types_or_file_on_one_side_only_are_not_compared),
+		TEST(the_names_of_changes_stay),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
