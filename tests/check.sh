@@ -228,6 +228,7 @@ vm() {
 		echo "check ended $?"
 	)
 	[ "$status" = 0 ] || [ $failed -gt $before ] || fail "vm: tests/vm/check ended early, with status $status"
+	tap "audit of kernels" timeout 600 tests/vm/audit
 }
 
 # Builds the Debian package of HEAD, without its tests, which are other parts. tests/packages/run installs it in clean systems.
