@@ -11,7 +11,7 @@
 #include "trace-child.h"
 #include "trace/attach/session.h"
 
-/* About 1200 functions are selected with all drivers of a distribution loaded, 300 to 450 on a host with one NIC. */
+/* About 1400 functions are selected with all drivers of a distribution loaded, 350 to 550 on a host with one NIC. */
 #define TRACE_MAX_HOOKS 2000
 #define TRACE_MAX_UNREAD 300 /* seconds */
 
