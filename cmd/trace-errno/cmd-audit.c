@@ -78,8 +78,7 @@ static int take_baseline(void *state, const struct rd_opt *opt, const char *arg,
 }
 
 static const struct rd_opt options[] = {
-	{ "audit", 0, NULL,
-	  "show which kernel functions are watched, and what differs from a baseline; nothing is traced",
+	{ "audit", 0, NULL, "show which kernel functions are watched, and what differs from a baseline",
 	  RD_FLAG(audit_opts, audit) },
 	{ "modules", 0, "PATH",
 	  "read this module file, kernel image, or directory with modules, instead of the running kernel; repeatable",
@@ -313,7 +312,7 @@ const struct rd_cmd rd_cmd_trace_audit = {
 	.rules = rules,
 	.description =
 		"Computes which functions trace-errno watches on the running kernel, or on a kernel that is not booted, from its\n"
-		"package or modules, and compares them with those of another kernel, the baseline. Nothing is traced.\n"
+		"package or modules, and compares them with those of another kernel, the baseline. Only --probe traces.\n"
 		"Exit status with a baseline: 0 the same, 1 something differs, 2 a function that could be shown as the origin\n"
 		"of an error cannot be any more, 3 the result is unknown.",
 	.examples =

@@ -96,7 +96,7 @@ make_deb() {
 		done
 		refused "/dev/null: neither a directory nor a regular file" "$option" /dev/null
 	done
-	# A module file that is none.
+	# A file with the name of a module that is not an ELF file.
 	echo text >"$T/mlx5_ib.ko"
 	refused "$T/mlx5_ib.ko: cannot read the module file" --modules "$T/mlx5_ib.ko"
 }

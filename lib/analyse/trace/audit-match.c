@@ -6,18 +6,10 @@
 
 #include "base/memory.h"
 
-int rd_audit_compare_bare(const char *a, const char *b)
-{
-	size_t x = strcspn(a, "."), y = strcspn(b, ".");
-	int c = strncmp(a, b, x < y ? x : y);
-
-	return c ? c : x < y ? -1 : x > y;
-}
-
 static int compare_names(const void *a, const void *b, void *arg)
 {
 	const struct rd_audit_fn *fns = arg, *x = &fns[*(const uint32_t *)a], *y = &fns[*(const uint32_t *)b];
-	int c = rd_audit_compare_bare(x->function, y->function);
+	int c = rd_fn_compare_bare(x->function, y->function);
 
 	if (!c)
 		c = strcmp(x->module, y->module);
@@ -33,13 +25,13 @@ static size_t named(const struct rd_audit_side *side, const char *name, size_t *
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (rd_audit_compare_bare(fns[side->by_name[mid]].function, name) < 0)
+		if (rd_fn_compare_bare(fns[side->by_name[mid]].function, name) < 0)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
 	*first = lo;
-	while (lo + n < side->set->n && !rd_audit_compare_bare(fns[side->by_name[lo + n]].function, name))
+	while (lo + n < side->set->n && !rd_fn_compare_bare(fns[side->by_name[lo + n]].function, name))
 		n++;
 	return n;
 }

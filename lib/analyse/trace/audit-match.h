@@ -28,7 +28,4 @@ void rd_audit_side_deinit(struct rd_audit_side *side);
 /* The edges of a function in one of the two lists: v[*first … *first + return value). */
 size_t rd_audit_edges(const struct rd_audit_side *side, uint32_t fn, bool callers, size_t *first);
 
-/* Compares names without the suffixes of the compiler, as strcmp does. */
-int rd_audit_compare_bare(const char *a, const char *b);
-
 #endif

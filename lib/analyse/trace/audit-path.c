@@ -84,7 +84,7 @@ size_t rd_audit_reasons(const struct rd_fnset *set, const char *name, struct rd_
 
 	*ret = NULL;
 	for (uint32_t i = 0; i < set->n_fns; i++) {
-		if (rd_audit_compare_bare(set->fns[i].name, name) || set->fns[i].rule == RD_RULE_COLD)
+		if (rd_fn_compare_bare(set->fns[i].name, name) || set->fns[i].rule == RD_RULE_COLD)
 			continue;
 		rd_reserve(ret, &cap, n + 1, sizeof(**ret));
 		(*ret)[n] = (struct rd_audit_reason){ .fn = i };

@@ -29,9 +29,8 @@ static bool has_errno(const uint64_t *errnos, unsigned code)
 /* Those that have a name: a document has no others, and a set is compared with one that was read from a document. */
 static void take_errnos(const struct rd_fn *fn, struct rd_audit_fn *to)
 {
-	for (unsigned code = 1; code < 64 * RD_ARRAY_SIZE(to->errnos); code++)
-		if (has_errno(fn->loaded, code) && rd_errno_name((int)code))
-			to->errnos[code / 64] |= 1ull << code % 64;
+	for (int code = 0; (code = rd_fn_next_errno(fn->loaded, code));)
+		to->errnos[code / 64] |= 1ull << code % 64;
 }
 
 /* Of several functions of one name, an address tells which to hook. Users who may not see addresses compare with those who may. */
@@ -179,7 +178,7 @@ static void compare_watched(struct comparing *c, const struct rd_audit_fn *was, 
 			   rd_text("no backend can hook it; errors of it appear at its callers"));
 		return;
 	}
-	if (rd_audit_compare_bare(was->function, is->function))
+	if (rd_fn_compare_bare(was->function, is->function))
 		add_change(c, RD_CHANGE_RENAMED, RD_SEV_WARNING, was, is,
 			   rd_text("%s now: it has the same callers, calls, errnos and about the same size",
 				   is->function));

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/err.h"
+
 static const char *const backend_names[RD_BACKEND_COUNT];
 static const struct rule_text {
 	const char *name, *reason;
@@ -32,6 +34,22 @@ const char *rd_rule_name(enum rd_rule rule)
 const char *rd_rule_reason(enum rd_rule rule)
 {
 	return (unsigned)rule < RD_RULE_COUNT ? rules[rule].reason : "";
+}
+
+int rd_fn_compare_bare(const char *a, const char *b)
+{
+	size_t x = strcspn(a, "."), y = strcspn(b, ".");
+	int c = strncmp(a, b, x < y ? x : y);
+
+	return c ? c : x < y ? -1 : x > y;
+}
+
+int rd_fn_next_errno(const uint64_t errnos[3], int code)
+{
+	for (code++; code < 64 * 3; code++)
+		if (errnos[code / 64] >> code % 64 & 1 && rd_errno_name(code))
+			return code;
+	return 0;
 }
 
 void rd_offsets_init(struct rd_offsets *off)

@@ -164,6 +164,12 @@ int rd_fnset_module(const struct rd_fnset *set, const char *name, uint64_t insta
  */
 void rd_fnset_update(struct rd_fnset *set, struct rd_fnset *newer);
 
+/* Compares names of functions without the suffixes of the compiler (.isra.0, .cold), as strcmp does. */
+int rd_fn_compare_bare(const char *a, const char *b);
+
+/* The first errno above `code` whose bit is set and that has a name; 0: there are no more. For struct rd_fn. */
+int rd_fn_next_errno(const uint64_t errnos[3], int code);
+
 /* Index of a function by name (the first, where several modules have it), or -1. */
 int rd_fnset_find(const struct rd_fnset *set, const char *name);
 

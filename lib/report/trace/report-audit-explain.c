@@ -56,9 +56,8 @@ static void add_errnos(struct rd_report *report, const struct rd_fn *fn)
 {
 	_cleanup_buf_ struct rd_buf text = { 0 };
 
-	for (unsigned code = 1; code < 64 * RD_ARRAY_SIZE(fn->loaded); code++)
-		if (fn->loaded[code / 64] >> code % 64 & 1 && rd_errno_name((int)code))
-			rd_buf_printf(&text, "%s%s", text.len ? ", " : "", rd_errno_name((int)code));
+	for (int code = 0; (code = rd_fn_next_errno(fn->loaded, code));)
+		rd_buf_printf(&text, "%s%s", text.len ? ", " : "", rd_errno_name(code));
 	if (fn->calls_known)
 		rd_report_note(report, "errnos in its code: %s%s", text.len ? text.data : "none",
 			       fn->indirect ? "; it also calls through pointers" : "");
@@ -82,13 +81,6 @@ static void add_here(struct rd_report *report, struct rd_section *section, const
 	add_errnos(report, fn);
 }
 
-static bool same_bare(const char *a, const char *b)
-{
-	size_t n = strcspn(a, ".");
-
-	return n == strcspn(b, ".") && !strncmp(a, b, n);
-}
-
 /* How the function is in a baseline: one row for each of that name. */
 static void add_baseline(struct rd_section *section, const struct rd_audit_set *baseline, const char *name)
 {
@@ -99,7 +91,7 @@ static void add_baseline(struct rd_section *section, const struct rd_audit_set *
 		_cleanup_free_ char *hooks = NULL;
 		struct rd_row *row;
 
-		if (!same_bare(fn->function, name) || fn->rule == RD_RULE_COLD)
+		if (rd_fn_compare_bare(fn->function, name) || fn->rule == RD_RULE_COLD)
 			continue;
 		hooks = name_hooks(fn->attachable);
 		row = rd_section_add(section);

@@ -16,14 +16,6 @@ static const char *expected_origin(const struct rd_audit_set *baseline, const ch
 	return NULL;
 }
 
-/* Names may differ by what the compiler adds. */
-static bool same_function(const char *a, const char *b)
-{
-	size_t n = strcspn(a, ".");
-
-	return n == strcspn(b, ".") && !strncmp(a, b, n);
-}
-
 static const char *result_of(const struct rd_audit_probe *probe, const char *expected)
 {
 	if (probe->err < 0)
@@ -32,7 +24,7 @@ static const char *result_of(const struct rd_audit_probe *probe, const char *exp
 		return "did-not-fail";
 	if (!probe->seen)
 		return "not-seen";
-	return expected && !same_function(expected, probe->origin) ? "other-origin" : "seen";
+	return expected && rd_fn_compare_bare(expected, probe->origin) ? "other-origin" : "seen";
 }
 
 static void add_finding(struct rd_report *report, const struct rd_audit_probe *probe, const char *expected)
@@ -81,7 +73,7 @@ void rd_report_audit_probes(struct rd_report *report, const struct rd_audit_prob
 			rd_row_bool(row, PR_EXACT, probe->exact);
 		rd_row_str(row, PR_EXPECTED, expected);
 		rd_row_str(row, PR_VERB, probe->verb);
-		if (probe->err > 0 && (!probe->seen || (expected && !same_function(expected, probe->origin))))
+		if (probe->err > 0 && (!probe->seen || (expected && rd_fn_compare_bare(expected, probe->origin))))
 			add_finding(report, probe, expected);
 	}
 	rd_report_note(report, "%zu of %zu calls that failed were seen by the trace", seen, failed);

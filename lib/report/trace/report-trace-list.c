@@ -53,9 +53,8 @@ static struct rd_section *errnos_of(const struct rd_fn *fn)
 {
 	struct rd_section *section = rd_section_create("errnos", errno_columns, 1);
 
-	for (unsigned code = 1; code < 64 * RD_ARRAY_SIZE(fn->loaded); code++)
-		if (fn->loaded[code / 64] >> code % 64 & 1 && rd_errno_name((int)code))
-			rd_row_str(rd_section_add(section), 0, rd_errno_name((int)code));
+	for (int code = 0; (code = rd_fn_next_errno(fn->loaded, code));)
+		rd_row_str(rd_section_add(section), 0, rd_errno_name(code));
 	return section;
 }
 

@@ -25,12 +25,6 @@ static const struct packing packings[] = {
 	{ "zstd", "\x28\xb5\x2f\xfd", 4, &rd_libarchive.archive_read_support_filter_zstd },
 };
 
-static void archive_freep(struct archive **archive)
-{
-	if (*archive)
-		rd_libarchive.archive_read_free(*archive);
-}
-
 /* Enables only the filter of the magic: the file must not select other parsers. */
 static const struct packing *packing_of(const struct rd_bytes *in)
 {
@@ -102,7 +96,7 @@ static int read_raw(struct archive *archive, const struct packing *packing, size
 
 int rd_unpack(const struct rd_bytes *in, size_t limit, struct rd_bytes *ret, struct rd_err *err)
 {
-	_cleanup_(archive_freep) struct archive *archive = NULL;
+	_cleanup_(rd_archive_freep) struct archive *archive = NULL;
 	const struct packing *packing = packing_of(in);
 	int r;
 

@@ -25,12 +25,6 @@ static const struct packing packings[] = {
 	{ "\x28\xb5\x2f\xfd", 4, &rd_libarchive.archive_read_support_filter_zstd },
 };
 
-static void archive_freep(struct archive **archive)
-{
-	if (*archive)
-		rd_libarchive.archive_read_free(*archive);
-}
-
 static int damaged(struct archive *archive, const char *name, struct rd_err *err)
 {
 	const char *why = rd_libarchive.archive_error_string(archive);
@@ -149,7 +143,7 @@ static int take_member(struct archive *archive, struct archive_entry *entry, con
 
 int rd_bundle_read_tar(int fd, const char *name, struct rd_tree *tree, struct rd_err *err)
 {
-	_cleanup_(archive_freep) struct archive *archive = NULL;
+	_cleanup_(rd_archive_freep) struct archive *archive = NULL;
 	int64_t behind = 0;
 	size_t members = 0;
 	int r = rd_libarchive_load(name, err);

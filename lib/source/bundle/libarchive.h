@@ -30,4 +30,11 @@
 
 RD_LATE_DECLARE(rd_libarchive, RD_LIBARCHIVE_CALLS);
 
+/* For _cleanup_(). */
+static inline void rd_archive_freep(struct archive **archive)
+{
+	if (*archive)
+		rd_libarchive.archive_read_free(*archive);
+}
+
 #endif

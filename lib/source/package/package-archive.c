@@ -19,12 +19,6 @@ struct reading {
 	struct archive *outer; /* of a Debian package: positioned at its data */
 };
 
-static void archive_freep(struct archive **archive)
-{
-	if (*archive)
-		rd_libarchive.archive_read_free(*archive);
-}
-
 static int damaged(const struct reading *rd, struct archive *archive)
 {
 	const char *why = rd_libarchive.archive_error_string(archive);
@@ -104,7 +98,7 @@ static int support_filters(const struct reading *rd, struct archive *archive)
 
 static int read_deb_data(struct reading *rd)
 {
-	_cleanup_(archive_freep) struct archive *inner = rd_libarchive.archive_read_new();
+	_cleanup_(rd_archive_freep) struct archive *inner = rd_libarchive.archive_read_new();
 	int r;
 
 	if (!inner)
@@ -166,7 +160,7 @@ int rd_package_read_archive(int fd, const char *path, rd_package_wants *wants, r
 			    struct rd_err *err)
 {
 	struct reading rd = { .path = path, .wants = wants, .takes = takes, .arg = arg, .err = err };
-	_cleanup_(archive_freep) struct archive *archive = NULL;
+	_cleanup_(rd_archive_freep) struct archive *archive = NULL;
 	char magic = 0;
 	int r;
 

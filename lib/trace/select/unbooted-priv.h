@@ -39,13 +39,13 @@ extern const struct rd_source_ops rd_unbooted_ops;
 
 void rd_unbooted_close(struct rd_source *src);
 
-/* The module of that name, of `len` bytes; NULL: there is none. */
+/* The module of that name, of `len` bytes; NULL: not found. */
 struct kmod *rd_unbooted_find(struct unbooted *u, const char *name, size_t len);
 
-/* The value of a field of .modinfo ("name=value", each ended by NUL), the first after *at; NULL: there is none. */
+/* The value of a field of .modinfo ("name=value", each ended by NUL), the first after *at; NULL: not found. */
 const char *rd_unbooted_next_info(const struct kmod *mod, const char *field, size_t *at);
 
-/* The first value of a field; "": there is none. */
+/* The first value of a field; "": not found. */
 const char *rd_unbooted_info(const struct kmod *mod, const char *field);
 
 /* Whether the comma-separated list contains the name. */
