@@ -22,6 +22,8 @@ static const struct packing packings[] = {
 	{ "gzip", "\x1f\x8b", 2, &rd_libarchive.archive_read_support_filter_gzip },
 	{ "bzip2", "BZh", 3, &rd_libarchive.archive_read_support_filter_bzip2 },
 	{ "xz", "\xfd\x37zXZ", 6, &rd_libarchive.archive_read_support_filter_xz },
+	{ "lz4", "\x02\x21\x4c\x18", 4,
+	  &rd_libarchive.archive_read_support_filter_lz4 }, /* legacy frames, as lz4 -l writes */
 	{ "zstd", "\x28\xb5\x2f\xfd", 4, &rd_libarchive.archive_read_support_filter_zstd },
 };
 

@@ -19,7 +19,7 @@
 	x(archive_entry_symlink) x(archive_errno) x(archive_error_string) x(archive_filter_bytes) \
 	x(archive_filter_code) x(archive_read_data) x(archive_read_data_block) x(archive_read_free) x(archive_read_new) \
 	x(archive_read_next_header) x(archive_read_open) x(archive_read_open_fd) x(archive_read_open_memory) \
-	x(archive_read_support_filter_bzip2) x(archive_read_support_filter_gzip) \
+	x(archive_read_support_filter_bzip2) x(archive_read_support_filter_gzip) x(archive_read_support_filter_lz4) \
 	x(archive_read_support_filter_rpm) x(archive_read_support_filter_xz) x(archive_read_support_filter_zstd) \
 	x(archive_read_support_format_ar) x(archive_read_support_format_cpio) \
 	x(archive_read_support_format_empty) x(archive_read_support_format_raw) x(archive_read_support_format_tar) \

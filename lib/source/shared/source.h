@@ -184,7 +184,7 @@ int rd_source_record_next(struct rd_source *src, struct rd_err *err);
 size_t rd_nlmsg_length(const void *at, size_t size);
 
 /*
- * Decompresses gzip, bzip2, xz or zstd data (for example kernel modules); other data are copied.
+ * Decompresses gzip, bzip2, lz4, xz or zstd data (for example kernel modules); other data are copied.
  * `limit` bounds the result. -EFBIG above it, -EBADMSG for damaged data. Runs in this process, so only for files that belong to
  * root as this program does (below /lib/modules), or in a confined process.
  */

@@ -61,9 +61,10 @@ static int unpack(const struct rd_bytes *image, struct rd_bytes *ret, struct rd_
 		r = rd_unpack(&payload, IMAGE_LIMIT, ret, err);
 	if (r)
 		return rd_err_set(err, -r, NULL, "cannot decompress the kernel image");
-	/* The payload of x86 is an ELF file. rd_unpack() copies what it does not know, such as LZ4. */
+	/* The payload of x86 is an ELF file. rd_unpack() copies what it does not know, such as LZO. */
 	if (is_part && (ret->size < SELFMAG || memcmp(ret->data, ELFMAG, SELFMAG) != 0))
-		return rd_err_set(err, EBADMSG, NULL, "kernel image is compressed, but not by gzip, bzip2, xz or zstd");
+		return rd_err_set(err, EBADMSG, NULL,
+				  "kernel image is compressed, but not by gzip, bzip2, lz4, xz or zstd");
 	return 0;
 }
 
