@@ -199,6 +199,19 @@ static void add_notes(const struct audit *a, struct rd_report *report)
 		rd_errlist_add(&report->errors, &a->notes.v[i]);
 }
 
+/* Another version may select functions by other rules. */
+static void note_version(const struct audit *a, struct rd_report *report)
+{
+	const char *version = a->n_baselines ? a->baselines[0].version : NULL;
+
+	if (version && strcmp(version, RD_VERSION) != 0)
+		rd_report_note(
+			report,
+			"the baseline was written by rdmadiag %s, and this is %s, which may select other functions; "
+			"write the baseline again with this version",
+			version, RD_VERSION);
+}
+
 /* Notes that are the same for several modules are one line. */
 static void warn_notes(const struct audit *a)
 {
@@ -226,11 +239,14 @@ static int compare(struct audit *a, struct rd_err *err)
 	int r;
 
 	for (size_t i = 0; a->kernel && i < a->now.n_modules; i++) {
+		const char *name = a->now.modules[i].name;
+
 		/* Those of the core may have taken over functions of others. */
-		if (rd_audit_module_find(&a->baselines[0], a->now.modules[i].name) >= 0 ||
-		    (a->set.modules[i].rdma && !a->set.modules[i].has_ops))
+		if (rd_audit_module_find(&a->baselines[0], name) >= 0 ||
+		    (a->set.modules[i].rdma && !a->set.modules[i].has_ops) ||
+		    rd_audit_is_renamed_module(&a->baselines[0], &a->now, name))
 			continue;
-		rd_unbooted_hide(a->kernel, a->now.modules[i].name);
+		rd_unbooted_hide(a->kernel, name);
 		hidden = true;
 	}
 	r = hidden ? rd_select(a->kernel, &set, NULL, err) : 0;
@@ -257,6 +273,7 @@ static int audit(struct audit *a, struct rd_err *err)
 	rd_output_init(a->ctx, &report);
 	rd_report_audit(&report, &a->set, &a->now, a->n_baselines ? &a->baselines[0] : NULL,
 			a->n_baselines ? &a->audit : NULL);
+	note_version(a, &report);
 	add_notes(a, &report);
 	if (a->opts->probe)
 		rd_report_audit_probes(&report, a->probes, PROBES, a->n_baselines ? &a->baselines[0] : NULL);

@@ -38,13 +38,17 @@ struct rd_audit_set made_audit(const struct made *made, bool complete)
 							  made->hooks		 ? made->hooks :
 										   KPROBE,
 					    .other_calls = true,
-					    .root = made->root,
+					    .root = made->root || made->via,
+					    .via = rd_dup_if(made->via),
+					    .taken = made->taken,
 					    .size = made->size ? made->size : 100 };
 		make_calls(fn, made->calls);
 		for (size_t i = 0; i < RD_ARRAY_SIZE(made->errnos) && made->errnos[i]; i++)
 			fn->errnos[made->errnos[i] / 64] |= 1ull << made->errnos[i] % 64;
 		if (rd_audit_module_find(&set, fn->module) < 0)
 			set.modules[set.n_modules++].name = rd_dup(fn->module);
+		if (made->stripped)
+			set.modules[rd_audit_module_find(&set, fn->module)].stripped = true;
 	}
 	return set;
 }
@@ -66,6 +70,8 @@ static void write_changes(const struct rd_audit *audit, struct rd_buf *out)
 		rd_buf_printf(out, "missing %s\n", audit->missing.v[i]);
 	for (size_t i = 0; i < audit->unequal.n; i++)
 		rd_buf_printf(out, "unequal %s\n", audit->unequal.v[i]);
+	for (size_t i = 0; i < audit->stripped.n; i++)
+		rd_buf_printf(out, "stripped %s\n", audit->stripped.v[i]);
 }
 
 size_t made_audit_compare(const struct rd_audit_set *was, const struct rd_audit_set *is, const char *expected)

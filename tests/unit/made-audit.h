@@ -17,6 +17,9 @@ struct made {
 	enum rd_rule rule;
 	uint8_t hooks;
 	bool root; /* called by the kernel for a verb */
+	const char *via;
+	bool taken;
+	bool stripped; /* symbols were removed from the file of its module */
 };
 
 #define FNS(...) ((const struct made[]){ __VA_ARGS__, { 0 } })
@@ -32,7 +35,7 @@ struct rd_audit_set made_audit(const struct made *made, bool complete);
 
 /*
  * Compares, and asserts that the changes are these: "SEVERITY CHANGE MODULE:FUNCTION[ -> MODULE:FUNCTION][: DETAIL]", one a line,
- * "=" as before; then "missing MODULE" and "unequal MODULE". Returns the number of functions that were compared.
+ * "=" as before; then "missing MODULE", "unequal MODULE" and "stripped MODULE". Returns the number of functions that were compared.
  */
 size_t made_audit_compare(const struct rd_audit_set *was, const struct rd_audit_set *is, const char *expected);
 

@@ -14,7 +14,8 @@
 
 static uint32_t calls[] = { 1, 2 }, back[] = { 2 }, first_root[] = { 0 };
 static struct rd_module modules[] = { { .name = "core", .has_btf = true, .file_matches = true },
-				      { .name = "drv", .version = "24.10-\"1\"", .has_btf = true, .note = "no file" } };
+				      { .name = "drv", .version = "24.10-\"1\"", .has_btf = true, .note = "no file" },
+				      { .name = "bare", .file_matches = true, .unnamed = 3 } };
 static struct rd_fn fns[] = {
 	{ .name = "ioctl",
 	  .rule = RD_RULE_ENTRY,
@@ -27,6 +28,7 @@ static struct rd_fn fns[] = {
 	  .roots = first_root,
 	  .n_roots = 1 },
 	{ .name = "check.isra.0",
+	  .taken = true,
 	  .selected = true,
 	  .attachable = 1 << RD_BACKEND_KPROBE,
 	  .size = 100,
@@ -38,8 +40,9 @@ static struct rd_fn fns[] = {
 static struct rd_root roots[] = { { .fn = 0, .via = "ioctl handler" } };
 static const struct rd_fnset set = {
 	.kernel = "9.9-1-amd64",
+	.backends = UINT8_MAX,
 	.modules = modules,
-	.n_modules = 2,
+	.n_modules = 3,
 	.fns = fns,
 	.n_fns = 3,
 	.roots = roots,
@@ -101,13 +104,19 @@ static void what_was_written_is_read_the_same(void **state)
 			assert_int_equal(x->attachable, y->attachable);
 			assert_int_equal(x->size, y->size);
 			assert_memory_equal(x->errnos, y->errnos, sizeof(x->errnos));
+			assert_int_equal(x->taken, y->taken);
+			assert_int_equal(x->root, y->root);
+			assert_string_equal(x->via ? x->via : "", y->via ? y->via : "");
 			assert_int_equal(x->n_calls, y->n_calls);
 			for (uint32_t c = 0; c < x->n_calls; c++)
 				assert_string_equal(x->calls[c], y->calls[c]);
 		}
-		assert_int_equal(read.n_modules, 2);
+		assert_int_equal(read.n_modules, 3);
 		assert_string_equal(read.modules[1].name, "drv");
+		assert_string_equal(read.fns[0].via, "ioctl handler");
+		assert_true(read.fns[1].taken && !read.fns[0].taken);
 		assert_true(read.modules[0].has_btf && read.modules[0].has_file);
+		assert_true(read.modules[2].stripped && !read.modules[0].stripped);
 		assert_true(read.modules[1].has_btf && !read.modules[1].has_file);
 		rd_audit_compare(&read, &taken, &audit);
 		assert_int_equal(audit.n + audit.missing.n, 0);
@@ -298,7 +307,7 @@ static void lists_without_end_are_refused(void **state)
 		const char *before, *element, *after;
 		size_t max;
 	} cases[] = {
-		{ "\"functions\": [", "{" NAMES "}", "], " MODULES, RD_AUDIT_FNS_MAX },
+		{ "\"functions\": [", "{" NAMES "}", "], " MODULES, 1000 },
 		{ FUNCTIONS ", \"modules\": [", "{}", "]", 4096 },
 		{ "\"functions\": [{" NAMES ", \"calls\": [", "\"a\"", "]}], " MODULES, 4096 },
 		{ "\"functions\": [{" NAMES ", \"errnos\": [", "\"EIO\"", "]}], " MODULES, 4096 },
@@ -312,6 +321,27 @@ static void lists_without_end_are_refused(void **state)
 		rd_audit_set_deinit(&read);
 		assert_int_equal(parse_many(cases[i].before, cases[i].element, cases[i].max + 1, cases[i].after, &read),
 				 -EFBIG);
+	}
+}
+
+static void more_functions_than_a_kernel_has_are_refused(void **state)
+{
+	_cleanup_buf_ struct rd_buf text = { 0 };
+	struct rd_audit_set read;
+
+	(void)state;
+	for (size_t n = RD_AUDIT_FNS_MAX; n <= RD_AUDIT_FNS_MAX + 1; n++) {
+		text.len = 0;
+		rd_buf_printf(&text, "{%s, %s, %s, \"functions\": [{" NAMES "}", SCHEMA, KERNEL, MODULES);
+		for (size_t i = 1; i < n; i++)
+			rd_buf_printf(&text, ",{\"function\": \"f%zu\", \"module\": \"m\"}", i);
+		rd_buf_str(&text, "]}");
+		if (n == RD_AUDIT_FNS_MAX) {
+			assert_int_equal(parse(text.data, text.len, &read), 0);
+			rd_audit_set_deinit(&read);
+		} else {
+			assert_int_equal(parse(text.data, text.len, &read), -EFBIG);
+		}
 	}
 }
 
@@ -340,6 +370,7 @@ int main(void)
 		TEST(members_that_come_twice_leak_nothing),
 		TEST(members_that_are_not_known_are_skipped),
 		TEST(lists_without_end_are_refused),
+		TEST(more_functions_than_a_kernel_has_are_refused),
 		TEST(deep_nesting_is_refused),
 	};
 

@@ -128,6 +128,70 @@ static void functions_of_the_same_name_are_those_of_their_modules(void **state)
 	differ(FNS({ "check" }, { "check" }), FNS({ "check" }), "warning removed drv:check\n");
 }
 
+static void of_two_functions_of_one_name_the_one_that_is_gone_is_found(void **state)
+{
+	const struct made *was =
+		FNS({ "open", .calls = "check" }, { "check", .errnos = { EIO } }, { "check", .errnos = { ENXIO } });
+
+	(void)state;
+	differ(was, FNS({ "open", .calls = "check" }, { "check", .errnos = { ENXIO } }),
+	       "warning removed drv:check: removed or inlined; its callers are watched: open\n");
+	/* Both callers may mean it. */
+	differ(was,
+	       FNS({ "open", .calls = "check" }, { "check", .errnos = { EIO } },
+		   { "check", .errnos = { ENXIO }, .rule = RD_RULE_COMMON, .hooks = NO_HOOK }),
+	       "critical lost-hook drv:check: the kernel does not let it be hooked: notrace, or an out-of-line copy of an inline "
+	       "function\n");
+}
+
+static void a_function_of_another_module_with_the_same_name_alone_did_not_move(void **state)
+{
+	(void)state;
+	differ(FNS({ "open", .calls = "check" }, { "check", .errnos = { EIO } }, PRESENT("core")),
+	       FNS({ "open" }, PRESENT("core"), { "check", "core", .errnos = { ENXIO } }),
+	       "warning added core:check\n"
+	       "warning removed drv:check: removed or inlined; its callers are watched: open\n");
+	differ(FNS({ "open", .calls = "check" }, { "check" }, PRESENT("core")),
+	       FNS({ "open" }, PRESENT("core"), { "check", "core", .size = 200 }),
+	       "warning added core:check\n"
+	       "warning removed drv:check: removed or inlined; its callers are watched: open\n");
+	/* The same caller, or the same call. */
+	differ(FNS({ "open", .calls = "check" }, { "check", .errnos = { EIO } }, PRESENT("core")),
+	       FNS({ "open", .calls = "check" }, PRESENT("core"), { "check", "core", .errnos = { ENXIO } }),
+	       "warning moved drv:check -> core:=: in module core now\n"
+	       "warning errnos drv:check -> core:=: new in its code: ENXIO; no longer: EIO\n");
+	differ(FNS({ "check", .calls = "map", .errnos = { EIO } }, { "map", "core" }),
+	       FNS(PRESENT("drv"), { "map", "core" }, { "check", "core", "map", .errnos = { EIO }, .size = 900 }),
+	       "warning moved drv:check -> core:=: in module core now\n");
+}
+
+static void what_the_kernel_calls_for_the_same_verb_is_renamed(void **state)
+{
+	const struct made *was = FNS({ "old_reg", .via = "ops.reg_mr" }, { "create", .via = "ops.create_qp" });
+
+	(void)state;
+	differ(was, FNS({ "create", .via = "ops.create_qp" }, { "new_reg", .via = "ops.reg_mr", .size = 900 }),
+	       "warning renamed drv:old_reg -> =:new_reg: new_reg now: the kernel calls it instead, by ops.reg_mr\n");
+	differ(was,
+	       FNS({ "create", .via = "ops.create_qp" },
+		   { "new_reg", .via = "ops.reg_mr", .rule = RD_RULE_COMMON, .hooks = NO_HOOK }),
+	       "critical lost-hook drv:old_reg -> =:new_reg: the kernel does not let it be hooked: notrace, or an out-of-line "
+	       "copy of an inline function\n");
+	/* Of another verb, of another module, or one of two. */
+	differ(was, FNS({ "create", .via = "ops.create_qp" }, { "new_reg", .via = "ops.dereg_mr" }),
+	       "warning added drv:new_reg\n"
+	       "warning removed drv:old_reg\n");
+	differ(was, FNS({ "create", .via = "ops.create_qp" }, { "new_reg", "core", .via = "ops.reg_mr" }),
+	       "warning module-new core:: 1 functions of it are watched\n"
+	       "warning removed drv:old_reg\n");
+	differ(was,
+	       FNS({ "create", .via = "ops.create_qp" }, { "new_reg", .via = "ops.reg_mr" },
+		   { "other_reg", .via = "ops.reg_mr" }),
+	       "warning added drv:new_reg\n"
+	       "warning removed drv:old_reg\n"
+	       "warning added drv:other_reg\n");
+}
+
 static void suffixes_of_the_compiler_make_no_other_function(void **state)
 {
 	(void)state;
@@ -154,6 +218,9 @@ int main(void)
 		TEST(what_could_be_one_of_two_is_not_called_renamed_or_moved),
 		TEST(a_function_in_another_module_moved),
 		TEST(functions_of_the_same_name_are_those_of_their_modules),
+		TEST(of_two_functions_of_one_name_the_one_that_is_gone_is_found),
+		TEST(a_function_of_another_module_with_the_same_name_alone_did_not_move),
+		TEST(what_the_kernel_calls_for_the_same_verb_is_renamed),
 		TEST(suffixes_of_the_compiler_make_no_other_function),
 	};
 

@@ -131,7 +131,9 @@ static void a_baseline_keeps_what_is_compared(void **state)
 		  .rule = RD_RULE_QUERY,
 		  .loaded = { 1ull << ENOMEM, 1ull << (ETIMEDOUT - 64) } },
 	};
-	const struct rd_fnset from = { .kernel = "9.9", .modules = kept, .n_modules = 2, .fns = two, .n_fns = 2 };
+	const struct rd_fnset from = {
+		.kernel = "9.9", .backends = UINT8_MAX, .modules = kept, .n_modules = 2, .fns = two, .n_fns = 2
+	};
 	struct rd_audit_set taken;
 
 	(void)state;

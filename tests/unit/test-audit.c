@@ -260,6 +260,78 @@ static void modules_with_types_or_file_on_one_side_only_are_not_compared(void **
 	}
 }
 
+static void modules_without_all_symbols_are_not_compared_nor_what_they_decide(void **state)
+{
+	const struct made *was = FNS({ "open", "drv", "check" }, { "close", "drv" }, { "check", "core", "map" },
+				     { "map", "core" }, { "query", "core" }),
+			  *is = FNS({ "open", "drv", "check", .stripped = true },
+				    { "check", "core", "map", .rule = RD_RULE_NOT_REACHED },
+				    { "map", "core", .rule = RD_RULE_DATA_PATH }, { "query", "core" });
+
+	(void)state;
+	assert_int_equal(made_audit_differ(was, true, is, true, "stripped drv\n"), 3);
+	assert_int_equal(made_audit_differ(is, true, was, true, "stripped drv\n"), 1);
+	/* What is a matter of the function itself is known. */
+	differ(was,
+	       FNS({ "open", "drv", "check", .stripped = true }, { "check", "core", "map", .hooks = NO_HOOK },
+		   { "map", "core" }, { "query", "core", .rule = RD_RULE_NOT_REACHED }),
+	       "critical lost-hook core:check: " HOOKLESS
+	       "warning left-out core:query: not reachable from a verb that changes something\n"
+	       "stripped drv\n");
+}
+
+static void a_call_that_goes_through_a_pointer_now_hides_the_function(void **state)
+{
+	const struct made *was = FNS({ "open", .calls = "check" }, { "check" });
+
+	(void)state;
+	differ(was, FNS({ "open" }, { "check", .rule = RD_RULE_NOT_REACHED, .taken = true }),
+	       "critical left-out drv:check: not reachable from a verb that changes something\n");
+	differ(was, FNS({ "open" }, { "check", .rule = RD_RULE_NOT_REACHED }),
+	       "warning left-out drv:check: not reachable from a verb that changes something\n");
+	differ(FNS({ "open", .calls = "check" }, { "check", .taken = true }),
+	       FNS({ "open" }, { "check", .rule = RD_RULE_NOT_REACHED, .taken = true }),
+	       "warning left-out drv:check: not reachable from a verb that changes something\n");
+}
+
+/* The set is selected without the new driver, and with it. */
+static void what_new_modules_take_away_is_a_warning(void **state)
+{
+	struct rd_audit_set was = made_audit(FNS({ "open", "core", "check" }, { "check", "core" }), true);
+	struct rd_audit_set is = made_audit(FNS({ "open", "core", "check" }, { "check", "core" }), true);
+	struct rd_audit_set all =
+		made_audit(FNS({ "open", "core", "check" }, { "check", "core", .rule = RD_RULE_DATA_PATH },
+			       { "post", "new", "check", .rule = RD_RULE_DATA_PATH }),
+			   true);
+
+	(void)state;
+	is.all = &all;
+	made_audit_compare(
+		&was, &is,
+		"warning left-out core:check: only where modules are loaded that the baseline lacks: runs on the data "
+		"path: posting, polling, and the functions they call\n");
+	rd_audit_set_deinit(&was);
+	rd_audit_set_deinit(&is);
+	rd_audit_set_deinit(&all);
+}
+
+static void a_module_with_most_functions_of_one_that_is_gone_is_that_one(void **state)
+{
+	struct rd_audit_set was =
+		made_audit(FNS({ "a", "old" }, { "b", "old" }, { "c", "old" }, { "d", "core" }), true);
+	struct rd_audit_set is = made_audit(FNS({ "a", "new" }, { "b", "new" }, { "x", "new" }, { "a", "other" },
+						{ "d", "core" }, { "d", "more" }),
+					    true);
+
+	(void)state;
+	assert_true(rd_audit_is_renamed_module(&was, &is, "new"));
+	assert_false(rd_audit_is_renamed_module(&was, &is, "other"));
+	assert_false(rd_audit_is_renamed_module(&was, &is, "more"));
+	assert_false(rd_audit_is_renamed_module(&was, &is, "absent"));
+	rd_audit_set_deinit(&was);
+	rd_audit_set_deinit(&is);
+}
+
 /* Scripts match them. */
 static void the_names_of_changes_stay(void **state)
 {
@@ -290,6 +362,10 @@ int main(void)
 		TEST(the_same_kernel_twice_differs_in_nothing),
 		TEST(the_worst_change_comes_first),
 		TEST(modules_with_types_or_file_on_one_side_only_are_not_compared),
+		TEST(modules_without_all_symbols_are_not_compared_nor_what_they_decide),
+		TEST(a_call_that_goes_through_a_pointer_now_hides_the_function),
+		TEST(what_new_modules_take_away_is_a_warning),
+		TEST(a_module_with_most_functions_of_one_that_is_gone_is_that_one),
 		TEST(the_names_of_changes_stay),
 	};
 

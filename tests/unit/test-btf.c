@@ -136,6 +136,21 @@ static void arguments_and_returns_are_read_through_typedefs_and_declarations(voi
 	btf__free(base);
 }
 
+/* As the image of a kernel that was built again with another type: the same numbers, and other offsets of names. */
+static void types_of_a_module_for_another_build_of_the_kernel_are_refused(void **state)
+{
+	struct built *b = *state;
+	struct btf *other = btf__new_empty();
+	struct rd_btf btf = { 0 };
+
+	btf__add_int(other, "integer", 4, BTF_INT_SIGNED);
+	for (int i = 0; i < 5; i++)
+		btf__add_int(other, "unsigned int", 4, 0);
+	assert_int_equal(btf__type_cnt(other), btf__type_cnt(b->base));
+	assert_int_equal(rd_btf_read_module(b->host.source, other, "module", &btf, NULL), -ESTALE);
+	btf__free(other);
+}
+
 static void members_are_found_by_name_and_by_offset_inside_unnamed_ones_too(void **state)
 {
 	struct built *b = *state;
@@ -221,6 +236,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		BUILT(arguments_and_returns_are_read_through_typedefs_and_declarations),
+		BUILT(types_of_a_module_for_another_build_of_the_kernel_are_refused),
 		BUILT(members_are_found_by_name_and_by_offset_inside_unnamed_ones_too),
 		BUILT(damaged_types_are_refused_or_read_without_harm),
 	};

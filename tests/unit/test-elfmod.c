@@ -146,6 +146,23 @@ static void places_for_ftrace_are_read_from_every_section_that_lists_them(void *
 	object_deinit(&o);
 }
 
+static void code_whose_symbol_was_removed_is_counted(void **state)
+{
+	struct object o;
+
+	(void)state;
+	if (!object_build(&o, "/f.s", places_asm, "clang --target=x86_64-linux-gnu -c -o o f.s 2>/dev/null"))
+		SKIP("a compiler for this machine code is not here");
+	assert_int_equal(o.elf.unnamed, 0);
+	assert_string_equal(rd_elf_defined_func(&o.elf, &o.elf.symtab[o.elf.n_symtab - 1]), "none");
+	assert_null(rd_elf_defined_func(&o.elf, &o.elf.symtab[0]));
+	object_deinit(&o);
+	assert_true(object_build(&o, "/f.s", places_asm,
+				 "clang --target=x86_64-linux-gnu -c -o o f.s 2>/dev/null && objcopy -w -N 'tw*' o"));
+	assert_int_equal(o.elf.unnamed, 1);
+	object_deinit(&o);
+}
+
 static void tables_of_functions_are_read_by_offset(void **state)
 {
 	const struct rd_elf_sym *table = NULL, *other = NULL, *plain = NULL;
@@ -539,6 +556,7 @@ int main(void)
 		TEST(every_direct_call_is_found_with_relocation_or_without),
 		TEST(code_that_is_freed_after_loading_is_left_out),
 		TEST(places_for_ftrace_are_read_from_every_section_that_lists_them),
+		TEST(code_whose_symbol_was_removed_is_counted),
 		TEST(tables_of_functions_are_read_by_offset),
 		TEST(calls_of_x86_are_told_from_bytes_that_look_like_one),
 		TEST(arm64_calls_are_found_with_relocation_or_without),

@@ -27,9 +27,14 @@ static struct rd_fn fns[] = {
 	{ .name = "query", .module = 9, .rule = RD_RULE_QUERY },
 };
 static struct rd_root roots[] = { { .fn = 2 } };
-static const struct rd_fnset set = {
-	.modules = modules, .n_modules = 2, .fns = fns, .n_fns = 4, .roots = roots, .n_roots = 1, .kernel = "6.1.0"
-};
+static const struct rd_fnset set = { .modules = modules,
+				     .n_modules = 2,
+				     .fns = fns,
+				     .n_fns = 4,
+				     .roots = roots,
+				     .n_roots = 1,
+				     .kernel = "6.1.0",
+				     .backends = UINT8_MAX };
 
 static struct rd_link chain[] = { { 0, -2, false, true }, { 1, -14, false, false }, { 2, -14, false, false } };
 static struct rd_frame kstack[] = { { .function = "ib_umem_get", .object = "ib_core", .offset = 0x1a2 }, { .addr = 5 } };
@@ -313,17 +318,18 @@ static void the_list_says_why(void **state)
 	rd_report_trace_list(&report, &set, match);
 	rd_render_json_line(&report, "0", &out);
 	assert_non_null(strstr(out.data, "\"kernel\":\"6.1.0\""));
-	assert_non_null(strstr(out.data,
-			       "{\"function\":\"ib_umem_get\",\"module\":\"ib_core\",\"selected\":true,\"reason\":"
-			       "\"selected\",\"roots\":[\"ib_uverbs_ioctl\"],\"attachable\":[\"fexit\",\"kprobe\"],"
-			       "\"backend\":\"fexit\","));
+	assert_non_null(strstr(
+		out.data,
+		"{\"function\":\"ib_umem_get\",\"module\":\"ib_core\",\"selected\":true,\"reason\":"
+		"\"selected\",\"roots\":[\"ib_uverbs_ioctl\"],\"via\":null,\"attachable\":[\"fexit\",\"kprobe\"],"
+		"\"backend\":\"fexit\","));
 	assert_non_null(strstr(out.data,
 			       "{\"function\":\"query\",\"module\":null,\"selected\":false,\"reason\":\"query\","
-			       "\"roots\":[],\"attachable\":[],\"backend\":null,"));
+			       "\"roots\":[],\"via\":null,\"attachable\":[],\"backend\":null,"));
 	assert_null(strstr(out.data, "\"check\""));
 	assert_non_null(strstr(out.data,
 			       "{\"module\":\"ib_uverbs\",\"version\":null,\"functions\":2,\"selected\":2,\"btf\":true,"
-			       "\"file_matches\":false,\"note\":\"no file\"}"));
+			       "\"file_matches\":false,\"unnamed_functions\":null,\"note\":\"no file\"}"));
 	rd_report_deinit(&report);
 }
 

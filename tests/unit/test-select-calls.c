@@ -142,11 +142,13 @@ static const char new_driver_c[] =
 	"	+ ib_modify_qp_is_ok(x, 1, 2, 3) + newd_callee(x); }\n"
 	"KEEP static int newd_destroy_qp(struct ib_qp *qp) { return qp->port + 1; }\n"
 	"KEEP static int newd_dereg_mr(struct ib_mr *mr) { return mr->res.id; }\n"
+	"__attribute__((section(\"_kprobe_blacklist\"))) int (*const refused)(int) = newd_leaf;\n"
 	"const struct ib_device_ops newd_ops = { .query_qp = newd_query_qp, .query_device = newd_query_device,\n"
 	"	.post_send = newd_post_send, .create_qp = newd_create_qp, .modify_qp = newd_modify_qp,\n"
 	"	.destroy_qp = newd_destroy_qp, .dereg_mr = newd_dereg_mr };\n";
 
 static const char new_hw_c[] = "#include \"types.h\"\n"
+			       "KEEP int hw_attach_netdev(int x) { OPAQUE; return x + 7; }\n"
 			       "KEEP int hw_command(int x) { return pin_user_pages(x) + 1; }\n"
 			       "KEEP int hw_netdev_only(int x) { OPAQUE; return x + 6; }\n";
 
@@ -290,6 +292,35 @@ static void calls_that_leave_the_modules_are_told_from_those_that_return_no_errn
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++)
 		if (select_host_fn(&set, cases[i].name)->outside != cases[i].outside)
 			fail_msg("%s", cases[i].name);
+	rd_fnset_deinit(&set);
+}
+
+static void functions_whose_address_is_taken_are_noted(void **state)
+{
+	static const struct {
+		const char *name;
+		bool taken;
+	} cases[] = { { "newd_create_qp", true },
+		      { "ib_uverbs_dereg_mr", true },
+		      { "newd_rare", false },
+		      { "newd_leaf", false } };
+	struct rd_fnset set = select_host_run(&host, NULL);
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++)
+		if (select_host_fn(&set, cases[i].name)->taken != cases[i].taken)
+			fail_msg("%s", cases[i].name);
+	rd_fnset_deinit(&set);
+}
+
+static void kprobes_refuse_what_the_module_lists(void **state)
+{
+	struct rd_fnset set = select_host_run(&host, NULL);
+
+	(void)state;
+	assert_false(select_host_fn(&set, "newd_leaf")->attachable & 1 << RD_BACKEND_KPROBE);
+	assert_true(select_host_fn(&set, "newd_leaf")->attachable & 1 << RD_BACKEND_KPROBE_MULTI);
+	assert_true(select_host_fn(&set, "newd_rare")->attachable & 1 << RD_BACKEND_KPROBE);
 	rd_fnset_deinit(&set);
 }
 
@@ -512,6 +543,8 @@ int main(void)
 		TEST(what_a_cold_part_does_its_function_does),
 		TEST(errnos_in_the_code_become_those_of_the_function),
 		TEST(calls_that_leave_the_modules_are_told_from_those_that_return_no_errno),
+		TEST(functions_whose_address_is_taken_are_noted),
+		TEST(kprobes_refuse_what_the_module_lists),
 		TEST(calls_through_pointers_are_noted),
 		TEST(without_types_of_the_kernel_every_call_of_it_may_return_an_errno),
 		TEST(without_its_file_the_calls_of_a_module_are_unknown),

@@ -47,6 +47,8 @@ static const char types_h[] = "#define KEEP __attribute__((noinline, used))\n"
 
 static const char vmlinux_c[] = "#include \"types.h\"\n"
 				"struct file_operations used;\n"
+				"struct trace_kprobe { int x; };\n"
+				"KEEP int register_ftrace_direct(struct trace_kprobe *p) { return p->x; }\n"
 				"KEEP int printk(int x) { return used.owner != 0; }\n";
 
 static const char ib_core_c[] =
@@ -274,6 +276,7 @@ static void what_can_be_attached_is_known_without_trying(void **state)
 
 	assert_true(fn->in_filter);
 	assert_int_equal(fn->attachable, FEXITS | KPROBES);
+	assert_int_equal(set.backends, 1 << RD_BACKEND_FEXIT | 1 << RD_BACKEND_KPROBE);
 	assert_true(fn->btf_id > 0);
 	assert_true(fn->addr > 0xffffffffca00000 && fn->addr < 0xffffffffcb00000);
 	for (size_t i = 1; i < set.n_fns; i++) {

@@ -6,6 +6,9 @@
 
 #include "base/memory.h"
 
+/* Functions of one name that a call may mean. A module has two or three at most. */
+#define CALLEES_MAX 16
+
 static int compare_names(const void *a, const void *b, void *arg)
 {
 	const struct rd_audit_fn *fns = arg, *x = &fns[*(const uint32_t *)a], *y = &fns[*(const uint32_t *)b];
@@ -16,43 +19,67 @@ static int compare_names(const void *a, const void *b, void *arg)
 	return c ? c : strcmp(x->function, y->function);
 }
 
-/* Where the functions of that bare name begin in by_name; their number is returned. */
-static size_t named(const struct rd_audit_side *side, const char *name, size_t *first)
+/* What functions have in common that stand together in by_name: the bare name, and optionally the module and the whole name. */
+struct key {
+	const char *name, *module;
+	bool whole;
+};
+
+static int compare_key(const struct rd_audit_fn *fn, const struct key *key)
 {
-	const struct rd_audit_fn *fns = side->set->fns;
-	size_t lo = 0, hi = side->set->n, n = 0;
+	int c = rd_fn_compare_bare(fn->function, key->name);
+
+	if (!c && key->module)
+		c = strcmp(fn->module, key->module);
+	return c || !key->whole ? c : strcmp(fn->function, key->name);
+}
+
+/* The position in by_name of the first function that is not below the key, or that is above it. */
+static size_t bound(const struct rd_audit_side *side, const struct key *key, bool above)
+{
+	size_t lo = 0, hi = side->set->n;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
+		int c = compare_key(&side->set->fns[side->by_name[mid]], key);
 
-		if (rd_fn_compare_bare(fns[side->by_name[mid]].function, name) < 0)
+		if (c < 0 || (above && !c))
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	*first = lo;
-	while (lo + n < side->set->n && !rd_fn_compare_bare(fns[side->by_name[lo + n]].function, name))
-		n++;
-	return n;
+	return lo;
 }
 
-/* The function that `fn` means by the name of a callee: of its own module, else the first of another one. */
-static uint32_t callee(const struct rd_audit_side *side, const struct rd_audit_fn *fn, const char *name)
+/* Where these functions begin in by_name; their number is returned. */
+static size_t named(const struct rd_audit_side *side, const struct key *key, size_t *first)
 {
-	size_t first, n = named(side, name, &first);
-	uint32_t found = RD_AUDIT_NONE;
+	*first = bound(side, key, false);
+	return bound(side, key, true) - *first;
+}
 
-	for (size_t i = first; i < first + n; i++) {
-		const struct rd_audit_fn *f = &side->set->fns[side->by_name[i]];
+static void add_edge(struct rd_audit_side *side, uint32_t from, uint32_t to)
+{
+	rd_reserve(&side->calls, &side->cap_edges, side->n_edges + 1, sizeof(*side->calls));
+	side->calls[side->n_edges++] = (struct rd_audit_edge){ from, to };
+}
 
-		if (strcmp(f->function, name) != 0)
-			continue;
-		if (!strcmp(f->module, fn->module))
-			return side->by_name[i];
-		if (found == RD_AUDIT_NONE)
-			found = side->by_name[i];
-	}
-	return found;
+/* Calls name functions: all of that name in the module, which may be several; else the first of another module. */
+static void add_call(struct rd_audit_side *side, uint32_t from, const char *name)
+{
+	const struct rd_audit_fn *fns = side->set->fns;
+	size_t first, n = named(side, &(struct key){ name, fns[from].module, true }, &first);
+
+	for (size_t i = first; i < first + n && i < first + CALLEES_MAX; i++)
+		add_edge(side, from, side->by_name[i]);
+	if (n)
+		return;
+	n = named(side, &(struct key){ .name = name }, &first);
+	for (size_t i = first; i < first + n; i++)
+		if (!strcmp(fns[side->by_name[i]].function, name)) {
+			add_edge(side, from, side->by_name[i]);
+			return;
+		}
 }
 
 static int compare_calls(const void *a, const void *b)
@@ -86,14 +113,8 @@ static void side_init(struct rd_audit_side *side, const struct rd_audit_set *set
 	}
 	qsort_r(side->by_name, set->n, sizeof(*side->by_name), compare_names, set->fns);
 	for (uint32_t i = 0; i < set->n; i++)
-		for (uint32_t c = 0; c < set->fns[i].n_calls; c++) {
-			uint32_t to = callee(side, &set->fns[i], set->fns[i].calls[c]);
-
-			if (to == RD_AUDIT_NONE)
-				continue;
-			rd_reserve(&side->calls, &side->cap_edges, side->n_edges + 1, sizeof(*side->calls));
-			side->calls[side->n_edges++] = (struct rd_audit_edge){ i, to };
-		}
+		for (uint32_t c = 0; c < set->fns[i].n_calls; c++)
+			add_call(side, i, set->fns[i].calls[c]);
 	side->callers = rd_alloc(side->n_edges + 1, sizeof(*side->callers));
 	if (!side->n_edges)
 		return;
@@ -137,10 +158,50 @@ static void join(struct rd_audit_side *a, uint32_t i, struct rd_audit_side *b, u
 
 /* Which functions of the same bare name go together. */
 enum closeness {
+	SAME_CODE, /* the same module, suffix, errnos and about the same size: of several of one name, one may be gone */
 	SAME_NAME,   /* the same module and suffix */
 	SAME_MODULE, /* the same module */
-	ANY_MODULE,  /* the only one that is left */
+	ANY_MODULE,  /* the only one that is left, and alike */
 };
+
+static bool same_size(const struct rd_audit_fn *x, const struct rd_audit_fn *y)
+{
+	uint32_t more = x->size > y->size ? x->size - y->size : y->size - x->size;
+
+	return x->size && y->size && more <= x->size / 8 + 16;
+}
+
+static bool same_errnos(const struct rd_audit_fn *x, const struct rd_audit_fn *y)
+{
+	return !memcmp(x->errnos, y->errnos, sizeof(x->errnos));
+}
+
+/* Whether two functions call, or are called by, a function of the same name. */
+static bool shares_edge(const struct rd_audit_side *a, uint32_t x, const struct rd_audit_side *b, uint32_t y,
+			bool callers)
+{
+	size_t first_x, first_y, n_x = rd_audit_edges(a, x, callers, &first_x);
+	size_t n_y = rd_audit_edges(b, y, callers, &first_y);
+	const struct rd_audit_edge *vx = callers ? a->callers : a->calls, *vy = callers ? b->callers : b->calls;
+
+	for (size_t i = first_x; i < first_x + n_x; i++)
+		for (size_t j = first_y; j < first_y + n_y; j++)
+			if (!rd_fn_compare_bare(a->set->fns[callers ? vx[i].from : vx[i].to].function,
+						b->set->fns[callers ? vy[j].from : vy[j].to].function))
+				return true;
+	return false;
+}
+
+/* Functions of different modules may have the same name and nothing else in common. */
+static bool is_alike(const struct rd_audit_side *a, uint32_t x, const struct rd_audit_side *b, uint32_t y)
+{
+	const struct rd_audit_fn *f = &a->set->fns[x], *g = &b->set->fns[y];
+
+	if (!f->size || !g->size)
+		return true;
+	return (same_size(f, g) && same_errnos(f, g)) || shares_edge(a, x, b, y, true) ||
+	       shares_edge(a, x, b, y, false);
+}
 
 /* Of a kernel that is not complete, a module that is not loaded may have the function, too. */
 static bool is_known(const struct rd_audit_set *set, const char *module)
@@ -148,26 +209,29 @@ static bool is_known(const struct rd_audit_set *set, const char *module)
 	return set->complete || rd_audit_module_find(set, module) >= 0;
 }
 
-static bool fits(const struct rd_audit_side *a, const struct rd_audit_fn *x, const struct rd_audit_side *b,
-		 const struct rd_audit_fn *y, enum closeness close)
+static bool fits(const struct rd_audit_side *a, uint32_t i, const struct rd_audit_side *b, uint32_t j,
+		 enum closeness close)
 {
+	const struct rd_audit_fn *x = &a->set->fns[i], *y = &b->set->fns[j];
+
 	if (close == ANY_MODULE)
-		return is_known(a->set, y->module) && is_known(b->set, x->module);
-	return !strcmp(x->module, y->module) && (close == SAME_MODULE || !strcmp(x->function, y->function));
+		return is_known(a->set, y->module) && is_known(b->set, x->module) && is_alike(a, i, b, j);
+	return close != SAME_CODE || (same_size(x, y) && same_errnos(x, y) && x->n_calls == y->n_calls);
 }
 
 /* The function of b that is function i of a; RD_AUDIT_NONE: none, or one of several. */
 static uint32_t find_name(const struct rd_audit_side *a, uint32_t i, const struct rd_audit_side *b, enum closeness close)
 {
 	const struct rd_audit_fn *fn = &a->set->fns[i];
-	size_t first, n = named(b, fn->function, &first), found = 0;
+	const struct key key = { fn->function, close == ANY_MODULE ? NULL : fn->module, close <= SAME_NAME };
+	size_t first, n = named(b, &key, &first), found = 0;
 	uint32_t last = RD_AUDIT_NONE;
 
 	for (size_t k = first; k < first + n; k++) {
 		uint32_t j = b->by_name[k];
 
 		/* A cold part is not a function of its own. */
-		if (b->other[j] != RD_AUDIT_NONE || !fits(a, fn, b, &b->set->fns[j], close) ||
+		if (b->other[j] != RD_AUDIT_NONE || !fits(a, i, b, j, close) ||
 		    (fn->rule == RD_RULE_COLD) != (b->set->fns[j].rule == RD_RULE_COLD))
 			continue;
 		last = j;
@@ -212,12 +276,10 @@ static bool same_edges(const struct rd_audit_side *a, uint32_t x, const struct r
 static bool is_renamed(const struct rd_audit_side *a, uint32_t x, const struct rd_audit_side *b, uint32_t y)
 {
 	const struct rd_audit_fn *f = &a->set->fns[x], *g = &b->set->fns[y];
-	uint32_t more = f->size > g->size ? f->size - g->size : g->size - f->size;
 	size_t first;
 
-	return !strcmp(f->module, g->module) && !memcmp(f->errnos, g->errnos, sizeof(f->errnos)) &&
-	       (f->size && g->size && more <= f->size / 8 + 16) && rd_audit_edges(a, x, true, &first) > 0 &&
-	       same_edges(a, x, b, y, true) && same_edges(a, x, b, y, false);
+	return !strcmp(f->module, g->module) && same_errnos(f, g) && same_size(f, g) &&
+	       rd_audit_edges(a, x, true, &first) > 0 && same_edges(a, x, b, y, true) && same_edges(a, x, b, y, false);
 }
 
 /* Candidates are the functions that the callers of x call now: all in all few. */
@@ -249,15 +311,45 @@ static void match_renamed(struct rd_audit_side *a, uint32_t x, struct rd_audit_s
 		join(a, x, b, y);
 }
 
+/* The only function without a counterpart that the kernel calls for the same verb of the same module; RD_AUDIT_NONE: there is none. */
+static uint32_t find_root(const struct rd_audit_side *side, const struct rd_audit_fn *like)
+{
+	uint32_t found = RD_AUDIT_NONE;
+
+	for (uint32_t i = 0; i < side->set->n; i++) {
+		const struct rd_audit_fn *fn = &side->set->fns[i];
+
+		if (side->other[i] != RD_AUDIT_NONE || !fn->via || strcmp(fn->via, like->via) != 0 ||
+		    strcmp(fn->module, like->module) != 0)
+			continue;
+		if (found != RD_AUDIT_NONE)
+			return RD_AUDIT_NONE;
+		found = i;
+	}
+	return found;
+}
+
+static void match_root(struct rd_audit_side *a, uint32_t i, struct rd_audit_side *b)
+{
+	const struct rd_audit_fn *fn = &a->set->fns[i];
+	uint32_t j = fn->via ? find_root(b, fn) : RD_AUDIT_NONE;
+
+	if (j != RD_AUDIT_NONE && find_root(a, fn) == i)
+		join(a, i, b, j);
+}
+
 void rd_audit_match(const struct rd_audit_set *baseline, const struct rd_audit_set *now, struct rd_audit_side *a,
 		    struct rd_audit_side *b)
 {
 	side_init(a, baseline);
 	side_init(b, now);
-	for (int close = SAME_NAME; close <= ANY_MODULE; close++)
+	for (int close = SAME_CODE; close <= ANY_MODULE; close++)
 		for (uint32_t i = 0; i < baseline->n; i++)
 			if (a->other[i] == RD_AUDIT_NONE && (close < ANY_MODULE || baseline->fns[i].selected))
 				match_name(a, i, b, (enum closeness)close);
+	for (uint32_t i = 0; i < baseline->n; i++)
+		if (a->other[i] == RD_AUDIT_NONE && baseline->fns[i].selected)
+			match_root(a, i, b);
 	for (uint32_t i = 0; i < baseline->n; i++)
 		if (a->other[i] == RD_AUDIT_NONE && baseline->fns[i].selected)
 			match_renamed(a, i, b);

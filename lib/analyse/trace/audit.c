@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/trace/audit-match.h"
+#include "analyse/trace/audit-modules.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/memory.h"
@@ -18,61 +19,14 @@
 
 struct comparing {
 	struct rd_audit_side a, b;
+	/* Per function: called from a module that is not compared, which decides, too, whether verbs or the data path reach it. */
+	bool *unsure_a, *unsure_b;
 	struct rd_audit *ret;
 };
 
 static bool has_errno(const uint64_t *errnos, unsigned code)
 {
 	return errnos[code / 64] >> code % 64 & 1;
-}
-
-/* Those that have a name: a document has no others, and a set is compared with one that was read from a document. */
-static void take_errnos(const struct rd_fn *fn, struct rd_audit_fn *to)
-{
-	for (int code = 0; (code = rd_fn_next_errno(fn->loaded, code));)
-		to->errnos[code / 64] |= 1ull << code % 64;
-}
-
-/* Of several functions of one name, an address tells which to hook. Users who may not see addresses compare with those who may. */
-static uint8_t hooks_of(const struct rd_fn *fn)
-{
-	return fn->attachable |
-	       (fn->in_filter && fn->ambiguous ? 1u << RD_BACKEND_KPROBE_MULTI | 1u << RD_BACKEND_KPROBE : 0);
-}
-
-void rd_audit_take(const struct rd_fnset *set, bool complete, struct rd_audit_set *ret)
-{
-	*ret = (struct rd_audit_set){ .kernel = rd_dup(set->kernel ? set->kernel : ""), .complete = complete };
-	rd_reserve(&ret->fns, &ret->cap, set->n_fns + 1, sizeof(*ret->fns));
-	for (size_t i = 0; i < set->n_fns; i++) {
-		const struct rd_fn *fn = &set->fns[i];
-		struct rd_audit_fn *to = &ret->fns[ret->n++];
-
-		*to = (struct rd_audit_fn){
-			.function = rd_dup(fn->name),
-			.module = rd_dup(set->modules[fn->module].name),
-			.selected = fn->selected,
-			.rule = fn->rule,
-			.attachable = hooks_of(fn),
-			.size = fn->size,
-			.other_calls = fn->indirect || fn->outside || !fn->calls_known,
-			.calls = rd_alloc(fn->n_calls + 1u, sizeof(*to->calls)),
-			.n_calls = fn->n_calls,
-		};
-		take_errnos(fn, to);
-		for (uint32_t c = 0; c < fn->n_calls; c++)
-			to->calls[c] = rd_dup(set->fns[fn->calls[c]].name);
-	}
-	for (size_t r = 0; r < set->n_roots; r++)
-		ret->fns[set->roots[r].fn].root = true;
-	rd_reserve(&ret->modules, &ret->cap_modules, set->n_modules + 1, sizeof(*ret->modules));
-	for (size_t m = 0; m < set->n_modules; m++)
-		ret->modules[ret->n_modules++] = (struct rd_audit_module){
-			.name = rd_dup(set->modules[m].name),
-			.version = rd_dup_if(set->modules[m].version),
-			.has_btf = set->modules[m].has_btf,
-			.has_file = set->modules[m].file_matches,
-		};
 }
 
 static struct rd_audit_change *add_change(struct comparing *c, enum rd_change change, enum rd_severity severity,
@@ -142,7 +96,8 @@ static bool has_watched_caller(const struct rd_audit_side *side, uint32_t fn)
 
 /*
  * Of a function that is not watched any more: critical if it was visible, and its errors still get to a verb. What no watched
- * function calls any more has none that a verb returns. Its type no longer tells whether it returns an errno; its code may.
+ * function calls any more has none that a verb returns, unless the call goes through a pointer now. Its type no longer tells whether
+ * it returns an errno; its code may.
  */
 static enum rd_severity of_lost(const struct comparing *c, const struct rd_audit_fn *was, const struct rd_audit_fn *is)
 {
@@ -150,8 +105,11 @@ static enum rd_severity of_lost(const struct comparing *c, const struct rd_audit
 
 	if (!is_visible(was) || !can_fail(was) || !can_fail(is))
 		return RD_SEV_WARNING;
-	reached = is->rule == RD_RULE_RETURN ? has_errnos(is) :
-					       is->root || has_watched_caller(&c->b, (uint32_t)(is - c->b.set->fns));
+	if (is->rule == RD_RULE_RETURN)
+		reached = has_errnos(is);
+	else
+		reached = is->root || has_watched_caller(&c->b, (uint32_t)(is - c->b.set->fns)) ||
+			  (is->taken && !was->taken);
 	return reached ? RD_SEV_CRITICAL : RD_SEV_WARNING;
 }
 
@@ -178,7 +136,10 @@ static void compare_watched(struct comparing *c, const struct rd_audit_fn *was, 
 			   rd_text("no backend can hook it; errors of it appear at its callers"));
 		return;
 	}
-	if (rd_fn_compare_bare(was->function, is->function))
+	if (rd_fn_compare_bare(was->function, is->function) && was->via && is->via && !strcmp(was->via, is->via))
+		add_change(c, RD_CHANGE_RENAMED, RD_SEV_WARNING, was, is,
+			   rd_text("%s now: the kernel calls it instead, by %s", is->function, is->via));
+	else if (rd_fn_compare_bare(was->function, is->function))
 		add_change(c, RD_CHANGE_RENAMED, RD_SEV_WARNING, was, is,
 			   rd_text("%s now: it has the same callers, calls, errnos and about the same size",
 				   is->function));
@@ -198,7 +159,7 @@ static void compare_watched(struct comparing *c, const struct rd_audit_fn *was, 
 }
 
 /*
- * Whether verbs got to function `fn` of side x only through modules that the other kernel lacks: then the difference is that of the
+ * Whether verbs got to function `fn` of side x only through modules that cannot be compared: then the difference is that of the
  * modules. Without recursion: in a document, callers can be a chain as long as the set.
  */
 static bool is_of_others(const struct rd_audit_side *x, const struct rd_audit_side *y, uint32_t fn)
@@ -219,7 +180,7 @@ static bool is_of_others(const struct rd_audit_side *x, const struct rd_audit_si
 			if (!f->selected)
 				continue;
 			watching++;
-			if (rd_audit_module_find(y->set, f->module) < 0 || seen[caller])
+			if (!rd_audit_is_comparable(x, y, f->module) || seen[caller])
 				continue;
 			if (x->other[caller] != RD_AUDIT_NONE && y->set->fns[x->other[caller]].selected)
 				return false;
@@ -235,8 +196,10 @@ static bool is_of_others(const struct rd_audit_side *x, const struct rd_audit_si
 /* Still there, and not watched any more. */
 static void left_out(struct comparing *c, const struct rd_audit_fn *was, const struct rd_audit_fn *is)
 {
+	uint32_t i = (uint32_t)(was - c->a.set->fns), j = (uint32_t)(is - c->b.set->fns);
+
 	if (is->rule != RD_RULE_RETURN && is->rule != RD_RULE_COMMON &&
-	    is_of_others(&c->a, &c->b, (uint32_t)(was - c->a.set->fns)))
+	    (is_of_others(&c->a, &c->b, i) || c->unsure_a[i] || c->unsure_b[j]))
 		return;
 	/* Code that ftrace cannot hook counts as inline code of a header; see leave_out_inline(). */
 	if (is->rule == RD_RULE_COMMON && !is->attachable && was->attachable)
@@ -356,23 +319,14 @@ static void gone(struct comparing *c, uint32_t i)
 	rd_buf_deinit(&heirs.watched);
 }
 
-/* Without types, or without the file, other functions are selected: such a set cannot be compared with one that had them. */
-static bool is_unequal(const struct comparing *c, const char *module)
-{
-	int was = rd_audit_module_find(c->a.set, module), is = rd_audit_module_find(c->b.set, module);
-
-	return was >= 0 && is >= 0 &&
-	       (c->a.set->modules[was].has_btf != c->b.set->modules[is].has_btf ||
-		c->a.set->modules[was].has_file != c->b.set->modules[is].has_file);
-}
-
 static void compare_baseline(struct comparing *c)
 {
 	for (uint32_t i = 0; i < c->a.set->n; i++) {
 		const struct rd_audit_fn *was = &c->a.set->fns[i];
 		uint32_t j = c->a.other[i];
 
-		if (!was->selected || is_unequal(c, was->module) ||
+		if (!was->selected || rd_audit_is_unequal(&c->a, &c->b, was->module) ||
+		    rd_audit_is_stripped(&c->a, &c->b, was->module) ||
 		    (j == RD_AUDIT_NONE && rd_audit_module_find(c->b.set, was->module) < 0))
 			continue;
 		c->ret->compared++;
@@ -391,8 +345,10 @@ static void compare_new(struct comparing *c)
 		const struct rd_audit_fn *is = &c->b.set->fns[j];
 		uint32_t i = c->b.other[j];
 
-		if (!is->selected || is_unequal(c, is->module) || (i != RD_AUDIT_NONE && c->a.set->fns[i].selected) ||
-		    is_of_others(&c->b, &c->a, j))
+		if (!is->selected || rd_audit_is_unequal(&c->a, &c->b, is->module) ||
+		    rd_audit_is_stripped(&c->a, &c->b, is->module) ||
+		    (i != RD_AUDIT_NONE && c->a.set->fns[i].selected) || is_of_others(&c->b, &c->a, j) ||
+		    c->unsure_b[j] || (i != RD_AUDIT_NONE && c->unsure_a[i]))
 			continue;
 		if (i != RD_AUDIT_NONE)
 			add_change(c, RD_CHANGE_REACHED, RD_SEV_WARNING, &c->a.set->fns[i], is,
@@ -415,7 +371,7 @@ static void compare_modules(struct comparing *c)
 {
 	const struct rd_audit_set *all = c->b.set->all ? c->b.set->all : c->b.set;
 	/* Without the types of the core, drivers are not recognized, nor the modules that they are based on. */
-	bool same_types = !is_unequal(c, "ib_core");
+	bool same_types = !rd_audit_is_unequal(&c->a, &c->b, "ib_core");
 
 	for (size_t m = 0; m < c->a.set->n_modules; m++) {
 		const char *name = c->a.set->modules[m].name;
@@ -423,8 +379,10 @@ static void compare_modules(struct comparing *c)
 
 		bool gone = rd_audit_module_find(c->b.set, name) < 0;
 
-		if (is_unequal(c, name) || (gone && n && !same_types))
+		if (rd_audit_is_unequal(&c->a, &c->b, name) || (gone && n && !same_types))
 			rd_texts_keep(&c->ret->unequal, name, strlen(name));
+		else if (rd_audit_is_stripped(&c->a, &c->b, name))
+			rd_texts_keep(&c->ret->stripped, name, strlen(name));
 		else if (gone && n && c->b.set->complete)
 			add_change(c, RD_CHANGE_MODULE_GONE, RD_SEV_WARNING, NULL, NULL,
 				   rd_text("%zu functions of it were watched", n))
@@ -441,6 +399,27 @@ static void compare_modules(struct comparing *c)
 				   rd_text("%zu functions of it are watched", n))
 				->module = name;
 	}
+}
+
+/* What the modules that the baseline lacks take away where they are loaded: as functions of their data path, for example. */
+static void compare_all(struct comparing *c)
+{
+	struct rd_audit_side with, without;
+
+	rd_audit_match(c->b.set, c->b.set->all, &without, &with);
+	for (uint32_t j = 0; j < c->b.set->n; j++) {
+		const struct rd_audit_fn *is = &c->b.set->fns[j];
+		uint32_t i = c->b.other[j], w = without.other[j];
+
+		if (i == RD_AUDIT_NONE || !is_visible(&c->a.set->fns[i]) || !is_visible(is) || w == RD_AUDIT_NONE ||
+		    with.set->fns[w].selected)
+			continue;
+		add_change(c, RD_CHANGE_LEFT_OUT, RD_SEV_WARNING, &c->a.set->fns[i], is,
+			   rd_text("only where modules are loaded that the baseline lacks: %s",
+				   rd_rule_reason(with.set->fns[w].rule)));
+	}
+	rd_audit_side_deinit(&without);
+	rd_audit_side_deinit(&with);
 }
 
 static int compare_changes(const void *a, const void *b)
@@ -461,9 +440,15 @@ void rd_audit_compare(const struct rd_audit_set *baseline, const struct rd_audit
 	struct comparing c = { .ret = ret };
 
 	rd_audit_match(baseline, now, &c.a, &c.b);
+	c.unsure_a = rd_audit_find_unsure(&c.a, &c.b);
+	c.unsure_b = rd_audit_find_unsure(&c.b, &c.a);
 	compare_baseline(&c);
 	compare_new(&c);
 	compare_modules(&c);
+	if (now->all)
+		compare_all(&c);
+	free(c.unsure_a);
+	free(c.unsure_b);
 	rd_audit_side_deinit(&c.a);
 	rd_audit_side_deinit(&c.b);
 	if (ret->n)

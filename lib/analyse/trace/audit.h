@@ -8,6 +8,9 @@
 /* Copies what a baseline keeps of a selected set. `complete`: see struct rd_audit_set. */
 void rd_audit_take(const struct rd_fnset *set, bool complete, struct rd_audit_set *ret);
 
+/* Whether most functions of a module of the baseline that is gone are in this module: it was renamed. */
+bool rd_audit_is_renamed_module(const struct rd_audit_set *baseline, const struct rd_audit_set *now, const char *module);
+
 /*
  * What differs in `now`. Functions are matched by name without the suffixes of the compiler, first in the same module, then in
  * others; those that are left, by what they call and return (renamed). The function of a baseline that is gone was inlined if its

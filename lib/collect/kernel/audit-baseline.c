@@ -9,6 +9,8 @@
 
 /* Calls and errnos of one function. A function of the kernel calls fewer than 200 others. */
 #define LIST_MAX 4096
+/* Functions of one name. All drivers of a distribution have 26, one a module. */
+#define SAME_NAME_MAX 1000
 
 struct reader {
 	struct rd_json json;
@@ -143,6 +145,10 @@ static void take_fn_member(struct reader *rd, struct rd_audit_fn *fn)
 		rd->hooks = take_list(rd, fn, take_backend);
 	else if (is(rd, "roots"))
 		take_list(rd, fn, take_root);
+	else if (is(rd, "via") && !fn->via)
+		fn->via = take_text(rd);
+	else if (is(rd, "address_taken"))
+		fn->taken = take_bool(rd);
 	else if (is(rd, "other_calls"))
 		fn->other_calls = !take_false(rd);
 	else if (is(rd, "errnos"))
@@ -205,6 +211,8 @@ static void take_modules(struct reader *rd)
 				module->has_btf = take_bool(rd);
 			else if (is(rd, "file_matches"))
 				module->has_file = take_bool(rd);
+			else if (is(rd, "unnamed_functions"))
+				module->stripped = take_uint32(rd) > 0;
 			else
 				rd_json_skip(&rd->json);
 		module->name = module->name ? module->name : rd_dup("");
@@ -252,6 +260,8 @@ static void take_member(struct reader *rd)
 		take_schema(rd);
 	else if (is(rd, "kernel") && !rd->set->kernel)
 		rd->set->kernel = take_text(rd);
+	else if (is(rd, "version") && !rd->set->version)
+		rd->set->version = take_text(rd);
 	else if (is(rd, "complete"))
 		rd->set->complete = take_bool(rd);
 	else if (is(rd, "functions") && !rd->set->n)
@@ -262,6 +272,25 @@ static void take_member(struct reader *rd)
 		take_probes(rd);
 	else
 		rd_json_skip(&rd->json);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return rd_fn_compare_bare(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Functions of one name are compared each with each. */
+static bool has_too_many_of_a_name(const struct rd_audit_set *set)
+{
+	_cleanup_free_ const char **names = rd_alloc(set->n + 1, sizeof(*names));
+	size_t n = 1;
+
+	for (size_t i = 0; i < set->n; i++)
+		names[i] = set->fns[i].function;
+	qsort(names, set->n, sizeof(*names), compare_names);
+	for (size_t i = 1; i < set->n && n <= SAME_NAME_MAX; i++)
+		n = compare_names(&names[i - 1], &names[i]) ? 1 : n + 1;
+	return n > SAME_NAME_MAX;
 }
 
 int rd_audit_baseline_parse(const void *data, size_t size, struct rd_audit_set *ret, struct rd_err *err)
@@ -277,7 +306,8 @@ int rd_audit_baseline_parse(const void *data, size_t size, struct rd_audit_set *
 	ok = rd.schema && !rd.too_many && rd_json_end(&rd.json) && set.kernel && set.n && set.n_modules;
 	rd_buf_deinit(&rd.name);
 	rd_buf_deinit(&rd.text);
-	if (ok) {
+	rd.too_many |= ok && has_too_many_of_a_name(&set);
+	if (ok && !rd.too_many) {
 		*ret = set;
 		return 0;
 	}

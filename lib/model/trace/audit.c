@@ -17,6 +17,7 @@ void rd_audit_set_deinit(struct rd_audit_set *set)
 	for (size_t i = 0; i < set->n; i++) {
 		free(set->fns[i].function);
 		free(set->fns[i].module);
+		free(set->fns[i].via);
 		for (uint32_t c = 0; c < set->fns[i].n_calls; c++)
 			free(set->fns[i].calls[c]);
 		free(set->fns[i].calls);
@@ -31,6 +32,7 @@ void rd_audit_set_deinit(struct rd_audit_set *set)
 	free(set->fns);
 	free(set->modules);
 	free(set->kernel);
+	free(set->version);
 	*set = (struct rd_audit_set){ 0 };
 }
 
@@ -69,5 +71,6 @@ void rd_audit_deinit(struct rd_audit *audit)
 	free(audit->v);
 	rd_texts_deinit(&audit->missing);
 	rd_texts_deinit(&audit->unequal);
+	rd_texts_deinit(&audit->stripped);
 	*audit = (struct rd_audit){ 0 };
 }

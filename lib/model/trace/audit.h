@@ -21,6 +21,8 @@ struct rd_audit_fn {
 	uint32_t size;	    /* bytes of code; 0: unknown */
 	uint64_t errnos[3]; /* as struct rd_fn.loaded */
 	bool root;	    /* the kernel calls it for a verb through a table, or it is an entry point */
+	char *via;	    /* how: rd_fnset_via(); NULL: it does not, or this is unknown */
+	bool taken;	    /* as in struct rd_fn */
 	bool other_calls;   /* it also calls functions of the kernel image, or through pointers, or this is unknown */
 	char **calls;	    /* names, as in struct rd_fn; unsorted */
 	uint32_t n_calls;
@@ -29,6 +31,7 @@ struct rd_audit_fn {
 struct rd_audit_module {
 	char *name, *version; /* MODULE_VERSION of out-of-tree drivers; NULL: none */
 	bool has_btf, has_file;
+	bool stripped; /* symbols of functions were removed from the file */
 };
 
 /* A call that was made to fail, and whether the trace showed it. */
@@ -42,6 +45,7 @@ void rd_audit_probe_deinit(struct rd_audit_probe *probe);
 
 struct rd_audit_set {
 	char *kernel;
+	char *version; /* of the rdmadiag that wrote the baseline; NULL: unknown, or selected now */
 	bool complete; /* all RDMA modules of the kernel; false: those that were loaded */
 	/* The set was selected without the modules that a baseline lacks: the set with them, not owned. NULL: it has all. */
 	const struct rd_audit_set *all;
@@ -102,6 +106,7 @@ struct rd_audit {
 	size_t compared;	 /* functions that are watched in the baseline, in modules that both have */
 	struct rd_texts missing; /* modules of the baseline that are not loaded here, and so are not compared */
 	struct rd_texts unequal; /* modules that are not compared because their file or types were known on one side only */
+	struct rd_texts stripped; /* modules that are not compared because symbols were removed from a file */
 };
 void rd_audit_deinit(struct rd_audit *audit);
 

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/err.h"
+#include "base/memory.h"
 
 static const char *const backend_names[RD_BACKEND_COUNT];
 static const struct rule_text {
@@ -63,6 +65,16 @@ int rd_fnset_module(const struct rd_fnset *set, const char *name, uint64_t insta
 		if (!strcmp(set->modules[i].name, name) && set->modules[i].instance == instance)
 			return (int)i;
 	return -1;
+}
+
+char *rd_fnset_via(const struct rd_fnset *set, uint32_t fn)
+{
+	_cleanup_buf_ struct rd_buf via = { 0 };
+
+	for (size_t r = 0; r < set->n_roots; r++)
+		if (set->roots[r].fn == fn)
+			rd_buf_printf(&via, "%s%s", via.len ? ", " : "", set->roots[r].via);
+	return via.len ? rd_dup(via.data) : NULL;
 }
 
 int rd_fnset_find(const struct rd_fnset *set, const char *name)

@@ -72,6 +72,7 @@ struct rd_module {
 	bool rdma;	   /* ib_core, or depends on it; false: the core driver below an RDMA driver, or vmlinux */
 	bool has_ops;	   /* holds a struct ib_device_ops: a device driver */
 	bool file_matches; /* the file has the build-id of the loaded module */
+	uint32_t unnamed;  /* functions whose symbols were removed from the file */
 };
 
 struct rd_fn {
@@ -85,15 +86,16 @@ struct rd_fn {
 	enum rd_rule rule;
 	enum rd_entry entry;
 	bool selected;
-	bool suffixed;	    /* the name has a suffix added by the compiler; BTF describes only the bare name */
-	bool ambiguous;	    /* several functions have this name: only the address distinguishes them */
-	bool in_filter;	    /* listed by available_filter_functions: ftrace can hook it */
-	uint8_t attachable; /* bit 1 << enum rd_backend: backends that can probably hook it, without having tried */
-	int8_t qp_arg;	    /* index of the struct ib_qp * argument; -1: none */
-	int8_t dev_arg;	    /* likewise struct ib_device * */
-	uint8_t notes;	    /* RD_NOTE_*: what is noted of its arguments when it is called */
-	uint32_t size;	    /* bytes of its code, without a cold part; 0: its module has no file */
-	uint32_t *roots;    /* indices into roots: from which it is reachable */
+	bool suffixed;	/* the name has a suffix added by the compiler; BTF describes only the bare name */
+	bool ambiguous; /* several functions have this name: only the address distinguishes them */
+	bool in_filter; /* listed by available_filter_functions: ftrace can hook it */
+	bool no_kprobe; /* NOKPROBE_SYMBOL: kprobes refuse it */
+	uint8_t attachable; /* bit 1 << enum rd_backend: backends that can probably hook it if this kernel has them, without having tried */
+	int8_t qp_arg;	 /* index of the struct ib_qp * argument; -1: none */
+	int8_t dev_arg;	 /* likewise struct ib_device * */
+	uint8_t notes;	 /* RD_NOTE_*: what is noted of its arguments when it is called */
+	uint32_t size;	 /* bytes of its code, without a cold part; 0: its module has no file */
+	uint32_t *roots; /* indices into roots: from which it is reachable */
 	uint32_t n_roots;
 	uint32_t *calls; /* functions of the set that it calls and that may return an errno, also through its cold part; sorted */
 	uint32_t n_calls;
@@ -102,7 +104,8 @@ struct rd_fn {
 	bool indirect;	    /* it also calls through pointers; likewise */
 	bool outside;	    /* it also calls functions of the kernel image that may return an errno; likewise */
 	bool calls_known;   /* false: its module has no file, so there is no call graph */
-	bool member;	    /* left out by a rule, and called through a table of callbacks: no `calls` contains it */
+	bool taken;  /* code or data holds its address: it may be called through a pointer; valid with calls_known */
+	bool member; /* left out by a rule, and called through a table of callbacks: no `calls` contains it */
 	enum rd_backend backend; /* the backend that hooked it; set by rd_attach */
 };
 
@@ -150,7 +153,8 @@ struct rd_fnset {
 	struct rd_root *roots;
 	size_t n_roots, cap_roots;
 	struct rd_offsets off;
-	char *kernel; /* release, as uname -r */
+	char *kernel;	  /* release, as uname -r */
+	uint8_t backends; /* bit 1 << enum rd_backend: those that this kernel has by its BTF; all if it has no BTF */
 };
 
 void rd_fnset_deinit(struct rd_fnset *set);
@@ -169,6 +173,12 @@ int rd_fn_compare_bare(const char *a, const char *b);
 
 /* The first errno above `code` whose bit is set and that has a name; 0: there are no more. For struct rd_fn. */
 int rd_fn_next_errno(const uint64_t errnos[3], int code);
+
+/*
+ * How the kernel calls a function other than from functions of the set: "ib_device_ops.reg_user_mr", several separated by ", ".
+ * NULL: it does not. Caller frees.
+ */
+char *rd_fnset_via(const struct rd_fnset *set, uint32_t fn);
 
 /* Index of a function by name (the first, where several modules have it), or -1. */
 int rd_fnset_find(const struct rd_fnset *set, const char *name);

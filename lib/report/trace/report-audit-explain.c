@@ -68,7 +68,7 @@ static void add_here(struct rd_report *report, struct rd_section *section, const
 {
 	const struct rd_fn *fn = &set->fns[why->fn];
 	struct rd_row *row = rd_section_add(section);
-	_cleanup_free_ char *hooks = name_hooks(fn->attachable);
+	_cleanup_free_ char *hooks = name_hooks(fn->attachable & set->backends);
 
 	rd_row_str(row, EX_KERNEL, set->kernel);
 	rd_row_str(row, EX_FUNCTION, fn->name);

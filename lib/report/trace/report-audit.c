@@ -133,12 +133,14 @@ static void note_versions(struct rd_report *report, const struct rd_audit_set *n
 static void conclude(struct rd_report *report, const struct rd_audit_set *now, const struct rd_audit_set *baseline,
 		     const struct rd_audit *audit)
 {
-	size_t lost = of_severity(audit, RD_SEV_CRITICAL);
+	size_t lost = of_severity(audit, RD_SEV_CRITICAL), uncompared = audit->unequal.n + audit->stripped.n;
 
 	note_versions(report, now, baseline);
 	note_modules(report, &audit->missing, "they are not loaded here");
 	note_modules(report, &audit->unequal,
 		     "type information (BTF) or module files were available for only one of the two kernels");
+	note_modules(report, &audit->stripped,
+		     "symbols of functions were removed from the file on one of the two kernels");
 	if (!audit->compared) {
 		report->headline =
 			rd_text("nothing compared: kernel %s and the baseline (%s) have no comparable modules",
@@ -155,13 +157,13 @@ static void conclude(struct rd_report *report, const struct rd_audit_set *now, c
 			"%zu difference%s between kernel %s and the baseline (%s); none of them hides the origin of "
 			"an error (%zu functions compared%s)",
 			audit->n, audit->n == 1 ? "" : "s", now->kernel, baseline->kernel, audit->compared,
-			audit->unequal.n ? "; some modules were not" : "");
-		report->status = audit->unequal.n ? 3 : 1;
+			uncompared ? "; some modules were not" : "");
+		report->status = uncompared ? 3 : 1;
 	} else {
 		report->headline = rd_text("the same: %zu functions on kernel %s and the baseline (%s)%s",
 					   audit->compared, now->kernel, baseline->kernel,
-					   audit->unequal.n ? "; some modules were not compared" : "");
-		report->status = audit->unequal.n ? 3 : 0;
+					   uncompared ? "; some modules were not compared" : "");
+		report->status = uncompared ? 3 : 0;
 	}
 }
 

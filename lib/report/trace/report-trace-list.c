@@ -8,15 +8,27 @@ enum fn_column {
 	FN_SELECTED,
 	FN_REASON,
 	FN_ROOTS,
+	FN_VIA,
 	FN_ATTACHABLE,
 	FN_BACKEND,
 	FN_SIZE,
 	FN_ERRNOS,
 	FN_CALLS,
 	FN_OTHER,
+	FN_TAKEN,
 	FN_COLUMNS,
 };
-enum module_column { MOD_MODULE, MOD_VERSION, MOD_FUNCTIONS, MOD_SELECTED, MOD_BTF, MOD_FILE, MOD_NOTE, MOD_COLUMNS };
+enum module_column {
+	MOD_MODULE,
+	MOD_VERSION,
+	MOD_FUNCTIONS,
+	MOD_SELECTED,
+	MOD_BTF,
+	MOD_FILE,
+	MOD_UNNAMED,
+	MOD_NOTE,
+	MOD_COLUMNS
+};
 
 static const struct rd_column scalar_columns[1];
 static const struct rd_column fn_columns[FN_COLUMNS];
@@ -39,12 +51,12 @@ static struct rd_section *roots_of(const struct rd_fn *fn, const struct rd_fnset
 	return section;
 }
 
-static struct rd_section *backends_of(const struct rd_fn *fn)
+static struct rd_section *backends_of(const struct rd_fn *fn, const struct rd_fnset *set)
 {
 	struct rd_section *section = rd_section_create("attachable", backend_columns, 1);
 
 	for (int b = RD_BACKEND_NONE + 1; b < RD_BACKEND_COUNT; b++)
-		if (fn->attachable & 1u << b)
+		if (fn->attachable & set->backends & 1u << b)
 			rd_row_str(rd_section_add(section), 0, rd_backend_name(b));
 	return section;
 }
@@ -70,6 +82,7 @@ static struct rd_section *calls_of(const struct rd_fn *fn, const struct rd_fnset
 static void add_function(struct rd_section *section, const struct rd_fn *fn, const struct rd_fnset *set)
 {
 	struct rd_row *row = rd_section_add(section);
+	_cleanup_free_ char *via = rd_fnset_via(set, (uint32_t)(fn - set->fns));
 
 	rd_row_str(row, FN_FUNCTION, fn->name);
 	if (fn->module < set->n_modules)
@@ -77,7 +90,8 @@ static void add_function(struct rd_section *section, const struct rd_fn *fn, con
 	rd_row_bool(row, FN_SELECTED, fn->selected);
 	rd_row_str(row, FN_REASON, rd_rule_name(fn->rule));
 	rd_row_sub(row, FN_ROOTS, roots_of(fn, set));
-	rd_row_sub(row, FN_ATTACHABLE, backends_of(fn));
+	rd_row_str(row, FN_VIA, via);
+	rd_row_sub(row, FN_ATTACHABLE, backends_of(fn, set));
 	if (fn->backend != RD_BACKEND_NONE)
 		rd_row_str(row, FN_BACKEND, rd_backend_name(fn->backend));
 	if (!fn->size)
@@ -86,6 +100,7 @@ static void add_function(struct rd_section *section, const struct rd_fn *fn, con
 	rd_row_sub(row, FN_ERRNOS, errnos_of(fn));
 	rd_row_sub(row, FN_CALLS, calls_of(fn, set));
 	rd_row_bool(row, FN_OTHER, fn->indirect || fn->outside);
+	rd_row_bool(row, FN_TAKEN, fn->taken);
 }
 
 static void count_module(const struct rd_fnset *set, size_t module, uint64_t *all, uint64_t *selected)
@@ -111,6 +126,8 @@ static void add_module(struct rd_section *section, const struct rd_fnset *set, s
 	rd_row_uint(row, MOD_SELECTED, selected);
 	rd_row_bool(row, MOD_BTF, set->modules[module].has_btf);
 	rd_row_bool(row, MOD_FILE, set->modules[module].file_matches);
+	if (set->modules[module].file_matches)
+		rd_row_uint(row, MOD_UNNAMED, set->modules[module].unnamed);
 	rd_row_str(row, MOD_NOTE, set->modules[module].note);
 }
 
@@ -146,11 +163,13 @@ static const struct rd_column fn_columns[FN_COLUMNS] = {
 	[FN_SELECTED] = { "selected", "SELECTED", RD_T_BOOL, "selected for tracing", 0, false },
 	[FN_REASON] = { "reason", "REASON", RD_T_STR, "rule that selects it or leaves it out", 0, false },
 	[FN_ROOTS] = { "roots", "ROOTS", RD_T_STRS, "entry points that lead to it", 0, true },
+	[FN_VIA] = { "via", "VIA", RD_T_STR, "how the kernel calls it, other than from functions listed here", 0, true },
 	[FN_ATTACHABLE] = { "attachable", "ATTACHABLE", RD_T_STRS, "backends that can hook it", 0, false },
 	[FN_BACKEND] = { "backend", "BACKEND", RD_T_STR, "backend it is hooked by", 0, true },
 	[FN_SIZE] = { "size_bytes", "SIZE", RD_T_UINT, "size of its code", 0, true },
 	[FN_ERRNOS] = { "errnos", "ERRNOS", RD_T_STRS, "errnos that its code loads as constants", 0, true },
 	[FN_OTHER] = { "other_calls", "OTHER-CALLS", RD_T_BOOL, "it also calls functions of the kernel image, or through pointers", 0, true },
+	[FN_TAKEN] = { "address_taken", "ADDRESS-TAKEN", RD_T_BOOL, "code or a table holds its address: it may be called through a pointer", 0, true },
 	[FN_CALLS] = { "calls", "CALLS", RD_T_STRS, "functions it calls that may return an errno", 0, true },
 };
 
@@ -177,6 +196,7 @@ static const struct rd_column module_columns[MOD_COLUMNS] = {
 	[MOD_SELECTED] = { "selected", "SELECTED", RD_T_UINT, "functions selected for tracing", 0, false },
 	[MOD_BTF] = { "btf", "BTF", RD_T_BOOL, "has type information (BTF)", 0, false },
 	[MOD_FILE] = { "file_matches", "FILE", RD_T_BOOL, "module file on disk has the build-id of the loaded module", 0, false },
+	[MOD_UNNAMED] = { "unnamed_functions", "UNNAMED", RD_T_UINT, "functions whose symbols were removed from the module file", 0, true },
 	[MOD_NOTE] = { "note", "NOTE", RD_T_STR, "what is missing, and the consequence", 0, false },
 };
 /* clang-format on */

@@ -73,6 +73,22 @@ static struct btf *new_split(const struct rd_bytes *bytes, struct btf *base)
 	return btf__parse_raw_split(path, base);
 }
 
+/*
+ * Names in the types of a module are offsets that count on from the end of the strings of its base. With another base they point
+ * into the middle of words.
+ */
+static bool names_fit(const struct rd_btf *btf)
+{
+	uint32_t size;
+	const struct btf_header *header = btf__raw_data(btf->btf, &size);
+	const char *first = header ? (const char *)header + header->hdr_len + header->str_off : NULL;
+
+	for (size_t i = 0; i < btf->n_funcs; i++)
+		if (btf->funcs[i].name != first && btf->funcs[i].name[-1])
+			return false;
+	return true;
+}
+
 int rd_btf_read_module(struct rd_source *src, struct btf *base, const char *module, struct rd_btf *ret,
 		       struct rd_err *err)
 {
@@ -91,6 +107,11 @@ int rd_btf_read_module(struct rd_source *src, struct btf *base, const char *modu
 	if (index_funcs(&btf)) {
 		rd_btf_deinit(&btf);
 		return rd_err_set(err, ENOMEM, path, "cannot read type information");
+	}
+	if (!names_fit(&btf)) {
+		rd_btf_deinit(&btf);
+		return rd_err_set(err, ESTALE, path,
+				  "type information is for another build of the kernel than the image that is there");
 	}
 	*ret = btf;
 	return 0;

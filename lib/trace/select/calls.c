@@ -134,14 +134,33 @@ static int note_outside(struct rd_sel *sel)
 
 		for (size_t i = 0; i < mod->elf.n_refs; i++) {
 			const struct rd_elf_ref *ref = &mod->elf.refs[i];
+			uint32_t from = mod->fn_of[ref->from];
 
-			if (ref->extern_name && ref->kind == RD_ELF_CALL &&
+			if (from != RD_ELF_NONE && ref->extern_name && ref->kind == RD_ELF_CALL &&
 			    (!sel->base || returns_errno(&base, ref->extern_name)))
-				sel->set->fns[mod->fn_of[ref->from]].outside = true;
+				sel->set->fns[from].outside = true;
 		}
 	}
 	free(base.funcs);
 	return r;
+}
+
+/* Whose address is in code, or in a table other than that of NOKPROBE_SYMBOL(). */
+static void note_taken(struct rd_sel *sel)
+{
+	for (size_t i = 0; i < sel->n_takes; i++)
+		sel->set->fns[sel->takes[i].to].taken = true;
+	for (uint32_t m = 0; m < sel->set->n_modules; m++) {
+		const struct rd_sel_mod *mod = &sel->mods[m];
+
+		for (size_t i = 0; i < mod->elf.n_ptrs; i++) {
+			const struct rd_elf_ptr *ptr = &mod->elf.ptrs[i];
+
+			if (ptr->to != RD_ELF_NONE && mod->fn_of[ptr->to] != RD_ELF_NONE &&
+			    strcmp(mod->elf.sections[ptr->section].name, RD_ELF_NOKPROBE) != 0)
+				sel->set->fns[mod->fn_of[ptr->to]].taken = true;
+		}
+	}
 }
 
 int rd_sel_note_calls(struct rd_sel *sel)
@@ -149,6 +168,7 @@ int rd_sel_note_calls(struct rd_sel *sel)
 	struct rd_fnset *set = sel->set;
 	_cleanup_free_ uint32_t *first = calloc(set->n_fns + 2, sizeof(*first));
 
+	note_taken(sel);
 	if (!first || note_outside(sel))
 		return rd_err_set(sel->err, ENOMEM, NULL, "cannot select the functions to trace");
 	for (size_t i = 0; i < sel->n_edges; i++)

@@ -70,6 +70,13 @@ static int read_sections(struct rd_elf *elf, struct rd_err *err)
 	return 0;
 }
 
+const char *rd_elf_defined_func(const struct rd_elf *elf, const Elf64_Sym *sym)
+{
+	const char *name = string_at(elf->strtab, elf->strtab_size, sym->st_name);
+
+	return ELF64_ST_TYPE(sym->st_info) == STT_FUNC && sym->st_shndx != SHN_UNDEF && *name ? name : NULL;
+}
+
 static int find_symtab(struct rd_elf *elf, struct rd_err *err)
 {
 	for (size_t i = 0; i < elf->n_sections; i++) {
@@ -221,6 +228,20 @@ uint32_t rd_elf_func_at(const struct rd_elf *elf, uint32_t section, uint64_t off
  * The table of the compiler with the sites where ftrace can patch in a call. On x86 the site is the first instruction of the
  * function, or the one after endbr64; on arm64 with call ops it may be up to 16 bytes before the function.
  */
+static uint32_t func_of_site(const struct rd_elf *elf, uint32_t section, uint64_t at)
+{
+	uint32_t f = rd_elf_func_around(elf, section, at);
+
+	if (f != RD_ELF_NONE && at - elf->funcs[f].offset <= 16)
+		return f;
+	for (unsigned gap = 4; gap <= 16; gap += 4) {
+		f = rd_elf_func_at(elf, section, at + gap);
+		if (f != RD_ELF_NONE)
+			break;
+	}
+	return f;
+}
+
 static void mark_traced(struct rd_elf *elf, const struct rd_elf_section *rela)
 {
 	const Elf64_Rela *r = (const void *)(elf->data + rela->offset);
@@ -233,15 +254,11 @@ static void mark_traced(struct rd_elf *elf, const struct rd_elf_section *rela)
 			continue;
 		section = elf->symtab[sym].st_shndx;
 		at += elf->symtab[sym].st_value;
-		f = rd_elf_func_around(elf, section, at);
-		if (f == RD_ELF_NONE || at - elf->funcs[f].offset > 16)
-			for (unsigned gap = 4; gap <= 16; gap += 4) {
-				f = rd_elf_func_at(elf, section, at + gap);
-				if (f != RD_ELF_NONE)
-					break;
-			}
-		if (f == RD_ELF_NONE)
+		f = func_of_site(elf, section, at);
+		if (f == RD_ELF_NONE) {
+			elf->unnamed += section < elf->n_sections && is_code(&elf->sections[section]);
 			continue;
+		}
 		for (elf->funcs[f].traced = true, f++; f < elf->n_funcs && elf->funcs[f].alias; f++)
 			elf->funcs[f].traced = true;
 	}

@@ -78,6 +78,7 @@ struct rd_elf {
 	size_t n_refs, cap_refs;
 	struct rd_elf_ptr *ptrs; /* likewise; sorted by section, offset */
 	size_t n_ptrs, cap_ptrs;
+	size_t unnamed; /* ftrace sites of code that no function symbol covers: of weak functions, or their symbols were removed */
 };
 
 /* Reads sections, symbols and ftrace sites. `data` must be 8-byte aligned. -EBADMSG if it is not a valid module file. */
@@ -87,11 +88,17 @@ void rd_elf_deinit(struct rd_elf *elf);
 /* Fills refs and ptrs from relocations and from the code. */
 int rd_elf_read_refs(struct rd_elf *elf, struct rd_err *err);
 
+/* The name of a symbol of elf->symtab that defines a function, also one that is freed after loading; NULL: it does not. */
+const char *rd_elf_defined_func(const struct rd_elf *elf, const Elf64_Sym *sym);
+
 /* The build-id in the notes of the file; NULL if there is none. */
 const uint8_t *rd_elf_build_id(const struct rd_elf *elf, size_t *ret_size);
 
 /* The same from the contents of a note section, as in /sys/module/X/notes/.note.gnu.build-id. */
 const uint8_t *rd_elf_note_build_id(const uint8_t *data, size_t size, size_t *ret_size);
+
+/* The section with the addresses of functions that kprobes refuse: NOKPROBE_SYMBOL(). */
+#define RD_ELF_NOKPROBE "_kprobe_blacklist"
 
 /* Whether a section holds data that stays in memory. */
 bool rd_elf_is_data(const struct rd_elf_section *section);

@@ -37,6 +37,17 @@ static uint64_t section_address(struct rd_sel *sel, const char *module, const ch
 	return rd_parse_uint(text, RD_HEX, UINT64_MAX, &address) < 0 ? 0 : address;
 }
 
+/* NOKPROBE_SYMBOL() puts the address of a function into a section, from which the kernel makes its list of refused functions. */
+static void mark_no_kprobe(const struct rd_elf *elf, struct entry *v)
+{
+	for (size_t i = 0; i < elf->n_ptrs; i++) {
+		const struct rd_elf_ptr *ptr = &elf->ptrs[i];
+
+		if (ptr->to != RD_ELF_NONE && !strcmp(elf->sections[ptr->section].name, RD_ELF_NOKPROBE))
+			v[ptr->to].fn.no_kprobe = true;
+	}
+}
+
 static int from_elf(struct rd_sel *sel, uint32_t m, struct entry **ret, size_t *n)
 {
 	const struct rd_elf *elf = &sel->mods[m].elf;
@@ -66,6 +77,7 @@ static int from_elf(struct rd_sel *sel, uint32_t m, struct entry **ret, size_t *
 		if (!e->fn.name)
 			return nomem(sel);
 	}
+	mark_no_kprobe(elf, v);
 	return 0;
 }
 
@@ -198,7 +210,7 @@ static void set_attachable(const struct rd_sel *sel, struct rd_fn *fn)
 	if (sel->set->modules[fn->module].has_btf && fn->btf_id && fn->args_ok && !fn->ambiguous)
 		fn->attachable |= 1 << RD_BACKEND_FEXIT | 1 << RD_BACKEND_FEXIT_MULTI;
 	if (address)
-		fn->attachable |= 1 << RD_BACKEND_KPROBE_MULTI | 1 << RD_BACKEND_KPROBE;
+		fn->attachable |= 1 << RD_BACKEND_KPROBE_MULTI | (fn->no_kprobe ? 0 : 1 << RD_BACKEND_KPROBE);
 }
 
 static int add_entries(struct rd_sel *sel, uint32_t m, struct entry *v, size_t n)

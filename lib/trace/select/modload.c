@@ -176,6 +176,37 @@ static int find_files(struct rd_sel *sel, uint32_t first)
 	}
 }
 
+static int compare_bare(const void *a, const void *b)
+{
+	return rd_fn_compare_bare(*(const char *const *)a, *(const char *const *)b);
+}
+
+/*
+ * Functions that the types of a module describe, but no symbol of its file names. Without types: functions with an ftrace site, if
+ * these are too many to be overridden weak functions, whose code is left without a symbol.
+ */
+static int count_unnamed(struct rd_sel *sel, struct rd_module *module, const struct rd_sel_mod *mod)
+{
+	const struct rd_elf *elf = &mod->elf;
+	_cleanup_free_ const char **names = calloc(elf->n_symtab + 1, sizeof(*names));
+	size_t n = 0;
+
+	if (!names)
+		return nomem(sel, module->name);
+	if (!module->has_btf && elf->unnamed > elf->n_funcs / 8)
+		module->unnamed = (uint32_t)elf->unnamed;
+	for (size_t i = 0; i < elf->n_symtab; i++) {
+		const char *name = rd_elf_defined_func(elf, &elf->symtab[i]);
+
+		if (name)
+			names[n++] = name;
+	}
+	qsort(names, n, sizeof(*names), compare_bare);
+	for (size_t i = 0; i < mod->btf.n_funcs; i++)
+		module->unnamed += !bsearch(&mod->btf.funcs[i].name, names, n, sizeof(*names), compare_bare);
+	return 0;
+}
+
 static int find_btf(struct rd_sel *sel, struct rd_module *module, struct rd_sel_mod *mod)
 {
 	struct rd_err err = { 0 };
@@ -189,6 +220,21 @@ static int find_btf(struct rd_sel *sel, struct rd_module *module, struct rd_sel_
 	return 0;
 }
 
+static int note_unnamed(struct rd_sel *sel, struct rd_module *module)
+{
+	struct rd_err err = { 0 };
+
+	if (asprintf(&module->note,
+		     "symbols of %u or more functions were removed from its file: these functions are not known",
+		     module->unnamed) < 0) {
+		module->note = NULL;
+		return nomem(sel, module->name);
+	}
+	rd_err_set(&err, ENODATA, module->path, "%s", module->note);
+	rd_errlist_add(sel->notes, &err);
+	return 0;
+}
+
 static int note_missing(struct rd_sel *sel, struct rd_module *module, const char *why)
 {
 	const char *loss;
@@ -196,7 +242,7 @@ static int note_missing(struct rd_sel *sel, struct rd_module *module, const char
 	int rc;
 
 	if (module->file_matches && module->has_btf)
-		return 0;
+		return module->unnamed ? note_unnamed(sel, module) : 0;
 	if (module->file_matches) {
 		why = "no type information (BTF)";
 		loss = ": return types are guessed, and only kprobes can hook its functions";
@@ -255,6 +301,8 @@ int rd_sel_load_modules(struct rd_sel *sel, const bool *which, bool rdma)
 		rc = find_files(sel, first);
 	for (uint32_t m = first; !rc && m < sel->set->n_modules; m++) {
 		rc = find_btf(sel, &sel->set->modules[m], &sel->mods[m]);
+		if (!rc && sel->set->modules[m].file_matches)
+			rc = count_unnamed(sel, &sel->set->modules[m], &sel->mods[m]);
 		if (!rc)
 			rc = note_missing(sel, &sel->set->modules[m], sel->mods[m].why);
 	}

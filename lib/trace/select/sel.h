@@ -16,7 +16,7 @@ struct rd_sel_mod {
 	struct rd_btf btf;    /* valid if the module's has_btf */
 	const char *why;      /* why there is no file */
 	uint32_t first_fn, n_fns;
-	uint32_t *fn_of; /* per elf.funcs: index of the function in the set */
+	uint32_t *fn_of; /* per elf.funcs: index of the function in the set; RD_ELF_NONE: it was removed from the set */
 };
 
 struct rd_sel_edge {

@@ -30,6 +30,29 @@ static void sel_deinit(struct rd_sel *sel, size_t n_modules)
 	free(sel->excluded_rule);
 }
 
+/* From types and functions that the kernel has only if it was configured with the backend. Attaching does not depend on it. */
+static uint8_t find_backends(const struct btf *base)
+{
+	static const struct {
+		enum rd_backend backend;
+		const char *name;
+		uint32_t kind;
+	} signs[] = {
+		{ RD_BACKEND_FEXIT, "register_ftrace_direct", BTF_KIND_FUNC },
+		{ RD_BACKEND_FEXIT_MULTI, "bpf_tracing_multi_link", BTF_KIND_STRUCT },
+		{ RD_BACKEND_KPROBE_MULTI, "bpf_kprobe_multi_link", BTF_KIND_STRUCT },
+		{ RD_BACKEND_KPROBE, "trace_kprobe", BTF_KIND_STRUCT },
+	};
+	uint8_t found = 0;
+
+	if (!base)
+		return UINT8_MAX;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(signs); i++)
+		if (btf__find_by_name_kind(base, signs[i].name, signs[i].kind) > 0)
+			found |= (uint8_t)(1u << signs[i].backend);
+	return found;
+}
+
 /* Reads what all modules need. Only the list of modules is mandatory. */
 static int read_common(struct rd_sel *sel)
 {
@@ -53,6 +76,7 @@ static int read_common(struct rd_sel *sel)
 		return rd_err_set(sel->err, ENOMEM, NULL, "cannot select the functions to trace");
 	if (rc)
 		rd_errlist_add(sel->notes, &err);
+	sel->set->backends = find_backends(sel->base);
 	return 0;
 }
 
@@ -127,8 +151,21 @@ static int load_core_drivers(struct rd_sel *sel)
 	return rd_sel_load_modules(sel, lower, false);
 }
 
-/* Removes functions of core drivers that are not reachable from verbs. The order is kept, so indices only decrease. Edges of removed
- * functions are removed as well. */
+/* Without the edges of functions that were removed. Returns their number. */
+static size_t move_edges(struct rd_sel_edge *v, size_t n, const uint32_t *moved)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct rd_sel_edge edge = { moved[v[i].from], moved[v[i].to] };
+
+		if (edge.from != UINT32_MAX && edge.to != UINT32_MAX)
+			v[kept++] = edge;
+	}
+	return kept;
+}
+
+/* Removes functions of core drivers that are not reachable from verbs. The order is kept, so indices only decrease. */
 static int drop_unreached(struct rd_sel *sel)
 {
 	struct rd_fnset *set = sel->set;
@@ -150,14 +187,11 @@ static int drop_unreached(struct rd_sel *sel)
 	set->n_fns = n;
 	for (size_t i = 0; i < set->n_roots; i++)
 		set->roots[i].fn = moved[set->roots[i].fn];
-	n = 0;
-	for (size_t i = 0; i < sel->n_edges; i++) {
-		const struct rd_sel_edge edge = { moved[sel->edges[i].from], moved[sel->edges[i].to] };
-
-		if (edge.from != UINT32_MAX && edge.to != UINT32_MAX)
-			sel->edges[n++] = edge;
-	}
-	sel->n_edges = n;
+	sel->n_edges = move_edges(sel->edges, sel->n_edges, moved);
+	sel->n_takes = move_edges(sel->takes, sel->n_takes, moved);
+	for (size_t m = 0; m < set->n_modules; m++)
+		for (size_t i = 0; i < sel->mods[m].elf.n_funcs; i++)
+			sel->mods[m].fn_of[i] = moved[sel->mods[m].fn_of[i]];
 	return 0;
 }
 

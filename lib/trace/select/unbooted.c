@@ -49,6 +49,22 @@ static bool is_image(const char *path)
 	       !strstr(base, ".py") && !strstr(base, ".h");
 }
 
+/* Whether the path is that of a module of the kernel itself, and not only below some directory that is named so. */
+static bool is_in_tree(const char *path)
+{
+	static const char *const tops[] = { "arch/", "block/", "crypto/", "drivers/",  "fs/",	 "kernel/",
+					    "lib/",  "mm/",    "net/",	  "security/", "sound/", "virt/" };
+
+	while ((path = strstr(path, "/kernel/"))) {
+		path += strlen("/kernel/");
+		for (size_t i = 0; i < RD_ARRAY_SIZE(tops); i++)
+			if (!strncmp(path, tops[i], strlen(tops[i])))
+				return true;
+		path--;
+	}
+	return false;
+}
+
 /*
  * In-tree modules outside the directory infiniband are not RDMA modules, and read only if one of those depends on them. Others, of
  * packages with drivers, can be anywhere.
@@ -62,7 +78,7 @@ static bool wants(void *arg, const char *path)
 		return !u->missing && is_image(path);
 	if (u->missing)
 		return is_needed(u, name);
-	return strstr(path, "/infiniband/") || !strstr(path, "/kernel/");
+	return strstr(path, "/infiniband/") || !is_in_tree(path);
 }
 
 /* In the order of depmod.d(5) that distributions ship: updates, extra, the kernel's own, weak-updates. */
