@@ -113,17 +113,13 @@ struct way {
 
 static int way_link(struct way *way, const struct rd_node *link, const char *behind)
 {
-	_cleanup_free_ char *rest = NULL;
+	char rest[sizeof(way->rest)]; /* `behind` is in way->rest */
 
 	if (++way->links > RD_TREE_LINKS_MAX)
 		return -ELOOP;
-	if (asprintf(&rest, "%s/%s", (const char *)link->data, behind) < 0) {
-		rest = NULL;
-		return -ENOMEM;
-	}
-	if (strlen(rest) >= sizeof(way->rest))
+	if ((size_t)snprintf(rest, sizeof(rest), "%s/%s", (const char *)link->data, behind) >= sizeof(rest))
 		return -ENAMETOOLONG;
-	strcpy(way->rest, rest);
+	memcpy(way->rest, rest, strlen(rest) + 1);
 	return 0;
 }
 
