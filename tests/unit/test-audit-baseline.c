@@ -308,7 +308,7 @@ static void lists_without_end_are_refused(void **state)
 		size_t max;
 	} cases[] = {
 		{ "\"functions\": [", "{" NAMES "}", "], " MODULES, 1000 },
-		{ FUNCTIONS ", \"modules\": [", "{}", "]", 4096 },
+		{ FUNCTIONS ", \"modules\": [", "{}", "]", 128 },
 		{ "\"functions\": [{" NAMES ", \"calls\": [", "\"a\"", "]}], " MODULES, 4096 },
 		{ "\"functions\": [{" NAMES ", \"errnos\": [", "\"EIO\"", "]}], " MODULES, 4096 },
 		{ "\"functions\": [{" NAMES ", \"attachable\": [", "\"x\"", "]}], " MODULES, 4096 },

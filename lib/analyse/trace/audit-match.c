@@ -311,7 +311,7 @@ static void match_renamed(struct rd_audit_side *a, uint32_t x, struct rd_audit_s
 		join(a, x, b, y);
 }
 
-/* The only function without a counterpart that the kernel calls for the same verb of the same module; RD_AUDIT_NONE: there is none. */
+/* The only unmatched function that the kernel calls for the same verb of the same module; RD_AUDIT_NONE: none, or several. */
 static uint32_t find_root(const struct rd_audit_side *side, const struct rd_audit_fn *like)
 {
 	uint32_t found = RD_AUDIT_NONE;

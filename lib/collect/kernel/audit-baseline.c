@@ -9,6 +9,8 @@
 
 /* Calls and errnos of one function. A function of the kernel calls fewer than 200 others. */
 #define LIST_MAX 4096
+/* All drivers of a distribution have 40. The module of each function is looked up among them. */
+#define MODULES_MAX 128
 /* Functions of one name. All drivers of a distribution have 26, one a module. */
 #define SAME_NAME_MAX 1000
 
@@ -195,7 +197,7 @@ static void take_modules(struct reader *rd)
 	while (rd_json_element(&rd->json) && !rd->too_many && rd_json_enter(&rd->json, '{')) {
 		struct rd_audit_module *module;
 
-		if (set->n_modules == LIST_MAX) {
+		if (set->n_modules == MODULES_MAX) {
 			rd->too_many = true;
 			return;
 		}
@@ -313,7 +315,7 @@ int rd_audit_baseline_parse(const void *data, size_t size, struct rd_audit_set *
 	}
 	rd_audit_set_deinit(&set);
 	if (rd.too_many)
-		return rd_err_set(err, EFBIG, NULL, "more functions than any kernel has");
+		return rd_err_set(err, EFBIG, NULL, "more functions or modules than any kernel has");
 	rd_err_set(err, EBADMSG, NULL, rd.schema ? "damaged baseline" : "not a baseline of trace-errno --audit");
 	rd_err_hint(err, "write one with --write-baseline FILE");
 	return -EBADMSG;
