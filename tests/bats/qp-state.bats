@@ -29,7 +29,7 @@ qp() {
 		"path_mig_state", "pdn", "pid", "comm", "kernel", "job", "state_seconds", "state_age_kind", "peer_gid",
 		"udp_sport", "verdict"))) and (.summary | length) > 0'
 	qp --json | jq -e '.qps | map(select(.comm == "rping")) | length == 1 and
-		.[0].peer_gid == "0000:0000:0000:0000:0000:ffff:0a09:0102" and .[0].cm_state == "CONNECT"'
+		.[0].peer_gid == "0000:0000:0000:0000:0000:ffff:0a09:0102" and .[0].peer_source == "rdma_cm" and .[0].cm_state == "CONNECT"'
 }
 
 @test "filters choose; what is no state is refused" {

@@ -26,3 +26,24 @@ const uint8_t *rd_qp_peer_gid(const struct rd_qp_view *view)
 		return view->past.seen->dgid;
 	return view->link.has_gid ? view->link.gid : NULL;
 }
+
+enum rd_peer_source rd_qp_peer_source(const struct rd_res *res, const struct rd_qp_view *view)
+{
+	if (view->past.seen && view->past.seen->has_dgid)
+		return RD_PEER_RECORDER;
+	if (view->link.cm_id >= 0 && res->cm_ids[view->link.cm_id].dst.family)
+		return RD_PEER_RDMA_CM;
+	return RD_PEER_UNKNOWN;
+}
+
+const char *rd_peer_source_name(enum rd_peer_source source)
+{
+	static const char *const names[RD_PEER_SOURCES] = {
+		[RD_PEER_RECORDER] = "recorder",
+		[RD_PEER_RDMA_CM] = "rdma_cm",
+		[RD_PEER_RAW_DUMP] = "raw-dump",
+		[RD_PEER_DRIVER] = "driver",
+	};
+
+	return source < RD_PEER_SOURCES ? names[source] : NULL;
+}

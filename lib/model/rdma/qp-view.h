@@ -9,6 +9,16 @@
 #include "model/rdma/qp-verdict.h"
 #include "model/rdma/qp.h"
 
+/* Where the address of a peer comes from. The first one that knows it is used. */
+enum rd_peer_source {
+	RD_PEER_UNKNOWN = 0,
+	RD_PEER_RECORDER, /* the calls that connected it were recorded */
+	RD_PEER_RDMA_CM,  /* its rdma_cm connection */
+	RD_PEER_RAW_DUMP, /* the device's own context of it (RDMA_NLDEV_CMD_RES_QP_GET_RAW) */
+	RD_PEER_DRIVER,	  /* what its driver adds to the kernel's list (RDMA_NLDEV_ATTR_DRIVER) */
+	RD_PEER_SOURCES,
+};
+
 /* The rdma_cm connection of a queue pair, and its peer. */
 struct rd_qp_link {
 	int cm_id; /* index into rd_res.cm_ids; -1: unknown */
@@ -48,5 +58,10 @@ void rd_qp_views_deinit(struct rd_qp_views *views);
 
 /* GID of the peer, 16 bytes within the view: as recorded, else from the connection; NULL: unknown. */
 const uint8_t *rd_qp_peer_gid(const struct rd_qp_view *view);
+
+/* Where the GID or the address of the peer comes from. */
+enum rd_peer_source rd_qp_peer_source(const struct rd_res *res, const struct rd_qp_view *view);
+/* "recorder", "rdma_cm", "raw-dump", "driver"; NULL for unknown. Static. */
+const char *rd_peer_source_name(enum rd_peer_source source);
 
 #endif

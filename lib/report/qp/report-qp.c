@@ -28,6 +28,7 @@ static void add_peer_cells(struct rd_row *row, const struct rd_res *res, const s
 	const uint8_t *gid = rd_qp_peer_gid(view);
 	char ip[INET6_ADDRSTRLEN];
 
+	rd_row_str(row, RD_QP_PEER_SOURCE, rd_peer_source_name(rd_qp_peer_source(res, view)));
 	if (gid) {
 		rd_row_gid(row, RD_QP_PEER_GID, gid);
 		rd_row_gid_ip(row, RD_QP_PEER, gid);
@@ -149,6 +150,7 @@ const struct rd_column rd_qp_columns[RD_QP_COLUMNS] = {
 	[RD_QP_AGE_MAX] = { "state_max_seconds", "AGEMAX", RD_T_DOUBLE, "upper bound of state_seconds, for an interval", 1, true },
 	[RD_QP_PSN_RATE] = { "psn_per_second", "PSN/S", RD_T_DOUBLE, "packets per second between two samples", 0, true },
 	[RD_QP_PEER_GID] = { "peer_gid", "PEERGID", RD_T_STR, "GID of the peer", 0, true },
+	[RD_QP_PEER_SOURCE] = { "peer_source", "PEERSOURCE", RD_T_STR, "where the address of the peer comes from: recorder, rdma_cm, raw-dump, driver", 0, true },
 	[RD_QP_UDP_SPORT] = { "udp_sport", "SPORT", RD_T_UINT, "UDP source port (RoCE v2), as recorded", 0, true },
 	[RD_QP_FLOW_LABEL] = { "flow_label", "FLOWLABEL", RD_T_UINT, "flow label, as recorded", 0, true },
 	[RD_QP_PATH_MTU] = { "path_mtu_bytes", "PATHMTU", RD_T_UINT, "path MTU, as recorded", 0, true },
