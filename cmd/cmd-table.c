@@ -38,8 +38,8 @@ static int take_all_columns(void *state, const struct rd_opt *opt, const char *a
 }
 
 const struct rd_opt rd_global_opts[] = {
-	{ "from", 0, "PATH", "read a bundle (directory or tar) instead of this host", "file", RD_NEEDS_FOREIGN_BUNDLE,
-	  RD_TEXT(rd_globals, from) },
+	{ "from", 0, "PATH", "read a bundle (directory or tar, - for standard input) instead of this host", "file",
+	  RD_NEEDS_FOREIGN_BUNDLE, RD_TEXT(rd_globals, from) },
 	{ "json", 'j', NULL, "print JSON: one document, or one line per event", RD_FLAG(rd_globals, json) },
 	{ "openmetrics", 0, NULL, "print OpenMetrics text", RD_FLAG(rd_globals, openmetrics) },
 	{ "textfile", 0, "PATH", "write metrics to a file for node_exporter instead of printing a table", "file",

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "source/bundle/standard-input.h"
 #include "source/guard/source-guard.h"
 
 /* NULL: there is no deadline. */
@@ -34,13 +35,23 @@ static char *whole_path(const char *name)
 	return here && asprintf(&path, "%s/%s", here, name) >= 0 ? path : NULL;
 }
 
+static int copy_standard_input(const struct rd_bytes *bytes, struct rd_bytes *ret, struct rd_err *err)
+{
+	int r = rd_bytes_copy(bytes->data, bytes->size, ret);
+
+	return r < 0 ? rd_err_set(err, -r, "standard input", "cannot read") : 0;
+}
+
 int rd_read_local(const char *name, struct rd_bytes *ret, struct rd_err *err)
 {
+	const struct rd_bytes *input = strcmp(name, RD_STANDARD_INPUT) == 0 ? rd_standard_input() : NULL;
 	_cleanup_(rd_source_closep) struct rd_source *opened = NULL;
 	_cleanup_free_ char *path = whole_path(name);
 	struct rd_source *host;
 	int r;
 
+	if (input)
+		return copy_standard_input(input, ret, err);
 	if (!path)
 		return rd_err_set(err, errno, name, "cannot determine the working directory");
 	r = rd_local_host(&opened, &host, err);

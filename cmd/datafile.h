@@ -9,7 +9,7 @@
  * -errno with `err` filled. */
 int rd_local_host(struct rd_source **opened, struct rd_source **ret, struct rd_err *err);
 
-/* A file of this host given by the user, also by a relative path. -errno with `err` filled. */
+/* A file of this host given by the user, also by a relative path; "-": standard input, if that was read. -errno with `err` filled. */
 int rd_read_local(const char *name, struct rd_bytes *ret, struct rd_err *err);
 
 /* A bundle given by the user, as of rd_source_bundle_open; `fn` reads everything that will be read of it. Caller closes it. */

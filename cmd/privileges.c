@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "privileges.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +15,7 @@
 #include "collect/nccl/libexpat.h"
 #include "confine/confine.h"
 #include "source/bundle/libarchive.h"
+#include "source/bundle/standard-input.h"
 #include "source/opener/opener.h"
 #include "source/shared/libibmad.h"
 #include "table.h"
@@ -21,6 +24,7 @@
 static struct {
 	bool packed; /* a foreign file may be an archive */
 	bool foreign, foreign_operands, output_operands, terminal, ports, replaces;
+	unsigned standard_inputs; /* how many bundles are '-' */
 } noted;
 
 /* An invalid number is reported by the option itself. */
@@ -42,6 +46,11 @@ void rd_privileges_note(enum rd_needs needs, const char *arg)
 		break;
 	case RD_NEEDS_FOREIGN_BUNDLE:
 		noted.packed = true;
+		if (strcmp(arg, RD_STANDARD_INPUT) == 0) {
+			noted.foreign = true;
+			noted.standard_inputs++;
+			break;
+		}
 		/* fall through */
 	case RD_NEEDS_FOREIGN_FILE:
 		noted.foreign = true;
@@ -60,7 +69,9 @@ void rd_privileges_note(enum rd_needs needs, const char *arg)
 		noted.output_operands = true;
 		break;
 	case RD_NEEDS_NEW_FILE:
-		rd_opener_name(noted.replaces ? RD_OPENER_OUTPUT : RD_OPENER_NEW_FILE, arg);
+		/* Standard output is open already. */
+		if (strcmp(arg, "-") != 0)
+			rd_opener_name(noted.replaces ? RD_OPENER_OUTPUT : RD_OPENER_NEW_FILE, arg);
 		break;
 	case RD_NEEDS_TO_REPLACE:
 		noted.replaces = true;
@@ -130,6 +141,35 @@ static void load_libraries(const struct rd_ctx *ctx)
 		rd_libibmad_load("MADs", &err);
 }
 
+/* Keys of a live view then come from the terminal itself. */
+static void take_terminal(void)
+{
+	int fd = open("/dev/tty", O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		return; /* rd_view_check_terminal reports it */
+	dup2(fd, STDIN_FILENO);
+	close(fd);
+}
+
+static int read_standard_input(struct rd_err *err)
+{
+	int r;
+
+	if (!noted.standard_inputs)
+		return 0;
+	if (noted.standard_inputs > 1) {
+		rd_err_set(err, EINVAL, RD_STANDARD_INPUT, "given %u times: standard input holds only one bundle",
+			   noted.standard_inputs);
+		rd_err_hint(err, "write the other bundles to files, and name these");
+		return -EINVAL;
+	}
+	r = rd_standard_input_read(err);
+	if (!r && noted.terminal)
+		take_terminal();
+	return r;
+}
+
 static void name_data_folder(const char *folder)
 {
 	rd_opener_name(RD_OPENER_FOLDER, folder);
@@ -144,6 +184,9 @@ int rd_privileges_drop(struct rd_ctx *ctx, int argc, char **argv, struct rd_err 
 
 	if (!noted.foreign)
 		return 0;
+	r = read_standard_input(err);
+	if (r < 0)
+		return r;
 	load_libraries(ctx);
 	rd_table_folders(name_data_folder);
 	if (noted.terminal)

@@ -3,14 +3,18 @@
 #include "capture.h"
 
 #include "base/text.h"
+#include "cmd/output.h"
 #include "report/host/report-capture.h"
 #include "source/record/record.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define SAMPLES_MAX 1000
+#define STANDARD_OUTPUT "-" /* instead of the name of a file */
 
 extern const struct rd_cmd rd_cmd_capture;
 
@@ -64,6 +68,24 @@ static char *default_name(struct rd_ctx *ctx)
 	return rd_text(RD_PROGRAM "-%s%s%s.tar.zst", host && *host ? host : "", host && *host ? "-" : "", date);
 }
 
+static bool is_standard_output(const char *file)
+{
+	return strcmp(file, STANDARD_OUTPUT) == 0;
+}
+
+/* Nothing is written before the bundle is complete in memory. main reports a failure of rd_out. */
+static int write_recording(const struct rd_recording *recording, struct rd_capture_facts *facts, struct rd_err *err)
+{
+	_cleanup_buf_ struct rd_buf bundle = { 0 };
+	int r = rd_record_pack(recording, RD_VERSION, &bundle, err);
+
+	if (r < 0)
+		return r;
+	facts->size = bundle.len;
+	rd_out(&bundle);
+	return 0;
+}
+
 static int save_recording(struct rd_ctx *ctx, const struct rd_recording *recording, struct rd_capture_facts *facts,
 			  struct rd_err *err)
 {
@@ -71,6 +93,8 @@ static int save_recording(struct rd_ctx *ctx, const struct rd_recording *recordi
 
 	capture_progress("writing", 0, 1);
 	count_facts(ctx, recording, facts);
+	if (is_standard_output(facts->file))
+		return write_recording(recording, facts, err);
 	return rd_record_save(recording, RD_VERSION, facts->file, state->force, &facts->size, err);
 }
 
@@ -105,7 +129,7 @@ static int capture(struct rd_ctx *ctx, struct rd_capture_facts *facts, struct rd
 	_cleanup_(rd_recording_deinit) struct rd_recording recording = { 0 };
 	double start = seconds_now();
 	struct rd_sipkey key = { 0 };
-	int r = rd_record_can_save(facts->file, state->force, err);
+	int r = is_standard_output(facts->file) ? 0 : rd_record_can_save(facts->file, state->force, err);
 
 	if (!r)
 		r = read_key(state, &key, err);
@@ -128,8 +152,32 @@ static int capture(struct rd_ctx *ctx, struct rd_capture_facts *facts, struct rd
 
 static int check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 {
-	(void)ctx;
-	return argc > 1 ? rd_err_set(err, EINVAL, argv[1], "capture writes only one file") : 0;
+	if (argc > 1)
+		return rd_err_set(err, EINVAL, argv[1], "capture writes only one file");
+	if (argc == 0 || !is_standard_output(argv[0]))
+		return 0;
+	if (ctx->globals.json || ctx->globals.style.columns)
+		return rd_err_set(err, EINVAL, STANDARD_OUTPUT,
+				  "the bundle is written to standard output: no table or document");
+	if (!isatty(STDOUT_FILENO))
+		return 0;
+	rd_err_set(err, EINVAL, STANDARD_OUTPUT, "standard output is a terminal: the bundle is not written there");
+	rd_err_hint(err, RD_PROGRAM " capture - > host.tar.zst; from another host: ssh HOST " RD_PROGRAM
+				    " capture - > HOST.tar.zst");
+	return -EINVAL;
+}
+
+/* All that the table shows to act on. */
+static int report_on_stderr(const struct rd_ctx *ctx, const struct rd_capture_facts *facts)
+{
+	if (facts->denied)
+		rd_warn(ctx,
+			"%" PRIu64 " of %" PRIu64
+			" reads were denied for lack of privilege, and are recorded as such%s",
+			facts->denied, facts->requests, ctx->globals.verbose ? "" : "; -v lists them");
+	rd_verbose(ctx, "bundle of %" PRIu64 " bytes, %" PRIu64 " sample%s, %" PRIu64 " reads", facts->size,
+		   facts->samples, facts->samples == 1 ? "" : "s", facts->requests);
+	return rd_out_failure() ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
 }
 
 static int run_capture(struct rd_ctx *ctx, int argc, char **argv)
@@ -145,6 +193,8 @@ static int run_capture(struct rd_ctx *ctx, int argc, char **argv)
 	facts.file = name;
 	if (capture(ctx, &facts, &err) < 0)
 		return rd_fail(ctx, &err);
+	if (is_standard_output(name))
+		return report_on_stderr(ctx, &facts);
 	rd_output_init(ctx, &report);
 	rd_report_capture(&report, &facts);
 	return rd_output_print(ctx, &report);
@@ -176,17 +226,18 @@ static const struct rd_opt_rule rules[] = {
 const struct rd_cmd rd_cmd_capture = {
 	.name = "capture",
 	.summary = "record all data that the other commands read in one file",
-	.operands = "[FILE]",
+	.operands = "[FILE|-]",
 	.operand_needs = RD_NEEDS_NEW_FILE,
 	.opts = opts,
 	.rules = rules,
 	.description =
 		"Records everything that the other commands read on this host, including read errors, in a bundle for\n"
 		"--from. FILE ends in .tar, .tar.gz, .tar.bz2 or .tar.zst; without FILE the bundle is named after\n"
-		"the host and the time. Without root, records what is readable.",
+		"the host and the time; '-' writes it to standard output. Without root, records what is readable.",
 	.examples = "  rdmadiag capture\n"
 		    "  rdmadiag capture --redact /tmp/host.tar.zst      to share with others\n"
 		    "  rdmadiag capture -i 10 -c 6 minute.tar.zst      six samples in one minute\n"
+		    "  ssh host17 rdmadiag capture - | rdmadiag --from - topo-check\n"
 		    "  rdmadiag --from full.tar.zst capture --redact for-others.tar.zst\n"
 		    "  rdmadiag capture --redact-key site.key a.tar.zst  to compare with other hosts\n",
 	.columns = rd_capture_columns,

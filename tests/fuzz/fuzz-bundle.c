@@ -2,7 +2,7 @@
 /* The bytes are a bundle: opened, walked through, and gone on to its next samples. */
 #include "fuzz.h"
 
-#include "source/shared/source.h"
+#include "source/bundle/bundle.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -32,6 +32,18 @@ static void walk(struct rd_source *source, const char *path, int depth, int *lef
 	}
 }
 
+/* As from standard input: an archive that is read the same way, but must not be followed by another one. */
+static void read_from_memory(const uint8_t *data, size_t size)
+{
+	const struct rd_bytes bytes = { .data = (uint8_t *)data, .size = size };
+	struct rd_tree *tree;
+
+	if (rd_tree_create(&tree) < 0)
+		return;
+	rd_bundle_read_tar_bytes(&bytes, "fuzz", tree, NULL);
+	rd_tree_destroy(tree);
+}
+
 void fuzz_one(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("bundle", MFD_CLOEXEC), left = 500;
@@ -48,4 +60,5 @@ void fuzz_one(const uint8_t *data, size_t size)
 		source->ops->close(source);
 	}
 	close(fd);
+	read_from_memory(data, size);
 }

@@ -7,11 +7,16 @@
 #include <string.h>
 
 #define READ_SIZE ((size_t)64 << 10)
+#define PIECE_SIZE ((size_t)512) /* of an archive in memory */
+/* After the end of an archive: its padding, and the end of the compressed stream. No bundle is that small. */
+#define REST_MAX ((size_t)2 << 10)
 #define TAR_BLOCK 512
 /* Limits of an archive that contains a tree of the maximum size: each member has a header and padding. They also limit duplicate
  * names and headers, which are not part of the tree. */
 #define MEMBERS_MAX RD_TREE_NODES_MAX
 #define UNPACKED_MAX (RD_TREE_BYTES_MAX + 2 * TAR_BLOCK * MEMBERS_MAX)
+
+#define HEAD_SIZE 8 /* at least the longest magic */
 
 struct packing {
 	const char *magic;
@@ -34,23 +39,70 @@ static int damaged(struct archive *archive, const char *name, struct rd_err *err
 	return rd_err_set(err, EBADMSG, name, "not a complete tar archive: %s", why ? why : "damaged data");
 }
 
-/* Enables only the filter of the magic: the file must not select other parsers. */
-static int open_archive(int fd, const char *name, struct archive *archive, struct rd_err *err)
-{
-	uint8_t head[8] = { 0 };
-	ssize_t n = pread(fd, head, sizeof(head), 0);
+/* An archive in memory is handed to libarchive in pieces: what remains at its end shows whether something follows. */
+struct pieces {
+	const struct rd_bytes *bytes;
+	size_t at;
+};
 
-	if (n < 0)
-		return rd_err_set(err, errno, name, "cannot read");
+static la_ssize_t next_piece(struct archive *archive, void *arg, const void **ret)
+{
+	struct pieces *pieces = arg;
+	size_t left = pieces->bytes->size - pieces->at, size = left < PIECE_SIZE ? left : PIECE_SIZE;
+
+	(void)archive;
+	*ret = pieces->bytes->data + pieces->at;
+	pieces->at += size;
+	return (la_ssize_t)size;
+}
+
+static int check_rest(const struct pieces *pieces, const char *name, struct rd_err *err)
+{
+	const struct rd_bytes *bytes = pieces->bytes;
+	size_t at = pieces->at;
+
+	while (at < bytes->size && bytes->data[at] == 0)
+		at++;
+	if (bytes->size - at <= REST_MAX)
+		return 0;
+	rd_err_set(err, EBADMSG, name, "more than one bundle: %zu bytes follow the first one", bytes->size - at);
+	rd_err_hint(err, "write the bundle of each host to a file of its own");
+	return -EBADMSG;
+}
+
+/* Enables only the filter of the magic: the file must not select other parsers. */
+static int add_filter(const uint8_t head[HEAD_SIZE], const char *name, struct archive *archive, struct rd_err *err)
+{
 	for (size_t i = 0; i < RD_ARRAY_SIZE(packings); i++)
 		/* ARCHIVE_WARN: libarchive was built without this filter, and would run the program of that name instead. */
 		if (memcmp(head, packings[i].magic, packings[i].size) == 0 &&
 		    (*packings[i].support)(archive) != ARCHIVE_OK)
 			return rd_err_set(err, ENOTSUP, name, "this libarchive does not support its compression");
-	if (rd_libarchive.archive_read_support_format_tar(archive) != ARCHIVE_OK ||
-	    rd_libarchive.archive_read_open_fd(archive, fd, READ_SIZE) != ARCHIVE_OK)
-		return damaged(archive, name, err);
-	return 0;
+	return rd_libarchive.archive_read_support_format_tar(archive) != ARCHIVE_OK ? damaged(archive, name, err) : 0;
+}
+
+static int open_fd(int fd, const char *name, struct archive *archive, struct rd_err *err)
+{
+	uint8_t head[HEAD_SIZE] = { 0 };
+	ssize_t n = pread(fd, head, sizeof(head), 0);
+	int r = n < 0 ? rd_err_set(err, errno, name, "cannot read") : add_filter(head, name, archive, err);
+
+	if (!r && rd_libarchive.archive_read_open_fd(archive, fd, READ_SIZE) != ARCHIVE_OK)
+		r = damaged(archive, name, err);
+	return r;
+}
+
+static int open_pieces(struct pieces *pieces, const char *name, struct archive *archive, struct rd_err *err)
+{
+	const struct rd_bytes *bytes = pieces->bytes;
+	uint8_t head[HEAD_SIZE] = { 0 };
+	int r;
+
+	memcpy(head, bytes->data, bytes->size < HEAD_SIZE ? bytes->size : HEAD_SIZE);
+	r = add_filter(head, name, archive, err);
+	if (!r && rd_libarchive.archive_read_open(archive, pieces, NULL, next_piece, NULL) != ARCHIVE_OK)
+		r = damaged(archive, name, err);
+	return r;
 }
 
 static int read_member(struct archive *archive, const char *name, size_t claimed, struct rd_bytes *ret,
@@ -141,25 +193,14 @@ static int take_member(struct archive *archive, struct archive_entry *entry, con
 	return r < 0 ? bad_member(name, path, r, err) : 0;
 }
 
-int rd_bundle_read_tar(int fd, const char *name, struct rd_tree *tree, struct rd_err *err)
+static int read_members(struct archive *archive, const char *name, struct rd_tree *tree, struct rd_err *err)
 {
-	_cleanup_(rd_archive_freep) struct archive *archive = NULL;
 	int64_t behind = 0;
 	size_t members = 0;
-	int r = rd_libarchive_load(name, err);
 
-	if (r < 0)
-		return r;
-	archive = rd_libarchive.archive_read_new();
-	if (!archive)
-		return rd_err_set(err, ENOMEM, name, "no memory to read the archive");
-	r = open_archive(fd, name, archive, err);
-	if (r < 0)
-		return r;
 	for (;;) {
 		struct archive_entry *entry;
-
-		r = rd_libarchive.archive_read_next_header(archive, &entry);
+		int r = rd_libarchive.archive_read_next_header(archive, &entry);
 		if (r == ARCHIVE_EOF)
 			break;
 		/* Warnings concern features that we do not use, such as charsets of names; ARCHIVE_RETRY: a wrong header checksum. */
@@ -176,4 +217,37 @@ int rd_bundle_read_tar(int fd, const char *name, struct rd_tree *tree, struct rd
 	if (rd_libarchive.archive_filter_bytes(archive, 0) - behind < TAR_BLOCK)
 		return rd_err_set(err, EBADMSG, name, "not a complete tar archive: end-of-archive block is missing");
 	return 0;
+}
+
+static int new_archive(const char *name, struct archive **ret, struct rd_err *err)
+{
+	int r = rd_libarchive_load(name, err);
+
+	if (r < 0)
+		return r;
+	*ret = rd_libarchive.archive_read_new();
+	return *ret ? 0 : rd_err_set(err, ENOMEM, name, "no memory to read the archive");
+}
+
+int rd_bundle_read_tar(int fd, const char *name, struct rd_tree *tree, struct rd_err *err)
+{
+	_cleanup_(rd_archive_freep) struct archive *archive = NULL;
+	int r = new_archive(name, &archive, err);
+
+	if (!r)
+		r = open_fd(fd, name, archive, err);
+	return r < 0 ? r : read_members(archive, name, tree, err);
+}
+
+int rd_bundle_read_tar_bytes(const struct rd_bytes *bytes, const char *name, struct rd_tree *tree, struct rd_err *err)
+{
+	_cleanup_(rd_archive_freep) struct archive *archive = NULL;
+	struct pieces pieces = { .bytes = bytes };
+	int r = new_archive(name, &archive, err);
+
+	if (!r)
+		r = open_pieces(&pieces, name, archive, err);
+	if (!r)
+		r = read_members(archive, name, tree, err);
+	return r < 0 ? r : check_rest(&pieces, name, err);
 }

@@ -11,6 +11,9 @@
  * above the limits. Reads no file but `fd`. */
 int rd_bundle_read_tar(int fd, const char *name, struct rd_tree *tree, struct rd_err *err);
 
+/* The same from memory. Also -EBADMSG if another archive follows: it would be lost silently. */
+int rd_bundle_read_tar_bytes(const struct rd_bytes *bytes, const char *name, struct rd_tree *tree, struct rd_err *err);
+
 /* A directory with a recording. */
 struct rd_folder {
 	int fd;		  /* -1: not a directory */

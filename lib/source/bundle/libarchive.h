@@ -25,7 +25,8 @@
 	x(archive_read_support_format_empty) x(archive_read_support_format_raw) x(archive_read_support_format_tar) \
 	x(archive_write_add_filter_bzip2) x(archive_write_add_filter_gzip) x(archive_write_add_filter_none) \
 	x(archive_write_add_filter_zstd) x(archive_write_close) x(archive_write_data) x(archive_write_free) \
-	x(archive_write_header) x(archive_write_new) x(archive_write_open_fd) x(archive_write_set_format_pax_restricted)
+	x(archive_write_header) x(archive_write_new) x(archive_write_open) x(archive_write_open_fd) \
+	x(archive_write_set_bytes_in_last_block) x(archive_write_set_format_pax_restricted)
 /* clang-format on */
 
 RD_LATE_DECLARE(rd_libarchive, RD_LIBARCHIVE_CALLS);

@@ -2,6 +2,7 @@
 /* A recorded host. The format is described in rdmadiag-bundle(5). */
 #include "source/bundle/bundle-manifest.h"
 #include "source/bundle/bundle.h"
+#include "source/bundle/standard-input.h"
 #include "source/opener/opener.h"
 #include "source/shared/netlink.h"
 
@@ -302,20 +303,11 @@ static int detect_layout(struct bundle *bundle, const char *name, struct rd_err 
 }
 
 /* An XML file is a host of which nothing else is known. */
-static int take_xml(struct bundle *bundle, int fd, const char *name, struct rd_err *err)
+static int store_xml(struct bundle *bundle, const uint8_t *data, size_t size, const char *name, struct rd_err *err)
 {
-	_cleanup_free_ uint8_t *data = malloc(RD_SOURCE_XML_MAX + 1);
-	size_t size = 0;
 	uint32_t node;
-	ssize_t n;
 	int r;
 
-	if (!data)
-		return rd_err_set(err, ENOMEM, name, "no memory to read the file");
-	while ((n = pread(fd, data + size, RD_SOURCE_XML_MAX + 1 - size, size)) > 0)
-		size += n;
-	if (n < 0)
-		return rd_err_set(err, errno, name, "cannot read");
 	if (size > RD_SOURCE_XML_MAX)
 		return rd_err_set(err, EFBIG, name, "XML file exceeds the limit of %zu bytes", RD_SOURCE_XML_MAX);
 	r = rd_tree_enter(bundle->tree, RD_TREE_TOP, &RD_SOURCE_NCCL_XML[1], &node);
@@ -324,16 +316,45 @@ static int take_xml(struct bundle *bundle, int fd, const char *name, struct rd_e
 	return r < 0 ? rd_err_set(err, -r, name, "cannot store the file") : 0;
 }
 
-static bool is_xml(int fd)
+static int take_xml(struct bundle *bundle, int fd, const char *name, struct rd_err *err)
+{
+	_cleanup_free_ uint8_t *data = malloc(RD_SOURCE_XML_MAX + 1);
+	size_t size = 0;
+	ssize_t n;
+
+	if (!data)
+		return rd_err_set(err, ENOMEM, name, "no memory to read the file");
+	while ((n = pread(fd, data + size, RD_SOURCE_XML_MAX + 1 - size, size)) > 0)
+		size += n;
+	return n < 0 ? rd_err_set(err, errno, name, "cannot read") : store_xml(bundle, data, size, name, err);
+}
+
+/* `head`: its beginning, NUL-terminated. */
+static bool is_xml(const char *head)
+{
+	if (strncmp(head, "\xef\xbb\xbf", 3) == 0)
+		head += 3;
+	return head[strspn(head, " \t\r\n")] == '<';
+}
+
+static bool is_xml_file(int fd)
 {
 	char head[64] = "";
-	ssize_t n = pread(fd, head, sizeof(head) - 1, 0);
-	const char *at = head;
 
-	if (n >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0)
-		at += 3;
-	at += strspn(at, " \t\r\n");
-	return n > 0 && *at == '<';
+	return pread(fd, head, sizeof(head) - 1, 0) > 0 && is_xml(head);
+}
+
+static int read_standard_input(struct bundle *bundle, const char *name, struct rd_err *err)
+{
+	const struct rd_bytes *bytes = rd_standard_input();
+	int r;
+
+	if (!bytes)
+		return rd_err_set(err, EBADF, name, "was not read");
+	if (is_xml((const char *)bytes->data))
+		return store_xml(bundle, bytes->data, bytes->size, name, err);
+	r = rd_bundle_read_tar_bytes(bytes, name, bundle->tree, err);
+	return r < 0 ? r : detect_layout(bundle, name, err);
 }
 
 static int read_contents(struct bundle *bundle, int fd, const char *name, struct rd_err *err)
@@ -350,7 +371,7 @@ static int read_contents(struct bundle *bundle, int fd, const char *name, struct
 		r = rd_bundle_index_dir(&bundle->dir, bundle->tree, err);
 	} else if (!S_ISREG(st.st_mode)) {
 		return rd_err_set(err, EBADMSG, name, "neither a directory nor a tar archive");
-	} else if (is_xml(fd)) {
+	} else if (is_xml_file(fd)) {
 		return take_xml(bundle, fd, name, err);
 	} else {
 		r = rd_bundle_read_tar(fd, name, bundle->tree, err);
@@ -360,11 +381,12 @@ static int read_contents(struct bundle *bundle, int fd, const char *name, struct
 
 int rd_source_bundle_open(const char *path, struct rd_source **ret, struct rd_err *err)
 {
-	_cleanup_close_ int fd = rd_opener_open(path, "");
+	bool standard_input = strcmp(path, RD_STANDARD_INPUT) == 0;
+	_cleanup_close_ int fd = standard_input ? -1 : rd_opener_open(path, "");
 	struct bundle *bundle;
 	int r;
 
-	if (fd < 0)
+	if (fd < 0 && !standard_input)
 		return rd_err_set(err, -fd, path, "cannot open the bundle");
 	bundle = calloc(1, sizeof(*bundle));
 	if (bundle)
@@ -377,7 +399,7 @@ int rd_source_bundle_open(const char *path, struct rd_source **ret, struct rd_er
 	}
 	bundle->src.ops = &bundle_ops;
 	bundle->dir = (struct rd_folder){ -1, bundle->path };
-	r = read_contents(bundle, fd, path, err);
+	r = standard_input ? read_standard_input(bundle, "standard input", err) : read_contents(bundle, fd, path, err);
 	if (r < 0) {
 		bundle_close(&bundle->src);
 		return r;

@@ -319,7 +319,8 @@ int rd_record_can_save(const char *path, bool replace, struct rd_err *err)
 	return r < 0 ? r : packing_of(path, &packing, err);
 }
 
-static int open_writer(struct writer *writer, int fd, const char *path, struct rd_err *err)
+/* The archive is ready to be opened. `path`: for messages, and for its suffix. */
+static int init_writer(struct writer *writer, const char *path, struct rd_err *err)
 {
 	size_t packing;
 	int r = packing_of(path, &packing, err);
@@ -335,10 +336,9 @@ static int open_writer(struct writer *writer, int fd, const char *path, struct r
 	/* ARCHIVE_WARN: libarchive was built without this filter, and would run the program of that name instead. */
 	if ((*packings[packing].add)(writer->archive) != ARCHIVE_OK)
 		return rd_err_set(err, ENOTSUP, path, "this libarchive does not support the compression");
-	if (rd_libarchive.archive_write_set_format_pax_restricted(writer->archive) != ARCHIVE_OK ||
-	    rd_libarchive.archive_write_open_fd(writer->archive, fd) != ARCHIVE_OK)
-		return rd_err_set(err, -write_failed(writer), path, "cannot write");
-	return 0;
+	return rd_libarchive.archive_write_set_format_pax_restricted(writer->archive) == ARCHIVE_OK ?
+		       0 :
+		       rd_err_set(err, -write_failed(writer), path, "cannot write");
 }
 
 static int save_to(int fd, const struct rd_recording *recording, const char *version, const char *path,
@@ -346,10 +346,12 @@ static int save_to(int fd, const struct rd_recording *recording, const char *ver
 {
 	_cleanup_(writer_deinit) struct writer writer = { .mtime_ns = recording->samples[0].realtime_ns };
 	struct stat st;
-	int r = open_writer(&writer, fd, path, err);
+	int r = init_writer(&writer, path, err);
 
 	if (r < 0)
 		return r;
+	if (rd_libarchive.archive_write_open_fd(writer.archive, fd) != ARCHIVE_OK)
+		return rd_err_set(err, -write_failed(&writer), path, "cannot write");
 	r = write_all(&writer, recording, version);
 	if (!r && fstat(fd, &st) < 0)
 		r = -errno;
@@ -370,4 +372,32 @@ int rd_record_save(const struct rd_recording *recording, const char *version, co
 		r = save_to(file.fd, recording, version, path, ret_size, err);
 	/* Only the owner may read a bundle. */
 	return r < 0 ? r : rd_new_file_finish(&file, 0600, err);
+}
+
+static la_ssize_t add_bytes(struct archive *archive, void *arg, const void *data, size_t size)
+{
+	struct rd_buf *out = arg;
+
+	(void)archive;
+	rd_buf_add(out, data, size);
+	return out->failed ? -1 : (la_ssize_t)size;
+}
+
+int rd_record_pack(const struct rd_recording *recording, const char *version, struct rd_buf *ret, struct rd_err *err)
+{
+	static const char name[] = "bundle.tar.zst";
+	_cleanup_(writer_deinit) struct writer writer = { .mtime_ns = recording->samples[0].realtime_ns };
+	int r = init_writer(&writer, name, err);
+
+	if (r < 0)
+		return r;
+	*ret = RD_BUF_CHECKED;
+	/* No zeros after the end of the compressed data. */
+	rd_libarchive.archive_write_set_bytes_in_last_block(writer.archive, 1);
+	if (rd_libarchive.archive_write_open(writer.archive, ret, NULL, add_bytes, NULL) != ARCHIVE_OK)
+		return rd_err_set(err, -write_failed(&writer), name, "cannot write");
+	r = write_all(&writer, recording, version);
+	if (ret->failed)
+		r = -ENOMEM;
+	return r < 0 ? rd_err_set(err, -r, name, "cannot write") : 0;
 }
