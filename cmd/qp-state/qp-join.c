@@ -2,10 +2,13 @@
 /* qp-state --join: the queue pairs of several hosts, matched. */
 #include <errno.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <time.h>
 
-#include "analyse/qp/qp-join.h"
+#include "analyse/join/join.h"
 #include "analyse/qp/qp.h"
+#include "base/memory.h"
+#include "cmd/progress.h"
 #include "collect/host/host.h"
 #include "collect/rdma/nldev.h"
 #include "qp-ask.h"
@@ -13,118 +16,139 @@
 #include "report/qp/report-qp-pairs.h"
 #include "report/shared/finding.h"
 
-#define HOSTS_MAX 4096
+/* Rows of the table without -v. */
+#define ROWS_MAX 1000
 
-struct joined {
-	struct rd_join_host *hosts;
-	struct rd_res *res;
-	struct rd_qp_views *views;
-	struct rd_host *facts;
-	char **names;
-	size_t n;
+/* What is read of one bundle; released before the next one is opened. */
+struct capture {
+	struct rd_res res;
+	struct rd_qp_views views;
+	struct rd_host host;
+	char *name;
 };
 
-static void joined_deinit(struct joined *joined)
+static void capture_deinit(struct capture *capture)
 {
-	for (size_t i = 0; i < joined->n; i++) {
-		rd_qp_views_deinit(&joined->views[i]);
-		rd_res_deinit(&joined->res[i]);
-		rd_host_deinit(&joined->facts[i]);
-		free(joined->names[i]);
-	}
-	free(joined->hosts);
-	free(joined->views);
-	free(joined->res);
-	free(joined->facts);
-	free(joined->names);
+	rd_qp_views_deinit(&capture->views);
+	rd_res_deinit(&capture->res);
+	rd_host_deinit(&capture->host);
+	free(capture->name);
 }
 
-/* One capture per host: a second one would match every queue pair with itself. */
-static int check_name(const struct joined *joined, const char *path, struct rd_err *err)
-{
-	size_t last = joined->n - 1;
-
-	for (size_t i = 0; i < last; i++)
-		if (strcmp(joined->names[i], joined->names[last]) == 0) {
-			rd_err_set(err, EINVAL, path, "host %s is already given by another bundle", joined->names[last]);
-			rd_err_hint(err, "give one capture per host; --redact gives all hosts the same name");
-			return -EINVAL;
-		}
-	return 0;
-}
-
-static int read_source(struct joined *joined, struct rd_source *source, const char *path, struct rd_errlist *errors,
+static int add_capture(struct rd_join *join, struct rd_source *source, const struct capture *capture, const char *path,
 		       struct rd_err *err)
 {
-	size_t i = joined->n++;
-	int r = rd_collect_res(source, RD_WANT_QPS | RD_WANT_CM_IDS | RD_WANT_PROCS, NULL, &joined->res[i], errors, err);
+	int r = rd_join_add(join, capture->name, source->ops->now(source, CLOCK_REALTIME), &capture->views,
+			    &capture->host);
 
+	/* A second capture of a host would match every queue pair with itself. */
+	if (r == -EEXIST) {
+		rd_err_set(err, EINVAL, path, "host %s is already given by another bundle", capture->name);
+		rd_err_hint(err, "give one capture per host");
+		return -EINVAL;
+	}
+	if (r == -E2BIG) {
+		rd_err_set(err, E2BIG, path,
+			   "too many hosts or queue pairs: at most %u hosts with %u queue pairs together",
+			   RD_JOIN_HOSTS_MAX, RD_JOIN_QPS_MAX);
+		rd_err_hint(err, "join the bundles of fewer hosts at a time");
+	}
+	return r;
+}
+
+static int read_source(struct rd_join *join, struct rd_source *source, const char *path, struct rd_errlist *errors,
+		       struct rd_err *err)
+{
+	_cleanup_(capture_deinit) struct capture capture = { 0 };
+	int r = rd_collect_res(source, RD_WANT_QPS | RD_WANT_CM_IDS | RD_WANT_PROCS, NULL, &capture.res, errors, err);
+
+	rd_qp_views_init(&capture.views, &capture.res);
 	if (r < 0) {
 		/* The object of the error does not name the bundle. */
 		rd_err_hint(err, "in %s; capture that host again: rdmadiag capture", path);
 		return r;
 	}
-	rd_read_textf(source, &joined->names[i], NULL, "/proc/sys/kernel/hostname");
-	if (!joined->names[i])
-		joined->names[i] = rd_dup(path);
-	rd_qp_views_init(&joined->views[i], &joined->res[i]);
-	rd_qp_link(&joined->views[i]);
-	r = rd_collect_host(source, 0, &joined->facts[i], errors, err);
-	joined->hosts[i] = (struct rd_join_host){ .name = joined->names[i],
-						  .views = &joined->views[i],
-						  .host = &joined->facts[i],
-						  .time_ns = source->ops->now(source, CLOCK_REALTIME) };
-	return r < 0 ? rd_err_set(err, -r, path, "no memory for queue pairs") : check_name(joined, path, err);
+	rd_read_textf(source, &capture.name, NULL, "/proc/sys/kernel/hostname");
+	if (!capture.name)
+		capture.name = rd_dup(path);
+	rd_qp_link(&capture.views);
+	r = rd_collect_host(source, 0, &capture.host, errors, err);
+	return r < 0 ? rd_err_set(err, -r, path, "no memory for queue pairs") :
+		       add_capture(join, source, &capture, path, err);
 }
 
-static int read_bundle(struct joined *joined, const char *path, struct rd_errlist *errors, struct rd_err *err)
+static int read_bundle(struct rd_join *join, const char *path, struct rd_errlist *errors, struct rd_err *err)
 {
 	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
 	int r = rd_source_bundle_open(path, &source, err);
 
-	return r < 0 ? r : read_source(joined, source, path, errors, err);
+	return r < 0 ? r : read_source(join, source, path, errors, err);
 }
 
-static int read_all(struct rd_ctx *ctx, struct joined *joined, int argc, char **argv, struct rd_errlist *errors,
+static int read_all(struct rd_ctx *ctx, struct rd_join *join, int argc, char **argv, struct rd_errlist *errors,
 		    struct rd_err *err)
 {
-	size_t n_max = (size_t)argc + 2;
+	struct rd_progress progress = { 0 };
 	int r = 0;
 
-	if (argc > HOSTS_MAX)
-		return rd_err_set(err, E2BIG, "--join", "too many bundles: at most %d", HOSTS_MAX);
-	joined->hosts = rd_alloc(n_max, sizeof(*joined->hosts));
-	joined->res = rd_alloc(n_max, sizeof(*joined->res));
-	joined->views = rd_alloc(n_max, sizeof(*joined->views));
-	joined->facts = rd_alloc(n_max, sizeof(*joined->facts));
-	joined->names = rd_alloc(n_max, sizeof(*joined->names));
-	for (int i = 0; i < argc && !r; i++)
-		r = read_bundle(joined, argv[i], errors, err);
+	for (int i = 0; i < argc && !r; i++) {
+		rd_progress_show(&progress, "bundle", (size_t)i + 1, (size_t)argc);
+		r = read_bundle(join, argv[i], errors, err);
+	}
+	rd_progress_end(&progress);
 	/* The bundle of --from is one of them. */
 	if (!r && ctx->globals.from)
-		r = read_source(joined, ctx->source, ctx->globals.from, errors, err);
+		r = read_source(join, ctx->source, ctx->globals.from, errors, err);
 	return r;
 }
 
-static int print_pairs(struct rd_ctx *ctx, const struct joined *joined, const struct rd_qp_pairs *pairs,
+/* The pairs of the table: all, or if these are too many, the first that are not connected. */
+static size_t choose_pairs(struct rd_ctx *ctx, const struct rd_join_pairs *pairs, uint32_t **ret)
+{
+	const struct rd_table_style *style = &ctx->globals.style;
+	size_t n = 0;
+
+	*ret = NULL;
+	/* Without notes there is no place to say that rows are missing. */
+	if (pairs->n <= ROWS_MAX || ctx->globals.verbose || style->raw || style->no_headings)
+		return pairs->n;
+	*ret = rd_alloc(ROWS_MAX, sizeof(**ret));
+	for (size_t gone = 2; gone-- > 0;)
+		for (size_t i = 0; i < pairs->n && n < ROWS_MAX; i++)
+			if (pairs->v[i].verdict != RD_JOIN_CONNECTED && rd_join_is_gone(&pairs->v[i]) == gone)
+				(*ret)[n++] = (uint32_t)i;
+	return n;
+}
+
+static void print_head(const struct rd_join *join, const struct rd_join_pairs *pairs)
+{
+	_cleanup_buf_ struct rd_buf head = { 0 };
+
+	rd_buf_printf(&head, "%zu pairs of %zu hosts:", pairs->n, join->n_hosts);
+	for (int v = 0; v < RD_JOIN_VERDICTS; v++)
+		rd_buf_printf(&head, "%s %zu %s", v ? "," : "", pairs->count[v], rd_join_verdict_name(v));
+	rd_buf_str(&head, "\n\n");
+	rd_out(&head);
+}
+
+static int print_pairs(struct rd_ctx *ctx, const struct rd_join *join, const struct rd_join_pairs *pairs,
 		       struct rd_report *report)
 {
-	struct rd_section *table;
+	_cleanup_free_ uint32_t *shown = NULL;
 	const struct rd_section *sections[1];
+	struct rd_section *table;
+	size_t n;
 	int r;
 
 	if (ctx->globals.json || rd_metrics_wanted(ctx))
 		return rd_output_print(ctx, report);
-	table = rd_pairs_table(joined->hosts, pairs);
-	if (!ctx->globals.style.raw && !ctx->globals.style.no_headings) {
-		_cleanup_buf_ struct rd_buf head = { 0 };
-
-		rd_buf_printf(&head, "%zu pairs of %zu hosts:", pairs->n, joined->n);
-		for (int v = 0; v < RD_JOIN_VERDICTS; v++)
-			rd_buf_printf(&head, "%s %zu %s", v ? "," : "", pairs->count[v], rd_join_verdict_name(v));
-		rd_buf_str(&head, "\n\n");
-		rd_out(&head);
-	}
+	n = choose_pairs(ctx, pairs, &shown);
+	table = rd_pairs_table(join, pairs, shown, n);
+	if (n < pairs->n)
+		rd_report_note(report, "%zu more pairs are not shown, %zu of them connected: -v shows all",
+			       pairs->n - n, pairs->count[RD_JOIN_CONNECTED]);
+	if (!ctx->globals.style.raw && !ctx->globals.style.no_headings)
+		print_head(join, pairs);
 	sections[0] = table;
 	r = rd_output_tables(ctx, report, sections, 1);
 	rd_section_destroy(table);
@@ -140,40 +164,45 @@ static void set_no_match(struct rd_report *report, struct rd_err *err)
 	report->status = RD_EXIT_UNKNOWN;
 }
 
-static int join_hosts(struct rd_ctx *ctx, const struct joined *joined, struct rd_report *report)
+static int match_hosts(struct rd_ctx *ctx, struct rd_join *join, struct rd_report *report)
 {
 	struct rd_findings findings = { 0 };
-	struct rd_qp_pairs pairs = { 0 };
+	struct rd_join_pairs pairs = { 0 };
 	struct rd_err err = { 0 };
 	int r;
 
-	rd_qp_join(joined->hosts, joined->n, &pairs);
-	rd_qp_join_findings(joined->hosts, &pairs, &findings);
-	rd_report_pairs(report, joined->hosts, &pairs);
+	rd_join_match(join, &pairs);
+	rd_join_findings(join, &pairs, &findings);
+	/* Only a document lists them all. */
+	if (ctx->globals.json)
+		rd_report_pairs(report, join, &pairs);
 	rd_report_add_findings(report, &findings);
 	report->status = rd_report_judge(report);
 	if (!report->status && pairs.count[RD_JOIN_CONNECTED] == 0)
 		set_no_match(report, &err);
-	r = print_pairs(ctx, joined, &pairs, report);
+	r = print_pairs(ctx, join, &pairs, report);
 	if (err.code && r == RD_EXIT_UNKNOWN && !ctx->globals.json)
 		r = rd_fail(ctx, &err);
 	rd_findings_deinit(&findings);
-	rd_qp_pairs_deinit(&pairs);
+	rd_join_pairs_deinit(&pairs);
 	return r;
 }
 
 int qp_join(struct rd_ctx *ctx, int argc, char **argv)
 {
-	_cleanup_(joined_deinit) struct joined joined = { 0 };
+	_cleanup_(rd_join_deinit) struct rd_join join = { 0 };
+	const void *random = (const void *)getauxval(AT_RANDOM);
 	struct rd_report report;
 	struct rd_err err = { 0 };
 	int r;
 
+	if (random)
+		memcpy(join.key.k, random, sizeof(join.key.k));
 	rd_output_init(ctx, &report);
-	if (read_all(ctx, &joined, argc, argv, &report.errors, &err) < 0)
+	if (read_all(ctx, &join, argc, argv, &report.errors, &err) < 0)
 		r = rd_fail(ctx, &err);
 	else
-		r = join_hosts(ctx, &joined, &report);
+		r = match_hosts(ctx, &join, &report);
 	rd_report_deinit(&report);
 	return r;
 }

@@ -78,8 +78,10 @@ qp() {
 	run "$RD" --json qp-state --join "$HALF_A" "$HALF_B"
 	[ "$status" -eq 2 ]
 	jq -e '[.pairs[] | select(.verdict == "half-open")] | length == 1 and .[0].a.host == "pair-a" and .[0].b == null and
-		(.[0].reason | test("no longer has QP"))' <<<"$output"
-	jq -e '.findings | map(select(.id == "qp-half-open" and .severity == "critical")) | length == 1' <<<"$output"
+		(.[0].reason | test("^peer QP [0-9]+ no longer exists on pair-b rxe0; RTS here$"))' <<<"$output"
+	jq -e '.findings | map(.id) | .[0] == "qp-peer-gone" and all(. != "qp-half-open")' <<<"$output"
+	jq -e '.findings[0] | .severity == "critical" and (.observed | test("^peer QP [0-9]+ no longer exists")) and
+		(.fix | test("pair-b"))' <<<"$output"
 	# Of one host alone nothing is known of the other.
 	run "$RD" --json qp-state --join "$HALF_A"
 	[ "$status" -eq 3 ]

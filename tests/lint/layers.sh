@@ -47,6 +47,7 @@ topics() {
 	lib/collect/failure) echo "host kernel net rdma" ;;
 	lib/trace/attach) echo "select" ;;
 	lib/analyse/env | lib/analyse/run) echo "nccl" ;;
+	lib/analyse/join) echo "qp" ;;
 	lib/analyse/stacks) echo "env" ;;
 	lib/analyse/nicmap) echo "env nccl stacks" ;;
 	*) echo "" ;;

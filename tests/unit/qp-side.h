@@ -9,7 +9,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "model/rdma/qp-pairs.h"
+#include "model/host/host.h"
+#include "model/rdma/join.h"
+#include "model/rdma/qp-view.h"
 
 /* A host with one RoCE device whose GID is ::ffff:10.0.0.N. */
 struct side {
@@ -79,6 +81,7 @@ static inline struct rd_qp *add_qp(struct side *side, uint32_t lqpn, uint32_t rq
 		gid_of(view->link.gid, peer);
 	}
 	RD_SET(res->devs[0].used[RD_RES_QP], res->n_qps);
+	RD_SET(res->devs[0].used[RD_RES_CM_ID], 0);
 	res->devs[0].listed[RD_RES_QP] = res->n_qps;
 	return qp;
 }
@@ -106,7 +109,9 @@ static inline void cm_connect(struct side *side, const struct rd_qp *qp, uint8_t
 
 struct two {
 	struct side a, b;
-	struct rd_qp_pairs pairs;
+	struct rd_join join;
+	struct rd_join_pairs pairs;
+	char *reason; /* of the first pair */
 };
 
 static inline int two_init(void **state)
@@ -125,7 +130,9 @@ static inline int two_deinit(void **state)
 
 	side_deinit(&two->a);
 	side_deinit(&two->b);
-	rd_qp_pairs_deinit(&two->pairs);
+	rd_join_pairs_deinit(&two->pairs);
+	rd_join_deinit(&two->join);
+	free(two->reason);
 	free(two);
 	return 0;
 }

@@ -1,46 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Conclusions about queue pairs: their connections, their timeouts, and which flows share a link. */
+/* Conclusions about queue pairs: their timeouts, and which flows share a link. */
 #ifndef RD_MODEL_QP_PAIRS_H
 #define RD_MODEL_QP_PAIRS_H
 
-#include "model/host/host.h"
 #include "model/rdma/qp-view.h"
-
-/* One of the hosts to join. The caller owns everything. */
-struct rd_join_host {
-	const char *name;
-	const struct rd_qp_views *views;
-	const struct rd_host *host; /* for the GIDs of its devices */
-	uint64_t time_ns;	    /* when it was captured */
-};
-
-enum rd_join_verdict {
-	RD_JOIN_CONNECTED,
-	RD_JOIN_HALF_OPEN,
-	RD_JOIN_MISMATCH,
-	RD_JOIN_AMBIGUOUS,
-	RD_JOIN_NOT_VISIBLE,
-	RD_JOIN_VERDICTS,
-};
-const char *rd_join_verdict_name(enum rd_join_verdict verdict); /* "connected", "half-open", … */
-
-struct rd_qp_end {
-	int host; /* index; -1: none */
-	size_t qp;
-};
-
-struct rd_qp_pair {
-	struct rd_qp_end a, b;
-	enum rd_join_verdict verdict;
-	char *reason; /* owned */
-};
-
-struct rd_qp_pairs {
-	struct rd_qp_pair *v;
-	size_t n, cap;
-	size_t count[RD_JOIN_VERDICTS];
-};
-void rd_qp_pairs_deinit(struct rd_qp_pairs *pairs);
 
 /* As encoded in struct ibv_qp_attr. Absent values make all values derived from them absent. */
 struct rd_timeouts {

@@ -118,58 +118,73 @@ static const struct rd_column coll_columns[COLL_COLUMNS] = {
 };
 /* clang-format on */
 
-static void set_end(struct rd_row *row, size_t from, const struct rd_join_host *hosts, const struct rd_qp_end *end)
-{
-	const struct rd_res *res = hosts[end->host].views->res;
-	const struct rd_qp *qp = &res->qps[end->qp];
+struct pairs {
+	const struct rd_join *join;
+	const struct rd_join_pairs *pairs;
+	const uint32_t *shown; /* indices into pairs; NULL: all */
+};
 
-	rd_row_str(row, from + END_HOST, hosts[end->host].name);
-	rd_row_str(row, from + END_IBDEV, res->devs[qp->dev].name);
-	rd_row_uint(row, from + END_LQPN, qp->lqpn.v);
-	rd_row_str(row, from + END_STATE,
-		   qp->state.known == RD_OK && rd_qp_state_name(qp->state.v) ? rd_qp_state_name(qp->state.v) :
-									       "unknown");
+static void set_end(struct rd_row *row, size_t from, const struct rd_join *join, uint32_t i)
+{
+	const struct rd_join_qp *qp = &join->qps[i];
+	const struct rd_join_host *host = &join->hosts[qp->host];
+
+	rd_row_str(row, from + END_HOST, host->name);
+	rd_row_str(row, from + END_IBDEV, host->devs[qp->dev].name);
+	rd_row_uint(row, from + END_LQPN, qp->lqpn);
+	rd_row_str(row, from + END_STATE, rd_join_state_name(qp));
 }
 
-static struct rd_section *end_object(const char *key, const struct rd_join_host *hosts, const struct rd_qp_end *end)
+static struct rd_section *end_object(const char *key, const struct rd_join *join, uint32_t i)
 {
 	struct rd_section *section = rd_section_create(key, end_columns, END_COLUMNS);
 
-	set_end(rd_section_add(section), 0, hosts, end);
+	set_end(rd_section_add(section), 0, join, i);
 	return section;
 }
 
-void rd_report_pairs(struct rd_report *report, const struct rd_join_host *hosts, const struct rd_qp_pairs *pairs)
+static void set_pair(const void *arg, size_t i, struct rd_row *row)
+{
+	const struct pairs *of = arg;
+	const struct rd_join_pair *pair = &of->pairs->v[i];
+	_cleanup_free_ char *reason = rd_join_reason(of->join, pair);
+
+	rd_row_sub(row, PAIR_A, end_object("a", of->join, pair->a));
+	if (pair->b != RD_JOIN_NONE)
+		rd_row_sub(row, PAIR_B, end_object("b", of->join, pair->b));
+	rd_row_str(row, PAIR_VERDICT, rd_join_verdict_name(pair->verdict));
+	rd_row_str(row, PAIR_REASON, reason);
+}
+
+static void set_flat(const void *arg, size_t i, struct rd_row *row)
+{
+	const struct pairs *of = arg;
+	const struct rd_join_pair *pair = &of->pairs->v[of->shown ? of->shown[i] : i];
+	_cleanup_free_ char *reason = rd_join_reason(of->join, pair);
+
+	set_end(row, FLAT_A, of->join, pair->a);
+	if (pair->b != RD_JOIN_NONE)
+		set_end(row, FLAT_B, of->join, pair->b);
+	rd_row_str(row, FLAT_VERDICT, rd_join_verdict_name(pair->verdict));
+	rd_row_str(row, FLAT_REASON, reason);
+}
+
+void rd_report_pairs(struct rd_report *report, const struct rd_join *join, const struct rd_join_pairs *pairs)
 {
 	struct rd_section *section = rd_section_create("pairs", pair_columns, PAIR_COLUMNS);
 
-	for (size_t i = 0; i < pairs->n; i++) {
-		const struct rd_qp_pair *pair = &pairs->v[i];
-		struct rd_row *row = rd_section_add(section);
-
-		rd_row_sub(row, PAIR_A, end_object("a", hosts, &pair->a));
-		if (pair->b.host >= 0)
-			rd_row_sub(row, PAIR_B, end_object("b", hosts, &pair->b));
-		rd_row_str(row, PAIR_VERDICT, rd_join_verdict_name(pair->verdict));
-		rd_row_str(row, PAIR_REASON, pair->reason);
-	}
+	for (size_t i = 0; i < pairs->n; i++)
+		set_pair(&(struct pairs){ join, pairs, NULL }, i, rd_section_add(section));
 	rd_report_add(report, section);
 }
 
-struct rd_section *rd_pairs_table(const struct rd_join_host *hosts, const struct rd_qp_pairs *pairs)
+struct rd_section *rd_pairs_table(const struct rd_join *join, const struct rd_join_pairs *pairs, const uint32_t *shown,
+				  size_t n)
 {
 	struct rd_section *section = rd_section_create("ends", flat_columns, FLAT_COLUMNS);
 
-	for (size_t i = 0; i < pairs->n; i++) {
-		const struct rd_qp_pair *pair = &pairs->v[i];
-		struct rd_row *row = rd_section_add(section);
-
-		set_end(row, FLAT_A, hosts, &pair->a);
-		if (pair->b.host >= 0)
-			set_end(row, FLAT_B, hosts, &pair->b);
-		rd_row_str(row, FLAT_VERDICT, rd_join_verdict_name(pair->verdict));
-		rd_row_str(row, FLAT_REASON, pair->reason);
-	}
+	for (size_t i = 0; i < n; i++)
+		set_flat(&(struct pairs){ join, pairs, shown }, i, rd_section_add(section));
 	return section;
 }
 

@@ -2,14 +2,17 @@
 #ifndef RD_REPORT_QP_PAIRS_H
 #define RD_REPORT_QP_PAIRS_H
 
+#include "model/rdma/join.h"
 #include "model/rdma/qp-pairs.h"
 #include "report/shared/report.h"
 
-/* Adds section "pairs", whose ends are objects. */
-void rd_report_pairs(struct rd_report *report, const struct rd_join_host *hosts, const struct rd_qp_pairs *pairs);
+/* Adds section "pairs", whose ends are objects. `join` and `pairs` must outlive the report. */
+void rd_report_pairs(struct rd_report *report, const struct rd_join *join, const struct rd_join_pairs *pairs);
 
-/* The same as a flat table; the caller destroys it. */
-struct rd_section *rd_pairs_table(const struct rd_join_host *hosts, const struct rd_qp_pairs *pairs);
+/* `n` of the pairs as a flat table, those in `shown`, or the first ones if that is NULL; the caller destroys it. The others must
+ * outlive it. */
+struct rd_section *rd_pairs_table(const struct rd_join *join, const struct rd_join_pairs *pairs, const uint32_t *shown,
+				  size_t n);
 
 /* Section "timeouts"; the report takes ownership. */
 struct rd_section *rd_timeouts_section(void);

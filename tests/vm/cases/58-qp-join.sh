@@ -60,7 +60,7 @@ test_connected_then_half_open() {
 		until [ "$(rdma resource show qp | grep -c "type RC")" = 1 ]; do sleep 0.2; done'
 	captured half
 	joined half 2 '(map(select(.verdict == "half-open")) | length == 1 and (.[0] | .a.host == "pair-a" and .b == null and
-		(.reason | contains("pair-b rxe0 no longer has QP"))))'
+		(.reason | contains("no longer exists on pair-b rxe0"))))'
 	"$R" qp-state --join "$RD_VM_OUT"/half-[ab].tar.zst >"$W/half.out" 2>&1 || [ $? = 2 ]
 	grep -q '^critical: pair-a rxe0 QP ' "$W/half.out"
 }

@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The queue pairs of two hosts, matched. */
+#include "qp-side.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyse/join/join.h"
+
+static void add(struct rd_join *join, const struct side *side)
+{
+	assert_int_equal(rd_join_add(join, side->name, side->time_ns, &side->views, &side->host), 0);
+}
+
+/* Joins both hosts, also a second time. */
+static void join(struct two *two)
+{
+	rd_join_pairs_deinit(&two->pairs);
+	rd_join_deinit(&two->join);
+	add(&two->join, &two->a);
+	add(&two->join, &two->b);
+	rd_join_match(&two->join, &two->pairs);
+	free(two->reason);
+	two->reason = two->pairs.n ? rd_join_reason(&two->join, &two->pairs.v[0]) : NULL;
+}
+
+/* Of the remote end of the first pair; -1: none. */
+static int host_of_b(const struct two *two)
+{
+	uint32_t b = two->pairs.v[0].b;
+
+	return b == RD_JOIN_NONE ? -1 : two->join.qps[b].host;
+}
+
+/* The only pair's verdict. */
+static int verdict(struct two *two)
+{
+	join(two);
+	assert_int_equal(two->pairs.n, 1);
+	return (int)two->pairs.v[0].verdict;
+}
+
+static void two_that_point_to_each_other_are_connected_once(void **state)
+{
+	struct two *two = *state;
+
+	add_qp(&two->a, 17, 33, RD_QPS_RTS, 0);
+	add_qp(&two->b, 33, 17, RD_QPS_RTR, 0);
+	assert_int_equal(verdict(two), RD_JOIN_CONNECTED);
+	assert_int_equal(host_of_b(two), 1);
+}
+
+static void one_whose_peer_is_nowhere_is_not_half_open(void **state)
+{
+	struct two *two = *state;
+
+	add_qp(&two->a, 17, 33, RD_QPS_RTS, 0);
+	assert_int_equal(verdict(two), RD_JOIN_NOT_VISIBLE);
+}
+
+static void one_whose_peer_is_of_another_host_is_not_half_open(void **state)
+{
+	struct two *two = *state;
+
+	add_qp(&two->a, 17, 33, RD_QPS_RTS, 9);
+	add_qp(&two->b, 33, 17, RD_QPS_INIT, 0);
+	assert_int_equal(verdict(two), RD_JOIN_NOT_VISIBLE);
+}
+
+static void one_whose_peer_is_gone_by_its_gid_is_half_open(void **state)
+{
+	struct two *two = *state;
+
+	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
+	RD_SET(two->b.res.devs[0].used[RD_RES_QP], 0);
+	assert_int_equal(verdict(two), RD_JOIN_HALF_OPEN);
+	assert_int_equal(host_of_b(two), -1);
+}
+
+static void but_not_where_the_device_may_hide_it(void **state)
+{
+	struct two *two = *state;
+
+	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
+	RD_SET(two->b.res.devs[0].used[RD_RES_QP], 0);
+	RD_SET(two->b.res.devs[0].driver_id, 1);
+	assert_int_equal(verdict(two), RD_JOIN_NOT_VISIBLE);
+	assert_non_null(strstr(two->reason, "DEVX"));
+}
+
+static void nor_where_not_all_were_captured(void **state)
+{
+	struct two *two = *state;
+
+	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
+	RD_SET(two->b.res.devs[0].used[RD_RES_QP], 5);
+	assert_int_equal(verdict(two), RD_JOIN_NOT_VISIBLE);
+}
+
+static void one_whose_peer_is_in_init_is_half_open(void **state)
+{
+	struct two *two = *state;
+
+	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
+	add_qp(&two->b, 33, 0, RD_QPS_INIT, 0);
+	assert_int_equal(verdict(two), RD_JOIN_HALF_OPEN);
+	assert_non_null(strstr(two->reason, "INIT"));
+}
+
+static void numbers_alone_do_not_prove_a_failed_pair(void **state)
+{
+	struct two *two = *state;
+
+	add_qp(&two->a, 17, 17, RD_QPS_RTS, 0);
+	add_qp(&two->b, 17, 17, RD_QPS_ERR, 0);
+	assert_int_equal(verdict(two), RD_JOIN_AMBIGUOUS);
+}
+
+static void a_gid_does(void **state)
+{
+	struct two *two = *state;
+
+	add_qp(&two->a, 17, 17, RD_QPS_RTS, 2);
+	add_qp(&two->b, 17, 17, RD_QPS_ERR, 0);
+	assert_int_equal(verdict(two), RD_JOIN_HALF_OPEN);
+}
+
+static void one_whose_peer_points_elsewhere_is_a_mismatch(void **state)
+{
+	struct two *two = *state;
+
+	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
+	add_qp(&two->b, 33, 99, RD_QPS_RTS, 9);
+	join(two);
+	assert_int_equal(two->pairs.count[RD_JOIN_MISMATCH], 1);
+	assert_int_equal(two->pairs.count[RD_JOIN_NOT_VISIBLE], 1);
+}
+
+/* RoCE NICs have each GID once for version 1 and once for version 2. */
+static void a_gid_that_one_device_has_twice_is_no_doubt(void **state)
+{
+	struct two *two = *state;
+	struct rd_port *port = &two->b.host.ports[0];
+
+	port->gids = realloc(port->gids, 2 * sizeof(*port->gids));
+	port->gids[port->n_gids++] = port->gids[0];
+	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
+	add_qp(&two->b, 33, 0, RD_QPS_INIT, 0);
+	assert_int_equal(verdict(two), RD_JOIN_HALF_OPEN);
+}
+
+static void a_gid_that_two_hosts_have_is(void **state)
+{
+	struct two *two = *state;
+
+	gid_of(two->a.host.ports[0].gids[0].raw, 2);
+	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
+	add_qp(&two->b, 33, 0, RD_QPS_INIT, 0);
+	assert_int_equal(verdict(two), RD_JOIN_AMBIGUOUS);
+}
+
+/* Minutes apart, the connection may have been made, or ended, between the captures. */
+static void captures_that_are_far_apart_prove_nothing(void **state)
+{
+	struct two *two = *state;
+
+	two->a.time_ns = UINT64_C(1795322515000000000);
+	two->b.time_ns = two->a.time_ns - UINT64_C(61000000000);
+	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
+	add_qp(&two->b, 33, 0, RD_QPS_INIT, 0);
+	assert_int_equal(verdict(two), RD_JOIN_AMBIGUOUS);
+	assert_non_null(strstr(two->reason, "61 s apart"));
+	two->b.time_ns += UINT64_C(2000000000);
+	assert_int_equal(verdict(two), RD_JOIN_HALF_OPEN);
+}
+
+static void addresses_prove_a_pair(void **state)
+{
+	struct two *two = *state;
+
+	cm_connect(&two->a, add_qp(&two->a, 17, 17, RD_QPS_RTS, 0), 1, 40000, 2, 7174);
+	cm_connect(&two->b, add_qp(&two->b, 17, 17, RD_QPS_ERR, 0), 2, 7174, 1, 40000);
+	assert_int_equal(verdict(two), RD_JOIN_HALF_OPEN);
+	two->b.res.qps[0].state.v = RD_QPS_RTS;
+	assert_int_equal(verdict(two), RD_JOIN_CONNECTED);
+	assert_string_equal(two->reason, "QP numbers and addresses match");
+}
+
+static void and_disprove_one_of_the_same_numbers(void **state)
+{
+	struct two *two = *state;
+
+	cm_connect(&two->a, add_qp(&two->a, 17, 17, RD_QPS_RTS, 0), 1, 40000, 3, 7174);
+	cm_connect(&two->b, add_qp(&two->b, 17, 17, RD_QPS_RTS, 0), 2, 7174, 4, 40000);
+	join(two);
+	assert_int_equal(two->pairs.count[RD_JOIN_NOT_VISIBLE], 2);
+}
+
+static void several_that_fit_are_ambiguous(void **state)
+{
+	struct two *two = *state;
+
+	two->b.res.devs = realloc(two->b.res.devs, 2 * sizeof(*two->b.res.devs));
+	two->b.res.devs[1] = (struct rd_res_dev){ .name = strdup("rdma1") };
+	two->b.res.n_devs = 2;
+	add_qp(&two->a, 17, 33, RD_QPS_RTS, 0);
+	add_qp(&two->b, 33, 17, RD_QPS_RTS, 0);
+	add_qp(&two->b, 33, 17, RD_QPS_RTS, 0)->dev = 1;
+	join(two);
+	assert_int_equal(two->pairs.count[RD_JOIN_CONNECTED], 0);
+	assert_int_equal(two->pairs.count[RD_JOIN_AMBIGUOUS], 3);
+}
+
+/* What an SRE has to know first. */
+static void a_peer_that_is_gone_is_named_first(void **state)
+{
+	struct two *two = *state;
+	struct rd_findings findings = { 0 };
+
+	add_qp(&two->a, 16, 99, RD_QPS_RTS, 9);
+	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
+	add_qp(&two->a, 18, 34, RD_QPS_RTS, 2);
+	add_qp(&two->b, 34, 0, RD_QPS_INIT, 0);
+	join(two);
+	assert_int_equal(two->pairs.count[RD_JOIN_HALF_OPEN], 2);
+	assert_int_equal(two->pairs.n_gone, 1);
+	rd_join_findings(&two->join, &two->pairs, &findings);
+	assert_int_equal(findings.n, 3);
+	assert_string_equal(findings.v[0].id, "qp-peer-gone");
+	assert_string_equal(findings.v[0].subject, "host1 rdma0 QP 17");
+	assert_string_equal(findings.v[0].observed,
+			    "peer QP 33 no longer exists on host2 rdma0; RTS here (1 of 3 pairs)");
+	assert_non_null(strstr(findings.v[0].fix, "host2"));
+	assert_string_equal(findings.v[1].id, "qp-half-open");
+	assert_string_equal(findings.v[1].observed, "1 of 3 pairs");
+	rd_findings_deinit(&findings);
+}
+
+static void a_host_is_added_once(void **state)
+{
+	struct two *two = *state;
+
+	add(&two->join, &two->a);
+	assert_int_equal(rd_join_add(&two->join, two->a.name, 0, &two->a.views, NULL), -EEXIST);
+	assert_int_equal(two->join.n_hosts, 1);
+}
+
+static void steps_of_one_job_are_one_job(void **state)
+{
+	struct two *two = *state;
+
+	add_qp(&two->a, 17, 17, RD_QPS_RTS, 0)->proc = 0;
+	add_qp(&two->b, 17, 17, RD_QPS_ERR, 0)->proc = 0;
+	for (int i = 0; i < 2; i++) {
+		struct rd_res *res = i ? &two->b.res : &two->a.res;
+
+		res->procs = calloc(1, sizeof(*res->procs));
+		res->n_procs = 1;
+		res->procs[0].job = strdup(i ? "slurm:4711.1" : "slurm:4711.batch");
+	}
+	assert_int_equal(verdict(two), RD_JOIN_HALF_OPEN);
+	two->b.res.procs[0].job[10] = '2';
+	assert_int_equal(verdict(two), RD_JOIN_AMBIGUOUS);
+}
+
+/* XRC: the kernel reports no remote numbers; a recorder does. */
+static void xrc(struct side *side, struct rd_qp *qp, enum rd_qp_type type, uint32_t number)
+{
+	RD_SET(qp->type, type);
+	qp->rqpn.known = RD_ABSENT;
+	if (!number)
+		return;
+	view_of(side, qp)->past.seen = calloc(1, sizeof(struct rd_qp_seen));
+	RD_SET(view_of(side, qp)->past.seen->dest_qpn, number);
+}
+
+static void an_xrc_initiator_is_connected_to_a_target(void **state)
+{
+	struct two *two = *state;
+
+	xrc(&two->a, add_qp(&two->a, 17, 0, RD_QPS_RTS, 2), RD_QPT_XRC_INI, 33);
+	xrc(&two->b, add_qp(&two->b, 33, 0, RD_QPS_RTR, 1), RD_QPT_XRC_TGT, 17);
+	assert_int_equal(verdict(two), RD_JOIN_CONNECTED);
+	assert_string_equal(two->reason, "QP numbers and GIDs match");
+}
+
+static void two_xrc_initiators_are_not_connected(void **state)
+{
+	struct two *two = *state;
+
+	xrc(&two->a, add_qp(&two->a, 17, 0, RD_QPS_RTS, 2), RD_QPT_XRC_INI, 33);
+	xrc(&two->b, add_qp(&two->b, 33, 0, RD_QPS_RTS, 1), RD_QPT_XRC_INI, 17);
+	join(two);
+	assert_int_equal(two->pairs.count[RD_JOIN_CONNECTED], 0);
+}
+
+static void xrc_without_numbers_is_paired_by_addresses(void **state)
+{
+	struct two *two = *state;
+	struct rd_qp *a, *b;
+
+	a = add_qp(&two->a, 17, 0, RD_QPS_RTS, 0);
+	b = add_qp(&two->b, 33, 0, RD_QPS_RTR, 0);
+	xrc(&two->a, a, RD_QPT_XRC_INI, 0);
+	xrc(&two->b, b, RD_QPT_XRC_TGT, 0);
+	join(two);
+	assert_int_equal(two->pairs.n, 0);
+	cm_connect(&two->a, a, 1, 40000, 2, 7174);
+	cm_connect(&two->b, b, 2, 7174, 1, 40000);
+	assert_int_equal(verdict(two), RD_JOIN_CONNECTED);
+	assert_string_equal(two->reason, "addresses and ports match");
+	b->state.v = RD_QPS_ERR;
+	assert_int_equal(verdict(two), RD_JOIN_HALF_OPEN);
+	/* One end has a recorder, the other has none. */
+	b->state.v = RD_QPS_RTR;
+	view_of(&two->a, a)->past.seen = calloc(1, sizeof(struct rd_qp_seen));
+	RD_SET(view_of(&two->a, a)->past.seen->dest_qpn, 33);
+	view_of(&two->a, a)->link.has_gid = true;
+	gid_of(view_of(&two->a, a)->link.gid, 2);
+	assert_int_equal(verdict(two), RD_JOIN_CONNECTED);
+	view_of(&two->a, a)->past.seen->dest_qpn.v = 34;
+	assert_int_equal(two->pairs.count[RD_JOIN_CONNECTED], 1);
+	join(two);
+	assert_int_equal(two->pairs.count[RD_JOIN_CONNECTED], 0);
+}
+
+/* Kernels before 5.14 do not track XRC: that none is listed proves nothing. */
+static void a_missing_xrc_target_is_gone_only_where_xrc_is_listed(void **state)
+{
+	struct two *two = *state;
+
+	xrc(&two->a, add_qp(&two->a, 17, 0, RD_QPS_RTS, 2), RD_QPT_XRC_INI, 33);
+	RD_SET(two->b.res.devs[0].used[RD_RES_QP], 0);
+	assert_int_equal(verdict(two), RD_JOIN_NOT_VISIBLE);
+	assert_non_null(strstr(two->reason, "XRC"));
+	xrc(&two->b, add_qp(&two->b, 40, 0, RD_QPS_INIT, 0), RD_QPT_XRC_TGT, 0);
+	assert_int_equal(verdict(two), RD_JOIN_HALF_OPEN);
+	assert_string_equal(two->reason, "peer QP 33 no longer exists on host2 rdma0; RTS here");
+}
+
+static void an_xrc_target_of_another_initiator_is_a_mismatch(void **state)
+{
+	struct two *two = *state;
+
+	xrc(&two->a, add_qp(&two->a, 17, 0, RD_QPS_RTS, 2), RD_QPT_XRC_INI, 33);
+	xrc(&two->b, add_qp(&two->b, 33, 0, RD_QPS_RTR, 9), RD_QPT_XRC_TGT, 18);
+	join(two);
+	assert_int_equal(two->pairs.count[RD_JOIN_MISMATCH], 1);
+	assert_string_equal(two->reason, "the remote QP is connected to QP 18, not to QP 17");
+}
+
+/* iWARP: no remote numbers (what the kernel reports as such is meaningless), GIDs made of a MAC. */
+static void make_iwarp(struct side *side, uint8_t n)
+{
+	struct rd_netdev *netdev = rd_host_add_netdev(&side->host);
+	struct rd_port *port = &side->host.ports[0];
+
+	free(side->res.devs[0].protocol);
+	side->res.devs[0].protocol = strdup("iw");
+	memset(port->gids[0].raw, 0x5a, 16);
+	netdev->addrs = calloc(1, sizeof(*netdev->addrs));
+	netdev->n_addrs = 1;
+	netdev->addrs[0] = (struct rd_addr){ .raw = { 10, 0, 0, n } };
+	port->netdevs = calloc(1, sizeof(*port->netdevs));
+	port->n_netdevs = 1;
+}
+
+static void iwarp_is_paired_by_addresses_and_ports(void **state)
+{
+	struct two *two = *state;
+	struct rd_qp *a, *b;
+
+	make_iwarp(&two->a, 1);
+	make_iwarp(&two->b, 2);
+	a = add_qp(&two->a, 17, 99, RD_QPS_RTS, 0);
+	b = add_qp(&two->b, 5, 98, RD_QPS_RTS, 0);
+	cm_connect(&two->a, a, 1, 40000, 2, 7174);
+	cm_connect(&two->b, b, 2, 7174, 1, 40000);
+	assert_int_equal(verdict(two), RD_JOIN_CONNECTED);
+	assert_string_equal(two->reason, "addresses and ports match");
+	b->state.v = RD_QPS_ERR;
+	assert_int_equal(verdict(two), RD_JOIN_HALF_OPEN);
+	/* Another connection between the same hosts is another one. */
+	two->b.res.cm_ids[0].dst.port = 40001;
+	b->state.v = RD_QPS_RTS;
+	join(two);
+	assert_int_equal(two->pairs.n, 2);
+	assert_int_equal(two->pairs.count[RD_JOIN_HALF_OPEN], 2);
+	assert_string_equal(two->reason, "peer connection 10.0.0.2:7174 no longer exists on host2 rdma0; RTS here");
+}
+
+static void an_iwarp_peer_is_gone_only_if_all_connections_are_known(void **state)
+{
+	struct two *two = *state;
+
+	make_iwarp(&two->a, 1);
+	make_iwarp(&two->b, 2);
+	cm_connect(&two->a, add_qp(&two->a, 17, 0, RD_QPS_RTS, 0), 1, 40000, 2, 7174);
+	RD_SET(two->b.res.devs[0].used[RD_RES_QP], 0);
+	assert_int_equal(verdict(two), RD_JOIN_NOT_VISIBLE);
+	RD_SET(two->b.res.devs[0].used[RD_RES_CM_ID], 0);
+	assert_int_equal(verdict(two), RD_JOIN_HALF_OPEN);
+	/* This one may be it. */
+	add_qp(&two->b, 5, 0, RD_QPS_RTS, 0);
+	assert_int_equal(verdict(two), RD_JOIN_NOT_VISIBLE);
+	two->a.res.cm_ids[0].dst.ip[3] = 9;
+	assert_int_equal(verdict(two), RD_JOIN_NOT_VISIBLE);
+	assert_string_equal(two->reason, "no captured host has the peer's address");
+}
+
+static void iwarp_addresses_of_two_hosts_are_ambiguous(void **state)
+{
+	struct two *two = *state;
+
+	make_iwarp(&two->a, 2);
+	make_iwarp(&two->b, 2);
+	cm_connect(&two->a, add_qp(&two->a, 17, 0, RD_QPS_RTS, 0), 1, 40000, 2, 7174);
+	assert_int_equal(verdict(two), RD_JOIN_AMBIGUOUS);
+	assert_string_equal(two->reason, "2 devices have the peer's address");
+}
+
+/* 127.0.0.1 is another host on each host. */
+static void loopback_does_not_connect_two_hosts(void **state)
+{
+	struct two *two = *state;
+
+	make_iwarp(&two->a, 1);
+	make_iwarp(&two->b, 2);
+	cm_connect(&two->a, add_qp(&two->a, 17, 0, RD_QPS_RTS, 0), 1, 40000, 1, 7174);
+	cm_connect(&two->b, add_qp(&two->b, 5, 0, RD_QPS_RTS, 0), 1, 7174, 1, 40000);
+	for (int i = 0; i < 2; i++) {
+		struct rd_cm_id *cm_id = i ? two->b.res.cm_ids : two->a.res.cm_ids;
+
+		memcpy(cm_id->src.ip, "\x7f\0\0\1", 4);
+		memcpy(cm_id->dst.ip, "\x7f\0\0\1", 4);
+	}
+	join(two);
+	assert_int_equal(two->pairs.count[RD_JOIN_NOT_VISIBLE], 2);
+}
+
+/* Every host numbers its queue pairs alike, all of them have the GID of a bridge, and nothing tells them apart: still linear. */
+static void many_that_look_alike_are_ambiguous_in_time(void **state)
+{
+	enum { HOSTS = 300, QPS = 300 };
+	struct two *two = *state;
+
+	for (uint32_t i = 0; i < QPS; i++)
+		add_qp(&two->a, 17 + i, 17 + i, RD_QPS_RTS, i % 3 ? 1 : 0);
+	for (unsigned h = 0; h < HOSTS; h++) {
+		snprintf(two->a.name, sizeof(two->a.name), "host%u", h);
+		add(&two->join, &two->a);
+	}
+	rd_join_match(&two->join, &two->pairs);
+	assert_int_equal(two->pairs.n, HOSTS * QPS);
+	assert_int_equal(two->pairs.count[RD_JOIN_AMBIGUOUS], HOSTS * QPS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		JOIN_TEST(two_that_point_to_each_other_are_connected_once),
+		JOIN_TEST(one_whose_peer_is_nowhere_is_not_half_open),
+		JOIN_TEST(one_whose_peer_is_of_another_host_is_not_half_open),
+		JOIN_TEST(one_whose_peer_is_gone_by_its_gid_is_half_open),
+		JOIN_TEST(but_not_where_the_device_may_hide_it),
+		JOIN_TEST(nor_where_not_all_were_captured),
+		JOIN_TEST(one_whose_peer_is_in_init_is_half_open),
+		JOIN_TEST(numbers_alone_do_not_prove_a_failed_pair),
+		JOIN_TEST(a_gid_does),
+		JOIN_TEST(one_whose_peer_points_elsewhere_is_a_mismatch),
+		JOIN_TEST(a_gid_that_one_device_has_twice_is_no_doubt),
+		JOIN_TEST(a_gid_that_two_hosts_have_is),
+		JOIN_TEST(captures_that_are_far_apart_prove_nothing),
+		JOIN_TEST(addresses_prove_a_pair),
+		JOIN_TEST(and_disprove_one_of_the_same_numbers),
+		JOIN_TEST(several_that_fit_are_ambiguous),
+		JOIN_TEST(a_peer_that_is_gone_is_named_first),
+		JOIN_TEST(a_host_is_added_once),
+		JOIN_TEST(steps_of_one_job_are_one_job),
+		JOIN_TEST(an_xrc_initiator_is_connected_to_a_target),
+		JOIN_TEST(two_xrc_initiators_are_not_connected),
+		JOIN_TEST(xrc_without_numbers_is_paired_by_addresses),
+		JOIN_TEST(a_missing_xrc_target_is_gone_only_where_xrc_is_listed),
+		JOIN_TEST(an_xrc_target_of_another_initiator_is_a_mismatch),
+		JOIN_TEST(iwarp_is_paired_by_addresses_and_ports),
+		JOIN_TEST(an_iwarp_peer_is_gone_only_if_all_connections_are_known),
+		JOIN_TEST(iwarp_addresses_of_two_hosts_are_ambiguous),
+		JOIN_TEST(loopback_does_not_connect_two_hosts),
+		JOIN_TEST(many_that_look_alike_are_ambiguous_in_time),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
