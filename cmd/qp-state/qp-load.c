@@ -45,12 +45,29 @@ static void apply_filter(const struct qp_opts *opts, struct qp_sample *sample)
 		sample->chosen[i] = rd_qp_filter_matches(&opts->filter, &sample->views, i);
 }
 
+/* In the first sample, names the numbers of --lqpn that do not exist. Ends a repeated view that would always be empty: later, a
+ * queue pair that is gone is part of what is observed. */
+static int check_numbers(const struct qp_opts *opts, bool repeated, struct qp_sample *sample, struct rd_err *err)
+{
+	struct rd_err missing = { 0 };
+	size_t n = rd_qp_filter_missing(&opts->filter, &sample->res, NULL, &missing);
+
+	if (repeated && n > 0 && n == opts->filter.lqpns.n) {
+		*err = missing;
+		return -ENOENT;
+	}
+	rd_qp_filter_missing(&opts->filter, &sample->res, &sample->report.errors, NULL);
+	sample->incomplete = n > 0;
+	return 0;
+}
+
 int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_history *history, struct qp_sample *sample,
 	    struct rd_err *err)
 {
 	const struct qp_opts *opts = ctx->state;
 	const char *devices = opts->filter.devices;
 	uint64_t began = source->ops->now(source, CLOCK_MONOTONIC);
+	bool first = !history->sample_ns;
 	int r;
 
 	*sample = (struct qp_sample){ 0 };
@@ -64,6 +81,10 @@ int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_histor
 	if (r < 0)
 		return r;
 	r = check_devices(&sample->res, devices, err);
+	if (r < 0)
+		return r;
+	if (first && sample->res.n_devs > 0)
+		r = check_numbers(opts, history->repeated, sample, err);
 	if (r < 0)
 		return r;
 	rd_qp_link(&sample->views);

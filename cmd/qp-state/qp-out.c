@@ -42,6 +42,8 @@ void qp_fill(const struct rd_ctx *ctx, struct qp_sample *sample)
 	rd_report_add_findings(&sample->report, &sample->findings);
 	if (opts->fail)
 		sample->report.status = rd_report_judge(&sample->report);
+	if (sample->incomplete && sample->report.status < RD_EXIT_UNKNOWN)
+		sample->report.status = RD_EXIT_UNKNOWN;
 }
 
 /* The columns that are useful for this grouping. */

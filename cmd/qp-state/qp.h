@@ -27,6 +27,7 @@ struct qp_sample {
 	struct rd_res res;
 	struct rd_qp_views views; /* of `res` above: do not move or copy a sample */
 	bool *chosen;		  /* selected by the filter; res.n_qps entries */
+	bool incomplete;	  /* what the options name was not found, or is unknown: exit 3 */
 	struct rd_findings findings;
 	struct rd_report report;
 };

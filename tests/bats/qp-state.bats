@@ -55,6 +55,27 @@ qp() {
 	[ "$status" -eq 3 ]
 }
 
+@test "a number that no queue pair has is named, and is not an empty table with exit 0" {
+	run --separate-stderr qp --lqpn 999
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"queue pair 999: not listed on rxe0"* ]]
+	run --separate-stderr qp --json --lqpn 17,999
+	[ "$status" -eq 3 ]
+	jq -e '.status == 3 and (.qps | map(.lqpn)) == [17] and
+		(.errors | map(select(.object == "queue pair 999" and .errno == "ENOENT")) | length) == 1' <<<"$output"
+	# What another filter excludes exists.
+	run --separate-stderr qp --lqpn 17 --state ERR
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	run --separate-stderr qp --lqpn 17,999 -i 1 -c 1
+	[[ $stderr == *"queue pair 999: not listed on rxe0"* ]]
+	[[ $output == *" 17 "* ]]
+	run --separate-stderr qp --lqpn 999 -i 1 -c 1
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"queue pair 999: not listed on rxe0"* ]]
+	[ -z "$output" ]
+}
+
 @test "groups, and limits of the device" {
 	run qp --by peer
 	[ "$status" -eq 0 ]

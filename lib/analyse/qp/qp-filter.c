@@ -179,3 +179,63 @@ bool rd_qp_filter_matches(const struct rd_qp_filter *filter, const struct rd_qp_
 	       (!filter->job || job_matches(filter->job, proc ? proc->job : NULL)) &&
 	       (!filter->has_peer || peer_matches(filter, views, i));
 }
+
+static bool selects_device(const struct rd_qp_filter *filter, const struct rd_res_dev *dev)
+{
+	return !filter->devices || name_in_list(filter->devices, dev->name);
+}
+
+static bool is_listed(const struct rd_qp_filter *filter, const struct rd_res *res, uint32_t lqpn)
+{
+	for (size_t d = 0; d < res->n_devs; d++)
+		if (selects_device(filter, &res->devs[d]) && rd_res_find_qp(res, (int)d, lqpn) < res->n_qps)
+			return true;
+	return false;
+}
+
+/* Whether a queue pair may exist that is not in the list: the device has others, or the list is not complete. */
+static const char *doubt_about(const struct rd_qp_filter *filter, const struct rd_res *res)
+{
+	const char *doubt = "";
+
+	for (size_t d = 0; d < res->n_devs; d++) {
+		const struct rd_res_dev *dev = &res->devs[d];
+		const struct rd_res_gap *gap = &dev->gaps[RD_RES_QP];
+
+		if (!selects_device(filter, dev))
+			continue;
+		if (gap->code || gap->interrupted || gap->damaged ||
+		    (dev->used[RD_RES_QP].known == RD_OK && dev->used[RD_RES_QP].v > dev->listed[RD_RES_QP]))
+			return "; the list is incomplete";
+		if (rd_res_dev_hides_qps(dev))
+			doubt = "; queue pairs created through DEVX are not listed";
+	}
+	return doubt;
+}
+
+size_t rd_qp_filter_missing(const struct rd_qp_filter *filter, const struct rd_res *res, struct rd_errlist *errors,
+			    struct rd_err *err)
+{
+	char names[128] = "", object[32];
+	struct rd_err missing = { 0 };
+	size_t used = 0, n = 0;
+
+	for (size_t d = 0; d < res->n_devs && used < sizeof(names); d++)
+		if (selects_device(filter, &res->devs[d]))
+			used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", used ? ", " : "",
+						 res->devs[d].name);
+	for (size_t i = 0; i < filter->lqpns.n; i++) {
+		if (is_listed(filter, res, filter->lqpns.v[i]))
+			continue;
+		snprintf(object, sizeof(object), "queue pair %u", filter->lqpns.v[i]);
+		rd_err_set(&missing, ENOENT, object, "not listed on %s%s%s", names, used < sizeof(names) ? "" : "…",
+			   doubt_about(filter, res));
+		rd_err_hint(&missing,
+			    "without --lqpn, all are listed; a queue pair ends with the program that created it");
+		rd_errlist_add(errors, &missing);
+		n++;
+	}
+	if (n && err)
+		*err = missing;
+	return n;
+}

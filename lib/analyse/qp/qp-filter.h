@@ -39,4 +39,11 @@ int rd_qp_filter_set(struct rd_qp_filter *filter, const char *option, const char
 /* Whether queue pair `i` matches. An unknown field matches only negated sets. */
 bool rd_qp_filter_matches(const struct rd_qp_filter *filter, const struct rd_qp_views *views, size_t i);
 
+/*
+ * Adds an error (ENOENT) for each number of --lqpn that the kernel lists on none of the selected devices, whatever the other
+ * filters select, and copies the last one to `err`. Both may be NULL. Returns how many are not listed.
+ */
+size_t rd_qp_filter_missing(const struct rd_qp_filter *filter, const struct rd_res *res, struct rd_errlist *errors,
+			    struct rd_err *err);
+
 #endif
