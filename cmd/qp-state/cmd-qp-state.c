@@ -124,6 +124,8 @@ static int qp_record(struct rd_source *source, struct rd_err *err)
 	int r = rd_collect_res(source, RD_WANT_ALL, NULL, &res, NULL, err);
 	struct rd_klog klog = { 0 };
 
+	if (!r && rd_collect_qp_dumps(source, &res, NULL, NULL) < 0)
+		r = rd_err_set(err, ENOMEM, "RDMA netlink", "no memory for dumps of queue pairs");
 	if (!r)
 		record_counts(source, &res);
 	if (!r)

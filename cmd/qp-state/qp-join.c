@@ -62,6 +62,8 @@ static int read_source(struct rd_join *join, struct rd_source *source, const cha
 	_cleanup_(capture_deinit) struct capture capture = { 0 };
 	int r = rd_collect_res(source, RD_WANT_QPS | RD_WANT_CM_IDS | RD_WANT_PROCS, NULL, &capture.res, errors, err);
 
+	if (!r)
+		r = rd_collect_qp_dumps(source, &capture.res, NULL, errors);
 	rd_qp_views_init(&capture.views, &capture.res);
 	if (r < 0) {
 		/* The object of the error does not name the bundle. */

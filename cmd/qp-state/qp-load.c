@@ -45,6 +45,17 @@ static void apply_filter(const struct qp_opts *opts, struct qp_sample *sample)
 		sample->chosen[i] = rd_qp_filter_matches(&opts->filter, &sample->views, i);
 }
 
+/* Requests dumps of the queue pairs that are shown; which peer they have may be known only afterwards. */
+static int read_dumps(const struct qp_opts *opts, struct rd_source *source, struct qp_sample *sample)
+{
+	struct rd_qp_filter filter = opts->filter;
+
+	filter.has_peer = false;
+	for (size_t i = 0; i < sample->res.n_qps; i++)
+		sample->chosen[i] = rd_qp_filter_matches(&filter, &sample->views, i);
+	return rd_collect_qp_dumps(source, &sample->res, sample->chosen, &sample->report.errors);
+}
+
 /* In the first sample, names the numbers of --lqpn that do not exist. Ends a repeated view that would always be empty: later, a
  * queue pair that is gone is part of what is observed. */
 static int check_numbers(const struct qp_opts *opts, bool repeated, struct qp_sample *sample, struct rd_err *err)
@@ -87,8 +98,10 @@ int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_histor
 		r = check_numbers(opts, history->repeated, sample, err);
 	if (r < 0)
 		return r;
+	r = read_dumps(opts, source, sample);
 	rd_qp_link(&sample->views);
-	r = qp_history_judge(history, source, opts->stuck, began, &sample->views, &sample->report.errors);
+	if (!r)
+		r = qp_history_judge(history, source, opts->stuck, began, &sample->views, &sample->report.errors);
 	if (!r)
 		rd_res_findings(&sample->res, &sample->findings);
 	if (!r)

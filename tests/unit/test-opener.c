@@ -197,6 +197,8 @@ static void netlink_is_asked_and_changes_nothing(void **state)
 		assert_false(may_request(&with_host, NETLINK_ROUTE, changes[i], NLM_F_DUMP, 0));
 	assert_true(may_request(&with_host, NETLINK_RDMA, RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_RES_QP_GET), 0,
 				0));
+	assert_true(may_request(&with_host, NETLINK_RDMA,
+				RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_RES_QP_GET_RAW), 0, 0));
 	for (size_t i = 0; i < RD_ARRAY_SIZE(rdma_changes); i++)
 		assert_false(may_request(&with_host, NETLINK_RDMA, RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, rdma_changes[i]),
 					 NLM_F_DUMP, 0));

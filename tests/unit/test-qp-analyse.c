@@ -190,6 +190,40 @@ static void a_connection_is_of_its_own_process(void **state)
 	assert_true(link->has_gid);
 }
 
+/* What the device reports of 17: its peer is 10.0.0.2. A connection's address comes first, and what was recorded before both. */
+static void a_dump_names_the_peer_unless_something_earlier_does(void **state)
+{
+	struct side *a = &((struct two *)*state)->a;
+	struct rd_qp *qp = add_qp(a, 17, 33, RD_QPS_RTS, 0);
+	struct rd_qp_view *view = view_of(a, qp);
+	struct rd_qp_context *context = rd_qp_need_context(qp);
+	struct rd_qp_seen attrs;
+
+	context->dumped = true;
+	context->attrs.has_dgid = true;
+	gid_of(context->attrs.dgid, 2);
+	RD_SET(context->attrs.timeout, 14);
+	RD_SET(context->attrs.retry_cnt, 7);
+	rd_qp_link(&a->views);
+	assert_int_equal(rd_qp_peer_source(&a->res, view), RD_PEER_RAW_DUMP);
+	assert_int_equal(rd_qp_timeout_source(view), RD_PEER_RAW_DUMP);
+	assert_int_equal(matching(a, "peer", "10.0.0.2"), 1);
+	context->dumped = false;
+	assert_int_equal(rd_qp_peer_source(&a->res, view), RD_PEER_DRIVER);
+	cm_connect(a, qp, 1, 40000, 3, 7174);
+	view->link.has_gid = true;
+	gid_of(view->link.gid, 3);
+	assert_int_equal(rd_qp_peer_source(&a->res, view), RD_PEER_RDMA_CM);
+	assert_int_equal(matching(a, "peer", "10.0.0.3"), 1);
+	view->past.seen = calloc(1, sizeof(*view->past.seen));
+	RD_SET(view->past.seen->timeout, 18);
+	attrs = rd_qp_attributes(view);
+	assert_int_equal(attrs.timeout.v, 18);
+	assert_int_equal(attrs.retry_cnt.v, 7);
+	assert_int_equal(attrs.rnr_retry.known, RD_ABSENT);
+	assert_int_equal(rd_qp_timeout_source(view), RD_PEER_RECORDER);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,6 +234,7 @@ int main(void)
 		JOIN_TEST(peers_that_are_not_known_are_never_dead),
 		JOIN_TEST(peers_are_known_by_the_address_of_their_connection),
 		JOIN_TEST(a_connection_is_of_its_own_process),
+		JOIN_TEST(a_dump_names_the_peer_unless_something_earlier_does),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -152,15 +152,15 @@ static bool is_xrc(unsigned type)
 	return type == RD_QPT_XRC_INI || type == RD_QPT_XRC_TGT;
 }
 
-/* The number of the remote QP: the kernel reports that of RC and UC; that of XRC is known only if it was recorded. */
+/* The number of the remote QP: the kernel reports that of RC and UC; that of XRC is known only if it was recorded, or from the device. */
 static bool remote_number(const struct rd_qp *qp, const struct rd_qp_view *view, uint32_t *ret)
 {
-	const struct rd_qp_seen *seen = view->past.seen;
+	const struct rd_qp_seen attrs = rd_qp_attributes(view);
 
 	if (qp->rqpn.known == RD_OK && !(is_xrc(qp->type.v) && qp->rqpn.v == 0))
 		*ret = qp->rqpn.v;
-	else if (seen && seen->dest_qpn.known == RD_OK)
-		*ret = seen->dest_qpn.v;
+	else if (attrs.dest_qpn.known == RD_OK)
+		*ret = attrs.dest_qpn.v;
 	else
 		return false;
 	return true;
@@ -190,6 +190,7 @@ static void take_qp(struct rd_join *join, const struct rd_qp_views *views, size_
 	const struct rd_qp *qp = &views->res->qps[i];
 	const struct rd_qp_view *view = &views->v[i];
 	struct rd_join_dev *dev = &join->hosts[host].devs[qp->dev];
+	const struct rd_qp_seen attrs = rd_qp_attributes(view);
 	const uint8_t *gid = rd_qp_peer_gid(view);
 	struct rd_join_qp *to = &join->qps[join->n_qps++];
 	bool has_number;
@@ -204,8 +205,8 @@ static void take_qp(struct rd_join *join, const struct rd_qp_views *views, size_
 		to->peer = number_of_addr(join, gid);
 	if (view->link.cm_id >= 0)
 		take_link(join, &views->res->cm_ids[view->link.cm_id], to);
-	if (view->past.seen && view->past.seen->path_mtu.known == RD_OK)
-		to->path_mtu = view->past.seen->path_mtu.v;
+	if (attrs.path_mtu.known == RD_OK)
+		to->path_mtu = attrs.path_mtu.v;
 	if (qp->proc >= 0)
 		to->job = number_of_job(join, views->res->procs[qp->proc].job);
 	to->names = names_of(qp, to, dev->iwarp, has_number);

@@ -9,10 +9,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-/* enum rdma_driver_id of rdma/ib_user_ioctl_verbs.h */
-#define DRIVER_MLX5 1
-#define DRIVER_RXE 14
-
 #define NEARLY_ALL 0.9
 
 bool rd_qp_is_connected_type(const struct rd_qp *qp)
@@ -33,12 +29,12 @@ bool rd_qp_query_failed(const struct rd_qp *qp)
 
 bool rd_res_dev_hides_qps(const struct rd_res_dev *dev)
 {
-	return dev->driver_id.known == RD_OK ? dev->driver_id.v == DRIVER_MLX5 : strncmp(dev->name, "mlx5_", 5) == 0;
+	return dev->driver_id.known == RD_OK ? dev->driver_id.v == RD_DRIVER_MLX5 : strncmp(dev->name, "mlx5_", 5) == 0;
 }
 
 bool rd_res_dev_is_rxe(const struct rd_res_dev *dev)
 {
-	return dev->driver_id.known == RD_OK && dev->driver_id.v == DRIVER_RXE;
+	return dev->driver_id.known == RD_OK && dev->driver_id.v == RD_DRIVER_RXE;
 }
 
 /* As 16 bytes: on RoCE, the GID. */
@@ -87,6 +83,8 @@ void rd_qp_link(struct rd_qp_views *views)
 {
 	const struct rd_res *res = views->res;
 
+	for (size_t i = 0; i < res->n_qps; i++)
+		views->v[i].link.context = res->qps[i].context;
 	for (size_t i = 0; i < res->n_cm_ids; i++) {
 		const struct rd_cm_id *cm_id = &res->cm_ids[i];
 		size_t at = cm_id->lqpn.known == RD_OK ? rd_res_find_qp(res, cm_id->dev, cm_id->lqpn.v) : res->n_qps;

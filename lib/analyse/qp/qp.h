@@ -7,7 +7,7 @@
 #include "model/shared/finding.h"
 
 /* Links each QP to its rdma_cm connection, and takes the peer's GID from the connection where its address is a GID
- * (RoCE, AF_IB). */
+ * (RoCE, AF_IB); and to what its device or driver reports. */
 void rd_qp_link(struct rd_qp_views *views);
 
 /* Whether a QP of this type has one peer once connected. */

@@ -22,33 +22,14 @@ struct nldev {
 	struct rd_errlist *errors;
 };
 
-/* A request with up to three attributes. */
-struct request {
-	uint8_t bytes[MNL_NLMSG_HDRLEN + 64] __attribute__((aligned(MNL_ALIGNTO)));
-	struct nlmsghdr *head;
-};
-
-static void request_init(struct request *request, unsigned command, uint16_t flags)
-{
-	*request = (struct request){ 0 };
-	request->head = mnl_nlmsg_put_header(request->bytes);
-	request->head->nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command);
-	request->head->nlmsg_flags = NLM_F_REQUEST | flags;
-}
-
-static int send_request(const struct nldev *nl, const struct request *request, struct rd_bytes *ret, struct rd_err *err)
-{
-	return rd_netlink(nl->src, NETLINK_RDMA, request->head, request->head->nlmsg_len, ret, err);
-}
-
 static int query_device(const struct nldev *nl, unsigned command, uint16_t flags, int dev, struct rd_bytes *ret,
 			struct rd_err *err)
 {
-	struct request request;
+	struct rd_nldev_request request;
 
-	request_init(&request, command, flags);
+	rd_nldev_request_init(&request, command, flags);
 	mnl_attr_put_u32(request.head, RDMA_NLDEV_ATTR_DEV_INDEX, nl->res->devs[dev].index);
-	return send_request(nl, &request, ret, err);
+	return rd_nldev_send(nl->src, &request, ret, err);
 }
 
 struct named {
@@ -105,11 +86,11 @@ static int collect_devices(const struct nldev *nl, const char *wanted, struct rd
 {
 	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 	struct named named = { nl->res, wanted };
-	struct request request;
+	struct rd_nldev_request request;
 	int r;
 
-	request_init(&request, RDMA_NLDEV_CMD_GET, NLM_F_DUMP);
-	r = send_request(nl, &request, &reply, err);
+	rd_nldev_request_init(&request, RDMA_NLDEV_CMD_GET, NLM_F_DUMP);
+	r = rd_nldev_send(nl->src, &request, &reply, err);
 	if (r == -ENOENT) {
 		rd_err_set(err, ENOENT, "RDMA netlink", "the bundle contains no queue pairs");
 		rd_err_hint(err, "run rdmadiag capture to record queue pairs; a plain sysfs tree does not contain them");
@@ -138,10 +119,10 @@ static int take_mode(void *arg, const struct rd_nldev_attrs *attrs)
 static void collect_mode(const struct nldev *nl)
 {
 	_cleanup_bytes_ struct rd_bytes reply = { 0 };
-	struct request request;
+	struct rd_nldev_request request;
 
-	request_init(&request, RDMA_NLDEV_CMD_SYS_GET, 0);
-	if (send_request(nl, &request, &reply, NULL) == 0)
+	rd_nldev_request_init(&request, RDMA_NLDEV_CMD_SYS_GET, 0);
+	if (rd_nldev_send(nl->src, &request, &reply, NULL) == 0)
 		rd_nldev_each(&reply, RDMA_NLDEV_CMD_SYS_GET, take_mode, nl->res);
 }
 
@@ -186,15 +167,15 @@ static int take_driver(void *arg, const struct rd_nldev_attrs *attrs)
 static void collect_driver(const struct nldev *nl, int dev)
 {
 	_cleanup_bytes_ struct rd_bytes reply = { 0 };
-	struct request request;
+	struct rd_nldev_request request;
 	uint64_t ino;
 
 	if (nl->src->ops->stat_ino(nl->src, "/sys/class/infiniband_verbs", &ino, NULL) < 0)
 		return;
-	request_init(&request, RDMA_NLDEV_CMD_GET_CHARDEV, 0);
+	rd_nldev_request_init(&request, RDMA_NLDEV_CMD_GET_CHARDEV, 0);
 	mnl_attr_put_u32(request.head, RDMA_NLDEV_ATTR_DEV_INDEX, nl->res->devs[dev].index);
 	mnl_attr_put_strz(request.head, RDMA_NLDEV_ATTR_CHARDEV_TYPE, "uverbs");
-	if (send_request(nl, &request, &reply, NULL) == 0)
+	if (rd_nldev_send(nl->src, &request, &reply, NULL) == 0)
 		rd_nldev_each(&reply, RDMA_NLDEV_CMD_GET_CHARDEV, take_driver, &nl->res->devs[dev]);
 }
 
@@ -238,13 +219,7 @@ static int collect_ports(const struct nldev *nl, int dev)
 /* -errno; -ENOENT: no QP with this number; -EAGAIN: the QP has another port or, before INIT, none. */
 static int query_number(const struct nldev *nl, int dev, uint32_t port, uint32_t id, struct rd_bytes *ret)
 {
-	struct request request;
-
-	request_init(&request, RDMA_NLDEV_CMD_RES_QP_GET, 0);
-	mnl_attr_put_u32(request.head, RDMA_NLDEV_ATTR_DEV_INDEX, nl->res->devs[dev].index);
-	mnl_attr_put_u32(request.head, RDMA_NLDEV_ATTR_PORT_INDEX, port);
-	mnl_attr_put_u32(request.head, RDMA_NLDEV_ATTR_RES_LQPN, id);
-	return send_request(nl, &request, ret, NULL);
+	return rd_nldev_query_qp(nl->src, RDMA_NLDEV_CMD_RES_QP_GET, nl->res->devs[dev].index, port, id, ret);
 }
 
 /* Whether the kernel supports queries by number, and the device still exists. 0xffffff is the multicast QPN: no QP has it. */
@@ -363,8 +338,7 @@ static void sort_qps(struct rd_res *res)
 		qsort(res->qps, res->n_qps, sizeof(*res->qps), compare_qps);
 	for (size_t i = 0; i < res->n_qps; i++) {
 		if (kept > 0 && compare_qps(&res->qps[kept - 1], &res->qps[i]) == 0) {
-			free(res->qps[i].owner.kernel);
-			free(res->qps[i].subtype);
+			rd_qp_deinit(&res->qps[i]);
 		} else {
 			res->qps[kept++] = res->qps[i];
 		}

@@ -3,7 +3,7 @@
 
 const char *rd_sport_from_name(enum rd_sport_from from)
 {
-	static const char *const names[] = { "assumed", "numbers", "label" };
+	static const char *const names[] = { "assumed", "numbers", "label", "device" };
 
 	return names[from];
 }

@@ -24,13 +24,61 @@ const uint8_t *rd_qp_peer_gid(const struct rd_qp_view *view)
 {
 	if (view->past.seen && view->past.seen->has_dgid)
 		return view->past.seen->dgid;
-	return view->link.has_gid ? view->link.gid : NULL;
+	if (view->link.has_gid)
+		return view->link.gid;
+	return view->link.context && view->link.context->attrs.has_dgid ? view->link.context->attrs.dgid : NULL;
+}
+
+static enum rd_peer_source source_of(const struct rd_qp_context *context)
+{
+	return context->dumped ? RD_PEER_RAW_DUMP : RD_PEER_DRIVER;
+}
+
+struct rd_qp_seen rd_qp_attributes(const struct rd_qp_view *view)
+{
+	struct rd_qp_seen ret = { 0 };
+	const struct rd_qp_seen *seen = view->past.seen ? view->past.seen : &ret;
+	const struct rd_qp_seen *now = view->link.context ? &view->link.context->attrs : &ret;
+
+#define MERGE(field)                        \
+	if (seen->field.known == RD_OK)     \
+		ret.field = seen->field;    \
+	else if (now->field.known == RD_OK) \
+	ret.field = now->field
+	MERGE(timeout);
+	MERGE(retry_cnt);
+	MERGE(rnr_retry);
+	MERGE(min_rnr_timer);
+	MERGE(path_mtu);
+	MERGE(max_rd_atomic);
+	MERGE(max_dest_rd_atomic);
+	MERGE(sgid_index);
+	MERGE(hop_limit);
+	MERGE(traffic_class);
+	MERGE(sl);
+	MERGE(flow_label);
+	MERGE(udp_sport);
+	MERGE(dest_qpn);
+#undef MERGE
+	return ret;
+}
+
+enum rd_peer_source rd_qp_timeout_source(const struct rd_qp_view *view)
+{
+	if (view->past.seen && view->past.seen->timeout.known == RD_OK)
+		return RD_PEER_RECORDER;
+	if (view->link.context && view->link.context->attrs.timeout.known == RD_OK)
+		return source_of(view->link.context);
+	return RD_PEER_UNKNOWN;
 }
 
 enum rd_peer_source rd_qp_peer_source(const struct rd_res *res, const struct rd_qp_view *view)
 {
 	if (view->past.seen && view->past.seen->has_dgid)
 		return RD_PEER_RECORDER;
+	/* On InfiniBand, the address of a connection is one of IPoIB: a GID from the device is more. */
+	if (!view->link.has_gid && view->link.context && view->link.context->attrs.has_dgid)
+		return source_of(view->link.context);
 	if (view->link.cm_id >= 0 && res->cm_ids[view->link.cm_id].dst.family)
 		return RD_PEER_RDMA_CM;
 	return RD_PEER_UNKNOWN;

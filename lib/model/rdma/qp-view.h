@@ -23,7 +23,8 @@ enum rd_peer_source {
 struct rd_qp_link {
 	int cm_id; /* index into rd_res.cm_ids; -1: unknown */
 	bool has_gid;
-	uint8_t gid[16]; /* of the peer, if the address of the connection is a GID */
+	uint8_t gid[16];		     /* of the peer, if the address of the connection is a GID */
+	const struct rd_qp_context *context; /* of rd_res; NULL: none */
 };
 
 /* The past of a queue pair, from samples and a recorder. */
@@ -56,11 +57,18 @@ void rd_qp_views_init(struct rd_qp_views *views, const struct rd_res *res);
 /* Zeroed views are allowed. */
 void rd_qp_views_deinit(struct rd_qp_views *views);
 
-/* GID of the peer, 16 bytes within the view: as recorded, else from the connection; NULL: unknown. */
+/* GID of the peer, 16 bytes within the view or the facts: as recorded, else from the connection, else from the device; NULL:
+ * unknown. */
 const uint8_t *rd_qp_peer_gid(const struct rd_qp_view *view);
 
 /* Where the GID or the address of the peer comes from. */
 enum rd_peer_source rd_qp_peer_source(const struct rd_res *res, const struct rd_qp_view *view);
+
+/* Attributes of a queue pair: each as recorded, else as its device or driver reports it. */
+struct rd_qp_seen rd_qp_attributes(const struct rd_qp_view *view);
+/* Where its local ACK timeout comes from. */
+enum rd_peer_source rd_qp_timeout_source(const struct rd_qp_view *view);
+
 /* "recorder", "rdma_cm", "raw-dump", "driver"; NULL for unknown. Static. */
 const char *rd_peer_source_name(enum rd_peer_source source);
 

@@ -4,10 +4,25 @@
 #include <string.h>
 #include <strings.h>
 
-static void qp_deinit(struct rd_qp *qp)
+#include "base/memory.h"
+
+void rd_qp_deinit(struct rd_qp *qp)
 {
 	free(qp->owner.kernel);
 	free(qp->subtype);
+	free(qp->context);
+}
+
+struct rd_qp_context *rd_qp_need_context(struct rd_qp *qp)
+{
+	if (!qp->context)
+		qp->context = rd_alloc(1, sizeof(*qp->context));
+	return qp->context;
+}
+
+bool rd_res_dev_dumps_qps(const struct rd_res_dev *dev)
+{
+	return dev->driver_id.known == RD_OK && dev->driver_id.v == RD_DRIVER_MLX5;
 }
 
 static void dev_deinit(struct rd_res_dev *dev)
@@ -31,7 +46,7 @@ void rd_res_deinit(struct rd_res *res)
 	for (size_t i = 0; i < res->n_ports; i++)
 		free(res->ports[i].netdev);
 	for (size_t i = 0; i < res->n_qps; i++)
-		qp_deinit(&res->qps[i]);
+		rd_qp_deinit(&res->qps[i]);
 	for (size_t i = 0; i < res->n_cm_ids; i++)
 		free(res->cm_ids[i].owner.kernel);
 	for (size_t i = 0; i < res->n_objects; i++)

@@ -78,6 +78,15 @@ struct rd_qp_seen {
 	bool has_sgid, has_dgid;
 };
 
+/* What a QP's device or driver reports beyond the kernel's list. Each value is known by itself. */
+struct rd_qp_context {
+	bool dumped; /* `attrs` are from a dump by the device (RDMA_NLDEV_CMD_RES_QP_GET_RAW), else from its driver */
+	struct rd_qp_seen attrs;			/* as they are set now */
+	RD_FIELD(uint8_t) cur_retry_cnt, cur_rnr_retry; /* as the device counts them now */
+	RD_FIELD(uint32_t) last_acked_psn;
+	RD_FIELD(uint16_t) dlid; /* InfiniBand */
+};
+
 struct rd_qp {
 	int dev; /* index into rd_res.devs */
 	RD_FIELD(uint32_t) lqpn;
@@ -90,10 +99,14 @@ struct rd_qp {
 	RD_FIELD(uint8_t) state;    /* enum rd_qp_state */
 	RD_FIELD(uint8_t) path_mig; /* 0 MIGRATED, 1 REARM, 2 ARMED */
 	struct rd_owner owner;
-	char *subtype;	 /* of a driver-specific QP; NULL: none */
+	char *subtype;		       /* of a driver-specific QP; NULL: none */
+	struct rd_qp_context *context; /* owned; NULL: none, or not requested */
 	int query_errno; /* positive: errno of the query; EAGAIN: no port, so a query by number does not report the QP */
 	int proc;	 /* index into rd_res.procs */
 };
+
+/* enum rdma_driver_id of rdma/ib_user_ioctl_verbs.h */
+enum rd_driver { RD_DRIVER_MLX5 = 1, RD_DRIVER_BNXT_RE = 6, RD_DRIVER_RXE = 14 };
 
 #define RD_AF_IB 27 /* the kernel's AF_IB, which libc does not name */
 
@@ -142,6 +155,12 @@ struct rd_res_gap {
 	bool damaged;	  /* messages with wrong lengths */
 };
 
+/* Dumps of queue pairs that were requested from a device. */
+struct rd_res_dumps {
+	size_t requested, used; /* a dump that contradicts the kernel's list is not used */
+	int code;		/* positive errno of the last request that failed; 0: none failed */
+};
+
 /* Limits from the device attributes (ibv_query_device). */
 struct rd_res_limits {
 	RD_FIELD(uint64_t) max[RD_RES_KINDS];
@@ -161,6 +180,7 @@ struct rd_res_dev {
 	uint64_t listed[RD_RES_KINDS];	       /* objects in these lists */
 	struct rd_res_gap gaps[RD_RES_KINDS];  /* of the lists */
 	struct rd_res_limits limits;
+	struct rd_res_dumps dumps;
 };
 
 struct rd_res {
@@ -180,6 +200,13 @@ struct rd_res {
 };
 
 void rd_res_deinit(struct rd_res *res);
+void rd_qp_deinit(struct rd_qp *qp);
+
+/* The context of a queue pair, which is created if it has none. */
+struct rd_qp_context *rd_qp_need_context(struct rd_qp *qp);
+
+/* Whether the driver of the device is known to dump its queue pairs, and how. */
+bool rd_res_dev_dumps_qps(const struct rd_res_dev *dev);
 
 /* Names as `rdma resource` prints them; NULL: no name. */
 const char *rd_qp_type_name(unsigned type);

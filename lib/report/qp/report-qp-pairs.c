@@ -106,7 +106,7 @@ static const struct rd_column one_flow_columns[FLOW_COLUMNS] = {
 	[FLOW_RQPN] = { "rqpn", "RQPN", RD_T_UINT, "remote QP number", 0, false },
 	[FLOW_PEER] = { "peer", "PEER", RD_T_STR, "address of the peer, if known", 0, false },
 	[FLOW_SPORT] = { "udp_sport", "SPORT", RD_T_UINT, "UDP source port", 0, false },
-	[FLOW_FROM] = { "udp_sport_from", "FROM", RD_T_STR, "what the port is derived from: label (flow label), numbers (QP numbers), assumed (QP numbers; flow label unknown)", 0, false },
+	[FLOW_FROM] = { "udp_sport_from", "FROM", RD_T_STR, "what the port is derived from: device (as the device has it), label (flow label), numbers (QP numbers), assumed (QP numbers; flow label unknown)", 0, false },
 };
 
 static const struct rd_column coll_columns[COLL_COLUMNS] = {

@@ -66,25 +66,34 @@ static void add_verdict_cells(struct rd_row *row, const struct rd_qp_verdict *ve
 
 static void add_past_cells(struct rd_row *row, const struct rd_qp_past *past)
 {
-	const struct rd_qp_seen *seen = past->seen;
-
 	rd_row_str(row, RD_QP_AGE_KIND, rd_age_kind_name(past->age_kind));
 	RD_ROW_DOUBLE(row, RD_QP_AGE, past->age_seconds);
 	RD_ROW_DOUBLE(row, RD_QP_AGE_MAX, past->age_max_seconds);
 	RD_ROW_DOUBLE(row, RD_QP_PSN_RATE, past->psn_per_second);
 	if (past->last_err)
 		rd_row_str(row, RD_QP_LAST_ERR, rd_errno_name(past->last_err));
-	if (!seen)
+}
+
+static void add_attribute_cells(struct rd_row *row, const struct rd_qp_view *view)
+{
+	const struct rd_qp_seen attrs = rd_qp_attributes(view);
+	const struct rd_qp_context *context = view->link.context;
+
+	RD_ROW_UINT(row, RD_QP_UDP_SPORT, attrs.udp_sport);
+	RD_ROW_UINT(row, RD_QP_FLOW_LABEL, attrs.flow_label);
+	RD_ROW_UINT(row, RD_QP_PATH_MTU, attrs.path_mtu);
+	RD_ROW_UINT(row, RD_QP_TIMEOUT, attrs.timeout);
+	RD_ROW_UINT(row, RD_QP_RETRY_CNT, attrs.retry_cnt);
+	RD_ROW_UINT(row, RD_QP_RNR_RETRY, attrs.rnr_retry);
+	RD_ROW_UINT(row, RD_QP_MIN_RNR_TIMER, attrs.min_rnr_timer);
+	RD_ROW_UINT(row, RD_QP_SGID_INDEX, attrs.sgid_index);
+	RD_ROW_UINT(row, RD_QP_DEST_QPN, attrs.dest_qpn);
+	if (!context)
 		return;
-	RD_ROW_UINT(row, RD_QP_UDP_SPORT, seen->udp_sport);
-	RD_ROW_UINT(row, RD_QP_FLOW_LABEL, seen->flow_label);
-	RD_ROW_UINT(row, RD_QP_PATH_MTU, seen->path_mtu);
-	RD_ROW_UINT(row, RD_QP_TIMEOUT, seen->timeout);
-	RD_ROW_UINT(row, RD_QP_RETRY_CNT, seen->retry_cnt);
-	RD_ROW_UINT(row, RD_QP_RNR_RETRY, seen->rnr_retry);
-	RD_ROW_UINT(row, RD_QP_MIN_RNR_TIMER, seen->min_rnr_timer);
-	RD_ROW_UINT(row, RD_QP_SGID_INDEX, seen->sgid_index);
-	RD_ROW_UINT(row, RD_QP_DEST_QPN, seen->dest_qpn);
+	RD_ROW_UINT(row, RD_QP_CUR_RETRY_CNT, context->cur_retry_cnt);
+	RD_ROW_UINT(row, RD_QP_CUR_RNR_RETRY, context->cur_rnr_retry);
+	RD_ROW_UINT(row, RD_QP_LAST_ACKED_PSN, context->last_acked_psn);
+	RD_ROW_UINT(row, RD_QP_DLID, context->dlid);
 }
 
 static void add_qp(struct rd_section *section, const struct rd_res *res, const struct rd_qp *qp,
@@ -114,6 +123,7 @@ static void add_qp(struct rd_section *section, const struct rd_res *res, const s
 	add_peer_cells(row, res, view);
 	add_verdict_cells(row, &view->verdict);
 	add_past_cells(row, &view->past);
+	add_attribute_cells(row, view);
 }
 
 void rd_report_qps(struct rd_report *report, const struct rd_qp_views *views, const bool *chosen)
@@ -151,15 +161,19 @@ const struct rd_column rd_qp_columns[RD_QP_COLUMNS] = {
 	[RD_QP_PSN_RATE] = { "psn_per_second", "PSN/S", RD_T_DOUBLE, "packets per second between two samples", 0, true },
 	[RD_QP_PEER_GID] = { "peer_gid", "PEERGID", RD_T_STR, "GID of the peer", 0, true },
 	[RD_QP_PEER_SOURCE] = { "peer_source", "PEERSOURCE", RD_T_STR, "where the address of the peer comes from: recorder, rdma_cm, raw-dump, driver", 0, true },
-	[RD_QP_UDP_SPORT] = { "udp_sport", "SPORT", RD_T_UINT, "UDP source port (RoCE v2), as recorded", 0, true },
-	[RD_QP_FLOW_LABEL] = { "flow_label", "FLOWLABEL", RD_T_UINT, "flow label, as recorded", 0, true },
-	[RD_QP_PATH_MTU] = { "path_mtu_bytes", "PATHMTU", RD_T_UINT, "path MTU, as recorded", 0, true },
-	[RD_QP_TIMEOUT] = { "timeout", "TIMEOUT", RD_T_UINT, "local ACK timeout T (4.096 µs × 2^T), as recorded", 0, true },
-	[RD_QP_RETRY_CNT] = { "retry_cnt", "RETRY", RD_T_UINT, "retransmissions of a packet (retry_cnt), as recorded", 0, true },
-	[RD_QP_RNR_RETRY] = { "rnr_retry", "RNRRETRY", RD_T_UINT, "retries after RNR NAKs, as recorded", 0, true },
-	[RD_QP_MIN_RNR_TIMER] = { "min_rnr_timer", "RNRTIMER", RD_T_UINT, "RNR NAK timer, encoded, as recorded", 0, true },
+	[RD_QP_UDP_SPORT] = { "udp_sport", "SPORT", RD_T_UINT, "UDP source port (RoCE v2), as recorded, or from the device", 0, true },
+	[RD_QP_FLOW_LABEL] = { "flow_label", "FLOWLABEL", RD_T_UINT, "flow label, as recorded, or from the device", 0, true },
+	[RD_QP_PATH_MTU] = { "path_mtu_bytes", "PATHMTU", RD_T_UINT, "path MTU, as recorded, or from the device", 0, true },
+	[RD_QP_TIMEOUT] = { "timeout", "TIMEOUT", RD_T_UINT, "local ACK timeout T (4.096 µs × 2^T), as recorded, or from the device", 0, true },
+	[RD_QP_RETRY_CNT] = { "retry_cnt", "RETRY", RD_T_UINT, "retransmissions of a packet (retry_cnt), as recorded, or from the device", 0, true },
+	[RD_QP_RNR_RETRY] = { "rnr_retry", "RNRRETRY", RD_T_UINT, "retries after RNR NAKs, as recorded, or from the device", 0, true },
+	[RD_QP_MIN_RNR_TIMER] = { "min_rnr_timer", "RNRTIMER", RD_T_UINT, "RNR NAK timer, encoded, as recorded, or from the device", 0, true },
 	[RD_QP_SGID_INDEX] = { "sgid_index", "GIDX", RD_T_UINT, "index of the local GID, as recorded", 0, true },
-	[RD_QP_DEST_QPN] = { "dest_qpn", "DESTQPN", RD_T_UINT, "remote QP number, as recorded", 0, true },
+	[RD_QP_DEST_QPN] = { "dest_qpn", "DESTQPN", RD_T_UINT, "remote QP number, as recorded, or from the device", 0, true },
+	[RD_QP_CUR_RETRY_CNT] = { "cur_retry_cnt", "CURRETRY", RD_T_UINT, "current transport retry counter of the device", 0, true },
+	[RD_QP_CUR_RNR_RETRY] = { "cur_rnr_retry", "CURRNR", RD_T_UINT, "current RNR retry counter of the device", 0, true },
+	[RD_QP_LAST_ACKED_PSN] = { "last_acked_psn", "ACKEDPSN", RD_T_UINT, "last packet sequence number that the remote QP acknowledged, from the device", 0, true },
+	[RD_QP_DLID] = { "dlid", "DLID", RD_T_UINT, "LID of the peer (InfiniBand), from the device", 0, true },
 	[RD_QP_SUBTYPE] = { "subtype", "SUBTYPE", RD_T_STR, "driver-specific type", 0, true },
 	[RD_QP_CGROUP] = { "cgroup", "CGROUP", RD_T_STR, "cgroup of the process", 0, true },
 	[RD_QP_CM_STATE] = { "cm_state", "CMSTATE", RD_T_STR, "state of the connection (rdma_cm)", 0, true },

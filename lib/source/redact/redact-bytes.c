@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Addresses in netlink messages and other bytes. Nothing changes its length. */
 #include "source/redact/redact.h"
+#include "source/shared/mlx5-dump.h"
 #include "source/shared/netlink.h"
 
 #include <ctype.h>
@@ -144,6 +145,22 @@ static bool redact_alias(const struct messages *in, uint16_t type, uint8_t *data
 	return true;
 }
 
+/* The remote end's addresses in the dump of a queue pair. Of a dump with another layout, nothing is kept. */
+static void redact_dump(struct rd_redact *redact, uint8_t *data, size_t size)
+{
+	uint32_t qpn;
+	size_t at = rd_mlx5_find_qpc(data, size, &qpn);
+
+	if (!at) {
+		memset(data, 0, size);
+		return;
+	}
+	rd_redact_ip6(redact, data + at + RD_MLX5_GID_AT);
+	rd_redact_ip6(redact, data + at + RD_MLX5_SECOND_GID_AT);
+	rd_redact_hardware(redact, data + at + RD_MLX5_MAC_AT, 6);
+	rd_redact_hardware(redact, data + at + RD_MLX5_SECOND_MAC_AT, 6);
+}
+
 static bool redact_rdma(const struct messages *in, uint16_t type, uint8_t *data, size_t size)
 {
 	switch (type) {
@@ -155,6 +172,9 @@ static bool redact_rdma(const struct messages *in, uint16_t type, uint8_t *data,
 	case RDMA_NLDEV_ATTR_RES_SRC_ADDR:
 	case RDMA_NLDEV_ATTR_RES_DST_ADDR:
 		redact_sockaddr(in->redact, data, size);
+		return true;
+	case RDMA_NLDEV_ATTR_RES_RAW:
+		redact_dump(in->redact, data, size);
 		return true;
 	}
 	return false;
