@@ -32,9 +32,20 @@ static void the_table_says_which(void **state)
 		{ RD_QPC_RNR, "rnr_naks_rcvd" },
 		{ RD_QPC_RNR_EXHAUSTED, "retry_rnr_exceeded_err" },
 		{ RD_QPC_RNR_EXHAUSTED, "req_rnr_retries_exceeded" },
-		/* What this host told others is about queue pairs of theirs; names that are patterns are no files. */
-		{ RD_QPC_N, "send_rnr_err" },
-		{ RD_QPC_N, "out_of_buffer" },
+		{ RD_QPC_NAKS, "packet_seq_err" },
+		{ RD_QPC_NAKS, "rcvd_seq_err" },
+		{ RD_QPC_OUT_OF_ORDER, "out_of_sequence" },
+		{ RD_QPC_OUT_OF_ORDER, "out_of_seq_request" },
+		{ RD_QPC_DUPLICATES, "duplicate_request" },
+		{ RD_QPC_RNR_SENT, "send_rnr_err" },
+		{ RD_QPC_RNR_SENT, "out_of_buffer" },
+		{ RD_QPC_SENT, "sent_pkts" },
+		{ RD_QPC_SENT, "port_xmit_packets" },
+		{ RD_QPC_GOT, "port_rcv_packets" },
+		{ RD_QPC_LINK_DOWNED, "link_downed" },
+		/* A retrained link did not go down; names that are patterns are no files. */
+		{ RD_QPC_N, "link_error_recovery" },
+		{ RD_QPC_N, "implied_nak_seq_err" },
 		{ RD_QPC_N, "RNR?received" },
 	};
 	struct rd_qp_counters counters = { 0 };
@@ -54,7 +65,8 @@ static void ports_are_added_up_each_by_its_first_counter(void **state)
 	static const char table[] = "mine site times 64-bit cause:timeout sum Mine.\n"
 				    "mine other times 64-bit cause:timeout sum Mine.\n"
 				    "more site times 64-bit cause:timeout sum More.\n"
-				    "full site times 64-bit cause:retries-exceeded sum Full.\n";
+				    "full site times 64-bit cause:retries-exceeded sum Full.\n"
+				    "port_xmit_packets * packets 64-bit load:packets-sent sum Sent.\n";
 	struct rd_qp_counters counters = { 0 };
 	struct rd_meanings meanings = { 0 };
 	struct rd_errlist notes = { 0 };
@@ -64,15 +76,18 @@ static void ports_are_added_up_each_by_its_first_counter(void **state)
 	(void)state;
 	assert_int_equal(rd_meanings_parse("t", table, sizeof(table) - 1, &meanings, &notes, NULL), 0);
 	rd_qp_counters_find(&meanings, &counters);
-	assert_int_equal(counters.n, 3);
+	assert_int_equal(counters.n, 4);
 	fake_host_init(&host);
 	fake_host_text(&host, "/sys/class/infiniband/a/ports/1/hw_counters/mine", "3\n");
 	fake_host_text(&host, "/sys/class/infiniband/a/ports/1/hw_counters/more", "100\n");
 	fake_host_text(&host, "/sys/class/infiniband/a/ports/2/hw_counters/more", "4\n");
+	fake_host_text(&host, "/sys/class/infiniband/a/ports/1/counters/port_xmit_packets", "9\n");
+	fake_host_text(&host, "/sys/class/infiniband/a/ports/1/counters/mine", "1000\n");
 	rd_collect_qp_counts(host.source, "a", 2, &counters, &counts);
 	assert_int_equal(counts.v[RD_QPC_RETRIES].known, RD_OK);
 	assert_int_equal(counts.v[RD_QPC_RETRIES].v, 7);
 	assert_int_equal(counts.v[RD_QPC_EXHAUSTED].known, RD_ABSENT);
+	assert_int_equal(counts.v[RD_QPC_SENT].v, 9);
 	fake_host_deinit(&host);
 	rd_qp_counters_deinit(&counters);
 	rd_meanings_deinit(&meanings);

@@ -5,8 +5,28 @@
 
 #include "base/memory.h"
 
+/* Counters of topic "lost" that a requester counts; others are those of a responder. */
+static bool is_of_requester(const char *name)
+{
+	static const char *const names[] = { "packet_seq_err",	  "rcvd_seq_err", "requester_oos_nak", "retrans_pkts",
+					     "seq_err_naks_rcvd", "seq_naks",	  "sq_num_oos" };
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Those without a topic of their own; a retrained link (topic "link-down") did not go down. */
+static enum rd_qp_count count_by_name(const char *name)
+{
+	if (strcmp(name, "duplicate_request") == 0)
+		return RD_QPC_DUPLICATES;
+	return strcmp(name, "link_downed") == 0 ? RD_QPC_LINK_DOWNED : RD_QPC_N;
+}
+
 /* RD_QPC_N: not evidence. */
-static enum rd_qp_count count_of(enum rd_topic topic)
+static enum rd_qp_count count_of(enum rd_topic topic, const char *name)
 {
 	switch (topic) {
 	case RD_TOPIC_TIMEOUT:
@@ -17,8 +37,16 @@ static enum rd_qp_count count_of(enum rd_topic topic)
 		return RD_QPC_RNR;
 	case RD_TOPIC_RNR_END:
 		return RD_QPC_RNR_EXHAUSTED;
+	case RD_TOPIC_RNR:
+		return RD_QPC_RNR_SENT;
+	case RD_TOPIC_LOST:
+		return is_of_requester(name) ? RD_QPC_NAKS : RD_QPC_OUT_OF_ORDER;
+	case RD_TOPIC_PACKETS_SENT:
+		return RD_QPC_SENT;
+	case RD_TOPIC_PACKETS_GOT:
+		return RD_QPC_GOT;
 	default:
-		return RD_QPC_N;
+		return count_by_name(name);
 	}
 }
 
@@ -34,7 +62,7 @@ void rd_qp_counters_find(const struct rd_meanings *meanings, struct rd_qp_counte
 {
 	for (size_t i = 0; i < meanings->n; i++) {
 		const char *name = meanings->v[i].name;
-		enum rd_qp_count what = count_of(meanings->v[i].topic);
+		enum rd_qp_count what = count_of(meanings->v[i].topic, name);
 
 		if (what == RD_QPC_N || strpbrk(name, "*?[/") || has_counter(ret, name))
 			continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The counters that are evidence of why queue pairs fail: those of four topics in the table of counters. */
+/* The counters that are evidence of why queue pairs fail or are slow, by their topics in the table of counters. */
 #ifndef RD_ANALYSE_QP_COUNTERS_H
 #define RD_ANALYSE_QP_COUNTERS_H
 

@@ -119,6 +119,8 @@ static void count_qp(struct rd_qp_group *group, const struct rd_qp *qp, const st
 	group->sampled_twice |= view->past.psn_per_second.known == RD_OK;
 	group->stuck += view->verdict.kind == RD_QPV_STUCK;
 	group->retrying += view->verdict.kind == RD_QPV_RETRYING;
+	group->impaired += view->verdict.kind == RD_QPV_CUT_OFF || view->verdict.kind == RD_QPV_NO_RECEIVES ||
+			   view->verdict.kind == RD_QPV_SLOW;
 }
 
 static enum rd_path_health health_of(const struct rd_qp_group *group)
@@ -129,7 +131,7 @@ static enum rd_path_health health_of(const struct rd_qp_group *group)
 	/* Unknown peers may be several: none of them is proven to be cut off. */
 	if (failed > 0)
 		return failed == group->qps && group->label ? RD_HEALTH_DEAD : RD_HEALTH_DEGRADED;
-	if (group->stuck > 0 || group->retrying > 0)
+	if (group->stuck > 0 || group->retrying > 0 || group->impaired > 0)
 		return RD_HEALTH_DEGRADED;
 	if (connected == group->qps)
 		return RD_HEALTH_OK;

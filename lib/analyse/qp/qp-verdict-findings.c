@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analyse/qp/qp-verdict.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 /* Severity and texts of each verdict; notes and unknown verdicts make no finding. */
@@ -13,12 +14,19 @@ static const struct {
 	[RD_QPV_EXHAUSTED] = { RD_SEV_CRITICAL, "qp-retries-exhausted",
 			       "retry count exceeded (IBV_WC_RETRY_EXC_ERR or IBV_WC_RNR_RETRY_EXC_ERR)",
 			       "the remote QP sent no ACK, or only RNR NAKs, until the transport or RNR retry count was exceeded" },
+	[RD_QPV_CUT_OFF] = { RD_SEV_WARNING, "qp-cut-off", "connected queue pairs can reach no remote QP",
+			     "the job hangs: what is posted is retransmitted until the retry count is exceeded, or forever" },
 	[RD_QPV_STUCK] = { RD_SEV_WARNING, "qp-stuck", "queue pairs are stuck in INIT, RTR or SQD",
 			   "a job hangs until all its connections are established" },
 	[RD_QPV_RETRYING] = { RD_SEV_WARNING, "qp-retrying", "retransmitting; no ACK from the remote QP",
 			      "the program gets no error until the retry count is exceeded, which may never happen" },
+	[RD_QPV_NO_RECEIVES] = { RD_SEV_WARNING, "qp-no-receives", "a program posts no receive work requests",
+				 "the sender waits until receive work requests are posted, with rnr_retry 7 forever" },
+	[RD_QPV_SLOW] = { RD_SEV_WARNING, "qp-slow", "packets of queue pairs are lost, or refused by the receiver",
+			  "a lost packet delays all packets behind it, and after an ACK timeout by milliseconds to seconds" },
 	[RD_QPV_FLUSHED] = { .severity = RD_SEV_NOTE }, /* programs do so when they close or abort a connection */
 	[RD_QPV_IDLE] = { .severity = RD_SEV_NOTE },
+	[RD_QPV_RECEIVING] = { .severity = RD_SEV_NOTE },
 	[RD_QPV_OK] = { .severity = RD_SEV_NOTE },
 	[RD_QPV_CANNOT_TELL] = { .severity = RD_SEV_UNKNOWN },
 };
@@ -54,9 +62,43 @@ static void judge_device(const struct rd_qp_views *views, const bool *chosen, si
 	rd_finding_add(findings, &finding);
 }
 
+/* Losses that cannot be attributed to one queue pair. */
+static void judge_losses(const struct rd_qp_views *views, const bool *chosen, size_t dev, struct rd_findings *findings)
+{
+	struct rd_finding finding = { .id = "qps-retransmit",
+				      .severity = RD_SEV_WARNING,
+				      .title = "device retransmits, or loses packets",
+				      .why = kinds[RD_QPV_SLOW].why };
+	const struct rd_res *res = views->res;
+	size_t n = 0, first = 0;
+
+	if (!views->losses || !views->losses[dev])
+		return;
+	for (size_t i = 0; i < res->n_qps; i++) {
+		const struct rd_qp_view *view = &views->v[i];
+
+		if (res->qps[i].dev != (int)dev || (chosen && !chosen[i]))
+			continue;
+		if (view->verdict.kind == RD_QPV_SLOW)
+			return;
+		if (view->verdict.kind == RD_QPV_CANNOT_TELL && view->past.psn_per_second.known == RD_OK &&
+		    view->past.psn_per_second.v > 0 && !n++)
+			first = i;
+	}
+	if (!n)
+		return;
+	finding.subject =
+		rd_text("%s, %zu active queue pairs, first: qpn %u", res->devs[dev].name, n, res->qps[first].lqpn.v);
+	finding.observed = rd_dup(views->losses[dev]);
+	finding.fix = rd_dup(views->v[first].verdict.fix);
+	rd_finding_add(findings, &finding);
+}
+
 void rd_qp_verdict_findings(const struct rd_qp_views *views, const bool *chosen, struct rd_findings *findings)
 {
 	for (enum rd_qp_verdict_kind kind = RD_QPV_NONE; kind < RD_QPV_N; kind++)
 		for (size_t dev = 0; kinds[kind].id && dev < views->res->n_devs; dev++)
 			judge_device(views, chosen, dev, kind, findings);
+	for (size_t dev = 0; dev < views->res->n_devs; dev++)
+		judge_losses(views, chosen, dev, findings);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Counters of retransmissions: evidence of why queue pairs fail, but for the whole device. */
+/* Counters of packets, losses and retransmissions: evidence of why queue pairs fail or are slow, but for the whole device. */
 #ifndef RD_MODEL_QP_EVIDENCE_H
 #define RD_MODEL_QP_EVIDENCE_H
 
@@ -10,6 +10,13 @@ enum rd_qp_count {
 	RD_QPC_EXHAUSTED,     /* transport retry count exceeded */
 	RD_QPC_RNR,	      /* RNR NAKs received */
 	RD_QPC_RNR_EXHAUSTED, /* RNR retry count exceeded */
+	RD_QPC_NAKS,	     /* requester: NAKs for PSN sequence errors received, each of which causes retransmission */
+	RD_QPC_OUT_OF_ORDER, /* responder: packets received out of sequence */
+	RD_QPC_DUPLICATES,   /* responder: requests received again: the ACK was lost, or late */
+	RD_QPC_RNR_SENT,     /* responder: packets that found no receive work request */
+	RD_QPC_SENT,	     /* packets */
+	RD_QPC_GOT,
+	RD_QPC_LINK_DOWNED, /* times that the link went down */
 	RD_QPC_N,
 };
 

@@ -12,7 +12,7 @@ enum rd_path_health {
 	RD_HEALTH_NONE = 0, /* not a path */
 	RD_HEALTH_OK,	    /* all connected */
 	RD_HEALTH_STARTING, /* none failed, some not connected yet */
-	RD_HEALTH_DEGRADED, /* some failed, stuck or retrying */
+	RD_HEALTH_DEGRADED, /* some failed, stuck, retrying, cut off or slow */
 	RD_HEALTH_DEAD,	    /* all failed */
 	RD_HEALTH_UNKNOWN,  /* states unknown */
 };
@@ -24,6 +24,7 @@ struct rd_qp_group {
 	int proc;    /* by process; else -1 */
 	uint64_t qps, by_state[RD_QPS_N], unknown;
 	uint64_t stuck, retrying; /* by verdict; valid only if judged, and sampled twice */
+	uint64_t impaired;	  /* cut off, slow, or without receives */
 	bool judged, sampled_twice;
 	enum rd_path_health health; /* by peer */
 };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/rdma/qp-view.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 
 void rd_qp_views_init(struct rd_qp_views *views, const struct rd_res *res)
@@ -16,8 +18,36 @@ void rd_qp_views_deinit(struct rd_qp_views *views)
 		free(views->v[i].past.seen);
 		free(views->v[i].verdict.why);
 	}
+	for (size_t d = 0; views->losses && d < views->res->n_devs; d++)
+		free(views->losses[d]);
+	for (size_t i = 0; i < views->n_texts; i++)
+		free(views->texts[i]);
+	free(views->losses);
+	free(views->texts);
 	free(views->v);
 	*views = (struct rd_qp_views){ 0 };
+}
+
+const char *rd_qp_views_keep(struct rd_qp_views *views, char *text)
+{
+	const char **recent = &views->recent[rd_hash(RD_HASH, text, strlen(text)) % RD_QP_TEXTS_RECENT];
+
+	if (*recent && strcmp(*recent, text) == 0) {
+		free(text);
+		return *recent;
+	}
+	rd_reserve(&views->texts, &views->cap_texts, views->n_texts + 1, sizeof(*views->texts));
+	views->texts[views->n_texts++] = text;
+	*recent = text;
+	return text;
+}
+
+void rd_qp_views_note(struct rd_qp_views *views, size_t dev, char *text)
+{
+	if (!views->losses)
+		views->losses = rd_alloc(views->res->n_devs + 1, sizeof(*views->losses));
+	free(views->losses[dev]);
+	views->losses[dev] = text;
 }
 
 const uint8_t *rd_qp_peer_gid(const struct rd_qp_view *view)

@@ -47,15 +47,27 @@ struct rd_qp_view {
 	struct rd_qp_verdict verdict;
 };
 
+#define RD_QP_TEXTS_RECENT 256
+
 struct rd_qp_views {
 	const struct rd_res *res; /* outlives the views */
 	struct rd_qp_view *v;	  /* res->n_qps entries: v[i] belongs to res->qps[i] */
+	char **losses; /* per device: packets that it lost, as text; NULL: none, or unknown. NULL: for no device */
+	/* Texts that verdicts refer to. Many queue pairs have the same: those in `recent`, by hash, are not kept twice. */
+	char **texts;
+	size_t n_texts, cap_texts;
+	const char *recent[RD_QP_TEXTS_RECENT];
 };
 
 /* Creates empty views of all queue pairs of `res`. */
 void rd_qp_views_init(struct rd_qp_views *views, const struct rd_res *res);
 /* Zeroed views are allowed. */
 void rd_qp_views_deinit(struct rd_qp_views *views);
+
+/* Keeps a text, of which it takes ownership; returns it, or an equal one that it had. Valid as long as the views. */
+const char *rd_qp_views_keep(struct rd_qp_views *views, char *text);
+/* Sets the losses of a device; takes ownership of `text`. */
+void rd_qp_views_note(struct rd_qp_views *views, size_t dev, char *text);
 
 /* GID of the peer, 16 bytes within the view or the facts: as recorded, else from the connection, else from the device; NULL:
  * unknown. */

@@ -127,8 +127,8 @@ test_receiver_not_ready() {
 
 test_receiver_never_ready() {
 	play pair --send --no-receive --rnr 7
-	judged looks a '.state == "RTS" and .verdict == "retrying" and (.reason | test("not ready"))'
-	judged looks b '.state == "RTS" and .verdict == "idle"'
+	judged looks a '.state == "RTS" and .verdict == "no-receives" and (.reason | test("not ready"))'
+	judged looks b '.state == "RTS" and .verdict == "no-receives" and (.reason | test("program of this QP"))'
 	! said pair 'A wc'
 }
 
@@ -136,7 +136,7 @@ test_left_in_init() {
 	play pair --stop-a INIT --stop-b RTR
 	judged looks a '.state == "INIT" and (.verdict == "ok" or .verdict == "cannot-tell")'
 	judged looks a '.state == "INIT" and .verdict == "stuck" and .state_seconds >= 2'
-	judged looks b '.state == "RTR" and .verdict == "stuck"'
+	judged looks b '.state == "RTR" and .verdict == "cannot-tell" and (.reason | test("only receives"))'
 	line_holds looks '[.findings[] | select(.id == "qp-stuck" and .severity == "warning" and .fix != null)] | length > 0'
 }
 

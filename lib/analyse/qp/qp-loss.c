@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Whether the packets that a device lost are too many to be harmless. */
+#include "analyse/qp/qp-verdict-priv.h"
+
+#include "analyse/qp/qp.h"
+#include "base/text.h"
+
+/*
+ * A bit error rate of 1e-12 loses one packet of 4 KiB in 3e7; congestion that a lossless or a well-tuned lossy network allows loses
+ * fewer than one in 1e4. At one in 1e3, a device that goes back to the lost packet (IBTA vol. 1, 9.7.2) retransmits a noticeable
+ * part of all packets.
+ */
+#define HARMLESS_SHARE 1e-3
+
+/* The share is above `HARMLESS_SHARE`, and not by chance: by two standard deviations of a Poisson distribution, so by at least five
+ * events. */
+static bool is_too_many(uint64_t events, uint64_t packets)
+{
+	double beyond = (double)events - HARMLESS_SHARE * (double)packets;
+
+	return beyond > 0 && beyond * beyond > 4.0 * (double)events;
+}
+
+uint64_t rd_qp_since(const struct rd_qp_judging *j, int dev, enum rd_qp_count what)
+{
+	return rd_qp_is_counted(j, dev, what) ? j->opts->since[dev].v[what].v : 0;
+}
+
+bool rd_qp_is_counted(const struct rd_qp_judging *j, int dev, enum rd_qp_count what)
+{
+	return j->opts->since && j->opts->since[dev].v[what].known == RD_OK;
+}
+
+/* Packets that the device sent or received; 0: unknown. Without such a counter, what the queue pairs in the list transferred, if
+ * the list is complete. */
+static uint64_t packets_of(const struct rd_qp_judging *j, int dev, enum rd_qp_count what)
+{
+	const struct rd_qp_device *device = &j->devices[dev];
+
+	if (rd_qp_is_counted(j, dev, what))
+		return rd_qp_since(j, dev, what);
+	if (device->unclear || device->unlisted || rd_res_dev_hides_qps(&j->res->devs[dev]))
+		return 0;
+	return (uint64_t)device->packets;
+}
+
+struct rd_qp_loss rd_qp_loss_of(const struct rd_qp_judging *j, int dev, bool requester)
+{
+	uint64_t sent = packets_of(j, dev, RD_QPC_SENT), got = packets_of(j, dev, RD_QPC_GOT);
+	uint64_t naks = rd_qp_since(j, dev, RD_QPC_NAKS), timeouts = rd_qp_since(j, dev, RD_QPC_RETRIES);
+	const struct rd_qp_loss found[] = {
+		{ RD_QP_LOSS_SENT, naks, sent, false },
+		{ RD_QP_LOSS_RECEIVED,
+		  rd_qp_since(j, dev, RD_QPC_OUT_OF_ORDER) + rd_qp_since(j, dev, RD_QPC_DUPLICATES), got, false },
+		{ RD_QP_LOSS_UNPOSTED, rd_qp_since(j, dev, RD_QPC_RNR_SENT), got, true },
+		{ RD_QP_LOSS_SENT, naks + timeouts, sent, true },
+		{ RD_QP_LOSS_REFUSED, rd_qp_since(j, dev, RD_QPC_RNR), sent, true },
+	};
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(found); i++) {
+		bool of_requester = found[i].kind == RD_QP_LOSS_SENT || found[i].kind == RD_QP_LOSS_REFUSED;
+
+		if ((requester || !of_requester) && is_too_many(found[i].events, found[i].packets)) {
+			struct rd_qp_loss ret = found[i];
+
+			if (ret.kind == RD_QP_LOSS_SENT)
+				ret.events = naks + timeouts;
+			return ret;
+		}
+	}
+	return (struct rd_qp_loss){ 0 };
+}
+
+char *rd_qp_loss_text(const struct rd_qp_judging *j, int dev, const struct rd_qp_loss *loss)
+{
+	static const struct {
+		const char *share, *events, *packets;
+	} words[] = {
+		[RD_QP_LOSS_NONE] = { "", "", "" },
+		[RD_QP_LOSS_RECEIVED] = { "lost or received again", "out of sequence or duplicate", "received" },
+		[RD_QP_LOSS_SENT] = { "retransmitted", "NAKs and ACK timeouts", "sent" },
+		[RD_QP_LOSS_REFUSED] = { "refused", "RNR NAKs received", "sent" },
+		[RD_QP_LOSS_UNPOSTED] = { "refused", "RNR NAKs sent", "received" },
+	};
+	const char *ibdev = j->res->devs[dev].name, *share = words[loss->kind].share;
+	const char *events = words[loss->kind].events, *packets = words[loss->kind].packets;
+	double percent = loss->packets ? 100.0 * (double)loss->events / (double)loss->packets : 0;
+
+	if (!loss->packets)
+		return rd_text("packets %s: %llu %s in %.1f s; %s does not count packets (device-wide)", share,
+			       (unsigned long long)loss->events, events, j->opts->seconds, ibdev);
+	return rd_text("%.*f %% of packets %s: %llu %s, %llu packets %s by %s in %.1f s (device-wide)", percent < 10,
+		       percent < 100 ? percent : 100.0, share, (unsigned long long)loss->events, events,
+		       (unsigned long long)loss->packets, packets, ibdev, j->opts->seconds);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What to do next about a queue pair: the likeliest and cheapest first, with real names. */
+#include <ctype.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "analyse/qp/qp-verdict-priv.h"
+#include "analyse/qp/qp.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "model/host/netstate.h"
+
+#define IP_SIZE 46
+
+/* The IP address of the peer, which is the GID on RoCE. False: unknown, or not an IP address. */
+static bool peer_ip(const struct rd_qp_judging *j, const struct rd_qp_one *one, char ret[IP_SIZE])
+{
+	static const uint8_t v4[12] = { [10] = 0xff, [11] = 0xff };
+	const struct rd_res_dev *dev = &j->res->devs[one->qp->dev];
+	uint8_t gid[16];
+	bool is_v4;
+
+	if (!dev->protocol || strcmp(dev->protocol, "ib") == 0 || !rd_qp_peer(j->views, one->i, gid))
+		return false;
+	is_v4 = memcmp(gid, v4, sizeof(v4)) == 0;
+	rd_ip_text(!is_v4, is_v4 ? gid + 12 : gid, ret);
+	return true;
+}
+
+/* Names are pasted into a shell: none with characters that a shell interprets. NULL: unknown. */
+static const char *netdev_of(const struct rd_qp_judging *j, const struct rd_qp *qp)
+{
+	const char *name = rd_qp_netdev(j->res, qp);
+
+	for (const char *at = name; at && *at; at++)
+		if (!isalnum((unsigned char)*at) && !strchr("._-", *at))
+			return NULL;
+	return name;
+}
+
+/* "rdmadiag qp-state --lqpn 18" on the host of the peer, with `options`. */
+static char *look_at_peer(const struct rd_qp_judging *j, const struct rd_qp_one *one, const char *options)
+{
+	bool numbered = one->qp->rqpn.known == RD_OK && one->qp->rqpn.v;
+	_cleanup_free_ char *lqpn = numbered ? rd_text(" --lqpn %u", one->qp->rqpn.v) : rd_dup("");
+	char ip[IP_SIZE];
+
+	if (peer_ip(j, one, ip))
+		return rd_text("ssh %s rdmadiag qp-state%s%s", ip, lqpn, options);
+	return rd_text("on the remote host: rdmadiag qp-state%s%s", lqpn, options);
+}
+
+/* "; ping -I v0 10.0.0.2" or "". */
+static char *ping_peer(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+{
+	const char *netdev = netdev_of(j, one->qp);
+	char ip[IP_SIZE];
+
+	if (!peer_ip(j, one, ip))
+		return rd_dup("");
+	return netdev ? rd_text("ping -c 3 -I %s %s; ", netdev, ip) : rd_text("ping -c 3 %s; ", ip);
+}
+
+/* How to see what the program of this queue pair does. */
+static char *look_at_program(const struct rd_qp_one *one)
+{
+	if (one->qp->owner.pid.known == RD_OK)
+		return rd_text("gdb -p %u -batch -ex 'thread apply all bt'", one->qp->owner.pid.v);
+	return rd_dup("see the log of the program that owns the QP; rdmadiag qp-state --by pid");
+}
+
+static char *fix_peer(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum rd_qp_advice advice)
+{
+	const char *ibdev = j->res->devs[one->qp->dev].name;
+	_cleanup_free_ char *look = look_at_peer(j, one, "");
+
+	if (advice == RD_QP_DO_PEER) {
+		_cleanup_free_ char *ping = ping_peer(j, one);
+
+		return rd_text(
+			"does the remote QP, and its process, still exist? %s (if not: restart the job); then the path: "
+			"%srdmadiag counters %s -i 1, on both hosts",
+			look, ping, ibdev);
+	}
+	if (advice == RD_QP_DO_RNR)
+		return rd_text(
+			"find the process that posts no receive work requests: %s; then see what it does: gdb -p PID "
+			"there",
+			look);
+	if (advice == RD_QP_DO_STUCK)
+		return rd_text("see what the remote QP waits for: %s; rdmadiag trace-errno shows why a transition fails",
+			       look);
+	return rd_text("look at the requester: %s", look);
+}
+
+char *rd_qp_fix(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum rd_qp_advice advice)
+{
+	const char *ibdev = one->qp->dev >= 0 ? j->res->devs[one->qp->dev].name : NULL;
+	_cleanup_free_ char *program = look_at_program(one), *look = NULL;
+
+	if (!ibdev || advice == RD_QP_DO_DEVICE)
+		return rd_text("does the device still respond to its driver? dmesg | grep %s; devlink health show",
+			       ibdev ? ibdev : "infiniband");
+	switch (advice) {
+	case RD_QP_DO_TWICE:
+		return rd_text("rdmadiag qp-state %s -i 1 -c 2", ibdev);
+	case RD_QP_DO_LATER:
+		return rd_text("rdmadiag qp-state %s -i 5", ibdev);
+	case RD_QP_DO_NOTHING:
+		return rd_text("no action needed; rdmadiag counters %s -i 1 shows the traffic of its port", ibdev);
+	case RD_QP_DO_PROGRAM:
+		return rd_text("see what the program does: %s; then rdmadiag qp-state on the remote host", program);
+	case RD_QP_DO_POST:
+		return rd_text("see why the program posts too few receive work requests: %s; rdmadiag qp-state --by pid",
+			       program);
+	case RD_QP_DO_CAUSE:
+		return rd_text(
+			"dmesg | grep %s, on both hosts; rdmadiag qp-state --trace while you reproduce the failure",
+			ibdev);
+	case RD_QP_DO_LOSS:
+		return rd_text(
+			"find where packets are lost: rdmadiag counters %s -i 1, on both hosts; rdmadiag topo-check",
+			ibdev);
+	case RD_QP_DO_IDLE:
+		look = look_at_peer(j, one, " -i 1 -c 2");
+		return rd_text(
+			"no work request is outstanding here; if the job hangs, see what the program does: %s; then %s",
+			program, look);
+	default:
+		return fix_peer(j, one, advice);
+	}
+}

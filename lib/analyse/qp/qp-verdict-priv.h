@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Shared by the files that judge queue pairs. */
+#ifndef RD_ANALYSE_QP_VERDICT_PRIV_H
+#define RD_ANALYSE_QP_VERDICT_PRIV_H
+
+#include "analyse/qp/qp-verdict.h"
+
+/* Of one device, between the two samples. */
+struct rd_qp_device {
+	size_t failed;	  /* queue pairs that entered ERR */
+	size_t stalled;	  /* queue pairs in RTS that can retransmit: those without packets */
+	size_t senders;	  /* the same, with packets */
+	size_t moving;	  /* connected queue pairs with packets, in RTR or RTS; UC, too */
+	size_t unclear;	  /* connected queue pairs in RTS whose progress is unknown */
+	size_t waiting;	  /* connected queue pairs in RTR or RTS without packets, UC, too */
+	size_t unrelated; /* others that may receive packets: UD and raw packet queue pairs of programs */
+	size_t unlisted;  /* queue pairs that the kernel counts, but does not list */
+	double packets;	  /* of those in the list; at least so many were sent or received */
+};
+
+struct rd_qp_judging {
+	struct rd_qp_views *views;
+	const struct rd_res *res;
+	const struct rd_qp_judge *opts;
+	struct rd_qp_device *devices;
+	bool *has_rts; /* per process (res->procs): one of its RC queue pairs is in RTS */
+};
+
+/* The queue pair to judge. */
+struct rd_qp_one {
+	size_t i;
+	const struct rd_qp *qp;
+	const struct rd_qp_past *past;
+	const struct rd_krecord *line; /* of the kernel log; NULL: no line names this queue pair */
+	struct rd_qp_verdict *verdict;
+};
+
+/* What to do next; rd_qp_fix makes a text of it. */
+enum rd_qp_advice {
+	RD_QP_DO_LATER,	   /* take further samples */
+	RD_QP_DO_TWICE,	   /* take two samples */
+	RD_QP_DO_PROGRAM,  /* look at the program of this queue pair */
+	RD_QP_DO_IDLE,	   /* likewise: it posted nothing */
+	RD_QP_DO_DEVICE,   /* the device does not respond */
+	RD_QP_DO_STUCK,	   /* a connection is not established */
+	RD_QP_DO_RECEIVER, /* look at the requester of a queue pair that only receives */
+	RD_QP_DO_PEER,	   /* no ACK: is the remote process alive, then the path */
+	RD_QP_DO_LOSS,	   /* packets are lost on the path */
+	RD_QP_DO_RNR,	   /* the remote program posts no receives */
+	RD_QP_DO_POST,	   /* the program of this queue pair posts no receives */
+	RD_QP_DO_CAUSE,	   /* cause of a failure unknown */
+	RD_QP_DO_NOTHING,
+};
+
+/* The text, owned by the caller. */
+char *rd_qp_fix(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum rd_qp_advice advice);
+
+/* Takes ownership of `why`. */
+void rd_qp_set(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum rd_qp_verdict_kind kind,
+	       enum rd_qp_advice advice, char *why);
+
+/* A connected queue pair in RTS, and one in RTR that has packets. */
+void rd_qp_judge_ready(const struct rd_qp_judging *j, const struct rd_qp_one *one);
+
+/* RNR NAKs while this queue pair had no packets: which end posts no receives? False: none; then there is no verdict. */
+bool rd_qp_judge_unready(const struct rd_qp_judging *j, const struct rd_qp_one *one);
+
+/* UC has no acknowledgements: a lost packet stays lost. */
+bool rd_qp_can_retransmit(const struct rd_qp *qp);
+
+/* Progress between the two samples. Neither: unknown. A packet or two of a requester are not progress: some drivers advance the
+ * PSN when they retransmit. */
+bool rd_qp_is_stalled(const struct rd_qp_judging *j, const struct rd_qp *qp, const struct rd_qp_past *past);
+bool rd_qp_is_moving(const struct rd_qp_judging *j, const struct rd_qp *qp, const struct rd_qp_past *past);
+
+/* How much the device counted since the previous sample; 0: nothing, or not counted. */
+uint64_t rd_qp_since(const struct rd_qp_judging *j, int dev, enum rd_qp_count what);
+bool rd_qp_is_counted(const struct rd_qp_judging *j, int dev, enum rd_qp_count what);
+
+/* Losses of a device that are too many to be harmless. */
+struct rd_qp_loss {
+	enum rd_qp_loss_kind {
+		RD_QP_LOSS_NONE,
+		RD_QP_LOSS_RECEIVED, /* packets out of sequence, or received again */
+		RD_QP_LOSS_SENT,     /* NAKs and timeouts */
+		RD_QP_LOSS_REFUSED,  /* RNR NAKs received */
+		RD_QP_LOSS_UNPOSTED, /* RNR NAKs sent */
+	} kind;
+	uint64_t events, packets;
+	bool by_stalled; /* queue pairs without progress can be the cause, too */
+};
+/* `requester`: include what only queue pairs that retransmit cause. */
+struct rd_qp_loss rd_qp_loss_of(const struct rd_qp_judging *j, int dev, bool requester);
+/* "3 % of packets retransmitted: 12 NAKs and ACK timeouts, 400 packets sent by rxe0 in 1.0 s"; caller frees. */
+char *rd_qp_loss_text(const struct rd_qp_judging *j, int dev, const struct rd_qp_loss *loss);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Queue pairs that can transfer data: do they? */
+#include "analyse/qp/qp-verdict-priv.h"
+
+#include "analyse/qp/qp.h"
+#include "base/memory.h"
+#include "base/text.h"
+
+/* More packets than this in one interval are progress: a retransmission advances the PSN, too (soft-RoCE of 6.1). */
+#define PACKETS_STALLED 1.5
+
+bool rd_qp_can_retransmit(const struct rd_qp *qp)
+{
+	return rd_qp_is_connected_type(qp) && qp->type.v != RD_QPT_UC;
+}
+
+/* A queue pair in RTR sends nothing, so a single packet is one received. */
+static double least_packets(const struct rd_qp *qp)
+{
+	return qp->state.v == RD_QPS_RTR ? 0.5 : PACKETS_STALLED;
+}
+
+bool rd_qp_is_stalled(const struct rd_qp_judging *j, const struct rd_qp *qp, const struct rd_qp_past *past)
+{
+	return past->psn_per_second.known == RD_OK && past->psn_per_second.v * j->opts->seconds < least_packets(qp);
+}
+
+bool rd_qp_is_moving(const struct rd_qp_judging *j, const struct rd_qp *qp, const struct rd_qp_past *past)
+{
+	return past->psn_per_second.known == RD_OK && !rd_qp_is_stalled(j, qp, past);
+}
+
+/* Queue pairs that can have retransmitted, or received RNR NAKs. */
+static size_t count_requesters(const struct rd_qp_device *device)
+{
+	return device->stalled + device->senders + device->failed + device->unclear + device->unlisted;
+}
+
+/* Queue pairs that can have sent RNR NAKs. */
+static size_t count_responders(const struct rd_qp_judging *j, int dev)
+{
+	const struct rd_qp_device *device = &j->devices[dev];
+
+	return device->waiting + device->moving + device->failed + device->unclear + device->unlisted +
+	       device->unrelated + rd_res_dev_hides_qps(&j->res->devs[dev]);
+}
+
+/* No other queue pair of the device can have lost these packets. */
+static bool is_of_this_one(const struct rd_qp_judging *j, int dev, const struct rd_qp_loss *loss)
+{
+	const struct rd_qp_device *device = &j->devices[dev];
+	size_t others = device->failed + device->unclear + device->unlisted;
+
+	if (loss->kind == RD_QP_LOSS_UNPOSTED)
+		return count_responders(j, dev) == 1 && loss->packets > 0;
+	if (loss->by_stalled)
+		others += device->stalled;
+	return device->moving == 1 && others == 0 && loss->packets > 0;
+}
+
+static enum rd_qp_advice advice_of(const struct rd_qp_loss *loss)
+{
+	return loss->kind == RD_QP_LOSS_UNPOSTED ? RD_QP_DO_POST :
+	       loss->kind == RD_QP_LOSS_REFUSED	 ? RD_QP_DO_RNR :
+						   RD_QP_DO_LOSS;
+}
+
+/* It has packets: are too many of them lost? */
+static void judge_moving(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+{
+	bool receives = one->qp->state.v == RD_QPS_RTR;
+	struct rd_qp_loss loss = rd_qp_loss_of(j, one->qp->dev, !receives && rd_qp_can_retransmit(one->qp));
+	double rate = one->past->psn_per_second.v;
+	_cleanup_free_ char *text = NULL;
+
+	if (loss.kind == RD_QP_LOSS_NONE && receives)
+		return rd_qp_set(j, one, RD_QPV_RECEIVING, RD_QP_DO_NOTHING,
+				 rd_text("in RTR; receives %.3g packets per second", rate));
+	if (loss.kind == RD_QP_LOSS_NONE)
+		return rd_qp_set(j, one, RD_QPV_OK, RD_QP_DO_NOTHING, rd_text("%.3g packets per second", rate));
+	text = rd_qp_loss_text(j, one->qp->dev, &loss);
+	if (is_of_this_one(j, one->qp->dev, &loss))
+		return rd_qp_set(j, one, RD_QPV_SLOW, advice_of(&loss),
+				 rd_text("%s; %.3g packets per second", text, rate));
+	rd_qp_set(j, one, RD_QPV_CANNOT_TELL, advice_of(&loss),
+		  rd_text("%.3g packets per second; of this or another queue pair: %s", rate, text));
+}
+
+static void judge_refused(const struct rd_qp_judging *j, const struct rd_qp_one *one, unsigned long long got)
+{
+	size_t candidates = count_requesters(&j->devices[one->qp->dev]);
+	const char *ibdev = j->res->devs[one->qp->dev].name;
+	double s = j->opts->seconds;
+
+	if (candidates == 1)
+		return rd_qp_set(j, one, RD_QPV_NO_RECEIVES, RD_QP_DO_RNR,
+				 rd_text("no packet in %.1f s; %s received %llu RNR NAKs: the remote QP is not ready to "
+					 "receive, its program posts no receive work requests (device-wide)",
+					 s, ibdev, got));
+	rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_RNR,
+		  rd_text("no packet in %.1f s; %s received %llu RNR NAKs in that time, for this or another of its %zu "
+			  "queue pairs (device-wide)",
+			  s, ibdev, got, candidates));
+}
+
+static void judge_unposted(const struct rd_qp_judging *j, const struct rd_qp_one *one, unsigned long long sent)
+{
+	const char *ibdev = j->res->devs[one->qp->dev].name;
+	double s = j->opts->seconds;
+
+	if (count_responders(j, one->qp->dev) == 1)
+		return rd_qp_set(j, one, RD_QPV_NO_RECEIVES, RD_QP_DO_POST,
+				 rd_text("no packet in %.1f s; %s sent %llu RNR NAKs: the program of this QP posts no "
+					 "receive work requests (device-wide)",
+					 s, ibdev, sent));
+	rd_qp_set(
+		j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_POST,
+		rd_text("no packet in %.1f s; %s sent %llu RNR NAKs in that time: the program of this or of another of its "
+			"queue pairs posts too few receive work requests (device-wide)",
+			s, ibdev, sent));
+}
+
+bool rd_qp_judge_unready(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+{
+	bool sends = one->qp->state.v == RD_QPS_RTS && rd_qp_can_retransmit(one->qp);
+	uint64_t got = sends ? rd_qp_since(j, one->qp->dev, RD_QPC_RNR) : 0;
+	uint64_t sent = rd_qp_can_retransmit(one->qp) ? rd_qp_since(j, one->qp->dev, RD_QPC_RNR_SENT) : 0;
+
+	if (got)
+		judge_refused(j, one, got);
+	else if (sent)
+		judge_unposted(j, one, sent);
+	return got || sent;
+}
+
+/* No packet: no work posted, or no packet gets through? */
+static void judge_stalled(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+{
+	/* A queue pair with packets may be the one that retransmits, too; one of UC is not. */
+	size_t candidates = count_requesters(&j->devices[one->qp->dev]);
+	unsigned long long retries = rd_qp_since(j, one->qp->dev, RD_QPC_RETRIES);
+	const char *ibdev = j->res->devs[one->qp->dev].name;
+	double s = j->opts->seconds;
+
+	if (rd_qp_judge_unready(j, one))
+		return;
+	if (!rd_qp_can_retransmit(one->qp))
+		return rd_qp_set(j, one, RD_QPV_IDLE, RD_QP_DO_IDLE,
+				 rd_text("no packet in %.1f s; UC queue pairs do not retransmit", s));
+	if (!rd_qp_is_counted(j, one->qp->dev, RD_QPC_RETRIES))
+		return rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
+				 rd_text("no packet in %.1f s; retransmissions of %s are not counted", s, ibdev));
+	if (!retries)
+		return rd_qp_set(j, one, RD_QPV_IDLE, RD_QP_DO_IDLE,
+				 rd_text("no packet in %.1f s; %s did not retransmit", s, ibdev));
+	if (candidates > 1)
+		return rd_qp_set(
+			j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
+			rd_text("no packet in %.1f s; %s retransmitted in that time, for this or another of its "
+				"%zu queue pairs",
+				s, ibdev, candidates));
+	rd_qp_set(
+		j, one, RD_QPV_RETRYING, RD_QP_DO_PEER,
+		rd_text("no packet in %.1f s; %s retransmitted %llu times in that time, without progress (device-wide)",
+			s, ibdev, retries));
+}
+
+void rd_qp_judge_ready(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+{
+	if (!rd_qp_is_connected_type(one->qp))
+		return rd_qp_set(j, one, RD_QPV_OK, RD_QP_DO_NOTHING,
+				 rd_text("in RTS; this type has no connection that could fail"));
+	if (one->past->psn_per_second.known != RD_OK)
+		return rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_TWICE,
+				 rd_text("in RTS; one sample does not show whether packets flow"));
+	if (rd_qp_is_moving(j, one->qp, one->past))
+		return judge_moving(j, one);
+	judge_stalled(j, one);
+}

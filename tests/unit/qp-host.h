@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A host of two devices whose queue pairs are judged. */
+#ifndef RD_UNIT_QP_HOST_H
+#define RD_UNIT_QP_HOST_H
+
+#include "unit.h"
+
+#include "analyse/qp/qp-verdict.h"
+#include "base/memory.h"
+
+#include <string.h>
+
+#define S UINT64_C(1000000000)
+
+struct host {
+	struct rd_res res;
+	struct rd_res_dev devs[2];
+	struct rd_qp qps[8];
+	struct rd_qp_view v[8]; /* of each */
+	struct rd_proc procs[2];
+	struct rd_qp_views views;
+	struct rd_qp_counts since[2];
+	struct rd_klog klog;
+	struct rd_krecord lines[4];
+	struct rd_qp_judge judge;
+};
+
+static inline void host_init(struct host *h)
+{
+	*h = (struct host){ .devs = { { .name = (char *)"mlx5_0" }, { .name = (char *)"mlx5_1" } } };
+	h->res.devs = h->devs;
+	h->res.n_devs = 2;
+	h->res.qps = h->qps;
+	h->res.procs = h->procs;
+	h->res.n_procs = RD_ARRAY_SIZE(h->procs);
+	h->views = (struct rd_qp_views){ .res = &h->res, .v = h->v };
+	h->klog.known = RD_OK;
+	h->klog.v = h->lines;
+	h->judge = (struct rd_qp_judge){ .stuck_seconds = 10, .mono_ns = 100 * S };
+}
+
+static inline struct rd_qp *put(struct host *h, uint32_t lqpn, uint8_t state)
+{
+	struct rd_qp *qp = &h->qps[h->res.n_qps++];
+
+	RD_SET(qp->lqpn, lqpn);
+	qp->proc = -1;
+	RD_SET(qp->type, RD_QPT_RC);
+	RD_SET(qp->state, state);
+	return qp;
+}
+
+static inline struct rd_qp_past *past_of(struct host *h, const struct rd_qp *qp)
+{
+	return &h->v[qp - h->qps].past;
+}
+
+static inline void age(struct host *h, const struct rd_qp *qp, enum rd_age_kind kind, double seconds, double most)
+{
+	struct rd_qp_past *past = past_of(h, qp);
+
+	past->age_kind = kind;
+	RD_SET(past->age_seconds, seconds);
+	if (kind != RD_AGE_AT_LEAST)
+		RD_SET(past->age_max_seconds, most);
+}
+
+static inline void two_looks(struct host *h, double seconds)
+{
+	h->judge.since = h->since;
+	h->judge.seconds = seconds;
+	for (size_t d = 0; d < RD_ARRAY_SIZE(h->since); d++)
+		RD_SET(h->since[d].v[RD_QPC_RETRIES], 0);
+	for (size_t i = 0; i < h->res.n_qps; i++)
+		RD_SET(h->v[i].past.psn_per_second, 0);
+}
+
+static inline void judge(struct host *h)
+{
+	rd_qp_judge(&h->views, &h->judge);
+	/* As a track keeps it from look to look. */
+	for (size_t i = 0; i < h->res.n_qps; i++)
+		h->v[i].past.cause = h->v[i].verdict.cause;
+}
+
+static inline void is(const struct rd_qp_verdict *verdict, const char *name, const char *reason)
+{
+	assert_string_equal(rd_qp_verdict_name(verdict->kind), name);
+	assert_non_null(verdict->why);
+	if (!strstr(verdict->why, reason))
+		fail_msg("\"%s\" is not in \"%s\"", reason, verdict->why);
+	/* Whatever it is, it ends with what to run. */
+	assert_true(verdict->fix && (strstr(verdict->fix, "rdmadiag ") || strstr(verdict->fix, "dmesg") ||
+				     strstr(verdict->fix, "ip link")));
+}
+
+static inline void host_deinit(struct host *h)
+{
+	struct rd_qp_view *v = rd_alloc(h->res.n_qps + 1, sizeof(*v));
+
+	/* The views own their array. */
+	memcpy(v, h->v, h->res.n_qps * sizeof(*v));
+	h->views.v = v;
+	rd_qp_views_deinit(&h->views);
+}
+
+#endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Verdicts on queue pairs that have packets: hosts that lose them, and healthy ones that could be taken for such. */
+#include "qp-host.h"
+
+#include "analyse/qp/qp.h"
+
+/* A pair of soft-RoCE devices, of which the first has one queue pair with `rate` packets per second. */
+static void busy(struct host *h, double rate)
+{
+	host_init(h);
+	h->devs[0].name = (char *)"rxe0";
+	h->devs[1].name = (char *)"rxe1";
+	put(h, 17, RD_QPS_RTS);
+	two_looks(h, 1);
+	RD_SET(h->v[0].past.psn_per_second, rate);
+	for (size_t d = 0; d < 2; d++)
+		for (int i = 0; i < RD_QPC_N; i++)
+			RD_SET(h->since[d].v[i], 0);
+	RD_SET(h->since[0].v[RD_QPC_SENT], (uint64_t)rate);
+	RD_SET(h->since[0].v[RD_QPC_GOT], (uint64_t)rate);
+}
+
+static struct rd_qp *add_idle(struct host *h, uint32_t lqpn, uint8_t state)
+{
+	struct rd_qp *qp = put(h, lqpn, state);
+
+	RD_SET(past_of(h, qp)->psn_per_second, 0);
+	return qp;
+}
+
+static size_t count_findings(const struct host *h, const char *id, const char *observed)
+{
+	struct rd_findings findings = { 0 };
+	size_t n = 0;
+
+	rd_qp_verdict_findings(&h->views, NULL, &findings);
+	for (size_t i = 0; i < findings.n; i++)
+		n += strcmp(findings.v[i].id, id) == 0 && strstr(findings.v[i].observed, observed);
+	rd_findings_deinit(&findings);
+	return n;
+}
+
+static void loss_is_not_ok(void **state)
+{
+	struct host h;
+
+	(void)state;
+	busy(&h, 1000);
+	RD_SET(h.since[0].v[RD_QPC_NAKS], 20);
+	RD_SET(h.since[0].v[RD_QPC_RETRIES], 10);
+	judge(&h);
+	is(&h.v[0].verdict, "slow",
+	   "3.0 % of packets retransmitted: 30 NAKs and ACK timeouts, 1000 packets sent by rxe0");
+	assert_int_equal(count_findings(&h, "qp-slow", "3.0 %"), 1);
+	assert_int_equal(count_findings(&h, "qps-retransmit", ""), 0);
+	h.since[0].v[RD_QPC_NAKS].v = 190;
+	judge(&h);
+	is(&h.v[0].verdict, "slow", "20 % of packets retransmitted");
+	host_deinit(&h);
+}
+
+/* The remote end sees it, too; and the end that only receives. */
+static void loss_is_seen_by_the_responder(void **state)
+{
+	struct host h;
+
+	(void)state;
+	busy(&h, 1000);
+	RD_SET(h.since[0].v[RD_QPC_OUT_OF_ORDER], 8);
+	RD_SET(h.since[0].v[RD_QPC_DUPLICATES], 2);
+	judge(&h);
+	is(&h.v[0].verdict, "slow", "1.0 % of packets lost or received again");
+	RD_SET(h.qps[0].state, RD_QPS_RTR);
+	judge(&h);
+	is(&h.v[0].verdict, "slow", "1.0 % of packets lost or received again");
+	host_deinit(&h);
+}
+
+static void several_queue_pairs_share_the_evidence(void **state)
+{
+	struct host h;
+
+	(void)state;
+	busy(&h, 1000);
+	past_of(&h, add_idle(&h, 18, RD_QPS_RTS))->psn_per_second.v = 10;
+	RD_SET(h.since[0].v[RD_QPC_NAKS], 50);
+	judge(&h);
+	is(&h.v[0].verdict, "cannot-tell", "device-wide");
+	is(&h.v[1].verdict, "cannot-tell", "device-wide");
+	assert_int_equal(count_findings(&h, "qps-retransmit", "5.0 % of packets retransmitted"), 1);
+	host_deinit(&h);
+}
+
+/* An idle queue pair receives no NAKs; but its packets may be those that time out. */
+static void an_idle_one_beside_it(void **state)
+{
+	struct host h;
+
+	(void)state;
+	busy(&h, 1000);
+	add_idle(&h, 18, RD_QPS_RTS);
+	RD_SET(h.since[0].v[RD_QPC_NAKS], 50);
+	judge(&h);
+	is(&h.v[0].verdict, "slow", "5.0 %");
+	h.since[0].v[RD_QPC_NAKS].v = 0;
+	RD_SET(h.since[0].v[RD_QPC_RETRIES], 50);
+	judge(&h);
+	is(&h.v[0].verdict, "cannot-tell", "of this or another");
+	is(&h.v[1].verdict, "cannot-tell", "retransmitted in that time");
+	host_deinit(&h);
+}
+
+/* Healthy: a handful of losses of a busy host, by share and by chance. */
+static void few_losses_are_harmless(void **state)
+{
+	static const struct {
+		uint64_t events, packets;
+		bool many;
+	} cases[] = {
+		{ 1, 10, false },
+		{ 4, 400, false },
+		{ 5, 100, true },
+		{ 12, 100000000, false },
+		{ 1000, 1000000, false },
+		{ 1070, 1000000, true },
+		{ 10000, 100000000, false },
+		{ 10, 1000, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
+		struct host h;
+
+		busy(&h, (double)cases[i].packets);
+		RD_SET(h.since[0].v[RD_QPC_RETRIES], cases[i].events);
+		judge(&h);
+		is(&h.v[0].verdict, cases[i].many ? "slow" : "ok", "packets per second");
+		assert_int_equal(count_findings(&h, "qps-retransmit", ""), 0);
+		host_deinit(&h);
+	}
+}
+
+/* Healthy: what another device lost; what was counted before a reset, or not at all. */
+static void losses_of_others_are_not_its_own(void **state)
+{
+	struct host h;
+
+	(void)state;
+	busy(&h, 1000);
+	RD_SET(h.since[1].v[RD_QPC_NAKS], 500);
+	RD_SET(h.since[1].v[RD_QPC_SENT], 1000);
+	judge(&h);
+	is(&h.v[0].verdict, "ok", "packets per second");
+	assert_int_equal(count_findings(&h, "qps-retransmit", ""), 0);
+	for (int i = 0; i < RD_QPC_N; i++)
+		h.since[0].v[i].known = RD_ABSENT;
+	judge(&h);
+	is(&h.v[0].verdict, "ok", "packets per second");
+	host_deinit(&h);
+}
+
+/* A device that may have queue pairs which are not listed: its packets are unknown without a counter, and so is the share. */
+static void no_share_without_a_count_of_packets(void **state)
+{
+	struct host h;
+
+	(void)state;
+	busy(&h, 1000);
+	h.devs[0].name = (char *)"mlx5_0";
+	h.since[0].v[RD_QPC_SENT].known = RD_ABSENT;
+	RD_SET(h.since[0].v[RD_QPC_NAKS], 50);
+	judge(&h);
+	is(&h.v[0].verdict, "cannot-tell", "does not count packets");
+	assert_int_equal(count_findings(&h, "qps-retransmit", ""), 0);
+	/* Of soft-RoCE, all are listed. */
+	h.devs[0].name = (char *)"rxe0";
+	judge(&h);
+	is(&h.v[0].verdict, "slow", "5.0 %");
+	/* The kernel counts more than it lists. */
+	RD_SET(h.devs[0].used[RD_RES_QP], 2);
+	h.devs[0].listed[RD_RES_QP] = 1;
+	judge(&h);
+	is(&h.v[0].verdict, "cannot-tell", "of this or another");
+	host_deinit(&h);
+}
+
+static void receivers_in_rtr(void **state)
+{
+	struct host h;
+
+	(void)state;
+	busy(&h, 1000);
+	RD_SET(h.qps[0].state, RD_QPS_RTR);
+	age(&h, &h.qps[0], RD_AGE_AT_LEAST, 100, 0);
+	judge(&h);
+	is(&h.v[0].verdict, "receiving", "1e+03 packets per second");
+	/* A single packet is one received. */
+	RD_SET(h.v[0].past.psn_per_second, 1);
+	judge(&h);
+	is(&h.v[0].verdict, "receiving", "receives 1 packets");
+	/* Without packets, it may be a QP that only receives. */
+	RD_SET(h.v[0].past.psn_per_second, 0);
+	judge(&h);
+	is(&h.v[0].verdict, "cannot-tell", "only receives");
+	/* Its process moves queue pairs to RTS: not this one. */
+	h.qps[0].proc = 1;
+	add_idle(&h, 18, RD_QPS_RTS)->proc = 0;
+	judge(&h);
+	is(&h.v[0].verdict, "cannot-tell", "only receives");
+	h.qps[1].proc = 1;
+	judge(&h);
+	is(&h.v[0].verdict, "stuck", "where other queue pairs of its process are");
+	/* UC receivers stay there. */
+	RD_SET(h.qps[0].type, RD_QPT_UC);
+	judge(&h);
+	is(&h.v[0].verdict, "cannot-tell", "only receives");
+	host_deinit(&h);
+}
+
+static void nothing_posted(void **state)
+{
+	struct host h;
+
+	(void)state;
+	busy(&h, 0);
+	RD_SET(h.qps[0].owner.pid, 235);
+	RD_SET(h.since[0].v[RD_QPC_RNR_SENT], 40);
+	judge(&h);
+	is(&h.v[0].verdict, "no-receives", "the program of this QP");
+	assert_non_null(strstr(h.v[0].verdict.fix, "gdb -p 235"));
+	/* A UD queue pair of a program may be the one that has none. */
+	add_idle(&h, 19, RD_QPS_RTS)->type.v = RD_QPT_UD;
+	judge(&h);
+	is(&h.v[0].verdict, "cannot-tell", "of this or of another");
+	h.qps[1].owner.kernel = (char *)"ib_core";
+	judge(&h);
+	is(&h.v[0].verdict, "no-receives", "the program of this QP");
+	h.since[0].v[RD_QPC_RNR_SENT].v = 0;
+	RD_SET(h.since[0].v[RD_QPC_RNR], 40);
+	judge(&h);
+	is(&h.v[0].verdict, "no-receives", "the remote QP is not ready");
+	host_deinit(&h);
+}
+
+/* With packets, RNR NAKs are a receiver that is too slow. */
+static void receiver_too_slow(void **state)
+{
+	struct host h;
+
+	(void)state;
+	busy(&h, 1000);
+	RD_SET(h.since[0].v[RD_QPC_RNR], 40);
+	judge(&h);
+	is(&h.v[0].verdict, "slow", "4.0 % of packets refused: 40 RNR NAKs received");
+	h.since[0].v[RD_QPC_RNR].v = 0;
+	RD_SET(h.since[0].v[RD_QPC_RNR_SENT], 40);
+	judge(&h);
+	is(&h.v[0].verdict, "slow", "40 RNR NAKs sent");
+	host_deinit(&h);
+}
+
+/* A peer that died, beside a healthy queue pair: neither is ok, and the finding of loss does not name a path. */
+static void dead_peer_beside_a_busy_one(void **state)
+{
+	struct host h;
+
+	(void)state;
+	busy(&h, 1000000);
+	add_idle(&h, 18, RD_QPS_RTS);
+	RD_SET(h.since[0].v[RD_QPC_RETRIES], 15);
+	judge(&h);
+	is(&h.v[0].verdict, "ok", "packets per second");
+	is(&h.v[1].verdict, "cannot-tell", "retransmitted in that time");
+	assert_non_null(strstr(h.v[1].verdict.fix, "does the remote QP, and its process, still exist?"));
+	host_deinit(&h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(loss_is_not_ok),
+		TEST(loss_is_seen_by_the_responder),
+		TEST(several_queue_pairs_share_the_evidence),
+		TEST(an_idle_one_beside_it),
+		TEST(few_losses_are_harmless),
+		TEST(losses_of_others_are_not_its_own),
+		TEST(no_share_without_a_count_of_packets),
+		TEST(receivers_in_rtr),
+		TEST(nothing_posted),
+		TEST(receiver_too_slow),
+		TEST(dead_peer_beside_a_busy_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
