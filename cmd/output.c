@@ -28,6 +28,17 @@ int rd_out(const struct rd_buf *buf)
 	return -out_failure;
 }
 
+/* Of a buffer: writes each piece to standard output when it is full. */
+static void write_piece(const struct rd_buf *buf)
+{
+	rd_out(buf);
+}
+
+struct rd_buf rd_out_pieces(void)
+{
+	return (struct rd_buf){ .take = write_piece };
+}
+
 /* Each line in a single write, so that lines of several processes do not mix. */
 static void err_write(const struct rd_buf *buf)
 {
@@ -234,7 +245,7 @@ bool rd_output_incomplete(const struct rd_ctx *ctx, struct rd_report *report, bo
 
 int rd_output_print(struct rd_ctx *ctx, const struct rd_report *report)
 {
-	_cleanup_buf_ struct rd_buf out = { 0 };
+	_cleanup_buf_ struct rd_buf out = rd_out_pieces();
 	struct rd_err err = { 0 };
 	int r = 0;
 

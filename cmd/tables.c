@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A report as tables below its headline, with findings and notes below. */
 #include "cmd.h"
+#include "output.h"
 
 #include <errno.h>
 #include <string.h>
@@ -23,7 +24,7 @@ void rd_output_findings(const struct rd_ctx *ctx, const struct rd_report *report
 int rd_output_tables(struct rd_ctx *ctx, const struct rd_report *report, const struct rd_section *const *sections,
 		     size_t n)
 {
-	_cleanup_buf_ struct rd_buf out = { 0 };
+	_cleanup_buf_ struct rd_buf out = rd_out_pieces();
 	struct rd_table_style style = ctx->globals.style;
 	struct rd_err err = { 0 };
 

@@ -97,6 +97,7 @@ static struct rd_section *body_of(const struct live *live, const struct qp_sampl
 	rd_report_init(&report, "");
 	rd_report_qps(&report, &sample->views, sample->chosen);
 	section = report.sections[--report.n_sections];
+	rd_section_store(section); /* the sample is gone while it is shown */
 	rd_report_deinit(&report);
 	section->columns = live->columns;
 	for (size_t i = 0; i < sample->res.n_qps && row < section->n; i++)
@@ -182,7 +183,7 @@ static int detail(void *arg, const struct rd_section *body, size_t row, struct r
 	(void)arg;
 	(void)err;
 	for (size_t c = 0; c < body->n_columns; c++) {
-		const struct rd_cell *cell = &body->rows[row].cells[c];
+		const struct rd_cell *cell = &rd_section_row(body, row)->cells[c];
 		_cleanup_buf_ struct rd_buf text = { 0 };
 
 		if (cell->known != RD_OK)

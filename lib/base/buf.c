@@ -21,6 +21,10 @@ bool rd_buf_room(struct rd_buf *buf, size_t more)
 
 	if (buf->failed)
 		return false;
+	if (buf->take && buf->len > 0 && buf->len + more >= RD_BUF_PIECE) {
+		buf->take(buf);
+		buf->len = 0;
+	}
 	if (__builtin_add_overflow(buf->len, more, &need) || __builtin_add_overflow(need, 1, &need) ||
 	    rd_grow(&buf->data, &buf->cap, need, 1) < 0)
 		return fail(buf);
@@ -63,7 +67,7 @@ void rd_buf_printf(struct rd_buf *buf, const char *fmt, ...)
 void rd_buf_deinit(struct rd_buf *buf)
 {
 	free(buf->data);
-	*buf = (struct rd_buf){ .checked = buf->checked };
+	*buf = (struct rd_buf){ .checked = buf->checked, .take = buf->take };
 }
 
 size_t rd_utf8_next(const char *s, size_t size, uint32_t *ret)

@@ -14,7 +14,13 @@ struct rd_buf {
 	char *data;
 	size_t len, cap;
 	bool checked, failed;
+	/* NULL: the buffer grows. Otherwise this takes the bytes whenever a piece is full, and `len` becomes 0: for output
+	 * whose size is unlimited. The caller takes the rest. */
+	void (*take)(const struct rd_buf *buf);
 };
+
+/* Of a buffer with `take`, in bytes. */
+#define RD_BUF_PIECE ((size_t)64 << 10)
 
 #define RD_BUF_CHECKED ((struct rd_buf){ .checked = true })
 

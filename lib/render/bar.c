@@ -37,7 +37,7 @@ void rd_render_spark(const struct rd_section *shares, int width, bool ascii, str
 
 	add_times(out, " ", width - n);
 	for (int i = 0; i < n; i++) {
-		const struct rd_cell *cell = &shares->rows[shares->n - n + i].cells[0];
+		const struct rd_cell *cell = &rd_section_row(shares, shares->n - n + i)->cells[0];
 		int level = cell->known == RD_OK ? (int)(clamp(cell->d) * 7 + 0.5) : -1;
 
 		/* The lowest level means no traffic. */

@@ -190,7 +190,7 @@ static void put_map(struct json *json, const struct rd_section *section)
 {
 	enter(json, "{");
 	for (size_t i = 0; i < section->n && section->n_columns >= 2; i++) {
-		const struct rd_cell *cells = section->rows[i].cells;
+		const struct rd_cell *cells = rd_section_row(section, i)->cells;
 
 		if (cells[0].type != RD_T_STR || cells[0].known != RD_OK)
 			continue;
@@ -204,11 +204,13 @@ static void put_list(struct json *json, const struct rd_section *section, bool o
 {
 	enter(json, "[");
 	for (size_t i = 0; i < section->n; i++) {
+		const struct rd_row *row = rd_section_row(section, i);
+
 		next(json);
 		if (objects)
-			put_row(json, section, &section->rows[i]);
+			put_row(json, section, row);
 		else
-			put_cell(json, &section->columns[0], &section->rows[i].cells[0]);
+			put_cell(json, &section->columns[0], &row->cells[0]);
 	}
 	leave(json, "]");
 }
@@ -220,7 +222,7 @@ static void put_section(struct json *json, const struct rd_section *section, enu
 	else if (type != RD_T_OBJECT)
 		put_list(json, section, type == RD_T_ROWS);
 	else if (section->n > 0)
-		put_row(json, section, &section->rows[0]);
+		put_row(json, section, rd_section_row(section, 0));
 	else
 		rd_buf_str(json->out, "null");
 }
@@ -306,7 +308,7 @@ static void put_report(struct json *json, const struct rd_report *report, const 
 	enter(json, "{");
 	put_head(json, report, version);
 	if (report->scalars && report->scalars->n > 0)
-		put_cells(json, report->scalars, &report->scalars->rows[0]);
+		put_cells(json, report->scalars, rd_section_row(report->scalars, 0));
 	for (size_t i = 0; i < report->n_sections; i++) {
 		put_key(json, report->sections[i]->key);
 		put_list(json, report->sections[i], true);
@@ -331,6 +333,6 @@ void rd_render_json_line(const struct rd_report *report, const char *version, st
 
 void rd_render_json_row(const struct rd_section *section, size_t row, struct rd_buf *out)
 {
-	put_row(&(struct json){ .out = out }, section, &section->rows[row]);
+	put_row(&(struct json){ .out = out }, section, rd_section_row(section, row));
 	rd_buf_str(out, "\n");
 }

@@ -17,7 +17,7 @@ static struct rd_row_view row_of(const struct rd_row_view *v, const struct rd_se
 	struct rd_row_view below = *v;
 
 	below.section = sub;
-	below.row = &sub->rows[row];
+	below.row = rd_section_row(sub, row);
 	return below;
 }
 
@@ -292,7 +292,7 @@ static void put_why(const struct rd_row_view *v)
 
 void rd_render_event(const struct rd_section *section, size_t row, bool colour, int width, struct rd_buf *out)
 {
-	struct rd_row_view v = { section, &section->rows[row], colour, width, out };
+	struct rd_row_view v = { section, rd_section_row(section, row), colour, width, out };
 	const char *benign = rd_row_text(&v, "benign_reason");
 
 	rd_row_put_time(&v);

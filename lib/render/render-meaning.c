@@ -43,5 +43,5 @@ static void add_meaning(const struct rd_row_view *view)
 void rd_render_meanings(const struct rd_section *section, struct rd_buf *out)
 {
 	for (size_t i = 0; i < section->n; i++)
-		add_meaning(&(struct rd_row_view){ .section = section, .row = &section->rows[i], .out = out });
+		add_meaning(&(struct rd_row_view){ .section = section, .row = rd_section_row(section, i), .out = out });
 }

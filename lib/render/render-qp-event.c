@@ -153,7 +153,7 @@ static void put_details(const struct rd_row_view *v)
 
 void rd_render_qp_event(const struct rd_section *section, size_t row, bool colour, struct rd_buf *out)
 {
-	struct rd_row_view v = { section, &section->rows[row], colour, 0, out };
+	struct rd_row_view v = { section, rd_section_row(section, row), colour, 0, out };
 
 	rd_row_put_time(&v);
 	put_where(&v);

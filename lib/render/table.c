@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "render/render.h"
+#include "render/table-priv.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -38,7 +38,7 @@ static void time_text(uint64_t ns, struct rd_buf *out)
 static void sub_text(const struct rd_section *sub, enum rd_type type, struct rd_buf *out)
 {
 	for (size_t i = 0; i < sub->n && sub->n_columns > 0; i++) {
-		const struct rd_cell *cells = sub->rows[i].cells;
+		const struct rd_cell *cells = rd_section_row(sub, i)->cells;
 
 		if (i > 0)
 			rd_buf_str(out, ",");
@@ -88,11 +88,6 @@ static void cell_text(const struct rd_column *column, const struct rd_cell *cell
 			sub_text(cell->sub, cell->type, out);
 		break;
 	}
-}
-
-static const char *column_title(const struct rd_column *column)
-{
-	return column->title ? column->title : column->key;
 }
 
 static bool column_named(const struct rd_column *column, const char *name, size_t size)
@@ -157,29 +152,28 @@ static void raw_value(const char *text, struct rd_buf *out)
 static void render_raw(const struct rd_section *section, const struct rd_table_style *style, const size_t *columns,
 		       size_t n, struct rd_buf *out)
 {
+	_cleanup_buf_ struct rd_buf text = { 0 };
+
 	for (size_t i = 0; i < n && !style->no_headings; i++) {
 		rd_buf_str(out, i > 0 ? " " : "");
-		raw_value(column_title(&section->columns[columns[i]]), out);
+		raw_value(rd_column_title(&section->columns[columns[i]]), out);
 	}
 	if (!style->no_headings)
 		rd_buf_str(out, "\n");
 	for (size_t r = 0; r < section->n; r++) {
+		const struct rd_row *row = rd_section_row(section, r);
+
 		for (size_t i = 0; i < n; i++) {
-			_cleanup_buf_ struct rd_buf text = { 0 };
 			size_t c = columns[i];
 
+			text.len = 0;
 			rd_buf_str(&text, "");
-			cell_text(&section->columns[c], &section->rows[r].cells[c], &text);
+			cell_text(&section->columns[c], &row->cells[c], &text);
 			rd_buf_str(out, i > 0 ? " " : "");
 			raw_value(text.data, out);
 		}
 		rd_buf_str(out, "\n");
 	}
-}
-
-static bool is_number(enum rd_type type)
-{
-	return type == RD_T_UINT || type == RD_T_INT || type == RD_T_DOUBLE || type == RD_T_SHARE;
 }
 
 static bool is_sub(enum rd_type type)
@@ -192,13 +186,13 @@ static void add_columns(struct libscols_table *table, const struct rd_section *s
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct rd_column *column = &section->columns[columns[i]];
-		int flags = is_number(column->type) ? SCOLS_FL_RIGHT : 0;
+		int flags = rd_column_is_number(column) ? SCOLS_FL_RIGHT : 0;
 		struct libscols_column *added;
 
 		/* On a terminal long text is wrapped, not truncated. */
 		if (style->width > 0 && (is_sub(column->type) || (column->type == RD_T_STR && i + 1 == n)))
 			flags |= SCOLS_FL_WRAP;
-		added = scols_table_new_column(table, column_title(column), 0, flags);
+		added = scols_table_new_column(table, rd_column_title(column), 0, flags);
 		if (!added)
 			rd_out_of_memory();
 		if (style->colour)
@@ -221,17 +215,18 @@ static void add_rows(struct libscols_table *table, const struct rd_section *sect
 {
 	for (size_t r = 0; r < section->n; r++) {
 		struct libscols_line *line = scols_table_new_line(table, NULL);
+		const struct rd_row *row = rd_section_row(section, r);
 
 		if (!line)
 			rd_out_of_memory();
-		if (row_colour(&section->rows[r]))
-			scols_line_set_color(line, row_colour(&section->rows[r]));
+		if (row_colour(row))
+			scols_line_set_color(line, row_colour(row));
 		for (size_t i = 0; i < n; i++) {
 			_cleanup_buf_ struct rd_buf text = { 0 };
 			size_t c = columns[i];
 
 			rd_buf_str(&text, "");
-			cell_text(&section->columns[c], &section->rows[r].cells[c], &text);
+			cell_text(&section->columns[c], &row->cells[c], &text);
 			if (scols_line_refer_data(line, i, text.data) < 0)
 				rd_out_of_memory();
 			text.data = NULL; /* owned by the line */
@@ -247,10 +242,11 @@ static void render_empty(const struct rd_section *section, const struct rd_table
 		return;
 	for (size_t i = 0; i < n; i++)
 		rd_buf_printf(out, style->colour ? "%s\033[1m%s\033[0m" : "%s%s", i > 0 ? " " : "",
-			      column_title(&section->columns[columns[i]]));
+			      rd_column_title(&section->columns[columns[i]]));
 	rd_buf_str(out, "\n");
 }
 
+/* For a terminal: text that is wider is wrapped or shortened; colours. */
 static void render_table(const struct rd_section *section, const struct rd_table_style *style, const size_t *columns,
 			 size_t n, struct rd_buf *out)
 {
@@ -290,6 +286,8 @@ int rd_render_table(const struct rd_section *section, const struct rd_table_styl
 		render_raw(section, style, columns, n, out);
 	else if (section->n == 0)
 		render_empty(section, style, columns, n, out);
+	else if (!style->colour && style->width == 0)
+		rd_table_plain(section, &(struct rd_table_columns){ columns, n }, !style->no_headings, out);
 	else
 		render_table(section, style, columns, n, out);
 	return 0;

@@ -177,7 +177,7 @@ static uint16_t fade(uint16_t refreshes)
 static int fill_row(struct rd_grid *grid, struct rd_grid_row *row, const struct rd_section *section,
 		    const struct rd_grid_style *style, const struct rd_grid *old, const struct rd_key_index *index)
 {
-	const struct rd_row *from = &section->rows[row->index];
+	const struct rd_row *from = rd_section_row(section, row->index);
 	const struct rd_grid_row *before;
 
 	row->cells = rd_alloc(grid->n_columns + 1, sizeof(*row->cells));

@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <stdio.h>
 
+#include "base/memory.h"
 #include "report/shared/report-field.h"
 
 /* "10.0.0.1:4791", "[fe80::1]:4791"; only the GID of AF_IB. */
@@ -28,7 +29,7 @@ static void add_peer_cells(struct rd_row *row, const struct rd_res *res, const s
 	const uint8_t *gid = rd_qp_peer_gid(view);
 	char ip[INET6_ADDRSTRLEN];
 
-	rd_row_str(row, RD_QP_PEER_SOURCE, rd_peer_source_name(rd_qp_peer_source(res, view)));
+	rd_row_borrow(row, RD_QP_PEER_SOURCE, rd_peer_source_name(rd_qp_peer_source(res, view)));
 	if (gid) {
 		rd_row_gid(row, RD_QP_PEER_GID, gid);
 		rd_row_gid_ip(row, RD_QP_PEER, gid);
@@ -39,7 +40,7 @@ static void add_peer_cells(struct rd_row *row, const struct rd_res *res, const s
 	if (!cm_id)
 		return;
 	if (cm_id->state.known == RD_OK)
-		rd_row_str(row, RD_QP_CM_STATE, rd_cm_state_name(cm_id->state.v));
+		rd_row_borrow(row, RD_QP_CM_STATE, rd_cm_state_name(cm_id->state.v));
 	set_address(row, RD_QP_SRC_ADDR, &cm_id->src);
 	set_address(row, RD_QP_DST_ADDR, &cm_id->dst);
 }
@@ -49,9 +50,9 @@ static void add_owner_cells(struct rd_row *row, const struct rd_res *res, const 
 	const struct rd_proc *proc = qp->proc >= 0 ? &res->procs[qp->proc] : NULL;
 
 	RD_ROW_UINT(row, RD_QP_PID, qp->owner.pid);
-	rd_row_str(row, RD_QP_COMM, rd_owner_name(res, &qp->owner, qp->proc));
-	rd_row_str(row, RD_QP_JOB, proc ? proc->job : NULL);
-	rd_row_str(row, RD_QP_CGROUP, proc ? proc->cgroup : NULL);
+	rd_row_borrow(row, RD_QP_COMM, rd_owner_name(res, &qp->owner, qp->proc));
+	rd_row_borrow(row, RD_QP_JOB, proc ? proc->job : NULL);
+	rd_row_borrow(row, RD_QP_CGROUP, proc ? proc->cgroup : NULL);
 	/* The kernel's own QPs have a name; if the query failed, the owner is unknown. */
 	if (!qp->query_errno)
 		rd_row_bool(row, RD_QP_KERNEL, qp->owner.kernel != NULL);
@@ -59,19 +60,19 @@ static void add_owner_cells(struct rd_row *row, const struct rd_res *res, const 
 
 static void add_verdict_cells(struct rd_row *row, const struct rd_qp_verdict *verdict)
 {
-	rd_row_str(row, RD_QP_VERDICT, rd_qp_verdict_name(verdict->kind));
-	rd_row_str(row, RD_QP_WHY, verdict->why);
-	rd_row_str(row, RD_QP_FIX, verdict->fix);
+	rd_row_borrow(row, RD_QP_VERDICT, rd_qp_verdict_name(verdict->kind));
+	rd_row_borrow(row, RD_QP_WHY, verdict->why);
+	rd_row_borrow(row, RD_QP_FIX, verdict->fix);
 }
 
 static void add_past_cells(struct rd_row *row, const struct rd_qp_past *past)
 {
-	rd_row_str(row, RD_QP_AGE_KIND, rd_age_kind_name(past->age_kind));
+	rd_row_borrow(row, RD_QP_AGE_KIND, rd_age_kind_name(past->age_kind));
 	RD_ROW_DOUBLE(row, RD_QP_AGE, past->age_seconds);
 	RD_ROW_DOUBLE(row, RD_QP_AGE_MAX, past->age_max_seconds);
 	RD_ROW_DOUBLE(row, RD_QP_PSN_RATE, past->psn_per_second);
 	if (past->last_err)
-		rd_row_str(row, RD_QP_LAST_ERR, rd_errno_name(past->last_err));
+		rd_row_borrow(row, RD_QP_LAST_ERR, rd_errno_name(past->last_err));
 }
 
 static void add_attribute_cells(struct rd_row *row, const struct rd_qp_view *view)
@@ -96,12 +97,22 @@ static void add_attribute_cells(struct rd_row *row, const struct rd_qp_view *vie
 	RD_ROW_UINT(row, RD_QP_DLID, context->dlid);
 }
 
-static void add_qp(struct rd_section *section, const struct rd_res *res, const struct rd_qp *qp,
-		   const struct rd_qp_view *view)
-{
-	struct rd_row *row = rd_section_add(section);
+/* Rows are made from these, in the order of the list, or of all queue pairs. */
+struct rows {
+	const struct rd_qp_views *views;
+	uint32_t *list; /* indices into res->qps; NULL: all */
+};
 
-	rd_row_str(row, RD_QP_IBDEV, res->devs[qp->dev].name);
+/* Names and texts are borrowed: they belong to the views and the resources. */
+static void make_row(const void *arg, size_t i, struct rd_row *row)
+{
+	const struct rows *rows = arg;
+	const struct rd_res *res = rows->views->res;
+	size_t at = rows->list ? rows->list[i] : i;
+	const struct rd_qp *qp = &res->qps[at];
+	const struct rd_qp_view *view = &rows->views->v[at];
+
+	rd_row_borrow(row, RD_QP_IBDEV, res->devs[qp->dev].name);
 	RD_ROW_UINT(row, RD_QP_PORT, qp->port);
 	RD_ROW_UINT(row, RD_QP_LQPN, qp->lqpn);
 	RD_ROW_UINT(row, RD_QP_RQPN, qp->rqpn);
@@ -109,16 +120,16 @@ static void add_qp(struct rd_section *section, const struct rd_res *res, const s
 	RD_ROW_UINT(row, RD_QP_RQ_PSN, qp->rq_psn);
 	RD_ROW_UINT(row, RD_QP_PDN, qp->pdn);
 	if (qp->type.known == RD_OK)
-		rd_row_str(row, RD_QP_TYPE, rd_qp_type_name(qp->type.v));
+		rd_row_borrow(row, RD_QP_TYPE, rd_qp_type_name(qp->type.v));
 	/* "unknown" is a state that scripts can select, not a missing value. */
-	rd_row_str(row, RD_QP_STATE,
-		   qp->state.known == RD_OK && rd_qp_state_name(qp->state.v) ? rd_qp_state_name(qp->state.v) :
-									       "unknown");
+	rd_row_borrow(row, RD_QP_STATE,
+		      qp->state.known == RD_OK && rd_qp_state_name(qp->state.v) ? rd_qp_state_name(qp->state.v) :
+										  "unknown");
 	if (qp->path_mig.known == RD_OK)
-		rd_row_str(row, RD_QP_PATH_MIG, rd_path_mig_name(qp->path_mig.v));
-	rd_row_str(row, RD_QP_SUBTYPE, qp->subtype);
+		rd_row_borrow(row, RD_QP_PATH_MIG, rd_path_mig_name(qp->path_mig.v));
+	rd_row_borrow(row, RD_QP_SUBTYPE, qp->subtype);
 	if (qp->query_errno)
-		rd_row_str(row, RD_QP_ERRNO, rd_errno_name(qp->query_errno));
+		rd_row_borrow(row, RD_QP_ERRNO, rd_errno_name(qp->query_errno));
 	add_owner_cells(row, res, qp);
 	add_peer_cells(row, res, view);
 	add_verdict_cells(row, &view->verdict);
@@ -128,13 +139,18 @@ static void add_qp(struct rd_section *section, const struct rd_res *res, const s
 
 void rd_report_qps(struct rd_report *report, const struct rd_qp_views *views, const bool *chosen)
 {
-	const struct rd_res *res = views->res;
-	struct rd_section *section = rd_section_create("qps", rd_qp_columns, RD_QP_COLUMNS);
+	const size_t n_qps = views->res->n_qps;
+	struct rows *rows = rd_alloc(1, sizeof(*rows) + (chosen ? n_qps * sizeof(*rows->list) : 0));
+	size_t n = 0;
 
-	for (size_t i = 0; i < res->n_qps; i++)
-		if (!chosen || chosen[i])
-			add_qp(section, res, &res->qps[i], &views->v[i]);
-	rd_report_add(report, section);
+	rows->views = views;
+	if (chosen)
+		rows->list = (uint32_t *)(rows + 1);
+	for (size_t i = 0; chosen && i < n_qps; i++)
+		if (chosen[i])
+			rows->list[n++] = (uint32_t)i;
+	rd_report_add(report,
+		      rd_section_create_made("qps", rd_qp_columns, RD_QP_COLUMNS, chosen ? n : n_qps, make_row, rows));
 }
 
 /* clang-format off */

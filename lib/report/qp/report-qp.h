@@ -56,7 +56,8 @@ enum rd_qp_column {
 };
 extern const struct rd_column rd_qp_columns[RD_QP_COLUMNS];
 
-/* Adds section "qps": the queue pairs for which `chosen` (n_qps entries; NULL: all) is true. */
+/* Adds section "qps": the queue pairs for which `chosen` (n_qps entries; NULL: all) is true. Rows are made when read: the views
+ * must outlive the report, or the section must be stored. */
 void rd_report_qps(struct rd_report *report, const struct rd_qp_views *views, const bool *chosen);
 
 /* Adds section "summary": objects in use and limits, by device and kind. */

@@ -79,7 +79,7 @@ static void add_cell(struct rd_metric *family, const struct rd_cell *cell, const
 void rd_metrics_add_section(struct rd_metric *family, const struct rd_section *section, size_t value, const int *columns)
 {
 	for (size_t i = 0; i < section->n; i++) {
-		const struct rd_cell *cells = section->rows[i].cells;
+		const struct rd_cell *cells = rd_section_row(section, i)->cells;
 		struct rd_label labels[LABELS_MAX];
 		char text[LABELS_MAX][LABEL_MAX];
 		size_t n = 0;

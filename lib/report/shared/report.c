@@ -13,11 +13,33 @@ struct rd_section *rd_section_create(const char *key, const struct rd_column *co
 	return section;
 }
 
+static void row_init(struct rd_row *row, const struct rd_section *section)
+{
+	*row = (struct rd_row){ .cells = rd_alloc(section->n_columns, sizeof(*row->cells)),
+				.n_cells = section->n_columns };
+	for (size_t c = 0; c < section->n_columns; c++)
+		row->cells[c].type = section->columns[c].type;
+}
+
+struct rd_section *rd_section_create_made(const char *key, const struct rd_column *columns, size_t n_columns, size_t n,
+					  rd_row_fn *make, void *arg)
+{
+	struct rd_section *section = rd_section_create(key, columns, n_columns);
+
+	section->n = n;
+	section->make = make;
+	section->arg = arg;
+	section->made = rd_alloc(1, sizeof(*section->made));
+	row_init(section->made, section);
+	return section;
+}
+
 static void cell_deinit(struct rd_cell *cell)
 {
 	switch (cell->type) {
 	case RD_T_STR:
-		free(cell->s);
+		if (!cell->borrowed)
+			free(cell->s);
 		break;
 	case RD_T_OBJECT:
 	case RD_T_ROWS:
@@ -31,17 +53,75 @@ static void cell_deinit(struct rd_cell *cell)
 	}
 }
 
+static void row_deinit(struct rd_row *row)
+{
+	for (size_t c = 0; c < row->n_cells; c++)
+		cell_deinit(&row->cells[c]);
+	free(row->cells);
+}
+
+/* Makes the section one whose rows are stored. */
+static void forget_maker(struct rd_section *section)
+{
+	if (section->made)
+		row_deinit(section->made);
+	free(section->made);
+	free(section->arg);
+	section->made = NULL;
+	section->arg = NULL;
+	section->make = NULL;
+}
+
 void rd_section_destroy(struct rd_section *section)
 {
 	if (!section)
 		return;
-	for (size_t i = 0; i < section->n; i++) {
-		for (size_t c = 0; c < section->n_columns; c++)
-			cell_deinit(&section->rows[i].cells[c]);
-		free(section->rows[i].cells);
-	}
+	for (size_t i = 0; section->rows && i < section->n; i++)
+		row_deinit(&section->rows[i]);
+	forget_maker(section);
 	free(section->rows);
 	free(section);
+}
+
+const struct rd_row *rd_section_row(const struct rd_section *section, size_t i)
+{
+	struct rd_row *row = section->made;
+
+	if (!section->make)
+		return &section->rows[i];
+	for (size_t c = 0; c < row->n_cells; c++) {
+		struct rd_cell *cell = &row->cells[c];
+
+		cell_deinit(cell);
+		*cell = (struct rd_cell){ .type = cell->type };
+	}
+	row->severity = 0;
+	section->make(section->arg, i, row);
+	return row;
+}
+
+static void own_texts(struct rd_row *row)
+{
+	for (size_t c = 0; c < row->n_cells; c++) {
+		struct rd_cell *cell = &row->cells[c];
+
+		if (cell->borrowed)
+			cell->s = rd_dup(cell->s);
+		cell->borrowed = false;
+	}
+}
+
+void rd_section_store(struct rd_section *section)
+{
+	if (!section->make)
+		return;
+	rd_reserve(&section->rows, &section->cap, section->n, sizeof(*section->rows));
+	for (size_t i = 0; i < section->n; i++) {
+		row_init(&section->rows[i], section);
+		section->make(section->arg, i, &section->rows[i]);
+		own_texts(&section->rows[i]);
+	}
+	forget_maker(section);
 }
 
 struct rd_row *rd_section_add(struct rd_section *section)
@@ -50,10 +130,7 @@ struct rd_row *rd_section_add(struct rd_section *section)
 
 	rd_reserve(&section->rows, &section->cap, section->n + 1, sizeof(*section->rows));
 	row = &section->rows[section->n++];
-	*row = (struct rd_row){ .cells = rd_alloc(section->n_columns, sizeof(*row->cells)),
-				.n_cells = section->n_columns };
-	for (size_t c = 0; c < section->n_columns; c++)
-		row->cells[c].type = section->columns[c].type;
+	row_init(row, section);
 	return row;
 }
 
@@ -79,6 +156,17 @@ void rd_row_str(struct rd_row *row, size_t column, const char *value)
 	if (!cell || !value)
 		return;
 	cell->s = rd_dup(value);
+	cell->known = RD_OK;
+}
+
+void rd_row_borrow(struct rd_row *row, size_t column, const char *value)
+{
+	struct rd_cell *cell = cell_for(row, column, 1u << RD_T_STR);
+
+	if (!cell || !value)
+		return;
+	cell->s = (char *)value;
+	cell->borrowed = true;
 	cell->known = RD_OK;
 }
 

@@ -38,9 +38,10 @@ struct rd_column {
 
 struct rd_cell {
 	enum rd_known known;
-	enum rd_type type; /* the column's */
+	enum rd_type type : 8; /* the column's */
+	bool borrowed;	       /* `s` is not owned */
 	union {
-		char *s; /* owned */
+		char *s; /* owned, unless borrowed; not to be changed */
 		uint64_t u;
 		int64_t i;
 		double d;
@@ -55,12 +56,20 @@ struct rd_row {
 	enum rd_severity severity; /* colours the row if RD_SEV_UNKNOWN or worse */
 };
 
+/* Fills row `i` of a made section; the cells are unknown before. */
+typedef void rd_row_fn(const void *arg, size_t i, struct rd_row *row);
+
+/* Rows are stored, or made: a section with thousands of rows, each of which is read once or twice, holds one of them at a time. Read
+ * them with rd_section_row unless the section is known to be stored. */
 struct rd_section {
 	const char *key;		 /* static */
 	const struct rd_column *columns; /* static */
 	size_t n_columns;
-	struct rd_row *rows;
+	struct rd_row *rows; /* NULL if made */
 	size_t n, cap;
+	rd_row_fn *make;     /* NULL: stored */
+	void *arg;	     /* of `make`; owned */
+	struct rd_row *made; /* the row that was read last; NULL if stored */
 };
 
 struct rd_report {
@@ -86,7 +95,17 @@ struct rd_report {
 
 /* Creates a section with these static columns. */
 struct rd_section *rd_section_create(const char *key, const struct rd_column *columns, size_t n_columns);
+/* Creates a section of `n` rows that are made when they are read. `arg`: freed with the section; what it points to must outlive the
+ * section. */
+struct rd_section *rd_section_create_made(const char *key, const struct rd_column *columns, size_t n_columns, size_t n,
+					  rd_row_fn *make, void *arg);
 void rd_section_destroy(struct rd_section *section);
+
+/* Row `i` (below section->n) of any section. The pointer is valid until another row of the section is read. */
+const struct rd_row *rd_section_row(const struct rd_section *section, size_t i);
+
+/* Makes all rows of a made section and stores them: it no longer needs what its rows are made from. */
+void rd_section_store(struct rd_section *section);
 
 /* Adds a row of unknown cells. The pointer is valid until the next row is added. */
 struct rd_row *rd_section_add(struct rd_section *section);
@@ -94,6 +113,8 @@ struct rd_row *rd_section_add(struct rd_section *section);
 /* Set a cell of a row, by the index of the column. Copies text; NULL text leaves the cell unknown. Takes ownership of sub-sections.
  * A value that does not have the type of the column (UINT also fits TIME) leaves the cell unknown. */
 void rd_row_str(struct rd_row *row, size_t column, const char *value);
+/* The same without a copy: the text must outlive the section. rd_section_store copies it. */
+void rd_row_borrow(struct rd_row *row, size_t column, const char *value);
 void rd_row_uint(struct rd_row *row, size_t column, uint64_t value);
 void rd_row_int(struct rd_row *row, size_t column, int64_t value);
 void rd_row_double(struct rd_row *row, size_t column, double value);
