@@ -126,6 +126,34 @@ qp() {
 	[ "$status" -eq 3 ]
 }
 
+@test "iWARP and XRC are joined by the addresses of their connections" {
+	local T=$BATS_TEST_TMPDIR kind
+	for kind in iwarp xrc; do
+		tests/bundles/jobs.py "$T" $kind
+		"$RD" --json qp-state --join "$T"/$kind-[ab].tar.zst | jq -e '.status == 0 and (.pairs | length) == 1 and
+			(.pairs[0] | .verdict == "connected" and .a.lqpn != .b.lqpn and .reason == "addresses and ports match")'
+		tests/bundles/jobs.py "$T/gone" $kind gone
+		run "$RD" --json qp-state --join "$T"/gone/$kind-[ab].tar.zst
+		[ "$status" -eq 2 ]
+		jq -e '.findings[0].id == "qp-peer-gone" and (.pairs | length) == 1 and (.pairs[0] | .verdict == "half-open" and
+			.b == null and (.reason | startswith("peer connection 10.9.1.2:7174 no longer exists on '$kind'-b rxe0")))' <<<"$output"
+	done
+}
+
+@test "of a large job the table lists what is not connected, and says so; -v and the document list all" {
+	local T=$BATS_TEST_TMPDIR
+	tests/bundles/jobs.py "$T" 12 200
+	run "$RD" qp-state --join "$T"/n*.tar.zst
+	[ "$status" -eq 2 ]
+	[[ ${lines[0]} == "1200 pairs of 12 hosts: 1198 connected, 2 half-open, "* ]]
+	[ "$(grep -c '^n0000.* half-open ' <<<"$output")" -eq 2 ]
+	[ "$(grep -c '^n0000' <<<"$output")" -eq 2 ]
+	[[ ${lines[-1]} == "1198 more pairs are not shown, 1198 of them connected: -v shows all" ]]
+	[ "$("$RD" -v qp-state --join "$T"/n*.tar.zst | grep -c '^n0000')" -eq 1200 ]
+	[ "$("$RD" --raw qp-state --join "$T"/n*.tar.zst | grep -c '^n0000')" -eq 1200 ]
+	[ "$("$RD" --json qp-state --join "$T"/n*.tar.zst | jq '.pairs | length')" -eq 1200 ]
+}
+
 @test "timeouts are those of the specification" {
 	"$RD" --json qp-state --timeouts --timeout 18 --retry 7 | jq -e '.timeouts[0] | .ack_timeout_seconds == 1.073742 and
 		.retry_exc_least_seconds == 8.589935 and .retry_exc_most_seconds == 34.359738 and .retry_for_ever == false'

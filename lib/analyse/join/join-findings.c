@@ -60,7 +60,7 @@ static void add_gone(const struct rd_join *join, const struct rd_join_pairs *pai
 	struct rd_finding finding = {
 		.id = "qp-peer-gone",
 		.severity = RD_SEV_CRITICAL,
-		.title = "peer queue pair no longer exists",
+		.title = "remote end of a connection is missing",
 		.why = "The peer's process ended, or destroyed the queue pair: packets to it are dropped, and the path is not the cause.",
 	};
 

@@ -236,7 +236,7 @@ int rd_join_add(struct rd_join *join, const char *name, uint64_t time_ns, const 
 	add_owners(join, res, host, h);
 	rd_reserve(&join->qps, &join->cap_qps, join->n_qps + res->n_qps, sizeof(*join->qps));
 	for (size_t i = 0; i < res->n_qps; i++)
-		/* A datagram has no peer, and is none. */
+		/* Queue pairs of datagrams have no peer. */
 		if (res->qps[i].type.known != RD_OK || rd_qp_is_connected_type(&res->qps[i]))
 			take_qp(join, views, i, h);
 	return 0;
