@@ -2,6 +2,7 @@
 /* Connections between queue pairs, their timeouts, and their spread over links. */
 #include "report/qp/report-qp-pairs.h"
 
+#include "base/memory.h"
 #include "report/shared/report-field.h"
 
 enum { END_HOST, END_IBDEV, END_LQPN, END_STATE, END_COLUMNS };
@@ -129,10 +130,10 @@ static void set_end(struct rd_row *row, size_t from, const struct rd_join *join,
 	const struct rd_join_qp *qp = &join->qps[i];
 	const struct rd_join_host *host = &join->hosts[qp->host];
 
-	rd_row_str(row, from + END_HOST, host->name);
-	rd_row_str(row, from + END_IBDEV, host->devs[qp->dev].name);
+	rd_row_borrow(row, from + END_HOST, host->name);
+	rd_row_borrow(row, from + END_IBDEV, host->devs[qp->dev].name);
 	rd_row_uint(row, from + END_LQPN, qp->lqpn);
-	rd_row_str(row, from + END_STATE, rd_join_state_name(qp));
+	rd_row_borrow(row, from + END_STATE, rd_join_state_name(qp));
 }
 
 static struct rd_section *end_object(const char *key, const struct rd_join *join, uint32_t i)
@@ -152,7 +153,7 @@ static void set_pair(const void *arg, size_t i, struct rd_row *row)
 	rd_row_sub(row, PAIR_A, end_object("a", of->join, pair->a));
 	if (pair->b != RD_JOIN_NONE)
 		rd_row_sub(row, PAIR_B, end_object("b", of->join, pair->b));
-	rd_row_str(row, PAIR_VERDICT, rd_join_verdict_name(pair->verdict));
+	rd_row_borrow(row, PAIR_VERDICT, rd_join_verdict_name(pair->verdict));
 	rd_row_str(row, PAIR_REASON, reason);
 }
 
@@ -165,27 +166,29 @@ static void set_flat(const void *arg, size_t i, struct rd_row *row)
 	set_end(row, FLAT_A, of->join, pair->a);
 	if (pair->b != RD_JOIN_NONE)
 		set_end(row, FLAT_B, of->join, pair->b);
-	rd_row_str(row, FLAT_VERDICT, rd_join_verdict_name(pair->verdict));
+	rd_row_borrow(row, FLAT_VERDICT, rd_join_verdict_name(pair->verdict));
 	rd_row_str(row, FLAT_REASON, reason);
+}
+
+static struct rd_section *made_section(const char *key, const struct rd_column *columns, size_t n_columns, size_t n,
+				       rd_row_fn *make, const struct pairs *of)
+{
+	struct pairs *arg = rd_alloc(1, sizeof(*arg));
+
+	*arg = *of;
+	return rd_section_create_made(key, columns, n_columns, n, make, arg);
 }
 
 void rd_report_pairs(struct rd_report *report, const struct rd_join *join, const struct rd_join_pairs *pairs)
 {
-	struct rd_section *section = rd_section_create("pairs", pair_columns, PAIR_COLUMNS);
-
-	for (size_t i = 0; i < pairs->n; i++)
-		set_pair(&(struct pairs){ join, pairs, NULL }, i, rd_section_add(section));
-	rd_report_add(report, section);
+	rd_report_add(report, made_section("pairs", pair_columns, PAIR_COLUMNS, pairs->n, set_pair,
+					   &(struct pairs){ join, pairs, NULL }));
 }
 
 struct rd_section *rd_pairs_table(const struct rd_join *join, const struct rd_join_pairs *pairs, const uint32_t *shown,
 				  size_t n)
 {
-	struct rd_section *section = rd_section_create("ends", flat_columns, FLAT_COLUMNS);
-
-	for (size_t i = 0; i < n; i++)
-		set_flat(&(struct pairs){ join, pairs, shown }, i, rd_section_add(section));
-	return section;
+	return made_section("ends", flat_columns, FLAT_COLUMNS, n, set_flat, &(struct pairs){ join, pairs, shown });
 }
 
 struct rd_section *rd_timeouts_section(void)
