@@ -139,6 +139,8 @@ static int capture(struct rd_ctx *ctx, struct rd_capture_facts *facts, struct rd
 		r = capture_record(ctx, source, err);
 	if (!r)
 		r = rd_source_record_take(source, &recording, err);
+	if (!r)
+		r = rd_recording_inherit(&recording, ctx->source, err);
 	if (!r && state->redact)
 		r = redact_recording(ctx, &key, &recording, facts, err);
 	if (!r)

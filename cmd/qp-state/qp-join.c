@@ -9,6 +9,7 @@
 #include "analyse/qp/qp.h"
 #include "base/memory.h"
 #include "cmd/progress.h"
+#include "cmd/pseudonyms.h"
 #include "collect/host/host.h"
 #include "collect/rdma/nldev.h"
 #include "qp-ask.h"
@@ -18,6 +19,12 @@
 
 /* Rows of the table without -v. */
 #define ROWS_MAX 1000
+
+struct reading {
+	struct rd_join *join;
+	struct rd_pseudonyms pseudonyms;
+	struct rd_errlist *errors;
+};
 
 /* What is read of one bundle; released before the next one is opened. */
 struct capture {
@@ -56,14 +63,17 @@ static int add_capture(struct rd_join *join, struct rd_source *source, const str
 	return r;
 }
 
-static int read_source(struct rd_join *join, struct rd_source *source, const char *path, struct rd_errlist *errors,
-		       struct rd_err *err)
+static int read_source(struct reading *reading, struct rd_source *source, const char *path, struct rd_err *err)
 {
 	_cleanup_(capture_deinit) struct capture capture = { 0 };
-	int r = rd_collect_res(source, RD_WANT_QPS | RD_WANT_CM_IDS | RD_WANT_PROCS, NULL, &capture.res, errors, err);
+	int r = rd_pseudonyms_check(&reading->pseudonyms, source, path, err);
 
+	if (r < 0)
+		return r;
+	r = rd_collect_res(source, RD_WANT_QPS | RD_WANT_CM_IDS | RD_WANT_PROCS, NULL, &capture.res, reading->errors,
+			   err);
 	if (!r)
-		r = rd_collect_qp_dumps(source, &capture.res, NULL, errors);
+		r = rd_collect_qp_dumps(source, &capture.res, NULL, reading->errors);
 	rd_qp_views_init(&capture.views, &capture.res);
 	if (r < 0) {
 		/* The object of the error does not name the bundle. */
@@ -74,33 +84,35 @@ static int read_source(struct rd_join *join, struct rd_source *source, const cha
 	if (!capture.name)
 		capture.name = rd_dup(path);
 	rd_qp_link(&capture.views);
-	r = rd_collect_host(source, 0, &capture.host, errors, err);
+	r = rd_collect_host(source, 0, &capture.host, reading->errors, err);
 	return r < 0 ? rd_err_set(err, -r, path, "no memory for queue pairs") :
-		       add_capture(join, source, &capture, path, err);
+		       add_capture(reading->join, source, &capture, path, err);
 }
 
-static int read_bundle(struct rd_join *join, const char *path, struct rd_errlist *errors, struct rd_err *err)
+static int read_bundle(struct reading *reading, const char *path, struct rd_err *err)
 {
 	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
 	int r = rd_source_bundle_open(path, &source, err);
 
-	return r < 0 ? r : read_source(join, source, path, errors, err);
+	return r < 0 ? r : read_source(reading, source, path, err);
 }
 
 static int read_all(struct rd_ctx *ctx, struct rd_join *join, int argc, char **argv, struct rd_errlist *errors,
 		    struct rd_err *err)
 {
+	struct reading reading = { .join = join, .errors = errors };
 	struct rd_progress progress = { 0 };
 	int r = 0;
 
 	for (int i = 0; i < argc && !r; i++) {
 		rd_progress_show(&progress, "bundle", (size_t)i + 1, (size_t)argc);
-		r = read_bundle(join, argv[i], errors, err);
+		r = read_bundle(&reading, argv[i], err);
 	}
 	rd_progress_end(&progress);
 	/* The bundle of --from is one of them. */
 	if (!r && ctx->globals.from)
-		r = read_source(join, ctx->source, ctx->globals.from, errors, err);
+		r = read_source(&reading, ctx->source, ctx->globals.from, err);
+	rd_pseudonyms_deinit(&reading.pseudonyms);
 	return r;
 }
 
@@ -190,6 +202,20 @@ static int match_hosts(struct rd_ctx *ctx, struct rd_join *join, struct rd_repor
 	return r;
 }
 
+/* Also in a document, which has its section, empty. */
+static int fail_join(struct rd_ctx *ctx, const struct rd_join *join, struct rd_report *report, const struct rd_err *err)
+{
+	static const struct rd_join_pairs none;
+
+	if (ctx->globals.json) {
+		rd_errlist_add(&report->errors, err);
+		rd_report_pairs(report, join, &none);
+		report->status = RD_EXIT_UNKNOWN;
+		rd_output_print(ctx, report);
+	}
+	return rd_fail(ctx, err);
+}
+
 int qp_join(struct rd_ctx *ctx, int argc, char **argv)
 {
 	_cleanup_(rd_join_deinit) struct rd_join join = { 0 };
@@ -202,7 +228,7 @@ int qp_join(struct rd_ctx *ctx, int argc, char **argv)
 		memcpy(join.key.k, random, sizeof(join.key.k));
 	rd_output_init(ctx, &report);
 	if (read_all(ctx, &join, argc, argv, &report.errors, &err) < 0)
-		r = rd_fail(ctx, &err);
+		r = fail_join(ctx, &join, &report, &err);
 	else
 		r = match_hosts(ctx, &join, &report);
 	rd_report_deinit(&report);

@@ -203,11 +203,55 @@ joined() {
 	"$RD" --from "$B" capture --redact-key "$T/key" "$T/b.tar"
 	"$RD" --from "$B" capture --redact-key "$T/other" "$T/c.tar"
 	[ "$(joined "$T/a.tar" "$T/b.tar")" = "$(joined "$A" "$B")" ]
-	[ "$(joined "$T/a.tar" "$T/c.tar")" != "$(joined "$A" "$B")" ]
+	[ "$(joined "$T/a.tar" "$T/b.tar" | jq length)" -eq 2 ]
+	run --separate-stderr "$RD" qp-state --join "$T/a.tar" "$T/c.tar"
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"c.tar: redacted with a different key than $T/a.tar: cannot be joined"*"--redact-key"* ]]
+	run --separate-stderr "$RD" --json --from "$T/c.tar" qp-state --join "$T/b.tar"
+	[ "$status" -eq 3 ]
+	jq -e '.pairs == [] and .status == 3 and (.errors[0].message | contains("different key"))' <<<"$output"
+	run --separate-stderr "$RD" qp-state --join "$A" "$T/b.tar"
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"b.tar: is redacted, but $A is not: cannot be joined"* ]]
+	# A capture of a redacted bundle has its pseudonyms.
+	"$RD" --from "$T/b.tar" capture "$T/copy.tar"
+	[ "$(joined "$T/a.tar" "$T/copy.tar")" = "$(joined "$A" "$B")" ]
 	"$RD" --from "$A" capture --redact-key "$T/key" "$T/again.tar"
 	diff <("$RD" --from "$T/a.tar" --json qp-state | jq 'del(.read_at)') \
 		<("$RD" --from "$T/again.tar" --json qp-state | jq 'del(.read_at)')
 	! grep -aq 'pair-[ab]' "$T/a.tar" "$T/b.tar"
+}
+
+@test "bundles in which one pseudonym means two networks are refused" {
+	local T=$BATS_TEST_TMPDIR host
+	head -c 32 /dev/urandom >"$T/key"
+	for host in a b; do
+		"$RD" --from "tests/bundles/pair-$host.tar.zst" capture --redact-key "$T/key" "$T/$host.tar"
+		mkdir "$T/$host"
+		tar -C "$T/$host" -xf "$T/$host.tar"
+		jq -e '(.redaction.key | test("^[0-9a-f]{16}$")) and .redaction.networks == {}' "$T/$host/manifest.json"
+	done
+	# networks A B: of the two hosts
+	networks() {
+		for host in a b; do
+			jq -c --argjson net "$1" 'del(.hash, .samples[].shape, .samples[].requests[].hash) | .redaction.networks = $net' \
+				"$T/$host/manifest.json" >"$T/manifest"
+			mv "$T/manifest" "$T/$host/manifest.json"
+			shift
+		done
+	}
+	networks '{"244.7":"00000000000000aa","245.1":"00000000000000bb"}' '{"244.7":"00000000000000aa"}'
+	[ "$(joined "$T/a" "$T/b")" = "$(joined "$A" "$B")" ]
+	networks '{"244.7":"00000000000000aa","245.1":"00000000000000bb"}' '{"244.7":"00000000000000cc"}'
+	run --separate-stderr "$RD" qp-state --join "$T/a" "$T/b"
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"$T/b: pseudonym 244.7.0.0/16 is a different network in $T/a: cannot be joined"*"with another key"* ]]
+	networks '{"244.7":"aa"}' '{"244.777":"00000000000000aa"}'
+	for host in a b; do
+		run --separate-stderr "$RD" --from "$T/$host" qp-state
+		[ "$status" -eq 3 ]
+		[[ $stderr == *"manifest.json: invalid "* ]]
+	done
 }
 
 @test "a key that is missing or too short is refused before the work" {

@@ -22,6 +22,7 @@ void rd_manifest_deinit(struct rd_manifest *manifest)
 {
 	free(manifest->hostname);
 	free(manifest->samples);
+	rd_redaction_deinit(&manifest->redaction);
 	*manifest = (struct rd_manifest){ 0 };
 }
 
@@ -341,6 +342,51 @@ static bool read_sample(struct reader *reader)
 	return true;
 }
 
+/* "244.77": the first two bytes of an address. */
+static bool read_network(struct reader *reader, const char *name)
+{
+	struct rd_redaction *redaction = &reader->manifest->redaction;
+	_cleanup_buf_ struct rd_buf word = RD_BUF_CHECKED;
+	const char *at = name;
+	uint32_t first, second;
+	uint64_t id;
+
+	if (!read_hash(reader, &word, &id))
+		return false;
+	if (rd_take_u32(&at, RD_DECIMAL, 255, &first) < 0 || *at++ != '.' ||
+	    rd_parse_u32(at, RD_DECIMAL, 255, &second) < 0 || redaction->n_nets > UINT16_MAX)
+		return set_wrong(reader, "invalid network");
+	return rd_redaction_add_net(redaction, (uint16_t)(first << 8 | second), id) == 0 ?
+		       true :
+		       set_wrong(reader, "no memory for the manifest");
+}
+
+static bool read_redaction(struct reader *reader)
+{
+	struct rd_json *json = &reader->json;
+	struct rd_redaction *redaction = &reader->manifest->redaction;
+	_cleanup_buf_ struct rd_buf name = RD_BUF_CHECKED;
+
+	for (rd_json_enter(json, '{'); rd_json_member(json, &name);) {
+		bool ok = true;
+
+		if (strcmp(name.data, "key") == 0) {
+			_cleanup_buf_ struct rd_buf word = RD_BUF_CHECKED;
+
+			ok = read_hash(reader, &word, &redaction->key.v);
+			redaction->key.known = ok ? RD_OK : RD_ABSENT;
+		} else if (strcmp(name.data, "networks") == 0) {
+			for (rd_json_enter(json, '{'); ok && rd_json_member(json, &name);)
+				ok = read_network(reader, name.data);
+		} else {
+			ok = rd_json_skip(json);
+		}
+		if (!ok)
+			return false;
+	}
+	return !json->failed;
+}
+
 /* `before`: the hash of all bytes before this member. */
 static bool read_top(struct reader *reader, const char *name, uint64_t before)
 {
@@ -366,6 +412,12 @@ static bool read_top(struct reader *reader, const char *name, uint64_t before)
 		reader->manifest->hostname = ok ? strdup(text.data) : NULL;
 		return ok;
 	}
+	if (strcmp(name, "redacted") == 0) {
+		reader->manifest->redaction.redacted = rd_json_peek(json) == 't';
+		return rd_json_skip(json);
+	}
+	if (strcmp(name, "redaction") == 0)
+		return read_redaction(reader);
 	if (strcmp(name, "samples") == 0) {
 		if (reader->manifest->n_samples)
 			return set_wrong(reader, "duplicate 'samples'");

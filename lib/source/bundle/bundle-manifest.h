@@ -4,6 +4,7 @@
 #define RD_BUNDLE_MANIFEST_H
 
 #include "source/bundle/bundle.h"
+#include "source/shared/redaction.h"
 
 #define RD_SAMPLES_MAX 1000 /* t000 to t999 follow the first */
 
@@ -13,6 +14,7 @@ struct rd_sample {
 
 struct rd_manifest {
 	char *hostname; /* NULL: not recorded */
+	struct rd_redaction redaction;
 	struct rd_sample *samples;
 	size_t n_samples, cap_samples;
 };

@@ -192,6 +192,11 @@ static const struct rd_source_ops bundle_ops = {
 	.close = bundle_close,
 };
 
+const struct rd_redaction *rd_source_bundle_redaction(const struct rd_source *src)
+{
+	return src->ops == &bundle_ops ? &((const struct bundle *)src)->manifest.redaction : NULL;
+}
+
 static uint32_t child(struct bundle *bundle, uint32_t dir, const char *name)
 {
 	return rd_tree_child(bundle->tree, dir, name, strlen(name));

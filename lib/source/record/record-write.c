@@ -153,6 +153,22 @@ static int add_sample(const struct rd_record_sample *sample, bool first, struct 
 	return 0;
 }
 
+static void add_redaction(const struct rd_redaction *redaction, struct rd_buf *out)
+{
+	rd_buf_str(out, "\"redaction\": {");
+	add_hash("key", redaction->key.v, out);
+	rd_buf_str(out, ",\"networks\":{");
+	for (size_t i = 0; i < redaction->n_nets; i++) {
+		const struct rd_redacted_net *net = &redaction->nets[i];
+		char name[8];
+
+		snprintf(name, sizeof(name), "%u.%u", net->pseudonym >> 8, net->pseudonym & 255);
+		rd_buf_str(out, i ? "," : "");
+		add_hash(name, net->id, out);
+	}
+	rd_buf_str(out, "}},\n");
+}
+
 /* The manifest, as JSON. `version`: of the program. */
 static int make_manifest(const struct rd_recording *recording, const char *version, struct rd_buf *out)
 {
@@ -163,9 +179,12 @@ static int make_manifest(const struct rd_recording *recording, const char *versi
 	add_fact(recording, "hostname", "/proc/sys/kernel/hostname", out);
 	add_fact(recording, "kernel", "/proc/sys/kernel/osrelease", out);
 	add_fact(recording, "boot_id", "/proc/sys/kernel/random/boot_id", out);
-	rd_buf_printf(out, "\"byte_order\": \"%s\",\n\"redacted\": %s,\n\"samples\": [",
+	rd_buf_printf(out, "\"byte_order\": \"%s\",\n\"redacted\": %s,\n",
 		      __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "little" : "big",
-		      recording->redacted ? "true" : "false");
+		      recording->redaction.redacted ? "true" : "false");
+	if (recording->redaction.key.known == RD_OK)
+		add_redaction(&recording->redaction, out);
+	rd_buf_str(out, "\"samples\": [");
 	for (size_t i = 0; i < recording->n_samples; i++) {
 		rd_buf_str(out, i ? ",\n" : "\n");
 		if (add_sample(&recording->samples[i], i == 0, out) < 0)

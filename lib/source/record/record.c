@@ -36,7 +36,16 @@ void rd_recording_deinit(struct rd_recording *recording)
 	for (size_t i = 0; i < recording->n_samples; i++)
 		rd_record_sample_deinit(&recording->samples[i]);
 	free(recording->samples);
+	rd_redaction_deinit(&recording->redaction);
 	*recording = (struct rd_recording){ 0 };
+}
+
+int rd_recording_inherit(struct rd_recording *recording, const struct rd_source *from, struct rd_err *err)
+{
+	const struct rd_redaction *redaction = rd_source_bundle_redaction(from);
+	int r = redaction ? rd_redaction_copy(redaction, &recording->redaction) : 0;
+
+	return r < 0 ? rd_err_set(err, -r, "capture", "no memory for the recording") : 0;
 }
 
 int rd_record_sample_log(struct rd_record_sample *sample, uint32_t node, enum rd_query query, uint64_t at_ns)

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/siphash.h"
 #include "source/bundle/tree.h"
+#include "source/shared/redaction.h"
 
 /* In order of the requests. */
 struct rd_recorded_request {
@@ -26,7 +27,7 @@ struct rd_record_sample {
 struct rd_recording {
 	struct rd_record_sample *samples; /* the first is complete, the others contain changes */
 	size_t n_samples, cap_samples;
-	bool redacted;
+	struct rd_redaction redaction;
 };
 
 void rd_recording_deinit(struct rd_recording *recording);
@@ -64,6 +65,9 @@ int rd_redact_key_make_up(struct rd_sipkey *ret, struct rd_err *err);
 struct rd_redacted {
 	size_t log_kept, log_dropped;
 };
+
+/* Of a recording of a bundle that was redacted: its pseudonyms are those of the bundle. 0 or -errno. */
+int rd_recording_inherit(struct rd_recording *recording, const struct rd_source *from, struct rd_err *err);
 
 /* Replaces names of hosts, users, jobs and programs, addresses, GUIDs and serial numbers, in place: in contents, names, link
  * targets and netlink messages. The same original has the same pseudonym everywhere, and in each recording with the same key. */

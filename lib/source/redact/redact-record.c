@@ -528,6 +528,28 @@ static int redact_sample(struct rd_redact *redact, struct rd_record_sample *samp
 	return 0;
 }
 
+/* Names the key, and the networks whose pseudonyms can be those of others in another recording. What was redacted before has
+ * pseudonyms of pseudonyms: those of both keys. */
+static int set_redaction(const struct rd_redact *redact, struct rd_redaction *redaction)
+{
+	uint64_t before[2] = { redaction->redacted, redaction->key.known == RD_OK ? redaction->key.v : 0 };
+
+	redaction->redacted = true;
+	RD_SET(redaction->key, rd_siphash(&redact->key, before, sizeof(before)));
+	for (size_t i = 0; i < redact->n_entries; i++) {
+		const struct rd_secret_entry *entry = &redact->entries[i];
+		uint8_t bytes[5] = "net";
+
+		if (entry->kind != RD_SECRET_IP4_2 || entry->out[0] < RD_REDACT_PUBLIC)
+			continue;
+		memcpy(bytes + 3, entry->in, 2);
+		if (rd_redaction_add_net(redaction, (uint16_t)(entry->out[0] << 8 | entry->out[1]),
+					 rd_siphash(&redact->key, bytes, sizeof(bytes))) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 int rd_record_redact(struct rd_recording *recording, const struct rd_sipkey *key, struct rd_redacted *ret,
 		     struct rd_err *err)
 {
@@ -550,7 +572,8 @@ int rd_record_redact(struct rd_recording *recording, const struct rd_sipkey *key
 		r = -ENOMEM;
 	if (r < 0)
 		return rd_err_set(err, -r, "redaction", "cannot replace everything: no file written");
-	recording->redacted = true;
+	if (set_redaction(&redact, &recording->redaction) < 0)
+		return rd_err_set(err, ENOMEM, "redaction", "no memory");
 	*ret = (struct rd_redacted){ redact.log_kept, redact.log_dropped };
 	return 0;
 }

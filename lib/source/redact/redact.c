@@ -140,7 +140,7 @@ static uint8_t first_octet(const struct rd_redact *redact, uint8_t in)
 	case 100:
 		return 243;
 	}
-	return (uint8_t)(244 + rd_siphash(&redact->key, &in, 1) % 11);
+	return (uint8_t)(RD_REDACT_PUBLIC + rd_siphash(&redact->key, &in, 1) % 11);
 }
 
 /* The next byte of a pseudonym: hosts of one network stay in one network. */

@@ -24,6 +24,9 @@ enum rd_secret {
 	RD_SECRET_IP6,	/* 16 bytes, to recognise the address also without colons */
 };
 
+/* The lowest first byte of the pseudonym of a public IPv4 address. */
+#define RD_REDACT_PUBLIC 244
+
 struct rd_secret_entry {
 	enum rd_secret kind;
 	uint8_t size;

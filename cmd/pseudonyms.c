@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "pseudonyms.h"
+
+#include <errno.h>
+
+#include "base/memory.h"
+
+void rd_pseudonyms_deinit(struct rd_pseudonyms *pseudonyms)
+{
+	free(pseudonyms->nets);
+	*pseudonyms = (struct rd_pseudonyms){ 0 };
+}
+
+static int check_key(struct rd_pseudonyms *pseudonyms, const struct rd_redaction *redaction, const char *path,
+		     struct rd_err *err)
+{
+	if (redaction->key.known != RD_OK)
+		return 0;
+	if (pseudonyms->key.known != RD_OK) {
+		RD_SET(pseudonyms->key, redaction->key.v);
+		pseudonyms->key_of = path;
+		return 0;
+	}
+	if (pseudonyms->key.v == redaction->key.v)
+		return 0;
+	rd_err_set(err, EINVAL, path, "redacted with a different key than %s: cannot be joined", pseudonyms->key_of);
+	rd_err_hint(err, "redact all of them with one key: rdmadiag --from BUNDLE capture --redact-key FILE OUT");
+	return -EINVAL;
+}
+
+static int check_nets(struct rd_pseudonyms *pseudonyms, const struct rd_redaction *redaction, const char *path,
+		      struct rd_err *err)
+{
+	if (redaction->n_nets > 0 && !pseudonyms->nets)
+		pseudonyms->nets = rd_alloc(UINT16_MAX + 1, sizeof(*pseudonyms->nets));
+	for (size_t i = 0; i < redaction->n_nets; i++) {
+		const struct rd_redacted_net *net = &redaction->nets[i];
+		struct rd_known_net *known = &pseudonyms->nets[net->pseudonym];
+
+		if (!known->path)
+			*known = (struct rd_known_net){ net->id, path };
+		if (known->id == net->id)
+			continue;
+		rd_err_set(err, EINVAL, path, "pseudonym %u.%u.0.0/16 is a different network in %s: cannot be joined",
+			   net->pseudonym >> 8, net->pseudonym & 255, known->path);
+		rd_err_hint(
+			err,
+			"redact all bundles again, with another key: rdmadiag --from BUNDLE capture --redact-key FILE OUT");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int rd_pseudonyms_check(struct rd_pseudonyms *pseudonyms, const struct rd_source *source, const char *path,
+			struct rd_err *err)
+{
+	const struct rd_redaction *redaction = rd_source_bundle_redaction(source);
+	int r;
+
+	if (!redaction)
+		return 0;
+	if (!pseudonyms->first) {
+		pseudonyms->first = path;
+		pseudonyms->redacted = redaction->redacted;
+	}
+	if (pseudonyms->redacted != redaction->redacted) {
+		rd_err_set(err, EINVAL, path, "%s redacted, but %s is%s: cannot be joined",
+			   redaction->redacted ? "is" : "is not", pseudonyms->first, redaction->redacted ? " not" : "");
+		rd_err_hint(err,
+			    "redact all of them with one key: rdmadiag --from BUNDLE capture --redact-key FILE OUT");
+		return -EINVAL;
+	}
+	r = check_key(pseudonyms, redaction, path, err);
+	return r < 0 ? r : check_nets(pseudonyms, redaction, path, err);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How a recording was redacted: what says whether pseudonyms of several recordings mean the same. */
+#ifndef RD_REDACTION_H
+#define RD_REDACTION_H
+
+#include "source/shared/source.h"
+
+/* A public IPv4 network: there are more of them than pseudonyms, so those of two recordings can collide. */
+struct rd_redacted_net {
+	uint16_t pseudonym; /* the first two bytes of its addresses */
+	uint64_t id;	    /* a hash of the original with the key */
+};
+
+struct rd_redaction {
+	bool redacted;
+	RD_FIELD(uint64_t)
+	key; /* a hash that only this key has, and that does not reveal it; absent in older recordings */
+	struct rd_redacted_net *nets;
+	size_t n_nets, cap_nets;
+};
+
+void rd_redaction_deinit(struct rd_redaction *redaction);
+
+/* 0 or -ENOMEM. */
+int rd_redaction_add_net(struct rd_redaction *redaction, uint16_t pseudonym, uint64_t id);
+int rd_redaction_copy(const struct rd_redaction *from, struct rd_redaction *ret);
+
+/* Of a source that rd_source_bundle_open returned; NULL: it is none. Valid until the source is closed. */
+const struct rd_redaction *rd_source_bundle_redaction(const struct rd_source *src);
+
+#endif
