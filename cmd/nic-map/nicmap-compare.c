@@ -6,6 +6,7 @@
 
 #include "analyse/compare/compare.h"
 #include "base/no-rdma.h"
+#include "cmd/progress.h"
 #include "nicmap.h"
 #include "report/nicmap/report-compare.h"
 #include "report/nicmap/report-nicmap-page.h"
@@ -82,6 +83,7 @@ static int compare_fleet(struct rd_ctx *ctx, struct nicmap *nm, const struct fle
 int nicmap_compare(struct rd_ctx *ctx, struct nicmap *nm, int argc, char **argv)
 {
 	struct fleet fleet = { .v = rd_alloc((size_t)argc + 1, sizeof(*fleet.v)) };
+	struct rd_progress progress = { 0 };
 	struct rd_err err = { 0 };
 	int r = 0;
 
@@ -92,8 +94,11 @@ int nicmap_compare(struct rd_ctx *ctx, struct nicmap *nm, int argc, char **argv)
 		return rd_fail(ctx, &err);
 	}
 	add_host(&fleet, nm, ctx->globals.from);
-	for (int i = 0; !r && i < argc; i++)
+	for (int i = 0; !r && i < argc; i++) {
+		rd_progress_show(&progress, "bundle", (size_t)i + 1, (size_t)argc);
 		r = read_other(ctx, argv[i], &fleet, &err);
+	}
+	rd_progress_end(&progress);
 	r = r < 0 ? rd_fail(ctx, &err) : compare_fleet(ctx, nm, &fleet);
 	fleet_deinit(&fleet);
 	return r;

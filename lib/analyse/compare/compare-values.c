@@ -270,6 +270,33 @@ static void judge_place(struct seens *all, const struct seen *v, size_t n)
 		judge_split(all, v, n);
 }
 
+/* For qsort_r: texts of splits; the same in their order. */
+static int by_split(const void *pa, const void *pb, void *splits)
+{
+	size_t a = *(const size_t *)pa, b = *(const size_t *)pb;
+	int r = strcmp(((char **)splits)[a], ((char **)splits)[b]);
+
+	return r ? r : a < b ? -1 : a > b;
+}
+
+/* For each split, how many later ones have the same text; SIZE_MAX: an earlier one has it. Caller frees. */
+static size_t *count_alike(const struct seens *all)
+{
+	size_t *order = rd_alloc(all->n_splits + 1, sizeof(*order));
+	size_t *more = rd_alloc(all->n_splits + 1, sizeof(*more));
+
+	for (size_t i = 0; i < all->n_splits; i++)
+		order[i] = i;
+	qsort_r(order, all->n_splits, sizeof(*order), by_split, all->splits);
+	for (size_t i = 0, k; i < all->n_splits; i = k) {
+		for (k = i + 1; k < all->n_splits && strcmp(all->splits[order[i]], all->splits[order[k]]) == 0; k++)
+			more[order[k]] = SIZE_MAX;
+		more[order[i]] = k - i - 1;
+	}
+	free(order);
+	return more;
+}
+
 static void report_splits(struct seens *all)
 {
 	static const struct {
@@ -284,7 +311,7 @@ static void report_splits(struct seens *all)
 		[RD_DIFFERS_FIRMWARE] = { "rail-firmware",
 					  "Firmware differs between hosts, and no value has a clear majority" },
 	};
-	bool *reported = rd_alloc(all->n_splits + 1, sizeof(*reported));
+	_cleanup_free_ size_t *more = count_alike(all);
 
 	for (size_t i = 0; i < all->n_splits; i++) {
 		struct rd_finding finding = {
@@ -293,21 +320,14 @@ static void report_splits(struct seens *all)
 			.title = words[all->what].title,
 			.why = "cannot determine from these hosts which value is right",
 		};
-		size_t more = 0;
 
-		for (size_t k = i + 1; k < all->n_splits && !reported[i]; k++)
-			if (!reported[k] && strcmp(all->splits[i], all->splits[k]) == 0) {
-				reported[k] = true;
-				more++;
-			}
-		if (reported[i])
+		if (more[i] == SIZE_MAX)
 			continue;
-		finding.subject = more ? rd_text("%s and %zu more", all->split_labels[i], more) :
-					 rd_text("%s", all->split_labels[i]);
+		finding.subject = more[i] ? rd_text("%s and %zu more", all->split_labels[i], more[i]) :
+					    rd_text("%s", all->split_labels[i]);
 		finding.observed = rd_text("%s", all->splits[i]);
 		rd_compare_report(all->cmp, &finding, SIZE_MAX);
 	}
-	free(reported);
 }
 
 static void seens_deinit(struct seens *all)
