@@ -46,8 +46,7 @@ void qp_fill(const struct rd_ctx *ctx, struct qp_sample *sample)
 		sample->report.status = RD_EXIT_UNKNOWN;
 }
 
-/* The columns that are useful for this grouping. */
-static const char *group_columns(enum rd_qp_by by)
+const char *qp_group_columns(enum rd_qp_by by)
 {
 #define STATES "qps,reset,init,rtr,rts,sqd,sqe,err,unknown,stuck"
 	switch (by) {
@@ -83,7 +82,7 @@ int qp_show(struct rd_ctx *ctx, struct qp_sample *sample)
 	if (opts->grouped) {
 		sections[0] = rd_report_section(&sample->report, "groups");
 		if (!ctx->globals.style.columns)
-			ctx->globals.style.columns = group_columns(opts->by);
+			ctx->globals.style.columns = qp_group_columns(opts->by);
 	}
 	if (opts->ask.timeouts)
 		sections[0] = rd_report_section(&sample->report, "timeouts");

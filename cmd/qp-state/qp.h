@@ -41,6 +41,9 @@ void qp_sample_deinit(struct qp_sample *sample);
 /* Fills the report of a sample: queue pairs, summary, and sections of the options. */
 void qp_fill(const struct rd_ctx *ctx, struct qp_sample *sample);
 
+/* The keys of the columns that are useful for this grouping, separated by commas. */
+const char *qp_group_columns(enum rd_qp_by by);
+
 /* Prints read errors on standard error, unless they are part of a JSON document. */
 void qp_warn_errors(const struct rd_ctx *ctx, const struct qp_sample *sample);
 

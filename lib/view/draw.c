@@ -21,6 +21,10 @@ static const char *const help_lines[] = {
 	"arrows, PgUp, PgDn, Home, End   move",
 };
 
+static const char *const help_problems[] = {
+	"n        next row with a warning or a critical fault",
+};
+
 static const char *const help_end[] = {
 	"",
 	"Bold: changed value; +: new row; -: removed row.",
@@ -160,6 +164,7 @@ static void draw_help(const struct rd_view *view, int y)
 		size_t n;
 	} parts[] = {
 		{ help_lines, RD_ARRAY_SIZE(help_lines) },
+		{ help_problems, view->ops->worst_first ? RD_ARRAY_SIZE(help_problems) : 0 },
 		{ view->ops->help, SIZE_MAX },
 		{ help_end, RD_ARRAY_SIZE(help_end) },
 	};
@@ -180,9 +185,9 @@ static void draw_footer(struct rd_view *view)
 	else if (view->problem[0])
 		snprintf(text, sizeof(text), "%s", view->problem);
 	else
-		snprintf(text, sizeof(text), "%zu of %zu%s%s%s   q quit  ? help  / filter  < > sort  p pause%s",
-			 pane->n_rows, pane->grid.n, pane->filter[0] ? "  filter: " : "", pane->filter,
-			 view->paused ? "  PAUSED" : "",
+		snprintf(text, sizeof(text), "%zu of %zu%s%s%s   q quit  ? help%s  / filter  < > sort  p pause%s",
+			 pane->n_rows, pane->grid.n - pane->grid.n_gone, pane->filter[0] ? "  filter: " : "",
+			 pane->filter, view->paused ? "  PAUSED" : "", view->ops->worst_first ? "  n problem" : "",
 			 view->detail_key  ? "  Esc back" :
 			 view->ops->detail ? "  Enter details" :
 					     "");

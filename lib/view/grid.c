@@ -109,22 +109,26 @@ static char *key_of(const struct rd_section *section, const struct rd_row *row, 
 	return key.data;
 }
 
-static void select_columns(struct rd_grid *grid, const struct rd_section *section, int group)
+static void add_column(struct rd_grid *grid, const struct rd_column *column)
+{
+	grid->columns[grid->n_columns] = column;
+	grid->widths[grid->n_columns] = (int)strlen(column->title);
+	grid->numbers[grid->n_columns++] = column->type == RD_T_UINT || column->type == RD_T_INT ||
+					   column->type == RD_T_DOUBLE || column->type == RD_T_SHARE;
+}
+
+static void select_columns(struct rd_grid *grid, const struct rd_section *section, const struct rd_grid_style *style)
 {
 	grid->columns = rd_alloc(section->n_columns + 1, sizeof(*grid->columns));
 	grid->widths = rd_alloc(section->n_columns + 1, sizeof(*grid->widths));
 	grid->numbers = rd_alloc(section->n_columns + 1, sizeof(*grid->numbers));
-	for (size_t c = 0; c < section->n_columns; c++) {
-		const struct rd_column *column = &section->columns[c];
-
-		/* The column that groups rows is shown as a heading. */
-		if (!column->title || column->hidden || (int)c == group)
-			continue;
-		grid->columns[grid->n_columns] = column;
-		grid->widths[grid->n_columns] = (int)strlen(column->title);
-		grid->numbers[grid->n_columns++] = column->type == RD_T_UINT || column->type == RD_T_INT ||
-						   column->type == RD_T_DOUBLE || column->type == RD_T_SHARE;
-	}
+	/* The column that groups rows is shown as a heading. */
+	for (const int *c = style->columns; c && *c >= 0 && grid->n_columns < section->n_columns; c++)
+		if (*c != style->group)
+			add_column(grid, &section->columns[*c]);
+	for (size_t c = 0; !style->columns && c < section->n_columns; c++)
+		if (section->columns[c].title && !section->columns[c].hidden && (int)c != style->group)
+			add_column(grid, &section->columns[c]);
 }
 
 /* The rows of a grid by their keys. */
@@ -225,6 +229,7 @@ static int keep_removed(struct rd_grid *grid, const struct rd_grid *old, uint16_
 		row = &grid->rows[grid->n++];
 		row->index = before->index;
 		row->gone = before->gone ? fade(before->gone) : marked;
+		grid->n_gone++;
 		row->key = rd_dup(before->key);
 		row->group = rd_dup_if(before->group);
 		row->cells = rd_alloc(grid->n_columns + 1, sizeof(*row->cells));
@@ -248,6 +253,34 @@ static bool same_columns(const struct rd_grid *a, const struct rd_grid *b)
 	return true;
 }
 
+/* Rows that were removed come last in their group. */
+static int compare_groups(const void *pa, const void *pb)
+{
+	const struct rd_grid_row *a = *(struct rd_grid_row *const *)pa, *b = *(struct rd_grid_row *const *)pb;
+	int r = strcmp(a->group ? a->group : "", b->group ? b->group : "");
+
+	if (!r)
+		r = !a->gone != !b->gone ? (a->gone ? 1 : -1) : 0;
+	return r ? r : (a->index > b->index) - (a->index < b->index);
+}
+
+static void rank_groups(struct rd_grid *grid)
+{
+	_cleanup_free_ struct rd_grid_row **rows = rd_alloc(grid->n + 1, sizeof(*rows));
+	const struct rd_grid_row *first = NULL;
+
+	for (size_t i = 0; i < grid->n; i++)
+		rows[i] = &grid->rows[i];
+	qsort(rows, grid->n, sizeof(*rows), compare_groups);
+	for (size_t i = 0; i < grid->n; i++) {
+		if (!rows[i]->group)
+			continue;
+		if (!first || strcmp(first->group, rows[i]->group) != 0)
+			first = rows[i];
+		rows[i]->rank = first->index + 1;
+	}
+}
+
 int rd_grid_build(struct rd_grid *grid, const struct rd_section *section, const struct rd_grid_style *style,
 		  const struct rd_grid *old)
 {
@@ -255,7 +288,7 @@ int rd_grid_build(struct rd_grid *grid, const struct rd_section *section, const 
 	size_t most = section->n + (old ? old->n : 0);
 	int r = 0;
 
-	select_columns(grid, section, style->group);
+	select_columns(grid, section, style);
 	key_index_build(&index, old);
 	if (!r) {
 		grid->rows = rd_alloc(most + 1, sizeof(*grid->rows));
@@ -268,6 +301,8 @@ int rd_grid_build(struct rd_grid *grid, const struct rd_section *section, const 
 	}
 	if (!r && old && same_columns(grid, old))
 		r = keep_removed(grid, old, style->marked);
+	if (!r && style->ranked)
+		rank_groups(grid);
 	return r;
 }
 
@@ -286,8 +321,10 @@ static int compare_rows(const void *pa, const void *pb, void *arg)
 {
 	const struct rd_grid_row *a = pa, *b = pb;
 	const struct order *order = arg;
-	int r = a->group && b->group ? strcmp(a->group, b->group) : 0;
+	int r = (a->rank > b->rank) - (a->rank < b->rank);
 
+	if (!r && a->group && b->group)
+		r = strcmp(a->group, b->group);
 	if (r)
 		return r;
 	if (order->column >= 0)

@@ -15,6 +15,7 @@ struct rd_grid_row {
 	struct rd_grid_cell *cells;
 	char *key;
 	char *group;  /* NULL: rows are not grouped */
+	size_t rank;  /* of its group, which is sorted by it; 0: groups are sorted by name */
 	size_t index; /* in the section, which has the order of the report */
 	uint16_t fresh,
 		gone; /* refreshes left to mark the row as new or removed; a removed row is shown while it is marked */
@@ -27,14 +28,16 @@ struct rd_grid {
 	int *widths;			  /* columns of the terminal */
 	bool *numbers;			  /* sorted by value, aligned to the right */
 	struct rd_grid_row *rows;
-	size_t n;
+	size_t n, n_gone; /* all; removed ones among them */
 };
 
 /* How to build a grid from a section. */
 struct rd_grid_style {
 	const int *keys, *restless; /* as in struct rd_view_ops */
 	uint16_t marked;	    /* refreshes */
+	const int *columns;	    /* as returned by columns() of struct rd_view_ops; NULL: those not hidden */
 	int group;		    /* column of the section; -1: none */
+	bool ranked;		    /* groups have the order of their first rows in the report */
 	bool ascii;		    /* the terminal supports ASCII only */
 };
 

@@ -45,7 +45,7 @@ static void fill_lines(struct rd_pane *pane)
 			lines[pane->n++] = (struct rd_pane_line){ .row = i, .heading = true };
 		group = pane->grid.rows[i].group;
 		lines[pane->n++] = (struct rd_pane_line){ .row = i };
-		pane->n_rows++;
+		pane->n_rows += !pane->grid.rows[i].gone;
 	}
 }
 
@@ -149,6 +149,21 @@ void rd_pane_end(struct rd_pane *pane, size_t room)
 {
 	pane->cursor = pane->n;
 	clamp_cursor(pane, 1, room);
+}
+
+bool rd_pane_next_problem(struct rd_pane *pane, size_t room)
+{
+	for (size_t i = 1; i <= pane->n; i++) {
+		size_t at = (pane->cursor + i) % pane->n;
+		const struct rd_grid_row *row = &pane->grid.rows[pane->lines[at].row];
+
+		if (pane->lines[at].heading || row->gone || row->severity < RD_SEV_WARNING)
+			continue;
+		pane->cursor = at;
+		clamp_cursor(pane, 1, room);
+		return true;
+	}
+	return false;
 }
 
 void rd_pane_shift(struct rd_pane *pane, int by, int columns)

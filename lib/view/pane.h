@@ -17,7 +17,7 @@ struct rd_pane {
 	struct rd_section *section; /* owned: the source of the grid */
 	struct rd_grid grid;
 	struct rd_pane_line *lines; /* those that match the filter */
-	size_t n, n_rows;	    /* lines; rows among them */
+	size_t n, n_rows;	    /* lines; rows among them, without those that were removed */
 	char filter[64];
 	int sort; /* column of the grid; -1: as reported */
 	bool backwards;
@@ -42,6 +42,8 @@ void rd_pane_sort_step(struct rd_pane *pane, int step);
 void rd_pane_move(struct rd_pane *pane, long by, size_t room);
 void rd_pane_home(struct rd_pane *pane, size_t room);
 void rd_pane_end(struct rd_pane *pane, size_t room);
+/* Moves to the next row with a severity of warning or worse; after the last one, to the first. False: there is none. */
+bool rd_pane_next_problem(struct rd_pane *pane, size_t room);
 /* Scrolls sideways, limited to the width of the grid; `columns` is the width of the terminal. */
 void rd_pane_shift(struct rd_pane *pane, int by, int columns);
 

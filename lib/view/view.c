@@ -27,7 +27,9 @@ static struct rd_grid_style style_of(const struct rd_view *view)
 		.keys = view->ops->keys,
 		.restless = view->ops->restless,
 		.marked = view->ops->marked ? view->ops->marked : MARKED,
+		.columns = view->ops->columns ? view->ops->columns(view->arg) : NULL,
 		.group = view->ops->group ? view->ops->group(view->arg) : -1,
+		.ranked = view->ops->worst_first,
 		.ascii = view->ascii,
 	};
 }
@@ -168,6 +170,15 @@ static void sort_step(struct rd_view *view, int step)
 	rd_pane_arrange(pane);
 }
 
+static void show_next_problem(struct rd_view *view)
+{
+	close_row(view);
+	view->problem[0] = '\0';
+	if (!rd_pane_next_problem(&view->body, rd_view_room(view)))
+		snprintf(view->problem, sizeof(view->problem), "no row is a warning or critical%s",
+			 view->body.filter[0] ? " among those that match the filter" : "");
+}
+
 /* Handles keys of the view itself; false: other keys. */
 static bool handle_own_key(struct rd_view *view, int key)
 {
@@ -187,6 +198,10 @@ static bool handle_own_key(struct rd_view *view, int key)
 	case 'p':
 		view->paused = !view->paused;
 		return true;
+	case 'n':
+		if (view->ops->worst_first)
+			show_next_problem(view);
+		return view->ops->worst_first;
 	case '<':
 	case '>':
 		sort_step(view, key == '<' ? -1 : 1);

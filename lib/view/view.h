@@ -32,6 +32,11 @@ struct rd_view_ops {
 
 	/* The rest may be NULL. */
 
+	/* The rows of the body come worst first, by their severity: groups have the order of their worst rows, and 'n' moves to
+	 * the next row with a severity of warning or worse. */
+	bool worst_first;
+	/* The columns of the body that are shown, in this order; ended by -1. Called as group() is. NULL: those not hidden. */
+	const int *(*columns)(void *arg);
 	/* The column of the body whose value becomes a heading above the rows that share it; -1: none. Called after each
 	 * refresh and after each key that key() handled. */
 	int (*group)(void *arg);

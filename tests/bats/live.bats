@@ -101,6 +101,74 @@ process() {
 	done
 }
 
+@test "qp-state shows the worst verdict first, and on 40 columns, too" {
+	on_terminal 40 24 "$RD --from tests/bundles/qp-hung.tar.zst qp-state --live -i 0.3"
+	seen '^  retrying  *rxe0  *17 RTS'
+	tm capture-pane -p | sed -n 3,4p >"$BATS_TEST_TMPDIR/rows"
+	[ "$(awk '{print $1, $3}' "$BATS_TEST_TMPDIR/rows")" = "retries-exhausted 18
+retrying 17" ]
+	tm resize-window -x 100 -y 24
+	seen '2 problems, 2 unknown in 6 QPs: 1 ERR 1 RTR 1 INIT 3 RTS, 2 findings'
+	shown '^6 of 6 .* n problem'
+	tm send-keys / 1 9 Enter n
+	seen 'no row is a warning or critical among those that match the filter'
+	tm send-keys q
+	seen 'status=0$'
+}
+
+# The number of the queue pair under the cursor: its page shows it.
+on_number() {
+	tm send-keys Enter
+	seen "^  lqpn  *$1\$" || return 1
+	tm send-keys Escape
+	seen 'VERDICT'
+}
+
+@test "n moves from problem to problem, and the help page says so" {
+	on_terminal 100 24 "$RD --from tests/bundles/qp-hung.tar.zst qp-state --live -i 0.3"
+	seen 'retrying'
+	tm send-keys End
+	on_number 1
+	for number in 18 17 18; do
+		tm send-keys n
+		on_number "$number"
+	done
+	tm send-keys '?'
+	seen 'n  *next row with a warning or a critical fault'
+	tm send-keys '?'
+	tm send-keys q
+	seen 'status=0$'
+	tm kill-server
+	on_terminal 100 24 "$RD --from $HOST nic-map --live"
+	seen 'q quit'
+	! shown 'n problem'
+	tm send-keys n
+	shown 'q quit'
+}
+
+@test "qp-state counts in groups with --by, as its table does" {
+	on_terminal 100 24 "$RD --from tests/bundles/qp-hung.tar.zst qp-state --live --by device -i 0.3"
+	seen '1 problem, 1 unknown in 2 groups of 6 QPs: 1 ERR 1 RTR 1 INIT 3 RTS'
+	seen '^  GROUP QPS RESET INIT RTR RTS SQD SQE ERR UNKNOWN STUCK'
+	seen '^  rxe0 *4 *0 *1 *0 *2 *0 *0 *1 *0 *0'
+	seen '^2 of 2 '
+	tm send-keys g
+	seen '^  IBDEV GROUP   HEALTH'
+	seen '^  rxe0 *unknown *degraded *3'
+	shown '4 QPs\|6 QPs'
+	tm send-keys g g
+	seen '^  ERR '
+	tm send-keys q
+	seen 'status=0$'
+}
+
+@test "a bundle on standard input leaves the keys to the terminal" {
+	on_terminal 100 24 "cat tests/bundles/qp-hung.tar.zst | $RD --from - qp-state --live -i 0.3"
+	seen 'retries-exhausted'
+	tm send-keys q
+	seen 'status=0$'
+}
+
 @test "scrolled sideways there is always something to see, and a screen that shrinks is filled" {
 	on_terminal 40 10 "$RD --from $HOST nic-map --live"
 	seen 'IBDEV'

@@ -116,8 +116,8 @@ looks() {
 		tmux -S "$socket" capture-pane -p
 		return 1
 	}
-	seen '1 finding, 6 QPs: 1 ERR 1 RTR 1 INIT'
-	seen 'rxe0 .* 18 RC .* ERR .*retries-exhausted'
+	seen '2 problems, 2 unknown in 6 QPs: 1 ERR 1 RTR 1 INIT'
+	seen 'retries-exhausted rxe0 .* 18 ERR'
 	tmux -S "$socket" send-keys g
 	seen '^.*q quit'
 	tmux -S "$socket" send-keys / 1 8 Enter

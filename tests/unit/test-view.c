@@ -158,6 +158,110 @@ static void what_changed_came_and_went_stands_out_for_some_looks(void **state)
 	rd_pane_deinit(&pane);
 }
 
+/* c is critical, b and d are warnings; worst first. */
+static struct rd_section *worst_first(void)
+{
+	static const struct item items[] = {
+		{ "c", "z", 1, 0 }, { "b", "y", 2, 0 }, { "d", "z", 3, 0 }, { "u", "x", 4, 0 }, { "a", "y", 5, 0 },
+	};
+	static const enum rd_severity severities[] = { RD_SEV_CRITICAL, RD_SEV_WARNING, RD_SEV_WARNING, RD_SEV_UNKNOWN,
+						       RD_SEV_OK };
+	struct rd_section *section = section_of(items, RD_ARRAY_SIZE(items));
+
+	for (size_t i = 0; i < section->n; i++)
+		rd_row_severity(&section->rows[i], severities[i]);
+	return section;
+}
+
+static void groups_have_the_order_of_their_worst_rows(void **state)
+{
+	struct rd_grid_style style = plain;
+	struct rd_pane pane;
+
+	(void)state;
+	style.group = PEER;
+	rd_pane_init(&pane);
+	rd_pane_set(&pane, worst_first(), &style, false);
+	assert_lines(&pane, "[x]u [y]b a [z]c d ");
+	style.ranked = true;
+	rd_pane_set(&pane, worst_first(), &style, false);
+	assert_lines(&pane, "[z]c d [y]b a [x]u ");
+	pane.sort = 0;
+	pane.backwards = true;
+	rd_pane_arrange(&pane);
+	assert_lines(&pane, "[z]d c [y]b a [x]u ");
+	rd_pane_deinit(&pane);
+}
+
+static void next_problem(struct rd_pane *pane, const char *expected)
+{
+	assert_true(rd_pane_next_problem(pane, 3));
+	assert_string_equal(rd_pane_row(pane)->cells[0].text, expected);
+	assert_true(pane->cursor >= pane->top && pane->cursor < pane->top + 3);
+}
+
+static void the_next_problem_is_found_around_the_end_and_below_headings(void **state)
+{
+	struct rd_grid_style style = plain;
+	struct rd_pane pane;
+
+	(void)state;
+	style.group = PEER;
+	rd_pane_init(&pane);
+	assert_false(rd_pane_next_problem(&pane, 3));
+	rd_pane_set(&pane, worst_first(), &style, false);
+	rd_pane_home(&pane, 3);
+	next_problem(&pane, "b");
+	next_problem(&pane, "c");
+	next_problem(&pane, "d");
+	next_problem(&pane, "b");
+	strcpy(pane.filter, "d");
+	rd_pane_arrange(&pane);
+	next_problem(&pane, "d");
+	next_problem(&pane, "d"); /* the only one */
+	strcpy(pane.filter, "u");
+	rd_pane_arrange(&pane);
+	assert_false(rd_pane_next_problem(&pane, 3));
+	rd_pane_deinit(&pane);
+}
+
+static void removed_rows_are_neither_counted_nor_problems(void **state)
+{
+	const struct item healthy[] = { { "a", "x", 1, 0 } };
+	struct rd_pane pane;
+
+	(void)state;
+	rd_pane_init(&pane);
+	rd_pane_set(&pane, worst_first(), &plain, false);
+	assert_int_equal(pane.n_rows, 5);
+	rd_pane_set(&pane, section_of(healthy, 1), &plain, false);
+	assert_int_equal(pane.grid.n, 5);
+	assert_int_equal(pane.grid.n_gone, 4);
+	assert_int_equal(pane.n_rows, 1);
+	assert_false(rd_pane_next_problem(&pane, 3));
+	rd_pane_deinit(&pane);
+}
+
+static void columns_are_shown_in_the_order_given(void **state)
+{
+	static const int order[] = { COUNT, PEER, NAME, -1 };
+	struct rd_grid_style style = plain;
+	struct rd_pane pane;
+
+	(void)state;
+	style.columns = order;
+	style.group = PEER;
+	rd_pane_init(&pane);
+	rd_pane_set(&pane, section_of(abc, 3), &style, false);
+	assert_int_equal(pane.grid.n_columns, 2);
+	assert_ptr_equal(pane.grid.columns[0], &columns[COUNT]);
+	assert_ptr_equal(pane.grid.columns[1], &columns[NAME]);
+	assert_string_equal(pane.grid.rows[0].cells[0].text, "9");
+	assert_string_equal(pane.grid.rows[0].cells[1].text, "a");
+	assert_string_equal(pane.grid.rows[0].key, "a\n");
+	rd_pane_deinit(&pane);
+}
+
 static void the_screen_follows_the_cursor_through_many_rows(void **state)
 {
 	static char names[10000][8];
@@ -221,6 +325,10 @@ int main(void)
 		TEST(groups_have_headings_and_the_cursor_steps_over_them),
 		TEST(a_filter_leaves_what_matches_and_the_cursor_stays_on_its_row),
 		TEST(what_changed_came_and_went_stands_out_for_some_looks),
+		TEST(groups_have_the_order_of_their_worst_rows),
+		TEST(the_next_problem_is_found_around_the_end_and_below_headings),
+		TEST(removed_rows_are_neither_counted_nor_problems),
+		TEST(columns_are_shown_in_the_order_given),
 		TEST(the_screen_follows_the_cursor_through_many_rows),
 		TEST(bars_and_sparklines_have_their_width),
 	};

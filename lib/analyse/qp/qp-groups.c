@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analyse/qp/qp-verdict.h"
 #include "analyse/qp/qp.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -110,6 +111,8 @@ static struct rd_qp_group *add_group(const struct rd_res *res, const struct key 
 
 static void count_qp(struct rd_qp_group *group, const struct rd_qp *qp, const struct rd_qp_view *view)
 {
+	enum rd_severity severity = rd_qp_verdict_severity(view->verdict.kind);
+
 	group->qps++;
 	if (qp->state.known == RD_OK && qp->state.v < RD_QPS_N)
 		group->by_state[qp->state.v]++;
@@ -121,6 +124,7 @@ static void count_qp(struct rd_qp_group *group, const struct rd_qp *qp, const st
 	group->retrying += view->verdict.kind == RD_QPV_RETRYING;
 	group->impaired += view->verdict.kind == RD_QPV_CUT_OFF || view->verdict.kind == RD_QPV_NO_RECEIVES ||
 			   view->verdict.kind == RD_QPV_SLOW;
+	group->worst = severity > group->worst ? severity : group->worst;
 }
 
 static enum rd_path_health health_of(const struct rd_qp_group *group)

@@ -4,6 +4,7 @@
 #define RD_MODEL_QP_GROUPS_H
 
 #include "model/rdma/qp.h"
+#include "model/shared/finding.h"
 
 enum rd_qp_by { RD_BY_STATE, RD_BY_PID, RD_BY_DEVICE, RD_BY_PEER, RD_BY_JOB };
 
@@ -27,6 +28,7 @@ struct rd_qp_group {
 	uint64_t impaired;	  /* cut off, slow, or without receives */
 	bool judged, sampled_twice;
 	enum rd_path_health health; /* by peer */
+	enum rd_severity worst;	    /* of the verdicts of its queue pairs */
 };
 
 struct rd_qp_groups {

@@ -66,6 +66,9 @@ void rd_report_qp_summary(struct rd_report *report, const struct rd_res *res);
 /* Adds section "processes": listed objects by owner; the largest owner first. */
 void rd_report_qp_processes(struct rd_report *report, const struct rd_res *res, const struct rd_res_holders *holders);
 
+/* The columns of section "groups" that identify a group. */
+enum { RD_QP_GROUP_NAME, RD_QP_GROUP_IBDEV };
+
 /* Adds section "groups". */
 void rd_report_qp_groups(struct rd_report *report, const struct rd_res *res, const struct rd_qp_groups *groups);
 
