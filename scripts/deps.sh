@@ -58,6 +58,8 @@ test     slurmctld                        slurm-slurmctld
 test     slurmd                           slurm-slurmd
 test     slurm-client                     slurm
 test     munge                            munge
+test     clustershell                     clustershell
+test     pdsh                             pdsh
 test     iproute2                         iproute
 test     debootstrap                      debootstrap
 test     dpkg-dev                         -
