@@ -2,6 +2,7 @@
 #include "qp-ask.h"
 
 #include "analyse/qp/qp-entropy.h"
+#include "analyse/qp/qp-timers.h"
 #include "analyse/qp/qp.h"
 #include "qp.h"
 #include "report/qp/report-qp-pairs.h"
@@ -32,19 +33,21 @@ static void fill_timeouts(struct qp_sample *sample)
 
 	for (size_t i = 0; i < sample->res.n_qps; i++) {
 		const struct rd_qp *qp = &sample->res.qps[i];
-		const struct rd_qp_seen *seen = sample->views.v[i].past.seen;
+		const struct rd_qp_view *view = &sample->views.v[i];
+		const struct rd_qp_seen attrs = rd_qp_attributes(view);
 		struct rd_timeouts values = { .rxe = rd_res_dev_is_rxe(&sample->res.devs[qp->dev]) };
 		struct rd_giveup giveup;
 
-		if (!sample->chosen[i] || !seen || seen->timeout.known != RD_OK)
+		if (!sample->chosen[i] || attrs.timeout.known != RD_OK)
 			continue;
 		/* The RNR timer that applies is that of the remote QP. */
-		RD_COPY(values.timeout, seen->timeout);
-		RD_COPY(values.retry_cnt, seen->retry_cnt);
-		RD_COPY(values.rnr_retry, seen->rnr_retry);
+		RD_COPY(values.timeout, attrs.timeout);
+		RD_COPY(values.retry_cnt, attrs.retry_cnt);
+		RD_COPY(values.rnr_retry, attrs.rnr_retry);
 		giveup = rd_qp_giveup(&values);
-		rd_timeouts_add(section, &sample->res, qp, &values, &giveup);
+		rd_timeouts_add(section, &sample->views, i, &values, &giveup);
 	}
+	sample->incomplete |= rd_qp_timeout_findings(&sample->views, sample->chosen, &sample->findings);
 	rd_report_add(&sample->report, section);
 }
 
@@ -70,7 +73,7 @@ int qp_show_timeouts(struct rd_ctx *ctx, const struct qp_ask *ask)
 	if (!giveup.note && values.timeout.known == RD_OK && values.retry_cnt.v == RETRY_DEFAULT)
 		giveup.note = "soft-RoCE (rxe) retries forever with retry_cnt 7";
 	rd_output_init(ctx, &report);
-	rd_timeouts_add(section, NULL, NULL, &values, &giveup);
+	rd_timeouts_add(section, NULL, 0, &values, &giveup);
 	rd_report_add(&report, section);
 	r = rd_output_print(ctx, &report);
 	rd_report_deinit(&report);

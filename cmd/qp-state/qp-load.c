@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "analyse/qp/qp-timers.h"
 #include "analyse/qp/qp-verdict.h"
 #include "analyse/qp/qp.h"
 #include "base/text.h"
@@ -108,5 +109,11 @@ int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_histor
 		apply_filter(opts, sample);
 	if (!r)
 		rd_qp_verdict_findings(&sample->views, sample->chosen, &sample->findings);
+	if (!r) {
+		rd_qp_timer_findings(&sample->views, sample->chosen, &sample->findings);
+		/* It changes rarely; a reader of text has seen it above. */
+		if (first || ctx->globals.json)
+			rd_qp_peer_findings(&sample->views, sample->chosen, &sample->findings);
+	}
 	return r < 0 ? rd_err_set(err, -r, ctx->cmd->name, "no memory for the queue pairs") : 0;
 }

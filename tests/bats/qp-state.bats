@@ -169,6 +169,29 @@ qp() {
 	[ "$status" -eq 3 ]
 }
 
+@test "where no timeout is known, the reason is named, and the exit code is 3" {
+	run --separate-stderr qp --timeouts --json
+	[ "$status" -eq 3 ]
+	jq -e '.status == 3 and .timeouts == [] and (.findings | map(select(.id == "timeouts-unknown" and .severity == "unknown" and
+		(.observed | contains("2 of 2 queue pairs: no recorder saw them connect; soft-RoCE (rxe)")) and
+		(.fix | contains("qp-state --trace")))) | length) == 1' <<<"$output"
+	run --separate-stderr qp --timeouts
+	[ "$status" -eq 3 ]
+	[[ $output == *"[timeouts-unknown]"* ]]
+	# The kernel's own queue pairs have no such timeouts.
+	run --separate-stderr qp --timeouts --type GSI
+	[ "$status" -eq 0 ]
+	[[ $output != *unknown* ]]
+}
+
+@test "that a peer is unknown is a note with the reason; one of rdma_cm is known" {
+	qp --json | jq -e '.status == 0 and (.findings | map(select(.id == "peer-unknown" and .severity == "ok" and
+		.subject == "rxe0 qpn 17 (ibv_rc_pingpong)" and (.observed | startswith("1 of 2 queue pairs: ")))) | length) == 1'
+	qp --json --lqpn 18 | jq -e '[.findings[].id] | index("peer-unknown") == null'
+	run qp --fail
+	[ "$status" -eq 0 ]
+}
+
 @test "flows are spread over links; one flow is on one of them" {
 	qp --entropy 4 --json | jq -e '.entropy[0] | .flows == 2 and .links == 4 and .ideal_percent == 25 and
 		.worst_percent <= 100 and .expected_percent >= 50'

@@ -22,6 +22,7 @@ enum {
 	TIME_RNR,
 	TIME_RNR_LEAST,
 	TIME_RNR_FOR_EVER,
+	TIME_SOURCE,
 	TIME_NOTE,
 	TIME_COLUMNS,
 };
@@ -84,6 +85,7 @@ static const struct rd_column time_columns[TIME_COLUMNS] = {
 	[TIME_RNR] = { "rnr_timer_seconds", "RNRTIMER", RD_T_DOUBLE, "minimum wait after an RNR NAK", 6, false },
 	[TIME_RNR_LEAST] = { "rnr_exc_least_seconds", "RNRLEAST", RD_T_DOUBLE, "minimum until IBV_WC_RNR_RETRY_EXC_ERR", 6, false },
 	[TIME_RNR_FOR_EVER] = { "rnr_for_ever", "RNRFOREVER", RD_T_BOOL, "retries forever after RNR NAKs", 0, false },
+	[TIME_SOURCE] = { "source", "SOURCE", RD_T_STR, "where the values come from: recorder, raw-dump, driver; none: the command line", 0, false },
 	[TIME_NOTE] = { "note", "NOTE", RD_T_STR, "remark", 0, false },
 };
 
@@ -196,14 +198,17 @@ struct rd_section *rd_timeouts_section(void)
 	return rd_section_create("timeouts", time_columns, TIME_COLUMNS);
 }
 
-void rd_timeouts_add(struct rd_section *section, const struct rd_res *res, const struct rd_qp *qp,
+void rd_timeouts_add(struct rd_section *section, const struct rd_qp_views *views, size_t i,
 		     const struct rd_timeouts *values, const struct rd_giveup *giveup)
 {
 	struct rd_row *row = rd_section_add(section);
 
-	if (qp) {
-		rd_row_str(row, TIME_IBDEV, res->devs[qp->dev].name);
+	if (views) {
+		const struct rd_qp *qp = &views->res->qps[i];
+
+		rd_row_str(row, TIME_IBDEV, views->res->devs[qp->dev].name);
 		RD_ROW_UINT(row, TIME_LQPN, qp->lqpn);
+		rd_row_str(row, TIME_SOURCE, rd_peer_source_name(rd_qp_timeout_source(&views->v[i])));
 	}
 	RD_ROW_UINT(row, TIME_TIMEOUT, values->timeout);
 	RD_ROW_UINT(row, TIME_RETRY, values->retry_cnt);

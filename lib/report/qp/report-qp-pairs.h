@@ -17,8 +17,8 @@ struct rd_section *rd_pairs_table(const struct rd_join *join, const struct rd_jo
 /* Section "timeouts"; the report takes ownership. */
 struct rd_section *rd_timeouts_section(void);
 
-/* Adds a row: `values`, and the derived times. `qp` (of `res`) NULL: values of the command line. */
-void rd_timeouts_add(struct rd_section *section, const struct rd_res *res, const struct rd_qp *qp,
+/* Adds a row: `values` of queue pair `i`, and the derived times. `views` NULL: values of the command line. */
+void rd_timeouts_add(struct rd_section *section, const struct rd_qp_views *views, size_t i,
 		     const struct rd_timeouts *values, const struct rd_giveup *giveup);
 
 /* Adds sections "entropy", "collisions" and "flows". */

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyse/qp/qp-timers.h"
+
+#include <errno.h>
+
+#include "analyse/qp/qp.h"
+#include "base/memory.h"
+#include "base/text.h"
+
+/* Why a device does not report what it knows of its queue pairs. */
+enum silence {
+	SILENT_SOFT,	  /* soft-RoCE has no dumps */
+	SILENT_DRIVER,	  /* no layout of this driver is known */
+	SILENT_PRIVILEGE, /* no CAP_NET_ADMIN */
+	SILENT_SUPPORT,	  /* the kernel or the firmware has no dumps */
+	SILENT_MISSING,	  /* not in the bundle */
+	SILENT_FAILED,	  /* requests failed, or dumps contradict the list */
+	SILENCES,
+};
+
+static const struct {
+	const char *why, *fix;
+} silences[SILENCES] = {
+	[SILENT_SOFT] = { "soft-RoCE (rxe) reports no more than the kernel lists",
+			  "start rdmadiag qp-state --trace before the job" },
+	[SILENT_DRIVER] = { "the driver's own dumps are not decoded by this version",
+			    "start rdmadiag qp-state --trace before the job" },
+	[SILENT_PRIVILEGE] = { "the device's own dumps need CAP_NET_ADMIN",
+			       "run rdmadiag qp-state as root; or start rdmadiag qp-state --trace before the job" },
+	[SILENT_SUPPORT] = { "the kernel, the driver or the firmware provides no dumps",
+			     "start rdmadiag qp-state --trace before the job" },
+	[SILENT_MISSING] = { "no dump by the device was recorded, or they ended meanwhile",
+			     "run rdmadiag capture as root; or start rdmadiag qp-state --trace before the job" },
+	[SILENT_FAILED] = { "dumps by the device failed, or contradict the kernel's list",
+			    "check dmesg; run rdmadiag qp-state again" },
+};
+
+static enum silence silence_of(const struct rd_res_dev *dev)
+{
+	if (!rd_res_dev_dumps_qps(dev))
+		return rd_res_dev_is_rxe(dev) ? SILENT_SOFT : SILENT_DRIVER;
+	switch (dev->dumps.code) {
+	case EPERM:
+	case EACCES:
+		return SILENT_PRIVILEGE;
+	case EOPNOTSUPP:
+	case EINVAL:
+		return SILENT_SUPPORT;
+	case ENOENT:
+		return SILENT_MISSING;
+	default:
+		return SILENT_FAILED;
+	}
+}
+
+/* Queue pairs with a property: how many, and the first one. */
+struct counted {
+	size_t n, of, first;
+};
+
+static void count(struct counted *counted, size_t i, bool has)
+{
+	counted->of++;
+	if (has && !counted->n++)
+		counted->first = i;
+}
+
+/* Connected; one that has failed may never have been. */
+static bool has_peer(const struct rd_qp *qp)
+{
+	bool never = qp->rqpn.known == RD_OK && !qp->rqpn.v;
+
+	return rd_qp_is_connected_type(qp) && qp->state.known == RD_OK && qp->state.v >= RD_QPS_RTR && !never;
+}
+
+/* Sends requests that are acknowledged: RC, and XRC from its initiator, from RTS on. */
+static bool has_timeout(const struct rd_qp *qp)
+{
+	bool acknowledged = qp->type.known == RD_OK && (qp->type.v == RD_QPT_RC || qp->type.v == RD_QPT_XRC_INI);
+
+	return acknowledged && qp->state.known == RD_OK && (qp->state.v == RD_QPS_RTS || qp->state.v == RD_QPS_SQD);
+}
+
+static char *name_of(const struct rd_res *res, size_t i)
+{
+	const struct rd_qp *qp = &res->qps[i];
+	const char *owner = rd_owner_name(res, &qp->owner, qp->proc);
+
+	return rd_text("%s qpn %u%s%s%s", res->devs[qp->dev].name, qp->lqpn.v, owner ? " (" : "", owner ? owner : "",
+		       owner ? ")" : "");
+}
+
+/* One finding per reason: of how many queue pairs it is unknown. */
+static void add_unknown(const struct rd_res *res, const struct counted counted[SILENCES], const struct rd_finding *kind,
+			struct rd_findings *findings)
+{
+	for (int s = 0; s < SILENCES; s++) {
+		_cleanup_free_ char *first = NULL;
+		struct rd_finding finding = *kind;
+
+		if (!counted[s].n)
+			continue;
+		first = name_of(res, counted[s].first);
+		finding.subject = counted[s].n == 1 ? rd_dup(first) :
+						      rd_text("%zu queue pairs, first: %s", counted[s].n, first);
+		finding.observed = rd_text("%zu of %zu queue pairs: no recorder saw them connect; %s", counted[s].n,
+					   counted[s].of, silences[s].why);
+		finding.fix = rd_dup(silences[s].fix);
+		rd_finding_add(findings, &finding);
+	}
+}
+
+void rd_qp_peer_findings(const struct rd_qp_views *views, const bool *chosen, struct rd_findings *findings)
+{
+	static const struct rd_finding kind = {
+		.id = "peer-unknown",
+		.severity = RD_SEV_NOTE,
+		.title = "peer of queue pairs unknown",
+		.why = "The kernel lists the number of the remote QP, but not its host; only rdma_cm connections have an address.",
+	};
+	struct counted counted[SILENCES] = { 0 };
+	uint8_t peer[16];
+
+	for (size_t i = 0; i < views->res->n_qps; i++) {
+		const struct rd_qp *qp = &views->res->qps[i];
+
+		if ((!chosen || chosen[i]) && has_peer(qp))
+			count(&counted[silence_of(&views->res->devs[qp->dev])], i, !rd_qp_peer(views, i, peer));
+	}
+	add_unknown(views->res, counted, &kind, findings);
+}
+
+bool rd_qp_timeout_findings(const struct rd_qp_views *views, const bool *chosen, struct rd_findings *findings)
+{
+	static const struct rd_finding kind = {
+		.id = "timeouts-unknown",
+		.severity = RD_SEV_UNKNOWN,
+		.title = "timeouts of queue pairs unknown",
+		.why = "The kernel does not list the timeouts and retry counts of queue pairs.",
+	};
+	struct counted counted[SILENCES] = { 0 };
+	size_t n = 0, of = 0;
+
+	for (size_t i = 0; i < views->res->n_qps; i++) {
+		const struct rd_qp *qp = &views->res->qps[i];
+		bool unknown = rd_qp_timeout_source(&views->v[i]) == RD_PEER_UNKNOWN;
+
+		if ((chosen && !chosen[i]) || !has_timeout(qp))
+			continue;
+		count(&counted[silence_of(&views->res->devs[qp->dev])], i, unknown);
+		n += unknown;
+		of++;
+	}
+	add_unknown(views->res, counted, &kind, findings);
+	return of > 0 && n == of;
+}
+
+enum timer { ACK_OFF, RNR_LONGEST, RNR_FOREVER, TIMERS };
+
+static const struct {
+	const char *value, *expected, *fix;
+	struct rd_finding kind;
+} timers[TIMERS] = {
+	[ACK_OFF] = { "timeout 0",
+		      "a timeout from 1 to 31 (4.096 us x 2^timeout); 14 is 67 ms, 18 is 1.07 s",
+		      "set timeout when the program moves its queue pairs to RTS (NCCL_IB_TIMEOUT, UCX_RC_TIMEOUT); "
+		      "rdmadiag qp-state --timeouts shows the result",
+		      { .id = "ack-timer-off",
+			.severity = RD_SEV_WARNING,
+			.title = "local ACK timeout is off",
+			.why = "After a lost packet, or if its peer is gone, such a queue pair waits forever and reports no error." } },
+	[RNR_LONGEST] = { "min_rnr_timer 0",
+			  "a code from 1 to 31; 12 is 0.64 ms",
+			  "set min_rnr_timer when the program moves its queue pairs to RTR (rdma_cm: rdma_set_option, "
+			  "kernel: rdma_set_min_rnr_timer)",
+			  { .id = "rnr-timer-longest",
+			    .severity = RD_SEV_NOTE,
+			    .title = "RNR NAK timer is the longest: 655.36 ms",
+			    .why = "Code 0 is not zero: a sender that finds no receive work request posted pauses for 655.36 ms each time." } },
+	[RNR_FOREVER] = { "rnr_retry 7",
+			  "0 to 6 if a receiver that stops posting must end the connection; 7 is common (NCCL, MPI)",
+			  "if the job hangs, look for receivers that post no receives: rdmadiag qp-state -i 1",
+			  { .id = "rnr-retry-forever",
+			    .severity = RD_SEV_NOTE,
+			    .title = "queue pairs retry forever after RNR NAKs",
+			    .why = "A receiver that posts no receive work requests stalls its sender without an error." } },
+};
+
+/* Whether queue pair `i` has the timer, and whether it is the one of the finding. */
+static void count_timers(const struct rd_qp *qp, const struct rd_qp_view *view, size_t i, struct counted counted[TIMERS])
+{
+	const struct rd_qp_seen attrs = rd_qp_attributes(view);
+
+	if (has_timeout(qp) && attrs.timeout.known == RD_OK)
+		count(&counted[ACK_OFF], i, attrs.timeout.v == 0);
+	if (has_peer(qp) && attrs.min_rnr_timer.known == RD_OK)
+		count(&counted[RNR_LONGEST], i, attrs.min_rnr_timer.v == 0);
+	if (has_timeout(qp) && attrs.rnr_retry.known == RD_OK)
+		count(&counted[RNR_FOREVER], i, attrs.rnr_retry.v == 7);
+}
+
+static void add_timer(const struct rd_res *res, int dev, enum timer timer, const struct counted *counted,
+		      struct rd_findings *findings)
+{
+	_cleanup_free_ char *first = name_of(res, counted->first);
+	struct rd_finding finding = timers[timer].kind;
+
+	finding.subject = rd_dup(res->devs[dev].name);
+	finding.observed =
+		rd_text("%s on %zu of %zu queue pairs, first: %s", timers[timer].value, counted->n, counted->of, first);
+	finding.expected = rd_dup(timers[timer].expected);
+	finding.fix = rd_dup(timers[timer].fix);
+	rd_finding_add(findings, &finding);
+}
+
+void rd_qp_timer_findings(const struct rd_qp_views *views, const bool *chosen, struct rd_findings *findings)
+{
+	const struct rd_res *res = views->res;
+	size_t i = 0;
+
+	/* Queue pairs are sorted by device. */
+	while (i < res->n_qps) {
+		struct counted counted[TIMERS] = { 0 };
+		int dev = res->qps[i].dev;
+
+		for (; i < res->n_qps && res->qps[i].dev == dev; i++)
+			if (!chosen || chosen[i])
+				count_timers(&res->qps[i], &views->v[i], i, counted);
+		for (int timer = 0; timer < TIMERS; timer++)
+			if (counted[timer].n)
+				add_timer(res, dev, (enum timer)timer, &counted[timer], findings);
+	}
+}

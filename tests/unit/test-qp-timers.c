@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is said of timers, and of peers and timers that are unknown. */
+#include "qp-side.h"
+
+#include <errno.h>
+
+#include "analyse/qp/qp-timers.h"
+#include "analyse/qp/qp.h"
+
+/* A queue pair whose device reports these values. */
+static struct rd_qp_context *dumped(struct side *side, uint32_t lqpn, uint8_t timeout, uint8_t rnr_retry,
+				    uint8_t min_rnr)
+{
+	struct rd_qp_context *context = rd_qp_need_context(add_qp(side, lqpn, 33, RD_QPS_RTS, 0));
+
+	context->dumped = true;
+	RD_SET(context->attrs.timeout, timeout);
+	RD_SET(context->attrs.rnr_retry, rnr_retry);
+	RD_SET(context->attrs.min_rnr_timer, min_rnr);
+	return context;
+}
+
+static const struct rd_finding *find(const struct rd_findings *findings, const char *id)
+{
+	for (size_t i = 0; i < findings->n; i++)
+		if (strcmp(findings->v[i].id, id) == 0)
+			return &findings->v[i];
+	return NULL;
+}
+
+static void timers_that_are_off_or_longest_are_found(void **state)
+{
+	struct side *a = &((struct two *)*state)->a;
+	struct rd_findings findings = { 0 };
+
+	dumped(a, 17, 18, 6, 12);
+	add_qp(a, 18, 34, RD_QPS_RTS, 0);
+	rd_qp_link(&a->views);
+	rd_qp_timer_findings(&a->views, NULL, &findings);
+	assert_int_equal(findings.n, 0);
+	dumped(a, 19, 0, 7, 0);
+	rd_qp_link(&a->views);
+	rd_qp_timer_findings(&a->views, NULL, &findings);
+	assert_int_equal(findings.n, 3);
+	assert_int_equal(find(&findings, "ack-timer-off")->severity, RD_SEV_WARNING);
+	assert_string_equal(find(&findings, "ack-timer-off")->observed,
+			    "timeout 0 on 1 of 2 queue pairs, first: rdma0 qpn 19");
+	/* Both are common: a healthy host stays healthy. */
+	assert_int_equal(find(&findings, "rnr-timer-longest")->severity, RD_SEV_NOTE);
+	assert_int_equal(find(&findings, "rnr-retry-forever")->severity, RD_SEV_NOTE);
+	rd_findings_deinit(&findings);
+}
+
+/* A queue pair that only receives has no timeout yet, nor has one that failed before RTS. */
+static void a_timer_that_does_not_run_is_not_judged(void **state)
+{
+	struct side *a = &((struct two *)*state)->a;
+	struct rd_findings findings = { 0 };
+
+	dumped(a, 17, 0, 7, 12);
+	RD_SET(a->res.qps[0].state, RD_QPS_RTR);
+	dumped(a, 18, 0, 7, 12);
+	RD_SET(a->res.qps[1].type, RD_QPT_UC);
+	rd_qp_link(&a->views);
+	rd_qp_timer_findings(&a->views, NULL, &findings);
+	assert_int_equal(findings.n, 0);
+	assert_false(rd_qp_timeout_findings(&a->views, NULL, &findings));
+	assert_int_equal(findings.n, 0);
+	rd_findings_deinit(&findings);
+}
+
+static void unknown_timeouts_are_told_with_the_reason(void **state)
+{
+	static const struct {
+		int code;
+		const char *why;
+	} reasons[] = { { EPERM, "CAP_NET_ADMIN" },
+			{ EOPNOTSUPP, "provides no dumps" },
+			{ ENOENT, "was recorded" },
+			{ 0, "contradict" } };
+	struct side *a = &((struct two *)*state)->a;
+
+	add_qp(a, 17, 33, RD_QPS_RTS, 0);
+	rd_qp_link(&a->views);
+	for (size_t i = 0; i <= RD_ARRAY_SIZE(reasons); i++) {
+		bool soft = i == RD_ARRAY_SIZE(reasons);
+		struct rd_findings findings = { 0 };
+
+		RD_SET(a->res.devs[0].driver_id, soft ? RD_DRIVER_RXE : RD_DRIVER_MLX5);
+		a->res.devs[0].dumps.code = soft ? 0 : reasons[i].code;
+		assert_true(rd_qp_timeout_findings(&a->views, NULL, &findings));
+		rd_qp_peer_findings(&a->views, NULL, &findings);
+		assert_int_equal(findings.n, 2);
+		assert_int_equal(find(&findings, "timeouts-unknown")->severity, RD_SEV_UNKNOWN);
+		assert_int_equal(find(&findings, "peer-unknown")->severity, RD_SEV_NOTE);
+		for (size_t f = 0; f < findings.n; f++)
+			assert_non_null(strstr(findings.v[f].observed, soft ? "rxe" : reasons[i].why));
+		rd_findings_deinit(&findings);
+	}
+}
+
+static void one_that_is_known_makes_a_table(void **state)
+{
+	static const bool first[] = { true, false, false }, last[] = { false, false, true };
+	struct side *a = &((struct two *)*state)->a;
+	struct rd_findings findings = { 0 };
+
+	dumped(a, 17, 14, 7, 12);
+	add_qp(a, 18, 34, RD_QPS_RTS, 2);
+	add_qp(a, 19, 0, RD_QPS_ERR, 0);
+	rd_qp_link(&a->views);
+	assert_false(rd_qp_timeout_findings(&a->views, NULL, &findings));
+	assert_int_equal(findings.n, 1);
+	assert_non_null(strstr(findings.v[0].observed, "1 of 2 queue pairs"));
+	rd_findings_deinit(&findings);
+	assert_false(rd_qp_timeout_findings(&a->views, first, &findings));
+	/* The peer of 18 is known, and 19 failed before it had one. */
+	rd_qp_peer_findings(&a->views, last, &findings);
+	assert_int_equal(findings.n, 0);
+	rd_qp_peer_findings(&a->views, NULL, &findings);
+	assert_int_equal(findings.n, 1);
+	assert_non_null(strstr(findings.v[0].observed, "1 of 2 queue pairs"));
+	rd_findings_deinit(&findings);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		JOIN_TEST(timers_that_are_off_or_longest_are_found),
+		JOIN_TEST(a_timer_that_does_not_run_is_not_judged),
+		JOIN_TEST(unknown_timeouts_are_told_with_the_reason),
+		JOIN_TEST(one_that_is_known_makes_a_table),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
