@@ -42,6 +42,9 @@ int rd_nldev_query_qp(struct rd_source *src, unsigned command, uint32_t device, 
  */
 bool rd_mlx5_take_context(const uint8_t *dump, size_t size, const struct rd_res_dev *dev, struct rd_qp *qp);
 
+/* Takes what the driver adds to an entry (RDMA_NLDEV_ATTR_DRIVER) into rd_qp.context. 0 or -ENOMEM. */
+int rd_nldev_take_driver(const struct nlattr *nest, const struct rd_res_dev *dev, struct rd_qp *qp);
+
 #define RD_NLDEV_U8(attrs, type, field)                                   \
 	do {                                                              \
 		if ((attrs)->v[type])                                     \

@@ -72,6 +72,8 @@ static int take_qp(const struct rd_nldev_attrs *attrs, int dev, struct rd_res *r
 	RD_NLDEV_U8(attrs, RDMA_NLDEV_ATTR_RES_PATH_MIG_STATE, qp->path_mig);
 	take_owner(attrs, &qp->owner);
 	rd_nldev_text(attrs, RDMA_NLDEV_ATTR_RES_SUBTYPE, &qp->subtype);
+	if (attrs->v[RDMA_NLDEV_ATTR_DRIVER])
+		return rd_nldev_take_driver(attrs->v[RDMA_NLDEV_ATTR_DRIVER], &res->devs[dev], qp);
 	return 0;
 }
 
@@ -277,5 +279,6 @@ const uint8_t rd_nldev_policy[RD_NLDEV_ATTRS] = {
 	[RDMA_NLDEV_ATTR_RES_CTXN] = MNL_TYPE_U32,
 	[RDMA_NLDEV_ATTR_RES_SRQN] = MNL_TYPE_U32,
 	[RDMA_NLDEV_ATTR_RES_RAW] = MNL_TYPE_BINARY,
+	[RDMA_NLDEV_ATTR_DRIVER] = MNL_TYPE_NESTED,
 };
 /* clang-format on */

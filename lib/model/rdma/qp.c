@@ -10,6 +10,8 @@ void rd_qp_deinit(struct rd_qp *qp)
 {
 	free(qp->owner.kernel);
 	free(qp->subtype);
+	if (qp->context)
+		free(qp->context->driver);
 	free(qp->context);
 }
 

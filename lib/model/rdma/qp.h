@@ -85,6 +85,8 @@ struct rd_qp_context {
 	RD_FIELD(uint8_t) cur_retry_cnt, cur_rnr_retry; /* as the device counts them now */
 	RD_FIELD(uint32_t) last_acked_psn;
 	RD_FIELD(uint16_t) dlid; /* InfiniBand */
+	char *driver; /* what its driver adds: names and values in turn, each with a NUL at its end; owned; NULL: nothing */
+	size_t driver_size; /* bytes */
 };
 
 struct rd_qp {

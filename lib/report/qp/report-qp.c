@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "report/shared/report-field.h"
@@ -75,6 +76,27 @@ static void add_past_cells(struct rd_row *row, const struct rd_qp_past *past)
 		rd_row_borrow(row, RD_QP_LAST_ERR, rd_errno_name(past->last_err));
 }
 
+/* By name; numbers as the driver would have them printed. */
+static void add_driver_cell(struct rd_row *row, const struct rd_qp_context *context)
+{
+	static const struct rd_column columns[] = { { "name", "NAME", RD_T_STR, "name", 0, false },
+						    { "value", "VALUE", RD_T_STR, "value", 0, false } };
+	struct rd_section *section;
+
+	if (!context->driver)
+		return;
+	section = rd_section_create("driver", columns, RD_ARRAY_SIZE(columns));
+	for (const char *at = context->driver; at < context->driver + context->driver_size;) {
+		struct rd_row *entry = rd_section_add(section);
+		const char *value = at + strlen(at) + 1;
+
+		rd_row_str(entry, 0, at);
+		rd_row_str(entry, 1, value);
+		at = value + strlen(value) + 1;
+	}
+	rd_row_sub(row, RD_QP_DRIVER, section);
+}
+
 static void add_attribute_cells(struct rd_row *row, const struct rd_qp_view *view)
 {
 	const struct rd_qp_seen attrs = rd_qp_attributes(view);
@@ -95,6 +117,7 @@ static void add_attribute_cells(struct rd_row *row, const struct rd_qp_view *vie
 	RD_ROW_UINT(row, RD_QP_CUR_RNR_RETRY, context->cur_rnr_retry);
 	RD_ROW_UINT(row, RD_QP_LAST_ACKED_PSN, context->last_acked_psn);
 	RD_ROW_UINT(row, RD_QP_DLID, context->dlid);
+	add_driver_cell(row, context);
 }
 
 /* Rows are made from these, in the order of the list, or of all queue pairs. */
@@ -190,6 +213,7 @@ const struct rd_column rd_qp_columns[RD_QP_COLUMNS] = {
 	[RD_QP_CUR_RNR_RETRY] = { "cur_rnr_retry", "CURRNR", RD_T_UINT, "current RNR retry counter of the device", 0, true },
 	[RD_QP_LAST_ACKED_PSN] = { "last_acked_psn", "ACKEDPSN", RD_T_UINT, "last packet sequence number that the remote QP acknowledged, from the device", 0, true },
 	[RD_QP_DLID] = { "dlid", "DLID", RD_T_UINT, "LID of the peer (InfiniBand), from the device", 0, true },
+	[RD_QP_DRIVER] = { "driver", "DRIVER", RD_T_MAP, "what its driver adds to the kernel's list, by the driver's own names", 0, true },
 	[RD_QP_SUBTYPE] = { "subtype", "SUBTYPE", RD_T_STR, "driver-specific type", 0, true },
 	[RD_QP_CGROUP] = { "cgroup", "CGROUP", RD_T_STR, "cgroup of the process", 0, true },
 	[RD_QP_CM_STATE] = { "cm_state", "CMSTATE", RD_T_STR, "state of the connection (rdma_cm)", 0, true },

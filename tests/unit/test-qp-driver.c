@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What drivers add to the kernel's list of queue pairs: shown by name, and believed only where the name is known. */
+#include "unit.h"
+
+#include <linux/netlink.h>
+#include <rdma/rdma_netlink.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "collect/rdma/nldev.h"
+
+static void put(struct rd_buf *out, uint16_t type, const void *data, size_t size)
+{
+	struct nlattr attr = { .nla_len = (uint16_t)(NLA_HDRLEN + size), .nla_type = type };
+	static const char zeros[4];
+
+	rd_buf_add(out, &attr, sizeof(attr));
+	rd_buf_add(out, data, size);
+	rd_buf_add(out, zeros, NLA_ALIGN(size) - size);
+}
+
+static void put_name(struct rd_buf *out, const char *name)
+{
+	put(out, RDMA_NLDEV_ATTR_DRIVER_STRING, name, strlen(name) + 1);
+}
+
+static void put_u32(struct rd_buf *out, uint16_t type, uint32_t value)
+{
+	put(out, type, &value, sizeof(value));
+}
+
+/* Lists queue pair 17 of a device of this driver, with the nest. */
+static void list(struct rd_res *res, uint32_t driver, enum rd_qp_state qp_state, const struct rd_buf *nest)
+{
+	struct rd_buf body = { 0 }, reply = { 0 };
+	struct nlmsghdr head = { .nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_RES_QP_GET) };
+	uint8_t rc = RD_QPT_RC, state = (uint8_t)qp_state;
+	struct rd_bytes bytes;
+
+	*res = (struct rd_res){ .devs = calloc(1, sizeof(*res->devs)), .n_devs = 1 };
+	res->devs[0].index = 3;
+	RD_SET(res->devs[0].driver_id, driver);
+	put_u32(&body, RDMA_NLDEV_ATTR_DEV_INDEX, 3);
+	put_u32(&body, RDMA_NLDEV_ATTR_RES_LQPN, 17);
+	put(&body, RDMA_NLDEV_ATTR_RES_TYPE, &rc, 1);
+	put(&body, RDMA_NLDEV_ATTR_RES_STATE, &state, 1);
+	put(&body, RDMA_NLDEV_ATTR_DRIVER | NLA_F_NESTED, nest->data, nest->len);
+	head.nlmsg_len = (uint32_t)(NLMSG_HDRLEN + body.len);
+	rd_buf_add(&reply, &head, sizeof(head));
+	rd_buf_add(&reply, body.data, body.len);
+	bytes = (struct rd_bytes){ (uint8_t *)reply.data, reply.len };
+	assert_int_equal(rd_nldev_take(&bytes, RD_RES_QP, 0, res), 0);
+	assert_int_equal(res->n_qps, 1);
+	rd_buf_deinit(&body);
+	rd_buf_deinit(&reply);
+}
+
+static void put_timeout(struct rd_buf *nest, uint32_t value)
+{
+	put_name(nest, "timeout");
+	put_u32(nest, RDMA_NLDEV_ATTR_DRIVER_U32, value);
+}
+
+static void each_entry_is_shown_as_the_driver_would_have_it_printed(void **state)
+{
+	static const char expected[] = "owner\0user\0sq_max_wqe\000128\0hwq\0000xffff888000000000\0low\0-5\0lower\0-6";
+	uint64_t address = 0xffff888000000000;
+	uint8_t hex = RDMA_NLDEV_PRINT_TYPE_HEX;
+	int64_t lower = -6;
+	struct rd_buf nest = { 0 };
+	struct rd_res res;
+
+	(void)state;
+	put_name(&nest, "owner");
+	put_name(&nest, "user");
+	put_name(&nest, "sq_max_wqe");
+	put_u32(&nest, RDMA_NLDEV_ATTR_DRIVER_U32, 128);
+	put_name(&nest, "hwq");
+	put(&nest, RDMA_NLDEV_ATTR_DRIVER_PRINT_TYPE, &hex, 1);
+	put(&nest, RDMA_NLDEV_ATTR_PAD, "", 0);
+	put(&nest, RDMA_NLDEV_ATTR_DRIVER_U64, &address, 8);
+	put_name(&nest, "low");
+	put_u32(&nest, RDMA_NLDEV_ATTR_DRIVER_S32, (uint32_t)-5);
+	put_name(&nest, "lower");
+	put(&nest, RDMA_NLDEV_ATTR_DRIVER_S64, &lower, 8);
+	list(&res, 12, RD_QPS_RTS, &nest);
+	assert_non_null(res.qps[0].context);
+	assert_false(res.qps[0].context->dumped);
+	assert_int_equal(res.qps[0].context->driver_size, sizeof(expected));
+	assert_memory_equal(res.qps[0].context->driver, expected, sizeof(expected));
+	assert_int_equal(res.qps[0].context->attrs.timeout.known, RD_ABSENT);
+	rd_res_deinit(&res);
+	rd_buf_deinit(&nest);
+}
+
+/* Another driver's "timeout" may be anything; so may one that is set later, and one that no code can be. */
+static void the_timeout_of_one_driver_is_known(void **state)
+{
+	static const struct {
+		uint32_t driver, value;
+		enum rd_qp_state qp_state;
+		bool known;
+	} cases[] = { { RD_DRIVER_BNXT_RE, 14, RD_QPS_RTS, true },
+		      { RD_DRIVER_BNXT_RE, 0, RD_QPS_RTS, true },
+		      { RD_DRIVER_BNXT_RE, 14, RD_QPS_SQD, true },
+		      { RD_DRIVER_BNXT_RE, 14, RD_QPS_RTR, false },
+		      { RD_DRIVER_BNXT_RE, 14, RD_QPS_ERR, false },
+		      { RD_DRIVER_BNXT_RE, 32, RD_QPS_RTS, false },
+		      { 12, 14, RD_QPS_RTS, false } };
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
+		struct rd_buf nest = { 0 };
+		struct rd_res res;
+
+		put_timeout(&nest, cases[i].value);
+		list(&res, cases[i].driver, cases[i].qp_state, &nest);
+		assert_int_equal(res.qps[0].context->attrs.timeout.known, cases[i].known ? RD_OK : RD_ABSENT);
+		if (cases[i].known)
+			assert_int_equal(res.qps[0].context->attrs.timeout.v, cases[i].value);
+		rd_res_deinit(&res);
+		rd_buf_deinit(&nest);
+	}
+}
+
+/* Values without a name, names without a value, text without an end: what is sound around them is kept. */
+static void entries_that_make_no_sense_are_left_out(void **state)
+{
+	static const char expected[] = "good\0001";
+	struct rd_buf nest = { 0 }, empty = { 0 };
+	struct rd_res res;
+
+	(void)state;
+	put_u32(&nest, RDMA_NLDEV_ATTR_DRIVER_U32, 7);
+	put(&nest, RDMA_NLDEV_ATTR_DRIVER_STRING, "no end", 6);
+	put_name(&nest, "odd");
+	put(&nest, RDMA_NLDEV_ATTR_DRIVER_U32, "abc", 3);
+	put_name(&nest, "unknown");
+	put_u32(&nest, RDMA_NLDEV_ATTR_RES_PID, 7);
+	put_name(&nest, "good");
+	put_u32(&nest, RDMA_NLDEV_ATTR_DRIVER_U32, 1);
+	put_name(&nest, "last");
+	list(&res, 12, RD_QPS_RTS, &nest);
+	assert_int_equal(res.qps[0].context->driver_size, sizeof(expected));
+	assert_memory_equal(res.qps[0].context->driver, expected, sizeof(expected));
+	rd_res_deinit(&res);
+	rd_buf_str(&empty, "");
+	list(&res, 12, RD_QPS_RTS, &empty);
+	assert_null(res.qps[0].context);
+	rd_res_deinit(&res);
+	rd_buf_deinit(&nest);
+	rd_buf_deinit(&empty);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(each_entry_is_shown_as_the_driver_would_have_it_printed),
+		TEST(the_timeout_of_one_driver_is_known),
+		TEST(entries_that_make_no_sense_are_left_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
