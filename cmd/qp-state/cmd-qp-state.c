@@ -206,8 +206,9 @@ const struct rd_cmd rd_cmd_qp_state = {
 	.rules = rules,
 	.description =
 		"Lists the queue pairs that the kernel tracks, through RDMA netlink: device, number, type, state, remote QP\n"
-		"number, process, job, and the address of the peer if an rdma_cm connection or a recorder provides it. Needs no\n"
-		"privilege. A queue pair whose query fails does not hide the others.\n",
+		"number, process, job, and the address of the peer if a recorder, an rdma_cm connection or the device provides\n"
+		"it. Needs no privilege, except for what the device itself knows (CAP_NET_ADMIN; mlx5). A queue pair whose query\n"
+		"fails does not hide the others.\n",
 	.examples = "  rdmadiag qp-state\n"
 		    "  rdmadiag qp-state --state '!RTS' --type RC\n"
 		    "  rdmadiag qp-state --by peer\n"
