@@ -40,6 +40,26 @@ test_real_programs() {
 	true_of "$W/peers.json" '.[0].groups | map(select(.group == "unknown" and .health == "ok")) | length == 2'
 }
 
+# Of programs that ran before anything looked, soft-RoCE tells neither peers nor timeouts: said with the reason, for a plain user, too.
+test_what_is_unknown_is_told() {
+	ibv_rc_pingpong -d rxe1 -g 1 -n 100000000 >/dev/null 2>&1 &
+	until_true 20 rxe_listens 18515
+	ibv_rc_pingpong -d rxe0 -g 1 -n 100000000 "$RXE_IP1" >/dev/null 2>&1 &
+	until_true 20 both_connected
+	local status=0
+	"$R" --json qp-state --timeouts --comm ibv_rc_pingpong >"$W/unknown.json" || status=$?
+	[ "$status" = 3 ]
+	true_of "$W/unknown.json" '.[0] | .timeouts == [] and .errors == [] and ([.findings[] | select(.observed != null and
+		(.observed | contains("2 of 2 queue pairs: no recorder saw them connect; soft-RoCE (rxe)"))) | .id] | sort) ==
+		["peer-unknown", "timeouts-unknown"] and (.qps | all(.driver == null and .cur_retry_cnt == null and .peer_source == null))'
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$R" --json qp-state >"$W/user.json"
+	true_of "$W/user.json" '.[0] | .status == 0 and ([.findings[].id] | index("peer-unknown") != null)'
+	status=0
+	"$R" qp-state --lqpn 999999 >"$W/none.out" 2>&1 || status=$?
+	[ "$status" = 3 ]
+	grep -q 'queue pair 999999: not listed on rxe0, rxe1' "$W/none.out"
+}
+
 test_write_bw() {
 	ib_write_bw -d rxe1 -x 1 -R -D 60 >/dev/null 2>&1 &
 	until_true 20 rxe_listens_or_cm
