@@ -36,6 +36,11 @@
 #define MASK_MAX_DEST_RD_ATOMIC 0x20000
 #define MASK_DEST_QPN 0x100000
 
+/* enum ib_qp_state */
+#define STATE_RESET 0
+#define STATE_INIT 1
+#define STATE_RTR 2
+
 const volatile struct rd_qp_config cfg = {};
 volatile bool on = false;
 
@@ -44,10 +49,12 @@ struct call {
 	__u32 mask;
 };
 
-/* Calls in progress of a thread. */
+/* Calls in progress of a thread, and memory to describe the one that returns. */
 struct thread {
 	__u32 depth;
 	struct call calls[DEPTH];
+	struct rd_qp_rec rec;
+	struct rd_qp_value value;
 };
 
 struct {
@@ -75,6 +82,14 @@ struct {
 	__type(key, __u32);
 	__type(value, __u64);
 } durations SEC(".maps");
+
+/* Allocated in advance: kernels before 6.1 warn about probes that allocate. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, RD_QP_MAP_ENTRIES);
+	__type(key, struct rd_qp_key);
+	__type(value, struct rd_qp_value);
+} rdmadiag_qps SEC(".maps");
 
 static __always_inline void read_wide(struct rd_qp_rec *rec, const void *attr, __u32 field, __u32 need)
 {
@@ -146,6 +161,119 @@ static __always_inline void read_caller(struct rd_qp_rec *rec)
 	read_pids(true, 0, 0, &rec->pid, &rec->tid);
 	rec->cgroup = bpf_get_current_cgroup_id();
 	bpf_get_current_comm(rec->comm, sizeof(rec->comm));
+}
+
+static __always_inline bool read_key(struct rd_qp_key *key, const void *qp)
+{
+	void *device = NULL;
+
+	return cfg.ibdev_index >= 0 && cfg.qp_device >= 0 && cfg.qp_num >= 0 &&
+	       !bpf_probe_read_kernel(&device, sizeof(device), qp + cfg.qp_device) && device &&
+	       !bpf_probe_read_kernel(&key->dev, sizeof(key->dev), device + cfg.ibdev_index) &&
+	       !bpf_probe_read_kernel(&key->qpn, sizeof(key->qpn), qp + cfg.qp_num);
+}
+
+static __always_inline void merge_attr(struct rd_qp_value *value, const struct rd_qp_rec *rec)
+{
+	for (__u32 i = 0; i < RD_QPA_ENUMS; i++)
+		if (rec->known & 1ull << i)
+			value->wide[i] = rec->wide[i];
+	for (__u32 i = RD_QPA_ENUMS; i < RD_QPA_COUNT; i++)
+		if (rec->known & 1ull << i)
+			value->narrow[i - RD_QPA_ENUMS] = rec->narrow[i - RD_QPA_ENUMS];
+	if (rec->known & RD_QP_HAS_DGID)
+		__builtin_memcpy(value->dgid, rec->dgid, sizeof(value->dgid));
+	if (rec->known & RD_QP_HAS_DLID)
+		value->dlid = rec->dlid;
+	value->known |= rec->known;
+}
+
+/* Only RTR has a single state before it: a queue pair that was not seen before may have been in any other one already. */
+static __always_inline void merge_call(struct rd_qp_value *value, const struct rd_qp_rec *rec)
+{
+	__u32 state = rec->wide[RD_QPA_STATE], before = value->wide[RD_QPA_STATE];
+	bool moves = rec->known & 1ull << RD_QPA_STATE, known = value->known & 1ull << RD_QPA_STATE;
+
+	if (moves && state <= STATE_INIT)
+		value->known &= RD_QP_HAS_TYPE | RD_QP_ENTERED; /* its path and timers are no longer set */
+	merge_attr(value, rec);
+	if (!moves || (known && state == before))
+		return;
+	value->time = rec->time;
+	if (known || state == STATE_RTR)
+		value->known |= RD_QP_ENTERED;
+	else
+		value->known &= ~RD_QP_ENTERED;
+}
+
+static __always_inline void remember_call(struct thread *t, const void *qp)
+{
+	struct rd_qp_value *value = &t->value, *old;
+	struct rd_qp_key key = {};
+
+	if (!read_key(&key, qp))
+		return;
+	old = bpf_map_lookup_elem(&rdmadiag_qps, &key);
+	if (old) {
+		__builtin_memcpy(value, old, sizeof(*value));
+	} else {
+		__builtin_memset(value, 0, sizeof(*value));
+		value->version = RD_QP_MAP_VERSION;
+		value->qpn = key.qpn;
+		value->pid = t->rec.pid;
+		value->qp_type = t->rec.qp_type;
+	}
+	value->updated = t->rec.time;
+	if (t->rec.ret)
+		value->err = t->rec.ret;
+	else
+		merge_call(value, &t->rec);
+	/* A replaced value is complete for readers. What could not be updated must not stay as it was. */
+	if (bpf_map_update_elem(&rdmadiag_qps, &key, value, BPF_ANY))
+		bpf_map_delete_elem(&rdmadiag_qps, &key);
+}
+
+static __noinline int remember_created(__u64 qp)
+{
+	struct rd_qp_value value = { .version = RD_QP_MAP_VERSION };
+	struct rd_qp_key key = {};
+	__u32 tid;
+
+	if (!read_key(&key, (void *)qp))
+		return 0;
+	value.qpn = key.qpn;
+	value.time = value.updated = bpf_ktime_get_ns();
+	value.known = 1ull << RD_QPA_STATE | RD_QP_ENTERED;
+	value.wide[RD_QPA_STATE] = STATE_RESET;
+	if (cfg.qp_type >= 0 &&
+	    !bpf_probe_read_kernel(&value.qp_type, sizeof(value.qp_type), (void *)qp + cfg.qp_type))
+		value.known |= RD_QP_HAS_TYPE;
+	read_pids(true, 0, 0, &value.pid, &tid);
+	if (bpf_map_update_elem(&rdmadiag_qps, &key, &value, BPF_ANY))
+		bpf_map_delete_elem(&rdmadiag_qps, &key);
+	return 0;
+}
+
+static __noinline int remember_object(__u64 object, __u32 role)
+{
+	struct rd_qp_key key = {};
+	struct rd_qp_value *value;
+	void *qp = (void *)object;
+
+	if (role == RD_QP_ROLE_EVENT && bpf_probe_read_kernel(&qp, sizeof(qp), (void *)object + cfg.event_element))
+		return 0;
+	if (!qp || !read_key(&key, qp))
+		return 0;
+	if (role == RD_QP_ROLE_DESTROY) {
+		bpf_map_delete_elem(&rdmadiag_qps, &key);
+		return 0;
+	}
+	value = bpf_map_lookup_elem(&rdmadiag_qps, &key);
+	if (!value)
+		return 0;
+	bpf_probe_read_kernel(&value->event, sizeof(value->event), (void *)object + cfg.event_code);
+	value->event_time = value->updated = bpf_ktime_get_ns();
+	return 0;
 }
 
 /* Reserves and counts a record, zeroed except role and time. NULL: the ring buffer is full. */
@@ -220,6 +348,20 @@ static __noinline int modify_entered(__u64 qp, __u64 attr, __u32 mask)
 	return 0;
 }
 
+static __always_inline void deliver(const struct rd_qp_rec *rec)
+{
+	struct rd_totals *sum = get_totals();
+
+	if (!sum)
+		return;
+	sum->events++;
+	if (bpf_ringbuf_output(&ring, (void *)rec, sizeof(*rec), BPF_RB_NO_WAKEUP)) {
+		sum->lost++;
+		return;
+	}
+	sum->delivered++;
+}
+
 static __noinline int modify_left(int ret)
 {
 	struct rd_qp_rec *rec;
@@ -238,9 +380,10 @@ static __noinline int modify_left(int ret)
 	}
 	t->depth--;
 	call = &t->calls[t->depth & (DEPTH - 1)];
-	rec = begin(RD_QP_ROLE_MODIFY);
-	if (!rec)
-		return 0;
+	rec = &t->rec;
+	__builtin_memset(rec, 0, sizeof(*rec));
+	rec->role = RD_QP_ROLE_MODIFY;
+	rec->time = bpf_ktime_get_ns();
 	rec->duration = rec->time - call->start;
 	rec->ret = ret;
 	rec->mask = call->mask;
@@ -248,7 +391,8 @@ static __noinline int modify_left(int ret)
 	read_qp(rec, (void *)call->qp);
 	read_attr(rec, (void *)call->attr);
 	count_duration(rec);
-	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
+	remember_call(t, (void *)call->qp);
+	deliver(rec);
 	return 0;
 }
 
@@ -258,6 +402,7 @@ static __noinline int created(__u64 qp)
 
 	if (!qp || qp >= (__u64)-MAX_ERRNO)
 		return 0;
+	remember_created(qp);
 	rec = begin(RD_QP_ROLE_CREATE);
 	if (!rec)
 		return 0;
@@ -289,6 +434,8 @@ static __noinline int object_entered(__u32 fn, __u64 object)
 
 	if (!role || !object)
 		return 0;
+	if (*role != RD_QP_ROLE_DISPATCH)
+		remember_object(object, *role);
 	rec = begin(*role);
 	if (!rec)
 		return 0;

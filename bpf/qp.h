@@ -49,7 +49,7 @@ enum rd_qp_attr_field {
 struct rd_qp_config {
 	__s32 attr[RD_QPA_COUNT]; /* in struct ib_qp_attr */
 	__s32 dgid, dlid;	  /* likewise; 16 and 2 bytes */
-	__s32 qp_num, qp_type, qp_device, ibdev_name;
+	__s32 qp_num, qp_type, qp_device, ibdev_name, ibdev_index;
 	__s32 event_device, event_element, event_code; /* in struct ib_event */
 };
 
@@ -76,6 +76,40 @@ struct rd_qp_rec {
 #define RD_QP_HAS_TYPE (1ull << 33)
 #define RD_QP_HAS_DGID (1ull << 34)
 #define RD_QP_HAS_DLID (1ull << 35)
+
+/*
+ * What is known of each existing queue pair: the map RD_QP_MAP, which other commands find by its name. Key: struct rd_qp_key. A value
+ * that can be misread by an older or newer program gets another RD_QP_MAP_VERSION.
+ */
+#define RD_QP_MAP "rdmadiag_qps" /* the kernel keeps 15 characters */
+#define RD_QP_MAP_VERSION 1
+#define RD_QP_MAP_ENTRIES 65536 /* 12 MB; of more queue pairs nothing is known */
+
+struct rd_qp_key {
+	__u32 dev; /* index of the device (RDMA_NLDEV_ATTR_DEV_INDEX), which the kernel does not reuse soon */
+	__u32 qpn;
+};
+/* dev and qpn of the head, a value with version and time (of the start), which exists only while the recorder records: hooks may take
+ * long to detach, and meanwhile the other entries are outdated. */
+#define RD_QP_KEY_HEAD 0xffffffffu
+
+struct rd_qp_value {
+	__u32 version, qpn;
+	__u64 time;	  /* CLOCK_MONOTONIC, ns: when the call that moved it to its state returned */
+	__u64 event_time; /* of its last event; 0: none */
+	__u64 updated;	  /* of the last call or event */
+	__u64 known;	  /* as in struct rd_qp_rec, of what was set since it left RESET; RD_QP_ENTERED */
+	__u32 pid; /* that created it, or made the first recorded call; 0: not visible in the PID namespace of the recorder */
+	__u32 qp_type;
+	__s32 err; /* of the last modify_qp that failed; 0: none */
+	__u32 event;
+	__u32 wide[RD_QPA_ENUMS];
+	__u8 narrow[RD_QPA_COUNT - RD_QPA_ENUMS];
+	__u8 unused;
+	__u16 dlid;
+	__u8 dgid[16];
+};
+#define RD_QP_ENTERED (1ull << 40) /* it was in another state before `time` */
 
 /* Durations of MODIFY are counted in the kernel, by new state (enum ib_qp_state; the last: no state set) and power of two ns. */
 #define RD_QP_STATES 8

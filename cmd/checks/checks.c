@@ -8,6 +8,7 @@
 #include "analyse/env/envcheck.h"
 #include "analyse/nicmap/nicmap.h"
 #include "analyse/qp/qp-entropy.h"
+#include "analyse/qp/qp-recorded.h"
 #include "analyse/shared/symmetry.h"
 #include "base/text.h"
 #include "cmd/datafile.h"
@@ -28,7 +29,7 @@
 static int read_qps(struct rd_source *source, struct checks *checks, struct rd_errlist *errors, struct rd_err *err)
 {
 	struct rd_err why = { 0 };
-	int r = rd_collect_res(source, RD_WANT_QPS | RD_WANT_PROCS, NULL, &checks->res, errors, &why);
+	int r = rd_collect_res(source, RD_WANT_QPS | RD_WANT_PROCS | RD_WANT_RECORDED, NULL, &checks->res, errors, &why);
 
 	if (r == -ENOMEM) {
 		*err = why;
@@ -97,6 +98,7 @@ static void judge_flows(struct checks *checks)
 	if (!checks->in.res)
 		return;
 	rd_qp_views_init(&views, checks->in.res);
+	rd_qp_apply_recorded(&views, 0);
 	rd_qp_spread(&views, NULL, 4, &checks->spreads);
 	rd_qp_views_deinit(&views);
 }

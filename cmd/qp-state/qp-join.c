@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "analyse/join/join.h"
+#include "analyse/qp/qp-recorded.h"
 #include "analyse/qp/qp.h"
 #include "base/memory.h"
 #include "cmd/progress.h"
@@ -70,8 +71,8 @@ static int read_source(struct reading *reading, struct rd_source *source, const 
 
 	if (r < 0)
 		return r;
-	r = rd_collect_res(source, RD_WANT_QPS | RD_WANT_CM_IDS | RD_WANT_PROCS, NULL, &capture.res, reading->errors,
-			   err);
+	r = rd_collect_res(source, RD_WANT_QPS | RD_WANT_CM_IDS | RD_WANT_PROCS | RD_WANT_RECORDED, NULL, &capture.res,
+			   reading->errors, err);
 	if (!r)
 		r = rd_collect_qp_dumps(source, &capture.res, NULL, reading->errors);
 	rd_qp_views_init(&capture.views, &capture.res);
@@ -84,6 +85,7 @@ static int read_source(struct reading *reading, struct rd_source *source, const 
 	if (!capture.name)
 		capture.name = rd_dup(path);
 	rd_qp_link(&capture.views);
+	rd_qp_apply_recorded(&capture.views, source->ops->now(source, CLOCK_MONOTONIC));
 	r = rd_collect_host(source, 0, &capture.host, reading->errors, err);
 	return r < 0 ? rd_err_set(err, -r, path, "no memory for queue pairs") :
 		       add_capture(reading->join, source, &capture, path, err);

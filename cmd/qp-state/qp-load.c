@@ -22,7 +22,8 @@ void qp_sample_deinit(struct qp_sample *sample)
 
 static unsigned wanted(const struct qp_opts *opts)
 {
-	return opts->summary ? RD_WANT_ALL : RD_WANT_QPS | RD_WANT_CM_IDS | RD_WANT_PROCS | RD_WANT_PORTS;
+	return opts->summary ? RD_WANT_ALL :
+			       RD_WANT_QPS | RD_WANT_CM_IDS | RD_WANT_PROCS | RD_WANT_PORTS | RD_WANT_RECORDED;
 }
 
 /* Whether all devices in the list exist. */

@@ -99,16 +99,6 @@ int qp_recorder_start(struct qp_recorder *rec, struct rd_err *err)
 	return r;
 }
 
-/* By the kernel's rule, for RoCE paths: these have a flow label, possibly 0, and no LID. */
-static void add_sport(struct rd_qp_event *ev)
-{
-	struct rd_qp_seen *seen = &ev->seen;
-
-	if (seen->flow_label.known == RD_OK && ev->dlid.known != RD_OK && ev->lqpn.known == RD_OK &&
-	    seen->dest_qpn.known == RD_OK)
-		RD_SET(seen->udp_sport, rd_udp_sport(seen->flow_label.v, ev->lqpn.v, seen->dest_qpn.v));
-}
-
 static int take_record(void *arg, const void *data, size_t size)
 {
 	struct qp_recorder *rec = arg;
@@ -123,7 +113,8 @@ static int take_record(void *arg, const void *data, size_t size)
 	}
 	if (r)
 		return r;
-	add_sport(&ev);
+	if (ev.lqpn.known == RD_OK)
+		rd_qp_seen_add_sport(&ev.seen, ev.lqpn.v, ev.dlid.known == RD_OK);
 	ev.job = rd_job_from_cgroup(ev.cgroup);
 	rd_qp_track_event(rec->track, &ev);
 	r = rec->event ? rec->event(rec->arg, &ev) : 0;

@@ -14,7 +14,7 @@ allowed() {
 	case $1 in
 	lib/base) echo "base" ;;
 	lib/confine) echo "base confine" ;;
-	lib/source) echo "base confine source" ;;
+	lib/source) echo "base confine source bpf" ;;
 	lib/model) echo "base model" ;;
 	lib/collect) echo "base source model collect bpf" ;;
 	lib/trace) echo "base confine source model collect trace bpf" ;;

@@ -91,6 +91,7 @@ static void facts_of_the_host_are_read_where_the_command_is_about_it(void **stat
 		"/dev/kmsg",
 		"/ethtool/eth0/stats",
 		"/verbs/mlx5_0",
+		"/bpf/rdmadiag_qps",
 		/* Names that an administrator chose. */
 		"/sys/class/net/secret0/mtu",
 		"/sys/class/net/rom/mtu",

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyse/qp/qp-recorded.h"
 #include "base/map.h"
 #include "base/memory.h"
 
@@ -147,8 +148,7 @@ static void merge_seen(struct rd_qp_seen *to, const struct rd_qp_seen *from)
 	}
 }
 
-/* Whether the queue pair is in ERR after this event. */
-static bool event_fails(uint32_t code)
+bool rd_qp_event_fails(uint32_t code)
 {
 	return code == EVENT_QP_FATAL || code == EVENT_QP_REQ_ERR || code == EVENT_QP_ACCESS_ERR;
 }
@@ -299,6 +299,7 @@ void rd_qp_track_sample(struct rd_qp_track *track, struct rd_qp_views *views, ui
 	track->table = now;
 	track->sample_ns = mono_ns;
 	track->complete = tracked_all && is_complete(res);
+	rd_qp_apply_recorded(views, mono_ns);
 }
 
 void rd_qp_track_keep(struct rd_qp_track *track, const struct rd_qp_views *views)
@@ -375,7 +376,7 @@ void rd_qp_track_event(struct rd_qp_track *track, struct rd_qp_event *ev)
 		break;
 	case RD_QP_ASYNC:
 		RD_SET(q->last_event, ev->code.v);
-		if (event_fails(ev->code.v) && !(q->state.known == RD_OK && q->state.v == RD_QPS_ERR))
+		if (rd_qp_event_fails(ev->code.v) && !(q->state.known == RD_OK && q->state.v == RD_QPS_ERR))
 			enter_state(q, RD_QPS_ERR, RD_AGE_EXACT, ev->mono_ns, ev->mono_ns, false);
 		break;
 	case RD_QP_DESTROYED:

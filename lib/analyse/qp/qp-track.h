@@ -29,4 +29,7 @@ void rd_qp_track_keep(struct rd_qp_track *track, const struct rd_qp_views *views
 /* Takes an event, in chronological order. Fills `before` if the caller did not set it, and the time spent in that state. */
 void rd_qp_track_event(struct rd_qp_track *track, struct rd_qp_event *event);
 
+/* Whether a queue pair is in ERR after this event (enum ib_event_type). */
+bool rd_qp_event_fails(uint32_t code);
+
 #endif

@@ -20,3 +20,9 @@ uint16_t rd_udp_sport(uint32_t flow_label, uint32_t lqpn, uint32_t rqpn)
 
 	return (uint16_t)(((label & PORT_LOW) ^ (label >> 14)) | PORT_LEAST);
 }
+
+void rd_qp_seen_add_sport(struct rd_qp_seen *seen, uint32_t lqpn, bool has_lid)
+{
+	if (seen->flow_label.known == RD_OK && seen->dest_qpn.known == RD_OK && !has_lid)
+		RD_SET(seen->udp_sport, rd_udp_sport(seen->flow_label.v, lqpn, seen->dest_qpn.v));
+}

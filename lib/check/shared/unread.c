@@ -28,6 +28,7 @@ static const struct {
 	{ "/proc/driver/", RD_PART_MODULES },
 	{ "/sys/kernel/", RD_PART_MODULES },
 	{ "/sys/class/misc/", RD_PART_PROGRAMS },
+	{ "/bpf/", 0 },	    /* only root can read it; rules do without */
 	{ "/dev/kmsg", 0 }, /* the kernel log: its rules know its state */
 	{ "/dev/", RD_PART_PROGRAMS },
 	{ "/usr/", RD_PART_PROGRAMS },

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "collect/host/verbs.h"
 #include "collect/rdma/nldev-priv.h"
+#include "collect/rdma/qp-recorded.h"
 #include "collect/shared/sysfs.h"
 
 #define DEVICES_MAX 4096
@@ -431,5 +432,8 @@ int rd_collect_res(struct rd_source *src, unsigned want, const char *device, str
 		rd_collect_res_limits(src, ret, errors);
 	if (!r && want & RD_WANT_PROCS)
 		r = rd_collect_res_procs(src, ret);
+	/* After the list: a queue pair that is created in between is not missing here. */
+	if (!r && want & RD_WANT_RECORDED)
+		r = rd_collect_qp_recorded(src, ret, errors);
 	return r < 0 ? rd_err_set(err, -r, "RDMA netlink", "no memory for the list of resources") : 0;
 }

@@ -64,7 +64,7 @@ static void copy_path(const struct rd_qp_rec *rec, struct rd_qp_event *ev)
 	}
 }
 
-static void copy_attr(const struct rd_qp_rec *rec, struct rd_qp_event *ev)
+void rd_qp_rec_attributes(const struct rd_qp_rec *rec, struct rd_qp_event *ev)
 {
 	struct rd_qp_seen *seen = &ev->seen;
 
@@ -133,7 +133,7 @@ int rd_qp_event_decode(struct rd_source *src, struct rd_cgroups *cgroups, const 
 	if (rec.known & RD_QP_HAS_TYPE && rec.qp_type <= UINT8_MAX)
 		RD_SET(ev.type, (uint8_t)rec.qp_type);
 	if (ev.what == RD_QP_MODIFIED)
-		copy_attr(&rec, &ev);
+		rd_qp_rec_attributes(&rec, &ev);
 	if (ev.what == RD_QP_ASYNC || ev.what == RD_QP_DEVICE)
 		RD_SET(ev.code, rec.event);
 	if (ev.what == RD_QP_DEVICE && rec.qpn && rec.qpn <= UINT8_MAX)

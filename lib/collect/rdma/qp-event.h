@@ -15,4 +15,9 @@
 int rd_qp_event_decode(struct rd_source *src, struct rd_cgroups *cgroups, const void *data, size_t size,
 		       struct rd_qp_event *ret, struct rd_err *err);
 
+struct rd_qp_rec;
+
+/* What a record of RD_QP_ROLE_MODIFY says of the call; each value is bounded. */
+void rd_qp_rec_attributes(const struct rd_qp_rec *rec, struct rd_qp_event *event);
+
 #endif

@@ -61,6 +61,7 @@ void rd_res_deinit(struct rd_res *res)
 	free(res->cm_ids);
 	free(res->objects);
 	free(res->procs);
+	free(res->recorded);
 	*res = (struct rd_res){ 0 };
 }
 

@@ -89,6 +89,25 @@ struct rd_qp_context {
 	size_t driver_size; /* bytes */
 };
 
+/* What a running recorder of another process keeps of a queue pair. */
+struct rd_qp_recorded {
+	int dev; /* index into rd_res.devs */
+	uint32_t lqpn;
+	RD_FIELD(uint32_t) pid;	  /* that created it, or made the first recorded call */
+	RD_FIELD(uint8_t) type;	  /* enum rd_qp_type */
+	RD_FIELD(uint8_t) state;  /* enum rd_qp_state: of the last call that set one */
+	RD_FIELD(uint32_t) event; /* enum ib_event_type: the last one */
+	/* CLOCK_MONOTONIC, ns: */
+	uint64_t state_ns; /* of that call */
+	uint64_t event_ns;
+	uint64_t updated_ns; /* of the last call or event */
+	bool entered;	     /* it was in another state before that call */
+	int err;	     /* negative errno of the last failed modify_qp; 0: none recorded */
+	unsigned attrs;	     /* number of known attributes */
+	bool has_dlid;	     /* the path has a LID, so it is not RoCE */
+	struct rd_qp_seen seen;
+};
+
 struct rd_qp {
 	int dev; /* index into rd_res.devs */
 	RD_FIELD(uint32_t) lqpn;
@@ -199,6 +218,8 @@ struct rd_res {
 	size_t n_objects, cap_objects;
 	struct rd_proc *procs; /* by pid */
 	size_t n_procs, cap_procs;
+	struct rd_qp_recorded *recorded; /* by device, number, then the one with most attributes first */
+	size_t n_recorded, cap_recorded;
 };
 
 void rd_res_deinit(struct rd_res *res);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* This host, or a directory with the same layout. */
+#include "source/live/bpf-maps.h"
 #include "source/live/ethtool.h"
 #include "source/live/verbs.h"
 #include "source/opener/opener.h"
@@ -150,6 +151,8 @@ static int live_read_file(struct rd_source *src, const char *path, struct rd_byt
 		return rd_ethtool_read(&live->ethtool, path, ret, err);
 	if (!live->confined && rd_verbs_path(path))
 		return rd_verbs_read(&live->verbs_silent, path, ret, err);
+	if (!live->confined && rd_bpf_maps_path(path))
+		return rd_bpf_maps_read(path, ret, err);
 	/* O_NONBLOCK: a FIFO in place of a file must not block us; regular files ignore it. */
 	fd = live_open(live, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
@@ -241,13 +244,18 @@ static int live_list_dir(struct rd_source *src, const char *path, struct rd_name
 	return 0;
 }
 
+static bool is_virtual(const char *path)
+{
+	return rd_ethtool_path(path) || rd_verbs_path(path) || rd_bpf_maps_path(path);
+}
+
 static int live_read_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
 {
 	_cleanup_close_ int fd = -1;
 	char target[4096];
 	ssize_t n;
 
-	if (!live_of(src)->confined && (rd_ethtool_path(path) || rd_verbs_path(path)))
+	if (!live_of(src)->confined && is_virtual(path))
 		return rd_err_set(err, EINVAL, path, "cannot read the link");
 	fd = live_open(live_of(src), path, O_PATH | O_NOFOLLOW);
 	if (fd < 0)

@@ -56,6 +56,7 @@ static const char *const trees[] = {
 };
 
 static const char *const exactly[] = {
+	RD_SOURCE_MAPS "/rdmadiag_qps",
 	"/dev/kmsg",
 	"/etc/environment",
 	"/etc/nccl.conf",

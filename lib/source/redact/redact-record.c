@@ -270,6 +270,8 @@ static bool redact_special(struct rd_redact *redact, const char *path, const cha
 
 	if (strcmp(path, "root/proc/cmdline") == 0)
 		rd_redact_kernel_command(redact, text, out);
+	else if (strcmp(path, "root" RD_SOURCE_MAPS "/rdmadiag_qps") == 0)
+		rd_redact_qps(redact, data, size, out);
 	else if (strcmp(path, "root/dev/kmsg") == 0)
 		rd_redact_kmsg(redact, text, size, out);
 	else if (strcmp(name, "route") == 0 && strstr(path, "/net/"))

@@ -126,6 +126,9 @@ void rd_redact_kernel_command(struct rd_redact *redact, const char *text, struct
  * host or user; all other lines are counted and dropped. */
 void rd_redact_kmsg(struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out);
 
+/* Adds the file of the maps "rdmadiag_qps" (RD_SOURCE_MAPS): of those of this layout, up to the first one that has another one. */
+void rd_redact_qps(struct rd_redact *redact, const uint8_t *data, size_t size, struct rd_buf *out);
+
 /* Replaces known originals in binary data, in place. */
 void rd_redact_bytes(const struct rd_redact *redact, uint8_t *data, size_t size);
 

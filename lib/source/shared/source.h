@@ -170,6 +170,18 @@ int rd_source_bundle_open(const char *path, struct rd_source **ret, struct rd_er
  */
 #define RD_SOURCE_VERBS "/verbs"
 
+/*
+ * Contents of all BPF hash maps of a name, as virtual files: "/bpf/rdmadiag_qps". For each map a struct rd_source_map, followed by
+ * its entries: key and value each. read_file only; recorded like any file. -ENOENT if there is none, -EPERM without CAP_SYS_ADMIN.
+ */
+#define RD_SOURCE_MAPS "/bpf"
+struct rd_source_map {
+	uint32_t id;
+	uint32_t key_size, value_size;
+	uint32_t entries; /* that follow */
+	uint32_t code;	  /* positive errno: why there are no more; 0: complete */
+};
+
 /* Goes to the next sample of a bundle; -ENODATA after the last one (and if it is not a bundle). */
 int rd_source_bundle_next(struct rd_source *src, struct rd_err *err);
 

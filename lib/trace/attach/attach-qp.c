@@ -3,6 +3,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <time.h>
 
 #include "trace/attach/attach.h"
 #include "trace/select/select-qp.h"
@@ -70,6 +71,25 @@ static int load(struct rd_attach *attach, bool tracing, bool kprobes)
 	return 0;
 }
 
+static const struct rd_qp_key head = { RD_QP_KEY_HEAD, RD_QP_KEY_HEAD };
+
+static int add_head(const struct qp_bpf *skel)
+{
+	struct rd_qp_value value = { .version = RD_QP_MAP_VERSION };
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	value.time = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	return bpf_map_update_elem(bpf_map__fd(skel->maps.rdmadiag_qps), &head, &value, BPF_ANY) ? -errno : 0;
+}
+
+static void ending(const struct rd_attach *attach)
+{
+	const struct qp_bpf *skel = attach->programs.skel;
+
+	bpf_map_delete_elem(bpf_map__fd(skel->maps.rdmadiag_qps), &head);
+}
+
 static int describe(const struct rd_attach *attach)
 {
 	const struct qp_bpf *skel = attach->programs.skel;
@@ -80,7 +100,7 @@ static int describe(const struct rd_attach *attach)
 		if (role && bpf_map_update_elem(bpf_map__fd(skel->maps.roles), &i, &role, BPF_ANY))
 			return -errno;
 	}
-	return 0;
+	return add_head(skel);
 }
 
 static bool applies(const struct rd_attach *attach, const struct rd_fn *fn, enum rd_backend backend, enum rd_hook hook)
@@ -110,5 +130,6 @@ const struct rd_programs_ops rd_programs_qp = {
 	.load = load,
 	.describe = describe,
 	.applies = applies,
+	.ending = ending,
 	.unload = unload,
 };

@@ -363,6 +363,8 @@ void rd_attach_close(struct rd_attach *attach)
 {
 	if (attach->programs.on)
 		*attach->programs.on = false;
+	if (attach->programs.skel && attach->programs.ops->ending)
+		attach->programs.ops->ending(attach);
 	if (attach->owner_map >= 0)
 		rd_attach_update_record(attach, RD_HOLD_DETACHING);
 	while (attach->n_links)

@@ -72,6 +72,8 @@ struct rd_programs_ops {
 	/* Whether a function gets that hook with that backend. */
 	bool (*applies)(const struct rd_attach *attach, const struct rd_fn *fn, enum rd_backend backend,
 			enum rd_hook hook);
+	/* Tells other readers of the maps that the programs are switched off. NULL: there are none. */
+	void (*ending)(const struct rd_attach *attach);
 	void (*unload)(void *skel);
 	bool object_optional; /* a function is hooked even if its object hook fails */
 };

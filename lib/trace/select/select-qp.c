@@ -64,6 +64,7 @@ static void read_layouts(const struct rd_btf *btf, struct rd_qp_config *cfg)
 	cfg->qp_type = offset_of(btf, qp, "qp_type", 4);
 	cfg->qp_device = offset_of(btf, qp, "device", 8);
 	cfg->ibdev_name = offset_of(btf, device, "name", 64);
+	cfg->ibdev_index = offset_of(btf, device, "index", 4);
 	cfg->event_device = offset_of(btf, event, "device", 8);
 	cfg->event_element = offset_of(btf, event, "element", 8);
 	cfg->event_code = offset_of(btf, event, "event", 4);

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "source/live/bpf-maps.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+#define MAPS_LOOKED_AT (1u << 16) /* a host has hundreds; programs with CAP_BPF can create more */
+#define MAPS_MAX 64		  /* with this name */
+#define KEY_MAX 64
+#define VALUE_MAX 1024
+#define FILE_MAX ((size_t)64 << 20)
+#define BATCH 512
+
+struct maps {
+	const char *name;
+	struct rd_buf out;
+	unsigned found;
+	bool more; /* maps that were not looked at */
+};
+
+bool rd_bpf_maps_path(const char *path)
+{
+	size_t n = strlen(RD_SOURCE_MAPS);
+
+	return strncmp(path, RD_SOURCE_MAPS, n) == 0 && (path[n] == '/' || !path[n]);
+}
+
+/* Appends entries to the file. In batches, each bucket is read under its lock, so an entry is never mixed with one that replaces it. */
+static int add_entries(struct maps *maps, int fd, struct rd_source_map *head)
+{
+	_cleanup_free_ uint8_t *keys = calloc(BATCH, head->key_size), *values = calloc(BATCH, head->value_size);
+	uint64_t at, next;
+	bool begun = false;
+	__u32 n;
+	int r;
+
+	if (!keys || !values)
+		return -ENOMEM;
+	do {
+		n = BATCH;
+		r = bpf_map_lookup_batch(fd, begun ? &at : NULL, &next, keys, values, &n, NULL);
+		/* ENOSPC: a bucket has more entries than a batch; in a map of a sensible size none has. */
+		if (r < 0 && r != -ENOENT)
+			return r;
+		begun = true;
+		at = next;
+		for (__u32 i = 0; i < n && i < BATCH; i++, head->entries++) {
+			if (maps->out.len + head->key_size + head->value_size > FILE_MAX)
+				return -EFBIG;
+			rd_buf_add(&maps->out, keys + i * head->key_size, head->key_size);
+			rd_buf_add(&maps->out, values + i * head->value_size, head->value_size);
+		}
+	} while (r == 0 && !maps->out.failed);
+	return maps->out.failed ? -ENOMEM : 0;
+}
+
+/* A map whose entries could not be read, or not all, has an errno in its head. */
+static int add_map(struct maps *maps, int fd, const struct bpf_map_info *info)
+{
+	struct rd_source_map head = { .id = info->id, .key_size = info->key_size, .value_size = info->value_size };
+	size_t start = maps->out.len;
+	int r = -EMEDIUMTYPE;
+
+	rd_buf_add(&maps->out, &head, sizeof(head));
+	if (info->type == BPF_MAP_TYPE_HASH && info->key_size <= KEY_MAX && info->value_size <= VALUE_MAX)
+		r = add_entries(maps, fd, &head);
+	if (r == -ENOMEM || maps->out.failed)
+		return -ENOMEM;
+	head.code = (uint32_t)-r;
+	memcpy(maps->out.data + start, &head, sizeof(head));
+	return 0;
+}
+
+static int look_at(struct maps *maps, __u32 id)
+{
+	_cleanup_close_ int fd = bpf_map_get_fd_by_id(id);
+	struct bpf_map_info info = { 0 };
+	__u32 size = sizeof(info);
+
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd; /* it ended meanwhile */
+	if (bpf_obj_get_info_by_fd(fd, &info, &size) || strncmp(info.name, maps->name, sizeof(info.name)) != 0)
+		return 0;
+	if (++maps->found > MAPS_MAX)
+		return -E2BIG;
+	return add_map(maps, fd, &info);
+}
+
+int rd_bpf_maps_read(const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	struct maps maps = { .name = path + strlen(RD_SOURCE_MAPS), .out = RD_BUF_CHECKED };
+	unsigned looked = 0;
+	__u32 id = 0;
+	int r = 0;
+
+	if (!*maps.name || strlen(++maps.name) >= BPF_OBJ_NAME_LEN || strchr(maps.name, '/'))
+		return rd_err_set(err, ENOENT, path, "cannot read");
+	while (!r && (r = bpf_map_get_next_id(id, &id)) == 0)
+		r = ++looked > MAPS_LOOKED_AT ? -E2BIG : look_at(&maps, id);
+	/* After the last map. Too many: those found until then are read. */
+	if (r == -ENOENT || (r == -E2BIG && maps.found))
+		r = maps.found ? 0 : -ENOENT;
+	if (r < 0) {
+		rd_buf_deinit(&maps.out);
+		return rd_err_set(err, -r, path, "cannot read the BPF maps of this name");
+	}
+	*ret = (struct rd_bytes){ (uint8_t *)maps.out.data, maps.out.len };
+	return 0;
+}
