@@ -4,12 +4,14 @@
 #include <string.h>
 
 #include "analyse/qp/qp-counters.h"
+#include "analyse/qp/qp-proc-peers.h"
 #include "analyse/qp/qp-verdict.h"
 #include "base/no-rdma.h"
 #include "cmd/meanings.h"
 #include "cmd/output.h"
 #include "collect/kernel/klog.h"
 #include "collect/rdma/nldev.h"
+#include "collect/rdma/proc-peers.h"
 #include "collect/rdma/qp-evidence.h"
 #include "qp.h"
 #include "report/qp/report-qp.h"
@@ -118,6 +120,22 @@ static void record_counts(struct rd_source *source, const struct rd_res *res)
 		rd_collect_qp_counts(source, res->devs[d].name, res->devs[d].n_ports, &counters, &counts);
 }
 
+/* Reads the TCP connections of all processes whose queue pairs may have unknown peers. */
+static int record_proc_peers(struct rd_source *source, struct rd_res *res)
+{
+	_cleanup_free_ size_t *qps = rd_alloc(res->n_procs + 1, sizeof(*qps));
+	struct rd_qp_views views;
+	int r = 0;
+
+	rd_qp_views_init(&views, res);
+	rd_qp_count_unknown_peers(&views, NULL, qps);
+	rd_qp_views_deinit(&views);
+	for (size_t i = 0; i < res->n_procs && !r; i++)
+		if (qps[i])
+			r = rd_collect_proc_peers(source, &res->procs[i]);
+	return r;
+}
+
 static int qp_record(struct rd_source *source, struct rd_err *err)
 {
 	struct rd_res res = { 0 };
@@ -128,6 +146,8 @@ static int qp_record(struct rd_source *source, struct rd_err *err)
 		r = rd_err_set(err, ENOMEM, "RDMA netlink", "no memory for dumps of queue pairs");
 	if (!r)
 		record_counts(source, &res);
+	if (!r)
+		r = record_proc_peers(source, &res);
 	if (!r)
 		r = rd_collect_klog(source, &klog, NULL, err);
 	rd_klog_deinit(&klog);

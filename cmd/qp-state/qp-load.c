@@ -5,11 +5,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "analyse/qp/qp-proc-peers.h"
 #include "analyse/qp/qp-timers.h"
 #include "analyse/qp/qp-verdict.h"
 #include "analyse/qp/qp.h"
 #include "base/text.h"
 #include "collect/rdma/nldev.h"
+#include "collect/rdma/proc-peers.h"
 
 void qp_sample_deinit(struct qp_sample *sample)
 {
@@ -74,6 +76,28 @@ static int check_numbers(const struct qp_opts *opts, bool repeated, struct qp_sa
 	return 0;
 }
 
+/* Whether TCP connections of processes are shown: reading them takes a moment in processes with many open files. */
+static bool shows_proc_peers(const struct rd_ctx *ctx)
+{
+	const struct qp_opts *opts = ctx->state;
+	const char *columns = ctx->globals.style.columns;
+
+	return ctx->globals.json || opts->live || (opts->grouped && opts->by == RD_BY_PEER) ||
+	       (columns && (strchr(columns, '*') || strstr(columns, "process_tcp_peers")));
+}
+
+static int read_proc_peers(struct rd_source *source, struct qp_sample *sample)
+{
+	_cleanup_free_ size_t *qps = rd_alloc(sample->res.n_procs + 1, sizeof(*qps));
+	int r = 0;
+
+	rd_qp_count_unknown_peers(&sample->views, sample->chosen, qps);
+	for (size_t i = 0; i < sample->res.n_procs && !r; i++)
+		if (qps[i])
+			r = rd_collect_proc_peers(source, &sample->res.procs[i]);
+	return r;
+}
+
 int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_history *history, struct qp_sample *sample,
 	    struct rd_err *err)
 {
@@ -108,6 +132,8 @@ int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_histor
 		rd_res_findings(&sample->res, &sample->findings);
 	if (!r)
 		apply_filter(opts, sample);
+	if (!r && shows_proc_peers(ctx))
+		r = read_proc_peers(source, sample);
 	if (!r)
 		rd_qp_verdict_findings(&sample->views, sample->chosen, &sample->findings);
 	if (!r) {

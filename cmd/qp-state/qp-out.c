@@ -3,6 +3,7 @@
 #include "qp.h"
 
 #include "analyse/qp/qp-groups.h"
+#include "analyse/qp/qp-proc-peers.h"
 #include "report/qp/report-qp.h"
 #include "report/shared/finding.h"
 
@@ -12,8 +13,10 @@ static void fill_groups(const struct qp_opts *opts, struct qp_sample *sample)
 
 	rd_qp_group_by(&sample->views, sample->chosen, opts->by, &groups);
 	rd_report_qp_groups(&sample->report, &sample->res, &groups);
-	if (opts->by == RD_BY_PEER)
+	if (opts->by == RD_BY_PEER) {
 		rd_qp_groups_findings(&sample->res, &groups, &sample->findings);
+		rd_qp_proc_peers_findings(&sample->views, sample->chosen, &sample->findings);
+	}
 	rd_qp_groups_deinit(&groups);
 }
 

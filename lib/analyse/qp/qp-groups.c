@@ -109,6 +109,19 @@ static struct rd_qp_group *add_group(const struct rd_res *res, const struct key 
 	return group;
 }
 
+/* Queue pairs of one process are mostly adjacent; merging the same addresses again may only make the number of others inexact. */
+static void add_proc_peers(struct rd_qp_group *group, const struct rd_res *res, const struct rd_qp *qp)
+{
+	const struct rd_proc_peers *peers = qp->proc >= 0 ? res->procs[qp->proc].peers : NULL;
+
+	if (!peers || (group->peers && group->peers_of == qp->proc))
+		return;
+	if (!group->peers)
+		group->peers = rd_alloc(1, sizeof(*group->peers));
+	group->peers_of = qp->proc;
+	rd_proc_peers_merge(group->peers, peers);
+}
+
 static void count_qp(struct rd_qp_group *group, const struct rd_qp *qp, const struct rd_qp_view *view)
 {
 	enum rd_severity severity = rd_qp_verdict_severity(view->verdict.kind);
@@ -177,6 +190,8 @@ void rd_qp_group_by(const struct rd_qp_views *views, const bool *chosen, enum rd
 		if (i == 0 || compare_keys(&keys[i - 1], &keys[i]) != 0)
 			group = add_group(res, &keys[i], by, ret);
 		count_qp(group, keys[i].qp, keys[i].view);
+		if (by == RD_BY_PEER && !group->label)
+			add_proc_peers(group, res, keys[i].qp);
 	}
 	for (size_t i = 0; i < ret->n; i++)
 		ret->v[i].health = by == RD_BY_PEER ? health_of(&ret->v[i]) : RD_HEALTH_NONE;

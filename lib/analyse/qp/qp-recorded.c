@@ -6,7 +6,7 @@
 #include "analyse/qp/udp-sport.h"
 #include "base/memory.h"
 
-/* Nobody runs more; a bundle may contain any number of entries of one queue pair. */
+/* More are not useful; a bundle may contain any number of entries of one queue pair. */
 #define RECORDERS_MAX 64
 
 #define DIFFERS(x, y) ((x).known == RD_OK && (y).known == RD_OK && (x).v != (y).v)
@@ -66,7 +66,7 @@ static void apply(const struct rd_qp_recorded *recorded, const struct rd_qp *qp,
 }
 
 /* The first entry from `at` on that is of this queue pair; NULL: none. */
-static const struct rd_qp_recorded *find(const struct rd_res *res, const struct rd_qp *qp, size_t at)
+static const struct rd_qp_recorded *find_entry(const struct rd_res *res, const struct rd_qp *qp, size_t at)
 {
 	for (size_t n = 0; n < RECORDERS_MAX && at < res->n_recorded; n++, at++) {
 		const struct rd_qp_recorded *recorded = &res->recorded[at];
@@ -98,7 +98,7 @@ void rd_qp_apply_recorded(struct rd_qp_views *views, uint64_t now_ns)
 			continue;
 		while (at < res->n_recorded && is_before(&res->recorded[at], qp))
 			at++;
-		recorded = find(res, qp, at);
+		recorded = find_entry(res, qp, at);
 		if (recorded)
 			apply(recorded, qp, now_ns, &views->v[i].past);
 	}

@@ -8,10 +8,16 @@ const char *rd_path_health_name(enum rd_path_health health)
 	return health < RD_ARRAY_SIZE(names) ? names[health] : NULL;
 }
 
+static void qp_group_deinit(struct rd_qp_group *group)
+{
+	free(group->label);
+	free(group->peers);
+}
+
 void rd_qp_groups_deinit(struct rd_qp_groups *groups)
 {
 	for (size_t i = 0; i < groups->n; i++)
-		free(groups->v[i].label);
+		qp_group_deinit(&groups->v[i]);
 	free(groups->v);
 	*groups = (struct rd_qp_groups){ 0 };
 }

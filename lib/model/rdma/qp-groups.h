@@ -29,6 +29,9 @@ struct rd_qp_group {
 	bool judged, sampled_twice;
 	enum rd_path_health health; /* by peer */
 	enum rd_severity worst;	    /* of the verdicts of its queue pairs */
+	/* Of unknown peers: addresses that the processes have TCP connections to; owned; NULL: unknown, or the peer is known. */
+	struct rd_proc_peers *peers;
+	int peers_of; /* the process whose addresses were added last */
 };
 
 struct rd_qp_groups {

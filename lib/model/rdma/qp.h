@@ -7,6 +7,7 @@
 #define RD_MODEL_QP_H
 
 #include "base/base.h"
+#include "model/rdma/proc-peers.h"
 
 /* As the kernel and libibverbs number them. */
 enum rd_qp_type {
@@ -61,9 +62,10 @@ struct rd_owner {
 /* A process that owns objects. */
 struct rd_proc {
 	uint32_t pid;
-	char *comm;   /* NULL: exited, or hidden from us */
-	char *cgroup; /* path; NULL: unknown */
-	char *job;    /* job of the workload manager; NULL: none, or unknown */
+	char *comm;		     /* NULL: exited, or hidden from us */
+	char *cgroup;		     /* path; NULL: unknown */
+	char *job;		     /* job of the workload manager; NULL: none, or unknown */
+	struct rd_proc_peers *peers; /* NULL: not read, or unknown */
 };
 
 /* Attributes of a QP recorded from modify_qp calls: each field as last set. */

@@ -17,6 +17,7 @@ enum {
 	GROUP_STUCK,
 	GROUP_RETRYING,
 	GROUP_HEALTH,
+	GROUP_PROC_PEERS,
 	GROUP_COLUMNS,
 };
 
@@ -61,6 +62,7 @@ static const struct rd_column group_columns[GROUP_COLUMNS] = {
 	[GROUP_STUCK] = { "stuck", "STUCK", RD_T_UINT, "queue pairs with verdict stuck", 0, false },
 	[GROUP_RETRYING] = { "retrying", "RETRYING", RD_T_UINT, "queue pairs with verdict retrying (needs two samples)", 0, false },
 	[GROUP_HEALTH] = { "health", "HEALTH", RD_T_STR, "health of the path: ok, starting, degraded, dead, unknown", 0, false },
+	[GROUP_PROC_PEERS] = { "process_tcp_peers", "TCPPEERS", RD_T_STR, "of unknown peers: addresses that the processes have TCP connections to", 0, true },
 };
 /* clang-format on */
 
@@ -120,6 +122,7 @@ static void add_group(struct rd_section *section, const struct rd_res *res, cons
 		      enum rd_qp_by by)
 {
 	const struct rd_proc *proc = group->proc >= 0 ? &res->procs[group->proc] : NULL;
+	_cleanup_free_ char *peers = NULL;
 	struct rd_row *row = rd_section_add(section);
 
 	rd_row_str(row, GROUP_NAME, group->label ? group->label : by == RD_BY_JOB ? "no job" : "unknown");
@@ -135,6 +138,8 @@ static void add_group(struct rd_section *section, const struct rd_res *res, cons
 	if (group->judged && group->sampled_twice)
 		rd_row_uint(row, GROUP_RETRYING, group->retrying);
 	rd_row_str(row, GROUP_HEALTH, rd_path_health_name(group->health));
+	peers = group->peers ? rd_proc_peers_text(group->peers) : NULL;
+	rd_row_str(row, GROUP_PROC_PEERS, peers);
 }
 
 void rd_report_qp_groups(struct rd_report *report, const struct rd_res *res, const struct rd_qp_groups *groups)

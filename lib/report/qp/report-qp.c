@@ -23,6 +23,19 @@ static void set_address(struct rd_row *row, size_t column, const struct rd_socka
 	rd_row_str(row, column, text);
 }
 
+/* Which of them is the peer is unknown. */
+static void add_proc_peers(struct rd_row *row, const struct rd_res *res, const struct rd_qp *qp,
+			   const struct rd_qp_view *view)
+{
+	const struct rd_proc_peers *peers = qp->proc >= 0 ? res->procs[qp->proc].peers : NULL;
+	_cleanup_free_ char *text = NULL;
+
+	if (!peers || rd_qp_peer_source(res, view) != RD_PEER_UNKNOWN)
+		return;
+	text = rd_proc_peers_text(peers);
+	rd_row_str(row, RD_QP_PROC_PEERS, text);
+}
+
 /* PEER: the IP address; PEERGID: the GID as in sysfs. */
 static void add_peer_cells(struct rd_row *row, const struct rd_res *res, const struct rd_qp_view *view)
 {
@@ -155,6 +168,7 @@ static void make_row(const void *arg, size_t i, struct rd_row *row)
 		rd_row_borrow(row, RD_QP_ERRNO, rd_errno_name(qp->query_errno));
 	add_owner_cells(row, res, qp);
 	add_peer_cells(row, res, view);
+	add_proc_peers(row, res, qp, view);
 	add_verdict_cells(row, &view->verdict);
 	add_past_cells(row, &view->past);
 	add_attribute_cells(row, view);
@@ -200,6 +214,7 @@ const struct rd_column rd_qp_columns[RD_QP_COLUMNS] = {
 	[RD_QP_PSN_RATE] = { "psn_per_second", "PSN/S", RD_T_DOUBLE, "packets per second between two samples", 0, true },
 	[RD_QP_PEER_GID] = { "peer_gid", "PEERGID", RD_T_STR, "GID of the peer", 0, true },
 	[RD_QP_PEER_SOURCE] = { "peer_source", "PEERSOURCE", RD_T_STR, "where the address of the peer comes from: recorder, rdma_cm, raw-dump, driver", 0, true },
+	[RD_QP_PROC_PEERS] = { "process_tcp_peers", "TCPPEERS", RD_T_STR, "if the peer is unknown: addresses that the process has TCP connections to", 0, true },
 	[RD_QP_UDP_SPORT] = { "udp_sport", "SPORT", RD_T_UINT, "UDP source port (RoCE v2), as recorded, or from the device", 0, true },
 	[RD_QP_FLOW_LABEL] = { "flow_label", "FLOWLABEL", RD_T_UINT, "flow label, as recorded, or from the device", 0, true },
 	[RD_QP_PATH_MTU] = { "path_mtu_bytes", "PATHMTU", RD_T_UINT, "path MTU, as recorded, or from the device", 0, true },

@@ -182,6 +182,13 @@ struct rd_source_map {
 	uint32_t code;	  /* positive errno: why there are no more; 0: complete */
 };
 
+/*
+ * TCP connections of a process, as virtual files: "/tcp/1234". A line for each remote address of its established connections:
+ * "10.0.0.2 3" (address, connections); then, for those beyond a limit, "+12". Without addresses of the host itself: loopback, and
+ * local addresses of sockets in its network namespace. read_file only; recorded like any file. -EACCES: as for /proc/PID/fd.
+ */
+#define RD_SOURCE_TCP "/tcp"
+
 /* Goes to the next sample of a bundle; -ENODATA after the last one (and if it is not a bundle). */
 int rd_source_bundle_next(struct rd_source *src, struct rd_err *err);
 

@@ -101,6 +101,34 @@ test_two_recorders() {
 	shown "$NOTHING"
 }
 
+# The connections of the process are shown, without a claim; of another process nothing.
+test_tcp_connections() {
+	ip netns add far
+	ip link add w0 type veth peer name w1 netns far
+	ip addr add 10.8.0.1/24 dev w0
+	ip link set w0 up
+	ip -n far addr add 10.8.0.2/24 dev w1
+	ip -n far link set w1 up
+	ip netns exec far python3 -m http.server 8000 --bind 10.8.0.2 >/dev/null 2>&1 &
+	until_true 60 bash -c 'exec 3<>/dev/tcp/10.8.0.2/8000' 2>/dev/null
+	printf '#!/bin/bash\nexec 3<>/dev/tcp/10.8.0.2/8000\nexec %s "$@"\n' "$PWD/$PLAY" >"$W/play"
+	chmod +x "$W/play"
+	play other
+	PLAY=$W/play play pair
+	shown '.peer == null and .peer_source == null and .process_tcp_peers == "10.8.0.2"'
+	"$R" --json qp-state >"$W/look.json"
+	jq -e '[.qps[] | select(.process_tcp_peers == "10.8.0.2")] | length == 2' "$W/look.json"
+	jq -e '[.qps[] | select(.type == "RC" and .process_tcp_peers == "")] | length == 2' "$W/look.json"
+	"$R" qp-state --by peer >"$W/by.out" 2>&1
+	grep -q 'process-tcp-peers\|TCP connections to 10.8.0.2' "$W/by.out"
+	setpriv --reuid 65534 --clear-groups "$R" --json qp-state >"$W/look.json"
+	jq -e '.qps | all(.process_tcp_peers == null)' "$W/look.json"
+	"$R" capture "$W/tcp.tar.gz"
+	"$R" capture --redact "$W/redacted.tar.gz"
+	shown '.process_tcp_peers == "10.8.0.2"' --from "$W/tcp.tar.gz"
+	shown '.process_tcp_peers != "10.8.0.2" and (.process_tcp_peers | length > 0)' --from "$W/redacted.tar.gz"
+}
+
 # Another user cannot read it: then nothing is known, and nothing fails.
 test_without_root() {
 	record all
