@@ -10,9 +10,11 @@
 #include "cmd/meanings.h"
 #include "cmd/output.h"
 #include "collect/kernel/klog.h"
+#include "collect/net/netstate.h"
 #include "collect/rdma/nldev.h"
 #include "collect/rdma/proc-peers.h"
 #include "collect/rdma/qp-evidence.h"
+#include "collect/rdma/qp-ports.h"
 #include "qp.h"
 #include "report/qp/report-qp.h"
 
@@ -136,6 +138,20 @@ static int record_proc_peers(struct rd_source *source, struct rd_res *res)
 	return r;
 }
 
+/* Reads what qp_history reads of ports and neighbours. */
+static int record_surroundings(struct rd_source *source, const struct rd_res *res)
+{
+	const struct rd_sysfs fs = { .src = source };
+	struct rd_qp_ports ports = { 0 };
+	struct rd_netstate net = { 0 };
+	int r = rd_collect_neighs(&fs, &net);
+
+	rd_collect_qp_ports(source, res, true, &ports);
+	rd_qp_ports_deinit(&ports);
+	rd_netstate_deinit(&net);
+	return r;
+}
+
 static int qp_record(struct rd_source *source, struct rd_err *err)
 {
 	struct rd_res res = { 0 };
@@ -144,8 +160,10 @@ static int qp_record(struct rd_source *source, struct rd_err *err)
 
 	if (!r && rd_collect_qp_dumps(source, &res, NULL, NULL) < 0)
 		r = rd_err_set(err, ENOMEM, "RDMA netlink", "no memory for dumps of queue pairs");
-	if (!r)
+	if (!r) {
 		record_counts(source, &res);
+		r = record_surroundings(source, &res);
+	}
 	if (!r)
 		r = record_proc_peers(source, &res);
 	if (!r)

@@ -10,7 +10,9 @@
 #include "analyse/qp/qp.h"
 #include "cmd/meanings.h"
 #include "collect/kernel/klog.h"
+#include "collect/net/netstate.h"
 #include "collect/rdma/qp-evidence.h"
+#include "collect/rdma/qp-ports.h"
 
 static const struct qp_counted *find_counted(const struct qp_history *h, const char *ibdev)
 {
@@ -62,6 +64,39 @@ static bool any_failed(const struct rd_res *res)
 	return false;
 }
 
+static bool any_connected(const struct rd_res *res)
+{
+	for (size_t i = 0; i < res->n_qps; i++)
+		if (rd_qp_is_connected_type(&res->qps[i]))
+			return true;
+	return false;
+}
+
+/* Whether the address of a peer is known that can be one of a neighbour. */
+static bool any_peer(const struct rd_qp_views *views)
+{
+	uint8_t gid[16];
+
+	for (size_t i = 0; i < views->res->n_qps; i++)
+		if (rd_qp_is_connected_type(&views->res->qps[i]) && rd_qp_peer(views, i, gid))
+			return true;
+	return false;
+}
+
+/* What the queue pairs run over: needed only for connected ones. */
+static int collect_surroundings(struct rd_source *source, const struct rd_qp_views *views, struct rd_qp_ports *ports,
+				struct rd_netstate *net)
+{
+	const struct rd_sysfs fs = { .src = source };
+
+	rd_collect_qp_ports(source, views->res, false, ports);
+	if (!rd_qp_ports_suffice(views, ports)) {
+		rd_qp_ports_deinit(ports);
+		rd_collect_qp_ports(source, views->res, true, ports);
+	}
+	return any_peer(views) ? rd_collect_neighs(&fs, net) : 0;
+}
+
 int qp_history_judge(struct qp_history *h, struct rd_source *source, double stuck_seconds, uint64_t began_ns,
 		     struct rd_qp_views *views, struct rd_errlist *errors)
 {
@@ -69,6 +104,8 @@ int qp_history_judge(struct qp_history *h, struct rd_source *source, double stuc
 	_cleanup_free_ struct rd_qp_counts *since = rd_alloc(res->n_devs + 1, sizeof(*since));
 	uint64_t now = source->ops->now(source, CLOCK_MONOTONIC);
 	struct rd_qp_judge judge = { .stuck_seconds = stuck_seconds, .mono_ns = now };
+	struct rd_qp_ports ports = { 0 };
+	struct rd_netstate net = { 0 };
 	struct rd_klog klog = { 0 };
 	struct rd_err err = { 0 };
 	int r = 0;
@@ -83,6 +120,11 @@ int qp_history_judge(struct qp_history *h, struct rd_source *source, double stuc
 		r = rd_collect_klog(source, &klog, errors, &err);
 		judge.klog = &klog;
 	}
+	if (!r && any_connected(res)) {
+		r = collect_surroundings(source, views, &ports, &net);
+		judge.ports = &ports;
+		judge.net = &net;
+	}
 	if (h->sample_ns) {
 		judge.since = since;
 		judge.seconds = (double)(now - h->sample_ns) / 1e9;
@@ -93,6 +135,8 @@ int qp_history_judge(struct qp_history *h, struct rd_source *source, double stuc
 	}
 	h->sample_ns = now;
 	rd_klog_deinit(&klog);
+	rd_netstate_deinit(&net);
+	rd_qp_ports_deinit(&ports);
 	return r;
 }
 

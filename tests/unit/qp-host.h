@@ -45,6 +45,7 @@ static inline struct rd_qp *put(struct host *h, uint32_t lqpn, uint8_t state)
 
 	RD_SET(qp->lqpn, lqpn);
 	qp->proc = -1;
+	h->v[qp - h->qps].link.cm_id = -1;
 	RD_SET(qp->type, RD_QPT_RC);
 	RD_SET(qp->state, state);
 	return qp;

@@ -36,8 +36,26 @@ enum rd_severity rd_qp_verdict_severity(enum rd_qp_verdict_kind kind)
 	return kind < RD_QPV_N ? kinds[kind].severity : RD_SEV_UNKNOWN;
 }
 
-static void judge_device(const struct rd_qp_views *views, const bool *chosen, size_t dev, enum rd_qp_verdict_kind kind,
-			 struct rd_findings *findings)
+/* The queue pairs of one device, which are adjacent. */
+struct range {
+	size_t from, to, dev;
+};
+
+static bool next_device(const struct rd_res *res, struct range *range)
+{
+	range->from = range->to;
+	while (range->from < res->n_qps && res->qps[range->from].dev < 0)
+		range->from++;
+	if (range->from == res->n_qps)
+		return false;
+	range->dev = (size_t)res->qps[range->from].dev;
+	for (range->to = range->from; range->to < res->n_qps && res->qps[range->to].dev == (int)range->dev;)
+		range->to++;
+	return true;
+}
+
+static void judge_device(const struct rd_qp_views *views, const bool *chosen, const struct range *range,
+			 enum rd_qp_verdict_kind kind, struct rd_findings *findings)
 {
 	struct rd_finding finding = { .id = kinds[kind].id,
 				      .severity = kinds[kind].severity,
@@ -46,24 +64,25 @@ static void judge_device(const struct rd_qp_views *views, const bool *chosen, si
 	const struct rd_res *res = views->res;
 	size_t first = 0, n = 0;
 
-	for (size_t i = 0; i < res->n_qps; i++) {
-		if (res->qps[i].dev != (int)dev || (chosen && !chosen[i]) || views->v[i].verdict.kind != kind)
+	for (size_t i = range->from; i < range->to; i++) {
+		if ((chosen && !chosen[i]) || views->v[i].verdict.kind != kind)
 			continue;
 		if (!n++)
 			first = i;
 	}
 	if (!n)
 		return;
-	finding.subject =
-		n == 1 ? rd_text("%s qpn %u", res->devs[dev].name, res->qps[first].lqpn.v) :
-			 rd_text("%s, %zu queue pairs, first: qpn %u", res->devs[dev].name, n, res->qps[first].lqpn.v);
+	finding.subject = n == 1 ? rd_text("%s qpn %u", res->devs[range->dev].name, res->qps[first].lqpn.v) :
+				   rd_text("%s, %zu queue pairs, first: qpn %u", res->devs[range->dev].name, n,
+					   res->qps[first].lqpn.v);
 	finding.observed = rd_text("%s", views->v[first].verdict.why);
 	finding.fix = rd_text("%s", views->v[first].verdict.fix);
 	rd_finding_add(findings, &finding);
 }
 
 /* Losses that cannot be attributed to one queue pair. */
-static void judge_losses(const struct rd_qp_views *views, const bool *chosen, size_t dev, struct rd_findings *findings)
+static void judge_losses(const struct rd_qp_views *views, const bool *chosen, const struct range *range,
+			 struct rd_findings *findings)
 {
 	struct rd_finding finding = { .id = "qps-retransmit",
 				      .severity = RD_SEV_WARNING,
@@ -72,12 +91,12 @@ static void judge_losses(const struct rd_qp_views *views, const bool *chosen, si
 	const struct rd_res *res = views->res;
 	size_t n = 0, first = 0;
 
-	if (!views->losses || !views->losses[dev])
+	if (!views->losses || !views->losses[range->dev])
 		return;
-	for (size_t i = 0; i < res->n_qps; i++) {
+	for (size_t i = range->from; i < range->to; i++) {
 		const struct rd_qp_view *view = &views->v[i];
 
-		if (res->qps[i].dev != (int)dev || (chosen && !chosen[i]))
+		if (chosen && !chosen[i])
 			continue;
 		if (view->verdict.kind == RD_QPV_SLOW)
 			return;
@@ -87,18 +106,23 @@ static void judge_losses(const struct rd_qp_views *views, const bool *chosen, si
 	}
 	if (!n)
 		return;
-	finding.subject =
-		rd_text("%s, %zu active queue pairs, first: qpn %u", res->devs[dev].name, n, res->qps[first].lqpn.v);
-	finding.observed = rd_dup(views->losses[dev]);
+	finding.subject = rd_text("%s, %zu active queue pairs, first: qpn %u", res->devs[range->dev].name, n,
+				  res->qps[first].lqpn.v);
+	finding.observed = rd_dup(views->losses[range->dev]);
 	finding.fix = rd_dup(views->v[first].verdict.fix);
 	rd_finding_add(findings, &finding);
 }
 
 void rd_qp_verdict_findings(const struct rd_qp_views *views, const bool *chosen, struct rd_findings *findings)
 {
-	for (enum rd_qp_verdict_kind kind = RD_QPV_NONE; kind < RD_QPV_N; kind++)
-		for (size_t dev = 0; kinds[kind].id && dev < views->res->n_devs; dev++)
-			judge_device(views, chosen, dev, kind, findings);
-	for (size_t dev = 0; dev < views->res->n_devs; dev++)
-		judge_losses(views, chosen, dev, findings);
+	struct range range;
+
+	for (enum rd_qp_verdict_kind kind = RD_QPV_NONE; kind < RD_QPV_N; kind++) {
+		range = (struct range){ 0 };
+		while (kinds[kind].id && next_device(views->res, &range))
+			judge_device(views, chosen, &range, kind, findings);
+	}
+	range = (struct range){ 0 };
+	while (next_device(views->res, &range))
+		judge_losses(views, chosen, &range, findings);
 }

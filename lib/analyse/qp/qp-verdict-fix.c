@@ -30,7 +30,8 @@ static bool peer_ip(const struct rd_qp_judging *j, const struct rd_qp_one *one, 
 /* Names are pasted into a shell: none with characters that a shell interprets. NULL: unknown. */
 static const char *netdev_of(const struct rd_qp_judging *j, const struct rd_qp *qp)
 {
-	const char *name = rd_qp_netdev(j->res, qp);
+	const struct rd_res_port *port;
+	const char *name = rd_qp_port_of(j, qp, &port) ? port->netdev : NULL;
 
 	for (const char *at = name; at && *at; at++)
 		if (!isalnum((unsigned char)*at) && !strchr("._-", *at))
@@ -93,6 +94,63 @@ static char *fix_peer(const struct rd_qp_judging *j, const struct rd_qp_one *one
 	return rd_text("look at the requester: %s", look);
 }
 
+static char *fix_port(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+{
+	const struct rd_qp *qp = one->qp;
+	const struct rd_res_port *unused;
+	const struct rd_qp_port *port = rd_qp_port_of(j, qp, &unused);
+	const char *ibdev = j->res->devs[qp->dev].name, *netdev = netdev_of(j, qp);
+
+	if (netdev && port && port->admin_up.known == RD_OK && !port->admin_up.v)
+		return rd_text("ip link set %s up; see who took it down: dmesg | grep %s", netdev, netdev);
+	if (netdev)
+		return rd_text(
+			"check the cable, the transceiver and the port of the switch: ethtool %s; dmesg | grep %s; "
+			"rdmadiag counters %s",
+			netdev, netdev, ibdev);
+	return rd_text(
+		"check the cable, the port of the switch and, on InfiniBand, the subnet manager: rdmadiag topo-check; "
+		"rdmadiag counters %s",
+		ibdev);
+}
+
+/* About a remote QP on this host. */
+static char *fix_local(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum rd_qp_advice advice)
+{
+	size_t at;
+	int dev;
+
+	rd_qp_local_peer(j, one, &dev, &at);
+	if (dev < 0)
+		return fix_peer(j, one, RD_QP_DO_PEER);
+	if (advice == RD_QP_DO_GONE)
+		return rd_text(
+			"its remote process has ended or closed the connection: see the log of the job, and dmesg for the "
+			"OOM killer; restart the job; rdmadiag qp-state %s lists what is left",
+			j->res->devs[dev].name);
+	return rd_text("see what happened to the remote QP first: rdmadiag qp-state %s --lqpn %u",
+		       j->res->devs[dev].name, one->qp->rqpn.v);
+}
+
+static char *fix_path(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum rd_qp_advice advice)
+{
+	const char *netdev = netdev_of(j, one->qp), *ibdev = j->res->devs[one->qp->dev].name;
+	_cleanup_free_ char *ping = ping_peer(j, one), *look = look_at_peer(j, one, "");
+
+	if (advice == RD_QP_DO_NEIGH)
+		return rd_text("is the remote host up, and its link? %sip neigh show%s%s; then %s", ping,
+			       netdev ? " dev " : "", netdev ? netdev : "", look);
+	if (advice == RD_QP_DO_MTU)
+		return rd_text(
+			"lower the path MTU of the program (NCCL, UCX and perftest have an option), or raise the MTU of "
+			"the interface, the switch and the remote host: ip link set %s mtu 9000; rdmadiag topo-check",
+			netdev ? netdev : "INTERFACE");
+	return rd_text(
+		"restore the address on the interface, then restart the job: ip address show%s%s; rdmadiag nic-map "
+		"--gids lists the GIDs of %s",
+		netdev ? " dev " : "", netdev ? netdev : "", ibdev);
+}
+
 char *rd_qp_fix(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum rd_qp_advice advice)
 {
 	const char *ibdev = one->qp->dev >= 0 ? j->res->devs[one->qp->dev].name : NULL;
@@ -126,6 +184,15 @@ char *rd_qp_fix(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum
 		return rd_text(
 			"no work request is outstanding here; if the job hangs, see what the program does: %s; then %s",
 			program, look);
+	case RD_QP_DO_PORT:
+		return fix_port(j, one);
+	case RD_QP_DO_GONE:
+	case RD_QP_DO_FAILED:
+		return fix_local(j, one, advice);
+	case RD_QP_DO_NEIGH:
+	case RD_QP_DO_MTU:
+	case RD_QP_DO_GID:
+		return fix_path(j, one, advice);
 	default:
 		return fix_peer(j, one, advice);
 	}

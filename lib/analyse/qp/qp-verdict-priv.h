@@ -23,6 +23,8 @@ struct rd_qp_judging {
 	const struct rd_res *res;
 	const struct rd_qp_judge *opts;
 	struct rd_qp_device *devices;
+	const struct rd_neigh **neighs; /* of opts->net, by address */
+	size_t n_neighs;
 	bool *has_rts; /* per process (res->procs): one of its RC queue pairs is in RTS */
 };
 
@@ -49,6 +51,12 @@ enum rd_qp_advice {
 	RD_QP_DO_RNR,	   /* the remote program posts no receives */
 	RD_QP_DO_POST,	   /* the program of this queue pair posts no receives */
 	RD_QP_DO_CAUSE,	   /* cause of a failure unknown */
+	RD_QP_DO_PORT,	   /* its port is down */
+	RD_QP_DO_GID,	   /* its GID was removed */
+	RD_QP_DO_GONE,	   /* its remote QP, on this host, was destroyed */
+	RD_QP_DO_FAILED,   /* its remote QP, on this host, failed */
+	RD_QP_DO_NEIGH,	   /* the peer's address is not resolved */
+	RD_QP_DO_MTU,	   /* its packets are too long */
 	RD_QP_DO_NOTHING,
 };
 
@@ -61,6 +69,25 @@ void rd_qp_set(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum 
 
 /* A connected queue pair in RTS, and one in RTR that has packets. */
 void rd_qp_judge_ready(const struct rd_qp_judging *j, const struct rd_qp_one *one);
+
+/* Its port, and what is known of it: both NULL or none. */
+const struct rd_qp_port *rd_qp_port_of(const struct rd_qp_judging *j, const struct rd_qp *qp,
+				       const struct rd_res_port **port);
+
+/* What speaks against a connected queue pair, besides counters and packets. */
+struct rd_qp_trouble {
+	bool cut;		  /* proof that it can reach no remote QP */
+	enum rd_qp_advice advice; /* of the first one */
+	char *text;		  /* owned; NULL: nothing */
+};
+struct rd_qp_trouble rd_qp_trouble_of(const struct rd_qp_judging *j, const struct rd_qp_one *one);
+
+/* Adds troubles to the verdict, or replaces it by cut-off. */
+void rd_qp_judge_trouble(const struct rd_qp_judging *j, const struct rd_qp_one *one);
+
+/* The remote QP if its address is one of this host's GIDs, and no other device has it. *dev: the device, -1: not on this host, or not
+ * known to be; *at: index of the remote QP, or n_qps. */
+void rd_qp_local_peer(const struct rd_qp_judging *j, const struct rd_qp_one *one, int *dev, size_t *at);
 
 /* RNR NAKs while this queue pair had no packets: which end posts no receives? False: none; then there is no verdict. */
 bool rd_qp_judge_unready(const struct rd_qp_judging *j, const struct rd_qp_one *one);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analyse/qp/qp-verdict.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "analyse/qp/qp-log.h"
 #include "analyse/qp/qp-verdict-priv.h"
 #include "analyse/qp/qp.h"
@@ -273,16 +276,34 @@ static void note_losses(const struct rd_qp_judging *j)
 	}
 }
 
+static int compare_neighbours(const void *a, const void *b)
+{
+	const struct rd_neigh *x = *(const struct rd_neigh *const *)a, *y = *(const struct rd_neigh *const *)b;
+
+	return x->v6 != y->v6 ? (int)x->v6 - (int)y->v6 : memcmp(x->addr, y->addr, x->v6 ? 16 : 4);
+}
+
+static void sort_neighbours(struct rd_qp_judging *j, const struct rd_neigh **ret)
+{
+	j->neighs = ret;
+	for (size_t i = 0; j->opts->net && i < j->opts->net->n_neighs; i++)
+		ret[j->n_neighs++] = &j->opts->net->neighs[i];
+	qsort(ret, j->n_neighs, sizeof(*ret), compare_neighbours);
+}
+
 void rd_qp_judge(struct rd_qp_views *views, const struct rd_qp_judge *opts)
 {
 	const struct rd_res *res = views->res;
 	_cleanup_free_ struct rd_qp_device *devices = rd_alloc(res->n_devs + 1, sizeof(*devices));
 	_cleanup_free_ bool *has_rts = rd_alloc(res->n_procs + 1, sizeof(*has_rts));
 	_cleanup_free_ const struct rd_krecord **lines = rd_alloc(res->n_qps + 1, sizeof(*lines));
+	_cleanup_free_ const struct rd_neigh **neighs =
+		rd_alloc((opts->net ? opts->net->n_neighs : 0) + 1, sizeof(*neighs));
 	struct rd_qp_judging j = { .views = views, .res = res, .opts = opts, .devices = devices, .has_rts = has_rts };
 
 	if (opts->klog && opts->klog->known == RD_OK)
 		rd_qp_log_join(opts->klog, views, opts->mono_ns, lines);
+	sort_neighbours(&j, neighs);
 	count_devices(&j);
 	for (size_t i = 0; i < res->n_qps; i++) {
 		struct rd_qp_view *view = &views->v[i];
@@ -292,6 +313,7 @@ void rd_qp_judge(struct rd_qp_views *views, const struct rd_qp_judge *opts)
 
 		view->verdict.cause = view->past.cause;
 		judge_one(&j, &one);
+		rd_qp_judge_trouble(&j, &one);
 	}
 	note_losses(&j);
 }

@@ -17,14 +17,6 @@ bool rd_qp_is_connected_type(const struct rd_qp *qp)
 					   qp->type.v == RD_QPT_XRC_INI || qp->type.v == RD_QPT_XRC_TGT);
 }
 
-const char *rd_qp_netdev(const struct rd_res *res, const struct rd_qp *qp)
-{
-	for (size_t i = 0; i < res->n_ports; i++)
-		if (res->ports[i].dev == qp->dev && qp->port.known == RD_OK && res->ports[i].num == qp->port.v)
-			return res->ports[i].netdev;
-	return NULL;
-}
-
 bool rd_qp_has_failed(const struct rd_qp *qp)
 {
 	return qp->state.known == RD_OK && (qp->state.v == RD_QPS_SQE || qp->state.v == RD_QPS_ERR);

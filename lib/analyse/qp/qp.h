@@ -16,9 +16,6 @@ bool rd_qp_is_connected_type(const struct rd_qp *qp);
 /* The GID of the peer; if unknown, the destination address of the connection, IPv4 as ::ffff:a.b.c.d. False: both unknown. */
 bool rd_qp_peer(const struct rd_qp_views *views, size_t i, uint8_t ret[16]);
 
-/* Name of the interface below its port, in this network namespace; NULL: unknown, or the ports were not read. */
-const char *rd_qp_netdev(const struct rd_res *res, const struct rd_qp *qp);
-
 /* In SQE or ERR; false if the state is unknown. */
 bool rd_qp_has_failed(const struct rd_qp *qp);
 

@@ -72,7 +72,8 @@ test_interface_down() {
 		judged looks a '.state == "ERR" and .state_age_kind == "interval"'
 		until_true 10 said pair 'A wc'
 	fi
-	judged looks b '.state == "RTS" and (.verdict == "idle" or .verdict == "cannot-tell")'
+	judged looks b '.state == "RTS" and .verdict == "cut-off" and (.fix | test("ip link set v1 up")) and
+		(.reason | test("port rxe1/1 is DOWN: interface v1 is down"))'
 	saw events '.kind == "device-event" and .ibdev == "rxe1" and .event == "PORT_ERR"'
 }
 

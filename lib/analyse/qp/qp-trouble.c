@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What speaks against a queue pair: its port, its source GID, its remote QP on this host, the neighbour, the MTU. */
+#include <linux/neighbour.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "analyse/qp/qp-verdict-priv.h"
+#include "analyse/qp/qp.h"
+#include "base/memory.h"
+#include "base/text.h"
+
+#define PORT_ACTIVE 4 /* enum ib_port_state */
+
+/* A full packet in the middle of a message, in the smallest encapsulation: IPv4 20, UDP 8, BTH 12, ICRC 4 bytes. */
+#define LEAST_HEADERS 44
+
+/* Entries with one address that are compared: a few, unless somebody makes many on purpose. */
+#define SAME_MAX 64
+
+static bool is_roce(const struct rd_qp_judging *j, int dev)
+{
+	const char *protocol = j->res->devs[dev].protocol;
+
+	return protocol && strcmp(protocol, "roce") == 0;
+}
+
+const struct rd_qp_port *rd_qp_port_of(const struct rd_qp_judging *j, const struct rd_qp *qp,
+				       const struct rd_res_port **port)
+{
+	const struct rd_qp_port *ret = NULL;
+
+	if (j->opts->ports && qp->port.known == RD_OK)
+		ret = rd_qp_ports_find(j->opts->ports, qp->dev, qp->port.v);
+	*port = ret ? &j->res->ports[ret->at] : NULL;
+	return ret;
+}
+
+static void add_trouble(struct rd_qp_trouble *ret, bool cut, enum rd_qp_advice advice, char *text)
+{
+	char *both;
+
+	ret->cut |= cut;
+	if (!ret->text) {
+		ret->advice = advice;
+		ret->text = text;
+		return;
+	}
+	both = rd_text("%s; %s", ret->text, text);
+	free(ret->text);
+	free(text);
+	ret->text = both;
+}
+
+static void find_port_trouble(const struct rd_qp_judging *j, const struct rd_qp_one *one, struct rd_qp_trouble *ret)
+{
+	static const char *const names[] = { "NOP", "DOWN", "INIT", "ARMED" };
+	const struct rd_res_port *port;
+	const struct rd_qp_port *more = rd_qp_port_of(j, one->qp, &port);
+	const char *ibdev = j->res->devs[one->qp->dev].name, *why = "";
+	uint64_t downed = rd_qp_since(j, one->qp->dev, RD_QPC_LINK_DOWNED);
+
+	if (more && more->admin_up.known == RD_OK && !more->admin_up.v)
+		why = "is down";
+	else if (more && more->carrier.known == RD_OK && !more->carrier.v)
+		why = "has no carrier";
+	if (port && port->state.known == RD_OK && port->state.v < PORT_ACTIVE && port->state.v)
+		add_trouble(ret, true, RD_QP_DO_PORT,
+			    *why && port->netdev ? rd_text("port %s/%u is %s: interface %s %s", ibdev, port->num,
+							   names[port->state.v], port->netdev, why) :
+						   rd_text("port %s/%u is %s", ibdev, port->num, names[port->state.v]));
+	else if (downed)
+		add_trouble(ret, false, RD_QP_DO_PORT,
+			    rd_text("the link of %s went down %llu time%s in %.1f s", ibdev, (unsigned long long)downed,
+				    downed == 1 ? "" : "s", j->opts->seconds));
+}
+
+/* The source GID: as recorded, else the address of the rdma_cm connection. */
+static bool source_gid(const struct rd_qp_views *views, size_t i, uint8_t ret[16])
+{
+	const struct rd_qp_view *view = &views->v[i];
+	const struct rd_sockaddr *src = view->link.cm_id >= 0 ? &views->res->cm_ids[view->link.cm_id].src : NULL;
+	static const uint8_t none[16];
+
+	if (view->past.seen && view->past.seen->has_sgid) {
+		memcpy(ret, view->past.seen->sgid, 16);
+		return memcmp(ret, none, 16) != 0;
+	}
+	if (!src || (src->family != AF_INET && src->family != AF_INET6))
+		return false;
+	memset(ret, 0, 16);
+	if (src->family == AF_INET6) {
+		memcpy(ret, src->ip, 16);
+		return memcmp(ret, none, 16) != 0;
+	}
+	memset(ret + 10, 0xff, 2);
+	memcpy(ret + 12, src->ip, 4);
+	return memcmp(ret + 12, none, 4) != 0;
+}
+
+/* 1: it has this GID, 0: it has not, -1: unknown. */
+static int port_has_gid(const struct rd_qp_ports *ports, const struct rd_qp *qp, const uint8_t gid[16])
+{
+	const struct rd_qp_port *port = qp->port.known == RD_OK ? rd_qp_ports_find(ports, qp->dev, qp->port.v) : NULL;
+
+	if (port && rd_qp_ports_have(ports, gid, qp->dev, qp->port.v))
+		return 1;
+	return port && port->gids_complete ? 0 : -1;
+}
+
+bool rd_qp_ports_suffice(const struct rd_qp_views *views, const struct rd_qp_ports *ports)
+{
+	const struct rd_res *res = views->res;
+	uint8_t gid[16];
+
+	for (size_t i = 0; i < res->n_qps; i++)
+		if (res->qps[i].dev >= 0 && rd_qp_is_connected_type(&res->qps[i]) && source_gid(views, i, gid) &&
+		    port_has_gid(ports, &res->qps[i], gid) < 0)
+			return false;
+	return true;
+}
+
+static char *gid_ip(const uint8_t gid[16])
+{
+	static const uint8_t v4[12] = { [10] = 0xff, [11] = 0xff };
+	bool is_v4 = memcmp(gid, v4, sizeof(v4)) == 0;
+	char text[46];
+
+	rd_ip_text(!is_v4, is_v4 ? gid + 12 : gid, text);
+	return rd_dup(text);
+}
+
+static void find_gid_trouble(const struct rd_qp_judging *j, const struct rd_qp_one *one, struct rd_qp_trouble *ret)
+{
+	_cleanup_free_ char *ip = NULL;
+	uint8_t gid[16];
+
+	if (!j->opts->ports || !is_roce(j, one->qp->dev) || !source_gid(j->views, one->i, gid) ||
+	    port_has_gid(j->opts->ports, one->qp, gid) != 0)
+		return;
+	ip = gid_ip(gid);
+	add_trouble(ret, true, RD_QP_DO_GID,
+		    rd_text("its source address %s was removed: it is not in the GID table of %s/%u", ip,
+			    j->res->devs[one->qp->dev].name, one->qp->port.v));
+}
+
+void rd_qp_local_peer(const struct rd_qp_judging *j, const struct rd_qp_one *one, int *dev, size_t *at)
+{
+	const struct rd_qp_gid *found;
+	uint8_t gid[16];
+	size_t n;
+
+	*dev = -1;
+	*at = j->res->n_qps;
+	if (!j->opts->ports || one->qp->rqpn.known != RD_OK || !one->qp->rqpn.v || !rd_qp_peer(j->views, one->i, gid))
+		return;
+	/* An address of another network namespace may be that of a remote host, too. */
+	found = rd_qp_ports_gids(j->opts->ports, gid, &n);
+	if (!n || n > SAME_MAX || found[0].dev != found[n - 1].dev)
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (!found[i].here)
+			return;
+	*dev = found[0].dev;
+	*at = rd_res_find_qp(j->res, *dev, one->qp->rqpn.v);
+}
+
+/* Whether a queue pair that is not in the list of a device does not exist. */
+static bool lists_all(const struct rd_res_dev *dev)
+{
+	const struct rd_res_gap *gap = &dev->gaps[RD_RES_QP];
+
+	return !gap->code && !gap->interrupted && !gap->damaged && !rd_res_dev_hides_qps(dev) &&
+	       dev->used[RD_RES_QP].known == RD_OK && dev->listed[RD_RES_QP] >= dev->used[RD_RES_QP].v;
+}
+
+static void find_peer_trouble(const struct rd_qp_judging *j, const struct rd_qp_one *one, struct rd_qp_trouble *ret)
+{
+	const struct rd_qp *peer;
+	uint32_t number;
+	const char *name;
+	size_t at;
+	int dev;
+
+	rd_qp_local_peer(j, one, &dev, &at);
+	if (dev < 0)
+		return;
+	number = one->qp->rqpn.v;
+	name = j->res->devs[dev].name;
+	if (at == j->res->n_qps) {
+		if (lists_all(&j->res->devs[dev]))
+			add_trouble(ret, true, RD_QP_DO_GONE,
+				    rd_text("its remote QP %u of %s, on this host, no longer exists", number, name));
+		return;
+	}
+	peer = &j->res->qps[at];
+	if (peer->state.known != RD_OK)
+		return;
+	if (rd_qp_has_failed(peer))
+		return add_trouble(ret, true, RD_QP_DO_FAILED,
+				   rd_text("its remote QP %u of %s, on this host, is in %s", number, name,
+					   rd_qp_state_name(peer->state.v)));
+	if (peer->state.v == RD_QPS_RESET || peer->state.v == RD_QPS_INIT)
+		return add_trouble(ret, false, RD_QP_DO_FAILED,
+				   rd_text("its remote QP %u of %s, on this host, is in %s, not connected", number,
+					   name, rd_qp_state_name(peer->state.v)));
+	if (rd_qp_is_connected_type(peer) && peer->rqpn.known == RD_OK && one->qp->lqpn.known == RD_OK &&
+	    one->qp->type.v != RD_QPT_XRC_INI && one->qp->type.v != RD_QPT_XRC_TGT && peer->rqpn.v != one->qp->lqpn.v)
+		add_trouble(ret, true, RD_QP_DO_GONE,
+			    rd_text("its remote QP no longer exists: QP %u of %s, on this host, is connected to QP %u",
+				    number, name, peer->rqpn.v));
+}
+
+static int compare_addresses(bool v6, const uint8_t *addr, const struct rd_neigh *neigh)
+{
+	return v6 != neigh->v6 ? (int)v6 - (int)neigh->v6 : memcmp(addr, neigh->addr, v6 ? 16 : 4);
+}
+
+/* An entry in this state has failed, and no interface has another one for the address. */
+static const struct rd_neigh *find_failed_neighbour(const struct rd_qp_judging *j, bool v6, const uint8_t *addr)
+{
+	size_t low = 0, high = j->n_neighs;
+	const struct rd_neigh *ret = NULL;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare_addresses(v6, addr, j->neighs[middle]) > 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (size_t n = 0; low < j->n_neighs && compare_addresses(v6, addr, j->neighs[low]) == 0; low++) {
+		if (!(j->neighs[low]->state & (NUD_FAILED | NUD_INCOMPLETE)) || ++n > SAME_MAX)
+			return NULL;
+		ret = j->neighs[low];
+	}
+	return ret;
+}
+
+static void find_path_trouble(const struct rd_qp_judging *j, const struct rd_qp_one *one, struct rd_qp_trouble *ret)
+{
+	static const uint8_t v4[12] = { [10] = 0xff, [11] = 0xff };
+	const struct rd_res_port *port;
+	const struct rd_qp_port *more = rd_qp_port_of(j, one->qp, &port);
+	const struct rd_qp_seen *seen = one->past->seen;
+	const struct rd_neigh *neigh = NULL;
+	uint8_t gid[16];
+
+	if (!is_roce(j, one->qp->dev))
+		return;
+	if (rd_qp_peer(j->views, one->i, gid)) {
+		bool is_v4 = memcmp(gid, v4, sizeof(v4)) == 0;
+
+		neigh = find_failed_neighbour(j, !is_v4, is_v4 ? gid + 12 : gid);
+	}
+	if (neigh) {
+		_cleanup_free_ char *ip = gid_ip(gid);
+
+		add_trouble(ret, false, RD_QP_DO_NEIGH,
+			    rd_text("its peer %s does not respond to %s: neighbour entry %s", ip,
+				    neigh->v6 ? "neighbour solicitation" : "ARP",
+				    neigh->state & NUD_FAILED ? "FAILED" : "INCOMPLETE"));
+	}
+	if (more && more->mtu.known == RD_OK && seen && seen->path_mtu.known == RD_OK &&
+	    (uint32_t)seen->path_mtu.v + LEAST_HEADERS > more->mtu.v)
+		add_trouble(ret, false, RD_QP_DO_MTU,
+			    rd_text("its path MTU of %u bytes, with headers, exceeds the MTU of %u bytes of %s",
+				    seen->path_mtu.v, more->mtu.v, port->netdev ? port->netdev : "its interface"));
+}
+
+struct rd_qp_trouble rd_qp_trouble_of(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+{
+	struct rd_qp_trouble ret = { 0 };
+
+	find_port_trouble(j, one, &ret);
+	find_gid_trouble(j, one, &ret);
+	find_peer_trouble(j, one, &ret);
+	find_path_trouble(j, one, &ret);
+	return ret;
+}
+
+static bool can_be_cut_off(const struct rd_qp *qp)
+{
+	return qp->state.v == RD_QPS_RTR || qp->state.v == RD_QPS_RTS || qp->state.v == RD_QPS_SQD;
+}
+
+void rd_qp_judge_trouble(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+{
+	const struct rd_qp *qp = one->qp;
+	struct rd_qp_trouble found;
+	enum rd_qp_verdict_kind kind = one->verdict->kind;
+	char *why;
+
+	/* With packets, nothing but counters can speak against it. */
+	if (qp->dev < 0 || qp->state.known != RD_OK || !rd_qp_is_connected_type(qp) || kind == RD_QPV_FLUSHED ||
+	    qp->state.v == RD_QPS_RESET || rd_qp_is_moving(j, qp, one->past))
+		return;
+	found = rd_qp_trouble_of(j, one);
+	if (!found.text)
+		return;
+	why = rd_text("%s; %s", found.cut && can_be_cut_off(qp) ? found.text : one->verdict->why,
+		      found.cut && can_be_cut_off(qp) ? one->verdict->why : found.text);
+	free(found.text);
+	if (found.cut && can_be_cut_off(qp))
+		kind = RD_QPV_CUT_OFF;
+	rd_qp_set(j, one, kind, found.advice, why);
+}

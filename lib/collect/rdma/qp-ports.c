@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/rdma/qp-ports.h"
+
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "collect/host/host.h"
+
+#define PORTS_MAX 4096 /* in all; a host has a few */
+#define GIDS_MAX 4096  /* entries of a table */
+#define GIDS_EMPTY 16
+
+static void read_interface(const struct rd_sysfs *fs, const char *name, struct rd_qp_port *port)
+{
+	int64_t value;
+
+	if (rd_sysfs_int(fs, &value, "/sys/class/net/%s/flags", name) == RD_OK)
+		RD_SET(port->admin_up, (value & IFF_UP) != 0);
+	/* Reading this fails while the interface is down. */
+	if (rd_sysfs_int(fs, &value, "/sys/class/net/%s/carrier", name) == RD_OK)
+		RD_SET(port->carrier, value != 0);
+	if (rd_sysfs_int(fs, &value, "/sys/class/net/%s/mtu", name) == RD_OK && value > 0 && value <= UINT32_MAX)
+		RD_SET(port->mtu, (uint32_t)value);
+}
+
+static bool add_gid(const struct rd_sysfs *fs, const char *dir, unsigned index, const struct rd_qp_port *port,
+		    struct rd_qp_ports *ret)
+{
+	struct rd_gid gid;
+	struct rd_qp_gid *new;
+
+	if (rd_collect_gid(fs, dir, NULL, index, &gid) != RD_OK)
+		return false;
+	rd_reserve(&ret->gids, &ret->cap_gids, ret->n_gids + 1, sizeof(*ret->gids));
+	new = &ret->gids[ret->n_gids++];
+	*new = (struct rd_qp_gid){ .dev = port->dev, .port = port->num, .here = gid.netdev != NULL };
+	memcpy(new->raw, gid.raw, sizeof(new->raw));
+	free(gid.netdev);
+	return true;
+}
+
+static void read_gids(const struct rd_sysfs *fs, const char *ibdev, bool all, struct rd_qp_port *port,
+		      struct rd_qp_ports *ret)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+	unsigned empty = 0, index = 0;
+	char dir[256];
+
+	snprintf(dir, sizeof(dir), "/sys/class/infiniband/%s/ports/%u", ibdev, port->num);
+	if (rd_sysfs_list(fs, &names, "%s/gids", dir) < 0)
+		return;
+	for (; index < names.n && index < GIDS_MAX && (all || empty < GIDS_EMPTY); index++)
+		empty = add_gid(fs, dir, index, port, ret) ? 0 : empty + 1;
+	port->gids_complete = index == names.n;
+}
+
+void rd_collect_qp_ports(struct rd_source *src, const struct rd_res *res, bool all_gids, struct rd_qp_ports *ret)
+{
+	const struct rd_sysfs fs = { .src = src };
+
+	for (size_t i = 0; i < res->n_ports && i < PORTS_MAX; i++) {
+		const struct rd_res_port *from = &res->ports[i];
+		struct rd_qp_port *port;
+
+		/* The kernel lists them in this order; the search depends on it. */
+		if (ret->n && (ret->v[ret->n - 1].dev > from->dev ||
+			       (ret->v[ret->n - 1].dev == from->dev && ret->v[ret->n - 1].num >= from->num)))
+			continue;
+		rd_reserve(&ret->v, &ret->cap, ret->n + 1, sizeof(*ret->v));
+		port = &ret->v[ret->n++];
+		*port = (struct rd_qp_port){ .dev = from->dev, .num = from->num, .at = i };
+		if (from->netdev && !strchr(from->netdev, '/'))
+			read_interface(&fs, from->netdev, port);
+		read_gids(&fs, res->devs[from->dev].name, all_gids, port, ret);
+	}
+	rd_qp_ports_sort(ret);
+}

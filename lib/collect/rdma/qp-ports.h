@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RD_COLLECT_QP_PORTS_H
+#define RD_COLLECT_QP_PORTS_H
+
+#include "model/rdma/qp-ports.h"
+#include "model/rdma/qp.h"
+#include "source/shared/source.h"
+
+/*
+ * Interfaces and GIDs of the ports in `res->ports`, from sysfs. Without `all_gids`, a GID table is read up to 16 empty entries in a
+ * row. What cannot be read stays unknown, without an error. `ret` is zeroed by the caller, and must be deinitialised.
+ */
+void rd_collect_qp_ports(struct rd_source *src, const struct rd_res *res, bool all_gids, struct rd_qp_ports *ret);
+
+#endif

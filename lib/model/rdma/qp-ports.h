@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What queue pairs run over: the interfaces and GIDs of the ports of their devices. States of ports are in rd_res.ports. */
+#ifndef RD_MODEL_QP_PORTS_H
+#define RD_MODEL_QP_PORTS_H
+
+#include "base/base.h"
+
+struct rd_qp_port {
+	int dev; /* index into rd_res.devs */
+	uint32_t num;
+	size_t at; /* index into rd_res.ports */
+	/* Of its interface in this network namespace. */
+	RD_FIELD(bool) admin_up, carrier;
+	RD_FIELD(uint32_t) mtu;
+	bool gids_complete; /* its whole GID table was read */
+};
+
+struct rd_qp_gid {
+	uint8_t raw[16];
+	int dev;
+	uint32_t port;
+	bool here; /* of an interface in this network namespace */
+};
+
+struct rd_qp_ports {
+	struct rd_qp_port *v; /* by device and number */
+	size_t n, cap;
+	struct rd_qp_gid *gids; /* by GID; of all ports */
+	size_t n_gids, cap_gids;
+};
+void rd_qp_ports_deinit(struct rd_qp_ports *ports);
+
+/* NULL: not read. */
+const struct rd_qp_port *rd_qp_ports_find(const struct rd_qp_ports *ports, int dev, uint32_t num);
+
+/* The first entry with this GID, and *n entries in all, by device and port; NULL: none. */
+const struct rd_qp_gid *rd_qp_ports_gids(const struct rd_qp_ports *ports, const uint8_t gid[16], size_t *n);
+
+/* Whether the GID table of this port has it. */
+bool rd_qp_ports_have(const struct rd_qp_ports *ports, const uint8_t gid[16], int dev, uint32_t port);
+
+/* Sorts the GIDs, for rd_qp_ports_gids. */
+void rd_qp_ports_sort(struct rd_qp_ports *ports);
+
+#endif

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What speaks against a queue pair besides packets: ports, GIDs, remote QPs on this host, neighbours, MTUs; and healthy hosts where
+ * none of it may. */
+#include "qp-host.h"
+
+#include <linux/neighbour.h>
+#include <stdio.h>
+
+#include "analyse/qp/qp.h"
+#include "collect/rdma/qp-ports.h"
+#include "fake-host.h"
+
+/* Two soft-RoCE devices, 10.9.0.1 and 10.9.0.2. Queue pair 17 of the first is connected to 18 of the second. */
+struct two {
+	struct host h;
+	struct rd_res_port ports[2];
+	struct rd_qp_port more[2];
+	struct rd_qp_gid gids[4];
+	struct rd_qp_ports qp_ports;
+	struct rd_neigh neighs[2];
+	struct rd_netstate net;
+	struct rd_qp_seen seen[2];
+};
+
+static const uint8_t gid_1[16] = { [10] = 0xff, [11] = 0xff, [12] = 10, [13] = 9, [15] = 1 },
+		     gid_2[16] = { [10] = 0xff, [11] = 0xff, [12] = 10, [13] = 9, [15] = 2 };
+
+static void set_gid(struct two *t, size_t i, const uint8_t *gid, int dev)
+{
+	t->gids[i] = (struct rd_qp_gid){ .dev = dev, .port = 1, .here = true };
+	memcpy(t->gids[i].raw, gid, 16);
+}
+
+static void connect(struct two *t, size_t i, uint32_t rqpn, const uint8_t *from, const uint8_t *to)
+{
+	struct rd_qp *qp = &t->h.qps[i];
+
+	RD_SET(qp->port, 1);
+	RD_SET(qp->rqpn, rqpn);
+	/* The views free it. */
+	t->h.v[i].past.seen = rd_alloc(1, sizeof(struct rd_qp_seen));
+	t->h.v[i].past.seen->has_sgid = t->h.v[i].past.seen->has_dgid = true;
+	memcpy(t->h.v[i].past.seen->sgid, from, 16);
+	memcpy(t->h.v[i].past.seen->dgid, to, 16);
+}
+
+static void two_init(struct two *t)
+{
+	*t = (struct two){ 0 };
+	host_init(&t->h);
+	for (int d = 0; d < 2; d++) {
+		t->h.devs[d].name = (char *)(d ? "rxe1" : "rxe0");
+		t->h.devs[d].protocol = (char *)"roce";
+		RD_SET(t->h.devs[d].used[RD_RES_QP], 1);
+		t->h.devs[d].listed[RD_RES_QP] = 1;
+		t->ports[d] = (struct rd_res_port){ .dev = d, .num = 1, .netdev = (char *)(d ? "v1" : "v0") };
+		RD_SET(t->ports[d].state, 4);
+		t->more[d] = (struct rd_qp_port){ .dev = d, .num = 1, .at = (size_t)d, .gids_complete = true };
+		RD_SET(t->more[d].admin_up, true);
+		RD_SET(t->more[d].carrier, true);
+		RD_SET(t->more[d].mtu, 1500);
+	}
+	set_gid(t, 0, gid_1, 0);
+	set_gid(t, 1, gid_2, 1);
+	t->qp_ports = (struct rd_qp_ports){ .v = t->more, .n = 2, .gids = t->gids, .n_gids = 2 };
+	t->net = (struct rd_netstate){ .neighs = t->neighs };
+	t->h.res.ports = t->ports;
+	t->h.res.n_ports = 2;
+	put(&t->h, 17, RD_QPS_RTS);
+	put(&t->h, 18, RD_QPS_RTS)->dev = 1;
+	connect(t, 0, 18, gid_1, gid_2);
+	connect(t, 1, 17, gid_2, gid_1);
+	two_looks(&t->h, 1);
+	t->h.judge.ports = &t->qp_ports;
+	t->h.judge.net = &t->net;
+}
+
+static void add_neighbour(struct two *t, const uint8_t *ip, unsigned ifindex, uint16_t state)
+{
+	struct rd_neigh *neigh = &t->neighs[t->net.n_neighs++];
+
+	*neigh = (struct rd_neigh){ .ifindex = ifindex, .state = state };
+	memcpy(neigh->addr, ip, 4);
+}
+
+static void says(const struct two *t, const char *what)
+{
+	assert_non_null(strstr(t->h.v[0].verdict.why, what));
+}
+
+static void says_not(const struct two *t, const char *what)
+{
+	assert_null(strstr(t->h.v[0].verdict.why, what));
+}
+
+static void healthy_and_idle(void **state)
+{
+	struct two t;
+
+	(void)state;
+	two_init(&t);
+	add_neighbour(&t, gid_2 + 12, 2, NUD_STALE);
+	judge(&t.h);
+	assert_string_equal(t.h.v[0].verdict.why, "no packet in 1.0 s; rxe0 did not retransmit");
+	is(&t.h.v[1].verdict, "idle", "did not retransmit");
+	/* It names the program and the peer. */
+	RD_SET(t.h.qps[0].owner.pid, 235);
+	judge(&t.h);
+	assert_non_null(strstr(t.h.v[0].verdict.fix, "gdb -p 235"));
+	assert_non_null(strstr(t.h.v[0].verdict.fix, "ssh 10.9.0.2 rdmadiag qp-state --lqpn 18 -i 1 -c 2"));
+	host_deinit(&t.h);
+}
+
+static void a_port_that_is_down(void **state)
+{
+	struct two t;
+
+	(void)state;
+	two_init(&t);
+	RD_SET(t.ports[0].state, 1);
+	RD_SET(t.more[0].carrier, false);
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "cut-off", "port rxe0/1 is DOWN: interface v0 has no carrier; no packet");
+	is(&t.h.v[1].verdict, "idle", "did not retransmit");
+	t.more[0].carrier.known = RD_ABSENT;
+	RD_SET(t.more[0].admin_up, false);
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "cut-off", "interface v0 is down");
+	assert_non_null(strstr(t.h.v[0].verdict.fix, "ip link set v0 up"));
+	/* One sample is enough. */
+	t.h.v[0].past.psn_per_second.known = RD_ABSENT;
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "cut-off", "port rxe0/1 is DOWN");
+	/* It explains a failure, too. */
+	RD_SET(t.h.qps[0].state, RD_QPS_ERR);
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "failed", "cause unknown; port rxe0/1 is DOWN");
+	/* UD has no connection. */
+	RD_SET(t.h.qps[0].state, RD_QPS_RTS);
+	RD_SET(t.h.qps[0].type, RD_QPT_UD);
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "ok", "no connection");
+	host_deinit(&t.h);
+}
+
+/* Healthy: one leg of a bond is down, but the RDMA port is ACTIVE; the interface is in another namespace; the port of another
+ * device is down; the state is unknown. */
+static void ports_that_are_not_down(void **state)
+{
+	struct two t;
+
+	(void)state;
+	two_init(&t);
+	RD_SET(t.more[0].carrier, false);
+	RD_SET(t.ports[1].state, 1);
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "idle", "did not retransmit");
+	says_not(&t, "DOWN");
+	t.ports[0].state.known = RD_ABSENT;
+	t.ports[0].netdev = NULL;
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "idle", "did not retransmit");
+	/* Packets flow: nothing speaks against it. */
+	RD_SET(t.ports[0].state, 1);
+	RD_SET(t.h.v[0].past.psn_per_second, 1000);
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "ok", "1e+03 packets");
+	host_deinit(&t.h);
+}
+
+static void a_link_that_flapped(void **state)
+{
+	struct two t;
+
+	(void)state;
+	two_init(&t);
+	RD_SET(t.h.since[0].v[RD_QPC_LINK_DOWNED], 1);
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "idle", "the link of rxe0 went down 1 time in 1.0 s");
+	host_deinit(&t.h);
+}
+
+static void a_gid_that_was_removed(void **state)
+{
+	struct two t;
+
+	(void)state;
+	two_init(&t);
+	t.gids[0].raw[15] = 7;
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "cut-off",
+	   "its source address 10.9.0.1 was removed: it is not in the GID table of rxe0/1");
+	/* A table that was not read to its end proves nothing. */
+	t.more[0].gids_complete = false;
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "idle", "did not retransmit");
+	assert_false(rd_qp_ports_suffice(&t.h.views, &t.qp_ports));
+	t.more[0].gids_complete = true;
+	assert_true(rd_qp_ports_suffice(&t.h.views, &t.qp_ports));
+	/* On InfiniBand, an rdma_cm address is one of IPoIB. */
+	t.h.devs[0].protocol = (char *)"ib";
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "idle", "did not retransmit");
+	/* Without a recorder or rdma_cm, the source is unknown. */
+	t.h.devs[0].protocol = (char *)"roce";
+	t.h.v[0].past.seen->has_sgid = false;
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "idle", "did not retransmit");
+	host_deinit(&t.h);
+}
+
+static void a_remote_qp_on_this_host(void **state)
+{
+	struct two t;
+
+	(void)state;
+	two_init(&t);
+	RD_SET(t.h.since[0].v[RD_QPC_RETRIES], 12);
+	RD_SET(t.h.qps[1].state, RD_QPS_ERR);
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "cut-off", "its remote QP 18 of rxe1, on this host, is in ERR; no packet");
+	assert_non_null(strstr(t.h.v[0].verdict.fix, "rdmadiag qp-state rxe1 --lqpn 18"));
+	/* Its number belongs to another connection. */
+	RD_SET(t.h.qps[1].state, RD_QPS_RTS);
+	RD_SET(t.h.qps[1].rqpn, 99);
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "cut-off", "QP 18 of rxe1, on this host, is connected to QP 99");
+	/* Another number: it does not exist. */
+	RD_SET(t.h.qps[1].lqpn, 20);
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "cut-off", "its remote QP 18 of rxe1, on this host, no longer exists");
+	host_deinit(&t.h);
+}
+
+/* Whether a queue pair is missing can be told only of a complete list, and of a host that has this address alone. */
+static void a_remote_qp_that_may_exist(void **state)
+{
+	struct two t;
+
+	(void)state;
+	two_init(&t);
+	RD_SET(t.h.qps[1].lqpn, 20);
+	RD_SET(t.h.devs[1].used[RD_RES_QP], 2);
+	judge(&t.h);
+	says_not(&t, "no longer exists");
+	RD_SET(t.h.devs[1].used[RD_RES_QP], 1);
+	t.h.devs[1].gaps[RD_RES_QP].interrupted = true;
+	judge(&t.h);
+	says_not(&t, "no longer exists");
+	t.h.devs[1].gaps[RD_RES_QP].interrupted = false;
+	t.h.devs[1].name = (char *)"mlx5_1";
+	judge(&t.h);
+	says_not(&t, "no longer exists");
+	t.h.devs[1].name = (char *)"rxe1";
+	t.gids[1].here = false;
+	judge(&t.h);
+	says_not(&t, "no longer exists");
+	/* Two devices with one address, as ports of a bond and namespaces can have. */
+	t.gids[1].here = true;
+	set_gid(&t, 2, gid_2, 2);
+	t.qp_ports.n_gids = 3;
+	judge(&t.h);
+	says_not(&t, "no longer exists");
+	/* Another host's address. */
+	t.qp_ports.n_gids = 1;
+	judge(&t.h);
+	says_not(&t, "no longer exists");
+	host_deinit(&t.h);
+}
+
+static void a_neighbour_that_does_not_respond(void **state)
+{
+	struct two t;
+
+	(void)state;
+	two_init(&t);
+	add_neighbour(&t, gid_2 + 12, 2, NUD_FAILED);
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "idle", "its peer 10.9.0.2 does not respond to ARP: neighbour entry FAILED");
+	assert_non_null(strstr(t.h.v[0].verdict.fix, "ping -c 3 -I v0 10.9.0.2"));
+	/* On another interface, it responds. */
+	add_neighbour(&t, gid_2 + 12, 3, NUD_REACHABLE);
+	judge(&t.h);
+	says_not(&t, "neighbour");
+	/* With packets, the entry does not matter. */
+	t.net.n_neighs = 1;
+	RD_SET(t.h.v[0].past.psn_per_second, 1000);
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "ok", "1e+03 packets");
+	host_deinit(&t.h);
+}
+
+static void a_path_mtu_that_is_too_large(void **state)
+{
+	struct two t;
+
+	(void)state;
+	two_init(&t);
+	RD_SET(t.h.v[0].past.seen->path_mtu, 4096);
+	judge(&t.h);
+	says(&t, "its path MTU of 4096 bytes, with headers, exceeds the MTU of 1500 bytes of v0");
+	/* Healthy: jumbo frames. */
+	RD_SET(t.more[0].mtu, 9000);
+	judge(&t.h);
+	says_not(&t, "MTU");
+	RD_SET(t.more[0].mtu, 4200);
+	judge(&t.h);
+	says_not(&t, "MTU");
+	host_deinit(&t.h);
+}
+
+/* A name that a shell would interpret is not in a command to paste. */
+static void names_are_not_commands(void **state)
+{
+	struct two t;
+
+	(void)state;
+	two_init(&t);
+	t.ports[0].netdev = (char *)"v0;reboot";
+	RD_SET(t.ports[0].state, 1);
+	RD_SET(t.more[0].admin_up, false);
+	judge(&t.h);
+	assert_null(strstr(t.h.v[0].verdict.fix, "reboot"));
+	host_deinit(&t.h);
+}
+
+static void ports_are_read(void **state)
+{
+	struct rd_res_dev dev = { .name = (char *)"rxe0" };
+	struct rd_res_port port = { .num = 1, .netdev = (char *)"v0" };
+	struct rd_res res = { .devs = &dev, .n_devs = 1, .ports = &port, .n_ports = 1 };
+	struct rd_qp_ports ports = { 0 };
+	const struct rd_qp_port *found;
+	struct fake_host host;
+	size_t n;
+
+	(void)state;
+	fake_host_init(&host);
+	fake_host_text(&host, "/sys/class/net/v0/flags", "0x1003\n");
+	fake_host_text(&host, "/sys/class/net/v0/carrier", "0\n");
+	fake_host_text(&host, "/sys/class/net/v0/mtu", "1500\n");
+	for (int i = 0; i < 40; i++) {
+		char path[80];
+
+		snprintf(path, sizeof(path), "/sys/class/infiniband/rxe0/ports/1/gids/%d", i);
+		fake_host_text(&host, path,
+			       i == 1  ? "0000:0000:0000:0000:0000:ffff:0a09:0001\n" :
+			       i == 30 ? "0000:0000:0000:0000:0000:ffff:0a09:0002\n" :
+					 "0000:0000:0000:0000:0000:0000:0000:0000\n");
+	}
+	fake_host_text(&host, "/sys/class/infiniband/rxe0/ports/1/gid_attrs/ndevs/1", "v0\n");
+	rd_collect_qp_ports(host.source, &res, false, &ports);
+	found = rd_qp_ports_find(&ports, 0, 1);
+	assert_non_null(found);
+	assert_true(found->admin_up.v && !found->carrier.v && found->mtu.v == 1500 && !found->gids_complete);
+	assert_null(rd_qp_ports_find(&ports, 0, 2));
+	assert_true(rd_qp_ports_gids(&ports, gid_1, &n)->here);
+	assert_null(rd_qp_ports_gids(&ports, gid_2, &n));
+	rd_qp_ports_deinit(&ports);
+	rd_collect_qp_ports(host.source, &res, true, &ports);
+	assert_true(rd_qp_ports_find(&ports, 0, 1)->gids_complete);
+	assert_false(rd_qp_ports_gids(&ports, gid_2, &n)->here);
+	assert_int_equal(n, 1);
+	rd_qp_ports_deinit(&ports);
+	fake_host_deinit(&host);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(healthy_and_idle),
+		TEST(a_port_that_is_down),
+		TEST(ports_that_are_not_down),
+		TEST(a_link_that_flapped),
+		TEST(a_gid_that_was_removed),
+		TEST(a_remote_qp_on_this_host),
+		TEST(a_remote_qp_that_may_exist),
+		TEST(a_neighbour_that_does_not_respond),
+		TEST(a_path_mtu_that_is_too_large),
+		TEST(names_are_not_commands),
+		TEST(ports_are_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
