@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two ends of a reliable connection, A (this process) and B (its child), that work until something goes wrong and then stay
- * as they are, so that others can look at them. `qp-play --help` lists the options. Says, a line each:
+ * Two ends of a connection, A (this process) and B (its child), that work until something goes wrong and then stay as they
+ * are, so that others can look at them. With --alone, one end; the other one runs on another host. `qp-play --help` lists
+ * the options. Says, a line each:
  *   A pid 812 qpn 17          both ends, once they exist
  *   A modify RTR ENODATA      a transition that failed; that end then stays where it is
  *   ready                     A has done its first work, or will do none
@@ -10,6 +11,7 @@
  * Build: cc -O2 -Wall -Wextra -o qp-play qp-play.c -libverbs
  */
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -27,16 +29,17 @@
 
 #define SIZE 65536
 #define DEPTH 16
+#define PORT 18600
 
 enum { A, B };
 static const char *const names[] = { "A", "B" };
 static const char *const states[] = { "RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR" };
 
 struct options {
-	const char *dev[2], *wait, *abort;
+	const char *dev[2], *wait, *abort, *later, *host;
 	int gid[2], mtu[2], stop[2]; /* stop: the last state to go to */
-	int timeout, retry, rnr, bytes, pause_ms;
-	bool send, receive, access, peer_gid_zero;
+	int timeout, retry, rnr, bytes, pause_ms, alone;
+	bool send, both, uc, receive, access, bad_key, rest, peer_gid_zero;
 };
 
 /* What the ends tell each other. */
@@ -78,6 +81,17 @@ static void give_up(const struct end *e, const char *what)
 	exit(1);
 }
 
+/* Whether what --no-receive, --bad-key and --rest say holds already. */
+static bool is_later(const struct end *e)
+{
+	return !e->opt->later || !access(e->opt->later, F_OK);
+}
+
+static bool receives(const struct end *e)
+{
+	return (e->me == B || e->opt->both) && (e->opt->receive || !is_later(e));
+}
+
 static struct ibv_context *open_device(const char *name)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
@@ -91,7 +105,9 @@ static struct ibv_context *open_device(const char *name)
 
 static void make(struct end *e)
 {
-	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC, .sq_sig_all = 1, .cap = { DEPTH, DEPTH, 1, 1, 0 } };
+	struct ibv_qp_init_attr init = { .qp_type = e->opt->uc ? IBV_QPT_UC : IBV_QPT_RC,
+					 .sq_sig_all = 1,
+					 .cap = { DEPTH, DEPTH, 1, 1, 0 } };
 	struct ibv_pd *pd;
 	void *memory = aligned_alloc(4096, SIZE);
 	int access = IBV_ACCESS_LOCAL_WRITE | (e->opt->access ? IBV_ACCESS_REMOTE_WRITE : 0);
@@ -145,6 +161,8 @@ static int modify(struct end *e, int to)
 		};
 		mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
 			IBV_QP_MIN_RNR_TIMER;
+		if (opt->uc)
+			mask &= ~(IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
 		break;
 	case 3:
 		attr.timeout = opt->timeout;
@@ -153,6 +171,8 @@ static int modify(struct end *e, int to)
 		attr.sq_psn = e->mine.psn;
 		attr.max_rd_atomic = 1;
 		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC;
+		if (opt->uc)
+			mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
 		break;
 	}
 	r = ibv_modify_qp(e->qp, &attr, mask);
@@ -178,7 +198,8 @@ static void post_work(struct end *e)
 	struct ibv_send_wr wr = { .sg_list = &sge,
 				  .num_sge = 1,
 				  .opcode = e->opt->send ? IBV_WR_SEND : IBV_WR_RDMA_WRITE,
-				  .wr.rdma = { e->peer.addr, e->peer.rkey } },
+				  .wr.rdma = { e->peer.addr,
+					       e->peer.rkey ^ (e->opt->bad_key && is_later(e) ? 0x55 : 0) } },
 			   *bad;
 
 	if (ibv_post_send(e->qp, &wr, &bad))
@@ -194,8 +215,8 @@ static int look(struct end *e)
 
 	while (ibv_poll_cq(e->cq, 1, &wc) > 0) {
 		if (wc.status == IBV_WC_SUCCESS) {
-			good++;
-			if (e->me == B && e->opt->receive)
+			good += wc.opcode != IBV_WC_RECV;
+			if (wc.opcode == IBV_WC_RECV && receives(e))
 				post_receive(e);
 			continue;
 		}
@@ -212,15 +233,15 @@ static int look(struct end *e)
 
 static void work(struct end *e)
 {
-	bool works = e->me == A && e->state == 3, told = false;
+	bool works = (e->me == A || e->opt->both) && e->state == 3, told = false;
 	int outstanding = 0;
 
-	for (int i = 0; e->me == B && e->state >= 1 && e->opt->receive && i < DEPTH; i++)
+	for (int i = 0; e->state >= 1 && receives(e) && i < DEPTH; i++)
 		post_receive(e);
 	for (;;) {
 		if (e->me == B && e->opt->abort && e->state != IBV_QPS_ERR && !access(e->opt->abort, F_OK))
 			modify(e, IBV_QPS_ERR);
-		if (works && !e->failed && !outstanding) {
+		if (works && !e->failed && !outstanding && !(e->opt->rest && is_later(e))) {
 			post_work(e);
 			outstanding = 1;
 		}
@@ -278,31 +299,41 @@ enum {
 	NO_ACCESS,
 	WAIT,
 	ABORT,
-	ZERO_GID
+	ZERO_GID,
+	BOTH,
+	UC,
+	BAD_KEY,
+	REST,
+	LATER,
+	ALONE,
+	HOST
 };
 
 static const struct option longs[] = {
-	{ "dev-a", 1, NULL, DEV_A },
-	{ "dev-b", 1, NULL, DEV_B },
-	{ "gid-a", 1, NULL, GID_A },
-	{ "gid-b", 1, NULL, GID_B },
-	{ "mtu-a", 1, NULL, MTU_A },
-	{ "mtu-b", 1, NULL, MTU_B },
-	{ "stop-a", 1, NULL, STOP_A },
-	{ "stop-b", 1, NULL, STOP_B },
-	{ "timeout", 1, NULL, TIMEOUT },
-	{ "retry", 1, NULL, RETRY },
-	{ "rnr", 1, NULL, RNR },
-	{ "bytes", 1, NULL, BYTES },
-	{ "pause", 1, NULL, PAUSE },
-	{ "send", 0, NULL, SEND },
-	{ "no-receive", 0, NULL, NO_RECEIVE },
-	{ "no-access", 0, NULL, NO_ACCESS },
-	{ "wait", 1, NULL, WAIT },
-	{ "abort", 1, NULL, ABORT },
-	{ "zero-gid", 0, NULL, ZERO_GID },
-	{ 0 },
+	{ "dev-a", 1, NULL, DEV_A },	     { "dev-b", 1, NULL, DEV_B },   { "gid-a", 1, NULL, GID_A },
+	{ "gid-b", 1, NULL, GID_B },	     { "mtu-a", 1, NULL, MTU_A },   { "mtu-b", 1, NULL, MTU_B },
+	{ "stop-a", 1, NULL, STOP_A },	     { "stop-b", 1, NULL, STOP_B }, { "timeout", 1, NULL, TIMEOUT },
+	{ "retry", 1, NULL, RETRY },	     { "rnr", 1, NULL, RNR },	    { "bytes", 1, NULL, BYTES },
+	{ "pause", 1, NULL, PAUSE },	     { "send", 0, NULL, SEND },	    { "no-receive", 0, NULL, NO_RECEIVE },
+	{ "no-access", 0, NULL, NO_ACCESS }, { "wait", 1, NULL, WAIT },	    { "abort", 1, NULL, ABORT },
+	{ "zero-gid", 0, NULL, ZERO_GID },   { "both", 0, NULL, BOTH },	    { "uc", 0, NULL, UC },
+	{ "bad-key", 0, NULL, BAD_KEY },     { "rest", 0, NULL, REST },	    { "later", 1, NULL, LATER },
+	{ "alone", 1, NULL, ALONE },	     { "host", 1, NULL, HOST },	    { 0 },
 };
+
+static void usage(void)
+{
+	fprintf(stderr,
+		"usage: qp-play [--dev-a D] [--gid-a N] [--mtu-a N] [--stop-a STATE] (and -b) [--timeout T]\n"
+		"  [--retry N] [--rnr N] [--bytes N] [--pause MS] [--uc] [--send]\n"
+		"  [--no-receive] [--no-access] [--bad-key] [--rest] [--zero-gid]\n"
+		"  [--both]                     B sends to A, too\n"
+		"  [--wait FILE]                FILE must be there before either end goes to RTR\n"
+		"  [--abort FILE]               once FILE is there, B moves its queue pair to ERR\n"
+		"  [--later FILE]               no receives, a wrong key, or no work (--rest) only once FILE is there\n"
+		"  [--alone A|B --host ADDRESS] one end; B listens at ADDRESS, its own, and A connects to it\n");
+	exit(2);
+}
 
 static void take(struct options *o, int opt)
 {
@@ -356,14 +387,51 @@ static void take(struct options *o, int opt)
 	case ZERO_GID:
 		o->peer_gid_zero = true;
 		break;
+	case BOTH:
+		o->both = true;
+		break;
+	case UC:
+		o->uc = true;
+		break;
+	case BAD_KEY:
+		o->bad_key = true;
+		break;
+	case REST:
+		o->rest = true;
+		break;
+	case LATER:
+		o->later = optarg;
+		break;
+	case ALONE:
+		o->alone = *optarg;
+		break;
+	case HOST:
+		o->host = optarg;
+		break;
 	default:
-		fprintf(stderr,
-			"usage: qp-play [--dev-a D] [--gid-a N] [--mtu-a N] [--stop-a STATE] (and -b) [--timeout T]\n"
-			"  [--retry N] [--rnr N] [--bytes N] [--pause MS] [--send] [--no-receive] [--no-access]\n"
-			"  [--zero-gid] [--wait FILE]   FILE must be there before either end goes to RTR\n"
-			"  [--abort FILE]               once FILE is there, B moves its queue pair to ERR\n");
-		exit(2);
+		usage();
 	}
+}
+
+/* The connection over which the two ends meet when they are on two hosts. */
+static int connected(const struct options *o)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons(PORT) };
+	int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (s < 0 || !o->host || inet_pton(AF_INET, o->host, &at.sin_addr) != 1)
+		usage();
+	if (o->alone == 'A') {
+		while (connect(s, (struct sockaddr *)&at, sizeof(at)))
+			poll(NULL, 0, 100);
+		return s;
+	}
+	setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, sizeof(int));
+	if (bind(s, (struct sockaddr *)&at, sizeof(at)) || listen(s, 1)) {
+		perror("qp-play");
+		exit(1);
+	}
+	return accept(s, NULL, NULL);
 }
 
 int main(int argc, char **argv)
@@ -384,6 +452,11 @@ int main(int argc, char **argv)
 
 	while ((opt = getopt_long(argc, argv, "h", longs, NULL)) >= 0)
 		take(&o, opt);
+	if (o.alone) {
+		e.me = o.alone == 'A' ? A : B;
+		e.sock = connected(&o);
+		play(&e);
+	}
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, socks))
 		return 1;
 	e.me = fork() ? A : B;
