@@ -21,6 +21,12 @@ static bool is_too_many(uint64_t events, uint64_t packets)
 	return beyond > 0 && beyond * beyond > 4.0 * (double)events;
 }
 
+/* Too few to exclude a burst, but a share that a healthy path never loses: a slow job shows a loss of 20 % so. */
+static bool is_suspect(uint64_t events, uint64_t packets)
+{
+	return events > 1 && (double)events > 20 * HARMLESS_SHARE * (double)packets;
+}
+
 uint64_t rd_qp_since(const struct rd_qp_judging *j, int dev, enum rd_qp_count what)
 {
 	return rd_qp_is_counted(j, dev, what) ? j->opts->since[dev].v[what].v : 0;
@@ -44,23 +50,25 @@ static uint64_t packets_of(const struct rd_qp_judging *j, int dev, enum rd_qp_co
 	return (uint64_t)device->packets;
 }
 
-struct rd_qp_loss rd_qp_loss_of(const struct rd_qp_judging *j, int dev, bool requester)
+static struct rd_qp_loss find_loss(const struct rd_qp_judging *j, int dev, bool requester,
+				   bool (*is_loss)(uint64_t events, uint64_t packets))
 {
 	uint64_t sent = packets_of(j, dev, RD_QPC_SENT), got = packets_of(j, dev, RD_QPC_GOT);
 	uint64_t naks = rd_qp_since(j, dev, RD_QPC_NAKS), timeouts = rd_qp_since(j, dev, RD_QPC_RETRIES);
 	const struct rd_qp_loss found[] = {
 		{ RD_QP_LOSS_SENT, naks, sent, false },
-		{ RD_QP_LOSS_RECEIVED,
-		  rd_qp_since(j, dev, RD_QPC_OUT_OF_ORDER) + rd_qp_since(j, dev, RD_QPC_DUPLICATES), got, false },
+		{ RD_QP_LOSS_RECEIVED, rd_qp_since(j, dev, RD_QPC_OUT_OF_ORDER), got, false },
+		{ RD_QP_LOSS_AGAIN, rd_qp_since(j, dev, RD_QPC_DUPLICATES), got, false },
 		{ RD_QP_LOSS_UNPOSTED, rd_qp_since(j, dev, RD_QPC_RNR_SENT), got, true },
-		{ RD_QP_LOSS_SENT, naks + timeouts, sent, true },
+		{ naks ? RD_QP_LOSS_SENT : RD_QP_LOSS_UNACKED, naks + timeouts, sent, true },
 		{ RD_QP_LOSS_REFUSED, rd_qp_since(j, dev, RD_QPC_RNR), sent, true },
 	};
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(found); i++) {
-		bool of_requester = found[i].kind == RD_QP_LOSS_SENT || found[i].kind == RD_QP_LOSS_REFUSED;
+		bool of_requester = found[i].kind == RD_QP_LOSS_SENT || found[i].kind == RD_QP_LOSS_UNACKED ||
+				    found[i].kind == RD_QP_LOSS_REFUSED;
 
-		if ((requester || !of_requester) && is_too_many(found[i].events, found[i].packets)) {
+		if ((requester || !of_requester) && is_loss(found[i].events, found[i].packets)) {
 			struct rd_qp_loss ret = found[i];
 
 			if (ret.kind == RD_QP_LOSS_SENT)
@@ -71,14 +79,26 @@ struct rd_qp_loss rd_qp_loss_of(const struct rd_qp_judging *j, int dev, bool req
 	return (struct rd_qp_loss){ 0 };
 }
 
+struct rd_qp_loss rd_qp_loss_of(const struct rd_qp_judging *j, int dev, bool requester)
+{
+	return find_loss(j, dev, requester, is_too_many);
+}
+
+struct rd_qp_loss rd_qp_loss_suspect(const struct rd_qp_judging *j, int dev, bool requester)
+{
+	return find_loss(j, dev, requester, is_suspect);
+}
+
 char *rd_qp_loss_text(const struct rd_qp_judging *j, int dev, const struct rd_qp_loss *loss)
 {
 	static const struct {
 		const char *share, *events, *packets;
 	} words[] = {
 		[RD_QP_LOSS_NONE] = { "", "", "" },
-		[RD_QP_LOSS_RECEIVED] = { "lost or received again", "out of sequence or duplicate", "received" },
+		[RD_QP_LOSS_RECEIVED] = { "lost", "out of sequence", "received" },
+		[RD_QP_LOSS_AGAIN] = { "received again", "duplicate requests", "received" },
 		[RD_QP_LOSS_SENT] = { "retransmitted", "NAKs and ACK timeouts", "sent" },
+		[RD_QP_LOSS_UNACKED] = { "not acknowledged in time", "ACK timeouts", "sent" },
 		[RD_QP_LOSS_REFUSED] = { "refused", "RNR NAKs received", "sent" },
 		[RD_QP_LOSS_UNPOSTED] = { "refused", "RNR NAKs sent", "received" },
 	};

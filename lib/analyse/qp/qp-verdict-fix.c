@@ -151,26 +151,37 @@ static char *fix_path(const struct rd_qp_judging *j, const struct rd_qp_one *one
 		netdev ? " dev " : "", netdev ? netdev : "", ibdev);
 }
 
-char *rd_qp_fix(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum rd_qp_advice advice)
-{
-	const char *ibdev = one->qp->dev >= 0 ? j->res->devs[one->qp->dev].name : NULL;
-	_cleanup_free_ char *program = look_at_program(one), *look = NULL;
+/* Work may be posted all the same: until the ACK timeout nothing is sent again, and devices may wait four times as long (IBTA vol. 1,
+ * 9.7.6.1.3). 20 s are enough for what NCCL sets by itself. */
+#define LONG_ENOUGH 20
 
-	if (!ibdev || advice == RD_QP_DO_DEVICE)
-		return rd_text("does the device still respond to its driver? dmesg | grep %s; devlink health show",
-			       ibdev ? ibdev : "infiniband");
+static char *fix_idle(const struct rd_qp_judging *j, const struct rd_qp_one *one, const char *program, const char *look)
+{
+	const char *ibdev = j->res->devs[one->qp->dev].name;
+
+	if (j->opts->seconds >= LONG_ENOUGH || !rd_qp_can_retransmit(one->qp))
+		return rd_text("if the job hangs, see what the program does: %s; then %s", program, look);
+	return rd_text(
+		"if the job hangs, take samples that are further apart than the ACK timeout: rdmadiag qp-state %s "
+		"-i %d -c 2; if it is idle then, too, see what the program does: %s; then %s",
+		ibdev, LONG_ENOUGH, program, look);
+}
+
+/* What needs no more than the name of the device; NULL: other advice. */
+static char *fix_device(const char *ibdev, enum rd_qp_advice advice)
+{
 	switch (advice) {
+	case RD_QP_DO_DEVICE:
+		return rd_text("does the device still respond to its driver? dmesg | grep %s; devlink health show",
+			       ibdev);
 	case RD_QP_DO_TWICE:
 		return rd_text("rdmadiag qp-state %s -i 1 -c 2", ibdev);
+	case RD_QP_DO_LONGER:
+		return rd_text("rdmadiag qp-state %s -i 30 -c 2", ibdev);
 	case RD_QP_DO_LATER:
 		return rd_text("rdmadiag qp-state %s -i 5", ibdev);
 	case RD_QP_DO_NOTHING:
 		return rd_text("no action needed; rdmadiag counters %s -i 1 shows the traffic of its port", ibdev);
-	case RD_QP_DO_PROGRAM:
-		return rd_text("see what the program does: %s; then rdmadiag qp-state on the remote host", program);
-	case RD_QP_DO_POST:
-		return rd_text("see why the program posts too few receive work requests: %s; rdmadiag qp-state --by pid",
-			       program);
 	case RD_QP_DO_CAUSE:
 		return rd_text(
 			"dmesg | grep %s, on both hosts; rdmadiag qp-state --trace while you reproduce the failure",
@@ -179,11 +190,33 @@ char *rd_qp_fix(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum
 		return rd_text(
 			"find where packets are lost: rdmadiag counters %s -i 1, on both hosts; rdmadiag topo-check",
 			ibdev);
+	case RD_QP_DO_LATE:
+		return rd_text(
+			"ACKs are lost, or come later than the ACK timeout: is the host that has to send them too busy? vmstat 1; "
+			"rdmadiag counters %s -i 1, on both hosts",
+			ibdev);
+	default:
+		return NULL;
+	}
+}
+
+char *rd_qp_fix(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum rd_qp_advice advice)
+{
+	char *ret = one->qp->dev < 0 ? fix_device("infiniband", RD_QP_DO_DEVICE) :
+				       fix_device(j->res->devs[one->qp->dev].name, advice);
+	_cleanup_free_ char *program = look_at_program(one), *look = NULL;
+
+	if (ret)
+		return ret;
+	switch (advice) {
+	case RD_QP_DO_PROGRAM:
+		return rd_text("see what the program does: %s; then rdmadiag qp-state on the remote host", program);
+	case RD_QP_DO_POST:
+		return rd_text("see why the program posts too few receive work requests: %s; rdmadiag qp-state --by pid",
+			       program);
 	case RD_QP_DO_IDLE:
 		look = look_at_peer(j, one, " -i 1 -c 2");
-		return rd_text(
-			"no work request is outstanding here; if the job hangs, see what the program does: %s; then %s",
-			program, look);
+		return fix_idle(j, one, program, look);
 	case RD_QP_DO_PORT:
 		return fix_port(j, one);
 	case RD_QP_DO_GONE:

@@ -48,6 +48,8 @@ enum rd_qp_advice {
 	RD_QP_DO_RECEIVER, /* look at the requester of a queue pair that only receives */
 	RD_QP_DO_PEER,	   /* no ACK: is the remote process alive, then the path */
 	RD_QP_DO_LOSS,	   /* packets are lost on the path */
+	RD_QP_DO_LATE,	   /* ACKs are lost or late */
+	RD_QP_DO_LONGER,   /* take two samples with more packets between them */
 	RD_QP_DO_RNR,	   /* the remote program posts no receives */
 	RD_QP_DO_POST,	   /* the program of this queue pair posts no receives */
 	RD_QP_DO_CAUSE,	   /* cause of a failure unknown */
@@ -108,8 +110,10 @@ bool rd_qp_is_counted(const struct rd_qp_judging *j, int dev, enum rd_qp_count w
 struct rd_qp_loss {
 	enum rd_qp_loss_kind {
 		RD_QP_LOSS_NONE,
-		RD_QP_LOSS_RECEIVED, /* packets out of sequence, or received again */
+		RD_QP_LOSS_RECEIVED, /* packets out of sequence: data lost on the way here */
+		RD_QP_LOSS_AGAIN,    /* packets received again: their ACKs were lost or late */
 		RD_QP_LOSS_SENT,     /* NAKs and timeouts */
+		RD_QP_LOSS_UNACKED,  /* timeouts only: packets or ACKs lost, or ACKs late */
 		RD_QP_LOSS_REFUSED,  /* RNR NAKs received */
 		RD_QP_LOSS_UNPOSTED, /* RNR NAKs sent */
 	} kind;
@@ -118,6 +122,8 @@ struct rd_qp_loss {
 };
 /* `requester`: include what only queue pairs that retransmit cause. */
 struct rd_qp_loss rd_qp_loss_of(const struct rd_qp_judging *j, int dev, bool requester);
+/* Too few to be sure, but more than a healthy path loses; only where rd_qp_loss_of finds none. */
+struct rd_qp_loss rd_qp_loss_suspect(const struct rd_qp_judging *j, int dev, bool requester);
 /* "3 % of packets retransmitted: 12 NAKs and ACK timeouts, 400 packets sent by rxe0 in 1.0 s"; caller frees. */
 char *rd_qp_loss_text(const struct rd_qp_judging *j, int dev, const struct rd_qp_loss *loss);
 

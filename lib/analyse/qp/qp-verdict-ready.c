@@ -60,30 +60,59 @@ static bool is_of_this_one(const struct rd_qp_judging *j, int dev, const struct 
 
 static enum rd_qp_advice advice_of(const struct rd_qp_loss *loss)
 {
-	return loss->kind == RD_QP_LOSS_UNPOSTED ? RD_QP_DO_POST :
-	       loss->kind == RD_QP_LOSS_REFUSED	 ? RD_QP_DO_RNR :
-						   RD_QP_DO_LOSS;
+	switch (loss->kind) {
+	case RD_QP_LOSS_UNPOSTED:
+		return RD_QP_DO_POST;
+	case RD_QP_LOSS_REFUSED:
+		return RD_QP_DO_RNR;
+	case RD_QP_LOSS_AGAIN:
+	case RD_QP_LOSS_UNACKED:
+		return RD_QP_DO_LATE;
+	default:
+		return RD_QP_DO_LOSS;
+	}
+}
+
+static char *rate_text(double rate)
+{
+	return rate < 1000 ? rd_text("%.3g packets per second", rate) : rd_text("%.0f packets per second", rate);
+}
+
+/* It has packets, and no loss that is certain. */
+static void judge_undisturbed(const struct rd_qp_judging *j, const struct rd_qp_one *one, bool requester)
+{
+	struct rd_qp_loss loss = rd_qp_loss_suspect(j, one->qp->dev, requester);
+	_cleanup_free_ char *rate = rate_text(one->past->psn_per_second.v);
+	_cleanup_free_ char *text = loss.kind != RD_QP_LOSS_NONE ? rd_qp_loss_text(j, one->qp->dev, &loss) : NULL;
+	bool counted = rd_qp_is_counted(j, one->qp->dev, RD_QPC_RETRIES) ||
+		       rd_qp_is_counted(j, one->qp->dev, RD_QPC_NAKS) ||
+		       rd_qp_is_counted(j, one->qp->dev, RD_QPC_OUT_OF_ORDER);
+	const char *ibdev = j->res->devs[one->qp->dev].name, *unknown = counted ? "" : "; losses are not counted by ";
+
+	if (text && loss.packets)
+		return rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_LONGER,
+				 rd_text("%s; too few to judge: %s", rate, text));
+	if (one->qp->state.v == RD_QPS_RTR)
+		return rd_qp_set(j, one, RD_QPV_RECEIVING, RD_QP_DO_NOTHING,
+				 rd_text("in RTR; receives %s%s%s", rate, unknown, counted ? "" : ibdev));
+	rd_qp_set(j, one, RD_QPV_OK, RD_QP_DO_NOTHING, rd_text("%s%s%s", rate, unknown, counted ? "" : ibdev));
 }
 
 /* It has packets: are too many of them lost? */
 static void judge_moving(const struct rd_qp_judging *j, const struct rd_qp_one *one)
 {
-	bool receives = one->qp->state.v == RD_QPS_RTR;
-	struct rd_qp_loss loss = rd_qp_loss_of(j, one->qp->dev, !receives && rd_qp_can_retransmit(one->qp));
-	double rate = one->past->psn_per_second.v;
+	bool requester = one->qp->state.v != RD_QPS_RTR && rd_qp_can_retransmit(one->qp);
+	struct rd_qp_loss loss = rd_qp_loss_of(j, one->qp->dev, requester);
+	_cleanup_free_ char *rate = rate_text(one->past->psn_per_second.v);
 	_cleanup_free_ char *text = NULL;
 
-	if (loss.kind == RD_QP_LOSS_NONE && receives)
-		return rd_qp_set(j, one, RD_QPV_RECEIVING, RD_QP_DO_NOTHING,
-				 rd_text("in RTR; receives %.3g packets per second", rate));
 	if (loss.kind == RD_QP_LOSS_NONE)
-		return rd_qp_set(j, one, RD_QPV_OK, RD_QP_DO_NOTHING, rd_text("%.3g packets per second", rate));
+		return judge_undisturbed(j, one, requester);
 	text = rd_qp_loss_text(j, one->qp->dev, &loss);
 	if (is_of_this_one(j, one->qp->dev, &loss))
-		return rd_qp_set(j, one, RD_QPV_SLOW, advice_of(&loss),
-				 rd_text("%s; %.3g packets per second", text, rate));
+		return rd_qp_set(j, one, RD_QPV_SLOW, advice_of(&loss), rd_text("%s; %s", text, rate));
 	rd_qp_set(j, one, RD_QPV_CANNOT_TELL, advice_of(&loss),
-		  rd_text("%.3g packets per second; of this or another queue pair: %s", rate, text));
+		  rd_text("%s; of this or another queue pair: %s", rate, text));
 }
 
 static void judge_refused(const struct rd_qp_judging *j, const struct rd_qp_one *one, unsigned long long got)
