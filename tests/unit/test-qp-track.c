@@ -42,6 +42,7 @@ static void look_deinit(struct look *look)
 {
 	for (size_t i = 0; i < look->res.n_qps; i++)
 		free(look->v[i].past.seen);
+	free(look->views.gone);
 }
 
 static struct rd_qp_event event(enum rd_qp_what what, uint32_t lqpn, uint64_t mono_ns)
@@ -345,9 +346,36 @@ static void thousands_are_kept_apart(void **state)
 	rd_qp_track_destroy(track);
 }
 
+/* Those that are no longer there, also where another one has their number. */
+static void what_is_gone_is_counted(void **state)
+{
+	struct rd_qp_track *track = rd_qp_track_create();
+	struct look look;
+
+	(void)state;
+	look_init(&look);
+	put(&look, 1, RD_QPS_RTS, 0);
+	put(&look, 2, RD_QPS_RTS, 0);
+	RD_SET(put(&look, 3, RD_QPS_RTS, 0)->owner.pid, 10);
+	rd_qp_track_sample(track, &look.views, 0, S);
+	assert_int_equal(look.views.gone[0], 0);
+	look_deinit(&look);
+
+	look_init(&look);
+	put(&look, 1, RD_QPS_RTS, 0);
+	RD_SET(put(&look, 3, RD_QPS_RTS, 0)->owner.pid, 11);
+	rd_qp_track_sample(track, &look.views, S, 2 * S);
+	assert_int_equal(look.views.gone[0], 2);
+	rd_qp_track_sample(track, &look.views, 2 * S, 3 * S);
+	assert_int_equal(look.views.gone[0], 0);
+	look_deinit(&look);
+	rd_qp_track_destroy(track);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(what_is_gone_is_counted),
 		TEST(first_look_gives_a_lower_bound),
 		TEST(what_the_device_did_lies_between_two_looks),
 		TEST(one_that_was_not_there_was_made_since),

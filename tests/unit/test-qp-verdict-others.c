@@ -179,6 +179,22 @@ static void neighbour_device_retransmits(void **state)
 	host_deinit(&h);
 }
 
+/* Healthy: what was retransmitted belongs to another one, whose program ended between the samples. */
+static void another_one_is_gone(void **state)
+{
+	struct host h;
+
+	(void)state;
+	start(&h, 2);
+	add(&h, 17, RD_QPS_RTS, 0);
+	count(&h, RD_QPC_RETRIES, 12);
+	h.views.gone = rd_alloc(3, sizeof(*h.views.gone));
+	h.views.gone[0] = 1;
+	judge(&h);
+	is(&h.v[0].verdict, "cannot-tell", "2 queue pairs");
+	host_deinit(&h);
+}
+
 /* Healthy: two samples 10 ms apart; three packets retransmitted of many are no loss to speak of. */
 static void samples_that_follow_at_once(void **state)
 {
@@ -202,7 +218,8 @@ int main(void)
 		TEST(a_job_that_never_connects),	  TEST(failed_before_the_first_look),
 		TEST(rnr_beside_a_datagram_queue_pair),	  TEST(heartbeat),
 		TEST(late_acks_are_no_loss_of_data),	  TEST(one_of_many_works),
-		TEST(neighbour_device_retransmits),	  TEST(samples_that_follow_at_once),
+		TEST(neighbour_device_retransmits),	  TEST(another_one_is_gone),
+		TEST(samples_that_follow_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,6 +22,7 @@
 struct tracked {
 	char ibdev[64];
 	uint32_t qpn;
+	bool kept; /* a newer sample has it, too */
 	RD_FIELD(uint8_t) state;
 	enum rd_age_kind kind;
 	uint64_t from_ns, to_ns; /* it entered this state in this interval */
@@ -266,12 +267,14 @@ static bool track_qp(struct rd_qp_track *track, struct table *now, const struct 
 		     uint64_t began_ns, uint64_t mono_ns, struct rd_qp_past *past)
 {
 	const char *ibdev = res->devs[qp->dev].name;
-	const struct tracked *old = find_tracked(&track->table, ibdev, qp->lqpn.v);
+	struct tracked *old = find_tracked(&track->table, ibdev, qp->lqpn.v);
 	bool another = old && is_another(old, res, qp);
 	struct tracked *q = old && !another ? add_tracked(now, old) : add_new(now, ibdev, qp->lqpn.v);
 
 	if (!q)
 		return false;
+	if (old && !another)
+		old->kept = true;
 	update_state(q, qp, another || (!old && track->sample_ns && track->complete), track->sample_ns, mono_ns);
 	if (q->kind != RD_AGE_UNKNOWN)
 		set_age(q, mono_ns, past);
@@ -286,6 +289,18 @@ static bool has_number(const struct rd_qp *qp)
 	return qp->dev >= 0 && qp->lqpn.known == RD_OK;
 }
 
+/* What they did since the previous sample is in the counters of their device, too. */
+static void count_gone(const struct table *before, struct rd_qp_views *views)
+{
+	const struct rd_res *res = views->res;
+
+	free(views->gone);
+	views->gone = rd_alloc(res->n_devs + 1, sizeof(*views->gone));
+	for (size_t i = 0; i < before->n; i++)
+		for (size_t d = 0; !before->v[i].kept && d < res->n_devs; d++)
+			views->gone[d] += res->devs[d].name && !strcmp(res->devs[d].name, before->v[i].ibdev);
+}
+
 void rd_qp_track_sample(struct rd_qp_track *track, struct rd_qp_views *views, uint64_t began_ns, uint64_t mono_ns)
 {
 	const struct rd_res *res = views->res;
@@ -295,6 +310,7 @@ void rd_qp_track_sample(struct rd_qp_track *track, struct rd_qp_views *views, ui
 	for (size_t i = 0; i < res->n_qps; i++)
 		if (has_number(&res->qps[i]) && res->devs[res->qps[i].dev].name)
 			tracked_all &= track_qp(track, &now, res, &res->qps[i], began_ns, mono_ns, &views->v[i].past);
+	count_gone(&track->table, views);
 	table_deinit(&track->table);
 	track->table = now;
 	track->sample_ns = mono_ns;

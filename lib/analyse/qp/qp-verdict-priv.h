@@ -14,7 +14,7 @@ struct rd_qp_device {
 	size_t unclear;	  /* connected queue pairs in RTS whose progress is unknown */
 	size_t waiting;	  /* connected queue pairs in RTR or RTS without packets, UC, too */
 	size_t unrelated; /* others that may receive packets: UD and raw packet queue pairs of programs */
-	size_t unlisted;  /* queue pairs that the kernel counts, but does not list */
+	size_t unlisted;  /* queue pairs that the kernel counts, but does not list, or no longer has */
 	double packets;	  /* of those in the list; at least so many were sent or received */
 };
 

@@ -262,6 +262,8 @@ static void count_devices(const struct rd_qp_judging *j)
 
 		if (dev->used[RD_RES_QP].known == RD_OK && dev->used[RD_RES_QP].v > dev->listed[RD_RES_QP])
 			j->devices[d].unlisted = dev->used[RD_RES_QP].v - dev->listed[RD_RES_QP];
+		if (j->views->gone)
+			j->devices[d].unlisted += j->views->gone[d];
 	}
 }
 

@@ -23,6 +23,7 @@ void rd_qp_views_deinit(struct rd_qp_views *views)
 	for (size_t i = 0; i < views->n_texts; i++)
 		free(views->texts[i]);
 	free(views->losses);
+	free(views->gone);
 	free(views->texts);
 	free(views->v);
 	*views = (struct rd_qp_views){ 0 };

@@ -53,6 +53,7 @@ struct rd_qp_views {
 	const struct rd_res *res; /* outlives the views */
 	struct rd_qp_view *v;	  /* res->n_qps entries: v[i] belongs to res->qps[i] */
 	char **losses; /* per device: packets that it lost, as text; NULL: none, or unknown. NULL: for no device */
+	size_t *gone; /* per device: queue pairs that it no longer has, but had since the previous sample. NULL: unknown */
 	/* Texts that verdicts refer to. Many queue pairs have the same: those in `recent`, by hash, are not kept twice. */
 	char **texts;
 	size_t n_texts, cap_texts;
