@@ -115,16 +115,16 @@ static void few_losses_are_harmless(void **state)
 {
 	static const struct {
 		uint64_t events, packets;
-		bool many;
+		const char *verdict;
 	} cases[] = {
-		{ 1, 10, false },
-		{ 4, 400, false },
-		{ 5, 100, true },
-		{ 12, 100000000, false },
-		{ 1000, 1000000, false },
-		{ 1070, 1000000, true },
-		{ 10000, 100000000, false },
-		{ 10, 1000, true },
+		{ 1, 10, "ok" },
+		{ 4, 400, "cannot-tell" },
+		{ 5, 100, "slow" },
+		{ 12, 100000000, "ok" },
+		{ 1000, 1000000, "ok" },
+		{ 1070, 1000000, "slow" },
+		{ 10000, 100000000, "ok" },
+		{ 10, 1000, "slow" },
 	};
 
 	(void)state;
@@ -134,7 +134,7 @@ static void few_losses_are_harmless(void **state)
 		busy(&h, (double)cases[i].packets);
 		RD_SET(h.since[0].v[RD_QPC_RETRIES], cases[i].events);
 		judge(&h);
-		is(&h.v[0].verdict, cases[i].many ? "slow" : "ok", "packets per second");
+		is(&h.v[0].verdict, cases[i].verdict, "packets per second");
 		assert_int_equal(count_findings(&h, "qps-retransmit", ""), 0);
 		host_deinit(&h);
 	}

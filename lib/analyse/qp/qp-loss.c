@@ -21,10 +21,11 @@ static bool is_too_many(uint64_t events, uint64_t packets)
 	return beyond > 0 && beyond * beyond > 4.0 * (double)events;
 }
 
-/* Too few to exclude a burst, but a share that a healthy path never loses: a slow job shows a loss of 20 % so. */
+/* Too few to exclude a burst, but a share that a healthy path never loses: this is how a slow job shows a loss of 20 %, and how lost
+ * ACKs look, of which there are fewer than packets. */
 static bool is_suspect(uint64_t events, uint64_t packets)
 {
-	return events > 1 && (double)events > 20 * HARMLESS_SHARE * (double)packets;
+	return events > 1 && (double)events > 5 * HARMLESS_SHARE * (double)packets;
 }
 
 uint64_t rd_qp_since(const struct rd_qp_judging *j, int dev, enum rd_qp_count what)
