@@ -117,14 +117,8 @@ static void few_losses_are_harmless(void **state)
 		uint64_t events, packets;
 		const char *verdict;
 	} cases[] = {
-		{ 1, 10, "ok" },
-		{ 4, 400, "cannot-tell" },
-		{ 5, 100, "slow" },
-		{ 12, 100000000, "ok" },
-		{ 1000, 1000000, "ok" },
-		{ 1070, 1000000, "slow" },
-		{ 10000, 100000000, "ok" },
-		{ 10, 1000, "slow" },
+		{ 1, 10, "ok" },	 { 4, 400, "cannot-tell" }, { 5, 100, "slow" },		{ 12, 100000000, "ok" },
+		{ 1000, 1000000, "ok" }, { 1070, 1000000, "slow" }, { 10000, 100000000, "ok" }, { 10, 1000, "slow" },
 	};
 
 	(void)state;

@@ -151,7 +151,7 @@ static char *fix_path(const struct rd_qp_judging *j, const struct rd_qp_one *one
 		netdev ? " dev " : "", netdev ? netdev : "", ibdev);
 }
 
-/* Work may be posted all the same: until the ACK timeout nothing is sent again, and devices may wait four times as long (IBTA vol. 1,
+/* Work may be posted all the same: until the ACK timeout nothing is retransmitted, and devices may wait four times as long (IBTA vol. 1,
  * 9.7.6.1.3). 20 s are enough for what NCCL sets by itself. */
 #define LONG_ENOUGH 20
 
