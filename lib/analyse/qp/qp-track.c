@@ -293,12 +293,23 @@ static bool has_number(const struct rd_qp *qp)
 static void count_gone(const struct table *before, struct rd_qp_views *views)
 {
 	const struct rd_res *res = views->res;
+	const char *name = NULL;
+	int d = -1;
 
 	free(views->gone);
 	views->gone = rd_alloc(res->n_devs + 1, sizeof(*views->gone));
-	for (size_t i = 0; i < before->n; i++)
-		for (size_t d = 0; !before->v[i].kept && d < res->n_devs; d++)
-			views->gone[d] += res->devs[d].name && !strcmp(res->devs[d].name, before->v[i].ibdev);
+	/* They are grouped by device, mostly, so that few are searched. */
+	for (size_t i = 0; i < before->n; i++) {
+		const struct tracked *q = &before->v[i];
+
+		if (q->kept)
+			continue;
+		if (!name || strcmp(name, q->ibdev) != 0)
+			d = rd_res_find_dev(res, q->ibdev);
+		name = q->ibdev;
+		if (d >= 0)
+			views->gone[d]++;
+	}
 }
 
 void rd_qp_track_sample(struct rd_qp_track *track, struct rd_qp_views *views, uint64_t began_ns, uint64_t mono_ns)
