@@ -44,7 +44,7 @@ static int copy_standard_input(const struct rd_bytes *bytes, struct rd_bytes *re
 
 int rd_read_local(const char *name, struct rd_bytes *ret, struct rd_err *err)
 {
-	const struct rd_bytes *input = strcmp(name, RD_STANDARD_INPUT) == 0 ? rd_standard_input() : NULL;
+	const struct rd_bytes *input = rd_is_standard_input(name) ? rd_standard_input() : NULL;
 	_cleanup_(rd_source_closep) struct rd_source *opened = NULL;
 	_cleanup_free_ char *path = whole_path(name);
 	struct rd_source *host;

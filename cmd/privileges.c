@@ -46,7 +46,7 @@ void rd_privileges_note(enum rd_needs needs, const char *arg)
 		break;
 	case RD_NEEDS_FOREIGN_BUNDLE:
 		noted.packed = true;
-		if (strcmp(arg, RD_STANDARD_INPUT) == 0) {
+		if (rd_is_standard_input(arg)) {
 			noted.foreign = true;
 			noted.standard_inputs++;
 			break;

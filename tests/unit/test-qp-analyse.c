@@ -9,6 +9,7 @@
 #include "analyse/qp/qp-filter.h"
 #include "analyse/qp/qp-groups.h"
 #include "analyse/qp/qp-timeout.h"
+#include "analyse/qp/qp-verdict.h"
 #include "analyse/qp/qp.h"
 
 static void a_timeout_is_that_of_the_specification(void **state)
@@ -143,6 +144,8 @@ static void peers_that_are_not_known_are_never_dead(void **state)
 	assert_int_equal(groups.n, 2);
 	assert_string_equal(groups.v[0].label, "10.0.0.2");
 	assert_int_equal(groups.v[0].health, RD_HEALTH_DEGRADED);
+	assert_int_equal(groups.v[0].worst, rd_qp_verdict_severity(RD_QPV_RETRYING));
+	assert_int_equal(groups.v[1].worst, rd_qp_verdict_severity(RD_QPV_NONE));
 	assert_null(groups.v[1].label);
 	assert_int_equal(groups.v[1].health, RD_HEALTH_DEGRADED);
 	rd_qp_groups_findings(&a->res, &groups, &findings);

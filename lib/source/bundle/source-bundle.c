@@ -386,7 +386,7 @@ static int read_contents(struct bundle *bundle, int fd, const char *name, struct
 
 int rd_source_bundle_open(const char *path, struct rd_source **ret, struct rd_err *err)
 {
-	bool standard_input = strcmp(path, RD_STANDARD_INPUT) == 0;
+	bool standard_input = rd_is_standard_input(path);
 	_cleanup_close_ int fd = standard_input ? -1 : rd_opener_open(path, "");
 	struct bundle *bundle;
 	int r;

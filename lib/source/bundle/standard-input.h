@@ -6,10 +6,17 @@
 #ifndef RD_STANDARD_INPUT_H
 #define RD_STANDARD_INPUT_H
 
+#include <string.h>
+
 #include "source/shared/source.h"
 
 /* The name that selects standard input instead of a file; that of a file with this name is "./-". */
 #define RD_STANDARD_INPUT "-"
+
+static inline bool rd_is_standard_input(const char *name)
+{
+	return strcmp(name, RD_STANDARD_INPUT) == 0;
+}
 
 /* Copies everything up to the end of standard input, and interprets nothing. Waits as long as the writer takes. -ENOTTY: it is a
  * terminal; -ENODATA: it is empty; -EFBIG: larger than RD_FILE_MAX, which holds for all files that are read into memory; or
