@@ -167,6 +167,8 @@ static int qp_record(struct rd_source *source, struct rd_err *err)
 	if (!r)
 		r = record_proc_peers(source, &res);
 	if (!r)
+		r = qp_read_libraries(source, &res);
+	if (!r)
 		r = rd_collect_klog(source, &klog, NULL, err);
 	rd_klog_deinit(&klog);
 	rd_res_deinit(&res);

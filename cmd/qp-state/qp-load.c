@@ -5,12 +5,14 @@
 #include <string.h>
 #include <time.h>
 
+#include "analyse/qp/qp-hidden.h"
 #include "analyse/qp/qp-proc-peers.h"
 #include "analyse/qp/qp-timers.h"
 #include "analyse/qp/qp-verdict.h"
 #include "analyse/qp/qp.h"
 #include "base/text.h"
 #include "collect/rdma/nldev.h"
+#include "collect/rdma/proc-libs.h"
 #include "collect/rdma/proc-peers.h"
 
 void qp_sample_deinit(struct qp_sample *sample)
@@ -24,8 +26,9 @@ void qp_sample_deinit(struct qp_sample *sample)
 
 static unsigned wanted(const struct qp_opts *opts)
 {
-	return opts->summary ? RD_WANT_ALL :
-			       RD_WANT_QPS | RD_WANT_CM_IDS | RD_WANT_PROCS | RD_WANT_PORTS | RD_WANT_RECORDED;
+	return opts->summary ?
+		       RD_WANT_ALL :
+		       RD_WANT_QPS | RD_WANT_CM_IDS | RD_WANT_CTXS | RD_WANT_PROCS | RD_WANT_PORTS | RD_WANT_RECORDED;
 }
 
 /* Whether all devices in the list exist. */
@@ -98,6 +101,24 @@ static int read_proc_peers(struct rd_source *source, struct qp_sample *sample)
 	return r;
 }
 
+int qp_read_libraries(struct rd_source *source, struct rd_res *res)
+{
+	_cleanup_free_ bool *may_hide = rd_alloc(res->n_procs + 1, sizeof(*may_hide));
+	int r = 0;
+
+	rd_qp_procs_that_may_hide(res, may_hide);
+	for (size_t i = 0; i < res->n_procs && !r; i++)
+		if (may_hide[i])
+			r = rd_collect_proc_libs(source, &res->procs[i]);
+	return r;
+}
+
+/* Whether queue pairs that are missing from the list are judged: a child process for each process, so not in every sample. */
+static bool judges_hidden(const struct qp_opts *opts)
+{
+	return !opts->live && !rd_repeat_wanted(&opts->repeat);
+}
+
 int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_history *history, struct qp_sample *sample,
 	    struct rd_err *err)
 {
@@ -132,6 +153,10 @@ int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_histor
 		rd_res_findings(&sample->res, &sample->findings);
 	if (!r)
 		apply_filter(opts, sample);
+	if (!r && judges_hidden(opts))
+		r = qp_read_libraries(source, &sample->res);
+	if (!r && judges_hidden(opts))
+		rd_qp_hidden_findings(&sample->res, &sample->findings);
 	if (!r && shows_proc_peers(ctx))
 		r = read_proc_peers(source, sample);
 	if (!r)

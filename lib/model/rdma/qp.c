@@ -39,6 +39,7 @@ static void proc_deinit(struct rd_proc *proc)
 	free(proc->comm);
 	free(proc->cgroup);
 	free(proc->job);
+	free(proc->devx_libs);
 	free(proc->peers);
 }
 

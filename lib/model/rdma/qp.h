@@ -62,9 +62,10 @@ struct rd_owner {
 /* A process that owns objects. */
 struct rd_proc {
 	uint32_t pid;
-	char *comm;		     /* NULL: exited, or hidden from us */
-	char *cgroup;		     /* path; NULL: unknown */
-	char *job;		     /* job of the workload manager; NULL: none, or unknown */
+	char *comm;   /* NULL: exited, or hidden from us */
+	char *cgroup; /* path; NULL: unknown */
+	char *job;    /* job of the workload manager; NULL: none, or unknown */
+	char *devx_libs; /* mapped libraries that create queue pairs which the kernel does not list; "": none; NULL: unknown */
 	struct rd_proc_peers *peers; /* NULL: not read, or unknown */
 };
 

@@ -189,6 +189,13 @@ struct rd_source_map {
  */
 #define RD_SOURCE_TCP "/tcp"
 
+/*
+ * Libraries that a process has mapped and that create queue pairs which the kernel does not track, as virtual files: "/libraries/1234",
+ * a line for each ("libdoca_verbs.so"); empty if there are none. Others are not named. read_file only; recorded like any file.
+ * -EACCES: as for /proc/PID/maps; -ETIMEDOUT if its memory map is locked.
+ */
+#define RD_SOURCE_LIBS "/libraries"
+
 /* Goes to the next sample of a bundle; -ENODATA after the last one (and if it is not a bundle). */
 int rd_source_bundle_next(struct rd_source *src, struct rd_err *err);
 
