@@ -153,7 +153,7 @@ static void what_contradicts_the_list_is_not_used(void **state)
 {
 	static const struct {
 		uint32_t pid, type, rqpn, qp_state;
-	} others[] = { { 813, RD_QPT_RC, 18, RD_QPS_RTS },
+	} others[] = { { 813, RD_QPT_RC, 0, RD_QPS_RTS },
 		       { 812, RD_QPT_UD, 18, RD_QPS_RTS },
 		       { 812, RD_QPT_RC, 19, RD_QPS_RTS },
 		       { 812, RD_QPT_RC, 18, RD_QPS_RTR } };
@@ -165,6 +165,8 @@ static void what_contradicts_the_list_is_not_used(void **state)
 
 		begin(&scene);
 		value.pid = others[i].pid;
+		if (!others[i].rqpn)
+			value.known &= ~(1ull << RD_QPA_DEST_QPN);
 		value.qp_type = others[i].type;
 		value.wide[RD_QPA_STATE] = others[i].qp_state;
 		add_map(&scene, RD_QP_MAP_VERSION, &value, 1);
@@ -172,6 +174,20 @@ static void what_contradicts_the_list_is_not_used(void **state)
 		assert_int_equal(scene.views.v[0].past.age_kind, RD_AGE_UNKNOWN);
 		end(&scene);
 	}
+}
+
+/* The kernel names a thread, the recorder the process. */
+static void created_by_a_thread(void **state)
+{
+	struct rd_qp_value value = connected(17, 18);
+	struct scene scene;
+
+	(void)state;
+	begin(&scene);
+	scene.res.qps[0].owner.pid.v = 815;
+	add_map(&scene, RD_QP_MAP_VERSION, &value, 1);
+	assert_true(look(&scene)->seen->has_dgid);
+	end(&scene);
 }
 
 /* A device moves queue pairs to ERR without a call: the peer remains known, the age only by an event. */
@@ -321,6 +337,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(peer_timers_and_age_are_known),
 		cmocka_unit_test(what_contradicts_the_list_is_not_used),
+		cmocka_unit_test(created_by_a_thread),
 		cmocka_unit_test(failed_without_a_call),
 		cmocka_unit_test(entered_before_the_recorder),
 		cmocka_unit_test(of_two_recorders_the_one_that_knows_more),

@@ -33,10 +33,18 @@ static bool may_be_in(const struct rd_qp_recorded *recorded, const struct rd_qp 
 	       current_of(recorded).state == qp->state.v;
 }
 
+/* The kernel names a thread as the owner, which created it or opened the device; its ID need not be that of the process. */
+static bool may_belong_to(const struct rd_qp_recorded *recorded, const struct rd_qp *qp)
+{
+	bool connected = rd_qp_is_connected_type(qp) && recorded->seen.dest_qpn.known == RD_OK &&
+			 qp->rqpn.known == RD_OK;
+
+	return connected ? recorded->seen.dest_qpn.v == qp->rqpn.v : !DIFFERS(recorded->pid, qp->owner.pid);
+}
+
 static bool is_of(const struct rd_qp_recorded *recorded, const struct rd_qp *qp)
 {
-	return !DIFFERS(recorded->pid, qp->owner.pid) && !DIFFERS(recorded->type, qp->type) &&
-	       !(rd_qp_is_connected_type(qp) && DIFFERS(recorded->seen.dest_qpn, qp->rqpn)) && may_be_in(recorded, qp);
+	return !DIFFERS(recorded->type, qp->type) && may_belong_to(recorded, qp) && may_be_in(recorded, qp);
 }
 
 static void apply(const struct rd_qp_recorded *recorded, const struct rd_qp *qp, uint64_t now_ns,
