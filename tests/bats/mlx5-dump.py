@@ -43,6 +43,8 @@ dump[16 + 20 + 8 : 16 + 20 + 12] = struct.pack(">I", lqpn)
 dump[context + 21 : context + 24] = rqpn.to_bytes(3, "big")
 dump[context + 40 : context + 56] = gid
 request = message(1, number(DEV_INDEX, 0) + number(PORT_INDEX, 1) + number(RES_LQPN, lqpn))
+del dump[context + 152 :]  # a recording has nothing behind what is read
+dump += bytes(312 - len(dump))
 reply = message(0, number(DEV_INDEX, 0) + attr(RES_RAW, bytes(dump)))
 open(f"{folder}/nl/rdma/{5 << 10 | RES_QP_GET_RAW}-{hash_of(request):016x}", "wb").write(request + reply)
 

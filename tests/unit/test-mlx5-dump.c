@@ -11,6 +11,7 @@
 #include "collect/rdma/nldev-priv.h"
 #include "source/redact/redact.h"
 #include "source/shared/mlx5-dump.h"
+#include "source/shared/scrub.h"
 
 static struct rd_res_dev roce = { .index = 3, .name = (char *)"mlx5_0", .protocol = (char *)"roce" };
 static struct rd_res_dev ib = { .index = 3, .name = (char *)"mlx5_0", .protocol = (char *)"ib" };
@@ -421,6 +422,41 @@ static void addresses_in_a_dump_are_redacted(void **state)
 	}
 }
 
+/* Keys and physical addresses are behind what is read; nothing of a dump that is not understood is recorded. */
+static void keys_are_not_recorded(void **state)
+{
+	struct rd_qp qp = listed(RD_QPT_RC, RD_QPS_RTS);
+	struct nlmsghdr head = { .nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_RES_QP_GET_RAW) };
+	uint8_t image[QPC_BYTES], dump[1024];
+	unsigned bits, key = part_at(qpc, "q_key", &bits) / 8, dc = part_at(qpc, "dc_access_key", &bits) / 8;
+	size_t size;
+
+	(void)state;
+	make_qpc(image);
+	memcpy(image + key, "KEY1", 4);
+	memcpy(image + dc, "KEY2KEY3", 8);
+	for (int cut = 0; cut <= 1; cut++) {
+		struct rd_buf out = { 0 };
+		struct rd_bytes bytes;
+
+		size = make_dump(dump, image, true);
+		if (cut)
+			put_bits(dump, 0, 16, 0); /* a segment without a length */
+		rd_buf_add(&out, &head, sizeof(head));
+		put(&out, RDMA_NLDEV_ATTR_RES_RAW, dump, size);
+		head.nlmsg_len = (uint32_t)out.len;
+		memcpy(out.data, &head, sizeof(head));
+		assert_non_null(memmem(out.data, out.len, "KEY", 3));
+		bytes = (struct rd_bytes){ (uint8_t *)out.data, out.len };
+		rd_scrub_messages(NETLINK_RDMA, &bytes);
+		assert_null(memmem(out.data, out.len, "KEY", 3));
+		assert_int_equal(rd_mlx5_take_context((uint8_t *)out.data + 20, size, &roce, &qp), !cut);
+		rd_buf_deinit(&out);
+	}
+	assert_whole(qp.context);
+	rd_qp_deinit(&qp);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -435,6 +471,7 @@ int main(void)
 		TEST(connected_queue_pairs_are_dumped_one_by_one),
 		TEST(a_device_that_refuses_is_not_queried_again),
 		TEST(addresses_in_a_dump_are_redacted),
+		TEST(keys_are_not_recorded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -227,6 +227,33 @@ static void a_dump_names_the_peer_unless_something_earlier_does(void **state)
 	assert_int_equal(rd_qp_timeout_source(view), RD_PEER_RECORDER);
 }
 
+/* A number that is not listed may still be in use: by a queue pair that the kernel does not track, or in the rest of a list. */
+static void a_number_that_is_not_listed_is_named_with_what_may_hide_it(void **state)
+{
+	struct side *a = &((struct two *)*state)->a;
+	struct rd_qp_filter filter = { 0 };
+	struct rd_errlist errors = { 0 };
+	struct rd_err err = { 0 };
+
+	add_qp(a, 17, 33, RD_QPS_RTS, 0);
+	assert_int_equal(rd_qp_filter_set(&filter, "lqpn", "17,18,19", NULL), 0);
+	assert_int_equal(rd_qp_filter_missing(&filter, &a->res, &errors, &err), 2);
+	assert_int_equal(errors.n, 2);
+	assert_string_equal(errors.v[0].object, "queue pair 18");
+	assert_string_equal(errors.v[0].message, "not listed on rdma0");
+	assert_string_equal(err.object, "queue pair 19");
+	RD_SET(a->res.devs[0].driver_id, RD_DRIVER_MLX5);
+	rd_qp_filter_missing(&filter, &a->res, NULL, &err);
+	assert_non_null(strstr(err.message, "DEVX"));
+	a->res.devs[0].gaps[RD_RES_QP].code = EIO;
+	rd_qp_filter_missing(&filter, &a->res, NULL, &err);
+	assert_non_null(strstr(err.message, "incomplete"));
+	/* What is on a device that is not selected does not count. */
+	filter.devices = "other";
+	assert_int_equal(rd_qp_filter_missing(&filter, &a->res, NULL, &err), 3);
+	rd_errlist_deinit(&errors);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -237,6 +264,7 @@ int main(void)
 		JOIN_TEST(peers_that_are_not_known_are_never_dead),
 		JOIN_TEST(peers_are_known_by_the_address_of_their_connection),
 		JOIN_TEST(a_connection_is_of_its_own_process),
+		JOIN_TEST(a_number_that_is_not_listed_is_named_with_what_may_hide_it),
 		JOIN_TEST(a_dump_names_the_peer_unless_something_earlier_does),
 	};
 

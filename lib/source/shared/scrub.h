@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Removes data that no recording may contain, redacted or not: environment variables other than those of RDMA libraries, and
- * memory keys. */
+ * keys. */
 #ifndef RD_SCRUB_H
 #define RD_SCRUB_H
 
@@ -10,7 +10,8 @@
  * and MC_ variables, except passwords, tokens and addresses that contain a user name. Other paths are not changed. */
 void rd_scrub_file(const char *path, struct rd_bytes *bytes);
 
-/* Replaces memory keys in NETLINK_RDMA messages by unspecified attributes. In place. */
+/* Replaces memory keys in NETLINK_RDMA messages by unspecified attributes, and by zeros what is not read of the dumps of queue pairs,
+ * which contain other keys. In place. */
 void rd_scrub_messages(int protocol, struct rd_bytes *bytes);
 
 #endif
