@@ -278,6 +278,7 @@ install: all
 	for file in integration/*; do \
 		$(PUT) $$([ -x "$$file" ] && echo 755 || echo 644) "$$file" $(DESTDIR)$(DOCDIR)/examples/$${file##*/} || exit 1; done
 	$(PUT) 644 NEWS $(DESTDIR)$(DOCDIR)/NEWS
+	$(PUT) 644 doc/fleet.md $(DESTDIR)$(DOCDIR)/fleet.md
 	$(PUT) 644 etc/README $(DESTDIR)$(SITE)/README
 	for table in $(notdir $(TABLES)) profiles; do $(INSTALL) -d -m 755 $(DESTDIR)$(SITE)/$$table.d || exit 1; done
 	$(PUT) 644 systemd/tmpfiles.conf $(DESTDIR)$(TMPFILESDIR)/rdmadiag.conf

@@ -102,10 +102,11 @@ setup() {
 		PATH=$PATH:/usr/sbin command -v $tool >/dev/null || skip "no $tool here"
 	done
 	unshare --net --mount --pid --fork true 2>/dev/null || skip "no namespaces here"
-	run timeout 120 tests/slurm "$T/rd-good" "$T/rd-bad"
+	run timeout 180 tests/slurm "$T/rd-good" "$T/rd-bad"
 	[ "$status" -ne 77 ] || skip "$output"
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[[ $output == *"healthy: the job ran"* ]]
+	[[ $output == *"recipe: the bundle of n1"* ]]
 	[[ $output == *"broken: drained, Reason=rdmadiag: RDMA CRITICAL - "*"PCIe link is narrower"* ]]
 }
