@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define READ_SIZE ((size_t)64 << 10)
-#define PIECE_SIZE ((size_t)512) /* of an archive in memory */
+#define PIECE_SIZE ((size_t)4 << 10) /* of an archive in memory */
 /* After the end of an archive: its padding, and the end of the compressed stream. No bundle is that small. */
 #define REST_MAX ((size_t)2 << 10)
 #define TAR_BLOCK 512
