@@ -6,7 +6,7 @@
 
 #include "analyse/compare/compare.h"
 #include "base/no-rdma.h"
-#include "cmd/progress.h"
+#include "cmd/bundles/progress.h"
 #include "nicmap.h"
 #include "report/nicmap/report-compare.h"
 #include "report/nicmap/report-nicmap-page.h"

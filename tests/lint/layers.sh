@@ -69,7 +69,8 @@ check_topic() {
 # Which other commands' folders a folder of cmd/ may include. All see what lies in cmd/ itself.
 builds_on() {
 	case $1 in
-	qp-state) echo "trace-errno" ;;
+	qp-state) echo "bundles trace-errno" ;;
+	nic-map) echo "bundles" ;;
 	counters | capture) echo "fabric" ;;
 	checks) echo "counters" ;;
 	*) echo "" ;;

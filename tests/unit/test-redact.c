@@ -582,48 +582,12 @@ static void an_address_in_a_rule_of_nftables(void **state)
 	assert_non_null(memmem(out.data, out.len, &reg, 4));
 }
 
-/* The first two bytes of a pseudonym that a recording with only this network would have. */
-static unsigned alone(uint8_t first, uint8_t second)
-{
-	_cleanup_(rd_redact_deinit) struct rd_redact redact = { .key = { { 1, 2 } } };
-	uint8_t ip[4] = { first, second, 3, 4 };
-
-	rd_redact_ip4(&redact, ip);
-	return (unsigned)ip[0] << 8 | ip[1];
-}
-
-/* Private networks never share a pseudonym, in whatever recordings they are. Of public ones there are too many: these are
- * recognized by the manifest. */
-static void pseudonyms_of_private_networks_are_their_own(void **state)
-{
-	static const uint8_t firsts[] = { 10, 172, 192, 100 };
-	uint8_t *seen = calloc(1, 65536);
-	unsigned shared = 0;
-
-	(void)state;
-	for (unsigned i = 0; i < 4 * 256; i++) {
-		unsigned at = alone(firsts[i / 256], (uint8_t)i);
-
-		assert_true(at < RD_REDACT_PUBLIC << 8);
-		assert_false(seen[at]++);
-	}
-	for (unsigned i = 0; i < 4096; i++) {
-		unsigned at = alone((uint8_t)(11 + i / 256), (uint8_t)i);
-
-		assert_true(at >= RD_REDACT_PUBLIC << 8);
-		shared += seen[at]++;
-	}
-	assert_true(shared > 0);
-	free(seen);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(nothing_that_identifies_is_left_and_the_rest_fits_together),
 		TEST(what_only_looks_like_an_address_stays),
 		TEST(hosts_of_one_network_stay_in_one),
-		TEST(pseudonyms_of_private_networks_are_their_own),
 		TEST(of_the_kernel_log_known_forms_are_kept),
 		TEST(lines_about_queue_pairs_say_the_same),
 		TEST(an_address_in_a_rule_of_nftables),

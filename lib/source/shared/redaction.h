@@ -25,7 +25,7 @@ void rd_redaction_deinit(struct rd_redaction *redaction);
 int rd_redaction_add_net(struct rd_redaction *redaction, uint16_t pseudonym, uint64_t id);
 int rd_redaction_copy(const struct rd_redaction *from, struct rd_redaction *ret);
 
-/* Of a source that rd_source_bundle_open returned; NULL: it is none. Valid until the source is closed. */
+/* Of a source that rd_source_bundle_open returned; NULL: another source. Valid until the source is closed. */
 const struct rd_redaction *rd_source_bundle_redaction(const struct rd_source *src);
 
 #endif

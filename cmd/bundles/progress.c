@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "progress.h"
-#include "cmd.h"
+#include "cmd/cmd.h"
 #include "source/opener/child.h"
 
 #include <stdio.h>
