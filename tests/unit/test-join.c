@@ -196,6 +196,32 @@ static void and_disprove_one_of_the_same_numbers(void **state)
 	assert_int_equal(two->pairs.count[RD_JOIN_NOT_VISIBLE], 2);
 }
 
+static void and_so_do_ports(void **state)
+{
+	struct two *two = *state;
+
+	cm_connect(&two->a, add_qp(&two->a, 17, 17, RD_QPS_RTS, 0), 1, 40000, 2, 7174);
+	cm_connect(&two->b, add_qp(&two->b, 17, 17, RD_QPS_RTS, 0), 2, 7174, 1, 40001);
+	join(two);
+	assert_int_equal(two->pairs.count[RD_JOIN_NOT_VISIBLE], 2);
+	two->a.views.v[0].link.has_gid = true;
+	gid_of(two->a.views.v[0].link.gid, 2);
+	join(two);
+	assert_int_equal(two->pairs.v[0].verdict, RD_JOIN_MISMATCH);
+	assert_string_equal(two->reason, "the remote QP is connected to a QP 17 at another address");
+}
+
+static void two_of_one_number_on_one_device_are_ambiguous(void **state)
+{
+	struct two *two = *state;
+
+	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
+	add_qp(&two->b, 33, 0, RD_QPS_INIT, 0);
+	add_qp(&two->b, 33, 0, RD_QPS_INIT, 0);
+	assert_int_equal(verdict(two), RD_JOIN_AMBIGUOUS);
+	assert_string_equal(two->reason, "2 queue pairs of the peer's device have that number");
+}
+
 static void several_that_fit_are_ambiguous(void **state)
 {
 	struct two *two = *state;
@@ -473,6 +499,8 @@ int main(void)
 		JOIN_TEST(captures_that_are_far_apart_prove_nothing),
 		JOIN_TEST(addresses_prove_a_pair),
 		JOIN_TEST(and_disprove_one_of_the_same_numbers),
+		JOIN_TEST(and_so_do_ports),
+		JOIN_TEST(two_of_one_number_on_one_device_are_ambiguous),
 		JOIN_TEST(several_that_fit_are_ambiguous),
 		JOIN_TEST(a_peer_that_is_gone_is_named_first),
 		JOIN_TEST(a_host_is_added_once),
