@@ -114,7 +114,10 @@ int qp_history_judge(struct qp_history *h, struct rd_source *source, double stuc
 		h->track = rd_qp_track_create();
 	if (h->repeated || h->sample_ns)
 		count_devices(h, source, res, since, errors);
-	rd_qp_track_sample(h->track, views, began_ns, now);
+	if (h->repeated)
+		rd_qp_track_sample(h->track, views, began_ns, now);
+	else
+		rd_qp_track_last(h->track, views, began_ns, now);
 	/* The log is long, and needed only for failed queue pairs. */
 	if (any_failed(res)) {
 		r = rd_collect_klog(source, &klog, errors, &err);

@@ -72,13 +72,20 @@ enum rd_known {
 	RD_OK,
 	RD_DENIED, /* could not be read (permission, I/O error, no descriptors): may exist */
 	RD_STALE,  /* an older value; must not be shown as current */
-};
+} __attribute__((packed));
 
 #define RD_FIELD(type)               \
 	struct {                     \
 		type v;              \
 		enum rd_known known; \
 	}
+
+/* The same without padding, in structs of which there are thousands. No pointer may refer to its members. */
+#define RD_PACKED_FIELD(type)        \
+	struct {                     \
+		type v;              \
+		enum rd_known known; \
+	} __attribute__((packed))
 
 #define RD_SET(field, value)           \
 	do {                           \

@@ -103,6 +103,32 @@ static void first_look_gives_a_lower_bound(void **state)
 	rd_qp_track_destroy(track);
 }
 
+/* The last sample knows what any sample knows, and leaves the track as it was. */
+static void the_last_look_keeps_nothing(void **state)
+{
+	struct rd_qp_track *track = rd_qp_track_create();
+	struct rd_qp_past kept;
+	struct look look;
+
+	(void)state;
+	look_init(&look);
+	put(&look, 17, RD_QPS_RTS, 100);
+	rd_qp_track_last(track, &look.views, 9 * S, 9 * S);
+	assert_int_equal(look.v[0].past.age_kind, RD_AGE_AT_LEAST);
+	assert_int_equal(look.v[0].past.age_seconds.known, RD_OK);
+	look_deinit(&look);
+	one(track, 17, RD_QPS_RTS, 100, 10 * S, &kept);
+	assert_float_equal(kept.age_seconds.v, 0, 1e-9);
+	look_init(&look);
+	put(&look, 17, RD_QPS_ERR, 100);
+	rd_qp_track_last(track, &look.views, 12 * S, 12 * S);
+	assert_int_equal(look.v[0].past.age_kind, RD_AGE_INTERVAL);
+	look_deinit(&look);
+	one(track, 17, RD_QPS_RTS, 100, 15 * S, &kept);
+	assert_float_equal(kept.age_seconds.v, 5, 1e-9);
+	rd_qp_track_destroy(track);
+}
+
 static void what_the_device_did_lies_between_two_looks(void **state)
 {
 	struct rd_qp_track *track;
@@ -377,6 +403,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_gone_is_counted),
 		TEST(first_look_gives_a_lower_bound),
+		TEST(the_last_look_keeps_nothing),
 		TEST(what_the_device_did_lies_between_two_looks),
 		TEST(one_that_was_not_there_was_made_since),
 		TEST(recorded_transitions_are_exact),

@@ -77,11 +77,18 @@ static struct tracked *add_tracked(struct table *t, const struct tracked *what)
 	return &t->v[t->n++];
 }
 
+static struct tracked new_tracked(const char *ibdev, uint32_t qpn)
+{
+	struct tracked ret = { .qpn = qpn };
+
+	snprintf(ret.ibdev, sizeof(ret.ibdev), "%s", ibdev);
+	return ret;
+}
+
 static struct tracked *add_new(struct table *t, const char *ibdev, uint32_t qpn)
 {
-	struct tracked new = { .qpn = qpn };
+	struct tracked new = new_tracked(ibdev, qpn);
 
-	snprintf(new.ibdev, sizeof(new.ibdev), "%s", ibdev);
 	return add_tracked(t, &new);
 }
 
@@ -262,15 +269,18 @@ static bool is_complete(const struct rd_res *res)
 	return true;
 }
 
-/* Updates one queue pair; false: too many to track, its age stays unknown. */
+/* Updates one queue pair. `now`: where it is kept for the next sample; NULL: there is none. False: too many to track, its age stays
+ * unknown. */
 static bool track_qp(struct rd_qp_track *track, struct table *now, const struct rd_res *res, const struct rd_qp *qp,
 		     uint64_t began_ns, uint64_t mono_ns, struct rd_qp_past *past)
 {
 	const char *ibdev = res->devs[qp->dev].name;
 	struct tracked *old = find_tracked(&track->table, ibdev, qp->lqpn.v);
 	bool another = old && is_another(old, res, qp);
-	struct tracked *q = old && !another ? add_tracked(now, old) : add_new(now, ibdev, qp->lqpn.v);
+	struct tracked one = old && !another ? *old : new_tracked(ibdev, qp->lqpn.v), *q = &one;
 
+	if (now)
+		q = add_tracked(now, &one);
 	if (!q)
 		return false;
 	if (old && !another)
@@ -312,15 +322,32 @@ static void count_gone(const struct table *before, struct rd_qp_views *views)
 	}
 }
 
+/* False: not all could be tracked. */
+static bool track_qps(struct rd_qp_track *track, struct table *now, struct rd_qp_views *views, uint64_t began_ns,
+		      uint64_t mono_ns)
+{
+	const struct rd_res *res = views->res;
+	bool all = true;
+
+	for (size_t i = 0; i < res->n_qps; i++)
+		if (has_number(&res->qps[i]) && res->devs[res->qps[i].dev].name)
+			all &= track_qp(track, now, res, &res->qps[i], began_ns, mono_ns, &views->v[i].past);
+	return all;
+}
+
+void rd_qp_track_last(struct rd_qp_track *track, struct rd_qp_views *views, uint64_t began_ns, uint64_t mono_ns)
+{
+	track_qps(track, NULL, views, began_ns, mono_ns);
+	count_gone(&track->table, views);
+	rd_qp_apply_recorded(views, mono_ns);
+}
+
 void rd_qp_track_sample(struct rd_qp_track *track, struct rd_qp_views *views, uint64_t began_ns, uint64_t mono_ns)
 {
 	const struct rd_res *res = views->res;
 	struct table now = { 0 };
-	bool tracked_all = true;
+	bool tracked_all = track_qps(track, &now, views, began_ns, mono_ns);
 
-	for (size_t i = 0; i < res->n_qps; i++)
-		if (has_number(&res->qps[i]) && res->devs[res->qps[i].dev].name)
-			tracked_all &= track_qp(track, &now, res, &res->qps[i], began_ns, mono_ns, &views->v[i].past);
 	count_gone(&track->table, views);
 	table_deinit(&track->table);
 	track->table = now;

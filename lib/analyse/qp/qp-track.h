@@ -23,6 +23,9 @@ void rd_qp_track_destroy(struct rd_qp_track *track);
  * queue pairs that no longer exist. Tracks at most 2^18 queue pairs. */
 void rd_qp_track_sample(struct rd_qp_track *track, struct rd_qp_views *views, uint64_t began_ns, uint64_t mono_ns);
 
+/* The same for a sample that no other follows: keeps nothing. */
+void rd_qp_track_last(struct rd_qp_track *track, struct rd_qp_views *views, uint64_t began_ns, uint64_t mono_ns);
+
 /* Keeps the causes of failures, which later samples cannot determine. */
 void rd_qp_track_keep(struct rd_qp_track *track, const struct rd_qp_views *views);
 

@@ -15,10 +15,9 @@
 void rd_qp_set(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum rd_qp_verdict_kind kind,
 	       enum rd_qp_advice advice, char *why)
 {
-	free(one->verdict->why);
 	one->verdict->kind = kind;
 	one->verdict->fix = rd_qp_views_keep(j->views, rd_qp_fix(j, one, advice));
-	one->verdict->why = why;
+	one->verdict->why = rd_qp_views_keep(j->views, why);
 }
 
 /* "for 12.3 s", "for at least 12.3 s", "for 10.0 to 12.3 s" */

@@ -21,19 +21,19 @@ enum rd_qp_verdict_kind {
 	RD_QPV_OK,	    /* works, or is connecting */
 	RD_QPV_CANNOT_TELL, /* not enough data; the reason names what is missing */
 	RD_QPV_N,
-};
+} __attribute__((packed));
 
 /* As in tables and documents: "failed", "retries-exhausted", …; NULL for RD_QPV_NONE. Static. */
 const char *rd_qp_verdict_name(enum rd_qp_verdict_kind kind);
 
 /* Cause of a failure, if there is evidence. */
-enum rd_qp_cause { RD_QP_CAUSE_NONE = 0, RD_QP_CAUSE_RETRIES, RD_QP_CAUSE_RNR };
+enum rd_qp_cause { RD_QP_CAUSE_NONE = 0, RD_QP_CAUSE_RETRIES, RD_QP_CAUSE_RNR } __attribute__((packed));
 
 struct rd_qp_verdict {
 	enum rd_qp_verdict_kind kind;
 	enum rd_qp_cause cause; /* from the counters of its device when it failed */
 	const char *fix;	/* the next step; static, or owned by the views. NULL: not judged */
-	char *why;		/* owned; NULL: not judged */
+	const char *why;	/* owned by the views; NULL: not judged */
 };
 
 #endif

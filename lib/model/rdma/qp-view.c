@@ -14,10 +14,8 @@ void rd_qp_views_init(struct rd_qp_views *views, const struct rd_res *res)
 
 void rd_qp_views_deinit(struct rd_qp_views *views)
 {
-	for (size_t i = 0; views->v && i < views->res->n_qps; i++) {
+	for (size_t i = 0; views->v && i < views->res->n_qps; i++)
 		free(views->v[i].past.seen);
-		free(views->v[i].verdict.why);
-	}
 	for (size_t d = 0; views->losses && d < views->res->n_devs; d++)
 		free(views->losses[d]);
 	for (size_t i = 0; i < views->n_texts; i++)

@@ -21,24 +21,24 @@ enum rd_peer_source {
 
 /* The rdma_cm connection of a queue pair, and its peer. */
 struct rd_qp_link {
-	int cm_id; /* index into rd_res.cm_ids; -1: unknown */
-	bool has_gid;
-	uint8_t gid[16];		     /* of the peer, if the address of the connection is a GID */
 	const struct rd_qp_context *context; /* of rd_res; NULL: none */
+	int cm_id;			     /* index into rd_res.cm_ids; -1: unknown */
+	bool has_gid;
+	uint8_t gid[16]; /* of the peer, if the address of the connection is a GID */
 };
 
 /* The past of a queue pair, from samples and a recorder. */
 struct rd_qp_past {
-	RD_FIELD(double) age_seconds, age_max_seconds; /* time in this state */
+	struct rd_qp_seen *seen;			      /* owned; NULL: not recorded */
+	RD_PACKED_FIELD(double) age_seconds, age_max_seconds; /* time in this state */
+	RD_PACKED_FIELD(double) psn_per_second; /* packets sent and received between the last two samples */
 	enum rd_age_kind age_kind;
-	bool fresh;			 /* entered this state since the previous sample */
-	RD_FIELD(double) psn_per_second; /* packets sent and received between the last two samples */
-	enum rd_qp_cause cause;		 /* of its failure, from an earlier sample */
+	bool fresh;		/* entered this state since the previous sample */
+	enum rd_qp_cause cause; /* of its failure, from an earlier sample */
 	/* From a recorder: */
-	bool moved_by_call;	       /* a modify_qp call moved it to this state */
-	int last_err;		       /* negative errno of the last failed modify_qp; 0: none recorded */
-	RD_FIELD(uint32_t) last_event; /* enum ib_event_type: the last one of this queue pair */
-	struct rd_qp_seen *seen;       /* owned; NULL: not recorded */
+	bool moved_by_call;		      /* a modify_qp call moved it to this state */
+	RD_PACKED_FIELD(uint32_t) last_event; /* enum ib_event_type: the last one of this queue pair */
+	int last_err;			      /* negative errno of the last failed modify_qp; 0: none recorded */
 };
 
 struct rd_qp_view {

@@ -39,7 +39,7 @@ enum rd_age_kind {
 	RD_AGE_EXACT,	 /* the transition was recorded */
 	RD_AGE_AT_LEAST, /* in this state in the first sample */
 	RD_AGE_INTERVAL, /* entered between two samples: from age to age_max */
-};
+} __attribute__((packed));
 
 /* Kinds of objects that the kernel counts and dumps. */
 enum rd_res_kind {
@@ -111,22 +111,23 @@ struct rd_qp_recorded {
 	struct rd_qp_seen seen;
 };
 
+/* Ordered by size: there may be tens of thousands. */
 struct rd_qp {
-	int dev; /* index into rd_res.devs */
-	RD_FIELD(uint32_t) lqpn;
-	RD_FIELD(uint32_t) port;   /* absent until a port is set (RESET) */
-	RD_FIELD(uint32_t) rqpn;   /* RC and UC only */
-	RD_FIELD(uint32_t) sq_psn; /* next to send, as the driver reports it */
-	RD_FIELD(uint32_t) rq_psn; /* next expected; RC and UC only */
-	RD_FIELD(uint32_t) pdn;
-	RD_FIELD(uint8_t) type;	    /* enum rd_qp_type */
-	RD_FIELD(uint8_t) state;    /* enum rd_qp_state */
-	RD_FIELD(uint8_t) path_mig; /* 0 MIGRATED, 1 REARM, 2 ARMED */
 	struct rd_owner owner;
 	char *subtype;		       /* of a driver-specific QP; NULL: none */
 	struct rd_qp_context *context; /* owned; NULL: none, or not requested */
+	int dev;		       /* index into rd_res.devs */
+	int proc;		       /* index into rd_res.procs */
 	int query_errno; /* positive: errno of the query; EAGAIN: no port, so a query by number does not report the QP */
-	int proc;	 /* index into rd_res.procs */
+	RD_PACKED_FIELD(uint32_t) lqpn;
+	RD_PACKED_FIELD(uint32_t) port;	  /* absent until a port is set (RESET) */
+	RD_PACKED_FIELD(uint32_t) rqpn;	  /* RC and UC only */
+	RD_PACKED_FIELD(uint32_t) sq_psn; /* next to send, as the driver reports it */
+	RD_PACKED_FIELD(uint32_t) rq_psn; /* next expected; RC and UC only */
+	RD_PACKED_FIELD(uint32_t) pdn;
+	RD_FIELD(uint8_t) type;	    /* enum rd_qp_type */
+	RD_FIELD(uint8_t) state;    /* enum rd_qp_state */
+	RD_FIELD(uint8_t) path_mig; /* 0 MIGRATED, 1 REARM, 2 ARMED */
 };
 
 /* enum rdma_driver_id of rdma/ib_user_ioctl_verbs.h */
