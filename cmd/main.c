@@ -168,6 +168,8 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	setlocale(LC_CTYPE, "");
-	libbpf_set_print(NULL); /* it would write to standard error; our own messages report its errors */
+#ifdef RD_STATIC
+	libbpf_set_print(NULL); /* otherwise when it is loaded */
+#endif
 	return rd_end_in_order(run_program(argc, argv));
 }

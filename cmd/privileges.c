@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "privileges.h"
 
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,6 +15,7 @@
 #include "base/number.h"
 #include "collect/nccl/libexpat.h"
 #include "confine/confine.h"
+#include "render/libsmartcols.h"
 #include "source/bundle/libarchive.h"
 #include "source/bundle/standard-input.h"
 #include "source/opener/opener.h"
@@ -131,6 +133,9 @@ static void load_libraries(const struct rd_ctx *ctx)
 
 	tzset();
 	mbrtowc(&wide, "a", 1, &state);
+	libbpf_set_print(NULL);
+	if (ctx->globals.style.width > 0 || ctx->globals.style.colour)
+		rd_libsmartcols_load("tables", &err);
 	if (noted.packed)
 		rd_libarchive_load("bundle", &err);
 	if (ctx->cmd->topologies)

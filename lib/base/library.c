@@ -4,19 +4,24 @@
 #include <elf.h>
 #include <stdint.h>
 
+/* clang-format off */
 #ifdef RD_STATIC
 #define MNL(x)                                                                                              \
 	x(RD_LIBMNL, "libmnl.so.0", "netlink", "the kernel cannot be queried over netlink", "all commands", \
 	  "libmnl (Debian: libmnl0, Fedora: libmnl)")
+#define BPF(x)
 #else
 #define MNL(x)
+#define BPF(x)                                                                                                     \
+	x(RD_LIBBPF, "libbpf.so.1", "tracing", "the kernel cannot be traced", "trace-errno, qp-state --trace, capture", \
+	  "libbpf (Debian: libbpf1, Fedora: libbpf)")
 #endif
 
 /* Identifier, soname, feature, consequence if missing, affected commands, and package. */
-/* clang-format off */
 #define LIBRARIES(x)                                                                                   \
 	x(RD_LIBARCHIVE, "libarchive.so.13", "archives", "archives cannot be read or written",          \
 	  "capture, diff, --from; packed kernel modules", "libarchive (Debian: libarchive13, Fedora: libarchive)") \
+	BPF(x)                                                                                         \
 	x(RD_LIBDW, "libdw.so.1", "user-stacks", "functions in user stacks cannot be named",               \
 	  "trace-errno --user-stack", "libdw (Debian: libdw1, Fedora: elfutils-libs)")                  \
 	x(RD_LIBEXPAT, "libexpat.so.1", "topologies", "topology files cannot be read",                  \
@@ -31,6 +36,8 @@
 	  "nic-map, topo-check", "ibverbs-providers (rdma-core 54 and later)")                          \
 	x(RD_LIBNCURSES, "libncursesw.so.6", "views", "live views are not available",                        \
 	  "--live", "ncurses (Debian: libncursesw6, Fedora: ncurses-libs)")                             \
+	x(RD_LIBSMARTCOLS, "libsmartcols.so.1", "tables", "tables are not fitted to the terminal",       \
+	  "all commands, on a terminal", "libsmartcols (Debian: libsmartcols1, Fedora: libsmartcols)") \
 	MNL(x)
 /* clang-format on */
 

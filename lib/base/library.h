@@ -14,6 +14,7 @@ struct rd_library {
 
 enum rd_library_id {
 	RD_LIBARCHIVE,
+	RD_LIBBPF, /* linked by "make static" */
 	RD_LIBDW,
 	RD_LIBEXPAT,
 	RD_LIBIBMAD,
@@ -22,6 +23,7 @@ enum rd_library_id {
 	RD_LIBMLX5,
 	RD_LIBMNL, /* linked, but for "make static" */
 	RD_LIBNCURSES,
+	RD_LIBSMARTCOLS,
 	RD_LIBRARIES
 };
 

@@ -7,8 +7,8 @@
 
 #include "base/memory.h"
 
-/* Columns that the rest of a text takes, from its first byte that is not printable ASCII. What is no printable character in this
- * locale takes none. */
+/* Columns that the rest of a text takes, from its first byte that is not printable ASCII. Bytes that are not printable in this
+ * locale take none. */
 static size_t wide_width(const char *text, size_t size)
 {
 	mbstate_t state = { 0 };

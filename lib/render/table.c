@@ -3,19 +3,21 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <libsmartcols/libsmartcols.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
 
 #include "base/end.h"
 #include "base/memory.h"
+#include "render/libsmartcols.h"
 
 #define UNKNOWN "-"
 
+RD_LATE_DEFINE(rd_libsmartcols, RD_LIBSMARTCOLS_CALLS, RD_LIBSMARTCOLS)
+
 static void table_unrefp(struct libscols_table **table)
 {
-	scols_unref_table(*table);
+	rd_libsmartcols.scols_unref_table(*table);
 }
 
 static void cell_text(const struct rd_column *column, const struct rd_cell *cell, struct rd_buf *out);
@@ -192,11 +194,11 @@ static void add_columns(struct libscols_table *table, const struct rd_section *s
 		/* On a terminal long text is wrapped, not truncated. */
 		if (style->width > 0 && (is_sub(column->type) || (column->type == RD_T_STR && i + 1 == n)))
 			flags |= SCOLS_FL_WRAP;
-		added = scols_table_new_column(table, rd_column_title(column), 0, flags);
+		added = rd_libsmartcols.scols_table_new_column(table, rd_column_title(column), 0, flags);
 		if (!added)
 			rd_out_of_memory();
 		if (style->colour)
-			scols_cell_set_color(scols_column_get_header(added), "\033[1m");
+			rd_libsmartcols.scols_cell_set_color(rd_libsmartcols.scols_column_get_header(added), "\033[1m");
 	}
 }
 
@@ -214,20 +216,20 @@ static const char *row_colour(const struct rd_row *row)
 static void add_rows(struct libscols_table *table, const struct rd_section *section, const size_t *columns, size_t n)
 {
 	for (size_t r = 0; r < section->n; r++) {
-		struct libscols_line *line = scols_table_new_line(table, NULL);
+		struct libscols_line *line = rd_libsmartcols.scols_table_new_line(table, NULL);
 		const struct rd_row *row = rd_section_row(section, r);
 
 		if (!line)
 			rd_out_of_memory();
 		if (row_colour(row))
-			scols_line_set_color(line, row_colour(row));
+			rd_libsmartcols.scols_line_set_color(line, row_colour(row));
 		for (size_t i = 0; i < n; i++) {
 			_cleanup_buf_ struct rd_buf text = { 0 };
 			size_t c = columns[i];
 
 			rd_buf_str(&text, "");
 			cell_text(&section->columns[c], &row->cells[c], &text);
-			if (scols_line_refer_data(line, i, text.data) < 0)
+			if (rd_libsmartcols.scols_line_refer_data(line, i, text.data) < 0)
 				rd_out_of_memory();
 			text.data = NULL; /* owned by the line */
 		}
@@ -250,22 +252,23 @@ static void render_empty(const struct rd_section *section, const struct rd_table
 static void render_table(const struct rd_section *section, const struct rd_table_style *style, const size_t *columns,
 			 size_t n, struct rd_buf *out)
 {
-	_cleanup_(table_unrefp) struct libscols_table *table = scols_new_table();
+	_cleanup_(table_unrefp) struct libscols_table *table = rd_libsmartcols.scols_new_table();
 	_cleanup_free_ char *text = NULL;
 	size_t size;
 
 	if (!table)
 		rd_out_of_memory();
-	scols_table_enable_noheadings(table, style->no_headings);
-	scols_table_enable_colors(table, style->colour);
+	rd_libsmartcols.scols_table_enable_noheadings(table, style->no_headings);
+	rd_libsmartcols.scols_table_enable_colors(table, style->colour);
 	/* Text is escaped already, the same way everywhere. */
-	scols_table_enable_noencoding(table, 1);
-	scols_table_set_termforce(table, style->width > 0 ? SCOLS_TERMFORCE_ALWAYS : SCOLS_TERMFORCE_NEVER);
+	rd_libsmartcols.scols_table_enable_noencoding(table, 1);
+	rd_libsmartcols.scols_table_set_termforce(table,
+						  style->width > 0 ? SCOLS_TERMFORCE_ALWAYS : SCOLS_TERMFORCE_NEVER);
 	if (style->width > 0)
-		scols_table_set_termwidth(table, style->width);
+		rd_libsmartcols.scols_table_set_termwidth(table, style->width);
 	add_columns(table, section, style, columns, n);
 	add_rows(table, section, columns, n);
-	if (scols_print_table_to_string(table, &text) < 0 || !text)
+	if (rd_libsmartcols.scols_print_table_to_string(table, &text) < 0 || !text)
 		return rd_out_of_memory();
 	size = strlen(text);
 	rd_buf_add(out, text, size);
@@ -279,6 +282,7 @@ int rd_render_table(const struct rd_section *section, const struct rd_table_styl
 	size_t space = section->n_columns + 1 + (style->columns ? strlen(style->columns) / 2 + 1 : 0), n;
 	_cleanup_free_ size_t *columns = rd_alloc(space, sizeof(*columns));
 	int r = select_columns(section, style->columns, columns, &n, err);
+	struct rd_err missing = { 0 };
 
 	if (r < 0)
 		return r;
@@ -286,7 +290,7 @@ int rd_render_table(const struct rd_section *section, const struct rd_table_styl
 		render_raw(section, style, columns, n, out);
 	else if (section->n == 0)
 		render_empty(section, style, columns, n, out);
-	else if (!style->colour && style->width == 0)
+	else if ((!style->colour && style->width == 0) || rd_libsmartcols_load("table", &missing) < 0)
 		rd_table_plain(section, &(struct rd_table_columns){ columns, n }, !style->no_headings, out);
 	else
 		render_table(section, style, columns, n, out);

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Wrappers with the names of libbpf's functions that load it when the first is called: it brings libelf and libz along, and most
+ * commands use none of the three. Only the program has them: tests are linked with libbpf, as is the program of "make static".
+ */
+#ifndef RD_STATIC
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+
+#include "base/late.h"
+#include "cmd/cmd.h"
+
+/* clang-format off */
+#define RD_LIBBPF_CALLS(x) \
+	x(bpf_btf_get_fd_by_id) x(bpf_btf_get_next_id) x(bpf_enable_stats) x(bpf_link_create) \
+	x(bpf_link_get_fd_by_id) x(bpf_link_get_next_id) x(bpf_map__fd) x(bpf_map__reuse_fd) \
+	x(bpf_map__set_max_entries) x(bpf_map_create) x(bpf_map_get_fd_by_id) x(bpf_map_get_next_id) \
+	x(bpf_map_get_next_key) x(bpf_map_lookup_elem) x(bpf_map_update_elem) x(bpf_obj_get_info_by_fd) \
+	x(bpf_object__destroy_skeleton) x(bpf_object__load_skeleton) x(bpf_object__open_skeleton) \
+	x(bpf_prog_bind_map) x(bpf_prog_get_fd_by_id) x(bpf_prog_get_next_id) x(bpf_prog_load) \
+	x(bpf_prog_test_run_opts) x(bpf_program__fd) x(bpf_program__insn_cnt) x(bpf_program__insns) \
+	x(bpf_program__name) x(bpf_program__set_attach_target) x(bpf_program__set_autoload) \
+	x(bpf_raw_tracepoint_open) x(btf__find_by_name_kind) x(btf__free) x(btf__name_by_offset) x(btf__new) \
+	x(btf__parse_raw_split) x(btf__raw_data) x(btf__resolve_size) x(btf__type_by_id) x(btf__type_cnt) \
+	x(libbpf_num_possible_cpus) x(libbpf_register_prog_handler) x(libbpf_set_print) x(ring_buffer__consume) \
+	x(ring_buffer__free) x(ring_buffer__new)
+
+RD_LATE_DECLARE(rd_libbpf, RD_LIBBPF_CALLS);
+RD_LATE_DEFINE(rd_libbpf, RD_LIBBPF_CALLS, RD_LIBBPF)
+
+/* If it cannot be loaded, the calls fail as those of libbpf do. */
+static bool is_loaded(void)
+{
+	static bool failed;
+	struct rd_err err = { 0 };
+
+	if (rd_libbpf.libbpf_set_print)
+		return true;
+	if (!failed && rd_libbpf_load("BPF", &err) == 0) {
+		rd_libbpf.libbpf_set_print(NULL); /* it would write to standard error; our own messages report its errors */
+		return true;
+	}
+	if (!failed)
+		rd_fail(NULL, &err);
+	failed = true;
+	errno = EOPNOTSUPP;
+	return false;
+}
+
+#define CALL(type, name, parameters, arguments, failure) \
+	type name parameters { return is_loaded() ? rd_libbpf.name arguments : (failure); }
+/* Of the functions that free: without the library there is nothing to free. */
+#define CALL_FREE(name, parameters, arguments) \
+	void name parameters { if (rd_libbpf.name) rd_libbpf.name arguments; }
+CALL(int, bpf_btf_get_fd_by_id, (__u32 id), (id), -EOPNOTSUPP)
+CALL(int, bpf_btf_get_next_id, (__u32 start_id, __u32 *next_id), (start_id, next_id), -EOPNOTSUPP)
+CALL(int, bpf_enable_stats, (enum bpf_stats_type type), (type), -EOPNOTSUPP)
+CALL(int, bpf_link_create, (int prog_fd, int target_fd, enum bpf_attach_type attach_type, const struct bpf_link_create_opts *opts), (prog_fd, target_fd, attach_type, opts), -EOPNOTSUPP)
+CALL(int, bpf_link_get_fd_by_id, (__u32 id), (id), -EOPNOTSUPP)
+CALL(int, bpf_link_get_next_id, (__u32 start_id, __u32 *next_id), (start_id, next_id), -EOPNOTSUPP)
+CALL(int, bpf_map__fd, (const struct bpf_map *map), (map), -EOPNOTSUPP)
+CALL(int, bpf_map__reuse_fd, (struct bpf_map *map, int fd), (map, fd), -EOPNOTSUPP)
+CALL(int, bpf_map__set_max_entries, (struct bpf_map *map, __u32 max_entries), (map, max_entries), -EOPNOTSUPP)
+CALL(int, bpf_map_create, (enum bpf_map_type map_type, const char *map_name, __u32 key_size, __u32 value_size, __u32 max_entries, const struct bpf_map_create_opts *opts), (map_type, map_name, key_size, value_size, max_entries, opts), -EOPNOTSUPP)
+CALL(int, bpf_map_get_fd_by_id, (__u32 id), (id), -EOPNOTSUPP)
+CALL(int, bpf_map_get_next_id, (__u32 start_id, __u32 *next_id), (start_id, next_id), -EOPNOTSUPP)
+CALL(int, bpf_map_get_next_key, (int fd, const void *key, void *next_key), (fd, key, next_key), -EOPNOTSUPP)
+CALL(int, bpf_map_lookup_elem, (int fd, const void *key, void *value), (fd, key, value), -EOPNOTSUPP)
+CALL(int, bpf_map_update_elem, (int fd, const void *key, const void *value, __u64 flags), (fd, key, value, flags), -EOPNOTSUPP)
+CALL(int, bpf_obj_get_info_by_fd, (int bpf_fd, void *info, __u32 *info_len), (bpf_fd, info, info_len), -EOPNOTSUPP)
+CALL_FREE(bpf_object__destroy_skeleton, (struct bpf_object_skeleton *s), (s))
+CALL(int, bpf_object__load_skeleton, (struct bpf_object_skeleton *s), (s), -EOPNOTSUPP)
+CALL(int, bpf_object__open_skeleton, (struct bpf_object_skeleton *s, const struct bpf_object_open_opts *opts), (s, opts), -EOPNOTSUPP)
+CALL(int, bpf_prog_bind_map, (int prog_fd, int map_fd, const struct bpf_prog_bind_opts *opts), (prog_fd, map_fd, opts), -EOPNOTSUPP)
+CALL(int, bpf_prog_get_fd_by_id, (__u32 id), (id), -EOPNOTSUPP)
+CALL(int, bpf_prog_get_next_id, (__u32 start_id, __u32 *next_id), (start_id, next_id), -EOPNOTSUPP)
+CALL(int, bpf_prog_load, (enum bpf_prog_type prog_type, const char *prog_name, const char *license, const struct bpf_insn *insns, size_t insn_cnt, const struct bpf_prog_load_opts *opts), (prog_type, prog_name, license, insns, insn_cnt, opts), -EOPNOTSUPP)
+CALL(int, bpf_prog_test_run_opts, (int prog_fd, struct bpf_test_run_opts *opts), (prog_fd, opts), -EOPNOTSUPP)
+CALL(int, bpf_program__fd, (const struct bpf_program *prog), (prog), -EOPNOTSUPP)
+CALL(size_t, bpf_program__insn_cnt, (const struct bpf_program *prog), (prog), 0)
+CALL(const struct bpf_insn *, bpf_program__insns, (const struct bpf_program *prog), (prog), NULL)
+CALL(const char *, bpf_program__name, (const struct bpf_program *prog), (prog), NULL)
+CALL(int, bpf_program__set_attach_target, (struct bpf_program *prog, int attach_prog_fd, const char *attach_func_name), (prog, attach_prog_fd, attach_func_name), -EOPNOTSUPP)
+CALL(int, bpf_program__set_autoload, (struct bpf_program *prog, bool autoload), (prog, autoload), -EOPNOTSUPP)
+CALL(int, bpf_raw_tracepoint_open, (const char *name, int prog_fd), (name, prog_fd), -EOPNOTSUPP)
+CALL(__s32, btf__find_by_name_kind, (const struct btf *btf, const char *type_name, __u32 kind), (btf, type_name, kind), -EOPNOTSUPP)
+CALL_FREE(btf__free, (struct btf *btf), (btf))
+CALL(const char *, btf__name_by_offset, (const struct btf *btf, __u32 offset), (btf, offset), NULL)
+CALL(struct btf *, btf__new, (const void *data, __u32 size), (data, size), NULL)
+CALL(struct btf *, btf__parse_raw_split, (const char *path, struct btf *base_btf), (path, base_btf), NULL)
+CALL(const void *, btf__raw_data, (const struct btf *btf, __u32 *size), (btf, size), NULL)
+CALL(__s64, btf__resolve_size, (const struct btf *btf, __u32 type_id), (btf, type_id), -EOPNOTSUPP)
+CALL(const struct btf_type *, btf__type_by_id, (const struct btf *btf, __u32 id), (btf, id), NULL)
+CALL(__u32, btf__type_cnt, (const struct btf *btf), (btf), 0)
+CALL(int, libbpf_num_possible_cpus, (void), (), -EOPNOTSUPP)
+CALL(int, libbpf_register_prog_handler, (const char *sec, enum bpf_prog_type prog_type, enum bpf_attach_type exp_attach_type, const struct libbpf_prog_handler_opts *opts), (sec, prog_type, exp_attach_type, opts), -EOPNOTSUPP)
+CALL(libbpf_print_fn_t, libbpf_set_print, (libbpf_print_fn_t fn), (fn), NULL)
+CALL(int, ring_buffer__consume, (struct ring_buffer *rb), (rb), -EOPNOTSUPP)
+CALL_FREE(ring_buffer__free, (struct ring_buffer *rb), (rb))
+CALL(struct ring_buffer *, ring_buffer__new, (int map_fd, ring_buffer_sample_fn sample_cb, void *ctx, const struct ring_buffer_opts *opts), (map_fd, sample_cb, ctx, opts), NULL)
+/* clang-format on */
+
+#endif
