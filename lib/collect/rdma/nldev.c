@@ -333,9 +333,12 @@ static int compare_qps(const void *a, const void *b)
 /* A dump resumes by position: if a QP is destroyed meanwhile, the next message may repeat another one. */
 static void sort_qps(struct rd_res *res)
 {
-	size_t kept = 0;
+	size_t kept = 0, sorted = 1;
 
-	if (res->n_qps > 0)
+	/* The kernel's order, mostly. qsort would use as much memory again. */
+	while (sorted < res->n_qps && compare_qps(&res->qps[sorted - 1], &res->qps[sorted]) <= 0)
+		sorted++;
+	if (sorted < res->n_qps)
 		qsort(res->qps, res->n_qps, sizeof(*res->qps), compare_qps);
 	for (size_t i = 0; i < res->n_qps; i++) {
 		if (kept > 0 && compare_qps(&res->qps[kept - 1], &res->qps[i]) == 0) {

@@ -177,17 +177,19 @@ static void make_row(const void *arg, size_t i, struct rd_row *row)
 void rd_report_qps(struct rd_report *report, const struct rd_qp_views *views, const bool *chosen)
 {
 	const size_t n_qps = views->res->n_qps;
-	struct rows *rows = rd_alloc(1, sizeof(*rows) + (chosen ? n_qps * sizeof(*rows->list) : 0));
-	size_t n = 0;
+	struct rows *rows;
+	size_t n = 0, at = 0;
 
+	for (size_t i = 0; i < n_qps; i++)
+		n += !chosen || chosen[i];
+	rows = rd_alloc(1, sizeof(*rows) + (n < n_qps ? n * sizeof(*rows->list) : 0));
 	rows->views = views;
-	if (chosen)
+	if (n < n_qps)
 		rows->list = (uint32_t *)(rows + 1);
-	for (size_t i = 0; chosen && i < n_qps; i++)
+	for (size_t i = 0; rows->list && i < n_qps; i++)
 		if (chosen[i])
-			rows->list[n++] = (uint32_t)i;
-	rd_report_add(report,
-		      rd_section_create_made("qps", rd_qp_columns, RD_QP_COLUMNS, chosen ? n : n_qps, make_row, rows));
+			rows->list[at++] = (uint32_t)i;
+	rd_report_add(report, rd_section_create_made("qps", rd_qp_columns, RD_QP_COLUMNS, n, make_row, rows));
 }
 
 /* clang-format off */
