@@ -269,6 +269,25 @@ static void dead_peer_beside_a_busy_one(void **state)
 	host_deinit(&h);
 }
 
+/* Healthy: a program that computes between transfers. Its rate is mentioned, and decides nothing. */
+static void a_rate_that_fell(void **state)
+{
+	struct host h;
+
+	(void)state;
+	busy(&h, 1000);
+	RD_SET(h.v[0].past.best_per_second, 3999);
+	judge(&h);
+	assert_string_equal(h.v[0].verdict.why, "1000 packets per second");
+	RD_SET(h.v[0].past.best_per_second, 50000);
+	judge(&h);
+	is(&h.v[0].verdict, "ok", "1000 packets per second (50000 before)");
+	RD_SET(h.since[0].v[RD_QPC_NAKS], 30);
+	judge(&h);
+	is(&h.v[0].verdict, "slow", "1000 packets per second (50000 before)");
+	host_deinit(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -283,6 +302,7 @@ int main(void)
 		TEST(nothing_posted),
 		TEST(receiver_too_slow),
 		TEST(dead_peer_beside_a_busy_one),
+		TEST(a_rate_that_fell),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 
 #include <linux/neighbour.h>
 #include <stdio.h>
+#include <sys/socket.h>
 
 #include "analyse/qp/qp.h"
 #include "collect/rdma/qp-ports.h"
@@ -31,7 +32,7 @@ static void set_gid(struct two *t, size_t i, const uint8_t *gid, int dev)
 	memcpy(t->gids[i].raw, gid, 16);
 }
 
-static void connect(struct two *t, size_t i, uint32_t rqpn, const uint8_t *from, const uint8_t *to)
+static void connect_qp(struct two *t, size_t i, uint32_t rqpn, const uint8_t *from, const uint8_t *to)
 {
 	struct rd_qp *qp = &t->h.qps[i];
 
@@ -68,8 +69,8 @@ static void two_init(struct two *t)
 	t->h.res.n_ports = 2;
 	put(&t->h, 17, RD_QPS_RTS);
 	put(&t->h, 18, RD_QPS_RTS)->dev = 1;
-	connect(t, 0, 18, gid_1, gid_2);
-	connect(t, 1, 17, gid_2, gid_1);
+	connect_qp(t, 0, 18, gid_1, gid_2);
+	connect_qp(t, 1, 17, gid_2, gid_1);
 	two_looks(&t->h, 1);
 	t->h.judge.ports = &t->qp_ports;
 	t->h.judge.net = &t->net;
@@ -122,6 +123,11 @@ static void a_port_that_is_down(void **state)
 	judge(&t.h);
 	is(&t.h.v[0].verdict, "cut-off", "port rxe0/1 is DOWN: interface v0 has no carrier; no packet");
 	is(&t.h.v[1].verdict, "idle", "did not retransmit");
+	/* With an alternate path, it may go on. */
+	RD_SET(t.h.qps[0].path_mig, 2);
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "idle", "port rxe0/1 is DOWN");
+	RD_SET(t.h.qps[0].path_mig, 0);
 	t.more[0].carrier.known = RD_ABSENT;
 	RD_SET(t.more[0].admin_up, false);
 	judge(&t.h);
@@ -204,6 +210,32 @@ static void a_gid_that_was_removed(void **state)
 	/* Without a recorder or rdma_cm, the source is unknown. */
 	t.h.devs[0].protocol = (char *)"roce";
 	t.h.v[0].past.seen->has_sgid = false;
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "idle", "did not retransmit");
+	host_deinit(&t.h);
+}
+
+/* rdma_cm: the address of the connection; but connections over loopback have no such GID. */
+static void an_address_of_rdma_cm(void **state)
+{
+	struct rd_cm_id cm_id = { .src = { .family = AF_INET, .ip = { 10, 9, 0, 1 } } };
+	struct two t;
+
+	(void)state;
+	two_init(&t);
+	t.h.res.cm_ids = &cm_id;
+	t.h.res.n_cm_ids = 1;
+	t.h.v[0].link.cm_id = 0;
+	t.h.v[0].past.seen->has_sgid = false;
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "idle", "did not retransmit");
+	cm_id.src.ip[3] = 9;
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "cut-off", "its source address 10.9.0.9 was removed");
+	memcpy(cm_id.src.ip, (uint8_t[]){ 127, 0, 0, 1 }, 4);
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "idle", "did not retransmit");
+	cm_id.src = (struct rd_sockaddr){ .family = AF_INET6, .ip = { [15] = 1 } };
 	judge(&t.h);
 	is(&t.h.v[0].verdict, "idle", "did not retransmit");
 	host_deinit(&t.h);
@@ -373,6 +405,7 @@ int main(void)
 		TEST(ports_that_are_not_down),
 		TEST(a_link_that_flapped),
 		TEST(a_gid_that_was_removed),
+		TEST(an_address_of_rdma_cm),
 		TEST(a_remote_qp_on_this_host),
 		TEST(a_remote_qp_that_may_exist),
 		TEST(a_neighbour_that_does_not_respond),

@@ -37,6 +37,7 @@ struct tracked {
 	uint32_t dev_index;
 	RD_FIELD(uint32_t) pid, pdn, rqpn, sq_psn, rq_psn;
 	RD_FIELD(uint8_t) type;
+	RD_FIELD(double) best; /* packets per second, the most between any two samples */
 };
 
 struct table {
@@ -121,6 +122,7 @@ static void enter_state(struct tracked *q, uint8_t state, enum rd_age_kind kind,
 	q->to_ns = to_ns;
 	q->by_call = by_call;
 	q->cause = RD_QP_CAUSE_NONE;
+	q->best.known = RD_ABSENT;
 }
 
 #define MERGE(field)                             \
@@ -183,7 +185,7 @@ static uint32_t advance(uint32_t from, uint32_t to)
 	return step <= PSN_MASK - PSN_BACK ? step : 0;
 }
 
-static void set_psn_rate(const struct tracked *q, const struct rd_qp *qp, uint64_t now_ns, struct rd_qp_past *past)
+static void set_psn_rate(struct tracked *q, const struct rd_qp *qp, uint64_t now_ns, struct rd_qp_past *past)
 {
 	double dt = seconds(now_ns, q->sample_ns);
 	bool sq = q->sq_psn.known == RD_OK && qp->sq_psn.known == RD_OK;
@@ -197,6 +199,9 @@ static void set_psn_rate(const struct tracked *q, const struct rd_qp *qp, uint64
 	if (rq)
 		packets += advance(q->rq_psn.v, qp->rq_psn.v);
 	RD_SET(past->psn_per_second, packets / dt);
+	RD_COPY(past->best_per_second, q->best);
+	if (q->best.known != RD_OK || q->best.v < packets / dt)
+		RD_SET(q->best, packets / dt);
 }
 
 static void set_recorded(const struct tracked *q, const struct rd_qp *qp, struct rd_qp_past *past)

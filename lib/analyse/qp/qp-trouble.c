@@ -11,6 +11,7 @@
 #include "base/text.h"
 
 #define PORT_ACTIVE 4 /* enum ib_port_state */
+#define PATH_ARMED 2  /* enum ib_mig_state */
 
 /* A full packet in the middle of a message, in the smallest encapsulation: IPv4 20, UDP 8, BTH 12, ICRC 4 bytes. */
 #define LEAST_HEADERS 44
@@ -52,6 +53,12 @@ static void add_trouble(struct rd_qp_trouble *ret, bool cut, enum rd_qp_advice a
 	ret->text = both;
 }
 
+/* It has an alternate path, which its device moves to by itself (IBTA vol. 1, 17.2.8). */
+static bool can_migrate(const struct rd_qp *qp)
+{
+	return qp->path_mig.known == RD_OK && qp->path_mig.v == PATH_ARMED;
+}
+
 static void find_port_trouble(const struct rd_qp_judging *j, const struct rd_qp_one *one, struct rd_qp_trouble *ret)
 {
 	static const char *const names[] = { "NOP", "DOWN", "INIT", "ARMED" };
@@ -65,7 +72,7 @@ static void find_port_trouble(const struct rd_qp_judging *j, const struct rd_qp_
 	else if (more && more->carrier.known == RD_OK && !more->carrier.v)
 		why = "has no carrier";
 	if (port && port->state.known == RD_OK && port->state.v < PORT_ACTIVE && port->state.v)
-		add_trouble(ret, true, RD_QP_DO_PORT,
+		add_trouble(ret, !can_migrate(one->qp), RD_QP_DO_PORT,
 			    *why && port->netdev ? rd_text("port %s/%u is %s: interface %s %s", ibdev, port->num,
 							   names[port->state.v], port->netdev, why) :
 						   rd_text("port %s/%u is %s", ibdev, port->num, names[port->state.v]));
@@ -73,6 +80,14 @@ static void find_port_trouble(const struct rd_qp_judging *j, const struct rd_qp_
 		add_trouble(ret, false, RD_QP_DO_PORT,
 			    rd_text("the link of %s went down %llu time%s in %.1f s", ibdev, (unsigned long long)downed,
 				    downed == 1 ? "" : "s", j->opts->seconds));
+}
+
+/* rdma_cm connects loopback addresses through any device; they are in no GID table. */
+static bool is_loopback(const struct rd_sockaddr *addr)
+{
+	static const uint8_t v6[16] = { [15] = 1 };
+
+	return addr->family == AF_INET ? addr->ip[0] == 127 : memcmp(addr->ip, v6, sizeof(v6)) == 0;
 }
 
 /* The source GID: as recorded, else the address of the rdma_cm connection. */
@@ -86,7 +101,7 @@ static bool source_gid(const struct rd_qp_views *views, size_t i, uint8_t ret[16
 		memcpy(ret, view->past.seen->sgid, 16);
 		return memcmp(ret, none, 16) != 0;
 	}
-	if (!src || (src->family != AF_INET && src->family != AF_INET6))
+	if (!src || (src->family != AF_INET && src->family != AF_INET6) || is_loopback(src))
 		return false;
 	memset(ret, 0, 16);
 	if (src->family == AF_INET6) {

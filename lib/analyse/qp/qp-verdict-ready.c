@@ -73,16 +73,26 @@ static enum rd_qp_advice advice_of(const struct rd_qp_loss *loss)
 	}
 }
 
-static char *rate_text(double rate)
+/* A rate below this share of its own best is mentioned. It is no verdict: programs compute between transfers. */
+#define RATE_FELL 0.25
+
+/* "120 packets per second", "12 packets per second (1200 before)" */
+static char *rate_text(const struct rd_qp_past *past)
 {
-	return rate < 1000 ? rd_text("%.3g packets per second", rate) : rd_text("%.0f packets per second", rate);
+	double rate = past->psn_per_second.v, best = past->best_per_second.v;
+	_cleanup_free_ char *text = rate < 1000 ? rd_text("%.3g packets per second", rate) :
+						  rd_text("%.0f packets per second", rate);
+
+	if (past->best_per_second.known == RD_OK && rate < RATE_FELL * best)
+		return rd_text("%s (%.0f before)", text, best);
+	return RD_TAKE(text);
 }
 
 /* It has packets, and no loss that is certain. */
 static void judge_undisturbed(const struct rd_qp_judging *j, const struct rd_qp_one *one, bool requester)
 {
 	struct rd_qp_loss loss = rd_qp_loss_suspect(j, one->qp->dev, requester);
-	_cleanup_free_ char *rate = rate_text(one->past->psn_per_second.v);
+	_cleanup_free_ char *rate = rate_text(one->past);
 	_cleanup_free_ char *text = loss.kind != RD_QP_LOSS_NONE ? rd_qp_loss_text(j, one->qp->dev, &loss) : NULL;
 	bool counted = rd_qp_is_counted(j, one->qp->dev, RD_QPC_RETRIES) ||
 		       rd_qp_is_counted(j, one->qp->dev, RD_QPC_NAKS) ||
@@ -103,7 +113,7 @@ static void judge_moving(const struct rd_qp_judging *j, const struct rd_qp_one *
 {
 	bool requester = one->qp->state.v != RD_QPS_RTR && rd_qp_can_retransmit(one->qp);
 	struct rd_qp_loss loss = rd_qp_loss_of(j, one->qp->dev, requester);
-	_cleanup_free_ char *rate = rate_text(one->past->psn_per_second.v);
+	_cleanup_free_ char *rate = rate_text(one->past);
 	_cleanup_free_ char *text = NULL;
 
 	if (loss.kind == RD_QP_LOSS_NONE)

@@ -31,7 +31,8 @@ struct rd_qp_link {
 struct rd_qp_past {
 	struct rd_qp_seen *seen;			      /* owned; NULL: not recorded */
 	RD_PACKED_FIELD(double) age_seconds, age_max_seconds; /* time in this state */
-	RD_PACKED_FIELD(double) psn_per_second; /* packets sent and received between the last two samples */
+	RD_PACKED_FIELD(double) psn_per_second;	 /* packets sent and received between the last two samples */
+	RD_PACKED_FIELD(double) best_per_second; /* the same, the most between any two earlier ones */
 	enum rd_age_kind age_kind;
 	bool fresh;		/* entered this state since the previous sample */
 	enum rd_qp_cause cause; /* of its failure, from an earlier sample */
