@@ -1,0 +1,253 @@
+# shellcheck shell=bash disable=SC2154
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What qp-state says of a fault at each end: the job runs first, then the fault comes, then somebody looks; no recorder.
+# `check --verdicts` runs this on all kernels and writes what was said as a table.
+# kernels: 6.12
+# asked: 6.1 7.x
+# boot: pair
+
+prepare() {
+	. tests/vm/guest/pair-up a && until_true 240 test -e "$MEET/b-up" && . tests/vm/cases/qp-pair.sh
+}
+
+test_healthy_writes() {
+	job
+	look
+	says a '.verdict == "ok" and .psn_per_second > 2'
+	says b '.verdict == "ok" and .psn_per_second > 2'
+	says a-once '.verdict == "cannot-tell" and (.fix | contains("-i"))'
+}
+
+test_healthy_sends_both_ways() {
+	job --both --send
+	look
+	says a '.verdict == "ok"'
+	says b '.verdict == "ok"'
+}
+
+test_application_idle() {
+	job --rest
+	later
+	look
+	says a '.verdict == "idle" and (.fix | contains("gdb -p " + $pid)) and (all | test("counters|ping") | not)'
+	says b '.verdict == "idle" and (.fix | contains("gdb -p " + $pid)) and (all | test("counters|ping") | not)'
+}
+
+test_peer_killed() {
+	job
+	there "kill -KILL $pid_b"
+	look
+	says a '.verdict == "retrying" and first("process"; "counters") and first("process"; "path")'
+	no_qp b
+}
+
+test_requester_killed() {
+	job
+	kill -KILL "$pid_a"
+	look
+	no_qp a
+	says b '.verdict == "idle" and (.fix | contains("remote host"))'
+}
+
+test_peer_killed_few_retries() {
+	job --retry 2
+	there "kill -KILL $pid_b"
+	until_true 60 grep -q '^A wc' "$W/play.out"
+	look
+	says a '.state == "ERR" and .verdict == "retries-exhausted" and first("process"; "counters") and first("process"; "path")'
+	says a-once '.verdict == "retries-exhausted" or .verdict == "failed"'
+	no_qp b
+}
+
+# Longer than somebody looks: no retransmission is due in that time. NCCL's default.
+test_peer_killed_timeout_20() {
+	job --timeout 20
+	there "kill -KILL $pid_b"
+	look
+	says a '.verdict == "idle" or .verdict == "retrying" or .verdict == "cannot-tell"'
+	says a '.verdict != "idle" or (.fix | (contains("no work request is outstanding") | not) and contains("-i "))'
+	no_qp b
+}
+
+test_peer_stopped_while_we_send() {
+	job --send
+	there "kill -STOP $pid_b"
+	look
+	says a '.verdict == "no-receives" and (.reason | contains("remote")) and (all | test("counters|ping") | not)'
+	says b '.verdict == "no-receives" and (all | contains($pid) and (test("counters|ping") | not))'
+}
+
+test_peer_stopped_while_we_write() {
+	job
+	there "kill -STOP $pid_b"
+	look
+	says a '.verdict == "ok"'
+	says b '.verdict == "ok"'
+}
+
+test_own_program_stopped() {
+	job --send
+	kill -STOP "$pid_a"
+	look
+	says a '.verdict == "idle" and (.fix | contains($pid))'
+	says b '.verdict == "idle"'
+}
+
+test_interface_of_a_down() {
+	job
+	ip link set pair0 down
+	look
+	says a '(.verdict == "cut-off" or .state == "ERR") and (.reason | test("rxe0/1.* DOWN|pair0.* down"; "i"))'
+	says a-once '.verdict != "ok" and .verdict != "idle"'
+	says b '.verdict == "idle" and (.fix | contains("remote host"))'
+}
+
+test_interface_of_b_down() {
+	job
+	there 'ip link set pair0 down'
+	look
+	says a '.verdict == "retrying" and first("process"; "counters")'
+	says b '.verdict == "cut-off" and (.reason | test("rxe0/1.* DOWN|pair0.* down"; "i"))'
+	says b-once '.verdict == "cut-off"'
+}
+
+test_path_drops_roce() {
+	job
+	there 'tc qdisc add dev pair0 clsact && tc filter add dev pair0 ingress protocol ip flower ip_proto udp dst_port 4791 action drop'
+	look
+	says a '.verdict == "retrying" and (.fix | test("path")) and first("process"; "path")'
+	says b '.verdict == "idle"'
+}
+
+test_no_receives() {
+	job --send --no-receive
+	later
+	look
+	says a '.verdict == "no-receives" and (.reason | contains("remote")) and (all | test("counters|ping") | not)'
+	says b '.verdict == "no-receives" and (all | contains($pid))'
+}
+
+test_wrong_key() {
+	job --bad-key
+	later
+	until_true 60 grep -q '^A wc' "$W/play.out"
+	look
+	says a '.state == "ERR" and .verdict == "failed" and (all | test("retry|ping|counters") | not)'
+	says b '.state == "ERR" and .verdict == "failed" and (all | test("retry|ping|counters") | not)'
+}
+
+test_path_mtus_differ() {
+	job --mtu-a 1024 --mtu-b 256
+	until_true 60 grep -q '^A wc' "$W/play.out"
+	look
+	says a '.state == "ERR" and .verdict == "failed" and (all | test("retry|ping") | not)'
+	says b '.state == "ERR" and .verdict == "failed" and (all | test("retry|ping") | not)'
+}
+
+test_interface_mtu_of_a_lowered() {
+	job
+	ip link set pair0 mtu 600
+	look
+	says a '.state == "ERR" and .verdict == "failed" and (all | test("retry|ping") | not)'
+	says b '.verdict == "idle"'
+}
+
+test_interface_mtu_of_b_lowered() {
+	job
+	there 'ip link set pair0 mtu 600'
+	look
+	# virtio receives frames that are larger than its MTU: whatever that says, it works.
+	says a '.verdict == "ok"'
+	says b '.verdict == "ok"'
+}
+
+test_address_of_a_removed() {
+	job
+	ip address del 10.9.1.1/24 dev pair0
+	look
+	says a '.verdict != "ok" and .verdict != "idle"'
+	says b '.verdict != "ok"'
+}
+
+test_address_of_b_removed() {
+	job
+	there 'ip address del 10.9.1.2/24 dev pair0'
+	look
+	says a '.verdict != "ok" and .verdict != "idle"'
+	says b '.verdict != "ok"'
+}
+
+test_peer_gave_up() {
+	job --abort /run/later
+	later
+	sleep 1
+	look
+	says a '.verdict == "retrying" and first("process"; "counters") and first("process"; "path")'
+	says b '.state == "ERR" and (.verdict == "failed" or .verdict == "flushed") and (.reason | contains("retry") | not)'
+}
+
+test_receive_only_rc() {
+	job --stop-b RTR
+	look
+	says a '.verdict == "ok"'
+	says b '.state == "RTR" and .verdict == "receiving"'
+}
+
+test_receive_only_rc_idle() {
+	job --stop-b RTR --rest
+	later
+	look
+	says a '.verdict == "idle"'
+	says b '.state == "RTR" and .verdict != "stuck" and .verdict != "receiving" and .verdict != "ok"'
+}
+
+test_receive_only_uc() {
+	job --uc --send --stop-b RTR
+	look
+	says a '.verdict == "ok"'
+	says b '.state == "RTR" and .verdict == "receiving"'
+}
+
+test_left_in_rtr() {
+	job --stop-a RTR --stop-b RTR
+	look
+	says a '.state == "RTR" and (.verdict == "cannot-tell" or .verdict == "stuck")'
+	says b '.state == "RTR" and (.verdict == "cannot-tell" or .verdict == "stuck")'
+}
+
+# A program that nobody here wrote, of which rdma_cm knows the peer: it is named. Without its link the peer cannot say good-bye.
+test_rdma_cm_peer_gone() {
+	there "${MEND//HOST/$HOST_B}"
+	bash -c "${MEND//HOST/$HOST_A}"
+	rping -s -a $HOST_A -C 100000000 >/dev/null 2>&1 &
+	pid_a=$!
+	until_true 60 bash -c 'rdma resource show cm_id | grep -q LISTEN'
+	there "rping -c -a $HOST_A -C 100000000 >/dev/null 2>&1 & echo \$! >/run/play"
+	until_true 60 bash -c 'rdma resource show qp | grep -q "type RC state RTS"'
+	qpn_a=$(rdma -j resource show qp | jq '[.[] | select(.type == "RC")][0].lqpn')
+	read -r qpn_b < <(there "rdma -j resource show qp | jq '[.[] | select(.type == \"RC\")][0].lqpn'")
+	there 'ip link set pair0 down; kill -KILL $(cat /run/play); sleep 0.5; ip link set pair0 up'
+	look
+	says a '.verdict != "ok" and (.fix | contains("ssh 10.9.1.2 rdmadiag qp-state --lqpn \($peer)")) and
+		first("ssh"; "counters")'
+	says a '.verdict != "idle" or (all | test("counters|ping") | not)'
+	no_qp b
+}
+
+# Many queue pairs that work.
+test_healthy_perftest() {
+	there "${MEND//HOST/$HOST_B}"
+	bash -c "${MEND//HOST/$HOST_A}"
+	ib_write_bw -d rxe0 -x 1 -q 8 -u 18 -s 4096 -D 600 >/dev/null 2>&1 &
+	pid_a=$!
+	until_true 60 bash -c 'ss -Hltn "sport = :18515" | grep -q .'
+	there "ib_write_bw -d rxe0 -x 1 -q 8 -u 18 -s 4096 -D 600 $HOST_A >/dev/null 2>&1 & echo \$! >/run/play"
+	until_true 60 bash -c '[ "$(rdma resource show qp | grep -c "type RC state RTS")" = 8 ]'
+	qpn_a=$(rdma -j resource show qp | jq '[.[] | select(.type == "RC")][0].lqpn')
+	read -r qpn_b < <(there "rdma -j resource show qp | jq '[.[] | select(.type == \"RC\")][0].lqpn'")
+	until_true 60 bash -c 'n=$(cat /sys/class/infiniband/rxe0/ports/1/hw_counters/rcvd_pkts); sleep 0.5
+		[ $(cat /sys/class/infiniband/rxe0/ports/1/hw_counters/rcvd_pkts) -gt $((n + 10)) ]'
+	look
+	says a '.verdict == "ok"'
+	says b '.verdict == "ok"'
+}
