@@ -81,9 +81,9 @@ row() { # FAULT END SAMPLES
 # In EXPRESSION: all, what is said of it in words; first(A; B): of the next steps, A comes before B; $pid, its process;
 # $peer, the number of the other end's.
 says() {
-	local n=-1 file=$W/${1%-once}.json pid=$pid_a peer=$qpn_b
+	local n=-1 file=$W/${1%-once}.json pid=${pid_a-} peer=$qpn_b
 	[[ $1 != *-once ]] || n=0
-	[[ $1 != b* ]] || pid=$pid_b peer=$qpn_a
+	[[ $1 != b* ]] || pid=${pid_b-} peer=$qpn_a
 	jq -es --argjson n "$(qpn "$1")" --arg pid "$pid" --arg peer "$peer" 'def all: .reason + " " + (.fix // "");
 		def first($a; $b): .fix | index($b) == null or (index($a) != null and index($a) < index($b));'"
 		.[$n].qps | map(select(.lqpn == \$n))[0] | $2" "$file" >/dev/null && return
