@@ -241,6 +241,30 @@ static void an_address_of_rdma_cm(void **state)
 	host_deinit(&t.h);
 }
 
+/* A recorder knows the index: the entry is empty as long as the queue pair exists. */
+static void an_entry_that_is_empty(void **state)
+{
+	struct two t;
+
+	(void)state;
+	two_init(&t);
+	t.h.v[0].past.seen->has_sgid = false;
+	RD_SET(t.h.v[0].past.seen->sgid_index, 9);
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "idle", "did not retransmit");
+	t.more[0].gids_empty[1] = 2;
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "cut-off", "its source address was removed: GID index 9 of rxe0/1 is empty");
+	/* An index behind those that are read first. */
+	t.more[0].gids_complete = false;
+	assert_true(rd_qp_ports_suffice(&t.h.views, &t.qp_ports));
+	RD_SET(t.h.v[0].past.seen->sgid_index, 40);
+	assert_false(rd_qp_ports_suffice(&t.h.views, &t.qp_ports));
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "idle", "did not retransmit");
+	host_deinit(&t.h);
+}
+
 static void a_remote_qp_on_this_host(void **state)
 {
 	struct two t;
@@ -385,6 +409,7 @@ static void ports_are_read(void **state)
 	found = rd_qp_ports_find(&ports, 0, 1);
 	assert_non_null(found);
 	assert_true(found->admin_up.v && !found->carrier.v && found->mtu.v == 1500 && !found->gids_complete);
+	assert_int_equal(found->gids_empty[0], 0xfd);
 	assert_null(rd_qp_ports_find(&ports, 0, 2));
 	assert_true(rd_qp_ports_gids(&ports, gid_1, &n)->here);
 	assert_null(rd_qp_ports_gids(&ports, gid_2, &n));
@@ -393,6 +418,13 @@ static void ports_are_read(void **state)
 	assert_true(rd_qp_ports_find(&ports, 0, 1)->gids_complete);
 	assert_false(rd_qp_ports_gids(&ports, gid_2, &n)->here);
 	assert_int_equal(n, 1);
+	rd_qp_ports_deinit(&ports);
+	/* What cannot be read is not empty. */
+	fake_host_remove(&host, "/sys/class/infiniband/rxe0/ports/1/gids/3");
+	fake_host_run(&host, "mkdir sys/class/infiniband/rxe0/ports/1/gids/3");
+	rd_collect_qp_ports(host.source, &res, true, &ports);
+	assert_int_equal(ports.v[0].gids_empty[0], 0xf5);
+	assert_false(ports.v[0].gids_complete);
 	rd_qp_ports_deinit(&ports);
 	fake_host_deinit(&host);
 }
@@ -406,6 +438,7 @@ int main(void)
 		TEST(a_link_that_flapped),
 		TEST(a_gid_that_was_removed),
 		TEST(an_address_of_rdma_cm),
+		TEST(an_entry_that_is_empty),
 		TEST(a_remote_qp_on_this_host),
 		TEST(a_remote_qp_that_may_exist),
 		TEST(a_neighbour_that_does_not_respond),

@@ -123,14 +123,46 @@ static int port_has_gid(const struct rd_qp_ports *ports, const struct rd_qp *qp,
 	return port && port->gids_complete ? 0 : -1;
 }
 
+/* Whether the entry that the queue pair was connected with is empty; *index: the entry. */
+static bool entry_is_empty(const struct rd_qp_views *views, size_t i, const struct rd_qp_ports *ports, unsigned *index)
+{
+	const struct rd_qp *qp = &views->res->qps[i];
+	const struct rd_qp_seen *seen = views->v[i].past.seen;
+	const struct rd_qp_port *port = qp->port.known == RD_OK ? rd_qp_ports_find(ports, qp->dev, qp->port.v) : NULL;
+
+	if (!port || !seen || seen->sgid_index.known != RD_OK)
+		return false;
+	*index = seen->sgid_index.v;
+	return port->gids_empty[*index / 8] >> *index % 8 & 1;
+}
+
+/* Entries from here on may not have been read. */
+#define INDEX_LOW 16
+
+static bool has_high_index(const struct rd_qp_view *view)
+{
+	const struct rd_qp_seen *seen = view->past.seen;
+
+	return seen && seen->sgid_index.known == RD_OK && seen->sgid_index.v >= INDEX_LOW;
+}
+
+static bool suffice_for(const struct rd_qp_views *views, size_t i, const struct rd_qp_ports *ports)
+{
+	const struct rd_qp *qp = &views->res->qps[i];
+	const struct rd_qp_port *port = qp->port.known == RD_OK ? rd_qp_ports_find(ports, qp->dev, qp->port.v) : NULL;
+	uint8_t gid[16];
+
+	if (source_gid(views, i, gid))
+		return port_has_gid(ports, qp, gid) >= 0;
+	return !has_high_index(&views->v[i]) || !port || port->gids_complete;
+}
+
 bool rd_qp_ports_suffice(const struct rd_qp_views *views, const struct rd_qp_ports *ports)
 {
 	const struct rd_res *res = views->res;
-	uint8_t gid[16];
 
 	for (size_t i = 0; i < res->n_qps; i++)
-		if (res->qps[i].dev >= 0 && rd_qp_is_connected_type(&res->qps[i]) && source_gid(views, i, gid) &&
-		    port_has_gid(ports, &res->qps[i], gid) < 0)
+		if (res->qps[i].dev >= 0 && rd_qp_is_connected_type(&res->qps[i]) && !suffice_for(views, i, ports))
 			return false;
 	return true;
 }
@@ -147,16 +179,23 @@ static char *gid_ip(const uint8_t gid[16])
 
 static void find_gid_trouble(const struct rd_qp_judging *j, const struct rd_qp_one *one, struct rd_qp_trouble *ret)
 {
+	const char *ibdev = j->res->devs[one->qp->dev].name;
 	_cleanup_free_ char *ip = NULL;
+	unsigned index;
 	uint8_t gid[16];
 
-	if (!j->opts->ports || !is_roce(j, one->qp->dev) || !source_gid(j->views, one->i, gid) ||
-	    port_has_gid(j->opts->ports, one->qp, gid) != 0)
+	if (!j->opts->ports || !is_roce(j, one->qp->dev))
 		return;
-	ip = gid_ip(gid);
-	add_trouble(ret, true, RD_QP_DO_GID,
-		    rd_text("its source address %s was removed: it is not in the GID table of %s/%u", ip,
-			    j->res->devs[one->qp->dev].name, one->qp->port.v));
+	if (source_gid(j->views, one->i, gid) && port_has_gid(j->opts->ports, one->qp, gid) == 0) {
+		ip = gid_ip(gid);
+		add_trouble(ret, true, RD_QP_DO_GID,
+			    rd_text("its source address %s was removed: it is not in the GID table of %s/%u", ip, ibdev,
+				    one->qp->port.v));
+	} else if (entry_is_empty(j->views, one->i, j->opts->ports, &index)) {
+		add_trouble(ret, true, RD_QP_DO_GID,
+			    rd_text("its source address was removed: GID index %u of %s/%u is empty", index, ibdev,
+				    one->qp->port.v));
+	}
 }
 
 void rd_qp_local_peer(const struct rd_qp_judging *j, const struct rd_qp_one *one, int *dev, size_t *at)

@@ -11,6 +11,7 @@
 #define PORTS_MAX 4096 /* in all; a host has a few */
 #define GIDS_MAX 4096  /* entries of a table */
 #define GIDS_EMPTY 16
+#define GID_LENGTH 39 /* "fe80:0000:0000:0000:0000:0000:0000:0000" */
 
 static void read_interface(const struct rd_sysfs *fs, const char *name, struct rd_qp_port *port)
 {
@@ -25,20 +26,26 @@ static void read_interface(const struct rd_sysfs *fs, const char *name, struct r
 		RD_SET(port->mtu, (uint32_t)value);
 }
 
-static bool add_gid(const struct rd_sysfs *fs, const char *dir, unsigned index, const struct rd_qp_port *port,
-		    struct rd_qp_ports *ret)
-{
-	struct rd_gid gid;
-	struct rd_qp_gid *new;
+enum entry { ENTRY_UNREAD, ENTRY_EMPTY, ENTRY_GID };
 
+static enum entry read_gid(const struct rd_sysfs *fs, const char *dir, unsigned index, const struct rd_qp_port *port,
+			   struct rd_qp_ports *ret)
+{
+	_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, "%s/gids/%u", dir, index);
+	struct rd_qp_gid *new;
+	struct rd_gid gid;
+
+	if (!text)
+		return ENTRY_UNREAD;
+	/* An empty entry has zeros, or only the default subnet prefix. */
 	if (rd_collect_gid(fs, dir, NULL, index, &gid) != RD_OK)
-		return false;
+		return strlen(text) == GID_LENGTH && strspn(text, "0:fe8") == GID_LENGTH ? ENTRY_EMPTY : ENTRY_UNREAD;
 	rd_reserve(&ret->gids, &ret->cap_gids, ret->n_gids + 1, sizeof(*ret->gids));
 	new = &ret->gids[ret->n_gids++];
 	*new = (struct rd_qp_gid){ .dev = port->dev, .port = port->num, .here = gid.netdev != NULL };
 	memcpy(new->raw, gid.raw, sizeof(new->raw));
 	free(gid.netdev);
-	return true;
+	return ENTRY_GID;
 }
 
 static void read_gids(const struct rd_sysfs *fs, const char *ibdev, bool all, struct rd_qp_port *port,
@@ -46,14 +53,21 @@ static void read_gids(const struct rd_sysfs *fs, const char *ibdev, bool all, st
 {
 	_cleanup_names_ struct rd_names names = { 0 };
 	unsigned empty = 0, index = 0;
+	bool unread = false;
 	char dir[256];
 
 	snprintf(dir, sizeof(dir), "/sys/class/infiniband/%s/ports/%u", ibdev, port->num);
 	if (rd_sysfs_list(fs, &names, "%s/gids", dir) < 0)
 		return;
-	for (; index < names.n && index < GIDS_MAX && (all || empty < GIDS_EMPTY); index++)
-		empty = add_gid(fs, dir, index, port, ret) ? 0 : empty + 1;
-	port->gids_complete = index == names.n;
+	for (; index < names.n && index < GIDS_MAX && (all || empty < GIDS_EMPTY); index++) {
+		enum entry entry = read_gid(fs, dir, index, port, ret);
+
+		unread |= entry == ENTRY_UNREAD;
+		empty = entry == ENTRY_GID ? 0 : empty + 1;
+		if (entry == ENTRY_EMPTY && index < 8 * sizeof(port->gids_empty))
+			port->gids_empty[index / 8] |= (uint8_t)(1u << index % 8);
+	}
+	port->gids_complete = index == names.n && !unread;
 }
 
 void rd_collect_qp_ports(struct rd_source *src, const struct rd_res *res, bool all_gids, struct rd_qp_ports *ret)

@@ -21,7 +21,7 @@ mend_afterwards() {
 
 mend() {
 	ip link set v0 up
-	ip link set v1 up
+	ip link set v1 arp on up
 	ip address replace 10.9.0.1/24 dev v0
 	ip address replace 10.9.0.2/24 dev v1
 	ip neigh replace 10.9.0.2 lladdr 02:00:00:00:09:02 dev v0 nud permanent
@@ -161,6 +161,37 @@ test_flushed() {
 	until_true 10 said pair 'B wc 5'
 	# Two looks alone do not tell who moved it.
 	judged looks b '.state == "ERR" and .verdict == "failed"'
+}
+
+# With a recorder, the address of the peer is known, and is one of this host.
+with_recorder() {
+	rm -f "$W/both.json"
+	watch both --trace
+	until_true 60 test -s "$W/both.json"
+	play pair --retry 7
+	judged both a '.verdict == "ok" or .verdict == "cannot-tell"'
+}
+
+test_local_peer_killed() {
+	with_recorder
+	kill -KILL "$peer"
+	judged both a '.state == "RTS" and .verdict == "cut-off" and (.fix | test("restart the job")) and
+		(.reason | test("its remote QP \($b) of rxe1, on this host, no longer exists"))'
+}
+
+test_address_of_peer_removed() {
+	mend_afterwards
+	with_recorder
+	ip address del 10.9.0.2/24 dev v1
+	judged both b '.state == "RTS" and .verdict == "cut-off" and (.reason | test("its source address was removed: GID index 1 of rxe1/1 is empty"))'
+}
+
+test_neighbour_failed() {
+	mend_afterwards
+	with_recorder
+	ip link set v1 arp off
+	ip neigh del 10.9.0.2 dev v0
+	judged both a '.state == "RTS" and .verdict != "ok" and (.reason | test("its peer 10.9.0.2 does not respond to ARP"))'
 }
 
 # One look gives no age and no motion, and says so.
