@@ -133,7 +133,7 @@ static void load_libraries(const struct rd_ctx *ctx)
 
 	tzset();
 	mbrtowc(&wide, "a", 1, &state);
-	libbpf_set_print(NULL);
+	libbpf_set_print(NULL); /* loads libbpf: BTF of kernels in foreign files */
 	if (ctx->globals.style.width > 0 || ctx->globals.style.colour)
 		rd_libsmartcols_load("tables", &err);
 	if (noted.packed)

@@ -31,27 +31,33 @@
 RD_LATE_DECLARE(rd_libbpf, RD_LIBBPF_CALLS);
 RD_LATE_DEFINE(rd_libbpf, RD_LIBBPF_CALLS, RD_LIBBPF)
 
-/* If it cannot be loaded, the calls fail as those of libbpf do. */
-static bool is_loaded(void)
+/* If it cannot be loaded, the calls fail as those of libbpf do, and the first that needs it reports why. */
+static bool is_loaded(bool quietly)
 {
-	static bool failed;
+	static bool reported;
 	struct rd_err err = { 0 };
 
 	if (rd_libbpf.libbpf_set_print)
 		return true;
-	if (!failed && rd_libbpf_load("BPF", &err) == 0) {
+	if (rd_libbpf_load("BPF", &err) == 0) {
 		rd_libbpf.libbpf_set_print(NULL); /* it would write to standard error; our own messages report its errors */
 		return true;
 	}
-	if (!failed)
+	if (!quietly && !reported)
 		rd_fail(NULL, &err);
-	failed = true;
+	reported |= !quietly;
 	errno = EOPNOTSUPP;
 	return false;
 }
 
+/* Called to load the library before it is needed. */
+libbpf_print_fn_t libbpf_set_print(libbpf_print_fn_t fn)
+{
+	return is_loaded(true) ? rd_libbpf.libbpf_set_print(fn) : NULL;
+}
+
 #define CALL(type, name, parameters, arguments, failure) \
-	type name parameters { return is_loaded() ? rd_libbpf.name arguments : (failure); }
+	type name parameters { return is_loaded(false) ? rd_libbpf.name arguments : (failure); }
 /* Of the functions that free: without the library there is nothing to free. */
 #define CALL_FREE(name, parameters, arguments) \
 	void name parameters { if (rd_libbpf.name) rd_libbpf.name arguments; }
@@ -97,7 +103,6 @@ CALL(const struct btf_type *, btf__type_by_id, (const struct btf *btf, __u32 id)
 CALL(__u32, btf__type_cnt, (const struct btf *btf), (btf), 0)
 CALL(int, libbpf_num_possible_cpus, (void), (), -EOPNOTSUPP)
 CALL(int, libbpf_register_prog_handler, (const char *sec, enum bpf_prog_type prog_type, enum bpf_attach_type exp_attach_type, const struct libbpf_prog_handler_opts *opts), (sec, prog_type, exp_attach_type, opts), -EOPNOTSUPP)
-CALL(libbpf_print_fn_t, libbpf_set_print, (libbpf_print_fn_t fn), (fn), NULL)
 CALL(int, ring_buffer__consume, (struct ring_buffer *rb), (rb), -EOPNOTSUPP)
 CALL_FREE(ring_buffer__free, (struct ring_buffer *rb), (rb))
 CALL(struct ring_buffer *, ring_buffer__new, (int map_fd, ring_buffer_sample_fn sample_cb, void *ctx, const struct ring_buffer_opts *opts), (map_fd, sample_cb, ctx, opts), NULL)

@@ -65,6 +65,16 @@ page_options() {
 	[[ $output == *"libdw.so.1 "*" not found: functions in user stacks cannot be named (trace-errno --user-stack); install libdw "* ]]
 }
 
+@test "without the libraries that trace and fit tables, the rest says nothing about them" {
+	mkdir -p "$BATS_TEST_TMPDIR/lib" "$BATS_TEST_TMPDIR/host/root/sys/class/infiniband"
+	echo "no library" | tee "$BATS_TEST_TMPDIR/lib/libbpf.so.1" >"$BATS_TEST_TMPDIR/lib/libsmartcols.so.1"
+	run --separate-stderr "$RD" --color always --from "$BATS_TEST_TMPDIR/host" qp-state --timeouts --timeout 14
+	before=$status$stderr
+	LD_LIBRARY_PATH=$BATS_TEST_TMPDIR/lib run --separate-stderr "$RD" --color always --from "$BATS_TEST_TMPDIR/host" qp-state --timeouts --timeout 14
+	[ "$status$stderr" = "$before" ]
+	[[ $output == IBDEV*14* ]]
+}
+
 @test "an unknown command: exit 3, the nearest name, nothing on standard output" {
 	run --separate-stderr "$RD" trace-erno
 	[ "$status" -eq 3 ]
