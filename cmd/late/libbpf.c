@@ -18,7 +18,7 @@
 	x(bpf_btf_get_fd_by_id) x(bpf_btf_get_next_id) x(bpf_enable_stats) x(bpf_link_create) \
 	x(bpf_link_get_fd_by_id) x(bpf_link_get_next_id) x(bpf_map__fd) x(bpf_map__reuse_fd) \
 	x(bpf_map__set_max_entries) x(bpf_map_create) x(bpf_map_delete_elem) x(bpf_map_get_fd_by_id) \
-	x(bpf_map_get_next_id) x(bpf_map_get_next_key) x(bpf_map_lookup_batch) x(bpf_map_lookup_elem) \
+	x(bpf_map_get_next_id) x(bpf_map_get_next_key) x(bpf_map_lookup_elem) \
 	x(bpf_map_update_elem) x(bpf_obj_get_info_by_fd) \
 	x(bpf_object__destroy_skeleton) x(bpf_object__load_skeleton) x(bpf_object__open_skeleton) \
 	x(bpf_prog_bind_map) x(bpf_prog_get_fd_by_id) x(bpf_prog_get_next_id) x(bpf_prog_load) \
@@ -73,7 +73,6 @@ CALL(int, bpf_map__reuse_fd, (struct bpf_map *map, int fd), (map, fd), -EOPNOTSU
 CALL(int, bpf_map__set_max_entries, (struct bpf_map *map, __u32 max_entries), (map, max_entries), -EOPNOTSUPP)
 CALL(int, bpf_map_create, (enum bpf_map_type map_type, const char *map_name, __u32 key_size, __u32 value_size, __u32 max_entries, const struct bpf_map_create_opts *opts), (map_type, map_name, key_size, value_size, max_entries, opts), -EOPNOTSUPP)
 CALL(int, bpf_map_delete_elem, (int fd, const void *key), (fd, key), -EOPNOTSUPP)
-CALL(int, bpf_map_lookup_batch, (int fd, void *in_batch, void *out_batch, void *keys, void *values, __u32 *count, const struct bpf_map_batch_opts *opts), (fd, in_batch, out_batch, keys, values, count, opts), -EOPNOTSUPP)
 CALL(int, bpf_map_get_fd_by_id, (__u32 id), (id), -EOPNOTSUPP)
 CALL(int, bpf_map_get_next_id, (__u32 start_id, __u32 *next_id), (start_id, next_id), -EOPNOTSUPP)
 CALL(int, bpf_map_get_next_key, (int fd, const void *key, void *next_key), (fd, key, next_key), -EOPNOTSUPP)

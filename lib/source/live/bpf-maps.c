@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "source/live/bpf-maps.h"
 
-#include <bpf/bpf.h>
 #include <errno.h>
+#include <linux/bpf.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "base/buf.h"
 
@@ -21,6 +22,55 @@ struct maps {
 	bool more; /* maps that were not looked at */
 };
 
+/* The system call itself: libbpf would be loaded by every command that asks for a map, and most hosts have none. */
+static int call_bpf(enum bpf_cmd command, union bpf_attr *attr)
+{
+	long r = syscall(SYS_bpf, command, attr, sizeof(*attr));
+
+	return r < 0 ? -errno : (int)r;
+}
+
+static int next_map(uint32_t id, uint32_t *ret)
+{
+	union bpf_attr attr = { .start_id = id };
+	int r = call_bpf(BPF_MAP_GET_NEXT_ID, &attr);
+
+	if (!r)
+		*ret = attr.next_id;
+	return r;
+}
+
+static int open_map(uint32_t id)
+{
+	union bpf_attr attr = { .map_id = id };
+
+	return call_bpf(BPF_MAP_GET_FD_BY_ID, &attr);
+}
+
+static int describe_map(int fd, struct bpf_map_info *ret)
+{
+	union bpf_attr attr = {
+		.info = { .bpf_fd = (uint32_t)fd, .info_len = sizeof(*ret), .info = (uint64_t)(uintptr_t)ret }
+	};
+
+	return call_bpf(BPF_OBJ_GET_INFO_BY_FD, &attr);
+}
+
+/* `at`: where the last batch ended; NULL: begins. `n`: the most entries; then how many were read. */
+static int read_batch(int fd, uint64_t *at, uint64_t *next, uint8_t *keys, uint8_t *values, uint32_t *n)
+{
+	union bpf_attr attr = { .batch = { .in_batch = (uint64_t)(uintptr_t)at,
+					   .out_batch = (uint64_t)(uintptr_t)next,
+					   .keys = (uint64_t)(uintptr_t)keys,
+					   .values = (uint64_t)(uintptr_t)values,
+					   .count = *n,
+					   .map_fd = (uint32_t)fd } };
+	int r = call_bpf(BPF_MAP_LOOKUP_BATCH, &attr);
+
+	*n = attr.batch.count;
+	return r;
+}
+
 bool rd_bpf_maps_path(const char *path)
 {
 	size_t n = strlen(RD_SOURCE_MAPS);
@@ -34,20 +84,20 @@ static int add_entries(struct maps *maps, int fd, struct rd_source_map *head)
 	_cleanup_free_ uint8_t *keys = calloc(BATCH, head->key_size), *values = calloc(BATCH, head->value_size);
 	uint64_t at, next;
 	bool begun = false;
-	__u32 n;
+	uint32_t n;
 	int r;
 
 	if (!keys || !values)
 		return -ENOMEM;
 	do {
 		n = BATCH;
-		r = bpf_map_lookup_batch(fd, begun ? &at : NULL, &next, keys, values, &n, NULL);
+		r = read_batch(fd, begun ? &at : NULL, &next, keys, values, &n);
 		/* ENOSPC: a bucket has more entries than a batch; in a map of a sensible size none has. */
 		if (r < 0 && r != -ENOENT)
 			return r;
 		begun = true;
 		at = next;
-		for (__u32 i = 0; i < n && i < BATCH; i++, head->entries++) {
+		for (uint32_t i = 0; i < n && i < BATCH; i++, head->entries++) {
 			if (maps->out.len + head->key_size + head->value_size > FILE_MAX)
 				return -EFBIG;
 			rd_buf_add(&maps->out, keys + i * head->key_size, head->key_size);
@@ -74,15 +124,14 @@ static int add_map(struct maps *maps, int fd, const struct bpf_map_info *info)
 	return 0;
 }
 
-static int look_at(struct maps *maps, __u32 id)
+static int look_at(struct maps *maps, uint32_t id)
 {
-	_cleanup_close_ int fd = bpf_map_get_fd_by_id(id);
+	_cleanup_close_ int fd = open_map(id);
 	struct bpf_map_info info = { 0 };
-	__u32 size = sizeof(info);
 
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd; /* it ended meanwhile */
-	if (bpf_obj_get_info_by_fd(fd, &info, &size) || strncmp(info.name, maps->name, sizeof(info.name)) != 0)
+	if (describe_map(fd, &info) || strncmp(info.name, maps->name, sizeof(info.name)) != 0)
 		return 0;
 	if (++maps->found > MAPS_MAX)
 		return -E2BIG;
@@ -93,12 +142,12 @@ int rd_bpf_maps_read(const char *path, struct rd_bytes *ret, struct rd_err *err)
 {
 	struct maps maps = { .name = path + strlen(RD_SOURCE_MAPS), .out = RD_BUF_CHECKED };
 	unsigned looked = 0;
-	__u32 id = 0;
+	uint32_t id = 0;
 	int r = 0;
 
 	if (!*maps.name || strlen(++maps.name) >= BPF_OBJ_NAME_LEN || strchr(maps.name, '/'))
 		return rd_err_set(err, ENOENT, path, "cannot read");
-	while (!r && (r = bpf_map_get_next_id(id, &id)) == 0)
+	while (!r && (r = next_map(id, &id)) == 0)
 		r = ++looked > MAPS_LOOKED_AT ? -E2BIG : look_at(&maps, id);
 	/* After the last map. Too many: those found until then are read. */
 	if (r == -ENOENT || (r == -E2BIG && maps.found))
