@@ -320,6 +320,7 @@ static struct rd_qp_past owned(struct rd_qp_track *track, uint32_t index, uint32
 	RD_SET(qp->pdn, pdn);
 	RD_SET(qp->rqpn, rqpn);
 	rd_qp_track_sample(track, &look.views, mono_ns, mono_ns);
+	free(look.views.gone);
 	return look.v[0].past;
 }
 
