@@ -235,21 +235,3 @@ test_rdma_cm_peer_gone() {
 	says a '.verdict != "idle" or (all | test("counters|ping") | not)'
 	no_qp b
 }
-
-# Many queue pairs that work.
-test_healthy_perftest() {
-	there "${MEND//HOST/$HOST_B}"
-	bash -c "${MEND//HOST/$HOST_A}"
-	ib_write_bw -d rxe0 -x 1 -R -q 8 -u 20 -s 4096 -D 600 >"$W/bw.out" 2>&1 &
-	pid_a=$!
-	until_true 60 bash -c 'rdma resource show cm_id | grep -q LISTEN' || fail "$(<"$W/bw.out")"
-	there "ib_write_bw -d rxe0 -x 1 -R -q 8 -u 20 -s 4096 -D 600 $HOST_A >/run/bw.out 2>&1 & echo \$! >/run/play"
-	until_true 60 bash -c '[ "$(rdma resource show qp | grep -c "type RC state RTS")" -ge 8 ]' || fail "$(<"$W/bw.out")"
-	qpn_a=$(rdma -j resource show qp | jq '[.[] | select(.type == "RC")][0].lqpn')
-	read -r qpn_b < <(there "rdma -j resource show qp | jq '[.[] | select(.type == \"RC\")][0].lqpn'")
-	until_true 60 bash -c 'n=$(cat /sys/class/infiniband/rxe0/ports/1/hw_counters/rcvd_pkts); sleep 0.5
-		[ $(cat /sys/class/infiniband/rxe0/ports/1/hw_counters/rcvd_pkts) -gt $((n + 10)) ]'
-	look
-	says a '.verdict == "ok"'
-	says b '.verdict == "ok"'
-}
