@@ -245,8 +245,7 @@ static __noinline int remember_created(__u64 qp)
 	value.time = value.updated = bpf_ktime_get_ns();
 	value.known = 1ull << RD_QPA_STATE | RD_QP_ENTERED;
 	value.wide[RD_QPA_STATE] = STATE_RESET;
-	if (cfg.qp_type >= 0 &&
-	    !bpf_probe_read_kernel(&value.qp_type, sizeof(value.qp_type), (void *)qp + cfg.qp_type))
+	if (cfg.qp_type >= 0 && !bpf_probe_read_kernel(&value.qp_type, sizeof(value.qp_type), (void *)qp + cfg.qp_type))
 		value.known |= RD_QP_HAS_TYPE;
 	read_pids(true, 0, 0, &value.pid, &tid);
 	if (bpf_map_update_elem(&rdmadiag_qps, &key, &value, BPF_ANY))

@@ -31,8 +31,10 @@ static void add_line(struct rd_buf *out, const char *local, const char *remote, 
 			rd_buf_printf(out, "%08X", words[i]);
 		rd_buf_str(out, ":1F90");
 	}
-	rd_buf_printf(out, " %02X 00000000:00000000 02:000A7214 00000000  1000        0 %u 2 0000000000000000 20 4 30 10 -1\n",
-		      tcp_state, inode);
+	rd_buf_printf(
+		out,
+		" %02X 00000000:00000000 02:000A7214 00000000  1000        0 %u 2 0000000000000000 20 4 30 10 -1\n",
+		tcp_state, inode);
 }
 
 #define HEAD "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
@@ -65,9 +67,9 @@ static void connections_of_a_process(void **state)
 	add_line(&text, "127.0.0.1", "127.0.0.1", 1, 104);
 	add_line(&text, "10.0.0.1", "192.168.7.1", 1, 105); /* another address of this host */
 	add_line(&text, "192.168.7.1", "10.0.0.1", 1, 200);
-	add_line(&text, "0.0.0.0", "0.0.0.0", 10, 106);	  /* listening */
-	add_line(&text, "10.0.0.1", "10.0.0.9", 1, 201);  /* of another process */
-	add_line(&text, "10.0.0.1", "10.0.0.8", 6, 106);  /* TIME_WAIT */
+	add_line(&text, "0.0.0.0", "0.0.0.0", 10, 106);	 /* listening */
+	add_line(&text, "10.0.0.1", "10.0.0.9", 1, 201); /* of another process */
+	add_line(&text, "10.0.0.1", "10.0.0.8", 6, 106); /* TIME_WAIT */
 	printed(&text, inodes, RD_ARRAY_SIZE(inodes), &out);
 	assert_string_equal(out.data, "10.0.0.2 1\n10.0.0.3 2\nfd00::2 1\n");
 }

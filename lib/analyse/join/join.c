@@ -130,7 +130,7 @@ static void add_by_owner(struct rd_join_state *state, uint32_t from, const struc
 
 static void judge_qp(struct rd_join_state *state, uint32_t a)
 {
-	struct rd_join_found found, back;
+	struct rd_join_found found = { 0 }, back = { 0 };
 
 	rd_join_find(state, a, &found);
 	if (found.n_mutual == 1) {

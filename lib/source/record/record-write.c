@@ -162,7 +162,7 @@ static void add_redaction(const struct rd_redaction *redaction, struct rd_buf *o
 		const struct rd_redacted_net *net = &redaction->nets[i];
 		char name[8];
 
-		snprintf(name, sizeof(name), "%u.%u", net->pseudonym >> 8, net->pseudonym & 255);
+		snprintf(name, sizeof(name), "%u.%u", net->pseudonym >> 8 & 255U, net->pseudonym & 255U);
 		rd_buf_str(out, i ? "," : "");
 		add_hash(name, net->id, out);
 	}
