@@ -101,6 +101,8 @@ static int nicmap_run(struct rd_ctx *ctx, int argc, char **argv)
 	struct operands operands = { argc, argv };
 	_cleanup_free_ char *devices = NULL;
 
+	if (opts->compare)
+		ctx->schema = "rdmadiag/nic-map-compare/1";
 	if (!opts->path && !opts->compare)
 		opts->devices = devices = rd_devices(opts->devices, argv);
 	return opts->live ? nicmap_live(ctx) : rd_repeat(ctx, &opts->repeat, NICMAP_INTERVAL, read_and_show, &operands);

@@ -226,6 +226,7 @@ int qp_join(struct rd_ctx *ctx, int argc, char **argv)
 	struct rd_err err = { 0 };
 	int r;
 
+	ctx->schema = "rdmadiag/qp-state-join/1";
 	if (random)
 		memcpy(join.key.k, random, sizeof(join.key.k));
 	rd_output_init(ctx, &report);

@@ -306,7 +306,7 @@ map() {
 	run map --compare "$HOST"
 	[ "${lines[0]}" = "nic-map of 2 hosts: no problems found" ]
 	run map --compare "$HOST" --json
-	jq -e .status <<<"$output"
+	jq -e '.schema == "rdmadiag/nic-map-compare/1" and .status == 0' <<<"$output"
 }
 
 @test "--compare tells a slow port first, then what NCCL makes of it; rows that differ, -v all" {

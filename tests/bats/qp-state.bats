@@ -89,7 +89,7 @@ qp() {
 	run "$RD" qp-state --join "$A" "$B"
 	[ "$status" -eq 0 ]
 	[[ ${lines[0]} == "2 pairs of 2 hosts: 2 connected, 0 half-open, "* ]]
-	"$RD" --json qp-state --join "$A" "$B" | jq -e '.status == 0 and (.pairs | length) == 2 and
+	"$RD" --json qp-state --join "$A" "$B" | jq -e '.schema == "rdmadiag/qp-state-join/1" and .status == 0 and (.pairs | length) == 2 and
 		(.pairs | all(.verdict == "connected" and .a.host == "pair-a" and .b.host == "pair-b" and .a.state == "RTS" and
 		.b.state == "RTS")) and (.pairs | any(.reason == "QP numbers and GIDs match"))'
 	"$RD" --json --from "$A" qp-state --join "$B" | jq -e '[.pairs[].verdict] == ["connected", "connected"]'

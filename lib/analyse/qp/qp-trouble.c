@@ -297,7 +297,7 @@ static void find_path_trouble(const struct rd_qp_judging *j, const struct rd_qp_
 	static const uint8_t v4[12] = { [10] = 0xff, [11] = 0xff };
 	const struct rd_res_port *port;
 	const struct rd_qp_port *more = rd_qp_port_of(j, one->qp, &port);
-	const struct rd_qp_seen *seen = one->past->seen;
+	const struct rd_qp_seen attrs = rd_qp_attributes(&j->views->v[one->i]);
 	const struct rd_neigh *neigh = NULL;
 	uint8_t gid[16];
 
@@ -316,11 +316,11 @@ static void find_path_trouble(const struct rd_qp_judging *j, const struct rd_qp_
 				    neigh->v6 ? "neighbour solicitation" : "ARP",
 				    neigh->state & NUD_FAILED ? "FAILED" : "INCOMPLETE"));
 	}
-	if (more && more->mtu.known == RD_OK && seen && seen->path_mtu.known == RD_OK &&
-	    (uint32_t)seen->path_mtu.v + LEAST_HEADERS > more->mtu.v)
+	if (more && more->mtu.known == RD_OK && attrs.path_mtu.known == RD_OK &&
+	    (uint32_t)attrs.path_mtu.v + LEAST_HEADERS > more->mtu.v)
 		add_trouble(ret, false, RD_QP_DO_MTU,
 			    rd_text("its path MTU of %u bytes, with headers, exceeds the MTU of %u bytes of %s",
-				    seen->path_mtu.v, more->mtu.v, port->netdev ? port->netdev : "its interface"));
+				    attrs.path_mtu.v, more->mtu.v, port->netdev ? port->netdev : "its interface"));
 }
 
 struct rd_qp_trouble rd_qp_trouble_of(const struct rd_qp_judging *j, const struct rd_qp_one *one)

@@ -142,8 +142,8 @@ static char *fix_path(const struct rd_qp_judging *j, const struct rd_qp_one *one
 			       netdev ? " dev " : "", netdev ? netdev : "", look);
 	if (advice == RD_QP_DO_MTU)
 		return rd_text(
-			"lower the path MTU of the program (NCCL, UCX and perftest have an option), or raise the MTU of "
-			"the interface, the switch and the remote host: ip link set %s mtu 9000; rdmadiag topo-check",
+			"raise the MTU of the interface, the switch and the remote host: ip link set %s mtu 9000; rdmadiag "
+			"topo-check; or restart the job with a lower path MTU (ib_write_bw -m, UCX_RC_PATH_MTU)",
 			netdev ? netdev : "INTERFACE");
 	return rd_text(
 		"restore the address on the interface, then restart the job: ip address show%s%s; rdmadiag nic-map "

@@ -200,8 +200,8 @@ static void judge_stalled(const struct rd_qp_judging *j, const struct rd_qp_one 
 				s, ibdev, candidates));
 	rd_qp_set(
 		j, one, RD_QPV_RETRYING, RD_QP_DO_PEER,
-		rd_text("no packet in %.1f s; %s retransmitted %llu times in that time, without progress (device-wide)",
-			s, ibdev, retries));
+		rd_text("no packet in %.1f s; %s retransmitted %llu time%s in that time, without progress (device-wide)",
+			s, ibdev, retries, retries == 1 ? "" : "s"));
 }
 
 void rd_qp_judge_ready(const struct rd_qp_judging *j, const struct rd_qp_one *one)
