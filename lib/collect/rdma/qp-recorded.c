@@ -11,6 +11,7 @@
 #define MAP RD_SOURCE_MAPS "/" RD_QP_MAP
 #define OBJECT "recorder"
 #define QPN_MASK 0xffffffu
+#define ERRNO_MAX 4095
 /* Of all maps: four full ones. Any program with CAP_BPF can create maps of this name. */
 #define RECORDED_MAX (1u << 18)
 
@@ -84,7 +85,7 @@ static int take_entry(struct take *take, const struct rd_qp_key *key, const stru
 	struct rd_qp_recorded recorded = { .dev = find_dev(take, key->dev), .lqpn = key->qpn };
 
 	if (key->qpn > QPN_MASK || value->qpn != key->qpn || value->version != RD_QP_MAP_VERSION || value->err > 0 ||
-	    value->err < -4095) {
+	    value->err < -ERRNO_MAX) {
 		take->damaged++;
 		return 0;
 	}
@@ -146,7 +147,8 @@ static int take_map(struct take *take, const uint8_t *entries, const struct rd_s
 		return 0;
 	}
 	if (map->code)
-		add_note(take, (int)map->code, "cannot read all entries of the BPF map " RD_QP_MAP, "");
+		add_note(take, map->code <= ERRNO_MAX ? (int)map->code : EBADMSG,
+			 "cannot read all entries of the BPF map " RD_QP_MAP, "");
 	if (!has_head(take, entries, map))
 		return 0;
 	for (uint32_t i = 0; i < map->entries && !r; i++) {
