@@ -124,9 +124,9 @@ test_tcp_connections() {
 	setpriv --reuid 65534 --clear-groups "$R" --json qp-state >"$W/look.json"
 	jq -e '.qps | all(.process_tcp_peers == null)' "$W/look.json"
 	"$R" capture "$W/tcp.tar.gz"
-	"$R" capture --redact "$W/redacted.tar.gz"
+	"$R" capture --redact "$W/tcp-redacted.tar.gz"
 	shown '.process_tcp_peers == "10.8.0.2"' --from "$W/tcp.tar.gz"
-	shown '.process_tcp_peers != "10.8.0.2" and (.process_tcp_peers | length > 0)' --from "$W/redacted.tar.gz"
+	shown '.process_tcp_peers != "10.8.0.2" and (.process_tcp_peers | length > 0)' --from "$W/tcp-redacted.tar.gz"
 }
 
 # Another user cannot read it: then nothing is known, and nothing fails.
