@@ -191,7 +191,7 @@ test_line_of_the_kernel_log() {
 	"$R" qp-state --device mlx5_0 --lqpn "$a" --columns lqpn,reason >"$W/line.out"
 	grep -q 'RNR retry counter exceeded' "$W/line.out"
 	! LC_ALL=C grep -q $'[\e\a\x9b\r]' "$W/line.out"
-	[ "$(wc -l <"$W/line.out")" -le 6 ]
+	[ "$(wc -l <"$W/line.out")" -le 8 ] # with the notes on what is unknown
 }
 
 # Nothing is missing without root but what procfs hides, connections of processes among it.
