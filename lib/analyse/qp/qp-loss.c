@@ -56,13 +56,17 @@ static struct rd_qp_loss find_loss(const struct rd_qp_judging *j, int dev, bool 
 {
 	uint64_t sent = packets_of(j, dev, RD_QPC_SENT), got = packets_of(j, dev, RD_QPC_GOT);
 	uint64_t naks = rd_qp_since(j, dev, RD_QPC_NAKS), timeouts = rd_qp_since(j, dev, RD_QPC_RETRIES);
+	uint64_t unordered = rd_qp_since(j, dev, RD_QPC_OUT_OF_ORDER);
+	bool in_order = rd_res_dev_is_rxe(&j->res->devs[dev]);
 	const struct rd_qp_loss found[] = {
 		{ RD_QP_LOSS_SENT, naks, sent, false },
-		{ RD_QP_LOSS_RECEIVED, rd_qp_since(j, dev, RD_QPC_OUT_OF_ORDER), got, false },
+		{ RD_QP_LOSS_RECEIVED, in_order ? unordered : 0, got, false },
 		{ RD_QP_LOSS_AGAIN, rd_qp_since(j, dev, RD_QPC_DUPLICATES), got, false },
 		{ RD_QP_LOSS_UNPOSTED, rd_qp_since(j, dev, RD_QPC_RNR_SENT), got, true },
 		{ naks ? RD_QP_LOSS_SENT : RD_QP_LOSS_UNACKED, naks + timeouts, sent, true },
 		{ RD_QP_LOSS_REFUSED, rd_qp_since(j, dev, RD_QPC_RNR), sent, true },
+		/* Adaptive routing reorders packets that NICs put in order again; Ethernet below soft-RoCE does not. */
+		{ RD_QP_LOSS_UNORDERED, unordered, got, false },
 	};
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(found); i++) {
@@ -102,6 +106,8 @@ char *rd_qp_loss_text(const struct rd_qp_judging *j, int dev, const struct rd_qp
 		[RD_QP_LOSS_UNACKED] = { "not acknowledged in time", "ACK timeouts", "sent" },
 		[RD_QP_LOSS_REFUSED] = { "refused", "RNR NAKs received", "sent" },
 		[RD_QP_LOSS_UNPOSTED] = { "refused", "RNR NAKs sent", "received" },
+		[RD_QP_LOSS_UNORDERED] = { "out of sequence", "lost on the way or reordered by adaptive routing",
+					   "received" },
 	};
 	const char *ibdev = j->res->devs[dev].name, *share = words[loss->kind].share;
 	const char *events = words[loss->kind].events, *packets = words[loss->kind].packets;

@@ -110,12 +110,13 @@ bool rd_qp_is_counted(const struct rd_qp_judging *j, int dev, enum rd_qp_count w
 struct rd_qp_loss {
 	enum rd_qp_loss_kind {
 		RD_QP_LOSS_NONE,
-		RD_QP_LOSS_RECEIVED, /* packets out of sequence: data lost on the way here */
-		RD_QP_LOSS_AGAIN,    /* packets received again: their ACKs were lost or late */
-		RD_QP_LOSS_SENT,     /* NAKs and timeouts */
-		RD_QP_LOSS_UNACKED,  /* timeouts only: packets or ACKs lost, or ACKs late */
-		RD_QP_LOSS_REFUSED,  /* RNR NAKs received */
-		RD_QP_LOSS_UNPOSTED, /* RNR NAKs sent */
+		RD_QP_LOSS_RECEIVED,  /* packets out of sequence: data lost on the way here */
+		RD_QP_LOSS_AGAIN,     /* packets received again: their ACKs were lost or late */
+		RD_QP_LOSS_SENT,      /* NAKs and timeouts */
+		RD_QP_LOSS_UNACKED,   /* timeouts only: packets or ACKs lost, or ACKs late */
+		RD_QP_LOSS_REFUSED,   /* RNR NAKs received */
+		RD_QP_LOSS_UNPOSTED,  /* RNR NAKs sent */
+		RD_QP_LOSS_UNORDERED, /* packets out of sequence, where the network may reorder them */
 	} kind;
 	uint64_t events, packets;
 	bool by_stalled; /* queue pairs without progress can be the cause, too */

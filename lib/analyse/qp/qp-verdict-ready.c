@@ -119,7 +119,7 @@ static void judge_moving(const struct rd_qp_judging *j, const struct rd_qp_one *
 	if (loss.kind == RD_QP_LOSS_NONE)
 		return judge_undisturbed(j, one, requester);
 	text = rd_qp_loss_text(j, one->qp->dev, &loss);
-	if (is_of_this_one(j, one->qp->dev, &loss))
+	if (loss.kind != RD_QP_LOSS_UNORDERED && is_of_this_one(j, one->qp->dev, &loss))
 		return rd_qp_set(j, one, RD_QPV_SLOW, advice_of(&loss), rd_text("%s; %s", text, rate));
 	rd_qp_set(j, one, RD_QPV_CANNOT_TELL, advice_of(&loss),
 		  rd_text("%s; of this or another queue pair: %s", rate, text));

@@ -272,7 +272,8 @@ static void note_losses(const struct rd_qp_judging *j)
 	for (size_t d = 0; d < j->res->n_devs; d++) {
 		struct rd_qp_loss loss = rd_qp_loss_of(j, (int)d, true);
 
-		if (j->devices[d].moving && loss.kind != RD_QP_LOSS_NONE && loss.packets)
+		if (j->devices[d].moving && loss.kind != RD_QP_LOSS_NONE && loss.kind != RD_QP_LOSS_UNORDERED &&
+		    loss.packets)
 			rd_qp_views_note(j->views, d, rd_qp_loss_text(j, (int)d, &loss));
 	}
 }
