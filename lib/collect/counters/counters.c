@@ -317,13 +317,15 @@ static void read_state(struct rd_counter_reader *reader, const struct rd_counter
 	if (r < 0)
 		state->instance = 0;
 	state->there = r == 0 || rd_could_not_look(r);
+	state->code = r < 0 && rd_could_not_look(r) ? -r : 0;
 	if (!port->port)
 		return;
 	n = strlen(path);
 	snprintf(path + n, sizeof(path) - n, "/state");
 	r = rd_read_again(src, path, slot, text, sizeof(text));
 	state->there |= r >= 0 || rd_could_not_look(r);
-	state->code = r < 0 && rd_could_not_look(r) ? -r : 0;
+	if (r < 0 && rd_could_not_look(r))
+		state->code = -r;
 	word = r >= 0 ? strchr(text, ':') : NULL;
 	if (!word)
 		return;

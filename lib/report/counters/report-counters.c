@@ -223,8 +223,11 @@ static void add_unread_state(struct rd_report *report, const struct rd_counter_p
 	struct rd_err err;
 	char object[128];
 
-	snprintf(object, sizeof(object), "%s/%u", port->ibdev, port->port);
-	rd_err_set(&err, code, object, "cannot read the port state");
+	if (port->port)
+		snprintf(object, sizeof(object), "%s/%u", port->ibdev, port->port);
+	else
+		snprintf(object, sizeof(object), "%s", port->ibdev);
+	rd_err_set(&err, code, object, "cannot read the %sstate", port->port ? "port " : "");
 	rd_errlist_add(&report->errors, &err);
 }
 
