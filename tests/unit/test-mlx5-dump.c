@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is read of a device's own context of a queue pair, and which dumps are not believed. */
+#include "attributes.h"
 #include "mlx5-image.h"
 
 #include <errno.h>
@@ -284,14 +285,6 @@ struct kernel {
 	int code;
 	unsigned requests;
 };
-
-static void put(struct rd_buf *out, uint16_t type, const void *data, size_t size)
-{
-	struct nlattr attr = { .nla_len = (uint16_t)(NLA_HDRLEN + size), .nla_type = type };
-
-	rd_buf_add(out, &attr, sizeof(attr));
-	rd_buf_add(out, data, size);
-}
 
 static int answer(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
 		  struct rd_err *err)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What drivers add to the kernel's list of queue pairs: shown by name, and believed only where the name is known. */
+#include "attributes.h"
 #include "unit.h"
 
 #include <linux/netlink.h>
@@ -10,24 +11,9 @@
 #include "base/buf.h"
 #include "collect/rdma/nldev.h"
 
-static void put(struct rd_buf *out, uint16_t type, const void *data, size_t size)
-{
-	struct nlattr attr = { .nla_len = (uint16_t)(NLA_HDRLEN + size), .nla_type = type };
-	static const char zeros[4];
-
-	rd_buf_add(out, &attr, sizeof(attr));
-	rd_buf_add(out, data, size);
-	rd_buf_add(out, zeros, NLA_ALIGN(size) - size);
-}
-
 static void put_name(struct rd_buf *out, const char *name)
 {
 	put(out, RDMA_NLDEV_ATTR_DRIVER_STRING, name, strlen(name) + 1);
-}
-
-static void put_u32(struct rd_buf *out, uint16_t type, uint32_t value)
-{
-	put(out, type, &value, sizeof(value));
 }
 
 /* Lists queue pair 17 of a device of this driver, with the nest. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What becomes of what RDMA netlink answers: also of a dump that breaks off, and of one that lies. */
+#include "attributes.h"
 #include "unit.h"
 
 #include <errno.h>
@@ -26,21 +27,6 @@ struct kernel {
 	unsigned asked_by_number;
 	struct rd_buf out;
 };
-
-static void put(struct rd_buf *out, uint16_t type, const void *data, size_t size)
-{
-	struct nlattr attr = { .nla_len = (uint16_t)(NLA_HDRLEN + size), .nla_type = type };
-	static const char zeros[4];
-
-	rd_buf_add(out, &attr, sizeof(attr));
-	rd_buf_add(out, data, size);
-	rd_buf_add(out, zeros, NLA_ALIGN(size) - size);
-}
-
-static void put_u32(struct rd_buf *out, uint16_t type, uint32_t value)
-{
-	put(out, type, &value, sizeof(value));
-}
 
 static void put_message(struct rd_buf *out, unsigned type, const struct rd_buf *body)
 {
