@@ -42,7 +42,7 @@ void rd_pane_sort_step(struct rd_pane *pane, int step);
 void rd_pane_move(struct rd_pane *pane, long by, size_t room);
 void rd_pane_home(struct rd_pane *pane, size_t room);
 void rd_pane_end(struct rd_pane *pane, size_t room);
-/* Moves to the next row with a severity of warning or worse; after the last one, to the first. False: there is none. */
+/* Moves to the next row with a severity of warning or worse; after the last one, to the first. False: no row has. */
 bool rd_pane_next_problem(struct rd_pane *pane, size_t room);
 /* Scrolls sideways, limited to the width of the grid; `columns` is the width of the terminal. */
 void rd_pane_shift(struct rd_pane *pane, int by, int columns);

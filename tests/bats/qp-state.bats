@@ -207,7 +207,7 @@ dumped() {
 		(.observed | contains("no dump by the device was recorded")))) | length) == 1'
 }
 
-@test "a dump of another connection is not used; a redacted one is of nobody" {
+@test "a dump of another connection is not used; a redacted one names no host" {
 	dumped "$BATS_TEST_TMPDIR/moved" "$A" 17 99
 	"$RD" --from "$BATS_TEST_TMPDIR/moved" --json qp-state | jq -e '.qps | map(select(.lqpn == 17))[0] | .peer_source == null and
 		.timeout == null and .cur_retry_cnt == null'

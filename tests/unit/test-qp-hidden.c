@@ -145,7 +145,7 @@ static void libraries_of_a_map(void **state)
 static void libraries_of_a_process(void **state)
 {
 	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
-	struct rd_proc proc = { .pid = (uint32_t)getpid() }, nobody = { .pid = UINT32_MAX };
+	struct rd_proc proc = { .pid = (uint32_t)getpid() }, outsider = { .pid = UINT32_MAX };
 	struct fake_host host;
 	char path[128];
 	void *map;
@@ -163,8 +163,8 @@ static void libraries_of_a_process(void **state)
 	assert_int_equal(rd_source_live_open(NULL, &source, NULL), 0);
 	assert_int_equal(rd_collect_proc_libs(source, &proc), 0);
 	assert_string_equal(proc.devx_libs, "libdoca_verbs.so");
-	assert_int_equal(rd_collect_proc_libs(source, &nobody), 0);
-	assert_null(nobody.devx_libs);
+	assert_int_equal(rd_collect_proc_libs(source, &outsider), 0);
+	assert_null(outsider.devx_libs);
 	munmap(map, 4096);
 	free(proc.devx_libs);
 	fake_host_deinit(&host);

@@ -125,39 +125,6 @@ static void enter_state(struct tracked *q, uint8_t state, enum rd_age_kind kind,
 	q->best.known = RD_ABSENT;
 }
 
-#define MERGE(field)                             \
-	do {                                     \
-		if (from->field.known == RD_OK)  \
-			to->field = from->field; \
-	} while (0)
-
-/* Unknown newer values keep the older ones. */
-static void merge_seen(struct rd_qp_seen *to, const struct rd_qp_seen *from)
-{
-	MERGE(timeout);
-	MERGE(retry_cnt);
-	MERGE(rnr_retry);
-	MERGE(min_rnr_timer);
-	MERGE(path_mtu);
-	MERGE(max_rd_atomic);
-	MERGE(max_dest_rd_atomic);
-	MERGE(sgid_index);
-	MERGE(hop_limit);
-	MERGE(traffic_class);
-	MERGE(sl);
-	MERGE(flow_label);
-	MERGE(udp_sport);
-	MERGE(dest_qpn);
-	if (from->has_sgid) {
-		to->has_sgid = true;
-		memcpy(to->sgid, from->sgid, sizeof(to->sgid));
-	}
-	if (from->has_dgid) {
-		to->has_dgid = true;
-		memcpy(to->dgid, from->dgid, sizeof(to->dgid));
-	}
-}
-
 bool rd_qp_event_fails(uint32_t code)
 {
 	return code == EVENT_QP_FATAL || code == EVENT_QP_REQ_ERR || code == EVENT_QP_ACCESS_ERR;
@@ -274,7 +241,7 @@ static bool is_complete(const struct rd_res *res)
 	return true;
 }
 
-/* Updates one queue pair. `now`: where it is kept for the next sample; NULL: there is none. False: too many to track, its age stays
+/* Updates one queue pair. `now`: where it is kept for the next sample; NULL: nowhere. False: too many to track, its age stays
  * unknown. */
 static bool track_qp(struct rd_qp_track *track, struct table *now, const struct rd_res *res, const struct rd_qp *qp,
 		     uint64_t began_ns, uint64_t mono_ns, struct rd_qp_past *past)
@@ -381,7 +348,7 @@ static void apply_modify(struct tracked *q, const struct rd_qp_event *ev)
 		q->last_err = ev->err;
 		return;
 	}
-	merge_seen(&q->seen, &ev->seen);
+	rd_qp_seen_merge(&q->seen, &ev->seen);
 	q->recorded = true;
 	if (ev->state.known != RD_OK)
 		return;

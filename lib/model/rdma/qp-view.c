@@ -65,30 +65,10 @@ static enum rd_peer_source source_of(const struct rd_qp_context *context)
 
 struct rd_qp_seen rd_qp_attributes(const struct rd_qp_view *view)
 {
-	struct rd_qp_seen ret = { 0 };
-	const struct rd_qp_seen *seen = view->past.seen ? view->past.seen : &ret;
-	const struct rd_qp_seen *now = view->link.context ? &view->link.context->attrs : &ret;
+	struct rd_qp_seen ret = view->link.context ? view->link.context->attrs : (struct rd_qp_seen){ 0 };
 
-#define MERGE(field)                        \
-	if (seen->field.known == RD_OK)     \
-		ret.field = seen->field;    \
-	else if (now->field.known == RD_OK) \
-	ret.field = now->field
-	MERGE(timeout);
-	MERGE(retry_cnt);
-	MERGE(rnr_retry);
-	MERGE(min_rnr_timer);
-	MERGE(path_mtu);
-	MERGE(max_rd_atomic);
-	MERGE(max_dest_rd_atomic);
-	MERGE(sgid_index);
-	MERGE(hop_limit);
-	MERGE(traffic_class);
-	MERGE(sl);
-	MERGE(flow_label);
-	MERGE(udp_sport);
-	MERGE(dest_qpn);
-#undef MERGE
+	if (view->past.seen)
+		rd_qp_seen_merge(&ret, view->past.seen);
 	return ret;
 }
 

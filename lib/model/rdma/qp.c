@@ -193,3 +193,35 @@ size_t rd_res_find_qp(const struct rd_res *res, int dev, uint32_t lqpn)
 
 	return at < res->n_qps && compare_qpn(&res->qps[at], &key) == 0 ? at : res->n_qps;
 }
+
+#define MERGE(field)                             \
+	do {                                     \
+		if (from->field.known == RD_OK)  \
+			to->field = from->field; \
+	} while (0)
+
+void rd_qp_seen_merge(struct rd_qp_seen *to, const struct rd_qp_seen *from)
+{
+	MERGE(timeout);
+	MERGE(retry_cnt);
+	MERGE(rnr_retry);
+	MERGE(min_rnr_timer);
+	MERGE(path_mtu);
+	MERGE(max_rd_atomic);
+	MERGE(max_dest_rd_atomic);
+	MERGE(sgid_index);
+	MERGE(hop_limit);
+	MERGE(traffic_class);
+	MERGE(sl);
+	MERGE(flow_label);
+	MERGE(udp_sport);
+	MERGE(dest_qpn);
+	if (from->has_sgid) {
+		to->has_sgid = true;
+		memcpy(to->sgid, from->sgid, sizeof(to->sgid));
+	}
+	if (from->has_dgid) {
+		to->has_dgid = true;
+		memcpy(to->dgid, from->dgid, sizeof(to->dgid));
+	}
+}

@@ -81,6 +81,9 @@ struct rd_qp_seen {
 	bool has_sgid, has_dgid;
 };
 
+/* Replaces what `from` knows; what it does not know is kept. */
+void rd_qp_seen_merge(struct rd_qp_seen *to, const struct rd_qp_seen *from);
+
 /* What a QP's device or driver reports beyond the kernel's list. Each value is known by itself. */
 struct rd_qp_context {
 	bool dumped; /* `attrs` are from a dump by the device (RDMA_NLDEV_CMD_RES_QP_GET_RAW), else from its driver */

@@ -29,7 +29,7 @@ bool rd_proc_libs_path(const char *path)
 	return strncmp(path, RD_SOURCE_LIBS, n) == 0 && (path[n] == '/' || !path[n]);
 }
 
-/* The name of the file that a line ends with; NULL: it is none of these libraries. */
+/* The name of the file that a line ends with; NULL: another file. */
 static const char *library_of(const char *line, size_t size)
 {
 	const char *slash = memrchr(line, '/', size);

@@ -48,7 +48,7 @@ enum {
 #define RD_MLX5_QPC_USED 152
 
 /* Finds the context of a queue pair in a dump. Returns its place, at least RD_MLX5_QPC_USED bytes before the end of the dump, and
- * sets the number of the queue pair that the dump is about; 0: there is none. */
+ * sets the number of the queue pair that the dump is about; 0: not found. */
 size_t rd_mlx5_find_qpc(const uint8_t *dump, size_t size, uint32_t *qpn);
 
 /* `qpc`: RD_MLX5_QPC_USED bytes. */

@@ -172,7 +172,7 @@ int rd_source_bundle_open(const char *path, struct rd_source **ret, struct rd_er
 
 /*
  * Contents of all BPF hash maps of a name, as virtual files: "/bpf/rdmadiag_qps". For each map a struct rd_source_map, followed by
- * its entries: key and value each. read_file only; recorded like any file. -ENOENT if there is none, -EPERM without CAP_SYS_ADMIN.
+ * its entries: key and value each. read_file only; recorded like any file. -ENOENT without such a map, -EPERM without CAP_SYS_ADMIN.
  */
 #define RD_SOURCE_MAPS "/bpf"
 struct rd_source_map {
