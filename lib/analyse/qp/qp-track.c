@@ -123,6 +123,8 @@ static void enter_state(struct tracked *q, uint8_t state, enum rd_age_kind kind,
 	q->by_call = by_call;
 	q->cause = RD_QP_CAUSE_NONE;
 	q->best.known = RD_ABSENT;
+	/* modify_qp sets the first PSNs: those before and after it cannot be compared. */
+	q->sq_psn.known = q->rq_psn.known = RD_ABSENT;
 }
 
 bool rd_qp_event_fails(uint32_t code)

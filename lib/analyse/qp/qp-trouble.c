@@ -65,14 +65,20 @@ static void find_port_trouble(const struct rd_qp_judging *j, const struct rd_qp_
 	const struct rd_res_port *port;
 	const struct rd_qp_port *more = rd_qp_port_of(j, one->qp, &port);
 	const char *ibdev = j->res->devs[one->qp->dev].name, *why = "";
-	uint64_t downed = rd_qp_since(j, one->qp->dev, RD_QPC_LINK_DOWNED);
+	/* The counter is the sum of all ports. */
+	bool one_port = j->res->devs[one->qp->dev].n_ports < 2;
+	uint64_t downed = one_port ? rd_qp_since(j, one->qp->dev, RD_QPC_LINK_DOWNED) : 0;
+	size_t at;
+	int dev;
 
+	/* soft-RoCE, for one, loops packets to the same device back without a link. */
+	rd_qp_local_peer(j, one, &dev, &at);
 	if (more && more->admin_up.known == RD_OK && !more->admin_up.v)
 		why = "is down";
 	else if (more && more->carrier.known == RD_OK && !more->carrier.v)
 		why = "has no carrier";
 	if (port && port->state.known == RD_OK && port->state.v < PORT_ACTIVE && port->state.v)
-		add_trouble(ret, !can_migrate(one->qp), RD_QP_DO_PORT,
+		add_trouble(ret, !can_migrate(one->qp) && dev != one->qp->dev, RD_QP_DO_PORT,
 			    *why && port->netdev ? rd_text("port %s/%u is %s: interface %s %s", ibdev, port->num,
 							   names[port->state.v], port->netdev, why) :
 						   rd_text("port %s/%u is %s", ibdev, port->num, names[port->state.v]));
@@ -113,13 +119,19 @@ static bool source_gid(const struct rd_qp_views *views, size_t i, uint8_t ret[16
 	return memcmp(ret + 12, none, 4) != 0;
 }
 
-/* 1: it has this GID, 0: it has not, -1: unknown. */
+/* 1: it has this GID, 0: its device has not, -1: unknown. After a migration, a queue pair is on another port than its source GID. */
 static int port_has_gid(const struct rd_qp_ports *ports, const struct rd_qp *qp, const uint8_t gid[16])
 {
 	const struct rd_qp_port *port = qp->port.known == RD_OK ? rd_qp_ports_find(ports, qp->dev, qp->port.v) : NULL;
+	const struct rd_qp_gid *found;
+	size_t n;
 
 	if (port && rd_qp_ports_have(ports, gid, qp->dev, qp->port.v))
 		return 1;
+	found = rd_qp_ports_gids(ports, gid, &n);
+	for (size_t i = 0; i < n; i++)
+		if (found[i].dev == qp->dev || i == SAME_MAX)
+			return -1;
 	return port && port->gids_complete ? 0 : -1;
 }
 
@@ -334,6 +346,13 @@ struct rd_qp_trouble rd_qp_trouble_of(const struct rd_qp_judging *j, const struc
 	return ret;
 }
 
+/* With packets, nothing but counters can speak against it. Those that UC sends prove nothing: it waits for no ACK. */
+static bool has_progress(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+{
+	return rd_qp_is_moving(j, one->qp, one->past) &&
+	       (rd_qp_can_retransmit(one->qp) || one->qp->state.v == RD_QPS_RTR);
+}
+
 static bool can_be_cut_off(const struct rd_qp *qp)
 {
 	return qp->state.v == RD_QPS_RTR || qp->state.v == RD_QPS_RTS || qp->state.v == RD_QPS_SQD;
@@ -346,9 +365,8 @@ void rd_qp_judge_trouble(const struct rd_qp_judging *j, const struct rd_qp_one *
 	enum rd_qp_verdict_kind kind = one->verdict->kind;
 	char *why;
 
-	/* With packets, nothing but counters can speak against it. */
 	if (qp->dev < 0 || qp->state.known != RD_OK || !rd_qp_is_connected_type(qp) || kind == RD_QPV_FLUSHED ||
-	    qp->state.v == RD_QPS_RESET || rd_qp_is_moving(j, qp, one->past))
+	    qp->state.v == RD_QPS_RESET || has_progress(j, one))
 		return;
 	found = rd_qp_trouble_of(j, one);
 	if (!found.text)

@@ -192,6 +192,12 @@ static void judge_stalled(const struct rd_qp_judging *j, const struct rd_qp_one 
 	if (!retries)
 		return rd_qp_set(j, one, RD_QPV_IDLE, RD_QP_DO_IDLE,
 				 rd_text("no packet in %.1f s; %s did not retransmit", s, ibdev));
+	/* Of a request that was sent before, and acknowledged since. */
+	if (retries == 1)
+		return rd_qp_set(
+			j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
+			rd_text("no packet in %.1f s; %s retransmitted once, with or without success (device-wide)", s,
+				ibdev));
 	if (candidates > 1)
 		return rd_qp_set(
 			j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
@@ -200,8 +206,8 @@ static void judge_stalled(const struct rd_qp_judging *j, const struct rd_qp_one 
 				s, ibdev, candidates));
 	rd_qp_set(
 		j, one, RD_QPV_RETRYING, RD_QP_DO_PEER,
-		rd_text("no packet in %.1f s; %s retransmitted %llu time%s in that time, without progress (device-wide)",
-			s, ibdev, retries, retries == 1 ? "" : "s"));
+		rd_text("no packet in %.1f s; %s retransmitted %llu times in that time, without progress (device-wide)",
+			s, ibdev, retries));
 }
 
 void rd_qp_judge_ready(const struct rd_qp_judging *j, const struct rd_qp_one *one)

@@ -62,13 +62,15 @@ static bool is_for_too_long(const struct rd_qp_judging *j, const struct rd_qp_pa
 	return past->age_kind != RD_AGE_UNKNOWN && past->age_seconds.v >= j->opts->stuck_seconds;
 }
 
-/* In RTR for long, without packets. A QP that only receives may stay in RTR for ever; one whose process moved others to RTS may
- * not. */
+/* In RTR for long, without packets. A QP that only receives may stay in RTR for ever, and one that has received does not wait for
+ * RTS; another one, whose process moved others to RTS, does. */
 static void judge_silent_rtr(const struct rd_qp_judging *j, const struct rd_qp_one *one, const char *age)
 {
 	const struct rd_qp *qp = one->qp;
 
-	if (qp->type.known == RD_OK && qp->type.v == RD_QPT_RC && qp->proc >= 0 && j->has_rts[qp->proc])
+	bool received = one->past->best_per_second.known == RD_OK && one->past->best_per_second.v > 0;
+
+	if (!received && qp->type.known == RD_OK && qp->type.v == RD_QPT_RC && qp->proc >= 0 && j->has_rts[qp->proc])
 		return rd_qp_set(j, one, RD_QPV_STUCK, RD_QP_DO_STUCK,
 				 rd_text("in RTR %s: no modify_qp call moved it to RTS, where other queue pairs of its "
 					 "process are",
