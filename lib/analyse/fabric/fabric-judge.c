@@ -54,14 +54,15 @@ static enum rd_severity judge_counter(const struct judge *j, const struct rd_fab
 		return RD_SEV_NOTE;
 	if (rd_fabric_delta(j->fabric, port, counter, &delta, &seconds)) {
 		hours = (seconds < SHORTEST ? SHORTEST : seconds) / HOUR;
-		if (limit->warning < 0 || (double)delta <= limit->warning * hours || delta == 0)
-			return RD_SEV_NOTE;
-		rd_buf_printf(out, "%s%s +%" PRIu64 " in %.3g s (%" PRIu64 ")", out->len ? ", " : "", name, delta,
-			      seconds, value.v);
-		return limit->critical >= 0 && (double)delta > limit->critical * hours ? RD_SEV_CRITICAL :
-											 RD_SEV_WARNING;
+		if (limit->warning >= 0 && (double)delta > limit->warning * hours && delta > 0) {
+			rd_buf_printf(out, "%s%s +%" PRIu64 " in %.3g s (%" PRIu64 ")", out->len ? ", " : "", name,
+				      delta, seconds, value.v);
+			return limit->critical >= 0 && (double)delta > limit->critical * hours ? RD_SEV_CRITICAL :
+												 RD_SEV_WARNING;
+		}
 	}
-	if (limit->total < 0 || (double)value.v <= limit->total || port->before_ns)
+	/* A total stands until it is cleared: a later sweep must not conceal what the first one reported. */
+	if (limit->total < 0 || (double)value.v <= limit->total)
 		return RD_SEV_NOTE;
 	rd_buf_printf(out, "%s%s %s%" PRIu64, out->len ? ", " : "", name, rd_pma_saturated(&value) ? "at least " : "",
 		      value.v);
