@@ -41,6 +41,7 @@ static int make_page(void *arg, struct rd_view_page *page, struct rd_err *err)
 	order = rd_fabric_sort_by(&live->s->run.fabric, live->order);
 	fabric_session_report(live->s, NULL, order, &report);
 	page->body = report.sections[0];
+	rd_section_store(page->body); /* shown while the next sweep changes the network */
 	memmove(report.sections, report.sections + 1, --report.n_sections * sizeof(*report.sections));
 	fabric_headline(live->s, &report, &line);
 	rd_buf_printf(&line, "  (by %s)", by[live->order]);

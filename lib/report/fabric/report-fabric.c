@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "model/fabric/fabric-rates.h"
 
 enum { MAP_NAME, MAP_VALUE, MAP_COLUMNS };
@@ -161,12 +162,20 @@ static void add_state(const struct rd_fabric_port *port, uint64_t now_ns, struct
 		rd_row_severity(row, RD_SEV_WARNING);
 }
 
-static void add_port(const struct rd_fabric_shown *shown, const struct rd_fabric_port *port, struct rd_section *section)
+/* The ports of a section, whose rows are made when they are read: documents of 100,000 ports then cost the memory of one row. */
+struct shown_ports {
+	struct rd_fabric_shown shown;
+	size_t n;
+	size_t ports[]; /* indices */
+};
+
+static void make_port(const void *arg, size_t i, struct rd_row *row)
 {
-	const struct rd_fabric *fabric = shown->fabric;
+	const struct shown_ports *ports = arg;
+	const struct rd_fabric *fabric = ports->shown.fabric;
+	const struct rd_fabric_port *port = &fabric->ports[ports->ports[i]];
 	const struct rd_fabric_node *node = &fabric->nodes[port->node];
 	const struct rd_fabric_port *peer = port->peer == RD_NONE ? NULL : &fabric->ports[port->peer];
-	struct rd_row *row = rd_section_add(section);
 	char label[160];
 
 	rd_row_str(row, RD_FAB_NODE, rd_fabric_name(node));
@@ -179,10 +188,10 @@ static void add_port(const struct rd_fabric_shown *shown, const struct rd_fabric
 		snprintf(label, sizeof(label), "%s/%u", rd_fabric_name(&fabric->nodes[peer->node]), peer->number);
 		rd_row_str(row, RD_FAB_PEER_LABEL, label);
 	}
-	add_state(port, shown->now_ns, row);
+	add_state(port, ports->shown.now_ns, row);
 	add_rates(fabric, port, row);
 	add_errors(fabric, port, row);
-	if (!shown->values)
+	if (!ports->shown.values)
 		return;
 	if (peer)
 		rd_row_sub(row, RD_FAB_PEER, make_peer(fabric, peer));
@@ -193,17 +202,19 @@ static void add_port(const struct rd_fabric_shown *shown, const struct rd_fabric
 
 static void report_ports(struct rd_report *report, const struct rd_fabric_shown *shown)
 {
-	struct rd_section *section = rd_section_create("ports", rd_fabric_columns, RD_FABRIC_COLUMNS);
 	const struct rd_fabric *fabric = shown->fabric;
+	struct shown_ports *ports = rd_alloc(1, sizeof(*ports) + fabric->n_ports * sizeof(*ports->ports));
 
+	ports->shown = *shown;
 	for (size_t i = 0; i < fabric->n_ports; i++) {
 		size_t at = shown->order ? shown->order[i] : i;
 		const struct rd_fabric_port *port = &fabric->ports[at];
 
 		if (shown->picked ? shown->picked[at] : port->selected || port->presence == RD_PORT_GONE)
-			add_port(shown, port, section);
+			ports->ports[ports->n++] = at;
 	}
-	rd_report_add(report, section);
+	rd_report_add(report, rd_section_create_made("ports", rd_fabric_columns, RD_FABRIC_COLUMNS, ports->n, make_port,
+						     ports));
 }
 
 void rd_report_fabric(struct rd_report *report, const struct rd_fabric_shown *shown)

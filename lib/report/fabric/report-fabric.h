@@ -55,7 +55,8 @@ struct rd_fabric_shown {
 	uint64_t missed; /* intervals without a sweep, because the previous one was still in progress */
 };
 
-/* Adds the section ports, and the object sweep (and shard) among the scalars. */
+/* Adds the section ports, and the object sweep (and shard) among the scalars. The rows of ports are made from the network when they
+ * are read: store them (rd_section_store) to keep them beyond a sweep. */
 void rd_report_fabric(struct rd_report *report, const struct rd_fabric_shown *shown);
 
 /* Adds only the sweep (and shard). */
