@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include "analyse/fabric/fabric-names.h"
+#include "analyse/fabric/fabric-trees.h"
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -17,20 +19,9 @@ struct judge {
 	struct rd_findings *findings;
 };
 
-static const struct rd_fabric_node *node_of(const struct judge *j, const struct rd_fabric_port *port)
-{
-	return &j->fabric->nodes[port->node];
-}
-
-/* "leaf3 port 17, to node5 port 1" */
 static char *cable_text(const struct judge *j, const struct rd_fabric_port *port)
 {
-	const struct rd_fabric_port *peer = port->peer == RD_NONE ? NULL : &j->fabric->ports[port->peer];
-
-	if (!peer)
-		return rd_text("%s port %u", rd_fabric_name(node_of(j, port)), port->number);
-	return rd_text("%s port %u, to %s port %u", rd_fabric_name(node_of(j, port)), port->number,
-		       rd_fabric_name(node_of(j, peer)), peer->number);
+	return rd_fabric_cable_text(j->fabric, port);
 }
 
 static char *node_text(const struct rd_fabric_node *node)
@@ -124,29 +115,6 @@ static void judge_saturated(struct judge *j, const struct rd_fabric_port *port)
 	finding.observed = rd_dup(observed.data);
 	finding.expected = rd_dup("below the maximum");
 	finding.fix = rd_text("clear them: perfquery -R %u %u", port->lid, port->number);
-	rd_finding_add(j->findings, &finding);
-}
-
-static void judge_wait(struct judge *j, const struct rd_fabric_port *port)
-{
-	const struct rd_fabric_limit *limit = &j->limits->v[rd_pma_n_counters];
-	struct rd_finding finding = {
-		.id = "fabric-congested",
-		.severity = RD_SEV_WARNING,
-		.title = "port waits for credits much of the time",
-		.why = "its neighbour grants no flow control credits: the cause is downstream, usually a slow receiver",
-	};
-	double share;
-
-	if (limit->warning < 0 || !rd_fabric_wait_share(j->fabric, port, &share) || share * 100 <= limit->warning)
-		return;
-	if (limit->critical >= 0 && share * 100 > limit->critical)
-		finding.severity = RD_SEV_CRITICAL;
-	finding.subject = cable_text(j, port);
-	finding.observed = rd_text("waited for credits %.0f %% of the time", share * 100);
-	finding.expected = rd_text("at most %.0f %%", limit->warning);
-	finding.fix = rd_dup(
-		"follow the waiting ports towards the receiver: rdmadiag counters --fabric --live, key w sorts by waiting time");
 	rd_finding_add(j->findings, &finding);
 }
 
@@ -428,7 +396,6 @@ static void judge_port(struct judge *j, const struct rd_fabric_port *port)
 	if (port->fresh) {
 		judge_errors(j, port);
 		judge_saturated(j, port);
-		judge_wait(j, port);
 	}
 	if (port->presence != RD_PORT_GONE)
 		judge_state(j, port);
@@ -448,4 +415,5 @@ void rd_fabric_judge(const struct rd_fabric *fabric, const struct rd_fabric_limi
 			judge_port(&j, &fabric->ports[i]);
 	}
 	judge_links(&j);
+	rd_fabric_judge_trees(fabric, limits, findings);
 }
