@@ -3,6 +3,7 @@
 #include "fabric.h"
 
 #include "analyse/fabric/fabric-update.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "cmd/datafile.h"
 #include "collect/fabric/pma.h"
@@ -15,7 +16,7 @@
 /* SMPs are sent on VL15, which has no flow control and few buffers in switches: opensm keeps 4 in flight, ibnetdiscover 2. How
  * many are in flight to one agent is limited by per_lid of the sweep. */
 #define WALK_WINDOW 8
-#define WALK_TIMEOUT_MS 300
+#define WALK_TIMEOUT_MS 200			   /* as opensm; doubled for each retry */
 #define REDISCOVER_CHANGED_NS UINT64_C(5000000000) /* after a sweep that found a change */
 #define REDISCOVER_NS UINT64_C(30000000000)	   /* otherwise: a sweep does not detect new nodes */
 #define DEFAULT_MAP "/etc/opensm/ib-node-name-map"
@@ -119,6 +120,27 @@ static void close_port(struct fabric_run *run)
 	run->mads = NULL;
 }
 
+/* Carries over what was known before. A node is gone only if the walk shows that it is not where it was, and it does not respond at
+ * its LID either. */
+static int merge(struct fabric_run *run, struct rd_fabric *found, struct rd_err *err)
+{
+	_cleanup_free_ enum rd_reach *reach = rd_fabric_reach(&run->fabric, found);
+	_cleanup_free_ bool *missing = rd_alloc(run->fabric.n_nodes + 1, sizeof(*missing));
+	_cleanup_free_ bool *responds = rd_alloc(run->fabric.n_nodes + 1, sizeof(*responds));
+	int r;
+
+	for (size_t i = 0; i < run->fabric.n_nodes; i++)
+		missing[i] = reach[i] == RD_REACH_MISSING;
+	r = rd_fabric_probe(run->mads, &run->walk, &run->fabric, missing, responds, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < run->fabric.n_nodes; i++)
+		if (missing[i] && responds[i])
+			reach[i] = RD_REACH_UNKNOWN;
+	rd_fabric_update(&run->fabric, reach, found);
+	return 0;
+}
+
 /* Discovers the network, and carries counters over from the previous discovery. */
 static int discover(struct fabric_run *run, struct rd_err *err)
 {
@@ -134,13 +156,16 @@ static int discover(struct fabric_run *run, struct rd_err *err)
 	run->discovered_ns = monotonic(run->source);
 	run->changed = false;
 	r = rd_collect_fabric(run->mads, &run->from, &run->walk, attributes, &found, err);
+	if (!r && run->fabric.n_nodes) {
+		r = merge(run, &found, err);
+		if (r < 0)
+			rd_fabric_deinit(&found);
+	}
 	if (r < 0) {
 		run->changed = changed; /* still to be discovered */
 		close_port(run);
 		return r;
 	}
-	if (run->fabric.n_nodes)
-		rd_fabric_update(&run->fabric, &found);
 	rd_fabric_deinit(&run->fabric);
 	run->fabric = found;
 	r = name_nodes(run, err);
@@ -160,6 +185,7 @@ int fabric_begin(struct rd_source *source, const struct fabric_opts *opts, struc
 	run->limits.timeout_ms = opts->timeout_ms ? opts->timeout_ms : limits.timeout_ms;
 	run->limits.retries = opts->retries.known == RD_OK ? opts->retries.v : limits.retries;
 	run->walk = run->limits;
+	run->walk.backoff = true;
 	run->walk.window = opts->walk_window ? opts->walk_window : WALK_WINDOW;
 	run->walk.timeout_ms = run->limits.timeout_ms > WALK_TIMEOUT_MS ? run->limits.timeout_ms : WALK_TIMEOUT_MS;
 	r = choose_port(source, opts->port, &run->from, err);

@@ -128,7 +128,7 @@ static void mark_presence(struct fabric_record *record, struct fabric_recorded *
 {
 	static const char *const words[] = {
 		[RD_PORT_PRESENT] = "present again", [RD_PORT_NEW] = "new",   [RD_PORT_REPLACED] = "replaced",
-		[RD_PORT_MOVED] = "LID changed",     [RD_PORT_GONE] = "gone",
+		[RD_PORT_MOVED] = "LID changed",     [RD_PORT_GONE] = "gone", [RD_PORT_UNREACHED] = "not reached",
 	};
 
 	if (to->presence != port->presence && (port->presence != RD_PORT_PRESENT || to->presence == RD_PORT_GONE))

@@ -112,6 +112,7 @@ static void judge(struct fabric_session *s, struct rd_report *report)
 	struct rd_findings findings = { 0 };
 
 	rd_fabric_judge(&s->run.fabric, &s->limits, &findings);
+	rd_fabric_judge_walk(&s->run.fabric, &findings);
 	if (s->cmd->compare)
 		rd_fabric_compare(&s->plan, &s->run.fabric, &findings);
 	if (s->shard >= 0)
@@ -166,6 +167,11 @@ void fabric_headline(const struct fabric_session *s, const struct rd_report *rep
 		      warnings == 1 ? "" : "s", fabric->n_nodes, fresh, (double)fabric->sweep.duration_ns / 1e9);
 	if (stale)
 		rd_buf_printf(out, ", %zu NOT read", stale);
+	if (fabric->walk.lost)
+		rd_buf_printf(out, "; discovery: %ju of %ju queries lost, %ju retries", (uintmax_t)fabric->walk.lost,
+			      (uintmax_t)(fabric->walk.sent - fabric->walk.retries), (uintmax_t)fabric->walk.retries);
+	else if (fabric->walk.retries)
+		rd_buf_printf(out, "; discovery: %ju retries", (uintmax_t)fabric->walk.retries);
 	if (s->shard >= 0)
 		rd_buf_printf(out, "; share %zd of %zu", s->shard + 1, s->shards.n);
 	if (s->cmd->repeat.ticks.missed)

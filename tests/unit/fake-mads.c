@@ -33,6 +33,8 @@ static struct fake_node *follow(struct fake_mads *fake, const struct rd_mad *mad
 		if (exit < 1 || exit > node->n_ports || !node->peers[exit].port || (i > 0 && node->kind != 2))
 			return NULL;
 		at = node->peers[exit].node;
+		if (fake->agents[fake->nodes[at].lid].silent_route)
+			return NULL;
 		*ret_port = node->peers[exit].port;
 	}
 	return &fake->nodes[at];
@@ -110,6 +112,16 @@ static uint16_t lid_of(struct fake_mads *fake, const struct rd_mad *mad)
 	return node ? node->lid : FAKE_NOWHERE;
 }
 
+/* Whether this one gets lost; high bits, because the low ones of such a generator repeat soon. */
+static bool is_lost(struct fake_mads *fake, const struct rd_mad *mad)
+{
+	/* Our own port is asked without a cable between. */
+	if (!fake->loss_percent || mad->data[1] != 0x81 || mad->data[7] == 0)
+		return false;
+	fake->loss_seed = fake->loss_seed * 1664525 + 1013904223;
+	return (fake->loss_seed >> 8) % 100 < fake->loss_percent;
+}
+
 static int send_one(struct rd_mads *mads, const struct rd_mad *mad, unsigned timeout_ms, struct rd_err *err)
 {
 	struct fake_mads *fake = fake_of(mads);
@@ -129,7 +141,8 @@ static int send_one(struct rd_mads *mads, const struct rd_mad *mad, unsigned tim
 		fake->seed = fake->seed * 1664525 + 1013904223;
 		latency = latency * (fake->seed >> 16 & 1023) / 256;
 	}
-	if (agent->silent || (agent->silent_attribute && agent->silent_attribute == mad->data[17])) {
+	if (is_lost(fake, mad) || agent->silent ||
+	    (agent->silent_attribute && agent->silent_attribute == mad->data[17])) {
 		agent->silent -= agent->silent && agent->silent != UINT_MAX;
 		back.status = ETIMEDOUT;
 		back.size = 24;

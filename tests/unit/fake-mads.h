@@ -7,7 +7,7 @@
 
 #define FAKE_LIDS 1024
 #define FAKE_NOWHERE (FAKE_LIDS - 1) /* where routes lead that lead nowhere: silence */
-#define FAKE_NODES 64
+#define FAKE_NODES 256
 #define FAKE_PORTS 40
 #define FAKE_KEY 0x5ec4e75ec4e7ULL /* that every port has */
 
@@ -17,6 +17,7 @@ struct fake_agent {
 	unsigned latency_us;	  /* of its answers */
 	unsigned silent;	  /* does not answer that many questions, then does. UINT_MAX: never */
 	uint8_t silent_attribute; /* a question that it never answers; 0: none */
+	bool silent_route;	  /* neither answers nor forwards directed routes */
 	bool twice;		  /* answers come twice */
 	bool late;		  /* once, the failure comes first and the answer after it */
 	uint64_t guid;		  /* for NodeInfo */
@@ -56,6 +57,8 @@ struct fake_mads {
 	uint32_t seed;			     /* not 0: latencies differ by chance */
 	uint16_t capability;
 	uint32_t capability2;
+	unsigned loss_percent; /* of directed-route datagrams, by chance; seed: */
+	uint32_t loss_seed;
 	uint32_t value; /* what every counter of an answer is made of */
 };
 

@@ -362,6 +362,7 @@ static void ports_come_go_move_and_are_replaced(void **state)
 {
 	struct fake_mads fake;
 	struct rd_fabric before, now;
+	enum rd_reach *reach;
 	const struct rd_fabric_port *port;
 
 	(void)state;
@@ -384,7 +385,9 @@ static void ports_come_go_move_and_are_replaced(void **state)
 	now.n_nodes--;
 	now.n_ports--; /* its port is the last */
 	/* sorted by GUID still: 0x2007 stands last */
-	rd_fabric_update(&before, &now);
+	reach = rd_fabric_reach(&before, &now);
+	rd_fabric_update(&before, reach, &now);
+	free(reach);
 	rd_fabric_deinit(&before);
 	port = port_at(&now, 0x1006, 1);
 	assert_int_equal(port->presence, RD_PORT_MOVED);

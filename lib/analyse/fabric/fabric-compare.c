@@ -3,14 +3,17 @@
 
 #include <inttypes.h>
 
+#include "analyse/fabric/fabric-reach.h"
 #include "base/memory.h"
 #include "base/text.h"
 
 struct comparison {
 	const struct rd_fabric *plan, *now;
-	size_t *to_now, *to_plan; /* index of the same node in the other topology; RD_NONE: not there */
-	bool *replaced;		  /* per node of the saved topology: a node with a different GUID is in its place */
-	bool *reported;		  /* per port of `now`: a finding names it */
+	size_t *to_now, *to_plan;	      /* index of the same node in the other topology; RD_NONE: not there */
+	enum rd_reach *reach;		      /* per node of the saved topology */
+	size_t unknown_nodes, unknown_cables; /* of the saved topology, that the walk did not reach */
+	bool *replaced; /* per node of the saved topology: a node with a different GUID is in its place */
+	bool *reported; /* per port of `now`: a finding names it */
 	struct rd_findings *findings;
 };
 
@@ -43,22 +46,25 @@ static size_t other_port(const struct rd_fabric *from, const size_t *map, const 
 
 static void map_nodes(struct comparison *c)
 {
-	_cleanup_free_ bool *gone = rd_alloc(c->now->n_nodes + 1, sizeof(*gone));
+	_cleanup_free_ bool *kept = rd_alloc(c->now->n_nodes + 1, sizeof(*kept)); /* gone, or not reached */
 
-	for (size_t i = 0; i < c->now->n_nodes; i++)
+	for (size_t i = 0; i < c->now->n_nodes; i++) {
 		c->to_plan[i] = RD_NONE;
+		kept[i] = true;
+	}
 	for (size_t i = 0; i < c->now->n_ports; i++)
-		gone[c->now->ports[i].node] = c->now->ports[i].presence ==
-					      RD_PORT_GONE; /* the same for all ports of a node */
+		if (c->now->ports[i].presence != RD_PORT_GONE && c->now->ports[i].presence != RD_PORT_UNREACHED)
+			kept[c->now->ports[i].node] = false;
 	for (size_t i = 0; i < c->plan->n_nodes; i++) {
 		size_t node = rd_fabric_find_node(c->now, c->plan->nodes[i].guid);
 
-		c->to_now[i] = node != RD_NONE && !gone[node] ? node : RD_NONE;
+		c->to_now[i] = c->reach[i] == RD_REACH_FOUND ? node : RD_NONE;
 		if (c->to_now[i] != RD_NONE)
 			c->to_plan[node] = i;
+		c->unknown_nodes += c->reach[i] == RD_REACH_UNKNOWN;
 	}
 	for (size_t i = 0; i < c->now->n_nodes; i++)
-		if (gone[i])
+		if (kept[i] && c->to_plan[i] == RD_NONE)
 			c->to_plan[i] = c->plan->n_nodes; /* neither present nor extra */
 }
 
@@ -69,7 +75,8 @@ static void find_replacements(struct comparison *c)
 		const struct rd_fabric_port *port = &c->plan->ports[i];
 		size_t peer = other_port(c->plan, c->to_now, c->now, port->peer), node;
 
-		if (c->to_now[port->node] != RD_NONE || peer == RD_NONE || c->now->ports[peer].peer == RD_NONE)
+		if (c->reach[port->node] != RD_REACH_MISSING || c->replaced[port->node] || peer == RD_NONE ||
+		    c->now->ports[peer].peer == RD_NONE)
 			continue;
 		node = c->now->ports[c->now->ports[peer].peer].node;
 		if (c->to_plan[node] != RD_NONE || c->now->nodes[node].kind != c->plan->nodes[port->node].kind ||
@@ -136,7 +143,7 @@ static void compare_nodes(struct comparison *c)
 	for (size_t i = 0; i < c->plan->n_nodes; i++) {
 		char *subject = c->to_now[i] == RD_NONE || c->replaced[i] ? node_text(c->plan, i) : NULL;
 
-		if (c->to_now[i] == RD_NONE)
+		if (c->reach[i] == RD_REACH_MISSING && !c->replaced[i])
 			add_node_finding(c, c->plan->nodes[i].kind == RD_NODE_CA ? ADAPTER_MISSING : SWITCH_MISSING,
 					 subject, NULL, NULL);
 		else if (c->replaced[i])
@@ -194,6 +201,15 @@ static void add_slower_finding(struct comparison *c, size_t planned, size_t now)
 	rd_finding_add(c->findings, &finding);
 }
 
+/* Whether the walk did not see what is connected to a port of the saved topology, whose node was found. */
+static bool is_unsure(const struct comparison *c, size_t planned, size_t now)
+{
+	size_t node = c->to_now[c->plan->ports[planned].node];
+
+	return now == RD_NONE ? c->now->nodes[node].unread > 0 :
+				c->now->ports[now].peer == RD_NONE && rd_fabric_is_unsure(&c->now->ports[now]);
+}
+
 /* A cable of the saved topology whose nodes are both present. Pass 0 reports missing and slower links; both passes report moved cables,
  * the second those whose ports the first had not reported yet. */
 static void compare_cable(struct comparison *c, size_t i, int pass)
@@ -210,7 +226,9 @@ static void compare_cable(struct comparison *c, size_t i, int pass)
 		return;
 	}
 	if (peers[0] == RD_NONE && peers[1] == RD_NONE) {
-		if (pass == 0)
+		if (is_unsure(c, ends[0], now[0]) || is_unsure(c, ends[1], now[1]))
+			c->unknown_cables += pass == 0;
+		else if (pass == 0)
 			add_cable_finding(c, ends[0], now[0], RD_NONE, "fabric-cable-missing",
 					  "cable in the saved topology is missing or its link is down");
 		return;
@@ -252,6 +270,26 @@ static void compare_cables(struct comparison *c)
 		compare_extra(c, i);
 }
 
+/* What was not reached is neither the same nor different. */
+static void report_unknown(struct comparison *c)
+{
+	struct rd_finding finding = {
+		.id = "fabric-compare-unknown",
+		.severity = RD_SEV_UNKNOWN,
+		.undecided = true,
+		.title = "part of the saved topology could not be compared",
+		.why = "the discovery did not reach it: it may be as saved, or missing",
+	};
+
+	if (!c->unknown_nodes && !c->unknown_cables)
+		return;
+	finding.subject = rd_dup("saved topology");
+	finding.observed = rd_text("%zu of %zu nodes, and %zu more cable%s, were not reached", c->unknown_nodes,
+				   c->plan->n_nodes, c->unknown_cables, c->unknown_cables == 1 ? "" : "s");
+	finding.fix = rd_dup("repeat; finding fabric-walk-incomplete names the ports where the discovery ended");
+	rd_finding_add(c->findings, &finding);
+}
+
 void rd_fabric_compare(const struct rd_fabric *plan, const struct rd_fabric *now, struct rd_findings *findings)
 {
 	struct comparison c = {
@@ -261,6 +299,7 @@ void rd_fabric_compare(const struct rd_fabric *plan, const struct rd_fabric *now
 		.to_plan = rd_alloc(now->n_nodes + 1, sizeof(size_t)),
 		.replaced = rd_alloc(plan->n_nodes + 1, sizeof(bool)),
 		.reported = rd_alloc(now->n_ports + 1, sizeof(bool)),
+		.reach = rd_fabric_reach(plan, now),
 		.findings = findings,
 	};
 
@@ -268,6 +307,8 @@ void rd_fabric_compare(const struct rd_fabric *plan, const struct rd_fabric *now
 	find_replacements(&c);
 	compare_nodes(&c);
 	compare_cables(&c);
+	report_unknown(&c);
+	free(c.reach);
 	free(c.to_now);
 	free(c.to_plan);
 	free(c.replaced);

@@ -378,7 +378,8 @@ static void judge_alone(struct judge *j)
 	};
 
 	for (size_t i = 0; self && i < fabric->n_ports; i++)
-		others += fabric->ports[i].node != self->node && fabric->ports[i].presence != RD_PORT_GONE;
+		others += fabric->ports[i].node != self->node && fabric->ports[i].presence != RD_PORT_GONE &&
+			  (fabric->ports[i].presence != RD_PORT_UNREACHED || fabric->ports[i].fresh);
 	if (others > 0 || !self)
 		return;
 	finding.subject = rd_text("%s port %u", fabric->ibdev, fabric->port);

@@ -30,4 +30,7 @@ int rd_fabric_limits_parse(const char *name, const char *text, size_t size, stru
 void rd_fabric_judge(const struct rd_fabric *fabric, const struct rd_fabric_limits *limits,
 		     struct rd_findings *findings);
 
+/* Adds a finding if the latest walk is incomplete: what it did not reach, and how much. */
+void rd_fabric_judge_walk(const struct rd_fabric *fabric, struct rd_findings *findings);
+
 #endif

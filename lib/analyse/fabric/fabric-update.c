@@ -15,8 +15,29 @@ static void move_counters(struct rd_fabric_port *from, struct rd_fabric_port *to
 	to->error_attribute = from->error_attribute;
 }
 
-static void move_port(struct rd_fabric_port *from, struct rd_fabric_port *to)
+/* What PortInfo would have shown, of a port whose PortInfo the walk did not read. */
+static void keep_port_info(const struct rd_fabric_port *from, struct rd_fabric_port *to)
 {
+	to->state = from->state;
+	to->physical_state = from->physical_state;
+	to->width_active = from->width_active;
+	to->width_enabled = from->width_enabled;
+	to->width_supported = from->width_supported;
+	to->speed_active = from->speed_active;
+	to->speed_enabled = from->speed_enabled;
+	to->speed_supported = from->speed_supported;
+}
+
+static void move_port(struct rd_fabric_port *from, struct rd_fabric_port *to, bool incomplete)
+{
+	if (to->unread)
+		keep_port_info(from, to);
+	/* The LID of a switch is that of its port 0. */
+	if (!to->lid && incomplete) {
+		to->lid = from->lid;
+		to->lmc = from->lmc;
+		to->selected = from->selected;
+	}
 	if (from->presence == RD_PORT_GONE)
 		to->presence = RD_PORT_NEW;
 	else if (from->lid != to->lid && from->lid && to->lid)
@@ -32,6 +53,10 @@ static void move_port(struct rd_fabric_port *from, struct rd_fabric_port *to)
 
 static void move_node(const struct rd_fabric_node *from, struct rd_fabric_node *to)
 {
+	if (to->unread && !*to->description) {
+		free(to->description);
+		to->description = rd_dup(from->description);
+	}
 	to->capability = from->capability;
 	to->capability2 = from->capability2;
 	to->tick = from->tick;
@@ -40,7 +65,8 @@ static void move_node(const struct rd_fabric_node *from, struct rd_fabric_node *
 }
 
 /* Marks a port of a new node REPLACED if its peer port was connected to a different node before. */
-static void mark_replaced(const struct rd_fabric *before, const struct rd_fabric *now, struct rd_fabric_port *port)
+static void mark_replaced(const struct rd_fabric *before, const enum rd_reach *reach, const struct rd_fabric *now,
+			  struct rd_fabric_port *port)
 {
 	const struct rd_fabric_port *peer = port->peer == RD_NONE ? NULL : &now->ports[port->peer];
 	size_t old, there;
@@ -52,15 +78,16 @@ static void mark_replaced(const struct rd_fabric *before, const struct rd_fabric
 	if (there == RD_NONE)
 		return;
 	port->old_guid = before->nodes[before->ports[there].node].guid;
-	/* The old node may only have been connected elsewhere. */
-	if (rd_fabric_find_node(now, port->old_guid) == RD_NONE)
+	/* The old node may only have been connected elsewhere, or be out of reach. */
+	if (reach[before->ports[there].node] == RD_REACH_MISSING)
 		port->presence = RD_PORT_REPLACED;
 	else
 		port->old_guid = 0;
 }
 
-/* Adds a port that disappeared, with its last values. It has no peer: the index would no longer be valid. */
-static void keep_gone(struct rd_fabric *before, struct rd_fabric_port *port, struct rd_fabric *now)
+/* Adds a port that was not found, with its last values. It has no peer yet: the index would not be valid. */
+static void keep_port(struct rd_fabric *before, struct rd_fabric_port *port, enum rd_presence presence,
+		      struct rd_fabric *now)
 {
 	const struct rd_fabric_node *node = &before->nodes[port->node];
 	struct rd_fabric_port *kept = rd_fabric_add_port(now, node->guid, port->number);
@@ -70,13 +97,14 @@ static void keep_gone(struct rd_fabric *before, struct rd_fabric_port *port, str
 	*kept = *port;
 	kept->node = at;
 	kept->peer = RD_NONE;
-	kept->presence = RD_PORT_GONE;
+	kept->presence = presence;
 	kept->fresh = false;
 	kept->values = kept->before = NULL;
 	move_counters(port, kept);
 }
 
-static void add_gone_nodes(const struct rd_fabric *before, struct rd_fabric *now)
+/* Adds the nodes of ports that are kept. */
+static void keep_nodes(const struct rd_fabric *before, const enum rd_presence *kept, struct rd_fabric *now)
 {
 	size_t n = now->n_nodes; /* nodes added after these are not sorted */
 
@@ -84,8 +112,7 @@ static void add_gone_nodes(const struct rd_fabric *before, struct rd_fabric *now
 		const struct rd_fabric_node *old = &before->nodes[before->ports[i].node];
 		struct rd_fabric_node *node;
 
-		if (before->ports[i].presence == RD_PORT_GONE ||
-		    rd_find_u64(now->nodes, n, sizeof(*now->nodes), old->guid))
+		if (kept[i] == RD_PORT_PRESENT || rd_find_u64(now->nodes, n, sizeof(*now->nodes), old->guid))
 			continue;
 		/* Ports are sorted by node. */
 		if (now->n_nodes > n && now->nodes[now->n_nodes - 1].guid == old->guid)
@@ -94,6 +121,7 @@ static void add_gone_nodes(const struct rd_fabric *before, struct rd_fabric *now
 		node->system_guid = old->system_guid;
 		node->vendor = old->vendor;
 		node->device = old->device;
+		move_node(old, node);
 	}
 }
 
@@ -140,8 +168,98 @@ static void sort_ports(struct rd_fabric *now)
 	now->self = self.guid ? rd_fabric_find_port(now, self.guid, self.number) : RD_NONE;
 }
 
-void rd_fabric_update(struct rd_fabric *before, struct rd_fabric *now)
+/* The presence of a port that is not in `now`; PRESENT: it is not kept. */
+static enum rd_presence presence_of_lost(const struct rd_fabric *before, const enum rd_reach *reach,
+					 const struct rd_fabric *now, const struct rd_fabric_port *port)
 {
+	const struct rd_fabric_port *peer = port->peer == RD_NONE ? NULL : &before->ports[port->peer];
+	const struct rd_fabric_node *node = &before->nodes[port->node];
+	size_t there;
+
+	if (port->presence == RD_PORT_GONE)
+		return RD_PORT_PRESENT;
+	if (reach[port->node] == RD_REACH_UNKNOWN)
+		return RD_PORT_UNREACHED;
+	if (reach[port->node] == RD_REACH_MISSING)
+		return RD_PORT_GONE;
+	if (now->nodes[rd_fabric_find_node(now, node->guid)].unread)
+		return RD_PORT_UNREACHED;
+	/* A port of a channel adapter is seen from the other end of its cable only. */
+	if (!peer || node->kind == RD_NODE_SWITCH)
+		return RD_PORT_GONE;
+	there = rd_fabric_find_port(now, before->nodes[peer->node].guid, peer->number);
+	return reach[peer->node] == RD_REACH_UNKNOWN || (there != RD_NONE && rd_fabric_is_unsure(&now->ports[there])) ?
+		       RD_PORT_UNREACHED :
+		       RD_PORT_GONE;
+}
+
+/* Deselects ports of nodes that were not reached if a node that was reached has their LID now. */
+static void yield_lids(struct rd_fabric *now)
+{
+	_cleanup_free_ bool *used = rd_alloc((size_t)UINT16_MAX + 1, sizeof(*used));
+
+	for (size_t i = 0; i < now->n_ports; i++)
+		if (now->ports[i].presence != RD_PORT_GONE && now->ports[i].presence != RD_PORT_UNREACHED)
+			used[now->ports[i].lid] = true;
+	for (size_t i = 0; i < now->n_ports; i++)
+		if (now->ports[i].presence == RD_PORT_UNREACHED && used[now->ports[i].lid])
+			now->ports[i].selected = false;
+}
+
+/* Whether a cable may still be at the port: nothing is known about its other end. */
+static bool may_have_cable(const struct rd_fabric *fabric, size_t port)
+{
+	return port != RD_NONE && fabric->ports[port].peer == RD_NONE && rd_fabric_is_unsure(&fabric->ports[port]) &&
+	       fabric->ports[port].presence != RD_PORT_GONE;
+}
+
+/* Restores cables that the walk did not see. */
+static void keep_cables(const struct rd_fabric *before, struct rd_fabric *now)
+{
+	for (size_t i = 0; i < before->n_ports; i++) {
+		const struct rd_fabric_port *port = &before->ports[i];
+		const struct rd_fabric_port *peer = port->peer == RD_NONE ? NULL : &before->ports[port->peer];
+		size_t here, there;
+
+		if (!peer || port->peer < i)
+			continue;
+		here = rd_fabric_find_port(now, before->nodes[port->node].guid, port->number);
+		there = rd_fabric_find_port(now, before->nodes[peer->node].guid, peer->number);
+		if (here == there || !may_have_cable(now, here) || !may_have_cable(now, there))
+			continue;
+		now->ports[here].peer = there;
+		now->ports[there].peer = here;
+	}
+}
+
+/* Carries over what was found again, and sets the presence of all ports of `now`. Returns the presence of the others, per port of
+ * `before`; PRESENT: not kept. To be freed. */
+static enum rd_presence *match_ports(struct rd_fabric *before, const enum rd_reach *reach, struct rd_fabric *now)
+{
+	enum rd_presence *kept = rd_alloc(before->n_ports + 1, sizeof(*kept));
+
+	for (size_t i = 0; i < before->n_ports; i++)
+		kept[i] = presence_of_lost(before, reach, now, &before->ports[i]);
+	for (size_t i = 0; i < now->n_ports; i++) {
+		struct rd_fabric_port *port = &now->ports[i];
+		const struct rd_fabric_node *node = &now->nodes[port->node];
+		size_t old = rd_fabric_find_port(before, node->guid, port->number);
+
+		if (old != RD_NONE) {
+			move_port(&before->ports[old], port, node->unread > 0);
+			kept[old] = RD_PORT_PRESENT;
+		} else {
+			port->presence = RD_PORT_NEW;
+			mark_replaced(before, reach, now, port);
+		}
+	}
+	return kept;
+}
+
+void rd_fabric_update(struct rd_fabric *before, const enum rd_reach *reach, struct rd_fabric *now)
+{
+	_cleanup_free_ enum rd_presence *kept = NULL;
+
 	now->sweep = before->sweep;
 	now->swept_ns = before->swept_ns;
 	for (size_t i = 0; i < now->n_nodes; i++) {
@@ -150,22 +268,13 @@ void rd_fabric_update(struct rd_fabric *before, struct rd_fabric *now)
 		if (old != RD_NONE)
 			move_node(&before->nodes[old], &now->nodes[i]);
 	}
-	for (size_t i = 0; i < now->n_ports; i++) {
-		struct rd_fabric_port *port = &now->ports[i];
-		size_t old = rd_fabric_find_port(before, now->nodes[port->node].guid, port->number);
-
-		if (old != RD_NONE) {
-			move_port(&before->ports[old], port);
-			before->ports[old].presence = RD_PORT_GONE; /* do not keep it */
-		} else {
-			port->presence = RD_PORT_NEW;
-			mark_replaced(before, now, port);
-		}
-	}
-	add_gone_nodes(before, now);
+	kept = match_ports(before, reach, now);
+	keep_nodes(before, kept, now);
 	resort_nodes(now);
 	for (size_t i = 0; i < before->n_ports; i++)
-		if (before->ports[i].presence != RD_PORT_GONE)
-			keep_gone(before, &before->ports[i], now);
+		if (kept[i] != RD_PORT_PRESENT)
+			keep_port(before, &before->ports[i], kept[i], now);
 	sort_ports(now);
+	yield_lids(now);
+	keep_cables(before, now);
 }

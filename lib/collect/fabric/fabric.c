@@ -138,6 +138,9 @@ static int add_nodes(const struct rd_walk *walk, struct rd_fabric *fabric)
 		node->system_guid = rd_libibmad.mad_get_field64(from->info, 0, IB_NODE_SYSTEM_GUID_F);
 		node->vendor = rd_libibmad.mad_get_field(from->info, 0, IB_NODE_VENDORID_F);
 		node->device = rd_libibmad.mad_get_field(from->info, 0, IB_NODE_DEVID_F);
+		node->unread = (unsigned)from->description_lost + from->switch_info_lost;
+		for (unsigned p = 0; p <= from->n_ports; p++)
+			node->unread += from->ports[p].lost;
 	}
 	rd_fabric_sort_nodes(fabric);
 	return 0;
@@ -153,7 +156,7 @@ static int add_ports(struct rd_walk_node *node, struct rd_fabric *fabric)
 		struct rd_walk_port *from = &node->ports[i], *manager = in_switch ? &node->ports[0] : from;
 		struct rd_fabric_port *port;
 
-		if (!from->known && !from->peer)
+		if (!from->known && !from->peer && !(in_switch && from->lost))
 			continue;
 		port = rd_fabric_add_port(fabric, node->guid, i);
 		if (!port)
@@ -161,6 +164,8 @@ static int add_ports(struct rd_walk_node *node, struct rd_fabric *fabric)
 		port->lid = (uint16_t)rd_libibmad.mad_get_field(manager->info, 0, IB_PORT_LID_F);
 		port->lmc = (uint8_t)rd_libibmad.mad_get_field(manager->info, 0, IB_PORT_LMC_F);
 		port->selected = port->lid >= IB_MIN_UCAST_LID && port->lid <= IB_MAX_UCAST_LID;
+		port->unread = !from->known;
+		port->peer_unreached = from->peer_unreached;
 		decode_link(from, port);
 	}
 	return 0;
@@ -193,6 +198,7 @@ static int convert_walk(const struct rd_walk *walk, struct rd_fabric *fabric)
 		link_peers(walk->nodes[i], fabric);
 	fabric->self = rd_fabric_find_port(fabric, walk->nodes[0]->guid, walk->self_port);
 	fabric->discovery_ns = walk->duration_ns;
+	fabric->walk = walk->stats;
 	return 0;
 }
 

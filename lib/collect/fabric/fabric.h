@@ -23,6 +23,11 @@ int rd_collect_mad_ports(struct rd_source *src, struct rd_mad_port **ret, size_t
 int rd_collect_fabric(struct rd_mads *mads, const struct rd_mad_port *from, const struct rd_sweep_limits *limits,
 		      uint64_t attributes, struct rd_fabric *fabric, struct rd_err *err);
 
+/* Queries NodeInfo of the nodes with `asked` at the LIDs of their ports; sets `responds` of those that respond with their own GUID. Both
+ * are per node. A response does not depend on the route of a walk: the node is there. */
+int rd_fabric_probe(struct rd_mads *mads, const struct rd_sweep_limits *limits, const struct rd_fabric *fabric,
+		    const bool *asked, bool *responds, struct rd_err *err);
+
 /* Takes names from a node-name-map: lines of GUID and "name", as in infiniband-diags and opensm. Counts invalid lines in
  * `ret_bad`. */
 void rd_fabric_name_nodes(struct rd_fabric *fabric, const char *text, size_t *ret_bad);

@@ -36,7 +36,7 @@ struct lid {
 struct slot {
 	size_t query;
 	uint32_t tid;
-	unsigned tries;
+	unsigned tries, timeout_ms;
 	uint64_t sent_ns;
 	uint32_t free_next;
 	bool used;
@@ -216,6 +216,18 @@ static void finish_query(struct sweep *sweep, size_t query, int error, unsigned 
 		abandon_lid(sweep, lid, now);
 }
 
+/* Of the next try of a query. */
+static unsigned timeout_of(const struct sweep *sweep, size_t query)
+{
+	unsigned timeout = sweep->limits.timeout_ms;
+
+	if (!sweep->limits.backoff)
+		return timeout;
+	for (unsigned tries = sweep->tries[query]; tries > 0 && timeout < RD_SWEEP_TIMEOUT_MAX_MS; tries--)
+		timeout *= 2;
+	return timeout;
+}
+
 /* Sends one query of a LID. 1: sent; 0: nothing to send, or this query failed; -EAGAIN: send queue full; other -errno: the local
  * port failed. */
 static int send_query(struct sweep *sweep, size_t index, struct rd_err *err)
@@ -226,15 +238,17 @@ static int send_query(struct sweep *sweep, size_t index, struct rd_err *err)
 	uint32_t at = sweep->free_slot;
 	struct slot *slot = &sweep->slots[at];
 	struct rd_err why = { 0 };
+	unsigned timeout_ms;
 	struct rd_mad mad;
 	int r;
 
 	if (query == RD_NONE)
 		return 0;
+	timeout_ms = timeout_of(sweep, query);
 	build_get(&sweep->queries[query], &mad);
 	/* Slot in the low bits, serial number above: a late response finds its slot, but its serial number does not match. */
 	mad.tid = (++sweep->mads->serial << 10 | at) & UINT32_MAX;
-	r = sweep->mads->ops->send(sweep->mads, &mad, sweep->limits.timeout_ms, &why);
+	r = sweep->mads->ops->send(sweep->mads, &mad, timeout_ms, &why);
 	if (r == -EAGAIN && sweep->in_flight) {
 		push_retry(sweep, lid, query);
 		return -EAGAIN;
@@ -250,9 +264,12 @@ static int send_query(struct sweep *sweep, size_t index, struct rd_err *err)
 		return 0;
 	}
 	sweep->free_slot = slot->free_next;
-	*slot = (struct slot){
-		.query = query, .tid = mad.tid, .tries = ++sweep->tries[query], .sent_ns = now, .used = true
-	};
+	*slot = (struct slot){ .query = query,
+			       .tid = mad.tid,
+			       .tries = ++sweep->tries[query],
+			       .timeout_ms = timeout_ms,
+			       .sent_ns = now,
+			       .used = true };
 	sweep->in_flight++;
 	lid->in_flight++;
 	sweep->stats->sent++;
@@ -369,11 +386,13 @@ static void handle_mad(struct sweep *sweep, const struct rd_mad *mad)
 static void expire_slots(struct sweep *sweep)
 {
 	uint64_t now = sweep->mads->ops->now(sweep->mads);
-	uint64_t limit = (uint64_t)sweep->limits.timeout_ms * 1000000 + GRACE_NS;
 
-	for (uint32_t i = 0; i < sweep->limits.window; i++)
-		if (sweep->slots[i].used && now - sweep->slots[i].sent_ns > limit)
+	for (uint32_t i = 0; i < sweep->limits.window; i++) {
+		const struct slot *slot = &sweep->slots[i];
+
+		if (slot->used && now - slot->sent_ns > (uint64_t)slot->timeout_ms * 1000000 + GRACE_NS)
 			handle_no_response(sweep, i, ETIMEDOUT, now);
+	}
 }
 
 static int run_sweep(struct sweep *sweep, struct rd_err *err)
@@ -484,6 +503,7 @@ static void enqueue_all(struct sweep *sweep)
 		if (lid->end == 0)
 			lid->next = i;
 		lid->end = i + 1;
+		lid->responded |= sweep->queries[i].expected;
 	}
 	for (size_t i = 0; i < sweep->n_queries; i++)
 		enqueue_lid(sweep, sweep->queries[i].lid);

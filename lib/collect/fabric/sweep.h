@@ -19,7 +19,9 @@ struct rd_sweep_limits {
 	unsigned per_lid;    /* in flight to one LID that has responded; before it has, 1 */
 	unsigned timeout_ms; /* of each try */
 	unsigned retries;    /* after the first try; done here, the retry count given to the kernel is 0 */
+	bool backoff;	     /* the timeout doubles with each try, up to RD_SWEEP_TIMEOUT_MAX_MS */
 };
+#define RD_SWEEP_TIMEOUT_MAX_MS 2000
 #define RD_SWEEP_WINDOW_MAX 1024
 #define RD_SWEEP_LIMITS_DEFAULT                                             \
 	{                                                                   \
@@ -38,6 +40,7 @@ struct rd_sweep_query {
 	struct rd_mad_dest dest;
 	uint8_t mad_class; /* 0x01 (subnet management, LID routed), 0x81 (directed route) or 0x04 (performance management) */
 	uint8_t port_select; /* class 0x04, all but ClassPortInfo: PortSelect, byte 1 of the data */
+	bool expected; /* the agent responded to an earlier sweep: one query without a response does not end its others */
 	bool optional;	  /* may time out at an agent that responds to other queries, without consequences for these */
 	uint8_t next_hop; /* class 0x81: egress port appended to the route; 0: none */
 	uint16_t attribute;

@@ -18,6 +18,7 @@
 struct destination {
 	uint8_t *data;	 /* RD_SMP_DATA bytes */
 	bool *responded; /* set to true; NULL: not needed */
+	bool *lost;	 /* set to whether there was none; NULL: the attribute is optional */
 };
 
 /* The node at the other end of an egress port, to be queried for NodeInfo in the next round. */
@@ -25,7 +26,7 @@ struct neighbour {
 	struct rd_walk_node *node; /* of the egress port; NULL: the neighbour is the local node */
 	unsigned port;
 	struct rd_mad_route route; /* to the neighbour */
-	bool responded;
+	bool responded, lost;
 	uint8_t info[RD_SMP_DATA]; /* its NodeInfo */
 };
 
@@ -40,8 +41,9 @@ struct discovery {
 	struct rd_sweep_query *queries;
 	struct destination *destinations;
 	size_t n, cap_queries, cap_destinations, n_agents;
-	int error;   /* positive errno of the latest query without a response */
-	bool failed; /* no memory */
+	uint64_t timeouts; /* of tries */
+	int error;	   /* positive errno of the latest query without a response */
+	bool failed;	   /* no memory */
 };
 
 /* Adds a query to the latest agent; the caller has incremented n_agents for it. */
@@ -59,6 +61,8 @@ static void add_query(struct discovery *d, const struct rd_mad_route *route, uns
 		.next_hop = (uint8_t)next_hop,
 		.attribute = attribute,
 		.modifier = modifier,
+		.expected = attribute !=
+			    IB_ATTR_NODE_INFO, /* only nodes that responded to NodeInfo are queried for others */
 		.route = route,
 		.lid = d->n_agents - 1,
 		.group = d->n,
@@ -71,7 +75,10 @@ static bool store_response(void *arg, const struct rd_sweep_result *result)
 	struct discovery *d = arg;
 	const struct destination *destination = &d->destinations[result->query];
 
+	if (destination->lost)
+		*destination->lost = result->error && result->error != EREMOTEIO;
 	if (result->error) {
+		d->walk->stats.lost += destination->lost && result->error == ETIMEDOUT;
 		d->error = result->error;
 		return true;
 	}
@@ -84,13 +91,16 @@ static bool store_response(void *arg, const struct rd_sweep_result *result)
 static int send_queries(struct discovery *d, struct rd_err *err)
 {
 	struct rd_sweep_callbacks callbacks = { .done = store_response, .arg = d };
-	struct rd_sweep_stats stats;
+	struct rd_sweep_stats stats = { 0 };
 	int r;
 
 	if (d->failed)
 		return rd_err_set(err, ENOMEM, "network", "no memory for its nodes and ports");
 	r = rd_sweep_run(d->mads, d->limits, d->queries, d->n, d->n_agents, &callbacks, &stats, err);
 	d->n = d->n_agents = 0;
+	d->walk->stats.sent += stats.sent;
+	d->walk->stats.retries += stats.retries;
+	d->timeouts += stats.timeouts;
 	return r;
 }
 
@@ -153,24 +163,38 @@ static void link_ports(struct rd_walk_node *a, unsigned port_a, struct rd_walk_n
 	a->ports[port_a].peer_port = port_b;
 	b->ports[port_b].peer = a;
 	b->ports[port_b].peer_port = port_a;
+	a->ports[port_a].peer_unreached = b->ports[port_b].peer_unreached = false;
 }
 
-static void query_port_info(struct discovery *d, const struct rd_mad_route *route, struct rd_walk_node *node,
-			    unsigned number)
+static void query_port_info(struct discovery *d, const struct rd_mad_route *route, unsigned next_hop,
+			    struct rd_walk_node *node, unsigned number)
 {
 	struct rd_walk_port *port = &node->ports[number];
 
-	add_query(d, route, 0, IB_ATTR_PORT_INFO, number, (struct destination){ port->info, &port->known });
+	add_query(d, route, next_hop, IB_ATTR_PORT_INFO, number,
+		  (struct destination){ port->info, &port->known, &port->lost });
+}
+
+static void query_description(struct discovery *d, struct rd_walk_node *node)
+{
+	add_query(d, &node->route, 0, IB_ATTR_NODE_DESC, 0,
+		  (struct destination){ node->description, NULL, &node->description_lost });
+}
+
+static void query_switch_info(struct discovery *d, struct rd_walk_node *node)
+{
+	add_query(d, &node->route, 0, IB_ATTR_SWITCH_INFO, 0,
+		  (struct destination){ node->switch_info, NULL, &node->switch_info_lost });
 }
 
 static void query_node(struct discovery *d, struct rd_walk_node *node)
 {
-	add_query(d, &node->route, 0, IB_ATTR_NODE_DESC, 0, (struct destination){ node->description, NULL });
+	query_description(d, node);
 	if (node->kind != RD_NODE_SWITCH)
 		return;
-	add_query(d, &node->route, 0, IB_ATTR_SWITCH_INFO, 0, (struct destination){ node->switch_info, NULL });
+	query_switch_info(d, node);
 	for (unsigned i = 0; i <= node->n_ports; i++)
-		query_port_info(d, &node->route, node, i);
+		query_port_info(d, &node->route, 0, node, i);
 }
 
 /* Adds the node of a neighbour that responded, and queries its missing attributes. */
@@ -181,6 +205,8 @@ static void add_neighbour(struct discovery *d, struct neighbour *neighbour)
 	size_t before = d->walk->n;
 	struct rd_walk_node *node;
 
+	if (neighbour->node)
+		neighbour->node->ports[neighbour->port].peer_unreached = true; /* until it is linked */
 	if (!neighbour->responded || kind < RD_NODE_CA || kind > RD_NODE_ROUTER)
 		return;
 	node = find_or_create_node(d, neighbour);
@@ -199,7 +225,7 @@ static void add_neighbour(struct discovery *d, struct neighbour *neighbour)
 		query_node(d, node);
 	/* A channel adapter need not respond to PortInfo of a port other than the one that received the SMP. */
 	if (node->kind != RD_NODE_SWITCH && !node->ports[port].known)
-		query_port_info(d, &neighbour->route, node, port);
+		query_port_info(d, &neighbour->route, 0, node, port);
 }
 
 /* Whether a directed route can continue through the port: a port of a switch, or the local port; its link is up. */
@@ -209,7 +235,7 @@ static bool is_egress(const struct discovery *d, struct rd_walk_node *node, unsi
 
 	if (node->kind == RD_NODE_SWITCH ? number == 0 : node != d->walk->nodes[0] || number != d->walk->self_port)
 		return false;
-	return port->known && !port->peer && node->route.hops < RD_MAD_ROUTE_MAX &&
+	return port->known && !port->peer &&
 	       rd_libibmad.mad_get_field(port->info, 0, IB_PORT_PHYS_STATE_F) == PHYSICAL_LINK_UP;
 }
 
@@ -217,6 +243,10 @@ static void plan_neighbour(struct discovery *d, struct rd_walk_node *node, unsig
 {
 	struct neighbour *neighbour;
 
+	if (node && node->route.hops >= RD_MAD_ROUTE_MAX) {
+		node->ports[port].peer_unreached = true;
+		return;
+	}
 	if (rd_grow(&d->neighbours, &d->cap_neighbours, d->n_neighbours + 1, sizeof(*d->neighbours)) < 0) {
 		d->failed = true;
 		return;
@@ -227,6 +257,17 @@ static void plan_neighbour(struct discovery *d, struct rd_walk_node *node, unsig
 		neighbour->route = node->route;
 		neighbour->route.path[neighbour->route.hops++] = (uint8_t)port;
 	}
+}
+
+/* Plans the neighbours of all nodes from `first`. */
+static void plan_neighbours(struct discovery *d, size_t first)
+{
+	struct rd_walk *walk = d->walk;
+
+	for (size_t i = first; i < walk->n; i++)
+		for (unsigned port = 0; port <= walk->nodes[i]->n_ports; port++)
+			if (is_egress(d, walk->nodes[i], port))
+				plan_neighbour(d, walk->nodes[i], port);
 }
 
 /* One round: NodeInfo of all neighbours, then the attributes of all new nodes. The queries do not depend on the order of
@@ -243,7 +284,7 @@ static int discover_round(struct discovery *d, struct rd_err *err)
 
 		d->n_agents++;
 		add_query(d, neighbour->node ? &neighbour->node->route : &here, neighbour->port, IB_ATTR_NODE_INFO, 0,
-			  (struct destination){ neighbour->info, &neighbour->responded });
+			  (struct destination){ neighbour->info, &neighbour->responded, &neighbour->lost });
 	}
 	r = send_queries(d, err);
 	for (size_t i = 0; !r && i < d->n_neighbours; i++)
@@ -251,10 +292,45 @@ static int discover_round(struct discovery *d, struct rd_err *err)
 	if (!r)
 		r = send_queries(d, err);
 	d->n_neighbours = 0;
-	for (size_t i = first; !r && i < walk->n; i++)
-		for (unsigned port = 0; port <= walk->nodes[i]->n_ports; port++)
-			if (is_egress(d, walk->nodes[i], port))
-				plan_neighbour(d, walk->nodes[i], port);
+	if (!r)
+		plan_neighbours(d, first);
+	return r;
+}
+
+/* Queries what was lost of a node. A channel adapter is queried for a port from the other end of its cable. */
+static void query_lost(struct discovery *d, struct rd_walk_node *node)
+{
+	d->n_agents++;
+	if (node->description_lost)
+		query_description(d, node);
+	if (node->switch_info_lost)
+		query_switch_info(d, node);
+	for (unsigned i = 0; i <= node->n_ports; i++) {
+		const struct rd_walk_port *port = &node->ports[i];
+
+		if (port->lost && node->kind != RD_NODE_SWITCH && port->peer)
+			query_port_info(d, &port->peer->route, port->peer_port, node, i);
+		else if (port->lost)
+			query_port_info(d, &node->route, 0, node, i);
+	}
+}
+
+/* If datagrams were lost by chance, some of them until the last try, queries what is missing once more. A node that never responds
+ * does not indicate such losses: all tries of its queries are lost. */
+static int repair(struct discovery *d, struct rd_err *err)
+{
+	int r;
+
+	if (!d->walk->stats.lost || d->timeouts <= d->walk->stats.lost * (d->limits->retries + 1))
+		return 0;
+	d->walk->stats.lost = 0;
+	for (size_t i = 0; i < d->walk->n; i++)
+		query_lost(d, d->walk->nodes[i]);
+	r = send_queries(d, err);
+	if (!r)
+		plan_neighbours(d, 0);
+	while (!r && d->n_neighbours)
+		r = discover_round(d, err);
 	return r;
 }
 
@@ -292,7 +368,7 @@ static int query_extended_port_info(struct discovery *d, struct rd_err *err)
 			    rd_libibmad.mad_get_field(port->info, 0, IB_PORT_LINK_SPEED_ACTIVE_F) == SPEED_QDR &&
 			    rd_libibmad.mad_get_field(port->info, 0, IB_PORT_LINK_SPEED_EXT_ACTIVE_F) == 0)
 				add_query(d, &node->route, 0, ATTR_EXTENDED_PORT_INFO, p,
-					  (struct destination){ port->extended, NULL });
+					  (struct destination){ port->extended, NULL, NULL });
 		}
 	}
 	return send_queries(d, err);
@@ -314,6 +390,8 @@ int rd_walk_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, stru
 	plan_neighbour(&discovery, NULL, 0);
 	while (!r && discovery.n_neighbours)
 		r = discover_round(&discovery, err);
+	if (!r && walk->n)
+		r = repair(&discovery, err);
 	if (!r && !walk->n) {
 		r = -(discovery.error ? discovery.error : EBADMSG);
 		rd_err_set(err, -r, "network", "local port does not respond to a NodeInfo query");

@@ -11,7 +11,9 @@
 struct rd_walk_port {
 	struct rd_walk_node *peer; /* at the other end of the cable; NULL: none was found */
 	unsigned peer_port;
-	bool known; /* `info`, its PortInfo, was read */
+	bool known;	     /* `info`, its PortInfo, was read */
+	bool lost;	     /* its PortInfo was queried, without a response */
+	bool peer_unreached; /* its link is up, but the node behind it did not respond, or not as a node does */
 	uint8_t info[RD_SMP_DATA], extended[RD_SMP_DATA];
 };
 
@@ -19,6 +21,7 @@ struct rd_walk_node {
 	uint64_t guid;
 	unsigned kind, n_ports; /* enum rd_node_kind */
 	uint8_t info[RD_SMP_DATA], switch_info[RD_SMP_DATA], description[RD_SMP_DATA];
+	bool switch_info_lost, description_lost; /* queried, without a response */
 	struct rd_mad_route route;
 	struct rd_walk_port *ports; /* n_ports + 1, by number */
 };
@@ -27,12 +30,14 @@ struct rd_walk {
 	struct rd_walk_node **nodes; /* in the order of discovery, the local node first */
 	size_t n, cap;
 	unsigned self_port;
+	struct rd_walk_stats stats;
 	uint64_t duration_ns;
 };
 
 /*
  * Queries each cable once: NodeInfo of the neighbour contains the number of the port that received the query. Nodes that do not
- * respond are omitted. -errno if the local port fails or does not respond. Call rd_walk_deinit in any case.
+ * respond are omitted: `peer_unreached` is set where they are connected. If queries were lost that got a response when retried, what
+ * is missing in the end is queried once more. -errno if the local port fails or does not respond. Call rd_walk_deinit in any case.
  */
 int rd_walk_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, struct rd_walk *walk, struct rd_err *err);
 void rd_walk_deinit(struct rd_walk *walk);

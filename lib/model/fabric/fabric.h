@@ -24,6 +24,7 @@ struct rd_fabric_node {
 	char *name;	   /* from the node-name-map; owned, NULL: not in it */
 	uint32_t vendor, device;
 	unsigned n_ports;
+	unsigned unread; /* attributes that the latest walk queried of it without a response: NodeDescription, PortInfo … */
 	/* CapabilityMask and CapabilityMask2 of its PMA's ClassPortInfo; absent: not queried, or no response. */
 	RD_FIELD(uint16_t) capability;
 	RD_FIELD(uint32_t) capability2;
@@ -37,10 +38,11 @@ struct rd_fabric_node {
 /* Change of a port between two discoveries. */
 enum rd_presence {
 	RD_PORT_PRESENT,
-	RD_PORT_NEW,	  /* not found before */
-	RD_PORT_REPLACED, /* new, at the cable of a node that disappeared */
-	RD_PORT_MOVED,	  /* its LID changed */
-	RD_PORT_GONE,	  /* found before, but not now; its values are old */
+	RD_PORT_NEW,	   /* not found before */
+	RD_PORT_REPLACED,  /* new, at the cable of a node that disappeared */
+	RD_PORT_MOVED,	   /* its LID changed */
+	RD_PORT_GONE,	   /* found before, but not now; its values are old */
+	RD_PORT_UNREACHED, /* found before; the latest walk did not get there, so its state is of an earlier one */
 };
 
 /* A value, and the width of the field that it was read from. */
@@ -61,8 +63,10 @@ struct rd_fabric_port {
 	/* Speeds as rd_link_speed below; `supported` and `enabled` are masks of 1 << speed. */
 	unsigned speed_active, speed_enabled, speed_supported;
 	enum rd_presence presence;
-	uint64_t old_guid; /* REPLACED: of the previous node */
-	uint16_t old_lid;  /* MOVED */
+	uint64_t old_guid;   /* REPLACED: of the previous node */
+	uint16_t old_lid;    /* MOVED */
+	bool unread;	     /* the latest walk did not read its PortInfo */
+	bool peer_unreached; /* its link is up, but the latest walk got no response from the node behind it */
 
 	bool selected;		     /* its counters are read */
 	bool fresh;		     /* the latest sweep read all of its attributes */
@@ -110,6 +114,12 @@ struct rd_sweep_stats {
 	uint64_t latency_min_ns, latency_median_ns, latency_p99_ns, latency_max_ns;
 };
 
+/* Statistics of a walk, in SMPs. */
+struct rd_walk_stats {
+	uint64_t sent, retries;
+	uint64_t lost; /* queries without a response to any try */
+};
+
 struct rd_fabric {
 	struct rd_fabric_node *nodes; /* sorted by GUID */
 	size_t n_nodes, cap_nodes;
@@ -120,10 +130,11 @@ struct rd_fabric {
 	size_t self; /* index of that port; RD_NONE */
 	uint16_t sm_lid;
 	uint64_t discovered_ns, discovery_ns; /* when (monotonic), and how long it took */
-	uint64_t attributes;		      /* bit I: rd_pma_attributes[I] is read */
-	size_t n_values;		      /* number of counters, from the first, that a port has values of */
-	struct rd_sweep_stats sweep;	      /* the latest */
-	uint64_t swept_ns;		      /* monotonic time of its end; 0: none yet */
+	struct rd_walk_stats walk;
+	uint64_t attributes;	     /* bit I: rd_pma_attributes[I] is read */
+	size_t n_values;	     /* number of counters, from the first, that a port has values of */
+	struct rd_sweep_stats sweep; /* the latest */
+	uint64_t swept_ns;	     /* monotonic time of its end; 0: none yet */
 	bool changed; /* a LID responded with a different node GUID in the latest sweep, or stopped responding: rediscover */
 };
 

@@ -24,6 +24,11 @@ enum {
 	SW_WINDOW,
 	SW_PER_LID,
 	SW_DISCOVERY,
+	SW_WALK_SENT,
+	SW_WALK_RETRIES,
+	SW_WALK_LOST,
+	SW_WALK_PORTS,
+	SW_WALK_NODES,
 	SW_DURATION,
 	SW_PER_MAD,
 	SW_PER_SWEEP,
@@ -71,6 +76,24 @@ static void count_ports(const struct rd_fabric *fabric, size_t *queried, size_t 
 	}
 }
 
+/* What the latest discovery did not see. */
+static void count_unreached(const struct rd_fabric *fabric, struct rd_row *row)
+{
+	size_t ports = 0, nodes = 0;
+
+	for (size_t i = 0; i < fabric->n_ports; i++) {
+		const struct rd_fabric_port *port = &fabric->ports[i];
+
+		if (port->presence == RD_PORT_UNREACHED)
+			nodes += i == 0 || fabric->ports[i - 1].node != port->node ||
+				 fabric->ports[i - 1].presence != RD_PORT_UNREACHED;
+		else
+			ports += port->peer_unreached && port->presence != RD_PORT_GONE;
+	}
+	rd_row_uint(row, SW_WALK_PORTS, ports);
+	rd_row_uint(row, SW_WALK_NODES, nodes);
+}
+
 static struct rd_section *make_sweep(const struct rd_fabric_shown *shown)
 {
 	const struct rd_fabric *fabric = shown->fabric;
@@ -97,6 +120,10 @@ static struct rd_section *make_sweep(const struct rd_fabric_shown *shown)
 	rd_row_uint(row, SW_WINDOW, s->window);
 	rd_row_uint(row, SW_PER_LID, s->per_lid_window);
 	rd_row_double(row, SW_DISCOVERY, (double)fabric->discovery_ns / 1e9);
+	rd_row_uint(row, SW_WALK_SENT, fabric->walk.sent);
+	rd_row_uint(row, SW_WALK_RETRIES, fabric->walk.retries);
+	rd_row_uint(row, SW_WALK_LOST, fabric->walk.lost);
+	count_unreached(fabric, row);
 	rd_row_double(row, SW_DURATION, (double)s->duration_ns / 1e9);
 	rd_row_sub(row, SW_PER_MAD, make_spread("per_mad", &mads));
 	rd_row_sub(row, SW_PER_SWEEP, make_spread("per_sweep", &shown->sweeps));
@@ -282,6 +309,11 @@ static const struct rd_column sweep_columns[SW_COLUMNS] = {
 	[SW_WINDOW] = { .key = "window", .type = RD_T_UINT, .help = "limit of MADs in flight" },
 	[SW_PER_LID] = { .key = "per_lid_window", .type = RD_T_UINT, .help = "limit of MADs in flight to one LID" },
 	[SW_DISCOVERY] = { .key = "discovery_seconds", .type = RD_T_DOUBLE, .help = "duration of the discovery", .decimals = 6 },
+	[SW_WALK_SENT] = { .key = "discovery_mads_sent", .type = RD_T_UINT, .help = "MADs sent by the discovery, retries included" },
+	[SW_WALK_RETRIES] = { .key = "discovery_retries", .type = RD_T_UINT, .help = "of these, retries" },
+	[SW_WALK_LOST] = { .key = "discovery_lost", .type = RD_T_UINT, .help = "queries of the discovery without a response to any try" },
+	[SW_WALK_PORTS] = { .key = "ports_not_reached", .type = RD_T_UINT, .help = "ports with a link, behind which no node responded to the discovery" },
+	[SW_WALK_NODES] = { .key = "nodes_not_reached", .type = RD_T_UINT, .help = "nodes known before that the latest discovery did not reach" },
 	[SW_DURATION] = { .key = "duration_seconds", .type = RD_T_DOUBLE, .help = "duration of the sweep", .decimals = 6 },
 	[SW_PER_MAD] = { .key = "per_mad", .type = RD_T_OBJECT, .help = "response time of a MAD, in seconds" },
 	[SW_PER_SWEEP] = { .key = "per_sweep", .type = RD_T_OBJECT, .help = "duration of the sweeps so far, in seconds" },

@@ -14,7 +14,7 @@ static const struct rd_column map_columns[MAP_COLUMNS], peer_columns[PEER_COLUMN
 
 static const char *const changes[] = {
 	[RD_PORT_PRESENT] = "present", [RD_PORT_NEW] = "new",	[RD_PORT_REPLACED] = "replaced",
-	[RD_PORT_MOVED] = "moved",     [RD_PORT_GONE] = "gone",
+	[RD_PORT_MOVED] = "moved",     [RD_PORT_GONE] = "gone", [RD_PORT_UNREACHED] = "unreached",
 };
 static const char *const kinds[] = { [RD_NODE_CA] = "ca", [RD_NODE_SWITCH] = "switch", [RD_NODE_ROUTER] = "router" };
 static const char *const states[] = {
@@ -252,7 +252,7 @@ const struct rd_column rd_fabric_columns[RD_FABRIC_COLUMNS] = {
 	[RD_FAB_GBPS] = { .key = "link_gbps", .title = "GBPS", .type = RD_T_DOUBLE, .help = "data rate of the link, Gbit/s", .decimals = 1, .hidden = true },
 	[RD_FAB_PEER] = { .key = "peer", .type = RD_T_OBJECT, .help = "port at the other end of the cable" },
 	[RD_FAB_PEER_LABEL] = { .key = "peer_label", .title = "CABLE", .type = RD_T_STR, .help = "node and port at the other end of the cable" },
-	[RD_FAB_CHANGE] = { .key = "presence", .title = "CHANGE", .type = RD_T_STR, .help = "present, new, replaced, moved (LID changed), gone", .hidden = true },
+	[RD_FAB_CHANGE] = { .key = "presence", .title = "CHANGE", .type = RD_T_STR, .help = "present, new, replaced, moved (LID changed), gone, unreached (by the latest discovery)", .hidden = true },
 	[RD_FAB_FRESH] = { .key = "fresh", .title = "FRESH", .type = RD_T_BOOL, .help = "read in the latest sweep; if not, the values are old" },
 	[RD_FAB_AGE] = { .key = "age_seconds", .title = "AGE", .type = RD_T_DOUBLE, .help = "age of the values", .decimals = 1, .hidden = true },
 	[RD_FAB_ERROR] = { .key = "error", .title = "ERROR", .type = RD_T_STR, .help = "why the port could not be read" },

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Verdicts about the discovery itself. */
+#include <inttypes.h>
+
+#include "analyse/fabric/fabric-judge.h"
+#include "base/buf.h"
+#include "base/memory.h"
+#include "base/text.h"
+
+#define NAMED 3 /* ports and nodes that a finding names; the rest is counted */
+
+/* Appends ", LABEL" to a list of at most NAMED; counts all. */
+static void add_name(struct rd_buf *list, size_t *n, const char *name, unsigned port, bool with_port)
+{
+	if ((*n)++ >= NAMED)
+		return;
+	rd_buf_printf(list, "%s%s", list->len ? ", " : "", name);
+	if (with_port)
+		rd_buf_printf(list, " port %u", port);
+}
+
+static void end_list(struct rd_buf *out, const char *what, const char *whats, const struct rd_buf *list, size_t n)
+{
+	if (n == 0)
+		return;
+	rd_buf_printf(out, "%s%zu %s: %s", out->len ? "; " : "", n, n == 1 ? what : whats, list->data);
+	if (n > NAMED)
+		rd_buf_printf(out, " and %zu more", n - NAMED);
+}
+
+/* Ports with a link, behind which no node was found. Returns the first. */
+static const struct rd_fabric_port *list_unreached_ports(const struct rd_fabric *fabric, struct rd_buf *out)
+{
+	_cleanup_buf_ struct rd_buf list = { 0 };
+	const struct rd_fabric_port *first = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < fabric->n_ports; i++) {
+		const struct rd_fabric_port *port = &fabric->ports[i];
+
+		if (!port->peer_unreached || port->presence == RD_PORT_UNREACHED || port->presence == RD_PORT_GONE)
+			continue;
+		first = first ? first : port;
+		add_name(&list, &n, rd_fabric_name(&fabric->nodes[port->node]), port->number, true);
+	}
+	end_list(out, "port has a link, but no node responded behind it",
+		 "ports have a link, but no node responded behind them", &list, n);
+	return first;
+}
+
+static void list_unread_nodes(const struct rd_fabric *fabric, struct rd_buf *out)
+{
+	_cleanup_buf_ struct rd_buf list = { 0 };
+	size_t n = 0, attributes = 0;
+
+	for (size_t i = 0; i < fabric->n_nodes; i++) {
+		const struct rd_fabric_node *node = &fabric->nodes[i];
+
+		if (node->unread)
+			add_name(&list, &n, rd_fabric_name(node), 0, false);
+		attributes += node->unread;
+	}
+	end_list(out, "node was read in part", "nodes were read in part", &list, n);
+	if (n)
+		rd_buf_printf(out, " (%zu attribute%s without a response)", attributes, attributes == 1 ? "" : "s");
+}
+
+/* Nodes that are kept from an earlier walk. */
+static void list_unreached_nodes(const struct rd_fabric *fabric, struct rd_buf *out)
+{
+	_cleanup_buf_ struct rd_buf list = { 0 };
+	size_t n = 0, last = RD_NONE;
+
+	for (size_t i = 0; i < fabric->n_ports; i++) {
+		const struct rd_fabric_port *port = &fabric->ports[i];
+
+		if (port->presence != RD_PORT_UNREACHED || port->node == last)
+			continue;
+		last = port->node;
+		add_name(&list, &n, rd_fabric_name(&fabric->nodes[port->node]), 0, false);
+	}
+	end_list(out, "known node was not reached", "known nodes were not reached", &list, n);
+}
+
+void rd_fabric_judge_walk(const struct rd_fabric *fabric, struct rd_findings *findings)
+{
+	_cleanup_buf_ struct rd_buf observed = { 0 };
+	const struct rd_fabric_port *first = list_unreached_ports(fabric, &observed);
+	struct rd_finding finding = {
+		.id = "fabric-walk-incomplete",
+		.severity = RD_SEV_WARNING,
+		.title = "discovery is incomplete: parts of the network were not reached",
+		.why = "what is behind these ports is unknown: it is neither checked nor reported as missing",
+	};
+
+	list_unread_nodes(fabric, &observed);
+	list_unreached_nodes(fabric, &observed);
+	if (!observed.len)
+		return;
+	if (fabric->walk.lost)
+		rd_buf_printf(&observed, "; %" PRIu64 " of %" PRIu64 " queries got no response to any try",
+			      fabric->walk.lost, fabric->walk.sent - fabric->walk.retries);
+	finding.subject = rd_text("fabric of %s port %u", fabric->ibdev, fabric->port);
+	finding.observed = rd_dup(observed.data);
+	finding.expected = rd_dup("a response from every node behind a link that is up");
+	if (first && first->lid)
+		finding.fix = rd_text("repeat; if the same ports are named, show the link: ibportstate %u %u query; "
+				      "then check the node at its other end: its firmware may hang",
+				      first->lid, first->number);
+	else
+		finding.fix =
+			rd_dup("repeat; if it stays incomplete, use a smaller --walk-window or a longer --mad-timeout");
+	rd_finding_add(findings, &finding);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Queries nodes at their LIDs, which does not depend on the directed routes of a walk. */
+#include "collect/fabric/fabric.h"
+#include "source/shared/libibmad.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define CLASS_SMI 0x01
+#define SMP_DATA_AT 64
+
+struct probe {
+	const struct rd_fabric *fabric;
+	size_t *nodes; /* per query */
+	bool *responds;
+};
+
+static bool take_node_info(void *arg, const struct rd_sweep_result *result)
+{
+	struct probe *probe = arg;
+	size_t node = probe->nodes[result->query];
+	uint8_t info[IB_SMP_DATA_SIZE];
+
+	if (result->error)
+		return true;
+	memcpy(info, result->mad + SMP_DATA_AT, sizeof(info));
+	if (rd_libibmad.mad_get_field64(info, 0, IB_NODE_GUID_F) == probe->fabric->nodes[node].guid)
+		probe->responds[node] = true;
+	return true;
+}
+
+/* Whether the query before is for the same LID of the same node: the ports of a switch share one. */
+static bool is_queried(const struct rd_sweep_query *queries, const size_t *nodes, size_t n,
+		       const struct rd_fabric_port *port)
+{
+	return n > 0 && nodes[n - 1] == port->node && queries[n - 1].dest.lid == port->lid;
+}
+
+int rd_fabric_probe(struct rd_mads *mads, const struct rd_sweep_limits *limits, const struct rd_fabric *fabric,
+		    const bool *asked, bool *responds, struct rd_err *err)
+{
+	_cleanup_free_ struct rd_sweep_query *queries = calloc(fabric->n_ports + 1, sizeof(*queries));
+	_cleanup_free_ size_t *nodes = calloc(fabric->n_ports + 1, sizeof(*nodes));
+	struct probe probe = { fabric, nodes, responds };
+	struct rd_sweep_callbacks callbacks = { .done = take_node_info, .arg = &probe };
+	struct rd_sweep_stats stats;
+	size_t n = 0;
+
+	if (!queries || !nodes)
+		return rd_err_set(err, ENOMEM, "network", "no memory to query %zu nodes", fabric->n_nodes);
+	for (size_t i = 0; i < fabric->n_ports; i++) {
+		const struct rd_fabric_port *port = &fabric->ports[i];
+
+		if (!asked[port->node] || port->lid < IB_MIN_UCAST_LID || port->lid > IB_MAX_UCAST_LID ||
+		    is_queried(queries, nodes, n, port))
+			continue;
+		queries[n] = (struct rd_sweep_query){
+			.dest.lid = port->lid,
+			.mad_class = CLASS_SMI,
+			.attribute = IB_ATTR_NODE_INFO,
+			.lid = n,
+			.group = n,
+		};
+		nodes[n++] = port->node;
+	}
+	return n ? rd_sweep_run(mads, limits, queries, n, n, &callbacks, &stats, err) : 0;
+}

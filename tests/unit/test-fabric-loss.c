@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Discovering a network that loses datagrams: what was not reached is not gone, and what is gone is reported once. */
+#include "fake-mads.h"
+#include "unit.h"
+
+#include "analyse/fabric/fabric-compare.h"
+#include "analyse/fabric/fabric-judge.h"
+#include "analyse/fabric/fabric-reach.h"
+#include "base/memory.h"
+#include "cmd/fabric/fabric.h"
+#include "source/shared/libibmad.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#define CA 1
+#define SWITCH 2
+#define LEAVES 8
+#define SPINES 3
+#define HOSTS 6
+#define NODES (LEAVES + SPINES + LEAVES * HOSTS)
+#define LEAF_LID(leaf) (uint16_t)(500 + (leaf))
+#define HOST_LID(leaf, host) (uint16_t)(1 + (leaf)*HOSTS + (host))
+#define WALK_INTERVAL UINT64_C(1000000000000) /* longer than any after which a walk is due */
+
+/* This host, and the network behind its port. */
+struct net {
+	struct rd_source source;
+	struct fake_mads fake;
+	struct fabric_run run;
+	struct rd_fabric plan;
+	unsigned leaves[LEAVES], spines[SPINES], hosts[LEAVES][HOSTS];
+};
+
+static struct net *net_of(struct rd_source *source)
+{
+	return (struct net *)source;
+}
+
+static int no_file(struct rd_source *source, const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	(void)source, (void)ret;
+	return rd_err_set(err, ENOENT, path, "not here");
+}
+
+static int one_port(struct rd_source *source, struct rd_bytes *ret, struct rd_err *err)
+{
+	static const char line[] = "mlx5_0 1 1001 1001 1 0 500 4 5 100 InfiniBand\n";
+
+	(void)source, (void)err;
+	ret->data = (uint8_t *)rd_dup(line);
+	ret->size = sizeof(line) - 1;
+	return 0;
+}
+
+static int open_port(struct rd_source *source, const char *ibdev, unsigned port, struct rd_mads **ret,
+		     struct rd_err *err)
+{
+	(void)ibdev, (void)port, (void)err;
+	*ret = &net_of(source)->fake.mads;
+	return 0;
+}
+
+static uint64_t now_of(struct rd_source *source, int clock)
+{
+	(void)clock;
+	return net_of(source)->fake.now;
+}
+
+static const struct rd_source_ops ops = {
+	.name = "live", .read_file = no_file, .mad_ports = one_port, .mad_open = open_port, .now = now_of
+};
+
+static void build(struct net *net)
+{
+	for (unsigned i = 0; i < LEAVES; i++)
+		for (unsigned k = 0; k < HOSTS; k++)
+			net->hosts[i][k] = fake_node_add(&net->fake, CA, 1, HOST_LID(i, k));
+	for (unsigned i = 0; i < SPINES; i++)
+		net->spines[i] = fake_node_add(&net->fake, SWITCH, LEAVES, (uint16_t)(600 + i));
+	for (unsigned i = 0; i < LEAVES; i++) {
+		net->leaves[i] = fake_node_add(&net->fake, SWITCH, HOSTS + SPINES, LEAF_LID(i));
+		for (unsigned k = 0; k < HOSTS; k++)
+			fake_cable(&net->fake, net->hosts[i][k], 1, net->leaves[i], k + 1);
+		for (unsigned k = 0; k < SPINES; k++)
+			fake_cable(&net->fake, net->leaves[i], HOSTS + k + 1, net->spines[k], i + 1);
+	}
+}
+
+static void begin(struct net *net, struct fabric_run *run)
+{
+	struct fabric_opts opts = { .port = "mlx5_0/1" };
+	struct rd_err err = { 0 };
+
+	assert_int_equal(fabric_begin(&net->source, &opts, run, &err), 0);
+}
+
+static int setup(void **state)
+{
+	struct net *net = calloc(1, sizeof(*net));
+	struct fabric_run run;
+
+	assert_int_equal(rd_libibmad_load("test", NULL), 0);
+	net->source.ops = &ops;
+	fake_mads_init(&net->fake);
+	build(net);
+	begin(net, &run);
+	net->plan = run.fabric;
+	assert_int_equal(net->plan.n_nodes, NODES);
+	run.fabric = (struct rd_fabric){ 0 };
+	fabric_end(&run);
+	*state = net;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct net *net = *state;
+
+	fabric_end(&net->run);
+	rd_fabric_deinit(&net->plan);
+	fake_mads_deinit(&net->fake);
+	free(net);
+	return 0;
+}
+
+/* Discovers again, and sweeps. */
+static void walk_again(struct net *net)
+{
+	struct rd_err err = { 0 };
+	uint64_t before = net->run.discovered_ns;
+
+	net->fake.now += WALK_INTERVAL;
+	assert_int_equal(fabric_sweep(&net->run, &err), 0);
+	assert_true(net->run.discovered_ns > before);
+}
+
+static const struct rd_fabric_port *port_at(const struct rd_fabric *fabric, uint64_t guid, unsigned number)
+{
+	size_t port = rd_fabric_find_port(fabric, guid, number);
+
+	return port == RD_NONE ? NULL : &fabric->ports[port];
+}
+
+static size_t count_presence(const struct rd_fabric *fabric, enum rd_presence presence)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < fabric->n_ports; i++)
+		n += fabric->ports[i].presence == presence;
+	return n;
+}
+
+static size_t count_findings(const struct rd_findings *findings, const char *id)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < findings->n; i++)
+		n += strcmp(findings->v[i].id, id) == 0;
+	return n;
+}
+
+/* Compared with the whole network: nothing may be called missing, moved or extra; what was not reached is unknown. */
+static void assert_no_difference(const struct net *net, const struct rd_fabric *now)
+{
+	struct rd_findings findings = { 0 };
+	bool incomplete = rd_fabric_is_incomplete(now);
+
+	rd_fabric_compare(&net->plan, now, &findings);
+	for (size_t i = 0; i < findings.n; i++)
+		assert_string_equal(findings.v[i].id, "fabric-compare-unknown");
+	assert_true(findings.n == 0 || incomplete);
+	rd_findings_deinit(&findings);
+	rd_fabric_judge_walk(now, &findings);
+	assert_int_equal(count_findings(&findings, "fabric-walk-incomplete"), incomplete);
+	rd_findings_deinit(&findings);
+}
+
+static void lose(struct net *net, unsigned percent, uint32_t seed)
+{
+	net->fake.loss_percent = percent;
+	net->fake.loss_seed = seed;
+}
+
+static void what_is_there_is_never_gone(void **state)
+{
+	static const unsigned percents[] = { 1, 5, 20, 40 };
+	struct net *net = *state;
+	size_t incomplete = 0;
+
+	for (size_t p = 0; p < RD_ARRAY_SIZE(percents); p++) {
+		lose(net, percents[p], 17);
+		begin(net, &net->run);
+		assert_no_difference(net, &net->run.fabric);
+		for (unsigned i = 0; i < 20; i++) {
+			walk_again(net);
+			assert_int_equal(count_presence(&net->run.fabric, RD_PORT_GONE), 0);
+			assert_int_equal(count_presence(&net->run.fabric, RD_PORT_REPLACED), 0);
+			assert_no_difference(net, &net->run.fabric);
+			incomplete += rd_fabric_is_incomplete(&net->run.fabric);
+		}
+		assert_true(net->run.fabric.walk.retries > 0);
+		/* Whatever a walk did not reach is known from earlier ones, and read by LID. */
+		assert_int_equal(net->run.fabric.n_nodes, NODES);
+		for (size_t i = 0; i < net->run.fabric.n_ports; i++)
+			assert_true(net->run.fabric.ports[i].fresh);
+		fabric_end(&net->run);
+	}
+	assert_true(incomplete > 0); /* else nothing was tested */
+}
+
+static void unplug(struct net *net, unsigned node, unsigned port)
+{
+	struct fake_node *at = &net->fake.nodes[node];
+
+	net->fake.nodes[at->peers[port].node].peers[at->peers[port].port].port = 0;
+	at->peers[port].port = 0;
+}
+
+static void a_node_that_is_removed_is_gone_once(void **state)
+{
+	struct net *net = *state;
+	unsigned times = 0;
+
+	for (uint32_t seed = 1; seed <= 5; seed++) {
+		lose(net, 20, seed);
+		begin(net, &net->run);
+		for (unsigned i = 0; i < 20; i++) {
+			const struct rd_fabric_port *port;
+
+			if (i == 7) {
+				unplug(net, net->hosts[3][2], 1);
+				net->fake.agents[HOST_LID(3, 2)].silent = UINT_MAX;
+			}
+			walk_again(net);
+			port = port_at(&net->run.fabric, 0x1000 + HOST_LID(3, 2), 1);
+			times += port && port->presence == RD_PORT_GONE;
+			assert_true(count_presence(&net->run.fabric, RD_PORT_GONE) <= (port != NULL));
+		}
+		assert_null(port_at(&net->run.fabric, 0x1000 + HOST_LID(3, 2), 1));
+		fabric_end(&net->run);
+		fake_cable(&net->fake, net->hosts[3][2], 1, net->leaves[3], 3);
+		net->fake.agents[HOST_LID(3, 2)].silent = 0;
+	}
+	assert_int_equal(times, 5);
+}
+
+/* A switch that is gone, with what is behind it. */
+static void a_switch_is_gone_with_its_adapters(void **state)
+{
+	struct net *net = *state;
+
+	begin(net, &net->run);
+	for (unsigned i = 1; i <= HOSTS + SPINES; i++)
+		unplug(net, net->leaves[2], i);
+	net->fake.agents[LEAF_LID(2)].silent = UINT_MAX;
+	for (unsigned i = 0; i < HOSTS; i++)
+		net->fake.agents[HOST_LID(2, i)].silent = UINT_MAX;
+	walk_again(net);
+	assert_int_equal(count_presence(&net->run.fabric, RD_PORT_GONE), HOSTS + HOSTS + SPINES);
+	assert_int_equal(count_presence(&net->run.fabric, RD_PORT_UNREACHED), 0);
+	assert_false(rd_fabric_is_incomplete(&net->run.fabric));
+}
+
+/* The link of a host is down, and yet it responds at its LID: there is a way to it that the walk did not see. */
+static void what_responds_at_its_lid_is_not_gone(void **state)
+{
+	struct net *net = *state;
+
+	begin(net, &net->run);
+	unplug(net, net->hosts[3][2], 1);
+	walk_again(net);
+	assert_int_equal(count_presence(&net->run.fabric, RD_PORT_GONE), 0);
+	assert_int_equal(port_at(&net->run.fabric, 0x1000 + HOST_LID(3, 2), 1)->presence, RD_PORT_UNREACHED);
+	assert_true(port_at(&net->run.fabric, 0x1000 + HOST_LID(3, 2), 1)->fresh);
+	/* Another node at its LID is no sign of it. */
+	net->fake.agents[HOST_LID(3, 2)].guid = 0x4711;
+	walk_again(net);
+	assert_int_equal(port_at(&net->run.fabric, 0x1000 + HOST_LID(3, 2), 1)->presence, RD_PORT_GONE);
+}
+
+/* A leaf whose links are up, but that does not respond to directed routes: its hosts are behind it. */
+static void what_is_behind_a_silent_switch_is_not_reached(void **state)
+{
+	struct net *net = *state;
+	struct rd_findings findings = { 0 };
+	const struct rd_fabric_port *port;
+
+	begin(net, &net->run);
+	net->fake.agents[LEAF_LID(2)].silent_route = true;
+	walk_again(net);
+	assert_int_equal(count_presence(&net->run.fabric, RD_PORT_GONE), 0);
+	assert_int_equal(count_presence(&net->run.fabric, RD_PORT_UNREACHED), HOSTS + HOSTS + SPINES);
+	assert_no_difference(net, &net->run.fabric);
+	port = port_at(&net->run.fabric, 0x1000 + HOST_LID(2, 0), 1);
+	assert_int_equal(net->run.fabric.ports[port->peer].number, 1);
+	assert_true(port->fresh);
+	rd_fabric_judge_walk(&net->run.fabric, &findings);
+	assert_int_equal(findings.n, 1);
+	assert_non_null(strstr(findings.v[0].observed, "3 ports have a link"));
+	assert_non_null(strstr(findings.v[0].observed, "node 600 port 3"));
+	assert_non_null(strstr(findings.v[0].observed, "7 known nodes were not reached"));
+	assert_non_null(strstr(findings.v[0].fix, "ibportstate 600 3 query"));
+	rd_findings_deinit(&findings);
+	/* When it responds again, nothing is new. */
+	net->fake.agents[LEAF_LID(2)].silent_route = false;
+	walk_again(net);
+	assert_int_equal(count_presence(&net->run.fabric, RD_PORT_PRESENT), net->run.fabric.n_ports);
+	assert_false(rd_fabric_is_incomplete(&net->run.fabric));
+}
+
+/* Our own link: nothing is known about the rest. */
+static void our_own_link_does_not_make_others_gone(void **state)
+{
+	struct net *net = *state;
+
+	begin(net, &net->run);
+	unplug(net, net->hosts[0][0], 1);
+	for (unsigned i = 2; i < FAKE_NOWHERE; i++)
+		net->fake.agents[i].silent = UINT_MAX;
+	walk_again(net);
+	assert_int_equal(count_presence(&net->run.fabric, RD_PORT_GONE), 0);
+	assert_int_equal(net->run.fabric.n_nodes, NODES);
+}
+
+/* PortInfo of one port, and the description of its switch, got lost: they are those of before. */
+static void what_was_not_read_is_as_before(void **state)
+{
+	struct net *net = *state;
+	const struct rd_fabric_port *port;
+	size_t node;
+
+	begin(net, &net->run);
+	walk_again(net);
+	net->fake.agents[LEAF_LID(4)].silent_attribute = IB_ATTR_NODE_DESC;
+	walk_again(net);
+	node = rd_fabric_find_node(&net->run.fabric, 0x1000 + LEAF_LID(4));
+	assert_int_equal(net->run.fabric.nodes[node].unread, 1);
+	assert_string_equal(net->run.fabric.nodes[node].description, "node 504");
+	assert_true(rd_fabric_is_incomplete(&net->run.fabric));
+	net->fake.agents[LEAF_LID(4)].silent_attribute = IB_ATTR_PORT_INFO;
+	walk_again(net);
+	assert_int_equal(count_presence(&net->run.fabric, RD_PORT_GONE), 0);
+	port = port_at(&net->run.fabric, 0x1000 + LEAF_LID(4), 2);
+	assert_int_equal(port->lid, LEAF_LID(4));
+	assert_int_equal(port->state, RD_LINK_ACTIVE);
+	assert_true(port->selected);
+	assert_no_difference(net, &net->run.fabric);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_is_there_is_never_gone, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_node_that_is_removed_is_gone_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_switch_is_gone_with_its_adapters, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_responds_at_its_lid_is_not_gone, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_behind_a_silent_switch_is_not_reached, setup, teardown),
+		cmocka_unit_test_setup_teardown(our_own_link_does_not_make_others_gone, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_was_not_read_is_as_before, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
