@@ -168,6 +168,8 @@ static int discover(struct fabric_run *run, struct rd_err *err)
 	}
 	rd_fabric_deinit(&run->fabric);
 	run->fabric = found;
+	run->fabric.by_need = !run->opts.subsets;
+	run->fabric.traffic = run->opts.traffic;
 	r = name_nodes(run, err);
 	if (!r && run->opts.divide)
 		r = run->opts.divide(run->opts.divide_arg, &run->fabric, err);
@@ -229,6 +231,10 @@ int fabric_record(struct rd_source *source, struct rd_err *err)
 	if (r < 0)
 		return r;
 	r = fabric_sweep(&run, err);
+	/* Then all that --subsets can ask for by default, of all ports. */
+	run.fabric.by_need = false;
+	if (!r)
+		r = fabric_sweep(&run, err);
 	fabric_end(&run);
 	return r;
 }

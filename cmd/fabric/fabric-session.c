@@ -53,15 +53,17 @@ static int select_share(void *arg, struct rd_fabric *fabric, struct rd_err *err)
 int fabric_session_begin(struct fabric_session *s, struct rd_err *err)
 {
 	struct fabric_opts opts = s->cmd->engine;
+	bool repeats = s->cmd->repeat.seconds > 0 || s->cmd->live || s->cmd->record;
 	int r;
 
+	opts.traffic = repeats || rd_metrics_wanted(s->ctx);
 	if ((s->hosts || s->shard_n) && !s->cmd->plan) {
 		opts.divide = select_share;
 		opts.divide_arg = s;
 	}
 	r = fabric_begin(s->ctx->source, &opts, &s->run, err);
 	/* wait_share needs the unit of PortXmitWait. */
-	if (!r && (s->cmd->repeat.seconds > 0 || s->cmd->live || s->cmd->record))
+	if (!r && repeats)
 		r = rd_fabric_query_ticks(s->run.mads, &s->run.limits, &s->run.fabric, err);
 	return r;
 }
@@ -154,17 +156,20 @@ void fabric_session_report(struct fabric_session *s, const bool *picked, const s
 void fabric_headline(const struct fabric_session *s, const struct rd_report *report, struct rd_buf *out)
 {
 	const struct rd_fabric *fabric = &s->run.fabric;
-	size_t fresh = 0, stale = 0, warnings, criticals;
+	size_t fresh = 0, stale = 0, partial = 0, warnings, criticals;
 
 	for (size_t i = 0; i < fabric->n_ports; i++) {
 		fresh += fabric->ports[i].fresh;
 		stale += fabric->ports[i].selected && !fabric->ports[i].fresh;
+		partial += fabric->ports[i].fresh && fabric->ports[i].error;
 	}
 	warnings = rd_findings_count(&report->findings, RD_SEV_WARNING);
 	criticals = rd_findings_count(&report->findings, RD_SEV_CRITICAL);
 	rd_buf_printf(out, "fabric of %s/%u: ", fabric->ibdev, fabric->port);
 	rd_buf_printf(out, "%zu critical, %zu warning%s; %zu nodes, %zu ports read in %.3f s", criticals, warnings,
 		      warnings == 1 ? "" : "s", fabric->n_nodes, fresh, (double)fabric->sweep.duration_ns / 1e9);
+	if (partial)
+		rd_buf_printf(out, ", %zu of them in part", partial);
 	if (stale)
 		rd_buf_printf(out, ", %zu NOT read", stale);
 	if (fabric->walk.lost)

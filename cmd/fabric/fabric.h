@@ -16,6 +16,7 @@ struct fabric_opts {
 	const char *node_name_map; /* NULL: the default file, if it exists */
 	unsigned window, per_lid, timeout_ms, walk_window;
 	RD_FIELD(unsigned) retries;
+	bool traffic; /* without subsets: read data, packets and PortXmitWait of every port, not only errors */
 	/* Called after each discovery: may deselect ports. NULL: all are read. */
 	int (*divide)(void *arg, struct rd_fabric *fabric, struct rd_err *err);
 	void *divide_arg;

@@ -7,6 +7,7 @@
  *   MADLAT_US=244    microseconds from request to answer
  *   MADLAT_DEAD=5,9  LIDs that never answer: the sender gets its datagram back when its time is over, as from the kernel
  *   MADLAT_DUP=7     LIDs that answer twice
+ *   MADLAT_COUNT=f   at the end, the number of datagrams sent is written to this file
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -41,7 +42,7 @@ static struct {
 	struct held held[MADS];
 	size_t top; /* all above are free */
 	size_t inside;
-	uint64_t orders, latency;
+	uint64_t orders, latency, sent;
 	bool dead[65536], dup[65536];
 	int (*send)(int, int, void *, int, int, int);
 	int (*recv)(int, void *, int *, int);
@@ -73,6 +74,17 @@ __attribute__((constructor)) static void begin(void)
 	*(void **)&lat.recv = dlsym(RTLD_NEXT, "umad_recv");
 	*(void **)&lat.poll = dlsym(RTLD_NEXT, "umad_poll");
 	prctl(PR_SET_TIMERSLACK, 1);
+}
+
+__attribute__((destructor)) static void end(void)
+{
+	const char *path = getenv("MADLAT_COUNT");
+	FILE *file = path && lat.sent ? fopen(path, "w") : NULL;
+
+	if (!file)
+		return;
+	fprintf(file, "%llu\n", (unsigned long long)lat.sent);
+	fclose(file);
 }
 
 static uint64_t now_ns(void)
@@ -185,6 +197,7 @@ int umad_send(int fd, int agent, void *umad, int length, int timeout_ms, int ret
 	uint16_t lid = be16toh(umad_get_mad_addr(umad)->lid);
 	struct held *held = lat.held;
 
+	lat.sent++;
 	if (mad[1] == CLASS_DIRECTED || (!lat.latency && !lat.dead[lid] && !lat.dup[lid]) || length > MAD_SIZE)
 		return lat.send(fd, agent, umad, length, timeout_ms, retries);
 	while (held < lat.held + MADS && held->phase != FREE)

@@ -323,13 +323,16 @@ static void an_attribute_that_was_answered_once_is_missed(void **state)
 	fake.agents[6].silent_attribute = 0x16;
 	for (int i = 0; i < 2; i++) {
 		sweep(&fake, &fabric, false);
-		assert_false(port_at(&fabric, 0x1006, 1)->fresh);
+		assert_true(port_at(&fabric, 0x1006, 1)->fresh);
 		assert_int_equal(port_at(&fabric, 0x1006, 1)->error, ETIMEDOUT);
 		assert_int_equal(port_at(&fabric, 0x1006, 1)->error_attribute, 0x16);
+		assert_int_equal(port_at(&fabric, 0x1006, 1)->values[RD_C_INACTIVE_DISCARDS].bits, 0);
+		assert_int_equal(port_at(&fabric, 0x1006, 1)->values[RD_C_LINK_DOWNED].bits, 8);
 	}
 	fake.agents[6].silent_attribute = 0;
 	sweep(&fake, &fabric, false);
 	assert_true(port_at(&fabric, 0x1006, 1)->fresh);
+	assert_int_equal(port_at(&fabric, 0x1006, 1)->error, 0);
 	rd_fabric_deinit(&fabric);
 	fake_mads_deinit(&fake);
 }

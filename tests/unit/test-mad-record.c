@@ -159,7 +159,7 @@ static void a_bundle_tells_what_was_heard(void **state)
 	unlink(path);
 	assert_non_null(strstr(heard.data, "4xEDR fresh 1"));
 	assert_non_null(strstr(heard.data, "4xQDR fresh 1"));
-	assert_non_null(strstr(heard.data, "1003/1 lid 3 peer 1 state 4 4xEDR fresh 0 error 110"));
+	assert_non_null(strstr(heard.data, "1003/1 lid 3 peer 1 state 4 4xEDR fresh 1 error 110"));
 	assert_string_equal(heard.data, told.data);
 }
 

@@ -15,7 +15,7 @@ struct net {
 	struct fake_mads fake;
 	struct rd_sweep_limits limits;
 	struct rd_sweep_query asks[ASKS_MAX];
-	size_t n, lids, groups;
+	size_t n, lids;
 	unsigned told[ASKS_MAX];
 	int errors[ASKS_MAX];
 	struct rd_sweep_stats stats;
@@ -46,7 +46,7 @@ static void add(struct net *net, unsigned ports)
 	static const uint16_t attributes[] = { 0x12, 0x1d, 0x15, 0x16, 0x1c };
 	size_t lid = net->lids++;
 
-	for (unsigned p = 1; p <= ports; p++, net->groups++)
+	for (unsigned p = 1; p <= ports; p++)
 		for (size_t i = 0; i < RD_ARRAY_SIZE(attributes); i++)
 			net->asks[net->n++] = (struct rd_sweep_query){
 				.dest.lid = (uint16_t)(lid + 1),
@@ -54,7 +54,6 @@ static void add(struct net *net, unsigned ports)
 				.port_select = (uint8_t)p,
 				.attribute = attributes[i],
 				.lid = lid,
-				.group = net->groups,
 			};
 }
 
@@ -256,9 +255,99 @@ static void nonsense_is_no_answer(void **state)
 	}
 	add(net, 3);
 	assert_int_equal(run(net), 0);
-	assert_int_equal(net->stats.malformed, errors(net, EBADMSG));
-	assert_true(errors(net, EBADMSG) >= RD_ARRAY_SIZE(changes));
+	/* Each of the five attributes of these agents is tried three times. */
+	assert_int_equal(net->stats.malformed, errors(net, EBADMSG) * 3);
+	assert_int_equal(errors(net, EBADMSG), RD_ARRAY_SIZE(changes) * 5);
 	assert_int_equal(errors(net, 0), 15);
+}
+
+static unsigned nonsense_left;
+
+static void nonsense_at_first(struct rd_mad *mad)
+{
+	if (nonsense_left == 0)
+		return;
+	nonsense_left--;
+	mad->data[17] ^= 1;
+}
+
+static void a_malformed_answer_is_asked_again(void **state)
+{
+	struct net *net = *state;
+
+	add(net, 1);
+	add(net, 1);
+	nonsense_left = 2;
+	net->fake.agents[1].change = nonsense_at_first;
+	assert_int_equal(run(net), 0);
+	assert_int_equal(errors(net, 0), 10);
+	assert_int_equal(net->stats.malformed, 2);
+	assert_int_equal(net->stats.retries, 2);
+	assert_int_equal(net->stats.timeouts, 0);
+	assert_int_equal(net->stats.received, 12);
+	assert_int_equal(net->stats.latencies, 10);
+}
+
+/* Of three attributes in a row that are not answered, the first two cost themselves only. */
+static void an_attribute_that_is_silent_does_not_end_its_agent(void **state)
+{
+	struct net *net = *state;
+
+	add(net, 2);
+	net->fake.agents[1].silent_attribute = 0x1d;
+	assert_int_equal(run(net), 0);
+	assert_int_equal(errors(net, ETIMEDOUT), 2);
+	assert_int_equal(errors(net, 0), 8);
+}
+
+static void an_agent_that_falls_silent_is_given_up(void **state)
+{
+	struct net *net = *state;
+
+	add(net, 8);
+	net->limits.per_lid = 1;
+	for (size_t i = 1; i < net->n; i++)
+		net->asks[i].attribute = 0x1d;
+	net->fake.agents[1].silent_attribute = 0x1d;
+	assert_int_equal(run(net), 0);
+	assert_int_equal(errors(net, 0), 1);
+	assert_int_equal(errors(net, ETIMEDOUT), 3);
+	assert_int_equal(errors(net, EHOSTDOWN), net->n - 4);
+}
+
+static unsigned answered_before;
+
+static bool count_done(void *arg, const struct rd_sweep_result *answer)
+{
+	answered_before++;
+	return done(arg, answer);
+}
+
+static bool all_before_have_a_result(void *arg, size_t ask)
+{
+	struct net *net = arg;
+
+	if (net->asks[ask].after)
+		assert_int_equal(answered_before, ask);
+	return true;
+}
+
+static void a_question_can_wait_for_those_before_it(void **state)
+{
+	struct net *net = *state;
+	struct rd_sweep_callbacks calls = { .needed = all_before_have_a_result, .done = count_done, .arg = net };
+
+	answered_before = 0;
+	net->fake.seed = 3;
+	net->limits.per_lid = 4;
+	add(net, 8);
+	net->asks[10].after = net->asks[25].after = true;
+	net->fake.agents[1].silent = 1;
+	assert_int_equal(rd_sweep_run(&net->fake.mads, &net->limits, net->asks, net->n, net->lids, &calls, &net->stats,
+				      NULL),
+			 0);
+	assert_int_equal(errors(net, 0), 40);
+	assert_true(net->fake.most_in_flight > 1);
 }
 
 static void wrong_number(struct rd_mad *mad)
@@ -349,6 +438,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_answer_that_comes_in_the_next_sweep_is_none_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(duplicates_and_late_answers_are_dropped_and_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(nonsense_is_no_answer, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_malformed_answer_is_asked_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_attribute_that_is_silent_does_not_end_its_agent, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_agent_that_falls_silent_is_given_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_question_can_wait_for_those_before_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_answer_to_another_question_is_not_taken, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_refusal_is_an_answer_and_the_rest_is_asked, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_port_that_goes_away_ends_all, setup, teardown),

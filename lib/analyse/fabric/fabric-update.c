@@ -62,6 +62,7 @@ static void move_node(const struct rd_fabric_node *from, struct rd_fabric_node *
 	to->tick = from->tick;
 	to->responded = from->responded;
 	to->unsupported = from->unsupported;
+	to->no_sums = from->no_sums;
 }
 
 /* Marks a port of a new node REPLACED if its peer port was connected to a different node before. */

@@ -59,7 +59,6 @@ int rd_fabric_probe(struct rd_mads *mads, const struct rd_sweep_limits *limits, 
 			.mad_class = CLASS_SMI,
 			.attribute = IB_ATTR_NODE_INFO,
 			.lid = n,
-			.group = n,
 		};
 		nodes[n++] = port->node;
 	}

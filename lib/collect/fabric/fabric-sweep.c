@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reads the counters of all selected ports of a network. */
+#include "collect/fabric/fabric-need.h"
 #include "collect/fabric/fabric.h"
 #include "collect/fabric/pma.h"
 #include "source/shared/libibmad.h"
@@ -18,7 +19,7 @@
 
 /* The subject of a query. */
 struct query_info {
-	enum { QUERY_CAPABILITY, QUERY_COUNTERS, QUERY_NODE } what;
+	enum { QUERY_CAPABILITY, QUERY_SUMS, QUERY_COUNTERS, QUERY_NODE } what;
 	size_t port;	  /* index; for the other kinds: the first port of the LID */
 	size_t attribute; /* QUERY_COUNTERS */
 };
@@ -26,10 +27,23 @@ struct query_info {
 /* Responses of a port, collected during a sweep. */
 struct port_result {
 	struct rd_pma_value *values; /* owned */
-	unsigned queried, responded;
+	unsigned responded;
+	bool concluded; /* all that is needed of PortCounters follows from the sums of its node */
 	int error;
 	unsigned status, attribute;
 	uint64_t at_ns;
+	bool at_traffic; /* at_ns is the time of the attribute with the data counters */
+};
+
+/* An agent, and what is known of it during a sweep. */
+struct lid {
+	size_t first, n; /* its ports are job->ports[first] to [first + n - 1] */
+	bool wrong_node; /* responded with a different node GUID */
+	bool silent;	 /* no response so far */
+	/* Bit I is for rd_pma_attributes[I]: responded; got no response to any try, once and twice. */
+	uint64_t responded, silent_once, silent_twice;
+	struct rd_pma_value *sums; /* RD_PMA_SUMS; owned, NULL: none */
+	uint64_t sums_ns;
 };
 
 struct sweep_job {
@@ -37,12 +51,12 @@ struct sweep_job {
 	bool verify;
 	struct rd_sweep_query *queries;
 	struct query_info *info;
-	size_t n, cap, cap_info, n_lids, n_groups;
+	size_t n, cap, cap_info;
+	struct lid *lids;
+	size_t n_lids, cap_lids;
 	struct port_result *results; /* per port of the fabric */
 	uint32_t *ports;	     /* indices of the ports to query, sorted by LID */
 	size_t n_ports;
-	bool *wrong_node; /* per LID: responded with a different node GUID */
-	bool *silent;	  /* per LID: no response so far */
 	bool failed;
 };
 
@@ -51,17 +65,22 @@ static struct rd_fabric_node *node_of(struct sweep_job *job, size_t port)
 	return &job->fabric->nodes[job->fabric->ports[port].node];
 }
 
-/* An attribute that a node need not support, and has not returned so far. */
-static bool is_optional(const struct rd_fabric_node *node, const struct query_info *info)
+/* What an agent need not support: the sums, and an attribute that it has not returned so far. The first query is optional, too,
+ * unless the agent was silent before: one that does not respond to ClassPortInfo may respond to others. */
+static bool is_optional(const struct sweep_job *job, const struct query_info *info)
 {
+	const struct rd_fabric_port *port = &job->fabric->ports[info->port];
 	unsigned id = rd_pma_attributes[info->attribute].id;
 
+	if (info->what == QUERY_CAPABILITY)
+		return !port->silent;
+	if (info->what == QUERY_SUMS)
+		return true;
 	return info->what == QUERY_COUNTERS && id != IB_GSI_PORT_COUNTERS && id != IB_GSI_PORT_COUNTERS_EXT &&
-	       !(node->responded >> info->attribute & 1);
+	       !(job->fabric->nodes[port->node].responded >> info->attribute & 1);
 }
 
-static void add_query(struct sweep_job *job, const struct query_info *info, uint8_t mad_class, uint16_t attribute,
-		      size_t group)
+static void add_query(struct sweep_job *job, const struct query_info *info, uint16_t attribute, bool after)
 {
 	const struct rd_fabric_port *port = &job->fabric->ports[info->port];
 
@@ -72,38 +91,60 @@ static void add_query(struct sweep_job *job, const struct query_info *info, uint
 	}
 	job->queries[job->n] = (struct rd_sweep_query){
 		.dest.lid = port->lid,
-		.mad_class = mad_class,
-		.port_select = (uint8_t)port->number,
-		.optional = is_optional(node_of(job, info->port), info),
+		.mad_class = info->what == QUERY_NODE ? CLASS_SMI : CLASS_PM,
+		.port_select = info->what == QUERY_SUMS ? RD_PMA_ALL_PORTS : (uint8_t)port->number,
+		.optional = is_optional(job, info),
+		.after = after,
 		.attribute = attribute,
 		.lid = job->n_lids - 1,
-		.group = group,
 	};
 	job->info[job->n++] = *info;
 }
 
-static void add_port_queries(struct sweep_job *job, size_t port)
+static bool is_details(size_t attribute)
 {
-	size_t group = job->n_groups++;
+	unsigned id = rd_pma_attributes[attribute].id;
 
-	for (size_t i = 0; i < rd_pma_n_attributes; i++)
-		if (job->fabric->attributes >> i & 1)
-			add_query(job, &(struct query_info){ QUERY_COUNTERS, port, i }, CLASS_PM,
-				  rd_pma_attributes[i].id, group);
+	return id == RD_PMA_RCV_ERROR_DETAILS || id == RD_PMA_XMIT_DISCARD_DETAILS;
 }
 
-/* The queries of one LID: ClassPortInfo if unknown, the counters of its ports and, with `verify`, NodeInfo. */
-static void add_lid_queries(struct sweep_job *job, const uint32_t *ports, size_t n)
+/* Queries of the attributes of ports, port by port: the details, or the others. The first waits for all before, if the responses to
+ * these determine whether it is needed. */
+static void add_port_queries(struct sweep_job *job, const uint32_t *ports, size_t n, bool details)
 {
-	job->n_lids++;
-	if (node_of(job, ports[0])->capability.known != RD_OK)
-		add_query(job, &(struct query_info){ QUERY_CAPABILITY, ports[0], 0 }, CLASS_PM, RD_PMA_CLASS_PORT_INFO,
-			  job->n_groups++);
+	bool after = job->fabric->by_need;
+
 	for (size_t i = 0; i < n; i++)
-		add_port_queries(job, ports[i]);
+		for (size_t k = 0; k < rd_pma_n_attributes; k++) {
+			if (!(job->fabric->attributes >> k & 1) ||
+			    (job->fabric->by_need ? is_details(k) != details : details))
+				continue;
+			add_query(job, &(struct query_info){ QUERY_COUNTERS, ports[i], k }, rd_pma_attributes[k].id,
+				  after);
+			after = false;
+		}
+}
+
+/* The queries of one LID: ClassPortInfo if unknown, the sums over its ports, the counters of its ports and, with `verify`,
+ * NodeInfo. */
+static void add_lid_queries(struct sweep_job *job, size_t first, size_t n)
+{
+	const uint32_t *ports = &job->ports[first];
+	const struct rd_fabric_node *node = node_of(job, ports[0]);
+
+	if (rd_grow(&job->lids, &job->cap_lids, job->n_lids + 1, sizeof(*job->lids)) < 0) {
+		job->failed = true;
+		return;
+	}
+	job->lids[job->n_lids++] = (struct lid){ .first = first, .n = n, .silent = true };
+	if (node->capability.known != RD_OK)
+		add_query(job, &(struct query_info){ QUERY_CAPABILITY, ports[0], 0 }, RD_PMA_CLASS_PORT_INFO, false);
+	if (job->fabric->by_need && node->kind == RD_NODE_SWITCH)
+		add_query(job, &(struct query_info){ QUERY_SUMS, ports[0], 0 }, IB_GSI_PORT_COUNTERS, true);
+	add_port_queries(job, ports, n, false);
+	add_port_queries(job, ports, n, true);
 	if (job->verify)
-		add_query(job, &(struct query_info){ QUERY_NODE, ports[0], 0 }, CLASS_SMI, ATTR_NODE_INFO,
-			  job->n_groups++);
+		add_query(job, &(struct query_info){ QUERY_NODE, ports[0], 0 }, ATTR_NODE_INFO, false);
 }
 
 /* Counting sort of the ports by LID, stable. */
@@ -128,9 +169,9 @@ static int sort_by_lid(struct sweep_job *job)
 	return 0;
 }
 
-/* Adds the queries of LIDs that timed out in the previous sweep, or of the others. Those that timed out are added last, so that
+/* Adds the queries of LIDs that were silent in the previous sweep, or of the others. The silent ones are added last, so that
  * they do not delay the others. */
-static void add_queries(struct sweep_job *job, bool timed_out)
+static void add_queries(struct sweep_job *job, bool silent)
 {
 	const struct rd_fabric_port *ports = job->fabric->ports;
 
@@ -139,55 +180,156 @@ static void add_queries(struct sweep_job *job, bool timed_out)
 
 		for (n = 1; i + n < job->n_ports && ports[job->ports[i + n]].lid == port->lid; n++)
 			;
-		if ((port->error == ETIMEDOUT) == timed_out)
-			add_lid_queries(job, &job->ports[i], n);
+		if (port->silent == silent)
+			add_lid_queries(job, i, n);
 	}
+}
+
+/* ---- which queries are needed */
+
+static struct rd_pma_value *values_of(struct sweep_job *job, size_t port)
+{
+	struct port_result *collected = &job->results[port];
+
+	if (!collected->values)
+		collected->values = calloc(job->fabric->n_values, sizeof(*collected->values));
+	job->failed |= !collected->values;
+	return collected->values;
+}
+
+/* PortCounters and PortCountersExtended of a port, in a sweep by need. Extended has all counters of the former, or only those of
+ * traffic. */
+static bool is_port_needed(struct sweep_job *job, const struct lid *lid, const struct query_info *info)
+{
+	const struct rd_fabric *fabric = job->fabric;
+	const struct rd_fabric_node *node = node_of(job, info->port);
+	bool extended = rd_pma_attributes[info->attribute].id == IB_GSI_PORT_COUNTERS_EXT, read = true;
+	struct port_result *collected = &job->results[info->port];
+	struct rd_pma_value *values = lid->sums ? values_of(job, info->port) : NULL;
+
+	if (values)
+		read = rd_need_conclude(fabric, &fabric->ports[info->port], lid->sums, values);
+	collected->concluded = !read;
+	if (rd_pma_extended_errors(node))
+		return extended && (read || fabric->traffic);
+	if (extended)
+		return fabric->traffic;
+	return read || (fabric->traffic && !rd_pma_has(node, rd_pma_find_attribute(IB_GSI_PORT_COUNTERS_EXT)));
+}
+
+/* The first error of a port is reported. */
+static void set_error(struct port_result *collected, int error, unsigned status, unsigned attribute)
+{
+	if (collected->error && collected->error != EHOSTDOWN)
+		return;
+	collected->error = error;
+	collected->status = status;
+	collected->attribute = attribute;
+}
+
+/* An attribute that got no response at two ports of an agent, and from none, is not queried at its other ports. */
+static bool is_given_up(const struct lid *lid, size_t attribute)
+{
+	return (lid->silent_twice & ~lid->responded) >> attribute & 1;
 }
 
 static bool is_needed(void *arg, size_t query)
 {
 	struct sweep_job *job = arg;
 	const struct query_info *info = &job->info[query];
+	const struct lid *lid = &job->lids[job->queries[query].lid];
+	struct rd_fabric_node *node = node_of(job, info->port);
 
-	return info->what != QUERY_COUNTERS || rd_pma_has(node_of(job, info->port), info->attribute);
+	if (info->what == QUERY_SUMS)
+		return rd_need_sums(node, lid->n);
+	if (info->what != QUERY_COUNTERS)
+		return true;
+	if (!rd_pma_has(node, info->attribute))
+		return false;
+	if (job->fabric->by_need && is_details(info->attribute)) {
+		const struct rd_fabric_port *port = &job->fabric->ports[info->port];
+		struct rd_pma_value *values = job->results[info->port].values;
+
+		if (!values || !rd_need_details(job->fabric, port, info->attribute, values))
+			return false;
+	} else if (job->fabric->by_need && !is_port_needed(job, lid, info)) {
+		return false;
+	}
+	if (!is_given_up(lid, info->attribute))
+		return true;
+	set_error(&job->results[info->port], ETIMEDOUT, 0, rd_pma_attributes[info->attribute].id);
+	return false;
 }
 
-static void take_counters(struct sweep_job *job, size_t lid, const struct query_info *info,
+/* ---- responses */
+
+static bool is_unsupported(const struct rd_sweep_result *result)
+{
+	return result->error == EREMOTEIO && (STATUS_CODE(result->mad_status) == STATUS_NO_ATTRIBUTE ||
+					      STATUS_CODE(result->mad_status) == STATUS_NO_METHOD);
+}
+
+static void take_counters(struct sweep_job *job, struct lid *lid, const struct query_info *info,
 			  const struct rd_sweep_result *result)
 {
+	const struct rd_pma_attribute *attribute = &rd_pma_attributes[info->attribute];
 	struct rd_fabric_node *node = node_of(job, info->port);
 	struct port_result *collected = &job->results[info->port];
+	uint64_t bit = UINT64_C(1) << info->attribute;
+	struct rd_pma_value *values;
 
 	if (result->error == ENODATA)
 		return;
-	if ((result->error == EREMOTEIO && (STATUS_CODE(result->mad_status) == STATUS_NO_ATTRIBUTE ||
-					    STATUS_CODE(result->mad_status) == STATUS_NO_METHOD)) ||
-	    (result->error == ETIMEDOUT && !job->silent[lid] && is_optional(node, info))) {
-		node->unsupported |= UINT64_C(1) << info->attribute;
+	if (is_unsupported(result) || (result->error == ETIMEDOUT && !lid->silent && is_optional(job, info))) {
+		node->unsupported |= bit;
 		return;
 	}
-	collected->queried++;
-	/* The first error is reported. */
-	if (result->error && (!collected->error || collected->error == EHOSTDOWN)) {
-		collected->error = result->error;
-		collected->status = result->mad_status;
-		collected->attribute = rd_pma_attributes[info->attribute].id;
+	if (result->error == ETIMEDOUT) {
+		lid->silent_twice |= lid->silent_once & bit;
+		lid->silent_once |= bit;
 	}
-	if (result->error)
+	if (result->error) {
+		set_error(collected, result->error, result->mad_status, attribute->id);
 		return;
-	if (!collected->values)
-		collected->values = calloc(job->fabric->n_values, sizeof(*collected->values));
-	if (!collected->values) {
+	}
+	values = values_of(job, info->port);
+	if (!values)
+		return;
+	rd_pma_decode(info->attribute, result->mad, node, values, job->fabric->n_values);
+	node->responded |= bit;
+	lid->responded |= bit;
+	collected->responded++;
+	if (!collected->at_traffic)
+		collected->at_ns = result->at_ns;
+	collected->at_traffic |= attribute->id == IB_GSI_PORT_COUNTERS_EXT;
+}
+
+static void take_sums(struct sweep_job *job, struct lid *lid, const struct query_info *info,
+		      const struct rd_sweep_result *result)
+{
+	struct rd_fabric_node *node = node_of(job, info->port);
+
+	if (result->error == ENODATA || result->error == EHOSTDOWN)
+		return;
+	if (result->error) {
+		/* Lost, if they were read before. */
+		node->no_sums = is_unsupported(result) || !node->sums;
+		return;
+	}
+	lid->sums = calloc(RD_PMA_SUMS, sizeof(*lid->sums));
+	if (!lid->sums) {
 		job->failed = true;
 		return;
 	}
-	rd_pma_decode(info->attribute, result->mad, node, collected->values, job->fabric->n_values);
-	node->responded |= UINT64_C(1) << info->attribute;
-	collected->responded++;
-	collected->at_ns = result->at_ns;
+	rd_pma_decode(rd_pma_find_attribute(IB_GSI_PORT_COUNTERS), result->mad, node, lid->sums, RD_PMA_SUMS);
+	lid->sums_ns = result->at_ns;
+	if (rd_need_credible(lid->sums))
+		return;
+	node->no_sums = true;
+	free(RD_TAKE(lid->sums));
 }
 
-static void check_node_guid(struct sweep_job *job, size_t lid, const struct query_info *info,
+static void check_node_guid(struct sweep_job *job, struct lid *lid, const struct query_info *info,
 			    const struct rd_sweep_result *result)
 {
 	uint8_t node_info[IB_SMP_DATA_SIZE];
@@ -197,80 +339,110 @@ static void check_node_guid(struct sweep_job *job, size_t lid, const struct quer
 		return;
 	memcpy(node_info, result->mad + SMP_DATA_AT, sizeof(node_info));
 	if (rd_libibmad.mad_get_field64(node_info, 0, IB_NODE_GUID_F) != node_of(job, info->port)->guid)
-		job->wrong_node[lid] = true;
+		lid->wrong_node = true;
 }
 
 static bool handle_result(void *arg, const struct rd_sweep_result *result)
 {
 	struct sweep_job *job = arg;
 	const struct query_info *info = &job->info[result->query];
-	size_t lid = job->queries[result->query].lid;
+	struct lid *lid = &job->lids[job->queries[result->query].lid];
 
 	if (result->error == 0 || result->error == EREMOTEIO || result->error == EBADMSG)
-		job->silent[lid] = false;
+		lid->silent = false;
 	if (info->what == QUERY_COUNTERS)
 		take_counters(job, lid, info, result);
+	else if (info->what == QUERY_SUMS)
+		take_sums(job, lid, info, result);
 	else if (info->what == QUERY_NODE)
 		check_node_guid(job, lid, info, result);
 	else if (result->error == 0)
 		rd_pma_class_port_info(result->mad, node_of(job, info->port));
-	else if (result->error != EREMOTEIO && !job->results[info->port].error)
-		job->results[info->port].error = result->error;
+	else if (result->error != EREMOTEIO)
+		set_error(&job->results[info->port], result->error, 0, RD_PMA_CLASS_PORT_INFO);
 	return true;
 }
 
+/* ---- taking over what was read */
+
 static void store_values(struct rd_fabric_port *port, struct port_result *collected)
 {
-	if (collected->error == 0 && collected->responded) {
-		free(port->before);
-		port->before = port->values;
-		port->before_ns = port->read_ns;
-		port->values = RD_TAKE(collected->values);
-		port->read_ns = collected->at_ns;
-		port->fresh = true;
-	} else if (!port->values && collected->values) {
-		/* A partial reading, if there was none before: not fresh, and the rest stays unknown. */
-		port->values = RD_TAKE(collected->values);
-		port->read_ns = collected->at_ns;
+	free(port->before);
+	port->before = port->values;
+	port->before_ns = port->read_ns;
+	port->values = RD_TAKE(collected->values);
+	port->read_ns = collected->at_ns;
+	port->fresh = true;
+}
+
+static void update_port(struct sweep_job *job, const struct lid *lid, size_t index)
+{
+	struct rd_fabric *fabric = job->fabric;
+	struct rd_fabric_port *port = &fabric->ports[index];
+	struct port_result *collected = &job->results[index];
+	bool was_silent = port->silent, read = collected->responded || collected->concluded;
+
+	if (lid->wrong_node) {
+		*collected = (struct port_result){ .values = collected->values, .error = ESTALE };
+	} else if (lid->silent) {
+		set_error(collected, ETIMEDOUT, 0, 0);
+		/* Attributes that timed out may be supported: the agent may have stopped responding meanwhile. */
+		fabric->nodes[port->node].unsupported = 0;
+	} else if (!collected->error && !read) {
+		collected->error = ENODATA;
 	}
+	if (!collected->responded)
+		collected->at_ns = lid->sums_ns;
+	port->error = collected->error;
+	port->error_status = collected->error == EREMOTEIO ? (int)collected->status : 0;
+	port->error_attribute = collected->error ? collected->attribute : 0;
+	port->silent = lid->silent;
+	port->fresh = false;
+	fabric->changed |= lid->wrong_node || (port->silent && !was_silent);
+	if (!lid->wrong_node && !lid->silent && read)
+		store_values(port, collected);
+}
+
+/* Keeps the sums of a node, for the next sweep. */
+static void update_sums(struct sweep_job *job, struct lid *lid)
+{
+	struct rd_fabric_node *node = node_of(job, job->ports[lid->first]);
+	uint64_t added[RD_PMA_SUMS] = { 0 };
+	bool all = true;
+
+	if (!lid->sums || lid->wrong_node)
+		return;
+	for (size_t i = lid->first; i < lid->first + lid->n; i++) {
+		const struct port_result *collected = &job->results[job->ports[i]];
+
+		all &= collected->responded && collected->values && !collected->concluded;
+		for (size_t k = 0; all && k < RD_PMA_SUMS; k++)
+			added[k] += collected->values[k].v;
+	}
+	/* Ports that counted in between are not distinguished: it costs some queries only. */
+	if (all && rd_need_contradicts(lid->sums, added)) {
+		node->no_sums = true;
+		return;
+	}
+	free(node->sums);
+	node->sums = RD_TAKE(lid->sums);
 }
 
 /* Takes the collected responses over into the ports. */
-static void update_ports(struct sweep_job *job)
+static void update_fabric(struct sweep_job *job)
 {
 	struct rd_fabric *fabric = job->fabric;
-	size_t last = RD_NONE;
 
 	fabric->changed = false;
 	for (size_t i = 0; i < fabric->n_ports; i++)
-		fabric->ports[i].fresh = false;
-	for (size_t i = 0; i < job->n; i++) {
-		const struct query_info *info = &job->info[i];
-		struct rd_fabric_port *port = &fabric->ports[info->port];
-		struct port_result *collected = &job->results[info->port];
-		size_t lid = job->queries[i].lid;
-		bool was_silent = port->silent; /* a timeout of one query does not make it silent */
+		if (!fabric->ports[i].selected || fabric->ports[i].presence == RD_PORT_GONE)
+			fabric->ports[i].fresh = false;
+	for (size_t i = 0; i < job->n_lids; i++) {
+		struct lid *lid = &job->lids[i];
 
-		if (info->what != QUERY_COUNTERS || info->port == last)
-			continue;
-		last = info->port;
-		if (job->wrong_node[lid]) {
-			collected->error = ESTALE;
-		} else if (job->silent[lid]) {
-			collected->error = collected->error && collected->error != EHOSTDOWN ? collected->error :
-											       ETIMEDOUT;
-			/* Attributes that timed out may be supported: the agent may have stopped responding meanwhile. */
-			fabric->nodes[port->node].unsupported = 0;
-		} else if (!collected->error && !collected->responded) {
-			collected->error = ENODATA;
-		}
-		port->error = collected->error;
-		port->error_status = collected->error == EREMOTEIO ? (int)collected->status : 0;
-		port->error_attribute = collected->error ? collected->attribute : 0;
-		port->silent = job->silent[lid];
-		fabric->changed |= job->wrong_node[lid] || (port->silent && !was_silent);
-		if (!job->wrong_node[lid])
-			store_values(port, collected);
+		update_sums(job, lid);
+		for (size_t k = lid->first; k < lid->first + lid->n; k++)
+			update_port(job, lid, job->ports[k]);
 	}
 }
 
@@ -278,12 +450,13 @@ static void job_deinit(struct sweep_job *job)
 {
 	for (size_t i = 0; job->results && i < job->fabric->n_ports; i++)
 		free(job->results[i].values);
+	for (size_t i = 0; i < job->n_lids; i++)
+		free(job->lids[i].sums);
+	free(job->lids);
 	free(job->results);
 	free(job->queries);
 	free(job->info);
 	free(job->ports);
-	free(job->wrong_node);
-	free(job->silent);
 }
 
 static int prepare(struct sweep_job *job)
@@ -295,12 +468,7 @@ static int prepare(struct sweep_job *job)
 	add_queries(job, false);
 	add_queries(job, true);
 	job->results = calloc(job->fabric->n_ports + 1, sizeof(*job->results));
-	job->wrong_node = calloc(job->n_lids + 1, sizeof(*job->wrong_node));
-	job->silent = malloc(job->n_lids + 1);
-	if (job->failed || !job->results || !job->wrong_node || !job->silent)
-		return -ENOMEM;
-	memset(job->silent, true, job->n_lids + 1);
-	return 0;
+	return job->failed || !job->results ? -ENOMEM : 0;
 }
 
 int rd_fabric_sweep(struct rd_mads *mads, const struct rd_sweep_limits *limits, bool verify, struct rd_fabric *fabric,
@@ -315,7 +483,7 @@ int rd_fabric_sweep(struct rd_mads *mads, const struct rd_sweep_limits *limits, 
 	r = rd_sweep_run(mads, limits, job.queries, job.n, job.n_lids, &callbacks, &fabric->sweep, err);
 	if (job.failed)
 		return rd_err_set(err, ENOMEM, "sweep", "no memory for the responses of %zu ports", fabric->n_ports);
-	update_ports(&job);
+	update_fabric(&job);
 	fabric->swept_ns = mads->ops->now(mads);
 	return r;
 }
@@ -355,7 +523,7 @@ int rd_fabric_query_ticks(struct rd_mads *mads, const struct rd_sweep_limits *li
 	for (size_t i = 0; i < fabric->n_ports; i++) {
 		const struct rd_fabric_port *port = &fabric->ports[i];
 
-		if (!port->selected || fabric->nodes[port->node].kind != RD_NODE_SWITCH || port->error == ETIMEDOUT ||
+		if (!port->selected || fabric->nodes[port->node].kind != RD_NODE_SWITCH || port->silent ||
 		    (n && nodes[n - 1] == port->node))
 			continue;
 		queries[n] = (struct rd_sweep_query){
@@ -364,7 +532,6 @@ int rd_fabric_query_ticks(struct rd_mads *mads, const struct rd_sweep_limits *li
 			.port_select = (uint8_t)port->number,
 			.attribute = IB_GSI_PORT_SAMPLES_CONTROL,
 			.lid = n,
-			.group = n,
 		};
 		nodes[n++] = port->node;
 	}

@@ -8,6 +8,7 @@
 #define DATA_AT 64
 
 /* CapabilityMask and CapabilityMask2 of ClassPortInfo: InfiniBand Architecture Specification, volume 1, 16.1.3. */
+#define CAP_ALL_PORT_SELECT (1u << 8)
 #define CAP_EXTENDED_WIDTH (1u << 9)
 #define CAP_EXTENDED_WIDTH_NO_IETF (1u << 10) /* without unicast and multicast packets */
 #define CAP_XMIT_WAIT (1u << 12)
@@ -123,6 +124,17 @@ bool rd_pma_has(const struct rd_fabric_node *node, size_t attribute)
 	if (id == IB_GSI_PORT_COUNTERS_EXT && node->capability.known == RD_OK)
 		return node->capability.v & (CAP_EXTENDED_WIDTH | CAP_EXTENDED_WIDTH_NO_IETF);
 	return true;
+}
+
+bool rd_pma_has_sums(const struct rd_fabric_node *node)
+{
+	return node->capability.known == RD_OK && node->capability.v & CAP_ALL_PORT_SELECT;
+}
+
+bool rd_pma_extended_errors(const struct rd_fabric_node *node)
+{
+	return node->capability2.known == RD_OK && node->capability2.v & CAP2_EXTENDED_ERRORS &&
+	       rd_pma_has(node, rd_pma_find_attribute(IB_GSI_PORT_COUNTERS_EXT));
 }
 
 void rd_pma_class_port_info(const uint8_t *mad, struct rd_fabric_node *node)

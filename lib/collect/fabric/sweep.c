@@ -18,6 +18,11 @@
 /* Added to the timeout of a try: after that, libibumad has lost the request without reporting a timeout. */
 #define GRACE_NS UINT64_C(1000000000)
 
+/* Consecutive queries without a response to any try, after which an agent that responded before is considered down. One can be an
+ * attribute that it does not respond to, and two bad luck: with 20 % of the MADs lost in each direction, all three tries of one
+ * query in twenty fail. */
+#define EXHAUSTED_MAX 3
+
 #define NO_SLOT UINT32_MAX
 #define NO_QUERY UINT32_MAX
 
@@ -30,7 +35,7 @@ struct lid {
 	enum queue_id queue;	   /* that it is in */
 	bool responded, abandoned;
 	bool timed_out;	    /* its latest try got no response */
-	unsigned exhausted; /* consecutive queries of which no try got a response */
+	unsigned exhausted; /* consecutive queries of which no try got a response, optional ones not counted */
 };
 
 struct slot {
@@ -59,8 +64,6 @@ struct sweep {
 	struct slot *slots;
 	uint32_t free_slot, in_flight;
 	struct queue first, retry;
-	bool *group_failed; /* per group: skip its remaining queries */
-	size_t n_groups;
 	const struct rd_sweep_callbacks *callbacks;
 	struct rd_sweep_stats *stats;
 	uint32_t *latencies; /* ns, of every response */
@@ -81,18 +84,25 @@ static size_t pop_lid(struct queue *queue)
 	return lid;
 }
 
-/* Puts a LID into the queue for its next query, if it has one and its window is not full. */
+/* Whether the next query of a LID waits for those before it. */
+static bool must_wait(const struct sweep *sweep, const struct lid *lid)
+{
+	return lid->in_flight && sweep->queries[lid->next].after;
+}
+
+/* Puts a LID into the queue for its next query, if it has one that can be sent and its window is not full. */
 static void enqueue_lid(struct sweep *sweep, size_t index)
 {
 	struct lid *lid = &sweep->lids[index];
 	uint32_t window = lid->responded && !lid->timed_out ? sweep->limits.per_lid : 1;
+	bool more = lid->next < lid->end && !must_wait(sweep, lid);
 
 	if (lid->queue != QUEUE_NONE || lid->abandoned || lid->in_flight >= window)
 		return;
-	if (lid->retry != NO_QUERY || (lid->timed_out && lid->next < lid->end)) {
+	if (lid->retry != NO_QUERY || (lid->timed_out && more)) {
 		lid->queue = QUEUE_RETRY;
 		push_lid(&sweep->retry, index);
-	} else if (lid->next < lid->end) {
+	} else if (more) {
 		lid->queue = QUEUE_FIRST;
 		push_lid(&sweep->first, index);
 	}
@@ -140,19 +150,17 @@ static bool is_needed(const struct sweep *sweep, size_t query)
 	return !sweep->callbacks->needed || sweep->callbacks->needed(sweep->callbacks->arg, query);
 }
 
-/* The next query of a LID that is needed; RD_NONE if there is none. */
+/* The next query of a LID that is needed; RD_NONE if none can be sent now. */
 static size_t next_query(struct sweep *sweep, struct lid *lid, uint64_t now)
 {
 	for (;;) {
 		size_t query = pop_retry(sweep, lid);
 
-		if (query == RD_NONE && lid->next >= lid->end)
+		if (query == RD_NONE && (lid->next >= lid->end || must_wait(sweep, lid)))
 			return RD_NONE;
 		if (query == RD_NONE)
 			query = lid->next++;
-		if (sweep->group_failed[sweep->queries[query].group])
-			report_result(sweep, query, EHOSTDOWN, 0, NULL, now);
-		else if (is_needed(sweep, query))
+		if (is_needed(sweep, query))
 			return query;
 		else
 			report_result(sweep, query, ENODATA, 0, NULL, now);
@@ -197,22 +205,14 @@ static bool is_port_failure(int code)
 	return code == ENODEV || code == EBADF || code == EIO || code == ENXIO || code == ENOMEM;
 }
 
-/* A query that the agent may not support, while it responds to others: a timeout does not mean that the agent is down. */
-static bool is_optional_timeout(const struct sweep *sweep, size_t query)
-{
-	return sweep->queries[query].optional && sweep->lids[sweep->queries[query].lid].responded;
-}
-
 static void finish_query(struct sweep *sweep, size_t query, int error, unsigned status, const uint8_t *mad, uint64_t now)
 {
 	size_t index = sweep->queries[query].lid;
 	struct lid *lid = &sweep->lids[index];
-	bool failed = error && error != EREMOTEIO && !is_optional_timeout(sweep, query), continue_lid;
+	bool failed = error && error != EREMOTEIO && !sweep->queries[query].optional;
+	bool continue_lid = report_result(sweep, query, error, status, mad, now);
 
-	if (failed)
-		sweep->group_failed[sweep->queries[query].group] = true;
-	continue_lid = report_result(sweep, query, error, status, mad, now);
-	if (!lid->abandoned && (!continue_lid || (failed && (!lid->responded || lid->exhausted >= 2))))
+	if (!lid->abandoned && (!continue_lid || (failed && (!lid->responded || lid->exhausted >= EXHAUSTED_MAX))))
 		abandon_lid(sweep, lid, now);
 }
 
@@ -306,22 +306,27 @@ static void release_slot(struct sweep *sweep, uint32_t at)
 	sweep->lids[sweep->queries[slot->query].lid].in_flight--;
 }
 
-static void handle_no_response(struct sweep *sweep, uint32_t at, int code, uint64_t now)
+/* A try without a valid response: tries again, behind the queries of other LIDs, or ends the query with that error. */
+static void handle_failed_try(struct sweep *sweep, uint32_t at, int code, uint64_t now)
 {
 	size_t query = sweep->slots[at].query, index = sweep->queries[query].lid;
 	struct lid *lid = &sweep->lids[index];
 
 	release_slot(sweep, at);
-	sweep->stats->timeouts++;
 	lid->timed_out = true;
-	if (sweep->tries[query] <= sweep->limits.retries && !lid->abandoned &&
-	    !sweep->group_failed[sweep->queries[query].group]) {
+	if (sweep->tries[query] <= sweep->limits.retries && !lid->abandoned) {
 		push_retry(sweep, lid, query);
 	} else {
-		lid->exhausted += !is_optional_timeout(sweep, query);
+		lid->exhausted += code != EBADMSG && !sweep->queries[query].optional;
 		finish_query(sweep, query, code, 0, NULL, now);
 	}
 	enqueue_lid(sweep, index);
+}
+
+static void handle_no_response(struct sweep *sweep, uint32_t at, int code, uint64_t now)
+{
+	sweep->stats->timeouts++;
+	handle_failed_try(sweep, at, code, now);
 }
 
 /* Whether the MAD is a response to the query. */
@@ -349,7 +354,11 @@ static void handle_response(struct sweep *sweep, uint32_t at, const struct rd_ma
 
 	if (!is_response_to(&sweep->queries[query], mad)) {
 		sweep->stats->malformed++;
-		error = EBADMSG;
+		sweep->stats->received++;
+		lid->responded = true;
+		lid->exhausted = 0;
+		handle_failed_try(sweep, at, EBADMSG, now);
+		return;
 	} else if (status & STATUS_BUSY) {
 		handle_no_response(sweep, at, EBUSY, now);
 		return;
@@ -363,7 +372,7 @@ static void handle_response(struct sweep *sweep, uint32_t at, const struct rd_ma
 	lid->responded = true;
 	lid->timed_out = false;
 	lid->exhausted = 0;
-	finish_query(sweep, query, error, status, error == EBADMSG ? NULL : mad->data, now);
+	finish_query(sweep, query, error, status, mad->data, now);
 	enqueue_lid(sweep, index);
 }
 
@@ -465,7 +474,6 @@ static void sweep_deinit(struct sweep *sweep)
 	free(sweep->slots);
 	free(sweep->first.v);
 	free(sweep->retry.v);
-	free(sweep->group_failed);
 	free(sweep->latencies);
 }
 
@@ -473,9 +481,6 @@ static int allocate(struct sweep *sweep)
 {
 	size_t n = sweep->n_queries + 1;
 
-	for (size_t i = 0; i < sweep->n_queries; i++)
-		if (sweep->queries[i].group >= sweep->n_groups)
-			sweep->n_groups = sweep->queries[i].group + 1;
 	sweep->lids = calloc(sweep->n_lids + 1, sizeof(*sweep->lids));
 	sweep->tries = calloc(n, 1);
 	sweep->next_retry = calloc(n, sizeof(*sweep->next_retry));
@@ -483,10 +488,9 @@ static int allocate(struct sweep *sweep)
 	sweep->first.cap = sweep->retry.cap = sweep->n_lids + 1;
 	sweep->first.v = calloc(sweep->first.cap, sizeof(*sweep->first.v));
 	sweep->retry.v = calloc(sweep->retry.cap, sizeof(*sweep->retry.v));
-	sweep->group_failed = calloc(sweep->n_groups + 1, 1);
 	sweep->latencies = calloc(n, sizeof(*sweep->latencies));
 	return sweep->lids && sweep->tries && sweep->next_retry && sweep->slots && sweep->first.v && sweep->retry.v &&
-			       sweep->group_failed && sweep->latencies ?
+			       sweep->latencies ?
 		       0 :
 		       -ENOMEM;
 }

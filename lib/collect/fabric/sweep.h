@@ -41,17 +41,17 @@ struct rd_sweep_query {
 	uint8_t mad_class; /* 0x01 (subnet management, LID routed), 0x81 (directed route) or 0x04 (performance management) */
 	uint8_t port_select; /* class 0x04, all but ClassPortInfo: PortSelect, byte 1 of the data */
 	bool expected; /* the agent responded to an earlier sweep: one query without a response does not end its others */
-	bool optional;	  /* may time out at an agent that responds to other queries, without consequences for these */
+	bool optional;	  /* may fail without consequences for other queries: the agent need not support it */
+	bool after;	  /* sent only when all earlier queries of its LID have a result */
 	uint8_t next_hop; /* class 0x81: egress port appended to the route; 0: none */
 	uint16_t attribute;
 	uint32_t modifier;
 	const struct rd_mad_route *route; /* class 0x81; owned by the caller */
 	size_t lid; /* index of the agent, chosen by the caller, below n_lids. Queries of one LID must be contiguous */
-	size_t group; /* of a port: once a query of it got no valid response, the rest are skipped. Must be contiguous, too */
 };
 
 /* Result of a query. error 0: `mad` is a valid response. ETIMEDOUT: no response to any try. EREMOTEIO: `mad_status` is the error
- * status of the response. EBADMSG: the response does not match the query. EHOSTDOWN: not sent, because the LID or port did not
+ * status of the response. EBADMSG: the responses to all tries do not match the query. EHOSTDOWN: not sent, because the LID did not
  * respond before. ENODATA: not needed. Otherwise: the errno of sending. */
 struct rd_sweep_result {
 	size_t query; /* index */

@@ -65,7 +65,6 @@ static void add_query(struct discovery *d, const struct rd_mad_route *route, uns
 			    IB_ATTR_NODE_INFO, /* only nodes that responded to NodeInfo are queried for others */
 		.route = route,
 		.lid = d->n_agents - 1,
-		.group = d->n,
 	};
 	d->destinations[d->n++] = destination;
 }

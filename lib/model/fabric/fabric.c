@@ -9,6 +9,7 @@ static void node_deinit(struct rd_fabric_node *node)
 {
 	free(node->description);
 	free(node->name);
+	free(node->sums);
 }
 
 static void port_deinit(struct rd_fabric_port *port)
@@ -129,6 +130,15 @@ size_t rd_pma_find_attribute(unsigned id)
 		if (rd_pma_attributes[i].id == id)
 			return i;
 	return RD_NONE;
+}
+
+const char *rd_pma_attribute_name(unsigned id)
+{
+	size_t at = rd_pma_find_attribute(id);
+
+	if (id == 1)
+		return "ClassPortInfo";
+	return at == RD_NONE ? NULL : rd_pma_attributes[at].name;
 }
 
 /* Signalling rate of a lane, and its data rate without 8b/10b, 64b/66b or forward error correction, in Gbit/s: InfiniBand

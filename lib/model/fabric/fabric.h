@@ -33,6 +33,16 @@ struct rd_fabric_node {
 	/* Bit I is for rd_pma_attributes[I]. responded: a Get of it succeeded at least once. unsupported: it was rejected, or timed out
 	 * at an agent that responds to other attributes. */
 	uint64_t responded, unsupported;
+	/* PortCounters of all ports together (PortSelect 255), in the order of rd_pma_counters, of the latest sweep whose values its
+	 * ports have; owned, NULL: not read. */
+	struct rd_pma_value *sums;
+	bool no_sums; /* do not query them: the agent refused, did not respond, or does not add them up */
+};
+
+/* A value, and the width of the field that it was read from. */
+struct rd_pma_value {
+	uint64_t v;
+	uint8_t bits; /* 0: unknown. A counter of less than 64 bits stops at all ones */
 };
 
 /* Change of a port between two discoveries. */
@@ -43,12 +53,6 @@ enum rd_presence {
 	RD_PORT_MOVED,	   /* its LID changed */
 	RD_PORT_GONE,	   /* found before, but not now; its values are old */
 	RD_PORT_UNREACHED, /* found before; the latest walk did not get there, so its state is of an earlier one */
-};
-
-/* A value, and the width of the field that it was read from. */
-struct rd_pma_value {
-	uint64_t v;
-	uint8_t bits; /* 0: unknown. A counter of less than 64 bits stops at all ones */
 };
 
 struct rd_fabric_port {
@@ -68,12 +72,12 @@ struct rd_fabric_port {
 	bool unread;	     /* the latest walk did not read its PortInfo */
 	bool peer_unreached; /* its link is up, but the latest walk got no response from the node behind it */
 
-	bool selected;		     /* its counters are read */
-	bool fresh;		     /* the latest sweep read all of its attributes */
-	bool silent;		     /* its LID did not respond to anything in the latest sweep that queried it */
-	uint64_t read_ns;	     /* monotonic time of the values below; 0: never read */
-	int error;		     /* positive errno of the latest sweep: ETIMEDOUT, EBADMSG …; 0: none */
-	int error_status;	     /* the MAD's status, if that was the error (EREMOTEIO) */
+	bool selected;	  /* its counters are read */
+	bool fresh;	  /* its values are of the latest sweep; if `error`, those of an attribute are unknown */
+	bool silent;	  /* its LID did not respond to anything in the latest sweep that queried it */
+	uint64_t read_ns; /* monotonic time of the values below; 0: never read */
+	int error;	  /* positive errno of the latest sweep: ETIMEDOUT, EBADMSG …; 0: none */
+	int error_status; /* the MAD's status, if that was the error (EREMOTEIO) */
 	unsigned error_attribute;    /* the attribute whose query failed */
 	struct rd_pma_value *values; /* fabric->n_values, in the order of rd_pma_counters; owned, NULL: never read */
 	/* Those of the previous reading, for rates. */
@@ -131,7 +135,10 @@ struct rd_fabric {
 	uint16_t sm_lid;
 	uint64_t discovered_ns, discovery_ns; /* when (monotonic), and how long it took */
 	struct rd_walk_stats walk;
-	uint64_t attributes;	     /* bit I: rd_pma_attributes[I] is read */
+	uint64_t attributes; /* bit I: rd_pma_attributes[I] is read */
+	/* Reads attributes only of ports where they can have something new: see fabric-need.h. Other counters are unknown. */
+	bool by_need;
+	bool traffic;		     /* with by_need: data, packets and PortXmitWait of every port, for rates */
 	size_t n_values;	     /* number of counters, from the first, that a port has values of */
 	struct rd_sweep_stats sweep; /* the latest */
 	uint64_t swept_ns;	     /* monotonic time of its end; 0: none yet */
@@ -248,6 +255,9 @@ extern const size_t rd_pma_n_attributes;
 /* Index of a counter by its name, an attribute by its number; RD_NONE. */
 size_t rd_pma_find_counter(const char *name);
 size_t rd_pma_find_attribute(unsigned id);
+
+/* The name of an attribute that a sweep queries, by its number; NULL for others. */
+const char *rd_pma_attribute_name(unsigned id);
 
 /* Whether a counter is at its maximum, where it stops (less than 64 bits). */
 static inline bool rd_pma_saturated(const struct rd_pma_value *value)

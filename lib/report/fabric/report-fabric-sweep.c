@@ -13,6 +13,7 @@ enum {
 	SW_NODES,
 	SW_PORTS,
 	SW_FRESH,
+	SW_PARTIAL,
 	SW_SENT,
 	SW_RECEIVED,
 	SW_RETRIES,
@@ -67,12 +68,13 @@ static size_t count_nodes(const struct rd_fabric *fabric)
 	return n;
 }
 
-static void count_ports(const struct rd_fabric *fabric, size_t *queried, size_t *fresh)
+static void count_ports(const struct rd_fabric *fabric, size_t *queried, size_t *fresh, size_t *partial)
 {
-	*queried = *fresh = 0;
+	*queried = *fresh = *partial = 0;
 	for (size_t i = 0; i < fabric->n_ports; i++) {
 		*queried += fabric->ports[i].selected && fabric->ports[i].presence != RD_PORT_GONE;
-		*fresh += fabric->ports[i].fresh;
+		*fresh += fabric->ports[i].fresh && !fabric->ports[i].error;
+		*partial += fabric->ports[i].fresh && fabric->ports[i].error;
 	}
 }
 
@@ -103,12 +105,13 @@ static struct rd_section *make_sweep(const struct rd_fabric_shown *shown)
 					 (size_t)s->latencies };
 	struct rd_section *section = rd_section_create("sweep", sweep_columns, SW_COLUMNS);
 	struct rd_row *row = rd_section_add(section);
-	size_t queried, fresh;
+	size_t queried, fresh, partial;
 
-	count_ports(fabric, &queried, &fresh);
+	count_ports(fabric, &queried, &fresh, &partial);
 	rd_row_uint(row, SW_NODES, count_nodes(fabric));
 	rd_row_uint(row, SW_PORTS, queried);
 	rd_row_uint(row, SW_FRESH, fresh);
+	rd_row_uint(row, SW_PARTIAL, partial);
 	rd_row_uint(row, SW_SENT, s->sent);
 	rd_row_uint(row, SW_RECEIVED, s->received);
 	rd_row_uint(row, SW_RETRIES, s->retries);
@@ -268,9 +271,9 @@ void rd_report_fabric_metrics(struct rd_report *report, const struct rd_fabric_s
 {
 	const struct rd_sweep_stats *s = &shown->fabric->sweep;
 	struct rd_metrics *m = &report->metrics;
-	size_t queried, fresh;
+	size_t queried, fresh, partial;
 
-	count_ports(shown->fabric, &queried, &fresh);
+	count_ports(shown->fabric, &queried, &fresh, &partial);
 	for (size_t i = 0; i < shown->fabric->n_values; i++)
 		add_counter(m, shown->fabric, i);
 	add_ports(m, shown);
@@ -298,6 +301,7 @@ static const struct rd_column sweep_columns[SW_COLUMNS] = {
 	[SW_NODES] = { .key = "nodes", .type = RD_T_UINT, .help = "nodes discovered" },
 	[SW_PORTS] = { .key = "ports", .type = RD_T_UINT, .help = "ports queried" },
 	[SW_FRESH] = { .key = "fresh", .type = RD_T_UINT, .help = "ports that were read completely" },
+	[SW_PARTIAL] = { .key = "partial", .type = RD_T_UINT, .help = "ports of which an attribute could not be read" },
 	[SW_SENT] = { .key = "mads_sent", .type = RD_T_UINT, .help = "MADs sent, retries included" },
 	[SW_RECEIVED] = { .key = "mads_received", .type = RD_T_UINT, .help = "responses received" },
 	[SW_RETRIES] = { .key = "retries", .type = RD_T_UINT, .help = "MADs that were retries" },

@@ -136,7 +136,8 @@ static void add_rates(const struct rd_fabric *fabric, const struct rd_fabric_por
 
 static void add_state(const struct rd_fabric_port *port, uint64_t now_ns, struct rd_row *row)
 {
-	const char *speed = rd_link_speed_name(port->speed_active), *name;
+	_cleanup_free_ char *label = NULL;
+	const char *speed = rd_link_speed_name(port->speed_active), *name, *attribute;
 	char text[64];
 
 	if (port->state < RD_ARRAY_SIZE(states))
@@ -152,11 +153,14 @@ static void add_state(const struct rd_fabric_port *port, uint64_t now_ns, struct
 		rd_row_double(row, RD_FAB_AGE, (double)(now_ns - port->read_ns) / 1e9);
 	if (port->error || port->error_status) {
 		name = rd_errno_name(port->error);
+		/* One attribute is missing, or all. */
+		attribute = port->fresh ? rd_pma_attribute_name(port->error_attribute) : NULL;
 		if (port->error_status)
 			snprintf(text, sizeof(text), "status 0x%04x", (unsigned)port->error_status);
 		else
 			snprintf(text, sizeof(text), "%s", name ? name : "unknown");
-		rd_row_str(row, RD_FAB_ERROR, text);
+		label = rd_text("%s%s%s", attribute ? attribute : "", attribute ? ": " : "", text);
+		rd_row_str(row, RD_FAB_ERROR, label);
 	}
 	if (!port->fresh || port->error)
 		rd_row_severity(row, RD_SEV_WARNING);
@@ -255,7 +259,7 @@ const struct rd_column rd_fabric_columns[RD_FABRIC_COLUMNS] = {
 	[RD_FAB_CHANGE] = { .key = "presence", .title = "CHANGE", .type = RD_T_STR, .help = "present, new, replaced, moved (LID changed), gone, unreached (by the latest discovery)", .hidden = true },
 	[RD_FAB_FRESH] = { .key = "fresh", .title = "FRESH", .type = RD_T_BOOL, .help = "read in the latest sweep; if not, the values are old" },
 	[RD_FAB_AGE] = { .key = "age_seconds", .title = "AGE", .type = RD_T_DOUBLE, .help = "age of the values", .decimals = 1, .hidden = true },
-	[RD_FAB_ERROR] = { .key = "error", .title = "ERROR", .type = RD_T_STR, .help = "why the port could not be read" },
+	[RD_FAB_ERROR] = { .key = "error", .title = "ERROR", .type = RD_T_STR, .help = "why the port, or an attribute of it, could not be read" },
 	[RD_FAB_INTERVAL] = { .key = "interval_seconds", .title = "SECONDS", .type = RD_T_DOUBLE, .help = "time between the two readings used for rates", .decimals = 3, .hidden = true },
 	[RD_FAB_XMIT] = { .key = "xmit_gbps", .title = "XMIT", .type = RD_T_DOUBLE, .help = "data sent, Gbit/s", .decimals = 2 },
 	[RD_FAB_RCV] = { .key = "rcv_gbps", .title = "RCV", .type = RD_T_DOUBLE, .help = "data received, Gbit/s", .decimals = 2 },
