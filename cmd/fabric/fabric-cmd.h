@@ -4,6 +4,7 @@
 #define RD_CMD_FABRIC_CMD_H
 
 #include "analyse/fabric/fabric-judge.h"
+#include "analyse/fabric/fabric-latch.h"
 #include "analyse/fabric/fabric-pick.h"
 #include "analyse/fabric/fabric-shard.h"
 #include "cmd/repeat.h"
@@ -36,6 +37,10 @@ struct fabric_session {
 	ssize_t shard; /* index of the share of this host; -1: the ports are not divided */
 	double durations[FABRIC_SWEEPS];
 	size_t n_durations;
+	/* Of repeated sweeps. */
+	struct rd_fabric_latches latches;
+	size_t latched; /* n_durations of the sweep that was latched last */
+	int worst;	/* exit code of all sweeps so far */
 };
 
 /* Reads the files given by options: thresholds, the saved topology, the hosts. */
@@ -45,7 +50,13 @@ void fabric_session_deinit(struct fabric_session *s);
 /* Discovers the network. */
 int fabric_session_begin(struct fabric_session *s, struct rd_err *err);
 
-/* Sweeps once, and keeps the duration. */
+/* Keeps an exit code if it is the worst so far; 3 is better than 1. */
+void fabric_session_keep_status(struct fabric_session *s, int status);
+
+/* Whether sweeps are repeated, so that findings are remembered. */
+bool fabric_session_repeats(const struct fabric_session *s);
+
+/* Sweeps once, and keeps the duration; if it fails, counts that. */
 int fabric_session_sweep(struct fabric_session *s, struct rd_err *err);
 
 /* Divides the ports among the hosts; does not change the selection. */
@@ -57,6 +68,9 @@ void fabric_session_report(struct fabric_session *s, const bool *picked, const s
 
 /* "fabric of mlx5_0/1: 0 critical, 1 warning; 40 nodes, 96 ports read in 0.012 s": the first line of the output. */
 void fabric_headline(const struct fabric_session *s, const struct rd_report *report, struct rd_buf *out);
+
+/* Of repeated sweeps, when they end: the exit code, and the findings that led to it, with their times. */
+void fabric_summary(const struct fabric_session *s, struct rd_buf *out);
 
 int fabric_live(struct fabric_session *s);
 

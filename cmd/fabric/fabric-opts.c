@@ -81,6 +81,7 @@ void fabric_session_deinit(struct fabric_session *s)
 	rd_fabric_limits_deinit(&s->limits);
 	rd_fabric_deinit(&s->plan);
 	rd_shards_deinit(&s->shards);
+	rd_fabric_latches_deinit(&s->latches);
 	rd_hostfile_free(s->hosts, s->n_hosts);
 }
 

@@ -90,30 +90,38 @@ static int sweep_once(struct fabric_session *s)
 	return r < 0 ? rd_fail(s->ctx, &err) : report_sweep(s, false);
 }
 
-/* Sweeps, records and reports at an interval; an exit code. */
-static int sweep_at_tick(struct fabric_session *s, struct fabric_record *record, bool again)
+/* Sweeps, records and reports at an interval. */
+static void sweep_at_tick(struct fabric_session *s, struct fabric_record *record, bool again)
 {
 	const struct rd_buf empty = { .data = (char *)(uintptr_t) "\n", .len = 1 };
 	struct rd_err err = { 0 };
-	int r = fabric_session_sweep(s, &err);
 
-	if (r < 0)
-		return rd_fail(s->ctx, &err);
+	if (fabric_session_sweep(s, &err) < 0) {
+		rd_fail(s->ctx, &err);
+		return;
+	}
 	if (record)
 		fabric_record_add(record, &s->run.fabric, s->ctx->source->ops->now(s->ctx->source, CLOCK_REALTIME));
-	r = report_sweep(s, again);
+	fabric_session_keep_status(s, report_sweep(s, again));
 	if (!s->ctx->globals.json && !rd_metrics_wanted(s->ctx))
 		rd_out(&empty);
-	return r;
+}
+
+/* Documents have the latched findings in their last line; a table without headings is for programs. */
+static void print_summary(const struct fabric_session *s)
+{
+	_cleanup_buf_ struct rd_buf out = { 0 };
+
+	if (s->ctx->globals.json || rd_metrics_wanted(s->ctx) || s->ctx->globals.style.raw ||
+	    s->ctx->globals.style.no_headings)
+		return;
+	fabric_summary(s, &out);
+	rd_out(&out);
 }
 
 /* Sweeps at each tick; returns the worst exit code. */
 static int sweep_repeatedly(struct fabric_session *s, struct fabric_record *record)
 {
-	static const int rank[] = {
-		[RD_EXIT_OK] = 0, [RD_EXIT_UNKNOWN] = 1, [RD_EXIT_WARNING] = 2, [RD_EXIT_CRITICAL] = 3
-	};
-	int worst = RD_EXIT_OK;
 	struct rd_err err = { 0 };
 
 	s->ctx->lines = true;
@@ -122,16 +130,14 @@ static int sweep_repeatedly(struct fabric_session *s, struct fabric_record *reco
 	rd_repeat_begin(&s->cmd->repeat, 1);
 	rd_ticks_catch_signals();
 	for (unsigned long i = 0; !s->cmd->repeat.count || i < s->cmd->repeat.count; i++) {
-		int r;
-
 		if (rd_ticks_wait(&s->cmd->repeat.ticks) < 0)
 			break;
-		r = sweep_at_tick(s, record, i > 0);
-		worst = rank[r] > rank[worst] ? r : worst;
+		sweep_at_tick(s, record, i > 0);
 		if (rd_out_failure())
 			break;
 	}
-	return worst;
+	print_summary(s);
+	return s->worst;
 }
 
 static int repeat_and_record(struct fabric_session *s)

@@ -2,6 +2,7 @@
 /* counters --fabric: shares, sweeps and the report of a session. */
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include "analyse/fabric/fabric-compare.h"
 #include "fabric-cmd.h"
@@ -50,10 +51,15 @@ static int select_share(void *arg, struct rd_fabric *fabric, struct rd_err *err)
 	return r;
 }
 
+bool fabric_session_repeats(const struct fabric_session *s)
+{
+	return s->cmd->repeat.seconds > 0 || s->cmd->live || s->cmd->record;
+}
+
 int fabric_session_begin(struct fabric_session *s, struct rd_err *err)
 {
 	struct fabric_opts opts = s->cmd->engine;
-	bool repeats = s->cmd->repeat.seconds > 0 || s->cmd->live || s->cmd->record;
+	bool repeats = fabric_session_repeats(s);
 	int r;
 
 	opts.traffic = repeats || rd_metrics_wanted(s->ctx);
@@ -68,13 +74,29 @@ int fabric_session_begin(struct fabric_session *s, struct rd_err *err)
 	return r;
 }
 
+void fabric_session_keep_status(struct fabric_session *s, int status)
+{
+	static const int rank[] = {
+		[RD_EXIT_OK] = 0, [RD_EXIT_UNKNOWN] = 1, [RD_EXIT_WARNING] = 2, [RD_EXIT_CRITICAL] = 3
+	};
+
+	s->worst = rank[status] > rank[s->worst] ? status : s->worst;
+}
+
 int fabric_session_sweep(struct fabric_session *s, struct rd_err *err)
 {
 	int r = fabric_sweep(&s->run, err);
 
-	if (!r)
-		s->durations[s->n_durations++ % FABRIC_SWEEPS] = (double)s->run.fabric.sweep.duration_ns / 1e9;
-	return r;
+	if (r < 0) {
+		uint64_t now = s->ctx->source->ops->now(s->ctx->source, CLOCK_REALTIME);
+
+		rd_latched_look(&s->latches.looks, now);
+		rd_latched_look(&s->latches.failed, now);
+		fabric_session_keep_status(s, RD_EXIT_UNKNOWN);
+		return r;
+	}
+	s->durations[s->n_durations++ % FABRIC_SWEEPS] = (double)s->run.fabric.sweep.duration_ns / 1e9;
+	return 0;
 }
 
 static int compare_doubles(const void *a, const void *b)
@@ -132,6 +154,25 @@ static void judge(struct fabric_session *s, struct rd_report *report)
 	}
 }
 
+/* Remembers the findings of a sweep, once. */
+static void latch(struct fabric_session *s, const struct rd_report *report)
+{
+	if (!fabric_session_repeats(s) || s->latched == s->n_durations)
+		return;
+	s->latched = s->n_durations;
+	rd_fabric_latch(&s->latches, &report->findings, report->time);
+	if (report->status == RD_EXIT_UNKNOWN)
+		rd_latched_look(&s->latches.failed, report->time);
+	fabric_session_keep_status(s, report->status);
+}
+
+static void add_latched(const struct fabric_session *s, struct rd_report *report)
+{
+	_cleanup_free_ const struct rd_fabric_latch **ranked = rd_fabric_latches_ranked(&s->latches);
+
+	rd_report_fabric_latched(report, ranked, s->latches.n);
+}
+
 void fabric_session_report(struct fabric_session *s, const bool *picked, const size_t *order, struct rd_report *report)
 {
 	struct rd_fabric_shown shown = {
@@ -148,7 +189,12 @@ void fabric_session_report(struct fabric_session *s, const bool *picked, const s
 
 	rd_output_init(s->ctx, report);
 	judge(s, report);
+	latch(s, report);
+	if (fabric_session_repeats(s))
+		RD_SET(shown.latches_dropped, s->latches.dropped);
 	rd_report_fabric(report, &shown);
+	if (s->ctx->globals.json && fabric_session_repeats(s))
+		add_latched(s, report);
 	if (rd_metrics_wanted(s->ctx))
 		rd_report_fabric_metrics(report, &shown);
 }
@@ -156,18 +202,23 @@ void fabric_session_report(struct fabric_session *s, const bool *picked, const s
 void fabric_headline(const struct fabric_session *s, const struct rd_report *report, struct rd_buf *out)
 {
 	const struct rd_fabric *fabric = &s->run.fabric;
-	size_t fresh = 0, stale = 0, partial = 0, warnings, criticals;
+	size_t fresh = 0, stale = 0, partial = 0, warnings, criticals, over;
 
 	for (size_t i = 0; i < fabric->n_ports; i++) {
 		fresh += fabric->ports[i].fresh;
 		stale += fabric->ports[i].selected && !fabric->ports[i].fresh;
 		partial += fabric->ports[i].fresh && fabric->ports[i].error;
 	}
+	over = rd_fabric_latches_count(&s->latches, RD_SEV_CRITICAL, false) +
+	       rd_fabric_latches_count(&s->latches, RD_SEV_WARNING, false);
 	warnings = rd_findings_count(&report->findings, RD_SEV_WARNING);
 	criticals = rd_findings_count(&report->findings, RD_SEV_CRITICAL);
 	rd_buf_printf(out, "fabric of %s/%u: ", fabric->ibdev, fabric->port);
-	rd_buf_printf(out, "%zu critical, %zu warning%s; %zu nodes, %zu ports read in %.3f s", criticals, warnings,
-		      warnings == 1 ? "" : "s", fabric->n_nodes, fresh, (double)fabric->sweep.duration_ns / 1e9);
+	rd_buf_printf(out, "%zu critical, %zu warning%s", criticals, warnings, warnings == 1 ? "" : "s");
+	if (over)
+		rd_buf_printf(out, ", %zu over", over);
+	rd_buf_printf(out, "; %zu nodes, %zu ports read in %.3f s", fabric->n_nodes, fresh,
+		      (double)fabric->sweep.duration_ns / 1e9);
 	if (partial)
 		rd_buf_printf(out, ", %zu of them in part", partial);
 	if (stale)

@@ -35,6 +35,7 @@ setup() {
 
 teardown() {
 	[ -z "${WATCH:-}" ] || kill "$WATCH" 2>/dev/null || true
+	[ -z "${TEXT:-}" ] || kill "$TEXT" 2>/dev/null || true
 	rm -f "${DOCS:-}"
 }
 
@@ -93,6 +94,30 @@ PY
 	console 'Error "Host-1-1"[1] 0 18'
 	seen 'at("host 1-1")[0]["fresh"] and "fabric-agent-silent" not in ids'
 	no_lie
+}
+
+@test "a critical finding is remembered when it is over, and the summary names it with its times" {
+	text=$BATS_TEST_TMPDIR/text
+	# shellcheck disable=SC2016 # the inner shell expands it
+	fabric bash -c 'echo $$ >"$1"; exec "$2" counters --fabric -i 0.2 -c 400 >"$3"' - "$BATS_TEST_TMPDIR/other" "$RD" \
+		"$text" 3>&- &
+	started() { [ "$(grep -c '^fabric of' "$text")" -ge 2 ]; }
+	until_true 20 started
+	TEXT=$(cat "$BATS_TEST_TMPDIR/other")
+	console 'PerformanceSet "Leaf-1"[2] PortCounters.SymbolErrorCounter=60000'
+	latched='[l for l in d["latched"] if l["severity"] == "critical" and "+60000" in l["observed"]]'
+	seen "$latched"
+	# It stands: a warning at each sweep, and still critical in memory.
+	seen "not $latched[0][\"current\"] and any(f[\"severity\"] == \"warning\" and \"60000\" in f[\"observed\"] for f in d[\"findings\"])"
+	console 'PerformanceSet "Leaf-1"[2] PortCounters.SymbolErrorCounter=0'
+	seen "\"fabric-errors\" not in ids and len($latched) == 1 and $latched[0][\"looks\"] == 1 and d[\"latched_dropped\"] == 0"
+	holds "$latched[0][\"first_seen\"] == $latched[0][\"last_seen\"] < d[\"time\"]"
+	kill -INT "$(cat "$BATS_TEST_TMPDIR/other")"
+	status=0
+	wait $! || status=$?
+	[ "$status" -eq 2 ]
+	grep -q '^summary of .*: exit status 2; found: 1 critical, ' "$text"
+	grep -Eq '^critical [0-9:]{8}, 1 sweep, over: leaf 1 port 2, to host 1-1 port 1: .*\+60000' "$text"
 }
 
 @test "packets that are dropped are asked for again, and nothing hangs" {

@@ -3,6 +3,7 @@
 #ifndef RD_REPORT_FABRIC_H
 #define RD_REPORT_FABRIC_H
 
+#include "model/fabric/fabric-latch.h"
 #include "model/fabric/fabric.h"
 #include "model/fabric/shard.h"
 #include "report/shared/report.h"
@@ -53,6 +54,7 @@ struct rd_fabric_shown {
 	size_t shard;			/* index of the share of this host */
 	struct rd_fabric_spread sweeps;
 	uint64_t missed; /* intervals without a sweep, because the previous one was still in progress */
+	RD_FIELD(uint64_t) latches_dropped; /* of repeated sweeps: see struct rd_fabric_latches */
 };
 
 /* Adds the section ports, and the object sweep (and shard) among the scalars. The rows of ports are made from the network when they
@@ -61,6 +63,12 @@ void rd_report_fabric(struct rd_report *report, const struct rd_fabric_shown *sh
 
 /* Adds only the sweep (and shard). */
 void rd_report_fabric_sweep(struct rd_report *report, const struct rd_fabric_shown *shown);
+
+/* Adds the section latched: what repeated sweeps found, in this order. */
+void rd_report_fabric_latched(struct rd_report *report, const struct rd_fabric_latch *const *ranked, size_t n);
+
+/* The same for --live, without what was cleared. */
+struct rd_section *rd_report_fabric_seen(const struct rd_fabric_latch *const *ranked, size_t n);
 
 /* The counters of one port as a section: the detail view of --live. */
 struct rd_section *rd_report_fabric_port(const struct rd_fabric *fabric, const struct rd_fabric_port *port);

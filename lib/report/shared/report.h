@@ -54,6 +54,7 @@ struct rd_row {
 	struct rd_cell *cells; /* one per column of the section */
 	size_t n_cells;
 	enum rd_severity severity; /* colours the row if RD_SEV_UNKNOWN or worse */
+	bool over;		   /* was so, but is not any more: dimmed in a view */
 };
 
 /* Fills row `i` of a made section; the cells are unknown before. */

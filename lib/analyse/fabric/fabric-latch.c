@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyse/fabric/fabric-latch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+static void latch_deinit(struct rd_fabric_latch *latch)
+{
+	free(latch->subject);
+	free(latch->observed);
+	free(latch->fix);
+}
+
+void rd_fabric_latches_deinit(struct rd_fabric_latches *latches)
+{
+	for (size_t i = 0; i < latches->n; i++)
+		latch_deinit(&latches->v[i]);
+	free(latches->v);
+	*latches = (struct rd_fabric_latches){ 0 };
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct rd_fabric_latch *x = a, *y = b;
+	int r = strcmp(x->id, y->id);
+
+	if (!r)
+		r = strcmp(x->subject, y->subject);
+	return r ? r : (x->severity > y->severity) - (x->severity < y->severity);
+}
+
+static void set_texts(struct rd_fabric_latch *latch, const struct rd_finding *finding)
+{
+	free(latch->observed);
+	free(latch->fix);
+	latch->title = finding->title;
+	latch->observed = rd_dup_if(finding->observed);
+	latch->fix = rd_dup_if(finding->fix);
+}
+
+/* Adds a finding to the latch with its key among the first `n`, which are sorted, else as a new one at the end. */
+static void add_finding(struct rd_fabric_latches *latches, size_t n, const struct rd_finding *finding, size_t rank,
+			uint64_t now_ns)
+{
+	struct rd_fabric_latch key = { .id = finding->id,
+				       .severity = finding->severity,
+				       .subject = finding->subject ? finding->subject : (char[]){ "" } };
+	struct rd_fabric_latch *latch = n ? bsearch(&key, latches->v, n, sizeof(key), compare_keys) : NULL;
+
+	if (!latch) {
+		rd_reserve(&latches->v, &latches->cap, latches->n + 1, sizeof(*latches->v));
+		latch = &latches->v[latches->n++];
+		*latch = key;
+		latch->subject = rd_dup(key.subject);
+	}
+	set_texts(latch, finding);
+	if (latch->current)
+		return; /* another finding of this sweep has the same key: nodes can have the same name */
+	latch->current = true;
+	latch->cleared = false;
+	latch->rank = rank;
+	rd_latched_look(&latch->looks, now_ns);
+}
+
+/* Sorts by key, and merges new latches that have the same key. */
+static void sort_by_key(struct rd_fabric_latches *latches)
+{
+	size_t n = 0;
+
+	qsort(latches->v, latches->n, sizeof(*latches->v), compare_keys);
+	for (size_t i = 0; i < latches->n; i++) {
+		struct rd_fabric_latch *latch = &latches->v[i];
+
+		if (n && compare_keys(&latches->v[n - 1], latch) == 0)
+			latch_deinit(latch);
+		else
+			latches->v[n++] = *latch;
+	}
+	latches->n = n;
+}
+
+/* Those to keep come first. */
+static int compare_worth(const void *a, const void *b)
+{
+	const struct rd_fabric_latch *x = a, *y = b;
+
+	if (x->severity != y->severity)
+		return x->severity > y->severity ? -1 : 1;
+	if (x->current != y->current)
+		return x->current ? -1 : 1;
+	if (x->looks.last_ns != y->looks.last_ns)
+		return x->looks.last_ns > y->looks.last_ns ? -1 : 1;
+	/* Of those found at the same time, the ones that are known longer: the set does not change from sweep to sweep. */
+	if (x->looks.first_ns != y->looks.first_ns)
+		return x->looks.first_ns < y->looks.first_ns ? -1 : 1;
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static void limit_number(struct rd_fabric_latches *latches)
+{
+	if (latches->n <= RD_LATCHES_MAX)
+		return;
+	qsort(latches->v, latches->n, sizeof(*latches->v), compare_worth);
+	while (latches->n > RD_LATCHES_MAX) {
+		latch_deinit(&latches->v[--latches->n]);
+		latches->dropped++;
+	}
+	sort_by_key(latches);
+}
+
+void rd_fabric_latch(struct rd_fabric_latches *latches, const struct rd_findings *findings, uint64_t now_ns)
+{
+	size_t known = latches->n;
+
+	rd_latched_look(&latches->looks, now_ns);
+	for (size_t i = 0; i < known; i++)
+		latches->v[i].current = false;
+	for (size_t i = 0; i < findings->n; i++)
+		if (findings->v[i].severity >= RD_SEV_WARNING && !findings->v[i].muted)
+			add_finding(latches, known, &findings->v[i], i, now_ns);
+	if (latches->n > known)
+		sort_by_key(latches);
+	limit_number(latches);
+}
+
+void rd_fabric_latches_clear(struct rd_fabric_latches *latches)
+{
+	for (size_t i = 0; i < latches->n; i++)
+		latches->v[i].cleared = !latches->v[i].current;
+}
+
+static int compare_harm(const void *a, const void *b)
+{
+	const struct rd_fabric_latch *x = *(const struct rd_fabric_latch *const *)a;
+	const struct rd_fabric_latch *y = *(const struct rd_fabric_latch *const *)b;
+
+	if (x->severity != y->severity)
+		return x->severity > y->severity ? -1 : 1;
+	if (x->current != y->current)
+		return x->current ? -1 : 1;
+	if (!x->current && x->looks.last_ns != y->looks.last_ns)
+		return x->looks.last_ns > y->looks.last_ns ? -1 : 1;
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return compare_keys(x, y);
+}
+
+const struct rd_fabric_latch **rd_fabric_latches_ranked(const struct rd_fabric_latches *latches)
+{
+	const struct rd_fabric_latch **ranked = rd_alloc(latches->n + 1, sizeof(*ranked));
+
+	for (size_t i = 0; i < latches->n; i++)
+		ranked[i] = &latches->v[i];
+	qsort(ranked, latches->n, sizeof(*ranked), compare_harm);
+	return ranked;
+}
+
+size_t rd_fabric_latches_count(const struct rd_fabric_latches *latches, enum rd_severity severity, bool current)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < latches->n; i++)
+		n += latches->v[i].severity == severity && latches->v[i].current == current && !latches->v[i].cleared;
+	return n;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* counters --fabric: what repeated sweeps found, and when. */
+#include "report/fabric/report-fabric.h"
+
+#include <stdio.h>
+#include <time.h>
+
+enum {
+	LA_ID,
+	LA_SEVERITY,
+	LA_CURRENT,
+	LA_FIRST,
+	LA_LAST,
+	LA_LOOKS,
+	LA_SUBJECT,
+	LA_TITLE,
+	LA_OBSERVED,
+	LA_FIX,
+	LA_COLUMNS,
+};
+static const struct rd_column latch_columns[LA_COLUMNS];
+
+enum { SEEN_STATE, SEEN_LAST, SEEN_LOOKS, SEEN_SUBJECT, SEEN_OBSERVED, SEEN_COLUMNS };
+static const struct rd_column seen_columns[SEEN_COLUMNS];
+
+void rd_report_fabric_latched(struct rd_report *report, const struct rd_fabric_latch *const *ranked, size_t n)
+{
+	struct rd_section *section = rd_section_create("latched", latch_columns, LA_COLUMNS);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct rd_fabric_latch *latch = ranked[i];
+		struct rd_row *row = rd_section_add(section);
+
+		rd_row_str(row, LA_ID, latch->id);
+		rd_row_str(row, LA_SEVERITY, rd_severity_name(latch->severity));
+		rd_row_bool(row, LA_CURRENT, latch->current);
+		rd_row_uint(row, LA_FIRST, latch->looks.first_ns);
+		rd_row_uint(row, LA_LAST, latch->looks.last_ns);
+		rd_row_uint(row, LA_LOOKS, latch->looks.n);
+		rd_row_str(row, LA_SUBJECT, latch->subject);
+		rd_row_str(row, LA_TITLE, latch->title);
+		rd_row_str(row, LA_OBSERVED, latch->observed);
+		rd_row_str(row, LA_FIX, latch->fix);
+	}
+	rd_report_add(report, section);
+}
+
+/* The wall clock of the local time zone. */
+static void set_clock(struct rd_row *row, size_t column, uint64_t ns)
+{
+	time_t seconds = (time_t)(ns / 1000000000u);
+	char text[16];
+	struct tm tm;
+
+	if (localtime_r(&seconds, &tm) && strftime(text, sizeof(text), "%H:%M:%S", &tm))
+		rd_row_str(row, column, text);
+}
+
+struct rd_section *rd_report_fabric_seen(const struct rd_fabric_latch *const *ranked, size_t n)
+{
+	struct rd_section *section = rd_section_create("seen", seen_columns, SEEN_COLUMNS);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct rd_fabric_latch *latch = ranked[i];
+		struct rd_row *row;
+		char state[32];
+
+		if (latch->cleared)
+			continue;
+		row = rd_section_add(section);
+		snprintf(state, sizeof(state), "%s%s", latch->current ? "" : "was ", rd_severity_name(latch->severity));
+		rd_row_str(row, SEEN_STATE, state);
+		set_clock(row, SEEN_LAST, latch->looks.last_ns);
+		rd_row_uint(row, SEEN_LOOKS, latch->looks.n);
+		rd_row_str(row, SEEN_SUBJECT, latch->subject);
+		rd_row_str(row, SEEN_OBSERVED, latch->observed ? latch->observed : latch->title);
+		rd_row_severity(row, latch->severity);
+		row->over = !latch->current;
+	}
+	return section;
+}
+
+/* clang-format off */
+static const struct rd_column latch_columns[LA_COLUMNS] = {
+	[LA_ID] = { .key = "id", .type = RD_T_STR, .help = "kind of finding" },
+	[LA_SEVERITY] = { .key = "severity", .type = RD_T_STR, .help = "warning, critical" },
+	[LA_CURRENT] = { .key = "current", .type = RD_T_BOOL, .help = "found by the latest sweep" },
+	[LA_FIRST] = { .key = "first_seen", .type = RD_T_TIME, .help = "first sweep that found it" },
+	[LA_LAST] = { .key = "last_seen", .type = RD_T_TIME, .help = "last sweep that found it" },
+	[LA_LOOKS] = { .key = "looks", .type = RD_T_UINT, .help = "number of sweeps that found it" },
+	[LA_SUBJECT] = { .key = "subject", .type = RD_T_STR, .help = "node, port or cable" },
+	[LA_TITLE] = { .key = "title", .type = RD_T_STR, .help = "fault" },
+	[LA_OBSERVED] = { .key = "observed", .type = RD_T_STR, .help = "values of the last sweep that found it" },
+	[LA_FIX] = { .key = "fix", .type = RD_T_STR, .help = "what to do" },
+};
+
+static const struct rd_column seen_columns[SEEN_COLUMNS] = {
+	[SEEN_STATE] = { .key = "state", .title = "FINDING", .type = RD_T_STR, .help = "severity; was: no longer found" },
+	[SEEN_LAST] = { .key = "last_seen", .title = "LAST", .type = RD_T_STR, .help = "last sweep that found it" },
+	[SEEN_LOOKS] = { .key = "looks", .title = "SWEEPS", .type = RD_T_UINT, .help = "number of sweeps that found it" },
+	[SEEN_SUBJECT] = { .key = "subject", .title = "WHERE", .type = RD_T_STR, .help = "node, port or cable" },
+	[SEEN_OBSERVED] = { .key = "observed", .title = "WHAT", .type = RD_T_STR, .help = "values, else the fault" },
+};
+/* clang-format on */
