@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,13 +28,17 @@ static void check_whole(const struct rd_fabric *fabric, const struct rd_shards *
 	free(counted);
 }
 
+/* The bound is an even share and 5 percent or the square root of the share; the least of the shares is not bounded, but near. */
 static void check_even(const struct rd_shards *shards)
 {
-	double even = (double)shards->ports / (double)shards->n;
+	double even = (double)shards->ports / (double)shards->n,
+	       slack = even / 20 > sqrt(even) ? even / 20 : sqrt(even);
 
+	assert_in_range(shards->most, (size_t)even, (size_t)(even + slack + 1));
 	for (size_t i = 0; i < shards->n; i++)
-		if ((double)shards->v[i].ports < even * 0.9 || (double)shards->v[i].ports > even * 1.1)
-			fail_msg("share %zu: %zu ports, even is %.1f", i, shards->v[i].ports, even);
+		if (shards->v[i].ports > shards->most || (double)shards->v[i].ports < even - 3.5 * sqrt(even))
+			fail_msg("share %zu: %zu ports, even is %.1f, at most %zu", i, shards->v[i].ports, even,
+				 shards->most);
 }
 
 static size_t divide_tree(const struct rd_fabric *fabric, unsigned leaves, unsigned per_leaf, struct rd_shards *shards)

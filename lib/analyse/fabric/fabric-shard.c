@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "analyse/fabric/rendezvous.h"
 #include "base/memory.h"
 #include "base/text.h"
 
@@ -17,7 +18,12 @@ struct division {
 	size_t *order;	    /* nodes by GUID */
 	size_t *first_port; /* per node: index of its first port; RD_NONE: no ports */
 	ssize_t *host_of;   /* per node: index of its host; -1: not in the list */
-	size_t *quota;	    /* per host: ports that it may still get */
+	uint64_t *keys;	    /* per host: hash of its name */
+	size_t *marked;	    /* per host: the switch that it was last seen at, see hosts_on */
+	size_t *wanted;	    /* ports to be assigned, and their hashes */
+	uint64_t *items;
+	size_t n_wanted;
+	size_t near; /* the most ports of a host's leaf switches and the adapters attached to them */
 };
 
 /* Independent of the state of the link: a link that flaps must not change the division. */
@@ -56,7 +62,7 @@ ssize_t rd_shards_of_node(const struct rd_shards *shards, const struct rd_fabric
 
 	text += strspn(text, " '\"");
 	len = strcspn(text, " \t'\":/");
-	if (node->kind != RD_NODE_CA || len == 0)
+	if (node->kind != RD_NODE_CA || len == 0 || shards->n == 0 || !shards->v[0].host)
 		return -1;
 	for (size_t i = 0; i < shards->n; i++)
 		if (shards->v[i].host && same_host(shards->v[i].host, strlen(shards->v[i].host), text, len))
@@ -86,6 +92,12 @@ static uint64_t hash_number(uint64_t hash, uint64_t value)
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (uint8_t)(value >> (56 - 8 * i));
 	return rd_hash(hash, bytes, sizeof(bytes));
+}
+
+static uint64_t key_of_port(const struct rd_fabric *fabric, size_t port)
+{
+	return hash_number(hash_number(RD_HASH, fabric->nodes[fabric->ports[port].node].guid),
+			   fabric->ports[port].number);
 }
 
 static size_t ports_of(const struct rd_fabric *fabric, size_t from)
@@ -130,13 +142,25 @@ static void assign_port(struct division *d, size_t port, size_t host)
 {
 	d->shards->owner[port] = (int32_t)host;
 	d->shards->v[host].ports++;
-	if (d->quota[host] > 0)
-		d->quota[host]--;
 }
 
 static bool is_unassigned(const struct division *d, size_t port)
 {
 	return d->shards->owner[port] < 0 && is_readable(&d->fabric->ports[port]);
+}
+
+static size_t room_of(const struct division *d, size_t host)
+{
+	size_t ports = d->shards->v[host].ports;
+
+	return ports < d->shards->most ? d->shards->most - ports : 0;
+}
+
+static size_t leaf_room_of(const struct division *d, size_t host)
+{
+	size_t leaf = d->shards->v[host].leaf, room = room_of(d, host), left = leaf < d->near ? d->near - leaf : 0;
+
+	return left < room ? left : room;
 }
 
 /* Assigns the ports of each host's own adapters. */
@@ -154,78 +178,96 @@ static void assign_own_ports(struct division *d)
 	}
 }
 
-/* Marks the hosts of the list that are attached to this switch; returns their number. */
-static size_t mark_hosts_on(const struct division *d, size_t first, size_t n, bool *on)
+/* Assigns the other ends of the cables of a host's adapters. */
+static void assign_near_ports(struct division *d, size_t first)
 {
-	size_t hosts = 0;
-
-	memset(on, 0, d->shards->n * sizeof(*on));
-	for (size_t p = first; p < first + n; p++) {
+	for (size_t p = first; p < first + ports_of(d->fabric, first); p++) {
 		size_t peer = d->fabric->ports[p].peer;
 		ssize_t host = peer == RD_NONE ? -1 : d->host_of[d->fabric->ports[peer].node];
 
-		if (host >= 0 && !on[host]) {
-			on[host] = true;
-			hosts++;
-		}
+		if (host < 0 || !is_unassigned(d, p) || leaf_room_of(d, (size_t)host) == 0)
+			continue;
+		assign_port(d, p, (size_t)host);
+		d->shards->v[host].leaf++;
+	}
+}
+
+/* Collects the hosts of the list that are attached to this switch; returns their number. */
+static size_t hosts_on(const struct division *d, size_t first, struct rd_bin *bins)
+{
+	size_t hosts = 0;
+
+	for (size_t p = first; p < first + ports_of(d->fabric, first); p++) {
+		size_t peer = d->fabric->ports[p].peer;
+		ssize_t host = peer == RD_NONE ? -1 : d->host_of[d->fabric->ports[peer].node];
+
+		if (host < 0 || d->marked[host] == first + 1)
+			continue;
+		d->marked[host] = first + 1;
+		bins[hosts++] = (struct rd_bin){ d->keys[host], 1, leaf_room_of(d, (size_t)host), (size_t)host };
 	}
 	return hosts;
 }
 
-/* The host on this leaf with the largest quota left; -1: none has any. */
-static ssize_t largest_quota(const struct division *d, const bool *on)
+/* Adds a port to those to be assigned, if it is. */
+static void want(struct division *d, size_t port)
 {
-	ssize_t best = -1;
-
-	for (size_t i = 0; i < d->shards->n; i++)
-		if (on[i] && d->quota[i] > 0 && (best < 0 || d->quota[i] > d->quota[best]))
-			best = (ssize_t)i;
-	return best;
+	if (port == RD_NONE || !is_unassigned(d, port))
+		return;
+	d->wanted[d->n_wanted] = port;
+	d->items[d->n_wanted++] = key_of_port(d->fabric, port);
 }
 
-/* Assigns the ports of a leaf switch, each with its peer port on an adapter, to the hosts on it in contiguous runs: each agent is
- * then queried by few hosts. */
-static void assign_leaf_ports(struct division *d, size_t first, bool *on)
+/* Assigns the wanted ports to hosts with room. */
+static void assign_wanted(struct division *d, struct rd_bin *bins, size_t n_bins, bool leaf)
 {
-	size_t n = ports_of(d->fabric, first), hosts = mark_hosts_on(d, first, n, on), left = 0;
-	ssize_t host = -1;
+	_cleanup_free_ int32_t *owner = rd_alloc(d->n_wanted + 1, sizeof(*owner));
+
+	rd_rendezvous(bins, n_bins, d->items, d->n_wanted, owner);
+	for (size_t i = 0; i < d->n_wanted; i++) {
+		if (owner[i] < 0)
+			continue;
+		assign_port(d, d->wanted[i], (size_t)owner[i]);
+		d->shards->v[owner[i]].leaf += leaf;
+	}
+	d->n_wanted = 0;
+}
+
+/* Assigns ports of a leaf switch, and the adapters' ports attached to it, to the hosts on it: to each at most a third, because those
+ * of a host that leaves move to the few others on the leaf, which then hand over as many others. */
+static void assign_leaf_ports(struct division *d, size_t first, struct rd_bin *bins)
+{
+	size_t hosts = hosts_on(d, first, bins);
 
 	if (hosts == 0)
 		return;
-	for (size_t i = 0; i < 2 * n; i++) {
-		size_t port = i % 2 == 0 ? first + i / 2 : d->fabric->ports[first + i / 2].peer;
+	for (size_t p = first; p < first + ports_of(d->fabric, first); p++) {
+		size_t peer = d->fabric->ports[p].peer;
 
-		if (port == RD_NONE || !is_unassigned(d, port) ||
-		    (i % 2 == 1 && d->fabric->nodes[d->fabric->ports[port].node].kind != RD_NODE_CA))
-			continue;
-		if (left == 0 || d->quota[host] == 0) {
-			host = largest_quota(d, on);
-			left = (2 * n + hosts - 1) / hosts;
-		}
-		if (host < 0)
-			return;
-		assign_port(d, port, (size_t)host);
-		d->shards->v[host].leaf++;
-		left--;
+		want(d, p);
+		if (peer != RD_NONE && d->fabric->nodes[d->fabric->ports[peer].node].kind == RD_NODE_CA)
+			want(d, peer);
 	}
+	for (size_t i = 0; i < hosts; i++)
+		if (bins[i].room > d->n_wanted / 3)
+			bins[i].room = d->n_wanted / 3;
+	assign_wanted(d, bins, hosts, true);
 }
 
-/* Assigns the remaining ports to the hosts, one host after the other, until each has its share. */
-static void assign_remaining_ports(struct division *d)
+/* Assigns the remaining ports to all hosts, more to those that have fewer. */
+static void assign_remaining_ports(struct division *d, struct rd_bin *bins)
 {
-	size_t host = 0;
+	size_t usual = 2 * d->near;
 
-	for (size_t i = 0; i < d->fabric->n_nodes; i++) {
-		size_t first = d->first_port[d->order[i]];
+	for (size_t i = 0; i < d->shards->n; i++) {
+		size_t ports = d->shards->v[i].ports, weight = ports < usual ? usual - ports : 0;
 
-		for (size_t p = first; first != RD_NONE && p < first + ports_of(d->fabric, first); p++) {
-			if (!is_unassigned(d, p))
-				continue;
-			while (d->quota[host] == 0 && host + 1 < d->shards->n)
-				host++;
-			assign_port(d, p, host);
-		}
+		weight = weight * 256 / usual;
+		bins[i] = (struct rd_bin){ d->keys[i], weight > 16 ? (uint32_t)weight : 16, room_of(d, i), i };
 	}
+	for (size_t i = 0; i < d->fabric->n_ports; i++)
+		want(d, i);
+	assign_wanted(d, bins, d->shards->n, false);
 }
 
 /* ---- dividing */
@@ -251,6 +293,32 @@ static void set_hosts(struct rd_shards *shards, char *const *names, size_t n)
 	}
 }
 
+static size_t square_root(size_t n)
+{
+	size_t root = 0;
+
+	while ((root + 1) * (root + 1) <= n)
+		root++;
+	return root;
+}
+
+/*
+ * At most: an even share and five percent or, if that is more, its square root, by which the numbers of ports that hashing gives to
+ * the hosts scatter; the closer the bound, the more ports must move from full hosts when one leaves. Near: half of the share
+ * of the next power of two of hosts, which is the same when a fleet of a usual size loses a host.
+ */
+static void set_bounds(struct division *d)
+{
+	size_t share = (d->shards->ports + d->shards->n - 1) / d->shards->n, root = square_root(share), hosts = 1;
+
+	while (hosts * hosts * 2 < d->shards->n * d->shards->n)
+		hosts *= 2;
+	d->shards->most = share + (root > share / 20 ? root : share / 20);
+	d->near = d->shards->ports / (2 * hosts);
+	if (d->near == 0)
+		d->near = 1;
+}
+
 static void division_init(struct division *d)
 {
 	const struct rd_fabric *fabric = d->fabric;
@@ -259,7 +327,10 @@ static void division_init(struct division *d)
 	d->order = rd_alloc(fabric->n_nodes + 1, sizeof(*d->order));
 	d->first_port = rd_alloc(fabric->n_nodes + 1, sizeof(*d->first_port));
 	d->host_of = rd_alloc(fabric->n_nodes + 1, sizeof(*d->host_of));
-	d->quota = rd_alloc(d->shards->n, sizeof(*d->quota));
+	d->keys = rd_alloc(d->shards->n, sizeof(*d->keys));
+	d->marked = rd_alloc(d->shards->n, sizeof(*d->marked));
+	d->wanted = rd_alloc(fabric->n_ports + 1, sizeof(*d->wanted));
+	d->items = rd_alloc(fabric->n_ports + 1, sizeof(*d->items));
 	for (size_t i = 0; i < fabric->n_nodes; i++) {
 		d->order[i] = i;
 		d->first_port[i] = RD_NONE;
@@ -272,7 +343,21 @@ static void division_init(struct division *d)
 		d->shards->ports += is_readable(&fabric->ports[i - 1]);
 	}
 	for (size_t i = 0; i < d->shards->n; i++)
-		d->quota[i] = d->shards->ports / d->shards->n + (i < d->shards->ports % d->shards->n);
+		d->keys[i] = d->shards->v[i].host ?
+				     rd_hash(RD_HASH, d->shards->v[i].host, strlen(d->shards->v[i].host)) :
+				     hash_number(RD_HASH, i);
+	set_bounds(d);
+}
+
+static void division_deinit(struct division *d)
+{
+	free(d->order);
+	free(d->first_port);
+	free(d->host_of);
+	free(d->keys);
+	free(d->marked);
+	free(d->wanted);
+	free(d->items);
 }
 
 /* Counts the agents that each host queries, and the most ports that it reads from one of them. */
@@ -283,8 +368,9 @@ static void count_agents(const struct division *d)
 	for (size_t i = 0; i < d->fabric->n_nodes; i++) {
 		size_t first = d->first_port[i];
 
-		memset(ports, 0, d->shards->n * sizeof(*ports));
-		for (size_t p = first; first != RD_NONE && p < first + ports_of(d->fabric, first); p++) {
+		size_t n = first == RD_NONE ? 0 : ports_of(d->fabric, first);
+
+		for (size_t p = first; p < first + n; p++) {
 			int32_t host = d->shards->owner[p];
 
 			if (host < 0)
@@ -293,31 +379,39 @@ static void count_agents(const struct division *d)
 			if (ports[host] > d->shards->v[host].max_agent)
 				d->shards->v[host].max_agent = ports[host];
 		}
+		for (size_t p = first; p < first + n; p++)
+			if (d->shards->owner[p] >= 0)
+				ports[d->shards->owner[p]] = 0;
 	}
 }
 
 int rd_shards_divide(const struct rd_fabric *fabric, char *const *names, size_t n, struct rd_shards *ret)
 {
 	struct division d = { .fabric = fabric, .shards = ret };
-	_cleanup_free_ bool *on = NULL;
+	_cleanup_free_ struct rd_bin *bins = NULL;
 
 	*ret = (struct rd_shards){ 0 };
 	if (n == 0)
 		return -EINVAL;
 	set_hosts(ret, names, n);
 	division_init(&d);
-	on = rd_alloc(ret->n, sizeof(*on));
+	bins = rd_alloc(ret->n, sizeof(*bins));
 	ret->topology = hash_topology(&d);
 	assign_own_ports(&d);
-	for (size_t i = 0; i < fabric->n_nodes; i++)
-		if (fabric->nodes[d.order[i]].kind == RD_NODE_SWITCH && d.first_port[d.order[i]] != RD_NONE)
-			assign_leaf_ports(&d, d.first_port[d.order[i]], on);
-	assign_remaining_ports(&d);
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < fabric->n_nodes; i++) {
+			size_t first = d.first_port[d.order[i]];
+
+			if (fabric->nodes[d.order[i]].kind != RD_NODE_SWITCH || first == RD_NONE)
+				continue;
+			if (pass == 0)
+				assign_near_ports(&d, first);
+			else
+				assign_leaf_ports(&d, first, bins);
+		}
+	assign_remaining_ports(&d, bins);
 	count_agents(&d);
-	free(d.order);
-	free(d.first_port);
-	free(d.host_of);
-	free(d.quota);
+	division_deinit(&d);
 	return 0;
 }
 

@@ -21,6 +21,7 @@ struct rd_shards {
 	size_t n;
 	int32_t *owner;	   /* per port of the fabric: index into v; -1: not read */
 	size_t ports;	   /* that are read by any host */
+	size_t most;	   /* ports that a host reads, unless it has more of its own */
 	uint64_t topology; /* hash of everything that was divided: hosts with the same value compute the same shares */
 };
 
