@@ -14,6 +14,8 @@
 #include "collect/rdma/qp-evidence.h"
 #include "collect/rdma/qp-ports.h"
 
+#define PORT_DOWN 1 /* enum ib_port_state */
+
 static const struct qp_counted *find_counted(const struct qp_history *h, const char *ibdev)
 {
 	for (size_t i = 0; i < h->n_counted; i++)
@@ -64,12 +66,47 @@ static bool any_failed(const struct rd_res *res)
 	return false;
 }
 
-static bool any_connected(const struct rd_res *res)
+/* Whether any is judged by its port: of a connected type, or UD of a program. */
+static bool any_judged_by_port(const struct rd_res *res)
 {
-	for (size_t i = 0; i < res->n_qps; i++)
-		if (rd_qp_is_connected_type(&res->qps[i]))
+	for (size_t i = 0; i < res->n_qps; i++) {
+		const struct rd_qp *qp = &res->qps[i];
+
+		if (rd_qp_is_connected_type(qp) ||
+		    (qp->type.known == RD_OK && qp->type.v == RD_QPT_UD && !qp->owner.kernel))
+			return true;
+	}
+	return false;
+}
+
+static bool was_down(const struct qp_history *h, const char *ibdev, uint32_t port)
+{
+	for (size_t i = 0; i < h->n_down; i++)
+		if (h->down[i].port == port && strcmp(h->down[i].ibdev, ibdev) == 0)
 			return true;
 	return false;
+}
+
+/* Sets rd_qp_port.was_down, and keeps which ports are DOWN now. */
+static void compare_ports(struct qp_history *h, const struct rd_res *res, struct rd_qp_ports *ports)
+{
+	struct qp_down *now = rd_alloc(ports->n + 1, sizeof(*now));
+	size_t n = 0;
+
+	for (size_t i = 0; i < ports->n; i++) {
+		struct rd_qp_port *port = &ports->v[i];
+		const struct rd_res_port *of = &res->ports[port->at];
+		const char *ibdev = res->devs[port->dev].name;
+
+		port->was_down = was_down(h, ibdev, port->num);
+		if (of->state.known != RD_OK || of->state.v != PORT_DOWN)
+			continue;
+		snprintf(now[n].ibdev, sizeof(now[n].ibdev), "%s", ibdev);
+		now[n++].port = port->num;
+	}
+	free(h->down);
+	h->down = now;
+	h->n_down = n;
 }
 
 /* Whether the address of a peer is known that can be one of a neighbour. */
@@ -83,7 +120,7 @@ static bool any_peer(const struct rd_qp_views *views)
 	return false;
 }
 
-/* What the queue pairs run over: needed only for connected ones. */
+/* What the queue pairs run over. */
 static int collect_surroundings(struct rd_source *source, const struct rd_qp_views *views, struct rd_qp_ports *ports,
 				struct rd_netstate *net)
 {
@@ -123,8 +160,9 @@ int qp_history_judge(struct qp_history *h, struct rd_source *source, double stuc
 		r = rd_collect_klog(source, &klog, errors, &err);
 		judge.klog = &klog;
 	}
-	if (!r && any_connected(res)) {
+	if (!r && any_judged_by_port(res)) {
 		r = collect_surroundings(source, views, &ports, &net);
+		compare_ports(h, res, &ports);
 		judge.ports = &ports;
 		judge.net = &net;
 	}
@@ -148,6 +186,7 @@ void qp_history_deinit(struct qp_history *h)
 	if (!h->recorded)
 		rd_qp_track_destroy(h->track);
 	free(h->counted);
+	free(h->down);
 	rd_qp_counters_deinit(&h->counters);
 	rd_meanings_deinit(&h->meanings);
 	*h = (struct qp_history){ 0 };

@@ -20,7 +20,12 @@ struct qp_history {
 	size_t n_counted;
 	struct rd_meanings meanings;	/* read when counters are first needed */
 	struct rd_qp_counters counters; /* those of `meanings` that are evidence */
-	uint64_t sample_ns;		/* CLOCK_MONOTONIC of the last sample; 0: none */
+	struct qp_down {
+		char ibdev[64];
+		uint32_t port;
+	} * down; /* ports that were DOWN at the last sample */
+	size_t n_down;
+	uint64_t sample_ns; /* CLOCK_MONOTONIC of the last sample; 0: none */
 };
 
 /* Judges a sample that was begun at `began_ns` (CLOCK_MONOTONIC): ages, packet rates, verdicts. Reads that failed go to `errors`.

@@ -141,11 +141,117 @@ static void a_port_that_is_down(void **state)
 	RD_SET(t.h.qps[0].state, RD_QPS_ERR);
 	judge(&t.h);
 	is(&t.h.v[0].verdict, "failed", "cause unknown; port rxe0/1 is DOWN");
-	/* UD has no connection. */
-	RD_SET(t.h.qps[0].state, RD_QPS_RTS);
-	RD_SET(t.h.qps[0].type, RD_QPT_UD);
+	host_deinit(&t.h);
+}
+
+/* Broken: the port went down at the end of a long interval. */
+static void a_port_that_went_down_after_packets(void **state)
+{
+	struct two t;
+
+	(void)state;
+	two_init(&t);
+	t.h.judge.seconds = 60;
+	RD_SET(t.ports[0].state, 1);
+	RD_SET(t.more[0].carrier, false);
+	RD_SET(t.h.v[0].past.psn_per_second, 1000);
 	judge(&t.h);
-	is(&t.h.v[0].verdict, "ok", "no connection");
+	is(&t.h.v[0].verdict, "cut-off",
+	   "port rxe0/1 is DOWN: interface v0 has no carrier; in the 60.0 s before: 1000 packets per second");
+	assert_non_null(strstr(t.h.v[0].verdict.fix, "ethtool v0"));
+	/* One that only receives. */
+	RD_SET(t.h.qps[0].state, RD_QPS_RTR);
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "cut-off", "port rxe0/1 is DOWN");
+	/* Without the address of the peer, and no such number on this device; on InfiniBand. */
+	RD_SET(t.h.qps[0].state, RD_QPS_RTS);
+	t.h.v[0].past.seen->has_dgid = false;
+	t.h.devs[0].protocol = (char *)"ib";
+	t.ports[0].netdev = NULL;
+	t.more[0].carrier.known = t.more[0].admin_up.known = RD_ABSENT;
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "cut-off", "port rxe0/1 is DOWN; in the 60.0 s before");
+	host_deinit(&t.h);
+}
+
+/* Healthy: packets that need no link, or a port that is not down any more; and what cannot be told apart from it. */
+static void packets_without_a_link(void **state)
+{
+	struct two t;
+
+	(void)state;
+	two_init(&t);
+	RD_SET(t.ports[0].state, 1);
+	RD_SET(t.more[0].carrier, false);
+	RD_SET(t.h.v[0].past.psn_per_second, 1000);
+	/* It moves packets although its port was DOWN all the time. */
+	t.more[0].was_down = true;
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "cannot-tell",
+	   "1000 packets per second; port rxe0/1 is DOWN: interface v0 has no carrier");
+	t.more[0].was_down = false;
+	/* It may move to its alternate path. */
+	RD_SET(t.h.qps[0].path_mig, 2);
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "cannot-tell", "port rxe0/1 is DOWN");
+	RD_SET(t.h.qps[0].path_mig, 0);
+	/* To the same device. */
+	set_gid(&t, 1, gid_2, 0);
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "ok", "1000 packets");
+	set_gid(&t, 1, gid_2, 1);
+	/* Perhaps to the same device: two of its queue pairs are connected to each other's numbers. */
+	t.h.v[0].past.seen->has_dgid = false;
+	t.h.qps[1].dev = 0;
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "cannot-tell", "port rxe0/1 is DOWN");
+	/* In ARMED, packets flow until the subnet manager is done; and the link came back while the sample was taken. */
+	t.h.qps[1].dev = 1;
+	RD_SET(t.ports[0].state, 3);
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "ok", "1000 packets");
+	RD_SET(t.ports[0].state, 1);
+	RD_SET(t.more[0].carrier, true);
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "ok", "1000 packets");
+	host_deinit(&t.h);
+}
+
+/* UD has no connection, but cannot send without a port. */
+static void datagrams_through_a_port_that_is_down(void **state)
+{
+	struct two t;
+
+	(void)state;
+	two_init(&t);
+	RD_SET(t.ports[0].state, 1);
+	RD_SET(t.more[0].admin_up, false);
+	RD_SET(t.h.qps[0].type, RD_QPT_UD);
+	t.h.qps[0].rqpn.known = RD_ABSENT;
+	RD_SET(t.h.v[0].past.psn_per_second, 500);
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "cut-off",
+	   "port rxe0/1 is DOWN: interface v0 is down: datagrams reach no other device; it sends 500 packets per second");
+	/* It waits for a reply now. */
+	t.h.v[0].past.psn_per_second.v = 0;
+	RD_SET(t.h.v[0].past.best_per_second, 300);
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "cut-off", "it sent 300 packets per second");
+	/* Another one of the device may be its peer. */
+	RD_SET(put(&t.h, 19, RD_QPS_RTS)->type, RD_QPT_UD);
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "cannot-tell", "port rxe0/1 is DOWN");
+	/* Healthy: programs open all ports, and use some. */
+	t.h.v[0].past.best_per_second.v = 0;
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "ok", "no connection that could fail; port rxe0/1 is DOWN");
+	t.h.v[0].past.psn_per_second.known = t.h.v[0].past.best_per_second.known = RD_ABSENT;
+	judge(&t.h);
+	is(&t.h.v[0].verdict, "cannot-tell", "port rxe0/1 is DOWN");
+	/* Healthy: the kernel has one on each port. */
+	t.h.qps[0].owner.kernel = (char *)"ib_core";
+	judge(&t.h);
+	assert_string_equal(t.h.v[0].verdict.why, "in RTS; this type has no connection that could fail");
 	host_deinit(&t.h);
 }
 
@@ -166,11 +272,6 @@ static void ports_that_are_not_down(void **state)
 	t.ports[0].netdev = NULL;
 	judge(&t.h);
 	is(&t.h.v[0].verdict, "idle", "did not retransmit");
-	/* Packets flow: nothing speaks against it. */
-	RD_SET(t.ports[0].state, 1);
-	RD_SET(t.h.v[0].past.psn_per_second, 1000);
-	judge(&t.h);
-	is(&t.h.v[0].verdict, "ok", "1000 packets");
 	host_deinit(&t.h);
 }
 
@@ -434,6 +535,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(healthy_and_idle),
 		TEST(a_port_that_is_down),
+		TEST(a_port_that_went_down_after_packets),
+		TEST(packets_without_a_link),
+		TEST(datagrams_through_a_port_that_is_down),
 		TEST(ports_that_are_not_down),
 		TEST(a_link_that_flapped),
 		TEST(a_gid_that_was_removed),

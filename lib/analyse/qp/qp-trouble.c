@@ -10,8 +10,9 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-#define PORT_ACTIVE 4 /* enum ib_port_state */
-#define PATH_ARMED 2  /* enum ib_mig_state */
+#define PORT_DOWN 1 /* enum ib_port_state */
+#define PORT_ACTIVE 4
+#define PATH_ARMED 2 /* enum ib_mig_state */
 
 /* A full packet in the middle of a message, in the smallest encapsulation: IPv4 20, UDP 8, BTH 12, ICRC 4 bytes. */
 #define LEAST_HEADERS 44
@@ -59,12 +60,26 @@ static bool can_migrate(const struct rd_qp *qp)
 	return qp->path_mig.known == RD_OK && qp->path_mig.v == PATH_ARMED;
 }
 
-static void find_port_trouble(const struct rd_qp_judging *j, const struct rd_qp_one *one, struct rd_qp_trouble *ret)
+/* "port mlx5_0/1 is DOWN: interface v0 has no carrier" */
+static char *port_text(const struct rd_qp_judging *j, int dev, const struct rd_res_port *port,
+		       const struct rd_qp_port *more)
 {
 	static const char *const names[] = { "NOP", "DOWN", "INIT", "ARMED" };
+	const char *ibdev = j->res->devs[dev].name, *why = "";
+
+	if (more->admin_up.known == RD_OK && !more->admin_up.v)
+		why = "is down";
+	else if (more->carrier.known == RD_OK && !more->carrier.v)
+		why = "has no carrier";
+	return *why && port->netdev ? rd_text("port %s/%u is %s: interface %s %s", ibdev, port->num,
+					      names[port->state.v], port->netdev, why) :
+				      rd_text("port %s/%u is %s", ibdev, port->num, names[port->state.v]);
+}
+
+static void find_port_trouble(const struct rd_qp_judging *j, const struct rd_qp_one *one, struct rd_qp_trouble *ret)
+{
 	const struct rd_res_port *port;
 	const struct rd_qp_port *more = rd_qp_port_of(j, one->qp, &port);
-	const char *ibdev = j->res->devs[one->qp->dev].name, *why = "";
 	/* The counter is the sum of all ports. */
 	bool one_port = j->res->devs[one->qp->dev].n_ports < 2;
 	uint64_t downed = one_port ? rd_qp_since(j, one->qp->dev, RD_QPC_LINK_DOWNED) : 0;
@@ -73,19 +88,13 @@ static void find_port_trouble(const struct rd_qp_judging *j, const struct rd_qp_
 
 	/* soft-RoCE, for one, loops packets to the same device back without a link. */
 	rd_qp_local_peer(j, one, &dev, &at);
-	if (more && more->admin_up.known == RD_OK && !more->admin_up.v)
-		why = "is down";
-	else if (more && more->carrier.known == RD_OK && !more->carrier.v)
-		why = "has no carrier";
 	if (port && port->state.known == RD_OK && port->state.v < PORT_ACTIVE && port->state.v)
 		add_trouble(ret, !can_migrate(one->qp) && dev != one->qp->dev, RD_QP_DO_PORT,
-			    *why && port->netdev ? rd_text("port %s/%u is %s: interface %s %s", ibdev, port->num,
-							   names[port->state.v], port->netdev, why) :
-						   rd_text("port %s/%u is %s", ibdev, port->num, names[port->state.v]));
+			    port_text(j, one->qp->dev, port, more));
 	else if (downed)
 		add_trouble(ret, false, RD_QP_DO_PORT,
-			    rd_text("the link of %s went down %llu time%s in %.1f s", ibdev, (unsigned long long)downed,
-				    downed == 1 ? "" : "s", j->opts->seconds));
+			    rd_text("the link of %s went down %llu time%s in %.1f s", j->res->devs[one->qp->dev].name,
+				    (unsigned long long)downed, downed == 1 ? "" : "s", j->opts->seconds));
 }
 
 /* rdma_cm connects loopback addresses through any device; they are in no GID table. */
@@ -358,6 +367,91 @@ static bool can_be_cut_off(const struct rd_qp *qp)
 	return qp->state.v == RD_QPS_RTR || qp->state.v == RD_QPS_RTS || qp->state.v == RD_QPS_SQD;
 }
 
+/* Its port is DOWN at the end of the interval, as text; NULL: it is not, or unknown. In INIT or ARMED, packets may flow. The state was
+ * read before the packets, its interface after them: if that has a link, the port came back. */
+static char *port_down_text(const struct rd_qp_judging *j, const struct rd_qp *qp, bool *was_down)
+{
+	const struct rd_res_port *port;
+	const struct rd_qp_port *more = rd_qp_port_of(j, qp, &port);
+
+	if (!more || port->state.known != RD_OK || port->state.v != PORT_DOWN ||
+	    (more->admin_up.known == RD_OK && more->admin_up.v && more->carrier.known == RD_OK && more->carrier.v))
+		return NULL;
+	*was_down = more->was_down;
+	return port_text(j, qp->dev, port, more);
+}
+
+/* Whether its remote QP may be one of the same device, which is reached without a link. Without the address of the peer, the numbers
+ * fit; but numbers of another host can be the same. */
+static bool may_loop_back(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+{
+	const struct rd_qp *qp = one->qp, *peer;
+	uint8_t gid[16];
+	size_t at;
+
+	if (rd_qp_peer(j->views, one->i, gid))
+		return false;
+	if (qp->rqpn.known != RD_OK || qp->lqpn.known != RD_OK)
+		return true;
+	at = rd_res_find_qp(j->res, qp->dev, qp->rqpn.v);
+	if (at == j->res->n_qps)
+		return false;
+	peer = &j->res->qps[at];
+	return peer->rqpn.known != RD_OK || peer->rqpn.v == qp->lqpn.v;
+}
+
+/* With packets in the interval, a port that is DOWN now went down since. If it was DOWN at the beginning, too, packets need no link,
+ * or it was up in between. */
+static void judge_moving(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+{
+	enum rd_qp_verdict_kind kind = one->verdict->kind;
+	_cleanup_free_ char *text = NULL;
+	bool was_down;
+	size_t at;
+	int dev;
+
+	rd_qp_local_peer(j, one, &dev, &at);
+	text = dev == one->qp->dev ? NULL : port_down_text(j, one->qp, &was_down);
+	if (!text)
+		return;
+	if (!was_down && !can_migrate(one->qp) && !may_loop_back(j, one))
+		return rd_qp_set(j, one, RD_QPV_CUT_OFF, RD_QP_DO_PORT,
+				 rd_text("%s; in the %.1f s before: %s", text, j->opts->seconds, one->verdict->why));
+	if (kind == RD_QPV_OK || kind == RD_QPV_RECEIVING)
+		kind = RD_QPV_CANNOT_TELL;
+	rd_qp_set(j, one, kind, RD_QP_DO_PORT, rd_text("%s; %s", one->verdict->why, text));
+}
+
+/* UD has no connection, but sends through a port. Programs open all ports, and use some: one that sends nothing is only mentioned.
+ * Another datagram queue pair of the device may be its peer, which is reached without a link. */
+static void judge_datagrams(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+{
+	const struct rd_qp_past *past = one->past;
+	bool known = past->psn_per_second.known == RD_OK, was_down;
+	bool sends = known && rd_qp_is_moving(j, one->qp, past);
+	bool sent = past->best_per_second.known == RD_OK && past->best_per_second.v > 0;
+	_cleanup_free_ char *text = port_down_text(j, one->qp, &was_down);
+	enum rd_qp_verdict_kind kind = one->verdict->kind;
+
+	if (!text)
+		return;
+	if (sends || sent)
+		kind = j->devices[one->qp->dev].unrelated > 1 ? RD_QPV_CANNOT_TELL : RD_QPV_CUT_OFF;
+	else if (!known)
+		kind = RD_QPV_CANNOT_TELL;
+	if (sends || sent)
+		return rd_qp_set(j, one, kind, RD_QP_DO_PORT,
+				 rd_text("%s: datagrams reach no other device; it %s %.3g packets per second", text,
+					 sends ? "sends" : "sent",
+					 sends ? past->psn_per_second.v : past->best_per_second.v));
+	rd_qp_set(j, one, kind, RD_QP_DO_PORT, rd_text("%s; %s", one->verdict->why, text));
+}
+
+static bool sends_datagrams(const struct rd_qp *qp)
+{
+	return qp->type.known == RD_OK && qp->type.v == RD_QPT_UD && !qp->owner.kernel && qp->state.v == RD_QPS_RTS;
+}
+
 void rd_qp_judge_trouble(const struct rd_qp_judging *j, const struct rd_qp_one *one)
 {
 	const struct rd_qp *qp = one->qp;
@@ -365,9 +459,14 @@ void rd_qp_judge_trouble(const struct rd_qp_judging *j, const struct rd_qp_one *
 	enum rd_qp_verdict_kind kind = one->verdict->kind;
 	char *why;
 
-	if (qp->dev < 0 || qp->state.known != RD_OK || !rd_qp_is_connected_type(qp) || kind == RD_QPV_FLUSHED ||
-	    qp->state.v == RD_QPS_RESET || has_progress(j, one))
+	if (qp->dev < 0 || qp->state.known != RD_OK)
 		return;
+	if (sends_datagrams(qp))
+		return judge_datagrams(j, one);
+	if (!rd_qp_is_connected_type(qp) || kind == RD_QPV_FLUSHED || qp->state.v == RD_QPS_RESET)
+		return;
+	if (has_progress(j, one))
+		return judge_moving(j, one);
 	found = rd_qp_trouble_of(j, one);
 	if (!found.text)
 		return;

@@ -12,6 +12,7 @@ struct rd_qp_port {
 	/* Of its interface in this network namespace. */
 	RD_FIELD(bool) admin_up, carrier;
 	RD_FIELD(uint32_t) mtu;
+	bool was_down;	    /* DOWN in the previous sample */
 	bool gids_complete; /* its whole GID table was read */
 	/* Entries 0 to 255, a bit each: read, and found empty. Queue pairs keep the entries they use: those are not reused. */
 	uint8_t gids_empty[32];
