@@ -5,6 +5,7 @@
 
 #include "analyse/qp/qp-counters.h"
 #include "analyse/qp/qp-proc-peers.h"
+#include "analyse/qp/qp-stopped.h"
 #include "analyse/qp/qp-verdict.h"
 #include "base/no-rdma.h"
 #include "cmd/meanings.h"
@@ -13,6 +14,7 @@
 #include "collect/net/netstate.h"
 #include "collect/rdma/nldev.h"
 #include "collect/rdma/proc-peers.h"
+#include "collect/rdma/proc-state.h"
 #include "collect/rdma/qp-evidence.h"
 #include "collect/rdma/qp-ports.h"
 #include "qp.h"
@@ -122,19 +124,24 @@ static void record_counts(struct rd_source *source, const struct rd_res *res)
 		rd_collect_qp_counts(source, res->devs[d].name, res->devs[d].n_ports, &counters, &counts);
 }
 
-/* Reads the TCP connections of all processes whose queue pairs may have unknown peers. */
-static int record_proc_peers(struct rd_source *source, struct rd_res *res)
+/* Reads the TCP connections of all processes whose queue pairs may have unknown peers, and whether processes are stopped. */
+static int record_procs(struct rd_source *source, struct rd_res *res)
 {
 	_cleanup_free_ size_t *qps = rd_alloc(res->n_procs + 1, sizeof(*qps));
+	_cleanup_free_ bool *may_stop = rd_alloc(res->n_procs + 1, sizeof(*may_stop));
 	struct rd_qp_views views;
 	int r = 0;
 
 	rd_qp_views_init(&views, res);
 	rd_qp_count_unknown_peers(&views, NULL, qps);
+	rd_qp_procs_that_may_stop(&views, 0, may_stop);
 	rd_qp_views_deinit(&views);
 	for (size_t i = 0; i < res->n_procs && !r; i++)
 		if (qps[i])
 			r = rd_collect_proc_peers(source, &res->procs[i]);
+	for (size_t i = 0; i < res->n_procs && !r; i++)
+		if (may_stop[i])
+			r = rd_collect_proc_state(source, &res->procs[i]);
 	return r;
 }
 
@@ -165,7 +172,7 @@ static int qp_record(struct rd_source *source, struct rd_err *err)
 		r = record_surroundings(source, &res);
 	}
 	if (!r)
-		r = record_proc_peers(source, &res);
+		r = record_procs(source, &res);
 	if (!r)
 		r = qp_read_libraries(source, &res);
 	if (!r)

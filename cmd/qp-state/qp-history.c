@@ -6,11 +6,13 @@
 #include <time.h>
 
 #include "analyse/qp/qp-counters.h"
+#include "analyse/qp/qp-stopped.h"
 #include "analyse/qp/qp-verdict.h"
 #include "analyse/qp/qp.h"
 #include "cmd/meanings.h"
 #include "collect/kernel/klog.h"
 #include "collect/net/netstate.h"
+#include "collect/rdma/proc-state.h"
 #include "collect/rdma/qp-evidence.h"
 #include "collect/rdma/qp-ports.h"
 
@@ -134,10 +136,22 @@ static int collect_surroundings(struct rd_source *source, const struct rd_qp_vie
 	return any_peer(views) ? rd_collect_neighs(&fs, net) : 0;
 }
 
-int qp_history_judge(struct qp_history *h, struct rd_source *source, double stuck_seconds, uint64_t began_ns,
-		     struct rd_qp_views *views, struct rd_errlist *errors)
+/* Whether processes are stopped whose queue pairs have no packets. */
+static int collect_states(struct rd_source *source, const struct rd_qp_views *views, double seconds, struct rd_res *res)
 {
-	const struct rd_res *res = views->res;
+	_cleanup_free_ bool *wanted = rd_alloc(res->n_procs + 1, sizeof(*wanted));
+	int r = 0;
+
+	rd_qp_procs_that_may_stop(views, seconds, wanted);
+	for (size_t i = 0; i < res->n_procs && !r; i++)
+		if (wanted[i])
+			r = rd_collect_proc_state(source, &res->procs[i]);
+	return r;
+}
+
+int qp_history_judge(struct qp_history *h, struct rd_source *source, double stuck_seconds, uint64_t began_ns,
+		     struct rd_res *res, struct rd_qp_views *views, struct rd_errlist *errors)
+{
 	_cleanup_free_ struct rd_qp_counts *since = rd_alloc(res->n_devs + 1, sizeof(*since));
 	uint64_t now = source->ops->now(source, CLOCK_MONOTONIC);
 	struct rd_qp_judge judge = { .stuck_seconds = stuck_seconds, .mono_ns = now };
@@ -170,6 +184,8 @@ int qp_history_judge(struct qp_history *h, struct rd_source *source, double stuc
 		judge.since = since;
 		judge.seconds = (double)(now - h->sample_ns) / 1e9;
 	}
+	if (!r)
+		r = collect_states(source, views, judge.seconds, res);
 	if (!r) {
 		rd_qp_judge(views, &judge);
 		rd_qp_track_keep(h->track, views);

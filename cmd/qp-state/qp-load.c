@@ -148,7 +148,8 @@ int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_histor
 	r = read_dumps(opts, source, sample);
 	rd_qp_link(&sample->views);
 	if (!r)
-		r = qp_history_judge(history, source, opts->stuck, began, &sample->views, &sample->report.errors);
+		r = qp_history_judge(history, source, opts->stuck, began, &sample->res, &sample->views,
+				     &sample->report.errors);
 	if (!r)
 		rd_res_findings(&sample->res, &sample->findings);
 	if (!r)

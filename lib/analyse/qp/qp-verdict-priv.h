@@ -87,6 +87,9 @@ struct rd_qp_trouble rd_qp_trouble_of(const struct rd_qp_judging *j, const struc
 /* Adds troubles to the verdict, or replaces it by cut-off. */
 void rd_qp_judge_trouble(const struct rd_qp_judging *j, const struct rd_qp_one *one);
 
+/* Adds its process, and that of its remote QP on this host, if they are stopped. */
+void rd_qp_judge_stopped(const struct rd_qp_judging *j, const struct rd_qp_one *one);
+
 /* The remote QP if its address is one of this host's GIDs, and no other device has it. *dev: the device, -1: not on this host, or not
  * known to be; *at: index of the remote QP, or n_qps. */
 void rd_qp_local_peer(const struct rd_qp_judging *j, const struct rd_qp_one *one, int *dev, size_t *at);

@@ -318,6 +318,7 @@ void rd_qp_judge(struct rd_qp_views *views, const struct rd_qp_judge *opts)
 		view->verdict.cause = view->past.cause;
 		judge_one(&j, &one);
 		rd_qp_judge_trouble(&j, &one);
+		rd_qp_judge_stopped(&j, &one);
 	}
 	note_losses(&j);
 }

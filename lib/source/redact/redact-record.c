@@ -218,7 +218,7 @@ static void redact_variables(struct rd_redact *redact, const char *text, size_t 
 static bool redact_of_process(struct rd_redact *redact, const char *name, const uint8_t *data, size_t size,
 			      struct rd_buf *out)
 {
-	static const char *const capabilities[] = { "Cap", NULL };
+	static const char *const of_status[] = { "Cap", "State:", "TracerPid:", NULL };
 	const char *text = (const char *)data;
 
 	if (strcmp(name, "cmdline") == 0)
@@ -230,7 +230,7 @@ static bool redact_of_process(struct rd_redact *redact, const char *name, const 
 	else if (strcmp(name, "environ") == 0)
 		redact_variables(redact, text, size, '\0', out);
 	else if (strcmp(name, "status") == 0)
-		rd_redact_keep_lines(text, capabilities, out);
+		rd_redact_keep_lines(text, of_status, out);
 	else if (strcmp(name, "maps") == 0)
 		rd_redact_maps(text, out);
 	else

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Processes that are stopped, by a signal or a debugger: named before anything else is advised; and processes that are not. */
+#include "qp-host.h"
+
+#include "analyse/qp/qp-stopped.h"
+#include "collect/rdma/proc-state.h"
+#include "fake-host.h"
+
+/* Queue pair 17 of process 235 is idle. */
+static void start(struct host *h)
+{
+	host_init(h);
+	put(h, 17, RD_QPS_RTS)->proc = 0;
+	RD_SET(h->qps[0].owner.pid, 235);
+	RD_SET(h->qps[0].rqpn, 18);
+	h->procs[0] = (struct rd_proc){ .pid = 235, .comm = (char *)"python3" };
+	h->procs[1] = (struct rd_proc){ .pid = 236, .comm = (char *)"ib write" };
+	two_looks(h, 2);
+}
+
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+static void its_process_is_stopped(void **state)
+{
+	struct host h;
+
+	(void)state;
+	start(&h);
+	RD_SET(h.procs[0].state, 'T');
+	judge(&h);
+	is(&h.v[0].verdict, "idle", "did not retransmit; its process 235 (python3) is stopped");
+	assert_true(begins(h.v[0].verdict.fix, "process 235 (python3) is stopped: kill -CONT 235; then: "));
+	assert_non_null(strstr(h.v[0].verdict.fix, "gdb -p 235"));
+	/* One sample is enough. */
+	h.v[0].past.psn_per_second.known = RD_ABSENT;
+	judge(&h);
+	is(&h.v[0].verdict, "cannot-tell", "its process 235 (python3) is stopped");
+	/* The name could be a command. */
+	h.procs[0].comm = (char *)"a): reboot #";
+	judge(&h);
+	assert_true(begins(h.v[0].verdict.fix, "process 235 is stopped: kill -CONT 235; then: "));
+	host_deinit(&h);
+}
+
+/* kill -CONT does not continue a process that its tracer stopped. */
+static void its_debugger_stopped_it(void **state)
+{
+	struct host h;
+
+	(void)state;
+	start(&h);
+	RD_SET(h.procs[0].state, 't');
+	RD_SET(h.procs[0].tracer, 900);
+	judge(&h);
+	is(&h.v[0].verdict, "idle", "its process 235 (python3) is stopped by its tracer, process 900");
+	assert_non_null(strstr(h.v[0].verdict.fix, "detach it, ps -p 900"));
+	h.procs[0].tracer.v = 0;
+	judge(&h);
+	assert_null(strstr(h.v[0].verdict.fix, "kill -CONT"));
+	assert_non_null(strstr(h.v[0].verdict.fix, "grep TracerPid /proc/235/status"));
+	host_deinit(&h);
+}
+
+/* Of its remote QP, on this host. */
+static void the_process_of_its_peer_is_stopped(void **state)
+{
+	static const uint8_t gid[16] = { [10] = 0xff, [11] = 0xff, [12] = 10, [15] = 2 };
+	struct rd_qp_gid table = { .dev = 1, .port = 1, .here = true };
+	struct rd_qp_ports ports = { .gids = &table, .n_gids = 1 };
+	struct host h;
+
+	(void)state;
+	start(&h);
+	memcpy(table.raw, gid, 16);
+	put(&h, 18, RD_QPS_RTS)->dev = 1;
+	h.qps[1].proc = 1;
+	RD_SET(h.qps[1].rqpn, 17);
+	RD_SET(h.v[1].past.psn_per_second, 0);
+	h.v[0].past.seen = rd_alloc(1, sizeof(struct rd_qp_seen));
+	h.v[0].past.seen->has_dgid = true;
+	memcpy(h.v[0].past.seen->dgid, gid, 16);
+	h.judge.ports = &ports;
+	RD_SET(h.procs[1].state, 'T');
+	judge(&h);
+	is(&h.v[0].verdict, "idle", "of its remote QP, process 236 (ib write) is stopped");
+	assert_true(begins(h.v[0].verdict.fix, "process 236 (ib write) is stopped: kill -CONT 236"));
+	/* Elsewhere it may be another process: the address is not one of this host alone. */
+	table.here = false;
+	judge(&h);
+	assert_null(strstr(h.v[0].verdict.why, "236"));
+	host_deinit(&h);
+}
+
+/* Healthy: whatever else the state is; packets flow all the same, as the device writes for it; and what failed, failed before. */
+static void processes_that_do_not_matter(void **state)
+{
+	struct host h;
+
+	(void)state;
+	start(&h);
+	for (const char *c = "RSDIZX"; *c; c++) {
+		RD_SET(h.procs[0].state, *c);
+		judge(&h);
+		assert_null(strstr(h.v[0].verdict.why, "stopped"));
+	}
+	h.procs[0].state.known = RD_ABSENT;
+	judge(&h);
+	assert_null(strstr(h.v[0].verdict.why, "stopped"));
+	RD_SET(h.procs[0].state, 'T');
+	RD_SET(h.v[0].past.psn_per_second, 1000);
+	judge(&h);
+	is(&h.v[0].verdict, "ok", "1000 packets per second");
+	assert_null(strstr(h.v[0].verdict.why, "stopped"));
+	RD_SET(h.qps[0].state, RD_QPS_ERR);
+	judge(&h);
+	assert_null(strstr(h.v[0].verdict.why, "stopped"));
+	host_deinit(&h);
+}
+
+/* A file of each process costs time: only of those that may matter. */
+static void processes_that_are_read(void **state)
+{
+	bool wanted[2];
+	struct host h;
+
+	(void)state;
+	start(&h);
+	rd_qp_procs_that_may_stop(&h.views, 2, wanted);
+	assert_true(wanted[0]);
+	assert_false(wanted[1]);
+	RD_SET(h.v[0].past.psn_per_second, 0.5);
+	rd_qp_procs_that_may_stop(&h.views, 2, wanted);
+	assert_true(wanted[0]);
+	RD_SET(h.v[0].past.psn_per_second, 100);
+	rd_qp_procs_that_may_stop(&h.views, 2, wanted);
+	assert_false(wanted[0]);
+	RD_SET(h.qps[0].type, RD_QPT_UD);
+	h.v[0].past.psn_per_second.known = RD_ABSENT;
+	rd_qp_procs_that_may_stop(&h.views, 0, wanted);
+	assert_false(wanted[0]);
+	host_deinit(&h);
+}
+
+static void status_is_read(void **state)
+{
+	struct rd_proc proc = { .pid = 235 }, gone = { .pid = 236 }, odd = { .pid = 237 };
+	struct fake_host host;
+
+	(void)state;
+	fake_host_init(&host);
+	fake_host_text(&host, "/proc/235/status",
+		       "Name:\tState:\\nT\nUmask:\t0022\nState:\tt (tracing stop)\nPid:\t235\nTracerPid:\t900\n");
+	assert_int_equal(rd_collect_proc_state(host.source, &proc), 0);
+	assert_int_equal(proc.state.known, RD_OK);
+	assert_int_equal(proc.state.v, 't');
+	assert_int_equal(proc.tracer.v, 900);
+	assert_int_equal(rd_collect_proc_state(host.source, &gone), 0);
+	assert_int_not_equal(gone.state.known, RD_OK);
+	/* A bundle may contain anything. */
+	rd_proc_state_take("State:\t\nTracerPid:\t99999999999\nState", &odd);
+	rd_proc_state_take("", &odd);
+	assert_int_not_equal(odd.state.known, RD_OK);
+	assert_int_not_equal(odd.tracer.known, RD_OK);
+	fake_host_deinit(&host);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(its_process_is_stopped),
+		TEST(its_debugger_stopped_it),
+		TEST(the_process_of_its_peer_is_stopped),
+		TEST(processes_that_do_not_matter),
+		TEST(processes_that_are_read),
+		TEST(status_is_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
