@@ -154,6 +154,53 @@ static void few_losses_are_harmless(void **state)
 	}
 }
 
+/* Broken: the first ACK timeout to a peer that is dead; what was sent before it is no progress. */
+static void nothing_is_acknowledged(void **state)
+{
+	struct host h;
+
+	(void)state;
+	busy(&h, 10);
+	RD_SET(h.since[0].v[RD_QPC_RETRIES], 1);
+	h.since[0].v[RD_QPC_GOT].v = 0;
+	judge(&h);
+	is(&h.v[0].verdict, "retrying",
+	   "received no packet in 1.0 s, no ACK either, and counted 1 ACK timeout (device-wide)");
+	assert_non_null(strstr(h.v[0].verdict.fix, "does the remote QP, and its process, still exist?"));
+	/* Which of two? */
+	add_idle(&h, 18, RD_QPS_RTS);
+	judge(&h);
+	is(&h.v[0].verdict, "cannot-tell", "received no packet");
+	assert_string_not_equal(rd_qp_verdict_name(h.v[1].verdict.kind), "ok");
+	host_deinit(&h);
+}
+
+/* Healthy: packets that were received may be its ACKs; none are due before the first timeout; UC has none; a device may not count. */
+static void something_may_be_acknowledged(void **state)
+{
+	struct host h;
+
+	(void)state;
+	busy(&h, 10);
+	RD_SET(h.since[0].v[RD_QPC_RETRIES], 1);
+	RD_SET(h.since[0].v[RD_QPC_GOT], 1);
+	judge(&h);
+	is(&h.v[0].verdict, "ok", "10 packets per second");
+	h.since[0].v[RD_QPC_GOT].v = 0;
+	h.since[0].v[RD_QPC_RETRIES].v = 0;
+	judge(&h);
+	is(&h.v[0].verdict, "ok", "10 packets per second");
+	h.since[0].v[RD_QPC_RETRIES].v = 1;
+	h.since[0].v[RD_QPC_GOT].known = RD_ABSENT;
+	judge(&h);
+	is(&h.v[0].verdict, "ok", "10 packets per second");
+	RD_SET(h.since[0].v[RD_QPC_GOT], 0);
+	RD_SET(h.qps[0].type, RD_QPT_UC);
+	judge(&h);
+	is(&h.v[0].verdict, "ok", "10 packets per second");
+	host_deinit(&h);
+}
+
 /* Healthy: what another device lost; what was counted before a reset, or not at all. */
 static void losses_of_others_are_not_its_own(void **state)
 {
@@ -317,6 +364,8 @@ int main(void)
 		TEST(several_queue_pairs_share_the_evidence),
 		TEST(an_idle_one_beside_it),
 		TEST(few_losses_are_harmless),
+		TEST(nothing_is_acknowledged),
+		TEST(something_may_be_acknowledged),
 		TEST(losses_of_others_are_not_its_own),
 		TEST(no_share_without_a_count_of_packets),
 		TEST(receivers_in_rtr),

@@ -108,6 +108,27 @@ static void judge_undisturbed(const struct rd_qp_judging *j, const struct rd_qp_
 	rd_qp_set(j, one, RD_QPV_OK, RD_QP_DO_NOTHING, rd_text("%s%s%s", rate, unknown, counted ? "" : ibdev));
 }
 
+/* Packets were sent, none was received, ACKs included, and an ACK timeout expired: the first one to a peer that is dead. */
+static bool is_unacknowledged(const struct rd_qp_judging *j, const struct rd_qp *qp)
+{
+	return qp->state.v == RD_QPS_RTS && rd_qp_can_retransmit(qp) && rd_qp_since(j, qp->dev, RD_QPC_RETRIES) &&
+	       rd_qp_since(j, qp->dev, RD_QPC_SENT) && rd_qp_is_counted(j, qp->dev, RD_QPC_GOT) &&
+	       !rd_qp_since(j, qp->dev, RD_QPC_GOT);
+}
+
+static void judge_unacknowledged(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+{
+	size_t candidates = count_requesters(&j->devices[one->qp->dev]);
+	unsigned long long timeouts = rd_qp_since(j, one->qp->dev, RD_QPC_RETRIES);
+	const char *ibdev = j->res->devs[one->qp->dev].name;
+	_cleanup_free_ char *rate = rate_text(one->past);
+
+	rd_qp_set(j, one, candidates == 1 ? RD_QPV_RETRYING : RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
+		  rd_text("%s, but %s received no packet in %.1f s, no ACK either, and counted %llu ACK timeout%s "
+			  "(device-wide)",
+			  rate, ibdev, j->opts->seconds, timeouts, timeouts == 1 ? "" : "s"));
+}
+
 /* It has packets: are too many of them lost? */
 static void judge_moving(const struct rd_qp_judging *j, const struct rd_qp_one *one)
 {
@@ -218,6 +239,8 @@ void rd_qp_judge_ready(const struct rd_qp_judging *j, const struct rd_qp_one *on
 	if (one->past->psn_per_second.known != RD_OK)
 		return rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_TWICE,
 				 rd_text("in RTS; one sample does not show whether packets flow"));
+	if (rd_qp_is_moving(j, one->qp, one->past) && is_unacknowledged(j, one->qp))
+		return judge_unacknowledged(j, one);
 	if (rd_qp_is_moving(j, one->qp, one->past))
 		return judge_moving(j, one);
 	judge_stalled(j, one);
