@@ -439,6 +439,34 @@ static void a_neighbour_that_does_not_respond(void **state)
 	add_neighbour(&t, gid_2 + 12, 3, NUD_REACHABLE);
 	judge(&t.h);
 	says_not(&t, "neighbour");
+	/* That may be another network: packets leave through the interface of its source GID. */
+	t.gids[0].ifindex = 2;
+	t.more[0].ifs[0] = 2;
+	t.more[0].ifs[1] = 3;
+	t.more[0].n_ifs = 2;
+	judge(&t.h);
+	says(&t, "its peer 10.9.0.2 does not respond to ARP");
+	t.gids[0].ifindex = 3;
+	judge(&t.h);
+	says_not(&t, "neighbour");
+	/* Without it, through any interface of the GIDs of its port: one of them has it. */
+	t.h.v[0].past.seen->has_sgid = false;
+	judge(&t.h);
+	says_not(&t, "neighbour");
+	/* Healthy: it failed on an interface that has nothing to do with the port. */
+	t.neighs[1].state = NUD_FAILED;
+	t.more[0].ifs[0] = 7;
+	t.more[0].ifs[1] = 8;
+	judge(&t.h);
+	says_not(&t, "neighbour");
+	RD_SET(t.ports[0].netdev_index, 3);
+	judge(&t.h);
+	says(&t, "its peer 10.9.0.2 does not respond to ARP");
+	/* More interfaces than are kept. */
+	t.ports[0].netdev_index.v = 9;
+	t.more[0].n_ifs = RD_QP_PORT_IFS + 1;
+	judge(&t.h);
+	says(&t, "its peer 10.9.0.2 does not respond to ARP");
 	/* With packets, the entry does not matter. */
 	t.net.n_neighs = 1;
 	RD_SET(t.h.v[0].past.psn_per_second, 1000);
@@ -496,6 +524,7 @@ static void ports_are_read(void **state)
 	fake_host_text(&host, "/sys/class/net/v0/flags", "0x1003\n");
 	fake_host_text(&host, "/sys/class/net/v0/carrier", "0\n");
 	fake_host_text(&host, "/sys/class/net/v0/mtu", "1500\n");
+	fake_host_text(&host, "/sys/class/net/v0/ifindex", "7\n");
 	for (int i = 0; i < 40; i++) {
 		char path[80];
 
@@ -513,6 +542,8 @@ static void ports_are_read(void **state)
 	assert_int_equal(found->gids_empty[0], 0xfd);
 	assert_null(rd_qp_ports_find(&ports, 0, 2));
 	assert_true(rd_qp_ports_gids(&ports, gid_1, &n)->here);
+	assert_int_equal(rd_qp_ports_gids(&ports, gid_1, &n)->ifindex, 7);
+	assert_true(found->n_ifs == 1 && found->ifs[0] == 7);
 	assert_null(rd_qp_ports_gids(&ports, gid_2, &n));
 	rd_qp_ports_deinit(&ports);
 	rd_collect_qp_ports(host.source, &res, true, &ports);

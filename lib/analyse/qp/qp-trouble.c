@@ -291,8 +291,39 @@ static int compare_addresses(bool v6, const uint8_t *addr, const struct rd_neigh
 	return v6 != neigh->v6 ? (int)v6 - (int)neigh->v6 : memcmp(addr, neigh->addr, v6 ? 16 : 4);
 }
 
-/* An entry in this state has failed, and no interface has another one for the address. */
-static const struct rd_neigh *find_failed_neighbour(const struct rd_qp_judging *j, bool v6, const uint8_t *addr)
+/* Whether packets of the queue pair may leave through this interface: that of its source GID, if that is known, else of any GID of its
+ * port (its VLANs have their own), or that of the port. Where no index is known, any. */
+static bool may_use(const struct rd_qp_judging *j, const struct rd_qp_one *one, unsigned ifindex)
+{
+	const struct rd_res_port *port;
+	const struct rd_qp_port *more = rd_qp_port_of(j, one->qp, &port);
+	const struct rd_qp_gid *from;
+	bool known = false;
+	uint8_t gid[16];
+	size_t n = 0;
+
+	if (!more || more->n_ifs > RD_QP_PORT_IFS)
+		return true;
+	from = source_gid(j->views, one->i, gid) ? rd_qp_ports_gids(j->opts->ports, gid, &n) : NULL;
+	for (size_t i = 0; i < n && i < SAME_MAX; i++) {
+		if (from[i].dev != more->dev || from[i].port != more->num || !from[i].ifindex)
+			continue;
+		known = true;
+		if (from[i].ifindex == ifindex)
+			return true;
+	}
+	if (known)
+		return false;
+	for (unsigned i = 0; i < more->n_ifs; i++)
+		if (more->ifs[i] == ifindex)
+			return true;
+	known = port->netdev_index.known == RD_OK && port->netdev_index.v;
+	return (!known && !more->n_ifs) || (known && port->netdev_index.v == ifindex);
+}
+
+/* An entry in this state has failed, and no interface that the queue pair may use has another one for the address. */
+static const struct rd_neigh *find_failed_neighbour(const struct rd_qp_judging *j, const struct rd_qp_one *one, bool v6,
+						    const uint8_t *addr)
 {
 	size_t low = 0, high = j->n_neighs;
 	const struct rd_neigh *ret = NULL;
@@ -306,7 +337,11 @@ static const struct rd_neigh *find_failed_neighbour(const struct rd_qp_judging *
 			high = middle;
 	}
 	for (size_t n = 0; low < j->n_neighs && compare_addresses(v6, addr, j->neighs[low]) == 0; low++) {
-		if (!(j->neighs[low]->state & (NUD_FAILED | NUD_INCOMPLETE)) || ++n > SAME_MAX)
+		if (++n > SAME_MAX)
+			return NULL;
+		if (!may_use(j, one, j->neighs[low]->ifindex))
+			continue;
+		if (!(j->neighs[low]->state & (NUD_FAILED | NUD_INCOMPLETE)))
 			return NULL;
 		ret = j->neighs[low];
 	}
@@ -327,7 +362,7 @@ static void find_path_trouble(const struct rd_qp_judging *j, const struct rd_qp_
 	if (rd_qp_peer(j->views, one->i, gid)) {
 		bool is_v4 = memcmp(gid, v4, sizeof(v4)) == 0;
 
-		neigh = find_failed_neighbour(j, !is_v4, is_v4 ? gid + 12 : gid);
+		neigh = find_failed_neighbour(j, one, !is_v4, is_v4 ? gid + 12 : gid);
 	}
 	if (neigh) {
 		_cleanup_free_ char *ip = gid_ip(gid);

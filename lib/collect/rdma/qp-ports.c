@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/rdma/qp-ports.h"
 
+#include <limits.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,12 @@
 #define GIDS_MAX 4096  /* entries of a table */
 #define GIDS_EMPTY 16
 #define GID_LENGTH 39 /* "fe80:0000:0000:0000:0000:0000:0000:0000" */
+
+/* Whose index was read last. */
+struct interface {
+	char name[IF_NAMESIZE];
+	unsigned index;
+};
 
 static void read_interface(const struct rd_sysfs *fs, const char *name, struct rd_qp_port *port)
 {
@@ -26,10 +33,38 @@ static void read_interface(const struct rd_sysfs *fs, const char *name, struct r
 		RD_SET(port->mtu, (uint32_t)value);
 }
 
+/* 0: unknown. Entries of one interface are mostly adjacent. */
+static unsigned index_of(const struct rd_sysfs *fs, const char *netdev, struct interface *last)
+{
+	int64_t value;
+
+	if (!netdev || strlen(netdev) >= sizeof(last->name) || strchr(netdev, '/'))
+		return 0;
+	if (strcmp(netdev, last->name) != 0) {
+		strcpy(last->name, netdev);
+		last->index = rd_sysfs_int(fs, &value, "/sys/class/net/%s/ifindex", netdev) == RD_OK && value > 0 &&
+					      value <= INT_MAX ?
+				      (unsigned)value :
+				      0;
+	}
+	return last->index;
+}
+
+static void add_interface(struct rd_qp_port *port, unsigned index)
+{
+	for (unsigned i = 0; i < port->n_ifs && i < RD_QP_PORT_IFS; i++)
+		if (port->ifs[i] == index)
+			return;
+	if (index && port->n_ifs < RD_QP_PORT_IFS)
+		port->ifs[port->n_ifs] = index;
+	if (index && port->n_ifs <= RD_QP_PORT_IFS)
+		port->n_ifs++;
+}
+
 enum entry { ENTRY_UNREAD, ENTRY_EMPTY, ENTRY_GID };
 
-static enum entry read_gid(const struct rd_sysfs *fs, const char *dir, unsigned index, const struct rd_qp_port *port,
-			   struct rd_qp_ports *ret)
+static enum entry read_gid(const struct rd_sysfs *fs, const char *dir, unsigned index, struct rd_qp_port *port,
+			   struct interface *last, struct rd_qp_ports *ret)
 {
 	_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, "%s/gids/%u", dir, index);
 	struct rd_qp_gid *new;
@@ -43,6 +78,8 @@ static enum entry read_gid(const struct rd_sysfs *fs, const char *dir, unsigned 
 	rd_reserve(&ret->gids, &ret->cap_gids, ret->n_gids + 1, sizeof(*ret->gids));
 	new = &ret->gids[ret->n_gids++];
 	*new = (struct rd_qp_gid){ .dev = port->dev, .port = port->num, .here = gid.netdev != NULL };
+	new->ifindex = index_of(fs, gid.netdev, last);
+	add_interface(port, new->ifindex);
 	memcpy(new->raw, gid.raw, sizeof(new->raw));
 	free(gid.netdev);
 	return ENTRY_GID;
@@ -52,6 +89,7 @@ static void read_gids(const struct rd_sysfs *fs, const char *ibdev, bool all, st
 		      struct rd_qp_ports *ret)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
+	struct interface last = { 0 };
 	unsigned empty = 0, index = 0;
 	bool unread = false;
 	char dir[256];
@@ -60,7 +98,7 @@ static void read_gids(const struct rd_sysfs *fs, const char *ibdev, bool all, st
 	if (rd_sysfs_list(fs, &names, "%s/gids", dir) < 0)
 		return;
 	for (; index < names.n && index < GIDS_MAX && (all || empty < GIDS_EMPTY); index++) {
-		enum entry entry = read_gid(fs, dir, index, port, ret);
+		enum entry entry = read_gid(fs, dir, index, port, &last, ret);
 
 		unread |= entry == ENTRY_UNREAD;
 		empty = entry == ENTRY_GID ? 0 : empty + 1;

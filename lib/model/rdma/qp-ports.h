@@ -5,6 +5,8 @@
 
 #include "base/base.h"
 
+#define RD_QP_PORT_IFS 16
+
 struct rd_qp_port {
 	int dev; /* index into rd_res.devs */
 	uint32_t num;
@@ -12,7 +14,10 @@ struct rd_qp_port {
 	/* Of its interface in this network namespace. */
 	RD_FIELD(bool) admin_up, carrier;
 	RD_FIELD(uint32_t) mtu;
-	bool was_down;	    /* DOWN in the previous sample */
+	bool was_down; /* DOWN in the previous sample */
+	/* Interfaces of its GIDs (the port's, its VLANs …), by index: the first ones; n_ifs may be larger. Unknown ones are left out. */
+	unsigned ifs[RD_QP_PORT_IFS];
+	unsigned n_ifs;
 	bool gids_complete; /* its whole GID table was read */
 	/* Entries 0 to 255, a bit each: read, and found empty. Queue pairs keep the entries they use: those are not reused. */
 	uint8_t gids_empty[32];
@@ -22,7 +27,8 @@ struct rd_qp_gid {
 	uint8_t raw[16];
 	int dev;
 	uint32_t port;
-	bool here; /* of an interface in this network namespace */
+	bool here;	  /* of an interface in this network namespace */
+	unsigned ifindex; /* of that interface; 0: unknown */
 };
 
 struct rd_qp_ports {
