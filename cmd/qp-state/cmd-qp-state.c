@@ -154,6 +154,7 @@ static int record_surroundings(struct rd_source *source, const struct rd_res *re
 	int r = rd_collect_neighs(&fs, &net);
 
 	rd_collect_qp_ports(source, res, true, &ports);
+	rd_collect_qp_rates(source, res, &ports);
 	rd_qp_ports_deinit(&ports);
 	rd_netstate_deinit(&net);
 	return r;

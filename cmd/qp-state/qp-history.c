@@ -122,6 +122,14 @@ static bool any_peer(const struct rd_qp_views *views)
 	return false;
 }
 
+static bool any_psn_fell(const struct rd_qp_views *views)
+{
+	for (size_t i = 0; i < views->res->n_qps; i++)
+		if (views->v[i].past.psn_fell)
+			return true;
+	return false;
+}
+
 /* What the queue pairs run over. */
 static int collect_surroundings(struct rd_source *source, const struct rd_qp_views *views, struct rd_qp_ports *ports,
 				struct rd_netstate *net)
@@ -133,6 +141,8 @@ static int collect_surroundings(struct rd_source *source, const struct rd_qp_vie
 		rd_qp_ports_deinit(ports);
 		rd_collect_qp_ports(source, views->res, true, ports);
 	}
+	if (any_psn_fell(views))
+		rd_collect_qp_rates(source, views->res, ports);
 	return any_peer(views) ? rd_collect_neighs(&fs, net) : 0;
 }
 

@@ -294,11 +294,15 @@ static void packet_numbers_have_24_bits(void **state)
 	one(track, 17, RD_QPS_RTS, 0xfffff0, 10 * S, &past);
 	one(track, 17, RD_QPS_RTS, 0x10, 12 * S, &past);
 	assert_float_equal(past.psn_per_second.v, 16, 1e-9);
+	assert_false(past.psn_fell);
 	assert_int_equal(past.best_per_second.known, RD_ABSENT);
 	/* Back: sent again, not sixteen million packets. */
 	one(track, 17, RD_QPS_RTS, 0x0c, 14 * S, &past);
 	assert_float_equal(past.psn_per_second.v, 0, 1e-9);
+	assert_true(past.psn_fell);
 	assert_float_equal(past.best_per_second.v, 16, 1e-9);
+	one(track, 17, RD_QPS_RTS, 0x0c, 16 * S, &past);
+	assert_false(past.psn_fell);
 	/* Of this connection, not of one before. */
 	one(track, 17, RD_QPS_RTR, 0x10, 16 * S, &past);
 	one(track, 17, RD_QPS_RTS, 0x20, 18 * S, &past);

@@ -535,7 +535,10 @@ static void ports_are_read(void **state)
 					 "0000:0000:0000:0000:0000:0000:0000:0000\n");
 	}
 	fake_host_text(&host, "/sys/class/infiniband/rxe0/ports/1/gid_attrs/ndevs/1", "v0\n");
+	fake_host_text(&host, "/sys/class/infiniband/rxe0/ports/1/rate", "2.5 Gb/sec (1X SDR)\n");
 	rd_collect_qp_ports(host.source, &res, false, &ports);
+	rd_collect_qp_rates(host.source, &res, &ports);
+	assert_true(ports.v[0].rate_gbps.known == RD_OK && ports.v[0].rate_gbps.v == 2.5);
 	found = rd_qp_ports_find(&ports, 0, 1);
 	assert_non_null(found);
 	assert_true(found->admin_up.v && !found->carrier.v && found->mtu.v == 1500 && !found->gids_complete);

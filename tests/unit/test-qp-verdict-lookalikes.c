@@ -248,6 +248,49 @@ static void reconnected_to_nobody(void **state)
 	host_deinit(&h);
 }
 
+/* Healthy: at 400 Gbit/s, a PSN wraps every 1.4 s, and may seem to have fallen a little: no packet, and the device retransmits for
+ * another one. Broken: in 0.1 s, or on a slow link, it cannot have wrapped. */
+static void psns_that_wrap(void **state)
+{
+	struct rd_qp_track *track = rd_qp_track_create();
+	struct ports p;
+	struct host h;
+
+	(void)state;
+	start(&h, 2);
+	set_ports(&h, &p, 1);
+	RD_SET(p.more[0].rate_gbps, 400);
+	add(&h, 17, RD_QPS_RTS, 0);
+	RD_SET(h.qps[0].sq_psn, 50000);
+	sample(track, &h, 100 * S);
+	RD_SET(h.qps[0].sq_psn, 49000);
+	sample(track, &h, 102 * S);
+	count(&h, RD_QPC_RETRIES, 3);
+	judge(&h);
+	is(&h.v[0].verdict, "cannot-tell", "its PSN fell in 2.0 s");
+	assert_non_null(strstr(h.v[0].verdict.fix, "-i 0.1"));
+	RD_SET(h.v[0].past.psn_per_second, 0);
+	h.judge.seconds = 0.1;
+	judge(&h);
+	is(&h.v[0].verdict, "retrying", "retransmitted 3 times");
+	h.judge.seconds = 2;
+	p.more[0].rate_gbps.v = 10;
+	judge(&h);
+	is(&h.v[0].verdict, "retrying", "retransmitted 3 times");
+	p.more[0].rate_gbps.known = RD_ABSENT;
+	judge(&h);
+	is(&h.v[0].verdict, "cannot-tell", "its PSN fell");
+	/* A receiver in RTR does not wait for RTS. */
+	age(&h, &h.qps[0], RD_AGE_AT_LEAST, 60, 0);
+	RD_SET(h.qps[0].state, RD_QPS_RTR);
+	h.qps[0].proc = 1;
+	add(&h, 18, RD_QPS_RTS, 100)->proc = 1;
+	judge(&h);
+	is(&h.v[0].verdict, "cannot-tell", "in RTR; its PSN fell");
+	rd_qp_track_destroy(track);
+	host_deinit(&h);
+}
+
 /* Broken: UC needs no ACK to send, so packets prove nothing about a port that is down. */
 static void uc_through_a_port_that_is_down(void **state)
 {
@@ -267,9 +310,16 @@ static void uc_through_a_port_that_is_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(one_timeout_of_a_keepalive), TEST(receiver_that_pauses),	  TEST(other_port_went_down),
-		TEST(loopback_without_a_link),	  TEST(migrated_to_another_port), TEST(adaptive_routing_busy),
-		TEST(connected_to_nobody),	  TEST(reconnected_to_nobody),	  TEST(uc_through_a_port_that_is_down),
+		TEST(one_timeout_of_a_keepalive),
+		TEST(receiver_that_pauses),
+		TEST(other_port_went_down),
+		TEST(loopback_without_a_link),
+		TEST(migrated_to_another_port),
+		TEST(adaptive_routing_busy),
+		TEST(connected_to_nobody),
+		TEST(reconnected_to_nobody),
+		TEST(uc_through_a_port_that_is_down),
+		TEST(psns_that_wrap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

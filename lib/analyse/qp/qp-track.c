@@ -154,6 +154,11 @@ static uint32_t advance(uint32_t from, uint32_t to)
 	return step <= PSN_MASK - PSN_BACK ? step : 0;
 }
 
+static bool fell(uint32_t from, uint32_t to)
+{
+	return from != to && advance(from, to) == 0;
+}
+
 static void set_psn_rate(struct tracked *q, const struct rd_qp *qp, uint64_t now_ns, struct rd_qp_past *past)
 {
 	double dt = seconds(now_ns, q->sample_ns);
@@ -167,6 +172,7 @@ static void set_psn_rate(struct tracked *q, const struct rd_qp *qp, uint64_t now
 		packets += advance(q->sq_psn.v, qp->sq_psn.v);
 	if (rq)
 		packets += advance(q->rq_psn.v, qp->rq_psn.v);
+	past->psn_fell = (sq && fell(q->sq_psn.v, qp->sq_psn.v)) || (rq && fell(q->rq_psn.v, qp->rq_psn.v));
 	RD_SET(past->psn_per_second, packets / dt);
 	RD_COPY(past->best_per_second, q->best);
 	if (q->best.known != RD_OK || q->best.v < packets / dt)

@@ -176,6 +176,8 @@ static char *fix_device(const char *ibdev, enum rd_qp_advice advice)
 			       ibdev);
 	case RD_QP_DO_TWICE:
 		return rd_text("rdmadiag qp-state %s -i 1 -c 2", ibdev);
+	case RD_QP_DO_CLOSER:
+		return rd_text("rdmadiag qp-state %s -i 0.1 -c 3", ibdev);
 	case RD_QP_DO_LONGER:
 		return rd_text("rdmadiag qp-state %s -i 30 -c 2", ibdev);
 	case RD_QP_DO_LATER:

@@ -49,6 +49,7 @@ enum rd_qp_advice {
 	RD_QP_DO_PEER,	   /* no ACK: is the remote process alive, then the path */
 	RD_QP_DO_LOSS,	   /* packets are lost on the path */
 	RD_QP_DO_LATE,	   /* ACKs are lost or late */
+	RD_QP_DO_CLOSER,   /* take samples that are closer together */
 	RD_QP_DO_LONGER,   /* take two samples with more packets between them */
 	RD_QP_DO_RNR,	   /* the remote program posts no receives */
 	RD_QP_DO_POST,	   /* the program of this queue pair posts no receives */
@@ -99,6 +100,9 @@ bool rd_qp_judge_unready(const struct rd_qp_judging *j, const struct rd_qp_one *
 
 /* UC has no acknowledgements: a lost packet stays lost. */
 bool rd_qp_can_retransmit(const struct rd_qp *qp);
+
+/* Whether the link is fast enough for more packets in the interval than half of what PSNs count: then a PSN that fell is no evidence. */
+bool rd_qp_may_have_wrapped(const struct rd_qp_judging *j, size_t i);
 
 /* Progress between the two samples. Neither: unknown. A packet or two of a requester are not progress: some drivers advance the
  * PSN when they retransmit. */

@@ -231,11 +231,34 @@ static void judge_stalled(const struct rd_qp_judging *j, const struct rd_qp_one 
 			s, ibdev, retries));
 }
 
+/* PSNs have 24 bits. Half of them: packets can be shorter than the path MTU, and links be bonded. */
+#define PSN_HALF (1u << 23)
+
+/* Of RoCE on an Ethernet of 1500 bytes: where the path MTU is unknown, so that packets may be as short. */
+#define MTU_UNKNOWN 1024
+
+bool rd_qp_may_have_wrapped(const struct rd_qp_judging *j, size_t i)
+{
+	const struct rd_qp_seen attrs = rd_qp_attributes(&j->views->v[i]);
+	double mtu = attrs.path_mtu.known == RD_OK && attrs.path_mtu.v ? attrs.path_mtu.v : MTU_UNKNOWN;
+	const struct rd_res_port *unused;
+	const struct rd_qp_port *port = rd_qp_port_of(j, &j->res->qps[i], &unused);
+
+	return !port || port->rate_gbps.known != RD_OK ||
+	       port->rate_gbps.v * 1e9 / 8 / mtu * j->opts->seconds > PSN_HALF;
+}
+
 void rd_qp_judge_ready(const struct rd_qp_judging *j, const struct rd_qp_one *one)
 {
 	if (!rd_qp_is_connected_type(one->qp))
 		return rd_qp_set(j, one, RD_QPV_OK, RD_QP_DO_NOTHING,
 				 rd_text("in RTS; this type has no connection that could fail"));
+	if (one->past->psn_per_second.known != RD_OK && one->past->psn_fell)
+		return rd_qp_set(
+			j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_CLOSER,
+			rd_text("in %s; its PSN fell in %.1f s: either it retransmits, or it has sent or received "
+				"more packets than a PSN counts (2^24)",
+				rd_qp_state_name(one->qp->state.v), j->opts->seconds));
 	if (one->past->psn_per_second.known != RD_OK)
 		return rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_TWICE,
 				 rd_text("in RTS; one sample does not show whether packets flow"));

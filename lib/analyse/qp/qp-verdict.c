@@ -111,8 +111,9 @@ static void judge_connecting(const struct rd_qp_judging *j, const struct rd_qp_o
 static void judge_rtr(const struct rd_qp_judging *j, const struct rd_qp_one *one)
 {
 	const struct rd_qp *qp = one->qp;
+	bool unclear = one->past->psn_fell && one->past->psn_per_second.known != RD_OK;
 
-	if (rd_qp_is_connected_type(qp) && rd_qp_is_moving(j, qp, one->past))
+	if (rd_qp_is_connected_type(qp) && (unclear || rd_qp_is_moving(j, qp, one->past)))
 		return rd_qp_judge_ready(j, one);
 	if (rd_qp_is_connected_type(qp) && rd_qp_judge_unready(j, one))
 		return;
@@ -268,6 +269,19 @@ static void count_devices(const struct rd_qp_judging *j)
 	}
 }
 
+/* Where a PSN may have wrapped, the packets between two samples are unknown, not none. */
+static void doubt_psns(const struct rd_qp_judging *j)
+{
+	for (size_t i = 0; i < j->res->n_qps; i++) {
+		const struct rd_qp *qp = &j->res->qps[i];
+		struct rd_qp_past *past = &j->views->v[i].past;
+
+		if (past->psn_fell && qp->dev >= 0 && qp->state.known == RD_OK && rd_qp_is_stalled(j, qp, past) &&
+		    rd_qp_may_have_wrapped(j, i))
+			past->psn_per_second.known = RD_ABSENT;
+	}
+}
+
 /* What speaks against all queue pairs of a device. */
 static void note_losses(const struct rd_qp_judging *j)
 {
@@ -308,6 +322,7 @@ void rd_qp_judge(struct rd_qp_views *views, const struct rd_qp_judge *opts)
 	if (opts->klog && opts->klog->known == RD_OK)
 		rd_qp_log_join(opts->klog, views, opts->mono_ns, lines);
 	sort_neighbours(&j, neighs);
+	doubt_psns(&j);
 	count_devices(&j);
 	for (size_t i = 0; i < res->n_qps; i++) {
 		struct rd_qp_view *view = &views->v[i];

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "collect/host/host.h"
 
 #define PORTS_MAX 4096 /* in all; a host has a few */
@@ -128,4 +129,21 @@ void rd_collect_qp_ports(struct rd_source *src, const struct rd_res *res, bool a
 		read_gids(&fs, res->devs[from->dev].name, all_gids, port, ret);
 	}
 	rd_qp_ports_sort(ret);
+}
+
+void rd_collect_qp_rates(struct rd_source *src, const struct rd_res *res, struct rd_qp_ports *ports)
+{
+	const struct rd_sysfs fs = { .src = src };
+
+	for (size_t i = 0; i < ports->n; i++) {
+		struct rd_qp_port *port = &ports->v[i];
+		/* "400 Gb/sec (4X NDR)" */
+		_cleanup_free_ char *text = rd_sysfs_text(&fs, NULL, "/sys/class/infiniband/%s/ports/%u/rate",
+							  res->devs[port->dev].name, port->num);
+		const char *at = text;
+		double gbps;
+
+		if (text && rd_take_real(&at, &gbps) == 0 && gbps > 0 && gbps < 1e6)
+			RD_SET(port->rate_gbps, gbps);
+	}
 }

@@ -12,4 +12,7 @@
  */
 void rd_collect_qp_ports(struct rd_source *src, const struct rd_res *res, bool all_gids, struct rd_qp_ports *ret);
 
+/* Fills rd_qp_port.rate_gbps. */
+void rd_collect_qp_rates(struct rd_source *src, const struct rd_res *res, struct rd_qp_ports *ports);
+
 #endif

@@ -14,7 +14,8 @@ struct rd_qp_port {
 	/* Of its interface in this network namespace. */
 	RD_FIELD(bool) admin_up, carrier;
 	RD_FIELD(uint32_t) mtu;
-	bool was_down; /* DOWN in the previous sample */
+	RD_FIELD(double) rate_gbps; /* of its link; read only if a PSN fell */
+	bool was_down;		    /* DOWN in the previous sample */
 	/* Interfaces of its GIDs (the port's, its VLANs …), by index: the first ones; n_ifs may be larger. Unknown ones are left out. */
 	unsigned ifs[RD_QP_PORT_IFS];
 	unsigned n_ifs;

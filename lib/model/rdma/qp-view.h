@@ -34,7 +34,8 @@ struct rd_qp_past {
 	RD_PACKED_FIELD(double) psn_per_second;	 /* packets sent and received between the last two samples */
 	RD_PACKED_FIELD(double) best_per_second; /* the same, the most between any two earlier ones */
 	enum rd_age_kind age_kind;
-	bool fresh;		/* entered this state since the previous sample */
+	bool fresh; /* entered this state since the previous sample */
+	bool psn_fell; /* a PSN is lower than in the previous sample, or wrapped in between; psn_per_second counts neither */
 	enum rd_qp_cause cause; /* of its failure, from an earlier sample */
 	/* From a recorder: */
 	bool moved_by_call;		      /* a modify_qp call moved it to this state */
