@@ -291,6 +291,53 @@ static void psns_that_wrap(void **state)
 	host_deinit(&h);
 }
 
+/* Broken: the device counts no retransmission yet, but its dumps show that packets wait for their ACK. Healthy: all are acknowledged, or
+ * some in between. */
+static void packets_without_an_ack(void **state)
+{
+	static struct rd_qp_context context;
+	struct rd_qp_track *track = rd_qp_track_create();
+	struct host h;
+
+	(void)state;
+	start(&h, 2);
+	add(&h, 17, RD_QPS_RTS, 0)->context = &context;
+	RD_SET(h.qps[0].sq_psn, 3);
+	RD_SET(context.last_acked_psn, 0xfffffe);
+	RD_SET(context.cur_retry_cnt, 7);
+	sample(track, &h, 100 * S);
+	judge(&h);
+	is(&h.v[0].verdict, "cannot-tell", "not acknowledged yet: at least 4");
+	sample(track, &h, 102 * S);
+	judge(&h);
+	is(&h.v[0].verdict, "cannot-tell",
+	   "waits for the ACK of PSN 16777215: at least 4 packets sent, none acknowledged");
+	context.cur_retry_cnt.v = 6;
+	sample(track, &h, 104 * S);
+	judge(&h);
+	is(&h.v[0].verdict, "retrying", "its retry count changed");
+	context.last_acked_psn.v = 1;
+	sample(track, &h, 106 * S);
+	judge(&h);
+	is(&h.v[0].verdict, "idle", "did not retransmit");
+	/* The last one, or the next one? And a dump that is newer than the list. */
+	for (uint32_t acked = 2; acked < 5; acked++) {
+		context.last_acked_psn.v = acked;
+		sample(track, &h, (100 + 10 * acked) * S);
+		sample(track, &h, (102 + 10 * acked) * S);
+		judge(&h);
+		is(&h.v[0].verdict, "idle", "did not retransmit");
+	}
+	/* Not set yet: so many packets are never in flight. */
+	context.last_acked_psn.v = 0xff0000;
+	sample(track, &h, 150 * S);
+	sample(track, &h, 152 * S);
+	judge(&h);
+	is(&h.v[0].verdict, "idle", "did not retransmit");
+	rd_qp_track_destroy(track);
+	host_deinit(&h);
+}
+
 /* Broken: UC needs no ACK to send, so packets prove nothing about a port that is down. */
 static void uc_through_a_port_that_is_down(void **state)
 {
@@ -320,6 +367,7 @@ int main(void)
 		TEST(reconnected_to_nobody),
 		TEST(uc_through_a_port_that_is_down),
 		TEST(psns_that_wrap),
+		TEST(packets_without_an_ack),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

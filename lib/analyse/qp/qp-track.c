@@ -19,6 +19,8 @@
 #define EVENT_QP_REQ_ERR 2
 #define EVENT_QP_ACCESS_ERR 3
 
+#define DIFFERS(x, y) ((x).known == RD_OK && (y).known == RD_OK && (x).v != (y).v)
+
 struct tracked {
 	char ibdev[64];
 	uint32_t qpn;
@@ -36,7 +38,8 @@ struct tracked {
 	/* As in that sample: to detect a reused number, and progress. */
 	uint32_t dev_index;
 	RD_FIELD(uint32_t) pid, pdn, rqpn, sq_psn, rq_psn;
-	RD_FIELD(uint8_t) type;
+	RD_FIELD(uint32_t) acked;
+	RD_FIELD(uint8_t) type, retry;
 	RD_FIELD(double) best; /* packets per second, the most between any two samples */
 };
 
@@ -172,6 +175,10 @@ static void set_psn_rate(struct tracked *q, const struct rd_qp *qp, uint64_t now
 		packets += advance(q->sq_psn.v, qp->sq_psn.v);
 	if (rq)
 		packets += advance(q->rq_psn.v, qp->rq_psn.v);
+	if (qp->context && rd_qp_unacknowledged(qp) && q->acked.known == RD_OK && sq) {
+		past->unacked = q->sq_psn.v == qp->sq_psn.v && q->acked.v == qp->context->last_acked_psn.v;
+		past->retry_changed = DIFFERS(q->retry, qp->context->cur_retry_cnt);
+	}
 	past->psn_fell = (sq && fell(q->sq_psn.v, qp->sq_psn.v)) || (rq && fell(q->rq_psn.v, qp->rq_psn.v));
 	RD_SET(past->psn_per_second, packets / dt);
 	RD_COPY(past->best_per_second, q->best);
@@ -191,8 +198,6 @@ static void set_recorded(const struct tracked *q, const struct rd_qp *qp, struct
 		past->seen = rd_alloc(1, sizeof(*past->seen));
 	*past->seen = q->seen;
 }
-
-#define DIFFERS(x, y) ((x).known == RD_OK && (y).known == RD_OK && (x).v != (y).v)
 
 /* Numbers are reused: whether this is another queue pair than in the last sample, or one of another device of that name. */
 static bool is_another(const struct tracked *q, const struct rd_res *res, const struct rd_qp *qp)
@@ -236,6 +241,11 @@ static void store_sample(struct tracked *q, const struct rd_res *res, const stru
 	RD_COPY(q->rqpn, qp->rqpn);
 	RD_COPY(q->sq_psn, qp->sq_psn);
 	RD_COPY(q->rq_psn, qp->rq_psn);
+	q->acked.known = q->retry.known = RD_ABSENT;
+	if (qp->context) {
+		RD_COPY(q->acked, qp->context->last_acked_psn);
+		RD_COPY(q->retry, qp->context->cur_retry_cnt);
+	}
 }
 
 static bool is_complete(const struct rd_res *res)

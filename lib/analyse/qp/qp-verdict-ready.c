@@ -193,6 +193,20 @@ bool rd_qp_judge_unready(const struct rd_qp_judging *j, const struct rd_qp_one *
 	return got || sent;
 }
 
+/* Its device has no ACK for what it sent before the first sample: it is not idle, whatever the device counts. */
+static void judge_waiting(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+{
+	const struct rd_qp *qp = one->qp;
+	uint32_t n = rd_qp_unacknowledged(qp), first = (qp->sq_psn.v - n) & 0xffffff;
+
+	rd_qp_set(
+		j, one, one->past->retry_changed ? RD_QPV_RETRYING : RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
+		rd_text("no packet in %.1f s; waits for the ACK of PSN %u: at least %u packet%s sent, none acknowledged in that "
+			"time%s",
+			j->opts->seconds, first, n, n == 1 ? "" : "s",
+			one->past->retry_changed ? "; its retry count changed" : ""));
+}
+
 /* No packet: no work posted, or no packet gets through? */
 static void judge_stalled(const struct rd_qp_judging *j, const struct rd_qp_one *one)
 {
@@ -204,6 +218,8 @@ static void judge_stalled(const struct rd_qp_judging *j, const struct rd_qp_one 
 
 	if (rd_qp_judge_unready(j, one))
 		return;
+	if (one->past->unacked)
+		return judge_waiting(j, one);
 	if (!rd_qp_can_retransmit(one->qp))
 		return rd_qp_set(j, one, RD_QPV_IDLE, RD_QP_DO_IDLE,
 				 rd_text("no packet in %.1f s; UC queue pairs do not retransmit", s));
@@ -259,6 +275,11 @@ void rd_qp_judge_ready(const struct rd_qp_judging *j, const struct rd_qp_one *on
 			rd_text("in %s; its PSN fell in %.1f s: either it retransmits, or it has sent or received "
 				"more packets than a PSN counts (2^24)",
 				rd_qp_state_name(one->qp->state.v), j->opts->seconds));
+	if (one->past->psn_per_second.known != RD_OK && rd_qp_unacknowledged(one->qp))
+		return rd_qp_set(
+			j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_TWICE,
+			rd_text("in RTS; one sample does not show whether packets flow; not acknowledged yet: at least %u",
+				rd_qp_unacknowledged(one->qp)));
 	if (one->past->psn_per_second.known != RD_OK)
 		return rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_TWICE,
 				 rd_text("in RTS; one sample does not show whether packets flow"));

@@ -104,3 +104,14 @@ const char *rd_peer_source_name(enum rd_peer_source source)
 
 	return source < RD_PEER_SOURCES ? names[source] : NULL;
 }
+
+uint32_t rd_qp_unacknowledged(const struct rd_qp *qp)
+{
+	uint32_t n;
+
+	if (!qp->context || qp->context->last_acked_psn.known != RD_OK || qp->sq_psn.known != RD_OK)
+		return 0;
+	n = (qp->sq_psn.v - qp->context->last_acked_psn.v) & 0xffffff;
+	/* The dump is newer than the PSN, so more may be acknowledged. Fewer than 2^16 are in flight: else the device set no PSN yet. */
+	return n > 1 && n < 1u << 16 ? n - 1 : 0;
+}

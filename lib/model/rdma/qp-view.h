@@ -36,6 +36,9 @@ struct rd_qp_past {
 	enum rd_age_kind age_kind;
 	bool fresh; /* entered this state since the previous sample */
 	bool psn_fell; /* a PSN is lower than in the previous sample, or wrapped in between; psn_per_second counts neither */
+	/* From dumps of its device, of both samples: */
+	bool unacked;		/* packets were sent, and none was sent or acknowledged in between */
+	bool retry_changed;	/* the current retry count changed */
 	enum rd_qp_cause cause; /* of its failure, from an earlier sample */
 	/* From a recorder: */
 	bool moved_by_call;		      /* a modify_qp call moved it to this state */
@@ -71,6 +74,10 @@ void rd_qp_views_deinit(struct rd_qp_views *views);
 const char *rd_qp_views_keep(struct rd_qp_views *views, char *text);
 /* Sets the losses of a device; takes ownership of `text`. */
 void rd_qp_views_note(struct rd_qp_views *views, size_t dev, char *text);
+
+/* Packets, at least, that a queue pair sent and its device has no ACK for; 0: none, or unknown. A single packet is unknown: nothing says
+ * whether a device dumps the last acknowledged PSN or the one after it. Never run on a device. */
+uint32_t rd_qp_unacknowledged(const struct rd_qp *qp);
 
 /* GID of the peer, 16 bytes within the view or the facts: as recorded, else from the connection, else from the device; NULL:
  * unknown. */
