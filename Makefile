@@ -34,14 +34,16 @@ PKGS = libbpf libmnl
 # Loaded on demand: lib/base/late.h.
 PKGS_LATE = expat libarchive libdw libibmad libibumad libibverbs ncursesw smartcols
 
+# -g1: traces need function names and lines only. With -g, gcc spends most of the time on locations of variables.
+SANITIZE = -fno-sanitize-recover=all -fno-omit-frame-pointer -g1
 ifeq ($(STATIC),1)
 B = build/static
 else ifeq ($(SAN),1)
 B = build/san
-SAN_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+SAN_FLAGS = $(SANITIZE) -fsanitize=address,undefined
 else ifeq ($(FUZZ),1)
 B = build/libfuzzer
-SAN_FLAGS = -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+SAN_FLAGS = $(SANITIZE) -fsanitize=fuzzer-no-link,address,undefined
 else
 B = build
 SAN_FLAGS =
