@@ -1,7 +1,8 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-or-later
 # trace-errno -- COMMAND, its user and its children; what the filters let through and what not.
-# kernels: 6.1 6.12 7.x
+# kernels: 6.1 7.x
+# asked: 6.12
 # boot: main
 
 prepare() {

@@ -1,7 +1,8 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What keeps tracing safe on a host that works: who may, what is attached, how it goes away.
-# kernels: 6.1 6.12 7.x
+# kernels: 6.1 7.x
+# asked: 6.12
 # boot: safety
 
 prepare() {
