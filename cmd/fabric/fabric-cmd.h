@@ -29,6 +29,7 @@ struct fabric_session {
 	struct fabric_cmd *cmd;
 	struct fabric_run run;
 	struct rd_fabric_limits limits;
+	struct rd_fabric_history history;
 	struct rd_fabric plan; /* of --compare */
 	char **hosts;	       /* of --shards */
 	size_t n_hosts;

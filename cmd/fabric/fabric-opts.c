@@ -77,6 +77,7 @@ int fabric_session_init(struct rd_ctx *ctx, struct fabric_session *s, struct rd_
 
 void fabric_session_deinit(struct fabric_session *s)
 {
+	rd_fabric_history_deinit(&s->history);
 	fabric_end(&s->run);
 	rd_fabric_limits_deinit(&s->limits);
 	rd_fabric_deinit(&s->plan);

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "analyse/fabric/fabric-compare.h"
+#include "analyse/fabric/fabric-rank.h"
 #include "cmd/output.h"
 #include "collect/fabric/topology.h"
 #include "fabric-cmd.h"
@@ -16,19 +17,22 @@
 #define LATENCY_ASSUMED 0.00025 /* seconds: current switches respond in 0.2 to 0.3 ms */
 #define LATENCY_PORTS 256	/* at which it is measured, about */
 
-/* Adds the first FINDINGS_SHOWN findings, and the number of the others. */
-static void add_findings(const struct rd_ctx *ctx, const struct rd_report *report, struct rd_buf *out)
+/* Adds about FINDINGS_SHOWN findings, and what the others are. Reorders them. */
+static void add_findings(const struct rd_ctx *ctx, struct rd_report *report, struct rd_buf *out)
 {
-	struct rd_report some = *report;
-	size_t n = report->findings.n;
+	size_t n = report->findings.n, shown;
 
 	if (n == 0)
 		return;
-	some.findings.n = n < FINDINGS_SHOWN ? n : FINDINGS_SHOWN;
+	shown = rd_fabric_rank_shown(&report->findings, FINDINGS_SHOWN);
+	report->findings.n = shown;
 	rd_buf_str(out, "\n");
-	rd_output_findings(ctx, &some, out);
-	if (some.findings.n < n)
-		rd_buf_printf(out, "%zu more findings: use --json to list all\n", n - some.findings.n);
+	rd_output_findings(ctx, report, out);
+	report->findings.n = n;
+	if (shown < n) {
+		rd_fabric_rank_rest(&report->findings, shown, out);
+		rd_buf_str(out, "; use --json to list all\n");
+	}
 }
 
 /* Prints findings and fixes, then ports. */
@@ -184,7 +188,7 @@ static int compare_files(struct fabric_session *s, const struct rd_fabric *now)
 
 	rd_fabric_compare(&s->plan, now, &findings);
 	rd_output_init(s->ctx, &report);
-	rd_findings_sort(&findings);
+	rd_fabric_rank(&findings);
 	rd_report_add_findings(&report, &findings);
 	rd_findings_deinit(&findings);
 	report.status = rd_report_judge(&report);

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "analyse/fabric/fabric-compare.h"
+#include "analyse/fabric/fabric-rank.h"
 #include "fabric-cmd.h"
 #include "report/shared/finding.h"
 
@@ -95,6 +96,7 @@ int fabric_session_sweep(struct fabric_session *s, struct rd_err *err)
 		fabric_session_keep_status(s, RD_EXIT_UNKNOWN);
 		return r;
 	}
+	rd_fabric_history_add(&s->history, &s->run.fabric);
 	s->durations[s->n_durations++ % FABRIC_SWEEPS] = (double)s->run.fabric.sweep.duration_ns / 1e9;
 	return 0;
 }
@@ -135,13 +137,13 @@ static void judge(struct fabric_session *s, struct rd_report *report)
 {
 	struct rd_findings findings = { 0 };
 
-	rd_fabric_judge(&s->run.fabric, &s->limits, &findings);
+	rd_fabric_judge(&s->run.fabric, &s->limits, &s->history, &findings);
 	rd_fabric_judge_walk(&s->run.fabric, &findings);
 	if (s->cmd->compare)
 		rd_fabric_compare(&s->plan, &s->run.fabric, &findings);
 	if (s->shard >= 0)
 		rd_shards_judge(&s->shards, &findings);
-	rd_findings_sort(&findings);
+	rd_fabric_rank(&findings);
 	rd_report_add_findings(report, &findings);
 	rd_findings_deinit(&findings);
 	report->status = rd_report_judge(report);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyse/fabric/fabric-judge.h"
+#include "analyse/fabric/fabric-rank.h"
 #include "collect/fabric/topology.h"
 #include "fabric-text.h"
 #include "model/fabric/fabric-rates.h"
@@ -82,7 +83,8 @@ static const char *said(struct setup *s)
 	static char text[512];
 
 	rd_findings_deinit(&s->findings);
-	rd_fabric_judge(&s->fabric, &s->limits, &s->findings);
+	rd_fabric_judge(&s->fabric, &s->limits, NULL, &s->findings);
+	rd_fabric_rank(&s->findings);
 	text[0] = '\0';
 	if (s->findings.n > 0)
 		snprintf(text, sizeof(text), "%s|%s|%s", s->findings.v[0].id,

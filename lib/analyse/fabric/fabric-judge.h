@@ -4,6 +4,7 @@
 #ifndef RD_ANALYSE_FABRIC_JUDGE_H
 #define RD_ANALYSE_FABRIC_JUDGE_H
 
+#include "analyse/fabric/fabric-history.h"
 #include "base/err.h"
 #include "model/fabric/fabric.h"
 #include "model/shared/finding.h"
@@ -26,9 +27,9 @@ void rd_fabric_limits_deinit(struct rd_fabric_limits *limits);
 int rd_fabric_limits_parse(const char *name, const char *text, size_t size, struct rd_fabric_limits *limits,
 			   struct rd_err *err);
 
-/* Adds findings. */
+/* Adds findings: one per cause. `history`: increases of earlier sweeps; NULL: only those of the latest are known. */
 void rd_fabric_judge(const struct rd_fabric *fabric, const struct rd_fabric_limits *limits,
-		     struct rd_findings *findings);
+		     const struct rd_fabric_history *history, struct rd_findings *findings);
 
 /* Adds a finding if the latest walk is incomplete: what it did not reach, and how much. */
 void rd_fabric_judge_walk(const struct rd_fabric *fabric, struct rd_findings *findings);

@@ -29,6 +29,26 @@ static uint64_t errors_of(const struct rd_fabric *fabric, const struct rd_fabric
 	return sum;
 }
 
+/* Whether a port that is unread follows another one of its node, of whose ports none was read: one row shows them all. */
+static bool is_repeated(const struct rd_fabric *fabric, size_t index)
+{
+	size_t node = fabric->ports[index].node, from = index;
+	bool repeated = false;
+
+	while (from > 0 && fabric->ports[from - 1].node == node)
+		from--;
+	for (size_t i = from; i < fabric->n_ports && fabric->ports[i].node == node; i++) {
+		const struct rd_fabric_port *port = &fabric->ports[i];
+
+		if (!port->selected && port->presence != RD_PORT_GONE)
+			continue;
+		if (port->fresh)
+			return false;
+		repeated |= i < index;
+	}
+	return repeated;
+}
+
 static bool is_changed_or_unread(const struct rd_fabric_port *port)
 {
 	if (port->presence != RD_PORT_PRESENT)
@@ -39,7 +59,8 @@ static bool is_changed_or_unread(const struct rd_fabric_port *port)
 void rd_fabric_pick_faulty(const struct rd_fabric *fabric, bool *picked)
 {
 	for (size_t i = 0; i < fabric->n_ports; i++)
-		if (is_changed_or_unread(&fabric->ports[i]) || errors_of(fabric, &fabric->ports[i], true) > 0)
+		if (is_changed_or_unread(&fabric->ports[i]) ? !is_repeated(fabric, i) :
+							      errors_of(fabric, &fabric->ports[i], true) > 0)
 			picked[i] = true;
 }
 
@@ -48,7 +69,8 @@ void rd_fabric_pick_changed(const struct rd_fabric *fabric, size_t busiest, bool
 	_cleanup_free_ size_t *order = rd_fabric_sort_by(fabric, RD_FABRIC_BY_TRAFFIC);
 
 	for (size_t i = 0; i < fabric->n_ports; i++)
-		if (is_changed_or_unread(&fabric->ports[i]) || errors_of(fabric, &fabric->ports[i], false) > 0)
+		if (is_changed_or_unread(&fabric->ports[i]) ? !is_repeated(fabric, i) :
+							      errors_of(fabric, &fabric->ports[i], false) > 0)
 			picked[i] = true;
 	for (size_t i = 0; i < fabric->n_ports && i < busiest; i++) {
 		double gbps;

@@ -86,6 +86,15 @@ static void mark_replaced(const struct rd_fabric *before, const enum rd_reach *r
 		port->old_guid = 0;
 }
 
+/* A port without a link keeps the identity of the port that it was last linked with. */
+static void keep_peer(const struct rd_fabric *before, const struct rd_fabric_port *from, struct rd_fabric_port *to)
+{
+	const struct rd_fabric_port *peer = from->peer == RD_NONE ? NULL : &before->ports[from->peer];
+
+	to->was_guid = peer ? before->nodes[peer->node].guid : from->was_guid;
+	to->was_port = peer ? peer->number : from->was_port;
+}
+
 /* Adds a port that was not found, with its last values. It has no peer yet: the index would not be valid. */
 static void keep_port(struct rd_fabric *before, struct rd_fabric_port *port, enum rd_presence presence,
 		      struct rd_fabric *now)
@@ -98,6 +107,7 @@ static void keep_port(struct rd_fabric *before, struct rd_fabric_port *port, enu
 	*kept = *port;
 	kept->node = at;
 	kept->peer = RD_NONE;
+	keep_peer(before, port, kept);
 	kept->presence = presence;
 	kept->fresh = false;
 	kept->values = kept->before = NULL;
@@ -248,6 +258,8 @@ static enum rd_presence *match_ports(struct rd_fabric *before, const enum rd_rea
 
 		if (old != RD_NONE) {
 			move_port(&before->ports[old], port, node->unread > 0);
+			if (port->peer == RD_NONE)
+				keep_peer(before, &before->ports[old], port);
 			kept[old] = RD_PORT_PRESENT;
 		} else {
 			port->presence = RD_PORT_NEW;

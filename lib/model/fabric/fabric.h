@@ -61,6 +61,9 @@ struct rd_fabric_port {
 	uint16_t lid; /* of its PMA; 0: none */
 	uint8_t lmc;
 	size_t peer; /* index of the port at the other end of the cable; RD_NONE */
+	/* Without a peer: the node GUID and port at the other end of its latest link, in an earlier discovery; 0: none known. */
+	uint64_t was_guid;
+	unsigned was_port;
 	unsigned state, physical_state;
 	/* Lanes: 1, 2, 4, 8, 12; 0: unknown. `enabled` and `supported` are masks of PortInfo: 1x 1, 4x 2, 8x 4, 12x 8, 2x 16. */
 	unsigned width_active, width_enabled, width_supported;

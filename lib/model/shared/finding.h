@@ -32,6 +32,7 @@ struct rd_finding {
 		const char *id; /* static */
 		char *subject;	/* owned */
 	} caused_by;
+	double harm;	/* orders findings about a network, see rd_fabric_harm; 0: none */
 	bool undecided; /* UNKNOWN because of a failed read: may hide a fault, so the verdict cannot be OK */
 	char *muted;	/* owned; until when and why the profile ignores it; NULL: not ignored */
 };

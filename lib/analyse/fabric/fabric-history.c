@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyse/fabric/fabric-history.h"
+
+#include "base/memory.h"
+#include "model/fabric/fabric-rates.h"
+
+#define RESTARTED UINT16_MAX /* in place of a counter */
+
+void rd_fabric_history_deinit(struct rd_fabric_history *history)
+{
+	free(history->v);
+	*history = (struct rd_fabric_history){ 0 };
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct rd_history_entry *x = a, *y = b;
+
+	if (x->guid != y->guid)
+		return x->guid < y->guid ? -1 : 1;
+	if (x->port != y->port)
+		return x->port < y->port ? -1 : 1;
+	return (x->counter > y->counter) - (x->counter < y->counter);
+}
+
+static const struct rd_history_entry *find_entry(const struct rd_fabric_history *history, uint64_t guid, unsigned port,
+						 size_t counter)
+{
+	struct rd_history_entry key = { .guid = guid, .port = port, .counter = (uint16_t)counter };
+	size_t at = history ? rd_lower_bound(&key, history->v, history->n, sizeof(key), compare) : 0;
+
+	return history && at < history->n && compare(&history->v[at], &key) == 0 ? &history->v[at] : NULL;
+}
+
+/* Merges the two increases that are closest in time. They take the time of the older one: what is merged is forgotten early
+ * rather than late. */
+static void merge_closest(struct rd_history_entry *entry)
+{
+	size_t at = 0;
+
+	for (size_t i = 1; i + 1 < entry->n; i++)
+		if (entry->v[i + 1].ns - entry->v[i].ns < entry->v[at + 1].ns - entry->v[at].ns)
+			at = i;
+	entry->v[at].count += entry->v[at + 1].count;
+	entry->n--;
+	for (size_t i = at + 1; i < entry->n; i++)
+		entry->v[i] = entry->v[i + 1];
+}
+
+static void forget_old(struct rd_fabric_history *history, uint64_t now)
+{
+	uint64_t since = now > RD_HISTORY_HOUR_NS ? now - RD_HISTORY_HOUR_NS : 0;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < history->n; i++) {
+		struct rd_history_entry *entry = &history->v[i];
+		uint16_t n = 0;
+
+		for (uint16_t k = 0; k < entry->n; k++)
+			if (entry->v[k].ns >= since)
+				entry->v[n++] = entry->v[k];
+		entry->n = n;
+		if (n > 0)
+			history->v[kept++] = *entry;
+	}
+	history->n = kept;
+}
+
+/* Entries up to `sorted` are in order, those after it are of this sweep. */
+static void add_entry(struct rd_fabric_history *history, size_t sorted, const struct rd_history_entry *new)
+{
+	size_t at = rd_lower_bound(new, history->v, sorted, sizeof(*new), compare);
+	struct rd_history_entry *entry = at < sorted ? &history->v[at] : NULL;
+
+	if (entry && compare(entry, new) == 0) {
+		if (new->counter == RESTARTED)
+			entry->n = 0;
+		if (entry->n == RD_HISTORY_TIMES)
+			merge_closest(entry);
+		entry->v[entry->n++] = new->v[0];
+		return;
+	}
+	if (history->n >= RD_HISTORY_MAX)
+		return;
+	rd_reserve(&history->v, &history->cap, history->n + 1, sizeof(*history->v));
+	history->v[history->n++] = *new;
+}
+
+/* Whether the device restarted: what it counted of packets is less than before. */
+static bool went_back(const struct rd_fabric *fabric, const struct rd_fabric_port *port)
+{
+	for (size_t i = RD_C_XMIT_DATA; i <= RD_C_RCV_PKTS && i < fabric->n_values; i++)
+		if (port->before && port->before_ns && port->values && port->before[i].bits == 64 &&
+		    port->values[i].bits == 64 && port->values[i].v < port->before[i].v)
+			return true;
+	return false;
+}
+
+static void add_port(struct rd_fabric_history *history, size_t sorted, const struct rd_fabric *fabric,
+		     const struct rd_fabric_port *port)
+{
+	struct rd_history_entry new = { .guid = fabric->nodes[port->node].guid, .n = 1, .v[0].ns = port->read_ns };
+	double seconds;
+	uint64_t delta;
+
+	if (port->presence == RD_PORT_NEW || went_back(fabric, port)) {
+		new.counter = RESTARTED;
+		add_entry(history, sorted, &new);
+	}
+	new.port = port->number;
+	for (size_t i = 0; i < fabric->n_values; i++) {
+		if (rd_pma_counters[i].kind != RD_PMA_ERROR && rd_pma_counters[i].kind != RD_PMA_DROP)
+			continue;
+		if (!rd_fabric_delta(fabric, port, i, &delta, &seconds) || delta == 0)
+			continue;
+		new.counter = (uint16_t)i;
+		new.v[0].count = delta;
+		add_entry(history, sorted, &new);
+	}
+}
+
+/* Several ports of a switch may each have told that it restarted. */
+static void drop_twins(struct rd_fabric_history *history)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < history->n; i++)
+		if (n == 0 || compare(&history->v[n - 1], &history->v[i]) != 0)
+			history->v[n++] = history->v[i];
+	history->n = n;
+}
+
+void rd_fabric_history_add(struct rd_fabric_history *history, const struct rd_fabric *fabric)
+{
+	size_t sorted;
+
+	if (fabric->swept_ns <= history->swept_ns)
+		return;
+	history->swept_ns = fabric->swept_ns;
+	forget_old(history, fabric->swept_ns);
+	sorted = history->n;
+	for (size_t i = 0; i < fabric->n_ports; i++)
+		if (fabric->ports[i].fresh)
+			add_port(history, sorted, fabric, &fabric->ports[i]);
+	if (history->n > sorted) {
+		qsort(history->v, history->n, sizeof(*history->v), compare);
+		drop_twins(history);
+	}
+}
+
+uint64_t rd_fabric_history_sum(const struct rd_fabric_history *history, const struct rd_fabric *fabric,
+			       const struct rd_fabric_port *port, size_t counter)
+{
+	const struct rd_history_entry *entry =
+		find_entry(history, fabric->nodes[port->node].guid, port->number, counter);
+	uint64_t sum = 0;
+	double seconds;
+
+	for (size_t i = 0; entry && i < entry->n; i++)
+		sum += entry->v[i].count;
+	if (!history && !rd_fabric_delta(fabric, port, counter, &sum, &seconds))
+		return 0;
+	return sum;
+}
+
+bool rd_fabric_history_restarted(const struct rd_fabric_history *history, uint64_t guid)
+{
+	return find_entry(history, guid, 0, RESTARTED) != NULL;
+}

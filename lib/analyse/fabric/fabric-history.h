@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Increases of error counters during the last hour, over many sweeps. */
+#ifndef RD_ANALYSE_FABRIC_HISTORY_H
+#define RD_ANALYSE_FABRIC_HISTORY_H
+
+#include "model/fabric/fabric.h"
+
+#define RD_HISTORY_HOUR_NS (UINT64_C(3600) * 1000000000)
+#define RD_HISTORY_TIMES \
+	12 /* increases of a counter kept with their own times; more are merged with their neighbours */
+#define RD_HISTORY_MAX 100000 /* counters that increased in the last hour; more are not kept: 20 MB */
+
+/* A counter of a port that increased; or a node that restarted. */
+struct rd_history_entry {
+	uint64_t guid;
+	uint32_t port;
+	uint16_t counter;
+	uint16_t n;
+	struct {
+		uint64_t ns, count;
+	} v[RD_HISTORY_TIMES]; /* oldest first */
+};
+
+struct rd_fabric_history {
+	struct rd_history_entry *v; /* sorted by node, port, counter */
+	size_t n, cap;
+	uint64_t swept_ns; /* of the latest sweep in it */
+};
+
+void rd_fabric_history_deinit(struct rd_fabric_history *history);
+
+/* Adds the increases that the latest sweep found, and forgets what is older than an hour. A sweep counts once. */
+void rd_fabric_history_add(struct rd_fabric_history *history, const struct rd_fabric *fabric);
+
+/* Increase of a counter within the last hour; of the latest sweep only if `history` is NULL. 0: none, or unknown. */
+uint64_t rd_fabric_history_sum(const struct rd_fabric_history *history, const struct rd_fabric *fabric,
+			       const struct rd_fabric_port *port, size_t counter);
+
+/* Whether the node was found again, or its counters restarted from zero, within the last hour. */
+bool rd_fabric_history_restarted(const struct rd_fabric_history *history, uint64_t guid);
+
+#endif

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Nodes that are gone, silent, new or replaced. What is gone or silent only because a switch is, is part of that finding. */
+#include "analyse/fabric/fabric-judge-priv.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "base/buf.h"
+#include "base/memory.h"
+#include "base/text.h"
+
+#define EXAMPLES 3
+#define FAN 3 /* so many switches that are gone, all behind one that is there, are one event */
+
+static char *node_text(const struct rd_fabric_node *node)
+{
+	return rd_text("%s (0x%016" PRIx64 ")", rd_fabric_name(node), node->guid);
+}
+
+/* ---- who is gone or silent, and because of whom */
+
+static enum rd_fate fate_of(const struct judge *j, size_t node)
+{
+	size_t queried = 0, silent = 0, gone = 0, n = j->first[node + 1] - j->first[node];
+
+	for (size_t i = j->first[node]; i < j->first[node + 1]; i++) {
+		const struct rd_fabric_port *port = &j->fabric->ports[i];
+
+		gone += port->presence == RD_PORT_GONE;
+		queried += port->selected;
+		silent += port->selected && port->error == ETIMEDOUT;
+	}
+	if (n > 0 && gone == n)
+		return RD_FATE_GONE;
+	return queried > 0 && silent == queried ? RD_FATE_SILENT : RD_FATE_HERE;
+}
+
+void rd_judge_find_fates(struct judge *j)
+{
+	size_t port = 0;
+
+	j->fates = rd_alloc(j->fabric->n_nodes + 1, sizeof(*j->fates));
+	j->first = rd_alloc(j->fabric->n_nodes + 1, sizeof(*j->first));
+	for (size_t i = 0; i <= j->fabric->n_nodes; i++) {
+		while (port < j->fabric->n_ports && j->fabric->ports[port].node < i)
+			port++;
+		j->first[i] = port;
+	}
+	for (size_t i = 0; i < j->fabric->n_nodes; i++)
+		j->fates[i] = fate_of(j, i);
+}
+
+/* Index of the node at the other end of a port's cable, or at its latest; RD_NONE. */
+static size_t neighbour_of(const struct judge *j, size_t port)
+{
+	size_t neighbour = rd_fabric_neighbour(j->fabric, &j->fabric->ports[port]);
+
+	return neighbour == RD_NONE ? RD_NONE : j->fabric->ports[neighbour].node;
+}
+
+struct roots {
+	size_t *root;  /* per node: the node whose finding covers it; RD_NONE: it is there, or not assigned yet */
+	size_t *sole;  /* per node: its only neighbour that is there; RD_NONE: there is none, or several */
+	bool *borders; /* per node: has neighbours that are there */
+	size_t *queue, head, tail;
+	size_t *adapters, *switches; /* per node: nodes that its finding covers, without itself */
+	size_t *fan;		     /* per node that is there: switches that are gone and have only it as neighbour */
+};
+
+static void find_borders(const struct judge *j, struct roots *r)
+{
+	for (size_t i = 0; i < j->fabric->n_nodes; i++) {
+		bool several = false;
+
+		r->root[i] = r->sole[i] = RD_NONE;
+		for (size_t p = j->first[i]; j->fates[i] != RD_FATE_HERE && p < j->first[i + 1]; p++) {
+			size_t other = neighbour_of(j, p);
+
+			if (other == RD_NONE || j->fates[other] != RD_FATE_HERE)
+				continue;
+			several |= r->borders[i] && r->sole[i] != other;
+			r->borders[i] = true;
+			r->sole[i] = other;
+		}
+		if (several)
+			r->sole[i] = RD_NONE;
+		if (r->sole[i] != RD_NONE && j->fates[i] == RD_FATE_GONE && j->fabric->nodes[i].kind == RD_NODE_SWITCH)
+			r->fan[r->sole[i]]++;
+	}
+}
+
+static void take(struct roots *r, size_t node, size_t root)
+{
+	r->root[node] = root;
+	r->queue[r->tail++] = node;
+}
+
+/* Assigns to the queued nodes what can be reached only through nodes that are gone or silent, too. */
+static void spread(const struct judge *j, struct roots *r)
+{
+	while (r->head < r->tail) {
+		size_t node = r->queue[r->head++];
+
+		for (size_t p = j->first[node]; p < j->first[node + 1]; p++) {
+			size_t other = neighbour_of(j, p);
+
+			if (other == RD_NONE || j->fates[other] == RD_FATE_HERE || r->root[other] != RD_NONE ||
+			    r->borders[other])
+				continue;
+			take(r, other, r->root[node]);
+			if (j->fabric->nodes[other].kind == RD_NODE_CA)
+				r->adapters[r->root[node]]++;
+			else
+				r->switches[r->root[node]]++;
+		}
+	}
+}
+
+/* Causes first: switches with neighbours that are there, then other switches, then adapters. */
+static void find_roots(const struct judge *j, struct roots *r)
+{
+	for (int pass = 0; pass < 3; pass++) {
+		for (size_t i = 0; i < j->fabric->n_nodes; i++) {
+			bool is_switch = j->fabric->nodes[i].kind == RD_NODE_SWITCH;
+
+			if (j->fates[i] == RD_FATE_HERE || r->root[i] != RD_NONE)
+				continue;
+			if (pass == 0 ? !is_switch || !r->borders[i] : pass == 1 && !is_switch)
+				continue;
+			take(r, i, i);
+			if (pass == 1)
+				spread(j, r);
+		}
+		spread(j, r);
+	}
+}
+
+/* ---- findings about nodes that are gone */
+
+/* Names of nodes that the finding of `root` covers, or of the switches behind `fan`, at most EXAMPLES. */
+static char *names_of(const struct judge *j, const struct roots *r, size_t root, size_t fan)
+{
+	_cleanup_buf_ struct rd_buf text = { 0 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < j->fabric->n_nodes && n <= EXAMPLES; i++) {
+		if (root != RD_NONE ? r->root[i] != root || i == root :
+				      r->sole[i] != fan || j->fates[i] != RD_FATE_GONE ||
+					      j->fabric->nodes[i].kind != RD_NODE_SWITCH)
+			continue;
+		if (n++ < EXAMPLES)
+			rd_buf_printf(&text, "%s%s", n > 1 ? ", " : "", rd_fabric_name(&j->fabric->nodes[i]));
+	}
+	if (n > EXAMPLES)
+		rd_buf_str(&text, ", ...");
+	return rd_dup(text.len ? text.data : "");
+}
+
+/* "17 adapters", "2 switches and 34 adapters" */
+static char *count_text(size_t switches, size_t adapters)
+{
+	const char *s = switches == 1 ? "" : "es", *a = adapters == 1 ? "" : "s";
+
+	if (switches == 0)
+		return rd_text("%zu adapter%s", adapters, a);
+	if (adapters == 0)
+		return rd_text("%zu switch%s", switches, s);
+	return rd_text("%zu switch%s and %zu adapter%s", switches, s, adapters, a);
+}
+
+/* "and with it 17 adapters that have no other link: h1, h2, h3, ..."; NULL: no other node. */
+static char *covered_text(const struct judge *j, const struct roots *r, size_t root)
+{
+	_cleanup_free_ char *count = NULL, *names = NULL;
+
+	if (r->switches[root] + r->adapters[root] == 0)
+		return NULL;
+	count = count_text(r->switches[root], r->adapters[root]);
+	names = names_of(j, r, root, RD_NONE);
+	return rd_text("and with it %s without another link: %s", count, names);
+}
+
+static void report_gone(struct judge *j, const struct roots *r, size_t node)
+{
+	bool is_switch = j->fabric->nodes[node].kind == RD_NODE_SWITCH;
+	struct rd_finding finding = {
+		.id = "fabric-node-gone",
+		.severity = r->adapters[node] > 0 ? RD_SEV_CRITICAL : RD_SEV_WARNING,
+		.title = is_switch ? "switch disappeared: it is no longer discovered" :
+				     "node disappeared: it is no longer discovered",
+		.why = "it was powered off, hangs, or lost its last cable; its values are old",
+		.subject = node_text(&j->fabric->nodes[node]),
+		.observed = covered_text(j, r, node),
+		.harm = rd_fabric_harm(is_switch ? RD_HARM_SWITCH_GONE : RD_HARM_ADAPTER_GONE,
+				       (double)r->adapters[node]),
+		.fix = rd_dup("check the port of its neighbour, then its power; no action needed if intended"),
+	};
+
+	rd_finding_add(j->findings, &finding);
+}
+
+/* Several switches that are gone have one neighbour that is there: it lost its links, or what is behind it lost power. */
+static void report_fan(struct judge *j, const struct roots *r, size_t node)
+{
+	_cleanup_free_ char *count = NULL, *names = names_of(j, r, RD_NONE, node);
+	size_t adapters = 0, switches = 0;
+	struct rd_finding finding = {
+		.id = "fabric-node-gone",
+		.severity = RD_SEV_CRITICAL,
+		.title = "all switches behind this one disappeared",
+		.why = "this part of the network is cut off: the links of this switch are down, or all behind it lost power",
+	};
+
+	for (size_t i = 0; i < j->fabric->n_nodes; i++) {
+		size_t root = r->root[i];
+
+		if (root == RD_NONE || r->sole[root] != node || j->fates[root] != RD_FATE_GONE)
+			continue;
+		adapters += j->fabric->nodes[i].kind == RD_NODE_CA;
+		switches += j->fabric->nodes[i].kind != RD_NODE_CA;
+	}
+	count = count_text(switches, adapters);
+	finding.subject = node_text(&j->fabric->nodes[node]);
+	finding.observed = rd_text("%s: %s", count, names);
+	finding.harm = rd_fabric_harm(RD_HARM_SWITCH_GONE, (double)(adapters + switches));
+	finding.fix = rd_dup("check this switch and its links to the others, then the power of the others");
+	rd_finding_add(j->findings, &finding);
+}
+
+/* ---- agents that do not respond */
+
+static char *read_error_text(const struct rd_fabric_port *port)
+{
+	const char *name = rd_errno_name(port->error);
+
+	if (port->error_status)
+		return rd_text("status 0x%04x for attribute 0x%02x", (unsigned)port->error_status,
+			       port->error_attribute);
+	return rd_text("%s for attribute 0x%02x", name ? name : "?", port->error_attribute);
+}
+
+/* `n` of the `queried` ports of a node were not read, `port` is the first. `covered`: see covered_text; owned here. */
+static void report_unread(struct judge *j, const struct rd_fabric_port *port, size_t n, size_t queried, char *covered)
+{
+	_cleanup_free_ char *error = read_error_text(port), *more = covered;
+	struct rd_finding finding = {
+		.id = n < queried ? "fabric-ports-unread" : "fabric-agent-silent",
+		.severity = RD_SEV_WARNING,
+		.title = n < queried ? "counters of some ports could not be read" :
+				       "node does not respond to performance queries",
+		.why = "its counters are stale or unknown, so its ports are not checked",
+		.harm = rd_fabric_harm(RD_HARM_UNREAD, (double)n),
+	};
+
+	finding.subject = node_text(&j->fabric->nodes[port->node]);
+	finding.observed = rd_text("%zu of %zu ports: %s%s%s", n, queried, error, more ? ", " : "", more ? more : "");
+	finding.expected = rd_dup("a response for every port");
+	finding.fix = rd_text("perfquery %u %u; if it times out too, the firmware or the CPU of that node hangs",
+			      port->lid, port->number);
+	rd_finding_add(j->findings, &finding);
+}
+
+static void judge_agent(struct judge *j, const struct roots *r, size_t node)
+{
+	const struct rd_fabric_port *first = NULL;
+	size_t queried = 0, failed = 0;
+
+	if (r->root[node] != RD_NONE && r->root[node] != node)
+		return;
+	for (size_t i = j->first[node]; i < j->first[node + 1]; i++) {
+		const struct rd_fabric_port *port = &j->fabric->ports[i];
+
+		if (!port->selected || port->presence == RD_PORT_GONE)
+			continue;
+		queried++;
+		if (port->error || port->error_status) {
+			failed++;
+			first = first ? first : port;
+		}
+	}
+	if (failed > 0)
+		report_unread(j, first, failed, queried, r->root[node] == node ? covered_text(j, r, node) : NULL);
+}
+
+/* ---- nodes that appeared or changed */
+
+/* One finding per node: for the first port that changed. */
+static void judge_presence(struct judge *j, size_t node)
+{
+	static const struct rd_finding kinds[] = {
+		[RD_PORT_NEW] = { .id = "fabric-node-new", .severity = RD_SEV_NOTE, .title = "new node" },
+		[RD_PORT_REPLACED] = { .id = "fabric-node-replaced",
+				       .severity = RD_SEV_WARNING,
+				       .title = "node was replaced: same cable, different GUID",
+				       .why = "hardware was swapped: its counters start from zero" },
+		[RD_PORT_MOVED] = { .id = "fabric-lid-changed",
+				    .severity = RD_SEV_NOTE,
+				    .title = "LID of the node changed" },
+	};
+	size_t which = j->first[node], to = j->first[node + 1];
+	const struct rd_fabric_port *port;
+	struct rd_finding finding;
+
+	while (which < to && j->fabric->ports[which].presence == RD_PORT_PRESENT)
+		which++;
+	port = &j->fabric->ports[which];
+	if (which == to || (size_t)port->presence >= RD_ARRAY_SIZE(kinds))
+		return;
+	finding = kinds[port->presence];
+	finding.subject = node_text(&j->fabric->nodes[node]);
+	if (port->presence == RD_PORT_REPLACED)
+		finding.observed = rd_text("instead of 0x%016" PRIx64, port->old_guid);
+	else if (port->presence == RD_PORT_MOVED)
+		finding.observed = rd_text("LID %u, was %u", port->lid, port->old_lid);
+	rd_finding_add(j->findings, &finding);
+}
+
+/* Critical if only the local node was discovered. */
+static void judge_alone(struct judge *j)
+{
+	const struct rd_fabric *fabric = j->fabric;
+	const struct rd_fabric_port *self = fabric->self == RD_NONE ? NULL : &fabric->ports[fabric->self];
+	size_t others = 0;
+	struct rd_finding finding = {
+		.id = "fabric-alone",
+		.severity = RD_SEV_CRITICAL,
+		.title = "no node discovered except this one",
+		.harm = rd_fabric_harm(RD_HARM_ALONE, 0),
+		.why = "no other node responded: this host cannot reach the fabric, or is not connected to one",
+	};
+
+	for (size_t i = 0; self && i < fabric->n_ports; i++)
+		others += fabric->ports[i].node != self->node && fabric->ports[i].presence != RD_PORT_GONE &&
+			  (fabric->ports[i].presence != RD_PORT_UNREACHED || fabric->ports[i].fresh);
+	if (others > 0 || !self)
+		return;
+	finding.subject = rd_text("%s port %u", fabric->ibdev, fabric->port);
+	finding.observed = rd_text("the link is %s, and the node at its other end does not respond",
+				   self->state == RD_LINK_ACTIVE ? "ACTIVE" : "not ACTIVE");
+	finding.expected = rd_dup("a switch, or another host, at the other end of the cable");
+	finding.fix = rd_dup("ibstat; check the cable, and whether the switch is powered and its port enabled");
+	rd_finding_add(j->findings, &finding);
+}
+
+/* ---- all */
+
+void rd_judge_nodes(struct judge *j)
+{
+	size_t n = j->fabric->n_nodes + 1;
+	struct roots r = {
+		.root = rd_alloc(n, sizeof(*r.root)),
+		.sole = rd_alloc(n, sizeof(*r.sole)),
+		.borders = rd_alloc(n, sizeof(*r.borders)),
+		.queue = rd_alloc(n, sizeof(*r.queue)),
+		.adapters = rd_alloc(n, sizeof(*r.adapters)),
+		.switches = rd_alloc(n, sizeof(*r.switches)),
+		.fan = rd_alloc(n, sizeof(*r.fan)),
+	};
+
+	judge_alone(j);
+	find_borders(j, &r);
+	find_roots(j, &r);
+	for (size_t i = 0; i < j->fabric->n_nodes; i++) {
+		if (r.fan[i] >= FAN)
+			report_fan(j, &r, i);
+		if (j->fates[i] != RD_FATE_GONE)
+			judge_presence(j, i);
+		else if (r.root[i] == i &&
+			 (r.sole[i] == RD_NONE || r.fan[r.sole[i]] < FAN || j->fabric->nodes[i].kind != RD_NODE_SWITCH))
+			report_gone(j, &r, i);
+		judge_agent(j, &r, i);
+	}
+	free(r.root);
+	free(r.sole);
+	free(r.borders);
+	free(r.queue);
+	free(r.adapters);
+	free(r.switches);
+	free(r.fan);
+}

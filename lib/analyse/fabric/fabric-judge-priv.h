@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files of the judge of a network share. */
+#ifndef RD_ANALYSE_FABRIC_JUDGE_PRIV_H
+#define RD_ANALYSE_FABRIC_JUDGE_PRIV_H
+
+#include "analyse/fabric/fabric-judge.h"
+#include "analyse/fabric/fabric-names.h"
+#include "analyse/fabric/fabric-rank.h"
+
+enum rd_fate {
+	RD_FATE_HERE,
+	RD_FATE_SILENT, /* no queried port responded */
+	RD_FATE_GONE,	/* no longer discovered */
+};
+
+struct judge {
+	const struct rd_fabric *fabric;
+	const struct rd_fabric_limits *limits;
+	const struct rd_fabric_history *history; /* NULL: none */
+	struct rd_findings *findings;
+	enum rd_fate *fates; /* per node */
+	size_t *first; /* per node: its first port; n_nodes + 1 of them, the ports of a node are [first[i], first[i + 1]) */
+};
+
+static inline const struct rd_fabric_node *node_of(const struct judge *j, const struct rd_fabric_port *port)
+{
+	return &j->fabric->nodes[port->node];
+}
+
+/* Whether both ends are switches. */
+bool rd_judge_is_uplink(const struct judge *j, const struct rd_fabric_port *port);
+
+/* fabric-judge-nodes.c: nodes that are gone, silent, new, replaced. Fills `fates` and `first`, then adds findings. */
+void rd_judge_find_fates(struct judge *j);
+void rd_judge_nodes(struct judge *j);
+
+/* fabric-judge-links.c: links that are narrower, slower, not active or down. */
+void rd_judge_links(struct judge *j);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyse/fabric/fabric-rank.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+#define DEGREES 1e12 /* above the highest degree, in errors per hour */
+
+double rd_fabric_harm(enum rd_fabric_harm kind, double degree)
+{
+	degree = degree < 0 ? 0 : degree > DEGREES / 2 ? DEGREES / 2 : degree;
+	return (RD_HARMS - kind) * DEGREES + degree;
+}
+
+/* Findings of other files. */
+static const struct {
+	const char *id;
+	enum rd_fabric_harm kind;
+	bool planned; /* a difference from a saved topology */
+} ranks[] = {
+	{ "fabric-guid-duplicate", RD_HARM_DUPLICATE, false }, { "fabric-node-missing", RD_HARM_ADAPTER_GONE, true },
+	{ "fabric-node-replaced", RD_HARM_OTHER, true },       { "fabric-node-extra", RD_HARM_OTHER, true },
+	{ "fabric-cable-missing", RD_HARM_LINK_DOWN, true },   { "fabric-cable-moved", RD_HARM_OTHER, true },
+	{ "fabric-cable-extra", RD_HARM_OTHER, true },	       { "fabric-link-slower", RD_HARM_LINK_SLOW, true },
+	{ "fabric-walk-incomplete", RD_HARM_UNREAD, false },   { "fabric-route-missing", RD_HARM_ROUTE, false },
+	{ "fabric-route-loop", RD_HARM_ROUTE, false },	       { "fabric-congested", RD_HARM_CONGESTED, false },
+};
+
+static bool is_planned(const struct rd_finding *finding)
+{
+	for (size_t i = 0; i < RD_ARRAY_SIZE(ranks); i++)
+		if (ranks[i].planned && strcmp(ranks[i].id, finding->id) == 0)
+			return true;
+	return false;
+}
+
+static double harm_of(const struct rd_finding *finding)
+{
+	if (finding->severity < RD_SEV_UNKNOWN)
+		return rd_fabric_harm(RD_HARM_NOTE, 0);
+	if (finding->harm > 0)
+		return finding->harm;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(ranks); i++)
+		if (strcmp(ranks[i].id, finding->id) == 0)
+			return rd_fabric_harm(ranks[i].kind, finding->severity);
+	return rd_fabric_harm(finding->severity == RD_SEV_CRITICAL ? RD_HARM_LINK_DOWN : RD_HARM_OTHER, 0);
+}
+
+/* Smaller places come first. */
+struct place {
+	int late; /* consequences, then muted findings */
+	double harm;
+	size_t at;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->late != y->late)
+		return x->late - y->late;
+	if (x->harm > y->harm || x->harm < y->harm)
+		return x->harm > y->harm ? -1 : 1;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+static void reorder(struct rd_findings *findings, struct place *places)
+{
+	struct rd_finding *sorted = rd_alloc(findings->n + 1, sizeof(*sorted));
+
+	qsort(places, findings->n, sizeof(*places), by_place);
+	for (size_t i = 0; i < findings->n; i++)
+		sorted[i] = findings->v[places[i].at];
+	free(findings->v);
+	findings->v = sorted;
+	findings->cap = findings->n + 1;
+}
+
+void rd_fabric_rank(struct rd_findings *findings)
+{
+	_cleanup_free_ struct place *places = rd_alloc(findings->n + 1, sizeof(*places));
+
+	for (size_t i = 0; i < findings->n; i++) {
+		struct rd_finding *finding = &findings->v[i];
+
+		finding->harm = harm_of(finding);
+		places[i] = (struct place){ finding->muted ? 2 : finding->caused_by.id != NULL, finding->harm, i };
+	}
+	reorder(findings, places);
+}
+
+/* ---- a short list */
+
+static bool is_same_kind(const struct rd_finding *a, const struct rd_finding *b)
+{
+	return a->severity == b->severity && strcmp(a->title, b->title) == 0;
+}
+
+#define KINDS 64
+
+/* Kinds of findings that were seen, by one of each. */
+struct kinds {
+	const struct rd_finding *v[KINDS];
+	size_t n;
+};
+
+/* Whether it is the first of its kind. */
+static bool add_kind(struct kinds *kinds, const struct rd_finding *finding)
+{
+	for (size_t i = 0; i < kinds->n; i++)
+		if (is_same_kind(kinds->v[i], finding))
+			return false;
+	if (kinds->n == KINDS)
+		return false;
+	kinds->v[kinds->n++] = finding;
+	return true;
+}
+
+size_t rd_fabric_rank_shown(struct rd_findings *findings, size_t most)
+{
+	struct kinds kinds = { .n = 0 };
+	_cleanup_free_ struct place *places = rd_alloc(findings->n + 1, sizeof(*places));
+	size_t shown = 0;
+
+	for (size_t i = 0; i < findings->n; i++) {
+		const struct rd_finding *finding = &findings->v[i];
+		bool first = add_kind(&kinds, finding);
+		bool show = i < most || is_planned(finding) || (first && finding->severity > RD_SEV_NOTE);
+
+		places[i] = (struct place){ .late = !show, .at = i };
+		shown += show;
+	}
+	reorder(findings, places);
+	return shown;
+}
+
+void rd_fabric_rank_rest(const struct rd_findings *findings, size_t from, struct rd_buf *out)
+{
+	_cleanup_free_ bool *counted = rd_alloc(findings->n + 1, sizeof(*counted));
+
+	rd_buf_printf(out, "%zu more: ", findings->n - from);
+	for (size_t i = from; i < findings->n; i++) {
+		size_t n = 0;
+
+		for (size_t k = i; !counted[i] && k < findings->n; k++)
+			if (!counted[k] && is_same_kind(&findings->v[i], &findings->v[k])) {
+				counted[k] = k > i;
+				n++;
+			}
+		if (n > 0)
+			rd_buf_printf(out, "%s%zu x %s", i > from ? ", " : "", n, findings->v[i].title);
+	}
+}

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One finding per cause, in the order of harm: networks with a fault, and sound ones that look like it. */
+#include "unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/fabric/fabric-judge.h"
+#include "analyse/fabric/fabric-pick.h"
+#include "analyse/fabric/fabric-rank.h"
+#include "analyse/fabric/fabric-update.h"
+#include "base/text.h"
+#include "fabric-text.h"
+
+#define SECOND UINT64_C(1000000000)
+#define SPINE(n) (0x10000 + (n))
+#define LEAF(n) (0x20000 + (n))
+#define HOST(l, h) (0x1000000 + (l)*256 + (h))
+
+static const char limits_text[] =
+	"SymbolErrorCounter 10 120 3600\nLinkDownedCounter 10 0 2\nPortRcvErrors 10 60 3600\n";
+
+struct setup {
+	struct rd_fabric fabric;
+	struct rd_fabric_limits limits;
+	struct rd_fabric_history history;
+	struct rd_findings findings;
+	unsigned seconds;
+};
+
+/* Counters as after a sweep at the given time. */
+static void give_counters(struct setup *s)
+{
+	s->fabric.n_values = RD_C_RCV_PKTS + 1;
+	s->fabric.swept_ns = s->seconds * SECOND;
+	for (size_t i = 0; i < s->fabric.n_ports; i++) {
+		struct rd_fabric_port *port = &s->fabric.ports[i];
+
+		if (port->presence == RD_PORT_GONE || !port->selected)
+			continue;
+		port->fresh = true;
+		port->error = 0;
+		port->before_ns = port->values ? port->read_ns : 0;
+		port->read_ns = s->fabric.swept_ns;
+		if (!port->values) {
+			port->values = calloc(s->fabric.n_values, sizeof(*port->values));
+			port->before = calloc(s->fabric.n_values, sizeof(*port->before));
+			for (size_t c = 0; c < s->fabric.n_values; c++)
+				port->values[c] = (struct rd_pma_value){ c >= RD_C_XMIT_DATA ? 1000 : 0,
+									 c >= RD_C_XMIT_DATA ? 64 : 16 };
+		}
+		memcpy(port->before, port->values, s->fabric.n_values * sizeof(*port->values));
+	}
+}
+
+static void sweep(struct setup *s, unsigned seconds)
+{
+	s->seconds += seconds;
+	give_counters(s);
+}
+
+static int set_up(void **state)
+{
+	struct setup *s = calloc(1, sizeof(*s));
+	struct rd_err err;
+
+	fabric_from_tree(4, 3, 5, &s->fabric);
+	s->fabric.self = fabric_port_at(&s->fabric, HOST(0, 0), 1);
+	rd_fabric_limits_init(&s->limits);
+	assert_int_equal(rd_fabric_limits_parse("t", limits_text, strlen(limits_text), &s->limits, &err), 0);
+	sweep(s, 100);
+	*state = s;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct setup *s = *state;
+
+	rd_findings_deinit(&s->findings);
+	rd_fabric_limits_deinit(&s->limits);
+	rd_fabric_history_deinit(&s->history);
+	rd_fabric_deinit(&s->fabric);
+	free(s);
+	return 0;
+}
+
+static struct rd_fabric_port *at(struct setup *s, uint64_t guid, unsigned port)
+{
+	return &s->fabric.ports[fabric_port_at(&s->fabric, guid, port)];
+}
+
+static void count(struct setup *s, uint64_t guid, unsigned port, size_t counter, uint64_t more)
+{
+	at(s, guid, port)->values[counter].v += more;
+}
+
+/* Number of findings above notes; the first is `findings.v[0]`. */
+static size_t faults(struct setup *s)
+{
+	size_t n = 0;
+
+	rd_fabric_history_add(&s->history, &s->fabric);
+	rd_findings_deinit(&s->findings);
+	rd_fabric_judge(&s->fabric, &s->limits, &s->history, &s->findings);
+	rd_fabric_rank(&s->findings);
+	while (n < s->findings.n && s->findings.v[n].severity > RD_SEV_NOTE)
+		n++;
+	return n;
+}
+
+static bool first_is(struct setup *s, const char *id, const char *subject, const char *observed)
+{
+	const struct rd_finding *f = s->findings.v;
+	bool same = s->findings.n > 0 && strcmp(f->id, id) == 0 && strncmp(f->subject, subject, strlen(subject)) == 0 &&
+		    (!observed || (f->observed && strstr(f->observed, observed)));
+
+	if (!same && s->findings.n > 0)
+		print_message("%s: %s: %s; %s\n", f->id, f->subject, f->title, f->observed ? f->observed : "-");
+	return same;
+}
+
+/* What a walk finds when these nodes have no power. Hosts of a leaf that is gone are not reached. */
+static void discover_without(struct setup *s, const uint64_t *guids, size_t n)
+{
+	struct rd_fabric all, now = { .self = RD_NONE };
+	enum rd_reach *reach;
+
+	fabric_from_tree(4, 3, 5, &all);
+	for (size_t i = 0; i < all.n_nodes; i++) {
+		const struct rd_fabric_node *node = &all.nodes[i];
+		bool gone = false;
+
+		for (size_t k = 0; k < n; k++)
+			gone |= node->guid == guids[k] || (node->guid >> 8 == HOST(guids[k] - LEAF(0), 0) >> 8);
+		if (!gone)
+			rd_fabric_add_node(&now, node->guid, node->kind, node->n_ports, node->description);
+	}
+	rd_fabric_sort_nodes(&now);
+	for (size_t i = 0; i < all.n_ports; i++) {
+		struct rd_fabric_port *port =
+			rd_fabric_add_port(&now, all.nodes[all.ports[i].node].guid, all.ports[i].number);
+
+		if (port) {
+			port->state = all.ports[i].state;
+			port->selected = all.ports[i].selected;
+		}
+	}
+	rd_fabric_sort_ports(&now);
+	for (size_t i = 0; i < all.n_ports; i++) {
+		const struct rd_fabric_port *peer = &all.ports[all.ports[i].peer];
+		size_t here = rd_fabric_find_port(&now, all.nodes[all.ports[i].node].guid, all.ports[i].number);
+
+		if (here == RD_NONE)
+			continue;
+		now.ports[here].peer = rd_fabric_find_port(&now, all.nodes[peer->node].guid, peer->number);
+		if (now.ports[here].peer == RD_NONE)
+			now.ports[here].state = RD_LINK_DOWN;
+	}
+	now.self = rd_fabric_find_port(&now, HOST(0, 0), 1);
+	reach = rd_fabric_reach(&s->fabric, &now);
+	rd_fabric_update(&s->fabric, reach, &now);
+	free(reach);
+	rd_fabric_deinit(&s->fabric);
+	rd_fabric_deinit(&all);
+	s->fabric = now;
+}
+
+static void a_sound_tree_is_silent(void **state)
+{
+	struct setup *s = *state;
+
+	assert_int_equal(faults(s), 0);
+	sweep(s, 1);
+	assert_int_equal(faults(s), 0);
+	assert_int_equal(s->findings.n, 0);
+}
+
+/* The sweep after a leaf was pulled: it and its hosts are silent, and the spines count. Then it is gone. Then it is back. */
+static void a_pulled_switch_is_one_finding(void **state)
+{
+	static const uint64_t pulled[] = { LEAF(2) };
+	struct setup *s = *state;
+	bool picked[200] = { false };
+	size_t rows = 0;
+
+	faults(s);
+	sweep(s, 1);
+	for (unsigned spine = 0; spine < 3; spine++)
+		count(s, SPINE(spine), 3, RD_C_LINK_DOWNED, 1);
+	for (size_t i = 0; i < s->fabric.n_ports; i++) {
+		struct rd_fabric_port *port = &s->fabric.ports[i];
+		uint64_t guid = s->fabric.nodes[port->node].guid;
+
+		if (guid == LEAF(2) || guid >> 8 == HOST(2, 0) >> 8) {
+			port->error = ETIMEDOUT;
+			port->fresh = false;
+		}
+	}
+	assert_int_equal(faults(s), 1);
+	assert_true(first_is(s, "fabric-agent-silent", "leaf2 ", "and with it 5 adapters"));
+	rd_fabric_pick_faulty(&s->fabric, picked);
+	for (size_t i = 0; i < s->fabric.n_ports; i++)
+		rows += picked[i] && s->fabric.nodes[s->fabric.ports[i].node].guid == LEAF(2);
+	assert_int_equal(rows, 1);
+
+	discover_without(s, pulled, 1);
+	sweep(s, 5);
+	assert_int_equal(faults(s), 1);
+	assert_true(first_is(s, "fabric-node-gone", "leaf2 ", "and with it 5 adapters without another link: host2-0"));
+	assert_int_equal(s->findings.v[0].severity, RD_SEV_CRITICAL);
+
+	/* It is back: its links went down once, which is no fault of theirs. */
+	discover_without(s, NULL, 0);
+	sweep(s, 30);
+	assert_int_equal(faults(s), 0);
+	sweep(s, 30);
+	assert_int_equal(faults(s), 0);
+}
+
+/* A host with cables to two leaves stays when one of them goes, and is not what went with it. */
+static void a_host_with_another_link_does_not_go_with_a_switch(void **state)
+{
+	static const uint64_t pulled[] = { HOST(1, 3), SPINE(2) };
+	struct setup *s = *state;
+
+	discover_without(s, pulled, 2);
+	sweep(s, 30);
+	assert_int_equal(faults(s), 2);
+	/* The switch first, although the adapter is the one that was found first by GUID. */
+	assert_true(first_is(s, "fabric-node-gone", "spine2 ", NULL));
+	assert_null(s->findings.v[0].observed);
+	assert_true(strncmp(s->findings.v[1].subject, "host1-3 ", 8) == 0);
+}
+
+/* All uplinks of the switch that we sit at: everything else is gone, which is one event. */
+static void what_is_behind_one_switch_is_one_finding(void **state)
+{
+	static const uint64_t pulled[] = { SPINE(0), SPINE(1), SPINE(2), LEAF(1), LEAF(2), LEAF(3) };
+	struct setup *s = *state;
+
+	discover_without(s, pulled, 6);
+	sweep(s, 30);
+	assert_int_equal(faults(s), 1);
+	assert_true(first_is(s, "fabric-node-gone", "leaf0 ", "6 switches and 15 adapters: spine0, spine1, spine2"));
+}
+
+static void a_bad_cable_is_one_finding_with_who_drives_it(void **state)
+{
+	struct setup *s = *state;
+
+	count(s, LEAF(1), 2, RD_C_SYMBOL_ERROR, 50);
+	count(s, HOST(1, 1), 1, RD_C_LINK_DOWNED, 11);
+	assert_int_equal(faults(s), 1);
+	assert_true(first_is(s, "fabric-errors", "leaf1 port 2, to host1-1 HCA-1 port 1",
+			     "SymbolErrorCounter 50; host1-1 HCA-1 port 1: LinkDownedCounter 11"));
+	assert_non_null(strstr(s->findings.v[0].fix, "leaf1 port 2 counts what host1-1 HCA-1 port 1 drives"));
+	/* Both receive errors: the cable. */
+	count(s, HOST(1, 1), 1, RD_C_RCV_ERRORS, 11);
+	assert_int_equal(faults(s), 1);
+	assert_non_null(strstr(s->findings.v[0].fix, "both ends receive errors"));
+}
+
+static void saturation_is_told_once(void **state)
+{
+	struct setup *s = *state;
+
+	for (unsigned h = 1; h < 5; h++)
+		at(s, HOST(3, h), 1)->values[RD_C_LOCAL_LINK_INTEGRITY_ERRORS] = (struct rd_pma_value){ 15, 4 };
+	assert_int_equal(faults(s), 1);
+	assert_true(first_is(s, "fabric-saturated", "4 ports",
+			     "host3-1 HCA-1 port 1: LocalLinkIntegrityErrors at least 15"));
+	assert_non_null(strstr(s->findings.v[0].fix, "ibqueryerrors -k"));
+}
+
+/* ---- the hour */
+
+static void three_in_an_hour_are_critical_however_far_apart(void **state)
+{
+	struct setup *s = *state;
+
+	faults(s);
+	for (int i = 0; i < 3; i++) {
+		sweep(s, 1200);
+		count(s, LEAF(0), 6, RD_C_LINK_DOWNED, 1);
+		assert_int_equal(faults(s), 1);
+		assert_int_equal(s->findings.v[0].severity, i < 2 ? RD_SEV_WARNING : RD_SEV_CRITICAL);
+	}
+	assert_true(first_is(s, "fabric-errors", "leaf0 port 6, to spine0 port 1",
+			     "LinkDownedCounter +3 within the last hour (3)"));
+	assert_string_equal(s->findings.v[0].title, "link went down and came up again");
+	/* The first is forgotten after an hour, without anything new. */
+	sweep(s, 1500);
+	assert_int_equal(faults(s), 1);
+	assert_int_equal(s->findings.v[0].severity, RD_SEV_WARNING);
+	sweep(s, 3600);
+	assert_int_equal(faults(s), 0);
+	/* A sweep counts once, however often it is judged. */
+	sweep(s, 1);
+	count(s, LEAF(0), 6, RD_C_LINK_DOWNED, 1);
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(faults(s), 1);
+	assert_int_equal(s->findings.v[0].severity, RD_SEV_WARNING);
+}
+
+static void a_node_that_restarts_is_no_flap(void **state)
+{
+	struct setup *s = *state;
+
+	faults(s);
+	/* A single time at an adapter: a note. */
+	sweep(s, 1);
+	count(s, LEAF(0), 2, RD_C_LINK_DOWNED, 1);
+	assert_int_equal(faults(s), 0);
+	assert_int_equal(s->findings.n, 1);
+	/* Twice: a flap. */
+	sweep(s, 60);
+	count(s, LEAF(0), 2, RD_C_LINK_DOWNED, 1);
+	assert_int_equal(faults(s), 1);
+	/* Twice as the firmware, then the driver of a host take over; its counters began anew. */
+	sweep(s, 3601);
+	assert_int_equal(faults(s), 0);
+	sweep(s, 1);
+	count(s, LEAF(0), 3, RD_C_LINK_DOWNED, 2);
+	at(s, HOST(0, 2), 1)->values[RD_C_XMIT_PKTS].v = 3;
+	assert_int_equal(faults(s), 0);
+	assert_int_equal(s->findings.n, 1);
+	sweep(s, 60);
+	assert_int_equal(faults(s), 0);
+	/* Between switches once is a warning, unless a switch restarted. */
+	sweep(s, 3601);
+	count(s, LEAF(0), 6, RD_C_LINK_DOWNED, 1);
+	count(s, LEAF(1), 6, RD_C_LINK_DOWNED, 1);
+	assert_int_equal(faults(s), 2);
+	at(s, SPINE(0), 1)->values[RD_C_RCV_PKTS].v = 3;
+	s->history.swept_ns--; /* judge the same sweep again */
+	assert_int_equal(faults(s), 0);
+}
+
+static void one_error_in_a_second_is_no_rate(void **state)
+{
+	struct setup *s = *state;
+
+	faults(s);
+	sweep(s, 1);
+	count(s, LEAF(0), 2, RD_C_RCV_ERRORS, 1);
+	count(s, LEAF(0), 2, RD_C_SYMBOL_ERROR, 2);
+	assert_int_equal(faults(s), 0);
+	/* But one a second for a while is. */
+	for (int i = 0; i < 100; i++) {
+		sweep(s, 1);
+		count(s, LEAF(0), 2, RD_C_RCV_ERRORS, 1);
+		faults(s);
+	}
+	assert_int_equal(faults(s), 1);
+	assert_true(first_is(s, "fabric-errors", "leaf0 port 2", "PortRcvErrors +101 within the last hour (101)"));
+}
+
+/* ---- order */
+
+static void harm_decides_the_order(void **state)
+{
+	static const uint64_t pulled[] = { HOST(1, 3), LEAF(2) };
+	struct setup *s = *state;
+
+	faults(s);
+	discover_without(s, pulled, 2);
+	sweep(s, 5);
+	count(s, LEAF(0), 2, RD_C_SYMBOL_ERROR, 5000); /* critical */
+	count(s, LEAF(0), 3, RD_C_SYMBOL_ERROR, 30);   /* a warning */
+	count(s, LEAF(0), 6, RD_C_LINK_DOWNED, 1);     /* an uplink */
+	assert_int_equal(faults(s), 5);
+	assert_true(first_is(s, "fabric-node-gone", "leaf2", NULL));
+	assert_string_equal(s->findings.v[1].title, "link went down and came up again");
+	assert_true(strncmp(s->findings.v[2].subject, "host1-3", 7) == 0);
+	assert_non_null(strstr(s->findings.v[3].observed, "+5000"));
+	assert_non_null(strstr(s->findings.v[4].observed, "+30"));
+}
+
+static void add(struct rd_findings *findings, const char *id, const char *title, int severity, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		rd_finding_add(findings, &(struct rd_finding){ .id = id,
+							       .title = title,
+							       .why = "",
+							       .severity = (enum rd_severity)severity,
+							       .subject = rd_text("%s %zu", id, i) });
+}
+
+static void a_short_list_has_each_kind_and_all_differences(void **state)
+{
+	struct setup *s = *state;
+	_cleanup_buf_ struct rd_buf rest = { 0 };
+	size_t n;
+
+	add(&s->findings, "fabric-node-new", "new node", RD_SEV_NOTE, 9);
+	add(&s->findings, "fabric-congested", "port waits", RD_SEV_WARNING, 8);
+	add(&s->findings, "fabric-cable-moved", "cable moved", RD_SEV_WARNING, 7);
+	add(&s->findings, "fabric-node-missing", "adapter missing", RD_SEV_CRITICAL, 30);
+	rd_fabric_rank(&s->findings);
+	n = rd_fabric_rank_shown(&s->findings, 20);
+	assert_int_equal(n, 30 + 7 + 1);
+	assert_string_equal(s->findings.v[0].id, "fabric-node-missing");
+	assert_string_equal(s->findings.v[30].id, "fabric-congested");
+	assert_string_equal(s->findings.v[31].id, "fabric-cable-moved");
+	rd_fabric_rank_rest(&s->findings, n, &rest);
+	assert_string_equal(rest.data, "16 more: 7 x port waits, 9 x new node");
+}
+
+#define WITH_SETUP(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_SETUP(a_sound_tree_is_silent),
+		WITH_SETUP(a_pulled_switch_is_one_finding),
+		WITH_SETUP(a_host_with_another_link_does_not_go_with_a_switch),
+		WITH_SETUP(what_is_behind_one_switch_is_one_finding),
+		WITH_SETUP(a_bad_cable_is_one_finding_with_who_drives_it),
+		WITH_SETUP(saturation_is_told_once),
+		WITH_SETUP(three_in_an_hour_are_critical_however_far_apart),
+		WITH_SETUP(a_node_that_restarts_is_no_flap),
+		WITH_SETUP(one_error_in_a_second_is_no_rate),
+		WITH_SETUP(harm_decides_the_order),
+		WITH_SETUP(a_short_list_has_each_kind_and_all_differences),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
