@@ -70,6 +70,9 @@ void fabric_session_report(struct fabric_session *s, const bool *picked, const s
 /* "fabric of mlx5_0/1: 0 critical, 1 warning; 40 nodes, 96 ports read in 0.012 s": the first line of the output. */
 void fabric_headline(const struct fabric_session *s, const struct rd_report *report, struct rd_buf *out);
 
+/* The same without the port: a narrow terminal shows what was found. */
+void fabric_verdict(const struct fabric_session *s, const struct rd_report *report, struct rd_buf *out);
+
 /* Of repeated sweeps, when they end: the exit code, and the findings that led to it, with their times. */
 void fabric_summary(const struct fabric_session *s, struct rd_buf *out);
 

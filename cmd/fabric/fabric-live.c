@@ -1,16 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* counters --fabric --live: links with the most traffic, increasing errors, ports waiting for credits. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/number.h"
 #include "fabric-cmd.h"
 #include "view/view.h"
 
+#define LONG_SWEEP 500000000u /* ns: shorter ones are not shown as in progress */
+
 struct live {
 	struct fabric_session *s;
+	struct rd_view *view;
 	enum rd_fabric_order order;
-	bool resort; /* a key changed the order: show the latest sweep again */
+	bool resort;	   /* a key changed what is shown: show the latest sweep again */
+	bool busy;	   /* within a discovery or sweep */
+	bool begun;	   /* the network was discovered */
+	bool ended;	   /* by the user */
+	uint64_t since_ns; /* CLOCK_MONOTONIC: begin of the discovery or sweep */
+	struct rd_err err; /* why the network could not be discovered; code 0: it was */
 };
 
 static int ms_until_due(void *arg)
@@ -20,34 +30,90 @@ static int ms_until_due(void *arg)
 	return rd_ticks_left_ms(&live->s->cmd->repeat.ticks);
 }
 
-/* Sweeps, unless only the order changed. The page takes the first section of the report, the ports. */
-static int make_page(void *arg, struct rd_view_page *page, struct rd_err *err)
+static uint64_t monotonic(const struct live *live)
+{
+	return live->s->ctx->source->ops->now(live->s->ctx->source, CLOCK_MONOTONIC);
+}
+
+/* Called while responses are waited for. */
+static bool show_progress(void *arg, size_t nodes)
+{
+	struct live *live = arg;
+	uint64_t ns = monotonic(live) - live->since_ns;
+	char text[64] = "";
+
+	if (!live->begun)
+		snprintf(text, sizeof(text), "walking, %zu node%s", nodes, nodes == 1 ? "" : "s");
+	else if (ns >= LONG_SWEEP)
+		snprintf(text, sizeof(text), "reading, %.1f s", (double)ns / 1e9);
+	live->ended = !rd_view_busy(live->view, text[0] ? text : NULL);
+	return !live->ended;
+}
+
+/* Discovers the network, if it was not yet, and sweeps. 1: no more sweeps. */
+static int sweep(struct live *live, struct rd_err *err)
+{
+	int r = 0;
+
+	if (!rd_repeat_next(&live->s->cmd->repeat))
+		return 1;
+	live->busy = true;
+	live->since_ns = monotonic(live);
+	if (!live->begun && fabric_session_begin(live->s, err) < 0) {
+		live->err = *err;
+		r = 1;
+	}
+	live->begun = true;
+	if (!r)
+		r = fabric_session_sweep(live->s, err);
+	live->busy = false;
+	return live->ended ? 1 : r;
+}
+
+/* Moves the first section of the report, the ports, to the page. */
+static void take_ports(struct rd_report *report, struct rd_view_page *page)
+{
+	page->body = report->sections[0];
+	rd_section_store(page->body); /* shown while the next sweep changes the network */
+	memmove(report->sections, report->sections + 1, --report->n_sections * sizeof(*report->sections));
+}
+
+static int fill_page(struct live *live, struct rd_view_page *page, struct rd_err *err)
 {
 	static const char *const by[] = { "node", "traffic", "errors", "waiting" };
-	struct live *live = arg;
+	_cleanup_free_ const struct rd_fabric_latch **ranked = NULL;
 	_cleanup_free_ size_t *order = NULL;
 	struct rd_buf line = { 0 };
 	struct rd_report report;
-	int r = 0;
 
-	if (!live->resort) {
-		if (!rd_repeat_next(&live->s->cmd->repeat))
-			return 1;
-		r = fabric_session_sweep(live->s, err);
-	}
-	live->resort = false;
-	if (r < 0)
-		return r;
+	if (!live->s->run.mads)
+		return rd_err_set(err, ENODEV, "network", "the local port failed: values are old");
 	order = rd_fabric_sort_by(&live->s->run.fabric, live->order);
 	fabric_session_report(live->s, NULL, order, &report);
-	page->body = report.sections[0];
-	rd_section_store(page->body); /* shown while the next sweep changes the network */
-	memmove(report.sections, report.sections + 1, --report.n_sections * sizeof(*report.sections));
-	fabric_headline(live->s, &report, &line);
-	rd_buf_printf(&line, "  (by %s)", by[live->order]);
+	take_ports(&report, page);
+	ranked = rd_fabric_latches_ranked(&live->s->latches);
+	page->top = rd_report_fabric_seen(ranked, live->s->latches.n);
+	fabric_verdict(live->s, &report, &line);
+	rd_buf_printf(&line, "; by %s", by[live->order]);
 	page->headline = line.data;
 	rd_report_deinit(&report);
 	return 0;
+}
+
+/* Sweeps, unless a key only changed what is shown. */
+static int make_page(void *arg, struct rd_view_page *page, struct rd_err *err)
+{
+	struct live *live = arg;
+	int r = 0;
+
+	live->view = page->view;
+	if (!live->resort)
+		r = sweep(live, err);
+	live->resort = false;
+	if (r)
+		return r;
+	/* Called by a key during the first discovery or sweep: there is nothing to show. */
+	return live->busy && live->s->n_durations == 0 ? 0 : fill_page(live, page, err);
 }
 
 static int handle_key(void *arg, int pressed)
@@ -67,7 +133,11 @@ static int handle_key(void *arg, int pressed)
 			live->resort = true;
 			return 1;
 		}
-	return 0;
+	if (pressed != 'c')
+		return 0;
+	rd_fabric_latches_clear(&live->s->latches);
+	live->resort = true;
+	return 1;
 }
 
 /* Shows all counters of the port of a row. */
@@ -97,6 +167,7 @@ int fabric_live(struct fabric_session *s)
 		"e        sort by new errors, then by total errors",
 		"w        sort by time waiting for credits",
 		"n        sort by node",
+		"c        clear findings that are over, which are shown as \"was\"",
 		NULL,
 	};
 	static const struct rd_view_ops ops = {
@@ -108,13 +179,17 @@ int fabric_live(struct fabric_session *s)
 		.detail = show_port,
 		.help = help,
 	};
-	struct live live = { .s = s, .order = RD_FABRIC_BY_TRAFFIC };
+	struct live live = { .s = s, .order = RD_FABRIC_BY_ERRORS };
+	_cleanup_buf_ struct rd_buf summary = { 0 };
 	struct rd_err err = { 0 };
 
-	if (fabric_session_begin(s, &err) < 0)
-		return rd_fail(s->ctx, &err);
+	s->cmd->engine.pulse = (struct rd_pulse){ show_progress, &live };
 	rd_repeat_begin(&s->cmd->repeat, 1);
 	if (rd_view_run(&ops, &live, s->ctx->globals.style.colour, &err) < 0)
 		return rd_fail(s->ctx, &err);
-	return RD_EXIT_OK;
+	if (live.err.code && !live.ended)
+		return rd_fail(s->ctx, &live.err);
+	fabric_summary(s, &summary);
+	rd_out(&summary);
+	return s->worst;
 }

@@ -111,7 +111,14 @@ static uint64_t monotonic(struct rd_source *source)
 
 static int open_port(struct fabric_run *run, struct rd_err *err)
 {
-	return run->mads ? 0 : rd_mad_open(run->source, run->from.ibdev, run->from.port, &run->mads, err);
+	int r = 0;
+
+	if (run->mads)
+		return 0;
+	r = rd_mad_open(run->source, run->from.ibdev, run->from.port, &run->mads, err);
+	if (!r && run->opts.pulse.beat)
+		r = rd_pulse_wrap(RD_TAKE(run->mads), &run->opts.pulse, &run->mads, err);
+	return r;
 }
 
 static void close_port(struct fabric_run *run)

@@ -88,6 +88,8 @@ int fabric_session_sweep(struct fabric_session *s, struct rd_err *err)
 {
 	int r = fabric_sweep(&s->run, err);
 
+	if (r == -ECANCELED)
+		return r; /* ended by the user */
 	if (r < 0) {
 		uint64_t now = s->ctx->source->ops->now(s->ctx->source, CLOCK_REALTIME);
 
@@ -201,7 +203,7 @@ void fabric_session_report(struct fabric_session *s, const bool *picked, const s
 		rd_report_fabric_metrics(report, &shown);
 }
 
-void fabric_headline(const struct fabric_session *s, const struct rd_report *report, struct rd_buf *out)
+void fabric_verdict(const struct fabric_session *s, const struct rd_report *report, struct rd_buf *out)
 {
 	const struct rd_fabric *fabric = &s->run.fabric;
 	size_t fresh = 0, stale = 0, partial = 0, warnings, criticals, over;
@@ -215,7 +217,6 @@ void fabric_headline(const struct fabric_session *s, const struct rd_report *rep
 	       rd_fabric_latches_count(&s->latches, RD_SEV_WARNING, false);
 	warnings = rd_findings_count(&report->findings, RD_SEV_WARNING);
 	criticals = rd_findings_count(&report->findings, RD_SEV_CRITICAL);
-	rd_buf_printf(out, "fabric of %s/%u: ", fabric->ibdev, fabric->port);
 	rd_buf_printf(out, "%zu critical, %zu warning%s", criticals, warnings, warnings == 1 ? "" : "s");
 	if (over)
 		rd_buf_printf(out, ", %zu over", over);
@@ -235,4 +236,10 @@ void fabric_headline(const struct fabric_session *s, const struct rd_report *rep
 	if (s->cmd->repeat.ticks.missed)
 		rd_buf_printf(out, "; %ju intervals skipped, the previous sweep took too long",
 			      (uintmax_t)s->cmd->repeat.ticks.missed);
+}
+
+void fabric_headline(const struct fabric_session *s, const struct rd_report *report, struct rd_buf *out)
+{
+	rd_buf_printf(out, "fabric of %s/%u: ", s->run.fabric.ibdev, s->run.fabric.port);
+	fabric_verdict(s, report, out);
 }

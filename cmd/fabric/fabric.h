@@ -5,6 +5,7 @@
 
 #include "cmd/cmd.h"
 #include "collect/fabric/fabric.h"
+#include "collect/fabric/pulse.h"
 
 /* counters --fabric */
 extern const struct rd_cmd rd_cmd_fabric;
@@ -20,6 +21,7 @@ struct fabric_opts {
 	/* Called after each discovery: may deselect ports. NULL: all are read. */
 	int (*divide)(void *arg, struct rd_fabric *fabric, struct rd_err *err);
 	void *divide_arg;
+	struct rd_pulse pulse; /* while responses are waited for */
 };
 
 /* A discovered network and the port to read it through. */

@@ -104,7 +104,8 @@ static void draw_headings(const struct rd_pane *pane, int y)
 static void draw_row(const struct rd_view *view, const struct rd_pane *pane, const struct rd_grid_row *row, int y,
 		     bool cursor)
 {
-	attr_t whole = severity_attr(view, row->severity) | (row->gone ? A_DIM : 0) | (cursor ? A_REVERSE : 0);
+	attr_t whole = severity_attr(view, row->severity) | (row->gone || row->over ? A_DIM : 0) |
+		       (cursor ? A_REVERSE : 0);
 	int x = RD_PANE_MARGIN;
 
 	rd_curses.attron(whole);
@@ -199,12 +200,14 @@ void rd_view_draw(struct rd_view *view)
 {
 	struct rd_pane *pane = rd_view_active(view);
 	size_t room = rd_view_room(view), above = top_lines(view);
-	int y = 0;
+	int x = 0, y = 0;
 
 	rd_pane_move(pane, 0, room); /* the screen may have shrunk */
 	rd_curses.erase();
+	if (view->progress)
+		x = put(y, 0, view->progress, 0) + 2;
 	if (view->headline)
-		put(y, 0, view->headline, 0);
+		put(y, x, view->headline, 0);
 	y += HEAD_LINES;
 	if (above) {
 		draw_headings(&view->top, y);

@@ -11,8 +11,9 @@ struct rd_view {
 	void *arg;
 	struct rd_pane top, body, detail;
 	char *headline;
-	char *detail_key;  /* of the row whose details are open; NULL: none */
-	char problem[300]; /* of the last refresh; "" for none */
+	const char *progress; /* of a look that takes long; NULL: none */
+	char *detail_key;     /* of the row whose details are open; NULL: none */
+	char problem[300];    /* of the last refresh; "" for none */
 	bool typing, help, paused, end, due;
 	bool colour, ascii;
 };

@@ -187,6 +187,7 @@ static int fill_row(struct rd_grid *grid, struct rd_grid_row *row, const struct 
 	row->cells = rd_alloc(grid->n_columns + 1, sizeof(*row->cells));
 	row->key = key_of(section, from, style->keys);
 	row->severity = from->severity;
+	row->over = from->over;
 	if (style->group >= 0)
 		row->group = cell_text(&section->columns[style->group], &from->cells[style->group], true);
 	if (!row->cells || !row->key || (style->group >= 0 && !row->group))

@@ -20,6 +20,7 @@ struct rd_grid_row {
 	uint16_t fresh,
 		gone; /* refreshes left to mark the row as new or removed; a removed row is shown while it is marked */
 	enum rd_severity severity;
+	bool over; /* as in struct rd_row */
 };
 
 struct rd_grid {

@@ -74,7 +74,7 @@ static void show_page(struct rd_view *view, struct rd_view_page *page)
 
 static void refresh_page(struct rd_view *view)
 {
-	struct rd_view_page page = { 0 };
+	struct rd_view_page page = { .view = view };
 	struct rd_err err = { 0 };
 	int r = view->ops->look(view->arg, &page, &err);
 
@@ -239,11 +239,35 @@ static void handle_key(struct rd_view *view, int key)
 		view->due = true;
 }
 
+/* Handles all pending keys before drawing, so that a held arrow key does not lag. */
+static void handle_keys(struct rd_view *view)
+{
+	int key;
+
+	while (!view->end && (key = rd_curses.getch()) != ERR)
+		handle_key(view, key);
+}
+
+bool rd_view_busy(struct rd_view *view, const char *progress)
+{
+	handle_keys(view);
+	if (view->due && !view->end)
+		refresh_page(view);
+	if (!view->end && !rd_view_wait(0))
+		view->end = true;
+	if (view->end)
+		return false;
+	view->progress = progress;
+	rd_view_draw(view);
+	view->progress = NULL;
+	return true;
+}
+
 static void run_loop(struct rd_view *view)
 {
 	refresh_page(view);
 	while (!view->end) {
-		int due = view->ops->due(view->arg), key;
+		int due = view->ops->due(view->arg);
 
 		if ((due <= 0 && !view->paused) || view->due) {
 			refresh_page(view);
@@ -254,9 +278,7 @@ static void run_loop(struct rd_view *view)
 		rd_view_draw(view);
 		if (!rd_view_wait(view->paused ? -1 : due < 0 ? 0 : due))
 			break;
-		/* Handle all pending keys before drawing, so that a held arrow key does not lag. */
-		while (!view->end && (key = rd_curses.getch()) != ERR)
-			handle_key(view, key);
+		handle_keys(view);
 	}
 }
 

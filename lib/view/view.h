@@ -9,16 +9,19 @@
 #include "base/err.h"
 #include "report/shared/report.h"
 
-/* Contents of one refresh; the holder owns all members. */
+struct rd_view;
+
+/* Contents of one refresh; the holder owns what it points to, except the view. */
 struct rd_view_page {
 	char *headline;
 	struct rd_section *top;	 /* above the rest, at most half of the lines; NULL: none */
 	struct rd_section *body; /* scrolls */
 	bool reselected;	 /* other rows were selected than before: new ones are not marked */
+	struct rd_view *view;	 /* set by the view: for rd_view_busy */
 };
 
 struct rd_view_ops {
-	/* Fills the page, which the view then owns. -errno with err filled: the error is shown in the footer, the old
+	/* Fills the page, whose contents the view then owns. -errno with err filled: the error is shown in the footer, the old
 	 * page stays; 1: no more data, end. */
 	int (*look)(void *arg, struct rd_view_page *page, struct rd_err *err);
 	/* Milliseconds until the next refresh is due. */
@@ -47,6 +50,13 @@ struct rd_view_ops {
 	/* Lines of the help page for these keys, ended by NULL. */
 	const char *const *help;
 };
+
+/*
+ * To be called about ten times per second while look takes long: handles keys and draws. `progress` (may be NULL) is shown before the
+ * headline. A key that refreshes at once calls look from here, which then must return the latest data. False: the view ends, look
+ * should return.
+ */
+bool rd_view_busy(struct rd_view *view, const char *progress);
 
 /* Runs until q, a terminating signal, or until look returns 1. Takes over the terminal and restores it. -ENOTTY without a
  * terminal, -EOPNOTSUPP if it cannot position text; else 0 or -errno with err filled. */

@@ -2,9 +2,10 @@
 /*
  * To be preloaded before a program that uses libibumad: gives answers to datagrams a latency, and lets LIDs fall silent.
  * Each answer is handed out no earlier than its time after its request, requests independent of each other; the
- * simulator behind is given a few at a time, because its sockets hold few. Directed-route datagrams pass undelayed.
+ * simulator behind is given a few at a time, because its sockets hold few.
  *
  *   MADLAT_US=244    microseconds from request to answer
+ *   MADLAT_WALK_US=9 the same for directed-route datagrams
  *   MADLAT_DEAD=5,9  LIDs that never answer: the sender gets its datagram back when its time is over, as from the kernel
  *   MADLAT_DUP=7     LIDs that answer twice
  *   MADLAT_COUNT=f   at the end, the number of datagrams sent is written to this file
@@ -42,7 +43,7 @@ static struct {
 	struct held held[MADS];
 	size_t top; /* all above are free */
 	size_t inside;
-	uint64_t orders, latency, sent;
+	uint64_t orders, latency, walk_latency, sent;
 	bool dead[65536], dup[65536];
 	int (*send)(int, int, void *, int, int, int);
 	int (*recv)(int, void *, int *, int);
@@ -65,9 +66,10 @@ static void take_list(const char *name, bool *ret)
 
 __attribute__((constructor)) static void begin(void)
 {
-	const char *us = getenv("MADLAT_US");
+	const char *us = getenv("MADLAT_US"), *walk_us = getenv("MADLAT_WALK_US");
 
 	lat.latency = us ? strtoull(us, NULL, 10) * 1000 : 0;
+	lat.walk_latency = walk_us ? strtoull(walk_us, NULL, 10) * 1000 : 0;
 	take_list("MADLAT_DEAD", lat.dead);
 	take_list("MADLAT_DUP", lat.dup);
 	*(void **)&lat.send = dlsym(RTLD_NEXT, "umad_send");
@@ -195,10 +197,12 @@ int umad_send(int fd, int agent, void *umad, int length, int timeout_ms, int ret
 {
 	const uint8_t *mad = umad_get_mad(umad);
 	uint16_t lid = be16toh(umad_get_mad_addr(umad)->lid);
+	bool directed = mad[1] == CLASS_DIRECTED; /* its LID is the permissive one */
+	uint64_t latency = directed ? lat.walk_latency : lat.latency;
 	struct held *held = lat.held;
 
 	lat.sent++;
-	if (mad[1] == CLASS_DIRECTED || (!lat.latency && !lat.dead[lid] && !lat.dup[lid]) || length > MAD_SIZE)
+	if ((!latency && (directed || (!lat.dead[lid] && !lat.dup[lid]))) || length > MAD_SIZE)
 		return lat.send(fd, agent, umad, length, timeout_ms, retries);
 	while (held < lat.held + MADS && held->phase != FREE)
 		held++;
@@ -212,7 +216,7 @@ int umad_send(int fd, int agent, void *umad, int length, int timeout_ms, int ret
 		held->umad = malloc(umad_size() + MAD_SIZE);
 	memcpy(held->umad, umad, umad_size() + (size_t)length);
 	*held = (struct held){
-		WAITING, fd, agent, tid_of(umad), lat.dup[lid], length, now_ns() + lat.latency, ++lat.orders, held->umad
+		WAITING, fd, agent, tid_of(umad), lat.dup[lid], length, now_ns() + latency, ++lat.orders, held->umad
 	};
 	if (lat.dead[lid]) {
 		held->due = now_ns() + (uint64_t)timeout_ms * 1000000 * (uint64_t)(retries + 1);
