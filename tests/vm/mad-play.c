@@ -105,7 +105,7 @@ static int sweep(const char *name, struct rd_mads *mads, const uint8_t *gid, uin
 		 size_t n, unsigned window)
 {
 	struct rd_sweep_query asks[ASKS] = { 0 };
-	struct rd_sweep_limits limits = { window, window, TIMEOUT_MS, 1 };
+	struct rd_sweep_limits limits = { .window = window, .per_lid = window, .timeout_ms = TIMEOUT_MS, .retries = 1 };
 	struct outcome outcome = { .asks = asks };
 	struct rd_sweep_callbacks calls = { .done = done, .arg = &outcome };
 	struct rd_sweep_stats stats;
@@ -117,7 +117,7 @@ static int sweep(const char *name, struct rd_mads *mads, const uint8_t *gid, uin
 		asks[i].dest.gid_index = index;
 		memcpy(asks[i].dest.gid, gid, 16);
 		/* Each an agent of its own: what is silent is to hold up itself only. */
-		asks[i].lid = asks[i].group = i;
+		asks[i].lid = i;
 	}
 	if (rd_sweep_run(mads, &limits, asks, n, n, &calls, &stats, &err) < 0) {
 		printf("%s: %s: %s: %s\n", name, err.object, err.message, strerror(err.code));

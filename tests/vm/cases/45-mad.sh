@@ -18,7 +18,7 @@ test_sweep() {
 	grep -q '^many: .* received 256 ' "$said"
 	grep -qx 'many: port 1: 256 asked, 0 without, -' "$said"
 	# Silence, answers that come twice, at the second try, as a refusal, to another question.
-	grep -q '^mixed: .* malformed 1 refused 1' "$said"
+	grep -q '^mixed: .* malformed 2 refused 1' "$said"
 	grep -qx 'mixed: port 1: 2 asked, 0 without, -' "$said"
 	grep -qx 'mixed: port 2: 1 asked, 1 without, ETIMEDOUT' "$said"
 	grep -qx 'mixed: port 3: 1 asked, 0 without, -' "$said"
