@@ -13,7 +13,8 @@
 
 struct fabric_cmd {
 	struct fabric_opts engine;
-	bool all, plan, live;
+	bool all, plan, live, routes;
+	const char *path; /* the source of --path; the operand is the destination */
 	const char *shard, *shards, *topology, *compare, *save_topology, *thresholds, *record;
 	struct rd_repeat repeat;
 };
@@ -77,6 +78,10 @@ void fabric_verdict(const struct fabric_session *s, const struct rd_report *repo
 void fabric_summary(const struct fabric_session *s, struct rd_buf *out);
 
 int fabric_live(struct fabric_session *s);
+
+/* --path and --routes; an exit code. */
+int fabric_path(struct fabric_session *s, const char *from, const char *to);
+int fabric_routes(struct fabric_session *s);
 
 /* Reads a topology file, always from this host. */
 int fabric_read_topology(const char *path, struct rd_fabric *ret, struct rd_err *err);

@@ -96,9 +96,11 @@ static int take_subsets(void *state, const struct rd_opt *opt, const char *arg, 
 	return rd_pma_subsets(arg, &mask, err);
 }
 
-static int refuse_operands(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
+/* --path A takes B as an operand. */
+static int check_operands(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 {
-	(void)ctx;
+	if (((struct fabric_cmd *)ctx->state)->path)
+		return argc == 1 ? 0 : rd_err_set(err, EINVAL, "--path", "expected two ports: --path A B");
 	return argc > 0 ?
 		       rd_err_set(err, EINVAL, argv[0],
 				  "--fabric takes no device or port: select the local port with --port DEVICE/PORT") :
@@ -123,6 +125,10 @@ static const struct rd_opt options[] = {
 	  RD_TEXT(fabric_cmd, compare) },
 	{ "save-topology", 0, "FILE", "write the topology to FILE and exit", "file", RD_NEEDS_OUTPUT,
 	  RD_TEXT(fabric_cmd, save_topology) },
+	{ "path", 0, "A B", "show the route from port A to port B and back, with its counters: names, GUIDs or LIDs",
+	  NULL, RD_TEXT(fabric_cmd, path) },
+	{ "routes", 0, NULL, "check that each pair of adapters has a route, and how evenly routes lie over links",
+	  RD_FLAG(fabric_cmd, routes) },
 	{ "topology", 0, "FILE", "with --plan or --compare: read the topology from FILE instead of the network", "file",
 	  RD_NEEDS_FOREIGN_FILE, RD_TEXT(fabric_cmd, topology) },
 	{ "shard", 0, "K/N", "read only share K of N", RD_TEXT(fabric_cmd, shard) },
@@ -154,7 +160,9 @@ static const struct rd_opt_rule rules[] = {
 	{ RD_EXCLUDES, "shard", "shards" },
 	{ RD_REQUIRES, "plan", "shard shards", "it prints their shares" },
 	{ RD_REQUIRES, "topology", "plan compare" },
-	{ RD_ONE_OF, "plan save-topology" },
+	{ RD_ONE_OF, "plan save-topology path routes" },
+	{ RD_EXCLUDES, "path routes", "shard shards topology compare live record count openmetrics textfile" },
+	{ RD_EXCLUDES, "routes", "interval" },
 	{ RD_EXCLUDES, "plan save-topology", "interval live record" },
 	{ RD_EXCLUDES, "topology", "interval live record", "a saved topology does not change" },
 	{ RD_REQUIRES, "count", "interval live record" },
@@ -167,6 +175,7 @@ static const struct rd_opt_rule rules[] = {
 const struct rd_cmd rd_cmd_fabric = {
 	.name = "counters",
 	.option = "fabric",
+	.operands = "[B]",
 	.summary = "read the counters of all ports of the InfiniBand network, and report faults",
 	.opts = options,
 	.rules = rules,
@@ -181,6 +190,6 @@ const struct rd_cmd rd_cmd_fabric = {
 	.n_columns = RD_FABRIC_COLUMNS,
 	.metrics = true,
 	.state_size = sizeof(struct fabric_cmd),
-	.check = refuse_operands,
+	.check = check_operands,
 	.run = fabric_run,
 };

@@ -276,13 +276,17 @@ static int run_on_topology(struct fabric_session *s)
 	return r;
 }
 
-static int run_session(struct fabric_session *s)
+static int run_session(struct fabric_session *s, char **operands)
 {
 	const struct fabric_cmd *cmd = s->cmd;
 	struct rd_err err = { 0 };
 
 	if (cmd->topology)
 		return run_on_topology(s);
+	if (cmd->path)
+		return fabric_path(s, cmd->path, operands[0]);
+	if (cmd->routes)
+		return fabric_routes(s);
 	if (cmd->save_topology)
 		return save_topology(s);
 	if (cmd->live)
@@ -300,13 +304,13 @@ int fabric_run(struct rd_ctx *ctx, int argc, char **argv)
 	struct rd_err err = { 0 };
 	int r;
 
-	(void)argc, (void)argv;
+	(void)argc;
 	ctx->schema = "rdmadiag/counters-fabric/1";
 	r = fabric_session_init(ctx, &s, &err);
 	if (r < 0)
 		r = r == -EINVAL ? rd_fail_usage(ctx->cmd, &err) : rd_fail(ctx, &err);
 	else
-		r = run_session(&s);
+		r = run_session(&s, argv);
 	fabric_session_deinit(&s);
 	return r;
 }

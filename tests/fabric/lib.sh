@@ -12,7 +12,8 @@
 # were the agent; opensm then takes it for an answer of its own performance manager and dies of a null pointer. So with
 # --subsets all over a simulated network, the subnet manager ends; real nodes answer themselves.
 #
-# FABRIC_DIR is a directory for it all, made by fabric_up. FABRIC_SHIM: a library to preload before the simulator's.
+# FABRIC_DIR is a directory for it all, made by fabric_up. FABRIC_SHIM: a library to preload before the simulator's. FABRIC_ENGINE:
+# a routing engine of opensm, instead of its usual one.
 
 # shellcheck source=../path.sh
 . tests/path.sh
@@ -74,7 +75,7 @@ fabric_up() {
 		<&7 >"$FABRIC_DIR/ibsim.log" 2>&1 7>&- &
 	FABRIC_SIM_PID=$!
 	until_true 60 fabric_answers || { echo "ibsim does not answer" && return 1; } >&2
-	echo 'force_log_flush TRUE' >"$FABRIC_DIR/opensm.conf"
+	printf '%s\n' 'force_log_flush TRUE' ${FABRIC_ENGINE:+"routing_engine $FABRIC_ENGINE"} >"$FABRIC_DIR/opensm.conf"
 	(
 		cd "$FABRIC_DIR/work" || exit
 		IBSIM_SOCKNAME=$FABRIC_SOCKET SIM_HOST=$FABRIC_HOST LD_PRELOAD=$FABRIC_LIBRARY \

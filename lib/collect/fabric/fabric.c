@@ -161,6 +161,7 @@ static int add_ports(struct rd_walk_node *node, struct rd_fabric *fabric)
 		port = rd_fabric_add_port(fabric, node->guid, i);
 		if (!port)
 			return -ENOMEM;
+		port->guid = from->guid;
 		port->lid = (uint16_t)rd_libibmad.mad_get_field(manager->info, 0, IB_PORT_LID_F);
 		port->lmc = (uint8_t)rd_libibmad.mad_get_field(manager->info, 0, IB_PORT_LMC_F);
 		port->selected = port->lid >= IB_MIN_UCAST_LID && port->lid <= IB_MAX_UCAST_LID;

@@ -215,6 +215,7 @@ static void add_neighbour(struct discovery *d, struct neighbour *neighbour)
 	}
 	if (port > node->n_ports)
 		return;
+	node->ports[port].guid = rd_libibmad.mad_get_field64(neighbour->info, 0, IB_NODE_PORT_GUID_F);
 	if (neighbour->node)
 		link_ports(neighbour->node, neighbour->port, node, port);
 	else

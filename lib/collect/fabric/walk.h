@@ -11,6 +11,7 @@
 struct rd_walk_port {
 	struct rd_walk_node *peer; /* at the other end of the cable; NULL: none was found */
 	unsigned peer_port;
+	uint64_t guid;	     /* NodeInfo:PortGUID; 0: the port was not reached from its neighbour */
 	bool known;	     /* `info`, its PortInfo, was read */
 	bool lost;	     /* its PortInfo was queried, without a response */
 	bool peer_unreached; /* its link is up, but the node behind it did not respond, or not as a node does */

@@ -58,7 +58,8 @@ enum rd_presence {
 struct rd_fabric_port {
 	size_t node;
 	unsigned number;
-	uint16_t lid; /* of its PMA; 0: none */
+	uint64_t guid; /* NodeInfo:PortGUID, of ports that the discovery reached from their neighbour; 0: unknown */
+	uint16_t lid;  /* of its PMA; 0: none */
 	uint8_t lmc;
 	size_t peer; /* index of the port at the other end of the cable; RD_NONE */
 	/* Without a peer: the node GUID and port at the other end of its latest link, in an earlier discovery; 0: none known. */

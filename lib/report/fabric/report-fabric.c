@@ -81,13 +81,12 @@ static struct rd_section *make_peer(const struct rd_fabric *fabric, const struct
 	return section;
 }
 
-/* "SymbolErrorCounter 77 (+2)": error counters that are not 0. */
-static void add_errors(const struct rd_fabric *fabric, const struct rd_fabric_port *port, struct rd_row *row)
+bool rd_fabric_errors_text(const struct rd_fabric *fabric, const struct rd_fabric_port *port, struct rd_buf *out,
+			   uint64_t *ret_rise)
 {
-	_cleanup_buf_ struct rd_buf text = { 0 };
-	uint64_t rise = 0;
 	bool known = false;
 
+	*ret_rise = 0;
 	for (size_t i = 0; i < fabric->n_values; i++) {
 		struct rd_pma_value value;
 		uint64_t delta = 0;
@@ -96,15 +95,23 @@ static void add_errors(const struct rd_fabric *fabric, const struct rd_fabric_po
 		if (!is_error(i) || !rd_fabric_value(fabric, port, i, &value))
 			continue;
 		known |= rd_fabric_delta(fabric, port, i, &delta, &seconds);
-		rise += delta;
+		*ret_rise += delta;
 		if (value.v == 0)
 			continue;
-		rd_buf_printf(&text, "%s%s %s%" PRIu64, text.len ? ", " : "", rd_pma_counters[i].name,
+		rd_buf_printf(out, "%s%s %s%" PRIu64, out->len ? ", " : "", rd_pma_counters[i].name,
 			      rd_pma_saturated(&value) ? ">=" : "", value.v);
 		if (delta)
-			rd_buf_printf(&text, " (+%" PRIu64 ")", delta);
+			rd_buf_printf(out, " (+%" PRIu64 ")", delta);
 	}
-	if (known)
+	return known;
+}
+
+static void add_errors(const struct rd_fabric *fabric, const struct rd_fabric_port *port, struct rd_row *row)
+{
+	_cleanup_buf_ struct rd_buf text = { 0 };
+	uint64_t rise;
+
+	if (rd_fabric_errors_text(fabric, port, &text, &rise))
 		rd_row_uint(row, RD_FAB_RISE, rise);
 	if (text.len)
 		rd_row_str(row, RD_FAB_ERRORS, text.data);

@@ -3,6 +3,7 @@
 #ifndef RD_REPORT_FABRIC_H
 #define RD_REPORT_FABRIC_H
 
+#include "base/buf.h"
 #include "model/fabric/fabric-latch.h"
 #include "model/fabric/fabric.h"
 #include "model/fabric/shard.h"
@@ -60,6 +61,10 @@ struct rd_fabric_shown {
 /* Adds the section ports, and the object sweep (and shard) among the scalars. The rows of ports are made from the network when they
  * are read: store them (rd_section_store) to keep them beyond a sweep. */
 void rd_report_fabric(struct rd_report *report, const struct rd_fabric_shown *shown);
+
+/* Appends "SymbolErrorCounter 77 (+2)": error counters that are not 0. Returns whether their increase is known. */
+bool rd_fabric_errors_text(const struct rd_fabric *fabric, const struct rd_fabric_port *port, struct rd_buf *out,
+			   uint64_t *ret_rise);
 
 /* Adds only the sweep (and shard). */
 void rd_report_fabric_sweep(struct rd_report *report, const struct rd_fabric_shown *shown);

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/fabric/tables.h"
+
+#include "source/shared/libibmad.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define CLASS_SM 0x01
+#define CLASS_SM_DIRECTED 0x81
+#define LID_PERMISSIVE 0xffff
+#define QUERIES_MAX ((size_t)1 << 16) /* of one run of the sweep, about 10 MB; a table of 48 K LIDs has 768 blocks */
+#define WHOLE_TABLE SIZE_MAX	      /* `block` of the SwitchInfo query */
+
+struct subject {
+	size_t node, block;
+};
+
+struct reading {
+	struct rd_mads *mads;
+	const struct rd_sweep_limits *limits;
+	const struct rd_fabric *fabric;
+	struct rd_routes *routes;
+	bool wanted[RD_ROUTE_BLOCKS];
+	struct rd_mad_route *ways; /* directed routes, per node; NULL: LID routed. Hops 0: none, except to the local node */
+	struct rd_sweep_query *queries;
+	struct subject *subjects;
+	size_t n, cap, cap_subjects, n_agents;
+	bool failed; /* no memory */
+};
+
+static uint16_t lid_of_switch(const struct reading *reading, size_t node)
+{
+	size_t first = reading->routes->first[node];
+
+	return first < reading->fabric->n_ports ? reading->fabric->ports[first].lid : 0;
+}
+
+static bool is_present(const struct reading *reading, size_t node)
+{
+	size_t first = reading->routes->first[node];
+
+	return reading->fabric->nodes[node].kind == RD_NODE_SWITCH && first < reading->fabric->n_ports &&
+	       reading->fabric->ports[first].presence != RD_PORT_GONE;
+}
+
+/* Whether the node can be reached the way that is in use. */
+static bool can_query(const struct reading *reading, size_t node)
+{
+	const struct rd_fabric *fabric = reading->fabric;
+
+	if (!is_present(reading, node))
+		return false;
+	if (!reading->ways)
+		return lid_of_switch(reading, node) != 0;
+	return reading->ways[node].hops || (fabric->self != RD_NONE && fabric->ports[fabric->self].node == node);
+}
+
+static void add_query(struct reading *reading, size_t node, size_t block)
+{
+	bool info = block == WHOLE_TABLE;
+
+	if (rd_grow(&reading->queries, &reading->cap, reading->n + 1, sizeof(*reading->queries)) < 0 ||
+	    rd_grow(&reading->subjects, &reading->cap_subjects, reading->n + 1, sizeof(*reading->subjects)) < 0) {
+		reading->failed = true;
+		return;
+	}
+	reading->subjects[reading->n] = (struct subject){ node, block };
+	reading->queries[reading->n] = (struct rd_sweep_query){
+		.dest.lid = reading->ways ? LID_PERMISSIVE : lid_of_switch(reading, node),
+		.mad_class = reading->ways ? CLASS_SM_DIRECTED : CLASS_SM,
+		.attribute = info ? IB_ATTR_SWITCH_INFO : IB_ATTR_LINEARFORWTBL,
+		.modifier = info ? 0 : (uint32_t)block,
+		.route = reading->ways ? &reading->ways[node] : NULL,
+		.lid = reading->n_agents - 1,
+	};
+	reading->n++;
+}
+
+static bool store_response(void *arg, const struct rd_sweep_result *result)
+{
+	struct reading *reading = arg;
+	const struct subject *subject = &reading->subjects[result->query];
+	uint8_t data[IB_SMP_DATA_SIZE];
+
+	if (result->error)
+		return true;
+	memcpy(data, result->mad + IB_SMP_DATA_OFFS, sizeof(data));
+	if (subject->block == WHOLE_TABLE)
+		RD_SET(reading->routes->tables[subject->node].top,
+		       (uint16_t)rd_libibmad.mad_get_field(data, 0, IB_SW_LINEAR_FDB_TOP_F));
+	else
+		memcpy(rd_routes_block(reading->routes, subject->node, subject->block), data, RD_ROUTE_BLOCK);
+	return true;
+}
+
+static int send_queries(struct reading *reading, struct rd_err *err)
+{
+	struct rd_sweep_callbacks callbacks = { .done = store_response, .arg = reading };
+	struct rd_sweep_stats stats = { 0 };
+	int r;
+
+	if (reading->failed)
+		return rd_err_set(err, ENOMEM, "network", "no memory for its forwarding tables");
+	r = rd_sweep_run(reading->mads, reading->limits, reading->queries, reading->n, reading->n_agents, &callbacks,
+			 &stats, err);
+	reading->routes->mads_sent += stats.sent;
+	reading->routes->timeouts += stats.timeouts;
+	reading->n = reading->n_agents = 0;
+	return r;
+}
+
+static bool is_missing(const struct reading *reading, size_t node, size_t block)
+{
+	const struct rd_route_table *table = &reading->routes->tables[node];
+
+	return reading->wanted[block] && table->top.known == RD_OK && block <= table->top.v / RD_ROUTE_BLOCK &&
+	       !(table->blocks && table->blocks[block]);
+}
+
+static int read_infos(struct reading *reading, struct rd_err *err)
+{
+	for (size_t i = 0; i < reading->fabric->n_nodes; i++)
+		if (can_query(reading, i) && reading->routes->tables[i].top.known != RD_OK) {
+			reading->n_agents++;
+			add_query(reading, i, WHOLE_TABLE);
+		}
+	return send_queries(reading, err);
+}
+
+static int read_blocks(struct reading *reading, struct rd_err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < reading->fabric->n_nodes && !r; i++) {
+		size_t before = reading->n;
+
+		if (!can_query(reading, i))
+			continue;
+		reading->n_agents++;
+		for (size_t block = 0; block < RD_ROUTE_BLOCKS; block++)
+			if (is_missing(reading, i, block))
+				add_query(reading, i, block);
+		reading->n_agents -= reading->n == before;
+		if (reading->n >= QUERIES_MAX)
+			r = send_queries(reading, err);
+	}
+	return r < 0 ? r : send_queries(reading, err);
+}
+
+/* Directed routes from the local port to all nodes, by the discovered cables, with the fewest hops. */
+static int find_ways(struct reading *reading, struct rd_err *err)
+{
+	const struct rd_fabric *fabric = reading->fabric;
+	_cleanup_free_ size_t *queue = calloc(fabric->n_nodes + 1, sizeof(*queue));
+	_cleanup_free_ bool *seen = calloc(fabric->n_nodes + 1, sizeof(*seen));
+	size_t head = 0, tail = 0;
+
+	reading->ways = calloc(fabric->n_nodes + 1, sizeof(*reading->ways));
+	if (!queue || !seen || !reading->ways)
+		return rd_err_set(err, ENOMEM, "network", "no memory for its forwarding tables");
+	if (fabric->self == RD_NONE)
+		return 0;
+	queue[tail++] = fabric->ports[fabric->self].node;
+	seen[queue[0]] = true;
+	while (head < tail) {
+		size_t node = queue[head++];
+		bool in_switch = fabric->nodes[node].kind == RD_NODE_SWITCH;
+
+		for (size_t i = reading->routes->first[node]; i < fabric->n_ports && fabric->ports[i].node == node;
+		     i++) {
+			const struct rd_fabric_port *port = &fabric->ports[i];
+			struct rd_mad_route *way;
+
+			/* Only switches forward; of the local node only the port in use is known to be ours. */
+			if (port->peer == RD_NONE || port->presence == RD_PORT_GONE || port->state <= RD_LINK_DOWN ||
+			    (!in_switch && i != fabric->self) || seen[fabric->ports[port->peer].node] ||
+			    reading->ways[node].hops >= RD_MAD_ROUTE_MAX)
+				continue;
+			way = &reading->ways[fabric->ports[port->peer].node];
+			*way = reading->ways[node];
+			way->path[way->hops++] = (uint8_t)port->number;
+			seen[fabric->ports[port->peer].node] = true;
+			queue[tail++] = fabric->ports[port->peer].node;
+		}
+	}
+	return 0;
+}
+
+/* Number of switches of which SwitchInfo or a wanted block is missing. */
+static size_t count_unread(struct reading *reading)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < reading->fabric->n_nodes; i++) {
+		bool missing = is_present(reading, i) && reading->routes->tables[i].top.known != RD_OK;
+
+		for (size_t block = 0; block < RD_ROUTE_BLOCKS && !missing && is_present(reading, i); block++)
+			missing = is_missing(reading, i, block);
+		reading->routes->tables[i].partial = missing;
+		n += missing;
+	}
+	return n;
+}
+
+int rd_routes_read(struct rd_mads *mads, const struct rd_sweep_limits *limits, const struct rd_sweep_limits *walk,
+		   const struct rd_fabric *fabric, const uint16_t *lids, size_t n_lids, struct rd_routes *routes,
+		   struct rd_err *err)
+{
+	struct reading reading = { .mads = mads, .limits = limits, .fabric = fabric, .routes = routes };
+	uint64_t start = mads->ops->now(mads);
+	int r;
+
+	for (size_t i = 0; lids && i < n_lids; i++)
+		reading.wanted[lids[i] / RD_ROUTE_BLOCK] = true;
+	for (size_t lid = 0; !lids && lid <= RD_LID_MAX; lid++)
+		reading.wanted[lid / RD_ROUTE_BLOCK] |= routes->owners[lid] != RD_NONE;
+	r = read_infos(&reading, err);
+	if (!r)
+		r = read_blocks(&reading, err);
+	if (!r && count_unread(&reading) > 0) {
+		reading.limits = walk;
+		r = find_ways(&reading, err);
+		if (!r)
+			r = read_infos(&reading, err);
+		if (!r)
+			r = read_blocks(&reading, err);
+	}
+	routes->n_unread = count_unread(&reading);
+	routes->duration_ns = mads->ops->now(mads) - start;
+	free(reading.ways);
+	free(reading.queries);
+	free(reading.subjects);
+	return r;
+}
