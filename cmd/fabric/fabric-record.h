@@ -20,6 +20,9 @@ struct fabric_recorded {
 	char *device; /* "leaf 3 0x…": names alone may not be unique */
 	size_t first; /* its first counter in the file; RD_NONE: none */
 	enum rd_presence presence;
+	enum { UNTOLD, TOLD_READ, TOLD_UNREAD } told; /* the latest event of it in the file */
+	/* Our own MADs that can have passed it, since the recording began; at the start of the sweep that its latest values are of. */
+	uint64_t passed, passed_before;
 	struct fabric_track *tracks;
 };
 
@@ -28,12 +31,20 @@ struct fabric_record {
 	struct fabric_recorded *ports; /* sorted by key */
 	size_t n, cap;
 	size_t n_values, series;
+	uint64_t discovered_ns; /* of the network added last */
 };
 
 int fabric_record_open(struct rd_ctx *ctx, const char *path, struct fabric_record *record, struct rd_err *err);
 void fabric_record_close(struct fabric_record *record);
 
-/* Writes values that differ from those last written. Values that are not fresh are written as unknown. */
+/*
+ * Writes what moved since the previous sweep: errors that counted; data and packets that counted more than our own MADs can explain.
+ * At first, errors that are not 0, and an event for each port: read, or not read. Another event is written when that changes.
+ *
+ * Every query and every response passes a port at most once in each direction. At the cable of an adapter, only those of its LID pass,
+ * and those of the walk that go there; elsewhere all can, as the routes are not known. Between two readings of a port are at most
+ * the MADs of both sweeps.
+ */
 void fabric_record_add(struct fabric_record *record, const struct rd_fabric *fabric, uint64_t time_ns);
 
 /* Completes the file. */

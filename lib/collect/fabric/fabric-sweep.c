@@ -40,6 +40,7 @@ struct lid {
 	size_t first, n; /* its ports are job->ports[first] to [first + n - 1] */
 	bool wrong_node; /* responded with a different node GUID */
 	bool silent;	 /* no response so far */
+	unsigned sent;	 /* MADs */
 	/* Bit I is for rd_pma_attributes[I]: responded; got no response to any try, once and twice. */
 	uint64_t responded, silent_once, silent_twice;
 	struct rd_pma_value *sums; /* RD_PMA_SUMS; owned, NULL: none */
@@ -348,6 +349,7 @@ static bool handle_result(void *arg, const struct rd_sweep_result *result)
 	const struct query_info *info = &job->info[result->query];
 	struct lid *lid = &job->lids[job->queries[result->query].lid];
 
+	lid->sent += result->tries;
 	if (result->error == 0 || result->error == EREMOTEIO || result->error == EBADMSG)
 		lid->silent = false;
 	if (info->what == QUERY_COUNTERS)
@@ -398,6 +400,7 @@ static void update_port(struct sweep_job *job, const struct lid *lid, size_t ind
 	port->error_attribute = collected->error ? collected->attribute : 0;
 	port->silent = lid->silent;
 	port->fresh = false;
+	port->mads = lid->sent;
 	fabric->changed |= lid->wrong_node || (port->silent && !was_silent);
 	if (!lid->wrong_node && !lid->silent && read)
 		store_values(port, collected);
@@ -435,8 +438,10 @@ static void update_fabric(struct sweep_job *job)
 
 	fabric->changed = false;
 	for (size_t i = 0; i < fabric->n_ports; i++)
-		if (!fabric->ports[i].selected || fabric->ports[i].presence == RD_PORT_GONE)
+		if (!fabric->ports[i].selected || fabric->ports[i].presence == RD_PORT_GONE) {
 			fabric->ports[i].fresh = false;
+			fabric->ports[i].mads = 0;
+		}
 	for (size_t i = 0; i < job->n_lids; i++) {
 		struct lid *lid = &job->lids[i];
 

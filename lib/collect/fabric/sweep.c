@@ -111,7 +111,7 @@ static void enqueue_lid(struct sweep *sweep, size_t index)
 static bool report_result(struct sweep *sweep, size_t query, int error, unsigned status, const uint8_t *mad,
 			  uint64_t at_ns)
 {
-	struct rd_sweep_result result = { query, error, status, mad, at_ns };
+	struct rd_sweep_result result = { query, sweep->tries[query], error, status, mad, at_ns };
 
 	sweep->left--;
 	if (error == EHOSTDOWN)

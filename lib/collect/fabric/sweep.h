@@ -54,7 +54,8 @@ struct rd_sweep_query {
  * status of the response. EBADMSG: the responses to all tries do not match the query. EHOSTDOWN: not sent, because the LID did not
  * respond before. ENODATA: not needed. Otherwise: the errno of sending. */
 struct rd_sweep_result {
-	size_t query; /* index */
+	size_t query;	/* index */
+	unsigned tries; /* MADs sent for it */
 	int error;
 	unsigned mad_status;
 	const uint8_t *mad; /* RD_MAD_SIZE bytes; NULL: none. Valid during the call */

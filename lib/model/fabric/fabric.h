@@ -84,6 +84,7 @@ struct rd_fabric_port {
 	int error_status; /* the MAD's status, if that was the error (EREMOTEIO) */
 	unsigned error_attribute;    /* the attribute whose query failed */
 	struct rd_pma_value *values; /* fabric->n_values, in the order of rd_pma_counters; owned, NULL: never read */
+	unsigned mads;		     /* sent to its LID in the latest sweep */
 	/* Those of the previous reading, for rates. */
 	struct rd_pma_value *before;
 	uint64_t before_ns;
