@@ -13,10 +13,14 @@
 #include <string.h>
 #include <time.h>
 
-/* SMPs are sent on VL15, which has no flow control and few buffers in switches: opensm keeps 4 in flight, ibnetdiscover 2. How
- * many are in flight to one agent is limited by per_lid of the sweep. */
+/* SMPs are sent on VL15, which has no flow control and few buffers in switches: opensm keeps 4 in flight, ibnetdiscover 2, to the
+ * whole network. The limit of each switch allows for more in all where routes do not meet. */
 #define WALK_WINDOW 8
-#define WALK_TIMEOUT_MS 200			   /* as opensm; doubled for each retry */
+#define WALK_PER_SWITCH 2
+/* Of the first try; 50, 100, 200 and 400 ms in all. Current devices respond within a millisecond: a lost datagram, whose place in the
+ * windows stays occupied, is retried early, and a slow device has as much time as opensm gives it (200 ms), and more. */
+#define WALK_TIMEOUT_MS 50
+#define WALK_RETRIES 3
 #define REDISCOVER_CHANGED_NS UINT64_C(5000000000) /* after a sweep that found a change */
 #define REDISCOVER_NS UINT64_C(30000000000)	   /* otherwise: a sweep does not detect new nodes */
 #define DEFAULT_MAP "/etc/opensm/ib-node-name-map"
@@ -148,6 +152,27 @@ static int merge(struct fabric_run *run, struct rd_fabric *found, struct rd_err 
 	return 0;
 }
 
+/* A bundle of version 0.2 has responses to the routes of a walk that does not spread them. */
+static int collect(struct fabric_run *run, uint64_t attributes, struct rd_fabric *ret, struct rd_err *err)
+{
+	struct rd_sweep_limits plain = run->walk;
+	struct rd_fabric other;
+	int r = rd_collect_fabric(run->mads, &run->from, &run->walk, attributes, ret, err);
+
+	plain.per_switch = 0;
+	if (r < 0 || strcmp(run->source->ops->name, "bundle") != 0 || !rd_fabric_is_incomplete(ret) ||
+	    rd_collect_fabric(run->mads, &run->from, &plain, attributes, &other, NULL) < 0)
+		return r;
+	if (other.n_nodes > ret->n_nodes) {
+		struct rd_fabric less = *ret;
+
+		*ret = other;
+		other = less;
+	}
+	rd_fabric_deinit(&other);
+	return 0;
+}
+
 /* Discovers the network, and carries counters over from the previous discovery. */
 static int discover(struct fabric_run *run, struct rd_err *err)
 {
@@ -162,7 +187,7 @@ static int discover(struct fabric_run *run, struct rd_err *err)
 		return r;
 	run->discovered_ns = monotonic(run->source);
 	run->changed = false;
-	r = rd_collect_fabric(run->mads, &run->from, &run->walk, attributes, &found, err);
+	r = collect(run, attributes, &found, err);
 	if (!r && run->fabric.n_nodes) {
 		r = merge(run, &found, err);
 		if (r < 0)
@@ -195,8 +220,11 @@ int fabric_begin(struct rd_source *source, const struct fabric_opts *opts, struc
 	run->limits.retries = opts->retries.known == RD_OK ? opts->retries.v : limits.retries;
 	run->walk = run->limits;
 	run->walk.backoff = true;
+	run->walk.per_switch = WALK_PER_SWITCH;
 	run->walk.window = opts->walk_window ? opts->walk_window : WALK_WINDOW;
-	run->walk.timeout_ms = run->limits.timeout_ms > WALK_TIMEOUT_MS ? run->limits.timeout_ms : WALK_TIMEOUT_MS;
+	if (opts->retries.known != RD_OK)
+		run->walk.retries = WALK_RETRIES;
+	run->walk.timeout_ms = opts->timeout_ms ? opts->timeout_ms : WALK_TIMEOUT_MS;
 	r = choose_port(source, opts->port, &run->from, err);
 	if (!r)
 		r = discover(run, err);

@@ -40,6 +40,26 @@ static struct fake_node *follow(struct fake_mads *fake, const struct rd_mad *mad
 	return &fake->nodes[at];
 }
 
+/* Counts a datagram in (1) or out (-1) at all nodes that its route meets. */
+static void count_passing(struct fake_mads *fake, const struct rd_mad *mad, int change)
+{
+	unsigned at = 0, hops = mad->data[1] == 0x81 ? mad->data[7] : 0;
+
+	for (unsigned i = 0; i < hops; i++) {
+		const struct fake_node *node = &fake->nodes[at];
+		unsigned exit = mad->data[129 + i];
+		struct fake_agent *agent;
+
+		if (exit < 1 || exit > node->n_ports || !node->peers[exit].port)
+			return;
+		at = node->peers[exit].node;
+		agent = &fake->agents[fake->nodes[at].lid];
+		agent->passing += (unsigned)change;
+		if (agent->passing > agent->most_passing)
+			agent->most_passing = agent->passing;
+	}
+}
+
 static void answer_on_route(struct fake_mads *fake, struct rd_mad *mad)
 {
 	unsigned attribute = (unsigned)mad->data[16] << 8 | mad->data[17], number = mad->data[23], port;
@@ -133,6 +153,7 @@ static int send_one(struct rd_mads *mads, const struct rd_mad *mad, unsigned tim
 	if (fake->fail_after && (int)fake->sent >= fake->fail_after)
 		return rd_err_set(err, ENODEV, "port", "it is gone");
 	fake->sent++;
+	count_passing(fake, mad, 1);
 	if (++fake->in_flight > fake->most_in_flight)
 		fake->most_in_flight = fake->in_flight;
 	if (++agent->in_flight > agent->most_in_flight)
@@ -185,6 +206,7 @@ static int recv_one(struct rd_mads *mads, struct rd_mad *ret, int timeout_ms, st
 		fake->now = first->at;
 	if (first->lid) {
 		fake->in_flight--;
+		count_passing(fake, &first->mad, -1);
 		fake->agents[first->lid].in_flight--;
 		if (!first->mad.status)
 			fake->last_answer = fake->now;

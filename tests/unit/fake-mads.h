@@ -24,6 +24,7 @@ struct fake_agent {
 	/* Changes an answer before it is sent; NULL: nothing to change. */
 	void (*change)(struct rd_mad *mad);
 	unsigned in_flight, most_in_flight; /* out */
+	unsigned passing, most_passing;	    /* out: of directed routes, to it or through it */
 };
 
 /* Of a network to walk over, along routes from nodes[0]. Its LID is its number in `agents`, which says how it answers. */

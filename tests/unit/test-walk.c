@@ -121,6 +121,30 @@ static void each_cable_is_gone_over_once(void **state)
 		assert_true(net->fake.agents[net->fake.nodes[i].lid].most_in_flight <= 6);
 }
 
+/* Of a wide tree; the first switch is the only way out. */
+static void switches_are_not_flooded(void **state)
+{
+	struct net *net = *state;
+	unsigned most = 0;
+
+	net->limits = (struct rd_sweep_limits){ .window = 64, .per_lid = 8, .timeout_ms = 100, .per_switch = 2 };
+	net->fake.seed = 7;
+	build(net, 8);
+	assert_int_equal(walk(net), 0);
+	assert_int_equal(net->walk.n, 26);
+	for (unsigned i = 0; i < net->fake.n_nodes; i++) {
+		const struct fake_node *node = &net->fake.nodes[i];
+
+		if (node->kind == SWITCH && node->lid != 21)
+			assert_in_range(net->fake.agents[node->lid].most_passing, 1, 2);
+		most = net->fake.agents[node->lid].most_passing > most ? net->fake.agents[node->lid].most_passing :
+									 most;
+	}
+	assert_true(most > 2); /* at the first */
+	/* Routes are spread over both spines. */
+	assert_true(node_of(net, 31)->n_routes >= 3 && node_of(net, 32)->n_routes >= 3);
+}
+
 /* The questions are the same whoever answers first: a recording has the answers to them. */
 static void routes_do_not_depend_on_who_is_fast(void **state)
 {
@@ -252,6 +276,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_is_there_is_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(each_cable_is_gone_over_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(switches_are_not_flooded, setup, teardown),
 		cmocka_unit_test_setup_teardown(routes_do_not_depend_on_who_is_fast, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_is_silent_is_left_out, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_host_between_two_switches_is_one_node, setup, teardown),

@@ -9,14 +9,21 @@
 
 #define NAMED 3 /* ports and nodes that a finding names; the rest is counted */
 
-/* Appends ", LABEL" to a list of at most NAMED; counts all. */
-static void add_name(struct rd_buf *list, size_t *n, const char *name, unsigned port, bool with_port)
+/* Appends a node, or one of its ports, to a list of at most NAMED; counts all. */
+static void add_name(struct rd_buf *list, size_t *n, const struct rd_fabric_node *node,
+		     const struct rd_fabric_port *port)
 {
+	const char *name = rd_fabric_name(node);
+
 	if ((*n)++ >= NAMED)
 		return;
-	rd_buf_printf(list, "%s%s", list->len ? ", " : "", name);
-	if (with_port)
-		rd_buf_printf(list, " port %u", port);
+	rd_buf_str(list, list->len ? ", " : "");
+	if (*name)
+		rd_buf_str(list, name);
+	else
+		rd_buf_printf(list, "0x%016" PRIx64, node->guid); /* its NodeDescription was not read */
+	if (port)
+		rd_buf_printf(list, " port %u", port->number);
 }
 
 static void end_list(struct rd_buf *out, const char *what, const char *whats, const struct rd_buf *list, size_t n)
@@ -41,7 +48,7 @@ static const struct rd_fabric_port *list_unreached_ports(const struct rd_fabric 
 		if (!port->peer_unreached || port->presence == RD_PORT_UNREACHED || port->presence == RD_PORT_GONE)
 			continue;
 		first = first ? first : port;
-		add_name(&list, &n, rd_fabric_name(&fabric->nodes[port->node]), port->number, true);
+		add_name(&list, &n, &fabric->nodes[port->node], port);
 	}
 	end_list(out, "port has a link, but no node responded behind it",
 		 "ports have a link, but no node responded behind them", &list, n);
@@ -57,7 +64,7 @@ static void list_unread_nodes(const struct rd_fabric *fabric, struct rd_buf *out
 		const struct rd_fabric_node *node = &fabric->nodes[i];
 
 		if (node->unread)
-			add_name(&list, &n, rd_fabric_name(node), 0, false);
+			add_name(&list, &n, node, NULL);
 		attributes += node->unread;
 	}
 	end_list(out, "node was read in part", "nodes were read in part", &list, n);
@@ -77,7 +84,7 @@ static void list_unreached_nodes(const struct rd_fabric *fabric, struct rd_buf *
 		if (port->presence != RD_PORT_UNREACHED || port->node == last)
 			continue;
 		last = port->node;
-		add_name(&list, &n, rd_fabric_name(&fabric->nodes[port->node]), 0, false);
+		add_name(&list, &n, &fabric->nodes[port->node], NULL);
 	}
 	end_list(out, "known node was not reached", "known nodes were not reached", &list, n);
 }

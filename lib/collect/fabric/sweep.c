@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/fabric/sweep.h"
 
+#include "collect/fabric/gates.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -26,13 +28,12 @@
 #define NO_SLOT UINT32_MAX
 #define NO_QUERY UINT32_MAX
 
-enum queue_id { QUEUE_NONE, QUEUE_FIRST, QUEUE_RETRY };
-
 /* An agent. Its queries are queries[next] to queries[end - 1], those to retry a list. */
 struct lid {
 	size_t next, end;
 	uint32_t retry, in_flight; /* retry: head of the list; NO_QUERY: empty */
-	enum queue_id queue;	   /* that it is in */
+	uint32_t gate;
+	bool waits; /* in sweep->gates */
 	bool responded, abandoned;
 	bool timed_out;	    /* its latest try got no response */
 	unsigned exhausted; /* consecutive queries of which no try got a response, optional ones not counted */
@@ -47,11 +48,6 @@ struct slot {
 	bool used;
 };
 
-/* Ring of LIDs that a query can be sent to. */
-struct queue {
-	size_t *v, head, n, cap;
-};
-
 struct sweep {
 	struct rd_mads *mads;
 	struct rd_sweep_limits limits;
@@ -63,26 +59,12 @@ struct sweep {
 	uint32_t *next_retry; /* per query in a retry list: the next query of that list */
 	struct slot *slots;
 	uint32_t free_slot, in_flight;
-	struct queue first, retry;
+	struct rd_gates gates; /* LIDs that a query can be sent to */
 	const struct rd_sweep_callbacks *callbacks;
 	struct rd_sweep_stats *stats;
 	uint32_t *latencies; /* ns, of every response */
 	size_t n_latencies;
 };
-
-static void push_lid(struct queue *queue, size_t lid)
-{
-	queue->v[(queue->head + queue->n++) % queue->cap] = lid;
-}
-
-static size_t pop_lid(struct queue *queue)
-{
-	size_t lid = queue->v[queue->head];
-
-	queue->head = (queue->head + 1) % queue->cap;
-	queue->n--;
-	return lid;
-}
 
 /* Whether the next query of a LID waits for those before it. */
 static bool must_wait(const struct sweep *sweep, const struct lid *lid)
@@ -97,15 +79,11 @@ static void enqueue_lid(struct sweep *sweep, size_t index)
 	uint32_t window = lid->responded && !lid->timed_out ? sweep->limits.per_lid : 1;
 	bool more = lid->next < lid->end && !must_wait(sweep, lid);
 
-	if (lid->queue != QUEUE_NONE || lid->abandoned || lid->in_flight >= window)
+	if (lid->waits || lid->abandoned || lid->in_flight >= window || (lid->retry == NO_QUERY && !more))
 		return;
-	if (lid->retry != NO_QUERY || (lid->timed_out && more)) {
-		lid->queue = QUEUE_RETRY;
-		push_lid(&sweep->retry, index);
-	} else if (more) {
-		lid->queue = QUEUE_FIRST;
-		push_lid(&sweep->first, index);
-	}
+	lid->waits = true;
+	rd_gates_push(&sweep->gates, index, lid->gate,
+		      lid->retry != NO_QUERY || lid->timed_out ? RD_GATE_RETRY : RD_GATE_FIRST);
 }
 
 static bool report_result(struct sweep *sweep, size_t query, int error, unsigned status, const uint8_t *mad,
@@ -272,6 +250,7 @@ static int send_query(struct sweep *sweep, size_t index, struct rd_err *err)
 			       .used = true };
 	sweep->in_flight++;
 	lid->in_flight++;
+	rd_gates_enter(&sweep->gates, lid->gate);
 	sweep->stats->sent++;
 	sweep->stats->retries += slot->tries > 1;
 	return 1;
@@ -280,11 +259,12 @@ static int send_query(struct sweep *sweep, size_t index, struct rd_err *err)
 /* Sends queries until the window is full or the queues are empty. */
 static int fill_window(struct sweep *sweep, struct rd_err *err)
 {
-	while (sweep->in_flight < sweep->limits.window && sweep->first.n + sweep->retry.n) {
-		size_t index = pop_lid(sweep->first.n ? &sweep->first : &sweep->retry);
+	size_t index;
+
+	while (sweep->in_flight < sweep->limits.window && (index = rd_gates_pop(&sweep->gates)) != RD_NONE) {
 		int r;
 
-		sweep->lids[index].queue = QUEUE_NONE;
+		sweep->lids[index].waits = false;
 		r = send_query(sweep, index, err);
 		enqueue_lid(sweep, index);
 		if (r == -EAGAIN)
@@ -298,12 +278,14 @@ static int fill_window(struct sweep *sweep, struct rd_err *err)
 static void release_slot(struct sweep *sweep, uint32_t at)
 {
 	struct slot *slot = &sweep->slots[at];
+	struct lid *lid = &sweep->lids[sweep->queries[slot->query].lid];
 
 	slot->used = false;
 	slot->free_next = sweep->free_slot;
 	sweep->free_slot = at;
 	sweep->in_flight--;
-	sweep->lids[sweep->queries[slot->query].lid].in_flight--;
+	lid->in_flight--;
+	rd_gates_leave(&sweep->gates, lid->gate);
 }
 
 /* A try without a valid response: tries again, behind the queries of other LIDs, or ends the query with that error. */
@@ -472,8 +454,7 @@ static void sweep_deinit(struct sweep *sweep)
 	free(sweep->tries);
 	free(sweep->next_retry);
 	free(sweep->slots);
-	free(sweep->first.v);
-	free(sweep->retry.v);
+	rd_gates_deinit(&sweep->gates);
 	free(sweep->latencies);
 }
 
@@ -485,14 +466,11 @@ static int allocate(struct sweep *sweep)
 	sweep->tries = calloc(n, 1);
 	sweep->next_retry = calloc(n, sizeof(*sweep->next_retry));
 	sweep->slots = calloc(sweep->limits.window, sizeof(*sweep->slots));
-	sweep->first.cap = sweep->retry.cap = sweep->n_lids + 1;
-	sweep->first.v = calloc(sweep->first.cap, sizeof(*sweep->first.v));
-	sweep->retry.v = calloc(sweep->retry.cap, sizeof(*sweep->retry.v));
 	sweep->latencies = calloc(n, sizeof(*sweep->latencies));
-	return sweep->lids && sweep->tries && sweep->next_retry && sweep->slots && sweep->first.v && sweep->retry.v &&
-			       sweep->latencies ?
-		       0 :
-		       -ENOMEM;
+	if (rd_gates_init(&sweep->gates, sweep->limits.switches, sweep->limits.n_switches, sweep->limits.per_switch,
+			  sweep->n_lids) < 0)
+		return -ENOMEM;
+	return sweep->lids && sweep->tries && sweep->next_retry && sweep->slots && sweep->latencies ? 0 : -ENOMEM;
 }
 
 static void enqueue_all(struct sweep *sweep)
@@ -507,6 +485,7 @@ static void enqueue_all(struct sweep *sweep)
 		if (lid->end == 0)
 			lid->next = i;
 		lid->end = i + 1;
+		lid->gate = sweep->queries[i].gate;
 		lid->responded |= sweep->queries[i].expected;
 	}
 	for (size_t i = 0; i < sweep->n_queries; i++)

@@ -19,7 +19,11 @@ struct rd_sweep_limits {
 	unsigned per_lid;    /* in flight to one LID that has responded; before it has, 1 */
 	unsigned timeout_ms; /* of each try */
 	unsigned retries;    /* after the first try; done here, the retry count given to the kernel is 0 */
-	bool backoff;	     /* the timeout doubles with each try, up to RD_SWEEP_TIMEOUT_MAX_MS */
+	/* Directed routes: in flight to or through one switch. The switches that have this limit, as of rd_gates_init; 0: none. */
+	unsigned per_switch;
+	size_t n_switches;
+	const uint32_t *switches; /* owned by the caller */
+	bool backoff;		  /* the timeout doubles with each try, up to RD_SWEEP_TIMEOUT_MAX_MS */
 };
 #define RD_SWEEP_TIMEOUT_MAX_MS 2000
 #define RD_SWEEP_WINDOW_MAX 1024
@@ -47,6 +51,7 @@ struct rd_sweep_query {
 	uint16_t attribute;
 	uint32_t modifier;
 	const struct rd_mad_route *route; /* class 0x81; owned by the caller */
+	uint32_t gate; /* the last switch that it passes and that has a limit; 0: none. The same for all queries of a LID */
 	size_t lid; /* index of the agent, chosen by the caller, below n_lids. Queries of one LID must be contiguous */
 };
 

@@ -32,7 +32,9 @@ struct neighbour {
 
 struct discovery {
 	struct rd_mads *mads;
-	const struct rd_sweep_limits *limits;
+	struct rd_sweep_limits limits;
+	uint32_t *gates; /* per node of the walk, beginning at 1: its parent; of limits.switches */
+	size_t cap_gates;
 	struct rd_walk *walk;
 	void *by_guid; /* of tsearch */
 	struct neighbour *neighbours;
@@ -46,9 +48,10 @@ struct discovery {
 	bool failed;	   /* no memory */
 };
 
-/* Adds a query to the latest agent; the caller has incremented n_agents for it. */
-static void add_query(struct discovery *d, const struct rd_mad_route *route, unsigned next_hop, uint16_t attribute,
-		      uint32_t modifier, struct destination destination)
+/* Adds a query to the latest agent; the caller has incremented n_agents for it. `via`: the last node on its route that is known, NULL:
+ * none. */
+static void add_query(struct discovery *d, const struct rd_walk_node *via, const struct rd_mad_route *route,
+		      unsigned next_hop, uint16_t attribute, uint32_t modifier, struct destination destination)
 {
 	if (rd_grow(&d->queries, &d->cap_queries, d->n + 1, sizeof(*d->queries)) < 0 ||
 	    rd_grow(&d->destinations, &d->cap_destinations, d->n + 1, sizeof(*d->destinations)) < 0) {
@@ -64,6 +67,7 @@ static void add_query(struct discovery *d, const struct rd_mad_route *route, uns
 		.expected = attribute !=
 			    IB_ATTR_NODE_INFO, /* only nodes that responded to NodeInfo are queried for others */
 		.route = route,
+		.gate = via ? via->gate : 0,
 		.lid = d->n_agents - 1,
 	};
 	d->destinations[d->n++] = destination;
@@ -87,15 +91,46 @@ static bool store_response(void *arg, const struct rd_sweep_result *result)
 	return true;
 }
 
+/* Numbers of datagrams are limited at every switch but the first one: it is the only way out, whatever the window. */
+static bool is_limited(const struct discovery *d, const struct rd_walk_node *node)
+{
+	return d->limits.per_switch && node->kind == RD_NODE_SWITCH &&
+	       node->route.hops > (d->walk->nodes[0]->kind != RD_NODE_SWITCH);
+}
+
+static void set_gate(const struct discovery *d, struct rd_walk_node *node)
+{
+	node->gate = is_limited(d, node) ? (uint32_t)node->index + 1 : node->via ? node->via->gate : 0;
+}
+
+/* Lists the switches for the limit. Nodes are discovered after those that their routes pass. */
+static void count_gates(struct discovery *d)
+{
+	const struct rd_walk *walk = d->walk;
+
+	if (!d->limits.per_switch)
+		return;
+	if (rd_grow(&d->gates, &d->cap_gates, walk->n + 1, sizeof(*d->gates)) < 0) {
+		d->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < walk->n; i++)
+		d->gates[i + 1] = walk->nodes[i]->via ? walk->nodes[i]->via->gate : 0;
+	d->limits.switches = d->gates;
+	d->limits.n_switches = walk->n + 1;
+}
+
 static int send_queries(struct discovery *d, struct rd_err *err)
 {
 	struct rd_sweep_callbacks callbacks = { .done = store_response, .arg = d };
 	struct rd_sweep_stats stats = { 0 };
 	int r;
 
+	if (!d->failed)
+		count_gates(d);
 	if (d->failed)
 		return rd_err_set(err, ENOMEM, "network", "no memory for its nodes and ports");
-	r = rd_sweep_run(d->mads, d->limits, d->queries, d->n, d->n_agents, &callbacks, &stats, err);
+	r = rd_sweep_run(d->mads, &d->limits, d->queries, d->n, d->n_agents, &callbacks, &stats, err);
 	d->n = d->n_agents = 0;
 	d->walk->stats.sent += stats.sent;
 	d->walk->stats.retries += stats.retries;
@@ -121,6 +156,7 @@ static struct rd_walk_node *create_node(struct neighbour *neighbour)
 	node->n_ports = rd_libibmad.mad_get_field(neighbour->info, 0, IB_NODE_NPORTS_F);
 	memcpy(node->info, neighbour->info, sizeof(node->info));
 	node->route = neighbour->route;
+	node->via = neighbour->node;
 	node->ports = calloc(node->n_ports + 1, sizeof(*node->ports));
 	if (!node->ports) {
 		free(node);
@@ -141,8 +177,12 @@ static struct rd_walk_node *find_or_create_node(struct discovery *d, struct neig
 	if (walk->n >= NODES_MAX || rd_grow(&walk->nodes, &walk->cap, walk->n + 1, sizeof(*walk->nodes)) < 0)
 		return NULL;
 	node = create_node(neighbour);
-	if (node)
+	if (node) {
+		node->index = walk->n;
 		walk->nodes[walk->n++] = node;
+		if (node->via)
+			node->via->n_routes++;
+	}
 	return node && tsearch(node, &d->by_guid, compare_guids) ? node : NULL;
 }
 
@@ -165,24 +205,24 @@ static void link_ports(struct rd_walk_node *a, unsigned port_a, struct rd_walk_n
 	a->ports[port_a].peer_unreached = b->ports[port_b].peer_unreached = false;
 }
 
-static void query_port_info(struct discovery *d, const struct rd_mad_route *route, unsigned next_hop,
-			    struct rd_walk_node *node, unsigned number)
+static void query_port_info(struct discovery *d, const struct rd_walk_node *via, const struct rd_mad_route *route,
+			    unsigned next_hop, struct rd_walk_node *node, unsigned number)
 {
 	struct rd_walk_port *port = &node->ports[number];
 
-	add_query(d, route, next_hop, IB_ATTR_PORT_INFO, number,
+	add_query(d, via, route, next_hop, IB_ATTR_PORT_INFO, number,
 		  (struct destination){ port->info, &port->known, &port->lost });
 }
 
 static void query_description(struct discovery *d, struct rd_walk_node *node)
 {
-	add_query(d, &node->route, 0, IB_ATTR_NODE_DESC, 0,
+	add_query(d, node, &node->route, 0, IB_ATTR_NODE_DESC, 0,
 		  (struct destination){ node->description, NULL, &node->description_lost });
 }
 
 static void query_switch_info(struct discovery *d, struct rd_walk_node *node)
 {
-	add_query(d, &node->route, 0, IB_ATTR_SWITCH_INFO, 0,
+	add_query(d, node, &node->route, 0, IB_ATTR_SWITCH_INFO, 0,
 		  (struct destination){ node->switch_info, NULL, &node->switch_info_lost });
 }
 
@@ -193,11 +233,24 @@ static void query_node(struct discovery *d, struct rd_walk_node *node)
 		return;
 	query_switch_info(d, node);
 	for (unsigned i = 0; i <= node->n_ports; i++)
-		query_port_info(d, &node->route, 0, node, i);
+		query_port_info(d, node, &node->route, 0, node, i);
 }
 
-/* Adds the node of a neighbour that responded, and queries its missing attributes. */
-static void add_neighbour(struct discovery *d, struct neighbour *neighbour)
+/* Spreads the routes of nodes that were found in this round, from the index `first`, over the nodes that lead to them. */
+static void use_better_route(struct discovery *d, const struct neighbour *neighbour, struct rd_walk_node *node,
+			     size_t first)
+{
+	if (!d->limits.per_switch || !neighbour->node || !node->via || node->index < first ||
+	    neighbour->node->n_routes + 1 >= node->via->n_routes)
+		return;
+	node->via->n_routes--;
+	node->via = neighbour->node;
+	node->via->n_routes++;
+	node->route = neighbour->route;
+}
+
+/* Adds the node of a neighbour that responded. */
+static void add_neighbour(struct discovery *d, struct neighbour *neighbour, size_t first)
 {
 	unsigned kind = rd_libibmad.mad_get_field(neighbour->info, 0, IB_NODE_TYPE_F);
 	unsigned port = rd_libibmad.mad_get_field(neighbour->info, 0, IB_NODE_LOCAL_PORT_F);
@@ -206,7 +259,8 @@ static void add_neighbour(struct discovery *d, struct neighbour *neighbour)
 
 	if (neighbour->node)
 		neighbour->node->ports[neighbour->port].peer_unreached = true; /* until it is linked */
-	if (!neighbour->responded || kind < RD_NODE_CA || kind > RD_NODE_ROUTER)
+	if (!neighbour->responded || kind < RD_NODE_CA || kind > RD_NODE_ROUTER ||
+	    port > rd_libibmad.mad_get_field(neighbour->info, 0, IB_NODE_NPORTS_F))
 		return;
 	node = find_or_create_node(d, neighbour);
 	if (!node) {
@@ -220,12 +274,13 @@ static void add_neighbour(struct discovery *d, struct neighbour *neighbour)
 		link_ports(neighbour->node, neighbour->port, node, port);
 	else
 		d->walk->self_port = port;
-	d->n_agents++;
-	if (d->walk->n > before)
-		query_node(d, node);
+	if (d->walk->n == before)
+		use_better_route(d, neighbour, node, first);
 	/* A channel adapter need not respond to PortInfo of a port other than the one that received the SMP. */
-	if (node->kind != RD_NODE_SWITCH && !node->ports[port].known)
-		query_port_info(d, &neighbour->route, 0, node, port);
+	if (node->kind != RD_NODE_SWITCH && !node->ports[port].known) {
+		d->n_agents++;
+		query_port_info(d, neighbour->node, &neighbour->route, 0, node, port);
+	}
 }
 
 /* Whether a directed route can continue through the port: a port of a switch, or the local port; its link is up. */
@@ -259,15 +314,23 @@ static void plan_neighbour(struct discovery *d, struct rd_walk_node *node, unsig
 	}
 }
 
-/* Plans the neighbours of all nodes from `first`. */
+/* Plans the neighbours of all nodes from `first`. What is behind their ports is not known yet, so the limit of its datagrams cannot be
+ * kept; but switches of one tier are usually cabled alike, so each begins at other ports than the ones before. */
 static void plan_neighbours(struct discovery *d, size_t first)
 {
 	struct rd_walk *walk = d->walk;
 
-	for (size_t i = first; i < walk->n; i++)
-		for (unsigned port = 0; port <= walk->nodes[i]->n_ports; port++)
-			if (is_egress(d, walk->nodes[i], port))
-				plan_neighbour(d, walk->nodes[i], port);
+	for (size_t i = first; i < walk->n; i++) {
+		struct rd_walk_node *node = walk->nodes[i];
+		size_t begin = (i - first) * d->limits.per_switch;
+
+		for (size_t k = 0; k <= node->n_ports; k++) {
+			unsigned port = (unsigned)((begin + k) % (node->n_ports + 1));
+
+			if (is_egress(d, node, port))
+				plan_neighbour(d, node, port);
+		}
+	}
 }
 
 /* One round: NodeInfo of all neighbours, then the attributes of all new nodes. The queries do not depend on the order of
@@ -283,12 +346,18 @@ static int discover_round(struct discovery *d, struct rd_err *err)
 		struct neighbour *neighbour = &d->neighbours[i];
 
 		d->n_agents++;
-		add_query(d, neighbour->node ? &neighbour->node->route : &here, neighbour->port, IB_ATTR_NODE_INFO, 0,
+		add_query(d, neighbour->node, neighbour->node ? &neighbour->node->route : &here, neighbour->port,
+			  IB_ATTR_NODE_INFO, 0,
 			  (struct destination){ neighbour->info, &neighbour->responded, &neighbour->lost });
 	}
 	r = send_queries(d, err);
 	for (size_t i = 0; !r && i < d->n_neighbours; i++)
-		add_neighbour(d, &d->neighbours[i]);
+		add_neighbour(d, &d->neighbours[i], first);
+	for (size_t i = first; !r && i < walk->n; i++) {
+		set_gate(d, walk->nodes[i]);
+		d->n_agents++;
+		query_node(d, walk->nodes[i]);
+	}
 	if (!r)
 		r = send_queries(d, err);
 	d->n_neighbours = 0;
@@ -308,10 +377,12 @@ static void query_lost(struct discovery *d, struct rd_walk_node *node)
 	for (unsigned i = 0; i <= node->n_ports; i++) {
 		const struct rd_walk_port *port = &node->ports[i];
 
-		if (port->lost && node->kind != RD_NODE_SWITCH && port->peer)
-			query_port_info(d, &port->peer->route, port->peer_port, node, i);
-		else if (port->lost)
-			query_port_info(d, &node->route, 0, node, i);
+		if (port->lost && node->kind != RD_NODE_SWITCH && port->peer) {
+			d->n_agents++; /* behind a different switch */
+			query_port_info(d, port->peer, &port->peer->route, port->peer_port, node, i);
+		} else if (port->lost) {
+			query_port_info(d, node, &node->route, 0, node, i);
+		}
 	}
 }
 
@@ -321,7 +392,7 @@ static int repair(struct discovery *d, struct rd_err *err)
 {
 	int r;
 
-	if (!d->walk->stats.lost || d->timeouts <= d->walk->stats.lost * (d->limits->retries + 1))
+	if (!d->walk->stats.lost || d->timeouts <= d->walk->stats.lost * (d->limits.retries + 1))
 		return 0;
 	d->walk->stats.lost = 0;
 	for (size_t i = 0; i < d->walk->n; i++)
@@ -367,7 +438,7 @@ static int query_extended_port_info(struct discovery *d, struct rd_err *err)
 			    rd_libibmad.mad_get_field(port->info, 0, IB_PORT_PHYS_STATE_F) == PHYSICAL_LINK_UP &&
 			    rd_libibmad.mad_get_field(port->info, 0, IB_PORT_LINK_SPEED_ACTIVE_F) == SPEED_QDR &&
 			    rd_libibmad.mad_get_field(port->info, 0, IB_PORT_LINK_SPEED_EXT_ACTIVE_F) == 0)
-				add_query(d, &node->route, 0, ATTR_EXTENDED_PORT_INFO, p,
+				add_query(d, node, &node->route, 0, ATTR_EXTENDED_PORT_INFO, p,
 					  (struct destination){ port->extended, NULL, NULL });
 		}
 	}
@@ -382,7 +453,7 @@ static void keep_node(void *node)
 
 int rd_walk_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, struct rd_walk *walk, struct rd_err *err)
 {
-	struct discovery discovery = { .mads = mads, .limits = limits, .walk = walk };
+	struct discovery discovery = { .mads = mads, .limits = *limits, .walk = walk };
 	uint64_t start = mads->ops->now(mads);
 	int r = 0;
 
@@ -401,6 +472,7 @@ int rd_walk_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, stru
 		r = query_extended_port_info(&discovery, err);
 	walk->duration_ns = mads->ops->now(mads) - start;
 	tdestroy(discovery.by_guid, keep_node);
+	free(discovery.gates);
 	free(discovery.neighbours);
 	free(discovery.queries);
 	free(discovery.destinations);

@@ -24,6 +24,10 @@ struct rd_walk_node {
 	uint8_t info[RD_SMP_DATA], switch_info[RD_SMP_DATA], description[RD_SMP_DATA];
 	bool switch_info_lost, description_lost; /* queried, without a response */
 	struct rd_mad_route route;
+	size_t index;		    /* in rd_walk.nodes */
+	uint32_t gate;		    /* of a datagram to it: see struct rd_sweep_query */
+	size_t n_routes;	    /* routes to other nodes that continue from this one */
+	struct rd_walk_node *via;   /* the node before it on the route; NULL: the local node */
 	struct rd_walk_port *ports; /* n_ports + 1, by number */
 };
 
@@ -38,7 +42,9 @@ struct rd_walk {
 /*
  * Queries each cable once: NodeInfo of the neighbour contains the number of the port that received the query. Nodes that do not
  * respond are omitted: `peer_unreached` is set where they are connected. If queries were lost that got a response when retried, what
- * is missing in the end is queried once more. -errno if the local port fails or does not respond. Call rd_walk_deinit in any case.
+ * is missing in the end is queried once more. limits->per_switch is the number of datagrams in flight to or through each switch
+ * except the first, as far as the walk knows what it will meet; with it, routes are spread over the switches that they could take.
+ * -errno if the local port fails or does not respond. Call rd_walk_deinit in any case.
  */
 int rd_walk_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, struct rd_walk *walk, struct rd_err *err);
 void rd_walk_deinit(struct rd_walk *walk);
