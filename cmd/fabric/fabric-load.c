@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cmd/datafile.h"
 #include "collect/fabric/pma.h"
+#include "collect/fabric/tables.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -260,6 +261,7 @@ void fabric_end(struct fabric_run *run)
 int fabric_record(struct rd_source *source, struct rd_err *err)
 {
 	struct fabric_opts opts = { 0 };
+	struct rd_routes routes;
 	struct fabric_run run;
 	int r = fabric_begin(source, &opts, &run, err);
 
@@ -270,6 +272,11 @@ int fabric_record(struct rd_source *source, struct rd_err *err)
 	run.fabric.by_need = false;
 	if (!r)
 		r = fabric_sweep(&run, err);
+	/* For --path and --routes. */
+	rd_routes_init(&run.fabric, &routes);
+	if (!r)
+		r = rd_routes_read(run.mads, &run.limits, &run.walk, &run.fabric, NULL, 0, &routes, err);
+	rd_routes_deinit(&routes);
 	fabric_end(&run);
 	return r;
 }

@@ -55,6 +55,7 @@ static int set_up(void **state)
 	net->limits = (struct rd_sweep_limits){ .window = 64, .per_lid = 2, .timeout_ms = 100, .retries = 2 };
 	net->walk = net->limits;
 	net->walk.window = 4;
+	net->walk.per_switch = 2;
 	fabric_from_text(TEXT, &net->fabric);
 	for (size_t i = 0; i < net->fabric.n_ports; i++)
 		net->fabric.ports[i].lid = (uint16_t)(net->fabric.nodes[net->fabric.ports[i].node].guid - 0x1000);

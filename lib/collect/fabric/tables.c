@@ -18,11 +18,13 @@ struct subject {
 
 struct reading {
 	struct rd_mads *mads;
-	const struct rd_sweep_limits *limits;
+	struct rd_sweep_limits limits;
 	const struct rd_fabric *fabric;
 	struct rd_routes *routes;
 	bool wanted[RD_ROUTE_BLOCKS];
 	struct rd_mad_route *ways; /* directed routes, per node; NULL: LID routed. Hops 0: none, except to the local node */
+	uint32_t *gates;	   /* per node: see struct rd_sweep_query */
+	uint32_t *parents;	   /* of the gates: see struct rd_sweep_limits */
 	struct rd_sweep_query *queries;
 	struct subject *subjects;
 	size_t n, cap, cap_subjects, n_agents;
@@ -71,6 +73,7 @@ static void add_query(struct reading *reading, size_t node, size_t block)
 		.mad_class = reading->ways ? CLASS_SM_DIRECTED : CLASS_SM,
 		.attribute = info ? IB_ATTR_SWITCH_INFO : IB_ATTR_LINEARFORWTBL,
 		.modifier = info ? 0 : (uint32_t)block,
+		.gate = reading->ways ? reading->gates[node] : 0,
 		.route = reading->ways ? &reading->ways[node] : NULL,
 		.lid = reading->n_agents - 1,
 	};
@@ -102,7 +105,7 @@ static int send_queries(struct reading *reading, struct rd_err *err)
 
 	if (reading->failed)
 		return rd_err_set(err, ENOMEM, "network", "no memory for its forwarding tables");
-	r = rd_sweep_run(reading->mads, reading->limits, reading->queries, reading->n, reading->n_agents, &callbacks,
+	r = rd_sweep_run(reading->mads, &reading->limits, reading->queries, reading->n, reading->n_agents, &callbacks,
 			 &stats, err);
 	reading->routes->mads_sent += stats.sent;
 	reading->routes->timeouts += stats.timeouts;
@@ -148,16 +151,46 @@ static int read_blocks(struct reading *reading, struct rd_err *err)
 	return r < 0 ? r : send_queries(reading, err);
 }
 
+/* Whether a directed route can continue through a port: only switches forward, and of the local node only the port in use is known
+ * to be ours. */
+static bool is_egress(const struct reading *reading, size_t at)
+{
+	const struct rd_fabric *fabric = reading->fabric;
+	const struct rd_fabric_port *port = &fabric->ports[at];
+
+	return port->peer != RD_NONE && port->presence != RD_PORT_GONE && port->state > RD_LINK_DOWN &&
+	       (fabric->nodes[port->node].kind == RD_NODE_SWITCH || at == fabric->self);
+}
+
+/* Extends the route to a node by one of its ports. Gates are numbered from 1 in the order in which nodes are found; every switch but
+ * the first one limits what passes it. */
+static void extend_way(struct reading *reading, const struct rd_fabric_port *port, size_t to, uint32_t number)
+{
+	const struct rd_fabric *fabric = reading->fabric;
+	size_t local = fabric->ports[fabric->self].node;
+	struct rd_mad_route *way = &reading->ways[to];
+
+	*way = reading->ways[port->node];
+	way->path[way->hops++] = (uint8_t)port->number;
+	reading->parents[number] = reading->gates[port->node];
+	reading->gates[to] = reading->gates[port->node];
+	if (fabric->nodes[to].kind == RD_NODE_SWITCH && way->hops > (fabric->nodes[local].kind != RD_NODE_SWITCH))
+		reading->gates[to] = number;
+}
+
 /* Directed routes from the local port to all nodes, by the discovered cables, with the fewest hops. */
 static int find_ways(struct reading *reading, struct rd_err *err)
 {
 	const struct rd_fabric *fabric = reading->fabric;
-	_cleanup_free_ size_t *queue = calloc(fabric->n_nodes + 1, sizeof(*queue));
-	_cleanup_free_ bool *seen = calloc(fabric->n_nodes + 1, sizeof(*seen));
-	size_t head = 0, tail = 0;
+	const size_t *first = reading->routes->first;
+	size_t n = fabric->n_nodes + 1, head = 0, tail = 0;
+	_cleanup_free_ size_t *queue = calloc(n, sizeof(*queue));
+	_cleanup_free_ bool *seen = calloc(n, sizeof(*seen));
 
-	reading->ways = calloc(fabric->n_nodes + 1, sizeof(*reading->ways));
-	if (!queue || !seen || !reading->ways)
+	reading->ways = calloc(n, sizeof(*reading->ways));
+	reading->gates = calloc(n, sizeof(*reading->gates));
+	reading->parents = calloc(n, sizeof(*reading->parents));
+	if (!queue || !seen || !reading->ways || !reading->gates || !reading->parents)
 		return rd_err_set(err, ENOMEM, "network", "no memory for its forwarding tables");
 	if (fabric->self == RD_NONE)
 		return 0;
@@ -165,25 +198,19 @@ static int find_ways(struct reading *reading, struct rd_err *err)
 	seen[queue[0]] = true;
 	while (head < tail) {
 		size_t node = queue[head++];
-		bool in_switch = fabric->nodes[node].kind == RD_NODE_SWITCH;
 
-		for (size_t i = reading->routes->first[node]; i < fabric->n_ports && fabric->ports[i].node == node;
-		     i++) {
-			const struct rd_fabric_port *port = &fabric->ports[i];
-			struct rd_mad_route *way;
+		for (size_t i = first[node]; i < fabric->n_ports && fabric->ports[i].node == node; i++) {
+			size_t to = is_egress(reading, i) ? fabric->ports[fabric->ports[i].peer].node : node;
 
-			/* Only switches forward; of the local node only the port in use is known to be ours. */
-			if (port->peer == RD_NONE || port->presence == RD_PORT_GONE || port->state <= RD_LINK_DOWN ||
-			    (!in_switch && i != fabric->self) || seen[fabric->ports[port->peer].node] ||
-			    reading->ways[node].hops >= RD_MAD_ROUTE_MAX)
+			if (seen[to] || reading->ways[node].hops >= RD_MAD_ROUTE_MAX)
 				continue;
-			way = &reading->ways[fabric->ports[port->peer].node];
-			*way = reading->ways[node];
-			way->path[way->hops++] = (uint8_t)port->number;
-			seen[fabric->ports[port->peer].node] = true;
-			queue[tail++] = fabric->ports[port->peer].node;
+			extend_way(reading, &fabric->ports[i], to, (uint32_t)tail);
+			seen[to] = true;
+			queue[tail++] = to;
 		}
 	}
+	reading->limits.switches = reading->parents;
+	reading->limits.n_switches = tail;
 	return 0;
 }
 
@@ -207,7 +234,7 @@ int rd_routes_read(struct rd_mads *mads, const struct rd_sweep_limits *limits, c
 		   const struct rd_fabric *fabric, const uint16_t *lids, size_t n_lids, struct rd_routes *routes,
 		   struct rd_err *err)
 {
-	struct reading reading = { .mads = mads, .limits = limits, .fabric = fabric, .routes = routes };
+	struct reading reading = { .mads = mads, .limits = *limits, .fabric = fabric, .routes = routes };
 	uint64_t start = mads->ops->now(mads);
 	int r;
 
@@ -219,7 +246,7 @@ int rd_routes_read(struct rd_mads *mads, const struct rd_sweep_limits *limits, c
 	if (!r)
 		r = read_blocks(&reading, err);
 	if (!r && count_unread(&reading) > 0) {
-		reading.limits = walk;
+		reading.limits = *walk;
 		r = find_ways(&reading, err);
 		if (!r)
 			r = read_infos(&reading, err);
@@ -229,6 +256,8 @@ int rd_routes_read(struct rd_mads *mads, const struct rd_sweep_limits *limits, c
 	routes->n_unread = count_unread(&reading);
 	routes->duration_ns = mads->ops->now(mads) - start;
 	free(reading.ways);
+	free(reading.gates);
+	free(reading.parents);
 	free(reading.queries);
 	free(reading.subjects);
 	return r;
