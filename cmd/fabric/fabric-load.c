@@ -22,8 +22,6 @@
  * windows stays occupied, is retried early, and a slow device has as much time as opensm gives it (200 ms), and more. */
 #define WALK_TIMEOUT_MS 50
 #define WALK_RETRIES 3
-#define REDISCOVER_CHANGED_NS UINT64_C(5000000000) /* after a sweep that found a change */
-#define REDISCOVER_NS UINT64_C(30000000000)	   /* otherwise: a sweep does not detect new nodes */
 #define DEFAULT_MAP "/etc/opensm/ib-node-name-map"
 
 static bool is_ethernet(const struct rd_mad_port *port)
@@ -177,7 +175,7 @@ static int collect(struct fabric_run *run, uint64_t attributes, struct rd_fabric
 /* Discovers the network, and carries counters over from the previous discovery. */
 static int discover(struct fabric_run *run, struct rd_err *err)
 {
-	bool changed = run->changed;
+	bool changed = run->changed, hinted = run->changed || run->incomplete;
 	struct rd_fabric found;
 	uint64_t attributes;
 	int r = fabric_subsets(&run->opts, &attributes, err);
@@ -203,6 +201,7 @@ static int discover(struct fabric_run *run, struct rd_err *err)
 	run->fabric = found;
 	run->fabric.by_need = !run->opts.subsets;
 	run->fabric.traffic = run->opts.traffic;
+	fabric_note_walk(run, hinted);
 	r = name_nodes(run, err);
 	if (!r && run->opts.divide)
 		r = run->opts.divide(run->opts.divide_arg, &run->fabric, err);
@@ -234,17 +233,38 @@ int fabric_begin(struct rd_source *source, const struct fabric_opts *opts, struc
 	return r;
 }
 
+void fabric_refresh(struct fabric_run *run)
+{
+	struct rd_err err = { 0 };
+
+	/* If discovery fails, the known ports are still queried: this shows which of them respond. */
+	if (fabric_walk_is_due(run))
+		discover(run, &err);
+}
+
+void fabric_refresh_sm_lid(struct fabric_run *run)
+{
+	_cleanup_free_ struct rd_mad_port *ports = NULL;
+	struct rd_err err = { 0 };
+	size_t n = 0;
+
+	if (rd_collect_mad_ports(run->source, &ports, &n, &err) < 0)
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (ports[i].port == run->from.port && strcmp(ports[i].ibdev, run->from.ibdev) == 0)
+			run->from.sm_lid = ports[i].sm_lid;
+}
+
 int fabric_sweep(struct fabric_run *run, struct rd_err *err)
 {
 	int r;
 
-	/* If discovery fails, the known ports are still queried: this shows which of them respond. */
-	if (monotonic(run->source) - run->discovered_ns >= (run->changed ? REDISCOVER_CHANGED_NS : REDISCOVER_NS))
-		discover(run, err);
+	fabric_refresh(run);
 	r = open_port(run, err);
 	if (!r)
 		r = rd_fabric_sweep(run->mads, &run->limits, run->sweeps > 0, &run->fabric, err);
-	run->changed |= run->fabric.changed;
+	if (!r)
+		fabric_note_hints(run);
 	/* The device may have been re-registered: the next sweep reopens the port. */
 	if (r < 0)
 		close_port(run);

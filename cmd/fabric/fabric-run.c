@@ -139,6 +139,9 @@ static int sweep_repeatedly(struct fabric_session *s, struct fabric_record *reco
 		sweep_at_tick(s, record, i > 0);
 		if (rd_out_failure())
 			break;
+		/* Between two ticks, so that the next sweep begins in time. */
+		if (s->run.mads && i + 1 != s->cmd->repeat.count)
+			fabric_refresh(&s->run);
 	}
 	print_summary(s);
 	return s->worst;

@@ -35,7 +35,11 @@ struct fabric_run {
 	struct rd_fabric fabric;
 	size_t sweeps;
 	uint64_t discovered_ns; /* monotonic time of the latest discovery */
-	bool changed;		/* a sweep since then found a change: see struct rd_fabric */
+	bool changed;		/* a sweep since then found a hint that the network changed */
+	bool incomplete;	/* the latest discovery did not reach all that it knows to exist */
+	uint64_t walk_wait_ns;	/* from a discovery to the next one after a hint */
+	struct rd_sm_info sm;	/* the subnet manager, when it was queried last */
+	uint64_t sm_checked_ns;
 };
 
 /* The attributes to read of each port: a mask of rd_pma_attributes. */
@@ -44,9 +48,21 @@ int fabric_subsets(const struct fabric_opts *opts, uint64_t *ret, struct rd_err 
 /* Chooses and opens the port, and discovers the network. On failure `err` has the reason and a hint. */
 int fabric_begin(struct rd_source *source, const struct fabric_opts *opts, struct fabric_run *run, struct rd_err *err);
 
-/* Reads all selected ports once. Discovers the network first if the previous sweep found a change, at most every five seconds;
- * and every 30 seconds in any case, to find new nodes. */
+/* Reads all selected ports once. Discovers the network first if that is due: see fabric_refresh. */
 int fabric_sweep(struct fabric_run *run, struct rd_err *err);
+
+/* Discovers the network again if a sweep found a hint that it changed (a link went down or came up, a LID that does not respond or is of
+ * a different node, the subnet manager), or if the previous discovery was incomplete: five seconds after it, then at growing
+ * intervals; and every ten minutes in any case. For the time between two sweeps. */
+void fabric_refresh(struct fabric_run *run);
+
+/* fabric-hints.c: after a sweep; whether a walk is due; after a walk, `hinted` if there was a reason for it. */
+void fabric_note_hints(struct fabric_run *run);
+bool fabric_walk_is_due(const struct fabric_run *run);
+void fabric_note_walk(struct fabric_run *run, bool hinted);
+
+/* Reads again which LID the subnet manager has. */
+void fabric_refresh_sm_lid(struct fabric_run *run);
 
 void fabric_end(struct fabric_run *run);
 

@@ -133,7 +133,7 @@ PY
 	console 'Unlink "Host-0-2"[1]'
 	seen 'at("host 0-2")[0]["presence"] == "gone" and not at("host 0-2")[0]["fresh"] and "fabric-node-gone" in ids'
 	holds 'at("host 0-2")[0]["counters"]["PortXmitPkts"] is not None'
-	# Found by the walk five seconds after its silence, not by the next of those each 30 seconds.
+	# Found by the walk five seconds after its silence, not by the next of those each ten minutes.
 	holds 'at("host 0-2")[0]["age_seconds"] < 15'
 	console 'ReLink "Host-0-2"[1]'
 	seen 'any(p["fresh"] and p["presence"] == "new" for p in at("host 0-2"))'

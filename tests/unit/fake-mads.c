@@ -104,7 +104,12 @@ static void answer(struct fake_mads *fake, const struct fake_agent *agent, struc
 		answer_on_route(fake, mad);
 	mad->data[3] = 0x81;
 	mad->size = RD_MAD_SIZE;
-	if (mad->data[1] == 0x01) {
+	if (mad->data[1] == 0x01 && attribute == IB_ATTR_SMINFO) {
+		memset(mad->data + 64, 0, 64);
+		mad_set_field64(mad->data, 64, IB_SMINFO_GUID_F, agent->guid);
+		mad_set_field(mad->data, 64, IB_SMINFO_ACT_F, fake->sm_stopped ? 7 : fake->sent);
+		mad_set_field(mad->data, 64, IB_SMINFO_STATE_F, 3);
+	} else if (mad->data[1] == 0x01) {
 		for (int i = 0; i < 8; i++)
 			mad->data[64 + 12 + i] = (uint8_t)(agent->guid >> (56 - 8 * i));
 	} else if (mad->data[1] == 0x04 && attribute == 1) {

@@ -60,7 +60,8 @@ struct fake_mads {
 	uint32_t capability2;
 	unsigned loss_percent; /* of directed-route datagrams, by chance; seed: */
 	uint32_t loss_seed;
-	uint32_t value; /* what every counter of an answer is made of */
+	bool sm_stopped; /* the subnet manager answers, but does nothing else: its ActCount stands */
+	uint32_t value;	 /* what every counter of an answer is made of */
 };
 
 void fake_mads_init(struct fake_mads *fake);

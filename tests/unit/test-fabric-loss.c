@@ -349,6 +349,61 @@ static void what_was_not_read_is_as_before(void **state)
 	assert_no_difference(net, &net->run.fabric);
 }
 
+/* Sweeps each second; returns the number of walks. */
+static unsigned walks_in(struct net *net, unsigned seconds)
+{
+	struct rd_err err = { 0 };
+	unsigned walks = 0;
+
+	for (unsigned i = 0; i < seconds; i++) {
+		uint64_t before = net->run.discovered_ns;
+
+		net->fake.now += UINT64_C(1000000000);
+		assert_int_equal(fabric_sweep(&net->run, &err), 0);
+		walks += net->run.discovered_ns != before;
+	}
+	return walks;
+}
+
+static void a_walk_has_a_reason(void **state)
+{
+	struct net *net = *state;
+
+	begin(net, &net->run);
+	assert_int_equal(walks_in(net, 500), 0);
+	assert_int_equal(walks_in(net, 400), 1); /* every ten minutes */
+	/* All counters increase, LinkDowned among them: once, so one walk. */
+	net->fake.value = 1;
+	assert_int_equal(walks_in(net, 10), 1);
+	assert_int_equal(walks_in(net, 400), 0);
+	/* An agent that falls silent. */
+	net->fake.agents[HOST_LID(3, 2)].silent = UINT_MAX;
+	net->fake.agents[HOST_LID(3, 2)].silent_route = true;
+	assert_int_equal(walks_in(net, 10), 1);
+	/* From then on it is not reached: walks at growing intervals, until it is. */
+	assert_true(net->run.incomplete);
+	assert_in_range(walks_in(net, 600), 3, 8);
+	net->fake.agents[HOST_LID(3, 2)].silent = 0;
+	net->fake.agents[HOST_LID(3, 2)].silent_route = false;
+	assert_in_range(walks_in(net, 600), 1, 2);
+	assert_false(net->run.incomplete);
+}
+
+/* The subnet manager at the first leaf; the fake counts its activity with its datagrams. */
+static void a_subnet_manager_that_stops_or_moves_is_a_reason(void **state)
+{
+	struct net *net = *state;
+
+	begin(net, &net->run);
+	assert_int_equal(walks_in(net, 100), 0);
+	net->fake.sm_stopped = true;
+	assert_int_equal(walks_in(net, 30), 1);
+	assert_int_equal(walks_in(net, 300), 0);
+	net->fake.sm_stopped = false;
+	net->fake.agents[500].guid = 0x777;
+	assert_true(walks_in(net, 30) >= 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -359,6 +414,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_behind_a_silent_switch_is_not_reached, setup, teardown),
 		cmocka_unit_test_setup_teardown(our_own_link_does_not_make_others_gone, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_was_not_read_is_as_before, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_walk_has_a_reason, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_subnet_manager_that_stops_or_moves_is_a_reason, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,3 +64,29 @@ int rd_fabric_probe(struct rd_mads *mads, const struct rd_sweep_limits *limits, 
 	}
 	return n ? rd_sweep_run(mads, limits, queries, n, n, &callbacks, &stats, err) : 0;
 }
+
+static bool take_sm_info(void *arg, const struct rd_sweep_result *result)
+{
+	struct rd_sm_info *sm = arg;
+	uint8_t info[IB_SMP_DATA_SIZE];
+
+	if (result->error)
+		return true;
+	memcpy(info, result->mad + SMP_DATA_AT, sizeof(info));
+	sm->known = true;
+	sm->guid = rd_libibmad.mad_get_field64(info, 0, IB_SMINFO_GUID_F);
+	sm->activity = rd_libibmad.mad_get_field(info, 0, IB_SMINFO_ACT_F);
+	sm->state = rd_libibmad.mad_get_field(info, 0, IB_SMINFO_STATE_F);
+	return true;
+}
+
+int rd_fabric_query_sm(struct rd_mads *mads, const struct rd_sweep_limits *limits, uint16_t lid, struct rd_sm_info *ret,
+		       struct rd_err *err)
+{
+	struct rd_sweep_query query = { .dest.lid = lid, .mad_class = CLASS_SMI, .attribute = IB_ATTR_SMINFO };
+	struct rd_sweep_callbacks callbacks = { .done = take_sm_info, .arg = ret };
+	struct rd_sweep_stats stats;
+
+	*ret = (struct rd_sm_info){ 0 };
+	return rd_sweep_run(mads, limits, &query, 1, 1, &callbacks, &stats, err);
+}

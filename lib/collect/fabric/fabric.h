@@ -28,6 +28,19 @@ int rd_collect_fabric(struct rd_mads *mads, const struct rd_mad_port *from, cons
 int rd_fabric_probe(struct rd_mads *mads, const struct rd_sweep_limits *limits, const struct rd_fabric *fabric,
 		    const bool *asked, bool *responds, struct rd_err *err);
 
+/* SMInfo of the subnet manager. */
+struct rd_sm_info {
+	bool known; /* it responded */
+	uint64_t guid;
+	uint32_t activity; /* ActCount: increases with whatever it does */
+	unsigned state;	   /* 3: master */
+	bool stalled;	   /* activity has not increased since the previous query; set by the caller */
+};
+
+/* Queries the subnet manager at a LID. -errno if the local port failed. */
+int rd_fabric_query_sm(struct rd_mads *mads, const struct rd_sweep_limits *limits, uint16_t lid, struct rd_sm_info *ret,
+		       struct rd_err *err);
+
 /* Takes names from a node-name-map: lines of GUID and "name", as in infiniband-diags and opensm. Counts invalid lines in
  * `ret_bad`. */
 void rd_fabric_name_nodes(struct rd_fabric *fabric, const char *text, size_t *ret_bad);
