@@ -93,8 +93,8 @@ static int fill_page(struct live *live, struct rd_view_page *page, struct rd_err
 	take_ports(&report, page);
 	ranked = rd_fabric_latches_ranked(&live->s->latches);
 	page->top = rd_report_fabric_seen(ranked, live->s->latches.n);
+	rd_buf_printf(&line, "by %s: ", by[live->order]);
 	fabric_verdict(live->s, &report, &line);
-	rd_buf_printf(&line, "; by %s", by[live->order]);
 	page->headline = line.data;
 	rd_report_deinit(&report);
 	return 0;
@@ -157,6 +157,24 @@ static int show_port(void *arg, const struct rd_section *body, size_t row, struc
 	return 0;
 }
 
+/* Errors first: a narrow terminal leaves out what comes last. The share of time is unknown if no device reports its tick. */
+static const int *choose_columns(void *arg)
+{
+	static const int columns[] = { RD_FAB_NODE,	  RD_FAB_PORT,	RD_FAB_RISE, RD_FAB_ERRORS, RD_FAB_WAIT,
+				       RD_FAB_XMIT,	  RD_FAB_RCV,	RD_FAB_USE,  RD_FAB_ERROR,  RD_FAB_LINK,
+				       RD_FAB_PEER_LABEL, RD_FAB_FRESH, -1 };
+	static int with_ticks[RD_ARRAY_SIZE(columns)];
+	const struct live *live = arg;
+	const struct rd_fabric *fabric = &live->s->run.fabric;
+
+	for (size_t i = 0; i < fabric->n_nodes; i++)
+		if (fabric->nodes[i].tick.known == RD_OK)
+			return columns;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(columns); i++)
+		with_ticks[i] = columns[i] == RD_FAB_WAIT ? RD_FAB_WAIT_TICKS : columns[i];
+	return with_ticks;
+}
+
 int fabric_live(struct fabric_session *s)
 {
 	static const int keys[] = { RD_FAB_GUID, RD_FAB_PORT, -1 };
@@ -175,6 +193,7 @@ int fabric_live(struct fabric_session *s)
 		.due = ms_until_due,
 		.keys = keys,
 		.restless = restless,
+		.columns = choose_columns,
 		.key = handle_key,
 		.detail = show_port,
 		.help = help,

@@ -6,6 +6,7 @@
 #include <wchar.h>
 
 #include "view/curses.h"
+#include "view/fit.h"
 
 #define HEAD_LINES 1
 #define FOOT_LINES 1
@@ -77,14 +78,31 @@ static int put(int y, int x, const char *text, int left)
 	return width;
 }
 
-static void put_cell(const struct rd_pane *pane, int y, int x, const char *text, size_t column)
+/* Width of a column, 0: left out. A pane that was scrolled shows everything in full width. */
+static int width_of(const struct rd_pane *pane, size_t column)
 {
-	int pad = pane->grid.numbers[column] ? pane->grid.widths[column] - rd_text_width(text) : 0;
-
-	put(y, x + (pad > 0 ? pad : 0), text, pane->left);
+	return pane->left ? pane->grid.widths[column] : pane->grid.shown[column];
 }
 
-static void draw_headings(const struct rd_pane *pane, int y)
+/* Returns the column of the terminal at which the next cell begins. */
+static int put_cell(const struct rd_view *view, const struct rd_pane *pane, int y, int x, const char *text,
+		    size_t column)
+{
+	_cleanup_buf_ struct rd_buf fitted = { 0 };
+	int width = width_of(pane, column), pad;
+
+	if (!width)
+		return x;
+	if (!pane->left) {
+		rd_grid_fitted(&pane->grid, column, text, view->ascii, &fitted);
+		text = fitted.data;
+	}
+	pad = pane->grid.numbers[column] ? width - rd_text_width(text) : 0;
+	put(y, x + (pad > 0 ? pad : 0), text, pane->left);
+	return x + width + 1;
+}
+
+static void draw_headings(const struct rd_view *view, const struct rd_pane *pane, int y)
 {
 	const struct rd_grid *grid = &pane->grid;
 	int x = RD_PANE_MARGIN;
@@ -94,9 +112,8 @@ static void draw_headings(const struct rd_pane *pane, int y)
 	for (size_t c = 0; c < grid->n_columns; c++) {
 		if ((int)c == pane->sort)
 			rd_curses.attron(A_BOLD | A_UNDERLINE);
-		put_cell(pane, y, x, grid->columns[c]->title, c);
+		x = put_cell(view, pane, y, x, grid->columns[c]->title, c);
 		rd_curses.attroff(A_BOLD | A_UNDERLINE);
-		x += grid->widths[c] + 1;
 	}
 	rd_curses.attroff(A_REVERSE);
 }
@@ -117,10 +134,9 @@ static void draw_row(const struct rd_view *view, const struct rd_pane *pane, con
 
 		if (marked)
 			rd_curses.attron(A_BOLD);
-		put_cell(pane, y, x, row->cells[c].text, c);
+		x = put_cell(view, pane, y, x, row->cells[c].text, c);
 		if (marked)
 			rd_curses.attroff(A_BOLD);
-		x += pane->grid.widths[c] + 1;
 	}
 	rd_curses.attroff(whole);
 }
@@ -203,6 +219,8 @@ void rd_view_draw(struct rd_view *view)
 	int x = 0, y = 0;
 
 	rd_pane_move(pane, 0, room); /* the screen may have shrunk */
+	rd_grid_fit(&view->top.grid, *rd_curses.COLS - RD_PANE_MARGIN);
+	rd_grid_fit(&pane->grid, *rd_curses.COLS - RD_PANE_MARGIN);
 	rd_curses.erase();
 	if (view->progress)
 		x = put(y, 0, view->progress, 0) + 2;
@@ -210,11 +228,11 @@ void rd_view_draw(struct rd_view *view)
 		put(y, x, view->headline, 0);
 	y += HEAD_LINES;
 	if (above) {
-		draw_headings(&view->top, y);
+		draw_headings(view, &view->top, y);
 		draw_rows(view, &view->top, y + 1, above - 1, false);
 		y += (int)above;
 	}
-	draw_headings(pane, y++);
+	draw_headings(view, pane, y++);
 	if (view->help)
 		draw_help(view, y);
 	else

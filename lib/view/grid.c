@@ -31,6 +31,9 @@ void rd_grid_deinit(struct rd_grid *grid)
 	free(grid->columns);
 	free(grid->widths);
 	free(grid->numbers);
+	free(grid->empty);
+	free(grid->shown);
+	free(grid->heads);
 	*grid = (struct rd_grid){ 0 };
 }
 
@@ -112,6 +115,7 @@ static char *key_of(const struct rd_section *section, const struct rd_row *row, 
 static void add_column(struct rd_grid *grid, const struct rd_column *column)
 {
 	grid->columns[grid->n_columns] = column;
+	grid->empty[grid->n_columns] = true;
 	grid->widths[grid->n_columns] = (int)strlen(column->title);
 	grid->numbers[grid->n_columns++] = column->type == RD_T_UINT || column->type == RD_T_INT ||
 					   column->type == RD_T_DOUBLE || column->type == RD_T_SHARE;
@@ -122,6 +126,9 @@ static void select_columns(struct rd_grid *grid, const struct rd_section *sectio
 	grid->columns = rd_alloc(section->n_columns + 1, sizeof(*grid->columns));
 	grid->widths = rd_alloc(section->n_columns + 1, sizeof(*grid->widths));
 	grid->numbers = rd_alloc(section->n_columns + 1, sizeof(*grid->numbers));
+	grid->empty = rd_alloc(section->n_columns + 1, sizeof(*grid->empty));
+	grid->shown = rd_alloc(section->n_columns + 1, sizeof(*grid->shown));
+	grid->heads = rd_alloc(section->n_columns + 1, sizeof(*grid->heads));
 	/* The column that groups rows is shown as a heading. */
 	for (const int *c = style->columns; c && *c >= 0 && grid->n_columns < section->n_columns; c++)
 		if (*c != style->group)
@@ -203,6 +210,7 @@ static int fill_row(struct rd_grid *grid, struct rd_grid_row *row, const struct 
 
 		cell->text = cell_text(grid->columns[c], &from->cells[column], style->ascii);
 		cell->value = cell_value(&from->cells[column]);
+		grid->empty[c] &= from->cells[column].known != RD_OK;
 		if (!cell->text)
 			return -ENOMEM;
 		if (before && c < old->n_columns && grid->columns[c] == old->columns[c] &&

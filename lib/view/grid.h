@@ -28,6 +28,10 @@ struct rd_grid {
 	const struct rd_column **columns; /* those shown */
 	int *widths;			  /* columns of the terminal */
 	bool *numbers;			  /* sorted by value, aligned to the right */
+	bool *empty;			  /* no row has a value */
+	/* Set by rd_grid_fit: width on the terminal, 0: left out; columns kept of the beginning of a name. */
+	int *shown, *heads;
+	int fitted; /* columns of the terminal; 0: not yet */
 	struct rd_grid_row *rows;
 	size_t n, n_gone; /* all; removed ones among them */
 };

@@ -215,9 +215,8 @@ int umad_send(int fd, int agent, void *umad, int length, int timeout_ms, int ret
 	if (!held->umad)
 		held->umad = malloc(umad_size() + MAD_SIZE);
 	memcpy(held->umad, umad, umad_size() + (size_t)length);
-	*held = (struct held){
-		WAITING, fd, agent, tid_of(umad), lat.dup[lid], length, now_ns() + latency, ++lat.orders, held->umad
-	};
+	*held = (struct held){ WAITING,	     fd,	agent, tid_of(umad), lat.dup[lid], length, now_ns() + latency,
+			       ++lat.orders, held->umad };
 	if (lat.dead[lid]) {
 		held->due = now_ns() + (uint64_t)timeout_ms * 1000000 * (uint64_t)(retries + 1);
 		held->phase = ANSWERED;

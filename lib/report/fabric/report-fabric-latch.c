@@ -3,7 +3,11 @@
 #include "report/fabric/report-fabric.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
+
+#include "base/memory.h"
+#include "base/number.h"
 
 enum {
 	LA_ID,
@@ -20,7 +24,7 @@ enum {
 };
 static const struct rd_column latch_columns[LA_COLUMNS];
 
-enum { SEEN_STATE, SEEN_LAST, SEEN_LOOKS, SEEN_SUBJECT, SEEN_OBSERVED, SEEN_COLUMNS };
+enum { SEEN_STATE, SEEN_LAST, SEEN_LOOKS, SEEN_SUBJECT, SEEN_PORT, SEEN_OBSERVED, SEEN_COLUMNS };
 static const struct rd_column seen_columns[SEEN_COLUMNS];
 
 void rd_report_fabric_latched(struct rd_report *report, const struct rd_fabric_latch *const *ranked, size_t n)
@@ -56,6 +60,26 @@ static void set_clock(struct rd_row *row, size_t column, uint64_t ns)
 		rd_row_str(row, column, text);
 }
 
+/* Of a cable, "leaf3 port 17, to node5 port 1", the end that is named first: there is no room for both. The number has a column of
+ * its own, as names may be shortened. */
+static void set_near_end(struct rd_row *row, const char *subject)
+{
+	const char *to = strstr(subject, ", to "), *at;
+	_cleanup_free_ char *end = rd_dup_part(subject, to ? (size_t)(to - subject) : strlen(subject));
+	char *guid = strstr(end, " (0x");
+	uint32_t number;
+
+	if (guid && end[strlen(end) - 1] == ')')
+		*guid = '\0'; /* behind the name of a node */
+	for (at = end + strlen(end); at > end && at[-1] != ' ';)
+		at--;
+	if (at - end > 6 && strncmp(at - 6, " port ", 6) == 0 && rd_parse_u32(at, RD_DECIMAL, 255, &number) == 0) {
+		rd_row_uint(row, SEEN_PORT, number);
+		end[at - end - 6] = '\0';
+	}
+	rd_row_str(row, SEEN_SUBJECT, end);
+}
+
 struct rd_section *rd_report_fabric_seen(const struct rd_fabric_latch *const *ranked, size_t n)
 {
 	struct rd_section *section = rd_section_create("seen", seen_columns, SEEN_COLUMNS);
@@ -72,7 +96,7 @@ struct rd_section *rd_report_fabric_seen(const struct rd_fabric_latch *const *ra
 		rd_row_str(row, SEEN_STATE, state);
 		set_clock(row, SEEN_LAST, latch->looks.last_ns);
 		rd_row_uint(row, SEEN_LOOKS, latch->looks.n);
-		rd_row_str(row, SEEN_SUBJECT, latch->subject);
+		set_near_end(row, latch->subject);
 		rd_row_str(row, SEEN_OBSERVED, latch->observed ? latch->observed : latch->title);
 		rd_row_severity(row, latch->severity);
 		row->over = !latch->current;
@@ -96,9 +120,10 @@ static const struct rd_column latch_columns[LA_COLUMNS] = {
 
 static const struct rd_column seen_columns[SEEN_COLUMNS] = {
 	[SEEN_STATE] = { .key = "state", .title = "FINDING", .type = RD_T_STR, .help = "severity; was: no longer found" },
-	[SEEN_LAST] = { .key = "last_seen", .title = "LAST", .type = RD_T_STR, .help = "last sweep that found it" },
-	[SEEN_LOOKS] = { .key = "looks", .title = "SWEEPS", .type = RD_T_UINT, .help = "number of sweeps that found it" },
-	[SEEN_SUBJECT] = { .key = "subject", .title = "WHERE", .type = RD_T_STR, .help = "node, port or cable" },
-	[SEEN_OBSERVED] = { .key = "observed", .title = "WHAT", .type = RD_T_STR, .help = "values, else the fault" },
+	[SEEN_LAST] = { .key = "last_seen", .title = "LAST", .type = RD_T_STR, .help = "last sweep that found it", .spare = 1 },
+	[SEEN_LOOKS] = { .key = "looks", .title = "SWEEPS", .type = RD_T_UINT, .help = "number of sweeps that found it", .spare = 2 },
+	[SEEN_SUBJECT] = { .key = "subject", .title = "WHERE", .type = RD_T_STR, .help = "node or port", .fit = RD_FIT_NAME },
+	[SEEN_PORT] = { .key = "port", .title = "PORT", .type = RD_T_UINT, .help = "port number" },
+	[SEEN_OBSERVED] = { .key = "observed", .title = "WHAT", .type = RD_T_STR, .help = "values, else the fault", .fit = RD_FIT_TEXT },
 };
 /* clang-format on */

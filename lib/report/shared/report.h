@@ -27,6 +27,13 @@ enum rd_type {
 	RD_T_SPARK,  /* a section of one column of shares, oldest first: a sparkline in a view, else as STRS */
 };
 
+/* What a view on a narrow terminal may do with the texts of a column. */
+enum rd_fit {
+	RD_FIT_WHOLE,
+	RD_FIT_NAME, /* shorten them in the middle */
+	RD_FIT_TEXT, /* cut them off at the end */
+};
+
 struct rd_column {
 	const char *key;   /* the JSON name, with the unit as suffix if any */
 	const char *title; /* in a table; NULL: shown in tables only with -o */
@@ -34,6 +41,8 @@ struct rd_column {
 	const char *help; /* one line, for --help and the man page */
 	int decimals;	  /* of a DOUBLE */
 	bool hidden;	  /* has a title, but is shown only with -o */
+	enum rd_fit fit;
+	uint8_t spare; /* left out of a view on a narrow terminal: those with the highest number first; 0: never */
 };
 
 struct rd_cell {
