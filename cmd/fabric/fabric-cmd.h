@@ -6,14 +6,14 @@
 #include "analyse/fabric/fabric-judge.h"
 #include "analyse/fabric/fabric-latch.h"
 #include "analyse/fabric/fabric-pick.h"
-#include "analyse/fabric/fabric-shard.h"
+#include "analyse/shares/fabric-shard.h"
 #include "cmd/repeat.h"
 #include "fabric.h"
 #include "report/fabric/report-fabric.h"
 
 struct fabric_cmd {
 	struct fabric_opts engine;
-	bool all, plan, live, routes;
+	bool merge, all, plan, live, routes;
 	const char *path; /* the source of --path; the operand is the destination */
 	const char *shard, *shards, *topology, *compare, *save_topology, *thresholds, *record;
 	struct rd_repeat repeat;
@@ -82,6 +82,9 @@ int fabric_live(struct fabric_session *s);
 /* --path and --routes; an exit code. */
 int fabric_path(struct fabric_session *s, const char *from, const char *to);
 int fabric_routes(struct fabric_session *s);
+
+/* --merge: reads the files `argv`; needs no network. */
+int fabric_merge(struct fabric_session *s, int argc, char **argv);
 
 /* Reads a topology file, always from this host. */
 int fabric_read_topology(const char *path, struct rd_fabric *ret, struct rd_err *err);

@@ -101,6 +101,8 @@ static int check_operands(struct rd_ctx *ctx, int argc, char **argv, struct rd_e
 {
 	if (((struct fabric_cmd *)ctx->state)->path)
 		return argc == 1 ? 0 : rd_err_set(err, EINVAL, "--path", "expected two ports: --path A B");
+	if (((struct fabric_cmd *)ctx->state)->merge)
+		return argc > 0 ? 0 : rd_err_set(err, EINVAL, "--merge", "expected files: --merge FILE...");
 	return argc > 0 ?
 		       rd_err_set(err, EINVAL, argv[0],
 				  "--fabric takes no device or port: select the local port with --port DEVICE/PORT") :
@@ -129,6 +131,8 @@ static const struct rd_opt options[] = {
 	  NULL, RD_TEXT(fabric_cmd, path) },
 	{ "routes", 0, NULL, "check that each pair of adapters has a route, and how evenly routes lie over links",
 	  RD_FLAG(fabric_cmd, routes) },
+	{ "merge", 0, NULL, "put together what several hosts read, from their documents or recordings", NULL,
+	  RD_NEEDS_FOREIGN_OPERANDS, RD_FLAG(fabric_cmd, merge) },
 	{ "topology", 0, "FILE", "with --plan or --compare: read the topology from FILE instead of the network", "file",
 	  RD_NEEDS_FOREIGN_FILE, RD_TEXT(fabric_cmd, topology) },
 	{ "shard", 0, "K/N", "read only share K of N", RD_TEXT(fabric_cmd, shard) },
@@ -160,9 +164,13 @@ static const struct rd_opt_rule rules[] = {
 	{ RD_EXCLUDES, "shard", "shards" },
 	{ RD_REQUIRES, "plan", "shard shards", "it prints their shares" },
 	{ RD_REQUIRES, "topology", "plan compare" },
-	{ RD_ONE_OF, "plan save-topology path routes" },
+	{ RD_ONE_OF, "plan save-topology path routes merge" },
 	{ RD_EXCLUDES, "path routes", "shard shards topology compare live record count openmetrics textfile" },
 	{ RD_EXCLUDES, "routes", "interval" },
+	{ RD_EXCLUDES, "merge",
+	  "shard topology compare interval count live record port subsets window per-lid mad-timeout retries walk-window "
+	  "node-name-map from openmetrics textfile",
+	  "it reads files, not a network" },
 	{ RD_EXCLUDES, "plan save-topology", "interval live record" },
 	{ RD_EXCLUDES, "topology", "interval live record", "a saved topology does not change" },
 	{ RD_REQUIRES, "count", "interval live record" },
@@ -175,7 +183,7 @@ static const struct rd_opt_rule rules[] = {
 const struct rd_cmd rd_cmd_fabric = {
 	.name = "counters",
 	.option = "fabric",
-	.operands = "[B]",
+	.operands = "[B | FILE…]",
 	.summary = "read the counters of all ports of the InfiniBand network, and report faults",
 	.opts = options,
 	.rules = rules,

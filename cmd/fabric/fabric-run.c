@@ -279,11 +279,13 @@ static int run_on_topology(struct fabric_session *s)
 	return r;
 }
 
-static int run_session(struct fabric_session *s, char **operands)
+static int run_session(struct fabric_session *s, int n_operands, char **operands)
 {
 	const struct fabric_cmd *cmd = s->cmd;
 	struct rd_err err = { 0 };
 
+	if (cmd->merge)
+		return fabric_merge(s, n_operands, operands);
 	if (cmd->topology)
 		return run_on_topology(s);
 	if (cmd->path)
@@ -307,13 +309,12 @@ int fabric_run(struct rd_ctx *ctx, int argc, char **argv)
 	struct rd_err err = { 0 };
 	int r;
 
-	(void)argc;
 	ctx->schema = "rdmadiag/counters-fabric/1";
 	r = fabric_session_init(ctx, &s, &err);
 	if (r < 0)
 		r = r == -EINVAL ? rd_fail_usage(ctx->cmd, &err) : rd_fail(ctx, &err);
 	else
-		r = run_session(&s, argv);
+		r = run_session(&s, argc, argv);
 	fabric_session_deinit(&s);
 	return r;
 }

@@ -140,3 +140,92 @@ fabric() {
 	run --separate-stderr bash -c '"$1" counters --fabric --plan --shards "$2" --topology "$3" >/dev/full' - "$RD" "$HOSTS" "$PLAN"
 	[ "$status" -eq 3 ]
 }
+
+# share FILE HOST SHARE SECONDS PORT[:ERRORS]...: a document of a share of two, as --json prints it.
+share() {
+	python3 - "$@" <<'END'
+import json, sys
+file, host, index, seconds, *ports = sys.argv[1:]
+rows = [{"node": "leaf, \"one\"", "port": int(p.split(":")[0]), "node_guid": "0x0000000000000100", "lid": 7, "kind": "switch",
+         "state": "ACTIVE", "link": "4x HDR", "fresh": ":x" not in p, "age_seconds": 0.5, "error": "ETIMEDOUT" if ":x" in p else None,
+         "counters": {"SymbolErrorCounter": int((p + ":0").split(":")[1]) if ":x" not in p else None}} for p in ports]
+bad = [{"id": "fabric-errors", "severity": "warning", "subject": f"port {p.split(':')[0]}", "title": "errors", "observed": p,
+        "expected": "0", "why": "a cable", "fix": "swap it"} for p in ports if ":" in p and ":x" not in p]
+json.dump({"schema": "rdmadiag/counters-fabric/1", "version": "1", "host": host, "time": f"2026-01-02T03:04:{int(seconds):02}.250000Z",
+           "source": "live", "sweep": {"nodes": 1, "ports": len(rows), "fresh": len(rows)},
+           "shard": {"host": host, "index": int(index), "of": 2, "ports": len(rows), "all_ports": 6,
+                     "topology": "0x00000000000000" + ("bb" if host.startswith("other") else "aa")},
+           "ports": rows, "findings": bad, "errors": [], "status": 1 if bad else 0}, open(file, "w"))
+END
+}
+
+@test "shares are put together: coverage, skew, and findings once" {
+	share "$PLAN.1" one 1 10 1 2 3:300
+	share "$PLAN.2" two 2 12 4 5 6:x
+	fabric --merge "$PLAN.1" "$PLAN.2" --json
+	[ "$status" -eq 1 ]
+	[ "$(json 'd["schema"], d["skew_seconds"], d["coverage"]')" = "('rdmadiag/counters-fabric-merge/1', 2.0, {'shares': 2, 'shares_missing': 0, 'ports': 6, 'fresh': 5, 'unread': 1, 'ports_missing': 0, 'duplicates': 0})" ]
+	[ "$(json '[(f["id"], f["subject"]) for f in d["findings"]]')" = "[('fabric-errors', 'port 3')]" ]
+	[ "$(json '[(p["port"], p["fresh"], p["age_seconds"], p["counters"]["SymbolErrorCounter"]) for p in d["ports"]][2:6:3]')" = "[(3, True, 2.5, 300), (6, False, 0.5, None)]" ]
+	fabric --merge "$PLAN.1" "$PLAN.2"
+	[ "$status" -eq 1 ]
+	[ "${lines[0]}" = "2 of 2 shares: 0 critical, 1 warning; 1 nodes, 5 ports read, 1 NOT read; read within 2.0 s" ]
+}
+
+@test "of a port that two files have the newest reading counts, and a finding of both is told once" {
+	share "$PLAN.1" one 1 10 1 2 3:300
+	share "$PLAN.2" two 2 12 3:400 4 5
+	fabric --merge "$PLAN.2" "$PLAN.1" --json
+	[ "$status" -eq 1 ]
+	[ "$(json 'd["coverage"]["duplicates"], [p["counters"]["SymbolErrorCounter"] for p in d["ports"]], len(d["findings"])')" = "(1, [0, 0, 400, 0, 0], 1)" ]
+}
+
+@test "a missing share, a share of another topology and an old one are named" {
+	share "$PLAN.1" one 1 10 1 2 3
+	share "$PLAN.2" two 2 12 4 5 6
+	printf '%s\n' two one >"$HOSTS"
+	fabric --merge --shards "$HOSTS" "$PLAN.1"
+	[ "$status" -eq 1 ]
+	[[ ${lines[0]} == "1 of 2 shares: 0 critical, 1 warning; 1 nodes, 3 ports read, 3 of missing shares; "* ]]
+	[[ $output == *"share 2 (two) of 2"*"3 ports not read"* ]]
+	share "$PLAN.3" other 2 12 4 5 6
+	fabric --merge --json "$PLAN.1" "$PLAN.2" "$PLAN.3"
+	[ "$status" -eq 1 ]
+	[ "$(json '[f["id"] for f in d["findings"]], "other" in d["findings"][0]["subject"]')" = "(['fabric-share-topology'], True)" ]
+	sed -i 's/03:04:12/03:24:12/' "$PLAN.2"
+	fabric --merge --json "$PLAN.1" "$PLAN.2"
+	[ "$status" -eq 1 ]
+	[ "$(json '[(f["id"], f["subject"].split()[0]) for f in d["findings"]]')" = "[('fabric-share-old', 'one')]" ]
+}
+
+@test "of lines of one host the latest sweep is used" {
+	share "$PLAN.1" one 1 10 1:300 2 3
+	share "$PLAN.2" one 1 20 1 2
+	share "$PLAN.3" two 2 20 4 5 6
+	(cat "$PLAN.2" && echo && cat "$PLAN.1" && echo) >"$PLAN.lines"
+	fabric --merge --json "$PLAN.lines" "$PLAN.3"
+	[ "$status" -eq 0 ]
+	[ "$(json 'len(d["shares"]), [p["port"] for p in d["ports"]], d["coverage"]["duplicates"]')" = "(2, [1, 2, 4, 5, 6], 0)" ]
+}
+
+@test "a damaged or foreign file is refused by name" {
+	share "$PLAN.1" one 1 10 1 2 3
+	head -c 900 "$PLAN.1" >"$PLAN.cut"
+	sed 's/"0x0000000000000100"/"leaf"/' "$PLAN.1" >"$PLAN.guid"
+	sed 's/"index": 1/"index": 3/' "$PLAN.1" >"$PLAN.index"
+	sed 's/"time": "2026/"time": "x/' "$PLAN.1" >"$PLAN.time"
+	sed 's/counters-fabric/qp-state/' "$PLAN.1" >"$PLAN.schema"
+	printf '%*s' 100000 '' | tr ' ' '[' | sed 's/^/{"schema": "rdmadiag\/counters-fabric\/1", "ports": /' >"$PLAN.deep"
+	: >"$PLAN.empty"
+	for file in cut guid index time schema deep empty; do
+		fabric --merge "$PLAN.1" "$PLAN.$file"
+		[ "$status" -eq 3 ]
+		[ -z "$output" ]
+		[[ $stderr == *"$PLAN.$file: "* ]]
+	done
+	fabric --merge /no/such
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"/no/such"*"(ENOENT)"* ]]
+	fabric --merge
+	[ "$status" -eq 3 ]
+}

@@ -5,7 +5,7 @@
 
 #include "analyse/fabric/fabric-compare.h"
 #include "analyse/fabric/fabric-judge.h"
-#include "analyse/fabric/fabric-shard.h"
+#include "analyse/shares/fabric-shard.h"
 #include "collect/fabric/topology.h"
 
 static void whole_topology(const char *text, size_t size)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/fabric/fabric-shard.h"
+#include "analyse/shares/fabric-shard.h"
 #include "base/memory.h"
 #include "collect/fabric/topology.h"
 #include "fabric-text.h"

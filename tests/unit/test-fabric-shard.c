@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/fabric/fabric-shard.h"
+#include "analyse/shares/fabric-shard.h"
 #include "fabric-text.h"
 
 /* Every selected port has one owner, and what the owners are said to have is what they have. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which host reads which ports of a fabric: result of analyse/fabric/fabric-shard.h. */
+/* Which host reads which ports of a fabric: result of analyse/shares/fabric-shard.h. */
 #ifndef RD_MODEL_SHARD_H
 #define RD_MODEL_SHARD_H
 

@@ -36,7 +36,7 @@ enum {
 	SW_MISSED,
 	SW_COLUMNS
 };
-enum { SH_HOST, SH_INDEX, SH_OF, SH_PORTS, SH_TOPOLOGY, SH_COLUMNS };
+enum { SH_HOST, SH_INDEX, SH_OF, SH_PORTS, SH_ALL_PORTS, SH_TOPOLOGY, SH_COLUMNS };
 enum { TOP_IBDEV, TOP_PORT, TOP_SM_LID, TOP_SWEEP, TOP_SHARD, TOP_LATCHES_DROPPED, TOP_COLUMNS };
 enum { BA_TOPOLOGY, BA_PORTS, BA_LATENCY, BA_KIND, BA_ATTRIBUTES, BA_WINDOW, BA_PER_LID, BA_COLUMNS };
 enum { PL_INDEX, PL_HOST, PL_FOUND, PL_PORTS, PL_SHARE, PL_OWN, PL_LEAF, PL_AGENTS, PL_SECONDS, PL_COLUMNS };
@@ -146,6 +146,7 @@ static struct rd_section *make_shard(const struct rd_fabric_shown *shown)
 	rd_row_uint(row, SH_INDEX, shown->shard + 1);
 	rd_row_uint(row, SH_OF, shown->shards->n);
 	rd_row_uint(row, SH_PORTS, shard->ports);
+	rd_row_uint(row, SH_ALL_PORTS, shown->shards->ports);
 	rd_row_str(row, SH_TOPOLOGY, text);
 	return section;
 }
@@ -331,6 +332,7 @@ static const struct rd_column shard_columns[SH_COLUMNS] = {
 	[SH_INDEX] = { .key = "index", .type = RD_T_UINT, .help = "number of the share, from 1" },
 	[SH_OF] = { .key = "of", .type = RD_T_UINT, .help = "number of shares" },
 	[SH_PORTS] = { .key = "ports", .type = RD_T_UINT, .help = "ports in the share" },
+	[SH_ALL_PORTS] = { .key = "all_ports", .type = RD_T_UINT, .help = "ports of all shares" },
 	[SH_TOPOLOGY] = { .key = "topology", .type = RD_T_STR, .help = "hash of the divided ports, links and hosts: hosts with the same value compute the same shares" },
 };
 

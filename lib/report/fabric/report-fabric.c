@@ -211,7 +211,7 @@ static void make_port(const void *arg, size_t i, struct rd_row *row)
 		rd_row_sub(row, RD_FAB_DELTAS, make_counters(fabric, port, true));
 }
 
-static void report_ports(struct rd_report *report, const struct rd_fabric_shown *shown)
+void rd_report_fabric_ports(struct rd_report *report, const struct rd_fabric_shown *shown)
 {
 	const struct rd_fabric *fabric = shown->fabric;
 	struct shown_ports *ports = rd_alloc(1, sizeof(*ports) + fabric->n_ports * sizeof(*ports->ports));
@@ -230,7 +230,7 @@ static void report_ports(struct rd_report *report, const struct rd_fabric_shown 
 
 void rd_report_fabric(struct rd_report *report, const struct rd_fabric_shown *shown)
 {
-	report_ports(report, shown);
+	rd_report_fabric_ports(report, shown);
 	rd_report_fabric_sweep(report, shown);
 }
 

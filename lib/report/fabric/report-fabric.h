@@ -66,6 +66,9 @@ void rd_report_fabric(struct rd_report *report, const struct rd_fabric_shown *sh
 bool rd_fabric_errors_text(const struct rd_fabric *fabric, const struct rd_fabric_port *port, struct rd_buf *out,
 			   uint64_t *ret_rise);
 
+/* Adds only the section ports, in the same way. */
+void rd_report_fabric_ports(struct rd_report *report, const struct rd_fabric_shown *shown);
+
 /* Adds only the sweep (and shard). */
 void rd_report_fabric_sweep(struct rd_report *report, const struct rd_fabric_shown *shown);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analyse/fabric/fabric-shard.h"
+#include "analyse/shares/fabric-shard.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "analyse/fabric/rendezvous.h"
+#include "analyse/shares/rendezvous.h"
 #include "base/memory.h"
 #include "base/text.h"
 

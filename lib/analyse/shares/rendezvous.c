@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analyse/fabric/rendezvous.h"
+#include "analyse/shares/rendezvous.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What hosts read of their shares of a fabric, as files have it. */
+#ifndef RD_MODEL_SHARE_H
+#define RD_MODEL_SHARE_H
+
+#include "base/text.h"
+#include "model/fabric/fabric.h"
+#include "model/shared/finding.h"
+
+/* Counters that a file has of a port: those of the default subsets, which are the first in rd_pma_counters. */
+#define RD_SHARE_COUNTERS (RD_C_SW_HOQ_LIFETIME_LIMIT_DISCARDS + 1)
+
+/* A port as one host read it. */
+struct rd_share_row {
+	uint64_t guid, peer_guid;
+	unsigned port, peer_port, state, width, speed;
+	enum rd_node_kind kind;
+	uint16_t lid;
+	bool fresh;
+	uint64_t read_ns;	  /* since the epoch, by the clock of that host; 0: never read */
+	const char *node, *error; /* in `texts`; NULL: none */
+	uint64_t known;		  /* bit I: values[I] is known */
+	uint64_t saturated;	  /* bit I: the counter was at its maximum */
+	uint64_t values[RD_SHARE_COUNTERS];
+	size_t share;
+};
+
+/* The latest sweep of one host in a file. */
+struct rd_share {
+	const char *file;   /* not owned */
+	const char *host;   /* in `texts` */
+	uint64_t time_ns;   /* of the document or row, since the epoch */
+	unsigned index, of; /* 1 to `of`; 0: the ports are not divided */
+	RD_FIELD(uint64_t) topology, all_ports;
+	size_t ports; /* that it was to read */
+	size_t found; /* rows of it */
+	bool judged;  /* its findings are in the file */
+	struct rd_findings findings;
+	bool replaced; /* by a later one of the same host and share */
+};
+
+struct rd_share_files {
+	struct rd_share *v;
+	size_t n, cap;
+	struct rd_share_row *rows;
+	size_t n_rows, cap_rows;
+	struct rd_texts texts; /* that rows, shares and findings point to */
+	size_t *seen;	       /* hash table of `texts`: index + 1; 0: free */
+	size_t cap_seen;
+};
+
+void rd_share_files_deinit(struct rd_share_files *files);
+
+/* Columns of a recording in CSV. The counters follow, by their names in the specification. */
+enum rd_share_column {
+	RD_SHARE_TIME,
+	RD_SHARE_HOST,
+	RD_SHARE_INDEX,
+	RD_SHARE_OF,
+	RD_SHARE_TOPOLOGY,
+	RD_SHARE_ALL_PORTS,
+	RD_SHARE_LOOK_PORTS,
+	RD_SHARE_LOOK_FRESH,
+	RD_SHARE_GUID,
+	RD_SHARE_PORT,
+	RD_SHARE_NODE,
+	RD_SHARE_KIND,
+	RD_SHARE_LID,
+	RD_SHARE_STATE,
+	RD_SHARE_LINK,
+	RD_SHARE_PEER_GUID,
+	RD_SHARE_PEER_PORT,
+	RD_SHARE_FRESH,
+	RD_SHARE_AGE,
+	RD_SHARE_ERROR,
+	RD_SHARE_SATURATED,
+	RD_SHARE_COLUMNS,
+};
+extern const char *const rd_share_columns[RD_SHARE_COLUMNS];
+
+/* Words of documents and recordings. */
+const char *rd_share_kind(unsigned kind);   /* "switch"; NULL: unknown */
+const char *rd_share_state(unsigned state); /* "ACTIVE"; NULL: unknown */
+
+#endif
