@@ -77,6 +77,24 @@ test_write_bw() {
 
 rxe_listens_or_cm() { rdma resource show cm_id | grep -q LISTEN || ss -Hltn 'sport = :18515' | grep -q .; }
 
+# A device that is removed while it is looked at is gone from the view, which goes on with the others.
+test_live_view_survives_a_removal() {
+	command -v tmux >/dev/null || skip "tmux is not here"
+	ip link add d9 type dummy
+	ip link set d9 up
+	rdma link add rxe9 type rxe netdev d9
+	TERM=screen tmux -L rd new-session -d -x 80 -y 24 "$R qp-state --live -i 1; echo ended with \$? >$W/live.ended; sleep 60"
+	until_true 60 on_screen rxe9
+	rdma link delete rxe9
+	until_true 60 off_screen rxe9
+	on_screen rxe0
+	if on_screen 'rxe9\|cannot'; then fail "$(tmux -L rd capture-pane -p)"; fi
+	tmux -L rd send-keys q
+	until_true 20 grep -q 'ended with 0' "$W/live.ended"
+	tmux -L rd kill-server
+	ip link delete d9
+}
+
 # 10,000: complete, the same as rdma's field by field, and the same from a bundle.
 test_ten_thousand() {
 	only 6.1 7.x

@@ -132,14 +132,6 @@ test_interface_of_another_namespace() {
 	of_map 'all(.nics[]; .netns == "this")'
 }
 
-on_screen() {
-	tmux -L rd capture-pane -p | grep -q "$1"
-}
-
-off_screen() {
-	! on_screen "$1"
-}
-
 test_live_view_survives_a_removal() {
 	local at
 	at=$(readlink -f /sys/class/net/nice/device)

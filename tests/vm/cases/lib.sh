@@ -176,3 +176,12 @@ shows() {
 	echo "got:    $got"
 	return 1
 }
+
+# on_screen RE: what a live view in `tmux -L rd` shows
+on_screen() {
+	tmux -L rd capture-pane -p | grep -q -- "$1"
+}
+
+off_screen() {
+	! on_screen "$1"
+}
