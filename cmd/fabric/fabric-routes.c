@@ -215,6 +215,7 @@ static int report_paths(struct fabric_session *s, const struct rd_path paths[2],
 	const struct rd_fabric *fabric = &s->run.fabric;
 	struct rd_shown_path shown[2] = { { .direction = "forward" }, { .direction = "back" } };
 	_cleanup_free_ struct rd_shown_hop *hops = rd_alloc(paths[0].n + paths[1].n, sizeof(*hops));
+	RD_FIELD(bool) same_way = { 0 };
 	struct rd_report report;
 	int r;
 
@@ -222,9 +223,9 @@ static int report_paths(struct fabric_session *s, const struct rd_path paths[2],
 	judge_paths(s, paths, &report);
 	fill_shown(&paths[0], both[0].port, hops, &shown[0]);
 	fill_shown(&paths[1], both[1].port, hops + paths[0].n, &shown[1]);
-	rd_report_path(&report, fabric, shown,
-		       paths[0].end == RD_ROUTE_ARRIVES && paths[1].end == RD_ROUTE_ARRIVES &&
-			       rd_path_is_reverse(&paths[0], &paths[1]));
+	if (paths[0].end == RD_ROUTE_ARRIVES && paths[1].end == RD_ROUTE_ARRIVES)
+		RD_SET(same_way, rd_path_is_reverse(&paths[0], &paths[1]));
+	rd_report_path(&report, fabric, shown, same_way.known == RD_OK ? &same_way.v : NULL);
 	report.headline = path_headline(fabric, paths, both, &report);
 	note_lids(fabric, &both[0], &report);
 	note_lids(fabric, &both[1], &report);

@@ -13,7 +13,7 @@
 # --subsets all over a simulated network, the subnet manager ends; real nodes answer themselves.
 #
 # FABRIC_DIR is a directory for it all, made by fabric_up. FABRIC_SHIM: a library to preload before the simulator's. FABRIC_ENGINE:
-# a routing engine of opensm, instead of its usual one.
+# a routing engine of opensm, instead of its usual one, and more lines of its configuration.
 
 # shellcheck source=../path.sh
 . tests/path.sh

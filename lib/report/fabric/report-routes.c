@@ -143,7 +143,7 @@ static struct rd_section *make_end(const char *key, const struct rd_fabric *fabr
 }
 
 void rd_report_path(struct rd_report *report, const struct rd_fabric *fabric, const struct rd_shown_path paths[2],
-		    bool same_way)
+		    const bool *same_way)
 {
 	struct rd_section *section = rd_section_create("path", hop_columns, HOP_COLUMNS);
 	struct rd_section *top = rd_section_create("scalars", path_columns, PATH_COLUMNS);
@@ -153,7 +153,8 @@ void rd_report_path(struct rd_report *report, const struct rd_fabric *fabric, co
 	rd_row_sub(row, PATH_TO, make_end("to", fabric, paths[0].to, paths[0].lid));
 	rd_row_str(row, PATH_FORWARD, paths[0].end);
 	rd_row_str(row, PATH_BACK, paths[1].end);
-	rd_row_bool(row, PATH_SAME, same_way);
+	if (same_way)
+		rd_row_bool(row, PATH_SAME, *same_way);
 	for (size_t i = 0; i < 2; i++)
 		for (size_t j = 0; j < paths[i].n; j++)
 			add_hop(fabric, &paths[i], j, section);

@@ -20,9 +20,10 @@ struct rd_shown_path {
 	const char *end; /* "arrives", "missing" …; static */
 };
 
-/* Section path: a row per node and direction; as scalars both ends of the path and how it ends. */
+/* Section path: a row per node and direction; as scalars both ends of the path and how it ends. `same_way`: whether the way back passes
+ * the same ports; NULL: unknown. */
 void rd_report_path(struct rd_report *report, const struct rd_fabric *fabric, const struct rd_shown_path paths[2],
-		    bool same_way);
+		    const bool *same_way);
 
 /* A group of links of a switch: see struct rd_route_group. */
 struct rd_shown_group {
