@@ -218,6 +218,20 @@ static void a_loop_ends_and_is_one_finding(void **state)
 		"adapters");
 }
 
+/* Sources that come to it elsewhere name it by the same switch. */
+static void a_loop_has_one_name(void **state)
+{
+	struct net *net = *state;
+
+	set_entry(net, LEAF(2), LID_OF(0, 1), DOWN + 1);
+	set_entry(net, SPINE(0), LID_OF(0, 1), 3); /* back to leaf2 */
+	judge(net);
+	assert_int_equal(net->findings.n, 1);
+	assert_string_equal(net->findings.v[0].id, "fabric-route-loop");
+	assert_string_equal(net->findings.v[0].subject, "spine0");
+	assert_int_equal(net->verdict.by_end[RD_ROUTE_LOOPS], DOWN);
+}
+
 static void a_port_that_is_down_ends_the_route(void **state)
 {
 	struct net *net = *state;
@@ -405,6 +419,42 @@ static void ports_are_found_by_name_guid_and_lid(void **state)
 	assert_int_equal(found(net, "host1-2", HOST(1, 2)), 1);
 }
 
+/* Two leaves with two cables each to one spine, and an adapter with a port at each leaf. */
+static void parallel_links_that_are_all_uplinks_are_one_group(void **state)
+{
+	static const char text[] = RD_TOPOLOGY_MAGIC
+		"\nnode 0xa switch 8 \"a\"\nnode 0xb switch 8 \"b\"\nnode 0xc switch 8 \"c\"\n"
+		"node 0x1 ca 2 \"dual\"\nlink 0xa 1 0x1 1 4xHDR\nlink 0xb 1 0x1 2 4xHDR\n"
+		"link 0xa 7 0xc 1 4xHDR\nlink 0xa 8 0xc 2 4xHDR\n"
+		"link 0xb 7 0xc 3 4xHDR\nlink 0xb 8 0xc 4 4xHDR\n";
+	struct net *net = *state;
+	struct rd_fabric_port *second;
+
+	rd_routes_deinit(&net->routes);
+	rd_fabric_deinit(&net->fabric);
+	net->fabric = (struct rd_fabric){ 0 };
+	fabric_from_text(text, &net->fabric);
+	port_at(net, 1, 1)->lid = 1;
+	second = port_at(net, 1, 2);
+	second->lid = 2;
+	make_tables(net, 63);
+	set_entry(net, 0xa, 1, 1);
+	set_entry(net, 0xb, 2, 1);
+	set_entry(net, 0xa, 2, 7);
+	set_entry(net, 0xb, 1, 7);
+	set_entry(net, 0xc, 1, 1);
+	set_entry(net, 0xc, 2, 3);
+	judge(net);
+	assert_int_equal(net->verdict.pairs, 2);
+	assert_int_equal(net->verdict.by_end[RD_ROUTE_ARRIVES], 2);
+	assert_int_equal(net->verdict.n, 4); /* of each leaf one, of the spine one to each leaf */
+	assert_int_equal(found(net, "dual", 1), 2);
+	assert_int_equal(found(net, "dual/2", 1), 1);
+	second->peer = RD_NONE;
+	second->lid = 0;
+	assert_int_equal(found(net, "dual", 1), 1);
+}
+
 static void a_path_is_judged_alone(void **state)
 {
 	struct net *net = *state;
@@ -445,6 +495,8 @@ int main(void)
 		WITH_SETUP(uneven_uplinks_are_a_note),
 		WITH_SETUP(what_cannot_be_even_is_not_uneven),
 		WITH_SETUP(ports_are_found_by_name_guid_and_lid),
+		WITH_SETUP(a_loop_has_one_name),
+		WITH_SETUP(parallel_links_that_are_all_uplinks_are_one_group),
 		WITH_SETUP(a_path_is_judged_alone),
 	};
 
