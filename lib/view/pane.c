@@ -101,11 +101,14 @@ int rd_pane_set(struct rd_pane *pane, struct rd_section *section, const struct r
 
 void rd_pane_sort_step(struct rd_pane *pane, int step)
 {
-	pane->sort += step;
-	if (pane->sort < -1)
-		pane->sort = (int)pane->grid.n_columns - 1;
-	if (pane->sort >= (int)pane->grid.n_columns)
-		pane->sort = -1;
+	do {
+		pane->sort += step;
+		if (pane->sort < -1)
+			pane->sort = (int)pane->grid.n_columns - 1;
+		if (pane->sort >= (int)pane->grid.n_columns)
+			pane->sort = -1;
+		/* Not by a column that a narrow terminal leaves out. */
+	} while (pane->sort >= 0 && pane->grid.fitted && !pane->left && !pane->grid.shown[pane->sort]);
 }
 
 /* Keeps a heading with its rows, and the cursor off headings. */

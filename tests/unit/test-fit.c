@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "view/fit.h"
+#include "view/pane.h"
 
 enum { NAME, PORT, ERRORS, NOTHING, USED, CABLE, COLUMNS };
 
@@ -129,6 +130,24 @@ static void errors_and_different_names_stay_on_80_columns(void **state)
 	assert_true(grid.shown[CABLE] > 0);
 }
 
+static void rows_are_not_sorted_by_a_column_that_is_left_out(void **state)
+{
+	struct rd_pane pane;
+
+	(void)state;
+	build("MF0;SLG04-%02u:MQM8700/U1");
+	rd_pane_init(&pane);
+	pane.grid = grid;
+	rd_grid_fit(&pane.grid, 30);
+	for (int i = 0; i < 3; i++)
+		rd_pane_sort_step(&pane, 1);
+	assert_int_equal(pane.sort, ERRORS);
+	rd_pane_sort_step(&pane, 1);
+	assert_int_equal(pane.sort, -1);
+	rd_pane_sort_step(&pane, -1);
+	assert_int_equal(pane.sort, ERRORS);
+}
+
 static void names_that_differ_at_their_end_keep_it(void **state)
 {
 	char first[64];
@@ -162,6 +181,7 @@ int main(void)
 		cmocka_unit_test_teardown(a_text_is_shortened_by_columns_of_the_terminal, tear_down),
 		cmocka_unit_test_teardown(everything_is_shown_where_it_fits, tear_down),
 		cmocka_unit_test_teardown(errors_and_different_names_stay_on_80_columns, tear_down),
+		cmocka_unit_test_teardown(rows_are_not_sorted_by_a_column_that_is_left_out, tear_down),
 		cmocka_unit_test_teardown(names_that_differ_at_their_end_keep_it, tear_down),
 		cmocka_unit_test_teardown(a_share_loses_its_bar_and_keeps_its_number, tear_down),
 	};
