@@ -16,6 +16,7 @@ struct fabric_cmd {
 	bool merge, all, plan, live, routes;
 	const char *path; /* the source of --path; the operand is the destination */
 	const char *shard, *shards, *topology, *compare, *save_topology, *thresholds, *record;
+	unsigned record_mb; /* of a file; 0: default */
 	struct rd_repeat repeat;
 };
 

@@ -8,6 +8,7 @@
 #include "cmd/output.h"
 #include "collect/fabric/topology.h"
 #include "fabric-cmd.h"
+#include "fabric-csv.h"
 #include "fabric-record.h"
 #include "report/shared/finding.h"
 #include "source/opener/new-file.h"
@@ -95,7 +96,7 @@ static int sweep_once(struct fabric_session *s)
 }
 
 /* Sweeps, records and reports at an interval. */
-static void sweep_at_tick(struct fabric_session *s, struct fabric_record *record, bool again)
+static void sweep_at_tick(struct fabric_session *s, struct fabric_record *record, struct fabric_csv *csv, bool again)
 {
 	const struct rd_buf empty = { .data = (char *)(uintptr_t) "\n", .len = 1 };
 	struct rd_err err = { 0 };
@@ -106,6 +107,8 @@ static void sweep_at_tick(struct fabric_session *s, struct fabric_record *record
 	}
 	if (record)
 		fabric_record_add(record, &s->run.fabric, s->ctx->source->ops->now(s->ctx->source, CLOCK_REALTIME));
+	if (csv)
+		fabric_csv_add(csv, s->ctx->source->ops->now(s->ctx->source, CLOCK_REALTIME));
 	fabric_session_keep_status(s, report_sweep(s, again));
 	if (!s->ctx->globals.json && !rd_metrics_wanted(s->ctx))
 		rd_out(&empty);
@@ -124,7 +127,7 @@ static void print_summary(const struct fabric_session *s)
 }
 
 /* Sweeps at each tick; returns the worst exit code. */
-static int sweep_repeatedly(struct fabric_session *s, struct fabric_record *record)
+static int sweep_repeatedly(struct fabric_session *s, struct fabric_record *record, struct fabric_csv *csv)
 {
 	struct rd_err err = { 0 };
 
@@ -136,7 +139,7 @@ static int sweep_repeatedly(struct fabric_session *s, struct fabric_record *reco
 	for (unsigned long i = 0; !s->cmd->repeat.count || i < s->cmd->repeat.count; i++) {
 		if (rd_ticks_wait(&s->cmd->repeat.ticks) < 0)
 			break;
-		sweep_at_tick(s, record, i > 0);
+		sweep_at_tick(s, record, csv, i > 0);
 		if (rd_out_failure())
 			break;
 		/* Between two ticks, so that the next sweep begins in time. */
@@ -147,6 +150,23 @@ static int sweep_repeatedly(struct fabric_session *s, struct fabric_record *reco
 	return s->worst;
 }
 
+static int repeat_and_write_csv(struct fabric_session *s)
+{
+	struct fabric_csv csv;
+	struct rd_err err = { 0 };
+	int r = fabric_csv_open(s, s->cmd->record, &csv, &err);
+
+	if (r < 0) {
+		r = rd_fail(s->ctx, &err);
+	} else {
+		r = sweep_repeatedly(s, NULL, &csv);
+		if (fabric_csv_finish(&csv, &err) < 0)
+			r = rd_fail(s->ctx, &err);
+	}
+	fabric_csv_close(&csv);
+	return r;
+}
+
 static int repeat_and_record(struct fabric_session *s)
 {
 	struct fabric_record record;
@@ -154,12 +174,14 @@ static int repeat_and_record(struct fabric_session *s)
 	int r;
 
 	if (!s->cmd->record)
-		return sweep_repeatedly(s, NULL);
+		return sweep_repeatedly(s, NULL, NULL);
+	if (fabric_csv_wanted(s->cmd->record))
+		return repeat_and_write_csv(s);
 	r = fabric_record_open(s->ctx, s->cmd->record, &record, &err);
 	if (r < 0) {
 		r = r == -EINVAL ? rd_fail_usage(s->ctx->cmd, &err) : rd_fail(s->ctx, &err);
 	} else {
-		r = sweep_repeatedly(s, &record);
+		r = sweep_repeatedly(s, &record, NULL);
 		if (fabric_record_finish(&record, &err) < 0)
 			r = rd_fail(s->ctx, &err);
 	}
