@@ -52,6 +52,8 @@ static int print_report(struct fabric_session *s, struct rd_report *report, bool
 	if (!style->raw && !style->no_headings) {
 		fabric_headline(s, report, &out);
 		rd_buf_str(&out, "\n");
+		if (!again)
+			rd_report_fabric_census_line(&s->run.fabric, &out);
 		add_findings(s->ctx, report, &out);
 		if (ports->n > 0)
 			rd_buf_str(&out, "\n");

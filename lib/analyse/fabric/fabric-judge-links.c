@@ -5,8 +5,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-#define PHYSICAL_DISABLED 3 /* PortInfo:PortPhysicalState */
-
 /* ---- links */
 
 /* Lanes and their bits in PortInfo, widest first. */
@@ -107,6 +105,20 @@ static void report_limited(struct judge *j, const struct rd_fabric_port *port, s
 	add_link_finding(j, port, &finding);
 }
 
+enum rd_link_limit rd_judge_limit(const struct rd_fabric_port *port, const struct rd_fabric_port *peer)
+{
+	if (!port->width_supported || !port->speed_supported || !peer->width_supported || !peer->speed_supported)
+		return RD_LINK_UNKNOWN;
+	switch (judge_link(port, peer)) {
+	case LINK_DEGRADED:
+		return RD_LINK_FAULTY;
+	case LINK_LIMITED:
+		return RD_LINK_CONFIGURED;
+	default:
+		return RD_LINK_BEST;
+	}
+}
+
 /* A cable is judged once, at the port with the lower index. Links limited by configuration are not a fault; one finding covers
  * all of them. */
 static void judge_rates(struct judge *j)
@@ -192,7 +204,7 @@ static void judge_lost(struct judge *j, const struct rd_fabric_port *port)
 	if (peer < port && peer->presence != RD_PORT_GONE &&
 	    rd_fabric_neighbour(j->fabric, peer) == (size_t)(port - j->fabric->ports))
 		return;
-	if (port->physical_state == PHYSICAL_DISABLED || peer->physical_state == PHYSICAL_DISABLED) {
+	if (port->physical_state == RD_PHYSICAL_DISABLED || peer->physical_state == RD_PHYSICAL_DISABLED) {
 		finding.severity = RD_SEV_NOTE;
 		finding.title = "link was disabled";
 		finding.why = "PortPhysicalState of one of the ports is Disabled";
@@ -215,4 +227,6 @@ void rd_judge_links(struct judge *j)
 		judge_lost(j, &j->fabric->ports[i]);
 	}
 	judge_rates(j);
+	rd_judge_odd_links(j);
+	rd_judge_uplinks(j);
 }

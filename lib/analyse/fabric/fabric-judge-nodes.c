@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "model/fabric/fabric-census.h"
 
 #define EXAMPLES 3
 #define FAN 3 /* so many switches that are gone, all behind one that is there, are one event */
@@ -108,10 +109,10 @@ static void spread(const struct judge *j, struct roots *r)
 			    r->borders[other])
 				continue;
 			take(r, other, r->root[node]);
-			if (j->fabric->nodes[other].kind == RD_NODE_CA)
-				r->adapters[r->root[node]]++;
-			else
+			if (j->fabric->nodes[other].kind == RD_NODE_SWITCH)
 				r->switches[r->root[node]]++;
+			else if (!rd_fabric_is_aggregation(&j->fabric->nodes[other]))
+				r->adapters[r->root[node]]++;
 		}
 	}
 }
@@ -144,6 +145,8 @@ static char *names_of(const struct judge *j, const struct roots *r, size_t root,
 	size_t n = 0;
 
 	for (size_t i = 0; i < j->fabric->n_nodes && n <= EXAMPLES; i++) {
+		if (rd_fabric_is_aggregation(&j->fabric->nodes[i]))
+			continue;
 		if (root != RD_NONE ? r->root[i] != root || i == root :
 				      r->sole[i] != fan || j->fates[i] != RD_FATE_GONE ||
 					      j->fabric->nodes[i].kind != RD_NODE_SWITCH)
@@ -216,8 +219,9 @@ static void report_fan(struct judge *j, const struct roots *r, size_t node)
 
 		if (root == RD_NONE || r->sole[root] != node || j->fates[root] != RD_FATE_GONE)
 			continue;
-		adapters += j->fabric->nodes[i].kind == RD_NODE_CA;
-		switches += j->fabric->nodes[i].kind != RD_NODE_CA;
+		switches += j->fabric->nodes[i].kind == RD_NODE_SWITCH;
+		adapters += j->fabric->nodes[i].kind != RD_NODE_SWITCH &&
+			    !rd_fabric_is_aggregation(&j->fabric->nodes[i]);
 	}
 	count = count_text(switches, adapters);
 	finding.subject = node_text(&j->fabric->nodes[node]);

@@ -7,6 +7,8 @@
 #include "analyse/fabric/fabric-names.h"
 #include "analyse/fabric/fabric-rank.h"
 
+#define RD_PHYSICAL_DISABLED 3 /* PortInfo:PortPhysicalState */
+
 enum rd_fate {
 	RD_FATE_HERE,
 	RD_FATE_SILENT, /* no queried port responded */
@@ -36,5 +38,19 @@ void rd_judge_nodes(struct judge *j);
 
 /* fabric-judge-links.c: links that are narrower, slower, not active or down. */
 void rd_judge_links(struct judge *j);
+
+/* Why a link has the width and speed that it has. */
+enum rd_link_limit {
+	RD_LINK_BEST,	    /* both ends support no more together */
+	RD_LINK_CONFIGURED, /* more is disabled at an end */
+	RD_LINK_FAULTY,	    /* both ends support and have enabled more */
+	RD_LINK_UNKNOWN,
+};
+enum rd_link_limit rd_judge_limit(const struct rd_fabric_port *port, const struct rd_fabric_port *peer);
+
+/* fabric-judge-odd.c: what differs from all others of its kind. No saved topology is needed. */
+void rd_judge_odd_links(struct judge *j);
+/* fabric-judge-uplinks.c: a switch without one of the links to another switch that all others of its kind have. */
+void rd_judge_uplinks(struct judge *j);
 
 #endif

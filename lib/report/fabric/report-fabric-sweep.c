@@ -37,7 +37,7 @@ enum {
 	SW_COLUMNS
 };
 enum { SH_HOST, SH_INDEX, SH_OF, SH_PORTS, SH_ALL_PORTS, SH_TOPOLOGY, SH_COLUMNS };
-enum { TOP_IBDEV, TOP_PORT, TOP_SM_LID, TOP_SWEEP, TOP_SHARD, TOP_LATCHES_DROPPED, TOP_COLUMNS };
+enum { TOP_IBDEV, TOP_PORT, TOP_SM_LID, TOP_CENSUS, TOP_SWEEP, TOP_SHARD, TOP_LATCHES_DROPPED, TOP_COLUMNS };
 enum { BA_TOPOLOGY, BA_PORTS, BA_LATENCY, BA_KIND, BA_ATTRIBUTES, BA_WINDOW, BA_PER_LID, BA_COLUMNS };
 enum { PL_INDEX, PL_HOST, PL_FOUND, PL_PORTS, PL_SHARE, PL_OWN, PL_LEAF, PL_AGENTS, PL_SECONDS, PL_COLUMNS };
 
@@ -161,6 +161,7 @@ void rd_report_fabric_sweep(struct rd_report *report, const struct rd_fabric_sho
 		rd_row_uint(row, TOP_PORT, shown->fabric->port);
 	if (shown->fabric->sm_lid)
 		rd_row_uint(row, TOP_SM_LID, shown->fabric->sm_lid);
+	rd_row_sub(row, TOP_CENSUS, rd_report_fabric_census(shown->fabric));
 	rd_row_sub(row, TOP_SWEEP, make_sweep(shown));
 	if (shown->shards)
 		rd_row_sub(row, TOP_SHARD, make_shard(shown));
@@ -340,6 +341,7 @@ static const struct rd_column top_columns[TOP_COLUMNS] = {
 	[TOP_IBDEV] = { .key = "ibdev", .type = RD_T_STR, .help = "local device that sends the queries" },
 	[TOP_PORT] = { .key = "port", .type = RD_T_UINT, .help = "port of that device" },
 	[TOP_SM_LID] = { .key = "sm_lid", .type = RD_T_UINT, .help = "LID of the subnet manager" },
+	[TOP_CENSUS] = { .key = "census", .type = RD_T_OBJECT, .help = "nodes and links by kind" },
 	[TOP_SWEEP] = { .key = "sweep", .type = RD_T_OBJECT, .help = "statistics of the sweep" },
 	[TOP_SHARD] = { .key = "shard", .type = RD_T_OBJECT, .help = "share of this host" },
 	[TOP_LATCHES_DROPPED] = { .key = "latched_dropped", .type = RD_T_UINT, .help = "findings that latched lacks for lack of room, counted at each sweep" },

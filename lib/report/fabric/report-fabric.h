@@ -72,6 +72,10 @@ void rd_report_fabric_ports(struct rd_report *report, const struct rd_fabric_sho
 /* Adds only the sweep (and shard). */
 void rd_report_fabric_sweep(struct rd_report *report, const struct rd_fabric_shown *shown);
 
+/* Nodes and links by kind: the object census among the scalars, and a line of text, without gone nodes. */
+struct rd_section *rd_report_fabric_census(const struct rd_fabric *fabric);
+void rd_report_fabric_census_line(const struct rd_fabric *fabric, struct rd_buf *out);
+
 /* Adds the section latched: what repeated sweeps found, in this order. */
 void rd_report_fabric_latched(struct rd_report *report, const struct rd_fabric_latch *const *ranked, size_t n);
 
