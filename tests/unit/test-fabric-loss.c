@@ -404,6 +404,34 @@ static void a_subnet_manager_that_stops_or_moves_is_a_reason(void **state)
 	assert_true(walks_in(net, 30) >= 1);
 }
 
+/* Two hosts of one GUID: both are listed and read, with the same identity after each walk, and named with their places. */
+static void a_duplicate_guid_is_named_with_both_places(void **state)
+{
+	struct net *net = *state;
+	struct rd_findings findings = { 0 };
+	const struct rd_fabric *fabric = &net->run.fabric;
+	uint64_t guid = 0x1000 + HOST_LID(2, 1);
+
+	net->fake.nodes[net->hosts[5][3]].guid = guid;
+	net->fake.agents[HOST_LID(5, 3)].guid = guid;
+	begin(net, &net->run);
+	for (unsigned i = 0; i < 3; i++) {
+		walk_again(net);
+		assert_int_equal(fabric->n_nodes, NODES);
+		assert_int_equal(count_presence(fabric, RD_PORT_PRESENT), fabric->n_ports);
+		assert_false(fabric->changed);
+		for (size_t k = 0; k < fabric->n_ports; k++)
+			assert_true(fabric->ports[k].fresh);
+	}
+	rd_fabric_judge_walk(fabric, &findings);
+	assert_int_equal(findings.n, 1);
+	assert_string_equal(findings.v[0].id, "fabric-guid-duplicate");
+	assert_int_equal(findings.v[0].severity, RD_SEV_CRITICAL);
+	assert_non_null(strstr(findings.v[0].observed, "node 14 port 1, connected to node 502 port 2"));
+	assert_non_null(strstr(findings.v[0].observed, "node 34 port 1, connected to node 505 port 4"));
+	rd_findings_deinit(&findings);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -414,6 +442,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_behind_a_silent_switch_is_not_reached, setup, teardown),
 		cmocka_unit_test_setup_teardown(our_own_link_does_not_make_others_gone, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_was_not_read_is_as_before, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_duplicate_guid_is_named_with_both_places, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_walk_has_a_reason, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_subnet_manager_that_stops_or_moves_is_a_reason, setup, teardown),
 	};

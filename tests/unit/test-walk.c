@@ -204,6 +204,98 @@ static void a_host_between_two_switches_is_one_node(void **state)
 	assert_ptr_equal(node_of(net, 1)->ports[2].peer, node_of(net, 3));
 }
 
+/* Hosts 3 and 6 at different leaves, and the leaves 22 and 23, have one GUID each: none is left out. */
+static void two_devices_of_one_guid_are_two_nodes(void **state)
+{
+	struct net *net = *state;
+	unsigned twins = 0;
+
+	build(net, 4);
+	for (unsigned i = 0; i < net->fake.n_nodes; i++) {
+		struct fake_node *node = &net->fake.nodes[i];
+
+		node->guid = node->lid == 6 ? 0x1003 : node->lid == 23 ? 0x1016 : node->guid;
+	}
+	net->limits.per_switch = 2;
+	assert_int_equal(walk(net), 0);
+	assert_int_equal(net->walk.n, 14);
+	for (size_t i = 0; i < net->walk.n; i++) {
+		struct rd_walk_node *node = net->walk.nodes[i];
+
+		if (!node->reported_guid)
+			continue;
+		twins++;
+		assert_true(node->reported_guid == 0x1003 || node->reported_guid == 0x1016);
+		assert_ptr_equal(node_of(net, node->reported_guid - 0x1000)->twin, node);
+		assert_true(node->guid >> 48 == 0xffff);
+	}
+	assert_int_equal(twins, 2);
+	/* Each leaf is at both spines, with a host at each of its first two ports. */
+	for (unsigned k = 31; k <= 32; k++)
+		for (unsigned p = 1; p <= 4; p++) {
+			struct rd_walk_node *leaf = node_of(net, k)->ports[p].peer;
+
+			assert_non_null(leaf);
+			assert_int_equal(node_of(net, k)->ports[p].peer_port, 3 + k - 31);
+			assert_ptr_equal(leaf, node_of(net, 31)->ports[p].peer);
+			assert_true(leaf->ports[1].peer && leaf->ports[2].peer);
+			assert_int_equal(leaf->description[5], '2');
+		}
+}
+
+/* Healthy ones: a host with two ports, parallel cables, a cable from a switch to itself, a loopback plug. */
+static void what_is_one_device_is_one_node(void **state)
+{
+	struct net *net = *state;
+	unsigned host = fake_node_add(&net->fake, CA, 1, 1), a = fake_node_add(&net->fake, SWITCH, 9, 2);
+	unsigned b = fake_node_add(&net->fake, SWITCH, 9, 3), both = fake_node_add(&net->fake, CA, 2, 4);
+
+	fake_cable(&net->fake, host, 1, a, 1);
+	for (unsigned p = 2; p <= 5; p++)
+		fake_cable(&net->fake, a, p, b, p == 5 ? 2 : p + 1);
+	fake_cable(&net->fake, a, 6, both, 1);
+	fake_cable(&net->fake, b, 6, both, 2);
+	fake_cable(&net->fake, a, 7, a, 8);
+	fake_cable(&net->fake, b, 9, b, 9);
+	net->fake.seed = 3;
+	assert_int_equal(walk(net), 0);
+	assert_int_equal(net->walk.n, 4);
+	for (size_t i = 0; i < net->walk.n; i++)
+		assert_null(net->walk.nodes[i]->twin);
+}
+
+static struct fake_mads *moving;
+
+/* When the fourth node has responded once, its cable is in the third. */
+static void move_away(struct rd_mad *mad)
+{
+	if (mad->data[17] != IB_ATTR_NODE_INFO)
+		return;
+	moving->agents[4].change = NULL;
+	moving->nodes[1].peers[2].port = 0;
+	fake_cable(moving, 3, 1, 2, 2);
+}
+
+static void a_cable_that_is_moved_meanwhile_is_no_second_device(void **state)
+{
+	struct net *net = *state;
+	unsigned host = fake_node_add(&net->fake, CA, 1, 1), a = fake_node_add(&net->fake, SWITCH, 3, 2);
+	unsigned b = fake_node_add(&net->fake, SWITCH, 3, 3), moved = fake_node_add(&net->fake, CA, 1, 4);
+
+	fake_cable(&net->fake, host, 1, a, 1);
+	fake_cable(&net->fake, a, 2, moved, 1);
+	fake_cable(&net->fake, a, 3, b, 1);
+	moving = &net->fake;
+	net->fake.agents[4].change = move_away;
+	net->limits.window = 1;
+	assert_int_equal(walk(net), 0);
+	assert_null(net->fake.agents[4].change);
+	assert_int_equal(net->walk.n, 4);
+	assert_null(node_of(net, 4)->twin);
+	assert_ptr_equal(node_of(net, 4)->ports[1].peer, node_of(net, 3));
+	assert_null(node_of(net, 2)->ports[2].peer);
+}
+
 static void our_own_silence_is_an_error(void **state)
 {
 	struct net *net = *state;
@@ -280,6 +372,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(routes_do_not_depend_on_who_is_fast, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_is_silent_is_left_out, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_host_between_two_switches_is_one_node, setup, teardown),
+		cmocka_unit_test_setup_teardown(two_devices_of_one_guid_are_two_nodes, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_one_device_is_one_node, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_cable_that_is_moved_meanwhile_is_no_second_device, setup, teardown),
 		cmocka_unit_test_setup_teardown(our_own_silence_is_an_error, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_port_that_fails_is_an_error, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_looks_like_qdr_is_asked_whether_it_is_fdr10, setup, teardown),

@@ -89,6 +89,48 @@ static void list_unreached_nodes(const struct rd_fabric *fabric, struct rd_buf *
 	end_list(out, "known node was not reached", "known nodes were not reached", &list, n);
 }
 
+/* "NAME, connected to NAME port N" */
+static char *place_text(const struct rd_fabric *fabric, size_t node)
+{
+	for (size_t i = 0; i < fabric->n_ports; i++) {
+		const struct rd_fabric_port *port = &fabric->ports[i], *peer;
+
+		if (port->node != node || port->peer == RD_NONE)
+			continue;
+		peer = &fabric->ports[port->peer];
+		return rd_text("%s port %u, connected to %s port %u", rd_fabric_name(&fabric->nodes[node]),
+			       port->number, rd_fabric_name(&fabric->nodes[peer->node]), peer->number);
+	}
+	return rd_text("%s, without a cable", rd_fabric_name(&fabric->nodes[node]));
+}
+
+static void judge_duplicates(const struct rd_fabric *fabric, struct rd_findings *findings)
+{
+	for (size_t i = 0; i < fabric->n_nodes; i++) {
+		const struct rd_fabric_node *node = &fabric->nodes[i];
+		size_t other = node->reported_guid ? rd_fabric_find_node(fabric, node->reported_guid) : RD_NONE;
+		_cleanup_free_ char *first = NULL, *second = NULL;
+		struct rd_finding finding = {
+			.id = "fabric-guid-duplicate",
+			.severity = RD_SEV_CRITICAL,
+			.title = "two devices report the same node GUID",
+			.why = "the subnet manager takes them for one node: one of them gets no LID, or the wrong routes",
+		};
+
+		if (other == RD_NONE)
+			continue;
+		first = place_text(fabric, other);
+		second = place_text(fabric, i);
+		finding.subject = rd_text("0x%016" PRIx64, node->reported_guid);
+		finding.observed = rd_text("%s; and %s, listed here as 0x%016" PRIx64, first, second, node->guid);
+		finding.expected = rd_dup("a GUID that no other device has");
+		finding.fix =
+			rd_dup("compare the GUIDs with the labels of both devices; set that of the wrong one with the "
+			       "tool of its vendor (flint -d DEVICE sg), then restart it");
+		rd_finding_add(findings, &finding);
+	}
+}
+
 void rd_fabric_judge_walk(const struct rd_fabric *fabric, struct rd_findings *findings)
 {
 	_cleanup_buf_ struct rd_buf observed = { 0 };
@@ -100,6 +142,7 @@ void rd_fabric_judge_walk(const struct rd_fabric *fabric, struct rd_findings *fi
 		.why = "what is behind these ports is unknown: it is neither checked nor reported as missing",
 	};
 
+	judge_duplicates(fabric, findings);
 	list_unread_nodes(fabric, &observed);
 	list_unreached_nodes(fabric, &observed);
 	if (!observed.len)

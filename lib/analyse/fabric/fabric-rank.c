@@ -23,8 +23,9 @@ static const struct {
 	{ "fabric-node-replaced", RD_HARM_OTHER, true },       { "fabric-node-extra", RD_HARM_OTHER, true },
 	{ "fabric-cable-missing", RD_HARM_LINK_DOWN, true },   { "fabric-cable-moved", RD_HARM_OTHER, true },
 	{ "fabric-cable-extra", RD_HARM_OTHER, true },	       { "fabric-link-slower", RD_HARM_LINK_SLOW, true },
-	{ "fabric-walk-incomplete", RD_HARM_UNREAD, false },   { "fabric-route-missing", RD_HARM_ROUTE, false },
-	{ "fabric-route-loop", RD_HARM_ROUTE, false },	       { "fabric-congested", RD_HARM_CONGESTED, false },
+	{ "fabric-compare-unknown", RD_HARM_UNREAD, true },    { "fabric-walk-incomplete", RD_HARM_UNREAD, false },
+	{ "fabric-route-missing", RD_HARM_ROUTE, false },      { "fabric-route-loop", RD_HARM_ROUTE, false },
+	{ "fabric-congested", RD_HARM_CONGESTED, false },
 };
 
 static bool is_planned(const struct rd_finding *finding)

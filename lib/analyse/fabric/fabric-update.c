@@ -129,6 +129,7 @@ static void keep_nodes(const struct rd_fabric *before, const enum rd_presence *k
 		if (now->n_nodes > n && now->nodes[now->n_nodes - 1].guid == old->guid)
 			continue;
 		node = rd_fabric_add_node(now, old->guid, old->kind, old->n_ports, old->description);
+		node->reported_guid = old->reported_guid;
 		node->system_guid = old->system_guid;
 		node->vendor = old->vendor;
 		node->device = old->device;

@@ -24,7 +24,7 @@ static bool take_node_info(void *arg, const struct rd_sweep_result *result)
 	if (result->error)
 		return true;
 	memcpy(info, result->mad + SMP_DATA_AT, sizeof(info));
-	if (rd_libibmad.mad_get_field64(info, 0, IB_NODE_GUID_F) == probe->fabric->nodes[node].guid)
+	if (rd_libibmad.mad_get_field64(info, 0, IB_NODE_GUID_F) == rd_fabric_reported_guid(&probe->fabric->nodes[node]))
 		probe->responds[node] = true;
 	return true;
 }

@@ -339,7 +339,8 @@ static void check_node_guid(struct sweep_job *job, struct lid *lid, const struct
 	if (result->error)
 		return;
 	memcpy(node_info, result->mad + SMP_DATA_AT, sizeof(node_info));
-	if (rd_libibmad.mad_get_field64(node_info, 0, IB_NODE_GUID_F) != node_of(job, info->port)->guid)
+	if (rd_libibmad.mad_get_field64(node_info, 0, IB_NODE_GUID_F) !=
+	    rd_fabric_reported_guid(node_of(job, info->port)))
 		lid->wrong_node = true;
 }
 

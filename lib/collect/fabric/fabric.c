@@ -135,6 +135,7 @@ static int add_nodes(const struct rd_walk *walk, struct rd_fabric *fabric)
 					  description);
 		if (!node)
 			return -ENOMEM;
+		node->reported_guid = from->reported_guid;
 		node->system_guid = rd_libibmad.mad_get_field64(from->info, 0, IB_NODE_SYSTEM_GUID_F);
 		node->vendor = rd_libibmad.mad_get_field(from->info, 0, IB_NODE_VENDORID_F);
 		node->device = rd_libibmad.mad_get_field(from->info, 0, IB_NODE_DEVID_F);

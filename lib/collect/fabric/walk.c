@@ -9,7 +9,7 @@
 
 #define CLASS_SM_DIRECTED 0x81
 #define LID_PERMISSIVE 0xffff
-#define ATTR_EXTENDED_PORT_INFO 0xff90 /* vendor specific: see has_extended_port_info */
+#define ATTR_EXTENDED_PORT_INFO 0xff90 /* vendor specific: see rd_walk_has_extended_port_info */
 #define PHYSICAL_LINK_UP 5
 #define SPEED_QDR 4
 #define NODES_MAX ((size_t)1 << 17) /* there are fewer LIDs */
@@ -26,8 +26,16 @@ struct neighbour {
 	struct rd_walk_node *node; /* of the egress port; NULL: the neighbour is the local node */
 	unsigned port;
 	struct rd_mad_route route; /* to the neighbour */
+	unsigned far;		   /* of a conflict: the port of the neighbour */
 	bool responded, lost;
 	uint8_t info[RD_SMP_DATA]; /* its NodeInfo */
+};
+
+/* A neighbour that reports the GUID of a known node, and cannot be that node where it is. */
+struct conflict {
+	struct neighbour at, again; /* the same place */
+	struct rd_walk_node *node;
+	struct neighbour before; /* where the node was found before */
 };
 
 struct discovery {
@@ -39,6 +47,8 @@ struct discovery {
 	void *by_guid; /* of tsearch */
 	struct neighbour *neighbours;
 	size_t n_neighbours, cap_neighbours;
+	struct conflict *conflicts;
+	size_t n_conflicts, cap_conflicts;
 	/* The queries of one sweep. */
 	struct rd_sweep_query *queries;
 	struct destination *destinations;
@@ -165,19 +175,17 @@ static struct rd_walk_node *create_node(struct neighbour *neighbour)
 	return node;
 }
 
-/* The node with the GUID of the neighbour; created if it is new. NULL: no memory, or too many nodes. */
-static struct rd_walk_node *find_or_create_node(struct discovery *d, struct neighbour *neighbour)
+/* A new node at the place of the neighbour. NULL: no memory, or too many nodes. */
+static struct rd_walk_node *add_node(struct discovery *d, struct neighbour *neighbour, uint64_t guid)
 {
 	struct rd_walk *walk = d->walk;
-	struct rd_walk_node key = { .guid = rd_libibmad.mad_get_field64(neighbour->info, 0, IB_NODE_GUID_F) }, *node;
-	struct rd_walk_node *const *found = tfind(&key, &d->by_guid, compare_guids);
+	struct rd_walk_node *node;
 
-	if (found)
-		return *found;
 	if (walk->n >= NODES_MAX || rd_grow(&walk->nodes, &walk->cap, walk->n + 1, sizeof(*walk->nodes)) < 0)
 		return NULL;
 	node = create_node(neighbour);
 	if (node) {
+		node->guid = guid;
 		node->index = walk->n;
 		walk->nodes[walk->n++] = node;
 		if (node->via)
@@ -186,23 +194,21 @@ static struct rd_walk_node *find_or_create_node(struct discovery *d, struct neig
 	return node && tsearch(node, &d->by_guid, compare_guids) ? node : NULL;
 }
 
-static void unlink_port(struct rd_walk_port *port)
+static struct rd_walk_node *find_node(struct discovery *d, uint64_t guid)
 {
-	if (port->peer)
-		port->peer->ports[port->peer_port].peer = NULL;
-	port->peer = NULL;
+	struct rd_walk_node key = { .guid = guid };
+	struct rd_walk_node *const *found = tfind(&key, &d->by_guid, compare_guids);
+
+	return found ? *found : NULL;
 }
 
-/* Links two ports. If a cable was moved during discovery, the latest response counts. */
-static void link_ports(struct rd_walk_node *a, unsigned port_a, struct rd_walk_node *b, unsigned port_b)
+/* The node with the GUID of the neighbour; created if it is new. NULL: no memory, or too many nodes. */
+static struct rd_walk_node *find_or_create_node(struct discovery *d, struct neighbour *neighbour)
 {
-	unlink_port(&a->ports[port_a]);
-	unlink_port(&b->ports[port_b]);
-	a->ports[port_a].peer = b;
-	a->ports[port_a].peer_port = port_b;
-	b->ports[port_b].peer = a;
-	b->ports[port_b].peer_port = port_a;
-	a->ports[port_a].peer_unreached = b->ports[port_b].peer_unreached = false;
+	uint64_t guid = rd_libibmad.mad_get_field64(neighbour->info, 0, IB_NODE_GUID_F);
+	struct rd_walk_node *node = find_node(d, guid);
+
+	return node ? node : add_node(d, neighbour, guid);
 }
 
 static void query_port_info(struct discovery *d, const struct rd_walk_node *via, const struct rd_mad_route *route,
@@ -249,13 +255,78 @@ static void use_better_route(struct discovery *d, const struct neighbour *neighb
 	node->route = neighbour->route;
 }
 
+/* NodeInfo of what is at a place: behind a port of a node, or at the end of a route. */
+static void query_node_info(struct discovery *d, struct neighbour *place)
+{
+	d->n_agents++;
+	add_query(d, place->node, place->node ? &place->node->route : &place->route, place->port, IB_ATTR_NODE_INFO, 0,
+		  (struct destination){ place->info, &place->responded, &place->lost });
+}
+
+/* Of the devices with this GUID: the one that is known to be there, else the first that can be. NULL: none can. */
+static struct rd_walk_node *choose_device(struct rd_walk_node *node, const struct neighbour *neighbour, unsigned port)
+{
+	struct rd_walk_node *fits = NULL;
+
+	for (; node; node = node->twin) {
+		const struct rd_walk_port *at = port <= node->n_ports ? &node->ports[port] : NULL;
+
+		if (!at || !rd_walk_is_same_device(node->info, neighbour->info))
+			continue;
+		if (at->peer && at->peer == neighbour->node && at->peer_port == neighbour->port)
+			return node;
+		if (!at->peer && !fits)
+			fits = node;
+	}
+	return fits;
+}
+
+/* `first`: nodes from this index are new in this round. */
+static void connect_neighbour(struct discovery *d, struct neighbour *neighbour, struct rd_walk_node *node,
+			      unsigned port, size_t first)
+{
+	node->ports[port].guid = rd_libibmad.mad_get_field64(neighbour->info, 0, IB_NODE_PORT_GUID_F);
+	if (neighbour->node)
+		rd_walk_link_ports(neighbour->node, neighbour->port, node, port);
+	else
+		d->walk->self_port = port;
+	use_better_route(d, neighbour, node, first);
+	/* A channel adapter need not respond to PortInfo of a port other than the one that received the SMP. */
+	if (node->kind != RD_NODE_SWITCH && !node->ports[port].known) {
+		d->n_agents++;
+		query_port_info(d, neighbour->node, &neighbour->route, 0, node, port);
+	}
+}
+
+/* Remembers a neighbour, and a place where the node with its GUID was found before. */
+static void add_conflict(struct discovery *d, const struct neighbour *neighbour, struct rd_walk_node *node,
+			 unsigned port)
+{
+	struct conflict *conflict;
+
+	if (rd_grow(&d->conflicts, &d->cap_conflicts, d->n_conflicts + 1, sizeof(*d->conflicts)) < 0) {
+		d->failed = true;
+		return;
+	}
+	conflict = &d->conflicts[d->n_conflicts++];
+	*conflict = (struct conflict){ .at = *neighbour, .again = *neighbour, .node = node };
+	conflict->again.responded = false;
+	if (port <= node->n_ports && node->ports[port].peer && rd_walk_is_same_device(node->info, neighbour->info)) {
+		conflict->before.node = node->ports[port].peer;
+		conflict->before.port = node->ports[port].peer_port;
+		conflict->before.far = port;
+	} else {
+		conflict->before.route = node->route; /* its NodeInfo differs: it can be queried anywhere */
+	}
+}
+
 /* Adds the node of a neighbour that responded. */
 static void add_neighbour(struct discovery *d, struct neighbour *neighbour, size_t first)
 {
 	unsigned kind = rd_libibmad.mad_get_field(neighbour->info, 0, IB_NODE_TYPE_F);
 	unsigned port = rd_libibmad.mad_get_field(neighbour->info, 0, IB_NODE_LOCAL_PORT_F);
 	size_t before = d->walk->n;
-	struct rd_walk_node *node;
+	struct rd_walk_node *node, *device;
 
 	if (neighbour->node)
 		neighbour->node->ports[neighbour->port].peer_unreached = true; /* until it is linked */
@@ -267,20 +338,75 @@ static void add_neighbour(struct discovery *d, struct neighbour *neighbour, size
 		d->failed = true;
 		return;
 	}
-	if (port > node->n_ports)
-		return;
-	node->ports[port].guid = rd_libibmad.mad_get_field64(neighbour->info, 0, IB_NODE_PORT_GUID_F);
-	if (neighbour->node)
-		link_ports(neighbour->node, neighbour->port, node, port);
+	device = d->walk->n > before ? node : choose_device(node, neighbour, port);
+	if (device)
+		connect_neighbour(d, neighbour, device, port, first);
 	else
-		d->walk->self_port = port;
-	if (d->walk->n == before)
-		use_better_route(d, neighbour, node, first);
-	/* A channel adapter need not respond to PortInfo of a port other than the one that received the SMP. */
-	if (node->kind != RD_NODE_SWITCH && !node->ports[port].known) {
-		d->n_agents++;
-		query_port_info(d, neighbour->node, &neighbour->route, 0, node, port);
+		add_conflict(d, neighbour, node, port);
+}
+
+/* Whether a place still has the device that was found there, with the same port. */
+static bool is_still_there(struct neighbour *neighbour, uint8_t *info)
+{
+	return neighbour->responded && rd_walk_is_same_device(neighbour->info, info) &&
+	       rd_libibmad.mad_get_field(neighbour->info, 0, IB_NODE_LOCAL_PORT_F) ==
+		       rd_libibmad.mad_get_field(info, 0, IB_NODE_LOCAL_PORT_F);
+}
+
+static struct rd_walk_node *add_twin(struct discovery *d, struct conflict *conflict)
+{
+	uint64_t guid = conflict->node->guid, made_up, count = 0;
+	struct rd_walk_node *twin, *last = conflict->node;
+
+	/* No vendor has the OUI ff-ff-xx. */
+	do {
+		count++;
+		made_up = UINT64_C(0xffff) << 48 |
+			  rd_hash(rd_hash(RD_HASH, &guid, sizeof(guid)), &count, sizeof(count)) >> 16;
+	} while (find_node(d, made_up));
+	twin = add_node(d, &conflict->at, made_up);
+	if (!twin) {
+		d->failed = true;
+		return NULL;
 	}
+	twin->reported_guid = guid;
+	while (last->twin)
+		last = last->twin;
+	return last->twin = twin;
+}
+
+/* Queries both places of each conflict again. If the node is no longer where it was, its cable was moved; if it is at both, these are
+ * two devices. */
+static int resolve_conflicts(struct discovery *d, struct rd_err *err)
+{
+	int r;
+
+	if (!d->n_conflicts)
+		return 0;
+	for (size_t i = 0; i < d->n_conflicts; i++) {
+		query_node_info(d, &d->conflicts[i].again);
+		query_node_info(d, &d->conflicts[i].before);
+	}
+	r = send_queries(d, err);
+	for (size_t i = 0; !r && i < d->n_conflicts; i++) {
+		struct conflict *conflict = &d->conflicts[i];
+		unsigned port = rd_libibmad.mad_get_field(conflict->at.info, 0, IB_NODE_LOCAL_PORT_F);
+		struct rd_walk_node *node = choose_device(conflict->node, &conflict->at, port);
+		uint8_t was[RD_SMP_DATA];
+
+		memcpy(was, conflict->node->info, sizeof(was));
+		if (!is_still_there(&conflict->again, conflict->at.info))
+			continue;
+		if (!node && conflict->before.responded && rd_walk_is_same_device(conflict->before.info, was) &&
+		    (!conflict->before.node ||
+		     rd_libibmad.mad_get_field(conflict->before.info, 0, IB_NODE_LOCAL_PORT_F) == conflict->before.far))
+			node = add_twin(d, conflict);
+		else if (!node && rd_walk_is_same_device(conflict->at.info, was))
+			node = conflict->node;
+		if (node)
+			connect_neighbour(d, &conflict->at, node, port, SIZE_MAX);
+	}
+	return r;
 }
 
 /* Whether a directed route can continue through the port: a port of a switch, or the local port; its link is up. */
@@ -337,22 +463,18 @@ static void plan_neighbours(struct discovery *d, size_t first)
  * responses, so a discovery can be replayed from a recording. */
 static int discover_round(struct discovery *d, struct rd_err *err)
 {
-	static const struct rd_mad_route here = { 0 };
 	struct rd_walk *walk = d->walk;
 	size_t first = walk->n;
 	int r;
 
-	for (size_t i = 0; i < d->n_neighbours; i++) {
-		struct neighbour *neighbour = &d->neighbours[i];
-
-		d->n_agents++;
-		add_query(d, neighbour->node, neighbour->node ? &neighbour->node->route : &here, neighbour->port,
-			  IB_ATTR_NODE_INFO, 0,
-			  (struct destination){ neighbour->info, &neighbour->responded, &neighbour->lost });
-	}
+	d->n_conflicts = 0;
+	for (size_t i = 0; i < d->n_neighbours; i++)
+		query_node_info(d, &d->neighbours[i]);
 	r = send_queries(d, err);
 	for (size_t i = 0; !r && i < d->n_neighbours; i++)
 		add_neighbour(d, &d->neighbours[i], first);
+	if (!r)
+		r = resolve_conflicts(d, err);
 	for (size_t i = first; !r && i < walk->n; i++) {
 		set_gate(d, walk->nodes[i]);
 		d->n_agents++;
@@ -405,33 +527,13 @@ static int repair(struct discovery *d, struct rd_err *err)
 	return r;
 }
 
-/* SwitchX, ConnectX-3 and later devices report FDR10 only in a vendor-specific attribute: PortInfo shows QDR. Bull sells them
- * under its own vendor and device IDs. Other devices would reject the query or, worse, not respond. */
-static bool has_extended_port_info(struct rd_walk_node *node)
-{
-	static const struct {
-		unsigned vendor, first, last; /* vendor 0: any */
-	} devices[] = {
-		{ 0, 0x1003, 0x101b }, { 0, 0xa2d2, 0xa2d2 }, { 0, 0xc738, 0xc73b }, { 0, 0xc839, 0xc839 },
-		{ 0, 0xcb20, 0xcb20 }, { 0, 0xcf08, 0xcf09 }, { 0, 0xd2f0, 0xd2f0 }, { 0x119f, 0x1b02, 0x1bf0 },
-	};
-	unsigned vendor = rd_libibmad.mad_get_field(node->info, 0, IB_NODE_VENDORID_F);
-	unsigned device = rd_libibmad.mad_get_field(node->info, 0, IB_NODE_DEVID_F);
-
-	for (size_t i = 0; i < RD_ARRAY_SIZE(devices); i++)
-		if ((!devices[i].vendor || devices[i].vendor == vendor) && device >= devices[i].first &&
-		    device <= devices[i].last)
-			return true;
-	return false;
-}
-
 static int query_extended_port_info(struct discovery *d, struct rd_err *err)
 {
 	for (size_t i = 0; i < d->walk->n; i++) {
 		struct rd_walk_node *node = d->walk->nodes[i];
 
 		d->n_agents++;
-		for (unsigned p = 0; p <= node->n_ports && has_extended_port_info(node); p++) {
+		for (unsigned p = 0; p <= node->n_ports && rd_walk_has_extended_port_info(node); p++) {
 			struct rd_walk_port *port = &node->ports[p];
 
 			if (port->known &&
@@ -474,6 +576,7 @@ int rd_walk_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, stru
 	tdestroy(discovery.by_guid, keep_node);
 	free(discovery.gates);
 	free(discovery.neighbours);
+	free(discovery.conflicts);
 	free(discovery.queries);
 	free(discovery.destinations);
 	return r;

@@ -19,8 +19,10 @@ struct rd_walk_port {
 };
 
 struct rd_walk_node {
-	uint64_t guid;
-	unsigned kind, n_ports; /* enum rd_node_kind */
+	uint64_t guid;		   /* unambiguous */
+	uint64_t reported_guid;	   /* in its NodeInfo, if a different device has the same; else 0 */
+	struct rd_walk_node *twin; /* the next device that reports this GUID */
+	unsigned kind, n_ports;	   /* enum rd_node_kind */
 	uint8_t info[RD_SMP_DATA], switch_info[RD_SMP_DATA], description[RD_SMP_DATA];
 	bool switch_info_lost, description_lost; /* queried, without a response */
 	struct rd_mad_route route;
@@ -40,6 +42,10 @@ struct rd_walk {
 };
 
 /*
+ * Where two devices report the same node GUID, the second one has a made-up one, beginning with 0xffff. They are distinguished by what
+ * no device can have: two neighbours at one port, or two values in NodeInfo. Both places are queried again before, because a cable may
+ * just have been moved.
+ *
  * Queries each cable once: NodeInfo of the neighbour contains the number of the port that received the query. Nodes that do not
  * respond are omitted: `peer_unreached` is set where they are connected. If queries were lost that got a response when retried, what
  * is missing in the end is queried once more. limits->per_switch is the number of datagrams in flight to or through each switch
@@ -48,5 +54,12 @@ struct rd_walk {
  */
 int rd_walk_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, struct rd_walk *walk, struct rd_err *err);
 void rd_walk_deinit(struct rd_walk *walk);
+
+/* walk-device.c. Whether two NodeInfo can be of one device; whether a device responds to the attribute that shows FDR10. */
+bool rd_walk_is_same_device(const uint8_t *a, const uint8_t *b);
+bool rd_walk_has_extended_port_info(struct rd_walk_node *node);
+
+/* Links two ports. If a cable was moved during discovery, the latest response counts. */
+void rd_walk_link_ports(struct rd_walk_node *a, unsigned port_a, struct rd_walk_node *b, unsigned port_b);
 
 #endif

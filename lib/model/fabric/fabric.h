@@ -18,7 +18,9 @@ enum rd_node_kind { RD_NODE_CA = 1, RD_NODE_SWITCH = 2, RD_NODE_ROUTER = 3 };
 enum rd_link_state { RD_LINK_DOWN = 1, RD_LINK_INIT, RD_LINK_ARMED, RD_LINK_ACTIVE };
 
 struct rd_fabric_node {
-	uint64_t guid, system_guid;
+	uint64_t guid;		/* unambiguous: made up if another device reports the same one */
+	uint64_t reported_guid; /* then the one in its NodeInfo; else 0 */
+	uint64_t system_guid;
 	enum rd_node_kind kind;
 	char *description; /* NodeDescription: untrusted text. Owned, never NULL */
 	char *name;	   /* from the node-name-map; owned, NULL: not in it */
@@ -165,6 +167,12 @@ void rd_fabric_sort_ports(struct rd_fabric *fabric);
 /* Index by identity; RD_NONE: not found. */
 size_t rd_fabric_find_node(const struct rd_fabric *fabric, uint64_t guid);
 size_t rd_fabric_find_port(const struct rd_fabric *fabric, uint64_t guid, unsigned number);
+
+/* The GUID in its NodeInfo. */
+static inline uint64_t rd_fabric_reported_guid(const struct rd_fabric_node *node)
+{
+	return node->reported_guid ? node->reported_guid : node->guid;
+}
 
 /* The name from the node-name-map, else the NodeDescription. */
 static inline const char *rd_fabric_name(const struct rd_fabric_node *node)
