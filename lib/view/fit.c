@@ -143,7 +143,7 @@ static int compare_texts(const void *a, const void *b)
 /* Number of different names among those of the column, shortened with this head. */
 static size_t count_different(const struct rd_grid *grid, size_t c, int head)
 {
-	char *names[NAMES_COMPARED];
+	char *names[NAMES_COMPARED] = { 0 };
 	size_t n = 0, different = 0;
 
 	for (size_t i = 0; i < grid->n && n < NAMES_COMPARED; i++) {
