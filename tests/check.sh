@@ -177,6 +177,7 @@ bats_files() {
 # Compared with ibqueryerrors and perfquery on simulated networks.
 fabric() {
 	tap fabric timeout 600 tests/fabric/check
+	tap "fabric faults" timeout 400 tests/fabric/faults --sample
 }
 
 # The outward contract, checked from outside; only present at some sites.
