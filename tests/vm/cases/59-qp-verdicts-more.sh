@@ -31,7 +31,12 @@ test_peer_killed_few_retries() {
 	there "kill -KILL $pid_b"
 	until_true 60 grep -q '^A wc' "$W/play.out"
 	look
-	says a '.state == "ERR" and .verdict == "retries-exhausted" and first("process"; "counters") and first("process"; "path")'
+	# 6.1 does not log why: what is not known is not guessed.
+	if [ "$KERNEL" = 6.1 ]; then
+		says a '.state == "ERR" and .verdict == "failed" and (.reason | contains("cause unknown"))'
+	else
+		says a '.state == "ERR" and .verdict == "retries-exhausted" and first("process"; "counters") and first("process"; "path")'
+	fi
 	says a-once '.verdict == "retries-exhausted" or .verdict == "failed"'
 	no_qp b
 }
@@ -74,7 +79,12 @@ test_interface_mtu_of_a_lowered() {
 	job
 	ip link set pair0 mtu 600
 	look
-	says a '.state == "ERR" and .verdict == "failed" and (all | test("retry|ping") | not)'
+	# 6.1 drops what it cannot send, and retransmits nothing.
+	if [ "$KERNEL" = 6.1 ]; then
+		says a '.state == "RTS" and .verdict == "idle"'
+	else
+		says a '.state == "ERR" and .verdict == "failed" and (all | test("retry|ping") | not)'
+	fi
 	says b '.verdict == "idle"'
 }
 
