@@ -11,6 +11,7 @@
 #include "analyse/fabric/fabric-rank.h"
 #include "analyse/fabric/fabric-update.h"
 #include "base/text.h"
+#include "collect/fabric/topology.h"
 #include "fabric-text.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -234,6 +235,39 @@ static void a_host_with_another_link_does_not_go_with_a_switch(void **state)
 	assert_true(strncmp(s->findings.v[1].subject, "host1-3 ", 8) == 0);
 }
 
+/* A switch and an adapter are gone or silent at once; the adapter has a link to a switch that is there, so it has a cause of its own. */
+static void an_adapter_with_a_living_link_has_a_finding_of_its_own(void **state)
+{
+	static const uint64_t both[] = { LEAF(1), HOST(1, 0), HOST(1, 1) };
+	struct setup *s = *state;
+
+	rd_fabric_deinit(&s->fabric);
+	fabric_from_text(RD_TOPOLOGY_MAGIC "\n"
+					   "node 0x20000 switch 8 \"leaf0\"\nnode 0x20001 switch 8 \"leaf1\"\n"
+					   "node 0x1000000 ca 1 \"host0-0\"\nnode 0x1000100 ca 2 \"host1-0\"\n"
+					   "node 0x1000101 ca 1 \"host1-1\"\n"
+					   "link 0x20000 1 0x20001 1 4xHDR\nlink 0x20000 2 0x1000000 1 4xHDR\n"
+					   "link 0x20001 2 0x1000100 1 4xHDR\nlink 0x20001 3 0x1000101 1 4xHDR\n"
+					   "link 0x20000 3 0x1000100 2 4xHDR\n",
+			 &s->fabric);
+	s->fabric.self = fabric_port_at(&s->fabric, HOST(0, 0), 1);
+	sweep(s, 1);
+	assert_int_equal(faults(s), 0);
+	for (int gone = 0; gone < 2; gone++) {
+		for (size_t i = 0; i < s->fabric.n_ports; i++)
+			for (size_t k = 0; k < RD_ARRAY_SIZE(both); k++)
+				if (s->fabric.nodes[s->fabric.ports[i].node].guid == both[k]) {
+					s->fabric.ports[i].error = ETIMEDOUT;
+					s->fabric.ports[i].fresh = false;
+					s->fabric.ports[i].presence = gone ? RD_PORT_GONE : RD_PORT_PRESENT;
+				}
+		assert_int_equal(faults(s), 2);
+		assert_true(first_is(s, gone ? "fabric-node-gone" : "fabric-agent-silent", "leaf1 ",
+				     "and with it 1 adapter without another link: host1-1"));
+		assert_true(strncmp(s->findings.v[1].subject, "host1-0 ", 8) == 0);
+	}
+}
+
 /* All uplinks of the switch that we sit at: everything else is gone, which is one event. */
 static void what_is_behind_one_switch_is_one_finding(void **state)
 {
@@ -416,6 +450,7 @@ int main(void)
 		WITH_SETUP(a_sound_tree_is_silent),
 		WITH_SETUP(a_pulled_switch_is_one_finding),
 		WITH_SETUP(a_host_with_another_link_does_not_go_with_a_switch),
+		WITH_SETUP(an_adapter_with_a_living_link_has_a_finding_of_its_own),
 		WITH_SETUP(what_is_behind_one_switch_is_one_finding),
 		WITH_SETUP(a_bad_cable_is_one_finding_with_who_drives_it),
 		WITH_SETUP(saturation_is_told_once),

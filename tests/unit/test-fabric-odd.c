@@ -282,6 +282,23 @@ static void switches_that_differ_on_purpose_are_silent(void **state)
 	assert_string_equal(said(s), "");
 }
 
+/* A leaf that differs by one link to each of two switches: another design, or a cable at the wrong port. Nothing is missing. */
+static void a_link_to_another_switch_is_not_missing(void **state)
+{
+	struct setup *s = *state;
+	size_t here, there;
+
+	make_tree(s, LEAVES, 5, lacks_one);
+	here = fabric_port_at(&s->fabric, LEAF(3), 60);
+	there = fabric_port_at(&s->fabric, LEAF(4), 60);
+	s->fabric.ports[here] = s->fabric.ports[fabric_port_at(&s->fabric, LEAF(3), 1)];
+	s->fabric.ports[there] = s->fabric.ports[fabric_port_at(&s->fabric, LEAF(4), 1)];
+	s->fabric.ports[here].number = s->fabric.ports[there].number = 60;
+	s->fabric.ports[here].peer = there;
+	s->fabric.ports[there].peer = here;
+	assert_string_equal(said(s), "");
+}
+
 /* Switches that are all connected with each other, each with hosts: no two have the same neighbours. */
 static void a_mesh_is_silent(void **state)
 {
@@ -335,6 +352,7 @@ int main(void)
 		WITH_SETUP(what_is_slower_on_purpose_is_at_most_a_note),
 		WITH_SETUP(nineteen_of_twenty_uplinks_are_odd),
 		WITH_SETUP(switches_that_differ_on_purpose_are_silent),
+		WITH_SETUP(a_link_to_another_switch_is_not_missing),
 		WITH_SETUP(a_mesh_is_silent),
 		WITH_SETUP(a_census_counts_kinds),
 	};
