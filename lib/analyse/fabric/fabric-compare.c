@@ -141,13 +141,11 @@ static void add_node_finding(struct comparison *c, enum node_change change, char
 static void compare_nodes(struct comparison *c)
 {
 	for (size_t i = 0; i < c->plan->n_nodes; i++) {
-		char *subject = c->to_now[i] == RD_NONE || c->replaced[i] ? node_text(c->plan, i) : NULL;
-
 		if (c->reach[i] == RD_REACH_MISSING && !c->replaced[i])
 			add_node_finding(c, c->plan->nodes[i].kind == RD_NODE_CA ? ADAPTER_MISSING : SWITCH_MISSING,
-					 subject, NULL, NULL);
+					 node_text(c->plan, i), NULL, NULL);
 		else if (c->replaced[i])
-			add_node_finding(c, NODE_REPLACED, subject, node_text(c->now, c->to_now[i]),
+			add_node_finding(c, NODE_REPLACED, node_text(c->plan, i), node_text(c->now, c->to_now[i]),
 					 node_text(c->plan, i));
 	}
 	for (size_t i = 0; i < c->now->n_nodes; i++)
