@@ -320,14 +320,7 @@ static bool read_document(struct document *d, const char *name)
 
 		r->read_ns = r->read_ns <= share->time_ns ? share->time_ns - r->read_ns : 0;
 	}
-	for (size_t i = 0; i < begun; i++) {
-		struct rd_share *old = &d->files->v[i];
-
-		if (old->file == name && old->index == share->index && old->of == share->of &&
-		    strcmp(old->host, share->host) == 0)
-			(old->time_ns > share->time_ns ? share : old)->replaced = true;
-	}
-	rd_share_drop_replaced(d->files);
+	rd_share_replace(d->files, share);
 	return true;
 }
 

@@ -101,40 +101,8 @@ static bool is_same(const struct rd_share *a, const struct rd_share *b)
 	return a->index == b->index && a->of == b->of && a->file == b->file && strcmp(a->host, b->host) == 0;
 }
 
-struct rd_share *rd_share_begin(struct rd_share_files *files, const struct rd_share *share)
-{
-	struct rd_share begun = *share;
-
-	for (size_t i = 0; i < files->n; i++) {
-		struct rd_share *old = &files->v[i];
-
-		if (old->replaced || !is_same(old, share))
-			continue;
-		if (old->time_ns > share->time_ns)
-			begun.replaced = true;
-		else
-			old->replaced = true;
-	}
-	rd_share_drop_replaced(files);
-	if (files->n >= RD_SHARE_FILES_MAX)
-		return NULL;
-	rd_reserve(&files->v, &files->cap, files->n + 1, sizeof(*files->v));
-	files->v[files->n] = begun;
-	return &files->v[files->n++];
-}
-
-int rd_share_add(struct rd_share_files *files, const struct rd_share_row *row)
-{
-	if (files->n_rows >= RD_SHARE_ROWS_MAX)
-		return -EFBIG;
-	rd_reserve(&files->rows, &files->cap_rows, files->n_rows + 1, sizeof(*files->rows));
-	files->rows[files->n_rows] = *row;
-	files->rows[files->n_rows++].share = files->n - 1;
-	files->v[files->n - 1].found++;
-	return 0;
-}
-
-void rd_share_drop_replaced(struct rd_share_files *files)
+/* Drops the rows of shares that were replaced. */
+static void drop_replaced(struct rd_share_files *files)
 {
 	_cleanup_free_ size_t *moved = rd_alloc(files->n + 1, sizeof(*moved));
 	size_t n = 0, rows = 0;
@@ -159,6 +127,47 @@ void rd_share_drop_replaced(struct rd_share_files *files)
 	files->n_rows = rows;
 }
 
+void rd_share_replace(struct rd_share_files *files, struct rd_share *share)
+{
+	for (size_t i = 0; i < files->n; i++) {
+		struct rd_share *old = &files->v[i];
+
+		if (old != share && !old->replaced && is_same(old, share))
+			*(old->time_ns > share->time_ns ? &share->replaced : &old->replaced) = true;
+	}
+}
+
+struct rd_share *rd_share_begin(struct rd_share_files *files, const struct rd_share *share)
+{
+	struct rd_share begun = *share;
+	size_t replaced = 0;
+
+	if (files->sweeps++ >= RD_SHARE_SWEEPS_MAX)
+		return NULL;
+	rd_share_replace(files, &begun);
+	for (size_t i = 0; i < files->n; i++)
+		replaced += files->v[i].replaced ? files->v[i].found : 0;
+	/* Not each time: a file may replace a share with every row. */
+	if (2 * replaced > files->n_rows || files->n >= 2 * RD_SHARE_FILES_MAX)
+		drop_replaced(files);
+	if (files->n >= 2 * RD_SHARE_FILES_MAX)
+		return NULL;
+	rd_reserve(&files->v, &files->cap, files->n + 1, sizeof(*files->v));
+	files->v[files->n] = begun;
+	return &files->v[files->n++];
+}
+
+int rd_share_add(struct rd_share_files *files, const struct rd_share_row *row)
+{
+	if (files->n_rows >= 2 * RD_SHARE_ROWS_MAX)
+		return -EFBIG;
+	rd_reserve(&files->rows, &files->cap_rows, files->n_rows + 1, sizeof(*files->rows));
+	files->rows[files->n_rows] = *row;
+	files->rows[files->n_rows++].share = files->n - 1;
+	files->v[files->n - 1].found++;
+	return 0;
+}
+
 int rd_share_read(const char *name, const char *text, size_t size, struct rd_share_files *files, struct rd_err *err)
 {
 	size_t first = 0, before = files->n;
@@ -170,10 +179,10 @@ int rd_share_read(const char *name, const char *text, size_t size, struct rd_sha
 		r = rd_share_read_json(name, text, size, files, err);
 	else
 		r = rd_share_read_csv(name, text, size, files, err);
-	rd_share_drop_replaced(files);
-	if (r == -EFBIG)
-		rd_err_set(err, EFBIG, name, "more than %d ports or %d shares in all", RD_SHARE_ROWS_MAX,
-			   RD_SHARE_FILES_MAX);
+	drop_replaced(files);
+	if (r == -EFBIG || (!r && (files->n > RD_SHARE_FILES_MAX || files->n_rows > RD_SHARE_ROWS_MAX)))
+		r = rd_err_set(err, EFBIG, name, "more than %d ports, %d shares or %d sweeps in all", RD_SHARE_ROWS_MAX,
+			       RD_SHARE_FILES_MAX, RD_SHARE_SWEEPS_MAX);
 	else if (!r && files->n == before)
 		r = rd_err_set(err, ENODATA, name, "no sweep in this file");
 	return r;

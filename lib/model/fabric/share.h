@@ -44,6 +44,7 @@ struct rd_share_files {
 	size_t n, cap;
 	struct rd_share_row *rows;
 	size_t n_rows, cap_rows;
+	size_t sweeps;	       /* begun, of all shares */
 	struct rd_texts texts; /* that rows, shares and findings point to */
 	size_t *seen;	       /* hash table of `texts`: index + 1; 0: free */
 	size_t cap_seen;
