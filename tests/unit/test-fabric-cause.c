@@ -306,6 +306,15 @@ static void saturation_is_told_once(void **state)
 	assert_true(first_is(s, "fabric-saturated", "4 ports",
 			     "host3-1 HCA-1 port 1: LocalLinkIntegrityErrors at least 15"));
 	assert_non_null(strstr(s->findings.v[0].fix, "ibqueryerrors -k"));
+	/* Errors that are reported anyhow are one fault, and that their counters stand still is a note. */
+	for (unsigned h = 1; h < 5; h++)
+		at(s, HOST(3, h), 1)->values[RD_C_LOCAL_LINK_INTEGRITY_ERRORS] = (struct rd_pma_value){ 0, 4 };
+	at(s, LEAF(1), 2)->values[RD_C_SYMBOL_ERROR] = (struct rd_pma_value){ 65535, 16 };
+	assert_int_equal(faults(s), 1);
+	assert_true(first_is(s, "fabric-errors", "leaf1 port 2, to host1-1 HCA-1 port 1",
+			     "SymbolErrorCounter at least 65535"));
+	assert_int_equal(s->findings.n, 2);
+	assert_string_equal(s->findings.v[1].id, "fabric-saturated");
 }
 
 /* ---- the hour */

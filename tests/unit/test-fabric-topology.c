@@ -179,6 +179,48 @@ static void a_missing_node_is_named_once_and_a_swapped_one_as_replaced(void **st
 		      SAYS("fabric-node-replaced|h2 mlx5_0 (0x0000000000000002)|h2 mlx5_0 (0x0000000000000022)"));
 }
 
+/* Adapters whose only link was to it are its consequence; one with another link, and one elsewhere, are not. */
+static void adapters_of_a_missing_switch_are_its_consequence(void **state)
+{
+	static const char plan_text[] = HEAD NODES
+		"node 0x4 ca 2 \"h4\"\nlink 0xa 1 0xb 1 4xEDR\nlink 0xa 2 0x1 1 4xEDR\nlink 0xa 3 0x2 1 4xEDR\n"
+		"link 0xb 2 0x3 1 4xEDR\nlink 0xa 4 0x4 1 4xEDR\nlink 0xb 4 0x4 2 4xEDR\n";
+	static const char now_text[] = HEAD "node 0xa switch 4 \"sw a\"\nnode 0x1 ca 1 \"h1 mlx5_0\"\n"
+					    "link 0xa 2 0x1 1 4xEDR\n";
+	struct rd_findings findings = { 0 };
+	struct rd_fabric plan, now;
+	size_t standing = 0;
+
+	(void)state;
+	fabric_from_text(plan_text, &plan);
+	fabric_from_text(now_text, &now);
+	rd_fabric_compare(&plan, &now, &findings);
+	assert_int_equal(findings.n, 4);
+	assert_string_equal(findings.v[0].subject, "sw b (0x000000000000000b)");
+	assert_string_equal(findings.v[0].observed, "not found, and with it 1 adapter without another link");
+	for (size_t i = 0; i < findings.n; i++) {
+		standing += rd_finding_stands(&findings.v[i]);
+		if (strncmp(findings.v[i].subject, "h3", 2) == 0)
+			assert_true(rd_finding_is_caused_by(&findings.v[i], &findings.v[0]));
+	}
+	assert_int_equal(standing, 3); /* the switch, h2 and h4 */
+	rd_findings_deinit(&findings);
+	/* What the judge found gone is not reported again. */
+	rd_finding_add(&findings, &(struct rd_finding){ .id = "fabric-node-gone",
+							.title = "gone",
+							.severity = RD_SEV_CRITICAL,
+							.subject = strdup("sw b (0x000000000000000b)") });
+	rd_fabric_compare(&plan, &now, &findings);
+	standing = 0;
+	for (size_t i = 0; i < findings.n; i++)
+		standing += rd_finding_stands(&findings.v[i]);
+	assert_int_equal(findings.n, 5);
+	assert_int_equal(standing, 3);
+	rd_findings_deinit(&findings);
+	rd_fabric_deinit(&plan);
+	rd_fabric_deinit(&now);
+}
+
 static void a_link_slower_than_planned_is_named(void **state)
 {
 	(void)state;
@@ -197,6 +239,7 @@ int main(void)
 		TEST(a_fabric_as_planned_is_silent),
 		TEST(a_missing_an_extra_and_a_moved_cable_are_told_apart),
 		TEST(a_missing_node_is_named_once_and_a_swapped_one_as_replaced),
+		TEST(adapters_of_a_missing_switch_are_its_consequence),
 		TEST(a_link_slower_than_planned_is_named),
 	};
 

@@ -2,7 +2,9 @@
 #include "analyse/fabric/fabric-compare.h"
 
 #include <inttypes.h>
+#include <string.h>
 
+#include "analyse/fabric/fabric-rank.h"
 #include "analyse/fabric/fabric-reach.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -12,9 +14,13 @@ struct comparison {
 	size_t *to_now, *to_plan;	      /* index of the same node in the other topology; RD_NONE: not there */
 	enum rd_reach *reach;		      /* per node of the saved topology */
 	size_t unknown_nodes, unknown_cables; /* of the saved topology, that the walk did not reach */
-	bool *replaced; /* per node of the saved topology: a node with a different GUID is in its place */
-	bool *reported; /* per port of `now`: a finding names it */
+	bool *replaced;	  /* per node of the saved topology: a node with a different GUID is in its place */
+	bool *reported;	  /* per port of `now`: a finding names it */
+	size_t *root;	  /* see find_roots */
+	size_t *adapters; /* per node of the saved topology: missing adapters of which it is the root */
+	size_t *cause;	  /* per missing switch: index of the finding about it */
 	struct rd_findings *findings;
+	size_t judged; /* findings that were there before */
 };
 
 static char *port_text(const struct rd_fabric *fabric, size_t port)
@@ -125,9 +131,9 @@ static const struct {
 			      "on the host: ibstat, dmesg; check its power, and the cable at both ends" },
 };
 
-/* Takes ownership of the texts; NULL: the text of node_changes. */
+/* Takes ownership of the texts; NULL: the text of node_changes. `cause`: index of the finding that explains it; RD_NONE. */
 static void add_node_finding(struct comparison *c, enum node_change change, char *subject, char *observed,
-			     char *expected)
+			     char *expected, size_t cause)
 {
 	struct rd_finding finding = node_changes[change].finding;
 
@@ -135,22 +141,83 @@ static void add_node_finding(struct comparison *c, enum node_change change, char
 	finding.observed = observed ? observed : rd_dup_if(node_changes[change].observed);
 	finding.expected = expected ? expected : rd_dup_if(node_changes[change].expected);
 	finding.fix = rd_dup(node_changes[change].fix);
+	if (cause != RD_NONE)
+		rd_finding_blame(&finding, &c->findings->v[cause]);
 	rd_finding_add(c->findings, &finding);
 }
 
+static bool is_missing(const struct comparison *c, size_t node)
+{
+	return c->reach[node] == RD_REACH_MISSING && !c->replaced[node];
+}
+
+/* Per node of the saved topology: the missing switch to which all cables of a missing adapter led, or the first of several. */
+static void find_roots(struct comparison *c)
+{
+	for (size_t i = 0; i < c->plan->n_nodes; i++)
+		c->root[i] = RD_NONE;
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < c->plan->n_ports; i++) {
+			const struct rd_fabric_port *port = &c->plan->ports[i];
+			size_t peer = port->peer == RD_NONE ? RD_NONE : c->plan->ports[port->peer].node;
+
+			if (peer == RD_NONE || !is_missing(c, port->node) ||
+			    c->plan->nodes[port->node].kind != RD_NODE_CA)
+				continue;
+			if (!is_missing(c, peer) || c->plan->nodes[peer].kind == RD_NODE_CA)
+				c->root[port->node] = RD_NONE;
+			else if (pass == 0 && c->root[port->node] == RD_NONE)
+				c->root[port->node] = peer;
+		}
+	for (size_t i = 0; i < c->plan->n_nodes; i++)
+		if (c->root[i] != RD_NONE)
+			c->adapters[c->root[i]]++;
+}
+
+/* Index of a finding that the judge of the latest sweep added for the same node; RD_NONE. */
+static size_t find_gone(const struct comparison *c, const char *subject)
+{
+	for (size_t i = 0; i < c->judged; i++)
+		if (strcmp(c->findings->v[i].id, "fabric-node-gone") == 0 &&
+		    strcmp(c->findings->v[i].subject, subject) == 0)
+			return i;
+	return RD_NONE;
+}
+
+static void report_missing_switch(struct comparison *c, size_t node)
+{
+	char *subject = node_text(c->plan, node), *observed = NULL;
+	size_t n = c->adapters[node], gone = find_gone(c, subject);
+
+	if (n > 0)
+		observed = rd_text("not found, and with it %zu adapter%s without another link", n, n == 1 ? "" : "s");
+	c->cause[node] = gone == RD_NONE ? c->findings->n : gone;
+	add_node_finding(c, SWITCH_MISSING, subject, observed, NULL, gone);
+	if (gone == RD_NONE)
+		c->findings->v[c->cause[node]].harm = rd_fabric_harm(RD_HARM_SWITCH_GONE, (double)n);
+}
+
+/* Switches first: they explain why adapters are missing. */
 static void compare_nodes(struct comparison *c)
 {
+	find_roots(c);
+	for (size_t i = 0; i < c->plan->n_nodes; i++)
+		if (is_missing(c, i) && c->plan->nodes[i].kind != RD_NODE_CA)
+			report_missing_switch(c, i);
 	for (size_t i = 0; i < c->plan->n_nodes; i++) {
-		if (c->reach[i] == RD_REACH_MISSING && !c->replaced[i])
-			add_node_finding(c, c->plan->nodes[i].kind == RD_NODE_CA ? ADAPTER_MISSING : SWITCH_MISSING,
-					 node_text(c->plan, i), NULL, NULL);
-		else if (c->replaced[i])
+		if (is_missing(c, i) && c->plan->nodes[i].kind == RD_NODE_CA) {
+			char *subject = node_text(c->plan, i);
+			size_t cause = c->root[i] == RD_NONE ? find_gone(c, subject) : c->cause[c->root[i]];
+
+			add_node_finding(c, ADAPTER_MISSING, subject, NULL, NULL, cause);
+		} else if (c->replaced[i]) {
 			add_node_finding(c, NODE_REPLACED, node_text(c->plan, i), node_text(c->now, c->to_now[i]),
-					 node_text(c->plan, i));
+					 node_text(c->plan, i), RD_NONE);
+		}
 	}
 	for (size_t i = 0; i < c->now->n_nodes; i++)
 		if (c->to_plan[i] == RD_NONE)
-			add_node_finding(c, NODE_EXTRA, node_text(c->now, i), NULL, NULL);
+			add_node_finding(c, NODE_EXTRA, node_text(c->now, i), NULL, NULL, RD_NONE);
 }
 
 /* ---- cables */
@@ -298,7 +365,11 @@ void rd_fabric_compare(const struct rd_fabric *plan, const struct rd_fabric *now
 		.replaced = rd_alloc(plan->n_nodes + 1, sizeof(bool)),
 		.reported = rd_alloc(now->n_ports + 1, sizeof(bool)),
 		.reach = rd_fabric_reach(plan, now),
+		.root = rd_alloc(plan->n_nodes + 1, sizeof(size_t)),
+		.adapters = rd_alloc(plan->n_nodes + 1, sizeof(size_t)),
+		.cause = rd_alloc(plan->n_nodes + 1, sizeof(size_t)),
 		.findings = findings,
+		.judged = findings->n,
 	};
 
 	map_nodes(&c);
@@ -306,6 +377,9 @@ void rd_fabric_compare(const struct rd_fabric *plan, const struct rd_fabric *now
 	compare_nodes(&c);
 	compare_cables(&c);
 	report_unknown(&c);
+	free(c.root);
+	free(c.adapters);
+	free(c.cause);
 	free(c.reach);
 	free(c.to_now);
 	free(c.to_plan);

@@ -20,6 +20,7 @@ struct judge {
 	const struct rd_fabric_limits *limits;
 	const struct rd_fabric_history *history; /* NULL: none */
 	struct rd_findings *findings;
+	bool *told;	     /* per port: a finding names its error counters */
 	enum rd_fate *fates; /* per node */
 	size_t *first; /* per node: its first port; n_nodes + 1 of them, the ports of a node are [first[i], first[i + 1]) */
 };

@@ -202,6 +202,9 @@ static void judge_errors(struct judge *j, size_t index)
 		return;
 	judge_counters(j, port, &here);
 	judge_counters(j, peer, &there);
+	j->told[index] = here.text.len > 0;
+	if (peer)
+		j->told[port->peer] = there.text.len > 0;
 	if (here.text.len || there.text.len)
 		report_errors(j, port, peer, &here, &there);
 	free(here.text.data);
@@ -226,7 +229,7 @@ static void saturated_text(const struct judge *j, const struct rd_fabric_port *p
 	}
 }
 
-/* One finding for all ports. */
+/* One finding for all ports: a warning if another finding does not name the errors of one of them, else a note. */
 static void judge_saturated(struct judge *j)
 {
 	_cleanup_buf_ struct rd_buf examples = { 0 }, text = { 0 };
@@ -234,7 +237,7 @@ static void judge_saturated(struct judge *j)
 	size_t n = 0;
 	struct rd_finding finding = {
 		.id = "fabric-saturated",
-		.severity = RD_SEV_WARNING,
+		.severity = RD_SEV_NOTE,
 		.title = "error counters are at their maximum",
 		.why = "they do not count further, so new errors are not visible",
 		.harm = rd_fabric_harm(RD_HARM_SATURATED, 0),
@@ -249,6 +252,8 @@ static void judge_saturated(struct judge *j)
 		if (text.len == 0)
 			continue;
 		first = first ? first : port;
+		if (!j->told[i])
+			finding.severity = RD_SEV_WARNING;
 		if (n++ >= EXAMPLES)
 			continue;
 		name = rd_fabric_port_text(j->fabric, port);
@@ -276,6 +281,7 @@ void rd_fabric_judge(const struct rd_fabric *fabric, const struct rd_fabric_limi
 {
 	struct judge j = { .fabric = fabric, .limits = limits, .history = history, .findings = findings };
 
+	j.told = rd_alloc(fabric->n_ports + 1, sizeof(*j.told));
 	rd_judge_find_fates(&j);
 	rd_judge_nodes(&j);
 	for (size_t i = 0; i < fabric->n_ports; i++)
@@ -285,4 +291,5 @@ void rd_fabric_judge(const struct rd_fabric *fabric, const struct rd_fabric_limi
 	rd_fabric_judge_trees(fabric, limits, findings);
 	free(j.fates);
 	free(j.first);
+	free(j.told);
 }

@@ -118,7 +118,7 @@ void rd_fabric_latch(struct rd_fabric_latches *latches, const struct rd_findings
 	for (size_t i = 0; i < known; i++)
 		latches->v[i].current = false;
 	for (size_t i = 0; i < findings->n; i++)
-		if (findings->v[i].severity >= RD_SEV_WARNING && !findings->v[i].muted)
+		if (findings->v[i].severity >= RD_SEV_WARNING && rd_finding_stands(&findings->v[i]))
 			add_finding(latches, known, &findings->v[i], i, now_ns);
 	if (latches->n > known)
 		sort_by_key(latches);
