@@ -246,10 +246,10 @@ fresh() {
 	one "fresh machine" timeout 900 tests/fresh/run --quick
 }
 
-# vm_begin: starts the virtual machines beside the other parts, most of which use one processor; one machine at a time until
-# vm_end, which waits for them and shows what they said.
+# vm_begin: starts the virtual machines beside the other parts: most of these use one processor, and a machine waits for the grace
+# periods of its kernel most of the time. Two machines at a time, three from vm_end on, which shows what they said.
 vm_begin() {
-	echo 1 >$logs/vm.jobs
+	echo 2 >$logs/vm.jobs
 	(
 		passed=0 failed=0 skipped=0 SECONDS=0
 		RDMADIAG_VM_JOBS=$PWD/$logs/vm.jobs vm >$logs/vm.out 2>&1
@@ -260,7 +260,7 @@ vm_begin() {
 
 vm_end() {
 	local more_passed=0 more_failed=0 more_skipped=0 seconds=0
-	echo 2 >$logs/vm.jobs
+	echo 3 >$logs/vm.jobs
 	wait "$machines"
 	cat $logs/vm.out
 	if [ -e $logs/vm.counts ]; then
