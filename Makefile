@@ -141,7 +141,7 @@ _ := $(call remember,$(LIB_SRC) $(CMD_SRC),$(B)/objects)
 _ := $(call remember,$(FOLDERS),$(B)/folders)
 endif
 
-.PHONY: all objects static deps test-deps demo test check bench lint fuzz fuzzers torture torturers unit install uninstall \
+.PHONY: all objects static deps test-deps demo test check bench lint fuzz fuzzers torture torturers soak unit install uninstall \
 	dist deb rpm clean
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -271,6 +271,10 @@ bench: all
 
 fuzz:
 	$(Q)tests/fuzz/run $(SECONDS)
+
+# Looks at a simulated network for an hour, or SECONDS, while faults come and go.
+soak: all
+	$(Q)tests/fabric/soak $(SECONDS)
 
 torture: all
 	$(Q)TORTURE=whole tests/check.sh torture
