@@ -217,11 +217,11 @@ static void add_row(const struct rd_fabric *fabric, const struct rd_fabric_port 
 {
 	const struct rd_fabric_node *node = &fabric->nodes[port->node];
 	const struct rd_fabric_port *peer = port->peer == RD_NONE ? NULL : &fabric->ports[port->peer];
-	const char *speed = rd_link_speed_name(port->speed_active), *state = rd_share_state(port->state);
+	const char *speed = rd_link_speed_name(port->speed_active), *state = rd_link_state_name(port->state);
 
 	rd_buf_printf(out, ",0x%016" PRIx64 ",%u", node->guid, port->number);
 	add_text(out, rd_fabric_name(node));
-	rd_buf_printf(out, ",%s,", rd_share_kind(node->kind) ? rd_share_kind(node->kind) : "");
+	rd_buf_printf(out, ",%s,", rd_node_kind_name(node->kind) ? rd_node_kind_name(node->kind) : "");
 	if (port->lid)
 		rd_buf_printf(out, "%u", port->lid);
 	rd_buf_printf(out, ",%s,", state ? state : "");

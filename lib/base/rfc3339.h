@@ -10,4 +10,7 @@
  * `ret`. */
 int rd_rfc3339(uint64_t ns, char ret[RD_RFC3339_SIZE]);
 
+/* The reverse: ns since the epoch; 0: not such a text, or NULL. */
+uint64_t rd_rfc3339_parse(const char *text);
+
 #endif

@@ -154,7 +154,6 @@ static bool is_inactive(const struct rd_fabric_port *port)
 
 static void judge_state(struct judge *j, const struct rd_fabric_port *port)
 {
-	static const char *const names[] = { [RD_LINK_INIT] = "INIT", [RD_LINK_ARMED] = "ARMED" };
 	struct rd_finding finding = {
 		.id = "fabric-link-inactive",
 		.severity = RD_SEV_WARNING,
@@ -169,7 +168,7 @@ static void judge_state(struct judge *j, const struct rd_fabric_port *port)
 	if (port->peer != RD_NONE && &j->fabric->ports[port->peer] < port && is_inactive(&j->fabric->ports[port->peer]))
 		return;
 	finding.subject = rd_fabric_cable_text(j->fabric, port);
-	finding.observed = rd_dup(names[port->state]);
+	finding.observed = rd_dup(rd_link_state_name(port->state));
 	finding.expected = rd_dup("ACTIVE");
 	finding.fix = rd_dup(
 		"sminfo; repeat in a minute, as a sweep of the subnet manager may be in progress; then read the log of "

@@ -5,10 +5,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/rfc3339.h"
 #include "collect/counters/counters-priv.h"
 #include "source/bundle/json-read.h"
 
@@ -106,22 +106,6 @@ static uint64_t number_of(const struct row *row, size_t i, uint64_t most)
 	const struct cell *cell = &row->cells[i];
 
 	return cell->kind == NUMBER && cell->number <= most ? cell->number : 0;
-}
-
-/* "2026-01-02T03:04:05.678901Z" */
-static uint64_t time_of(const char *text)
-{
-	struct tm tm = { 0 };
-	const char *rest = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
-	double fraction = 0;
-	time_t seconds;
-
-	if (!rest)
-		return 0;
-	if (*rest == '.')
-		rd_take_real(&rest, &fraction);
-	seconds = timegm(&tm);
-	return seconds <= 0 || fraction >= 1 ? 0 : (uint64_t)seconds * 1000000000u + (uint64_t)(fraction * 1e9);
 }
 
 /* Index of the port, added if missing; -ENOMEM, or -EFBIG above the limit. */
@@ -291,7 +275,7 @@ static int take_document(const struct document *document, struct rd_counter_set 
 	r = take_counters(document->counters, set, sample);
 	if (r < 0)
 		return r;
-	sample->realtime_ns = document->time.kind == TEXT ? time_of(document->time.text.data) : 0;
+	sample->realtime_ns = document->time.kind == TEXT ? rd_rfc3339_parse(document->time.text.data) : 0;
 	if (document->boot_id.kind == TEXT)
 		snprintf(sample->boot_id, sizeof(sample->boot_id), "%s", document->boot_id.text.data);
 	if (isfinite(document->monotonic) && document->monotonic > 0 && document->monotonic < 1e9)

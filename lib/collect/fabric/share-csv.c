@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/rfc3339.h"
 #include "collect/fabric/share-read.h"
 
 #define FIELDS_MAX 128
@@ -116,7 +117,7 @@ static bool read_share(const struct csv *csv, struct rd_share *share)
 	const char *topology = field(csv, RD_SHARE_TOPOLOGY);
 
 	*share = (struct rd_share){ .file = csv->name, .host = field(csv, RD_SHARE_HOST) };
-	share->time_ns = rd_share_time(field(csv, RD_SHARE_TIME));
+	share->time_ns = rd_rfc3339_parse(field(csv, RD_SHARE_TIME));
 	if (!share->host || !share->time_ns || !read_number(csv, RD_SHARE_INDEX, 1000000, &index) ||
 	    !read_number(csv, RD_SHARE_OF, 1000000, &of) || index > of ||
 	    !read_number(csv, RD_SHARE_LOOK_PORTS, RD_SHARE_ROWS_MAX, &ports) ||

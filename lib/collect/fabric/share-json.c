@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/rfc3339.h"
 #include "collect/fabric/share-read.h"
 #include "source/bundle/json-read.h"
 
@@ -281,7 +282,7 @@ static void read_members(struct document *d)
 		} else if (is(d, "host")) {
 			d->share.host = rd_share_keep(d->files, read_text(d));
 		} else if (is(d, "time")) {
-			d->share.time_ns = rd_share_time(read_text(d));
+			d->share.time_ns = rd_rfc3339_parse(read_text(d));
 		} else if (is(d, "shard")) {
 			read_shard(d);
 		} else if (is(d, "sweep")) {

@@ -3,27 +3,9 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/memory.h"
 #include "base/number.h"
-
-uint64_t rd_share_time(const char *text)
-{
-	struct tm tm = { 0 };
-	const char *rest = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
-	double fraction = 0;
-	time_t seconds;
-
-	if (!rest)
-		return 0;
-	if (*rest == '.')
-		rd_take_real(&rest, &fraction);
-	seconds = timegm(&tm);
-	if (strcmp(rest, "Z") != 0 || seconds <= 0 || seconds > 10000000000 || fraction >= 1)
-		return 0;
-	return (uint64_t)seconds * 1000000000u + (uint64_t)(fraction * 1e9);
-}
 
 bool rd_share_guid(const char *text, uint64_t *ret)
 {
@@ -47,7 +29,7 @@ unsigned rd_share_state_of(const char *text)
 {
 	unsigned state = RD_LINK_ACTIVE;
 
-	while (state > 0 && (!text || !rd_share_state(state) || strcmp(text, rd_share_state(state)) != 0))
+	while (state > 0 && (!text || !rd_link_state_name(state) || strcmp(text, rd_link_state_name(state)) != 0))
 		state--;
 	return state;
 }
@@ -55,7 +37,7 @@ unsigned rd_share_state_of(const char *text)
 enum rd_node_kind rd_share_kind_of(const char *text)
 {
 	for (unsigned kind = RD_NODE_CA; text && kind <= RD_NODE_ROUTER; kind++)
-		if (strcmp(text, rd_share_kind(kind)) == 0)
+		if (strcmp(text, rd_node_kind_name(kind)) == 0)
 			return (enum rd_node_kind)kind;
 	return RD_NODE_CA;
 }

@@ -35,8 +35,6 @@ int rd_share_add(struct rd_share_files *files, const struct rd_share_row *row);
 /* A copy that lives as long as `files`; one for equal texts. NULL for NULL. */
 const char *rd_share_keep(struct rd_share_files *files, const char *text);
 
-/* "2026-01-02T03:04:05.678901Z" in ns since the epoch; 0: invalid. */
-uint64_t rd_share_time(const char *text);
 bool rd_share_guid(const char *text, uint64_t *ret);
 void rd_share_link(const char *text, struct rd_share_row *row);
 unsigned rd_share_state_of(const char *text);

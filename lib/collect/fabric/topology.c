@@ -131,9 +131,6 @@ static int add_cable(struct parser *p, const struct cable *cable)
 /* node GUID switch|ca|router PORTS "description" */
 static int own_node(struct parser *p, const char *at)
 {
-	static const char *const kinds[] = {
-		[RD_NODE_CA] = "ca", [RD_NODE_SWITCH] = "switch", [RD_NODE_ROUTER] = "router"
-	};
 	char kind[8], description[DESCRIPTION_MAX + 1];
 	unsigned n_ports;
 	uint64_t guid;
@@ -142,7 +139,7 @@ static int own_node(struct parser *p, const char *at)
 	    !take_quoted(&at, description, sizeof(description)) || at[strspn(at, " \t")])
 		return bad(p, "expected: node GUID switch|ca|router PORTS \"description\"");
 	for (unsigned k = RD_NODE_CA; k <= RD_NODE_ROUTER; k++)
-		if (strcmp(kinds[k], kind) == 0)
+		if (strcmp(rd_node_kind_name(k), kind) == 0)
 			return add_node(p, guid, k, n_ports, description);
 	return bad(p, "invalid type of node: expected switch, ca or router");
 }
@@ -357,10 +354,6 @@ static void write_quoted(const char *text, struct rd_buf *out)
 
 void rd_topology_write(const struct rd_fabric *fabric, struct rd_buf *out)
 {
-	static const char *const kinds[] = {
-		[RD_NODE_CA] = "ca", [RD_NODE_SWITCH] = "switch", [RD_NODE_ROUTER] = "router"
-	};
-
 	rd_buf_str(out, RD_TOPOLOGY_MAGIC "\n");
 	for (size_t i = 0, p = 0; i < fabric->n_nodes; i++) {
 		const struct rd_fabric_node *node = &fabric->nodes[i];
@@ -370,7 +363,8 @@ void rd_topology_write(const struct rd_fabric *fabric, struct rd_buf *out)
 			there |= fabric->ports[p].presence != RD_PORT_GONE;
 		if (!there && node->n_ports > 0)
 			continue;
-		rd_buf_printf(out, "node 0x%016" PRIx64 " %s %u ", node->guid, kinds[node->kind], node->n_ports);
+		rd_buf_printf(out, "node 0x%016" PRIx64 " %s %u ", node->guid, rd_node_kind_name(node->kind),
+			      node->n_ports);
 		write_quoted(node->description, out);
 		rd_buf_str(out, "\n");
 	}

@@ -158,6 +158,27 @@ static const struct {
 	[RD_SPEED_XDR] = { "XDR", 212.5, 200 },
 };
 
+const char *rd_node_kind_name(unsigned kind)
+{
+	static const char *const kinds[] = {
+		[RD_NODE_CA] = "ca", [RD_NODE_SWITCH] = "switch", [RD_NODE_ROUTER] = "router"
+	};
+
+	return kind < RD_ARRAY_SIZE(kinds) ? kinds[kind] : NULL;
+}
+
+const char *rd_link_state_name(unsigned state)
+{
+	static const char *const states[] = {
+		[RD_LINK_DOWN] = "DOWN",
+		[RD_LINK_INIT] = "INIT",
+		[RD_LINK_ARMED] = "ARMED",
+		[RD_LINK_ACTIVE] = "ACTIVE",
+	};
+
+	return state < RD_ARRAY_SIZE(states) ? states[state] : NULL;
+}
+
 const char *rd_link_speed_name(unsigned speed)
 {
 	return speed < RD_SPEEDS ? speeds[speed].name : NULL;

@@ -17,6 +17,9 @@ enum rd_node_kind { RD_NODE_CA = 1, RD_NODE_SWITCH = 2, RD_NODE_ROUTER = 3 };
 /* Values of PortInfo:PortState. */
 enum rd_link_state { RD_LINK_DOWN = 1, RD_LINK_INIT, RD_LINK_ARMED, RD_LINK_ACTIVE };
 
+const char *rd_node_kind_name(unsigned kind);	/* "switch"; NULL: unknown */
+const char *rd_link_state_name(unsigned state); /* "ACTIVE"; NULL: unknown */
+
 struct rd_fabric_node {
 	uint64_t guid;		/* unambiguous: made up if another device reports the same one */
 	uint64_t reported_guid; /* then the one in its NodeInfo; else 0 */

@@ -37,24 +37,3 @@ void rd_share_files_deinit(struct rd_share_files *files)
 	rd_texts_deinit(&files->texts);
 	*files = (struct rd_share_files){ 0 };
 }
-
-const char *rd_share_kind(unsigned kind)
-{
-	static const char *const kinds[] = {
-		[RD_NODE_CA] = "ca", [RD_NODE_SWITCH] = "switch", [RD_NODE_ROUTER] = "router"
-	};
-
-	return kind < RD_ARRAY_SIZE(kinds) ? kinds[kind] : NULL;
-}
-
-const char *rd_share_state(unsigned state)
-{
-	static const char *const states[] = {
-		[RD_LINK_DOWN] = "DOWN",
-		[RD_LINK_INIT] = "INIT",
-		[RD_LINK_ARMED] = "ARMED",
-		[RD_LINK_ACTIVE] = "ACTIVE",
-	};
-
-	return state < RD_ARRAY_SIZE(states) ? states[state] : NULL;
-}

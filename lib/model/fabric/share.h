@@ -80,7 +80,5 @@ enum rd_share_column {
 extern const char *const rd_share_columns[RD_SHARE_COLUMNS];
 
 /* Words of documents and recordings. */
-const char *rd_share_kind(unsigned kind);   /* "switch"; NULL: unknown */
-const char *rd_share_state(unsigned state); /* "ACTIVE"; NULL: unknown */
 
 #endif

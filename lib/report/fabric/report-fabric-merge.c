@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* counters --fabric --merge: the shares, and what they cover. */
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "report/fabric/report-fabric-merge.h"
 
 enum { CO_SHARES, CO_MISSING, CO_PORTS, CO_FRESH, CO_UNREAD, CO_UNCOVERED, CO_DUPLICATES, CO_COLUMNS };
@@ -10,14 +7,6 @@ enum { TOP_COVERAGE, TOP_OLDEST, TOP_NEWEST, TOP_SKEW, TOP_TOPOLOGY, TOP_COLUMNS
 enum { SH_HOST, SH_INDEX, SH_OF, SH_TIME, SH_BEHIND, SH_PORTS, SH_FOUND, SH_TOPOLOGY, SH_FILE, SH_COLUMNS };
 
 static const struct rd_column coverage_columns[CO_COLUMNS], top_columns[TOP_COLUMNS], share_columns[SH_COLUMNS];
-
-static void set_hash(struct rd_row *row, size_t column, uint64_t hash)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "0x%016" PRIx64, hash);
-	rd_row_str(row, column, text);
-}
 
 static struct rd_section *make_coverage(const struct rd_merge *merge)
 {
@@ -55,7 +44,7 @@ static struct rd_section *make_shares(const struct rd_share_files *files, const 
 		rd_row_uint(row, SH_PORTS, share->ports);
 		rd_row_uint(row, SH_FOUND, share->found);
 		if (share->topology.known)
-			set_hash(row, SH_TOPOLOGY, share->topology.v);
+			rd_row_hex64(row, SH_TOPOLOGY, share->topology.v);
 		rd_row_str(row, SH_FILE, share->file);
 	}
 	return section;
@@ -71,7 +60,7 @@ void rd_report_fabric_merge(struct rd_report *report, const struct rd_share_file
 	rd_row_uint(row, TOP_NEWEST, merge->newest_ns);
 	rd_row_double(row, TOP_SKEW, (double)(merge->newest_ns - merge->oldest_ns) / 1e9);
 	if (merge->shares > 0)
-		set_hash(row, TOP_TOPOLOGY, merge->topology);
+		rd_row_hex64(row, TOP_TOPOLOGY, merge->topology);
 	report->scalars = top;
 	rd_report_add(report, make_shares(files, merge));
 }

@@ -139,15 +139,13 @@ static struct rd_section *make_shard(const struct rd_fabric_shown *shown)
 	struct rd_section *section = rd_section_create("shard", shard_columns, SH_COLUMNS);
 	struct rd_row *row = rd_section_add(section);
 	const struct rd_shard *shard = &shown->shards->v[shown->shard];
-	char text[24];
 
-	snprintf(text, sizeof(text), "0x%016" PRIx64, shown->shards->topology);
 	rd_row_str(row, SH_HOST, shard->host);
 	rd_row_uint(row, SH_INDEX, shown->shard + 1);
 	rd_row_uint(row, SH_OF, shown->shards->n);
 	rd_row_uint(row, SH_PORTS, shard->ports);
 	rd_row_uint(row, SH_ALL_PORTS, shown->shards->ports);
-	rd_row_str(row, SH_TOPOLOGY, text);
+	rd_row_hex64(row, SH_TOPOLOGY, shown->shards->topology);
 	return section;
 }
 
@@ -178,11 +176,9 @@ void rd_report_plan(struct rd_report *report, const struct rd_shards *shards, co
 {
 	struct rd_section *top = rd_section_create("basis", basis_columns, BA_COLUMNS);
 	struct rd_row *head = rd_section_add(top);
-	char text[24];
 	struct rd_section *section = rd_section_create("plan", plan_columns, PL_COLUMNS);
 
-	snprintf(text, sizeof(text), "0x%016" PRIx64, shards->topology);
-	rd_row_str(head, BA_TOPOLOGY, text);
+	rd_row_hex64(head, BA_TOPOLOGY, shards->topology);
 	rd_row_uint(head, BA_PORTS, shards->ports);
 	rd_row_double(head, BA_LATENCY, basis->latency);
 	rd_row_str(head, BA_KIND, basis->measured ? "measured" : "assumed");

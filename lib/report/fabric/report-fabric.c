@@ -16,21 +16,6 @@ static const char *const changes[] = {
 	[RD_PORT_PRESENT] = "present", [RD_PORT_NEW] = "new",	[RD_PORT_REPLACED] = "replaced",
 	[RD_PORT_MOVED] = "moved",     [RD_PORT_GONE] = "gone", [RD_PORT_UNREACHED] = "unreached",
 };
-static const char *const kinds[] = { [RD_NODE_CA] = "ca", [RD_NODE_SWITCH] = "switch", [RD_NODE_ROUTER] = "router" };
-static const char *const states[] = {
-	[RD_LINK_DOWN] = "DOWN",
-	[RD_LINK_INIT] = "INIT",
-	[RD_LINK_ARMED] = "ARMED",
-	[RD_LINK_ACTIVE] = "ACTIVE",
-};
-
-static void set_guid(struct rd_row *row, size_t column, uint64_t guid)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "0x%016" PRIx64, guid);
-	rd_row_str(row, column, text);
-}
 
 static bool is_error(size_t counter)
 {
@@ -73,7 +58,7 @@ static struct rd_section *make_peer(const struct rd_fabric *fabric, const struct
 	struct rd_section *section = rd_section_create("peer", peer_columns, PEER_COLUMNS);
 	struct rd_row *row = rd_section_add(section);
 
-	set_guid(row, PEER_GUID, fabric->nodes[peer->node].guid);
+	rd_row_hex64(row, PEER_GUID, fabric->nodes[peer->node].guid);
 	rd_row_str(row, PEER_NODE, rd_fabric_name(&fabric->nodes[peer->node]));
 	if (peer->lid)
 		rd_row_uint(row, PEER_LID, peer->lid);
@@ -147,8 +132,7 @@ static void add_state(const struct rd_fabric_port *port, uint64_t now_ns, struct
 	const char *speed = rd_link_speed_name(port->speed_active), *name, *attribute;
 	char text[64];
 
-	if (port->state < RD_ARRAY_SIZE(states))
-		rd_row_str(row, RD_FAB_STATE, states[port->state]);
+	rd_row_str(row, RD_FAB_STATE, rd_link_state_name(port->state));
 	if (port->width_active && speed) {
 		snprintf(text, sizeof(text), "%ux %s", port->width_active, speed);
 		rd_row_str(row, RD_FAB_LINK, text);
@@ -191,10 +175,10 @@ static void make_port(const void *arg, size_t i, struct rd_row *row)
 
 	rd_row_str(row, RD_FAB_NODE, rd_fabric_name(node));
 	rd_row_uint(row, RD_FAB_PORT, port->number);
-	set_guid(row, RD_FAB_GUID, node->guid);
+	rd_row_hex64(row, RD_FAB_GUID, node->guid);
 	if (port->lid)
 		rd_row_uint(row, RD_FAB_LID, port->lid);
-	rd_row_str(row, RD_FAB_KIND, kinds[node->kind]);
+	rd_row_str(row, RD_FAB_KIND, rd_node_kind_name(node->kind));
 	if (peer) {
 		snprintf(label, sizeof(label), "%s/%u", rd_fabric_name(&fabric->nodes[peer->node]), peer->number);
 		rd_row_str(row, RD_FAB_PEER_LABEL, label);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/fabric/report-routes.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/buf.h"
@@ -51,22 +50,6 @@ static const struct rd_column hop_columns[HOP_COLUMNS], end_columns[END_COLUMNS]
 	group_columns[GROUP_COLUMNS], pairs_columns[PAIRS_COLUMNS], read_columns[READ_COLUMNS],
 	routes_columns[ROUTES_COLUMNS];
 
-static const char *const kinds[] = { [RD_NODE_CA] = "ca", [RD_NODE_SWITCH] = "switch", [RD_NODE_ROUTER] = "router" };
-static const char *const states[] = {
-	[RD_LINK_DOWN] = "DOWN",
-	[RD_LINK_INIT] = "INIT",
-	[RD_LINK_ARMED] = "ARMED",
-	[RD_LINK_ACTIVE] = "ACTIVE",
-};
-
-static void set_guid(struct rd_row *row, size_t column, uint64_t guid)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "0x%016" PRIx64, guid);
-	rd_row_str(row, column, text);
-}
-
 /* Errors and waiting of one port of the hop; unknown unless it was read. */
 static void add_counters(const struct rd_fabric *fabric, const struct rd_fabric_port *port, struct rd_row *row,
 			 size_t errors, size_t wait, size_t waited)
@@ -95,8 +78,7 @@ static void add_egress(const struct rd_fabric *fabric, const struct rd_fabric_po
 	double gbps;
 
 	rd_row_uint(row, HOP_OUT, port->number);
-	if (port->state < RD_ARRAY_SIZE(states))
-		rd_row_str(row, HOP_STATE, states[port->state]);
+	rd_row_str(row, HOP_STATE, rd_link_state_name(port->state));
 	if (port->width_active && speed) {
 		snprintf(text, sizeof(text), "%ux %s", port->width_active, speed);
 		rd_row_str(row, HOP_LINK, text);
@@ -117,8 +99,8 @@ static void add_hop(const struct rd_fabric *fabric, const struct rd_shown_path *
 	rd_row_str(row, HOP_DIRECTION, path->direction);
 	rd_row_uint(row, HOP_NUMBER, i);
 	rd_row_str(row, HOP_NODE, rd_fabric_name(node));
-	set_guid(row, HOP_GUID, node->guid);
-	rd_row_str(row, HOP_KIND, kinds[node->kind]);
+	rd_row_hex64(row, HOP_GUID, node->guid);
+	rd_row_str(row, HOP_KIND, rd_node_kind_name(node->kind));
 	if (hop->in != RD_NONE) {
 		rd_row_uint(row, HOP_IN, fabric->ports[hop->in].number);
 		add_counters(fabric, &fabric->ports[hop->in], row, HOP_IN_ERRORS, HOP_IN_WAIT, HOP_IN_WAITED);
@@ -135,7 +117,7 @@ static struct rd_section *make_end(const char *key, const struct rd_fabric *fabr
 	struct rd_row *row = rd_section_add(section);
 
 	rd_row_str(row, END_NODE, rd_fabric_name(node));
-	set_guid(row, END_GUID, node->guid);
+	rd_row_hex64(row, END_GUID, node->guid);
 	rd_row_uint(row, END_PORT, node->kind == RD_NODE_SWITCH ? 0 : port->number);
 	rd_row_uint(row, END_LID, lid);
 	rd_row_uint(row, END_LIDS, UINT64_C(1) << port->lmc);
@@ -167,7 +149,7 @@ static void add_group(const struct rd_fabric *fabric, const struct rd_shown_grou
 	struct rd_row *row = rd_section_add(section);
 
 	rd_row_str(row, GROUP_NODE, rd_fabric_name(&fabric->nodes[group->node]));
-	set_guid(row, GROUP_GUID, fabric->nodes[group->node].guid);
+	rd_row_hex64(row, GROUP_GUID, fabric->nodes[group->node].guid);
 	rd_row_str(row, GROUP_TO,
 		   group->neighbour == RD_NONE ? "uplinks" : rd_fabric_name(&fabric->nodes[group->neighbour]));
 	rd_row_uint(row, GROUP_LINKS, group->links);

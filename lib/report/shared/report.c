@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/shared/report.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "base/memory.h"
 
 struct rd_section *rd_section_create(const char *key, const struct rd_column *columns, size_t n_columns)
@@ -168,6 +171,14 @@ void rd_row_borrow(struct rd_row *row, size_t column, const char *value)
 	cell->s = (char *)value;
 	cell->borrowed = true;
 	cell->known = RD_OK;
+}
+
+void rd_row_hex64(struct rd_row *row, size_t column, uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "0x%016" PRIx64, value);
+	rd_row_str(row, column, text);
 }
 
 void rd_row_uint(struct rd_row *row, size_t column, uint64_t value)
