@@ -172,7 +172,7 @@ END
 	[ "${lines[0]}" = "2 of 2 shares: 0 critical, 1 warning; 1 nodes, 5 ports read, 1 NOT read; read within 2.0 s" ]
 }
 
-@test "of a port that two files have the newest reading counts, and a finding of both is told once" {
+@test "of a port that two files have the newest reading counts, and a finding of both is reported once" {
 	share "$PLAN.1" one 1 10 1 2 3:300
 	share "$PLAN.2" two 2 12 3:400 4 5
 	fabric --merge "$PLAN.2" "$PLAN.1" --json

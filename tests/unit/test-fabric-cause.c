@@ -306,7 +306,7 @@ static void saturation_is_told_once(void **state)
 	assert_true(first_is(s, "fabric-saturated", "4 ports",
 			     "host3-1 HCA-1 port 1: LocalLinkIntegrityErrors at least 15"));
 	assert_non_null(strstr(s->findings.v[0].fix, "ibqueryerrors -k"));
-	/* Errors that are reported anyhow are one fault, and that their counters stand still is a note. */
+	/* Errors that another finding reports are one fault: that their counters are full is a note. */
 	for (unsigned h = 1; h < 5; h++)
 		at(s, HOST(3, h), 1)->values[RD_C_LOCAL_LINK_INTEGRITY_ERRORS] = (struct rd_pma_value){ 0, 4 };
 	at(s, LEAF(1), 2)->values[RD_C_SYMBOL_ERROR] = (struct rd_pma_value){ 65535, 16 };
@@ -361,7 +361,7 @@ static void a_node_that_restarts_is_no_flap(void **state)
 	sweep(s, 60);
 	count(s, LEAF(0), 2, RD_C_LINK_DOWNED, 1);
 	assert_int_equal(faults(s), 1);
-	/* Twice as the firmware, then the driver of a host take over; its counters began anew. */
+	/* Twice as the firmware, then the driver of a host take over; its counters restarted from zero. */
 	sweep(s, 3601);
 	assert_int_equal(faults(s), 0);
 	sweep(s, 1);

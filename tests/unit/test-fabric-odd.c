@@ -150,7 +150,7 @@ static void one_speed_among_others_is_odd(void **state)
 	/* What its ends do not support is a note: an older adapter. */
 	support_all(s, HOST(4, 1), 1, 2, 1u << RD_SPEED_EDR);
 	assert_string_equal(said(s), "fabric-link-odd|ok|leaf4 port 6, to host4-1 HCA-1 port 1|4x EDR");
-	/* One that is faster than all others is none of our business. */
+	/* One that is faster than all others is not a fault. */
 	run_at(s, HOST(4, 1), 1, 4, RD_SPEED_NDR);
 	assert_string_equal(said(s), "");
 	/* A device of its own has no others to be compared with. */

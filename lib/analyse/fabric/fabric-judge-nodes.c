@@ -61,7 +61,7 @@ static size_t neighbour_of(const struct judge *j, size_t port)
 
 struct roots {
 	size_t *root;  /* per node: the node whose finding covers it; RD_NONE: it is there, or not assigned yet */
-	size_t *sole;  /* per node: its only neighbour that is there; RD_NONE: there is none, or several */
+	size_t *sole;  /* per node: its only neighbour that is there; RD_NONE: it has no such neighbour, or several */
 	bool *borders; /* per node: has neighbours that are there */
 	size_t *queue, head, tail;
 	size_t *adapters, *switches; /* per node: nodes that its finding covers, without itself */
