@@ -78,7 +78,7 @@ static void add_headline(const struct merging *m, struct rd_report *report)
 	if (merge->shares)
 		rd_buf_printf(&out, "%u of %u shares: ", merge->shares - merge->missing, merge->shares);
 	else
-		rd_buf_printf(&out, "%zu readings of the whole network: ", m->files.n);
+		rd_buf_printf(&out, "%zu reading%s of the whole network: ", m->files.n, m->files.n == 1 ? "" : "s");
 	rd_buf_printf(&out, "%zu critical, %zu warning%s; %zu nodes, %zu ports read", criticals, warnings,
 		      warnings == 1 ? "" : "s", m->fabric.n_nodes, merge->fresh);
 	if (merge->ports > merge->fresh)
