@@ -57,6 +57,12 @@ libbpf_print_fn_t libbpf_set_print(libbpf_print_fn_t fn)
 	return is_loaded(true) ? rd_libbpf.libbpf_set_print(fn) : NULL;
 }
 
+/* const up to libbpf 1.1, not in later versions. */
+typedef typeof(_Generic(bpf_prog_load,
+	int (*)(enum bpf_prog_type, const char *, const char *, const struct bpf_insn *, size_t, const struct bpf_prog_load_opts *):
+		(const struct bpf_prog_load_opts *)NULL,
+	default: (struct bpf_prog_load_opts *)NULL)) prog_load_opts;
+
 #define CALL(type, name, parameters, arguments, failure) \
 	type name parameters { return is_loaded(false) ? rd_libbpf.name arguments : (failure); }
 /* Of the functions that free: without the library there is nothing to free. */
@@ -85,7 +91,7 @@ CALL(int, bpf_object__open_skeleton, (struct bpf_object_skeleton *s, const struc
 CALL(int, bpf_prog_bind_map, (int prog_fd, int map_fd, const struct bpf_prog_bind_opts *opts), (prog_fd, map_fd, opts), -EOPNOTSUPP)
 CALL(int, bpf_prog_get_fd_by_id, (__u32 id), (id), -EOPNOTSUPP)
 CALL(int, bpf_prog_get_next_id, (__u32 start_id, __u32 *next_id), (start_id, next_id), -EOPNOTSUPP)
-CALL(int, bpf_prog_load, (enum bpf_prog_type prog_type, const char *prog_name, const char *license, const struct bpf_insn *insns, size_t insn_cnt, const struct bpf_prog_load_opts *opts), (prog_type, prog_name, license, insns, insn_cnt, opts), -EOPNOTSUPP)
+CALL(int, bpf_prog_load, (enum bpf_prog_type prog_type, const char *prog_name, const char *license, const struct bpf_insn *insns, size_t insn_cnt, prog_load_opts opts), (prog_type, prog_name, license, insns, insn_cnt, opts), -EOPNOTSUPP)
 CALL(int, bpf_prog_test_run_opts, (int prog_fd, struct bpf_test_run_opts *opts), (prog_fd, opts), -EOPNOTSUPP)
 CALL(int, bpf_program__fd, (const struct bpf_program *prog), (prog), -EOPNOTSUPP)
 CALL(size_t, bpf_program__insn_cnt, (const struct bpf_program *prog), (prog), 0)
