@@ -237,13 +237,14 @@ package() {
 	one "package: deb" env DEB_BUILD_OPTIONS=nocheck timeout 600 tests/packages/deb
 }
 
-# The commands of the README in a fresh Debian.
+# The commands of the README in a fresh Debian 12 and 13, whose libraries differ.
 fresh() {
 	if [ -e /run/rdmadiag-fresh ]; then
 		skip "fresh machine" "this is one"
 		return
 	fi
-	one "fresh machine" timeout 900 tests/fresh/run --quick
+	one "fresh machine: bookworm" timeout 900 tests/fresh/run --quick bookworm
+	one "fresh machine: trixie" timeout 900 tests/fresh/run --quick trixie
 }
 
 # vm_begin: starts the virtual machines beside the other parts: most of these use one processor, and a machine waits for the grace

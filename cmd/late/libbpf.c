@@ -58,7 +58,7 @@ libbpf_print_fn_t libbpf_set_print(libbpf_print_fn_t fn)
 }
 
 /* const up to libbpf 1.1, not in later versions. */
-typedef typeof(_Generic(bpf_prog_load,
+typedef __typeof__(_Generic(bpf_prog_load,
 	int (*)(enum bpf_prog_type, const char *, const char *, const struct bpf_insn *, size_t, const struct bpf_prog_load_opts *):
 		(const struct bpf_prog_load_opts *)NULL,
 	default: (struct bpf_prog_load_opts *)NULL)) prog_load_opts;
