@@ -354,6 +354,53 @@ static void uc_through_a_port_that_is_down(void **state)
 	host_deinit(&h);
 }
 
+/* Healthy: UC packets have no ACK, so none is missing. */
+static void uc_has_no_acks(void **state)
+{
+	static struct rd_qp_context context;
+	struct rd_qp_track *track = rd_qp_track_create();
+	struct host h;
+
+	(void)state;
+	start(&h, 2);
+	add(&h, 17, RD_QPS_RTS, 0)->context = &context;
+	RD_SET(h.qps[0].type, RD_QPT_UC);
+	RD_SET(h.qps[0].sq_psn, 1000);
+	RD_SET(context.last_acked_psn, 0);
+	sample(track, &h, 100 * S);
+	judge(&h);
+	assert_null(strstr(h.v[0].verdict.why, "acknowledged"));
+	sample(track, &h, 102 * S);
+	judge(&h);
+	is(&h.v[0].verdict, "idle", "UC queue pairs do not retransmit");
+	rd_qp_track_destroy(track);
+	host_deinit(&h);
+}
+
+/* Broken: while it retransmits, its next PSN is anywhere between the first one without an ACK and the last one. */
+static void a_psn_that_falls_without_an_ack(void **state)
+{
+	static struct rd_qp_context context;
+	struct rd_qp_track *track = rd_qp_track_create();
+	struct ports p;
+	struct host h;
+
+	(void)state;
+	start(&h, 2);
+	set_ports(&h, &p, 1);
+	RD_SET(p.more[0].rate_gbps, 10);
+	add(&h, 17, RD_QPS_RTS, 0)->context = &context;
+	RD_SET(h.qps[0].sq_psn, 1009);
+	RD_SET(context.last_acked_psn, 999);
+	sample(track, &h, 100 * S);
+	RD_SET(h.qps[0].sq_psn, 1003);
+	sample(track, &h, 102 * S);
+	judge(&h);
+	is(&h.v[0].verdict, "cannot-tell", "waits for the ACK of PSN 1000");
+	rd_qp_track_destroy(track);
+	host_deinit(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -368,6 +415,8 @@ int main(void)
 		TEST(uc_through_a_port_that_is_down),
 		TEST(psns_that_wrap),
 		TEST(packets_without_an_ack),
+		TEST(uc_has_no_acks),
+		TEST(a_psn_that_falls_without_an_ack),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

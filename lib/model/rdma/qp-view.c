@@ -109,6 +109,8 @@ uint32_t rd_qp_unacknowledged(const struct rd_qp *qp)
 {
 	uint32_t n;
 
+	if (qp->type.known != RD_OK || (qp->type.v != RD_QPT_RC && qp->type.v != RD_QPT_XRC_INI))
+		return 0; /* UC has no ACKs */
 	if (!qp->context || qp->context->last_acked_psn.known != RD_OK || qp->sq_psn.known != RD_OK)
 		return 0;
 	n = (qp->sq_psn.v - qp->context->last_acked_psn.v) & 0xffffff;
