@@ -401,6 +401,46 @@ static void a_psn_that_falls_without_an_ack(void **state)
 	host_deinit(&h);
 }
 
+/* Healthy: ports do not count packets that stay within the device; those that they count are of others. */
+static void packets_that_are_not_counted(void **state)
+{
+	struct host h;
+
+	(void)state;
+	start(&h, 2);
+	add(&h, 17, RD_QPS_RTS, 5000);
+	count(&h, RD_QPC_SENT, 3);
+	count(&h, RD_QPC_RETRIES, 1);
+	judge(&h);
+	not_(&h, 0, "retrying");
+	host_deinit(&h);
+}
+
+/* Healthy: packets are shorter than the path MTU, so a link that is not fully used suffices for more than a PSN counts. */
+static void short_packets_that_wrap(void **state)
+{
+	struct rd_qp_track *track = rd_qp_track_create();
+	struct ports p;
+	struct host h;
+
+	(void)state;
+	start(&h, 2);
+	set_ports(&h, &p, 1);
+	RD_SET(p.more[0].rate_gbps, 25);
+	add(&h, 17, RD_QPS_RTS, 0);
+	RD_SET(h.qps[0].sq_psn, 50000);
+	sample(track, &h, 100 * S);
+	RD_SET(h.qps[0].sq_psn, 49000);
+	sample(track, &h, 102 * S);
+	count(&h, RD_QPC_SENT, 16776216);
+	count(&h, RD_QPC_GOT, 400000);
+	count(&h, RD_QPC_RETRIES, 2);
+	judge(&h);
+	is(&h.v[0].verdict, "cannot-tell", "its PSN fell");
+	rd_qp_track_destroy(track);
+	host_deinit(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -417,6 +457,8 @@ int main(void)
 		TEST(packets_without_an_ack),
 		TEST(uc_has_no_acks),
 		TEST(a_psn_that_falls_without_an_ack),
+		TEST(packets_that_are_not_counted),
+		TEST(short_packets_that_wrap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,7 +101,7 @@ bool rd_qp_judge_unready(const struct rd_qp_judging *j, const struct rd_qp_one *
 /* UC has no acknowledgements: a lost packet stays lost. */
 bool rd_qp_can_retransmit(const struct rd_qp *qp);
 
-/* Whether the link is fast enough for more packets in the interval than half of what PSNs count: then a PSN that fell is no evidence. */
+/* Whether the device had, or its link is fast enough for, more packets in the interval than half of what PSNs count: then a PSN that fell is no evidence. */
 bool rd_qp_may_have_wrapped(const struct rd_qp_judging *j, size_t i);
 
 /* Progress between the two samples. Neither: unknown. A packet or two of a requester are not progress: some drivers advance the

@@ -108,12 +108,16 @@ static void judge_undisturbed(const struct rd_qp_judging *j, const struct rd_qp_
 	rd_qp_set(j, one, RD_QPV_OK, RD_QP_DO_NOTHING, rd_text("%s%s%s", rate, unknown, counted ? "" : ibdev));
 }
 
-/* Packets were sent, none was received, ACKs included, and an ACK timeout expired: the first one to a peer that is dead. */
-static bool is_unacknowledged(const struct rd_qp_judging *j, const struct rd_qp *qp)
+/* Packets were sent, none was received, ACKs included, and an ACK timeout expired: the first one to a peer that is dead. Ports do not
+ * count packets that stay within the device: then this queue pair has more than the device sent. */
+static bool is_unacknowledged(const struct rd_qp_judging *j, const struct rd_qp *qp, const struct rd_qp_past *past)
 {
+	double packets = past->psn_per_second.v * j->opts->seconds;
+
 	return qp->state.v == RD_QPS_RTS && rd_qp_can_retransmit(qp) && rd_qp_since(j, qp->dev, RD_QPC_RETRIES) &&
-	       rd_qp_since(j, qp->dev, RD_QPC_SENT) && rd_qp_is_counted(j, qp->dev, RD_QPC_GOT) &&
-	       !rd_qp_since(j, qp->dev, RD_QPC_GOT);
+	       /* PSNs and counters are not read at the same time. */
+	       (double)rd_qp_since(j, qp->dev, RD_QPC_SENT) >= packets / 2 &&
+	       rd_qp_is_counted(j, qp->dev, RD_QPC_GOT) && !rd_qp_since(j, qp->dev, RD_QPC_GOT);
 }
 
 static void judge_unacknowledged(const struct rd_qp_judging *j, const struct rd_qp_one *one)
@@ -247,7 +251,7 @@ static void judge_stalled(const struct rd_qp_judging *j, const struct rd_qp_one 
 			s, ibdev, retries));
 }
 
-/* PSNs have 24 bits. Half of them: packets can be shorter than the path MTU, and links be bonded. */
+/* PSNs have 24 bits. Half of them: packets can be shorter than the path MTU, and links be bonded. Much shorter ones are counted. */
 #define PSN_HALF (1u << 23)
 
 /* Of RoCE on an Ethernet of 1500 bytes: where the path MTU is unknown, so that packets may be as short. */
@@ -260,6 +264,9 @@ bool rd_qp_may_have_wrapped(const struct rd_qp_judging *j, size_t i)
 	const struct rd_res_port *unused;
 	const struct rd_qp_port *port = rd_qp_port_of(j, &j->res->qps[i], &unused);
 
+	if (rd_qp_since(j, j->res->qps[i].dev, RD_QPC_SENT) > PSN_HALF ||
+	    rd_qp_since(j, j->res->qps[i].dev, RD_QPC_GOT) > PSN_HALF)
+		return true;
 	return !port || port->rate_gbps.known != RD_OK ||
 	       port->rate_gbps.v * 1e9 / 8 / mtu * j->opts->seconds > PSN_HALF;
 }
@@ -283,7 +290,7 @@ void rd_qp_judge_ready(const struct rd_qp_judging *j, const struct rd_qp_one *on
 	if (one->past->psn_per_second.known != RD_OK)
 		return rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_TWICE,
 				 rd_text("in RTS; one sample does not show whether packets flow"));
-	if (rd_qp_is_moving(j, one->qp, one->past) && is_unacknowledged(j, one->qp))
+	if (rd_qp_is_moving(j, one->qp, one->past) && is_unacknowledged(j, one->qp, one->past))
 		return judge_unacknowledged(j, one);
 	if (rd_qp_is_moving(j, one->qp, one->past))
 		return judge_moving(j, one);
