@@ -401,6 +401,66 @@ static void a_psn_that_falls_without_an_ack(void **state)
 	host_deinit(&h);
 }
 
+/* Healthy: its peer is on the same device, which needs no link for that: in another network namespace; an address that another device
+ * has, too; in no list. */
+static void loopback_that_is_not_proven(void **state)
+{
+	struct ports p;
+	struct host h;
+
+	(void)state;
+	start(&h, 2);
+	set_ports(&h, &p, 1);
+	RD_SET(p.ports[0].state, 1);
+	add(&h, 17, RD_QPS_RTS, 1000);
+	connect_qp(&h, 0, 99, gid_1);
+	p.gids[0].here = false;
+	for (int i = 0; i < 2; i++) {
+		judge(&h);
+		is(&h.v[0].verdict, "cannot-tell", "port rxe0/1 is DOWN");
+		p.gids[0].here = true;
+		p.gids[1] = p.gids[0];
+		p.gids[1].dev = 1;
+		p.all.n_gids = 2;
+	}
+	h.v[0].past.psn_per_second.v = 0;
+	judge(&h);
+	not_(&h, 0, "cut-off");
+	h.v[0].past.psn_per_second.v = 1000;
+	h.v[0].past.seen->has_dgid = false;
+	RD_SET(h.devs[0].used[RD_RES_QP], 2);
+	h.devs[0].listed[RD_RES_QP] = 1;
+	judge(&h);
+	not_(&h, 0, "cut-off");
+	RD_SET(h.qps[0].type, RD_QPT_UD);
+	judge(&h);
+	not_(&h, 0, "cut-off");
+	host_deinit(&h);
+}
+
+/* Broken: from one port of its device to the other one, over a link that is down. */
+static void to_the_other_port(void **state)
+{
+	struct ports p;
+	struct host h;
+
+	(void)state;
+	start(&h, 60);
+	set_ports(&h, &p, 2);
+	p.gids[1] = p.gids[0];
+	p.gids[1].raw[15] = 2;
+	p.gids[1].port = 2;
+	p.all.n_gids = 2;
+	RD_SET(p.ports[0].state, 1);
+	add(&h, 17, RD_QPS_RTS, 1000);
+	add(&h, 18, RD_QPS_RTS, 1000)->port.v = 2;
+	connect_qp(&h, 0, 18, p.gids[1].raw);
+	connect_qp(&h, 1, 17, gid_1);
+	judge(&h);
+	not_(&h, 0, "ok");
+	host_deinit(&h);
+}
+
 /* Healthy: ports do not count packets that stay within the device; those that they count are of others. */
 static void packets_that_are_not_counted(void **state)
 {
@@ -457,6 +517,8 @@ int main(void)
 		TEST(packets_without_an_ack),
 		TEST(uc_has_no_acks),
 		TEST(a_psn_that_falls_without_an_ack),
+		TEST(loopback_that_is_not_proven),
+		TEST(to_the_other_port),
 		TEST(packets_that_are_not_counted),
 		TEST(short_packets_that_wrap),
 	};

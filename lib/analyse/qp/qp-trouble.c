@@ -76,6 +76,31 @@ static char *port_text(const struct rd_qp_judging *j, int dev, const struct rd_r
 				      rd_text("port %s/%u is %s", ibdev, port->num, names[port->state.v]);
 }
 
+/* Whether the remote QP is reached without a link: soft-RoCE, for one, loops packets to the same port back. */
+enum loop { LOOP_NO, LOOP_MAYBE, LOOP_YES };
+
+/* By the address of the peer; LOOP_NO if that is unknown. */
+static enum loop loop_of_address(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+{
+	const struct rd_qp *qp = one->qp;
+	const struct rd_qp_gid *found;
+	uint8_t gid[16];
+	size_t n, at;
+	int dev;
+
+	if (!j->opts->ports || !rd_qp_peer(j->views, one->i, gid))
+		return LOOP_NO;
+	rd_qp_local_peer(j, one, &dev, &at);
+	if (dev == qp->dev && qp->port.known == RD_OK && rd_qp_ports_have(j->opts->ports, gid, dev, qp->port.v))
+		return LOOP_YES;
+	/* Of another port, of another network namespace, or of several devices. */
+	found = rd_qp_ports_gids(j->opts->ports, gid, &n);
+	for (size_t i = 0; i < n; i++)
+		if (found[i].dev == qp->dev || i == SAME_MAX)
+			return LOOP_MAYBE;
+	return LOOP_NO;
+}
+
 static void find_port_trouble(const struct rd_qp_judging *j, const struct rd_qp_one *one, struct rd_qp_trouble *ret)
 {
 	const struct rd_res_port *port;
@@ -83,13 +108,9 @@ static void find_port_trouble(const struct rd_qp_judging *j, const struct rd_qp_
 	/* The counter is the sum of all ports. */
 	bool one_port = j->res->devs[one->qp->dev].n_ports < 2;
 	uint64_t downed = one_port ? rd_qp_since(j, one->qp->dev, RD_QPC_LINK_DOWNED) : 0;
-	size_t at;
-	int dev;
 
-	/* soft-RoCE, for one, loops packets to the same device back without a link. */
-	rd_qp_local_peer(j, one, &dev, &at);
 	if (port && port->state.known == RD_OK && port->state.v < PORT_ACTIVE && port->state.v)
-		add_trouble(ret, !can_migrate(one->qp) && dev != one->qp->dev, RD_QP_DO_PORT,
+		add_trouble(ret, !can_migrate(one->qp) && loop_of_address(j, one) == LOOP_NO, RD_QP_DO_PORT,
 			    port_text(j, one->qp->dev, port, more));
 	else if (downed)
 		add_trouble(ret, false, RD_QP_DO_PORT,
@@ -425,12 +446,12 @@ static bool may_loop_back(const struct rd_qp_judging *j, const struct rd_qp_one 
 	size_t at;
 
 	if (rd_qp_peer(j->views, one->i, gid))
-		return false;
+		return loop_of_address(j, one) != LOOP_NO;
 	if (qp->rqpn.known != RD_OK || qp->lqpn.known != RD_OK)
 		return true;
 	at = rd_res_find_qp(j->res, qp->dev, qp->rqpn.v);
 	if (at == j->res->n_qps)
-		return false;
+		return j->devices[qp->dev].unlisted > 0;
 	peer = &j->res->qps[at];
 	return peer->rqpn.known != RD_OK || peer->rqpn.v == qp->lqpn.v;
 }
@@ -442,11 +463,8 @@ static void judge_moving(const struct rd_qp_judging *j, const struct rd_qp_one *
 	enum rd_qp_verdict_kind kind = one->verdict->kind;
 	_cleanup_free_ char *text = NULL;
 	bool was_down;
-	size_t at;
-	int dev;
 
-	rd_qp_local_peer(j, one, &dev, &at);
-	text = dev == one->qp->dev ? NULL : port_down_text(j, one->qp, &was_down);
+	text = loop_of_address(j, one) == LOOP_YES ? NULL : port_down_text(j, one->qp, &was_down);
 	if (!text)
 		return;
 	if (!was_down && !can_migrate(one->qp) && !may_loop_back(j, one))
@@ -461,6 +479,7 @@ static void judge_moving(const struct rd_qp_judging *j, const struct rd_qp_one *
  * Another datagram queue pair of the device may be its peer, which is reached without a link. */
 static void judge_datagrams(const struct rd_qp_judging *j, const struct rd_qp_one *one)
 {
+	const struct rd_qp_device *device = &j->devices[one->qp->dev];
 	const struct rd_qp_past *past = one->past;
 	bool known = past->psn_per_second.known == RD_OK, was_down;
 	bool sends = known && rd_qp_is_moving(j, one->qp, past);
@@ -471,7 +490,7 @@ static void judge_datagrams(const struct rd_qp_judging *j, const struct rd_qp_on
 	if (!text)
 		return;
 	if (sends || sent)
-		kind = j->devices[one->qp->dev].unrelated > 1 ? RD_QPV_CANNOT_TELL : RD_QPV_CUT_OFF;
+		kind = device->unrelated > 1 || device->unlisted ? RD_QPV_CANNOT_TELL : RD_QPV_CUT_OFF;
 	else if (!known)
 		kind = RD_QPV_CANNOT_TELL;
 	if (sends || sent)
