@@ -16,7 +16,7 @@
 #include "collect/rdma/qp-evidence.h"
 #include "collect/rdma/qp-ports.h"
 
-#define PORT_DOWN 1 /* enum ib_port_state */
+#define PORT_ARMED 3 /* enum ib_port_state */
 
 static const struct qp_counted *find_counted(const struct qp_history *h, const char *ibdev)
 {
@@ -89,7 +89,7 @@ static bool was_down(const struct qp_history *h, const char *ibdev, uint32_t por
 	return false;
 }
 
-/* Sets rd_qp_port.was_down, and keeps which ports are DOWN now. */
+/* Sets rd_qp_port.was_down, and keeps which ports are DOWN or INIT now. */
 static void compare_ports(struct qp_history *h, const struct rd_res *res, struct rd_qp_ports *ports)
 {
 	struct qp_down *now = rd_alloc(ports->n + 1, sizeof(*now));
@@ -101,7 +101,7 @@ static void compare_ports(struct qp_history *h, const struct rd_res *res, struct
 		const char *ibdev = res->devs[port->dev].name;
 
 		port->was_down = was_down(h, ibdev, port->num);
-		if (of->state.known != RD_OK || of->state.v != PORT_DOWN)
+		if (of->state.known != RD_OK || of->state.v >= PORT_ARMED)
 			continue;
 		snprintf(now[n].ibdev, sizeof(now[n].ibdev), "%s", ibdev);
 		now[n++].port = port->num;

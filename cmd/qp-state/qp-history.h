@@ -23,7 +23,7 @@ struct qp_history {
 	struct qp_down {
 		char ibdev[64];
 		uint32_t port;
-	} * down; /* ports that were DOWN at the last sample */
+	} * down; /* ports that were DOWN or INIT at the last sample */
 	size_t n_down;
 	uint64_t sample_ns; /* CLOCK_MONOTONIC of the last sample; 0: none */
 };

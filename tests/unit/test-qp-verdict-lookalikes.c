@@ -461,6 +461,28 @@ static void to_the_other_port(void **state)
 	host_deinit(&h);
 }
 
+/* Broken: without a subnet manager, a port of InfiniBand stays in INIT after its link came back, and discards all data packets. */
+static void a_port_without_a_subnet_manager(void **state)
+{
+	struct ports p;
+	struct host h;
+
+	(void)state;
+	start(&h, 60);
+	set_ports(&h, &p, 1);
+	h.devs[0].protocol = (char *)"ib";
+	RD_SET(p.ports[0].state, 2);
+	add(&h, 17, RD_QPS_RTS, 1000);
+	RD_SET(h.qps[0].rqpn, 99);
+	judge(&h);
+	is(&h.v[0].verdict, "cut-off", "port rxe0/1 is INIT");
+	/* Healthy: iWARP without an IPv4 address. */
+	h.devs[0].protocol = (char *)"iw";
+	judge(&h);
+	is(&h.v[0].verdict, "ok", "1000 packets");
+	host_deinit(&h);
+}
+
 /* Healthy: ports do not count packets that stay within the device; those that they count are of others. */
 static void packets_that_are_not_counted(void **state)
 {
@@ -519,6 +541,7 @@ int main(void)
 		TEST(a_psn_that_falls_without_an_ack),
 		TEST(loopback_that_is_not_proven),
 		TEST(to_the_other_port),
+		TEST(a_port_without_a_subnet_manager),
 		TEST(packets_that_are_not_counted),
 		TEST(short_packets_that_wrap),
 	};

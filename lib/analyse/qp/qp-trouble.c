@@ -11,6 +11,7 @@
 #include "base/text.h"
 
 #define PORT_DOWN 1 /* enum ib_port_state */
+#define PORT_INIT 2
 #define PORT_ACTIVE 4
 #define PATH_ARMED 2 /* enum ib_mig_state */
 
@@ -423,14 +424,25 @@ static bool can_be_cut_off(const struct rd_qp *qp)
 	return qp->state.v == RD_QPS_RTR || qp->state.v == RD_QPS_RTS || qp->state.v == RD_QPS_SQD;
 }
 
-/* Its port is DOWN at the end of the interval, as text; NULL: it is not, or unknown. In INIT or ARMED, packets may flow. The state was
- * read before the packets, its interface after them: if that has a link, the port came back. */
+/* In ARMED, packets may flow. In INIT, InfiniBand discards all but those of management (IBTA vol. 1, 7.2.7); iWARP reports INIT for an
+ * interface without an IPv4 address. */
+static bool discards_packets(const struct rd_qp_judging *j, int dev, const struct rd_res_port *port)
+{
+	const char *protocol = j->res->devs[dev].protocol;
+
+	if (port->state.known != RD_OK)
+		return false;
+	return port->state.v == PORT_DOWN || (port->state.v == PORT_INIT && protocol && strcmp(protocol, "ib") == 0);
+}
+
+/* Its port is DOWN at the end of the interval, as text; NULL: it is not, or unknown. The state was read before the packets, its
+ * interface after them: if that has a link, the port came back. */
 static char *port_down_text(const struct rd_qp_judging *j, const struct rd_qp *qp, bool *was_down)
 {
 	const struct rd_res_port *port;
 	const struct rd_qp_port *more = rd_qp_port_of(j, qp, &port);
 
-	if (!more || port->state.known != RD_OK || port->state.v != PORT_DOWN ||
+	if (!more || !discards_packets(j, qp->dev, port) ||
 	    (more->admin_up.known == RD_OK && more->admin_up.v && more->carrier.known == RD_OK && more->carrier.v))
 		return NULL;
 	*was_down = more->was_down;

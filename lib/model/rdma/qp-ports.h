@@ -15,7 +15,7 @@ struct rd_qp_port {
 	RD_FIELD(bool) admin_up, carrier;
 	RD_FIELD(uint32_t) mtu;
 	RD_FIELD(double) rate_gbps; /* of its link; read only if a PSN fell */
-	bool was_down;		    /* DOWN in the previous sample */
+	bool was_down;		    /* DOWN or INIT in the previous sample */
 	/* Interfaces of its GIDs (the port's, its VLANs …), by index: the first ones; n_ifs may be larger. Unknown ones are left out. */
 	unsigned ifs[RD_QP_PORT_IFS];
 	unsigned n_ifs;
