@@ -396,7 +396,29 @@ static void a_psn_that_falls_without_an_ack(void **state)
 	RD_SET(h.qps[0].sq_psn, 1003);
 	sample(track, &h, 102 * S);
 	judge(&h);
-	is(&h.v[0].verdict, "cannot-tell", "waits for the ACK of PSN 1000");
+	is(&h.v[0].verdict, "cannot-tell", "no packet in 2.0 s; waits for the ACK of PSN 1000");
+	/* And rises again: no progress, but only the retry count proves it. */
+	RD_SET(context.cur_retry_cnt, 6);
+	sample(track, &h, 104 * S);
+	RD_SET(h.qps[0].sq_psn, 1009);
+	context.cur_retry_cnt.v = 5;
+	sample(track, &h, 106 * S);
+	judge(&h);
+	is(&h.v[0].verdict, "retrying", "3 packets per second in 2.0 s; waits for the ACK of PSN 1000");
+	/* Healthy: some were acknowledged. */
+	RD_SET(h.qps[0].sq_psn, 1019);
+	context.last_acked_psn.v = 1010;
+	context.cur_retry_cnt.v = 7;
+	sample(track, &h, 108 * S);
+	judge(&h);
+	is(&h.v[0].verdict, "ok", "5 packets per second");
+	/* Healthy: all were, and the last one was sent a moment ago. */
+	context.last_acked_psn.v = 1018;
+	sample(track, &h, 110 * S);
+	RD_SET(h.qps[0].sq_psn, 1020);
+	sample(track, &h, 112 * S);
+	judge(&h);
+	is(&h.v[0].verdict, "idle", "did not retransmit");
 	rd_qp_track_destroy(track);
 	host_deinit(&h);
 }

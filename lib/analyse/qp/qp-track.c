@@ -176,7 +176,9 @@ static void set_psn_rate(struct tracked *q, const struct rd_qp *qp, uint64_t now
 	if (rq)
 		packets += advance(q->rq_psn.v, qp->rq_psn.v);
 	if (qp->context && rd_qp_unacknowledged(qp) && q->acked.known == RD_OK && sq) {
-		past->unacked = advance(q->sq_psn.v, qp->sq_psn.v) == 0 && q->acked.v == qp->context->last_acked_psn.v;
+		/* Also in the previous sample: what was sent since may be in flight. */
+		past->unacked = ((q->sq_psn.v - q->acked.v) & PSN_MASK) > 1 &&
+				q->acked.v == qp->context->last_acked_psn.v;
 		past->retry_changed = DIFFERS(q->retry, qp->context->cur_retry_cnt);
 	}
 	past->psn_fell = (sq && fell(q->sq_psn.v, qp->sq_psn.v)) || (rq && fell(q->rq_psn.v, qp->rq_psn.v));

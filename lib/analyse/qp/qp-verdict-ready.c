@@ -197,17 +197,18 @@ bool rd_qp_judge_unready(const struct rd_qp_judging *j, const struct rd_qp_one *
 	return got || sent;
 }
 
-/* Its device has no ACK for what it sent before the first sample: it is not idle, whatever the device counts. */
+/* Its device has no new ACK for what it sent: it is not idle, whatever the device counts. */
 static void judge_waiting(const struct rd_qp_judging *j, const struct rd_qp_one *one)
 {
 	const struct rd_qp *qp = one->qp;
 	uint32_t n = rd_qp_unacknowledged(qp), first = (qp->sq_psn.v - n) & 0xffffff;
+	_cleanup_free_ char *rate = rd_qp_is_moving(j, qp, one->past) ? rate_text(one->past) : rd_dup("no packet");
 
 	rd_qp_set(
 		j, one, one->past->retry_changed ? RD_QPV_RETRYING : RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
-		rd_text("no packet in %.1f s; waits for the ACK of PSN %u: at least %u packet%s sent, none acknowledged in that "
+		rd_text("%s in %.1f s; waits for the ACK of PSN %u: at least %u packet%s sent, none acknowledged in that "
 			"time%s",
-			j->opts->seconds, first, n, n == 1 ? "" : "s",
+			rate, j->opts->seconds, first, n, n == 1 ? "" : "s",
 			one->past->retry_changed ? "; its retry count changed" : ""));
 }
 
@@ -290,6 +291,9 @@ void rd_qp_judge_ready(const struct rd_qp_judging *j, const struct rd_qp_one *on
 	if (one->past->psn_per_second.known != RD_OK)
 		return rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_TWICE,
 				 rd_text("in RTS; one sample does not show whether packets flow"));
+	/* PSNs advance when packets are retransmitted. */
+	if (rd_qp_is_moving(j, one->qp, one->past) && one->past->unacked && one->past->retry_changed)
+		return judge_waiting(j, one);
 	if (rd_qp_is_moving(j, one->qp, one->past) && is_unacknowledged(j, one->qp, one->past))
 		return judge_unacknowledged(j, one);
 	if (rd_qp_is_moving(j, one->qp, one->past))

@@ -37,7 +37,7 @@ struct rd_qp_past {
 	bool fresh; /* entered this state since the previous sample */
 	bool psn_fell; /* a PSN is lower than in the previous sample, or wrapped in between; psn_per_second counts neither */
 	/* From dumps of its device, of both samples: */
-	bool unacked;		/* packets were sent, and none but these was sent, none acknowledged in between */
+	bool unacked;		/* packets were sent, and none was acknowledged in between */
 	bool retry_changed;	/* the current retry count changed */
 	enum rd_qp_cause cause; /* of its failure, from an earlier sample */
 	/* From a recorder: */
