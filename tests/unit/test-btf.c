@@ -136,19 +136,33 @@ static void arguments_and_returns_are_read_through_typedefs_and_declarations(voi
 	btf__free(base);
 }
 
-/* As the image of a kernel that was built again with another type: the same numbers, and other offsets of names. */
-static void types_of_a_module_for_another_build_of_the_kernel_are_refused(void **state)
+/* As the image of a kernel that was built again with other types: the same numbers, and other offsets of names. */
+static int read_with_another_base(const struct built *b, const char *name)
 {
-	struct built *b = *state;
 	struct btf *other = btf__new_empty();
 	struct rd_btf btf = { 0 };
+	int rc;
 
 	btf__add_int(other, "integer", 4, BTF_INT_SIGNED);
 	for (int i = 0; i < 5; i++)
-		btf__add_int(other, "unsigned int", 4, 0);
+		btf__add_int(other, name, 4, 0);
 	assert_int_equal(btf__type_cnt(other), btf__type_cnt(b->base));
-	assert_int_equal(rd_btf_read_module(b->host.source, other, "module", &btf, NULL), -ESTALE);
+	rc = rd_btf_read_module(b->host.source, other, "module", &btf, NULL);
 	btf__free(other);
+	return rc;
+}
+
+static void types_of_a_module_for_another_build_of_the_kernel_are_refused(void **state)
+{
+	char word[4096];
+	int rc;
+
+	memset(word, 'x', sizeof(word));
+	word[sizeof(word) - 1] = '\0';
+	assert_int_equal(read_with_another_base(*state, word), -ESTALE);
+	/* Names that end past the strings: libbpf 1.5 reads no such types. */
+	rc = read_with_another_base(*state, "unsigned int");
+	assert_true(rc == -ESTALE || rc == -EBADMSG);
 }
 
 static void members_are_found_by_name_and_by_offset_inside_unnamed_ones_too(void **state)

@@ -17,30 +17,38 @@ static const struct rd_column columns[COLUMNS] = {
 	{ .key = "last", .title = "LAST", .type = RD_T_STR },
 };
 
+/* For tables without headings: with libsmartcols 2.38 a column is at least as wide as the heading it does not show, with 2.41 not. */
+static const struct rd_column narrow[COLUMNS] = {
+	{ .key = "name", .title = "x", .type = RD_T_STR },
+	{ .key = "count", .title = "x", .type = RD_T_UINT },
+	{ .key = "wide", .title = "x", .type = RD_T_STR },
+	{ .key = "last", .title = "x", .type = RD_T_STR },
+};
+
 /* Text that is wide, has no width, is escaped, or is empty. */
 static const char *const pieces[] = { "a",	   "mlx5_0",	       " ",	   "é",	   "日本",
 				      "e\xcc\x81", "\xf0\x9f\x98\x80", "\x1b[31m", "\xff", "\xe2\x80\x8b",
 				      "\t",	   "\xc2\xa0",	       "x=1,y=2" };
 
-static char *random_text(void)
+static char *random_text(const char *first)
 {
 	struct rd_buf text = { 0 };
 
-	rd_buf_str(&text, "");
+	rd_buf_str(&text, first);
 	for (int n = rand() % 4; n > 0; n--)
 		rd_buf_str(&text, pieces[rand() % RD_ARRAY_SIZE(pieces)]);
 	return text.data;
 }
 
-static struct rd_section *random_section(void)
+static struct rd_section *random_section(bool headings)
 {
-	struct rd_section *section = rd_section_create("random", columns, COLUMNS);
+	struct rd_section *section = rd_section_create("random", headings ? columns : narrow, COLUMNS);
 
 	for (int n = 1 + rand() % 4; n > 0; n--) {
 		struct rd_row *row = rd_section_add(section);
 
 		for (size_t c = 0; c < COLUMNS; c++) {
-			_cleanup_free_ char *text = random_text();
+			_cleanup_free_ char *text = random_text(headings ? "" : "x");
 
 			if (columns[c].type == RD_T_UINT && rand() % 3)
 				rd_row_uint(row, c, (uint64_t)rand() >> rand() % 31);
@@ -61,7 +69,7 @@ static char *by_libsmartcols(const struct rd_section *section, const size_t *sho
 	scols_table_enable_noencoding(table, 1);
 	scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER);
 	for (size_t i = 0; i < n; i++)
-		scols_table_new_column(table, columns[shown[i]].title, 0,
+		scols_table_new_column(table, section->columns[shown[i]].title, 0,
 				       columns[shown[i]].type == RD_T_UINT ? SCOLS_FL_RIGHT : 0);
 	for (size_t r = 0; r < section->n; r++) {
 		struct libscols_line *line = scols_table_new_line(table, NULL);
@@ -84,8 +92,8 @@ static void compare_once(void)
 	static const size_t orders[][COLUMNS] = { { 0, 1, 2, 3 }, { 3, 2, 1, 0 }, { 2, 0, 3, 1 } };
 	const size_t *shown = orders[rand() % RD_ARRAY_SIZE(orders)];
 	size_t n = 1 + (size_t)rand() % COLUMNS;
-	struct rd_section *section = random_section();
 	bool headings = rand() % 2;
+	struct rd_section *section = random_section(headings);
 	struct rd_table_style style = { .no_headings = !headings };
 	_cleanup_buf_ struct rd_buf out = { 0 }, list = { 0 };
 	_cleanup_free_ char *expected = by_libsmartcols(section, shown, n, headings);

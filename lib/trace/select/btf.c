@@ -103,7 +103,8 @@ int rd_btf_read_module(struct rd_source *src, struct btf *base, const char *modu
 		return rc;
 	btf.btf = new_split(&bytes, base);
 	if (!btf.btf)
-		return rd_err_set(err, errno == ENOMEM ? ENOMEM : EBADMSG, path, "cannot read type information");
+		return rd_err_set(err, errno == ENOMEM ? ENOMEM : EBADMSG, path,
+				  "cannot read type information: it is damaged, or for another build of the kernel");
 	if (index_funcs(&btf)) {
 		rd_btf_deinit(&btf);
 		return rd_err_set(err, ENOMEM, path, "cannot read type information");

@@ -25,7 +25,7 @@ int rd_btf_read_base(struct rd_source *src, struct btf **ret, struct rd_err *err
 /* Makes the functions of the kernel image searchable. `base` stays the caller's: free with free(ret->funcs). 0 or -ENOMEM. */
 int rd_btf_index_base(struct btf *base, struct rd_btf *ret);
 
-/* BTF of a loaded module. -ENOENT: it has none; -ESTALE: it was made for another base. `base` must outlive *ret. */
+/* BTF of a loaded module. -ENOENT: none; -ESTALE: made for another base; -EBADMSG: that, or damaged. `base` must outlive *ret. */
 int rd_btf_read_module(struct rd_source *src, struct btf *base, const char *module, struct rd_btf *ret,
 		       struct rd_err *err);
 void rd_btf_deinit(struct rd_btf *btf);
