@@ -11,7 +11,7 @@
 	x(mnl_attr_get_payload) x(mnl_attr_get_payload_len) x(mnl_attr_get_str) x(mnl_attr_get_type) \
 	x(mnl_attr_get_u16) x(mnl_attr_get_u32) x(mnl_attr_get_u64) x(mnl_attr_get_u8) x(mnl_attr_nest_end) \
 	x(mnl_attr_nest_start_check) x(mnl_attr_next) x(mnl_attr_ok) x(mnl_attr_parse_payload) \
-	x(mnl_attr_put_check) x(mnl_attr_put_strz) x(mnl_attr_put_strz_check) x(mnl_attr_put_u32) \
+	x(mnl_attr_put) x(mnl_attr_put_check) x(mnl_attr_put_strz) x(mnl_attr_put_strz_check) x(mnl_attr_put_u32) \
 	x(mnl_attr_put_u32_check) x(mnl_attr_validate) x(mnl_nlmsg_put_extra_header) x(mnl_nlmsg_put_header) \
 	x(mnl_socket_bind) x(mnl_socket_close) x(mnl_socket_get_fd) x(mnl_socket_open2) x(mnl_socket_recvfrom) \
 	x(mnl_socket_sendto)
@@ -33,6 +33,7 @@ CALL(struct nlattr *, mnl_attr_nest_start_check, (struct nlmsghdr *nlh, size_t b
 CALL(struct nlattr *, mnl_attr_next, (const struct nlattr *attr), (attr))
 CALL(bool, mnl_attr_ok, (const struct nlattr *attr, int len), (attr, len))
 CALL(int, mnl_attr_parse_payload, (const void *payload, size_t payload_len, mnl_attr_cb_t cb, void *data), (payload, payload_len, cb, data))
+CALL(void, mnl_attr_put, (struct nlmsghdr *nlh, uint16_t type, size_t len, const void *data), (nlh, type, len, data))
 CALL(bool, mnl_attr_put_check, (struct nlmsghdr *nlh, size_t buflen, uint16_t type, size_t len, const void *data), (nlh, buflen, type, len, data))
 CALL(void, mnl_attr_put_strz, (struct nlmsghdr *nlh, uint16_t type, const char *data), (nlh, type, data))
 CALL(bool, mnl_attr_put_strz_check, (struct nlmsghdr *nlh, size_t buflen, uint16_t type, const char *data), (nlh, buflen, type, data))
