@@ -219,6 +219,8 @@ static int receive(struct mnl_socket *socket, struct answer *answer)
 		if (n < 0)
 			/* libmnl returns ENOSPC for a message that did not fit. */
 			return errno == EAGAIN ? -ETIMEDOUT : errno == ENOSPC ? -EBADMSG : -errno;
+		if (n == 0) /* nothing says that another one would have more */
+			return -EBADMSG;
 		r = answer_take(answer, room, n);
 		if (r < 0)
 			return r;
