@@ -2,6 +2,7 @@
 /* Global options, command lookup, exit code. */
 #include "base/end.h"
 #include "base/library.h"
+#include "base/text.h"
 #include "opts.h"
 #include "output.h"
 #include "privileges.h"
@@ -12,11 +13,13 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <locale.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+
+#define LARGE_ALLOCATION 65536 /* bytes */
 
 /* The next file opened would get the number of a closed standard descriptor, and our output would go there. Opened with the
  * opposite access mode, reads and writes fail as they should. */
@@ -167,7 +170,9 @@ int main(int argc, char **argv)
 	rd_end_watch();
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	setlocale(LC_CTYPE, "");
+	rd_charset_init();
+	/* Arrays of queue pairs and ports are then extended in place and returned when freed, however many were freed before. */
+	mallopt(M_MMAP_THRESHOLD, LARGE_ALLOCATION);
 #ifdef RD_STATIC
 	libbpf_set_print(NULL); /* otherwise when it is loaded */
 #endif

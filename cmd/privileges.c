@@ -13,6 +13,7 @@
 #include <wchar.h>
 
 #include "base/number.h"
+#include "base/text.h"
 #include "collect/nccl/libexpat.h"
 #include "confine/confine.h"
 #include "render/libsmartcols.h"
@@ -132,6 +133,7 @@ static void load_libraries(const struct rd_ctx *ctx)
 	mbstate_t state = { 0 };
 
 	tzset();
+	rd_charset_load();
 	mbrtowc(&wide, "a", 1, &state);
 	libbpf_set_print(NULL); /* loads libbpf: BTF of kernels in foreign files */
 	if (ctx->globals.style.width > 0 || ctx->globals.style.colour)

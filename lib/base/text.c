@@ -3,12 +3,27 @@
 
 #include <ctype.h>
 #include <fnmatch.h>
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/end.h"
 #include "base/memory.h"
 #include "base/number.h"
+
+static bool charset_missing;
+
+void rd_charset_init(void)
+{
+	charset_missing = true;
+}
+
+void rd_charset_load(void)
+{
+	if (charset_missing)
+		setlocale(LC_CTYPE, "");
+	charset_missing = false;
+}
 
 char *rd_vtext(const char *fmt, va_list ap)
 {

@@ -32,6 +32,13 @@ const char *rd_stat_field(const char *text, unsigned number);
  * patterns; an empty device matches any. Port 0 means the device as a whole, not a port. */
 bool rd_port_fits(const char *wanted, const char *device, unsigned port);
 
+/*
+ * The character set of the environment (LC_CTYPE) is loaded when the first text needs it, as it takes 150 KiB and a few files:
+ * rd_charset_init lets rd_charset_load do so, once. Without that the caller has set the locale.
+ */
+void rd_charset_init(void);
+void rd_charset_load(void);
+
 /* Copies of texts that were parsed in place, and to which results point. */
 struct rd_texts {
 	char **v;

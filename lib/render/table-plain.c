@@ -6,6 +6,7 @@
 #include <wchar.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 
 /* Columns that the rest of a text takes, from its first byte that is not printable ASCII. Bytes that are not printable in this
  * locale take none. */
@@ -14,6 +15,7 @@ static size_t wide_width(const char *text, size_t size)
 	mbstate_t state = { 0 };
 	size_t width = 0;
 
+	rd_charset_load();
 	while (size > 0) {
 		wchar_t c = 0;
 		size_t n = mbrtowc(&c, text, size, &state);

@@ -9,6 +9,7 @@
 
 #include "base/end.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "render/libsmartcols.h"
 
 #define UNKNOWN "-"
@@ -256,6 +257,7 @@ static void render_table(const struct rd_section *section, const struct rd_table
 	_cleanup_free_ char *text = NULL;
 	size_t size;
 
+	rd_charset_load();
 	if (!table)
 		rd_out_of_memory();
 	rd_libsmartcols.scols_table_enable_noheadings(table, style->no_headings);

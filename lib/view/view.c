@@ -9,6 +9,7 @@
 #include "base/end.h"
 #include "base/environ.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "view/curses.h"
 #include "view/draw.h"
 #include "view/terminal.h"
@@ -299,6 +300,7 @@ int rd_view_run(const struct rd_view_ops *ops, void *arg, bool colour, struct rd
 	SCREEN *screen = NULL;
 	int r = rd_view_check_terminal(err);
 
+	rd_charset_load();
 	if (!r)
 		screen = rd_curses.newterm(NULL, stdout, stdin);
 	rd_environ_show(whole);
