@@ -83,12 +83,16 @@ PACK = -Wl,-z,pack-relative-relocs
 PACK_LDFLAGS := $(if $(filter 1,$(STATIC)),,$(shell t=$$(mktemp) && echo 'int main(void) { return 0; }' | \
 	$(CC) -fPIE -pie $(PACK) -x c -o $$t - 2>/dev/null && $$t && echo $(PACK); rm -f $$t))
 
+# The strings of all files in one section, as the linker sorts them, would lie together by their endings: whoever reads one of them
+# reads those around it, of which it needs none.
+APART := $(call takes,-fno-merge-constants)
+
 # The binary does not contain the path of the build directory.
 PREFIX_MAP = -ffile-prefix-map=$(CURDIR)=.
 
 CPPFLAGS_ALL = -D_GNU_SOURCE= $(if $(SAN_FLAGS),-DRD_SANITIZED=) $(if $(filter 1,$(STATIC)),-DRD_STATIC=) -DRD_VERSION='"$(VERSION)"' \
 	-I. -Ilib -I$(B)/bpf $(shell $(PKG_CONFIG) --cflags $(PKGS) $(PKGS_LATE) 2>/dev/null) $(CPPFLAGS)
-CFLAGS_ALL = -std=gnu17 $(HARDEN_CFLAGS) $(CFLAGS) $(WARN) $(SAN_FLAGS) $(PREFIX_MAP)
+CFLAGS_ALL = -std=gnu17 $(HARDEN_CFLAGS) $(APART) $(CFLAGS) $(WARN) $(SAN_FLAGS) $(PREFIX_MAP)
 LDFLAGS_ALL = $(HARDEN_LDFLAGS) $(PACK_LDFLAGS) $(LDFLAGS)
 ifeq ($(STATIC),1)
 # Linked statically, so that the binary can be copied. libmnl has no static library.
@@ -123,6 +127,11 @@ UNIT_SHARED = $(sort $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c)))
 LIB_OBJ = $(LIB_SRC:%.c=$(B)/obj/%.o)
 CMD_OBJ = $(CMD_SRC:%.c=$(B)/obj/%.o)
 MAIN_OBJ = $(B)/obj/cmd/main.o $(B)/obj/cmd/late/libbpf.o
+# What most commands use lies together at the beginning of the program: a page in use brings those around it into memory.
+FIRST = $(wildcard cmd/*.c) $(foreach room,render base report/shared model/shared source/shared source/live collect/shared collect/rdma \
+	model/rdma analyse/qp report/qp,$(wildcard lib/$(room)/*.c)) $(wildcard cmd/qp-state/*.c)
+PROGRAM_SRC = $(FIRST) $(filter-out $(FIRST),$(CMD_SRC) $(LIB_SRC))
+PROGRAM_OBJ = $(PROGRAM_SRC:%.c=$(B)/obj/%.o)
 UNIT_OBJ = $(UNIT_SRC:%.c=$(B)/obj/%.o) $(UNIT_SHARED:%.c=$(B)/obj/%.o)
 SKEL = $(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.skel.h)
 FUZZERS = $(FUZZ_SRC:%.c=$(B)/%)
@@ -137,7 +146,7 @@ comma = ,
 remember = $(shell mkdir -p $(B) && { echo '$(subst ','\'',$(1))' | cmp -s - $(2) || echo '$(subst ','\'',$(1))' >$(2); })
 ifneq ($(filter-out deps test-deps check lint uninstall dist deb rpm clean $(if $(wildcard $(B)/rdmadiag),install),$(or $(MAKECMDGOALS),all)),)
 _ := $(call remember,$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(CLANG) $(BPF_CFLAGS),$(B)/flags)
-_ := $(call remember,$(LIB_SRC) $(CMD_SRC),$(B)/objects)
+_ := $(call remember,$(PROGRAM_SRC),$(B)/objects)
 _ := $(call remember,$(FOLDERS),$(B)/folders)
 endif
 
@@ -149,9 +158,9 @@ endif
 
 all: $(B)/rdmadiag
 
-$(B)/rdmadiag: $(MAIN_OBJ) $(B)/libcmd.a $(B)/librdmadiag.a
+$(B)/rdmadiag: $(PROGRAM_OBJ) $(B)/objects
 	$(say) LINK $@
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(MAIN_LIBS)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $(PROGRAM_OBJ) $(MAIN_LIBS)
 
 # For tests/lint: compile everything, link nothing.
 objects: $(LIB_OBJ) $(CMD_OBJ)
