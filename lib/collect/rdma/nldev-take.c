@@ -8,6 +8,8 @@
 
 #include "base/memory.h"
 
+#define RELEASE_STEP 65536 /* bytes */
+
 /* The command and attributes of each kind: table, entry, and number of an entry. */
 static const struct {
 	uint16_t command, table, entry, id;
@@ -157,6 +159,8 @@ struct take {
 	int dev;
 	struct rd_res *res;
 	struct rd_res_gap *gap;
+	struct rd_bytes *reply; /* to release; NULL: it is kept */
+	size_t released;	/* bytes */
 };
 
 static int take_table(const struct take *take, const struct nlattr *table)
@@ -177,10 +181,23 @@ static int take_table(const struct take *take, const struct nlattr *table)
 	return r;
 }
 
+/* What was taken, in steps: each is a system call. */
+static void release(struct take *take, const uint8_t *body)
+{
+	size_t taken = take->reply ? (size_t)(body - take->reply->data) : 0;
+
+	if (taken < take->released + RELEASE_STEP)
+		return;
+	rd_bytes_release(take->reply, taken);
+	take->released = taken;
+}
+
 static int take_message(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
-	const struct take *take = arg;
+	struct take *take = arg;
 	struct rd_nldev_attrs attrs = { 0 };
+
+	release(take, body);
 
 	if (rd_nlmsg_error(type, body, size))
 		take->gap->code = rd_nlmsg_error(type, body, size);
@@ -201,7 +218,14 @@ static int take_message(void *arg, uint16_t type, const uint8_t *body, size_t si
 
 int rd_nldev_take(const struct rd_bytes *reply, enum rd_res_kind kind, int dev, struct rd_res *res)
 {
-	struct take take = { kind, dev, res, &res->devs[dev].gaps[kind] };
+	struct take take = { .kind = kind, .dev = dev, .res = res, .gap = &res->devs[dev].gaps[kind] };
+
+	return rd_nlmsgs_each(reply, take_message, &take);
+}
+
+int rd_nldev_consume(struct rd_bytes *reply, enum rd_res_kind kind, int dev, struct rd_res *res)
+{
+	struct take take = { kind, dev, res, &res->devs[dev].gaps[kind], reply, 0 };
 
 	return rd_nlmsgs_each(reply, take_message, &take);
 }

@@ -364,7 +364,7 @@ static int collect_kind(const struct nldev *nl, enum rd_res_kind kind, int dev)
 	/* Old kernels do not support all kinds (EOPNOTSUPP, EINVAL): not an error, but not zero either. */
 	if (r < 0)
 		gap->code = -r;
-	if (r == 0 && rd_nldev_take(&reply, kind, dev, nl->res) < 0)
+	if (r == 0 && rd_nldev_consume(&reply, kind, dev, nl->res) < 0)
 		return -ENOMEM;
 	if (gap->code && kind == RD_RES_QP)
 		return collect_rest(nl, dev, first);

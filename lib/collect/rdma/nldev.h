@@ -44,6 +44,8 @@ int rd_collect_qp_dumps(struct rd_source *src, struct rd_res *res, const bool *w
 /* Decodes one reply to a dump (or to a query by number) of `kind` into `res`, for device `dev`. Called by rd_collect_res and a
  * fuzz target. Returns 0 or -ENOMEM; skips damaged entries and sets `damaged` in the gaps of the device. */
 int rd_nldev_take(const struct rd_bytes *reply, enum rd_res_kind kind, int dev, struct rd_res *res);
+/* The same of a long reply, whose memory is released as its entries are taken: it is as large as they are. */
+int rd_nldev_consume(struct rd_bytes *reply, enum rd_res_kind kind, int dev, struct rd_res *res);
 
 /* Reads comm, cgroup and job of the processes that own listed objects, once each. 0 or -ENOMEM. */
 int rd_collect_res_procs(struct rd_source *src, struct rd_res *res);

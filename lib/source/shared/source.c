@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/text.h"
@@ -14,6 +16,16 @@ void rd_bytes_deinit(struct rd_bytes *bytes)
 {
 	free(bytes->data);
 	*bytes = (struct rd_bytes){ 0 };
+}
+
+void rd_bytes_release(struct rd_bytes *bytes, size_t n)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)bytes->data;
+	/* The page in which they begin may have what malloc keeps before them. */
+	uintptr_t from = (start + page) & -page, to = (start + n) & -page;
+
+	if (to > from)
+		madvise((void *)from, to - from, MADV_DONTNEED);
 }
 
 int rd_bytes_copy(const void *data, size_t size, struct rd_bytes *ret)

@@ -19,6 +19,9 @@ struct rd_bytes {
 	size_t size;
 };
 void rd_bytes_deinit(struct rd_bytes *bytes);
+/* The first `n` bytes are not needed any more: whole pages of them are given back to the system and read as 0 from then on. Only of bytes
+ * that a source returned. */
+void rd_bytes_release(struct rd_bytes *bytes, size_t n);
 #define _cleanup_bytes_ __attribute__((cleanup(rd_bytes_deinit)))
 /* A copy, followed by a NUL. Always 0, for callers that return the result. */
 int rd_bytes_copy(const void *data, size_t size, struct rd_bytes *ret);
