@@ -11,7 +11,10 @@ static bool matches(const struct rd_qp_filter *filter, const struct rd_qp_event 
 	struct rd_res_dev dev = { .name = (char *)ev->ibdev };
 	struct rd_proc proc = { .pid = ev->pid, .comm = (char *)ev->comm, .cgroup = ev->cgroup, .job = ev->job };
 	struct rd_qp qp = { .proc = ev->pid ? 0 : -1 };
-	struct rd_qp_view view = { .link = { .cm_id = -1, .has_gid = ev->seen.has_dgid } };
+	struct rd_qp_link link = { .cm_id = -1, .has_gid = ev->seen.has_dgid };
+	const struct rd_qp_past past = { 0 };
+	const struct rd_qp_verdict verdict = { 0 };
+	struct rd_qp_view view = { &link, &past, &verdict };
 	struct rd_res res = {
 		.devs = &dev, .n_devs = 1, .qps = &qp, .n_qps = 1, .procs = &proc, .n_procs = ev->pid ? 1 : 0
 	};
@@ -25,7 +28,7 @@ static bool matches(const struct rd_qp_filter *filter, const struct rd_qp_event 
 	qp.state.known = ev->state.known == RD_OK ? RD_OK : ev->before.known;
 	qp.rqpn.v = ev->seen.dest_qpn.v;
 	qp.rqpn.known = ev->seen.dest_qpn.known;
-	memcpy(view.link.gid, ev->seen.dgid, sizeof(view.link.gid));
+	memcpy(link.gid, ev->seen.dgid, sizeof(link.gid));
 	if (ev->pid)
 		RD_SET(qp.owner.pid, ev->pid);
 	return rd_qp_filter_matches(filter, &views, 0);

@@ -125,7 +125,7 @@ static bool any_peer(const struct rd_qp_views *views)
 static bool any_psn_fell(const struct rd_qp_views *views)
 {
 	for (size_t i = 0; i < views->res->n_qps; i++)
-		if (views->v[i].past.psn_fell)
+		if (views->v[i].past->psn_fell)
 			return true;
 	return false;
 }

@@ -16,7 +16,10 @@ struct host {
 	struct rd_res res;
 	struct rd_res_dev devs[2];
 	struct rd_qp qps[8];
-	struct rd_qp_view v[8]; /* of each */
+	struct rd_qp_view v[8]; /* of each, with: */
+	struct rd_qp_link link[8];
+	struct rd_qp_past past[8];
+	struct rd_qp_verdict verdict[8];
 	struct rd_proc procs[2];
 	struct rd_qp_views views;
 	struct rd_qp_counts since[2];
@@ -33,6 +36,10 @@ static inline void host_init(struct host *h)
 	h->res.qps = h->qps;
 	h->res.procs = h->procs;
 	h->res.n_procs = RD_ARRAY_SIZE(h->procs);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(h->v); i++) {
+		h->link[i].cm_id = -1;
+		h->v[i] = (struct rd_qp_view){ &h->link[i], &h->past[i], &h->verdict[i] };
+	}
 	h->views = (struct rd_qp_views){ .res = &h->res, .v = h->v };
 	h->klog.known = RD_OK;
 	h->klog.v = h->lines;
@@ -45,7 +52,6 @@ static inline struct rd_qp *put(struct host *h, uint32_t lqpn, uint8_t state)
 
 	RD_SET(qp->lqpn, lqpn);
 	qp->proc = -1;
-	h->v[qp - h->qps].link.cm_id = -1;
 	RD_SET(qp->type, RD_QPT_RC);
 	RD_SET(qp->state, state);
 	return qp;
@@ -53,7 +59,7 @@ static inline struct rd_qp *put(struct host *h, uint32_t lqpn, uint8_t state)
 
 static inline struct rd_qp_past *past_of(struct host *h, const struct rd_qp *qp)
 {
-	return &h->v[qp - h->qps].past;
+	return &h->past[qp - h->qps];
 }
 
 static inline void age(struct host *h, const struct rd_qp *qp, enum rd_age_kind kind, double seconds, double most)
@@ -73,15 +79,18 @@ static inline void two_looks(struct host *h, double seconds)
 	for (size_t d = 0; d < RD_ARRAY_SIZE(h->since); d++)
 		RD_SET(h->since[d].v[RD_QPC_RETRIES], 0);
 	for (size_t i = 0; i < h->res.n_qps; i++)
-		RD_SET(h->v[i].past.psn_per_second, 0);
+		RD_SET(h->past[i].psn_per_second, 0);
 }
 
 static inline void judge(struct host *h)
 {
 	rd_qp_judge(&h->views, &h->judge);
 	/* As a track keeps it from look to look. */
-	for (size_t i = 0; i < h->res.n_qps; i++)
-		h->v[i].past.cause = h->v[i].verdict.cause;
+	for (size_t i = 0; i < h->res.n_qps; i++) {
+		h->past[i] = *h->v[i].past;
+		h->past[i].cause = h->v[i].verdict->cause;
+		h->v[i].past = &h->past[i];
+	}
 }
 
 static inline void is(const struct rd_qp_verdict *verdict, const char *name, const char *reason)
@@ -99,6 +108,8 @@ static inline void host_deinit(struct host *h)
 {
 	struct rd_qp_view *v = rd_alloc(h->res.n_qps + 1, sizeof(*v));
 
+	for (size_t i = 0; i < h->res.n_qps; i++)
+		free(h->past[i].seen);
 	/* The views own their array. */
 	memcpy(v, h->v, h->res.n_qps * sizeof(*v));
 	h->views.v = v;

@@ -21,7 +21,13 @@ struct side {
 	struct rd_host host;
 	char name[16];
 	uint64_t time_ns;
+	void **edited;
+	size_t n_edited, cap_edited;
 };
+
+static const struct rd_qp_link no_link = { .cm_id = -1 };
+static const struct rd_qp_past no_past;
+static const struct rd_qp_verdict no_verdict;
 
 static inline void gid_of(uint8_t *gid, uint8_t n)
 {
@@ -54,8 +60,60 @@ static inline void side_init(struct side *side, uint8_t n)
 static inline void side_deinit(struct side *side)
 {
 	rd_qp_views_deinit(&side->views);
+	for (size_t i = 0; i < side->n_edited; i++)
+		free(side->edited[i]);
+	free(side->edited);
 	rd_res_deinit(&side->res);
 	rd_host_deinit(&side->host);
+}
+
+/* What is concluded about one that add_qp has returned. */
+static inline struct rd_qp_view *view_of(struct side *side, const struct rd_qp *qp)
+{
+	return &side->views.v[qp - side->res.qps];
+}
+
+/* To be changed; freed by side_deinit. */
+static inline void *edit(struct side *side, const void *from, size_t size)
+{
+	assert_int_equal(rd_grow(&side->edited, &side->cap_edited, side->n_edited + 1, sizeof(*side->edited)), 0);
+	return side->edited[side->n_edited++] = memcpy(malloc(size), from, size);
+}
+
+static inline struct rd_qp_link *link_of(struct side *side, const struct rd_qp *qp)
+{
+	struct rd_qp_link *link = edit(side, view_of(side, qp)->link, sizeof(*link));
+
+	view_of(side, qp)->link = link;
+	return link;
+}
+
+static inline struct rd_qp_past *past_of(struct side *side, const struct rd_qp *qp)
+{
+	struct rd_qp_past *past = edit(side, view_of(side, qp)->past, sizeof(*past));
+
+	view_of(side, qp)->past = past;
+	return past;
+}
+
+/* As recorded, to be changed. */
+static inline struct rd_qp_seen *seen_of(struct side *side, const struct rd_qp *qp)
+{
+	static const struct rd_qp_seen none;
+	struct rd_qp_past *past = past_of(side, qp);
+	struct rd_qp_seen *seen = edit(side, past->seen ? past->seen : &none, sizeof(*seen));
+
+	past->seen = seen;
+	return seen;
+}
+
+/* The address of its connection: 10.0.0.N. */
+static inline void set_peer(struct side *side, const struct rd_qp *qp, uint8_t n)
+{
+	struct rd_qp_link *link = link_of(side, qp);
+
+	link->has_gid = true;
+	gid_of(link->gid, n);
 }
 
 /* `peer`: last byte of the peer's address; 0: not known. */
@@ -68,7 +126,7 @@ static inline struct rd_qp *add_qp(struct side *side, uint32_t lqpn, uint32_t rq
 
 	assert_int_equal(rd_grow(&side->views.v, &side->cap_views, res->n_qps + 1, sizeof(*view)), 0);
 	view = &side->views.v[res->n_qps];
-	*view = (struct rd_qp_view){ .link = { .cm_id = -1 } };
+	*view = (struct rd_qp_view){ &no_link, &no_past, &no_verdict };
 	assert_int_equal(rd_grow(&res->qps, &res->cap_qps, res->n_qps + 1, sizeof(*qp)), 0);
 	qp = &res->qps[res->n_qps++];
 	*qp = (struct rd_qp){ .proc = -1 };
@@ -76,20 +134,12 @@ static inline struct rd_qp *add_qp(struct side *side, uint32_t lqpn, uint32_t rq
 	RD_SET(qp->rqpn, rqpn);
 	RD_SET(qp->type, RD_QPT_RC);
 	RD_SET(qp->state, qp_state);
-	if (peer) {
-		view->link.has_gid = true;
-		gid_of(view->link.gid, peer);
-	}
+	if (peer)
+		set_peer(side, qp, peer);
 	RD_SET(res->devs[0].used[RD_RES_QP], res->n_qps);
 	RD_SET(res->devs[0].used[RD_RES_CM_ID], 0);
 	res->devs[0].listed[RD_RES_QP] = res->n_qps;
 	return qp;
-}
-
-/* What is concluded about one that add_qp has returned. */
-static inline struct rd_qp_view *view_of(struct side *side, const struct rd_qp *qp)
-{
-	return &side->views.v[qp - side->res.qps];
 }
 
 /* rdma_cm's of both ends: on InfiniBand addresses of IPoIB, which are no GIDs. */
@@ -99,7 +149,7 @@ static inline void cm_connect(struct side *side, const struct rd_qp *qp, uint8_t
 	struct rd_res *res = &side->res;
 
 	assert_int_equal(rd_grow(&res->cm_ids, &res->cap_cm_ids, res->n_cm_ids + 1, sizeof(*res->cm_ids)), 0);
-	view_of(side, qp)->link.cm_id = (int)res->n_cm_ids;
+	link_of(side, qp)->cm_id = (int)res->n_cm_ids;
 	res->cm_ids[res->n_cm_ids++] = (struct rd_cm_id){
 		.proc = -1,
 		.src = { AF_INET, own_port, { 10, 0, 0, own } },

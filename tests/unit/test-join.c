@@ -204,8 +204,7 @@ static void and_so_do_ports(void **state)
 	cm_connect(&two->b, add_qp(&two->b, 17, 17, RD_QPS_RTS, 0), 2, 7174, 1, 40001);
 	join(two);
 	assert_int_equal(two->pairs.count[RD_JOIN_NOT_VISIBLE], 2);
-	two->a.views.v[0].link.has_gid = true;
-	gid_of(two->a.views.v[0].link.gid, 2);
+	set_peer(&two->a, &two->a.res.qps[0], 2);
 	join(two);
 	assert_int_equal(two->pairs.v[0].verdict, RD_JOIN_MISMATCH);
 	assert_string_equal(two->reason, "the remote QP is connected to a QP 17 at another address");
@@ -296,8 +295,7 @@ static void xrc(struct side *side, struct rd_qp *qp, enum rd_qp_type type, uint3
 	qp->rqpn.known = RD_ABSENT;
 	if (!number)
 		return;
-	view_of(side, qp)->past.seen = calloc(1, sizeof(struct rd_qp_seen));
-	RD_SET(view_of(side, qp)->past.seen->dest_qpn, number);
+	RD_SET(seen_of(side, qp)->dest_qpn, number);
 }
 
 static void an_xrc_initiator_is_connected_to_a_target(void **state)
@@ -339,12 +337,10 @@ static void xrc_without_numbers_is_paired_by_addresses(void **state)
 	assert_int_equal(verdict(two), RD_JOIN_HALF_OPEN);
 	/* One end has a recorder, the other has none. */
 	b->state.v = RD_QPS_RTR;
-	view_of(&two->a, a)->past.seen = calloc(1, sizeof(struct rd_qp_seen));
-	RD_SET(view_of(&two->a, a)->past.seen->dest_qpn, 33);
-	view_of(&two->a, a)->link.has_gid = true;
-	gid_of(view_of(&two->a, a)->link.gid, 2);
+	RD_SET(seen_of(&two->a, a)->dest_qpn, 33);
+	set_peer(&two->a, a, 2);
 	assert_int_equal(verdict(two), RD_JOIN_CONNECTED);
-	view_of(&two->a, a)->past.seen->dest_qpn.v = 34;
+	seen_of(&two->a, a)->dest_qpn.v = 34;
 	assert_int_equal(two->pairs.count[RD_JOIN_CONNECTED], 1);
 	join(two);
 	assert_int_equal(two->pairs.count[RD_JOIN_CONNECTED], 0);

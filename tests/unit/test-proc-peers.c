@@ -188,7 +188,7 @@ static void the_group_of_unknown_peers(void **state)
 	assert_string_equal(findings.v[0].subject, "process 812 (python)");
 	assert_non_null(strstr(findings.v[0].observed, "10.0.0.2"));
 	/* Where the peer is known, connections of the process are not looked at. */
-	views.v[0].link.has_gid = true;
+	rd_qp_views_set_link(&views, 0, &(struct rd_qp_link){ .cm_id = -1, .has_gid = true });
 	rd_qp_count_unknown_peers(&views, NULL, qps);
 	assert_int_equal(qps[0], 0);
 	rd_findings_deinit(&findings);

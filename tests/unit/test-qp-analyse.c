@@ -134,12 +134,13 @@ static void the_unit_of_health_is_the_path(void **state)
 /* Of several peers, none may be cut off; and one that gets nothing through is not well. */
 static void peers_that_are_not_known_are_never_dead(void **state)
 {
+	const struct rd_qp_verdict retrying = { .kind = RD_QPV_RETRYING };
 	struct side *a = &((struct two *)*state)->a;
 	struct rd_findings findings = { 0 };
 	struct rd_qp_groups groups;
 
 	add_qp(a, 17, 33, RD_QPS_ERR, 0);
-	view_of(a, add_qp(a, 18, 34, RD_QPS_RTS, 2))->verdict.kind = RD_QPV_RETRYING;
+	view_of(a, add_qp(a, 18, 34, RD_QPS_RTS, 2))->verdict = &retrying;
 	rd_qp_group_by(&a->views, NULL, RD_BY_PEER, &groups);
 	assert_int_equal(groups.n, 2);
 	assert_string_equal(groups.v[0].label, "10.0.0.2");
@@ -177,20 +178,20 @@ static void a_connection_is_of_its_own_process(void **state)
 {
 	struct side *a = &((struct two *)*state)->a;
 	struct rd_qp *qp = add_qp(a, 17, 33, RD_QPS_RTS, 0);
-	struct rd_qp_link *link = &view_of(a, qp)->link;
+	const struct rd_qp_view *view = view_of(a, qp);
 
 	cm_connect(a, qp, 1, 40000, 2, 7174);
-	link->cm_id = -1;
+	link_of(a, qp)->cm_id = -1;
 	RD_SET(a->res.cm_ids[0].lqpn, 17);
 	RD_SET(a->res.cm_ids[0].owner.pid, 42);
 	RD_SET(qp->owner.pid, 43);
 	rd_qp_link(&a->views);
-	assert_int_equal(link->cm_id, -1);
-	assert_false(link->has_gid);
+	assert_int_equal(view->link->cm_id, -1);
+	assert_false(view->link->has_gid);
 	qp->owner.pid.v = 42;
 	rd_qp_link(&a->views);
-	assert_int_equal(link->cm_id, 0);
-	assert_true(link->has_gid);
+	assert_int_equal(view->link->cm_id, 0);
+	assert_true(view->link->has_gid);
 }
 
 /* What the device reports of 17: its peer is 10.0.0.2. A connection's address comes first, and what was recorded before both. */
@@ -214,12 +215,10 @@ static void a_dump_names_the_peer_unless_something_earlier_does(void **state)
 	context->dumped = false;
 	assert_int_equal(rd_qp_peer_source(&a->res, view), RD_PEER_DRIVER);
 	cm_connect(a, qp, 1, 40000, 3, 7174);
-	view->link.has_gid = true;
-	gid_of(view->link.gid, 3);
+	set_peer(a, qp, 3);
 	assert_int_equal(rd_qp_peer_source(&a->res, view), RD_PEER_RDMA_CM);
 	assert_int_equal(matching(a, "peer", "10.0.0.3"), 1);
-	view->past.seen = calloc(1, sizeof(*view->past.seen));
-	RD_SET(view->past.seen->timeout, 18);
+	RD_SET(seen_of(a, qp)->timeout, 18);
 	attrs = rd_qp_attributes(view);
 	assert_int_equal(attrs.timeout.v, 18);
 	assert_int_equal(attrs.retry_cnt.v, 7);

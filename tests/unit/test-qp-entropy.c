@@ -65,12 +65,10 @@ static void a_flow_label_makes_the_port(void **state)
 	struct rd_spreads spreads;
 
 	for (uint32_t i = 0; i < 3; i++) {
-		struct rd_qp_past *past = &view_of(a, add_qp(a, 17 + i, 33, RD_QPS_RTS, 2))->past;
+		struct rd_qp *qp = add_qp(a, 17 + i, 33, RD_QPS_RTS, 2);
 
-		if (i == 0)
-			continue;
-		past->seen = calloc(1, sizeof(*past->seen));
-		RD_SET(past->seen->flow_label, i == 1 ? 0 : 0xfc001);
+		if (i > 0)
+			RD_SET(seen_of(a, qp)->flow_label, i == 1 ? 0 : 0xfc001);
 	}
 	rd_qp_spread(&a->views, NULL, 4, &spreads);
 	assert_int_equal(spreads.n_flows, 3);

@@ -12,7 +12,7 @@ static void busy(struct host *h, double rate)
 	h->devs[1].name = (char *)"rxe1";
 	put(h, 17, RD_QPS_RTS);
 	two_looks(h, 1);
-	RD_SET(h->v[0].past.psn_per_second, rate);
+	RD_SET(h->past[0].psn_per_second, rate);
 	for (size_t d = 0; d < 2; d++)
 		for (int i = 0; i < RD_QPC_N; i++)
 			RD_SET(h->since[d].v[i], 0);
@@ -49,13 +49,13 @@ static void loss_is_not_ok(void **state)
 	RD_SET(h.since[0].v[RD_QPC_NAKS], 20);
 	RD_SET(h.since[0].v[RD_QPC_RETRIES], 10);
 	judge(&h);
-	is(&h.v[0].verdict, "slow",
+	is(h.v[0].verdict, "slow",
 	   "3.0 % of packets retransmitted: 30 NAKs and ACK timeouts, 1000 packets sent by rxe0");
 	assert_int_equal(count_findings(&h, "qp-slow", "3.0 %"), 1);
 	assert_int_equal(count_findings(&h, "qps-retransmit", ""), 0);
 	h.since[0].v[RD_QPC_NAKS].v = 190;
 	judge(&h);
-	is(&h.v[0].verdict, "slow", "20 % of packets retransmitted");
+	is(h.v[0].verdict, "slow", "20 % of packets retransmitted");
 	host_deinit(&h);
 }
 
@@ -70,10 +70,10 @@ static void loss_is_seen_by_the_responder(void **state)
 	RD_SET(h.since[0].v[RD_QPC_OUT_OF_ORDER], 8);
 	RD_SET(h.since[0].v[RD_QPC_DUPLICATES], 2);
 	judge(&h);
-	is(&h.v[0].verdict, "slow", "0.8 % of packets lost: 8 out of sequence");
+	is(h.v[0].verdict, "slow", "0.8 % of packets lost: 8 out of sequence");
 	RD_SET(h.qps[0].state, RD_QPS_RTR);
 	judge(&h);
-	is(&h.v[0].verdict, "slow", "0.8 % of packets lost: 8 out of sequence");
+	is(h.v[0].verdict, "slow", "0.8 % of packets lost: 8 out of sequence");
 	host_deinit(&h);
 }
 
@@ -86,13 +86,13 @@ static void packets_that_are_reordered_are_not_lost(void **state)
 	busy(&h, 1000);
 	RD_SET(h.since[0].v[RD_QPC_OUT_OF_ORDER], 300);
 	judge(&h);
-	is(&h.v[0].verdict, "cannot-tell",
+	is(h.v[0].verdict, "cannot-tell",
 	   "30 % of packets out of sequence: 300 lost on the way or reordered by adaptive routing");
 	assert_int_equal(count_findings(&h, "qps-retransmit", ""), 0);
 	/* What else is counted is not hidden by it. */
 	RD_SET(h.since[0].v[RD_QPC_DUPLICATES], 20);
 	judge(&h);
-	is(&h.v[0].verdict, "slow", "2.0 % of packets received again");
+	is(h.v[0].verdict, "slow", "2.0 % of packets received again");
 	host_deinit(&h);
 }
 
@@ -105,8 +105,8 @@ static void several_queue_pairs_share_the_evidence(void **state)
 	past_of(&h, add_idle(&h, 18, RD_QPS_RTS))->psn_per_second.v = 10;
 	RD_SET(h.since[0].v[RD_QPC_NAKS], 50);
 	judge(&h);
-	is(&h.v[0].verdict, "cannot-tell", "device-wide");
-	is(&h.v[1].verdict, "cannot-tell", "device-wide");
+	is(h.v[0].verdict, "cannot-tell", "device-wide");
+	is(h.v[1].verdict, "cannot-tell", "device-wide");
 	assert_int_equal(count_findings(&h, "qps-retransmit", "5.0 % of packets retransmitted"), 1);
 	host_deinit(&h);
 }
@@ -121,12 +121,12 @@ static void an_idle_one_beside_it(void **state)
 	add_idle(&h, 18, RD_QPS_RTS);
 	RD_SET(h.since[0].v[RD_QPC_NAKS], 50);
 	judge(&h);
-	is(&h.v[0].verdict, "slow", "5.0 %");
+	is(h.v[0].verdict, "slow", "5.0 %");
 	h.since[0].v[RD_QPC_NAKS].v = 0;
 	RD_SET(h.since[0].v[RD_QPC_RETRIES], 50);
 	judge(&h);
-	is(&h.v[0].verdict, "cannot-tell", "of this or another");
-	is(&h.v[1].verdict, "cannot-tell", "retransmitted in that time");
+	is(h.v[0].verdict, "cannot-tell", "of this or another");
+	is(h.v[1].verdict, "cannot-tell", "retransmitted in that time");
 	host_deinit(&h);
 }
 
@@ -148,7 +148,7 @@ static void few_losses_are_harmless(void **state)
 		busy(&h, (double)cases[i].packets);
 		RD_SET(h.since[0].v[RD_QPC_RETRIES], cases[i].events);
 		judge(&h);
-		is(&h.v[0].verdict, cases[i].verdict, "packets per second");
+		is(h.v[0].verdict, cases[i].verdict, "packets per second");
 		assert_int_equal(count_findings(&h, "qps-retransmit", ""), 0);
 		host_deinit(&h);
 	}
@@ -164,14 +164,14 @@ static void nothing_is_acknowledged(void **state)
 	RD_SET(h.since[0].v[RD_QPC_RETRIES], 1);
 	h.since[0].v[RD_QPC_GOT].v = 0;
 	judge(&h);
-	is(&h.v[0].verdict, "retrying",
+	is(h.v[0].verdict, "retrying",
 	   "received no packet in 1.0 s, no ACK either, and counted 1 ACK timeout (device-wide)");
-	assert_non_null(strstr(h.v[0].verdict.fix, "does the remote QP, and its process, still exist?"));
+	assert_non_null(strstr(h.v[0].verdict->fix, "does the remote QP, and its process, still exist?"));
 	/* Which of two? */
 	add_idle(&h, 18, RD_QPS_RTS);
 	judge(&h);
-	is(&h.v[0].verdict, "cannot-tell", "received no packet");
-	assert_string_not_equal(rd_qp_verdict_name(h.v[1].verdict.kind), "ok");
+	is(h.v[0].verdict, "cannot-tell", "received no packet");
+	assert_string_not_equal(rd_qp_verdict_name(h.v[1].verdict->kind), "ok");
 	host_deinit(&h);
 }
 
@@ -185,19 +185,19 @@ static void something_may_be_acknowledged(void **state)
 	RD_SET(h.since[0].v[RD_QPC_RETRIES], 1);
 	RD_SET(h.since[0].v[RD_QPC_GOT], 1);
 	judge(&h);
-	is(&h.v[0].verdict, "ok", "10 packets per second");
+	is(h.v[0].verdict, "ok", "10 packets per second");
 	h.since[0].v[RD_QPC_GOT].v = 0;
 	h.since[0].v[RD_QPC_RETRIES].v = 0;
 	judge(&h);
-	is(&h.v[0].verdict, "ok", "10 packets per second");
+	is(h.v[0].verdict, "ok", "10 packets per second");
 	h.since[0].v[RD_QPC_RETRIES].v = 1;
 	h.since[0].v[RD_QPC_GOT].known = RD_ABSENT;
 	judge(&h);
-	is(&h.v[0].verdict, "ok", "10 packets per second");
+	is(h.v[0].verdict, "ok", "10 packets per second");
 	RD_SET(h.since[0].v[RD_QPC_GOT], 0);
 	RD_SET(h.qps[0].type, RD_QPT_UC);
 	judge(&h);
-	is(&h.v[0].verdict, "ok", "10 packets per second");
+	is(h.v[0].verdict, "ok", "10 packets per second");
 	host_deinit(&h);
 }
 
@@ -211,12 +211,12 @@ static void losses_of_others_are_not_its_own(void **state)
 	RD_SET(h.since[1].v[RD_QPC_NAKS], 500);
 	RD_SET(h.since[1].v[RD_QPC_SENT], 1000);
 	judge(&h);
-	is(&h.v[0].verdict, "ok", "packets per second");
+	is(h.v[0].verdict, "ok", "packets per second");
 	assert_int_equal(count_findings(&h, "qps-retransmit", ""), 0);
 	for (int i = 0; i < RD_QPC_N; i++)
 		h.since[0].v[i].known = RD_ABSENT;
 	judge(&h);
-	is(&h.v[0].verdict, "ok", "packets per second");
+	is(h.v[0].verdict, "ok", "packets per second");
 	host_deinit(&h);
 }
 
@@ -231,17 +231,17 @@ static void no_share_without_a_count_of_packets(void **state)
 	h.since[0].v[RD_QPC_SENT].known = RD_ABSENT;
 	RD_SET(h.since[0].v[RD_QPC_NAKS], 50);
 	judge(&h);
-	is(&h.v[0].verdict, "cannot-tell", "does not count packets");
+	is(h.v[0].verdict, "cannot-tell", "does not count packets");
 	assert_int_equal(count_findings(&h, "qps-retransmit", ""), 0);
 	/* Of soft-RoCE, all are listed. */
 	h.devs[0].name = (char *)"rxe0";
 	judge(&h);
-	is(&h.v[0].verdict, "slow", "5.0 %");
+	is(h.v[0].verdict, "slow", "5.0 %");
 	/* The kernel counts more than it lists. */
 	RD_SET(h.devs[0].used[RD_RES_QP], 2);
 	h.devs[0].listed[RD_RES_QP] = 1;
 	judge(&h);
-	is(&h.v[0].verdict, "cannot-tell", "of this or another");
+	is(h.v[0].verdict, "cannot-tell", "of this or another");
 	host_deinit(&h);
 }
 
@@ -254,27 +254,27 @@ static void receivers_in_rtr(void **state)
 	RD_SET(h.qps[0].state, RD_QPS_RTR);
 	age(&h, &h.qps[0], RD_AGE_AT_LEAST, 100, 0);
 	judge(&h);
-	is(&h.v[0].verdict, "receiving", "1000 packets per second");
+	is(h.v[0].verdict, "receiving", "1000 packets per second");
 	/* A single packet is one received. */
-	RD_SET(h.v[0].past.psn_per_second, 1);
+	RD_SET(h.past[0].psn_per_second, 1);
 	judge(&h);
-	is(&h.v[0].verdict, "receiving", "receives 1 packets");
+	is(h.v[0].verdict, "receiving", "receives 1 packets");
 	/* Without packets, it may be a QP that only receives. */
-	RD_SET(h.v[0].past.psn_per_second, 0);
+	RD_SET(h.past[0].psn_per_second, 0);
 	judge(&h);
-	is(&h.v[0].verdict, "cannot-tell", "only receives");
+	is(h.v[0].verdict, "cannot-tell", "only receives");
 	/* Its process moves queue pairs to RTS: not this one. */
 	h.qps[0].proc = 1;
 	add_idle(&h, 18, RD_QPS_RTS)->proc = 0;
 	judge(&h);
-	is(&h.v[0].verdict, "cannot-tell", "only receives");
+	is(h.v[0].verdict, "cannot-tell", "only receives");
 	h.qps[1].proc = 1;
 	judge(&h);
-	is(&h.v[0].verdict, "stuck", "where other queue pairs of its process are");
+	is(h.v[0].verdict, "stuck", "where other queue pairs of its process are");
 	/* UC receivers stay there. */
 	RD_SET(h.qps[0].type, RD_QPT_UC);
 	judge(&h);
-	is(&h.v[0].verdict, "cannot-tell", "only receives");
+	is(h.v[0].verdict, "cannot-tell", "only receives");
 	host_deinit(&h);
 }
 
@@ -287,19 +287,19 @@ static void nothing_posted(void **state)
 	RD_SET(h.qps[0].owner.pid, 235);
 	RD_SET(h.since[0].v[RD_QPC_RNR_SENT], 40);
 	judge(&h);
-	is(&h.v[0].verdict, "no-receives", "the program of this QP");
-	assert_non_null(strstr(h.v[0].verdict.fix, "gdb -p 235"));
+	is(h.v[0].verdict, "no-receives", "the program of this QP");
+	assert_non_null(strstr(h.v[0].verdict->fix, "gdb -p 235"));
 	/* A UD queue pair of a program may be the one that has none. */
 	add_idle(&h, 19, RD_QPS_RTS)->type.v = RD_QPT_UD;
 	judge(&h);
-	is(&h.v[0].verdict, "cannot-tell", "of this or of another");
+	is(h.v[0].verdict, "cannot-tell", "of this or of another");
 	h.qps[1].owner.kernel = (char *)"ib_core";
 	judge(&h);
-	is(&h.v[0].verdict, "no-receives", "the program of this QP");
+	is(h.v[0].verdict, "no-receives", "the program of this QP");
 	h.since[0].v[RD_QPC_RNR_SENT].v = 0;
 	RD_SET(h.since[0].v[RD_QPC_RNR], 40);
 	judge(&h);
-	is(&h.v[0].verdict, "no-receives", "the remote QP is not ready");
+	is(h.v[0].verdict, "no-receives", "the remote QP is not ready");
 	host_deinit(&h);
 }
 
@@ -312,11 +312,11 @@ static void receiver_too_slow(void **state)
 	busy(&h, 1000);
 	RD_SET(h.since[0].v[RD_QPC_RNR], 40);
 	judge(&h);
-	is(&h.v[0].verdict, "slow", "4.0 % of packets refused: 40 RNR NAKs received");
+	is(h.v[0].verdict, "slow", "4.0 % of packets refused: 40 RNR NAKs received");
 	h.since[0].v[RD_QPC_RNR].v = 0;
 	RD_SET(h.since[0].v[RD_QPC_RNR_SENT], 40);
 	judge(&h);
-	is(&h.v[0].verdict, "slow", "40 RNR NAKs sent");
+	is(h.v[0].verdict, "slow", "40 RNR NAKs sent");
 	host_deinit(&h);
 }
 
@@ -330,9 +330,9 @@ static void dead_peer_beside_a_busy_one(void **state)
 	add_idle(&h, 18, RD_QPS_RTS);
 	RD_SET(h.since[0].v[RD_QPC_RETRIES], 15);
 	judge(&h);
-	is(&h.v[0].verdict, "ok", "packets per second");
-	is(&h.v[1].verdict, "cannot-tell", "retransmitted in that time");
-	assert_non_null(strstr(h.v[1].verdict.fix, "does the remote QP, and its process, still exist?"));
+	is(h.v[0].verdict, "ok", "packets per second");
+	is(h.v[1].verdict, "cannot-tell", "retransmitted in that time");
+	assert_non_null(strstr(h.v[1].verdict->fix, "does the remote QP, and its process, still exist?"));
 	host_deinit(&h);
 }
 
@@ -343,15 +343,15 @@ static void a_rate_that_fell(void **state)
 
 	(void)state;
 	busy(&h, 1000);
-	RD_SET(h.v[0].past.best_per_second, 3999);
+	RD_SET(h.past[0].best_per_second, 3999);
 	judge(&h);
-	assert_string_equal(h.v[0].verdict.why, "1000 packets per second");
-	RD_SET(h.v[0].past.best_per_second, 50000);
+	assert_string_equal(h.v[0].verdict->why, "1000 packets per second");
+	RD_SET(h.past[0].best_per_second, 50000);
 	judge(&h);
-	is(&h.v[0].verdict, "ok", "1000 packets per second (50000 before)");
+	is(h.v[0].verdict, "ok", "1000 packets per second (50000 before)");
 	RD_SET(h.since[0].v[RD_QPC_NAKS], 30);
 	judge(&h);
-	is(&h.v[0].verdict, "slow", "1000 packets per second (50000 before)");
+	is(h.v[0].verdict, "slow", "1000 packets per second (50000 before)");
 	host_deinit(&h);
 }
 

@@ -117,7 +117,7 @@ static const struct rd_qp_past *look(struct scene *scene)
 	assert_int_equal(rd_qp_recorded_take(&bytes, &scene->res, &scene->errors), 0);
 	rd_qp_views_init(&scene->views, &scene->res);
 	rd_qp_apply_recorded(&scene->views, 250 * S);
-	return &scene->views.v[0].past;
+	return scene->views.v[0].past;
 }
 
 static void peer_timers_and_age_are_known(void **state)
@@ -142,8 +142,8 @@ static void peer_timers_and_age_are_known(void **state)
 	assert_float_equal(past->age_seconds.v, 150, 1e-6);
 	assert_true(past->moved_by_call);
 	assert_int_equal(past->last_err, -ETIMEDOUT);
-	assert_null(scene.views.v[1].past.seen);
-	assert_int_equal(scene.views.v[1].past.age_kind, RD_AGE_UNKNOWN);
+	assert_null(scene.views.v[1].past->seen);
+	assert_int_equal(scene.views.v[1].past->age_kind, RD_AGE_UNKNOWN);
 	assert_int_equal(scene.errors.n, 0);
 	end(&scene);
 }
@@ -171,7 +171,7 @@ static void what_contradicts_the_list_is_not_used(void **state)
 		value.wide[RD_QPA_STATE] = others[i].qp_state;
 		add_map(&scene, RD_QP_MAP_VERSION, &value, 1);
 		assert_null(look(&scene)->seen);
-		assert_int_equal(scene.views.v[0].past.age_kind, RD_AGE_UNKNOWN);
+		assert_int_equal(scene.views.v[0].past->age_kind, RD_AGE_UNKNOWN);
 		end(&scene);
 	}
 }
@@ -230,7 +230,7 @@ static void entered_before_the_recorder(void **state)
 	value.known &= ~RD_QP_ENTERED;
 	add_map(&scene, RD_QP_MAP_VERSION, &value, 1);
 	assert_int_equal(look(&scene)->age_kind, RD_AGE_UNKNOWN);
-	assert_non_null(scene.views.v[0].past.seen);
+	assert_non_null(scene.views.v[0].past->seen);
 	end(&scene);
 }
 
@@ -327,7 +327,7 @@ static void peers_are_redacted(void **state)
 	rd_buf_deinit(&scene.maps);
 	scene.maps = out;
 	assert_true(look(&scene)->seen->has_dgid);
-	assert_int_equal(scene.views.v[0].past.seen->timeout.v, 14);
+	assert_int_equal(scene.views.v[0].past->seen->timeout.v, 14);
 	rd_redact_deinit(&redact);
 	end(&scene);
 }

@@ -31,17 +31,17 @@ static void its_process_is_stopped(void **state)
 	start(&h);
 	RD_SET(h.procs[0].state, 'T');
 	judge(&h);
-	is(&h.v[0].verdict, "idle", "did not retransmit; its process 235 (python3) is stopped");
-	assert_true(begins(h.v[0].verdict.fix, "process 235 (python3) is stopped: kill -CONT 235; then: "));
-	assert_non_null(strstr(h.v[0].verdict.fix, "gdb -p 235"));
+	is(h.v[0].verdict, "idle", "did not retransmit; its process 235 (python3) is stopped");
+	assert_true(begins(h.v[0].verdict->fix, "process 235 (python3) is stopped: kill -CONT 235; then: "));
+	assert_non_null(strstr(h.v[0].verdict->fix, "gdb -p 235"));
 	/* One sample is enough. */
-	h.v[0].past.psn_per_second.known = RD_ABSENT;
+	h.past[0].psn_per_second.known = RD_ABSENT;
 	judge(&h);
-	is(&h.v[0].verdict, "cannot-tell", "its process 235 (python3) is stopped");
+	is(h.v[0].verdict, "cannot-tell", "its process 235 (python3) is stopped");
 	/* The name could be a command. */
 	h.procs[0].comm = (char *)"a): reboot #";
 	judge(&h);
-	assert_true(begins(h.v[0].verdict.fix, "process 235 is stopped: kill -CONT 235; then: "));
+	assert_true(begins(h.v[0].verdict->fix, "process 235 is stopped: kill -CONT 235; then: "));
 	host_deinit(&h);
 }
 
@@ -55,12 +55,12 @@ static void its_debugger_stopped_it(void **state)
 	RD_SET(h.procs[0].state, 't');
 	RD_SET(h.procs[0].tracer, 900);
 	judge(&h);
-	is(&h.v[0].verdict, "idle", "its process 235 (python3) is stopped by its tracer, process 900");
-	assert_non_null(strstr(h.v[0].verdict.fix, "detach it, ps -p 900"));
+	is(h.v[0].verdict, "idle", "its process 235 (python3) is stopped by its tracer, process 900");
+	assert_non_null(strstr(h.v[0].verdict->fix, "detach it, ps -p 900"));
 	h.procs[0].tracer.v = 0;
 	judge(&h);
-	assert_null(strstr(h.v[0].verdict.fix, "kill -CONT"));
-	assert_non_null(strstr(h.v[0].verdict.fix, "grep TracerPid /proc/235/status"));
+	assert_null(strstr(h.v[0].verdict->fix, "kill -CONT"));
+	assert_non_null(strstr(h.v[0].verdict->fix, "grep TracerPid /proc/235/status"));
 	host_deinit(&h);
 }
 
@@ -78,19 +78,19 @@ static void the_process_of_its_peer_is_stopped(void **state)
 	put(&h, 18, RD_QPS_RTS)->dev = 1;
 	h.qps[1].proc = 1;
 	RD_SET(h.qps[1].rqpn, 17);
-	RD_SET(h.v[1].past.psn_per_second, 0);
-	h.v[0].past.seen = rd_alloc(1, sizeof(struct rd_qp_seen));
-	h.v[0].past.seen->has_dgid = true;
-	memcpy(h.v[0].past.seen->dgid, gid, 16);
+	RD_SET(h.past[1].psn_per_second, 0);
+	h.past[0].seen = rd_alloc(1, sizeof(struct rd_qp_seen));
+	h.past[0].seen->has_dgid = true;
+	memcpy(h.past[0].seen->dgid, gid, 16);
 	h.judge.ports = &ports;
 	RD_SET(h.procs[1].state, 'T');
 	judge(&h);
-	is(&h.v[0].verdict, "idle", "of its remote QP, process 236 (ib write) is stopped");
-	assert_true(begins(h.v[0].verdict.fix, "process 236 (ib write) is stopped: kill -CONT 236"));
+	is(h.v[0].verdict, "idle", "of its remote QP, process 236 (ib write) is stopped");
+	assert_true(begins(h.v[0].verdict->fix, "process 236 (ib write) is stopped: kill -CONT 236"));
 	/* Elsewhere it may be another process: the address is not one of this host alone. */
 	table.here = false;
 	judge(&h);
-	assert_null(strstr(h.v[0].verdict.why, "236"));
+	assert_null(strstr(h.v[0].verdict->why, "236"));
 	host_deinit(&h);
 }
 
@@ -104,19 +104,19 @@ static void processes_that_do_not_matter(void **state)
 	for (const char *c = "RSDIZX"; *c; c++) {
 		RD_SET(h.procs[0].state, *c);
 		judge(&h);
-		assert_null(strstr(h.v[0].verdict.why, "stopped"));
+		assert_null(strstr(h.v[0].verdict->why, "stopped"));
 	}
 	h.procs[0].state.known = RD_ABSENT;
 	judge(&h);
-	assert_null(strstr(h.v[0].verdict.why, "stopped"));
+	assert_null(strstr(h.v[0].verdict->why, "stopped"));
 	RD_SET(h.procs[0].state, 'T');
-	RD_SET(h.v[0].past.psn_per_second, 1000);
+	RD_SET(h.past[0].psn_per_second, 1000);
 	judge(&h);
-	is(&h.v[0].verdict, "ok", "1000 packets per second");
-	assert_null(strstr(h.v[0].verdict.why, "stopped"));
+	is(h.v[0].verdict, "ok", "1000 packets per second");
+	assert_null(strstr(h.v[0].verdict->why, "stopped"));
 	RD_SET(h.qps[0].state, RD_QPS_ERR);
 	judge(&h);
-	assert_null(strstr(h.v[0].verdict.why, "stopped"));
+	assert_null(strstr(h.v[0].verdict->why, "stopped"));
 	host_deinit(&h);
 }
 
@@ -131,14 +131,14 @@ static void processes_that_are_read(void **state)
 	rd_qp_procs_that_may_stop(&h.views, 2, wanted);
 	assert_true(wanted[0]);
 	assert_false(wanted[1]);
-	RD_SET(h.v[0].past.psn_per_second, 0.5);
+	RD_SET(h.past[0].psn_per_second, 0.5);
 	rd_qp_procs_that_may_stop(&h.views, 2, wanted);
 	assert_true(wanted[0]);
-	RD_SET(h.v[0].past.psn_per_second, 100);
+	RD_SET(h.past[0].psn_per_second, 100);
 	rd_qp_procs_that_may_stop(&h.views, 2, wanted);
 	assert_false(wanted[0]);
 	RD_SET(h.qps[0].type, RD_QPT_UD);
-	h.v[0].past.psn_per_second.known = RD_ABSENT;
+	h.past[0].psn_per_second.known = RD_ABSENT;
 	rd_qp_procs_that_may_stop(&h.views, 0, wanted);
 	assert_false(wanted[0]);
 	host_deinit(&h);

@@ -14,8 +14,7 @@ struct look {
 	struct rd_res res;
 	struct rd_res_dev dev;
 	struct rd_qp qps[4];
-	struct rd_qp_view v[4]; /* of each */
-	struct rd_qp_views views;
+	struct rd_qp_views views; /* of each */
 };
 
 static void look_init(struct look *look)
@@ -24,7 +23,9 @@ static void look_init(struct look *look)
 	look->res.devs = &look->dev;
 	look->res.n_devs = 1;
 	look->res.qps = look->qps;
-	look->views = (struct rd_qp_views){ .res = &look->res, .v = look->v };
+	look->res.n_qps = RD_ARRAY_SIZE(look->qps);
+	rd_qp_views_init(&look->views, &look->res);
+	look->res.n_qps = 0;
 }
 
 static struct rd_qp *put(struct look *look, uint32_t lqpn, uint8_t state, uint32_t sq_psn)
@@ -40,9 +41,7 @@ static struct rd_qp *put(struct look *look, uint32_t lqpn, uint8_t state, uint32
 
 static void look_deinit(struct look *look)
 {
-	for (size_t i = 0; i < look->res.n_qps; i++)
-		free(look->v[i].past.seen);
-	free(look->views.gone);
+	rd_qp_views_deinit(&look->views);
 }
 
 static struct rd_qp_event event(enum rd_qp_what what, uint32_t lqpn, uint64_t mono_ns)
@@ -72,7 +71,7 @@ static void slow(struct rd_qp_track *track, uint32_t lqpn, uint8_t state, uint32
 	look_init(&look);
 	put(&look, lqpn, state, sq_psn);
 	rd_qp_track_sample(track, &look.views, began_ns, mono_ns);
-	*ret = look.v[0].past;
+	*ret = *look.views.v[0].past;
 	if (ret->seen) {
 		seen = *ret->seen;
 		ret->seen = &seen;
@@ -114,15 +113,15 @@ static void the_last_look_keeps_nothing(void **state)
 	look_init(&look);
 	put(&look, 17, RD_QPS_RTS, 100);
 	rd_qp_track_last(track, &look.views, 9 * S, 9 * S);
-	assert_int_equal(look.v[0].past.age_kind, RD_AGE_AT_LEAST);
-	assert_int_equal(look.v[0].past.age_seconds.known, RD_OK);
+	assert_int_equal(look.views.v[0].past->age_kind, RD_AGE_AT_LEAST);
+	assert_int_equal(look.views.v[0].past->age_seconds.known, RD_OK);
 	look_deinit(&look);
 	one(track, 17, RD_QPS_RTS, 100, 10 * S, &kept);
 	assert_float_equal(kept.age_seconds.v, 0, 1e-9);
 	look_init(&look);
 	put(&look, 17, RD_QPS_ERR, 100);
 	rd_qp_track_last(track, &look.views, 12 * S, 12 * S);
-	assert_int_equal(look.v[0].past.age_kind, RD_AGE_INTERVAL);
+	assert_int_equal(look.views.v[0].past->age_kind, RD_AGE_INTERVAL);
 	look_deinit(&look);
 	one(track, 17, RD_QPS_RTS, 100, 15 * S, &kept);
 	assert_float_equal(kept.age_seconds.v, 5, 1e-9);
@@ -161,12 +160,12 @@ static void one_that_was_not_there_was_made_since(void **state)
 	put(&look, 18, RD_QPS_INIT, 0);
 	look.dev.gaps[RD_RES_QP].interrupted = true;
 	rd_qp_track_sample(track, &look.views, 12 * S, 12 * S);
-	assert_int_equal(look.v[1].past.age_kind, RD_AGE_INTERVAL);
-	assert_float_equal(look.v[1].past.age_max_seconds.v, 2, 1e-9);
+	assert_int_equal(look.views.v[1].past->age_kind, RD_AGE_INTERVAL);
+	assert_float_equal(look.views.v[1].past->age_max_seconds.v, 2, 1e-9);
 	/* That look may have missed some: what the next one finds may be older. */
 	put(&look, 19, RD_QPS_INIT, 0);
 	rd_qp_track_sample(track, &look.views, 14 * S, 14 * S);
-	assert_int_equal(look.v[2].past.age_kind, RD_AGE_AT_LEAST);
+	assert_int_equal(look.views.v[2].past->age_kind, RD_AGE_AT_LEAST);
 	look_deinit(&look);
 	rd_qp_track_destroy(track);
 }
@@ -316,6 +315,7 @@ static struct rd_qp_past owned(struct rd_qp_track *track, uint32_t index, uint32
 {
 	struct look look;
 	struct rd_qp *qp;
+	struct rd_qp_past past;
 
 	look_init(&look);
 	look.dev.index = index;
@@ -324,8 +324,9 @@ static struct rd_qp_past owned(struct rd_qp_track *track, uint32_t index, uint32
 	RD_SET(qp->pdn, pdn);
 	RD_SET(qp->rqpn, rqpn);
 	rd_qp_track_sample(track, &look.views, mono_ns, mono_ns);
-	free(look.views.gone);
-	return look.v[0].past;
+	past = *look.views.v[0].past;
+	look_deinit(&look);
+	return past;
 }
 
 static void a_number_used_again_between_looks_has_a_new_age(void **state)

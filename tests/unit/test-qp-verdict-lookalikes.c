@@ -35,7 +35,7 @@ static void count(struct host *h, enum rd_qp_count what, uint64_t n)
 
 static const char *name(struct host *h, size_t i)
 {
-	return rd_qp_verdict_name(h->v[i].verdict.kind);
+	return rd_qp_verdict_name(h->v[i].verdict->kind);
 }
 
 static void not_(struct host *h, size_t i, const char *wrong)
@@ -74,10 +74,10 @@ static void set_ports(struct host *h, struct ports *p, unsigned n)
 static void connect_qp(struct host *h, size_t i, uint32_t rqpn, const uint8_t *to)
 {
 	RD_SET(h->qps[i].rqpn, rqpn);
-	h->v[i].past.seen = rd_alloc(1, sizeof(struct rd_qp_seen));
-	h->v[i].past.seen->has_sgid = h->v[i].past.seen->has_dgid = true;
-	memcpy(h->v[i].past.seen->sgid, gid_1, 16);
-	memcpy(h->v[i].past.seen->dgid, to, 16);
+	h->past[i].seen = rd_alloc(1, sizeof(struct rd_qp_seen));
+	h->past[i].seen->has_sgid = h->past[i].seen->has_dgid = true;
+	memcpy(h->past[i].seen->sgid, gid_1, 16);
+	memcpy(h->past[i].seen->dgid, to, 16);
 }
 
 /* Healthy: a keepalive in 60 s whose ACK was late once. */
@@ -92,7 +92,7 @@ static void one_timeout_of_a_keepalive(void **state)
 	judge(&h);
 	not_(&h, 0, "retrying");
 	/* Sent before the first sample, acknowledged after a timeout in the interval: 59 s without another. */
-	RD_SET(h.v[0].past.psn_per_second, 0);
+	RD_SET(h.past[0].psn_per_second, 0);
 	judge(&h);
 	not_(&h, 0, "retrying");
 	host_deinit(&h);
@@ -107,7 +107,7 @@ static void receiver_that_pauses(void **state)
 	start(&h, 2);
 	add(&h, 17, RD_QPS_RTR, 0)->proc = 1;
 	age(&h, &h.qps[0], RD_AGE_AT_LEAST, 60, 0);
-	RD_SET(h.v[0].past.best_per_second, 50000);
+	RD_SET(h.past[0].best_per_second, 50000);
 	add(&h, 18, RD_QPS_RTS, 100)->proc = 1;
 	judge(&h);
 	not_(&h, 0, "stuck");
@@ -127,7 +127,7 @@ static void other_port_went_down(void **state)
 	add(&h, 17, RD_QPS_RTS, 0);
 	count(&h, RD_QPC_LINK_DOWNED, 1);
 	judge(&h);
-	assert_null(strstr(h.v[0].verdict.fix, "cable"));
+	assert_null(strstr(h.v[0].verdict->fix, "cable"));
 	host_deinit(&h);
 }
 
@@ -198,7 +198,7 @@ static void adaptive_routing_busy(void **state)
 static void sample(struct rd_qp_track *track, struct host *h, uint64_t ns)
 {
 	for (size_t i = 0; i < h->res.n_qps; i++)
-		h->v[i].past = (struct rd_qp_past){ 0 };
+		h->past[i] = (struct rd_qp_past){ 0 };
 	rd_qp_track_sample(track, &h->views, ns, ns);
 }
 
@@ -267,26 +267,26 @@ static void psns_that_wrap(void **state)
 	sample(track, &h, 102 * S);
 	count(&h, RD_QPC_RETRIES, 3);
 	judge(&h);
-	is(&h.v[0].verdict, "cannot-tell", "its PSN fell in 2.0 s");
-	assert_non_null(strstr(h.v[0].verdict.fix, "-i 0.1"));
-	RD_SET(h.v[0].past.psn_per_second, 0);
+	is(h.v[0].verdict, "cannot-tell", "its PSN fell in 2.0 s");
+	assert_non_null(strstr(h.v[0].verdict->fix, "-i 0.1"));
+	RD_SET(h.past[0].psn_per_second, 0);
 	h.judge.seconds = 0.1;
 	judge(&h);
-	is(&h.v[0].verdict, "retrying", "retransmitted 3 times");
+	is(h.v[0].verdict, "retrying", "retransmitted 3 times");
 	h.judge.seconds = 2;
 	p.more[0].rate_gbps.v = 10;
 	judge(&h);
-	is(&h.v[0].verdict, "retrying", "retransmitted 3 times");
+	is(h.v[0].verdict, "retrying", "retransmitted 3 times");
 	p.more[0].rate_gbps.known = RD_ABSENT;
 	judge(&h);
-	is(&h.v[0].verdict, "cannot-tell", "its PSN fell");
+	is(h.v[0].verdict, "cannot-tell", "its PSN fell");
 	/* A receiver in RTR does not wait for RTS. */
 	age(&h, &h.qps[0], RD_AGE_AT_LEAST, 60, 0);
 	RD_SET(h.qps[0].state, RD_QPS_RTR);
 	h.qps[0].proc = 1;
 	add(&h, 18, RD_QPS_RTS, 100)->proc = 1;
 	judge(&h);
-	is(&h.v[0].verdict, "cannot-tell", "in RTR; its PSN fell");
+	is(h.v[0].verdict, "cannot-tell", "in RTR; its PSN fell");
 	rd_qp_track_destroy(track);
 	host_deinit(&h);
 }
@@ -307,33 +307,33 @@ static void packets_without_an_ack(void **state)
 	RD_SET(context.cur_retry_cnt, 7);
 	sample(track, &h, 100 * S);
 	judge(&h);
-	is(&h.v[0].verdict, "cannot-tell", "not acknowledged yet: at least 4");
+	is(h.v[0].verdict, "cannot-tell", "not acknowledged yet: at least 4");
 	sample(track, &h, 102 * S);
 	judge(&h);
-	is(&h.v[0].verdict, "cannot-tell",
+	is(h.v[0].verdict, "cannot-tell",
 	   "waits for the ACK of PSN 16777215: at least 4 packets sent, none acknowledged");
 	context.cur_retry_cnt.v = 6;
 	sample(track, &h, 104 * S);
 	judge(&h);
-	is(&h.v[0].verdict, "retrying", "its retry count changed");
+	is(h.v[0].verdict, "retrying", "its retry count changed");
 	context.last_acked_psn.v = 1;
 	sample(track, &h, 106 * S);
 	judge(&h);
-	is(&h.v[0].verdict, "idle", "did not retransmit");
+	is(h.v[0].verdict, "idle", "did not retransmit");
 	/* The last one, or the next one? And a dump that is newer than the list. */
 	for (uint32_t acked = 2; acked < 5; acked++) {
 		context.last_acked_psn.v = acked;
 		sample(track, &h, (100 + 10 * acked) * S);
 		sample(track, &h, (102 + 10 * acked) * S);
 		judge(&h);
-		is(&h.v[0].verdict, "idle", "did not retransmit");
+		is(h.v[0].verdict, "idle", "did not retransmit");
 	}
 	/* Not set yet: so many packets are never in flight. */
 	context.last_acked_psn.v = 0xff0000;
 	sample(track, &h, 150 * S);
 	sample(track, &h, 152 * S);
 	judge(&h);
-	is(&h.v[0].verdict, "idle", "did not retransmit");
+	is(h.v[0].verdict, "idle", "did not retransmit");
 	rd_qp_track_destroy(track);
 	host_deinit(&h);
 }
@@ -369,10 +369,10 @@ static void uc_has_no_acks(void **state)
 	RD_SET(context.last_acked_psn, 0);
 	sample(track, &h, 100 * S);
 	judge(&h);
-	assert_null(strstr(h.v[0].verdict.why, "acknowledged"));
+	assert_null(strstr(h.v[0].verdict->why, "acknowledged"));
 	sample(track, &h, 102 * S);
 	judge(&h);
-	is(&h.v[0].verdict, "idle", "UC queue pairs do not retransmit");
+	is(h.v[0].verdict, "idle", "UC queue pairs do not retransmit");
 	rd_qp_track_destroy(track);
 	host_deinit(&h);
 }
@@ -396,7 +396,7 @@ static void a_psn_that_falls_without_an_ack(void **state)
 	RD_SET(h.qps[0].sq_psn, 1003);
 	sample(track, &h, 102 * S);
 	judge(&h);
-	is(&h.v[0].verdict, "cannot-tell", "no packet in 2.0 s; waits for the ACK of PSN 1000");
+	is(h.v[0].verdict, "cannot-tell", "no packet in 2.0 s; waits for the ACK of PSN 1000");
 	/* And rises again: no progress, but only the retry count proves it. */
 	RD_SET(context.cur_retry_cnt, 6);
 	sample(track, &h, 104 * S);
@@ -404,21 +404,21 @@ static void a_psn_that_falls_without_an_ack(void **state)
 	context.cur_retry_cnt.v = 5;
 	sample(track, &h, 106 * S);
 	judge(&h);
-	is(&h.v[0].verdict, "retrying", "3 packets per second in 2.0 s; waits for the ACK of PSN 1000");
+	is(h.v[0].verdict, "retrying", "3 packets per second in 2.0 s; waits for the ACK of PSN 1000");
 	/* Healthy: some were acknowledged. */
 	RD_SET(h.qps[0].sq_psn, 1019);
 	context.last_acked_psn.v = 1010;
 	context.cur_retry_cnt.v = 7;
 	sample(track, &h, 108 * S);
 	judge(&h);
-	is(&h.v[0].verdict, "ok", "5 packets per second");
+	is(h.v[0].verdict, "ok", "5 packets per second");
 	/* Healthy: all were, and the last one was sent a moment ago. */
 	context.last_acked_psn.v = 1018;
 	sample(track, &h, 110 * S);
 	RD_SET(h.qps[0].sq_psn, 1020);
 	sample(track, &h, 112 * S);
 	judge(&h);
-	is(&h.v[0].verdict, "idle", "did not retransmit");
+	is(h.v[0].verdict, "idle", "did not retransmit");
 	rd_qp_track_destroy(track);
 	host_deinit(&h);
 }
@@ -439,17 +439,17 @@ static void loopback_that_is_not_proven(void **state)
 	p.gids[0].here = false;
 	for (int i = 0; i < 2; i++) {
 		judge(&h);
-		is(&h.v[0].verdict, "cannot-tell", "port rxe0/1 is DOWN");
+		is(h.v[0].verdict, "cannot-tell", "port rxe0/1 is DOWN");
 		p.gids[0].here = true;
 		p.gids[1] = p.gids[0];
 		p.gids[1].dev = 1;
 		p.all.n_gids = 2;
 	}
-	h.v[0].past.psn_per_second.v = 0;
+	h.past[0].psn_per_second.v = 0;
 	judge(&h);
 	not_(&h, 0, "cut-off");
-	h.v[0].past.psn_per_second.v = 1000;
-	h.v[0].past.seen->has_dgid = false;
+	h.past[0].psn_per_second.v = 1000;
+	h.past[0].seen->has_dgid = false;
 	RD_SET(h.devs[0].used[RD_RES_QP], 2);
 	h.devs[0].listed[RD_RES_QP] = 1;
 	judge(&h);
@@ -497,11 +497,11 @@ static void a_port_without_a_subnet_manager(void **state)
 	add(&h, 17, RD_QPS_RTS, 1000);
 	RD_SET(h.qps[0].rqpn, 99);
 	judge(&h);
-	is(&h.v[0].verdict, "cut-off", "port rxe0/1 is INIT");
+	is(h.v[0].verdict, "cut-off", "port rxe0/1 is INIT");
 	/* Healthy: iWARP without an IPv4 address. */
 	h.devs[0].protocol = (char *)"iw";
 	judge(&h);
-	is(&h.v[0].verdict, "ok", "1000 packets");
+	is(h.v[0].verdict, "ok", "1000 packets");
 	host_deinit(&h);
 }
 
@@ -540,7 +540,7 @@ static void short_packets_that_wrap(void **state)
 	count(&h, RD_QPC_GOT, 400000);
 	count(&h, RD_QPC_RETRIES, 2);
 	judge(&h);
-	is(&h.v[0].verdict, "cannot-tell", "its PSN fell");
+	is(h.v[0].verdict, "cannot-tell", "its PSN fell");
 	rd_qp_track_destroy(track);
 	host_deinit(&h);
 }

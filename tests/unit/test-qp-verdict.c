@@ -29,10 +29,10 @@ static void one_look_tells_little(void **state)
 	put(&h, 4, RD_QPS_RTS);
 	RD_SET(h.qps[3].type, RD_QPT_UD);
 	judge(&h);
-	is(&h.v[0].verdict, "cannot-tell", "one sample");
-	is(&h.v[1].verdict, "cannot-tell", "stuck after 10 s");
-	is(&h.v[2].verdict, "cannot-tell", "EIO");
-	is(&h.v[3].verdict, "ok", "no connection");
+	is(h.v[0].verdict, "cannot-tell", "one sample");
+	is(h.v[1].verdict, "cannot-tell", "stuck after 10 s");
+	is(h.v[2].verdict, "cannot-tell", "EIO");
+	is(h.v[3].verdict, "ok", "no connection");
 	host_deinit(&h);
 }
 
@@ -46,12 +46,12 @@ static void stuck_is_what_takes_longer(void **state)
 	age(&h, put(&h, 2, RD_QPS_RTR), RD_AGE_EXACT, 9.9, 9.9);
 	age(&h, put(&h, 3, RD_QPS_INIT), RD_AGE_INTERVAL, 9, 11);
 	age(&h, put(&h, 4, RD_QPS_INIT), RD_AGE_EXACT, 12, 12);
-	h.v[3].past.last_err = -ETIMEDOUT;
+	h.past[3].last_err = -ETIMEDOUT;
 	judge(&h);
-	is(&h.v[0].verdict, "stuck", "at least 10.0 s");
-	is(&h.v[1].verdict, "ok", "connecting: in");
-	is(&h.v[2].verdict, "cannot-tell", "9.0 to 11.0 s");
-	is(&h.v[3].verdict, "stuck", "ETIMEDOUT");
+	is(h.v[0].verdict, "stuck", "at least 10.0 s");
+	is(h.v[1].verdict, "ok", "connecting: in");
+	is(h.v[2].verdict, "cannot-tell", "9.0 to 11.0 s");
+	is(h.v[3].verdict, "stuck", "ETIMEDOUT");
 	host_deinit(&h);
 }
 
@@ -66,14 +66,14 @@ static void nothing_moves(void **state)
 	two_looks(&h, 2);
 	RD_SET(h.since[1].v[RD_QPC_RETRIES], 12);
 	judge(&h);
-	is(&h.v[0].verdict, "idle", "no packet in 2.0 s");
-	is(&h.v[1].verdict, "retrying", "device-wide");
+	is(h.v[0].verdict, "idle", "no packet in 2.0 s");
+	is(h.v[1].verdict, "retrying", "device-wide");
 	/* Another that stands still: it could be either. */
 	put(&h, 3, RD_QPS_RTS)->dev = 1;
-	RD_SET(h.v[2].past.psn_per_second, 0);
+	RD_SET(h.past[2].psn_per_second, 0);
 	judge(&h);
-	is(&h.v[1].verdict, "cannot-tell", "2 queue pairs");
-	is(&h.v[2].verdict, "cannot-tell", "2 queue pairs");
+	is(h.v[1].verdict, "cannot-tell", "2 queue pairs");
+	is(h.v[2].verdict, "cannot-tell", "2 queue pairs");
 	host_deinit(&h);
 }
 
@@ -87,22 +87,22 @@ static void one_that_moves_may_be_meant(void **state)
 	put(&h, 1, RD_QPS_RTS);
 	put(&h, 2, RD_QPS_RTS);
 	two_looks(&h, 2);
-	RD_SET(h.v[1].past.psn_per_second, 1000);
+	RD_SET(h.past[1].psn_per_second, 1000);
 	RD_SET(h.since[0].v[RD_QPC_RETRIES], 12);
 	judge(&h);
-	is(&h.v[0].verdict, "cannot-tell", "2 queue pairs");
+	is(h.v[0].verdict, "cannot-tell", "2 queue pairs");
 	/* 12 timeouts for 2000 packets: it may be the one that lost them. */
-	is(&h.v[1].verdict, "cannot-tell", "of this or another queue pair");
+	is(h.v[1].verdict, "cannot-tell", "of this or another queue pair");
 	RD_SET(h.since[0].v[RD_QPC_SENT], 200000);
 	judge(&h);
-	is(&h.v[1].verdict, "ok", "packets per second");
+	is(h.v[1].verdict, "ok", "packets per second");
 	/* One of UC is not: it never sends again. */
 	RD_SET(h.qps[1].type, RD_QPT_UC);
 	judge(&h);
-	is(&h.v[0].verdict, "retrying", "retransmitted 12 times");
-	RD_SET(h.v[1].past.psn_per_second, 0);
+	is(h.v[0].verdict, "retrying", "retransmitted 12 times");
+	RD_SET(h.past[1].psn_per_second, 0);
 	judge(&h);
-	is(&h.v[1].verdict, "idle", "UC");
+	is(h.v[1].verdict, "idle", "UC");
 	host_deinit(&h);
 }
 
@@ -116,7 +116,7 @@ static void what_is_not_counted_is_not_nothing(void **state)
 	two_looks(&h, 2);
 	h.since[0].v[RD_QPC_RETRIES].known = RD_ABSENT;
 	judge(&h);
-	is(&h.v[0].verdict, "cannot-tell", "are not counted");
+	is(h.v[0].verdict, "cannot-tell", "are not counted");
 	host_deinit(&h);
 }
 
@@ -128,14 +128,14 @@ static void one_packet_is_no_progress(void **state)
 	host_init(&h);
 	put(&h, 1, RD_QPS_RTS);
 	two_looks(&h, 2);
-	RD_SET(h.v[0].past.psn_per_second, 0.5);
+	RD_SET(h.past[0].psn_per_second, 0.5);
 	RD_SET(h.since[0].v[RD_QPC_RETRIES], 12);
 	judge(&h);
-	is(&h.v[0].verdict, "retrying", "12 times");
-	RD_SET(h.v[0].past.psn_per_second, 5);
+	is(h.v[0].verdict, "retrying", "12 times");
+	RD_SET(h.past[0].psn_per_second, 5);
 	h.since[0].v[RD_QPC_RETRIES].v = 1;
 	judge(&h);
-	is(&h.v[0].verdict, "ok", "5 packets per second");
+	is(h.v[0].verdict, "ok", "5 packets per second");
 	host_deinit(&h);
 }
 
@@ -148,15 +148,15 @@ static void exhausted_only_with_evidence(void **state)
 	past_of(&h, put(&h, 1, RD_QPS_ERR))->fresh = true;
 	two_looks(&h, 1);
 	judge(&h);
-	is(&h.v[0].verdict, "failed", "cause unknown");
+	is(h.v[0].verdict, "failed", "cause unknown");
 	RD_SET(h.since[0].v[RD_QPC_EXHAUSTED], 1);
 	judge(&h);
-	is(&h.v[0].verdict, "retries-exhausted", "device-wide");
+	is(h.v[0].verdict, "retries-exhausted", "device-wide");
 	/* It is kept when the counter has long stood still. */
-	h.v[0].past.fresh = false;
+	h.past[0].fresh = false;
 	h.since[0].v[RD_QPC_EXHAUSTED].v = 0;
 	judge(&h);
-	is(&h.v[0].verdict, "retries-exhausted", "device-wide");
+	is(h.v[0].verdict, "retries-exhausted", "device-wide");
 	host_deinit(&h);
 }
 
@@ -171,8 +171,8 @@ static void more_failed_than_gave_up(void **state)
 	two_looks(&h, 1);
 	RD_SET(h.since[0].v[RD_QPC_EXHAUSTED], 1);
 	judge(&h);
-	is(&h.v[0].verdict, "failed", "cause unknown");
-	is(&h.v[1].verdict, "failed", "cause unknown");
+	is(h.v[0].verdict, "failed", "cause unknown");
+	is(h.v[1].verdict, "failed", "cause unknown");
 	host_deinit(&h);
 }
 
@@ -184,10 +184,10 @@ static void flushed_by_its_program(void **state)
 	host_init(&h);
 	past_of(&h, put(&h, 1, RD_QPS_ERR))->moved_by_call = true;
 	put(&h, 2, RD_QPS_ERR);
-	RD_SET(h.v[1].past.last_event, 3);
+	RD_SET(h.past[1].last_event, 3);
 	judge(&h);
-	is(&h.v[0].verdict, "flushed", "its program");
-	is(&h.v[1].verdict, "failed", "QP_ACCESS_ERR");
+	is(h.v[0].verdict, "flushed", "its program");
+	is(h.v[1].verdict, "failed", "QP_ACCESS_ERR");
 	host_deinit(&h);
 }
 
@@ -207,10 +207,10 @@ static void log_lines_find_their_queue_pair(void **state)
 	log_line(&h, "mlx5_0: QP 18 written by a program: retry exceeded", 91 * S, 1);
 	log_line(&h, "mlx5_1/1: QP 18 error: local protection error (0x32 0x0 0x9)", 92 * S, 0);
 	judge(&h);
-	is(&h.v[0].verdict, "retries-exhausted", "RETRY_EXC_ERR");
-	is(&h.v[1].verdict, "failed", "cause unknown");
-	is(&h.v[2].verdict, "failed", "local protection error");
-	is(&h.v[3].verdict, "failed", "cause unknown");
+	is(h.v[0].verdict, "retries-exhausted", "RETRY_EXC_ERR");
+	is(h.v[1].verdict, "failed", "cause unknown");
+	is(h.v[2].verdict, "failed", "local protection error");
+	is(h.v[3].verdict, "failed", "cause unknown");
 	host_deinit(&h);
 }
 

@@ -203,8 +203,8 @@ static void take_qp(struct rd_join *join, const struct rd_qp_views *views, size_
 	has_number = !dev->iwarp && remote_number(qp, view, &to->rqpn);
 	if (gid && !dev->iwarp)
 		to->peer = number_of_addr(join, gid);
-	if (view->link.cm_id >= 0)
-		take_link(join, &views->res->cm_ids[view->link.cm_id], to);
+	if (view->link->cm_id >= 0)
+		take_link(join, &views->res->cm_ids[view->link->cm_id], to);
 	if (attrs.path_mtu.known == RD_OK)
 		to->path_mtu = attrs.path_mtu.v;
 	if (qp->proc >= 0)

@@ -124,8 +124,8 @@ static void add_collision(struct rd_spreads *ret, const struct flow *flows, size
 static struct rd_flow sport_of(const struct rd_qp_views *views, size_t i)
 {
 	const struct rd_qp *qp = &views->res->qps[i];
-	const struct rd_qp_seen *seen = views->v[i].past.seen;
-	const struct rd_qp_context *context = views->v[i].link.context;
+	const struct rd_qp_seen *seen = views->v[i].past->seen;
+	const struct rd_qp_context *context = views->v[i].link->context;
 	bool recorded = seen && seen->flow_label.known == RD_OK;
 	uint32_t label = recorded ? seen->flow_label.v : 0;
 	struct rd_flow flow = { .qp = i, .udp_sport = rd_udp_sport(label, qp->lqpn.v, qp->rqpn.v) };

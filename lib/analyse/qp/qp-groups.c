@@ -124,19 +124,19 @@ static void add_proc_peers(struct rd_qp_group *group, const struct rd_res *res, 
 
 static void count_qp(struct rd_qp_group *group, const struct rd_qp *qp, const struct rd_qp_view *view)
 {
-	enum rd_severity severity = rd_qp_verdict_severity(view->verdict.kind);
+	enum rd_severity severity = rd_qp_verdict_severity(view->verdict->kind);
 
 	group->qps++;
 	if (qp->state.known == RD_OK && qp->state.v < RD_QPS_N)
 		group->by_state[qp->state.v]++;
 	else
 		group->unknown++;
-	group->judged |= view->verdict.kind != RD_QPV_NONE;
-	group->sampled_twice |= view->past.psn_per_second.known == RD_OK;
-	group->stuck += view->verdict.kind == RD_QPV_STUCK;
-	group->retrying += view->verdict.kind == RD_QPV_RETRYING;
-	group->impaired += view->verdict.kind == RD_QPV_CUT_OFF || view->verdict.kind == RD_QPV_NO_RECEIVES ||
-			   view->verdict.kind == RD_QPV_SLOW;
+	group->judged |= view->verdict->kind != RD_QPV_NONE;
+	group->sampled_twice |= view->past->psn_per_second.known == RD_OK;
+	group->stuck += view->verdict->kind == RD_QPV_STUCK;
+	group->retrying += view->verdict->kind == RD_QPV_RETRYING;
+	group->impaired += view->verdict->kind == RD_QPV_CUT_OFF || view->verdict->kind == RD_QPV_NO_RECEIVES ||
+			   view->verdict->kind == RD_QPV_SLOW;
 	group->worst = severity > group->worst ? severity : group->worst;
 }
 

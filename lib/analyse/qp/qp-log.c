@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analyse/qp/qp-log.h"
 #include "base/klog-form.h"
+#include "base/memory.h"
 #include "base/number.h"
 
 #include <ctype.h>
@@ -77,12 +78,11 @@ static bool recent_enough(const struct rd_qp_past *past, uint64_t line_ns, uint6
 	return past->age_max_seconds.known != RD_OK || ago <= past->age_max_seconds.v + SLACK_S;
 }
 
-void rd_qp_log_join(const struct rd_klog *klog, const struct rd_qp_views *views, uint64_t mono_ns,
-		    const struct rd_krecord **ret)
+const struct rd_krecord **rd_qp_log_join(const struct rd_klog *klog, const struct rd_qp_views *views, uint64_t mono_ns)
 {
 	const struct rd_res *res = views->res;
+	const struct rd_krecord **ret = NULL;
 
-	memset(ret, 0, res->n_qps * sizeof(*ret));
 	for (size_t i = klog->n; i > 0 && klog->v[klog->n - 1].seq - klog->v[i - 1].seq < LINES_MAX; i--) {
 		const struct rd_krecord *line = &klog->v[i - 1];
 		uint32_t numbers[NUMBERS_MAX];
@@ -98,10 +98,13 @@ void rd_qp_log_join(const struct rd_klog *klog, const struct rd_qp_views *views,
 			for (size_t k = 0; k < n; k++) {
 				size_t at = rd_res_find_qp(res, (int)d, numbers[k]);
 
-				if (at < res->n_qps && !ret[at] &&
-				    recent_enough(&views->v[at].past, line->time_ns, mono_ns))
-					ret[at] = line;
+				if (at == res->n_qps || !recent_enough(views->v[at].past, line->time_ns, mono_ns))
+					continue;
+				if (!ret)
+					ret = rd_alloc(res->n_qps, sizeof(const struct rd_krecord *));
+				ret[at] = ret[at] ? ret[at] : line;
 			}
 		}
 	}
+	return ret;
 }

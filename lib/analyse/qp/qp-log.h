@@ -13,11 +13,10 @@ enum rd_qp_cause rd_qp_log_cause(const char *text);
 const char *rd_qp_log_status(const char *text);
 
 /*
- * The last line about each queue pair: ret[i] is for views->v[i] (n_qps entries, NULL: none). A line belongs to a queue pair if it
- * names its device and its number. Numbers are reused, so lines older than the state of the queue pair, where its age is known,
- * are ignored; `mono_ns` is now.
+ * The last line about each queue pair: [i] is for views->v[i] (NULL: no line). NULL: no line about any. A line belongs to a queue
+ * pair if it names its device and its number. Numbers are reused, so lines older than the state of the queue pair, where its age is
+ * known, are ignored; `mono_ns` is now. Caller frees; the lines are those of `klog`.
  */
-void rd_qp_log_join(const struct rd_klog *klog, const struct rd_qp_views *views, uint64_t mono_ns,
-		    const struct rd_krecord **ret);
+const struct rd_krecord **rd_qp_log_join(const struct rd_klog *klog, const struct rd_qp_views *views, uint64_t mono_ns);
 
 #endif

@@ -53,10 +53,11 @@ static void apply(const struct rd_qp_recorded *recorded, const struct rd_qp *qp,
 	struct current current = current_of(recorded);
 
 	if (!past->seen || (recorded->seen.has_dgid && !past->seen->has_dgid)) {
-		if (!past->seen)
-			past->seen = rd_alloc(1, sizeof(*past->seen));
-		*past->seen = recorded->seen;
-		rd_qp_seen_add_sport(past->seen, recorded->lqpn, recorded->has_dlid);
+		struct rd_qp_seen *seen = rd_alloc(1, sizeof(*seen));
+
+		*seen = recorded->seen;
+		rd_qp_seen_add_sport(seen, recorded->lqpn, recorded->has_dlid);
+		past->seen = seen;
 	}
 	if (!past->last_err)
 		past->last_err = recorded->err;
@@ -107,7 +108,11 @@ void rd_qp_apply_recorded(struct rd_qp_views *views, uint64_t now_ns)
 		while (at < res->n_recorded && is_before(&res->recorded[at], qp))
 			at++;
 		recorded = find_entry(res, qp, at);
-		if (recorded)
-			apply(recorded, qp, now_ns, &views->v[i].past);
+		if (recorded) {
+			struct rd_qp_past past = *views->v[i].past;
+
+			apply(recorded, qp, now_ns, &past);
+			rd_qp_views_set_past(views, i, &past);
+		}
 	}
 }

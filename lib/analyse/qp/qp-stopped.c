@@ -18,7 +18,7 @@ void rd_qp_procs_that_may_stop(const struct rd_qp_views *views, double seconds, 
 	memset(ret, 0, res->n_procs * sizeof(*ret));
 	for (size_t i = 0; i < res->n_qps; i++) {
 		const struct rd_qp *qp = &res->qps[i];
-		const struct rd_qp_past *past = &views->v[i].past;
+		const struct rd_qp_past *past = views->v[i].past;
 		bool moving = past->psn_per_second.known == RD_OK && past->psn_per_second.v * seconds >= PACKETS_MOVING;
 
 		if (qp->proc >= 0 && !moving && rd_qp_is_connected_type(qp))

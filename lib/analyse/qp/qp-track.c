@@ -188,6 +188,14 @@ static void set_psn_rate(struct tracked *q, const struct rd_qp *qp, uint64_t now
 		RD_SET(q->best, packets / dt);
 }
 
+static struct rd_qp_seen *copy_seen(const struct rd_qp_seen *seen)
+{
+	struct rd_qp_seen *ret = rd_alloc(1, sizeof(*ret));
+
+	*ret = *seen;
+	return ret;
+}
+
 static void set_recorded(const struct tracked *q, const struct rd_qp *qp, struct rd_qp_past *past)
 {
 	past->last_err = q->last_err;
@@ -196,9 +204,7 @@ static void set_recorded(const struct tracked *q, const struct rd_qp *qp, struct
 	past->moved_by_call = q->by_call && qp->state.known == RD_OK && q->state.v == qp->state.v;
 	if (!q->recorded)
 		return;
-	if (!past->seen)
-		past->seen = rd_alloc(1, sizeof(*past->seen));
-	*past->seen = q->seen;
+	past->seen = copy_seen(&q->seen);
 }
 
 /* Numbers are reused: whether this is another queue pair than in the last sample, or one of another device of that name. */
@@ -321,9 +327,14 @@ static bool track_qps(struct rd_qp_track *track, struct table *now, struct rd_qp
 	const struct rd_res *res = views->res;
 	bool all = true;
 
-	for (size_t i = 0; i < res->n_qps; i++)
-		if (has_number(&res->qps[i]) && res->devs[res->qps[i].dev].name)
-			all &= track_qp(track, now, res, &res->qps[i], began_ns, mono_ns, &views->v[i].past);
+	for (size_t i = 0; i < res->n_qps; i++) {
+		struct rd_qp_past past = { 0 };
+
+		if (!has_number(&res->qps[i]) || !res->devs[res->qps[i].dev].name)
+			continue;
+		all &= track_qp(track, now, res, &res->qps[i], began_ns, mono_ns, &past);
+		rd_qp_views_set_past(views, i, &past);
+	}
 	return all;
 }
 
@@ -358,7 +369,7 @@ void rd_qp_track_keep(struct rd_qp_track *track, const struct rd_qp_views *views
 						     NULL;
 
 		if (q)
-			q->cause = views->v[i].verdict.cause;
+			q->cause = views->v[i].verdict->cause;
 	}
 }
 

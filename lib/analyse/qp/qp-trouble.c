@@ -131,11 +131,11 @@ static bool is_loopback(const struct rd_sockaddr *addr)
 static bool source_gid(const struct rd_qp_views *views, size_t i, uint8_t ret[16])
 {
 	const struct rd_qp_view *view = &views->v[i];
-	const struct rd_sockaddr *src = view->link.cm_id >= 0 ? &views->res->cm_ids[view->link.cm_id].src : NULL;
+	const struct rd_sockaddr *src = view->link->cm_id >= 0 ? &views->res->cm_ids[view->link->cm_id].src : NULL;
 	static const uint8_t none[16];
 
-	if (view->past.seen && view->past.seen->has_sgid) {
-		memcpy(ret, view->past.seen->sgid, 16);
+	if (view->past->seen && view->past->seen->has_sgid) {
+		memcpy(ret, view->past->seen->sgid, 16);
 		return memcmp(ret, none, 16) != 0;
 	}
 	if (!src || (src->family != AF_INET && src->family != AF_INET6) || is_loopback(src))
@@ -170,7 +170,7 @@ static int port_has_gid(const struct rd_qp_ports *ports, const struct rd_qp *qp,
 static bool entry_is_empty(const struct rd_qp_views *views, size_t i, const struct rd_qp_ports *ports, unsigned *index)
 {
 	const struct rd_qp *qp = &views->res->qps[i];
-	const struct rd_qp_seen *seen = views->v[i].past.seen;
+	const struct rd_qp_seen *seen = views->v[i].past->seen;
 	const struct rd_qp_port *port = qp->port.known == RD_OK ? rd_qp_ports_find(ports, qp->dev, qp->port.v) : NULL;
 
 	if (!port || !seen || seen->sgid_index.known != RD_OK)
@@ -184,7 +184,7 @@ static bool entry_is_empty(const struct rd_qp_views *views, size_t i, const stru
 
 static bool has_high_index(const struct rd_qp_view *view)
 {
-	const struct rd_qp_seen *seen = view->past.seen;
+	const struct rd_qp_seen *seen = view->past->seen;
 
 	return seen && seen->sgid_index.known == RD_OK && seen->sgid_index.v >= INDEX_LOW;
 }

@@ -66,7 +66,7 @@ static void judge_device(const struct rd_qp_views *views, const bool *chosen, co
 	size_t first = 0, n = 0;
 
 	for (size_t i = range->from; i < range->to; i++) {
-		if ((chosen && !chosen[i]) || views->v[i].verdict.kind != kind)
+		if ((chosen && !chosen[i]) || views->v[i].verdict->kind != kind)
 			continue;
 		if (!n++)
 			first = i;
@@ -76,8 +76,8 @@ static void judge_device(const struct rd_qp_views *views, const bool *chosen, co
 	finding.subject = n == 1 ? rd_text("%s qpn %u", res->devs[range->dev].name, res->qps[first].lqpn.v) :
 				   rd_text("%s, %zu queue pairs, first: qpn %u", res->devs[range->dev].name, n,
 					   res->qps[first].lqpn.v);
-	finding.observed = rd_text("%s", views->v[first].verdict.why);
-	finding.fix = rd_text("%s", views->v[first].verdict.fix);
+	finding.observed = rd_text("%s", views->v[first].verdict->why);
+	finding.fix = rd_text("%s", views->v[first].verdict->fix);
 	rd_finding_add(findings, &finding);
 }
 
@@ -99,10 +99,10 @@ static void judge_losses(const struct rd_qp_views *views, const bool *chosen, co
 
 		if (chosen && !chosen[i])
 			continue;
-		if (view->verdict.kind == RD_QPV_SLOW)
+		if (view->verdict->kind == RD_QPV_SLOW)
 			return;
-		if (view->verdict.kind == RD_QPV_CANNOT_TELL && view->past.psn_per_second.known == RD_OK &&
-		    view->past.psn_per_second.v > 0 && !n++)
+		if (view->verdict->kind == RD_QPV_CANNOT_TELL && view->past->psn_per_second.known == RD_OK &&
+		    view->past->psn_per_second.v > 0 && !n++)
 			first = i;
 	}
 	if (!n)
@@ -110,7 +110,7 @@ static void judge_losses(const struct rd_qp_views *views, const bool *chosen, co
 	finding.subject = rd_text("%s, %zu active queue pairs, first: qpn %u", res->devs[range->dev].name, n,
 				  res->qps[first].lqpn.v);
 	finding.observed = rd_dup(views->losses[range->dev]);
-	finding.fix = rd_dup(views->v[first].verdict.fix);
+	finding.fix = rd_dup(views->v[first].verdict->fix);
 	rd_finding_add(findings, &finding);
 }
 

@@ -258,7 +258,7 @@ static void count_devices(const struct rd_qp_judging *j)
 {
 	for (size_t i = 0; i < j->res->n_qps; i++)
 		if (j->res->qps[i].dev >= 0 && j->res->qps[i].state.known == RD_OK)
-			count_qp(j, &j->res->qps[i], &j->views->v[i].past);
+			count_qp(j, &j->res->qps[i], j->views->v[i].past);
 	for (size_t d = 0; d < j->res->n_devs; d++) {
 		const struct rd_res_dev *dev = &j->res->devs[d];
 
@@ -274,11 +274,13 @@ static void doubt_psns(const struct rd_qp_judging *j)
 {
 	for (size_t i = 0; i < j->res->n_qps; i++) {
 		const struct rd_qp *qp = &j->res->qps[i];
-		struct rd_qp_past *past = &j->views->v[i].past;
+		struct rd_qp_past past = *j->views->v[i].past;
 
-		if (past->psn_fell && qp->dev >= 0 && qp->state.known == RD_OK && rd_qp_is_stalled(j, qp, past) &&
-		    rd_qp_may_have_wrapped(j, i))
-			past->psn_per_second.known = RD_ABSENT;
+		if (!past.psn_fell || qp->dev < 0 || qp->state.known != RD_OK || !rd_qp_is_stalled(j, qp, &past) ||
+		    !rd_qp_may_have_wrapped(j, i))
+			continue;
+		past.psn_per_second.known = RD_ABSENT;
+		rd_qp_views_set_past(j->views, i, &past);
 	}
 }
 
@@ -314,26 +316,27 @@ void rd_qp_judge(struct rd_qp_views *views, const struct rd_qp_judge *opts)
 	const struct rd_res *res = views->res;
 	_cleanup_free_ struct rd_qp_device *devices = rd_alloc(res->n_devs + 1, sizeof(*devices));
 	_cleanup_free_ bool *has_rts = rd_alloc(res->n_procs + 1, sizeof(*has_rts));
-	_cleanup_free_ const struct rd_krecord **lines = rd_alloc(res->n_qps + 1, sizeof(*lines));
+	_cleanup_free_ const struct rd_krecord **lines = NULL;
 	_cleanup_free_ const struct rd_neigh **neighs =
 		rd_alloc((opts->net ? opts->net->n_neighs : 0) + 1, sizeof(*neighs));
 	struct rd_qp_judging j = { .views = views, .res = res, .opts = opts, .devices = devices, .has_rts = has_rts };
 
 	if (opts->klog && opts->klog->known == RD_OK)
-		rd_qp_log_join(opts->klog, views, opts->mono_ns, lines);
+		lines = rd_qp_log_join(opts->klog, views, opts->mono_ns);
 	sort_neighbours(&j, neighs);
 	doubt_psns(&j);
 	count_devices(&j);
 	for (size_t i = 0; i < res->n_qps; i++) {
-		struct rd_qp_view *view = &views->v[i];
+		const struct rd_qp_past *past = views->v[i].past;
+		struct rd_qp_verdict verdict = { .cause = past->cause };
 		struct rd_qp_one one = {
-			.i = i, .qp = &res->qps[i], .past = &view->past, .line = lines[i], .verdict = &view->verdict
+			.i = i, .qp = &res->qps[i], .past = past, .line = lines ? lines[i] : NULL, .verdict = &verdict
 		};
 
-		view->verdict.cause = view->past.cause;
 		judge_one(&j, &one);
 		rd_qp_judge_trouble(&j, &one);
 		rd_qp_judge_stopped(&j, &one);
+		rd_qp_views_set_verdict(views, i, &verdict);
 	}
 	note_losses(&j);
 }

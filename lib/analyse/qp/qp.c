@@ -52,7 +52,7 @@ static void address_of(const struct rd_sockaddr *addr, uint8_t ret[16])
 bool rd_qp_peer(const struct rd_qp_views *views, size_t i, uint8_t ret[16])
 {
 	const struct rd_qp_view *view = &views->v[i];
-	const struct rd_sockaddr *dst = view->link.cm_id >= 0 ? &views->res->cm_ids[view->link.cm_id].dst : NULL;
+	const struct rd_sockaddr *dst = view->link->cm_id >= 0 ? &views->res->cm_ids[view->link->cm_id].dst : NULL;
 	const uint8_t *gid = rd_qp_peer_gid(view);
 
 	if (gid)
@@ -84,20 +84,25 @@ void rd_qp_link(struct rd_qp_views *views)
 	const struct rd_res *res = views->res;
 
 	for (size_t i = 0; i < res->n_qps; i++)
-		views->v[i].link.context = res->qps[i].context;
+		if (res->qps[i].context) {
+			struct rd_qp_link link = *views->v[i].link;
+
+			link.context = res->qps[i].context;
+			rd_qp_views_set_link(views, i, &link);
+		}
 	for (size_t i = 0; i < res->n_cm_ids; i++) {
 		const struct rd_cm_id *cm_id = &res->cm_ids[i];
 		size_t at = cm_id->lqpn.known == RD_OK ? rd_res_find_qp(res, cm_id->dev, cm_id->lqpn.v) : res->n_qps;
-		struct rd_qp_link *link;
+		struct rd_qp_link link;
 
 		if (at == res->n_qps || !of_one_process(&res->qps[at].owner, &cm_id->owner))
 			continue;
-		link = &views->v[at].link;
-		link->cm_id = (int)i;
-		if (!is_gid_of(res, &res->qps[at], &cm_id->dst))
-			continue;
-		address_of(&cm_id->dst, link->gid);
-		link->has_gid = true;
+		link = *views->v[at].link;
+		link.cm_id = (int)i;
+		link.has_gid = is_gid_of(res, &res->qps[at], &cm_id->dst);
+		if (link.has_gid)
+			address_of(&cm_id->dst, link.gid);
+		rd_qp_views_set_link(views, at, &link);
 	}
 }
 

@@ -5,40 +5,89 @@
 
 #include "base/memory.h"
 
+static const struct rd_qp_link no_link = { .cm_id = -1 };
+static const struct rd_qp_past no_past;
+static const struct rd_qp_verdict no_verdict;
+
 void rd_qp_views_init(struct rd_qp_views *views, const struct rd_res *res)
 {
 	*views = (struct rd_qp_views){ .res = res, .v = rd_alloc(res->n_qps + 1, sizeof(*views->v)) };
 	for (size_t i = 0; i < res->n_qps; i++)
-		views->v[i].link.cm_id = -1;
+		views->v[i] = (struct rd_qp_view){ &no_link, &no_past, &no_verdict };
 }
 
 void rd_qp_views_deinit(struct rd_qp_views *views)
 {
-	for (size_t i = 0; views->v && i < views->res->n_qps; i++)
-		free(views->v[i].past.seen);
 	for (size_t d = 0; views->losses && d < views->res->n_devs; d++)
 		free(views->losses[d]);
-	for (size_t i = 0; i < views->n_texts; i++)
-		free(views->texts[i]);
+	for (size_t i = 0; i < views->n_owned; i++)
+		free(views->owned[i]);
 	free(views->losses);
 	free(views->gone);
-	free(views->texts);
+	free(views->owned);
 	free(views->v);
 	*views = (struct rd_qp_views){ 0 };
 }
 
+static void own(struct rd_qp_views *views, void *allocated)
+{
+	rd_reserve(&views->owned, &views->cap_owned, views->n_owned + 1, sizeof(*views->owned));
+	views->owned[views->n_owned++] = allocated;
+}
+
+/* One of those set last that is equal, or NULL and the place of a new one. */
+static const void *find_recent(struct rd_qp_views *views, const void *from, size_t size, size_t *at)
+{
+	*at = rd_hash(RD_HASH, from, size) % RD_QP_RECENT;
+	for (size_t way = 0; way < RD_QP_RECENT_WAYS; way++)
+		if (views->recent[*at][way].size == size && memcmp(views->recent[*at][way].v, from, size) == 0)
+			return views->recent[*at][way].v;
+	return NULL;
+}
+
+static const void *keep(struct rd_qp_views *views, void *allocated, size_t size, size_t at)
+{
+	own(views, allocated);
+	memmove(&views->recent[at][1], &views->recent[at][0], sizeof(views->recent[at]) - sizeof(views->recent[at][0]));
+	views->recent[at][0].v = allocated;
+	views->recent[at][0].size = size;
+	return allocated;
+}
+
+static const void *share(struct rd_qp_views *views, const void *from, size_t size)
+{
+	size_t at;
+	const void *recent = find_recent(views, from, size, &at);
+
+	return recent ? recent : keep(views, memcpy(rd_alloc(1, size), from, size), size, at);
+}
+
+void rd_qp_views_set_link(struct rd_qp_views *views, size_t i, const struct rd_qp_link *link)
+{
+	views->v[i].link = share(views, link, sizeof(*link));
+}
+
+void rd_qp_views_set_past(struct rd_qp_views *views, size_t i, const struct rd_qp_past *past)
+{
+	if (past->seen && past->seen != views->v[i].past->seen)
+		own(views, past->seen);
+	views->v[i].past = share(views, past, sizeof(*past));
+}
+
+void rd_qp_views_set_verdict(struct rd_qp_views *views, size_t i, const struct rd_qp_verdict *verdict)
+{
+	views->v[i].verdict = share(views, verdict, sizeof(*verdict));
+}
+
 const char *rd_qp_views_keep(struct rd_qp_views *views, char *text)
 {
-	const char **recent = &views->recent[rd_hash(RD_HASH, text, strlen(text)) % RD_QP_TEXTS_RECENT];
+	size_t at, size = strlen(text) + 1;
+	const char *recent = find_recent(views, text, size, &at);
 
-	if (*recent && strcmp(*recent, text) == 0) {
-		free(text);
-		return *recent;
-	}
-	rd_reserve(&views->texts, &views->cap_texts, views->n_texts + 1, sizeof(*views->texts));
-	views->texts[views->n_texts++] = text;
-	*recent = text;
-	return text;
+	if (!recent)
+		return keep(views, text, size, at);
+	free(text);
+	return recent;
 }
 
 void rd_qp_views_note(struct rd_qp_views *views, size_t dev, char *text)
@@ -51,11 +100,11 @@ void rd_qp_views_note(struct rd_qp_views *views, size_t dev, char *text)
 
 const uint8_t *rd_qp_peer_gid(const struct rd_qp_view *view)
 {
-	if (view->past.seen && view->past.seen->has_dgid)
-		return view->past.seen->dgid;
-	if (view->link.has_gid)
-		return view->link.gid;
-	return view->link.context && view->link.context->attrs.has_dgid ? view->link.context->attrs.dgid : NULL;
+	if (view->past->seen && view->past->seen->has_dgid)
+		return view->past->seen->dgid;
+	if (view->link->has_gid)
+		return view->link->gid;
+	return view->link->context && view->link->context->attrs.has_dgid ? view->link->context->attrs.dgid : NULL;
 }
 
 static enum rd_peer_source source_of(const struct rd_qp_context *context)
@@ -65,30 +114,30 @@ static enum rd_peer_source source_of(const struct rd_qp_context *context)
 
 struct rd_qp_seen rd_qp_attributes(const struct rd_qp_view *view)
 {
-	struct rd_qp_seen ret = view->link.context ? view->link.context->attrs : (struct rd_qp_seen){ 0 };
+	struct rd_qp_seen ret = view->link->context ? view->link->context->attrs : (struct rd_qp_seen){ 0 };
 
-	if (view->past.seen)
-		rd_qp_seen_merge(&ret, view->past.seen);
+	if (view->past->seen)
+		rd_qp_seen_merge(&ret, view->past->seen);
 	return ret;
 }
 
 enum rd_peer_source rd_qp_timeout_source(const struct rd_qp_view *view)
 {
-	if (view->past.seen && view->past.seen->timeout.known == RD_OK)
+	if (view->past->seen && view->past->seen->timeout.known == RD_OK)
 		return RD_PEER_RECORDER;
-	if (view->link.context && view->link.context->attrs.timeout.known == RD_OK)
-		return source_of(view->link.context);
+	if (view->link->context && view->link->context->attrs.timeout.known == RD_OK)
+		return source_of(view->link->context);
 	return RD_PEER_UNKNOWN;
 }
 
 enum rd_peer_source rd_qp_peer_source(const struct rd_res *res, const struct rd_qp_view *view)
 {
-	if (view->past.seen && view->past.seen->has_dgid)
+	if (view->past->seen && view->past->seen->has_dgid)
 		return RD_PEER_RECORDER;
 	/* On InfiniBand, the address of a connection is one of IPoIB: a GID from the device is more. */
-	if (!view->link.has_gid && view->link.context && view->link.context->attrs.has_dgid)
-		return source_of(view->link.context);
-	if (view->link.cm_id >= 0 && res->cm_ids[view->link.cm_id].dst.family)
+	if (!view->link->has_gid && view->link->context && view->link->context->attrs.has_dgid)
+		return source_of(view->link->context);
+	if (view->link->cm_id >= 0 && res->cm_ids[view->link->cm_id].dst.family)
 		return RD_PEER_RDMA_CM;
 	return RD_PEER_UNKNOWN;
 }

@@ -29,7 +29,7 @@ struct rd_qp_link {
 
 /* The past of a queue pair, from samples and a recorder. */
 struct rd_qp_past {
-	struct rd_qp_seen *seen;			      /* owned; NULL: not recorded */
+	struct rd_qp_seen *seen;			      /* owned by the views; NULL: not recorded */
 	RD_PACKED_FIELD(double) age_seconds, age_max_seconds; /* time in this state */
 	RD_PACKED_FIELD(double) psn_per_second;	 /* packets sent and received between the last two samples */
 	RD_PACKED_FIELD(double) best_per_second; /* the same, the most between any two earlier ones */
@@ -46,29 +46,40 @@ struct rd_qp_past {
 	int last_err;			      /* negative errno of the last failed modify_qp; 0: none recorded */
 };
 
+/* Tens of thousands of queue pairs have the same link, past or verdict, which they then share. None is NULL. */
 struct rd_qp_view {
-	struct rd_qp_link link;
-	struct rd_qp_past past;
-	struct rd_qp_verdict verdict;
+	const struct rd_qp_link *link;
+	const struct rd_qp_past *past;
+	const struct rd_qp_verdict *verdict;
 };
 
-#define RD_QP_TEXTS_RECENT 256
+#define RD_QP_RECENT 32
+#define RD_QP_RECENT_WAYS 4
 
 struct rd_qp_views {
 	const struct rd_res *res; /* outlives the views */
 	struct rd_qp_view *v;	  /* res->n_qps entries: v[i] belongs to res->qps[i] */
 	char **losses; /* per device: packets that it lost, as text; NULL: none, or unknown. NULL: for no device */
 	size_t *gone; /* per device: queue pairs that it no longer has, but had since the previous sample. NULL: unknown */
-	/* Texts that verdicts refer to. Many queue pairs have the same: those in `recent`, by hash, are not kept twice. */
-	char **texts;
-	size_t n_texts, cap_texts;
-	const char *recent[RD_QP_TEXTS_RECENT];
+	void **owned; /* what views and verdicts refer to */
+	size_t n_owned, cap_owned;
+	/* Many queue pairs have the same: one of those set last, by hash, is not kept twice. Several in a place, as two that take turns
+	 * would drive each other out. */
+	struct {
+		const void *v;
+		size_t size;
+	} recent[RD_QP_RECENT][RD_QP_RECENT_WAYS];
 };
 
 /* Creates empty views of all queue pairs of `res`. */
 void rd_qp_views_init(struct rd_qp_views *views, const struct rd_res *res);
 /* Zeroed views are allowed. */
 void rd_qp_views_deinit(struct rd_qp_views *views);
+
+/* Sets what is known of queue pair `i`. Takes ownership of what was allocated for `past->seen`. */
+void rd_qp_views_set_link(struct rd_qp_views *views, size_t i, const struct rd_qp_link *link);
+void rd_qp_views_set_past(struct rd_qp_views *views, size_t i, const struct rd_qp_past *past);
+void rd_qp_views_set_verdict(struct rd_qp_views *views, size_t i, const struct rd_qp_verdict *verdict);
 
 /* Keeps a text, of which it takes ownership; returns it, or an equal one that it had. Valid as long as the views. */
 const char *rd_qp_views_keep(struct rd_qp_views *views, char *text);

@@ -39,7 +39,7 @@ static void add_proc_peers(struct rd_row *row, const struct rd_res *res, const s
 /* PEER: the IP address; PEERGID: the GID as in sysfs. */
 static void add_peer_cells(struct rd_row *row, const struct rd_res *res, const struct rd_qp_view *view)
 {
-	const struct rd_cm_id *cm_id = view->link.cm_id >= 0 ? &res->cm_ids[view->link.cm_id] : NULL;
+	const struct rd_cm_id *cm_id = view->link->cm_id >= 0 ? &res->cm_ids[view->link->cm_id] : NULL;
 	const uint8_t *gid = rd_qp_peer_gid(view);
 	char ip[INET6_ADDRSTRLEN];
 
@@ -113,7 +113,7 @@ static void add_driver_cell(struct rd_row *row, const struct rd_qp_context *cont
 static void add_attribute_cells(struct rd_row *row, const struct rd_qp_view *view)
 {
 	const struct rd_qp_seen attrs = rd_qp_attributes(view);
-	const struct rd_qp_context *context = view->link.context;
+	const struct rd_qp_context *context = view->link->context;
 
 	RD_ROW_UINT(row, RD_QP_UDP_SPORT, attrs.udp_sport);
 	RD_ROW_UINT(row, RD_QP_FLOW_LABEL, attrs.flow_label);
@@ -169,8 +169,8 @@ static void make_row(const void *arg, size_t i, struct rd_row *row)
 	add_owner_cells(row, res, qp);
 	add_peer_cells(row, res, view);
 	add_proc_peers(row, res, qp, view);
-	add_verdict_cells(row, &view->verdict);
-	add_past_cells(row, &view->past);
+	add_verdict_cells(row, view->verdict);
+	add_past_cells(row, view->past);
 	add_attribute_cells(row, view);
 }
 
