@@ -2,13 +2,13 @@
 /* qp-state --join: the queue pairs of several hosts, matched. */
 #include <errno.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <time.h>
 
 #include "analyse/join/join.h"
 #include "analyse/qp/qp-recorded.h"
 #include "analyse/qp/qp.h"
 #include "base/memory.h"
+#include "base/siphash.h"
 #include "cmd/bundles/progress.h"
 #include "cmd/bundles/pseudonyms.h"
 #include "collect/host/host.h"
@@ -221,14 +221,12 @@ static int fail_join(struct rd_ctx *ctx, const struct rd_join *join, struct rd_r
 int qp_join(struct rd_ctx *ctx, int argc, char **argv)
 {
 	_cleanup_(rd_join_deinit) struct rd_join join = { 0 };
-	const void *random = (const void *)getauxval(AT_RANDOM);
 	struct rd_report report;
 	struct rd_err err = { 0 };
 	int r;
 
 	ctx->schema = "rdmadiag/qp-state-join/1";
-	if (random)
-		memcpy(join.key.k, random, sizeof(join.key.k));
+	rd_sipkey_of_process(&join.key);
 	rd_output_init(ctx, &report);
 	if (read_all(ctx, &join, argc, argv, &report.errors, &err) < 0)
 		r = fail_join(ctx, &join, &report, &err);

@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/siphash.h"
 
+#include <string.h>
+#include <sys/auxv.h>
+
+void rd_sipkey_of_process(struct rd_sipkey *ret)
+{
+	const void *random = (const void *)getauxval(AT_RANDOM);
+
+	*ret = (struct rd_sipkey){ 0 };
+	if (random)
+		memcpy(ret->k, random, sizeof(ret->k));
+}
+
 static uint64_t rotate(uint64_t x, int by)
 {
 	return x << by | x >> (64 - by);

@@ -510,7 +510,7 @@ static void names_are_not_commands(void **state)
 static void ports_are_read(void **state)
 {
 	struct rd_res_dev dev = { .name = (char *)"rxe0" };
-	struct rd_res_port port = { .num = 1, .netdev = (char *)"v0" };
+	struct rd_res_port port = { .num = 1, .netdev = (char *)"v0" }, gone = { .num = 2 };
 	struct rd_res res = { .devs = &dev, .n_devs = 1, .ports = &port, .n_ports = 1 };
 	struct rd_qp_ports ports = { 0 };
 	const struct rd_qp_port *found;
@@ -551,6 +551,12 @@ static void ports_are_read(void **state)
 	assert_true(rd_qp_ports_find(&ports, 0, 1)->gids_complete);
 	assert_false(rd_qp_ports_gids(&ports, gid_2, &n)->here);
 	assert_int_equal(n, 1);
+	rd_qp_ports_deinit(&ports);
+	/* Nothing, not even how many there are. */
+	rd_collect_qp_ports(host.source, &(struct rd_res){ .devs = &dev, .n_devs = 1, .ports = &gone, .n_ports = 1 },
+			    true, &ports);
+	assert_false(ports.v[0].gids_complete);
+	assert_int_equal(ports.n_gids, 0);
 	rd_qp_ports_deinit(&ports);
 	/* What cannot be read is not empty. */
 	fake_host_remove(&host, "/sys/class/infiniband/rxe0/ports/1/gids/3");

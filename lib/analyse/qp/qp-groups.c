@@ -5,7 +5,9 @@
 
 #include "analyse/qp/qp-verdict.h"
 #include "analyse/qp/qp.h"
+#include "base/map.h"
 #include "base/memory.h"
+#include "base/siphash.h"
 #include "base/text.h"
 #include "model/host/host.h"
 
@@ -16,14 +18,13 @@ struct key {
 	bool has_peer;
 	uint8_t peer[16];
 	int dev;
-	const struct rd_qp *qp;
-	const struct rd_qp_view *view;
+	const struct rd_qp *qp; /* one of them */
 };
 
 static struct key key_of(const struct rd_qp_views *views, size_t i, enum rd_qp_by by)
 {
 	const struct rd_qp *qp = &views->res->qps[i];
-	struct key key = { .number = UINT64_MAX, .dev = -1, .qp = qp, .view = &views->v[i] };
+	struct key key = { .number = UINT64_MAX, .dev = -1, .qp = qp };
 
 	switch (by) {
 	case RD_BY_STATE:
@@ -96,17 +97,15 @@ static char *label_of(const struct rd_res *res, const struct key *key, enum rd_q
 	}
 }
 
-static struct rd_qp_group *add_group(const struct rd_res *res, const struct key *key, enum rd_qp_by by,
-				     struct rd_qp_groups *ret)
+static void add_group(const struct rd_res *res, const struct key *key, struct rd_qp_groups *ret)
 {
 	struct rd_qp_group *group;
 
 	rd_reserve(&ret->v, &ret->cap, ret->n + 1, sizeof(*ret->v));
 	group = &ret->v[ret->n++];
-	*group = (struct rd_qp_group){ .label = label_of(res, key, by), .dev = key->dev, .proc = -1 };
-	if (by == RD_BY_PID)
+	*group = (struct rd_qp_group){ .label = label_of(res, key, ret->by), .dev = key->dev, .proc = -1 };
+	if (ret->by == RD_BY_PID)
 		group->proc = key->qp->proc;
-	return group;
 }
 
 /* Queue pairs of one process are mostly adjacent; merging the same addresses again may only make the number of others inexact. */
@@ -169,30 +168,93 @@ static int compare_groups(const void *a, const void *b)
 	return x->label ? strcmp(x->label, y->label) : x->dev - y->dev;
 }
 
-void rd_qp_group_by(const struct rd_qp_views *views, const bool *chosen, enum rd_qp_by by, struct rd_qp_groups *ret)
+static bool is_grouped(const struct rd_qp_views *views, size_t i, const bool *chosen, enum rd_qp_by by)
+{
+	return (!chosen || chosen[i]) && (by != RD_BY_PEER || rd_qp_is_connected_type(&views->res->qps[i]));
+}
+
+struct keys {
+	struct rd_sipkey secret; /* as a bundle chooses what is hashed */
+	struct key *v;		 /* each once */
+	size_t n, cap;
+	struct rd_map map;
+};
+
+static uint64_t hash_of(const struct keys *keys, const struct key *key)
+{
+	struct {
+		uint64_t number, text, dev;
+		uint8_t peer[16];
+	} all = { .number = key->number, .dev = (uint64_t)key->dev };
+
+	all.text = key->text ? rd_siphash(&keys->secret, key->text, strlen(key->text)) : 0;
+	memcpy(all.peer, key->peer, sizeof(all.peer));
+	return rd_siphash(&keys->secret, &all, sizeof(all));
+}
+
+static void add_key(struct keys *keys, const struct key *key)
+{
+	uint64_t hash;
+
+	/* Queue pairs of one group are mostly adjacent. */
+	if (keys->n && compare_keys(&keys->v[keys->n - 1], key) == 0)
+		return;
+	hash = hash_of(keys, key);
+	for (size_t probe = 0, at; (at = rd_map_next(&keys->map, hash, &probe)) != RD_MAP_END;)
+		if (compare_keys(&keys->v[at], key) == 0)
+			return;
+	rd_reserve(&keys->v, &keys->cap, keys->n + 1, sizeof(*keys->v));
+	keys->v[keys->n] = *key;
+	rd_map_put(&keys->map, hash, keys->n++);
+}
+
+/* A group for each key that occurs, in the order of keys. */
+static void add_groups(const struct rd_qp_views *views, const bool *chosen, struct keys *keys, struct rd_qp_groups *ret)
+{
+	for (size_t i = 0; i < views->res->n_qps; i++) {
+		struct key key = key_of(views, i, ret->by);
+
+		if (is_grouped(views, i, chosen, ret->by))
+			add_key(keys, &key);
+	}
+	rd_map_deinit(&keys->map);
+	if (keys->n)
+		qsort(keys->v, keys->n, sizeof(*keys->v), compare_keys);
+	for (size_t i = 0; i < keys->n; i++)
+		add_group(views->res, &keys->v[i], ret);
+}
+
+static void count_qps(const struct rd_qp_views *views, const bool *chosen, const struct keys *keys,
+		      struct rd_qp_groups *ret)
 {
 	const struct rd_res *res = views->res;
-	_cleanup_free_ struct key *keys = rd_alloc(res->n_qps + 1, sizeof(*keys));
-	struct rd_qp_group *group = NULL;
-	size_t n = 0;
 
-	*ret = (struct rd_qp_groups){ .by = by };
 	for (size_t i = 0; i < res->n_qps; i++) {
-		if (chosen && !chosen[i])
+		struct key key = key_of(views, i, ret->by);
+		const struct key *of;
+		struct rd_qp_group *group;
+
+		if (!is_grouped(views, i, chosen, ret->by))
 			continue;
-		if (by == RD_BY_PEER && !rd_qp_is_connected_type(&res->qps[i]))
-			ret->without_peer++;
-		else
-			keys[n++] = key_of(views, i, by);
+		of = bsearch(&key, keys->v, keys->n, sizeof(key), compare_keys);
+		group = &ret->v[of - keys->v];
+		count_qp(group, &res->qps[i], &views->v[i]);
+		if (ret->by == RD_BY_PEER && !group->label)
+			add_proc_peers(group, res, &res->qps[i]);
 	}
-	qsort(keys, n, sizeof(*keys), compare_keys);
-	for (size_t i = 0; i < n; i++) {
-		if (i == 0 || compare_keys(&keys[i - 1], &keys[i]) != 0)
-			group = add_group(res, &keys[i], by, ret);
-		count_qp(group, keys[i].qp, keys[i].view);
-		if (by == RD_BY_PEER && !group->label)
-			add_proc_peers(group, res, keys[i].qp);
-	}
+}
+
+void rd_qp_group_by(const struct rd_qp_views *views, const bool *chosen, enum rd_qp_by by, struct rd_qp_groups *ret)
+{
+	struct keys keys = { 0 };
+
+	rd_sipkey_of_process(&keys.secret);
+	*ret = (struct rd_qp_groups){ .by = by };
+	add_groups(views, chosen, &keys, ret);
+	count_qps(views, chosen, &keys, ret);
+	free(keys.v);
+	for (size_t i = 0; by == RD_BY_PEER && i < views->res->n_qps; i++)
+		ret->without_peer += (!chosen || chosen[i]) && !rd_qp_is_connected_type(&views->res->qps[i]);
 	for (size_t i = 0; i < ret->n; i++)
 		ret->v[i].health = by == RD_BY_PEER ? health_of(&ret->v[i]) : RD_HEALTH_NONE;
 	if (by != RD_BY_STATE && ret->n > 0)

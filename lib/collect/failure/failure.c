@@ -100,7 +100,7 @@ static void keep_gids_of_port(struct rd_failure_reader *r, const char *ibdev, co
 	for (unsigned i = 0; i < 256 && empty < GIDS_EMPTY; i++) {
 		struct rd_gid gid;
 
-		if (rd_collect_gid(&fs, dir, layer, i, &gid) != RD_OK)
+		if (rd_collect_gid(&fs, dir, layer, i, NULL, &gid) != RD_OK)
 			empty++;
 		else if (keep_gid(r, ibdev, number, guid, &gid))
 			return;
@@ -243,7 +243,7 @@ static void read_gid(struct rd_failure_reader *r, const struct rd_sysfs *fs, str
 	if (!rd_req_has(&f->event->request, field) || !rd_failure_port_dir(f, dir, sizeof(dir)))
 		return;
 	f->gid_index = (unsigned)f->event->request.v[field];
-	f->gid.known = rd_collect_gid(fs, dir, f->dev.link_layer, f->gid_index, &gid);
+	f->gid.known = rd_collect_gid(fs, dir, f->dev.link_layer, f->gid_index, NULL, &gid);
 	if (f->gid.known == RD_OK)
 		to_entry(&gid, &f->gid);
 	free(gid.netdev);

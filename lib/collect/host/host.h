@@ -72,9 +72,9 @@ struct rd_pci_place {
 };
 bool rd_pci_place_parse(const char *target, struct rd_pci_place *ret);
 
-/* An entry of the GID table of the port whose directory in sysfs is `dir`. RD_ABSENT: it is empty. ret->netdev is owned by the
- * caller. `link_layer` as in the file of that name; may be NULL. */
+/* An entry of the GID table of the port whose directory in sysfs is `dir`. RD_ABSENT: it has no GID, or was not read; which
+ * of these is in `empty` (NULL: not wanted). ret->netdev is owned by the caller. `link_layer` as in the file of that name; may be NULL. */
 enum rd_known rd_collect_gid(const struct rd_sysfs *fs, const char *dir, const char *link_layer, unsigned index,
-			     struct rd_gid *ret);
+			     bool *empty, struct rd_gid *ret);
 
 #endif

@@ -17,6 +17,7 @@
 /* GID tables have up to 256 entries, of which a few at the start are used. After this many empty ones the rest is assumed
  * empty. */
 #define GIDS_EMPTY 16
+#define GID_LENGTH 39 /* "fe80:0000:0000:0000:0000:0000:0000:0000" */
 #define PKEYS_MAX 256
 
 /* "4: ACTIVE": the text after the number, or all of it. */
@@ -57,14 +58,22 @@ static enum rd_gid_type gid_type(const char *text)
 	return strncmp(text, "IB", 2) == 0 ? RD_GID_ROCE_V1 : RD_GID_UNKNOWN;
 }
 
+/* An empty entry has zeros, or only the default subnet prefix. */
+static bool is_empty_gid(const char *text)
+{
+	return strlen(text) == GID_LENGTH && strspn(text, "0:fe8") == GID_LENGTH;
+}
+
 enum rd_known rd_collect_gid(const struct rd_sysfs *fs, const char *dir, const char *link_layer, unsigned index,
-			     struct rd_gid *ret)
+			     bool *empty, struct rd_gid *ret)
 {
 	_cleanup_free_ char *type = NULL, *text = NULL;
 	enum rd_known known;
 
 	*ret = (struct rd_gid){ .index = index };
 	text = rd_sysfs_text(fs, &known, "%s/gids/%u", dir, index);
+	if (empty)
+		*empty = text && is_empty_gid(text);
 	if (!text || !parse_gid(text, ret->raw))
 		return known == RD_DENIED ? RD_DENIED : RD_ABSENT;
 	/* Reading either fails with EINVAL if the interface is in another network namespace. */
@@ -83,7 +92,7 @@ static int add_gid(const struct rd_sysfs *fs, const char *dir, struct rd_port *p
 {
 	struct rd_gid gid;
 
-	if (rd_collect_gid(fs, dir, port->link_layer, index, &gid) != RD_OK)
+	if (rd_collect_gid(fs, dir, port->link_layer, index, NULL, &gid) != RD_OK)
 		return 0;
 	if (rd_grow(&port->gids, &port->cap_gids, port->n_gids + 1, sizeof(gid)) < 0) {
 		free(gid.netdev);

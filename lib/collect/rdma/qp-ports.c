@@ -13,7 +13,6 @@
 #define PORTS_MAX 4096 /* in all; a host has a few */
 #define GIDS_MAX 4096  /* entries of a table */
 #define GIDS_EMPTY 16
-#define GID_LENGTH 39 /* "fe80:0000:0000:0000:0000:0000:0000:0000" */
 
 /* Whose index was read last. */
 struct interface {
@@ -67,15 +66,12 @@ enum entry { ENTRY_UNREAD, ENTRY_EMPTY, ENTRY_GID };
 static enum entry read_gid(const struct rd_sysfs *fs, const char *dir, unsigned index, struct rd_qp_port *port,
 			   struct interface *last, struct rd_qp_ports *ret)
 {
-	_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, "%s/gids/%u", dir, index);
 	struct rd_qp_gid *new;
 	struct rd_gid gid;
+	bool is_empty;
 
-	if (!text)
-		return ENTRY_UNREAD;
-	/* An empty entry has zeros, or only the default subnet prefix. */
-	if (rd_collect_gid(fs, dir, NULL, index, &gid) != RD_OK)
-		return strlen(text) == GID_LENGTH && strspn(text, "0:fe8") == GID_LENGTH ? ENTRY_EMPTY : ENTRY_UNREAD;
+	if (rd_collect_gid(fs, dir, NULL, index, &is_empty, &gid) != RD_OK)
+		return is_empty ? ENTRY_EMPTY : ENTRY_UNREAD;
 	rd_reserve(&ret->gids, &ret->cap_gids, ret->n_gids + 1, sizeof(*ret->gids));
 	new = &ret->gids[ret->n_gids++];
 	*new = (struct rd_qp_gid){ .dev = port->dev, .port = port->num, .here = gid.netdev != NULL };
@@ -86,27 +82,37 @@ static enum entry read_gid(const struct rd_sysfs *fs, const char *dir, unsigned 
 	return ENTRY_GID;
 }
 
+/* Entries of the table of a port; 0: unknown. */
+static size_t count_gids(const struct rd_sysfs *fs, const char *dir)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+
+	return rd_sysfs_list(fs, &names, "%s/gids", dir) < 0 ? 0 : names.n;
+}
+
 static void read_gids(const struct rd_sysfs *fs, const char *ibdev, bool all, struct rd_qp_port *port,
 		      struct rd_qp_ports *ret)
 {
-	_cleanup_names_ struct rd_names names = { 0 };
 	struct interface last = { 0 };
-	unsigned empty = 0, index = 0;
+	size_t index = 0, entries = 0; /* A table may have a thousand: counted only where one cannot be read. */
+	unsigned empty = 0;
 	bool unread = false;
 	char dir[256];
 
 	snprintf(dir, sizeof(dir), "/sys/class/infiniband/%s/ports/%u", ibdev, port->num);
-	if (rd_sysfs_list(fs, &names, "%s/gids", dir) < 0)
-		return;
-	for (; index < names.n && index < GIDS_MAX && (all || empty < GIDS_EMPTY); index++) {
-		enum entry entry = read_gid(fs, dir, index, port, &last, ret);
+	for (; index < GIDS_MAX && (all || empty < GIDS_EMPTY); index++) {
+		enum entry entry = read_gid(fs, dir, (unsigned)index, port, &last, ret);
 
+		if (entry == ENTRY_UNREAD && !entries)
+			entries = count_gids(fs, dir);
+		if (entry == ENTRY_UNREAD && index >= entries)
+			break;
 		unread |= entry == ENTRY_UNREAD;
 		empty = entry == ENTRY_GID ? 0 : empty + 1;
 		if (entry == ENTRY_EMPTY && index < 8 * sizeof(port->gids_empty))
 			port->gids_empty[index / 8] |= (uint8_t)(1u << index % 8);
 	}
-	port->gids_complete = index == names.n && !unread;
+	port->gids_complete = entries > 0 && index == entries && !unread;
 }
 
 void rd_collect_qp_ports(struct rd_source *src, const struct rd_res *res, bool all_gids, struct rd_qp_ports *ret)
