@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyse/fabric/fabric-compare.h"
 #include "analyse/fabric/fabric-judge.h"
 #include "analyse/fabric/fabric-pick.h"
 #include "analyse/fabric/fabric-rank.h"
@@ -400,6 +401,113 @@ static void one_error_in_a_second_is_no_rate(void **state)
 	assert_true(first_is(s, "fabric-errors", "leaf0 port 2", "PortRcvErrors +101 within the last hour (101)"));
 }
 
+/* ---- cables */
+
+/* The link of a port is down, as the next walk finds it: both ends keep who was there. */
+static void cut(struct setup *s, uint64_t guid, unsigned number)
+{
+	struct rd_fabric_port *port = at(s, guid, number), *peer = &s->fabric.ports[port->peer];
+	struct rd_fabric_port *ends[] = { port, peer };
+
+	for (int e = 0; e < 2; e++) {
+		ends[e]->was_guid = s->fabric.nodes[ends[!e]->node].guid;
+		ends[e]->was_port = ends[!e]->number;
+		ends[e]->state = RD_LINK_DOWN;
+	}
+	port->peer = peer->peer = RD_NONE;
+}
+
+static void a_link_that_went_down_is_one_finding(void **state)
+{
+	struct setup *s = *state;
+
+	cut(s, LEAF(1), 6);
+	assert_int_equal(faults(s), 1);
+	assert_true(first_is(s, "fabric-link-down", "spine0 port 2, to leaf1 port 6", "DOWN"));
+	/* Both nodes counted it. */
+	sweep(s, 1);
+	count(s, LEAF(1), 6, RD_C_LINK_DOWNED, 1);
+	count(s, SPINE(0), 2, RD_C_LINK_DOWNED, 1);
+	assert_int_equal(faults(s), 1);
+	/* The operator did it. */
+	at(s, LEAF(1), 6)->physical_state = 3;
+	assert_int_equal(faults(s), 0);
+	assert_string_equal(s->findings.v[0].title, "link was disabled");
+}
+
+static void a_link_of_a_node_that_is_gone_is_not_down(void **state)
+{
+	static const uint64_t pulled[] = { HOST(1, 3) };
+	struct setup *s = *state;
+
+	discover_without(s, pulled, 1);
+	sweep(s, 5);
+	assert_int_equal(faults(s), 1);
+	assert_true(first_is(s, "fabric-node-gone", "host1-3", NULL));
+}
+
+static void a_cable_in_init_is_one_finding(void **state)
+{
+	struct setup *s = *state;
+
+	at(s, LEAF(1), 6)->state = at(s, SPINE(0), 2)->state = RD_LINK_INIT;
+	assert_int_equal(faults(s), 1);
+	assert_true(first_is(s, "fabric-link-inactive", "spine0 port 2, to leaf1 port 6", "INIT"));
+	/* Of one end only: it is the one that is named. */
+	at(s, SPINE(0), 2)->state = RD_LINK_ACTIVE;
+	assert_int_equal(faults(s), 1);
+	assert_true(first_is(s, "fabric-link-inactive", "leaf1 port 6, to spine0 port 2", "INIT"));
+}
+
+/* Findings above notes that no other explains, compared with the network as it was built. */
+static size_t causes(struct setup *s)
+{
+	struct rd_fabric plan;
+	size_t n = 0;
+
+	fabric_from_tree(4, 3, 5, &plan);
+	faults(s);
+	rd_fabric_compare(&plan, &s->fabric, &s->findings);
+	rd_fabric_rank(&s->findings);
+	for (size_t i = 0; i < s->findings.n; i++)
+		n += s->findings.v[i].severity > RD_SEV_NOTE && rd_finding_stands(&s->findings.v[i]);
+	rd_fabric_deinit(&plan);
+	return n;
+}
+
+static void what_the_plan_knows_is_no_second_cause(void **state)
+{
+	struct setup *s = *state;
+
+	assert_int_equal(causes(s), 0);
+	cut(s, LEAF(1), 6);
+	assert_int_equal(causes(s), 1);
+	assert_true(first_is(s, "fabric-link-down", "spine0 port 2", NULL));
+	assert_string_equal(s->findings.v[1].id, "fabric-cable-missing");
+	/* A link that was disabled is a note, which explains no warning. */
+	at(s, LEAF(1), 6)->physical_state = 3;
+	assert_int_equal(causes(s), 1);
+	assert_true(first_is(s, "fabric-cable-missing", "spine0", NULL));
+}
+
+static void a_narrow_link_is_one_cause_with_a_plan(void **state)
+{
+	struct setup *s = *state;
+	struct rd_fabric_port *ends[] = { at(s, LEAF(1), 6), at(s, SPINE(0), 2) };
+
+	for (int e = 0; e < 2; e++) {
+		ends[e]->width_supported = 3;
+		ends[e]->speed_supported = 1u << ends[e]->speed_active;
+		ends[e]->width_active = 1;
+	}
+	assert_int_equal(causes(s), 1);
+	assert_true(first_is(s, "fabric-link-degraded", "spine0 port 2", NULL));
+	/* Of both ends only the plan says what is normal. */
+	ends[0]->width_supported = ends[1]->width_supported = 1;
+	assert_int_equal(causes(s), 1);
+	assert_true(first_is(s, "fabric-link-slower", "spine0", NULL));
+}
+
 /* ---- order */
 
 static void harm_decides_the_order(void **state)
@@ -466,6 +574,11 @@ int main(void)
 		WITH_SETUP(three_in_an_hour_are_critical_however_far_apart),
 		WITH_SETUP(a_node_that_restarts_is_no_flap),
 		WITH_SETUP(one_error_in_a_second_is_no_rate),
+		WITH_SETUP(a_link_that_went_down_is_one_finding),
+		WITH_SETUP(a_link_of_a_node_that_is_gone_is_not_down),
+		WITH_SETUP(a_cable_in_init_is_one_finding),
+		WITH_SETUP(what_the_plan_knows_is_no_second_cause),
+		WITH_SETUP(a_narrow_link_is_one_cause_with_a_plan),
 		WITH_SETUP(harm_decides_the_order),
 		WITH_SETUP(a_short_list_has_each_kind_and_all_differences),
 	};

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyse/fabric/fabric-compare.h"
 #include "analyse/fabric/fabric-judge.h"
 #include "analyse/fabric/fabric-rank.h"
 #include "base/text.h"
@@ -239,6 +240,24 @@ static void nineteen_of_twenty_uplinks_are_odd(void **state)
 	assert_string_equal(said(s), "");
 }
 
+/* The saved topology knows the ports of the link that is missing: one cause. */
+static void a_missing_uplink_is_one_cause_with_a_plan(void **state)
+{
+	struct setup plan = { 0 }, *s = *state;
+	size_t causes = 0;
+
+	make_tree(&plan, LEAVES, 2, NULL);
+	make_tree(s, LEAVES, 2, lacks_one);
+	said(s);
+	rd_fabric_compare(&plan.fabric, &s->fabric, &s->findings);
+	for (size_t i = 0; i < s->findings.n; i++)
+		causes += s->findings.v[i].severity > RD_SEV_NOTE && rd_finding_stands(&s->findings.v[i]);
+	assert_int_equal(causes, 1);
+	assert_string_equal(s->findings.v[0].id, "fabric-uplink-missing");
+	assert_string_equal(s->findings.v[0].caused_by.id, "fabric-cable-missing");
+	rd_fabric_deinit(&plan.fabric);
+}
+
 static bool lacks_half(unsigned leaf, unsigned uplink)
 {
 	return leaf == 3 && uplink % 2;
@@ -351,6 +370,7 @@ int main(void)
 		WITH_SETUP(one_speed_among_others_is_odd),
 		WITH_SETUP(what_is_slower_on_purpose_is_at_most_a_note),
 		WITH_SETUP(nineteen_of_twenty_uplinks_are_odd),
+		WITH_SETUP(a_missing_uplink_is_one_cause_with_a_plan),
 		WITH_SETUP(switches_that_differ_on_purpose_are_silent),
 		WITH_SETUP(a_link_to_another_switch_is_not_missing),
 		WITH_SETUP(a_mesh_is_silent),

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyse/fabric/fabric-names.h"
 #include "analyse/fabric/fabric-rank.h"
 #include "analyse/fabric/fabric-reach.h"
 #include "base/memory.h"
@@ -222,6 +223,39 @@ static void compare_nodes(struct comparison *c)
 
 /* ---- cables */
 
+/* Index of a warning about the cable at `port` that the judge of the latest sweep added; RD_NONE. */
+static size_t find_judged(const struct comparison *c, const char *id, size_t port)
+{
+	size_t neighbour = port == RD_NONE ? RD_NONE : rd_fabric_neighbour(c->now, &c->now->ports[port]);
+	_cleanup_free_ char *here = port == RD_NONE ? NULL : rd_fabric_cable_text(c->now, &c->now->ports[port]);
+	_cleanup_free_ char *there = neighbour == RD_NONE ? NULL :
+							    rd_fabric_cable_text(c->now, &c->now->ports[neighbour]);
+
+	for (size_t i = 0; here && i < c->judged; i++)
+		if (strcmp(c->findings->v[i].id, id) == 0 && c->findings->v[i].severity > RD_SEV_NOTE &&
+		    (strcmp(c->findings->v[i].subject, here) == 0 ||
+		     (there && strcmp(c->findings->v[i].subject, there) == 0)))
+			return i;
+	return RD_NONE;
+}
+
+/* The cable that is missing is the link that a switch lacks: the saved topology knows its ports. */
+static void blame_missing(struct comparison *c, size_t planned, const struct rd_finding *cause)
+{
+	const struct rd_fabric_port *port = &c->plan->ports[planned];
+	const char *here = rd_fabric_name(&c->plan->nodes[port->node]);
+	const char *there = rd_fabric_name(&c->plan->nodes[c->plan->ports[port->peer].node]);
+	_cleanup_free_ char *down = rd_text("%s, to %s", here, there), *up = rd_text("%s, to %s", there, here);
+
+	for (size_t i = 0; i < c->judged; i++) {
+		struct rd_finding *finding = &c->findings->v[i];
+
+		if (strcmp(finding->id, "fabric-uplink-missing") == 0 && !finding->caused_by.id &&
+		    (strcmp(finding->subject, down) == 0 || strcmp(finding->subject, up) == 0))
+			rd_finding_blame(finding, cause);
+	}
+}
+
 static void add_cable_finding(struct comparison *c, size_t planned, size_t now, size_t peer, const char *id,
 			      const char *title)
 {
@@ -242,6 +276,13 @@ static void add_cable_finding(struct comparison *c, size_t planned, size_t now, 
 		c->reported[now] = true;
 	if (peer != RD_NONE)
 		c->reported[peer] = true;
+	if (strcmp(id, "fabric-cable-missing") == 0) {
+		size_t cause = find_judged(c, "fabric-link-down", now);
+
+		if (cause != RD_NONE)
+			rd_finding_blame(&finding, &c->findings->v[cause]);
+		blame_missing(c, planned, cause == RD_NONE ? &finding : &c->findings->v[cause]);
+	}
 	rd_finding_add(c->findings, &finding);
 }
 
@@ -250,6 +291,7 @@ static void add_slower_finding(struct comparison *c, size_t planned, size_t now)
 	const struct rd_fabric_port *was = &c->plan->ports[planned], *is = &c->now->ports[now];
 	double before = was->width_active * rd_link_lane_gbps(was->speed_active);
 	double after = is->width_active * rd_link_lane_gbps(is->speed_active);
+	size_t cause;
 	struct rd_finding finding = {
 		.id = "fabric-link-slower",
 		.severity = RD_SEV_WARNING,
@@ -263,6 +305,10 @@ static void add_slower_finding(struct comparison *c, size_t planned, size_t now)
 	finding.observed = rd_text("%ux%s", is->width_active, rd_link_speed_name(is->speed_active));
 	finding.expected = rd_text("%ux%s", was->width_active, rd_link_speed_name(was->speed_active));
 	finding.fix = rd_dup("reseat or replace the cable; then check the error counters of both ports");
+	cause = find_judged(c, "fabric-link-degraded", now);
+	cause = cause == RD_NONE ? find_judged(c, "fabric-link-odd", now) : cause;
+	if (cause != RD_NONE)
+		rd_finding_blame(&finding, &c->findings->v[cause]);
 	rd_finding_add(c->findings, &finding);
 }
 
