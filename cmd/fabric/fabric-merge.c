@@ -2,6 +2,7 @@
 /* counters --fabric --merge: what many hosts read, as one report. Needs no network. */
 #include <string.h>
 
+#include "analyse/fabric/fabric-rank.h"
 #include "analyse/shares/fabric-merge.h"
 #include "cmd/datafile.h"
 #include "cmd/output.h"
@@ -58,7 +59,7 @@ static void judge(struct merging *m, struct rd_report *report)
 	rd_fabric_merge(&m->files, true, &unjudged, &part);
 	rd_fabric_judge(&unjudged, &m->s->limits, NULL, &findings);
 	rd_fabric_merge_judge(&m->files, &m->merge, hosts, &findings);
-	rd_findings_sort(&findings);
+	rd_fabric_rank(&findings);
 	rd_report_add_findings(report, &findings);
 	rd_findings_deinit(&findings);
 	rd_fabric_deinit(&unjudged);

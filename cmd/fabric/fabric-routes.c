@@ -6,6 +6,7 @@
 
 #include "analyse/fabric/fabric-find.h"
 #include "analyse/fabric/fabric-names.h"
+#include "analyse/fabric/fabric-rank.h"
 #include "analyse/fabric/fabric-routes.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -128,7 +129,7 @@ static void judge_paths(struct fabric_session *s, const struct rd_path paths[2],
 	rd_path_part(&s->run.fabric, both, 2, &part);
 	rd_fabric_judge(&part, &s->limits, NULL, &findings);
 	rd_path_free_part(&part);
-	rd_findings_sort(&findings);
+	rd_fabric_rank(&findings);
 	rd_report_add_findings(report, &findings);
 	rd_findings_deinit(&findings);
 	set_status(report);
@@ -325,7 +326,7 @@ static int report_routes(struct fabric_session *s, const struct rd_routes *route
 
 	rd_output_init(s->ctx, &report);
 	rd_routes_judge(fabric, routes, &verdict, &findings);
-	rd_findings_sort(&findings);
+	rd_fabric_rank(&findings);
 	rd_report_add_findings(&report, &findings);
 	rd_findings_deinit(&findings);
 	set_status(&report);

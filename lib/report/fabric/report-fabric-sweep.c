@@ -362,6 +362,6 @@ static const struct rd_column plan_columns[PL_COLUMNS] = {
 	[PL_OWN] = { .key = "own", .title = "OWN", .type = RD_T_UINT, .help = "of these, ports of its own adapters" },
 	[PL_LEAF] = { .key = "leaf", .title = "LEAF", .type = RD_T_UINT, .help = "of these, ports of its leaf switches and of adapters attached there" },
 	[PL_AGENTS] = { .key = "agents", .title = "LIDS", .type = RD_T_UINT, .help = "LIDs that the host queries" },
-	[PL_SECONDS] = { .key = "predicted_seconds", .title = "SECONDS", .type = RD_T_DOUBLE, .help = "predicted duration of a sweep, in seconds", .decimals = 3 },
+	[PL_SECONDS] = { .key = "predicted_seconds", .title = "SECONDS", .type = RD_T_DOUBLE, .help = "predicted duration of a sweep that reads every attribute of every port, in seconds; without --subsets, a healthy network takes a fraction", .decimals = 3 },
 };
 /* clang-format on */
