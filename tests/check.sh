@@ -201,6 +201,8 @@ torture() {
 			tap "torture: ${program##*/}" timeout 900 "$program" --sample
 		fi
 	done
+	# Its sample is part of "fabric".
+	[ "${TORTURE-}" != whole ] || tap "torture: fabric faults" tests/fabric/faults --whole
 }
 
 # Prints "ok NAME", "not ok NAME" and "skip NAME: reason" as it goes; everything else is its log.
