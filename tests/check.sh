@@ -178,6 +178,7 @@ bats_files() {
 fabric() {
 	tap fabric timeout 600 tests/fabric/check
 	tap "fabric faults" timeout 400 tests/fabric/faults --sample
+	tap "fabric losses" timeout 300 tests/fabric/losses --sample
 }
 
 # The outward contract, checked from outside; only present at some sites.
@@ -203,6 +204,7 @@ torture() {
 	done
 	# Its sample is part of "fabric".
 	[ "${TORTURE-}" != whole ] || tap "torture: fabric faults" tests/fabric/faults --whole
+	[ "${TORTURE-}" != whole ] || tap "torture: fabric losses" tests/fabric/losses --whole
 }
 
 # Prints "ok NAME", "not ok NAME" and "skip NAME: reason" as it goes; everything else is its log.
