@@ -429,6 +429,13 @@ static void a_duplicate_guid_is_named_with_both_places(void **state)
 	assert_int_equal(findings.v[0].severity, RD_SEV_CRITICAL);
 	assert_non_null(strstr(findings.v[0].observed, "node 14 port 1, connected to node 502 port 2"));
 	assert_non_null(strstr(findings.v[0].observed, "node 34 port 1, connected to node 505 port 4"));
+	/* It explains all differences from the saved topology. */
+	rd_fabric_compare(&net->plan, fabric, &findings);
+	assert_true(findings.n >= 2);
+	for (size_t i = 1; i < findings.n; i++) {
+		assert_non_null(findings.v[i].caused_by.id);
+		assert_string_equal(findings.v[i].caused_by.id, "fabric-guid-duplicate");
+	}
 	rd_findings_deinit(&findings);
 }
 

@@ -21,7 +21,8 @@ struct comparison {
 	size_t *adapters; /* per node of the saved topology: missing adapters of which it is the root */
 	size_t *cause;	  /* per missing switch: index of the finding about it */
 	struct rd_findings *findings;
-	size_t judged; /* findings that were there before */
+	size_t judged;	 /* findings that were there before */
+	bool duplicates; /* one of them is about nodes with the same GUID */
 };
 
 static char *port_text(const struct rd_fabric *fabric, size_t port)
@@ -185,6 +186,43 @@ static size_t find_gone(const struct comparison *c, const char *subject)
 	return RD_NONE;
 }
 
+/* Index of the finding that a node of the fabric has the GUID of another one; RD_NONE. */
+static size_t find_duplicate(const struct comparison *c, size_t node)
+{
+	_cleanup_free_ char *subject = NULL;
+
+	if (!c->duplicates)
+		return RD_NONE;
+	subject = rd_text("0x%016" PRIx64, rd_fabric_reported_guid(&c->now->nodes[node]));
+	for (size_t i = 0; i < c->judged; i++)
+		if (strcmp(c->findings->v[i].id, "fabric-guid-duplicate") == 0 &&
+		    strcmp(c->findings->v[i].subject, subject) == 0)
+			return i;
+	return RD_NONE;
+}
+
+/* The same for a node that is connected where `missing` is in the saved topology: it may be that node, with a wrong GUID. */
+static size_t find_duplicate_of(const struct comparison *c, size_t missing)
+{
+	for (size_t i = 0; c->duplicates && i < c->plan->n_ports; i++) {
+		const struct rd_fabric_port *port = &c->plan->ports[i];
+		size_t peer = port->node == missing ? other_port(c->plan, c->to_now, c->now, port->peer) : RD_NONE;
+		size_t found = peer == RD_NONE ? RD_NONE : c->now->ports[peer].peer;
+		size_t cause = found == RD_NONE ? RD_NONE : find_duplicate(c, c->now->ports[found].node);
+
+		if (cause != RD_NONE)
+			return cause;
+	}
+	return RD_NONE;
+}
+
+static size_t cause_of_missing(const struct comparison *c, size_t node, const char *subject)
+{
+	size_t cause = c->root[node] == RD_NONE ? find_gone(c, subject) : c->cause[c->root[node]];
+
+	return cause == RD_NONE ? find_duplicate_of(c, node) : cause;
+}
+
 static void report_missing_switch(struct comparison *c, size_t node)
 {
 	char *subject = node_text(c->plan, node), *observed = NULL;
@@ -208,17 +246,16 @@ static void compare_nodes(struct comparison *c)
 	for (size_t i = 0; i < c->plan->n_nodes; i++) {
 		if (is_missing(c, i) && c->plan->nodes[i].kind == RD_NODE_CA) {
 			char *subject = node_text(c->plan, i);
-			size_t cause = c->root[i] == RD_NONE ? find_gone(c, subject) : c->cause[c->root[i]];
 
-			add_node_finding(c, ADAPTER_MISSING, subject, NULL, NULL, cause);
+			add_node_finding(c, ADAPTER_MISSING, subject, NULL, NULL, cause_of_missing(c, i, subject));
 		} else if (c->replaced[i]) {
 			add_node_finding(c, NODE_REPLACED, node_text(c->plan, i), node_text(c->now, c->to_now[i]),
-					 node_text(c->plan, i), RD_NONE);
+					 node_text(c->plan, i), find_duplicate(c, c->to_now[i]));
 		}
 	}
 	for (size_t i = 0; i < c->now->n_nodes; i++)
 		if (c->to_plan[i] == RD_NONE)
-			add_node_finding(c, NODE_EXTRA, node_text(c->now, i), NULL, NULL, RD_NONE);
+			add_node_finding(c, NODE_EXTRA, node_text(c->now, i), NULL, NULL, find_duplicate(c, i));
 }
 
 /* ---- cables */
@@ -282,6 +319,13 @@ static void add_cable_finding(struct comparison *c, size_t planned, size_t now, 
 		if (cause != RD_NONE)
 			rd_finding_blame(&finding, &c->findings->v[cause]);
 		blame_missing(c, planned, cause == RD_NONE ? &finding : &c->findings->v[cause]);
+	}
+	for (int end = 0; end < 2; end++) {
+		size_t port = end ? peer : now;
+		size_t cause = port == RD_NONE ? RD_NONE : find_duplicate(c, c->now->ports[port].node);
+
+		if (cause != RD_NONE && !finding.caused_by.id)
+			rd_finding_blame(&finding, &c->findings->v[cause]);
 	}
 	rd_finding_add(c->findings, &finding);
 }
@@ -418,6 +462,8 @@ void rd_fabric_compare(const struct rd_fabric *plan, const struct rd_fabric *now
 		.judged = findings->n,
 	};
 
+	for (size_t i = 0; i < c.judged; i++)
+		c.duplicates |= strcmp(findings->v[i].id, "fabric-guid-duplicate") == 0;
 	map_nodes(&c);
 	find_replacements(&c);
 	compare_nodes(&c);
