@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "model/fabric/fabric-rates.h"
 #include "report/fabric/report-fabric.h"
 
@@ -210,6 +211,46 @@ void rd_report_plan(struct rd_report *report, const struct rd_shards *shards, co
 
 /* ---- metrics */
 
+#define PORT_LABELS 2
+
+/* What identifies a port, and stays when its node gets another name. `labels` refer to `text`. */
+struct port_text {
+	char guid[24], number[8];
+};
+
+static void label_port(const struct rd_fabric *fabric, const struct rd_fabric_port *port, struct port_text *text,
+		       struct rd_label *labels)
+{
+	snprintf(text->guid, sizeof(text->guid), "0x%016" PRIx64, fabric->nodes[port->node].guid);
+	snprintf(text->number, sizeof(text->number), "%u", port->number);
+	labels[0] = (struct rd_label){ "node_guid", text->guid };
+	labels[1] = (struct rd_label){ "port", text->number };
+}
+
+/* The name and kind of each node that is there. */
+static void add_nodes(struct rd_metrics *metrics, const struct rd_fabric *fabric)
+{
+	_cleanup_free_ bool *named = rd_alloc(fabric->n_nodes + 1, sizeof(*named));
+	struct rd_metric *info = rd_metrics_family(metrics, "fabric_node_info", RD_METRIC_GAUGE, NULL,
+						   "Always 1; the name and kind of a node are labels");
+
+	for (size_t i = 0; i < fabric->n_ports; i++) {
+		const struct rd_fabric_port *port = &fabric->ports[i];
+		const struct rd_fabric_node *node = &fabric->nodes[port->node];
+		const char *kind = rd_node_kind_name(node->kind);
+		char guid[24];
+		struct rd_label labels[] = { { "node_guid", guid },
+					     { "node", rd_fabric_name(node) },
+					     { "kind", kind ? kind : "unknown" } };
+
+		if (port->presence == RD_PORT_GONE || named[port->node])
+			continue;
+		named[port->node] = true;
+		snprintf(guid, sizeof(guid), "0x%016" PRIx64, node->guid);
+		rd_metric_uint(info, 1, labels, RD_ARRAY_SIZE(labels));
+	}
+}
+
 /* A counter, of all ports that are fresh. Data counters count units of four octets. */
 static void add_counter(struct rd_metrics *metrics, const struct rd_fabric *fabric, size_t counter)
 {
@@ -223,21 +264,17 @@ static void add_counter(struct rd_metrics *metrics, const struct rd_fabric *fabr
 		name[strlen(name) - strlen("Counter")] = '\0';
 	for (size_t i = 0; i < fabric->n_ports; i++) {
 		const struct rd_fabric_port *port = &fabric->ports[i];
-		const struct rd_fabric_node *node = &fabric->nodes[port->node];
+		struct rd_label labels[PORT_LABELS];
 		struct rd_pma_value value;
-		char guid[24], number[8];
-		struct rd_label labels[] = { { "node_guid", guid },
-					     { "node", rd_fabric_name(node) },
-					     { "port", number } };
+		struct port_text text;
 
-		if (!port->fresh || !rd_fabric_value(fabric, port, counter, &value))
+		if (!port->fresh || port->presence == RD_PORT_GONE || !rd_fabric_value(fabric, port, counter, &value))
 			continue;
 		if (!family)
 			family = rd_metrics_family(metrics, name, RD_METRIC_COUNTER, data ? "bytes" : NULL,
 						   rd_pma_counters[counter].name);
-		snprintf(guid, sizeof(guid), "0x%016" PRIx64, node->guid);
-		snprintf(number, sizeof(number), "%u", port->number);
-		rd_metric_uint(family, data ? value.v * 4 : value.v, labels, RD_ARRAY_SIZE(labels));
+		label_port(fabric, port, &text, labels);
+		rd_metric_uint(family, data ? value.v * 4 : value.v, labels, PORT_LABELS);
 	}
 }
 
@@ -250,20 +287,15 @@ static void add_ports(struct rd_metrics *metrics, const struct rd_fabric_shown *
 
 	for (size_t i = 0; i < shown->fabric->n_ports; i++) {
 		const struct rd_fabric_port *port = &shown->fabric->ports[i];
-		const struct rd_fabric_node *node = &shown->fabric->nodes[port->node];
-		char guid[24], number[8];
-		struct rd_label labels[] = { { "node_guid", guid },
-					     { "node", rd_fabric_name(node) },
-					     { "port", number } };
+		struct rd_label labels[PORT_LABELS];
+		struct port_text text;
 
-		if (!port->selected && port->presence != RD_PORT_GONE)
+		if (!port->selected || port->presence == RD_PORT_GONE)
 			continue;
-		snprintf(guid, sizeof(guid), "0x%016" PRIx64, node->guid);
-		snprintf(number, sizeof(number), "%u", port->number);
-		rd_metric_uint(fresh, port->fresh, labels, RD_ARRAY_SIZE(labels));
+		label_port(shown->fabric, port, &text, labels);
+		rd_metric_uint(fresh, port->fresh, labels, PORT_LABELS);
 		if (port->read_ns && shown->now_ns >= port->read_ns)
-			rd_metric_double(age, (double)(shown->now_ns - port->read_ns) / 1e9, labels,
-					 RD_ARRAY_SIZE(labels));
+			rd_metric_double(age, (double)(shown->now_ns - port->read_ns) / 1e9, labels, PORT_LABELS);
 	}
 }
 
@@ -277,6 +309,7 @@ void rd_report_fabric_metrics(struct rd_report *report, const struct rd_fabric_s
 	for (size_t i = 0; i < shown->fabric->n_values; i++)
 		add_counter(m, shown->fabric, i);
 	add_ports(m, shown);
+	add_nodes(m, shown->fabric);
 	rd_metric_uint(rd_metrics_family(m, "fabric_nodes", RD_METRIC_GAUGE, NULL, "Nodes discovered"),
 		       count_nodes(shown->fabric), NULL, 0);
 	rd_metric_uint(rd_metrics_family(m, "fabric_ports", RD_METRIC_GAUGE, NULL, "Ports whose counters are read"),
