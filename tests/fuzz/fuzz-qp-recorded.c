@@ -26,7 +26,7 @@ void fuzz_one(const uint8_t *data, size_t size)
 	rd_qp_views_init(&views, &res);
 	rd_qp_apply_recorded(&views, UINT64_C(1) << 40);
 	for (size_t i = 0; i < 2; i++)
-		if (views.v[i].past.age_kind == RD_AGE_EXACT && views.v[i].past.age_seconds.v < 0)
+		if (views.v[i].past->age_kind == RD_AGE_EXACT && views.v[i].past->age_seconds.v < 0)
 			__builtin_trap();
 	rd_redact_qps(&redact, data, size, &out);
 	rd_redact_deinit(&redact);
