@@ -178,6 +178,9 @@ void rd_output_init(const struct rd_ctx *ctx, struct rd_report *report)
 	report->source = ctx->source->ops->name;
 	if (ctx->globals.from)
 		RD_SET(report->read_at, wall_clock());
+	/* The report is of another file than a bundle, and not of this host. */
+	if (ctx->globals.from && strcmp(ctx->source->ops->name, "live") == 0)
+		return;
 	r = rd_read_textf(ctx->source, &report->host, &err, "/proc/sys/kernel/hostname");
 	if (r < 0 && r != -ENOENT)
 		rd_errlist_add(&report->errors, &err);
