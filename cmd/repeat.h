@@ -11,8 +11,9 @@ struct rd_repeat {
 	unsigned long count; /* 0: not given */
 	unsigned long looks; /* samples taken */
 	struct rd_ticks ticks;
-	/* Called ten times per second between samples of this host, for work that must not wait so long; may be NULL. */
-	void (*meanwhile)(void *arg);
+	/* Called ten times per second between samples of this host, for work that must not wait so long; may be NULL. See
+	 * rd_ticks_wait_doing. */
+	bool (*meanwhile)(void *arg, unsigned ms);
 };
 
 /* Rows of a command's option table: `member` of `struct state` is a struct rd_repeat. */

@@ -97,14 +97,15 @@ static int sleep_until(uint64_t ns)
 	return stopped || clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, NULL) != 0 ? -EINTR : 0;
 }
 
-int rd_ticks_wait_doing(struct rd_ticks *ticks, void (*meanwhile)(void *arg), void *arg)
+int rd_ticks_wait_doing(struct rd_ticks *ticks, bool (*meanwhile)(void *arg, unsigned ms), void *arg)
 {
 	uint64_t next = rd_ticks_next(ticks, now_ns()), now;
 
-	for (now = now_ns(); meanwhile && now + MEANWHILE_NS < next; now = now_ns()) {
-		if (sleep_until(now + MEANWHILE_NS) < 0)
+	for (now = now_ns(); meanwhile && !stopped && now < next; now = now_ns()) {
+		uint64_t ns = next - now < MEANWHILE_NS ? next - now : MEANWHILE_NS;
+
+		if (!meanwhile(arg, (unsigned)(ns / 1000000)) && sleep_until(now + ns) < 0)
 			return -EINTR;
-		meanwhile(arg);
 	}
 	if (sleep_until(next) < 0)
 		return -EINTR;

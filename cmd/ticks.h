@@ -31,8 +31,8 @@ int rd_ticks_left_ms(const struct rd_ticks *ticks);
 /* Waits for the next tick. 0, or -EINTR on a signal. */
 int rd_ticks_wait(struct rd_ticks *ticks);
 
-/* The same; calls `meanwhile` ten times per second. */
-int rd_ticks_wait_doing(struct rd_ticks *ticks, void (*meanwhile)(void *arg), void *arg);
+/* The same; meanwhile lets `meanwhile` work for `ms` at most, ten times per second, or again at once if it returns true. */
+int rd_ticks_wait_doing(struct rd_ticks *ticks, bool (*meanwhile)(void *arg, unsigned ms), void *arg);
 
 #define RD_CLOCK_SIZE 9
 

@@ -30,6 +30,14 @@ static int ms_until_due(void *arg)
 	return rd_ticks_left_ms(&live->s->cmd->repeat.ticks);
 }
 
+/* Discovers the network again between two sweeps, if that is due. */
+static bool refresh_between(void *arg, unsigned ms)
+{
+	struct live *live = arg;
+
+	return live->begun && fabric_refresh(&live->s->run, ms);
+}
+
 static uint64_t monotonic(const struct live *live)
 {
 	return live->s->ctx->source->ops->now(live->s->ctx->source, CLOCK_MONOTONIC);
@@ -55,8 +63,6 @@ static int sweep(struct live *live, struct rd_err *err)
 {
 	int r = 0;
 
-	if (!rd_repeat_next(&live->s->cmd->repeat))
-		return 1;
 	live->busy = true;
 	live->since_ns = monotonic(live);
 	if (!live->begun && fabric_session_begin(live->s, err) < 0) {
@@ -64,6 +70,9 @@ static int sweep(struct live *live, struct rd_err *err)
 		r = 1;
 	}
 	live->begun = true;
+	/* The first interval begins after the first discovery. */
+	if (!r && !rd_repeat_next(&live->s->cmd->repeat))
+		r = 1;
 	if (!r)
 		r = fabric_session_sweep(live->s, err);
 	live->busy = false;
@@ -191,6 +200,7 @@ int fabric_live(struct fabric_session *s)
 	static const struct rd_view_ops ops = {
 		.look = make_page,
 		.due = ms_until_due,
+		.meanwhile = refresh_between,
 		.keys = keys,
 		.restless = restless,
 		.columns = choose_columns,

@@ -112,55 +112,86 @@ static uint64_t monotonic(struct rd_source *source)
 	return source->ops->now(source, CLOCK_MONOTONIC);
 }
 
+/* The background shares the port below the pulse, which is for what the user waits for. */
 static int open_port(struct fabric_run *run, struct rd_err *err)
 {
+	struct rd_mads *mads;
 	int r = 0;
 
 	if (run->mads)
 		return 0;
-	r = rd_mad_open(run->source, run->from.ibdev, run->from.port, &run->mads, err);
+	r = rd_mad_open(run->source, run->from.ibdev, run->from.port, &mads, err);
+	if (!r && strcmp(run->source->ops->name, "live") == 0) {
+		r = rd_background_open(mads, &run->background, err);
+		mads = r ? NULL : rd_background_port(run->background);
+	}
 	if (!r && run->opts.pulse.beat)
-		r = rd_pulse_wrap(RD_TAKE(run->mads), &run->opts.pulse, &run->mads, err);
+		r = rd_pulse_wrap(mads, &run->opts.pulse, &mads, err);
+	if (!r) {
+		run->mads = mads;
+	} else if (run->background) {
+		rd_background_close(run->background);
+		run->background = NULL;
+	}
 	return r;
 }
 
-static void close_port(struct fabric_run *run)
+static void found_deinit(struct fabric_found *found)
 {
-	rd_mads_closep(&run->mads);
-	run->mads = NULL;
+	rd_fabric_deinit(&found->fabric);
+	free(found->reach);
+	*found = (struct fabric_found){ 0 };
 }
 
-/* Carries over what was known before. A node is gone only if the walk shows that it is not where it was, and it does not respond at
- * its LID either. */
-static int merge(struct fabric_run *run, struct rd_fabric *found, struct rd_err *err)
+/* A discovery that has not ended still is to be done. */
+static void close_port(struct fabric_run *run)
 {
-	_cleanup_free_ enum rd_reach *reach = rd_fabric_reach(&run->fabric, found);
+	if (run->background && rd_background_begun(run->background)) {
+		rd_background_finish(run->background, NULL);
+		run->changed |= run->found.changed;
+	}
+	found_deinit(&run->found);
+	rd_mads_closep(&run->mads);
+	run->mads = NULL;
+	if (run->background)
+		rd_background_close(run->background);
+	run->background = NULL;
+}
+
+/* What became of the nodes that were known before. A node is gone only if the walk shows that it is not where it was, and it does not
+ * respond at its LID either. */
+static int find_reach(struct fabric_run *run, struct rd_mads *mads, struct fabric_found *found, struct rd_err *err)
+{
 	_cleanup_free_ bool *missing = rd_alloc(run->fabric.n_nodes + 1, sizeof(*missing));
 	_cleanup_free_ bool *responds = rd_alloc(run->fabric.n_nodes + 1, sizeof(*responds));
 	int r;
 
+	found->reach = rd_fabric_reach(&run->fabric, &found->fabric);
 	for (size_t i = 0; i < run->fabric.n_nodes; i++)
-		missing[i] = reach[i] == RD_REACH_MISSING;
-	r = rd_fabric_probe(run->mads, &run->walk, &run->fabric, missing, responds, err);
+		missing[i] = found->reach[i] == RD_REACH_MISSING;
+	r = rd_fabric_probe(mads, &run->walk, &run->fabric, missing, responds, err);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < run->fabric.n_nodes; i++)
 		if (missing[i] && responds[i])
-			reach[i] = RD_REACH_UNKNOWN;
-	rd_fabric_update(&run->fabric, reach, found);
+			found->reach[i] = RD_REACH_UNKNOWN;
 	return 0;
 }
 
 /* A bundle of version 0.2 has responses to the routes of a walk that does not spread them. */
-static int collect(struct fabric_run *run, uint64_t attributes, struct rd_fabric *ret, struct rd_err *err)
+static int collect(struct fabric_run *run, struct rd_mads *mads, struct rd_fabric *ret, struct rd_err *err)
 {
 	struct rd_sweep_limits plain = run->walk;
 	struct rd_fabric other;
-	int r = rd_collect_fabric(run->mads, &run->from, &run->walk, attributes, ret, err);
+	uint64_t attributes;
+	int r = fabric_subsets(&run->opts, &attributes, err);
+
+	if (!r)
+		r = rd_collect_fabric(mads, &run->from, &run->walk, attributes, ret, err);
 
 	plain.per_switch = 0;
 	if (r < 0 || strcmp(run->source->ops->name, "bundle") != 0 || !rd_fabric_is_incomplete(ret) ||
-	    rd_collect_fabric(run->mads, &run->from, &plain, attributes, &other, NULL) < 0)
+	    rd_collect_fabric(mads, &run->from, &plain, attributes, &other, NULL) < 0)
 		return r;
 	if (other.n_nodes > ret->n_nodes) {
 		struct rd_fabric less = *ret;
@@ -172,40 +203,56 @@ static int collect(struct fabric_run *run, uint64_t attributes, struct rd_fabric
 	return 0;
 }
 
-/* Discovers the network, and carries counters over from the previous discovery. */
-static int discover(struct fabric_run *run, struct rd_err *err)
+/* Discovers the network; changes nothing but run->found. */
+static int find_network(void *arg, struct rd_mads *mads, struct rd_err *err)
 {
-	bool changed = run->changed, hinted = run->changed || run->incomplete;
-	struct rd_fabric found;
-	uint64_t attributes;
-	int r = fabric_subsets(&run->opts, &attributes, err);
+	struct fabric_run *run = arg;
+	int r = collect(run, mads, &run->found.fabric, err);
 
-	if (!r)
-		r = open_port(run, err);
-	if (r < 0)
-		return r;
+	return r || !run->fabric.n_nodes ? r : find_reach(run, mads, &run->found, err);
+}
+
+static void begin_discovery(struct fabric_run *run)
+{
+	run->found = (struct fabric_found){ .hinted = run->changed || run->incomplete, .changed = run->changed };
 	run->discovered_ns = monotonic(run->source);
 	run->changed = false;
-	r = collect(run, attributes, &found, err);
-	if (!r && run->fabric.n_nodes) {
-		r = merge(run, &found, err);
-		if (r < 0)
-			rd_fabric_deinit(&found);
-	}
+}
+
+/* Takes over what a discovery found, with the counters of the one before. `r`: its result. */
+static int end_discovery(struct fabric_run *run, int r, struct rd_err *err)
+{
+	struct fabric_found *found = &run->found;
+
 	if (r < 0) {
-		run->changed = changed; /* still to be discovered */
+		run->changed |= found->changed; /* still to be discovered */
 		close_port(run);
 		return r;
 	}
+	run->discovered_ns = monotonic(run->source);
+	if (found->reach)
+		rd_fabric_update(&run->fabric, found->reach, &found->fabric);
 	rd_fabric_deinit(&run->fabric);
-	run->fabric = found;
+	run->fabric = found->fabric;
+	found->fabric = (struct rd_fabric){ 0 };
 	run->fabric.by_need = !run->opts.subsets;
 	run->fabric.traffic = run->opts.traffic;
-	fabric_note_walk(run, hinted);
+	fabric_note_walk(run, found->hinted);
+	found_deinit(found);
 	r = name_nodes(run, err);
 	if (!r && run->opts.divide)
 		r = run->opts.divide(run->opts.divide_arg, &run->fabric, err);
 	return r;
+}
+
+static int discover(struct fabric_run *run, struct rd_err *err)
+{
+	int r = open_port(run, err);
+
+	if (r < 0)
+		return r;
+	begin_discovery(run);
+	return end_discovery(run, find_network(run, run->mads, err), err);
 }
 
 int fabric_begin(struct rd_source *source, const struct fabric_opts *opts, struct fabric_run *run, struct rd_err *err)
@@ -233,13 +280,26 @@ int fabric_begin(struct rd_source *source, const struct fabric_opts *opts, struc
 	return r;
 }
 
-void fabric_refresh(struct fabric_run *run)
+bool fabric_refresh(struct fabric_run *run, unsigned ms)
 {
+	struct rd_background *background = run->background;
 	struct rd_err err = { 0 };
 
-	/* If discovery fails, the known ports are still queried: this shows which of them respond. */
-	if (fabric_walk_is_due(run))
-		discover(run, &err);
+	if (!run->mads)
+		return false;
+	if (!background || !rd_background_begun(background)) {
+		if (!fabric_walk_is_due(run))
+			return false;
+		/* If discovery fails, the known ports are still queried: this shows which of them respond. */
+		if (!background)
+			return discover(run, &err), true;
+		begin_discovery(run);
+		if (rd_background_begin(background, find_network, run, &err) < 0)
+			return end_discovery(run, -err.code, &err), false;
+	}
+	if (rd_background_continue(background, ms))
+		end_discovery(run, rd_background_finish(background, &err), &err);
+	return true;
 }
 
 void fabric_refresh_sm_lid(struct fabric_run *run)
@@ -257,10 +317,8 @@ void fabric_refresh_sm_lid(struct fabric_run *run)
 
 int fabric_sweep(struct fabric_run *run, struct rd_err *err)
 {
-	int r;
+	int r = open_port(run, err);
 
-	fabric_refresh(run);
-	r = open_port(run, err);
 	if (!r)
 		r = rd_fabric_sweep(run->mads, &run->limits, run->sweeps > 0, &run->fabric, err);
 	if (!r)

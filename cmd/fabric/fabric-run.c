@@ -128,6 +128,12 @@ static void print_summary(const struct fabric_session *s)
 	rd_out(&out);
 }
 
+/* Between two ticks, so that the next sweep begins in time. */
+static bool refresh_between(void *arg, unsigned ms)
+{
+	return fabric_refresh(arg, ms);
+}
+
 /* Sweeps at each tick; returns the worst exit code. */
 static int sweep_repeatedly(struct fabric_session *s, struct fabric_record *record, struct fabric_csv *csv)
 {
@@ -139,14 +145,11 @@ static int sweep_repeatedly(struct fabric_session *s, struct fabric_record *reco
 	rd_repeat_begin(&s->cmd->repeat, 1);
 	rd_ticks_catch_signals();
 	for (unsigned long i = 0; !s->cmd->repeat.count || i < s->cmd->repeat.count; i++) {
-		if (rd_ticks_wait(&s->cmd->repeat.ticks) < 0)
+		if (rd_ticks_wait_doing(&s->cmd->repeat.ticks, refresh_between, &s->run) < 0)
 			break;
 		sweep_at_tick(s, record, csv, i > 0);
 		if (rd_out_failure())
 			break;
-		/* Between two ticks, so that the next sweep begins in time. */
-		if (s->run.mads && i + 1 != s->cmd->repeat.count)
-			fabric_refresh(&s->run);
 	}
 	print_summary(s);
 	return s->worst;

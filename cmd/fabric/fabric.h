@@ -3,7 +3,9 @@
 #ifndef RD_CMD_FABRIC_H
 #define RD_CMD_FABRIC_H
 
+#include "analyse/fabric/fabric-reach.h"
 #include "cmd/cmd.h"
+#include "collect/fabric/background.h"
 #include "collect/fabric/fabric.h"
 #include "collect/fabric/pulse.h"
 
@@ -28,11 +30,17 @@ struct fabric_opts {
 struct fabric_run {
 	struct rd_source *source;
 	struct rd_mad_port from;
-	struct rd_mads *mads;
+	struct rd_mads *mads;		  /* NULL: not open */
+	struct rd_background *background; /* of the same port: for discoveries between sweeps; NULL: not live */
 	struct rd_sweep_limits limits;
 	struct rd_sweep_limits walk; /* of the discovery */
 	struct fabric_opts opts;
 	struct rd_fabric fabric;
+	struct fabric_found {
+		struct rd_fabric fabric;
+		enum rd_reach *reach; /* of the nodes of the previous discovery; NULL: there was none */
+		bool hinted, changed; /* why: a hint; one that a sweep found */
+	} found;		      /* by a discovery that is not taken over yet */
 	size_t sweeps;
 	uint64_t discovered_ns; /* monotonic time of the latest discovery */
 	bool changed;		/* a sweep since then found a hint that the network changed */
@@ -48,13 +56,14 @@ int fabric_subsets(const struct fabric_opts *opts, uint64_t *ret, struct rd_err 
 /* Chooses and opens the port, and discovers the network. On failure `err` has the reason and a hint. */
 int fabric_begin(struct rd_source *source, const struct fabric_opts *opts, struct fabric_run *run, struct rd_err *err);
 
-/* Reads all selected ports once. Discovers the network first if that is due: see fabric_refresh. */
+/* Reads all selected ports once. */
 int fabric_sweep(struct fabric_run *run, struct rd_err *err);
 
 /* Discovers the network again if a sweep found a hint that it changed (a link went down or came up, a LID that does not respond or is of
  * a different node, the subnet manager), or if the previous discovery was incomplete: five seconds after it, then at growing
- * intervals; and every ten minutes in any case. For the time between two sweeps. */
-void fabric_refresh(struct fabric_run *run);
+ * intervals; and every ten minutes in any case. For the time between two sweeps: takes `ms` at most and goes on at the next call, but
+ * goes through in one call if the source is a bundle. Whether there was something to do. */
+bool fabric_refresh(struct fabric_run *run, unsigned ms);
 
 /* fabric-hints.c: after a sweep; whether a walk is due; after a walk, `hinted` if there was a reason for it. */
 void fabric_note_hints(struct fabric_run *run);

@@ -12,13 +12,15 @@ struct repeated {
 
 /* Called ten times a second, so that the ring buffer does not overflow between two samples. An error here recurs, and is reported,
  * when the ring buffer is drained for the sample. */
-static void drain(void *arg)
+static bool drain(void *arg, unsigned ms)
 {
 	struct repeated *repeated = arg;
 	struct rd_err err = { 0 };
 
+	(void)ms;
 	if (repeated->recorder.session)
 		qp_recorder_drain(&repeated->recorder, &err);
+	return false;
 }
 
 static int print_sample(struct rd_ctx *ctx, void *arg)

@@ -15,6 +15,7 @@
 #include "view/terminal.h"
 
 #define MARKED 3
+#define SLICE_MS 50 /* of work between two keys */
 #define ESCAPE 27
 
 static void set_problem(struct rd_view *view, const struct rd_err *err)
@@ -264,6 +265,18 @@ bool rd_view_busy(struct rd_view *view, const char *progress)
 	return true;
 }
 
+/* How long to wait for a key: -1 without end. */
+static int ms_to_wait(struct rd_view *view, int due)
+{
+	if (view->paused)
+		return -1;
+	if (due <= 0)
+		return 0;
+	if (view->ops->meanwhile && view->ops->meanwhile(view->arg, (unsigned)(due < SLICE_MS ? due : SLICE_MS)))
+		return 0;
+	return due;
+}
+
 static void run_loop(struct rd_view *view)
 {
 	refresh_page(view);
@@ -277,7 +290,7 @@ static void run_loop(struct rd_view *view)
 			due = view->ops->due(view->arg);
 		}
 		rd_view_draw(view);
-		if (!rd_view_wait(view->paused ? -1 : due < 0 ? 0 : due))
+		if (!rd_view_wait(ms_to_wait(view, due)))
 			break;
 		handle_keys(view);
 	}

@@ -45,6 +45,8 @@ struct rd_view_ops {
 	int (*group)(void *arg);
 	/* Details of a row of the current body: opened by Enter, recreated at each refresh. */
 	int (*detail)(void *arg, const struct rd_section *body, size_t row, struct rd_section **ret, struct rd_err *err);
+	/* Works while nothing is due, for `ms` at most. False: there was nothing to do. */
+	bool (*meanwhile)(void *arg, unsigned ms);
 	/* A key that the view does not handle. 1: handled, refresh at once; 0: unknown. */
 	int (*key)(void *arg, int key);
 	/* Lines of the help page for these keys, ended by NULL. */

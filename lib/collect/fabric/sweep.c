@@ -225,7 +225,7 @@ static int send_query(struct sweep *sweep, size_t index, struct rd_err *err)
 	timeout_ms = timeout_of(sweep, query);
 	build_get(&sweep->queries[query], &mad);
 	/* Slot in the low bits, serial number above: a late response finds its slot, but its serial number does not match. */
-	mad.tid = (++sweep->mads->serial << 10 | at) & UINT32_MAX;
+	mad.tid = (++sweep->mads->serial << 10 | at) & RD_MAD_TID_MAX;
 	r = sweep->mads->ops->send(sweep->mads, &mad, timeout_ms, &why);
 	if (r == -EAGAIN && sweep->in_flight) {
 		push_retry(sweep, lid, query);

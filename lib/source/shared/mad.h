@@ -19,12 +19,15 @@ struct rd_mad_dest {
 	uint8_t gid[16];
 };
 
+/* The highest bit of a transaction ID is for those who share a port: see collect/fabric/background.h. */
+#define RD_MAD_TID_MAX 0x7fffffffu
+
 /* Out: a request. In: the response, or the error. */
 struct rd_mad {
 	struct rd_mad_dest dest; /* out only */
-	uint32_t tid; /* the lower half of the transaction ID, the only part that is returned. Unique in flight */
-	int status;   /* in: 0 or the positive errno of the transport, ETIMEDOUT mostly */
-	size_t size;  /* in: bytes received, 0 without a response */
+	uint32_t tid; /* the lower half of the transaction ID, the only part that is returned. Unique in flight; RD_MAD_TID_MAX at most */
+	int status;		   /* in: 0 or the positive errno of the transport, ETIMEDOUT mostly */
+	size_t size;		   /* in: bytes received, 0 without a response */
 	uint8_t data[RD_MAD_SIZE]; /* as on the wire, except the transaction ID */
 };
 

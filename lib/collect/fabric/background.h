@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A port of this host that the caller shares with work which takes long, such as a walk, and is done in pieces. The work has a thread
+ * of its own, but runs only within rd_background_continue and rd_background_finish, while the caller waits: nothing needs a lock.
+ */
+#ifndef RD_COLLECT_BACKGROUND_H
+#define RD_COLLECT_BACKGROUND_H
+
+#include "source/shared/mad.h"
+
+struct rd_background;
+
+/* Sends and receives with `mads`, a port of its own; 0 or -errno with `err` filled. */
+typedef int rd_background_fn(void *arg, struct rd_mads *mads, struct rd_err *err);
+
+/* Takes ownership of `mads`, also on failure. -ENOMEM with `err` filled. */
+int rd_background_open(struct rd_mads *mads, struct rd_background **ret, struct rd_err *err);
+
+/* Ends what has not ended, and closes the port. */
+void rd_background_close(struct rd_background *background);
+
+/* The port of the caller. It is closed like any other, before the background or not at all. */
+struct rd_mads *rd_background_port(struct rd_background *background);
+
+/* Prepares work, of which there is one at a time; `arg` has to stay valid until it is finished. -errno with `err` filled. */
+int rd_background_begin(struct rd_background *background, rd_background_fn *work, void *arg, struct rd_err *err);
+
+/* Whether work was prepared, and not yet finished. */
+bool rd_background_begun(const struct rd_background *background);
+
+/* Lets the work go on for that long, or until it waits for responses that late. Whether it has ended. */
+bool rd_background_continue(struct rd_background *background, unsigned ms);
+
+/* The result of the work. If it has not ended, it can receive nothing any more: it fails with -ECANCELED. */
+int rd_background_finish(struct rd_background *background, struct rd_err *err);
+
+#endif
