@@ -141,6 +141,7 @@ static const struct rd_opt opts[] = { RD_REPEAT_OPTS(diff, repeat), { 0 } };
 const struct rd_cmd rd_cmd_diff = {
 	.name = "diff",
 	.summary = "compare two bundles, or a bundle with this host",
+	.question = "What changed since a bundle was made",
 	.operands = "BUNDLE BUNDLE|live",
 	.operand_needs = RD_NEEDS_FOREIGN_BUNDLE,
 	.live_operand = true,

@@ -134,9 +134,10 @@ struct rd_ctx {
 
 struct rd_cmd {
 	const char *name;
-	const char *summary;		 /* one line for the list of commands */
-	const char *operands;		 /* "[-- COMMAND [ARG…]]" in the usage line; NULL: no operands */
-	const struct rd_opt *opts;	 /* at most 64, terminated by a NULL name; NULL: no options */
+	const char *summary;	   /* one line for the list of commands */
+	const char *question;	   /* what makes somebody run it, for the program without a command; NULL: left out */
+	const char *operands;	   /* "[-- COMMAND [ARG…]]" in the usage line; NULL: no operands */
+	const struct rd_opt *opts; /* at most 64, terminated by a NULL name; NULL: no options */
 	const struct rd_opt_rule *rules; /* terminated by a kind of 0; NULL: options can be combined freely */
 	/* Replaces this command if the option `variant->option` is given: the same name with another table, state and run
 	 * function. NULL: no variant. */

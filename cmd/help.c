@@ -130,6 +130,29 @@ static void add_program_help(struct rd_buf *out)
 	rd_buf_str(out, "\n" RD_PROGRAM " COMMAND --help describes a command; see also man " RD_PROGRAM ".\n");
 }
 
+static void add_question(const struct rd_cmd *cmd, int width, struct rd_buf *out)
+{
+	if (cmd->question)
+		rd_buf_printf(out, "  %-*s  " RD_PROGRAM " %s%s%s\n", width, cmd->question, cmd->name,
+			      cmd->option ? " --" : "", cmd->option ? cmd->option : "");
+}
+
+void rd_help_add_questions(struct rd_buf *out)
+{
+	int width = 0;
+
+	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++)
+		for (const struct rd_cmd *c = *cmd; c; c = c->variant)
+			if (c->question && (int)strlen(c->question) > width)
+				width = (int)strlen(c->question);
+	rd_buf_str(out,
+		   RD_PROGRAM " finds what makes RDMA fail or slow down. Which question do you have?\n\n");
+	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++)
+		for (const struct rd_cmd *c = *cmd; c; c = c->variant)
+			add_question(c, width, out);
+	rd_buf_str(out, "\n" RD_PROGRAM " COMMAND --help describes a command; see also man " RD_PROGRAM ".\n");
+}
+
 void rd_help_add(const struct rd_cmd *cmd, struct rd_buf *out)
 {
 	if (cmd)

@@ -54,6 +54,22 @@ static int print_help(const struct rd_cmd *cmd)
 	return RD_EXIT_OK;
 }
 
+/* A script in which the command is an empty variable must not take that for success. */
+static int explain_commands(void)
+{
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	struct rd_err err = { 0 };
+
+	if (isatty(STDOUT_FILENO)) {
+		rd_help_add_questions(&out);
+		rd_out(&out);
+		return RD_EXIT_OK;
+	}
+	print_help(NULL);
+	rd_err_set(&err, EINVAL, NULL, "no command was given");
+	return rd_fail_usage(NULL, &err);
+}
+
 static void add_library(const struct rd_library *library, struct rd_buf *out)
 {
 	void *found = dlopen(library->soname, RTLD_LAZY);
@@ -157,8 +173,10 @@ static int run_program(int argc, char **argv)
 		return rd_fail_usage(NULL, &err);
 	if (parsed == RD_PARSED_VERSION)
 		return exit_code(print_version(&ctx));
-	if (parsed == RD_PARSED_HELP || first >= argc)
+	if (parsed == RD_PARSED_HELP)
 		return exit_code(print_help(NULL));
+	if (first >= argc)
+		return exit_code(explain_commands());
 	r = dispatch(&ctx, argc - first, argv + first);
 	free(ctx.state);
 	return exit_code(r);

@@ -39,6 +39,9 @@ const struct rd_opt *rd_opts_find(const struct rd_cmd *cmd, const char *word);
 /* The help text of the program (cmd NULL) or of a command. */
 void rd_help_add(const struct rd_cmd *cmd, struct rd_buf *out);
 
+/* For somebody who has not chosen a command: which one to use for what, on one screen. */
+void rd_help_add_questions(struct rd_buf *out);
+
 /* The command with this name; NULL: not found. */
 const struct rd_cmd *rd_cmd_find(const char *name);
 

@@ -228,6 +228,7 @@ static const struct rd_opt_rule rules[] = {
 const struct rd_cmd rd_cmd_capture = {
 	.name = "capture",
 	.summary = "record all data that the other commands read in one file",
+	.question = "Let others look at it: all data in one file",
 	.operands = "[FILE|-]",
 	.operand_needs = RD_NEEDS_NEW_FILE,
 	.opts = opts,

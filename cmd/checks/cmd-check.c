@@ -253,6 +253,7 @@ static const struct rd_opt_rule rules[] = {
 const struct rd_cmd rd_cmd_check = {
 	.name = "check",
 	.summary = "is this host fit for a job: one line for prologues and monitoring",
+	.question = "Is this host fit for a job",
 	.opts = check_options,
 	.rules = rules,
 	.description =

@@ -180,6 +180,7 @@ static const struct rd_opt_rule rules[] = {
 const struct rd_cmd rd_cmd_topo_check = {
 	.name = "topo-check",
 	.summary = "find what breaks or slows RDMA on this host, and how to fix it",
+	.question = "What breaks or slows RDMA on this host",
 	.operands = "[DEVICE[/PORT] | NETDEV]… | FILE",
 	.opts = topo_options,
 	.rules = rules,

@@ -229,6 +229,7 @@ static const struct rd_opt_rule rules[] = {
 const struct rd_cmd rd_cmd_counters = {
 	.name = "counters",
 	.summary = "list port counters and their changes, and name likely causes",
+	.question = "What moved: errors, traffic, congestion",
 	.operands = "[DEVICE[/PORT] | NETDEV]…",
 	.opts = counters_opts,
 	.rules = rules,

@@ -221,6 +221,7 @@ const struct rd_cmd rd_cmd_fabric = {
 	.option = "fabric",
 	.operands = "[B | FILE…]",
 	.summary = "read the counters of all ports of the InfiniBand network, and report faults",
+	.question = "Which link or switch of the network is bad",
 	.opts = options,
 	.rules = rules,
 	.description =

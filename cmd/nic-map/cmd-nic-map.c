@@ -184,6 +184,7 @@ static const struct rd_opt_rule rules[] = {
 const struct rd_cmd rd_cmd_nic_map = {
 	.name = "nic-map",
 	.summary = "show NICs, GPUs and the distances between them",
+	.question = "Which NIC does a GPU use",
 	.operands = "[DEVICE… | NIC | BUNDLE…]",
 	.opts = nicmap_opts,
 	.rules = rules,

@@ -249,6 +249,7 @@ static const struct rd_opt_rule rules[] = {
 const struct rd_cmd rd_cmd_qp_state = {
 	.name = "qp-state",
 	.summary = "list queue pairs with their state, process and remote QP",
+	.question = "A job hangs",
 	.operands = "[DEVICE… | BUNDLE…]",
 	.opts = qp_options,
 	.rules = rules,

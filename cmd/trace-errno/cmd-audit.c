@@ -325,6 +325,7 @@ const struct rd_cmd rd_cmd_trace_audit = {
 	.name = "trace-errno",
 	.option = "audit",
 	.summary = "show which kernel functions are watched, and what differs from a baseline",
+	.question = "Will that work after a kernel update",
 	.opts = options,
 	.rules = rules,
 	.description =

@@ -168,6 +168,7 @@ static int run_trace_errno(struct rd_ctx *ctx, int argc, char **argv)
 const struct rd_cmd rd_cmd_trace_errno = {
 	.name = "trace-errno",
 	.summary = "name the kernel function that made a verb fail",
+	.question = "A verb fails",
 	.operands = "[-- COMMAND [ARG…]]",
 	.opts = trace_options,
 	.rules = trace_rules,

@@ -24,11 +24,23 @@ page_options() {
 	sed -n 's/^\.It Fl/Fl/p' "$1" | grep -o 'Fl [^ ]*' | sed 's/^Fl /-/; s/\\&//g; s/\\-/-/g' | sort
 }
 
-@test "alone it prints help and exits 0" {
+@test "alone it prints help and exits 3: a script that has lost its command is not told that all is well" {
 	run --separate-stderr "$RD"
-	[ "$status" -eq 0 ]
-	[ -z "$stderr" ]
+	[ "$status" -eq 3 ]
+	[ "$stderr" = $'rdmadiag: no command was given\n  try: rdmadiag --help' ]
 	[[ ${lines[0]} == "Usage: rdmadiag "* ]]
+	run --separate-stderr "$RD" --json
+	[ "$status" -eq 3 ]
+}
+
+@test "alone on a terminal it has a question for each command, on one screen" {
+	run script -qec "$RD" /dev/null
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -le 20 ]
+	[ "$(printf '%s\n' "${lines[@]}" | wc -L)" -le 80 ]
+	for name in $(commands); do
+		[[ $output == *"  rdmadiag $name"* ]] || { echo "$name" && false; }
+	done
 }
 
 @test "help goes to standard output, in each of the usual ways" {
