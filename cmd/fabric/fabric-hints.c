@@ -81,10 +81,16 @@ void fabric_note_walk(struct fabric_run *run, bool hinted)
 {
 	const struct rd_fabric *fabric = &run->fabric;
 	bool changed = false;
+	size_t gone = 0;
 
-	for (size_t i = 0; i < fabric->n_ports && !changed; i++)
-		changed = fabric->ports[i].presence != RD_PORT_PRESENT &&
-			  fabric->ports[i].presence != RD_PORT_UNREACHED;
+	for (size_t i = 0; i < fabric->n_ports; i++) {
+		enum rd_presence presence = fabric->ports[i].presence;
+
+		gone += presence == RD_PORT_GONE;
+		changed |= presence == RD_PORT_NEW || presence == RD_PORT_REPLACED || presence == RD_PORT_MOVED;
+	}
+	changed |= gone != run->gone;
+	run->gone = gone;
 	run->incomplete = rd_fabric_is_incomplete(fabric);
 	if (changed || !hinted || !run->walk_wait_ns)
 		run->walk_wait_ns = WALK_SOON_NS;

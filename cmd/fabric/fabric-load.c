@@ -90,12 +90,14 @@ static int name_nodes(struct fabric_run *run, struct rd_err *err)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	const char *path = run->opts.node_name_map;
-	size_t bad;
+	size_t bad = 0;
 	int r = path ? rd_read_local(path, &bytes, err) : rd_read_file(run->source, DEFAULT_MAP, &bytes, NULL);
 
-	if (r < 0)
-		return path ? r : 0;
-	rd_fabric_name_nodes(&run->fabric, (const char *)bytes.data, &bad);
+	if (r < 0 && path)
+		return r;
+	if (r >= 0)
+		rd_fabric_name_nodes(&run->fabric, (const char *)bytes.data, &bad);
+	rd_fabric_tell_apart(&run->fabric);
 	if (bad && path)
 		return rd_err_set(err, EINVAL, path, "%zu invalid line%s: expected: 0x<node GUID> \"name\"", bad,
 				  bad == 1 ? "" : "s");

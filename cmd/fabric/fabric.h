@@ -45,6 +45,7 @@ struct fabric_run {
 	uint64_t discovered_ns; /* monotonic time of the latest discovery */
 	bool changed;		/* a sweep since then found a hint that the network changed */
 	bool incomplete;	/* the latest discovery did not reach all that it knows to exist */
+	size_t gone;		/* ports that it reports as such */
 	uint64_t walk_wait_ns;	/* from a discovery to the next one after a hint */
 	struct rd_sm_info sm;	/* the subnet manager, when it was queried last */
 	uint64_t sm_checked_ns;

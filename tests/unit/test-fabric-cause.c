@@ -376,8 +376,12 @@ static void a_node_that_restarts_is_no_flap(void **state)
 	sweep(s, 3601);
 	count(s, LEAF(0), 6, RD_C_LINK_DOWNED, 1);
 	count(s, LEAF(1), 6, RD_C_LINK_DOWNED, 1);
-	assert_int_equal(faults(s), 2);
+	/* That somebody cleared the counters of one port is no restart. */
 	at(s, SPINE(0), 1)->values[RD_C_RCV_PKTS].v = 3;
+	assert_int_equal(faults(s), 2);
+	for (size_t i = 0; i < s->fabric.n_ports; i++)
+		if (s->fabric.nodes[s->fabric.ports[i].node].guid == SPINE(0) && s->fabric.ports[i].values)
+			s->fabric.ports[i].values[RD_C_RCV_PKTS].v = 3;
 	s->history.swept_ns--; /* judge the same sweep again */
 	assert_int_equal(faults(s), 0);
 }

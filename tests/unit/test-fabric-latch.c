@@ -171,10 +171,25 @@ static void their_number_is_limited_and_what_is_dropped_is_counted(void **state)
 
 #define WITH_TEAR_DOWN(name) cmocka_unit_test_teardown(name, tear_down)
 
+static void silence_that_ends_in_absence_is_not_over(void **state)
+{
+	(void)state;
+	find("fabric-agent-silent", RD_SEV_WARNING, "host 1", "1 of 1 ports");
+	find("fabric-agent-silent", RD_SEV_WARNING, "host 2", "1 of 1 ports");
+	sweep(1);
+	assert_int_equal(rd_fabric_latches_count(&latches, RD_SEV_WARNING, true), 2);
+	find("fabric-node-gone", RD_SEV_WARNING, "host 1", "");
+	sweep(2);
+	assert_int_equal(rd_fabric_latches_count(&latches, RD_SEV_WARNING, true), 1);
+	/* Of host 2 it is. */
+	assert_int_equal(rd_fabric_latches_count(&latches, RD_SEV_WARNING, false), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_TEAR_DOWN(a_critical_finding_that_is_over_is_remembered),
+		WITH_TEAR_DOWN(silence_that_ends_in_absence_is_not_over),
 		WITH_TEAR_DOWN(notes_and_muted_findings_are_not),
 		WITH_TEAR_DOWN(findings_with_one_key_are_one_and_count_once_for_a_sweep),
 		WITH_TEAR_DOWN(what_was_seen_to_be_over_comes_back_when_it_does),

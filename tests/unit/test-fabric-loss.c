@@ -230,32 +230,62 @@ static void unplug(struct net *net, unsigned node, unsigned port)
 	at->peers[port].port = 0;
 }
 
-static void a_node_that_is_removed_is_gone_once(void **state)
+static void a_node_that_is_removed_is_gone_until_it_is_back(void **state)
 {
 	struct net *net = *state;
-	unsigned times = 0;
+	const struct rd_fabric_port *port;
 
 	for (uint32_t seed = 1; seed <= 5; seed++) {
 		lose(net, 20, seed);
 		begin(net, &net->run);
 		for (unsigned i = 0; i < 20; i++) {
-			const struct rd_fabric_port *port;
-
 			if (i == 7) {
 				unplug(net, net->hosts[3][2], 1);
 				net->fake.agents[HOST_LID(3, 2)].silent = UINT_MAX;
 			}
 			walk_again(net);
 			port = port_at(&net->run.fabric, 0x1000 + HOST_LID(3, 2), 1);
-			times += port && port->presence == RD_PORT_GONE;
-			assert_true(count_presence(&net->run.fabric, RD_PORT_GONE) <= (port != NULL));
+			/* At once, or when a walk has seen that the link is down. */
+			assert_true(i != 6 || port->presence == RD_PORT_PRESENT);
+			assert_true(i < 12 || port->presence == RD_PORT_GONE);
+			assert_int_equal(count_presence(&net->run.fabric, RD_PORT_GONE), port->presence == RD_PORT_GONE);
 		}
-		assert_null(port_at(&net->run.fabric, 0x1000 + HOST_LID(3, 2), 1));
-		fabric_end(&net->run);
 		fake_cable(&net->fake, net->hosts[3][2], 1, net->leaves[3], 3);
 		net->fake.agents[HOST_LID(3, 2)].silent = 0;
+		for (unsigned i = 0; i < 6; i++)
+			walk_again(net);
+		assert_int_equal(count_presence(&net->run.fabric, RD_PORT_GONE), 0);
+		fabric_end(&net->run);
 	}
-	assert_int_equal(times, 5);
+}
+
+/* A node in the place of one that is gone ends that, at once and later. So does a day. */
+static void a_node_that_is_replaced_is_not_gone(void **state)
+{
+	struct net *net = *state;
+	const struct rd_fabric_port *port;
+	unsigned other;
+
+	begin(net, &net->run);
+	unplug(net, net->hosts[3][2], 1);
+	net->fake.agents[HOST_LID(3, 2)].silent = UINT_MAX;
+	walk_again(net);
+	walk_again(net);
+	assert_int_equal(port_at(&net->run.fabric, 0x1000 + HOST_LID(3, 2), 1)->presence, RD_PORT_GONE);
+	other = fake_node_add(&net->fake, CA, 1, 900);
+	fake_cable(&net->fake, other, 1, net->leaves[3], 3);
+	walk_again(net);
+	port = port_at(&net->run.fabric, 0x1000 + 900, 1);
+	assert_int_equal(port->presence, RD_PORT_REPLACED);
+	assert_int_equal(port->old_guid, 0x1000 + HOST_LID(3, 2));
+	assert_null(port_at(&net->run.fabric, 0x1000 + HOST_LID(3, 2), 1));
+	unplug(net, other, 1);
+	net->fake.agents[900].silent = UINT_MAX;
+	walk_again(net);
+	assert_int_equal(port_at(&net->run.fabric, 0x1000 + 900, 1)->presence, RD_PORT_GONE);
+	net->fake.now += UINT64_C(86400000000000);
+	walk_again(net);
+	assert_null(port_at(&net->run.fabric, 0x1000 + 900, 1));
 }
 
 /* A switch that is gone, with what is behind it. */
@@ -453,7 +483,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_is_there_is_never_gone, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_node_that_is_removed_is_gone_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_node_that_is_removed_is_gone_until_it_is_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_node_that_is_replaced_is_not_gone, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_switch_is_gone_with_its_adapters, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_responds_at_its_lid_is_not_gone, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_behind_a_silent_switch_is_not_reached, setup, teardown),

@@ -454,6 +454,30 @@ static int load(void **state)
 	return rd_libibmad_load("test", NULL);
 }
 
+/* Three hosts have the same description; the switch has one of its own. */
+static void nodes_of_one_name_are_told_apart_by_guid(void **state)
+{
+	struct rd_fabric fabric;
+	size_t bad;
+
+	(void)state;
+	build(&fabric, attributes("counters"));
+	rd_fabric_name_nodes(&fabric, "0x1006 \"leaf\"\n", &bad);
+	rd_fabric_tell_apart(&fabric);
+	assert_string_equal(rd_fabric_name(&fabric.nodes[0]), "leaf 0x0000000000001005");
+	assert_string_equal(rd_fabric_name(&fabric.nodes[1]), "leaf 0x0000000000001006");
+	assert_string_equal(rd_fabric_name(&fabric.nodes[2]), "host 0x0000000000001007");
+	assert_string_equal(rd_fabric_name(&fabric.nodes[3]), "host 0x0000000000001008");
+	assert_string_equal(fabric.nodes[2].description, "host");
+	rd_fabric_deinit(&fabric);
+	build(&fabric, attributes("counters"));
+	rd_fabric_name_nodes(&fabric, "0x1006 \"a\"\n0x1007 \"b\"\n", &bad);
+	rd_fabric_tell_apart(&fabric);
+	assert_string_equal(rd_fabric_name(&fabric.nodes[1]), "a");
+	assert_string_equal(rd_fabric_name(&fabric.nodes[3]), "host");
+	rd_fabric_deinit(&fabric);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -470,6 +494,7 @@ int main(void)
 		TEST(silence_is_looked_into_once),
 		TEST(ports_come_go_move_and_are_replaced),
 		TEST(names_come_from_a_map),
+		TEST(nodes_of_one_name_are_told_apart_by_guid),
 		TEST(subsets_are_named_in_errors),
 	};
 

@@ -86,24 +86,44 @@ static void add_entry(struct rd_fabric_history *history, size_t sorted, const st
 	history->v[history->n++] = *new;
 }
 
-/* Whether the device restarted: what it counted of packets is less than before. */
-static bool went_back(const struct rd_fabric *fabric, const struct rd_fabric_port *port)
+/* Whether what a port counted of packets is less than before: 1, or 0. -1: not known. */
+static int went_back(const struct rd_fabric *fabric, const struct rd_fabric_port *port)
 {
-	for (size_t i = RD_C_XMIT_DATA; i <= RD_C_RCV_PKTS && i < fabric->n_values; i++)
-		if (port->before && port->before_ns && port->values && port->before[i].bits == 64 &&
-		    port->values[i].bits == 64 && port->values[i].v < port->before[i].v)
-			return true;
-	return false;
+	int known = -1;
+
+	for (size_t i = RD_C_XMIT_DATA; i <= RD_C_RCV_PKTS && i < fabric->n_values; i++) {
+		if (!port->fresh || !port->before || !port->before_ns || !port->values || port->before[i].bits != 64 ||
+		    port->values[i].bits != 64 || port->before[i].v == 0)
+			continue;
+		if (port->values[i].v < port->before[i].v)
+			return 1;
+		known = 0;
+	}
+	return known;
+}
+
+/* Whether a node restarted: most of its ports, from `first` to `end`, went back. Of a few somebody has cleared the counters. */
+static bool has_restarted(const struct rd_fabric *fabric, size_t first, size_t end)
+{
+	size_t back = 0, known = 0;
+
+	for (size_t i = first; i < end; i++) {
+		int r = went_back(fabric, &fabric->ports[i]);
+
+		known += r >= 0;
+		back += r > 0;
+	}
+	return back * 2 > known;
 }
 
 static void add_port(struct rd_fabric_history *history, size_t sorted, const struct rd_fabric *fabric,
-		     const struct rd_fabric_port *port)
+		     const struct rd_fabric_port *port, bool restarted)
 {
 	struct rd_history_entry new = { .guid = fabric->nodes[port->node].guid, .n = 1, .v[0].ns = port->read_ns };
 	double seconds;
 	uint64_t delta;
 
-	if (port->presence == RD_PORT_NEW || went_back(fabric, port)) {
+	if (port->presence == RD_PORT_NEW || restarted) {
 		new.counter = RESTARTED;
 		add_entry(history, sorted, &new);
 	}
@@ -117,6 +137,17 @@ static void add_port(struct rd_fabric_history *history, size_t sorted, const str
 		new.v[0].count = delta;
 		add_entry(history, sorted, &new);
 	}
+}
+
+/* The ports of a node, from `first` to `end`. */
+static void add_node(struct rd_fabric_history *history, size_t sorted, const struct rd_fabric *fabric, size_t first,
+		     size_t end)
+{
+	bool restarted = has_restarted(fabric, first, end);
+
+	for (size_t i = first; i < end; i++)
+		if (fabric->ports[i].fresh)
+			add_port(history, sorted, fabric, &fabric->ports[i], restarted);
 }
 
 /* Several ports of a switch may each have told that it restarted. */
@@ -139,9 +170,12 @@ void rd_fabric_history_add(struct rd_fabric_history *history, const struct rd_fa
 	history->swept_ns = fabric->swept_ns;
 	forget_old(history, fabric->swept_ns);
 	sorted = history->n;
-	for (size_t i = 0; i < fabric->n_ports; i++)
-		if (fabric->ports[i].fresh)
-			add_port(history, sorted, fabric, &fabric->ports[i]);
+	for (size_t i = 0, end; i < fabric->n_ports; i = end) {
+		end = i + 1;
+		while (end < fabric->n_ports && fabric->ports[end].node == fabric->ports[i].node)
+			end++;
+		add_node(history, sorted, fabric, i, end);
+	}
 	if (history->n > sorted) {
 		qsort(history->v, history->n, sizeof(*history->v), compare);
 		drop_twins(history);

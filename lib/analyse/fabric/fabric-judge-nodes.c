@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/memory.h"
@@ -15,7 +17,12 @@
 
 static char *node_text(const struct rd_fabric_node *node)
 {
-	return rd_text("%s (0x%016" PRIx64 ")", rd_fabric_name(node), node->guid);
+	char guid[20];
+
+	/* A name that others have, too, contains it already. */
+	snprintf(guid, sizeof(guid), "0x%016" PRIx64, node->guid);
+	return strstr(rd_fabric_name(node), guid) ? rd_dup(rd_fabric_name(node)) :
+						    rd_text("%s (%s)", rd_fabric_name(node), guid);
 }
 
 /* ---- who is gone or silent, and because of whom */

@@ -110,6 +110,23 @@ static void limit_number(struct rd_fabric_latches *latches)
 	sort_by_key(latches);
 }
 
+/* That a node was silent is not over when it is gone. */
+static void clear_silence_of_gone(struct rd_fabric_latches *latches)
+{
+	for (size_t i = 0; i < latches->n; i++) {
+		struct rd_fabric_latch key = { .id = "fabric-agent-silent", .subject = latches->v[i].subject };
+
+		if (!latches->v[i].current || strcmp(latches->v[i].id, "fabric-node-gone") != 0)
+			continue;
+		for (key.severity = RD_SEV_WARNING; key.severity <= RD_SEV_CRITICAL; key.severity++) {
+			struct rd_fabric_latch *silent = bsearch(&key, latches->v, latches->n, sizeof(key), compare_keys);
+
+			if (silent && !silent->current)
+				silent->cleared = true;
+		}
+	}
+}
+
 void rd_fabric_latch(struct rd_fabric_latches *latches, const struct rd_findings *findings, uint64_t now_ns)
 {
 	size_t known = latches->n;
@@ -122,6 +139,7 @@ void rd_fabric_latch(struct rd_fabric_latches *latches, const struct rd_findings
 			add_finding(latches, known, &findings->v[i], i, now_ns);
 	if (latches->n > known)
 		sort_by_key(latches);
+	clear_silence_of_gone(latches);
 	limit_number(latches);
 }
 

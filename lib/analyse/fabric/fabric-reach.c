@@ -126,7 +126,7 @@ static void index_ports(struct reach *r)
 
 enum rd_reach *rd_fabric_reach(const struct rd_fabric *known, const struct rd_fabric *now)
 {
-	_cleanup_free_ enum rd_presence *kept = node_presences(now);
+	_cleanup_free_ enum rd_presence *kept = node_presences(now), *before = node_presences(known);
 	bool incomplete = rd_fabric_is_incomplete(now);
 	struct reach r = {
 		.known = known,
@@ -142,7 +142,7 @@ enum rd_reach *rd_fabric_reach(const struct rd_fabric *known, const struct rd_fa
 	for (size_t i = 0; i < known->n_nodes; i++) {
 		size_t node = rd_fabric_find_node(now, known->nodes[i].guid);
 
-		r.gone[i] = node != RD_NONE && kept[node] == RD_PORT_GONE;
+		r.gone[i] = node == RD_NONE ? before[i] == RD_PORT_GONE : kept[node] == RD_PORT_GONE;
 		r.result[i] = node == RD_NONE || r.gone[i]    ? RD_REACH_MISSING :
 			      kept[node] == RD_PORT_UNREACHED ? RD_REACH_UNKNOWN :
 								RD_REACH_FOUND;

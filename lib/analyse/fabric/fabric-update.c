@@ -3,6 +3,9 @@
 
 #include "base/memory.h"
 
+/* For how long after its last values a node that is gone is reported. */
+#define GONE_NS UINT64_C(86400000000000)
+
 static void move_counters(struct rd_fabric_port *from, struct rd_fabric_port *to)
 {
 	to->values = RD_TAKE(from->values);
@@ -65,25 +68,30 @@ static void move_node(const struct rd_fabric_node *from, struct rd_fabric_node *
 	to->no_sums = from->no_sums;
 }
 
+/* Of the node at the other end of the cable, or of the latest one; 0: none is known. */
+static uint64_t guid_at_other_end(const struct rd_fabric *fabric, const struct rd_fabric_port *port)
+{
+	return port->peer == RD_NONE ? port->was_guid : fabric->nodes[fabric->ports[port->peer].node].guid;
+}
+
 /* Marks a port of a new node REPLACED if its peer port was connected to a different node before. */
 static void mark_replaced(const struct rd_fabric *before, const enum rd_reach *reach, const struct rd_fabric *now,
 			  struct rd_fabric_port *port)
 {
 	const struct rd_fabric_port *peer = port->peer == RD_NONE ? NULL : &now->ports[port->peer];
-	size_t old, there;
+	size_t at, old;
+	uint64_t guid;
 
 	if (!peer || rd_fabric_find_node(before, now->nodes[port->node].guid) != RD_NONE)
 		return;
-	old = rd_fabric_find_port(before, now->nodes[peer->node].guid, peer->number);
-	there = old == RD_NONE ? RD_NONE : before->ports[old].peer;
-	if (there == RD_NONE)
-		return;
-	port->old_guid = before->nodes[before->ports[there].node].guid;
+	at = rd_fabric_find_port(before, now->nodes[peer->node].guid, peer->number);
+	guid = at == RD_NONE ? 0 : guid_at_other_end(before, &before->ports[at]);
+	old = guid ? rd_fabric_find_node(before, guid) : RD_NONE;
 	/* The old node may only have been connected elsewhere, or be out of reach. */
-	if (reach[before->ports[there].node] == RD_REACH_MISSING)
-		port->presence = RD_PORT_REPLACED;
-	else
-		port->old_guid = 0;
+	if (old == RD_NONE || reach[old] != RD_REACH_MISSING)
+		return;
+	port->old_guid = guid;
+	port->presence = RD_PORT_REPLACED;
 }
 
 /* A port without a link keeps the identity of the port that it was last linked with. */
@@ -180,6 +188,16 @@ static void sort_ports(struct rd_fabric *now)
 	now->self = self.guid ? rd_fabric_find_port(now, self.guid, self.number) : RD_NONE;
 }
 
+/* Whether a port that was GONE before is so still: its node is, for less than a day, and no other node is at its cable. */
+static bool is_still_gone(const enum rd_reach *reach, const struct rd_fabric *now, const struct rd_fabric_port *port)
+{
+	size_t there = rd_fabric_find_port(now, port->was_guid, port->was_port);
+
+	if (reach[port->node] == RD_REACH_FOUND || now->discovered_ns > port->read_ns + GONE_NS)
+		return false;
+	return there == RD_NONE || now->ports[there].peer == RD_NONE;
+}
+
 /* The presence of a port that is not in `now`; PRESENT: it is not kept. */
 static enum rd_presence presence_of_lost(const struct rd_fabric *before, const enum rd_reach *reach,
 					 const struct rd_fabric *now, const struct rd_fabric_port *port)
@@ -188,7 +206,7 @@ static enum rd_presence presence_of_lost(const struct rd_fabric *before, const e
 	const struct rd_fabric_node *node = &before->nodes[port->node];
 	size_t there;
 
-	if (port->presence == RD_PORT_GONE)
+	if (port->presence == RD_PORT_GONE && !is_still_gone(reach, now, port))
 		return RD_PORT_PRESENT;
 	if (reach[port->node] == RD_REACH_UNKNOWN)
 		return RD_PORT_UNREACHED;

@@ -9,7 +9,7 @@
  * `now` is the result of a new discovery, without counters; `before` is the previous state, and `reach` the result of rd_fabric_reach
  * for it, where nodes that respond at their LID are UNKNOWN instead of MISSING. Moves the counters of ports that are in both into
  * `now`, sets the presence of each port, and adds ports that were not found: those of nodes that are UNKNOWN remain, with their cables,
- * as UNREACHED; those that disappeared are added once, as GONE: a port that was GONE before and is still missing is dropped. Nodes are
+ * as UNREACHED; those that disappeared are added as GONE, a day after their last values or with a different node at their cable no more. Nodes are
  * matched by GUID, ports by node and number. Afterwards `before` may only be deinitialised.
  */
 void rd_fabric_update(struct rd_fabric *before, const enum rd_reach *reach, struct rd_fabric *now);

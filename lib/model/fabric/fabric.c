@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/fabric/fabric.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 
 static void node_deinit(struct rd_fabric_node *node)
 {
@@ -306,3 +308,37 @@ const struct rd_pma_counter rd_pma_counters[] = {
 	[RD_C_RCV_DATA_SL_0] = SIXTEEN("PortRcvDataSL", RD_PMA_DATA, RCV_SL),
 };
 const size_t rd_pma_n_counters = RD_ARRAY_SIZE(rd_pma_counters);
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(rd_fabric_name(*(struct rd_fabric_node *const *)a),
+		      rd_fabric_name(*(struct rd_fabric_node *const *)b));
+}
+
+void rd_fabric_tell_apart(struct rd_fabric *fabric)
+{
+	_cleanup_free_ struct rd_fabric_node **nodes = rd_alloc(fabric->n_nodes + 1, sizeof(*nodes));
+	_cleanup_free_ bool *same = rd_alloc(fabric->n_nodes + 1, sizeof(*same));
+	_cleanup_free_ bool *there = rd_alloc(fabric->n_nodes + 1, sizeof(*there));
+	size_t n = 0;
+
+	for (size_t i = 0; i < fabric->n_ports; i++)
+		there[fabric->ports[i].node] |= fabric->ports[i].presence != RD_PORT_GONE;
+	for (size_t i = 0; i < fabric->n_nodes; i++)
+		if (there[i])
+			nodes[n++] = &fabric->nodes[i];
+	qsort(nodes, n, sizeof(*nodes), compare_names);
+	for (size_t i = 1; i < n; i++)
+		if (compare_names(&nodes[i - 1], &nodes[i]) == 0)
+			same[i - 1] = same[i] = true;
+	for (size_t i = 0; i < n; i++) {
+		const char *name = rd_fabric_name(nodes[i]);
+		char *unique;
+
+		if (!same[i])
+			continue;
+		unique = rd_text("%s%s0x%016" PRIx64, name, *name ? " " : "", nodes[i]->guid);
+		free(nodes[i]->name);
+		nodes[i]->name = unique;
+	}
+}

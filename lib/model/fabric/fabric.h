@@ -26,7 +26,7 @@ struct rd_fabric_node {
 	uint64_t system_guid;
 	enum rd_node_kind kind;
 	char *description; /* NodeDescription: untrusted text. Owned, never NULL */
-	char *name;	   /* from the node-name-map; owned, NULL: not in it */
+	char *name;	   /* from the node-name-map, or made by rd_fabric_tell_apart; owned, NULL: neither */
 	uint32_t vendor, device;
 	unsigned n_ports;
 	unsigned unread; /* attributes that the latest walk queried of it without a response: NodeDescription, PortInfo … */
@@ -176,6 +176,10 @@ static inline uint64_t rd_fabric_reported_guid(const struct rd_fabric_node *node
 {
 	return node->reported_guid ? node->reported_guid : node->guid;
 }
+
+/* Names nodes that have the same name as another one with their GUID, too, except those that are gone, whose successor may have their
+ * name: messages, and findings that are remembered, have one node. */
+void rd_fabric_tell_apart(struct rd_fabric *fabric);
 
 /* The name from the node-name-map, else the NodeDescription. */
 static inline const char *rd_fabric_name(const struct rd_fabric_node *node)
