@@ -282,7 +282,8 @@ static char *routes_headline(const struct fabric_session *s, const struct rd_rou
 		rd_buf_printf(&out, "%" PRIu64 " of %" PRIu64 " pairs of adapters are UNKNOWN", shown->unknown,
 			      shown->pairs);
 	else
-		rd_buf_printf(&out, "all %" PRIu64 " pairs of adapters have a route", shown->pairs);
+		rd_buf_printf(&out, "all %" PRIu64 " pairs of adapters%s have a route", shown->pairs,
+			      rd_fabric_is_incomplete(fabric) ? " that were reached" : "");
 	if (shown->failing && shown->unknown)
 		rd_buf_printf(&out, ", %" PRIu64 " are unknown", shown->unknown);
 	rd_buf_printf(&out, "; tables of %zu switch%s read in %.3f s", routes->n_switches - routes->n_unread,
@@ -326,6 +327,7 @@ static int report_routes(struct fabric_session *s, const struct rd_routes *route
 
 	rd_output_init(s->ctx, &report);
 	rd_routes_judge(fabric, routes, &verdict, &findings);
+	rd_fabric_judge_walk(fabric, &findings);
 	rd_fabric_rank(&findings);
 	rd_report_add_findings(&report, &findings);
 	rd_findings_deinit(&findings);

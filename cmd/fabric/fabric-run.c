@@ -194,6 +194,20 @@ static int repeat_and_record(struct fabric_session *s)
 	return r;
 }
 
+/* What a saved topology lacks would later be reported as additional. An exit code. */
+static int warn_of_walk(const struct fabric_session *s)
+{
+	struct rd_findings findings = { 0 };
+	enum rd_severity worst;
+
+	rd_fabric_judge_walk(&s->run.fabric, &findings);
+	for (size_t i = 0; i < findings.n; i++)
+		rd_warn(s->ctx, "%s: %s; %s", findings.v[i].subject, findings.v[i].title, findings.v[i].observed);
+	worst = rd_findings_worst(&findings);
+	rd_findings_deinit(&findings);
+	return worst == RD_SEV_CRITICAL ? RD_EXIT_CRITICAL : worst == RD_SEV_WARNING ? RD_EXIT_WARNING : RD_EXIT_OK;
+}
+
 static int save_topology(struct fabric_session *s)
 {
 	_cleanup_buf_ struct rd_buf text = { 0 };
@@ -205,7 +219,7 @@ static int save_topology(struct fabric_session *s)
 	if (rd_replace_file(s->cmd->save_topology, &text, &err) < 0)
 		return rd_fail(s->ctx, &err);
 	rd_verbose(s->ctx, "%s: %zu nodes", s->cmd->save_topology, s->run.fabric.n_nodes);
-	return RD_EXIT_OK;
+	return warn_of_walk(s);
 }
 
 /* Compares two saved topologies, without a network. */
@@ -282,6 +296,7 @@ static int show_plan(struct fabric_session *s, const struct rd_fabric *fabric)
 	rd_output_init(s->ctx, &report);
 	rd_report_plan(&report, &s->shards, &basis);
 	rd_shards_judge(&s->shards, &findings);
+	rd_fabric_judge_walk(fabric, &findings);
 	rd_report_add_findings(&report, &findings);
 	rd_findings_deinit(&findings);
 	report.status = rd_report_judge(&report);
