@@ -103,12 +103,27 @@ static void take(struct roots *r, size_t node, size_t root)
 	r->queue[r->tail++] = node;
 }
 
+/* Whether only the agent of a switch is silent: adapters behind it respond, at the ports that it connects. */
+static bool passes_packets(const struct judge *j, size_t node)
+{
+	for (size_t p = j->first[node]; j->fates[node] == RD_FATE_SILENT && p < j->first[node + 1]; p++) {
+		const struct rd_fabric_port *port = &j->fabric->ports[p];
+
+		if (port->peer != RD_NONE && j->fabric->ports[port->peer].fresh &&
+		    j->fabric->nodes[j->fabric->ports[port->peer].node].kind != RD_NODE_SWITCH)
+			return true;
+	}
+	return false;
+}
+
 /* Assigns to the queued nodes what can be reached only through nodes that are gone or silent, too. */
 static void spread(const struct judge *j, struct roots *r)
 {
 	while (r->head < r->tail) {
 		size_t node = r->queue[r->head++];
 
+		if (passes_packets(j, node))
+			continue;
 		for (size_t p = j->first[node]; p < j->first[node + 1]; p++) {
 			size_t other = neighbour_of(j, p);
 
