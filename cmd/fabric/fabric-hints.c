@@ -59,8 +59,10 @@ static bool has_manager_changed(struct fabric_run *run)
 
 void fabric_note_hints(struct fabric_run *run)
 {
-	const struct rd_fabric *fabric = &run->fabric;
+	struct rd_fabric *fabric = &run->fabric;
 
+	if (strcmp(run->source->ops->name, "live") == 0 && run->sweeps > 0)
+		rd_fabric_check_blind_links(run->mads, &run->limits, fabric, NULL);
 	run->changed |= fabric->changed || has_manager_changed(run);
 	for (size_t i = 0; i < fabric->n_ports && !run->changed; i++)
 		run->changed = has_link_changed(fabric, &fabric->ports[i]);

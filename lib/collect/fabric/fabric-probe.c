@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Queries nodes at their LIDs, which does not depend on the directed routes of a walk. */
 #include "collect/fabric/fabric.h"
+#include "model/fabric/fabric-rates.h"
 #include "source/shared/libibmad.h"
 
 #include <errno.h>
@@ -8,6 +9,7 @@
 
 #define CLASS_SMI 0x01
 #define SMP_DATA_AT 64
+#define BLIND_MAX 128 /* ports queried after a sweep */
 
 struct probe {
 	const struct rd_fabric *fabric;
@@ -89,4 +91,59 @@ int rd_fabric_query_sm(struct rd_mads *mads, const struct rd_sweep_limits *limit
 
 	*ret = (struct rd_sm_info){ 0 };
 	return rd_sweep_run(mads, limits, &query, 1, 1, &callbacks, &stats, err);
+}
+
+struct states {
+	struct rd_fabric *fabric;
+	const size_t *ports; /* per query */
+};
+
+static bool take_port_info(void *arg, const struct rd_sweep_result *result)
+{
+	struct states *states = arg;
+	const struct rd_fabric_port *port = &states->fabric->ports[states->ports[result->query]];
+	uint8_t info[IB_SMP_DATA_SIZE];
+	unsigned state;
+
+	if (result->error)
+		return true;
+	memcpy(info, result->mad + SMP_DATA_AT, sizeof(info));
+	state = rd_libibmad.mad_get_field(info, 0, IB_PORT_STATE_F);
+	if (state >= RD_LINK_DOWN && (state == RD_LINK_DOWN) != (port->state == RD_LINK_DOWN))
+		states->fabric->changed = true;
+	return true;
+}
+
+/* Whether the port cannot count another time that its link goes down. */
+static bool is_blind(const struct rd_fabric *fabric, const struct rd_fabric_port *port)
+{
+	struct rd_pma_value value;
+
+	return port->fresh && port->presence != RD_PORT_GONE && port->lid &&
+	       rd_fabric_value(fabric, port, RD_C_LINK_DOWNED, &value) && rd_pma_saturated(&value);
+}
+
+int rd_fabric_check_blind_links(struct rd_mads *mads, const struct rd_sweep_limits *limits, struct rd_fabric *fabric,
+				struct rd_err *err)
+{
+	struct rd_sweep_query queries[BLIND_MAX];
+	size_t ports[BLIND_MAX], n = 0;
+	struct states states = { fabric, ports };
+	struct rd_sweep_callbacks callbacks = { .done = take_port_info, .arg = &states };
+	struct rd_sweep_stats stats;
+
+	for (size_t i = 0; i < fabric->n_ports && n < BLIND_MAX; i++) {
+		const struct rd_fabric_port *port = &fabric->ports[i];
+
+		if (!is_blind(fabric, port))
+			continue;
+		queries[n] = (struct rd_sweep_query){ .dest.lid = port->lid,
+						      .mad_class = CLASS_SMI,
+						      .attribute = IB_ATTR_PORT_INFO,
+						      .modifier = port->number,
+						      .optional = true,
+						      .lid = n };
+		ports[n++] = i;
+	}
+	return n ? rd_sweep_run(mads, limits, queries, n, n, &callbacks, &stats, err) : 0;
 }

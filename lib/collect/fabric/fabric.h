@@ -28,6 +28,11 @@ int rd_collect_fabric(struct rd_mads *mads, const struct rd_mad_port *from, cons
 int rd_fabric_probe(struct rd_mads *mads, const struct rd_sweep_limits *limits, const struct rd_fabric *fabric,
 		    const bool *asked, bool *responds, struct rd_err *err);
 
+/* Queries the state of ports, of at most 128, whose LinkDownedCounter is at its maximum: nothing else would show that their link went
+ * down or came up. Sets fabric->changed if one did. -errno if the local port failed. */
+int rd_fabric_check_blind_links(struct rd_mads *mads, const struct rd_sweep_limits *limits, struct rd_fabric *fabric,
+				struct rd_err *err);
+
 /* SMInfo of the subnet manager. */
 struct rd_sm_info {
 	bool known; /* it responded */
