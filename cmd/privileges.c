@@ -196,6 +196,8 @@ int rd_privileges_drop(struct rd_ctx *ctx, int argc, char **argv, struct rd_err 
 		return r;
 	load_libraries(ctx);
 	rd_table_folders(name_data_folder);
+	if (noted.ports)
+		needs |= RD_CONFINE_THREADS;
 	if (noted.terminal)
 		needs |= RD_CONFINE_TERMINAL | RD_CONFINE_READ;
 	r = rd_opener_start(live, err);

@@ -296,8 +296,9 @@ bool fabric_refresh(struct fabric_run *run, unsigned ms)
 		if (!background)
 			return discover(run, &err), true;
 		begin_discovery(run);
+		/* Without a thread, sweeps have to wait. */
 		if (rd_background_begin(background, find_network, run, &err) < 0)
-			return end_discovery(run, -err.code, &err), false;
+			return end_discovery(run, find_network(run, run->mads, &err), &err), true;
 	}
 	if (rd_background_continue(background, ms))
 		end_discovery(run, rd_background_finish(background, &err), &err);

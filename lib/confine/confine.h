@@ -16,6 +16,7 @@ enum rd_confine_need {
 	RD_CONFINE_READ = 4,	 /* open files for reading below the given directories */
 	RD_CONFINE_VERBS = 8,	 /* with RD_CONFINE_READ: open existing files for writing, and use RDMA devices */
 	RD_CONFINE_UID = 16,	 /* stay root, though without capabilities, to open files that only root can open */
+	RD_CONFINE_THREADS = 32, /* start threads, to which the same applies */
 };
 
 struct rd_confine_dir {

@@ -165,6 +165,15 @@ static const struct call children[] = {
 	{ SYS_prctl, IS, 0, PR_SET_PDEATHSIG },
 };
 
+/* The flags of glibc's pthread_create. */
+#define THREAD                                                                                             \
+	(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS | \
+	 CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID)
+
+static const struct call threads[] = {
+	{ SYS_clone, IS, 0, THREAD }, CALL(set_robust_list), CALL(rseq), /* glibc ends the process if it is refused */
+};
+
 /* Without TIOCSTI. */
 static const struct call terminal[] = {
 	IOCTL(TCSETS),	  IOCTL(TCSETSW),   IOCTL(TCSETSF),
@@ -213,14 +222,15 @@ static const struct list {
 } lists[] = {
 	{ 0, always, RD_ARRAY_SIZE(always) },
 	{ RD_CONFINE_CHILDREN, children, RD_ARRAY_SIZE(children) },
+	{ RD_CONFINE_THREADS, threads, RD_ARRAY_SIZE(threads) },
 	{ RD_CONFINE_TERMINAL, terminal, RD_ARRAY_SIZE(terminal) },
 	{ RD_CONFINE_READ, reading, RD_ARRAY_SIZE(reading) },
 	{ RD_CONFINE_VERBS, verbs, RD_ARRAY_SIZE(verbs) },
 };
 
 #define CALLS_MAX                                                                                             \
-	(RD_ARRAY_SIZE(always) + RD_ARRAY_SIZE(children) + RD_ARRAY_SIZE(terminal) + RD_ARRAY_SIZE(reading) + \
-	 RD_ARRAY_SIZE(verbs))
+	(RD_ARRAY_SIZE(always) + RD_ARRAY_SIZE(children) + RD_ARRAY_SIZE(threads) + RD_ARRAY_SIZE(terminal) + \
+	 RD_ARRAY_SIZE(reading) + RD_ARRAY_SIZE(verbs))
 
 struct filter {
 	struct sock_filter v[8 + 7 * CALLS_MAX];

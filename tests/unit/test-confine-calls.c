@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -20,8 +21,10 @@
 
 #define CHILDREN RD_CONFINE_CHILDREN
 #define TERMINAL RD_CONFINE_TERMINAL
+#define THREADS RD_CONFINE_THREADS
 #define READ RD_CONFINE_READ
 #define VERBS RD_CONFINE_VERBS
+#define GLIBC_THREAD 0x3d0f00	/* the flags of pthread_create, as strace shows them */
 #define FIRST_COMMON_NUMBER 424 /* from here on a call is ENOSYS, so that libraries use an older one */
 
 /* With arguments of which the kernel makes something harmless, or which it refuses otherwise than by EPERM. */
@@ -114,7 +117,8 @@ static const struct permitted {
 	{ CHILDREN, SYS_clone, { CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD, 0, 0, 0 } },
 	{ CHILDREN, SYS_pipe2, { ANYHOW } },
 	{ CHILDREN, SYS_prctl, { PR_SET_PDEATHSIG, 0 } },
-	{ CHILDREN, SYS_set_robust_list, { ANYHOW } },
+	{ CHILDREN | THREADS, SYS_set_robust_list, { ANYHOW } },
+	{ THREADS, SYS_rseq, { ANYHOW } },
 	{ CHILDREN, SYS_wait4, { ANYHOW } },
 	{ CHILDREN, SYS_waitid, { ANYHOW } },
 	{ CHILDREN | TERMINAL, SYS_kill, { 0, -1 } }, /* 0: put in, this process */
@@ -147,7 +151,7 @@ static const struct permitted {
 	{ VERBS, SYS_ioctl, { -1, (long)0xc0181b01 } }, /* RDMA_VERBS_IOCTL */
 };
 
-static const unsigned sets[] = { 0, CHILDREN, TERMINAL, READ, READ | VERBS, CHILDREN | TERMINAL | READ };
+static const unsigned sets[] = { 0, CHILDREN, THREADS, READ, READ | VERBS, TERMINAL, CHILDREN | TERMINAL | READ };
 static unsigned needs_now;
 static const struct permitted *now;
 
@@ -262,6 +266,32 @@ static void every_system_call_on_the_list_is_let_through(void **state)
 	}
 }
 
+static void *do_nothing(void *arg)
+{
+	return arg;
+}
+
+static void start_thread(void)
+{
+	pthread_t thread;
+
+	found->number = -1;
+	if (pthread_create(&thread, NULL, do_nothing, NULL) == 0 && pthread_join(thread, NULL) == 0)
+		found->number = 0;
+}
+
+static void threads_can_be_started_where_they_are_needed(void **state)
+{
+	(void)state;
+#ifdef RD_SANITIZED
+	SKIP("sanitizers leave out seccomp");
+#endif
+	run_confined(0, THREADS, NULL, NULL, start_thread);
+	assert_int_equal(found->number, 0);
+	run_confined(0, CHILDREN, NULL, NULL, start_thread);
+	assert_int_equal(found->number, -1);
+}
+
 /* The same numbers with other arguments. */
 static const struct permitted forbidden[] = {
 	{ 0, SYS_fcntl, { -1, F_SETOWN, 1 } },
@@ -279,6 +309,9 @@ static const struct permitted forbidden[] = {
 	{ TERMINAL, SYS_ioctl, { -1, TIOCSCTTY } },
 	{ CHILDREN, SYS_clone, { SIGCHLD | CLONE_NEWUSER } },
 	{ CHILDREN, SYS_clone, { SIGCHLD | CLONE_VM } },
+	{ CHILDREN, SYS_clone, { GLIBC_THREAD } },
+	{ THREADS, SYS_clone, { GLIBC_THREAD | CLONE_NEWUSER } },
+	{ THREADS, SYS_clone, { SIGCHLD } },
 	{ CHILDREN, SYS_prctl, { PR_SET_DUMPABLE, 1 } },
 	{ CHILDREN, SYS_prctl, { PR_SET_SECCOMP, 0 } },
 	{ READ, SYS_openat, { AT_FDCWD, (long)"/nowhere", O_WRONLY } },
@@ -339,6 +372,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(no_other_system_call_is_let_through),
 		TEST(every_system_call_on_the_list_is_let_through),
+		TEST(threads_can_be_started_where_they_are_needed),
 		TEST(other_arguments_are_refused),
 #ifdef __x86_64__
 		TEST(the_calls_of_another_architecture_end_the_process),
