@@ -15,7 +15,7 @@
 #define EXAMPLES 3
 #define FAN 3 /* so many switches that are gone, all behind one that is there, are one event */
 
-static char *node_text(const struct rd_fabric_node *node)
+char *rd_judge_node_text(const struct rd_fabric_node *node)
 {
 	char guid[20];
 
@@ -205,6 +205,15 @@ static char *covered_text(const struct judge *j, const struct roots *r, size_t r
 	return rd_text("and with it %s without another link: %s", count, names);
 }
 
+/* Whether the finding about the node in its place says that it is gone. */
+static bool is_replaced(const struct judge *j, uint64_t guid)
+{
+	for (size_t i = 0; i < j->fabric->n_ports; i++)
+		if (j->fabric->ports[i].presence == RD_PORT_REPLACED && j->fabric->ports[i].old_guid == guid)
+			return true;
+	return false;
+}
+
 static void report_gone(struct judge *j, const struct roots *r, size_t node)
 {
 	bool is_switch = j->fabric->nodes[node].kind == RD_NODE_SWITCH;
@@ -214,13 +223,15 @@ static void report_gone(struct judge *j, const struct roots *r, size_t node)
 		.title = is_switch ? "switch disappeared: it is no longer discovered" :
 				     "node disappeared: it is no longer discovered",
 		.why = "it was powered off, hangs, or lost its last cable; its values are old",
-		.subject = node_text(&j->fabric->nodes[node]),
+		.subject = rd_judge_node_text(&j->fabric->nodes[node]),
 		.observed = covered_text(j, r, node),
 		.harm = rd_fabric_harm(is_switch ? RD_HARM_SWITCH_GONE : RD_HARM_ADAPTER_GONE,
 				       (double)r->adapters[node]),
 		.fix = rd_dup("check the port of its neighbour, then its power; no action needed if intended"),
 	};
 
+	if (r->adapters[node] == 0 && is_replaced(j, j->fabric->nodes[node].guid))
+		finding.severity = RD_SEV_NOTE;
 	rd_finding_add(j->findings, &finding);
 }
 
@@ -246,7 +257,7 @@ static void report_fan(struct judge *j, const struct roots *r, size_t node)
 			    !rd_fabric_is_aggregation(&j->fabric->nodes[i]);
 	}
 	count = count_text(switches, adapters);
-	finding.subject = node_text(&j->fabric->nodes[node]);
+	finding.subject = rd_judge_node_text(&j->fabric->nodes[node]);
 	finding.observed = rd_text("%s: %s", count, names);
 	finding.harm = rd_fabric_harm(RD_HARM_SWITCH_GONE, (double)(adapters + switches));
 	finding.fix = rd_dup("check this switch and its links to the others, then the power of the others");
@@ -257,12 +268,16 @@ static void report_fan(struct judge *j, const struct roots *r, size_t node)
 
 static char *read_error_text(const struct rd_fabric_port *port)
 {
-	const char *name = rd_errno_name(port->error);
+	const char *name = rd_errno_name(port->error), *attribute = rd_pma_attribute_name(port->error_attribute);
 
 	if (port->error_status)
-		return rd_text("status 0x%04x for attribute 0x%02x", (unsigned)port->error_status,
+		return rd_text("status 0x%04x for %s (attribute 0x%02x)", (unsigned)port->error_status,
+			       attribute ? attribute : "NodeInfo", port->error_attribute);
+	if (port->error == ETIMEDOUT)
+		return rd_text("no response to %s (ETIMEDOUT, attribute 0x%02x)", attribute ? attribute : "NodeInfo",
 			       port->error_attribute);
-	return rd_text("%s for attribute 0x%02x", name ? name : "?", port->error_attribute);
+	return rd_text("%s for %s (attribute 0x%02x)", name ? name : "?", attribute ? attribute : "NodeInfo",
+		       port->error_attribute);
 }
 
 /* `n` of the `queried` ports of a node were not read, `port` is the first. `covered`: see covered_text; owned here. */
@@ -278,7 +293,7 @@ static void report_unread(struct judge *j, const struct rd_fabric_port *port, si
 		.harm = rd_fabric_harm(RD_HARM_UNREAD, (double)n),
 	};
 
-	finding.subject = node_text(&j->fabric->nodes[port->node]);
+	finding.subject = rd_judge_node_text(&j->fabric->nodes[port->node]);
 	finding.observed = rd_text("%zu of %zu ports: %s%s%s", n, queried, error, more ? ", " : "", more ? more : "");
 	finding.expected = rd_dup("a response for every port");
 	finding.fix = rd_text("perfquery %u %u; if it times out too, the firmware or the CPU of that node hangs",
@@ -299,13 +314,36 @@ static void judge_agent(struct judge *j, const struct roots *r, size_t node)
 		if (!port->selected || port->presence == RD_PORT_GONE)
 			continue;
 		queried++;
-		if (port->error || port->error_status) {
+		if (port->error == ESTALE) {
+			j->strangers++;
+			j->stranger = port;
+		} else if (port->error || port->error_status) {
 			failed++;
 			first = first ? first : port;
 		}
 	}
 	if (failed > 0)
 		report_unread(j, first, failed, queried, r->root[node] == node ? covered_text(j, r, node) : NULL);
+}
+
+/* Ports at whose LIDs other nodes respond: one event, of which the discovery is not over. */
+static void judge_strangers(struct judge *j)
+{
+	struct rd_finding finding = {
+		.id = "fabric-lid-changed",
+		.severity = RD_SEV_NOTE,
+		.title = "other nodes respond at known LIDs: the subnet manager has changed LIDs",
+		.why = "counters are not taken from the wrong node: they are old until the network was discovered again",
+		.harm = rd_fabric_harm(RD_HARM_NOTE, 0),
+	};
+
+	if (!j->stranger)
+		return;
+	finding.subject = j->strangers == 1 ? rd_fabric_port_text(j->fabric, j->stranger) :
+					      rd_text("%zu ports", j->strangers);
+	finding.observed = rd_text("LID %u is of another node than at the discovery", j->stranger->lid);
+	finding.expected = rd_dup("the node GUID of the discovery");
+	rd_finding_add(j->findings, &finding);
 }
 
 /* ---- nodes that appeared or changed */
@@ -333,7 +371,7 @@ static void judge_presence(struct judge *j, size_t node)
 	if (which == to || (size_t)port->presence >= RD_ARRAY_SIZE(kinds))
 		return;
 	finding = kinds[port->presence];
-	finding.subject = node_text(&j->fabric->nodes[node]);
+	finding.subject = rd_judge_node_text(&j->fabric->nodes[node]);
 	if (port->presence == RD_PORT_REPLACED)
 		finding.observed = rd_text("instead of 0x%016" PRIx64, port->old_guid);
 	else if (port->presence == RD_PORT_MOVED)
@@ -396,6 +434,7 @@ void rd_judge_nodes(struct judge *j)
 			report_gone(j, &r, i);
 		judge_agent(j, &r, i);
 	}
+	judge_strangers(j);
 	free(r.root);
 	free(r.sole);
 	free(r.borders);

@@ -20,6 +20,8 @@ struct judge {
 	const struct rd_fabric_limits *limits;
 	const struct rd_fabric_history *history; /* NULL: none */
 	struct rd_findings *findings;
+	size_t strangers; /* ports at whose LIDs other nodes responded; one of them: */
+	const struct rd_fabric_port *stranger;
 	bool *told;	     /* per port: a finding names its error counters */
 	enum rd_fate *fates; /* per node */
 	size_t *first; /* per node: its first port; n_nodes + 1 of them, the ports of a node are [first[i], first[i + 1]) */
@@ -32,6 +34,9 @@ static inline const struct rd_fabric_node *node_of(const struct judge *j, const 
 
 /* Whether both ends are switches. */
 bool rd_judge_is_uplink(const struct judge *j, const struct rd_fabric_port *port);
+
+/* Name and GUID: the subject of findings about a node. */
+char *rd_judge_node_text(const struct rd_fabric_node *node);
 
 /* fabric-judge-nodes.c: nodes that are gone, silent, new, replaced. Fills `fates` and `first`, then adds findings. */
 void rd_judge_find_fates(struct judge *j);

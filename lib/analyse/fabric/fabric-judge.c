@@ -2,7 +2,9 @@
 #include "analyse/fabric/fabric-judge-priv.h"
 
 #include <inttypes.h>
+#include <string.h>
 
+#include "analyse/fabric/fabric-reach.h"
 #include "analyse/fabric/fabric-trees.h"
 #include "base/buf.h"
 #include "base/memory.h"
@@ -24,14 +26,125 @@ bool rd_judge_is_uplink(const struct judge *j, const struct rd_fabric_port *port
 
 /* ---- errors of a cable */
 
+/* What a counter above its limit indicates: the first is the first thing to do something about. */
+enum source {
+	FROM_CABLE,
+	FROM_LINK,
+	FROM_ROUTES,
+	FROM_FLOW_CONTROL,
+	FROM_PARTITIONS,
+	FROM_MTU,
+	FROM_CONGESTION,
+	FROM_MANAGEMENT,
+	FROM_LINK_DOWN,
+	FROM_ELSEWHERE,
+	SOURCES
+};
+
+static const char again[] = "rdmadiag counters --fabric --interval 10 --count 2";
+static const char title_flaps[] = "link went down and came up again";
+static const char title_elsewhere[] = "received packets that were damaged before they came here";
+
+static const struct {
+	const char *why, *fix;
+} sources[SOURCES] = {
+	[FROM_CABLE] = { "symbol errors, link recoveries and receive errors are usually caused by a bad cable, connector or "
+			 "transceiver",
+			 NULL },
+	[FROM_LINK] = { "the link goes down and comes up again: a bad cable, connector or transceiver, or a node that restarts",
+			"check whether they still increase: %s; compare with the peer port; clean, reseat or replace the cable" },
+	[FROM_ROUTES] = { "packets come here that this port cannot forward: the routes have a loop, or lead to the wrong port",
+			  "not the cable: rdmadiag counters --fabric --routes; then read the log of the subnet manager; %s" },
+	[FROM_FLOW_CONTROL] = { "more packets came than there were credits for: flow control between the two ports fails",
+				"not the cable, at first: update the firmware of both nodes; check whether they still increase: %s" },
+	[FROM_PARTITIONS] = { "packets of a partition that this port does not belong to are dropped",
+			      "not the cable: compare smpquery pkeys LID PORT of both ends with the partitions of the subnet "
+			      "manager; %s" },
+	[FROM_MTU] = { "packets larger than the MTU of the port at the other end are dropped",
+		       "not the cable: compare the MTU of both ends: smpquery portinfo LID PORT; %s" },
+	[FROM_CONGESTION] = { "packets were dropped because they waited too long: the port behind this one is slow or blocked",
+			      "not the cable: look for the port that is waited for, and for hosts that do not receive: %s" },
+	[FROM_MANAGEMENT] = { "management packets were dropped: more came than the node could handle",
+			      "not the cable: look for programs that query the network often; %s" },
+	[FROM_LINK_DOWN] = { "packets for a link that was down were dropped: a consequence of that", NULL },
+	[FROM_ELSEWHERE] = { "a switch on the way marked them as damaged: the error was at another port",
+			     "not this cable: look at the ports with symbol and receive errors first; %s" },
+};
+
 /* What the error counters of a port say. */
 struct errors {
-	struct rd_buf text; /* "SymbolErrorCounter +3 in 60 s (5000)" for each counter above its limit */
+	struct rd_buf text;  /* "SymbolErrorCounter +3 in 60 s (5000)" for each counter above its limit */
+	struct rd_buf limit; /* "at most 10" */
 	enum rd_severity severity;
-	double per_hour; /* the highest rate of these */
-	bool receives;	 /* errors in what the port received: the other end, or the cable, causes them */
-	bool flaps;	 /* the link went down within the last hour */
+	double degree; /* the highest excess of these: above INCREASES their rate per hour, else totals in units of their limits */
+	bool increases; /* some are of increases */
+	bool receives;	/* errors in what the port received: the other end, or the cable, causes them */
+	bool flaps;	/* the link went down within the last hour */
+	bool sources[SOURCES];
 };
+#define INCREASES 1e6
+
+static void errors_deinit(struct errors *errors)
+{
+	rd_buf_deinit(&errors->text);
+	rd_buf_deinit(&errors->limit);
+}
+
+/* The detail, of counters from `first` to `last`, that is more than half of them all; `none`: there is none, or it was not read. */
+static size_t main_detail(const struct judge *j, const struct rd_fabric_port *port, size_t first, size_t last,
+			  size_t none)
+{
+	struct rd_pma_value value;
+	uint64_t sum = 0, most = 0;
+	size_t which = none;
+
+	for (size_t i = first; i <= last && i < j->fabric->n_values; i++) {
+		if (!rd_fabric_value(j->fabric, port, i, &value))
+			continue;
+		sum += value.v;
+		if (value.v > most) {
+			most = value.v;
+			which = i;
+		}
+	}
+	return most > sum / 2 ? which : none;
+}
+
+static enum source source_of(const struct judge *j, const struct rd_fabric_port *port, size_t counter)
+{
+	if (counter == RD_C_RCV_ERRORS)
+		counter = main_detail(j, port, RD_C_LOCAL_PHYSICAL_ERRORS, RD_C_LOOPING_ERRORS, counter);
+	else if (counter == RD_C_XMIT_DISCARDS)
+		counter = main_detail(j, port, RD_C_INACTIVE_DISCARDS, RD_C_SW_HOQ_LIFETIME_LIMIT_DISCARDS, counter);
+	switch (counter) {
+	case RD_C_LINK_DOWNED:
+		return FROM_LINK;
+	case RD_C_LOOPING_ERRORS:
+	case RD_C_DLID_MAPPING_ERRORS:
+	case RD_C_VL_MAPPING_ERRORS:
+		return FROM_ROUTES;
+	case RD_C_BUFFER_OVERRUN_ERRORS:
+	case RD_C_EXCESSIVE_BUFFER_OVERRUN_ERRORS:
+		return FROM_FLOW_CONTROL;
+	case RD_C_XMIT_CONSTRAINT_ERRORS:
+	case RD_C_RCV_CONSTRAINT_ERRORS:
+		return FROM_PARTITIONS;
+	case RD_C_NEIGHBOR_MTU_DISCARDS:
+		return FROM_MTU;
+	case RD_C_XMIT_DISCARDS:
+	case RD_C_SW_LIFETIME_LIMIT_DISCARDS:
+	case RD_C_SW_HOQ_LIFETIME_LIMIT_DISCARDS:
+		return FROM_CONGESTION;
+	case RD_C_VL15_DROPPED:
+	case RD_C_QP1_DROPPED:
+		return FROM_MANAGEMENT;
+	case RD_C_INACTIVE_DISCARDS:
+		return FROM_LINK_DOWN;
+	case RD_C_RCV_REMOTE_PHYSICAL_ERRORS:
+		return FROM_ELSEWHERE;
+	}
+	return FROM_CABLE;
+}
 
 static bool is_received(size_t counter)
 {
@@ -74,9 +187,15 @@ static bool has_reason(const struct judge *j, const struct rd_fabric_port *port)
 	return j->fates[j->fabric->ports[neighbour].node] != RD_FATE_HERE || port->peer == RD_NONE;
 }
 
-/* The increase of a counter. False: none above the limits. */
-static bool judge_increase(const struct judge *j, const struct rd_fabric_port *port, size_t counter,
-			   const struct rd_pma_value *value, struct errors *errors)
+static void note_limit(struct errors *errors, double limit, bool per_hour)
+{
+	if (errors->limit.len == 0)
+		rd_buf_printf(&errors->limit, "at most %g%s", limit, per_hour ? " per hour" : "");
+}
+
+/* The increase of a counter: its severity. SKIP: none above the limits. */
+static enum rd_severity judge_increase(const struct judge *j, const struct rd_fabric_port *port, size_t counter,
+				       const struct rd_pma_value *value, struct errors *errors)
 {
 	const struct rd_fabric_limit *limit = &j->limits->v[counter];
 	uint64_t delta = 0, sum = rd_fabric_history_sum(j->history, j->fabric, port, counter);
@@ -86,9 +205,10 @@ static bool judge_increase(const struct judge *j, const struct rd_fabric_port *p
 	rd_fabric_delta(j->fabric, port, counter, &delta, &seconds);
 	sum = sum < delta ? delta : sum;
 	if (!exceeds(limit->warning, (double)sum, (double)delta, seconds))
-		return false;
-	if (counter == RD_C_LINK_DOWNED && has_reason(j, port))
-		return false;
+		return RD_SEV_SKIP;
+	/* Several times: it flaps, whatever its state is now. */
+	if (counter == RD_C_LINK_DOWNED && sum < 2 && has_reason(j, port))
+		return RD_SEV_SKIP;
 	if (exceeds(limit->critical, (double)sum, (double)delta, seconds))
 		severity = RD_SEV_CRITICAL;
 	else if (counter == RD_C_LINK_DOWNED && is_restart(j, port, sum))
@@ -96,13 +216,15 @@ static bool judge_increase(const struct judge *j, const struct rd_fabric_port *p
 	errors->flaps |= counter == RD_C_LINK_DOWNED && severity > RD_SEV_NOTE;
 	errors->severity = severity > errors->severity ? severity : errors->severity;
 	per_hour = delta ? (double)delta * HOUR / (seconds < SHORTEST ? SHORTEST : seconds) : (double)sum;
-	errors->per_hour = per_hour > errors->per_hour ? per_hour : errors->per_hour;
+	errors->degree = INCREASES + per_hour > errors->degree ? INCREASES + per_hour : errors->degree;
+	errors->increases = true;
+	note_limit(errors, limit->warning, true);
 	rd_buf_printf(&errors->text, "%s%s +%" PRIu64, errors->text.len ? ", " : "", rd_pma_counters[counter].name, sum);
 	if (sum == delta)
 		rd_buf_printf(&errors->text, " in %.3g s (%" PRIu64 ")", seconds, value->v);
 	else
 		rd_buf_printf(&errors->text, " within the last hour (%" PRIu64 ")", value->v);
-	return true;
+	return severity;
 }
 
 /* Compares a counter with its limits. */
@@ -110,21 +232,31 @@ static void judge_counter(const struct judge *j, const struct rd_fabric_port *po
 			  struct errors *errors)
 {
 	const struct rd_fabric_limit *limit = &j->limits->v[counter];
+	enum rd_severity increase;
 	struct rd_pma_value value;
+	double excess;
 
 	if (!rd_fabric_value(j->fabric, port, counter, &value))
 		return;
-	if (judge_increase(j, port, counter, &value, errors)) {
-		errors->receives |= is_received(counter);
+	increase = judge_increase(j, port, counter, &value, errors);
+	/* A total stands until it is cleared: a later sweep must not conceal what the first one reported. */
+	if (increase > RD_SEV_NOTE || limit->total < 0 || (double)value.v <= limit->total) {
+		if (increase != RD_SEV_SKIP)
+			errors->sources[source_of(j, port, counter)] = true;
+		errors->receives |= increase != RD_SEV_SKIP && is_received(counter) &&
+				    source_of(j, port, counter) == FROM_CABLE;
 		return;
 	}
-	/* A total stands until it is cleared: a later sweep must not conceal what the first one reported. */
-	if (limit->total < 0 || (double)value.v <= limit->total)
-		return;
-	errors->receives |= is_received(counter);
+	errors->sources[source_of(j, port, counter)] = true;
+	errors->receives |= is_received(counter) && source_of(j, port, counter) == FROM_CABLE;
 	errors->severity = errors->severity > RD_SEV_WARNING ? errors->severity : RD_SEV_WARNING;
-	rd_buf_printf(&errors->text, "%s%s %s%" PRIu64, errors->text.len ? ", " : "", rd_pma_counters[counter].name,
-		      rd_pma_saturated(&value) ? "at least " : "", value.v);
+	excess = (double)value.v / (limit->total + 1);
+	excess = excess < INCREASES ? excess : INCREASES - 1;
+	errors->degree = excess > errors->degree ? excess : errors->degree;
+	note_limit(errors, limit->total, false);
+	if (increase == RD_SEV_SKIP)
+		rd_buf_printf(&errors->text, "%s%s %s%" PRIu64, errors->text.len ? ", " : "",
+			      rd_pma_counters[counter].name, rd_pma_saturated(&value) ? "at least " : "", value.v);
 }
 
 static void judge_counters(const struct judge *j, const struct rd_fabric_port *port, struct errors *errors)
@@ -134,22 +266,16 @@ static void judge_counters(const struct judge *j, const struct rd_fabric_port *p
 			judge_counter(j, port, i, errors);
 }
 
-/* What to do first. A port counts errors in what it receives: in what the other end drives. */
-static char *errors_fix(const struct judge *j, const struct rd_fabric_port *port, const struct rd_fabric_port *peer,
-			const struct errors *here, const struct errors *there)
+/* What to do about a cable. A port counts errors in what it receives: in what the other end drives. */
+static char *cable_fix(const struct judge *j, const struct rd_fabric_port *port, const struct rd_fabric_port *peer,
+		       const struct errors *here, const struct errors *there)
 {
-	static const char again[] = "rdmadiag counters --fabric --interval 10 --count 2";
 	const struct rd_fabric_port *counts = there->receives ? peer : port, *drives = there->receives ? port : peer;
 	_cleanup_free_ char *at = NULL, *from = NULL;
 
-	if (!here->receives && !there->receives)
-		return rd_text(
-			"check whether they still increase: %s; compare with the peer port; clean, reseat or replace "
-			"the cable",
-			again);
-	if (!peer || (here->receives && there->receives))
+	if (!peer || here->receives == there->receives)
 		return rd_text("clean, reseat or replace the cable%s; check whether they still increase: %s",
-			       peer ? ": both ends receive errors" : "", again);
+			       peer && here->receives ? ": both ends receive errors" : "", again);
 	at = rd_fabric_port_text(j->fabric, counts);
 	from = rd_fabric_port_text(j->fabric, drives);
 	return rd_text("%s counts what %s drives: clean and reseat the cable at %s first, then at the other end, then "
@@ -157,27 +283,75 @@ static char *errors_fix(const struct judge *j, const struct rd_fabric_port *port
 		       at, from, from, again);
 }
 
+/* Errors from before, at a port that has no cable. */
+static bool is_unused(const struct rd_fabric_port *port, const struct errors *errors)
+{
+	return port->peer == RD_NONE && !port->was_guid && port->state == RD_LINK_DOWN && !rd_fabric_is_unsure(port) &&
+	       !errors->increases;
+}
+
+/* `text` with the command that shows whether errors increase. */
+static char *fill_in(const char *text)
+{
+	const char *at = strstr(text, "%s");
+
+	return at ? rd_text("%.*s%s%s", (int)(at - text), text, again, at + 2) : rd_dup(text);
+}
+
+/* The text of a finding: by what is to be done first. */
+static void explain(const struct judge *j, const struct rd_fabric_port *port, const struct rd_fabric_port *peer,
+		    const struct errors *here, const struct errors *there, struct rd_finding *finding)
+{
+	size_t source = 0;
+
+	while (source + 1 < SOURCES && !here->sources[source] && !there->sources[source])
+		source++;
+	finding->why = sources[source].why;
+	if (source == FROM_LINK_DOWN)
+		finding->severity = RD_SEV_NOTE;
+	if (source == FROM_ELSEWHERE)
+		finding->title = title_elsewhere;
+	if (!peer && is_unused(port, here)) {
+		finding->severity = RD_SEV_NOTE;
+		finding->title = "port without a link has counted errors before";
+		finding->why = "they say nothing about a cable that is not there";
+		finding->fix = rd_text("clear them: perfquery -R %u %u", port->lid, port->number);
+		return;
+	}
+	if (finding->severity == RD_SEV_NOTE)
+		return;
+	finding->fix = source == FROM_CABLE ? cable_fix(j, port, peer, here, there) : fill_in(sources[source].fix);
+}
+
+/* The finding about a link with this text that is down, or about a node that is gone; NULL: none. */
+static struct rd_finding *find_finding(const struct judge *j, const char *id, const char *subject)
+{
+	for (size_t i = 0; i < j->findings->n; i++)
+		if (strcmp(j->findings->v[i].id, id) == 0 && strcmp(j->findings->v[i].subject, subject) == 0)
+			return &j->findings->v[i];
+	return NULL;
+}
+
 static void report_errors(struct judge *j, const struct rd_fabric_port *port, const struct rd_fabric_port *peer,
 			  const struct errors *here, const struct errors *there)
 {
 	bool flaps = here->flaps || there->flaps;
-	double per_hour = here->per_hour > there->per_hour ? here->per_hour : there->per_hour;
+	double degree = here->degree > there->degree ? here->degree : there->degree;
 	_cleanup_free_ char *other = NULL;
 	struct rd_finding finding = {
 		.id = "fabric-errors",
 		.severity = here->severity > there->severity ? here->severity : there->severity,
-		.title = flaps ? "link went down and came up again" : "error counters above their threshold",
-		.why = "symbol errors, link recoveries and receive errors are usually caused by a bad cable, connector or "
-		       "transceiver; discards by congestion or an inactive egress port",
+		.title = flaps ? title_flaps : "error counters above their threshold",
 	};
 
 	if (finding.severity == RD_SEV_NOTE)
 		finding.title = "link went down and came up again, as when a node restarts";
+	explain(j, port, peer, here, there, &finding);
 	finding.harm = rd_fabric_harm(finding.severity == RD_SEV_NOTE	   ? RD_HARM_NOTE :
 				      flaps && rd_judge_is_uplink(j, port) ? RD_HARM_UPLINK_FLAPPING :
 				      flaps				   ? RD_HARM_FLAPPING :
 									     RD_HARM_ERRORS,
-				      per_hour);
+				      finding.title == title_elsewhere ? 0 : degree);
 	finding.subject = rd_fabric_cable_text(j->fabric, here->text.len ? port : peer);
 	if (here->text.len && there->text.len) {
 		other = rd_fabric_port_text(j->fabric, peer);
@@ -185,30 +359,78 @@ static void report_errors(struct judge *j, const struct rd_fabric_port *port, co
 	} else {
 		finding.observed = rd_dup(here->text.len ? here->text.data : there->text.data);
 	}
-	finding.expected = rd_dup("below the thresholds (data file fabric-thresholds, or --thresholds FILE)");
-	if (finding.severity > RD_SEV_NOTE)
-		finding.fix = errors_fix(j, port, peer, here, there);
+	finding.expected = rd_text("%s (data file fabric-thresholds, or --thresholds FILE)",
+				   here->limit.len ? here->limit.data : there->limit.data);
 	rd_finding_add(j->findings, &finding);
 }
 
-/* Both ports of a cable, once: at the one with the lower index. */
+/* Both ports of a cable, or of the latest one, once: at the one with the lower index. */
 static void judge_errors(struct judge *j, size_t index)
 {
-	const struct rd_fabric_port *port = &j->fabric->ports[index];
-	const struct rd_fabric_port *peer = port->peer == RD_NONE ? NULL : &j->fabric->ports[port->peer];
+	const struct rd_fabric_port *port = &j->fabric->ports[index], *peer;
+	size_t neighbour = rd_fabric_neighbour(j->fabric, port);
 	struct errors here = { .severity = RD_SEV_SKIP }, there = { .severity = RD_SEV_SKIP };
 
-	if (peer && port->peer < index)
+	/* The other end may have another cable now. */
+	if (neighbour != RD_NONE && rd_fabric_neighbour(j->fabric, &j->fabric->ports[neighbour]) != index)
+		neighbour = RD_NONE;
+	peer = neighbour == RD_NONE ? NULL : &j->fabric->ports[neighbour];
+	if (peer && neighbour < index)
 		return;
 	judge_counters(j, port, &here);
 	judge_counters(j, peer, &there);
 	j->told[index] = here.text.len > 0;
 	if (peer)
-		j->told[port->peer] = there.text.len > 0;
+		j->told[neighbour] = there.text.len > 0;
 	if (here.text.len || there.text.len)
 		report_errors(j, port, peer, &here, &there);
-	free(here.text.data);
-	free(there.text.data);
+	errors_deinit(&here);
+	errors_deinit(&there);
+}
+
+/* Damaged packets are counted wherever they go: if a port counts errors of its own, it is the cause. */
+static void blame_source(struct judge *j)
+{
+	const struct rd_finding *worst = NULL;
+
+	for (size_t i = 0; i < j->findings->n; i++) {
+		const struct rd_finding *f = &j->findings->v[i];
+
+		if (strcmp(f->id, "fabric-errors") == 0 && f->severity > RD_SEV_NOTE && f->title != title_elsewhere &&
+		    f->why == sources[FROM_CABLE].why && (!worst || f->harm > worst->harm))
+			worst = f;
+	}
+	for (size_t i = 0; worst && i < j->findings->n; i++)
+		if (j->findings->v[i].title == title_elsewhere)
+			rd_finding_blame(&j->findings->v[i], worst);
+}
+
+/* Errors of a cable whose link is down now, or whose other node is gone, are consequences; a link that goes down again and again is
+ * not. */
+static void blame_link(struct judge *j, size_t index)
+{
+	const struct rd_fabric_port *port = &j->fabric->ports[index];
+	size_t neighbour = rd_fabric_neighbour(j->fabric, port);
+	_cleanup_free_ char *cable = NULL, *back = NULL, *node = NULL;
+	struct rd_finding *errors, *down, *gone;
+
+	if (neighbour == RD_NONE || !has_reason(j, port))
+		return;
+	cable = rd_fabric_cable_text(j->fabric, port);
+	back = rd_fabric_cable_text(j->fabric, &j->fabric->ports[neighbour]);
+	node = rd_judge_node_text(node_of(j, &j->fabric->ports[neighbour]));
+	errors = find_finding(j, "fabric-errors", cable);
+	down = find_finding(j, "fabric-link-down", cable);
+	down = down ? down : find_finding(j, "fabric-link-down", back);
+	gone = find_finding(j, "fabric-node-gone", node);
+	if (!errors || errors->caused_by.id)
+		return;
+	if (down && errors->title == title_flaps)
+		rd_finding_blame(down, errors);
+	else if (down)
+		rd_finding_blame(errors, down);
+	else if (gone)
+		rd_finding_blame(errors, gone);
 }
 
 /* ---- saturated counters */
@@ -286,8 +508,11 @@ void rd_fabric_judge(const struct rd_fabric *fabric, const struct rd_fabric_limi
 	rd_judge_nodes(&j);
 	for (size_t i = 0; i < fabric->n_ports; i++)
 		judge_errors(&j, i);
+	blame_source(&j);
 	judge_saturated(&j);
 	rd_judge_links(&j);
+	for (size_t i = 0; i < fabric->n_ports; i++)
+		blame_link(&j, i);
 	rd_fabric_judge_trees(fabric, limits, findings);
 	free(j.fates);
 	free(j.first);
