@@ -145,8 +145,7 @@ void rd_help_add_questions(struct rd_buf *out)
 		for (const struct rd_cmd *c = *cmd; c; c = c->variant)
 			if (c->question && (int)strlen(c->question) > width)
 				width = (int)strlen(c->question);
-	rd_buf_str(out,
-		   RD_PROGRAM " finds what makes RDMA fail or slow down. Which question do you have?\n\n");
+	rd_buf_str(out, RD_PROGRAM " finds what makes RDMA fail or slow down. Which question do you have?\n\n");
 	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++)
 		for (const struct rd_cmd *c = *cmd; c; c = c->variant)
 			add_question(c, width, out);

@@ -48,6 +48,7 @@ static bool has_manager_changed(struct fabric_run *run)
 	run->sm_checked_ns = run->source->ops->now(run->source, CLOCK_MONOTONIC);
 	if (rd_fabric_query_sm(run->mads, &run->limits, (uint16_t)run->from.sm_lid, &now, NULL) < 0)
 		return false;
+	run->sm_silences = now.known ? 0 : run->sm_silences + 1;
 	now.stalled = now.known && before->known && now.guid == before->guid && now.activity == before->activity;
 	changed = before->known && (!now.known || now.guid != before->guid || now.state != before->state ||
 				    (now.stalled && !before->stalled));
@@ -63,7 +64,10 @@ void fabric_note_hints(struct fabric_run *run)
 
 	if (strcmp(run->source->ops->name, "live") == 0 && run->sweeps > 0)
 		rd_fabric_check_blind_links(run->mads, &run->limits, fabric, NULL);
-	run->changed |= fabric->changed || has_manager_changed(run);
+	run->changed |= has_manager_changed(run);
+	run->changed |= fabric->changed;
+	/* Later on, not while it restarts. */
+	fabric->sm_silent = run->sm_silences >= (run->sweeps > 0 ? 2 : 1);
 	for (size_t i = 0; i < fabric->n_ports && !run->changed; i++)
 		run->changed = has_link_changed(fabric, &fabric->ports[i]);
 }

@@ -91,8 +91,8 @@ network_up() {
 	public)
 		file=../shared/data/fabric/psmn-X5.ibnetdiscover.txt host=H-0002c90300080e84
 		[ -e "$file" ] || return 77
-		sw=S-0008f10500200b50 sw_name='Voltaire 4036 - 36 QDR ports switch' up_port=1
-		ca=H-003048c749cd0000 ca_name='MT25408 ConnectX Mellanox Technologies'
+		sw=S-0008f10500200b50 sw_name='Voltaire 4036 - 36 QDR ports switch 0x0008f10500200b50' up_port=1
+		ca=H-003048c749cd0000 ca_name='MT25408 ConnectX Mellanox Technologies 0x003048c749cd0000'
 		gone='' gone_name=''
 		;;
 	esac

@@ -269,25 +269,6 @@ static void an_adapter_with_a_living_link_has_a_finding_of_its_own(void **state)
 	}
 }
 
-/* Of a switch only the agent is silent: its hosts respond, but one. That one has a cause of its own. */
-static void a_silent_agent_is_no_cause_behind_a_switch_that_works(void **state)
-{
-	struct setup *s = *state;
-
-	for (size_t i = 0; i < s->fabric.n_ports; i++) {
-		uint64_t guid = s->fabric.nodes[s->fabric.ports[i].node].guid;
-
-		if (guid != LEAF(1) && guid != HOST(1, 3))
-			continue;
-		s->fabric.ports[i].error = ETIMEDOUT;
-		s->fabric.ports[i].fresh = false;
-	}
-	assert_int_equal(faults(s), 2);
-	assert_true(first_is(s, "fabric-agent-silent", "leaf1 ", NULL));
-	assert_null(strstr(s->findings.v[0].observed, "and with it"));
-	assert_true(strncmp(s->findings.v[1].subject, "host1-3 ", 8) == 0);
-}
-
 /* All uplinks of the switch that we sit at: everything else is gone, which is one event. */
 static void what_is_behind_one_switch_is_one_finding(void **state)
 {
@@ -591,7 +572,6 @@ int main(void)
 		WITH_SETUP(a_pulled_switch_is_one_finding),
 		WITH_SETUP(a_host_with_another_link_does_not_go_with_a_switch),
 		WITH_SETUP(an_adapter_with_a_living_link_has_a_finding_of_its_own),
-		WITH_SETUP(a_silent_agent_is_no_cause_behind_a_switch_that_works),
 		WITH_SETUP(what_is_behind_one_switch_is_one_finding),
 		WITH_SETUP(a_bad_cable_is_one_finding_with_who_drives_it),
 		WITH_SETUP(saturation_is_told_once),

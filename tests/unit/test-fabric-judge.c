@@ -212,13 +212,17 @@ static void silence_of_an_agent_is_not_health(void **state)
 	peer->fresh = false;
 	peer->error = ETIMEDOUT;
 	peer->error_attribute = 0x12;
-	assert_string_equal(said(s), "fabric-agent-silent|warning|1 of 1 ports: no response to PortCounters (ETIMEDOUT, attribute 0x12)");
+	assert_string_equal(
+		said(s),
+		"fabric-agent-silent|warning|1 of 1 ports: no response to PortCounters (ETIMEDOUT, attribute 0x12)");
 	peer->error = 0;
 	s->port->fresh = false;
 	s->port->error_status = 0x1c;
 	s->port->error_attribute = 0x1d;
 	s->port->error = EREMOTEIO;
-	assert_string_equal(said(s), "fabric-ports-unread|warning|1 of 4 ports: status 0x001c for PortCountersExtended (attribute 0x1d)");
+	assert_string_equal(
+		said(s),
+		"fabric-ports-unread|warning|1 of 4 ports: status 0x001c for PortCountersExtended (attribute 0x1d)");
 }
 
 static void a_fabric_of_one_node_is_critical(void **state)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Verdicts about the discovery itself. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "analyse/fabric/fabric-judge.h"
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "model/fabric/routes.h"
 
 #define NAMED 3 /* ports and nodes that a finding names; the rest is counted */
 
@@ -131,6 +133,50 @@ static void judge_duplicates(const struct rd_fabric *fabric, struct rd_findings 
 	}
 }
 
+/* Findings that follow from the subnet manager's absence: links that it does not make ACTIVE, and agents that are reached by directed
+ * route, but no longer by LID, because it does not change routes. */
+static void blame_manager(struct rd_findings *findings, const struct rd_finding *manager)
+{
+	bool links = false;
+
+	for (size_t i = 0; i < findings->n; i++) {
+		struct rd_finding *f = &findings->v[i];
+
+		links |= strcmp(f->id, "fabric-link-inactive") == 0 || strcmp(f->id, "fabric-link-down") == 0;
+		if (strcmp(f->id, "fabric-link-inactive") == 0)
+			rd_finding_blame(f, manager);
+	}
+	for (size_t i = 0; links && i < findings->n; i++)
+		if (strcmp(findings->v[i].id, "fabric-agent-silent") == 0)
+			rd_finding_blame(&findings->v[i], manager);
+}
+
+static void judge_manager(const struct rd_fabric *fabric, struct rd_findings *findings)
+{
+	struct rd_finding finding = {
+		.id = "fabric-sm-silent",
+		.severity = RD_SEV_WARNING,
+		.title = "the subnet manager does not respond",
+		.why = "ports that come up stay in INIT, and routes are not changed when a link or switch fails; what works "
+		       "now goes on",
+	};
+	const char *name = NULL;
+
+	if (!fabric->sm_silent || !fabric->sm_lid)
+		return;
+	for (size_t i = 0; i < fabric->n_ports && !name; i++)
+		if (rd_port_has_lid(&fabric->ports[i], fabric->sm_lid))
+			name = rd_fabric_name(&fabric->nodes[fabric->ports[i].node]);
+	finding.subject = rd_text("subnet manager at LID %u%s%s%s", fabric->sm_lid, name ? " (" : "", name ? name : "",
+				  name ? ")" : "");
+	finding.observed = rd_dup("no response to SMInfo");
+	finding.expected = rd_dup("a response");
+	finding.fix = rd_text("sminfo; then on %s: systemctl status opensm, or the subnet manager that is used there",
+			      name ? name : "that host");
+	rd_finding_add(findings, &finding);
+	blame_manager(findings, &findings->v[findings->n - 1]);
+}
+
 void rd_fabric_judge_walk(const struct rd_fabric *fabric, struct rd_findings *findings)
 {
 	_cleanup_buf_ struct rd_buf observed = { 0 };
@@ -143,6 +189,7 @@ void rd_fabric_judge_walk(const struct rd_fabric *fabric, struct rd_findings *fi
 	};
 
 	judge_duplicates(fabric, findings);
+	judge_manager(fabric, findings);
 	list_unread_nodes(fabric, &observed);
 	list_unreached_nodes(fabric, &observed);
 	if (!observed.len)

@@ -119,7 +119,8 @@ static void clear_silence_of_gone(struct rd_fabric_latches *latches)
 		if (!latches->v[i].current || strcmp(latches->v[i].id, "fabric-node-gone") != 0)
 			continue;
 		for (key.severity = RD_SEV_WARNING; key.severity <= RD_SEV_CRITICAL; key.severity++) {
-			struct rd_fabric_latch *silent = bsearch(&key, latches->v, latches->n, sizeof(key), compare_keys);
+			struct rd_fabric_latch *silent =
+				bsearch(&key, latches->v, latches->n, sizeof(key), compare_keys);
 
 			if (silent && !silent->current)
 				silent->cleared = true;

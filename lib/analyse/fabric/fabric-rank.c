@@ -25,7 +25,7 @@ static const struct {
 	{ "fabric-cable-extra", RD_HARM_OTHER, true },	       { "fabric-link-slower", RD_HARM_LINK_SLOW, true },
 	{ "fabric-compare-unknown", RD_HARM_UNREAD, true },    { "fabric-walk-incomplete", RD_HARM_UNREAD, false },
 	{ "fabric-route-missing", RD_HARM_ROUTE, false },      { "fabric-route-loop", RD_HARM_ROUTE, false },
-	{ "fabric-congested", RD_HARM_CONGESTED, false },
+	{ "fabric-congested", RD_HARM_CONGESTED, false },      { "fabric-sm-silent", RD_HARM_ROUTE, false },
 };
 
 static bool is_planned(const struct rd_finding *finding)

@@ -188,25 +188,34 @@ static void sort_ports(struct rd_fabric *now)
 	now->self = self.guid ? rd_fabric_find_port(now, self.guid, self.number) : RD_NONE;
 }
 
-/* Whether a port that was GONE before is so still: its node is, for less than a day, and no other node is at its cable. */
-static bool is_still_gone(const enum rd_reach *reach, const struct rd_fabric *now, const struct rd_fabric_port *port)
+/* Per node of `before`: whether it was gone, and another node is at one of its cables. To be freed. */
+static bool *find_replaced(const struct rd_fabric *before, const struct rd_fabric *now)
 {
-	size_t there = rd_fabric_find_port(now, port->was_guid, port->was_port);
+	bool *replaced = rd_alloc(before->n_nodes + 1, sizeof(*replaced));
 
-	if (reach[port->node] == RD_REACH_FOUND || now->discovered_ns > port->read_ns + GONE_NS)
-		return false;
-	return there == RD_NONE || now->ports[there].peer == RD_NONE;
+	for (size_t i = 0; i < before->n_ports; i++) {
+		const struct rd_fabric_port *port = &before->ports[i];
+		size_t there = port->presence == RD_PORT_GONE ?
+				       rd_fabric_find_port(now, port->was_guid, port->was_port) :
+				       RD_NONE;
+
+		replaced[port->node] |= there != RD_NONE && now->ports[there].peer != RD_NONE;
+	}
+	return replaced;
 }
 
-/* The presence of a port that is not in `now`; PRESENT: it is not kept. */
+/* The presence of a port that is not in `now`; PRESENT: it is not kept. What is gone stays so while its node is, for a day, unless that
+ * was replaced. */
 static enum rd_presence presence_of_lost(const struct rd_fabric *before, const enum rd_reach *reach,
-					 const struct rd_fabric *now, const struct rd_fabric_port *port)
+					 const bool *replaced, const struct rd_fabric *now,
+					 const struct rd_fabric_port *port)
 {
 	const struct rd_fabric_port *peer = port->peer == RD_NONE ? NULL : &before->ports[port->peer];
 	const struct rd_fabric_node *node = &before->nodes[port->node];
 	size_t there;
 
-	if (port->presence == RD_PORT_GONE && !is_still_gone(reach, now, port))
+	if (port->presence == RD_PORT_GONE && (reach[port->node] == RD_REACH_FOUND || replaced[port->node] ||
+					       now->discovered_ns > port->read_ns + GONE_NS))
 		return RD_PORT_PRESENT;
 	if (reach[port->node] == RD_REACH_UNKNOWN)
 		return RD_PORT_UNREACHED;
@@ -267,9 +276,10 @@ static void keep_cables(const struct rd_fabric *before, struct rd_fabric *now)
 static enum rd_presence *match_ports(struct rd_fabric *before, const enum rd_reach *reach, struct rd_fabric *now)
 {
 	enum rd_presence *kept = rd_alloc(before->n_ports + 1, sizeof(*kept));
+	_cleanup_free_ bool *replaced = find_replaced(before, now);
 
 	for (size_t i = 0; i < before->n_ports; i++)
-		kept[i] = presence_of_lost(before, reach, now, &before->ports[i]);
+		kept[i] = presence_of_lost(before, reach, replaced, now, &before->ports[i]);
 	for (size_t i = 0; i < now->n_ports; i++) {
 		struct rd_fabric_port *port = &now->ports[i];
 		const struct rd_fabric_node *node = &now->nodes[port->node];

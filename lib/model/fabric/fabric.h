@@ -143,6 +143,7 @@ struct rd_fabric {
 	unsigned port;
 	size_t self; /* index of that port; RD_NONE */
 	uint16_t sm_lid;
+	bool sm_silent;			      /* the subnet manager was queried, and did not respond */
 	uint64_t discovered_ns, discovery_ns; /* when (monotonic), and how long it took */
 	struct rd_walk_stats walk;
 	uint64_t attributes; /* bit I: rd_pma_attributes[I] is read */

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Agents that do not respond: which of them are explained by another one. */
+#include "unit.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "analyse/fabric/fabric-judge.h"
+#include "analyse/fabric/fabric-rank.h"
+#include "fabric-text.h"
+
+#define LEAF(n) (0x20000u + (n))
+#define HOST(l, h) (0x1000000u + (l)*256 + (h))
+
+static struct rd_fabric fabric;
+static struct rd_findings findings;
+
+static int set_up(void **state)
+{
+	(void)state;
+	fabric_from_tree(4, 3, 5, &fabric);
+	fabric.self = fabric_port_at(&fabric, HOST(0, 0), 1);
+	for (size_t i = 0; i < fabric.n_ports; i++)
+		fabric.ports[i].fresh = fabric.ports[i].selected;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	rd_findings_deinit(&findings);
+	rd_fabric_deinit(&fabric);
+	return 0;
+}
+
+static void silence(uint64_t guid)
+{
+	for (size_t i = 0; i < fabric.n_ports; i++)
+		if (fabric.nodes[fabric.ports[i].node].guid == guid) {
+			fabric.ports[i].error = ETIMEDOUT;
+			fabric.ports[i].fresh = false;
+		}
+}
+
+static void judge(void)
+{
+	struct rd_fabric_limits limits;
+
+	rd_fabric_limits_init(&limits);
+	rd_findings_deinit(&findings);
+	rd_fabric_judge(&fabric, &limits, NULL, &findings);
+	rd_fabric_judge_walk(&fabric, &findings);
+	rd_fabric_rank(&findings);
+	rd_fabric_limits_deinit(&limits);
+}
+
+/* The other hosts of the leaf respond through it: the one that does not has a cause of its own. */
+static void a_silent_agent_is_no_cause_behind_a_switch_that_works(void **state)
+{
+	(void)state;
+	silence(LEAF(1));
+	silence(HOST(1, 3));
+	judge();
+	assert_int_equal(findings.n, 2);
+	assert_string_equal(findings.v[0].id, "fabric-agent-silent");
+	assert_true(strncmp(findings.v[0].subject, "leaf1 ", 6) == 0);
+	assert_null(strstr(findings.v[0].observed, "and with it"));
+	assert_true(strncmp(findings.v[1].subject, "host1-3 ", 8) == 0);
+}
+
+/* Nothing behind it responds: it may pass nothing. */
+static void a_silent_switch_is_the_cause_of_silence_behind_it(void **state)
+{
+	(void)state;
+	silence(LEAF(1));
+	for (unsigned h = 0; h < 5; h++)
+		silence(HOST(1, h));
+	judge();
+	assert_int_equal(findings.n, 1);
+	assert_non_null(strstr(findings.v[0].observed, "and with it 5 adapters"));
+}
+
+/* Another node responds at some LIDs: they were changed, and no agent hangs. */
+static void a_changed_lid_is_no_silence(void **state)
+{
+	(void)state;
+	for (unsigned h = 0; h < 5; h++) {
+		fabric.ports[fabric_port_at(&fabric, HOST(2, h), 1)].error = ESTALE;
+		fabric.ports[fabric_port_at(&fabric, HOST(2, h), 1)].fresh = false;
+	}
+	judge();
+	assert_int_equal(findings.n, 1);
+	assert_string_equal(findings.v[0].id, "fabric-lid-changed");
+	assert_int_equal(findings.v[0].severity, RD_SEV_NOTE);
+	assert_string_equal(findings.v[0].subject, "5 ports");
+}
+
+/* Without a link that is down or in INIT, the agent that does not respond has a cause of its own. */
+static void a_silent_manager_explains_links_in_init_and_what_is_behind(void **state)
+{
+	(void)state;
+	fabric.sm_lid = 900;
+	silence(HOST(2, 1));
+	judge();
+	assert_int_equal(findings.n, 1);
+	fabric.sm_silent = true;
+	judge();
+	assert_int_equal(findings.n, 2);
+	assert_true(rd_finding_stands(&findings.v[0]) && rd_finding_stands(&findings.v[1]));
+	fabric.ports[fabric_port_at(&fabric, LEAF(1), 6)].state = RD_LINK_INIT;
+	judge();
+	assert_int_equal(findings.n, 3);
+	assert_string_equal(findings.v[0].id, "fabric-sm-silent");
+	assert_non_null(strstr(findings.v[0].fix, "sminfo"));
+	assert_true(rd_finding_is_caused_by(&findings.v[1], &findings.v[0]));
+	assert_true(rd_finding_is_caused_by(&findings.v[2], &findings.v[0]));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_silent_agent_is_no_cause_behind_a_switch_that_works, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_silent_switch_is_the_cause_of_silence_behind_it, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_changed_lid_is_no_silence, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_silent_manager_explains_links_in_init_and_what_is_behind, set_up,
+						tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
