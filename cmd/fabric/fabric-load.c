@@ -285,21 +285,19 @@ int fabric_begin(struct rd_source *source, const struct fabric_opts *opts, struc
 bool fabric_refresh(struct fabric_run *run, unsigned ms)
 {
 	struct rd_background *background = run->background;
+	bool begun = background && rd_background_begun(background);
 	struct rd_err err = { 0 };
 
-	if (!run->mads)
+	/* If discovery fails, the known ports are still queried: this shows which of them respond. */
+	if (!run->mads || (!begun && !fabric_walk_is_due(run)))
 		return false;
-	if (!background || !rd_background_begun(background)) {
-		if (!fabric_walk_is_due(run))
-			return false;
-		/* If discovery fails, the known ports are still queried: this shows which of them respond. */
-		if (!background)
-			return discover(run, &err), true;
+	if (!background)
+		return discover(run, &err), true;
+	if (!begun)
 		begin_discovery(run);
-		/* Without a thread, sweeps have to wait. */
-		if (rd_background_begin(background, find_network, run, &err) < 0)
-			return end_discovery(run, find_network(run, run->mads, &err), &err), true;
-	}
+	/* Without a thread, sweeps have to wait. */
+	if (!begun && rd_background_begin(background, find_network, run, &err) < 0)
+		return end_discovery(run, find_network(run, run->mads, &err), &err), true;
 	if (rd_background_continue(background, ms))
 		end_discovery(run, rd_background_finish(background, &err), &err);
 	return true;

@@ -266,7 +266,7 @@ static void add_counter(struct rd_metrics *metrics, const struct rd_fabric *fabr
 		const struct rd_fabric_port *port = &fabric->ports[i];
 		struct rd_label labels[PORT_LABELS];
 		struct rd_pma_value value;
-		struct port_text text;
+		struct port_text text = { 0 };
 
 		if (!port->fresh || port->presence == RD_PORT_GONE || !rd_fabric_value(fabric, port, counter, &value))
 			continue;
@@ -288,7 +288,7 @@ static void add_ports(struct rd_metrics *metrics, const struct rd_fabric_shown *
 	for (size_t i = 0; i < shown->fabric->n_ports; i++) {
 		const struct rd_fabric_port *port = &shown->fabric->ports[i];
 		struct rd_label labels[PORT_LABELS];
-		struct port_text text;
+		struct port_text text = { 0 };
 
 		if (!port->selected || port->presence == RD_PORT_GONE)
 			continue;
