@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "analyse/fabric/fabric-compare.h"
+#include "analyse/fabric/fabric-rank.h"
+#include "base/text.h"
 #include "collect/fabric/topology.h"
 #include "fabric-text.h"
 
@@ -161,6 +163,11 @@ static void a_missing_an_extra_and_a_moved_cable_are_told_apart(void **state)
 				 "link 0xb 2 0x3 1 4xEDR\nlink 0xa 4 0xb 3 4xEDR\n",
 		      SAYS("fabric-cable-moved|h1 mlx5_0 (0x0000000000000001) port 1|sw a (0x000000000000000a) port 3",
 			   "fabric-cable-moved|h2 mlx5_0 (0x0000000000000002) port 1|sw a (0x000000000000000a) port 2"));
+	/* The first cable between the switches is in the place of the second, which is unplugged. */
+	check_compare(HEAD NODES "link 0xa 1 0xb 3 4xEDR\nlink 0xa 2 0x1 1 4xEDR\nlink 0xa 3 0x2 1 4xEDR\n"
+				 "link 0xb 2 0x3 1 4xEDR\n",
+		      SAYS("fabric-cable-moved|sw a (0x000000000000000a) port 1|sw b (0x000000000000000b) port 3",
+			   "fabric-cable-missing|sw a (0x000000000000000a) port 4|nothing"));
 	check_compare(PLAN "node 0x4 ca 1 \"h4\"\nlink 0xb 4 0x4 1 4xEDR\n",
 		      SAYS("fabric-node-extra|h4 (0x0000000000000004)|found"));
 }
@@ -177,6 +184,36 @@ static void a_missing_node_is_named_once_and_a_swapped_one_as_replaced(void **st
 			   "link 0xa 1 0xb 1 4xEDR\nlink 0xa 2 0x1 1 4xEDR\nlink 0xa 3 0x22 1 4xEDR\n"
 			   "link 0xb 2 0x3 1 4xEDR\nlink 0xa 4 0xb 3 4xEDR\n",
 		      SAYS("fabric-node-replaced|h2 mlx5_0 (0x0000000000000002)|h2 mlx5_0 (0x0000000000000022)"));
+}
+
+/* A part of the network with switches behind one another: the one at the border is the cause, whatever its place in the file. */
+static void what_is_behind_a_missing_switch_is_its_consequence(void **state)
+{
+	static const char here[] = HEAD "node 0xa switch 4 \"here\"\nnode 0x1 ca 1 \"h1\"\nlink 0xa 1 0x1 1 4xEDR\n";
+	struct rd_findings findings = { 0 };
+	struct rd_fabric plan, now;
+	_cleanup_free_ char *whole = rd_text(
+		"%snode 0x5 switch 4 \"leaf 1\"\nnode 0x6 switch 4 \"leaf 2\"\nnode 0xf switch 4 \"border\"\n"
+		"node 0x11 ca 1 \"g1\"\nnode 0x12 ca 1 \"g2\"\nnode 0x13 router 2 \"r\"\nlink 0xa 2 0xf 1 4xEDR\n"
+		"link 0xf 2 0x5 1 4xEDR\nlink 0xf 3 0x6 1 4xEDR\nlink 0x5 2 0x11 1 4xEDR\nlink 0x6 2 0x12 1 4xEDR\n"
+		"link 0xa 3 0x13 1 4xEDR\n",
+		here);
+
+	(void)state;
+	fabric_from_text(whole, &plan);
+	fabric_from_text(here, &now);
+	rd_fabric_compare(&plan, &now, &findings);
+	rd_fabric_rank(&findings);
+	assert_int_equal(findings.n, 6);
+	assert_string_equal(findings.v[0].subject, "border (0x000000000000000f)");
+	assert_string_equal(findings.v[0].observed, "not found, and with it 2 switches and 2 adapters behind it");
+	assert_string_equal(findings.v[1].expected, "a router");
+	assert_true(rd_finding_stands(&findings.v[1]));
+	for (size_t i = 2; i < 6; i++)
+		assert_true(rd_finding_is_caused_by(&findings.v[i], &findings.v[0]));
+	rd_findings_deinit(&findings);
+	rd_fabric_deinit(&plan);
+	rd_fabric_deinit(&now);
 }
 
 /* Adapters whose only link was to it are its consequence; one with another link, and one elsewhere, are not. */
@@ -240,6 +277,7 @@ int main(void)
 		TEST(a_missing_an_extra_and_a_moved_cable_are_told_apart),
 		TEST(a_missing_node_is_named_once_and_a_swapped_one_as_replaced),
 		TEST(adapters_of_a_missing_switch_are_its_consequence),
+		TEST(what_is_behind_a_missing_switch_is_its_consequence),
 		TEST(a_link_slower_than_planned_is_named),
 	};
 

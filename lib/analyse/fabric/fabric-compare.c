@@ -19,7 +19,10 @@ struct comparison {
 	bool *reported;	  /* per port of `now`: a finding names it */
 	size_t *root;	  /* see find_roots */
 	size_t *adapters; /* per node of the saved topology: missing adapters of which it is the root */
-	size_t *cause;	  /* per missing switch: index of the finding about it */
+	size_t *owner;	  /* see find_owners */
+	size_t *switches; /* per node of the saved topology: missing switches of which it is the owner, without itself */
+	bool *told;	  /* per port of the saved topology: a finding is about its cable */
+	size_t *cause;	  /* per missing switch: index of the finding about it, or that explains it */
 	struct rd_findings *findings;
 	size_t judged;	 /* findings that were there before */
 	bool duplicates; /* one of them is about nodes with the same GUID */
@@ -176,6 +179,64 @@ static void find_roots(struct comparison *c)
 			c->adapters[c->root[i]]++;
 }
 
+/* Whether a node that is found is at the other end of a port of the saved topology. */
+static bool is_border(const struct comparison *c, const struct rd_fabric_port *port)
+{
+	size_t peer = port->peer == RD_NONE ? RD_NONE : c->plan->ports[port->peer].node;
+
+	return peer != RD_NONE && c->reach[peer] != RD_REACH_UNKNOWN && !is_missing(c, peer);
+}
+
+/* Per missing switch: itself if it had a cable to a node that was found, else such a switch through which alone it could be reached. */
+static void find_owners(struct comparison *c)
+{
+	_cleanup_free_ size_t *queue = rd_alloc(c->plan->n_nodes + 1, sizeof(*queue));
+	_cleanup_free_ size_t *first = rd_alloc(c->plan->n_nodes + 2, sizeof(*first));
+	size_t head = 0, tail = 0;
+
+	for (size_t i = 0; i < c->plan->n_ports; i++)
+		first[c->plan->ports[i].node + 1] = i + 1;
+	for (size_t i = 0; i < c->plan->n_nodes; i++) {
+		c->owner[i] = RD_NONE;
+		first[i + 1] = first[i + 1] ? first[i + 1] : first[i];
+	}
+	for (size_t i = 0; i < c->plan->n_ports; i++) {
+		size_t node = c->plan->ports[i].node;
+
+		if (c->owner[node] != RD_NONE || !is_missing(c, node) || c->plan->nodes[node].kind == RD_NODE_CA ||
+		    !is_border(c, &c->plan->ports[i]))
+			continue;
+		c->owner[node] = node;
+		queue[tail++] = node;
+	}
+	while (head < tail) {
+		size_t node = queue[head++];
+
+		for (size_t i = first[node]; i < first[node + 1]; i++) {
+			size_t peer = c->plan->ports[i].peer;
+			size_t next = peer == RD_NONE ? RD_NONE : c->plan->ports[peer].node;
+
+			if (next == RD_NONE || c->owner[next] != RD_NONE || !is_missing(c, next) ||
+			    c->plan->nodes[next].kind == RD_NODE_CA)
+				continue;
+			c->owner[next] = c->owner[node];
+			queue[tail++] = next;
+		}
+	}
+}
+
+/* Counts what the finding of each owner covers. */
+static void count_owned(struct comparison *c)
+{
+	for (size_t i = 0; i < c->plan->n_nodes; i++) {
+		if (c->owner[i] != RD_NONE && c->owner[i] != i) {
+			c->switches[c->owner[i]]++;
+			c->adapters[c->owner[i]] += c->adapters[i];
+			c->adapters[i] = 0;
+		}
+	}
+}
+
 /* Index of a finding that the judge of the latest sweep added for the same node; RD_NONE. */
 static size_t find_gone(const struct comparison *c, const char *subject)
 {
@@ -218,31 +279,45 @@ static size_t find_duplicate_of(const struct comparison *c, size_t missing)
 
 static size_t cause_of_missing(const struct comparison *c, size_t node, const char *subject)
 {
-	size_t cause = c->root[node] == RD_NONE ? find_gone(c, subject) : c->cause[c->root[node]];
+	size_t root = c->root[node], owner = root == RD_NONE || c->owner[root] == RD_NONE ? root : c->owner[root];
+	size_t cause = owner == RD_NONE ? find_gone(c, subject) : c->cause[owner];
 
 	return cause == RD_NONE ? find_duplicate_of(c, node) : cause;
 }
 
 static void report_missing_switch(struct comparison *c, size_t node)
 {
-	char *subject = node_text(c->plan, node), *observed = NULL;
-	size_t n = c->adapters[node], gone = find_gone(c, subject);
+	char *subject = node_text(c->plan, node), *observed = NULL, *expected = NULL;
+	size_t n = c->adapters[node], switches = c->switches[node], gone = find_gone(c, subject),
+	       owner = c->owner[node];
 
-	if (n > 0)
+	if (switches > 0)
+		observed = rd_text("not found, and with it %zu switch%s and %zu adapter%s behind it", switches,
+				   switches == 1 ? "" : "es", n, n == 1 ? "" : "s");
+	else if (n > 0)
 		observed = rd_text("not found, and with it %zu adapter%s without another link", n, n == 1 ? "" : "s");
+	if (c->plan->nodes[node].kind == RD_NODE_ROUTER)
+		expected = rd_dup("a router");
+	if (gone == RD_NONE && owner != RD_NONE && owner != node)
+		gone = c->cause[owner];
 	c->cause[node] = gone == RD_NONE ? c->findings->n : gone;
-	add_node_finding(c, SWITCH_MISSING, subject, observed, NULL, gone);
+	add_node_finding(c, SWITCH_MISSING, subject, observed, expected, gone);
 	if (gone == RD_NONE)
-		c->findings->v[c->cause[node]].harm = rd_fabric_harm(RD_HARM_SWITCH_GONE, (double)n);
+		c->findings->v[c->cause[node]].harm = rd_fabric_harm(RD_HARM_SWITCH_GONE, (double)(n + switches));
 }
 
 /* Switches first: they explain why adapters are missing. */
 static void compare_nodes(struct comparison *c)
 {
 	find_roots(c);
-	for (size_t i = 0; i < c->plan->n_nodes; i++)
-		if (is_missing(c, i) && c->plan->nodes[i].kind != RD_NODE_CA)
-			report_missing_switch(c, i);
+	find_owners(c);
+	count_owned(c);
+	/* Those that explain others first. */
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < c->plan->n_nodes; i++)
+			if (is_missing(c, i) && c->plan->nodes[i].kind != RD_NODE_CA &&
+			    (c->owner[i] == i) == (pass == 0))
+				report_missing_switch(c, i);
 	for (size_t i = 0; i < c->plan->n_nodes; i++) {
 		if (is_missing(c, i) && c->plan->nodes[i].kind == RD_NODE_CA) {
 			char *subject = node_text(c->plan, i);
@@ -292,6 +367,8 @@ static void blame_missing(struct comparison *c, size_t planned, const struct rd_
 			rd_finding_blame(finding, cause);
 	}
 }
+
+static const char title_missing[] = "cable in the saved topology is missing or its link is down";
 
 static void add_cable_finding(struct comparison *c, size_t planned, size_t now, size_t peer, const char *id,
 			      const char *title)
@@ -366,7 +443,7 @@ static bool is_unsure(const struct comparison *c, size_t planned, size_t now)
 }
 
 /* A cable of the saved topology whose nodes are both present. Pass 0 reports missing and slower links; both passes report moved cables,
- * the second those whose ports the first had not reported yet. */
+ * the second those whose ports the first had not reported yet, and as missing a cable in whose place there is another that was moved. */
 static void compare_cable(struct comparison *c, size_t i, int pass)
 {
 	size_t ends[2] = { i, c->plan->ports[i].peer }, now[2], peers[2];
@@ -384,15 +461,20 @@ static void compare_cable(struct comparison *c, size_t i, int pass)
 		if (is_unsure(c, ends[0], now[0]) || is_unsure(c, ends[1], now[1]))
 			c->unknown_cables += pass == 0;
 		else if (pass == 0)
-			add_cable_finding(c, ends[0], now[0], RD_NONE, "fabric-cable-missing",
-					  "cable in the saved topology is missing or its link is down");
+			add_cable_finding(c, ends[0], now[0], RD_NONE, "fabric-cable-missing", title_missing);
 		return;
 	}
 	for (int e = 0; e < 2; e++)
 		if (peers[e] != RD_NONE && !c->reported[now[e]]) {
+			c->told[i] = true;
 			add_cable_finding(c, ends[e], now[e], peers[e], "fabric-cable-moved",
 					  "cable is connected to a different port than in the saved topology");
 			return;
+		}
+	for (int e = 0; e < 2 && pass == 1 && !c->told[i]; e++)
+		if (peers[e] == RD_NONE && now[e] != RD_NONE && !is_unsure(c, ends[e], now[e]) && !c->reported[now[e]]) {
+			c->told[i] = true;
+			add_cable_finding(c, ends[e], now[e], RD_NONE, "fabric-cable-missing", title_missing);
 		}
 }
 
@@ -458,6 +540,9 @@ void rd_fabric_compare(const struct rd_fabric *plan, const struct rd_fabric *now
 		.root = rd_alloc(plan->n_nodes + 1, sizeof(size_t)),
 		.adapters = rd_alloc(plan->n_nodes + 1, sizeof(size_t)),
 		.cause = rd_alloc(plan->n_nodes + 1, sizeof(size_t)),
+		.owner = rd_alloc(plan->n_nodes + 1, sizeof(size_t)),
+		.switches = rd_alloc(plan->n_nodes + 1, sizeof(size_t)),
+		.told = rd_alloc(plan->n_ports + 1, sizeof(bool)),
 		.findings = findings,
 		.judged = findings->n,
 	};
@@ -472,6 +557,9 @@ void rd_fabric_compare(const struct rd_fabric *plan, const struct rd_fabric *now
 	free(c.root);
 	free(c.adapters);
 	free(c.cause);
+	free(c.owner);
+	free(c.switches);
+	free(c.told);
 	free(c.reach);
 	free(c.to_now);
 	free(c.to_plan);
