@@ -16,6 +16,8 @@
 #define WALK_LATE_NS UINT64_C(600000000000)
 /* opensm itself is active at least every 10 seconds, its default sweep interval. */
 #define SM_CHECK_NS UINT64_C(10000000000)
+/* A subnet manager that responded before may be restarting: only after so many checks is it reported as silent. */
+#define SM_SILENCES 2
 
 static bool has_moved(const struct rd_fabric *fabric, const struct rd_fabric_port *port, size_t counter)
 {
@@ -40,7 +42,7 @@ static bool has_link_changed(const struct rd_fabric *fabric, const struct rd_fab
 static bool has_manager_changed(struct fabric_run *run)
 {
 	struct rd_sm_info now = { 0 }, *before = &run->sm;
-	bool changed;
+	bool changed, first = run->sm_checked_ns == 0;
 
 	if (strcmp(run->source->ops->name, "live") != 0 || !run->from.sm_lid ||
 	    run->source->ops->now(run->source, CLOCK_MONOTONIC) - run->sm_checked_ns < SM_CHECK_NS)
@@ -48,7 +50,7 @@ static bool has_manager_changed(struct fabric_run *run)
 	run->sm_checked_ns = run->source->ops->now(run->source, CLOCK_MONOTONIC);
 	if (rd_fabric_query_sm(run->mads, &run->limits, (uint16_t)run->from.sm_lid, &now, NULL) < 0)
 		return false;
-	run->sm_silences = now.known ? 0 : run->sm_silences + 1;
+	run->sm_silences = now.known ? 0 : run->sm_silences + (first ? SM_SILENCES : 1);
 	now.stalled = now.known && before->known && now.guid == before->guid && now.activity == before->activity;
 	changed = before->known && (!now.known || now.guid != before->guid || now.state != before->state ||
 				    (now.stalled && !before->stalled));
@@ -66,8 +68,7 @@ void fabric_note_hints(struct fabric_run *run)
 		rd_fabric_check_blind_links(run->mads, &run->limits, fabric, NULL);
 	run->changed |= has_manager_changed(run);
 	run->changed |= fabric->changed;
-	/* Later on, not while it restarts. */
-	fabric->sm_silent = run->sm_silences >= (run->sweeps > 0 ? 2 : 1);
+	fabric->sm_silent = run->sm_silences >= SM_SILENCES;
 	for (size_t i = 0; i < fabric->n_ports && !run->changed; i++)
 		run->changed = has_link_changed(fabric, &fabric->ports[i]);
 }

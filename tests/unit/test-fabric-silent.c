@@ -116,6 +116,32 @@ static void a_silent_manager_explains_links_in_init_and_what_is_behind(void **st
 	assert_true(rd_finding_is_caused_by(&findings.v[2], &findings.v[0]));
 }
 
+static void two_nodes_with_one_lid_are_named(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < fabric.n_ports; i++)
+		fabric.ports[i].lid = (uint16_t)(fabric.ports[i].node * 4 + 1);
+	judge();
+	assert_int_equal(findings.n, 0);
+	/* Ranges of LMC 2 that touch, but do not overlap. */
+	for (size_t i = 0; i < fabric.n_ports; i++)
+		fabric.ports[i].lmc = fabric.nodes[fabric.ports[i].node].kind == RD_NODE_SWITCH ? 0 : 2;
+	judge();
+	assert_int_equal(findings.n, 0);
+	fabric.ports[fabric_port_at(&fabric, HOST(2, 1), 1)].lid =
+		fabric.ports[fabric_port_at(&fabric, HOST(3, 4), 1)].lid + 3;
+	judge();
+	assert_int_equal(findings.n, 1);
+	assert_string_equal(findings.v[0].id, "fabric-lid-duplicate");
+	assert_non_null(strstr(findings.v[0].observed, "host2-1 "));
+	assert_non_null(strstr(findings.v[0].observed, "host3-4 "));
+	/* Not yet configured: its LID is an old one. */
+	fabric.ports[fabric_port_at(&fabric, HOST(2, 1), 1)].state = RD_LINK_INIT;
+	judge();
+	for (size_t i = 0; i < findings.n; i++)
+		assert_string_not_equal(findings.v[i].id, "fabric-lid-duplicate");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -123,6 +149,7 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_silent_switch_is_the_cause_of_silence_behind_it, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_changed_lid_is_no_silence, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(two_nodes_with_one_lid_are_named, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_silent_manager_explains_links_in_init_and_what_is_behind, set_up,
 						tear_down),
 	};

@@ -133,6 +133,61 @@ static void judge_duplicates(const struct rd_fabric *fabric, struct rd_findings 
 	}
 }
 
+#define LIDS ((size_t)UINT16_MAX + 1)
+#define LID_DUPLICATES 16 /* findings */
+
+/* Whether the subnet manager has assigned the LID that the latest walk read. One that it did not bring up may have an old LID. */
+static bool has_valid_lid(const struct rd_fabric *fabric, const struct rd_fabric_port *port)
+{
+	return port->lid && port->presence != RD_PORT_GONE && port->presence != RD_PORT_UNREACHED && !port->unread &&
+	       (port->state == RD_LINK_ACTIVE || fabric->nodes[port->node].kind == RD_NODE_SWITCH);
+}
+
+static void report_duplicate_lid(const struct rd_fabric *fabric, uint16_t lid, size_t a, size_t b,
+				 struct rd_findings *findings)
+{
+	_cleanup_free_ char *first = place_text(fabric, a), *second = place_text(fabric, b);
+	struct rd_finding finding = {
+		.id = "fabric-lid-duplicate",
+		.severity = RD_SEV_WARNING,
+		.title = "two nodes have the same LID",
+		.why = "packets for one of them arrive at the other, and so do queries: the counters of both are those of one",
+		.subject = rd_text("LID %u", lid),
+		.observed = rd_text("%s; and %s", first, second),
+		.expected = rd_dup("a LID that no other node has"),
+		.fix = rd_dup(
+			"repeat in a minute, as the subnet manager may be changing LIDs; then sminfo: is there a second "
+			"one? opensm -r assigns all LIDs again, which interrupts jobs"),
+	};
+
+	rd_finding_add(findings, &finding);
+}
+
+static void judge_lids(const struct rd_fabric *fabric, struct rd_findings *findings)
+{
+	_cleanup_free_ size_t *owner = rd_alloc(LIDS, sizeof(*owner)); /* node + 1 */
+	_cleanup_free_ bool *told = rd_alloc(fabric->n_nodes + 1, sizeof(*told));
+	size_t n = 0;
+
+	for (size_t i = 0; i < fabric->n_ports && n < LID_DUPLICATES; i++) {
+		const struct rd_fabric_port *port = &fabric->ports[i];
+		size_t end = port->lid + ((size_t)1 << port->lmc);
+
+		if (!has_valid_lid(fabric, port))
+			continue;
+		for (size_t lid = port->lid; lid < end && lid < LIDS; lid++) {
+			size_t other = owner[lid];
+
+			owner[lid] = port->node + 1;
+			if (!other || other == port->node + 1 || told[port->node])
+				continue;
+			told[port->node] = true;
+			report_duplicate_lid(fabric, (uint16_t)lid, other - 1, port->node, findings);
+			n++;
+		}
+	}
+}
+
 /* Findings that follow from the subnet manager's absence: links that it does not make ACTIVE, and agents that are reached by directed
  * route, but no longer by LID, because it does not change routes. */
 static void blame_manager(struct rd_findings *findings, const struct rd_finding *manager)
@@ -189,6 +244,7 @@ void rd_fabric_judge_walk(const struct rd_fabric *fabric, struct rd_findings *fi
 	};
 
 	judge_duplicates(fabric, findings);
+	judge_lids(fabric, findings);
 	judge_manager(fabric, findings);
 	list_unread_nodes(fabric, &observed);
 	list_unreached_nodes(fabric, &observed);

@@ -19,13 +19,14 @@ static const struct {
 	enum rd_fabric_harm kind;
 	bool planned; /* a difference from a saved topology */
 } ranks[] = {
-	{ "fabric-guid-duplicate", RD_HARM_DUPLICATE, false }, { "fabric-node-missing", RD_HARM_ADAPTER_GONE, true },
-	{ "fabric-node-replaced", RD_HARM_OTHER, true },       { "fabric-node-extra", RD_HARM_OTHER, true },
-	{ "fabric-cable-missing", RD_HARM_LINK_DOWN, true },   { "fabric-cable-moved", RD_HARM_OTHER, true },
-	{ "fabric-cable-extra", RD_HARM_OTHER, true },	       { "fabric-link-slower", RD_HARM_LINK_SLOW, true },
-	{ "fabric-compare-unknown", RD_HARM_UNREAD, true },    { "fabric-walk-incomplete", RD_HARM_UNREAD, false },
-	{ "fabric-route-missing", RD_HARM_ROUTE, false },      { "fabric-route-loop", RD_HARM_ROUTE, false },
-	{ "fabric-congested", RD_HARM_CONGESTED, false },      { "fabric-sm-silent", RD_HARM_ROUTE, false },
+	{ "fabric-guid-duplicate", RD_HARM_DUPLICATE, false }, { "fabric-lid-duplicate", RD_HARM_DUPLICATE, false },
+	{ "fabric-node-missing", RD_HARM_ADAPTER_GONE, true }, { "fabric-node-replaced", RD_HARM_OTHER, true },
+	{ "fabric-node-extra", RD_HARM_OTHER, true },	       { "fabric-cable-missing", RD_HARM_LINK_DOWN, true },
+	{ "fabric-cable-moved", RD_HARM_OTHER, true },	       { "fabric-cable-extra", RD_HARM_OTHER, true },
+	{ "fabric-link-slower", RD_HARM_LINK_SLOW, true },     { "fabric-compare-unknown", RD_HARM_UNREAD, true },
+	{ "fabric-walk-incomplete", RD_HARM_UNREAD, false },   { "fabric-route-missing", RD_HARM_ROUTE, false },
+	{ "fabric-route-loop", RD_HARM_ROUTE, false },	       { "fabric-congested", RD_HARM_CONGESTED, false },
+	{ "fabric-sm-silent", RD_HARM_ROUTE, false },
 };
 
 static bool is_planned(const struct rd_finding *finding)
