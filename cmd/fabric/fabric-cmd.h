@@ -68,6 +68,9 @@ int fabric_session_sweep(struct fabric_session *s, struct rd_err *err);
 /* Divides the ports among the hosts; does not change the selection. */
 int fabric_session_divide(struct fabric_session *s, const struct rd_fabric *fabric, struct rd_err *err);
 
+/* The exit code of the findings: 3 if there is no fault, but something could not be compared. */
+int fabric_status(const struct rd_report *report);
+
 /* Fills a report of the latest sweep: findings, sections, status, metrics if requested. `picked`, `order`: see struct
  * rd_fabric_shown. */
 void fabric_session_report(struct fabric_session *s, const bool *picked, const size_t *order, struct rd_report *report);

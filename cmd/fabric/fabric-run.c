@@ -235,7 +235,7 @@ static int compare_files(struct fabric_session *s, const struct rd_fabric *now)
 	rd_fabric_rank(&findings);
 	rd_report_add_findings(&report, &findings);
 	rd_findings_deinit(&findings);
-	report.status = rd_report_judge(&report);
+	report.status = fabric_status(&report);
 	if (s->ctx->globals.json || rd_metrics_wanted(s->ctx)) {
 		r = rd_output_print(s->ctx, &report);
 	} else {

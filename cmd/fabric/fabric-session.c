@@ -135,6 +135,14 @@ static bool is_unread(const struct rd_fabric *fabric)
 	return queried > 0 && fresh == 0;
 }
 
+int fabric_status(const struct rd_report *report)
+{
+	int status = rd_report_judge(report);
+
+	return status == RD_EXIT_OK && rd_findings_count(&report->findings, RD_SEV_UNKNOWN) > 0 ? RD_EXIT_UNKNOWN :
+												  status;
+}
+
 static void judge(struct fabric_session *s, struct rd_report *report)
 {
 	struct rd_findings findings = { 0 };
@@ -148,7 +156,7 @@ static void judge(struct fabric_session *s, struct rd_report *report)
 	rd_fabric_rank(&findings);
 	rd_report_add_findings(report, &findings);
 	rd_findings_deinit(&findings);
-	report->status = rd_report_judge(report);
+	report->status = fabric_status(report);
 	if (report->status < RD_EXIT_CRITICAL && is_unread(&s->run.fabric)) {
 		struct rd_err err = { 0 };
 

@@ -146,6 +146,9 @@ static void a_fabric_as_planned_is_silent(void **state)
 {
 	(void)state;
 	check_compare(PLAN, (const char *const[]){ NULL });
+	/* Of another network. */
+	check_compare(HEAD "node 0x77 switch 4 \"other\"\nnode 0x78 ca 1 \"h9\"\nlink 0x77 1 0x78 1 4xEDR\n",
+		      SAYS("fabric-compare-unknown|saved topology|0 of its 5 nodes are among the 2 that were found"));
 }
 
 static void a_missing_an_extra_and_a_moved_cable_are_told_apart(void **state)

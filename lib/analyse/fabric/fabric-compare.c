@@ -527,6 +527,30 @@ static void report_unknown(struct comparison *c)
 	rd_finding_add(c->findings, &finding);
 }
 
+/* If no node of the saved topology is found, it is of another network: its differences say nothing. */
+static bool report_foreign(struct comparison *c)
+{
+	struct rd_finding finding = {
+		.id = "fabric-compare-unknown",
+		.severity = RD_SEV_UNKNOWN,
+		.undecided = true,
+		.title = "the saved topology is of another network: none of its nodes is here",
+		.why = "nothing was compared",
+	};
+
+	for (size_t i = 0; i < c->plan->n_nodes; i++)
+		if (c->to_now[i] != RD_NONE)
+			return false;
+	if (c->plan->n_nodes == 0 || c->unknown_nodes > 0)
+		return false;
+	finding.subject = rd_dup("saved topology");
+	finding.observed =
+		rd_text("0 of its %zu nodes are among the %zu that were found", c->plan->n_nodes, c->now->n_nodes);
+	finding.fix = rd_dup("check the name of the file, and the port in use: --port");
+	rd_finding_add(c->findings, &finding);
+	return true;
+}
+
 void rd_fabric_compare(const struct rd_fabric *plan, const struct rd_fabric *now, struct rd_findings *findings)
 {
 	struct comparison c = {
@@ -550,10 +574,12 @@ void rd_fabric_compare(const struct rd_fabric *plan, const struct rd_fabric *now
 	for (size_t i = 0; i < c.judged; i++)
 		c.duplicates |= strcmp(findings->v[i].id, "fabric-guid-duplicate") == 0;
 	map_nodes(&c);
-	find_replacements(&c);
-	compare_nodes(&c);
-	compare_cables(&c);
-	report_unknown(&c);
+	if (!report_foreign(&c)) {
+		find_replacements(&c);
+		compare_nodes(&c);
+		compare_cables(&c);
+		report_unknown(&c);
+	}
 	free(c.root);
 	free(c.adapters);
 	free(c.cause);
