@@ -7,6 +7,7 @@
 #include "analyse/fabric/fabric-find.h"
 #include "analyse/fabric/fabric-judge.h"
 #include "analyse/fabric/fabric-routes.h"
+#include "base/memory.h"
 #include "collect/fabric/topology.h"
 #include "fabric-text.h"
 
@@ -393,6 +394,14 @@ static size_t found(struct net *net, const char *text, uint64_t guid)
 	return n;
 }
 
+static void rename_node(struct net *net, uint64_t guid, const char *name)
+{
+	struct rd_fabric_node *node = &net->fabric.nodes[node_at(net, guid)];
+
+	free(node->description);
+	node->description = rd_dup(name);
+}
+
 static void ports_are_found_by_name_guid_and_lid(void **state)
 {
 	struct net *net = *state;
@@ -417,6 +426,14 @@ static void ports_are_found_by_name_guid_and_lid(void **state)
 	free(net->fabric.nodes[node_at(net, HOST(2, 0))].description);
 	net->fabric.nodes[node_at(net, HOST(2, 0))].description = strdup("host1-22 HCA-1");
 	assert_int_equal(found(net, "host1-2", HOST(1, 2)), 1);
+	/* Names that are numbers: the LID of another node, or of none. */
+	set_lid(net, HOST(1, 2), 4000);
+	rename_node(net, HOST(2, 3), "4000");
+	assert_int_equal(found(net, "4000", 0), 2);
+	assert_int_equal(found(net, "400", 0), 0);
+	rename_node(net, HOST(2, 3), "0x1234");
+	assert_int_equal(found(net, "4000", HOST(1, 2)), 1);
+	assert_int_equal(found(net, "0x1234", HOST(2, 3)), 1);
 }
 
 /* Two leaves with two cables each to one spine, and an adapter with a port at each leaf. */

@@ -33,14 +33,15 @@ static enum fit port_fit(const struct rd_fabric *fabric, const struct rd_fabric_
 
 	if (port->presence == RD_PORT_GONE || (wanted->number && port->number != wanted->number))
 		return FITS_NOT;
-	if (wanted->lid)
-		return wanted->lid <= RD_LID_MAX && rd_port_has_lid(port, (uint16_t)wanted->lid) ? FITS_WHOLE :
-												   FITS_NOT;
-	if (wanted->guid)
-		return node->guid == wanted->guid || port->guid == wanted->guid ? FITS_WHOLE : FITS_NOT;
+	if (wanted->lid && wanted->lid <= RD_LID_MAX && rd_port_has_lid(port, (uint16_t)wanted->lid))
+		return FITS_WHOLE;
+	if (wanted->guid && (node->guid == wanted->guid || port->guid == wanted->guid))
+		return FITS_WHOLE;
 	named = name_fit(node->name, wanted);
 	described = name_fit(node->description, wanted);
-	return named > described ? named : described;
+	named = named > described ? named : described;
+	/* A number may be a whole name, too, but not the beginning of one. */
+	return (wanted->lid || wanted->guid) && named != FITS_WHOLE ? FITS_NOT : named;
 }
 
 static bool is_cabled(const struct rd_fabric_port *port)
