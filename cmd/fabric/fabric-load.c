@@ -312,8 +312,11 @@ void fabric_refresh_sm_lid(struct fabric_run *run)
 	if (rd_collect_mad_ports(run->source, &ports, &n, &err) < 0)
 		return;
 	for (size_t i = 0; i < n; i++)
-		if (ports[i].port == run->from.port && strcmp(ports[i].ibdev, run->from.ibdev) == 0)
+		if (ports[i].port == run->from.port && strcmp(ports[i].ibdev, run->from.ibdev) == 0 &&
+		    run->from.sm_lid != ports[i].sm_lid) {
 			run->from.sm_lid = ports[i].sm_lid;
+			run->sm_silences = 0; /* those of another one */
+		}
 }
 
 int fabric_sweep(struct fabric_run *run, struct rd_err *err)
