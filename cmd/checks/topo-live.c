@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/host/report-check.h"
+#include "report/shared/finding.h"
 #include "topo.h"
 #include "view/view.h"
 
@@ -35,6 +36,7 @@ static int refresh_page(void *arg, struct rd_view_page *page, struct rd_err *err
 		memmove(checks.report.sections, checks.report.sections + 1,
 			--checks.report.n_sections * sizeof(*checks.report.sections));
 		page->headline = rd_safe(checks.report.headline);
+		page->alarm = rd_findings_alarm(&checks.report.findings, &page->alarm_severity);
 	}
 	checks_deinit(&checks);
 	return r;

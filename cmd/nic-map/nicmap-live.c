@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "nicmap.h"
 #include "report/nicmap/report-nicmap.h"
+#include "report/shared/finding.h"
 #include "view/view.h"
 
 static int due_ms(void *arg)
@@ -43,6 +44,7 @@ static int load_page(void *arg, struct rd_view_page *page, struct rd_err *err)
 		memmove(nm.report.sections, nm.report.sections + 1,
 			--nm.report.n_sections * sizeof(*nm.report.sections));
 		page->headline = headline_of(&nm);
+		page->alarm = rd_findings_alarm(&nm.report.findings, &page->alarm_severity);
 	}
 	nicmap_deinit(&nm);
 	return r;

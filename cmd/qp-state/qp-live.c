@@ -8,7 +8,6 @@
 #include "report/qp/report-qp.h"
 
 #define MARKED_SECONDS 5 /* how long a change is marked */
-#define VALUE_WIDTH 58
 
 static const int groupings[] = { -1, RD_QP_PEER, RD_QP_JOB, RD_QP_IBDEV, RD_QP_STATE };
 
@@ -121,29 +120,6 @@ static const struct rd_column detail_columns[] = {
 	{ "value", "VALUE", RD_T_STR, "value", 0, false },
 };
 
-/* A name and its value, wrapped between words to fit 80 columns. */
-static void add_fact(struct rd_section *section, const char *name, const char *value)
-{
-	while (*value) {
-		size_t size = strlen(value);
-		_cleanup_free_ char *part = NULL;
-		struct rd_row *row;
-
-		if (size > VALUE_WIDTH) {
-			size = VALUE_WIDTH;
-			while (size > VALUE_WIDTH / 2 && value[size] != ' ')
-				size--;
-		}
-		part = rd_dup_part(value, size);
-		row = rd_section_add(section);
-		rd_row_str(row, 0, name);
-		rd_row_str(row, 1, part);
-		name = "";
-		value += size;
-		value += strspn(value, " ");
-	}
-}
-
 /* All known values of one queue pair. */
 static int detail(void *arg, const struct rd_section *body, size_t row, struct rd_section **ret, struct rd_err *err)
 {
@@ -154,12 +130,14 @@ static int detail(void *arg, const struct rd_section *body, size_t row, struct r
 	for (size_t c = 0; c < body->n_columns; c++) {
 		const struct rd_cell *cell = &rd_section_row(body, row)->cells[c];
 		_cleanup_buf_ struct rd_buf text = { 0 };
+		struct rd_row *line;
 
 		if (cell->known != RD_OK)
 			continue;
 		rd_render_cell(&body->columns[c], cell, &text);
-		if (text.data)
-			add_fact(section, body->columns[c].key, text.data);
+		line = rd_section_add(section);
+		rd_row_str(line, 0, body->columns[c].key);
+		rd_row_str(line, 1, text.data);
 	}
 	*ret = section;
 	return 0;

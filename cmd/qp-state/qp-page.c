@@ -6,6 +6,7 @@
 #include "analyse/qp/qp-groups.h"
 #include "analyse/qp/qp-verdict.h"
 #include "base/text.h"
+#include "render/render.h"
 #include "report/qp/report-qp.h"
 
 struct ranked {
@@ -146,6 +147,29 @@ static void add_problems(const struct rd_section *body, struct rd_buf *out)
 	rd_buf_str(out, " in ");
 }
 
+/* The first row, if it is a problem: which queue pair, whose, and why. */
+static void add_alarm(const struct rd_section *body, struct rd_view_page *page)
+{
+	const struct rd_row *row = body->n ? &body->rows[0] : NULL;
+	static const int parts[] = { RD_QP_COMM, RD_QP_VERDICT, RD_QP_WHY };
+	struct rd_buf out = { 0 };
+
+	if (!row || row->severity < RD_SEV_WARNING)
+		return;
+	rd_buf_printf(&out, "%s: QP ", rd_severity_name(row->severity));
+	rd_render_cell(&body->columns[RD_QP_LQPN], &row->cells[RD_QP_LQPN], &out);
+	rd_buf_str(&out, " of ");
+	rd_render_cell(&body->columns[RD_QP_IBDEV], &row->cells[RD_QP_IBDEV], &out);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(parts); i++) {
+		if (row->cells[parts[i]].known != RD_OK)
+			continue;
+		rd_buf_str(&out, i == 0 ? ", " : ": ");
+		rd_render_cell(&body->columns[parts[i]], &row->cells[parts[i]], &out);
+	}
+	page->alarm = out.data;
+	page->alarm_severity = row->severity;
+}
+
 void qp_page_fill(struct qp_page *shown, struct qp_sample *sample, const char *recording, struct rd_view_page *page)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 }, groups = { 0 };
@@ -159,6 +183,7 @@ void qp_page_fill(struct qp_page *shown, struct qp_sample *sample, const char *r
 		rd_buf_str(&groups, " of ");
 	} else {
 		select_qp_columns(shown);
+		add_alarm(page->body, page);
 	}
 	rd_buf_printf(&out, "qp-state  %s  %s  %s", sample->report.host ? sample->report.host : "-",
 		      rd_clock(sample->report.time, when), recording);

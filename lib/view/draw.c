@@ -8,8 +8,8 @@
 #include "view/curses.h"
 #include "view/fit.h"
 
-#define HEAD_LINES 1
 #define FOOT_LINES 1
+#define FIXED_MOST 3 /* columns that stay when a pane is scrolled sideways */
 
 static const char *const help_lines[] = {
 	"q        quit",
@@ -17,6 +17,7 @@ static const char *const help_lines[] = {
 	"/        show only rows that contain a text; Enter applies, Escape clears it",
 	"< >      sort by the column to the left or right; past the first or last column: original order",
 	"r        reverse the sort order",
+	"!        show only rows with a warning or a critical fault, or all",
 	"p        pause",
 	"Enter    show details of the row under the cursor, if there are any; Escape: back",
 	"arrows, PgUp, PgDn, Home, End   move",
@@ -52,16 +53,25 @@ static attr_t severity_attr(const struct rd_view *view, enum rd_severity severit
 	return view->colour ? (attr_t)rd_curses.COLOR_PAIR(severity) : A_UNDERLINE;
 }
 
-/* Writes text at column x, scrolled by `left` columns; columns off the screen are skipped. Returns the width of the text. */
-static int put(int y, int x, const char *text, int left)
+/* What part of the screen a text may use. */
+struct place {
+	int left; /* columns scrolled away */
+	int from; /* the first column that may be written to */
+};
+
+/* Writes text at column x of what is scrolled; what is off the screen is skipped, and ends in an ellipsis. Returns the width of the
+ * text. */
+static int put(const struct rd_view *view, int y, int x, const char *text, struct place place)
 {
+	int end = x - place.left + rd_text_width(text), columns = *rd_curses.COLS, width = 0;
+	const wchar_t *ellipsis = view->ascii ? L"~" : L"…";
 	size_t size = strlen(text);
-	int width = 0;
+	bool cut = end > columns && x - place.left < columns;
 
 	while (size > 0) {
 		wchar_t c[2] = { 0 };
 		size_t n = mbrtowc(c, text, size, &(mbstate_t){ 0 });
-		int w = n > 0 && n <= size ? wcwidth(c[0]) : -1;
+		int w = n > 0 && n <= size ? wcwidth(c[0]) : -1, at = x + width - place.left;
 
 		if (w <
 		    0) { /* not a character of this locale: print its byte, which is printable because text is escaped */
@@ -69,14 +79,20 @@ static int put(int y, int x, const char *text, int left)
 			w = 1;
 			c[0] = (uint8_t)*text < 0x80 ? (wchar_t)*text : L'?';
 		}
-		if (x + width - left >= 0 && x + width - left + w <= *rd_curses.COLS)
-			rd_curses.mvaddnwstr(y, x + width - left, c, 1);
+		if (at >= place.from && at + w <= columns - cut)
+			rd_curses.mvaddnwstr(y, at, c, 1);
 		width += w;
 		text += n;
 		size -= n;
 	}
+	if (cut && columns > 0)
+		rd_curses.mvaddnwstr(y, columns - 1, ellipsis, 1);
+	if (place.from > 0 && x - place.left < place.from && end > place.from)
+		rd_curses.mvaddnwstr(y, place.from, ellipsis, 1);
 	return width;
 }
+
+static const struct place whole_line = { 0, 0 };
 
 /* Width of a column, 0: left out. A pane that was scrolled shows everything in full width. */
 static int width_of(const struct rd_pane *pane, size_t column)
@@ -84,21 +100,53 @@ static int width_of(const struct rd_pane *pane, size_t column)
 	return pane->left ? pane->grid.widths[column] : pane->grid.shown[column];
 }
 
+/* The columns at the left that stay when a pane is scrolled: those up to the last that identifies a row, if that is one of the first,
+ * else the first. At most half of the terminal. */
+static size_t fixed_columns(const struct rd_view *view, const struct rd_pane *pane)
+{
+	size_t fixed = 1;
+	int width;
+
+	for (size_t c = 0; c < FIXED_MOST && c < pane->grid.n_columns; c++)
+		for (const int *key = view->ops->keys; pane == &view->body && *key >= 0; key++)
+			if (pane->grid.columns[c] == &pane->section->columns[*key])
+				fixed = c + 1;
+	do {
+		width = RD_PANE_MARGIN;
+		for (size_t c = 0; c < fixed && c < pane->grid.n_columns; c++)
+			width += pane->grid.widths[c] + 1;
+	} while (width > *rd_curses.COLS / 2 && --fixed > 0);
+	return fixed;
+}
+
+/* Where the cells of a scrolled pane begin that do not stay. */
+static int end_of_fixed(const struct rd_view *view, const struct rd_pane *pane)
+{
+	int x = RD_PANE_MARGIN;
+
+	for (size_t c = 0, n = fixed_columns(view, pane); c < n; c++)
+		x += pane->grid.widths[c] + 1;
+	return x;
+}
+
 /* Returns the column of the terminal at which the next cell begins. */
 static int put_cell(const struct rd_view *view, const struct rd_pane *pane, int y, int x, const char *text,
 		    size_t column)
 {
+	struct place place = whole_line;
 	_cleanup_buf_ struct rd_buf fitted = { 0 };
 	int width = width_of(pane, column), pad;
 
 	if (!width)
 		return x;
+	if (pane->left && column >= fixed_columns(view, pane))
+		place = (struct place){ pane->left, end_of_fixed(view, pane) };
 	if (!pane->left) {
 		rd_grid_fitted(&pane->grid, column, text, view->ascii, &fitted);
 		text = fitted.data;
 	}
 	pad = pane->grid.numbers[column] ? width - rd_text_width(text) : 0;
-	put(y, x + (pad > 0 ? pad : 0), text, pane->left);
+	put(view, y, x + (pad > 0 ? pad : 0), text, place);
 	return x + width + 1;
 }
 
@@ -128,7 +176,7 @@ static void draw_row(const struct rd_view *view, const struct rd_pane *pane, con
 	rd_curses.attron(whole);
 	if (cursor)
 		rd_curses.mvhline(y, 0, ' ', *rd_curses.COLS);
-	put(y, 0, row->gone ? "-" : row->fresh ? "+" : " ", 0);
+	put(view, y, 0, row->gone ? "-" : row->fresh ? "+" : " ", whole_line);
 	for (size_t c = 0; c < pane->grid.n_columns; c++) {
 		bool marked = row->cells[c].age > 0 || row->fresh > 0;
 
@@ -149,7 +197,7 @@ static void draw_rows(const struct rd_view *view, const struct rd_pane *pane, in
 
 		if (line->heading) {
 			rd_curses.attron(A_BOLD | A_UNDERLINE);
-			put(y + (int)i, 0, row->group, 0);
+			put(view, y + (int)i, 0, row->group, whole_line);
 			rd_curses.attroff(A_BOLD | A_UNDERLINE);
 		} else {
 			draw_row(view, pane, row, y + (int)i, cursor && pane->top + i == pane->cursor);
@@ -167,9 +215,20 @@ static size_t top_lines(const struct rd_view *view)
 	return n < most ? n : most;
 }
 
+/* Whether the worst finding is shown: the page of a row needs the space. */
+static bool shows_alarm(const struct rd_view *view)
+{
+	return view->alarm && !view->detail_key;
+}
+
+static int head_lines(const struct rd_view *view)
+{
+	return shows_alarm(view) ? 2 : 1;
+}
+
 size_t rd_view_room(const struct rd_view *view)
 {
-	size_t used = HEAD_LINES + FOOT_LINES + 1 + top_lines(view);
+	size_t used = (size_t)head_lines(view) + FOOT_LINES + 1 + top_lines(view);
 
 	return *rd_curses.LINES > (int)used ? (size_t)*rd_curses.LINES - used : 0;
 }
@@ -189,27 +248,51 @@ static void draw_help(const struct rd_view *view, int y)
 	for (size_t p = 0; p < RD_ARRAY_SIZE(parts); p++)
 		for (size_t i = 0; parts[p].lines && i < parts[p].n && parts[p].lines[i]; i++)
 			if (y < *rd_curses.LINES - FOOT_LINES)
-				put(y++, 2, parts[p].lines[i], 0);
+				put(view, y++, 2, parts[p].lines[i], whole_line);
+}
+
+/* "3 of 3", or which lines are on the screen. */
+static void add_position(const struct rd_view *view, const struct rd_pane *pane, struct rd_buf *out)
+{
+	size_t room = rd_view_room(view), last = pane->top + room < pane->n ? pane->top + room : pane->n;
+
+	if (pane->n > room)
+		rd_buf_printf(out, "lines %zu-%zu of %zu", pane->top + 1, last, pane->n);
+	else
+		rd_buf_printf(out, "%zu of %zu", pane->n_rows, pane->grid.n - pane->grid.n_gone);
+}
+
+static bool leaves_out_columns(const struct rd_pane *pane)
+{
+	for (size_t c = 0; c < pane->grid.n_columns; c++)
+		if (pane->grid.fitted && !pane->grid.shown[c])
+			return true;
+	return pane->left > 0;
 }
 
 static void draw_footer(struct rd_view *view)
 {
 	const struct rd_pane *pane = rd_view_active(view);
-	char text[400];
+	_cleanup_buf_ struct rd_buf text = { 0 };
 
-	if (view->typing)
-		snprintf(text, sizeof(text), "/%s", pane->filter);
-	else if (view->problem[0])
-		snprintf(text, sizeof(text), "%s", view->problem);
-	else
-		snprintf(text, sizeof(text), "%zu of %zu%s%s%s   q quit  ? help%s  / filter  < > sort  p pause%s",
-			 pane->n_rows, pane->grid.n - pane->grid.n_gone, pane->filter[0] ? "  filter: " : "",
-			 pane->filter, view->paused ? "  PAUSED" : "", view->ops->worst_first ? "  n problem" : "",
-			 view->detail_key  ? "  Esc back" :
-			 view->ops->detail ? "  Enter details" :
-					     "");
-	if (*rd_curses.LINES > 0)
-		put(*rd_curses.LINES - 1, 0, text, 0);
+	if (view->typing) {
+		rd_buf_printf(&text, "/%s", pane->filter);
+	} else if (view->problem[0]) {
+		rd_buf_str(&text, view->problem);
+	} else {
+		add_position(view, pane, &text);
+		if (pane->filter[0])
+			rd_buf_printf(&text, "  filter: %s", pane->filter);
+		rd_buf_printf(&text, "%s%s   q quit  ? help%s%s%s  / filter  < > sort  p pause",
+			      pane->only_faults ? "  FAULTS ONLY" : "", view->paused ? "  PAUSED" : "",
+			      view->ops->worst_first ? "  n problem" : "",
+			      view->detail_key	? "  Esc back" :
+			      view->ops->detail ? "  Enter details" :
+						  "",
+			      leaves_out_columns(pane) ? view->ascii ? "  left, right: columns" : "  ← → columns" : "");
+	}
+	if (*rd_curses.LINES > 0 && text.data)
+		put(view, *rd_curses.LINES - 1, 0, text.data, whole_line);
 }
 
 void rd_view_draw(struct rd_view *view)
@@ -223,10 +306,19 @@ void rd_view_draw(struct rd_view *view)
 	rd_grid_fit(&pane->grid, *rd_curses.COLS - RD_PANE_MARGIN);
 	rd_curses.erase();
 	if (view->progress)
-		x = put(y, 0, view->progress, 0) + 2;
-	if (view->headline)
-		put(y, x, view->headline, 0);
-	y += HEAD_LINES;
+		x = put(view, y, 0, view->progress, whole_line) + 2;
+	if (view->detail_title)
+		put(view, y, x, view->detail_title, whole_line);
+	else if (view->headline)
+		put(view, y, x, view->headline, whole_line);
+	if (shows_alarm(view)) {
+		attr_t attr = severity_attr(view, view->alarm_severity) | A_BOLD;
+
+		rd_curses.attron(attr);
+		put(view, 1, 0, view->alarm, whole_line);
+		rd_curses.attroff(attr);
+	}
+	y += head_lines(view);
 	if (above) {
 		draw_headings(view, &view->top, y);
 		draw_rows(view, &view->top, y + 1, above - 1, false);

@@ -10,9 +10,11 @@ struct rd_view {
 	const struct rd_view_ops *ops;
 	void *arg;
 	struct rd_pane top, body, detail;
-	char *headline;
+	char *headline, *alarm;
+	enum rd_severity alarm_severity;
 	const char *progress; /* of a look that takes long; NULL: none */
 	char *detail_key;     /* of the row whose details are open; NULL: none */
+	char *detail_title;   /* what identifies that row */
 	char problem[300];    /* of the last refresh; "" for none */
 	bool typing, help, paused, end, due;
 	bool colour, ascii;

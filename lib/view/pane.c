@@ -39,7 +39,8 @@ static void fill_lines(struct rd_pane *pane)
 	pane->lines = lines;
 	pane->n = pane->n_rows = 0;
 	for (size_t i = 0; i < pane->grid.n; i++) {
-		if (!rd_grid_matches(&pane->grid, i, pane->filter))
+		if (!rd_grid_matches(&pane->grid, i, pane->filter) ||
+		    (pane->only_faults && pane->grid.rows[i].severity < RD_SEV_WARNING))
 			continue;
 		if (begins_group(pane, i, group))
 			lines[pane->n++] = (struct rd_pane_line){ .row = i, .heading = true };

@@ -19,7 +19,8 @@ struct rd_pane {
 	struct rd_pane_line *lines; /* those that match the filter */
 	size_t n, n_rows;	    /* lines; rows among them, without those that were removed */
 	char filter[64];
-	int sort; /* column of the grid; -1: as reported */
+	bool only_faults; /* show only rows with a severity of warning or worse */
+	int sort;	  /* column of the grid; -1: as reported */
 	bool backwards;
 	size_t top;    /* first line that is shown */
 	size_t cursor; /* line */

@@ -34,7 +34,7 @@ int rd_view_check_terminal(struct rd_err *err)
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
 		rd_err_set(err, ENOTTY, "--live", "stdin and stdout must be a terminal");
-		rd_err_hint(err, "run without --live");
+		rd_err_hint(err, "run without --live; over ssh: ssh -t HOST rdmadiag ...");
 		return -ENOTTY;
 	}
 	r = rd_curses_load("--live", err);

@@ -10,9 +10,11 @@
 #include "base/environ.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "render/render.h"
 #include "view/curses.h"
 #include "view/draw.h"
 #include "view/terminal.h"
+#include "view/wrap.h"
 
 #define MARKED 3
 #define SLICE_MS 50 /* of work between two keys */
@@ -53,7 +55,8 @@ static void update_detail(struct rd_view *view)
 	}
 	if (view->ops->detail(view->arg, view->body.section, grid->rows[i].index, &section, &err) < 0 || !section)
 		set_problem(view, &err);
-	else if (rd_pane_set(&view->detail, section, &style, false) < 0)
+	else if (rd_pane_set(&view->detail, rd_wrap_values(section, *rd_curses.COLS - RD_PANE_MARGIN), &style, false) <
+		 0)
 		snprintf(view->problem, sizeof(view->problem), "out of memory");
 }
 
@@ -70,6 +73,9 @@ static void show_page(struct rd_view *view, struct rd_view_page *page)
 		snprintf(view->problem, sizeof(view->problem), "out of memory");
 	free(view->headline);
 	view->headline = RD_TAKE(page->headline);
+	free(view->alarm);
+	view->alarm = RD_TAKE(page->alarm);
+	view->alarm_severity = page->alarm_severity;
 	if (view->detail_key)
 		update_detail(view);
 }
@@ -89,8 +95,25 @@ static void refresh_page(struct rd_view *view)
 	else
 		show_page(view, &page);
 	free(page.headline);
+	free(page.alarm);
 	rd_section_destroy(page.top);
 	rd_section_destroy(page.body);
+}
+
+/* "RULE port-state, SUBJECT mlx5_0/1": what identifies a row. */
+static char *title_of(const struct rd_view *view, const struct rd_grid_row *row)
+{
+	const struct rd_section *section = view->body.section;
+	struct rd_buf title = { 0 };
+
+	rd_buf_str(&title, "");
+	for (const int *key = view->ops->keys; *key >= 0; key++) {
+		const struct rd_column *column = &section->columns[*key];
+
+		rd_buf_printf(&title, "%s%s ", title.len ? ", " : "", column->title ? column->title : column->key);
+		rd_render_cell(column, &rd_section_row(section, row->index)->cells[*key], &title);
+	}
+	return title.data;
 }
 
 static void open_row(struct rd_view *view)
@@ -100,14 +123,15 @@ static void open_row(struct rd_view *view)
 	if (!view->ops->detail || view->detail_key || !row)
 		return;
 	view->detail_key = rd_dup(row->key);
-	if (view->detail_key)
-		update_detail(view);
+	view->detail_title = title_of(view, row);
+	update_detail(view);
 }
 
 static void close_row(struct rd_view *view)
 {
 	free(view->detail_key);
-	view->detail_key = NULL;
+	free(view->detail_title);
+	view->detail_key = view->detail_title = NULL;
 	rd_pane_deinit(&view->detail);
 }
 
@@ -200,6 +224,11 @@ static bool handle_own_key(struct rd_view *view, int key)
 	case 'p':
 		view->paused = !view->paused;
 		return true;
+	case '!':
+		view->body.only_faults = !view->body.only_faults;
+		close_row(view);
+		rd_pane_arrange(&view->body);
+		return true;
 	case 'n':
 		if (view->ops->worst_first)
 			show_next_problem(view);
@@ -231,8 +260,11 @@ static void handle_key(struct rd_view *view, int key)
 		type_filter(view, key);
 		return;
 	}
-	if (key == KEY_RESIZE)
+	if (key == KEY_RESIZE) {
+		if (view->detail_key)
+			update_detail(view);
 		return;
+	}
 	if (view->help && key != '?' && key != 'h' && key != 'q') {
 		view->help = false;
 		return;
@@ -343,5 +375,6 @@ int rd_view_run(const struct rd_view_ops *ops, void *arg, bool colour, struct rd
 	rd_pane_deinit(&view.body);
 	rd_pane_deinit(&view.top);
 	free(view.headline);
+	free(view.alarm);
 	return 0;
 }

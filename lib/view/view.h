@@ -14,6 +14,8 @@ struct rd_view;
 /* Contents of one refresh; the holder owns what it points to, except the view. */
 struct rd_view_page {
 	char *headline;
+	char *alarm; /* the worst finding, below the headline; NULL: none */
+	enum rd_severity alarm_severity;
 	struct rd_section *top;	 /* above the rest, at most half of the lines; NULL: none */
 	struct rd_section *body; /* scrolls */
 	bool reselected;	 /* other rows were selected than before: new ones are not marked */

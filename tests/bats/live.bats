@@ -104,7 +104,7 @@ process() {
 @test "qp-state shows the worst verdict first, and on 40 columns, too" {
 	on_terminal 40 24 "$RD --from tests/bundles/qp-hung.tar.zst qp-state --live -i 0.3"
 	seen '^  retrying  *rxe0  *17 RTS'
-	tm capture-pane -p | sed -n 3,4p >"$BATS_TEST_TMPDIR/rows"
+	tm capture-pane -p | sed -n 4,5p >"$BATS_TEST_TMPDIR/rows"
 	[ "$(awk '{print $1, $3}' "$BATS_TEST_TMPDIR/rows")" = "retries-exhausted 18
 retrying 17" ]
 	tm resize-window -x 100 -y 24
@@ -177,9 +177,50 @@ on_number() {
 	tm send-keys -N 40 Left
 	seen 'IBDEV'
 	tm resize-window -x 20 -y 5
-	seen '^  IBDEV   PORT NETDE$'
+	seen '^  IBDEV   PORT NETD…$'
 	tm resize-window -x 200 -y 60
 	seen 'IBDEV .*ROLE'
 	tm send-keys q
 	seen 'status=0$'
+}
+
+@test "the worst finding is below the headline, its page wraps, names its object, and faults alone can be shown" {
+	on_terminal 80 24 "$RD --from tests/bundles/qp-hung.tar.zst qp-state --live -i 0.3"
+	seen '^critical: QP 18 of rxe0, qp-play: retries-exhausted: in ERR for at least .*…$'
+	seen '2 problems, 2 unknown in 6 QPs'
+	tm send-keys '!'
+	seen '^2 of 6  FAULTS ONLY '
+	! shown 'cannot-tell' || return 1
+	tm send-keys '!'
+	seen '^6 of 6 '
+	tm send-keys Enter
+	seen '^IBDEV rxe0, LQPN 18$'
+	seen '^  reason  *in ERR for at least .* kernel log: rxe0: qp#18$'
+	seen '^   *(IBV_WC_RETRY_EXC_ERR)$'
+	tm send-keys q
+	seen 'status=0$'
+}
+
+@test "what identifies a row stays when columns are scrolled, and rows that do not fit are announced" {
+	on_terminal 80 12 "$RD --from tests/bundles/half-a.tar.zst topo-check --live"
+	seen '^lines 1-9 of 108 '
+	tm send-keys End
+	seen '^lines 100-108 of 108 '
+	tm send-keys Home Right Right
+	seen '^  RESULT  RULE  *…* *OBSERVED'
+	tm kill-server
+	on_terminal 60 12 "$RD --from tests/bundles/half-a.tar.zst nic-map --live"
+	seen '^  IBDEV PORT NETDEV PCI'
+	shown '← → columns\|…$'
+	tm send-keys Right Right
+	seen '^  IBDEV PORT .*GIDTY…$'
+	! shown 'NETDEV' || return 1
+	tm send-keys q
+	seen 'status=0$'
+}
+
+@test "over a pipe the way out is named" {
+	run "$RD" --from tests/bundles/half-a.tar.zst nic-map --live </dev/null
+	[ "$status" -eq 3 ]
+	[[ $output == *"ssh -t HOST rdmadiag"* ]]
 }

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Long values of the page of a row: nothing is lost, nothing is wider than the screen. */
+#include "unit.h"
+
+#include <locale.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "view/grid.h"
+#include "view/wrap.h"
+
+static const struct rd_column columns[] = {
+	{ .key = "name", .title = "NAME", .type = RD_T_STR },
+	{ .key = "value", .title = "VALUE", .type = RD_T_STR },
+};
+static const struct rd_column numbers[] = {
+	{ .key = "name", .title = "NAME", .type = RD_T_STR },
+	{ .key = "count", .title = "COUNT", .type = RD_T_UINT },
+};
+
+static const char text[] =
+	"each time, queue pairs fail with completion status 12; "
+	"/sys/class/infiniband/mlx5_0/ports/1/counters/link_downed-and-a-word-that-is-longer-than-a-line, ü";
+
+static void words_are_kept_and_lines_fit(void **state)
+{
+	(void)state;
+	setlocale(LC_CTYPE, "C.UTF-8");
+	for (int width = 30; width < 200; width += 7) {
+		struct rd_section *section = rd_section_create("page", columns, 2), *wrapped;
+		_cleanup_buf_ struct rd_buf all = { 0 };
+		struct rd_row *row = rd_section_add(section);
+
+		rd_row_str(row, 0, "why");
+		rd_row_str(row, 1, text);
+		row = rd_section_add(section);
+		rd_row_str(row, 0, "expected");
+		wrapped = rd_wrap_values(section, width);
+		for (size_t i = 0; i < wrapped->n; i++) {
+			const struct rd_cell *cells = wrapped->rows[i].cells;
+
+			assert_true(rd_text_width("expected") + 1 + rd_text_width(cells[1].s) <= width);
+			assert_string_equal(cells[0].s, i == 0 ? "why" : i + 1 == wrapped->n ? "expected" : "");
+			if (i + 1 < wrapped->n)
+				rd_buf_str(&all, cells[1].s);
+		}
+		assert_string_equal(wrapped->rows[wrapped->n - 1].cells[1].s, "-");
+		/* But for the blanks at which it was wrapped. */
+		for (const char *a = text, *b = all.data; *a || *b; a++) {
+			if (*a == ' ' && *b != ' ')
+				continue;
+			assert_int_equal(*a, *b);
+			b++;
+		}
+		rd_section_destroy(wrapped);
+	}
+}
+
+static void other_tables_stay_as_they_are(void **state)
+{
+	struct rd_section *section = rd_section_create("page", numbers, 2);
+
+	(void)state;
+	rd_row_str(rd_section_add(section), 0, text);
+	assert_ptr_equal(rd_wrap_values(section, 30), section);
+	rd_section_destroy(section);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(words_are_kept_and_lines_fit),
+		cmocka_unit_test(other_tables_stay_as_they_are),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
