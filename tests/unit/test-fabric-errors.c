@@ -2,6 +2,7 @@
 /* Error counters: which is the worst, where the errors come from, and what to do first. */
 #include "unit.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -189,6 +190,23 @@ static void what_a_port_without_a_cable_counted_is_a_note(void **state)
 	assert_int_equal(judge(), 1);
 }
 
+/* Packets for a host that does not respond are dropped; symbol errors at its port may be the reason. */
+static void what_is_dropped_for_a_silent_host_is_its_consequence(void **state)
+{
+	struct rd_fabric_port *host = at(HOST(1, 1), 1);
+
+	(void)state;
+	host->fresh = false;
+	host->error = ETIMEDOUT;
+	total(LEAF(1), 2, RD_C_XMIT_DISCARDS, 500);
+	assert_int_equal(judge(), 1);
+	assert_string_equal(findings.v[0].id, "fabric-agent-silent");
+	assert_true(rd_finding_is_caused_by(&findings.v[1], &findings.v[0]));
+	total(LEAF(1), 2, RD_C_SYMBOL_ERROR, 500);
+	assert_int_equal(judge(), 2);
+	assert_string_equal(findings.v[0].id, "fabric-errors");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -197,6 +215,7 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(details_say_what_it_is_not, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_note_does_not_hide_a_total, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_dropped_for_a_silent_host_is_its_consequence, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_a_port_without_a_cable_counted_is_a_note, set_up, tear_down),
 	};
 

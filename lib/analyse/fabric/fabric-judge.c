@@ -423,6 +423,9 @@ static void blame_link(struct judge *j, size_t index)
 	down = find_finding(j, "fabric-link-down", cable);
 	down = down ? down : find_finding(j, "fabric-link-down", back);
 	gone = find_finding(j, "fabric-node-gone", node);
+	/* Packets for a node that does not respond are dropped. */
+	if (!gone && errors && errors->why == sources[FROM_CONGESTION].why)
+		gone = find_finding(j, "fabric-agent-silent", node);
 	if (!errors || errors->caused_by.id)
 		return;
 	if (down && errors->title == title_flaps)
