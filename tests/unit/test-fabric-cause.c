@@ -366,12 +366,17 @@ static void a_node_that_restarts_is_no_flap(void **state)
 	sweep(s, 3601);
 	assert_int_equal(faults(s), 0);
 	sweep(s, 1);
-	count(s, LEAF(0), 3, RD_C_LINK_DOWNED, 2);
+	count(s, LEAF(0), 3, RD_C_LINK_DOWNED, 3);
 	at(s, HOST(0, 2), 1)->values[RD_C_XMIT_PKTS].v = 3;
 	assert_int_equal(faults(s), 0);
 	assert_int_equal(s->findings.n, 1);
 	sweep(s, 60);
 	assert_int_equal(faults(s), 0);
+	/* Another time: it flaps. */
+	sweep(s, 60);
+	count(s, LEAF(0), 3, RD_C_LINK_DOWNED, 1);
+	assert_int_equal(faults(s), 1);
+	assert_int_equal(s->findings.v[0].severity, RD_SEV_CRITICAL);
 	/* Between switches once is a warning, unless a switch restarted. */
 	sweep(s, 3601);
 	count(s, LEAF(0), 6, RD_C_LINK_DOWNED, 1);

@@ -15,6 +15,7 @@
 #define SHORTEST 60.0 /* seconds: one error in a second is not a rate of 3600 per hour */
 #define FEWEST 2.0    /* errors: so few are not a rate, however short the time */
 #define EXAMPLES 3
+#define RESTART_DOWNS 3 /* times that a link goes down as firmware, boot loader and driver take it over */
 
 bool rd_judge_is_uplink(const struct judge *j, const struct rd_fabric_port *port)
 {
@@ -209,10 +210,10 @@ static enum rd_severity judge_increase(const struct judge *j, const struct rd_fa
 	/* Several times: it flaps, whatever its state is now. */
 	if (counter == RD_C_LINK_DOWNED && sum < 2 && has_reason(j, port))
 		return RD_SEV_SKIP;
-	if (exceeds(limit->critical, (double)sum, (double)delta, seconds))
-		severity = RD_SEV_CRITICAL;
-	else if (counter == RD_C_LINK_DOWNED && is_restart(j, port, sum))
+	if (counter == RD_C_LINK_DOWNED && sum <= RESTART_DOWNS && is_restart(j, port, sum))
 		severity = RD_SEV_NOTE;
+	else if (exceeds(limit->critical, (double)sum, (double)delta, seconds))
+		severity = RD_SEV_CRITICAL;
 	errors->flaps |= counter == RD_C_LINK_DOWNED && severity > RD_SEV_NOTE;
 	errors->severity = severity > errors->severity ? severity : errors->severity;
 	per_hour = delta ? (double)delta * HOUR / (seconds < SHORTEST ? SHORTEST : seconds) : (double)sum;
