@@ -26,6 +26,9 @@ static const char *const ends[RD_ROUTE_ENDS] = {
 static const char adaptive_note[] =
 	"These are the routes of the linear forwarding tables. Whether switches use adaptive routing is not known: if they do, "
 	"packets may take other ports, too.";
+static const char loops_note[] =
+	"Checked: that each route arrives. Not checked: whether routes that arrive wait for each other in a circle (credit loops); "
+	"ibdmchk does that for the tables of opensm.";
 
 struct end {
 	size_t port;
@@ -345,6 +348,7 @@ static int report_routes(struct fabric_session *s, const struct rd_routes *route
 	shown.failing = shown.pairs - shown.routed - shown.unknown;
 	rd_report_routes(&report, fabric, routes, &shown);
 	report.headline = routes_headline(s, routes, &shown);
+	rd_report_note(&report, "%s", loops_note);
 	rd_report_note(&report, "%s", adaptive_note);
 	r = print_routes(s, &report);
 	rd_report_deinit(&report);

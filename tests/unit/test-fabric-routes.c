@@ -242,7 +242,7 @@ static void a_port_that_is_down_ends_the_route(void **state)
 	port->peer = RD_NONE;
 	way(net);
 	assert_finding(net, "fabric-route-dead-end", "leaf0 port 5",
-		       "LID 106 (host1-2 HCA-1 port 1): route for LID 106 leaves leaf0 through port 5, which is down");
+		       "LID 106 (host1-2 HCA-1 port 1): route for LID 106 leaves leaf0 through port 5, which is DOWN");
 	/* Up, but its neighbour was not discovered: it may be well. */
 	port->state = RD_LINK_ACTIVE;
 	way(net);

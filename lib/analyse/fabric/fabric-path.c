@@ -129,14 +129,15 @@ static const char *last_name(const struct rd_fabric *fabric, const struct rd_pat
 char *rd_path_fault(const struct rd_fabric *fabric, const struct rd_path *path)
 {
 	const struct rd_path_hop *last = &path->hops[path->n - 1];
-	const char *name = last_name(fabric, path);
+	const char *name = last_name(fabric, path), *state;
 
 	switch (path->end) {
 	case RD_ROUTE_MISSING:
 		return rd_text("no route at %s for LID %u", name, path->lid);
 	case RD_ROUTE_DEAD_END:
-		return rd_text("route for LID %u leaves %s through port %u, which is down", path->lid, name,
-			       fabric->ports[last->out].number);
+		state = rd_link_state_name(fabric->ports[last->out].state);
+		return rd_text("route for LID %u leaves %s through port %u, which is %s", path->lid, name,
+			       fabric->ports[last->out].number, state ? state : "not ACTIVE");
 	case RD_ROUTE_ASTRAY:
 		return rd_text("route for LID %u ends at %s port %u, which does not have it", path->lid, name,
 			       fabric->ports[last->in].number);
@@ -173,9 +174,9 @@ struct rd_finding rd_route_finding(enum rd_route_end end)
 				       .why = "it discards packets to that LID: transport retry count exceeded at the senders" },
 		[RD_ROUTE_DEAD_END] = { .id = "fabric-route-dead-end",
 					.severity = RD_SEV_CRITICAL,
-					.title = "route leads to a port that is down",
+					.title = "route leads to a port whose link is not ACTIVE",
 					.why = "the switch discards packets to that LID: the subnet manager has not reacted to "
-					       "the loss of the link" },
+					       "the loss of the link, or has not set it to ACTIVE" },
 		[RD_ROUTE_ASTRAY] = { .id = "fabric-route-astray",
 				      .severity = RD_SEV_CRITICAL,
 				      .title = "route ends at the wrong port",
