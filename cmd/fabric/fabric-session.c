@@ -137,10 +137,12 @@ static bool is_unread(const struct rd_fabric *fabric)
 
 int fabric_status(const struct rd_report *report)
 {
-	int status = rd_report_judge(report);
-
-	return status == RD_EXIT_OK && rd_findings_count(&report->findings, RD_SEV_UNKNOWN) > 0 ? RD_EXIT_UNKNOWN :
-												  status;
+	/* What follows from another finding is no worse than that: a host that is gone leaves errors at the port of its switch. */
+	if (rd_findings_count(&report->findings, RD_SEV_CRITICAL) > 0)
+		return RD_EXIT_CRITICAL;
+	if (rd_findings_count(&report->findings, RD_SEV_WARNING) > 0)
+		return RD_EXIT_WARNING;
+	return rd_findings_count(&report->findings, RD_SEV_UNKNOWN) > 0 ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
 }
 
 static void judge(struct fabric_session *s, struct rd_report *report)
@@ -149,8 +151,11 @@ static void judge(struct fabric_session *s, struct rd_report *report)
 
 	rd_fabric_judge(&s->run.fabric, &s->limits, &s->history, &findings);
 	rd_fabric_judge_walk(&s->run.fabric, &findings);
-	if (s->cmd->compare)
+	if (s->cmd->compare) {
 		rd_fabric_compare(&s->plan, &s->run.fabric, &findings);
+		if (rd_findings_count(&findings, RD_SEV_UNKNOWN) == 0)
+			rd_fabric_accept_uplinks(&findings);
+	}
 	if (s->shard >= 0)
 		rd_shards_judge(&s->shards, &findings);
 	rd_fabric_rank(&findings);

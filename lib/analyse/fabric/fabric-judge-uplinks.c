@@ -9,6 +9,7 @@
 #include "analyse/fabric/fabric-reach.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/text.h"
@@ -266,4 +267,17 @@ void rd_judge_uplinks(struct judge *j)
 	free(u.pairs);
 	free(u.leaves);
 	free(u.leaf_of);
+}
+
+void rd_fabric_accept_uplinks(struct rd_findings *findings)
+{
+	for (size_t i = 0; i < findings->n; i++) {
+		struct rd_finding *finding = &findings->v[i];
+
+		if (strcmp(finding->id, "fabric-uplink-missing") != 0 || finding->caused_by.id)
+			continue;
+		finding->severity = RD_SEV_NOTE;
+		finding->title = "switch lacks a link that all others like it have, and so it is in the saved topology";
+		finding->harm = rd_fabric_harm(RD_HARM_NOTE, 0);
+	}
 }
