@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* counters --fabric: when to discover the network again. */
+#include <errno.h>
 #include <string.h>
 #include <time.h>
 
@@ -18,6 +19,8 @@
 #define SM_CHECK_NS UINT64_C(10000000000)
 /* A subnet manager that responded before may be restarting: only after so many checks is it reported as silent. */
 #define SM_SILENCES 2
+/* The subnet manager may have changed routes. */
+#define TRACE_NS UINT64_C(10000000000)
 
 static bool has_moved(const struct rd_fabric *fabric, const struct rd_fabric_port *port, size_t counter)
 {
@@ -60,12 +63,30 @@ static bool has_manager_changed(struct fabric_run *run)
 	return changed;
 }
 
+/* The routes of nodes that do not respond: when there are more or fewer of these, and from time to time. */
+static void trace_silent(struct fabric_run *run)
+{
+	uint64_t now = run->source->ops->now(run->source, CLOCK_MONOTONIC);
+	struct rd_sweep_limits limits = run->walk;
+	size_t silent = 0;
+
+	for (size_t i = 0; i < run->fabric.n_ports; i++)
+		silent += run->fabric.ports[i].selected && run->fabric.ports[i].error == ETIMEDOUT;
+	if (silent == run->silent_ports && (!silent || now - run->traced_ns < TRACE_NS))
+		return;
+	limits.retries = limits.retries > 1 ? 1 : limits.retries;
+	run->silent_ports = silent;
+	run->traced_ns = now;
+	rd_fabric_trace_silent(run->mads, &limits, &run->fabric, NULL);
+}
+
 void fabric_note_hints(struct fabric_run *run)
 {
 	struct rd_fabric *fabric = &run->fabric;
 
+	trace_silent(run);
 	if (strcmp(run->source->ops->name, "live") == 0 && run->sweeps > 0)
-		rd_fabric_check_blind_links(run->mads, &run->limits, fabric, NULL);
+		rd_fabric_check_links(run->mads, &run->limits, fabric, NULL);
 	run->changed |= has_manager_changed(run);
 	run->changed |= fabric->changed;
 	fabric->sm_silent = run->sm_silences >= SM_SILENCES;

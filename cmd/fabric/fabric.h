@@ -47,8 +47,10 @@ struct fabric_run {
 	bool incomplete;	/* the latest discovery did not reach all that it knows to exist */
 	size_t gone;		/* ports that it reports as such */
 	uint64_t walk_wait_ns;	/* from a discovery to the next one after a hint */
-	unsigned sm_silences;	/* how often the subnet manager did not respond, since it did */
-	struct rd_sm_info sm;	/* the subnet manager, when it was queried last */
+	size_t silent_ports;	/* when routes of nodes that do not respond were followed, at traced_ns (monotonic) */
+	uint64_t traced_ns;
+	unsigned sm_silences; /* how often the subnet manager did not respond, since it did */
+	struct rd_sm_info sm; /* the subnet manager, when it was queried last */
 	uint64_t sm_checked_ns;
 };
 

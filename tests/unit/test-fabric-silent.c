@@ -95,25 +95,51 @@ static void a_changed_lid_is_no_silence(void **state)
 	assert_string_equal(findings.v[0].subject, "5 ports");
 }
 
-/* Without a link that is down or in INIT, the agent that does not respond has a cause of its own. */
-static void a_silent_manager_explains_links_in_init_and_what_is_behind(void **state)
+static void cut_off(uint64_t guid, uint64_t at, unsigned port)
+{
+	fabric.nodes[rd_fabric_find_node(&fabric, guid)].blocked =
+		(struct rd_fabric_block){ .guid = at, .port = port, .state = port ? RD_LINK_INIT : 0 };
+}
+
+/* The route to a node that does not respond ends at a link: that is the cause, and no agent hangs. */
+static void a_node_is_cut_off_by_a_link_on_its_route(void **state)
+{
+	(void)state;
+	silence(HOST(2, 1));
+	cut_off(HOST(2, 1), LEAF(1), 6);
+	judge();
+	assert_int_equal(findings.n, 1);
+	assert_string_equal(findings.v[0].id, "fabric-node-cut-off");
+	assert_string_equal(findings.v[0].observed, "the route to it leaves leaf1 through port 6, which is INIT");
+	fabric.ports[fabric_port_at(&fabric, LEAF(1), 6)].state = RD_LINK_INIT;
+	judge();
+	assert_int_equal(findings.n, 2);
+	assert_string_equal(findings.v[0].id, "fabric-link-inactive");
+	assert_true(rd_finding_is_caused_by(&findings.v[1], &findings.v[0]));
+	cut_off(HOST(2, 1), LEAF(2), 0);
+	judge();
+	assert_string_equal(findings.v[0].observed, "leaf2 has no route to it");
+	assert_true(rd_finding_stands(&findings.v[0]) && rd_finding_stands(&findings.v[1]));
+}
+
+/* One that is not cut off has a cause of its own, whatever links are in INIT. */
+static void a_silent_manager_explains_links_in_init_and_what_they_cut_off(void **state)
 {
 	(void)state;
 	fabric.sm_lid = 900;
-	silence(HOST(2, 1));
-	judge();
-	assert_int_equal(findings.n, 1);
 	fabric.sm_silent = true;
-	judge();
-	assert_int_equal(findings.n, 2);
-	assert_true(rd_finding_stands(&findings.v[0]) && rd_finding_stands(&findings.v[1]));
+	silence(HOST(2, 1));
+	silence(HOST(0, 3));
+	cut_off(HOST(2, 1), LEAF(1), 6);
 	fabric.ports[fabric_port_at(&fabric, LEAF(1), 6)].state = RD_LINK_INIT;
 	judge();
-	assert_int_equal(findings.n, 3);
+	assert_int_equal(findings.n, 4);
 	assert_string_equal(findings.v[0].id, "fabric-sm-silent");
 	assert_non_null(strstr(findings.v[0].fix, "sminfo"));
-	assert_true(rd_finding_is_caused_by(&findings.v[1], &findings.v[0]));
+	assert_string_equal(findings.v[1].id, "fabric-agent-silent");
+	assert_true(rd_finding_stands(&findings.v[1]));
 	assert_true(rd_finding_is_caused_by(&findings.v[2], &findings.v[0]));
+	assert_true(rd_finding_is_caused_by(&findings.v[3], &findings.v[0]));
 }
 
 static void two_nodes_with_one_lid_are_named(void **state)
@@ -150,7 +176,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_silent_switch_is_the_cause_of_silence_behind_it, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_changed_lid_is_no_silence, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(two_nodes_with_one_lid_are_named, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_silent_manager_explains_links_in_init_and_what_is_behind, set_up,
+		cmocka_unit_test_setup_teardown(a_node_is_cut_off_by_a_link_on_its_route, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_silent_manager_explains_links_in_init_and_what_they_cut_off, set_up,
 						tear_down),
 	};
 

@@ -197,6 +197,49 @@ uint64_t rd_fabric_history_sum(const struct rd_fabric_history *history, const st
 	return sum;
 }
 
+/* Until when what a port counts is a consequence of a loss of its link at `ns`. */
+static uint64_t end_of_loss(const struct rd_history_entry *const restarts[2], uint64_t ns, bool still)
+{
+	uint64_t end = ns + RD_HISTORY_LOSS_NS;
+
+	if (still)
+		return UINT64_MAX;
+	for (size_t i = 0; i < 2; i++)
+		for (size_t k = 0; restarts[i] && k < restarts[i]->n; k++)
+			if (restarts[i]->v[k].ns >= ns && restarts[i]->v[k].ns + RD_HISTORY_LOSS_NS > end)
+				end = restarts[i]->v[k].ns + RD_HISTORY_LOSS_NS;
+	return end;
+}
+
+uint64_t rd_fabric_history_lost(const struct rd_fabric_history *history, const struct rd_fabric *fabric,
+				const struct rd_fabric_port *port, size_t peer, size_t counter, bool still)
+{
+	uint64_t here = fabric->nodes[port->node].guid;
+	uint64_t there = peer == RD_NONE ? 0 : fabric->nodes[fabric->ports[peer].node].guid;
+	const struct rd_history_entry *entry = find_entry(history, here, port->number, counter);
+	const struct rd_history_entry *losses[2] = { find_entry(history, here, port->number, RD_C_LINK_DOWNED) };
+	const struct rd_history_entry *restarts[2] = { find_entry(history, here, 0, RESTARTED) };
+	uint64_t sum = 0;
+
+	if (there) {
+		losses[1] = find_entry(history, there, fabric->ports[peer].number, RD_C_LINK_DOWNED);
+		restarts[1] = find_entry(history, there, 0, RESTARTED);
+	}
+	for (size_t i = 0; entry && i < entry->n; i++) {
+		bool lost = false;
+
+		for (size_t side = 0; side < 2; side++)
+			for (size_t k = 0; losses[side] && k < losses[side]->n && !lost; k++) {
+				uint64_t ns = losses[side]->v[k].ns;
+
+				lost = entry->v[i].ns + RD_HISTORY_LOSS_NS >= ns &&
+				       entry->v[i].ns <= end_of_loss(restarts, ns, still);
+			}
+		sum += lost ? entry->v[i].count : 0;
+	}
+	return sum;
+}
+
 bool rd_fabric_history_restarted(const struct rd_fabric_history *history, uint64_t guid)
 {
 	return find_entry(history, guid, 0, RESTARTED) != NULL;

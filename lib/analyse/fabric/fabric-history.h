@@ -36,6 +36,15 @@ void rd_fabric_history_add(struct rd_fabric_history *history, const struct rd_fa
 uint64_t rd_fabric_history_sum(const struct rd_fabric_history *history, const struct rd_fabric *fabric,
 			       const struct rd_fabric_port *port, size_t counter);
 
+/*
+ * The part of that sum that was counted around a loss of the link: from RD_HISTORY_LOSS_NS before a LinkDownedCounter of the port or of
+ * `peer`, the port at its other end (RD_NONE: none), increased, until as long after it, or after a node at either end restarted.
+ * `still`: the link is not up again. 0 if `history` is NULL.
+ */
+#define RD_HISTORY_LOSS_NS (UINT64_C(30) * 1000000000)
+uint64_t rd_fabric_history_lost(const struct rd_fabric_history *history, const struct rd_fabric *fabric,
+				const struct rd_fabric_port *port, size_t peer, size_t counter, bool still);
+
 /* Whether the node was found again, or its counters restarted from zero, within the last hour. */
 bool rd_fabric_history_restarted(const struct rd_fabric_history *history, uint64_t guid);
 

@@ -180,6 +180,8 @@ static void judge_state(struct judge *j, const struct rd_fabric_port *port)
 
 static bool is_down(const struct rd_fabric_port *port)
 {
+	if (port->lost)
+		return true;
 	return port->peer == RD_NONE &&
 	       (port->presence == RD_PORT_GONE || (port->state == RD_LINK_DOWN && !rd_fabric_is_unsure(port)));
 }
@@ -207,6 +209,10 @@ static void judge_lost(struct judge *j, const struct rd_fabric_port *port)
 		finding.severity = RD_SEV_NOTE;
 		finding.title = "link was disabled";
 		finding.why = "PortPhysicalState of one of the ports is Disabled";
+	} else if (port->mute || peer->mute) {
+		finding.severity = RD_SEV_NOTE;
+		finding.title = "link went down, and the node at one end does not respond";
+		finding.why = "whether it is gone is known after the next discovery";
 	}
 	finding.subject = rd_fabric_cable_text(j->fabric, port);
 	finding.observed = rd_dup("DOWN");

@@ -280,6 +280,36 @@ static char *read_error_text(const struct rd_fabric_port *port)
 		       port->error_attribute);
 }
 
+/* The node is there, as directed routes show, but packets to its LID, or back, are dropped. */
+static void report_blocked(struct judge *j, size_t node, const char *covered)
+{
+	const struct rd_fabric_block *block = &j->fabric->nodes[node].blocked;
+	const char *state = rd_link_state_name(block->state), *way = block->back ? "back from it" : "to it";
+	size_t at = rd_fabric_find_node(j->fabric, block->guid);
+	const char *name = at == RD_NONE ? "?" : rd_fabric_name(&j->fabric->nodes[at]);
+	struct rd_finding finding = {
+		.id = "fabric-node-cut-off",
+		.severity = RD_SEV_WARNING,
+		.title = "node responds to the discovery, but packets from here to its LID or back are dropped",
+		.why = "the routes of the subnet manager lead to a link that is not ACTIVE: data is dropped there, too",
+		.subject = rd_judge_node_text(&j->fabric->nodes[node]),
+		.expected = rd_dup("a route whose links are all ACTIVE"),
+		.harm = rd_fabric_harm(RD_HARM_LINK_DOWN, 0),
+	};
+
+	if (block->port)
+		finding.observed = rd_text("the route %s leaves %s through port %u, which is %s%s%s", way, name,
+					   block->port, state ? state : "not ACTIVE", covered ? ", " : "",
+					   covered ? covered : "");
+	else
+		finding.observed =
+			rd_text("%s has no route %s%s%s", name, way, covered ? ", " : "", covered ? covered : "");
+	finding.fix = rd_dup(
+		"sminfo; read the log of the subnet manager: it should have set the link to ACTIVE, or changed the "
+		"routes; rdmadiag counters --fabric --routes shows what else is affected");
+	rd_finding_add(j->findings, &finding);
+}
+
 /* `n` of the `queried` ports of a node were not read, `port` is the first. `covered`: see covered_text; owned here. */
 static void report_unread(struct judge *j, const struct rd_fabric_port *port, size_t n, size_t queried, char *covered)
 {
@@ -293,6 +323,10 @@ static void report_unread(struct judge *j, const struct rd_fabric_port *port, si
 		.harm = rd_fabric_harm(RD_HARM_UNREAD, (double)n),
 	};
 
+	if (n == queried && j->fabric->nodes[port->node].blocked.guid) {
+		report_blocked(j, port->node, more);
+		return;
+	}
 	finding.subject = rd_judge_node_text(&j->fabric->nodes[port->node]);
 	finding.observed = rd_text("%zu of %zu ports: %s%s%s", n, queried, error, more ? ", " : "", more ? more : "");
 	finding.expected = rd_dup("a response for every port");

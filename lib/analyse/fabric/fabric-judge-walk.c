@@ -188,21 +188,12 @@ static void judge_lids(const struct rd_fabric *fabric, struct rd_findings *findi
 	}
 }
 
-/* Findings that follow from the subnet manager's absence: links that it does not make ACTIVE, and agents that are reached by directed
- * route, but no longer by LID, because it does not change routes. */
+/* Findings that follow from the subnet manager's absence: links that it does not make ACTIVE, and routes that it does not change. */
 static void blame_manager(struct rd_findings *findings, const struct rd_finding *manager)
 {
-	bool links = false;
-
-	for (size_t i = 0; i < findings->n; i++) {
-		struct rd_finding *f = &findings->v[i];
-
-		links |= strcmp(f->id, "fabric-link-inactive") == 0 || strcmp(f->id, "fabric-link-down") == 0;
-		if (strcmp(f->id, "fabric-link-inactive") == 0)
-			rd_finding_blame(f, manager);
-	}
-	for (size_t i = 0; links && i < findings->n; i++)
-		if (strcmp(findings->v[i].id, "fabric-agent-silent") == 0)
+	for (size_t i = 0; i < findings->n; i++)
+		if (strcmp(findings->v[i].id, "fabric-link-inactive") == 0 ||
+		    strcmp(findings->v[i].id, "fabric-node-cut-off") == 0)
 			rd_finding_blame(&findings->v[i], manager);
 }
 

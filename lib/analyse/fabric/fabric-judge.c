@@ -37,8 +37,8 @@ enum source {
 	FROM_MTU,
 	FROM_CONGESTION,
 	FROM_MANAGEMENT,
-	FROM_LINK_DOWN,
 	FROM_ELSEWHERE,
+	FROM_LINK_DOWN,
 	SOURCES
 };
 
@@ -67,9 +67,9 @@ static const struct {
 			      "not the cable: look for the port that is waited for, and for hosts that do not receive: %s" },
 	[FROM_MANAGEMENT] = { "management packets were dropped: more came than the node could handle",
 			      "not the cable: look for programs that query the network often; %s" },
-	[FROM_LINK_DOWN] = { "packets for a link that was down were dropped: a consequence of that", NULL },
 	[FROM_ELSEWHERE] = { "a switch on the way marked them as damaged: the error was at another port",
 			     "not this cable: look at the ports with symbol and receive errors first; %s" },
+	[FROM_LINK_DOWN] = { "packets for a link that was down were dropped: a consequence of that", NULL },
 };
 
 /* What the error counters of a port say. */
@@ -171,7 +171,7 @@ static bool is_restart(const struct judge *j, const struct rd_fabric_port *port,
 
 	if (!peer)
 		return false;
-	if (times == 1 && !rd_judge_is_uplink(j, port))
+	if (j->fates[peer->node] == RD_FATE_GONE || (times == 1 && !rd_judge_is_uplink(j, port)))
 		return true;
 	return rd_fabric_history_restarted(j->history, node_of(j, peer)->guid) ||
 	       rd_fabric_history_restarted(j->history, node_of(j, port)->guid);
@@ -185,7 +185,25 @@ static bool has_reason(const struct judge *j, const struct rd_fabric_port *port)
 
 	if (neighbour == RD_NONE)
 		return port->was_guid != 0;
-	return j->fates[j->fabric->ports[neighbour].node] != RD_FATE_HERE || port->peer == RD_NONE;
+	return j->fates[j->fabric->ports[neighbour].node] != RD_FATE_HERE || port->peer == RD_NONE || port->lost ||
+	       j->fabric->ports[neighbour].lost;
+}
+
+/* What a port counted as its link was lost, for a reason that is known, or as a node restarts, says nothing about the cable. */
+static uint64_t counted_at_loss(const struct judge *j, const struct rd_fabric_port *port, size_t counter)
+{
+	size_t neighbour = rd_fabric_neighbour(j->fabric, port);
+	const struct rd_fabric_port *peer = neighbour == RD_NONE ? NULL : &j->fabric->ports[neighbour];
+	uint64_t times = rd_fabric_history_sum(j->history, j->fabric, port, RD_C_LINK_DOWNED), there = 0;
+	bool still = port->peer == RD_NONE || port->lost || (peer && peer->lost);
+
+	if (peer)
+		there = rd_fabric_history_sum(j->history, j->fabric, peer, RD_C_LINK_DOWNED);
+	times = there > times ? there : times;
+	if (counter == RD_C_LINK_DOWNED || times == 0 || times > RESTART_DOWNS ||
+	    (!still && !is_restart(j, port, times)))
+		return 0;
+	return rd_fabric_history_lost(j->history, j->fabric, port, neighbour, counter, still);
 }
 
 static void note_limit(struct errors *errors, double limit, bool per_hour)
@@ -196,7 +214,7 @@ static void note_limit(struct errors *errors, double limit, bool per_hour)
 
 /* The increase of a counter: its severity. SKIP: none above the limits. */
 static enum rd_severity judge_increase(const struct judge *j, const struct rd_fabric_port *port, size_t counter,
-				       const struct rd_pma_value *value, struct errors *errors)
+				       const struct rd_pma_value *value, uint64_t excused, struct errors *errors)
 {
 	const struct rd_fabric_limit *limit = &j->limits->v[counter];
 	uint64_t delta = 0, sum = rd_fabric_history_sum(j->history, j->fabric, port, counter);
@@ -205,6 +223,8 @@ static enum rd_severity judge_increase(const struct judge *j, const struct rd_fa
 
 	rd_fabric_delta(j->fabric, port, counter, &delta, &seconds);
 	sum = sum < delta ? delta : sum;
+	sum -= excused < sum ? excused : sum;
+	delta = delta < sum ? delta : sum;
 	if (!exceeds(limit->warning, (double)sum, (double)delta, seconds))
 		return RD_SEV_SKIP;
 	/* Several times: it flaps, whatever its state is now. */
@@ -235,13 +255,16 @@ static void judge_counter(const struct judge *j, const struct rd_fabric_port *po
 	const struct rd_fabric_limit *limit = &j->limits->v[counter];
 	enum rd_severity increase;
 	struct rd_pma_value value;
+	uint64_t excused;
 	double excess;
 
 	if (!rd_fabric_value(j->fabric, port, counter, &value))
 		return;
-	increase = judge_increase(j, port, counter, &value, errors);
+	excused = value.v ? counted_at_loss(j, port, counter) : 0;
+	increase = judge_increase(j, port, counter, &value, excused, errors);
 	/* A total stands until it is cleared: a later sweep must not conceal what the first one reported. */
-	if (increase > RD_SEV_NOTE || limit->total < 0 || (double)value.v <= limit->total) {
+	if (increase > RD_SEV_NOTE || limit->total < 0 ||
+	    (double)(value.v - (excused < value.v ? excused : value.v)) <= limit->total) {
 		if (increase != RD_SEV_SKIP)
 			errors->sources[source_of(j, port, counter)] = true;
 		errors->receives |= increase != RD_SEV_SKIP && is_received(counter) &&
@@ -254,6 +277,8 @@ static void judge_counter(const struct judge *j, const struct rd_fabric_port *po
 	excess = (double)value.v / (limit->total + 1);
 	excess = excess < INCREASES ? excess : INCREASES - 1;
 	errors->degree = excess > errors->degree ? excess : errors->degree;
+	if (increase == RD_SEV_NOTE)
+		errors->limit.len = 0; /* what it is a note for */
 	note_limit(errors, limit->total, false);
 	if (increase == RD_SEV_SKIP)
 		rd_buf_printf(&errors->text, "%s%s %s%" PRIu64, errors->text.len ? ", " : "",
@@ -437,6 +462,27 @@ static void blame_link(struct judge *j, size_t index)
 		rd_finding_blame(errors, gone);
 }
 
+/* Nodes are cut off by a link that is down or not ACTIVE. */
+static void blame_block(struct judge *j, const struct rd_fabric_node *cut_off)
+{
+	size_t at = rd_fabric_find_port(j->fabric, cut_off->blocked.guid, cut_off->blocked.port), neighbour;
+	_cleanup_free_ char *node = rd_judge_node_text(cut_off), *cable = NULL, *back = NULL;
+	struct rd_finding *finding = find_finding(j, "fabric-node-cut-off", node), *cause = NULL;
+	static const char *const causes[] = { "fabric-link-inactive", "fabric-link-down" };
+
+	if (!finding || at == RD_NONE)
+		return;
+	neighbour = rd_fabric_neighbour(j->fabric, &j->fabric->ports[at]);
+	cable = rd_fabric_cable_text(j->fabric, &j->fabric->ports[at]);
+	back = rd_fabric_cable_text(j->fabric, &j->fabric->ports[neighbour == RD_NONE ? at : neighbour]);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(causes) && !cause; i++) {
+		cause = find_finding(j, causes[i], cable);
+		cause = cause ? cause : find_finding(j, causes[i], back);
+	}
+	if (cause)
+		rd_finding_blame(finding, cause);
+}
+
 /* ---- saturated counters */
 
 /* "LocalLinkIntegrityErrors at least 15", for each error counter at its maximum. */
@@ -517,6 +563,9 @@ void rd_fabric_judge(const struct rd_fabric *fabric, const struct rd_fabric_limi
 	rd_judge_links(&j);
 	for (size_t i = 0; i < fabric->n_ports; i++)
 		blame_link(&j, i);
+	for (size_t i = 0; i < fabric->n_nodes; i++)
+		if (fabric->nodes[i].blocked.port)
+			blame_block(&j, &fabric->nodes[i]);
 	rd_fabric_judge_trees(fabric, limits, findings);
 	free(j.fates);
 	free(j.first);

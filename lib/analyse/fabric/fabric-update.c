@@ -16,6 +16,8 @@ static void move_counters(struct rd_fabric_port *from, struct rd_fabric_port *to
 	to->error = from->error;
 	to->error_status = from->error_status;
 	to->error_attribute = from->error_attribute;
+	/* It may be down since the walk read it: it is checked with the next sweep. */
+	to->lost = from->lost && to->peer != RD_NONE;
 }
 
 /* What PortInfo would have shown, of a port whose PortInfo the walk did not read. */
@@ -66,6 +68,7 @@ static void move_node(const struct rd_fabric_node *from, struct rd_fabric_node *
 	to->responded = from->responded;
 	to->unsupported = from->unsupported;
 	to->no_sums = from->no_sums;
+	to->blocked = from->blocked;
 }
 
 /* Of the node at the other end of the cable, or of the latest one; 0: none is known. */

@@ -9,7 +9,7 @@
 
 #define CLASS_SMI 0x01
 #define SMP_DATA_AT 64
-#define BLIND_MAX 128 /* ports queried after a sweep */
+#define DOUBTFUL_MAX 128 /* ports queried after a sweep, each with its neighbour */
 
 struct probe {
 	const struct rd_fabric *fabric;
@@ -96,54 +96,86 @@ int rd_fabric_query_sm(struct rd_mads *mads, const struct rd_sweep_limits *limit
 struct states {
 	struct rd_fabric *fabric;
 	const size_t *ports; /* per query */
+	bool *responds;	     /* per query */
 };
 
 static bool take_port_info(void *arg, const struct rd_sweep_result *result)
 {
 	struct states *states = arg;
-	const struct rd_fabric_port *port = &states->fabric->ports[states->ports[result->query]];
+	struct rd_fabric_port *port = &states->fabric->ports[states->ports[result->query]];
 	uint8_t info[IB_SMP_DATA_SIZE];
 	unsigned state;
 
 	if (result->error)
 		return true;
+	states->responds[result->query] = true;
 	memcpy(info, result->mad + SMP_DATA_AT, sizeof(info));
 	state = rd_libibmad.mad_get_field(info, 0, IB_PORT_STATE_F);
+	port->lost = state == RD_LINK_DOWN && port->state > RD_LINK_DOWN;
 	if (state >= RD_LINK_DOWN && (state == RD_LINK_DOWN) != (port->state == RD_LINK_DOWN))
 		states->fabric->changed = true;
 	return true;
 }
 
-/* Whether the port cannot count another time that its link goes down. */
-static bool is_blind(const struct rd_fabric *fabric, const struct rd_fabric_port *port)
+/* Whether the link of the port may be down since the discovery: it counted that, or cannot count it another time. */
+static bool is_doubtful(const struct rd_fabric *fabric, const struct rd_fabric_port *port)
 {
 	struct rd_pma_value value;
+	uint64_t delta;
+	double seconds;
 
-	return port->fresh && port->presence != RD_PORT_GONE && port->lid &&
-	       rd_fabric_value(fabric, port, RD_C_LINK_DOWNED, &value) && rd_pma_saturated(&value);
+	if (port->lost)
+		return true;
+	if (!port->fresh || !rd_fabric_value(fabric, port, RD_C_LINK_DOWNED, &value))
+		return false;
+	return rd_pma_saturated(&value) ||
+	       (rd_fabric_delta(fabric, port, RD_C_LINK_DOWNED, &delta, &seconds) && delta > 0);
 }
 
-int rd_fabric_check_blind_links(struct rd_mads *mads, const struct rd_sweep_limits *limits, struct rd_fabric *fabric,
-				struct rd_err *err)
+static void add_state_query(const struct rd_fabric *fabric, size_t port, struct rd_sweep_query *query)
 {
-	struct rd_sweep_query queries[BLIND_MAX];
-	size_t ports[BLIND_MAX], n = 0;
-	struct states states = { fabric, ports };
+	*query = (struct rd_sweep_query){ .dest.lid = fabric->ports[port].lid,
+					  .mad_class = CLASS_SMI,
+					  .attribute = IB_ATTR_PORT_INFO,
+					  .modifier = fabric->ports[port].number,
+					  .optional = true };
+}
+
+int rd_fabric_check_links(struct rd_mads *mads, const struct rd_sweep_limits *limits, struct rd_fabric *fabric,
+			  struct rd_err *err)
+{
+	struct rd_sweep_query queries[DOUBTFUL_MAX * 2];
+	bool responds[DOUBTFUL_MAX * 2] = { false };
+	size_t ports[DOUBTFUL_MAX * 2], n = 0;
+	struct states states = { fabric, ports, responds };
 	struct rd_sweep_callbacks callbacks = { .done = take_port_info, .arg = &states };
+	struct rd_sweep_limits short_limits = *limits;
 	struct rd_sweep_stats stats;
+	int r;
 
-	for (size_t i = 0; i < fabric->n_ports && n < BLIND_MAX; i++) {
-		const struct rd_fabric_port *port = &fabric->ports[i];
+	for (size_t i = 0; i < fabric->n_ports && n < DOUBTFUL_MAX * 2; i++) {
+		struct rd_fabric_port *port = &fabric->ports[i];
 
-		if (!is_blind(fabric, port))
+		port->mute = false;
+		if (port->presence == RD_PORT_GONE || !port->lid || !is_doubtful(fabric, port))
 			continue;
-		queries[n] = (struct rd_sweep_query){ .dest.lid = port->lid,
-						      .mad_class = CLASS_SMI,
-						      .attribute = IB_ATTR_PORT_INFO,
-						      .modifier = port->number,
-						      .optional = true,
-						      .lid = n };
 		ports[n++] = i;
+		if (port->peer != RD_NONE && fabric->ports[port->peer].lid)
+			ports[n++] = port->peer;
 	}
-	return n ? rd_sweep_run(mads, limits, queries, n, n, &callbacks, &stats, err) : 0;
+	for (size_t i = 0; i < n; i++) {
+		add_state_query(fabric, ports[i], &queries[i]);
+		queries[i].lid = i;
+	}
+	short_limits.retries = limits->retries > 1 ? 1 : limits->retries;
+	r = n ? rd_sweep_run(mads, &short_limits, queries, n, n, &callbacks, &stats, err) : 0;
+	/* A port that does not respond has lost its link if the other end says so. */
+	for (size_t i = 0; i < n && !r; i++) {
+		struct rd_fabric_port *port = &fabric->ports[ports[i]];
+
+		port->mute = !responds[i];
+		if (port->mute && port->peer != RD_NONE)
+			port->lost = fabric->ports[port->peer].lost;
+	}
+	return r;
 }

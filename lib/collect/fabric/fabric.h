@@ -28,10 +28,18 @@ int rd_collect_fabric(struct rd_mads *mads, const struct rd_mad_port *from, cons
 int rd_fabric_probe(struct rd_mads *mads, const struct rd_sweep_limits *limits, const struct rd_fabric *fabric,
 		    const bool *asked, bool *responds, struct rd_err *err);
 
-/* Queries the state of ports, of at most 128, whose LinkDownedCounter is at its maximum: nothing else would show that their link went
- * down or came up. Sets fabric->changed if one did. -errno if the local port failed. */
-int rd_fabric_check_blind_links(struct rd_mads *mads, const struct rd_sweep_limits *limits, struct rd_fabric *fabric,
-				struct rd_err *err);
+/*
+ * Queries the state of ports, of at most 128, whose link may be down since the discovery: their LinkDownedCounter increased, or
+ * is at its maximum. Their neighbours are queried, too. Sets `lost` and `mute` of these ports, and fabric->changed if the state of
+ * one is another one than at the discovery. -errno if the local port failed.
+ */
+int rd_fabric_check_links(struct rd_mads *mads, const struct rd_sweep_limits *limits, struct rd_fabric *fabric,
+			  struct rd_err *err);
+
+/* Follows the route to each node (of at most 256) that did not respond in the latest sweep although the walk found it, and back; sets
+ * `blocked` of all nodes. -errno if the local port failed. */
+int rd_fabric_trace_silent(struct rd_mads *mads, const struct rd_sweep_limits *limits, struct rd_fabric *fabric,
+			   struct rd_err *err);
 
 /* SMInfo of the subnet manager. */
 struct rd_sm_info {

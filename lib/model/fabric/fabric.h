@@ -20,6 +20,14 @@ enum rd_link_state { RD_LINK_DOWN = 1, RD_LINK_INIT, RD_LINK_ARMED, RD_LINK_ACTI
 const char *rd_node_kind_name(unsigned kind);	/* "switch"; NULL: unknown */
 const char *rd_link_state_name(unsigned state); /* "ACTIVE"; NULL: unknown */
 
+/* Where the route from here to a node that does not respond, or the route back, ends before it arrives. */
+struct rd_fabric_block {
+	uint64_t guid;	/* of the switch; 0: it does not, or that is not known */
+	unsigned port;	/* its egress port, whose link is down or in state INIT; 0: it has no route */
+	unsigned state; /* of the port */
+	bool back;	/* on the way back */
+};
+
 struct rd_fabric_node {
 	uint64_t guid;		/* unambiguous: made up if another device reports the same one */
 	uint64_t reported_guid; /* then the one in its NodeInfo; else 0 */
@@ -41,6 +49,7 @@ struct rd_fabric_node {
 	/* PortCounters of all ports together (PortSelect 255), in the order of rd_pma_counters, of the latest sweep whose values its
 	 * ports have; owned, NULL: not read. */
 	struct rd_pma_value *sums;
+	struct rd_fabric_block blocked;
 	bool no_sums; /* do not query them: the agent refused, did not respond, or does not add them up */
 };
 
@@ -80,6 +89,9 @@ struct rd_fabric_port {
 	uint16_t old_lid;    /* MOVED */
 	bool unread;	     /* the latest walk did not read its PortInfo */
 	bool peer_unreached; /* its link is up, but the latest walk got no response from the node behind it */
+	/* Of a port whose link the latest walk found up: when it was queried after the latest sweep, */
+	bool lost; /* its link was down */
+	bool mute; /* it did not respond */
 
 	bool selected;	  /* its counters are read */
 	bool fresh;	  /* its values are of the latest sweep; if `error`, those of an attribute are unknown */

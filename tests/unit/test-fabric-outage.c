@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What ports count while their link is lost: a consequence of that, until the link is back. */
+#include "unit.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "analyse/fabric/fabric-judge.h"
+#include "analyse/fabric/fabric-rank.h"
+#include "fabric-text.h"
+
+#define SECOND UINT64_C(1000000000)
+#define LEAF(n) (0x20000 + (n))
+#define HOST(l, h) (0x1000000 + (l)*256 + (h))
+
+static const char limits_text[] =
+	"SymbolErrorCounter 10 120 3600\nLinkDownedCounter 10 0 2\nPortXmitDiscards 100 60 3600\n";
+
+struct setup {
+	struct rd_fabric fabric;
+	struct rd_fabric_limits limits;
+	struct rd_fabric_history history;
+	struct rd_findings findings;
+	unsigned seconds;
+};
+
+/* Counters as after a sweep at the given time. */
+static void give_counters(struct setup *s)
+{
+	s->fabric.n_values = RD_C_RCV_PKTS + 1;
+	s->fabric.swept_ns = s->seconds * SECOND;
+	for (size_t i = 0; i < s->fabric.n_ports; i++) {
+		struct rd_fabric_port *port = &s->fabric.ports[i];
+
+		if (port->presence == RD_PORT_GONE || !port->selected)
+			continue;
+		port->fresh = true;
+		port->error = 0;
+		port->before_ns = port->values ? port->read_ns : 0;
+		port->read_ns = s->fabric.swept_ns;
+		if (!port->values) {
+			port->values = calloc(s->fabric.n_values, sizeof(*port->values));
+			port->before = calloc(s->fabric.n_values, sizeof(*port->before));
+			for (size_t c = 0; c < s->fabric.n_values; c++)
+				port->values[c] = (struct rd_pma_value){ c >= RD_C_XMIT_DATA ? 1000 : 0,
+									 c >= RD_C_XMIT_DATA ? 64 : 16 };
+		}
+		memcpy(port->before, port->values, s->fabric.n_values * sizeof(*port->values));
+	}
+}
+
+static void sweep(struct setup *s, unsigned seconds)
+{
+	s->seconds += seconds;
+	give_counters(s);
+}
+
+static int set_up(void **state)
+{
+	struct setup *s = calloc(1, sizeof(*s));
+	struct rd_err err;
+
+	fabric_from_tree(4, 3, 5, &s->fabric);
+	s->fabric.self = fabric_port_at(&s->fabric, HOST(0, 0), 1);
+	rd_fabric_limits_init(&s->limits);
+	assert_int_equal(rd_fabric_limits_parse("t", limits_text, strlen(limits_text), &s->limits, &err), 0);
+	sweep(s, 100);
+	*state = s;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct setup *s = *state;
+
+	rd_findings_deinit(&s->findings);
+	rd_fabric_limits_deinit(&s->limits);
+	rd_fabric_history_deinit(&s->history);
+	rd_fabric_deinit(&s->fabric);
+	free(s);
+	return 0;
+}
+
+static struct rd_fabric_port *at(struct setup *s, uint64_t guid, unsigned port)
+{
+	return &s->fabric.ports[fabric_port_at(&s->fabric, guid, port)];
+}
+
+static void count(struct setup *s, uint64_t guid, unsigned port, size_t counter, uint64_t more)
+{
+	at(s, guid, port)->values[counter].v += more;
+}
+
+/* Number of findings above notes; the first is `findings.v[0]`. */
+static size_t faults(struct setup *s)
+{
+	size_t n = 0;
+
+	rd_fabric_history_add(&s->history, &s->fabric);
+	rd_findings_deinit(&s->findings);
+	rd_fabric_judge(&s->fabric, &s->limits, &s->history, &s->findings);
+	rd_fabric_rank(&s->findings);
+	while (n < s->findings.n && s->findings.v[n].severity > RD_SEV_NOTE)
+		n++;
+	return n;
+}
+
+/* The host loses power: its port at the leaf counts errors, and the sweep still found it. */
+static void lose_power(struct setup *s)
+{
+	sweep(s, 1);
+	count(s, LEAF(1), 1, RD_C_SYMBOL_ERROR, 90);
+	count(s, LEAF(1), 1, RD_C_XMIT_DISCARDS, 500);
+	count(s, LEAF(1), 1, RD_C_LINK_DOWNED, 1);
+	at(s, LEAF(1), 1)->lost = true;
+	at(s, HOST(1, 0), 1)->mute = at(s, HOST(1, 0), 1)->lost = true;
+}
+
+static void a_host_without_power_has_no_bad_cable(void **state)
+{
+	struct setup *s = *state;
+
+	lose_power(s);
+	assert_int_equal(faults(s), 0);
+	assert_string_equal(s->findings.v[0].id, "fabric-link-down");
+	assert_int_equal(s->findings.v[0].severity, RD_SEV_NOTE);
+	/* Then it does not respond, and what is sent to it is dropped. */
+	for (int i = 0; i < 3; i++) {
+		sweep(s, 60);
+		at(s, HOST(1, 0), 1)->fresh = false;
+		at(s, HOST(1, 0), 1)->error = ETIMEDOUT;
+		count(s, LEAF(1), 1, RD_C_XMIT_DISCARDS, 500);
+		assert_int_equal(faults(s), 1);
+		assert_string_equal(s->findings.v[0].id, "fabric-agent-silent");
+	}
+	/* It is back. */
+	sweep(s, 60);
+	at(s, LEAF(1), 1)->lost = at(s, HOST(1, 0), 1)->lost = at(s, HOST(1, 0), 1)->mute = false;
+	at(s, HOST(1, 0), 1)->presence = RD_PORT_NEW;
+	count(s, LEAF(1), 1, RD_C_SYMBOL_ERROR, 20);
+	assert_int_equal(faults(s), 0);
+	at(s, HOST(1, 0), 1)->presence = RD_PORT_PRESENT;
+	/* But what comes later is of the cable. */
+	sweep(s, 60);
+	assert_int_equal(faults(s), 0);
+	count(s, LEAF(1), 1, RD_C_SYMBOL_ERROR, 300);
+	sweep(s, 1);
+	count(s, LEAF(1), 1, RD_C_SYMBOL_ERROR, 300);
+	assert_int_equal(faults(s), 1);
+	assert_string_equal(s->findings.v[0].id, "fabric-errors");
+	assert_non_null(strstr(s->findings.v[0].observed, "SymbolErrorCounter +300"));
+}
+
+/* Both ends respond: it is known at once. */
+static void a_pulled_cable_is_down_before_the_next_discovery(void **state)
+{
+	struct setup *s = *state;
+	size_t spine = at(s, LEAF(1), 6)->peer;
+
+	sweep(s, 1);
+	count(s, LEAF(1), 6, RD_C_LINK_DOWNED, 1);
+	count(s, LEAF(1), 6, RD_C_SYMBOL_ERROR, 400);
+	s->fabric.ports[spine].values[RD_C_LINK_DOWNED].v++;
+	s->fabric.ports[spine].values[RD_C_SYMBOL_ERROR].v += 400;
+	at(s, LEAF(1), 6)->lost = s->fabric.ports[spine].lost = true;
+	assert_int_equal(faults(s), 1);
+	assert_string_equal(s->findings.v[0].id, "fabric-link-down");
+	/* It came up again: it flaps, and its errors count. */
+	sweep(s, 1);
+	at(s, LEAF(1), 6)->lost = s->fabric.ports[spine].lost = false;
+	assert_int_equal(faults(s), 1);
+	assert_string_equal(s->findings.v[0].id, "fabric-errors");
+	assert_non_null(strstr(s->findings.v[0].observed, "SymbolErrorCounter +400"));
+}
+
+/* The switch at the other end restarts, which takes longer than a sweep: discards in between are no congestion. */
+static void what_is_dropped_for_a_switch_that_restarts_is_no_fault(void **state)
+{
+	struct setup *s = *state;
+	size_t spine = at(s, LEAF(1), 6)->peer;
+	struct rd_fabric_port *port = &s->fabric.ports[spine];
+
+	sweep(s, 1);
+	port->values[RD_C_LINK_DOWNED].v++;
+	port->lost = true;
+	for (int i = 0; i < 4; i++) {
+		faults(s);
+		sweep(s, 60);
+		port->values[RD_C_XMIT_DISCARDS].v += 200;
+	}
+	port->lost = false;
+	for (size_t i = 0; i < s->fabric.n_ports; i++)
+		if (s->fabric.nodes[s->fabric.ports[i].node].guid == LEAF(1))
+			s->fabric.ports[i].presence = RD_PORT_NEW;
+	assert_int_equal(faults(s), 0);
+	/* Later, they are. */
+	for (size_t i = 0; i < s->fabric.n_ports; i++)
+		s->fabric.ports[i].presence = RD_PORT_PRESENT;
+	sweep(s, 120);
+	port->values[RD_C_XMIT_DISCARDS].v += 200;
+	assert_int_equal(faults(s), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_host_without_power_has_no_bad_cable, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_pulled_cable_is_down_before_the_next_discovery, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_dropped_for_a_switch_that_restarts_is_no_fault, set_up,
+						tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
