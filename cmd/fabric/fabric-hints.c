@@ -17,8 +17,10 @@
 #define WALK_LATE_NS UINT64_C(600000000000)
 /* opensm itself is active at least every 10 seconds, its default sweep interval. */
 #define SM_CHECK_NS UINT64_C(10000000000)
-/* A subnet manager that responded before may be restarting: only after so many checks is it reported as silent. */
-#define SM_SILENCES 2
+/* A subnet manager that responded before may be restarting: it is then checked more often, and reported as silent only after so many
+ * checks. */
+#define SM_CHECK_SILENT_NS UINT64_C(2000000000)
+#define SM_SILENCES 5
 /* The subnet manager may have changed routes. */
 #define TRACE_NS UINT64_C(10000000000)
 
@@ -46,9 +48,10 @@ static bool has_manager_changed(struct fabric_run *run)
 {
 	struct rd_sm_info now = { 0 }, *before = &run->sm;
 	bool changed, first = run->sm_checked_ns == 0;
+	uint64_t wait = run->sm_silences ? SM_CHECK_SILENT_NS : SM_CHECK_NS;
 
 	if (strcmp(run->source->ops->name, "live") != 0 || !run->from.sm_lid ||
-	    run->source->ops->now(run->source, CLOCK_MONOTONIC) - run->sm_checked_ns < SM_CHECK_NS)
+	    run->source->ops->now(run->source, CLOCK_MONOTONIC) - run->sm_checked_ns < wait)
 		return false;
 	run->sm_checked_ns = run->source->ops->now(run->source, CLOCK_MONOTONIC);
 	if (rd_fabric_query_sm(run->mads, &run->limits, (uint16_t)run->from.sm_lid, &now, NULL) < 0)
@@ -77,7 +80,7 @@ static void trace_silent(struct fabric_run *run)
 	limits.retries = limits.retries > 1 ? 1 : limits.retries;
 	run->silent_ports = silent;
 	run->traced_ns = now;
-	rd_fabric_trace_silent(run->mads, &limits, &run->fabric, NULL);
+	rd_fabric_trace_silent(run->mads, &limits, run->sweeps == 0 || !run->fabric.changed, &run->fabric, NULL);
 }
 
 void fabric_note_hints(struct fabric_run *run)

@@ -280,7 +280,7 @@ static char *read_error_text(const struct rd_fabric_port *port)
 		       port->error_attribute);
 }
 
-/* The node is there, as directed routes show, but packets to its LID, or back, are dropped. */
+/* The latest walk found the node, but packets to its LID, or back, are dropped. */
 static void report_blocked(struct judge *j, size_t node, const char *covered)
 {
 	const struct rd_fabric_block *block = &j->fabric->nodes[node].blocked;
@@ -290,7 +290,7 @@ static void report_blocked(struct judge *j, size_t node, const char *covered)
 	struct rd_finding finding = {
 		.id = "fabric-node-cut-off",
 		.severity = RD_SEV_WARNING,
-		.title = "node responds to the discovery, but packets from here to its LID or back are dropped",
+		.title = "node is cut off: packets from here to its LID, or back, are dropped",
 		.why = "the routes of the subnet manager lead to a link that is not ACTIVE: data is dropped there, too",
 		.subject = rd_judge_node_text(&j->fabric->nodes[node]),
 		.expected = rd_dup("a route whose links are all ACTIVE"),

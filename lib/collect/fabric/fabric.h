@@ -37,9 +37,10 @@ int rd_fabric_check_links(struct rd_mads *mads, const struct rd_sweep_limits *li
 			  struct rd_err *err);
 
 /* Follows the route to each node (of at most 256) that did not respond in the latest sweep although the walk found it, and back; sets
- * `blocked` of all nodes. -errno if the local port failed. */
-int rd_fabric_trace_silent(struct rd_mads *mads, const struct rd_sweep_limits *limits, struct rd_fabric *fabric,
-			   struct rd_err *err);
+ * `blocked` of all nodes. `known_lids`: the walk is later than the silence, so that a switch without a route to a LID lacks it. -errno if
+ * the local port failed. */
+int rd_fabric_trace_silent(struct rd_mads *mads, const struct rd_sweep_limits *limits, bool known_lids,
+			   struct rd_fabric *fabric, struct rd_err *err);
 
 /* SMInfo of the subnet manager. */
 struct rd_sm_info {

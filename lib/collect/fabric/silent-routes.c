@@ -28,6 +28,7 @@ struct trace {
 
 struct traces {
 	struct rd_fabric *fabric;
+	bool known_lids;
 	struct trace v[TRACES_MAX];
 	struct rd_sweep_query queries[TRACES_MAX];
 	size_t which[TRACES_MAX]; /* per query: index of the trace */
@@ -58,19 +59,34 @@ static bool take_table(void *arg, const struct rd_sweep_result *result)
 	memcpy(block, result->mad + IB_SMP_DATA_OFFS, sizeof(block));
 	trace->egress = block[trace->lid % RD_ROUTE_BLOCK];
 	/* Port 0 is the switch itself, which does not have this LID. */
-	if (trace->egress == 0 || trace->egress > t->fabric->nodes[trace->at].n_ports)
+	if (trace->egress != 0 && trace->egress <= t->fabric->nodes[trace->at].n_ports)
+		return true;
+	if (t->known_lids)
 		drop(t, trace, 0, 0);
+	trace->ended = true;
 	return true;
 }
 
-/* Moves on to what is at the other end of the egress port. */
-static void move_on(struct traces *t, struct trace *trace)
+/* The node at the other end of the egress port, by the latest walk; RD_NONE. */
+static size_t next_node(const struct traces *t, const struct trace *trace)
 {
 	const struct rd_fabric *fabric = t->fabric;
 	size_t port = rd_fabric_find_port(fabric, fabric->nodes[trace->at].guid, trace->egress);
 	size_t peer = port == RD_NONE ? RD_NONE : fabric->ports[port].peer;
-	size_t next = peer == RD_NONE ? RD_NONE : fabric->ports[peer].node;
-	bool there = next == trace->target && !trace->back;
+
+	return peer == RD_NONE ? RD_NONE : fabric->ports[peer].node;
+}
+
+static bool is_next_to_target(const struct traces *t, const struct trace *trace)
+{
+	return !trace->back && next_node(t, trace) == trace->target;
+}
+
+static void move_on(struct traces *t, struct trace *trace)
+{
+	const struct rd_fabric *fabric = t->fabric;
+	size_t next = next_node(t, trace);
+	bool there = is_next_to_target(t, trace);
 
 	if (next == RD_NONE || trace->way.hops >= SWITCHES_MAX ||
 	    (!there && fabric->nodes[next].kind != RD_NODE_SWITCH)) {
@@ -101,7 +117,10 @@ static bool take_state(void *arg, const struct rd_sweep_result *result)
 	}
 	memcpy(info, result->mad + IB_SMP_DATA_OFFS, sizeof(info));
 	state = rd_libibmad.mad_get_field(info, 0, IB_PORT_STATE_F);
-	if (state == RD_LINK_DOWN || state == RD_LINK_INIT)
+	/* Without its link the node is not cut off, but gone: the next discovery shows that. */
+	if (state == RD_LINK_DOWN && is_next_to_target(t, trace))
+		trace->ended = true;
+	else if (state == RD_LINK_DOWN || state == RD_LINK_INIT)
 		drop(t, trace, trace->egress, state);
 	else
 		move_on(t, trace);
@@ -174,8 +193,8 @@ static void add_trace(struct traces *t, size_t port)
 	};
 }
 
-int rd_fabric_trace_silent(struct rd_mads *mads, const struct rd_sweep_limits *limits, struct rd_fabric *fabric,
-			   struct rd_err *err)
+int rd_fabric_trace_silent(struct rd_mads *mads, const struct rd_sweep_limits *limits, bool known_lids,
+			   struct rd_fabric *fabric, struct rd_err *err)
 {
 	struct traces *t;
 	ssize_t left = 1;
@@ -190,6 +209,7 @@ int rd_fabric_trace_silent(struct rd_mads *mads, const struct rd_sweep_limits *l
 	if (!t)
 		return rd_err_set(err, ENOMEM, "network", "no memory to follow routes");
 	t->fabric = fabric;
+	t->known_lids = known_lids;
 	for (size_t i = 0, end; i < fabric->n_ports; i = end) {
 		size_t port;
 
