@@ -32,7 +32,7 @@ INSTALL ?= install
 
 PKGS = libbpf libmnl
 # Loaded on demand: lib/base/late.h.
-PKGS_LATE = expat libarchive libdw libibmad libibumad libibverbs ncursesw smartcols
+PKGS_LATE = expat libarchive libdw libibmad libibumad libibverbs ncursesw readline smartcols
 
 # -g1: traces need function names and lines only. With -g, gcc spends most of the time on locations of variables.
 SANITIZE = -fno-sanitize-recover=all -fno-omit-frame-pointer -g1

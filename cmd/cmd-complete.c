@@ -11,6 +11,10 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "check/shared/check.h"
+#include "cmd/meanings.h"
+#include "collect/rdma/nldev.h"
+
 struct complete_state {
 	bool dump;
 };
@@ -108,6 +112,64 @@ static void add_users(struct rd_source *source, struct rd_buf *out, const char *
 	}
 }
 
+/* The part of a list that is complete: "a,b," of "a,b,c"; caller frees. */
+static char *listed_before(const char *typed, const char *before)
+{
+	const char *comma = strrchr(typed, ',');
+
+	return comma ? rd_dup_part(typed, (size_t)(comma + 1 - typed)) : rd_dup(before);
+}
+
+static void add_rules(struct rd_buf *out, const char *typed, const char *before)
+{
+	_cleanup_free_ char *kept = listed_before(typed, before);
+
+	for (size_t i = 0; i < rd_n_checks; i++)
+		add_candidate(out, typed, kept, rd_checks[i]->id, rd_checks[i]->title);
+}
+
+/* Those with a meaning; names that are patterns are left out. */
+static void add_counters(struct rd_buf *out, const char *typed, const char *before)
+{
+	_cleanup_(rd_errlist_deinit) struct rd_errlist notes = { 0 };
+	struct rd_meanings meanings = { 0 };
+	const char *last = "";
+	struct rd_err err;
+
+	rd_read_meanings(&meanings, &notes, &err);
+	for (size_t i = 0; i < meanings.n; i++) {
+		const struct rd_meaning *meaning = &meanings.v[i];
+
+		if (strpbrk(meaning->name, "*?[") || strcmp(meaning->name, last) == 0)
+			continue;
+		add_candidate(out, typed, before, meaning->name, meaning->text);
+		last = meaning->name;
+	}
+	rd_meanings_deinit(&meanings);
+}
+
+/* Numbers of queue pairs, with their device and the process that owns them. */
+static void add_qpns(struct rd_source *source, struct rd_buf *out, const char *typed, const char *before)
+{
+	_cleanup_(rd_errlist_deinit) struct rd_errlist errors = { 0 };
+	_cleanup_free_ char *kept = listed_before(typed, before);
+	struct rd_res res = { 0 };
+	struct rd_err err;
+
+	if (rd_collect_res(source, RD_WANT_QPS | RD_WANT_PROCS, NULL, &res, &errors, &err) < 0)
+		return;
+	for (size_t i = 0; i < res.n_qps; i++) {
+		const struct rd_qp *qp = &res.qps[i];
+		const struct rd_proc *proc = qp->proc >= 0 ? &res.procs[qp->proc] : NULL;
+		_cleanup_free_ char *number = rd_text("%u", qp->lqpn.v);
+		_cleanup_free_ char *help = rd_text("%s%s%s", res.devs[qp->dev].name, proc && proc->comm ? " " : "",
+						    proc && proc->comm ? proc->comm : "");
+
+		add_candidate(out, typed, kept, number, help);
+	}
+	rd_res_deinit(&res);
+}
+
 /* Column names after a comma or a plus sign; the text before them is kept. */
 static void add_columns(const struct rd_cmd *cmd, struct rd_buf *out, const char *typed, const char *before)
 {
@@ -142,6 +204,12 @@ static void complete_argument(const struct rd_ctx *ctx, const struct cursor *cur
 		add_pids(ctx->source, out, typed, before);
 	else if (strcmp(kind, "user") == 0)
 		add_users(ctx->source, out, typed, before);
+	else if (strcmp(kind, "rule") == 0)
+		add_rules(out, typed, before);
+	else if (strcmp(kind, "counter") == 0)
+		add_counters(out, typed, before);
+	else if (strcmp(kind, "qpn") == 0)
+		add_qpns(ctx->source, out, typed, before);
 	else if (strcmp(kind, "column") == 0)
 		add_columns(cursor->cmd, out, typed, before);
 	else if (strchr(kind, '|'))
@@ -219,6 +287,8 @@ static void complete_words(const struct rd_ctx *ctx, int n, char **words, struct
 	} else if (cursor.cmd && cursor.cmd->runs_command) {
 		rd_buf_str(out, cursor.n_operands == 0 ? ":command\n" : ":file\n");
 	} else if (cursor.cmd && cursor.cmd->operands) {
+		if (strstr(cursor.cmd->operands, "DEVICE"))
+			add_ibdevs(ctx->source, out, typed, "");
 		rd_buf_str(out, ":file\n");
 	}
 }

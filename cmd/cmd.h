@@ -55,7 +55,7 @@ struct rd_opt {
 	const char *arg;      /* name of its argument in help ("SECONDS"); NULL: no argument */
 	const char *help;     /* one line, no full stop */
 	const char *complete; /* completion of its argument: "file", "ibdev", "pid", "function", "errno", "user", "column",
-			       * or words separated by "|"; NULL: no completion */
+			       * "rule", "counter", "qpn", or words separated by "|"; NULL: no completion */
 	enum rd_needs needs; /* its argument is the name of the file */
 	/* Set by one of the macros below. */
 	enum rd_opt_kind kind;
@@ -154,6 +154,7 @@ struct rd_cmd {
 	bool metrics;	 /* fills report->metrics if rd_metrics_wanted: --openmetrics and --textfile are accepted */
 	enum rd_needs operand_needs; /* each operand is the name of a file */
 	bool live_operand;	     /* the operand "live" means this host, which is read only then */
+	bool starts_commands;	     /* runs command lines in processes of their own, which drop their privileges */
 	bool runs_command;	     /* the operands are a command line: options of rdmadiag end at the first operand */
 	size_t state_size;
 	/* Checks operands, and options beyond the rules: -EINVAL with err filled. Opens nothing. NULL: no check. */

@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Global options, command lookup, exit code. */
 #include "base/end.h"
-#include "base/library.h"
 #include "base/text.h"
-#include "opts.h"
-#include "output.h"
-#include "privileges.h"
-#include "source/opener/opener.h"
-#include "source/shared/libmnl.h"
+#include "program.h"
 
 #include <bpf/libbpf.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/ioctl.h>
 
 #define LARGE_ALLOCATION 65536 /* bytes */
 
@@ -28,158 +18,6 @@ static void keep_standard_fds(void)
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
 			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
-}
-
-static void detect_terminal(struct rd_globals *globals)
-{
-	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-	bool terminal = isatty(STDOUT_FILENO);
-	struct winsize size;
-
-	if (globals->color && strcmp(globals->color, "auto") != 0)
-		globals->style.colour = strcmp(globals->color, "always") == 0;
-	else
-		globals->style.colour = terminal && !(no_color && *no_color) && term && *term &&
-					strcmp(term, "dumb") != 0;
-	if (terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
-		globals->style.width = size.ws_col;
-}
-
-static int print_help(const struct rd_cmd *cmd)
-{
-	_cleanup_buf_ struct rd_buf out = { 0 };
-
-	rd_help_add(cmd, &out);
-	rd_out(&out);
-	return RD_EXIT_OK;
-}
-
-/* A script in which the command is an empty variable must not take that for success. */
-static int explain_commands(void)
-{
-	_cleanup_buf_ struct rd_buf out = { 0 };
-	struct rd_err err = { 0 };
-
-	if (isatty(STDOUT_FILENO)) {
-		rd_help_add_questions(&out);
-		rd_out(&out);
-		return RD_EXIT_OK;
-	}
-	print_help(NULL);
-	rd_err_set(&err, EINVAL, NULL, "no command was given");
-	return rd_fail_usage(NULL, &err);
-}
-
-static void add_library(const struct rd_library *library, struct rd_buf *out)
-{
-	void *found = dlopen(library->soname, RTLD_LAZY);
-
-	rd_buf_printf(out, "%-16s  %s", library->soname, found ? "found" : "not found: ");
-	if (!found)
-		rd_buf_printf(out, "%s (%s); install %s", library->without, library->where, library->package);
-	rd_buf_str(out, "\n");
-	if (found)
-		dlclose(found);
-}
-
-static int print_version(const struct rd_ctx *ctx)
-{
-	_cleanup_buf_ struct rd_buf out = { 0 };
-
-	rd_buf_str(&out, RD_PROGRAM " " RD_VERSION "\n");
-	if (ctx->globals.verbose)
-		for (size_t i = 0; i < RD_LIBRARIES; i++)
-			if (rd_libraries[i].soname)
-				add_library(&rd_libraries[i], &out);
-	rd_out(&out);
-	return RD_EXIT_OK;
-}
-
-static int run_command(struct rd_ctx *ctx, int argc, char **argv)
-{
-	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
-	struct rd_err err = { 0 };
-	char schema[64];
-	int r;
-
-	r = rd_libmnl_load(ctx->cmd->name, &err);
-	if (!r)
-		r = rd_privileges_drop(ctx, argc, argv, &err);
-	if (r < 0)
-		return rd_fail(ctx, &err);
-	if (ctx->globals.from && !ctx->cmd->opens_from)
-		r = rd_source_bundle_open(ctx->globals.from, &source, &err);
-	else
-		r = rd_source_live_open(NULL, &source, &err);
-	if (r < 0)
-		return rd_fail(ctx, &err);
-	ctx->source = source;
-	if (!ctx->schema) {
-		snprintf(schema, sizeof(schema), RD_PROGRAM "/%s/1", ctx->cmd->name);
-		ctx->schema = schema;
-	}
-	r = ctx->cmd->run(ctx, argc, argv);
-	rd_opener_end();
-	ctx->schema = NULL;
-	ctx->source = NULL;
-	return r;
-}
-
-/* argv[0] is the command's name. */
-static int dispatch(struct rd_ctx *ctx, int argc, char **argv)
-{
-	struct rd_err err = { 0 };
-	enum rd_parsed parsed;
-	int first;
-
-	if (strcmp(argv[0], "help") == 0) {
-		const struct rd_cmd *cmd = NULL;
-
-		return argc > 1 && rd_cmd_choose(argv[1], &cmd, &err) < 0 ? rd_fail_usage(NULL, &err) : print_help(cmd);
-	}
-	if (rd_cmd_choose(argv[0], &ctx->cmd, &err) < 0)
-		return rd_fail_usage(NULL, &err);
-	first = rd_opts_command(ctx, argc, argv, &parsed, &err);
-	if (first < 0)
-		return rd_fail_usage(ctx->cmd, &err);
-	if (parsed == RD_PARSED_HELP)
-		return print_help(ctx->cmd);
-	if (parsed == RD_PARSED_VERSION)
-		return print_version(ctx);
-	detect_terminal(&ctx->globals);
-	return run_command(ctx, argc - first, argv + first);
-}
-
-/* Output that could not be written must not end in success; a reader that closed the pipe is not a failure. */
-static int exit_code(int r)
-{
-	struct rd_err err;
-
-	if (rd_out_failure() == 0 || rd_out_failure() == EPIPE)
-		return r;
-	rd_err_set(&err, rd_out_failure(), "standard output", "cannot write");
-	return rd_fail(NULL, &err);
-}
-
-static int run_program(int argc, char **argv)
-{
-	struct rd_ctx ctx = { 0 };
-	struct rd_err err = { 0 };
-	enum rd_parsed parsed;
-	int first, r;
-
-	first = rd_opts_parse(&ctx, argc, argv, &parsed, &err);
-	if (first < 0)
-		return rd_fail_usage(NULL, &err);
-	if (parsed == RD_PARSED_VERSION)
-		return exit_code(print_version(&ctx));
-	if (parsed == RD_PARSED_HELP)
-		return exit_code(print_help(NULL));
-	if (first >= argc)
-		return exit_code(explain_commands());
-	r = dispatch(&ctx, argc - first, argv + first);
-	free(ctx.state);
-	return exit_code(r);
 }
 
 int main(int argc, char **argv)
@@ -194,5 +32,5 @@ int main(int argc, char **argv)
 #ifdef RD_STATIC
 	libbpf_set_print(NULL); /* otherwise when it is loaded */
 #endif
-	return rd_end_in_order(run_program(argc, argv));
+	return rd_end_in_order(rd_program_run(argc, argv));
 }

@@ -173,6 +173,7 @@ void rd_output_init(const struct rd_ctx *ctx, struct rd_report *report)
 	struct rd_err err;
 	int r;
 
+	rd_render_restart_numbers();
 	rd_report_init(report, ctx->schema);
 	report->time = ctx->source->ops->now(ctx->source, CLOCK_REALTIME);
 	report->source = ctx->source->ops->name;

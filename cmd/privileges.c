@@ -28,6 +28,7 @@ static struct {
 	bool packed; /* a foreign file may be an archive */
 	bool foreign, foreign_operands, output_operands, terminal, ports, replaces;
 	unsigned standard_inputs; /* how many bundles are '-' */
+	unsigned files;		  /* how many needs are noted of files, ports or processes */
 } noted;
 
 /* An invalid number is reported by the option itself. */
@@ -44,6 +45,7 @@ static void name_process(const char *pid)
 
 void rd_privileges_note(enum rd_needs needs, const char *arg)
 {
+	noted.files += needs != RD_NEEDS_NOTHING && needs != RD_NEEDS_TERMINAL;
 	switch (needs) {
 	case RD_NEEDS_NOTHING:
 		break;
@@ -208,4 +210,12 @@ int rd_privileges_drop(struct rd_ctx *ctx, int argc, char **argv, struct rd_err 
 	rd_confined_text(rd_confined(), &text);
 	rd_verbose(ctx, "confined: %s", text.data);
 	return 0;
+}
+
+bool rd_privileges_more(const struct rd_ctx *ctx, int argc, char **argv)
+{
+	bool live = note_operands(ctx, argc, argv);
+
+	/* The first is the bundle that is open, the second the same one of this command line. */
+	return live || noted.files > 2 || (ctx->cmd->operand_needs != RD_NEEDS_NOTHING && argc == 0);
 }

@@ -15,4 +15,8 @@ void rd_privileges_note(enum rd_needs needs, const char *arg);
 /* Drops privileges if there are foreign files, before the first of them is opened. -errno with `err` filled. */
 int rd_privileges_drop(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err);
 
+/* In a process that has dropped its privileges to read a bundle (its need is noted): whether the command line, in which that is the
+ * argument of --from, needs more. */
+bool rd_privileges_more(const struct rd_ctx *ctx, int argc, char **argv);
+
 #endif

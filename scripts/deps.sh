@@ -28,6 +28,7 @@ build    libsmartcols-dev                 libsmartcols-devel
 build    libarchive-dev                   libarchive-devel
 build    libexpat1-dev                    expat-devel
 build    libncurses-dev                   ncurses-devel
+build    libreadline-dev                  readline-devel
 build    libmnl-dev                       libmnl-devel
 build    libibumad-dev                    libibumad-devel
 build    libibmad-dev                     rdma-core-devel

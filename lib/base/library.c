@@ -36,6 +36,8 @@
 	  "nic-map, topo-check", "ibverbs-providers (rdma-core 54 and later)")                          \
 	x(RD_LIBNCURSES, "libncursesw.so.6", "views", "live views are not available",                        \
 	  "--live", "ncurses (Debian: libncursesw6, Fedora: ncurses-libs)")                             \
+	x(RD_LIBREADLINE, "libreadline.so.8", "shell", "lines are not edited, completed and remembered",       \
+	  "shell", "readline (Debian: libreadline8, Fedora: readline)")                                 \
 	x(RD_LIBSMARTCOLS, "libsmartcols.so.1", "tables", "tables are not fitted to the terminal",       \
 	  "all commands, on a terminal", "libsmartcols (Debian: libsmartcols1, Fedora: libsmartcols)") \
 	MNL(x)

@@ -23,6 +23,7 @@ enum rd_library_id {
 	RD_LIBMLX5,
 	RD_LIBMNL, /* linked, but for "make static" */
 	RD_LIBNCURSES,
+	RD_LIBREADLINE,
 	RD_LIBSMARTCOLS,
 	RD_LIBRARIES
 };

@@ -138,6 +138,56 @@ static void add_several(const struct page *page, const struct rd_finding *first,
 	add_tail(page, first);
 }
 
+static struct {
+	rd_take_finding *take;
+	unsigned last;
+} numbers;
+
+void rd_render_number_findings(rd_take_finding *take)
+{
+	numbers.take = take;
+	numbers.last = 0;
+}
+
+void rd_render_restart_numbers(void)
+{
+	numbers.last = 0;
+}
+
+/* What to do about `n` findings that are alike: each text once, a line each. */
+static void add_fixes(struct rd_buf *out, const struct rd_finding *first, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		bool known = false;
+
+		for (size_t k = 0; k < i && !known; k++)
+			known = has_fix_of(&first[k], &first[i]);
+		if (!first[i].fix || known)
+			continue;
+		add_text(out, "", first[i].fix);
+		rd_buf_str(out, "\n");
+	}
+}
+
+/* Numbers `n` findings that are alike, and passes them on with all that is known about them. */
+static void number_findings(const struct page *page, const struct rd_finding *first, size_t n)
+{
+	_cleanup_buf_ struct rd_buf all = { 0 }, fixes = { 0 };
+	const struct rd_finding_style style = { .verbose = true, .why = true };
+	const struct page whole = { page->findings, &style, &all };
+
+	if (!numbers.take)
+		return;
+	rd_buf_printf(page->out, "[%u] ", ++numbers.last);
+	if (n == 1)
+		add_one(&whole, first);
+	else
+		add_several(&whole, first, n);
+	rd_buf_str(&fixes, "");
+	add_fixes(&fixes, first, n);
+	numbers.take(numbers.last, all.data, fixes.data);
+}
+
 void rd_render_findings(const struct rd_findings *findings, const struct rd_finding_style *style, struct rd_buf *out)
 {
 	struct page page = { findings, style, out };
@@ -154,6 +204,7 @@ void rd_render_findings(const struct rd_findings *findings, const struct rd_find
 			continue;
 		if (style->gaps && printed++ > 0)
 			rd_buf_str(out, "\n");
+		number_findings(&page, finding, n);
 		if (n == 1)
 			add_one(&page, finding);
 		else

@@ -33,6 +33,12 @@ struct rd_finding_style {
  * consequences. Adjacent findings with the same id and severity are grouped. Foreign text is escaped here. */
 void rd_render_findings(const struct rd_findings *findings, const struct rd_finding_style *style, struct rd_buf *out);
 
+/* From now on rd_render_findings numbers what it prints, "[1] critical: ...", and passes the number, all that is known about it, and what
+ * to do about it (both are lines, escaped) to `take`. Numbers start from 1, and again after each restart: for each report. */
+typedef void rd_take_finding(unsigned number, const char *text, const char *fix);
+void rd_render_number_findings(rd_take_finding *take);
+void rd_render_restart_numbers(void);
+
 /* Adds the headline with the performance data, and the notes below an empty line; nothing if the report has none. */
 void rd_render_headline(const struct rd_report *report, struct rd_buf *out);
 void rd_render_notes(const struct rd_report *report, struct rd_buf *out);

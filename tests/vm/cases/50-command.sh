@@ -210,3 +210,20 @@ test_backend_fexit_multi() {
 	only 7.x
 	with_backend fexit-multi
 }
+
+# Ctrl-C ends the trace, and takes its hooks away; the shell goes on.
+test_shell_ends_a_trace() {
+	command -v tmux >/dev/null || skip "tmux is not here"
+	TERM=screen tmux -L rd new-session -d -x 100 -y 24 "$R shell; echo ended with \$? >$W/shell.ended; sleep 60"
+	until_true 60 on_screen 'live>'
+	tmux -L rd send-keys 'trace-errno' Enter
+	until_true 120 sh -c '[ "$(bpftool -j link show | jq length)" -gt 0 ]'
+	until_true 60 on_screen 'tracing\|watching\|hooks'
+	tmux -L rd send-keys C-c
+	until_true 120 sh -c '[ "$(bpftool -j link show | jq length)" = 0 ]'
+	tmux -L rd send-keys 'use' Enter
+	until_true 60 on_screen 'in use: live'
+	tmux -L rd send-keys 'quit' Enter
+	until_true 20 grep -q 'ended with 0' "$W/shell.ended"
+	tmux -L rd kill-server
+}

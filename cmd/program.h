@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A command line: global options, command, exit code. */
+#ifndef RD_PROGRAM_H
+#define RD_PROGRAM_H
+
+#include "cmd.h"
+
+/* Runs a command line; argv[0] is the name of the program. Returns the exit code. Once per process: options note the files that
+ * they need, and privileges may be dropped. */
+int rd_program_run(int argc, char **argv);
+
+/*
+ * From now on command lines are run with `source`, which is the bundle `path`, in this process, which has dropped its privileges. One
+ * that needs more, such as another file or this host, ends with RD_EXIT_NOT_HELD, and has printed nothing.
+ */
+#define RD_EXIT_NOT_HELD 250
+void rd_program_hold(struct rd_source *source, const char *path);
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/shell/reader.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "cmd/cmd.h"
+#include "cmd/shell/history.h"
+#include "cmd/shell/readline.h"
+
+RD_LATE_DEFINE(rd_readline, RD_READLINE_CALLS, RD_LIBREADLINE)
+
+/* readline has no argument for its callbacks. */
+static struct {
+	struct shell_reader *reader;
+	char *line; /* taken from readline */
+	bool done;
+	char **candidates; /* of the completion in progress */
+	size_t n, next;
+} typing;
+
+static volatile sig_atomic_t caught;
+
+static void note_signal(int number)
+{
+	caught = number;
+}
+
+/* ---- completion */
+
+/* "word" of "word\tdescription". */
+static char *next_candidate(const char *text, int state)
+{
+	(void)text;
+	if (state == 0)
+		typing.next = 0;
+	return typing.next < typing.n ? strdup(typing.candidates[typing.next++]) : NULL;
+}
+
+static void forget_candidates(void)
+{
+	for (size_t i = 0; i < typing.n; i++)
+		free(typing.candidates[i]);
+	free(typing.candidates);
+	typing.candidates = NULL;
+	typing.n = 0;
+}
+
+/* Cuts the lines of `list` off at the tab. Returns whether names of files are to be added. */
+static bool take_candidates(const char *list)
+{
+	bool files = false;
+	size_t cap = 0;
+
+	while (list && *list) {
+		_cleanup_free_ char *line = rd_next_part(&list, '\n');
+
+		if (*line == ':') {
+			files |= strcmp(line, ":file") == 0;
+			continue;
+		}
+		line[strcspn(line, "\t")] = '\0';
+		if (!*line)
+			continue;
+		rd_reserve(&typing.candidates, &cap, typing.n + 1, sizeof(*typing.candidates));
+		typing.candidates[typing.n++] = rd_dup(line);
+	}
+	return files;
+}
+
+static char *before_cursor(void)
+{
+	return rd_dup_part(*rd_readline.rl_line_buffer, (size_t)*rd_readline.rl_point);
+}
+
+static char **complete_word(const char *text, int start, int end)
+{
+	_cleanup_free_ char *before = before_cursor(), *list = NULL;
+	char **matches;
+	bool files;
+
+	(void)start, (void)end;
+	list = typing.reader->complete(typing.reader->arg, before);
+	files = take_candidates(list);
+	*rd_readline.rl_attempted_completion_over = 1;
+	*rd_readline.rl_completion_append_character = ' ';
+	matches = rd_readline.rl_completion_matches(text, next_candidate);
+	if (!matches && files)
+		matches = rd_readline.rl_completion_matches(text, *rd_readline.rl_filename_completion_function);
+	/* A list of columns may go on. */
+	if (matches && matches[0] && !matches[1] && strchr(matches[0], ','))
+		*rd_readline.rl_completion_append_character = '\0';
+	forget_candidates();
+	return matches;
+}
+
+/* '?': what can follow, with descriptions. Where nothing can be completed it is a character like others. */
+static int show_candidates(int count, int key)
+{
+	_cleanup_free_ char *before = before_cursor(), *list = typing.reader->complete(typing.reader->arg, before);
+	const char *at = list;
+
+	(void)count, (void)key;
+	if (!list) {
+		rd_readline.rl_insert_text("?");
+		return 0;
+	}
+	rd_readline.rl_crlf();
+	while (at && *at) {
+		_cleanup_free_ char *line = rd_next_part(&at, '\n');
+		size_t word = strcspn(line, "\t");
+
+		if (*line == ':')
+			printf("  the name of a %s\n", line + 1);
+		else if (*line)
+			printf("  %-24.*s %s\n", (int)word, line, line[word] ? line + word + 1 : "");
+	}
+	if (!*list)
+		printf("  nothing is known that can follow\n");
+	fflush(stdout);
+	rd_readline.rl_on_new_line();
+	rd_readline.rl_redisplay();
+	return 0;
+}
+
+/* ---- lines */
+
+static void take_line(char *line)
+{
+	typing.line = line;
+	typing.done = true;
+	rd_readline.rl_callback_handler_remove();
+}
+
+void shell_reader_open(struct shell_reader *reader, bool terminal)
+{
+	static char blanks[] = " \t\n|>", quotes[] = "'\"";
+	struct rd_err err;
+
+	if (!terminal)
+		return;
+	if (rd_readline_load("shell", &err) < 0) {
+		rd_warn(NULL, "%s; lines are read without completion and history", err.message);
+		return;
+	}
+	reader->edits = true;
+	typing.reader = reader;
+	*rd_readline.rl_readline_name = RD_PROGRAM;
+	*rd_readline.rl_catch_signals = 0;
+	*rd_readline.rl_completer_word_break_characters = blanks;
+	*rd_readline.rl_completer_quote_characters = quotes;
+	*rd_readline.rl_attempted_completion_function = complete_word;
+	rd_readline.rl_bind_key('?', show_candidates);
+	rd_readline.using_history();
+	rd_readline.stifle_history(SHELL_HISTORY_LINES);
+	reader->history = shell_history_file();
+	if (reader->history)
+		rd_readline.read_history(reader->history);
+}
+
+static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+
+static void catch_signals(struct sigaction before[])
+{
+	struct sigaction action = { .sa_handler = note_signal };
+
+	caught = 0;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(ends); i++)
+		sigaction(ends[i], &action, &before[i]);
+}
+
+static void release_signals(const struct sigaction before[])
+{
+	for (size_t i = 0; i < RD_ARRAY_SIZE(ends); i++)
+		sigaction(ends[i], &before[i], NULL);
+}
+
+static enum shell_read edit_line(struct shell_reader *reader, const char *prompt, char **ret)
+{
+	struct sigaction before[RD_ARRAY_SIZE(ends)];
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+
+	catch_signals(before);
+	typing.done = false;
+	typing.line = NULL;
+	rd_readline.rl_callback_handler_install(prompt, take_line);
+	while (!typing.done && !caught)
+		if (poll(&input, 1, -1) > 0)
+			rd_readline.rl_callback_read_char();
+	/* It is shown where it was typed, as in other shells. */
+	if (caught == SIGINT)
+		(void)!write(STDOUT_FILENO, "^C\n", 3);
+	if (!typing.done)
+		rd_readline.rl_callback_handler_remove();
+	release_signals(before);
+	if (caught == SIGINT) {
+		free(typing.line);
+		return SHELL_READ_INTERRUPTED;
+	}
+	if (caught || !typing.line) {
+		if (!caught)
+			(void)!write(STDOUT_FILENO, "\n", 1);
+		return SHELL_READ_END;
+	}
+	*ret = typing.line;
+	if (**ret && **ret != ' ') {
+		rd_readline.add_history(*ret);
+		reader->new_lines++;
+	}
+	return SHELL_READ_LINE;
+}
+
+/* Without readline. The terminal itself lets a line be corrected. */
+static enum shell_read plain_line(const char *prompt, char **ret)
+{
+	struct sigaction before[RD_ARRAY_SIZE(ends)];
+	size_t cap = 0;
+	ssize_t n;
+
+	caught = 0;
+	if (prompt) {
+		(void)!write(STDERR_FILENO, prompt, strlen(prompt));
+		catch_signals(before);
+	}
+	n = getline(ret, &cap, stdin);
+	if (prompt)
+		release_signals(before);
+	if (n >= 0 && !caught)
+		return SHELL_READ_LINE;
+	free(*ret);
+	*ret = NULL;
+	if (prompt)
+		(void)!write(STDERR_FILENO, "\n", 1);
+	if (caught != SIGINT)
+		return SHELL_READ_END;
+	clearerr(stdin);
+	return SHELL_READ_INTERRUPTED;
+}
+
+enum shell_read shell_reader_next(struct shell_reader *reader, const char *prompt, char **ret)
+{
+	*ret = NULL;
+	return reader->edits ? edit_line(reader, prompt, ret) : plain_line(prompt, ret);
+}
+
+void shell_reader_close(struct shell_reader *reader)
+{
+	if (reader->history && reader->new_lines > 0)
+		shell_history_add(reader->history, reader->new_lines);
+	free(reader->history);
+	reader->history = NULL;
+}

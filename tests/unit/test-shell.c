@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Lines of the shell, filters of output, numbered findings. */
+#include "unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/shell/filter.h"
+#include "cmd/shell/line.h"
+#include "cmd/shell/numbered.h"
+#include "render/render.h"
+
+/* "word|word" of a line; "!" and the message if it is refused. */
+static char *parsed(const char *text)
+{
+	struct rd_buf out = { 0 };
+	struct shell_line line;
+	struct rd_err err = { 0 };
+
+	rd_buf_str(&out, "");
+	if (shell_line_parse(text, &line, &err) < 0) {
+		rd_buf_printf(&out, "!%s: %s", err.object, err.message);
+		return out.data;
+	}
+	for (size_t i = 0; i < line.n; i++)
+		rd_buf_printf(&out, "%s%s", i ? "|" : "", line.words[i]);
+	if (line.n > 0)
+		assert_null(line.words[line.n]);
+	for (size_t i = 0; i < line.n_filters; i++)
+		rd_buf_printf(&out, " filter %d", (int)line.filters[i].kind);
+	if (line.file)
+		rd_buf_printf(&out, " %s %s", line.append ? "append" : "file", line.file);
+	shell_line_deinit(&line);
+	return out.data;
+}
+
+static void a_line_is_words_filters_and_a_file(void **state)
+{
+	static const struct {
+		const char *text, *expected;
+	} cases[] = {
+		{ "", "" },
+		{ "  # nothing", "" },
+		{ "topo-check", "topo-check" },
+		{ "\tqp-state  --state ERR\r", "qp-state|--state|ERR" },
+		{ "a 'b c' \"d 'e\" f\\ g # h", "a|b c|d 'e|f g" },
+		{ "a ''", "a|" },
+		{ "a b#c", "a|b#c" },
+		{ "a \"x\\\"y\" '\\'", "a|x\"y|\\" },
+		{ "a '|' \">\" \\>", "a|||>|>" },
+		{ "a|include 'x y'|exc z|c>f", "a filter 0 filter 1 filter 2 file f" },
+		{ "a >> 'my file'", "a append my file" },
+		{ "a 'b", "!quote: it is not closed" },
+		{ "| count", "!|: there is no command before it" },
+		{ "> f", "!>: there is no command before it" },
+		{ "a |", "!|: include RE, exclude RE or count is expected" },
+		{ "a | include", "!include: a regular expression is expected" },
+		{ "a | grep x", "!grep: unknown filter: include RE, exclude RE or count is expected" },
+		{ "a > ", "!>: a file is expected" },
+		{ "a > f > g", "!>: two files are given for the output" },
+		{ "a > f | count", "!|: filters come before the file" },
+		{ "a | count b", "!b: unexpected word after a filter or a file" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
+		_cleanup_free_ char *found = parsed(cases[i].text);
+
+		assert_string_equal(found, cases[i].expected);
+	}
+}
+
+static void an_invalid_expression_is_refused_before_the_command(void **state)
+{
+	_cleanup_free_ char *found = parsed("a | count | include '('");
+
+	(void)state;
+	assert_non_null(strstr(found, "!include: '(' is not a regular expression"));
+}
+
+static void typed(const char *text, const char *expected, bool command)
+{
+	struct rd_buf out = { 0 };
+	struct shell_line line;
+	bool found;
+
+	shell_line_typed(text, &line, &found);
+	rd_buf_str(&out, "");
+	for (size_t i = 0; i < line.n; i++)
+		rd_buf_printf(&out, "%s%s", i ? "|" : "", line.words[i]);
+	assert_string_equal(out.data, expected);
+	assert_int_equal(found, command);
+	rd_buf_deinit(&out);
+	shell_line_deinit(&line);
+}
+
+static void the_word_at_the_cursor_is_the_last_one(void **state)
+{
+	(void)state;
+	typed("", "", true);
+	typed("qp", "qp", true);
+	typed("qp-state ", "qp-state|", true);
+	typed("qp-state --st", "qp-state|--st", true);
+	typed("use 'my fi", "use|my fi", true);
+	typed("use 'my ", "use|my ", true);
+	typed("qp-state | inc", "qp-state|inc", false);
+	typed("qp-state > ", "qp-state|", false);
+	typed("qp-state # x", "qp-state", false);
+}
+
+static void filters_pass(const char *text, const char *output, const char *expected)
+{
+	struct shell_filtering filtering;
+	struct shell_line line;
+	struct rd_err err;
+
+	assert_int_equal(shell_line_parse(text, &line, &err), 0);
+	/* In whatever pieces it comes. */
+	for (size_t piece = 1; piece <= strlen(output); piece++) {
+		shell_filter_init(&line, &filtering);
+		for (size_t at = 0; at < strlen(output); at += piece)
+			shell_filter_take(&filtering, output + at,
+					  strlen(output) - at < piece ? strlen(output) - at : piece);
+		shell_filter_end(&filtering);
+		rd_buf_str(&filtering.out, "");
+		assert_string_equal(filtering.out.data, expected);
+		shell_filter_deinit(&filtering);
+	}
+	shell_line_deinit(&line);
+}
+
+static void filters_take_lines(void **state)
+{
+	(void)state;
+	filters_pass("a | include o", "one\ntwo\nthree\n", "one\ntwo\n");
+	filters_pass("a | exclude ^t", "one\ntwo\nthree\n", "one\n");
+	filters_pass("a | include o | count", "one\ntwo\nthree\n", "2\n");
+	filters_pass("a | count", "one\n\nlast without an end", "3\n");
+	filters_pass("a | count | include 4", "one\ntwo\n", "");
+	filters_pass("a | include 't(w|h)'", "one\ntwo\nthree\n", "two\nthree\n");
+}
+
+static struct shell_findings known;
+
+static void take(unsigned number, const char *text, const char *fix)
+{
+	uint32_t head[] = { number, (uint32_t)strlen(text), (uint32_t)strlen(fix) };
+	_cleanup_buf_ struct rd_buf out = { 0 };
+
+	rd_buf_add(&out, head, sizeof(head));
+	rd_buf_str(&out, text);
+	rd_buf_str(&out, fix);
+	for (size_t i = 0; i < out.len; i++)
+		shell_findings_take(&known, out.data + i, 1);
+}
+
+static void findings_are_known_by_number_until_the_next_report(void **state)
+{
+	(void)state;
+	assert_null(shell_findings_get(&known, 1));
+	take(1, "critical: a\n", "do a\n");
+	take(2, "warning: b\n", "");
+	assert_string_equal(shell_findings_get(&known, 1)->fix, "do a\n");
+	assert_string_equal(shell_findings_get(&known, 2)->text, "warning: b\n");
+	assert_null(shell_findings_get(&known, 3));
+	take(1, "critical: c\n", "do c\n");
+	assert_string_equal(shell_findings_get(&known, 1)->text, "critical: c\n");
+	assert_null(shell_findings_get(&known, 2));
+	/* A command that sends nonsense takes neither memory nor the rest. */
+	take(2, "d\n", "");
+	for (int i = 0; i < 40; i++) {
+		char junk[65536];
+
+		memset(junk, 0xff, sizeof(junk));
+		shell_findings_take(&known, junk, sizeof(junk));
+	}
+	assert_int_equal(known.n, 2);
+	assert_true(known.pending.len <= SHELL_FINDINGS_BYTES);
+	shell_findings_deinit(&known);
+}
+
+static struct rd_buf numbered;
+
+static void note_number(unsigned number, const char *text, const char *fix)
+{
+	rd_buf_printf(&numbered, "%u{%s}{%s}", number, text, fix);
+}
+
+static void findings_alike_have_one_number_and_all_fixes(void **state)
+{
+	struct rd_findings findings = { 0 };
+	const struct rd_finding_style style = { 0 };
+	_cleanup_buf_ struct rd_buf out = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct rd_finding finding = { .id = "r",
+					      .severity = RD_SEV_WARNING,
+					      .title = "bad",
+					      .why = "so",
+					      .subject = strdup(i ? "b" : "a"),
+					      .fix = strdup(i ? "do b" : "do a") };
+
+		rd_finding_add(&findings, &finding);
+	}
+	rd_render_number_findings(note_number);
+	rd_render_findings(&findings, &style, &out);
+	assert_non_null(strstr(out.data, "[1] warning: a and 2 more: bad [r]\n"));
+	assert_non_null(strstr(numbered.data, "  why: so\n}{do a\ndo b\n}"));
+	rd_render_findings(&findings, &style, &out);
+	assert_non_null(strstr(out.data, "[2] warning: a"));
+	rd_render_restart_numbers();
+	out.len = 0;
+	rd_render_findings(&findings, &style, &out);
+	assert_non_null(strstr(out.data, "[1] warning: a"));
+	rd_render_number_findings(NULL);
+	rd_buf_deinit(&numbered);
+	rd_findings_deinit(&findings);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_line_is_words_filters_and_a_file),
+		cmocka_unit_test(an_invalid_expression_is_refused_before_the_command),
+		cmocka_unit_test(the_word_at_the_cursor_is_the_last_one),
+		cmocka_unit_test(filters_take_lines),
+		cmocka_unit_test(findings_are_known_by_number_until_the_next_report),
+		cmocka_unit_test(findings_alike_have_one_number_and_all_fixes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
