@@ -115,31 +115,12 @@ static int key(void *arg, int key)
 	return 1;
 }
 
-static const struct rd_column detail_columns[] = {
-	{ "what", "WHAT", RD_T_STR, "name of the value", 0, false },
-	{ "value", "VALUE", RD_T_STR, "value", 0, false },
-};
-
 /* All known values of one queue pair. */
 static int detail(void *arg, const struct rd_section *body, size_t row, struct rd_section **ret, struct rd_err *err)
 {
-	struct rd_section *section = rd_section_create("qp", detail_columns, RD_ARRAY_SIZE(detail_columns));
-
-	(void)arg;
-	(void)err;
-	for (size_t c = 0; c < body->n_columns; c++) {
-		const struct rd_cell *cell = &rd_section_row(body, row)->cells[c];
-		_cleanup_buf_ struct rd_buf text = { 0 };
-		struct rd_row *line;
-
-		if (cell->known != RD_OK)
-			continue;
-		rd_render_cell(&body->columns[c], cell, &text);
-		line = rd_section_add(section);
-		rd_row_str(line, 0, body->columns[c].key);
-		rd_row_str(line, 1, text.data);
-	}
-	*ret = section;
+	(void)arg, (void)err;
+	*ret = rd_view_page();
+	rd_view_add_values(*ret, body, row);
 	return 0;
 }
 

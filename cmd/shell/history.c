@@ -12,8 +12,8 @@
 #include "cmd/cmd.h"
 #include "cmd/shell/readline.h"
 
-/* Makes a folder and those above it. */
-static int make_folders(const char *path)
+/* Makes a directory and those above it. */
+static int make_directories(const char *path)
 {
 	_cleanup_free_ char *part = rd_dup(path);
 
@@ -26,26 +26,26 @@ static int make_folders(const char *path)
 	return mkdir(part, 0700) < 0 && errno != EEXIST ? -errno : 0;
 }
 
-/* With sudo -E, or su, the folder of another user: files of root in it would be in the way. */
-static bool is_own(const char *folder)
+/* With sudo -E, or su, the directory of another user: files of root in it would be in the way. */
+static bool is_own(const char *directory)
 {
 	struct stat st;
 
-	return stat(folder, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
+	return stat(directory, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
 }
 
 char *shell_history_file(void)
 {
 	const char *state = secure_getenv("XDG_STATE_HOME"), *home = secure_getenv("HOME");
-	_cleanup_free_ char *folder = NULL;
+	_cleanup_free_ char *directory = NULL;
 
 	if (state && *state == '/')
-		folder = rd_text("%s/rdmadiag", state);
+		directory = rd_text("%s/rdmadiag", state);
 	else if (home && *home == '/' && is_own(home))
-		folder = rd_text("%s/.local/state/rdmadiag", home);
-	if (!folder || make_folders(folder) < 0 || !is_own(folder))
+		directory = rd_text("%s/.local/state/rdmadiag", home);
+	if (!directory || make_directories(directory) < 0 || !is_own(directory))
 		return NULL;
-	return rd_text("%s/history", folder);
+	return rd_text("%s/history", directory);
 }
 
 void shell_history_add(const char *file, int n)

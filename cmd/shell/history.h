@@ -5,7 +5,7 @@
 
 #define SHELL_HISTORY_LINES 1000
 
-/* Its name; the folder is made if it is missing. NULL: there is no home folder, or it is not this user's. The caller frees it. */
+/* Its name; the directory is made if it is missing. NULL: there is no home directory, or it is not this user's. The caller frees it. */
 char *shell_history_file(void);
 
 /* Adds the last `n` lines of readline's list. A file that cannot be written is reported once, and loses nothing else. */

@@ -34,7 +34,7 @@ static int split_words(char *text, size_t size, char **argv, int most)
 }
 
 /* One command, in a process of its own. */
-_Noreturn static void run_words(char *text, size_t size, const int fds[2])
+_Noreturn static void run_received(char *text, size_t size, const int fds[2])
 {
 	static char *argv[WORDS_BYTES / 2];
 	int argc = split_words(text, size, argv, (int)RD_ARRAY_SIZE(argv) - 1);
@@ -77,7 +77,7 @@ static int code_of(int status)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-_Noreturn static void serve(int sock)
+_Noreturn static void serve_commands(int sock)
 {
 	static char text[WORDS_BYTES];
 	int fds[2];
@@ -88,7 +88,7 @@ _Noreturn static void serve(int sock)
 		pid_t pid = fork();
 
 		if (pid == 0)
-			run_words(text, (size_t)n, fds);
+			run_received(text, (size_t)n, fds);
 		close(fds[0]);
 		close(fds[1]);
 		while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -125,7 +125,7 @@ _Noreturn static void hold(const struct shell *shell, const char *path, int sock
 	}
 	rd_program_hold(source, path);
 	if (rd_write_all(sock, &r, sizeof(r)) == 0)
-		serve(sock);
+		serve_commands(sock);
 	_exit(RD_EXIT_UNKNOWN);
 }
 

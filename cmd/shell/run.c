@@ -68,7 +68,7 @@ static void give_terminal(const struct shell *shell, pid_t group)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-_Noreturn static void run_words(const struct shell *shell, char **argv, const struct running *running)
+_Noreturn static void become_command(const struct shell *shell, char **argv, const struct running *running)
 {
 	int argc = 0;
 
@@ -187,7 +187,7 @@ static int run_forked(struct shell *shell, char **argv, struct running *running)
 		return rd_fail(NULL, &err);
 	}
 	if (pid == 0)
-		run_words(shell, argv, running);
+		become_command(shell, argv, running);
 	if (shell->terminal)
 		setpgid(pid, pid);
 	give_terminal(shell, pid);

@@ -19,7 +19,7 @@ struct seen {
 	size_t n, cap;
 };
 
-static void take_event(void *arg, struct trace *t, const struct rd_event *ev)
+static void take_event(void *arg, struct trace *t, struct rd_event *ev)
 {
 	struct seen *seen = arg;
 	struct event *to;

@@ -6,6 +6,7 @@
 
 #include "report/trace/report-trace.h"
 #include "trace/select/select.h"
+#include "view/terminal.h"
 
 extern const struct rd_cmd rd_cmd_trace_errno;
 
@@ -97,8 +98,10 @@ static int start_trace(struct trace *t, char **argv, struct rd_err *err)
 
 int trace_run(struct trace *t, char **argv, struct rd_err *err)
 {
-	int r = trace_have_privileges(t->ctx->source, t->ctx->cmd->name, err);
+	int r = t->opts->live ? rd_view_check_terminal(err) : 0;
 
+	if (!r)
+		r = trace_have_privileges(t->ctx->source, t->ctx->cmd->name, err);
 	if (!r)
 		r = trace_within_max_hooks(t, err);
 	if (!r)
@@ -109,7 +112,9 @@ int trace_run(struct trace *t, char **argv, struct rd_err *err)
 		r = t->signals = trace_signals_open(err);
 	if (r >= 0)
 		r = start_trace(t, argv, err);
-	return r ? r : trace_loop(t, err);
+	if (r)
+		return r;
+	return t->opts->live ? trace_live(t, err) : trace_loop(t, err);
 }
 
 static int trace(struct trace *t, char **argv, struct rd_err *err)

@@ -97,7 +97,7 @@ static bool enough_shown(const struct trace *t)
 }
 
 /* trace_event returns -ECANCELED to stop reading. */
-static int drain(struct trace *t, struct rd_err *err)
+int trace_drain(struct trace *t, struct rd_err *err)
 {
 	int r = t->ctx->source->ops->drain_events(t->ctx->source, trace_event, t, err);
 
@@ -125,7 +125,7 @@ int trace_loop(struct trace *t, struct rd_err *err)
 	if (t->opts->user_stack)
 		nap_max = POLL_USTACK_NS;
 	while (r >= 0 && !trace_signalled(t) && !t->child.ended && !t->early_end && !reader_gone && !enough_shown(t)) {
-		r = drain(t, err);
+		r = trace_drain(t, err);
 		trace_fold_flush(t, r > 0);
 		trace_extend_step(t);
 		nap = r > 0 ? POLL_MIN_NS : nap * 2 < nap_max ? nap * 2 : nap_max;
@@ -136,7 +136,7 @@ int trace_loop(struct trace *t, struct rd_err *err)
 	}
 	t->stopped = now(t);
 	rd_session_stop(t->session);
-	while (r >= 0 && !reader_gone && !enough_shown(t) && (r = drain(t, err)) > 0)
+	while (r >= 0 && !reader_gone && !enough_shown(t) && (r = trace_drain(t, err)) > 0)
 		;
 	trace_wait_for_command(t);
 	/* A reader that closes the pipe is not a failure. */

@@ -95,6 +95,8 @@ const struct rd_opt trace_options[] = {
 	  RD_FLAG(trace_opts, deepen) },
 	{ "stack", 0, NULL, "add the kernel stack at the origin", RD_FLAG(trace_opts, stack) },
 	{ "user-stack", 0, NULL, "add the user stack of the program", RD_FLAG(trace_opts, user_stack) },
+	{ "live", 'w', NULL, "show a live view of failures by origin, with the newest one", NULL, RD_NEEDS_TERMINAL,
+	  RD_FLAG(trace_opts, live) },
 	{ "summary", 0, NULL, "print counts at the end instead of events", RD_FLAG(trace_opts, summary) },
 	{ "list", 0, NULL, "list all functions, whether each is traced, and why", RD_FLAG(trace_opts, list) },
 	{ "audit", 0, NULL, "show which functions are watched, and what differs from a baseline; has its own options" },
@@ -121,7 +123,9 @@ const struct rd_opt trace_options[] = {
 const struct rd_opt_rule trace_rules[] = {
 	{ RD_REQUIRES, "openmetrics textfile", "summary", "metrics are made from the counts, not from single events" },
 	{ RD_REQUIRES, "keep-privs", "user", "without it COMMAND keeps its privileges" },
-	{ RD_ONE_OF, "status detach-all list summary" },
+	{ RD_ONE_OF, "status detach-all list summary live" },
+	{ RD_EXCLUDES, "live", "json columns all-columns raw noheadings events user",
+	  "it shows counts on the terminal" },
 	{ 0 },
 };
 
@@ -129,6 +133,8 @@ int trace_opts_check(const struct trace_opts *o, int argc, struct rd_err *err)
 {
 	if (o->user && !argc)
 		return rd_err_set(err, EINVAL, "--user", "requires a COMMAND to run as '%s'", o->user);
+	if (argc && o->live)
+		return rd_err_set(err, EINVAL, "--live", "takes no COMMAND: its output would disturb the view");
 	if (argc && (o->status || o->detach_all || o->list))
 		return rd_err_set(err, EINVAL,
 				  o->list   ? "--list" :

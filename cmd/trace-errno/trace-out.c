@@ -189,12 +189,12 @@ int trace_event(void *arg, const void *data, size_t size)
 	trace_extend_notice(t);
 	trace_names_judge(t, &ev);
 	trace_extend_below(t, &ev);
+	if (ev.benign)
+		tally_benign(t, &ev);
 	if (t->sink) {
 		t->sink(t->sink_arg, t, &ev);
 		return 0;
 	}
-	if (ev.benign)
-		tally_benign(t, &ev);
 	if (ev.benign && !t->opts->benign) {
 		t->hidden++;
 		return 0;

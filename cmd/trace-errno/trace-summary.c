@@ -29,9 +29,7 @@ static const char *known(const char *text)
 	return *text ? text : NULL;
 }
 
-/* The kernel's counts with names. `verbs` keeps the text that *ret refers to. */
-static int name_counts(struct trace *t, struct rd_origin_count **ret, struct rd_verb **verbs, size_t *n,
-		       struct rd_err *err)
+int trace_counts(struct trace *t, struct rd_origin_count **ret, struct rd_verb **verbs, size_t *n, struct rd_err *err)
 {
 	_cleanup_free_ struct rd_count *counts = NULL;
 	int r = rd_session_counts(t->session, &counts, n, err);
@@ -135,7 +133,7 @@ static int fill_report(struct trace *t, struct rd_report *report, struct rd_trac
 	if (!r)
 		report_unenforced_limit(t, &sum->totals);
 	if (!r)
-		r = name_counts(t, &counts, &verbs, &sum->n_counts, err);
+		r = trace_counts(t, &counts, &verbs, &sum->n_counts, err);
 	if (r)
 		return r;
 	sum->counts = counts;

@@ -26,13 +26,15 @@ struct trace_opts {
 	double max_cpu;		 /* percent of one processor; 0: no limit */
 	double max_unread;	 /* seconds; 0: no limit, if the option was given */
 	const char *user, *comm, *cgroup, *device, *function;
-	bool keep_privs, benign, stack, user_stack, summary, list, status, detach_all, run_stats, deepen;
+	bool keep_privs, benign, stack, user_stack, summary, list, status, detach_all, run_stats, deepen, live;
 };
 
 /* Hints, symbols and user stacks for events; see trace-names.c. */
 struct trace_names;
 struct trace_causes;
 struct trace_extend;
+struct rd_origin_count;
+struct rd_verb;
 
 /* The event shown last, to which equal ones are added: "same, x9". */
 struct trace_fold {
@@ -68,7 +70,7 @@ struct trace {
 	enum rd_early_end early_end; /* the holder has ended the trace */
 	struct rd_err why_early;
 	/* Takes events instead of showing them; NULL: they are shown. */
-	void (*sink)(void *arg, struct trace *trace, const struct rd_event *event);
+	void (*sink)(void *arg, struct trace *trace, struct rd_event *event);
 	void *sink_arg;
 };
 
@@ -135,6 +137,16 @@ bool trace_signalled(struct trace *trace);
 int trace_loop(struct trace *trace, struct rd_err *err);
 /* After the trace: waits until the command has ended, if there is one. */
 void trace_wait_for_command(struct trace *trace);
+
+/* trace-live.c: the view, until q or the end of the trace. -errno with err filled. */
+int trace_live(struct trace *trace, struct rd_err *err);
+
+/* trace-summary.c: the kernel's counts, with names. `verbs` keeps the text that *ret refers to; the caller frees both. */
+int trace_counts(struct trace *trace, struct rd_origin_count **ret, struct rd_verb **verbs, size_t *n,
+		 struct rd_err *err);
+
+/* trace-loop.c: reads events up to the end of what there is. 1: there were some; 0: none; -errno. */
+int trace_drain(struct trace *trace, struct rd_err *err);
 
 /* trace-out.c */
 int trace_event(void *arg, const void *data, size_t size);

@@ -295,6 +295,21 @@ static void draw_footer(struct rd_view *view)
 		put(view, *rd_curses.LINES - 1, 0, text.data, whole_line);
 }
 
+/* The rows that fit, and how many do not: the top table does not scroll. */
+static void draw_top(const struct rd_view *view, int y, size_t lines)
+{
+	size_t room = lines - 1;
+	char rest[48];
+
+	draw_headings(view, &view->top, y);
+	if (view->top.n > room) {
+		snprintf(rest, sizeof(rest), "%*s%s %zu more", RD_PANE_MARGIN, "", view->ascii ? "..." : "…",
+			 view->top.n - --room);
+		put(view, y + (int)room + 1, 0, rest, whole_line);
+	}
+	draw_rows(view, &view->top, y + 1, room, false);
+}
+
 void rd_view_draw(struct rd_view *view)
 {
 	struct rd_pane *pane = rd_view_active(view);
@@ -320,8 +335,7 @@ void rd_view_draw(struct rd_view *view)
 	}
 	y += head_lines(view);
 	if (above) {
-		draw_headings(view, &view->top, y);
-		draw_rows(view, &view->top, y + 1, above - 1, false);
+		draw_top(view, y, above);
 		y += (int)above;
 	}
 	draw_headings(view, pane, y++);

@@ -56,28 +56,17 @@ int rd_text_width(const char *text)
 }
 
 /* Views have bars and sparklines; other cells are rendered as in a table. */
-static void add_cell(const struct rd_column *column, const struct rd_cell *cell, bool ascii, struct rd_buf *out)
+static void add_cell(const struct rd_column *column, const struct rd_cell *cell, const struct rd_grid_style *style,
+		     struct rd_buf *out)
 {
 	if (column->type == RD_T_SHARE && cell->known == RD_OK) {
-		rd_render_bar(cell->d, BAR_WIDTH, ascii, out);
+		rd_render_bar(cell->d, BAR_WIDTH + style->wider, style->ascii, out);
 		rd_buf_printf(out, " %5.1f%%", cell->d * 100);
 	} else if (column->type == RD_T_SPARK && cell->known == RD_OK && cell->sub) {
-		rd_render_spark(cell->sub, SPARK_WIDTH, ascii, out);
+		rd_render_spark(cell->sub, SPARK_WIDTH, style->ascii, out);
 	} else {
 		rd_render_cell(column, cell, out);
 	}
-}
-
-/* NULL when out of memory. */
-static char *cell_text(const struct rd_column *column, const struct rd_cell *cell, bool ascii)
-{
-	struct rd_buf text = { 0 };
-
-	rd_buf_str(&text, "");
-	add_cell(column, cell, ascii, &text);
-	if (text.failed)
-		rd_buf_deinit(&text);
-	return text.data;
 }
 
 static double cell_value(const struct rd_cell *cell)
@@ -95,6 +84,36 @@ static double cell_value(const struct rd_cell *cell)
 	default:
 		return -INFINITY;
 	}
+}
+
+/* Three or four digits: "7.5 M", "186.9 k". */
+static void add_scaled(double value, struct rd_buf *out)
+{
+	static const char units[] = " kMGTPE";
+	size_t unit = 0;
+
+	while (fabs(value) >= 999.95 && units[unit + 1]) {
+		value /= 1000;
+		unit++;
+	}
+	rd_buf_printf(out, "%.1f %c", value, units[unit]);
+}
+
+#define SCALED_FROM 10000 /* smaller numbers are read as they are */
+
+/* NULL when out of memory. */
+static char *cell_text(const struct rd_column *column, const struct rd_cell *cell, const struct rd_grid_style *style)
+{
+	struct rd_buf text = { 0 };
+
+	rd_buf_str(&text, "");
+	if (column->scaled && fabs(cell_value(cell)) >= SCALED_FROM && cell->known == RD_OK)
+		add_scaled(cell_value(cell), &text);
+	else
+		add_cell(column, cell, style, &text);
+	if (text.failed)
+		rd_buf_deinit(&text);
+	return text.data;
 }
 
 static char *key_of(const struct rd_section *section, const struct rd_row *row, const int *keys)
@@ -189,6 +208,7 @@ static int fill_row(struct rd_grid *grid, struct rd_grid_row *row, const struct 
 		    const struct rd_grid_style *style, const struct rd_grid *old, const struct rd_key_index *index)
 {
 	const struct rd_row *from = rd_section_row(section, row->index);
+	const struct rd_grid_style heading = { .ascii = true };
 	const struct rd_grid_row *before;
 
 	row->cells = rd_alloc(grid->n_columns + 1, sizeof(*row->cells));
@@ -196,7 +216,7 @@ static int fill_row(struct rd_grid *grid, struct rd_grid_row *row, const struct 
 	row->severity = from->severity;
 	row->over = from->over;
 	if (style->group >= 0)
-		row->group = cell_text(&section->columns[style->group], &from->cells[style->group], true);
+		row->group = cell_text(&section->columns[style->group], &from->cells[style->group], &heading);
 	if (!row->cells || !row->key || (style->group >= 0 && !row->group))
 		return -ENOMEM;
 	before = key_index_find(index, row->key);
@@ -208,15 +228,18 @@ static int fill_row(struct rd_grid *grid, struct rd_grid_row *row, const struct 
 		size_t column = grid->columns[c] - section->columns;
 		int width;
 
-		cell->text = cell_text(grid->columns[c], &from->cells[column], style->ascii);
+		cell->text = cell_text(grid->columns[c], &from->cells[column], style);
 		cell->value = cell_value(&from->cells[column]);
 		grid->empty[c] &= from->cells[column].known != RD_OK;
 		if (!cell->text)
 			return -ENOMEM;
 		if (before && c < old->n_columns && grid->columns[c] == old->columns[c] &&
 		    !is_among(style->restless, column))
-			cell->age = strcmp(before->cells[c].text, cell->text) != 0 ? style->marked :
-										     fade(before->cells[c].age);
+			cell->age =
+				strcmp(before->cells[c].text, cell->text) != 0 ||
+						(grid->columns[c]->scaled && before->cells[c].value != cell->value) ?
+					style->marked :
+					fade(before->cells[c].age);
 		width = rd_text_width(cell->text);
 		grid->widths[c] = width > grid->widths[c] ? width : grid->widths[c];
 	}

@@ -44,6 +44,7 @@ struct rd_grid_style {
 	int group;		    /* column of the section; -1: none */
 	bool ranked;		    /* groups have the order of their first rows in the report */
 	bool ascii;		    /* the terminal supports ASCII only */
+	unsigned wider;		    /* columns that a bar has on a wide terminal, besides its own */
 };
 
 void rd_grid_deinit(struct rd_grid *grid);

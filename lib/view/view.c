@@ -25,6 +25,12 @@ static void set_problem(struct rd_view *view, const struct rd_err *err)
 	snprintf(view->problem, sizeof(view->problem), "%.120s: %.160s", err->object, err->message);
 }
 
+/* Of each column beyond the 80 of most terminals, a bar gets a quarter: there may be two, and texts that were cut. */
+static unsigned wider_by(int columns)
+{
+	return columns > 80 ? (unsigned)(columns - 80) / 4 : 0;
+}
+
 static struct rd_grid_style style_of(const struct rd_view *view)
 {
 	return (struct rd_grid_style){
@@ -35,6 +41,7 @@ static struct rd_grid_style style_of(const struct rd_view *view)
 		.group = view->ops->group ? view->ops->group(view->arg) : -1,
 		.ranked = view->ops->worst_first,
 		.ascii = view->ascii,
+		.wider = wider_by(*rd_curses.COLS),
 	};
 }
 
@@ -72,7 +79,8 @@ static void show_page(struct rd_view *view, struct rd_view_page *page)
 	if (r < 0)
 		snprintf(view->problem, sizeof(view->problem), "out of memory");
 	free(view->headline);
-	view->headline = RD_TAKE(page->headline);
+	/* It may have names of foreign hosts. */
+	view->headline = page->headline ? rd_safe(page->headline) : NULL;
 	free(view->alarm);
 	view->alarm = RD_TAKE(page->alarm);
 	view->alarm_severity = page->alarm_severity;

@@ -62,6 +62,12 @@ struct rd_view_ops {
  */
 bool rd_view_busy(struct rd_view *view, const char *progress);
 
+/* For `detail`: a page of lines, each with a name and a value; the caller owns it. */
+struct rd_section *rd_view_page(void);
+void rd_view_add_line(struct rd_section *page, const char *what, const char *value);
+/* All known values of a row, a line each. */
+void rd_view_add_values(struct rd_section *page, const struct rd_section *from, size_t row);
+
 /* Runs until q, a terminating signal, or until look returns 1. Takes over the terminal and restores it. -ENOTTY without a
  * terminal, -EOPNOTSUPP if it cannot position text; else 0 or -errno with err filled. */
 int rd_view_run(const struct rd_view_ops *ops, void *arg, bool colour, struct rd_err *err);

@@ -118,3 +118,14 @@ quits() {
 	until_true 1 shown '^reading, .*by node: '
 	quits
 }
+
+@test "it writes less than 3 kB a second, at one sweep a second" {
+	view 80 24 -- -i 1
+	seen 'critical'
+	tm pipe-pane "cat >$BATS_TEST_TMPDIR/bytes"
+	sleep 6
+	tm kill-server
+	bytes=$(stat -c %s "$BATS_TEST_TMPDIR/bytes")
+	echo "$((bytes / 6)) bytes a second"
+	[ "$bytes" -lt 18000 ]
+}

@@ -42,6 +42,7 @@ struct rd_column {
 	int decimals;	  /* of a DOUBLE */
 	bool hidden;	  /* has a title, but is shown only with -o */
 	enum rd_fit fit;
+	bool scaled;   /* a view writes large numbers as "7.5 M" */
 	uint8_t spare; /* left out of a view on a narrow terminal: those with the highest number first; 0: never */
 };
 

@@ -227,3 +227,23 @@ test_shell_ends_a_trace() {
 	until_true 20 grep -q 'ended with 0' "$W/shell.ended"
 	tmux -L rd kill-server
 }
+
+# --live: origins with their counts, the newest event, the processes behind a row; nothing is written over the screen.
+test_live_view_of_failures() {
+	command -v tmux >/dev/null || skip "tmux is not here"
+	TERM=screen tmux -L rd new-session -d -x 120 -y 30 "$R trace-errno --live 2>$W/live.err; echo ended with \$? >$W/live.ended; sleep 60"
+	until_true 120 on_screen '0 failed calls'
+	for i in 1 2 3; do "$FAIL" modify-qp-rtr-empty-gid --dev rxe0 >/dev/null 2>&1 || :; done
+	until_true 60 on_screen '^  ENODATA *ibv_modify_qp *rxe0 .* 3 '
+	on_screen ' 3 failed calls'
+	on_screen '^newest: ibv_modify_qp of .* on rxe0: ENODATA'
+	tmux -L rd capture-pane -p | tee "$RD_VM_OUT/trace-errno-live.txt"
+	tmux -L rd send-keys Enter
+	until_true 60 on_screen 'process  *.*calls'
+	tmux -L rd capture-pane -p
+	tmux -L rd send-keys q
+	until_true 120 grep -q 'ended with 0' "$W/live.ended"
+	grep -q ' events in ' "$W/live.err"
+	until_true 120 nothing_of_ours
+	tmux -L rd kill-server 2>/dev/null || :
+}
