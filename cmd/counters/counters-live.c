@@ -6,9 +6,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyse/counters/causes.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "collect/rdma/nldev.h"
 #include "report/counters/report-counters-live.h"
+#include "report/shared/finding.h"
 #include "view/view.h"
 
 #define MARK_SECONDS 4 /* for which a change is highlighted */
@@ -142,6 +145,25 @@ static char *headline(const struct live *live)
 		       last ? ": " : "", last ? last->title : "");
 }
 
+/* The worst cause since the view began, as the summary of counters -i would name it; NULL: none. */
+static char *alarm_of(const struct live *live, enum rd_severity *ret_severity)
+{
+	const struct counters_watch *w = &live->w;
+	const struct rd_moment first = { w->set, &w->first }, now = { w->set, &w->c->now.sample };
+	_cleanup_free_ struct rd_delta *deltas = NULL;
+	struct rd_causes causes = { 0 };
+	char *text;
+
+	if (!w->interval)
+		return NULL;
+	deltas = rd_alloc(w->set->n + 1, sizeof(*deltas));
+	rd_deltas(&first, &now, deltas);
+	rd_causes_find(&first, &now, deltas, rd_moments_seconds(&first, &now), &causes);
+	text = rd_findings_alarm(&causes.findings, ret_severity);
+	rd_causes_deinit(&causes);
+	return text;
+}
+
 /* Reads the owners of QPs from RDMA netlink. */
 static int read_owners(const struct live *live, const char *device, struct rd_res *res, struct rd_err *err)
 {
@@ -176,6 +198,7 @@ static int take_page(void *arg, struct rd_view_page *page, struct rd_err *err)
 	all = shown(live);
 	page->top = rd_live_ports(&all);
 	page->headline = headline(live);
+	page->alarm = alarm_of(live, &page->alarm_severity);
 	page->reselected = live->reselected;
 	live->reselected = false;
 	page->body = live->owners ? owners_section(live, err) : rd_live_counters(&all, live->order, live->n_order);

@@ -69,7 +69,8 @@ static void update_detail(struct rd_view *view)
 
 static void show_page(struct rd_view *view, struct rd_view_page *page)
 {
-	struct rd_grid_style style = style_of(view), top_style = { .group = -1, .ascii = view->ascii };
+	struct rd_grid_style style = style_of(view);
+	struct rd_grid_style top_style = { .group = -1, .ascii = style.ascii, .wider = style.wider };
 	int r = 0;
 
 	if (page->top)

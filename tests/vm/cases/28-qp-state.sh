@@ -88,6 +88,7 @@ test_live_view_survives_a_removal() {
 	rdma link delete rxe9
 	until_true 60 off_screen rxe9
 	on_screen rxe0
+	captured qp-state
 	if on_screen 'rxe9\|cannot'; then fail "$(tmux -L rd capture-pane -p)"; fi
 	tmux -L rd send-keys q
 	until_true 20 grep -q 'ended with 0' "$W/live.ended"

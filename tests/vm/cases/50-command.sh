@@ -237,10 +237,10 @@ test_live_view_of_failures() {
 	until_true 60 on_screen '^  ENODATA *ibv_modify_qp *rxe0 .* 3 '
 	on_screen ' 3 failed calls'
 	on_screen '^newest: ibv_modify_qp of .* on rxe0: ENODATA'
-	tmux -L rd capture-pane -p | tee "$RD_VM_OUT/trace-errno-live.txt"
+	captured trace-errno
 	tmux -L rd send-keys Enter
 	until_true 60 on_screen 'process  *.*calls'
-	tmux -L rd capture-pane -p
+	captured trace-errno-Enter
 	tmux -L rd send-keys q
 	until_true 120 grep -q 'ended with 0' "$W/live.ended"
 	grep -q ' events in ' "$W/live.err"

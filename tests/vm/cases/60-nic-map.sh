@@ -141,6 +141,7 @@ test_live_view_survives_a_removal() {
 	until_true 60 on_screen '^- rxe_nice'
 	on_screen '^4 of 4' # as in the heading: what was removed is shown, not counted
 	until_true 60 off_screen rxe_nice
+	captured nic-map
 	if on_screen 'rxe_nice\|cannot'; then fail "$(tmux -L rd capture-pane -p)"; fi
 	tmux -L rd send-keys q
 	until_true 20 grep -q 'ended with 0' "$W/ended"

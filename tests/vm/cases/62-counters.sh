@@ -217,6 +217,8 @@ test_live_shows_ports_and_who_owns_queue_pairs() {
 		tm send-keys o && shows 'sent_pkts' && tm send-keys Enter && shows 'process qp-play'
 	local r=$?
 	[ $r = 0 ] || tm capture-pane -p
+	tm send-keys Escape
+	captured counters || r=1
 	tm kill-server
 	unplay
 	return $r

@@ -185,3 +185,15 @@ on_screen() {
 off_screen() {
 	! on_screen "$1"
 }
+
+# captured NAME: what the view in `tmux -L rd` shows at three sizes, kept with the results; lines fit
+captured() {
+	local size file
+	for size in 80x24 120x30 200x50; do
+		tmux -L rd resize-window -x "${size%x*}" -y "${size#*x}"
+		sleep 2
+		file=$RD_VM_OUT/$1-$size.txt
+		tmux -L rd capture-pane -p | sed 's/ *$//' >"$file"
+		[ "$(wc -L <"$file")" -le "${size%x*}" ] || fail "$file"
+	done
+}
