@@ -85,6 +85,7 @@ vm       rdmacm-utils                     librdmacm-utils
 vm       perftest                         perftest
 vm       pciutils                         pciutils
 bench    hwloc-nox                        hwloc
+bench    valgrind                         valgrind
 bench    libibnetdisc-dev                 -
 EOF
 }
