@@ -408,9 +408,13 @@ static int shell_cmd_run(struct rd_ctx *ctx, int argc, char **argv)
 	struct shell_reader reader = { .complete = complete, .arg = &s };
 	int code = RD_EXIT_UNKNOWN;
 
+	/* What is typed ends commands and lines, but not the shell. */
+	if (s.shell.terminal) {
+		signal(SIGINT, SIG_IGN);
+		signal(SIGQUIT, SIG_IGN);
+		signal(SIGTSTP, SIG_IGN);
+	}
 	if (argc == 0 || strcmp(argv[0], "live") == 0 || shell_use(&s.shell, argv[0]) == 0) {
-		if (s.shell.terminal)
-			signal(SIGQUIT, SIG_IGN);
 		shell_reader_open(&reader, s.shell.terminal && isatty(STDOUT_FILENO));
 		if (reader.edits)
 			print("help lists the commands, ? what can follow. With GNU Readline this is under the GPL, "

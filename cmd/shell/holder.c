@@ -108,8 +108,7 @@ _Noreturn static void hold(const struct shell *shell, const char *path, int sock
 	int r;
 
 	shell_child_begin(shell);
-	signal(SIGINT, SIG_IGN);
-	signal(SIGQUIT, SIG_IGN);
+	shell_give_terminal(shell, getpid());
 	rd_end_watch();
 	rd_privileges_note(RD_NEEDS_FOREIGN_BUNDLE, path);
 	if (shell->terminal) {
@@ -124,6 +123,9 @@ _Noreturn static void hold(const struct shell *shell, const char *path, int sock
 		_exit(RD_EXIT_UNKNOWN);
 	}
 	rd_program_hold(source, path);
+	/* From now on signals of the terminal are for its commands. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
 	if (rd_write_all(sock, &r, sizeof(r)) == 0)
 		serve_commands(sock);
 	_exit(RD_EXIT_UNKNOWN);
@@ -141,6 +143,26 @@ static int receive_code(int sock)
 		n = recv(sock, &code, sizeof(code), 0);
 	while (n < 0 && errno == EINTR);
 	return n == sizeof(code) ? code : -1;
+}
+
+/* Returns how it ended, as of wait(2). */
+static int end_holder(struct shell_holder *holder)
+{
+	int status = 0;
+
+	close(holder->sock);
+	while (waitpid(holder->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	*holder = (struct shell_holder){ 0 };
+	return status;
+}
+
+void shell_holder_end(struct shell_holder *holder)
+{
+	if (holder->pid <= 0)
+		return;
+	kill(holder->pid, SIGTERM);
+	end_holder(holder);
 }
 
 int shell_holder_start(struct shell *shell, const char *path, struct shell_holder *ret)
@@ -161,23 +183,12 @@ int shell_holder_start(struct shell *shell, const char *path, struct shell_holde
 		close(ends[0]);
 		return -errno;
 	}
-	if (receive_code(holder.sock) != 0) {
-		shell_holder_end(&holder);
-		return -EBADMSG;
-	}
+	if (shell->terminal)
+		setpgid(holder.pid, holder.pid);
+	if (receive_code(holder.sock) != 0)
+		return WIFSIGNALED(end_holder(&holder)) ? -EINTR : -EBADMSG;
 	*ret = holder;
 	return 0;
-}
-
-void shell_holder_end(struct shell_holder *holder)
-{
-	if (holder->pid <= 0)
-		return;
-	close(holder->sock);
-	kill(holder->pid, SIGTERM);
-	while (waitpid(holder->pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	*holder = (struct shell_holder){ 0 };
 }
 
 bool shell_holder_send(struct shell_holder *holder, char *const *words, int out, int findings)

@@ -17,6 +17,7 @@
 #include "cmd/program.h"
 #include "cmd/shell/filter.h"
 #include "cmd/shell/shell.h"
+#include "source/bundle/standard-input.h"
 
 enum { READ_END, WRITE_END };
 
@@ -52,8 +53,7 @@ void shell_child_begin(const struct shell *shell)
 	signal(SIGTERM, SIG_DFL);
 }
 
-/* Makes a process group the one that the terminal belongs to. */
-static void give_terminal(const struct shell *shell, pid_t group)
+void shell_give_terminal(const struct shell *shell, pid_t group)
 {
 	sigset_t stops, before;
 
@@ -73,7 +73,7 @@ _Noreturn static void become_command(const struct shell *shell, char **argv, con
 	int argc = 0;
 
 	shell_child_begin(shell);
-	give_terminal(shell, getpid());
+	shell_give_terminal(shell, getpid());
 	rd_end_watch();
 	if (dup2(running->output[READ_END] >= 0 ? running->output[WRITE_END] : running->out, STDOUT_FILENO) < 0)
 		_exit(RD_EXIT_UNKNOWN);
@@ -168,7 +168,7 @@ static int run_held(struct shell *shell, char **argv, struct running *running)
 {
 	int out = running->output[WRITE_END] >= 0 ? running->output[WRITE_END] : running->out;
 
-	give_terminal(shell, shell->holder.pid);
+	shell_give_terminal(shell, shell->holder.pid);
 	if (!shell_holder_send(&shell->holder, argv, out, running->findings[WRITE_END]))
 		return RD_EXIT_NOT_HELD;
 	close_end(running->findings, WRITE_END);
@@ -190,7 +190,7 @@ static int run_forked(struct shell *shell, char **argv, struct running *running)
 		become_command(shell, argv, running);
 	if (shell->terminal)
 		setpgid(pid, pid);
-	give_terminal(shell, pid);
+	shell_give_terminal(shell, pid);
 	close_end(running->findings, WRITE_END);
 	close_end(running->output, WRITE_END);
 	read_pipes(shell, running);
@@ -208,16 +208,33 @@ static int give_up_holder(struct shell *shell)
 	return rd_fail(NULL, &err);
 }
 
+/* A command that was killed may have left half a reply of the process that opens files for the holder: then another one is started. */
+static void renew_holder(struct shell *shell)
+{
+	if (!shell->stale)
+		return;
+	shell->stale = false;
+	shell_holder_end(&shell->holder);
+	shell_holder_start(shell, shell->bundle, &shell->holder);
+}
+
 /* `argv`: NULL-terminated, with the name of the program first. `from`: it reads the bundle in use. */
 static int run_argv(struct shell *shell, char **argv, bool from, struct running *running)
 {
-	int code = RD_EXIT_NOT_HELD, r = open_pipes(running);
+	int code = RD_EXIT_NOT_HELD, r;
 	struct rd_err err;
 
+	/* Before there are pipes, which it would keep open. */
+	if (from)
+		renew_holder(shell);
+	r = open_pipes(running);
+	shell->findings.pending.len = 0; /* of a command that was ended */
 	if (shell->terminal)
 		tcgetattr(STDIN_FILENO, &shell->modes);
-	if (!r && shell->holder.pid && from)
+	if (!r && shell->holder.pid && from) {
 		code = run_held(shell, argv, running);
+		shell->stale = code > 128 && code != RD_EXIT_NOT_HELD;
+	}
 	if (!r && code == RD_EXIT_NOT_HELD) {
 		close_pipes(running);
 		r = open_pipes(running);
@@ -225,7 +242,7 @@ static int run_argv(struct shell *shell, char **argv, bool from, struct running 
 			code = run_forked(shell, argv, running);
 	}
 	close_pipes(running);
-	give_terminal(shell, getpgrp());
+	shell_give_terminal(shell, getpgrp());
 	if (code < 0)
 		return give_up_holder(shell);
 	if (!r)
@@ -314,13 +331,21 @@ int shell_use(struct shell *shell, const char *path)
 	struct rd_err err;
 	int r = 0;
 
+	if (path && rd_is_standard_input(path)) {
+		rd_err_set(&err, EINVAL, path, "the shell itself reads standard input: write the bundle to a file");
+		rd_fail_usage(NULL, &err);
+		return -EINVAL;
+	}
 	if (path) {
 		if (shell->terminal)
 			tcgetattr(STDIN_FILENO, &shell->modes);
 		r = shell_holder_start(shell, path, &holder);
-		give_terminal(shell, getpgrp());
+		shell_give_terminal(shell, getpgrp());
 	}
-	if (r < 0 && r != -EBADMSG) {
+	if (r == -EINTR) {
+		rd_err_set(&err, 0, path, "interrupted: what was in use stays in use");
+		rd_fail(NULL, &err);
+	} else if (r < 0 && r != -EBADMSG) {
 		rd_err_set(&err, -r, path, "cannot start the process that holds it");
 		rd_fail(NULL, &err);
 	}

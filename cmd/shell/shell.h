@@ -19,6 +19,7 @@ struct shell_holder {
 struct shell {
 	char *bundle; /* in use, as the user named it; owned. NULL: this host */
 	struct shell_holder holder;
+	bool stale; /* the holder: a command of it was killed */
 	struct shell_findings findings;
 	char *source;	      /* the command line that printed the findings; owned, NULL: none */
 	bool terminal;	      /* somebody types the lines; commands run in process groups of their own */
@@ -42,7 +43,11 @@ void shell_deinit(struct shell *shell);
 /* The process of a command, or of a holder: signals and process group. */
 void shell_child_begin(const struct shell *shell);
 
-/* holder.c: starts one, which reads the bundle. -EBADMSG: it could not, and has reported why; another -errno: not started. */
+/* Makes a process group the one that gets what is typed, Ctrl-C included. The shell's own: with the modes of before the command. */
+void shell_give_terminal(const struct shell *shell, pid_t group);
+
+/* holder.c: starts one, which reads the bundle; meanwhile it has the terminal. -EBADMSG: it could not read it, and has reported why;
+ * -EINTR: ended by a signal; another -errno: not started. */
 int shell_holder_start(struct shell *shell, const char *path, struct shell_holder *ret);
 void shell_holder_end(struct shell_holder *holder);
 

@@ -191,6 +191,11 @@ readline() {
 	tm send-keys C-c
 	line 'qp-state -h | count'
 	seen '^[0-9][0-9]*$'
+	line 'qp-state -i 30'
+	seen '^IBDEV'
+	tm send-keys C-c
+	line 'qp-state --noheadings | include ^rxe1 | count'
+	seen '^2$'
 	line 'topo-check --live'
 	seen 'q quit'
 	tm send-keys q
