@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
+#include "cmd/shell/regex-cost.h"
 
 static const char *const filter_names[] = {
 	[SHELL_INCLUDE] = "include",
@@ -90,7 +91,12 @@ void shell_line_deinit(struct shell_line *line)
 static int set_regex(struct shell_filter *filter, const char *text, struct rd_err *err)
 {
 	char why[128];
-	int r = regcomp(&filter->regex, text, REG_EXTENDED | REG_NOSUB);
+	int r;
+
+	if (shell_regex_cost(text) > SHELL_REGEX_COST_MAX)
+		return rd_err_set(err, EINVAL, filter_names[filter->kind],
+				  "the expression has too many repetitions of repetitions, or a back-reference");
+	r = regcomp(&filter->regex, text, REG_EXTENDED | REG_NOSUB);
 
 	if (!r)
 		return 0;

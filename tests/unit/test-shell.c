@@ -9,6 +9,7 @@
 #include "cmd/shell/filter.h"
 #include "cmd/shell/line.h"
 #include "cmd/shell/numbered.h"
+#include "cmd/shell/regex-cost.h"
 #include "render/render.h"
 
 /* "word|word" of a line; "!" and the message if it is refused. */
@@ -77,6 +78,32 @@ static void an_invalid_expression_is_refused_before_the_command(void **state)
 
 	(void)state;
 	assert_non_null(strstr(found, "!include: '(' is not a regular expression"));
+}
+
+/* glibc writes repetitions out: a line of forty characters takes all memory. */
+static void an_expression_that_would_take_all_memory_is_refused(void **state)
+{
+	static const char *const refused[] = { "q++++++++++++++++++++++++++",
+					       "((((((((((((((((x+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+",
+					       "x{200}{200}",
+					       "(x{99}y{99}){99}",
+					       "(((((((((((((((((((((((((((((((((x",
+					       "(a)\\1" };
+	static const char *const taken[] = { "^[0-9]+\\.[0-9]+\\.[0-9]+\\.[0-9]+$",
+					     "(a|b)+c*d?",
+					     "x{3,7}",
+					     "[[:alpha:]+]+",
+					     "[]+]+",
+					     "\\++",
+					     "(mlx5_[0-9]+/1 +)+ACTIVE" };
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(refused); i++)
+		assert_true(shell_regex_cost(refused[i]) > SHELL_REGEX_COST_MAX);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(taken); i++)
+		assert_true(shell_regex_cost(taken[i]) < 100);
+	assert_int_equal(shell_regex_cost("abc"), 3);
+	assert_int_equal(shell_regex_cost("(ab)+"), 6);
 }
 
 static void typed(const char *text, const char *expected, bool command)
@@ -224,6 +251,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_line_is_words_filters_and_a_file),
 		cmocka_unit_test(an_invalid_expression_is_refused_before_the_command),
+		cmocka_unit_test(an_expression_that_would_take_all_memory_is_refused),
 		cmocka_unit_test(the_word_at_the_cursor_is_the_last_one),
 		cmocka_unit_test(filters_take_lines),
 		cmocka_unit_test(findings_are_known_by_number_until_the_next_report),
