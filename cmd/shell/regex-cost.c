@@ -41,7 +41,7 @@ static size_t take_interval(const char **at)
 	return most + 1;
 }
 
-/* Of a repetition: by how much it multiplies what is before it, at most TOO_MUCH; 0: it is none. Moves behind it. */
+/* Of a repetition: by how much it multiplies what is before it, at most TOO_MUCH; 0: another character. Moves behind it. */
 static size_t take_repetition(const char **at)
 {
 	switch (**at) {

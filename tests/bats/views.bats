@@ -9,6 +9,7 @@ setup() {
 	cd "$BATS_TEST_DIRNAME/../.." || return 1
 	export RD=${RDMADIAG:-$PWD/build/rdmadiag} RDMADIAG_DATADIR=$PWD/data NO_COLOR=1 LC_ALL=C.UTF-8
 	command -v tmux >/dev/null || skip "no tmux"
+	n_terminals=0
 	SOCKET=$BATS_TEST_TMPDIR/tmux
 }
 
@@ -22,6 +23,8 @@ tm() {
 
 # on_terminal WIDTHxHEIGHT COMMAND
 on_terminal() {
+	# A server that is ending still has its socket.
+	SOCKET=$BATS_TEST_TMPDIR/tmux$((n_terminals++))
 	tm -f /dev/null new-session -d -x "${1%x*}" -y "${1#*x}" "$2; echo status=\$?; sleep 60" \; set -g status off
 }
 
