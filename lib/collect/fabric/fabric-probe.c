@@ -153,10 +153,11 @@ int rd_fabric_check_links(struct rd_mads *mads, const struct rd_sweep_limits *li
 	struct rd_sweep_stats stats;
 	int r;
 
-	for (size_t i = 0; i < fabric->n_ports && n < DOUBTFUL_MAX * 2; i++) {
-		struct rd_fabric_port *port = &fabric->ports[i];
+	for (size_t i = 0; i < fabric->n_ports; i++)
+		fabric->ports[i].mute = false;
+	for (size_t i = 0; i < fabric->n_ports && n + 2 <= DOUBTFUL_MAX * 2; i++) {
+		const struct rd_fabric_port *port = &fabric->ports[i];
 
-		port->mute = false;
 		if (port->presence == RD_PORT_GONE || !port->lid || !is_doubtful(fabric, port))
 			continue;
 		ports[n++] = i;
