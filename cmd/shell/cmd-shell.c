@@ -57,7 +57,7 @@ static int refuse(const char *object, const char *message, const char *hint)
 	return rd_fail_usage(NULL, &err);
 }
 
-/* The finding with the number in the second word; NULL: it was reported that there is none. */
+/* The finding with the number in the second word; NULL: there is no such finding, which has been reported. */
 static const struct shell_finding *get_finding(const struct session *s, const struct shell_line *line)
 {
 	const struct shell_finding *finding = NULL;

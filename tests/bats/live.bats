@@ -3,6 +3,7 @@
 # Live views on a terminal: what they leave behind, whichever way they end.
 
 load made-up-host
+load terminal
 
 setup() {
 	cd "$BATS_TEST_DIRNAME/../.." || return 1
@@ -15,34 +16,12 @@ teardown() {
 	[ -z "$SOCKET" ] || tm kill-server 2>/dev/null || :
 }
 
-tm() {
-	tmux -S "$SOCKET" "$@"
-}
-
 # on_terminal WIDTH HEIGHT COMMAND: in a shell, which stays; its process number is in the file `pid`
 on_terminal() {
 	SOCKET=$BATS_TEST_TMPDIR/tmux$((n_terminals++))
 	tm -f /dev/null new-session -d -x "$1" -y "$2" "exec sh" \; set -g status off
 	seen '[#$]'
 	tm send-keys "stty -a >$BATS_TEST_TMPDIR/before; $3; echo status=\$?; stty -a >$BATS_TEST_TMPDIR/after" Enter
-}
-
-until_true() {
-	local n
-	for ((n = 0; n < 100; n++)); do
-		if "$@"; then return 0; fi
-		sleep 0.1
-	done
-	tm capture-pane -p
-	return 1
-}
-
-shown() {
-	tm capture-pane -p | grep -q -- "$1"
-}
-
-seen() {
-	until_true shown "$1"
 }
 
 process() {

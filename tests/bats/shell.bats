@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # rdmadiag shell: scripts on standard input, and somebody at a terminal.
 
+load terminal
+
 setup() {
 	cd "$BATS_TEST_DIRNAME/../.." || return 1
 	export RD=${RDMADIAG:-$PWD/build/rdmadiag} RDMADIAG_DATADIR=$PWD/data
@@ -110,28 +112,6 @@ script() {
 }
 
 # ---- on a terminal
-
-tm() {
-	tmux -S "$SOCKET" "$@"
-}
-
-until_true() {
-	local n
-	for ((n = 0; n < 100; n++)); do
-		if "$@"; then return 0; fi
-		sleep 0.1
-	done
-	tm capture-pane -p
-	return 1
-}
-
-shown() {
-	tm capture-pane -p | grep -q -- "$1"
-}
-
-seen() {
-	until_true shown "$1"
-}
 
 # on_terminal WIDTH HEIGHT COMMAND
 on_terminal() {

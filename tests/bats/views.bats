@@ -1,9 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What live views show on terminals of three sizes, compared with tests/views (RD_VIEWS_UPDATE=1 writes it anew), how much they write,
+# What live views show on terminals of three sizes, compared with tests/views (RD_VIEWS_UPDATE=1 replaces it), how much they write,
 # and what they do with many rows, hostile names, and a terminal that changes its size.
 
 load made-up-host
+load terminal
 
 setup() {
 	cd "$BATS_TEST_DIRNAME/../.." || return 1
@@ -17,33 +18,11 @@ teardown() {
 	tm kill-server 2>/dev/null || :
 }
 
-tm() {
-	tmux -S "$SOCKET" "$@"
-}
-
 # on_terminal WIDTHxHEIGHT COMMAND
 on_terminal() {
 	# A server that is ending still has its socket.
 	SOCKET=$BATS_TEST_TMPDIR/tmux$((n_terminals++))
 	tm -f /dev/null new-session -d -x "${1%x*}" -y "${1#*x}" "$2; echo status=\$?; sleep 60" \; set -g status off
-}
-
-until_true() {
-	local n
-	for ((n = 0; n < 100; n++)); do
-		if "$@"; then return 0; fi
-		sleep 0.1
-	done
-	tm capture-pane -p
-	return 1
-}
-
-shown() {
-	tm capture-pane -p | grep -q -- "$1"
-}
-
-seen() {
-	until_true shown "$1"
 }
 
 # same_as NAME SIZE: what is on the screen, and the file
@@ -74,7 +53,7 @@ view() {
 }
 
 @test "qp-state's view" {
-	view qp-state "$RD qp-state --live --from tests/bundles/qp-hung.tar.zst -c 1" Enter 'Esc back'
+	view qp-state "$RD qp-state --live --from tests/bundles/qp-hung.tar.zst -i 60" Enter 'Esc back'
 }
 
 @test "nic-map's view, with accelerators" {
@@ -110,7 +89,7 @@ view() {
 	[ "$(tm display-message -p '#{pane_title}')" != title ]
 }
 
-@test "a terminal that changes its size is drawn anew" {
+@test "a terminal that changes its size is drawn again" {
 	on_terminal 120x30 "$RD nic-map --live --from $HOST"
 	seen 'q quit'
 	tm resize-window -x 60 -y 12

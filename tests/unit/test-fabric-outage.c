@@ -5,104 +5,14 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyse/fabric/fabric-judge.h"
-#include "analyse/fabric/fabric-rank.h"
-#include "fabric-text.h"
-
-#define SECOND UINT64_C(1000000000)
-#define LEAF(n) (0x20000 + (n))
-#define HOST(l, h) (0x1000000 + (l)*256 + (h))
+#include "fabric-sweeps.h"
 
 static const char limits_text[] =
 	"SymbolErrorCounter 10 120 3600\nLinkDownedCounter 10 0 2\nPortXmitDiscards 100 60 3600\n";
 
-struct setup {
-	struct rd_fabric fabric;
-	struct rd_fabric_limits limits;
-	struct rd_fabric_history history;
-	struct rd_findings findings;
-	unsigned seconds;
-};
-
-/* Counters as after a sweep at the given time. */
-static void give_counters(struct setup *s)
-{
-	s->fabric.n_values = RD_C_RCV_PKTS + 1;
-	s->fabric.swept_ns = s->seconds * SECOND;
-	for (size_t i = 0; i < s->fabric.n_ports; i++) {
-		struct rd_fabric_port *port = &s->fabric.ports[i];
-
-		if (port->presence == RD_PORT_GONE || !port->selected)
-			continue;
-		port->fresh = true;
-		port->error = 0;
-		port->before_ns = port->values ? port->read_ns : 0;
-		port->read_ns = s->fabric.swept_ns;
-		if (!port->values) {
-			port->values = calloc(s->fabric.n_values, sizeof(*port->values));
-			port->before = calloc(s->fabric.n_values, sizeof(*port->before));
-			for (size_t c = 0; c < s->fabric.n_values; c++)
-				port->values[c] = (struct rd_pma_value){ c >= RD_C_XMIT_DATA ? 1000 : 0,
-									 c >= RD_C_XMIT_DATA ? 64 : 16 };
-		}
-		memcpy(port->before, port->values, s->fabric.n_values * sizeof(*port->values));
-	}
-}
-
-static void sweep(struct setup *s, unsigned seconds)
-{
-	s->seconds += seconds;
-	give_counters(s);
-}
-
 static int set_up(void **state)
 {
-	struct setup *s = calloc(1, sizeof(*s));
-	struct rd_err err;
-
-	fabric_from_tree(4, 3, 5, &s->fabric);
-	s->fabric.self = fabric_port_at(&s->fabric, HOST(0, 0), 1);
-	rd_fabric_limits_init(&s->limits);
-	assert_int_equal(rd_fabric_limits_parse("t", limits_text, strlen(limits_text), &s->limits, &err), 0);
-	sweep(s, 100);
-	*state = s;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct setup *s = *state;
-
-	rd_findings_deinit(&s->findings);
-	rd_fabric_limits_deinit(&s->limits);
-	rd_fabric_history_deinit(&s->history);
-	rd_fabric_deinit(&s->fabric);
-	free(s);
-	return 0;
-}
-
-static struct rd_fabric_port *at(struct setup *s, uint64_t guid, unsigned port)
-{
-	return &s->fabric.ports[fabric_port_at(&s->fabric, guid, port)];
-}
-
-static void count(struct setup *s, uint64_t guid, unsigned port, size_t counter, uint64_t more)
-{
-	at(s, guid, port)->values[counter].v += more;
-}
-
-/* Number of findings above notes; the first is `findings.v[0]`. */
-static size_t faults(struct setup *s)
-{
-	size_t n = 0;
-
-	rd_fabric_history_add(&s->history, &s->fabric);
-	rd_findings_deinit(&s->findings);
-	rd_fabric_judge(&s->fabric, &s->limits, &s->history, &s->findings);
-	rd_fabric_rank(&s->findings);
-	while (n < s->findings.n && s->findings.v[n].severity > RD_SEV_NOTE)
-		n++;
-	return n;
+	return sweeps_set_up(state, limits_text);
 }
 
 /* The host loses power: its port at the leaf counts errors, and the sweep still found it. */
@@ -204,10 +114,11 @@ static void what_is_dropped_for_a_switch_that_restarts_is_no_fault(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_host_without_power_has_no_bad_cable, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_pulled_cable_is_down_before_the_next_discovery, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_host_without_power_has_no_bad_cable, set_up, sweeps_tear_down),
+		cmocka_unit_test_setup_teardown(a_pulled_cable_is_down_before_the_next_discovery, set_up,
+						sweeps_tear_down),
 		cmocka_unit_test_setup_teardown(what_is_dropped_for_a_switch_that_restarts_is_no_fault, set_up,
-						tear_down),
+						sweeps_tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

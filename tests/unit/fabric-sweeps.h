@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A tree of 4 leaves, 3 spines and 5 hosts a leaf that is swept, judged, and swept again. */
+#ifndef RD_UNIT_FABRIC_SWEEPS_H
+#define RD_UNIT_FABRIC_SWEEPS_H
+
+#include "analyse/fabric/fabric-history.h"
+#include "analyse/fabric/fabric-judge.h"
+#include "model/fabric/fabric.h"
+#include "model/shared/finding.h"
+
+#define SPINE(n) (0x10000 + (n))
+#define LEAF(n) (0x20000 + (n))
+#define HOST(l, h) (0x1000000 + (l)*256 + (h))
+
+struct setup {
+	struct rd_fabric fabric;
+	struct rd_fabric_limits limits;
+	struct rd_fabric_history history;
+	struct rd_findings findings;
+	unsigned seconds;
+};
+
+/* With these limits, and after a first sweep. */
+int sweeps_set_up(void **state, const char *limits_text);
+int sweeps_tear_down(void **state);
+
+/* Counters as after a sweep at the time of `setup`; sweep() moves it. */
+void give_counters(struct setup *s);
+void sweep(struct setup *s, unsigned seconds);
+
+struct rd_fabric_port *at(struct setup *s, uint64_t guid, unsigned port);
+void count(struct setup *s, uint64_t guid, unsigned port, size_t counter, uint64_t more);
+
+/* Judges: the number of findings above notes; the first is findings.v[0]. */
+size_t faults(struct setup *s);
+
+#endif
