@@ -5,7 +5,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include "collect/fabric/fabric.h"
 #include "fabric-sweeps.h"
+#include "fabric-text.h"
+#include "fake-mads.h"
+#include "source/shared/libibmad.h"
 
 static const char limits_text[] =
 	"SymbolErrorCounter 10 120 3600\nLinkDownedCounter 10 0 2\nPortXmitDiscards 100 60 3600\n";
@@ -111,6 +115,35 @@ static void what_is_dropped_for_a_switch_that_restarts_is_no_fault(void **state)
 	assert_int_equal(faults(s), 1);
 }
 
+/* Ports with a neighbour take two places of the list, others one: none is written behind its end. */
+static void so_many_links_are_doubtful_that_some_have_to_wait(void **state)
+{
+	const struct rd_sweep_limits limits = RD_SWEEP_LIMITS_DEFAULT;
+	struct fake_mads fake;
+	struct rd_fabric tree;
+	struct rd_err err;
+	size_t alone = 0;
+
+	(void)state;
+	assert_int_equal(rd_libibmad_load("test", NULL), 0);
+	fake_mads_init(&fake);
+	fabric_from_tree(8, 8, 20, &tree);
+	/* An odd number of ports without a neighbour. */
+	for (size_t i = 0; i < tree.n_ports; i++) {
+		tree.ports[i].lid = 1;
+		tree.ports[i].lost = true;
+		if (alone < 7) {
+			tree.ports[i].peer = RD_NONE;
+			alone++;
+		}
+	}
+	assert_int_equal(rd_fabric_check_links(&fake.mads, &limits, &tree, &err), 0);
+	assert_in_range(fake.sent, 255, 256);
+	assert_true(tree.n_ports > 300);
+	rd_fabric_deinit(&tree);
+	fake_mads_deinit(&fake);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -119,6 +152,7 @@ int main(void)
 						sweeps_tear_down),
 		cmocka_unit_test_setup_teardown(what_is_dropped_for_a_switch_that_restarts_is_no_fault, set_up,
 						sweeps_tear_down),
+		cmocka_unit_test(so_many_links_are_doubtful_that_some_have_to_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
