@@ -23,6 +23,7 @@
 #define SM_SILENCES 5
 /* The subnet manager may have changed routes. */
 #define TRACE_NS UINT64_C(10000000000)
+#define RECENT_NS UINT64_C(1000000000)
 
 static bool has_moved(const struct rd_fabric *fabric, const struct rd_fabric_port *port, size_t counter)
 {
@@ -72,15 +73,18 @@ static void trace_silent(struct fabric_run *run)
 	uint64_t now = run->source->ops->now(run->source, CLOCK_MONOTONIC);
 	struct rd_sweep_limits limits = run->walk;
 	size_t silent = 0;
+	bool recent;
 
 	for (size_t i = 0; i < run->fabric.n_ports; i++)
 		silent += run->fabric.ports[i].selected && run->fabric.ports[i].error == ETIMEDOUT;
 	if (silent == run->silent_ports && (!silent || now - run->traced_ns < TRACE_NS))
 		return;
+	/* A walk just before this sweep knows the LIDs, and so does one after the nodes became silent. */
+	recent = now < run->discovered_ns + run->fabric.sweep.duration_ns + RECENT_NS;
 	limits.retries = limits.retries > 1 ? 1 : limits.retries;
 	run->silent_ports = silent;
 	run->traced_ns = now;
-	rd_fabric_trace_silent(run->mads, &limits, run->sweeps == 0 || !run->fabric.changed, &run->fabric, NULL);
+	rd_fabric_trace_silent(run->mads, &limits, recent || !run->fabric.changed, &run->fabric, NULL);
 }
 
 void fabric_note_hints(struct fabric_run *run)

@@ -65,6 +65,19 @@ static void a_host_without_power_has_no_bad_cable(void **state)
 	assert_non_null(strstr(s->findings.v[0].observed, "SymbolErrorCounter +300"));
 }
 
+/* The link of an adapter went down once, and is up: nothing restarted, so what it counts is of the cable. */
+static void errors_of_a_link_that_came_back_count(void **state)
+{
+	struct setup *s = *state;
+
+	sweep(s, 1);
+	count(s, LEAF(1), 1, RD_C_LINK_DOWNED, 1);
+	count(s, LEAF(1), 1, RD_C_SYMBOL_ERROR, 5000);
+	assert_int_equal(faults(s), 1);
+	assert_string_equal(s->findings.v[0].id, "fabric-errors");
+	assert_int_equal(s->findings.v[0].severity, RD_SEV_CRITICAL);
+}
+
 /* Both ends respond: it is known at once. */
 static void a_pulled_cable_is_down_before_the_next_discovery(void **state)
 {
@@ -148,6 +161,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_host_without_power_has_no_bad_cable, set_up, sweeps_tear_down),
+		cmocka_unit_test_setup_teardown(errors_of_a_link_that_came_back_count, set_up, sweeps_tear_down),
 		cmocka_unit_test_setup_teardown(a_pulled_cable_is_down_before_the_next_discovery, set_up,
 						sweeps_tear_down),
 		cmocka_unit_test_setup_teardown(what_is_dropped_for_a_switch_that_restarts_is_no_fault, set_up,
