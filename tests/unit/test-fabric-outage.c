@@ -78,6 +78,61 @@ static void errors_of_a_link_that_came_back_count(void **state)
 	assert_int_equal(s->findings.v[0].severity, RD_SEV_CRITICAL);
 }
 
+static void restart_host(struct setup *s)
+{
+	sweep(s, 1);
+	count(s, LEAF(1), 1, RD_C_LINK_DOWNED, 1);
+	faults(s);
+	sweep(s, 5);
+	at(s, HOST(1, 0), 1)->presence = RD_PORT_NEW;
+	assert_int_equal(faults(s), 0);
+	at(s, HOST(1, 0), 1)->presence = RD_PORT_PRESENT;
+}
+
+/* A restart explains the loss before it, not one of a minute later. */
+static void an_old_restart_excuses_no_later_errors(void **state)
+{
+	struct setup *s = *state;
+
+	restart_host(s);
+	sweep(s, 60);
+	faults(s);
+	sweep(s, 1);
+	count(s, LEAF(1), 1, RD_C_LINK_DOWNED, 1);
+	count(s, LEAF(1), 1, RD_C_SYMBOL_ERROR, 400);
+	assert_int_equal(faults(s), 1);
+	assert_non_null(strstr(s->findings.v[0].observed, "SymbolErrorCounter +400"));
+}
+
+/* Nor does it explain any number of them. */
+static void so_many_errors_are_of_no_restart(void **state)
+{
+	struct setup *s = *state;
+
+	restart_host(s);
+	sweep(s, 5);
+	count(s, LEAF(1), 1, RD_C_SYMBOL_ERROR, 5000);
+	assert_int_equal(faults(s), 1);
+	assert_non_null(strstr(s->findings.v[0].observed, "SymbolErrorCounter +5000"));
+}
+
+/* A loss, then errors with the link up, then a restart that comes later: those errors are of the cable. */
+static void errors_between_a_loss_and_a_restart_count(void **state)
+{
+	struct setup *s = *state;
+
+	sweep(s, 1);
+	count(s, LEAF(1), 1, RD_C_LINK_DOWNED, 1);
+	faults(s);
+	sweep(s, 120);
+	count(s, LEAF(1), 1, RD_C_SYMBOL_ERROR, 400);
+	assert_int_equal(faults(s), 1);
+	sweep(s, 120);
+	at(s, HOST(1, 0), 1)->presence = RD_PORT_NEW;
+	assert_int_equal(faults(s), 1);
+	assert_non_null(strstr(s->findings.v[0].observed, "SymbolErrorCounter +400"));
+}
+
 /* Both ends respond: it is known at once. */
 static void a_pulled_cable_is_down_before_the_next_discovery(void **state)
 {
@@ -162,6 +217,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_host_without_power_has_no_bad_cable, set_up, sweeps_tear_down),
 		cmocka_unit_test_setup_teardown(errors_of_a_link_that_came_back_count, set_up, sweeps_tear_down),
+		cmocka_unit_test_setup_teardown(an_old_restart_excuses_no_later_errors, set_up, sweeps_tear_down),
+		cmocka_unit_test_setup_teardown(so_many_errors_are_of_no_restart, set_up, sweeps_tear_down),
+		cmocka_unit_test_setup_teardown(errors_between_a_loss_and_a_restart_count, set_up, sweeps_tear_down),
 		cmocka_unit_test_setup_teardown(a_pulled_cable_is_down_before_the_next_discovery, set_up,
 						sweeps_tear_down),
 		cmocka_unit_test_setup_teardown(what_is_dropped_for_a_switch_that_restarts_is_no_fault, set_up,

@@ -197,18 +197,34 @@ uint64_t rd_fabric_history_sum(const struct rd_fabric_history *history, const st
 	return sum;
 }
 
-/* Until when what a port counts is a consequence of a loss of its link at `ns`. */
-static uint64_t end_of_loss(const struct rd_history_entry *const restarts[2], uint64_t ns, bool still)
-{
-	uint64_t end = ns + RD_HISTORY_LOSS_NS;
+/* The links and nodes at both ends of a cable. */
+struct losses {
+	const struct rd_history_entry *links[2], *restarts[2]; /* NULL: none */
+	bool still, drops;
+};
 
-	if (still)
-		return UINT64_MAX;
-	for (size_t i = 0; i < 2; i++)
-		for (size_t k = 0; restarts[i] && k < restarts[i]->n; k++)
-			if (restarts[i]->v[k].ns >= ns && restarts[i]->v[k].ns + RD_HISTORY_LOSS_NS > end)
-				end = restarts[i]->v[k].ns + RD_HISTORY_LOSS_NS;
-	return end;
+static bool is_within(uint64_t ns, uint64_t from, uint64_t to)
+{
+	return ns + RD_HISTORY_LOSS_NS >= from && ns <= to + RD_HISTORY_LOSS_NS;
+}
+
+/* Whether what was counted at `ns` is a consequence of the loss of the link at `lost`: that is not over, or a node restarted soon after
+ * it. In between, the link is down: packets are dropped, but no errors are received. */
+static bool is_of_loss(const struct losses *losses, uint64_t ns, uint64_t lost)
+{
+	if (losses->still && ns + RD_HISTORY_LOSS_NS >= lost)
+		return true;
+	for (size_t side = 0; side < 2; side++)
+		for (size_t i = 0; losses->restarts[side] && i < losses->restarts[side]->n; i++) {
+			uint64_t restart = losses->restarts[side]->v[i].ns;
+
+			if (restart + RD_HISTORY_LOSS_NS < lost || restart > lost + RD_HISTORY_BOOT_NS)
+				continue;
+			if (is_within(ns, lost, lost) || is_within(ns, restart, restart) ||
+			    (losses->drops && is_within(ns, lost, restart)))
+				return true;
+		}
+	return false;
 }
 
 uint64_t rd_fabric_history_lost(const struct rd_fabric_history *history, const struct rd_fabric *fabric,
@@ -217,27 +233,24 @@ uint64_t rd_fabric_history_lost(const struct rd_fabric_history *history, const s
 	uint64_t here = fabric->nodes[port->node].guid;
 	uint64_t there = peer == RD_NONE ? 0 : fabric->nodes[fabric->ports[peer].node].guid;
 	const struct rd_history_entry *entry = find_entry(history, here, port->number, counter);
-	const struct rd_history_entry *losses[2] = { find_entry(history, here, port->number, RD_C_LINK_DOWNED) };
-	const struct rd_history_entry *restarts[2] = { find_entry(history, here, 0, RESTARTED) };
+	struct losses losses = { .still = still, .drops = rd_pma_counters[counter].kind == RD_PMA_DROP };
 	uint64_t sum = 0;
 
+	losses.links[0] = find_entry(history, here, port->number, RD_C_LINK_DOWNED);
+	losses.restarts[0] = find_entry(history, here, 0, RESTARTED);
 	if (there) {
-		losses[1] = find_entry(history, there, fabric->ports[peer].number, RD_C_LINK_DOWNED);
-		restarts[1] = find_entry(history, there, 0, RESTARTED);
+		losses.links[1] = find_entry(history, there, fabric->ports[peer].number, RD_C_LINK_DOWNED);
+		losses.restarts[1] = find_entry(history, there, 0, RESTARTED);
 	}
 	for (size_t i = 0; entry && i < entry->n; i++) {
 		bool lost = false;
 
 		for (size_t side = 0; side < 2; side++)
-			for (size_t k = 0; losses[side] && k < losses[side]->n && !lost; k++) {
-				uint64_t ns = losses[side]->v[k].ns;
-
-				lost = entry->v[i].ns + RD_HISTORY_LOSS_NS >= ns &&
-				       entry->v[i].ns <= end_of_loss(restarts, ns, still);
-			}
+			for (size_t k = 0; losses.links[side] && k < losses.links[side]->n && !lost; k++)
+				lost = is_of_loss(&losses, entry->v[i].ns, losses.links[side]->v[k].ns);
 		sum += lost ? entry->v[i].count : 0;
 	}
-	return sum;
+	return losses.drops || sum <= RD_HISTORY_LOSS_ERRORS ? sum : 0;
 }
 
 bool rd_fabric_history_restarted(const struct rd_fabric_history *history, uint64_t guid)

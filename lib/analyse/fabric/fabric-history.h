@@ -37,11 +37,14 @@ uint64_t rd_fabric_history_sum(const struct rd_fabric_history *history, const st
 			       const struct rd_fabric_port *port, size_t counter);
 
 /*
- * The part of that sum that was counted around a loss of the link: from RD_HISTORY_LOSS_NS before a LinkDownedCounter of the port or of
- * `peer`, the port at its other end (RD_NONE: none), increased, until as long after it, or after a node at either end restarted.
- * `still`: the link is not up again. 0 if `history` is NULL.
+ * The part of that sum that was counted around a loss of the link: within RD_HISTORY_LOSS_NS of an increase of the LinkDownedCounter of
+ * the port or of `peer`, the port at its other end (RD_NONE: none), if a node at either end restarted in the RD_HISTORY_BOOT_NS after it,
+ * and of that restart; drops also in between. `still`: the link is not up again; from the loss on. 0 if it is more than
+ * RD_HISTORY_LOSS_ERRORS errors, which a link that is lost, or trained, does not receive; and if `history` is NULL.
  */
 #define RD_HISTORY_LOSS_NS (UINT64_C(30) * 1000000000)
+#define RD_HISTORY_BOOT_NS (UINT64_C(900) * 1000000000)
+#define RD_HISTORY_LOSS_ERRORS 1000
 uint64_t rd_fabric_history_lost(const struct rd_fabric_history *history, const struct rd_fabric *fabric,
 				const struct rd_fabric_port *port, size_t peer, size_t counter, bool still);
 

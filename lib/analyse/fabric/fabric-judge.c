@@ -162,13 +162,6 @@ static bool exceeds(double limit, double sum, double delta, double seconds)
 	return limit >= 0 && (sum > limit || delta > (allowed > FEWEST ? allowed : FEWEST));
 }
 
-/* Whether a node at either end of the cable was found again, or its counters began from zero, within the last hour. */
-static bool has_restarted(const struct judge *j, const struct rd_fabric_port *port, const struct rd_fabric_port *peer)
-{
-	return rd_fabric_history_restarted(j->history, node_of(j, peer)->guid) ||
-	       rd_fabric_history_restarted(j->history, node_of(j, port)->guid);
-}
-
 /* Whether the link of the port went down because a node restarts: the node at its other end is not there now, or either was found
  * again within the hour. A single time is also what a restart looks like, at an adapter. */
 static bool is_restart(const struct judge *j, const struct rd_fabric_port *port, uint64_t times)
@@ -180,7 +173,8 @@ static bool is_restart(const struct judge *j, const struct rd_fabric_port *port,
 		return false;
 	if (j->fates[peer->node] == RD_FATE_GONE || (times == 1 && !rd_judge_is_uplink(j, port)))
 		return true;
-	return has_restarted(j, port, peer);
+	return rd_fabric_history_restarted(j->history, node_of(j, peer)->guid) ||
+	       rd_fabric_history_restarted(j->history, node_of(j, port)->guid);
 }
 
 /* Whether another finding has the reason why the link of the port went down: the node at its other end is gone or silent, or the
@@ -206,8 +200,7 @@ static uint64_t counted_at_loss(const struct judge *j, const struct rd_fabric_po
 	if (peer)
 		there = rd_fabric_history_sum(j->history, j->fabric, peer, RD_C_LINK_DOWNED);
 	times = there > times ? there : times;
-	if (counter == RD_C_LINK_DOWNED || times == 0 || times > RESTART_DOWNS ||
-	    (!still && !(peer && has_restarted(j, port, peer))))
+	if (counter == RD_C_LINK_DOWNED || times == 0 || times > RESTART_DOWNS)
 		return 0;
 	return rd_fabric_history_lost(j->history, j->fabric, port, neighbour, counter, still);
 }

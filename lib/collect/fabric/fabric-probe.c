@@ -128,6 +128,9 @@ static bool is_doubtful(const struct rd_fabric *fabric, const struct rd_fabric_p
 		return true;
 	if (!port->fresh || !rd_fabric_value(fabric, port, RD_C_LINK_DOWNED, &value))
 		return false;
+	/* It was cleared, and has counted since. */
+	if (value.v > 0 && port->before && port->before_ns && port->before[RD_C_LINK_DOWNED].v > value.v)
+		return true;
 	return rd_pma_saturated(&value) ||
 	       (rd_fabric_delta(fabric, port, RD_C_LINK_DOWNED, &delta, &seconds) && delta > 0);
 }
