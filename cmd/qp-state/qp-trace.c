@@ -161,9 +161,9 @@ static void print_durations(const struct run *run)
 			continue;
 		while (middle < RD_QP_DURATIONS && (half += calls[middle]) * 2 < all)
 			middle++;
-		rd_warn(run->ctx, "modify_qp %s%s: %" PRIu64 " calls; median below %.3g ms, maximum below %.3g ms",
+		rd_warn(run->ctx, "modify_qp %s%s: %" PRIu64 " call%s; median below %.3g ms, maximum below %.3g ms",
 			to < RD_QPS_N ? "to " : "without a new state", to < RD_QPS_N ? rd_qp_state_name(to) : "", all,
-			(double)(2ull << middle) / 1e6, (double)(2ull << last) / 1e6);
+			all == 1 ? "" : "s", (double)(2ull << middle) / 1e6, (double)(2ull << last) / 1e6);
 	}
 }
 

@@ -258,8 +258,8 @@ static char *headline_of(const struct live *live, uint64_t failed, const struct 
 
 	if (totals->lost)
 		snprintf(lost, sizeof(lost), ", %" PRIu64 " of them counted only", totals->lost);
-	return rd_text("trace-errno  %.0f s, %zu functions  %" PRIu64 " failed calls%s", seconds, info->functions,
-		       failed, lost);
+	return rd_text("trace-errno  %.0f s, %zu functions  %" PRIu64 " failed call%s%s", seconds, info->functions,
+		       failed, failed == 1 ? "" : "s", lost);
 }
 
 static int load_page(void *arg, struct rd_view_page *page, struct rd_err *err)
@@ -337,13 +337,14 @@ static int detail(void *arg, const struct rd_section *body, size_t row, struct r
 	qsort(o->processes, o->n_processes, sizeof(*o->processes), compare_processes);
 	for (size_t i = 0; i < o->n_processes; i++) {
 		const struct process *p = &o->processes[i];
-		_cleanup_free_ char *text = rd_text("%s[%u], uid %u%s%s: %" PRIu64 " calls", p->comm, p->pid, p->uid,
-						    p->job ? ", " : "", p->job ? p->job : "", p->events);
+		_cleanup_free_ char *text = rd_text("%s[%u], uid %u%s%s: %" PRIu64 " call%s", p->comm, p->pid, p->uid,
+						    p->job ? ", " : "", p->job ? p->job : "", p->events,
+						    p->events == 1 ? "" : "s");
 
 		rd_view_add_line(page, "process", text);
 	}
 	if (o->others) {
-		_cleanup_free_ char *text = rd_text("others: %" PRIu64 " calls", o->others);
+		_cleanup_free_ char *text = rd_text("others: %" PRIu64 " call%s", o->others, o->others == 1 ? "" : "s");
 
 		rd_view_add_line(page, "process", text);
 	}

@@ -88,12 +88,32 @@ test_live_view_survives_a_removal() {
 	rdma link delete rxe9
 	until_true 60 off_screen rxe9
 	on_screen rxe0
-	captured qp-state
 	if on_screen 'rxe9\|cannot'; then fail "$(tmux -L rd capture-pane -p)"; fi
 	tmux -L rd send-keys q
 	until_true 20 grep -q 'ended with 0' "$W/live.ended"
 	tmux -L rd kill-server
 	ip link delete d9
+}
+
+# More queue pairs than rows, two of them with traffic.
+test_live_view_of_many() {
+	only 6.12
+	command -v tmux >/dev/null || skip "tmux is not here"
+	"$MANY" rxe0 40 >"$W/many.out" &
+	until_true 60 grep -q ready "$W/many.out"
+	ibv_rc_pingpong -d rxe1 -g 1 -n 100000000 >/dev/null 2>&1 &
+	until_true 20 rxe_listens 18515
+	ibv_rc_pingpong -d rxe0 -g 1 -n 100000000 "$RXE_IP1" >/dev/null 2>&1 &
+	until_true 20 both_connected
+	TERM=screen LC_ALL=C.UTF-8 tmux -L rd new-session -d -x 80 -y 24 "$R qp-state --live -i 1; sleep 60"
+	until_true 60 on_screen 'in 44 QPs'
+	few_bytes qp-state
+	captured qp-state
+	tmux -L rd resize-window -x 80 -y 24
+	until_true 20 on_screen '^lines 1-20 of 44 '
+	tmux -L rd send-keys End
+	until_true 20 on_screen '^lines [0-9]*-44 of 44 '
+	tmux -L rd kill-server
 }
 
 # 10,000: complete, the same as rdma's field by field, and the same from a bundle.

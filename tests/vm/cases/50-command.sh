@@ -239,11 +239,37 @@ test_live_view_of_failures() {
 	on_screen '^newest: ibv_modify_qp of .* on rxe0: ENODATA'
 	captured trace-errno
 	tmux -L rd send-keys Enter
-	until_true 60 on_screen 'process  *.*calls'
+	until_true 60 on_screen 'process  *.*: 1 call$'
 	captured trace-errno-Enter
 	tmux -L rd send-keys q
 	until_true 120 grep -q 'ended with 0' "$W/live.ended"
 	grep -q ' events in ' "$W/live.err"
 	until_true 120 nothing_of_ours
 	tmux -L rd kill-server 2>/dev/null || :
+}
+
+# Thousands of failures, and a device that is removed meanwhile: the view goes on, and its count is that of the program.
+test_live_view_of_a_burst() {
+	only 6.12
+	command -v tmux >/dev/null || skip "tmux is not here"
+	local n
+	ip link add d9 type dummy
+	ip link set d9 up
+	rdma link add rxe9 type rxe netdev d9
+	TERM=screen tmux -L rd new-session -d -x 80 -y 24 "$R trace-errno --live --errno EFAULT 2>$W/burst.err; echo ended with \$? >$W/burst.ended; sleep 60"
+	until_true 120 on_screen '0 failed calls'
+	(while [ ! -e "$W/enough" ]; do "$FAIL" burst --threads 2 --repeat 500 --dev rxe0; sleep 1; done >"$W/burst.out") &
+	pid[burst]=$!
+	until_true 60 on_screen 'EFAULT *ibv_reg_mr *rxe0'
+	rdma link delete rxe9
+	few_bytes trace-errno
+	touch "$W/enough"
+	wait "${pid[burst]}"
+	n=$(sed -n 's/.*(EFAULT), \([0-9]*\) times$/\1/p' "$W/burst.out" | awk '{ n += $1 } END { print n }')
+	[ "$n" -ge 1000 ]
+	until_true 60 on_screen " $n failed calls"
+	tmux -L rd send-keys q
+	until_true 120 grep -q 'ended with 0' "$W/burst.ended"
+	tmux -L rd kill-server 2>/dev/null || :
+	ip link delete d9
 }

@@ -17,7 +17,7 @@ play() {
 	: >"$W/play.out"
 	"$PLAY" "$@" >"$W/play.out" 2>&1 &
 	pid[play]=$!
-	until_true 20 both_ends && until_true 5 said 'A ready' || :
+	until_true 60 both_ends && until_true 20 said 'A ready' || :
 	peer=$(sed -n 's/^B pid \([0-9]*\) .*/\1/p' "$W/play.out")
 	both_ends
 }
@@ -212,13 +212,13 @@ test_live_shows_ports_and_who_owns_queue_pairs() {
 	shows() { until_true 20 shown "$1"; }
 	shown() { tm capture-pane -p | grep -qE -- "$1"; }
 	play --pause 20
-	tm new-session -d -x 80 -y 24 "TERM=screen LC_ALL=C.UTF-8 RDMADIAG_DATADIR=$RDMADIAG_DATADIR $R counters -w -i 0.5"
+	tm new-session -d -x 80 -y 24 "TERM=screen LC_ALL=C.UTF-8 RDMADIAG_DATADIR=$RDMADIAG_DATADIR $R counters -w -i 1"
 	shows '^  rxe0 +1 ACTIVE' && shows 'rxe0/1 +hw +sent_pkts' && tm send-keys o && shows 'rxe0 +[0-9]+ qp-play' &&
 		tm send-keys o && shows 'sent_pkts' && tm send-keys Enter && shows 'process qp-play'
 	local r=$?
 	[ $r = 0 ] || tm capture-pane -p
 	tm send-keys Escape
-	captured counters || r=1
+	few_bytes counters && captured counters || r=1
 	tm kill-server
 	unplay
 	return $r

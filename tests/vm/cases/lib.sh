@@ -186,6 +186,19 @@ off_screen() {
 	! on_screen "$1"
 }
 
+# few_bytes NAME: what the view in `tmux -L rd` writes to its terminal of 80x24 in 10 s, kept with the results
+few_bytes() {
+	local n
+	tmux -L rd resize-window -x 80 -y 24
+	sleep 3
+	tmux -L rd pipe-pane -O "cat >$W/$1.bytes"
+	sleep 10
+	tmux -L rd pipe-pane
+	n=$(($(wc -c <"$W/$1.bytes") / 10))
+	echo "$1: $n bytes a second" | tee -a "$RD_VM_OUT/bytes"
+	[ $n -le 3000 ]
+}
+
 # captured NAME: what the view in `tmux -L rd` shows at three sizes, kept with the results; lines fit
 captured() {
 	local size file
