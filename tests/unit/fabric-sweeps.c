@@ -75,6 +75,14 @@ void count(struct setup *s, uint64_t guid, unsigned port, size_t counter, uint64
 	at(s, guid, port)->values[counter].v += more;
 }
 
+void discovered(struct setup *s, uint64_t guid)
+{
+	for (size_t i = 0; i < s->fabric.n_ports; i++)
+		if (s->fabric.nodes[s->fabric.ports[i].node].guid == guid)
+			s->fabric.ports[i].presence = RD_PORT_NEW;
+	s->fabric.discovered_ns = s->fabric.swept_ns;
+}
+
 size_t faults(struct setup *s)
 {
 	size_t n = 0;

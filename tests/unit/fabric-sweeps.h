@@ -31,6 +31,9 @@ void sweep(struct setup *s, unsigned seconds);
 struct rd_fabric_port *at(struct setup *s, uint64_t guid, unsigned port);
 void count(struct setup *s, uint64_t guid, unsigned port, size_t counter, uint64_t more);
 
+/* A discovery after this sweep found the node, which was not there before. */
+void discovered(struct setup *s, uint64_t guid);
+
 /* Judges: the number of findings above notes; the first is findings.v[0]. */
 size_t faults(struct setup *s);
 

@@ -50,7 +50,7 @@ static void a_host_without_power_has_no_bad_cable(void **state)
 	/* It is back. */
 	sweep(s, 60);
 	at(s, LEAF(1), 1)->lost = at(s, HOST(1, 0), 1)->lost = at(s, HOST(1, 0), 1)->mute = false;
-	at(s, HOST(1, 0), 1)->presence = RD_PORT_NEW;
+	discovered(s, HOST(1, 0));
 	count(s, LEAF(1), 1, RD_C_SYMBOL_ERROR, 20);
 	assert_int_equal(faults(s), 0);
 	at(s, HOST(1, 0), 1)->presence = RD_PORT_PRESENT;
@@ -84,9 +84,8 @@ static void restart_host(struct setup *s)
 	count(s, LEAF(1), 1, RD_C_LINK_DOWNED, 1);
 	faults(s);
 	sweep(s, 5);
-	at(s, HOST(1, 0), 1)->presence = RD_PORT_NEW;
+	discovered(s, HOST(1, 0));
 	assert_int_equal(faults(s), 0);
-	at(s, HOST(1, 0), 1)->presence = RD_PORT_PRESENT;
 }
 
 /* A restart explains the loss before it, not one of a minute later. */
@@ -102,6 +101,49 @@ static void an_old_restart_excuses_no_later_errors(void **state)
 	count(s, LEAF(1), 1, RD_C_SYMBOL_ERROR, 400);
 	assert_int_equal(faults(s), 1);
 	assert_non_null(strstr(s->findings.v[0].observed, "SymbolErrorCounter +400"));
+}
+
+/* A cable is plugged in at a port that had none: what is counted then is no fault, before the node is discovered and after it. */
+static void a_new_cable_is_no_bad_one(void **state)
+{
+	struct setup *s = *state;
+	size_t host = fabric_port_at(&s->fabric, HOST(1, 0), 1), leaf = fabric_port_at(&s->fabric, LEAF(1), 1);
+	struct rd_fabric_port *port = &s->fabric.ports[leaf];
+
+	port->peer = RD_NONE;
+	port->state = RD_LINK_DOWN;
+	s->fabric.ports[host].peer = RD_NONE;
+	s->fabric.ports[host].selected = false;
+	sweep(s, 1);
+	count(s, LEAF(1), 1, RD_C_SYMBOL_ERROR, 130);
+	assert_int_equal(faults(s), 0);
+	assert_string_equal(s->findings.v[0].title, "port without a link counts errors");
+	port->peer = host;
+	port->state = RD_LINK_ACTIVE;
+	s->fabric.ports[host].peer = leaf;
+	s->fabric.ports[host].selected = true;
+	sweep(s, 3);
+	discovered(s, HOST(1, 0));
+	assert_int_equal(faults(s), 0);
+	/* It is still new until the next discovery. */
+	sweep(s, 40);
+	count(s, LEAF(1), 1, RD_C_SYMBOL_ERROR, 130);
+	assert_int_equal(faults(s), 1);
+	assert_non_null(strstr(s->findings.v[0].observed, "SymbolErrorCounter +130"));
+}
+
+/* A port without a cable that counts on is not what one that is plugged in does. */
+static void so_many_errors_are_of_no_new_cable(void **state)
+{
+	struct setup *s = *state;
+	struct rd_fabric_port *port = at(s, LEAF(1), 1);
+
+	s->fabric.ports[port->peer].peer = RD_NONE;
+	port->peer = RD_NONE;
+	port->state = RD_LINK_DOWN;
+	sweep(s, 1);
+	count(s, LEAF(1), 1, RD_C_SYMBOL_ERROR, 1001);
+	assert_int_equal(faults(s), 1);
 }
 
 /* Nor does it explain any number of them. */
@@ -127,8 +169,10 @@ static void errors_between_a_loss_and_a_restart_count(void **state)
 	sweep(s, 120);
 	count(s, LEAF(1), 1, RD_C_SYMBOL_ERROR, 400);
 	assert_int_equal(faults(s), 1);
-	sweep(s, 120);
-	at(s, HOST(1, 0), 1)->presence = RD_PORT_NEW;
+	sweep(s, 60);
+	faults(s);
+	sweep(s, 60);
+	discovered(s, HOST(1, 0));
 	assert_int_equal(faults(s), 1);
 	assert_non_null(strstr(s->findings.v[0].observed, "SymbolErrorCounter +400"));
 }
@@ -171,9 +215,7 @@ static void what_is_dropped_for_a_switch_that_restarts_is_no_fault(void **state)
 		port->values[RD_C_XMIT_DISCARDS].v += 200;
 	}
 	port->lost = false;
-	for (size_t i = 0; i < s->fabric.n_ports; i++)
-		if (s->fabric.nodes[s->fabric.ports[i].node].guid == LEAF(1))
-			s->fabric.ports[i].presence = RD_PORT_NEW;
+	discovered(s, LEAF(1));
 	assert_int_equal(faults(s), 0);
 	/* Later, they are. */
 	for (size_t i = 0; i < s->fabric.n_ports; i++)
@@ -219,6 +261,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(errors_of_a_link_that_came_back_count, set_up, sweeps_tear_down),
 		cmocka_unit_test_setup_teardown(an_old_restart_excuses_no_later_errors, set_up, sweeps_tear_down),
 		cmocka_unit_test_setup_teardown(so_many_errors_are_of_no_restart, set_up, sweeps_tear_down),
+		cmocka_unit_test_setup_teardown(a_new_cable_is_no_bad_one, set_up, sweeps_tear_down),
+		cmocka_unit_test_setup_teardown(so_many_errors_are_of_no_new_cable, set_up, sweeps_tear_down),
 		cmocka_unit_test_setup_teardown(errors_between_a_loss_and_a_restart_count, set_up, sweeps_tear_down),
 		cmocka_unit_test_setup_teardown(a_pulled_cable_is_down_before_the_next_discovery, set_up,
 						sweeps_tear_down),

@@ -4,7 +4,8 @@
 #include "base/memory.h"
 #include "model/fabric/fabric-rates.h"
 
-#define RESTARTED UINT16_MAX /* in place of a counter */
+/* In place of a counter. Its count: 1 if the node was found again, at the time of that discovery; 0 if it is known by its counters. */
+#define RESTARTED UINT16_MAX
 
 void rd_fabric_history_deinit(struct rd_fabric_history *history)
 {
@@ -125,7 +126,10 @@ static void add_port(struct rd_fabric_history *history, size_t sorted, const str
 
 	if (port->presence == RD_PORT_NEW || restarted) {
 		new.counter = RESTARTED;
+		new.v[0].count = !restarted;
+		new.v[0].ns = restarted ? port->read_ns : fabric->discovered_ns;
 		add_entry(history, sorted, &new);
+		new.v[0].ns = port->read_ns;
 	}
 	new.port = port->number;
 	for (size_t i = 0; i < fabric->n_values; i++) {
@@ -200,12 +204,18 @@ uint64_t rd_fabric_history_sum(const struct rd_fabric_history *history, const st
 /* The links and nodes at both ends of a cable. */
 struct losses {
 	const struct rd_history_entry *links[2], *restarts[2]; /* NULL: none */
+	uint64_t late_ns; /* a restart is discovered at most that long after the link came up */
 	bool still, drops;
 };
 
-static bool is_within(uint64_t ns, uint64_t from, uint64_t to)
+static bool is_near_loss(uint64_t ns, uint64_t loss)
 {
-	return ns + RD_HISTORY_LOSS_NS >= from && ns <= to + RD_HISTORY_LOSS_NS;
+	return ns + RD_HISTORY_LOSS_NS >= loss && ns <= loss + RD_HISTORY_LOSS_NS;
+}
+
+static bool is_near_restart(const struct losses *losses, uint64_t ns, uint64_t restart)
+{
+	return ns + losses->late_ns >= restart && ns <= restart + RD_HISTORY_LOSS_NS;
 }
 
 /* Whether what was counted at `ns` is a consequence of the loss of the link at `lost`: that is not over, or a node restarted soon after
@@ -220,10 +230,21 @@ static bool is_of_loss(const struct losses *losses, uint64_t ns, uint64_t lost)
 
 			if (restart + RD_HISTORY_LOSS_NS < lost || restart > lost + RD_HISTORY_BOOT_NS)
 				continue;
-			if (is_within(ns, lost, lost) || is_within(ns, restart, restart) ||
-			    (losses->drops && is_within(ns, lost, restart)))
+			if (is_near_loss(ns, lost) || is_near_restart(losses, ns, restart) ||
+			    (losses->drops && ns >= lost && ns <= restart))
 				return true;
 		}
+	return false;
+}
+
+/* Whether a node was found at that time: its link comes up, perhaps at a port that had none and lost none. */
+static bool is_of_new_link(const struct losses *losses, uint64_t ns)
+{
+	for (size_t side = 0; side < 2; side++)
+		for (size_t i = 0; losses->restarts[side] && i < losses->restarts[side]->n; i++)
+			if (losses->restarts[side]->v[i].count &&
+			    is_near_restart(losses, ns, losses->restarts[side]->v[i].ns))
+				return true;
 	return false;
 }
 
@@ -234,8 +255,10 @@ uint64_t rd_fabric_history_lost(const struct rd_fabric_history *history, const s
 	uint64_t there = peer == RD_NONE ? 0 : fabric->nodes[fabric->ports[peer].node].guid;
 	const struct rd_history_entry *entry = find_entry(history, here, port->number, counter);
 	struct losses losses = { .still = still, .drops = rd_pma_counters[counter].kind == RD_PMA_DROP };
+	uint64_t interval = port->before_ns ? port->read_ns - port->before_ns : 0;
 	uint64_t sum = 0;
 
+	losses.late_ns = interval > RD_HISTORY_LOSS_NS ? interval : RD_HISTORY_LOSS_NS;
 	losses.links[0] = find_entry(history, here, port->number, RD_C_LINK_DOWNED);
 	losses.restarts[0] = find_entry(history, here, 0, RESTARTED);
 	if (there) {
@@ -243,7 +266,7 @@ uint64_t rd_fabric_history_lost(const struct rd_fabric_history *history, const s
 		losses.restarts[1] = find_entry(history, there, 0, RESTARTED);
 	}
 	for (size_t i = 0; entry && i < entry->n; i++) {
-		bool lost = false;
+		bool lost = is_of_new_link(&losses, entry->v[i].ns);
 
 		for (size_t side = 0; side < 2; side++)
 			for (size_t k = 0; losses.links[side] && k < losses.links[side]->n && !lost; k++)

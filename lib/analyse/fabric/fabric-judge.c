@@ -78,9 +78,9 @@ struct errors {
 	struct rd_buf limit; /* "at most 10" */
 	enum rd_severity severity;
 	double degree; /* the highest excess of these: above INCREASES their rate per hour, else totals in units of their limits */
-	bool increases; /* some are of increases */
-	bool receives;	/* errors in what the port received: the other end, or the cable, causes them */
-	bool flaps;	/* the link went down within the last hour */
+	uint64_t most; /* the highest increase of these; 0: none */
+	bool receives; /* errors in what the port received: the other end, or the cable, causes them */
+	bool flaps;    /* the link went down within the last hour */
 	bool sources[SOURCES];
 };
 #define INCREASES 1e6
@@ -200,7 +200,7 @@ static uint64_t counted_at_loss(const struct judge *j, const struct rd_fabric_po
 	if (peer)
 		there = rd_fabric_history_sum(j->history, j->fabric, peer, RD_C_LINK_DOWNED);
 	times = there > times ? there : times;
-	if (counter == RD_C_LINK_DOWNED || times == 0 || times > RESTART_DOWNS)
+	if (counter == RD_C_LINK_DOWNED || times > RESTART_DOWNS)
 		return 0;
 	return rd_fabric_history_lost(j->history, j->fabric, port, neighbour, counter, still);
 }
@@ -237,7 +237,7 @@ static enum rd_severity judge_increase(const struct judge *j, const struct rd_fa
 	errors->severity = severity > errors->severity ? severity : errors->severity;
 	per_hour = delta ? (double)delta * HOUR / (seconds < SHORTEST ? SHORTEST : seconds) : (double)sum;
 	errors->degree = INCREASES + per_hour > errors->degree ? INCREASES + per_hour : errors->degree;
-	errors->increases = true;
+	errors->most = sum > errors->most ? sum : errors->most;
 	note_limit(errors, limit->warning, true);
 	rd_buf_printf(&errors->text, "%s%s +%" PRIu64, errors->text.len ? ", " : "", rd_pma_counters[counter].name, sum);
 	if (sum == delta)
@@ -308,11 +308,26 @@ static char *cable_fix(const struct judge *j, const struct rd_fabric_port *port,
 		       at, from, from, again);
 }
 
-/* Errors from before, at a port that has no cable. */
+/* The latest discovery found no cable at the port, and it counted no more since than when one is plugged in. */
 static bool is_unused(const struct rd_fabric_port *port, const struct errors *errors)
 {
 	return port->peer == RD_NONE && !port->was_guid && port->state == RD_LINK_DOWN && !rd_fabric_is_unsure(port) &&
-	       !errors->increases;
+	       !errors->flaps && errors->most <= RD_HISTORY_LOSS_ERRORS;
+}
+
+static void explain_unused(const struct rd_fabric_port *port, const struct errors *errors, struct rd_finding *finding)
+{
+	finding->severity = RD_SEV_NOTE;
+	if (errors->most) {
+		finding->title = "port without a link counts errors";
+		finding->why = "at the latest discovery no cable was there; so it counts while one is plugged in";
+		finding->fix =
+			rd_text("if no cable is plugged in now: ibportstate %u %u query", port->lid, port->number);
+		return;
+	}
+	finding->title = "port without a link has counted errors before";
+	finding->why = "they say nothing about a cable that is not there";
+	finding->fix = rd_text("clear them: perfquery -R %u %u", port->lid, port->number);
 }
 
 /* `text` with the command that shows whether errors increase. */
@@ -337,10 +352,7 @@ static void explain(const struct judge *j, const struct rd_fabric_port *port, co
 	if (source == FROM_ELSEWHERE)
 		finding->title = title_elsewhere;
 	if (!peer && is_unused(port, here)) {
-		finding->severity = RD_SEV_NOTE;
-		finding->title = "port without a link has counted errors before";
-		finding->why = "they say nothing about a cable that is not there";
-		finding->fix = rd_text("clear them: perfquery -R %u %u", port->lid, port->number);
+		explain_unused(port, here, finding);
 		return;
 	}
 	if (finding->severity == RD_SEV_NOTE)
