@@ -3,7 +3,7 @@
 # trace-errno -- COMMAND, its user and its children; what the filters let through and what not.
 # kernels: 6.1 7.x
 # asked: 6.12
-# boot: main
+# boot: command
 
 prepare() {
 	[ -e /sys/class/infiniband/rxe1 ] || . tests/vm/guest/rxe-up || return
@@ -230,6 +230,7 @@ test_shell_ends_a_trace() {
 
 # --live: origins with their counts, the newest event, the processes behind a row; nothing is written over the screen.
 test_live_view_of_failures() {
+	only 6.12 7.x
 	command -v tmux >/dev/null || skip "tmux is not here"
 	TERM=screen tmux -L rd new-session -d -x 120 -y 30 "$R trace-errno --live 2>$W/live.err; echo ended with \$? >$W/live.ended; sleep 60"
 	until_true 120 on_screen '0 failed calls'
@@ -250,7 +251,7 @@ test_live_view_of_failures() {
 
 # Thousands of failures, and a device that is removed meanwhile: the view goes on, and its count is that of the program.
 test_live_view_of_a_burst() {
-	only 6.12
+	only 6.12 7.x
 	command -v tmux >/dev/null || skip "tmux is not here"
 	local n
 	ip link add d9 type dummy
