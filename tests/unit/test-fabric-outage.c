@@ -103,16 +103,41 @@ static void an_old_restart_excuses_no_later_errors(void **state)
 	assert_non_null(strstr(s->findings.v[0].observed, "SymbolErrorCounter +400"));
 }
 
+/* Nor one of more than 15 minutes before it. */
+static void a_late_restart_excuses_no_earlier_errors(void **state)
+{
+	struct setup *s = *state;
+
+	sweep(s, 1);
+	count(s, LEAF(1), 1, RD_C_LINK_DOWNED, 1);
+	count(s, LEAF(1), 1, RD_C_SYMBOL_ERROR, 400);
+	assert_int_equal(faults(s), 1);
+	sweep(s, 900);
+	faults(s);
+	sweep(s, 100);
+	discovered(s, HOST(1, 0));
+	assert_int_equal(faults(s), 1);
+	assert_non_null(strstr(s->findings.v[0].observed, "SymbolErrorCounter +400"));
+}
+
+/* As if there had been no cable between the leaf's first port and its host. */
+static struct rd_fabric_port *never_plugged(struct setup *s)
+{
+	struct rd_fabric_port *port = at(s, LEAF(1), 1);
+
+	s->fabric.ports[port->peer].peer = RD_NONE;
+	port->peer = RD_NONE;
+	port->state = RD_LINK_DOWN;
+	return port;
+}
+
 /* A cable is plugged in at a port that had none: what is counted then is no fault, before the node is discovered and after it. */
 static void a_new_cable_is_no_bad_one(void **state)
 {
 	struct setup *s = *state;
 	size_t host = fabric_port_at(&s->fabric, HOST(1, 0), 1), leaf = fabric_port_at(&s->fabric, LEAF(1), 1);
-	struct rd_fabric_port *port = &s->fabric.ports[leaf];
+	struct rd_fabric_port *port = never_plugged(s);
 
-	port->peer = RD_NONE;
-	port->state = RD_LINK_DOWN;
-	s->fabric.ports[host].peer = RD_NONE;
 	s->fabric.ports[host].selected = false;
 	sweep(s, 1);
 	count(s, LEAF(1), 1, RD_C_SYMBOL_ERROR, 130);
@@ -136,17 +161,27 @@ static void a_new_cable_is_no_bad_one(void **state)
 static void so_many_errors_are_of_no_new_cable(void **state)
 {
 	struct setup *s = *state;
-	struct rd_fabric_port *port = at(s, LEAF(1), 1);
 
-	s->fabric.ports[port->peer].peer = RD_NONE;
-	port->peer = RD_NONE;
-	port->state = RD_LINK_DOWN;
+	never_plugged(s);
 	sweep(s, 1);
 	count(s, LEAF(1), 1, RD_C_SYMBOL_ERROR, 1001);
 	assert_int_equal(faults(s), 1);
 }
 
-/* Nor does it explain any number of them. */
+/* Counters that begin from zero excuse only what a loss of the link explains: somebody may have cleared them. */
+static void errors_after_counters_were_cleared_count(void **state)
+{
+	struct setup *s = *state;
+
+	sweep(s, 1);
+	for (size_t i = RD_C_XMIT_DATA; i <= RD_C_RCV_PKTS; i++)
+		at(s, HOST(1, 0), 1)->values[i].v = 0;
+	count(s, LEAF(1), 1, RD_C_SYMBOL_ERROR, 400);
+	assert_int_equal(faults(s), 1);
+	assert_non_null(strstr(s->findings.v[0].observed, "SymbolErrorCounter +400"));
+}
+
+/* A restart does not explain any number of errors. */
 static void so_many_errors_are_of_no_restart(void **state)
 {
 	struct setup *s = *state;
@@ -261,6 +296,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(errors_of_a_link_that_came_back_count, set_up, sweeps_tear_down),
 		cmocka_unit_test_setup_teardown(an_old_restart_excuses_no_later_errors, set_up, sweeps_tear_down),
 		cmocka_unit_test_setup_teardown(so_many_errors_are_of_no_restart, set_up, sweeps_tear_down),
+		cmocka_unit_test_setup_teardown(a_late_restart_excuses_no_earlier_errors, set_up, sweeps_tear_down),
+		cmocka_unit_test_setup_teardown(errors_after_counters_were_cleared_count, set_up, sweeps_tear_down),
 		cmocka_unit_test_setup_teardown(a_new_cable_is_no_bad_one, set_up, sweeps_tear_down),
 		cmocka_unit_test_setup_teardown(so_many_errors_are_of_no_new_cable, set_up, sweeps_tear_down),
 		cmocka_unit_test_setup_teardown(errors_between_a_loss_and_a_restart_count, set_up, sweeps_tear_down),

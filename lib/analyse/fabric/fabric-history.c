@@ -218,33 +218,37 @@ static bool is_near_restart(const struct losses *losses, uint64_t ns, uint64_t r
 	return ns + losses->late_ns >= restart && ns <= restart + RD_HISTORY_LOSS_NS;
 }
 
-/* Whether what was counted at `ns` is a consequence of the loss of the link at `lost`: that is not over, or a node restarted soon after
- * it. In between, the link is down: packets are dropped, but no errors are received. */
-static bool is_of_loss(const struct losses *losses, uint64_t ns, uint64_t lost)
+/* Whether what was counted at `ns` is a consequence of this restart. A node that was found comes up, perhaps at a port that lost no
+ * link. Else a link was lost before it. In between, the link is down: packets are dropped, but no errors are received. */
+static bool is_of_restart(const struct losses *losses, const struct rd_history_time *restart, uint64_t ns)
 {
-	if (losses->still && ns + RD_HISTORY_LOSS_NS >= lost)
+	if (restart->count && is_near_restart(losses, ns, restart->ns))
 		return true;
 	for (size_t side = 0; side < 2; side++)
-		for (size_t i = 0; losses->restarts[side] && i < losses->restarts[side]->n; i++) {
-			uint64_t restart = losses->restarts[side]->v[i].ns;
+		for (size_t i = 0; losses->links[side] && i < losses->links[side]->n; i++) {
+			uint64_t lost = losses->links[side]->v[i].ns;
 
-			if (restart + RD_HISTORY_LOSS_NS < lost || restart > lost + RD_HISTORY_BOOT_NS)
+			if (restart->ns + RD_HISTORY_LOSS_NS < lost || restart->ns > lost + RD_HISTORY_BOOT_NS)
 				continue;
-			if (is_near_loss(ns, lost) || is_near_restart(losses, ns, restart) ||
-			    (losses->drops && ns >= lost && ns <= restart))
+			if (is_near_loss(ns, lost) || is_near_restart(losses, ns, restart->ns) ||
+			    (losses->drops && ns >= lost && ns <= restart->ns))
 				return true;
 		}
 	return false;
 }
 
-/* Whether a node was found at that time: its link comes up, perhaps at a port that had none and lost none. */
-static bool is_of_new_link(const struct losses *losses, uint64_t ns)
+static bool is_lost(const struct losses *losses, uint64_t ns)
 {
-	for (size_t side = 0; side < 2; side++)
-		for (size_t i = 0; losses->restarts[side] && i < losses->restarts[side]->n; i++)
-			if (losses->restarts[side]->v[i].count &&
-			    is_near_restart(losses, ns, losses->restarts[side]->v[i].ns))
+	for (size_t side = 0; side < 2; side++) {
+		const struct rd_history_entry *link = losses->links[side], *restarts = losses->restarts[side];
+
+		for (size_t i = 0; losses->still && link && i < link->n; i++)
+			if (ns + RD_HISTORY_LOSS_NS >= link->v[i].ns)
 				return true;
+		for (size_t i = 0; restarts && i < restarts->n; i++)
+			if (is_of_restart(losses, &restarts->v[i], ns))
+				return true;
+	}
 	return false;
 }
 
@@ -265,14 +269,8 @@ uint64_t rd_fabric_history_lost(const struct rd_fabric_history *history, const s
 		losses.links[1] = find_entry(history, there, fabric->ports[peer].number, RD_C_LINK_DOWNED);
 		losses.restarts[1] = find_entry(history, there, 0, RESTARTED);
 	}
-	for (size_t i = 0; entry && i < entry->n; i++) {
-		bool lost = is_of_new_link(&losses, entry->v[i].ns);
-
-		for (size_t side = 0; side < 2; side++)
-			for (size_t k = 0; losses.links[side] && k < losses.links[side]->n && !lost; k++)
-				lost = is_of_loss(&losses, entry->v[i].ns, losses.links[side]->v[k].ns);
-		sum += lost ? entry->v[i].count : 0;
-	}
+	for (size_t i = 0; entry && i < entry->n; i++)
+		sum += is_lost(&losses, entry->v[i].ns) ? entry->v[i].count : 0;
 	return losses.drops || sum <= RD_HISTORY_LOSS_ERRORS ? sum : 0;
 }
 

@@ -10,15 +10,17 @@
 	12 /* increases of a counter kept with their own times; more are merged with their neighbours */
 #define RD_HISTORY_MAX 100000 /* counters that increased in the last hour; more are not kept: 20 MB */
 
+struct rd_history_time {
+	uint64_t ns, count;
+};
+
 /* A counter of a port that increased; or a node that restarted. */
 struct rd_history_entry {
 	uint64_t guid;
 	uint32_t port;
 	uint16_t counter;
 	uint16_t n;
-	struct {
-		uint64_t ns, count;
-	} v[RD_HISTORY_TIMES]; /* oldest first */
+	struct rd_history_time v[RD_HISTORY_TIMES]; /* oldest first */
 };
 
 struct rd_fabric_history {

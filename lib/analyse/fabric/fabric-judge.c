@@ -320,9 +320,9 @@ static void explain_unused(const struct rd_fabric_port *port, const struct error
 	finding->severity = RD_SEV_NOTE;
 	if (errors->most) {
 		finding->title = "port without a link counts errors";
-		finding->why = "at the latest discovery no cable was there; so it counts while one is plugged in";
-		finding->fix =
-			rd_text("if no cable is plugged in now: ibportstate %u %u query", port->lid, port->number);
+		finding->why = "at the latest discovery its link was down; so it counts while a cable is plugged in";
+		finding->fix = rd_text("if its link does not come up: ibportstate %u %u query; reseat the cable",
+				       port->lid, port->number);
 		return;
 	}
 	finding->title = "port without a link has counted errors before";

@@ -195,8 +195,8 @@ few_bytes() {
 	sleep 10
 	tmux -L rd pipe-pane
 	n=$(($(wc -c <"$W/$1.bytes") / 10))
-	echo "$1: $n bytes a second" | tee -a "$RD_VM_OUT/bytes"
-	[ $n -le 3000 ]
+	echo "$KERNEL $1: $n bytes a second" | tee -a "$RD_VM_OUT/bytes"
+	[ $n -gt 0 ] && [ $n -le 3000 ]
 }
 
 # captured NAME: what the view in `tmux -L rd` shows at three sizes, kept with the results; lines fit
