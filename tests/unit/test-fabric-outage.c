@@ -157,6 +157,23 @@ static void a_new_cable_is_no_bad_one(void **state)
 	assert_non_null(strstr(s->findings.v[0].observed, "SymbolErrorCounter +130"));
 }
 
+/* Nor is it if both nodes were there before. */
+static void a_new_link_of_known_nodes_is_no_bad_one(void **state)
+{
+	struct setup *s = *state;
+	struct rd_fabric_port *port = at(s, LEAF(1), 1);
+
+	sweep(s, 1);
+	count(s, LEAF(1), 1, RD_C_SYMBOL_ERROR, 130);
+	count(s, HOST(1, 0), 1, RD_C_SYMBOL_ERROR, 130);
+	port->connected = true;
+	s->fabric.discovered_ns = s->fabric.swept_ns;
+	assert_int_equal(faults(s), 0);
+	sweep(s, 31);
+	count(s, HOST(1, 0), 1, RD_C_SYMBOL_ERROR, 130);
+	assert_int_equal(faults(s), 1);
+}
+
 /* A port without a cable that counts on is not what one that is plugged in does. */
 static void so_many_errors_are_of_no_new_cable(void **state)
 {
@@ -299,6 +316,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_late_restart_excuses_no_earlier_errors, set_up, sweeps_tear_down),
 		cmocka_unit_test_setup_teardown(errors_after_counters_were_cleared_count, set_up, sweeps_tear_down),
 		cmocka_unit_test_setup_teardown(a_new_cable_is_no_bad_one, set_up, sweeps_tear_down),
+		cmocka_unit_test_setup_teardown(a_new_link_of_known_nodes_is_no_bad_one, set_up, sweeps_tear_down),
 		cmocka_unit_test_setup_teardown(so_many_errors_are_of_no_new_cable, set_up, sweeps_tear_down),
 		cmocka_unit_test_setup_teardown(errors_between_a_loss_and_a_restart_count, set_up, sweeps_tear_down),
 		cmocka_unit_test_setup_teardown(a_pulled_cable_is_down_before_the_next_discovery, set_up,

@@ -4,7 +4,8 @@
 #include "base/memory.h"
 #include "model/fabric/fabric-rates.h"
 
-/* In place of a counter. Its count: 1 if the node was found again, at the time of that discovery; 0 if it is known by its counters. */
+/* In place of a counter: of port 0, a node restarted; of others, a cable was plugged in. Its count: 1 if a discovery found it, at the
+ * time of that; 0 if a restart is known by its counters. */
 #define RESTARTED UINT16_MAX
 
 void rd_fabric_history_deinit(struct rd_fabric_history *history)
@@ -132,6 +133,12 @@ static void add_port(struct rd_fabric_history *history, size_t sorted, const str
 		new.v[0].ns = port->read_ns;
 	}
 	new.port = port->number;
+	if (port->connected) {
+		new.counter = RESTARTED;
+		new.v[0] = (struct rd_history_time){ .ns = fabric->discovered_ns, .count = 1 };
+		add_entry(history, sorted, &new);
+		new.v[0].ns = port->read_ns;
+	}
 	for (size_t i = 0; i < fabric->n_values; i++) {
 		if (rd_pma_counters[i].kind != RD_PMA_ERROR && rd_pma_counters[i].kind != RD_PMA_DROP)
 			continue;
@@ -203,7 +210,7 @@ uint64_t rd_fabric_history_sum(const struct rd_fabric_history *history, const st
 
 /* The links and nodes at both ends of a cable. */
 struct losses {
-	const struct rd_history_entry *links[2], *restarts[2]; /* NULL: none */
+	const struct rd_history_entry *links[2], *restarts[2], *connected[2]; /* NULL: none */
 	uint64_t late_ns; /* a restart is discovered at most that long after the link came up */
 	bool still, drops;
 };
@@ -241,7 +248,11 @@ static bool is_lost(const struct losses *losses, uint64_t ns)
 {
 	for (size_t side = 0; side < 2; side++) {
 		const struct rd_history_entry *link = losses->links[side], *restarts = losses->restarts[side];
+		const struct rd_history_entry *connected = losses->connected[side];
 
+		for (size_t i = 0; connected && i < connected->n; i++)
+			if (is_near_restart(losses, ns, connected->v[i].ns))
+				return true;
 		for (size_t i = 0; losses->still && link && i < link->n; i++)
 			if (ns + RD_HISTORY_LOSS_NS >= link->v[i].ns)
 				return true;
@@ -264,9 +275,11 @@ uint64_t rd_fabric_history_lost(const struct rd_fabric_history *history, const s
 
 	losses.late_ns = interval > RD_HISTORY_LOSS_NS ? interval : RD_HISTORY_LOSS_NS;
 	losses.links[0] = find_entry(history, here, port->number, RD_C_LINK_DOWNED);
+	losses.connected[0] = find_entry(history, here, port->number, RESTARTED);
 	losses.restarts[0] = find_entry(history, here, 0, RESTARTED);
 	if (there) {
 		losses.links[1] = find_entry(history, there, fabric->ports[peer].number, RD_C_LINK_DOWNED);
+		losses.connected[1] = find_entry(history, there, fabric->ports[peer].number, RESTARTED);
 		losses.restarts[1] = find_entry(history, there, 0, RESTARTED);
 	}
 	for (size_t i = 0; entry && i < entry->n; i++)

@@ -311,8 +311,7 @@ static char *cable_fix(const struct judge *j, const struct rd_fabric_port *port,
 /* The latest discovery found no cable at the port, and it counted no more since than when one is plugged in. */
 static bool is_unused(const struct rd_fabric_port *port, const struct errors *errors)
 {
-	return port->peer == RD_NONE && !port->was_guid && port->state == RD_LINK_DOWN && !rd_fabric_is_unsure(port) &&
-	       !errors->flaps && errors->most <= RD_HISTORY_LOSS_ERRORS;
+	return rd_fabric_has_no_link(port) && !errors->flaps && errors->most <= RD_HISTORY_LOSS_ERRORS;
 }
 
 static void explain_unused(const struct rd_fabric_port *port, const struct errors *errors, struct rd_finding *finding)

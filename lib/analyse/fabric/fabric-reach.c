@@ -22,6 +22,11 @@ bool rd_fabric_is_unsure(const struct rd_fabric_port *port)
 	return port->unread || port->peer_unreached || port->presence == RD_PORT_UNREACHED;
 }
 
+bool rd_fabric_has_no_link(const struct rd_fabric_port *port)
+{
+	return port->peer == RD_NONE && !port->was_guid && port->state == RD_LINK_DOWN && !rd_fabric_is_unsure(port);
+}
+
 bool rd_fabric_is_incomplete(const struct rd_fabric *fabric)
 {
 	for (size_t i = 0; i < fabric->n_nodes; i++)

@@ -17,6 +17,9 @@ bool rd_fabric_is_incomplete(const struct rd_fabric *fabric);
 /* Whether the walk could not see what is connected to the port: its PortInfo, or the node behind it, did not respond. */
 bool rd_fabric_is_unsure(const struct rd_fabric_port *port);
 
+/* Whether no discovery found a link at the port, and the latest one saw that it is down. */
+bool rd_fabric_has_no_link(const struct rd_fabric_port *port);
+
 /*
  * For each node of `known`, an earlier or a saved topology: was it found in `now`? A node that was connected to one that is not
  * reached may be behind it, so it is UNKNOWN as well; one whose cables all led to nodes that are MISSING is MISSING. Returns an array

@@ -292,6 +292,8 @@ static enum rd_presence *match_ports(struct rd_fabric *before, const enum rd_rea
 			move_port(&before->ports[old], port, node->unread > 0);
 			if (port->peer == RD_NONE)
 				keep_peer(before, &before->ports[old], port);
+			else
+				port->connected = rd_fabric_has_no_link(&before->ports[old]);
 			kept[old] = RD_PORT_PRESENT;
 		} else {
 			port->presence = RD_PORT_NEW;

@@ -87,6 +87,7 @@ struct rd_fabric_port {
 	enum rd_presence presence;
 	uint64_t old_guid;   /* REPLACED: of the previous node */
 	uint16_t old_lid;    /* MOVED */
+	bool connected;	     /* the latest walk found its first link: see rd_fabric_has_no_link */
 	bool unread;	     /* the latest walk did not read its PortInfo */
 	bool peer_unreached; /* its link is up, but the latest walk got no response from the node behind it */
 	/* Of a port whose link the latest walk found up: when it was queried after the latest sweep, */
