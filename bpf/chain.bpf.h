@@ -41,14 +41,6 @@ static __always_inline __u64 caller_sp(void *ctx, struct thread *t, bool fexit)
 	return t->frame + bpf_get_func_arg_cnt(ctx) * 8 + 24;
 }
 
-/* An index into a chain that the verifier of every kernel accepts as in bounds. Without the barrier, clang 19 omits the mask if
- * it can prove the bound, and the verifier of Linux 6.1 does not apply the bound of one register to its copy. */
-static __always_inline __u32 slot(__u32 n)
-{
-	barrier_var(n);
-	return n % RD_CHAIN_SLOTS;
-}
-
 /* Adds an exit to the chain of the thread. This function called the previous one if the stack pointer of its caller is higher.
  * Equal stack pointers mean siblings with fexit; with a kretprobe they may also be a function and its tail call, so there only a
  * different errno starts a new branch. */
@@ -60,13 +52,13 @@ static __always_inline void add_exit(void *ctx, struct thread *t, __u32 fn, __u3
 	__u16 flags = 0;
 
 	if (n) {
-		__s16 last = rec->chain[slot(n - 1)].err;
+		__s16 last = rec->chain[BOUNDED(n - 1, RD_CHAIN_SLOTS)].err;
 
 		if (sp < t->sp || (sp == t->sp && (fexit || err != last))) {
 			flags = RD_LINK_BRANCH;
 			t->earlier[2] = t->earlier[1];
 			t->earlier[1] = t->earlier[0];
-			t->earlier[0] = rec->chain[slot(t->branch)];
+			t->earlier[0] = rec->chain[BOUNDED(t->branch, RD_CHAIN_SLOTS)];
 			t->earlier[0].err = last;
 			t->branch = n;
 		}
@@ -82,7 +74,7 @@ static __always_inline void add_exit(void *ctx, struct thread *t, __u32 fn, __u3
 			n = RD_CHAIN_MAX - 1;
 		}
 	}
-	rec->chain[slot(n)] = (struct rd_rec_link){ .fn = fn, .err = err, .flags = flags };
+	rec->chain[BOUNDED(n, RD_CHAIN_SLOTS)] = (struct rd_rec_link){ .fn = fn, .err = err, .flags = flags };
 	rec->n_chain = n + 1;
 	t->sp = sp;
 	if (info & RD_FN_MATCH)
@@ -99,8 +91,8 @@ static __always_inline void add_exit(void *ctx, struct thread *t, __u32 fn, __u3
 static __always_inline __u32 find_origin(struct thread *t)
 {
 	struct rd_rec *rec = &t->rec;
-	struct rd_rec_link *first = &rec->chain[slot(t->branch)];
-	__u32 i;
+	struct rd_rec_link *first = &rec->chain[BOUNDED(t->branch, RD_CHAIN_SLOTS)];
+	__u64 i;
 
 	if (first->err != rec->err)
 		for (i = 0; i < RD_EARLIER; i++)

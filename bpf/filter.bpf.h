@@ -8,7 +8,7 @@
 static __always_inline bool below_command(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	int i;
+	__u64 i;
 
 	for (i = 0; i < RD_ANCESTORS_SEARCHED; i++) {
 		task = task->real_parent;
@@ -22,7 +22,7 @@ static __always_inline bool below_command(void)
 
 static __always_inline bool is_device(const struct rd_rec *rec)
 {
-	__u32 i;
+	__u64 i;
 
 	for (i = 0; i < RD_DEVS_MAX && i < cfg.n_devs; i++)
 		if (rec->dev == cfg.devs[i])
@@ -43,7 +43,7 @@ static __always_inline bool passes(struct thread *t)
 	if (cfg.comm[0] && bpf_strncmp(rec->comm, RD_COMM_LEN, (const char *)cfg.comm))
 		return false;
 	if (cfg.cgroup && rec->cgroup != cfg.cgroup) {
-		int i;
+		__u64 i;
 		bool below = false;
 
 		for (i = 0; i < RD_CGROUP_DEPTH && !below; i++)

@@ -37,7 +37,7 @@
 /* The slot of a node that covers `addr`; -1: not readable. A pivot is the last address of its slot; 0 ends the list. */
 GLOBAL int find_slot(struct thread *t, __u64 node, __u64 addr, __u32 arange)
 {
-	int i;
+	__u64 i;
 
 	if (!t || !cfg.read_kernel)
 		return -1;
@@ -54,7 +54,7 @@ GLOBAL int find_slot(struct thread *t, __u64 node, __u64 addr, __u32 arange)
 GLOBAL __u64 find_mapping(struct thread *t, __u64 root, __u64 addr)
 {
 	__u64 entry = root;
-	int i;
+	__u64 i;
 
 	if (!t || !cfg.read_kernel)
 		return 1;
@@ -188,7 +188,7 @@ GLOBAL int look_at_mappings(struct thread *t, __u64 root, __u32 write)
 {
 	struct rd_rec_moment *m;
 	__u64 at, end;
-	int i;
+	__u64 i;
 
 	if (!t)
 		return 0;

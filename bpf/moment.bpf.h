@@ -68,7 +68,7 @@ static __always_inline void look_at_memory(struct thread *t, const struct rd_rec
 static __always_inline __u64 response_of(const struct thread *t)
 {
 	const struct rd_rec_request *req = &t->request;
-	__u32 i;
+	__u64 i;
 
 	if (t->rec.verb >> 32 == RD_VERB_WRITE && req->n_raw >= sizeof(__u64))
 		return *(__u64 *)req->raw;

@@ -175,10 +175,10 @@ static __always_inline bool read_key(struct rd_qp_key *key, const void *qp)
 
 static __always_inline void merge_attr(struct rd_qp_value *value, const struct rd_qp_rec *rec)
 {
-	for (__u32 i = 0; i < RD_QPA_ENUMS; i++)
+	for (__u64 i = 0; i < RD_QPA_ENUMS; i++)
 		if (rec->known & 1ull << i)
 			value->wide[i] = rec->wide[i];
-	for (__u32 i = RD_QPA_ENUMS; i < RD_QPA_COUNT; i++)
+	for (__u64 i = RD_QPA_ENUMS; i < RD_QPA_COUNT; i++)
 		if (rec->known & 1ull << i)
 			value->narrow[i - RD_QPA_ENUMS] = rec->narrow[i - RD_QPA_ENUMS];
 	if (rec->known & RD_QP_HAS_DGID)
@@ -341,8 +341,9 @@ static __noinline int modify_entered(__u64 qp, __u64 attr, __u32 mask)
 			sum->no_exit++;
 		t->depth = 0;
 	}
-	depth = t->depth & (DEPTH - 1);
-	t->calls[depth] = (struct call){ .start = bpf_ktime_get_ns(), .qp = qp, .attr = attr, .mask = mask };
+	depth = t->depth;
+	t->calls[BOUNDED(depth, DEPTH)] =
+		(struct call){ .start = bpf_ktime_get_ns(), .qp = qp, .attr = attr, .mask = mask };
 	t->depth = depth + 1;
 	return 0;
 }
@@ -378,7 +379,7 @@ static __noinline int modify_left(int ret)
 		return 0;
 	}
 	t->depth--;
-	call = &t->calls[t->depth & (DEPTH - 1)];
+	call = &t->calls[BOUNDED(t->depth, DEPTH)];
 	rec = &t->rec;
 	__builtin_memset(rec, 0, sizeof(*rec));
 	rec->role = RD_QP_ROLE_MODIFY;

@@ -150,6 +150,7 @@ enum rd_caller_fd {
  * attributes point to. Other calls: `raw`, the command without its header. */
 #define RD_REQUEST_ATTRS 16
 #define RD_REQUEST_BLOCKS 3
+#define RD_REQUEST_BLOCK_SLOTS 4
 #define RD_REQUEST_BLOCK 144
 #define RD_REQUEST_RAW 320
 

@@ -37,14 +37,10 @@ static __always_inline void copy_block(struct rd_rec_request *req, __u32 attr, _
 		return;
 	if (len > RD_REQUEST_BLOCK)
 		len = RD_REQUEST_BLOCK;
-	barrier_var(n);
-	n &= 3;
-	if (n >= RD_REQUEST_BLOCKS)
-		return;
-	block = &req->blocks[n];
+	block = &req->blocks[BOUNDED(n, RD_REQUEST_BLOCK_SLOTS)];
 	block->attr = attr;
 	block->len = 0;
-	if (bpf_probe_read_user(block->bytes, len, (void *)from))
+	if (bpf_probe_read_user(block->bytes, BOUNDED(len, 256), (void *)from))
 		return;
 	block->len = len;
 	req->n_blocks = n + 1;
@@ -55,7 +51,7 @@ GLOBAL int copy_ioctl(struct thread *t)
 {
 	struct rd_rec_request *req;
 	struct ioctl_header head;
-	__u32 i;
+	__u64 i;
 
 	if (!t || !cfg.read_kernel || bpf_probe_read_user(&head, sizeof(head), (void *)t->args[1]))
 		return 0;
@@ -84,7 +80,7 @@ static __always_inline void copy_raw(struct thread *t, __u64 from, __u32 len)
 
 	if (len > RD_REQUEST_RAW)
 		len = RD_REQUEST_RAW;
-	if (cfg.read_kernel && len && !bpf_probe_read_user(req->raw, len, (void *)from))
+	if (cfg.read_kernel && len && !bpf_probe_read_user(req->raw, BOUNDED(len, 512), (void *)from))
 		req->n_raw = len;
 }
 
@@ -114,8 +110,8 @@ static __always_inline void copy_write(struct thread *t)
 GLOBAL __u64 value_of(struct thread *t, __u32 place, __u32 size)
 {
 	struct rd_rec_request *req;
-	__u64 value = 0;
-	__u32 i;
+	const __u8 *at;
+	__u64 i;
 
 	if (!t)
 		return RD_NO_VALUE;
@@ -133,26 +129,20 @@ GLOBAL __u64 value_of(struct thread *t, __u32 place, __u32 size)
 				return size == 8 ? req->attrs[i].data : (__u32)(req->attrs[i].data >> (place & 4) * 8);
 		if (!req->n_blocks || place > RD_REQUEST_BLOCK - 8 || place + size > req->blocks[0].len)
 			return RD_NO_VALUE;
-		if (size == 8)
-			value = *(__u64 *)(req->blocks[0].bytes + place);
-		else
-			value = *(__u32 *)(req->blocks[0].bytes + place);
-		return value;
+		at = req->blocks[0].bytes + BOUNDED(place, 256);
+		return size == 8 ? *(__u64 *)at : *(__u32 *)at;
 	}
 	if (place > RD_REQUEST_RAW - 8 || place + size > req->n_raw)
 		return RD_NO_VALUE;
-	if (size == 8)
-		value = *(__u64 *)(req->raw + place);
-	else
-		value = *(__u32 *)(req->raw + place);
-	return value;
+	at = req->raw + BOUNDED(place, 512);
+	return size == 8 ? *(__u64 *)at : *(__u32 *)at;
 }
 
 /* xa_load() without its locks. 0: there is no entry; 1: the tree could not be read. */
 GLOBAL __u64 load_entry(__u64 head, __u32 index)
 {
 	__u64 entry = 0;
-	int i;
+	__u64 i;
 
 	if (!cfg.read_kernel || bpf_probe_read_kernel(&entry, sizeof(entry), (void *)head))
 		return 1;
@@ -180,11 +170,10 @@ static __always_inline void read_object(struct rd_rec_handle *h, __u64 object)
 	__u32 type = h->type, port = 0;
 	__s32 number, users;
 
-	barrier_var(type);
 	if (type >= RD_OBJECTS)
 		return;
-	number = cfg.objects[type].number;
-	users = cfg.objects[type].users;
+	number = cfg.objects[BOUNDED(type, RD_OBJECT_SLOTS)].number;
+	users = cfg.objects[BOUNDED(type, RD_OBJECT_SLOTS)].users;
 	if (number >= 0 && !bpf_probe_read_kernel(&h->number, sizeof(h->number), (void *)object + number))
 		h->flags |= RD_HANDLE_NUMBER;
 	if (users >= 0 && !bpf_probe_read_kernel(&h->users, sizeof(h->users), (void *)object + users))
@@ -216,8 +205,7 @@ GLOBAL int look_up(struct thread *t, __u32 handle)
 	n = m->n_handles;
 	if (n >= RD_HANDLES_MAX)
 		return 0;
-	barrier_var(n);
-	h = &m->handles[n & (RD_HANDLES_MAX - 1)];
+	h = &m->handles[BOUNDED(n, RD_HANDLES_MAX)];
 	__builtin_memset(h, 0, sizeof(*h));
 	h->handle = handle;
 	m->n_handles = n + 1;
@@ -250,7 +238,7 @@ GLOBAL int look_up(struct thread *t, __u32 handle)
 static __always_inline void look_up_handles(struct thread *t, const struct rd_rec_layout *layout)
 {
 	struct rd_rec_moment *m = &t->moment;
-	__u32 i;
+	__u64 i;
 
 	for (i = 0; i < RD_HANDLES_MAX; i++) {
 		__u64 handle = layout->handles[i] == RD_NOWHERE ? RD_NO_VALUE : value_of(t, layout->handles[i], 4);

@@ -30,27 +30,15 @@ static __always_inline bool count(const struct rd_rec *rec)
 	return true;
 }
 
-/* Size in bytes of n 8-byte elements, bounded by a mask, because the verifier loses the bound of a compiled comparison. */
-static __always_inline __u32 size_of(__u32 n, __u32 slots)
-{
-	barrier_var(n);
-	n &= slots - 1;
-	barrier_var(n);
-	return n * 8;
-}
-
 /* Bytes of the request that are in use. */
-static __always_inline __u32 request_size(const struct rd_rec_request *req)
+static __always_inline __u64 request_size(const struct rd_rec_request *req)
 {
-	__u32 n = req->n_blocks;
-
 	if (req->n_raw)
 		return sizeof(*req) - sizeof(req->blocks) - sizeof(req->attrs) + RD_REQUEST_RAW;
 	if (!req->n_attrs)
 		return 0;
-	barrier_var(n);
-	n &= 3;
-	return __builtin_offsetof(struct rd_rec_request, blocks) + n * sizeof(req->blocks[0]);
+	return __builtin_offsetof(struct rd_rec_request, blocks) +
+	       BOUNDED(req->n_blocks, RD_REQUEST_BLOCK_SLOTS) * sizeof(req->blocks[0]);
 }
 
 /* Wakes the reader if it may be asleep, so that it sees the caller while that still exists; in a burst of failures, only once in
@@ -67,7 +55,8 @@ static __always_inline __u64 wakeup(const struct rd_rec *rec)
 static __always_inline long send(void *ctx, struct thread *t)
 {
 	struct rd_rec *rec = &t->rec;
-	__u32 head = HEADER_SIZE + size_of(rec->n_chain, RD_CHAIN_SLOTS), at = head, kernel, user, request;
+	__u64 head = HEADER_SIZE + BOUNDED(rec->n_chain, RD_CHAIN_SLOTS) * sizeof(rec->chain[0]);
+	__u64 at = head, kernel, user, request;
 	struct bpf_dynptr ptr;
 	long err;
 
@@ -78,8 +67,8 @@ static __always_inline long send(void *ctx, struct thread *t)
 
 		rec->n_ustack = got > 0 ? got / sizeof(__u64) : 0;
 	}
-	kernel = size_of(rec->n_kstack, RD_STACK_SLOTS);
-	user = size_of(rec->n_ustack, RD_STACK_SLOTS);
+	kernel = BOUNDED(rec->n_kstack, RD_STACK_SLOTS) * sizeof(__u64);
+	user = BOUNDED(rec->n_ustack, RD_STACK_SLOTS) * sizeof(__u64);
 	request = request_size(&t->request);
 	rec->n_moment = 1;
 	rec->n_request = request;
@@ -107,13 +96,13 @@ static __always_inline long send(void *ctx, struct thread *t)
 GLOBAL int passed_on(struct thread *t)
 {
 	struct rd_rec *rec;
-	__u32 i;
+	__u64 i;
 
 	if (!t)
 		return 0;
 	rec = &t->rec;
 	for (i = 0; i < RD_CHAIN_MAX; i++)
-		if (i >= t->branch && i < rec->n_chain && rec->chain[slot(i)].err != rec->err)
+		if (i >= t->branch && i < rec->n_chain && rec->chain[BOUNDED(i, RD_CHAIN_SLOTS)].err != rec->err)
 			return 0;
 	return 1;
 }

@@ -30,6 +30,7 @@ enum {
 
 /* Numbers of uverbs objects: UVERBS_OBJECT_*. */
 #define RD_OBJECTS 20
+#define RD_OBJECT_SLOTS 32
 #define RD_OBJECT_QP 4
 
 /* A value that the request does not contain. */
@@ -75,7 +76,7 @@ struct rd_trace_config {
 		qp_type;
 	struct {
 		__s32 number, users;
-	} objects[RD_OBJECTS];
+	} objects[RD_OBJECT_SLOTS];
 };
 
 #endif

@@ -206,6 +206,7 @@ void rd_warn_errors(const struct rd_ctx *ctx, const struct rd_errlist *errors, s
 
 /* As rd_warn, but only with -v. */
 void rd_verbose(const struct rd_ctx *ctx, const char *fmt, ...) RD_PRINTF(2, 3);
+void rd_verbose_line(void *ctx, const char *line);
 
 /* Writes the whole buffer to standard output, unbuffered. -errno on failure, which main reports: a command just stops. -EPIPE
  * if the reader closed the pipe (not an error for the user). */

@@ -89,6 +89,11 @@ void rd_verbose(const struct rd_ctx *ctx, const char *fmt, ...)
 	va_end(ap);
 }
 
+void rd_verbose_line(void *ctx, const char *line)
+{
+	rd_verbose(ctx, "%s", line);
+}
+
 static void print_err(const struct rd_err *err, bool with_errno)
 {
 	_cleanup_buf_ struct rd_buf lines = { 0 };

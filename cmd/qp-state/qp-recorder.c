@@ -20,7 +20,11 @@ static uint64_t now(const struct qp_recorder *rec)
 /* Tries one set of functions after the other until modify_qp can be hooked. */
 static int attach_hooks(struct qp_recorder *rec, struct rd_err *err)
 {
-	struct rd_session_opts opts = { .qp = &rec->watch, .progress = rec->interrupted, .progress_arg = rec->arg };
+	struct rd_session_opts opts = { .qp = &rec->watch,
+					.progress = rec->interrupted,
+					.progress_arg = rec->arg,
+					.log = rd_verbose_line,
+					.log_arg = rec->ctx };
 	unsigned choice = 0;
 
 	for (; rd_qp_watch_choose(&rec->set, &rec->watch, &choice); choice++) {

@@ -75,6 +75,8 @@ static int start_trace(struct trace *t, char **argv, struct rd_err *err)
 	opts.run_stats = t->opts->run_stats;
 	opts.progress = trace_progress;
 	opts.progress_arg = t;
+	opts.log = rd_verbose_line;
+	opts.log_arg = t->ctx;
 	t->n_known = t->set.n_fns;
 	trace_extend_create(t);
 	t->started = now(t);

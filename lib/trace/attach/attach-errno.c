@@ -124,9 +124,10 @@ static int prepare_maps(const struct rd_attach *attach, struct trace_bpf *skel)
 	return r;
 }
 
-static int load(struct rd_attach *attach, bool tracing, bool kprobes)
+static int load(struct rd_attach *attach, bool tracing, bool kprobes, char *log)
 {
-	struct trace_bpf *skel = trace_bpf__open();
+	LIBBPF_OPTS(bpf_object_open_opts, open, .kernel_log_buf = log, .kernel_log_size = log ? RD_VERIFIER_LOG : 0);
+	struct trace_bpf *skel = trace_bpf__open_opts(&open);
 	int r = 0;
 
 	if (!skel)

@@ -35,15 +35,16 @@ static void fill_programs(struct qp_bpf *skel, struct rd_programs *ret)
 		ret->fds[i] = ret->fds[RD_FD_SWITCH]; /* not used */
 }
 
-static int load(struct rd_attach *attach, bool tracing, bool kprobes)
+static int load(struct rd_attach *attach, bool tracing, bool kprobes, char *log)
 {
+	LIBBPF_OPTS(bpf_object_open_opts, open, .kernel_log_buf = log, .kernel_log_size = log ? RD_VERIFIER_LOG : 0);
 	struct qp_bpf *skel;
 	int r = 0;
 
 	/* Everything it records is in kernel memory. */
 	if (!attach->read_kernel)
 		return -EPERM;
-	skel = qp_bpf__open();
+	skel = qp_bpf__open_opts(&open);
 	if (!skel)
 		return -errno;
 	struct bpf_program *tracers[] = { skel->progs.fentry_modify, skel->progs.fexit_modify, skel->progs.fexit_create,

@@ -5,6 +5,7 @@
  * them only to the handlers of a section, when it loads a program.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <bpf/bpf.h>
@@ -25,8 +26,9 @@ static const struct {
 	{ "kretprobe", BPF_PROG_TYPE_KPROBE, 0 },
 };
 
-/* Whose programs are being loaded. */
+/* Whose programs are being loaded, and the name of the one that is. */
 static struct rd_programs *loading;
+static char program[32];
 
 static int keep(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long cookie)
 {
@@ -35,6 +37,7 @@ static int keep(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long 
 	struct rd_program_types *types;
 
 	(void)cookie;
+	snprintf(program, sizeof(program), "%s", bpf_program__name(prog));
 	if (!size || !programs || programs->n_types == RD_ARRAY_SIZE(programs->types))
 		return 0;
 	types = &programs->types[programs->n_types];
@@ -68,15 +71,54 @@ static void register_handlers(void)
 	registered = true;
 }
 
-int rd_programs_load(struct rd_attach *attach, bool tracing, bool kprobes)
+/* A line of the verifier that is neither source, an instruction nor its registers. */
+static bool is_reason(const char *line, size_t len)
 {
+	size_t word = strcspn(line, " \n");
+
+	return len && !strchr("; \t", *line) && !memchr(line, '=', word < len ? word : len) &&
+	       strncmp(line, "from ", 5);
+}
+
+void rd_refusal_explain(struct rd_refusal *refusal)
+{
+	const char *line = refusal->log, *reason = NULL, *insn = NULL;
+	size_t len, reason_len = 0;
+
+	for (; *line && strncmp(line, "processed ", 10); line += len + (line[len] == '\n')) {
+		size_t digits = strspn(line, "0123456789");
+
+		len = strcspn(line, "\n");
+		if (digits && !strncmp(line + digits, ": (", 3)) {
+			insn = line;
+			reason = NULL;
+		} else if (!reason && is_reason(line, len)) {
+			reason = line;
+			reason_len = len;
+		}
+	}
+	if (reason)
+		snprintf(refusal->reason, sizeof(refusal->reason), "instruction %.*s, %.*s",
+			 insn ? (int)strcspn(insn, ":") : 1, insn ? insn : "0", (int)reason_len, reason);
+}
+
+int rd_programs_load(struct rd_attach *attach, bool tracing, bool kprobes, struct rd_refusal *refusal)
+{
+	char *log = refusal ? calloc(1, RD_VERIFIER_LOG) : NULL;
 	int r;
 
 	register_handlers();
 	rd_programs_forget_types(&attach->programs);
 	loading = &attach->programs;
-	r = attach->programs.ops->load(attach, tracing, kprobes);
+	program[0] = 0;
+	r = attach->programs.ops->load(attach, tracing, kprobes, log);
 	loading = NULL;
+	if (r && log && *log) {
+		snprintf(refusal->program, sizeof(refusal->program), "%s", program);
+		refusal->log = RD_TAKE(log);
+		rd_refusal_explain(refusal);
+	}
+	free(log);
 	return r;
 }
 

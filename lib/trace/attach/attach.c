@@ -49,6 +49,8 @@ static bool read_preemptible(void)
 #define LOCKED_DOWN \
 	"the kernel is locked down (lockdown=confidentiality), and lets no program read its memory: boot with lockdown=integrity"
 
+#define UNKNOWN_THEN ": verbs, devices, QP numbers and most causes are unknown"
+
 /* "none [integrity] confidentiality"; not readable without securityfs. */
 static bool is_confidential(void)
 {
@@ -66,6 +68,26 @@ static void add_note(struct rd_attach *attach, int code, const char *object, con
 	if (hint)
 		rd_err_hint(&err, "%s", hint);
 	rd_errlist_add(attach->notes, &err);
+}
+
+/* Why the kernel refused a program. Without a word of the verifier, `err` stays as it is: for missing permissions, the command adds
+ * the hint. */
+static void explain_refusal(const struct rd_attach *attach, const char *consequence, int code, struct rd_err *err)
+{
+	const struct rd_refusal *refused = &attach->refusal;
+	char object[64];
+
+	if (is_confidential()) {
+		rd_err_hint(err, LOCKED_DOWN);
+	} else if (*refused->reason) {
+		snprintf(object, sizeof(object), "BPF program %s", refused->program);
+		rd_err_set(err, code, object, "the verifier rejects %s%s", refused->reason, consequence);
+		rd_err_hint(err,
+			    strstr(refused->reason, " func ") || strstr(refused->reason, "cannot use helper") ?
+				    "this kernel lacks a function that the program calls: update the kernel" :
+				    "a fault of this build of rdmadiag: please report it, with rdmadiag --version -v, "
+				    "uname -r and what -v prints");
+	}
 }
 
 int rd_attach_open(struct rd_attach *attach, struct rd_fnset *set, const struct rd_session_opts *opts,
@@ -96,7 +118,7 @@ int rd_attach_open(struct rd_attach *attach, struct rd_fnset *set, const struct 
 		      { true, true, false }, { false, true, false }, { false, false, true } };
 	for (size_t i = 0; i < RD_ARRAY_SIZE(tries) && !attach->programs.skel; i++) {
 		attach->read_kernel = tries[i].read_kernel;
-		r = rd_programs_load(attach, tries[i].tracing, tries[i].kprobes);
+		r = rd_programs_load(attach, tries[i].tracing, tries[i].kprobes, i ? NULL : &attach->refusal);
 		if (!i)
 			refused = -r;
 	}
@@ -111,17 +133,16 @@ int rd_attach_open(struct rd_attach *attach, struct rd_fnset *set, const struct 
 		return rd_err_set(err, -r, "bpf", "cannot bind the owner record to the programs, which --status needs");
 	if (!attach->programs.skel) {
 		rd_err_set(err, -r, "bpf", "the kernel rejected the tracing programs");
-		if (is_confidential())
-			rd_err_hint(err, LOCKED_DOWN);
-		return r; /* for missing permissions, the command adds the hint */
+		explain_refusal(attach, "", refused, err);
+		return r;
 	}
-	if (!attach->read_kernel && !opts->share)
-		add_note(
-			attach, refused, "kernel memory",
-			"not readable by BPF programs: devices, QP numbers and most causes are unknown",
-			is_confidential() ?
-				LOCKED_DOWN :
-				"the verifier of this kernel rejects the full programs: please report it, with uname -r");
+	if (!attach->read_kernel && !opts->share) {
+		struct rd_err note = {};
+
+		rd_err_set(&note, refused, "kernel memory", "not readable by BPF programs" UNKNOWN_THEN);
+		explain_refusal(attach, UNKNOWN_THEN, refused, &note);
+		rd_errlist_add(attach->notes, &note);
+	}
 	r = attach->programs.ops->describe(attach);
 	if (r < 0)
 		return rd_err_set(err, -r, "bpf", "cannot fill the map of functions");
@@ -383,5 +404,6 @@ void rd_attach_close(struct rd_attach *attach)
 	rd_programs_forget_types(&attach->programs);
 	if (attach->owner_map >= 0)
 		close(attach->owner_map);
+	free(attach->refusal.log);
 	*attach = (struct rd_attach){ .owner_map = -1 };
 }

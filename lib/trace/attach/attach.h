@@ -41,6 +41,17 @@ enum rd_fd {
 
 struct rd_attach;
 
+/* A program that the kernel refused to load, and what its verifier said. */
+struct rd_refusal {
+	char program[32];
+	char reason[160]; /* "instruction 153: R2 unbounded memory access"; empty: it said nothing */
+	char *log;	  /* whole; owned */
+};
+#define RD_VERIFIER_LOG (4 << 20) /* bytes, of which those that are not written cost nothing */
+
+/* Fills reason from log. */
+void rd_refusal_explain(struct rd_refusal *refusal);
+
 /* Types of the functions of a program, for its copies. */
 struct rd_program_types {
 	const struct bpf_program *prog;
@@ -66,7 +77,7 @@ struct rd_programs {
 struct rd_programs_ops {
 	/* Opens and loads the object and fills attach->programs except `ops`; loads only programs of the requested
 	 * types. -errno. */
-	int (*load)(struct rd_attach *attach, bool tracing, bool kprobes);
+	int (*load)(struct rd_attach *attach, bool tracing, bool kprobes, char *log);
 	/* Stores the properties of each selected function in a map for the programs. -errno. */
 	int (*describe)(const struct rd_attach *attach);
 	/* Whether a function gets that hook with that backend. */
@@ -85,6 +96,7 @@ struct rd_attach {
 	struct rd_fnset *set;
 	const struct rd_session_opts *opts;
 	struct rd_programs programs;
+	struct rd_refusal refusal;    /* of the full programs */
 	bool works[RD_BACKEND_COUNT]; /* determined by loading test programs */
 	bool read_kernel;	      /* programs may read kernel memory */
 	bool preemptible;	      /* the kernel is preemptible, or it is unknown */
@@ -165,7 +177,7 @@ void rd_attach_choose(const struct rd_attach *attach, size_t functions, enum rd_
 /* Marks programs for loading as templates; tracing programs need a function of vmlinux to be verified against. -errno. */
 int rd_programs_autoload(struct bpf_program *const *programs, size_t n, bool tracing);
 /* attach-types.c: ops->load, keeping the types of its programs for their copies. Not thread-safe, as libbpf's handlers are not. */
-int rd_programs_load(struct rd_attach *attach, bool tracing, bool kprobes);
+int rd_programs_load(struct rd_attach *attach, bool tracing, bool kprobes, struct rd_refusal *refusal);
 void rd_programs_forget_types(struct rd_programs *programs);
 /* NULL: none are known, as without BTF. */
 const struct rd_program_types *rd_programs_types(const struct rd_programs *programs, const struct bpf_program *prog);

@@ -18,6 +18,7 @@
 #include "trace/attach/watch.h"
 
 #define WATCH_MS 500
+#define LOG_LINES 20 /* of the verifier */
 
 struct holder {
 	int sock, signals;
@@ -244,6 +245,21 @@ static int attach_hooks(struct holder *h, struct rd_fnset *set, const struct rd_
 	return 0;
 }
 
+/* The end of what the verifier said. */
+static void send_log(int sock, const char *log)
+{
+	const char *line = log + strlen(log);
+	struct rd_msg msg = { .type = RD_MSG_LOG };
+
+	for (int n = 0; line > log && n <= LOG_LINES; n += line[-1] == '\n')
+		line--;
+	for (size_t len; *line; line += len + (line[len] == '\n')) {
+		len = strcspn(line, "\n");
+		snprintf(msg.text, sizeof(msg.text), "%.*s", (int)len, line);
+		rd_msg_send(sock, &msg, NULL, 0);
+	}
+}
+
 _Noreturn void rd_holder_run(int sock, struct rd_fnset *set, const struct rd_session_opts *opts, uint8_t *backends)
 {
 	struct holder h = { .sock = sock, .stats = -1, .attach = { .owner_map = -1 } };
@@ -259,6 +275,8 @@ _Noreturn void rd_holder_run(int sock, struct rd_fnset *set, const struct rd_ses
 	h.signals = open_signals();
 	r = attach_hooks(&h, set, opts, backends, &notes, &reason, &msg.err);
 	rd_msg_send_notes(sock, &notes);
+	if (h.attach.refusal.log)
+		send_log(sock, h.attach.refusal.log);
 	if (!r) {
 		msg.type = RD_MSG_READY;
 		msg.seconds = (double)(now_ms() - start) / 1000;

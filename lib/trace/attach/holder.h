@@ -15,6 +15,7 @@
 enum rd_msg_type {
 	RD_MSG_PROGRESS,   /* holder: done of total */
 	RD_MSG_NOTE,	   /* holder: an error that does not end the trace */
+	RD_MSG_LOG,	   /* holder: a line of the verifier's log */
 	RD_MSG_FAILED,	   /* holder: an error that ends the trace */
 	RD_MSG_READY,	   /* holder: attached; carries the file descriptors */
 	RD_MSG_READING,	   /* command: events are being read */

@@ -47,6 +47,10 @@ static int wait_ready(struct rd_session *session, const struct rd_session_opts *
 		case RD_MSG_NOTE:
 			rd_errlist_add(notes, &msg.err);
 			break;
+		case RD_MSG_LOG:
+			if (opts->log)
+				opts->log(opts->log_arg, msg.text);
+			break;
 		case RD_MSG_FAILED:
 			*err = msg.err;
 			return err->code ? -err->code : -EIO;

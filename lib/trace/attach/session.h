@@ -55,6 +55,9 @@ struct rd_session_opts {
 	 * A value other than 0 cancels the trace: rd_session_start then returns -EINTR. May be NULL. */
 	int (*progress)(void *arg, size_t done, size_t total);
 	void *progress_arg;
+	/* Called with each line of the end of the verifier's log, if the kernel refused a program. May be NULL. */
+	void (*log)(void *arg, const char *line);
+	void *log_arg;
 };
 
 /* Result of attaching. Strings are owned by the struct. */
