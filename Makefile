@@ -95,8 +95,9 @@ CPPFLAGS_ALL = -D_GNU_SOURCE= $(if $(SAN_FLAGS),-DRD_SANITIZED=) $(if $(filter 1
 CFLAGS_ALL = -std=gnu17 $(HARDEN_CFLAGS) $(APART) $(CFLAGS) $(WARN) $(SAN_FLAGS) $(PREFIX_MAP)
 LDFLAGS_ALL = $(HARDEN_LDFLAGS) $(PACK_LDFLAGS) $(LDFLAGS)
 ifeq ($(STATIC),1)
-# Linked statically, so that the binary can be copied. libmnl has no static library.
-LIBS = -Wl,-Bstatic $(shell $(PKG_CONFIG) --static --libs libbpf libelf 2>/dev/null) -Wl,-Bdynamic -lm -ldl
+# Linked statically, so that the binary can be copied. libmnl has no static library, and the static libelf of some distributions
+# is incomplete: both are loaded when they are needed.
+LIBS = -s -Wl,-Bstatic -lbpf -lz -Wl,-Bdynamic -lm -ldl
 else
 LIBS = $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lm -ldl
 endif
@@ -165,7 +166,7 @@ $(B)/rdmadiag: $(PROGRAM_OBJ) $(B)/objects
 # For tests/lint: compile everything, link nothing.
 objects: $(LIB_OBJ) $(CMD_OBJ)
 
-# build/static/rdmadiag, to be copied to other hosts: libbpf, libelf and zlib are in it. It needs the C library of the machine
+# build/static/rdmadiag, to be copied to other hosts: libbpf and zlib are in it. It needs the C library of the machine
 # it is built on or a newer one.
 static:
 	$(Q)$(MAKE) --no-print-directory STATIC=1 all

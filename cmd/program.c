@@ -125,9 +125,8 @@ static int run_command(struct rd_ctx *ctx, int argc, char **argv)
 
 	if (held.source)
 		return run_held(ctx, argc, argv);
-	r = rd_libmnl_load(ctx->cmd->name, &err);
-	if (!r && !ctx->cmd->starts_commands)
-		r = rd_privileges_drop(ctx, argc, argv, &err);
+	rd_libmnl_load(ctx->cmd->name, NULL);
+	r = ctx->cmd->starts_commands ? 0 : rd_privileges_drop(ctx, argc, argv, &err);
 	if (r < 0)
 		return rd_fail(ctx, &err);
 	if (ctx->globals.from && !ctx->cmd->opens_from)

@@ -1,9 +1,71 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Wrappers with the names of libbpf's functions that load it when the first is called: it brings libelf and libz along, and most
- * commands use none of the three. Only the program has them: tests are linked with libbpf, as is the program of "make static".
+ * commands use none of the three. Only the program has them: tests are linked with libbpf. The program of "make static" is, too; its
+ * wrappers are of the functions of libelf that libbpf calls, for the static libelf of some distributions is incomplete.
  */
-#ifndef RD_STATIC
+#ifdef RD_STATIC
+
+#include <gelf.h>
+
+#include "base/late.h"
+#include "cmd/cmd.h"
+
+/* clang-format off */
+#define RD_LIBELF_CALLS(x) \
+	x(elf64_getehdr) x(elf64_getshdr) x(elf64_newehdr) x(elf_begin) x(elf_end) x(elf_errmsg) x(elf_getdata) \
+	x(elf_getphdrnum) x(elf_getscn) x(elf_getshdrnum) x(elf_getshdrstrndx) x(elf_kind) x(elf_memory) \
+	x(elf_ndxscn) x(elf_newdata) x(elf_newscn) x(elf_nextscn) x(elf_rawdata) x(elf_strptr) x(elf_update) \
+	x(elf_version) x(gelf_getclass) x(gelf_getehdr) x(gelf_getnote) x(gelf_getphdr) x(gelf_getshdr) \
+	x(gelf_getsym) x(gelf_getverdaux) x(gelf_getverdef) x(gelf_getversym)
+
+RD_LATE_DECLARE(rd_libelf, RD_LIBELF_CALLS);
+RD_LATE_DEFINE(rd_libelf, RD_LIBELF_CALLS, RD_LIBELF)
+
+/* libbpf calls this one first, and no other if it fails. */
+unsigned int elf_version(unsigned int version)
+{
+	struct rd_err err = { 0 };
+
+	if (rd_libelf_load("BPF", &err) == 0)
+		return rd_libelf.elf_version(version);
+	rd_fail(NULL, &err);
+	return EV_NONE;
+}
+
+#define CALL(type, name, parameters, arguments) type name parameters { return rd_libelf.name arguments; }
+CALL(Elf64_Ehdr *, elf64_getehdr, (Elf *elf), (elf))
+CALL(Elf64_Shdr *, elf64_getshdr, (Elf_Scn *scn), (scn))
+CALL(Elf64_Ehdr *, elf64_newehdr, (Elf *elf), (elf))
+CALL(Elf *, elf_begin, (int fd, Elf_Cmd cmd, Elf *ref), (fd, cmd, ref))
+CALL(int, elf_end, (Elf *elf), (elf))
+CALL(const char *, elf_errmsg, (int error), (error))
+CALL(Elf_Data *, elf_getdata, (Elf_Scn *scn, Elf_Data *data), (scn, data))
+CALL(int, elf_getphdrnum, (Elf *elf, size_t *n), (elf, n))
+CALL(Elf_Scn *, elf_getscn, (Elf *elf, size_t index), (elf, index))
+CALL(int, elf_getshdrnum, (Elf *elf, size_t *n), (elf, n))
+CALL(int, elf_getshdrstrndx, (Elf *elf, size_t *index), (elf, index))
+CALL(Elf_Kind, elf_kind, (Elf *elf), (elf))
+CALL(Elf *, elf_memory, (char *image, size_t size), (image, size))
+CALL(size_t, elf_ndxscn, (Elf_Scn *scn), (scn))
+CALL(Elf_Data *, elf_newdata, (Elf_Scn *scn), (scn))
+CALL(Elf_Scn *, elf_newscn, (Elf *elf), (elf))
+CALL(Elf_Scn *, elf_nextscn, (Elf *elf, Elf_Scn *scn), (elf, scn))
+CALL(Elf_Data *, elf_rawdata, (Elf_Scn *scn, Elf_Data *data), (scn, data))
+CALL(char *, elf_strptr, (Elf *elf, size_t index, size_t offset), (elf, index, offset))
+CALL(int64_t, elf_update, (Elf *elf, Elf_Cmd cmd), (elf, cmd))
+CALL(int, gelf_getclass, (Elf *elf), (elf))
+CALL(GElf_Ehdr *, gelf_getehdr, (Elf *elf, GElf_Ehdr *ret), (elf, ret))
+CALL(size_t, gelf_getnote, (Elf_Data *data, size_t at, GElf_Nhdr *ret, size_t *name, size_t *desc), (data, at, ret, name, desc))
+CALL(GElf_Phdr *, gelf_getphdr, (Elf *elf, int n, GElf_Phdr *ret), (elf, n, ret))
+CALL(GElf_Shdr *, gelf_getshdr, (Elf_Scn *scn, GElf_Shdr *ret), (scn, ret))
+CALL(GElf_Sym *, gelf_getsym, (Elf_Data *data, int n, GElf_Sym *ret), (data, n, ret))
+CALL(GElf_Verdaux *, gelf_getverdaux, (Elf_Data *data, int at, GElf_Verdaux *ret), (data, at, ret))
+CALL(GElf_Verdef *, gelf_getverdef, (Elf_Data *data, int at, GElf_Verdef *ret), (data, at, ret))
+CALL(GElf_Versym *, gelf_getversym, (Elf_Data *data, int n, GElf_Versym *ret), (data, n, ret))
+/* clang-format on */
+
+#else
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>

@@ -9,7 +9,9 @@
 #define MNL(x)                                                                                              \
 	x(RD_LIBMNL, "libmnl.so.0", "netlink", "the kernel cannot be queried over netlink", "all commands", \
 	  "libmnl (Debian: libmnl0, Fedora: libmnl)")
-#define BPF(x)
+#define BPF(x)                                                                                                     \
+	x(RD_LIBELF, "libelf.so.1", "tracing", "the kernel cannot be traced", "trace-errno, qp-state --trace", \
+	  "libelf (Debian: libelf1 or libelf1t64, Fedora: elfutils-libelf)")
 #else
 #define MNL(x)
 #define BPF(x)                                                                                                     \

@@ -16,6 +16,7 @@ enum rd_library_id {
 	RD_LIBARCHIVE,
 	RD_LIBBPF, /* linked by "make static" */
 	RD_LIBDW,
+	RD_LIBELF, /* linked by libbpf, but for "make static" */
 	RD_LIBEXPAT,
 	RD_LIBIBMAD,
 	RD_LIBIBUMAD,

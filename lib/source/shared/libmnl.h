@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* libmnl: linked, or, with "make static", loaded when a command begins, because there is no static library of it. */
+/* libmnl: linked, or, with "make static", loaded when a command begins, because there is no static library of it. Without it, all
+ * works that needs no netlink. */
 #ifndef RD_SOURCE_LIBMNL_H
 #define RD_SOURCE_LIBMNL_H
 
 #include "base/late.h"
 
-/* Must be called before the first function of libmnl. -EOPNOTSUPP with `err` filled if it is not installed. */
+/* Called first before privileges are dropped. -EOPNOTSUPP with `err` filled if the library is not installed. */
 #ifdef RD_STATIC
 int rd_libmnl_load(const char *object, struct rd_err *err);
 #else

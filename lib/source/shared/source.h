@@ -9,8 +9,11 @@
 #ifndef RD_SOURCE_H
 #define RD_SOURCE_H
 
+#include <errno.h>
+
 #include "base/base.h"
 #include "base/err.h"
+#include "source/shared/libmnl.h"
 
 /* Bytes of a file or message, owned by the owner of the struct. data[size] is always NUL, so that text can be parsed in
  * place. */
@@ -114,7 +117,8 @@ static inline int rd_read_link(struct rd_source *src, const char *path, char **r
 static inline int rd_netlink(struct rd_source *src, int protocol, const void *request, size_t size,
 			     struct rd_bytes *ret, struct rd_err *err)
 {
-	return src->ops->netlink(src, protocol, request, size, ret, err);
+	/* Not EOPNOTSUPP, which is the kernel's. */
+	return rd_libmnl_load("netlink", err) ? -ELIBACC : src->ops->netlink(src, protocol, request, size, ret, err);
 }
 
 /* Reads a small text file whose path is made by printf and strips the trailing newline and blanks. Caller frees. */
