@@ -34,6 +34,17 @@ PKGS = libbpf libmnl
 # Loaded on demand: lib/base/late.h.
 PKGS_LATE = expat libarchive libdw libibmad libibumad libibverbs ncursesw readline smartcols
 
+# Targets that compile, in this make. Without what that needs, nothing is tried; "demo" gets it first, and calls make again.
+COMPILES := $(filter-out deps test-deps demo check lint uninstall dist deb rpm clean,$(or $(MAKECMDGOALS),all))
+ifneq ($(COMPILES),)
+MISSING := $(strip $(foreach tool,CC CLANG LLVM_STRIP BPFTOOL PKG_CONFIG,\
+	$(shell command -v $(firstword $($(tool))) >/dev/null || echo $(firstword $($(tool))))) \
+	$(shell for lib in $(PKGS) $(PKGS_LATE); do $(PKG_CONFIG) --exists $$lib || echo $$lib; done 2>/dev/null))
+ifneq ($(MISSING),)
+$(error missing: $(MISSING). Run "make deps")
+endif
+endif
+
 # -g1: traces need function names and lines only. With -g, gcc spends most of the time on locations of variables.
 SANITIZE = -fno-sanitize-recover=all -fno-omit-frame-pointer -g1
 ifeq ($(STATIC),1)
@@ -67,7 +78,7 @@ WARN += -Werror
 endif
 
 # The compiler takes this option. $(call takes,OPTION)
-takes = $(shell echo 'int x;' | $(CC) $(1) -Werror -x c -c -o /dev/null - 2>/dev/null && echo $(1))
+takes = $(if $(COMPILES),$(shell echo 'int x;' | $(CC) $(1) -Werror -x c -c -o /dev/null - 2>/dev/null && echo $(1)))
 # Level 3 of _FORTIFY_SOURCE needs a compiler that can compute object sizes at run time. It requires optimisation, and would
 # hide what sanitizers find.
 FORTIFY = $(if $(SAN_FLAGS),,$(if $(filter -O1 -Og -O2 -O3 -Os -Oz,$(CFLAGS)),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(shell \
@@ -105,7 +116,7 @@ endif
 MAIN_LIBS = $(if $(filter 1,$(STATIC)),$(LIBS),$(filter-out -lbpf,$(LIBS)))
 
 # The target machine, which may differ from the build machine.
-TRIPLET := $(shell $(CC) -dumpmachine)
+TRIPLET := $(if $(COMPILES),$(shell $(CC) -dumpmachine))
 MULTIARCH := $(or $(shell $(CC) -print-multiarch 2>/dev/null),$(TRIPLET))
 MACHINE = $(firstword $(subst -, ,$(TRIPLET)))
 BPF_ARCH = $(or $(patsubst $(MACHINE):%,%,$(filter $(MACHINE):%,x86_64:x86 aarch64:arm64 powerpc64le:powerpc s390x:s390 \

@@ -290,6 +290,8 @@ get_by_apt() {
 		as_root apt-get -qq update
 	fi
 	for name; do names+=("$(first_available "$name")"); done
+	apt_get --print-uris install "${names[@]}" 2>/dev/null |
+		awk '{ bytes += $3 } END { if (bytes) printf "deps: downloading %d packages, %.0f MB\n", NR, bytes / 1e6 }'
 	if ! fetch "${names[@]}" 2>/dev/null; then
 		say "fetching newer package lists: apt-get update"
 		as_root apt-get -qq update

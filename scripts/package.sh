@@ -18,8 +18,23 @@ die() {
 	exit 1
 }
 
+nocheck() {
+	[[ " ${DEB_BUILD_OPTIONS-} " == *" nocheck "* ]]
+}
+
+# need PACKAGE...: these and what building needs, as debian/control has it; ends with all that is missing.
 need() {
-	command -v "$1" >/dev/null || die "there is no $1 here: install $2"
+	local wanted missing=() package have
+	command -v dpkg-query >/dev/null || return 0 # rpmbuild says it by itself, in names of its distribution
+	have=$'\n'$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' | sed -n 's/^installed //p')$'\n'
+	mapfile -t wanted < <(sed -n '/^Build-Depends:/,/^[A-Z].*:/{ s/^ //; T; s/-compat//; s/,$//; p }' debian/control)
+	for package in "$@" "${wanted[@]}"; do
+		! nocheck || [[ $package != *"<!nocheck>"* ]] || continue
+		package=${package%%[ :]*}
+		[[ $have == *$'\n'"$package"$'\n'* ]] || missing+=("$package")
+	done
+	[ ${#missing[@]} -eq 0 ] || die "make $what needs packages that are not installed:" \
+		$'\n'"  apt-get install -y --no-install-recommends ${missing[*]}"
 }
 
 [ -z "$(git status --porcelain --untracked-files=no)" ] || die "there are uncommitted changes; packages are made of commits"
@@ -37,8 +52,7 @@ dist() {
 
 deb() {
 	local options=(-us -uc)
-	need dpkg-buildpackage dpkg-dev
-	need dh debhelper
+	! nocheck || options+=(-Pnocheck)
 	[ -z "${DEB_HOST_ARCH-}" ] || options+=("-a$DEB_HOST_ARCH" "-Pcross,nocheck")
 	rm -rf build/deb
 	mkdir -p build/deb
@@ -50,14 +64,11 @@ deb() {
 
 rpm() {
 	local options=()
-	need rpmbuild "rpm (Debian) or rpm-build"
 	# The packages of a system without rpm are not in its database.
 	[ -n "$(command rpm -qa 2>/dev/null | head -1)" ] || options+=(--nodeps)
-	[[ " ${DEB_BUILD_OPTIONS-} " != *" nocheck "* ]] || options+=(--nocheck)
+	! nocheck || options+=(--nocheck)
 	# A place and a program that distributions of RPM have.
 	[ -n "$(command rpm --eval '%{?_tmpfilesdir}')" ] || options+=(--define "_tmpfilesdir /usr/lib/tmpfiles.d")
-	need find-debuginfo debugedit
-	need eu-strip elfutils
 	options+=(--define "use_source_date_epoch_as_buildtime 1" --define "clamp_mtime_to_source_date_epoch 1" --define "_buildhost localhost")
 	rm -rf build/rpm
 	mkdir -p build/rpm
@@ -72,6 +83,7 @@ rpm() {
 case $what in
 dist) dist ;;
 deb | rpm)
+	if [ "$what" = deb ]; then need build-essential dpkg-dev xz-utils; else need rpm debugedit elfutils xz-utils; fi
 	dist
 	"$what"
 	;;

@@ -130,11 +130,11 @@ units() {
 	done
 }
 
-# built [VARIABLE=VALUE]: builds the unit tests; fails where cmocka is not installed.
+# built [VARIABLE=VALUE]: builds the unit tests
 built() {
 	local log=$logs/build-${1-}.log
-	if ! ${PKG_CONFIG:-pkg-config} --exists cmocka; then
-		skip "unit tests" "cmocka is not here"
+	if ! ${PKG_CONFIG:-pkg-config} --exists cmocka json-c; then
+		fail "unit tests: cmocka or json-c is not installed: make test-deps"
 	elif ! make -s -j"$(nproc)" "$@" all unit >"$log" 2>&1; then
 		fail "build of the unit tests" "$log"
 	else
@@ -165,7 +165,7 @@ fuzz() {
 bats_files() {
 	local file
 	if ! command -v bats >/dev/null; then
-		skip "bats" "bats is not here"
+		fail "bats: bats is not installed: make test-deps"
 		return
 	fi
 	for file in tests/bats/*.bats; do
