@@ -28,6 +28,7 @@ need() {
 	command -v dpkg-query >/dev/null || return 0 # rpmbuild says it by itself, in names of its distribution
 	have=$'\n'$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' | sed -n 's/^installed //p')$'\n'
 	mapfile -t wanted < <(sed -n '/^Build-Depends:/,/^[A-Z].*:/{ s/^ //; T; s/-compat//; s/,$//; p }' debian/control)
+	[ "$what" = deb ] || mapfile -t wanted < <(printf "%s\n" "${wanted[@]}" | grep -v "^debhelper")
 	for package in "$@" "${wanted[@]}"; do
 		! nocheck || [[ $package != *"<!nocheck>"* ]] || continue
 		package=${package%%[ :]*}
