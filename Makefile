@@ -298,6 +298,7 @@ soak: all
 	$(Q)tests/fabric/soak $(SECONDS)
 
 torture: all
+	$(Q)scripts/deps.sh test vm compilers
 	$(Q)TORTURE=whole tests/check.sh torture
 
 # Preserves timestamps, for reproducible packages. To strip, set INSTALL="install -s".

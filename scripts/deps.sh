@@ -84,6 +84,9 @@ vm       ibverbs-providers                libibverbs
 vm       rdmacm-utils                     librdmacm-utils
 vm       perftest                         perftest
 vm       pciutils                         pciutils
+compilers clang-14                        clang14
+compilers clang-19                        clang19
+compilers clang-22                        clang22
 bench    hwloc-nox                        hwloc
 bench    valgrind                         valgrind
 bench    libibnetdisc-dev                 -
@@ -346,7 +349,7 @@ others=()
 for group; do
 	case $group in
 	build) get build build ;;
-	test | vm | bench) others+=("$group") ;;
+	test | vm | bench | compilers) others+=("$group") ;;
 	*) die "no such group: $group" ;;
 	esac
 done

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Runs the named parts of the test suite: packages build lint unit san fuzz bats accept torture fabric package fresh vm. "test" stands
 # for those that need no network, installation or virtual machine, "all" for all. Last line: "N passed, N failed, N skipped".
-# V=1 also names every test that passed.
+# V=1 also names every test that passed. build/check/parts.md: how long each part took.
+#
+# Two jobs run at a time; first those without virtual machines, because these keep both processors busy.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 # shellcheck source=path.sh
@@ -96,18 +98,72 @@ tap() {
 	summary "$name" $((passed - before))
 }
 
-# Gets missing test dependencies, and in the background the kernels for the virtual machines.
+# job PART FUNCTION [ARG…]: runs it beside the others, as soon as fewer than $slots do, and shows what it said when it has ended.
+slots=2 started=0
+declare -A tests=() seconds=() cpu=()
+job() {
+	local part=$1 log
+	shift
+	while [ "$(jobs -rp | wc -l)" -ge $slots ]; do wait -n; done
+	started=$((started + 1)) log=$logs/job.$started
+	(
+		passed=0 failed=0 skipped=0 SECONDS=0
+		"$@" >"$log" 2>&1 </dev/null
+		times >"$log.times" # of this shell: not in a pipe
+		echo "$part $passed $failed $skipped $SECONDS $(cpu_seconds <"$log.times")" >"$log.counts"
+		flock "$logs" cat "$log"
+	) &
+}
+
+# Of the builtin `times`: user and system time of a shell and its children
+cpu_seconds() {
+	tr ' ' '\n' | awk -F'[ms]' '{ n += $1 * 60 + $2 } END { printf "%d", n }'
+}
+
+# count PART PASSED FAILED SKIPPED SECONDS CPU
+count() {
+	passed=$((passed + $2)) failed=$((failed + $3)) skipped=$((skipped + $4))
+	tests[$1]=$((${tests[$1]-0} + $2 + $3 + $4)) seconds[$1]=$((${seconds[$1]-0} + $5)) cpu[$1]=$((${cpu[$1]-0} + $6))
+}
+
+# now PART FUNCTION [ARG…]: runs it before anything else goes on.
+now() {
+	local was=("$passed" "$failed" "$skipped" "$SECONDS") status
+	"${@:2}"
+	status=$?
+	was=($((passed - was[0])) $((failed - was[1])) $((skipped - was[2])) $((SECONDS - was[3])))
+	passed=$((passed - was[0])) failed=$((failed - was[1])) skipped=$((skipped - was[2]))
+	count "$1" "${was[@]}" 0
+	return $status
+}
+
+# Waits for all jobs, and counts what they said.
+collect() {
+	local counts
+	wait
+	for ((; started > 0; started--)); do
+		if read -r -a counts <"$logs/job.$started.counts"; then count "${counts[@]}"; else fail "a job ended early" "$logs/job.$started"; fi
+		rm -f "$logs/job.$started.counts"
+	done
+}
+
+# Gets missing test dependencies.
 packages() {
 	if make -s deps test-deps; then
 		pass "packages"
-		[ "$kernels" = 0 ] || tests/vm/vm fetch --headers >$logs/fetch.log 2>&1 &
 	else
 		fail "packages"
 	fi
 }
 
+# Kernels for the virtual machines, with headers.
+kernels() {
+	tests/vm/vm fetch --headers >$logs/fetch.log 2>&1
+}
+
+# With what parts that run beside each other would make otherwise.
 build() {
-	one "build" make -s -j"$(nproc)" all
+	one "build" make -s -j"$(nproc)" all torturers build/tests/lint/advice
 }
 
 lint() {
@@ -115,7 +171,7 @@ lint() {
 	for script in tests/lint/*; do
 		[ -x "$script" ] || continue
 		script=${script##*/}
-		one "lint: ${script%.*}" "tests/lint/$script"
+		job lint one "lint: ${script%.*}" "tests/lint/$script"
 	done
 }
 
@@ -144,47 +200,50 @@ built() {
 }
 
 unit() {
-	built && units unit build
+	now unit built && job unit units unit build
 }
 
 # The same tests with AddressSanitizer and UBSan, under which every parser gets its hostile input.
 san() {
 	if ! echo 'int main(void){return 0;}' | "${CC:-cc}" -x c -fsanitize=address,undefined -o /dev/null - 2>/dev/null; then
 		skip "sanitized unit tests" "${CC:-cc} has no AddressSanitizer here"
-	elif built SAN=1; then
-		units sanitized build/san
+	elif now san built SAN=1; then
+		job san units sanitized build/san
 	fi
 }
 
-# Long enough to find a missing check; longer runs are for "make fuzz".
+# The corpus, and what is found from there in two seconds for each parser; longer runs, and libFuzzer, are for "make fuzz".
 fuzz() {
-	tap fuzz timeout 300 tests/fuzz/run 2
-	FUZZ_SEED=1 one "libfuzzer" timeout 900 tests/fuzz/libfuzzer 10
+	now fuzz make -s -j"$(nproc)" SAN=1 fuzzers >$logs/fuzzers.log 2>&1
+	job fuzz tap fuzz timeout 600 tests/fuzz/run 2
 }
 
 bats_files() {
-	local file
+	local file seen=
 	if ! command -v bats >/dev/null; then
 		fail "bats: bats is not installed: make test-deps"
 		return
 	fi
-	for file in tests/bats/*.bats; do
-		[ -e "$file" ] || continue
-		tap "bats: $(basename "$file" .bats)" timeout 900 bats --tap "$file"
+	# The longest first.
+	for file in tests/bats/{lint,topo-check,runs,env,*}.bats; do
+		[[ " $seen " != *" $file "* ]] || continue
+		seen+=" $file"
+		job bats tap "bats: $(basename "$file" .bats)" timeout 900 bats --tap "$file"
 	done
 }
 
-# Compared with ibqueryerrors and perfquery on simulated networks.
+# Compared with ibqueryerrors and perfquery on simulated networks; faults there, or losses, in turns from commit to commit.
 fabric() {
-	tap fabric timeout 600 tests/fabric/check
-	tap "fabric faults" timeout 400 tests/fabric/faults --sample
-	tap "fabric losses" timeout 300 tests/fabric/losses --sample
+	local turn=faults
+	[ $(($(git rev-list --count HEAD 2>/dev/null || echo 0) % 2)) = 0 ] || turn=losses
+	job fabric tap fabric timeout 900 tests/fabric/check
+	job fabric tap "fabric $turn" timeout 900 tests/fabric/$turn --sample
 }
 
 # The outward contract, checked from outside; only present at some sites.
 accept() {
 	if [ -x ../shared/accept/contract ]; then
-		one "contract" timeout 120 ../shared/accept/contract build/rdmadiag
+		job accept one "contract" timeout 300 ../shared/accept/contract build/rdmadiag
 	else
 		skip "contract" "../shared/accept/contract is not here"
 	fi
@@ -193,22 +252,25 @@ accept() {
 # What happens when a read or a call fails: a sample, or all of it with TORTURE=whole. Each program writes TAP.
 torture() {
 	local program
-	make -s -j"$(nproc)" torturers || fail "build of the programs of tests/torture"
+	now torture make -s -j"$(nproc)" torturers || fail "build of the programs of tests/torture"
 	for program in tests/torture/*; do
 		[ -x "$program" ] && [ -f "$program" ] || continue
 		if [ "${TORTURE-}" = whole ]; then
 			tap "torture: ${program##*/}" "$program" --whole
 		else
-			tap "torture: ${program##*/}" timeout 900 "$program" --sample
+			job torture tap "torture: ${program##*/}" timeout 900 "$program" --sample
 		fi
 	done
-	# Its sample is part of "fabric".
-	[ "${TORTURE-}" != whole ] || tap "torture: fabric faults" tests/fabric/faults --whole
-	[ "${TORTURE-}" != whole ] || tap "torture: fabric losses" tests/fabric/losses --whole
+	[ "${TORTURE-}" = whole ] || return
+	tap "torture: fabric faults" tests/fabric/faults --whole
+	tap "torture: fabric losses" tests/fabric/losses --whole
+	one "torture: libfuzzer" tests/fuzz/libfuzzer 10
+	machines '**'
+	tap "torture: audit of kernels" timeout 900 tests/vm/audit
 }
 
-# Prints "ok NAME", "not ok NAME" and "skip NAME: reason" as it goes; everything else is its log.
-vm() {
+# machines [TESTS]. Prints "ok NAME", "not ok NAME" and "skip NAME: reason" as it goes; everything else is its log.
+machines() {
 	local line status=0 before=$failed
 	if [ ! -x tests/vm/check ]; then
 		skip "virtual machines" "tests/vm/check is not here"
@@ -229,96 +291,79 @@ vm() {
 		*) printf '        | %s\n' "$line" ;;
 		esac
 	done < <(
-		tests/vm/check 2>&1
+		tests/vm/check "$@" 2>&1
 		echo "check ended $?"
 	)
 	[ "$status" = 0 ] || [ $failed -gt $before ] || fail "vm: tests/vm/check ended early, with status $status"
-	tap "audit of kernels" timeout 600 tests/vm/audit
 }
 
 # Builds the Debian package of HEAD, without its tests, which are other parts. tests/packages/run installs it in clean systems.
 package() {
-	one "package: deb" env DEB_BUILD_OPTIONS=nocheck timeout 600 tests/packages/deb
+	job package one "package: deb" env DEB_BUILD_OPTIONS=nocheck timeout 900 tests/packages/deb
 }
 
-# The commands of the README in a fresh Debian 12 and 13, whose libraries differ.
+# The commands of the README in a fresh Debian 13, whose compilers and libraries differ from those of Debian 12.
 fresh() {
 	if [ -e /run/rdmadiag-fresh ]; then
 		skip "fresh machine" "this is one"
 		return
 	fi
-	one "fresh machine: bookworm" timeout 900 tests/fresh/run --quick bookworm
-	one "fresh machine: trixie" timeout 900 tests/fresh/run --quick trixie
+	job fresh one "fresh machine: trixie" timeout 1500 tests/fresh/run --quick trixie
 }
 
-# vm_begin: starts the virtual machines beside the other parts: most of these use one processor, and a machine waits for the grace
-# periods of its kernel most of the time. Two machines at a time, three from vm_end on, which shows what they said.
-vm_begin() {
-	echo 2 >$logs/vm.jobs
-	(
-		passed=0 failed=0 skipped=0 SECONDS=0
-		RDMADIAG_VM_JOBS=$PWD/$logs/vm.jobs vm >$logs/vm.out 2>&1
-		echo "$passed $failed $skipped $SECONDS" >$logs/vm.counts
-	) &
-	machines=$!
+vm() {
+	RDMADIAG_VM_JOBS=3 job vm machines
+	job vm tap "audit of kernels" timeout 900 tests/vm/audit
 }
 
-vm_end() {
-	local more_passed=0 more_failed=0 more_skipped=0 seconds=0
-	echo 3 >$logs/vm.jobs
-	wait "$machines"
-	cat $logs/vm.out
-	if [ -e $logs/vm.counts ]; then
-		read -r more_passed more_failed more_skipped seconds <$logs/vm.counts
-	else
-		fail "vm: ended early"
-	fi
-	passed=$((passed + more_passed)) failed=$((failed + more_failed)) skipped=$((skipped + more_skipped))
-	beside=" ($seconds s beside the other parts)"
+# How long each part took, for people.
+write_parts() {
+	local name
+	echo "# Time of the parts of \`make check\`"
+	echo
+	echo "Commit $(git log -1 --format=%h 2>/dev/null), $(date -u +%F), $(. /etc/os-release && echo "$PRETTY_NAME"), $(nproc) processors," \
+		"load before: $load. Jobs run beside each other: \"seconds\" is the sum of theirs, and \"processor\" what they used of one."
+	echo
+	echo "| part | seconds | processor | tests |"
+	echo "| --- | ---: | ---: | ---: |"
+	for name; do echo "| $name | ${seconds[$name]-0} | ${cpu[$name]-0} | ${tests[$name]-0} |"; done
+	times >$logs/times
+	echo "| **all** | $SECONDS | $(cpu_seconds <$logs/times) | $((passed + failed + skipped)) |"
 }
 
-# part NAME: runs it and records its duration
-part() {
-	local began=$SECONDS before=$((passed + failed + skipped))
-	local beside=
-	case $1 in
-	packages | build | lint | unit | san | fuzz | torture | fabric | accept | package | fresh) "$1" ;;
-	vm) if [ -n "$machines" ]; then vm_end; else vm; fi ;;
-	bats) bats_files ;;
-	*) fail "no such part: $1" ;;
-	esac
-	times+=("$(printf '%-8s %5d s %6d tests%s' "$1" $((SECONDS - began)) $((passed + failed + skipped - before)) "$beside")")
-}
-
-offline="lint unit san fuzz bats accept torture"
+offline="lint san fuzz bats accept torture"
 [ $# -gt 0 ] || set -- test
-# shellcheck disable=SC2046,SC2086 # words
-set -- $(printf '%s ' "$@" | sed "s/\<all\>/packages build test fabric package fresh vm/; s/\<test\>/$offline/")
-kernels=0
+# shellcheck disable=SC2046 # words
+set -- $(printf '%s ' "$@" | sed "s/\<all\>/packages build kernels test fabric package fresh vm/; s/\<test\>/$offline/")
+load=$(cut -d' ' -f1 /proc/loadavg)
 if [ $# -gt 1 ]; then
+	[[ " $* " == *" build "* ]] || set -- build "$@"
 	printf '%d parts: %s\n' $# "$*"
-	case " $* " in
-	*" vm "*)
-		kernels=1
-		echo "about an hour on two processors that emulate the virtual machines"
-		;;
-	*) echo "about 8 minutes on two processors" ;;
-	esac
 fi
-times=() machines=
-for name in "$@"; do
-	part "$name"
-	# The other parts depend on these.
-	case $name:$failed in
-	packages:0 | build:0) ;;
-	packages:* | build:*) break ;;
+for name; do
+	case $name in
+	# The others depend on these.
+	packages | build)
+		now "$name" "$name"
+		[ $failed -eq 0 ] || break
+		;;
+	kernels) job vm kernels ;;
+	lint | unit | san | fuzz | torture | fabric | accept) "$name" ;;
+	bats) bats_files ;;
+	package | fresh | vm)
+		[ "$slots" = 3 ] || collect
+		slots=3 # a machine waits much of the time
+		"$name"
+		;;
+	*) fail "no such part: $name" ;;
 	esac
-	# When all that the machines need has been built.
-	[ "$name" != unit ] || [ $kernels = 0 ] || vm_begin
 done
-# A shell error would end the loop and look like success.
-[ $failed -gt 0 ] || [ ${#times[@]} -eq $# ] || fail "only ${#times[@]} of $# parts came to their end"
+collect
+write_parts "$@" >$logs/parts.md
 printf '\n'
-printf 'part %s\n' "${times[@]}" "$(printf '%-8s %5d s %6d tests' all $SECONDS $((passed + failed + skipped)))"
+for name; do
+	printf 'part %-8s %5d s %6d tests\n' "$name" "${seconds[$name]-0}" "${tests[$name]-0}"
+done
+printf 'part %-8s %5d s %6d tests\n' all $SECONDS $((passed + failed + skipped))
 printf '%d passed, %d failed, %d skipped\n' $passed $failed $skipped
 [ $failed -eq 0 ]

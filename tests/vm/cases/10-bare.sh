@@ -1,7 +1,10 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-or-later
 # No RDMA at all; then the core alone, whose few functions make it cheap to come and go in every way.
-# kernels: 6.1 6.12 7.x
+# kernels: 6.12
+# asked: 6.1 7.x
+# sample 6.1: no-modules too-few-privileges ctrl-c-while-attaching
+# sample 7.x: no-modules too-few-privileges closed-pipe
 # boot: main
 
 test_no_modules() {

@@ -1,7 +1,8 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-or-later
 # How queue pairs fail on soft-RoCE: state, verdict, age and errno at each end, A (requester, rxe0) and B (rxe1).
-# kernels: 6.1 6.12 7.x
+# kernels: 6.12
+# asked: 6.1 7.x
 # boot: qp
 
 # One watch and one recorder for all.

@@ -1,7 +1,10 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What a running recorder keeps, as other commands find it.
-# kernels: 6.1 6.12 7.x
+# kernels: 6.12
+# asked: 6.1 7.x
+# sample 6.1: peer-timers-and-age
+# sample 7.x: peer-timers-and-age
 # boot: qp
 
 prepare() {

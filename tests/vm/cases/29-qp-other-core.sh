@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The recorder where the RDMA core is built otherwise: functions that cannot be seen under their name, and no BTF. Last of its boot:
 # it takes the modules away.
-# kernels: 6.1 6.12 7.x
+# kernels: 6.12
+# asked: 6.1 7.x
 # boot: qp
 
 prepare() {

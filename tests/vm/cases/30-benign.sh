@@ -1,7 +1,10 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What healthy programs do fails by design in places: marked, with the reason. Real failures that look alike are not.
-# kernels: 6.1 6.12 7.x
+# kernels: 6.12
+# asked: 6.1 7.x
+# sample 6.1: *
+# sample 7.x: *
 # boot: main
 
 prepare() {

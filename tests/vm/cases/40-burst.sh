@@ -1,7 +1,9 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-or-later
 # More failures than the ring holds: the counts stay exact, what was lost is said, memory stays as it is.
-# kernels: 6.1 6.12 7.x
+# kernels: 6.12
+# asked: 6.1 7.x
+# sample 7.x: fexit-multi
 # boot: main
 
 prepare() {

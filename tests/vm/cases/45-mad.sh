@@ -2,7 +2,9 @@
 # shellcheck shell=bash disable=SC2154
 # The engine of counters --fabric over a kernel's own ib_umad: soft-RoCE carries performance management datagrams from
 # a port to itself. On 7.x soft-RoCE drops every one that it receives.
-# kernels: 6.1 6.12
+# kernels: 6.12
+# asked: 6.1
+# sample 6.1: sweep
 # boot: main
 
 prepare() {

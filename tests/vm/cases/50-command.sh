@@ -1,8 +1,9 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-or-later
 # trace-errno -- COMMAND, its user and its children; what the filters let through and what not.
-# kernels: 6.1 7.x
-# asked: 6.12
+# kernels: 6.12
+# asked: 6.1 7.x
+# sample 7.x: backend-fexit-multi
 # boot: command
 
 prepare() {

@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-or-later
 # topo-check on real PCI bridges, with stand-ins for accelerators: the right rule fires, and stops when it is mended.
-# kernels: 7.x
-# asked: 6.1 6.12
+# kernels: 6.12
+# asked: 6.1 7.x
 # boot: pci
 
 . tests/vm/guest/pci-up

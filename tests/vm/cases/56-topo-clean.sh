@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # topo-check on a host with two soft-RoCE devices: no alarm while all is well; links, addresses, settings, limits broken and
 # mended. A machine of its own: what other tests leave in its counters and its log would alarm, and rightly.
-# kernels: 7.x
-# asked: 6.1 6.12
+# kernels: 6.12
+# asked: 6.1 7.x
 # boot: clean
 
 prepare() {

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # qp-state --join of captures of two machines. Their programs are stopped once they are connected: what they have remains, and the
 # processors are free. The captures lie in build/tests/vm/KERNEL-pair; those of tests/bundles/{pair,half}-* were made so.
-# kernels: 6.1 6.12 7.x
+# kernels: 6.12
+# asked: 6.1 7.x
 # boot: pair
 
 prepare() {

@@ -3,8 +3,8 @@
 # nic-map on a machine with two NUMA nodes, three host bridges, switches behind switches, NICs with soft-RoCE and stand-ins
 # for accelerators. Display devices become NVIDIA's by sysfs files that are bound over: 22:00.0 and the like are found by
 # their place, not by their number.
-# kernels: 7.x
-# asked: 6.1 6.12
+# kernels: 6.12
+# asked: 6.1 7.x
 # boot: pci
 # qemu: -machine q35 -object memory-backend-ram,id=m0,size=768M -object memory-backend-ram,id=m1,size=768M
 # qemu: -smp 2,sockets=2,cores=1,threads=1

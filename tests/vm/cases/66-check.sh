@@ -2,8 +2,8 @@
 # shellcheck shell=bash disable=SC2154
 # check on soft-RoCE: a clean machine gives no alarm; what is broken is named, and no longer named when it is mended; a read that
 # hangs in the kernel takes nothing with it.
-# kernels: 7.x
-# asked: 6.1 6.12
+# kernels: 6.12
+# asked: 6.1 7.x
 # boot: check
 
 prepare() {

@@ -1,7 +1,10 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Drivers that nobody has heard of, that have no type information, or no hardware here; and little privilege.
-# kernels: 6.1 6.12 7.x
+# kernels: 6.12
+# asked: 6.1 7.x
+# sample 6.1: unknown-driver two-capabilities rxe-without-types all-drivers
+# sample 7.x: unknown-driver two-capabilities rxe-without-types all-drivers
 # boot: drivers
 
 CALL=build/tests/vm/rdtest-call

@@ -1,7 +1,8 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A kernel that keeps its memory from root: no tracefs, no programs that read it.
-# kernels: 6.12 7.x
+# kernels: 6.12
+# asked: 7.x
 # boot: lockdown
 # append: lockdown=confidentiality
 

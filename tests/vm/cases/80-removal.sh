@@ -1,7 +1,10 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Devices that go away under their users and under the trace.
-# kernels: 6.1 6.12 7.x
+# kernels: 6.12
+# asked: 6.1 7.x
+# sample 6.1: *
+# sample 7.x: *
 # boot: main
 
 prepare() {

@@ -1,7 +1,10 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-or-later
 # All hooks of a host go away, however the trace ended.
-# kernels: 6.1 6.12 7.x
+# kernels: 6.12
+# asked: 6.1 7.x
+# sample 6.1: nothing-is-left
+# sample 7.x: nothing-is-left
 # boot: main
 
 prepare() {
