@@ -34,17 +34,6 @@ PKGS = libbpf libmnl
 # Loaded on demand: lib/base/late.h.
 PKGS_LATE = expat libarchive libdw libibmad libibumad libibverbs ncursesw readline smartcols
 
-# Targets that compile, in this make. Without what that needs, nothing is tried; "demo" gets it first, and calls make again.
-COMPILES := $(filter-out deps test-deps demo check lint uninstall dist deb rpm clean,$(or $(MAKECMDGOALS),all))
-ifneq ($(COMPILES),)
-MISSING := $(strip $(foreach tool,CC CLANG LLVM_STRIP BPFTOOL PKG_CONFIG,\
-	$(shell command -v $(firstword $($(tool))) >/dev/null || echo $(firstword $($(tool))))) \
-	$(shell for lib in $(PKGS) $(PKGS_LATE); do $(PKG_CONFIG) --exists $$lib || echo $$lib; done 2>/dev/null))
-ifneq ($(MISSING),)
-$(error missing: $(MISSING). Run "make deps")
-endif
-endif
-
 # -g1: traces need function names and lines only. With -g, gcc spends most of the time on locations of variables.
 SANITIZE = -fno-sanitize-recover=all -fno-omit-frame-pointer -g1
 ifeq ($(STATIC),1)
@@ -63,6 +52,18 @@ endif
 FUZZ_MAIN = $(if $(filter 1,$(FUZZ)),libfuzzer,driver)
 FUZZ_FLAGS = $(if $(filter 1,$(FUZZ)),-fsanitize=fuzzer)
 
+# Targets that compile, in this make. Without what that needs, nothing is tried; "demo" gets it first, and calls make again.
+COMPILES := $(filter-out deps test-deps demo check lint uninstall dist deb rpm clean $(if $(wildcard $(B)/rdmadiag),install),\
+	$(or $(MAKECMDGOALS),all))
+ifneq ($(COMPILES),)
+MISSING := $(strip $(foreach tool,CC CLANG LLVM_STRIP BPFTOOL PKG_CONFIG,\
+	$(shell command -v $(firstword $($(tool))) >/dev/null || echo $(firstword $($(tool))))) \
+	$(shell for lib in $(PKGS) $(PKGS_LATE); do $(PKG_CONFIG) --exists $$lib || echo $$lib; done 2>/dev/null))
+ifneq ($(MISSING),)
+$(error missing: $(MISSING). Run "make deps")
+endif
+endif
+
 ifeq ($(V),1)
 Q =
 say = @:
@@ -77,8 +78,9 @@ ifeq ($(WERROR),1)
 WARN += -Werror
 endif
 
+HAVE_CC := $(shell command -v $(firstword $(CC)))
 # The compiler takes this option. $(call takes,OPTION)
-takes = $(if $(COMPILES),$(shell echo 'int x;' | $(CC) $(1) -Werror -x c -c -o /dev/null - 2>/dev/null && echo $(1)))
+takes = $(if $(HAVE_CC),$(shell echo 'int x;' | $(CC) $(1) -Werror -x c -c -o /dev/null - 2>/dev/null && echo $(1)))
 # Level 3 of _FORTIFY_SOURCE needs a compiler that can compute object sizes at run time. It requires optimisation, and would
 # hide what sanitizers find.
 FORTIFY = $(if $(SAN_FLAGS),,$(if $(filter -O1 -Og -O2 -O3 -Os -Oz,$(CFLAGS)),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(shell \
@@ -116,7 +118,7 @@ endif
 MAIN_LIBS = $(if $(filter 1,$(STATIC)),$(LIBS),$(filter-out -lbpf,$(LIBS)))
 
 # The target machine, which may differ from the build machine.
-TRIPLET := $(if $(COMPILES),$(shell $(CC) -dumpmachine))
+TRIPLET := $(if $(HAVE_CC),$(shell $(CC) -dumpmachine))
 MULTIARCH := $(or $(shell $(CC) -print-multiarch 2>/dev/null),$(TRIPLET))
 MACHINE = $(firstword $(subst -, ,$(TRIPLET)))
 BPF_ARCH = $(or $(patsubst $(MACHINE):%,%,$(filter $(MACHINE):%,x86_64:x86 aarch64:arm64 powerpc64le:powerpc s390x:s390 \
@@ -156,7 +158,7 @@ comma = ,
 # A change of flags or of the list of sources triggers a rebuild: both are kept in files, which are written only when they
 # differ. "make install" installs what was built, whatever flags it is called with.
 remember = $(shell mkdir -p $(B) && { echo '$(subst ','\'',$(1))' | cmp -s - $(2) || echo '$(subst ','\'',$(1))' >$(2); })
-ifneq ($(filter-out deps test-deps check lint uninstall dist deb rpm clean $(if $(wildcard $(B)/rdmadiag),install),$(or $(MAKECMDGOALS),all)),)
+ifneq ($(COMPILES),)
 _ := $(call remember,$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(CLANG) $(BPF_CFLAGS),$(B)/flags)
 _ := $(call remember,$(PROGRAM_SRC),$(B)/objects)
 _ := $(call remember,$(FOLDERS),$(B)/folders)
