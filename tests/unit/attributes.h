@@ -14,7 +14,7 @@ static inline void put(struct rd_buf *out, uint16_t type, const void *data, size
 
 	rd_buf_add(out, &attr, sizeof(attr));
 	rd_buf_add(out, data, size);
-	rd_buf_add(out, zeros, NLA_ALIGN(size) - size);
+	rd_buf_add(out, zeros, -size & (NLA_ALIGNTO - 1));
 }
 
 static inline void put_u32(struct rd_buf *out, uint16_t type, uint32_t value)

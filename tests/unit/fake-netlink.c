@@ -130,5 +130,5 @@ void fake_attr(struct rd_buf *out, uint16_t type, const void *data, size_t size)
 
 	rd_buf_add(out, &attr, sizeof(attr));
 	rd_buf_add(out, data, size);
-	rd_buf_add(out, zeros, NLA_ALIGN(size) - size);
+	rd_buf_add(out, zeros, -size & (NLA_ALIGNTO - 1));
 }
