@@ -22,20 +22,20 @@ breach() {
 }
 
 @test "layers: a room that looks where it must not is found" {
-	breach lib/render/table.c '#include "model/trace/event.h"' layers.sh
-	breach lib/base/base.c '#include "source/shared/source.h"' layers.sh
-	breach lib/report/shared/report.c '	#  include "render/render.h"' layers.sh
-	breach lib/collect/shared/cgroup.c '#include "trace/attach/session.h"' layers.sh
-	breach lib/source/shared/source.c '#include "trace.skel.h"' layers.sh
-	breach lib/model/trace/event.c '#include "../cmd/cmd.h"' layers.sh
-	breach cmd/nic-map/nicmap-out.c '#include "cmd/fabric/fabric.h"' layers.sh
-	breach cmd/output.c '#include "cmd/fabric/fabric.h"' layers.sh
+	breach lib/render/table.c '#include "model/trace/event.h"' layers.py
+	breach lib/base/base.c '#include "source/shared/source.h"' layers.py
+	breach lib/report/shared/report.c '	#  include "render/render.h"' layers.py
+	breach lib/collect/shared/cgroup.c '#include "trace/attach/session.h"' layers.py
+	breach lib/source/shared/source.c '#include "trace.skel.h"' layers.py
+	breach lib/model/trace/event.c '#include "../cmd/cmd.h"' layers.py
+	breach cmd/nic-map/nicmap-out.c '#include "cmd/fabric/fabric.h"' layers.py
+	breach cmd/output.c '#include "cmd/fabric/fabric.h"' layers.py
 }
 
 @test "layers: a topic that looks into another one is found" {
-	breach lib/analyse/qp/qp-log.c '#include "analyse/nccl/nccl.h"' layers.sh
-	breach lib/report/shared/report.c '#include "report/qp/report-qp.h"' layers.sh
-	breach lib/check/pcie/acs.c '#include "check/job/none.h"' layers.sh
+	breach lib/analyse/qp/qp-log.c '#include "analyse/nccl/nccl.h"' layers.py
+	breach lib/report/shared/report.c '#include "report/qp/report-qp.h"' layers.py
+	breach lib/check/pcie/acs.c '#include "check/job/none.h"' layers.py
 }
 
 @test "sizes: a folder of more than twenty sources is found" {
@@ -47,15 +47,15 @@ breach() {
 }
 
 @test "layers: printing, leaving, clocks and files below cmd are found" {
-	breach lib/report/shared/report.c 'int x(void) { return printf("x"); }' layers.sh
-	breach lib/render/json.c 'void x(void) { exit(1); }' layers.sh
-	breach lib/analyse/trace/verb.c 'long x(void) { return time(NULL); }' layers.sh
-	breach lib/collect/shared/cgroup.c 'int x(void) { return open ("/etc/passwd", 0); }' layers.sh
+	breach lib/report/shared/report.c 'int x(void) { return printf("x"); }' layers.py
+	breach lib/render/json.c 'void x(void) { exit(1); }' layers.py
+	breach lib/analyse/trace/verb.c 'long x(void) { return time(NULL); }' layers.py
+	breach lib/collect/shared/cgroup.c 'int x(void) { return open ("/etc/passwd", 0); }' layers.py
 }
 
 @test "layers: comments and strings are not calls" {
 	echo '/* open("x") and printf("y") */ const char x[] = "exit(1)";' >>lib/report/shared/report.c
-	run tests/lint/layers.sh
+	run tests/lint/layers.py
 	[[ $output != *lib/report/shared/report.c* ]]
 }
 
