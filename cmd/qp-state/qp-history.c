@@ -12,7 +12,7 @@
 #include "cmd/meanings.h"
 #include "collect/kernel/klog.h"
 #include "collect/net/netstate.h"
-#include "collect/rdma/proc-state.h"
+#include "collect/rdma/procs.h"
 #include "collect/rdma/qp-evidence.h"
 #include "collect/rdma/qp-ports.h"
 

@@ -12,8 +12,7 @@
 #include "analyse/qp/qp.h"
 #include "base/text.h"
 #include "collect/rdma/nldev.h"
-#include "collect/rdma/proc-libs.h"
-#include "collect/rdma/proc-peers.h"
+#include "collect/rdma/procs.h"
 
 void qp_sample_deinit(struct qp_sample *sample)
 {

@@ -4,7 +4,7 @@
 
 #include "analyse/qp/qp-groups.h"
 #include "analyse/qp/qp-proc-peers.h"
-#include "collect/rdma/proc-peers.h"
+#include "collect/rdma/procs.h"
 #include "source/live/proc-tcp.h"
 
 #include <arpa/inet.h>

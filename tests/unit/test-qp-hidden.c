@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "analyse/qp/qp-hidden.h"
-#include "collect/rdma/proc-libs.h"
+#include "collect/rdma/procs.h"
 #include "source/live/proc-libs.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #include "qp-host.h"
 
 #include "analyse/qp/qp-stopped.h"
-#include "collect/rdma/proc-state.h"
+#include "collect/rdma/procs.h"
 #include "fake-host.h"
 
 /* Queue pair 17 of process 235 is idle. */

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "collect/host/verbs.h"
 #include "collect/rdma/nldev-priv.h"
+#include "collect/rdma/procs.h"
 #include "collect/rdma/qp-recorded.h"
 #include "collect/shared/sysfs.h"
 

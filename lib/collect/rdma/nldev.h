@@ -47,7 +47,4 @@ int rd_nldev_take(const struct rd_bytes *reply, enum rd_res_kind kind, int dev, 
 /* The same of a long reply, whose memory is released as its entries are taken: it is as large as they are. */
 int rd_nldev_consume(struct rd_bytes *reply, enum rd_res_kind kind, int dev, struct rd_res *res);
 
-/* Reads comm, cgroup and job of the processes that own listed objects, once each. 0 or -ENOMEM. */
-int rd_collect_res_procs(struct rd_source *src, struct rd_res *res);
-
 #endif

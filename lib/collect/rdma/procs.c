@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/rdma/procs.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+#include "collect/shared/cgroup.h"
+#include "collect/shared/job.h"
+
+#define NAMES_SIZE 256 /* of all known names of libraries together */
+
+struct pids {
+	uint32_t *v;
+	size_t n;
+};
+
+static void add_pid(struct pids *pids, const struct rd_owner *owner)
+{
+	/* Objects of one process are mostly adjacent. */
+	if (owner->pid.known == RD_OK && (pids->n == 0 || pids->v[pids->n - 1] != owner->pid.v))
+		pids->v[pids->n++] = owner->pid.v;
+}
+
+static int compare_pids(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static int list_pids(const struct rd_res *res, struct pids *pids)
+{
+	size_t kept = 0;
+
+	pids->v = calloc(res->n_qps + res->n_cm_ids + res->n_objects + 1, sizeof(*pids->v));
+	if (!pids->v)
+		return -ENOMEM;
+	for (size_t i = 0; i < res->n_qps; i++)
+		add_pid(pids, &res->qps[i].owner);
+	for (size_t i = 0; i < res->n_cm_ids; i++)
+		add_pid(pids, &res->cm_ids[i].owner);
+	for (size_t i = 0; i < res->n_objects; i++)
+		add_pid(pids, &res->objects[i].owner);
+	qsort(pids->v, pids->n, sizeof(*pids->v), compare_pids);
+	for (size_t i = 0; i < pids->n; i++)
+		if (kept == 0 || pids->v[kept - 1] != pids->v[i])
+			pids->v[kept++] = pids->v[i];
+	pids->n = kept;
+	return 0;
+}
+
+static int read_proc(struct rd_source *src, struct rd_proc *proc)
+{
+	_cleanup_free_ char *groups = NULL;
+	const char *path;
+	size_t size;
+
+	/* The process may have exited, or be hidden from this user (hidepid): then it has no name. */
+	if (rd_read_textf(src, &proc->comm, NULL, "/proc/%u/comm", proc->pid) == -ENOMEM)
+		return -ENOMEM;
+	if (!proc->comm || rd_read_textf(src, &groups, NULL, "/proc/%u/cgroup", proc->pid) < 0)
+		return 0;
+	size = rd_cgroup_parse(groups, &path);
+	if (size > 0)
+		proc->cgroup = strndup(path, size);
+	proc->job = rd_job_from_cgroup(proc->cgroup);
+	return size > 0 && !proc->cgroup ? -ENOMEM : 0;
+}
+
+static int find_owner(const struct rd_res *res, const struct rd_owner *owner)
+{
+	return owner->pid.known == RD_OK ? rd_res_find_proc(res, owner->pid.v) : -1;
+}
+
+int rd_collect_res_procs(struct rd_source *src, struct rd_res *res)
+{
+	struct pids pids = { 0 };
+	int r = list_pids(res, &pids);
+
+	if (!r)
+		r = rd_grow(&res->procs, &res->cap_procs, res->n_procs + pids.n, sizeof(*res->procs));
+	for (size_t i = 0; i < pids.n && !r; i++) {
+		res->procs[res->n_procs] = (struct rd_proc){ .pid = pids.v[i] };
+		r = read_proc(src, &res->procs[res->n_procs++]);
+	}
+	free(pids.v);
+	for (size_t i = 0; i < res->n_qps; i++)
+		res->qps[i].proc = find_owner(res, &res->qps[i].owner);
+	for (size_t i = 0; i < res->n_cm_ids; i++)
+		res->cm_ids[i].proc = find_owner(res, &res->cm_ids[i].owner);
+	for (size_t i = 0; i < res->n_objects; i++)
+		res->objects[i].proc = find_owner(res, &res->objects[i].owner);
+	return r;
+}
+
+int rd_collect_proc_libs(struct rd_source *src, struct rd_proc *proc)
+{
+	_cleanup_free_ char *text = NULL;
+	int r = proc->devx_libs ? 0 : rd_read_textf(src, &text, NULL, RD_SOURCE_LIBS "/%u", proc->pid);
+
+	if (!text)
+		return r == -ENOMEM ? r : 0;
+	/* A bundle may contain any text: it is shown escaped, as all foreign text. */
+	for (char *at = text; (at = strchr(at, '\n'));)
+		*at = ' ';
+	proc->devx_libs = rd_dup_part(text, NAMES_SIZE);
+	return 0;
+}
+
+/* "10.0.0.2 3": the address into `ip`; false: another line. */
+static bool take_line(const char *line, uint8_t ip[16], uint64_t *connections)
+{
+	size_t n = strcspn(line, " \n");
+	char text[INET6_ADDRSTRLEN];
+	const char *at = line + n;
+
+	if (*at != ' ' || n >= sizeof(text))
+		return false;
+	memcpy(text, line, n);
+	text[n] = '\0';
+	at++;
+	memset(ip, 0, 10);
+	memset(ip + 10, 0xff, 2);
+	return (inet_pton(AF_INET, text, ip + 12) == 1 || inet_pton(AF_INET6, text, ip) == 1) &&
+	       rd_take_uint(&at, RD_DECIMAL, UINT64_MAX, connections) == 0;
+}
+
+/* Keeps those with most connections, in that order. */
+static void insert(struct rd_proc_peers *ret, uint64_t counts[RD_PROC_PEERS], const uint8_t ip[16], uint64_t count)
+{
+	unsigned at = ret->n;
+
+	while (at > 0 && counts[at - 1] < count)
+		at--;
+	if (ret->n == RD_PROC_PEERS)
+		ret->more++;
+	else
+		ret->n++;
+	if (at == RD_PROC_PEERS)
+		return;
+	memmove(&ret->ip[at + 1], &ret->ip[at], (ret->n - 1 - at) * sizeof(*ret->ip));
+	memmove(&counts[at + 1], &counts[at], (ret->n - 1 - at) * sizeof(*counts));
+	memcpy(ret->ip[at], ip, 16);
+	counts[at] = count;
+}
+
+void rd_proc_peers_take(const char *text, struct rd_proc_peers *ret)
+{
+	uint64_t counts[RD_PROC_PEERS] = { 0 }, count, more = 0;
+	uint8_t ip[16];
+
+	*ret = (struct rd_proc_peers){ 0 };
+	for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+		const char *at = line + 1;
+
+		if (*line == '+' && rd_take_uint(&at, RD_DECIMAL, UINT32_MAX, &count) == 0)
+			more = count;
+		else if (take_line(line, ip, &count))
+			insert(ret, counts, ip, count);
+	}
+	ret->more += more;
+}
+
+int rd_collect_proc_peers(struct rd_source *src, struct rd_proc *proc)
+{
+	_cleanup_free_ char *text = NULL;
+	int r = proc->peers ? 0 : rd_read_textf(src, &text, NULL, RD_SOURCE_TCP "/%u", proc->pid);
+
+	if (!text)
+		return r == -ENOMEM ? r : 0;
+	proc->peers = rd_alloc(1, sizeof(*proc->peers));
+	rd_proc_peers_take(text, proc->peers);
+	return 0;
+}
+
+/* What follows the name at the beginning of a line; NULL: no such line. The name of the process, in another line, has no newline: the
+ * kernel escapes it. */
+static const char *find_line(const char *text, const char *name)
+{
+	while (text && *text) {
+		if (strncmp(text, name, strlen(name)) == 0)
+			return text + strlen(name);
+		text = strchr(text, '\n');
+		text = text ? text + 1 : NULL;
+	}
+	return NULL;
+}
+
+void rd_proc_state_take(const char *text, struct rd_proc *proc)
+{
+	const char *state = find_line(text, "State:\t"), *tracer = find_line(text, "TracerPid:\t");
+	uint64_t pid;
+
+	if (state && isalpha((unsigned char)*state))
+		RD_SET(proc->state, *state);
+	if (tracer && rd_take_uint(&tracer, RD_DECIMAL, UINT32_MAX, &pid) == 0)
+		RD_SET(proc->tracer, (uint32_t)pid);
+}
+
+int rd_collect_proc_state(struct rd_source *src, struct rd_proc *proc)
+{
+	_cleanup_free_ char *text = NULL;
+	int r = rd_read_textf(src, &text, NULL, "/proc/%u/status", proc->pid);
+
+	if (!text)
+		return r == -ENOMEM ? r : 0;
+	rd_proc_state_take(text, proc);
+	return 0;
+}

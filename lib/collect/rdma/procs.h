@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Processes that own RDMA resources. What this user may not read of them stays unknown. */
+#ifndef RD_COLLECT_PROCS_H
+#define RD_COLLECT_PROCS_H
+
+#include "model/rdma/qp.h"
+#include "source/shared/source.h"
+
+/* Reads comm, cgroup and job of the processes that own listed objects, once each. 0 or -ENOMEM. */
+int rd_collect_res_procs(struct rd_source *src, struct rd_res *res);
+
+/* Fills rd_proc.devx_libs: libraries that create queue pairs which the kernel does not list. 0 or -ENOMEM. */
+int rd_collect_proc_libs(struct rd_source *src, struct rd_proc *proc);
+
+/* Fills rd_proc.peers: addresses that the process has TCP connections to. 0 or -ENOMEM. */
+int rd_collect_proc_peers(struct rd_source *src, struct rd_proc *proc);
+
+/* Fills rd_proc.state and .tracer: whether the process runs, or is stopped. 0 or -ENOMEM. */
+int rd_collect_proc_state(struct rd_source *src, struct rd_proc *proc);
+
+/* Decode the files (RD_SOURCE_TCP, /proc/PID/status), as foreign input. */
+void rd_proc_peers_take(const char *text, struct rd_proc_peers *ret);
+void rd_proc_state_take(const char *text, struct rd_proc *proc);
+
+#endif
