@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/grid.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 #include <wchar.h>
@@ -101,7 +100,6 @@ static void add_scaled(double value, struct rd_buf *out)
 
 #define SCALED_FROM 10000 /* smaller numbers are read as they are */
 
-/* NULL when out of memory. */
 static char *cell_text(const struct rd_column *column, const struct rd_cell *cell, const struct rd_grid_style *style)
 {
 	struct rd_buf text = { 0 };
@@ -111,8 +109,6 @@ static char *cell_text(const struct rd_column *column, const struct rd_cell *cel
 		add_scaled(cell_value(cell), &text);
 	else
 		add_cell(column, cell, style, &text);
-	if (text.failed)
-		rd_buf_deinit(&text);
 	return text.data;
 }
 
@@ -126,8 +122,6 @@ static char *key_of(const struct rd_section *section, const struct rd_row *row, 
 			rd_render_cell(&section->columns[*keys], &row->cells[*keys], &key);
 		rd_buf_add(&key, "\n", 1);
 	}
-	if (key.failed)
-		rd_buf_deinit(&key);
 	return key.data;
 }
 
@@ -204,8 +198,8 @@ static uint16_t fade(uint16_t refreshes)
 	return refreshes ? refreshes - 1 : 0;
 }
 
-static int fill_row(struct rd_grid *grid, struct rd_grid_row *row, const struct rd_section *section,
-		    const struct rd_grid_style *style, const struct rd_grid *old, const struct rd_key_index *index)
+static void fill_row(struct rd_grid *grid, struct rd_grid_row *row, const struct rd_section *section,
+		     const struct rd_grid_style *style, const struct rd_grid *old, const struct rd_key_index *index)
 {
 	const struct rd_row *from = rd_section_row(section, row->index);
 	const struct rd_grid_style heading = { .ascii = true };
@@ -217,8 +211,6 @@ static int fill_row(struct rd_grid *grid, struct rd_grid_row *row, const struct 
 	row->over = from->over;
 	if (style->group >= 0)
 		row->group = cell_text(&section->columns[style->group], &from->cells[style->group], &heading);
-	if (!row->cells || !row->key || (style->group >= 0 && !row->group))
-		return -ENOMEM;
 	before = key_index_find(index, row->key);
 	if (before && before->gone)
 		before = NULL;
@@ -231,8 +223,6 @@ static int fill_row(struct rd_grid *grid, struct rd_grid_row *row, const struct 
 		cell->text = cell_text(grid->columns[c], &from->cells[column], style);
 		cell->value = cell_value(&from->cells[column]);
 		grid->empty[c] &= from->cells[column].known != RD_OK;
-		if (!cell->text)
-			return -ENOMEM;
 		if (before && c < old->n_columns && grid->columns[c] == old->columns[c] &&
 		    !is_among(style->restless, column))
 			cell->age =
@@ -243,11 +233,10 @@ static int fill_row(struct rd_grid *grid, struct rd_grid_row *row, const struct 
 		width = rd_text_width(cell->text);
 		grid->widths[c] = width > grid->widths[c] ? width : grid->widths[c];
 	}
-	return 0;
 }
 
 /* Removed rows stay for a few refreshes, marked. */
-static int keep_removed(struct rd_grid *grid, const struct rd_grid *old, uint16_t marked)
+static void keep_removed(struct rd_grid *grid, const struct rd_grid *old, uint16_t marked)
 {
 	_cleanup_(key_index_deinit) struct rd_key_index now = { 0 };
 
@@ -265,14 +254,11 @@ static int keep_removed(struct rd_grid *grid, const struct rd_grid *old, uint16_
 		row->key = rd_dup(before->key);
 		row->group = rd_dup_if(before->group);
 		row->cells = rd_alloc(grid->n_columns + 1, sizeof(*row->cells));
-		if (!row->key || !row->cells || (before->group && !row->group))
-			return -ENOMEM;
 		for (size_t c = 0; c < grid->n_columns; c++) {
 			row->cells[c].value = before->cells[c].value;
 			row->cells[c].text = rd_dup(before->cells[c].text);
 		}
 	}
-	return 0;
 }
 
 static bool same_columns(const struct rd_grid *a, const struct rd_grid *b)
@@ -313,29 +299,24 @@ static void rank_groups(struct rd_grid *grid)
 	}
 }
 
-int rd_grid_build(struct rd_grid *grid, const struct rd_section *section, const struct rd_grid_style *style,
-		  const struct rd_grid *old)
+void rd_grid_build(struct rd_grid *grid, const struct rd_section *section, const struct rd_grid_style *style,
+		   const struct rd_grid *old)
 {
 	_cleanup_(key_index_deinit) struct rd_key_index index = { 0 };
 	size_t most = section->n + (old ? old->n : 0);
-	int r = 0;
 
 	select_columns(grid, section, style);
 	key_index_build(&index, old);
-	if (!r) {
-		grid->rows = rd_alloc(most + 1, sizeof(*grid->rows));
-		r = 0;
-	}
-	for (size_t i = 0; !r && i < section->n; i++) {
+	grid->rows = rd_alloc(most + 1, sizeof(*grid->rows));
+	for (size_t i = 0; i < section->n; i++) {
 		grid->rows[i].index = i;
 		grid->n++;
-		r = fill_row(grid, &grid->rows[i], section, style, old, &index);
+		fill_row(grid, &grid->rows[i], section, style, old, &index);
 	}
-	if (!r && old && same_columns(grid, old))
-		r = keep_removed(grid, old, style->marked);
-	if (!r && style->ranked)
+	if (old && same_columns(grid, old))
+		keep_removed(grid, old, style->marked);
+	if (style->ranked)
 		rank_groups(grid);
-	return r;
 }
 
 /* Argument of compare_rows, passed by qsort_r. */

@@ -49,9 +49,9 @@ struct rd_grid_style {
 
 void rd_grid_deinit(struct rd_grid *grid);
 
-/* Builds `grid` from the section; changes from `old` (may be NULL) are marked. 0 or -ENOMEM. */
-int rd_grid_build(struct rd_grid *grid, const struct rd_section *section, const struct rd_grid_style *style,
-		  const struct rd_grid *old);
+/* Builds `grid` from the section; changes from `old` (may be NULL) are marked. */
+void rd_grid_build(struct rd_grid *grid, const struct rd_section *section, const struct rd_grid_style *style,
+		   const struct rd_grid *old);
 
 /* Stable; groups first, numbers as numbers. `column` < 0: the order of the report. */
 void rd_grid_sort(struct rd_grid *grid, int column, bool backwards);

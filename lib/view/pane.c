@@ -74,19 +74,14 @@ void rd_pane_arrange(struct rd_pane *pane)
 	find_cursor(pane, key);
 }
 
-int rd_pane_set(struct rd_pane *pane, struct rd_section *section, const struct rd_grid_style *style, bool reselected)
+void rd_pane_set(struct rd_pane *pane, struct rd_section *section, const struct rd_grid_style *style, bool reselected)
 {
 	const struct rd_grid_row *row = rd_pane_row(pane);
 	/* A cursor on the first row stays there, whichever row that is. */
 	_cleanup_free_ char *key = row && pane->cursor > 1 ? rd_dup(row->key) : NULL;
 	struct rd_grid grid = { 0 };
-	int r = rd_grid_build(&grid, section, style, pane->grid.n_columns && !reselected ? &pane->grid : NULL);
 
-	if (r < 0) {
-		rd_grid_deinit(&grid);
-		rd_section_destroy(section);
-		return r;
-	}
+	rd_grid_build(&grid, section, style, pane->grid.n_columns && !reselected ? &pane->grid : NULL);
 	rd_grid_deinit(&pane->grid);
 	rd_section_destroy(pane->section);
 	pane->grid = grid;
@@ -95,9 +90,7 @@ int rd_pane_set(struct rd_pane *pane, struct rd_section *section, const struct r
 		pane->sort = -1;
 	rd_grid_sort(&pane->grid, pane->sort, pane->backwards);
 	fill_lines(pane);
-	if (!r)
-		find_cursor(pane, key);
-	return r;
+	find_cursor(pane, key);
 }
 
 void rd_pane_sort_step(struct rd_pane *pane, int step)

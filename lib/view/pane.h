@@ -30,9 +30,8 @@ struct rd_pane {
 void rd_pane_init(struct rd_pane *pane);
 void rd_pane_deinit(struct rd_pane *pane);
 
-/* Takes ownership of the section, also on failure. `reselected`: nothing is marked. The cursor stays on its row while that exists.
- * 0, or -ENOMEM: the old contents stay. */
-int rd_pane_set(struct rd_pane *pane, struct rd_section *section, const struct rd_grid_style *style, bool reselected);
+/* Takes ownership of the section. `reselected`: nothing is marked. The cursor stays on its row while that exists. */
+void rd_pane_set(struct rd_pane *pane, struct rd_section *section, const struct rd_grid_style *style, bool reselected);
 
 /* Call it after a change of filter, sort or backwards. */
 void rd_pane_arrange(struct rd_pane *pane);

@@ -62,23 +62,19 @@ static void update_detail(struct rd_view *view)
 	}
 	if (view->ops->detail(view->arg, view->body.section, grid->rows[i].index, &section, &err) < 0 || !section)
 		set_problem(view, &err);
-	else if (rd_pane_set(&view->detail, rd_wrap_values(section, *rd_curses.COLS - RD_PANE_MARGIN), &style, false) <
-		 0)
-		snprintf(view->problem, sizeof(view->problem), "out of memory");
+	else
+		rd_pane_set(&view->detail, rd_wrap_values(section, *rd_curses.COLS - RD_PANE_MARGIN), &style, false);
 }
 
 static void show_page(struct rd_view *view, struct rd_view_page *page)
 {
 	struct rd_grid_style style = style_of(view);
 	struct rd_grid_style top_style = { .group = -1, .ascii = style.ascii, .wider = style.wider };
-	int r = 0;
 
 	if (page->top)
-		r = rd_pane_set(&view->top, RD_TAKE(page->top), &top_style, false);
-	if (!r && page->body)
-		r = rd_pane_set(&view->body, RD_TAKE(page->body), &style, page->reselected);
-	if (r < 0)
-		snprintf(view->problem, sizeof(view->problem), "out of memory");
+		rd_pane_set(&view->top, RD_TAKE(page->top), &top_style, false);
+	if (page->body)
+		rd_pane_set(&view->body, RD_TAKE(page->body), &style, page->reselected);
 	free(view->headline);
 	/* It may have names of foreign hosts. */
 	view->headline = page->headline ? rd_safe(page->headline) : NULL;
