@@ -155,7 +155,7 @@ static int check_added(int r, struct rd_err *err)
 				  "not checked: more than %d variables of " RD_ENV_LIBRARIES
 				  ", or a variable longer than %zu KiB",
 				  RD_EFFECTS_MAX, RD_EFFECT_BYTES >> 10);
-	return r ? rd_err_set(err, ENOMEM, "environment", "cannot store variables") : 0;
+	return r;
 }
 
 static int read_variables(struct rd_ctx *ctx, struct rd_effects *effects, struct rd_err *err)

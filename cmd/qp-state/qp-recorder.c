@@ -84,10 +84,9 @@ int qp_recorder_start(struct qp_recorder *rec, struct rd_err *err)
 		r = trace_have_privileges(src, command, err);
 	if (!r)
 		r = rd_select_qp(src, &rec->set, &rec->watch, &rec->notes, err);
-	if (!r && rd_cgroups_create(src, &rec->cgroups))
-		r = rd_err_set(err, ENOMEM, "qp-state", "no memory for the recorder");
 	if (r)
 		return r;
+	rec->cgroups = rd_cgroups_create(src);
 	rec->track = rd_qp_track_create();
 	rec->started_ns = now(rec);
 	r = attach_hooks(rec, err);

@@ -117,8 +117,8 @@ int audit_probe(struct rd_ctx *ctx, struct rd_fnset *set, const char *wanted, st
 	for (size_t i = 0; i < PROBES; i++)
 		ret[i] = (struct rd_audit_probe){ .name = rd_dup(probe_names[i]), .err = -1 };
 	t.set = *set;
-	r = rd_trace_facts_create(ctx->source, &t.facts) ? rd_err_set(err, ENOMEM, "probe", "cannot start") :
-							   trace_run(&t, argv, err);
+	t.facts = rd_trace_facts_create(ctx->source);
+	r = trace_run(&t, argv, err);
 	*set = t.set;
 	t.set = (struct rd_fnset){ 0 };
 	if (!r && (!WIFEXITED(t.child.status) || WEXITSTATUS(t.child.status)))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "trace.h"
 
-#include <errno.h>
 #include <time.h>
 
 #include "report/trace/report-trace.h"
@@ -109,7 +108,7 @@ int trace_run(struct trace *t, char **argv, struct rd_err *err)
 	if (!r)
 		r = trace_names_create(t, err);
 	if (!r && !t->opts->summary)
-		r = trace_causes_create(t, err);
+		trace_causes_create(t);
 	if (!r)
 		r = t->signals = trace_signals_open(err);
 	if (r >= 0)
@@ -159,12 +158,11 @@ static int run_trace_errno(struct rd_ctx *ctx, int argc, char **argv)
 	r = t.opts->user ? trace_user_find(t.opts->user, &t.user, &err) : 0;
 	if (!r)
 		r = trace_have_rdma(ctx->source, &err);
-	if (!r && rd_trace_facts_create(ctx->source, &t.facts))
-		r = rd_err_set(&err, ENOMEM, "trace-errno", "cannot start");
 	if (!r)
 		r = rd_select(ctx->source, &t.set, &t.notes, &err);
 	if (r)
 		return rd_fail(ctx, &err);
+	t.facts = rd_trace_facts_create(ctx->source);
 	rd_warn_errors(t.ctx, &t.notes, 0);
 	r = t.opts->list ? list_functions(&t, &err) : trace(&t, argv, &err);
 	if (r < 0)

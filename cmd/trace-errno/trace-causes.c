@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The cause of a failed call: first from what the record of the event contains, then from what the host says. */
-#include <errno.h>
 #include <time.h>
 
 #include "base/memory.h"
@@ -21,13 +20,11 @@ struct trace_causes {
 	uint64_t last_key, last_at; /* what `last` was read for (facts_key), and when; 0: nothing */
 };
 
-int trace_causes_create(struct trace *t, struct rd_err *err)
+void trace_causes_create(struct trace *t)
 {
 	t->causes = rd_alloc(1, sizeof(*t->causes));
 	t->causes->credit = CREDIT_MAX_NS;
-	if (rd_failure_reader_create(t->ctx->source, &t->causes->reader))
-		return rd_err_set(err, ENOMEM, "trace-errno", "cannot start");
-	return 0;
+	t->causes->reader = rd_failure_reader_create(t->ctx->source);
 }
 
 void trace_causes_destroy(struct trace_causes *causes)

@@ -110,7 +110,7 @@ void trace_names_explain(struct trace *trace, struct rd_event *event);	/* the ca
 void trace_names_complete(struct trace *trace, struct rd_event *event); /* the rest */
 
 /* trace-causes.c */
-int trace_causes_create(struct trace *trace, struct rd_err *err);
+void trace_causes_create(struct trace *trace);
 void trace_causes_destroy(struct trace_causes *causes);
 void trace_causes_find(struct trace *trace, struct rd_event *event); /* fills event->why */
 

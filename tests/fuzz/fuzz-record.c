@@ -41,12 +41,13 @@ static void explain(const struct rd_event *event)
 void fuzz_one(const uint8_t *data, size_t size)
 {
 	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
-	struct rd_trace_facts *facts = NULL;
+	struct rd_trace_facts *facts;
 	struct rd_event event = { 0 };
 
 	/* A host without devices and processes. */
-	if (rd_source_live_open("/proc/self/fdinfo", &source, NULL) < 0 || rd_trace_facts_create(source, &facts) < 0)
+	if (rd_source_live_open("/proc/self/fdinfo", &source, NULL) < 0)
 		return;
+	facts = rd_trace_facts_create(source);
 	if (rd_trace_event_decode(facts, data, size, &set, &event, NULL) == 0) {
 		rd_chain_settle(&event);
 		rd_verb_resolve(&event, &set);

@@ -43,7 +43,7 @@ static void a_process_that_has_gone_is_found_by_the_id_of_its_cgroup(void **stat
 	host_open(&host, true);
 	snprintf(full, sizeof(full), "/sys/fs/cgroup%s", step);
 	id = inode(&host, full);
-	assert_int_equal(rd_cgroups_create(host.source, &cg), 0);
+	cg = rd_cgroups_create(host.source);
 	by_id = rd_cgroups_path(cg, 4711, id);
 	assert_string_equal(by_id, step);
 	again = rd_cgroups_path(cg, 4711, id);
@@ -76,7 +76,7 @@ static void searches_for_cgroups_take_a_twentieth_of_the_time(void **state)
 	ops = *host.source->ops;
 	ops.now = made_up_now;
 	host.source->ops = &ops;
-	assert_int_equal(rd_cgroups_create(host.source, &cg), 0);
+	cg = rd_cgroups_create(host.source);
 	first = rd_cgroups_path(cg, 4711, 1);
 	assert_null(first);
 	clock_ns += 15000000;
@@ -97,7 +97,7 @@ static void another_process_with_the_same_number_is_not_believed(void **state)
 
 	(void)state;
 	host_open(&host, true);
-	assert_int_equal(rd_cgroups_create(host.source, &cg), 0);
+	cg = rd_cgroups_create(host.source);
 	/* /proc/77 says step_0's task, the record says system.slice. */
 	path = rd_cgroups_path(cg, 77, inode(&host, "/sys/fs/cgroup/system.slice"));
 	assert_string_equal(path, "/system.slice");
@@ -115,7 +115,7 @@ static void without_a_unified_hierarchy_the_process_alone_can_say(void **state)
 
 	(void)state;
 	host_open(&host, false);
-	assert_int_equal(rd_cgroups_create(host.source, &cg), 0);
+	cg = rd_cgroups_create(host.source);
 	alive = rd_cgroups_path(cg, 77, 1);
 	assert_string_equal(alive, "/system.slice/slurmstepd.scope/job_42/step_0/user/task_0");
 	gone = rd_cgroups_path(cg, 4711, 1);

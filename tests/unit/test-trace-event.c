@@ -89,7 +89,7 @@ static void host_open(struct host *host, bool unified)
 	}
 	put(host, "/proc/77/cgroup", "0::/system.slice/slurmstepd.scope/job_42/step_0/user/task_0\n");
 	assert_int_equal(rd_source_live_open(host->root, &host->src, &err), 0);
-	assert_int_equal(rd_trace_facts_create(host->src, &host->facts), 0);
+	host->facts = rd_trace_facts_create(host->src);
 }
 
 static void host_close(struct host *host)
@@ -481,7 +481,7 @@ static void numbers_are_those_of_our_own_namespace(void **state)
 	snprintf(path, sizeof(path), "%s/proc/self/ns/pid", host.root);
 	assert_int_equal(symlink("pid:[4026532000]", path), 0);
 	rd_trace_facts_destroy(host.facts);
-	assert_int_equal(rd_trace_facts_create(host.src, &host.facts), 0);
+	host.facts = rd_trace_facts_create(host.src);
 	assert_int_equal(decode(&host, &rec, &ev), 0);
 	assert_string_equal(ev.cgroup, "/system.slice/slurmstepd.scope/job_42/step_0/user/task_0");
 	host_close(&host);

@@ -230,8 +230,6 @@ static int find_standard(struct rd_counter_reader *reader, enum rd_counter_how h
 	if (!reader->ethtool || request_standard(reader, how, netdev, &reply) < 0)
 		return 0;
 	walk.read = rd_counter_read_begin(reader, how, port, netdev);
-	if (!walk.read)
-		return -ENOMEM;
 	r = rd_genl_each(&reply, take_message, &walk);
 	rd_counter_read_end(reader);
 	return r;
@@ -247,8 +245,7 @@ static int find_driver(struct rd_counter_reader *reader, uint32_t port, const ch
 	snprintf(path, sizeof(path), RD_SOURCE_ETHTOOL "/%s/strings", netdev);
 	if (rd_read_file(reader->fs.src, path, &strings, NULL) < 0)
 		return 0;
-	if (!rd_counter_read_begin(reader, RD_HOW_IOCTL, port, netdev))
-		return -ENOMEM;
+	rd_counter_read_begin(reader, RD_HOW_IOCTL, port, netdev);
 	for (size_t at = 0; !r && at + ETH_GSTRING_LEN <= strings.size; at += ETH_GSTRING_LEN) {
 		memcpy(name, strings.data + at, ETH_GSTRING_LEN);
 		name[ETH_GSTRING_LEN] = '\0';
@@ -284,8 +281,6 @@ static int find_pfc(struct rd_counter_reader *reader, uint32_t port, const char 
 	if (dcb.pfc.known != RD_OK)
 		return 0;
 	walk.read = rd_counter_read_begin(reader, RD_HOW_PFC, port, netdev);
-	if (!walk.read)
-		return -ENOMEM;
 	r = take_pfc(&walk, &dcb);
 	rd_counter_read_end(reader);
 	return r;

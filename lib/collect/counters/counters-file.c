@@ -34,8 +34,7 @@ int rd_counters_find_files(struct rd_counter_reader *reader, uint32_t port, enum
 
 	if (rd_sysfs_list(&reader->fs, &names, "%s", dir) < 0 || names.n == 0)
 		return 0;
-	if (!rd_counter_read_begin(reader, RD_HOW_FILES, port, dir))
-		return -ENOMEM;
+	rd_counter_read_begin(reader, RD_HOW_FILES, port, dir);
 	for (size_t i = 0; i < names.n && !r; i++)
 		if (is_counter(names.v[i]))
 			r = rd_counter_read_add(reader, group, names.v[i], netdev);
@@ -49,8 +48,7 @@ int rd_counters_find_cm(struct rd_counter_reader *reader, uint32_t port, const c
 	static const char *const kinds[] = { "cm_tx_retries", "cm_rx_duplicates" };
 	int r = 0;
 
-	if (!rd_counter_read_begin(reader, RD_HOW_FILES, port, dir))
-		return -ENOMEM;
+	rd_counter_read_begin(reader, RD_HOW_FILES, port, dir);
 	for (size_t k = 0; !r && k < RD_ARRAY_SIZE(kinds); k++) {
 		_cleanup_names_ struct rd_names names = { 0 };
 

@@ -49,7 +49,7 @@ struct rd_counter_reader {
 /* Limit of counters per host. */
 #define RD_COUNTERS_MAX ((size_t)1 << 20)
 
-/* Begins a request; the counters added next belong to it. NULL when out of memory. */
+/* Begins a request; the counters added next belong to it. */
 struct rd_counter_read *rd_counter_read_begin(struct rd_counter_reader *reader, enum rd_counter_how how, uint32_t port,
 					      const char *object);
 /* Ends the request; one without counters is removed. */
@@ -57,7 +57,7 @@ void rd_counter_read_end(struct rd_counter_reader *reader);
 
 void rd_counter_read_deinit(struct rd_counter_read *read);
 
-/* Adds a counter to the current request. 0, -ENOMEM, or -EFBIG above the limit. */
+/* Adds a counter to the current request. 0, or -EFBIG above the limit. */
 int rd_counter_read_add(struct rd_counter_reader *reader, enum rd_counter_group group, const char *name,
 			const char *netdev);
 

@@ -160,8 +160,6 @@ int rd_counters_find_rdma(struct rd_counter_reader *reader, uint32_t port, bool 
 	    request_stats(reader, RDMA_NLDEV_CMD_STAT_GET, 0, &ibdev, of->port, 0, &values) < 0)
 		return 0;
 	read = rd_counter_read_begin(reader, RD_HOW_NLDEV, port, of->ibdev);
-	if (!read)
-		return -ENOMEM;
 	read->ibdev = ibdev;
 	r = add_names(reader, &values, ibdev, of->port);
 	*found = read->n > 0;
@@ -251,8 +249,6 @@ int rd_counters_find_bound(struct rd_counter_reader *reader, uint32_t port)
 	if (!index_of(reader, of->ibdev, &bound.ibdev) || request_bound(reader, bound.ibdev, bound.port, &reply) < 0)
 		return 0;
 	bound.read = rd_counter_read_begin(reader, RD_HOW_BOUND, port, of->ibdev);
-	if (!bound.read)
-		return -ENOMEM;
 	bound.read->ibdev = bound.ibdev;
 	r = rd_nlmsgs_each(&reply, take_bound, &bound);
 	rd_counter_read_end(reader);

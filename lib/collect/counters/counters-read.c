@@ -10,15 +10,13 @@
 struct rd_counter_read *rd_counter_read_begin(struct rd_counter_reader *reader, enum rd_counter_how how, uint32_t port,
 					      const char *object)
 {
-	char *copy = rd_dup(object);
 	struct rd_counter_read *read;
 
-	if (!copy || rd_grow(&reader->reads, &reader->cap_reads, reader->n_reads + 1, sizeof(*reader->reads)) < 0) {
-		free(copy);
-		return NULL;
-	}
+	rd_reserve(&reader->reads, &reader->cap_reads, reader->n_reads + 1, sizeof(*reader->reads));
 	read = &reader->reads[reader->n_reads++];
-	*read = (struct rd_counter_read){ .how = how, .port = port, .first = (uint32_t)reader->set.n, .object = copy };
+	*read = (struct rd_counter_read){
+		.how = how, .port = port, .first = (uint32_t)reader->set.n, .object = rd_dup(object)
+	};
 	return read;
 }
 
@@ -43,13 +41,8 @@ int rd_counter_read_add(struct rd_counter_reader *reader, enum rd_counter_group 
 	if (reader->set.n >= RD_COUNTERS_MAX)
 		return -EFBIG;
 	counter = rd_counter_set_add(&reader->set, read->port, group, name);
-	if (!counter)
-		return -ENOMEM;
+	counter->netdev = rd_dup_if(netdev);
 	read->n++;
-	if (netdev) {
-		counter->netdev = rd_dup(netdev);
-		return 0;
-	}
 	return 0;
 }
 

@@ -108,7 +108,7 @@ static uint64_t number_of(const struct row *row, size_t i, uint64_t most)
 	return cell->kind == NUMBER && cell->number <= most ? cell->number : 0;
 }
 
-/* Index of the port, added if missing; -ENOMEM, or -EFBIG above the limit. */
+/* Index of the port, added if missing; -EFBIG above the limit. */
 static int64_t port_of(struct rd_counter_set *set, const char *ibdev, unsigned num)
 {
 	struct rd_counter_port *port;

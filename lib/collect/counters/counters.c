@@ -44,32 +44,26 @@ static const char *driver_of(const struct rd_ibdev *dev)
 	return dev->driver;
 }
 
-static bool copy_text(char **to, const char *from)
-{
-	*to = rd_dup_if(from);
-	return !from || *to;
-}
-
 /* `port` NULL: the device as a whole. */
-static int add_port(struct rd_counter_reader *reader, const struct rd_host *host, const struct rd_ibdev *dev,
-		    const struct rd_port *port)
+static void add_port(struct rd_counter_reader *reader, const struct rd_host *host, const struct rd_ibdev *dev,
+		     const struct rd_port *port)
 {
 	struct rd_counter_port *to = rd_counter_set_add_port(&reader->set);
 	const struct rd_pci *pci = dev->pci >= 0 ? &host->pcis[dev->pci] : NULL;
 
-	if (!to)
-		return -ENOMEM;
-	if (!copy_text(&to->ibdev, dev->name) || !copy_text(&to->driver, driver_of(dev)) ||
-	    !copy_text(&to->guid, dev->node_guid) || !copy_text(&to->pci, pci ? pci->addr : NULL))
-		return -ENOMEM;
+	to->ibdev = rd_dup(dev->name);
+	to->driver = rd_dup_if(driver_of(dev));
+	to->guid = rd_dup_if(dev->node_guid);
+	to->pci = pci ? rd_dup(pci->addr) : NULL;
 	if (pci)
 		RD_SET(to->vf, pci->pf >= 0);
 	if (!port)
-		return 0;
+		return;
 	to->port = port->num;
 	to->rate_gbps.v = port->rate_gbps.v;
 	to->rate_gbps.known = port->rate_gbps.known;
-	return copy_text(&to->netdev, port->netdev_name) && copy_text(&to->link_layer, port->link_layer) ? 0 : -ENOMEM;
+	to->netdev = rd_dup_if(port->netdev_name);
+	to->link_layer = rd_dup_if(port->link_layer);
 }
 
 /* Whether an earlier port has the interface: it belongs to the first. */
@@ -88,8 +82,7 @@ static int find_carrier(struct rd_counter_reader *reader, uint32_t port, const c
 	int r = 0;
 
 	snprintf(dir, sizeof(dir), "/sys/class/net/%s", netdev);
-	if (!rd_counter_read_begin(reader, RD_HOW_FILES, port, dir))
-		return -ENOMEM;
+	rd_counter_read_begin(reader, RD_HOW_FILES, port, dir);
 	for (size_t i = 0; !r && i < RD_ARRAY_SIZE(names); i++) {
 		int64_t value;
 
@@ -203,9 +196,7 @@ static int find_device_level(struct rd_counter_reader *reader, const struct rd_h
 
 	if (!(reader->groups & 1u << RD_GROUP_HW))
 		return 0;
-	r = add_port(reader, host, dev, NULL);
-	if (r < 0)
-		return r;
+	add_port(reader, host, dev, NULL);
 	snprintf(dir, sizeof(dir), RD_IB "/%s/hw_counters", dev->name);
 	r = rd_counters_find_files(reader, (uint32_t)reader->set.n_ports - 1, RD_GROUP_HW, NULL, dir);
 	if (!r && dev->n_ports == 1 && reader->set.n > first && is_doubled(&reader->set, first, ports_first, first))
@@ -226,9 +217,8 @@ static int find_all(struct rd_counter_reader *reader, const struct rd_host *host
 		for (unsigned p = 0; !r && p < dev->n_ports; p++) {
 			const struct rd_port *port = &host->ports[(unsigned)dev->first_port + p];
 
-			r = add_port(reader, host, dev, port);
-			if (!r)
-				r = find_port(reader, host, port);
+			add_port(reader, host, dev, port);
+			r = find_port(reader, host, port);
 		}
 		if (!r)
 			r = find_device_level(reader, host, dev, first);

@@ -122,7 +122,7 @@ static void decode_link(struct rd_walk_port *from, struct rd_fabric_port *port)
 		port->width_active = port->speed_active = 0;
 }
 
-static int add_nodes(const struct rd_walk *walk, struct rd_fabric *fabric)
+static void add_nodes(const struct rd_walk *walk, struct rd_fabric *fabric)
 {
 	for (size_t i = 0; i < walk->n; i++) {
 		struct rd_walk_node *from = walk->nodes[i];
@@ -133,8 +133,6 @@ static int add_nodes(const struct rd_walk *walk, struct rd_fabric *fabric)
 		node = rd_fabric_add_node(fabric, from->guid, from->kind,
 					  from->n_ports < PORTS_OF_NODE_MAX ? from->n_ports : PORTS_OF_NODE_MAX,
 					  description);
-		if (!node)
-			return -ENOMEM;
 		node->reported_guid = from->reported_guid;
 		node->system_guid = rd_libibmad.mad_get_field64(from->info, 0, IB_NODE_SYSTEM_GUID_F);
 		node->vendor = rd_libibmad.mad_get_field(from->info, 0, IB_NODE_VENDORID_F);
@@ -144,7 +142,6 @@ static int add_nodes(const struct rd_walk *walk, struct rd_fabric *fabric)
 			node->unread += from->ports[p].lost;
 	}
 	rd_fabric_sort_nodes(fabric);
-	return 0;
 }
 
 /* The ports of a switch share the LID of port 0, and port 0 has counters only if it is enhanced. */
@@ -189,8 +186,9 @@ static void link_peers(const struct rd_walk_node *node, struct rd_fabric *fabric
 
 static int convert_walk(const struct rd_walk *walk, struct rd_fabric *fabric)
 {
-	int r = add_nodes(walk, fabric);
+	int r = 0;
 
+	add_nodes(walk, fabric);
 	for (size_t i = 0; !r && i < walk->n; i++)
 		r = add_ports(walk->nodes[i], fabric);
 	if (r < 0)

@@ -126,17 +126,14 @@ static void keep_gids(struct rd_failure_reader *r)
 	}
 }
 
-int rd_failure_reader_create(struct rd_source *src, struct rd_failure_reader **ret)
+struct rd_failure_reader *rd_failure_reader_create(struct rd_source *src)
 {
-	struct rd_failure_reader *r = calloc(1, sizeof(*r));
+	struct rd_failure_reader *r = rd_alloc(1, sizeof(*r));
 
-	if (!r)
-		return -ENOMEM;
 	r->src = src;
 	read_own_net_ns(r);
 	keep_gids(r);
-	*ret = r;
-	return 0;
+	return r;
 }
 
 static void attrs_deinit(struct attrs *attrs)

@@ -9,8 +9,8 @@
 /* Caches what does not change during a trace, and keeps the GIDs of all ports as they were when it was created. */
 struct rd_failure_reader;
 
-/* `src` must outlive it. -ENOMEM. */
-int rd_failure_reader_create(struct rd_source *src, struct rd_failure_reader **ret);
+/* `src` must outlive it. */
+struct rd_failure_reader *rd_failure_reader_create(struct rd_source *src);
 void rd_failure_reader_destroy(struct rd_failure_reader *reader);
 
 /*

@@ -129,7 +129,7 @@ void rd_collect_sort_gpus(struct rd_host *host)
 	}
 }
 
-int rd_collect_gpu(const struct rd_sysfs *fs, struct rd_host *host, struct rd_err *err)
+void rd_collect_gpu(const struct rd_sysfs *fs, struct rd_host *host)
 {
 	for (size_t i = 0; i < host->n_pcis; i++) {
 		struct rd_gpu *gpu;
@@ -140,8 +140,6 @@ int rd_collect_gpu(const struct rd_sysfs *fs, struct rd_host *host, struct rd_er
 		if (!is_accelerator(&host->pcis[i]))
 			continue;
 		gpu = rd_host_add_gpu(host);
-		if (!gpu)
-			return rd_err_set(err, ENOMEM, host->pcis[i].addr, "no memory for accelerators");
 		gpu->pci = (int)i;
 		gpu->dev = -1;
 		gpu->vendor = rd_gpu_maker(host->pcis[i].vendor.v);
@@ -149,5 +147,4 @@ int rd_collect_gpu(const struct rd_sysfs *fs, struct rd_host *host, struct rd_er
 			read_nvidia(fs, &host->pcis[i], gpu);
 	}
 	rd_collect_sort_gpus(host);
-	return 0;
 }

@@ -40,7 +40,7 @@ void rd_collect_pci_sisters(const struct rd_sysfs *fs, struct rd_host *host);
 void rd_collect_pci_slots(const struct rd_sysfs *fs, struct rd_host *host);
 
 /* /sys/devices/system/node, CPU, and whether the host is a virtual machine. */
-int rd_collect_numa(const struct rd_sysfs *fs, struct rd_host *host, struct rd_err *err);
+void rd_collect_numa(const struct rd_sysfs *fs, struct rd_host *host);
 
 /* /sys/class/infiniband: devices, ports, GIDs. */
 int rd_collect_ib(const struct rd_sysfs *fs, unsigned what, struct rd_host *host, struct rd_err *err);
@@ -50,7 +50,7 @@ int rd_collect_netdev(const struct rd_sysfs *fs, struct rd_host *host, struct rd
 int rd_collect_join_netdevs(struct rd_host *host, struct rd_err *err);
 
 /* Accelerators among the PCI functions, with data from the driver's procfs. */
-int rd_collect_gpu(const struct rd_sysfs *fs, struct rd_host *host, struct rd_err *err);
+void rd_collect_gpu(const struct rd_sysfs *fs, struct rd_host *host);
 
 /* Sorts by PCI address and sets the index; also the NCCL number where it is -1. */
 void rd_collect_sort_gpus(struct rd_host *host);

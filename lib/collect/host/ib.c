@@ -226,8 +226,6 @@ static int read_ports(const struct rd_sysfs *fs, const char *name, unsigned what
 		if (rd_parse_u32(names.v[i], RD_DECIMAL, PORTS_MAX, &num) < 0 || num < 1)
 			continue;
 		port = rd_host_add_port(host, ibdev);
-		if (!port)
-			return -ENOMEM;
 		port->num = num;
 		snprintf(dir, sizeof(dir), IB "/%s/ports/%s", name, names.v[i]);
 		r = read_port(fs, dir, what, port);
@@ -268,8 +266,6 @@ static int add_device(const struct rd_sysfs *fs, const char *name, unsigned what
 {
 	struct rd_ibdev *dev = rd_host_add_ibdev(host);
 
-	if (!dev)
-		return -ENOMEM;
 	dev->name = rd_dup(name);
 	dev->firmware = rd_sysfs_text(fs, NULL, IB "/%s/fw_ver", name);
 	dev->board = rd_sysfs_text(fs, NULL, IB "/%s/board_id", name);

@@ -52,25 +52,21 @@ static bool is_named(const struct rd_host *host, const char *name)
 	return false;
 }
 
-static int add_netdev(const struct rd_sysfs *fs, const char *name, struct rd_host *host)
+static void add_netdev(const struct rd_sysfs *fs, const char *name, struct rd_host *host)
 {
 	_cleanup_free_ char *link = rd_sysfs_link(fs, NET "/%s", name);
 	struct rd_netdev *netdev = rd_host_add_netdev(host);
 	struct rd_pci_place place;
 	int64_t ifindex;
 
-	if (!netdev)
-		return -ENOMEM;
 	if (rd_sysfs_int(fs, &ifindex, NET "/%s/ifindex", name) == RD_OK && ifindex > 0 && ifindex <= INT32_MAX)
 		netdev->ifindex = (unsigned)ifindex;
 	netdev->name = rd_dup(name);
 	if (link && rd_pci_place_parse(link, &place))
 		netdev->pci = rd_host_find_pci(host, place.self);
 	/* Hosts with containers have hundreds of virtual interfaces, which do not matter here. */
-	if (netdev->pci < 0 && strncmp(name, "bond", 4) != 0 && !is_named(host, name))
-		return 0;
-	read_netdev(fs, netdev);
-	return 0;
+	if (netdev->pci >= 0 || strncmp(name, "bond", 4) == 0 || is_named(host, name))
+		read_netdev(fs, netdev);
 }
 
 /* State and rate of a bond's slave. `speed` is in Mbit/s; reading it fails with EINVAL while the link is down. */
@@ -89,23 +85,22 @@ static void read_slave(const struct rd_sysfs *fs, const struct rd_host *host, st
 int rd_collect_netdev(const struct rd_sysfs *fs, struct rd_host *host, struct rd_err *err)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
-	int r = 0;
+	int r;
 
 	if (rd_sysfs_list(fs, &names, NET) < 0)
 		return 0;
 	rd_names_sort_natural(&names);
-	for (size_t i = 0; i < names.n && i < NETDEVS_MAX && !r; i++)
-		r = add_netdev(fs, names.v[i], host);
-	for (size_t i = 0; i < host->n_netdevs && !r; i++) {
+	for (size_t i = 0; i < names.n && i < NETDEVS_MAX; i++)
+		add_netdev(fs, names.v[i], host);
+	for (size_t i = 0; i < host->n_netdevs; i++) {
 		int master = rd_host_find_netdev(host, host->netdevs[i].master);
 
 		if (master >= 0 && !host->netdevs[master].was_read)
 			read_netdev(fs, &host->netdevs[master]);
 	}
-	for (size_t i = 0; i < host->n_netdevs && !r; i++)
+	for (size_t i = 0; i < host->n_netdevs; i++)
 		read_slave(fs, host, &host->netdevs[i]);
-	if (!r)
-		r = rd_collect_procnet(fs, host);
+	r = rd_collect_procnet(fs, host);
 	return r < 0 ? rd_err_set(err, -r, NET, "no memory for interfaces") : 0;
 }
 

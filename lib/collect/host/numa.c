@@ -2,7 +2,6 @@
 /* /sys/devices/system/node, sockets of processors, /proc/cpuinfo */
 #include "collect/host/host.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -95,13 +94,13 @@ static void read_package(const struct rd_sysfs *fs, struct rd_numa *numa)
 		RD_SET(numa->package, (int)package);
 }
 
-int rd_collect_numa(const struct rd_sysfs *fs, struct rd_host *host, struct rd_err *err)
+void rd_collect_numa(const struct rd_sysfs *fs, struct rd_host *host)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
 
 	read_cpu(fs, host);
 	if (rd_sysfs_list(fs, &names, "/sys/devices/system/node") < 0)
-		return 0;
+		return;
 	rd_names_sort_natural(&names);
 	for (size_t i = 0; i < names.n && host->n_numas < 4096; i++) {
 		struct rd_numa *numa;
@@ -110,11 +109,8 @@ int rd_collect_numa(const struct rd_sysfs *fs, struct rd_host *host, struct rd_e
 		if (strncmp(names.v[i], "node", 4) != 0 || rd_parse_u32(names.v[i] + 4, RD_DECIMAL, 65535, &id) < 0)
 			continue;
 		numa = rd_host_add_numa(host);
-		if (!numa)
-			return rd_err_set(err, ENOMEM, names.v[i], "no memory for NUMA nodes");
 		numa->id = (int)id;
 		numa->cpulist = rd_sysfs_text(fs, NULL, "/sys/devices/system/node/%s/cpulist", names.v[i]);
 		read_package(fs, numa);
 	}
-	return 0;
 }

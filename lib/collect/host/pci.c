@@ -59,17 +59,16 @@ static void link_parents(struct rd_host *host, const struct rd_pci_place *places
 	}
 }
 
-static int add_function(const struct rd_sysfs *fs, struct rd_host *host, const char *name, struct rd_pci_place *place)
+/* False: another name. */
+static bool add_function(const struct rd_sysfs *fs, struct rd_host *host, const char *name, struct rd_pci_place *place)
 {
 	_cleanup_free_ char *target = NULL;
 	struct rd_pci parsed = { 0 }, *pci;
 	int64_t value;
 
 	if (rd_pci_parse(name, &parsed) < 0)
-		return 0;
+		return false;
 	pci = rd_host_add_pci(host);
-	if (!pci)
-		return -ENOMEM;
 	memcpy(pci->addr, parsed.addr, sizeof(pci->addr));
 	pci->domain = parsed.domain;
 	pci->bus = parsed.bus;
@@ -77,12 +76,11 @@ static int add_function(const struct rd_sysfs *fs, struct rd_host *host, const c
 	pci->fn = parsed.fn;
 	*place = (struct rd_pci_place){ 0 };
 	target = rd_sysfs_link(fs, "/sys/bus/pci/devices/%s", name);
-	if (target && rd_pci_place_parse(target, place) && place->root[0]) {
+	if (target && rd_pci_place_parse(target, place) && place->root[0])
 		pci->root = rd_dup(place->root);
-	}
 	if (rd_sysfs_int(fs, &value, "/sys/bus/pci/devices/%s/class", name) == RD_OK)
 		RD_SET(pci->class, (uint32_t)value & 0xffffff);
-	return 1;
+	return true;
 }
 
 int rd_collect_pci(const struct rd_sysfs *fs, struct rd_host *host, struct rd_err *err)
@@ -90,7 +88,6 @@ int rd_collect_pci(const struct rd_sysfs *fs, struct rd_host *host, struct rd_er
 	_cleanup_names_ struct rd_names names = { 0 };
 	_cleanup_free_ struct rd_pci_place *places = NULL;
 	size_t n = 0;
-	int r;
 
 	if (rd_sysfs_list(fs, &names, "/sys/bus/pci/devices") < 0)
 		return 0;
@@ -99,12 +96,8 @@ int rd_collect_pci(const struct rd_sysfs *fs, struct rd_host *host, struct rd_er
 	places = calloc(names.n + 1, sizeof(*places));
 	if (!places)
 		return rd_err_set(err, ENOMEM, "/sys/bus/pci/devices", "no memory for PCI functions");
-	for (size_t i = 0; i < names.n; i++) {
-		r = add_function(fs, host, names.v[i], &places[n]);
-		if (r < 0)
-			return rd_err_set(err, -r, names.v[i], "no memory for PCI functions");
-		n += r;
-	}
+	for (size_t i = 0; i < names.n; i++)
+		n += add_function(fs, host, names.v[i], &places[n]);
 	link_parents(host, places);
 	return 0;
 }

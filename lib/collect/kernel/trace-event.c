@@ -32,19 +32,13 @@ struct rd_trace_facts {
 	uint64_t devices_read_ns; /* CLOCK_MONOTONIC; 0: never */
 };
 
-int rd_trace_facts_create(struct rd_source *src, struct rd_trace_facts **ret)
+struct rd_trace_facts *rd_trace_facts_create(struct rd_source *src)
 {
-	struct rd_trace_facts *facts = calloc(1, sizeof(*facts));
+	struct rd_trace_facts *facts = rd_alloc(1, sizeof(*facts));
 
-	if (!facts)
-		return -ENOMEM;
 	facts->src = src;
-	if (rd_cgroups_create(src, &facts->cgroups)) {
-		free(facts);
-		return -ENOMEM;
-	}
-	*ret = facts;
-	return 0;
+	facts->cgroups = rd_cgroups_create(src);
+	return facts;
 }
 
 void rd_trace_facts_destroy(struct rd_trace_facts *facts)

@@ -10,8 +10,8 @@
 /* Cache: names of devices (kept after their removal) and paths of cgroups. Bounded. */
 struct rd_trace_facts;
 
-/* `src` must outlive it. -ENOMEM. */
-int rd_trace_facts_create(struct rd_source *src, struct rd_trace_facts **ret);
+/* `src` must outlive it. */
+struct rd_trace_facts *rd_trace_facts_create(struct rd_source *src);
 void rd_trace_facts_destroy(struct rd_trace_facts *facts);
 
 /*

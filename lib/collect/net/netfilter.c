@@ -340,7 +340,7 @@ static const char *family_name(uint8_t family)
 	return family == NFPROTO_INET ? "inet" : "ip";
 }
 
-static int judge_hook(const struct ruleset *set, int hook, enum rd_fate *ret, char **where)
+static void judge_hook(const struct ruleset *set, int hook, enum rd_fate *ret, char **where)
 {
 	*ret = RD_FATE_PASS;
 	for (size_t i = 0; i < set->n; i++) {
@@ -357,12 +357,11 @@ static int judge_hook(const struct ruleset *set, int hook, enum rd_fate *ret, ch
 			free(*where);
 			*where = rd_text("chain %s of table %s %s", chain->name, family_name(chain->family),
 					 chain->table);
-			return *where ? 0 : -ENOMEM;
+			return;
 		}
 		if (traversal.fate == DROPPED || traversal.may_drop)
 			*ret = RD_FATE_DEPENDS;
 	}
-	return 0;
 }
 
 /* Whether modules of legacy iptables are loaded: their rules cannot be read over netlink. */
@@ -404,9 +403,9 @@ int rd_collect_firewall(const struct rd_sysfs *fs, struct rd_netstate *net)
 		return r;
 	request.head.nlmsg_type = NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETRULE;
 	firewall->known = rd_netstate_dump(fs, NETLINK_NETFILTER, &request, sizeof(request), take_rule, &set, &r);
-	if (!r && firewall->known == RD_OK)
-		r = judge_hook(&set, NF_INET_LOCAL_IN, &firewall->input, &firewall->where);
-	if (!r && firewall->known == RD_OK)
-		r = judge_hook(&set, NF_INET_LOCAL_OUT, &firewall->output, &firewall->where);
-	return r;
+	if (r < 0 || firewall->known != RD_OK)
+		return r;
+	judge_hook(&set, NF_INET_LOCAL_IN, &firewall->input, &firewall->where);
+	judge_hook(&set, NF_INET_LOCAL_OUT, &firewall->output, &firewall->where);
+	return 0;
 }

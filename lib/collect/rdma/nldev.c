@@ -56,8 +56,6 @@ static int take_device(void *arg, const struct rd_nldev_attrs *attrs)
 	dev = &res->devs[res->n_devs];
 	*dev = (struct rd_res_dev){ .index = mnl_attr_get_u32(attrs->v[RDMA_NLDEV_ATTR_DEV_INDEX]),
 				    .name = rd_dup(name) };
-	if (!dev->name)
-		return -ENOMEM;
 	res->n_devs++;
 	if (attrs->v[RDMA_NLDEV_ATTR_PORT_INDEX])
 		dev->n_ports = mnl_attr_get_u32(attrs->v[RDMA_NLDEV_ATTR_PORT_INDEX]);

@@ -26,13 +26,11 @@ struct rd_cgroups {
 	uint64_t next_walk; /* earliest time of the next search, ns */
 };
 
-int rd_cgroups_create(struct rd_source *src, struct rd_cgroups **ret)
+struct rd_cgroups *rd_cgroups_create(struct rd_source *src)
 {
 	static const char *const mounts[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
-	struct rd_cgroups *cg = calloc(1, sizeof(*cg));
+	struct rd_cgroups *cg = rd_alloc(1, sizeof(*cg));
 
-	if (!cg)
-		return -ENOMEM;
 	cg->src = src;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(mounts) && !cg->mount; i++) {
 		_cleanup_bytes_ struct rd_bytes bytes = { 0 };
@@ -42,8 +40,7 @@ int rd_cgroups_create(struct rd_source *src, struct rd_cgroups **ret)
 		if (!rd_read_file(src, path, &bytes, NULL))
 			cg->mount = mounts[i];
 	}
-	*ret = cg;
-	return 0;
+	return cg;
 }
 
 void rd_cgroups_destroy(struct rd_cgroups *cg)

@@ -7,8 +7,8 @@
 
 struct rd_cgroups; /* a bounded cache of ids and paths */
 
-/* `src` must outlive it. -ENOMEM. */
-int rd_cgroups_create(struct rd_source *src, struct rd_cgroups **ret);
+/* `src` must outlive it. */
+struct rd_cgroups *rd_cgroups_create(struct rd_source *src);
 void rd_cgroups_destroy(struct rd_cgroups *cgroups);
 
 /*

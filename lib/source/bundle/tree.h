@@ -94,7 +94,7 @@ struct rd_node_more *rd_tree_more(struct rd_tree *tree, uint32_t node);
  */
 int rd_tree_resolve(struct rd_tree *tree, uint32_t top, const char *path, bool follow, uint32_t *ret);
 
-/* The path of a node below `top`, without a leading slash; caller frees. NULL: out of memory. */
+/* The path of a node below `top`, without a leading slash; caller frees. */
 char *rd_tree_path(struct rd_tree *tree, uint32_t top, uint32_t node);
 
 /*

@@ -119,13 +119,11 @@ static void add_answer(struct rd_tree *tree, const struct rd_recorded_request *r
 	}
 }
 
-static int add_request(const struct rd_record_sample *sample, const struct rd_recorded_request *request, bool first,
-		       struct rd_buf *out)
+static void add_request(const struct rd_record_sample *sample, const struct rd_recorded_request *request, bool first,
+			struct rd_buf *out)
 {
 	_cleanup_free_ char *path = rd_tree_path(sample->tree, RD_TREE_TOP, request->node);
 
-	if (!path)
-		return -ENOMEM;
 	rd_buf_printf(out, "{\"ask\":\"%s\",\"path\":", rd_query_names[request->query]);
 	/* "root/sys/…" becomes "/sys/…", "nl/route/…" becomes "route/…". */
 	if (strncmp(path, "root", 4) == 0)
@@ -135,10 +133,9 @@ static int add_request(const struct rd_record_sample *sample, const struct rd_re
 	rd_buf_printf(out, ",\"at_ns\":%llu", (unsigned long long)request->at_ns);
 	add_answer(sample->tree, request, first, out);
 	rd_buf_str(out, "}");
-	return 0;
 }
 
-static int add_sample(const struct rd_record_sample *sample, bool first, struct rd_buf *out)
+static void add_sample(const struct rd_record_sample *sample, bool first, struct rd_buf *out)
 {
 	rd_buf_printf(out, "{\"realtime_ns\": %llu, \"monotonic_ns\": %llu, ", (unsigned long long)sample->realtime_ns,
 		      (unsigned long long)sample->monotonic_ns);
@@ -146,11 +143,9 @@ static int add_sample(const struct rd_record_sample *sample, bool first, struct 
 	rd_buf_str(out, ", \"requests\": [");
 	for (size_t i = 0; i < sample->n_requests; i++) {
 		rd_buf_str(out, i ? ",\n" : "\n");
-		if (add_request(sample, &sample->requests[i], first, out) < 0)
-			return -ENOMEM;
+		add_request(sample, &sample->requests[i], first, out);
 	}
 	rd_buf_str(out, "]}");
-	return 0;
 }
 
 static void add_redaction(const struct rd_redaction *redaction, struct rd_buf *out)
@@ -187,8 +182,7 @@ static int make_manifest(const struct rd_recording *recording, const char *versi
 	rd_buf_str(out, "\"samples\": [");
 	for (size_t i = 0; i < recording->n_samples; i++) {
 		rd_buf_str(out, i ? ",\n" : "\n");
-		if (add_sample(&recording->samples[i], i == 0, out) < 0)
-			return -ENOMEM;
+		add_sample(&recording->samples[i], i == 0, out);
 	}
 	rd_buf_str(out, "]");
 	/* Covers all bytes before it, so it must be the last member. */

@@ -143,7 +143,7 @@ static int copy_node(struct rd_tree *from, uint32_t node, struct rd_tree *to, ui
 {
 	_cleanup_free_ char *path = rd_tree_path(from, RD_TREE_TOP, node);
 	const struct rd_node *of = rd_tree_node(from, node);
-	int r = path ? rd_tree_enter(to, RD_TREE_TOP, path, ret) : -ENOMEM;
+	int r = rd_tree_enter(to, RD_TREE_TOP, path, ret);
 
 	/* A request below a path that turned out to be a file: the file determines its error. */
 	if (r == -EBADMSG && of->type == RD_NODE_NONE)

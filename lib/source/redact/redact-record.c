@@ -446,7 +446,7 @@ static int redact_node(struct pass *pass, uint32_t node)
 {
 	const struct rd_node *of = rd_tree_node(pass->from->tree, node);
 	_cleanup_free_ char *path = rd_tree_path(pass->from->tree, RD_TREE_TOP, node);
-	_cleanup_free_ char *new_path = path ? redact_path(pass->redact, "", path) : NULL;
+	_cleanup_free_ char *new_path = redact_path(pass->redact, "", path);
 	_cleanup_free_ char *target = NULL;
 	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
 	const void *data = NULL;
