@@ -11,6 +11,7 @@
 #include "analyse/nccl/nccl.h"
 #include "analyse/nicmap/nicmap.h"
 #include "analyse/shared/gid.h"
+#include "base/text.h"
 #include "nicmap-host.h"
 
 struct env_case {
@@ -45,11 +46,18 @@ static void stop(struct env_case *c)
 	rd_host_deinit(&c->host);
 }
 
+static void set(struct env_case *c, const char *name, const char *value)
+{
+	char *text = rd_text("%s=%s", name, value);
+
+	assert_int_equal(rd_effects_own(&c->effects, text, strlen(text), '\0'), 0);
+}
+
 static const char *check(struct env_case *c, const char *name, const char *value)
 {
 	rd_findings_deinit(&c->findings);
 	rd_effects_deinit(&c->effects);
-	rd_effects_set(&c->effects, name, value);
+	set(c, name, value);
 	rd_envcheck(&c->map.ports, &c->effects, &c->findings);
 	return c->effects.v[0].selects ? c->effects.v[0].selects : "";
 }
@@ -140,7 +148,7 @@ static void recommended_variables_pass_their_own_check(void **state)
 	start(&c);
 	assert_true(c.map.env.n > 0);
 	for (size_t i = 0; i < c.map.env.n; i++)
-		rd_effects_set(&c.effects, c.map.env.v[i].name, c.map.env.v[i].value);
+		set(&c, c.map.env.v[i].name, c.map.env.v[i].value);
 	rd_envcheck(&c.map.ports, &c.effects, &c.findings);
 	assert_int_equal(c.findings.n, 0);
 	stop(&c);
@@ -261,7 +269,7 @@ static void the_gid_that_nccl_takes_by_itself(void **state)
 	assert_true(told(&c, "env-gid-bad"));
 	/* Where the index is given, that is looked at, once. */
 	rd_findings_deinit(&c.findings);
-	rd_effects_set(&c.effects, "NCCL_IB_GID_INDEX", "5");
+	set(&c, "NCCL_IB_GID_INDEX", "5");
 	rd_envcheck(&c.map.ports, &c.effects, &c.findings);
 	assert_int_equal(c.findings.n, 0);
 	stop(&c);
@@ -428,8 +436,8 @@ static void times_until_a_peer_is_given_up(void **state)
 	assert_non_null(strstr(effect_of(&c, "NCCL_IB_TIMEOUT"), "after 34.4 s at the earliest, 4 times that"));
 	assert_int_equal(c.findings.n, 0);
 	rd_effects_deinit(&c.effects);
-	rd_effects_set(&c.effects, "NCCL_IB_RETRY_CNT", "3");
-	rd_effects_set(&c.effects, "NCCL_IB_TIMEOUT", "22");
+	set(&c, "NCCL_IB_RETRY_CNT", "3");
+	set(&c, "NCCL_IB_TIMEOUT", "22");
 	rd_envcheck(&c.map.ports, &c.effects, &c.findings);
 	assert_non_null(strstr(effect_of(&c, "NCCL_IB_TIMEOUT"), "with 3 retries"));
 	assert_non_null(strstr(effect_of(&c, "NCCL_IB_TIMEOUT"), "after 68.7 s"));

@@ -27,17 +27,6 @@ static void keep_text(struct rd_effects *effects, char *text)
 	effects->texts[effects->n_texts++] = text;
 }
 
-int rd_effects_set(struct rd_effects *effects, const char *name, const char *value)
-{
-	size_t n = strlen(name) + 1;
-	char *text = rd_alloc(n + strlen(value) + 1, 1);
-
-	memcpy(text, name, n);
-	strcpy(text + n, value);
-	keep_text(effects, text);
-	return add_effect(effects, text, text + n);
-}
-
 static char *skip_blanks(char *at)
 {
 	return at + strspn(at, " \t");

@@ -6,10 +6,8 @@
 
 #include "model/nicmap/nicmap.h"
 
-/* Adds a copy; if a name is set twice, the last value counts. 0 or -E2BIG. */
-int rd_effects_set(struct rd_effects *effects, const char *name, const char *value);
-
-/* Adds "NAME=VALUE", perhaps after "export" and with quotes, if the name belongs to one of the libraries. 0 or -E2BIG. */
+/* Adds "NAME=VALUE", perhaps after "export" and with quotes, if the name belongs to one of the libraries. If a name is
+ * set twice, the last value counts. 0 or -E2BIG. */
 int rd_effects_take(const char *line, size_t size, struct rd_effects *effects);
 
 /* The same for all entries of a text. Takes ownership of the text in any case; it must have room for a NUL after its end.
