@@ -59,9 +59,6 @@ int fabric_session_begin(struct fabric_session *s, struct rd_err *err);
 /* Keeps an exit code if it is the worst so far; 3 is better than 1. */
 void fabric_session_keep_status(struct fabric_session *s, int status);
 
-/* Whether sweeps are repeated, so that findings are remembered. */
-bool fabric_session_repeats(const struct fabric_session *s);
-
 /* Sweeps once, and keeps the duration; if it fails, counts that. */
 int fabric_session_sweep(struct fabric_session *s, struct rd_err *err);
 

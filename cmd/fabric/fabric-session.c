@@ -52,7 +52,8 @@ static int select_share(void *arg, struct rd_fabric *fabric, struct rd_err *err)
 	return r;
 }
 
-bool fabric_session_repeats(const struct fabric_session *s)
+/* Whether sweeps are repeated, so that findings are remembered. */
+static bool repeats_sweeps(const struct fabric_session *s)
 {
 	return s->cmd->repeat.seconds > 0 || s->cmd->live || s->cmd->record;
 }
@@ -60,7 +61,7 @@ bool fabric_session_repeats(const struct fabric_session *s)
 int fabric_session_begin(struct fabric_session *s, struct rd_err *err)
 {
 	struct fabric_opts opts = s->cmd->engine;
-	bool repeats = fabric_session_repeats(s);
+	bool repeats = repeats_sweeps(s);
 	int r;
 
 	opts.traffic = repeats || rd_metrics_wanted(s->ctx);
@@ -174,7 +175,7 @@ static void judge(struct fabric_session *s, struct rd_report *report)
 /* Remembers the findings of a sweep, once. */
 static void latch(struct fabric_session *s, const struct rd_report *report)
 {
-	if (!fabric_session_repeats(s) || s->latched == s->n_durations)
+	if (!repeats_sweeps(s) || s->latched == s->n_durations)
 		return;
 	s->latched = s->n_durations;
 	rd_fabric_latch(&s->latches, &report->findings, report->time);
@@ -207,10 +208,10 @@ void fabric_session_report(struct fabric_session *s, const bool *picked, const s
 	rd_output_init(s->ctx, report);
 	judge(s, report);
 	latch(s, report);
-	if (fabric_session_repeats(s))
+	if (repeats_sweeps(s))
 		RD_SET(shown.latches_dropped, s->latches.dropped);
 	rd_report_fabric(report, &shown);
-	if (s->ctx->globals.json && fabric_session_repeats(s))
+	if (s->ctx->globals.json && repeats_sweeps(s))
 		add_latched(s, report);
 	if (rd_metrics_wanted(s->ctx))
 		rd_report_fabric_metrics(report, &shown);

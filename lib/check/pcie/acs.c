@@ -77,7 +77,7 @@ static void report_redirects(struct walk *walk, enum rd_severity severity, struc
 	what = (redirects->acs & ACS_BOTH) == ACS_BOTH ? "request and completion" :
 	       redirects->acs & ACS_REQUEST	       ? "request" :
 							 "completion";
-	rd_check_bad(walk->out, severity, subject ? subject : "bridges",
+	rd_check_bad(walk->out, severity, subject,
 		     redirects->n == 1 ? rd_text("%s redirect enabled, between GPU%zu and %s", what, redirects->gpu,
 						 rd_ibdev_label(host, (int)redirects->nic)) :
 					 rd_text("%s redirect enabled, the first between GPU%zu and %s: %s", what,

@@ -177,7 +177,7 @@ static char *value_text(const struct judge *j, unsigned value)
 static char *twins_text(const struct rd_odd *odd)
 {
 	if (!odd || !odd->clear)
-		return rd_text("%s", "");
+		return rd_dup("");
 	return rd_text(", as on %u of %u like it", odd->twins, odd->n);
 }
 
@@ -186,8 +186,8 @@ static char *fix_of(const struct judge *j, size_t i)
 	const struct rd_pci *pci = &j->in->host->pcis[i];
 	const char *up = pci->parent >= 0 ? j->in->host->pcis[pci->parent].addr : NULL;
 
-	return rd_text("lspci -vvs %s%s%s%s (LnkCap, LnkSta); %s%s%s, then swap riser or cable%s", pci->addr,
-		       up ? "; lspci -vvs " : "", up ? up : "", "",
+	return rd_text("lspci -vvs %s%s%s (LnkCap, LnkSta); %s%s%s, then swap riser or cable%s", pci->addr,
+		       up ? "; lspci -vvs " : "", up ? up : "",
 		       rd_pci_is_bridge(pci) ? "power-cycle the host, reseat the switch board" : "reseat the card",
 		       pci->slot ? " in slot " : "", pci->slot ? pci->slot : "",
 		       j->width ? "" : "; check the BIOS for a speed limit on the slot");
@@ -206,13 +206,12 @@ static void report_low(const struct judge *j, size_t i, unsigned now, unsigned c
 			    *twins = twins_text(odd);
 
 	if (result == RD_SEV_OK) {
-		rd_check_note(j->out, host->pcis[i].addr,
-			      rd_text("%s: %s, enough for its ports", name ? name : "", is ? is : ""),
-			      rd_text("%s, which both ends support", should ? should : ""), fix_of(j, i));
+		rd_check_note(j->out, host->pcis[i].addr, rd_text("%s: %s, enough for its ports", name, is),
+			      rd_text("%s, which both ends support", should), fix_of(j, i));
 		return;
 	}
-	rd_check_bad(j->out, result, host->pcis[i].addr, rd_text("%s: %s", name ? name : "", is ? is : ""),
-		     rd_text("%s, which both ends support%s", should ? should : "", twins ? twins : ""), fix_of(j, i));
+	rd_check_bad(j->out, result, host->pcis[i].addr, rd_text("%s: %s", name, is),
+		     rd_text("%s, which both ends support%s", should, twins), fix_of(j, i));
 }
 
 /* The link runs at its maximum, but one end supports less than those of its twins: another slot, card or setting. */
@@ -225,7 +224,7 @@ static void report_limited(const struct judge *j, size_t i, unsigned can, const 
 	double usual = gbps_of(j, i, j->width ? rd_pcie_can_width(host, odd->like) : rd_pcie_can_mtps(host, odd->like));
 
 	rd_check_bad(j->out, grade(&j->loads[i], gbps_of(j, i, can), usual, true, false), pci->addr,
-		     rd_text("%s: %s, the maximum that %s supports", name ? name : "", odd->is,
+		     rd_text("%s: %s, the maximum that %s supports", name, odd->is,
 			     own > can && up ? up->addr : pci->addr),
 		     rd_text("%s, as on %u of %u like it", odd->usual, odd->twins, odd->n),
 		     rd_text("compare lspci -vvs %s and -vvs %s (LnkCap) with those of %s: use another slot, or set "

@@ -95,16 +95,13 @@ static void report_lines(const struct rd_check_input *in, const struct pattern *
 	uint64_t now = klog->v[klog->n - 1].time_ns, age = now > last->time_ns ? now - last->time_ns : 0;
 	_cleanup_free_ char *subject = subject_of(last), *ago = age_text(age);
 	enum rd_severity result = age > DAY_NS && pattern->result > RD_SEV_WARNING ? RD_SEV_WARNING : pattern->result;
-
-	char *seen = ago ? rd_text("%zu line%s, the last %s before the end of the log: %.200s", n, n == 1 ? "" : "s",
-				   ago, last->text) :
-			   NULL;
+	char *seen = rd_text("%zu line%s, the last %s before the end of the log: %.200s", n, n == 1 ? "" : "s", ago,
+			     last->text);
 
 	if (result == RD_SEV_NOTE)
-		rd_check_note(out, subject ? subject : "kernel", seen, NULL, NULL);
+		rd_check_note(out, subject, seen, NULL, NULL);
 	else
-		rd_check_bad(out, result, subject ? subject : "kernel", seen, rd_text("no such line"),
-			     fix_for(in->host, last, fix));
+		rd_check_bad(out, result, subject, seen, rd_text("no such line"), fix_for(in->host, last, fix));
 }
 
 static void report_unread(const struct rd_klog *klog, struct rd_check_out *out)
