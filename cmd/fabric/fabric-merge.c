@@ -8,7 +8,7 @@
 #include "cmd/output.h"
 #include "collect/fabric/share-read.h"
 #include "fabric-cmd.h"
-#include "report/fabric/report-fabric-merge.h"
+#include "report/fabric/report-fabric.h"
 #include "report/shared/finding.h"
 
 struct merging {

@@ -8,8 +8,8 @@
 #include "base/no-rdma.h"
 #include "cmd/bundles/progress.h"
 #include "nicmap.h"
-#include "report/nicmap/report-compare.h"
 #include "report/nicmap/report-nicmap-page.h"
+#include "report/nicmap/report-nicmap.h"
 #include "report/shared/finding.h"
 
 /* Rows of the table without -v. */

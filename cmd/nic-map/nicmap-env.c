@@ -10,7 +10,6 @@
 #include "analyse/stacks/stacks.h"
 #include "cmd/datafile.h"
 #include "nicmap.h"
-#include "report/nicmap/report-envcheck.h"
 #include "report/nicmap/report-nicmap-page.h"
 #include "report/nicmap/report-nicmap.h"
 #include "report/shared/finding.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* counters --fabric --merge: the shares, and what they cover. */
-#include "report/fabric/report-fabric-merge.h"
+#include "report/fabric/report-fabric.h"
 
 enum { CO_SHARES, CO_MISSING, CO_PORTS, CO_FRESH, CO_UNREAD, CO_UNCOVERED, CO_DUPLICATES, CO_COLUMNS };
 enum { TOP_COVERAGE, TOP_OLDEST, TOP_NEWEST, TOP_SKEW, TOP_TOPOLOGY, TOP_COLUMNS };

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "model/fabric/fabric-latch.h"
 #include "model/fabric/fabric.h"
+#include "model/fabric/merge.h"
 #include "model/fabric/shard.h"
 #include "report/shared/report.h"
 
@@ -87,6 +88,9 @@ struct rd_section *rd_report_fabric_port(const struct rd_fabric *fabric, const s
 
 /* Adds metric families: counters and state of each port that this host reads, and the sweep. Omits values that are not fresh. */
 void rd_report_fabric_metrics(struct rd_report *report, const struct rd_fabric_shown *shown);
+
+/* Adds the section shares, and the coverage and skew among the scalars. */
+void rd_report_fabric_merge(struct rd_report *report, const struct rd_share_files *files, const struct rd_merge *merge);
 
 /* Section plan: what each host reads, and the predicted duration; as scalars the hash of the divided ports, links and hosts, and the basis. */
 struct rd_plan_basis {

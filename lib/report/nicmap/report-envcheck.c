@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/nicmap/report-envcheck.h"
+#include "report/nicmap/report-nicmap.h"
 
 #include <string.h>
 

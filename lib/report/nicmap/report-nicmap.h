@@ -3,6 +3,7 @@
 #define RD_REPORT_NICMAP_H
 
 #include "model/host/selection.h"
+#include "model/nicmap/compared.h"
 #include "model/nicmap/nicmap.h"
 #include "report/shared/report.h"
 
@@ -60,6 +61,19 @@ void rd_report_gids(struct rd_report *report, const struct rd_port_views *views,
 
 /* Section assignments as rows for a table: library, accelerator, NICs, backup, reasons. */
 void rd_report_assignment(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map);
+
+/* Section variables: effect of each. */
+void rd_report_envcheck(struct rd_report *report, const struct rd_effects *effects);
+
+/* Section assignments: the NICs that NCCL selects for each accelerator with the variables (`with`), and without. `differ`: for
+ * how many accelerators the two differ. */
+void rd_report_env_assignments(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *with,
+			       const struct rd_nicmap *without, size_t *differ);
+
+/* Section rails: at most `most` rows, of all rails or of those that differ (differs[host][rail]). `left_out`: number of rows
+ * omitted. */
+void rd_report_rails(struct rd_report *report, const struct rd_compared *hosts, size_t n, bool *const *differs,
+		     bool all, size_t most, size_t *left_out);
 
 /* Section pairs: every pair of an accelerator and one of these NICs, with the distance by each rule and GPUDirect. */
 void rd_report_gpu_nics(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map,
