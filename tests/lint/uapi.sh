@@ -37,5 +37,5 @@ if [ "$(uname -m)" != x86_64 ]; then
 	exit 77
 fi
 unset MAKEFLAGS MAKELEVEL MFLAGS
-exec make -s -k -j"$(nproc)" B=build/uapi CFLAGS="-O0 -w" \
+exec make -s -k -j"$(nproc)" B=build/uapi CFLAGS="-O0 -w -fsyntax-only" \
 	CPPFLAGS="-isystem $headers/usr/include -isystem $headers/usr/include/x86_64-linux-gnu" objects
