@@ -91,7 +91,7 @@ private_world() {
 		#!/bin/bash
 		for word; do
 			case \$word in
-			-s | -d) exec /usr/bin/apt-get "\$@" ;;
+			-s | -d | --print-uris) exec /usr/bin/apt-get "\$@" ;;
 			install) shift; echo "\$*" >>"$W/installed"; exit ;;
 			esac
 		done
