@@ -331,6 +331,14 @@ write_parts() {
 	echo "| **all** | $SECONDS | $(cpu_seconds <$logs/times) | $((passed + failed + skipped)) |"
 }
 
+# Trees of files are made and copied in memory where there is enough of it: half the time of many tests. A short name, for sockets.
+if [ "$(df -k --output=avail /dev/shm 2>/dev/null | tail -1)" -gt 4000000 ] 2>/dev/null && shm=$(mktemp -d /dev/shm/rd.XXXX); then
+	trap 'rm -rf "$shm"' EXIT
+	chmod 755 "$shm"
+	printf '#!/bin/sh\n' >"$shm/x" && chmod +x "$shm/x"
+	! "$shm/x" 2>/dev/null || export TMPDIR=$shm
+fi
+
 offline="lint san fuzz bats accept torture"
 [ $# -gt 0 ] || set -- test
 # shellcheck disable=SC2046 # words
@@ -353,6 +361,7 @@ for name; do
 	package | fresh | vm)
 		[ "$slots" = 3 ] || collect
 		slots=3 # a machine waits much of the time
+		unset TMPDIR
 		"$name"
 		;;
 	*) fail "no such part: $name" ;;

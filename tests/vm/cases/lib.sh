@@ -27,13 +27,13 @@ now() { # ms
 	echo $((${EPOCHREALTIME/./} / 1000))
 }
 
-# until_true SECONDS COMMAND…
+# until_true SECONDS COMMAND…: tries less often with time, because each try takes the processor from what is waited for.
 until_true() {
-	local end=$(($(now) + $1 * 1000))
+	local end=$(($(now) + $1 * 1000)) pauses=(0.1 0.2 0.3 0.5) n=0
 	shift
 	until "$@"; do
 		[ "$(now)" -lt $end ] || return 1
-		sleep 0.2
+		sleep "${pauses[n++]:-1}"
 	done
 }
 
@@ -106,8 +106,7 @@ nothing_of_ours() {
 # The times taken are kept in the file `gone`.
 gone() {
 	local limit=90 pause=3 began
-	[ "$KERNEL" = 6.1 ] || pause=0.5
-	[ "$KERNEL" != 7.x ] || limit=$((2 * SLOW))
+	[ "$KERNEL" != 7.x ] || limit=$((2 * SLOW)) pause=0.5
 	began=$(now)
 	until nothing_of_ours; do
 		if [ "$(now)" -ge $((began + limit * 1000)) ]; then
