@@ -339,10 +339,10 @@ if [ "$(df -k --output=avail /dev/shm 2>/dev/null | tail -1)" -gt 4000000 ] 2>/d
 	! "$shm/x" 2>/dev/null || export TMPDIR=$shm
 fi
 
-offline="lint san fuzz bats accept torture"
+offline="san torture bats fuzz lint accept" # the longest first
 [ $# -gt 0 ] || set -- test
 # shellcheck disable=SC2046 # words
-set -- $(printf '%s ' "$@" | sed "s/\<all\>/packages build kernels test fabric package fresh vm/; s/\<test\>/$offline/")
+set -- $(printf '%s ' "$@" | sed "s/\<all\>/packages build kernels fabric test package fresh vm/; s/\<test\>/$offline/")
 load=$(cut -d' ' -f1 /proc/loadavg)
 if [ $# -gt 1 ]; then
 	[[ " $* " == *" build "* ]] || set -- build "$@"
