@@ -39,16 +39,12 @@ teardown() {
 	rm -f "${DOCS:-}"
 }
 
-console() {
-	printf '%s\n' "$@" >"$FABRIC_DIR/console"
-}
-
 # Sweeps again and again, a document a line.
 watch() {
 	# shellcheck disable=SC2016 # the inner shell expands it
-	fabric bash -c 'echo $$ >"$1"; exec "$2" counters --fabric -i 0.2 -c 600 --json >"$3" 2>"$3.err"' - \
+	fabric bash -c 'echo $$ >"$1"; exec "$2" counters --fabric --mad-timeout 60000 -i 0.2 --json >"$3" 2>"$3.err"' - \
 		"$BATS_TEST_TMPDIR/pid" "$RD" "$DOCS" 3>&- &
-	until_true 10 test -s "$BATS_TEST_TMPDIR/pid"
+	until_true test -s "$BATS_TEST_TMPDIR/pid"
 	WATCH=$(cat "$BATS_TEST_TMPDIR/pid")
 	seen 'all(p["fresh"] for p in d["ports"]) and len(d["ports"]) == 20'
 }
@@ -69,7 +65,7 @@ PY
 }
 
 seen() {
-	until_true 40 holds "$1" || { echo "never seen: $1; last: $(tail -n 1 "$DOCS" | cut -c1-2000)" && return 1; }
+	until_true holds "$1" || { echo "never seen: $1; last: $(tail -n 1 "$DOCS" | cut -c1-2000)" && return 1; }
 }
 
 # No document ever had a value that is not fresh, but young, or fresh and with an error of its own.
@@ -88,11 +84,11 @@ PY
 }
 
 @test "an agent that falls silent is not fresh, and is again when it answers" {
-	console 'Error "Host-1-1"[1] 100 18'
+	fabric_console 'Error "Host-1-1"[1] 100 18'
 	seen 'at("host 1-1")[0]["error"] and not at("host 1-1")[0]["fresh"] and "fabric-agent-silent" in ids'
 	seen 'at("host 1-1")[0]["age_seconds"] > 1 and at("host 1-1")[0]["presence"] == "present"'
 	holds 'all(p["fresh"] for p in d["ports"] if p["node"] != "host 1-1")'
-	console 'Error "Host-1-1"[1] 0 18'
+	fabric_console 'Error "Host-1-1"[1] 0 18'
 	seen 'at("host 1-1")[0]["fresh"] and "fabric-agent-silent" not in ids'
 	no_lie
 }
@@ -100,20 +96,20 @@ PY
 @test "a critical finding is remembered when it is over, and the summary names it with its times" {
 	text=$BATS_TEST_TMPDIR/text
 	# shellcheck disable=SC2016 # the inner shell expands it
-	fabric bash -c 'echo $$ >"$1"; exec "$2" counters --fabric -i 0.2 -c 400 >"$3"' - "$BATS_TEST_TMPDIR/other" "$RD" \
+	fabric bash -c 'echo $$ >"$1"; exec "$2" counters --fabric --mad-timeout 60000 -i 0.2 >"$3"' - "$BATS_TEST_TMPDIR/other" "$RD" \
 		"$text" 3>&- &
 	started() { [ "$(grep -c '^fabric of' "$text" 2>/dev/null)" -ge 2 ] 2>/dev/null; }
-	until_true 20 started
+	until_true started
 	TEXT=$(cat "$BATS_TEST_TMPDIR/other")
 	latched='[l for l in d["latched"] if l["id"] == "fabric-errors" and "leaf 1 port 2" in l["subject"]'
 	# Above the rate of a minute for one sweep, then above the total.
-	console 'PerformanceSet "Leaf-1"[2] PortCounters.SymbolErrorCounter=100'
+	fabric_console 'PerformanceSet "Leaf-1"[2] PortCounters.SymbolErrorCounter=100'
 	seen "$latched and l['observed'].endswith('SymbolErrorCounter 100') and l['current'] and l['looks'] >= 2]"
 	seen "$latched and l['severity'] == 'critical' and not l['current'] and l['looks'] == 1]"
-	console 'PerformanceSet "Leaf-1"[2] PortCounters.SymbolErrorCounter=0'
+	fabric_console 'PerformanceSet "Leaf-1"[2] PortCounters.SymbolErrorCounter=0'
 	seen "'fabric-errors' not in ids and len($latched and not l['current'] and l['first_seen'] <= l['last_seen'] < d['time']]) == 2"
 	holds "d['latched_dropped'] == 0"
-	until_true 20 bash -c '[ "$(grep "^fabric of" "$1" | tail -1 | grep -c ", 2 over;")" = 1 ]' - "$text"
+	until_true bash -c '[ "$(grep "^fabric of" "$1" | tail -1 | grep -c ", 2 over;")" = 1 ]' - "$text"
 	kill -INT "$(cat "$BATS_TEST_TMPDIR/other")"
 	status=0
 	wait $! || status=$?
@@ -124,35 +120,34 @@ PY
 }
 
 @test "packets that are dropped are asked for again, and nothing hangs" {
-	console 'Error "Host-1-0"[1] 40'
+	fabric_console 'Error "Host-1-0"[1] 40'
 	seen 'd["sweep"]["retries"] > 0'
 	holds 'all(p["fresh"] for p in d["ports"] if p["node"] != "host 1-0")'
-	console 'Error "Host-1-0"[1] 0'
+	fabric_console 'Error "Host-1-0"[1] 0'
 	seen 'd["sweep"]["timeouts"] == 0 and any(p["fresh"] for p in at("host 1-0"))'
 	no_lie
 }
 
+# It is found by the walk after its silence: the next of those each ten minutes comes later than is waited for.
 @test "a cable that is pulled is a node that is gone, and one that is new when it is back" {
-	console 'Unlink "Host-0-2"[1]'
+	fabric_console 'Unlink "Host-0-2"[1]'
 	seen 'at("host 0-2")[0]["presence"] == "gone" and not at("host 0-2")[0]["fresh"] and "fabric-node-gone" in ids'
 	holds 'at("host 0-2")[0]["counters"]["PortXmitPkts"] is not None'
-	# Found by the walk five seconds after its silence, not by the next of those each ten minutes.
-	holds 'at("host 0-2")[0]["age_seconds"] < 15'
-	console 'ReLink "Host-0-2"[1]'
+	fabric_console 'ReLink "Host-0-2"[1]'
 	seen 'any(p["fresh"] and p["presence"] == "new" for p in at("host 0-2"))'
 	no_lie
 }
 
 @test "a LID that changes is followed" {
 	lid=$(python3 -c 'import json, sys; print([p["lid"] for p in json.loads(open(sys.argv[1]).readline())["ports"] if p["node"] == "host 1-0"][0])' "$DOCS")
-	console 'Baselid "Host-1-0"[1] 77'
+	fabric_console 'Baselid "Host-1-0"[1] 77'
 	seen "at('host 1-0')[0]['presence'] == 'moved' or at('host 1-0')[0]['lid'] != $lid or not at('host 1-0')[0]['fresh']"
 	seen 'at("host 1-0")[0]["fresh"]'
 	no_lie
 }
 
 @test "a part that is swapped is a node that is replaced" {
-	console 'Guid "Host-0-1" 0xabcdef'
+	fabric_console 'Guid "Host-0-1" 0xabcdef'
 	seen 'any(p["presence"] == "replaced" and p["fresh"] and p["node_guid"] == "0x0000000000abcdef" for p in at("host 0-1"))'
 	holds '"fabric-node-replaced" in ids'
 	no_lie

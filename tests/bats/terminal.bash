@@ -2,18 +2,11 @@
 # shellcheck shell=bash
 # For files about what stands on a terminal: a tmux of their own, whose socket is SOCKET.
 
+# shellcheck source=tests/until.sh
+. "${BASH_SOURCE[0]%/*}/../until.sh"
+
 tm() {
 	tmux -S "$SOCKET" "$@"
-}
-
-until_true() {
-	local n
-	for ((n = 0; n < 100; n++)); do
-		if "$@"; then return 0; fi
-		sleep 0.1
-	done
-	tm capture-pane -p
-	return 1
 }
 
 shown() {
@@ -21,5 +14,5 @@ shown() {
 }
 
 seen() {
-	until_true shown "$1"
+	until_true shown "$1" || { tm capture-pane -p && return 1; }
 }

@@ -6,7 +6,10 @@
  *
  *   MADLAT_US=244    microseconds from request to answer
  *   MADLAT_WALK_US=9 the same for directed-route datagrams
+ *   MADLAT_GATE=f    while this file is there, who asks for the info of a node over a directed route gets no answer, so that no
+ *                    discovery ends; once one waits, f.waits is made
  *   MADLAT_DEAD=5,9  LIDs that never answer: the sender gets its datagram back when its time is over, as from the kernel
+ *   MADLAT_DEAD_FROM=f   not before this file is there; set MADLAT_US as well
  *   MADLAT_DUP=7     LIDs that answer twice
  *   MADLAT_COUNT=f   at the end, the number of datagrams sent is written to this file
  */
@@ -19,11 +22,13 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #define MADS 4096
 #define INSIDE 8
 #define MAD_SIZE 256
 #define CLASS_DIRECTED 0x81
+#define ATTR_NODE_INFO 0x11
 
 enum phase { FREE, WAITING, INSIDE_SIM, ANSWERED };
 
@@ -32,7 +37,7 @@ struct held {
 	enum phase phase;
 	int fd, agent;
 	uint32_t tid;
-	bool twice;
+	bool twice, gated;
 	int length;
 	uint64_t due; /* ns: when its answer, or its failure, may be handed out */
 	uint64_t order;
@@ -44,6 +49,7 @@ static struct {
 	size_t top; /* all above are free */
 	size_t inside;
 	uint64_t orders, latency, walk_latency, sent;
+	const char *gate, *dead_from;
 	bool dead[65536], dup[65536];
 	int (*send)(int, int, void *, int, int, int);
 	int (*recv)(int, void *, int *, int);
@@ -70,6 +76,13 @@ __attribute__((constructor)) static void begin(void)
 
 	lat.latency = us ? strtoull(us, NULL, 10) * 1000 : 0;
 	lat.walk_latency = walk_us ? strtoull(walk_us, NULL, 10) * 1000 : 0;
+	lat.dead_from = getenv("MADLAT_DEAD_FROM");
+	lat.gate = getenv("MADLAT_GATE");
+	/* What is held and what is not would not go together. */
+	if (lat.gate) {
+		lat.latency += !lat.latency;
+		lat.walk_latency += !lat.walk_latency;
+	}
 	take_list("MADLAT_DEAD", lat.dead);
 	take_list("MADLAT_DUP", lat.dup);
 	*(void **)&lat.send = dlsym(RTLD_NEXT, "umad_send");
@@ -151,13 +164,29 @@ static void take_answers(int fd, int wait_ms)
 	free(umad);
 }
 
+/* Whether the gate is closed; who waits before it says so. */
+static bool is_held_back(void)
+{
+	char path[4096];
+	FILE *file;
+
+	if (!lat.gate || access(lat.gate, F_OK) < 0)
+		return false;
+	snprintf(path, sizeof(path), "%s.waits", lat.gate);
+	file = fopen(path, "w");
+	if (file)
+		fclose(file);
+	return true;
+}
+
 /* The answer that is due first; NULL: there is none. */
 static struct held *first_due(int fd)
 {
 	struct held *first = NULL;
 
 	for (size_t i = 0; i < lat.top; i++)
-		if (lat.held[i].phase == ANSWERED && lat.held[i].fd == fd && (!first || lat.held[i].due < first->due))
+		if (lat.held[i].phase == ANSWERED && lat.held[i].fd == fd && (!first || lat.held[i].due < first->due) &&
+		    !(lat.held[i].gated && is_held_back()))
 			first = &lat.held[i];
 	return first;
 }
@@ -188,6 +217,9 @@ static struct held *wait_for(int fd, int timeout_ms)
 			struct timespec ts = { 0, (long)((until - now) % 1000000000u) };
 
 			ts.tv_sec = (time_t)((until - now) / 1000000000u);
+			/* Nobody says when the gate opens. */
+			if (lat.gate && (ts.tv_sec || ts.tv_nsec > 10000000))
+				ts = (struct timespec){ 0, 10000000 };
 			nanosleep(&ts, NULL);
 		}
 	}
@@ -198,6 +230,7 @@ int umad_send(int fd, int agent, void *umad, int length, int timeout_ms, int ret
 	const uint8_t *mad = umad_get_mad(umad);
 	uint16_t lid = be16toh(umad_get_mad_addr(umad)->lid);
 	bool directed = mad[1] == CLASS_DIRECTED; /* its LID is the permissive one */
+	bool gated = lat.gate && directed && mad[16] == 0 && mad[17] == ATTR_NODE_INFO;
 	uint64_t latency = directed ? lat.walk_latency : lat.latency;
 	struct held *held = lat.held;
 
@@ -215,9 +248,10 @@ int umad_send(int fd, int agent, void *umad, int length, int timeout_ms, int ret
 	if (!held->umad)
 		held->umad = malloc(umad_size() + MAD_SIZE);
 	memcpy(held->umad, umad, umad_size() + (size_t)length);
-	*held = (struct held){ WAITING,	     fd,	agent, tid_of(umad), lat.dup[lid], length, now_ns() + latency,
+	*held = (struct held){ WAITING,	     fd,	agent,	tid_of(umad),
+			       lat.dup[lid], gated,	length, now_ns() + latency,
 			       ++lat.orders, held->umad };
-	if (lat.dead[lid]) {
+	if (lat.dead[lid] && (!lat.dead_from || access(lat.dead_from, F_OK) == 0)) {
 		held->due = now_ns() + (uint64_t)timeout_ms * 1000000 * (uint64_t)(retries + 1);
 		held->phase = ANSWERED;
 		held->length = 24;

@@ -8,7 +8,7 @@ import sys
 
 SMI_CLASSES = (ctypes.c_int * 2)(0x01, 0x81)
 LINEAR_FORWARDING_TABLE = 0x19
-TIMEOUT_MS = 1000
+TIMEOUT_MS = 60000
 
 switch, lid, egress = (int(a) for a in sys.argv[1:4])
 mad = ctypes.CDLL('libibmad.so.5')
