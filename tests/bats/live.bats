@@ -28,6 +28,11 @@ process() {
 	pgrep -P "$(tm display-message -p '#{pane_pid}')"
 }
 
+# The view has left the screen to what was there before.
+left() {
+	[ "$(tm display-message -p '#{alternate_on}')" = 0 ]
+}
+
 @test "a view that is asked to end gives the terminal back, and is no warning" {
 	for signal in INT TERM HUP QUIT key; do
 		on_terminal 80 24 "$RD --from $HOST nic-map --live"
@@ -51,6 +56,7 @@ process() {
 	tm send-keys fg Enter
 	seen 'q quit'
 	tm send-keys q
+	until_true left
 	tm send-keys 'echo again=$?' Enter
 	seen '^again=0'
 }
@@ -61,13 +67,7 @@ process() {
 	local pid
 	pid=$(process)
 	tm kill-server
-	gone() { ! kill -0 "$pid" 2>/dev/null; }
-	for _ in {1..100}; do
-		if gone; then return 0; fi
-		sleep 0.1
-	done
-	kill -9 "$pid"
-	return 1
+	until_true process_ended "$pid" || { kill -9 "$pid" && return 1; }
 }
 
 @test "a terminal that cannot place text is refused, and stays as it was" {
@@ -82,10 +82,10 @@ process() {
 
 @test "qp-state shows the worst verdict first, and on 40 columns, too" {
 	on_terminal 40 24 "$RD --from tests/bundles/qp-hung.tar.zst qp-state --live -i 0.3"
-	seen '^  retrying  *rxe0  *17 RTS'
-	tm capture-pane -p | sed -n 4,5p >"$BATS_TEST_TMPDIR/rows"
-	[ "$(awk '{print $1, $3}' "$BATS_TEST_TMPDIR/rows")" = "retries-exhausted 18
-retrying 17" ]
+	worst_first() {
+		[ "$(tm capture-pane -p | awk 'NR == 4 || NR == 5 { print $1, $3 }')" = $'retries-exhausted 18\nretrying 17' ]
+	}
+	until_true worst_first || { tm capture-pane -p && return 1; }
 	tm resize-window -x 100 -y 24
 	seen '2 problems, 2 unknown in 6 QPs: 1 ERR 1 RTR 1 INIT 3 RTS, 2 findings'
 	shown '^6 of 6 .* n problem'

@@ -7,6 +7,11 @@
 bats_require_minimum_version 1.5.0
 
 load made-up-host
+load terminal
+
+teardown() {
+	[ -z "${SOCKET-}" ] || tm kill-server 2>/dev/null || :
+}
 
 map() {
 	"$RD" --from "$HOST" nic-map "$@"
@@ -386,27 +391,17 @@ map() {
 @test "--live shows, filters, sorts, and ends" {
 	command -v tmux >/dev/null || skip "tmux is not here"
 	cp -r "$HOST" "$BATS_TEST_TMPDIR/live"
-	tm() { tmux -S "$BATS_TEST_TMPDIR/tmux" "$@"; }
-	shows() {
-		for _ in $(seq 50); do
-			if tm capture-pane -p | grep -q -- "$1"; then return 0; fi
-			sleep 0.1
-		done
-		tm capture-pane -p
-		return 1
-	}
-	tm new-session -d -x 80 -y 24 "TERM=screen $RD --from $BATS_TEST_TMPDIR/live nic-map -w -i 0.2; sleep 20"
-	shows '^  mlx5_0 '
-	shows '12 of 12'
+	SOCKET=$BATS_TEST_TMPDIR/tmux
+	tm -f /dev/null new-session -d -x 80 -y 24 "$RD --from $BATS_TEST_TMPDIR/live nic-map -w -i 0.2; echo status=\$?; sleep 600"
+	seen '^  mlx5_0 '
+	seen '12 of 12'
 	tm send-keys / eth9 Enter
-	shows '1 of 12'
+	seen '1 of 12'
 	tm send-keys '?'
-	shows 'this help'
+	seen 'this help'
 	tm send-keys q
-	for _ in $(seq 50); do
-		tm capture-pane -p | grep -q 'mlx5' || break
-		sleep 0.1
-	done
+	seen 'status=0'
+	! shown 'mlx5' || return 1
 	tm kill-server
 }
 

@@ -4,12 +4,18 @@
 
 bats_require_minimum_version 1.5.0
 
+load terminal
+
 setup() {
 	cd "$BATS_TEST_DIRNAME/../.." || return 1
 	R=${RDMADIAG:-$PWD/build/rdmadiag}
 	export NO_COLOR=1
 	# One sender whose peer was killed (17), one that has given up (18), one connection half made (19).
 	HUNG=tests/bundles/qp-hung.tar.zst
+}
+
+teardown() {
+	[ -z "${SOCKET-}" ] || tm kill-server 2>/dev/null || :
 }
 
 # all EXPRESSION: over the list of all documents of three looks
@@ -106,31 +112,19 @@ looks() {
 
 @test "--live fits 80x24: states, verdicts, a page about one, groups" {
 	command -v tmux >/dev/null || skip "no tmux"
-	local socket="$BATS_TEST_TMPDIR/tmux"
-	tmux -S "$socket" -f /dev/null new-session -d -x 80 -y 24 "$R --from $HUNG qp-state --live -i 0.5"
-	seen() {
-		local n
-		for ((n = 0; n < 100; n++)); do
-			if tmux -S "$socket" capture-pane -p | grep -q "$1"; then return 0; fi
-			sleep 0.1
-		done
-		tmux -S "$socket" capture-pane -p
-		return 1
-	}
+	SOCKET=$BATS_TEST_TMPDIR/tmux
+	tm -f /dev/null new-session -d -x 80 -y 24 "$R --from $HUNG qp-state --live -i 0.5; echo status=\$?; sleep 600"
 	seen '2 problems, 2 unknown in 6 QPs: 1 ERR 1 RTR 1 INIT'
 	seen 'retries-exhausted rxe0 .* 18 ERR'
-	tmux -S "$socket" send-keys g
+	tm send-keys g
 	seen '^.*q quit'
-	tmux -S "$socket" send-keys / 1 8 Enter
+	tm send-keys / 1 8 Enter
 	seen 'filter: 18'
-	tmux -S "$socket" send-keys Home Enter
+	tm send-keys Home Enter
 	seen 'reason .*kernel log'
-	tmux -S "$socket" send-keys q
-	for _ in {1..100}; do
-		tmux -S "$socket" has-session 2>/dev/null || return 0
-		sleep 0.1
-	done
-	return 1
+	tm send-keys q
+	seen 'status=0'
+	tm kill-server
 }
 
 @test "a reader that goes, and a full disk" {

@@ -117,12 +117,17 @@ script() {
 on_terminal() {
 	command -v tmux >/dev/null || skip "no tmux"
 	SOCKET=$T/tmux
-	LC_ALL=C.UTF-8 tm -f /dev/null new-session -d -x "$1" -y "$2" "stty -a >$T/before; $3; echo status=\$?; stty -a >$T/after; sleep 60"
+	LC_ALL=C.UTF-8 tm -f /dev/null new-session -d -x "$1" -y "$2" "stty -a >$T/before; $3; echo status=\$?; stty -a >$T/after; sleep 600"
 }
 
 line() {
 	tm send-keys -l -- "$1"
 	tm send-keys Enter
+}
+
+# A prompt with nothing behind it is the last line: what is typed while Ctrl-C is handled may be dropped.
+prompted() {
+	tm capture-pane -p | grep . | tail -n 1 | grep -q '> *$'
 }
 
 readline() {
@@ -162,6 +167,7 @@ readline() {
 	line 'topo-check -i 1'
 	seen '^[0-9][0-9]:[0-9][0-9]:[0-9][0-9]$'
 	tm send-keys C-c
+	until_true prompted
 	until_true sh -c "! pgrep -P $(pgrep -P "$(tm display-message -p '#{pane_pid}')")"
 	line 'use'
 	seen 'in use: live'
@@ -169,11 +175,13 @@ readline() {
 	seen 'hung.tar.zst>'
 	tm send-keys -l 'qp-sta'
 	tm send-keys C-c
+	until_true prompted
 	line 'qp-state -h | count'
 	seen '^[0-9][0-9]*$'
 	line 'qp-state -i 30'
 	seen '^IBDEV'
 	tm send-keys C-c
+	until_true prompted
 	line 'qp-state --noheadings | include ^rxe1 | count'
 	seen '^2$'
 	line 'topo-check --live'
@@ -203,9 +211,6 @@ readline() {
 	[ -n "$holder" ]
 	tm kill-server
 	SOCKET=
-	for ((n = 0; n < 50; n++)); do
-		kill -0 "$shell" 2>/dev/null || kill -0 "$holder" 2>/dev/null || return 0
-		sleep 0.1
-	done
-	return 1
+	until_true process_ended "$shell"
+	until_true process_ended "$holder"
 }

@@ -22,16 +22,20 @@ teardown() {
 on_terminal() {
 	# A server that is ending still has its socket.
 	SOCKET=$BATS_TEST_TMPDIR/tmux$((n_terminals++))
-	tm -f /dev/null new-session -d -x "${1%x*}" -y "${1#*x}" "$2; echo status=\$?; sleep 60" \; set -g status off
+	tm -f /dev/null new-session -d -x "${1%x*}" -y "${1#*x}" "$2; echo status=\$?; sleep 600" \; set -g status off
 }
 
-# same_as NAME SIZE: what is on the screen, and the file
+# The name of the made-up host's file differs from machine to machine, but not on the screen.
+screen() {
+	tm capture-pane -p | sed 's/ *$//'
+}
+
+# same_as NAME SIZE: what comes to be on the screen, and the file
 same_as() {
 	local file=tests/views/$1-$2.txt
-	# The name of the made-up host's file differs from machine to machine, but not on the screen.
-	tm capture-pane -p | sed 's/ *$//' >"$BATS_TEST_TMPDIR/screen"
-	[ -z "${RD_VIEWS_UPDATE:-}" ] || cp "$BATS_TEST_TMPDIR/screen" "$file"
-	diff "$file" "$BATS_TEST_TMPDIR/screen"
+	[ -z "${RD_VIEWS_UPDATE:-}" ] || screen >"$file"
+	as_file() { screen | cmp -s - "$file"; }
+	until_true as_file || { screen | diff "$file" - && return 1; }
 }
 
 # view NAME COMMAND [KEY PATTERN]: in all sizes, and after a key
@@ -94,21 +98,23 @@ view() {
 	seen 'q quit'
 	tm resize-window -x 60 -y 12
 	seen '… [0-9]* more'
-	[ "$(tm capture-pane -p | wc -L)" -le 60 ]
+	narrow() { [ "$(tm capture-pane -p | wc -L)" -le 60 ]; }
+	until_true narrow
 	tm resize-window -x 120 -y 30
 	seen 'mlx5_11'
 }
 
-# Bytes that a view writes in a second, at one look a second.
+# At one look a second; a busy machine may give it more than these five.
 @test "a view writes less than 3 kB a second" {
 	for command in "nic-map --live -i 1" "topo-check --live -i 1"; do
 		on_terminal 80x24 "$RD $command --from $HOST"
 		seen 'q quit'
+		begin=$SECONDS
 		tm pipe-pane "cat >$BATS_TEST_TMPDIR/bytes"
 		sleep 5
 		tm kill-server
-		bytes=$(stat -c %s "$BATS_TEST_TMPDIR/bytes")
-		echo "$command: $((bytes / 5)) bytes a second"
-		[ "$bytes" -lt 15000 ]
+		bytes=$(stat -c %s "$BATS_TEST_TMPDIR/bytes") took=$((SECONDS - begin))
+		echo "$command: $bytes bytes in $took s"
+		[ "$bytes" -lt $((took * 3000)) ]
 	done
 }
