@@ -66,7 +66,7 @@ print("\n".join(rules.gaps())); print(len(rules.judged()))'
 	[ "$status" -eq 0 ]
 }
 
-@test "a list of 79 KB is quoted once, and 4,000 lines are a matter of seconds" {
+@test "a list of 79 KB is quoted once, and 4,000 lines are a matter of seconds of a processor" {
 	local name entry
 	for name in NCCL_IB_HCA UCX_NET_DEVICES NVSHMEM_HCA_LIST UCX_TLS NCCL_SOCKET_IFNAME NCCL_FOO; do
 		python3 -c 'print(f"'$name'=" + ",".join(f"mlx5_{n}:1" for n in range(1000, 20000))[:79000])' >"$BATS_TEST_TMPDIR/env"
@@ -76,6 +76,6 @@ print("\n".join(rules.gaps())); print(len(rules.judged()))'
 	done
 	for entry in 'NCCL_IB_X%d=1' 'NCCL_IB_HCA=mlx5_%d' 'NCCL_DEBUGX%d=1'; do
 		python3 -c "print('\n'.join('$entry' % n for n in range(4000)))" >"$BATS_TEST_TMPDIR/env"
-		timeout 20 "$RD" --from "$HOST" nic-map --check-env --env-file "$BATS_TEST_TMPDIR/env" >"$BATS_TEST_TMPDIR/out" || [ $? -le 2 ]
+		(ulimit -t 20 && map --env-file "$BATS_TEST_TMPDIR/env" >"$BATS_TEST_TMPDIR/out") || [ $? -le 2 ]
 	done
 }

@@ -102,7 +102,7 @@ setup() {
 		PATH=$PATH:/usr/sbin command -v $tool >/dev/null || skip "no $tool here"
 	done
 	unshare --net --mount --pid --fork true 2>/dev/null || skip "no namespaces here"
-	run timeout 180 tests/slurm "$T/rd-good" "$T/rd-bad"
+	run timeout 600 tests/slurm "$T/rd-good" "$T/rd-bad"
 	[ "$status" -ne 77 ] || skip "$output"
 	echo "$output"
 	[ "$status" -eq 0 ]

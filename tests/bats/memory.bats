@@ -98,7 +98,7 @@ sample() {
 	run python3 - "$RD" "$HOST" "$SHIM" <<-'END'
 		import os, pty, signal, sys, time
 		rd, host, shim = sys.argv[1:]
-		signal.alarm(20)
+		signal.alarm(120)
 		pid, fd = pty.fork()
 		if pid == 0:
 		    os.environ.update(LD_PRELOAD=shim, TERM='xterm')

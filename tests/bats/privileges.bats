@@ -93,7 +93,7 @@ plant() {
 	cc -shared -fPIC -o "$BATS_TEST_TMPDIR/fault.so" tests/bats/fault-in-parser.c
 	mkdir -p "$BATS_TEST_TMPDIR/elsewhere"
 	echo private >"$BATS_TEST_TMPDIR/private"
-	sleep 60 3>&- &
+	sleep 600 3>&- &
 	run --separate-stderr env FAULT_FOLDER="$BATS_TEST_TMPDIR/elsewhere" FAULT_FILE="$BATS_TEST_TMPDIR/private" FAULT_PID=$! \
 		LD_PRELOAD="$BATS_TEST_TMPDIR/fault.so" "$@"
 	kill $!

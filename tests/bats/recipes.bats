@@ -30,7 +30,7 @@ stub() {
 make_stubs() {
 	# On a node: its bundle. Here: as it is.
 	stub rdmadiag <<-'SH'
-		[ -z "$NODE" ] || [ "$NODE" != "$HUNG" ] || exec sleep 60
+		[ -z "$NODE" ] || [ "$NODE" != "$HUNG" ] || exec sleep 600
 		exec "$RD" ${NODE:+--from "$T/hosts/$NODE.tar.zst"} "$@"
 	SH
 	# As ssh: joins its arguments, and has a status of its own for a host that is down.
@@ -155,8 +155,8 @@ collects() {
 	[ "$(ls bundles)" = "$(printf 'node1.tar.zst\nnode2.part\nnode3.tar.zst')" ]
 	says_the_same node1 node3
 	rm -r bundles
-	# A host that hangs does not hold up the others.
-	HUNG=node3 recipe "$1" 's/120/5/'
+	# A host that hangs does not hold up the others, which have to be done before it is ended.
+	HUNG=node3 recipe "$1" 's/120/20/'
 	[ "$(ls bundles)" = "$(printf 'node1.tar.zst\nnode2.tar.zst\nnode3.part')" ]
 	rm -r bundles
 }
