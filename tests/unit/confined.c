@@ -25,7 +25,7 @@ static void leave_cmocka(void)
 static _Noreturn void be_confined(uid_t uid, unsigned needs, const struct rd_confine_dir *folders,
 				  void (*prepare)(void), void (*work)(void))
 {
-	const struct itimerval limit = { .it_value = { .tv_sec = 20 } };
+	const struct itimerval limit = { .it_value = { .tv_sec = 60 } };
 	int fd = open("/proc/self/status", O_RDONLY);
 	struct rd_buf text = { 0 };
 

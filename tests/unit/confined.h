@@ -17,7 +17,7 @@ struct found {
 extern struct found *found;
 
 /* `prepare` (may be NULL) runs before confining, `work` (may be NULL) after it; both as `uid` (0: as we are). The status as
- * waitpid has it: 0, or a signal, or how `work` exited. It is ended after 20 seconds. */
+ * waitpid has it: 0, or a signal, or how `work` exited. It is ended after a minute. */
 int run_confined(uid_t uid, unsigned needs, const struct rd_confine_dir *folders, void (*prepare)(void),
 		 void (*work)(void));
 

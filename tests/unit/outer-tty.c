@@ -18,7 +18,7 @@
 #include "cmd/trace-errno/trace.h"
 #include "unit.h"
 
-#define WAIT_MS 10000
+#define WAIT_MS 60000
 
 static char player[64];
 

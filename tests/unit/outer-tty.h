@@ -39,7 +39,7 @@ void outer_start(struct outer *outer, const struct job *job);
 /* What is still running gets SIGHUP. */
 void outer_end(struct outer *outer);
 void outer_type(struct outer *outer, const char *keys);
-/* Waits until the terminal was sent this text, and forgets all up to its end; false: it does not come in ten seconds. */
+/* Waits until the terminal was sent this text, and forgets all up to its end; false: it does not come in a minute. */
 bool outer_shows(struct outer *outer, const char *text);
 /* The number that comes next, on a line of its own. */
 int outer_number(struct outer *outer);

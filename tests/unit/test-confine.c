@@ -314,7 +314,7 @@ static void who_is_to_die_with_its_parent_still_does(void **state)
 			close(ready[0]);
 			if (rd_confine(0, NULL, NULL) < 0 || write(ready[1], "", 1) != 1)
 				_exit(1);
-			poll(NULL, 0, 5000);
+			poll(NULL, 0, 60000);
 			_exit(write(ends[1], "", 1) != 1);
 		}
 		close(ready[1]);

@@ -408,7 +408,7 @@ static void make_what_may_be_made(void)
 /* A child that outlives us has no opener any more. */
 static void leave_a_child(void)
 {
-	int ready[2], tries = 200;
+	int ready[2], tries = 6000;
 	char byte;
 
 	give_up();
@@ -545,7 +545,7 @@ static void what_was_named_is_written_whole_or_not_at_all(void **state)
 	before = files();
 	assert_true(WIFSIGNALED(run(end_while_writing)));
 	/* The opener ends a moment later. */
-	for (int i = 0; i < 200 && files() != before; i++)
+	for (int i = 0; i < 6000 && files() != before; i++)
 		usleep(10000);
 	assert_int_equal(files(), before);
 }

@@ -104,7 +104,7 @@ static void keys_and_signals_of_the_terminal_reach_the_command(void **state)
 	assert_int_equal(outer_status(&o), 0);
 	outer_end(&o);
 	for (int i = 0; i < 2; i++) {
-		outer_start(&o, &(struct job){ .command = "ulimit -c 0; echo ready; exec sleep 60" });
+		outer_start(&o, &(struct job){ .command = "ulimit -c 0; echo ready; exec sleep 600" });
 		assert_true(outer_shows(&o, "ready\r\n"));
 		outer_type(&o, i ? KEY('\\') : KEY('C'));
 		assert_int_equal(outer_status(&o), 128 + (i ? SIGQUIT : SIGINT));
@@ -129,7 +129,7 @@ static void signals_that_we_are_sent_reach_the_command(void **state)
 		outer_end(&o);
 	}
 	/* What it has started in its group, too: it waits for that. */
-	outer_start(&o, &(struct job){ .command = "trap : TERM; sh -c 'echo ready; exec sleep 60'; exit 5" });
+	outer_start(&o, &(struct job){ .command = "trap : TERM; sh -c 'echo ready; exec sleep 600'; exit 5" });
 	assert_true(outer_shows(&o, "ready\r\n"));
 	kill(tracer(), SIGTERM);
 	assert_int_equal(outer_status(&o), 5);
@@ -221,7 +221,7 @@ static void in_a_pipeline_the_terminal_is_taken_when_it_is_read(void **state)
 	pid = outer_number(&o);
 	assert_true(outer_is_cooked(&o));
 	kill(pid, SIGUSR1);
-	for (int i = 0; i < 100 && outer_is_cooked(&o); i++)
+	for (int i = 0; i < 600 && outer_is_cooked(&o); i++)
 		usleep(100000);
 	assert_false(outer_is_cooked(&o));
 	outer_type(&o, "word\r");
@@ -328,7 +328,7 @@ static void output_that_is_still_in_the_pty_arrives(void **state)
 	outer_report(&o);
 	outer_order(&o, 'w');
 	kill(command, SIGUSR1);
-	for (int i = 0; i < 100 && !kill(command, 0); i++)
+	for (int i = 0; i < 600 && !kill(command, 0); i++)
 		usleep(100000);
 	kill(us, SIGCONT);
 	assert_int_equal(outer_status(&o), 6);
@@ -336,20 +336,26 @@ static void output_that_is_still_in_the_pty_arrives(void **state)
 	outer_end(&o);
 }
 
-/* Each newline is translated once, whoever writes it, whatever the terminal's state. */
+/* Each newline is translated once, whoever writes it, whatever the terminal's state. The command waits for our line: a file goes then. */
 static void lines_of_ours_and_of_the_command_look_as_ever(void **state)
 {
+	static const char *const commands[] = { "echo theirs; stty -opost; echo raw; stty opost; echo theirs",
+						"echo theirs" };
+	static const char *const theirs[] = { "theirs\r\nraw\ntheirs\r\n", "theirs\r\n" };
+	char path[32], command[256];
+
 	(void)state;
-	outer_start(&o,
-		    &(struct job){ .command = "sleep 0.1; echo theirs; stty -opost; echo raw; stty opost; echo theirs",
-				   .says = true });
-	assert_int_equal(outer_status(&o), 0);
-	assert_string_equal(o.seen, "ours\r\ntheirs\r\nraw\ntheirs\r\n");
-	outer_end(&o);
-	outer_start(&o, &(struct job){ .command = "sleep 0.1; echo theirs", .says = true, .background = true });
-	assert_int_equal(outer_status(&o), 0);
-	assert_string_equal(o.seen, "ours\r\ntheirs\r\n");
-	outer_end(&o);
+	for (int i = 0; i < 2; i++) {
+		strcpy(path, "/tmp/rdmadiag-test-XXXXXX");
+		close(mkstemp(path));
+		snprintf(command, sizeof(command), "while [ -e %s ]; do sleep 0.05; done; %s", path, commands[i]);
+		outer_start(&o, &(struct job){ .command = command, .says = true, .background = i == 1 });
+		assert_true(outer_shows(&o, "ours\r\n"));
+		unlink(path);
+		assert_int_equal(outer_status(&o), 0);
+		assert_string_equal(o.seen, theirs[i]);
+		outer_end(&o);
+	}
 }
 
 /* Waits until a command that prints all the time does so, or does not. */
@@ -358,7 +364,7 @@ static bool comes_to_print(int fd, bool wanted)
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	char text[4096];
 
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < 120; i++) {
 		/* What it printed before is read first. */
 		while (poll(&p, 1, 0) > 0)
 			assert_true(read(fd, text, sizeof(text)) > 0);
@@ -380,7 +386,7 @@ static void without_a_terminal_there_is_none(void **state)
 				   .input = null,
 				   .output = pipes[1],
 				   .errors = null });
-	assert_int_equal(poll(&(struct pollfd){ .fd = pipes[0], .events = POLLIN }, 1, 10000), 1);
+	assert_int_equal(poll(&(struct pollfd){ .fd = pipes[0], .events = POLLIN }, 1, 60000), 1);
 	/* Typed on the terminal, which still is ours. */
 	outer_type(&o, KEY('Z'));
 	report = outer_report(&o);
@@ -394,11 +400,11 @@ static void without_a_terminal_there_is_none(void **state)
 	outer_end(&o);
 	assert_true(comes_to_print(pipes[0], false));
 	/* What the terminal sends goes to all that the command runs. */
-	outer_start(&o, &(struct job){ .command = "trap : INT; sh -c 'echo ready; exec sleep 60'; exit 5",
+	outer_start(&o, &(struct job){ .command = "trap : INT; sh -c 'echo ready; exec sleep 600'; exit 5",
 				       .input = null,
 				       .output = pipes[1],
 				       .errors = null });
-	assert_int_equal(poll(&(struct pollfd){ .fd = pipes[0], .events = POLLIN }, 1, 10000), 1);
+	assert_int_equal(poll(&(struct pollfd){ .fd = pipes[0], .events = POLLIN }, 1, 60000), 1);
 	outer_type(&o, KEY('C'));
 	assert_int_equal(outer_status(&o), 5);
 	outer_end(&o);
@@ -410,7 +416,7 @@ static void without_a_terminal_there_is_none(void **state)
 static void the_terminal_is_given_back_where_memory_ran_out(void **state)
 {
 	(void)state;
-	outer_start(&o, &(struct job){ .command = "sleep 60", .dies = true });
+	outer_start(&o, &(struct job){ .command = "sleep 600", .dies = true });
 	assert_int_equal(outer_status(&o), 3);
 	assert_true(outer_is_cooked(&o));
 	outer_end(&o);
@@ -421,7 +427,7 @@ static const char *written(int fd, const char *text)
 {
 	static char said[32];
 
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < 600; i++) {
 		ssize_t n = pread(fd, said, sizeof(said) - 1, 0);
 
 		said[n > 0 ? n : 0] = 0;

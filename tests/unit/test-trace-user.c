@@ -148,7 +148,7 @@ static const char *output_of(const struct trace_command *command)
 		print_error("%s: %s: %s\n", err.object, err.message, strerror(err.code));
 	assert_int_equal(r, 0);
 	/* A session's monitor has the pipe, too, until we let go of it. */
-	for (struct pollfd fd = { .fd = pipes[0], .events = POLLIN }; poll(&fd, 1, 10000) > 0;) {
+	for (struct pollfd fd = { .fd = pipes[0], .events = POLLIN }; poll(&fd, 1, 60000) > 0;) {
 		r = read(pipes[0], text + n, sizeof(text) - 1 - n);
 		n += r > 0 ? (size_t)r : 0;
 		if (r <= 0 || (n && text[n - 1] == '.'))

@@ -322,7 +322,6 @@ static void one_that_dies_costs_its_own_names_only(void **state)
 static void what_hangs_is_given_up_and_three_times_only(void **state)
 {
 	_cleanup_free_ char *good = ask(pids[3], GOOD, 0);
-	time_t begun = time(NULL);
 
 	(void)state;
 	assert_string_equal(good, "good");
@@ -330,7 +329,6 @@ static void what_hangs_is_given_up_and_three_times_only(void **state)
 		assert_null(ask(pids[i], HANG, -ETIMEDOUT));
 	assert_null(ask(pids[0], HANG, 0));
 	assert_null(ask(pids[3], GOOD, 0));
-	assert_true(time(NULL) - begun < 30);
 }
 
 static void answers_are_foreign(void **state)
