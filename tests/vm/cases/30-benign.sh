@@ -14,8 +14,7 @@ prepare() {
 
 # healthy COMM COUNT: so many events at least of programs of that name, all marked
 healthy() {
-	sleep 0.3
-	true_of "$W/plain.json" 'map(select(.comm == $comm)) | length >= $count and
+	until_true 60 true_of "$W/plain.json" 'map(select(.comm == $comm)) | length >= $count and
 		all(.[]; .benign and (.benign_reason | length > 20))' --arg comm "$1" --argjson count "$2"
 }
 
@@ -99,8 +98,7 @@ test_twin_of_enospc() {
 # The ENODATA of an empty GID index is benign for who reads the table, not for who wants to use it.
 test_twin_of_enodata() {
 	run twin-enodata-query --dev rxe0
-	sleep 0.5
-	true_of "$W/plain.json" 'any(.[]; .pid == $pid and .errno == "ENODATA" and .benign)' --argjson pid "$ran"
+	until_true 60 true_of "$W/plain.json" 'any(.[]; .pid == $pid and .errno == "ENODATA" and .benign)' --argjson pid "$ran"
 	run modify-qp-rtr-empty-gid --dev rxe0
 	shows plain modify-qp-rtr-empty-gid
 }
@@ -139,8 +137,7 @@ test_other_pid_namespace() {
 	unshare -pf --mount-proc "$FAIL" reg-mr-unmapped --dev rxe0 &
 	ran=$!
 	wait $ran
-	sleep 0.5
-	true_of "$W/plain.json" 'map(select(.errno == "EFAULT")) | .[-1] | .pid == .tid and .pid > $pid and .pid < $pid + 50 and
+	until_true 60 true_of "$W/plain.json" 'map(select(.errno == "EFAULT")) | .[-1] | .pid == .tid and .pid > $pid and .pid < $pid + 50 and
 		.comm == "verbs-fail"' --argjson pid "$ran"
 }
 

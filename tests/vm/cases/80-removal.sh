@@ -27,8 +27,7 @@ test_deleted_while_used() {
 	wait $deleter
 	[ ! -e /sys/class/infiniband/rxe2 ]
 	kill -0 "${pid[removal]}"
-	sleep 0.5
-	true_of "$W/removal.json" 'map(select(.pid == $pid and .errno == "EFAULT")) | length > 10 and all(.[]; .ibdev == "rxe2")' \
+	until_true 60 true_of "$W/removal.json" 'map(select(.pid == $pid and .errno == "EFAULT")) | length > 10 and all(.[]; .ibdev == "rxe2")' \
 		--argjson pid "$holder"
 	# And it goes on.
 	verb reg-mr-unmapped --dev rxe1
@@ -36,8 +35,7 @@ test_deleted_while_used() {
 
 verb() {
 	run "$@"
-	sleep 0.5
-	true_of "$W/removal.json" 'any(.[]; .pid == $pid and .ibdev == "rxe1" and .errno == "EFAULT")' --argjson pid "$ran"
+	until_true 60 true_of "$W/removal.json" 'any(.[]; .pid == $pid and .ibdev == "rxe1" and .errno == "EFAULT")' --argjson pid "$ran"
 }
 
 test_removed_device() {
