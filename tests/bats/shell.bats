@@ -174,6 +174,7 @@ readline() {
 	line "use $HUNG"
 	seen 'hung.tar.zst>'
 	tm send-keys -l 'qp-sta'
+	seen 'zst> qp-sta *$'
 	tm send-keys C-c
 	until_true prompted
 	line 'qp-state -h | count'
