@@ -4,7 +4,7 @@
 # for those that need no network, installation or virtual machine, "all" for all. Last line: "N passed, N failed, N skipped".
 # V=1 also names every test that passed. build/check/parts.md: how long each part took.
 #
-# Two jobs run at a time; first those without virtual machines, because these keep both processors busy.
+# Three jobs run at a time, because each waits much of the time; first those without virtual machines, which take most of a processor.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 # shellcheck source=path.sh
@@ -99,7 +99,7 @@ tap() {
 }
 
 # job PART FUNCTION [ARG…]: runs it beside the others, as soon as fewer than $slots do, and shows what it said when it has ended.
-slots=2 started=0
+slots=3 started=0
 declare -A tests=() seconds=() cpu=()
 job() {
 	local part=$1 log
@@ -225,7 +225,7 @@ bats_files() {
 		return
 	fi
 	# The longest first.
-	for file in tests/bats/{lint,topo-check,runs,env,*}.bats; do
+	for file in tests/bats/{recipes,lint,topo-check,runs,env,*}.bats; do
 		[[ " $seen " != *" $file "* ]] || continue
 		seen+=" $file"
 		job bats tap "bats: $(basename "$file" .bats)" timeout 900 bats --tap "$file"
@@ -359,8 +359,7 @@ for name; do
 	lint | unit | san | fuzz | torture | fabric | accept) "$name" ;;
 	bats) bats_files ;;
 	package | fresh | vm)
-		[ "$slots" = 3 ] || collect
-		slots=3 # a machine waits much of the time
+		[ -z "${TMPDIR-}" ] || collect
 		unset TMPDIR
 		"$name"
 		;;

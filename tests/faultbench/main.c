@@ -142,5 +142,6 @@ int main(int argc, char **argv)
 	}
 	if (!fault)
 		return usage(stderr);
+	alarm(60); /* some calls may wait for ever */
 	_exit(run(fault, opt));
 }

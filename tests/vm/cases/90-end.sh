@@ -47,10 +47,3 @@ test_kill_both() {
 	[ $status = 137 ]
 	gone
 }
-
-test_many_fexit() {
-	only 6.12
-	trace a --backend fexit
-	in_time 1000 end a
-	gone
-}
