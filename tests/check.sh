@@ -343,6 +343,7 @@ offline="san torture bats fuzz lint accept" # the longest first
 [ $# -gt 0 ] || set -- test
 # shellcheck disable=SC2046 # words
 set -- $(printf '%s ' "$@" | sed "s/\<all\>/packages build kernels fabric test package fresh vm/; s/\<test\>/$offline/")
+alone= # have the parts before these ended?
 load=$(cut -d' ' -f1 /proc/loadavg)
 if [ $# -gt 1 ]; then
 	[[ " $* " == *" build "* ]] || set -- build "$@"
@@ -359,7 +360,8 @@ for name; do
 	lint | unit | san | fuzz | torture | fabric | accept) "$name" ;;
 	bats) bats_files ;;
 	package | fresh | vm)
-		[ -z "${TMPDIR-}" ] || collect
+		[ -n "$alone" ] || collect
+		alone=1
 		unset TMPDIR
 		"$name"
 		;;
