@@ -268,10 +268,12 @@ test_detach_of_a_stopped_holder() {
 # fexit takes long enough for both tests.
 test_killed_holder() {
 	only 6.12
+	local shell
 	: >"$W/a.err"
 	with bpf,perfmon,sys_admin "$R" trace-errno -v --json --backend fexit >"$W/a.json" 2>"$W/a.err" &
-	pid[a]=$!
+	shell=$! pid[a]=$!
 	until_true 120 started a
+	pid[a]=$(pgrep -P $shell)
 	run reg-mr-unmapped --dev rxe0
 	shows a reg-mr-unmapped
 	kill -KILL "${pid[a]}" "$(holder a)"
