@@ -49,15 +49,6 @@ static void add_latch(const struct rd_fabric_latches *latches, const struct rd_f
 	rd_buf_printf(out, " [%s]\n", latch->id);
 }
 
-static void add_fix(const struct rd_fabric_latch *latch, struct rd_buf *out)
-{
-	if (!latch->fix)
-		return;
-	rd_buf_str(out, "  fix: ");
-	rd_buf_safe(out, latch->fix, strlen(latch->fix));
-	rd_buf_str(out, "\n");
-}
-
 static void count_latches(const struct rd_fabric_latch *const *ranked, size_t n, size_t *critical, size_t *warning)
 {
 	*critical = *warning = 0;
@@ -91,7 +82,7 @@ void fabric_summary(const struct fabric_session *s, struct rd_buf *out)
 	for (size_t i = 0; i < shown; i++) {
 		add_latch(latches, ranked[i], out);
 		if (ends_run(ranked, i, shown))
-			add_fix(ranked[i], out);
+			rd_render_fix((const char *const *)&ranked[i]->fix, 1, out);
 	}
 	if (shown < latches->n) {
 		count_latches(ranked + shown, latches->n - shown, &critical, &warning);

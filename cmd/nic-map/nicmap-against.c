@@ -9,6 +9,7 @@
 #include "cmd/datafile.h"
 #include "collect/host/host.h"
 #include "collect/nccl/runlog.h"
+#include "model/shared/fix.h"
 #include "nicmap.h"
 #include "report/nicmap/report-against.h"
 #include "report/nicmap/report-nicmap-page.h"
@@ -165,13 +166,12 @@ static int print_result(struct rd_ctx *ctx, struct nicmap *nm, const struct comp
 	nicmap_judge(nm);
 	if (against->n_of[RD_VERDICT_SAME] + against->n_of[RD_VERDICT_DIFFERS] == 0) {
 		const struct rd_finding *first = against->findings.n > 0 ? &against->findings.v[0] : NULL;
+		_cleanup_free_ char *fix = first ? rd_fix_line(first->fix) : NULL;
 
 		nm->report.status = RD_EXIT_UNKNOWN;
 		rd_err_set(&err, ENODATA, cmp->what.file, "contains nothing that can be compared with this host%s%s",
 			   first ? ": " : "", first ? (first->observed ? first->observed : first->why) : "");
-		rd_err_hint(&err, "%s",
-			    first && first->fix ? first->fix :
-						  "run the job with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,NET");
+		rd_err_hint(&err, "%s", fix ? fix : "run the job with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,NET");
 		rd_errlist_add(&nm->report.errors, &err);
 		if (!ctx->globals.json && against->n == 0)
 			return rd_fail(ctx, &err);

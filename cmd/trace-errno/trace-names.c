@@ -114,7 +114,7 @@ static void add_hint(struct trace *t, struct rd_event *ev)
 	if (site && own && !strcmp(site, own))
 		site = NULL;
 	if (!ev->why.id && (site || own))
-		rd_explain_fix(&ev->why, "%s", site ? site : own);
+		rd_explain_fix(&ev->why, "# %s", site ? site : own);
 	ev->hint = site ? rd_dup(site) : rd_explain_line(&ev->why);
 }
 

@@ -2,6 +2,8 @@
 /* Findings as text: subject and fault, then the fix. The same in every command. */
 #include <string.h>
 
+#include "base/memory.h"
+#include "model/shared/fix.h"
 #include "render/render.h"
 
 #define SUBJECTS_SHOWN 6 /* of one id and severity */
@@ -43,17 +45,44 @@ static bool is_alike(const struct rd_finding *a, const struct rd_finding *b)
 	       !a->muted == !b->muted && !a->caused_by.id == !b->caused_by.id;
 }
 
-static bool has_fix_of(const struct rd_finding *a, const struct rd_finding *b)
+/* A line each: the first behind `label`, the others below it. */
+static void add_lines(struct rd_buf *out, const char *label, const char *text)
 {
-	return a->fix && b->fix && strcmp(a->fix, b->fix) == 0;
+	for (size_t size, n = 0; text && *text; text += size + (text[size] == '\n'), n++) {
+		size = strcspn(text, "\n");
+		rd_buf_printf(out, "%*s", (int)strlen(label), n == 0 ? label : "");
+		rd_buf_safe(out, text, size);
+		rd_buf_str(out, "\n");
+	}
 }
 
-static void add_fix(const struct page *page, const struct rd_finding *finding, const char *before)
+void rd_render_fix(const char *const *fixes, size_t n, struct rd_buf *out)
 {
-	if (!finding->fix)
-		return;
-	add_text(page->out, before, finding->fix);
-	rd_buf_str(page->out, "\n");
+	_cleanup_free_ char *commands = rd_fix_join(fixes, n);
+
+	add_lines(out, "  fix: ", commands);
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_free_ char *advice = rd_fix_advice(fixes[i]);
+		bool known = false;
+
+		for (size_t k = 0; k < i && !known && advice; k++) {
+			_cleanup_free_ char *other = rd_fix_advice(fixes[k]);
+
+			known = other && strcmp(other, advice) == 0;
+		}
+		if (!known)
+			add_lines(out, "  advice: ", advice);
+	}
+}
+
+/* About `n` findings that are alike. */
+static void add_fix(struct rd_buf *out, const struct rd_finding *first, size_t n)
+{
+	_cleanup_free_ const char **fixes = rd_alloc(n, sizeof(*fixes));
+
+	for (size_t i = 0; i < n; i++)
+		fixes[i] = first[i].fix;
+	rd_render_fix(fixes, n, out);
 }
 
 /* Consequences: each with -v, else their ids. */
@@ -102,19 +131,15 @@ static void add_one(const struct page *page, const struct rd_finding *finding)
 	add_text(page->out, "; ", finding->observed);
 	add_text(page->out, "; expected: ", finding->expected);
 	rd_buf_printf(page->out, " [%s]\n", finding->id);
-	add_fix(page, finding, "  fix: ");
+	rd_render_fix((const char *const *)&finding->fix, 1, page->out);
 	add_consequences(page, finding);
 	add_tail(page, finding);
 }
 
-/* Several findings of one rule: the fault once, then the subjects, then a fix if all share it. */
+/* Several findings of one rule: the fault once, then the subjects, then what to do about all. */
 static void add_several(const struct page *page, const struct rd_finding *first, size_t n)
 {
 	size_t shown = n > SUBJECTS_SHOWN && !page->style->verbose ? SUBJECTS_SHOWN - 1 : n;
-	bool one_fix = true;
-
-	for (size_t i = 1; i < n; i++)
-		one_fix &= has_fix_of(first, &first[i]);
 
 	add_word(page, first);
 	add_text(page->out, " ", first->subject);
@@ -126,13 +151,10 @@ static void add_several(const struct page *page, const struct rd_finding *first,
 		add_text(page->out, ": ", first[i].observed);
 		add_text(page->out, "; expected: ", first[i].expected);
 		rd_buf_str(page->out, "\n");
-		if (!one_fix)
-			add_fix(page, &first[i], "      fix: ");
 	}
 	if (n > shown)
 		rd_buf_printf(page->out, "    and %zu more, use -v to list all\n", n - shown);
-	if (one_fix)
-		add_fix(page, first, "  fix: ");
+	add_fix(page->out, first, n);
 	for (size_t i = 0; i < n; i++)
 		add_consequences(page, &first[i]);
 	add_tail(page, first);
@@ -154,25 +176,10 @@ void rd_render_restart_numbers(void)
 	numbers.last = 0;
 }
 
-/* What to do about `n` findings that are alike: each text once, a line each. */
-static void add_fixes(struct rd_buf *out, const struct rd_finding *first, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		bool known = false;
-
-		for (size_t k = 0; k < i && !known; k++)
-			known = has_fix_of(&first[k], &first[i]);
-		if (!first[i].fix || known)
-			continue;
-		add_text(out, "", first[i].fix);
-		rd_buf_str(out, "\n");
-	}
-}
-
 /* Numbers `n` findings that are alike, and passes them on with all that is known about them. */
 static void number_findings(const struct page *page, const struct rd_finding *first, size_t n)
 {
-	_cleanup_buf_ struct rd_buf all = { 0 }, fixes = { 0 };
+	_cleanup_buf_ struct rd_buf all = { 0 }, todo = { 0 };
 	const struct rd_finding_style style = { .verbose = true, .why = true };
 	const struct page whole = { page->findings, &style, &all };
 
@@ -183,9 +190,9 @@ static void number_findings(const struct page *page, const struct rd_finding *fi
 		add_one(&whole, first);
 	else
 		add_several(&whole, first, n);
-	rd_buf_str(&fixes, "");
-	add_fixes(&fixes, first, n);
-	numbers.take(numbers.last, all.data, fixes.data);
+	rd_buf_str(&todo, "");
+	add_fix(&todo, first, n);
+	numbers.take(numbers.last, all.data, todo.data);
 }
 
 void rd_render_findings(const struct rd_findings *findings, const struct rd_finding_style *style, struct rd_buf *out)

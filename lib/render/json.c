@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/rfc3339.h"
+#include "model/shared/fix.h"
 
 /* Writer of a document. */
 struct json {
@@ -235,6 +236,8 @@ static void put_member(struct json *json, const char *name, const char *text)
 
 static void put_finding(struct json *json, const struct rd_finding *finding)
 {
+	_cleanup_free_ char *fix = rd_fix_commands(finding->fix), *advice = rd_fix_advice(finding->fix);
+
 	enter(json, "{");
 	put_member(json, "id", finding->id);
 	put_member(json, "severity", rd_severity_name(finding->severity));
@@ -243,7 +246,8 @@ static void put_finding(struct json *json, const struct rd_finding *finding)
 	put_member(json, "observed", finding->observed);
 	put_member(json, "expected", finding->expected);
 	put_member(json, "why", finding->why);
-	put_member(json, "fix", finding->fix);
+	put_member(json, "fix", fix);
+	put_member(json, "advice", advice);
 	put_key(json, "caused_by");
 	if (finding->caused_by.id) {
 		enter(json, "{");

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "render/row.h"
 
 #define INDENT "    "
@@ -273,7 +274,8 @@ static void put_below(const struct rd_row_view *v)
 static void put_why(const struct rd_row_view *v)
 {
 	const char *id = rd_row_text(v, "cause_id"), *cause = rd_row_text(v, "cause"), *fix = rd_row_text(v, "fix"),
-		   *confidence = rd_row_text(v, "confidence"), *hint = rd_row_text(v, "hint");
+		   *advice = rd_row_text(v, "advice"), *confidence = rd_row_text(v, "confidence"),
+		   *hint = rd_row_text(v, "hint");
 	const struct rd_cell *evidence = rd_row_cell(v, "evidence");
 	bool any = evidence && evidence->sub->n;
 
@@ -283,10 +285,15 @@ static void put_why(const struct rd_row_view *v)
 		put_remark(v, "cause", any ? "cannot tell; looked at:" : cause);
 	if (cause)
 		put_list(v, "evidence");
-	if (fix)
-		put_remark(v, id ? "fix" : "check", fix);
+	for (const char *line = fix; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+		_cleanup_free_ char *command = rd_text("%.*s", (int)strcspn(line, "\n"), line);
+
+		put_remark(v, "fix", command);
+	}
+	if (advice)
+		put_remark(v, id ? "advice" : "check", advice);
 	/* A hint of the site stands for itself; the others repeat cause and fix on one line. */
-	if (hint && (!cause || !(fix && strstr(hint, fix))) && !(cause && strstr(hint, cause)))
+	if (hint && (!cause || !(advice && strstr(hint, advice))) && !(cause && strstr(hint, cause)))
 		put_remark(v, "hint", hint);
 }
 

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/stall.h"
 #include "check/shared/check.h"
 #include "check/shared/unread.h"
+#include "model/host/host.h"
+#include "model/shared/fix.h"
 
 /* Subjects with one reason; only the first is named. */
 struct doubt {
@@ -18,6 +22,7 @@ struct doubt {
 
 struct rd_check_out {
 	const struct rd_check *check;
+	const struct rd_host *host;
 	struct rd_findings *findings;
 	size_t good, bad, more[RD_SEVERITIES]; /* more: beyond NAMED_MAX */
 	const struct rd_err *unread;	       /* a failed read among the parts in `whole`; NULL: none */
@@ -44,11 +49,73 @@ static struct rd_finding begin_finding(const struct rd_check_out *out, enum rd_s
 	};
 }
 
+/* What a subject names, by index; -1: nothing of this kind. */
+struct names {
+	int pci, ibdev, netdev;
+};
+
+/* "mlx5_0/1", "eth2", "0000:1b:00.0", "GPU0" */
+static void find_name(const struct rd_host *host, char *word, struct names *names)
+{
+	size_t size = strcspn(word, "/,;)");
+	unsigned port = word[size] == '/' ? (unsigned)atoi(word + size + 1) : 0, gpu;
+
+	word[size] = '\0';
+	if (size > 0 && word[size - 1] == ':')
+		word[size - 1] = '\0';
+	if (names->pci < 0)
+		names->pci = rd_host_find_pci(host, word);
+	if (names->pci < 0 && sscanf(word, "GPU%u", &gpu) == 1 && gpu < host->n_gpus)
+		names->pci = host->gpus[gpu].pci;
+	if (names->netdev < 0)
+		names->netdev = rd_host_find_netdev(host, word);
+	if (names->ibdev >= 0 || (names->ibdev = rd_host_find_ibdev(host, word)) < 0)
+		return;
+	for (size_t p = 0; p < host->n_ports; p++)
+		if (host->ports[p].ibdev == names->ibdev && (!port || host->ports[p].num == port) &&
+		    host->ports[p].n_netdevs > 0 && names->netdev < 0)
+			names->netdev = host->ports[p].netdevs[0];
+}
+
+/* The interface of a function, the function of an interface, and so on. */
+static void complete_names(const struct rd_host *host, struct names *names)
+{
+	if (names->pci < 0 && names->ibdev >= 0)
+		names->pci = host->ibdevs[names->ibdev].pci;
+	if (names->pci < 0 && names->netdev >= 0)
+		names->pci = host->netdevs[names->netdev].pci;
+	for (size_t i = 0; i < host->n_ibdevs && names->pci >= 0 && names->ibdev < 0; i++)
+		if (host->ibdevs[i].pci == names->pci && host->ibdevs[i].name)
+			names->ibdev = (int)i;
+	for (size_t i = 0; i < host->n_netdevs && names->pci >= 0 && names->netdev < 0; i++)
+		if (host->netdevs[i].pci == names->pci)
+			names->netdev = (int)i;
+}
+
+/* A rule's fix with the names of its subject. */
+static char *fix_for(const struct rd_host *host, const char *subject, const char *fix)
+{
+	struct names names = { -1, -1, -1 };
+	_cleanup_free_ char *own = rd_dup(subject);
+	char *line = own, *word;
+
+	while ((word = rd_word(&line)))
+		find_name(host, word + (*word == '('), &names);
+	complete_names(host, &names);
+	return rd_fix_fill(fix,
+			   (struct rd_fix_word[]){
+				   { "ADDRESS", names.pci >= 0 ? host->pcis[names.pci].addr : NULL },
+				   { "IBDEV", names.ibdev >= 0 ? host->ibdevs[names.ibdev].name : NULL },
+				   { "IF", names.netdev >= 0 ? host->netdevs[names.netdev].name : NULL },
+			   },
+			   3);
+}
+
 /* Takes ownership of the texts. A finding without its own fix gets the rule's, except for notes, which are not faults. */
 static void add_finding(struct rd_check_out *out, struct rd_finding *finding)
 {
 	if (!finding->fix && out->check->fix && finding->severity != RD_SEV_NOTE)
-		finding->fix = rd_dup(out->check->fix);
+		finding->fix = fix_for(out->host, finding->subject, out->check->fix);
 	rd_finding_add(out->findings, finding);
 }
 
@@ -220,6 +287,7 @@ void rd_checks_run(const struct rd_check_input *in, const bool *chosen, struct r
 {
 	for (size_t i = 0; i < rd_n_checks; i++) {
 		struct rd_check_out out = { .check = rd_checks[i],
+					    .host = in->host,
 					    .findings = findings,
 					    .unread = rd_check_unread(in->unread, rd_checks[i]->whole) };
 

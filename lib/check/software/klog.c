@@ -50,33 +50,6 @@ static int pci_of(const struct rd_host *host, const struct rd_krecord *record)
 	return rd_host_find_pci(host, word);
 }
 
-static const char *interface_on(const struct rd_host *host, int pci)
-{
-	for (size_t i = 0; i < host->n_netdevs; i++)
-		if (host->netdevs[i].pci == pci && host->netdevs[i].name)
-			return host->netdevs[i].name;
-	return NULL;
-}
-
-/* The fix of a rule with ADDRESS or IF replaced by the address or interface of the device that the line is about; NULL: nothing
- * to replace. Caller frees. */
-static char *fix_for(const struct rd_host *host, const struct rd_krecord *record, const char *fix)
-{
-	const char *word = strstr(fix, "ADDRESS"), *name = NULL;
-	size_t length = strlen("ADDRESS");
-	int pci = host ? pci_of(host, record) : -1;
-
-	if (pci >= 0)
-		name = word ? host->pcis[pci].addr : interface_on(host, pci);
-	if (!word && (word = strstr(fix, " IF"))) {
-		word++;
-		length = strlen("IF");
-	}
-	if (!word || !name)
-		return NULL;
-	return rd_text("%.*s%s%s", (int)(word - fix), fix, name, word + length);
-}
-
 static char *age_text(uint64_t ns)
 {
 	unsigned long long minutes = ns / 60000000000u;
@@ -88,10 +61,9 @@ static char *age_text(uint64_t ns)
 	return rd_text("%llu days", minutes / 60 / 24);
 }
 
-static void report_lines(const struct rd_check_input *in, const struct pattern *pattern, const char *fix,
-			 const struct rd_krecord *last, size_t n, struct rd_check_out *out)
+static void report_lines(const struct rd_klog *klog, const struct pattern *pattern, const struct rd_krecord *last,
+			 size_t n, struct rd_check_out *out)
 {
-	const struct rd_klog *klog = in->klog;
 	uint64_t now = klog->v[klog->n - 1].time_ns, age = now > last->time_ns ? now - last->time_ns : 0;
 	_cleanup_free_ char *subject = subject_of(last), *ago = age_text(age);
 	enum rd_severity result = age > DAY_NS && pattern->result > RD_SEV_WARNING ? RD_SEV_WARNING : pattern->result;
@@ -101,7 +73,7 @@ static void report_lines(const struct rd_check_input *in, const struct pattern *
 	if (result == RD_SEV_NOTE)
 		rd_check_note(out, subject, seen, NULL, NULL);
 	else
-		rd_check_bad(out, result, subject, seen, rd_text("no such line"), fix_for(in->host, last, fix));
+		rd_check_bad(out, result, subject, seen, rd_text("no such line"), NULL);
 }
 
 static void report_unread(const struct rd_klog *klog, struct rd_check_out *out)
@@ -142,10 +114,8 @@ static struct lines *lines_of(struct lines *v, size_t *n, char *subject)
 	return &v[(*n)++];
 }
 
-static bool match_one(const struct rd_check_input *in, const struct pattern *pattern, const char *fix,
-		      struct rd_check_out *out)
+static bool match_one(const struct rd_klog *klog, const struct pattern *pattern, struct rd_check_out *out)
 {
-	const struct rd_klog *klog = in->klog;
 	struct lines v[DEVICES_MAX];
 	size_t n = 0;
 	bool found = false;
@@ -164,7 +134,7 @@ static bool match_one(const struct rd_check_input *in, const struct pattern *pat
 	}
 	for (size_t i = 0; i < n; i++) {
 		if (v[i].n >= pattern->least) {
-			report_lines(in, pattern, fix, v[i].last, v[i].n, out);
+			report_lines(klog, pattern, v[i].last, v[i].n, out);
 			found = true;
 		}
 		free(v[i].subject);
@@ -172,15 +142,14 @@ static bool match_one(const struct rd_check_input *in, const struct pattern *pat
 	return found;
 }
 
-static void match(const struct rd_check_input *in, struct rd_check_out *out, const struct pattern *patterns, size_t n,
-		  const char *fix)
+static void match(const struct rd_check_input *in, struct rd_check_out *out, const struct pattern *patterns, size_t n)
 {
 	bool found = false;
 
 	if (!in->klog || in->klog->known != RD_OK)
 		return report_unread(in->klog, out);
 	for (size_t p = 0; p < n; p++)
-		found |= match_one(in, &patterns[p], fix, out);
+		found |= match_one(in->klog, &patterns[p], out);
 	if (!found)
 		rd_check_good(out, "kernel log");
 }
@@ -193,7 +162,7 @@ static void match(const struct rd_check_input *in, struct rd_check_out *out, con
 	{                                                                                 \
 		static const struct pattern patterns[] = { __VA_ARGS__ };                 \
                                                                                           \
-		match(in, out, patterns, RD_ARRAY_SIZE(patterns), rule_fix);              \
+		match(in, out, patterns, RD_ARRAY_SIZE(patterns));                        \
 	}                                                                                 \
 	const struct rd_check rd_check_##name = {                                         \
 		.id = rule_id,                                                            \

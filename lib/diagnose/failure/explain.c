@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/text.h"
 #include "diagnose/shared/rule.h"
+#include "model/shared/fix.h"
 
 /* In this order: of several causes of the same confidence, the first is reported. */
 static const struct rd_cause_rule *const rules[] = {
@@ -75,15 +76,16 @@ void rd_explain_failure(const struct rd_failure *f, struct rd_explanation *ret)
 char *rd_explain_line(const struct rd_explanation *e)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
+	_cleanup_free_ char *fix = rd_fix_line(e->fix);
 
 	if (e->id)
-		return e->fix ? rd_text("%s: %s", e->cause, e->fix) : rd_text("%s", e->cause);
+		return fix ? rd_text("%s: %s", e->cause, fix) : rd_text("%s", e->cause);
 	if (!e->n_evidence && !e->fix)
 		return NULL;
 	rd_buf_str(&out, "cannot tell");
 	for (size_t i = 0; i < e->n_evidence; i++)
 		rd_buf_printf(&out, "%s%s", i ? "; " : "; looked at: ", e->evidence[i]);
-	if (e->fix)
-		rd_buf_printf(&out, "; check: %s", e->fix);
+	if (fix)
+		rd_buf_printf(&out, "; check: %s", fix);
 	return rd_text("%s", out.data);
 }

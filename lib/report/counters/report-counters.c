@@ -73,6 +73,7 @@ enum {
 	CAUSE_TITLE,
 	CAUSE_OBSERVED,
 	CAUSE_FIX,
+	CAUSE_ADVICE,
 	CAUSE_COUNTERS,
 	CAUSE_COLUMNS
 };
@@ -84,7 +85,8 @@ static const struct rd_column cause_columns[CAUSE_COLUMNS] = {
 	[CAUSE_CONFIDENCE] = { "confidence", "CONFIDENCE", RD_T_STR, "low, medium or high" },
 	[CAUSE_TITLE] = { "title", "TITLE", RD_T_STR, "the fault" },
 	[CAUSE_OBSERVED] = { "observed", "OBSERVED", RD_T_STR, "measured values" },
-	[CAUSE_FIX] = { "fix", "FIX", RD_T_STR, "how to fix it" },
+	[CAUSE_FIX] = { "fix", "FIX", RD_T_STR, "commands that fix it" },
+	[CAUSE_ADVICE] = { "advice", "ADVICE", RD_T_STR, "what else to do" },
 	[CAUSE_COUNTERS] = { "counters", NULL, RD_T_ROWS, "counters that indicate the cause" },
 };
 
@@ -293,7 +295,7 @@ static void add_causes(struct rd_report *report, const struct rd_counters_shown 
 		rd_row_str(row, CAUSE_CONFIDENCE, rd_confidence_name(cause->confidence));
 		rd_row_str(row, CAUSE_TITLE, cause->title);
 		rd_row_str(row, CAUSE_OBSERVED, cause->observed);
-		rd_row_str(row, CAUSE_FIX, cause->fix);
+		rd_row_fix(row, CAUSE_FIX, cause->fix);
 		rd_row_sub(row, CAUSE_COUNTERS, evidence_of(shown, cause));
 	}
 	rd_report_add(report, section);

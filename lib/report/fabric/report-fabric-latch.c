@@ -20,6 +20,7 @@ enum {
 	LA_TITLE,
 	LA_OBSERVED,
 	LA_FIX,
+	LA_ADVICE,
 	LA_COLUMNS,
 };
 static const struct rd_column latch_columns[LA_COLUMNS];
@@ -44,7 +45,7 @@ void rd_report_fabric_latched(struct rd_report *report, const struct rd_fabric_l
 		rd_row_str(row, LA_SUBJECT, latch->subject);
 		rd_row_str(row, LA_TITLE, latch->title);
 		rd_row_str(row, LA_OBSERVED, latch->observed);
-		rd_row_str(row, LA_FIX, latch->fix);
+		rd_row_fix(row, LA_FIX, latch->fix);
 	}
 	rd_report_add(report, section);
 }
@@ -115,7 +116,8 @@ static const struct rd_column latch_columns[LA_COLUMNS] = {
 	[LA_SUBJECT] = { .key = "subject", .type = RD_T_STR, .help = "node, port or cable" },
 	[LA_TITLE] = { .key = "title", .type = RD_T_STR, .help = "fault" },
 	[LA_OBSERVED] = { .key = "observed", .type = RD_T_STR, .help = "values of the last sweep that found it" },
-	[LA_FIX] = { .key = "fix", .type = RD_T_STR, .help = "what to do" },
+	[LA_FIX] = { .key = "fix", .type = RD_T_STR, .help = "commands that fix it" },
+	[LA_ADVICE] = { .key = "advice", .type = RD_T_STR, .help = "what else to do" },
 };
 
 static const struct rd_column seen_columns[SEEN_COLUMNS] = {

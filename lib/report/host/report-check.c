@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 
-enum rule_column { RULE_ID, RULE_QUICK, RULE_TITLE, RULE_WHY, RULE_FIX, RULE_NEEDS, RULE_COLUMNS };
+enum rule_column { RULE_ID, RULE_QUICK, RULE_TITLE, RULE_WHY, RULE_FIX, RULE_ADVICE, RULE_NEEDS, RULE_COLUMNS };
 static const struct rd_column rule_columns[RULE_COLUMNS];
 static const struct rd_column page_columns[2];
 
@@ -19,7 +19,7 @@ static void add_row(struct rd_section *section, const struct rd_finding *finding
 	rd_row_str(row, RD_CHECK_EXPECTED, finding->expected);
 	rd_row_str(row, RD_CHECK_TITLE, finding->title);
 	rd_row_str(row, RD_CHECK_WHY, finding->why);
-	rd_row_str(row, RD_CHECK_FIX, finding->fix);
+	rd_row_fix(row, RD_CHECK_FIX, finding->fix);
 }
 
 void rd_report_checks(struct rd_report *report, const struct rd_findings *findings, enum rd_severity least)
@@ -78,7 +78,7 @@ void rd_report_rules(struct rd_report *report, const struct rd_check *const *che
 		rd_row_bool(row, RULE_QUICK, checks[i]->quick);
 		rd_row_str(row, RULE_TITLE, checks[i]->title);
 		rd_row_str(row, RULE_WHY, checks[i]->why);
-		rd_row_str(row, RULE_FIX, checks[i]->fix);
+		rd_row_fix(row, RULE_FIX, checks[i]->fix);
 		rd_row_str(row, RULE_NEEDS, checks[i]->needs);
 	}
 	rd_report_add(report, section);
@@ -93,7 +93,8 @@ const struct rd_column rd_check_columns[RD_CHECK_COLUMNS] = {
 	[RD_CHECK_EXPECTED] = { "expected", "EXPECTED", RD_T_STR, "expected value", 0, false },
 	[RD_CHECK_TITLE] = { "title", "TITLE", RD_T_STR, "fault that the rule detects", 0, true },
 	[RD_CHECK_WHY] = { "why", "WHY", RD_T_STR, "consequence of the fault", 0, true },
-	[RD_CHECK_FIX] = { "fix", "FIX", RD_T_STR, "how to fix it", 0, true },
+	[RD_CHECK_FIX] = { "fix", "FIX", RD_T_STR, "commands that fix it", 0, true },
+	[RD_CHECK_ADVICE] = { "advice", "ADVICE", RD_T_STR, "what else to do", 0, true },
 };
 
 static const struct rd_column page_columns[2] = {
@@ -106,7 +107,8 @@ static const struct rd_column rule_columns[RULE_COLUMNS] = {
 	[RULE_QUICK] = { "quick", "QUICK", RD_T_BOOL, "also run by rdmadiag check", 0, false },
 	[RULE_TITLE] = { "title", "TITLE", RD_T_STR, "fault that the rule detects", 0, false },
 	[RULE_WHY] = { "why", "WHY", RD_T_STR, "consequence of the fault", 0, true },
-	[RULE_FIX] = { "fix", "FIX", RD_T_STR, "how to fix it", 0, true },
+	[RULE_FIX] = { "fix", "FIX", RD_T_STR, "commands that fix it", 0, true },
+	[RULE_ADVICE] = { "advice", "ADVICE", RD_T_STR, "what else to do", 0, true },
 	[RULE_NEEDS] = { "needs", "NEEDS", RD_T_STR, "facts that the rule needs", 0, true },
 };
 /* clang-format on */

@@ -14,6 +14,7 @@ enum rd_check_column {
 	RD_CHECK_TITLE,
 	RD_CHECK_WHY,
 	RD_CHECK_FIX,
+	RD_CHECK_ADVICE,
 	RD_CHECK_COLUMNS
 };
 extern const struct rd_column rd_check_columns[RD_CHECK_COLUMNS];

@@ -76,7 +76,7 @@ static void add_verdict_cells(struct rd_row *row, const struct rd_qp_verdict *ve
 {
 	rd_row_borrow(row, RD_QP_VERDICT, rd_qp_verdict_name(verdict->kind));
 	rd_row_borrow(row, RD_QP_WHY, verdict->why);
-	rd_row_borrow(row, RD_QP_FIX, verdict->fix);
+	rd_row_fix(row, RD_QP_FIX, verdict->fix);
 }
 
 static void add_past_cells(struct rd_row *row, const struct rd_qp_past *past)
@@ -239,6 +239,7 @@ const struct rd_column rd_qp_columns[RD_QP_COLUMNS] = {
 	[RD_QP_ERRNO] = { "query_errno", "ERRNO", RD_T_STR, "errno of the query, if the state is unknown", 0, true },
 	[RD_QP_LAST_ERR] = { "last_errno", "LASTERR", RD_T_STR, "errno of the last modify_qp that failed, as recorded", 0, true },
 	[RD_QP_WHY] = { "reason", "REASON", RD_T_STR, "reason for the verdict", 0, true },
-	[RD_QP_FIX] = { "fix", "FIX", RD_T_STR, "what to do, or what to check next", 0, true },
+	[RD_QP_FIX] = { "fix", "FIX", RD_T_STR, "commands that fix it, or show more", 0, true },
+	[RD_QP_ADVICE] = { "advice", "ADVICE", RD_T_STR, "what else to do, or to check", 0, true },
 };
 /* clang-format on */

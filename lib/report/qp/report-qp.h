@@ -54,6 +54,7 @@ enum rd_qp_column {
 	RD_QP_LAST_ERR,
 	RD_QP_WHY,
 	RD_QP_FIX,
+	RD_QP_ADVICE,
 	RD_QP_COLUMNS,
 };
 extern const struct rd_column rd_qp_columns[RD_QP_COLUMNS];

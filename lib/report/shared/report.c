@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "model/shared/fix.h"
 
 struct rd_section *rd_section_create(const char *key, const struct rd_column *columns, size_t n_columns)
 {
@@ -171,6 +172,14 @@ void rd_row_borrow(struct rd_row *row, size_t column, const char *value)
 	cell->s = (char *)value;
 	cell->borrowed = true;
 	cell->known = RD_OK;
+}
+
+void rd_row_fix(struct rd_row *row, size_t column, const char *fix)
+{
+	_cleanup_free_ char *commands = rd_fix_commands(fix), *advice = rd_fix_advice(fix);
+
+	rd_row_str(row, column, commands);
+	rd_row_str(row, column + 1, advice);
 }
 
 void rd_row_hex64(struct rd_row *row, size_t column, uint64_t value)

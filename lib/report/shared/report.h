@@ -126,6 +126,8 @@ struct rd_row *rd_section_add(struct rd_section *section);
 void rd_row_str(struct rd_row *row, size_t column, const char *value);
 /* The same without a copy: the text must outlive the section. rd_section_store copies it. */
 void rd_row_borrow(struct rd_row *row, size_t column, const char *value);
+/* The commands of a fix in this column, its advice in the next. */
+void rd_row_fix(struct rd_row *row, size_t column, const char *fix);
 void rd_row_uint(struct rd_row *row, size_t column, uint64_t value);
 void rd_row_hex64(struct rd_row *row, size_t column, uint64_t value); /* text: "0x0002c9030061b0f0" */
 void rd_row_int(struct rd_row *row, size_t column, int64_t value);

@@ -39,6 +39,7 @@ enum event_column {
 	EV_CONFIDENCE,
 	EV_EVIDENCE,
 	EV_FIX,
+	EV_ADVICE,
 	EV_HINT,
 	EV_COLUMNS,
 };
@@ -194,7 +195,7 @@ static void set_why(struct rd_row *row, const struct rd_event *ev)
 	rd_row_str(row, EV_CAUSE, ev->why.id ? ev->why.cause : RD_CANNOT_TELL);
 	if (ev->why.id)
 		rd_row_str(row, EV_CONFIDENCE, rd_confidence_name(ev->why.confidence));
-	rd_row_str(row, EV_FIX, ev->why.fix);
+	rd_row_fix(row, EV_FIX, ev->why.fix);
 	rd_row_str(row, EV_HINT, ev->hint);
 }
 
@@ -383,7 +384,8 @@ const struct rd_column rd_trace_event_columns[EV_COLUMNS] = {
 	[EV_CAUSE] = { "cause", "CAUSE", RD_T_STR, "why the call failed, with the values that show it", 0, true },
 	[EV_CONFIDENCE] = { "confidence", "CONFIDENCE", RD_T_STR, "how sure the cause is: high, medium, low", 0, true },
 	[EV_EVIDENCE] = { "evidence", NULL, RD_T_STRS, "facts that show the cause; without a cause, what was looked at", 0, false },
-	[EV_FIX] = { "fix", "FIX", RD_T_STR, "what to do; without a cause, what to check", 0, true },
+	[EV_FIX] = { "fix", "FIX", RD_T_STR, "commands that repair it; without a cause, that show more", 0, true },
+	[EV_ADVICE] = { "advice", "ADVICE", RD_T_STR, "what else to do; without a cause, what to check", 0, true },
 	[EV_HINT] = { "hint", "HINT", RD_T_STR, "cause and fix on one line", 0, true },
 };
 

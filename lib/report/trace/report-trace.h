@@ -49,7 +49,7 @@ void rd_report_trace_functions(struct rd_report *report, const struct rd_fnset *
 void rd_report_trace_status(struct rd_report *report, const struct rd_held_list *list);
 
 /* The columns of an event, for --help, completion and the man page. */
-#define RD_TRACE_EVENT_COLUMNS 32
+#define RD_TRACE_EVENT_COLUMNS 33
 extern const struct rd_column rd_trace_event_columns[RD_TRACE_EVENT_COLUMNS];
 
 #endif
