@@ -117,6 +117,7 @@ struct rd_globals {
 	const char *textfile; /* a file to write metrics to; NULL: not given */
 	const char *from;     /* a bundle to read instead of this host; NULL: this host */
 	struct rd_table_style style;
+	bool rows_only; /* -o, -n or -r: standard output has the rows and nothing else */
 };
 
 struct rd_ctx {
@@ -221,12 +222,14 @@ void rd_output_init(const struct rd_ctx *ctx, struct rd_report *report);
 int rd_output_print(struct rd_ctx *ctx, const struct rd_report *report);
 
 /* Prints the headline, sections as tables, one after the other, the findings and their fixes, then the notes; -o applies to the
- * first table. NULL report: tables only. Returns report->status, or RD_EXIT_UNKNOWN with a message printed. */
+ * first table. Of rows only, findings go to standard error. NULL report: tables only. Returns report->status, or RD_EXIT_UNKNOWN with a message printed. */
 int rd_output_tables(struct rd_ctx *ctx, const struct rd_report *report, const struct rd_section *const *sections,
 		     size_t n);
 
 /* Adds the findings and their fixes. */
 void rd_output_findings(const struct rd_ctx *ctx, const struct rd_report *report, struct rd_buf *out);
+/* Writes what belongs beside rows: to standard output, or to standard error where standard output has rows only. */
+void rd_out_beside(const struct rd_ctx *ctx, const struct rd_buf *buf);
 
 /* The section with this key; NULL: not found. */
 const struct rd_section *rd_report_section(const struct rd_report *report, const char *key);

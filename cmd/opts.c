@@ -358,6 +358,7 @@ int rd_opts_command(struct rd_ctx *ctx, int argc, char **argv, enum rd_parsed *r
 {
 	const struct rd_cmd *cmd = ctx->cmd;
 	const struct rd_opt *other = cmd->variant ? cmd->variant->opts : NULL;
+	const struct rd_table_style *style = &ctx->globals.style;
 	int first, r;
 
 	if (cmd->variant && wants_variant(cmd, argc, argv)) {
@@ -368,6 +369,8 @@ int rd_opts_command(struct rd_ctx *ctx, int argc, char **argv, enum rd_parsed *r
 	first = parse(ctx, other, argc, argv, ret, err);
 	if (first < 0 || *ret != RD_PARSED_RUN)
 		return first;
+	ctx->globals.rows_only = style->raw || style->no_headings ||
+				 (style->columns && strcmp(style->columns, RD_ALL_COLUMNS) != 0);
 	r = check(ctx, argc - first, argv + first, err);
 	return r < 0 ? r : first;
 }

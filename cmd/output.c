@@ -47,6 +47,14 @@ static void err_write(const struct rd_buf *buf)
 	(void)ignored; /* no other place to report it */
 }
 
+void rd_out_beside(const struct rd_ctx *ctx, const struct rd_buf *buf)
+{
+	if (ctx->globals.rows_only)
+		err_write(buf);
+	else
+		rd_out(buf);
+}
+
 static void write_message(const char *fmt, va_list ap)
 {
 	_cleanup_buf_ struct rd_buf line = { 0 };

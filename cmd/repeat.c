@@ -42,8 +42,7 @@ void rd_repeat_head(const struct rd_ctx *ctx, const struct rd_repeat *repeat, ui
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	char when[RD_CLOCK_SIZE];
 
-	if (!rd_repeat_wanted(repeat) || ctx->globals.json || ctx->globals.style.raw ||
-	    ctx->globals.style.no_headings || rd_metrics_wanted(ctx))
+	if (!rd_repeat_wanted(repeat) || ctx->globals.json || ctx->globals.rows_only || rd_metrics_wanted(ctx))
 		return;
 	rd_buf_printf(&out, "%s%s\n", repeat->looks ? "\n" : "", rd_clock(realtime_ns, when));
 	rd_out(&out);

@@ -24,11 +24,11 @@ void rd_output_findings(const struct rd_ctx *ctx, const struct rd_report *report
 int rd_output_tables(struct rd_ctx *ctx, const struct rd_report *report, const struct rd_section *const *sections,
 		     size_t n)
 {
-	_cleanup_buf_ struct rd_buf out = rd_out_pieces();
+	_cleanup_buf_ struct rd_buf out = rd_out_pieces(), beside = { 0 };
 	struct rd_table_style style = ctx->globals.style;
 	struct rd_err err = { 0 };
 
-	if (report && !style.raw && !style.no_headings)
+	if (report && !ctx->globals.rows_only)
 		rd_render_headline(report, &out);
 	for (size_t i = 0; i < n; i++) {
 		int r;
@@ -42,12 +42,13 @@ int rd_output_tables(struct rd_ctx *ctx, const struct rd_report *report, const s
 		if (r < 0)
 			return rd_fail(ctx, &err);
 	}
-	if (report && !style.raw && report->findings.n > 0) {
-		rd_buf_str(&out, "\n");
-		rd_output_findings(ctx, report, &out);
-	}
-	if (report && !style.raw)
-		rd_render_notes(report, &out);
 	rd_out(&out);
+	if (report && report->findings.n > 0) {
+		rd_buf_str(&beside, ctx->globals.rows_only ? "" : "\n");
+		rd_output_findings(ctx, report, &beside);
+	}
+	if (report && !ctx->globals.rows_only)
+		rd_render_notes(report, &beside);
+	rd_out_beside(ctx, &beside);
 	return report ? report->status : RD_EXIT_OK;
 }

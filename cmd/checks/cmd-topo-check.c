@@ -84,7 +84,7 @@ static int show(struct rd_ctx *ctx, struct checks *checks)
 		if (!ctx->globals.json)
 			return rd_fail(ctx, &err);
 	}
-	if (ctx->globals.json || ctx->globals.style.columns || ctx->globals.style.raw || ctx->globals.style.no_headings)
+	if (ctx->globals.json || ctx->globals.rows_only || ctx->globals.style.columns)
 		return rd_output_print(ctx, &checks->report);
 	rd_render_headline(&checks->report, &out);
 	rd_render_results(&checks->report, &style, &out);

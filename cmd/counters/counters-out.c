@@ -25,13 +25,13 @@ int counters_print(struct counters *c, const struct rd_report *report)
 	struct rd_ctx *ctx = c->ctx;
 	struct rd_table_style *style = &ctx->globals.style;
 
-	if (!ctx->globals.json && !rd_metrics_wanted(ctx) && !style->raw && !style->no_headings) {
+	if (!ctx->globals.json && !rd_metrics_wanted(ctx)) {
 		_cleanup_buf_ struct rd_buf out = { 0 };
 
 		rd_output_findings(ctx, report, &out);
-		if (report->findings.n > 0)
+		if (report->findings.n > 0 && !ctx->globals.rows_only)
 			rd_buf_str(&out, "\n");
-		rd_out(&out);
+		rd_out_beside(ctx, &out);
 		/* Without an earlier sample, delta columns would be empty. Scripts with -o keep theirs. */
 		if (!c->deltas && !style->columns)
 			style->columns = "ibdev,port,group,name,value,unit,note";

@@ -65,13 +65,12 @@ static void fill_report(const struct counters_watch *w, struct rd_report *report
 
 static void print_time(const struct counters_watch *w, const struct rd_report *report)
 {
-	const struct rd_table_style *style = &w->c->ctx->globals.style;
 	time_t seconds = (time_t)(report->time / 1000000000u);
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	char text[32];
 	struct tm tm;
 
-	if (style->raw || style->no_headings || !localtime_r(&seconds, &tm))
+	if (w->c->ctx->globals.rows_only || !localtime_r(&seconds, &tm))
 		return;
 	strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm);
 	rd_buf_printf(&out, "\n%s.%03u, %.3f s", text, (unsigned)(report->time % 1000000000u / 1000000), w->c->seconds);
@@ -150,7 +149,7 @@ static int finish(struct counters_watch *w, uint64_t looks)
 		_cleanup_buf_ struct rd_buf out = { 0 };
 
 		rd_output_findings(ctx, &report, &out);
-		rd_out(&out);
+		rd_out_beside(ctx, &out);
 		if (w->ticks.missed)
 			rd_warn(ctx, "%" PRIu64 " intervals were missed: samples took too long", w->ticks.missed);
 		r = report.status;

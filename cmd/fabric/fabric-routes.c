@@ -169,22 +169,21 @@ static char *path_headline(const struct rd_fabric *fabric, const struct rd_path 
 /* What is wrong and what to do first, then the table. */
 static int print_routes(struct fabric_session *s, struct rd_report *report)
 {
-	_cleanup_buf_ struct rd_buf out = rd_out_pieces();
-	const struct rd_table_style *style = &s->ctx->globals.style;
-	bool plain = style->raw || style->no_headings, rows = report->sections[0]->n > 0;
+	_cleanup_buf_ struct rd_buf head = { 0 }, out = rd_out_pieces();
+	bool plain = s->ctx->globals.rows_only, rows = report->sections[0]->n > 0;
 	struct rd_err err = { 0 };
 
 	if (s->ctx->globals.json)
 		return rd_output_print(s->ctx, report);
-	if (!plain) {
-		rd_render_headline(report, &out);
-		if (report->findings.n > 0) {
-			rd_buf_str(&out, "\n");
-			rd_output_findings(s->ctx, report, &out);
-		}
-		rd_buf_str(&out, rows ? "\n" : "");
+	if (!plain)
+		rd_render_headline(report, &head);
+	if (report->findings.n > 0) {
+		rd_buf_str(&head, plain ? "" : "\n");
+		rd_output_findings(s->ctx, report, &head);
 	}
-	if ((rows || plain) && rd_render_table(report->sections[0], style, &out, &err) < 0)
+	rd_buf_str(&head, rows && !plain ? "\n" : "");
+	rd_out_beside(s->ctx, &head);
+	if ((rows || plain) && rd_render_table(report->sections[0], &s->ctx->globals.style, &out, &err) < 0)
 		return rd_fail_usage(s->ctx->cmd, &err);
 	if (!plain)
 		rd_render_notes(report, &out);

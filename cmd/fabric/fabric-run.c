@@ -27,7 +27,7 @@ static void add_findings(const struct rd_ctx *ctx, struct rd_report *report, str
 		return;
 	shown = rd_fabric_rank_shown(&report->findings, FINDINGS_SHOWN);
 	report->findings.n = shown;
-	rd_buf_str(out, "\n");
+	rd_buf_str(out, ctx->globals.rows_only ? "" : "\n");
 	rd_output_findings(ctx, report, out);
 	report->findings.n = n;
 	if (shown < n) {
@@ -39,8 +39,9 @@ static void add_findings(const struct rd_ctx *ctx, struct rd_report *report, str
 /* Prints findings and fixes, then ports. */
 static int print_report(struct fabric_session *s, struct rd_report *report, bool again)
 {
-	_cleanup_buf_ struct rd_buf out = { 0 };
+	_cleanup_buf_ struct rd_buf out = { 0 }, table = { 0 };
 	struct rd_table_style with_columns = s->ctx->globals.style, *style = &with_columns;
+	bool rows_only = s->ctx->globals.rows_only;
 	const struct rd_section *ports = rd_report_section(report, "ports");
 	struct rd_err err = { 0 };
 
@@ -49,20 +50,21 @@ static int print_report(struct fabric_session *s, struct rd_report *report, bool
 	/* A single sweep has no rates. */
 	if (!again && !style->columns)
 		style->columns = "NODE,PORT,LID,LINK,CABLE,FRESH,ERROR,ERRORS";
-	if (!style->raw && !style->no_headings) {
+	if (!rows_only) {
 		fabric_headline(s, report, &out);
 		rd_buf_str(&out, "\n");
 		if (!again)
 			rd_report_fabric_census_line(&s->run.fabric, &out);
-		add_findings(s->ctx, report, &out);
-		if (ports->n > 0)
-			rd_buf_str(&out, "\n");
 	}
-	if ((ports->n > 0 || style->raw || style->no_headings) && rd_render_table(ports, style, &out, &err) == -EINVAL)
+	add_findings(s->ctx, report, &out);
+	if (ports->n > 0 && !rows_only)
+		rd_buf_str(&out, "\n");
+	if ((ports->n > 0 || rows_only) && rd_render_table(ports, style, &table, &err) == -EINVAL)
 		return rd_fail_usage(s->ctx->cmd, &err);
 	for (size_t i = 0; i < report->errors.n; i++)
 		rd_warn(s->ctx, "%s: %s", report->errors.v[i].object, report->errors.v[i].message);
-	rd_out(&out);
+	rd_out_beside(s->ctx, &out);
+	rd_out(&table);
 	return report->status;
 }
 
@@ -112,7 +114,7 @@ static void sweep_at_tick(struct fabric_session *s, struct fabric_record *record
 	if (csv)
 		fabric_csv_add(csv, s->ctx->source->ops->now(s->ctx->source, CLOCK_REALTIME));
 	fabric_session_keep_status(s, report_sweep(s, again));
-	if (!s->ctx->globals.json && !rd_metrics_wanted(s->ctx))
+	if (!s->ctx->globals.json && !s->ctx->globals.rows_only && !rd_metrics_wanted(s->ctx))
 		rd_out(&empty);
 }
 
@@ -121,11 +123,10 @@ static void print_summary(const struct fabric_session *s)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
-	if (s->ctx->globals.json || rd_metrics_wanted(s->ctx) || s->ctx->globals.style.raw ||
-	    s->ctx->globals.style.no_headings)
+	if (s->ctx->globals.json || rd_metrics_wanted(s->ctx))
 		return;
 	fabric_summary(s, &out);
-	rd_out(&out);
+	rd_out_beside(s->ctx, &out);
 }
 
 /* Between two ticks, so that the next sweep begins in time. */

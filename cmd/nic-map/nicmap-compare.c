@@ -75,7 +75,7 @@ static int compare_fleet(struct rd_ctx *ctx, struct nicmap *nm, const struct fle
 	nicmap_judge(nm);
 	if (!style->columns)
 		rd_report_compare_headline(&nm->report, n);
-	if (left_out > 0 && !style->no_headings)
+	if (left_out > 0)
 		rd_report_note(&nm->report, "%zu more rows differ: -v shows all", left_out);
 	return nicmap_print(ctx, nm, (const struct rd_section *const *)nm->report.sections, 1);
 }

@@ -97,7 +97,6 @@ static void log_rules(const struct rd_ctx *ctx)
 int nicmap_show(struct rd_ctx *ctx, struct nicmap *nm)
 {
 	const struct nicmap_opts *opts = ctx->state;
-	const struct rd_table_style *style = &ctx->globals.style;
 	struct rd_matrix matrix = { 0 };
 	struct rd_err err = { 0 };
 	int r = 0;
@@ -121,7 +120,7 @@ int nicmap_show(struct rd_ctx *ctx, struct nicmap *nm)
 		rd_warn(ctx, "matrix omitted: %s", err.message);
 	if (opts->fail || opts->profile)
 		nicmap_judge(nm);
-	if (opts->assignment && !style->no_headings && !style->columns)
+	if (opts->assignment)
 		rd_report_assignment_notes(&nm->report, &nm->map);
 	r = show_all(ctx, nm, matrix.section);
 	rd_matrix_deinit(&matrix);

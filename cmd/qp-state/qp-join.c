@@ -121,12 +121,11 @@ static int read_all(struct rd_ctx *ctx, struct rd_join *join, int argc, char **a
 /* The pairs of the table: all, or if these are too many, the first that are not connected. */
 static size_t choose_pairs(struct rd_ctx *ctx, const struct rd_join_pairs *pairs, uint32_t **ret)
 {
-	const struct rd_table_style *style = &ctx->globals.style;
 	size_t n = 0;
 
 	*ret = NULL;
 	/* Without notes there is no place to say that rows are missing. */
-	if (pairs->n <= ROWS_MAX || ctx->globals.verbose || style->raw || style->no_headings)
+	if (pairs->n <= ROWS_MAX || ctx->globals.verbose || ctx->globals.rows_only)
 		return pairs->n;
 	*ret = rd_alloc(ROWS_MAX, sizeof(**ret));
 	for (size_t gone = 2; gone-- > 0;)
@@ -163,7 +162,7 @@ static int print_pairs(struct rd_ctx *ctx, const struct rd_join *join, const str
 	if (n < pairs->n)
 		rd_report_note(report, "%zu more pairs are not shown, %zu of them connected: -v shows all",
 			       pairs->n - n, pairs->count[RD_JOIN_CONNECTED]);
-	if (!ctx->globals.style.raw && !ctx->globals.style.no_headings)
+	if (!ctx->globals.rows_only)
 		print_head(join, pairs);
 	sections[0] = table;
 	r = rd_output_tables(ctx, report, sections, 1);
