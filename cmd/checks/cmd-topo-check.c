@@ -9,16 +9,15 @@
 static int take_severity(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
 	/* In the order of the words in the option table. */
-	static const enum rd_severity results[] = { RD_SEV_CRITICAL, RD_SEV_WARNING, RD_SEV_UNKNOWN, RD_SEV_OK,
-						    RD_SEV_SKIP };
+	static const enum rd_severity results[] = { RD_SEV_CRITICAL, RD_SEV_WARNING, RD_SEV_UNKNOWN,
+						    RD_SEV_NOTE,     RD_SEV_OK,	     RD_SEV_SKIP };
 	struct topo_opts *opts = state;
 	int word;
 
-	/* Findings use these words. */
-	if (strcmp(arg, "critical") == 0)
-		arg = "fail";
-	else if (strcmp(arg, "warning") == 0)
-		arg = "warn";
+	/* Results of rules use these words. */
+	for (enum rd_severity i = RD_SEV_OK; i <= RD_SEV_CRITICAL; i++)
+		if (i != RD_SEV_NOTE && strcmp(arg, rd_severity_result(i)) == 0)
+			arg = rd_severity_name(i);
 	word = rd_opt_word(opt, arg, err);
 	if (word < 0)
 		return word;
@@ -155,8 +154,8 @@ static const struct rd_opt topo_options[] = {
 	  RD_NEEDS_NOTHING, RD_TEXT(topo_opts, only) },
 	{ "skip", 0, "RULES", "do not run these rules: NAME,NAME", "rule", RD_NEEDS_NOTHING, RD_TEXT(topo_opts, skip) },
 	{ "severity", 0, "LEVEL",
-	  "show and count results of this level or worse: fail, warn, unknown, pass, all (default)",
-	  "fail|warn|unknown|pass|all", RD_TAKES(take_severity) },
+	  "show and count results of this level or worse: critical, warning, unknown, note, ok, all (default)",
+	  "critical|warning|unknown|note|ok|all", RD_TAKES(take_severity) },
 	{ "profile", 0, "FILE", "compare with a profile: counts, rates, MTU, firmware, names, roles", "file",
 	  RD_NEEDS_FOREIGN_FILE, RD_TEXT(topo_opts, profile) },
 	{ "learn", 0, NULL, "write a profile of this host to standard output, or to FILE", NULL,

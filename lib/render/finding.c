@@ -16,9 +16,7 @@ struct page {
 
 static const char *word_of(const struct rd_finding *finding)
 {
-	return finding->muted			? "muted" :
-	       finding->severity == RD_SEV_NOTE ? "note" :
-						  rd_severity_name(finding->severity);
+	return finding->muted ? "muted" : rd_severity_name(finding->severity);
 }
 
 static void add_word(const struct page *page, const struct rd_finding *finding)

@@ -261,8 +261,21 @@ static void put_finding(struct json *json, const struct rd_finding *finding)
 	leave(json, "}");
 }
 
+/* As they are counted in texts and metrics: without consequences, and without what a profile mutes. */
+static void put_counts(struct json *json, const struct rd_findings *findings)
+{
+	put_key(json, "counts");
+	enter(json, "{");
+	for (enum rd_severity i = RD_SEV_CRITICAL; i >= RD_SEV_NOTE; i--) {
+		put_key(json, rd_severity_name(i));
+		rd_buf_printf(json->out, "%zu", rd_findings_count(findings, i));
+	}
+	leave(json, "}");
+}
+
 static void put_findings(struct json *json, const struct rd_findings *findings)
 {
+	put_counts(json, findings);
 	put_key(json, "findings");
 	enter(json, "[");
 	for (size_t i = 0; i < findings->n; i++) {

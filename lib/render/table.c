@@ -93,10 +93,17 @@ static void cell_text(const struct rd_column *column, const struct rd_cell *cell
 	}
 }
 
-static bool column_named(const struct rd_column *column, const char *name, size_t size)
+/* By its key, else by its heading; n_columns: neither. */
+static size_t column_named(const struct rd_section *section, const char *name, size_t size)
 {
-	return (strlen(column->key) == size && strncasecmp(column->key, name, size) == 0) ||
-	       (column->title && strlen(column->title) == size && strncasecmp(column->title, name, size) == 0);
+	for (int heading = 0; heading < 2; heading++)
+		for (size_t c = 0; c < section->n_columns; c++) {
+			const char *own = heading ? section->columns[c].title : section->columns[c].key;
+
+			if (own && strlen(own) == size && strncasecmp(own, name, size) == 0)
+				return c;
+		}
+	return section->n_columns;
 }
 
 static int unknown_column(const struct rd_section *section, const char *name, size_t size, struct rd_err *err)
@@ -127,10 +134,8 @@ static int select_columns(const struct rd_section *section, const char *list, si
 		return 0;
 	list += *list == '+';
 	for (;;) {
-		size_t size = strcspn(list, ","), c = 0;
+		size_t size = strcspn(list, ","), c = column_named(section, list, size);
 
-		while (c < section->n_columns && !column_named(&section->columns[c], list, size))
-			c++;
 		if (c == section->n_columns)
 			return unknown_column(section, list, size, err);
 		ret[(*n)++] = c;

@@ -58,7 +58,7 @@ break_link() {
 
 @test "--severity hides and does not count; --skip leaves out" {
 	break_link
-	run "$RD" --from "$BATS_TEST_TMPDIR/broken" topo-check --severity fail
+	run "$RD" --from "$BATS_TEST_TMPDIR/broken" topo-check --severity critical
 	[ "$status" -eq 2 ]
 	[[ $output != *unknown:* ]]
 	run "$RD" --from "$BATS_TEST_TMPDIR/broken" topo-check --skip pcie-link-width --json

@@ -9,7 +9,7 @@
 const char *rd_severity_name(enum rd_severity severity)
 {
 	static const char *const names[RD_SEVERITIES] = {
-		[RD_SEV_SKIP] = "ok",	      [RD_SEV_OK] = "ok",	    [RD_SEV_NOTE] = "ok",
+		[RD_SEV_SKIP] = "ok",	      [RD_SEV_OK] = "ok",	    [RD_SEV_NOTE] = "note",
 		[RD_SEV_UNKNOWN] = "unknown", [RD_SEV_WARNING] = "warning", [RD_SEV_CRITICAL] = "critical",
 	};
 

@@ -16,7 +16,7 @@ enum rd_severity {
 };
 #define RD_SEVERITIES (RD_SEV_CRITICAL + 1)
 
-/* As in documents: "ok" (also for notes and skipped rules), "unknown", "warning", "critical". */
+/* As in documents: "ok" (also for skipped rules), "note", "unknown", "warning", "critical". */
 const char *rd_severity_name(enum rd_severity severity);
 /* As the result of a rule: "skip", "pass" (also with a note), "unknown", "warn", "fail". */
 const char *rd_severity_result(enum rd_severity severity);

@@ -11,19 +11,16 @@
 
 static void add_findings(struct rd_metrics *metrics, const struct rd_report *report, const char *command)
 {
-	static const enum rd_severity severities[] = { RD_SEV_OK, RD_SEV_WARNING, RD_SEV_CRITICAL, RD_SEV_UNKNOWN };
+	static const enum rd_severity severities[] = { RD_SEV_NOTE, RD_SEV_UNKNOWN, RD_SEV_WARNING, RD_SEV_CRITICAL };
 	struct rd_metric *family =
 		rd_metrics_family(metrics, "findings", RD_METRIC_GAUGE, NULL, "Findings of the last run by severity.");
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(severities); i++) {
-		const char *name = rd_severity_name(severities[i]);
-		const struct rd_label labels[] = { { "command", command }, { "severity", name } };
-		uint64_t n = 0;
+		const struct rd_label labels[] = { { "command", command },
+						   { "severity", rd_severity_name(severities[i]) } };
 
-		for (size_t f = 0; f < report->findings.n; f++)
-			n += !report->findings.v[f].muted &&
-			     strcmp(rd_severity_name(report->findings.v[f].severity), name) == 0;
-		rd_metric_uint(family, n, labels, RD_ARRAY_SIZE(labels));
+		rd_metric_uint(family, rd_findings_count(&report->findings, severities[i]), labels,
+			       RD_ARRAY_SIZE(labels));
 	}
 }
 
