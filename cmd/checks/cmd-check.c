@@ -114,7 +114,7 @@ static int show(struct rd_ctx *ctx, struct check_result *result)
 	int status;
 
 	check_count(result, &numbers);
-	rd_report_check_line(report, &numbers, &result->checks.unread, result->no_rdma);
+	rd_report_check_line(report, &result->checks.host, &numbers, &result->checks.unread, result->no_rdma);
 	result->status = report->status;
 	if (opts->observe)
 		observe(result);

@@ -1,17 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table of rules. A new rule needs its file, a line here, and a healthy and a faulty host in tests/bats/topo-rules.py. */
+/* The table of rules, in the order of results of one severity: what stops jobs comes first. A new rule needs its file, a line here, and
+ * a healthy and a faulty host in tests/bats/topo-rules.py. */
 #include "check/shared/rules.h"
 
 /* clang-format off */
 const struct rd_check *const rd_checks[] = {
-	/* Comparison with a profile: missing devices come first */
+	/* Devices that are missing, or do not answer */
 	&rd_check_profile_gpu,
 	&rd_check_profile_nic,
-	&rd_check_profile_value,
-	/* Comparison with the rest of this host */
 	&rd_check_gpu_missing,
 	&rd_check_nic_missing,
+	&rd_check_nic_driver,
+	&rd_check_gpu_driver,
 	&rd_check_no_answer,
+	&rd_check_klog_health,
+	&rd_check_devlink_health,
+	/* Ports that carry nothing */
+	&rd_check_port_state,
+	&rd_check_port_init,
+	&rd_check_ib_lid,
+	&rd_check_ib_sm,
+	&rd_check_ib_pkey,
+	&rd_check_gid_usable,
+	&rd_check_gid_v2,
+	&rd_check_gid_netns,
+	&rd_check_roce_netdev,
+	&rd_check_gid_duplicate,
+	&rd_check_roce_lid,
+	/* Memory path to accelerators, and what programs need */
+	&rd_check_peermem,
+	&rd_check_peermem_old,
+	&rd_check_amd_peer,
+	&rd_check_dmabuf,
+	&rd_check_ibgda,
+	&rd_check_geforce,
+	&rd_check_memlock,
+	&rd_check_max_map_count,
+	&rd_check_hugepages_numa,
+	&rd_check_hugepages_efa,
+	&rd_check_dev_node,
+	&rd_check_dev_mode,
+	&rd_check_provider,
 	/* PCIe and GPUDirect */
 	&rd_check_pcie_link_width,
 	&rd_check_pcie_link_speed,
@@ -35,22 +64,8 @@ const struct rd_check *const rd_checks[] = {
 	&rd_check_switch_uneven,
 	&rd_check_power_state,
 	&rd_check_slot_power,
-	&rd_check_nic_driver,
-	&rd_check_gpu_driver,
-	/* Memory path to accelerators, and what programs need */
-	&rd_check_peermem,
-	&rd_check_peermem_old,
-	&rd_check_amd_peer,
-	&rd_check_dmabuf,
-	&rd_check_ibgda,
-	&rd_check_geforce,
-	&rd_check_memlock,
-	&rd_check_max_map_count,
-	&rd_check_hugepages_numa,
-	&rd_check_hugepages_efa,
-	&rd_check_dev_node,
-	&rd_check_dev_mode,
-	&rd_check_provider,
+	/* Comparison with a profile */
+	&rd_check_profile_value,
 	/* RoCE and the network below it */
 	&rd_check_roce_lossless,
 	&rd_check_roce_pause,
@@ -68,26 +83,14 @@ const struct rd_check *const rd_checks[] = {
 	&rd_check_rail_route,
 	&rd_check_firewall,
 	&rd_check_link_flaps,
-	&rd_check_devlink_health,
 	&rd_check_devlink_firmware,
 	&rd_check_devmem,
-	&rd_check_gid_usable,
-	&rd_check_gid_v2,
-	&rd_check_gid_netns,
-	&rd_check_roce_netdev,
-	&rd_check_gid_duplicate,
-	&rd_check_roce_lid,
 	&rd_check_roce_mtu,
 	&rd_check_flow_entropy,
 	/* InfiniBand */
-	&rd_check_ib_lid,
-	&rd_check_ib_sm,
-	&rd_check_ib_pkey,
 	&rd_check_ib_width,
 	&rd_check_ipoib_mode,
 	/* Ports, firmware, modules */
-	&rd_check_port_state,
-	&rd_check_port_init,
 	&rd_check_link_downed,
 	&rd_check_speed_uniform,
 	&rd_check_layer_uniform,
@@ -103,7 +106,6 @@ const struct rd_check *const rd_checks[] = {
 	&rd_check_default_route,
 	&rd_check_job_env,
 	/* Kernel log */
-	&rd_check_klog_health,
 	&rd_check_klog_mkeys,
 	&rd_check_klog_qps,
 	&rd_check_klog_uars,

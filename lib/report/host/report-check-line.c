@@ -5,20 +5,47 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "model/host/host.h"
 
 #define LINE_MAX_BYTES 512
 #define STATUS_UNKNOWN 3
 
-static void add_problem(const struct rd_finding *finding, struct rd_buf *out)
+static void add_text(struct rd_buf *out, const char *before, const char *text)
 {
-	const char *parts[] = { finding->subject, finding->title, finding->observed };
+	if (!text)
+		return;
+	rd_buf_str(out, before);
+	rd_buf_safe(out, text, strlen(text));
+}
 
-	for (size_t i = 0; i < RD_ARRAY_SIZE(parts); i++) {
-		if (!parts[i])
-			continue;
-		rd_buf_str(out, i == 0 ? "" : ": ");
-		rd_buf_safe(out, parts[i], strlen(parts[i]));
-	}
+/* What an operator calls a PCI function; NULL: it has no other name. */
+static char *name_of(const struct rd_host *host, const char *subject)
+{
+	int pci = rd_host_find_pci(host, subject);
+
+	for (size_t i = 0; i < host->n_ibdevs && pci >= 0; i++)
+		if (host->ibdevs[i].pci == pci && host->ibdevs[i].name)
+			return rd_dup(host->ibdevs[i].name);
+	for (size_t g = 0; g < host->n_gpus && pci >= 0; g++)
+		if (host->gpus[g].pci == pci)
+			return rd_text("GPU%zu", g);
+	for (size_t i = 0; i < host->n_netdevs && pci >= 0; i++)
+		if (host->netdevs[i].pci == pci)
+			return rd_dup(host->netdevs[i].name);
+	return NULL;
+}
+
+/* "mlx5_0 (0000:1b:00.0): fault: observed value" */
+static void add_problem(const struct rd_host *host, const struct rd_finding *finding, struct rd_buf *out)
+{
+	_cleanup_free_ char *name = name_of(host, finding->subject);
+
+	add_text(out, "", name);
+	add_text(out, name ? " (" : "", finding->subject);
+	add_text(out, name ? "): " : ": ", finding->title);
+	add_text(out, ": ", finding->observed);
 }
 
 static bool is_problem(const struct rd_finding *finding)
@@ -26,21 +53,21 @@ static bool is_problem(const struct rd_finding *finding)
 	return finding->severity >= RD_SEV_WARNING && rd_finding_stands(finding);
 }
 
-/* "3 more: rule rule" */
+/* "3 more: fault; fault" */
 static void add_others(const struct rd_findings *findings, struct rd_buf *out)
 {
-	const char *last = "";
+	const char *last = findings->v[0].title;
 	size_t n = 0;
 
 	while (n + 1 < findings->n && is_problem(&findings->v[n + 1]))
 		n++;
 	if (n == 0)
 		return;
-	rd_buf_printf(out, "; %zu more:", n);
-	for (size_t i = 1; i <= n; i++) {
-		if (strcmp(findings->v[i].id, last) != 0)
-			rd_buf_printf(out, " %s", findings->v[i].id);
-		last = findings->v[i].id;
+	rd_buf_printf(out, "; %zu more", n);
+	for (size_t i = 1, named = 0; i <= n; i++) {
+		if (strcmp(findings->v[i].title, last) != 0)
+			rd_buf_printf(out, "%s%s", named++ ? "; " : ": ", findings->v[i].title);
+		last = findings->v[i].title;
 	}
 }
 
@@ -93,7 +120,7 @@ static void add_ports(const struct rd_check_numbers *numbers, struct rd_buf *out
 		      numbers->at_least ? "at least " : "", numbers->ports, numbers->results[RD_SEV_OK]);
 }
 
-void rd_report_check_line(struct rd_report *report, const struct rd_check_numbers *numbers,
+void rd_report_check_line(struct rd_report *report, const struct rd_host *host, const struct rd_check_numbers *numbers,
 			  const struct rd_errlist *unread, const char *no_rdma)
 {
 	const struct rd_findings *findings = report->results;
@@ -104,7 +131,7 @@ void rd_report_check_line(struct rd_report *report, const struct rd_check_number
 	if (report->status == STATUS_UNKNOWN) {
 		add_reason(findings, unread, no_rdma, &text);
 	} else if (findings->n > 0 && is_problem(&findings->v[0])) {
-		add_problem(&findings->v[0], &text);
+		add_problem(host, &findings->v[0], &text);
 		add_others(findings, &text);
 	} else {
 		add_ports(numbers, &text);

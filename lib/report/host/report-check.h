@@ -36,7 +36,7 @@ struct rd_check_numbers {
 
 /* Fills headline and performance data with the line of check, "RDMA CRITICAL - …|…", as monitoring plugins print it: at most
  * 512 bytes before the performance data, escaped. `unread`: failed reads. `no_rdma`: why there is nothing to judge, or NULL. */
-void rd_report_check_line(struct rd_report *report, const struct rd_check_numbers *numbers,
+void rd_report_check_line(struct rd_report *report, const struct rd_host *host, const struct rd_check_numbers *numbers,
 			  const struct rd_errlist *unread, const char *no_rdma);
 
 /* Fills the headline with the line of a check that failed. */
