@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "diagnose/findings/elsewhere.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -163,7 +164,7 @@ static bool is_named(const struct rd_host *host, const struct rd_selection *sele
 }
 
 static bool is_elsewhere(const struct rd_host *host, const struct rd_selection *selection,
-			 const struct rd_object_names *names, const struct rd_finding *finding)
+			 const struct rd_finding *finding)
 {
 	int ibdev = rd_subject_ibdev(host, finding->subject);
 
@@ -173,16 +174,28 @@ static bool is_elsewhere(const struct rd_host *host, const struct rd_selection *
 		if (rd_selection_has_ibdev(selection, d) &&
 		    (d == (size_t)ibdev || depends_on(host, d, (size_t)ibdev) || is_on_card(host, d, finding->subject)))
 			return false;
-	return !is_named(host, selection, names, finding->observed);
+	return true;
 }
 
-/* A consequence that is about a bridge or an accelerator is elsewhere if its cause is, and no selected device is below. */
+/* "0000:1b:00.0 and 3 more bridges", "GPU0" */
+static int pci_of(const struct rd_host *host, const char *subject)
+{
+	_cleanup_free_ char *word = subject ? rd_dup_part(subject, strcspn(subject, " ")) : NULL;
+	unsigned gpu;
+	int pci = rd_host_find_pci(host, word);
+
+	if (pci < 0 && word && sscanf(word, "GPU%u", &gpu) == 1 && gpu < host->n_gpus)
+		pci = host->gpus[gpu].pci;
+	return pci;
+}
+
+/* What is about a bridge or an accelerator, with no selected device below, and names none. */
 static bool is_apart(const struct rd_host *host, const struct rd_selection *selection,
 		     const struct rd_object_names *names, const struct rd_finding *finding)
 {
-	int pci = finding->caused_by.id ? rd_host_find_pci(host, finding->subject) : -1;
+	int pci = pci_of(host, finding->subject);
 
-	if (pci < 0)
+	if (pci < 0 || rd_subject_ibdev(host, finding->subject) >= 0)
 		return false;
 	for (size_t d = 0; d < host->n_ibdevs; d++)
 		for (int at = host->ibdevs[d].pci; rd_selection_has_ibdev(selection, d) && at >= 0;
@@ -232,9 +245,10 @@ size_t rd_findings_select(const struct rd_host *host, const struct rd_selection 
 		return 0;
 	rd_object_names_of(host, &names);
 	for (size_t i = 0; i < findings->n; i++) {
-		hidden[i] = is_elsewhere(host, selection, &names, &findings->v[i]);
+		hidden[i] = is_elsewhere(host, selection, &findings->v[i]);
 		apart[i] = !hidden[i] && is_apart(host, selection, &names, &findings->v[i]);
 		hidden[i] |= apart[i];
+		apart[i] &= findings->v[i].caused_by.id != NULL;
 	}
 	rd_object_names_deinit(&names);
 	join_causes(findings, apart, hidden);

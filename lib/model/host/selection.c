@@ -23,16 +23,17 @@ static bool is_interface_of(const struct rd_host *host, const struct rd_port *po
 /* Returns whether anything has this name. */
 static bool select_named(const struct rd_host *host, const char *name, struct rd_selection *ret)
 {
+	int pci = rd_host_find_pci(host, name);
 	bool found = false;
 
 	for (size_t d = 0; d < host->n_ibdevs; d++)
-		if (fnmatch(name, rd_ibdev_label(host, (int)d), 0) == 0)
+		if (fnmatch(name, rd_ibdev_label(host, (int)d), 0) == 0 || (pci >= 0 && host->ibdevs[d].pci == pci))
 			found = ret->ibdevs[d] = true;
 	for (size_t p = 0; p < host->n_ports; p++) {
 		const struct rd_port *port = &host->ports[p];
 
 		if (rd_port_fits(name, rd_ibdev_label(host, port->ibdev), port->num) ||
-		    is_interface_of(host, port, name))
+		    is_interface_of(host, port, name) || (pci >= 0 && host->ibdevs[port->ibdev].pci == pci))
 			found = ret->ports[p] = ret->ibdevs[port->ibdev] = true;
 	}
 	return found;
@@ -50,7 +51,7 @@ int rd_selection_make(const struct rd_host *host, const char *names, struct rd_s
 
 		if (select_named(host, name, ret))
 			continue;
-		rd_err_set(err, ENODEV, name, "no such RDMA device, port or interface");
+		rd_err_set(err, ENODEV, name, "no such RDMA device, port, interface or PCI address");
 		rd_err_hint(err, "rdmadiag nic-map");
 		return -ENODEV;
 	}
