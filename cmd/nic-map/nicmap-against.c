@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "analyse/run/against.h"
+#include "base/fix.h"
 #include "base/text.h"
 #include "cmd/datafile.h"
 #include "collect/host/host.h"
 #include "collect/nccl/runlog.h"
-#include "model/shared/fix.h"
 #include "nicmap.h"
 #include "report/nicmap/report-against.h"
 #include "report/nicmap/report-nicmap-page.h"

@@ -2,8 +2,8 @@
 /* Findings as text: subject and fault, then the fix. The same in every command. */
 #include <string.h>
 
+#include "base/fix.h"
 #include "base/memory.h"
-#include "model/shared/fix.h"
 #include "render/render.h"
 
 #define SUBJECTS_SHOWN 6 /* of one id and severity */

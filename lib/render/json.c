@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/fix.h"
 #include "base/rfc3339.h"
-#include "model/shared/fix.h"
 
 /* Writer of a document. */
 struct json {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/fix.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/stall.h"
 #include "check/shared/check.h"
 #include "check/shared/unread.h"
 #include "model/host/host.h"
-#include "model/shared/fix.h"
 
 /* Subjects with one reason; only the first is named. */
 struct doubt {
@@ -58,14 +57,17 @@ struct names {
 static void find_name(const struct rd_host *host, char *word, struct names *names)
 {
 	size_t size = strcspn(word, "/,;)");
-	unsigned port = word[size] == '/' ? (unsigned)atoi(word + size + 1) : 0, gpu;
+	uint32_t port = 0, gpu;
 
+	if (word[size] == '/')
+		rd_parse_u32(word + size + 1, RD_DECIMAL, UINT32_MAX, &port);
 	word[size] = '\0';
 	if (size > 0 && word[size - 1] == ':')
 		word[size - 1] = '\0';
 	if (names->pci < 0)
 		names->pci = rd_host_find_pci(host, word);
-	if (names->pci < 0 && sscanf(word, "GPU%u", &gpu) == 1 && gpu < host->n_gpus)
+	if (names->pci < 0 && strncmp(word, "GPU", 3) == 0 &&
+	    rd_parse_u32(word + 3, RD_DECIMAL, UINT32_MAX, &gpu) == 0 && gpu < host->n_gpus)
 		names->pci = host->gpus[gpu].pci;
 	if (names->netdev < 0)
 		names->netdev = rd_host_find_netdev(host, word);

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/fix.h"
 #include "base/text.h"
 #include "diagnose/shared/rule.h"
-#include "model/shared/fix.h"
 
 /* In this order: of several causes of the same confidence, the first is reported. */
 static const struct rd_cause_rule *const rules[] = {

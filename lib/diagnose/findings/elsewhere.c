@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "diagnose/findings/elsewhere.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "diagnose/findings/objects.h"
 
 /* The device found so far. */
@@ -181,10 +181,11 @@ static bool is_elsewhere(const struct rd_host *host, const struct rd_selection *
 static int pci_of(const struct rd_host *host, const char *subject)
 {
 	_cleanup_free_ char *word = subject ? rd_dup_part(subject, strcspn(subject, " ")) : NULL;
-	unsigned gpu;
+	uint32_t gpu;
 	int pci = rd_host_find_pci(host, word);
 
-	if (pci < 0 && word && sscanf(word, "GPU%u", &gpu) == 1 && gpu < host->n_gpus)
+	if (pci < 0 && word && strncmp(word, "GPU", 3) == 0 &&
+	    rd_parse_u32(word + 3, RD_DECIMAL, UINT32_MAX, &gpu) == 0 && gpu < host->n_gpus)
 		pci = host->gpus[gpu].pci;
 	return pci;
 }

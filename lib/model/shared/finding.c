@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fix.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 const char *rd_severity_name(enum rd_severity severity)
 {
@@ -57,6 +59,18 @@ static void truncate_text(char *text)
 	snprintf(text + at, 32, "... (%zu bytes)", size);
 }
 
+/* Names come from other users and hosts: one that a shell would run is in no command. */
+static void quieten(struct rd_finding *finding)
+{
+	if (finding->fix && finding->subject && strpbrk(finding->subject, "$`;&|<>\\\"'\n")) {
+		char *advice = rd_fix_line(finding->fix);
+
+		free(finding->fix);
+		finding->fix = rd_text("# %s", advice);
+		free(advice);
+	}
+}
+
 void rd_finding_add(struct rd_findings *findings, const struct rd_finding *finding)
 {
 	truncate_text(finding->subject);
@@ -65,6 +79,7 @@ void rd_finding_add(struct rd_findings *findings, const struct rd_finding *findi
 	truncate_text(finding->fix);
 	rd_reserve(&findings->v, &findings->cap, findings->n + 1, sizeof(*findings->v));
 	findings->v[findings->n++] = *finding;
+	quieten(&findings->v[findings->n - 1]);
 }
 
 void rd_finding_copy(struct rd_findings *findings, const struct rd_finding *finding)

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/fix.h"
 #include "base/memory.h"
-#include "model/shared/fix.h"
 
 struct rd_section *rd_section_create(const char *key, const struct rd_column *columns, size_t n_columns)
 {

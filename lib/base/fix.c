@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "model/shared/fix.h"
+#include "base/fix.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -63,6 +63,15 @@ static bool in_name(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '.' || c == ':' || c == '-';
 }
 
+static size_t name_size(const char *text)
+{
+	size_t n = 0;
+
+	while (in_name(text[n]))
+		n++;
+	return n;
+}
+
 /* The word that begins here, at the beginning of a name. */
 static const struct rd_fix_word *word_at(const char *line, size_t at, const struct rd_fix_word *words, size_t n)
 {
@@ -79,6 +88,12 @@ static const struct rd_fix_word *word_at(const char *line, size_t at, const stru
 	return NULL;
 }
 
+/* No name of a host runs as a command: "$(reboot)". */
+static bool is_plain(const char *name)
+{
+	return name && *name && !name[name_size(name)];
+}
+
 char *rd_fix_fill(const char *fix, const struct rd_fix_word *words, size_t n)
 {
 	struct rd_buf out = { 0 };
@@ -92,7 +107,7 @@ char *rd_fix_fill(const char *fix, const struct rd_fix_word *words, size_t n)
 		for (size_t i = 0; i < size; i++) {
 			const struct rd_fix_word *word = word_at(line, i, words, n);
 
-			whole &= !word || word->value;
+			whole &= !word || is_plain(word->value);
 			if (word && word->value) {
 				rd_buf_str(&filled, word->value);
 				i += strlen(word->word) - 1;
@@ -118,15 +133,6 @@ static size_t common(char *const *v, size_t n)
 	while (begin > 0 && in_name(v[0][begin - 1]))
 		begin--;
 	return begin;
-}
-
-static size_t name_size(const char *text)
-{
-	size_t n = 0;
-
-	while (in_name(text[n]))
-		n++;
-	return n;
 }
 
 /* Text with each whole name replaced. */

@@ -3,8 +3,8 @@
  * What to do about a fault, as one text: commands, one a line, that can be pasted into a shell, and advice, in lines that begin with
  * "# ". Where nothing can be run, all is advice.
  */
-#ifndef RD_MODEL_FIX_H
-#define RD_MODEL_FIX_H
+#ifndef RD_FIX_H
+#define RD_FIX_H
 
 #include "base/base.h"
 
