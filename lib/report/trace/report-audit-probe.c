@@ -40,9 +40,8 @@ static void add_finding(struct rd_report *report, const struct rd_audit_probe *p
 		.subject = rd_dup(probe->name),
 		.observed = lost ? rd_text("no event with %s", rd_errno_name(probe->err)) : rd_dup(probe->origin),
 		.expected = rd_dup_if(expected),
-		.fix = lost ? rd_dup("rdmadiag trace-errno --list shows what is watched; please report it, with uname -r") :
-			      rd_text("rdmadiag trace-errno --audit --explain %s shows where it is called",
-				      probe->origin),
+		.fix = lost ? rd_dup("rdmadiag trace-errno --list\nuname -r\n# please report this, with the output of both") :
+			      rd_text("rdmadiag trace-errno --audit --explain %s", probe->origin),
 	};
 
 	rd_finding_add(&report->findings, &finding);

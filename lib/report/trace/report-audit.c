@@ -65,7 +65,8 @@ static const struct text {
 				"the entry point of the verb is the origin that trace-errno shows for its errors" },
 };
 
-static void add_findings(struct rd_report *report, const struct rd_audit *audit)
+/* `files`: of a kernel that was given by files. */
+static void add_findings(struct rd_report *report, const struct rd_audit *audit, bool files)
 {
 	size_t n[RD_CHANGES] = { 0 };
 
@@ -81,8 +82,9 @@ static void add_findings(struct rd_report *report, const struct rd_audit *audit)
 		finding.subject = rd_text("%s [%s]", change->function, change->module);
 		finding.observed = rd_dup_if(change->detail);
 		finding.expected = rd_dup("watched, as in the baseline");
-		finding.fix = rd_text("rdmadiag trace-errno --audit --explain %s shows the reason; %s",
-				      change->function, text->fix);
+		finding.fix = rd_text("%srdmadiag trace-errno --audit --explain %s%s\n# %s", files ? "# " : "",
+				      change->function,
+				      files ? ", with the files of that kernel, shows the reason" : "", text->fix);
 		rd_finding_add(&report->findings, &finding);
 	}
 }
@@ -198,7 +200,7 @@ void rd_report_audit(struct rd_report *report, const struct rd_fnset *set, const
 	rd_report_add(report, removed);
 	rd_report_trace_functions(report, set, NULL);
 	if (audit) {
-		add_findings(report, audit);
+		add_findings(report, audit, now->complete);
 		conclude(report, now, baseline, audit);
 	} else {
 		report->headline = rd_text("kernel %s: %zu of %zu functions of %zu modules are watched", now->kernel,
