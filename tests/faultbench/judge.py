@@ -40,7 +40,7 @@ def has_value(text, value):
 
 
 def values(event, cause, truth):
-    text = ' '.join(str(event.get(key)) for key in ('cause', 'fix', 'qpn', 'port', 'uid')) + ' ' + ' '.join(event['evidence'])
+    text = ' '.join(str(event.get(key)) for key in ('cause', 'fix', 'advice', 'qpn', 'port', 'uid')) + ' ' + ' '.join(event['evidence'])
     wanted = [truth[key] for key in VALUES.get(cause, '').split() if key in truth]
     return f'{sum(has_value(text, value) for value in wanted)}/{len(wanted)}'
 
@@ -97,7 +97,7 @@ def judge(kernel, list_path, results_path, outputs, trace):
         wrong = (got != wanted and got not in accepted.get(name, {})) or lacks
         print(name, wanted, got, named, origin, *['WRONG'] * wrong)
         if wrong and event:
-            print(json.dumps({key: event[key] for key in ('verb', 'errno', 'cause', 'evidence', 'fix')}), truth, file=sys.stderr)
+            print(json.dumps({key: event[key] for key in ('verb', 'errno', 'cause', 'evidence', 'fix', 'advice')}), truth, file=sys.stderr)
         bad += wrong
     return bad > 0
 

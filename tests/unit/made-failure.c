@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "diagnose/shared/rule.h"
+#include "model/shared/fix.h"
 
 void made_failure(struct made_failure *m, const char *verb, int err, const char *module, const char *origin)
 {
@@ -112,6 +113,24 @@ static void judge(struct made_failure *m)
 		fail_msg("a text is missing: %s", m->said);
 }
 
+/* A command begins with the name of a program: all else is advice. */
+static void assert_commands(const char *fix)
+{
+	static const char *const programs[] = { "devlink ", "dmesg ",	 "echo ",   "ethtool ",	 "ip ",
+						"mkdir ",   "modprobe ", "ping ",   "printf ",	 "prlimit ",
+						"rdma ",    "rdmadiag ", "sysctl ", "systemctl " };
+	_cleanup_free_ char *commands = rd_fix_commands(fix);
+
+	for (char *at = commands, *line; (line = strsep(&at, "\n"));) {
+		bool known = false;
+
+		for (size_t i = 0; i < RD_ARRAY_SIZE(programs); i++)
+			known |= !strncmp(line, programs[i], strlen(programs[i]));
+		if (!known)
+			fail_msg("'%s' is not a command", line);
+	}
+}
+
 static void assert_words(const struct made_failure *m, const char *const *words)
 {
 	for (; *words; words++)
@@ -128,6 +147,7 @@ void made_assert_cause(struct made_failure *m, const char *id, enum rd_confidenc
 		fail_msg("%s is not of confidence %s but %s: %s", id, rd_confidence_name(confidence),
 			 rd_confidence_name(m->why.confidence), m->said);
 	assert_non_null(m->why.fix);
+	assert_commands(m->why.fix);
 	assert_words(m, words);
 }
 

@@ -153,7 +153,7 @@ static void an_address_without_gid(void **state)
 	m.f.res = (struct rd_res){ .devs = &dev, .n_devs = 1, .ports = &port, .n_ports = 1 };
 	RD_SET(port.state, 4);
 	ASSERT_CAUSE(&m, "address-without-rdma", MEDIUM,
-		     "10.9.9.9 is an address of eth1, but mlx5_0/1 has no GID for it", "after a moment");
+		     "10.9.9.9 is an address of eth1, but mlx5_0/1 has no GID for it", "call it again");
 	port.state.v = 1;
 	ASSERT_CAUSE(&m, "address-without-rdma", MEDIUM, "not ACTIVE", "ip link set eth1 up");
 	/* The port of another interface; one above it is enough. */

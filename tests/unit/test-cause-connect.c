@@ -370,7 +370,7 @@ static void a_neighbour_outside_of_the_subnet(void **state)
 		     "ip route get 10.50.0.9");
 	made_gid_of("10.1.2.9", m.event.request.gid);
 	memcpy(neighbour.addr, (uint8_t[]){ 10, 1, 2, 9 }, 4);
-	ASSERT_CAUSE(&m, "neighbour-unreachable", HIGH, "directly on eth0", "ping -I eth0 10.1.2.9");
+	ASSERT_CAUSE(&m, "neighbour-unreachable", HIGH, "directly on eth0", "ping -c 3 -I eth0 10.1.2.9");
 	assert_null(strstr(m.said, "in the subnet of"));
 	made_end(&m);
 }

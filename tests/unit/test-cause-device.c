@@ -72,7 +72,8 @@ static void the_regions_of_the_process_are_counted(void **state)
 	made_failure(&m, "ibv_reg_mr", ENOSPC, MADE_DRIVER, "mlx5_ib_reg_user_mr");
 	m.f.res = (struct rd_res){ .devs = &dev, .n_devs = 1, .objects = objects, .n_objects = RD_ARRAY_SIZE(objects) };
 	made_attr(&m, "max_mr", 8);
-	ASSERT_CAUSE(&m, "device-resources", HIGH, "no memory regions left: 9 of max_mr 8", "process has 2 of them");
+	ASSERT_CAUSE(&m, "device-resources", HIGH, "no memory regions left: 9 of max_mr 8", "process has 2 of them",
+		     "rdma resource show mr dev mlx5_0");
 	made_end(&m);
 }
 
@@ -119,7 +120,8 @@ static void a_firmware_command_that_failed(void **state)
 	(void)state;
 	log_of(&m, records, 2);
 	ASSERT_CAUSE(&m, "device-resources", HIGH, "no memory keys left", "firmware command CREATE_MKEY failed",
-		     "\"limits exceeded\", syndrome 0x59c8a4", "kernel log: mlx5_core", "rdma resource show mr");
+		     "\"limits exceeded\", syndrome 0x59c8a4", "kernel log: mlx5_core",
+		     "rdma resource show mr dev mlx5_0\n# end");
 	/* Older drivers. */
 	records[0].text = "mlx5_core 0000:1b:00.0: mlx5_cmd_check:810:(pid 4721): " MKEY_LIMIT;
 	ASSERT_CAUSE(&m, "device-resources", HIGH, "CREATE_MKEY");
@@ -198,6 +200,8 @@ static void what_a_status_means_depends_on_the_command(void **state)
 		  "firmware-status", "refused a parameter" },
 		{ "CREATE_MKEY(0x200) op_mod(0x0) failed, status unheard of(0x99), syndrome (0x1), err(-12)",
 		  "firmware-status", "refused the command" },
+		{ "CREATE_CQ(0x400) op_mod(0x0) failed, status bad system state(0x4), syndrome (0x1), err(-12)",
+		  "firmware-status", "devlink dev reload pci/" MADE_PCI "\n# no job may use mlx5_0 meanwhile" },
 	};
 	struct rd_krecord record = { .text = NULL };
 	struct made_failure m;
@@ -286,7 +290,11 @@ static void limits_that_are_not_reached_any_more(void **state)
 	/* One of two is full. */
 	m.f.n_cgroups = 2;
 	groups[1].objects.v = 4;
-	ASSERT_CAUSE(&m, "cgroup-rdma-limit", HIGH, "/fa is at its limit of 4");
+	ASSERT_CAUSE(&m, "cgroup-rdma-limit", HIGH, "/fa is at its limit of 4",
+		     ": echo \"mlx5_0 hca_object=max\" > /sys/fs/cgroup/fa/rdma.max");
+	/* A name that a shell would run is not to be pasted. */
+	groups[1].path = (char *)"/$(reboot)";
+	ASSERT_CAUSE(&m, "cgroup-rdma-limit", HIGH, ": # echo \"mlx5_0 hca_object=max\" > /sys/fs/cgroup/$(reboot)");
 	made_end(&m);
 }
 

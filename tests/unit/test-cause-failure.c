@@ -115,9 +115,9 @@ static void an_explanation_on_one_line(void **state)
 	line = rd_explain_line(&e);
 	assert_string_equal(line, "3 of 2");
 	free(line);
-	rd_explain_fix(&e, "use less");
+	rd_explain_fix(&e, "dmesg\n# use less");
 	line = rd_explain_line(&e);
-	assert_string_equal(line, "3 of 2: use less");
+	assert_string_equal(line, "3 of 2: dmesg; use less");
 	free(line);
 	rd_explanation_deinit(&e);
 }

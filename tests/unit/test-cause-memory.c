@@ -121,8 +121,10 @@ static void where_to_raise_the_limit_depends_on_the_control_group(void **state)
 {
 	static const char *const cases[][2] = {
 		{ "/kubepods.slice/kubepods-pod1.slice/cri-containerd-1.scope", "containerd.service" },
-		{ "/system.slice/slurmstepd.scope/job_12/step_0", "slurmd.service" },
-		{ "/system.slice/storage.service", "systemctl edit storage.service" },
+		{ "/system.slice/slurmstepd.scope/job_12/step_0", "systemctl restart slurmd.service" },
+		{ "/system.slice/storage.service", "infinity\\n' >/etc/systemd/system/storage.service.d/memlock.conf" },
+		{ "/user.slice/user-7.slice/user@7.service/app.slice/storage.service", "limits.conf" },
+		{ "/system.slice/$(reboot).service", "limits.conf" },
 		{ "/user.slice/session-1.scope", "limits.conf" },
 	};
 	struct made_failure m;
@@ -233,7 +235,11 @@ static void each_kind_of_mapping_has_its_cause(void **state)
 		  { "gdrdrv", "GPU pointer", "0x1000" } },
 		{ { .kind = RD_MAP_DEVICE, .at = 0x1000, .has_file = true, .name = "nvidia-uvm" },
 		  "memory-gpu",
-		  { "'nvidia-uvm'", "the module is not loaded", "nvidia_peermem is not loaded" } },
+		  { "'nvidia-uvm'", "nvidia_peermem is not loaded",
+		    ": modprobe nvidia_peermem\n# until the next boot" } },
+		{ { .kind = RD_MAP_DEVICE, .at = 0x1000, .has_file = true, .name = "kfd" },
+		  "memory-gpu",
+		  { "'kfd'", "the module is not loaded", ": # register the memory as DMA-BUF" } },
 		{ { .kind = RD_MAP_PAST_END, .at = 0x2000, .has_file = true, .name = "shard", .file_size = 4096 },
 		  "memory-past-end-of-file",
 		  { "'shard' is longer than the file (4 KiB)", "0x2000", "ftruncate" } },
@@ -315,7 +321,7 @@ static void huge_pages_are_missing_only_where_they_were_not_reserved(void **stat
 	RD_SET(m.f.memory.huge_free, 0);
 	RD_SET(m.f.memory.huge_total, 512);
 	ASSERT_CAUSE(&m, "memory-huge-page", HIGH, "0x200000", "without reservation", "no huge page is free",
-		     "0 of 512 free", "sysctl vm.nr_hugepages=513;");
+		     "0 of 512 free", "sysctl vm.nr_hugepages=513\n");
 	m.f.memory.huge_free.v = 3;
 	ASSERT_CAUSE(&m, "memory-huge-page", MEDIUM, "not all of them", "3 of 512 free");
 	/* All of them are in use, by this mapping perhaps. */

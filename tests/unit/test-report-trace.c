@@ -74,7 +74,8 @@ static struct rd_event full_event(void)
 			 .confidence = RD_CONFIDENCE_HIGH,
 			 .evidence = { "the range is 0x6000-0x8000", "read, write" },
 			 .n_evidence = 2,
-			 .fix = "first word and enough more words to reach beyond the margin of forty-two columns" },
+			 .fix = "ip link set eth0 up\n"
+				"# first word and enough more words to reach beyond the margin of forty-two columns" },
 		.hint = "nothing is mapped at 0x7000; first word and enough more words to reach beyond the margin of forty-two columns",
 	};
 
@@ -83,14 +84,14 @@ static struct rd_event full_event(void)
 
 static void an_event_is_one_line_of_json_with_all_keys(void **state)
 {
-	static const char *const keys[] = { "time",	     "pid",	      "tid",	      "comm",
-					    "uid",	     "cgroup",	      "job",	      "ibdev",
-					    "port",	     "object",	      "method",	      "verb",
-					    "qpn",	     "errno",	      "code",	      "side",
-					    "origin",	     "origin_exact",  "origin_below", "chain",
-					    "chain_dropped", "kernel_stack",  "user_stack",   "user_stack_end",
-					    "benign",	     "benign_reason", "cause_id",     "cause",
-					    "confidence",    "evidence",      "fix",	      "hint" };
+	static const char *const keys[] = {
+		"time",		"pid",		 "tid",		  "comm",	  "uid",	"cgroup",
+		"job",		"ibdev",	 "port",	  "object",	  "method",	"verb",
+		"qpn",		"errno",	 "code",	  "side",	  "origin",	"origin_exact",
+		"origin_below", "chain",	 "chain_dropped", "kernel_stack", "user_stack", "user_stack_end",
+		"benign",	"benign_reason", "cause_id",	  "cause",	  "confidence", "evidence",
+		"fix",		"advice",	 "hint"
+	};
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	struct rd_event ev = full_event();
 	struct rd_section *section = rd_report_trace_event(&ev, &set);
@@ -178,9 +179,10 @@ static void an_event_reads_well(void **state)
 		"    cause: nothing is mapped at 0x7000\n"
 		"      - the range is 0x6000-0x8000\n"
 		"      - read, write\n"
-		"    fix: first word and enough more words\n"
-		"         to reach beyond the margin of\n"
-		"         forty-two columns\n");
+		"    fix: ip link set eth0 up\n"
+		"    advice: first word and enough more\n"
+		"            words to reach beyond the\n"
+		"            margin of forty-two columns\n");
 }
 
 static void what_is_not_sure_is_said_so(void **state)
@@ -195,7 +197,7 @@ static void what_is_not_sure_is_said_so(void **state)
 			       .below_modules = "drv",
 			       .pid = 1,
 			       .tid = 1,
-			       .why = { .evidence = { "free memory: 3 MiB" }, .n_evidence = 1, .fix = "see dmesg" },
+			       .why = { .evidence = { "free memory: 3 MiB" }, .n_evidence = 1, .fix = "# see dmesg" },
 			       .hint = "see dmesg" };
 
 	(void)state;

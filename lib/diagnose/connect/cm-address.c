@@ -48,6 +48,15 @@ static bool has_holder(const struct rd_failure *f, uint16_t port)
 	return false;
 }
 
+static void add_fix(uint16_t port, struct rd_explanation *ret)
+{
+	char only[24] = "";
+
+	if (port)
+		snprintf(only, sizeof(only), " src-port %u", port);
+	rd_explain_fix(ret, "rdma resource show cm_id%s\n# end the program that uses it, or choose another port", only);
+}
+
 static bool find_in_use(const struct rd_failure *f, struct rd_explanation *ret)
 {
 	const struct rd_req_address *a = &f->event->request.src;
@@ -67,7 +76,7 @@ static bool find_in_use(const struct rd_failure *f, struct rd_explanation *ret)
 		rd_explain(ret, "address-in-use", RD_CONFIDENCE_HIGH, "the port is used by another rdma_cm_id");
 	if (port)
 		add_holders(f, port, false, ret);
-	rd_explain_fix(ret, "end the program that uses it, or choose another port; rdma resource show cm_id lists them");
+	add_fix(port, ret);
 	return true;
 }
 
@@ -98,9 +107,7 @@ static bool find_any_in_use(const struct rd_failure *f, struct rd_explanation *r
 	if (port && !add_holders(f, port, !any, ret))
 		rd_explain_fact(
 			ret, "the kernel does not list an rdma_cm_id that is bound to 0.0.0.0 or :: before it listens");
-	rd_explain_fix(
-		ret, "end the program that uses it, or choose another port; rdma resource show cm_id lists those that "
-		     "listen or have a device");
+	add_fix(port, ret);
 	return true;
 }
 
@@ -154,8 +161,8 @@ static bool find_ports_exhausted(const struct rd_failure *f, const struct rd_req
 			   RD_CONFIDENCE_MEDIUM,
 		   "no port is free: all of net.ipv4.ip_local_port_range are used by other rdma_cm_ids");
 	rd_explain_fact(ret, "%zu rdma_cm_ids of this host have a port", n);
-	rd_explain_fix(ret, "end what holds them (rdma resource show cm_id), or widen the range: sysctl "
-			    "net.ipv4.ip_local_port_range");
+	rd_explain_fix(ret, "rdma resource show cm_id\nsysctl net.ipv4.ip_local_port_range\n# end what holds the "
+			    "ports, or widen the range (in /etc/sysctl.d/, too)");
 	return true;
 }
 
@@ -174,8 +181,8 @@ static bool find_not_local(const struct rd_failure *f, struct rd_explanation *re
 			   f->event->moment.net_ns.v, rd_word_socket(a, addr));
 		if (f->net.addrs_known == RD_OK && is_local(f, a, &netif))
 			rd_explain_fact(ret, "in this namespace, interface %s has it", netif ? netif->name : "?");
-		rd_explain_fix(
-			ret, "use an address of the container, or run the program in the network namespace of the host");
+		rd_explain_fix(ret, "# use an address of the container\n# or run the program in the network "
+				    "namespace of the host");
 		return true;
 	}
 	if (f->other_net_ns || f->net.addrs_known != RD_OK)
@@ -186,7 +193,7 @@ static bool find_not_local(const struct rd_failure *f, struct rd_explanation *re
 		return find_any_in_use(f, ret);
 	rd_explain(ret, "address-not-local", RD_CONFIDENCE_HIGH, "no interface of this host has the address %s",
 		   rd_word_socket(a, addr));
-	rd_explain_fix(ret, "use an address of an RDMA interface: ip address show; rdmadiag nic-map --gids");
+	rd_explain_fix(ret, "rdmadiag nic-map --gids\n# use an address of an RDMA interface");
 	return true;
 }
 
@@ -210,7 +217,7 @@ static bool find_wrong_scope(const struct rd_failure *f, struct rd_explanation *
 			   "sin6_scope_id is %u, which is not the index of an interface", a->scope_id);
 	rd_explain_fact(ret, "%s is an address of %s (index %u)", rd_word_socket(a, addr), netif->name, netif->ifindex);
 	rd_cm_add_id(f, ret);
-	rd_explain_fix(ret, "set sin6_scope_id to the index of the interface: if_nametoindex(\"%s\")", netif->name);
+	rd_explain_fix(ret, "# set sin6_scope_id to the index of the interface: if_nametoindex(\"%s\")", netif->name);
 	return true;
 }
 
@@ -253,11 +260,11 @@ static void explain_missing_gid(const struct rd_failure *f, const struct rd_req_
 		   rd_word_socket(a, addr), netif->name, dev, port->num);
 	if (down) {
 		rd_explain_fact(ret, "port %u of %s is not ACTIVE", port->num, dev);
-		rd_explain_fix(ret, "bring the interface up: ip link set %s up; rdmadiag nic-map --gids lists the GIDs",
+		rd_explain_fix(ret, "ip link set %s up\n# rdmadiag nic-map --gids then lists the GID of the address",
 			       netif->name);
 	} else {
-		rd_explain_fix(ret, "call it again after a moment: the kernel adds the GIDs of new addresses in the "
-				    "background; rdmadiag nic-map --gids lists them");
+		rd_explain_fix(ret, "rdmadiag nic-map --gids %s\n# call it again: new GIDs are added in the background",
+			       dev);
 	}
 }
 
@@ -292,7 +299,7 @@ static bool find_without_rdma(const struct rd_failure *f, struct rd_explanation 
 		   "%s %s is %s interface %s, which has no RDMA device",
 		   a == &f->event->request.dst ? "the route to" : "address", rd_word_socket(a, addr),
 		   a == &f->event->request.dst ? "through" : "of", netif->name);
-	rd_explain_fix(ret, "use an address of an interface with an RDMA device: rdma link lists them");
+	rd_explain_fix(ret, "rdma link\n# use an address of an interface with an RDMA device");
 	return true;
 }
 
@@ -309,9 +316,9 @@ static bool find_privileged(const struct rd_failure *f, struct rd_explanation *r
 	rd_explain(ret, "privileged-port", RD_CONFIDENCE_HIGH, "port %u is below 1024, and the process has %s", a->port,
 		   cap ? "CAP_NET_BIND_SERVICE only in a user namespace, where rdma_cm does not accept it" :
 			 "no CAP_NET_BIND_SERVICE");
-	rd_explain_fix(ret, cap ? "use a port from 1024 on, or run the program outside of the user namespace" :
-				  "use a port from 1024 on, or give the program CAP_NET_BIND_SERVICE: "
-				  "AmbientCapabilities of its unit, or setcap");
+	rd_explain_fix(ret, cap ? "# use a port from 1024 on\n# or run the program outside of the user namespace" :
+				  "# use a port from 1024 on\n# or give the program CAP_NET_BIND_SERVICE: "
+				  "AmbientCapabilities= of its unit, or setcap cap_net_bind_service=ep");
 	return true;
 }
 
@@ -325,7 +332,7 @@ static bool find_family(const struct rd_failure *f, struct rd_explanation *ret)
 		return false;
 	rd_explain(ret, "address-family", RD_CONFIDENCE_HIGH, "address family %u is not supported by rdma_cm",
 		   a->family);
-	rd_explain_fix(ret, "use AF_INET, AF_INET6 or AF_IB");
+	rd_explain_fix(ret, "# use AF_INET, AF_INET6 or AF_IB");
 	return true;
 }
 

@@ -32,12 +32,12 @@ static bool find_address_size(const struct rd_failure *f, struct rd_explanation 
 	if (a->family != AF_INET && a->family != AF_INET6 && a->family != AF_IB) {
 		rd_explain(ret, "address-family", RD_CONFIDENCE_HIGH,
 			   "the address is of family %u, and rdma_cm has only AF_INET, AF_INET6 and AF_IB", a->family);
-		rd_explain_fix(ret, "set sa_family of the address");
+		rd_explain_fix(ret, "# set sa_family of the address");
 	} else if (rd_req_has(r, RD_REQ_ADDR_SIZE) && r->v[RD_REQ_ADDR_SIZE] != size_of(a->family)) {
 		rd_explain(ret, "request-malformed", RD_CONFIDENCE_HIGH,
 			   "addr_size is %" PRIu64 ", which is not the length of an address of that family",
 			   r->v[RD_REQ_ADDR_SIZE]);
-		rd_explain_fix(ret, "the library does not match the kernel: use librdmacm of one rdma-core");
+		rd_explain_fix(ret, "# the library does not match the kernel: use librdmacm of one rdma-core");
 	} else {
 		return false;
 	}
@@ -57,7 +57,7 @@ static bool find_scope(const struct rd_failure *f, struct rd_explanation *ret)
 		   "%s is a link-local address, and sin6_scope_id is 0: it says nothing without its interface",
 		   rd_word_socket(a, addr));
 	rd_cm_add_id(f, ret);
-	rd_explain_fix(ret, "set sin6_scope_id to the index of the interface (if_nametoindex)");
+	rd_explain_fix(ret, "# set sin6_scope_id to the index of the interface (if_nametoindex)");
 	return true;
 }
 
@@ -74,16 +74,16 @@ static bool find_join(const struct rd_failure *f, struct rd_explanation *ret)
 		rd_explain(ret, "attribute-value", RD_CONFIDENCE_HIGH,
 			   "join_flags is %" PRIu64 ": only 0 (full member) and 1 (send-only full member) exist",
 			   flags);
-		rd_explain_fix(ret, "use RDMA_MC_JOIN_FLAG_FULLMEMBER or RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER");
+		rd_explain_fix(ret, "# use RDMA_MC_JOIN_FLAG_FULLMEMBER or RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER");
 	} else if (r->dst.known && rd_is_zero(r->dst.addr, v6 ? 16 : 4) && !rd_failure_origin_is(f, "ucma_*")) {
 		rd_explain(ret, "multicast-address", RD_CONFIDENCE_HIGH,
 			   "the address of the group is %s, which is not a multicast address", v6 ? "::" : "0.0.0.0");
-		rd_explain_fix(ret, "set the multicast address, for example 239.1.2.3");
+		rd_explain_fix(ret, "# set the multicast address, for example 239.1.2.3");
 	} else if (rd_failure_origin_is(f, "rdma_join_multicast")) {
 		rd_explain(ret, "qp-type", RD_CONFIDENCE_MEDIUM,
 			   "only an rdma_cm_id for datagrams can join a multicast group, and this one is probably of "
 			   "another kind");
-		rd_explain_fix(ret, "create it with RDMA_PS_UDP");
+		rd_explain_fix(ret, "# create it with RDMA_PS_UDP");
 	} else {
 		return false;
 	}
@@ -116,7 +116,7 @@ static bool find_private_data(const struct rd_failure *f, struct rd_explanation 
 			   ", and %s carries at most %u bytes of private data on InfiniBand and RoCE",
 			   length, limits[i].verb, limits[i].most);
 		rd_cm_add_id(f, ret);
-		rd_explain_fix(ret, "send at most %u bytes with the connection, and the rest over it", limits[i].most);
+		rd_explain_fix(ret, "# send at most %u bytes with the connection, and the rest over it", limits[i].most);
 		return true;
 	}
 	return false;
@@ -144,7 +144,7 @@ static bool find_family(const struct rd_failure *f, struct rd_explanation *ret)
 		return false;
 	}
 	rd_cm_add_id(f, ret);
-	rd_explain_fix(ret, "use addresses of one family: bind to an IPv4 address to reach one, or do not bind at all");
+	rd_explain_fix(ret, "# use addresses of one family: bind to an IPv4 address to reach one, or do not bind");
 	return true;
 }
 
@@ -186,11 +186,11 @@ static bool find_value(const struct rd_failure *f, struct rd_explanation *ret)
 	else
 		return false;
 	if (rd_is_verb(f->event, "rdma_create_id"))
-		rd_explain_fix(ret, "use RDMA_PS_TCP, RDMA_PS_UDP, RDMA_PS_IB or RDMA_PS_IPOIB");
+		rd_explain_fix(ret, "# use RDMA_PS_TCP, RDMA_PS_UDP, RDMA_PS_IB or RDMA_PS_IPOIB");
 	else if (rd_is_verb(f->event, "rdma_set_option"))
-		rd_explain_fix(ret, "see rdma_set_option(3); an older kernel knows fewer options");
+		rd_explain_fix(ret, "# see rdma_set_option(3)\n# an older kernel knows fewer options");
 	else
-		rd_explain_fix(ret, "check where the program gets the value from");
+		rd_explain_fix(ret, "# check where the program gets the value from");
 	return true;
 }
 
@@ -205,7 +205,7 @@ static bool find_stale(const struct rd_failure *f, struct rd_explanation *ret)
 		return false;
 	rd_explain(ret, "cm-id-stale", sure ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
 		   "the process has no rdma_cm_id with number %" PRIu64, r->v[RD_REQ_CM_ID]);
-	rd_explain_fix(ret, "the program uses an rdma_cm_id after rdma_destroy_id, or one of another event channel");
+	rd_explain_fix(ret, "# the program uses an rdma_cm_id after rdma_destroy_id, or one of another event channel");
 	return true;
 }
 

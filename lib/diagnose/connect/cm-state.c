@@ -84,7 +84,7 @@ static bool find_state(const struct rd_failure *f, const struct need *need, stru
 		   need->verb, need->wanted, state_name(m->cm_state.v));
 	rd_explain_fact(ret, "state of the rdma_cm_id when the call began: %s", state_name(m->cm_state.v));
 	rd_cm_add_id(f, ret);
-	rd_explain_fix(ret, "%s", need->fix);
+	rd_explain_fix(ret, "# %s", need->fix);
 	return true;
 }
 
@@ -106,7 +106,7 @@ static bool find_unconnected(const struct rd_failure *f, struct rd_explanation *
 		   "%s needs an rdma_cm_id with a connection; this one %s%s", f->event->verb,
 		   known ? "is " : "has none", known ? state_name(m->cm_state.v) : "");
 	rd_cm_add_id(f, ret);
-	rd_explain_fix(ret, "call it only after a connection was established or requested, and not a second time");
+	rd_explain_fix(ret, "# call it only after a connection was established or requested, and not a second time");
 	return true;
 }
 
@@ -165,7 +165,7 @@ static bool find_without_device(const struct rd_failure *f, struct rd_explanatio
 				     "ucma_connect returns EINVAL also if conn_param.valid is 0, which librdmacm never "
 				     "passes" :
 				     "the kernel returns EINVAL also if addr_size is not that of the address");
-	rd_explain_fix(ret, "%s", need ? need->fix : "call it only after a connection was established or requested");
+	rd_explain_fix(ret, "# %s", need ? need->fix : "call it only after a connection was established or requested");
 	return true;
 }
 

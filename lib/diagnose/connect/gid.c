@@ -35,7 +35,7 @@ static bool find_grh(const struct rd_failure *f, struct rd_explanation *ret)
 		   rd_word_port(f, port));
 	rd_explain_fact(ret, "request: is_global 0, dlid %" PRIu64 ", sgid_index %" PRIu64,
 			f->event->request.v[RD_REQ_DLID], f->event->request.v[RD_REQ_SGID_INDEX]);
-	rd_explain_fix(ret, "set ah_attr.is_global = 1, grh.dgid and grh.sgid_index; a LID is not used on RoCE");
+	rd_explain_fix(ret, "# set ah_attr.is_global = 1, grh.dgid and grh.sgid_index\n# a LID is not used on RoCE");
 	return true;
 }
 
@@ -47,7 +47,8 @@ static bool find_range(const struct rd_failure *f, struct rd_explanation *ret)
 		return false;
 	rd_explain(ret, "gid-index-range", RD_CONFIDENCE_HIGH, "sgid_index is %u, and the GID table of %s has %u %s",
 		   f->gid_index, rd_word_port(f, port), f->dev.n_gids, f->dev.n_gids == 1 ? "entry" : "entries");
-	rd_explain_fix(ret, "use an index that holds the address of the port: rdmadiag nic-map --gids");
+	rd_explain_fix(ret, "rdmadiag nic-map --gids %s\n# use an index that holds the address of the port",
+		       f->event->ibdev);
 	return true;
 }
 
@@ -68,18 +69,17 @@ static bool find_unused(const struct rd_failure *f, struct rd_explanation *ret)
 		rd_explain(ret, "gid-changed", confidence,
 			   "entry %u of the GID table of %s is empty; when the trace began it held %s", f->gid_index,
 			   rd_word_port(f, port), rd_word_gid(f->gid_before.raw, before));
-		rd_explain_fix(
-			ret,
-			"the address was removed from %s: add it again (ip address add), or choose the index again each "
-			"time a connection is made",
-			f->gid_before.netdev ? f->gid_before.netdev : "its interface");
+		rd_explain_fix(ret,
+			       "# %s was removed from %s: add it again (ip address add)\n# or choose the index "
+			       "again each time a connection is made",
+			       before, f->gid_before.netdev ? f->gid_before.netdev : "its interface");
 	} else {
 		rd_explain(ret, "gid-index-unused", confidence, "entry %u of the GID table of %s is empty",
 			   f->gid_index, rd_word_port(f, port));
-		rd_explain_fix(
-			ret,
-			"use an index that holds the address of the port: rdmadiag nic-map --gids; removed addresses "
-			"leave gaps in the table");
+		rd_explain_fix(ret,
+			       "rdmadiag nic-map --gids %s\n# use an index that holds the address of the port\n"
+			       "# removed addresses leave gaps in the table",
+			       f->event->ibdev);
 	}
 	rd_explain_fact(ret, "request: sgid_index %u", f->gid_index);
 	return true;
@@ -99,8 +99,8 @@ static bool find_filled(const struct rd_failure *f, struct rd_explanation *ret)
 		   "entry %u of the GID table of %s was empty; it holds %s now", f->gid_index, rd_word_port(f, port),
 		   rd_word_gid(f->gid.raw, gid));
 	rd_explain_fact(ret, "request: sgid_index %u", f->gid_index);
-	rd_explain_fix(ret, "call it again; a program that adds an address has to wait until its GID is in the table, "
-			    "which the kernel fills in the background");
+	rd_explain_fix(ret, "# call it again\n# a program that adds an address has to wait until its GID is in the "
+			    "table, which the kernel fills in the background");
 	return true;
 }
 
@@ -123,8 +123,8 @@ static bool find_family(const struct rd_failure *f, struct rd_explanation *ret)
 	rd_explain(ret, "gid-family", RD_CONFIDENCE_HIGH,
 		   "source %s (GID index %u) is an %s address, and destination %s is %s", rd_word_gid(f->gid.raw, src),
 		   f->gid_index, v4 ? "IPv4" : "IPv6", rd_word_gid(r->gid, dst), v4 ? "IPv6" : "IPv4");
-	rd_explain_fix(
-		ret, "choose the GID index by the family of the peer's address, on both ends: rdmadiag nic-map --gids");
+	rd_explain_fix(ret, "rdmadiag nic-map --gids %s\n# choose an index of the same address family on both ends",
+		       f->event->ibdev);
 	return true;
 }
 
@@ -163,7 +163,7 @@ static bool find_destination(const struct rd_failure *f, struct rd_explanation *
 		   v4 ? "::ffff:" : "", rd_word_gid(r->gid, gid), rd_word_port(f, port));
 	if (loopback)
 		rd_explain_fact(ret, "127.0.0.0/8 is the loopback interface, which RDMA devices do not use");
-	rd_explain_fix(ret, "set ah_attr.grh.dgid to the GID of the peer, as exchanged when the connection is set up");
+	rd_explain_fix(ret, "# set ah_attr.grh.dgid to the GID of the peer, as exchanged when connecting");
 	return true;
 }
 
@@ -190,10 +190,8 @@ static bool find_namespace(const struct rd_failure *f, struct rd_explanation *re
 		   f->other_net_ns ? "the process" : "this one");
 	if (f->event->moment.net_ns.known == RD_OK)
 		rd_explain_fact(ret, "network namespace of the process: net:[%u]", f->event->moment.net_ns.v);
-	rd_explain_fix(
-		ret,
-		"use a device whose interface is in the namespace of the process (in the container: rdmadiag nic-map "
-		"--gids), or run it in the network namespace of the host");
+	rd_explain_fix(ret, "# use a device whose interface is in the namespace of the process (in the container: "
+			    "rdmadiag nic-map --gids)\n# or run it in the network namespace of the host");
 	return true;
 }
 

@@ -98,7 +98,7 @@ static bool find_down(const struct rd_failure *f, const struct ends *e, struct r
 	rd_explain(ret, "interface-down", RD_CONFIDENCE_HIGH, "interface %s, through which %s is reached, %s",
 		   e->netdev, e->dst, up ? "has no carrier" : "is down");
 	add_route(f, e, ret);
-	rd_explain_fix(ret, up ? "check cable, switch port and peer: ethtool %s" : "ip link set %s up", e->netdev);
+	rd_explain_fix(ret, up ? "ethtool %s\n# check cable, switch port and peer" : "ip link set %s up", e->netdev);
 	return true;
 }
 
@@ -113,11 +113,11 @@ static bool find_no_route(const struct rd_failure *f, const struct ends *e, stru
 	add_route(f, e, ret);
 	if (e->netdev)
 		rd_explain_fix(ret,
-			       "add a route (ip route add %s dev %s), or choose the GID or device that is on the peer's "
-			       "subnet: rdmadiag nic-map --gids",
+			       "rdmadiag nic-map --gids\n# choose the GID or device that is on the peer's "
+			       "subnet\n# or add a route: ip route add %s dev %s, or via a gateway",
 			       e->dst, e->netdev);
 	else
-		rd_explain_fix(ret, "add a route to %s; the routing tables show why there is none: ip route get %s",
+		rd_explain_fix(ret, "ip route get %s\n# add a route to %s: the routing tables show why there is none",
 			       e->dst, e->dst);
 	return true;
 }
@@ -144,8 +144,8 @@ static bool find_refusing_route(const struct rd_failure *f, const struct ends *e
 		   e->dst, *e->src ? " from " : "", e->src, f->route_errno == EINVAL ? "blackhole" : "prohibit");
 	add_route(f, e, ret);
 	rd_explain_fix(ret,
-		       "remove that route, or add a more specific one: ip%s route show table all type %s; "
-		       "ip%s rule list",
+		       "ip%s route show table all type %s\nip%s rule list\n# remove that route or rule, or add "
+		       "a more specific route",
 		       e->v6 ? " -6" : "", f->route_errno == EINVAL ? "blackhole" : "prohibit", e->v6 ? " -6" : "");
 	return true;
 }
@@ -164,7 +164,7 @@ static bool find_scope(const struct rd_failure *f, struct rd_explanation *ret)
 		   "sin6_scope_id of %s is %u, which is not the index of an interface", rd_word_socket(dst, addr),
 		   dst->scope_id);
 	rd_cm_add_id(f, ret);
-	rd_explain_fix(ret, "set sin6_scope_id to the index of the interface through which the peer is reached "
+	rd_explain_fix(ret, "# set sin6_scope_id to the index of the interface through which the peer is reached "
 			    "(if_nametoindex)");
 	return true;
 }
@@ -204,8 +204,7 @@ static bool find_waited(const struct rd_failure *f, const struct ends *e, struct
 	if (netif && !(netif->flags & IFF_UP))
 		rd_explain_fact(ret, "%s is down now; it was up when the kernel sent them", e->netdev);
 	rd_explain_fact(ret, "now the kernel has no route to %s: %s", e->dst, rd_errno_name(f->route_errno));
-	rd_explain_fix(ret, "check that the peer %s is up, and that the interface stays up while connections are made",
-		       e->dst);
+	rd_explain_fix(ret, "# check that the peer %s is up, and that the interface stays up meanwhile", e->dst);
 	return true;
 }
 
@@ -216,9 +215,9 @@ static void explain_off_subnet(const struct ends *e, struct rd_explanation *ret)
 	rd_explain_fact(ret, "no address of %s is in the subnet of %s: the kernel treats it as a neighbour", netdev,
 			e->dst);
 	rd_explain_fix(ret,
-		       "check that %s is the address of the peer; if it is behind a gateway, %s has no route to it: ip "
-		       "route get %s shows what the routing tables say",
-		       e->dst, netdev, e->dst);
+		       "ip route get %s\n# check that %s is the address of the peer\n# if it is behind a "
+		       "gateway, %s has no route to it",
+		       e->dst, e->dst, netdev);
 }
 
 /* Which of the two ends is at fault does not show here: the peer may be down, or on another subnet. An entry that failed stays for
@@ -246,14 +245,15 @@ static bool find_unreachable(const struct rd_failure *f, const struct ends *e, s
 	if (is_off_subnet(f, e))
 		explain_off_subnet(e, ret);
 	else if (e->netdev)
-		rd_explain_fix(
-			ret,
-			"check that the peer %s is up and in the same subnet, that %s is the interface of that subnet, and "
-			"that the address is the peer's: ping -I %s %s; ip neigh show dev %s",
-			e->dst, e->netdev, e->netdev, e->dst, e->netdev);
+		rd_explain_fix(ret,
+			       "ping -c 3 -I %s %s\nip neigh show dev %s\n# check that the peer %s is up and in "
+			       "the same subnet, that %s is the interface of that subnet, and that the address "
+			       "is the peer's",
+			       e->netdev, e->dst, e->netdev, e->dst, e->netdev);
 	else
 		rd_explain_fix(
-			ret, "check that the peer %s is up and in the same subnet, and that the address is the peer's",
+			ret,
+			"# check that %s is the address of the peer, and that the peer is up and in the same subnet",
 			e->dst);
 	return true;
 }

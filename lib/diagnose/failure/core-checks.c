@@ -82,7 +82,7 @@ static bool find_check(const struct rd_failure *f, struct rd_explanation *ret, s
 		rd_explain(ret, checks[i].id, RD_CONFIDENCE_HIGH, "%s", checks[i].cause);
 		rd_explain_fact(ret, "%s returns %s for no other reason", checks[i].origin,
 				rd_errno_name(checks[i].err));
-		rd_explain_fix(ret, "%s", checks[i].fix);
+		rd_explain_fix(ret, "# %s", checks[i].fix);
 		return true;
 	}
 	return false;

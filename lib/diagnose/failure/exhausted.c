@@ -60,8 +60,8 @@ static bool find_exhausted(const struct rd_failure *f, struct rd_explanation *re
 			   "%s has no %s left: %" PRIu64 " of %s %" PRIu64 " are in use", dev->name, kinds[i].what,
 			   dev->used[kinds[i].kind].v, kinds[i].attr, most);
 		add_holders(f, kinds[i].kind, ret);
-		rd_explain_fix(ret, "end what holds them: rdma resource show %s link %s shows their processes",
-			       rd_res_kind_name(kinds[i].kind), dev->name);
+		rd_explain_fix(ret, "rdma resource show %s %s %s\n# end what holds them: the list names the processes",
+			       rd_res_kind_name(kinds[i].kind), kinds[i].kind == RD_RES_QP ? "link" : "dev", dev->name);
 		return true;
 	}
 	return false;

@@ -12,8 +12,12 @@
 
 #include "base/number.h"
 #include "diagnose/shared/rule.h"
+#include "model/shared/fix.h"
 
 #define WORD_LONGEST 63
+
+#define MOST \
+	"rdma resource show IBDEV\n# end the processes that hold most: rdma resource show qp, cq, mr, pd, srq or ctx"
 
 /* What a status of a command means for the operator. */
 static const struct status {
@@ -22,21 +26,20 @@ static const struct status {
 	const char *id, *what, *fix;
 } statuses[] = {
 	{ "CREATE_MKEY", "limits exceeded", "device-resources", "the adapter has no memory keys left",
-	  "find the processes with most memory regions (rdma resource show mr), and bound the registration cache of the library" },
+	  "rdma resource show mr dev IBDEV\n# end the processes with most regions, or bound the registration cache" },
 	{ "CREATE_QP", "limits exceeded", "device-resources", "the adapter has no queue pairs left",
-	  "find the processes with most queue pairs (rdma resource show qp); the limit can be lower than max_qp of the device" },
+	  "rdma resource show qp link IBDEV\n# end the processes with most queue pairs\n# the limit can be lower than max_qp" },
 	{ "ALLOC_UAR", "limits exceeded", "device-resources", "the adapter has no doorbell pages (UAR) left",
-	  "open the device in fewer processes (rdma resource show ctx), or enlarge the BAR (PF_LOG_BAR_SIZE of mlxconfig)" },
-	{ "", "limits exceeded", "device-resources", "a limit of the adapter is reached",
-	  "rdma resource shows how many objects of each kind there are, and whose" },
-	{ "", "no resources", "device-resources", "the adapter has no resources left for the command",
-	  "rdma resource shows how many objects of each kind there are, and whose" },
+	  "rdma resource show ctx dev IBDEV\n# open the device in fewer processes, or enlarge the BAR (PF_LOG_BAR_SIZE of mlxconfig)" },
+	{ "", "limits exceeded", "device-resources", "a limit of the adapter is reached", MOST },
+	{ "", "no resources", "device-resources", "the adapter has no resources left for the command", MOST },
 	{ "", "bad parameter", "firmware-status", "the firmware refused a parameter of the command",
-	  "check the attributes of the call; the vendor can tell the meaning of the syndrome" },
+	  "# check the attributes of the call\n# the vendor can tell the meaning of the syndrome" },
 	{ "", "bad system state", "firmware-status", "the adapter is in a bad state",
-	  "check dmesg for earlier errors of the device; reload its driver or reset it" },
+	  "dmesg -T | grep ADDRESS\ndevlink dev reload pci/ADDRESS\n# no job may use IBDEV meanwhile\n"
+	  "# if the reload fails, reset the device or reboot" },
 	{ "", "", "firmware-status", "the firmware refused the command",
-	  "the vendor can tell the meaning of the syndrome" },
+	  "# the vendor can tell the meaning of the syndrome" },
 };
 
 struct report {
@@ -137,6 +140,7 @@ static bool find_firmware(const struct rd_failure *f, struct rd_explanation *ret
 	}
 	for (size_t i = f->log.n; i-- > f->log_first;) {
 		const struct rd_krecord *record = &f->log.v[i];
+		_cleanup_free_ char *fix = NULL;
 		const struct status *status;
 		struct report report;
 
@@ -152,7 +156,9 @@ static bool find_firmware(const struct rd_failure *f, struct rd_explanation *ret
 			   "%s: firmware command %s failed with status \"%s\", syndrome %s", status->what,
 			   report.command, report.status, report.syndrome);
 		rd_explain_fact(ret, "kernel log: %.200s", record->text);
-		rd_explain_fix(ret, "%s", status->fix);
+		fix = rd_fix_fill(status->fix,
+				  (struct rd_fix_word[]){ { "ADDRESS", f->dev.pci }, { "IBDEV", f->event->ibdev } }, 2);
+		rd_explain_fix(ret, "%s", fix);
 		return true;
 	}
 	add_looked(f, other, looked);

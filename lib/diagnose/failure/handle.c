@@ -63,9 +63,8 @@ static void explain_type(uint32_t handle, unsigned is, unsigned wanted, struct r
 
 	rd_explain(ret, "handle-type", RD_CONFIDENCE_HIGH, "handle %u is %s %s, and not %s %s", handle,
 		   article_of(name), name, article_of(other), other);
-	rd_explain_fix(ret,
-		       "the program passes an object of the wrong kind, or one whose handle was reused after it had "
-		       "been destroyed");
+	rd_explain_fix(ret, "# the program passes an object of the wrong kind, or one whose handle was reused after "
+			    "it had been destroyed");
 }
 
 static void explain_stale(const struct rd_failure *f, const char *kind, uint32_t handle, struct rd_explanation *ret)
@@ -77,10 +76,8 @@ static void explain_stale(const struct rd_failure *f, const char *kind, uint32_t
 		"%s names handle %u; the kernel's table of objects of this open device had none with that handle when "
 		"the call failed",
 		rd_word_call(f->event), handle);
-	rd_explain_fix(
-		ret,
-		"the program uses an object after destroying it, or one of another context (another open of the device, "
-		"or a process that it was forked from)");
+	rd_explain_fix(ret, "# the program uses an object after destroying it, or one of another context (another "
+			    "open of the device, or a process that it was forked from)");
 }
 
 static bool find_handle(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
@@ -167,7 +164,7 @@ static bool find_descriptor(const struct rd_failure *f, struct rd_explanation *r
 	rd_explain_fact(ret, "%s names file descriptor %d", rd_word_call(f->event), fd);
 	if (other)
 		rd_explain_fact(ret, "file descriptor %d is '%s'", fd, m->fd_name);
-	rd_explain_fix(ret, "%s", e->fix);
+	rd_explain_fix(ret, "# %s", e->fix);
 	return true;
 }
 
@@ -193,10 +190,10 @@ static bool find_exhausted(const struct rd_failure *f, struct rd_explanation *re
 		   m->nofile.v);
 	rd_explain_fact(ret, "RLIMIT_NOFILE of the process (soft limit): %" PRIu64, m->nofile.v);
 	rd_explain_fix(ret,
-		       "raise the limit where the process is launched: ulimit -n %" PRIu64 ", or LimitNOFILE=%" PRIu64
-		       " in its unit; while it runs, prlimit -p %u -n%" PRIu64
-		       " raises it, and ls -l /proc/%u/fd lists the descriptors",
-		       more, more, f->event->pid, more, f->event->pid);
+		       "prlimit -p %u -n%" PRIu64
+		       "\n# only while it runs\n# also where it is launched: ulimit -n %" PRIu64
+		       ", or LimitNOFILE=%" PRIu64 " in its unit\n# ls -l /proc/%u/fd lists the descriptors",
+		       f->event->pid, more, more, more, f->event->pid);
 	return true;
 }
 
@@ -282,7 +279,7 @@ static void explain_locked(const struct rd_moment_handle *h, struct rd_explanati
 		   "another thread was using the %s with handle %u at that moment", rd_word_object(h->type), h->handle);
 	if (h->users.known == RD_OK && !h->users.v)
 		rd_explain_fact(ret, "no other object uses the %s", rd_word_object(h->type));
-	rd_explain_fix(ret, "do not use an object while another thread destroys or modifies it");
+	rd_explain_fix(ret, "# do not use an object while another thread destroys or modifies it");
 }
 
 static bool find_in_use(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
@@ -313,7 +310,7 @@ static bool find_in_use(const struct rd_failure *f, struct rd_explanation *ret, 
 			add_users_of_pd(f, h->number.v, ret);
 		else if (h->type == RD_OBJ_CQ || h->type == RD_OBJ_SRQ)
 			add_candidates(f, ret);
-		rd_explain_fix(ret, "%s", fix_for(h->type));
+		rd_explain_fix(ret, "# %s", fix_for(h->type));
 		return true;
 	}
 	return false;

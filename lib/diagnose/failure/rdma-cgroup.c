@@ -8,6 +8,10 @@
 #include "base/buf.h"
 #include "diagnose/shared/rule.h"
 
+#define LASTS                                                                                          \
+	"\n# lasts as long as the group: raise it also where the limits of the group are configured\n" \
+	"# or free objects that are not needed"
+
 struct resource {
 	bool handles;
 	const char *name; /* in rdma.max */
@@ -76,6 +80,7 @@ static void explain_several(const struct rd_failure *f, const struct resource *r
 			    struct rd_explanation *ret)
 {
 	_cleanup_buf_ struct rd_buf groups = { 0 }, files = { 0 };
+	bool plain = true;
 
 	for (size_t i = 0; i < f->n_cgroups; i++) {
 		uint64_t max = max_of(&f->cgroups[i], r);
@@ -83,14 +88,15 @@ static void explain_several(const struct rd_failure *f, const struct resource *r
 
 		if (max == UINT64_MAX)
 			continue;
+		plain &= rd_word_is_plain(path);
 		rd_buf_printf(&groups, "%s%s allows %" PRIu64, groups.len ? " and " : "", path, max);
 		rd_buf_printf(&files, " /sys/fs/cgroup%s/rdma.max", strcmp(path, "/") ? path : "");
 	}
 	rd_explain(ret, "cgroup-rdma-limit", confidence,
 		   "a control group of the process was at its limit of %s on %s: %s; which one was full is not known",
 		   r->what, f->event->ibdev, groups.data);
-	rd_explain_fix(ret, "raise the limits: echo \"%s %s=max\" | tee%s; or free objects that the groups do not need",
-		       f->event->ibdev, r->name, files.data);
+	rd_explain_fix(ret, "%secho \"%s %s=max\" | tee%s" LASTS, plain ? "" : "# ", f->event->ibdev, r->name,
+		       files.data);
 }
 
 static void explain_one(const struct rd_failure *f, const struct resource *r, const struct limiting *l, bool charges,
@@ -109,11 +115,8 @@ static void explain_one(const struct rd_failure *f, const struct resource *r, co
 			   " and has %" PRIu64
 			   " in use; its limit may have been changed since, or its objects were freed",
 			   path, r->what, f->event->ibdev, max, l->now);
-	rd_explain_fix(
-		ret,
-		"raise the limit: echo \"%s %s=max\" > /sys/fs/cgroup%s/rdma.max; or free objects that the group does not "
-		"need",
-		f->event->ibdev, r->name, strcmp(path, "/") ? path : "");
+	rd_explain_fix(ret, "%secho \"%s %s=max\" > /sys/fs/cgroup%s/rdma.max" LASTS,
+		       rd_word_is_plain(path) ? "" : "# ", f->event->ibdev, r->name, strcmp(path, "/") ? path : "");
 }
 
 static bool find_rdma_cgroup(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)

@@ -30,7 +30,8 @@ static bool find_removed(const struct rd_failure *f, struct rd_explanation *ret,
 		   gone && !(core && usual) ? "removed, reset or renamed" : "removed or reset");
 	rd_explain_fact(ret, "%s is %s /sys/class/infiniband now%s", dev, gone ? "not in" : "in",
 			going ? ", but its port has neither interface nor state" : "");
-	rd_explain_fix(ret, "the program has to close the device and open it again; dmesg shows why it was removed");
+	rd_explain_fix(ret, "dmesg | tail -n 100\n# the log shows why it was removed\n"
+			    "# the program has to close the device and open it again");
 	return true;
 }
 

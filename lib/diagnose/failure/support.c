@@ -53,12 +53,12 @@ static bool find_qp_type(const struct rd_failure *f, struct rd_explanation *ret)
 		rd_explain(ret, "not-supported", RD_CONFIDENCE_MEDIUM,
 			   "%s does not support create_flags 0x%" PRIx64 " for queue pairs%s%s", f->event->ibdev, flags,
 			   name ? " of type " : "", name ? name : "");
-		rd_explain_fix(ret, "create the queue pair without these flags, or use another device");
+		rd_explain_fix(ret, "# create the queue pair without these flags, or use another device");
 	} else if (type != RD_QPT_RC && type != RD_QPT_UD) {
 		rd_explain(ret, "not-supported", RD_CONFIDENCE_MEDIUM, "%s does not support queue pairs of %s%s",
 			   f->event->ibdev, name ? "type " : "the type that was requested", name ? name : "");
-		rd_explain_fix(ret, "use RC or UD queue pairs, or another device; ibv_devinfo -v shows what a device "
-				    "supports");
+		rd_explain_fix(ret, "# use RC or UD queue pairs, or another device\n# ibv_devinfo -v shows what a "
+				    "device supports");
 	} else {
 		/* Those are what devices have: it is about something else in the request. */
 		return false;
@@ -88,8 +88,8 @@ static bool find_variant(const struct rd_failure *f, struct rd_explanation *ret)
 			   "the driver of %s does not support shared receive queues for %s", dev,
 			   type == 1 ? "XRC" : "tag matching");
 		rd_explain_fact(ret, "request: srq_type %" PRIu64, type);
-		rd_explain_fix(
-			ret, "use a basic shared receive queue (IBV_SRQT_BASIC), or a device that supports this type");
+		rd_explain_fix(ret, "# use a basic shared receive queue (IBV_SRQT_BASIC), or a device that supports "
+				    "this type");
 		return true;
 	}
 	if (!rd_is_verb(f->event, "ibv_rereg_mr") || !rd_req_has(r, RD_REQ_REREG) || !flags ||
@@ -98,7 +98,7 @@ static bool find_variant(const struct rd_failure *f, struct rd_explanation *ret)
 	rd_explain(ret, "not-supported", RD_CONFIDENCE_MEDIUM,
 		   "the driver of %s does not support changing the %s of a memory region (flags 0x%" PRIx64 ")", dev,
 		   changes[flags - 1], flags);
-	rd_explain_fix(ret, "deregister the region, and register the memory again");
+	rd_explain_fix(ret, "# deregister the region, and register the memory again");
 	return true;
 }
 
@@ -114,7 +114,7 @@ static bool find_group(const struct rd_failure *f, struct rd_explanation *ret)
 		return false;
 	rd_explain(ret, "not-supported", RD_CONFIDENCE_HIGH, "the kernel does not support IPv6 groups (%s) on RoCE v2",
 		   rd_word_socket(dst, group));
-	rd_explain_fix(ret, "use an IPv4 multicast address");
+	rd_explain_fix(ret, "# use an IPv4 multicast address");
 	return true;
 }
 
@@ -131,10 +131,8 @@ static bool find_support(const struct rd_failure *f, struct rd_explanation *ret,
 			ret, "not-supported", RD_CONFIDENCE_MEDIUM,
 			"%s, or an attribute that this request requires, is unknown to the kernel or the driver of %s",
 			rd_word_call(ev), dev);
-		rd_explain_fix(
-			ret,
-			"the library is newer than the kernel: update the kernel or its RDMA modules, or configure the "
-			"program not to use the feature");
+		rd_explain_fix(ret, "# the library is newer than the kernel: update the kernel or its RDMA modules, "
+				    "or configure the program not to use the feature");
 		return true;
 	}
 	if (find_qp_type(f, ret) || find_variant(f, ret))
@@ -146,10 +144,8 @@ static bool find_support(const struct rd_failure *f, struct rd_explanation *ret,
 		   "the driver of %s%s%s%s does not offer %s%s", dev, f->dev.driver ? " (" : "",
 		   f->dev.driver ? f->dev.driver : "", f->dev.driver ? ")" : "", what,
 		   rd_failure_in_driver(f) ? ", or not with these attributes" : "");
-	rd_explain_fix(
-		ret,
-		"configure the program not to use it, or use a device (or a newer driver) that offers it; ibv_devinfo -v "
-		"shows what a device supports");
+	rd_explain_fix(ret, "# configure the program not to use it, or use a device (or a newer driver) that offers "
+			    "it\n# ibv_devinfo -v shows what a device supports");
 	return true;
 }
 
@@ -179,10 +175,8 @@ static bool find_malformed(const struct rd_failure *f, struct rd_explanation *re
 		rd_explain(ret, "request-malformed", RD_CONFIDENCE_MEDIUM,
 			   "the kernel refused the form of the request, before any RDMA object was looked at");
 	rd_explain_fact(ret, "%u attributes in the request", ev->num_attrs);
-	rd_explain_fix(
-		ret,
-		"the library does not match the kernel: use libibverbs and provider of one rdma-core, not mixed with those "
-		"of a vendor's package");
+	rd_explain_fix(ret, "# the library does not match the kernel: use libibverbs and provider of one rdma-core, "
+			    "not mixed with those of a vendor's package");
 	return true;
 }
 

@@ -32,10 +32,8 @@ static bool find_user_buffer(const struct rd_failure *f, struct rd_explanation *
 	} else {
 		return false;
 	}
-	rd_explain_fix(
-		ret,
-		"the library or program passes the kernel a bad pointer: an object that was freed, or memory protected "
-		"against writing");
+	rd_explain_fix(ret, "# the library or program passes the kernel a bad pointer: an object that was freed, or "
+			    "memory protected against writing");
 	return true;
 }
 

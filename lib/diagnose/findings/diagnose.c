@@ -24,7 +24,7 @@ static void add_expired(const struct rd_ignore *ignore, struct rd_findings *find
 		.subject = rd_text("profile line %u", ignore->line),
 		.observed = rd_text("%s%s%s until %s %s", ignore->rule, ignore->subject ? "@" : "",
 				    ignore->subject ? ignore->subject : "", ignore->until, ignore->reason),
-		.fix = rd_dup("remove the line, or set a later date"),
+		.fix = rd_dup("# remove the line, or set a later date"),
 	};
 
 	rd_finding_add(findings, &finding);

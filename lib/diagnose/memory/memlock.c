@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "diagnose/shared/rule.h"
+#include "model/shared/fix.h"
 
 #define PAGE 4096u
 #define ALMOST (16u << 20) /* queues of a device pin a few megabytes at most */
@@ -42,30 +43,39 @@ static void add_facts(const struct rd_moment *m, struct rd_explanation *ret)
 				"CAP_IPC_LOCK is not effective");
 }
 
-/* Where the limit is set: the unit or container that the control group names. */
+/* UNIT: its name */
+#define UNIT_FIX                                                                                   \
+	"mkdir -p /etc/systemd/system/UNIT.d\n"                                                    \
+	"printf '[Service]\\nLimitMEMLOCK=infinity\\n' >/etc/systemd/system/UNIT.d/memlock.conf\n" \
+	"systemctl daemon-reload && systemctl restart UNIT\n# the restart interrupts UNIT"
+#define SLURM_FIX \
+	"\n# running jobs go on, with the old limit\n# also PropagateResourceLimitsExcept=MEMLOCK in slurm.conf"
+
+/* Where the limit is set: the unit or container that the control group names. Units of a user are not the system's. */
 static void add_fix(const struct rd_event *ev, struct rd_explanation *ret)
 {
 	const char *path = ev->cgroup ? ev->cgroup : "", *slash = strrchr(path, '/'), *unit = slash ? slash + 1 : path;
+	bool slurm = strstr(path, "slurmstepd");
+	_cleanup_free_ char *fix = NULL;
 	size_t n = strlen(unit);
 
 	if (strstr(path, "kubepods") || strstr(path, "docker") || strstr(path, "libpod") ||
-	    strstr(path, "cri-containerd"))
-		rd_explain_fix(
-			ret, "raise the limit of the container: LimitMEMLOCK=infinity in the unit of the container "
-			     "runtime (containerd.service, docker.service), or --ulimit memlock=-1; then recreate it");
-	else if (strstr(path, "slurmstepd"))
-		rd_explain_fix(ret, "raise the limit of jobs: LimitMEMLOCK=infinity in slurmd.service, and "
-				    "PropagateResourceLimitsExcept=MEMLOCK in slurm.conf; then restart slurmd");
-	else if (n > 8 && !strcmp(unit + n - 8, ".service"))
+	    strstr(path, "cri-containerd")) {
+		rd_explain_fix(ret, "# raise the limit of the container: LimitMEMLOCK=infinity in the unit of the "
+				    "container runtime (containerd.service, docker.service), or --ulimit memlock=-1\n"
+				    "# then recreate the container");
+	} else if (slurm ||
+		   (n > 8 && !strcmp(unit + n - 8, ".service") && !strstr(path, "/user@") && rd_word_is_plain(unit))) {
+		fix = rd_fix_fill(UNIT_FIX, &(struct rd_fix_word){ "UNIT", slurm ? "slurmd.service" : unit }, 1);
+		rd_explain_fix(ret, "%s%s", fix, slurm ? SLURM_FIX : "");
+	} else {
 		rd_explain_fix(
 			ret,
-			"raise the limit: systemctl edit %.100s, add LimitMEMLOCK=infinity below [Service]; then systemctl "
-			"restart %.100s",
-			unit, unit);
-	else
-		rd_explain_fix(ret,
-			       "raise the limit where the process is launched: memlock in /etc/security/limits.conf "
-			       "for logins, LimitMEMLOCK=infinity for a systemd unit; ulimit -l shows it");
+			"prlimit -p %u -lunlimited\n# only while it runs\n# also where it is launched: memlock in "
+			"/etc/security/limits.conf for logins, LimitMEMLOCK=infinity for a systemd unit\n"
+			"# ulimit -l shows it",
+			ev->pid);
+	}
 }
 
 static bool find_zero(const struct rd_failure *f, struct rd_explanation *ret)

@@ -66,7 +66,7 @@ static void explain_accelerator(const struct rd_failure *f, const struct rd_mapp
 	if (!strcmp(m->name, "gdrdrv")) {
 		rd_explain(ret, "memory-device-mapping", confidence,
 			   "%s is a mapping of GPU memory for the CPU (gdrdrv), which cannot be registered", p->at);
-		rd_explain_fix(ret, "register the GPU pointer itself instead of the mapping for the CPU");
+		rd_explain_fix(ret, "# register the GPU pointer itself instead of the mapping for the CPU");
 		return;
 	}
 	rd_explain(ret, "memory-gpu", confidence, "%s is memory of an accelerator (mapping of '%s'), which %s", p->at,
@@ -75,11 +75,13 @@ static void explain_accelerator(const struct rd_failure *f, const struct rd_mapp
 			    "needs nvidia_peermem or DMA-BUF; the module is not loaded");
 	if (f->read & RD_FACT_MEMORY)
 		rd_explain_fact(ret, "nvidia_peermem is %sloaded", loaded ? "" : "not ");
-	rd_explain_fix(
-		ret,
-		loaded ? "memory of the CUDA VMM allocator cannot be pinned by address: use cudaMalloc, or register it "
-			 "as DMA-BUF (ibv_reg_dmabuf_mr)" :
-			 "modprobe nvidia_peermem, or register the memory as DMA-BUF (ibv_reg_dmabuf_mr)");
+	rd_explain_fix(ret,
+		       loaded ? "# memory of the CUDA VMM allocator cannot be pinned by address: use cudaMalloc, or "
+				"register it as DMA-BUF (ibv_reg_dmabuf_mr)" :
+		       strncmp(m->name, "nvidia", 6) != 0 ?
+				"# register the memory as DMA-BUF (ibv_reg_dmabuf_mr)" :
+				"modprobe nvidia_peermem\n# until the next boot; also in /etc/modules-load.d/\n# or "
+				"register the memory as DMA-BUF (ibv_reg_dmabuf_mr)");
 }
 
 static void explain_device(const struct rd_mapping *m, const struct place *p, enum rd_confidence confidence,
@@ -88,8 +90,8 @@ static void explain_device(const struct rd_mapping *m, const struct place *p, en
 	rd_explain(ret, "memory-device-mapping", confidence,
 		   "%s is memory of a device%s%s%s, which has no pages that could be pinned", p->at,
 		   m->name[0] ? " (mapping of '" : "", m->name, m->name[0] ? "')" : "");
-	rd_explain_fix(
-		ret, "register memory of the host, or export the device's memory as DMA-BUF and use ibv_reg_dmabuf_mr");
+	rd_explain_fix(ret, "# register memory of the host, or export the device's memory as DMA-BUF and use "
+			    "ibv_reg_dmabuf_mr");
 }
 
 static void explain_hole(const struct place *p, enum rd_confidence confidence, struct rd_explanation *ret)
@@ -100,9 +102,8 @@ static void explain_hole(const struct place *p, enum rd_confidence confidence, s
 		rd_explain(ret, "memory-not-mapped", confidence,
 			   "address %s is not mapped: %s after the start of the range of %s at %s", p->at, p->offset,
 			   p->length, p->start);
-	rd_explain_fix(
-		ret,
-		"check address and length: the memory was freed or unmapped before, was never mapped, or ends earlier");
+	rd_explain_fix(ret, "# check address and length: the memory was freed or unmapped before, was never mapped, "
+			    "or ends earlier");
 }
 
 static void explain_end(const struct rd_mapping *m, const struct place *p, enum rd_confidence confidence,
@@ -113,7 +114,7 @@ static void explain_end(const struct rd_mapping *m, const struct place *p, enum 
 	rd_explain(ret, "memory-past-end-of-file", confidence,
 		   "the mapping of '%s' is longer than the file (%s): there are no pages from %s on", m->name,
 		   rd_bytes_text(m->file_size, size), p->at);
-	rd_explain_fix(ret, "enlarge the file before mapping it (ftruncate), or register only as much as it contains");
+	rd_explain_fix(ret, "# enlarge the file before mapping it (ftruncate), or register only what it contains");
 }
 
 /* Whether the mapping permits execution was not read. */
@@ -121,9 +122,8 @@ static void explain_no_access(const struct rd_mapping *m, const struct place *p,
 {
 	rd_explain(ret, "memory-no-access", RD_CONFIDENCE_HIGH, "address %s is mapped, but not readable (%s)", p->at,
 		   m->writable ? "PROT_WRITE without PROT_READ" : "PROT_NONE, or PROT_EXEC alone");
-	rd_explain_fix(ret,
-		       "mprotect it to PROT_READ | PROT_WRITE before; an address range that a GPU library reserved "
-		       "needs nvidia_peermem or DMA-BUF");
+	rd_explain_fix(ret, "# mprotect it to PROT_READ | PROT_WRITE before\n# an address range that a GPU library "
+			    "reserved needs nvidia_peermem or DMA-BUF");
 }
 
 static void explain_fault(const struct rd_failure *f, struct rd_explanation *ret)
@@ -148,9 +148,8 @@ static void explain_fault(const struct rd_failure *f, struct rd_explanation *ret
 			   ")",
 			   p.at, f->event->request.v[RD_REQ_ACCESS]);
 	if (!ret->fix)
-		rd_explain_fix(
-			ret, "map the memory with PROT_WRITE, or register it without IBV_ACCESS_LOCAL_WRITE and remote "
-			     "write access");
+		rd_explain_fix(ret, "# map the memory with PROT_WRITE, or register it without IBV_ACCESS_LOCAL_WRITE "
+				    "and remote write access");
 	add_mapping(m, ret);
 	add_range(&f->event->request, ret);
 }
@@ -164,7 +163,7 @@ static void explain_secret(const struct rd_failure *f, const struct rd_mapping *
 
 	rd_explain(ret, "memory-secret", RD_CONFIDENCE_HIGH,
 		   "%s is memory of memfd_secret, which the kernel never pins", p.at);
-	rd_explain_fix(ret, "use ordinary memory for buffers of RDMA");
+	rd_explain_fix(ret, "# use ordinary memory for buffers of RDMA");
 	add_mapping(m, ret);
 	add_range(&f->event->request, ret);
 }
@@ -180,10 +179,8 @@ static void explain_file(const struct rd_failure *f, const struct rd_mapping *m,
 		"%s is a writable shared mapping of the file '%s': this kernel does not pin pages of files for long with write "
 		"access",
 		p.at, m->name);
-	rd_explain_fix(
-		ret,
-		"use anonymous memory, or a file on tmpfs (memfd_create, shm_open) or hugetlbfs; a private mapping "
-		"(MAP_PRIVATE) works, but does not write to the file");
+	rd_explain_fix(ret, "# use anonymous memory, or a file on tmpfs (memfd_create, shm_open) or hugetlbfs\n# a "
+			    "private mapping (MAP_PRIVATE) works, but does not write to the file");
 	add_mapping(m, ret);
 	add_range(&f->event->request, ret);
 }
@@ -207,8 +204,8 @@ static void explain_huge(const struct rd_failure *f, const struct rd_mapping *m,
 	add_mapping(m, ret);
 	add_range(&f->event->request, ret);
 	rd_explain_fix(ret,
-		       "reserve more huge pages: sysctl vm.nr_hugepages=%" PRIu64
-		       "; do not map them with MAP_NORESERVE",
+		       "sysctl vm.nr_hugepages=%" PRIu64
+		       "\n# until the next boot; also in /etc/sysctl.d/\n# do not map them with MAP_NORESERVE",
 		       (f->memory.huge_total.known == RD_OK ? f->memory.huge_total.v : 0) +
 			       f->event->request.v[RD_REQ_LENGTH] / HUGE_PAGE + 1);
 }

@@ -51,12 +51,12 @@ static bool find_range(const struct rd_failure *f, struct rd_explanation *ret)
 			   "iova 0x%" PRIx64 " and address 0x%" PRIx64
 			   " have different offsets in their page: 0x%" PRIx64 " and 0x%" PRIx64,
 			   iova, address, iova % PAGE, address % PAGE);
-		rd_explain_fix(ret, "choose an iova with the same low 12 bits as the address");
+		rd_explain_fix(ret, "# choose an iova with the same low 12 bits as the address");
 	} else if (!length) {
 		/* Inside of a page the kernel pins that page; drivers may refuse such a region. */
 		rd_explain(ret, "range-empty", address % PAGE ? RD_CONFIDENCE_MEDIUM : RD_CONFIDENCE_HIGH,
 			   "the length of the range is 0");
-		rd_explain_fix(ret, "register at least one byte");
+		rd_explain_fix(ret, "# register at least one byte");
 	} else if (is_implicit(r)) {
 		return false;
 	} else if (address + length < address || address + length > UINT64_MAX - PAGE) {
@@ -64,12 +64,12 @@ static bool find_range(const struct rd_failure *f, struct rd_explanation *ret)
 			   "address 0x%" PRIx64 " plus length 0x%" PRIx64 " (%" PRIu64
 			   " bytes) exceeds the address space",
 			   address, length, length);
-		rd_explain_fix(ret, "check how the length is calculated: a negative number became a large one");
+		rd_explain_fix(ret, "# check how the length is calculated: a negative number became a large one");
 	} else if (length / PAGE > UINT32_MAX) {
 		rd_explain(ret, "range-overflow", RD_CONFIDENCE_HIGH,
 			   "the range has %" PRIu64 " pages, and the kernel registers at most %u at once",
 			   length / PAGE, UINT32_MAX);
-		rd_explain_fix(ret, "check how the length is calculated, or register the range in parts");
+		rd_explain_fix(ret, "# check how the length is calculated, or register the range in parts");
 	} else {
 		return false;
 	}
@@ -90,10 +90,8 @@ static bool find_newer(const struct rd_failure *f, struct rd_explanation *ret)
 	rd_explain(ret, "access-flags", RD_CONFIDENCE_MEDIUM,
 		   "the access flags 0x%" PRIx64 " contain 0x%" PRIx64 ", which this kernel does not know", access,
 		   newer);
-	rd_explain_fix(
-		ret,
-		"register the memory without them (IBV_ACCESS_FLUSH_GLOBAL, _FLUSH_PERSISTENT), or update the kernel "
-		"to 6.2 or later");
+	rd_explain_fix(ret, "# register the memory without them (IBV_ACCESS_FLUSH_GLOBAL, _FLUSH_PERSISTENT), or "
+			    "update the kernel to 6.2 or later");
 	return true;
 }
 
@@ -106,15 +104,15 @@ static bool find_access(const struct rd_failure *f, struct rd_explanation *ret)
 		rd_explain(ret, "access-flags", RD_CONFIDENCE_HIGH,
 			   "%s requires IBV_ACCESS_LOCAL_WRITE, which is missing in the access flags 0x%" PRIx64,
 			   access & REMOTE_WRITE ? "IBV_ACCESS_REMOTE_WRITE" : "IBV_ACCESS_REMOTE_ATOMIC", access);
-		rd_explain_fix(ret, "add IBV_ACCESS_LOCAL_WRITE");
+		rd_explain_fix(ret, "# add IBV_ACCESS_LOCAL_WRITE");
 		return true;
 	}
 	if (!unknown)
 		return find_newer(f, ret);
 	rd_explain(ret, "access-flags", RD_CONFIDENCE_MEDIUM,
 		   "the access flags 0x%" PRIx64 " contain 0x%" PRIx64 ", which is not defined", access, unknown);
-	rd_explain_fix(ret,
-		       "use only enum ibv_access_flags; a library that is newer than the kernel may know more of them");
+	rd_explain_fix(ret, "# use only enum ibv_access_flags\n# a library that is newer than the kernel may know "
+			    "more of them");
 	return true;
 }
 
@@ -134,8 +132,8 @@ static bool find_on_demand(const struct rd_failure *f, struct rd_explanation *re
 			   "region",
 		   f->event->ibdev ? f->event->ibdev : "the device");
 	rd_explain_fact(ret, "request: access flags 0x%" PRIx64, f->event->request.v[RD_REQ_ACCESS]);
-	rd_explain_fix(ret,
-		       "register the memory without IBV_ACCESS_ON_DEMAND; ibv_devinfo -v shows odp_caps of the device");
+	rd_explain_fix(ret, "# register the memory without IBV_ACCESS_ON_DEMAND\n# ibv_devinfo -v shows odp_caps of "
+			    "the device");
 	return true;
 }
 
@@ -160,7 +158,7 @@ static bool find_optional(const struct rd_failure *f, struct rd_explanation *ret
 	rd_explain(ret, "access-flags", RD_CONFIDENCE_MEDIUM,
 		   "the driver of %s probably does not support %s, which %s in the access flags 0x%" PRIx64,
 		   f->event->ibdev ? f->event->ibdev : "the device", names.data, n == 1 ? "is" : "are", access);
-	rd_explain_fix(ret, "register the memory without %s", n == 1 ? "it" : "them");
+	rd_explain_fix(ret, "# register the memory without %s", n == 1 ? "it" : "them");
 	return true;
 }
 
@@ -176,7 +174,7 @@ static bool find_persistent(const struct rd_failure *f, struct rd_explanation *r
 	rd_explain(ret, "memory-not-persistent", RD_CONFIDENCE_MEDIUM,
 		   "IBV_ACCESS_FLUSH_PERSISTENT requires persistent memory, and the range is ordinary memory");
 	rd_explain_fact(ret, "request: access flags 0x%" PRIx64, access);
-	rd_explain_fix(ret, "register a mapping of persistent memory (DAX), or leave the flag out");
+	rd_explain_fix(ret, "# register a mapping of persistent memory (DAX), or leave the flag out");
 	return true;
 }
 
@@ -191,7 +189,7 @@ static bool find_rereg(const struct rd_failure *f, struct rd_explanation *ret)
 		   flags ? "the flags 0x%" PRIx64 " contain one that is not defined" :
 			   "the flags are 0x%" PRIx64 ": nothing is to be changed",
 		   flags);
-	rd_explain_fix(ret, "set IBV_REREG_MR_CHANGE_TRANSLATION, _PD or _ACCESS, as needed");
+	rd_explain_fix(ret, "# set IBV_REREG_MR_CHANGE_TRANSLATION, _PD or _ACCESS, as needed");
 	return true;
 }
 
@@ -204,7 +202,7 @@ static bool find_window(const struct rd_failure *f, struct rd_explanation *ret)
 		return false;
 	rd_explain(ret, "attribute-value", RD_CONFIDENCE_HIGH, "type %" PRIu64 " of the memory window does not exist",
 		   type);
-	rd_explain_fix(ret, "use IBV_MW_TYPE_1 or IBV_MW_TYPE_2");
+	rd_explain_fix(ret, "# use IBV_MW_TYPE_1 or IBV_MW_TYPE_2");
 	return true;
 }
 
@@ -229,7 +227,7 @@ static bool find_not_writable(const struct rd_failure *f, struct rd_explanation 
 		   " require write access to the memory, without which the region was registered",
 		   access);
 	rd_explain_fact(ret, "request: flags 0x%" PRIx64 " (IBV_REREG_MR_CHANGE_ACCESS is in them)", r->v[RD_REQ_REREG]);
-	rd_explain_fix(ret, "register the memory again, with IBV_ACCESS_LOCAL_WRITE");
+	rd_explain_fix(ret, "# register the memory again, with IBV_ACCESS_LOCAL_WRITE");
 	return true;
 }
 
@@ -247,7 +245,7 @@ static bool find_dmabuf(const struct rd_failure *f, struct rd_explanation *ret)
 	rd_explain(ret, "access-flags", RD_CONFIDENCE_HIGH,
 		   "the access flags 0x%" PRIx64 " contain 0x%" PRIx64 ", which regions of DMA-BUF memory cannot have",
 		   access, unknown);
-	rd_explain_fix(ret, "use only IBV_ACCESS_LOCAL_WRITE, _REMOTE_READ, _REMOTE_WRITE, _REMOTE_ATOMIC and "
+	rd_explain_fix(ret, "# use only IBV_ACCESS_LOCAL_WRITE, _REMOTE_READ, _REMOTE_WRITE, _REMOTE_ATOMIC and "
 			    "_RELAXED_ORDERING");
 	return true;
 }

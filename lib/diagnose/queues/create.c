@@ -31,7 +31,7 @@ static bool find_qp_type(const struct rd_failure *f, struct rd_explanation *ret)
 	    rd_qp_type_name((unsigned)type))
 		return false;
 	rd_explain(ret, "attribute-value", RD_CONFIDENCE_HIGH, "qp_type is %" PRIu64 ", which does not exist", type);
-	rd_explain_fix(ret, "use a value of enum ibv_qp_type: IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD");
+	rd_explain_fix(ret, "# use a value of enum ibv_qp_type: IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD");
 	return true;
 }
 
@@ -48,7 +48,7 @@ static bool find_qp_flags(const struct rd_failure *f, struct rd_explanation *ret
 	rd_explain(ret, "attribute-value", RD_CONFIDENCE_HIGH,
 		   "create_flags is 0x%" PRIx64 ", and queue pairs of type %s have no such flags", flags,
 		   name ? name : "?");
-	rd_explain_fix(ret, "leave create_flags 0; only UD and raw packet queue pairs have flags");
+	rd_explain_fix(ret, "# leave create_flags 0\n# only UD and raw packet queue pairs have flags");
 	return true;
 }
 
@@ -67,8 +67,8 @@ static bool find_raw(const struct rd_failure *f, struct rd_explanation *ret)
 		   has ? "has only in its user namespace" : "does not have");
 	rd_explain_fact(ret, "effective capabilities: 0x%" PRIx64 "%s", m->caps.v,
 			inner ? ", of a user namespace that is not the initial one" : "");
-	rd_explain_fix(ret, has ? "run it outside of the user namespace (a rootless container has one)" :
-				  "give its program file the capability cap_net_raw (setcap), or its container NET_RAW");
+	rd_explain_fix(ret, has ? "# run it outside of the user namespace (a rootless container has one)" :
+				  "# give its file the capability (setcap cap_net_raw=ep), or its container NET_RAW");
 	return true;
 }
 
@@ -84,7 +84,7 @@ static bool find_no_cq(const struct rd_failure *f, struct rd_explanation *ret)
 		return false;
 	rd_explain(ret, "request-malformed", RD_CONFIDENCE_HIGH, "the request names no completion queue for %s",
 		   rd_req_has(r, RD_REQ_H_CQ) ? "receives" : "sends");
-	rd_explain_fix(ret, "set send_cq and recv_cq");
+	rd_explain_fix(ret, "# set send_cq and recv_cq");
 	return true;
 }
 
@@ -95,7 +95,7 @@ static bool find_srq_type(const struct rd_failure *f, struct rd_explanation *ret
 	if (f->event->err != -EINVAL || !rd_req_has(&f->event->request, RD_REQ_SRQ_TYPE) || type <= SRQT_LAST)
 		return false;
 	rd_explain(ret, "attribute-value", RD_CONFIDENCE_HIGH, "srq_type is %" PRIu64 ", which does not exist", type);
-	rd_explain_fix(ret, "use a value of enum ibv_srq_type");
+	rd_explain_fix(ret, "# use a value of enum ibv_srq_type");
 	return true;
 }
 
@@ -109,8 +109,8 @@ static bool find_cq_flags(const struct rd_failure *f, struct rd_explanation *ret
 	if (f->event->err == -EINVAL && (rd_failure_origin_is(f, "uverbs_get_flags*") || flags > 0xff)) {
 		rd_explain(ret, "attribute-value", RD_CONFIDENCE_HIGH,
 			   "flags is 0x%" PRIx64 ", which contains bits that this kernel does not know", flags);
-		rd_explain_fix(
-			ret, "use flags that libibverbs defines; a library newer than the kernel may know more of them");
+		rd_explain_fix(ret, "# use flags that libibverbs defines\n# a library newer than the kernel may know "
+				    "more of them");
 		return true;
 	}
 	if (f->event->err != -EOPNOTSUPP || !f->event->origin_exact || !rd_failure_in_driver(f))
@@ -119,7 +119,7 @@ static bool find_cq_flags(const struct rd_failure *f, struct rd_explanation *ret
 		   "the driver of %s does not support the flags 0x%" PRIx64 "%s",
 		   f->event->ibdev ? f->event->ibdev : "the device", flags,
 		   flags == CQ_TIMESTAMP ? " (timestamps of completions)" : "");
-	rd_explain_fix(ret, "create the completion queue without them");
+	rd_explain_fix(ret, "# create the completion queue without them");
 	return true;
 }
 

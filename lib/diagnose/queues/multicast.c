@@ -15,7 +15,7 @@ static bool find_address(const struct rd_failure *f, struct rd_explanation *ret)
 	if (gid[0] != 0xff) {
 		rd_explain(ret, "multicast-address", RD_CONFIDENCE_HIGH,
 			   "%s is not a multicast GID: those begin with ff", rd_word_gid(gid, text));
-		rd_explain_fix(ret, "use the MGID of the group; that of an IPv4 group is ff0e::ffff:a.b.c.d on RoCE");
+		rd_explain_fix(ret, "# use the MGID of the group: on RoCE ff0e::ffff:a.b.c.d for an IPv4 group");
 		return true;
 	}
 	if (qp && qp->found && qp->qp_type.known == RD_OK && qp->qp_type.v != RD_QPT_UD) {
@@ -24,7 +24,7 @@ static bool find_address(const struct rd_failure *f, struct rd_explanation *ret)
 		rd_explain(ret, "qp-type", RD_CONFIDENCE_HIGH,
 			   "queue pair %u is of type %s, and only UD queue pairs can join a multicast group",
 			   qp->number.v, type ? type : "?");
-		rd_explain_fix(ret, "use a queue pair of type IBV_QPT_UD");
+		rd_explain_fix(ret, "# use a queue pair of type IBV_QPT_UD");
 		return true;
 	}
 	return false;
@@ -41,7 +41,7 @@ static bool find_not_attached(const struct rd_failure *f, struct rd_explanation 
 		   rd_failure_origin_is(f, "ib_uverbs_detach_mcast") ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
 		   "queue pair %u is not attached to group %s with LID %" PRIu64, qp->number.v,
 		   rd_word_gid(f->event->request.gid, text), f->event->request.v[RD_REQ_MLID]);
-	rd_explain_fix(ret, "detach with the same GID and LID as it was attached with, and once");
+	rd_explain_fix(ret, "# detach with the same GID and LID as it was attached with, and once");
 	return true;
 }
 
@@ -62,8 +62,8 @@ static bool find_full(const struct rd_failure *f, struct rd_explanation *ret)
 	rd_explain_fact(ret, "limits of %s: %" PRIu64 " queue pairs in a group, %" PRIu64 " in all groups together",
 			f->event->ibdev, group, total);
 	rd_explain_fact(ret, "not reported by the kernel: how many are attached now");
-	rd_explain_fix(
-		ret, "attach fewer queue pairs to the group, and let the program distribute what one of them receives");
+	rd_explain_fix(ret, "# attach fewer queue pairs to the group, and let the program distribute what one of "
+			    "them receives");
 	return true;
 }
 

@@ -117,13 +117,12 @@ static void explain_invalid(const struct rd_failure *f, struct rd_explanation *r
 		   state_name(m->qp.cur), state_name(m->qp.next));
 	add_states(f, ret);
 	if (from)
-		rd_explain_fix(
-			ret,
-			"move it to %s first, and check that this succeeded; a queue pair in ERR must be moved to RESET "
-			"and connected again",
-			from);
+		rd_explain_fix(ret,
+			       "# move it to %s first, and check that this succeeded\n# a queue pair in ERR "
+			       "must be moved to RESET and connected again",
+			       from);
 	else
-		rd_explain_fix(ret, "move it to RESET, and connect it again");
+		rd_explain_fix(ret, "# move it to RESET, and connect it again");
 }
 
 static bool is_one(uint32_t mask)
@@ -144,13 +143,13 @@ static bool find_attributes(const struct rd_failure *f, const struct transition 
 		rd_explain(ret, "qp-attribute-missing", RD_CONFIDENCE_HIGH,
 			   "%s to %s requires %s, missing in attr_mask", state_name(m->qp.cur), state_name(m->qp.next),
 			   rd_word_mask(missing, names));
-		rd_explain_fix(ret, "set %s in attr_mask; ibv_modify_qp(3) lists what each transition requires",
+		rd_explain_fix(ret, "# set %s in attr_mask\n# ibv_modify_qp(3) lists what each transition requires",
 			       is_one(missing) ? "the attribute and its bit" : "these attributes and their bits");
 	} else if (extra) {
 		rd_explain(ret, "qp-attribute-not-allowed", RD_CONFIDENCE_HIGH,
 			   "%s to %s does not permit %s in attr_mask", state_name(m->qp.cur), state_name(m->qp.next),
 			   rd_word_mask(extra, names));
-		rd_explain_fix(ret, "leave %s out of attr_mask; ibv_modify_qp(3) lists what each transition permits",
+		rd_explain_fix(ret, "# leave %s out of attr_mask\n# ibv_modify_qp(3) lists what a transition permits",
 			       is_one(extra) ? "it" : "them");
 	} else {
 		return false;
@@ -169,7 +168,7 @@ static bool find_noted(const struct rd_failure *f, struct rd_explanation *ret, s
 	if (m->qp.mask & M_CUR_STATE && (m->qp.cur < RD_QPS_RTR || m->qp.cur == RD_QPS_ERR)) {
 		rd_explain(ret, "qp-state", RD_CONFIDENCE_HIGH,
 			   "cur_qp_state may only be RTR, RTS, SQD or SQE, and is %s", state_name(m->qp.cur));
-		rd_explain_fix(ret, "leave IBV_QP_CUR_STATE out of attr_mask");
+		rd_explain_fix(ret, "# leave IBV_QP_CUR_STATE out of attr_mask");
 		add_states(f, ret);
 		return true;
 	}
@@ -182,7 +181,7 @@ static bool find_noted(const struct rd_failure *f, struct rd_explanation *ret, s
 		rd_explain(ret, "qp-state", RD_CONFIDENCE_HIGH,
 			   "cur_qp_state is SQE, in which a queue pair of type %s never is",
 			   rd_qp_type_name(m->qp.type) ? rd_qp_type_name(m->qp.type) : "?");
-		rd_explain_fix(ret, "leave IBV_QP_CUR_STATE out of attr_mask");
+		rd_explain_fix(ret, "# leave IBV_QP_CUR_STATE out of attr_mask");
 		add_states(f, ret);
 		return true;
 	}
@@ -210,7 +209,7 @@ static bool find_never_init(const struct rd_failure *f, struct rd_explanation *r
 	if (qp->number.known == RD_OK)
 		rd_explain_fact(ret, "queue pair %u has no port yet; the request names port %" PRIu64, qp->number.v,
 				r->v[RD_REQ_AV_PORT]);
-	rd_explain_fix(ret, "move it to INIT first, and check that this succeeded");
+	rd_explain_fix(ret, "# move it to INIT first, and check that this succeeded");
 	return true;
 }
 
@@ -235,7 +234,7 @@ static bool find_foreign(const struct rd_failure *f, struct rd_explanation *ret)
 		   rd_qp_type_name(qp->qp_type.v), rd_word_mask(extra, names));
 	rd_explain_fact(ret, "attr_mask 0x%" PRIx64 ": %s", r->v[RD_REQ_MASK],
 			rd_word_mask((uint32_t)r->v[RD_REQ_MASK], names));
-	rd_explain_fix(ret, "leave %s out of attr_mask; ibv_modify_qp(3) lists the attributes of each type",
+	rd_explain_fix(ret, "# leave %s out of attr_mask\n# ibv_modify_qp(3) lists the attributes of each type",
 		       is_one(extra) ? "it" : "them");
 	return true;
 }

@@ -196,7 +196,7 @@ static void explain_found(const struct rd_failure *f, const struct found *found,
 	rd_explain(ret, found->v[0].id, confidence, "%s%s", found->n > 1 ? "one of these: " : "", all.data);
 	rd_explain_fact(ret, "attr_mask 0x%" PRIx64 ": %s", f->event->request.v[RD_REQ_MASK],
 			rd_word_mask((uint32_t)f->event->request.v[RD_REQ_MASK], names));
-	rd_explain_fix(ret, "%s", fix_for(found->v[0].id));
+	rd_explain_fix(ret, "# %s", fix_for(found->v[0].id));
 }
 
 static bool find_qp_values(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
@@ -253,7 +253,7 @@ static bool find_port(const struct rd_failure *f, struct rd_explanation *ret)
 		rd_explain(ret, "port-number", RD_CONFIDENCE_HIGH, "%s is %" PRIu64 ", and %s has %s%u",
 			   rd_req_name(ports[i].field), port, f->event->ibdev,
 			   f->dev.n_ports == 1 ? "only port " : "ports 1 to ", f->dev.n_ports);
-		rd_explain_fix(ret, "use a port of the device: rdma link lists them");
+		rd_explain_fix(ret, "# use a port of the device: rdma link lists them");
 		return true;
 	}
 	return false;
@@ -273,7 +273,7 @@ static bool find_other_port(const struct rd_failure *f, struct rd_explanation *r
 	rd_explain(ret, "port-number", RD_CONFIDENCE_HIGH,
 		   "ah_attr.port_num is %" PRIu64 ", and the queue pair is on port %u since it was moved to INIT", port,
 		   qp->port.v);
-	rd_explain_fix(ret, "use the same port in both transitions");
+	rd_explain_fix(ret, "# use the same port in both transitions");
 	return true;
 }
 

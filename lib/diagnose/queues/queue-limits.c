@@ -87,7 +87,7 @@ static bool find_vector(const struct rd_failure *f, struct rd_explanation *ret)
 	rd_explain(ret, "limit-exceeded", RD_CONFIDENCE_HIGH,
 		   "comp_vector is %" PRIu64 ", and %s has %" PRIu64 " completion vector%s, counted from 0", v,
 		   f->event->ibdev, n, n == 1 ? "" : "s");
-	rd_explain_fix(ret, "use a number below num_comp_vectors of the context");
+	rd_explain_fix(ret, "# use a number below num_comp_vectors of the context");
 	return true;
 }
 
@@ -114,7 +114,7 @@ static bool find_srq_limit(const struct rd_failure *f, struct rd_explanation *re
 			   limit);
 	else
 		return false;
-	rd_explain_fix(ret, "use a limit below max_wr of the shared receive queue (ibv_query_srq)");
+	rd_explain_fix(ret, "# use a limit below max_wr of the shared receive queue (ibv_query_srq)");
 	return true;
 }
 
@@ -132,7 +132,7 @@ static bool find_inline(const struct rd_failure *f, struct rd_explanation *ret)
 		ret,
 		"the kernel does not report the limit of inline data of a device, which also depends on the type of "
 		"the queue pair");
-	rd_explain_fix(ret, "request less inline data, or 0, and use what ibv_create_qp returns in cap.max_inline_data");
+	rd_explain_fix(ret, "# request less inline data or 0, and use what ibv_create_qp returns in max_inline_data");
 	return true;
 }
 
@@ -144,7 +144,7 @@ static bool find_queue_limits(const struct rd_failure *f, struct rd_explanation 
 		return true;
 	n = check_limits(f, ret);
 	if (n) {
-		rd_explain_fix(ret, "request at most the limits of the device: ibv_query_device, ibv_devinfo -v");
+		rd_explain_fix(ret, "# request at most the limits of the device: ibv_query_device, ibv_devinfo -v");
 		return true;
 	}
 	if (find_srq_limit(f, ret) || find_inline(f, ret))

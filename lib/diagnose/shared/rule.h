@@ -47,6 +47,8 @@ unsigned rd_word_type_of(enum rd_req_field field);
 /* Names of attributes in a mask of modify_qp: "IBV_QP_TIMEOUT, IBV_QP_RETRY_CNT". */
 #define RD_WORD_MASK 512
 const char *rd_word_mask(uint32_t mask, char *ret);
+/* Whether it stands for nothing else in a shell. Names of control groups are the users'. */
+bool rd_word_is_plain(const char *name);
 bool rd_is_v4_gid(const uint8_t *gid);
 bool rd_is_zero(const uint8_t *bytes, size_t n);
 

@@ -38,6 +38,11 @@ const char *rd_word_pointer(uint64_t address, char *ret)
 	return ret;
 }
 
+bool rd_word_is_plain(const char *name)
+{
+	return !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@:._/-")];
+}
+
 bool rd_is_v4_gid(const uint8_t *gid)
 {
 	static const uint8_t prefix[12] = { [10] = 0xff, [11] = 0xff };
