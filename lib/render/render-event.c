@@ -2,6 +2,7 @@
 #include "render/render-event.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -277,8 +278,10 @@ static void put_why(const struct rd_row_view *v)
 		   *advice = rd_row_text(v, "advice"), *confidence = rd_row_text(v, "confidence"),
 		   *hint = rd_row_text(v, "hint");
 	const struct rd_cell *evidence = rd_row_cell(v, "evidence");
+	struct rd_row_view whole = *v; /* a command that is pasted must not end at the margin */
 	bool any = evidence && evidence->sub->n;
 
+	whole.width = INT_MAX;
 	if (id && cause)
 		put_remark(v, confidence && strcmp(confidence, "high") != 0 ? "probable cause" : "cause", cause);
 	else if (cause)
@@ -288,7 +291,7 @@ static void put_why(const struct rd_row_view *v)
 	for (const char *line = fix; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
 		_cleanup_free_ char *command = rd_text("%.*s", (int)strcspn(line, "\n"), line);
 
-		put_remark(v, "fix", command);
+		put_remark(&whole, "fix", command);
 	}
 	if (advice)
 		put_remark(v, id ? "advice" : "check", advice);

@@ -74,7 +74,7 @@ static struct rd_event full_event(void)
 			 .confidence = RD_CONFIDENCE_HIGH,
 			 .evidence = { "the range is 0x6000-0x8000", "read, write" },
 			 .n_evidence = 2,
-			 .fix = "ip link set eth0 up\n"
+			 .fix = "ip link set eth0 up && ip address show dev eth0\n"
 				"# first word and enough more words to reach beyond the margin of forty-two columns" },
 		.hint = "nothing is mapped at 0x7000; first word and enough more words to reach beyond the margin of forty-two columns",
 	};
@@ -179,7 +179,7 @@ static void an_event_reads_well(void **state)
 		"    cause: nothing is mapped at 0x7000\n"
 		"      - the range is 0x6000-0x8000\n"
 		"      - read, write\n"
-		"    fix: ip link set eth0 up\n"
+		"    fix: ip link set eth0 up && ip address show dev eth0\n"
 		"    advice: first word and enough more\n"
 		"            words to reach beyond the\n"
 		"            margin of forty-two columns\n");
