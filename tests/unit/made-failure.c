@@ -4,8 +4,8 @@
 #include <arpa/inet.h>
 #include <stdio.h>
 
+#include "base/fix.h"
 #include "diagnose/shared/rule.h"
-#include "model/shared/fix.h"
 
 void made_failure(struct made_failure *m, const char *verb, int err, const char *module, const char *origin)
 {

@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fix.h"
 #include "base/number.h"
 #include "diagnose/shared/rule.h"
-#include "model/shared/fix.h"
 
 #define WORD_LONGEST 63
 

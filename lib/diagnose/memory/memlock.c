@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fix.h"
 #include "diagnose/shared/rule.h"
-#include "model/shared/fix.h"
 
 #define PAGE 4096u
 #define ALMOST (16u << 20) /* queues of a device pin a few megabytes at most */

@@ -17,7 +17,7 @@ struct rd_explanation {
 	enum rd_confidence confidence;	 /* of a cause: how sure it is that this made the call fail */
 	char *evidence[RD_EVIDENCE_MAX]; /* owned: facts that show it; without a cause, what was looked at */
 	size_t n_evidence;
-	char *fix;     /* owned: what to do (model/shared/fix.h); NULL: nothing is known */
+	char *fix;     /* owned: what to do (base/fix.h); NULL: nothing is known */
 	bool in_haste; /* judged without the state of the host: failures came too fast to read it for each */
 };
 
