@@ -197,7 +197,7 @@ int rd_fail_usage(const struct rd_cmd *cmd, const struct rd_err *err);
 bool rd_output_incomplete(const struct rd_ctx *ctx, struct rd_report *report, bool listings);
 
 /* Fills `err` with the reason why a host has no RDMA device. `error`: rdma_error of struct rd_host. */
-void rd_no_rdma(int error, struct rd_err *err);
+void rd_no_rdma(const struct rd_ctx *ctx, int error, struct rd_err *err);
 
 /* A message on standard error that does not end the run. */
 void rd_warn(const struct rd_ctx *ctx, const char *fmt, ...) RD_PRINTF(2, 3);

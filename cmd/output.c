@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/no-rdma.h"
+#include "collect/host/adapters.h"
 #include "source/opener/child.h"
 
 /* The first write error on standard output. Nothing is written after it: the document would have a hole. */
@@ -146,20 +147,22 @@ int rd_fail(struct rd_ctx *ctx, const struct rd_err *err)
 	return RD_EXIT_UNKNOWN;
 }
 
-void rd_no_rdma(int error, struct rd_err *err)
+void rd_no_rdma(const struct rd_ctx *ctx, int error, struct rd_err *err)
 {
-	if (error == 0) {
-		rd_no_rdma_device(err);
-	} else if (rd_could_not_look(-error)) {
+	if (rd_could_not_look(-error)) {
 		rd_err_set(err, error, "/sys/class/infiniband", "cannot list RDMA devices");
 		rd_err_hint(err, "%s",
 			    error == EMFILE			  ? "ulimit -n 1024" :
 			    error == ETIMEDOUT || error == ECHILD ? RD_PROGRAM
 				    " check --deadline SECONDS, with a larger value" :
 								    "run as root; ls -l /sys/class/infiniband");
-	} else {
-		rd_no_rdma_stack(err);
+		return;
 	}
+	if (error == 0)
+		rd_no_rdma_device(err);
+	else
+		rd_no_rdma_stack(err);
+	rd_no_rdma_reason(ctx->source, ctx->globals.from != NULL, err);
 }
 
 int rd_fail_usage(const struct rd_cmd *cmd, const struct rd_err *err)

@@ -41,18 +41,12 @@ void check_count(const struct check_result *result, struct rd_check_numbers *ret
 	ret->at_least = rd_check_unread(result->checks.in.unread, RD_PART_PCI | RD_PART_RDMA) != NULL;
 }
 
-void check_no_rdma(struct check_result *result)
+void check_no_rdma(const struct rd_ctx *ctx, struct check_result *result)
 {
 	struct rd_err *err = &result->why;
-	int error = result->checks.host.rdma_error;
 
-	if (error == 0)
-		result->no_rdma = RD_NO_RDMA_DEVICE " (is the NIC driver loaded?)";
-	else if (rd_could_not_look(-error))
-		result->no_rdma = "cannot list RDMA devices";
-	else
-		result->no_rdma = RD_NO_RDMA_STACK " (modprobe ib_core, or load the NIC driver)";
-	rd_no_rdma(error, err);
+	rd_no_rdma(ctx, result->checks.host.rdma_error, err);
+	result->no_rdma = err->message;
 	rd_errlist_add(&result->checks.report.errors, err);
 	result->checks.report.status = RD_EXIT_UNKNOWN;
 }

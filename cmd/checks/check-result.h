@@ -19,7 +19,7 @@ struct check_result {
 	struct rd_stalls stalls; /* of the host or bundle, and of files named by options */
 	struct checks checks;
 	struct rd_findings moved; /* counters that changed, with --since */
-	const char *no_rdma;	  /* why there is nothing to judge; static; NULL: RDMA is present */
+	const char *no_rdma;	  /* why there is nothing to judge, in `why`; NULL: RDMA is present */
 	struct rd_err why;	  /* the same in full */
 	int status;		  /* exit code; with --observe the report has 0 */
 };
@@ -28,6 +28,6 @@ void check_result_deinit(struct check_result *result);
 void check_count(const struct check_result *result, struct rd_check_numbers *ret);
 
 /* Without RDMA there is nothing to judge: records why, and sets the status. */
-void check_no_rdma(struct check_result *result);
+void check_no_rdma(const struct rd_ctx *ctx, struct check_result *result);
 
 #endif

@@ -66,7 +66,7 @@ static void conclude_check(const struct rd_ctx *ctx, struct check_result *result
 	checks->in.exclusive = opts->exclusive;
 	checks_conclude(checks, chosen, RD_SEV_SKIP, false);
 	if (checks->host.n_ibdevs == 0 && checks->report.status != RD_EXIT_CRITICAL)
-		check_no_rdma(result);
+		check_no_rdma(ctx, result);
 }
 
 static int judge_host(struct rd_ctx *ctx, struct check_result *result, const struct rd_source *local, struct rd_err *err)

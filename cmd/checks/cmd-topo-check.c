@@ -60,9 +60,9 @@ static int explain(struct rd_ctx *ctx, const char *id)
 }
 
 /* Without RDMA, results of other rules are not meaningful, except failures. */
-static void note_no_rdma(struct checks *checks, struct rd_err *err)
+static void note_no_rdma(const struct rd_ctx *ctx, struct checks *checks, struct rd_err *err)
 {
-	rd_no_rdma(checks->host.rdma_error, err);
+	rd_no_rdma(ctx, checks->host.rdma_error, err);
 	rd_errlist_add(&checks->report.errors, err);
 	checks->report.status = RD_EXIT_UNKNOWN;
 }
@@ -79,7 +79,7 @@ static int show(struct rd_ctx *ctx, struct checks *checks)
 	struct rd_err err = { 0 };
 
 	if (checks->host.n_ibdevs == 0 && checks->report.status != RD_EXIT_CRITICAL) {
-		note_no_rdma(checks, &err);
+		note_no_rdma(ctx, checks, &err);
 		if (!ctx->globals.json)
 			return rd_fail(ctx, &err);
 	}

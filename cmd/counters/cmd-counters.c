@@ -40,7 +40,7 @@ static int fail_without_rdma(struct rd_ctx *ctx, const struct counters *c)
 {
 	struct rd_err err;
 
-	rd_no_rdma(c->rdma_error, &err);
+	rd_no_rdma(ctx, c->rdma_error, &err);
 	return rd_fail(ctx, &err);
 }
 

@@ -26,7 +26,7 @@ static int no_rdma(struct rd_ctx *ctx, struct nicmap *nm)
 {
 	struct rd_err err;
 
-	rd_no_rdma(nm->host.rdma_error, &err);
+	rd_no_rdma(ctx, nm->host.rdma_error, &err);
 	if (!ctx->globals.json)
 		return rd_fail(ctx, &err);
 	/* Accelerators are still worth listing. */

@@ -61,7 +61,9 @@ static int qp_check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *er
 /* No devices: prints an error, with --json also an empty document; of a bundle without RDMA netlink an empty table. */
 static int report_no_devices(struct rd_ctx *ctx, struct qp_sample *sample, struct rd_err *err)
 {
-	if (!err->code) {
+	if (err->code == ENOENT && strcmp(err->message, RD_NO_RDMA_STACK) == 0) {
+		rd_no_rdma(ctx, ENOENT, err);
+	} else if (!err->code) {
 		rd_err_set(err, ENODEV, "RDMA netlink", RD_NO_RDMA_DEVICE " in this network namespace");
 		rd_err_hint(err, "run rdmadiag nic-map to list NICs; load the driver of a NIC");
 	}

@@ -15,7 +15,8 @@ int rd_no_rdma_stack(struct rd_err *err)
 int rd_no_rdma_device(struct rd_err *err)
 {
 	rd_err_set(err, ENODEV, object, RD_NO_RDMA_DEVICE);
-	rd_err_hint(err, "lspci -d ::0200; lspci -d ::0207; load the driver of the NIC, or add a software RDMA device: "
-			 "rdma link add rxe0 type rxe netdev eth0");
+	rd_err_hint(
+		err,
+		"load the driver of the NIC, or add a software RDMA device: rdma link add rxe0 type rxe netdev eth0");
 	return -ENODEV;
 }

@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 
-#define RD_NO_RDMA_STACK "this host has no RDMA stack"
+#define RD_NO_RDMA_STACK "there is no RDMA stack"
 #define RD_NO_RDMA_DEVICE "there is no RDMA device"
 /* For commands that read modules: they cannot use a built-in stack. */
 #define RD_NO_RDMA_MODULE "no RDMA module is loaded"

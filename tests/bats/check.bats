@@ -122,7 +122,7 @@ broken() {
 	mkdir -p "$BATS_TEST_TMPDIR/none/sys/class/net" "$BATS_TEST_TMPDIR/none/proc"
 	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/none" check
 	[ "$status" -eq 3 ]
-	[[ $output == "RDMA UNKNOWN - this host has no RDMA stack"* ]]
+	[[ $output == "RDMA UNKNOWN - there is no RDMA stack"* ]]
 	[[ $stderr == *"/sys/class/infiniband"*"try: "* ]]
 	for bad in "--deadline 0" "--deadline x" "--deadline 1e9" "--since" "operand"; do
 		# shellcheck disable=SC2086 # words

@@ -101,9 +101,10 @@ static char *fix_for(const struct rd_host *host, const char *subject, const char
 	_cleanup_free_ char *own = rd_dup(subject);
 	char *line = own, *word;
 
-	while ((word = rd_word(&line)))
+	while (host && (word = rd_word(&line)))
 		find_name(host, word + (*word == '('), &names);
-	complete_names(host, &names);
+	if (host)
+		complete_names(host, &names);
 	return rd_fix_fill(fix,
 			   (struct rd_fix_word[]){
 				   { "ADDRESS", names.pci >= 0 ? host->pcis[names.pci].addr : NULL },

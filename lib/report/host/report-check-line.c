@@ -125,6 +125,7 @@ void rd_report_check_line(struct rd_report *report, const struct rd_host *host, 
 {
 	const struct rd_findings *findings = report->results;
 	size_t unknown = numbers->results[RD_SEV_UNKNOWN];
+	_cleanup_free_ char *passed = NULL;
 	struct rd_buf text = { 0 };
 
 	rd_buf_printf(&text, "RDMA %s - ", word(report->status));
@@ -136,15 +137,17 @@ void rd_report_check_line(struct rd_report *report, const struct rd_host *host, 
 	} else {
 		add_ports(numbers, &text);
 	}
-	if (unknown)
+	if (unknown && !no_rdma)
 		rd_buf_printf(&text, ", %zu unknown", unknown);
 	if (numbers->muted)
 		rd_buf_printf(&text, ", %zu muted", numbers->muted);
 	report->headline = finish_text(&text);
+	/* What passed without RDMA is no figure: U, as plugins say it. */
+	passed = no_rdma ? rd_dup("U") : rd_text("%zu", numbers->results[RD_SEV_OK]);
 	report->perfdata = rd_text(
-		"failed=%zu;;0;0 warned=%zu;0;;0 unknown=%zu;;;0 passed=%zu;;;0 ports=%zu;;;0 active=%zu;;;0;%zu",
-		numbers->results[RD_SEV_CRITICAL], numbers->results[RD_SEV_WARNING], unknown,
-		numbers->results[RD_SEV_OK], numbers->ports, numbers->active, numbers->ports);
+		"failed=%zu;;0;0 warned=%zu;0;;0 unknown=%zu;;;0 passed=%s;;;0 ports=%zu;;;0 active=%zu;;;0;%zu",
+		numbers->results[RD_SEV_CRITICAL], numbers->results[RD_SEV_WARNING], unknown, passed, numbers->ports,
+		numbers->active, numbers->ports);
 }
 
 void rd_report_check_failure(struct rd_report *report, const struct rd_err *err)
