@@ -57,8 +57,8 @@ static void check_efa(struct rd_check_env *check)
 	rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-no-provider", "No device for this provider",
 				"fi_getinfo fails with -61 (No data available)",
 				rd_text("no EFA device in /sys/class/infiniband"), NULL,
-				rd_text(others ? "FI_PROVIDER=verbs; in a container: pass the devices in" :
-						 "pass the host's devices into the container"));
+				rd_text("%s# in a container: start it with --device=/dev/infiniband",
+					others ? "# set FI_PROVIDER=verbs in the job's environment\n" : ""));
 }
 
 static void check_provider(struct rd_check_env *check)
@@ -85,7 +85,8 @@ static void check_provider(struct rd_check_env *check)
 	rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-rdma-off", "FI_PROVIDER excludes RDMA",
 				"libfabric uses TCP or UDP between hosts, at a fraction of the rate", NULL,
 				rd_text(efa ? "efa" : "verbs"),
-				rd_text("FI_PROVIDER=%s, or unset it", efa ? "efa" : "verbs"));
+				rd_text("# set FI_PROVIDER=%s in the job's environment, or unset it",
+					efa ? "efa" : "verbs"));
 }
 
 /* Selects the devices that a libfabric list names: by full name, or by name prefix, ignoring case. */
@@ -157,7 +158,7 @@ static const char *unused_by(const struct rd_effects *all, const char *name)
 /* clang-format off */
 static const struct rd_env_values device_rdma = { RD_ENV_WORD, 1, 0, 0, RD_ENV_MEANINGS(
 	{ 0, "EFA emulates RDMA with sends: data is copied", RD_SEV_WARNING, "env-gdr-off",
-	  "RDMA reads and writes of EFA are disabled", "data is copied through bounce buffers instead", "unset FI_EFA_USE_DEVICE_RDMA" },
+	  "RDMA reads and writes of EFA are disabled", "data is copied through bounce buffers instead", "# unset FI_EFA_USE_DEVICE_RDMA in the job's environment" },
 	{ 1, "EFA uses RDMA reads and writes; the process aborts if the device does not support them" }), NULL, NULL, false };
 static const struct rd_env_values shm = { RD_ENV_ANY_BASE, 1, 0, 0, RD_ENV_MEANINGS(
 	{ 0, "processes on this host communicate through the NIC" },
@@ -168,7 +169,7 @@ static const struct rd_env_values fork_safe = { RD_ENV_WORD, 0, 0, 0, RD_ENV_MEA
 static const struct rd_env_values p2p = { RD_ENV_WORD, 0, 0, 0, RD_ENV_MEANINGS(
 	{ 0, "NICs access GPU memory directly where supported" },
 	{ 1, "NICs do not access GPU memory: data is copied through host memory", RD_SEV_WARNING, "env-gdr-off",
-	  "GPUDirect RDMA is disabled", "data is copied through host memory", "unset FI_HMEM_DISABLE_P2P" }),
+	  "GPUDirect RDMA is disabled", "data is copied through host memory", "# unset FI_HMEM_DISABLE_P2P in the job's environment" }),
 	NULL, NULL, false };
 static const struct rd_env_values dmabuf = { RD_ENV_WORD, 1, 0, 0, RD_ENV_MEANINGS(
 	{ 0, "GPU memory is registered through a peer memory driver only" },

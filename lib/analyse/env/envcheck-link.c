@@ -161,7 +161,7 @@ static void judge_class_on_ib(struct rd_check_env *check, long class)
 	rd_envcheck_finding_fix(
 		check, RD_SEV_WARNING, "env-tc-on-ib", "IBGDA may fail to connect with a traffic class on InfiniBand",
 		"IBGDA sets the field without a GRH, and the firmware rejects it: INIT2RTR_QP fails with errno 121",
-		NULL, NULL, rd_text("unset NVSHMEM_IB_TRAFFIC_CLASS on InfiniBand hosts"));
+		NULL, NULL, rd_text("# unset NVSHMEM_IB_TRAFFIC_CLASS in the environment of jobs on InfiniBand hosts"));
 }
 
 void rd_envcheck_traffic_class(struct rd_check_env *check)

@@ -16,7 +16,7 @@ static void check_presence(struct rd_check_env *check, const char *what)
 		if (strcmp(check->effect->value, off[i]) == 0) {
 			rd_envcheck_finding_fix(check, RD_SEV_WARNING, "env-set-is-on", "Any value enables it",
 						"Mooncake checks only whether it is set, not its value", NULL, NULL,
-						rd_text("unset %s", check->effect->name));
+						rd_text("# unset %s in the job's environment", check->effect->name));
 			return;
 		}
 }
@@ -28,7 +28,7 @@ static void check_force_tcp(struct rd_check_env *check)
 		return;
 	rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-rdma-off", "RDMA is disabled",
 				"Mooncake uses TCP, at a fraction of the rate", NULL, NULL,
-				rd_text("unset MC_FORCE_TCP"));
+				rd_text("# unset MC_FORCE_TCP in the job's environment"));
 }
 
 static void check_force_hca(struct rd_check_env *check)
@@ -40,10 +40,10 @@ static void check_force_hca(struct rd_check_env *check)
 		"installs the RDMA transport even if no NIC was found; does not select a NIC (MC_TE_FILTERS does)");
 	if (rd_host_find_ibdev(check->host, value) < 0)
 		return;
-	rd_envcheck_finding_fix(check, RD_SEV_WARNING, "env-no-selection",
-				"MC_FORCE_HCA does not select the NIC that it names",
-				"Mooncake checks only whether it is set, not its value, and uses all NICs", NULL, NULL,
-				rd_text("MC_TE_FILTERS=%s", value));
+	rd_envcheck_finding_fix(
+		check, RD_SEV_WARNING, "env-no-selection", "MC_FORCE_HCA does not select the NIC that it names",
+		"Mooncake checks only whether it is set, not its value, and uses all NICs", NULL, NULL,
+		rd_text("# set MC_TE_FILTERS=%s in the job's environment instead of MC_FORCE_HCA", value));
 }
 
 static void check_force_mnnvl(struct rd_check_env *check)

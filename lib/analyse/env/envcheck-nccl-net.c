@@ -60,13 +60,13 @@ const char *rd_envcheck_nccl_unused_by(const struct rd_effects *all, const char 
 	return NULL;
 }
 
-static void report_rdma_off(struct rd_check_env *check, enum rd_severity severity, const char *title, const char *fix)
+static void report_rdma_off(struct rd_check_env *check, enum rd_severity severity)
 {
 	if (!rd_envcheck_has_rdma(check, true))
 		return;
-	rd_envcheck_finding_fix(check, severity, "env-rdma-off", title,
+	rd_envcheck_finding_fix(check, severity, "env-rdma-off", "RDMA is disabled",
 				"NCCL uses TCP between hosts, at a fraction of the rate and without GPUDirect RDMA",
-				NULL, NULL, rd_text("%s", fix));
+				NULL, NULL, rd_text("# unset %s in the job's environment", check->effect->name));
 }
 
 /* Words that users write although NCCL has no network of that name. */
@@ -88,24 +88,26 @@ void rd_envcheck_net(struct rd_check_env *check)
 
 	if (strcasecmp(net, "Socket") == 0) {
 		rd_envcheck_effect(check, "TCP between hosts, no RDMA");
-		report_rdma_off(check, RD_SEV_CRITICAL, "RDMA is disabled", "unset NCCL_NET");
+		report_rdma_off(check, RD_SEV_CRITICAL);
 		return;
 	}
 	if (ib && ib_disabled(check->all)) {
 		rd_envcheck_effect(check, "NCCL's built-in IB/RoCE transport, which NCCL_IB_DISABLE disables");
 		rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-no-network", "No network transport is left",
 					"NCCL fails: Failed to initialize any NET plugin",
-					rd_text("NCCL_IB_DISABLE is set"), NULL, rd_text("unset NCCL_IB_DISABLE"));
+					rd_text("NCCL_IB_DISABLE is set"), NULL,
+					rd_text("# unset NCCL_IB_DISABLE in the job's environment"));
 		return;
 	}
 	if (ib) {
 		rd_envcheck_effect(check, "NCCL's built-in IB/RoCE transport");
 		if (!rd_envcheck_has_efa(check->host) || rd_envcheck_has_rdma(check, false))
 			return;
-		rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-no-network",
-					"NCCL's built-in IB/RoCE transport does not support EFA",
-					"NCCL finds no device and fails", NULL, NULL,
-					rd_text("unset NCCL_NET: EFA needs the aws-ofi-nccl plugin"));
+		rd_envcheck_finding_fix(
+			check, RD_SEV_CRITICAL, "env-no-network",
+			"NCCL's built-in IB/RoCE transport does not support EFA", "NCCL finds no device and fails",
+			NULL, NULL,
+			rd_text("# unset NCCL_NET in the job's environment\n# EFA needs the aws-ofi-nccl plugin"));
 		return;
 	}
 	rd_envcheck_effect(check, "the plugin whose network is named '%.*s'; NCCL fails if there is none",
@@ -114,7 +116,8 @@ void rd_envcheck_net(struct rd_check_env *check)
 		return;
 	rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-no-network", "NCCL has no network of this name",
 				"NCCL fails: Failed to initialize any NET plugin", NULL,
-				rd_text("IB, Socket, or the network name of a plugin"), rd_text("unset NCCL_NET"));
+				rd_text("IB, Socket, or the network name of a plugin"),
+				rd_text("# unset NCCL_NET in the job's environment"));
 }
 
 void rd_envcheck_ib_disable(struct rd_check_env *check)
@@ -133,7 +136,7 @@ void rd_envcheck_ib_disable(struct rd_check_env *check)
 			   alone ? "only TCP is left" : "only TCP or a plugin (libnccl-net.so) is left");
 	if (!rd_envcheck_has_rdma(check, false))
 		return; /* EFA is used through a plugin */
-	report_rdma_off(check, alone ? RD_SEV_CRITICAL : RD_SEV_WARNING, "RDMA is disabled", "unset NCCL_IB_DISABLE");
+	report_rdma_off(check, alone ? RD_SEV_CRITICAL : RD_SEV_WARNING);
 }
 
 /* NAME itself; unless it is a path or libX.so, also libnccl-net-NAME.so. */
@@ -158,9 +161,10 @@ void rd_envcheck_net_plugin(struct rd_check_env *check)
 		rd_envcheck_effect(check, "no plugin: NCCL's built-in IB/RoCE transport, else TCP");
 		if (!rd_envcheck_has_efa(check->host) || rd_envcheck_has_rdma(check, false))
 			return;
-		rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-rdma-off", "EFA needs a plugin",
-					"NCCL's built-in IB/RoCE transport does not support EFA; only TCP is left",
-					NULL, NULL, rd_text("unset NCCL_NET_PLUGIN, or set it to ofi (aws-ofi-nccl)"));
+		rd_envcheck_finding_fix(
+			check, RD_SEV_CRITICAL, "env-rdma-off", "EFA needs a plugin",
+			"NCCL's built-in IB/RoCE transport does not support EFA; only TCP is left", NULL, NULL,
+			rd_text("# set NCCL_NET_PLUGIN=ofi (aws-ofi-nccl) in the job's environment, or unset it"));
 		return;
 	}
 	while (rd_env_entry(&at, &entry, &size))

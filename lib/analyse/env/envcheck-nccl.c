@@ -93,7 +93,7 @@ static const struct rd_env_values data_direct = { RD_ENV_NCCL, 1, 0, 2, RD_ENV_M
 static const struct rd_env_values gdr_read = { RD_ENV_NCCL, -2, 0, 0, RD_ENV_MEANINGS(
 	{ -2, "NICs read GPU memory directly to send, on Ampere and later or with NVLink" },
 	{ 0, "data to send is copied through host memory", RD_SEV_WARNING, "env-gdr-off",
-	  "GPUDirect RDMA is disabled for sending", "data is copied through host memory first", "unset NCCL_NET_GDR_READ" },
+	  "GPUDirect RDMA is disabled for sending", "data is copied through host memory first", "# unset NCCL_NET_GDR_READ in the job's environment" },
 	{ 1, "NICs read GPU memory directly to send" }), "same as 1", NULL, false };
 static const struct rd_env_values gdr_c2c = { RD_ENV_NCCL, 1, 0, 0, RD_ENV_MEANINGS(
 	{ 0, "GPUDirect RDMA up to PXB only, also where C2C connects GPU and CPU" },
@@ -128,7 +128,7 @@ static const struct rd_env_values ece = { RD_ENV_NCCL, 1, 0, 0, RD_ENV_MEANINGS(
 	{ 1, "the NICs negotiate features such as congestion control" }), "same as 1", NULL, false };
 static const struct rd_env_values async_events = { RD_ENV_NCCL, 1, 0, 0, RD_ENV_MEANINGS(
 	{ 0, "fatal events of a NIC are logged, and the job continues", RD_SEV_WARNING, "env-events-ignored",
-	  "Fatal asynchronous events of NICs do not fail the job", "the job may hang instead", "unset NCCL_IB_RETURN_ASYNC_EVENTS" },
+	  "Fatal asynchronous events of NICs do not fail the job", "the job may hang instead", "# unset NCCL_IB_RETURN_ASYNC_EVENTS in the job's environment" },
 	{ 1, "a fatal event of a NIC fails the job" }), "same as 1", NULL, false };
 static const struct rd_env_values flush = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_MEANINGS(
 	{ 0, "a flush (RDMA read) after a receive ensures that the data is in GPU memory" },

@@ -40,7 +40,7 @@ static void check_remote(struct rd_check_env *check)
 	rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-rdma-off",
 				strcasecmp(value, "none") == 0 ? "RDMA is disabled" : "NVSHMEM has no such transport",
 				"PEs on other hosts are unreachable", NULL, rd_text("ibrc, ibdevx, ucx or libfabric"),
-				rd_text("unset NVSHMEM_REMOTE_TRANSPORT"));
+				rd_text("# unset NVSHMEM_REMOTE_TRANSPORT in the job's environment"));
 }
 
 /* src/modules/transport/ibgda/ibgda.cpp, ibgda_parse_nic_handler_request. */

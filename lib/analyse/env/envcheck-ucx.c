@@ -160,7 +160,7 @@ static void judge_devices(struct rd_check_env *check, struct devices *devices, b
 		return;
 	rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-rdma-off", "List contains no RDMA device",
 				"UCX uses TCP, at a fraction of the rate", NULL, rd_text("NAME:PORT of RDMA devices"),
-				rd_text("rdmadiag nic-map --env ucx"));
+				rd_text("rdmadiag nic-map --env ucx\n# set for the job what it prints"));
 }
 
 static void check_devices(struct rd_check_env *check)
@@ -277,7 +277,8 @@ static void check_tls(struct rd_check_env *check)
 	rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-rdma-off", "UCX_TLS excludes RDMA",
 				"between hosts UCX uses TCP, or does not connect", NULL,
 				rd_text(only_efa ? "srd, ib or all" : "rc, dc, ud, ib or all"),
-				rd_text("unset UCX_TLS, or add %s to it", only_efa ? "srd" : "rc"));
+				rd_text("# unset UCX_TLS in the job's environment, or let it allow %s",
+					only_efa ? "srd" : "rc"));
 }
 
 /* "1.5s", "500ms", "2m" in seconds; -1: invalid. */
@@ -352,7 +353,7 @@ static const struct rd_env_values retry_count = {
 	7,
 	RD_ENV_MEANINGS({ 0, "packets are not retransmitted", RD_SEV_WARNING, "env-no-retry",
 			  "Retransmission is disabled", "one lost packet breaks the connection",
-			  "UCX_RC_RETRY_COUNT=7" }),
+			  "# set UCX_RC_RETRY_COUNT=7 in the job's environment" }),
 	"a packet is retransmitted up to %ld times",
 	"UCX uses 7",
 	false,

@@ -112,7 +112,7 @@ static void check_unknown(struct rd_check_env *check, struct rd_effect *effect, 
 	if (!near)
 		return;
 	rd_envcheck_finding_fix(check, RD_SEV_WARNING, "env-unknown-name", title, "the setting has no effect", NULL,
-				rd_text("%s", near), rd_text("rename it: %s=%.*s", near, RD_ENV_QUOTED, effect->value));
+				rd_text("%s", near), rd_text("# rename it to %s in the job's environment", near));
 }
 
 /* Variables without a rule: only the name is checked. */

@@ -83,10 +83,13 @@ def judge(binary, folder, host, settings):
 
 
 def faults(document, settings, ids, effects):
-    """What is not as it should be: a finding too many or missing, an effect that says something else, a variable in silence."""
+    """What is not as it should be: a finding too many or missing, an effect that says something else, a variable in silence, a command that is
+    advice."""
     found = {f["id"] for f in document["findings"]}
     rows = {v["name"]: v for v in document["variables"]}
     bad = [f"found {i}" for i in found - ids] + [f"did not find {i}" for i in ids - found]
+    # Variables are set where the job is started: advice. Only nic-map --env is a command.
+    bad += [f'{f["id"]}: command {f["fix"]}' for f in document["findings"] if not (f["fix"] or "rdmadiag nic-map --env ").startswith("rdmadiag nic-map --env ")]
     for name in [word.split("=", 1)[0] for word in shlex.split(settings)]:
         if name not in rows:
             bad.append(f"{name} is not there")
