@@ -276,10 +276,12 @@ static void ucx_leaves_out_a_port_without_a_gid_at_index_0(void **state)
 	(void)state;
 	made_nic(&c.host, "mlx5_0", "24:00.0", -1, "pci0000:20", 0, 400);
 	made_netdev(&c.host, "eth0");
+	c.host.ports[0].netdev_name = strdup("eth0");
 	made_gid(&c.host, 0, 3, "10.0.0.1", RD_GID_ROCE_V2, "eth0");
 	analyse(&c);
 	assert_string_equal(transport(&c, RD_STACK_UCX, 0), "tcp");
 	assert_true(told(&c, "stack-no-rdma"));
+	assert_non_null(strstr(c.map.stacks.findings.v[0].fix, "\nip link set eth0 up\n# "));
 	assert_string_equal(transport(&c, RD_STACK_MOONCAKE, 0), "rc");
 	made_gid(&c.host, 0, 0, "fe80::1", RD_GID_ROCE_V1, "eth0");
 	analyse(&c);

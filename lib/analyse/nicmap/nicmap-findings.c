@@ -56,7 +56,7 @@ static void judge_shared(const struct rd_host *host, const struct rd_nicmap *map
 			finding.observed = rd_text("%s selects %s for both", library,
 						   rd_ibdev_label(host, host->ports[a->ports[0]].ibdev));
 			finding.expected = rd_text("%s for one of them: same distance, unused", name);
-			finding.fix = rd_text("rdmadiag nic-map --env %s", library);
+			finding.fix = rd_text("rdmadiag nic-map --env %s\n# set for the job what it prints", library);
 			rd_finding_add(ret, &finding);
 		}
 }
@@ -85,7 +85,7 @@ static void judge_role(const struct rd_port_views *views, const char *library, c
 			finding.observed = rd_text("%s selects %s (%s: %s)", library, rd_ibdev_label(host, port->ibdev),
 						   rd_role_name(view->role), view->role_why);
 			finding.expected = rd_text("a compute NIC");
-			finding.fix = rd_text("rdmadiag nic-map --env %s", library);
+			finding.fix = rd_text("rdmadiag nic-map --env %s\n# set for the job what it prints", library);
 			rd_finding_add(ret, &finding);
 		}
 	}
@@ -120,9 +120,9 @@ static void judge_backup(const struct rd_port_views *views, const char *library,
 		finding.expected = choice->backup < 0 ?
 					   rd_text("a compute NIC") :
 					   rd_text("%s", rd_ibdev_label(host, host->ports[choice->backup].ibdev));
-		finding.fix = rd_text("restrict the library to compute NICs: rdmadiag nic-map "
-				      "--env %s",
-				      library);
+		finding.fix = rd_text(
+			"rdmadiag nic-map --env %s\n# restrict the library to compute NICs: set for the job what it prints",
+			library);
 		rd_finding_add(ret, &finding);
 	}
 }
@@ -150,7 +150,8 @@ static void judge_lost(const struct rd_host *host, const struct rd_nccl_nets *ne
 	finding.subject = RD_TAKE(names.data);
 	finding.observed = rd_text("%zu NICs are merged into one that has no PCI function", nets->n_lost);
 	finding.expected = rd_text("not merged");
-	finding.fix = rd_text("export NCCL_NET_MERGE_LEVEL=LOC%s", virtual ? " NCCL_IB_MERGE_VFS=0" : "");
+	finding.fix = rd_text("# set NCCL_NET_MERGE_LEVEL=LOC%s in the job's environment",
+			      virtual ? " NCCL_IB_MERGE_VFS=0" : "");
 	rd_finding_add(ret, &finding);
 }
 

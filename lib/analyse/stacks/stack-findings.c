@@ -6,6 +6,7 @@
 #include "analyse/shared/gid.h"
 #include "analyse/stacks/stack-priv.h"
 #include "base/text.h"
+#include "model/shared/fix.h"
 
 /* The ports that have the fault: the first one, and their number. */
 struct port_count {
@@ -65,9 +66,9 @@ static char *fix_of_gid(const struct rd_port_views *views, const char *variable,
 		if (stack->ports[p].taken && rd_port_is_ethernet(&views->host->ports[p]) &&
 		    rd_port_gid_index(views, p) != index)
 			return rd_text(
-				"rdmadiag nic-map --gids; one %s cannot fix all ports: the index to use differs between them",
+				"rdmadiag nic-map --gids\n# one %s cannot fix all ports: the index to use differs between them",
 				variable);
-	return rd_text("export %s=%d", variable, index);
+	return rd_text("# set %s=%d in the job's environment", variable, index);
 }
 
 static void judge_gid(const struct rd_port_views *views, enum rd_stack_id id, const struct rd_stack *stack,
@@ -132,7 +133,7 @@ static void judge_older_gid(const struct rd_port_views *views, const struct rd_s
 	finding.observed = rd_text("%s: %s", ports, gid);
 	finding.expected =
 		rd_text("index %d, as selected by 0.3.12 and later", rd_port_gid_index(views, (size_t)count.first));
-	finding.fix = rd_text("update Mooncake to 0.3.12 or later");
+	finding.fix = rd_text("# update Mooncake to 0.3.12 or later");
 	rd_finding_add(ret, &finding);
 }
 
@@ -188,7 +189,8 @@ static void judge_gpu_role(const struct rd_port_views *views, enum rd_stack_id i
 				   host->gpus[first->gpu].index,
 				   rd_ibdev_label(host, host->ports[first->ports[0]].ibdev));
 	finding.expected = rd_text("compute NICs");
-	finding.fix = rd_text("rdmadiag nic-map --env %s", id == RD_STACK_MOONCAKE ? "mooncake" : "nixl");
+	finding.fix = rd_text("rdmadiag nic-map --env %s\n# set for the job what it prints",
+			      id == RD_STACK_MOONCAKE ? "mooncake" : "nixl");
 	rd_finding_add(ret, &finding);
 }
 
@@ -217,7 +219,8 @@ static void judge_role(const struct rd_port_views *views, enum rd_stack_id id, c
 	finding.subject = rd_text("%s", rd_stack_name(id));
 	finding.observed = rd_text("%s (%s)", ports, rd_role_name(views->v[count.first].role));
 	finding.expected = rd_text("compute NICs only");
-	finding.fix = rd_text("rdmadiag nic-map --env %s", id == RD_STACK_MOONCAKE ? "mooncake" : "nixl");
+	finding.fix = rd_text("rdmadiag nic-map --env %s\n# set for the job what it prints",
+			      id == RD_STACK_MOONCAKE ? "mooncake" : "nixl");
 	rd_finding_add(ret, &finding);
 }
 
@@ -250,7 +253,9 @@ static void judge_no_rdma(const struct rd_host *host, enum rd_stack_id id, const
 	finding.subject = rd_text("%s", rd_stack_name(id));
 	finding.observed = rd_text("%s: %s", ports, stack->ports[count.first].why_not);
 	finding.expected = rd_text("at least one port that it can use");
-	finding.fix = rd_text("rdmadiag nic-map --gids; bring the port's interface up with an address");
+	finding.fix = rd_fix_fill(
+		"rdmadiag nic-map --gids\nip link set IF up\n# give it an address: ip address add ADDRESS/PREFIX dev IF",
+		&(struct rd_fix_word){ "IF", host->ports[count.first].netdev_name }, 1);
 	rd_finding_add(ret, &finding);
 }
 
@@ -268,7 +273,7 @@ static void judge_tcp(const struct rd_host *host, const struct rd_stacks *stacks
 		return;
 	finding.subject = rd_text("nixl_libfabric");
 	finding.observed = rd_text("tcp, while other stacks use RDMA on this host");
-	finding.fix = rd_text("use NIXL's UCX backend on this host");
+	finding.fix = rd_text("# use NIXL's UCX backend on this host");
 	rd_finding_add(ret, &finding);
 }
 
@@ -292,7 +297,7 @@ static void judge_srd(const struct rd_host *host, const struct rd_stack *stack, 
 	finding.subject = rd_text("ucx");
 	finding.observed = rd_text("%s: EFA; UCX build options unknown", ports);
 	finding.expected = rd_text("ucx_info -d lists srd (UCX 1.19 or later, built with libefa)");
-	finding.fix = rd_text("ucx_info -d | grep srd; else use NIXL's LIBFABRIC backend");
+	finding.fix = rd_text("ucx_info -d | grep srd\n# if it prints nothing: use NIXL's LIBFABRIC backend");
 	rd_finding_add(ret, &finding);
 }
 
@@ -319,8 +324,8 @@ static void judge_port(const struct rd_port_views *views, const struct rd_stack 
 	finding.subject = rd_text("mooncake");
 	finding.observed = rd_text("%s: active, but not used", ports);
 	finding.expected = rd_text("used");
-	finding.fix =
-		rd_text("if port 1 is not connected on any device: export MC_IB_PORT=%u", host->ports[count.first].num);
+	finding.fix = rd_text("# if port 1 is not connected on any device: set MC_IB_PORT=%u in the job's environment",
+			      host->ports[count.first].num);
 	rd_finding_add(ret, &finding);
 }
 
@@ -345,7 +350,7 @@ static void judge_idle(const struct rd_port_views *views, const struct rd_stack 
 	finding.subject = rd_text("mooncake");
 	finding.observed = rd_text("%s: not the nearest NIC of any of %zu accelerators", ports, host->n_gpus);
 	finding.fix = rd_text(
-		"add it to the first list of an accelerator in a topology file, and set MC_CUSTOM_TOPO_JSON to that file");
+		"# add it to the first list of an accelerator in a topology file\n# set MC_CUSTOM_TOPO_JSON=FILE, its name, in the job's environment");
 	rd_finding_add(ret, &finding);
 }
 
