@@ -41,7 +41,7 @@ load made-up-host
 		>"$BATS_TEST_TMPDIR/log"
 	run "$RD" --from "$HOST" nic-map --against "$BATS_TEST_TMPDIR/log"
 	[ "$status" -eq 2 ]
-	[[ $output == *"critical: "*"NCCL_IB_DISABLE=1"*"fix: unset NCCL_IB_DISABLE"* ]]
+	[[ $output == *"critical: "*"NCCL_IB_DISABLE=1"*"advice: unset NCCL_IB_DISABLE in the job's environment"* ]]
 }
 
 @test "--against: a log of several hosts names them, what is no log is refused" {

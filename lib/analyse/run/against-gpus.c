@@ -316,8 +316,8 @@ static void add_gpudirect(struct rd_against_state *st, char *subject, int here, 
 		rd_against_differs(
 			st, "gpudirect", observed ? &direct : &bounced, subject, predicted, seen,
 			gpudirect_guess(st, observed),
-			observed ? rd_text("modprobe nvidia_peermem") :
-				   rd_text("modprobe nvidia_peermem; where the job runs: lsmod | grep peermem"));
+			rd_text("modprobe nvidia_peermem\n# until the next boot; also in /etc/modules-load.d/%s",
+				observed ? "" : "\n# where the job runs: lsmod | grep peermem"));
 }
 
 /* "GPU Direct RDMA Enabled for HCA 0 'mlx5_0'": the NIC supports it, whatever the distance to a GPU. */

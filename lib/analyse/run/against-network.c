@@ -88,18 +88,18 @@ static void report_tcp(struct rd_against_state *st, const char *observed)
 		problem.severity = RD_SEV_WARNING;
 	if (variable) {
 		reason = rd_text("the run had %s", variable);
-		fix = rd_text("unset %.*s where the job is started", (int)strcspn(variable, "="), variable);
+		fix = rd_text("# unset %.*s in the job's environment", (int)strcspn(variable, "="), variable);
 	} else if (st->run->no_interface) {
 		reason = rd_text("NCCL found no IP interface for its bootstrap network, and did not use InfiniBand");
-		fix = rd_text("set NCCL_SOCKET_IFNAME to an interface that reaches the other hosts");
+		fix = rd_text("# set NCCL_SOCKET_IFNAME=INTERFACE for the job, one that reaches the other hosts");
 	} else if (st->run->no_device) {
 		reason = rd_text(
-			"the process found no active RDMA device: a container without /dev/infiniband, ports that "
-			"were down, or no libibverbs");
-		fix = rd_text("docker run --device=/dev/infiniband --ulimit memlock=-1; inside: ibv_devinfo");
+			"the process found no active RDMA device: a container without /dev/infiniband, ports that were down, or no libibverbs");
+		fix = rd_text(
+			"# start the container with --device=/dev/infiniband --ulimit memlock=-1\n# inside it: ibv_devinfo");
 	} else {
 		reason = rd_text("the log does not contain the reason");
-		fix = rd_text("run again with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,NET and look for NET/IB");
+		fix = rd_text("# run again with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,NET and look for NET/IB");
 	}
 	rd_against_differs(st, "network", &problem, rd_text("NCCL"), rd_text("IB"), rd_text("%s", observed), reason,
 			   fix);
@@ -190,7 +190,7 @@ static void device_missing(struct rd_against_state *st, const char *label, const
 	else
 		rd_against_differs(st, "device", &not_used, rd_text("%s", label), rd_text("used"),
 				   rd_text("not in the list"), missing_reason(st),
-				   rd_text("where the job runs: ibv_devinfo -d %s",
+				   rd_text("# where the job runs: ibv_devinfo -d %s",
 					   rd_ibdev_label(st->host, port->ibdev)));
 }
 
@@ -266,7 +266,7 @@ static void compare_unknown_devices(struct rd_against_state *st)
 						"device names, or another host",
 						st->run->name) :
 					rd_text("the device was removed or renamed since"),
-				rd_text("rdma dev; dmesg | grep -i mlx5"));
+				rd_text("rdma dev\ndmesg | grep -i mlx5"));
 	}
 }
 

@@ -73,7 +73,7 @@ static void compare_device(struct rd_against_state *st, const struct rd_run_use 
 				NULL);
 	else if (use->refused)
 		rd_against_differs(st, topic, &passed_over, label_of(use), rd_text("active"), seen,
-				   rd_text("its port became active since"), rd_text("restart the job"));
+				   rd_text("its port became active since"), rd_text("# restart the job"));
 	else
 		rd_against_differs(st, topic, &rd_against_down, label_of(use), rd_text("not active"), seen,
 				   rd_text("its port was active then"), rd_text("rdma link show %s", use->device));
@@ -98,7 +98,7 @@ static void compare_gid(struct rd_against_state *st, const struct rd_run_use *us
 		rd_against_same(st, "gid", label_of(use), here, seen, NULL);
 	else if (fault)
 		rd_against_differs(st, "gid", &bad_gid, label_of(use), here, seen, rd_text("%s", fault),
-				   own >= 0 ? rd_text("MC_GID_INDEX=%d", own) : NULL);
+				   own >= 0 ? rd_text("# set MC_GID_INDEX=%d in the job's environment", own) : NULL);
 	else
 		rd_against_unknown(st, "gid", label_of(use), here, seen,
 				   rd_text("this GID can also be used: %s chooses by its own rules",
@@ -207,8 +207,9 @@ static void compare_tcp(struct rd_against_state *st, const struct rd_run_use *us
 	reason = tls	 ? rd_text("the run had UCX_TLS=%s", tls) :
 		 devices ? rd_text("the run had UCX_NET_DEVICES=%s", devices) :
 			   rd_text("the process found no RDMA device, or its UCX was built without verbs");
-	fix = tls || devices ? rd_text("unset %s where the job is started", tls ? "UCX_TLS" : "UCX_NET_DEVICES") :
-			       rd_text("where the job runs: ucx_info -d | grep -A3 Transport; ls /dev/infiniband");
+	fix = tls || devices ?
+		      rd_text("# unset %s in the job's environment", tls ? "UCX_TLS" : "UCX_NET_DEVICES") :
+		      rd_text("# where the job runs: ucx_info -d | grep -A3 Transport\n# there also: ls /dev/infiniband");
 	rd_against_differs(st, "UCX", &tcp, label_of(use), rd_text("rc, ud or dc"), rd_text("tcp"), reason, fix);
 }
 

@@ -111,7 +111,7 @@ static void compare_gpus(struct rd_against_state *st, const struct match *match)
 					   rd_text("%s", match->file->pcis[match->file->gpus[i].pci].addr), NULL,
 					   rd_text("GPU"),
 					   rd_text("removed or moved since, or the file is from another host"),
-					   rd_text("lspci -d ::0302; lspci -d ::0300"));
+					   rd_text("lspci -d ::0302\nlspci -d ::0300"));
 	}
 }
 
@@ -134,7 +134,7 @@ static void compare_place(struct rd_against_state *st, size_t d, const struct ma
 	else
 		rd_against_differs(st, "nic", &moved, subject, rd_text("%s", a), rd_text("%s", b),
 				   rd_text("address of a virtual machine, card in another slot, or device renamed"),
-				   rd_text("write a new file: run the job with NCCL_TOPO_DUMP_FILE=FILE"));
+				   rd_text("# write a new file: run the job with NCCL_TOPO_DUMP_FILE=FILE"));
 }
 
 static void compare_rate(struct rd_against_state *st, size_t d, const struct match *match)
@@ -253,10 +253,10 @@ static void compare_gdr(struct rd_against_state *st, const struct rd_run_host *g
 		if (net->gpudirect.v)
 			rd_against_same(st, "gpudirect", rd_text("%s", net->name), rd_text("yes"), rd_text("yes"), NULL);
 		else
-			rd_against_differs(st, "gpudirect", &support, rd_text("%s", net->name), rd_text("yes"),
-					   rd_text("no"),
-					   rd_text("nvidia_peermem was not loaded, or not visible in the container"),
-					   rd_text("modprobe nvidia_peermem"));
+			rd_against_differs(
+				st, "gpudirect", &support, rd_text("%s", net->name), rd_text("yes"), rd_text("no"),
+				rd_text("nvidia_peermem was not loaded, or not visible in the container"),
+				rd_text("modprobe nvidia_peermem\n# until the next boot; also in /etc/modules-load.d/"));
 	}
 }
 
@@ -268,7 +268,7 @@ static void report_other_host(struct rd_against_state *st)
 		.title = "Topology file is not from this host",
 		.why = "no PCI address of a GPU and no NIC name in the file matches this host",
 		.subject = rd_text("topology file"),
-		.fix = rd_text("write one on this host: run a job with NCCL_TOPO_DUMP_FILE=FILE"),
+		.fix = rd_text("# write one on this host: run a job with NCCL_TOPO_DUMP_FILE=FILE"),
 	};
 
 	rd_finding_add(&st->ret->findings, &finding);

@@ -229,7 +229,7 @@ static void report_other_host(struct rd_against_state *st)
 							st->run->nets.n > 0 && st->run->nets.v[0].name ?
 									      st->run->nets.v[0].name :
 									      "GPUs at other addresses"),
-		.fix = rd_text("use a bundle of that host: rdmadiag --from %s.tar.zst nic-map --against FILE",
+		.fix = rd_text("# use a bundle of that host: rdmadiag --from %s.tar.zst nic-map --against FILE",
 			       *st->run->name ? st->run->name : "HOST"),
 	};
 
