@@ -241,8 +241,9 @@ static void report_fewer(struct kinds *kinds, const struct group *own, const str
 	finding.subject = rd_text("%s %s", hosts, nic ? "NICs" : "GPUs");
 	finding.observed = rd_text("%zu, at different PCI addresses than on other hosts", is);
 	finding.expected = rd_text("%zu, as on %zu of %zu hosts", usual, other->n, kinds->cmp->n);
-	finding.fix =
-		rd_text("check lspci and dmesg on these hosts; power-cycle them; then reseat or replace the card");
+	finding.fix = rd_text(
+		"# on %s: look at lspci and dmesg\n# power-cycle: no job may run there meanwhile\n# if devices are still missing: reseat or replace the card",
+		hosts);
 	rd_compare_report(kinds->cmp, &finding, SIZE_MAX);
 }
 

@@ -190,12 +190,13 @@ static char *fix(const struct rd_compare *cmp, const struct rd_difference *d)
 	switch (d->what) {
 	case RD_DIFFERS_GPU:
 	case RD_DIFFERS_NIC:
-		return rd_text("on %s: lspci -s %s; dmesg; power-cycle the host; then reseat or replace the card", host,
-			       d->label + 4);
+		return rd_text(
+			"# on %s: look for %s in lspci -D and in dmesg\n# power-cycle %s: no job may run there meanwhile\n# if it is still missing: reseat or replace the card",
+			host, d->label + 4, host);
 	case RD_DIFFERS_STATE:
-		return rd_text("on %s: rdmadiag topo-check --only port-state,ib-no-sm", host);
+		return rd_text("# on %s: rdmadiag topo-check --only port-state,ib-no-sm", host);
 	case RD_DIFFERS_RATE:
-		return rd_text("on %s: rdmadiag counters %s; then check cable, transceiver and switch port", host,
+		return rd_text("# on %s: rdmadiag counters %s\n# check cable, transceiver and switch port", host,
 			       device);
 	default:
 		return NULL;

@@ -122,7 +122,7 @@ static void add_finding(struct compare *cmp, const char *id, enum rd_severity se
 		.subject = subject,
 		.observed = observed,
 		.expected = rd_text("%s", expected),
-		.fix = rd_text("restore the expected value; if the profile is outdated: rdmadiag topo-check --learn"),
+		.fix = rd_text("# restore the expected value\n# outdated profile: rdmadiag topo-check --learn FILE"),
 	};
 
 	rd_finding_add(cmp->findings, &finding);
