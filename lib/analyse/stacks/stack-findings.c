@@ -5,8 +5,8 @@
 
 #include "analyse/shared/gid.h"
 #include "analyse/stacks/stack-priv.h"
+#include "base/fix.h"
 #include "base/text.h"
-#include "model/shared/fix.h"
 
 /* The ports that have the fault: the first one, and their number. */
 struct port_count {

@@ -79,7 +79,8 @@ void rd_no_rdma_reason(struct rd_source *source, bool recorded, struct rd_err *e
 		if (vendor == CRAY)
 			count(&cxi, addr);
 		for (size_t a = 0; a < RD_ARRAY_SIZE(adapters); a++)
-			if (driver ? strcmp(driver, adapters[a].driver) == 0 : is_for(&adapters[a], vendor, device))
+			if (driver ? strcmp(rd_basename(driver), adapters[a].driver) == 0 :
+				     is_for(&adapters[a], vendor, device))
 				count(driver ? &modules[a] : &drivers[a], addr);
 	}
 	for (size_t a = 0; a < RD_ARRAY_SIZE(adapters); a++) {
