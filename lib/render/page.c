@@ -29,26 +29,49 @@ void rd_render_notes(const struct rd_report *report, struct rd_buf *out)
 	}
 }
 
-/* Many rules are unknown for the same reason: each reason is printed once, with the ids of its rules. */
-static void add_unknown(const struct rd_findings *findings, struct rd_buf *out)
+static bool is_unknown(const struct rd_finding *finding)
 {
+	return finding->severity == RD_SEV_UNKNOWN && rd_finding_stands(finding);
+}
+
+/* Many rules are unknown for the same reason: each reason is printed once, with the ids of its rules; or, in one line, how many there
+ * are, and the one that most rules have. */
+static void add_unknown(const struct rd_findings *findings, bool verbose, struct rd_buf *out)
+{
+	size_t rules = 0, reasons = 0, most = 0;
+	const char *frequent = NULL;
+
 	for (size_t i = 0; i < findings->n; i++) {
 		const struct rd_finding *first = &findings->v[i];
-		bool printed = first->severity != RD_SEV_UNKNOWN || !rd_finding_stands(first);
+		bool known = !is_unknown(first);
+		size_t n = 0;
 
-		for (size_t j = 0; j < i && !printed; j++)
-			printed = findings->v[j].severity == RD_SEV_UNKNOWN &&
-				  strcmp(findings->v[j].observed, first->observed) == 0;
-		if (printed)
+		for (size_t j = 0; j < i && !known; j++)
+			known = is_unknown(&findings->v[j]) && strcmp(findings->v[j].observed, first->observed) == 0;
+		if (known)
 			continue;
-		add_part("\nunknown: ", first->observed, out);
-		rd_buf_str(out, ":\n    ");
-		for (size_t j = i; j < findings->n; j++)
-			if (findings->v[j].severity == RD_SEV_UNKNOWN && rd_finding_stands(&findings->v[j]) &&
-			    strcmp(findings->v[j].observed, first->observed) == 0)
+		if (verbose)
+			add_part("\nunknown: ", first->observed, out);
+		rd_buf_str(out, verbose ? ":\n    " : "");
+		for (size_t j = i; j < findings->n; j++) {
+			if (!is_unknown(&findings->v[j]) || strcmp(findings->v[j].observed, first->observed) != 0)
+				continue;
+			n++;
+			if (verbose)
 				rd_buf_printf(out, " %s", findings->v[j].id);
-		rd_buf_str(out, "\n");
+		}
+		rd_buf_str(out, verbose ? "\n" : "");
+		rules += n;
+		reasons++;
+		frequent = n > most ? first->observed : frequent;
+		most = n > most ? n : most;
 	}
+	if (verbose || rules == 0)
+		return;
+	rd_buf_printf(out, "\nunknown: %zu rule%s, for %zu reason%s%s", rules, rules == 1 ? "" : "s", reasons,
+		      reasons == 1 ? "" : "s", reasons == 1 ? "" : ", most often");
+	add_part(": ", frequent, out);
+	rd_buf_str(out, "; -v lists them\n");
 }
 
 /* Notes are adjacent, because findings are sorted. */
@@ -97,7 +120,7 @@ static void add_results(const struct rd_findings *results, const struct rd_findi
 		rd_render_findings(&notes, &plain, out);
 	}
 	if (style->least <= RD_SEV_UNKNOWN)
-		add_unknown(results, out);
+		add_unknown(results, style->verbose, out);
 	if (style->verbose && style->least <= RD_SEV_OK)
 		add_rest(results, out);
 }
