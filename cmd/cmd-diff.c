@@ -22,9 +22,11 @@ struct diff {
 	struct rd_repeat repeat;
 	struct side before;
 	const char *after; /* "live" or a path */
+	bool fail;	   /* as in other commands; it always does */
 };
 
 #define INTERVAL 5 /* seconds, without --interval */
+#define MATTERS 55 /* the weight from which a change matters: not modules that are loaded, traffic, and most error counters */
 
 static void side_deinit(struct side *side)
 {
@@ -59,6 +61,8 @@ static void add_changes(struct rd_report *report, const struct rd_changes *chang
 		rd_report_diff_add(section, rd_area_name(fact->area), fact->subject, fact->field,
 				   change->before ? change->before->value : NULL,
 				   change->after ? change->after->value : NULL, change->weight);
+		if (change->weight >= MATTERS)
+			report->status = RD_EXIT_WARNING;
 	}
 	rd_report_add(report, section);
 }
@@ -136,7 +140,11 @@ static int record(struct rd_source *source, struct rd_err *err)
 	return rd_snapshot_collect(source, &facts, err);
 }
 
-static const struct rd_opt opts[] = { RD_REPEAT_OPTS(diff, repeat), { 0 } };
+static const struct rd_opt opts[] = {
+	RD_REPEAT_OPTS(diff, repeat),
+	{ "fail", 0, NULL, "exit 1 if something that matters has changed (default)", RD_FLAG(diff, fail) },
+	{ 0 },
+};
 
 const struct rd_cmd rd_cmd_diff = {
 	.name = "diff",
@@ -149,7 +157,7 @@ const struct rd_cmd rd_cmd_diff = {
 	.description =
 		"Compares two captures of a host, or a capture with the current state of the host ('live'): devices, links,\n"
 		"firmware, kernel and modules, GIDs, addresses, routes, settings, counters. The most significant change is\n"
-		"listed first.",
+		"listed first. The exit status is 1 if a change has a weight of 55 or more.",
 	.examples = "  rdmadiag diff monday.tar.zst live\n"
 		    "  rdmadiag diff before.tar.zst after.tar.zst -o +weight\n"
 		    "  rdmadiag diff good.tar.zst live -i 10\n",

@@ -187,7 +187,6 @@ static void name_data_folder(const char *folder)
 int rd_privileges_drop(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 {
 	bool live = note_operands(ctx, argc, argv) || (!ctx->globals.from && !ctx->cmd->live_operand);
-	_cleanup_buf_ struct rd_buf text = { 0 };
 	unsigned needs = RD_CONFINE_CHILDREN;
 	int r;
 
@@ -205,11 +204,17 @@ int rd_privileges_drop(struct rd_ctx *ctx, int argc, char **argv, struct rd_err 
 	r = rd_opener_start(live, err);
 	if (!r)
 		r = rd_confine(needs, terminal_dirs(), err);
-	if (r < 0)
-		return r;
+	return r;
+}
+
+void rd_privileges_say(const struct rd_ctx *ctx)
+{
+	_cleanup_buf_ struct rd_buf text = { 0 };
+
+	if (!noted.foreign)
+		return;
 	rd_confined_text(rd_confined(), &text);
 	rd_verbose(ctx, "confined: %s", text.data);
-	return 0;
 }
 
 bool rd_privileges_more(const struct rd_ctx *ctx, int argc, char **argv)

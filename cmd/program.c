@@ -136,6 +136,8 @@ static int run_command(struct rd_ctx *ctx, int argc, char **argv)
 	if (r < 0)
 		return rd_fail(ctx, &err);
 	r = run_with(ctx, source, argc, argv);
+	if (!ctx->cmd->starts_commands)
+		rd_privileges_say(ctx);
 	rd_opener_end();
 	return r;
 }
