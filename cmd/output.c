@@ -77,13 +77,20 @@ void rd_warn(const struct rd_ctx *ctx, const char *fmt, ...)
 	va_end(ap);
 }
 
+/* NULL: the message says it better than the text of this errno would. */
+static const char *errno_text(int code)
+{
+	return code && code != EBADMSG && code != E2BIG && code != ENODATA ? rd_errno_text(code) : NULL;
+}
+
 void rd_warn_errors(const struct rd_ctx *ctx, const struct rd_errlist *errors, size_t from)
 {
 	for (size_t i = from; i < errors->n; i++) {
 		const struct rd_err *err = &errors->v[i];
+		const char *text = errno_text(err->code);
 
-		rd_warn(ctx, "%s: %s%s%s%s%s", err->object, err->message, err->code ? ": " : "",
-			err->code ? rd_errno_text(err->code) : "", err->hint[0] ? "; " : "", err->hint);
+		rd_warn(ctx, "%s: %s%s%s%s%s", err->object, err->message, text ? ": " : "", text ? text : "",
+			err->hint[0] ? "; " : "", err->hint);
 	}
 }
 
@@ -114,9 +121,9 @@ static void print_err(const struct rd_err *err, bool with_errno)
 	}
 	rd_buf_safe(&lines, err->message, strlen(err->message));
 	if (with_errno && err->code) {
-		const char *name = rd_errno_name(err->code);
+		const char *name = rd_errno_name(err->code), *text = errno_text(err->code);
 
-		rd_buf_printf(&lines, ": %s (", rd_errno_text(err->code));
+		rd_buf_printf(&lines, "%s%s (", text ? ": " : "", text ? text : "");
 		if (name)
 			rd_buf_printf(&lines, "%s)", name);
 		else

@@ -67,11 +67,8 @@ const char *qp_group_columns(enum rd_qp_by by)
 
 void qp_warn_errors(const struct rd_ctx *ctx, const struct qp_sample *sample)
 {
-	const struct rd_errlist *errors = &sample->report.errors;
-
-	for (size_t i = 0; i < errors->n && !ctx->globals.json; i++)
-		rd_warn(ctx, "%s: %s: %s%s%s", errors->v[i].object, errors->v[i].message,
-			rd_errno_text(errors->v[i].code), errors->v[i].hint[0] ? "; " : "", errors->v[i].hint);
+	if (!ctx->globals.json)
+		rd_warn_errors(ctx, &sample->report.errors, 0);
 }
 
 int qp_show(struct rd_ctx *ctx, struct qp_sample *sample)

@@ -45,7 +45,8 @@ static void run_geforce(const struct rd_check_input *in, struct rd_check_out *ou
 		if (!gpu->vendor || strcmp(gpu->vendor, "NVIDIA") != 0)
 			continue;
 		if (!gpu->name)
-			rd_check_unknown(out, in->host->pcis[gpu->pci].addr, "name is unknown");
+			rd_check_unknown(out, in->host->pcis[gpu->pci].addr,
+					 "the model of the accelerator is unknown: no driver names it, nor pci.ids");
 		else if (strstr(gpu->name, "GeForce"))
 			rd_check_warn(out, in->host->pcis[gpu->pci].addr, rd_text("%s", gpu->name),
 				      rd_text("a data-centre or workstation card"));

@@ -38,7 +38,9 @@ static int find_node(struct bundle *bundle, const char *path, bool follow, uint3
 
 	if (r == -EBADMSG)
 		return rd_err_set(err, EBADMSG, path, "a link in the path points outside the bundle");
-	return r < 0 ? rd_err_set(err, -r, path, "in the bundle") : 0;
+	return r < 0 ? rd_err_set(err, -r, path, "%s",
+				  r == -ENOENT ? "the bundle does not have it" : "cannot be read from the bundle") :
+		       0;
 }
 
 static int bundle_read_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)

@@ -9,7 +9,8 @@
 
 static int set_absent(int code, const char *path, struct rd_err *err)
 {
-	return rd_err_set(err, code, path, "in the bundle");
+	return rd_err_set(err, code, path, "%s",
+			  code == ENOENT ? "the bundle does not have it" : "cannot be read from the bundle");
 }
 
 static int was_refused(const struct rd_node *node, enum rd_query query, const char *path, struct rd_err *err)
