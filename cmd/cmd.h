@@ -117,6 +117,10 @@ struct rd_globals {
 	const char *textfile; /* a file to write metrics to; NULL: not given */
 	const char *from;     /* a bundle to read instead of this host; NULL: this host */
 	struct rd_table_style style;
+	struct {
+		const char *interval, *count;
+		bool live;
+	} early;	/* options of the command that stood before it */
 	bool rows_only; /* -o, -n or -r: standard output has the rows and nothing else */
 };
 
@@ -170,8 +174,11 @@ struct rd_cmd {
 /* Whether the command line has this option (long name without dashes) of the command or a global one. */
 bool rd_opt_given(const struct rd_ctx *ctx, const char *name);
 
-/* The devices of --device (NULL: not given) and of the operands, separated by commas; NULL: no device. Caller frees. */
-char *rd_devices(const char *list, char *const *operands);
+/* The devices of --device (NULL: not given) and of the operands, separated by commas; NULL: no device. Caller frees. PCI addresses, and
+ * with `plain` also interfaces and ports, become names of RDMA devices, if there are such. -EINVAL with `err` filled for an operand
+ * that is a bundle. */
+int rd_devices(const struct rd_ctx *ctx, const char *list, char *const *operands, bool plain, char **ret,
+	       struct rd_err *err);
 
 /* For `take`: the index of the argument among the words in `complete`; -EINVAL with `err` filled if it is not among them. */
 int rd_opt_word(const struct rd_opt *opt, const char *arg, struct rd_err *err);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lookup of commands by name, and names nearest to a mistyped one. */
+#include "base/buf.h"
 #include "base/text.h"
 #include "opts.h"
 
 #include <errno.h>
 #include <string.h>
+
+#include "source/shared/source.h"
 
 #define NAME_MAX_LEN 31
 
@@ -46,7 +49,7 @@ const struct rd_cmd *rd_cmd_find(const char *name)
 static const struct rd_cmd *nearest_command(const char *name)
 {
 	const struct rd_cmd *near = NULL;
-	size_t least = 4;
+	size_t least = 3;
 
 	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++) {
 		size_t distance = rd_name_distance(name, (*cmd)->name);
@@ -83,15 +86,73 @@ int rd_cmd_choose(const char *name, const struct rd_cmd **ret, struct rd_err *er
 	return -EINVAL;
 }
 
-char *rd_devices(const char *list, char *const *operands)
+/* Adds the RDMA devices of a PCI function or an interface; false: there are none. */
+static bool add_below(struct rd_source *source, const char *folder, const char *name, struct rd_buf *out)
 {
-	char *names = rd_dup_if(list);
+	_cleanup_free_ char *path = rd_text("%s/%s/infiniband", folder, name);
+	_cleanup_names_ struct rd_names devices = { 0 };
 
-	for (; *operands; operands++) {
-		char *more = names ? rd_text("%s,%s", names, *operands) : rd_dup(*operands);
+	if (rd_list_dir(source, path, &devices, NULL) < 0)
+		return false;
+	for (size_t i = 0; i < devices.n; i++)
+		rd_buf_printf(out, "%s%s", out->len ? "," : "", devices.v[i]);
+	return devices.n > 0;
+}
 
-		free(names);
-		names = more;
+/* Of a soft device, whose interface is below it, and not on its function. */
+static bool add_of_gids(struct rd_source *source, const char *interface, struct rd_buf *out)
+{
+	_cleanup_names_ struct rd_names devices = { 0 };
+	bool found = false;
+
+	if (rd_list_dir(source, "/sys/class/infiniband", &devices, NULL) < 0)
+		return false;
+	for (size_t i = 0; i < devices.n; i++) {
+		_cleanup_free_ char *own = NULL;
+
+		if (rd_read_textf(source, &own, NULL, "/sys/class/infiniband/%s/ports/1/gid_attrs/ndevs/0",
+				  devices.v[i]) < 0 ||
+		    strcmp(own, interface) != 0)
+			continue;
+		rd_buf_printf(out, "%s%s", out->len ? "," : "", devices.v[i]);
+		found = true;
 	}
-	return names;
+	return found;
+}
+
+static void add_device(struct rd_source *source, const char *name, bool plain, struct rd_buf *out)
+{
+	bool address = strchr(name, ':') && strchr(name, '.');
+	_cleanup_free_ char *interface = rd_text("%.*s/device", (int)strcspn(name, "/"), name);
+	_cleanup_free_ char *whole =
+		rd_text("%s%s", address && strchr(name, ':') == strrchr(name, ':') ? "0000:" : "", name);
+
+	if (address && add_below(source, "/sys/bus/pci/devices", whole, out))
+		return;
+	if (plain && (add_below(source, "/sys/class/net", interface, out) || add_of_gids(source, name, out)))
+		return;
+	rd_buf_printf(out, "%s%s", out->len ? "," : "", name);
+}
+
+int rd_devices(const struct rd_ctx *ctx, const char *list, char *const *operands, bool plain, char **ret,
+	       struct rd_err *err)
+{
+	struct rd_buf out = { 0 };
+
+	for (const char *at = list; at;) {
+		_cleanup_free_ char *name = rd_next_part(&at, ',');
+
+		add_device(ctx->source, name, plain, &out);
+	}
+	for (; *operands; operands++) {
+		if (strstr(*operands, ".tar") || **operands == '/' || **operands == '.') {
+			rd_buf_deinit(&out);
+			rd_err_set(err, EINVAL, *operands, "expected a device, this looks like a bundle");
+			rd_err_hint(err, "--from %s", *operands);
+			return -EINVAL;
+		}
+		add_device(ctx->source, *operands, plain, &out);
+	}
+	*ret = out.data;
+	return 0;
 }

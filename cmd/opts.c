@@ -233,11 +233,22 @@ static int refuse_other(const struct rd_ctx *ctx, const struct rd_opt *opt, stru
 	return rd_err_set(err, EINVAL, ctx->cmd->name, "--%s requires --%s", opt->name, ctx->cmd->variant->option);
 }
 
+/* Options of commands that are also understood before the command. */
+static const struct rd_opt early_opts[] = {
+	{ .name = "interval", .letter = 'i', .arg = "SECONDS", RD_TEXT(rd_globals, early.interval) },
+	{ .name = "count", .letter = 'c', .arg = "N", RD_TEXT(rd_globals, early.count) },
+	{ .name = "live", .letter = 'w', RD_FLAG(rd_globals, early.live) },
+	{ 0 },
+};
+
 /* One option as returned by getopt. */
 static int take_one(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
 	bool global = find_option(rd_global_opts, opt->name) == opt;
 	int r;
+
+	if (find_option(early_opts, opt->name) == opt)
+		return store_argument(&ctx->globals, opt, arg, err);
 
 	if (arg && !*arg && opt->complete && strcmp(opt->complete, "file") == 0)
 		return rd_opt_refuse(opt, err, "empty path");
@@ -262,6 +273,8 @@ static void tables_init(struct opt_tables *tables, const struct rd_cmd *cmd, con
 	tables_add(tables, cmd ? cmd->opts : NULL);
 	tables_add(tables, other);
 	tables_add(tables, rd_global_opts);
+	if (!cmd)
+		tables_add(tables, early_opts);
 	optind = 0; /* glibc: start over with another argv */
 	opterr = 0;
 }
@@ -354,6 +367,24 @@ static int check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 	return r;
 }
 
+/* What stood before the command, as if it stood behind it. */
+static int take_early(struct rd_ctx *ctx, struct rd_err *err)
+{
+	const char *const args[] = { ctx->globals.early.interval, ctx->globals.early.count,
+				     ctx->globals.early.live ? "" : NULL };
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(args); i++) {
+		const struct rd_opt *own = args[i] ? find_option(ctx->cmd->opts, early_opts[i].name) : NULL;
+		int r = own && !rd_opt_given(ctx, own->name) ? take_one(ctx, own, own->arg ? args[i] : NULL, err) : 0;
+
+		if (args[i] && !own)
+			return rd_err_set(err, EINVAL, ctx->cmd->name, "unknown option '--%s'", early_opts[i].name);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 int rd_opts_command(struct rd_ctx *ctx, int argc, char **argv, enum rd_parsed *ret, struct rd_err *err)
 {
 	const struct rd_cmd *cmd = ctx->cmd;
@@ -369,6 +400,9 @@ int rd_opts_command(struct rd_ctx *ctx, int argc, char **argv, enum rd_parsed *r
 	first = parse(ctx, other, argc, argv, ret, err);
 	if (first < 0 || *ret != RD_PARSED_RUN)
 		return first;
+	r = take_early(ctx, err);
+	if (r < 0)
+		return r;
 	ctx->globals.rows_only = style->raw || style->no_headings ||
 				 (style->columns && strcmp(style->columns, RD_ALL_COLUMNS) != 0);
 	r = check(ctx, argc - first, argv + first, err);

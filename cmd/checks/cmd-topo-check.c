@@ -126,9 +126,11 @@ static int topo_run(struct rd_ctx *ctx, int argc, char **argv)
 {
 	struct topo_opts *opts = ctx->state;
 	_cleanup_free_ bool *chosen = rd_alloc(rd_n_checks + 1, sizeof(*chosen));
-	_cleanup_free_ char *devices = opts->learn ? NULL : rd_devices(opts->devices, argv);
+	_cleanup_free_ char *devices = NULL;
 	struct rd_err err = { 0 };
 
+	if (!opts->learn && rd_devices(ctx, opts->devices, argv, false, &devices, &err) < 0)
+		return rd_fail_usage(ctx->cmd, &err);
 	opts->devices = devices;
 	if (topo_choose(opts, chosen, &err) < 0)
 		return rd_fail_usage(ctx->cmd, &err);
@@ -160,7 +162,7 @@ static const struct rd_opt topo_options[] = {
 	  RD_NEEDS_FOREIGN_FILE, RD_TEXT(topo_opts, profile) },
 	{ "learn", 0, NULL, "write a profile of this host to standard output, or to FILE", NULL,
 	  RD_NEEDS_OUTPUT_OPERANDS, RD_FLAG(topo_opts, learn) },
-	{ "pid", 0, "PID", "check the limits of this process instead of those of job launchers", "pid",
+	{ "pid", 'p', "PID", "check the limits of this process instead of those of job launchers", "pid",
 	  RD_NEEDS_PROCESS, RD_NUMBER(topo_opts, pid, 1, RD_PID_MAX) },
 	{ "fail", 0, NULL, "map findings to the exit status; topo-check always does" },
 	{ "live", 'w', NULL, "full-screen view that is updated, with changes marked", NULL, RD_NEEDS_TERMINAL,

@@ -131,12 +131,14 @@ static int print_result(struct counters *c)
 static int counters_run(struct rd_ctx *ctx, int argc, char **argv)
 {
 	struct counters_opts *opts = ctx->state;
-	_cleanup_free_ char *devices = rd_devices(opts->devices, argv);
+	_cleanup_free_ char *devices = NULL;
 	_cleanup_(counters_deinit) struct counters c = { .ctx = ctx };
 	struct rd_err err = { 0 };
 	int r;
 
 	(void)argc;
+	if (rd_devices(ctx, opts->devices, argv, false, &devices, &err) < 0)
+		return rd_fail_usage(ctx->cmd, &err);
 	opts->devices = devices;
 	counters_init(ctx, opts, &c);
 	if (opts->explain)

@@ -100,11 +100,14 @@ static int nicmap_run(struct rd_ctx *ctx, int argc, char **argv)
 	struct nicmap_opts *opts = ctx->state;
 	struct operands operands = { argc, argv };
 	_cleanup_free_ char *devices = NULL;
+	struct rd_err err = { 0 };
 
 	if (opts->compare)
 		ctx->schema = "rdmadiag/nic-map-compare/1";
-	if (!opts->path && !opts->compare)
-		opts->devices = devices = rd_devices(opts->devices, argv);
+	if (!opts->path && !opts->compare && rd_devices(ctx, opts->devices, argv, false, &devices, &err) < 0)
+		return rd_fail_usage(ctx->cmd, &err);
+	if (devices)
+		opts->devices = devices;
 	return opts->live ? nicmap_live(ctx) : rd_repeat(ctx, &opts->repeat, NICMAP_INTERVAL, read_and_show, &operands);
 }
 
@@ -148,7 +151,7 @@ static const struct rd_opt nicmap_opts[] = {
 	  "nccl|nvshmem|ucx|mooncake|nixl|libfabric|all", RD_WORD(nicmap_opts, env) },
 	{ "check-env", 0, NULL, "show what each variable set here does on this host, and what is wrong",
 	  RD_FLAG(nicmap_opts, check_env) },
-	{ "pid", 0, "PID", "with --check-env: check the variables of this process", "pid", RD_NEEDS_PROCESS,
+	{ "pid", 'p', "PID", "with --check-env: check the variables of this process", "pid", RD_NEEDS_PROCESS,
 	  RD_NUMBER(nicmap_opts, pid, 1, RD_PID_MAX) },
 	{ "env-file", 0, "FILE", "with --check-env: check the variables in FILE, NAME=VALUE lines", "file",
 	  RD_NEEDS_FOREIGN_FILE, RD_TEXT(nicmap_opts, env_file) },

@@ -89,7 +89,9 @@ static int qp_run(struct rd_ctx *ctx, int argc, char **argv)
 		opts->stuck = RD_QP_STUCK_SECONDS;
 	if (opts->ask.join)
 		return qp_join(ctx, argc, argv);
-	opts->filter.devices = devices = rd_devices(opts->filter.devices, argv);
+	if (rd_devices(ctx, opts->filter.devices, argv, true, &devices, &err) < 0)
+		return rd_fail_usage(ctx->cmd, &err);
+	opts->filter.devices = devices;
 	if (qp_ask_given(&opts->ask))
 		return qp_show_timeouts(ctx, &opts->ask);
 	if (opts->live)
@@ -187,7 +189,7 @@ static int qp_record(struct rd_source *source, struct rd_err *err)
 static const struct rd_opt qp_options[] = {
 	{ "device", 0, "IBDEV,...", "list only queue pairs of these RDMA devices, as with operands", "ibdev",
 	  RD_TAKES(take_filter) },
-	{ "pid", 0, "PID,...", "list only queue pairs of these processes", "pid", RD_TAKES(take_filter) },
+	{ "pid", 'p', "PID,...", "list only queue pairs of these processes", "pid", RD_TAKES(take_filter) },
 	{ "comm", 0, "PATTERN", "list only queue pairs of processes (or kernel components) with this name",
 	  RD_TAKES(take_filter) },
 	{ "job", 0, "PATTERN", "list only queue pairs of this job (slurm:42 includes its steps)",

@@ -82,7 +82,7 @@ const struct rd_opt trace_options[] = {
 	{ "user", 'u', "USER", "run COMMAND as this user, in its own session", "user", RD_TEXT(trace_opts, user) },
 	{ "keep-privs", 0, NULL, "with -u: allow COMMAND to gain privileges through setuid programs",
 	  RD_FLAG(trace_opts, keep_privs) },
-	{ "pid", 0, "PID", "trace only this process", "pid", RD_NUMBER(trace_opts, pid, 1, RD_PID_MAX) },
+	{ "pid", 'p', "PID", "trace only this process", "pid", RD_NUMBER(trace_opts, pid, 1, RD_PID_MAX) },
 	{ "comm", 0, "NAME", "trace only threads of this name", RD_TAKES(take_comm) },
 	{ "cgroup", 0, "PATH", "trace only this control group and its descendants", "file",
 	  RD_TEXT(trace_opts, cgroup) },
