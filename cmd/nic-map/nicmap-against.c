@@ -61,7 +61,7 @@ static int several_hosts(const struct rd_runlog *log, const char *file, const ch
 		rd_buf_printf(&names, "%s%s", names.len ? ", " : "",
 			      *log->v[i].name ? log->v[i].name : "an unnamed host");
 	rd_err_set(err, ENOENT, file, "contains lines of %zu hosts (%s%s), but not of %s", log->n,
-		   names.data ? names.data : "", log->n > NAMES_MAX ? " …" : "", name && *name ? name : "this host");
+		   names.data ? names.data : "", log->n > NAMES_MAX ? " ..." : "", name && *name ? name : "this host");
 	rd_err_hint(err, "grep '%s:' %s >one.log; rdmadiag nic-map --against one.log",
 		    *log->v[0].name ? log->v[0].name : "HOST", file);
 	return -ENOENT;

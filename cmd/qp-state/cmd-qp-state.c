@@ -219,7 +219,7 @@ static const struct rd_opt qp_options[] = {
 	  RD_NEEDS_FOREIGN_OPERANDS, RD_FLAG(qp_opts, ask.join) },
 	{ "entropy", 0, "N", "estimate the spread of RoCE v2 flows over N equal-cost links",
 	  RD_NUMBER(qp_opts, ask.links, 2, LINKS_MAX) },
-	{ "summary", 0, NULL, "show QPs, CQs, MRs … in use, their limits, and their owners", RD_FLAG(qp_opts, summary) },
+	{ "summary", 0, NULL, "show QPs, CQs, MRs ... in use, their limits, and their owners", RD_FLAG(qp_opts, summary) },
 	{ "stuck", 0, "SECONDS", "treat queue pairs in INIT or RTR for SECONDS as stuck (default 10)",
 	  RD_SECONDS(qp_opts, stuck, RD_ABOVE_0, RD_TICKS_MOST) },
 	{ "interval", 'i', "SECONDS", "repeat every SECONDS; shows packet rates and times in state",
@@ -254,7 +254,7 @@ const struct rd_cmd rd_cmd_qp_state = {
 	.name = "qp-state",
 	.summary = "list queue pairs with their state, process and remote QP",
 	.question = "A job hangs",
-	.operands = "[DEVICE… | BUNDLE…]",
+	.operands = "[DEVICE... | BUNDLE...]",
 	.opts = qp_options,
 	.rules = rules,
 	.description =

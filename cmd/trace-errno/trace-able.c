@@ -59,7 +59,7 @@ static void hint_caps(struct rd_source *src, const char *command, struct rd_err 
 		exe = NULL;
 	rd_err_hint(err,
 		    "sudo " RD_PROGRAM
-		    " %s …; or, for all users who can execute it: sudo setcap cap_bpf,cap_perfmon=ep %s",
+		    " %s ...; or, for all users who can execute it: sudo setcap cap_bpf,cap_perfmon=ep %s",
 		    command, exe && strlen(exe) < 100 ? exe : RD_PROGRAM);
 }
 
@@ -112,7 +112,7 @@ void trace_explain(struct rd_source *src, const char *command, struct rd_err *er
 
 		rd_err_set(err, was.code, was.object, "%.200s; CAP_SYS_ADMIN is missing in this process", was.message);
 		rd_err_hint(err,
-			    "sudo " RD_PROGRAM " %s …; or, for kprobes without that capability: sudo sysctl "
+			    "sudo " RD_PROGRAM " %s ...; or, for kprobes without that capability: sudo sysctl "
 			    "kernel.perf_event_paranoid=2",
 			    command);
 	} else {

@@ -205,7 +205,7 @@ static char *loop_text(const struct rd_fabric *fabric, const struct rd_path *pat
 	for (size_t i = first; i < end && i - first < LOOP_SHOWN; i++)
 		rd_buf_printf(&out, "%s port %u -> ", rd_fabric_name(&fabric->nodes[path->hops[i].node]),
 			      fabric->ports[path->hops[i].out].number);
-	rd_buf_printf(&out, "%s%s", end - first > LOOP_SHOWN ? "… -> " : "", last_name(fabric, path));
+	rd_buf_printf(&out, "%s%s", end - first > LOOP_SHOWN ? "... -> " : "", last_name(fabric, path));
 	return rd_dup(out.data);
 }
 

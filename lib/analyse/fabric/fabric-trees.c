@@ -210,7 +210,7 @@ static char *describe(const struct trees *t, const struct member *root)
 		rd_buf_printf(&out, "%s%s %.0f %%", i ? ", " : "", name, member->share * 100);
 	}
 	if (root->n_behind > EXAMPLES)
-		rd_buf_str(&out, ", …");
+		rd_buf_str(&out, ", ...");
 	return rd_dup(out.data);
 }
 

@@ -113,7 +113,7 @@ static void add_collision(struct rd_spreads *ret, const struct flow *flows, size
 	for (size_t i = 0; i < n && i < NAMES_MAX; i++)
 		rd_buf_printf(&names, "%s%u", i ? "," : "", flows[i].lqpn);
 	if (n > NAMES_MAX)
-		rd_buf_str(&names, ",…");
+		rd_buf_str(&names, ",...");
 	collision = &ret->collisions[ret->n_collisions++];
 	*collision =
 		(struct rd_collision){ .dev = flows->dev, .has_peer = true, .udp_sport = flows->sport, .flows = n };

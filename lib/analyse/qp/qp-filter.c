@@ -228,7 +228,7 @@ size_t rd_qp_filter_missing(const struct rd_qp_filter *filter, const struct rd_r
 		if (is_listed(filter, res, filter->lqpns.v[i]))
 			continue;
 		snprintf(object, sizeof(object), "queue pair %u", filter->lqpns.v[i]);
-		rd_err_set(&missing, ENOENT, object, "not listed on %s%s%s", names, used < sizeof(names) ? "" : "…",
+		rd_err_set(&missing, ENOENT, object, "not listed on %s%s%s", names, used < sizeof(names) ? "" : "...",
 			   doubt_about(filter, res));
 		rd_err_hint(&missing,
 			    "without --lqpn, all are listed; a queue pair ends with the program that created it");

@@ -41,7 +41,7 @@ static void add_device(struct opened *opened, const struct rd_res *res, int dev)
 	if (opened->n++ < DEVICES_MAX)
 		rd_buf_printf(&opened->names, "%s%s", opened->n > 1 ? ", " : "", res->devs[dev].name);
 	else if (opened->n == DEVICES_MAX + 1)
-		rd_buf_str(&opened->names, " …");
+		rd_buf_str(&opened->names, " ...");
 }
 
 static struct opened *list_opened(const struct rd_res *res)

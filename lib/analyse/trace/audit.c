@@ -53,7 +53,7 @@ static void add_name(struct rd_buf *out, const char *name, size_t nth)
 	if (nth < NAMES_MAX)
 		rd_buf_printf(out, "%s%s", nth ? ", " : "", name);
 	else if (nth == NAMES_MAX)
-		rd_buf_str(out, " …");
+		rd_buf_str(out, " ...");
 }
 
 /* The errnos that x has and y has not. Returns their number. */

@@ -58,7 +58,7 @@ static const struct rd_column port_columns[PORT_COLUMNS] = {
 	[PORT_PCI] = { "pci", "PCI", RD_T_STR, "PCI address" },
 	[PORT_GUID] = { "guid", "GUID", RD_T_STR, "node GUID of the device" },
 	[PORT_LAYER] = { "link_layer", "LINK", RD_T_STR, "InfiniBand or Ethernet" },
-	[PORT_STATE] = { "state", "STATE", RD_T_STR, "ACTIVE, DOWN …" },
+	[PORT_STATE] = { "state", "STATE", RD_T_STR, "ACTIVE, DOWN ..." },
 	[PORT_RATE] = { "rate_gbps", "RATE", RD_T_DOUBLE, "line rate in Gbit/s", .decimals = 1 },
 	[PORT_THERE] = { "present", "PRESENT", RD_T_BOOL, "whether the port was present when it was sampled" },
 	[PORT_INSTANCE] = { "instance", "INSTANCE", RD_T_UINT, "changes when the driver is reloaded" },

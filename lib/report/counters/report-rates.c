@@ -9,7 +9,7 @@ static const struct rd_column rate_columns[RD_RATE_COLUMNS] = {
 	[RD_RATE_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device" },
 	[RD_RATE_PORT] = { "port", "PORT", RD_T_UINT, "port number" },
 	[RD_RATE_NETDEV] = { "netdev", "NETDEV", RD_T_STR, "network interface on the port", .hidden = true },
-	[RD_RATE_STATE] = { "state", "STATE", RD_T_STR, "ACTIVE, DOWN …; gone: the device is missing" },
+	[RD_RATE_STATE] = { "state", "STATE", RD_T_STR, "ACTIVE, DOWN ...; gone: the device is missing" },
 	[RD_RATE_LINE] = { "rate_gbps", "RATE", RD_T_DOUBLE, "line rate in Gbit/s" },
 	[RD_RATE_TX_GBPS] = { "tx_gbps", "TX-GBPS", RD_T_DOUBLE, "sent, in Gbit/s", .decimals = 3 },
 	[RD_RATE_TX_SHARE] = { "tx_share", "TX", RD_T_SHARE, "sent, as share of the line rate", .decimals = 1 },

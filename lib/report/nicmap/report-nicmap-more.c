@@ -302,7 +302,7 @@ static const struct rd_column gid_columns[GID_COLUMNS] = {
 
 static const struct rd_column bridge_columns[BR_COLUMNS] = {
 	[BR_FUNCTION] = { "pci", "PCI", RD_T_STR, "function", 0, false },
-	[BR_WHAT] = { "kind", "KIND", RD_T_STR, "root port, switch port, endpoint …", 0, false },
+	[BR_WHAT] = { "kind", "KIND", RD_T_STR, "root port, switch port, endpoint ...", 0, false },
 	[BR_MTPS] = { "link_mtps", "MTPS", RD_T_UINT, "link speed, megatransfers per second", 0, false },
 	[BR_WIDTH] = { "link_width", "WIDTH", RD_T_UINT, "link width, lanes", 0, false },
 	[BR_MAX_MTPS] = { "link_max_mtps", "MAXMTPS", RD_T_UINT, "maximum link speed, megatransfers per second", 0, false },

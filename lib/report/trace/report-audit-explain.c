@@ -30,7 +30,7 @@ static void add_path(struct rd_report *report, struct rd_row *row, const struct 
 		const char *name = set->fns[why->path[i]].name;
 
 		rd_row_str(rd_section_add(section), 0, name);
-		rd_buf_printf(&text, "%s%s", !i ? "" : why->gap ? " -> … -> " : " -> ", name);
+		rd_buf_printf(&text, "%s%s", !i ? "" : why->gap ? " -> ... -> " : " -> ", name);
 	}
 	rd_row_str(row, EX_VIA, why->via);
 	rd_row_sub(row, EX_PATH, section);

@@ -313,7 +313,7 @@ static void note_failed(struct rd_attach *attach, int last_error)
 	if (!n)
 		return;
 	snprintf(text, sizeof(text), "%zu selected function%s could not be hooked (%s%s): missing from chains", n,
-		 n > 1 ? "s" : "", names, n > reported ? " …" : "");
+		 n > 1 ? "s" : "", names, n > reported ? " ..." : "");
 	add_note(attach, last_error, "trace", text, "trace-errno --list shows the reason for each");
 }
 
