@@ -190,6 +190,8 @@ static int counters_record(struct rd_source *source, struct rd_err *err)
 static const struct rd_opt counters_opts[] = {
 	{ "device", 0, "DEVICE,...", "only list counters of these devices, ports or interfaces (same as operands)",
 	  "ibdev", RD_TEXT(counters_opts, devices) },
+	{ "all", 0, NULL, "list all counters, not only errors and congestion that are not 0",
+	  RD_FLAG(counters_opts, all) },
 	{ "nonzero", 0, NULL, "only list counters that are not 0", RD_FLAG(counters_opts, nonzero) },
 	{ "changed", 0, NULL, "only list counters that changed", RD_FLAG(counters_opts, changed) },
 	{ "filter", 0, "GLOB", "only list counters whose name matches the pattern", "counter", RD_NEEDS_NOTHING,
@@ -239,7 +241,8 @@ const struct rd_cmd rd_cmd_counters = {
 	.rules = rules,
 	.variant = &rd_cmd_fabric,
 	.description =
-		"Lists all counters of all RDMA ports: those of the port (sysfs counters/), of the driver (hw_counters via\n"
+		"Says which ports have errors, and lists the counters of errors and congestion that are not 0; with --all,\n"
+		"or if some are chosen, all counters of all RDMA ports: those of the port (sysfs counters/), of the driver (hw_counters via\n"
 		"netlink, optional counters, counters bound to queue pairs) and of the interface (ethtool -S, standard\n"
 		"ethtool statistics, PFC, statistics/). Values that cannot be read are shown as \"-\", never as 0. With an\n"
 		"earlier sample (--since, or a bundle with several samples) it shows the changes, detects saturation,\n"

@@ -204,13 +204,33 @@ bool counters_match(const struct counters *c, const struct rd_counter *counter)
 	return !opts->filter || fnmatch(opts->filter, counter->name, 0) == 0;
 }
 
+bool counters_brief(const struct counters *c)
+{
+	const struct counters_opts *opts = c->opts;
+	const struct rd_globals *globals = &c->ctx->globals;
+
+	return !opts->all && !opts->nonzero && !opts->changed && !opts->filter && !opts->groups && !opts->live &&
+	       !rd_repeat_wanted(&opts->repeat) && !globals->json && !globals->rows_only && !rd_metrics_wanted(c->ctx);
+}
+
+/* Not traffic, and not 0, or not known. */
+static bool is_telling(const struct counters *c, size_t i)
+{
+	const struct rd_counter *counter = &c->now.set->counters[i];
+	const struct rd_counter_value *value = &c->now.sample.values[i];
+
+	if (!counter->meaning || counter->meaning->role <= RD_ROLE_LOAD)
+		return false;
+	return value->known == RD_OK ? value->v > 0 : value->code && value->code != RD_COUNTER_OFF;
+}
+
 static bool is_selected(const struct counters *c, size_t i)
 {
 	const struct counters_opts *opts = c->opts;
 	const struct rd_counter *counter = &c->now.set->counters[i];
 	const struct rd_counter_value *value = &c->now.sample.values[i];
 
-	if (!counters_match(c, counter))
+	if (!counters_match(c, counter) || (counters_brief(c) && !is_telling(c, i)))
 		return false;
 	if (opts->nonzero && (value->known != RD_OK || !value->v))
 		return false;

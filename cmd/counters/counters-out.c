@@ -20,6 +20,31 @@ int counters_judge(const struct rd_report *report)
 	return status;
 }
 
+/* What the list below is of, and what one sample cannot tell. */
+static void add_headline(const struct counters *c, struct rd_buf *out)
+{
+	size_t n = 0, of = 0;
+
+	for (size_t i = 0; i < c->now.set->n; i++) {
+		of += counters_port_matches(c, &c->now.set->ports[c->now.set->counters[i].port]);
+		n += c->selected[i];
+	}
+	if (of == 0) {
+		rd_buf_str(out, "these ports have no counters\n");
+		return;
+	}
+	if (n == 0)
+		rd_buf_printf(out, "no counter of errors or congestion is above 0, of %zu counters; --all lists them\n",
+			      of);
+	else
+		rd_buf_printf(out, "%zu of %zu counters tell of errors or congestion and are not 0; --all lists all\n",
+			      n, of);
+	if (!c->deltas && n > 0)
+		rd_buf_str(out, "One sample does not tell when they were counted: " RD_PROGRAM " counters --save FILE, "
+				"later --since FILE; or -i 1\n");
+	rd_buf_str(out, "\n");
+}
+
 int counters_print(struct counters *c, const struct rd_report *report)
 {
 	struct rd_ctx *ctx = c->ctx;
@@ -31,6 +56,8 @@ int counters_print(struct counters *c, const struct rd_report *report)
 		rd_output_findings(ctx, report, &out);
 		if (report->findings.n > 0 && !ctx->globals.rows_only)
 			rd_buf_str(&out, "\n");
+		if (counters_brief(c))
+			add_headline(c, &out);
 		rd_out_beside(ctx, &out);
 		/* Without an earlier sample, delta columns would be empty. Scripts with -o keep theirs. */
 		if (!c->deltas && !style->columns)

@@ -10,7 +10,7 @@
 #include "report/counters/report-counters.h"
 
 struct counters_opts {
-	bool nonzero, changed, fail;
+	bool all, nonzero, changed, fail;
 	unsigned groups; /* bits 1 << enum rd_counter_group; 0: all */
 	bool live;
 	const char *devices; /* see rd_port_fits; or NETDEV; separated by commas. NULL: all */
@@ -36,7 +36,7 @@ struct counters {
 	struct counters_moment now, before;
 	struct rd_delta *deltas; /* as many as `now` has counters; NULL: no earlier sample */
 	double seconds;
-	bool *selected; /* by --filter, --nonzero, --changed and device */
+	bool *selected; /* by --filter, --nonzero, --changed and device, and by counters_brief */
 	struct rd_causes causes;
 	struct rd_errlist errors;
 	struct rd_err table; /* code: the table of meanings could not be read completely */
@@ -56,6 +56,9 @@ int counters_read_since(struct counters *c, const char *path, struct rd_err *err
 bool counters_match(const struct counters *c, const struct rd_counter *counter);
 bool counters_port_matches(const struct counters *c, const struct rd_counter_port *port);
 bool counters_port_named(const struct rd_counter_port *port, const char *name);
+
+/* Whether only what tells of errors and congestion is listed: in a table for people, unless they choose. */
+bool counters_brief(const struct counters *c);
 
 /* Computes deltas from `before` to `now`, causes, and which counters to show. */
 int counters_conclude(struct counters *c, struct rd_err *err);
