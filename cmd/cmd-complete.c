@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "check/shared/check.h"
 #include "cmd/meanings.h"
+#include "cmd/privileges.h"
 #include "collect/rdma/nldev.h"
 
 struct complete_state {
@@ -24,6 +25,7 @@ struct cursor {
 	const struct rd_cmd *cmd;
 	const struct rd_opt *pending; /* the next word is its argument */
 	bool operands;		      /* options have ended */
+	bool help;		      /* the command is "help" */
 	size_t n_operands;
 };
 
@@ -245,7 +247,9 @@ static void read_word(struct cursor *cursor, const char *word)
 		return;
 	}
 	if (!cursor->cmd) {
-		rd_cmd_choose(word, &cursor->cmd, NULL);
+		cursor->help = strcmp(word, "help") == 0;
+		if (!cursor->help)
+			rd_cmd_choose(word, &cursor->cmd, NULL);
 		cursor->operands = !cursor->cmd;
 		return;
 	}
@@ -280,7 +284,11 @@ static void complete_words(const struct rd_ctx *ctx, int n, char **words, struct
 			complete_argument(ctx, &cursor, opt, typed, before, out);
 		return;
 	}
-	if (!cursor.operands && typed[0] == '-') {
+	if (cursor.help && cursor.n_operands == 0) {
+		add_commands(out, typed);
+	} else if (cursor.help) {
+		add_words(out, typed, "", "all");
+	} else if (!cursor.operands && typed[0] == '-') {
 		add_options(out, typed, cursor.cmd);
 	} else if (!cursor.cmd && !cursor.operands) {
 		add_commands(out, typed);
@@ -348,14 +356,39 @@ static int print_tables(struct rd_ctx *ctx)
 	return r;
 }
 
+/* The bundle that the command line names: devices are its. NULL: this host. */
+static struct rd_source *open_bundle(struct rd_ctx *ctx, int argc, char **argv)
+{
+	struct rd_source *source = NULL;
+	const char *path = NULL;
+
+	for (int i = 0; i + 1 < argc; i++) {
+		if (starts_with(argv[i], "--from="))
+			path = argv[i] + strlen("--from=");
+		else if (strcmp(argv[i], "--from") == 0 && i + 2 < argc)
+			path = argv[i + 1];
+	}
+	if (!path || strcmp(path, "-") == 0)
+		return NULL;
+	rd_privileges_note(RD_NEEDS_FOREIGN_BUNDLE, path);
+	if (rd_privileges_drop(ctx, 0, argv, NULL) < 0 || rd_source_bundle_open(path, &source, NULL) < 0)
+		return NULL;
+	return source;
+}
+
 static int complete_run(struct rd_ctx *ctx, int argc, char **argv)
 {
 	const struct complete_state *state = ctx->state;
+	_cleanup_(rd_source_closep) struct rd_source *bundle = NULL;
 	_cleanup_buf_ struct rd_buf out = { 0 };
+	struct rd_ctx of = *ctx;
 
 	if (state->dump)
 		return print_tables(ctx);
-	complete_words(ctx, argc, argv, &out);
+	bundle = open_bundle(ctx, argc, argv);
+	if (bundle)
+		of.source = bundle;
+	complete_words(&of, argc, argv, &out);
 	rd_out(&out);
 	return RD_EXIT_OK;
 }

@@ -26,7 +26,8 @@ struct diff {
 };
 
 #define INTERVAL 5 /* seconds, without --interval */
-#define MATTERS 55 /* the weight from which a change matters: not modules that are loaded, traffic, and most error counters */
+#define MATTERS \
+	55 /* the weight from which a change matters: not modules that are loaded, traffic, and most error counters */
 
 static void side_deinit(struct side *side)
 {

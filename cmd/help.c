@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define WIDTH 80
+#define DAILY 10    /* options that help shows: the first of each table, which are those of daily work */
 #define LEFT_MAX 30 /* the text of a longer option begins on the next line */
 
 /* Adds text, wrapped at WIDTH columns and indented by `indent`; the cursor is already at that column. An empty line begins a
@@ -58,20 +59,25 @@ static size_t opts_width(const struct rd_opt *opts, size_t width)
 	return width;
 }
 
-static void add_opts(const char *title, const struct rd_opt *opts, size_t width, struct rd_buf *out)
+/* At most `most` of them; returns how many more there are. */
+static size_t add_opts(const char *title, const struct rd_opt *opts, size_t most, size_t width, struct rd_buf *out)
 {
+	size_t n = 0;
 	char left[128];
 
 	if (!opts || !opts->name)
-		return;
+		return 0;
 	rd_buf_printf(out, "\n%s:\n", title);
 	for (; opts->name; opts++) {
+		if (n++ >= most)
+			continue;
 		if (opt_left(opts, left, sizeof(left)) > width)
 			rd_buf_printf(out, "%s\n%*s", left, (int)width + 2, "");
 		else
 			rd_buf_printf(out, "%-*s  ", (int)width, left);
 		add_filled(opts->help ? opts->help : "", width + 2, out);
 	}
+	return n > most ? n - most : 0;
 }
 
 static void add_columns(const struct rd_cmd *cmd, struct rd_buf *out)
@@ -90,16 +96,25 @@ static void add_columns(const struct rd_cmd *cmd, struct rd_buf *out)
 	}
 }
 
-static void add_command_help(const struct rd_cmd *cmd, struct rd_buf *out)
+static void add_command_help(const struct rd_cmd *cmd, bool all, struct rd_buf *out)
 {
-	size_t width = opts_width(rd_global_opts, opts_width(cmd->opts, 0));
+	size_t width = opts_width(rd_global_opts, opts_width(cmd->opts, 0)), more;
 
 	rd_buf_printf(out, "Usage: " RD_PROGRAM " %s%s%s [OPTIONS]%s%s\n\n", cmd->name, cmd->option ? " --" : "",
 		      cmd->option ? cmd->option : "", cmd->operands ? " " : "", cmd->operands ? cmd->operands : "");
 	add_filled(cmd->description ? cmd->description : cmd->summary ? cmd->summary : "", 0, out);
-	add_opts("Options", cmd->opts, width, out);
-	add_opts("Global options", rd_global_opts, width, out);
-	add_columns(cmd, out);
+	more = add_opts("Options", cmd->opts, all ? SIZE_MAX : DAILY, width, out);
+	if (all) {
+		add_opts("Global options", rd_global_opts, SIZE_MAX, width, out);
+		add_columns(cmd, out);
+	} else {
+		rd_buf_str(out, "\n");
+		if (more > 0)
+			rd_buf_printf(out, "%zu more, ", more);
+		rd_buf_printf(out, "%s (--from, --json ...) and columns: " RD_PROGRAM " help %s%s%s all\n",
+			      more > 0 ? "global options" : "Global options", cmd->name, cmd->option ? " --" : "",
+			      cmd->option ? cmd->option : "");
+	}
 	if (cmd->examples) {
 		size_t size = strlen(cmd->examples);
 
@@ -126,7 +141,7 @@ static void add_program_help(struct rd_buf *out)
 	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++)
 		if (!(*cmd)->hidden)
 			rd_buf_printf(out, "  %-*s  %s\n", width, (*cmd)->name, (*cmd)->summary ? (*cmd)->summary : "");
-	add_opts("Options (before or after the command)", rd_global_opts, opts_width(rd_global_opts, 0), out);
+	add_opts("Options (before or after the command)", rd_global_opts, SIZE_MAX, opts_width(rd_global_opts, 0), out);
 	rd_buf_str(out, "\n" RD_PROGRAM " COMMAND --help describes a command; see also man " RD_PROGRAM ".\n");
 }
 
@@ -152,10 +167,10 @@ void rd_help_add_questions(struct rd_buf *out)
 	rd_buf_str(out, "\n" RD_PROGRAM " COMMAND --help describes a command; see also man " RD_PROGRAM ".\n");
 }
 
-void rd_help_add(const struct rd_cmd *cmd, struct rd_buf *out)
+void rd_help_add(const struct rd_cmd *cmd, bool all, struct rd_buf *out)
 {
 	if (cmd)
-		add_command_help(cmd, out);
+		add_command_help(cmd, all, out);
 	else
 		add_program_help(out);
 }

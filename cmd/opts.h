@@ -37,7 +37,7 @@ size_t rd_opts_of(const struct rd_cmd *cmd, const struct rd_opt **ret);
 const struct rd_opt *rd_opts_find(const struct rd_cmd *cmd, const char *word);
 
 /* The help text of the program (cmd NULL) or of a command. */
-void rd_help_add(const struct rd_cmd *cmd, struct rd_buf *out);
+void rd_help_add(const struct rd_cmd *cmd, bool all, struct rd_buf *out);
 
 /* For somebody who has not chosen a command: which one to use for what, on one screen. */
 void rd_help_add_questions(struct rd_buf *out);

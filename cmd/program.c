@@ -42,11 +42,11 @@ static void detect_terminal(struct rd_globals *globals)
 		globals->style.width = size.ws_col;
 }
 
-static int print_help(const struct rd_cmd *cmd)
+static int print_help(const struct rd_cmd *cmd, bool all)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
-	rd_help_add(cmd, &out);
+	rd_help_add(cmd, all, &out);
 	rd_out(&out);
 	return RD_EXIT_OK;
 }
@@ -62,7 +62,7 @@ static int explain_commands(void)
 		rd_out(&out);
 		return RD_EXIT_OK;
 	}
-	print_help(NULL);
+	print_help(NULL, false);
 	rd_err_set(&err, EINVAL, NULL, "no command was given");
 	return rd_fail_usage(NULL, &err);
 }
@@ -142,6 +142,23 @@ static int run_command(struct rd_ctx *ctx, int argc, char **argv)
 	return r;
 }
 
+/* help [COMMAND [--VARIANT] [all]] */
+static int help(int argc, char **argv)
+{
+	const struct rd_cmd *cmd = NULL;
+	struct rd_err err = { 0 };
+	bool all = false;
+
+	if (argc > 1 && rd_cmd_choose(argv[1], &cmd, &err) < 0)
+		return rd_fail_usage(NULL, &err);
+	for (int i = 2; i < argc; i++) {
+		if (cmd->variant && strncmp(argv[i], "--", 2) == 0 && strcmp(argv[i] + 2, cmd->variant->option) == 0)
+			cmd = cmd->variant;
+		all |= strcmp(argv[i], "all") == 0;
+	}
+	return print_help(cmd, all);
+}
+
 /* argv[0] is the command's name. */
 static int dispatch(struct rd_ctx *ctx, int argc, char **argv)
 {
@@ -149,18 +166,15 @@ static int dispatch(struct rd_ctx *ctx, int argc, char **argv)
 	enum rd_parsed parsed;
 	int first;
 
-	if (strcmp(argv[0], "help") == 0) {
-		const struct rd_cmd *cmd = NULL;
-
-		return argc > 1 && rd_cmd_choose(argv[1], &cmd, &err) < 0 ? rd_fail_usage(NULL, &err) : print_help(cmd);
-	}
+	if (strcmp(argv[0], "help") == 0)
+		return help(argc, argv);
 	if (rd_cmd_choose(argv[0], &ctx->cmd, &err) < 0)
 		return rd_fail_usage(NULL, &err);
 	first = rd_opts_command(ctx, argc, argv, &parsed, &err);
 	if (first < 0)
 		return rd_fail_usage(ctx->cmd, &err);
 	if (parsed == RD_PARSED_HELP)
-		return print_help(ctx->cmd);
+		return print_help(ctx->cmd, false);
 	if (parsed == RD_PARSED_VERSION)
 		return print_version(ctx);
 	detect_terminal(&ctx->globals);
@@ -191,7 +205,7 @@ int rd_program_run(int argc, char **argv)
 	if (parsed == RD_PARSED_VERSION)
 		return exit_code(print_version(&ctx));
 	if (parsed == RD_PARSED_HELP)
-		return exit_code(print_help(NULL));
+		return exit_code(print_help(NULL, false));
 	if (first >= argc)
 		return exit_code(explain_commands());
 	r = dispatch(&ctx, argc - first, argv + first);

@@ -348,9 +348,9 @@ static void help_fits_a_terminal_of_80_columns(void **state)
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
 	(void)state;
-	rd_help_add(NULL, &out);
+	rd_help_add(NULL, false, &out);
 	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++)
-		rd_help_add(*cmd, &out);
+		rd_help_add(*cmd, true, &out);
 	assert_false(out.failed);
 	for (char *line = strtok(out.data, "\n"); line; line = strtok(NULL, "\n")) {
 		size_t columns = 0;
@@ -441,7 +441,7 @@ static void a_command_without_texts_has_help(void **state)
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
 	(void)state;
-	rd_help_add(&bare, &out);
+	rd_help_add(&bare, false, &out);
 	assert_non_null(strstr(out.data, "Usage: rdmadiag bare [OPTIONS]\n"));
 	assert_non_null(strstr(out.data, "--silent"));
 }
