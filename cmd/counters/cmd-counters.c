@@ -188,16 +188,11 @@ static int counters_record(struct rd_source *source, struct rd_err *err)
 }
 
 static const struct rd_opt counters_opts[] = {
-	{ "device", 0, "DEVICE,...", "only list counters of these devices, ports or interfaces (same as operands)",
-	  "ibdev", RD_TEXT(counters_opts, devices) },
 	{ "all", 0, NULL, "list all counters, not only errors and congestion that are not 0",
 	  RD_FLAG(counters_opts, all) },
-	{ "nonzero", 0, NULL, "only list counters that are not 0", RD_FLAG(counters_opts, nonzero) },
 	{ "changed", 0, NULL, "only list counters that changed", RD_FLAG(counters_opts, changed) },
 	{ "filter", 0, "GLOB", "only list counters whose name matches the pattern", "counter", RD_NEEDS_NOTHING,
 	  RD_TEXT(counters_opts, filter) },
-	{ "group", 0, "LIST", "only read these groups: port, hw, optional, qp, ethtool, standard, netdev",
-	  "port|hw|optional|qp|ethtool|standard|netdev", RD_TAKES(take_groups) },
 	{ "save", 0, "FILE", "write all values to FILE for a later --since", "file", RD_NEEDS_OUTPUT,
 	  RD_TEXT(counters_opts, save) },
 	{ "since", 0, "FILE", "compare with a saved file or a bundle, report causes, exit 0, 1 or 2", "file",
@@ -208,6 +203,14 @@ static const struct rd_opt counters_opts[] = {
 	{ "count", 'c', "N", "end after N intervals", RD_NUMBER(counters_opts, repeat.count, 1, RD_COUNT_MAX) },
 	{ "live", 'w', NULL, "show a live view of ports and of changing counters", NULL, RD_NEEDS_TERMINAL,
 	  RD_FLAG(counters_opts, live) },
+	{ "explain", 0, "NAME", "explain a counter (NAME may be a pattern)", "counter", RD_NEEDS_NOTHING,
+	  RD_TEXT(counters_opts, explain) },
+	{ "fabric", 0, NULL, "read all ports of the InfiniBand network instead of this host; has its own options" },
+	{ "device", 0, "DEVICE,...", "only list counters of these devices, ports or interfaces (same as operands)",
+	  "ibdev", RD_TEXT(counters_opts, devices) },
+	{ "nonzero", 0, NULL, "only list counters that are not 0", RD_FLAG(counters_opts, nonzero) },
+	{ "group", 0, "LIST", "only read these groups: port, hw, optional, qp, ethtool, standard, netdev",
+	  "port|hw|optional|qp|ethtool|standard|netdev", RD_TAKES(take_groups) },
 	{ "record", 0, "FILE", "record changes to FILE: .csv, .jsonl, .json or .perfetto-trace", "file",
 	  RD_NEEDS_OUTPUT, RD_TEXT(counters_opts, record) },
 	{ "until", 0, "NAME>N", "wait until a counter has increased by more than N; N/s: per second", "counter",
@@ -215,9 +218,6 @@ static const struct rd_opt counters_opts[] = {
 	{ "thresholds", 0, "FILE", "compare counters with the limits in FILE", "file", RD_NEEDS_OWN_FILE,
 	  RD_TEXT(counters_opts, thresholds) },
 	{ "fail", 0, NULL, "exit 1 for warnings, 2 for critical findings", RD_FLAG(counters_opts, fail) },
-	{ "fabric", 0, NULL, "read all ports of the InfiniBand network instead of this host; has its own options" },
-	{ "explain", 0, "NAME", "explain a counter (NAME may be a pattern)", "counter", RD_NEEDS_NOTHING,
-	  RD_TEXT(counters_opts, explain) },
 	{ 0 },
 };
 
