@@ -58,7 +58,8 @@ static void a_device_file_for_root_only(void **state)
 
 static enum rd_severity judge_flows(const struct rd_spreads *spreads, const struct rd_res *res)
 {
-	const struct rd_check_input in = { .spreads = spreads, .res = res };
+	const struct rd_host host = { 0 };
+	const struct rd_check_input in = { .host = &host, .spreads = spreads, .res = res };
 	struct rd_findings findings = { 0 };
 	_cleanup_free_ bool *chosen = calloc(rd_n_checks, sizeof(*chosen));
 	enum rd_severity result;

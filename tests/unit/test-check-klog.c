@@ -141,7 +141,6 @@ static void lines_about_many_devices_are_no_flapping(void **state)
 	rd_klog_deinit(&klog);
 }
 
-/* Long ago is no reason to drain a host. */
 /* A fix is to be pasted: it names the device of the line. */
 static void the_fix_names_the_device(void **state)
 {
@@ -158,12 +157,13 @@ static void the_fix_names_the_device(void **state)
 	log_of(&klog, 3, 1, cases[0].bad, false);
 	rd_checks_run(&in, chosen, &findings);
 	assert_int_equal(findings.n, 1);
-	assert_non_null(strstr(findings.v[0].fix, "devlink health show pci/0000:5c:00.0;"));
+	assert_non_null(strstr(findings.v[0].fix, "devlink health show pci/0000:5c:00.0\n# "));
 	rd_findings_deinit(&findings);
 	rd_klog_deinit(&klog);
 	free(chosen);
 }
 
+/* Long ago is no reason to drain a host. */
 static void an_old_line_warns(void **state)
 {
 	static const char text[] = "3,1,1000000,-;x: device's health compromised\n6,2,180000000000,-;later\n";

@@ -165,7 +165,7 @@ const struct rd_check rd_check_moved = {
 	.id = "counters-moved",
 	.title = "Error counters increased since the earlier sample",
 	.why = "a port with errors during the previous job is likely to have errors in the next one",
-	.fix = "rdmadiag counters --since FILE",
+	.fix = "# rdmadiag counters --since FILE, with the file given to check",
 	.needs = "all counters, now and in the file given with --since",
 	.quick = true,
 	.run = run_moved,
@@ -176,7 +176,9 @@ const struct rd_check rd_check_leftovers = {
 	.title = "Queue pairs left over from an earlier job",
 	.why = "they hold memory and connections; a driver that does not release them will not serve the next job "
 	       "either",
-	.fix = "rdmadiag qp-state --by pid; end the process; if there is no process, reload the driver",
+	.fix = "rdmadiag qp-state --by pid\n"
+	       "# end the process that holds them\n"
+	       "# if there is no process, reload the driver: no job may use the device meanwhile",
 	.needs = "RDMA netlink: queue pairs and their owners",
 	.quick = true,
 	.reads = RD_PART_QPS | RD_PART_PROCESSES,
@@ -187,8 +189,11 @@ const struct rd_check rd_check_answers = {
 	.id = "host-answers",
 	.title = "Kernel does not respond to a read",
 	.why = "a driver, its firmware or a file system hangs; programs that use it will hang as well",
-	.fix = "dmesg; echo w > /proc/sysrq-trigger logs the stacks of blocked tasks; if a read stays blocked with "
-	       "--deadline 60, restart the device or the host",
+	.fix = "echo w >/proc/sysrq-trigger\n"
+	       "dmesg | tail -n 200\n"
+	       "# the log then has the stacks of blocked tasks\n"
+	       "# if a read stays blocked with rdmadiag check --deadline 60, restart the device or the host while no job "
+	       "runs",
 	.needs = "duration of each read, and whether its process was running or sleeping",
 	.quick = true,
 	.run = run_answers,
@@ -198,7 +203,7 @@ const struct rd_check rd_check_in_time = {
 	.id = "read-in-time",
 	.title = "Not all data was read before the deadline",
 	.why = "facts that were not read are unknown; a busy or slow host is not a faulty one",
-	.fix = "rdmadiag check --deadline SECONDS, with a larger value",
+	.fix = "# rdmadiag check --deadline SECONDS, with a larger value",
 	.needs = "duration of each read, and whether its process was running or sleeping",
 	.quick = true,
 	.run = run_in_time,

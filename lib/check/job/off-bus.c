@@ -11,13 +11,9 @@ static void run_no_answer(const struct rd_check_input *in, struct rd_check_out *
 		if (!rd_pci_matters(in->host, i) || !pci->config_read)
 			continue;
 		if (pci->no_answer)
-			rd_check_bad(out, RD_SEV_CRITICAL, pci->addr,
-				     rd_text("%s: configuration space reads as all ones", rd_pci_what(in->host, i)),
-				     rd_text("a response to configuration reads"),
-				     rd_text("dmesg | grep %s; echo 1 >/sys/bus/pci/devices/%s/remove; echo 1 "
-					     ">/sys/bus/pci/rescan; if it is still missing: power-cycle the host, "
-					     "then reseat or replace the card",
-					     pci->addr, pci->addr));
+			rd_check_fail(out, pci->addr,
+				      rd_text("%s: configuration space reads as all ones", rd_pci_what(in->host, i)),
+				      rd_text("a response to configuration reads"));
 		else
 			rd_check_good(out, pci->addr);
 	}
@@ -28,8 +24,11 @@ const struct rd_check rd_check_no_answer = {
 	.id = "pcie-no-answer",
 	.title = "Device does not respond on PCI Express",
 	.why = "it fell off the bus: the kernel's data about it is stale, and programs that use it hang or fail",
-	.fix = "dmesg (AER, pciehp, Xid 79); remove the device and rescan; power-cycle the host; then replace the "
-	       "card",
+	.fix = "dmesg | grep -e ADDRESS -e AER -e pciehp -e Xid\n"
+	       "echo 1 >/sys/bus/pci/devices/ADDRESS/remove\n"
+	       "echo 1 >/sys/bus/pci/rescan\n"
+	       "# no job may use the device meanwhile\n"
+	       "# if it is still missing: power-cycle the host while no job runs, then reseat or replace the card",
 	.needs = "the first bytes of PCI configuration space",
 	.quick = true,
 	.reads = RD_PART_PCI,

@@ -47,8 +47,10 @@ const struct rd_check rd_check_profile_gpu = {
 	.id = "profile-gpu",
 	.title = "Accelerator listed in the profile is missing",
 	.why = "it fell off the bus, or was never installed: jobs that rely on it fail at start",
-	.fix = "dmesg (NVRM, Xid 79, AER); power-cycle the host; then reseat or replace it. If the host was "
-	       "changed: rdmadiag topo-check --learn",
+	.fix = "dmesg | grep -e NVRM -e AER -e pciehp\n"
+	       "# Xid 79: it fell off the bus\n"
+	       "# power-cycle the host while no job runs, then reseat or replace the accelerator\n"
+	       "# if the host was changed: rdmadiag topo-check --learn FILE",
 	.needs = "--profile; accelerators by PCI address",
 	.quick = true,
 	.whole = RD_PART_ALL & ~RD_PART_PROCESSES,
@@ -59,8 +61,10 @@ const struct rd_check rd_check_profile_nic = {
 	.id = "profile-nic",
 	.title = "NIC listed in the profile is missing",
 	.why = "it fell off the bus, or its driver failed: jobs run on fewer NICs, or not at all",
-	.fix = "lspci, dmesg; power-cycle the host; then reseat or replace it. If the host was changed: rdmadiag "
-	       "topo-check --learn",
+	.fix = "lspci | grep -e Ethernet -e Infiniband\n"
+	       "dmesg | grep -e mlx5 -e AER -e pciehp\n"
+	       "# power-cycle the host while no job runs, then reseat or replace the NIC\n"
+	       "# if the host was changed: rdmadiag topo-check --learn FILE",
 	.needs = "--profile; RDMA devices by name",
 	.quick = true,
 	.whole = RD_PART_ALL & ~RD_PART_PROCESSES,
@@ -71,8 +75,8 @@ const struct rd_check rd_check_profile_value = {
 	.id = "profile-value",
 	.title = "Host differs from its profile",
 	.why = "job placement assumes that all hosts are alike",
-	.fix = "change the host to match the profile; if the profile is out of date: rdmadiag topo-check --learn on "
-	       "a good host",
+	.fix = "# change the host to match the profile\n"
+	       "# if the profile is out of date: rdmadiag topo-check --learn FILE on a good host",
 	.needs = "--profile; the fields in it",
 	.quick = true,
 	.whole = RD_PART_ALL & ~RD_PART_PROCESSES,

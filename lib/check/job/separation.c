@@ -72,7 +72,10 @@ const struct rd_check rd_check_default_route = {
 	.id = "backend-default-route",
 	.title = "Compute NIC carries the default route",
 	.why = "logins, storage and the scheduler share the links of the collectives",
-	.fix = "move the default route to a front-end interface: ip route; also in the network configuration",
+	.fix = "ip route show default\n"
+	       "# move it to a front-end interface: ip route replace default via GATEWAY dev INTERFACE\n"
+	       "# logins over it break meanwhile\n"
+	       "# it lasts until the next boot; also in the network configuration",
 	.needs = "routes, roles of ports",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
@@ -83,8 +86,10 @@ const struct rd_check rd_check_job_env = {
 	.id = "job-env",
 	.title = "Environment variable set for all jobs does not fit this host",
 	.why = "every job inherits it, and runs without RDMA, over other NICs, or without the intended setting",
-	.fix = "rdmadiag nic-map --env all prints settings that fit; rdmadiag nic-map --check-env --env-file "
-	       "/etc/environment shows what the present ones select",
+	.fix = "rdmadiag nic-map --env all\n"
+	       "rdmadiag nic-map --check-env --env-file /etc/environment\n"
+	       "# the first prints settings that fit\n"
+	       "# the second shows what the present ones select",
 	.needs = "/etc/nccl.conf, /etc/environment, roles of ports",
 	.quick = false,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,

@@ -12,6 +12,11 @@ static const char *what_of(const struct rd_missing *missing, unsigned n)
 	return missing->gpu ? (n == 1 ? "accelerator" : "accelerators") : (n == 1 ? "NIC" : "NICs");
 }
 
+#define GPU_RESCAN                                         \
+	"dmesg | grep -e fallen -e Xid -e AER -e pciehp\n" \
+	"echo 1 >/sys/bus/pci/rescan\n"
+#define POWER_CYCLE "# if it is still missing: power-cycle the host while no job runs, then reseat or replace the "
+
 static char *observed_of(const struct rd_missing *missing)
 {
 	return rd_text("%u %s below this switch, %u in all%s%s", missing->found, what_of(missing, missing->found),
@@ -24,16 +29,6 @@ static char *expected_of(const struct rd_host *host, const struct rd_missing *mi
 		return rd_text("%u, one per port of the switch", missing->wanted);
 	return rd_text("%u, as below %s and %u of %u identical switches; %u in all", missing->wanted,
 		       host->pcis[missing->like].addr, missing->agree, missing->sisters, missing->all_wanted);
-}
-
-static char *fix_of(const struct rd_host *host, const struct rd_missing *missing)
-{
-	const char *at = host->pcis[missing->bridge].addr;
-
-	return rd_text("lspci -tvs %s; dmesg | grep -iE '%s'; echo 1 >/sys/bus/pci/rescan; if it is still missing: "
-		       "power-cycle the host, then reseat or replace the device below %s",
-		       at, missing->gpu ? "fallen off|Xid|AER|pciehp" : "mlx5|AER|pciehp",
-		       missing->empty ? missing->empty : at);
 }
 
 /* Accelerators that come on boards of 4, 8 or 16 (NVIDIA SXM, AMD OAM), by PCI ids. */
@@ -66,12 +61,11 @@ static void report_missing_device(const struct rd_host *host, const struct rd_mi
 
 	if (missing->sure == RD_MISSING_CLEAR)
 		rd_check_bad(out, missing->gpu && are_cards(host) ? RD_SEV_WARNING : RD_SEV_CRITICAL, subject,
-			     observed_of(missing), expected_of(host, missing), fix_of(host, missing));
+			     observed_of(missing), expected_of(host, missing), NULL);
 	else if (missing->sure == RD_MISSING_LIKELY && missing->bridge < 0 && (missing->wanted >= 8 || missing->empty))
 		rd_check_bad(out, RD_SEV_WARNING, subject, rd_text("%u accelerators of one model", missing->found),
 			     rd_text("%u, as many as NICs of one board type", missing->wanted),
-			     rd_text("check how many this host was ordered with; dmesg | grep -iE 'fallen "
-				     "off|Xid|AER|pciehp'; echo 1 >/sys/bus/pci/rescan"));
+			     rd_text(GPU_RESCAN "# check how many accelerators this host was ordered with"));
 	else if (missing->sure == RD_MISSING_LIKELY)
 		rd_check_unknown(out, subject,
 				 missing->gpu ? "either an accelerator is missing, or the host was built with one "
@@ -127,23 +121,19 @@ static bool are_all_lost(const struct rd_check_input *in)
 	return true;
 }
 
-#define GPU_FIX                                                                                                  \
-	"dmesg | grep -iE 'fallen off|Xid|AER|pciehp'; echo 1 >/sys/bus/pci/rescan; if they are still missing: " \
-	"power-cycle the host, then check the accelerator board and its power supply"
-
 static void run_missing(const struct rd_check_input *in, struct rd_check_out *out, bool gpu)
 {
 	const struct rd_symmetry *symmetry = in->symmetry;
 	unsigned board = gpu && in->host->n_gpus > 0 ? wanted_on_board(in) : 0;
 
 	if (gpu && in->host->n_gpus == 0 && are_all_lost(in))
-		rd_check_bad(out, RD_SEV_CRITICAL, "host",
-			     rd_text("NVIDIA driver is loaded, but no accelerator is on the PCI bus"),
-			     rd_text("the accelerators for which it was loaded"), rd_text(GPU_FIX));
+		rd_check_fail(out, "host", rd_text("NVIDIA driver is loaded, but no accelerator is on the PCI bus"),
+			      rd_text("the accelerators for which it was loaded"));
 	if (board && !has_missing_gpu(symmetry))
-		rd_check_bad(out, RD_SEV_CRITICAL, "host",
-			     rd_text("%zu accelerators of a model that comes on boards of 4, 8 or 16", in->host->n_gpus),
-			     rd_text("%u", board), rd_text(GPU_FIX));
+		rd_check_fail(out, "host",
+			      rd_text("%zu accelerators of a model that comes on boards of 4, 8 or 16",
+				      in->host->n_gpus),
+			      rd_text("%u", board));
 	if (in->host->n_gpus == 0) {
 		rd_check_skip(out, "no accelerator");
 		return;
@@ -209,9 +199,10 @@ static void run_numa(const struct rd_check_input *in, struct rd_check_out *out)
 			rd_check_bad(out, RD_SEV_WARNING, pci->addr,
 				     rd_text("%s: NUMA node %d", rd_pci_what(host, i), pci->numa.v),
 				     rd_text("%d, as on %u other functions under the same root port", other, differ),
-				     rd_text("echo %d >/sys/bus/pci/devices/%s/numa_node until the next boot; "
-					     "permanently: update the BIOS: its ACPI _PXM for the slot is wrong",
-					     other, pci->addr));
+				     rd_text("echo %d >/sys/bus/pci/devices/ADDRESS/numa_node\n"
+					     "# until the next boot; permanently: update the BIOS, whose ACPI _PXM "
+					     "for the slot is wrong",
+					     other));
 		else if (same > 0)
 			rd_check_good(out, pci->addr);
 		else if (differ > 0)
@@ -227,7 +218,7 @@ const struct rd_check rd_check_gpu_missing = {
 	.title = "Accelerator is missing from the PCI tree",
 	.why = "it fell off the bus or did not come up at boot: jobs see one accelerator fewer, and fail or hang at "
 	       "start",
-	.fix = "dmesg (Xid 79, AER, pciehp); power-cycle the host; reseat or replace the accelerator",
+	.fix = GPU_RESCAN POWER_CYCLE "accelerator, or check its board and power supply",
 	.needs = "PCI tree; vendor and device ids of switches, accelerators and NICs",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA,
@@ -238,7 +229,8 @@ const struct rd_check rd_check_nic_missing = {
 	.id = "nic-missing",
 	.title = "NIC is missing from the PCI tree",
 	.why = "it did not come up at boot or was lost: its accelerators share another NIC, and rails do not match",
-	.fix = "dmesg (mlx5, AER, pciehp); power-cycle the host; reseat or replace the NIC",
+	.fix = "dmesg | grep -e mlx5 -e AER -e pciehp\n"
+	       "echo 1 >/sys/bus/pci/rescan\n" POWER_CYCLE "NIC",
 	.needs = "PCI tree; vendor and device ids of switches, accelerators and NICs",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA,
@@ -249,7 +241,8 @@ const struct rd_check rd_check_numa_switch = {
 	.id = "numa-switch",
 	.title = "NUMA node of a NIC or accelerator differs from that of its PCIe switch",
 	.why = "all devices below one root port are on one node: memory and threads are placed on the wrong one",
-	.fix = "update the BIOS; until then: echo NODE >/sys/bus/pci/devices/ADDRESS/numa_node",
+	.fix = "# update the BIOS, whose ACPI _PXM for the slot is wrong\n"
+	       "# until then: echo NODE >/sys/bus/pci/devices/ADDRESS/numa_node",
 	.needs = "sysfs numa_node of NICs, accelerators and the bridges above them, PCI tree",
 	.quick = true,
 	.reads = RD_PART_PCI,

@@ -52,7 +52,11 @@ const struct rd_check rd_check_devmem = {
 	.title = "Queues are bound for zero-copy TCP without header split or flow steering",
 	.why = "payload can be placed in device memory only if headers are split off and flows are steered to the "
 	       "queue",
-	.fix = "ethtool -G IF tcp-data-split on hds-thresh 0; ethtool -K IF ntuple on; ethtool -X IF equal N",
+	.fix = "ethtool -G IF tcp-data-split on hds-thresh 0\n"
+	       "ethtool -K IF ntuple on\n"
+	       "# keep other traffic off these queues: ethtool -X INTERFACE equal N\n"
+	       "# the driver restarts its queues: no job may use the interface meanwhile\n"
+	       "# it lasts until the next boot; also in the network configuration",
 	.needs = "ethtool netlink (rings, features, RSS contexts), netdev netlink (queues)",
 	.reads = RD_PART_PCI | RD_PART_NET,
 	.run = run_devmem,

@@ -60,8 +60,9 @@ const struct rd_check rd_check_ibgda = {
 	.title = "NVIDIA driver is not configured for GPU-initiated RDMA (IBGDA)",
 	.why = "NVSHMEM IBGDA (DeepEP) maps the NIC's doorbells into the GPU: without these options it fails with "
 	       "CUDA error 800",
-	.fix = "add options nvidia NVreg_EnableStreamMemOPs=1 NVreg_RegistryDwords=\"PeerMappingOverride=1;\" to "
-	       "/etc/modprobe.d/nvidia.conf; rebuild the initramfs; reboot",
+	.fix = "echo 'options nvidia NVreg_EnableStreamMemOPs=1 NVreg_RegistryDwords=\"PeerMappingOverride=1;\"' "
+	       ">>/etc/modprobe.d/nvidia.conf\n"
+	       "# then rebuild the initramfs, and reboot while no job runs",
 	.needs = "/proc/driver/nvidia/params",
 	.quick = true,
 	.reads = RD_PART_PCI | RD_PART_MODULES,
@@ -72,7 +73,8 @@ const struct rd_check rd_check_geforce = {
 	.id = "gpu-geforce",
 	.title = "NVIDIA driver does not support GPUDirect RDMA on GeForce cards",
 	.why = "registering their memory fails; libraries copy through host memory",
-	.fix = "accept host copies (NCCL_NET_GDR_LEVEL=LOC), or use another card",
+	.fix = "# accept copies through host memory: set NCCL_NET_GDR_LEVEL=LOC in the job's environment\n"
+	       "# or use another card",
 	.needs = "names of accelerators: /proc/driver/nvidia/gpus, pci.ids",
 	.quick = false,
 	.reads = RD_PART_PCI | RD_PART_MODULES,

@@ -63,7 +63,8 @@ const struct rd_check rd_check_hugepages_numa = {
 	.id = "hugepages-numa",
 	.title = "Huge pages are unevenly distributed over NUMA nodes",
 	.why = "processes on a node without huge pages get memory of the other socket, or none",
-	.fix = "echo N >/sys/devices/system/node/nodeX/hugepages/hugepages-2048kB/nr_hugepages, preferably at boot",
+	.fix = "grep . /sys/devices/system/node/node*/hugepages/hugepages-*/nr_hugepages\n"
+	       "# write as many pages to the file of this node as the others have, preferably at boot",
 	.needs = "/sys/devices/system/node/nodeN/hugepages",
 	.quick = false,
 	.whole = RD_PART_NUMA,
@@ -75,7 +76,8 @@ const struct rd_check rd_check_hugepages_efa = {
 	.id = "hugepages-efa",
 	.title = "EFA device without free huge pages",
 	.why = "the device limits the number of pages: with 4 KiB pages, registrations fail with ENOMEM near 95 GB",
-	.fix = "sysctl -w vm.nr_hugepages=5128, also in /etc/sysctl.d/",
+	.fix = "sysctl -w vm.nr_hugepages=5128\n"
+	       "# until the next boot; also in /etc/sysctl.d/",
 	.needs = "driver of RDMA devices, /sys/devices/system/node/nodeN/hugepages",
 	.quick = false,
 	.reads = RD_PART_PCI | RD_PART_RDMA | RD_PART_NUMA,

@@ -19,8 +19,13 @@ static char *bytes_text(uint64_t bytes)
 	return bytes % (1 << 20) ? rd_text("%" PRIu64 " KiB", bytes >> 10) : rd_text("%" PRIu64 " MiB", bytes >> 20);
 }
 
-/* `more` is appended to the limit, NULL: nothing. */
-static void judge_limit(const char *subject, uint64_t bytes, const char *more, struct rd_check_out *out)
+#define ELSEWHERE                                                                                                       \
+	"# limits.conf applies only to logins\n"                                                                        \
+	"# in a container: set the limit of containerd or CRI-O; CAP_IPC_LOCK counts only in the effective set of the " \
+	"process"
+
+/* `more` is appended to the limit, NULL: nothing. `pid` 0: the default of services. */
+static void judge_limit(const char *subject, uint64_t bytes, const char *more, int pid, struct rd_check_out *out)
 {
 	_cleanup_free_ char *text = bytes_text(bytes);
 
@@ -28,7 +33,13 @@ static void judge_limit(const char *subject, uint64_t bytes, const char *more, s
 		rd_check_good(out, subject);
 	else
 		rd_check_bad(out, bytes <= FEW ? RD_SEV_CRITICAL : RD_SEV_WARNING, subject,
-			     rd_text("%s%s%s", text, more ? ", " : "", more ? more : ""), rd_text("unlimited"), NULL);
+			     rd_text("%s%s%s", text, more ? ", " : "", more ? more : ""), rd_text("unlimited"),
+			     pid ? rd_text("prlimit --pid %d --memlock=unlimited\n"
+					   "# it and what it starts from then on have the new limit\n"
+					   "# permanently: LimitMEMLOCK=infinity in the unit of the job launcher "
+					   "(systemctl edit slurmd), then restart it while no job runs\n" ELSEWHERE,
+					   pid) :
+				   NULL);
 }
 
 /* `asked`: the process of --pid, judged with its capabilities. Processes that a launcher starts inherit its limit only. */
@@ -48,7 +59,7 @@ static void run_process(const struct rd_launcher *launcher, bool asked, struct r
 				 "limit set, and whether CAP_IPC_LOCK overrides it is unknown (/proc/PID/status)");
 	else
 		judge_limit(subject, launcher->memlock.v, asked ? "and CAP_IPC_LOCK is not in its effective set" : NULL,
-			    out);
+			    launcher->pid, out);
 }
 
 static void run_memlock(const struct rd_check_input *in, struct rd_check_out *out)
@@ -69,7 +80,7 @@ static void run_memlock(const struct rd_check_input *in, struct rd_check_out *ou
 	if (in->host->n_gpus == 0 && !rd_profile_requires(in->profile, "memlock"))
 		rd_check_skip(out, "no job launcher runs here, and no accelerator; --pid checks one process");
 	else if (system->default_memlock.known == RD_OK)
-		judge_limit("services", system->default_memlock.v, from, out);
+		judge_limit("services", system->default_memlock.v, from, 0, out);
 	else
 		rd_check_unknown(out, "services",
 				 "neither the defaults of systemd nor the limits of process 1 are readable");
@@ -115,10 +126,11 @@ const struct rd_check rd_check_memlock = {
 	.title = "RLIMIT_MEMLOCK of jobs is too low",
 	.why = "queue pairs, completion queues and memory regions lock memory: creating one that exceeds the limit fails "
 	       "with ENOMEM",
-	.fix = "set LimitMEMLOCK=infinity in the unit of the job launcher (systemctl edit slurmd), or "
-	       "DefaultLimitMEMLOCK=infinity in /etc/systemd/system.conf; then restart it. limits.conf applies only "
-	       "to logins. In a container: set the limit of containerd or CRI-O; CAP_IPC_LOCK counts only in the "
-	       "effective set of the process",
+	.fix = "mkdir -p /etc/systemd/system.conf.d\n"
+	       "printf '[Manager]\\nDefaultLimitMEMLOCK=infinity\\n' >/etc/systemd/system.conf.d/memlock.conf\n"
+	       "systemctl daemon-reexec\n"
+	       "# then restart the job launcher while no job runs\n"
+	       "# or only for it: LimitMEMLOCK=infinity in its unit (systemctl edit slurmd)\n" ELSEWHERE,
 	.needs = "/proc/PID/limits of job launchers; with --pid also the effective capabilities of the process; "
 		 "otherwise the defaults of systemd or the limits of process 1",
 	.quick = true,
@@ -131,7 +143,8 @@ const struct rd_check rd_check_max_map_count = {
 	.id = "max-map-count",
 	.title = "Mapping limit is low or almost reached (vm.max_map_count)",
 	.why = "further mappings of memory or of a doorbell page fail with ENOMEM",
-	.fix = "sysctl -w vm.max_map_count=1048576, also in /etc/sysctl.d/",
+	.fix = "sysctl -w vm.max_map_count=1048576\n"
+	       "# until the next boot; also in /etc/sysctl.d/",
 	.needs = "/proc/sys/vm/max_map_count; with --pid also /proc/PID/maps",
 	.quick = true,
 	.reads = RD_PART_PCI | RD_PART_PROCESSES,

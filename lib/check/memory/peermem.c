@@ -78,7 +78,8 @@ static void run_amd(const struct rd_check_input *in, struct rd_check_out *out)
 	if (!system || !system->modules_known)
 		rd_check_unknown(out, "amdgpu", UNREAD_MODULES);
 	else if (!rd_system_module(system, "amdgpu"))
-		rd_check_fail(out, "amdgpu", rd_text("not loaded"), rd_text("loaded"));
+		rd_check_bad(out, RD_SEV_CRITICAL, "amdgpu", rd_text("not loaded"), rd_text("loaded"),
+			     rd_text("modprobe amdgpu\n# it is part of the ROCm release"));
 	else if (rd_text_list_has(&system->memory_peers, "amdkfd") ||
 		 (system->dmabuf.known == RD_OK && system->dmabuf.v))
 		rd_check_good(out, "amdgpu");
@@ -127,7 +128,9 @@ const struct rd_check rd_check_peermem = {
 	.id = "peermem",
 	.title = "NICs cannot reach the memory of NVIDIA GPUs (nvidia_peermem, DMA-BUF)",
 	.why = "registering GPU memory fails with EFAULT; libraries that fall back copy through host memory",
-	.fix = "modprobe nvidia_peermem, and list it in /etc/modules-load.d/; or install the open kernel module",
+	.fix = "modprobe nvidia_peermem\n"
+	       "# until the next boot; also in /etc/modules-load.d/\n"
+	       "# or install the open kernel module",
 	.needs = "/proc/modules, /proc/driver/nvidia/version (else /sys/module/nvidia/taint), BTF of ib_uverbs",
 	.quick = true,
 	.whole = RD_PART_MODULES | RD_PART_PCI,
@@ -140,7 +143,10 @@ const struct rd_check rd_check_peermem_old = {
 	.title = "Obsolete module nv_peer_mem is loaded",
 	.why = "it is no longer maintained: two modules that serve the same memory make registrations fail, and "
 	       "updates break it",
-	.fix = "remove the package nvidia-peer-memory; rmmod nv_peer_mem; modprobe nvidia_peermem",
+	.fix = "rmmod nv_peer_mem\n"
+	       "modprobe nvidia_peermem\n"
+	       "# no job may use GPUDirect RDMA meanwhile\n"
+	       "# it lasts until the next boot; permanently: remove the package nvidia-peer-memory",
 	.needs = "/proc/modules",
 	.quick = true,
 	.reads = RD_PART_PCI | RD_PART_RDMA | RD_PART_MODULES,
@@ -151,8 +157,8 @@ const struct rd_check rd_check_amd_peer = {
 	.id = "amd-peer",
 	.title = "NICs cannot reach the memory of AMD GPUs (PeerDirect, DMA-BUF)",
 	.why = "registering GPU memory fails; libraries that fall back copy through host memory",
-	.fix = "load the amdgpu driver of the ROCm release; use an RDMA stack with peer memory, or a kernel whose RDMA core "
-	       "supports DMA-BUF",
+	.fix = "# use the amdgpu driver of the ROCm release\n"
+	       "# use an RDMA stack with peer memory, or a kernel whose RDMA core supports DMA-BUF",
 	.needs = "/proc/modules, /sys/kernel/mm/memory_peers, BTF of ib_uverbs",
 	.quick = true,
 	.whole = RD_PART_MODULES | RD_PART_PCI,
@@ -165,8 +171,8 @@ const struct rd_check rd_check_dmabuf = {
 	.title = "Memory of NVIDIA GPUs cannot be registered as DMA-BUF",
 	.why = "nvidia_peermem cannot register memory from CUDA virtual memory management (cuMem, expandable segments): "
 	       "EFAULT",
-	.fix = "install the open kernel module (nvidia-open) and a kernel whose RDMA core supports DMA-BUF; until "
-	       "then NCCL_CUMEM_ENABLE=0",
+	.fix = "# install the open kernel module (nvidia-open), and a kernel whose RDMA core supports DMA-BUF\n"
+	       "# until then: set NCCL_CUMEM_ENABLE=0 in the job's environment",
 	.needs = "/proc/driver/nvidia/version (else /sys/module/nvidia/taint), BTF of ib_uverbs",
 	.quick = true,
 	.whole = RD_PART_MODULES | RD_PART_PCI,

@@ -83,14 +83,11 @@ static void report_redirects(struct walk *walk, enum rd_severity severity, struc
 					 rd_text("%s redirect enabled, the first between GPU%zu and %s: %s", what,
 						 redirects->gpu, rd_ibdev_label(host, (int)redirects->nic), list),
 		     rd_text("disabled"),
-		     redirects->n == 1 ?
-			     rd_text("setpci -s %s ECAP_ACS+6.w=0000 until the next boot; permanently: disable ACS "
-				     "in the BIOS, or boot with pci=config_acs=0000000@%s",
-				     list, list) :
-			     rd_text("for b in %s; do setpci -s $b ECAP_ACS+6.w=0000; done # until the next boot; "
-				     "permanently: disable ACS in the BIOS, or set pci=config_acs= on the kernel "
-				     "command line",
-				     list));
+		     redirects->n == 1 ? NULL :
+					 rd_text("for b in %s; do setpci -s $b ECAP_ACS+6.w=0000; done\n"
+						 "# until the next boot; permanently: disable ACS in the BIOS, or boot "
+						 "with pci=config_acs=",
+						 list));
 	rd_buf_deinit(&redirects->list);
 }
 
@@ -134,7 +131,8 @@ const struct rd_check rd_check_acs_redirect = {
 	.title = "ACS redirects peer-to-peer traffic between an accelerator and its NIC",
 	.why = "GPUDirect RDMA traffic goes through the root complex: it is slow or, with an IOMMU, fails with "
 	       "completion status 4 (IBV_WC_LOC_PROT_ERR) or hangs without an error",
-	.fix = "setpci -s BRIDGE ECAP_ACS+6.w=0000, or disable ACS in the BIOS",
+	.fix = "setpci -s ADDRESS ECAP_ACS+6.w=0000\n"
+	       "# until the next boot; permanently: disable ACS in the BIOS, or boot with pci=config_acs=0000000@ADDRESS",
 	.needs = "PCI configuration space of bridges (root), ACS control register",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA,

@@ -29,10 +29,7 @@ static void run_uncorrectable(const struct rd_check_input *in, struct rd_check_o
 			rd_check_bad(out, fatal ? RD_SEV_CRITICAL : RD_SEV_WARNING, pci->addr,
 				     rd_text("%s: %" PRIu64 " fatal, %" PRIu64 " nonfatal since boot",
 					     rd_pci_what(in->host, i), fatal, nonfatal),
-				     rd_text("none"),
-				     rd_text("dmesg | grep %s shows the type of error; reseat the card, then "
-					     "replace riser, cable or card",
-					     pci->addr));
+				     rd_text("none"), NULL);
 		else
 			rd_check_good(out, pci->addr);
 	}
@@ -49,14 +46,10 @@ static void run_correctable(const struct rd_check_input *in, struct rd_check_out
 			rd_check_unknown(out, pci->addr,
 					 "no error counters: device has no AER capability, or firmware owns AER");
 		else if (pci->aer.correctable.v >= CORRECTABLE_MANY)
-			rd_check_bad(out, RD_SEV_WARNING, pci->addr,
-				     rd_text("%s: %" PRIu64 " since boot", rd_pci_what(in->host, i),
-					     pci->aer.correctable.v),
-				     rd_text("fewer than %d", CORRECTABLE_MANY),
-				     rd_text("find the counter that increases: cat "
-					     "/sys/bus/pci/devices/%s/aer_dev_correctable; reseat the card, then "
-					     "replace riser, cable or card",
-					     pci->addr));
+			rd_check_warn(out, pci->addr,
+				      rd_text("%s: %" PRIu64 " since boot", rd_pci_what(in->host, i),
+					      pci->aer.correctable.v),
+				      rd_text("fewer than %d", CORRECTABLE_MANY));
 		else
 			rd_check_good(out, pci->addr);
 	}
@@ -66,7 +59,9 @@ const struct rd_check rd_check_aer = {
 	.id = "aer-uncorrectable",
 	.title = "Device reports uncorrectable PCIe errors (AER)",
 	.why = "a fatal error takes down the device and all jobs on it; another one is likely",
-	.fix = "dmesg shows the type of error; reseat the card, then replace riser, cable or card",
+	.fix = "dmesg | grep ADDRESS\n"
+	       "# the log has the type of error\n"
+	       "# reseat the card, then replace riser, cable or card",
 	.needs = "sysfs aer_dev_fatal and aer_dev_nonfatal of NICs, accelerators and the bridges above them",
 	.quick = true,
 	.reads = RD_PART_PCI,
@@ -77,8 +72,9 @@ const struct rd_check rd_check_aer_correctable = {
 	.id = "aer-correctable",
 	.title = "Device reports many correctable PCIe errors (AER)",
 	.why = "poor signal integrity costs bandwidth now and leads to fatal errors later",
-	.fix = "find the counter that increases: cat /sys/bus/pci/devices/ADDRESS/aer_dev_correctable; reseat or "
-	       "replace the card",
+	.fix = "grep -H . /sys/bus/pci/devices/ADDRESS/aer_dev_correctable\n"
+	       "# run it again later to find the counter that increases\n"
+	       "# reseat the card, then replace riser, cable or card",
 	.needs = "sysfs aer_dev_correctable of NICs, accelerators and the bridges above them",
 	.quick = true,
 	.reads = RD_PART_PCI,

@@ -65,7 +65,9 @@ const struct rd_check rd_check_bar_size = {
 	.id = "bar1-size",
 	.title = "BAR1 is small: NICs can reach only part of an accelerator's memory",
 	.why = "registering more memory than BAR1 maps fails with EFAULT or EIO",
-	.fix = "enable Above 4G Decoding and Resizable BAR in the BIOS; nvidia-smi -q -d MEMORY shows BAR1",
+	.fix = "lspci -vs ADDRESS\n"
+	       "# enable Above 4G Decoding and Resizable BAR in the BIOS\n"
+	       "# nvidia-smi -q -d MEMORY shows BAR1, too",
 	.needs = "sysfs `resource` of accelerators",
 	.quick = true,
 	.reads = RD_PART_PCI,
@@ -76,7 +78,7 @@ const struct rd_check rd_check_bar_address = {
 	.id = "bar-address",
 	.title = "BAR address of an accelerator is too high for some NICs",
 	.why = "GPUDirect RDMA fails with completion status 4 (local protection error)",
-	.fix = "lower \"MMIO High Base\" in the BIOS to 32 TiB or less",
+	.fix = "# lower \"MMIO High Base\" in the BIOS to 32 TiB or less",
 	.needs = "sysfs `resource` of accelerators",
 	.quick = false,
 	.reads = RD_PART_PCI,

@@ -78,8 +78,8 @@ const struct rd_check rd_check_iommu_mode = {
 	.id = "iommu-mode",
 	.title = "IOMMU translates DMA of NICs or accelerators",
 	.why = "peer-to-peer traffic is translated at the root complex: it is slow, or blocked",
-	.fix = "boot with iommu=pt (intel_iommu=on iommu=pt, amd_iommu=on iommu=pt), or disable the IOMMU in the "
-	       "BIOS",
+	.fix = "# boot with iommu=pt (intel_iommu=on iommu=pt, amd_iommu=on iommu=pt), or disable the IOMMU in the BIOS\n"
+	       "# reboot while no job runs",
 	.needs = "/sys/kernel/iommu_groups/N/type",
 	.quick = true,
 	.reads = RD_PART_PCI | RD_PART_RDMA,
@@ -91,7 +91,7 @@ const struct rd_check rd_check_iommu_group = {
 	.title = "Device assigned to a virtual machine shares its IOMMU group",
 	.why = "the whole group must be assigned: the host loses the other devices in it, or the guest does not "
 	       "start",
-	.fix = "use another slot, or enable ACS on the bridge above it (not on a bridge between an accelerator and "
+	.fix = "# use another slot, or enable ACS on the bridge above it (not on a bridge between an accelerator and "
 	       "its NIC)",
 	.needs = "/sys/kernel/iommu_groups/N/devices",
 	.quick = false,
@@ -104,7 +104,7 @@ const struct rd_check rd_check_ats = {
 	.title = "ATS is enabled on a NIC in a virtual machine",
 	.why = "where the hypervisor does not expose both ACS and ATS, registering accelerator memory fails with "
 	       "EFAULT",
-	.fix = "disable ATS in the NIC's firmware (ATS_ENABLED=0), or let the hypervisor expose ACS",
+	.fix = "# disable ATS in the NIC's firmware (mlxconfig: ATS_ENABLED=0), or let the hypervisor expose ACS",
 	.needs = "PCI configuration space of NICs (root), ATS control register; presence of a hypervisor",
 	.quick = false,
 	.reads = RD_PART_PCI | RD_PART_RDMA,

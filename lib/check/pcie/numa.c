@@ -21,12 +21,8 @@ static void run_missing(const struct rd_check_input *in, struct rd_check_out *ou
 		if (pci->numa.known != RD_OK)
 			rd_check_unknown(out, pci->addr, "no numa_node in sysfs");
 		else if (pci->numa.v < 0)
-			rd_check_bad(out, RD_SEV_WARNING, pci->addr,
-				     rd_text("%s: NUMA node -1 (none)", rd_pci_what(in->host, i)),
-				     rd_text("one of %zu nodes", in->host->n_numas),
-				     rd_text("update the BIOS (ACPI _PXM is missing for the slot); until then: echo "
-					     "NODE >/sys/bus/pci/devices/%s/numa_node",
-					     pci->addr));
+			rd_check_warn(out, pci->addr, rd_text("%s: NUMA node -1 (none)", rd_pci_what(in->host, i)),
+				      rd_text("one of %zu nodes", in->host->n_numas));
 		else
 			rd_check_good(out, pci->addr);
 	}
@@ -214,8 +210,8 @@ const struct rd_check rd_check_numa_node = {
 	.id = "numa-node",
 	.title = "NIC or accelerator has no NUMA node",
 	.why = "memory and threads may be placed on the wrong socket, and distances are computed wrongly",
-	.fix = "update the BIOS (ACPI _PXM is missing for the slot); until then: echo NODE "
-	       ">/sys/bus/pci/devices/ADDRESS/numa_node",
+	.fix = "# update the BIOS: ACPI _PXM is missing for the slot\n"
+	       "# until then, after each boot: write the node to numa_node of the device in /sys/bus/pci/devices",
 	.needs = "sysfs numa_node",
 	.quick = true,
 	.reads = RD_PART_PCI | RD_PART_NUMA,
@@ -226,7 +222,8 @@ const struct rd_check rd_check_gpu_nic_socket = {
 	.id = "gpu-nic-socket",
 	.title = "Accelerator has no active compute NIC on its own socket or NUMA node",
 	.why = "the link between sockets has less bandwidth than the NIC, and all devices share it",
-	.fix = "move a NIC to that socket, or bring up the NIC on it: rdmadiag nic-map --matrix",
+	.fix = "rdmadiag nic-map --matrix\n"
+	       "# bring up the NIC on that socket, or move one to it",
 	.needs = "PCI tree, NUMA nodes and sockets of processors, port state",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NUMA,
@@ -237,7 +234,8 @@ const struct rd_check rd_check_switch_uneven = {
 	.id = "switch-uneven",
 	.title = "PCIe switch has fewer NICs per accelerator than other switches",
 	.why = "those accelerators share bandwidth, and a collective is as fast as its slowest member",
-	.fix = "bring up or move NICs until all switches have the same number: rdmadiag nic-map --matrix",
+	.fix = "rdmadiag nic-map --matrix\n"
+	       "# bring up or move NICs until all switches have the same number",
 	.needs = "PCI tree, port state",
 	.quick = false,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NUMA,

@@ -181,16 +181,17 @@ static char *twins_text(const struct rd_odd *odd)
 	return rd_text(", as on %u of %u like it", odd->twins, odd->n);
 }
 
+#define LINK "lspci -vvs ADDRESS | grep -e LnkCap: -e LnkSta:\n"
+#define SPEED_LIMIT "# check the BIOS for a speed limit on the slot"
+
 static char *fix_of(const struct judge *j, size_t i)
 {
 	const struct rd_pci *pci = &j->in->host->pcis[i];
-	const char *up = pci->parent >= 0 ? j->in->host->pcis[pci->parent].addr : NULL;
 
-	return rd_text("lspci -vvs %s%s%s (LnkCap, LnkSta); %s%s%s, then swap riser or cable%s", pci->addr,
-		       up ? "; lspci -vvs " : "", up ? up : "",
-		       rd_pci_is_bridge(pci) ? "power-cycle the host, reseat the switch board" : "reseat the card",
-		       pci->slot ? " in slot " : "", pci->slot ? pci->slot : "",
-		       j->width ? "" : "; check the BIOS for a speed limit on the slot");
+	return rd_text(LINK "# %s%s%s, then swap riser or cable%s",
+		       rd_pci_is_bridge(pci) ? "power-cycle the host while no job runs, reseat the switch board" :
+					       "reseat the card",
+		       pci->slot ? " in slot " : "", pci->slot ? pci->slot : "", j->width ? "" : "\n" SPEED_LIMIT);
 }
 
 /* The link runs below what both ends support. */
@@ -227,9 +228,10 @@ static void report_limited(const struct judge *j, size_t i, unsigned can, const 
 		     rd_text("%s: %s, the maximum that %s supports", name, odd->is,
 			     own > can && up ? up->addr : pci->addr),
 		     rd_text("%s, as on %u of %u like it", odd->usual, odd->twins, odd->n),
-		     rd_text("compare lspci -vvs %s and -vvs %s (LnkCap) with those of %s: use another slot, or set "
-			     "width and speed of the slot in the BIOS",
-			     pci->addr, up ? up->addr : "-", host->pcis[odd->like].addr));
+		     rd_text("for i in ADDRESS %s %s; do echo $i; lspci -vvs $i | grep LnkCap:; done\n"
+			     "# the last of them is as it should be\n"
+			     "# use another slot, or set width and speed of the slot in the BIOS",
+			     up ? up->addr : "", host->pcis[odd->like].addr));
 }
 
 static void judge_link(const struct judge *j, size_t i)
@@ -350,7 +352,7 @@ const struct rd_check rd_check_pcie_bandwidth = {
 	.id = "pcie-bandwidth",
 	.title = "PCIe link of a NIC has less bandwidth than its port",
 	.why = "the port never reaches its rate, and congests the network when others send to it",
-	.fix = "use a slot with more lanes or a newer PCIe generation",
+	.fix = "# use a slot with more lanes or a newer PCIe generation",
 	.needs = "sysfs current_link_speed and current_link_width of NICs, port rate",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA,
@@ -362,7 +364,7 @@ const struct rd_check rd_check_pcie_link_width = {
 	.title = "PCIe link is narrower than both ends support, or than links like it",
 	.why = "half the lanes give half the bandwidth; caused by a bad riser, a bent pin, or a card not fully "
 	       "seated",
-	.fix = "reseat the card, then swap riser or cable; compare LnkSta with LnkCap in lspci -vv -s ADDRESS",
+	.fix = LINK "# reseat the card, then swap riser or cable",
 	.needs = "sysfs current_link_width and max_link_width of NICs, accelerators and all bridges above them",
 	.quick = true,
 	.whole = RD_PART_PCI,
@@ -375,7 +377,7 @@ const struct rd_check rd_check_pcie_link_speed = {
 	.title = "PCIe link is slower than both ends support, or than links like it",
 	.why = "a link that trained one generation lower has half the bandwidth; NICs and switches do not lower the "
 	       "speed to save power",
-	.fix = "reseat the card, then swap riser or cable; check the BIOS for a speed limit on the slot",
+	.fix = LINK "# reseat the card, then swap riser or cable\n" SPEED_LIMIT,
 	.needs = "sysfs current_link_speed and max_link_speed of NICs, accelerators and all bridges above them",
 	.quick = true,
 	.whole = RD_PART_PCI,

@@ -44,12 +44,15 @@ static void judge_mps(const struct rd_check_input *in, size_t i, struct rd_check
 				      lower->addr, rd_pcie_payload(lower)),
 			      rd_text("the same on the whole path"));
 	else if (odd && odd->clear && odd->less)
-		rd_check_bad(out, RD_SEV_WARNING, pci->addr, rd_text("%s: payload %u bytes", rd_pci_what(host, i), set),
-			     rd_text("%s, as on %u of %u like it; all devices on the path support %u", odd->usual,
-				     odd->twins, odd->n, can),
-			     rd_text("setpci -s %s CAP_EXP+8.w=%x:e0 until the next boot; permanently: set Max "
-				     "Payload Size to Auto in the BIOS, or boot with pci=pcie_bus_safe",
-				     pci->addr, size_field(odd->usual) << 5));
+		rd_check_bad(
+			out, RD_SEV_WARNING, pci->addr, rd_text("%s: payload %u bytes", rd_pci_what(host, i), set),
+			rd_text("%s, as on %u of %u like it; all devices on the path support %u", odd->usual,
+				odd->twins, odd->n, can),
+			rd_text("setpci -s ADDRESS CAP_EXP+8.w=%x:e0\n"
+				"# no job may use the device meanwhile\n"
+				"# it lasts until the next boot; permanently: set Max Payload Size to Auto in the BIOS, or "
+				"boot with pci=pcie_bus_safe",
+				size_field(odd->usual) << 5));
 	else if (rd_pci_is_fast(host, i) && set < 256 && can >= 256)
 		rd_check_warn(out, pci->addr, rd_text("%s: payload %u bytes", rd_pci_what(host, i), set),
 			      rd_text("%u, which all devices on the path support", can));
@@ -73,6 +76,8 @@ static void run_mps(const struct rd_check_input *in, struct rd_check_out *out)
 	}
 }
 
+#define BOOT "# until the next boot; permanently: the BIOS, or a udev rule"
+
 static void run_mrrs(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	for (size_t i = 0; i < in->host->n_pcis; i++) {
@@ -89,16 +94,11 @@ static void run_mrrs(const struct rd_check_input *in, struct rd_check_out *out)
 			rd_check_bad(out, RD_SEV_WARNING, pci->addr,
 				     rd_text("%s: read requests of %u bytes", rd_pci_what(in->host, i), request),
 				     rd_text("%s, as on %u of %u like it", odd->usual, odd->twins, odd->n),
-				     rd_text("setpci -s %s CAP_EXP+8.w=%x000:7000 until the next boot; permanently: "
-					     "BIOS, or a udev rule",
-					     pci->addr, size_field(odd->usual)));
+				     rd_text("setpci -s ADDRESS CAP_EXP+8.w=%x000:7000\n" BOOT, size_field(odd->usual)));
 		else if (request < 512)
-			rd_check_bad(out, RD_SEV_WARNING, pci->addr,
-				     rd_text("%s: read requests of %u bytes", rd_pci_what(in->host, i), request),
-				     rd_text("at least 512; 4096 for accelerators"),
-				     rd_text("setpci -s %s CAP_EXP+8.w=5000:7000 until the next boot; permanently: "
-					     "BIOS, or a udev rule",
-					     pci->addr));
+			rd_check_warn(out, pci->addr,
+				      rd_text("%s: read requests of %u bytes", rd_pci_what(in->host, i), request),
+				      rd_text("at least 512; 4096 for accelerators"));
 		else
 			rd_check_good(out, pci->addr);
 	}
@@ -110,7 +110,7 @@ const struct rd_check rd_check_pcie_mps = {
 	.title = "PCIe Max Payload Size does not match the path, or is smaller than supported",
 	.why = "packets larger than a bridge accepts are malformed and take the link down; small ones waste "
 	       "bandwidth on headers",
-	.fix = "set Max Payload Size to Auto in the BIOS, or boot with pci=pcie_bus_safe (pcie_bus_perf)",
+	.fix = "# set Max Payload Size to Auto in the BIOS, or boot with pci=pcie_bus_safe (pcie_bus_perf)",
 	.needs = "PCI configuration space (root), Device Control of the function and all bridges above it",
 	.quick = true,
 	.whole = RD_PART_PCI,
@@ -122,7 +122,7 @@ const struct rd_check rd_check_pcie_mrrs = {
 	.id = "pcie-mrrs",
 	.title = "PCIe Max Read Request Size of a fast NIC is small",
 	.why = "sends read host memory: small read requests do not fill the link",
-	.fix = "setpci -s NIC CAP_EXP+8.w=5000:7000 (4096 bytes)",
+	.fix = "setpci -s ADDRESS CAP_EXP+8.w=5000:7000\n" BOOT,
 	.needs = "PCI configuration space of NICs (root), Device Control",
 	.quick = true,
 	.whole = RD_PART_PCI,

@@ -32,14 +32,10 @@ static void run_relaxed(const struct rd_check_input *in, struct rd_check_out *ou
 		if (pci->config.dev_ctl.known != RD_OK)
 			rd_check_unknown(out, pci->addr, rd_pci_unread(pci));
 		else if (!(pci->config.dev_ctl.v & CTL_RELAXED))
-			rd_check_bad(out, RD_SEV_WARNING, pci->addr,
-				     rd_text("%s: relaxed ordering disabled", rd_pci_what(in->host, i)),
-				     is_odd ? rd_text("enabled, as on %u of %u like it", odd->twins, odd->n) :
-					      rd_text("enabled"),
-				     rd_text("setpci -s %s CAP_EXP+8.w=10:10 until the next boot; permanently: the "
-					     "BIOS, or mlxconfig -d %s set PCI_WR_ORDERING=1; if a kernel quirk "
-					     "cleared it, dmesg reports that",
-					     pci->addr, pci->addr));
+			rd_check_warn(out, pci->addr,
+				      rd_text("%s: relaxed ordering disabled", rd_pci_what(in->host, i)),
+				      is_odd ? rd_text("enabled, as on %u of %u like it", odd->twins, odd->n) :
+					       rd_text("enabled"));
 		else
 			rd_check_good(out, pci->addr);
 	}
@@ -96,8 +92,9 @@ const struct rd_check rd_check_relaxed_ordering = {
 	.id = "relaxed-ordering",
 	.title = "PCIe relaxed ordering is disabled on a fast NIC",
 	.why = "writes to memory of the other socket and to accelerators then wait for each other",
-	.fix = "enable PCIe relaxed ordering in the BIOS, or with mlxconfig PCI_WR_ORDERING; if a kernel quirk "
-	       "cleared it, dmesg reports that",
+	.fix = "setpci -s ADDRESS CAP_EXP+8.w=10:10\n"
+	       "# until the next boot; permanently: the BIOS, or PCI_WR_ORDERING=1 with mlxconfig\n"
+	       "# if a kernel quirk cleared it, dmesg reports that",
 	.needs = "PCI configuration space of NICs (root), Device Control",
 	.quick = true,
 	.whole = RD_PART_PCI,
@@ -109,7 +106,9 @@ const struct rd_check rd_check_ext_tags = {
 	.id = "pcie-ext-tags",
 	.title = "PCIe extended tags are disabled on a fast NIC: at most 32 outstanding requests",
 	.why = "reads do not fill the link: half the bandwidth or less",
-	.fix = "setpci -s NIC CAP_EXP+8.w=0100:0100 until the next boot; permanently: the BIOS",
+	.fix = "setpci -s ADDRESS CAP_EXP+8.w=0100:0100\n"
+	       "# no job may use the NIC meanwhile\n"
+	       "# it lasts until the next boot; permanently: the BIOS",
 	.needs = "PCI configuration space of NICs (root), Device Capabilities and Control",
 	.quick = true,
 	.whole = RD_PART_PCI,
@@ -121,7 +120,7 @@ const struct rd_check rd_check_tag10 = {
 	.id = "pcie-10bit-tags",
 	.title = "PCIe 10-bit tags are disabled on a 400 Gbit/s NIC: at most 256 outstanding requests",
 	.why = "reads from remote memory do not fill such a link",
-	.fix = "enable 10-bit tags in the BIOS",
+	.fix = "# enable 10-bit tags in the BIOS",
 	.needs = "PCI configuration space of NICs and root ports (root), Device Capabilities 2 and Control 2",
 	.quick = false,
 	.reads = RD_PART_PCI | RD_PART_RDMA,

@@ -19,7 +19,7 @@ static void run_state(const struct rd_check_input *in, struct rd_check_out *out)
 		else if (strncmp(pci->power_state, "D3", 2) == 0)
 			rd_check_bad(out, rd_pci_is_nic(in->host, i) ? RD_SEV_CRITICAL : RD_SEV_WARNING, pci->addr,
 				     rd_text("%s: %s", rd_pci_what(in->host, i), pci->power_state), rd_text("D0"),
-				     rd_text("echo on >/sys/bus/pci/devices/%s/power/control", pci->addr));
+				     NULL);
 		else
 			rd_check_good(out, pci->addr);
 	}
@@ -62,7 +62,8 @@ const struct rd_check rd_check_power_state = {
 	.id = "power-state",
 	.title = "NIC or accelerator is in a low-power state (D3)",
 	.why = "it responds late or not at all when a job uses it",
-	.fix = "echo on >/sys/bus/pci/devices/ADDRESS/power/control",
+	.fix = "echo on >/sys/bus/pci/devices/ADDRESS/power/control\n"
+	       "# until the next boot; permanently: a udev rule",
 	.needs = "sysfs power_state",
 	.quick = true,
 	.reads = RD_PART_PCI,
@@ -73,7 +74,8 @@ const struct rd_check rd_check_slot_power = {
 	.id = "slot-power",
 	.title = "PCIe slot provides less power than its NIC needs",
 	.why = "the card turns off ports or optics, and reports that only in the kernel log",
-	.fix = "use another slot, or raise the slot power limit in the BIOS; some cards need a power cable",
+	.fix = "# use another slot, or raise the slot power limit in the BIOS\n"
+	       "# some cards need a power cable",
 	.needs = "PCI configuration space of the port above it (root), Slot Capabilities",
 	.quick = false,
 	.reads = RD_PART_PCI,

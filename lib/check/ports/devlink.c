@@ -26,11 +26,15 @@ static bool read_devlink(const struct rd_check_input *in, struct rd_check_out *o
 	return false;
 }
 
-static char *health_fix(const char *dev, const char *reporter)
+#define RECOVERS                                                   \
+	"# it may reset the device: no job may use it meanwhile\n" \
+	"# if that does not help, reboot while no job runs"
+
+static char *health_fix(const char *reporter)
 {
-	return rd_text("devlink health show pci/%s reporter %s; devlink health dump show pci/%s reporter %s; then "
-		       "devlink health recover pci/%s reporter %s, or reboot",
-		       dev, reporter, dev, reporter, dev, reporter);
+	return rd_text("devlink health dump show pci/ADDRESS reporter %s\n"
+		       "devlink health recover pci/ADDRESS reporter %s\n" RECOVERS,
+		       reporter, reporter);
 }
 
 static void run_health(const struct rd_check_input *in, struct rd_check_out *out)
@@ -50,7 +54,7 @@ static void run_health(const struct rd_check_input *in, struct rd_check_out *out
 					     rd_text("reporter %s in error state: %llu errors, %llu recoveries",
 						     reporter->name, (unsigned long long)reporter->errors,
 						     (unsigned long long)reporter->recoveries),
-					     rd_text("healthy"), health_fix(devlink->dev, reporter->name));
+					     rd_text("healthy"), health_fix(reporter->name));
 		}
 	}
 }
@@ -78,14 +82,10 @@ static void run_firmware(const struct rd_check_input *in, struct rd_check_out *o
 			if (strcmp(running->value, stored->value) == 0)
 				rd_check_good(out, devlink->dev);
 			else
-				rd_check_bad(
-					out, RD_SEV_WARNING, devlink->dev,
-					rd_text("%s: running %s, stored %s", running->name, running->value,
-						stored->value),
-					rd_text("running version equals stored version"),
-					rd_text("devlink dev reload pci/%s action fw_activate, mlxfwreset, or a power "
-						"cycle, while no job runs",
-						devlink->dev));
+				rd_check_warn(out, devlink->dev,
+					      rd_text("%s: running %s, stored %s", running->name, running->value,
+						      stored->value),
+					      rd_text("running version equals stored version"));
 		}
 	}
 }
@@ -94,7 +94,8 @@ const struct rd_check rd_check_devlink_health = {
 	.id = "devlink-health",
 	.title = "devlink health reporter of a NIC is in error state",
 	.why = "the driver could not recover it: queues or firmware hang",
-	.fix = "devlink health show pci/ADDRESS; devlink health dump show …; then devlink health recover, or reboot",
+	.fix = "devlink health show pci/ADDRESS\n"
+	       "# devlink health dump show, then devlink health recover, for the reporter in error state\n" RECOVERS,
 	.needs = "DEVLINK_CMD_HEALTH_REPORTER_GET",
 	.quick = true,
 	.reads = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
@@ -106,7 +107,9 @@ const struct rd_check rd_check_devlink_firmware = {
 	.title = "NIC does not run the firmware stored in its flash",
 	.why = "a firmware update was flashed but not activated: it takes effect at the next reset, possibly at an "
 	       "inconvenient time",
-	.fix = "devlink dev reload pci/ADDRESS action fw_activate, mlxfwreset, or a power cycle, while no job runs",
+	.fix = "devlink dev reload pci/ADDRESS action fw_activate\n"
+	       "# it resets the device: no job may use it meanwhile\n"
+	       "# where the driver does not support that: mlxfwreset, or a power cycle while no job runs",
 	.needs = "DEVLINK_CMD_INFO_GET: running and stored versions",
 	.reads = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_firmware,

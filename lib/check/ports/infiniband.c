@@ -151,7 +151,9 @@ const struct rd_check rd_check_ib_lid = {
 	.id = "ib-lid",
 	.title = "Active InfiniBand port has no valid LID",
 	.why = "the port cannot be addressed: connections fail or time out",
-	.fix = "restart the subnet manager, or trigger a sweep; search its log for this port's GUID",
+	.fix = "ibstat IBDEV\n"
+	       "# restart the subnet manager, or trigger a sweep; new connections fail meanwhile\n"
+	       "# search its log for the GUID of this port",
 	.needs = "sysfs lid and link_layer of ports",
 	.quick = true,
 	.whole = RD_PART_PCI,
@@ -163,7 +165,8 @@ const struct rd_check rd_check_ib_sm = {
 	.id = "ib-sm-lid",
 	.title = "Active InfiniBand port has no subnet manager LID",
 	.why = "path queries time out: rdma_cm connections and IPoIB fail",
-	.fix = "restart the subnet manager, or trigger a sweep; check with sminfo",
+	.fix = "sminfo -C IBDEV\n"
+	       "# restart the subnet manager, or trigger a sweep; new connections fail meanwhile",
 	.needs = "sysfs sm_lid of ports",
 	.quick = true,
 	.whole = RD_PART_PCI,
@@ -176,7 +179,8 @@ const struct rd_check rd_check_ib_pkey = {
 	.title = "InfiniBand port has no P_Key, or is only a limited member",
 	.why = "limited members cannot communicate with each other: packets are dropped, and transports retry until "
 	       "they fail",
-	.fix = "add this port's GUID as =full to the subnet manager's partitions.conf",
+	.fix = "ibstat IBDEV\n"
+	       "# add the GUID of this port as =full to partitions.conf of the subnet manager",
 	.needs = "sysfs pkeys of ports",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA,
@@ -188,7 +192,7 @@ const struct rd_check rd_check_ib_width = {
 	.id = "ib-width",
 	.title = "InfiniBand link came up with one lane (1X)",
 	.why = "one lane has a quarter of the bandwidth; caused by a bad cable or connector",
-	.fix = "reseat, clean or swap the cable; then try another switch port",
+	.fix = "# reseat, clean or swap the cable, then try another switch port",
 	.needs = "sysfs rate of ports",
 	.quick = true,
 	.whole = RD_PART_PCI,
@@ -200,7 +204,10 @@ const struct rd_check rd_check_ipoib_mode = {
 	.id = "ipoib-mode",
 	.title = "IPoIB modes differ between interfaces, or an MTU exceeds the mode's limit",
 	.why = "large packets are dropped between hosts with different modes",
-	.fix = "echo datagram >/sys/class/net/DEV/mode on all interfaces, with an MTU of 2044 or 4092",
+	.fix = "echo datagram | tee /sys/class/net/*/mode\n"
+	       "# sets all IPoIB interfaces; their MTU: 2044 or 4092\n"
+	       "# no job may use IPoIB meanwhile\n"
+	       "# it lasts until the next boot; also in the network configuration",
 	.needs = "sysfs mode, mtu and type of interfaces",
 	.quick = false,
 	.whole = RD_PART_PCI,

@@ -11,33 +11,25 @@
 
 #define DOWN_MANY 10 /* since the driver was loaded; every change of cable or switch causes a few */
 
-/* Setting an Ethernet interface down also takes the RDMA port down; an IPoIB interface does not affect the link below it. */
-static char *fix_of(const struct rd_host *host, const struct rd_port *port, const struct rd_netdev *netdev)
-{
-	const struct rd_ibdev *dev = &host->ibdevs[port->ibdev];
-
-	if (rd_port_is_ethernet(port) && netdev)
-		return rd_text("ip link show %s: with NO-CARRIER check cable, transceiver and switch port; if DOWN "
-			       "without NO-CARRIER: ip link set %s up",
-			       netdev->name, netdev->name);
-	return rd_text("check cable, transceivers and switch port of %s: ibstat %s, mlxlink -d %s -m",
-		       rd_ibdev_label(host, port->ibdev), rd_ibdev_label(host, port->ibdev),
-		       dev->pci >= 0 ? host->pcis[dev->pci].addr : "PCI");
-}
+#define CABLE "# check cable, transceiver and switch port"
 
 static void fail_down(const struct rd_port_views *views, size_t p, const char *name, struct rd_check_out *out)
 {
 	const struct rd_host *host = views->host;
 	const struct rd_port *port = &host->ports[p];
-	const struct rd_netdev *netdev = port->n_netdevs > 0 ? &host->netdevs[port->netdevs[0]] : NULL;
 	const char *phys = port->phys_state ? port->phys_state : "-";
-	bool odd = rd_port_layer_is_odd(views, p);
 
+	/* Setting an Ethernet interface down also takes the RDMA port down; an IPoIB interface does not affect the link
+	 * below it. */
 	rd_check_bad(out, RD_SEV_CRITICAL, name,
-		     odd ? rd_text("%s, %s, link layer %s differs from the other compute ports", port->state, phys,
-				   port->link_layer) :
-			   rd_text("%s, %s", port->state, phys),
-		     rd_text("ACTIVE, LinkUp"), odd ? NULL : fix_of(host, port, netdev));
+		     rd_port_layer_is_odd(views, p) ?
+			     rd_text("%s, %s, link layer %s differs from the other compute ports", port->state, phys,
+				     port->link_layer) :
+			     rd_text("%s, %s", port->state, phys),
+		     rd_text("ACTIVE, LinkUp"),
+		     rd_port_is_ethernet(port) && port->n_netdevs > 0 ?
+			     NULL :
+			     rd_text("ibstat IBDEV\n" CABLE "; mlxlink -m shows them"));
 }
 
 /* A bond that carries the default route over RDMA ports none of which is active. */
@@ -63,9 +55,8 @@ static void judge_route(const struct rd_host *host, struct rd_check_out *out)
 				     rd_text("carries the default route, but none of its %zu RDMA port%s is active",
 					     ports, ports == 1 ? "" : "s"),
 				     rd_text("at least one active RDMA port"),
-				     rd_text("ip link show master %s: check cables, transceivers and switch ports "
-					     "of these interfaces",
-					     bond->name));
+				     rd_text("ip link show master IF\n"
+					     "# check cables, transceivers and switch ports of these interfaces"));
 	}
 }
 
@@ -170,7 +161,8 @@ const struct rd_check rd_check_port_state = {
 	.id = "port-state",
 	.title = "Compute port is not active",
 	.why = "libraries skip the port: accelerators next to it share another NIC, or the job does not start",
-	.fix = "check the cable and the switch port; ip link set DEV up; ibportstate, dmesg",
+	.fix = "ip link set IF up\n"
+	       "ip link show IF\n" CABLE " if it shows NO-CARRIER",
 	.needs = "sysfs state and phys_state of ports, their roles",
 	.quick = true,
 	.whole = RD_PART_PCI,
@@ -182,8 +174,9 @@ const struct rd_check rd_check_port_init = {
 	.id = "ib-no-sm",
 	.title = "InfiniBand link is up, but no subnet manager has activated the port",
 	.why = "without a subnet manager there is no LID and no route",
-	.fix = "check that a subnet manager runs on the switch or a host (sminfo; systemctl status opensm) and "
-	       "reaches this port",
+	.fix = "sminfo -C IBDEV\n"
+	       "# check that a subnet manager runs on the switch or a host (systemctl status opensm), and reaches this "
+	       "port",
 	.needs = "sysfs state and phys_state of ports",
 	.quick = true,
 	.whole = RD_PART_PCI,
@@ -195,7 +188,9 @@ const struct rd_check rd_check_link_downed = {
 	.id = "link-downed",
 	.title = "Link went down many times (link_downed)",
 	.why = "each time, queue pairs fail with completion status 12; more failures are likely",
-	.fix = "clean or swap cable and optics; rdmadiag counters shows whether the counter still increases",
+	.fix = "rdmadiag counters --changed --filter '*link*' -i 10 -c 6\n"
+	       "# it shows whether the counter still increases\n"
+	       "# clean or swap cable and optics",
 	.needs = "sysfs counters/link_downed",
 	.quick = true,
 	.reads = RD_PART_RDMA,

@@ -69,23 +69,20 @@ static void run_speed(const struct rd_check_input *in, struct rd_check_out *out)
 		const struct rd_port *port = &in->host->ports[p];
 		const struct rd_odd *odd = odd_of(in, p, RD_TRAIT_RATE, true);
 		struct rd_port_name name = rd_check_port_name(in->host, port);
-		const char *ibdev = rd_ibdev_label(in->host, port->ibdev);
 
 		if (!is_compared(in->host, port, RD_TRAIT_RATE))
 			continue;
 		if (port->rate_gbps.known != RD_OK)
 			rd_check_unknown(out, name.text, "rate not reported");
 		else if (odd)
-			rd_check_bad(out, RD_SEV_WARNING, name.text, rd_text("%s", odd->is), expected_of(odd),
-				     rd_text("check cable, transceiver and switch port of %s: wrong cable, split "
-					     "port, or autonegotiation to a lower speed (mlxlink -d %s -m, rdma "
-					     "link show %s)",
-					     ibdev, in->host->pcis[odd->pci].addr, name.text));
+			rd_check_warn(out, name.text, rd_text("%s", odd->is), expected_of(odd));
 		else
 			report_good_or_mixed(in, RD_TRAIT_RATE, -1, (int)p, name.text, out);
 	}
 	rd_check_skip(out, "no active port on a NIC");
 }
+
+#define POWER_CYCLE "# then power-cycle the host while no job runs"
 
 /* mlx5 has a function for each port of a card, mlx4 one for both. */
 static char *layer_fix(const struct rd_host *host, const struct rd_port *port, const struct rd_odd *odd)
@@ -93,12 +90,9 @@ static char *layer_fix(const struct rd_host *host, const struct rd_port *port, c
 	const struct rd_pci *pci = &host->pcis[odd->pci];
 
 	if (pci->vendor.v != MELLANOX)
-		return rd_text("set the link layer of %s (%s) to %s with the vendor's tool, then power-cycle the "
-			       "host",
-			       rd_ibdev_label(host, port->ibdev), pci->addr, odd->usual);
-	return rd_text("mlxconfig -d %s set LINK_TYPE_P%u=%s, then power-cycle the host (%s)", pci->addr,
-		       port->num + pci->fn, strcmp(odd->usual, "InfiniBand") == 0 ? "1" : "2",
-		       rd_ibdev_label(host, port->ibdev));
+		return rd_text("# set the link layer to %s with the vendor's tool\n" POWER_CYCLE, odd->usual);
+	return rd_text("mlxconfig -y -d ADDRESS set LINK_TYPE_P%u=%s\n" POWER_CYCLE, port->num + pci->fn,
+		       strcmp(odd->usual, "InfiniBand") == 0 ? "1" : "2");
 }
 
 static void run_layer(const struct rd_check_input *in, struct rd_check_out *out)
@@ -119,6 +113,11 @@ static void run_layer(const struct rd_check_input *in, struct rd_check_out *out)
 	rd_check_skip(out, "no NIC with a port");
 }
 
+#define MTU                                          \
+	"# configure the switch port first\n"        \
+	"# no job may use the interface meanwhile\n" \
+	"# it lasts until the next boot; also in the network configuration"
+
 static void run_mtu(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_host *host = in->host;
@@ -138,9 +137,7 @@ static void run_mtu(const struct rd_check_input *in, struct rd_check_out *out)
 				     rd_text("RDMA MTU %u (%s has %u)", port->mtu.v, netdev ? netdev->name : "-",
 					     netdev ? netdev->mtu.v : 0),
 				     expected_of(odd),
-				     rd_text("ip link set %s mtu %u, also in the network configuration and on the "
-					     "switch port",
-					     netdev ? netdev->name : "INTERFACE", like ? like->mtu.v : 9000));
+				     like ? rd_text("ip link set IF mtu %u\n" MTU, like->mtu.v) : NULL);
 		else
 			report_good_or_mixed(in, RD_TRAIT_MTU, -1, (int)p, name.text, out);
 	}
@@ -155,20 +152,13 @@ static void run_gid(const struct rd_check_input *in, struct rd_check_out *out)
 		const struct rd_port *port = &host->ports[p];
 		const struct rd_odd *odd = odd_of(in, p, RD_TRAIT_GID, false);
 		struct rd_port_name name = rd_check_port_name(host, port);
-		const struct rd_netdev *netdev = netdev_of(host, port);
 
 		if (!is_compared(host, port, RD_TRAIT_GID) || !rd_port_is_ethernet(port))
 			continue;
 		if (!port->gids_known)
 			rd_check_unknown(out, name.text, "GID table could not be read");
 		else if (odd && strncmp(odd->is, "no ", 3) != 0) /* reported by gid-usable and gid-v2 */
-			rd_check_bad(out, RD_SEV_WARNING, name.text, rd_text("%s", odd->is), expected_of(odd),
-				     rd_text("compare ip address show dev %s with the interfaces of similar ports: "
-					     "set the same kinds of addresses in the same order (ip link set %s "
-					     "down; ip link set %s up rebuilds the GID table); harmless unless a "
-					     "fixed index is used (NCCL_IB_GID_INDEX, UCX_IB_GID_INDEX)",
-					     netdev ? netdev->name : "INTERFACE", netdev ? netdev->name : "INTERFACE",
-					     netdev ? netdev->name : "INTERFACE"));
+			rd_check_warn(out, name.text, rd_text("%s", odd->is), expected_of(odd));
 		else
 			report_good_or_mixed(in, RD_TRAIT_GID, -1, (int)p, name.text, out);
 	}
@@ -189,13 +179,10 @@ static void run_firmware(const struct rd_check_input *in, struct rd_check_out *o
 		if (!dev->firmware)
 			rd_check_unknown(out, dev->name, "firmware version not reported");
 		else if (odd && odd->clear)
-			rd_check_bad(out, RD_SEV_WARNING, dev->name,
-				     rd_text("firmware %s%s%s%s", odd->is, dev->board ? " (board " : "",
-					     dev->board ? dev->board : "", dev->board ? ")" : ""),
-				     expected_of(odd),
-				     rd_text("flash %s: devlink dev flash pci/%s file FILE (or mlxfwmanager -d %s "
-					     "-i FILE), then reset the device or reboot",
-					     odd->usual, pci->addr, pci->addr));
+			rd_check_warn(out, dev->name,
+				      rd_text("firmware %s%s%s%s", odd->is, dev->board ? " (board " : "",
+					      dev->board ? dev->board : "", dev->board ? ")" : ""),
+				      expected_of(odd));
 		else
 			report_good_or_mixed(in, RD_TRAIT_FIRMWARE, dev->pci, -1, dev->name, out);
 	}
@@ -206,7 +193,9 @@ const struct rd_check rd_check_speed_uniform = {
 	.id = "port-speed-uniform",
 	.title = "Port is slower than those of comparable NICs",
 	.why = "collectives stripe over all NICs and are as fast as the slowest",
-	.fix = "check cable and switch port: wrong cable, split port, or autonegotiation to a lower speed",
+	.fix = "mlxlink -d ADDRESS -m\n"
+	       "# check cable, transceiver and switch port: wrong cable, split port, or autonegotiation to a lower "
+	       "speed",
 	.needs = "sysfs rate of ports; board and PCI location of NICs",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
@@ -217,7 +206,8 @@ const struct rd_check rd_check_layer_uniform = {
 	.id = "link-layer-uniform",
 	.title = "Port has a different link layer than those of comparable NICs",
 	.why = "InfiniBand and RoCE ports cannot communicate: which ranks connect depends on the NIC they use",
-	.fix = "mlxconfig LINK_TYPE_P1=1 (InfiniBand) or 2 (Ethernet), then power-cycle the host",
+	.fix = "# set the link layer of the others: mlxconfig -d ADDRESS set LINK_TYPE_P1=1 (InfiniBand) or 2 "
+	       "(Ethernet)\n" POWER_CYCLE,
 	.needs = "sysfs link_layer of ports; board and PCI location of NICs",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
@@ -228,7 +218,7 @@ const struct rd_check rd_check_mtu_uniform = {
 	.id = "mtu-uniform",
 	.title = "Port has a smaller MTU than those of comparable NICs",
 	.why = "large packets to the port are dropped: transports retry until they fail (completion status 12)",
-	.fix = "ip link set DEV mtu 9000 (at least 4200), also in the network configuration and on the switch port",
+	.fix = "ip link set IF mtu 9000\n" MTU,
 	.needs = "mtu of the interfaces on ports; board and PCI location of NICs",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
@@ -239,7 +229,10 @@ const struct rd_check rd_check_firmware_uniform = {
 	.id = "firmware-uniform",
 	.title = "Firmware versions differ between identical boards",
 	.why = "limits, defaults and bugs differ: what works on one NIC may fail on another",
-	.fix = "flash the same version on all boards (mlxfwmanager, devlink dev flash), then reset or reboot",
+	.fix = "devlink dev info pci/ADDRESS\n"
+	       "# flash the version of the others: devlink dev flash pci/ADDRESS file FILE, or mlxfwmanager -d ADDRESS "
+	       "-i FILE\n"
+	       "# then reset the device or reboot; no job may use it meanwhile",
 	.needs = "sysfs fw_ver and board_id of devices",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
@@ -251,7 +244,10 @@ const struct rd_check rd_check_gid_uniform = {
 	.title = "GID table of a port differs from those of comparable NICs",
 	.why = "a fixed index for all NICs (NCCL_IB_GID_INDEX) selects another kind of GID on this port, and its "
 	       "connections fail",
-	.fix = "set the same kinds of addresses in the same order on all compute interfaces",
+	.fix = "rdmadiag nic-map --gids\n"
+	       "# set the same kinds of addresses in the same order on all compute interfaces\n"
+	       "# setting an interface down and up rebuilds its GID table; no job may use it meanwhile\n"
+	       "# harmless unless a fixed index is used (NCCL_IB_GID_INDEX, UCX_IB_GID_INDEX)",
 	.needs = "sysfs gids and gid_attrs of RoCE ports; board and PCI location of NICs",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,

@@ -34,8 +34,8 @@ const struct rd_check rd_check_flow_entropy = {
 	.id = "roce-flow-entropy",
 	.title = "Flows to one peer share a UDP source port (no ECMP entropy)",
 	.why = "flows with the same five-tuple share one of the equal-cost links, however many links exist",
-	.fix = "set flow labels or UDP source ports in the application, or hash the destination QP in the switches; "
-	       "rdmadiag qp-state --entropy 4",
+	.fix = "rdmadiag qp-state --entropy 4\n"
+	       "# set flow labels or UDP source ports in the application, or hash the destination QP in the switches",
 	.needs = "queue pairs from RDMA netlink; their peers from rdma_cm connections or a recording",
 	.quick = false,
 	.reads = RD_PART_RDMA | RD_PART_QPS,

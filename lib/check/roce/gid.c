@@ -60,9 +60,10 @@ static void judge_usable(const struct rd_port_views *views, size_t p, const char
 	if (view->gid >= 0 && (rd_gid_is_v4(&port->gids[view->gid]) || view->gid == view->gid_nccl))
 		rd_check_good(out, name);
 	else if (index >= 0)
-		rd_check_note(out, name, rd_text("no IPv4 GID: NCCL selects %s by default", nccl),
-			      rd_text("index %d", index),
-			      rd_text("NCCL_IB_ADDR_FAMILY=AF_INET6, or NCCL_IB_GID_INDEX=%d", index));
+		rd_check_note(
+			out, name, rd_text("no IPv4 GID: NCCL selects %s by default", nccl), rd_text("index %d", index),
+			rd_text("# set NCCL_IB_ADDR_FAMILY=AF_INET6, or NCCL_IB_GID_INDEX=%d, in the job's environment",
+				index));
 	else if (port->netns_other || rd_port_is_v1_only(port))
 		rd_check_good(out, name); /* reported by gid-netns, gid-v2 */
 	else if (port->n_gids > 0 && !any_type_known(port))
@@ -169,10 +170,8 @@ static void run_netdev(const struct rd_check_input *in, struct rd_check_out *out
 		else if (role == RD_ROLE_UNKNOWN)
 			rd_check_unknown(out, name.text, "interface is down, and the role of the port is unknown");
 		else
-			rd_check_bad(out, RD_SEV_CRITICAL, name.text,
-				     rd_text("%s is %s", netdev->name, netdev->operstate), rd_text("up"),
-				     rd_text("ip link set %s up; if it stays down, check cable and switch port",
-					     netdev->name));
+			rd_check_fail(out, name.text, rd_text("%s is %s", netdev->name, netdev->operstate),
+				      rd_text("up"));
 	}
 	rd_check_skip(out, "no RoCE port with an interface");
 }
@@ -258,16 +257,10 @@ static void report_mtu(const struct rd_host *host, const struct rd_port *port, c
 {
 	const struct rd_netdev *netdev = port->n_netdevs > 0 ? &host->netdevs[port->netdevs[0]] : NULL;
 
-	if (!netdev)
-		rd_check_warn(out, name, rd_text("RDMA MTU %u", port->mtu.v),
-			      rd_text("4096 (4200 or 9000 on the interface)"));
-	else
-		rd_check_bad(out, RD_SEV_WARNING, name,
-			     rd_text("RDMA MTU %u (%s has %u)", port->mtu.v, netdev->name, netdev->mtu.v),
-			     rd_text("4096 (4200 or 9000 on the interface)"),
-			     rd_text("ip link set %s mtu 9000, also in the network configuration; configure the "
-				     "switches first",
-				     netdev->name));
+	rd_check_warn(out, name,
+		      netdev ? rd_text("RDMA MTU %u (%s has %u)", port->mtu.v, netdev->name, netdev->mtu.v) :
+			       rd_text("RDMA MTU %u", port->mtu.v),
+		      rd_text("4096 (4200 or 9000 on the interface)"));
 }
 
 static void run_mtu(const struct rd_check_input *in, struct rd_check_out *out)
@@ -293,7 +286,8 @@ const struct rd_check rd_check_gid_usable = {
 	.id = "gid-usable",
 	.title = "RoCE port has no usable GID",
 	.why = "connections fail with errno 110 (ETIMEDOUT) or 19 (ENODEV), or with completion status 12",
-	.fix = "add an IP address to its interface: ip addr add; rdmadiag nic-map --gids shows the GID table",
+	.fix = "rdmadiag nic-map --gids\n"
+	       "# add an IP address to the interface (ip address add), also in the network configuration",
 	.needs = "sysfs gids and gid_attrs of ports",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
@@ -304,7 +298,9 @@ const struct rd_check rd_check_gid_v2 = {
 	.id = "gid-v2",
 	.title = "RoCE port has no RoCE v2 GID",
 	.why = "RoCE v1 cannot be routed, and libraries use v2: peers cannot reach each other",
-	.fix = RD_FIX_GID_V2,
+	.fix = "# update firmware and driver, which determine the GID type; an address does not change it\n"
+	       "# ConnectX-3 Pro: options mlx4_core roce_mode=2 in /etc/modprobe.d/\n"
+	       "# if the card supports only RoCE v1: set NCCL_IB_ROCE_VERSION_NUM=1 for jobs, on all hosts of the subnet",
 	.needs = "sysfs gid_attrs/types of ports",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
@@ -315,8 +311,9 @@ const struct rd_check rd_check_gid_netns = {
 	.id = "gid-netns",
 	.title = "Interface of a RoCE device is in another network namespace",
 	.why = "its GIDs are not usable here: modify_qp fails with ENODEV, reading GID types with EINVAL",
-	.fix = "move the interface (ip link set DEV netns NAME), select the right NICs (NCCL_IB_HCA), or use the "
-	       "host's network namespace",
+	.fix = "lsns -t net\n"
+	       "# select NICs of this namespace (NCCL_IB_HCA), or run the job in the host's network namespace\n"
+	       "# or move the interface: ip link set INTERFACE netns NAME; no job may use it meanwhile",
 	.needs = "sysfs gid_attrs/ndevs of ports, interfaces of this namespace",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
@@ -327,7 +324,8 @@ const struct rd_check rd_check_roce_netdev = {
 	.id = "roce-netdev",
 	.title = "Network interface of a RoCE port is down",
 	.why = "the kernel removes its GIDs, and all connections break",
-	.fix = "ip link set DEV up; if it stays down, check cable and switch port",
+	.fix = "ip link set IF up\n"
+	       "# if it stays down, check cable and switch port",
 	.needs = "sysfs operstate of interfaces on RoCE ports",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
@@ -338,7 +336,8 @@ const struct rd_check rd_check_gid_duplicate = {
 	.id = "gid-duplicate",
 	.title = "Two RoCE ports have the same GID",
 	.why = "which port responds is undefined: connections time out intermittently",
-	.fix = "change the address of one of the interfaces",
+	.fix = "ip -br address\n"
+	       "# change the address of one of the interfaces; no job may use it meanwhile",
 	.needs = "sysfs gids of ports",
 	.quick = true,
 	.whole = RD_PART_PCI,
@@ -351,7 +350,8 @@ const struct rd_check rd_check_roce_lid = {
 	.title = "RoCE port has a LID",
 	.why = "software that checks the LID treats the port as InfiniBand: modify_qp fails with EINVAL (old NCCL "
 	       "with irdma)",
-	.fix = "update the driver; use software that checks the link layer instead",
+	.fix = "# update the driver\n"
+	       "# use software that checks the link layer instead",
 	.needs = "sysfs lid and link_layer of ports",
 	.quick = true,
 	.whole = RD_PART_PCI,
@@ -364,7 +364,10 @@ const struct rd_check rd_check_roce_mtu = {
 	.title = "RoCE compute port has a small MTU",
 	.why = "the same data takes up to four times as many packets; packets of peers set to 4096 are dropped "
 	       "(completion status 12)",
-	.fix = "ip link set DEV mtu 9000, also in the network configuration; configure the switches first",
+	.fix = "ip link set IF mtu 9000\n"
+	       "# configure the switches first\n"
+	       "# no job may use the interface meanwhile\n"
+	       "# it lasts until the next boot; also in the network configuration",
 	.needs = "mtu of the interfaces on RoCE ports",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,

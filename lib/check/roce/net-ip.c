@@ -165,13 +165,10 @@ static void run_neighbours(const struct rd_check_input *in, struct rd_check_out 
 				rd_ip_text(neigh->v6, neigh->addr, ip);
 		}
 		if (failed)
-			report_netif(
-				in, out, RD_SEV_WARNING, netif,
-				rd_text("ARP or ND failed for %zu neighbour%s, for example %s", failed,
-					failed == 1 ? "" : "s", ip),
-				rd_text("no failed neighbours"),
-				rd_text("ip neigh show nud failed dev %s; ip route get %s; rail-only network: NCCL_CROSS_NIC=0",
-					netif->name, ip));
+			report_netif(in, out, RD_SEV_WARNING, netif,
+				     rd_text("ARP or ND failed for %zu neighbour%s, for example %s", failed,
+					     failed == 1 ? "" : "s", ip),
+				     rd_text("no failed neighbours"), NULL);
 		else
 			rd_check_good(out, netif->name);
 	}
@@ -212,7 +209,10 @@ static void run_rail_routes(const struct rd_check_input *in, struct rd_check_out
 					rd_text("packets from %s use routing table %u, which has no route through %s",
 						ip, policy->table, netif->name),
 					rd_text("a route through this rail's own interface in that table"),
-					rd_text("ip route add default via GATEWAY dev %s table %u", netif->name,
+					rd_text("ip %sroute show table %u\n"
+						"# ip %sroute add default via GATEWAY dev IF table %u\n"
+						"# it lasts until the next boot; also in the network configuration",
+						policy->v6 ? "-6 " : "", policy->table, policy->v6 ? "-6 " : "",
 						policy->table));
 		}
 	}
@@ -304,7 +304,9 @@ const struct rd_check rd_check_rp_filter = {
 	.title = "Strict reverse path filtering (rp_filter) with several NICs in one subnet",
 	.why = "the kernel routes the whole subnet through one NIC and drops packets received on the others: "
 	       "rdma_cm connections and ARP fail",
-	.fix = "sysctl -w net.ipv4.conf.all.rp_filter=2 (the larger of 'all' and the interface's own value applies)",
+	.fix = "sysctl -w net.ipv4.conf.all.rp_filter=2\n"
+	       "# the larger of 'all' and the interface's own value applies\n"
+	       "# it lasts until the next boot; also in /etc/sysctl.d/",
 	.needs = "/proc/sys/net/ipv4/conf/*/rp_filter; addresses from rtnetlink",
 	.quick = true,
 	.whole = RD_PART_PCI,
@@ -317,7 +319,8 @@ const struct rd_check rd_check_arp_flux = {
 	.title = "ARP flux: NICs answer ARP for each other's addresses",
 	.why = "peers learn another NIC's MAC for the address: packets arrive at a device that does not have the "
 	       "destination QP",
-	.fix = "sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2",
+	.fix = "sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2\n"
+	       "# until the next boot; also in /etc/sysctl.d/",
 	.needs = "/proc/sys/net/ipv4/conf/*/arp_ignore and arp_announce; addresses from rtnetlink",
 	.quick = true,
 	.whole = RD_PART_PCI,
@@ -329,7 +332,8 @@ const struct rd_check rd_check_duplicate_address = {
 	.id = "duplicate-address",
 	.title = "Duplicate IP address on an RDMA interface",
 	.why = "peers reach one or the other at random; the GID of the address is ambiguous",
-	.fix = "ip -br address; give each interface a unique address",
+	.fix = "ip -br address\n"
+	       "# give each interface a unique address; no job may use it meanwhile",
 	.needs = "addresses and their flags from rtnetlink",
 	.quick = true,
 	.whole = RD_PART_PCI,
@@ -342,7 +346,9 @@ const struct rd_check rd_check_neighbour_failed = {
 	.title = "Neighbour resolution (ARP, ND) fails on an RDMA interface",
 	.why = "ibv_modify_qp to RTR resolves the peer's MAC address first and fails with ETIMEDOUT; caused by a "
 	       "wrong rail, a wrong VLAN, or a peer that is down",
-	.fix = "ip neigh show nud failed dev IF; ip route get PEER from LOCAL; rail-only network: NCCL_CROSS_NIC=0",
+	.fix = "ip neigh show nud failed dev IF\n"
+	       "# check the route to these peers: ip route get PEER from LOCAL\n"
+	       "# rail-only network: set NCCL_CROSS_NIC=0 in the job's environment",
 	.needs = "neighbours from rtnetlink",
 	.quick = true,
 	.whole = RD_PART_PCI,
@@ -354,7 +360,9 @@ const struct rd_check rd_check_rail_route = {
 	.id = "rail-route",
 	.title = "Routing table of a rail does not use the rail's interface",
 	.why = "packets with this source address leave through another NIC, and the network may drop them",
-	.fix = "ip route add default via GATEWAY dev IF table TABLE",
+	.fix = "ip rule show\n"
+	       "# ip route add default via GATEWAY dev IF table TABLE\n"
+	       "# it lasts until the next boot; also in the network configuration",
 	.needs = "policy rules, routes and addresses from rtnetlink",
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
@@ -365,7 +373,9 @@ const struct rd_check rd_check_firewall = {
 	.id = "roce-firewall",
 	.title = "Firewall drops RoCE packets (UDP port 4791)",
 	.why = "software RDMA devices send and receive UDP port 4791 through the kernel's network stack",
-	.fix = "nft insert rule inet filter input udp dport 4791 accept",
+	.fix = "nft list ruleset\n"
+	       "# accept it in the chain that drops it: nft insert rule inet filter input udp dport 4791 accept\n"
+	       "# also in the configuration of the firewall",
 	.needs = "nftables chains and rules from netlink (CAP_NET_ADMIN)",
 	.quick = true,
 	.whole = RD_PART_PCI,
@@ -377,7 +387,8 @@ const struct rd_check rd_check_link_flaps = {
 	.id = "link-flaps",
 	.title = "Link flaps far more often than other links",
 	.why = "each link loss drops all packets in flight, and jobs fail with completion status 12 (IBV_WC_RETRY_EXC_ERR)",
-	.fix = "clean or swap cable and optics of this port, then the switch port; see rdmadiag counters",
+	.fix = "rdmadiag counters --changed --filter '*link*' -i 10 -c 6\n"
+	       "# clean or swap cable and optics of this port, then the switch port",
 	.needs = "carrier_down_count from rtnetlink",
 	.quick = true,
 	.whole = RD_PART_PCI,

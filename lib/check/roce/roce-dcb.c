@@ -2,10 +2,14 @@
 /* Lossless Ethernet: PFC, pause, trust, classes, congestion control. */
 #include <string.h>
 
+#include "base/buf.h"
 #include "check/shared/port.h"
 #include "check/shared/rules.h"
 #include "model/host/system.h"
 
+#define SWITCH                            \
+	"# the same at the switch port\n" \
+	"# it lasts until the next boot; also in the network configuration"
 #define NO_DCB "the driver does not support Data Center Bridging (DCB)"
 #define NOT_READ "interfaces could not be read (rtnetlink)"
 
@@ -62,12 +66,8 @@ static void judge_lossless(const struct rd_check_input *in, const struct rd_neti
 	else if (netif->eth.pause_rx.known != RD_OK)
 		rd_check_unknown(out, subject, "PFC on no priority; pause frame setting not reported");
 	else
-		rd_check_bad(out, RD_SEV_WARNING, subject, rd_text("PFC on no priority, pause frames off"),
-			     rd_text("PFC on the priority of RoCE, at host and switch"),
-			     rd_text("enable PFC on the priority of RoCE: dcb pfc set dev %s prio-pfc 3:on (or "
-				     "mlnx_qos -i %s --pfc 0,0,0,1,0,0,0,0), and the same at the switch; on a "
-				     "network that is lossy by design: --skip roce-lossless",
-				     netif->name, netif->name));
+		rd_check_warn(out, subject, rd_text("PFC on no priority, pause frames off"),
+			      rd_text("PFC on the priority of RoCE, at host and switch"));
 }
 
 static void run_lossless(const struct rd_check_input *in, struct rd_check_out *out)
@@ -80,8 +80,7 @@ static void judge_one_flow_control(const struct rd_check_input *in, const struct
 {
 	(void)in;
 	if (netif->dcb.pfc.enable && has_pause(netif))
-		rd_check_bad(out, RD_SEV_WARNING, subject, rd_text("PFC and pause frames are both enabled"),
-			     rd_text("PFC only"), rd_text("ethtool -A %s rx off tx off", netif->name));
+		rd_check_warn(out, subject, rd_text("PFC and pause frames are both enabled"), rd_text("PFC only"));
 	else
 		rd_check_good(out, subject);
 }
@@ -114,11 +113,8 @@ static void judge_trust(const struct rd_check_input *in, const struct rd_netif *
 	else if (dcb->trust.known != RD_OK && dcb->dscp_prio_set.known != RD_OK)
 		rd_check_unknown(out, subject, "the driver reports neither its trust mode nor a DSCP-to-priority map");
 	else
-		rd_check_bad(out, RD_SEV_WARNING, subject, rd_text("priority is taken from the VLAN tag (PCP)"),
-			     rd_text("trust DSCP: RoCE v2 is routed, mostly without a VLAN tag"),
-			     rd_text("dcb apptrust set dev %s order dscp, or mlnx_qos -i %s --trust dscp; and the "
-				     "same at the switch",
-				     netif->name, netif->name));
+		rd_check_warn(out, subject, rd_text("priority is taken from the VLAN tag (PCP)"),
+			      rd_text("trust DSCP: RoCE v2 is routed, mostly without a VLAN tag"));
 }
 
 static void run_trust(const struct rd_check_input *in, struct rd_check_out *out)
@@ -222,14 +218,11 @@ static void judge_congestion(const struct rd_check_input *in, const struct rd_ne
 	    netif->ecn_rp.v)
 		rd_check_good(out, subject);
 	else
-		rd_check_bad(out, RD_SEV_WARNING, subject,
-			     rd_text("notification point mask 0x%02x, reaction point mask 0x%02x (one bit per "
-				     "priority)",
-				     netif->ecn_np.v, netif->ecn_rp.v),
-			     rd_text("both enabled for the priority of RoCE"),
-			     rd_text("for priority 3: echo 1 >/sys/class/net/%s/ecn/roce_np/enable/3; echo 1 "
-				     ">/sys/class/net/%s/ecn/roce_rp/enable/3; enable ECN marking at the switch",
-				     netif->name, netif->name));
+		rd_check_warn(out, subject,
+			      rd_text("notification point mask 0x%02x, reaction point mask 0x%02x (one bit per "
+				      "priority)",
+				      netif->ecn_np.v, netif->ecn_rp.v),
+			      rd_text("both enabled for the priority of RoCE"));
 }
 
 static void run_congestion(const struct rd_check_input *in, struct rd_check_out *out)
@@ -247,10 +240,9 @@ static void judge_cnp(const struct rd_check_input *in, const struct rd_netif *ne
 		return rd_check_unknown(out, subject, "the driver does not report the DSCP of CNPs");
 	prio = prio_of(&netif->dcb, netif->cnp_dscp.v << 2);
 	if (netif->dcb.pfc.enable & 1 << prio)
-		rd_check_bad(out, RD_SEV_WARNING, subject,
-			     rd_text("CNPs (DSCP %u) use priority %u, which PFC can pause", netif->cnp_dscp.v, prio),
-			     rd_text("a strict priority without PFC (often DSCP 48, priority 6)"),
-			     rd_text("echo 48 >/sys/class/net/%s/ecn/roce_np/cnp_dscp", netif->name));
+		rd_check_warn(out, subject,
+			      rd_text("CNPs (DSCP %u) use priority %u, which PFC can pause", netif->cnp_dscp.v, prio),
+			      rd_text("a strict priority without PFC (often DSCP 48, priority 6)"));
 	else
 		rd_check_good(out, subject);
 }
@@ -309,11 +301,13 @@ static void run_uniform(const struct rd_check_input *in, struct rd_check_out *ou
 			_cleanup_free_ char *mine = rd_check_prios(netif->dcb.pfc.enable),
 					    *others = rd_check_prios(usual->dcb.pfc.enable);
 
+			_cleanup_buf_ struct rd_buf map = { 0 };
+
+			for (int i = 0; i < RD_PRIOS; i++)
+				rd_buf_printf(&map, " %d:%s", i, usual->dcb.pfc.enable & 1 << i ? "on" : "off");
 			rd_check_bad(out, RD_SEV_WARNING, subject, rd_text("PFC on priority %s", mine),
 				     rd_text("%s, as on %s", others, usual->name),
-				     rd_text("compare dcb pfc show dev %s and dcb pfc show dev %s; make both the "
-					     "same: dcb pfc set dev %s prio-pfc …",
-					     netif->name, usual->name, netif->name));
+				     rd_text("dcb pfc set dev IF prio-pfc%s\n" SWITCH, map.data));
 		}
 	}
 }
@@ -325,9 +319,10 @@ const struct rd_check rd_check_roce_lossless = {
 	.title = "RoCE port is not lossless: no PFC and no pause frames",
 	.why = "a full switch buffer drops packets; RoCE then retransmits whole messages, or fails with completion "
 	       "status 12 (IBV_WC_RETRY_EXC_ERR)",
-	.fix = "enable PFC on the priority of RoCE: dcb pfc set dev IF prio-pfc 3:on (or mlnx_qos -i IF --pfc "
-	       "0,0,0,1,0,0,0,0), and the same at the switch; on a network that is lossy by design: --skip "
-	       "roce-lossless",
+	.fix = "dcb pfc set dev IF prio-pfc 3:on\n"
+	       "# 3 stands for the priority of RoCE\n"
+	       "# without dcb: mlnx_qos --pfc 0,0,0,1,0,0,0,0\n"
+	       "# on a network that is lossy by design: rdmadiag topo-check --skip roce-lossless\n" SWITCH,
 	.needs = NEEDS_DCB "; pause settings from ethtool netlink",
 	.quick = true,
 	.whole = RD_PART_PCI,
@@ -339,7 +334,8 @@ const struct rd_check rd_check_roce_pause = {
 	.id = "roce-pause",
 	.title = "PFC and pause frames are both enabled",
 	.why = "a link can use only one of them: the device decides which, and the switch may decide differently",
-	.fix = "ethtool -A IF rx off tx off",
+	.fix = "ethtool -A IF rx off tx off\n"
+	       "# no job may use the interface meanwhile\n" SWITCH,
 	.needs = NEEDS_DCB "; pause settings from ethtool netlink",
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
@@ -351,7 +347,8 @@ const struct rd_check rd_check_roce_trust = {
 	.title = "NIC does not trust DSCP",
 	.why = "RoCE v2 packets carry their class in the DSCP; a NIC that trusts the VLAN tag puts all of them in "
 	       "priority 0, which has no PFC",
-	.fix = "dcb apptrust set dev IF order dscp, or mlnx_qos -i IF --trust dscp; and the same at the switch",
+	.fix = "dcb apptrust set dev IF order dscp\n"
+	       "# where dcb has no apptrust: mlnx_qos --trust dscp\n" SWITCH,
 	.needs = NEEDS_DCB ", with application table and trust",
 	.quick = true,
 	.whole = RD_PART_PCI,
@@ -363,8 +360,10 @@ const struct rd_check rd_check_roce_tclass = {
 	.id = "roce-tclass",
 	.title = "Traffic class set for all connections maps to a priority without PFC",
 	.why = "every connection that the kernel sets up then uses a priority where packets are dropped",
-	.fix = "write a traffic class with the right DSCP (traffic class = 4 x DSCP) to "
-	       "/sys/class/infiniband/DEV/tc/1/traffic_class",
+	.fix = "dcb pfc show dev IF\n"
+	       "dcb app show dev IF\n"
+	       "# write a traffic class whose DSCP maps to a priority with PFC to tc/1/traffic_class of the device in "
+	       "/sys/class/infiniband (traffic class = 4 x DSCP)",
 	.needs = "sysfs tc/1/traffic_class; " NEEDS_DCB,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
@@ -376,7 +375,7 @@ const struct rd_check rd_check_roce_devx_tclass = {
 	.title = "GPU-initiated queue pairs bypass the traffic class set for all connections",
 	.why = "the kernel applies the traffic class in modify_qp; queue pairs created through DEVX bypass it, and "
 	       "use a lossy priority",
-	.fix = "set the traffic class in the program as well: NCCL_IB_TC, NVSHMEM_IB_TRAFFIC_CLASS",
+	.fix = "# set the traffic class in the job's environment as well: NCCL_IB_TC, NVSHMEM_IB_TRAFFIC_CLASS",
 	.needs = "sysfs tc/1/traffic_class; RegistryDwords of the NVIDIA driver",
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
@@ -387,7 +386,8 @@ const struct rd_check rd_check_roce_ets = {
 	.id = "roce-ets",
 	.title = "Lossless and lossy priorities share a traffic class (ETS)",
 	.why = "they share a queue: PFC delays the lossy traffic, and the lossless traffic waits behind it",
-	.fix = "dcb ets set dev IF prio-tc …, or mlnx_qos -i IF --prio_tc 0,1,2,3,4,5,6,7",
+	.fix = "dcb ets set dev IF prio-tc 0:0 1:1 2:2 3:3 4:4 5:5 6:6 7:7\n"
+	       "# without dcb: mlnx_qos --prio_tc 0,1,2,3,4,5,6,7\n" SWITCH,
 	.needs = NEEDS_DCB,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
@@ -398,8 +398,11 @@ const struct rd_check rd_check_roce_ecn = {
 	.id = "roce-ecn",
 	.title = "Congestion control (DCQCN) is off for the priority of RoCE",
 	.why = "without it, senders slow down only when PFC stops them, and pauses spread through the network",
-	.fix = "echo 1 > /sys/class/net/IF/ecn/roce_np/enable/3 and …/roce_rp/enable/3; enable ECN marking at the "
-	       "switch",
+	.fix = "echo 1 >/sys/class/net/IF/ecn/roce_np/enable/3\n"
+	       "echo 1 >/sys/class/net/IF/ecn/roce_rp/enable/3\n"
+	       "# 3 stands for the priority of RoCE\n"
+	       "# it lasts until the next boot; also in a boot script\n"
+	       "# enable ECN marking at the switch",
 	.needs = "sysfs ecn/roce_np and ecn/roce_rp",
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
@@ -410,7 +413,8 @@ const struct rd_check rd_check_roce_cnp = {
 	.id = "roce-cnp",
 	.title = "CNPs (congestion notification packets) use a priority that PFC can pause",
 	.why = "CNPs wait behind the congestion that they report, and senders slow down too late",
-	.fix = "echo 48 > /sys/class/net/IF/ecn/roce_np/cnp_dscp",
+	.fix = "echo 48 >/sys/class/net/IF/ecn/roce_np/cnp_dscp\n"
+	       "# until the next boot; also in a boot script",
 	.needs = "sysfs ecn/roce_np/cnp_dscp; " NEEDS_DCB,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
@@ -421,7 +425,8 @@ const struct rd_check rd_check_roce_uniform = {
 	.id = "roce-pfc-uniform",
 	.title = "PFC settings differ between compute ports",
 	.why = "a job uses all ports at once, and is as fast as the slowest",
-	.fix = "use the same setting on all: dcb pfc set dev IF prio-pfc …",
+	.fix = "dcb pfc show dev IF\n"
+	       "# use the same setting on all, with dcb pfc set\n" SWITCH,
 	.needs = NEEDS_DCB,
 	.quick = true,
 	.whole = RD_PART_PCI,

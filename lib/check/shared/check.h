@@ -24,7 +24,8 @@ void rd_checks_run(const struct rd_check_input *in, const bool *chosen, struct r
 void rd_check_good(struct rd_check_out *out, const char *subject);
 void rd_check_warn(struct rd_check_out *out, const char *subject, char *observed, char *expected);
 void rd_check_fail(struct rd_check_out *out, const char *subject, char *observed, char *expected);
-/* The same with a variable severity, and a fix for this subject (ownership is taken; NULL: the rule's). */
+/* The same with a variable severity, and a fix for this subject (ownership is taken; NULL: the rule's). In either, IF, IBDEV and
+ * ADDRESS stand for the interface, the RDMA device and the PCI address of the subject. */
 void rd_check_bad(struct rd_check_out *out, enum rd_severity severity, const char *subject, char *observed,
 		  char *expected, char *fix);
 /* Worth reporting, but not a fault; `expected` and `fix` may be NULL. */

@@ -94,7 +94,7 @@ static void complete_names(const struct rd_host *host, struct names *names)
 			names->netdev = (int)i;
 }
 
-/* A rule's fix with the names of its subject. */
+/* A fix with the names of its subject. */
 static char *fix_for(const struct rd_host *host, const char *subject, const char *fix)
 {
 	struct names names = { -1, -1, -1 };
@@ -117,8 +117,10 @@ static char *fix_for(const struct rd_host *host, const char *subject, const char
 /* Takes ownership of the texts. A finding without its own fix gets the rule's, except for notes, which are not faults. */
 static void add_finding(struct rd_check_out *out, struct rd_finding *finding)
 {
-	if (!finding->fix && out->check->fix && finding->severity != RD_SEV_NOTE)
-		finding->fix = fix_for(out->host, finding->subject, out->check->fix);
+	_cleanup_free_ char *own = finding->fix;
+
+	finding->fix =
+		fix_for(out->host, finding->subject, own || finding->severity == RD_SEV_NOTE ? own : out->check->fix);
 	rd_finding_add(out->findings, finding);
 }
 

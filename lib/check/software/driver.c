@@ -67,12 +67,14 @@ static bool report_other_driver(const struct rd_check_input *in, size_t i, enum 
 		return false;
 	rd_check_bad(out, RD_SEV_WARNING, addr, rd_text("%s: driver %s", what, odd->is),
 		     rd_text("%s, as on %u of %u like it", odd->usual, odd->twins, odd->n),
-		     rd_text("if it is not meant for a virtual machine: echo "
-			     ">/sys/bus/pci/devices/%s/driver_override; echo %s "
-			     ">/sys/bus/pci/devices/%s/driver/unbind; echo %s >/sys/bus/pci/drivers_probe; and "
-			     "remove the configuration that binds it to %s (driverctl list-overrides, "
-			     "vfio-pci.ids=)",
-			     addr, addr, addr, addr, odd->is));
+		     rd_text("echo >/sys/bus/pci/devices/ADDRESS/driver_override\n"
+			     "echo ADDRESS >/sys/bus/pci/devices/ADDRESS/driver/unbind\n"
+			     "echo ADDRESS >/sys/bus/pci/drivers_probe\n"
+			     "# only if it is not meant for a virtual machine\n"
+			     "# no job and no virtual machine may use it meanwhile\n"
+			     "# it lasts until the next boot; permanently: remove the configuration that binds it to %s "
+			     "(driverctl list-overrides, vfio-pci.ids=)",
+			     odd->is));
 	return true;
 }
 
@@ -124,7 +126,9 @@ const struct rd_check rd_check_nic_driver = {
 	.id = "nic-driver",
 	.title = "RDMA NIC has no driver, a different driver than NICs like it, or no RDMA device",
 	.why = "libraries see one NIC fewer: jobs run on the remaining NICs or do not start",
-	.fix = "dmesg shows why the driver failed to probe the device; modprobe the driver, or its RDMA module",
+	.fix = "dmesg | grep ADDRESS\n"
+	       "# the log has the reason if the driver failed to probe the device\n"
+	       "# modprobe the driver, or its RDMA module",
 	.needs = "sysfs class, vendor, device and driver of network functions",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
@@ -135,7 +139,8 @@ const struct rd_check rd_check_gpu_driver = {
 	.id = "gpu-driver",
 	.title = "Accelerator has no driver, or a different driver than accelerators like it",
 	.why = "jobs see one accelerator fewer, and fail or hang at start",
-	.fix = "dmesg shows why the driver failed to probe the device (nvidia: NVRM, Xid lines)",
+	.fix = "dmesg | grep -e ADDRESS -e NVRM\n"
+	       "# the log has the reason why the driver failed to probe the device (nvidia: NVRM, Xid lines)",
 	.needs = "sysfs driver of accelerators",
 	.quick = true,
 	.whole = RD_PART_PCI,

@@ -178,7 +178,9 @@ static void match(const struct rd_check_input *in, struct rd_check_out *out, con
 KLOG_RULE(klog_health, "log-nic-health",
 	  "Kernel log reports a NIC failure",
 	  "firmware or device has failed: all queue pairs on it get a fatal event",
-	  "devlink health show pci/ADDRESS; reset the device or reboot; if it happens again, replace the card", true,
+	  "devlink health show pci/ADDRESS\n"
+	  "# reset the device, or reboot; no job may use it meanwhile\n"
+	  "# if it happens again, replace the card", true,
 	  { RD_KLOG_MLX5_HEALTH, RD_SEV_CRITICAL, 0 },
 	  { RD_KLOG_MLX5_HEALTH_ISSUE, RD_SEV_CRITICAL, 0 },
 	  { RD_KLOG_MLX5_COMMAND_LEAK, RD_SEV_CRITICAL, 0 },
@@ -190,40 +192,49 @@ KLOG_RULE(klog_mkeys, "log-mkey-limit",
 	  "NIC ran out of memory keys (mkeys)",
 	  "registrations fail with ENOMEM although memory and memlock suffice; most often caused by an unlimited "
 	  "registration cache",
-	  "rdma resource show mr; limit the cache: UCX_IB_RCACHE_MAX_REGIONS, or fewer, larger registrations", false,
+	  "rdma resource show mr\n"
+	  "# limit the cache: set UCX_IB_RCACHE_MAX_REGIONS in the job's environment\n"
+	  "# or use fewer, larger registrations", false,
 	  { RD_KLOG_MKEY_LIMIT, RD_SEV_WARNING, 0 },
 	  { RD_KLOG_MKEY_NO_RESOURCES, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_qps, "log-qp-limit",
 	  "NIC ran out of queue pairs",
 	  "ibv_create_qp fails with ENOMEM below the max_qp that the device reports: a firmware limit",
-	  "rdma resource; rdmadiag qp-state --summary; use fewer queue pairs (shared or DC transports), or update "
-	  "the firmware", false,
+	  "rdma resource show\n"
+	  "rdmadiag qp-state --summary\n"
+	  "# use fewer queue pairs (shared or DC transports), or update the firmware", false,
 	  { RD_KLOG_QP_LIMIT, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_uars, "log-uar-limit",
 	  "NIC ran out of doorbell pages (UARs)",
 	  "each process that opens the device uses some: ibv_open_device fails with ENOMEM for further processes",
-	  "run fewer processes per device, or mlxconfig -d ADDRESS set PF_LOG_BAR_SIZE=6 or more, and reboot", false,
+	  "mlxconfig -d ADDRESS query PF_LOG_BAR_SIZE\n"
+	  "# run fewer processes per device\n"
+	  "# or set PF_LOG_BAR_SIZE to 6 or more with mlxconfig, and reboot while no job runs", false,
 	  { RD_KLOG_UAR_LIMIT, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_uar_pages, "log-uar-pages",
 	  "NIC driver has too few doorbell pages (UARs) to start",
 	  "mlx4 on a kernel with 64 KiB pages: the BAR holds too few doorbell pages, and the driver does not load",
-	  "modprobe mlx4_core enable_4k_uar=1, or set a larger log2_uar_bar_megabytes in the firmware", false,
+	  "modprobe mlx4_core enable_4k_uar=1\n"
+	  "# until the next boot; also in /etc/modprobe.d/\n"
+	  "# or set a larger log2_uar_bar_megabytes in the firmware", false,
 	  { RD_KLOG_MLX4_UAR_PAGES, RD_SEV_CRITICAL, 0 });
 
 KLOG_RULE(klog_retry, "log-retry-count",
 	  "Program sets an invalid retry count (more than 7)",
 	  "the field has three bits, so the maximum is 7: modify_qp to RTS fails with EINVAL on newer drivers, and "
 	  "what the program does after that may cause completion status 9 (IBV_WC_REM_INV_REQ_ERR) at the peer",
-	  "set retry_cnt to at most 7 in the program's configuration", false,
+	  "# set retry_cnt to at most 7 in the program's configuration", false,
 	  { RD_KLOG_RETRY_COUNT, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_module, "log-optics",
 	  "Transceiver or cable reports a fault",
 	  "the module is too hot, unplugged or broken: the link fails or has bit errors",
-	  "reseat, clean or replace the module; check airflow; ethtool -m IF", true,
+	  "ethtool -m IF\n"
+	  "# reseat, clean or replace the module\n"
+	  "# check the airflow", true,
 	  { RD_KLOG_MODULE_HOT, RD_SEV_CRITICAL, 0 },
 	  { RD_KLOG_MODULE_BUS_STUCK, RD_SEV_CRITICAL, 0 },
 	  { RD_KLOG_MODULE_UNSUPPORTED, RD_SEV_CRITICAL, 0 });
@@ -231,7 +242,8 @@ KLOG_RULE(klog_module, "log-optics",
 KLOG_RULE(klog_link, "log-link-flaps",
 	  "Link went down repeatedly",
 	  "each link loss drops all packets in flight: completion status 12 and asynchronous port errors",
-	  "clean or replace cable and optics; rdmadiag counters -i 10 --changed; then try another switch port", true,
+	  "rdmadiag counters --changed --filter '*link*' -i 10 -c 6\n"
+	  "# clean or replace cable and optics, then try another switch port", true,
 	  { RD_KLOG_MLX5_LINK_DOWN, RD_SEV_WARNING, 5 },
 	  { RD_KLOG_MLX5_PORT_DOWN, RD_SEV_WARNING, 5 },
 	  { RD_KLOG_BNXT_LINK_DOWN, RD_SEV_WARNING, 5 },
@@ -241,7 +253,8 @@ KLOG_RULE(klog_peermem_symbols, "log-peermem-symbols",
 	  "GPU peer-memory module does not match the loaded RDMA core",
 	  "the module was built against another ib_core (the RDMA stack was replaced): GPUDirect RDMA through peer "
 	  "memory is unavailable",
-	  "rebuild and load in this order: RDMA stack, GPU driver, nvidia_peermem; or use DMA-BUF", true,
+	  "# rebuild and load in this order, while no job runs: RDMA stack, GPU driver, nvidia_peermem\n"
+	  "# or use DMA-BUF", true,
 	  { RD_KLOG_PEERMEM_VERSION, RD_SEV_CRITICAL, 0 },
 	  { RD_KLOG_PEERMEM_CLIENT, RD_SEV_CRITICAL, 0 },
 	  { RD_KLOG_NV_PEER_MEM_SYMBOL, RD_SEV_CRITICAL, 0 });
@@ -250,29 +263,32 @@ KLOG_RULE(klog_peermem, "log-peermem",
 	  "GPU memory was freed while a NIC had it registered",
 	  "a program freed the memory or exited before it deregistered it; harmless at the end of a program, a bug "
 	  "while it runs",
-	  "compare the timestamps: ignore the lines at the end of jobs; otherwise update the GPU driver", false,
+	  "# compare the timestamps: ignore the lines at the end of jobs\n"
+	  "# otherwise update the GPU driver", false,
 	  { RD_KLOG_PEERMEM_CONTEXT, RD_SEV_NOTE, 0 },
 	  { RD_KLOG_PEERMEM_CALLBACK, RD_SEV_WARNING, 100 });
 
 KLOG_RULE(klog_umem, "log-pin-pages",
 	  "Kernel could not pin memory that a program registered",
 	  "ibv_reg_mr fails with EFAULT or EIO: GPU memory beyond BAR1, or a mapping that cannot be pinned",
-	  "compare the size of region 1 in lspci -vv -s GPU with the registration; use smaller registrations, or "
-	  "large-BAR firmware", false,
+	  "# compare the size of region 1 of the GPU in lspci -vv with the registration\n"
+	  "# use smaller registrations, or large-BAR firmware", false,
 	  { RD_KLOG_UMEM_PIN, RD_SEV_WARNING, 0 },
 	  { RD_KLOG_UMEM_GET, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_oom, "log-oom",
 	  "Kernel killed processes: out of memory (OOM)",
 	  "a killed rank leaves its peers with half-open connections",
-	  "dmesg | grep -i oom shows the control group: raise its limit, or use less memory", false,
+	  "dmesg | grep -i oom\n"
+	  "# the log has the control group: raise its limit, or use less memory", false,
 	  { RD_KLOG_OOM_CGROUP, RD_SEV_WARNING, 0 },
 	  { RD_KLOG_OOM, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_pcie, "log-pcie-errors",
 	  "Kernel log reports uncorrected PCIe errors",
 	  "device reset or unusable: NICs and GPUs disappear",
-	  "lspci -vv -s ADDRESS; reseat or replace the card or its riser", true,
+	  "lspci -vv -s ADDRESS\n"
+	  "# reseat or replace the card or its riser", true,
 	  { RD_KLOG_PCIE_FATAL, RD_SEV_CRITICAL, 0 },
 	  { RD_KLOG_PCIE_UNCORRECTED, RD_SEV_WARNING, 0 },
 	  { RD_KLOG_FELL_OFF_BUS, RD_SEV_CRITICAL, 0 },
@@ -325,7 +341,7 @@ static void judge_power(const struct rd_check_input *in, int pci, const struct r
 	else if (ports > 0 && active > 0)
 		rd_check_note(out, nic->addr, rd_text("ports are up nevertheless; kernel log: %.200s", record->text),
 			      rd_text("no such line"),
-			      rd_text("no action needed as long as port state and PCIe link width do not change"));
+			      rd_text("# no action needed as long as port state and PCIe link width do not change"));
 	else
 		rd_check_unknown(
 			out, nic->addr,
@@ -367,7 +383,7 @@ const struct rd_check rd_check_klog_slot_power = {
 	.id = "log-slot-power",
 	.title = "Slot power is insufficient for a NIC that has a port down or lacks PCIe lanes",
 	.why = "the NIC limits its ports or turns them off",
-	.fix = "move the NIC to a 75 W slot, connect its auxiliary power, or check the BIOS setting of the slot",
+	.fix = "# move the NIC to a 75 W slot, connect its auxiliary power, or check the BIOS setting of the slot",
 	.needs = NEEDS ", state of the NIC's ports, its PCIe link",
 	.quick = true,
 	.whole = RD_PART_PCI,

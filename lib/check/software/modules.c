@@ -15,6 +15,15 @@ static bool drives_nic(const struct rd_host *host, const char *module)
 	return false;
 }
 
+#define FIX                                                                                            \
+	"# reinstall one stack for this kernel, rebuild the initramfs, and reboot while no job runs\n" \
+	"# modinfo shows the origin of a module"
+
+static char *fix_of(const struct rd_module *module)
+{
+	return rd_text("modinfo -n ib_core %s\n" FIX, module->name);
+}
+
 /* ib_core determines the stack; the other RDMA modules should belong to it. nvidia_peermem is always built out of tree. */
 static void run_modules(const struct rd_check_input *in, struct rd_check_out *out)
 {
@@ -39,11 +48,13 @@ static void run_modules(const struct rd_check_input *in, struct rd_check_out *ou
 			continue;
 		/* Several vendors ship an out-of-tree driver for the in-tree ib_core: only a warning. */
 		if (core->out_of_tree && !module->out_of_tree)
-			rd_check_fail(out, module->name, rd_text("in-tree module on an out-of-tree ib_core"),
-				      rd_text("all modules from one stack"));
+			rd_check_bad(out, RD_SEV_CRITICAL, module->name,
+				     rd_text("in-tree module on an out-of-tree ib_core"),
+				     rd_text("all modules from one stack"), fix_of(module));
 		else if (!core->out_of_tree && module->out_of_tree && drives_nic(in->host, module->name))
-			rd_check_warn(out, module->name, rd_text("out-of-tree module on the kernel's in-tree ib_core"),
-				      rd_text("all modules from one stack"));
+			rd_check_bad(out, RD_SEV_WARNING, module->name,
+				     rd_text("out-of-tree module on the kernel's in-tree ib_core"),
+				     rd_text("all modules from one stack"), fix_of(module));
 		else
 			rd_check_good(out, module->name);
 	}
@@ -54,8 +65,7 @@ const struct rd_check rd_check_modules_mixed = {
 	.title = "RDMA kernel modules come from different stacks",
 	.why = "data structures differ between stacks: valid calls fail with EINVAL, symbols are missing, or the "
 	       "kernel crashes",
-	.fix = "reinstall one stack for this kernel, rebuild the initramfs, reboot; modinfo -n MODULE shows the "
-	       "origin of a module",
+	.fix = "modinfo -n ib_core\n" FIX,
 	.needs = "/proc/modules with taint flags",
 	.quick = true,
 	.reads = RD_PART_MODULES,

@@ -125,7 +125,8 @@ const struct rd_check rd_check_dev_node = {
 	.id = "dev-infiniband",
 	.title = "RDMA device has no device file in /dev/infiniband",
 	.why = "programs do not see the device; older libraries then see no device at all",
-	.fix = "modprobe ib_uverbs (rdma_ucm); in a container, pass in all of /dev/infiniband",
+	.fix = "modprobe -a ib_uverbs rdma_ucm\n"
+	       "# in a container: pass in all of /dev/infiniband",
 	.needs = "/sys/class/infiniband_verbs, /dev/infiniband",
 	.quick = true,
 	.whole = RD_PART_PROGRAMS | RD_PART_RDMA,
@@ -136,7 +137,8 @@ const struct rd_check rd_check_dev_mode = {
 	.id = "dev-mode",
 	.title = "Device file in /dev/infiniband is not accessible to users",
 	.why = "jobs of ordinary users fail to open the device with EACCES",
-	.fix = "install rdma-core with its udev rules, then udevadm trigger; or chmod 0666",
+	.fix = "chmod 0666 /dev/infiniband/uverbs*\n"
+	       "# until the next boot; permanently: install rdma-core with its udev rules, then udevadm trigger",
 	.needs = "modes of /dev/infiniband/uverbsN",
 	.quick = true,
 	.reads = RD_PART_RDMA | RD_PART_PROGRAMS,
@@ -147,7 +149,7 @@ const struct rd_check rd_check_provider = {
 	.id = "provider-library",
 	.title = "User-space driver (libibverbs provider) of an RDMA device is missing",
 	.why = "ibv_get_device_list returns no device: \"no userspace driver available\"",
-	.fix = "install the rdma-core providers (Debian: ibverbs-providers; Red Hat: libibverbs), also in the "
+	.fix = "# install the rdma-core providers (Debian: ibverbs-providers, Red Hat: libibverbs), also in the "
 	       "container image",
 	.needs = "driver of RDMA devices, libibverbs/*.so in the library directory",
 	.quick = true,

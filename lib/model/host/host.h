@@ -318,10 +318,5 @@ void rd_gid_text(const struct rd_gid *gid, char *ret);
 void rd_gid_ip(const struct rd_gid *gid, char *ret);
 /* Whether all GIDs of known type are RoCE v1, and there is one. */
 bool rd_port_is_v1_only(const struct rd_port *port);
-/* The fix: firmware and driver determine the type of a GID, so no address changes it. */
-#define RD_FIX_GID_V2                                                                                                              \
-	"update firmware and driver, which determine the GID type (ConnectX-3 Pro: options mlx4_core "                             \
-	"roce_mode=2); an address does not change it. If the card supports only RoCE v1: NCCL_IB_ROCE_VERSION_NUM=1 on all hosts " \
-	"of the subnet"
 
 #endif

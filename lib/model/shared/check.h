@@ -61,7 +61,7 @@ struct rd_check {
 	const char *id;	   /* "acs-redirect" */
 	const char *title; /* the fault that it detects */
 	const char *why;   /* consequence of the fault */
-	const char *fix;   /* how to fix it */
+	const char *fix;   /* commands and advice */
 	const char *needs; /* the facts that it uses, for --explain */
 	bool quick;	   /* cheap enough for a job prologue */
 	unsigned whole; /* enum rd_part, ORed: if a read of these failed, a fault found by this rule becomes unknown */
