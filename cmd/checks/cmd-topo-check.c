@@ -52,9 +52,10 @@ static int explain(struct rd_ctx *ctx, const char *id)
 		rd_report_deinit(&report);
 		return r;
 	}
-	rd_buf_printf(&out, "%s%s\n%s\n\nWhy:   %s\nFix:   %s\nReads: %s\n", check->id,
-		      check->quick ? " (also in rdmadiag check)" : "", check->title, check->why, check->fix,
-		      check->needs);
+	rd_buf_printf(&out, "%s%s\n%s\n\n  why: %s\n", check->id, check->quick ? " (also in rdmadiag check)" : "",
+		      check->title, check->why);
+	rd_render_fix(&check->fix, 1, &out);
+	rd_buf_printf(&out, "  reads: %s\n", check->needs);
 	rd_out(&out);
 	return RD_EXIT_OK;
 }

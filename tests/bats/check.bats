@@ -75,7 +75,7 @@ broken() {
 	run broken --json
 	[ "$status" -eq 2 ]
 	jq -e '.schema == "rdmadiag/check/1" and .status == 2 and ([.checks[] | select(.result == "fail")] | length) == 1 and
-		all(.checks[]; has("id", "result", "subject", "observed", "expected", "why", "fix")) and
+		all(.checks[]; has("id", "result", "subject", "observed", "expected", "why", "fix", "advice")) and
 		.findings[0].severity == "critical"' <<<"$output"
 	run "$RD" --from "$HOST" check --openmetrics
 	[ "$status" -eq 0 ]

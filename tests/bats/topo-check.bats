@@ -23,7 +23,8 @@ break_link() {
 	[ "$status" -eq 2 ]
 	[[ ${lines[0]} == "topo-check of made-up: 1 critical, 0 warnings, 0 unknown"* ]]
 	[[ ${lines[1]} == "critical: "*"PCIe link"*"[pcie-link-width]" ]]
-	[[ ${lines[1]} == *"mlx5_0: x8; expected: x16"* && ${lines[2]} == "  fix: "* && ${lines[3]} == "  why: "* ]]
+	[[ ${lines[1]} == *"mlx5_0: x8; expected: x16"* && ${lines[2]} == "  fix: lspci -vvs 0000:15:00.0 "* ]]
+	[[ ${lines[3]} == "  advice: reseat the card"* && ${lines[4]} == "  why: "* ]]
 	run topo --only pcie-link-width
 	[ "$status" -eq 0 ]
 }
@@ -50,7 +51,7 @@ break_link() {
 	run "$RD" --from "$BATS_TEST_TMPDIR/broken" topo-check --json
 	[ "$status" -eq 2 ]
 	jq -e '.schema == "rdmadiag/topo-check/1" and .status == 2 and
-		all(.checks[]; has("id", "result", "subject", "observed", "expected", "why", "fix")) and
+		all(.checks[]; has("id", "result", "subject", "observed", "expected", "why", "fix", "advice")) and
 		([.checks[] | select(.result == "fail")] | length) == 1 and
 		(.findings[] | select(.id == "pcie-link-width") | .severity) == "critical"' <<<"$output"
 	[ "$(jq '[.checks[].id] | unique | length' <<<"$output")" -eq "$("$RD" topo-check --list -n --raw | wc -l)" ]
@@ -111,7 +112,7 @@ break_link() {
 	for id in $("$RD" topo-check --list -n --raw -o id); do
 		run "$RD" topo-check --explain "$id"
 		[ "$status" -eq 0 ]
-		[[ $output == "$id"*Why:*Fix:*Reads:* ]]
+		[[ $output == "$id"*"  why: "*"  reads: "* && ($output == *"  fix: "* || $output == *"  advice: "*) ]]
 	done
 }
 
