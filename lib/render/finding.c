@@ -54,11 +54,12 @@ static void add_lines(struct rd_buf *out, const char *label, const char *text)
 	}
 }
 
-void rd_render_fix(const char *const *fixes, size_t n, struct rd_buf *out)
+static void add_todo(const char *const *fixes, size_t n, const char *before, const char *before_advice,
+		     struct rd_buf *out)
 {
 	_cleanup_free_ char *commands = rd_fix_join(fixes, n);
 
-	add_lines(out, "  fix: ", commands);
+	add_lines(out, before, commands);
 	for (size_t i = 0; i < n; i++) {
 		_cleanup_free_ char *advice = rd_fix_advice(fixes[i]);
 		bool known = false;
@@ -69,18 +70,23 @@ void rd_render_fix(const char *const *fixes, size_t n, struct rd_buf *out)
 			known = other && strcmp(other, advice) == 0;
 		}
 		if (!known)
-			add_lines(out, "  advice: ", advice);
+			add_lines(out, before_advice, advice);
 	}
 }
 
-/* About `n` findings that are alike. */
-static void add_fix(struct rd_buf *out, const struct rd_finding *first, size_t n)
+void rd_render_fix(const char *const *fixes, size_t n, struct rd_buf *out)
 {
-	_cleanup_free_ const char **fixes = rd_alloc(n, sizeof(*fixes));
+	add_todo(fixes, n, "  fix: ", "  advice: ", out);
+}
+
+/* About `n` findings that are alike; caller frees. */
+static const char **fixes_of(const struct rd_finding *first, size_t n)
+{
+	const char **fixes = rd_alloc(n, sizeof(*fixes));
 
 	for (size_t i = 0; i < n; i++)
 		fixes[i] = first[i].fix;
-	rd_render_fix(fixes, n, out);
+	return fixes;
 }
 
 /* Consequences: each with -v, else their ids. */
@@ -137,6 +143,7 @@ static void add_one(const struct page *page, const struct rd_finding *finding)
 /* Several findings of one rule: the fault once, then the subjects, then what to do about all. */
 static void add_several(const struct page *page, const struct rd_finding *first, size_t n)
 {
+	_cleanup_free_ const char **fixes = fixes_of(first, n);
 	size_t shown = n > SUBJECTS_SHOWN && !page->style->verbose ? SUBJECTS_SHOWN - 1 : n;
 
 	add_word(page, first);
@@ -152,7 +159,7 @@ static void add_several(const struct page *page, const struct rd_finding *first,
 	}
 	if (n > shown)
 		rd_buf_printf(page->out, "    and %zu more, use -v to list all\n", n - shown);
-	add_fix(page->out, first, n);
+	rd_render_fix(fixes, n, page->out);
 	for (size_t i = 0; i < n; i++)
 		add_consequences(page, &first[i]);
 	add_tail(page, first);
@@ -178,6 +185,7 @@ void rd_render_restart_numbers(void)
 static void number_findings(const struct page *page, const struct rd_finding *first, size_t n)
 {
 	_cleanup_buf_ struct rd_buf all = { 0 }, todo = { 0 };
+	_cleanup_free_ const char **fixes = fixes_of(first, n);
 	const struct rd_finding_style style = { .verbose = true, .why = true };
 	const struct page whole = { page->findings, &style, &all };
 
@@ -189,7 +197,7 @@ static void number_findings(const struct page *page, const struct rd_finding *fi
 	else
 		add_several(&whole, first, n);
 	rd_buf_str(&todo, "");
-	add_fix(&todo, first, n);
+	add_todo(fixes, n, "", "# ", &todo);
 	numbers.take(numbers.last, all.data, todo.data);
 }
 

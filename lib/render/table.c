@@ -53,6 +53,15 @@ static void sub_text(const struct rd_section *sub, enum rd_type type, struct rd_
 	}
 }
 
+/* On one line, for they are a line each. */
+static void commands_text(const char *commands, struct rd_buf *out)
+{
+	for (const char *at = commands; at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL) {
+		rd_buf_str(out, at > commands ? "; " : "");
+		rd_buf_safe(out, at, strcspn(at, "\n"));
+	}
+}
+
 static void cell_text(const struct rd_column *column, const struct rd_cell *cell, struct rd_buf *out)
 {
 	if (cell->known != RD_OK) {
@@ -61,7 +70,9 @@ static void cell_text(const struct rd_column *column, const struct rd_cell *cell
 	}
 	switch (cell->type) {
 	case RD_T_STR:
-		if (cell->s)
+		if (strcmp(column->key, "fix") == 0)
+			commands_text(cell->s, out);
+		else if (cell->s)
 			rd_buf_safe(out, cell->s, strlen(cell->s));
 		break;
 	case RD_T_UINT:

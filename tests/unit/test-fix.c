@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/shared/fix.h"
+#include "base/fix.h"
 
 /* Takes ownership of `text`. NULL: there is none. */
 static void is(char *text, const char *wanted)
