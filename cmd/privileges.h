@@ -14,7 +14,7 @@ void rd_privileges_note(enum rd_needs needs, const char *arg);
 
 /* Drops privileges if there are foreign files, before the first of them is opened. -errno with `err` filled. */
 int rd_privileges_drop(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err);
-/* With -v: what is left of them. After the output, which is what was asked for. */
+/* With -v: what is left of them. Comes behind the output. */
 void rd_privileges_say(const struct rd_ctx *ctx);
 
 /* In a process that has dropped its privileges to read a bundle (its need is noted): whether the command line, in which that is the

@@ -110,7 +110,7 @@ static void more_or_fewer_hooks_and_errnos_are_named(void **state)
 	differ(FNS({ "check", .errnos = { EIO, EINVAL } }), FNS({ "check", .errnos = { EIO, ENOMEM } }),
 	       "warning errnos drv:check: new in its code: ENOMEM; no longer: EINVAL\n");
 	differ(FNS({ "check", .errnos = { EIO, E2BIG, EBADF, EAGAIN, ENOMEM, EBUSY, EINVAL } }), FNS({ "check" }),
-	       "warning errnos drv:check: no longer: EIO, E2BIG, EBADF, EAGAIN, ENOMEM, EBUSY …\n");
+	       "warning errnos drv:check: no longer: EIO, E2BIG, EBADF, EAGAIN, ENOMEM, EBUSY ...\n");
 	/* -1 and -32 are also other constants; 134 is the number of no errno. */
 	differ(FNS({ "check", .errnos = { EPERM } }), FNS({ "check", .errnos = { EPIPE, 134 } }), "");
 	differ(FNS({ "check", .hooks = KPROBE | FEXIT }), FNS({ "check.isra.0", .errnos = { EIO } }),

@@ -150,7 +150,7 @@ static void one_speed_among_others_is_odd(void **state)
 	assert_string_equal(s->findings.v[0].expected, "like 59 others of 60, e.g. 4x HDR");
 	/* What its ends do not support is a note: an older adapter. */
 	support_all(s, HOST(4, 1), 1, 2, 1u << RD_SPEED_EDR);
-	assert_string_equal(said(s), "fabric-link-odd|ok|leaf4 port 6, to host4-1 HCA-1 port 1|4x EDR");
+	assert_string_equal(said(s), "fabric-link-odd|note|leaf4 port 6, to host4-1 HCA-1 port 1|4x EDR");
 	/* One that is faster than all others is not a fault. */
 	run_at(s, HOST(4, 1), 1, 4, RD_SPEED_NDR);
 	assert_string_equal(said(s), "");
@@ -182,7 +182,7 @@ static void what_is_slower_on_purpose_is_at_most_a_note(void **state)
 	make_tree(s, LEAVES, 1, NULL);
 	run_at(s, HOST(9, 0), 1, 2, RD_SPEED_HDR);
 	support_all(s, HOST(9, 0), 1, 1 | 16, 1u << RD_SPEED_HDR);
-	assert_string_equal(said(s), "fabric-link-odd|ok|leaf9 port 5, to host9-0 HCA-1 port 1|2x HDR");
+	assert_string_equal(said(s), "fabric-link-odd|note|leaf9 port 5, to host9-0 HCA-1 port 1|2x HDR");
 	/* All links to a leaf that was configured to be slower. */
 	make_tree(s, LEAVES, 1, NULL);
 	for (unsigned u = 1; u <= SPINES; u++) {

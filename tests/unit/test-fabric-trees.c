@@ -112,7 +112,7 @@ static void a_slow_receiver_is_one_finding_at_its_port(void **state)
 	assert_int_equal(judge(s), 1);
 	assert_root(s, 0, "leaf0 port 1, to host0-0 HCA-1 port 1", "receiver is slow",
 		    "waited for credits 60 % of the time, sent 80.0 of 200 Gbit/s; 6 ports behind it wait: "
-		    "spine1 port 1 51 %, spine0 port 1 50 %, leaf2 port 6 35 %, …");
+		    "spine1 port 1 51 %, spine0 port 1 50 %, leaf2 port 6 35 %, ...");
 	assert_int_equal(s->findings.v[0].severity, RD_SEV_WARNING);
 	assert_non_null(strstr(s->findings.v[0].fix, "host0-0 HCA-1"));
 	/* The worst of the tree decides, wherever it is. */

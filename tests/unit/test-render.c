@@ -248,7 +248,8 @@ static void a_document_has_its_keys_in_the_promised_order(void **state)
 	assert_string_equal(out.data,
 			    "{\"schema\":\"rdmadiag/x/1\",\"version\":\"1.0\",\"host\":\"node1\","
 			    "\"time\":\"2023-11-14T22:13:20.000001Z\",\"source\":\"live\",\"seconds\":1.0,"
-			    "\"backends\":{\"fexit\":7},\"origin\":{\"tag\":\"t\"},\"things\":[],\"findings\":[],"
+			    "\"backends\":{\"fexit\":7},\"origin\":{\"tag\":\"t\"},\"things\":[],"
+			    "\"counts\":{\"critical\":0,\"warning\":0,\"unknown\":0,\"note\":0},\"findings\":[],"
 			    "\"errors\":[{\"object\":\"/sys/x\",\"errno\":\"EACCES\",\"message\":\"cannot read\","
 			    "\"hint\":null}],\"status\":3}\n");
 	rd_report_deinit(&report);

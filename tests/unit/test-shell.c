@@ -227,14 +227,14 @@ static void findings_alike_have_one_number_and_all_fixes(void **state)
 					      .title = "bad",
 					      .why = "so",
 					      .subject = strdup(i ? "b" : "a"),
-					      .fix = strdup(i ? "do b" : "do a") };
+					      .fix = strdup(i ? "do b\n# then wait" : "do a\n# then wait") };
 
 		rd_finding_add(&findings, &finding);
 	}
 	rd_render_number_findings(note_number);
 	rd_render_findings(&findings, &style, &out);
 	assert_non_null(strstr(out.data, "[1] warning: a and 2 more: bad [r]\n"));
-	assert_non_null(strstr(numbered.data, "  why: so\n}{do a\ndo b\n}"));
+	assert_non_null(strstr(numbered.data, "  why: so\n}{for i in a b; do do $i; done\n# then wait\n}"));
 	rd_render_findings(&findings, &style, &out);
 	assert_non_null(strstr(out.data, "[2] warning: a"));
 	rd_render_restart_numbers();

@@ -5,7 +5,7 @@
 
 /* clang-format off */
 const struct rd_check *const rd_checks[] = {
-	/* Devices that are missing, or do not answer */
+	/* Devices that are missing, or do not respond */
 	&rd_check_profile_gpu,
 	&rd_check_profile_nic,
 	&rd_check_gpu_missing,

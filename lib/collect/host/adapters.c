@@ -59,7 +59,7 @@ void rd_no_rdma_reason(struct rd_source *source, bool recorded, struct rd_err *e
 	struct lack modules[RD_ARRAY_SIZE(adapters)] = { 0 }, drivers[RD_ARRAY_SIZE(adapters)] = { 0 }, cxi = { 0 };
 	const char *what = NULL, *program = recorded ? "on that host: modprobe" : "modprobe";
 	_cleanup_names_ struct rd_names names = { 0 };
-	_cleanup_buf_ struct rd_buf out = { 0 };
+	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
 	size_t used;
 
 	if (recorded)
@@ -98,7 +98,7 @@ void rd_no_rdma_reason(struct rd_source *source, bool recorded, struct rd_err *e
 	}
 	if (cxi.n > 0) {
 		add_lack(&cxi, &out);
-		rd_buf_str(&out, " is HPE Slingshot, which is no RDMA device of the kernel: use libfabric (cxi)");
+		rd_buf_str(&out, " is HPE Slingshot (cxi): not an RDMA device of the kernel, used through libfabric");
 	}
 	if (what)
 		rd_err_hint(err, "%s %s", program, what);
@@ -110,5 +110,5 @@ void rd_no_rdma_reason(struct rd_source *source, bool recorded, struct rd_err *e
 			"read another host: --from BUNDLE; or add a software device: rdma link add rxe0 type rxe netdev eth0");
 	used = strlen(err->message);
 	snprintf(err->message + used, sizeof(err->message) - used, ": %s",
-		 out.data ? out.data : "no adapter known to do RDMA is on PCI");
+		 out.data && !out.failed ? out.data : "no adapter known to do RDMA is on PCI");
 }

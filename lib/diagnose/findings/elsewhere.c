@@ -190,7 +190,7 @@ static int pci_of(const struct rd_host *host, const char *subject)
 	return pci;
 }
 
-/* What is about a bridge or an accelerator, with no selected device below, and names none. */
+/* What is about an accelerator, or about a bridge with no selected device below, and names none. */
 static bool is_apart(const struct rd_host *host, const struct rd_selection *selection,
 		     const struct rd_object_names *names, const struct rd_finding *finding)
 {
@@ -198,11 +198,16 @@ static bool is_apart(const struct rd_host *host, const struct rd_selection *sele
 
 	if (pci < 0 || rd_subject_ibdev(host, finding->subject) >= 0)
 		return false;
-	for (size_t d = 0; d < host->n_ibdevs; d++)
-		for (int at = host->ibdevs[d].pci; rd_selection_has_ibdev(selection, d) && at >= 0;
+	if (is_gpu(host, pci))
+		return true;
+	for (size_t d = 0; d < host->n_ibdevs; d++) {
+		int own = rd_selection_has_ibdev(selection, d) ? host->ibdevs[d].pci : -1;
+
+		for (int at = own >= 0 && host->pcis[own].pf >= 0 ? host->pcis[own].pf : own; at >= 0;
 		     at = host->pcis[at].parent)
 			if (at == pci)
 				return false;
+	}
 	return !is_named(host, selection, names, finding->observed);
 }
 

@@ -142,7 +142,7 @@ void rd_report_check_line(struct rd_report *report, const struct rd_host *host, 
 	if (numbers->muted)
 		rd_buf_printf(&text, ", %zu muted", numbers->muted);
 	report->headline = finish_text(&text);
-	/* What passed without RDMA is no figure: U, as plugins say it. */
+	/* The number that passed means nothing without RDMA: U, as plugins print it. */
 	passed = no_rdma ? rd_dup("U") : rd_text("%zu", numbers->results[RD_SEV_OK]);
 	report->perfdata = rd_text(
 		"failed=%zu;;0;0 warned=%zu;0;;0 unknown=%zu;;;0 passed=%s;;;0 ports=%zu;;;0 active=%zu;;;0;%zu",
