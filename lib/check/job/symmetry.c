@@ -239,7 +239,7 @@ const struct rd_check rd_check_nic_missing = {
 
 const struct rd_check rd_check_numa_switch = {
 	.id = "numa-switch",
-	.title = "NUMA node of a NIC or accelerator differs from that of its PCIe switch",
+	.title = "NUMA node differs from that of the PCIe switch above",
 	.why = "all devices below one root port are on one node: memory and threads are placed on the wrong one",
 	.fix = "# update the BIOS, whose ACPI _PXM for the slot is wrong\n"
 	       "# until then: echo NODE >/sys/bus/pci/devices/ADDRESS/numa_node",

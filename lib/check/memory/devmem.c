@@ -49,7 +49,7 @@ static void run_devmem(const struct rd_check_input *in, struct rd_check_out *out
 
 const struct rd_check rd_check_devmem = {
 	.id = "devmem-tcp",
-	.title = "Queues are bound for zero-copy TCP without header split or flow steering",
+	.title = "Queues are bound for zero-copy TCP, and their interface is not set up for it",
 	.why = "payload can be placed in device memory only if headers are split off and flows are steered to the "
 	       "queue",
 	.fix = "ethtool -G IF tcp-data-split on hds-thresh 0\n"

@@ -141,7 +141,7 @@ const struct rd_check rd_check_memlock = {
 
 const struct rd_check rd_check_max_map_count = {
 	.id = "max-map-count",
-	.title = "Mapping limit is low or almost reached (vm.max_map_count)",
+	.title = "Mapping limit is low (vm.max_map_count)",
 	.why = "further mappings of memory or of a doorbell page fail with ENOMEM",
 	.fix = "sysctl -w vm.max_map_count=1048576\n"
 	       "# until the next boot; also in /etc/sysctl.d/",

@@ -76,7 +76,7 @@ static void run_ats(const struct rd_check_input *in, struct rd_check_out *out)
 
 const struct rd_check rd_check_iommu_mode = {
 	.id = "iommu-mode",
-	.title = "IOMMU translates DMA of NICs or accelerators",
+	.title = "IOMMU translates DMA",
 	.why = "peer-to-peer traffic is translated at the root complex: it is slow, or blocked",
 	.fix = "# boot with iommu=pt (intel_iommu=on iommu=pt, amd_iommu=on iommu=pt), or disable the IOMMU in the BIOS\n"
 	       "# reboot while no job runs",

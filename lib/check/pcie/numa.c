@@ -208,7 +208,7 @@ static void run_uneven(const struct rd_check_input *in, struct rd_check_out *out
 
 const struct rd_check rd_check_numa_node = {
 	.id = "numa-node",
-	.title = "NIC or accelerator has no NUMA node",
+	.title = "Device has no NUMA node",
 	.why = "memory and threads may be placed on the wrong socket, and distances are computed wrongly",
 	.fix = "# update the BIOS: ACPI _PXM is missing for the slot\n"
 	       "# until then, after each boot: write the node to numa_node of the device in /sys/bus/pci/devices",
@@ -220,7 +220,7 @@ const struct rd_check rd_check_numa_node = {
 
 const struct rd_check rd_check_gpu_nic_socket = {
 	.id = "gpu-nic-socket",
-	.title = "Accelerator has no active compute NIC on its own socket or NUMA node",
+	.title = "Accelerator has no active compute NIC on its own NUMA node",
 	.why = "the link between sockets has less bandwidth than the NIC, and all devices share it",
 	.fix = "rdmadiag nic-map --matrix\n"
 	       "# bring up the NIC on that socket, or move one to it",

@@ -361,7 +361,7 @@ const struct rd_check rd_check_pcie_bandwidth = {
 
 const struct rd_check rd_check_pcie_link_width = {
 	.id = "pcie-link-width",
-	.title = "PCIe link is narrower than both ends support, or than links like it",
+	.title = "PCIe link is narrower than it should be",
 	.why = "half the lanes give half the bandwidth; caused by a bad riser, a bent pin, or a card not fully "
 	       "seated",
 	.fix = LINK "# reseat the card, then swap riser or cable",
@@ -374,7 +374,7 @@ const struct rd_check rd_check_pcie_link_width = {
 
 const struct rd_check rd_check_pcie_link_speed = {
 	.id = "pcie-link-speed",
-	.title = "PCIe link is slower than both ends support, or than links like it",
+	.title = "PCIe link is slower than it should be",
 	.why = "a link that trained one generation lower has half the bandwidth; NICs and switches do not lower the "
 	       "speed to save power",
 	.fix = LINK "# reseat the card, then swap riser or cable\n" SPEED_LIMIT,

@@ -107,7 +107,7 @@ static void run_mrrs(const struct rd_check_input *in, struct rd_check_out *out)
 
 const struct rd_check rd_check_pcie_mps = {
 	.id = "pcie-mps",
-	.title = "PCIe Max Payload Size does not match the path, or is smaller than supported",
+	.title = "PCIe Max Payload Size does not fit the path",
 	.why = "packets larger than a bridge accepts are malformed and take the link down; small ones waste "
 	       "bandwidth on headers",
 	.fix = "# set Max Payload Size to Auto in the BIOS, or boot with pci=pcie_bus_safe (pcie_bus_perf)",

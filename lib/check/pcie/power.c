@@ -60,7 +60,7 @@ static void run_slot(const struct rd_check_input *in, struct rd_check_out *out)
 
 const struct rd_check rd_check_power_state = {
 	.id = "power-state",
-	.title = "NIC or accelerator is in a low-power state (D3)",
+	.title = "Device is in a low-power state (D3)",
 	.why = "it responds late or not at all when a job uses it",
 	.fix = "echo on >/sys/bus/pci/devices/ADDRESS/power/control\n"
 	       "# until the next boot; permanently: a udev rule",

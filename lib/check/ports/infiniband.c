@@ -176,7 +176,7 @@ const struct rd_check rd_check_ib_sm = {
 
 const struct rd_check rd_check_ib_pkey = {
 	.id = "ib-pkey",
-	.title = "InfiniBand port has no P_Key, or is only a limited member",
+	.title = "InfiniBand port is no full member of its partition",
 	.why = "limited members cannot communicate with each other: packets are dropped, and transports retry until "
 	       "they fail",
 	.fix = "ibstat IBDEV\n"
@@ -202,7 +202,7 @@ const struct rd_check rd_check_ib_width = {
 
 const struct rd_check rd_check_ipoib_mode = {
 	.id = "ipoib-mode",
-	.title = "IPoIB modes differ between interfaces, or an MTU exceeds the mode's limit",
+	.title = "IPoIB mode and MTU do not fit together",
 	.why = "large packets are dropped between hosts with different modes",
 	.fix = "echo datagram | tee /sys/class/net/*/mode\n"
 	       "# sets all IPoIB interfaces; their MTU: 2044 or 4092\n"

@@ -124,7 +124,7 @@ static void run_gpu(const struct rd_check_input *in, struct rd_check_out *out)
 
 const struct rd_check rd_check_nic_driver = {
 	.id = "nic-driver",
-	.title = "RDMA NIC has no driver, a different driver than NICs like it, or no RDMA device",
+	.title = "NIC lacks its RDMA driver",
 	.why = "libraries see one NIC fewer: jobs run on the remaining NICs or do not start",
 	.fix = "dmesg | grep ADDRESS\n"
 	       "# the log has the reason if the driver failed to probe the device\n"
@@ -137,7 +137,7 @@ const struct rd_check rd_check_nic_driver = {
 
 const struct rd_check rd_check_gpu_driver = {
 	.id = "gpu-driver",
-	.title = "Accelerator has no driver, or a different driver than accelerators like it",
+	.title = "Accelerator lacks its driver",
 	.why = "jobs see one accelerator fewer, and fail or hang at start",
 	.fix = "dmesg | grep -e ADDRESS -e NVRM\n"
 	       "# the log has the reason why the driver failed to probe the device (nvidia: NVRM, Xid lines)",

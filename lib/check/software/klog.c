@@ -230,7 +230,7 @@ KLOG_RULE(klog_retry, "log-retry-count",
 	  { RD_KLOG_RETRY_COUNT, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_module, "log-optics",
-	  "Transceiver or cable reports a fault",
+	  "Transceiver reports a fault",
 	  "the module is too hot, unplugged or broken: the link fails or has bit errors",
 	  "ethtool -m IF\n"
 	  "# reseat, clean or replace the module\n"
@@ -381,7 +381,7 @@ static void run_slot_power(const struct rd_check_input *in, struct rd_check_out 
 
 const struct rd_check rd_check_klog_slot_power = {
 	.id = "log-slot-power",
-	.title = "Slot power is insufficient for a NIC that has a port down or lacks PCIe lanes",
+	.title = "Slot power is insufficient for a NIC",
 	.why = "the NIC limits its ports or turns them off",
 	.fix = "# move the NIC to a 75 W slot, connect its auxiliary power, or check the BIOS setting of the slot",
 	.needs = NEEDS ", state of the NIC's ports, its PCIe link",
