@@ -90,7 +90,8 @@ value() { # NAME KEY: of the document on standard input
 	[ "$(value link_downed delta_kind <"$BATS_TEST_TMPDIR/now")" = '"at_least"' ]
 	[ "$(value VL15_dropped delta <"$BATS_TEST_TMPDIR/now")" = null ]
 	jq -e '.status == 1 and ([.causes[].id] | contains(["ack-timeout"])) and
-		all(.causes[]; (.counters | length) > 0 and .confidence != null and .fix != null) and
+		all(.causes[]; (.counters | length) > 0 and .confidence != null and (.fix // .advice) != null) and
+		(.causes[] | select(.id == "ack-timeout").fix) == "rdmadiag qp-state mlx5_0" and
 		(.findings | length) == (.causes | length) + 1' "$BATS_TEST_TMPDIR/now"
 }
 

@@ -36,6 +36,7 @@ static void scene_init(struct scene *scene, const char *driver, const char *link
 	port = rd_counter_set_add_port(&scene->set);
 	port->ibdev = strdup("mlx5_0");
 	port->port = 1;
+	port->netdev = strcmp(link_layer, "Ethernet") == 0 ? strdup("eth2") : NULL;
 	port->driver = strdup(driver);
 	port->link_layer = strdup(link_layer);
 	for (; moved[n].name; n++)
@@ -175,6 +176,21 @@ static void congestion_needs_many_marks(void **state)
 	expect("mlx5", IB, 10, wait, "congestion");
 }
 
+/* A command whose names are unknown is advice. */
+static void fixes_have_the_names_of_the_port(void **state)
+{
+	const struct moved unsent[] = { { "send_err", H, 5 }, { 0 } };
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene, "rxe", ETH, 10, unsent);
+	assert_int_equal(strncmp(scene.causes.v[0].fix, "ip -s link show dev eth2\n# ", 27), 0);
+	scene_deinit(&scene);
+	scene_init(&scene, "rxe", IB, 10, unsent);
+	assert_int_equal(strncmp(scene.causes.v[0].fix, "# ip -s link show dev IF\n# ", 27), 0);
+	scene_deinit(&scene);
+}
+
 static void every_driver_has_its_words(void **state)
 {
 	const struct moved rxe[] = { { "retry_exceeded_err", H, 1 }, { "completer_retry_err", H, 7 }, { 0 } };
@@ -283,15 +299,11 @@ static void a_peer_that_is_gone_is_no_congestion(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_peer_that_is_gone_is_no_congestion),
-		TEST(link_errors_are_judged_per_bit),
-		TEST(corrected_bits_show_a_weak_signal),
-		TEST(a_link_that_flaps_is_told_from_one_that_went_down),
-		TEST(flushed_requests_are_no_cause),
-		TEST(flow_control_is_understood),
-		TEST(congestion_needs_many_marks),
-		TEST(every_driver_has_its_words),
-		TEST(quiet_counters_say_what_they_do_not_see),
+		TEST(a_peer_that_is_gone_is_no_congestion), TEST(link_errors_are_judged_per_bit),
+		TEST(corrected_bits_show_a_weak_signal),    TEST(a_link_that_flaps_is_told_from_one_that_went_down),
+		TEST(flushed_requests_are_no_cause),	    TEST(flow_control_is_understood),
+		TEST(congestion_needs_many_marks),	    TEST(fixes_have_the_names_of_the_port),
+		TEST(every_driver_has_its_words),	    TEST(quiet_counters_say_what_they_do_not_see),
 		TEST(priorities_are_read_off_names),
 	};
 

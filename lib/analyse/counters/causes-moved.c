@@ -100,6 +100,7 @@ void rd_moved_gather(const struct rd_moment *now, const struct rd_delta *deltas,
 	uint32_t port = set->counters[*at].port;
 
 	moved->port = port;
+	moved->of = &set->ports[port];
 	moved->seconds = seconds;
 	for (; *at < set->n && set->counters[*at].port == port; ++*at) {
 		const struct rd_counter *counter = &set->counters[*at];

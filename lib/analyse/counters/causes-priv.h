@@ -48,6 +48,7 @@ int rd_priority_of(const char *name);
 /* Increases of the counters of one port. */
 struct rd_moved {
 	uint32_t port;
+	const struct rd_counter_port *of; /* that port */
 	struct rd_moved_topic {
 		uint64_t most; /* the largest delta: several counters may count the same events */
 		struct rd_evidence evidence[8];

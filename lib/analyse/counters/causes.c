@@ -8,6 +8,7 @@
 #include "analyse/counters/causes-priv.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "model/shared/fix.h"
 
 /* Bit error rates. After FEC InfiniBand and Ethernet allow at most 1e-12; good links are 1,000 times better. Before FEC,
  * clouds that run their own fabrics take links out of use above 1e-7; above about 2e-4 the FEC of 50 Gbit/s lanes (RS-544)
@@ -24,6 +25,12 @@
 #define PAUSED_SOME 0.05
 #define STALLED_MUCH 0.3
 
+/* With the names of the port. */
+static char *fix_for(const struct rd_counter_port *port, const char *fix)
+{
+	return rd_fix_fill(fix, (struct rd_fix_word[]){ { "IBDEV", port->ibdev }, { "IF", port->netdev } }, 2);
+}
+
 /* Adds a cause with the evidence of up to three topics; takes ownership of `observed`. */
 static void add_cause_as(struct rd_causes *causes, const struct rd_moved *moved, const struct rd_cause_words *of,
 			 char *observed, enum rd_topic a, enum rd_topic b, enum rd_topic c)
@@ -35,7 +42,7 @@ static void add_cause_as(struct rd_causes *causes, const struct rd_moved *moved,
 	cause = &causes->v[causes->n++];
 	*cause = (struct rd_cause){ .id = of->id,
 				    .title = of->title,
-				    .fix = of->fix,
+				    .fix = fix_for(moved->of, of->fix),
 				    .severity = of->severity,
 				    .confidence = of->confidence,
 				    .port = moved->port,
@@ -315,14 +322,15 @@ static void judge_note(const struct rd_moment *now, const struct rd_moved *moved
 		enum rd_severity severity;
 	} notes[] = {
 		[RD_NOTE_REBOOT] = { "rebooted", "host was rebooted: earlier increases are unknown",
-				     "compare with a sample taken since this boot", RD_SEV_UNKNOWN },
+				     "# compare with a sample taken since this boot", RD_SEV_UNKNOWN },
 		[RD_NOTE_REPLACED] = { "device-replaced", "different device under this name: its GUID differs",
-				       "compare with a sample taken from this device", RD_SEV_WARNING },
+				       "# compare with a sample taken from this device", RD_SEV_WARNING },
 		[RD_NOTE_RELOADED] = { "driver-reloaded",
 				       "device was registered again (driver reloaded): its counters restarted",
-				       "see the kernel log for the time, unless it was maintenance", RD_SEV_WARNING },
+				       "dmesg -T | grep IBDEV\n# the kernel log has the time, unless it was maintenance",
+				       RD_SEV_WARNING },
 		[RD_NOTE_GONE] = { "device-gone", "device is missing",
-				   "search the kernel log for removal, a fatal error or a lost PCI device; run rdmadiag nic-map and lspci",
+				   "rdmadiag nic-map\nlspci\ndmesg -T | grep -iE 'pci|remov|fatal'\n# search the kernel log for removal, a fatal error or a lost PCI device",
 				   RD_SEV_CRITICAL },
 	};
 	struct rd_finding finding = { 0 };
@@ -335,7 +343,7 @@ static void judge_note(const struct rd_moment *now, const struct rd_moved *moved
 	finding.severity = notes[moved->note].severity;
 	finding.title = notes[moved->note].title;
 	finding.subject = rd_dup(label);
-	finding.fix = rd_dup(notes[moved->note].fix);
+	finding.fix = fix_for(&now->set->ports[moved->port], notes[moved->note].fix);
 	rd_finding_add(findings, &finding);
 }
 
@@ -360,7 +368,9 @@ static void judge_saturated(const struct rd_moment *now, const struct rd_moved *
 			 rd_text("%s and %s%zu more", first,
 				 moved->saturated.n == RD_ARRAY_SIZE(moved->saturated.evidence) ? "at least " : "",
 				 moved->saturated.n - 1);
-	finding.fix = rd_dup("reset them: perfquery -R, or reload the driver");
+	finding.fix = is_ethernet(now, moved) || !moved->of->ibdev ?
+			      rd_dup("# reload the driver to reset them\n# no job may use the device meanwhile") :
+			      rd_text("perfquery -C %s -P %u -R", moved->of->ibdev, moved->of->port);
 	rd_finding_add(findings, &finding);
 }
 
@@ -426,7 +436,7 @@ static void judge_quiet(const struct rd_moment *now, struct rd_causes *causes)
 			     NULL;
 	finding.subject = rd_dup("all ports");
 	finding.observed = devx ? rd_dup("queue pairs of the vendor's interface (DEVX) are not counted") : NULL;
-	finding.fix = rd_dup("if a job hangs nevertheless: rdmadiag qp-state, rdmadiag trace-errno");
+	finding.fix = rd_dup("# if a job hangs nevertheless: rdmadiag qp-state, rdmadiag trace-errno");
 	rd_finding_add(&causes->findings, &finding);
 }
 

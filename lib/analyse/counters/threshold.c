@@ -146,7 +146,7 @@ static void add_limit_finding(struct rd_findings *findings, const struct rd_mome
 	if (over) {
 		it.observed = rd_text("%s %g", measures[over->measure], measured);
 		it.expected = rd_text("at most %g", over->limit);
-		it.fix = *over->why ? rd_dup(over->why) : NULL;
+		it.fix = *over->why ? rd_text("# %s", over->why) : NULL;
 	} else if (now->sample->values[i].code) {
 		it.observed = rd_text("%s", rd_errno_name(now->sample->values[i].code) ?
 						    rd_errno_name(now->sample->values[i].code) :

@@ -19,7 +19,7 @@ struct rd_evidence {
 struct rd_cause {
 	const char *id;	   /* "bad-cable"; static */
 	const char *title; /* static */
-	const char *fix;   /* how to fix it; static */
+	char *fix;	   /* owned */
 	enum rd_severity severity;
 	enum rd_confidence confidence;
 	uint32_t port;	/* index in the set */
