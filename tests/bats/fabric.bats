@@ -151,7 +151,7 @@ rows = [{"node": "leaf, \"one\"", "port": int(p.split(":")[0]), "node_guid": "0x
          "state": "ACTIVE", "link": "4x HDR", "fresh": ":x" not in p, "age_seconds": 0.5, "error": "ETIMEDOUT" if ":x" in p else None,
          "counters": {"SymbolErrorCounter": int((p + ":0").split(":")[1]) if ":x" not in p else None}} for p in ports]
 bad = [{"id": "fabric-errors", "severity": "warning", "subject": f"port {p.split(':')[0]}", "title": "errors", "observed": p,
-        "expected": "0", "why": "a cable", "fix": "swap it"} for p in ports if ":" in p and ":x" not in p]
+        "expected": "0", "why": "a cable", "fix": "perfquery -R 7 3\nsminfo", "advice": "swap it; then look again"} for p in ports if ":" in p and ":x" not in p]
 json.dump({"schema": "rdmadiag/counters-fabric/1", "version": "1", "host": host, "time": f"2026-01-02T03:04:{int(seconds):02}.250000Z",
            "source": "live", "sweep": {"nodes": 1, "ports": len(rows), "fresh": len(rows)},
            "shard": {"host": host, "index": int(index), "of": 2, "ports": len(rows), "all_ports": 6,
@@ -166,7 +166,7 @@ END
 	fabric --merge "$PLAN.1" "$PLAN.2" --json
 	[ "$status" -eq 1 ]
 	[ "$(json 'd["schema"], d["skew_seconds"], d["coverage"]')" = "('rdmadiag/counters-fabric-merge/1', 2.0, {'shares': 2, 'shares_missing': 0, 'ports': 6, 'fresh': 5, 'unread': 1, 'ports_missing': 0, 'duplicates': 0})" ]
-	[ "$(json '[(f["id"], f["subject"]) for f in d["findings"]]')" = "[('fabric-errors', 'port 3')]" ]
+	[ "$(json '[(f["id"], f["subject"], f["fix"], f["advice"]) for f in d["findings"]]')" = "[('fabric-errors', 'port 3', 'perfquery -R 7 3\nsminfo', 'swap it; then look again')]" ]
 	[ "$(json '[(p["port"], p["fresh"], p["age_seconds"], p["counters"]["SymbolErrorCounter"]) for p in d["ports"]][2:6:3]')" = "[(3, True, 2.5, 300), (6, False, 0.5, None)]" ]
 	fabric --merge "$PLAN.1" "$PLAN.2"
 	[ "$status" -eq 1 ]

@@ -115,6 +115,10 @@ static void a_slow_receiver_is_one_finding_at_its_port(void **state)
 		    "spine1 port 1 51 %, spine0 port 1 50 %, leaf2 port 6 35 %, ...");
 	assert_int_equal(s->findings.v[0].severity, RD_SEV_WARNING);
 	assert_non_null(strstr(s->findings.v[0].fix, "host0-0 HCA-1"));
+	/* Other hosts choose their names: none becomes a line that is pasted. */
+	s->fabric.nodes[port_at(s, HOST(0, 0), 1)->node].name = strdup("x\nreboot #");
+	assert_int_equal(judge(s), 1);
+	assert_null(strstr(s->findings.v[0].fix, "\nreboot"));
 	/* The worst of the tree decides, wherever it is. */
 	waits(s, LEAF(1), DOWN + 1, 90);
 	assert_int_equal(judge(s), 1);

@@ -112,28 +112,28 @@ static const struct {
 			      .why = "hardware was swapped; the saved topology, and any configuration by GUID, still names the old node" },
 			    NULL,
 			    NULL,
-			    "if intended, save the topology again: rdmadiag counters --fabric --save-topology FILE" },
+			    "# if intended, save the topology again: rdmadiag counters --fabric --save-topology FILE" },
 	[NODE_EXTRA] = { { .id = "fabric-node-extra",
 			   .severity = RD_SEV_WARNING,
 			   .title = "node is not in the saved topology",
 			   .why = "it was connected after the topology was saved, or to the wrong fabric" },
 			 "found",
 			 "not in the saved topology",
-			 "if intended, save the topology again: rdmadiag counters --fabric --save-topology FILE" },
+			 "# if intended, save the topology again: rdmadiag counters --fabric --save-topology FILE" },
 	[SWITCH_MISSING] = { { .id = "fabric-node-missing",
 			       .severity = RD_SEV_CRITICAL,
 			       .title = "switch in the saved topology is missing from the fabric",
 			       .why = "nodes attached to it are unreachable, or have fewer paths" },
 			     "not found",
 			     "a switch",
-			     "check its power, and the ports of its neighbours in the saved topology" },
+			     "# check its power, and the ports of its neighbours in the saved topology" },
 	[ADAPTER_MISSING] = { { .id = "fabric-node-missing",
 				.severity = RD_SEV_CRITICAL,
 				.title = "channel adapter in the saved topology is missing from the fabric",
 				.why = "its host cannot take part in a job" },
 			      "not found",
 			      "a channel adapter",
-			      "on the host: ibstat, dmesg; check its power, and the cable at both ends" },
+			      "# on the host: ibstat, dmesg\n# check its power, and the cable at both ends" },
 };
 
 /* Takes ownership of the texts; NULL: the text of node_changes. `cause`: index of the finding that explains it; RD_NONE. */
@@ -383,7 +383,7 @@ static void add_cable_finding(struct comparison *c, size_t planned, size_t now, 
 		.observed = port_text(c->now, peer),
 		.expected = port_text(c->plan, expected),
 		.fix = rd_dup(
-			"check the cable at both ends; if intended, save the topology again: rdmadiag counters --fabric --save-topology FILE"),
+			"# check the cable at both ends\n# if intended, save the topology again: rdmadiag counters --fabric --save-topology FILE"),
 	};
 
 	if (now != RD_NONE)
@@ -425,7 +425,7 @@ static void add_slower_finding(struct comparison *c, size_t planned, size_t now)
 	finding.subject = port_text(c->now, now);
 	finding.observed = rd_text("%ux%s", is->width_active, rd_link_speed_name(is->speed_active));
 	finding.expected = rd_text("%ux%s", was->width_active, rd_link_speed_name(was->speed_active));
-	finding.fix = rd_dup("reseat or replace the cable; then check the error counters of both ports");
+	finding.fix = rd_dup("# reseat or replace the cable\n# then check the error counters of both ports");
 	cause = find_judged(c, "fabric-link-degraded", now);
 	cause = cause == RD_NONE ? find_judged(c, "fabric-link-odd", now) : cause;
 	if (cause != RD_NONE)
@@ -523,7 +523,7 @@ static void report_unknown(struct comparison *c)
 	finding.subject = rd_dup("saved topology");
 	finding.observed = rd_text("%zu of %zu nodes, and %zu more cable%s, were not reached", c->unknown_nodes,
 				   c->plan->n_nodes, c->unknown_cables, c->unknown_cables == 1 ? "" : "s");
-	finding.fix = rd_dup("repeat; finding fabric-walk-incomplete names the ports where the discovery ended");
+	finding.fix = rd_dup("# repeat\n# finding fabric-walk-incomplete names the ports where the discovery ended");
 	rd_finding_add(c->findings, &finding);
 }
 
@@ -546,7 +546,7 @@ static bool report_foreign(struct comparison *c)
 	finding.subject = rd_dup("saved topology");
 	finding.observed =
 		rd_text("0 of its %zu nodes are among the %zu that were found", c->plan->n_nodes, c->now->n_nodes);
-	finding.fix = rd_dup("check the name of the file, and the port in use: --port");
+	finding.fix = rd_dup("# check the name of the file, and the port in use: --port");
 	rd_finding_add(c->findings, &finding);
 	return true;
 }

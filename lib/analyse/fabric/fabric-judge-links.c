@@ -83,7 +83,7 @@ static void report_degraded(struct judge *j, const struct rd_fabric_port *port)
 		.harm = rd_fabric_harm(RD_HARM_LINK_SLOW, 0),
 		.why = "it limits all traffic routed over it, and with it the whole job",
 		.fix = rd_dup(
-			"reseat the cable at both ends, then replace it; also check that the cable is rated for the speed"),
+			"# reseat the cable at both ends, then replace it\n# also check that the cable is rated for the speed"),
 	};
 
 	add_link_finding(j, port, &finding);
@@ -99,7 +99,8 @@ static void report_limited(struct judge *j, const struct rd_fabric_port *port, s
 		.why = "PortInfo LinkWidthEnabled or LinkSpeedEnabled of one or both ends is less than supported",
 		.observed = rd_text("%zu link%s, this one %ux %s", n, n == 1 ? "" : "s", port->width_active,
 				    rd_link_speed_name(port->speed_active)),
-		.fix = rd_dup("if not intended: ibportstate LID PORT query shows what is enabled"),
+		.fix = rd_text("ibportstate %u %u query\n# if not intended: ibportstate shows what is enabled",
+			       port->lid, port->number),
 	};
 
 	add_link_finding(j, port, &finding);
@@ -171,7 +172,7 @@ static void judge_state(struct judge *j, const struct rd_fabric_port *port)
 	finding.observed = rd_dup(rd_link_state_name(port->state));
 	finding.expected = rd_dup("ACTIVE");
 	finding.fix = rd_dup(
-		"sminfo; repeat in a minute, as a sweep of the subnet manager may be in progress; then read the log of "
+		"sminfo\n# repeat in a minute, as a sweep of the subnet manager may be in progress\n# then read the log of "
 		"the subnet manager");
 	rd_finding_add(j->findings, &finding);
 }
@@ -219,7 +220,7 @@ static void judge_lost(struct judge *j, const struct rd_fabric_port *port)
 	finding.expected = rd_dup("ACTIVE, as at an earlier discovery");
 	if (finding.severity != RD_SEV_NOTE)
 		finding.fix =
-			rd_text("reseat the cable at both ends; then ibportstate %u %u query", port->lid, port->number);
+			rd_text("ibportstate %u %u query\n# reseat the cable at both ends", port->lid, port->number);
 	rd_finding_add(j->findings, &finding);
 }
 

@@ -227,7 +227,7 @@ static void report_gone(struct judge *j, const struct roots *r, size_t node)
 		.observed = covered_text(j, r, node),
 		.harm = rd_fabric_harm(is_switch ? RD_HARM_SWITCH_GONE : RD_HARM_ADAPTER_GONE,
 				       (double)r->adapters[node]),
-		.fix = rd_dup("check the port of its neighbour, then its power; no action needed if intended"),
+		.fix = rd_dup("# check the port of its neighbour, then its power\n# no action needed if intended"),
 	};
 
 	if (r->adapters[node] == 0 && is_replaced(j, j->fabric->nodes[node].guid))
@@ -260,7 +260,7 @@ static void report_fan(struct judge *j, const struct roots *r, size_t node)
 	finding.subject = rd_judge_node_text(&j->fabric->nodes[node]);
 	finding.observed = rd_text("%s: %s", count, names);
 	finding.harm = rd_fabric_harm(RD_HARM_SWITCH_GONE, (double)(adapters + switches));
-	finding.fix = rd_dup("check this switch and its links to the others, then the power of the others");
+	finding.fix = rd_dup("# check this switch and its links to the others, then the power of the others");
 	rd_finding_add(j->findings, &finding);
 }
 
@@ -305,8 +305,9 @@ static void report_blocked(struct judge *j, size_t node, const char *covered)
 		finding.observed =
 			rd_text("%s has no route %s%s%s", name, way, covered ? ", " : "", covered ? covered : "");
 	finding.fix = rd_dup(
-		"sminfo; read the log of the subnet manager: it should have set the link to ACTIVE, or changed the "
-		"routes; rdmadiag counters --fabric --routes shows what else is affected");
+		"sminfo\nrdmadiag counters --fabric --routes\n"
+		"# read the log of the subnet manager: it should have set the link to ACTIVE, or changed the routes\n# "
+		"--routes shows what else is affected");
 	rd_finding_add(j->findings, &finding);
 }
 
@@ -330,7 +331,7 @@ static void report_unread(struct judge *j, const struct rd_fabric_port *port, si
 	finding.subject = rd_judge_node_text(&j->fabric->nodes[port->node]);
 	finding.observed = rd_text("%zu of %zu ports: %s%s%s", n, queried, error, more ? ", " : "", more ? more : "");
 	finding.expected = rd_dup("a response for every port");
-	finding.fix = rd_text("perfquery %u %u; if it times out too, the firmware or the CPU of that node hangs",
+	finding.fix = rd_text("perfquery %u %u\n# if it times out too, the firmware or the CPU of that node hangs",
 			      port->lid, port->number);
 	rd_finding_add(j->findings, &finding);
 }
@@ -436,7 +437,7 @@ static void judge_alone(struct judge *j)
 	finding.observed = rd_text("the link is %s, and the node at its other end does not respond",
 				   self->state == RD_LINK_ACTIVE ? "ACTIVE" : "not ACTIVE");
 	finding.expected = rd_dup("a switch, or another host, at the other end of the cable");
-	finding.fix = rd_dup("ibstat; check the cable, and whether the switch is powered and its port enabled");
+	finding.fix = rd_dup("ibstat\n# check the cable, and whether the switch is powered and its port enabled");
 	rd_finding_add(j->findings, &finding);
 }
 

@@ -125,8 +125,9 @@ static void report_odd(struct judge *j, const struct link *odd, size_t k, const 
 	finding.observed = k == 1 ? rd_dup(rate) : rd_text("%s: %s%s", rate, names.data, k > EXAMPLES ? "; ..." : "");
 	finding.expected = rd_text("like %zu others of %zu, e.g. %s", n - k, n, others);
 	if (!intended)
-		finding.fix = rd_dup(
-			"reseat or replace the cable; show what is enabled at both ends: ibportstate LID PORT query");
+		finding.fix = rd_text(
+			"ibportstate %u %u query\n# reseat or replace the cable\n# ibportstate shows what is enabled at both ends",
+			port->lid, port->number);
 	rd_finding_add(j->findings, &finding);
 }
 

@@ -222,7 +222,7 @@ static void report_missing(struct judge *j, const struct leaf *leaf, const struc
 		.observed = rd_text("%zu of %zu links to %s, %zu of %zu to all switches", links_to(leaf, pair->to),
 				    pair->n, name, leaf->uplinks, norm->uplinks),
 		.expected = rd_text("all of them, as %zu switches like it have", alike),
-		.fix = rd_text("check the ports without a link of both switches: iblinkinfo -S 0x%016" PRIx64,
+		.fix = rd_text("iblinkinfo -S 0x%016" PRIx64 "\n# check the ports without a link of both switches",
 			       j->fabric->nodes[leaf->node].guid),
 	};
 

@@ -126,9 +126,9 @@ static void judge_duplicates(const struct rd_fabric *fabric, struct rd_findings 
 		finding.subject = rd_text("0x%016" PRIx64, node->reported_guid);
 		finding.observed = rd_text("%s; and %s, listed here as 0x%016" PRIx64, first, second, node->guid);
 		finding.expected = rd_dup("a GUID that no other device has");
-		finding.fix =
-			rd_dup("compare the GUIDs with the labels of both devices; set that of the wrong one with the "
-			       "tool of its vendor (flint -d DEVICE sg), then restart it");
+		finding.fix = rd_dup(
+			"# compare the GUIDs with the labels of both devices\n# set that of the wrong one with the "
+			"tool of its vendor (flint -d DEVICE sg), then restart it");
 		rd_finding_add(findings, &finding);
 	}
 }
@@ -156,8 +156,8 @@ static void report_duplicate_lid(const struct rd_fabric *fabric, uint16_t lid, s
 		.observed = rd_text("%s; and %s", first, second),
 		.expected = rd_dup("a LID that no other node has"),
 		.fix = rd_dup(
-			"repeat in a minute, as the subnet manager may be changing LIDs; then sminfo: is there a second "
-			"one? opensm -r assigns all LIDs again, which interrupts jobs"),
+			"sminfo\n# repeat in a minute, as the subnet manager may be changing LIDs\n# is there a second one?\n# "
+			"opensm -r assigns all LIDs again, which interrupts jobs"),
 	};
 
 	rd_finding_add(findings, &finding);
@@ -206,18 +206,18 @@ static void judge_manager(const struct rd_fabric *fabric, struct rd_findings *fi
 		.why = "ports that come up stay in INIT, and routes are not changed when a link or switch fails; what works "
 		       "now goes on",
 	};
-	const char *name = NULL;
+	_cleanup_free_ char *name = NULL;
 
 	if (!fabric->sm_silent || !fabric->sm_lid)
 		return;
 	for (size_t i = 0; i < fabric->n_ports && !name; i++)
 		if (rd_port_has_lid(&fabric->ports[i], fabric->sm_lid))
-			name = rd_fabric_name(&fabric->nodes[fabric->ports[i].node]);
+			name = rd_safe(rd_fabric_name(&fabric->nodes[fabric->ports[i].node]));
 	finding.subject = rd_text("subnet manager at LID %u%s%s%s", fabric->sm_lid, name ? " (" : "", name ? name : "",
 				  name ? ")" : "");
 	finding.observed = rd_dup("no response to SMInfo");
 	finding.expected = rd_dup("a response");
-	finding.fix = rd_text("sminfo; then on %s: systemctl status opensm, or the subnet manager that is used there",
+	finding.fix = rd_text("sminfo\n# on %s: systemctl status opensm, or the subnet manager that is used there",
 			      name ? name : "that host");
 	rd_finding_add(findings, &finding);
 	blame_manager(findings, &findings->v[findings->n - 1]);
@@ -248,11 +248,12 @@ void rd_fabric_judge_walk(const struct rd_fabric *fabric, struct rd_findings *fi
 	finding.observed = rd_dup(observed.data);
 	finding.expected = rd_dup("a response from every node behind a link that is up");
 	if (first && first->lid)
-		finding.fix = rd_text("repeat; if the same ports are named, show the link: ibportstate %u %u query; "
-				      "then check the node at its other end: its firmware may hang",
-				      first->lid, first->number);
+		finding.fix = rd_text(
+			"ibportstate %u %u query\n# repeat\n# if the same ports are named, check the node at the other "
+			"end of this link: its firmware may hang",
+			first->lid, first->number);
 	else
-		finding.fix =
-			rd_dup("repeat; if it stays incomplete, use a smaller --walk-window or a longer --mad-timeout");
+		finding.fix = rd_dup(
+			"# repeat\n# if it stays incomplete, use a smaller --walk-window or a longer --mad-timeout");
 	rd_finding_add(findings, &finding);
 }

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "model/fabric/fabric-rates.h"
+#include "model/shared/fix.h"
 
 #define HOUR 3600.0
 #define SHORTEST 60.0 /* seconds: one error in a second is not a rate of 3600 per hour */
@@ -42,10 +43,11 @@ enum source {
 	SOURCES
 };
 
-static const char again[] = "rdmadiag counters --fabric --interval 10 --count 2";
+#define AGAIN "\n# then check whether they still increase\nrdmadiag counters --fabric --interval 10 --count 2"
 static const char title_flaps[] = "link went down and came up again";
 static const char title_elsewhere[] = "received packets that were damaged before they came here";
 
+/* PORT and PEER: LID and number of the two ports. */
 static const struct {
 	const char *why, *fix;
 } sources[SOURCES] = {
@@ -53,22 +55,22 @@ static const struct {
 			 "transceiver",
 			 NULL },
 	[FROM_LINK] = { "the link goes down and comes up again: a bad cable, connector or transceiver, or a node that restarts",
-			"check whether they still increase: %s; compare with the peer port; clean, reseat or replace the cable" },
+			"# compare with the peer port\n# clean, reseat or replace the cable" AGAIN },
 	[FROM_ROUTES] = { "packets come here that this port cannot forward: the routes have a loop, or lead to the wrong port",
-			  "not the cable: rdmadiag counters --fabric --routes; then read the log of the subnet manager; %s" },
+			  "rdmadiag counters --fabric --routes\n# not the cable: read the log of the subnet manager" AGAIN },
 	[FROM_FLOW_CONTROL] = { "more packets came than there were credits for: flow control between the two ports fails",
-				"not the cable, at first: update the firmware of both nodes; check whether they still increase: %s" },
+				"# not the cable, at first: update the firmware of both nodes" AGAIN },
 	[FROM_PARTITIONS] = { "packets of a partition that this port does not belong to are dropped",
-			      "not the cable: compare smpquery pkeys LID PORT of both ends with the partitions of the subnet "
-			      "manager; %s" },
+			      "smpquery pkeys PORT\nsmpquery pkeys PEER\n"
+			      "# not the cable: compare both ends with the partitions of the subnet manager" AGAIN },
 	[FROM_MTU] = { "packets larger than the MTU of the port at the other end are dropped",
-		       "not the cable: compare the MTU of both ends: smpquery portinfo LID PORT; %s" },
+		       "smpquery portinfo PORT\nsmpquery portinfo PEER\n# not the cable: compare the MTU of both ends" AGAIN },
 	[FROM_CONGESTION] = { "packets were dropped because they waited too long: the port behind this one is slow or blocked",
-			      "not the cable: look for the port that is waited for, and for hosts that do not receive: %s" },
+			      "# not the cable: look for the port that is waited for, and for hosts that do not receive" AGAIN },
 	[FROM_MANAGEMENT] = { "management packets were dropped: more came than the node could handle",
-			      "not the cable: look for programs that query the network often; %s" },
+			      "# not the cable: look for programs that query the network often" AGAIN },
 	[FROM_ELSEWHERE] = { "a switch on the way marked them as damaged: the error was at another port",
-			     "not this cable: look at the ports with symbol and receive errors first; %s" },
+			     "# not this cable: look at the ports with symbol and receive errors first" AGAIN },
 	[FROM_LINK_DOWN] = { "packets for a link that was down were dropped: a consequence of that", NULL },
 };
 
@@ -299,13 +301,14 @@ static char *cable_fix(const struct judge *j, const struct rd_fabric_port *port,
 	_cleanup_free_ char *at = NULL, *from = NULL;
 
 	if (!peer || here->receives == there->receives)
-		return rd_text("clean, reseat or replace the cable%s; check whether they still increase: %s",
-			       peer && here->receives ? ": both ends receive errors" : "", again);
-	at = rd_fabric_port_text(j->fabric, counts);
-	from = rd_fabric_port_text(j->fabric, drives);
-	return rd_text("%s counts what %s drives: clean and reseat the cable at %s first, then at the other end, then "
-		       "replace it; check whether they still increase: %s",
-		       at, from, from, again);
+		return rd_text("# clean, reseat or replace the cable%s" AGAIN,
+			       peer && here->receives ? ": both ends receive errors" : "");
+	at = rd_safe(rd_fabric_name(node_of(j, counts)));
+	from = rd_safe(rd_fabric_name(node_of(j, drives)));
+	return rd_text(
+		"# %s port %u counts what %s port %u drives: clean and reseat the cable there first, then at the other "
+		"end, then replace it" AGAIN,
+		at, counts->number, from, drives->number);
 }
 
 /* The latest discovery found no cable at the port, and it counted no more since than when one is plugged in. */
@@ -320,21 +323,21 @@ static void explain_unused(const struct rd_fabric_port *port, const struct error
 	if (errors->most) {
 		finding->title = "port without a link counts errors";
 		finding->why = "at the latest discovery its link was down; so it counts while a cable is plugged in";
-		finding->fix = rd_text("if its link does not come up: ibportstate %u %u query; reseat the cable",
+		finding->fix = rd_text("ibportstate %u %u query\n# if its link does not come up, reseat the cable",
 				       port->lid, port->number);
 		return;
 	}
 	finding->title = "port without a link has counted errors before";
 	finding->why = "they say nothing about a cable that is not there";
-	finding->fix = rd_text("clear them: perfquery -R %u %u", port->lid, port->number);
+	finding->fix = rd_text("perfquery -R %u %u", port->lid, port->number);
 }
 
-/* `text` with the command that shows whether errors increase. */
-static char *fill_in(const char *text)
+static char *fill_in(const char *text, const struct rd_fabric_port *port, const struct rd_fabric_port *peer)
 {
-	const char *at = strstr(text, "%s");
+	_cleanup_free_ char *here = rd_text("%u %u", port->lid, port->number);
+	_cleanup_free_ char *there = peer ? rd_text("%u %u", peer->lid, peer->number) : NULL;
 
-	return at ? rd_text("%.*s%s%s", (int)(at - text), text, again, at + 2) : rd_dup(text);
+	return rd_fix_fill(text, (struct rd_fix_word[]){ { "PORT", here }, { "PEER", there } }, 2);
 }
 
 /* The text of a finding: by what is to be done first. */
@@ -356,7 +359,8 @@ static void explain(const struct judge *j, const struct rd_fabric_port *port, co
 	}
 	if (finding->severity == RD_SEV_NOTE)
 		return;
-	finding->fix = source == FROM_CABLE ? cable_fix(j, port, peer, here, there) : fill_in(sources[source].fix);
+	finding->fix = source == FROM_CABLE ? cable_fix(j, port, peer, here, there) :
+					      fill_in(sources[source].fix, port, peer);
 }
 
 /* The finding about a link with this text that is down, or about a node that is gone; NULL: none. */
@@ -551,8 +555,7 @@ static void judge_saturated(struct judge *j)
 		finding.observed = rd_text("%s%s", examples.data, n > EXAMPLES ? "; ..." : "");
 	}
 	finding.expected = rd_dup("below the maximum");
-	finding.fix = n == 1 ? rd_text("clear them: perfquery -R %u %u", first->lid, first->number) :
-			       rd_dup("clear the error counters of all ports: ibqueryerrors -k");
+	finding.fix = n == 1 ? rd_text("perfquery -R %u %u", first->lid, first->number) : rd_dup("ibqueryerrors -k");
 	rd_finding_add(j->findings, &finding);
 }
 

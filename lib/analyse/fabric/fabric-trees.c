@@ -217,8 +217,9 @@ static char *describe(const struct trees *t, const struct member *root)
 static void describe_kind(const struct trees *t, const struct member *root, struct rd_finding *finding)
 {
 	const struct rd_fabric_port *port = &t->fabric->ports[root->port];
-	const char *peer = port->peer == RD_NONE ? "the neighbour" :
-						   rd_fabric_name(&t->fabric->nodes[t->fabric->ports[port->peer].node]);
+	_cleanup_free_ char *peer =
+		rd_safe(port->peer == RD_NONE ? "the neighbour" :
+						rd_fabric_name(&t->fabric->nodes[t->fabric->ports[port->peer].node]));
 
 	switch (root->kind) {
 	case ROOT_RECEIVER:
@@ -227,33 +228,34 @@ static void describe_kind(const struct trees *t, const struct member *root, stru
 			"the receiver grants no flow control credits, so packets to it fill the buffers of switches "
 			"and delay other traffic";
 		finding->fix = rd_text(
-			"on %s: rdmadiag check; a PCIe link below its speed or width is a frequent cause", peer);
+			"# on %s: rdmadiag check\n# a PCIe link below its speed or width is a frequent cause", peer);
 		break;
 	case ROOT_SATURATED:
 		finding->title = "link is saturated: ports wait for credits";
 		finding->why =
 			"more data is sent over the link than it can carry: the ports before it wait, the receiver is "
 			"not the cause";
-		finding->fix =
-			rd_dup("rdmadiag counters --fabric --routes shows how evenly routes lie over the links; else "
-			       "spread the senders of the job");
+		finding->fix = rd_dup(
+			"rdmadiag counters --fabric --routes\n# --routes shows how evenly routes lie over the links\n# else "
+			"spread the senders of the job");
 		break;
 	case ROOT_SWITCH:
 		finding->title = "switch grants few credits: port waits much of the time";
 		finding->why =
 			"no egress port of the switch waits or is saturated, so the cause is in the switch: bursts "
 			"shorter than the interval, or its arbitration";
-		finding->fix =
-			rd_text("repeat with a shorter interval: rdmadiag counters --fabric -i 0.5 -c 4; then check "
-				"the firmware of %s",
-				peer);
+		finding->fix = rd_text(
+			"rdmadiag counters --fabric -i 0.5 -c 4\n# repeat with this shorter interval\n# then check "
+			"the firmware of %s",
+			peer);
 		break;
 	case ROOT_UNREAD:
 		finding->title = "port waits for credits much of the time: the cause behind it is unknown";
 		finding->why = "some egress ports of its neighbour were not read, so the cause may be any of them";
-		finding->fix = rd_text("read the ports of %s: perfquery %u %u", peer,
+		finding->fix = rd_text("perfquery %u %u\n# read all ports of %s",
 				       port->peer == RD_NONE ? port->lid : t->fabric->ports[port->peer].lid,
-				       port->peer == RD_NONE ? port->number : t->fabric->ports[port->peer].number);
+				       port->peer == RD_NONE ? port->number : t->fabric->ports[port->peer].number,
+				       peer);
 		break;
 	case ROOT_CIRCLE:
 		finding->title = "ports wait for credits in a circle";
@@ -261,7 +263,7 @@ static void describe_kind(const struct trees *t, const struct member *root, stru
 			"each waits for the next, the last for the first: routes that form a loop of credits can "
 			"deadlock";
 		finding->fix = rd_dup(
-			"check the routing engine of the subnet manager; one free of deadlocks: updn, lash, dfsssp");
+			"# check the routing engine of the subnet manager\n# one free of deadlocks: updn, lash, dfsssp");
 		break;
 	}
 }

@@ -271,7 +271,7 @@ static void judge_missing(const struct rd_merge *merge, const char *const *hosts
 	finding.observed = merge->uncovered.known ? rd_text("%" PRIu64 " ports not read", merge->uncovered.v) :
 						    rd_dup("number of their ports unknown");
 	finding.expected = rd_text("files of all %u shares", merge->shares);
-	finding.fix = rd_text("run counters --fabric --shards FILE --json on %s, and merge its output, too",
+	finding.fix = rd_text("# run counters --fabric --shards FILE --json on %s, and merge its output, too",
 			      hosts ? "these hosts" : "the hosts of these shares (--plan lists them)");
 	rd_finding_add(findings, &finding);
 }
@@ -306,7 +306,7 @@ static void judge_topology(const struct rd_share_files *files, const struct rd_m
 	finding.observed = rd_text("%zu of %zu shares are not of topology 0x%016" PRIx64 " in %u shares", n, files->n,
 				   merge->topology, merge->shares);
 	finding.expected = rd_dup("the same topology on all hosts");
-	finding.fix = rd_dup("give all hosts the same list, wait until the network is stable, and read again");
+	finding.fix = rd_dup("# give all hosts the same list, wait until the network is stable, and read again");
 	rd_finding_add(findings, &finding);
 }
 
@@ -325,7 +325,7 @@ static void judge_age(const struct rd_share_files *files, const struct rd_merge 
 	finding.subject = rd_text("%s (%s)", files->v[merge->oldest].host, files->v[merge->oldest].file);
 	finding.observed = rd_text("read %.0f s before the newest share", seconds);
 	finding.expected = rd_text("less than %u s", (unsigned)(OLD_NS / 1000000000u));
-	finding.fix = rd_dup("read all shares at the same time; compare the clocks of the hosts");
+	finding.fix = rd_dup("# read all shares at the same time\n# compare the clocks of the hosts");
 	rd_finding_add(findings, &finding);
 }
 
@@ -343,7 +343,7 @@ static void judge_whole(const struct rd_share *share, struct rd_findings *findin
 	finding.subject = rd_text("%s (%s)", share->host, share->file);
 	finding.observed = rd_text("%zu of %zu ports", share->found, share->ports);
 	finding.expected = rd_dup("a row for each port");
-	finding.fix = rd_dup("write the file again, or copy it again once it is complete");
+	finding.fix = rd_dup("# write the file again, or copy it again once it is complete");
 	rd_finding_add(findings, &finding);
 }
 

@@ -452,7 +452,7 @@ void rd_shards_judge(const struct rd_shards *shards, struct rd_findings *finding
 					   shard->ports, shards->ports);
 		finding.expected =
 			rd_dup("an adapter with a link, whose node description begins with the name of the host");
-		finding.fix = rd_dup("bring the host back, or remove it from the list on all hosts");
+		finding.fix = rd_dup("# bring the host back, or remove it from the list on all hosts");
 		rd_finding_add(findings, &finding);
 	}
 }

@@ -228,6 +228,13 @@ static void set_text(char **to, char *text)
 	*to = text;
 }
 
+/* What to do is one text again: commands, and advice behind a mark (model/shared/fix.h). */
+static void add_fix(struct rd_finding *f, const char *mark, const char *text)
+{
+	if (text)
+		set_text(&f->fix, rd_text("%s%s%s%s", f->fix ? f->fix : "", f->fix ? "\n" : "", mark, text));
+}
+
 static void read_finding(struct document *d, struct rd_finding *f)
 {
 	rd_json_enter(&d->json, '{');
@@ -247,7 +254,9 @@ static void read_finding(struct document *d, struct rd_finding *f)
 		else if (is(d, "expected"))
 			set_text(&f->expected, read_owned(d));
 		else if (is(d, "fix"))
-			set_text(&f->fix, read_owned(d));
+			add_fix(f, "", read_text(d));
+		else if (is(d, "advice"))
+			add_fix(f, "# ", read_text(d));
 		else
 			rd_json_skip(&d->json);
 }
