@@ -102,7 +102,7 @@ qp() {
 		(.[0].reason | test("^peer QP [0-9]+ no longer exists on pair-b rxe0; RTS here$"))' <<<"$output"
 	jq -e '.findings | map(.id) | .[0] == "qp-peer-gone" and all(. != "qp-half-open")' <<<"$output"
 	jq -e '.findings[0] | .severity == "critical" and (.observed | test("^peer QP [0-9]+ no longer exists")) and
-		(.fix | test("pair-b"))' <<<"$output"
+		(.advice | test("pair-b"))' <<<"$output"
 	# Of one host alone nothing is known of the other.
 	run "$RD" --json qp-state --join "$HALF_A"
 	[ "$status" -eq 3 ]
@@ -174,7 +174,7 @@ qp() {
 	[ "$status" -eq 3 ]
 	jq -e '.status == 3 and .timeouts == [] and (.findings | map(select(.id == "timeouts-unknown" and .severity == "unknown" and
 		(.observed | contains("2 of 2 queue pairs: no recorder saw them connect; soft-RoCE (rxe)")) and
-		(.fix | contains("qp-state --trace")))) | length) == 1' <<<"$output"
+		(.advice | contains("qp-state --trace")))) | length) == 1' <<<"$output"
 	run --separate-stderr qp --timeouts
 	[ "$status" -eq 3 ]
 	[[ $output == *"[timeouts-unknown]"* ]]

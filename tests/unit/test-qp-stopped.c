@@ -32,7 +32,7 @@ static void its_process_is_stopped(void **state)
 	RD_SET(h.procs[0].state, 'T');
 	judge(&h);
 	is(h.v[0].verdict, "idle", "did not retransmit; its process 235 (python3) is stopped");
-	assert_true(begins(h.v[0].verdict->fix, "process 235 (python3) is stopped: kill -CONT 235; then: "));
+	assert_true(begins(h.v[0].verdict->fix, "kill -CONT 235\n# process 235 (python3) is stopped\n"));
 	assert_non_null(strstr(h.v[0].verdict->fix, "gdb -p 235"));
 	/* One sample is enough. */
 	h.past[0].psn_per_second.known = RD_ABSENT;
@@ -41,7 +41,7 @@ static void its_process_is_stopped(void **state)
 	/* The name could be a command. */
 	h.procs[0].comm = (char *)"a): reboot #";
 	judge(&h);
-	assert_true(begins(h.v[0].verdict->fix, "process 235 is stopped: kill -CONT 235; then: "));
+	assert_true(begins(h.v[0].verdict->fix, "kill -CONT 235\n# process 235 is stopped\n"));
 	host_deinit(&h);
 }
 
@@ -56,7 +56,8 @@ static void its_debugger_stopped_it(void **state)
 	RD_SET(h.procs[0].tracer, 900);
 	judge(&h);
 	is(h.v[0].verdict, "idle", "its process 235 (python3) is stopped by its tracer, process 900");
-	assert_non_null(strstr(h.v[0].verdict->fix, "detach it, ps -p 900"));
+	assert_true(begins(h.v[0].verdict->fix,
+			   "ps -p 900\n# process 235 (python3) is stopped by its tracer, process 900: detach it\n"));
 	h.procs[0].tracer.v = 0;
 	judge(&h);
 	assert_null(strstr(h.v[0].verdict->fix, "kill -CONT"));
@@ -86,7 +87,7 @@ static void the_process_of_its_peer_is_stopped(void **state)
 	RD_SET(h.procs[1].state, 'T');
 	judge(&h);
 	is(h.v[0].verdict, "idle", "of its remote QP, process 236 (ib write) is stopped");
-	assert_true(begins(h.v[0].verdict->fix, "process 236 (ib write) is stopped: kill -CONT 236"));
+	assert_true(begins(h.v[0].verdict->fix, "kill -CONT 236\n# process 236 (ib write) is stopped\n"));
 	/* Elsewhere it may be another process: the address is not one of this host alone. */
 	table.here = false;
 	judge(&h);

@@ -47,15 +47,15 @@ static void add_finding(const struct rd_join *join, const struct rd_join_pairs *
 	finding.observed = rd_text("%zu of %zu pairs", n, pairs->n);
 	finding.fix = rd_dup(
 		finding.severity == RD_SEV_CRITICAL ?
-			"check the end that is not connected: run rdmadiag qp-state --trace on that host" :
-			"capture all hosts of the job while rdma_cm or a recorder (qp-state --trace) knows the peers; then join the captures");
+			"# check the end that is not connected: run rdmadiag qp-state --trace on that host" :
+			"# capture all hosts of the job while rdma_cm or a recorder (qp-state --trace) knows the peers\n# then join the captures");
 	rd_finding_add(findings, &finding);
 }
 
 static void add_gone(const struct rd_join *join, const struct rd_join_pairs *pairs, struct rd_findings *findings)
 {
 	_cleanup_buf_ struct rd_buf names = { 0 };
-	_cleanup_free_ char *reason = NULL;
+	_cleanup_free_ char *reason = NULL, *host = NULL;
 	const struct rd_join_pair *first = name_pairs(join, pairs, RD_JOIN_HALF_OPEN, true, &names);
 	struct rd_finding finding = {
 		.id = "qp-peer-gone",
@@ -69,9 +69,9 @@ static void add_gone(const struct rd_join *join, const struct rd_join_pairs *pai
 	reason = rd_join_reason(join, first);
 	finding.subject = rd_dup(names.data);
 	finding.observed = rd_text("%s (%zu of %zu pairs)", reason, pairs->n_gone, pairs->n);
-	finding.fix =
-		rd_text("find out why the job's process on %s ended: its log, journalctl -k -b; then restart the job",
-			join->hosts[join->owners[first->n].host].name);
+	host = rd_safe(join->hosts[join->owners[first->n].host].name);
+	finding.fix = rd_text(
+		"# find out why the job's process on %s ended: its log, journalctl -k -b\n# then restart the job", host);
 	rd_finding_add(findings, &finding);
 }
 

@@ -224,8 +224,9 @@ static void judge_missing_flows(const struct rd_spreads *spreads, struct rd_find
 		"left out: %zu on devices that are not RoCE, %zu with unknown remote QP; assumed to go to one peer: "
 		"%zu with unknown peer address",
 		spreads->not_roce, spreads->no_remote_qp, spreads->unknown_peer);
-	finding.fix = rd_dup(
-		"run rdmadiag qp-state --trace --entropy N while the connections are established, to record the addresses");
+	finding.fix = rd_text(
+		"rdmadiag qp-state --trace --entropy %u\n# run it before the connections are established: it records the addresses",
+		spreads->links);
 	rd_finding_add(findings, &finding);
 }
 
@@ -242,7 +243,7 @@ void rd_qp_spread_findings(const struct rd_res *res, const struct rd_spreads *sp
 			.subject = rd_text("%s QP %s", res->devs[collision->dev].name, collision->lqpns),
 			.observed = rd_text("%zu flows from UDP port %u", collision->flows, collision->udp_sport),
 			.fix = rd_dup(
-				"spread QPs by flow label or UDP source port in the application, or hash the destination QP "
+				"# spread QPs by flow label or UDP source port in the application, or hash the destination QP "
 				"in the switches"),
 		};
 

@@ -31,7 +31,7 @@ static bool is_stopped(const struct rd_proc *proc)
 	return proc->state.known == RD_OK && (proc->state.v == 'T' || proc->state.v == 't');
 }
 
-/* "process 235 (python)". What follows is pasted into a shell: no names with characters that one interprets. */
+/* "process 235 (python)". It is part of a text that is pasted into a shell: no names with characters that one interprets. */
 static char *name_of(const struct rd_proc *proc)
 {
 	for (const char *at = proc->comm; at && *at; at++)
@@ -50,15 +50,16 @@ static void add_stopped(const struct rd_qp_judging *j, const struct rd_qp_one *o
 
 	if (proc->state.v == 'T') {
 		by = rd_dup("");
-		fix = rd_text("%s is stopped: kill -CONT %u", name, proc->pid);
+		fix = rd_text("kill -CONT %u\n# %s is stopped\n# no kill -CONT if a scheduler suspended its job",
+			      proc->pid, name);
 	} else if (proc->tracer.known == RD_OK && proc->tracer.v) {
 		by = rd_text(" by its tracer, process %u", proc->tracer.v);
-		fix = rd_text("%s is stopped%s: detach it, ps -p %u", name, by, proc->tracer.v);
+		fix = rd_text("ps -p %u\n# %s is stopped%s: detach it", proc->tracer.v, name, by);
 	} else {
 		by = rd_dup(" by its tracer");
-		fix = rd_text("%s is stopped%s: grep TracerPid /proc/%u/status", name, by, proc->pid);
+		fix = rd_text("grep TracerPid /proc/%u/status\n# %s is stopped%s: detach it", proc->pid, name, by);
 	}
-	verdict->fix = rd_qp_views_keep(j->views, rd_text("%s; then: %s", fix, verdict->fix));
+	verdict->fix = rd_qp_views_keep(j->views, rd_text("%s\n%s", fix, verdict->fix));
 	verdict->why = rd_qp_views_keep(j->views, rd_text("%s; %s %s is stopped%s", verdict->why, whose, name, by));
 }
 

@@ -22,17 +22,17 @@ static const struct {
 	const char *why, *fix;
 } silences[SILENCES] = {
 	[SILENT_SOFT] = { "soft-RoCE (rxe) reports no more than the kernel lists",
-			  "start rdmadiag qp-state --trace before the job" },
+			  "# start rdmadiag qp-state --trace before the job" },
 	[SILENT_DRIVER] = { "the driver's own dumps are not decoded by this version",
-			    "start rdmadiag qp-state --trace before the job" },
+			    "# start rdmadiag qp-state --trace before the job" },
 	[SILENT_PRIVILEGE] = { "the device's own dumps need CAP_NET_ADMIN",
-			       "run rdmadiag qp-state as root; or start rdmadiag qp-state --trace before the job" },
+			       "# run rdmadiag qp-state as root\n# or start rdmadiag qp-state --trace before the job" },
 	[SILENT_SUPPORT] = { "the kernel, the driver or the firmware provides no dumps",
-			     "start rdmadiag qp-state --trace before the job" },
+			     "# start rdmadiag qp-state --trace before the job" },
 	[SILENT_MISSING] = { "no dump by the device was recorded, or they ended meanwhile",
-			     "run rdmadiag capture as root; or start rdmadiag qp-state --trace before the job" },
+			     "# run rdmadiag capture as root\n# or start rdmadiag qp-state --trace before the job" },
 	[SILENT_FAILED] = { "dumps by the device failed, or contradict the kernel's list",
-			    "check dmesg; run rdmadiag qp-state again" },
+			    "dmesg | grep mlx5\nrdmadiag qp-state" },
 };
 
 static enum silence silence_of(const struct rd_res_dev *dev)
@@ -163,7 +163,7 @@ static const struct {
 } timers[TIMERS] = {
 	[ACK_OFF] = { "timeout 0",
 		      "a timeout from 1 to 31 (4.096 us x 2^timeout); 14 is 67 ms, 18 is 1.07 s",
-		      "set timeout when the program moves its queue pairs to RTS (NCCL_IB_TIMEOUT, UCX_RC_TIMEOUT); "
+		      "# set timeout when the program moves its queue pairs to RTS (NCCL_IB_TIMEOUT, UCX_RC_TIMEOUT)\n# "
 		      "rdmadiag qp-state --timeouts shows the result",
 		      { .id = "ack-timer-off",
 			.severity = RD_SEV_WARNING,
@@ -171,7 +171,7 @@ static const struct {
 			.why = "After a lost packet, or if its peer is gone, such a queue pair waits forever and reports no error." } },
 	[RNR_LONGEST] = { "min_rnr_timer 0",
 			  "a code from 1 to 31; 12 is 0.64 ms",
-			  "set min_rnr_timer when the program moves its queue pairs to RTR (rdma_cm: rdma_set_option, "
+			  "# set min_rnr_timer when the program moves its queue pairs to RTR (rdma_cm: rdma_set_option, "
 			  "kernel: rdma_set_min_rnr_timer)",
 			  { .id = "rnr-timer-longest",
 			    .severity = RD_SEV_NOTE,
@@ -179,7 +179,7 @@ static const struct {
 			    .why = "Code 0 is not zero: a sender that finds no receive work request posted pauses for 655.36 ms each time." } },
 	[RNR_FOREVER] = { "rnr_retry 7",
 			  "0 to 6 if a receiver that stops posting must end the connection; 7 is common (NCCL, MPI)",
-			  "if the job hangs, look for receivers that post no receives: rdmadiag qp-state -i 1",
+			  "rdmadiag qp-state -i 1 -c 3\n# if the job hangs, look for receivers that post no receives",
 			  { .id = "rnr-retry-forever",
 			    .severity = RD_SEV_NOTE,
 			    .title = "queue pairs retry forever after RNR NAKs",

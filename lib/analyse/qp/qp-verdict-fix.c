@@ -39,7 +39,7 @@ static const char *netdev_of(const struct rd_qp_judging *j, const struct rd_qp *
 	return name;
 }
 
-/* "rdmadiag qp-state --lqpn 18" on the host of the peer, with `options`. */
+/* "ssh 10.9.1.2 rdmadiag qp-state --lqpn 18", with `options`; advice where the host of the peer is unknown. */
 static char *look_at_peer(const struct rd_qp_judging *j, const struct rd_qp_one *one, const char *options)
 {
 	bool numbered = one->qp->rqpn.known == RD_OK && one->qp->rqpn.v;
@@ -48,10 +48,10 @@ static char *look_at_peer(const struct rd_qp_judging *j, const struct rd_qp_one 
 
 	if (peer_ip(j, one, ip))
 		return rd_text("ssh %s rdmadiag qp-state%s%s", ip, lqpn, options);
-	return rd_text("on the remote host: rdmadiag qp-state%s%s", lqpn, options);
+	return rd_text("# on the remote host: rdmadiag qp-state%s%s", lqpn, options);
 }
 
-/* "; ping -I v0 10.0.0.2" or "". */
+/* "ping -c 3 -I v0 10.0.0.2" as a line, or "". */
 static char *ping_peer(const struct rd_qp_judging *j, const struct rd_qp_one *one)
 {
 	const char *netdev = netdev_of(j, one->qp);
@@ -59,7 +59,7 @@ static char *ping_peer(const struct rd_qp_judging *j, const struct rd_qp_one *on
 
 	if (!peer_ip(j, one, ip))
 		return rd_dup("");
-	return netdev ? rd_text("ping -c 3 -I %s %s; ", netdev, ip) : rd_text("ping -c 3 %s; ", ip);
+	return netdev ? rd_text("ping -c 3 -I %s %s\n", netdev, ip) : rd_text("ping -c 3 %s\n", ip);
 }
 
 /* How to see what the program of this queue pair does. */
@@ -67,7 +67,7 @@ static char *look_at_program(const struct rd_qp_one *one)
 {
 	if (one->qp->owner.pid.known == RD_OK)
 		return rd_text("gdb -p %u -batch -ex 'thread apply all bt'", one->qp->owner.pid.v);
-	return rd_dup("see the log of the program that owns the QP; rdmadiag qp-state --by pid");
+	return rd_dup("# see the log of the program that owns the QP");
 }
 
 static char *fix_peer(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum rd_qp_advice advice)
@@ -78,20 +78,21 @@ static char *fix_peer(const struct rd_qp_judging *j, const struct rd_qp_one *one
 	if (advice == RD_QP_DO_PEER) {
 		_cleanup_free_ char *ping = ping_peer(j, one);
 
-		return rd_text(
-			"does the remote QP, and its process, still exist? %s (if not: restart the job); then the path: "
-			"%srdmadiag counters %s -i 1, on both hosts",
-			look, ping, ibdev);
+		return rd_text("%s\n%srdmadiag counters %s -i 1 -c 5\n"
+			       "# does the remote QP, and its process, still exist? if not, restart the job\n"
+			       "# then the path: the counters of the remote host, too",
+			       look, ping, ibdev);
 	}
 	if (advice == RD_QP_DO_RNR)
 		return rd_text(
-			"find the process that posts no receive work requests: %s; then see what it does: gdb -p PID "
-			"there",
+			"%s\n# find the process that posts no receive work requests\n# then see what it does: gdb -p PID "
+			"on its host",
 			look);
 	if (advice == RD_QP_DO_STUCK)
-		return rd_text("see what the remote QP waits for: %s; rdmadiag trace-errno shows why a transition fails",
+		return rd_text("%s\nrdmadiag trace-errno --duration 60\n"
+			       "# see what the remote QP waits for\n# trace-errno shows why a transition fails",
 			       look);
-	return rd_text("look at the requester: %s", look);
+	return rd_text("%s\n# look at the requester", look);
 }
 
 static char *fix_port(const struct rd_qp_judging *j, const struct rd_qp_one *one)
@@ -102,16 +103,14 @@ static char *fix_port(const struct rd_qp_judging *j, const struct rd_qp_one *one
 	const char *ibdev = j->res->devs[qp->dev].name, *netdev = netdev_of(j, qp);
 
 	if (netdev && port && port->admin_up.known == RD_OK && !port->admin_up.v)
-		return rd_text("ip link set %s up; see who took it down: dmesg | grep %s", netdev, netdev);
+		return rd_text("ip link set %s up\n# see in dmesg who took it down", netdev);
 	if (netdev)
-		return rd_text(
-			"check the cable, the transceiver and the port of the switch: ethtool %s; dmesg | grep %s; "
-			"rdmadiag counters %s",
-			netdev, netdev, ibdev);
-	return rd_text(
-		"check the cable, the port of the switch and, on InfiniBand, the subnet manager: rdmadiag topo-check; "
-		"rdmadiag counters %s",
-		ibdev);
+		return rd_text("ethtool %s\ndmesg | grep %s\nrdmadiag counters %s\n"
+			       "# check the cable, the transceiver and the port of the switch",
+			       netdev, netdev, ibdev);
+	return rd_text("rdmadiag topo-check\nrdmadiag counters %s\n"
+		       "# check the cable, the port of the switch and, on InfiniBand, the subnet manager",
+		       ibdev);
 }
 
 /* About a remote QP on this host. */
@@ -125,30 +124,34 @@ static char *fix_local(const struct rd_qp_judging *j, const struct rd_qp_one *on
 		return fix_peer(j, one, RD_QP_DO_PEER);
 	if (advice == RD_QP_DO_GONE)
 		return rd_text(
-			"its remote process has ended or closed the connection: see the log of the job, and dmesg for the "
-			"OOM killer; restart the job; rdmadiag qp-state %s lists what is left",
+			"rdmadiag qp-state %s\n"
+			"# its remote process has ended or closed the connection: see the log of the job, and dmesg for the "
+			"OOM killer\n"
+			"# restart the job\n# qp-state lists what is left",
 			j->res->devs[dev].name);
-	return rd_text("see what happened to the remote QP first: rdmadiag qp-state %s --lqpn %u",
+	return rd_text("rdmadiag qp-state %s --lqpn %u\n# see what happened to the remote QP first",
 		       j->res->devs[dev].name, one->qp->rqpn.v);
 }
 
 static char *fix_path(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum rd_qp_advice advice)
 {
-	const char *netdev = netdev_of(j, one->qp), *ibdev = j->res->devs[one->qp->dev].name;
+	const char *netdev = netdev_of(j, one->qp);
 	_cleanup_free_ char *ping = ping_peer(j, one), *look = look_at_peer(j, one, "");
 
 	if (advice == RD_QP_DO_NEIGH)
-		return rd_text("is the remote host up, and its link? %sip neigh show%s%s; then %s", ping,
+		return rd_text("%sip neigh show%s%s\n%s\n# is the remote host up, and its link?", ping,
 			       netdev ? " dev " : "", netdev ? netdev : "", look);
 	if (advice == RD_QP_DO_MTU)
 		return rd_text(
-			"raise the MTU of the interface, the switch and the remote host: ip link set %s mtu 9000; rdmadiag "
-			"topo-check; or restart the job with a lower path MTU (ib_write_bw -m, UCX_RC_PATH_MTU)",
-			netdev ? netdev : "INTERFACE");
-	return rd_text(
-		"restore the address on the interface, then restart the job: ip address show%s%s; rdmadiag nic-map "
-		"--gids lists the GIDs of %s",
-		netdev ? " dev " : "", netdev ? netdev : "", ibdev);
+			"%s%s%s\n"
+			"# raise the MTU of the interface, the switch and the remote host\n# no job may use them meanwhile\n"
+			"# or restart the job with a lower path MTU (ib_write_bw -m, UCX_RC_PATH_MTU)\n"
+			"# an MTU set by ip link lasts until the next boot\n# also in the configuration of the interface",
+			netdev ? "ip link set " : "rdmadiag topo-check", netdev ? netdev : "",
+			netdev ? " mtu 9000" : "");
+	return rd_text("ip address show%s%s\nrdmadiag nic-map --gids\n"
+		       "# restore the address on the interface, then restart the job",
+		       netdev ? " dev " : "", netdev ? netdev : "");
 }
 
 /* Work may be posted all the same: until the ACK timeout nothing is retransmitted, and devices may wait four times as long (IBTA vol. 1,
@@ -160,10 +163,12 @@ static char *fix_idle(const struct rd_qp_judging *j, const struct rd_qp_one *one
 	const char *ibdev = j->res->devs[one->qp->dev].name;
 
 	if (j->opts->seconds >= LONG_ENOUGH || !rd_qp_can_retransmit(one->qp))
-		return rd_text("if the job hangs, see what the program does: %s; then %s", program, look);
+		return rd_text("%s\n%s\n# if the job hangs, see what the program does, then the remote QP", program,
+			       look);
 	return rd_text(
-		"if the job hangs, take samples that are further apart than the ACK timeout: rdmadiag qp-state %s "
-		"-i %d -c 2; if it is idle then, too, see what the program does: %s; then %s",
+		"rdmadiag qp-state %s -i %d -c 2\n%s\n%s\n"
+		"# if the job hangs: first samples that are further apart than the ACK timeout\n# if it is idle then, too, see "
+		"what the program does, then the remote QP",
 		ibdev, LONG_ENOUGH, program, look);
 }
 
@@ -172,7 +177,7 @@ static char *fix_device(const char *ibdev, enum rd_qp_advice advice)
 {
 	switch (advice) {
 	case RD_QP_DO_DEVICE:
-		return rd_text("does the device still respond to its driver? dmesg | grep %s; devlink health show",
+		return rd_text("dmesg | grep %s\ndevlink health show\n# does the device still respond to its driver?",
 			       ibdev);
 	case RD_QP_DO_TWICE:
 		return rd_text("rdmadiag qp-state %s -i 1 -c 2", ibdev);
@@ -181,21 +186,22 @@ static char *fix_device(const char *ibdev, enum rd_qp_advice advice)
 	case RD_QP_DO_LONGER:
 		return rd_text("rdmadiag qp-state %s -i 30 -c 2", ibdev);
 	case RD_QP_DO_LATER:
-		return rd_text("rdmadiag qp-state %s -i 5", ibdev);
+		return rd_text("rdmadiag qp-state %s -i 5 -c 3", ibdev);
 	case RD_QP_DO_NOTHING:
-		return rd_text("no action needed; rdmadiag counters %s -i 1 shows the traffic of its port", ibdev);
+		return rd_text("# no action needed\n# rdmadiag counters %s -i 1 shows the traffic of its port", ibdev);
 	case RD_QP_DO_CAUSE:
-		return rd_text(
-			"dmesg | grep %s, on both hosts; rdmadiag qp-state --trace while you reproduce the failure",
-			ibdev);
+		return rd_text("dmesg | grep %s\nrdmadiag qp-state --trace --duration 60\n"
+			       "# see dmesg on both hosts\n# reproduce the failure while qp-state --trace runs",
+			       ibdev);
 	case RD_QP_DO_LOSS:
-		return rd_text(
-			"find where packets are lost: rdmadiag counters %s -i 1, on both hosts; rdmadiag topo-check",
-			ibdev);
+		return rd_text("rdmadiag counters %s -i 1 -c 5\nrdmadiag topo-check\n"
+			       "# find where packets are lost: the counters of both hosts",
+			       ibdev);
 	case RD_QP_DO_LATE:
 		return rd_text(
-			"ACKs are lost, or come later than the ACK timeout: is the host that has to send them too busy? vmstat 1; "
-			"rdmadiag counters %s -i 1, on both hosts",
+			"rdmadiag counters %s -i 1 -c 5\nvmstat 1 5\n"
+			"# ACKs are lost, or come later than the ACK timeout: is the host that has to send them too busy? look at "
+			"both hosts",
 			ibdev);
 	default:
 		return NULL;
@@ -212,9 +218,10 @@ char *rd_qp_fix(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum
 		return ret;
 	switch (advice) {
 	case RD_QP_DO_PROGRAM:
-		return rd_text("see what the program does: %s; then rdmadiag qp-state on the remote host", program);
+		return rd_text("%s\n# see what the program does\n# then rdmadiag qp-state on the remote host", program);
 	case RD_QP_DO_POST:
-		return rd_text("see why the program posts too few receive work requests: %s; rdmadiag qp-state --by pid",
+		return rd_text("%s\nrdmadiag qp-state --by pid\n"
+			       "# see why the program posts too few receive work requests",
 			       program);
 	case RD_QP_DO_IDLE:
 		look = look_at_peer(j, one, " -i 1 -c 2");

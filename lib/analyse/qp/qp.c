@@ -127,17 +127,19 @@ static void judge_missing(const struct rd_res_dev *dev, struct rd_findings *find
 					   gap->damaged	    ? "damaged" :
 					   gap->interrupted ? "interrupted by changes" :
 							      "cut short");
-		finding.fix = rd_dup("run the command again");
+		finding.fix = rd_dup("# run the command again");
 	} else if (gap->code) {
 		finding.observed = rd_text(
 			"%llu of %llu listed: the kernel ended its dump early (%s), and queries by number did not find the rest",
 			(unsigned long long)listed, (unsigned long long)used, rd_errno_text(gap->code));
-		finding.fix = rd_dup("check dmesg: the device does not respond; rdma resource show qp fails, too");
+		finding.fix =
+			rd_text("dmesg | grep %s\n# the device does not respond\n# rdma resource show qp fails, too",
+				dev->name);
 	} else {
 		finding.observed = rd_text(
 			"%llu of %llu listed: the others belong to other PID namespaces or to the kernel, or were just destroyed",
 			(unsigned long long)listed, (unsigned long long)used);
-		finding.fix = rd_dup("run rdmadiag in the PID namespace of the host");
+		finding.fix = rd_dup("# run rdmadiag in the PID namespace of the host");
 	}
 	finding.subject = rd_dup(dev->name);
 	rd_finding_add(findings, &finding);
@@ -176,7 +178,7 @@ static void judge_queries(const struct rd_res *res, int dev, struct rd_findings 
 			rd_text("query failed for %zu queue pairs: %s; the kernel does not report %zu more that have not reached INIT",
 				failed, rd_errno_text(code), portless) :
 			rd_text("query failed for %zu queue pairs: %s", failed, rd_errno_text(code));
-	finding.fix = rd_text("dmesg | grep %s; devlink health show", res->devs[dev].name);
+	finding.fix = rd_text("dmesg | grep %s\ndevlink health show", res->devs[dev].name);
 	rd_finding_add(findings, &finding);
 }
 
@@ -196,7 +198,7 @@ static void judge_limits(const struct rd_res_dev *dev, struct rd_findings *findi
 		finding.severity = used >= max ? RD_SEV_CRITICAL : RD_SEV_WARNING;
 		finding.subject = rd_text("%s %s", dev->name, rd_res_kind_name(kind));
 		finding.observed = rd_text("%llu of %llu", (unsigned long long)used, (unsigned long long)max);
-		finding.fix = rd_dup("run rdmadiag qp-state --summary; stop the process that holds most of them");
+		finding.fix = rd_dup("rdmadiag qp-state --summary\n# end the process that holds most of them");
 		rd_finding_add(findings, &finding);
 	}
 }
@@ -217,7 +219,7 @@ static void judge_hidden_procs(const struct rd_res *res, struct rd_findings *fin
 		return;
 	finding.subject = rd_dup("/proc");
 	finding.observed = rd_text("%zu of %zu: exited meanwhile, or hidden from this user", n, res->n_procs);
-	finding.fix = rd_dup("run as root, or mount /proc without hidepid=");
+	finding.fix = rd_dup("# run as root, or mount /proc without hidepid=");
 	rd_finding_add(findings, &finding);
 }
 
@@ -238,7 +240,7 @@ static void judge_owners(const struct rd_res *res, struct rd_findings *findings)
 		return;
 	finding.subject = rd_dup("PID namespace");
 	finding.observed = rd_text("%zu of %zu queue pairs", n, res->n_qps);
-	finding.fix = rd_dup("run rdmadiag in the PID namespace of the host");
+	finding.fix = rd_dup("# run rdmadiag in the PID namespace of the host");
 	rd_finding_add(findings, &finding);
 }
 
@@ -254,7 +256,7 @@ static void judge_netns(const struct rd_res *res, struct rd_findings *findings)
 	if (res->netns_shared.known != RD_OK || res->netns_shared.v)
 		return;
 	finding.subject = rd_dup("network namespace");
-	finding.fix = rd_dup("ip netns exec NAME rdmadiag qp-state");
+	finding.fix = rd_dup("# in one of them: ip netns exec NAME rdmadiag qp-state");
 	rd_finding_add(findings, &finding);
 }
 

@@ -176,7 +176,7 @@ with_recorder() {
 test_local_peer_killed() {
 	with_recorder
 	kill -KILL "$peer"
-	judged both a '.state == "RTS" and .verdict == "cut-off" and (.fix | test("restart the job")) and
+	judged both a '.state == "RTS" and .verdict == "cut-off" and (.advice | test("restart the job")) and
 		(.reason | test("its remote QP \($b) of rxe1, on this host, no longer exists"))'
 }
 

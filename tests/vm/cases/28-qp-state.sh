@@ -243,8 +243,8 @@ test_without_root() {
 	play pair
 	"$R" --json qp-state >"$W/root.json"
 	setpriv --reuid 65534 --regid 65534 --clear-groups "$R" --json qp-state >"$W/nobody.json"
-	jq '[.qps[] | del(.sq_psn, .rq_psn, .verdict, .reason, .fix, .process_tcp_peers)]' "$W/root.json" >"$W/root.list"
-	jq '[.qps[] | del(.sq_psn, .rq_psn, .verdict, .reason, .fix, .process_tcp_peers)]' "$W/nobody.json" >"$W/nobody.list"
+	jq '[.qps[] | del(.sq_psn, .rq_psn, .verdict, .reason, .fix, .advice, .process_tcp_peers)]' "$W/root.json" >"$W/root.list"
+	jq '[.qps[] | del(.sq_psn, .rq_psn, .verdict, .reason, .fix, .advice, .process_tcp_peers)]' "$W/nobody.json" >"$W/nobody.list"
 	cmp "$W/root.list" "$W/nobody.list"
 }
 

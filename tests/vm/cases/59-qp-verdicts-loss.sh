@@ -52,7 +52,7 @@ test_loss_5_percent_of_what_a_sends() {
 	job --timeout 15
 	lose 5 a
 	look
-	says a '.verdict == "slow" and (.reason | contains("NAKs")) and (.fix | startswith("find where packets are lost"))'
+	says a '.verdict == "slow" and (.reason | contains("NAKs")) and (.advice | startswith("find where packets are lost"))'
 	says b '.verdict != "ok" and .verdict != "idle" and (.reason | contains("packets"))'
 }
 
@@ -60,7 +60,7 @@ test_loss_5_percent_of_what_b_sends() {
 	job --timeout 15
 	lose 5 b
 	look
-	says a '.verdict != "ok" and (.fix | contains("ACK"))'
+	says a '.verdict != "ok" and (.advice | contains("ACK"))'
 	says b '.verdict == "idle" or (.verdict != "ok" and (.reason | contains("duplicate")))'
 }
 
@@ -68,7 +68,7 @@ test_loss_5_percent_both_ways() {
 	job --timeout 15
 	lose 5 a b
 	look
-	says a '.verdict == "slow" and (.reason | contains("NAKs")) and (.fix | startswith("find where packets are lost"))'
+	says a '.verdict == "slow" and (.reason | contains("NAKs")) and (.advice | startswith("find where packets are lost"))'
 	says b '.verdict != "ok" and .verdict != "idle" and (.reason | contains("packets"))'
 }
 
@@ -76,7 +76,7 @@ test_loss_20_percent_of_what_a_sends() {
 	job --timeout 15
 	lose 20 a
 	look
-	says a '.verdict == "slow" and (.reason | contains("NAKs")) and (.fix | startswith("find where packets are lost"))'
+	says a '.verdict == "slow" and (.reason | contains("NAKs")) and (.advice | startswith("find where packets are lost"))'
 	says b '.verdict != "ok" and .verdict != "idle" and (.reason | contains("packets"))'
 }
 
@@ -84,7 +84,7 @@ test_loss_20_percent_of_what_b_sends() {
 	job --timeout 15
 	lose 20 b
 	look
-	says a '.verdict != "ok" and (.fix | contains("ACK"))'
+	says a '.verdict != "ok" and (.advice | contains("ACK"))'
 	says b '.verdict == "idle" or (.verdict != "ok" and (.reason | contains("duplicate")))'
 }
 
@@ -92,7 +92,7 @@ test_loss_20_percent_both_ways() {
 	job --timeout 15
 	lose 20 a b
 	look
-	says a '.verdict == "slow" and (.reason | contains("NAKs")) and (.fix | startswith("find where packets are lost"))'
+	says a '.verdict == "slow" and (.reason | contains("NAKs")) and (.advice | startswith("find where packets are lost"))'
 	says b '.verdict != "ok" and .verdict != "idle" and (.reason | contains("packets"))'
 }
 

@@ -23,7 +23,7 @@ test_requester_killed() {
 	kill -KILL "$pid_a"
 	look
 	no_qp a
-	says b '.verdict == "idle" and (.fix | contains("remote host"))'
+	says b '.verdict == "idle" and (.advice | contains("remote host"))'
 }
 
 test_peer_killed_few_retries() {
@@ -63,7 +63,7 @@ test_path_drops_roce() {
 	job
 	there 'tc qdisc add dev pair0 clsact && tc filter add dev pair0 ingress protocol ip flower ip_proto udp dst_port 4791 action drop'
 	look
-	says a '.verdict == "retrying" and (.fix | test("path")) and first("process"; "path")'
+	says a '.verdict == "retrying" and (.advice | test("path")) and first("process"; "path")'
 	says b '.verdict == "idle"'
 }
 

@@ -49,7 +49,7 @@ test_peer_killed_in_another_namespace() {
 	pair_here
 	kill -KILL "$pid_b"
 	look_here
-	says a '(.verdict == "retrying" or .verdict == "cut-off") and (.fix | startswith("check the cable") | not)'
+	says a '(.verdict == "retrying" or .verdict == "cut-off") and (.advice | startswith("check the cable") | not)'
 	no_qp b
 }
 

@@ -58,7 +58,7 @@ test_interface_of_a_down() {
 	look
 	says a '(.verdict == "cut-off" or .state == "ERR") and (.reason | test("rxe0/1.* DOWN|pair0.* down"; "i"))'
 	says a-once '.verdict != "ok" and .verdict != "idle"'
-	says b '.verdict == "idle" and (.fix | contains("remote host"))'
+	says b '.verdict == "idle" and (.advice | contains("remote host"))'
 }
 
 test_interface_of_b_down() {

@@ -73,22 +73,24 @@ qpn() { if [ "${1%%-*}" = a ]; then echo "$qpn_a"; else echo "$qpn_b"; fi; }
 row() { # FAULT END SAMPLES
 	jq -rs --argjson n "$(qpn "$2")" --arg fault "$1" --arg side "${2^}" --arg samples "$3" '
 		.[$samples | tonumber - 1] | (.qps | map(select(.lqpn == $n))[0] // { state: "-", verdict: "no such QP" }) as $q |
-		[$fault, $side, $samples, $q.state, $q.verdict, $q.reason // "-", $q.fix // "-",
+		[$fault, $side, $samples, $q.state, $q.verdict, $q.reason // "-",
+			([$q.fix, $q.advice | strings | gsub("\n"; "; ")] | join("; ") | select(. != "") // "-"),
 			([.findings[]? | .id] | unique | join(" "))] | @tsv' "$W/$2.json" >>"$RD_VM_OUT/verdicts"
 }
 
 # says END EXPRESSION: of that end's queue pair, in the last of the samples. END: a, b; a-once, b-once: in the first one.
-# In EXPRESSION: all, what is said of it in words; first(A; B): of the next steps, A comes before B; $pid, its process;
+# In EXPRESSION: all, what is said of it in words; first(A; B): of the next steps, A comes before B, where A is; $pid, its process;
 # $peer, the number of the other end's.
 says() {
 	local n=-1 file=$W/${1%-once}.json pid=${pid_a-} peer=$qpn_b
 	[[ $1 != *-once ]] || n=0
 	[[ $1 != b* ]] || pid=${pid_b-} peer=$qpn_a
-	jq -es --argjson n "$(qpn "$1")" --arg pid "$pid" --arg peer "$peer" 'def all: .reason + " " + (.fix // "");
-		def first($a; $b): .fix | index($b) == null or (index($a) != null and index($a) < index($b));'"
+	jq -es --argjson n "$(qpn "$1")" --arg pid "$pid" --arg peer "$peer" 'def all: [.reason, .fix, .advice | strings] | join(" ");
+		def first($a; $b): [.fix, .advice | strings] | all(contains($b) | not) or
+			any(index($a) != null and index($a) < (index($b) // 1e9));'"
 		.[$n].qps | map(select(.lqpn == \$n))[0] | $2" "$file" >/dev/null && return
 	echo "not true at $1: $2"
-	jq -cs --argjson n "$(qpn "$1")" '.[] | .qps[] | select(.lqpn == $n) | [.state, .verdict, .reason, .fix, .psn_per_second]' "$file"
+	jq -cs --argjson n "$(qpn "$1")" '.[] | .qps[] | select(.lqpn == $n) | [.state, .verdict, .reason, .fix, .advice, .psn_per_second]' "$file"
 	jq -cs '.[-1].findings[]? | [.id, .subject, .observed]' "$file"
 	return 1
 }
