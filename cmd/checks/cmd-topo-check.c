@@ -147,12 +147,9 @@ static int topo_run(struct rd_ctx *ctx, int argc, char **argv)
 }
 
 static const struct rd_opt topo_options[] = {
-	{ "device", 0, "DEVICE,...",
-	  "hide results about RDMA devices other than these, their ports and interfaces (same as operands)", "ibdev",
-	  RD_TEXT(topo_opts, devices) },
-	{ "list", 0, NULL, "list the rules and the faults they find", RD_FLAG(topo_opts, list) },
 	{ "explain", 0, "RULE", "explain one rule: consequence, fix, data read", "rule", RD_NEEDS_NOTHING,
 	  RD_TEXT(topo_opts, explain) },
+	{ "list", 0, NULL, "list the rules and the faults they find", RD_FLAG(topo_opts, list) },
 	{ "only", 0, "RULES", "run only these rules: NAME,NAME; exit 3 if one of them is unknown", "rule",
 	  RD_NEEDS_NOTHING, RD_TEXT(topo_opts, only) },
 	{ "skip", 0, "RULES", "do not run these rules: NAME,NAME", "rule", RD_NEEDS_NOTHING, RD_TEXT(topo_opts, skip) },
@@ -165,9 +162,12 @@ static const struct rd_opt topo_options[] = {
 	  RD_NEEDS_OUTPUT_OPERANDS, RD_FLAG(topo_opts, learn) },
 	{ "pid", 'p', "PID", "check the limits of this process instead of those of job launchers", "pid",
 	  RD_NEEDS_PROCESS, RD_NUMBER(topo_opts, pid, 1, RD_PID_MAX) },
-	{ "fail", 0, NULL, "map findings to the exit status; topo-check always does" },
+	{ "device", 0, "DEVICE,...",
+	  "hide results about RDMA devices other than these, their ports and interfaces (same as operands)", "ibdev",
+	  RD_TEXT(topo_opts, devices) },
 	{ "live", 'w', NULL, "full-screen view that is updated, with changes marked", NULL, RD_NEEDS_TERMINAL,
 	  RD_FLAG(topo_opts, live) },
+	{ "fail", 0, NULL, "map findings to the exit status; topo-check always does" },
 	RD_REPEAT_OPTS(topo_opts, repeat),
 	{ 0 },
 };

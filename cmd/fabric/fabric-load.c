@@ -264,15 +264,12 @@ int fabric_begin(struct rd_source *source, const struct fabric_opts *opts, struc
 
 	*run = (struct fabric_run){ .source = source, .opts = *opts, .limits = limits };
 	run->limits.window = opts->window ? opts->window : limits.window;
-	run->limits.per_lid = opts->per_lid ? opts->per_lid : limits.per_lid;
 	run->limits.timeout_ms = opts->timeout_ms ? opts->timeout_ms : limits.timeout_ms;
-	run->limits.retries = opts->retries.known == RD_OK ? opts->retries.v : limits.retries;
 	run->walk = run->limits;
 	run->walk.backoff = true;
 	run->walk.per_switch = WALK_PER_SWITCH;
-	run->walk.window = opts->walk_window ? opts->walk_window : WALK_WINDOW;
-	if (opts->retries.known != RD_OK)
-		run->walk.retries = WALK_RETRIES;
+	run->walk.window = WALK_WINDOW;
+	run->walk.retries = WALK_RETRIES;
 	run->walk.timeout_ms = opts->timeout_ms ? opts->timeout_ms : WALK_TIMEOUT_MS;
 	r = choose_port(source, opts->port, &run->from, err);
 	if (!r)

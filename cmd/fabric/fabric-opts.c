@@ -112,11 +112,10 @@ bool fabric_from_recording(const struct rd_ctx *ctx)
 /* --from FILE.csv is --merge of one file. */
 static int check_recording(const struct rd_ctx *ctx, struct rd_err *err)
 {
-	static const char *const others[] = { "shard",	    "plan",	   "topology", "compare",     "save-topology",
-					      "path",	    "routes",	   "interval", "count",	      "live",
-					      "record",	    "port",	   "subsets",  "window",      "per-lid",
-					      "retries",    "mad-timeout", "textfile", "walk-window", "node-name-map",
-					      "openmetrics" };
+	static const char *const others[] = { "shard",	  "plan",	   "topology",	 "compare", "save-topology",
+					      "path",	  "routes",	   "interval",	 "count",   "live",
+					      "record",	  "port",	   "subsets",	 "window",  "mad-timeout",
+					      "textfile", "node-name-map", "openmetrics" };
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(others); i++)
 		if (rd_opt_given(ctx, others[i]))
@@ -143,8 +142,6 @@ static int check_operands(struct rd_ctx *ctx, int argc, char **argv, struct rd_e
 }
 
 static const struct rd_opt options[] = {
-	{ "fabric", 0, NULL, "read every port of the InfiniBand network instead of the ports of this host", NULL,
-	  RD_NEEDS_PORTS },
 	{ "all", 0, NULL, "also list ports without errors or changes", RD_FLAG(fabric_cmd, all) },
 	{ "interval", 'i', "SECONDS", "sweep every SECONDS (at least 0.1), and show rates",
 	  RD_SECONDS(fabric_cmd, repeat.seconds, RD_TICKS_LEAST, RD_TICKS_MOST) },
@@ -153,11 +150,8 @@ static const struct rd_opt options[] = {
 	  RD_NEEDS_TERMINAL, RD_FLAG(fabric_cmd, live) },
 	{ "record", 0, "FILE", "write each sweep to FILE: .csv, a row for each port; .jsonl, what changed", "file",
 	  RD_NEEDS_OUTPUT, RD_TEXT(fabric_cmd, record) },
-	{ "record-size", 0, "MB", "with --record FILE.csv: begin a new file when it exceeds MB megabytes (default 128)",
-	  RD_NUMBER(fabric_cmd, record_mb, 1, 256) },
 	{ "thresholds", 0, "FILE", "also read thresholds from FILE; they override the default ones", "file",
 	  RD_NEEDS_OWN_FILE, RD_TEXT(fabric_cmd, thresholds) },
-	{ "fail", 0, NULL, "exit 1 or 2 on warnings or critical findings (always on with --fabric)" },
 	{ "compare", 0, "FILE", "compare the network with a saved topology", "file", RD_NEEDS_FOREIGN_FILE,
 	  RD_TEXT(fabric_cmd, compare) },
 	{ "save-topology", 0, "FILE", "write the topology to FILE and exit", "file", RD_NEEDS_OUTPUT,
@@ -166,6 +160,11 @@ static const struct rd_opt options[] = {
 	  NULL, RD_TEXT(fabric_cmd, path) },
 	{ "routes", 0, NULL, "check that each pair of adapters has a route, and how evenly routes lie over links",
 	  RD_FLAG(fabric_cmd, routes) },
+	{ "fabric", 0, NULL, "read every port of the InfiniBand network instead of the ports of this host", NULL,
+	  RD_NEEDS_PORTS },
+	{ "record-size", 0, "MB", "with --record FILE.csv: begin a new file when it exceeds MB megabytes (default 128)",
+	  RD_NUMBER(fabric_cmd, record_mb, 1, 256) },
+	{ "fail", 0, NULL, "exit 1 or 2 on warnings or critical findings (always on with --fabric)" },
 	{ "merge", 0, NULL, "put together what several hosts read, from their documents or recordings", NULL,
 	  RD_NEEDS_FOREIGN_OPERANDS, RD_FLAG(fabric_cmd, merge) },
 	{ "topology", 0, "FILE", "with --plan or --compare: read the topology from FILE instead of the network", "file",
@@ -184,14 +183,8 @@ static const struct rd_opt options[] = {
 	  RD_NEEDS_OWN_FILE, RD_TEXT(fabric_cmd, engine.node_name_map) },
 	{ "window", 0, "N", "MADs in flight (default 64)",
 	  RD_NUMBER(fabric_cmd, engine.window, 1, RD_SWEEP_WINDOW_MAX) },
-	{ "per-lid", 0, "N", "MADs in flight to one LID (default 2)",
-	  RD_NUMBER(fabric_cmd, engine.per_lid, 1, RD_SWEEP_WINDOW_MAX) },
 	{ "mad-timeout", 0, "MS", "response timeout in milliseconds (default 100)",
 	  RD_NUMBER(fabric_cmd, engine.timeout_ms, 1, 60000) },
-	{ "retries", 0, "N", "retries of a MAD without response (default 2)",
-	  RD_NUMBER_FIELD(fabric_cmd, engine.retries, 0, 15) },
-	{ "walk-window", 0, "N", "MADs in flight while discovering nodes (default 8)",
-	  RD_NUMBER(fabric_cmd, engine.walk_window, 1, 256) },
 	{ 0 },
 };
 
@@ -203,7 +196,7 @@ static const struct rd_opt_rule rules[] = {
 	{ RD_EXCLUDES, "path routes", "shard shards topology compare live record count openmetrics textfile" },
 	{ RD_EXCLUDES, "routes", "interval" },
 	{ RD_EXCLUDES, "merge",
-	  "shard topology compare interval count live record port subsets window per-lid mad-timeout retries walk-window "
+	  "shard topology compare interval count live record port subsets window mad-timeout "
 	  "node-name-map from openmetrics textfile",
 	  "it reads files, not a network" },
 	{ RD_EXCLUDES, "plan save-topology", "interval live record" },

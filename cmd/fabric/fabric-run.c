@@ -278,7 +278,7 @@ static int show_plan(struct fabric_session *s, const struct rd_fabric *fabric)
 	struct rd_plan_basis basis = {
 		.latency = LATENCY_ASSUMED,
 		.window = opts->window ? opts->window : usual.window,
-		.per_lid = opts->per_lid ? opts->per_lid : usual.per_lid,
+		.per_lid = usual.per_lid,
 	};
 	struct rd_findings findings = { 0 };
 	struct rd_err err = { 0 };

@@ -17,8 +17,7 @@ struct fabric_opts {
 	const char *port;	   /* see rd_port_fits; NULL: the first that is up */
 	const char *subsets;	   /* NULL: RD_PMA_DEFAULT_SUBSETS */
 	const char *node_name_map; /* NULL: the default file, if it exists */
-	unsigned window, per_lid, timeout_ms, walk_window;
-	RD_FIELD(unsigned) retries;
+	unsigned window, timeout_ms;
 	bool traffic; /* without subsets: read data, packets and PortXmitWait of every port, not only errors */
 	/* Called after each discovery: may deselect ports. NULL: all are read. */
 	int (*divide)(void *arg, struct rd_fabric *fabric, struct rd_err *err);

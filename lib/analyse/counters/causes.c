@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "analyse/counters/causes-priv.h"
+#include "base/fix.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "model/shared/fix.h"
 
 /* Bit error rates. After FEC InfiniBand and Ethernet allow at most 1e-12; good links are 1,000 times better. Before FEC,
  * clouds that run their own fabrics take links out of use above 1e-7; above about 2e-4 the FEC of 50 Gbit/s lanes (RS-544)

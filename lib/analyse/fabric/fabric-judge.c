@@ -7,10 +7,10 @@
 #include "analyse/fabric/fabric-reach.h"
 #include "analyse/fabric/fabric-trees.h"
 #include "base/buf.h"
+#include "base/fix.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "model/fabric/fabric-rates.h"
-#include "model/shared/fix.h"
 
 #define HOUR 3600.0
 #define SHORTEST 60.0 /* seconds: one error in a second is not a rate of 3600 per hour */

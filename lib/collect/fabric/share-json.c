@@ -228,7 +228,7 @@ static void set_text(char **to, char *text)
 	*to = text;
 }
 
-/* What to do is one text again: commands, and advice behind a mark (model/shared/fix.h). */
+/* What to do is one text again: commands, and advice behind a mark (base/fix.h). */
 static void add_fix(struct rd_finding *f, const char *mark, const char *text)
 {
 	if (text)
