@@ -176,7 +176,7 @@ const struct rd_check rd_check_ib_sm = {
 
 const struct rd_check rd_check_ib_pkey = {
 	.id = "ib-pkey",
-	.title = "InfiniBand port is no full member of its partition",
+	.title = "InfiniBand port is not a full member of its partition",
 	.why = "limited members cannot communicate with each other: packets are dropped, and transports retry until "
 	       "they fail",
 	.fix = "ibstat IBDEV\n"
