@@ -54,13 +54,14 @@ static void add_lines(struct rd_buf *out, const char *label, const char *text)
 	}
 }
 
-static void add_todo(const char *const *fixes, size_t n, const char *before, const char *before_advice,
+/* Of `n` findings, of which `shown` have been listed: those of the others only in a loop. */
+static void add_todo(const char *const *fixes, size_t n, size_t shown, const char *before, const char *before_advice,
 		     struct rd_buf *out)
 {
-	_cleanup_free_ char *commands = rd_fix_join(fixes, n);
+	_cleanup_free_ char *all = rd_fix_join(fixes, n), *some = rd_fix_join(fixes, shown);
 
-	add_lines(out, before, commands);
-	for (size_t i = 0; i < n; i++) {
+	add_lines(out, before, n > shown && all && strncmp(all, "for ", 4) != 0 ? some : all);
+	for (size_t i = 0; i < shown; i++) {
 		_cleanup_free_ char *advice = rd_fix_advice(fixes[i]);
 		bool known = false;
 
@@ -76,7 +77,7 @@ static void add_todo(const char *const *fixes, size_t n, const char *before, con
 
 void rd_render_fix(const char *const *fixes, size_t n, struct rd_buf *out)
 {
-	add_todo(fixes, n, "  fix: ", "  advice: ", out);
+	add_todo(fixes, n, n, "  fix: ", "  advice: ", out);
 }
 
 /* About `n` findings that are alike; caller frees. */
@@ -159,7 +160,7 @@ static void add_several(const struct page *page, const struct rd_finding *first,
 	}
 	if (n > shown)
 		rd_buf_printf(page->out, "    and %zu more, use -v to list all\n", n - shown);
-	rd_render_fix(fixes, n, page->out);
+	add_todo(fixes, n, shown, "  fix: ", "  advice: ", page->out);
 	for (size_t i = 0; i < n; i++)
 		add_consequences(page, &first[i]);
 	add_tail(page, first);
@@ -197,7 +198,7 @@ static void number_findings(const struct page *page, const struct rd_finding *fi
 	else
 		add_several(&whole, first, n);
 	rd_buf_str(&todo, "");
-	add_todo(fixes, n, "", "# ", &todo);
+	add_todo(fixes, n, n, "", "# ", &todo);
 	numbers.take(numbers.last, all.data, todo.data);
 }
 

@@ -219,7 +219,7 @@ dumped() {
 }
 
 @test "that a peer is unknown is a note with the reason; one of rdma_cm is known" {
-	qp --json | jq -e '.status == 0 and (.findings | map(select(.id == "peer-unknown" and .severity == "ok" and
+	qp --json | jq -e '.status == 0 and (.findings | map(select(.id == "peer-unknown" and .severity == "note" and
 		.subject == "rxe0 qpn 17 (ibv_rc_pingpong)" and (.observed | startswith("1 of 2 queue pairs: ")))) | length) == 1'
 	qp --json --lqpn 18 | jq -e '[.findings[].id] | index("peer-unknown") == null'
 	run qp --fail

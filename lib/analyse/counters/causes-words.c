@@ -52,8 +52,7 @@ const struct rd_cause_words rd_cause_words[RD_CAUSE_IDS] = {
 			       "rdmadiag counters --fabric\n# find the slow receiver or the saturated link",
 			       RD_SEV_WARNING, RD_CONFIDENCE_LOW },
 	[RD_CAUSE_LOSS] = { "packet-loss", "packets lost on the path",
-			    "# look for drops and bad links along the path: switch counters, on InfiniBand rdmadiag counters --fabric\n# "
-			    "a few are normal with adaptive routing",
+			    "# look for drops and bad links along the path: switch counters, on InfiniBand rdmadiag counters --fabric\n# a few are normal with adaptive routing",
 			    RD_SEV_WARNING, RD_CONFIDENCE_MEDIUM },
 	[RD_CAUSE_TIMEOUT] = { "ack-timeout", "ACK timeouts: no ACK from remote QPs in time",
 			       "rdmadiag qp-state IBDEV\n# check that the peers that qp-state lists are up, their ports ACTIVE and the path free of loss",
@@ -62,8 +61,7 @@ const struct rd_cause_words rd_cause_words[RD_CAUSE_IDS] = {
 			   "# check for a slow or hung receiving process\n# otherwise use deeper receive queues",
 			   RD_SEV_WARNING, RD_CONFIDENCE_HIGH },
 	[RD_CAUSE_WORK_FAILED] = { "work-failed", "work requests failed",
-				   "rdmadiag qp-state IBDEV\nrdmadiag trace-errno --duration 60\n"
-				   "# find the first failed completion of the program",
+				   "rdmadiag qp-state IBDEV\nrdmadiag trace-errno --duration 60\n# find the first failed completion of the program",
 				   RD_SEV_WARNING, RD_CONFIDENCE_LOW },
 	[RD_CAUSE_WEAK_SIGNAL] = { "weak-signal", "weak signal: high bit error rate before FEC",
 				   "# clean and reseat the connector\n# then replace cable or transceiver\n# then try another port",

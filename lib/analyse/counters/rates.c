@@ -241,9 +241,9 @@ static void add_lost_finding(const struct rd_rates *rates, const struct rd_count
 						     "state unknown",
 				   successor != NONE ? "; " : "", to, successor != NONE ? " took over traffic" : "");
 	finding.expected = rd_text("%.2f Gbit/s, the recent average", rate->usual_gbps);
-	finding.fix = rd_text("rdmadiag counters %s --filter 'link*'\ndmesg -T | grep -iw link\n"
-			      "# check the link and the link partner",
-			      label);
+	finding.fix = rd_text(
+		"rdmadiag counters %s --filter 'link*'\ndmesg -T | grep -iw link\n# check the link and the link partner",
+		label);
 	rd_finding_add(findings, &finding);
 }
 

@@ -182,8 +182,7 @@ static void report_uneven(const struct links *links, const struct rd_routes_verd
 	finding.observed = rd_dup(out.data);
 	finding.expected = rd_text("less than %.0f times the mean", UNEVEN);
 	finding.fix = rd_dup(
-		"# check routing_engine in opensm.conf: ftree for fat trees\n# opensm computes the tables again on "
-		"SIGHUP");
+		"# check routing_engine in opensm.conf: ftree for fat trees\n# opensm computes the tables again on SIGHUP");
 	rd_finding_add(findings, &finding);
 }
 

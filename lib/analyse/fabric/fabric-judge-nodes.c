@@ -305,9 +305,7 @@ static void report_blocked(struct judge *j, size_t node, const char *covered)
 		finding.observed =
 			rd_text("%s has no route %s%s%s", name, way, covered ? ", " : "", covered ? covered : "");
 	finding.fix = rd_dup(
-		"sminfo\nrdmadiag counters --fabric --routes\n"
-		"# read the log of the subnet manager: it should have set the link to ACTIVE, or changed the routes\n# "
-		"--routes shows what else is affected");
+		"sminfo\nrdmadiag counters --fabric --routes\n# read the log of the subnet manager: it should have set the link to ACTIVE, or changed the routes\n# --routes shows what else is affected");
 	rd_finding_add(j->findings, &finding);
 }
 

@@ -127,8 +127,7 @@ static void judge_duplicates(const struct rd_fabric *fabric, struct rd_findings 
 		finding.observed = rd_text("%s; and %s, listed here as 0x%016" PRIx64, first, second, node->guid);
 		finding.expected = rd_dup("a GUID that no other device has");
 		finding.fix = rd_dup(
-			"# compare the GUIDs with the labels of both devices\n# set that of the wrong one with the "
-			"tool of its vendor (flint -d DEVICE sg), then restart it");
+			"# compare the GUIDs with the labels of both devices\n# set that of the wrong one with the tool of its vendor (flint -d DEVICE sg), then restart it");
 		rd_finding_add(findings, &finding);
 	}
 }
@@ -156,8 +155,7 @@ static void report_duplicate_lid(const struct rd_fabric *fabric, uint16_t lid, s
 		.observed = rd_text("%s; and %s", first, second),
 		.expected = rd_dup("a LID that no other node has"),
 		.fix = rd_dup(
-			"sminfo\n# repeat in a minute, as the subnet manager may be changing LIDs\n# is there a second one?\n# "
-			"opensm -r assigns all LIDs again, which interrupts jobs"),
+			"sminfo\n# repeat in a minute, as the subnet manager may be changing LIDs\n# is there a second one?\n# opensm -r assigns all LIDs again, which interrupts jobs"),
 	};
 
 	rd_finding_add(findings, &finding);
@@ -249,8 +247,7 @@ void rd_fabric_judge_walk(const struct rd_fabric *fabric, struct rd_findings *fi
 	finding.expected = rd_dup("a response from every node behind a link that is up");
 	if (first && first->lid)
 		finding.fix = rd_text(
-			"ibportstate %u %u query\n# repeat\n# if the same ports are named, check the node at the other "
-			"end of this link: its firmware may hang",
+			"ibportstate %u %u query\n# repeat\n# if the same ports are named, check the node at the other end of this link: its firmware may hang",
 			first->lid, first->number);
 	else
 		finding.fix = rd_dup(

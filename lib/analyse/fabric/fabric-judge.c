@@ -61,8 +61,7 @@ static const struct {
 	[FROM_FLOW_CONTROL] = { "more packets came than there were credits for: flow control between the two ports fails",
 				"# not the cable, at first: update the firmware of both nodes" AGAIN },
 	[FROM_PARTITIONS] = { "packets of a partition that this port does not belong to are dropped",
-			      "smpquery pkeys PORT\nsmpquery pkeys PEER\n"
-			      "# not the cable: compare both ends with the partitions of the subnet manager" AGAIN },
+			      "smpquery pkeys PORT\nsmpquery pkeys PEER\n# not the cable: compare both ends with the partitions of the subnet manager" AGAIN },
 	[FROM_MTU] = { "packets larger than the MTU of the port at the other end are dropped",
 		       "smpquery portinfo PORT\nsmpquery portinfo PEER\n# not the cable: compare the MTU of both ends" AGAIN },
 	[FROM_CONGESTION] = { "packets were dropped because they waited too long: the port behind this one is slow or blocked",
@@ -306,8 +305,7 @@ static char *cable_fix(const struct judge *j, const struct rd_fabric_port *port,
 	at = rd_safe(rd_fabric_name(node_of(j, counts)));
 	from = rd_safe(rd_fabric_name(node_of(j, drives)));
 	return rd_text(
-		"# %s port %u counts what %s port %u drives: clean and reseat the cable there first, then at the other "
-		"end, then replace it" AGAIN,
+		"# %s port %u counts what %s port %u drives: clean and reseat the cable there first, then at the other end, then replace it" AGAIN,
 		at, counts->number, from, drives->number);
 }
 

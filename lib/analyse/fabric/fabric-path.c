@@ -160,8 +160,7 @@ char *rd_path_fault(const struct rd_fabric *fabric, const struct rd_path *path)
 struct rd_finding rd_route_finding(enum rd_route_end end)
 {
 	static const char tables[] =
-		"sminfo\n# read the log of the subnet manager, which computes the tables\n# opensm "
-		"computes them again on SIGHUP";
+		"sminfo\n# read the log of the subnet manager, which computes the tables\n# opensm computes them again on SIGHUP";
 	static const struct rd_finding kinds[RD_ROUTE_ENDS] = {
 		[RD_ROUTE_UNKNOWN] = { .id = "fabric-route-unread",
 				       .severity = RD_SEV_UNKNOWN,

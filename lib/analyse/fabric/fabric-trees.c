@@ -236,8 +236,7 @@ static void describe_kind(const struct trees *t, const struct member *root, stru
 			"more data is sent over the link than it can carry: the ports before it wait, the receiver is "
 			"not the cause";
 		finding->fix = rd_dup(
-			"rdmadiag counters --fabric --routes\n# --routes shows how evenly routes lie over the links\n# else "
-			"spread the senders of the job");
+			"rdmadiag counters --fabric --routes\n# --routes shows how evenly routes lie over the links\n# else spread the senders of the job");
 		break;
 	case ROOT_SWITCH:
 		finding->title = "switch grants few credits: port waits much of the time";
@@ -245,8 +244,7 @@ static void describe_kind(const struct trees *t, const struct member *root, stru
 			"no egress port of the switch waits or is saturated, so the cause is in the switch: bursts "
 			"shorter than the interval, or its arbitration";
 		finding->fix = rd_text(
-			"rdmadiag counters --fabric -i 0.5 -c 4\n# repeat with this shorter interval\n# then check "
-			"the firmware of %s",
+			"rdmadiag counters --fabric -i 0.5 -c 4\n# repeat with this shorter interval\n# then check the firmware of %s",
 			peer);
 		break;
 	case ROOT_UNREAD:

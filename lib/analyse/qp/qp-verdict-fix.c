@@ -78,20 +78,18 @@ static char *fix_peer(const struct rd_qp_judging *j, const struct rd_qp_one *one
 	if (advice == RD_QP_DO_PEER) {
 		_cleanup_free_ char *ping = ping_peer(j, one);
 
-		return rd_text("%s\n%srdmadiag counters %s -i 1 -c 5\n"
-			       "# does the remote QP, and its process, still exist? if not, restart the job\n"
-			       "# then the path: the counters of the remote host, too",
-			       look, ping, ibdev);
+		return rd_text(
+			"%s\n%srdmadiag counters %s -i 1 -c 5\n# does the remote QP, and its process, still exist? if not, restart the job\n# then the path: the counters of the remote host, too",
+			look, ping, ibdev);
 	}
 	if (advice == RD_QP_DO_RNR)
 		return rd_text(
-			"%s\n# find the process that posts no receive work requests\n# then see what it does: gdb -p PID "
-			"on its host",
+			"%s\n# find the process that posts no receive work requests\n# then see what it does: gdb -p PID on its host",
 			look);
 	if (advice == RD_QP_DO_STUCK)
-		return rd_text("%s\nrdmadiag trace-errno --duration 60\n"
-			       "# see what the remote QP waits for\n# trace-errno shows why a transition fails",
-			       look);
+		return rd_text(
+			"%s\nrdmadiag trace-errno --duration 60\n# see what the remote QP waits for\n# trace-errno shows why a transition fails",
+			look);
 	return rd_text("%s\n# look at the requester", look);
 }
 
@@ -105,12 +103,12 @@ static char *fix_port(const struct rd_qp_judging *j, const struct rd_qp_one *one
 	if (netdev && port && port->admin_up.known == RD_OK && !port->admin_up.v)
 		return rd_text("ip link set %s up\n# see in dmesg who took it down", netdev);
 	if (netdev)
-		return rd_text("ethtool %s\ndmesg | grep %s\nrdmadiag counters %s\n"
-			       "# check the cable, the transceiver and the port of the switch",
-			       netdev, netdev, ibdev);
-	return rd_text("rdmadiag topo-check\nrdmadiag counters %s\n"
-		       "# check the cable, the port of the switch and, on InfiniBand, the subnet manager",
-		       ibdev);
+		return rd_text(
+			"ethtool %s\ndmesg | grep %s\nrdmadiag counters %s\n# check the cable, the transceiver and the port of the switch",
+			netdev, netdev, ibdev);
+	return rd_text(
+		"rdmadiag topo-check\nrdmadiag counters %s\n# check the cable, the port of the switch and, on InfiniBand, the subnet manager",
+		ibdev);
 }
 
 /* About a remote QP on this host. */
@@ -124,10 +122,7 @@ static char *fix_local(const struct rd_qp_judging *j, const struct rd_qp_one *on
 		return fix_peer(j, one, RD_QP_DO_PEER);
 	if (advice == RD_QP_DO_GONE)
 		return rd_text(
-			"rdmadiag qp-state %s\n"
-			"# its remote process has ended or closed the connection: see the log of the job, and dmesg for the "
-			"OOM killer\n"
-			"# restart the job\n# qp-state lists what is left",
+			"rdmadiag qp-state %s\n# its remote process has ended or closed the connection: see the log of the job, and dmesg for the OOM killer\n# restart the job\n# qp-state lists what is left",
 			j->res->devs[dev].name);
 	return rd_text("rdmadiag qp-state %s --lqpn %u\n# see what happened to the remote QP first",
 		       j->res->devs[dev].name, one->qp->rqpn.v);
@@ -143,15 +138,13 @@ static char *fix_path(const struct rd_qp_judging *j, const struct rd_qp_one *one
 			       netdev ? " dev " : "", netdev ? netdev : "", look);
 	if (advice == RD_QP_DO_MTU)
 		return rd_text(
-			"%s%s%s\n"
-			"# raise the MTU of the interface, the switch and the remote host\n# no job may use them meanwhile\n"
-			"# or restart the job with a lower path MTU (ib_write_bw -m, UCX_RC_PATH_MTU)\n"
+			"%s%s%s\n# raise the MTU of the interface, the switch and the remote host\n# no job may use them meanwhile\n# or restart the job with a lower path MTU (ib_write_bw -m, UCX_RC_PATH_MTU)\n"
 			"# an MTU set by ip link lasts until the next boot\n# also in the configuration of the interface",
 			netdev ? "ip link set " : "rdmadiag topo-check", netdev ? netdev : "",
 			netdev ? " mtu 9000" : "");
-	return rd_text("ip address show%s%s\nrdmadiag nic-map --gids\n"
-		       "# restore the address on the interface, then restart the job",
-		       netdev ? " dev " : "", netdev ? netdev : "");
+	return rd_text(
+		"ip address show%s%s\nrdmadiag nic-map --gids\n# restore the address on the interface, then restart the job",
+		netdev ? " dev " : "", netdev ? netdev : "");
 }
 
 /* Work may be posted all the same: until the ACK timeout nothing is retransmitted, and devices may wait four times as long (IBTA vol. 1,
@@ -166,9 +159,7 @@ static char *fix_idle(const struct rd_qp_judging *j, const struct rd_qp_one *one
 		return rd_text("%s\n%s\n# if the job hangs, see what the program does, then the remote QP", program,
 			       look);
 	return rd_text(
-		"rdmadiag qp-state %s -i %d -c 2\n%s\n%s\n"
-		"# if the job hangs: first samples that are further apart than the ACK timeout\n# if it is idle then, too, see "
-		"what the program does, then the remote QP",
+		"rdmadiag qp-state %s -i %d -c 2\n%s\n%s\n# if the job hangs: first samples that are further apart than the ACK timeout\n# if it is idle then, too, see what the program does, then the remote QP",
 		ibdev, LONG_ENOUGH, program, look);
 }
 
@@ -190,18 +181,16 @@ static char *fix_device(const char *ibdev, enum rd_qp_advice advice)
 	case RD_QP_DO_NOTHING:
 		return rd_text("# no action needed\n# rdmadiag counters %s -i 1 shows the traffic of its port", ibdev);
 	case RD_QP_DO_CAUSE:
-		return rd_text("dmesg | grep %s\nrdmadiag qp-state --trace --duration 60\n"
-			       "# see dmesg on both hosts\n# reproduce the failure while qp-state --trace runs",
-			       ibdev);
+		return rd_text(
+			"dmesg | grep %s\nrdmadiag qp-state --trace --duration 60\n# see dmesg on both hosts\n# reproduce the failure while qp-state --trace runs",
+			ibdev);
 	case RD_QP_DO_LOSS:
-		return rd_text("rdmadiag counters %s -i 1 -c 5\nrdmadiag topo-check\n"
-			       "# find where packets are lost: the counters of both hosts",
-			       ibdev);
+		return rd_text(
+			"rdmadiag counters %s -i 1 -c 5\nrdmadiag topo-check\n# find where packets are lost: the counters of both hosts",
+			ibdev);
 	case RD_QP_DO_LATE:
 		return rd_text(
-			"rdmadiag counters %s -i 1 -c 5\nvmstat 1 5\n"
-			"# ACKs are lost, or come later than the ACK timeout: is the host that has to send them too busy? look at "
-			"both hosts",
+			"rdmadiag counters %s -i 1 -c 5\nvmstat 1 5\n# ACKs are lost, or come later than the ACK timeout: is the host that has to send them too busy? look at both hosts",
 			ibdev);
 	default:
 		return NULL;
@@ -220,9 +209,9 @@ char *rd_qp_fix(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum
 	case RD_QP_DO_PROGRAM:
 		return rd_text("%s\n# see what the program does\n# then rdmadiag qp-state on the remote host", program);
 	case RD_QP_DO_POST:
-		return rd_text("%s\nrdmadiag qp-state --by pid\n"
-			       "# see why the program posts too few receive work requests",
-			       program);
+		return rd_text(
+			"%s\nrdmadiag qp-state --by pid\n# see why the program posts too few receive work requests",
+			program);
 	case RD_QP_DO_IDLE:
 		look = look_at_peer(j, one, " -i 1 -c 2");
 		return fix_idle(j, one, program, look);

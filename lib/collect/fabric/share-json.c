@@ -215,24 +215,19 @@ static enum rd_severity severity_of(const char *text)
 	return RD_SEV_NOTE;
 }
 
-static char *read_owned(struct document *d)
-{
-	const char *text = read_text(d);
-
-	return text ? rd_dup(text) : NULL;
-}
-
-static void set_text(char **to, char *text)
+static void read_owned(struct document *d, char **to)
 {
 	free(*to);
-	*to = text;
+	*to = rd_dup_if(read_text(d));
 }
 
 /* What to do is one text again: commands, and advice behind a mark (base/fix.h). */
-static void add_fix(struct rd_finding *f, const char *mark, const char *text)
+static void read_fix(struct document *d, const char *mark, struct rd_finding *f)
 {
-	if (text)
-		set_text(&f->fix, rd_text("%s%s%s%s", f->fix ? f->fix : "", f->fix ? "\n" : "", mark, text));
+	_cleanup_free_ char *before = f->fix;
+	const char *text = read_text(d);
+
+	f->fix = text ? rd_text("%s%s%s%s", before ? before : "", before ? "\n" : "", mark, text) : rd_dup_if(before);
 }
 
 static void read_finding(struct document *d, struct rd_finding *f)
@@ -248,15 +243,15 @@ static void read_finding(struct document *d, struct rd_finding *f)
 		else if (is(d, "why"))
 			f->why = rd_share_keep(d->files, read_text(d));
 		else if (is(d, "subject"))
-			set_text(&f->subject, read_owned(d));
+			read_owned(d, &f->subject);
 		else if (is(d, "observed"))
-			set_text(&f->observed, read_owned(d));
+			read_owned(d, &f->observed);
 		else if (is(d, "expected"))
-			set_text(&f->expected, read_owned(d));
+			read_owned(d, &f->expected);
 		else if (is(d, "fix"))
-			add_fix(f, "", read_text(d));
+			read_fix(d, "", f);
 		else if (is(d, "advice"))
-			add_fix(f, "# ", read_text(d));
+			read_fix(d, "# ", f);
 		else
 			rd_json_skip(&d->json);
 }
