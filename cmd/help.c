@@ -111,9 +111,9 @@ static void add_command_help(const struct rd_cmd *cmd, bool all, struct rd_buf *
 		rd_buf_str(out, "\n");
 		if (more > 0)
 			rd_buf_printf(out, "%zu more, ", more);
-		rd_buf_printf(out, "%s (--from, --json ...) and columns: " RD_PROGRAM " help %s%s%s all\n",
-			      more > 0 ? "global options" : "Global options", cmd->name, cmd->option ? " --" : "",
-			      cmd->option ? cmd->option : "");
+		rd_buf_printf(out, "%s (--from, --json ...) and columns: " RD_PROGRAM "%s%s%s%s all\n",
+			      more > 0 ? "global options" : "Global options", " help ", cmd->name,
+			      cmd->option ? " --" : "", cmd->option ? cmd->option : "");
 	}
 	if (cmd->examples) {
 		size_t size = strlen(cmd->examples);

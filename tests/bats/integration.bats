@@ -30,7 +30,7 @@ setup() {
 	[[ $output == "12 of 12 ports active"* ]]
 	RDMADIAG=$T/rd-bad run integration/node-problem-detector
 	[ "$status" -eq 1 ]
-	[[ $output == "0000:15:00.0: PCIe link is narrower"* ]]
+	[[ $output == "mlx5_0 (0000:15:00.0): PCIe link is narrower"* ]]
 	[ "${#output}" -le 80 ]
 	RDMADIAG=$T/rd-none run integration/node-problem-detector
 	[ "$status" -eq 2 ]

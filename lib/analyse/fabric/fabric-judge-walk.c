@@ -251,6 +251,6 @@ void rd_fabric_judge_walk(const struct rd_fabric *fabric, struct rd_findings *fi
 			first->lid, first->number);
 	else
 		finding.fix = rd_dup(
-			"# repeat\n# if it stays incomplete, use a smaller --walk-window or a longer --mad-timeout");
+			"# repeat\n# if it stays incomplete, use a longer --mad-timeout");
 	rd_finding_add(findings, &finding);
 }

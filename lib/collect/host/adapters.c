@@ -63,7 +63,7 @@ void rd_no_rdma_reason(struct rd_source *source, bool recorded, struct rd_err *e
 	size_t used;
 
 	if (recorded)
-		err->hint[0] = '\0';
+		rd_err_hint(err, "read the recording of another host: --from BUNDLE");
 	if (rd_sysfs_list(&fs, &names, "/sys/bus/pci/devices") < 0)
 		return;
 	for (size_t i = 0; i < names.n; i++) {
@@ -103,7 +103,7 @@ void rd_no_rdma_reason(struct rd_source *source, bool recorded, struct rd_err *e
 	if (what)
 		rd_err_hint(err, "%s %s", program, what);
 	else if (cxi.n > 0)
-		err->hint[0] = '\0';
+		rd_err_hint(err, "fi_info -p cxi");
 	else if (!recorded)
 		rd_err_hint(
 			err,
