@@ -112,8 +112,8 @@ static void a_hostile_name_cannot_break_a_line(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(unknown_rules_are_one_line), TEST(what_passed_is_shown_only_when_asked),
-		TEST(less_severe_results_are_left_out),		 TEST(no_bar_follows_performance_data),
+		TEST(unknown_rules_are_one_line),	  TEST(what_passed_is_shown_only_when_asked),
+		TEST(less_severe_results_are_left_out),	  TEST(no_bar_follows_performance_data),
 		TEST(a_hostile_name_cannot_break_a_line),
 	};
 
