@@ -39,7 +39,7 @@ static bool *quick_rules(void)
 	bool *chosen = rd_alloc(rd_n_checks + 1, sizeof(*chosen));
 
 	for (size_t i = 0; i < rd_n_checks; i++)
-		chosen[i] = rd_checks[i]->quick;
+		chosen[i] = !rd_checks[i]->thorough;
 	return chosen;
 }
 

@@ -52,7 +52,7 @@ static int explain(struct rd_ctx *ctx, const char *id)
 		rd_report_deinit(&report);
 		return r;
 	}
-	rd_buf_printf(&out, "%s%s\n%s\n\n  why: %s\n", check->id, check->quick ? " (also in rdmadiag check)" : "",
+	rd_buf_printf(&out, "%s%s\n%s\n\n  why: %s\n", check->id, check->thorough ? "" : " (also in rdmadiag check)",
 		      check->title, check->why);
 	rd_render_fix(&check->fix, 1, &out);
 	rd_buf_printf(&out, "  reads: %s\n", check->needs);

@@ -208,7 +208,7 @@ const struct rd_check rd_check_failover_backup = {
 	.fix = "rdmadiag nic-map --assignment\n"
 	       "# bring up another compute NIC",
 	.needs = "PCI tree, state and roles of ports",
-	.quick = false,
+	.thorough = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET | RD_PART_NUMA,
 	.run = run_backup,
 };
@@ -220,7 +220,7 @@ const struct rd_check rd_check_failover_fabric = {
 	.fix = "rdmadiag nic-map --assignment\n"
 	       "# cable the backup NIC to the same fabric",
 	.needs = "link layer and subnet prefix of ports",
-	.quick = false,
+	.thorough = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET | RD_PART_NUMA,
 	.run = run_fabric,
 };
@@ -232,7 +232,7 @@ const struct rd_check rd_check_failover_card = {
 	.fix = "rdmadiag nic-map --assignment\n"
 	       "# bring up a NIC on another card",
 	.needs = "PCI addresses of devices",
-	.quick = false,
+	.thorough = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET | RD_PART_NUMA,
 	.run = run_card,
 };
@@ -243,7 +243,7 @@ const struct rd_check rd_check_dual_port = {
 	.why = "other cards of this host have both ports active: the planned redundancy is missing here",
 	.fix = "# cable the second port, or check the switch port it is connected to",
 	.needs = "state of ports",
-	.quick = false,
+	.thorough = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET | RD_PART_NUMA,
 	.run = run_dual,
 };

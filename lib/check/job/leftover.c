@@ -167,7 +167,6 @@ const struct rd_check rd_check_moved = {
 	.why = "a port with errors during the previous job is likely to have errors in the next one",
 	.fix = "# rdmadiag counters --since FILE, with the file given to check",
 	.needs = "all counters, now and in the file given with --since",
-	.quick = true,
 	.run = run_moved,
 };
 
@@ -180,7 +179,6 @@ const struct rd_check rd_check_leftovers = {
 	       "# end the process that holds them\n"
 	       "# if there is no process, reload the driver: no job may use the device meanwhile",
 	.needs = "RDMA netlink: queue pairs and their owners",
-	.quick = true,
 	.reads = RD_PART_QPS | RD_PART_PROCESSES,
 	.run = run_leftovers,
 };
@@ -195,7 +193,6 @@ const struct rd_check rd_check_answers = {
 	       "# if a read stays blocked with rdmadiag check --deadline 60, restart the device or the host while no job "
 	       "runs",
 	.needs = "duration of each read, and whether its process was running or sleeping",
-	.quick = true,
 	.run = run_answers,
 };
 
@@ -205,6 +202,5 @@ const struct rd_check rd_check_in_time = {
 	.why = "facts that were not read are unknown; a busy or slow host is not a faulty one",
 	.fix = "# rdmadiag check --deadline SECONDS, with a larger value",
 	.needs = "duration of each read, and whether its process was running or sleeping",
-	.quick = true,
 	.run = run_in_time,
 };

@@ -30,7 +30,6 @@ const struct rd_check rd_check_no_answer = {
 	       "# no job may use the device meanwhile\n"
 	       "# if it is still missing: power-cycle the host while no job runs, then reseat or replace the card",
 	.needs = "the first bytes of PCI configuration space",
-	.quick = true,
 	.reads = RD_PART_PCI,
 	.run = run_no_answer,
 };

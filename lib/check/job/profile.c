@@ -52,7 +52,6 @@ const struct rd_check rd_check_profile_gpu = {
 	       "# power-cycle the host while no job runs, then reseat or replace the accelerator\n"
 	       "# if the host was changed: rdmadiag topo-check --learn FILE",
 	.needs = "--profile; accelerators by PCI address",
-	.quick = true,
 	.whole = RD_PART_ALL & ~RD_PART_PROCESSES,
 	.run = run_gpu,
 };
@@ -66,7 +65,6 @@ const struct rd_check rd_check_profile_nic = {
 	       "# power-cycle the host while no job runs, then reseat or replace the NIC\n"
 	       "# if the host was changed: rdmadiag topo-check --learn FILE",
 	.needs = "--profile; RDMA devices by name",
-	.quick = true,
 	.whole = RD_PART_ALL & ~RD_PART_PROCESSES,
 	.run = run_nic,
 };
@@ -78,7 +76,6 @@ const struct rd_check rd_check_profile_value = {
 	.fix = "# change the host to match the profile\n"
 	       "# if the profile is out of date: rdmadiag topo-check --learn FILE on a good host",
 	.needs = "--profile; the fields in it",
-	.quick = true,
 	.whole = RD_PART_ALL & ~RD_PART_PROCESSES,
 	.run = run_value,
 };

@@ -77,7 +77,6 @@ const struct rd_check rd_check_default_route = {
 	       "# logins over it break meanwhile\n"
 	       "# it lasts until the next boot; also in the network configuration",
 	.needs = "routes, roles of ports",
-	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_route,
 };
@@ -91,7 +90,7 @@ const struct rd_check rd_check_job_env = {
 	       "# the first prints settings that fit\n"
 	       "# the second shows what the present ones select",
 	.needs = "/etc/nccl.conf, /etc/environment, roles of ports",
-	.quick = false,
+	.thorough = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_env,
 };

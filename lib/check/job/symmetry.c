@@ -220,7 +220,6 @@ const struct rd_check rd_check_gpu_missing = {
 	       "start",
 	.fix = GPU_RESCAN POWER_CYCLE "accelerator, or check its board and power supply",
 	.needs = "PCI tree; vendor and device ids of switches, accelerators and NICs",
-	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA,
 	.run = run_gpu,
 };
@@ -232,7 +231,6 @@ const struct rd_check rd_check_nic_missing = {
 	.fix = "dmesg | grep -e mlx5 -e AER -e pciehp\n"
 	       "echo 1 >/sys/bus/pci/rescan\n" POWER_CYCLE "NIC",
 	.needs = "PCI tree; vendor and device ids of switches, accelerators and NICs",
-	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA,
 	.run = run_nic,
 };
@@ -244,7 +242,6 @@ const struct rd_check rd_check_numa_switch = {
 	.fix = "# update the BIOS, whose ACPI _PXM for the slot is wrong\n"
 	       "# until then: echo NODE >/sys/bus/pci/devices/ADDRESS/numa_node",
 	.needs = "sysfs numa_node of NICs, accelerators and the bridges above them, PCI tree",
-	.quick = true,
 	.reads = RD_PART_PCI,
 	.run = run_numa,
 };

@@ -58,6 +58,7 @@ const struct rd_check rd_check_devmem = {
 	       "# the driver restarts its queues: no job may use the interface meanwhile\n"
 	       "# it lasts until the next boot; also in the network configuration",
 	.needs = "ethtool netlink (rings, features, RSS contexts), netdev netlink (queues)",
+	.thorough = true,
 	.reads = RD_PART_PCI | RD_PART_NET,
 	.run = run_devmem,
 };

@@ -64,7 +64,6 @@ const struct rd_check rd_check_ibgda = {
 	       ">>/etc/modprobe.d/nvidia.conf\n"
 	       "# then rebuild the initramfs, and reboot while no job runs",
 	.needs = "/proc/driver/nvidia/params",
-	.quick = true,
 	.reads = RD_PART_PCI | RD_PART_MODULES,
 	.run = run_ibgda,
 };
@@ -76,7 +75,7 @@ const struct rd_check rd_check_geforce = {
 	.fix = "# accept copies through host memory: set NCCL_NET_GDR_LEVEL=LOC in the job's environment\n"
 	       "# or use another card",
 	.needs = "names of accelerators: /proc/driver/nvidia/gpus, pci.ids",
-	.quick = false,
+	.thorough = true,
 	.reads = RD_PART_PCI | RD_PART_MODULES,
 	.run = run_geforce,
 };

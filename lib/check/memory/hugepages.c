@@ -66,7 +66,7 @@ const struct rd_check rd_check_hugepages_numa = {
 	.fix = "grep . /sys/devices/system/node/node*/hugepages/hugepages-*/nr_hugepages\n"
 	       "# write as many pages to the file of this node as the others have, preferably at boot",
 	.needs = "/sys/devices/system/node/nodeN/hugepages",
-	.quick = false,
+	.thorough = true,
 	.whole = RD_PART_NUMA,
 	.reads = RD_PART_PCI | RD_PART_RDMA,
 	.run = run_numa,
@@ -79,7 +79,7 @@ const struct rd_check rd_check_hugepages_efa = {
 	.fix = "sysctl -w vm.nr_hugepages=5128\n"
 	       "# until the next boot; also in /etc/sysctl.d/",
 	.needs = "driver of RDMA devices, /sys/devices/system/node/nodeN/hugepages",
-	.quick = false,
+	.thorough = true,
 	.reads = RD_PART_PCI | RD_PART_RDMA | RD_PART_NUMA,
 	.run = run_efa,
 };

@@ -133,7 +133,6 @@ const struct rd_check rd_check_memlock = {
 	       "# or only for it: LimitMEMLOCK=infinity in its unit (systemctl edit slurmd)\n" ELSEWHERE,
 	.needs = "/proc/PID/limits of job launchers; with --pid also the effective capabilities of the process; "
 		 "otherwise the defaults of systemd or the limits of process 1",
-	.quick = true,
 	.whole = RD_PART_PROCESSES,
 	.reads = RD_PART_PCI,
 	.run = run_memlock,
@@ -146,7 +145,6 @@ const struct rd_check rd_check_max_map_count = {
 	.fix = "sysctl -w vm.max_map_count=1048576\n"
 	       "# until the next boot; also in /etc/sysctl.d/",
 	.needs = "/proc/sys/vm/max_map_count; with --pid also /proc/PID/maps",
-	.quick = true,
 	.reads = RD_PART_PCI | RD_PART_PROCESSES,
 	.run = run_maps,
 };

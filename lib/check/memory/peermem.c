@@ -132,7 +132,6 @@ const struct rd_check rd_check_peermem = {
 	       "# until the next boot; also in /etc/modules-load.d/\n"
 	       "# or install the open kernel module",
 	.needs = "/proc/modules, /proc/driver/nvidia/version (else /sys/module/nvidia/taint), BTF of ib_uverbs",
-	.quick = true,
 	.whole = RD_PART_MODULES | RD_PART_PCI,
 	.reads = RD_PART_RDMA,
 	.run = run_nvidia,
@@ -148,7 +147,6 @@ const struct rd_check rd_check_peermem_old = {
 	       "# no job may use GPUDirect RDMA meanwhile\n"
 	       "# it lasts until the next boot; permanently: remove the package nvidia-peer-memory",
 	.needs = "/proc/modules",
-	.quick = true,
 	.reads = RD_PART_PCI | RD_PART_RDMA | RD_PART_MODULES,
 	.run = run_old,
 };
@@ -160,7 +158,6 @@ const struct rd_check rd_check_amd_peer = {
 	.fix = "# use the amdgpu driver of the ROCm release\n"
 	       "# use an RDMA stack with peer memory, or a kernel whose RDMA core supports DMA-BUF",
 	.needs = "/proc/modules, /sys/kernel/mm/memory_peers, BTF of ib_uverbs",
-	.quick = true,
 	.whole = RD_PART_MODULES | RD_PART_PCI,
 	.reads = RD_PART_RDMA,
 	.run = run_amd,
@@ -174,7 +171,6 @@ const struct rd_check rd_check_dmabuf = {
 	.fix = "# install the open kernel module (nvidia-open), and a kernel whose RDMA core supports DMA-BUF\n"
 	       "# until then: set NCCL_CUMEM_ENABLE=0 in the job's environment",
 	.needs = "/proc/driver/nvidia/version (else /sys/module/nvidia/taint), BTF of ib_uverbs",
-	.quick = true,
 	.whole = RD_PART_MODULES | RD_PART_PCI,
 	.reads = RD_PART_RDMA,
 	.run = run_dmabuf,

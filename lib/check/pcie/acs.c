@@ -134,7 +134,6 @@ const struct rd_check rd_check_acs_redirect = {
 	.fix = "setpci -s ADDRESS ECAP_ACS+6.w=0000\n"
 	       "# until the next boot; permanently: disable ACS in the BIOS, or boot with pci=config_acs=0000000@ADDRESS",
 	.needs = "PCI configuration space of bridges (root), ACS control register",
-	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA,
 	.run = run_acs,
 };

@@ -63,7 +63,6 @@ const struct rd_check rd_check_aer = {
 	       "# the log has the type of error\n"
 	       "# reseat the card, then replace riser, cable or card",
 	.needs = "sysfs aer_dev_fatal and aer_dev_nonfatal of NICs, accelerators and the bridges above them",
-	.quick = true,
 	.reads = RD_PART_PCI,
 	.run = run_uncorrectable,
 };
@@ -76,7 +75,6 @@ const struct rd_check rd_check_aer_correctable = {
 	       "# run it again later to find the counter that increases\n"
 	       "# reseat the card, then replace riser, cable or card",
 	.needs = "sysfs aer_dev_correctable of NICs, accelerators and the bridges above them",
-	.quick = true,
 	.reads = RD_PART_PCI,
 	.run = run_correctable,
 };

@@ -69,7 +69,6 @@ const struct rd_check rd_check_bar_size = {
 	       "# enable Above 4G Decoding and Resizable BAR in the BIOS\n"
 	       "# nvidia-smi -q -d MEMORY shows BAR1, too",
 	.needs = "sysfs `resource` of accelerators",
-	.quick = true,
 	.reads = RD_PART_PCI,
 	.run = run_size,
 };
@@ -80,7 +79,7 @@ const struct rd_check rd_check_bar_address = {
 	.why = "GPUDirect RDMA fails with completion status 4 (local protection error)",
 	.fix = "# lower \"MMIO High Base\" in the BIOS to 32 TiB or less",
 	.needs = "sysfs `resource` of accelerators",
-	.quick = false,
+	.thorough = true,
 	.reads = RD_PART_PCI,
 	.run = run_address,
 };

@@ -81,7 +81,6 @@ const struct rd_check rd_check_iommu_mode = {
 	.fix = "# boot with iommu=pt (intel_iommu=on iommu=pt, amd_iommu=on iommu=pt), or disable the IOMMU in the BIOS\n"
 	       "# reboot while no job runs",
 	.needs = "/sys/kernel/iommu_groups/N/type",
-	.quick = true,
 	.reads = RD_PART_PCI | RD_PART_RDMA,
 	.run = run_mode,
 };
@@ -94,7 +93,7 @@ const struct rd_check rd_check_iommu_group = {
 	.fix = "# use another slot, or enable ACS on the bridge above it (not on a bridge between an accelerator and "
 	       "its NIC)",
 	.needs = "/sys/kernel/iommu_groups/N/devices",
-	.quick = false,
+	.thorough = true,
 	.reads = RD_PART_PCI | RD_PART_RDMA,
 	.run = run_group,
 };
@@ -106,7 +105,7 @@ const struct rd_check rd_check_ats = {
 	       "EFAULT",
 	.fix = "# disable ATS in the NIC's firmware (mlxconfig: ATS_ENABLED=0), or let the hypervisor expose ACS",
 	.needs = "PCI configuration space of NICs (root), ATS control register; presence of a hypervisor",
-	.quick = false,
+	.thorough = true,
 	.reads = RD_PART_PCI | RD_PART_RDMA,
 	.run = run_ats,
 };

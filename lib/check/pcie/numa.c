@@ -213,7 +213,6 @@ const struct rd_check rd_check_numa_node = {
 	.fix = "# update the BIOS: ACPI _PXM is missing for the slot\n"
 	       "# until then, after each boot: write the node to numa_node of the device in /sys/bus/pci/devices",
 	.needs = "sysfs numa_node",
-	.quick = true,
 	.reads = RD_PART_PCI | RD_PART_NUMA,
 	.run = run_missing,
 };
@@ -225,7 +224,6 @@ const struct rd_check rd_check_gpu_nic_socket = {
 	.fix = "rdmadiag nic-map --matrix\n"
 	       "# bring up the NIC on that socket, or move one to it",
 	.needs = "PCI tree, NUMA nodes and sockets of processors, port state",
-	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NUMA,
 	.run = run_socket,
 };
@@ -237,7 +235,7 @@ const struct rd_check rd_check_switch_uneven = {
 	.fix = "rdmadiag nic-map --matrix\n"
 	       "# bring up or move NICs until all switches have the same number",
 	.needs = "PCI tree, port state",
-	.quick = false,
+	.thorough = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NUMA,
 	.run = run_uneven,
 };

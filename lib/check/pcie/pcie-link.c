@@ -354,7 +354,6 @@ const struct rd_check rd_check_pcie_bandwidth = {
 	.why = "the port never reaches its rate, and congests the network when others send to it",
 	.fix = "# use a slot with more lanes or a newer PCIe generation",
 	.needs = "sysfs current_link_speed and current_link_width of NICs, port rate",
-	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA,
 	.run = run_bandwidth,
 };
@@ -366,7 +365,6 @@ const struct rd_check rd_check_pcie_link_width = {
 	       "seated",
 	.fix = LINK "# reseat the card, then swap riser or cable",
 	.needs = "sysfs current_link_width and max_link_width of NICs, accelerators and all bridges above them",
-	.quick = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA,
 	.run = run_width,
@@ -379,7 +377,6 @@ const struct rd_check rd_check_pcie_link_speed = {
 	       "speed to save power",
 	.fix = LINK "# reseat the card, then swap riser or cable\n" SPEED_LIMIT,
 	.needs = "sysfs current_link_speed and max_link_speed of NICs, accelerators and all bridges above them",
-	.quick = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA,
 	.run = run_speed,

@@ -96,7 +96,6 @@ const struct rd_check rd_check_relaxed_ordering = {
 	       "# until the next boot; permanently: the BIOS, or PCI_WR_ORDERING=1 with mlxconfig\n"
 	       "# if a kernel quirk cleared it, dmesg reports that",
 	.needs = "PCI configuration space of NICs (root), Device Control",
-	.quick = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA,
 	.run = run_relaxed,
@@ -110,7 +109,6 @@ const struct rd_check rd_check_ext_tags = {
 	       "# no job may use the NIC meanwhile\n"
 	       "# it lasts until the next boot; permanently: the BIOS",
 	.needs = "PCI configuration space of NICs (root), Device Capabilities and Control",
-	.quick = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA,
 	.run = run_ext,
@@ -122,7 +120,7 @@ const struct rd_check rd_check_tag10 = {
 	.why = "reads from remote memory do not fill such a link",
 	.fix = "# enable 10-bit tags in the BIOS",
 	.needs = "PCI configuration space of NICs and root ports (root), Device Capabilities 2 and Control 2",
-	.quick = false,
+	.thorough = true,
 	.reads = RD_PART_PCI | RD_PART_RDMA,
 	.run = run_tag10,
 };

@@ -65,7 +65,6 @@ const struct rd_check rd_check_power_state = {
 	.fix = "echo on >/sys/bus/pci/devices/ADDRESS/power/control\n"
 	       "# until the next boot; permanently: a udev rule",
 	.needs = "sysfs power_state",
-	.quick = true,
 	.reads = RD_PART_PCI,
 	.run = run_state,
 };
@@ -77,7 +76,7 @@ const struct rd_check rd_check_slot_power = {
 	.fix = "# use another slot, or raise the slot power limit in the BIOS\n"
 	       "# some cards need a power cable",
 	.needs = "PCI configuration space of the port above it (root), Slot Capabilities",
-	.quick = false,
+	.thorough = true,
 	.reads = RD_PART_PCI,
 	.run = run_slot,
 };

@@ -97,7 +97,6 @@ const struct rd_check rd_check_devlink_health = {
 	.fix = "devlink health show pci/ADDRESS\n"
 	       "# devlink health dump show, then devlink health recover, for the reporter in error state\n" RECOVERS,
 	.needs = "DEVLINK_CMD_HEALTH_REPORTER_GET",
-	.quick = true,
 	.reads = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_health,
 };
@@ -111,6 +110,7 @@ const struct rd_check rd_check_devlink_firmware = {
 	       "# it resets the device: no job may use it meanwhile\n"
 	       "# where the driver does not support that: mlxfwreset, or a power cycle while no job runs",
 	.needs = "DEVLINK_CMD_INFO_GET: running and stored versions",
+	.thorough = true,
 	.reads = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_firmware,
 };

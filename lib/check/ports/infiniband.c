@@ -155,7 +155,6 @@ const struct rd_check rd_check_ib_lid = {
 	       "# restart the subnet manager, or trigger a sweep; new connections fail meanwhile\n"
 	       "# search its log for the GUID of this port",
 	.needs = "sysfs lid and link_layer of ports",
-	.quick = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_lid,
@@ -168,7 +167,6 @@ const struct rd_check rd_check_ib_sm = {
 	.fix = "sminfo -C IBDEV\n"
 	       "# restart the subnet manager, or trigger a sweep; new connections fail meanwhile",
 	.needs = "sysfs sm_lid of ports",
-	.quick = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_sm,
@@ -182,7 +180,6 @@ const struct rd_check rd_check_ib_pkey = {
 	.fix = "ibstat IBDEV\n"
 	       "# add the GUID of this port as =full to partitions.conf of the subnet manager",
 	.needs = "sysfs pkeys of ports",
-	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA,
 	.reads = RD_PART_NET,
 	.run = run_pkey,
@@ -194,7 +191,6 @@ const struct rd_check rd_check_ib_width = {
 	.why = "one lane has a quarter of the bandwidth; caused by a bad cable or connector",
 	.fix = "# reseat, clean or swap the cable, then try another switch port",
 	.needs = "sysfs rate of ports",
-	.quick = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_width,
@@ -209,7 +205,7 @@ const struct rd_check rd_check_ipoib_mode = {
 	       "# no job may use IPoIB meanwhile\n"
 	       "# it lasts until the next boot; also in the network configuration",
 	.needs = "sysfs mode, mtu and type of interfaces",
-	.quick = false,
+	.thorough = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_ipoib,

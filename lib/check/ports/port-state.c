@@ -164,7 +164,6 @@ const struct rd_check rd_check_port_state = {
 	.fix = "ip link set IF up\n"
 	       "ip link show IF\n" CABLE " if it shows NO-CARRIER",
 	.needs = "sysfs state and phys_state of ports, their roles",
-	.quick = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA,
 	.run = run_state,
@@ -178,7 +177,6 @@ const struct rd_check rd_check_port_init = {
 	       "# check that a subnet manager runs on the switch or a host (systemctl status opensm), and reaches this "
 	       "port",
 	.needs = "sysfs state and phys_state of ports",
-	.quick = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA,
 	.run = run_init,
@@ -192,7 +190,6 @@ const struct rd_check rd_check_link_downed = {
 	       "# it shows whether the counter still increases\n"
 	       "# clean or swap cable and optics",
 	.needs = "sysfs counters/link_downed",
-	.quick = true,
 	.reads = RD_PART_RDMA,
 	.run = run_flaps,
 };

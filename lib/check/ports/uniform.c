@@ -197,7 +197,6 @@ const struct rd_check rd_check_speed_uniform = {
 	       "# check cable, transceiver and switch port: wrong cable, split port, or autonegotiation to a lower "
 	       "speed",
 	.needs = "sysfs rate of ports; board and PCI location of NICs",
-	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_speed,
 };
@@ -209,7 +208,6 @@ const struct rd_check rd_check_layer_uniform = {
 	.fix = "# set the link layer of the others: mlxconfig -d ADDRESS set LINK_TYPE_P1=1 (InfiniBand) or 2 "
 	       "(Ethernet)\n" POWER_CYCLE,
 	.needs = "sysfs link_layer of ports; board and PCI location of NICs",
-	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_layer,
 };
@@ -220,7 +218,6 @@ const struct rd_check rd_check_mtu_uniform = {
 	.why = "large packets to the port are dropped: transports retry until they fail (completion status 12)",
 	.fix = "ip link set IF mtu 9000\n" MTU,
 	.needs = "mtu of the interfaces on ports; board and PCI location of NICs",
-	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_mtu,
 };
@@ -234,7 +231,6 @@ const struct rd_check rd_check_firmware_uniform = {
 	       "-i FILE\n"
 	       "# then reset the device or reboot; no job may use it meanwhile",
 	.needs = "sysfs fw_ver and board_id of devices",
-	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_firmware,
 };
@@ -249,7 +245,6 @@ const struct rd_check rd_check_gid_uniform = {
 	       "# setting an interface down and up rebuilds its GID table; no job may use it meanwhile\n"
 	       "# harmless unless a fixed index is used (NCCL_IB_GID_INDEX, UCX_IB_GID_INDEX)",
 	.needs = "sysfs gids and gid_attrs of RoCE ports; board and PCI location of NICs",
-	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_gid,
 };

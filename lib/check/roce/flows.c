@@ -37,7 +37,7 @@ const struct rd_check rd_check_flow_entropy = {
 	.fix = "rdmadiag qp-state --entropy 4\n"
 	       "# set flow labels or UDP source ports in the application, or hash the destination QP in the switches",
 	.needs = "queue pairs from RDMA netlink; their peers from rdma_cm connections or a recording",
-	.quick = false,
+	.thorough = true,
 	.reads = RD_PART_RDMA | RD_PART_QPS,
 	.run = run_flows,
 };

@@ -289,7 +289,6 @@ const struct rd_check rd_check_gid_usable = {
 	.fix = "rdmadiag nic-map --gids\n"
 	       "# add an IP address to the interface (ip address add), also in the network configuration",
 	.needs = "sysfs gids and gid_attrs of ports",
-	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_usable,
 };
@@ -302,7 +301,6 @@ const struct rd_check rd_check_gid_v2 = {
 	       "# ConnectX-3 Pro: options mlx4_core roce_mode=2 in /etc/modprobe.d/\n"
 	       "# if the card supports only RoCE v1: set NCCL_IB_ROCE_VERSION_NUM=1 for jobs, on all hosts of the subnet",
 	.needs = "sysfs gid_attrs/types of ports",
-	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_v2,
 };
@@ -315,7 +313,6 @@ const struct rd_check rd_check_gid_netns = {
 	       "# select NICs of this namespace (NCCL_IB_HCA), or run the job in the host's network namespace\n"
 	       "# or move the interface: ip link set INTERFACE netns NAME; no job may use it meanwhile",
 	.needs = "sysfs gid_attrs/ndevs of ports, interfaces of this namespace",
-	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_netns,
 };
@@ -327,7 +324,6 @@ const struct rd_check rd_check_roce_netdev = {
 	.fix = "ip link set IF up\n"
 	       "# if it stays down, check cable and switch port",
 	.needs = "sysfs operstate of interfaces on RoCE ports",
-	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_netdev,
 };
@@ -339,7 +335,6 @@ const struct rd_check rd_check_gid_duplicate = {
 	.fix = "ip -br address\n"
 	       "# change the address of one of the interfaces; no job may use it meanwhile",
 	.needs = "sysfs gids of ports",
-	.quick = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_duplicate,
@@ -353,7 +348,6 @@ const struct rd_check rd_check_roce_lid = {
 	.fix = "# update the driver\n"
 	       "# use software that checks the link layer instead",
 	.needs = "sysfs lid and link_layer of ports",
-	.quick = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_lid,
@@ -369,7 +363,6 @@ const struct rd_check rd_check_roce_mtu = {
 	       "# no job may use the interface meanwhile\n"
 	       "# it lasts until the next boot; also in the network configuration",
 	.needs = "mtu of the interfaces on RoCE ports",
-	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_mtu,
 };

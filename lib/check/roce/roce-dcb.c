@@ -324,7 +324,6 @@ const struct rd_check rd_check_roce_lossless = {
 	       "# without dcb: mlnx_qos --pfc 0,0,0,1,0,0,0,0\n"
 	       "# on a network that is lossy by design: rdmadiag topo-check --skip roce-lossless\n" SWITCH,
 	.needs = NEEDS_DCB "; pause settings from ethtool netlink",
-	.quick = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_lossless,
@@ -337,6 +336,7 @@ const struct rd_check rd_check_roce_pause = {
 	.fix = "ethtool -A IF rx off tx off\n"
 	       "# no job may use the interface meanwhile\n" SWITCH,
 	.needs = NEEDS_DCB "; pause settings from ethtool netlink",
+	.thorough = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_one_flow_control,
@@ -350,7 +350,6 @@ const struct rd_check rd_check_roce_trust = {
 	.fix = "dcb apptrust set dev IF order dscp\n"
 	       "# where dcb has no apptrust: mlnx_qos --trust dscp\n" SWITCH,
 	.needs = NEEDS_DCB ", with application table and trust",
-	.quick = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_trust,
@@ -365,6 +364,7 @@ const struct rd_check rd_check_roce_tclass = {
 	       "# write a traffic class whose DSCP maps to a priority with PFC to tc/1/traffic_class of the device in "
 	       "/sys/class/infiniband (traffic class = 4 x DSCP)",
 	.needs = "sysfs tc/1/traffic_class; " NEEDS_DCB,
+	.thorough = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_traffic_class,
@@ -377,6 +377,7 @@ const struct rd_check rd_check_roce_devx_tclass = {
 	       "use a lossy priority",
 	.fix = "# set the traffic class in the job's environment as well: NCCL_IB_TC, NVSHMEM_IB_TRAFFIC_CLASS",
 	.needs = "sysfs tc/1/traffic_class; RegistryDwords of the NVIDIA driver",
+	.thorough = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_devx_class,
@@ -389,6 +390,7 @@ const struct rd_check rd_check_roce_ets = {
 	.fix = "dcb ets set dev IF prio-tc 0:0 1:1 2:2 3:3 4:4 5:5 6:6 7:7\n"
 	       "# without dcb: mlnx_qos --prio_tc 0,1,2,3,4,5,6,7\n" SWITCH,
 	.needs = NEEDS_DCB,
+	.thorough = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_classes,
@@ -404,6 +406,7 @@ const struct rd_check rd_check_roce_ecn = {
 	       "# it lasts until the next boot; also in a boot script\n"
 	       "# enable ECN marking at the switch",
 	.needs = "sysfs ecn/roce_np and ecn/roce_rp",
+	.thorough = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_congestion,
@@ -416,6 +419,7 @@ const struct rd_check rd_check_roce_cnp = {
 	.fix = "echo 48 >/sys/class/net/IF/ecn/roce_np/cnp_dscp\n"
 	       "# until the next boot; also in a boot script",
 	.needs = "sysfs ecn/roce_np/cnp_dscp; " NEEDS_DCB,
+	.thorough = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_cnp,
@@ -428,7 +432,6 @@ const struct rd_check rd_check_roce_uniform = {
 	.fix = "dcb pfc show dev IF\n"
 	       "# use the same setting on all, with dcb pfc set\n" SWITCH,
 	.needs = NEEDS_DCB,
-	.quick = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_uniform,

@@ -130,7 +130,6 @@ const struct rd_check rd_check_nic_driver = {
 	       "# the log has the reason if the driver failed to probe the device\n"
 	       "# modprobe the driver, or its RDMA module",
 	.needs = "sysfs class, vendor, device and driver of network functions",
-	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_nic,
 };
@@ -142,7 +141,6 @@ const struct rd_check rd_check_gpu_driver = {
 	.fix = "dmesg | grep -e ADDRESS -e NVRM\n"
 	       "# the log has the reason why the driver failed to probe the device (nvidia: NVRM, Xid lines)",
 	.needs = "sysfs driver of accelerators",
-	.quick = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA,
 	.run = run_gpu,

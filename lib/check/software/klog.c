@@ -157,7 +157,7 @@ static void match(const struct rd_check_input *in, struct rd_check_out *out, con
 #define NEEDS "/dev/kmsg"
 
 /* A rule and the forms of its lines. */
-#define KLOG_RULE(name, rule_id, rule_title, rule_why, rule_fix, is_quick, ...)           \
+#define KLOG_RULE(name, rule_id, rule_title, rule_why, rule_fix, is_thorough, ...)        \
 	static void run_##name(const struct rd_check_input *in, struct rd_check_out *out) \
 	{                                                                                 \
 		static const struct pattern patterns[] = { __VA_ARGS__ };                 \
@@ -170,7 +170,7 @@ static void match(const struct rd_check_input *in, struct rd_check_out *out, con
 		.why = rule_why,                                                          \
 		.fix = rule_fix,                                                          \
 		.needs = NEEDS,                                                           \
-		.quick = is_quick,                                                        \
+		.thorough = is_thorough,                                                  \
 		.run = run_##name,                                                        \
 	}
 
@@ -180,7 +180,7 @@ KLOG_RULE(klog_health, "log-nic-health",
 	  "firmware or device has failed: all queue pairs on it get a fatal event",
 	  "devlink health show pci/ADDRESS\n"
 	  "# reset the device, or reboot; no job may use it meanwhile\n"
-	  "# if it happens again, replace the card", true,
+	  "# if it happens again, replace the card", false,
 	  { RD_KLOG_MLX5_HEALTH, RD_SEV_CRITICAL, 0 },
 	  { RD_KLOG_MLX5_HEALTH_ISSUE, RD_SEV_CRITICAL, 0 },
 	  { RD_KLOG_MLX5_COMMAND_LEAK, RD_SEV_CRITICAL, 0 },
@@ -194,7 +194,7 @@ KLOG_RULE(klog_mkeys, "log-mkey-limit",
 	  "registration cache",
 	  "rdma resource show mr\n"
 	  "# limit the cache: set UCX_IB_RCACHE_MAX_REGIONS in the job's environment\n"
-	  "# or use fewer, larger registrations", false,
+	  "# or use fewer, larger registrations", true,
 	  { RD_KLOG_MKEY_LIMIT, RD_SEV_WARNING, 0 },
 	  { RD_KLOG_MKEY_NO_RESOURCES, RD_SEV_WARNING, 0 });
 
@@ -203,7 +203,7 @@ KLOG_RULE(klog_qps, "log-qp-limit",
 	  "ibv_create_qp fails with ENOMEM below the max_qp that the device reports: a firmware limit",
 	  "rdma resource show\n"
 	  "rdmadiag qp-state --summary\n"
-	  "# use fewer queue pairs (shared or DC transports), or update the firmware", false,
+	  "# use fewer queue pairs (shared or DC transports), or update the firmware", true,
 	  { RD_KLOG_QP_LIMIT, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_uars, "log-uar-limit",
@@ -211,7 +211,7 @@ KLOG_RULE(klog_uars, "log-uar-limit",
 	  "each process that opens the device uses some: ibv_open_device fails with ENOMEM for further processes",
 	  "mlxconfig -d ADDRESS query PF_LOG_BAR_SIZE\n"
 	  "# run fewer processes per device\n"
-	  "# or set PF_LOG_BAR_SIZE to 6 or more with mlxconfig, and reboot while no job runs", false,
+	  "# or set PF_LOG_BAR_SIZE to 6 or more with mlxconfig, and reboot while no job runs", true,
 	  { RD_KLOG_UAR_LIMIT, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_uar_pages, "log-uar-pages",
@@ -219,14 +219,14 @@ KLOG_RULE(klog_uar_pages, "log-uar-pages",
 	  "mlx4 on a kernel with 64 KiB pages: the BAR holds too few doorbell pages, and the driver does not load",
 	  "modprobe mlx4_core enable_4k_uar=1\n"
 	  "# until the next boot; also in /etc/modprobe.d/\n"
-	  "# or set a larger log2_uar_bar_megabytes in the firmware", false,
+	  "# or set a larger log2_uar_bar_megabytes in the firmware", true,
 	  { RD_KLOG_MLX4_UAR_PAGES, RD_SEV_CRITICAL, 0 });
 
 KLOG_RULE(klog_retry, "log-retry-count",
 	  "Program sets an invalid retry count (more than 7)",
 	  "the field has three bits, so the maximum is 7: modify_qp to RTS fails with EINVAL on newer drivers, and "
 	  "what the program does after that may cause completion status 9 (IBV_WC_REM_INV_REQ_ERR) at the peer",
-	  "# set retry_cnt to at most 7 in the program's configuration", false,
+	  "# set retry_cnt to at most 7 in the program's configuration", true,
 	  { RD_KLOG_RETRY_COUNT, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_module, "log-optics",
@@ -234,7 +234,7 @@ KLOG_RULE(klog_module, "log-optics",
 	  "the module is too hot, unplugged or broken: the link fails or has bit errors",
 	  "ethtool -m IF\n"
 	  "# reseat, clean or replace the module\n"
-	  "# check the airflow", true,
+	  "# check the airflow", false,
 	  { RD_KLOG_MODULE_HOT, RD_SEV_CRITICAL, 0 },
 	  { RD_KLOG_MODULE_BUS_STUCK, RD_SEV_CRITICAL, 0 },
 	  { RD_KLOG_MODULE_UNSUPPORTED, RD_SEV_CRITICAL, 0 });
@@ -243,7 +243,7 @@ KLOG_RULE(klog_link, "log-link-flaps",
 	  "Link went down repeatedly",
 	  "each link loss drops all packets in flight: completion status 12 and asynchronous port errors",
 	  "rdmadiag counters --changed --filter '*link*' -i 10 -c 6\n"
-	  "# clean or replace cable and optics, then try another switch port", true,
+	  "# clean or replace cable and optics, then try another switch port", false,
 	  { RD_KLOG_MLX5_LINK_DOWN, RD_SEV_WARNING, 5 },
 	  { RD_KLOG_MLX5_PORT_DOWN, RD_SEV_WARNING, 5 },
 	  { RD_KLOG_BNXT_LINK_DOWN, RD_SEV_WARNING, 5 },
@@ -254,7 +254,7 @@ KLOG_RULE(klog_peermem_symbols, "log-peermem-symbols",
 	  "the module was built against another ib_core (the RDMA stack was replaced): GPUDirect RDMA through peer "
 	  "memory is unavailable",
 	  "# rebuild and load in this order, while no job runs: RDMA stack, GPU driver, nvidia_peermem\n"
-	  "# or use DMA-BUF", true,
+	  "# or use DMA-BUF", false,
 	  { RD_KLOG_PEERMEM_VERSION, RD_SEV_CRITICAL, 0 },
 	  { RD_KLOG_PEERMEM_CLIENT, RD_SEV_CRITICAL, 0 },
 	  { RD_KLOG_NV_PEER_MEM_SYMBOL, RD_SEV_CRITICAL, 0 });
@@ -264,7 +264,7 @@ KLOG_RULE(klog_peermem, "log-peermem",
 	  "a program freed the memory or exited before it deregistered it; harmless at the end of a program, a bug "
 	  "while it runs",
 	  "# compare the timestamps: ignore the lines at the end of jobs\n"
-	  "# otherwise update the GPU driver", false,
+	  "# otherwise update the GPU driver", true,
 	  { RD_KLOG_PEERMEM_CONTEXT, RD_SEV_NOTE, 0 },
 	  { RD_KLOG_PEERMEM_CALLBACK, RD_SEV_WARNING, 100 });
 
@@ -272,7 +272,7 @@ KLOG_RULE(klog_umem, "log-pin-pages",
 	  "Kernel could not pin memory that a program registered",
 	  "ibv_reg_mr fails with EFAULT or EIO: GPU memory beyond BAR1, or a mapping that cannot be pinned",
 	  "# compare the size of region 1 of the GPU in lspci -vv with the registration\n"
-	  "# use smaller registrations, or large-BAR firmware", false,
+	  "# use smaller registrations, or large-BAR firmware", true,
 	  { RD_KLOG_UMEM_PIN, RD_SEV_WARNING, 0 },
 	  { RD_KLOG_UMEM_GET, RD_SEV_WARNING, 0 });
 
@@ -280,7 +280,7 @@ KLOG_RULE(klog_oom, "log-oom",
 	  "Kernel killed processes: out of memory (OOM)",
 	  "a killed rank leaves its peers with half-open connections",
 	  "dmesg | grep -i oom\n"
-	  "# the log has the control group: raise its limit, or use less memory", false,
+	  "# the log has the control group: raise its limit, or use less memory", true,
 	  { RD_KLOG_OOM_CGROUP, RD_SEV_WARNING, 0 },
 	  { RD_KLOG_OOM, RD_SEV_WARNING, 0 });
 
@@ -288,7 +288,7 @@ KLOG_RULE(klog_pcie, "log-pcie-errors",
 	  "Kernel log reports uncorrected PCIe errors",
 	  "device reset or unusable: NICs and GPUs disappear",
 	  "lspci -vv -s ADDRESS\n"
-	  "# reseat or replace the card or its riser", true,
+	  "# reseat or replace the card or its riser", false,
 	  { RD_KLOG_PCIE_FATAL, RD_SEV_CRITICAL, 0 },
 	  { RD_KLOG_PCIE_UNCORRECTED, RD_SEV_WARNING, 0 },
 	  { RD_KLOG_FELL_OFF_BUS, RD_SEV_CRITICAL, 0 },
@@ -385,7 +385,6 @@ const struct rd_check rd_check_klog_slot_power = {
 	.why = "the NIC limits its ports or turns them off",
 	.fix = "# move the NIC to a 75 W slot, connect its auxiliary power, or check the BIOS setting of the slot",
 	.needs = NEEDS ", state of the NIC's ports, its PCIe link",
-	.quick = true,
 	.whole = RD_PART_PCI,
 	.run = run_slot_power,
 };

@@ -67,7 +67,6 @@ const struct rd_check rd_check_modules_mixed = {
 	       "kernel crashes",
 	.fix = "modinfo -n ib_core\n" FIX,
 	.needs = "/proc/modules with taint flags",
-	.quick = true,
 	.reads = RD_PART_MODULES,
 	.run = run_modules,
 };

@@ -128,7 +128,6 @@ const struct rd_check rd_check_dev_node = {
 	.fix = "modprobe -a ib_uverbs rdma_ucm\n"
 	       "# in a container: pass in all of /dev/infiniband",
 	.needs = "/sys/class/infiniband_verbs, /dev/infiniband",
-	.quick = true,
 	.whole = RD_PART_PROGRAMS | RD_PART_RDMA,
 	.run = run_node,
 };
@@ -140,7 +139,6 @@ const struct rd_check rd_check_dev_mode = {
 	.fix = "chmod 0666 /dev/infiniband/uverbs*\n"
 	       "# until the next boot; permanently: install rdma-core with its udev rules, then udevadm trigger",
 	.needs = "modes of /dev/infiniband/uverbsN",
-	.quick = true,
 	.reads = RD_PART_RDMA | RD_PART_PROGRAMS,
 	.run = run_mode,
 };
@@ -152,7 +150,6 @@ const struct rd_check rd_check_provider = {
 	.fix = "# install the rdma-core providers (Debian: ibverbs-providers, Red Hat: libibverbs), also in the "
 	       "container image",
 	.needs = "driver of RDMA devices, libibverbs/*.so in the library directory",
-	.quick = true,
 	.whole = RD_PART_PROGRAMS | RD_PART_RDMA,
 	.run = run_provider,
 };

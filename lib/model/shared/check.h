@@ -63,7 +63,7 @@ struct rd_check {
 	const char *why;   /* consequence of the fault */
 	const char *fix;   /* commands and advice */
 	const char *needs; /* the facts that it uses, for --explain */
-	bool quick;	   /* cheap enough for a job prologue */
+	bool thorough;	   /* too much for a job prologue */
 	unsigned whole; /* enum rd_part, ORed: if a read of these failed, a fault found by this rule becomes unknown */
 	unsigned reads; /* further parts that it reads: if a read of `whole` or `reads` failed, the rule does not pass */
 	void (*run)(const struct rd_check_input *in, struct rd_check_out *out);

@@ -75,7 +75,7 @@ void rd_report_rules(struct rd_report *report, const struct rd_check *const *che
 		struct rd_row *row = rd_section_add(section);
 
 		rd_row_str(row, RULE_ID, checks[i]->id);
-		rd_row_bool(row, RULE_QUICK, checks[i]->quick);
+		rd_row_bool(row, RULE_QUICK, !checks[i]->thorough);
 		rd_row_str(row, RULE_TITLE, checks[i]->title);
 		rd_row_str(row, RULE_WHY, checks[i]->why);
 		rd_row_fix(row, RULE_FIX, checks[i]->fix);
