@@ -24,4 +24,7 @@ static inline char *rd_dup_if(const char *text)
 /* rd_grow that does not fail. */
 void rd_reserve(void *v, size_t *cap, size_t need, size_t elem_size);
 
+/* A new element at the end of the array `v` of `n` elements, for the caller to set. */
+#define RD_ADD(v, n, cap) (rd_reserve(&(v), &(cap), (n) + 1, sizeof(*(v))), &(v)[(n)++])
+
 #endif

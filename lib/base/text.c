@@ -127,8 +127,7 @@ char *rd_texts_keep(struct rd_texts *texts, const char *text, size_t size)
 {
 	char *copy = rd_dup_part(text, size);
 
-	rd_reserve(&texts->v, &texts->cap, texts->n + 1, sizeof(*texts->v));
-	texts->v[texts->n++] = copy;
+	*RD_ADD(texts->v, texts->n, texts->cap) = copy;
 	return copy;
 }
 

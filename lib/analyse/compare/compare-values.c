@@ -81,8 +81,7 @@ static const char *value_of(const struct rd_compared_port *port, enum rd_differs
 
 static void add_seen(struct seens *all, const struct seen *seen)
 {
-	rd_reserve(&all->v, &all->cap, all->n + 1, sizeof(*all->v));
-	all->v[all->n++] = *seen;
+	*RD_ADD(all->v, all->n, all->cap) = *seen;
 }
 
 static void gather(struct seens *all)

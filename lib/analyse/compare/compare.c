@@ -50,10 +50,8 @@ struct run {
 
 struct rd_difference *rd_compare_add(struct rd_compare *cmp, enum rd_differs what, size_t host)
 {
-	struct rd_difference *d;
+	struct rd_difference *d = RD_ADD(cmp->v, cmp->n_v, cmp->cap_v);
 
-	rd_reserve(&cmp->v, &cmp->cap_v, cmp->n_v + 1, sizeof(*cmp->v));
-	d = &cmp->v[cmp->n_v++];
 	*d = (struct rd_difference){ .what = what, .host = host, .cause = SIZE_MAX, .finding = SIZE_MAX };
 	return d;
 }

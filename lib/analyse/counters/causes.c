@@ -36,10 +36,8 @@ static void add_cause_as(struct rd_causes *causes, const struct rd_moved *moved,
 			 char *observed, enum rd_topic a, enum rd_topic b, enum rd_topic c)
 {
 	const enum rd_topic topics[] = { a, b, c };
-	struct rd_cause *cause;
+	struct rd_cause *cause = RD_ADD(causes->v, causes->n, causes->cap);
 
-	rd_reserve(&causes->v, &causes->cap, causes->n + 1, sizeof(*causes->v));
-	cause = &causes->v[causes->n++];
 	*cause = (struct rd_cause){ .id = of->id,
 				    .title = of->title,
 				    .fix = fix_for(moved->of, of->fix),

@@ -96,8 +96,7 @@ int rd_thresholds_parse(const char *name, const char *text, size_t size, struct 
 			before = drop_replaced(ret, before, &one);
 		if (ret->n == LINES_MAX)
 			return rd_err_set(err, EFBIG, name, "more than %d limits", LINES_MAX);
-		rd_reserve(&ret->v, &ret->cap, ret->n + 1, sizeof(*ret->v));
-		ret->v[ret->n++] = one;
+		*RD_ADD(ret->v, ret->n, ret->cap) = one;
 	}
 	if (ret->n == 0)
 		return rd_err_set(err, EINVAL, name, "file has no limits");

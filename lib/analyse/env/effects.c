@@ -23,8 +23,7 @@ static int add_effect(struct rd_effects *effects, const char *name, const char *
 /* Takes ownership of the text. */
 static void keep_text(struct rd_effects *effects, char *text)
 {
-	rd_reserve(&effects->texts, &effects->cap_texts, effects->n_texts + 1, sizeof(char *));
-	effects->texts[effects->n_texts++] = text;
+	*RD_ADD(effects->texts, effects->n_texts, effects->cap_texts) = text;
 }
 
 static char *skip_blanks(char *at)

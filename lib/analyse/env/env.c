@@ -12,8 +12,7 @@
 
 static void add_var(struct rd_env *env, const char *library, const char *name, char *value)
 {
-	rd_reserve(&env->v, &env->cap, env->n + 1, sizeof(*env->v));
-	env->v[env->n++] = (struct rd_env_var){ .library = library, .name = name, .value = value };
+	*RD_ADD(env->v, env->n, env->cap) = (struct rd_env_var){ .library = library, .name = name, .value = value };
 }
 
 /* NCCL uses EFA through aws-ofi-nccl, and HCCL uses Gaudi ports: their variables name no devices. */

@@ -87,8 +87,7 @@ static void keep_group(struct rd_routes_verdict *verdict, struct rd_route_group 
 		return;
 	group->uneven = group->lids >= group->links + SPARE &&
 			(double)group->most >= UNEVEN * (double)group->lids / group->links;
-	rd_reserve(&verdict->groups, &verdict->cap, verdict->n + 1, sizeof(*verdict->groups));
-	verdict->groups[verdict->n++] = *group;
+	*RD_ADD(verdict->groups, verdict->n, verdict->cap) = *group;
 }
 
 /* Whether all links between switches are uplinks: the switch is a leaf of a tree, so any of them leads to any other leaf. In a torus

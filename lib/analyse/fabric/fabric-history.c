@@ -84,8 +84,7 @@ static void add_entry(struct rd_fabric_history *history, size_t sorted, const st
 	}
 	if (history->n >= RD_HISTORY_MAX)
 		return;
-	rd_reserve(&history->v, &history->cap, history->n + 1, sizeof(*history->v));
-	history->v[history->n++] = *new;
+	*RD_ADD(history->v, history->n, history->cap) = *new;
 }
 
 /* Whether what a port counted of packets is less than before: 1, or 0. -1: not known. */

@@ -50,8 +50,7 @@ static void add_finding(struct rd_fabric_latches *latches, size_t n, const struc
 	struct rd_fabric_latch *latch = n ? bsearch(&key, latches->v, n, sizeof(key), compare_keys) : NULL;
 
 	if (!latch) {
-		rd_reserve(&latches->v, &latches->cap, latches->n + 1, sizeof(*latches->v));
-		latch = &latches->v[latches->n++];
+		latch = RD_ADD(latches->v, latches->n, latches->cap);
 		*latch = key;
 		latch->subject = rd_dup(key.subject);
 	}

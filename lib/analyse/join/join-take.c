@@ -111,8 +111,8 @@ static void add_owner(struct rd_join *join, const uint8_t *ip, size_t host, int 
 {
 	uint32_t addr = number_of_addr(join, ip);
 
-	rd_reserve(&join->owners, &join->cap_owners, join->n_owners + 1, sizeof(*join->owners));
-	join->owners[join->n_owners++] = (struct rd_join_owner){ addr, (uint16_t)host, (uint16_t)dev };
+	*RD_ADD(join->owners, join->n_owners, join->cap_owners) =
+		(struct rd_join_owner){ addr, (uint16_t)host, (uint16_t)dev };
 }
 
 /* The GIDs of iWARP are made of a MAC; what identifies its connections are the addresses of its interfaces. */

@@ -10,10 +10,8 @@ static void add_pair(struct rd_join_state *state, uint32_t a, uint32_t b, enum r
 		     enum rd_join_why why, size_t n)
 {
 	struct rd_join_pairs *pairs = state->pairs;
-	struct rd_join_pair *pair;
+	struct rd_join_pair *pair = RD_ADD(pairs->v, pairs->n, pairs->cap);
 
-	rd_reserve(&pairs->v, &pairs->cap, pairs->n + 1, sizeof(*pairs->v));
-	pair = &pairs->v[pairs->n++];
 	*pair = (struct rd_join_pair){ a, b, (uint32_t)n, (uint8_t)verdict, (uint8_t)why, false };
 	pairs->count[verdict]++;
 	pairs->n_gone += rd_join_is_gone(pair);

@@ -66,7 +66,6 @@ void rd_qp_counters_find(const struct rd_meanings *meanings, struct rd_qp_counte
 
 		if (what == RD_QPC_N || strpbrk(name, "*?[/") || has_counter(ret, name))
 			continue;
-		rd_reserve(&ret->v, &ret->cap, ret->n + 1, sizeof(*ret->v));
-		ret->v[ret->n++] = (struct rd_qp_counter){ what, name };
+		*RD_ADD(ret->v, ret->n, ret->cap) = (struct rd_qp_counter){ what, name };
 	}
 }

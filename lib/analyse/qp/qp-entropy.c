@@ -84,10 +84,8 @@ static void compute_share(const struct flow *flows, size_t n, unsigned links, bo
 
 static void add_spread(struct rd_spreads *ret, const struct flow *flows, size_t n, bool whole)
 {
-	struct rd_spread *spread;
+	struct rd_spread *spread = RD_ADD(ret->v, ret->n, ret->cap);
 
-	rd_reserve(&ret->v, &ret->cap, ret->n + 1, sizeof(*ret->v));
-	spread = &ret->v[ret->n++];
 	*spread = (struct rd_spread){ .dev = flows->dev, .has_peer = !whole && flows->has_peer, .flows = n };
 	memcpy(spread->peer_gid, flows->peer, 16);
 	for (size_t i = 0; i < n; i++) {

@@ -99,10 +99,8 @@ static char *label_of(const struct rd_res *res, const struct key *key, enum rd_q
 
 static void add_group(const struct rd_res *res, const struct key *key, struct rd_qp_groups *ret)
 {
-	struct rd_qp_group *group;
+	struct rd_qp_group *group = RD_ADD(ret->v, ret->n, ret->cap);
 
-	rd_reserve(&ret->v, &ret->cap, ret->n + 1, sizeof(*ret->v));
-	group = &ret->v[ret->n++];
 	*group = (struct rd_qp_group){ .label = label_of(res, key, ret->by), .dev = key->dev, .proc = -1 };
 	if (ret->by == RD_BY_PID)
 		group->proc = key->qp->proc;

@@ -146,8 +146,7 @@ static int add_line(struct rd_meanings *meanings, const char *name, char *line, 
 	}
 	if (meanings->n == LINES_MAX)
 		return -EFBIG;
-	rd_reserve(&meanings->v, &meanings->cap, meanings->n + 1, sizeof(*meanings->v));
-	meanings->v[meanings->n++] = meaning;
+	*RD_ADD(meanings->v, meanings->n, meanings->cap) = meaning;
 	return 0;
 }
 

@@ -136,8 +136,7 @@ static void report(struct state *st, struct rd_missing missing)
 
 	if (missing.bridge >= 0)
 		missing.empty = empty_ports(st, missing.bridge);
-	rd_reserve(&ret->missing, &ret->cap_missing, ret->n_missing + 1, sizeof(missing));
-	ret->missing[ret->n_missing++] = missing;
+	*RD_ADD(ret->missing, ret->n_missing, ret->cap_missing) = missing;
 	st->reported_gpus |= missing.gpu;
 	for (int up = missing.bridge; up >= 0; up = st->host->pcis[up].parent) {
 		st->below[up].reported_gpu |= missing.gpu;

@@ -25,8 +25,7 @@ struct items {
 
 static void add_item(struct items *items, int pci, int port, bool near_nic, double number, char *key, char *value)
 {
-	rd_reserve(&items->v, &items->cap, items->n + 1, sizeof(*items->v));
-	items->v[items->n++] = (struct item){
+	*RD_ADD(items->v, items->n, items->cap) = (struct item){
 		.key = key, .value = value, .number = number, .pci = pci, .port = port, .near_nic = near_nic
 	};
 }
@@ -84,8 +83,7 @@ static void report(struct items *items, const struct item *item, const struct it
 		.like = usual->pci,
 	};
 
-	rd_reserve(&ret->odds, &ret->cap_odds, ret->n_odds + 1, sizeof(odd));
-	ret->odds[ret->n_odds++] = odd;
+	*RD_ADD(ret->odds, ret->n_odds, ret->cap_odds) = odd;
 }
 
 /* Items of one key, in order of value. */

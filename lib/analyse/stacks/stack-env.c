@@ -10,8 +10,7 @@
 
 static void add_var(struct rd_env *env, const char *library, const char *name, char *value)
 {
-	rd_reserve(&env->v, &env->cap, env->n + 1, sizeof(*env->v));
-	env->v[env->n++] = (struct rd_env_var){ .library = library, .name = name, .value = value };
+	*RD_ADD(env->v, env->n, env->cap) = (struct rd_env_var){ .library = library, .name = name, .value = value };
 }
 
 static bool is_first_of_device(const struct rd_port_views *views, size_t p)

@@ -60,8 +60,7 @@ static size_t named(const struct rd_audit_side *side, const struct key *key, siz
 
 static void add_edge(struct rd_audit_side *side, uint32_t from, uint32_t to)
 {
-	rd_reserve(&side->calls, &side->cap_edges, side->n_edges + 1, sizeof(*side->calls));
-	side->calls[side->n_edges++] = (struct rd_audit_edge){ from, to };
+	*RD_ADD(side->calls, side->n_edges, side->cap_edges) = (struct rd_audit_edge){ from, to };
 }
 
 /* Calls name functions: all of that name in the module, which may be several; else the first of another module. */

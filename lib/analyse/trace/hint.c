@@ -41,8 +41,7 @@ static int add_line(struct rd_hints *hints, char *line)
 		return -EINVAL;
 	if (hints->n == HINTS_MAX)
 		return -EFBIG;
-	rd_reserve(&hints->v, &hints->cap, hints->n + 1, sizeof(*hints->v));
-	hints->v[hints->n++] = hint;
+	*RD_ADD(hints->v, hints->n, hints->cap) = hint;
 	return 0;
 }
 

@@ -77,8 +77,7 @@ static int parse_line(struct rd_symbols *s, const char *line, size_t n, uint32_t
 	sym.name = keep_name(s, name, len);
 	if (!sym.name || s->n == SYMBOLS_MAX)
 		return -E2BIG;
-	rd_reserve(&s->v, &s->cap, s->n + 1, sizeof(*s->v));
-	s->v[s->n++] = sym;
+	*RD_ADD(s->v, s->n, s->cap) = sym;
 	return 0;
 }
 

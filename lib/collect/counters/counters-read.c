@@ -10,10 +10,8 @@
 struct rd_counter_read *rd_counter_read_begin(struct rd_counter_reader *reader, enum rd_counter_how how, uint32_t port,
 					      const char *object)
 {
-	struct rd_counter_read *read;
+	struct rd_counter_read *read = RD_ADD(reader->reads, reader->n_reads, reader->cap_reads);
 
-	rd_reserve(&reader->reads, &reader->cap_reads, reader->n_reads + 1, sizeof(*reader->reads));
-	read = &reader->reads[reader->n_reads++];
 	*read = (struct rd_counter_read){
 		.how = how, .port = port, .first = (uint32_t)reader->set.n, .object = rd_dup(object)
 	};

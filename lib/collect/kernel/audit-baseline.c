@@ -174,8 +174,7 @@ static void take_functions(struct reader *rd)
 			rd->too_many = true;
 			return;
 		}
-		rd_reserve(&set->fns, &set->cap, set->n + 1, sizeof(*set->fns));
-		fn = &set->fns[set->n++];
+		fn = RD_ADD(set->fns, set->n, set->cap);
 		*fn = (struct rd_audit_fn){ .rule = RD_RULE_NOT_REACHED };
 		rd->hooks = rd->errnos = false;
 		while (rd_json_member(&rd->json, &rd->name))
@@ -201,8 +200,7 @@ static void take_modules(struct reader *rd)
 			rd->too_many = true;
 			return;
 		}
-		rd_reserve(&set->modules, &set->cap_modules, set->n_modules + 1, sizeof(*set->modules));
-		module = &set->modules[set->n_modules++];
+		module = RD_ADD(set->modules, set->n_modules, set->cap_modules);
 		*module = (struct rd_audit_module){ 0 };
 		while (rd_json_member(&rd->json, &rd->name))
 			if (is(rd, "module") && !module->name)
@@ -234,8 +232,7 @@ static void take_probes(struct reader *rd)
 			rd->too_many = true;
 			return;
 		}
-		rd_reserve(&set->probes, &set->cap_probes, set->n_probes + 1, sizeof(*set->probes));
-		probe = &set->probes[set->n_probes++];
+		probe = RD_ADD(set->probes, set->n_probes, set->cap_probes);
 		*probe = (struct rd_audit_probe){ .err = -1 };
 		while (rd_json_member(&rd->json, &rd->name))
 			if (is(rd, "call") && !probe->name)

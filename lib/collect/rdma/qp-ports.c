@@ -72,8 +72,7 @@ static enum entry read_gid(const struct rd_sysfs *fs, const char *dir, unsigned 
 
 	if (rd_collect_gid(fs, dir, NULL, index, &is_empty, &gid) != RD_OK)
 		return is_empty ? ENTRY_EMPTY : ENTRY_UNREAD;
-	rd_reserve(&ret->gids, &ret->cap_gids, ret->n_gids + 1, sizeof(*ret->gids));
-	new = &ret->gids[ret->n_gids++];
+	new = RD_ADD(ret->gids, ret->n_gids, ret->cap_gids);
 	*new = (struct rd_qp_gid){ .dev = port->dev, .port = port->num, .here = gid.netdev != NULL };
 	new->ifindex = index_of(fs, gid.netdev, last);
 	add_interface(port, new->ifindex);
@@ -127,8 +126,7 @@ void rd_collect_qp_ports(struct rd_source *src, const struct rd_res *res, bool a
 		if (ret->n && (ret->v[ret->n - 1].dev > from->dev ||
 			       (ret->v[ret->n - 1].dev == from->dev && ret->v[ret->n - 1].num >= from->num)))
 			continue;
-		rd_reserve(&ret->v, &ret->cap, ret->n + 1, sizeof(*ret->v));
-		port = &ret->v[ret->n++];
+		port = RD_ADD(ret->v, ret->n, ret->cap);
 		*port = (struct rd_qp_port){ .dev = from->dev, .num = from->num, .at = i };
 		if (from->netdev && !strchr(from->netdev, '/'))
 			read_interface(&fs, from->netdev, port);

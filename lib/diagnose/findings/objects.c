@@ -91,8 +91,7 @@ void rd_object_names_of(const struct rd_host *host, struct rd_object_names *ret)
 
 static void add_number(struct rd_objects *objects, size_t object)
 {
-	rd_reserve(&objects->v, &objects->cap, objects->n + 1, sizeof(*objects->v));
-	objects->v[objects->n++] = object;
+	*RD_ADD(objects->v, objects->n, objects->cap) = object;
 }
 
 static void add_ibdev(const struct rd_host *host, size_t ibdev, struct rd_objects *ret)

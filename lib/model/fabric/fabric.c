@@ -34,10 +34,8 @@ void rd_fabric_deinit(struct rd_fabric *fabric)
 struct rd_fabric_node *rd_fabric_add_node(struct rd_fabric *fabric, uint64_t guid, enum rd_node_kind kind,
 					  unsigned n_ports, const char *description)
 {
-	struct rd_fabric_node *node;
+	struct rd_fabric_node *node = RD_ADD(fabric->nodes, fabric->n_nodes, fabric->cap_nodes);
 
-	rd_reserve(&fabric->nodes, &fabric->cap_nodes, fabric->n_nodes + 1, sizeof(*node));
-	node = &fabric->nodes[fabric->n_nodes++];
 	*node = (struct rd_fabric_node){
 		.guid = guid, .kind = kind, .n_ports = n_ports, .description = rd_dup(description)
 	};
@@ -73,8 +71,7 @@ struct rd_fabric_port *rd_fabric_add_port(struct rd_fabric *fabric, uint64_t gui
 
 	if (node == RD_NONE)
 		return NULL;
-	rd_reserve(&fabric->ports, &fabric->cap_ports, fabric->n_ports + 1, sizeof(*port));
-	port = &fabric->ports[fabric->n_ports++];
+	port = RD_ADD(fabric->ports, fabric->n_ports, fabric->cap_ports);
 	*port = (struct rd_fabric_port){ .node = node, .number = number, .peer = RD_NONE };
 	return port;
 }

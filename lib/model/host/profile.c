@@ -33,8 +33,7 @@ void rd_profile_deinit(struct rd_profile *profile)
 
 static void add_line(struct rd_profile *profile, const char *key, const char *value)
 {
-	rd_reserve(&profile->v, &profile->cap, profile->n + 1, sizeof(*profile->v));
-	profile->v[profile->n++] = (struct rd_profile_line){ rd_dup(key), rd_dup_if(value) };
+	*RD_ADD(profile->v, profile->n, profile->cap) = (struct rd_profile_line){ rd_dup(key), rd_dup_if(value) };
 }
 
 void rd_profile_add(struct rd_profile *profile, const char *key, const char *value)
@@ -137,8 +136,7 @@ static int parse_ignore(char *value, const struct rd_lines *lines, struct rd_pro
 		rd_ignore_deinit(&ignore);
 		return rd_lines_err(lines, err, E2BIG, ": too many 'ignore' lines: at most %d", LIKE_MAX);
 	}
-	rd_reserve(&ret->ignores, &ret->cap_ignores, ret->n_ignores + 1, sizeof(ignore));
-	ret->ignores[ret->n_ignores++] = ignore;
+	*RD_ADD(ret->ignores, ret->n_ignores, ret->cap_ignores) = ignore;
 	return 0;
 }
 

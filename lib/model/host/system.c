@@ -57,8 +57,7 @@ const struct rd_module *rd_system_module(const struct rd_system *system, const c
 
 void rd_text_list_add(struct rd_text_list *list, const char *text)
 {
-	rd_reserve(&list->v, &list->cap, list->n + 1, sizeof(*list->v));
-	list->v[list->n++] = rd_dup(text);
+	*RD_ADD(list->v, list->n, list->cap) = rd_dup(text);
 }
 
 bool rd_text_list_has(const struct rd_text_list *list, const char *text)

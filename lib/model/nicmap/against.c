@@ -22,8 +22,7 @@ void rd_against_deinit(struct rd_against *against)
 
 void rd_against_add(struct rd_against *against, const struct rd_against_row *row)
 {
-	rd_reserve(&against->v, &against->cap, against->n + 1, sizeof(*against->v));
-	against->v[against->n++] = *row;
+	*RD_ADD(against->v, against->n, against->cap) = *row;
 	against->n_of[row->verdict]++;
 }
 

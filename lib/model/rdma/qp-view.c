@@ -51,8 +51,7 @@ void rd_qp_views_deinit(struct rd_qp_views *views)
 
 static void own(struct rd_qp_views *views, void *allocated)
 {
-	rd_reserve(&views->owned, &views->cap_owned, views->n_owned + 1, sizeof(*views->owned));
-	views->owned[views->n_owned++] = allocated;
+	*RD_ADD(views->owned, views->n_owned, views->cap_owned) = allocated;
 }
 
 /* One of those set last that is equal, or NULL and the place of a new one. */

@@ -23,8 +23,7 @@ void rd_facts_add(struct rd_facts *facts, enum rd_area area, const char *subject
 		.area = area, .subject = rd_dup(subject), .field = rd_dup(field), .value = rd_dup(value)
 	};
 
-	rd_reserve(&facts->v, &facts->cap, facts->n + 1, sizeof(fact));
-	facts->v[facts->n++] = fact;
+	*RD_ADD(facts->v, facts->n, facts->cap) = fact;
 }
 
 int rd_fact_compare(const struct rd_fact *a, const struct rd_fact *b)

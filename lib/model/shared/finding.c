@@ -77,8 +77,7 @@ void rd_finding_add(struct rd_findings *findings, const struct rd_finding *findi
 	truncate_text(finding->observed);
 	truncate_text(finding->expected);
 	truncate_text(finding->fix);
-	rd_reserve(&findings->v, &findings->cap, findings->n + 1, sizeof(*findings->v));
-	findings->v[findings->n++] = *finding;
+	*RD_ADD(findings->v, findings->n, findings->cap) = *finding;
 	quieten(&findings->v[findings->n - 1]);
 }
 
