@@ -27,6 +27,14 @@ static inline void rd_cleanup_close(int *fd)
 #define _cleanup_close_ __attribute__((cleanup(rd_cleanup_close)))
 #define _cleanup_(fn) __attribute__((cleanup(fn)))
 
+/* Frees each of these pointers. All are read before the first is freed: one may be in what another points to. */
+#define RD_FREE(...) rd_free_each((void *[]){ __VA_ARGS__ }, RD_ARRAY_SIZE(((void *[]){ __VA_ARGS__ })))
+static inline void rd_free_each(void *const *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(v[i]);
+}
+
 /* Takes a pointer out of its scope guard, which then frees NULL. */
 #define RD_TAKE(p)                          \
 	({                                  \

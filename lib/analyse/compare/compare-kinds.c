@@ -95,10 +95,7 @@ static void kinds_deinit(struct kinds *kinds)
 {
 	for (size_t i = 0; i < kinds->n; i++)
 		free(kinds->v[i].items);
-	free(kinds->common.items);
-	free(kinds->v);
-	free(kinds->order);
-	free(kinds->odd);
+	RD_FREE(kinds->common.items, kinds->v, kinds->order, kinds->odd);
 }
 
 static void group_hosts(struct kinds *kinds, const struct named *named)

@@ -331,14 +331,9 @@ static void report_splits(struct seens *all)
 
 static void seens_deinit(struct seens *all)
 {
-	for (size_t i = 0; i < all->n_splits; i++) {
-		free(all->splits[i]);
-		free(all->split_labels[i]);
-	}
-	free(all->splits);
-	free(all->split_labels);
-	free(all->boards);
-	free(all->v);
+	for (size_t i = 0; i < all->n_splits; i++)
+		RD_FREE(all->splits[i], all->split_labels[i]);
+	RD_FREE(all->splits, all->split_labels, all->boards, all->v);
 }
 
 void rd_compare_values(struct rd_compare *cmp, enum rd_differs what)

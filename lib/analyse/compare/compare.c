@@ -360,8 +360,7 @@ void rd_compare(const struct rd_compared *hosts, size_t n, struct rd_comparison 
 		compare_value(&cmp, what);
 	mark_rails(&cmp);
 	rd_findings_sort(&ret->findings);
-	free(cmp.kinds);
-	free(cmp.v);
+	RD_FREE(cmp.kinds, cmp.v);
 }
 
 void rd_comparison_deinit(struct rd_comparison *comparison)

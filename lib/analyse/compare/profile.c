@@ -262,6 +262,5 @@ void rd_profile_compare(const struct rd_profile *profile, const struct rd_profil
 	index_of(profile, &cmp.wanted);
 	index_of(self, &cmp.own);
 	compare_all(&cmp);
-	free(cmp.wanted.at);
-	free(cmp.own.at);
+	RD_FREE(cmp.wanted.at, cmp.own.at);
 }

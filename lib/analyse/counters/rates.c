@@ -79,8 +79,7 @@ void rd_rates_init(struct rd_rates *rates, const struct rd_counter_set *set)
 
 void rd_rates_deinit(struct rd_rates *rates)
 {
-	free(rates->ports);
-	free(rates->counters);
+	RD_FREE(rates->ports, rates->counters);
 	*rates = (struct rd_rates){ 0 };
 }
 

@@ -131,8 +131,7 @@ void rd_effects_sort(struct rd_effects *effects)
 		if (again) {
 			struct rd_effect *out = effects->first_wins ? &places[i].effect : &effects->v[n - 1];
 
-			free(out->selects);
-			free(out->effect);
+			RD_FREE(out->selects, out->effect);
 			n -= !effects->first_wins;
 		}
 		if (!again || !effects->first_wins)

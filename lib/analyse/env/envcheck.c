@@ -67,8 +67,7 @@ static void check_variable(struct check_state *st, const struct rd_env_rules *ru
 		rd_envcheck_own_gid(check);
 	}
 	check->effect->judged = RD_JUDGED_YES;
-	free(check->effect->selects);
-	free(check->effect->effect);
+	RD_FREE(check->effect->selects, check->effect->effect);
 	check->effect->selects = check->selects.data;
 	check->effect->effect = check->effects.data;
 }

@@ -202,6 +202,5 @@ void rd_routes_balance(const struct rd_fabric *fabric, const struct rd_routes *r
 			group_links(&links, from, to, verdict);
 	}
 	report_uneven(&links, verdict, findings);
-	free(links.lids);
-	free(links.hosts);
+	RD_FREE(links.lids, links.hosts);
 }

@@ -580,15 +580,6 @@ void rd_fabric_compare(const struct rd_fabric *plan, const struct rd_fabric *now
 		compare_cables(&c);
 		report_unknown(&c);
 	}
-	free(c.root);
-	free(c.adapters);
-	free(c.cause);
-	free(c.owner);
-	free(c.switches);
-	free(c.told);
-	free(c.reach);
-	free(c.to_now);
-	free(c.to_plan);
-	free(c.replaced);
-	free(c.reported);
+	RD_FREE(c.root, c.adapters, c.cause, c.owner, c.switches, c.told, c.reach, c.to_now, c.to_plan, c.replaced,
+		c.reported);
 }

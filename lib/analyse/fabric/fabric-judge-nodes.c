@@ -468,11 +468,5 @@ void rd_judge_nodes(struct judge *j)
 		judge_agent(j, &r, i);
 	}
 	judge_strangers(j);
-	free(r.root);
-	free(r.sole);
-	free(r.borders);
-	free(r.queue);
-	free(r.adapters);
-	free(r.switches);
-	free(r.fan);
+	RD_FREE(r.root, r.sole, r.borders, r.queue, r.adapters, r.switches, r.fan);
 }

@@ -264,9 +264,7 @@ void rd_judge_uplinks(struct judge *j)
 	list_leaves(j, &u);
 	for (size_t i = 0; i < u.n; i++)
 		judge_leaf(j, &u, &u.leaves[i]);
-	free(u.pairs);
-	free(u.leaves);
-	free(u.leaf_of);
+	RD_FREE(u.pairs, u.leaves, u.leaf_of);
 }
 
 void rd_fabric_accept_uplinks(struct rd_findings *findings)

@@ -8,9 +8,7 @@
 
 static void latch_deinit(struct rd_fabric_latch *latch)
 {
-	free(latch->subject);
-	free(latch->observed);
-	free(latch->fix);
+	RD_FREE(latch->subject, latch->observed, latch->fix);
 }
 
 void rd_fabric_latches_deinit(struct rd_fabric_latches *latches)
@@ -33,8 +31,7 @@ static int compare_keys(const void *a, const void *b)
 
 static void set_texts(struct rd_fabric_latch *latch, const struct rd_finding *finding)
 {
-	free(latch->observed);
-	free(latch->fix);
+	RD_FREE(latch->observed, latch->fix);
 	latch->title = finding->title;
 	latch->observed = rd_dup_if(finding->observed);
 	latch->fix = rd_dup_if(finding->fix);

@@ -290,7 +290,6 @@ void rd_path_part(const struct rd_fabric *fabric, const struct rd_path *const *p
 
 void rd_path_free_part(struct rd_fabric *part)
 {
-	free(part->nodes);
-	free(part->ports);
+	RD_FREE(part->nodes, part->ports);
 	*part = (struct rd_fabric){ 0 };
 }

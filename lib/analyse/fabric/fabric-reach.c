@@ -162,9 +162,6 @@ enum rd_reach *rd_fabric_reach(const struct rd_fabric *known, const struct rd_fa
 		if (r.result[i] == RD_REACH_MISSING && !r.gone[i] &&
 		    (r.shown[i] == EVIDENCE_UNKNOWN || (r.shown[i] == NO_EVIDENCE && incomplete)))
 			r.result[i] = RD_REACH_UNKNOWN;
-	free(r.shown);
-	free(r.gone);
-	free(r.first_port);
-	free(r.todo);
+	RD_FREE(r.shown, r.gone, r.first_port, r.todo);
 	return r.result;
 }

@@ -225,17 +225,9 @@ void rd_routes_judge(const struct rd_fabric *fabric, const struct rd_routes *rou
 		if (job.faults[end])
 			report_kind(&job, (enum rd_route_end)end, findings);
 	rd_routes_balance(fabric, routes, verdict, findings);
-	free(job.sources);
-	free(job.n_sources);
-	free(job.leaves);
-	free(job.followed);
-	free(job.end);
-	free(job.culprit);
-	free(job.chain);
-	for (int end = 0; end < RD_ROUTE_ENDS; end++) {
-		free(job.counted[end]);
-		free(job.faults[end]);
-	}
+	RD_FREE(job.sources, job.n_sources, job.leaves, job.followed, job.end, job.culprit, job.chain);
+	for (int end = 0; end < RD_ROUTE_ENDS; end++)
+		RD_FREE(job.counted[end], job.faults[end]);
 }
 
 void rd_routes_verdict_deinit(struct rd_routes_verdict *verdict)

@@ -301,6 +301,5 @@ void rd_fabric_judge_trees(const struct rd_fabric *fabric, const struct rd_fabri
 	for (size_t i = 0; i < t.n; i++)
 		if (t.members[i].root == i)
 			report_tree(&t, &t.members[i], findings);
-	free(t.of_port);
-	free(t.members);
+	RD_FREE(t.of_port, t.members);
 }

@@ -140,11 +140,7 @@ void rd_join_build(struct rd_join_state *state)
 
 void rd_join_release(struct rd_join_state *state)
 {
-	free(state->numbers.v);
-	free(state->claims.v);
-	free(state->loose.v);
-	free(state->links.v);
-	free(state->done);
+	RD_FREE(state->numbers.v, state->claims.v, state->loose.v, state->links.v, state->done);
 }
 
 size_t rd_join_first(const struct rd_join_index *index, uint64_t key, uint32_t sub)

@@ -451,8 +451,6 @@ void rd_nccl_paths_find(const struct rd_host *host, const struct rd_system *syst
 
 void rd_nccl_paths_deinit(struct rd_nccl_paths *paths)
 {
-	free(paths->to_net);
-	free(paths->to_gpu);
-	free(paths->offers);
+	RD_FREE(paths->to_net, paths->to_gpu, paths->offers);
 	*paths = (struct rd_nccl_paths){ 0 };
 }

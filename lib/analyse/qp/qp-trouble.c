@@ -50,8 +50,7 @@ static void add_trouble(struct rd_qp_trouble *ret, bool cut, enum rd_qp_advice a
 		return;
 	}
 	both = rd_text("%s; %s", ret->text, text);
-	free(ret->text);
-	free(text);
+	RD_FREE(ret->text, text);
 	ret->text = both;
 }
 

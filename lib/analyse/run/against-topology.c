@@ -301,6 +301,5 @@ void rd_against_topology(const struct rd_host *host, const struct rd_nicmap *map
 		compare_distances(&st, &match);
 		compare_gdr(&st, gdr);
 	}
-	free(match.gpus);
-	free(match.nics);
+	RD_FREE(match.gpus, match.nics);
 }

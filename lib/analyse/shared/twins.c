@@ -121,10 +121,8 @@ static void judge(struct items *items, size_t gpus)
 			to++;
 		judge_group(items, items->v + from, (unsigned)(to - from), gpus);
 	}
-	for (size_t i = 0; i < items->n; i++) {
-		free(items->v[i].key);
-		free(items->v[i].value);
-	}
+	for (size_t i = 0; i < items->n; i++)
+		RD_FREE(items->v[i].key, items->v[i].value);
 	items->n = 0;
 }
 

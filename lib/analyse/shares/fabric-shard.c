@@ -351,13 +351,7 @@ static void division_init(struct division *d)
 
 static void division_deinit(struct division *d)
 {
-	free(d->order);
-	free(d->first_port);
-	free(d->host_of);
-	free(d->keys);
-	free(d->marked);
-	free(d->wanted);
-	free(d->items);
+	RD_FREE(d->order, d->first_port, d->host_of, d->keys, d->marked, d->wanted, d->items);
 }
 
 /* Counts the agents that each host queries, and the most ports that it reads from one of them. */
@@ -419,8 +413,7 @@ void rd_shards_deinit(struct rd_shards *shards)
 {
 	for (size_t i = 0; i < shards->n; i++)
 		free(shards->v[i].host);
-	free(shards->v);
-	free(shards->owner);
+	RD_FREE(shards->v, shards->owner);
 	*shards = (struct rd_shards){ 0 };
 }
 

@@ -223,6 +223,5 @@ void rd_rendezvous(struct rd_bin *bins, size_t n_bins, const uint64_t *items, si
 			owner[m.heaps[b][i].item] = (int32_t)m.bins[b].id;
 		free(m.heaps[b]);
 	}
-	free(m.heaps);
-	free(m.loads);
+	RD_FREE(m.heaps, m.loads);
 }

@@ -124,10 +124,7 @@ static void side_init(struct rd_audit_side *side, const struct rd_audit_set *set
 
 void rd_audit_side_deinit(struct rd_audit_side *side)
 {
-	free(side->by_name);
-	free(side->other);
-	free(side->calls);
-	free(side->callers);
+	RD_FREE(side->by_name, side->other, side->calls, side->callers);
 }
 
 size_t rd_audit_edges(const struct rd_audit_side *side, uint32_t fn, bool callers, size_t *first)

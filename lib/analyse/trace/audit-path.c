@@ -62,8 +62,7 @@ static void find_path(const struct rd_fnset *set, struct rd_audit_reason *ret)
 		if (ret->gap)
 			ret->path[ret->n_path++] = ret->fn;
 	}
-	free(next);
-	free(queue);
+	RD_FREE(next, queue);
 }
 
 static void find_callers(const struct rd_fnset *set, struct rd_audit_reason *ret)

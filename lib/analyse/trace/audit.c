@@ -447,8 +447,7 @@ void rd_audit_compare(const struct rd_audit_set *baseline, const struct rd_audit
 	compare_modules(&c);
 	if (now->all)
 		compare_all(&c);
-	free(c.unsure_a);
-	free(c.unsure_b);
+	RD_FREE(c.unsure_a, c.unsure_b);
 	rd_audit_side_deinit(&c.a);
 	rd_audit_side_deinit(&c.b);
 	if (ret->n)

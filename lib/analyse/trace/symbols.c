@@ -20,8 +20,7 @@ struct rd_symbol {
 
 void rd_symbols_deinit(struct rd_symbols *symbols)
 {
-	free(symbols->v);
-	free(symbols->names);
+	RD_FREE(symbols->v, symbols->names);
 	memset(symbols, 0, sizeof(*symbols));
 }
 
@@ -151,9 +150,7 @@ static bool is_call_site(const struct rd_frame *f, const struct rd_frame *above)
 
 static void frame_free(struct rd_frame *f)
 {
-	free(f->function);
-	free(f->object);
-	free(f->file);
+	RD_FREE(f->function, f->object, f->file);
 }
 
 static void name_frame(const struct rd_symbols *s, struct rd_frame *f)

@@ -31,9 +31,7 @@ static void report_netif(const struct rd_check_input *in, struct rd_check_out *o
 	}
 	reason = rd_text("%s; the role of its port is unknown", observed);
 	rd_check_unknown(out, netif->name, reason);
-	free(observed);
-	free(expected);
-	free(fix);
+	RD_FREE(observed, expected, fix);
 }
 
 static const struct rd_netif *rdma_netif(const struct rd_check_input *in, const struct rd_ifaddr *addr)

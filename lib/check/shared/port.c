@@ -34,8 +34,7 @@ void rd_check_port_bad(struct rd_check_out *out, enum rd_role role, enum rd_seve
 	}
 	reason = rd_text("%s; the role of the port is unknown", observed);
 	rd_check_unknown(out, subject, reason);
-	free(observed);
-	free(expected);
+	RD_FREE(observed, expected);
 }
 
 bool rd_port_layer_is_odd(const struct rd_port_views *views, size_t port)

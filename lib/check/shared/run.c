@@ -132,10 +132,7 @@ static void add_or_count(struct rd_check_out *out, struct rd_finding *finding)
 		return;
 	}
 	out->more[finding->severity]++;
-	free(finding->subject);
-	free(finding->observed);
-	free(finding->expected);
-	free(finding->fix);
+	RD_FREE(finding->subject, finding->observed, finding->expected, finding->fix);
 }
 
 void rd_check_good(struct rd_check_out *out, const char *subject)
@@ -162,9 +159,7 @@ void rd_check_bad(struct rd_check_out *out, enum rd_severity severity, const cha
 
 	if (out->unread) {
 		doubt_fault(out, subject);
-		free(observed);
-		free(expected);
-		free(fix);
+		RD_FREE(observed, expected, fix);
 		return;
 	}
 	finding.subject = rd_dup(subject);

@@ -20,8 +20,7 @@ struct rd_counter_read *rd_counter_read_begin(struct rd_counter_reader *reader, 
 
 void rd_counter_read_deinit(struct rd_counter_read *read)
 {
-	free(read->object);
-	free(read->slots);
+	RD_FREE(read->object, read->slots);
 }
 
 void rd_counter_read_end(struct rd_counter_reader *reader)

@@ -170,8 +170,7 @@ static void remove_from(struct rd_counter_reader *reader, size_t first)
 	while (reader->set.n > first) {
 		struct rd_counter *counter = &reader->set.counters[--reader->set.n];
 
-		free(counter->name);
-		free(counter->netdev);
+		RD_FREE(counter->name, counter->netdev);
 	}
 	rd_counter_read_deinit(&reader->reads[--reader->n_reads]);
 }
@@ -180,10 +179,7 @@ static void remove_port(struct rd_counter_set *set)
 {
 	struct rd_counter_port *port = &set->ports[--set->n_ports];
 
-	free(port->ibdev);
-	free(port->driver);
-	free(port->guid);
-	free(port->pci);
+	RD_FREE(port->ibdev, port->driver, port->guid, port->pci);
 }
 
 /* Counters of the device as a whole follow those of its ports. */
@@ -277,8 +273,7 @@ void rd_counter_reader_destroy(struct rd_counter_reader *reader)
 		return;
 	for (size_t i = 0; i < reader->n_reads; i++)
 		rd_counter_read_deinit(&reader->reads[i]);
-	free(reader->reads);
-	free(reader->states);
+	RD_FREE(reader->reads, reader->states);
 	rd_counter_set_deinit(&reader->set);
 	free(reader);
 }

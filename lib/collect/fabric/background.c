@@ -174,9 +174,7 @@ void rd_background_close(struct rd_background *background)
 	background->port->ops->close(background->port);
 	sem_destroy(&background->resumed);
 	sem_destroy(&background->paused);
-	free(background->caller.kept);
-	free(background->work.kept);
-	free(background);
+	RD_FREE(background->caller.kept, background->work.kept, background);
 }
 
 struct rd_mads *rd_background_port(struct rd_background *background)

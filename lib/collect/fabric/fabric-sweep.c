@@ -458,11 +458,7 @@ static void job_deinit(struct sweep_job *job)
 		free(job->results[i].values);
 	for (size_t i = 0; i < job->n_lids; i++)
 		free(job->lids[i].sums);
-	free(job->lids);
-	free(job->results);
-	free(job->queries);
-	free(job->info);
-	free(job->ports);
+	RD_FREE(job->lids, job->results, job->queries, job->info, job->ports);
 }
 
 static int prepare(struct sweep_job *job)

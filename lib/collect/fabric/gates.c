@@ -53,8 +53,7 @@ int rd_gates_init(struct rd_gates *gates, const uint32_t *parents, size_t n, uns
 
 void rd_gates_deinit(struct rd_gates *gates)
 {
-	free(gates->v);
-	free(gates->next_agent);
+	RD_FREE(gates->v, gates->next_agent);
 }
 
 /* Puts a gate into the list of its parent, and its parents into those of theirs, up to one that is full. */

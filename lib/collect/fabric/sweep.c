@@ -450,10 +450,7 @@ static void set_latency_stats(struct sweep *sweep)
 
 static void sweep_deinit(struct sweep *sweep)
 {
-	free(sweep->lids);
-	free(sweep->tries);
-	free(sweep->next_retry);
-	free(sweep->slots);
+	RD_FREE(sweep->lids, sweep->tries, sweep->next_retry, sweep->slots);
 	rd_gates_deinit(&sweep->gates);
 	free(sweep->latencies);
 }

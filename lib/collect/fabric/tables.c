@@ -255,10 +255,6 @@ int rd_routes_read(struct rd_mads *mads, const struct rd_sweep_limits *limits, c
 	}
 	routes->n_unread = count_unread(&reading);
 	routes->duration_ns = mads->ops->now(mads) - start;
-	free(reading.ways);
-	free(reading.gates);
-	free(reading.parents);
-	free(reading.queries);
-	free(reading.subjects);
+	RD_FREE(reading.ways, reading.gates, reading.parents, reading.queries, reading.subjects);
 	return r;
 }

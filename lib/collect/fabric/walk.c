@@ -574,20 +574,14 @@ int rd_walk_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, stru
 		r = query_extended_port_info(&discovery, err);
 	walk->duration_ns = mads->ops->now(mads) - start;
 	tdestroy(discovery.by_guid, keep_node);
-	free(discovery.gates);
-	free(discovery.neighbours);
-	free(discovery.conflicts);
-	free(discovery.queries);
-	free(discovery.destinations);
+	RD_FREE(discovery.gates, discovery.neighbours, discovery.conflicts, discovery.queries, discovery.destinations);
 	return r;
 }
 
 void rd_walk_deinit(struct rd_walk *walk)
 {
-	for (size_t i = 0; i < walk->n; i++) {
-		free(walk->nodes[i]->ports);
-		free(walk->nodes[i]);
-	}
+	for (size_t i = 0; i < walk->n; i++)
+		RD_FREE(walk->nodes[i]->ports, walk->nodes[i]);
 	free(walk->nodes);
 	*walk = (struct rd_walk){ 0 };
 }

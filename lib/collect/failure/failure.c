@@ -140,8 +140,7 @@ static void attrs_deinit(struct attrs *attrs)
 {
 	for (size_t i = 0; i < attrs->n; i++)
 		free(attrs->v[i].name);
-	free(attrs->v);
-	free(attrs->ibdev);
+	RD_FREE(attrs->v, attrs->ibdev);
 }
 
 void rd_failure_reader_destroy(struct rd_failure_reader *r)
@@ -151,12 +150,9 @@ void rd_failure_reader_destroy(struct rd_failure_reader *r)
 	for (size_t i = 0; i < r->n_attrs; i++)
 		attrs_deinit(&r->attrs[i]);
 	free(r->attrs);
-	for (size_t i = 0; i < r->n_gids; i++) {
-		free(r->gids[i].ibdev);
-		free(r->gids[i].gid.netdev);
-	}
-	free(r->gids);
-	free(r);
+	for (size_t i = 0; i < r->n_gids; i++)
+		RD_FREE(r->gids[i].ibdev, r->gids[i].gid.netdev);
+	RD_FREE(r->gids, r);
 }
 
 /* Lines "max_sge=32"; others are ignored. */

@@ -102,10 +102,8 @@ int rd_ksyms_read_filter(struct rd_source *src, want_fn *want, void *arg, struct
 
 void rd_ksyms_deinit(struct rd_ksyms *syms)
 {
-	for (size_t i = 0; i < syms->n; i++) {
-		free(syms->v[i].name);
-		free(syms->v[i].module);
-	}
+	for (size_t i = 0; i < syms->n; i++)
+		RD_FREE(syms->v[i].name, syms->v[i].module);
 	free(syms->v);
 	*syms = (struct rd_ksyms){ 0 };
 }

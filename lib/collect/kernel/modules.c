@@ -67,8 +67,7 @@ void rd_kmods_deinit(struct rd_kmods *mods)
 	for (size_t i = 0; i < mods->n; i++) {
 		for (size_t j = 0; j < mods->v[i].n_users; j++)
 			free(mods->v[i].users[j]);
-		free(mods->v[i].users);
-		free(mods->v[i].name);
+		RD_FREE(mods->v[i].users, mods->v[i].name);
 	}
 	free(mods->v);
 	*mods = (struct rd_kmods){ 0 };

@@ -46,8 +46,7 @@ void rd_trace_facts_destroy(struct rd_trace_facts *facts)
 	if (!facts)
 		return;
 	rd_cgroups_destroy(facts->cgroups);
-	free(facts->devices);
-	free(facts);
+	RD_FREE(facts->devices, facts);
 }
 
 static void keep_device(struct rd_trace_facts *facts, uint32_t dev, const char *ibdev)

@@ -27,8 +27,7 @@ static struct rd_run_use *use_of(struct rd_run_reader *reader, struct rd_run_hos
 	use->transport = transport ? rd_run_copy(reader, transport, transport_size) : NULL;
 	if (use->device && (!transport || use->transport))
 		return use;
-	free(use->device);
-	free(use->transport);
+	RD_FREE(use->device, use->transport);
 	host->uses.n--;
 	return NULL;
 }
@@ -258,8 +257,7 @@ static bool parse_location(struct rd_run_reader *reader, struct cursor *cursor)
 	prefer->names = rd_run_copy(reader, names, used);
 	if (prefer->place && prefer->names)
 		return true;
-	free(prefer->place);
-	free(prefer->names);
+	RD_FREE(prefer->place, prefer->names);
 	host->prefers.n--;
 	return false;
 }

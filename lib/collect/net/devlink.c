@@ -38,8 +38,7 @@ static struct rd_devlink *device_of(struct reading *reading, const struct nlattr
 	devlink = &net->devlinks[net->n_devlinks];
 	*devlink = (struct rd_devlink){ .bus = rd_nla_text(bus), .dev = rd_nla_text(dev) };
 	if (!devlink->bus || !devlink->dev) {
-		free(devlink->bus);
-		free(devlink->dev);
+		RD_FREE(devlink->bus, devlink->dev);
 		reading->failed = -ENOMEM;
 		return NULL;
 	}

@@ -48,9 +48,7 @@ static void ruleset_deinit(struct ruleset *set)
 	for (size_t i = 0; i < set->n; i++) {
 		for (size_t k = 0; k < set->v[i].n; k++)
 			free(set->v[i].rules[k].target);
-		free(set->v[i].rules);
-		free(set->v[i].table);
-		free(set->v[i].name);
+		RD_FREE(set->v[i].rules, set->v[i].table, set->v[i].name);
 	}
 	free(set->v);
 }

@@ -49,8 +49,7 @@ void rd_cgroups_destroy(struct rd_cgroups *cg)
 		return;
 	for (size_t i = 0; i < cg->n; i++)
 		free(cg->known[i].path);
-	free(cg->known);
-	free(cg);
+	RD_FREE(cg->known, cg);
 }
 
 int rd_cgroups_id(struct rd_cgroups *cg, const char *path, uint64_t *ret, struct rd_err *err)

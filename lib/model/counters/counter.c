@@ -63,24 +63,16 @@ const char *rd_delta_note_name(enum rd_delta_note note)
 
 static void port_deinit(struct rd_counter_port *port)
 {
-	free(port->ibdev);
-	free(port->netdev);
-	free(port->driver);
-	free(port->pci);
-	free(port->guid);
-	free(port->link_layer);
+	RD_FREE(port->ibdev, port->netdev, port->driver, port->pci, port->guid, port->link_layer);
 }
 
 void rd_counter_set_deinit(struct rd_counter_set *set)
 {
 	for (size_t i = 0; i < set->n_ports; i++)
 		port_deinit(&set->ports[i]);
-	for (size_t i = 0; i < set->n; i++) {
-		free(set->counters[i].name);
-		free(set->counters[i].netdev);
-	}
-	free(set->ports);
-	free(set->counters);
+	for (size_t i = 0; i < set->n; i++)
+		RD_FREE(set->counters[i].name, set->counters[i].netdev);
+	RD_FREE(set->ports, set->counters);
 	*set = (struct rd_counter_set){ 0 };
 }
 
@@ -111,8 +103,7 @@ void rd_counter_port_label(const struct rd_counter_port *port, char *ret, size_t
 
 void rd_counter_sample_deinit(struct rd_counter_sample *sample)
 {
-	free(sample->values);
-	free(sample->states);
+	RD_FREE(sample->values, sample->states);
 	*sample = (struct rd_counter_sample){ 0 };
 }
 

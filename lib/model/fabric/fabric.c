@@ -9,15 +9,12 @@
 
 static void node_deinit(struct rd_fabric_node *node)
 {
-	free(node->description);
-	free(node->name);
-	free(node->sums);
+	RD_FREE(node->description, node->name, node->sums);
 }
 
 static void port_deinit(struct rd_fabric_port *port)
 {
-	free(port->values);
-	free(port->before);
+	RD_FREE(port->values, port->before);
 }
 
 void rd_fabric_deinit(struct rd_fabric *fabric)
@@ -26,8 +23,7 @@ void rd_fabric_deinit(struct rd_fabric *fabric)
 		node_deinit(&fabric->nodes[i]);
 	for (size_t i = 0; i < fabric->n_ports; i++)
 		port_deinit(&fabric->ports[i]);
-	free(fabric->nodes);
-	free(fabric->ports);
+	RD_FREE(fabric->nodes, fabric->ports);
 	*fabric = (struct rd_fabric){ 0 };
 }
 

@@ -33,9 +33,7 @@ void rd_routes_deinit(struct rd_routes *routes)
 			free(routes->tables[i].blocks[j]);
 		free(routes->tables[i].blocks);
 	}
-	free(routes->tables);
-	free(routes->first);
-	free(routes->owners);
+	RD_FREE(routes->tables, routes->first, routes->owners);
 	*routes = (struct rd_routes){ 0 };
 }
 

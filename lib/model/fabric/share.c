@@ -31,9 +31,7 @@ void rd_share_files_deinit(struct rd_share_files *files)
 {
 	for (size_t i = 0; i < files->n; i++)
 		rd_findings_deinit(&files->v[i].findings);
-	free(files->v);
-	free(files->rows);
-	free(files->seen);
+	RD_FREE(files->v, files->rows, files->seen);
 	rd_texts_deinit(&files->texts);
 	*files = (struct rd_share_files){ 0 };
 }

@@ -13,50 +13,27 @@
 
 static void pci_deinit(struct rd_pci *pci)
 {
-	free(pci->root);
-	free(pci->driver);
-	free(pci->slot);
-	free(pci->power_state);
-	free(pci->iommu_type);
+	RD_FREE(pci->root, pci->driver, pci->slot, pci->power_state, pci->iommu_type);
 }
 
 static void port_deinit(struct rd_port *port)
 {
 	for (size_t i = 0; i < port->n_gids; i++)
 		free(port->gids[i].netdev);
-	free(port->gids);
-	free(port->netdevs);
-	free(port->netdev_name);
-	free(port->link_layer);
-	free(port->state);
-	free(port->phys_state);
-	free(port->speed);
-	free(port->pkeys);
-	free(port->guid);
+	RD_FREE(port->gids, port->netdevs, port->netdev_name, port->link_layer, port->state, port->phys_state,
+		port->speed, port->pkeys, port->guid);
 }
 
 static void ibdev_deinit(struct rd_ibdev *dev)
 {
-	free(dev->name);
-	free(dev->firmware);
-	free(dev->board);
-	free(dev->hca_type);
-	free(dev->node_guid);
-	free(dev->sys_image_guid);
-	free(dev->node_desc);
-	free(dev->driver);
-	free(dev->parent_netdev);
+	RD_FREE(dev->name, dev->firmware, dev->board, dev->hca_type, dev->node_guid, dev->sys_image_guid,
+		dev->node_desc, dev->driver, dev->parent_netdev);
 }
 
 static void netdev_deinit(struct rd_netdev *netdev)
 {
-	free(netdev->name);
-	free(netdev->operstate);
-	free(netdev->master);
-	free(netdev->bond_state);
-	free(netdev->ipoib_mode);
-	free(netdev->mac);
-	free(netdev->addrs);
+	RD_FREE(netdev->name, netdev->operstate, netdev->master, netdev->bond_state, netdev->ipoib_mode, netdev->mac,
+		netdev->addrs);
 }
 
 void rd_host_deinit(struct rd_host *host)
@@ -71,20 +48,10 @@ void rd_host_deinit(struct rd_host *host)
 		netdev_deinit(&host->netdevs[i]);
 	for (size_t i = 0; i < host->n_numas; i++)
 		free(host->numas[i].cpulist);
-	for (size_t i = 0; i < host->n_gpus; i++) {
-		free(host->gpus[i].name);
-		free(host->gpus[i].uuid);
-		free(host->gpus[i].nvlinks);
-	}
-	free(host->pcis);
-	free(host->ports);
-	free(host->ibdevs);
-	free(host->netdevs);
-	free(host->numas);
-	free(host->gpus);
-	free(host->cpu.arch);
-	free(host->cpu.vendor);
-	free(host->ids);
+	for (size_t i = 0; i < host->n_gpus; i++)
+		RD_FREE(host->gpus[i].name, host->gpus[i].uuid, host->gpus[i].nvlinks);
+	RD_FREE(host->pcis, host->ports, host->ibdevs, host->netdevs, host->numas, host->gpus, host->cpu.arch,
+		host->cpu.vendor, host->ids);
 	*host = (struct rd_host){ 0 };
 }
 

@@ -5,8 +5,7 @@
 
 void rd_klog_deinit(struct rd_klog *klog)
 {
-	free(klog->v);
-	free(klog->text);
+	RD_FREE(klog->v, klog->text);
 	*klog = (struct rd_klog){ 0 };
 }
 

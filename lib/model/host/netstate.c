@@ -6,39 +6,22 @@
 
 static void devlink_deinit(struct rd_devlink *devlink)
 {
-	for (size_t i = 0; i < devlink->n_versions; i++) {
-		free(devlink->versions[i].name);
-		free(devlink->versions[i].value);
-	}
+	for (size_t i = 0; i < devlink->n_versions; i++)
+		RD_FREE(devlink->versions[i].name, devlink->versions[i].value);
 	for (size_t i = 0; i < devlink->n_reporters; i++)
 		free(devlink->reporters[i].name);
-	free(devlink->versions);
-	free(devlink->reporters);
-	free(devlink->bus);
-	free(devlink->dev);
-	free(devlink->driver);
+	RD_FREE(devlink->versions, devlink->reporters, devlink->bus, devlink->dev, devlink->driver);
 }
 
 void rd_netstate_deinit(struct rd_netstate *net)
 {
-	for (size_t i = 0; i < net->n_ifs; i++) {
-		free(net->ifs[i].name);
-		free(net->ifs[i].kind);
-		free(net->ifs[i].eth.fec);
-	}
-	for (size_t i = 0; i < net->n_policies; i++) {
-		free(net->policies[i].iif);
-		free(net->policies[i].oif);
-	}
+	for (size_t i = 0; i < net->n_ifs; i++)
+		RD_FREE(net->ifs[i].name, net->ifs[i].kind, net->ifs[i].eth.fec);
+	for (size_t i = 0; i < net->n_policies; i++)
+		RD_FREE(net->policies[i].iif, net->policies[i].oif);
 	for (size_t i = 0; i < net->n_devlinks; i++)
 		devlink_deinit(&net->devlinks[i]);
-	free(net->ifs);
-	free(net->addrs);
-	free(net->routes);
-	free(net->policies);
-	free(net->neighs);
-	free(net->devlinks);
-	free(net->firewall.where);
+	RD_FREE(net->ifs, net->addrs, net->routes, net->policies, net->neighs, net->devlinks, net->firewall.where);
 	*net = (struct rd_netstate){ 0 };
 }
 

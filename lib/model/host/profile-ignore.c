@@ -102,10 +102,7 @@ const char *rd_ignore_parse(char *text, struct rd_ignore *ret)
 
 void rd_ignore_deinit(struct rd_ignore *ignore)
 {
-	free(ignore->rule);
-	free(ignore->subject);
-	free(ignore->until);
-	free(ignore->reason);
+	RD_FREE(ignore->rule, ignore->subject, ignore->until, ignore->reason);
 	*ignore = (struct rd_ignore){ 0 };
 }
 

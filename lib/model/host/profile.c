@@ -20,10 +20,8 @@
 
 void rd_profile_deinit(struct rd_profile *profile)
 {
-	for (size_t i = 0; i < profile->n; i++) {
-		free(profile->v[i].key);
-		free(profile->v[i].value);
-	}
+	for (size_t i = 0; i < profile->n; i++)
+		RD_FREE(profile->v[i].key, profile->v[i].value);
 	free(profile->v);
 	for (size_t i = 0; i < profile->n_ignores; i++)
 		rd_ignore_deinit(&profile->ignores[i]);

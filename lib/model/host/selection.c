@@ -60,7 +60,6 @@ int rd_selection_make(const struct rd_host *host, const char *names, struct rd_s
 
 void rd_selection_deinit(struct rd_selection *selection)
 {
-	free(selection->ibdevs);
-	free(selection->ports);
+	RD_FREE(selection->ibdevs, selection->ports);
 	*selection = (struct rd_selection){ 0 };
 }

@@ -3,14 +3,11 @@
 
 void rd_symmetry_deinit(struct rd_symmetry *symmetry)
 {
-	for (size_t i = 0; i < symmetry->n_odds; i++) {
-		free(symmetry->odds[i].is);
-		free(symmetry->odds[i].usual);
-	}
+	for (size_t i = 0; i < symmetry->n_odds; i++)
+		RD_FREE(symmetry->odds[i].is, symmetry->odds[i].usual);
 	for (size_t i = 0; i < symmetry->n_missing; i++)
 		free(symmetry->missing[i].empty);
-	free(symmetry->odds);
-	free(symmetry->missing);
+	RD_FREE(symmetry->odds, symmetry->missing);
 	*symmetry = (struct rd_symmetry){ 0 };
 }
 

@@ -15,24 +15,14 @@ static void text_list_deinit(struct rd_text_list *list)
 
 void rd_system_deinit(struct rd_system *system)
 {
-	for (size_t i = 0; i < system->n_modules; i++) {
-		free(system->modules[i].name);
-		free(system->modules[i].version);
-	}
+	for (size_t i = 0; i < system->n_modules; i++)
+		RD_FREE(system->modules[i].name, system->modules[i].version);
 	for (size_t i = 0; i < system->n_launchers; i++)
 		free(system->launchers[i].comm);
-	for (size_t i = 0; i < system->n_uverbs; i++) {
-		free(system->uverbs[i].name);
-		free(system->uverbs[i].ibdev);
-	}
-	free(system->release);
-	free(system->modules);
-	free(system->nvidia_version);
-	free(system->nvidia_registry);
-	free(system->launchers);
-	free(system->huge);
-	free(system->uverbs);
-	free(system->libibverbs);
+	for (size_t i = 0; i < system->n_uverbs; i++)
+		RD_FREE(system->uverbs[i].name, system->uverbs[i].ibdev);
+	RD_FREE(system->release, system->modules, system->nvidia_version, system->nvidia_registry, system->launchers,
+		system->huge, system->uverbs, system->libibverbs);
 	text_list_deinit(&system->memory_peers);
 	text_list_deinit(&system->providers);
 	text_list_deinit(&system->job_env);

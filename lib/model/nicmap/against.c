@@ -5,10 +5,7 @@
 
 static void row_deinit(struct rd_against_row *row)
 {
-	free(row->subject);
-	free(row->predicted);
-	free(row->observed);
-	free(row->reason);
+	RD_FREE(row->subject, row->predicted, row->observed, row->reason);
 }
 
 void rd_against_deinit(struct rd_against *against)

@@ -16,18 +16,11 @@ void rd_compared_deinit(struct rd_compared *host)
 	for (size_t i = 0; i < host->n_ports; i++) {
 		struct rd_compared_port *port = &host->ports[i];
 
-		free(port->place);
-		free(port->label);
-		free(port->board);
-		free(port->subnet);
-		free(port->rate);
-		free(port->firmware);
-		free(port->state);
-		free(port->link_layer);
+		RD_FREE(port->place, port->label, port->board, port->subnet, port->rate, port->firmware, port->state,
+			port->link_layer);
 	}
 	for (size_t i = 0; i < host->n_rails; i++)
 		free(host->rails[i].nic);
-	free(host->ports);
-	free(host->rails);
+	RD_FREE(host->ports, host->rails);
 	*host = (struct rd_compared){ 0 };
 }

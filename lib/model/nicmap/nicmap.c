@@ -13,12 +13,9 @@ const char *rd_path_name(enum rd_path path)
 
 static void nccl_nets_deinit(struct rd_nccl_nets *nets)
 {
-	for (size_t i = 0; i < nets->n; i++) {
-		free(nets->v[i].ports);
-		free(nets->v[i].name);
-	}
-	free(nets->v);
-	free(nets->lost);
+	for (size_t i = 0; i < nets->n; i++)
+		RD_FREE(nets->v[i].ports, nets->v[i].name);
+	RD_FREE(nets->v, nets->lost);
 	*nets = (struct rd_nccl_nets){ 0 };
 }
 
@@ -35,13 +32,9 @@ const char *rd_judged_name(enum rd_judged judged)
 
 static void choices_deinit(struct rd_choices *choices)
 {
-	for (size_t i = 0; i < choices->n; i++) {
-		free(choices->v[i].ports);
-		free(choices->v[i].why);
-		free(choices->v[i].backup_why);
-	}
-	free(choices->v);
-	free(choices->note);
+	for (size_t i = 0; i < choices->n; i++)
+		RD_FREE(choices->v[i].ports, choices->v[i].why, choices->v[i].backup_why);
+	RD_FREE(choices->v, choices->note);
 	*choices = (struct rd_choices){ 0 };
 }
 
@@ -55,14 +48,11 @@ void rd_env_deinit(struct rd_env *env)
 
 void rd_effects_deinit(struct rd_effects *effects)
 {
-	for (size_t i = 0; i < effects->n; i++) {
-		free(effects->v[i].selects);
-		free(effects->v[i].effect);
-	}
+	for (size_t i = 0; i < effects->n; i++)
+		RD_FREE(effects->v[i].selects, effects->v[i].effect);
 	for (size_t i = 0; i < effects->n_texts; i++)
 		free(effects->texts[i]);
-	free(effects->texts);
-	free(effects->v);
+	RD_FREE(effects->texts, effects->v);
 	*effects = (struct rd_effects){ 0 };
 }
 

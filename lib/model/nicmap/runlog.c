@@ -16,16 +16,11 @@ const char *rd_run_stack_name(enum rd_run_stack stack)
 
 static void uses_deinit(struct rd_run_host *host)
 {
-	for (size_t i = 0; i < host->uses.n; i++) {
-		free(host->uses.v[i].transport);
-		free(host->uses.v[i].device);
-	}
-	for (size_t i = 0; i < host->prefers.n; i++) {
-		free(host->prefers.v[i].place);
-		free(host->prefers.v[i].names);
-	}
-	free(host->uses.v);
-	free(host->prefers.v);
+	for (size_t i = 0; i < host->uses.n; i++)
+		RD_FREE(host->uses.v[i].transport, host->uses.v[i].device);
+	for (size_t i = 0; i < host->prefers.n; i++)
+		RD_FREE(host->prefers.v[i].place, host->prefers.v[i].names);
+	RD_FREE(host->uses.v, host->prefers.v);
 }
 
 static void host_deinit(struct rd_run_host *host)
@@ -36,20 +31,11 @@ static void host_deinit(struct rd_run_host *host)
 		free(host->nets.v[i].name);
 	for (size_t i = 0; i < host->channels.n; i++)
 		free(host->channels.v[i].transport);
-	for (size_t i = 0; i < host->vars.n; i++) {
-		free(host->vars.v[i].name);
-		free(host->vars.v[i].value);
-	}
+	for (size_t i = 0; i < host->vars.n; i++)
+		RD_FREE(host->vars.v[i].name, host->vars.v[i].value);
 	uses_deinit(host);
-	free(host->devs.v);
-	free(host->nets.v);
-	free(host->ranks.v);
-	free(host->channels.v);
-	free(host->pairs.v);
-	free(host->vars.v);
-	free(host->network);
-	free(host->plugin);
-	free(host->name);
+	RD_FREE(host->devs.v, host->nets.v, host->ranks.v, host->channels.v, host->pairs.v, host->vars.v, host->network,
+		host->plugin, host->name);
 }
 
 void rd_runlog_deinit(struct rd_runlog *log)

@@ -15,13 +15,9 @@ const char *rd_stack_name(enum rd_stack_id id)
 
 static void deinit_one(struct rd_stack *stack)
 {
-	for (size_t i = 0; i < stack->n; i++) {
-		free(stack->v[i].ports);
-		free(stack->v[i].why);
-	}
-	free(stack->v);
-	free(stack->ports);
-	free(stack->note);
+	for (size_t i = 0; i < stack->n; i++)
+		RD_FREE(stack->v[i].ports, stack->v[i].why);
+	RD_FREE(stack->v, stack->ports, stack->note);
 }
 
 void rd_stacks_deinit(struct rd_stacks *stacks)

@@ -7,8 +7,7 @@ static void host_deinit(struct rd_join_host *host)
 {
 	for (size_t i = 0; i < host->n_devs; i++)
 		free(host->devs[i].name);
-	free(host->devs);
-	free(host->name);
+	RD_FREE(host->devs, host->name);
 }
 
 void rd_join_deinit(struct rd_join *join)
@@ -17,11 +16,7 @@ void rd_join_deinit(struct rd_join *join)
 		host_deinit(&join->hosts[i]);
 	for (size_t i = 0; i < join->n_jobs; i++)
 		free(join->jobs[i]);
-	free(join->hosts);
-	free(join->qps);
-	free(join->addrs);
-	free(join->owners);
-	free(join->jobs);
+	RD_FREE(join->hosts, join->qps, join->addrs, join->owners, join->jobs);
 	rd_map_deinit(&join->names_map);
 	rd_map_deinit(&join->addrs_map);
 	rd_map_deinit(&join->jobs_map);

@@ -3,8 +3,7 @@
 
 void rd_qp_event_deinit(struct rd_qp_event *event)
 {
-	free(event->cgroup);
-	free(event->job);
+	RD_FREE(event->cgroup, event->job);
 	*event = (struct rd_qp_event){ 0 };
 }
 

@@ -10,8 +10,7 @@ const char *rd_path_health_name(enum rd_path_health health)
 
 static void qp_group_deinit(struct rd_qp_group *group)
 {
-	free(group->label);
-	free(group->peers);
+	RD_FREE(group->label, group->peers);
 }
 
 void rd_qp_groups_deinit(struct rd_qp_groups *groups)

@@ -12,8 +12,6 @@ void rd_spreads_deinit(struct rd_spreads *spreads)
 {
 	for (size_t i = 0; i < spreads->n_collisions; i++)
 		free(spreads->collisions[i].lqpns);
-	free(spreads->collisions);
-	free(spreads->flows);
-	free(spreads->v);
+	RD_FREE(spreads->collisions, spreads->flows, spreads->v);
 	*spreads = (struct rd_spreads){ 0 };
 }

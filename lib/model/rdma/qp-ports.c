@@ -6,8 +6,7 @@
 
 void rd_qp_ports_deinit(struct rd_qp_ports *ports)
 {
-	free(ports->v);
-	free(ports->gids);
+	RD_FREE(ports->v, ports->gids);
 	*ports = (struct rd_qp_ports){ 0 };
 }
 

@@ -42,10 +42,7 @@ void rd_qp_views_deinit(struct rd_qp_views *views)
 		free(views->losses[d]);
 	for (size_t i = 0; i < views->n_owned; i++)
 		free(views->owned[i]);
-	free(views->losses);
-	free(views->gone);
-	free(views->owned);
-	free(views->v);
+	RD_FREE(views->losses, views->gone, views->owned, views->v);
 	*views = (struct rd_qp_views){ 0 };
 }
 

@@ -8,8 +8,7 @@
 
 void rd_qp_deinit(struct rd_qp *qp)
 {
-	free(qp->owner.kernel);
-	free(qp->subtype);
+	RD_FREE(qp->owner.kernel, qp->subtype);
 	if (qp->context)
 		free(qp->context->driver);
 	free(qp->context);
@@ -29,18 +28,12 @@ bool rd_res_dev_dumps_qps(const struct rd_res_dev *dev)
 
 static void dev_deinit(struct rd_res_dev *dev)
 {
-	free(dev->name);
-	free(dev->protocol);
-	free(dev->firmware);
+	RD_FREE(dev->name, dev->protocol, dev->firmware);
 }
 
 static void proc_deinit(struct rd_proc *proc)
 {
-	free(proc->comm);
-	free(proc->cgroup);
-	free(proc->job);
-	free(proc->devx_libs);
-	free(proc->peers);
+	RD_FREE(proc->comm, proc->cgroup, proc->job, proc->devx_libs, proc->peers);
 }
 
 void rd_res_deinit(struct rd_res *res)
@@ -57,13 +50,7 @@ void rd_res_deinit(struct rd_res *res)
 		free(res->objects[i].owner.kernel);
 	for (size_t i = 0; i < res->n_procs; i++)
 		proc_deinit(&res->procs[i]);
-	free(res->devs);
-	free(res->ports);
-	free(res->qps);
-	free(res->cm_ids);
-	free(res->objects);
-	free(res->procs);
-	free(res->recorded);
+	RD_FREE(res->devs, res->ports, res->qps, res->cm_ids, res->objects, res->procs, res->recorded);
 	*res = (struct rd_res){ 0 };
 }
 

@@ -14,10 +14,8 @@ const char *rd_confidence_name(enum rd_confidence confidence)
 
 void rd_causes_deinit(struct rd_causes *causes)
 {
-	for (size_t i = 0; i < causes->n; i++) {
-		free(causes->v[i].observed);
-		free(causes->v[i].fix);
-	}
+	for (size_t i = 0; i < causes->n; i++)
+		RD_FREE(causes->v[i].observed, causes->v[i].fix);
 	free(causes->v);
 	rd_findings_deinit(&causes->findings);
 	*causes = (struct rd_causes){ 0 };

@@ -48,11 +48,8 @@ void rd_facts_sort(struct rd_facts *facts)
 
 void rd_facts_deinit(struct rd_facts *facts)
 {
-	for (size_t i = 0; i < facts->n; i++) {
-		free(facts->v[i].subject);
-		free(facts->v[i].field);
-		free(facts->v[i].value);
-	}
+	for (size_t i = 0; i < facts->n; i++)
+		RD_FREE(facts->v[i].subject, facts->v[i].field, facts->v[i].value);
 	free(facts->v);
 	*facts = (struct rd_facts){ 0 };
 }

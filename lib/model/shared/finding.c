@@ -30,12 +30,8 @@ const char *rd_severity_result(enum rd_severity severity)
 
 static void release(const struct rd_finding *finding)
 {
-	free(finding->subject);
-	free(finding->observed);
-	free(finding->expected);
-	free(finding->fix);
-	free(finding->caused_by.subject);
-	free(finding->muted);
+	RD_FREE(finding->subject, finding->observed, finding->expected, finding->fix, finding->caused_by.subject,
+		finding->muted);
 }
 
 void rd_findings_deinit(struct rd_findings *findings)

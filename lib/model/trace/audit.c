@@ -5,34 +5,23 @@
 
 void rd_audit_probe_deinit(struct rd_audit_probe *probe)
 {
-	free(probe->name);
-	free(probe->verb);
-	free(probe->origin);
-	free(probe->module);
+	RD_FREE(probe->name, probe->verb, probe->origin, probe->module);
 	*probe = (struct rd_audit_probe){ 0 };
 }
 
 void rd_audit_set_deinit(struct rd_audit_set *set)
 {
 	for (size_t i = 0; i < set->n; i++) {
-		free(set->fns[i].function);
-		free(set->fns[i].module);
-		free(set->fns[i].via);
+		RD_FREE(set->fns[i].function, set->fns[i].module, set->fns[i].via);
 		for (uint32_t c = 0; c < set->fns[i].n_calls; c++)
 			free(set->fns[i].calls[c]);
 		free(set->fns[i].calls);
 	}
-	for (size_t i = 0; i < set->n_modules; i++) {
-		free(set->modules[i].name);
-		free(set->modules[i].version);
-	}
+	for (size_t i = 0; i < set->n_modules; i++)
+		RD_FREE(set->modules[i].name, set->modules[i].version);
 	for (size_t i = 0; i < set->n_probes; i++)
 		rd_audit_probe_deinit(&set->probes[i]);
-	free(set->probes);
-	free(set->fns);
-	free(set->modules);
-	free(set->kernel);
-	free(set->version);
+	RD_FREE(set->probes, set->fns, set->modules, set->kernel, set->version);
 	*set = (struct rd_audit_set){ 0 };
 }
 

@@ -5,26 +5,15 @@
 
 static void frames_free(struct rd_frame *frames, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		free(frames[i].function);
-		free(frames[i].object);
-		free(frames[i].file);
-	}
+	for (size_t i = 0; i < n; i++)
+		RD_FREE(frames[i].function, frames[i].object, frames[i].file);
 	free(frames);
 }
 
 void rd_event_deinit(struct rd_event *event)
 {
-	free(event->cgroup);
-	free(event->job);
-	free(event->ibdev);
-	free(event->object);
-	free(event->method);
-	free(event->verb);
-	free(event->chain);
-	free(event->below);
-	free(event->below_modules);
-	free(event->hint);
+	RD_FREE(event->cgroup, event->job, event->ibdev, event->object, event->method, event->verb, event->chain,
+		event->below, event->below_modules, event->hint);
 	rd_explanation_deinit(&event->why);
 	frames_free(event->kstack, event->n_kstack);
 	frames_free(event->ustack, event->n_ustack);

@@ -19,8 +19,7 @@ static void drop_facts(struct rd_explanation *e)
 void rd_explanation_deinit(struct rd_explanation *e)
 {
 	drop_facts(e);
-	free(e->cause);
-	free(e->fix);
+	RD_FREE(e->cause, e->fix);
 	*e = (struct rd_explanation){ 0 };
 }
 

@@ -7,14 +7,8 @@
 
 void rd_failure_deinit(struct rd_failure *f)
 {
-	free(f->dev.link_layer);
-	free(f->dev.state);
-	free(f->dev.phys_state);
-	free(f->dev.driver);
-	free(f->dev.pci);
-	free(f->dev.netdev);
-	free(f->gid.netdev);
-	free(f->gid_before.netdev);
+	RD_FREE(f->dev.link_layer, f->dev.state, f->dev.phys_state, f->dev.driver, f->dev.pci, f->dev.netdev,
+		f->gid.netdev, f->gid_before.netdev);
 	rd_netstate_deinit(&f->net);
 	rd_res_deinit(&f->res);
 	for (size_t i = 0; i < f->n_cgroups; i++)

@@ -14,9 +14,7 @@ struct places {
 
 static void places_deinit(struct places *p)
 {
-	free(p->modules);
-	free(p->fns);
-	free(p->same);
+	RD_FREE(p->modules, p->fns, p->same);
 }
 
 struct key {
@@ -97,9 +95,7 @@ static void take_fn(struct rd_fnset *set, struct rd_fnset *newer, uint32_t i, co
 
 	if (p->fns[i] < set->n_fns) {
 		backend = to->backend;
-		free(to->name);
-		free(to->roots);
-		free(to->calls);
+		RD_FREE(to->name, to->roots, to->calls);
 	}
 	*to = *from;
 	*from = (struct rd_fn){ 0 };

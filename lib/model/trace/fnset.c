@@ -87,23 +87,13 @@ int rd_fnset_find(const struct rd_fnset *set, const char *name)
 
 void rd_fnset_deinit(struct rd_fnset *set)
 {
-	for (size_t i = 0; i < set->n_modules; i++) {
-		free(set->modules[i].name);
-		free(set->modules[i].path);
-		free(set->modules[i].version);
-		free(set->modules[i].note);
-	}
-	for (size_t i = 0; i < set->n_fns; i++) {
-		free(set->fns[i].name);
-		free(set->fns[i].roots);
-		free(set->fns[i].calls);
-	}
+	for (size_t i = 0; i < set->n_modules; i++)
+		RD_FREE(set->modules[i].name, set->modules[i].path, set->modules[i].version, set->modules[i].note);
+	for (size_t i = 0; i < set->n_fns; i++)
+		RD_FREE(set->fns[i].name, set->fns[i].roots, set->fns[i].calls);
 	for (size_t i = 0; i < set->n_roots; i++)
 		free(set->roots[i].via);
-	free(set->modules);
-	free(set->fns);
-	free(set->roots);
-	free(set->kernel);
+	RD_FREE(set->modules, set->fns, set->roots, set->kernel);
 	*set = (struct rd_fnset){ 0 };
 }
 
