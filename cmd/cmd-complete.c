@@ -7,7 +7,6 @@
 #include "opts.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <string.h>
 
 #include "base/text.h"

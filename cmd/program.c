@@ -8,7 +8,6 @@
 #include <sys/ioctl.h>
 
 #include "base/library.h"
-#include "base/text.h"
 #include "opts.h"
 #include "output.h"
 #include "privileges.h"

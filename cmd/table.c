@@ -2,7 +2,6 @@
 #include "cmd/table.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What check counts, and the verdict on a host without RDMA. */
 #include "check-result.h"
-#include "base/no-rdma.h"
 #include "check/shared/unread.h"
 
 void check_result_deinit(struct check_result *result)

@@ -10,7 +10,6 @@
 
 #include "base/rfc3339.h"
 #include "base/text.h"
-#include "cmd/output.h"
 #include "model/fabric/fabric-rates.h"
 #include "model/fabric/share.h"
 #include "source/opener/new-file.h"

@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "analyse/fabric/fabric-find.h"
-#include "analyse/fabric/fabric-names.h"
 #include "analyse/fabric/fabric-rank.h"
 #include "analyse/fabric/fabric-routes.h"
 #include "base/number.h"

@@ -6,7 +6,6 @@
 
 #include "analyse/run/against.h"
 #include "base/fix.h"
-#include "base/text.h"
 #include "cmd/datafile.h"
 #include "collect/host/host.h"
 #include "collect/nccl/runlog.h"

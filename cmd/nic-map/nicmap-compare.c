@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* nic-map --compare */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "analyse/compare/compare.h"

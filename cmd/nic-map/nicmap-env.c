@@ -12,7 +12,6 @@
 #include "nicmap.h"
 #include "report/nicmap/report-nicmap-page.h"
 #include "report/nicmap/report-nicmap.h"
-#include "report/shared/finding.h"
 
 /* Device names are foreign input, and a shell evaluates the output. */
 static void add_quoted(struct rd_buf *out, const char *value)

@@ -12,7 +12,6 @@
 #include "collect/host/system.h"
 #include "diagnose/findings/diagnose.h"
 #include "diagnose/findings/elsewhere.h"
-#include "report/nicmap/report-nicmap.h"
 
 int nicmap_read(struct rd_source *source, unsigned what, struct rd_host *host, struct rd_system *system,
 		struct rd_errlist *errors, struct rd_err *err)

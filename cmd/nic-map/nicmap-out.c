@@ -3,7 +3,6 @@
 #include "nicmap.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "analyse/shared/distance.h"

@@ -14,7 +14,6 @@
 #include "collect/host/host.h"
 #include "collect/rdma/nldev.h"
 #include "qp-ask.h"
-#include "qp.h"
 #include "report/qp/report-qp-pairs.h"
 #include "report/shared/finding.h"
 

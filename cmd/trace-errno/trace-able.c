@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <linux/capability.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/no-rdma.h"

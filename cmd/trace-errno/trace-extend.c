@@ -4,12 +4,10 @@
  * below an origin that may have passed on an errno of a function that is not traced.
  */
 #include <errno.h>
-#include <time.h>
 
 #include "analyse/trace/benign.h"
 #include "analyse/trace/origin.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "trace.h"
 #include "trace/select/select.h"
 

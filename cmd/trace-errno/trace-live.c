@@ -5,7 +5,6 @@
  */
 #include "trace.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,9 +17,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "cmd/repeat.h"
-#include "render/render.h"
 #include "report/trace/report-trace-live.h"
-#include "view/terminal.h"
 #include "view/view.h"
 
 #define INTERVAL 1.0	   /* seconds */

@@ -2,7 +2,6 @@
 #include "trace.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "analyse/trace/benign.h"

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyse/trace/verb.h"
 #include "render/render-event.h"
 #include "report/trace/report-trace.h"
 

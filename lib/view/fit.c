@@ -5,8 +5,6 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "base/memory.h"
-
 #define NAME_MOST 20  /* to which a name is shortened before columns are left out */
 #define NAME_LEAST 8  /* shorter names are all alike */
 #define SHARE_WIDTH 6 /* "100.0%", without its bar */

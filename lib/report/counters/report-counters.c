@@ -2,7 +2,6 @@
 /* counters */
 #include "report/counters/report-counters.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "report/trace/report-trace.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"

@@ -2,7 +2,6 @@
 #include "source/guard/arena.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "source/guard/replies.h"
 
-#include <errno.h>
 #include <string.h>
 
 static uint64_t hash_of(const struct rd_request *head, const void *data)

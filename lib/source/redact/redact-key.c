@@ -4,7 +4,6 @@
 #include "source/record/record.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/random.h>
 

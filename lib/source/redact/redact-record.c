@@ -5,7 +5,6 @@
 #include "source/redact/redact.h"
 #include "source/shared/netlink.h"
 
-#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
