@@ -3,7 +3,6 @@
 #include "trace/attach/attach.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>

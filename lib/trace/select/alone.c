@@ -5,9 +5,7 @@
  * matters, and without them the caller would be taken for the origin. Drivers are not followed: of theirs, only the members of
  * ib_device_ops are such roots.
  */
-#include <errno.h>
-#include <string.h>
-
+#include "base/memory.h"
 #include "trace/select/rules.h"
 #include "trace/select/sel.h"
 
@@ -17,27 +15,6 @@ struct walk {
 	bool *seen;
 	uint32_t *stack;
 };
-
-static int walk_init(struct walk *w, const struct rd_sel *sel)
-{
-	size_t n = sel->set->n_fns + 1;
-
-	*w = (struct walk){
-		.outside = calloc(n, 1),
-		.frequent = calloc(n, 1),
-		.seen = calloc(n, 1),
-		.stack = calloc(n, sizeof(*w->stack)),
-	};
-	return w->outside && w->frequent && w->seen && w->stack ? 0 : -ENOMEM;
-}
-
-static void walk_deinit(struct walk *w)
-{
-	free(w->outside);
-	free(w->frequent);
-	free(w->seen);
-	free(w->stack);
-}
 
 static bool in_core(const struct rd_sel *sel, uint32_t fn)
 {
@@ -56,24 +33,29 @@ static void find_frequent(const struct rd_sel *sel, struct walk *w)
 			rd_sel_reach(sel, sel->excluded[i], w->outside, w->frequent, w->stack);
 }
 
-int rd_sel_add_alone(struct rd_sel *sel)
+void rd_sel_add_alone(struct rd_sel *sel)
 {
 	struct rd_fnset *set = sel->set;
-	size_t n_roots = set->n_roots;
-	struct walk w;
-	int r = walk_init(&w, sel);
+	size_t n_roots = set->n_roots, n = set->n_fns + 1;
+	struct walk w = {
+		.outside = rd_alloc(n, 1),
+		.frequent = rd_alloc(n, 1),
+		.seen = rd_alloc(n, 1),
+		.stack = rd_alloc(n, sizeof(*w.stack)),
+	};
 
-	if (!r)
-		find_frequent(sel, &w);
-	for (size_t i = 0; !r && i < n_roots; i++)
+	find_frequent(sel, &w);
+	for (size_t i = 0; i < n_roots; i++)
 		if (set->roots[i].alone && in_core(sel, set->roots[i].fn))
 			rd_sel_reach(sel, set->roots[i].fn, w.outside, w.seen, w.stack);
-	for (uint32_t i = 0; !r && i < set->n_fns; i++) {
+	for (uint32_t i = 0; i < set->n_fns; i++) {
 		enum rd_rule rule = w.seen[i] && !w.frequent[i] ? rd_rules_name(set->fns[i].name) : RD_RULE_SELECTED;
 
 		if (rule == RD_RULE_QUERY || (rule == RD_RULE_CLEANUP && rd_rules_rare(set->fns[i].name)))
-			r = rd_sel_add_root(sel, i, rule == RD_RULE_QUERY ? "query" : "destruction", true);
+			rd_sel_add_root(sel, i, rule == RD_RULE_QUERY ? "query" : "destruction", true);
 	}
-	walk_deinit(&w);
-	return r ? rd_err_set(sel->err, ENOMEM, NULL, "cannot select the functions to trace") : 0;
+	free(w.outside);
+	free(w.frequent);
+	free(w.seen);
+	free(w.stack);
 }

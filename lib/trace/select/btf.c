@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/memory.h"
+
 /* Longer chains of types exist only in damaged data. */
 #define MAX_DEPTH 32
 
@@ -35,7 +37,7 @@ static const char *func_name(const struct rd_btf *btf, uint32_t id)
 	return t && btf_is_func(t) ? btf__name_by_offset(btf->btf, t->name_off) : NULL;
 }
 
-static int index_funcs(struct rd_btf *btf)
+static void index_funcs(struct rd_btf *btf)
 {
 	uint32_t n = btf__type_cnt(btf->btf);
 
@@ -44,19 +46,17 @@ static int index_funcs(struct rd_btf *btf)
 
 		if (!name || !name[0])
 			continue;
-		if (rd_grow(&btf->funcs, &btf->cap_funcs, btf->n_funcs + 1, sizeof(*btf->funcs)))
-			return -ENOMEM;
+		rd_reserve(&btf->funcs, &btf->cap_funcs, btf->n_funcs + 1, sizeof(*btf->funcs));
 		btf->funcs[btf->n_funcs++] = (struct rd_btf_func){ name, id };
 	}
 	if (btf->n_funcs)
 		qsort(btf->funcs, btf->n_funcs, sizeof(*btf->funcs), compare_funcs);
-	return 0;
 }
 
-int rd_btf_index_base(struct btf *base, struct rd_btf *ret)
+void rd_btf_index_base(struct btf *base, struct rd_btf *ret)
 {
 	*ret = (struct rd_btf){ .btf = base, .first = 1 };
-	return index_funcs(ret);
+	index_funcs(ret);
 }
 
 /* libbpf 1.1 declares btf__new_split but does not export it; the exported function needs a path, here of a memfd. */
@@ -105,10 +105,7 @@ int rd_btf_read_module(struct rd_source *src, struct btf *base, const char *modu
 	if (!btf.btf)
 		return rd_err_set(err, errno == ENOMEM ? ENOMEM : EBADMSG, path,
 				  "cannot read type information: it is damaged, or for another build of the kernel");
-	if (index_funcs(&btf)) {
-		rd_btf_deinit(&btf);
-		return rd_err_set(err, ENOMEM, path, "cannot read type information");
-	}
+	index_funcs(&btf);
 	if (!names_fit(&btf)) {
 		rd_btf_deinit(&btf);
 		return rd_err_set(err, ESTALE, path,

@@ -22,8 +22,8 @@ struct rd_btf {
 
 /* BTF of vmlinux, the base of all others. Caller frees with btf__free. */
 int rd_btf_read_base(struct rd_source *src, struct btf **ret, struct rd_err *err);
-/* Makes the functions of the kernel image searchable. `base` stays the caller's: free with free(ret->funcs). 0 or -ENOMEM. */
-int rd_btf_index_base(struct btf *base, struct rd_btf *ret);
+/* Makes the functions of the kernel image searchable. `base` stays the caller's: free with free(ret->funcs). */
+void rd_btf_index_base(struct btf *base, struct rd_btf *ret);
 
 /* BTF of a loaded module. -ENOENT: none; -ESTALE: made for another base; -EBADMSG: that, or damaged. `base` must outlive *ret. */
 int rd_btf_read_module(struct rd_source *src, struct btf *base, const char *module, struct rd_btf *ret,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The graph of direct calls over all modules: the references in each file, joined by exported symbols. */
-#include <errno.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "trace/select/sel.h"
 
 struct export
@@ -21,30 +21,26 @@ static int compare_exports(const void *a, const void *b)
 	return strcmp(((const struct export *)a)->name, ((const struct export *)b)->name);
 }
 
-static int add_export(struct exports *exports, const char *name, uint32_t fn)
+static void add_export(struct exports *exports, const char *name, uint32_t fn)
 {
-	if (rd_grow(&exports->v, &exports->cap, exports->n + 1, sizeof(*exports->v)))
-		return -ENOMEM;
+	rd_reserve(&exports->v, &exports->cap, exports->n + 1, sizeof(*exports->v));
 	exports->v[exports->n++] = (struct export){ name, fn };
-	return 0;
 }
 
 /* Any function of a module without a file may be an exported symbol. */
-static int read_exports(const struct rd_sel *sel, struct exports *ret)
+static void read_exports(const struct rd_sel *sel, struct exports *ret)
 {
 	for (size_t m = 0; m < sel->set->n_modules; m++) {
 		const struct rd_sel_mod *mod = &sel->mods[m];
 
 		for (size_t i = 0; i < mod->elf.n_funcs; i++)
-			if (mod->elf.funcs[i].global && add_export(ret, mod->elf.funcs[i].name, mod->fn_of[i]))
-				return -ENOMEM;
+			if (mod->elf.funcs[i].global)
+				add_export(ret, mod->elf.funcs[i].name, mod->fn_of[i]);
 		for (uint32_t i = 0; !sel->set->modules[m].file_matches && i < mod->n_fns; i++)
-			if (add_export(ret, sel->set->fns[mod->first_fn + i].name, mod->first_fn + i))
-				return -ENOMEM;
+			add_export(ret, sel->set->fns[mod->first_fn + i].name, mod->first_fn + i);
 	}
 	if (ret->n)
 		qsort(ret->v, ret->n, sizeof(*ret->v), compare_exports);
-	return 0;
 }
 
 static uint32_t find_export(const struct exports *exports, const char *name)
@@ -57,34 +53,28 @@ static uint32_t find_export(const struct exports *exports, const char *name)
 	return e ? e->fn : RD_ELF_NONE;
 }
 
-static int add_edge(struct rd_sel_edge **v, size_t *n, size_t *cap, uint32_t from, uint32_t to)
+static void add_edge(struct rd_sel_edge **v, size_t *n, size_t *cap, uint32_t from, uint32_t to)
 {
-	if (rd_grow(v, cap, *n + 1, sizeof(**v)))
-		return -ENOMEM;
+	rd_reserve(v, cap, *n + 1, sizeof(**v));
 	(*v)[(*n)++] = (struct rd_sel_edge){ from, to };
-	return 0;
 }
 
-static int add_module_edges(struct rd_sel *sel, uint32_t m, const struct exports *exports)
+static void add_module_edges(struct rd_sel *sel, uint32_t m, const struct exports *exports)
 {
 	const struct rd_sel_mod *mod = &sel->mods[m];
 
 	for (size_t i = 0; i < mod->elf.n_refs; i++) {
 		const struct rd_elf_ref *ref = &mod->elf.refs[i];
 		uint32_t from = mod->fn_of[ref->from], to;
-		int rc;
 
 		to = ref->extern_name ? find_export(exports, ref->extern_name) : mod->fn_of[ref->to];
 		if (to == RD_ELF_NONE)
 			continue;
 		if (ref->kind == RD_ELF_CALL)
-			rc = add_edge(&sel->edges, &sel->n_edges, &sel->cap_edges, from, to);
+			add_edge(&sel->edges, &sel->n_edges, &sel->cap_edges, from, to);
 		else
-			rc = add_edge(&sel->takes, &sel->n_takes, &sel->cap_takes, from, to);
-		if (rc)
-			return rc;
+			add_edge(&sel->takes, &sel->n_takes, &sel->cap_takes, from, to);
 	}
-	return 0;
 }
 
 static int compare_edges(const void *a, const void *b)
@@ -96,25 +86,22 @@ static int compare_edges(const void *a, const void *b)
 	return x->to < y->to ? -1 : x->to > y->to;
 }
 
-int rd_sel_build_graph(struct rd_sel *sel)
+void rd_sel_build_graph(struct rd_sel *sel)
 {
 	struct exports exports = { 0 };
 	size_t n_fns = sel->set->n_fns;
-	int rc = read_exports(sel, &exports);
 
-	for (uint32_t m = 0; !rc && m < sel->set->n_modules; m++)
-		rc = add_module_edges(sel, m, &exports);
+	read_exports(sel, &exports);
+	for (uint32_t m = 0; m < sel->set->n_modules; m++)
+		add_module_edges(sel, m, &exports);
 	free(exports.v);
-	sel->edge_first = calloc(n_fns + 1, sizeof(*sel->edge_first));
-	if (rc || !sel->edge_first)
-		return rd_err_set(sel->err, ENOMEM, NULL, "cannot build the call graph");
+	sel->edge_first = rd_alloc(n_fns + 1, sizeof(*sel->edge_first));
 	if (sel->n_edges)
 		qsort(sel->edges, sel->n_edges, sizeof(*sel->edges), compare_edges);
 	for (size_t i = 0; i < sel->n_edges; i++)
 		sel->edge_first[sel->edges[i].from + 1]++;
 	for (size_t i = 0; i < n_fns; i++)
 		sel->edge_first[i + 1] += sel->edge_first[i];
-	return 0;
 }
 
 void rd_sel_reach(const struct rd_sel *sel, uint32_t start, const bool *skip, bool *seen, uint32_t *stack)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which functions of the set each function calls: an errno that it returned may be theirs. */
-#include <errno.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "trace/select/sel.h"
 
 static bool may_return_errno(const struct rd_fn *fn)
@@ -17,15 +17,13 @@ static int compare_ids(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int add_call(struct rd_fn *fn, size_t *cap, uint32_t to)
+static void add_call(struct rd_fn *fn, size_t *cap, uint32_t to)
 {
 	for (uint32_t i = 0; i < fn->n_calls; i++)
 		if (fn->calls[i] == to)
-			return 0;
-	if (rd_grow(&fn->calls, cap, fn->n_calls + 1u, sizeof(*fn->calls)))
-		return -ENOMEM;
+			return;
+	rd_reserve(&fn->calls, cap, fn->n_calls + 1u, sizeof(*fn->calls));
 	fn->calls[fn->n_calls++] = to;
-	return 0;
 }
 
 /* What a cold part contains, its function contains. */
@@ -40,24 +38,22 @@ static void take_code(struct rd_fn *fn, const struct rd_fn *cold)
 }
 
 /* Calls of `from`, which is the function itself or its cold part. */
-static int add_calls_of(struct rd_sel *sel, const uint32_t *first, uint32_t from, uint32_t self, size_t *cap)
+static void add_calls_of(struct rd_sel *sel, const uint32_t *first, uint32_t from, uint32_t self, size_t *cap)
 {
 	struct rd_fnset *set = sel->set;
-	int r = 0;
 
-	for (uint32_t e = first[from]; !r && e < first[from + 1]; e++) {
+	for (uint32_t e = first[from]; e < first[from + 1]; e++) {
 		uint32_t to = sel->edges[e].to;
 
 		if (to == self || to == from)
 			continue;
 		if (set->fns[to].rule == RD_RULE_COLD && from == self) {
 			take_code(&set->fns[self], &set->fns[to]);
-			r = add_calls_of(sel, first, to, self, cap);
+			add_calls_of(sel, first, to, self, cap);
 		} else if (set->fns[to].rule != RD_RULE_COLD && may_return_errno(&set->fns[to])) {
-			r = add_call(&set->fns[self], cap, to);
+			add_call(&set->fns[self], cap, to);
 		}
 	}
-	return r;
 }
 
 /* Functions of the kernel image that return an int, but never an errno: names that begin so. */
@@ -122,14 +118,13 @@ static bool returns_errno(const struct rd_btf *base, const char *name)
 	return fn.ret == RD_RET_INT || fn.ret == RD_RET_LONG;
 }
 
-static int note_outside(struct rd_sel *sel)
+static void note_outside(struct rd_sel *sel)
 {
 	struct rd_btf base = { 0 };
-	int r = 0;
 
-	if (sel->base && rd_btf_index_base(sel->base, &base))
-		r = -ENOMEM;
-	for (uint32_t m = 0; !r && m < sel->set->n_modules; m++) {
+	if (sel->base)
+		rd_btf_index_base(sel->base, &base);
+	for (uint32_t m = 0; m < sel->set->n_modules; m++) {
 		const struct rd_sel_mod *mod = &sel->mods[m];
 
 		for (size_t i = 0; i < mod->elf.n_refs; i++) {
@@ -142,7 +137,6 @@ static int note_outside(struct rd_sel *sel)
 		}
 	}
 	free(base.funcs);
-	return r;
 }
 
 /* Whose address is in code, or in a table other than that of NOKPROBE_SYMBOL(). */
@@ -163,14 +157,13 @@ static void note_taken(struct rd_sel *sel)
 	}
 }
 
-int rd_sel_note_calls(struct rd_sel *sel)
+void rd_sel_note_calls(struct rd_sel *sel)
 {
 	struct rd_fnset *set = sel->set;
-	_cleanup_free_ uint32_t *first = calloc(set->n_fns + 2, sizeof(*first));
+	_cleanup_free_ uint32_t *first = rd_alloc(set->n_fns + 2, sizeof(*first));
 
 	note_taken(sel);
-	if (!first || note_outside(sel))
-		return rd_err_set(sel->err, ENOMEM, NULL, "cannot select the functions to trace");
+	note_outside(sel);
 	for (size_t i = 0; i < sel->n_edges; i++)
 		first[sel->edges[i].from + 1]++;
 	for (size_t i = 0; i < set->n_fns; i++)
@@ -180,10 +173,8 @@ int rd_sel_note_calls(struct rd_sel *sel)
 		size_t cap = 0;
 
 		fn->calls_known = set->modules[fn->module].file_matches;
-		if (add_calls_of(sel, first, i, i, &cap))
-			return rd_err_set(sel->err, ENOMEM, NULL, "cannot select the functions to trace");
+		add_calls_of(sel, first, i, i, &cap);
 		if (fn->n_calls)
 			qsort(fn->calls, fn->n_calls, sizeof(*fn->calls), compare_ids);
 	}
-	return 0;
 }

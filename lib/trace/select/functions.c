@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The functions of one module: from its file and the section addresses, or from kallsyms and available_filter_functions. */
-#include <errno.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/number.h"
 #include "trace/select/rules.h"
 #include "trace/select/sel.h"
@@ -11,11 +11,6 @@ struct entry {
 	struct rd_fn fn;
 	uint32_t elf_func; /* RD_ELF_NONE: not from a file */
 };
-
-static int nomem(struct rd_sel *sel)
-{
-	return rd_err_set(sel->err, ENOMEM, NULL, "cannot select the functions to trace");
-}
 
 static int compare_entries(const void *a, const void *b)
 {
@@ -48,16 +43,13 @@ static void mark_no_kprobe(const struct rd_elf *elf, struct entry *v)
 	}
 }
 
-static int from_elf(struct rd_sel *sel, uint32_t m, struct entry **ret, size_t *n)
+static struct entry *from_elf(struct rd_sel *sel, uint32_t m, size_t *n)
 {
 	const struct rd_elf *elf = &sel->mods[m].elf;
-	struct entry *v = calloc(elf->n_funcs + 1, sizeof(*v));
+	struct entry *v = rd_alloc(elf->n_funcs, sizeof(*v));
 	uint32_t section = RD_ELF_NONE;
 	uint64_t base = 0;
 
-	if (!v)
-		return nomem(sel);
-	*ret = v;
 	for (*n = 0; *n < elf->n_funcs; (*n)++) {
 		const struct rd_elf_sym *f = &elf->funcs[*n];
 		struct entry *e = &v[*n];
@@ -73,12 +65,10 @@ static int from_elf(struct rd_sel *sel, uint32_t m, struct entry **ret, size_t *
 		memcpy(e->fn.errnos, f->errnos, sizeof(e->fn.errnos));
 		memcpy(e->fn.loaded, f->loaded, sizeof(e->fn.loaded));
 		e->fn.indirect = f->indirect;
-		e->fn.name = strdup(f->name);
-		if (!e->fn.name)
-			return nomem(sel);
+		e->fn.name = rd_dup(f->name);
 	}
 	mark_no_kprobe(elf, v);
-	return 0;
+	return v;
 }
 
 static bool lacks_file(void *arg, const char *module)
@@ -99,45 +89,30 @@ static int compare_ksyms(const void *a, const void *b)
 	return c ? c : strcmp(x->name, y->name);
 }
 
-static int read_lists(struct rd_sel *sel)
+static void read_lists(struct rd_sel *sel)
 {
 	struct rd_err err = { 0 };
-	int rc;
 
 	if (sel->ksyms_read)
-		return 0;
+		return;
 	sel->ksyms_read = true;
-	rc = rd_ksyms_read(sel->src, lacks_file, sel, &sel->ksyms, &err);
-	if (rc) {
+	if (rd_ksyms_read(sel->src, lacks_file, sel, &sel->ksyms, &err))
 		rd_errlist_add(sel->notes, &err);
-		if (rc == -ENOMEM)
-			return nomem(sel);
-	}
-	rc = rd_ksyms_read_filter(sel->src, lacks_file, sel, &sel->filter, &err);
-	sel->filter_known = !rc;
-	if (rc) {
+	if (rd_ksyms_read_filter(sel->src, lacks_file, sel, &sel->filter, &err)) {
 		rd_err_hint(&err, "which functions can be hooked is unknown until attaching");
 		rd_errlist_add(sel->notes, &err);
-		if (rc == -ENOMEM)
-			return nomem(sel);
 	}
 	if (sel->filter.n)
 		qsort(sel->filter.v, sel->filter.n, sizeof(*sel->filter.v), compare_ksyms);
-	return 0;
 }
 
-static int from_lists(struct rd_sel *sel, uint32_t m, struct entry **ret, size_t *n)
+static struct entry *from_lists(struct rd_sel *sel, uint32_t m, size_t *n)
 {
 	const char *module = sel->set->modules[m].name;
 	struct entry *v;
-	int rc = read_lists(sel);
 
-	if (rc)
-		return rc;
-	v = calloc(sel->ksyms.n + 1, sizeof(*v));
-	if (!v)
-		return nomem(sel);
-	*ret = v;
+	read_lists(sel);
+	v = rd_alloc(sel->ksyms.n, sizeof(*v));
 	for (size_t i = 0; i < sel->ksyms.n; i++) {
 		struct rd_ksym *sym = &sel->ksyms.v[i];
 
@@ -145,14 +120,11 @@ static int from_lists(struct rd_sel *sel, uint32_t m, struct entry **ret, size_t
 		    !strncmp(sym->name, "__cfi_", 6))
 			continue;
 		v[*n].elf_func = RD_ELF_NONE;
-		v[*n].fn = (struct rd_fn){ .addr = sym->addr };
-		v[*n].fn.name = strdup(sym->name);
-		if (!v[(*n)++].fn.name)
-			return nomem(sel);
-		v[*n - 1].fn.in_filter = sel->filter.n &&
+		v[*n].fn = (struct rd_fn){ .name = rd_dup(sym->name), .addr = sym->addr };
+		v[(*n)++].fn.in_filter = sel->filter.n &&
 					 bsearch(sym, sel->filter.v, sel->filter.n, sizeof(*sym), compare_ksyms);
 	}
-	return 0;
+	return v;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -160,19 +132,16 @@ static int compare_names(const void *a, const void *b)
 	return strcmp((*(struct rd_fn *const *)a)->name, (*(struct rd_fn *const *)b)->name);
 }
 
-static int mark_ambiguous(struct rd_fn *fns, size_t n)
+static void mark_ambiguous(struct rd_fn *fns, size_t n)
 {
-	_cleanup_free_ struct rd_fn **v = calloc(n + 1, sizeof(*v));
+	_cleanup_free_ struct rd_fn **v = rd_alloc(n, sizeof(*v));
 
-	if (!v)
-		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		v[i] = &fns[i];
 	qsort(v, n, sizeof(*v), compare_names);
 	for (size_t i = 1; i < n; i++)
 		if (!strcmp(v[i - 1]->name, v[i]->name))
 			v[i - 1]->ambiguous = v[i]->ambiguous = true;
-	return 0;
 }
 
 static void describe_function(const struct rd_sel *sel, uint32_t m, struct rd_fn *fn)
@@ -186,8 +155,8 @@ static void describe_function(const struct rd_sel *sel, uint32_t m, struct rd_fn
 	fn->qp_arg = fn->dev_arg = -1;
 	fn->suffixed = fn->name[len] != 0;
 	fn->rule = RD_RULE_NOT_REACHED;
-	bare = strndup(fn->name, len);
-	if (!sel->set->modules[m].has_btf || !bare)
+	bare = rd_dup_part(fn->name, len);
+	if (!sel->set->modules[m].has_btf)
 		return;
 	fn->btf_id = rd_btf_find_func(&mod->btf, bare);
 	if (fn->btf_id)
@@ -213,16 +182,13 @@ static void set_attachable(const struct rd_sel *sel, struct rd_fn *fn)
 		fn->attachable |= 1 << RD_BACKEND_KPROBE_MULTI | (fn->no_kprobe ? 0 : 1 << RD_BACKEND_KPROBE);
 }
 
-static int add_entries(struct rd_sel *sel, uint32_t m, struct entry *v, size_t n)
+static void add_entries(struct rd_sel *sel, uint32_t m, struct entry *v, size_t n)
 {
 	struct rd_sel_mod *mod = &sel->mods[m];
 	struct rd_fnset *set = sel->set;
 
-	if (rd_grow(&set->fns, &set->cap_fns, set->n_fns + n, sizeof(*set->fns)))
-		return nomem(sel);
-	mod->fn_of = calloc(mod->elf.n_funcs + 1, sizeof(*mod->fn_of));
-	if (!mod->fn_of)
-		return nomem(sel);
+	rd_reserve(&set->fns, &set->cap_fns, set->n_fns + n, sizeof(*set->fns));
+	mod->fn_of = rd_alloc(mod->elf.n_funcs, sizeof(*mod->fn_of));
 	if (n)
 		qsort(v, n, sizeof(*v), compare_entries);
 	mod->first_fn = (uint32_t)set->n_fns;
@@ -231,28 +197,19 @@ static int add_entries(struct rd_sel *sel, uint32_t m, struct entry *v, size_t n
 		if (v[i].elf_func != RD_ELF_NONE)
 			mod->fn_of[v[i].elf_func] = (uint32_t)set->n_fns;
 		set->fns[set->n_fns++] = v[i].fn;
-		v[i].fn.name = NULL;
 	}
-	if (mark_ambiguous(set->fns + mod->first_fn, n))
-		return nomem(sel);
+	mark_ambiguous(set->fns + mod->first_fn, n);
 	for (size_t i = 0; i < n; i++) {
 		describe_function(sel, m, &set->fns[mod->first_fn + i]);
 		set_attachable(sel, &set->fns[mod->first_fn + i]);
 	}
-	return 0;
 }
 
-int rd_sel_add_functions(struct rd_sel *sel, uint32_t m)
+void rd_sel_add_functions(struct rd_sel *sel, uint32_t m)
 {
-	struct entry *v = NULL;
+	_cleanup_free_ struct entry *v = NULL;
 	size_t n = 0;
-	int rc;
 
-	rc = sel->set->modules[m].file_matches ? from_elf(sel, m, &v, &n) : from_lists(sel, m, &v, &n);
-	if (!rc)
-		rc = add_entries(sel, m, v, n);
-	for (size_t i = 0; v && i < n; i++)
-		free(v[i].fn.name);
-	free(v);
-	return rc;
+	v = sel->set->modules[m].file_matches ? from_elf(sel, m, &n) : from_lists(sel, m, &n);
+	add_entries(sel, m, v, n);
 }

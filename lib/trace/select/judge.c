@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The rule for each function: selected because verbs reach it, or left out and why. */
-#include <errno.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "trace/select/rules.h"
 #include "trace/select/sel.h"
 
@@ -14,30 +14,7 @@ struct work {
 	uint32_t *stack;
 };
 
-static int work_init(struct work *w, const struct rd_sel *sel)
-{
-	size_t n = sel->set->n_fns + 1;
-
-	*w = (struct work){
-		.by_name = calloc(n, sizeof(*w->by_name)),
-		.skip = calloc(n, 1),
-		.none = calloc(n, 1),
-		.seen = calloc(n, 1),
-		.stack = calloc(n, sizeof(*w->stack)),
-	};
-	return w->by_name && w->skip && w->none && w->seen && w->stack ? 0 : -ENOMEM;
-}
-
-static void work_deinit(struct work *w)
-{
-	free(w->by_name);
-	free(w->skip);
-	free(w->none);
-	free(w->seen);
-	free(w->stack);
-}
-
-static int find_roots_of_functions(struct rd_sel *sel, struct work *w)
+static void find_roots_of_functions(struct rd_sel *sel, struct work *w)
 {
 	struct rd_fnset *set = sel->set;
 
@@ -49,21 +26,16 @@ static int find_roots_of_functions(struct rd_sel *sel, struct work *w)
 			rd_sel_reach(sel, set->roots[r].fn, w->skip, w->seen, w->stack);
 		for (size_t i = 0; i < set->n_fns; i++) {
 			struct rd_fn *fn = &set->fns[i];
-			uint32_t *roots;
+			/* Doubled when the count is a power of two. */
+			size_t cap = fn->n_roots;
 
 			if (!w->seen[i])
 				continue;
-			/* Capacity 1, 2, 4, 8 …: grown when the count is a power of two. */
-			if (!(fn->n_roots & (fn->n_roots - 1))) {
-				roots = reallocarray(fn->roots, fn->n_roots ? fn->n_roots * 2 : 1, sizeof(*roots));
-				if (!roots)
-					return -ENOMEM;
-				fn->roots = roots;
-			}
+			if (!(cap & (cap - 1)))
+				rd_reserve(&fn->roots, &cap, cap + 1, sizeof(*fn->roots));
 			fn->roots[fn->n_roots++] = r;
 		}
 	}
-	return 0;
 }
 
 /* Without a module file there is no call graph: selected by name and type. */
@@ -125,7 +97,7 @@ static void reach_excluded(struct rd_sel *sel, struct work *w, enum rd_rule rule
  * Callbacks that are set up when a queue pair, completion queue or receive queue is created (tasks, timers, completion handlers)
  * run on the data path, in threads other than that of the verb: their errors do not reach a caller.
  */
-static int add_queue_callbacks(struct rd_sel *sel, struct work *w)
+static void add_queue_callbacks(struct rd_sel *sel, struct work *w)
 {
 	static const char *const makers[] = { "ib_device_ops.create_qp", "ib_device_ops.create_cq",
 					      "ib_device_ops.create_srq" };
@@ -136,10 +108,8 @@ static int add_queue_callbacks(struct rd_sel *sel, struct work *w)
 			if (!strcmp(sel->set->roots[i].via, makers[j]))
 				rd_sel_reach(sel, sel->set->roots[i].fn, w->skip, w->seen, w->stack);
 	for (size_t i = 0; i < sel->n_takes; i++)
-		if (w->seen[sel->takes[i].from] && w->by_name[sel->takes[i].to] == RD_RULE_SELECTED &&
-		    rd_sel_add_excluded(sel, sel->takes[i].to, RD_RULE_DATA_PATH))
-			return -ENOMEM;
-	return 0;
+		if (w->seen[sel->takes[i].from] && w->by_name[sel->takes[i].to] == RD_RULE_SELECTED)
+			rd_sel_add_excluded(sel, sel->takes[i].to, RD_RULE_DATA_PATH);
 }
 
 static bool called_by_seen(const struct rd_sel *sel, const struct work *w, uint32_t fn)
@@ -204,30 +174,34 @@ static void judge_names(struct rd_sel *sel, struct work *w)
 		w->skip[set->roots[i].fn] |= set->roots[i].alone;
 }
 
-int rd_sel_judge(struct rd_sel *sel)
+void rd_sel_judge(struct rd_sel *sel)
 {
 	static const enum rd_rule inherited[] = { RD_RULE_DATA_PATH, RD_RULE_QUERY, RD_RULE_CLEANUP,
 						  RD_RULE_DIAGNOSTIC };
 	struct rd_fnset *set = sel->set;
-	struct work w;
-	int rc = work_init(&w, sel);
+	size_t n = set->n_fns + 1;
+	struct work w = {
+		.by_name = rd_alloc(n, sizeof(*w.by_name)),
+		.skip = rd_alloc(n, 1),
+		.none = rd_alloc(n, 1),
+		.seen = rd_alloc(n, 1),
+		.stack = rd_alloc(n, sizeof(*w.stack)),
+	};
 
-	if (!rc)
-		judge_names(sel, &w);
-	if (!rc)
-		rc = find_roots_of_functions(sel, &w);
-	if (!rc)
-		rc = add_queue_callbacks(sel, &w);
-	if (!rc)
-		leave_out_data_path(sel, &w);
-	if (!rc)
-		leave_out_inline(sel, &w);
-	for (size_t i = 0; !rc && i < set->n_fns; i++) {
+	judge_names(sel, &w);
+	find_roots_of_functions(sel, &w);
+	add_queue_callbacks(sel, &w);
+	leave_out_data_path(sel, &w);
+	leave_out_inline(sel, &w);
+	for (size_t i = 0; i < set->n_fns; i++) {
 		set->fns[i].rule = rule_of(sel, &w, i);
 		set->fns[i].selected = set->fns[i].rule <= RD_RULE_ENTRY;
 	}
-	for (size_t i = 0; !rc && i < RD_ARRAY_SIZE(inherited); i++)
+	for (size_t i = 0; i < RD_ARRAY_SIZE(inherited); i++)
 		inherit_rule(sel, &w, inherited[i]);
-	work_deinit(&w);
-	return rc ? rd_err_set(sel->err, ENOMEM, NULL, "cannot select the functions to trace") : 0;
+	free(w.by_name);
+	free(w.skip);
+	free(w.none);
+	free(w.seen);
+	free(w.stack);
 }

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
+#include "base/text.h"
 #include "trace/select/sel.h"
 
 /* The largest modules (GPU drivers) have about 50 MiB with debug information. */
@@ -185,14 +187,12 @@ static int compare_bare(const void *a, const void *b)
  * Functions that the types of a module describe, but no symbol of its file names. Without types: functions with an ftrace site, if
  * these are too many to be overridden weak functions, whose code is left without a symbol.
  */
-static int count_unnamed(struct rd_sel *sel, struct rd_module *module, const struct rd_sel_mod *mod)
+static void count_unnamed(struct rd_module *module, const struct rd_sel_mod *mod)
 {
 	const struct rd_elf *elf = &mod->elf;
-	_cleanup_free_ const char **names = calloc(elf->n_symtab + 1, sizeof(*names));
+	_cleanup_free_ const char **names = rd_alloc(elf->n_symtab, sizeof(*names));
 	size_t n = 0;
 
-	if (!names)
-		return nomem(sel, module->name);
 	if (!module->has_btf && elf->unnamed > elf->n_funcs / 8)
 		module->unnamed = (uint32_t)elf->unnamed;
 	for (size_t i = 0; i < elf->n_symtab; i++) {
@@ -204,7 +204,6 @@ static int count_unnamed(struct rd_sel *sel, struct rd_module *module, const str
 	qsort(names, n, sizeof(*names), compare_bare);
 	for (size_t i = 0; i < mod->btf.n_funcs; i++)
 		module->unnamed += !bsearch(&mod->btf.funcs[i].name, names, n, sizeof(*names), compare_bare);
-	return 0;
 }
 
 static int find_btf(struct rd_sel *sel, struct rd_module *module, struct rd_sel_mod *mod)
@@ -220,29 +219,27 @@ static int find_btf(struct rd_sel *sel, struct rd_module *module, struct rd_sel_
 	return 0;
 }
 
-static int note_unnamed(struct rd_sel *sel, struct rd_module *module)
+static void note_unnamed(struct rd_sel *sel, struct rd_module *module)
 {
 	struct rd_err err = { 0 };
 
-	if (asprintf(&module->note,
-		     "symbols of %u or more functions were removed from its file: these functions are not known",
-		     module->unnamed) < 0) {
-		module->note = NULL;
-		return nomem(sel, module->name);
-	}
+	module->note =
+		rd_text("symbols of %u or more functions were removed from its file: these functions are not known",
+			module->unnamed);
 	rd_err_set(&err, ENODATA, module->path, "%s", module->note);
 	rd_errlist_add(sel->notes, &err);
-	return 0;
 }
 
-static int note_missing(struct rd_sel *sel, struct rd_module *module, const char *why)
+static void note_missing(struct rd_sel *sel, struct rd_module *module, const char *why)
 {
 	const char *loss;
 	struct rd_err err = { 0 };
-	int rc;
 
-	if (module->file_matches && module->has_btf)
-		return module->unnamed ? note_unnamed(sel, module) : 0;
+	if (module->file_matches && module->has_btf) {
+		if (module->unnamed)
+			note_unnamed(sel, module);
+		return;
+	}
 	if (module->file_matches) {
 		why = "no type information (BTF)";
 		loss = ": return types are guessed, and only kprobes can hook its functions";
@@ -253,14 +250,9 @@ static int note_missing(struct rd_sel *sel, struct rd_module *module, const char
 		loss = ", and no type information (BTF): functions are selected by name alone, so some are "
 		       "missing and some may be on the data path";
 	}
-	rc = asprintf(&module->note, "%s%s", why, loss);
-	if (rc < 0) {
-		module->note = NULL;
-		return nomem(sel, module->name);
-	}
+	module->note = rd_text("%s%s", why, loss);
 	rd_err_set(&err, ENOENT, module->name, "%s", module->note);
 	rd_errlist_add(sel->notes, &err);
-	return 0;
 }
 
 uint64_t rd_sel_instance(struct rd_source *src, const char *module)
@@ -274,37 +266,34 @@ uint64_t rd_sel_instance(struct rd_source *src, const char *module)
 	return inode;
 }
 
-static int add_module(struct rd_sel *sel, const char *name, bool rdma)
+static void add_module(struct rd_sel *sel, const char *name, bool rdma)
 {
 	size_t i = sel->set->n_modules;
 
-	if (rd_grow(&sel->set->modules, &sel->set->cap_modules, i + 1, sizeof(*sel->set->modules)) ||
-	    rd_grow(&sel->mods, &sel->cap_mods, i + 1, sizeof(*sel->mods)))
-		return nomem(sel, name);
+	rd_reserve(&sel->set->modules, &sel->set->cap_modules, i + 1, sizeof(*sel->set->modules));
+	rd_reserve(&sel->mods, &sel->cap_mods, i + 1, sizeof(*sel->mods));
 	sel->set->modules[i] =
-		(struct rd_module){ .name = strdup(name), .rdma = rdma, .instance = rd_sel_instance(sel->src, name) };
+		(struct rd_module){ .name = rd_dup(name), .rdma = rdma, .instance = rd_sel_instance(sel->src, name) };
 	rd_read_textf(sel->src, &sel->set->modules[i].version, NULL, "/sys/module/%s/version", name);
 	sel->mods[i] = (struct rd_sel_mod){ .why = "file not found" };
 	sel->set->n_modules++;
-	return sel->set->modules[i].name ? 0 : nomem(sel, name);
 }
 
 int rd_sel_load_modules(struct rd_sel *sel, const bool *which, bool rdma)
 {
 	uint32_t first = (uint32_t)sel->set->n_modules;
-	int rc = 0;
+	int rc;
 
-	for (size_t i = 0; !rc && i < sel->kmods.n; i++)
+	for (size_t i = 0; i < sel->kmods.n; i++)
 		if (which[i])
-			rc = add_module(sel, sel->kmods.v[i].name, rdma);
-	if (!rc)
-		rc = find_files(sel, first);
+			add_module(sel, sel->kmods.v[i].name, rdma);
+	rc = find_files(sel, first);
 	for (uint32_t m = first; !rc && m < sel->set->n_modules; m++) {
 		rc = find_btf(sel, &sel->set->modules[m], &sel->mods[m]);
 		if (!rc && sel->set->modules[m].file_matches)
-			rc = count_unnamed(sel, &sel->set->modules[m], &sel->mods[m]);
+			count_unnamed(&sel->set->modules[m], &sel->mods[m]);
 		if (!rc)
-			rc = note_missing(sel, &sel->set->modules[m], sel->mods[m].why);
+			note_missing(sel, &sel->set->modules[m], sel->mods[m].why);
 	}
 	return rc;
 }

@@ -4,10 +4,10 @@
  * A table is recognized by its type: a data object of the size of the struct, with all function pointers at offsets of members of
  * matching type.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "trace/select/rules.h"
 #include "trace/select/sel.h"
 
@@ -15,55 +15,39 @@
 #define WRITE_TABLE "uverbs_def_write_intf"
 #define UCMA_TABLE "ucma_cmd_table"
 
-static int nomem(struct rd_sel *sel)
-{
-	return rd_err_set(sel->err, ENOMEM, NULL, "cannot select the functions to trace");
-}
-
-int rd_sel_add_root(struct rd_sel *sel, uint32_t fn, const char *via, bool alone)
+void rd_sel_add_root(struct rd_sel *sel, uint32_t fn, const char *via, bool alone)
 {
 	struct rd_fnset *set = sel->set;
-	struct rd_root root = { .fn = fn, .alone = alone };
 
 	for (size_t i = 0; i < set->n_roots; i++)
 		if (set->roots[i].fn == fn && !strcmp(set->roots[i].via, via))
-			return 0;
-	if (rd_grow(&set->roots, &set->cap_roots, set->n_roots + 1, sizeof(root)))
-		return nomem(sel);
-	root.via = strdup(via);
-	if (!root.via)
-		return nomem(sel);
-	set->roots[set->n_roots++] = root;
-	return 0;
-}
-
-static int add_root(struct rd_sel *sel, uint32_t fn, const char *via)
-{
-	return rd_sel_add_root(sel, fn, via, false);
+			return;
+	rd_reserve(&set->roots, &set->cap_roots, set->n_roots + 1, sizeof(*set->roots));
+	set->roots[set->n_roots++] = (struct rd_root){ .fn = fn, .alone = alone, .via = rd_dup(via) };
 }
 
 /*
  * A function that a rule leaves out becomes a root all the same if hooking it costs nothing that matters: queries, which are rare,
  * and destruction of objects that are rarely destroyed. `name` is the word for it: an ops member, or the function itself.
  */
-static int add_or_exclude(struct rd_sel *sel, uint32_t fn, const char *name, const char *via, enum rd_rule rule)
+static void add_or_exclude(struct rd_sel *sel, uint32_t fn, const char *name, const char *via, enum rd_rule rule)
 {
 	if (rule == RD_RULE_SELECTED)
-		return add_root(sel, fn, via);
-	if ((rule == RD_RULE_QUERY && !strncmp(name, "query_", 6)) || (rule == RD_RULE_CLEANUP && rd_rules_rare(name)))
-		return rd_sel_add_root(sel, fn, via, true);
-	return rd_sel_add_excluded(sel, fn, rule);
+		rd_sel_add_root(sel, fn, via, false);
+	else if ((rule == RD_RULE_QUERY && !strncmp(name, "query_", 6)) ||
+		 (rule == RD_RULE_CLEANUP && rd_rules_rare(name)))
+		rd_sel_add_root(sel, fn, via, true);
+	else
+		rd_sel_add_excluded(sel, fn, rule);
 }
 
-int rd_sel_add_excluded(struct rd_sel *sel, uint32_t fn, enum rd_rule rule)
+void rd_sel_add_excluded(struct rd_sel *sel, uint32_t fn, enum rd_rule rule)
 {
-	if (rd_grow(&sel->excluded, &sel->cap_excluded, sel->n_excluded + 1, sizeof(*sel->excluded)) ||
-	    rd_grow(&sel->excluded_rule, &sel->cap_excluded_rule, sel->n_excluded + 1, sizeof(*sel->excluded_rule)))
-		return nomem(sel);
+	rd_reserve(&sel->excluded, &sel->cap_excluded, sel->n_excluded + 1, sizeof(*sel->excluded));
+	rd_reserve(&sel->excluded_rule, &sel->cap_excluded_rule, sel->n_excluded + 1, sizeof(*sel->excluded_rule));
 	sel->set->fns[fn].member = true;
 	sel->excluded[sel->n_excluded] = fn;
 	sel->excluded_rule[sel->n_excluded++] = rule;
-	return 0;
 }
 
 /* A struct as described by BTF. */
@@ -133,8 +117,8 @@ void rd_sel_find_drivers(struct rd_sel *sel)
 }
 
 /* The functions in a table of callbacks (`struct name`). `rule_of` decides about each member. */
-static int roots_of_table(struct rd_sel *sel, uint32_t m, const char *name, const struct layout *layout,
-			  const struct rd_elf_sym *object, enum rd_rule (*rule_of)(const char *member))
+static void roots_of_table(struct rd_sel *sel, uint32_t m, const char *name, const struct layout *layout,
+			   const struct rd_elf_sym *object, enum rd_rule (*rule_of)(const char *member))
 {
 	const struct rd_sel_mod *mod = &sel->mods[m];
 	size_t first, n = rd_elf_object_ptrs(&mod->elf, object, &first);
@@ -144,17 +128,13 @@ static int roots_of_table(struct rd_sel *sel, uint32_t m, const char *name, cons
 		struct rd_btf_member member;
 		enum rd_rule rule;
 		char via[96];
-		int rc;
 
 		if (p->extern_name || !rd_btf_member_at(layout->btf, layout->type, p->offset - object->offset, &member))
 			continue;
 		rule = rule_of(member.name);
 		snprintf(via, sizeof(via), "%s.%s", name, member.name);
-		rc = add_or_exclude(sel, mod->fn_of[p->to], member.name, via, rule);
-		if (rc)
-			return rc;
+		add_or_exclude(sel, mod->fn_of[p->to], member.name, via, rule);
 	}
-	return 0;
 }
 
 /* Entry points in file operations. uverbs has write, ioctl and mmap; rdma_ucm has a write and its command table. */
@@ -190,16 +170,16 @@ static struct file_entries read_file_entries(const struct rd_sel_mod *mod, const
 	return entries;
 }
 
-static int add_entry_point(struct rd_sel *sel, uint32_t fn, const char *member, enum rd_entry entry)
+static void add_entry_point(struct rd_sel *sel, uint32_t fn, const char *member, enum rd_entry entry)
 {
 	char via[64];
 
 	if (fn == RD_ELF_NONE)
-		return 0;
+		return;
 	if (entry != RD_ENTRY_NONE)
 		sel->set->fns[fn].entry = entry;
 	snprintf(via, sizeof(via), "file_operations.%s", member);
-	return add_root(sel, fn, via);
+	rd_sel_add_root(sel, fn, via, false);
 }
 
 static bool has_object(const struct rd_sel_mod *mod, const char *name)
@@ -210,8 +190,8 @@ static bool has_object(const struct rd_sel_mod *mod, const char *name)
 	return false;
 }
 
-static int roots_of_file_operations(struct rd_sel *sel, uint32_t m, const struct layout *layout,
-				    const struct rd_elf_sym *object)
+static void roots_of_file_operations(struct rd_sel *sel, uint32_t m, const struct layout *layout,
+				     const struct rd_elf_sym *object)
 {
 	const struct rd_sel_mod *mod = &sel->mods[m];
 	struct file_entries entries = read_file_entries(mod, layout, object);
@@ -220,26 +200,20 @@ static int roots_of_file_operations(struct rd_sel *sel, uint32_t m, const struct
 	 * events. */
 	bool uverbs = !ucma && !sel->set->modules[m].has_ops && entries.write != RD_ELF_NONE &&
 		      entries.ioctl != RD_ELF_NONE && entries.mmap != RD_ELF_NONE;
-	int rc = 0;
 
 	if (ucma)
-		return add_entry_point(sel, entries.write, "write", RD_ENTRY_UCMA_WRITE);
+		add_entry_point(sel, entries.write, "write", RD_ENTRY_UCMA_WRITE);
 	if (!uverbs)
-		return 0;
-	rc = add_entry_point(sel, entries.ioctl, "unlocked_ioctl", RD_ENTRY_UVERBS_IOCTL);
-	if (!rc)
-		rc = add_entry_point(sel, entries.compat_ioctl, "compat_ioctl", RD_ENTRY_UVERBS_IOCTL);
-	if (!rc)
-		rc = add_entry_point(sel, entries.mmap, "mmap", RD_ENTRY_UVERBS_MMAP);
-	if (!rc)
-		rc = add_entry_point(sel, entries.open, "open", RD_ENTRY_UVERBS_OPEN);
+		return;
+	add_entry_point(sel, entries.ioctl, "unlocked_ioctl", RD_ENTRY_UVERBS_IOCTL);
+	add_entry_point(sel, entries.compat_ioctl, "compat_ioctl", RD_ENTRY_UVERBS_IOCTL);
+	add_entry_point(sel, entries.mmap, "mmap", RD_ENTRY_UVERBS_MMAP);
+	add_entry_point(sel, entries.open, "open", RD_ENTRY_UVERBS_OPEN);
 	/* Soft drivers ring their doorbells through write(2) on a uverbs file. */
-	if (!rc)
-		rc = rd_sel_add_excluded(sel, entries.write, RD_RULE_DATA_PATH);
-	return rc;
+	rd_sel_add_excluded(sel, entries.write, RD_RULE_DATA_PATH);
 }
 
-static int roots_of_ucma(struct rd_sel *sel, uint32_t m, const struct rd_elf_sym *object)
+static void roots_of_ucma(struct rd_sel *sel, uint32_t m, const struct rd_elf_sym *object)
 {
 	const struct rd_sel_mod *mod = &sel->mods[m];
 	size_t first, n = rd_elf_object_ptrs(&mod->elf, object, &first);
@@ -249,7 +223,6 @@ static int roots_of_ucma(struct rd_sel *sel, uint32_t m, const struct rd_elf_sym
 		uint32_t fn;
 		enum rd_rule rule;
 		char via[64];
-		int rc;
 
 		if (p->extern_name)
 			continue;
@@ -257,17 +230,16 @@ static int roots_of_ucma(struct rd_sel *sel, uint32_t m, const struct rd_elf_sym
 		rule = rd_rules_name(sel->set->fns[fn].name);
 		snprintf(via, sizeof(via), "rdma_ucm command %u", (unsigned)((p->offset - object->offset) / 8));
 		/* Commands of rdma_cm are rare. */
-		rc = rule == RD_RULE_DATA_PATH ? rd_sel_add_excluded(sel, fn, rule) :
-						 rd_sel_add_root(sel, fn, via, rule != RD_RULE_SELECTED);
-		if (rc)
-			return rc;
+		if (rule == RD_RULE_DATA_PATH)
+			rd_sel_add_excluded(sel, fn, rule);
+		else
+			rd_sel_add_root(sel, fn, via, rule != RD_RULE_SELECTED);
 	}
-	return 0;
 }
 
 /* Types of user objects: the callback that destroys one. It is named for the object, its member is not. */
-static int roots_of_object_type(struct rd_sel *sel, uint32_t m, const struct layout *layout,
-				const struct rd_elf_sym *object)
+static void roots_of_object_type(struct rd_sel *sel, uint32_t m, const struct layout *layout,
+				 const struct rd_elf_sym *object)
 {
 	const struct rd_sel_mod *mod = &sel->mods[m];
 	size_t first, n = rd_elf_object_ptrs(&mod->elf, object, &first);
@@ -275,18 +247,14 @@ static int roots_of_object_type(struct rd_sel *sel, uint32_t m, const struct lay
 	for (size_t i = first; i < first + n; i++) {
 		const struct rd_elf_ptr *p = &mod->elf.ptrs[i];
 		struct rd_btf_member member;
-		int rc;
 
 		if (p->extern_name ||
 		    !rd_btf_member_at(layout->btf, layout->type, p->offset - object->offset, &member) ||
 		    strcmp(member.name, "destroy_object") != 0)
 			continue;
-		rc = add_or_exclude(sel, mod->fn_of[p->to], sel->set->fns[mod->fn_of[p->to]].name,
-				    "uverbs_obj_idr_type.destroy_object", RD_RULE_CLEANUP);
-		if (rc)
-			return rc;
+		add_or_exclude(sel, mod->fn_of[p->to], sel->set->fns[mod->fn_of[p->to]].name,
+			       "uverbs_obj_idr_type.destroy_object", RD_RULE_CLEANUP);
 	}
-	return 0;
 }
 
 /* Classes of user objects: their callbacks create or look up the object of a verb. Posting looks up its queue as well. */
@@ -317,7 +285,7 @@ static bool may_be_alone(const char *name, enum rd_rule rule, bool ioctl, bool i
 
 /* Handlers of ioctl methods and write commands: recognized by the name from the kernel macro, by the table of the core, or by
  * the function type that both have. */
-static int add_handler(struct rd_sel *sel, uint32_t fn, bool in_write_table)
+static void add_handler(struct rd_sel *sel, uint32_t fn, bool in_write_table)
 {
 	struct rd_fn *f = &sel->set->fns[fn];
 	bool ioctl = is_ioctl_handler(f->name);
@@ -325,28 +293,27 @@ static int add_handler(struct rd_sel *sel, uint32_t fn, bool in_write_table)
 
 	if (!ioctl && !in_write_table &&
 	    !(f->btf_id && rd_btf_takes_only(&sel->mods[f->module].btf, f->btf_id, "uverbs_attr_bundle")))
-		return 0;
+		return;
 	/* Without a module file the table is not available: helpers have the same type, but not the prefix of the core. */
 	if (!ioctl && !sel->set->modules[f->module].file_matches && strncmp(f->name, "ib_uverbs_", 10) != 0)
-		return 0;
+		return;
 	rule = rd_rules_name(f->name);
-	if (rule != RD_RULE_SELECTED && !may_be_alone(f->name, rule, ioctl, in_write_table))
-		return rd_sel_add_excluded(sel, fn, rule);
+	if (rule != RD_RULE_SELECTED && !may_be_alone(f->name, rule, ioctl, in_write_table)) {
+		rd_sel_add_excluded(sel, fn, rule);
+		return;
+	}
 	if (!ioctl)
 		f->entry = RD_ENTRY_WRITE_HANDLER;
-	return rd_sel_add_root(sel, fn, ioctl ? "ioctl handler" : "write handler", rule != RD_RULE_SELECTED);
+	rd_sel_add_root(sel, fn, ioctl ? "ioctl handler" : "write handler", rule != RD_RULE_SELECTED);
 }
 
-static int roots_of_handlers(struct rd_sel *sel, uint32_t m)
+static void roots_of_handlers(struct rd_sel *sel, uint32_t m)
 {
 	const struct rd_sel_mod *mod = &sel->mods[m];
 
-	for (size_t i = 0; i < mod->elf.n_ptrs; i++) {
-		int rc = mod->elf.ptrs[i].extern_name ? 0 : add_handler(sel, mod->fn_of[mod->elf.ptrs[i].to], false);
-
-		if (rc)
-			return rc;
-	}
+	for (size_t i = 0; i < mod->elf.n_ptrs; i++)
+		if (!mod->elf.ptrs[i].extern_name)
+			add_handler(sel, mod->fn_of[mod->elf.ptrs[i].to], false);
 	for (size_t o = 0; o < mod->elf.n_objects; o++) {
 		size_t first, n;
 
@@ -354,14 +321,13 @@ static int roots_of_handlers(struct rd_sel *sel, uint32_t m)
 			continue;
 		n = rd_elf_object_ptrs(&mod->elf, &mod->elf.objects[o], &first);
 		for (size_t i = first; i < first + n; i++)
-			if (!mod->elf.ptrs[i].extern_name && add_handler(sel, mod->fn_of[mod->elf.ptrs[i].to], true))
-				return -ENOMEM;
+			if (!mod->elf.ptrs[i].extern_name)
+				add_handler(sel, mod->fn_of[mod->elf.ptrs[i].to], true);
 	}
-	return 0;
 }
 
 /* The entry points of the core by name, for modules without a file. */
-static int roots_by_name(struct rd_sel *sel, uint32_t m)
+static void roots_by_name(struct rd_sel *sel, uint32_t m)
 {
 	static const struct {
 		const char *name, *member;
@@ -375,56 +341,47 @@ static int roots_by_name(struct rd_sel *sel, uint32_t m)
 	const struct rd_sel_mod *mod = &sel->mods[m];
 
 	for (uint32_t i = mod->first_fn; i < mod->first_fn + mod->n_fns; i++) {
-		int rc = 0;
-
-		for (size_t d = 0; d < RD_ARRAY_SIZE(entries) && !rc; d++)
+		for (size_t d = 0; d < RD_ARRAY_SIZE(entries); d++)
 			if (!strcmp(sel->set->fns[i].name, entries[d].name))
-				rc = add_entry_point(sel, i, entries[d].member, entries[d].entry);
-		if (!rc)
-			rc = add_handler(sel, i, false);
-		if (rc)
-			return rc;
+				add_entry_point(sel, i, entries[d].member, entries[d].entry);
+		add_handler(sel, i, false);
 	}
-	return 0;
 }
 
-int rd_sel_find_roots(struct rd_sel *sel)
+void rd_sel_find_roots(struct rd_sel *sel)
 {
 	struct layout device = find_layout(sel, "ib_device_ops"), class = find_layout(sel, "uverbs_obj_type_class");
 	struct layout type = find_layout(sel, "uverbs_obj_idr_type");
 	struct layout file = { 0 };
 	struct rd_btf vmlinux = { .btf = sel->base, .first = 1 };
-	int rc = 0;
 
 	if (sel->base) {
 		file = (struct layout){ .btf = &vmlinux };
 		file.type = rd_btf_find_struct(&vmlinux, "file_operations");
 		file.size = file.type ? rd_btf_size(&vmlinux, file.type) : 0;
 	}
-	for (uint32_t m = 0; !rc && m < sel->set->n_modules; m++) {
+	for (uint32_t m = 0; m < sel->set->n_modules; m++) {
 		const struct rd_sel_mod *mod = &sel->mods[m];
 
 		if (!sel->set->modules[m].rdma)
 			continue;
-		for (size_t i = 0; !rc && i < mod->elf.n_objects; i++) {
+		for (size_t i = 0; i < mod->elf.n_objects; i++) {
 			const struct rd_elf_sym *object = &mod->elf.objects[i];
 
 			if (!strcmp(object->name, UCMA_TABLE))
-				rc = roots_of_ucma(sel, m, object);
+				roots_of_ucma(sel, m, object);
 			else if (matches_layout(mod, &device, object))
-				rc = roots_of_table(sel, m, "ib_device_ops", &device, object, rd_rules_member);
+				roots_of_table(sel, m, "ib_device_ops", &device, object, rd_rules_member);
 			else if (matches_layout(mod, &file, object))
-				rc = roots_of_file_operations(sel, m, &file, object);
+				roots_of_file_operations(sel, m, &file, object);
 			else if (matches_layout(mod, &class, object))
-				rc = roots_of_table(sel, m, "uverbs_obj_type_class", &class, object,
-						    rule_of_class_member);
+				roots_of_table(sel, m, "uverbs_obj_type_class", &class, object, rule_of_class_member);
 			else if (!sel->set->modules[m].has_ops && matches_layout(mod, &type, object))
-				rc = roots_of_object_type(sel, m, &type, object);
+				roots_of_object_type(sel, m, &type, object);
 		}
-		if (!rc && sel->set->modules[m].file_matches)
-			rc = roots_of_handlers(sel, m);
-		else if (!rc)
-			rc = roots_by_name(sel, m);
+		if (sel->set->modules[m].file_matches)
+			roots_of_handlers(sel, m);
+		else
+			roots_by_name(sel, m);
 	}
-	return rc;
 }

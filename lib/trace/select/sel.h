@@ -34,7 +34,7 @@ struct rd_sel {
 	struct rd_sel_mod *mods;
 	size_t cap_mods;
 	struct rd_ksyms ksyms, filter; /* of modules without a file; read once */
-	bool ksyms_read, filter_known;
+	bool ksyms_read;
 	struct rd_sel_edge *edges; /* direct calls, sorted by from, to */
 	size_t n_edges, cap_edges;
 	struct rd_sel_edge *takes; /* code of `from` takes the address of `to` */
@@ -51,30 +51,30 @@ uint64_t rd_sel_instance(struct rd_source *src, const char *module);
 int rd_sel_load_modules(struct rd_sel *sel, const bool *which, bool rdma);
 
 /* functions.c: adds the functions of module m with their properties. */
-int rd_sel_add_functions(struct rd_sel *sel, uint32_t m);
+void rd_sel_add_functions(struct rd_sel *sel, uint32_t m);
 
 /* callgraph.c */
-int rd_sel_build_graph(struct rd_sel *sel);
+void rd_sel_build_graph(struct rd_sel *sel);
 /* Sets seen[n_fns] of the functions reachable from `start` by direct calls, without those with `skip` set. `stack` has n_fns
  * elements. */
 void rd_sel_reach(const struct rd_sel *sel, uint32_t start, const bool *skip, bool *seen, uint32_t *stack);
 
 /* roots.c */
 void rd_sel_find_drivers(struct rd_sel *sel); /* sets has_ops of modules */
-int rd_sel_find_roots(struct rd_sel *sel);
+void rd_sel_find_roots(struct rd_sel *sel);
 /* Adds a root; `alone`: see struct rd_root. */
-int rd_sel_add_root(struct rd_sel *sel, uint32_t fn, const char *via, bool alone);
+void rd_sel_add_root(struct rd_sel *sel, uint32_t fn, const char *via, bool alone);
 /* Adds a function of an ops member that is not a root; the rule also applies to functions reachable only from it. */
-int rd_sel_add_excluded(struct rd_sel *sel, uint32_t fn, enum rd_rule rule);
+void rd_sel_add_excluded(struct rd_sel *sel, uint32_t fn, enum rd_rule rule);
 
 /* alone.c: functions of the core that queries and rare destruction lead to become roots that are selected alone. */
-int rd_sel_add_alone(struct rd_sel *sel);
+void rd_sel_add_alone(struct rd_sel *sel);
 
 /* calls.c: fills rd_fn.calls, indirect and outside. Indices must be final. */
-int rd_sel_note_calls(struct rd_sel *sel);
+void rd_sel_note_calls(struct rd_sel *sel);
 
 /* judge.c: the rule of each function, and the roots it is reachable from. */
-int rd_sel_judge(struct rd_sel *sel);
+void rd_sel_judge(struct rd_sel *sel);
 
 /* select.c: callback to read more from BTF and files when the set is complete; 0 or -errno with sel->err filled. */
 typedef int rd_sel_then_fn(struct rd_sel *sel, void *arg);

@@ -100,9 +100,7 @@ static int load_rdma(struct rd_sel *sel)
 
 	if (core < 0)
 		return no_rdma(sel);
-	rdma = calloc(sel->kmods.n, sizeof(*rdma));
-	if (!rdma)
-		return rd_err_set(sel->err, ENOMEM, NULL, "cannot select the functions to trace");
+	rdma = rd_alloc(sel->kmods.n, sizeof(*rdma));
 	rd_kmods_mark_users(&sel->kmods, core, rdma);
 	rc = rd_sel_load_modules(sel, rdma, true);
 	if (!rc)
@@ -142,10 +140,8 @@ static bool is_core_driver(const struct rd_sel *sel, const struct rd_kmod *mod)
 
 static int load_core_drivers(struct rd_sel *sel)
 {
-	_cleanup_free_ bool *lower = calloc(sel->kmods.n + 1, sizeof(*lower));
+	_cleanup_free_ bool *lower = rd_alloc(sel->kmods.n, sizeof(*lower));
 
-	if (!lower)
-		return rd_err_set(sel->err, ENOMEM, NULL, "cannot select the functions to trace");
 	for (size_t i = 0; i < sel->kmods.n; i++)
 		lower[i] = is_core_driver(sel, &sel->kmods.v[i]);
 	return rd_sel_load_modules(sel, lower, false);
@@ -166,14 +162,12 @@ static size_t move_edges(struct rd_sel_edge *v, size_t n, const uint32_t *moved)
 }
 
 /* Removes functions of core drivers that are not reachable from verbs. The order is kept, so indices only decrease. */
-static int drop_unreached(struct rd_sel *sel)
+static void drop_unreached(struct rd_sel *sel)
 {
 	struct rd_fnset *set = sel->set;
-	_cleanup_free_ uint32_t *moved = calloc(set->n_fns + 1, sizeof(*moved));
+	_cleanup_free_ uint32_t *moved = rd_alloc(set->n_fns, sizeof(*moved));
 	uint32_t n = 0;
 
-	if (!moved)
-		return rd_err_set(sel->err, ENOMEM, NULL, "cannot select the functions to trace");
 	for (size_t i = 0; i < set->n_fns; i++) {
 		if (!set->modules[set->fns[i].module].rdma && !set->fns[i].n_roots) {
 			free(set->fns[i].name);
@@ -192,7 +186,6 @@ static int drop_unreached(struct rd_sel *sel)
 	for (size_t m = 0; m < set->n_modules; m++)
 		for (size_t i = 0; i < sel->mods[m].elf.n_funcs; i++)
 			sel->mods[m].fn_of[i] = moved[sel->mods[m].fn_of[i]];
-	return 0;
 }
 
 int rd_select_then(struct rd_source *src, struct rd_fnset *ret, struct rd_errlist *notes, struct rd_err *err,
@@ -207,22 +200,17 @@ int rd_select_then(struct rd_source *src, struct rd_fnset *ret, struct rd_errlis
 		rc = load_rdma(&sel);
 	if (!rc)
 		rc = load_core_drivers(&sel);
-	for (uint32_t m = 0; !rc && m < set.n_modules; m++)
-		rc = rd_sel_add_functions(&sel, m);
-	if (!rc)
-		rc = rd_sel_build_graph(&sel);
-	if (!rc)
-		rc = rd_sel_find_roots(&sel);
-	if (!rc)
-		rc = rd_sel_add_alone(&sel);
-	if (!rc)
-		rc = rd_sel_judge(&sel);
-	if (!rc)
+	if (!rc) {
+		for (uint32_t m = 0; m < set.n_modules; m++)
+			rd_sel_add_functions(&sel, m);
+		rd_sel_build_graph(&sel);
+		rd_sel_find_roots(&sel);
+		rd_sel_add_alone(&sel);
+		rd_sel_judge(&sel);
 		rd_sel_find_offsets(&sel);
-	if (!rc)
-		rc = drop_unreached(&sel);
-	if (!rc)
-		rc = rd_sel_note_calls(&sel);
+		drop_unreached(&sel);
+		rd_sel_note_calls(&sel);
+	}
 	if (!rc && then)
 		rc = then(&sel, arg);
 	sel_deinit(&sel, set.n_modules);
@@ -247,15 +235,12 @@ int rd_select_news(struct rd_source *src, const struct rd_fnset *set, struct rd_
 
 	if (r || core < 0)
 		return r;
-	rdma = calloc(mods.n, sizeof(*rdma));
-	if (!rdma)
-		return rd_err_set(err, ENOMEM, NULL, "cannot read the list of modules");
+	rdma = rd_alloc(mods.n, sizeof(*rdma));
 	rd_kmods_mark_users(&mods, core, rdma);
 	for (size_t i = 0; i < mods.n; i++) {
 		if (!rdma[i] || rd_fnset_module(set, mods.v[i].name, rd_sel_instance(src, mods.v[i].name)) >= 0)
 			continue;
-		if (rd_grow(&ret->v, &ret->cap, ret->n + 1, sizeof(*ret->v)))
-			return rd_err_set(err, ENOMEM, NULL, "cannot read the list of modules");
+		rd_reserve(&ret->v, &ret->cap, ret->n + 1, sizeof(*ret->v));
 		ret->v[ret->n++] = rd_dup(mods.v[i].name);
 	}
 	return 0;

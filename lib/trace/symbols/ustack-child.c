@@ -6,7 +6,6 @@
 #include "trace/symbols/ustack-priv.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
