@@ -106,12 +106,9 @@ static void judge_flows(struct checks *checks)
 /* Reads everything through a source that records failed reads. */
 static int read_watched(struct rd_source *source, int pid, struct checks *checks, struct rd_err *err)
 {
-	struct rd_source *watch;
-	int r = rd_source_watch_open(source, &watch, err);
+	struct rd_source *watch = rd_source_watch_open(source);
+	int r = read_all(watch, pid, checks, &checks->report.errors, err);
 
-	if (r < 0)
-		return r;
-	r = read_all(watch, pid, checks, &checks->report.errors, err);
 	checks->unread = rd_source_watch_take(watch);
 	rd_source_closep(&watch);
 	return r;

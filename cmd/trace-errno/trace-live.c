@@ -281,10 +281,9 @@ static int load_page(void *arg, struct rd_view_page *page, struct rd_err *err)
 		return 1;
 	if (r >= 0)
 		r = rd_session_totals(t->session, &totals, err);
-	if (!r)
-		r = trace_counts(t, &counts, &verbs, &n, err);
 	if (r < 0)
 		return r;
+	trace_counts(t, &counts, &verbs, &n);
 	page->body = make_body(live, counts, n);
 	for (size_t i = 0; i < n; i++)
 		failed += counts[i].count - (counts[i].benign < counts[i].count ? counts[i].benign : counts[i].count);

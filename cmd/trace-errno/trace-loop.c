@@ -99,7 +99,7 @@ static bool enough_shown(const struct trace *t)
 /* trace_event returns -ECANCELED to stop reading. */
 int trace_drain(struct trace *t, struct rd_err *err)
 {
-	int r = t->ctx->source->ops->drain_events(t->ctx->source, trace_event, t, err);
+	int r = rd_drain_events(t->ctx->source, trace_event, t, err);
 
 	rd_session_reading(t->session);
 	return r == -ECANCELED ? 0 : r;

@@ -29,13 +29,11 @@ static const char *known(const char *text)
 	return *text ? text : NULL;
 }
 
-int trace_counts(struct trace *t, struct rd_origin_count **ret, struct rd_verb **verbs, size_t *n, struct rd_err *err)
+void trace_counts(struct trace *t, struct rd_origin_count **ret, struct rd_verb **verbs, size_t *n)
 {
 	_cleanup_free_ struct rd_count *counts = NULL;
-	int r = rd_session_counts(t->session, &counts, n, err);
 
-	if (r)
-		return r;
+	rd_session_counts(t->session, &counts, n);
 	*ret = rd_alloc(*n + 1, sizeof(**ret));
 	*verbs = rd_alloc(*n + 1, sizeof(**verbs));
 	for (size_t i = 0; i < *n; i++) {
@@ -53,7 +51,6 @@ int trace_counts(struct trace *t, struct rd_origin_count **ret, struct rd_verb *
 			.benign = benign_of(t, &counts[i]),
 		};
 	}
-	return 0;
 }
 
 static void fill_summary(const struct trace *t, struct rd_trace_summary *sum)
@@ -130,12 +127,10 @@ static int fill_report(struct trace *t, struct rd_report *report, struct rd_trac
 	int r = rd_session_totals(t->session, &sum->totals, err);
 
 	sum->benign += sum->totals.benign;
-	if (!r)
-		report_unenforced_limit(t, &sum->totals);
-	if (!r)
-		r = trace_counts(t, &counts, &verbs, &sum->n_counts, err);
 	if (r)
 		return r;
+	report_unenforced_limit(t, &sum->totals);
+	trace_counts(t, &counts, &verbs, &sum->n_counts);
 	sum->counts = counts;
 	rd_report_trace_summary(report, sum, &t->set, !t->opts->benign && !t->ctx->globals.json);
 	sum->counts = NULL;

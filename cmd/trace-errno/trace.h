@@ -142,8 +142,7 @@ void trace_wait_for_command(struct trace *trace);
 int trace_live(struct trace *trace, struct rd_err *err);
 
 /* trace-summary.c: the kernel's counts, with names. `verbs` keeps the text that *ret refers to; the caller frees both. */
-int trace_counts(struct trace *trace, struct rd_origin_count **ret, struct rd_verb **verbs, size_t *n,
-		 struct rd_err *err);
+void trace_counts(struct trace *trace, struct rd_origin_count **ret, struct rd_verb **verbs, size_t *n);
 
 /* trace-loop.c: reads events up to the end of what there is. 1: there were some; 0: none; -errno. */
 int trace_drain(struct trace *trace, struct rd_err *err);

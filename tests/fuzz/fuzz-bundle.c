@@ -36,10 +36,8 @@ static void walk(struct rd_source *source, const char *path, int depth, int *lef
 static void read_from_memory(const uint8_t *data, size_t size)
 {
 	const struct rd_bytes bytes = { .data = (uint8_t *)data, .size = size };
-	struct rd_tree *tree;
+	struct rd_tree *tree = rd_tree_create();
 
-	if (rd_tree_create(&tree) < 0)
-		return;
 	rd_bundle_read_tar_bytes(&bytes, "fuzz", tree, NULL);
 	rd_tree_destroy(tree);
 }

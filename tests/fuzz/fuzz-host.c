@@ -46,8 +46,10 @@ static int mirror_list(struct rd_source *src, const char *path, struct rd_names 
 		struct rd_names names = { (char *[]){ (char *)members[i].name }, 1, 1 };
 		size_t n = strlen(members[i].end);
 
-		if (size > n && strcmp(path + size - n, members[i].end) == 0)
-			return rd_names_copy(&names, ret);
+		if (size > n && strcmp(path + size - n, members[i].end) == 0) {
+			rd_names_copy(&names, ret);
+			return 0;
+		}
 	}
 	return rd_err_set(err, ENOENT, path, "none");
 }

@@ -21,19 +21,16 @@ void fuzz_one(const uint8_t *data, size_t size)
 	const struct rd_folder none = { .fd = -1 };
 	struct rd_manifest manifest = { 0 };
 	struct rd_bytes bytes = { 0 };
-	struct rd_tree *tree;
+	struct rd_tree *tree = rd_tree_create();
 
-	if (rd_bytes_copy(data, size, &bytes) < 0)
-		return;
-	if (rd_tree_create(&tree) == 0) {
-		add(tree, "root/sys/a", RD_NODE_FILE, "a", 1);
-		add(tree, "root/sys/d", RD_NODE_DIR, NULL, 0);
-		add(tree, "root/sys/l", RD_NODE_LINK, "a", 1);
-		add(tree, "nl/route/18-0", RD_NODE_FILE, "", 0);
-		add(tree, "t000/root/sys/a", RD_NODE_FILE, "b", 1);
-		if (rd_manifest_read(&bytes, tree, RD_TREE_TOP, &none, &manifest, NULL) == 0)
-			rd_manifest_deinit(&manifest);
-		rd_tree_destroy(tree);
-	}
+	rd_bytes_copy(data, size, &bytes);
+	add(tree, "root/sys/a", RD_NODE_FILE, "a", 1);
+	add(tree, "root/sys/d", RD_NODE_DIR, NULL, 0);
+	add(tree, "root/sys/l", RD_NODE_LINK, "a", 1);
+	add(tree, "nl/route/18-0", RD_NODE_FILE, "", 0);
+	add(tree, "t000/root/sys/a", RD_NODE_FILE, "b", 1);
+	if (rd_manifest_read(&bytes, tree, RD_TREE_TOP, &none, &manifest, NULL) == 0)
+		rd_manifest_deinit(&manifest);
+	rd_tree_destroy(tree);
 	rd_bytes_deinit(&bytes);
 }

@@ -422,7 +422,7 @@ static int mutant_netlink(struct rd_source *src, int protocol, const void *reque
 
 static int mutant_drain_events(struct rd_source *src, rd_event_fn *fn, void *arg, struct rd_err *err)
 {
-	return mutant_of(src)->inner->ops->drain_events(mutant_of(src)->inner, fn, arg, err);
+	return rd_drain_events(mutant_of(src)->inner, fn, arg, err);
 }
 
 /* A second lies between two samples. */

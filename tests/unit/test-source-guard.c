@@ -144,7 +144,7 @@ static void answers_are_those_of_the_guarded_source(void **state)
 	assert_int_equal(rd_netlink(guard, NETLINK_ROUTE, &request, sizeof(request), &bytes, NULL), 0);
 	assert_true(bytes.size > 0);
 	assert_int_equal(rd_source_guard_stalls(guard)->n, 0);
-	assert_int_equal(guard->ops->drain_events(guard, NULL, NULL, NULL), -ENODATA);
+	assert_int_equal(rd_drain_events(guard, NULL, NULL, NULL), -ENODATA);
 }
 
 static void read_three(struct rd_source *src, void *arg)

@@ -191,7 +191,7 @@ static void a_source_without_a_ring_says_so(void **state)
 	int r;
 
 	libbpf_set_print(NULL);
-	assert_int_equal(host->source->ops->drain_events(host->source, NULL, NULL, &err), -ENODATA);
+	assert_int_equal(rd_drain_events(host->source, NULL, NULL, &err), -ENODATA);
 	r = rd_source_live_set_ring(host->source, -1, &err);
 	assert_true(r < 0);
 	assert_int_equal(err.code, -r);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A recorded host. The format is described in rdmadiag-bundle(5). */
+#include "base/memory.h"
 #include "source/bundle/bundle-manifest.h"
 #include "source/bundle/bundle.h"
 #include "source/bundle/standard-input.h"
@@ -112,9 +113,7 @@ static int split_reply(const struct rd_bytes *file, const void *request, size_t 
 		return rd_err_set(err, ENOENT, path, "the bundle has no reply to this request");
 	if (!rd_nlmsgs_sound(file->data + whole, file->size - whole))
 		return rd_err_set(err, EBADMSG, path, "truncated message in the bundle");
-	if (rd_bytes_copy(file->data + whole, file->size - whole, ret) < 0)
-		return rd_err_set(err, ENOMEM, path, "no memory for the reply");
-	return 0;
+	return rd_bytes_copy(file->data + whole, file->size - whole, ret);
 }
 
 static int bundle_netlink(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
@@ -144,14 +143,6 @@ static int bundle_netlink(struct rd_source *src, int protocol, const void *reque
 	if (r < 0)
 		return rd_err_set(err, -r, path, "cannot read from the bundle");
 	return split_reply(&file, request, size, path, ret, err);
-}
-
-static int bundle_drain_events(struct rd_source *src, rd_event_fn *fn, void *arg, struct rd_err *err)
-{
-	(void)src;
-	(void)fn;
-	(void)arg;
-	return rd_err_set(err, ENODATA, "events", "not recorded in a bundle");
 }
 
 static uint64_t bundle_now(struct rd_source *src, int clock)
@@ -188,7 +179,6 @@ static const struct rd_source_ops bundle_ops = {
 	.stat_ino = bundle_stat_ino,
 	.stat_mode = bundle_stat_mode,
 	.netlink = bundle_netlink,
-	.drain_events = bundle_drain_events,
 	.now = bundle_now,
 	.next = bundle_next,
 	.close = bundle_close,
@@ -325,12 +315,10 @@ static int store_xml(struct bundle *bundle, const uint8_t *data, size_t size, co
 
 static int take_xml(struct bundle *bundle, int fd, const char *name, struct rd_err *err)
 {
-	_cleanup_free_ uint8_t *data = malloc(RD_SOURCE_XML_MAX + 1);
+	_cleanup_free_ uint8_t *data = rd_alloc(RD_SOURCE_XML_MAX + 1, 1);
 	size_t size = 0;
 	ssize_t n;
 
-	if (!data)
-		return rd_err_set(err, ENOMEM, name, "no memory to read the file");
 	while ((n = pread(fd, data + size, RD_SOURCE_XML_MAX + 1 - size, size)) > 0)
 		size += n;
 	return n < 0 ? rd_err_set(err, errno, name, "cannot read") : store_xml(bundle, data, size, name, err);
@@ -395,15 +383,9 @@ int rd_source_bundle_open(const char *path, struct rd_source **ret, struct rd_er
 
 	if (fd < 0 && !standard_input)
 		return rd_err_set(err, -fd, path, "cannot open the bundle");
-	bundle = calloc(1, sizeof(*bundle));
-	if (bundle)
-		bundle->path = strdup(path);
-	if (!bundle || !bundle->path || rd_tree_create(&bundle->tree) < 0) {
-		if (bundle)
-			free(bundle->path);
-		free(bundle);
-		return rd_err_set(err, ENOMEM, path, "no memory for the bundle");
-	}
+	bundle = rd_alloc(1, sizeof(*bundle));
+	bundle->path = rd_dup(path);
+	bundle->tree = rd_tree_create();
 	bundle->src.ops = &bundle_ops;
 	bundle->dir = (struct rd_folder){ -1, bundle->path };
 	r = standard_input ? read_standard_input(bundle, "standard input", err) : read_contents(bundle, fd, path, err);

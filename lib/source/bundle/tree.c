@@ -62,22 +62,16 @@ static uint64_t name_hash(const struct rd_tree *tree, uint32_t dir, const char *
 	return h ^ (h >> 29);
 }
 
-int rd_tree_create(struct rd_tree **ret)
+struct rd_tree *rd_tree_create(void)
 {
-	struct rd_tree *tree = calloc(1, sizeof(*tree));
+	struct rd_tree *tree = rd_alloc(1, sizeof(*tree));
 	const void *random = (const void *)getauxval(AT_RANDOM);
 
-	if (!tree)
-		return -ENOMEM;
 	if (random)
 		memcpy(&tree->seed, random, sizeof(tree->seed));
-	if (rd_grow(&tree->nodes, &tree->cap, 1, sizeof(*tree->nodes)) < 0) {
-		rd_tree_destroy(tree);
-		return -ENOMEM;
-	}
+	rd_reserve(&tree->nodes, &tree->cap, 1, sizeof(*tree->nodes));
 	tree->nodes[tree->n++] = (struct rd_node){ .name = (char *)"", .type = RD_NODE_DIR };
-	*ret = tree;
-	return 0;
+	return tree;
 }
 
 void rd_tree_destroy(struct rd_tree *tree)

@@ -60,7 +60,7 @@ struct rd_tree;
 
 #define RD_TREE_TOP 0u
 
-int rd_tree_create(struct rd_tree **ret);
+struct rd_tree *rd_tree_create(void);
 void rd_tree_destroy(struct rd_tree *tree);
 
 static inline void rd_tree_destroyp(struct rd_tree **tree)

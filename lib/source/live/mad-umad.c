@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Management datagrams of this host, through libibumad. */
 #include "source/shared/mad.h"
+#include "base/memory.h"
 
 #include "base/buf.h"
 #include "source/shared/libibmad.h"
@@ -155,9 +156,7 @@ int rd_umad_open(const char *ibdev, unsigned port, struct rd_mads **ret, struct 
 	r = rd_libibumad_load(object, err);
 	if (r < 0)
 		return r;
-	umad = calloc(1, sizeof(*umad));
-	if (!umad)
-		return rd_err_set(err, ENOMEM, object, "no memory to open the port");
+	umad = rd_alloc(1, sizeof(*umad));
 	umad->mads.ops = &umad_ops;
 	memset(umad->agents, 0xff, sizeof(umad->agents)); /* none */
 	umad->fd = -1;

@@ -200,8 +200,8 @@ static int live_read_again(struct rd_source *src, const char *path, uint32_t *sl
 	r = (int)read_from_start(fd, ret, size);
 	if (!rd_kept_has_room(&live->kept))
 		close(fd);
-	else if (rd_kept_add(&live->kept, fd, slot) < 0)
-		return -ENOMEM;
+	else
+		rd_kept_add(&live->kept, fd, slot);
 	return r;
 }
 
@@ -421,16 +421,14 @@ int rd_source_live_open(const char *root, struct rd_source **ret, struct rd_err 
 	struct live *live;
 	int fd;
 
-	if (!root && rd_opener_used())
-		return rd_opener_source(ret, err);
+	if (!root && rd_opener_used()) {
+		*ret = rd_opener_source();
+		return 0;
+	}
 	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return rd_err_set(err, errno, path, "cannot open as root directory of a host");
-	live = calloc(1, sizeof(*live));
-	if (!live) {
-		close(fd);
-		return rd_err_set(err, ENOMEM, path, "no memory for a source");
-	}
+	live = rd_alloc(1, sizeof(*live));
 	live->src.ops = &live_ops;
 	live->root = fd;
 	live->ethtool = -1;

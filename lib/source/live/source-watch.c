@@ -2,8 +2,7 @@
 /* A source that records which reads failed without a reply. */
 #include "source/live/source-watch.h"
 
-#include <errno.h>
-
+#include "base/memory.h"
 #include "source/shared/netlink.h"
 
 struct watch {
@@ -75,14 +74,6 @@ static int watch_netlink(struct rd_source *src, int protocol, const void *reques
 	return note_result(src, rd_netlink(watch_of(src)->inner, protocol, request, size, ret, err), object);
 }
 
-static int watch_drain_events(struct rd_source *src, rd_event_fn *fn, void *arg, struct rd_err *err)
-{
-	(void)src;
-	(void)fn;
-	(void)arg;
-	return rd_err_set(err, ENODATA, "events", "not available from this source");
-}
-
 static uint64_t watch_now(struct rd_source *src, int clock)
 {
 	struct rd_source *inner = watch_of(src)->inner;
@@ -96,12 +87,10 @@ static void watch_close(struct rd_source *src)
 	free(src);
 }
 
-int rd_source_watch_open(struct rd_source *inner, struct rd_source **ret, struct rd_err *err)
+struct rd_source *rd_source_watch_open(struct rd_source *inner)
 {
-	struct watch *watch = calloc(1, sizeof(*watch));
+	struct watch *watch = rd_alloc(1, sizeof(*watch));
 
-	if (!watch)
-		return rd_err_set(err, ENOMEM, "reading", "no memory for a source");
 	watch->ops = (struct rd_source_ops){
 		.name = inner->ops->name,
 		.read_file = watch_read_file,
@@ -111,14 +100,12 @@ int rd_source_watch_open(struct rd_source *inner, struct rd_source **ret, struct
 		.stat_ino = watch_stat_ino,
 		.stat_mode = watch_stat_mode,
 		.netlink = watch_netlink,
-		.drain_events = watch_drain_events,
 		.now = watch_now,
 		.close = watch_close,
 	};
 	watch->src.ops = &watch->ops;
 	watch->inner = inner;
-	*ret = &watch->src;
-	return 0;
+	return &watch->src;
 }
 
 struct rd_errlist rd_source_watch_take(struct rd_source *src)

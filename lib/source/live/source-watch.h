@@ -8,7 +8,7 @@
  * A source that reads `inner` (which the caller keeps, open as long) and records the reads that failed without a reply in the sense
  * of rd_could_not_look(). No events and no management datagrams.
  */
-int rd_source_watch_open(struct rd_source *inner, struct rd_source **ret, struct rd_err *err);
+struct rd_source *rd_source_watch_open(struct rd_source *inner);
 
 /* These reads, in order: path ("netlink rdma, request 5121" for a netlink request) and errno. The caller owns the list. */
 struct rd_errlist rd_source_watch_take(struct rd_source *src);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Management datagrams through the opener, which has the ports open. */
+#include "base/memory.h"
 #include "opener-priv.h"
 
 #include <errno.h>
@@ -87,9 +88,7 @@ int rd_opener_mad_open(struct rd_source *src, const char *ibdev, unsigned port, 
 	r = rd_opener_request(&message, ibdev, NULL, NULL, err);
 	if (r < 0)
 		return r;
-	remote = calloc(1, sizeof(*remote));
-	if (!remote)
-		return rd_err_set(err, ENOMEM, ibdev, "no memory to open the port");
+	remote = rd_alloc(1, sizeof(*remote));
 	remote->mads.ops = &remote_ops;
 	remote->handle = message.number;
 	*ret = &remote->mads;

@@ -259,18 +259,15 @@ static void close_source(struct rd_source *src)
 	free(src);
 }
 
-int rd_opener_source(struct rd_source **ret, struct rd_err *err)
+struct rd_source *rd_opener_source(void)
 {
-	struct rd_forwarder *forwarder = calloc(1, sizeof(*forwarder));
+	struct rd_forwarder *forwarder = rd_alloc(1, sizeof(*forwarder));
 
-	if (!forwarder)
-		return rd_err_set(err, ENOMEM, "host", "no memory for a source");
 	rd_forwarder_init(forwarder, "live");
 	forwarder->forward = request_fact;
 	forwarder->ops.now = now;
 	forwarder->ops.close = close_source;
 	forwarder->ops.mad_ports = rd_opener_mad_ports;
 	forwarder->ops.mad_open = rd_opener_mad_open;
-	*ret = &forwarder->src;
-	return 0;
+	return &forwarder->src;
 }

@@ -51,7 +51,7 @@ int rd_opener_finish(mode_t mode, struct rd_err *err);
 void rd_opener_abandon(void);
 
 /* A source of this host, limited to the permitted facts. Caller closes it. */
-int rd_opener_source(struct rd_source **ret, struct rd_err *err);
+struct rd_source *rd_opener_source(void);
 
 /*
  * Starts another opener for a child that may be abandoned: a read that hangs there hangs only for that child. The caller passes the

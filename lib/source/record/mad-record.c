@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Recording and replay of the requests and responses of a MAD port. */
 #include "source/record/mad-record.h"
+#include "base/memory.h"
 #include "source/shared/libibmad.h"
 
 #include <errno.h>
@@ -139,16 +140,12 @@ static const struct rd_mads_ops recorder_ops = {
 	.close = recorder_close,
 };
 
-int rd_mads_record(struct rd_mads *inner, struct rd_buf *log, rd_mad_kept_fn *kept, void *arg, struct rd_mads **ret,
-		   struct rd_err *err)
+struct rd_mads *rd_mads_record(struct rd_mads *inner, struct rd_buf *log, rd_mad_kept_fn *kept, void *arg)
 {
-	struct recorder *recorder = calloc(1, sizeof(*recorder));
+	struct recorder *recorder = rd_alloc(1, sizeof(*recorder));
 
-	if (!recorder)
-		return rd_err_set(err, ENOMEM, "MAD", "no memory for the recording");
 	*recorder = (struct recorder){ { &recorder_ops }, inner, NULL, 0, 0, log, kept, arg };
-	*ret = &recorder->mads;
-	return 0;
+	return &recorder->mads;
 }
 
 /* Recorded responses, looked up by the hash of the request; of several responses to one request the last is used. */
@@ -303,17 +300,14 @@ static int index_file(struct teller *teller)
 
 int rd_mads_tell(struct rd_bytes *file, const char *name, uint64_t now_ns, struct rd_mads **ret, struct rd_err *err)
 {
-	struct teller *teller = calloc(1, sizeof(*teller));
-	int r = teller ? 0 : -ENOMEM;
+	struct teller *teller = rd_alloc(1, sizeof(*teller));
+	int r;
 
-	if (!r) {
-		*teller = (struct teller){ .mads.ops = &teller_ops, .file = *file, .now_ns = now_ns };
-		*file = (struct rd_bytes){ 0 };
-		r = index_file(teller);
-	}
+	*teller = (struct teller){ .mads.ops = &teller_ops, .file = *file, .now_ns = now_ns };
+	*file = (struct rd_bytes){ 0 };
+	r = index_file(teller);
 	if (r < 0) {
-		if (teller)
-			teller_close(&teller->mads);
+		teller_close(&teller->mads);
 		return rd_err_set(err, -r, name,
 				  r == -ENOMEM ? "no memory for the responses" : "not a file of recorded responses");
 	}

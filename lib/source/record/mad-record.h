@@ -17,9 +17,8 @@ int rd_mad_path(const char *ibdev, unsigned port, char buf[RD_MAD_PATH_MAX], str
 /* Called when a recorded port is closed; `log` has all responses since it was opened. */
 typedef void rd_mad_kept_fn(void *arg, struct rd_buf *log);
 
-/* Takes ownership of `inner` on success. Responses are added to `log`, which the caller keeps. */
-int rd_mads_record(struct rd_mads *inner, struct rd_buf *log, rd_mad_kept_fn *kept, void *arg, struct rd_mads **ret,
-		   struct rd_err *err);
+/* Takes ownership of `inner`. Responses are added to `log`, which the caller keeps. */
+struct rd_mads *rd_mads_record(struct rd_mads *inner, struct rd_buf *log, rd_mad_kept_fn *kept, void *arg);
 
 /*
  * A port that replays such a log; takes ownership of `file`. Its clock begins at now_ns and advances with the responses;

@@ -9,10 +9,8 @@ int rd_record_sample_init(struct rd_record_sample *sample)
 {
 	int r;
 
-	*sample = (struct rd_record_sample){ 0 };
-	r = rd_tree_create(&sample->tree);
-	if (!r)
-		r = rd_tree_enter(sample->tree, RD_TREE_TOP, "root", &sample->root);
+	*sample = (struct rd_record_sample){ .tree = rd_tree_create() };
+	r = rd_tree_enter(sample->tree, RD_TREE_TOP, "root", &sample->root);
 	if (!r)
 		r = rd_tree_enter(sample->tree, RD_TREE_TOP, "nl", &sample->nl);
 	if (!r) {
@@ -136,7 +134,9 @@ static int copy_more(struct rd_tree *to, uint32_t at, const struct rd_node_more 
 		if (!more->target)
 			return -ENOMEM;
 	}
-	return from->has_names ? rd_names_copy(&from->names, &more->names) : 0;
+	if (from->has_names)
+		rd_names_copy(&from->names, &more->names);
+	return 0;
 }
 
 static int copy_node(struct rd_tree *from, uint32_t node, struct rd_tree *to, uint32_t *ret)

@@ -3,6 +3,7 @@
  * Reads another source and records the replies, including errors. Within a sample every request is made once, and repeated requests
  * get the same reply, so that a report made while recording equals one made from the recording. Its clock stops, too.
  */
+#include "base/memory.h"
 #include "source/record/mad-record.h"
 #include "source/record/record.h"
 #include "source/shared/netlink.h"
@@ -379,9 +380,7 @@ static int record_netlink(struct rd_source *src, int protocol, const void *reque
 	if (known(record, at, RD_QUERY_READ)) {
 		if (node->more && node->more->code[RD_QUERY_READ])
 			return rd_err_set(err, node->more->code[RD_QUERY_READ], path, "recorded error");
-		if (rd_bytes_copy(node->data + NLMSG_ALIGN(size), node->size - NLMSG_ALIGN(size), ret) < 0)
-			return rd_err_set(err, ENOMEM, path, "no memory for the reply");
-		return 0;
+		return rd_bytes_copy(node->data + NLMSG_ALIGN(size), node->size - NLMSG_ALIGN(size), ret);
 	}
 	log_request(record, at, RD_QUERY_READ);
 	r = rd_netlink(record->inner, protocol, request, size, &answer, err);
@@ -462,18 +461,8 @@ static int record_mad_open(struct rd_source *src, const char *ibdev, unsigned po
 		rd_buf_deinit(&record->mad_log);
 	record->mad_node = at;
 	log_request(record, at, RD_QUERY_READ);
-	r = rd_mads_record(inner, &record->mad_log, keep_answers, record, ret, err);
-	if (r < 0)
-		rd_mads_closep(&inner);
-	return r;
-}
-
-static int record_drain_events(struct rd_source *src, rd_event_fn *fn, void *arg, struct rd_err *err)
-{
-	(void)src;
-	(void)fn;
-	(void)arg;
-	return rd_err_set(err, ENODATA, "events", "not recorded");
+	*ret = rd_mads_record(inner, &record->mad_log, keep_answers, record);
+	return 0;
 }
 
 static uint64_t record_now(struct rd_source *src, int clock)
@@ -505,7 +494,6 @@ static const struct rd_source_ops record_ops = {
 	.netlink = record_netlink,
 	.mad_ports = record_mad_ports,
 	.mad_open = record_mad_open,
-	.drain_events = record_drain_events,
 	.now = record_now,
 	.close = record_close,
 };
@@ -524,10 +512,8 @@ static int begin_sample(struct record *record, struct rd_err *err)
 
 int rd_source_record_open(struct rd_source *inner, struct rd_source **ret, struct rd_err *err)
 {
-	struct record *record = calloc(1, sizeof(*record));
+	struct record *record = rd_alloc(1, sizeof(*record));
 
-	if (!record)
-		return rd_err_set(err, ENOMEM, "recording", "no memory for the recording");
 	record->src.ops = &record_ops;
 	record->inner = inner;
 	record->mad_log = RD_BUF_CHECKED;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Redaction of a recording, in two passes: the first collects identifying data. */
+#include "base/memory.h"
 #include "base/number.h"
 #include "source/record/record.h"
 #include "source/redact/redact.h"
@@ -506,8 +507,8 @@ static int redact_sample(struct rd_redact *redact, struct rd_record_sample *samp
 {
 	struct rd_record_sample to;
 	struct pass pass = { .redact = redact, .from = sample, .to = &to };
-	_cleanup_free_ uint32_t *moved = calloc(RD_TREE_NODES_MAX, sizeof(*moved));
-	int r = moved ? rd_record_sample_init(&to) : -ENOMEM;
+	_cleanup_free_ uint32_t *moved = rd_alloc(RD_TREE_NODES_MAX, sizeof(*moved));
+	int r = rd_record_sample_init(&to);
 
 	if (r < 0)
 		return r;

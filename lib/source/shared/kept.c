@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <sys/resource.h>
 
+#include "base/memory.h"
+
 #define MOST 65536
 
 void rd_kept_deinit(struct rd_kept *kept)
@@ -37,19 +39,15 @@ bool rd_kept_has_room(struct rd_kept *kept)
 	return kept->open < kept->most;
 }
 
-int rd_kept_add(struct rd_kept *kept, int fd, uint32_t *slot)
+void rd_kept_add(struct rd_kept *kept, int fd, uint32_t *slot)
 {
 	if (!*slot) {
-		if (rd_grow(&kept->fds, &kept->cap, kept->n + 1, sizeof(*kept->fds)) < 0) {
-			close(fd);
-			return -ENOMEM;
-		}
+		rd_reserve(&kept->fds, &kept->cap, kept->n + 1, sizeof(*kept->fds));
 		kept->n++;
 		*slot = (uint32_t)kept->n;
 	}
 	kept->fds[*slot - 1] = fd;
 	kept->open++;
-	return 0;
 }
 
 int rd_kept_fd(const struct rd_kept *kept, uint32_t slot)

@@ -16,8 +16,8 @@ void rd_kept_deinit(struct rd_kept *kept);
 /* Whether another file may stay open: half of the descriptors of the process are left for other uses. */
 bool rd_kept_has_room(struct rd_kept *kept);
 
-/* Takes ownership of the descriptor in the slot `*slot` (0: a new one, stored in `*slot`). -ENOMEM: it is closed. */
-int rd_kept_add(struct rd_kept *kept, int fd, uint32_t *slot);
+/* Takes ownership of the descriptor in the slot `*slot` (0: a new one, stored in `*slot`). */
+void rd_kept_add(struct rd_kept *kept, int fd, uint32_t *slot);
 
 /* The descriptor of a slot; -1: none. */
 int rd_kept_fd(const struct rd_kept *kept, uint32_t slot);

@@ -133,14 +133,6 @@ static int forward_netlink(struct rd_source *src, int protocol, const void *mess
 	return r < 0 ? r : forwarder_of(src)->forward(forwarder_of(src), &request, "netlink", message, ret, NULL, err);
 }
 
-static int no_events(struct rd_source *src, rd_event_fn *fn, void *arg, struct rd_err *err)
-{
-	(void)src;
-	(void)fn;
-	(void)arg;
-	return rd_err_set(err, ENODATA, "events", "only the process that reads the host receives events");
-}
-
 void rd_forwarder_init(struct rd_forwarder *forwarder, const char *name)
 {
 	forwarder->src.ops = &forwarder->ops;
@@ -153,6 +145,5 @@ void rd_forwarder_init(struct rd_forwarder *forwarder, const char *name)
 		.stat_ino = forward_ino,
 		.stat_mode = forward_mode,
 		.netlink = forward_netlink,
-		.drain_events = no_events,
 	};
 }

@@ -47,17 +47,14 @@ void rd_names_deinit(struct rd_names *names)
 	*names = (struct rd_names){ 0 };
 }
 
-int rd_names_copy(const struct rd_names *from, struct rd_names *ret)
+void rd_names_copy(const struct rd_names *from, struct rd_names *ret)
 {
-	_cleanup_names_ struct rd_names names = { 0 };
-
-	for (size_t i = 0; i < from->n; i++) {
-		rd_reserve(&names.v, &names.cap, names.n + 1, sizeof(*names.v));
-		names.v[names.n++] = rd_dup(from->v[i]);
+	*ret = (struct rd_names){ 0 };
+	rd_reserve(&ret->v, &ret->cap, from->n, sizeof(*ret->v));
+	while (ret->n < from->n) {
+		ret->v[ret->n] = rd_dup(from->v[ret->n]);
+		ret->n++;
 	}
-	*ret = names;
-	names = (struct rd_names){ 0 };
-	return 0;
 }
 
 int rd_read_textf(struct rd_source *src, char **ret, struct rd_err *err, const char *fmt, ...)
@@ -98,6 +95,13 @@ int rd_read_again(struct rd_source *src, const char *path, uint32_t *slot, char 
 	memcpy(ret, bytes.data, bytes.size);
 	ret[bytes.size] = '\0';
 	return (int)bytes.size;
+}
+
+int rd_drain_events(struct rd_source *src, rd_event_fn *fn, void *arg, struct rd_err *err)
+{
+	if (!src->ops->drain_events)
+		return rd_err_set(err, ENODATA, "events", "not available from this source");
+	return src->ops->drain_events(src, fn, arg, err);
 }
 
 int rd_source_bundle_next(struct rd_source *src, struct rd_err *err)

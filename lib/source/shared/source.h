@@ -36,7 +36,7 @@ struct rd_names {
 };
 void rd_names_deinit(struct rd_names *names);
 #define _cleanup_names_ __attribute__((cleanup(rd_names_deinit)))
-int rd_names_copy(const struct rd_names *from, struct rd_names *ret);
+void rd_names_copy(const struct rd_names *from, struct rd_names *ret);
 
 /* The bytes of one event; valid during the call only. A negative return value ends the draining and is returned to its caller. */
 typedef int rd_event_fn(void *arg, const void *data, size_t size);
@@ -77,7 +77,7 @@ struct rd_source_ops {
 	int (*mad_ports)(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err);
 	int (*mad_open)(struct rd_source *src, const char *ibdev, unsigned port, struct rd_mads **ret,
 			struct rd_err *err);
-	/* Calls fn for each event that has arrived; never waits. Returns the number of events. */
+	/* See rd_drain_events; NULL: there are no events. */
 	int (*drain_events)(struct rd_source *src, rd_event_fn *fn, void *arg, struct rd_err *err);
 	/* Nanoseconds of CLOCK_REALTIME or CLOCK_MONOTONIC; of a recording: the recorded times. */
 	uint64_t (*now)(struct rd_source *src, int clock);
@@ -120,6 +120,9 @@ static inline int rd_netlink(struct rd_source *src, int protocol, const void *re
 	/* Not EOPNOTSUPP, which is the kernel's. */
 	return rd_libmnl_load("netlink", err) ? -ELIBACC : src->ops->netlink(src, protocol, request, size, ret, err);
 }
+
+/* Calls fn for each event that has arrived; never waits. Returns the number of events. */
+int rd_drain_events(struct rd_source *src, rd_event_fn *fn, void *arg, struct rd_err *err);
 
 /* Reads a small text file whose path is made by printf and strips the trailing newline and blanks. Caller frees. */
 int rd_read_textf(struct rd_source *src, char **ret, struct rd_err *err, const char *fmt, ...) RD_PRINTF(4, 5);

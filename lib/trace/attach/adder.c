@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The process that adds hooks to a running trace. It passes their descriptors to the command, for the holder, and ends. */
 #include <bpf/libbpf.h>
-#include <errno.h>
 #include <poll.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "trace/attach/holder-caps.h"
 #include "trace/attach/holder.h"
 
@@ -53,7 +53,7 @@ static _Noreturn void add_hooks(int sock, struct rd_fnset *set, const struct rd_
 	struct rd_attach attach = { .owner_map = -1 };
 	struct rd_msg msg = { .type = RD_MSG_FAILED };
 	uint32_t functions[RD_BACKEND_COUNT] = { 0 };
-	_cleanup_free_ bool *had = calloc(set->n_fns + 1, sizeof(*had));
+	_cleanup_free_ bool *had = rd_alloc(set->n_fns, sizeof(*had));
 	struct rd_errlist notes = {};
 	char *reason = NULL;
 	int keep[RD_FD_COUNT + 1], r;
@@ -61,9 +61,9 @@ static _Noreturn void add_hooks(int sock, struct rd_fnset *set, const struct rd_
 	memcpy(keep, opts->share, RD_FD_COUNT * sizeof(*keep));
 	keep[RD_FD_COUNT] = sock;
 	rd_holder_leave(keep, RD_ARRAY_SIZE(keep));
-	for (size_t i = 0; had && i < set->n_fns; i++)
+	for (size_t i = 0; i < set->n_fns; i++)
 		had[i] = backends[i];
-	r = had ? rd_holder_caps_attach() : -ENOMEM;
+	r = rd_holder_caps_attach();
 	if (r)
 		rd_err_set(&msg.err, -r, "trace", "cannot prepare to hook functions");
 	else

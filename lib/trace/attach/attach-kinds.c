@@ -11,6 +11,8 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
+#include "base/memory.h"
+
 /* fexit of many functions with one link: bpf(2) of Linux 7.2, newer than libbpf and the headers of Debian 12. */
 #define FENTRY_MULTI 59
 #define FEXIT_MULTI 60
@@ -44,36 +46,32 @@ int rd_programs_run(const struct bpf_program *program)
 	return bpf_prog_test_run_opts(bpf_program__fd(program), &opts);
 }
 
-int rd_attach_keep_link(struct rd_attach *attach, int fd)
+void rd_attach_keep_link(struct rd_attach *attach, int fd)
 {
-	if (rd_grow(&attach->links, &attach->cap_links, attach->n_links + 1, sizeof(*attach->links))) {
-		close(fd);
-		return -ENOMEM;
-	}
+	rd_reserve(&attach->links, &attach->cap_links, attach->n_links + 1, sizeof(*attach->links));
 	attach->links[attach->n_links++] = fd;
-	return 0;
 }
 
 /* Descriptors of programs are needed only to read their counters: if descriptors are scarce, links take precedence. */
 void rd_attach_keep_prog(struct rd_attach *attach, int fd)
 {
-	if (attach->n_progs >= attach->max_files / 3 ||
-	    rd_grow(&attach->progs, &attach->cap_progs, attach->n_progs + 1, sizeof(*attach->progs))) {
+	if (attach->n_progs >= attach->max_files / 3) {
 		attach->progs_closed = true;
 		close(fd);
 		return;
 	}
+	rd_reserve(&attach->progs, &attach->cap_progs, attach->n_progs + 1, sizeof(*attach->progs));
 	attach->progs[attach->n_progs++] = fd;
 }
 
 /* Takes ownership of a link and, unless `link` is an error, of its program. 0 or -errno. */
 static int keep_both(struct rd_attach *attach, int link, int *prog)
 {
-	int r = link < 0 ? link : rd_attach_keep_link(attach, link);
-
-	if (!r)
-		rd_attach_keep_prog(attach, RD_TAKE_FD(*prog));
-	return r;
+	if (link < 0)
+		return link;
+	rd_attach_keep_link(attach, link);
+	rd_attach_keep_prog(attach, RD_TAKE_FD(*prog));
+	return 0;
 }
 
 /* File descriptor of a module's BTF in the kernel; -errno. Kept open in `attach`. */
@@ -175,14 +173,12 @@ int rd_attach_fexit(struct rd_attach *attach, enum rd_hook hook, const uint32_t 
 /* All functions must be of one module. */
 int rd_attach_fexit_multi(struct rd_attach *attach, enum rd_hook hook, const uint32_t *fns, size_t n)
 {
-	_cleanup_free_ __u32 *ids = calloc(n, sizeof(*ids));
-	_cleanup_free_ __u64 *cookies = calloc(n, sizeof(*cookies));
+	_cleanup_free_ __u32 *ids = rd_alloc(n, sizeof(*ids));
+	_cleanup_free_ __u64 *cookies = rd_alloc(n, sizeof(*cookies));
 	int type = at_exit(hook) ? FEXIT_MULTI : FENTRY_MULTI;
 	_cleanup_close_ int prog = -1;
 	int btf_fd, link;
 
-	if (!ids || !cookies)
-		return -ENOMEM;
 	btf_fd = btf_fd_of(attach, attach->set->fns[fns[0]].module);
 	if (btf_fd < 0)
 		return btf_fd;
@@ -207,15 +203,13 @@ int rd_attach_fexit_multi(struct rd_attach *attach, enum rd_hook hook, const uin
 /* By address if all addresses are known, because several functions can have the same name. */
 int rd_attach_kprobe_multi(struct rd_attach *attach, enum rd_hook hook, const uint32_t *fns, size_t n)
 {
-	_cleanup_free_ const char **names = calloc(n, sizeof(*names));
-	_cleanup_free_ unsigned long *addrs = calloc(n, sizeof(*addrs));
-	_cleanup_free_ __u64 *cookies = calloc(n, sizeof(*cookies));
+	_cleanup_free_ const char **names = rd_alloc(n, sizeof(*names));
+	_cleanup_free_ unsigned long *addrs = rd_alloc(n, sizeof(*addrs));
+	_cleanup_free_ __u64 *cookies = rd_alloc(n, sizeof(*cookies));
 	bool by_addr = true;
 	_cleanup_close_ int prog = -1;
 	int link;
 
-	if (!names || !addrs || !cookies)
-		return -ENOMEM;
 	prog = load_copy(attach, hook, true, BPF_TRACE_KPROBE_MULTI, 0, 0);
 	if (prog < 0)
 		return prog;
@@ -263,7 +257,8 @@ static int kprobe_one(struct rd_attach *attach, enum rd_hook hook, int prog, uin
 		close(link);
 		return r;
 	}
-	return rd_attach_keep_link(attach, link); /* the link holds the event */
+	rd_attach_keep_link(attach, link); /* the link holds the event */
+	return 0;
 }
 
 int rd_attach_kprobe(struct rd_attach *attach, enum rd_hook hook, const uint32_t *fns, size_t n)
@@ -320,5 +315,8 @@ int rd_attach_loads(struct rd_attach *attach)
 	if (r)
 		return r;
 	link = bpf_raw_tracepoint_open("module_load", prog);
-	return link < 0 ? link : rd_attach_keep_link(attach, link);
+	if (link < 0)
+		return link;
+	rd_attach_keep_link(attach, link);
+	return 0;
 }

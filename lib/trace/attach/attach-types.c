@@ -41,9 +41,7 @@ static int keep(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long 
 	if (!size || !programs || programs->n_types == RD_ARRAY_SIZE(programs->types))
 		return 0;
 	types = &programs->types[programs->n_types];
-	types->func_info = malloc(size);
-	if (!types->func_info)
-		return -ENOMEM;
+	types->func_info = rd_alloc(size, 1);
 	memcpy(types->func_info, opts->func_info, size);
 	types->prog = prog;
 	types->n = opts->func_info_cnt;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/memory.h"
 #include "base/number.h"
 #include "source/shared/source.h"
 
@@ -99,9 +100,7 @@ int rd_attach_open(struct rd_attach *attach, struct rd_fnset *set, const struct 
 	attach->programs.ops = opts->qp ? &rd_programs_qp : &rd_programs_errno;
 	attach->kprobe_type = read_kprobe_type();
 	attach->preemptible = read_preemptible();
-	attach->btf_fds = malloc((set->n_modules + 1) * sizeof(*attach->btf_fds));
-	if (!attach->btf_fds)
-		return rd_err_set(err, ENOMEM, "trace", "no memory");
+	attach->btf_fds = rd_alloc(set->n_modules, sizeof(*attach->btf_fds));
 	for (size_t i = 0; i < set->n_modules; i++)
 		attach->btf_fds[i] = -1;
 	/* fexit and kprobe need one descriptor per function. */
@@ -189,12 +188,10 @@ static size_t batch_size(const struct rd_attach *attach, enum rd_backend backend
 /* Attaches one hook to those of `fns` that it applies to. */
 static int attach_hook(struct batch *b, const uint32_t *fns, size_t n)
 {
-	_cleanup_free_ uint32_t *ours = calloc(n + 1, sizeof(*ours));
+	_cleanup_free_ uint32_t *ours = rd_alloc(n, sizeof(*ours));
 	struct rd_attach *attach = b->attach;
 	size_t m = 0;
 
-	if (!ours)
-		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		if (!b->failed[fns[i]] &&
 		    attach->programs.ops->applies(attach, &attach->set->fns[fns[i]], b->backend, b->hook))
@@ -227,11 +224,9 @@ static size_t count_hooked(const struct rd_attach *attach)
 static int attach_by(struct rd_attach *attach, enum rd_backend backend, bool *failed, int *last_error)
 {
 	static const enum rd_hook hooks[] = { RD_HOOK_ENTER_ROOT, RD_HOOK_OBJECT, RD_HOOK_LEAVE_ROOT, RD_HOOK_LEAVE };
-	_cleanup_free_ uint32_t *fns = calloc(attach->set->n_fns + 1, sizeof(*fns));
+	_cleanup_free_ uint32_t *fns = rd_alloc(attach->set->n_fns, sizeof(*fns));
 	size_t n = 0;
 
-	if (!fns)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < attach->set->n_fns; i++) {
 		const struct rd_fn *fn = &attach->set->fns[i];
 
@@ -242,14 +237,11 @@ static int attach_by(struct rd_attach *attach, enum rd_backend backend, bool *fa
 	for (size_t h = 0; n && h < RD_ARRAY_SIZE(hooks); h++) {
 		struct batch b = { .attach = attach, .backend = backend, .hook = hooks[h], .failed = failed };
 		bool object = hooks[h] == RD_HOOK_OBJECT && attach->programs.ops->object_optional;
-		_cleanup_free_ bool *extra = object ? calloc(attach->set->n_fns + 1, sizeof(*extra)) : NULL;
+		_cleanup_free_ bool *extra = object ? rd_alloc(attach->set->n_fns, sizeof(*extra)) : NULL;
 		int r;
 
-		if (object) {
-			if (!extra)
-				return -ENOMEM;
+		if (object)
 			b.failed = extra;
-		}
 		r = attach_hook(&b, fns, n);
 		if (r)
 			return r;
@@ -267,14 +259,12 @@ static int attach_by(struct rd_attach *attach, enum rd_backend backend, bool *fa
  * failures are unknown. */
 static int attach_notes(struct rd_attach *attach, enum rd_backend backend, bool *noted)
 {
-	_cleanup_free_ uint32_t *fns = calloc(attach->set->n_fns + 1, sizeof(*fns));
-	_cleanup_free_ bool *failed = calloc(attach->set->n_fns + 1, sizeof(*failed));
+	_cleanup_free_ uint32_t *fns = rd_alloc(attach->set->n_fns, sizeof(*fns));
+	_cleanup_free_ bool *failed = rd_alloc(attach->set->n_fns, sizeof(*failed));
 	struct batch b = { .attach = attach, .backend = backend, .hook = RD_HOOK_NOTE, .failed = failed };
 	size_t n = 0;
 	int r;
 
-	if (!fns || !failed)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < attach->set->n_fns; i++) {
 		const struct rd_fn *fn = &attach->set->fns[i];
 
@@ -330,14 +320,12 @@ static void switch_on(struct rd_attach *attach)
 int rd_attach_run(struct rd_attach *attach, char **reason, struct rd_err *err)
 {
 	size_t before = count_hooked(attach);
-	_cleanup_free_ bool *failed = calloc(attach->set->n_fns + 1, sizeof(*failed));
-	_cleanup_free_ bool *noted = calloc(attach->set->n_fns + 1, sizeof(*noted));
+	_cleanup_free_ bool *failed = rd_alloc(attach->set->n_fns, sizeof(*failed));
+	_cleanup_free_ bool *noted = rd_alloc(attach->set->n_fns, sizeof(*noted));
 	enum rd_backend order[RD_BACKEND_COUNT];
 	size_t selected = 0;
 	int last_error = 0, r;
 
-	if (!failed || !noted)
-		return rd_err_set(err, ENOMEM, "trace", "no memory");
 	for (size_t i = 0; i < attach->set->n_fns; i++) {
 		selected += attach->set->fns[i].selected;
 		noted[i] = i < attach->opts->n_known;

@@ -153,8 +153,8 @@ int rd_attach_fexit_multi(struct rd_attach *attach, enum rd_hook hook, const uin
 int rd_attach_kprobe_multi(struct rd_attach *attach, enum rd_hook hook, const uint32_t *fns, size_t n);
 int rd_attach_kprobe(struct rd_attach *attach, enum rd_hook hook, const uint32_t *fns, size_t n);
 
-/* Take ownership of the descriptor of a link, and of an attached program. rd_attach_keep_link: 0 or -ENOMEM. */
-int rd_attach_keep_link(struct rd_attach *attach, int fd);
+/* Take ownership of the descriptor of a link, and of an attached program. */
+void rd_attach_keep_link(struct rd_attach *attach, int fd);
 void rd_attach_keep_prog(struct rd_attach *attach, int fd);
 
 /* Attaches the program that notes modules that are loaded. -errno. */

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "base/memory.h"
 #include "bpf/trace.h"
 #include "trace/attach/session-state.h"
 
@@ -81,13 +82,11 @@ static void map_switch(struct rd_session *session)
 int rd_session_start(struct rd_fnset *set, const struct rd_session_opts *opts, struct rd_session **ret,
 		     struct rd_errlist *notes, struct rd_err *err)
 {
-	struct rd_session *session = calloc(1, sizeof(*session));
+	struct rd_session *session = rd_alloc(1, sizeof(*session));
 	size_t size = set->n_fns + 1;
 	uint8_t *backends;
 	int socks[2], r;
 
-	if (!session)
-		return rd_err_set(err, ENOMEM, "trace", "no memory");
 	for (size_t i = 0; i < RD_FD_COUNT; i++)
 		session->fds[i] = -1;
 	session->sock = session->adding.sock = -1;
@@ -146,15 +145,13 @@ static int by_count(const void *a, const void *b)
 	return x->origin - y->origin;
 }
 
-int rd_session_counts(struct rd_session *session, struct rd_count **ret, size_t *n, struct rd_err *err)
+void rd_session_counts(struct rd_session *session, struct rd_count **ret, size_t *n)
 {
-	_cleanup_free_ struct rd_count *counts = calloc(RD_COUNTS_MAX, sizeof(*counts));
+	struct rd_count *counts = rd_alloc(RD_COUNTS_MAX, sizeof(*counts));
 	struct rd_count_key key, *previous = NULL;
 	int fd = session->fds[RD_FD_COUNTS];
 	size_t found = 0;
 
-	if (!counts)
-		return rd_err_set(err, ENOMEM, "counts", "no memory");
 	/* Keys are only added, never removed, so concurrent changes cannot return a key twice. */
 	while (found < RD_COUNTS_MAX && !bpf_map_get_next_key(fd, previous, &key)) {
 		__u64 value;
@@ -168,9 +165,8 @@ int rd_session_counts(struct rd_session *session, struct rd_count **ret, size_t 
 		previous = &key;
 	}
 	qsort(counts, found, sizeof(*counts), by_count);
-	*ret = RD_TAKE(counts);
+	*ret = counts;
 	*n = found;
-	return 0;
 }
 
 int rd_session_durations(struct rd_session *session, uint64_t ret[RD_QP_ENDS][RD_QP_DURATIONS], struct rd_err *err)
@@ -244,12 +240,12 @@ static void request_counts(struct rd_session *session)
 int rd_session_totals(struct rd_session *session, struct rd_trace_totals *ret, struct rd_err *err)
 {
 	int cpus = libbpf_num_possible_cpus();
-	_cleanup_free_ struct rd_totals *each = cpus > 0 ? calloc((size_t)cpus, sizeof(*each)) : NULL;
+	_cleanup_free_ struct rd_totals *each = cpus > 0 ? rd_alloc((size_t)cpus, sizeof(*each)) : NULL;
 	uint64_t broken = 0;
 	__u32 zero = 0;
 
 	if (!each)
-		return rd_err_set(err, cpus > 0 ? ENOMEM : -cpus, "counts", "no memory for the counts of all CPUs");
+		return rd_err_set(err, -cpus, "counts", "cannot count the CPUs");
 	if (bpf_map_lookup_elem(session->fds[RD_FD_TOTALS], &zero, each))
 		return rd_err_set(err, errno, "counts", "cannot read the BPF map of totals");
 	*ret = (struct rd_trace_totals){};

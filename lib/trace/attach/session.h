@@ -108,7 +108,7 @@ enum rd_early_end rd_session_ended_early(struct rd_session *session, struct rd_e
 void rd_session_reading(struct rd_session *session);
 
 /* The exact counts so far; caller frees *ret. Sorted by count, greatest first. */
-int rd_session_counts(struct rd_session *session, struct rd_count **ret, size_t *n, struct rd_err *err);
+void rd_session_counts(struct rd_session *session, struct rd_count **ret, size_t *n);
 int rd_session_totals(struct rd_session *session, struct rd_trace_totals *ret, struct rd_err *err);
 
 /* Counts of the recorder: calls of modify_qp per new state (of RD_QP_ENDS) and power of two of their duration in ns. */

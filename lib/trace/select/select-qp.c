@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/no-rdma.h"
 #include "trace/select/sel.h"
 
@@ -175,11 +176,7 @@ int rd_select_qp(struct rd_source *src, struct rd_fnset *set, struct rd_qp_watch
 	r = rd_select_then(src, set, notes, err, core_layouts, &w.cfg);
 	if (r)
 		return r;
-	w.roles = calloc(set->n_fns + 1, sizeof(*w.roles));
-	if (!w.roles) {
-		rd_fnset_deinit(set);
-		return rd_err_set(err, ENOMEM, "qp-state", "no memory for the list of functions");
-	}
+	w.roles = rd_alloc(set->n_fns, sizeof(*w.roles));
 	*ret = w;
 	return 0;
 }

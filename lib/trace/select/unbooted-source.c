@@ -114,11 +114,6 @@ static void list_files(const struct unbooted *u, struct rd_buf *out)
 		rd_buf_printf(out, "%s%s:\n", u->mods[i].path[0] == '/' ? "" : "/", u->mods[i].path);
 }
 
-static int reply(const void *data, size_t size, struct rd_bytes *ret)
-{
-	return rd_bytes_copy(data, size, ret);
-}
-
 /* A module file, by the path that list_files() has. */
 static const struct kmod *mod_at(const struct unbooted *u, const char *path)
 {
@@ -159,25 +154,28 @@ static int unbooted_read(struct rd_source *src, const char *path, struct rd_byte
 	if (text.failed)
 		return rd_err_set(err, ENOMEM, path, "no memory to list %zu modules", u->n_mods);
 	if (text.len)
-		return reply(text.data, text.len, ret);
+		return rd_bytes_copy(text.data, text.len, ret);
 	if (!strcmp(path, "/sys/kernel/btf/vmlinux"))
-		return u->btf.data ? reply(u->btf.data, u->btf.size, ret) : none(err, path);
+		return u->btf.data ? rd_bytes_copy(u->btf.data, u->btf.size, ret) : none(err, path);
 	mod = mod_below(u, path, "/sys/kernel/btf/", "");
 	if (mod)
-		return u->btf.data && mod->btf.data ? reply(mod->btf.data, mod->btf.size, ret) : none(err, path);
+		return u->btf.data && mod->btf.data ? rd_bytes_copy(mod->btf.data, mod->btf.size, ret) :
+						      none(err, path);
 	mod = mod_below(u, path, "/sys/module/", "/notes/.note.gnu.build-id");
 	if (mod)
-		return mod->build_id.data ? reply(mod->build_id.data, mod->build_id.size, ret) : none(err, path);
+		return mod->build_id.data ? rd_bytes_copy(mod->build_id.data, mod->build_id.size, ret) :
+					    none(err, path);
 	/* All that matters is that there is an address: it tells functions of one name apart. */
 	if (!strncmp(path, "/sys/module/", 12) && strstr(path, "/sections/"))
-		return reply("0x1000", 6, ret);
+		return rd_bytes_copy("0x1000", 6, ret);
 	mod = mod_below(u, path, "/sys/module/", "/version");
 	if (mod)
 		return *rd_unbooted_info(mod, "version") ?
-			       reply(rd_unbooted_info(mod, "version"), strlen(rd_unbooted_info(mod, "version")), ret) :
+			       rd_bytes_copy(rd_unbooted_info(mod, "version"), strlen(rd_unbooted_info(mod, "version")),
+					     ret) :
 			       none(err, path);
 	mod = mod_at(u, path);
-	return mod ? reply(mod->file.data, mod->file.size, ret) : none(err, path);
+	return mod ? rd_bytes_copy(mod->file.data, mod->file.size, ret) : none(err, path);
 }
 
 /* Whether the module has drivers for devices of a bus: aliases such as "pci:v000015B3d*". Those of protocols have no colon. */
@@ -224,12 +222,6 @@ static int no_netlink(struct rd_source *src, int protocol, const void *request, 
 	return rd_err_set(err, EOPNOTSUPP, "netlink", "the kernel is not booted");
 }
 
-static int no_events(struct rd_source *src, rd_event_fn *fn, void *arg, struct rd_err *err)
-{
-	(void)src, (void)fn, (void)arg;
-	return rd_err_set(err, EOPNOTSUPP, "events", "the kernel is not booted");
-}
-
 static uint64_t no_clock(struct rd_source *src, int clock)
 {
 	(void)src, (void)clock;
@@ -245,7 +237,6 @@ const struct rd_source_ops rd_unbooted_ops = {
 	.stat_ino = no_number,
 	.stat_mode = no_number,
 	.netlink = no_netlink,
-	.drain_events = no_events,
 	.now = no_clock,
 	.close = rd_unbooted_close,
 };

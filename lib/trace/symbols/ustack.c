@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 
 #include "base/environ.h"
+#include "base/memory.h"
 #include "trace/symbols/libdw.h"
 
 #define PROCESSES 16   /* cached at a time */
@@ -55,9 +56,7 @@ int rd_ustack_create(struct rd_ustack **ret, struct rd_err *err)
 	rd_environ_show(whole);
 	if (r < 0)
 		return r;
-	us = calloc(1, sizeof(*us));
-	if (!us)
-		return rd_err_set(err, ENOMEM, "user stacks", "no memory to resolve them");
+	us = rd_alloc(1, sizeof(*us));
 	for (size_t i = 0; i < PROCESSES; i++)
 		us->processes[i].pidfd = -1;
 	*ret = us;
