@@ -250,7 +250,6 @@ void rd_fabric_judge_walk(const struct rd_fabric *fabric, struct rd_findings *fi
 			"ibportstate %u %u query\n# repeat\n# if the same ports are named, check the node at the other end of this link: its firmware may hang",
 			first->lid, first->number);
 	else
-		finding.fix = rd_dup(
-			"# repeat\n# if it stays incomplete, use a longer --mad-timeout");
+		finding.fix = rd_dup("# repeat\n# if it stays incomplete, use a longer --mad-timeout");
 	rd_finding_add(findings, &finding);
 }
