@@ -101,25 +101,3 @@ test_receive_only_rc() {
 	says a '.verdict == "ok"'
 	says b '.state == "RTR" and .verdict == "receiving"'
 }
-
-# A program that nobody here wrote, of which rdma_cm knows the peer: it is named. Without its link the peer cannot say good-bye.
-test_rdma_cm_peer_gone() {
-	# With new devices: after qp-join/connected-then-half-open, whose peer is killed behind a link that is down, rdma_cm connects no more.
-	local anew='rdma link delete rxe0; rdma link add rxe0 type rxe netdev pair0'
-	there "$anew; ${MEND//HOST/$HOST_B}"
-	bash -c "$anew; ${MEND//HOST/$HOST_A}"
-	rping -s -a $HOST_A -C 100000000 >/dev/null 2>&1 &
-	pid_a=$!
-	until_true 60 bash -c 'rdma resource show cm_id | grep -q LISTEN'
-	# rping gives up where the neighbour does not respond in two seconds, which a busy machine may take.
-	there "while sleep 0.2; do rping -c -a $HOST_A -C 100000000; done >/dev/null 2>&1 & echo \$! >/run/play"
-	until_true 60 bash -c 'rdma resource show qp | grep -q "type RC state RTS"'
-	qpn_a=$(rdma -j resource show qp | jq '[.[] | select(.type == "RC")][0].lqpn')
-	read -r qpn_b < <(there "rdma -j resource show qp | jq '[.[] | select(.type == \"RC\")][0].lqpn'")
-	there 'ip link set pair0 down; kill -KILL $(cat /run/play); pkill -KILL -x rping; sleep 0.5; ip link set pair0 up'
-	look
-	says a '.verdict != "ok" and (.fix | contains("ssh 10.9.1.2 rdmadiag qp-state --lqpn \($peer)")) and
-		first("ssh"; "counters")'
-	says a '.verdict != "idle" or (all | test("counters|ping") | not)'
-	no_qp b
-}
