@@ -26,8 +26,8 @@ struct diff {
 };
 
 #define INTERVAL 5 /* seconds, without --interval */
-#define MATTERS \
-	55 /* the weight from which a change matters: not modules that are loaded, traffic, and most error counters */
+/* The weight from which a change matters. Not of counters: counters --since knows their limits. */
+#define MATTERS 55
 
 static void side_deinit(struct side *side)
 {
@@ -62,7 +62,7 @@ static void add_changes(struct rd_report *report, const struct rd_changes *chang
 		rd_report_diff_add(section, rd_area_name(fact->area), fact->subject, fact->field,
 				   change->before ? change->before->value : NULL,
 				   change->after ? change->after->value : NULL, change->weight);
-		if (change->weight >= MATTERS)
+		if (change->weight >= MATTERS && fact->area != RD_AREA_COUNTER)
 			report->status = RD_EXIT_WARNING;
 	}
 	rd_report_add(report, section);
@@ -158,7 +158,7 @@ const struct rd_cmd rd_cmd_diff = {
 	.description =
 		"Compares two captures of a host, or a capture with the current state of the host ('live'): devices, links,\n"
 		"firmware, kernel and modules, GIDs, addresses, routes, settings, counters. The most significant change is\n"
-		"listed first. The exit status is 1 if a change has a weight of 55 or more.",
+		"listed first. The exit status is 1 if a change, other than of a counter, has a weight of 55 or more.",
 	.examples = "  rdmadiag diff monday.tar.zst live\n"
 		    "  rdmadiag diff before.tar.zst after.tar.zst -o +weight\n"
 		    "  rdmadiag diff good.tar.zst live -i 10\n",

@@ -88,10 +88,10 @@ static const struct rd_fix_word *word_at(const char *line, size_t at, const stru
 	return NULL;
 }
 
-/* No name of a host runs as a command: "$(reboot)". */
+/* No name of a host runs as a command, "$(reboot)", is an option, or begins a line. */
 static bool is_plain(const char *name)
 {
-	return name && *name && !name[name_size(name)];
+	return name && *name && *name != '-' && !name[name_size(name)];
 }
 
 char *rd_fix_fill(const char *fix, const struct rd_fix_word *words, size_t n)
@@ -106,9 +106,10 @@ char *rd_fix_fill(const char *fix, const struct rd_fix_word *words, size_t n)
 
 		for (size_t i = 0; i < size; i++) {
 			const struct rd_fix_word *word = word_at(line, i, words, n);
+			bool plain = word && is_plain(word->value);
 
-			whole &= !word || is_plain(word->value);
-			if (word && word->value) {
+			whole &= !word || plain;
+			if (plain) {
 				rd_buf_str(&filled, word->value);
 				i += strlen(word->word) - 1;
 			} else {

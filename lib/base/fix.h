@@ -18,7 +18,8 @@ struct rd_fix_word {
 	const char *word, *value;
 };
 
-/* `fix` with these words replaced in its commands. What has one that is not known becomes advice. Caller frees. */
+/* `fix` with these words replaced in its commands. What has one that is not known, or whose name a shell
+ * would not take as a name, becomes advice. Caller frees. */
 char *rd_fix_fill(const char *fix, const struct rd_fix_word *words, size_t n);
 
 /* The commands for several subjects: each once; as one loop where they differ in nothing but a name. NULL: none. Caller frees. */

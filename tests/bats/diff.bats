@@ -58,3 +58,27 @@ changes() {
 	run "$RD" -n diff "$HOST" "$BATS_TEST_TMPDIR/other" --raw -o weight,subject
 	[[ ${lines[0]} == "85 0000:15:00.0" ]]
 }
+
+@test "diff: the exit status says whether a change matters; containers and counters do not" {
+	local other=$BATS_TEST_TMPDIR/other before=$BATS_TEST_TMPDIR/before
+	cp -r "$HOST" "$before"
+	mkdir -p "$before/sys/class/infiniband/mlx5_0/ports/1/counters"
+	echo 1 >"$before/sys/class/infiniband/mlx5_0/ports/1/counters/link_downed"
+	cp -r "$before" "$other"
+	run "$RD" diff "$before" "$other"
+	[ "$status" -eq 0 ]
+	mkdir -p "$other/sys/class/net/veth12" "$other/sys/class/net/br-5e"
+	echo up >"$other/sys/class/net/veth12/operstate"
+	run "$RD" diff "$before" "$other" --fail
+	[ "$status" -eq 0 ]
+	[[ $output == *veth12*present* ]]
+	echo 9 >"$other/sys/class/infiniband/mlx5_0/ports/1/counters/link_downed"
+	run "$RD" diff "$before" "$other"
+	[ "$status" -eq 0 ]
+	echo "1: DOWN" >"$other/sys/class/infiniband/mlx5_0/ports/1/state"
+	run "$RD" diff "$before" "$other" --json
+	[ "$status" -eq 1 ]
+	[ "$(jq .status <<<"$output")" -eq 1 ]
+	run "$RD" diff "$before" "$BATS_TEST_TMPDIR/none"
+	[ "$status" -eq 3 ]
+}

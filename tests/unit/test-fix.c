@@ -35,6 +35,7 @@ static void commands_are_told_from_advice(void **state)
 static void words_stand_for_names_of_this_host(void **state)
 {
 	const struct rd_fix_word words[] = { { "ADDRESS", NULL }, { "IF", "eth2" } };
+	static const char *const hostile[] = { "$(reboot)", "a\nreboot", "-x", "a;reboot", "" };
 
 	(void)state;
 	is(rd_fix_fill("ip link set IF up\n# no job may use IF", words, 2),
@@ -45,6 +46,9 @@ static void words_stand_for_names_of_this_host(void **state)
 	/* What cannot be pasted is advice. */
 	is(rd_fix_fill("lspci -s ADDRESS\nethtool IF", words, 2), "# lspci -s ADDRESS\nethtool eth2");
 	is(rd_fix_fill("# see ADDRESS", words, 2), "# see ADDRESS");
+	/* Nor does a name of a host run, begin a line, or become an option. */
+	for (size_t i = 0; i < RD_ARRAY_SIZE(hostile); i++)
+		is(rd_fix_fill("ethtool IF", &(struct rd_fix_word){ "IF", hostile[i] }, 1), "# ethtool IF");
 }
 
 static void the_commands_for_several_are_pasted_at_once(void **state)

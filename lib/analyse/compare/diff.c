@@ -58,10 +58,24 @@ static unsigned link_weight(const char *field)
 	return has_any(field, speed) ? 85 : 55;
 }
 
+/* Interfaces that come and go with containers and virtual machines. */
+static bool is_of_container(const char *name)
+{
+	static const char *const prefixes[] = { "veth",	   "cali", "cilium", "cni",   "docker", "br-",
+						"flannel", "lxc",  "tap",    "virbr", "vnet" };
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(prefixes); i++)
+		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	return false;
+}
+
 static unsigned weight_of(const struct rd_change *change)
 {
 	const struct rd_fact *fact = fact_of(change);
 
+	if (is_of_container(fact->subject))
+		return 10;
 	switch (fact->area) {
 	case RD_AREA_DEVICE:
 		if (strcmp(fact->field, "present") == 0)

@@ -11,8 +11,8 @@ struct rd_selection {
 	bool *ports;
 };
 
-/* `names`: DEVICE, DEVICE/PORT (see rd_port_fits) interfaces of a port or PCI addresses, separated by commas; NULL: all. -ENODEV with err
- * filled if one of them does not exist. The caller deinits `ret`. */
+/* `names`: DEVICE, DEVICE/PORT (see rd_port_fits), interfaces of a port or PCI addresses, separated by commas; NULL: all. -ENODEV
+ * with err filled if one of them does not exist. The caller deinits `ret`. */
 int rd_selection_make(const struct rd_host *host, const char *names, struct rd_selection *ret, struct rd_err *err);
 void rd_selection_deinit(struct rd_selection *selection);
 
