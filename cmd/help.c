@@ -111,7 +111,7 @@ static void add_command_help(const struct rd_cmd *cmd, bool all, struct rd_buf *
 		rd_buf_str(out, "\n");
 		if (more > 0)
 			rd_buf_printf(out, "%zu more, ", more);
-		rd_buf_printf(out, "%s (--from, --json ...) and columns: " RD_PROGRAM "%s%s%s%s all\n",
+		rd_buf_printf(out, "%s and columns: " RD_PROGRAM "%s%s%s%s all\n",
 			      more > 0 ? "global options" : "Global options", " help ", cmd->name,
 			      cmd->option ? " --" : "", cmd->option ? cmd->option : "");
 	}
