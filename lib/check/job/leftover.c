@@ -2,6 +2,7 @@
 /* Leftovers of earlier jobs, and a kernel that does not respond. */
 #include <string.h>
 
+#include "base/err.h"
 #include "base/memory.h"
 #include "base/stall.h"
 #include "check/shared/rules.h"
@@ -51,7 +52,7 @@ static void run_leftovers(const struct rd_check_input *in, struct rd_check_out *
 	const struct rd_res *res = in->res;
 
 	rd_check_skip(out, "no RDMA device");
-	if (!res && in->host->n_ibdevs)
+	if (!res && (in->host->n_ibdevs || rd_could_not_look(-in->host->rdma_error)))
 		rd_check_unknown(out, "host", "queue pairs were not read, or could not be listed (RDMA netlink)");
 	if (!res)
 		return;
