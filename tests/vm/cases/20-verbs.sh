@@ -76,7 +76,6 @@ test_user_stack_that_kills() {
 
 # libibverbs works in a process that can open no more than it needs; also where root alone may open the device, and for users.
 test_what_libibverbs_says() {
-	local mode
 	says() { # FILE WHO…: the device's limits are what ibv_devinfo says
 		rm -f "$1"
 		"${@:2}" "$R" capture "$1" 2>"$W/capture.err" || [ $? -le 3 ]
@@ -88,10 +87,8 @@ test_what_libibverbs_says() {
 		grep -q '^port1.active_mtu_bytes=1024$' "$W/verbs"
 	}
 	ibv_devinfo -v -d rxe0 >"$W/devinfo"
-	for mode in 666 600; do
-		chmod "$mode" /dev/infiniband/uverbs*
-		says "$W/root.tar" env
-	done
+	chmod 600 /dev/infiniband/uverbs*
+	says "$W/root.tar" env
 	chmod 666 /dev/infiniband/uverbs*
 	mkdir -m 777 -p /run/user-capture
 	says /run/user-capture/user.tar setpriv --reuid 65534 --regid 65534 --clear-groups

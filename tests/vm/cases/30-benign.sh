@@ -3,8 +3,8 @@
 # What healthy programs do fails by design in places: marked, with the reason. Real failures that look alike are not.
 # kernels: 6.12
 # asked: 6.1 7.x
-# sample 6.1: *
-# sample 7.x: *
+# sample 6.1: ibv-* rping twin-* job-* other-pid-namespace
+# sample 7.x: ibv-* rping twin-* job-* other-pid-namespace hidden-unless-asked transfer-runs-no-probe
 # boot: main
 
 prepare() {
@@ -151,12 +151,12 @@ test_hidden_unless_asked() {
 test_take_no_room() {
 	only 6.12 7.x
 	trace room --buffer 4k
-	for _ in {1..20}; do ibv_devinfo -v >"$W/devinfo.out"; done
+	for _ in {1..5}; do ibv_devinfo -v >"$W/devinfo.out"; done
 	run reg-mr-unmapped --dev rxe0
 	shows room reg-mr-unmapped
 	end room
 	tail -1 "$W/room.json" | jq -c '{ events, delivered, lost, benign }'
-	true_of "$W/room.json" '.[-1] | .benign > 1000 and .events == 1 and .delivered == 1 and .lost == 0'
+	true_of "$W/room.json" '.[-1] | .benign > 250 and .events == 1 and .delivered == 1 and .lost == 0'
 }
 
 finish() {

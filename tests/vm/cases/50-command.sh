@@ -4,6 +4,7 @@
 # kernels: 6.12
 # asked: 6.1 7.x
 # sample 7.x: backend-fexit-multi
+# whole: filters backend-fexit
 # boot: command
 
 prepare() {
@@ -161,9 +162,8 @@ test_filters() {
 	has by_number $one
 }
 
-# On 6.1 each trace costs half a minute: all filters in one, passed by one of two.
+# All filters in one trace: each of the others fails to pass one of them.
 test_filters_together() {
-	only 6.1
 	trace together --comm other-name --device rxe1 --errno EINVAL --function rxe_create_cq --events 1
 	run create-cq-limit --dev rxe1
 	/run/other-name reg-mr-unmapped --dev rxe1
@@ -211,11 +211,6 @@ test_backend_fexit() {
 test_backend_fexit_multi() {
 	only 7.x
 	with_backend fexit-multi
-}
-
-# What a terminal shows does not depend on how functions are hooked: by the fastest way that the kernel has.
-fast() {
-	[ "$KERNEL" = 6.1 ] || echo --backend kprobe-multi
 }
 
 # Ctrl-C ends the trace, and takes its hooks away; the shell goes on.

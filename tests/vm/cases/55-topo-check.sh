@@ -31,6 +31,23 @@ says() {
 	return 1
 }
 
+# faulty RULE: it finds something
+faulty() {
+	local got
+	got=$(result "$1")
+	echo "$1: $got"
+	[[ $got == @(fail|warn|note) ]]
+}
+
+# repaired RULE: the commands of its fixes, as they would be pasted, end what it found
+repaired() {
+	jq -r '[.checks[] | .fix // empty] | unique[]' "$W/topo.json" >"$W/fix"
+	cat "$W/fix"
+	[ -s "$W/fix" ]
+	bash -e "$W/fix"
+	until_true 20 says "$1" pass
+}
+
 # The root port above a NIC.
 root_port() {
 	readlink -f "/sys/class/net/$1/device" | grep -oE '/pci[0-9a-f:]+/[0-9a-f:.]+' | head -1 | sed 's,.*/,,'
@@ -47,10 +64,31 @@ test_acs_on_and_off() {
 	says acs-redirect warn
 	jq -e --arg port "$port" '.checks[0].subject == $port and (.checks[0].fix | contains("setpci -s " + $port))' "$W/topo.json"
 	[ "$(jq .status "$W/topo.json")" = 1 ]
-	setpci -s "$port" ECAP_ACS+6.w=0000
-	says acs-redirect pass
+	repaired acs-redirect
 	rdma link add rxe_nica type rxe netdev nica
 	rdma link add rxe_nicb type rxe netdev nicb
+	until_true 20 all_active
+}
+
+# Those commands that do no harm here.
+test_fixes_end_what_was_found() {
+	local rule nic one
+	one=$("$R" nic-map --json | jq -r '[.nics[] | select(.role == "compute") | .netdev // .ibdev[4:]] | first')
+	ip link set "$one" down
+	until_true 20 faulty port-state
+	repaired port-state
+	for rule in dev-mode arp-flux rp-filter roce-mtu; do
+		case $rule in
+		dev-mode) chmod 600 /dev/infiniband/uverbs* ;;
+		arp-flux) ip address add 10.1.1.99/24 dev nicd && sysctl -qw net.ipv4.conf.all.arp_ignore=0 net.ipv4.conf.all.arp_announce=0 ;;
+		rp-filter) sysctl -qw net.ipv4.conf.all.rp_filter=1 ;;
+		roce-mtu) ip link set "$one" mtu 1500 ;;
+		esac
+		until_true 20 faulty $rule
+		repaired $rule
+	done
+	for nic in nica nicb nicc nicd nice; do ip link set $nic mtu 1500; done
+	ip address del 10.1.1.99/24 dev nicd
 	until_true 20 all_active
 }
 

@@ -3,8 +3,8 @@
 # Drivers that nobody has heard of, that have no type information, or no hardware here; and little privilege.
 # kernels: 6.12
 # asked: 6.1 7.x
-# sample 6.1: unknown-driver two-capabilities rxe-without-types all-drivers
-# sample 7.x: unknown-driver two-capabilities rxe-without-types all-drivers
+# sample 6.1: unknown-driver two-capabilities all-drivers
+# sample 7.x: unknown-driver two-capabilities all-drivers
 # boot: drivers
 
 CALL=build/tests/vm/rdtest-call
