@@ -6,7 +6,8 @@
   silent.py --faults RDMADIAG WORK-FOLDER [N SEED]       plants N faults chosen by SEED, or all: cells must be those of MATRIX.md; TAP
   silent.py --matrix RDMADIAG WORK-FOLDER                all faults in all hosts: MATRIX.md on standard output (minutes)
   silent.py --hosts                                      HOSTS.md on standard output
-  silent.py --lay HOST[:FAULT[:SEED]] FOLDER             lays one host out, to look at it by hand
+  silent.py --lay HOST[:FAULT[:SEED]] FOLDER             lays one host out, to look at it by hand: files only
+  silent.py --bundle HOST[:FAULT[:SEED]] FOLDER          the same as a bundle, with netlink replies: what the others are asked about
 
 WORK-FOLDER is made, and removed at the end."""
 import json, os, random, re, shutil, subprocess, sys, time
@@ -16,6 +17,7 @@ sys.dont_write_bytecode = True
 import faults
 from hostgen import change, lay, render
 from hosts import HOSTS, build
+from netlink import bundle
 
 ALARM = ("warning", "critical")
 SEED = 1  # chooses which device a fault meets
@@ -100,7 +102,7 @@ def silent(rdmadiag, work, names):
     bad = 0
     for n, host in enumerate(names, 1):
         root = os.path.join(work, host)
-        lay(root, render(build(host)))
+        lay(root, bundle(build(host)))
         wrong = healthy(rdmadiag, root, host)
         shutil.rmtree(root)
         bad += bool(wrong)
@@ -148,7 +150,7 @@ def verdict(rdmadiag, root, host, fault, before):
 def plant(rdmadiag, work, host, wanted, seed):
     """Yields (fault's name, Fault or None, cell, first finding). None: this host has nothing that can break so."""
     root = os.path.join(work, host)
-    files = render(build(host))
+    files = bundle(build(host))
     lay(root, files)
     before = {line(f) for command in ("check", "topo-check") for f in alarms(ask(rdmadiag, root, command, "--json")[0])}
     for name in wanted:
@@ -157,7 +159,7 @@ def plant(rdmadiag, work, host, wanted, seed):
         if not fault:
             yield name, None, "", ""
             continue
-        new = render(broken)
+        new = bundle(broken)
         change(root, files, new)
         yield name, fault, *verdict(rdmadiag, root, broken, fault, before)
         change(root, new, files)
@@ -246,20 +248,20 @@ Written by `tests/bundles/silent/silent.py --hosts`; `tests/bats/silent.bats` la
         print(f"| {name} | {make.title} | {make.source} | {make.filled} | {accepted} |".replace("\n", " "))
 
 
-def lay_one(what, folder):
+def lay_one(what, folder, made_of):
     host, _, rest = what.partition(":")
     name, _, seed = rest.partition(":")
     made = build(host)
     if name:
         print(faults.plant(name, made, random.Random(f"{host} {name} {seed or SEED}")).what)
-    lay(folder, render(made))
+    lay(folder, made_of(made))
 
 
 def main(args):
     if args[:1] == ["--hosts"]:
         return table()
-    if args[:1] == ["--lay"]:
-        return lay_one(*args[1:3])
+    if args[:1] in (["--lay"], ["--bundle"]):
+        return lay_one(*args[1:3], render if args[0] == "--lay" else bundle)
     mode = args.pop(0) if args[:1] in (["--faults"], ["--matrix"]) else ""
     if len(args) < 2:
         sys.exit(__doc__)
