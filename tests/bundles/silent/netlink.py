@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the kernel of a made-up host answers to the netlink requests of rdmadiag, and bundle(), which adds that to the files of
+"""What the kernel of a made-up host replies to the netlink requests of rdmadiag, and bundle(), which adds that to the files of
 hostgen.py. All of it is derived from the model, so that a fault shows in sysfs and in netlink alike. The kernel is 6.8.
 
-What an answer contains, and what is refused: dcbnl_ieee_fill (net/dcb/dcbnl.c), net/ethtool, net/devlink, net/core/netdev-genl.c,
+What a reply contains, and what is refused: dcbnl_ieee_fill (net/dcb/dcbnl.c), net/ethtool, net/devlink, net/core/netdev-genl.c,
 fill_dev_info and its neighbours (drivers/infiniband/core/nldev.c), and of each driver the operations that it has: mlx5 (en_dcbnl.c,
 en_ethtool.c, ipoib/ethtool.c, devlink.c), bnxt_en (bnxt_dcb.c), ice (ice_dcb_nl.c), ionic and hbl_en. A device without an
 operation is refused with EOPNOTSUPP: virtual functions of mlx5, bonds, IPoIB and ionic have no DCB."""
@@ -12,14 +12,14 @@ from hostgen import render
 
 UNSUPPORTED = "EOPNOTSUPP"
 CONTROL, NETDEV, ETHTOOL, DEVLINK = 16, 21, 22, 23  # families of generic netlink; all but the first differ between hosts
-# A dump, the answer to one, RTPROT_KERNEL and RTPROT_STATIC, tables, flags of interfaces.
+# Flags of a dump and of its messages, RTPROT_KERNEL and RTPROT_STATIC, tables, flags of interfaces.
 DUMP, MULTI, KERNEL, STATIC, MAIN, LOCAL = 0x300, 2, 2, 4, 254, 255
 UP, BROADCAST, LOOPBACK, RUNNING, MASTER, SLAVE, MULTICAST, LOWER_UP = 1, 2, 8, 0x40, 0x400, 0x800, 0x1000, 0x10000
 
 # What an owner has set on the ports that carry RoCE: priority with PFC, DSCP to priority where it is not its upper three bits.
-# Most guides: priority 3, DSCP 26, and 48 for CNPs. Oracle's agent for its cluster network, which sets an MTU of 4220, too: RDMA
-# has DSCP 26 and priority 5, CNPs 46 and 6.
-LOSSLESS = {"oci-h100": (5, {26: 5, 46: 6})}
+# Most guides: priority 3, DSCP 26, and 48 for CNPs. Oracle's agent for its cluster network, which sets an MTU of 4220, too: DSCP
+# 26, for GPUs 10, priority 5 (assumed of 10); CNPs 46, priority 6.
+LOSSLESS = {"oci-h100": (5, {10: 5, 26: 5, 46: 6})}
 RINGS = {  # receive, largest, transmit, largest, header split (1 off, 2 on, 0 not told), channels, largest: as the drivers set it
     "mlx5_core": (1024, 8192, 1024, 8192, 1, 63, 63), "ipoib": (1024, 8192, 1024, 8192, 1, 63, 63),
     "bnxt_en": (511, 2047, 511, 2047, 2, 64, 74), "ice": (2048, 8160, 256, 8160, 0, 64, 64),
@@ -66,20 +66,20 @@ def generic(command, *attributes, version=1):
     return struct.pack("BBH", command, version, 0) + b"".join(attributes)
 
 
-class Answers:
-    """Request to answer: bytes, or the name of an error."""
+class Replies:
+    """Request to reply: bytes, or the name of an error."""
 
     def __init__(self):
         self.of = {}
 
-    def add(self, protocol, kind, body, answer, flags=0):
-        self.of[protocol, message(kind, body, 1 | flags)] = answer
+    def add(self, protocol, kind, body, reply, flags=0):
+        self.of[protocol, message(kind, body, 1 | flags)] = reply
 
     def refuse(self, protocol, kind, body, flags=0):
         self.add(protocol, kind, body, UNSUPPORTED, flags)
 
-    def dump(self, protocol, kind, body, answer_kind, bodies):
-        self.add(protocol, kind, body, b"".join(message(answer_kind, b, MULTI) for b in bodies), DUMP)
+    def dump(self, protocol, kind, body, reply_kind, bodies):
+        self.add(protocol, kind, body, b"".join(message(reply_kind, b, MULTI) for b in bodies), DUMP)
 
 
 class Nic:
@@ -112,7 +112,8 @@ def link_of(nic):
     if net.master:
         out += u32(10, net.master.index)
     if net.slaves or net.ipoib:
-        out += nest(18, text(1, "bond" if net.slaves else "ipoib"), nest(2, u8(1, 4)) if net.slaves else nest(2, u16(1, 0x7FFF), u16(2, 0)))
+        kind = ("bond", u8(1, 4)) if net.slaves else ("ipoib", u16(1, 0x7FFF) + u16(2, 0))
+        out += nest(18, text(1, kind[0]), nest(2, kind[1]))
     elif net.master and net.master.slaves:
         out += nest(18, text(4, "bond"))
     if nic.fn:
@@ -176,18 +177,18 @@ def rules():
             yield struct.pack("<BBBBBBBBI", family, 0, 0, 0, table, 0, 0, 1, 0) + out
 
 
-def answer_route(answers, nics):
+def reply_route(replies, nics):
     lo = struct.pack("<BBHiII", 0, 0, 772, 1, UP | LOOPBACK | RUNNING | LOWER_UP, 0)
     lo += text(3, "lo") + u32(4, 65536) + u8(16, 0) + u8(33, 1) + u32(35, 0) + u32(47, 0) + u32(48, 0) + attr(1, bytes(6)) + attr(2, bytes(6))
     links = [lo] + [link_of(n) for n in sorted(nics, key=lambda n: n.net.index)]
     for body in (bytes(16), bytes(16) + u32(29, 8)):  # with statistics, and without
-        answers.dump("route", 18, body, 16, links)
+        replies.dump("route", 18, body, 16, links)
     own = [(1, "lo", ipaddress.ip_interface(a)) for a in ("127.0.0.1/8", "::1/128")]
     own += [(n.net.index, n.net.name, a) for n in nics for a in n.net.addresses()]
-    answers.dump("route", 22, bytes(8), 20, [address_of(*a) for version in (4, 6) for a in own if a[2].version == version])
-    answers.dump("route", 26, bytes(12), 24, [r for n in nics for r in routes_of(n)])
-    answers.dump("route", 34, bytes(12), 32, list(rules()))
-    answers.dump("route", 30, bytes(12), 28, [r for n in nics for r in neighbours_of(n)])
+    replies.dump("route", 22, bytes(8), 20, [address_of(*a) for version in (4, 6) for a in own if a[2].version == version])
+    replies.dump("route", 26, bytes(12), 24, [r for n in nics for r in routes_of(n)])
+    replies.dump("route", 34, bytes(12), 32, list(rules()))
+    replies.dump("route", 30, bytes(12), 28, [r for n in nics for r in neighbours_of(n)])
 
 
 # Data Center Bridging
@@ -206,17 +207,18 @@ def applications(table):
 
 
 def dcb_of(nic):
-    """The inner attributes and DCBX; None: the driver has none. The rewrite table of all is empty, and told."""
+    """The inner attributes and DCBX; None: the driver has none."""
     mask = 1 << nic.lossless[0] if nic.lossless else 0
     if nic.driver == "mlx5_core" and not nic.fn.kind.vf:
         # Trust DSCP means 64 entries, as the firmware has them; trust PCP none. Classes as the driver sets them up.
         table = {dscp: nic.lossless[1].get(dscp, dscp >> 3) for dscp in range(64)} if nic.lossless else {}
-        buffers = bytes(int(i == nic.lossless[0]) for i in range(8)) if nic.lossless else bytes(8)
-        sizes = struct.pack("<9I", *((130944, 131072) if nic.lossless else (262016, 0)), 0, 0, 0, 0, 0, 0, 262016)
-        return ets(8, [100] * 8, [255] * 8, (1, 0, 2, 3, 4, 5, 6, 7)) + attr(7, bytes(64)) + pfc(8, mask, 7) + attr(10, buffers + sizes) + applications(table), 0x0D
+        sizes = (130944, 131072) if nic.lossless else (262016, 0)
+        buffers = attr(10, bytes(mask >> i & 1 for i in range(8)) + struct.pack("<9I", *sizes, *[0] * 6, 262016))
+        return ets(8, [100] * 8, [255] * 8, (1, 0, 2, 3, 4, 5, 6, 7)) + attr(7, bytes(64)) + pfc(8, mask, 7) + buffers + applications(table), 0x0D
     if nic.driver == "bnxt_en":
         # As Broadcom's guide has it: RoCE priority 3 in a class of its own, CNPs priority 7, strict.
-        return ets(3, (50, 50, 0, 0, 0, 0, 0, 0), (2, 2, 0, 0, 0, 0, 0, 0), (0, 0, 0, 1, 0, 0, 0, 2)) + pfc(8, mask) + applications({26: 3, 48: 7}), 0x09
+        classes = ets(3, (50, 50, 0, 0, 0, 0, 0, 0), (2, 2, 0, 0, 0, 0, 0, 0), (0, 0, 0, 1, 0, 0, 0, 2))
+        return classes + pfc(8, mask) + applications({26: 3, 48: 7}), 0x09
     if nic.driver == "ice":  # link-level flow control instead
         return ets(8, (100, 0, 0, 0, 0, 0, 0, 0), (2, 0, 0, 0, 0, 0, 0, 0), [0] * 8) + pfc(8, 0) + applications({}), 0x09
     if nic.driver == "habanalabs":  # on all priorities, since the driver was loaded
@@ -224,13 +226,14 @@ def dcb_of(nic):
     return None
 
 
-def answer_dcb(answers, nic):
+def reply_dcb(replies, nic):
     request = b"\0\x15\0\0" + text(1, nic.net.name)
     found = dcb_of(nic)
     if not found:
-        return answers.refuse("route", 78, request)
+        return replies.refuse("route", 78, request)
     inner, dcbx = found
-    answers.add("route", 78, request, message(78, b"\0\x15\0\0" + text(1, nic.net.name) + attr(13, inner + nest(12)) + u8(14, dcbx)))
+    # Since Linux 6.3 there is a table for rewriting (12), empty where nobody has set it.
+    return replies.add("route", 78, request, message(78, request + attr(13, inner + nest(12)) + u8(14, dcbx)))
 
 
 # ethtool, netdev
@@ -257,7 +260,7 @@ def pauses(nic):
 
 
 def ethtool_of(nic):
-    """Command of the request, of the answer, attributes or None."""
+    """Command of the request, of the reply, attributes or None."""
     rx, rx_max, tx, tx_max, split, channels, channels_max = RINGS.get(nic.driver, (0,) * 7)
     pause = pauses(nic)
     yield 21, 22, None if pause is None else u8(2, 0) + u8(3, pause) + u8(4, pause)
@@ -272,17 +275,17 @@ def ethtool_of(nic):
     yield 29, 30, u8(3, 1) + (u32(4, 50) if nic.on and nic.net.speed >= 50 else u32(4, 49)) if physical else None
 
 
-def answer_ethtool(answers, nic):
+def reply_ethtool(replies, nic):
     net = nic.net
     for command, reply, attributes in ethtool_of(nic):
         request = generic(command, nest(1, text(2, net.name)))
         if attributes is None:
-            answers.refuse("generic", ETHTOOL, request)
+            replies.refuse("generic", ETHTOOL, request)
         else:
-            answers.add("generic", ETHTOOL, request, message(ETHTOOL, generic(reply, nest(1, u32(1, net.index), text(2, net.name)), attributes)))
-    answers.refuse("generic", ETHTOOL, generic(38, nest(1, u32(1, net.index))), DUMP)  # RSS contexts: a dump since Linux 6.12
+            replies.add("generic", ETHTOOL, request, message(ETHTOOL, generic(reply, nest(1, u32(1, net.index), text(2, net.name)), attributes)))
+    replies.refuse("generic", ETHTOOL, generic(38, nest(1, u32(1, net.index))), DUMP)  # RSS contexts: a dump since Linux 6.12
     queues = RINGS.get(nic.driver, (0, 0, 0, 0, 0, 1))[5] if net.up else 0
-    answers.dump("generic", NETDEV, generic(10, u32(2, net.index)), NETDEV,
+    replies.dump("generic", NETDEV, generic(10, u32(2, net.index)), NETDEV,
                  [generic(10, u32(1, n), u32(3, kind), u32(2, net.index)) for kind in (0, 1) for n in range(queues)])
 
 
@@ -310,7 +313,7 @@ def reporters(fn):
         yield from ((None, "hw", 0), (None, "fw", 0))
 
 
-def answer_devlink(answers, host):
+def reply_devlink(replies, host):
     fns = [fn for fn in host.fns if fn.driver in ("mlx5_core", "bnxt_en", "ice", "ionic")]
     handle = {id(fn): text(1, "pci") + text(2, fn.addr) for fn in fns}
     info, broken = [], False
@@ -323,16 +326,16 @@ def answer_devlink(answers, host):
                       nest(114, text(115, name), u8(116, state), u64(117, state), u64(118, 0), u8(120, 1)))
               for fn in fns for port, name, state in reporters(fn)]
     for command, bodies in ((51, info), (52, health)):
-        answers.dump("generic", DEVLINK, generic(command), DEVLINK, bodies)
+        replies.dump("generic", DEVLINK, generic(command), DEVLINK, bodies)
     if broken:
         key = ("generic", message(DEVLINK, generic(51), 1 | DUMP))
-        answers.of[key] = answers.of[key] + message(2, struct.pack("<i", -5) + bytes(16)) if info else "EIO"
+        replies.of[key] = replies.of[key] + message(2, struct.pack("<i", -5) + bytes(16)) if info else "EIO"
 
 
-def answer_families(answers):
+def reply_families(replies):
     for name, number in (("ethtool", ETHTOOL), ("netdev", NETDEV), ("devlink", DEVLINK)):
         reply = generic(1, text(2, name), u16(1, number), u32(3, 1), u32(4, 0), u32(5, 0), version=2)
-        answers.add("generic", CONTROL, generic(3, text(2, name)), message(CONTROL, reply))
+        replies.add("generic", CONTROL, generic(3, text(2, name)), message(CONTROL, reply))
 
 
 # RDMA
@@ -349,28 +352,29 @@ def queue_pairs(rdma):
     return sorted(found, key=lambda qp: (qp[1], qp[0]))
 
 
-def answer_rdma(answers, host):
-    def ask(command, attributes, reply, flags=0):
-        answers.add("rdma", 5 << 10 | command, attributes, reply if isinstance(reply, str) else message(5 << 10 | command, reply, MULTI if flags else 0), flags)
-
-    devices = []
+def reply_rdma(replies, host):
+    devices, nldev = [], 5 << 10
     for index, rdma in enumerate(r for fn in host.fns for r in fn.rdma):
-        handle = u32(1, index) + text(2, rdma.name)
-        layer = {"InfiniBand": "ib", "Ethernet": "roce"}.get(rdma.ports[0].layer)
+        this, handle = u32(1, index), u32(1, index) + text(2, rdma.name)
+        layer = {"InfiniBand": "ib", "Ethernet": "roce"}.get(rdma.ports[0].layer)  # of EFA none is told
         guid = int(rdma.guid.replace(":", ""), 16)
         devices.append(handle + u32(3, len(rdma.ports)) + u64(4, 0x1C0018221C76) + text(5, rdma.firmware) + u64(6, guid) + u64(7, guid) +
                        u8(14, 1 if layer else 7) + u8(84, 1) + (text(67, layer) if layer else b""))
-        qps = queue_pairs(rdma)
-        counts = (("pd", 2), ("cq", 2), ("qp", len(qps)), ("cm_id", 0), ("mr", 0), ("ctx", 0), ("srq", 0)) if qps else (("pd", 1), ("qp", 0))
-        ask(9, u32(1, index), handle + nest(15, *(nest(16, text(17, name), u64(18, n)) for name, n in counts)))
-        uverbs = text(70, f"uverbs{index}") + u64(71, 1) + u64(72, 231 << 20 | 192 + index)
-        ask(15, u32(1, index) + text(69, "uverbs"), u32(73, DRIVER_ID.get(rdma.kind.dev, 0)) + uverbs)
-        ports = [handle + port_of(port) for port in rdma.ports]
-        answers.dump("rdma", 5 << 10 | 5, u32(1, index), 5 << 10 | 5, ports)
-        entries = [nest(20, u32(3, port), u32(21, number), text(29, owner), u32(24, 0), u8(26, kind), u8(27, 3)) for port, number, kind, owner in qps]
-        answers.dump("rdma", 5 << 10 | 10, u32(1, index), 5 << 10 | 10, [handle + nest(19, *entries)] if entries else [])
-    answers.dump("rdma", 5 << 10 | 1, b"", 5 << 10 | 1, devices)
-    ask(6, b"", u8(66, 1) + u8(93, 1))
+        qps = [nest(20, u32(3, port), u32(21, number), text(29, owner), u32(24, 0), u8(26, kind), u8(27, 3))
+               for port, number, kind, owner in queue_pairs(rdma)]
+        cqs = [nest(36, u32(37, 1023), u64(38, len(qps)), u8(84, 0), u32(61, 0), text(29, "ib_core"))] if qps else []
+        pds = [nest(47, u64(38, len(qps)), u32(60, 0), text(29, "ib_core"))] if qps else []
+        # Command, list, its entries, in the order of the summary.
+        tables = {"pd": (14, 46, pds), "cq": (12, 35, cqs), "qp": (10, 19, qps), "cm_id": (11, 30, []), "mr": (13, 40, []), "ctx": (22, 86, []), "srq": (23, 88, [])}
+        counts = (nest(16, text(17, name), u64(18, len(entries))) for name, (_, _, entries) in tables.items())
+        replies.add("rdma", nldev | 9, this, message(nldev | 9, handle + nest(15, *counts)))
+        for command, table, entries in tables.values():
+            replies.dump("rdma", nldev | command, this, nldev | command, [handle + nest(table, *entries)] if entries else [])
+        replies.dump("rdma", nldev | 5, this, nldev | 5, [handle + port_of(port) for port in rdma.ports])
+        uverbs = u32(73, DRIVER_ID.get(rdma.kind.dev, 0)) + u64(72, 231 << 20 | 192 + index) + u64(71, 1) + text(70, f"uverbs{index}")
+        replies.add("rdma", nldev | 15, this + text(69, "uverbs"), message(nldev | 15, uverbs))
+    replies.dump("rdma", nldev | 1, b"", nldev | 1, devices)
+    replies.add("rdma", nldev | 6, b"", message(nldev | 6, u8(66, 1) + u8(93, 1)))  # all see all devices
 
 
 def port_of(port):
@@ -385,21 +389,21 @@ def port_of(port):
     return out
 
 
-def answers_of(host):
+def replies_of(host):
     """render() must have numbered the interfaces."""
-    answers, nics = Answers(), interfaces(host)
-    answer_route(answers, nics)
-    answer_families(answers)
+    replies, nics = Replies(), interfaces(host)
+    reply_route(replies, nics)
+    reply_families(replies)
     asked = {id(net) for fn in host.fns if fn.rdma for net in fn.nets}
     asked |= {id(net.master) for fn in host.fns if fn.rdma for net in fn.nets if net.master}
     for nic in (n for n in nics if id(n.net) in asked):
-        answer_dcb(answers, nic)
-        answer_ethtool(answers, nic)
-    answer_devlink(answers, host)
-    answer_rdma(answers, host)
+        reply_dcb(replies, nic)
+        reply_ethtool(replies, nic)
+    reply_devlink(replies, host)
+    reply_rdma(replies, host)
     for kind in (4, 7):  # chains and rules of nftables: none
-        answers.dump("12", 10 << 8 | kind, bytes(4), 0, [])
-    return answers.of
+        replies.dump("12", 10 << 8 | kind, bytes(4), 0, [])
+    return replies.of
 
 
 def file_of(protocol, request):
@@ -411,16 +415,16 @@ def file_of(protocol, request):
 
 
 def bundle(host):
-    """Files of a bundle, as hostgen.lay wants them: of the host below root/, answers below nl/, and the manifest, which says of
+    """Files of a bundle, as hostgen.lay wants them: of the host below root/, replies below nl/, and the manifest, which says of
     folders that they were listed, and which requests were refused."""
     files = {f"root/{name}": data for name, data in render(host).items()}
     files["root/sys/module/nf_tables/refcnt"] = "0\n"
     requests = []
-    for (protocol, request), answer in answers_of(host).items():
+    for (protocol, request), reply in replies_of(host).items():
         path = file_of(protocol, request)
-        refused = isinstance(answer, str)
-        files[f"nl/{path}"] = request + bytes(-len(request) % 4) + (b"" if refused else answer)
-        requests.append({"ask": "read", "path": path, **({"errno": answer} if refused else {})})
+        refused = isinstance(reply, str)
+        files[f"nl/{path}"] = request + bytes(-len(request) % 4) + (b"" if refused else reply)
+        requests.append({"ask": "read", "path": path, **({"errno": reply} if refused else {})})
     folders = {""}
     for name in files:
         while name.startswith("root/") and (name := os.path.dirname(name)) not in folders and name != "root":
