@@ -34,20 +34,11 @@ def attr(kind, data):
     return struct.pack("<HH", 4 + len(data), kind) + data + bytes(-len(data) % 4)
 
 
-def u8(kind, value):
-    return attr(kind, bytes([value]))
+def number(size):
+    return lambda kind, value: attr(kind, value.to_bytes(size, "little"))
 
 
-def u16(kind, value):
-    return attr(kind, struct.pack("<H", value))
-
-
-def u32(kind, value):
-    return attr(kind, struct.pack("<I", value))
-
-
-def u64(kind, value):
-    return attr(kind, struct.pack("<Q", value))
+u8, u16, u32, u64 = (number(size) for size in (1, 2, 4, 8))
 
 
 def text(kind, value):
@@ -74,9 +65,6 @@ class Replies:
 
     def add(self, protocol, kind, body, reply, flags=0):
         self.of[protocol, message(kind, body, 1 | flags)] = reply
-
-    def refuse(self, protocol, kind, body, flags=0):
-        self.add(protocol, kind, body, UNSUPPORTED, flags)
 
     def dump(self, protocol, kind, body, reply_kind, bodies):
         self.add(protocol, kind, body, b"".join(message(reply_kind, b, MULTI) for b in bodies), DUMP)
@@ -230,7 +218,7 @@ def reply_dcb(replies, nic):
     request = b"\0\x15\0\0" + text(1, nic.net.name)
     found = dcb_of(nic)
     if not found:
-        return replies.refuse("route", 78, request)
+        return replies.add("route", 78, request, UNSUPPORTED)
     inner, dcbx = found
     # Since Linux 6.3 there is a table for rewriting (12), empty where nobody has set it.
     return replies.add("route", 78, request, message(78, request + attr(13, inner + nest(12)) + u8(14, dcbx)))
@@ -279,11 +267,9 @@ def reply_ethtool(replies, nic):
     net = nic.net
     for command, reply, attributes in ethtool_of(nic):
         request = generic(command, nest(1, text(2, net.name)))
-        if attributes is None:
-            replies.refuse("generic", ETHTOOL, request)
-        else:
-            replies.add("generic", ETHTOOL, request, message(ETHTOOL, generic(reply, nest(1, u32(1, net.index), text(2, net.name)), attributes)))
-    replies.refuse("generic", ETHTOOL, generic(38, nest(1, u32(1, net.index))), DUMP)  # RSS contexts: a dump since Linux 6.12
+        head = nest(1, u32(1, net.index), text(2, net.name))
+        replies.add("generic", ETHTOOL, request, UNSUPPORTED if attributes is None else message(ETHTOOL, generic(reply, head, attributes)))
+    replies.add("generic", ETHTOOL, generic(38, nest(1, u32(1, net.index))), UNSUPPORTED, DUMP)  # RSS contexts: a dump since Linux 6.12
     queues = RINGS.get(nic.driver, (0, 0, 0, 0, 0, 1))[5] if net.up else 0
     replies.dump("generic", NETDEV, generic(10, u32(2, net.index)), NETDEV,
                  [generic(10, u32(1, n), u32(3, kind), u32(2, net.index)) for kind in (0, 1) for n in range(queues)])
@@ -365,7 +351,8 @@ def reply_rdma(replies, host):
         cqs = [nest(36, u32(37, 1023), u64(38, len(qps)), u8(84, 0), u32(61, 0), text(29, "ib_core"))] if qps else []
         pds = [nest(47, u64(38, len(qps)), u32(60, 0), text(29, "ib_core"))] if qps else []
         # Command, list, its entries, in the order of the summary.
-        tables = {"pd": (14, 46, pds), "cq": (12, 35, cqs), "qp": (10, 19, qps), "cm_id": (11, 30, []), "mr": (13, 40, []), "ctx": (22, 86, []), "srq": (23, 88, [])}
+        tables = {"pd": (14, 46, pds), "cq": (12, 35, cqs), "qp": (10, 19, qps), "cm_id": (11, 30, []), "mr": (13, 40, []), "ctx": (22, 86, []),
+                  "srq": (23, 88, [])}
         counts = (nest(16, text(17, name), u64(18, len(entries))) for name, (_, _, entries) in tables.items())
         replies.add("rdma", nldev | 9, this, message(nldev | 9, handle + nest(15, *counts)))
         for command, table, entries in tables.values():

@@ -7,7 +7,7 @@
   silent.py --matrix RDMADIAG WORK-FOLDER                all faults in all hosts: MATRIX.md on standard output (minutes)
   silent.py --hosts                                      HOSTS.md on standard output
   silent.py --lay HOST[:FAULT[:SEED]] FOLDER             lays one host out, to look at it by hand: files only
-  silent.py --bundle HOST[:FAULT[:SEED]] FOLDER          the same as a bundle, with netlink replies: what the others are asked about
+  silent.py --bundle HOST[:FAULT[:SEED]] FOLDER          the same as a bundle, with netlink replies, as the modes above use it
 
 WORK-FOLDER is made, and removed at the end."""
 import json, os, random, re, shutil, subprocess, sys, time
