@@ -396,7 +396,9 @@ static void names_that_were_probably_meant(void **state)
 		{ "FI_PROVIDERS", "FI_PROVIDER" },
 		{ "MC_FOCRE_MNNVL", "MC_FORCE_MNNVL" },
 		{ "MC_IB_GID_INDEX", "MC_GID_INDEX" },
-		/* Nothing is like these. */
+		/* Nothing is like these; two edits are as many as between names of different releases. */
+		{ "NCCL_PQX_ENABLE", NULL },
+		{ "NVSHMEM_TMX_POLICI", NULL },
 		{ "NCCL_FOO_BAR", NULL },
 		{ "NCCL_ENABLE", NULL },
 		{ "NCCL_", NULL },
@@ -415,6 +417,9 @@ static void names_that_were_probably_meant(void **state)
 		free(near);
 	}
 	assert_int_equal(rd_env_name_known("UCX_RC_MLX5_TX_QUEUE_LEN", NULL, NULL), RD_ENV_NAME_KNOWN);
+	assert_int_equal(rd_env_name_known("NCCL_RUN_DIAGNOSTICS", NULL, NULL), RD_ENV_NAME_KNOWN);
+	assert_int_equal(rd_env_name_known("NVSHMEM_GPUNETIO_NIC_HANDLER", NULL, NULL), RD_ENV_NAME_KNOWN);
+	assert_int_equal(rd_env_name_known("NCCL_GIN_MLOPART", NULL, NULL), RD_ENV_NAME_OTHER);
 	assert_int_equal(rd_env_name_known("NCCL_BLOCKING_WAIT", NULL, NULL), RD_ENV_NAME_OTHER);
 	assert_int_equal(rd_env_name_known("NCCL_LL_THRESHOLD", NULL, NULL), RD_ENV_NAME_RETIRED);
 	assert_int_equal(rd_env_name_known("RCCL_DEBUG", NULL, NULL), RD_ENV_NAME_FOREIGN);

@@ -34,15 +34,20 @@ static const struct {
 	{ "NCCL_ASYNC_ERROR_HANDLING", "PyTorch (TORCH_NCCL_ASYNC_ERROR_HANDLING since 2.2)" },
 	{ "NCCL_AVOID_RECORD_STREAMS", "PyTorch" },
 	{ "NCCL_BLOCKING_WAIT", "PyTorch (TORCH_NCCL_BLOCKING_WAIT since 2.2)" },
+	{ "NCCL_BOOTSTRAP_BIDIR_ALLGATHER", "RCCL" },
 	{ "NCCL_DESYNC_DEBUG", "PyTorch" },
 	{ "NCCL_DYNAMIC_CHUNK_", "a Google Cloud plugin" },
 	{ "NCCL_ENABLE_TIMING", "PyTorch" },
+	{ "NCCL_ENV_JSON_FILE", "RCCL's environment plugin" },
 	{ "NCCL_FASTRAK_", "a Google Cloud plugin" },
+	{ "NCCL_GIN_MLOPART", "RCCL" },
 	{ "NCCL_GPUDIRECTTCPX_", "a Google Cloud plugin" },
 	{ "NCCL_IBEXT_DISABLE", "HPC-X's plugin (nccl-rdma-sharp-plugins)" },
 	{ "NCCL_INSPECTOR_", "NCCL's inspector, a profiler plugin" },
 	{ "NCCL_PLUGIN_P2P", "HPC-X's plugin (nccl-rdma-sharp-plugins)" },
 	{ "NCCL_PROFILE_", "NCCL's example profiler plugin" },
+	{ "NCCL_RINGS", "RCCL" },
+	{ "NCCL_RINGS_REMAP", "RCCL" },
 	{ "NCCL_ROOT", "build systems that look for NCCL" },
 	{ "NCCL_HOME", "build systems that look for NCCL" },
 	{ "NCCL_LIB_DIR", "build systems that look for NCCL" },
@@ -166,6 +171,14 @@ enum rd_env_known rd_env_name_known(const char *name, const char **library, cons
 	return *reason ? RD_ENV_NAME_OTHER : RD_ENV_NAME_UNKNOWN;
 }
 
+char *rd_env_not_known(const char *library)
+{
+	for (size_t i = 0; i < rd_env_n_names; i++)
+		if (rd_env_names[i].release && strcmp(rd_env_names[i].title, library) == 0)
+			return rd_text("not known to release %s of %s", rd_env_names[i].release, library);
+	return rd_text("not known to %s", library);
+}
+
 static unsigned least(unsigned a, unsigned b)
 {
 	return a < b ? a : b;
@@ -233,14 +246,15 @@ struct nearest {
 	unsigned cost;
 };
 
-/* Costs: 0: same letters; 1, 2: that many edits; 3: a part of the name is missing or added. */
+/* Costs: 0: same letters; 1: one edit; 3: a part of the name is missing or added. Two edits are not similar: newer releases add
+ * such names (CFT_ENABLE beside PAT_ENABLE). */
 static void consider_name(struct nearest *best, const char *rest, const char *prefix, const char *candidate)
 {
-	unsigned cost = 4, most = strlen(rest) < 5 ? 1 : 2;
+	unsigned cost = 4;
 
 	if (same_letters(rest, candidate))
 		cost = 0;
-	else if ((cost = rd_env_distance(rest, candidate, most)) > most)
+	else if ((cost = rd_env_distance(rest, candidate, 1)) > 1)
 		cost = lacks_part(rest, candidate) || (strchr(candidate, '_') && is_tail(rest, candidate)) ? 3 : 4;
 	if (cost > 3 || cost > best->cost)
 		return;

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "analyse/env/env-names.h"
 #include "analyse/env/envcheck-priv.h"
 #include "base/text.h"
 
@@ -53,6 +54,17 @@ void rd_envcheck_effect(struct rd_check_env *check, const char *fmt, ...)
 	free(text);
 }
 
+void rd_envcheck_unknown_value(struct rd_check_env *check, char *value, char *expected)
+{
+	_cleanup_free_ char *unknown = rd_env_not_known(check->effect->library),
+			    *text = value ? value : rd_text("%s", check->effect->value);
+
+	rd_envcheck_effect(check, "'%.*s' is %s", RD_ENV_QUOTED, text, unknown);
+	rd_envcheck_finding(check, RD_SEV_NOTE, "env-unknown-value", "Value is not known",
+			    "the setting has no effect, or the job fails, unless a newer release knows the value",
+			    rd_text("%.*s: %s", RD_ENV_QUOTED, text, unknown), expected);
+}
+
 void rd_envcheck_selects(struct rd_check_env *check, size_t port)
 {
 	char label[128];
@@ -82,6 +94,13 @@ char *rd_env_list_take(struct rd_env_list *list)
 	rd_buf_deinit(&list->text);
 	*list = (struct rd_env_list){ 0 };
 	return text;
+}
+
+bool rd_envcheck_listed(const char *words, const char *word, size_t size, bool exact_case)
+{
+	_cleanup_free_ char *text = rd_text(" %.*s ", (int)size, word);
+
+	return (exact_case ? strstr(words, text) : strcasestr(words, text)) != NULL;
 }
 
 bool rd_env_entry(const char **at, const char **entry, size_t *size)

@@ -6,20 +6,19 @@
 #include "analyse/env/envcheck-priv.h"
 #include "base/text.h"
 
-/* True if a word of FI_PROVIDER names an RDMA provider: "verbs", or any layer of "tcp;ofi_rxm". */
-static bool is_rdma(const char *word, size_t size)
-{
-	static const char *const rdma[] = { "efa",   "verbs", "cxi", "psm2", "psm3", "opx",
-					    "usnic", "ucx",   "mlx", "gni",  "lnx" };
+static const char rdma_providers[] = " efa verbs cxi psm2 psm3 opx usnic ucx mlx gni lnx ";
+static const char other_providers[] = " tcp udp sockets net shm sm2 ofi_rxm ofi_rxd ofi_mrail ";
 
+/* True if `words` have one of FI_PROVIDER: "verbs", or any layer of "tcp;ofi_rxm". */
+static bool is_provider(const char *words, const char *word, size_t size)
+{
 	while (size > 0) {
 		size_t n = 0;
 
 		while (n < size && word[n] != ';')
 			n++;
-		for (size_t i = 0; i < RD_ARRAY_SIZE(rdma); i++)
-			if (strlen(rdma[i]) == n && strncasecmp(word, rdma[i], n) == 0)
-				return true;
+		if (rd_envcheck_listed(words, word, n, false))
+			return true;
 		word += n + (n < size);
 		size -= n + (n < size);
 	}
@@ -36,7 +35,7 @@ static bool names_provider(const char *value, const char *provider)
 	return false;
 }
 
-static bool allows_rdma(const char *value)
+static bool allows_rdma(const char *value, struct rd_env_list *unknown)
 {
 	const char *entry;
 	size_t size;
@@ -44,8 +43,11 @@ static bool allows_rdma(const char *value)
 
 	if (*value == '^' || !*value)
 		return true; /* a few providers are excluded; the others remain */
-	while (rd_env_entry(&value, &entry, &size))
-		any |= is_rdma(entry, size);
+	while (rd_env_entry(&value, &entry, &size)) {
+		any |= is_provider(rdma_providers, entry, size);
+		if (!any && !is_provider(other_providers, entry, size))
+			rd_env_list_add(unknown, entry, size);
+	}
 	return any;
 }
 
@@ -64,6 +66,7 @@ static void check_efa(struct rd_check_env *check)
 static void check_provider(struct rd_check_env *check)
 {
 	const char *value = check->effect->value;
+	_cleanup_env_list_ struct rd_env_list unknown = { 0 };
 	bool efa = rd_envcheck_has_efa(check->host);
 
 	if (*value == '^') {
@@ -74,9 +77,13 @@ static void check_provider(struct rd_check_env *check)
 		check_efa(check);
 		return;
 	}
-	if (allows_rdma(value)) {
+	if (allows_rdma(value, &unknown)) {
 		rd_envcheck_effect(check, "only %.*s%s", RD_ENV_QUOTED, value,
 				   efa && !names_provider(value, "efa") ? ", which excludes EFA" : "");
+		return;
+	}
+	if (unknown.n) {
+		rd_envcheck_unknown_value(check, rd_env_list_take(&unknown), NULL);
 		return;
 	}
 	rd_envcheck_effect(check, "only %.*s: no RDMA", RD_ENV_QUOTED, value);

@@ -6,7 +6,7 @@
 #include "analyse/env/envcheck-priv.h"
 #include "base/text.h"
 
-#define WATCHDOG 600 /* seconds: PyTorch's default timeout of an NCCL collective */
+#define WATCHDOG 600		     /* seconds: PyTorch's default timeout of an NCCL collective */
 
 static enum rd_env_read reader(const struct rd_check_env *check)
 {
@@ -46,10 +46,11 @@ static void judge_timeout(struct rd_check_env *check, long exponent, double tota
 /* The timer is 4.096 us x 2^N; the specification allows a device up to four times that. */
 void rd_envcheck_timeout(struct rd_check_env *check)
 {
-	long exponent, retries = rd_envcheck_nccl_number(check, "NCCL_IB_RETRY_CNT", 7);
+	bool nccl = reader(check) == RD_ENV_NCCL;
+	long exponent, retries = rd_envcheck_nccl_number(check, nccl ? "NCCL_IB_RETRY_CNT" : "NVSHMEM_IB_RETRY_CNT", 7);
 	double total;
 
-	if (!rd_envcheck_value(check, RD_ENV_NCCL, 20, &exponent))
+	if (!rd_envcheck_value(check, reader(check), 20, &exponent))
 		return;
 	if (exponent < 0 || exponent > 31) {
 		rd_envcheck_effect(check, "%ld does not fit the 5-bit field", exponent);
@@ -78,7 +79,7 @@ void rd_envcheck_retry_count(struct rd_check_env *check)
 {
 	long retries;
 
-	if (!rd_envcheck_value(check, RD_ENV_NCCL, 7, &retries))
+	if (!rd_envcheck_value(check, reader(check), 7, &retries))
 		return;
 	if (retries < 0 || retries > 7) {
 		rd_envcheck_effect(check, "%ld does not fit the 3-bit field", retries);

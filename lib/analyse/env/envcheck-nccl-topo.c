@@ -78,10 +78,7 @@ void rd_envcheck_level(struct rd_check_env *check)
 	int level = rd_nccl_level_parse(check->effect->value);
 
 	if (level < 0) {
-		rd_envcheck_effect(check, "invalid: NCCL behaves as if it were not set");
-		rd_envcheck_finding(check, RD_SEV_WARNING, "env-ignored", "Invalid value",
-				    "the setting has no effect; level names are upper case", NULL,
-				    rd_text("LOC, NVL, PIX, PXB, PXN, PHB or SYS"));
+		rd_envcheck_unknown_value(check, NULL, rd_text("LOC, NVL, PIX, PXB, PXN, PHB or SYS, in upper case"));
 		return;
 	}
 	if (gdr) {
@@ -104,10 +101,8 @@ void rd_envcheck_merge_level(struct rd_check_env *check)
 	const char *level = rd_nccl_merge_level_parse(check->effect->value);
 
 	if (!level) {
-		rd_envcheck_effect(check, "invalid: LOC is used, and NICs are not merged");
-		rd_envcheck_finding(check, RD_SEV_WARNING, "env-ignored", "Invalid value",
-				    "NCCL uses LOC and merges no NICs", NULL,
-				    rd_text("LOC, PORT, PIX, PXB, PXN, PHB or SYS"));
+		rd_envcheck_unknown_value(check, NULL, rd_text("LOC, PORT, PIX, PXB, PXN, PHB or SYS"));
+		rd_envcheck_effect(check, "a release that does not know the value merges no NICs");
 		return;
 	}
 	if (strcmp(level, "LOC") == 0)
@@ -124,12 +119,12 @@ void rd_envcheck_merge_policy(struct rd_check_env *check)
 	const char *value = check->effect->value;
 	bool rail = strcasecmp(value, "RAIL") == 0;
 
+	if (!rail && strcasecmp(value, "ALL") != 0) {
+		rd_envcheck_unknown_value(check, NULL, rd_text("ALL or RAIL"));
+		return;
+	}
 	rd_envcheck_effect(check, rail ? "only NICs of the same rail are merged: NCCL_IB_HCA must name the rails" :
 					 "NICs are merged regardless of their rail (the default)");
-	if (rail || strcasecmp(value, "ALL") == 0)
-		return;
-	rd_envcheck_finding(check, RD_SEV_WARNING, "env-ignored", "Invalid value", "NCCL uses ALL", NULL,
-			    rd_text("ALL or RAIL"));
 }
 
 static bool is_active(const struct rd_host *host, const struct rd_hca_entry *entry)
@@ -199,9 +194,5 @@ void rd_envcheck_netdevs_policy(struct rd_check_env *check)
 	else if (most > 0)
 		rd_envcheck_effect(check, "each GPU uses up to %d of the NICs near it", most);
 	else
-		rd_envcheck_effect(check, "invalid: AUTO is used");
-	if (most > 0 || strcasecmp(value, "AUTO") == 0 || strcasecmp(value, "ALL") == 0)
-		return;
-	rd_envcheck_finding(check, RD_SEV_WARNING, "env-ignored", "Invalid value", "NCCL uses AUTO", NULL,
-			    rd_text("AUTO, ALL or MAX:N"));
+		rd_envcheck_unknown_value(check, NULL, rd_text("AUTO, ALL or MAX:N"));
 }

@@ -65,6 +65,23 @@ static void check_family(struct rd_check_env *check)
 			    NULL, rd_text("AF_INET or AF_INET6"));
 }
 
+static void check_subsystems(struct rd_check_env *check)
+{
+	static const char known[] =
+		" INIT COLL P2P SHM NET GRAPH TUNING ENV ALLOC ALLOC_HOST CALL PROXY NVLS BOOTSTRAP REG "
+		"PROFILE RAS VERBS DESTROY DIAG ALL ";
+	_cleanup_env_list_ struct rd_env_list unknown = { 0 };
+	const char *at = check->effect->value + (*check->effect->value == '^'), *entry;
+	size_t size;
+
+	while (rd_env_entry(&at, &entry, &size))
+		if (!rd_envcheck_listed(known, entry, size, false))
+			rd_env_list_add(&unknown, entry, size);
+	rd_envcheck_effect(check, "selects what NCCL_DEBUG=INFO logs");
+	if (unknown.n)
+		rd_envcheck_unknown_value(check, rd_env_list_take(&unknown), NULL);
+}
+
 /* clang-format off */
 static const struct rd_env_values merge_vfs = { RD_ENV_NCCL, 1, 0, 0, RD_ENV_MEANINGS(
 	{ 0, "virtual functions are separate NICs; only the ports of one device are merged" },
@@ -201,6 +218,7 @@ static const struct rd_env_rule rules[] = {
 	{ "NCCL_IB_OOO_RQ", NULL, false, &ooo_rq },
 	{ "NCCL_MNNVL_ENABLE", NULL, false, &mnnvl },
 	{ "NCCL_NET_DISABLE_INTRA", NULL, false, &net_intra },
+	{ "NCCL_DEBUG_SUBSYS", check_subsystems, false, NULL },
 };
 /* clang-format on */
 const struct rd_env_rules rd_env_nccl = { rules, RD_ARRAY_SIZE(rules), rd_envcheck_nccl_unused_by };

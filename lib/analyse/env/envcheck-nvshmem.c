@@ -17,10 +17,12 @@ static bool is_on(const struct rd_effects *all, const char *name)
 	return on != 0;
 }
 
-/* src/host/transport/transport.cpp compares eight letters, ignoring case. */
+#define TRANSPORTS "ibrc, ibdevx, ucx, libfabric or gpunetio"
+
+/* src/host/transport/transport.cpp compares eight letters, ignoring case. IBGDA is no value, but a variable of its own. */
 static void check_remote(struct rd_check_env *check)
 {
-	static const char *const known[] = { "ibrc", "ucx", "ibdevx", "libfabric" };
+	static const char *const known[] = { "ibrc", "ucx", "ibdevx", "libfabric", "gpunetio" };
 	const char *value = check->effect->value;
 	bool ibgda = is_on(check->all, "NVSHMEM_IB_ENABLE_IBGDA");
 
@@ -34,12 +36,15 @@ static void check_remote(struct rd_check_env *check)
 		rd_envcheck_effect(check, "no host-initiated transport: IBGDA only between hosts");
 		return;
 	}
+	if (strcasecmp(value, "none") != 0 && strcasecmp(value, "ibgda") != 0) {
+		rd_envcheck_unknown_value(check, NULL, rd_text(TRANSPORTS));
+		return;
+	}
 	rd_envcheck_effect(check, "no transport between hosts");
 	if (!rd_envcheck_has_rdma(check, true))
 		return;
-	rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-rdma-off",
-				strcasecmp(value, "none") == 0 ? "RDMA is disabled" : "NVSHMEM has no such transport",
-				"PEs on other hosts are unreachable", NULL, rd_text("ibrc, ibdevx, ucx or libfabric"),
+	rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-rdma-off", "RDMA is disabled",
+				"PEs on other hosts are unreachable", NULL, rd_text(TRANSPORTS),
 				rd_text("# unset NVSHMEM_REMOTE_TRANSPORT in the job's environment"));
 }
 
@@ -76,9 +81,7 @@ static void check_handler(struct rd_check_env *check)
 					    rd_text("auto, gpu or cpu_host_memory"));
 			return;
 		}
-	rd_envcheck_effect(check, "invalid: IBGDA fails to start");
-	rd_envcheck_finding(check, RD_SEV_CRITICAL, "env-refused", "Library rejects the value", "IBGDA fails to start",
-			    NULL, rd_text("auto, gpu, cpu or cpu_host_memory"));
+	rd_envcheck_unknown_value(check, NULL, rd_text("auto, gpu, cpu or cpu_host_memory"));
 }
 
 static void check_map(struct rd_check_env *check)
@@ -92,9 +95,7 @@ static void check_map(struct rd_check_env *check)
 					   i == 0 ? " (the default)" : "");
 			return;
 		}
-	rd_envcheck_effect(check, "invalid: IBGDA fails to start");
-	rd_envcheck_finding(check, RD_SEV_CRITICAL, "env-refused", "Library rejects the value", "IBGDA fails to start",
-			    NULL, rd_text(dci ? "cta, sm, warp or dct" : "cta, sm or warp"));
+	rd_envcheck_unknown_value(check, NULL, rd_text(dci ? "cta, sm, warp or dct" : "cta, sm or warp"));
 }
 
 static void check_memtype(struct rd_check_env *check)
@@ -119,10 +120,8 @@ static void check_provider(struct rd_check_env *check)
 		rd_envcheck_effect(check, "not used: NVSHMEM_REMOTE_TRANSPORT is not libfabric");
 	else
 		rd_envcheck_effect(check, "libfabric provider %.*s", RD_ENV_QUOTED, value);
-	if (known)
-		return;
-	rd_envcheck_finding(check, RD_SEV_WARNING, "env-ignored", "Invalid value",
-			    "the transport supports only three providers", NULL, rd_text("cxi, efa or verbs"));
+	if (!known)
+		rd_envcheck_unknown_value(check, NULL, rd_text("cxi, efa or verbs"));
 }
 
 static const char *unused_by(const struct rd_effects *all, const char *name)
@@ -135,6 +134,8 @@ static const char *unused_by(const struct rd_effects *all, const char *name)
 	/* Only if it is set: programs such as DeepEP enable IBGDA themselves. */
 	if (strncmp(name, "NVSHMEM_IBGDA_", 14) == 0 && rd_effects_get(all, "NVSHMEM_IB_ENABLE_IBGDA") && !ibgda)
 		return "NVSHMEM_IB_ENABLE_IBGDA disables IBGDA";
+	if (strncmp(name, "NVSHMEM_GPUNETIO_", 17) == 0 && (!remote || strncasecmp(remote, "gpunetio", 8) != 0))
+		return "NVSHMEM_REMOTE_TRANSPORT is not gpunetio";
 	if (remote && strcasecmp(remote, "none") == 0 && !ibgda &&
 	    (strncmp(name, "NVSHMEM_IB_", 11) == 0 || strncmp(name, "NVSHMEM_HCA_", 12) == 0))
 		return "NVSHMEM_REMOTE_TRANSPORT=none";
@@ -145,6 +146,10 @@ static const char *unused_by(const struct rd_effects *all, const char *name)
 static const struct rd_env_values ibgda = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
 	{ 0, "GPUs do not initiate RDMA themselves: a CPU proxy thread does" },
 	{ 1, "GPUs initiate RDMA themselves (IBGDA): mlx5 devices only" }), NULL, NULL, false };
+static const struct rd_env_values gdaki = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
+	{ 0, "GPUs do not initiate RDMA themselves: the CPU does" },
+	{ 1, "GPUs initiate RDMA themselves (GPUNetIO)" }), NULL, NULL, false };
+static const struct rd_env_values nics_per_pe = { RD_ENV_ANY_BASE, 16, 0, 0, NULL, "up to %ld NICs per PE", NULL, false };
 static const struct rd_env_values rc_per_pe = { RD_ENV_ANY_BASE, 2, 0, 0, RD_ENV_MEANINGS(
 	{ 0, "no RC queue pairs: DCI and DCT only" }),
 	"%ld RC queue pairs per peer PE and NIC", NULL, false };
@@ -190,10 +195,14 @@ static const struct rd_env_rule rules[] = {
 	{ "NVSHMEM_HCA_PREFIX", rd_envcheck_nvshmem_prefix, false, NULL },
 	{ "NVSHMEM_REMOTE_TRANSPORT", check_remote, false, NULL },
 	{ "NVSHMEM_IB_ENABLE_IBGDA", NULL, false, &ibgda },
+	{ "NVSHMEM_GPUNETIO_ENABLE_GDAKI", NULL, false, &gdaki },
 	{ "NVSHMEM_IB_GID_INDEX", rd_envcheck_gid_index, false, NULL },
 	{ "NVSHMEM_IB_ADDR_FAMILY", rd_envcheck_addr_family, false, NULL },
 	{ "NVSHMEM_IB_ADDR_RANGE", rd_envcheck_addr_range, false, NULL },
 	{ "NVSHMEM_IB_ROCE_VERSION_NUM", rd_envcheck_roce_version, false, NULL },
+	{ "NVSHMEM_IB_TIMEOUT", rd_envcheck_timeout, false, NULL },
+	{ "NVSHMEM_IB_RETRY_CNT", rd_envcheck_retry_count, false, NULL },
+	{ "NVSHMEM_IB_PKEY_INDEX", rd_envcheck_pkey, false, NULL },
 	{ "NVSHMEM_IB_SL", rd_envcheck_service_level, false, NULL },
 	{ "NVSHMEM_IB_TRAFFIC_CLASS", rd_envcheck_traffic_class, false, NULL },
 	{ "NVSHMEM_IB_NUM_RC_PER_DEVICE", NULL, false, &rc_per_device },
@@ -215,6 +224,7 @@ static const struct rd_env_rule rules[] = {
 	{ "NVSHMEM_DISABLE_IB_NATIVE_ATOMICS", NULL, false, &no_atomics },
 	{ "NVSHMEM_QP_DEPTH", NULL, false, &qp_depth },
 	{ "NVSHMEM_LIBFABRIC_PROVIDER", check_provider, false, NULL },
+	{ "NVSHMEM_LIBFABRIC_MAX_NIC_PER_PE", NULL, false, &nics_per_pe },
 	{ "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME", rd_envcheck_interfaces, false, NULL },
 };
 /* clang-format on */

@@ -107,6 +107,9 @@ void rd_envcheck_finding_fix(struct rd_check_env *check, enum rd_severity severi
 /* Appends to the column effect; parts are separated by "; ". */
 void rd_envcheck_effect(struct rd_check_env *check, const char *fmt, ...) RD_PRINTF(2, 3);
 void rd_envcheck_selects(struct rd_check_env *check, size_t port);
+/* Shows and notes a value that is none of the `expected` ones, which a newer release may know. `value` (truncated): the words in
+ * question; NULL: the whole value. Takes ownership of both texts. */
+void rd_envcheck_unknown_value(struct rd_check_env *check, char *value, char *expected);
 
 /* A decimal number that is the whole text. */
 bool rd_envcheck_number(const char *text, long *ret);
@@ -146,6 +149,9 @@ static inline void rd_env_list_deinit(struct rd_env_list *list)
 	rd_buf_deinit(&list->text);
 }
 #define _cleanup_env_list_ __attribute__((cleanup(rd_env_list_deinit)))
+
+/* Whether `words`, each between blanks, contain this one. */
+bool rd_envcheck_listed(const char *words, const char *word, size_t size, bool exact_case);
 
 /* Iterates over a comma-separated list. False: no more entries. */
 bool rd_env_entry(const char **at, const char **entry, size_t *size);

@@ -7,6 +7,55 @@
 #include "base/memory.h"
 #include "base/text.h"
 
+/* The words of UCX_TLS. */
+static const char rdma_words[] =
+	" ib rc rc_v rc_x rc_verbs rc_mlx5 rc_gda dc dc_x dc_mlx5 ud ud_v ud_x ud_verbs ud_mlx5 gga gga_mlx5 "
+	"srd ugni ugni_smsg ugni_rdma ugni_udt ";
+static const char gpu_words[] =
+	" cuda cuda_copy cuda_ipc gdr_copy rocm rocm_copy rocm_ipc rocm_gdr ze ze_copy ze_ipc ze_gdr gaudi "
+	"gaudi_gdr ";
+static const char other_words[] = " tcp sm shm mm posix sysv xpmem knem cma self rdmacm sockcm ";
+
+static bool is_one(const char *words, const char *word, size_t size)
+{
+	/* A backslash prevents alias expansion; :aux is for connection setup only. */
+	if (size > 0 && *word == '\\') {
+		word++;
+		size--;
+	}
+	if (size > 4 && memcmp(word + size - 4, ":aux", 4) == 0)
+		size -= 4;
+	return rd_envcheck_listed(words, word, size, true);
+}
+
+static bool is_word(const char *entry, size_t size, const char *word)
+{
+	return strlen(word) == size && memcmp(entry, word, size) == 0;
+}
+
+/* EFA has no RC transport: srd and ud only. */
+static bool is_rdma(const char *entry, size_t size, bool only_efa)
+{
+	return only_efa ? rd_envcheck_listed(" ib srd ud ud_v ud_verbs ", entry, size, true) :
+			  is_one(rdma_words, entry, size);
+}
+
+/* Whether UCX_TLS allows an RDMA transport; an exclusion does unless it names ib. */
+static bool allows_rdma(const char *value, bool only_efa)
+{
+	const char *entry;
+	size_t size;
+	bool negate = *value == '^', any = false;
+
+	value += negate;
+	while (rd_env_entry(&value, &entry, &size)) {
+		bool all = is_word(entry, size, "all");
+
+		any |= all || (negate ? is_word(entry, size, "ib") : is_rdma(entry, size, only_efa));
+	}
+	return any != negate;
+}
+
 /* Ports by "device:port", sorted for lookup. */
 struct label {
 	char text[128];
@@ -186,76 +235,6 @@ static void check_devices(struct rd_check_env *check)
 	rd_env_list_deinit(&devices.none);
 }
 
-/* The kind of transport that a word of UCX_TLS names. */
-enum { TL_RDMA = 1, TL_TCP = 2, TL_SHM = 4, TL_GPU = 8, TL_SELF = 16, TL_CM = 32 };
-
-static const struct {
-	const char *word;
-	unsigned kind;
-} transports[] = {
-	{ "ib", TL_RDMA },	  { "rc", TL_RDMA },	   { "rc_v", TL_RDMA },	   { "rc_x", TL_RDMA },
-	{ "rc_verbs", TL_RDMA },  { "rc_mlx5", TL_RDMA },  { "rc_gda", TL_RDMA },  { "dc", TL_RDMA },
-	{ "dc_x", TL_RDMA },	  { "dc_mlx5", TL_RDMA },  { "ud", TL_RDMA },	   { "ud_v", TL_RDMA },
-	{ "ud_x", TL_RDMA },	  { "ud_verbs", TL_RDMA }, { "ud_mlx5", TL_RDMA }, { "gga", TL_RDMA },
-	{ "gga_mlx5", TL_RDMA },  { "srd", TL_RDMA },	   { "tcp", TL_TCP },	   { "sm", TL_SHM },
-	{ "shm", TL_SHM },	  { "mm", TL_SHM },	   { "posix", TL_SHM },	   { "sysv", TL_SHM },
-	{ "xpmem", TL_SHM },	  { "knem", TL_SHM },	   { "cma", TL_SHM },	   { "self", TL_SELF },
-	{ "cuda", TL_GPU },	  { "cuda_copy", TL_GPU }, { "cuda_ipc", TL_GPU }, { "gdr_copy", TL_GPU },
-	{ "rocm", TL_GPU },	  { "rocm_copy", TL_GPU }, { "rocm_ipc", TL_GPU }, { "rocm_gdr", TL_GPU },
-	{ "ze", TL_GPU },	  { "ze_copy", TL_GPU },   { "ze_ipc", TL_GPU },   { "ze_gdr", TL_GPU },
-	{ "gaudi", TL_GPU },	  { "gaudi_gdr", TL_GPU }, { "ugni", TL_RDMA },	   { "ugni_smsg", TL_RDMA },
-	{ "ugni_rdma", TL_RDMA }, { "ugni_udt", TL_RDMA }, { "rdmacm", TL_CM },	   { "sockcm", TL_CM },
-};
-
-static unsigned kind_of(const char *word, size_t size)
-{
-	/* A backslash prevents alias expansion; :aux is for connection setup only. */
-	if (size > 0 && *word == '\\') {
-		word++;
-		size--;
-	}
-	if (size > 4 && memcmp(word + size - 4, ":aux", 4) == 0)
-		size -= 4;
-	for (size_t i = 0; i < RD_ARRAY_SIZE(transports); i++)
-		if (strlen(transports[i].word) == size && memcmp(word, transports[i].word, size) == 0)
-			return transports[i].kind;
-	return 0;
-}
-
-static bool is_word(const char *entry, size_t size, const char *word)
-{
-	return strlen(word) == size && memcmp(entry, word, size) == 0;
-}
-
-/* EFA has no RC transport: srd and ud only. */
-static bool is_rdma(const char *entry, size_t size, bool only_efa)
-{
-	static const char *const on_efa[] = { "ib", "srd", "ud", "ud_v", "ud_verbs" };
-
-	if (!only_efa)
-		return kind_of(entry, size) == TL_RDMA;
-	for (size_t i = 0; i < RD_ARRAY_SIZE(on_efa); i++)
-		if (is_word(entry, size, on_efa[i]))
-			return true;
-	return false;
-}
-
-/* Whether UCX_TLS allows an RDMA transport; an exclusion does unless it names ib. */
-static bool allows_rdma(const char *value, bool only_efa)
-{
-	const char *entry;
-	size_t size;
-	bool negate = *value == '^', any = false;
-
-	value += negate;
-	while (rd_env_entry(&value, &entry, &size)) {
-		bool all = is_word(entry, size, "all");
-
-		any |= all || (negate ? is_word(entry, size, "ib") : is_rdma(entry, size, only_efa));
-	}
-	return any != negate;
-}
-
 static void check_tls(struct rd_check_env *check)
 {
 	_cleanup_env_list_ struct rd_env_list unknown = { 0 };
@@ -266,12 +245,14 @@ static void check_tls(struct rd_check_env *check)
 
 	at += *at == '^';
 	while (rd_env_entry(&at, &entry, &size))
-		if (!kind_of(entry, size) && !is_word(entry, size, "all"))
+		if (!is_rdma(entry, size, false) && !is_one(gpu_words, entry, size) &&
+		    !is_one(other_words, entry, size) && !is_word(entry, size, "all"))
 			rd_env_list_add(&unknown, entry, size);
-	if (unknown.n)
-		rd_envcheck_finding(check, RD_SEV_WARNING, "env-no-transport", "UCX has no such transport",
-				    "UCX ignores the word and logs a warning", rd_env_list_take(&unknown), NULL);
-	rd_envcheck_effect(check, allowed ? "allows RDMA transports" : "allows no RDMA transport");
+	rd_envcheck_effect(check, allowed ? "allows RDMA transports" : "allows no RDMA transport that is known");
+	if (unknown.n) {
+		rd_envcheck_unknown_value(check, rd_env_list_take(&unknown), NULL);
+		return;
+	}
 	if (allowed || !rd_envcheck_has_rdma(check, true))
 		return;
 	rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-rdma-off", "UCX_TLS excludes RDMA",

@@ -148,6 +148,10 @@ static void report_out_of_range(struct rd_check_env *check, const struct rd_env_
 {
 	const char *outside = values->outside ? values->outside : "the library uses its default";
 
+	if (values->meanings && !values->text) {
+		rd_envcheck_unknown_value(check, rd_text("%ld", value), rd_text("%ld to %ld", values->min, values->max));
+		return;
+	}
 	rd_envcheck_effect(check, "%ld is outside %ld to %ld: %s", value, values->min, values->max, outside);
 	rd_envcheck_finding(check, values->fails ? RD_SEV_CRITICAL : RD_SEV_WARNING, "env-out-of-range",
 			    "Value out of range", outside, rd_text("%ld", value),

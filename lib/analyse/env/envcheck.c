@@ -82,35 +82,30 @@ static void check_library(struct check_state *st, const struct rd_env_rules *rul
 	}
 }
 
-static char *unread_text(const char *library, const char *near, const char *note)
-{
-	if (near)
-		return rd_text("%s does not read it: did you mean %s?", library, near);
-	return note ? rd_text("%s", note) : rd_text("%s reads no variable of this name", library);
-}
-
 static void check_unknown(struct rd_check_env *check, struct rd_effect *effect, enum rd_env_known known,
 			  const char *note, size_t *compared)
 {
-	_cleanup_free_ char *near = NULL;
-	const char *title = "No library reads a variable of this name";
+	_cleanup_free_ char *near = NULL, *unknown = rd_env_not_known(effect->library);
 
 	if (known == RD_ENV_NAME_UNKNOWN && (*compared)++ < MISSPELT_MAX)
 		near = rd_env_name_near(effect->name);
 	if (known == RD_ENV_NAME_OTHER)
 		effect->effect = rd_text("not read by %s itself, but by %s", effect->library, note);
+	else if (near)
+		effect->effect = rd_text("%s: did you mean %s?", unknown, near);
 	else
-		effect->effect = unread_text(effect->library, near, note);
+		effect->effect = rd_text("%s", note ? note : unknown);
 	effect->judged = known == RD_ENV_NAME_OTHER ? RD_JUDGED_NO : RD_JUDGED_UNKNOWN;
 	check->effect = effect;
 	if (known == RD_ENV_NAME_RETIRED) {
-		rd_envcheck_finding(check, RD_SEV_WARNING, "env-retired", "Library no longer reads this variable",
+		rd_envcheck_finding(check, RD_SEV_NOTE, "env-retired", "Library no longer reads this variable",
 				    "the setting has no effect", rd_text("%s", note), NULL);
 		return;
 	}
 	if (!near)
 		return;
-	rd_envcheck_finding_fix(check, RD_SEV_WARNING, "env-unknown-name", title, "the setting has no effect", NULL,
+	rd_envcheck_finding_fix(check, RD_SEV_NOTE, "env-unknown-name", "Name is not known, and similar to one that is",
+				"the setting has no effect unless a newer release reads it", RD_TAKE(unknown),
 				rd_text("%s", near), rd_text("# rename it to %s in the job's environment", near));
 }
 

@@ -10,6 +10,7 @@ IB, NET, TOPO = "src/transport/net_ib/", "src/plugin/net.cc: ", "src/graph/"
 QP = IB + "connect.cc: ncclIbSenderQpsToRts, ncclIbReceiverQpsCreateToRts"
 GID = IB + "connect.cc: ncclIbGetGidIndex"
 NV = "src/modules/transport/"
+NVGUIDE = "NVSHMEM 3.7.0 user guide, Environment Variables"
 BOOL = "src/include/bootstrap_host_transport/env_defs_internal.h: nvshmemi_getenv_bool"
 IBGDA = NV + "ibgda/ibgda.cpp: "
 UCP, UIB, URC = "src/ucp/core/ucp_context.c: ", "src/uct/ib/base/ib_iface.c: ", "src/uct/ib/rc/base/rc_iface.c: "
@@ -44,6 +45,7 @@ RULES = {
     "NCCL_NET_FORCE_MERGE": ("groups separated by ;, exact names by commas; if one is missing, NCCL fails", TOPO + "topo.cc: ncclTopoForceMerge"),
     "NCCL_NETDEVS_POLICY": ("AUTO, ALL or MAX:N, ignoring case, else AUTO", TOPO + "topo.cc: getNetDevsPolicyOnce"),
     "NCCL_TOPO_FILE": ("loaded before detection; if it cannot be opened, NCCL logs that at INFO", TOPO + "topo.cc: ncclTopoGetSystem; xml.cc: ncclTopoGetXmlFromFile"),
+    "NCCL_DEBUG_SUBSYS": ("names of subsystems, separated by commas; a ^ at the start excludes them", "NCCL 2.32 user guide, Environment Variables, Logging, Diagnostics"),
     "NCCL_CROSS_NIC": ("0: same NIC number on all hosts, 1: any, 2: whichever is faster", TOPO + "search.cc: ncclTopoCompute"),
     "NCCL_PXN_DISABLE": ("1: no sending through another GPU's NIC", TOPO + "paths.cc: ncclPxnDisable, ncclTopoComputePaths"),
     "NCCL_P2P_PXN_LEVEL": ("for send and receive: 0 never, 1 where it avoids the CPU, 2 to the receiver's rail", TOPO + "search.cc: ncclTopoGetNetDev"),
@@ -71,7 +73,7 @@ RULES = {
     "NVSHMEM_HCA_PE_MAPPING": ("exact name:port:count; not read if HCA_LIST is set", NV + "ibrc/ibrc.cpp: nvshmemt_init"),
     "NVSHMEM_ENABLE_NIC_PE_MAPPING": ("on: NIC = PE number modulo number of NICs; off: by distance", "src/host/transport/transport.cpp: nvshmemi_setup_connections; " + BOOL),
     "NVSHMEM_HCA_PREFIX": ("matches anywhere in the name; IBGDA and IBDEVX only", IBGDA + "nvshmemt_init"),
-    "NVSHMEM_REMOTE_TRANSPORT": ("ibrc, ucx, ibdevx, libfabric, the first eight letters, ignoring case; else none", "src/host/transport/transport.cpp: nvshmemi_transport_init"),
+    "NVSHMEM_REMOTE_TRANSPORT": ("ibrc, ucx, ibdevx, libfabric, gpunetio (since 3.7.0), the first eight letters, ignoring case; else none", "src/host/transport/transport.cpp: nvshmemi_transport_init"),
     "NVSHMEM_IB_ENABLE_IBGDA": ("off if it starts with 0, n, N, f, F; else on", BOOL),
     "NVSHMEM_IB_GID_INDEX": ("as NCCL_IB_GID_INDEX", NV + "common/transport_ib_common.h: ib_get_gid_index"),
     "NVSHMEM_IB_ADDR_FAMILY": ("as NCCL_IB_ADDR_FAMILY", NV + "common/transport_ib_common.h: ib_get_gid_index"),
@@ -97,6 +99,11 @@ RULES = {
     "NVSHMEM_DISABLE_DATA_DIRECT": ("on: no Data Direct function", NV + "ibrc/ibrc.cpp: nvshmemt_init"),
     "NVSHMEM_DISABLE_IB_NATIVE_ATOMICS": ("on: atomics by the proxy", NV + "ibrc/ibrc.cpp: nvshmemt_init"),
     "NVSHMEM_QP_DEPTH": ("128 to 32768, else IBGDA fails to start", IBGDA + "nvshmemt_init"),
+    "NVSHMEM_GPUNETIO_ENABLE_GDAKI": ("as NVSHMEM_IB_ENABLE_IBGDA; only with NVSHMEM_REMOTE_TRANSPORT=gpunetio", NVGUIDE),
+    "NVSHMEM_IB_TIMEOUT": ("as NCCL_IB_TIMEOUT, five bits", NVGUIDE),
+    "NVSHMEM_IB_RETRY_CNT": ("as NCCL_IB_RETRY_CNT, three bits", NVGUIDE),
+    "NVSHMEM_IB_PKEY_INDEX": ("an index into the port's P_Key table", NVGUIDE),
+    "NVSHMEM_LIBFABRIC_MAX_NIC_PER_PE": ("NICs per PE of the libfabric transport at most; 16 if not set", NVGUIDE),
     "NVSHMEM_LIBFABRIC_PROVIDER": ("cxi, efa or verbs", NV + "common/env_defs.h"),
     "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME": ("as NCCL_SOCKET_IFNAME", "src/modules/bootstrap/uid/ncclSocket/ncclsocket_socket.cpp: findInterfaces"),
     "UCX_NET_DEVICES": ("exact device:port, or (January 2026) device, or an interface for TCP; ^ at the start excludes; prefix[first-last]suffix; all; more than 64 abort the process", UCP + "ucp_is_resource_in_device_list; src/ucs/config/parser.c: ucs_config_sscanf_allow_list_with_ranges"),
@@ -171,14 +178,14 @@ MADE_UP = [
     ("", "roce", "NCCL_IB_TC=256 NCCL_IB_SL=9", {"env-out-of-range"}, {"NCCL_IB_TC": "does not fit", "NCCL_IB_SL": "9 is not a RoCE priority"}),
     ("", "roce", "NCCL_IB_FIFO_TC=192 NCCL_GIN_IB_TC=96", set(), {"NCCL_IB_FIFO_TC": "DSCP 48", "NCCL_GIN_IB_TC": "DSCP 24"}),
     ("", "ib", "NCCL_IB_QPS_PER_CONNECTION=0", {"env-out-of-range"}, {"NCCL_IB_QPS_PER_CONNECTION": "supports 1 to 128"}),
-    ("fusing", "ib", "NCCL_IB_MERGE_VFS=0 NCCL_NET_MERGE_LEVEL=port NCCL_NET_MERGE_POLICY=rails", {"env-ignored"},
-     {"NCCL_IB_MERGE_VFS": "separate NICs", "NCCL_NET_MERGE_LEVEL": "LOC is used", "NCCL_NET_MERGE_POLICY": "regardless of their rail"}),
+    ("fusing", "ib", "NCCL_IB_MERGE_VFS=0 NCCL_NET_MERGE_LEVEL=port NCCL_NET_MERGE_POLICY=rails", {"env-unknown-value"},
+     {"NCCL_IB_MERGE_VFS": "separate NICs", "NCCL_NET_MERGE_LEVEL": "merges no NICs", "NCCL_NET_MERGE_POLICY": "'rails' is not known"}),
     ("", "ib", "NCCL_NET_FORCE_MERGE=mlx5_0,mlx5_77", {"env-no-device"}, {"NCCL_NET_FORCE_MERGE": "1 group"}),
     ("", "ib", "NCCL_P2P_PXN_LEVEL=1 NCCL_IB_DATA_DIRECT=2 NCCL_DMABUF_ENABLE=0 NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1", set(),
      {"NCCL_P2P_PXN_LEVEL": "where that avoids the CPU", "NCCL_IB_DATA_DIRECT": "listed twice", "NCCL_DMABUF_ENABLE": "nvidia_peermem only",
       "NCCL_P2P_DISABLE": "NVLink included", "NCCL_SHM_DISABLE": "no shared memory"}),
     ("GPUDirect", "ib", "NCCL_NET_GDR_LEVEL=LOC", {"env-gdr-off"}, {"NCCL_NET_GDR_LEVEL": "0 of 8 GPUs"}),
-    ("", "ib", "NCCL_NET_GDR_LEVEL=phb", {"env-ignored"}, {"NCCL_NET_GDR_LEVEL": "as if it were not set"}),
+    ("", "ib", "NCCL_NET_GDR_LEVEL=phb", {"env-unknown-value"}, {"NCCL_NET_GDR_LEVEL": "'phb' is not known"}),
     ("", "ib", "NCCL_IB_AR_THRESHOLD=0 NCCL_IB_USE_INLINE=1 NCCL_IB_ECE_ENABLE=0 NCCL_GDR_FLUSH_DISABLE=1 NCCL_IB_RESILIENCY_PORT_FAILOVER=1", set(),
      {"NCCL_IB_AR_THRESHOLD": "above 0 bytes", "NCCL_IB_USE_INLINE": "inline", "NCCL_IB_ECE_ENABLE": "no enhanced connection",
       "NCCL_GDR_FLUSH_DISABLE": "before Hopper", "NCCL_IB_RESILIENCY_PORT_FAILOVER": "is no longer used"}),
@@ -199,17 +206,23 @@ MADE_UP = [
     ("", "ib", "NVSHMEM_IBGDA_NUM_RC_PER_PE=8 NVSHMEM_IBGDA_NUM_DCI=4 NVSHMEM_IBGDA_NUM_DCT=2 NVSHMEM_IBGDA_NUM_SHARED_DCI=1 NVSHMEM_IBGDA_DCI_MAP_BY=dct NVSHMEM_IBGDA_RC_MAP_BY=warp", set(),
      {"NVSHMEM_IBGDA_NUM_RC_PER_PE": "8 RC queue pairs", "NVSHMEM_IBGDA_NUM_DCI": "4 DCI", "NVSHMEM_IBGDA_NUM_DCT": "2 DCT", "NVSHMEM_IBGDA_NUM_SHARED_DCI": "1 of the DCI",
       "NVSHMEM_IBGDA_DCI_MAP_BY": "by dct", "NVSHMEM_IBGDA_RC_MAP_BY": "by warp"}),
-    ("", "ib", "NVSHMEM_IBGDA_RC_MAP_BY=dct", {"env-refused"}, {"NVSHMEM_IBGDA_RC_MAP_BY": "fails to start"}),
-    ("", "ib", "NVSHMEM_IBGDA_NIC_HANDLER=nic", {"env-refused"}, {"NVSHMEM_IBGDA_NIC_HANDLER": "fails to start"}),
+    ("", "ib", "NVSHMEM_IBGDA_RC_MAP_BY=dct", {"env-unknown-value"}, {"NVSHMEM_IBGDA_RC_MAP_BY": "'dct' is not known"}),
+    ("", "ib", "NVSHMEM_IBGDA_NIC_HANDLER=nic", {"env-unknown-value"}, {"NVSHMEM_IBGDA_NIC_HANDLER": "'nic' is not known"}),
     ("", "ib", "NVSHMEM_IB_ENABLE_IBGDA=no NVSHMEM_IBGDA_NIC_HANDLER=nic", set(), {"NVSHMEM_IBGDA_NIC_HANDLER": "not used: NVSHMEM_IB_ENABLE_IBGDA"}),
     ("", "ib", "NVSHMEM_IBGDA_ENABLE_MULTI_PORT=1 NVSHMEM_IBGDA_FORCE_NIC_BUF_MEMTYPE=hostmem NVSHMEM_DISABLE_DATA_DIRECT=1 NVSHMEM_DISABLE_IB_NATIVE_ATOMICS=1", set(),
      {"NVSHMEM_IBGDA_ENABLE_MULTI_PORT": "all NICs", "NVSHMEM_IBGDA_FORCE_NIC_BUF_MEMTYPE": "host memory", "NVSHMEM_DISABLE_DATA_DIRECT": "not used", "NVSHMEM_DISABLE_IB_NATIVE_ATOMICS": "a CPU proxy thread"}),
+    ("", "ib", "NVSHMEM_REMOTE_TRANSPORT=gpunetio NVSHMEM_GPUNETIO_ENABLE_GDAKI=1 NVSHMEM_GPUNETIO_NIC_HANDLER=gpu_sm_bf NVSHMEM_IB_TIMEOUT=21 NVSHMEM_IB_RETRY_CNT=6 NVSHMEM_IB_PKEY_INDEX=1", set(),
+     {"NVSHMEM_REMOTE_TRANSPORT": "gpunetio between hosts", "NVSHMEM_GPUNETIO_ENABLE_GDAKI": "(GPUNetIO)", "NVSHMEM_IB_TIMEOUT": "2^21 = 8.59 s; with 6 retries",
+      "NVSHMEM_IB_RETRY_CNT": "up to 6 times", "NVSHMEM_IB_PKEY_INDEX": "index 1"}),
+    ("", "ib", "NVSHMEM_REMOTE_TRANSPORT=quantum NVSHMEM_GPUNETIO_ENABLE_GDAKI=1", {"env-unknown-value"},
+     {"NVSHMEM_REMOTE_TRANSPORT": "'quantum' is not known to release 3.7.0 of NVSHMEM", "NVSHMEM_GPUNETIO_ENABLE_GDAKI": "NVSHMEM_REMOTE_TRANSPORT is not gpunetio"}),
+    ("", "ib", "NVSHMEM_IB_TIMEOUT=40 NVSHMEM_IB_RETRY_CNT=9", {"env-out-of-range"}, {"NVSHMEM_IB_TIMEOUT": "5-bit field", "NVSHMEM_IB_RETRY_CNT": "3-bit field"}),
     ("", "ib", "NVSHMEM_QP_DEPTH=64", {"env-out-of-range"}, {"NVSHMEM_QP_DEPTH": "fails to start"}),
-    ("", "efa", "NVSHMEM_REMOTE_TRANSPORT=libfabric NVSHMEM_LIBFABRIC_PROVIDER=efa NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME=eth", set(),
-     {"NVSHMEM_LIBFABRIC_PROVIDER": "provider efa", "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME": "4 interfaces"}),
+    ("", "efa", "NVSHMEM_REMOTE_TRANSPORT=libfabric NVSHMEM_LIBFABRIC_PROVIDER=efa NVSHMEM_LIBFABRIC_MAX_NIC_PER_PE=2 NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME=eth", set(),
+     {"NVSHMEM_LIBFABRIC_MAX_NIC_PER_PE": "up to 2 NICs per PE", "NVSHMEM_LIBFABRIC_PROVIDER": "provider efa", "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME": "4 interfaces"}),
     ("UCX", "ib", "UCX_TLS=^ib", {"env-rdma-off"}, {"UCX_TLS": "allows no RDMA"}),
     ("", "ib", "UCX_TLS=^tcp,cuda_ipc", set(), {"UCX_TLS": "allows RDMA"}),
-    ("", "ib", "UCX_TLS=rc,rdma", {"env-no-transport"}, {"UCX_TLS": "allows RDMA"}),
+    ("", "ib", "UCX_TLS=rc,rdma", {"env-unknown-value"}, {"UCX_TLS": "allows RDMA transports; 'rdma' is not known"}),
     ("", "ib", "UCX_NET_DEVICES=mlx5_[0-7]:1", set(), {"UCX_NET_DEVICES": "8 of 12"}),
     ("", "ib", "UCX_NET_DEVICES=^mlx5_8:1,mlx5_9:1,mlx5_10:1,mlx5_11:1", set(), {"UCX_NET_DEVICES": "8 of 12"}),
     ("", "ib", "UCX_NET_DEVICES=mlx5_0,mlx5_[1-7]:1", {"env-no-port"}, {"UCX_NET_DEVICES": "8 of 12"}),
@@ -237,10 +250,15 @@ MADE_UP = [
      {"MC_CUSTOM_TOPO_JSON": "not checked", "MC_DISABLE_METACACHE": "each time", "MC_USE_IPV6": "IPv6", "MC_ENABLE_DEST_DEVICE_AFFINITY": "of the same name"}),
     ("", "ib", "MC_PATH_ROUNDROBIN=yes", {"env-ignored"}, {"MC_PATH_ROUNDROBIN": "keeps its default, 0"}),
     ("", "ib", "GLOO_SOCKET_IFNAME=eth8,eth77", {"env-no-interface"}, {"GLOO_SOCKET_IFNAME": "1 interface"}),
+    ("newer releases", "ib", "NCCL_RUN_DIAGNOSTICS=1 NCCL_RUN_RAS_DIAGNOSTICS=1 NCCL_DEBUG_SUBSYS=^DIAG,verbs NCCL_IB_RESILIENCY_PORT_RECOVERY=1 NCCL_IB_PKEY_VALUE=0x8001 NCCL_CFT_ENABLE=1", set(),
+     {"NCCL_DEBUG_SUBSYS": "selects what"}),
+    ("", "ib", "NCCL_DEBUG_SUBSYS=INIT,QUANTUM NCCL_PAZ_ENABLE=1 NCCL_QUX_ENABLE=1 FI_PROVIDER=quantum", {"env-unknown-value", "env-unknown-name"},
+     {"NCCL_DEBUG_SUBSYS": "'QUANTUM' is not known to release 2.32.3 of NCCL", "NCCL_PAZ_ENABLE": "not known to release 2.32.3 of NCCL: did you mean NCCL_PAT_ENABLE?",
+      "NCCL_QUX_ENABLE": "not known to release 2.32.3 of NCCL"}),
     ("names", "ib", "NCCL_IB_HAC=mlx5_0 nccl_debug=INFO NCCL_SOCKET_IF_NAME=eth8 NCCL_GID_INDEX=3 NCLL_DEBUG=WARN UCX_IB_GIDINDEX=3", {"env-unknown-name"},
      {"NCCL_IB_HAC": "did you mean NCCL_IB_HCA", "nccl_debug": "did you mean NCCL_DEBUG", "NCCL_SOCKET_IF_NAME": "did you mean NCCL_SOCKET_IFNAME",
       "NCCL_GID_INDEX": "did you mean NCCL_IB_GID_INDEX", "NCLL_DEBUG": "did you mean NCCL_DEBUG", "UCX_IB_GIDINDEX": "did you mean UCX_IB_GID_INDEX"}),
-    ("", "ib", "NCCL_FOO_BAR=1 UCX_RC_MLX5_TX_QUEUE_LEN=512 NCCL_DEBUG=INFO", set(), {"NCCL_FOO_BAR": "reads no variable of this name"}),
+    ("", "ib", "NCCL_FOO_BAR=1 UCX_RC_MLX5_TX_QUEUE_LEN=512 NCCL_DEBUG=INFO", set(), {"NCCL_FOO_BAR": "not known to release 2.32.3 of NCCL"}),
 ]
 
 
@@ -272,7 +290,8 @@ def gaps():
 
 def table():
     print("# Variables that nic-map --check-env judges\n\nWritten by `env.py --table`. Rules were read from NCCL 2.30.7, NVSHMEM 3.5.1 (2d7d25f), UCX 1.23\n"
-          "(9466d104a3), libfabric 2.7.0a1 (af8ddbe92) and Mooncake 3b5a59413. Other variables are only listed by name.\n\n"
+          "(9466d104a3), libfabric 2.7.0a1 (af8ddbe92) and Mooncake 3b5a59413; names and values are also known from the guides of NCCL 2.32.3 and\n"
+          "NVSHMEM 3.7.0. Other variables are only listed by name.\n\n"
           "| variable | rule | read from | tried by |\n| --- | --- | --- | --- |")
     for name, (rule, source) in RULES.items():
         where = [c[0] for c in threads.CASES if name in c[4]] + ["rules.py"] * any(name in c[4] for c in MADE_UP)
