@@ -18,6 +18,14 @@ map() {
 	[ "$(grep -c '^ok' <<<"$output")" -ge 70 ]
 }
 
+@test "settings that providers publish are no warnings, and broken twins of them are" {
+	run tests/bundles/env/env.py "$RD" "$BATS_TEST_TMPDIR" published
+	grep -v '^ok' <<<"$output"
+	[ "$status" -eq 0 ]
+	[ "$(grep -c '^ok .*https://' <<<"$output")" -ge 15 ]
+	[ "$(grep -c '^ok' <<<"$output")" -ge 34 ]
+}
+
 @test "each rule has a case" {
 	run tests/bundles/env/env.py "$RD" "$BATS_TEST_TMPDIR" rules
 	grep -v '^ok' <<<"$output"

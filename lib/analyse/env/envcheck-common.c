@@ -22,7 +22,7 @@ void rd_envcheck_finding_fix(struct rd_check_env *check, enum rd_severity severi
 {
 	struct rd_finding finding = {
 		.id = id,
-		.severity = severity,
+		.severity = check->minor && severity > RD_SEV_NOTE ? RD_SEV_NOTE : severity,
 		.title = title,
 		.why = why,
 		.subject = finding_subject(check->effect),

@@ -31,12 +31,13 @@ void rd_envcheck_selection(struct rd_check_env *check)
 {
 	_cleanup_env_list_ struct rd_env_list other = { 0 }, missing = { 0 };
 	const struct rd_host *host = check->host;
-	size_t n = 0;
+	size_t n = 0, active = 0;
 
 	for (size_t p = 0; p < host->n_ports; p++) {
 		enum rd_role role = check->views->v[p].role;
 
 		n += check->selected[p];
+		active += rd_port_active(&host->ports[p]);
 		if (check->selected[p] && (role == RD_ROLE_STORAGE || role == RD_ROLE_MANAGEMENT))
 			add_port(&other, host, p);
 		if (!check->selected[p] && role == RD_ROLE_COMPUTE && rd_port_active(&host->ports[p]))
@@ -47,8 +48,10 @@ void rd_envcheck_selection(struct rd_check_env *check)
 				    "the library falls back to TCP or fails", rd_text("none"), NULL);
 		return;
 	}
+	/* All of them: as if the variable were not set. */
 	if (other.n)
-		rd_envcheck_finding(check, RD_SEV_WARNING, "env-not-compute", "Storage or management NICs are selected",
+		rd_envcheck_finding(check, n < active ? RD_SEV_WARNING : RD_SEV_NOTE, "env-not-compute",
+				    "Storage or management NICs are selected",
 				    "job traffic competes with storage and login traffic on them",
 				    rd_env_list_take(&other), NULL);
 	if (missing.n && !serves_each_process(check, n))

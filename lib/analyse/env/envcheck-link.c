@@ -6,6 +6,8 @@
 #include "analyse/env/envcheck-priv.h"
 #include "base/text.h"
 
+#define CODE_POINTS \
+	UINT64_C(0x0101515555555503) /* bits of the DSCPs with names: CS0 to CS7, AF11 to AF43, VA, EF, LE */
 #define WATCHDOG 600		     /* seconds: PyTorch's default timeout of an NCCL collective */
 
 static enum rd_env_read reader(const struct rd_check_env *check)
@@ -27,7 +29,7 @@ static double ack_timeout(long exponent)
 static void judge_timeout(struct rd_check_env *check, long exponent, double total)
 {
 	if (total > WATCHDOG) {
-		rd_envcheck_finding(check, RD_SEV_WARNING, "env-timeout-long",
+		rd_envcheck_finding(check, RD_SEV_NOTE, "env-timeout-long",
 				    "Unreachable peer is reported only after the PyTorch watchdog fires",
 				    "PyTorch's watchdog (600 s) aborts the job first, without naming the peer",
 				    rd_text("%.3g s", total), rd_text("20 to 23"));
@@ -143,7 +145,7 @@ static void judge_class(struct rd_check_env *check, long class)
 			rd_text("%ld or %ld", (class >> 2) * 4, (class >> 2) * 4 + 2));
 		return;
 	}
-	if (class > 0 && class < 64 && (class & 3)) {
+	if (class < 64 && (class & 3) && (CODE_POINTS >> class & 1) && !(CODE_POINTS >> (class >> 2) & 1)) {
 		rd_envcheck_finding(
 			check, RD_SEV_WARNING, "env-tc-is-dscp", "Value looks like a DSCP, not a traffic class",
 			"a traffic class is DSCP x 4, plus 2 for ECN-capable; switches classify packets by DSCP",

@@ -19,6 +19,7 @@ struct rd_check_env {
 	struct rd_buf effects; /* becomes effect->effect */
 	bool *selected;	       /* one per port */
 	const bool *by_hca;    /* ports selected by a variable of the same library; NULL: none selects */
+	bool minor;	       /* findings are notes: the library does not carry the job's data */
 };
 
 typedef void rd_env_check(struct rd_check_env *check);

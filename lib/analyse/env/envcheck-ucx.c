@@ -2,6 +2,7 @@
 /* UCX's variables: src/ucp/core/ucp_context.c, src/uct/ib/base/ib_iface.c, src/uct/ib/rc/base/rc_iface.c. */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "analyse/env/envcheck-priv.h"
 #include "base/memory.h"
@@ -54,6 +55,24 @@ static bool allows_rdma(const char *value, bool only_efa)
 		any |= all || (negate ? is_word(entry, size, "ib") : is_rdma(entry, size, only_efa));
 	}
 	return any != negate;
+}
+
+/* Providers start jobs whose data NCCL moves with an MPI whose UCX uses TCP, or one device: only start-up passes through it. A list
+ * of transports with GPU memory is for a program that moves data with UCX. */
+static bool only_starts_job(const struct rd_effects *all)
+{
+	const char *tls = rd_effects_get(all, "UCX_TLS"), *plugin = rd_effects_get(all, "NCCL_PLUGIN_P2P"),
+		   *net = rd_effects_get(all, "NCCL_NET"), *remote = rd_effects_get(all, "NVSHMEM_REMOTE_TRANSPORT"),
+		   *entry;
+	size_t size;
+	bool nccl = false;
+
+	for (size_t i = 0; i < all->n; i++)
+		nccl |= strncmp(all->v[i].name, "NCCL_", 5) == 0 || strncmp(all->v[i].name, "GLOO_", 5) == 0;
+	while (tls && rd_env_entry(&tls, &entry, &size))
+		nccl &= is_one(rdma_words, entry, size) || is_one(other_words, entry, size);
+	return nccl && !(plugin && strncmp(plugin, "ucx", 3) == 0) && !(net && strncasecmp(net, "ucx", 3) == 0) &&
+	       !(remote && strncasecmp(remote, "ucx", 3) == 0);
 }
 
 /* Ports by "device:port", sorted for lookup. */
@@ -189,6 +208,7 @@ static void report_devices(struct rd_check_env *check, struct devices *devices)
 
 static void judge_devices(struct rd_check_env *check, struct devices *devices, bool negate)
 {
+	const char *tls = rd_effects_get(check->all, "UCX_TLS");
 	const struct rd_host *host = check->host;
 
 	if (devices->entries > LOOKUPS_MAX) {
@@ -199,6 +219,7 @@ static void judge_devices(struct rd_check_env *check, struct devices *devices, b
 	for (size_t p = 0; p < host->n_ports; p++)
 		if (devices->named[p] != negate && (!negate || rd_port_active(&host->ports[p])))
 			rd_envcheck_selects(check, p);
+	check->minor = (devices->any_rdma || devices->any_netdev) && only_starts_job(check->all);
 	if (negate || devices->any_rdma || !devices->any_netdev) {
 		rd_envcheck_effect_count(check);
 		rd_envcheck_selection(check);
@@ -207,6 +228,7 @@ static void judge_devices(struct rd_check_env *check, struct devices *devices, b
 	rd_envcheck_effect(check, "network interfaces only: UCX uses TCP between hosts");
 	if (!rd_envcheck_has_rdma(check, true))
 		return;
+	check->minor &= !tls || !allows_rdma(tls, false); /* else the two contradict each other */
 	rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-rdma-off", "List contains no RDMA device",
 				"UCX uses TCP, at a fraction of the rate", NULL, rd_text("NAME:PORT of RDMA devices"),
 				rd_text("rdmadiag nic-map --env ucx\n# set for the job what it prints"));
@@ -255,6 +277,9 @@ static void check_tls(struct rd_check_env *check)
 	}
 	if (allowed || !rd_envcheck_has_rdma(check, true))
 		return;
+	check->minor = only_starts_job(check->all);
+	if (check->minor)
+		rd_envcheck_effect(check, "enough to start a job whose data NCCL moves");
 	rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-rdma-off", "UCX_TLS excludes RDMA",
 				"between hosts UCX uses TCP, or does not connect", NULL,
 				rd_text(only_efa ? "srd, ib or all" : "rc, dc, ud, ib or all"),

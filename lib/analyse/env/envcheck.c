@@ -55,6 +55,7 @@ static void check_variable(struct check_state *st, const struct rd_env_rules *ru
 	struct rd_check_env *check = &st->check;
 
 	check->selects = check->effects = (struct rd_buf){ 0 };
+	check->minor = false;
 	check->by_hca = st->by_hca_set ? st->by_hca : NULL;
 	memset(st->selected, 0, check->host->n_ports);
 	apply_rule(st, rules, rule);

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Holds nic-map --check-env against settings of public threads (threads.py), and each rule against a case of its own (rules.py):
-env.py RDMADIAG WORK-FOLDER [threads|rules]; speaks TAP. env.py --table: the table of both, tests/rules/ENV.md. All hosts are made up."""
+env.py RDMADIAG WORK-FOLDER [threads|rules|published]; speaks TAP. published.py: settings of providers, on hosts of ../silent. env.py --table: the table of both, tests/rules/ENV.md. All hosts are made up."""
 import json, os, shlex, shutil, subprocess, sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
-import rules, threads
+import published, rules, threads
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ZERO = ":".join(["0000"] * 8)
@@ -65,6 +65,10 @@ def ib_only(root):
 HOSTS = {"ib": lambda root: None, "roce": roce, "roce-pod": lambda root: roce(root, 4), "efa": efa, "ib-only": ib_only}
 
 
+def lay(folder, name):
+    subprocess.run([sys.executable, os.path.join(HERE, "../silent/silent.py"), "--lay", name, os.path.join(folder, name)], check=True, stdout=subprocess.DEVNULL)
+
+
 def make_hosts(folder):
     subprocess.run([os.path.join(HERE, "../../bench/nic-map-tree"), os.path.join(folder, "ib")], check=True)
     for name, change in HOSTS.items():
@@ -82,10 +86,10 @@ def judge(binary, folder, host, settings):
     return json.loads(out.stdout)
 
 
-def faults(document, settings, ids, effects):
+def faults(document, settings, ids, effects, severity_free):
     """What is not as it should be: a finding too many or missing, an effect that says something else, a variable in silence, a command that is
     advice."""
-    found = {f["id"] for f in document["findings"]}
+    found = {f["id"] if severity_free else f"{f['severity']} {f['id']}" for f in document["findings"]}
     rows = {v["name"]: v for v in document["variables"]}
     bad = [f"found {i}" for i in found - ids] + [f"did not find {i}" for i in ids - found]
     # Variables are set where the job is started: advice. Only nic-map --env is a command.
@@ -102,12 +106,19 @@ def faults(document, settings, ids, effects):
 
 
 def run(binary, folder, which):
-    cases = (threads.CASES if which != "rules" else []) + (rules.cases() if which != "threads" else [])
+    cases = {"threads": threads.CASES, "rules": rules.cases(), "published": [c + ({},) for c in published.CASES]}
+    cases = [c for kind in cases if which in ("all", kind) for c in cases[kind]]
+    cases.sort(key=lambda c: "" if c[1] in HOSTS else c[1])
+    laid = ""
     make_hosts(folder)
     worst = 0
     print(f"1..{len(cases)}")
     for n, (name, host, settings, ids, effects) in enumerate(cases, 1):
-        bad = faults(judge(binary, folder, host, settings), settings, ids, effects)
+        if host not in HOSTS and host != laid:
+            shutil.rmtree(os.path.join(folder, laid or "none"), ignore_errors=True)
+            lay(folder, host)
+            laid = host
+        bad = faults(judge(binary, folder, host, settings), settings, ids, effects, host in HOSTS)
         worst |= bool(bad)
         print(f"{'not ok' if bad else 'ok'} {n} {name}: {settings[:100]}" + "".join(f"\n# {b}" for b in bad))
     return worst
