@@ -99,7 +99,8 @@ static void run_arp(const struct rd_check_input *in, struct rd_check_out *out)
 		if (netif->arp_ignore.known != RD_OK || netif->arp_announce.known != RD_OK)
 			rd_check_unknown(out, netif->name, "arp_ignore and arp_announce could not be read");
 		else if (netif->arp_ignore.v < 1 || netif->arp_announce.v < 2)
-			report_netif(in, out, RD_SEV_WARNING, netif,
+			/* Requests for RDMA carry the sending NIC's address anyway; providers publish arp_announce 1 and 2. */
+			report_netif(in, out, netif->arp_ignore.v < 1 ? RD_SEV_WARNING : RD_SEV_NOTE, netif,
 				     rd_text("arp_ignore %d, arp_announce %d, and %s is in the same subnet",
 					     netif->arp_ignore.v, netif->arp_announce.v, other->name),
 				     rd_text("arp_ignore 1 or 2, arp_announce 2"), NULL);
