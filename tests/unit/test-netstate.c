@@ -58,7 +58,7 @@ static void pfc_ets_dscp_and_trust(void **state)
 	mnl_attr_put(message, DCB_ATTR_IEEE_APP, sizeof(bad), &bad);
 	mnl_attr_put(message, DCB_ATTR_IEEE_APP, sizeof(port), &port);
 	mnl_attr_nest_end(message, table);
-	table = mnl_attr_nest_start(message, 12);
+	table = mnl_attr_nest_start(message, 11);
 	mnl_attr_put_u8(message, DCB_ATTR_IEEE_APP, IEEE_8021QAZ_APP_SEL_DSCP);
 	mnl_attr_nest_end(message, table);
 	mnl_attr_nest_end(message, ieee);

@@ -98,19 +98,27 @@ static bool trusts_dscp(const struct rd_dcb *dcb)
 	return false;
 }
 
+/* The kernel shows an empty DSCP map also of drivers that have none: the one of Gaudi. */
+static bool may_map_dscp(const struct rd_check_input *in, const struct rd_netif *netif)
+{
+	for (size_t p = 0; p < in->host->n_ports; p++)
+		if (rd_check_roce_netif(in, p) == netif && rd_ibdev_is_gaudi(in->host, in->host->ports[p].ibdev))
+			return false;
+	return true;
+}
+
 /* A driver that does not report its trust mode uses DSCP as soon as a DSCP map is set (mlx5 does so). */
 static void judge_trust(const struct rd_check_input *in, const struct rd_netif *netif, const char *subject,
 			struct rd_check_out *out)
 {
 	const struct rd_dcb *dcb = &netif->dcb;
 
-	(void)in;
 	if (!dcb->pfc.enable)
 		rd_check_good(out, subject); /* without PFC, trust does not matter */
 	else if (dcb->trust.known == RD_OK ? trusts_dscp(dcb) :
 					     dcb->dscp_prio_set.known == RD_OK && dcb->dscp_prio_set.v)
 		rd_check_good(out, subject);
-	else if (dcb->trust.known != RD_OK && dcb->dscp_prio_set.known != RD_OK)
+	else if (dcb->trust.known != RD_OK && (dcb->dscp_prio_set.known != RD_OK || !may_map_dscp(in, netif)))
 		rd_check_unknown(out, subject, "the driver reports neither its trust mode nor a DSCP-to-priority map");
 	else
 		rd_check_warn(out, subject, rd_text("priority is taken from the VLAN tag (PCP)"),

@@ -7,8 +7,9 @@
 #include <linux/rtnetlink.h>
 #include <string.h>
 
-/* Linux 6.2, not in the headers this is built with: a list of selectors, each an attribute of one byte. */
-#define ATTR_IEEE_TRUST_TABLE 12
+/* DCB_ATTR_DCB_APP_TRUST_TABLE of Linux 6.2, not in the headers this is built with: a list of selectors, each an attribute of
+ * one byte. 12 is another table, which kernels since 6.3 always send. */
+#define ATTR_IEEE_TRUST_TABLE 11
 
 static void read_pfc(const struct nlattr *attr, struct rd_dcb *dcb)
 {
