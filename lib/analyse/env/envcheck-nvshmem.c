@@ -19,7 +19,7 @@ static bool is_on(const struct rd_effects *all, const char *name)
 
 #define TRANSPORTS "ibrc, ibdevx, ucx, libfabric or gpunetio"
 
-/* src/host/transport/transport.cpp compares eight letters, ignoring case. IBGDA is no value, but a variable of its own. */
+/* src/host/transport/transport.cpp compares eight letters, ignoring case. IBGDA has a variable of its own. */
 static void check_remote(struct rd_check_env *check)
 {
 	static const char *const known[] = { "ibrc", "ucx", "ibdevx", "libfabric", "gpunetio" };
