@@ -103,13 +103,16 @@ static void judge_flows(struct checks *checks)
 	rd_qp_views_deinit(&views);
 }
 
-/* Reads everything through a source that records failed reads. */
+/* Reads everything through a source that records failed reads; contents that no kernel prints are the same. */
 static int read_watched(struct rd_source *source, int pid, struct checks *checks, struct rd_err *err)
 {
 	struct rd_source *watch = rd_source_watch_open(source);
 	int r = read_all(watch, pid, checks, &checks->report.errors, err);
 
 	checks->unread = rd_source_watch_take(watch);
+	for (size_t i = 0; i < checks->report.errors.n; i++)
+		if (checks->report.errors.v[i].code == EBADMSG)
+			rd_errlist_add(&checks->unread, &checks->report.errors.v[i]);
 	rd_source_closep(&watch);
 	return r;
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * unreadable [-s SEED,ONE_IN] HOST: makes every read that the rules of a recorded host depend on fail, one at a time with each
- * errno that says "could not look" rather than "is not there", and all of a folder together with EACCES, and holds the result
- * against that of the whole host:
+ * errno that says "could not look" rather than "is not there", all of a folder together with EACCES, and all files of one with EIO,
+ * and holds the result against that of the whole host:
  *
  *   - no finding may be new or worse than before, unless its severity is unknown;
  *   - a rule that found a fault must not pass now;
  *   - the number of ports must not be smaller without saying so.
+ *
+ * The same where a file has contents that the kernel never prints: these are not known either.
  *
  * Prints a line for each violation, and at the end "HOST: FACTS facts, RUNS runs, BAD worse". Exit status 1 if there were any.
  */
@@ -19,6 +21,10 @@
 #include "collect/shared/sysfs.h"
 
 static const int codes[] = { EACCES, EIO, EMFILE, ENFILE, ENOMEM, ENOBUFS, ETIMEDOUT };
+
+/* In place of what a file has; a code of its own for each, beyond those of errno. */
+static const char *const contents[] = { "", "\n", "garbage\n", "-7\n" };
+#define GARBAGE 4096
 
 enum op { OP_READ, OP_LIST, OP_LINK, OP_RDEV, OP_INO, OP_MODE, OP_NETLINK };
 static const char *const op_names[] = { "read", "list", "readlink", "rdev", "inode", "mode", "netlink" };
@@ -38,7 +44,7 @@ struct failing {
 	size_t n, cap;
 	bool counting;
 	uint64_t fail;
-	const char *below; /* all of this folder and what is in it fails; NULL: one read */
+	const char *below; /* all that is in this folder fails, and with EACCES the folder itself; NULL: one read */
 	int code;
 };
 
@@ -55,7 +61,7 @@ static bool is_to_fail(const struct failing *failing, const char *what, uint64_t
 
 	if (!failing->below)
 		return key == failing->fail;
-	return strncmp(what, failing->below, n) == 0 && (!what[n] || what[n] == '/');
+	return strncmp(what, failing->below, n) == 0 && (what[n] == '/' || (!what[n] && failing->code == EACCES));
 }
 
 static int meet(struct rd_source *src, enum op op, const char *what, const void *data, size_t size, struct rd_err *err)
@@ -63,8 +69,10 @@ static int meet(struct rd_source *src, enum op op, const char *what, const void 
 	struct failing *failing = (struct failing *)src;
 	uint64_t key = key_of(op, data, size);
 
+	if (!failing->counting && !is_to_fail(failing, what, key))
+		return 0;
 	if (!failing->counting)
-		return is_to_fail(failing, what, key) ? rd_err_set(err, failing->code, what, "made to fail") : 0;
+		return failing->code >= GARBAGE ? 1 : rd_err_set(err, failing->code, what, "made to fail");
 	for (size_t i = 0; i < failing->n; i++)
 		if (failing->facts[i].key == key)
 			return 0;
@@ -82,8 +90,13 @@ static int meet(struct rd_source *src, enum op op, const char *what, const void 
 
 static int failing_read(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
 {
+	const char *text;
 	MEET(OP_READ, path);
-	return rd_read_file(INNER, path, ret, err);
+
+	if (r == 0)
+		return rd_read_file(INNER, path, ret, err);
+	text = contents[((struct failing *)src)->code - GARBAGE];
+	return rd_bytes_copy(text, strlen(text), ret);
 }
 
 static int failing_list(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
@@ -183,9 +196,16 @@ static bool is_alarm(const struct rd_finding *finding)
 	return finding->severity >= RD_SEV_WARNING;
 }
 
+static const char *name_of(int code)
+{
+	static const char *const names[] = { "empty", "newline", "garbage", "-7" };
+
+	return code < GARBAGE ? rd_errno_name(code) : names[code - GARBAGE];
+}
+
 static size_t say(const struct fact *fact, int code, const char *how, const struct rd_finding *finding)
 {
-	printf("%s %s %s: %s %s %s: %s\n", op_names[fact->op], fact->what, rd_errno_name(code), how, finding->id,
+	printf("%s %s %s: %s %s %s: %s\n", op_names[fact->op], fact->what, name_of(code), how, finding->id,
 	       finding->subject ? finding->subject : "", finding->observed ? finding->observed : "");
 	return 1;
 }
@@ -211,11 +231,17 @@ static size_t compare(const struct check_result *whole, const struct check_resul
 	check_count(whole, &had);
 	check_count(without, &have);
 	if (have.ports < had.ports && !have.at_least) {
-		printf("%s %s %s: PORTS %zu of %zu\n", op_names[fact->op], fact->what, rd_errno_name(code), have.ports,
+		printf("%s %s %s: PORTS %zu of %zu\n", op_names[fact->op], fact->what, name_of(code), have.ports,
 		       had.ports);
 		bad++;
 	}
 	return bad;
+}
+
+/* A process may call itself anything. */
+static bool has_format(const struct fact *fact)
+{
+	return fact->op == OP_READ && strcmp(rd_basename(fact->what), "comm") != 0;
 }
 
 static size_t fail_each(struct failing *failing, const struct check_result *whole, unsigned seed, unsigned one_in,
@@ -224,16 +250,20 @@ static size_t fail_each(struct failing *failing, const struct check_result *whol
 	size_t bad = 0;
 
 	for (size_t i = 0; i < failing->n; i++) {
-		/* One code beyond the last: the folder may not be searched. */
-		for (size_t c = 0; c <= RD_ARRAY_SIZE(codes); c++) {
-			bool folder = c == RD_ARRAY_SIZE(codes);
+		/* After the codes: the folder may not be searched, or its files cannot be read; then contents. */
+		for (size_t c = 0; c < RD_ARRAY_SIZE(codes) + 2 + RD_ARRAY_SIZE(contents); c++) {
+			bool folder = c == RD_ARRAY_SIZE(codes) || c == RD_ARRAY_SIZE(codes) + 1;
+			bool text = c > RD_ARRAY_SIZE(codes) + 1;
 			struct check_result without;
 
-			if ((folder && failing->facts[i].op != OP_LIST) || (one_in > 1 && rand_r(&seed) % one_in))
+			if ((folder && failing->facts[i].op != OP_LIST) || (text && !has_format(&failing->facts[i])) ||
+			    (one_in > 1 && rand_r(&seed) % one_in))
 				continue;
 			failing->fail = failing->facts[i].key;
 			failing->below = folder ? failing->facts[i].what : NULL;
-			failing->code = folder ? EACCES : codes[c];
+			failing->code = text   ? GARBAGE + (int)(c - RD_ARRAY_SIZE(codes) - 2) :
+					folder ? (c == RD_ARRAY_SIZE(codes) ? EACCES : EIO) :
+						 codes[c];
 			look(failing, &without);
 			bad += compare(whole, &without, &failing->facts[i], failing->code);
 			check_result_deinit(&without);

@@ -96,6 +96,7 @@ void made_gid(struct rd_host *host, int ibdev, unsigned index, const char *ip, e
 	struct rd_gid *gid;
 
 	set_ethernet(port);
+	port->gids_known = true;
 	assert_int_equal(rd_grow(&port->gids, &port->cap_gids, port->n_gids + 1, sizeof(*gid)), 0);
 	gid = &port->gids[port->n_gids++];
 	*gid = (struct rd_gid){ .index = index, .type = type, .netdev = netdev ? strdup(netdev) : NULL };

@@ -80,7 +80,8 @@ static void note_gid(struct rd_check_env *check, struct faults *faults, size_t p
 	int advised = rd_port_gid_index(check->views, p);
 	char label[128];
 
-	if (!rd_port_is_ethernet(port) || !rd_port_active(port) || port->n_gids == 0 || (gid && !fault))
+	if (!rd_port_is_ethernet(port) || !rd_port_active(port) || port->n_gids == 0 ||
+	    (gid ? !fault : !port->gids_known))
 		return;
 	rd_port_label(check->host, port, label, sizeof(label));
 	faults->advised = faults->empty.n + faults->bad.n == 0 || faults->advised == advised ? advised : -1;

@@ -87,7 +87,7 @@ int rd_gid_ucx(const struct rd_port *port, const char **why)
 {
 	int zero = find_index(port, 0), flid = find_index(port, 1);
 
-	*why = port->gids_known || port->n_gids > 0 ? "the GID table is empty" : "the GID table is unknown";
+	*why = port->gids_known ? "the GID table is empty" : "the GID table is unknown";
 	if (rd_port_is_ethernet(port))
 		return roce_gid(port, why);
 	if (rd_port_is_ib(port) && flid >= 0 && is_routable_flid(&port->gids[flid])) {
@@ -110,7 +110,7 @@ static const char *why_not(const struct rd_host *host, const struct rd_port *por
 	if (!rd_stack_port_up(host, port))
 		return "not active";
 	/* UCX checks the port by this index, whichever index it uses later. */
-	if ((port->gids_known || port->n_gids > 0) && (zero < 0 || !has_interface_id(&port->gids[zero])))
+	if (port->gids_known && (zero < 0 || !has_interface_id(&port->gids[zero])))
 		return "UCX ignores a port whose GID at index 0 is empty";
 	return NULL;
 }

@@ -156,7 +156,7 @@ static void run_gid(const struct rd_check_input *in, struct rd_check_out *out)
 		if (!is_compared(host, port, RD_TRAIT_GID) || !rd_port_is_ethernet(port))
 			continue;
 		if (!port->gids_known)
-			rd_check_unknown(out, name.text, "GID table could not be read");
+			rd_check_unknown(out, name.text, "not all of the GID table could be read");
 		else if (odd && strncmp(odd->is, "no ", 3) != 0) /* reported by gid-usable and gid-v2 */
 			rd_check_warn(out, name.text, rd_text("%s", odd->is), expected_of(odd));
 		else

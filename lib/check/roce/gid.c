@@ -19,6 +19,15 @@ static bool any_type_known(const struct rd_port *port)
 	return false;
 }
 
+/* A GID whose interface has a name that no interface has: renamed meanwhile, or not what the kernel printed. */
+static bool has_stranger(const struct rd_host *host, const struct rd_port *port)
+{
+	for (size_t g = 0; g < port->n_gids; g++)
+		if (port->gids[g].netdev && rd_host_find_netdev(host, port->gids[g].netdev) < 0)
+			return true;
+	return false;
+}
+
 /* The interface, or the bond or bridge above it, has an address that is not link-local. */
 static bool has_address(const struct rd_host *host, const struct rd_port *port)
 {
@@ -68,6 +77,8 @@ static void judge_usable(const struct rd_port_views *views, size_t p, const char
 		rd_check_good(out, name); /* reported by gid-netns, gid-v2 */
 	else if (port->n_gids > 0 && !any_type_known(port))
 		rd_check_unknown(out, name, "GID types not reported");
+	else if (has_stranger(views->host, port))
+		rd_check_unknown(out, name, "a GID is on an interface that is not listed");
 	else if (is_idle(views->host, port, view->role))
 		rd_check_note(out, name,
 			      rd_text("no IP address and no usable GID: no sign that the port is used for RDMA"), NULL,
@@ -90,7 +101,7 @@ static void run_usable(const struct rd_check_input *in, struct rd_check_out *out
 		if (!is_roce(in->host, port))
 			continue;
 		if (!port->gids_known)
-			rd_check_unknown(out, name.text, "GID table could not be read");
+			rd_check_unknown(out, name.text, "not all of the GID table could be read");
 		else if (port->n_gids == 0)
 			rd_check_fail(out, name.text, rd_text("GID table is empty"),
 				      rd_text("a RoCE v2 GID with an IPv4 or global address"));

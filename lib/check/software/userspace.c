@@ -7,6 +7,24 @@
 #include "model/host/host.h"
 #include "model/host/system.h"
 
+static bool has_uverbs(const struct rd_system *system, const char *ibdev)
+{
+	for (size_t i = 0; i < system->n_uverbs; i++)
+		if (system->uverbs[i].ibdev && strcmp(system->uverbs[i].ibdev, ibdev) == 0)
+			return true;
+	return false;
+}
+
+/* How many device files name no RDMA device of this host. */
+static size_t count_strangers(const struct rd_check_input *in)
+{
+	size_t n = in->system->n_uverbs;
+
+	for (size_t d = 0; d < in->host->n_ibdevs; d++)
+		n -= n > 0 && in->host->ibdevs[d].name && has_uverbs(in->system, in->host->ibdevs[d].name);
+	return n;
+}
+
 static void run_node(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_system *system = in->system;
@@ -35,13 +53,14 @@ static void run_node(const struct rd_check_input *in, struct rd_check_out *out)
 		rd_check_fail(out, "/dev/infiniband/rdma_cm", rd_text("missing"), rd_text("a character device"));
 	/* RDMA devices without a uverbs device. */
 	for (size_t d = 0; d < in->host->n_ibdevs; d++) {
-		bool found = !in->host->ibdevs[d].name;
+		const char *name = in->host->ibdevs[d].name;
 
-		for (size_t i = 0; i < system->n_uverbs && !found; i++)
-			found = system->uverbs[i].ibdev &&
-				strcmp(system->uverbs[i].ibdev, in->host->ibdevs[d].name) == 0;
-		if (!found)
-			rd_check_fail(out, in->host->ibdevs[d].name, rd_text("no uverbs device"),
+		if (!name || has_uverbs(system, name))
+			continue;
+		if (count_strangers(in))
+			rd_check_unknown(out, name, "an entry in /sys/class/infiniband_verbs has no known device");
+		else
+			rd_check_fail(out, name, rd_text("no uverbs device"),
 				      rd_text("an entry in /sys/class/infiniband_verbs"));
 	}
 }

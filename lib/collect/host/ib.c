@@ -87,42 +87,37 @@ enum rd_known rd_collect_gid(const struct rd_sysfs *fs, const char *dir, const c
 	return RD_OK;
 }
 
-/* `dir`: of the port. 1: added, 0: empty, -ENOMEM. */
-static int add_gid(const struct rd_sysfs *fs, const char *dir, struct rd_port *port, unsigned index)
+/* `dir`: of the port. RD_ABSENT: an empty entry. */
+static enum rd_known add_gid(const struct rd_sysfs *fs, const char *dir, struct rd_port *port, unsigned index)
 {
 	struct rd_gid gid;
+	enum rd_known known = rd_collect_gid(fs, dir, port->link_layer, index, NULL, &gid);
 
-	if (rd_collect_gid(fs, dir, port->link_layer, index, NULL, &gid) != RD_OK)
-		return 0;
-	if (rd_grow(&port->gids, &port->cap_gids, port->n_gids + 1, sizeof(gid)) < 0) {
-		free(gid.netdev);
-		return -ENOMEM;
-	}
-	port->gids[port->n_gids++] = gid;
-	return 1;
+	if (known != RD_OK)
+		return known;
+	*RD_ADD(port->gids, port->n_gids, port->cap_gids) = gid;
+	return RD_OK;
 }
 
-static int read_gids(const struct rd_sysfs *fs, const char *dir, bool all, struct rd_port *port)
+static void read_gids(const struct rd_sysfs *fs, const char *dir, bool all, struct rd_port *port)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
 	unsigned empty = 0;
 
 	if (rd_sysfs_list(fs, &names, "%s/gids", dir) < 0)
-		return 0;
+		return;
 	port->gids_known = true;
 	rd_names_sort_natural(&names);
 	for (size_t i = 0; i < names.n && i < 4096 && (all || empty < GIDS_EMPTY); i++) {
+		enum rd_known known;
 		uint32_t index;
-		int r;
 
 		if (rd_parse_u32(names.v[i], RD_DECIMAL, 65535, &index) < 0)
 			continue;
-		r = add_gid(fs, dir, port, index);
-		if (r < 0)
-			return r;
-		empty = r ? 0 : empty + 1;
+		known = add_gid(fs, dir, port, index);
+		empty = known == RD_ABSENT ? empty + 1 : 0;
+		port->gids_known &= known != RD_DENIED;
 	}
-	return 0;
 }
 
 /* "400 Gb/sec (4X NDR)" */
@@ -194,7 +189,8 @@ static int read_port(const struct rd_sysfs *fs, const char *dir, unsigned what, 
 	read_width(rate, port);
 	if (what & RD_COLLECT_IB && read_subnet(fs, dir, port) < 0)
 		return -ENOMEM;
-	return read_gids(fs, dir, what & RD_COLLECT_ALL_GIDS, port);
+	read_gids(fs, dir, what & RD_COLLECT_ALL_GIDS, port);
+	return 0;
 }
 
 /* InfiniBand: the lower half of the port's first GID. */

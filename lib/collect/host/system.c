@@ -41,9 +41,12 @@ static int collect_modules(const struct rd_sysfs *fs, struct rd_system *system)
 {
 	struct rd_kmods mods = { 0 };
 	_cleanup_free_ bool *marked = NULL;
-	int core, r = 0;
+	struct rd_err err = { 0 };
+	int core, r = rd_kmods_read(fs->src, &mods, &err);
 
-	if (rd_kmods_read(fs->src, &mods, NULL) < 0)
+	if (r == -EBADMSG)
+		rd_errlist_add(fs->errors, &err);
+	if (r < 0)
 		return 0;
 	system->modules_known = true;
 	marked = calloc(mods.n + 1, sizeof(*marked));
@@ -126,6 +129,8 @@ static bool contains(const struct rd_bytes *bytes, const char *word)
 	return memmem(bytes->data, bytes->size, word, strlen(word)) != NULL;
 }
 
+#define BTF_HEADER 24 /* bytes; what is shorter cannot be BTF */
+
 /* BTF, which is readable without privilege, lists the functions of a module: with DMA-BUF support ib_uverbs has
  * ib_umem_dmabuf_get; in out-of-tree stacks ib_core has it. */
 static void read_dmabuf(const struct rd_sysfs *fs, struct rd_system *system)
@@ -138,7 +143,7 @@ static void read_dmabuf(const struct rd_sysfs *fs, struct rd_system *system)
 
 		if (rd_read_file(fs->src, files[i], &bytes, NULL) < 0)
 			continue;
-		any |= i == 0;
+		any |= i == 0 && bytes.size >= BTF_HEADER;
 		found = contains(&bytes, "ib_umem_dmabuf_get");
 	}
 	if (any || found)

@@ -58,6 +58,8 @@ int rd_kmods_read(struct rd_source *src, struct rd_kmods *ret, struct rd_err *er
 			rd_kmods_deinit(&mods);
 			return rd_err_set(err, ENOMEM, "/proc/modules", "cannot read the list of modules");
 		}
+	if (mods.n == 0 && text.size > 0)
+		return rd_err_set(err, EBADMSG, "/proc/modules", "not a list of modules");
 	*ret = mods;
 	return 0;
 }

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <regex.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,93 @@ static int path_of(char *path, size_t size, const char *fmt, va_list ap)
 	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
 }
 
+#define IB "/sys/class/infiniband/"
+#define NET "/sys/class/net/"
+#define PCI "/sys/bus/pci/devices/"
+#define HEX "^0x[0-9a-f]+$"
+#define NUMBER "^[0-9]+$"
+#define SIGNED "^-?[0-9]+$"
+#define GUID "^[0-9a-f]{4}(:[0-9a-f]{4}){3}$"
+#define NAME "^[^/[:space:]]+$"
+
+/* What kernels print into files by which rules decide: extended regular expressions. Sources: Documentation/ABI of the kernel,
+ * drivers/infiniband/core/sysfs.c, drivers/pci/pci-sysfs.c, net/core/net-sysfs.c. The last "/N" of a path stands for any number. */
+static const struct printed {
+	const char *folder, *file, *pattern;
+} printed[] = {
+	{ PCI, "/class", HEX },
+	{ PCI, "/vendor", HEX },
+	{ PCI, "/device", HEX },
+	{ PCI, "/subsystem_vendor", HEX },
+	{ PCI, "/subsystem_device", HEX },
+	{ PCI, "/numa_node", "^(-1|[0-9]+)$" },
+	{ PCI, "/current_link_width", NUMBER },
+	{ PCI, "/max_link_width", NUMBER },
+	{ PCI, "/current_link_speed", "^Unknown|^[0-9.]+ GT/s" },
+	{ PCI, "/max_link_speed", "^Unknown|^[0-9.]+ GT/s" },
+	{ PCI, "/power_state", "^(unknown|error|D[0-3][a-z]*)$" },
+	{ "/sys/bus/pci/slots/", "/address", "^[0-9a-f]+:[0-9a-f]{2}:[0-9a-f]{2}" },
+	{ "/sys/kernel/iommu_groups/", "/type", "^[A-Za-z]+(-[A-Z]+)?$" },
+	{ IB, "/state", "^[0-9]+: ." },
+	{ IB, "/phys_state", "^[0-9]+: ." },
+	{ IB, "/link_layer", "^(InfiniBand|Ethernet|Unknown|Unspecified)$" },
+	{ IB, "/rate", "^[0-9.]+ Gb/sec" },
+	{ IB, "/lid", HEX },
+	{ IB, "/sm_lid", HEX },
+	{ IB, "/node_type", "^[0-9]+: ." },
+	{ IB, "/fw_ver", "^([^-].*)?[0-9]" },
+	{ IB, "/node_guid", GUID },
+	{ IB, "/sys_image_guid", GUID },
+	{ IB, "/gids/N", "^[0-9a-f]{4}(:[0-9a-f]{4}){7}$" },
+	{ IB, "/types/N", "^(IB|RoCE)" },
+	{ IB, "/ndevs/N", NAME },
+	{ IB, "/pkeys/N", HEX },
+	{ IB, "/parent", NAME },
+	{ "/sys/class/infiniband_verbs/", "/ibdev", NAME },
+	{ NET, "/mtu", NUMBER },
+	{ NET, "/type", NUMBER },
+	{ NET, "/dev_port", NUMBER },
+	{ NET, "/dev_id", HEX },
+	{ NET, "/ifindex", NUMBER },
+	{ NET, "/speed", SIGNED },
+	{ NET, "/operstate", "^(unknown|notpresent|down|lowerlayerdown|testing|dormant|up)$" },
+	{ NET, "/bonding_slave/state", "^(active|backup)$" },
+	{ NET, "/mode", "^(datagram|connected)$" },
+	{ "/proc/sys/vm/", "", NUMBER },
+	{ "/proc/sys/net/", "", SIGNED },
+};
+
+/* path: ends in "/N" or a number where `file` ends in "/N". */
+static bool is_file(const char *path, const char *file)
+{
+	const char *slash = strrchr(path, '/');
+	size_t n = strlen(file), end = strlen(path);
+
+	if (n > 2 && strcmp(file + n - 2, "/N") == 0) {
+		if (!slash || strspn(slash + 1, "0123456789") != strlen(slash + 1))
+			return false;
+		n -= 2;
+		end = (size_t)(slash - path);
+	}
+	return end >= n && strncmp(path + end - n, file, n) == 0;
+}
+
+/* Whether a kernel may have printed this: anything into a file that is not in the table. */
+static bool is_printed(const char *path, const char *text)
+{
+	static regex_t compiled[RD_ARRAY_SIZE(printed)];
+	static bool is_compiled[RD_ARRAY_SIZE(printed)];
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(printed); i++) {
+		if (strncmp(path, printed[i].folder, strlen(printed[i].folder)) != 0 || !is_file(path, printed[i].file))
+			continue;
+		is_compiled[i] = is_compiled[i] ||
+				 regcomp(&compiled[i], printed[i].pattern, REG_EXTENDED | REG_NOSUB) == 0;
+		return !is_compiled[i] || regexec(&compiled[i], text, 0, NULL, 0) == 0;
+	}
+	return true;
+}
+
 static char *read_text(const struct rd_sysfs *fs, enum rd_known *known, const char *fmt, va_list ap)
 {
 	_cleanup_free_ char *text = NULL;
@@ -26,6 +114,8 @@ static char *read_text(const struct rd_sysfs *fs, enum rd_known *known, const ch
 	*known = RD_ABSENT;
 	if (!r)
 		r = rd_read_textf(fs->src, &text, &err, "%s", path);
+	if (!r && !is_printed(path, text))
+		r = rd_err_set(&err, EBADMSG, path, "contains what no kernel prints there");
 	if (rd_could_not_look(r)) {
 		*known = RD_DENIED;
 		rd_errlist_add(fs->errors, &err);

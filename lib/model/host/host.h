@@ -128,7 +128,7 @@ struct rd_port {
 	char *guid;	     /* "506b:4b03:00a1:420c" */
 	struct rd_gid *gids; /* without empty entries */
 	size_t n_gids, cap_gids;
-	bool gids_known;   /* the table could be listed */
+	bool gids_known;   /* the whole table was read */
 	bool foreign_gids; /* has GIDs of interfaces in other network namespaces */
 	int *netdevs;	   /* its interfaces, the main one first */
 	size_t n_netdevs, cap_netdevs;
