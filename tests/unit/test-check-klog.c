@@ -80,6 +80,8 @@ static const struct {
 	{ "log-peermem-symbols", RD_SEV_CRITICAL, 1,
 	  "nvidia_peermem: Unknown symbol ib_register_peer_memory_client (err -22)",
 	  "nvidia_peermem: loading out-of-tree module taints kernel." },
+	{ "log-rdma-symbols", RD_SEV_WARNING, 1, "ksmbd: disagrees about version of symbol rdma_rw_ctx_destroy",
+	  "ksmbd: disagrees about version of symbol crypto_alloc" },
 	{ "log-peermem", RD_SEV_NOTE, 1,
 	  "nvidia-peermem nv_get_p2p_free_callback:127 ERROR detected invalid context, skipping further processing",
 	  "nvidia-peermem nv_get_p2p_free_callback:99" },

@@ -41,7 +41,8 @@ static struct rd_offer of_nvidia(const struct rd_system *system, const struct rd
 		return unknown(
 			"nvidia_peermem is not loaded; could not determine whether this kernel's RDMA core supports "
 			"DMA-BUF");
-	return no("nvidia_peermem is not loaded, and DMA-BUF is not available");
+	return no(rd_lacks_p2pdma(system) ? "nvidia_peermem is not loaded, and the kernel lacks CONFIG_PCI_P2PDMA" :
+					    "nvidia_peermem is not loaded, and DMA-BUF is not available");
 }
 
 static struct rd_offer of_amd(const struct rd_system *system)

@@ -44,9 +44,12 @@ static void run_nvidia(const struct rd_check_input *in, struct rd_check_out *out
 	else
 		rd_check_fail(out, "nvidia_peermem",
 			      rd_text("not loaded, and DMA-BUF is not possible (%s)",
-				      system->nvidia_open.v ? "the RDMA core is too old" :
-							      "not the open flavour of the driver"),
-			      rd_text("nvidia_peermem loaded, or the open kernel module"));
+				      !system->nvidia_open.v  ? "not the open flavour of the driver" :
+				      rd_lacks_p2pdma(system) ? "the kernel lacks CONFIG_PCI_P2PDMA" :
+								"the RDMA core is too old"),
+			      rd_text("nvidia_peermem loaded, or %s", rd_lacks_p2pdma(system) ?
+									      "a kernel with CONFIG_PCI_P2PDMA" :
+									      "the open kernel module"));
 }
 
 static void run_old(const struct rd_check_input *in, struct rd_check_out *out)
@@ -113,6 +116,10 @@ static void run_dmabuf(const struct rd_check_input *in, struct rd_check_out *out
 	else if (!system->nvidia_open.v)
 		rd_check_warn(out, "nvidia", rd_text("proprietary flavour of the driver: no DMA-BUF"),
 			      rd_text("the open kernel module"));
+	else if (rd_lacks_p2pdma(system))
+		rd_check_warn(
+			out, "kernel", rd_text("built without CONFIG_PCI_P2PDMA: no DMA-BUF of GPU memory"),
+			rd_text("a kernel with CONFIG_PCI_P2PDMA=y, or nvidia_peermem with an RDMA stack that supports it"));
 	else if (system->dmabuf.known != RD_OK)
 		rd_check_unknown(out, "ib_uverbs",
 				 "whether the RDMA core of this kernel supports DMA-BUF is unknown (no BTF of "

@@ -150,7 +150,7 @@ static void run_neighbours(const struct rd_check_input *in, struct rd_check_out 
 		return rd_check_unknown(out, "host", "neighbours could not be read (rtnetlink)");
 	for (size_t i = 0; i < in->net->n_ifs; i++) {
 		const struct rd_netif *netif = &in->net->ifs[i];
-		size_t failed = 0;
+		size_t failed = 0, reached = 0;
 		char ip[46] = "";
 
 		if (!netif->rdma)
@@ -158,12 +158,19 @@ static void run_neighbours(const struct rd_check_input *in, struct rd_check_out 
 		for (size_t k = 0; k < in->net->n_neighs; k++) {
 			const struct rd_neigh *neigh = &in->net->neighs[k];
 
+			reached += neigh->ifindex == netif->ifindex && neigh->state & RD_NEIGH_REACHED;
 			if (neigh->ifindex != netif->ifindex || !(neigh->state & RD_NEIGH_FAILED))
 				continue;
 			if (failed++ == 0)
 				rd_ip_text(neigh->v6, neigh->addr, ip);
 		}
-		if (failed)
+		/* A peer that is down does not make this host faulty. */
+		if (failed && failed < reached)
+			rd_check_note(out, netif->name,
+				      rd_text("ARP or ND failed for %zu of %zu neighbours, for example %s", failed,
+					      failed + reached, ip),
+				      NULL, NULL);
+		else if (failed)
 			report_netif(in, out, RD_SEV_WARNING, netif,
 				     rd_text("ARP or ND failed for %zu neighbour%s, for example %s", failed,
 					     failed == 1 ? "" : "s", ip),

@@ -117,6 +117,7 @@
 	X(klog_module)                                            \
 	X(klog_link)                                              \
 	X(klog_peermem_symbols)                                   \
+	X(klog_symbols)                                           \
 	X(klog_peermem)                                           \
 	X(klog_umem)                                              \
 	X(klog_oom)                                               \

@@ -99,8 +99,15 @@ static void run_nic(const struct rd_check_input *in, struct rd_check_out *out)
 				out, pci->addr,
 				"the other port of the card may be in a LAG: its interface is not visible here");
 		else
-			rd_check_warn(out, pci->addr, rd_text("driver %s, but no RDMA device", pci->driver),
-				      rd_text("an RDMA device"));
+			rd_check_bad(
+				out, RD_SEV_WARNING, pci->addr, rd_text("driver %s, but no RDMA device", pci->driver),
+				rd_text("an RDMA device"),
+				rd_text("dmesg | grep ADDRESS\n"
+					"rdma system\n"
+					"# the log has the reason if the driver failed to probe the device\n"
+					"# with netns exclusive, a container may have taken the device along: in its "
+					"namespace, rdma dev set DEVICE netns 1\n"
+					"# else modprobe the RDMA module of the driver"));
 	}
 }
 

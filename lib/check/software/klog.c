@@ -259,6 +259,15 @@ KLOG_RULE(klog_peermem_symbols, "log-peermem-symbols",
 	  { RD_KLOG_PEERMEM_CLIENT, RD_SEV_CRITICAL, 0 },
 	  { RD_KLOG_NV_PEER_MEM_SYMBOL, RD_SEV_CRITICAL, 0 });
 
+KLOG_RULE(klog_symbols, "log-rdma-symbols",
+	  "Kernel module does not match the loaded RDMA core",
+	  "the module was built against another ib_core (the RDMA stack was replaced) and did not load: what needs it "
+	  "fails",
+	  "# modinfo -n MODULE, of this module and of ib_core, shows which packages they are from\n"
+	  "# rebuild it for the loaded RDMA stack, or install the one of the same release", false,
+	  { RD_KLOG_IB_SYMBOL, RD_SEV_WARNING, 0 },
+	  { RD_KLOG_RDMA_SYMBOL, RD_SEV_WARNING, 0 });
+
 KLOG_RULE(klog_peermem, "log-peermem",
 	  "GPU memory was freed while a NIC had it registered",
 	  "a program freed the memory or exited before it deregistered it; harmless at the end of a program, a bug "

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "check/shared/rules.h"
 #include "model/host/host.h"
 #include "model/host/system.h"
@@ -15,19 +16,39 @@ static bool has_uverbs(const struct rd_system *system, const char *ibdev)
 	return false;
 }
 
-/* How many device files name no RDMA device of this host. */
-static size_t count_strangers(const struct rd_check_input *in)
+/* A device that this host does not have: not what the kernel printed, or renamed meanwhile. */
+static bool names_stranger(const struct rd_check_input *in)
 {
-	size_t n = in->system->n_uverbs;
+	for (size_t i = 0; i < in->system->n_uverbs; i++)
+		if (in->system->uverbs[i].ibdev && rd_host_find_ibdev(in->host, in->system->uverbs[i].ibdev) < 0)
+			return true;
+	return false;
+}
 
-	for (size_t d = 0; d < in->host->n_ibdevs; d++)
-		n -= n > 0 && in->host->ibdevs[d].name && has_uverbs(in->system, in->host->ibdevs[d].name);
-	return n;
+/* A container is given the device files of some devices, and sysfs shows all. True: reported. */
+static bool is_given_some(const struct rd_system *system, struct rd_check_out *out)
+{
+	_cleanup_buf_ struct rd_buf names = { 0 };
+	size_t given = 0;
+
+	for (size_t i = 0; i < system->n_uverbs; i++) {
+		if (!system->uverbs[i].node || !system->uverbs[i].ibdev)
+			continue;
+		rd_buf_printf(&names, "%s%s", given++ ? ", " : "", system->uverbs[i].ibdev);
+	}
+	if (given == 0 || given == system->n_uverbs || !system->dev_known || system->shows_kthreads)
+		return false;
+	rd_check_note(out, "/dev/infiniband",
+		      rd_text("a container with the device files of %zu of %zu RDMA devices: %s", given,
+			      system->n_uverbs, names.data),
+		      NULL, rd_text("# if the job needs the others: pass them in, too"));
+	return true;
 }
 
 static void run_node(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_system *system = in->system;
+	bool given;
 
 	if (!system || !system->uverbs_known) {
 		if (in->host->n_ibdevs > 0)
@@ -35,11 +56,14 @@ static void run_node(const struct rd_check_input *in, struct rd_check_out *out)
 					 "/sys/class/infiniband_verbs could not be read (is ib_uverbs loaded?)");
 		return;
 	}
+	given = is_given_some(system, out);
 	for (size_t i = 0; i < system->n_uverbs; i++) {
 		const struct rd_uverbs *uverbs = &system->uverbs[i];
 		char subject[96];
 
 		snprintf(subject, sizeof(subject), "/dev/infiniband/%.64s", uverbs->name);
+		if (!uverbs->node && given)
+			continue;
 		if (!uverbs->node && !system->dev_known)
 			rd_check_unknown(out, subject, "/dev is not in this bundle");
 		else if (!uverbs->node)
@@ -57,8 +81,9 @@ static void run_node(const struct rd_check_input *in, struct rd_check_out *out)
 
 		if (!name || has_uverbs(system, name))
 			continue;
-		if (count_strangers(in))
-			rd_check_unknown(out, name, "an entry in /sys/class/infiniband_verbs has no known device");
+		if (names_stranger(in))
+			rd_check_unknown(out, name,
+					 "an entry in /sys/class/infiniband_verbs names a device that is not listed");
 		else
 			rd_check_fail(out, name, rd_text("no uverbs device"),
 				      rd_text("an entry in /sys/class/infiniband_verbs"));

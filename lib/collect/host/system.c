@@ -129,8 +129,6 @@ static bool contains(const struct rd_bytes *bytes, const char *word)
 	return memmem(bytes->data, bytes->size, word, strlen(word)) != NULL;
 }
 
-#define BTF_HEADER 24 /* bytes; what is shorter cannot be BTF */
-
 /* BTF, which is readable without privilege, lists the functions of a module: with DMA-BUF support ib_uverbs has
  * ib_umem_dmabuf_get; in out-of-tree stacks ib_core has it. */
 static void read_dmabuf(const struct rd_sysfs *fs, struct rd_system *system)
@@ -143,11 +141,22 @@ static void read_dmabuf(const struct rd_sysfs *fs, struct rd_system *system)
 
 		if (rd_read_file(fs->src, files[i], &bytes, NULL) < 0)
 			continue;
-		any |= i == 0 && bytes.size >= BTF_HEADER;
+		any |= i == 0 && memchr(bytes.data, 0, bytes.size) != NULL; /* BTF is binary */
 		found = contains(&bytes, "ib_umem_dmabuf_get");
 	}
 	if (any || found)
 		RD_SET(system->dmabuf, found);
+}
+
+static void read_p2pdma(const struct rd_sysfs *fs, struct rd_system *system)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (!system->release || !rd_system_module(system, "nvidia") ||
+	    rd_read_textf(fs->src, &text, NULL, "/boot/config-%s", system->release) < 0 ||
+	    !strstr(text, "CONFIG_PCI=y"))
+		return;
+	RD_SET(system->p2pdma, strstr(text, "\nCONFIG_PCI_P2PDMA=y") != NULL);
 }
 
 /* "hugepages-2048kB" */
@@ -212,8 +221,10 @@ int rd_collect_gpu_memory(const struct rd_sysfs *fs, struct rd_system *system)
 	read_nvidia(fs, system);
 	read_dmabuf(fs, system);
 	r = collect_modules(fs, system);
-	if (!r)
+	if (!r) {
+		read_p2pdma(fs, system);
 		read_memory_peers(fs, system);
+	}
 	return r;
 }
 

@@ -20,11 +20,11 @@ static int path_of(char *path, size_t size, const char *fmt, va_list ap)
 #define IB "/sys/class/infiniband/"
 #define NET "/sys/class/net/"
 #define PCI "/sys/bus/pci/devices/"
-#define HEX "^0x[0-9a-f]+$"
+#define HEX "^(0x[0-9a-fA-F]+|[0-9]+)$"
 #define NUMBER "^[0-9]+$"
 #define SIGNED "^-?[0-9]+$"
 #define GUID "^[0-9a-f]{4}(:[0-9a-f]{4}){3}$"
-#define NAME "^[^/[:space:]]+$"
+#define NAME NULL /* of an interface or device: any bytes, but no slash and no blank */
 
 /* What kernels print into files by which rules decide: extended regular expressions. Sources: Documentation/ABI of the kernel,
  * drivers/infiniband/core/sysfs.c, drivers/pci/pci-sysfs.c, net/core/net-sysfs.c. The last "/N" of a path stands for any number. */
@@ -44,14 +44,14 @@ static const struct printed {
 	{ PCI, "/power_state", "^(unknown|error|D[0-3][a-z]*)$" },
 	{ "/sys/bus/pci/slots/", "/address", "^[0-9a-f]+:[0-9a-f]{2}:[0-9a-f]{2}" },
 	{ "/sys/kernel/iommu_groups/", "/type", "^[A-Za-z]+(-[A-Z]+)?$" },
-	{ IB, "/state", "^[0-9]+: ." },
-	{ IB, "/phys_state", "^[0-9]+: ." },
+	{ IB, "/state", "^([0-9]+: )?[A-Z_]+$" },
+	{ IB, "/phys_state", "^([0-9]+: )?[A-Z<]" },
 	{ IB, "/link_layer", "^(InfiniBand|Ethernet|Unknown|Unspecified)$" },
 	{ IB, "/rate", "^[0-9.]+ Gb/sec" },
 	{ IB, "/lid", HEX },
 	{ IB, "/sm_lid", HEX },
 	{ IB, "/node_type", "^[0-9]+: ." },
-	{ IB, "/fw_ver", "^([^-].*)?[0-9]" },
+	{ IB, "/fw_ver", "^$|^([^-].*)?[0-9]" }, /* a soft device has none */
 	{ IB, "/node_guid", GUID },
 	{ IB, "/sys_image_guid", GUID },
 	{ IB, "/gids/N", "^[0-9a-f]{4}(:[0-9a-f]{4}){7}$" },
@@ -97,6 +97,8 @@ static bool is_printed(const char *path, const char *text)
 	for (size_t i = 0; i < RD_ARRAY_SIZE(printed); i++) {
 		if (strncmp(path, printed[i].folder, strlen(printed[i].folder)) != 0 || !is_file(path, printed[i].file))
 			continue;
+		if (!printed[i].pattern)
+			return *text && text[strcspn(text, "/ \t\n\r\v\f")] == '\0';
 		is_compiled[i] = is_compiled[i] ||
 				 regcomp(&compiled[i], printed[i].pattern, REG_EXTENDED | REG_NOSUB) == 0;
 		return !is_compiled[i] || regexec(&compiled[i], text, 0, NULL, 0) == 0;

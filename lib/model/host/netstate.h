@@ -106,7 +106,11 @@ struct rd_policy { /* ip rule */
 };
 
 /* NUD_* of the kernel. */
-enum { RD_NEIGH_INCOMPLETE = 0x01, RD_NEIGH_FAILED = 0x20 };
+enum {
+	RD_NEIGH_INCOMPLETE = 0x01,
+	RD_NEIGH_FAILED = 0x20,
+	RD_NEIGH_REACHED = 0x9e
+}; /* reached: now or before, or permanent */
 
 struct rd_neigh {
 	bool v6;

@@ -68,8 +68,13 @@ bool rd_has_old_peermem(const struct rd_system *system)
 	return rd_system_module(system, "nv_peer_mem") != NULL;
 }
 
+bool rd_lacks_p2pdma(const struct rd_system *system)
+{
+	return system->p2pdma.known == RD_OK && !system->p2pdma.v;
+}
+
 bool rd_has_dmabuf(const struct rd_system *system)
 {
 	return system->nvidia_open.known == RD_OK && system->nvidia_open.v && system->dmabuf.known == RD_OK &&
-	       system->dmabuf.v;
+	       system->dmabuf.v && !rd_lacks_p2pdma(system);
 }

@@ -52,6 +52,7 @@ struct rd_system {
 	bool modules_known;
 	struct rd_module *modules;
 	size_t n_modules, cap_modules;
+	bool shows_kthreads; /* process 2 is kthreadd: no container, or one with the processes of the host */
 
 	/* NVIDIA's driver: version, open or closed, parameters. */
 	char *nvidia_version;
@@ -63,6 +64,8 @@ struct rd_system {
 	struct rd_text_list memory_peers;
 	/* The loaded RDMA core supports DMA-BUF. */
 	RD_FIELD(bool) dmabuf;
+	/* CONFIG_PCI_P2PDMA, without which GPU drivers export no DMA-BUF that a NIC may reach. Read if the driver is loaded. */
+	RD_FIELD(bool) p2pdma;
 
 	struct rd_launcher *launchers;
 	size_t n_launchers, cap_launchers;
@@ -105,5 +108,7 @@ bool rd_has_old_peermem(const struct rd_system *system);
 /* DMA-BUF is available: NVIDIA's open driver (the closed one does not export DMA-BUFs), and support in the loaded RDMA core.
  * False if either is unknown. */
 bool rd_has_dmabuf(const struct rd_system *system);
+/* The kernel was built without CONFIG_PCI_P2PDMA. */
+bool rd_lacks_p2pdma(const struct rd_system *system);
 
 #endif

@@ -170,6 +170,8 @@ static bool is_host_path(const struct opener_names *names, const struct rd_reque
 	/* Interfaces and control groups may have any name, but are directories. */
 	if (!is_plain(path) || (request->op == RD_OP_READ && is_closed(path)))
 		return false;
+	if (strncmp(path, "/boot/config-", 13) == 0 && !strchr(path + 13, '/'))
+		return true;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(trees); i++)
 		if (is_within(path, trees[i]))
 			return true;
