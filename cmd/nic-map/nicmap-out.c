@@ -104,6 +104,10 @@ int nicmap_show(struct rd_ctx *ctx, struct nicmap *nm)
 	rd_report_nicmap(&nm->report, &nm->host, &nm->map, &nm->shown);
 	if (opts->gids)
 		rd_report_gids(&nm->report, &nm->map.ports, &nm->shown);
+	if (opts->assignment) {
+		rd_findings_select(&nm->host, &nm->shown, &nm->map.backup_findings);
+		rd_report_add_findings(&nm->report, &nm->map.backup_findings);
+	}
 	/* The JSON document has it as an object. */
 	if (opts->assignment && !ctx->globals.json)
 		rd_report_assignment(&nm->report, &nm->host, &nm->map);

@@ -22,6 +22,9 @@ static bool remarked(const struct rd_nicmap *map, const char *id)
 	for (size_t i = 0; i < map->findings.n; i++)
 		if (strcmp(map->findings.v[i].id, id) == 0)
 			return true;
+	for (size_t i = 0; i < map->backup_findings.n; i++)
+		if (strcmp(map->backup_findings.v[i].id, id) == 0)
+			return true;
 	return false;
 }
 

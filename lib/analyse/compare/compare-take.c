@@ -54,6 +54,8 @@ static void take_port(const struct rd_port_views *views, size_t p, struct rd_com
 	/* The rate of a port that is not active is only what it would try first. */
 	if (port->rate_gbps.known == RD_OK && (!port->state || rd_port_active(port)))
 		ret->rate = rd_text("%g", port->rate_gbps.v);
+	if (port->mtu.known == RD_OK && rd_port_active(port) && views->v[p].role == RD_ROLE_COMPUTE)
+		ret->mtu = rd_text("RDMA MTU %u", port->mtu.v);
 	ret->compute = views->v[p].role == RD_ROLE_COMPUTE;
 	ret->board = rd_dup_if(dev->board);
 	ret->firmware = rd_dup_if(dev->firmware);

@@ -68,6 +68,8 @@ static const char *value_of(const struct rd_compared_port *port, enum rd_differs
 		return port->link_layer;
 	case RD_DIFFERS_RATE:
 		return port->rate;
+	case RD_DIFFERS_MTU:
+		return port->mtu;
 	case RD_DIFFERS_NAME:
 		return port->label;
 	case RD_DIFFERS_SUBNET:
@@ -304,6 +306,7 @@ static void report_splits(struct seens *all)
 		[RD_DIFFERS_LAYER] = { "rail-layer",
 				       "Link layer differs between hosts, and no value has a clear majority" },
 		[RD_DIFFERS_RATE] = { "rail-rate", "Rate differs between hosts, and no value has a clear majority" },
+		[RD_DIFFERS_MTU] = { "rail-mtu", "MTU differs between hosts, and no value has a clear majority" },
 		[RD_DIFFERS_CHOICE] = { "rail-name",
 					"NIC selected by NCCL differs between hosts, and no choice has a clear majority" },
 		[RD_DIFFERS_NAME] = { "nic-name", "Name differs between hosts, and no value has a clear majority" },
@@ -315,7 +318,8 @@ static void report_splits(struct seens *all)
 	for (size_t i = 0; i < all->n_splits; i++) {
 		struct rd_finding finding = {
 			.id = words[all->what].id,
-			.severity = RD_SEV_UNKNOWN,
+			/* One of both is wrong, whichever. */
+			.severity = all->what == RD_DIFFERS_MTU ? RD_SEV_WARNING : RD_SEV_UNKNOWN,
 			.title = words[all->what].title,
 			.why = "cannot determine from these hosts which value is right",
 		};

@@ -25,6 +25,9 @@ static const struct {
 			       "InfiniBand and Ethernet ports cannot communicate" },
 	[RD_DIFFERS_RATE] = { "rail-rate", "Port runs slower than on other hosts",
 			      "collectives run at the speed of the slowest port" },
+	[RD_DIFFERS_MTU] = { "rail-mtu", "MTU of a port differs from other hosts",
+			     "packets above the MTU of the peer are dropped (completion status 12) unless both ends agree on "
+			     "the smaller one" },
 	[RD_DIFFERS_CHOICE] = { "rail-name", "NCCL selects a different NIC for an accelerator than on other hosts",
 				"peers of one rail then use different rails" },
 	[RD_DIFFERS_NAME] = { "nic-name", "Name of a NIC differs from other hosts",

@@ -168,6 +168,28 @@ static const struct rd_env_values net_intra = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_MEA
 	{ 0, "the network may be used within the host" }, { 1, "the network is not used within the host" }), "same as 1",
 	NULL, false };
 
+/* RCCL, GPUDirect RDMA in net_ib.cc: not on Hyper-V with automatic NUMA balancing, unless ordering is relaxed. */
+static void check_relaxed(struct rd_check_env *check)
+{
+	const struct rd_host *host = check->host;
+	bool amd = false;
+
+	rd_envcheck_values(check, &relaxed);
+	for (size_t g = 0; g < host->n_gpus; g++)
+		amd |= host->gpus[g].vendor && strcmp(host->gpus[g].vendor, "AMD") == 0;
+	if (!amd || !host->hyper_v || host->numa_balancing.known != RD_OK || !host->numa_balancing.v ||
+	    rd_envcheck_nccl_number(check, check->effect->name, 2) != 0)
+		return;
+	rd_envcheck_finding_fix(check, RD_SEV_WARNING, "env-numa-balancing", "RCCL does not use GPUDirect RDMA on this guest",
+				"on Hyper-V, RCCL leaves GPUDirect RDMA off if kernel.numa_balancing is 1 and PCI relaxed "
+				"ordering is off: data goes through host memory",
+				rd_text("kernel.numa_balancing 1, and no PCI relaxed ordering"),
+				rd_text("kernel.numa_balancing 0, or relaxed ordering"),
+				rd_text("sysctl -w kernel.numa_balancing=0\n"
+					"# until the next boot; also in /etc/sysctl.d/\n"
+					"# or leave NCCL_IB_PCI_RELAXED_ORDERING unset"));
+}
+
 static const struct rd_env_rule rules[] = {
 	{ "NCCL_IB_HCA", rd_envcheck_nccl_hca, true, NULL },
 	{ "NCCL_NET", rd_envcheck_net, false, NULL },
@@ -208,7 +230,7 @@ static const struct rd_env_rule rules[] = {
 	{ "NCCL_SHM_DISABLE", NULL, false, &shm_disable },
 	{ "NCCL_IB_ADAPTIVE_ROUTING", NULL, false, &adaptive },
 	{ "NCCL_IB_AR_THRESHOLD", NULL, false, &ar_threshold },
-	{ "NCCL_IB_PCI_RELAXED_ORDERING", NULL, false, &relaxed },
+	{ "NCCL_IB_PCI_RELAXED_ORDERING", check_relaxed, false, NULL },
 	{ "NCCL_IB_USE_INLINE", NULL, false, &use_inline },
 	{ "NCCL_IB_ECE_ENABLE", NULL, false, &ece },
 	{ "NCCL_IB_RETURN_ASYNC_EVENTS", NULL, false, &async_events },

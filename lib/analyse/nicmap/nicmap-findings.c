@@ -161,7 +161,11 @@ void rd_nicmap_judge(const struct rd_host *host, const struct rd_nicmap *map, st
 	judge_shared(host, map, "nvshmem", &map->nvshmem, ret);
 	judge_role(&map->ports, "nccl", &map->nccl, ret);
 	judge_role(&map->ports, "nvshmem", &map->nvshmem, ret);
+	judge_lost(host, &map->nccl_nets, ret);
+}
+
+void rd_nicmap_judge_backup(const struct rd_nicmap *map, struct rd_findings *ret)
+{
 	judge_backup(&map->ports, "nccl", &map->nccl, ret);
 	judge_backup(&map->ports, "nvshmem", &map->nvshmem, ret);
-	judge_lost(host, &map->nccl_nets, ret);
 }

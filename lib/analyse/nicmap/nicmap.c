@@ -29,4 +29,5 @@ void rd_nicmap_analyse(const struct rd_host *host, const struct rd_system *syste
 	rd_stacks_fill(host, ret);
 	rd_stack_env_fill(ret);
 	rd_nicmap_judge(host, ret, &ret->findings);
+	rd_nicmap_judge_backup(ret, &ret->backup_findings);
 }

@@ -96,8 +96,13 @@ static void read_package(const struct rd_sysfs *fs, struct rd_numa *numa)
 
 void rd_collect_numa(const struct rd_sysfs *fs, struct rd_host *host)
 {
+	_cleanup_free_ char *bios = rd_sysfs_text(fs, NULL, "/sys/class/dmi/id/bios_version");
 	_cleanup_names_ struct rd_names names = { 0 };
+	int64_t balancing;
 
+	host->hyper_v = bios && strncmp(bios, "Hyper-V UEFI Release", 20) == 0;
+	if (rd_sysfs_int(fs, &balancing, "/proc/sys/kernel/numa_balancing") == RD_OK)
+		RD_SET(host->numa_balancing, balancing == 1);
 	read_cpu(fs, host);
 	if (rd_sysfs_list(fs, &names, "/sys/devices/system/node") < 0)
 		return;

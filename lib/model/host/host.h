@@ -210,6 +210,8 @@ struct rd_host {
 	bool has_data_direct;	 /* data direct functions exist, of whatever device */
 	bool has_nvswitch;	 /* NVSwitches on PCI (HGX A100 and H100): NVLink between all accelerators */
 	RD_FIELD(bool) guest;	 /* runs in a virtual machine */
+	bool hyper_v;		 /* by the BIOS version, as RCCL finds out */
+	RD_FIELD(bool) numa_balancing;
 	int rdma_error; /* errno of listing /sys/class/infiniband: ENOENT (no RDMA stack) or another; 0: listed */
 	struct rd_cpu cpu;
 	struct rd_pci *pcis;

@@ -16,8 +16,8 @@ void rd_compared_deinit(struct rd_compared *host)
 	for (size_t i = 0; i < host->n_ports; i++) {
 		struct rd_compared_port *port = &host->ports[i];
 
-		RD_FREE(port->place, port->label, port->board, port->subnet, port->rate, port->firmware, port->state,
-			port->link_layer);
+		RD_FREE(port->place, port->label, port->board, port->subnet, port->rate, port->mtu, port->firmware,
+			port->state, port->link_layer);
 	}
 	for (size_t i = 0; i < host->n_rails; i++)
 		free(host->rails[i].nic);

@@ -7,8 +7,8 @@
 
 struct rd_compared_port {
 	char *place; /* "0000:15:00.0/1", the same on hosts that are built alike; the label if there is no PCI function */
-	char *label;						     /* "mlx5_0/1" */
-	char *board, *subnet, *rate, *firmware, *state, *link_layer; /* NULL: unknown; rate in Gbit/s */
+	char *label;							   /* "mlx5_0/1" */
+	char *board, *subnet, *rate, *mtu, *firmware, *state, *link_layer; /* NULL: unknown; rate in Gbit/s */
 	bool compute;
 };
 

@@ -66,5 +66,6 @@ void rd_nicmap_deinit(struct rd_nicmap *map)
 	rd_stacks_deinit(&map->stacks);
 	rd_env_deinit(&map->env);
 	rd_findings_deinit(&map->findings);
+	rd_findings_deinit(&map->backup_findings);
 	*map = (struct rd_nicmap){ 0 };
 }

@@ -126,6 +126,7 @@ struct rd_nicmap {
 	struct rd_stacks stacks; /* Mooncake, NIXL over UCX, libfabric */
 	struct rd_env env;	 /* variables that select the compute NICs */
 	struct rd_findings findings;
+	struct rd_findings backup_findings; /* for libraries that fail over, shown on request */
 };
 void rd_nicmap_deinit(struct rd_nicmap *map);
 

@@ -9,7 +9,6 @@ from kinds import *  # all that hosts are made of
 
 HOSTS = {}
 # True of each such host, and nothing is broken: libraries that fail over by themselves go by the order of devices.
-FAILOVER = ("backup-not-compute", "", "its owner names the compute NICs in NVSHMEM_HCA_LIST")
 
 
 def host(name, source, filled, allowed=()):
@@ -22,8 +21,7 @@ def host(name, source, filled, allowed=()):
 
 @host("dgx-h100", "NVIDIA DGX H100 User Guide, table of network modules (GPU, interface, RDMA device); DGX BasePOD deployment guide, "
       "network ports: port 2 of slots 1 and 2 bonded Ethernet, port 1 InfiniBand storage, optional",
-      "bus numbers of GPUs and switches; the optional storage ports are not cabled",
-      [FAILOVER])
+      "bus numbers of GPUs and switches; the optional storage ports are not cabled")
 def dgx_h100():
     """DGX H100, eight InfiniBand compute ports, Ethernet bond over two cards, their other ports spare"""
     h = Host("dgx-h100", SPR, cores(112, 2), modules(ofed="24.10-1.1.4"), gpu_driver=NVIDIA_OPEN, dmi=("NVIDIA", "DGXH100"),
@@ -49,8 +47,7 @@ def dgx_h100():
 
 @host("dgx-a100", "NVIDIA/nccl#1505, NCCL topology of a DGX A100 (PEX switches, mlx5_0 at 0c:00.0 on node 3); k8snetworkplumbingwg/"
       "sriov-network-operator#635, lspci and ibdev2netdev of one: mlx5_4 enp97s0f0 up, mlx5_5 ibp97s0f1 down",
-      "the inner buses of the switches; eight compute ports up",
-      [FAILOVER])
+      "the inner buses of the switches; eight compute ports up")
 def dgx_a100():
     """DGX A100, NPS4, switches in two levels, a dual-port storage card of which one port is Ethernet and the other spare"""
     h = Host("dgx-a100", ROME, cores(128, 8), modules(ofed="5.8-2.0.3"), gpu_driver=NVIDIA_CLOSED, dmi=("NVIDIA", "DGXA100 920-23687-2530-000"))
@@ -91,8 +88,7 @@ def dgx_2():
 
 @host("dgx-a100-sriov", "k8snetworkplumbingwg/sriov-network-operator#635, lspci and ibdev2netdev of a DGX A100 in Kubernetes: virtual functions of "
       "mlx5_2 and mlx5_6, all down on the host",
-      "as dgx-a100; seven functions a card; the port state of a virtual function without policy",
-      [FAILOVER])
+      "as dgx-a100; seven functions a card; the port state of a virtual function without policy")
 def dgx_a100_sriov():
     """DGX A100 in Kubernetes: virtual functions wait for containers, their ports down"""
     h = dgx_a100()
@@ -146,8 +142,7 @@ def hgx_b200_16nic():
 
 @host("h100-pure-ib", "imbue-ai/cluster-health#4, ibdev2netdev of an H100 host on \"a pure IB fabric, i.e. no RoCE or IPoIB\": all IPoIB "
       "interfaces down; two dual-port CX-6 Ethernet cards, one port of each up",
-      "GPU buses, which follow a Dell XE9680's; addresses",
-      [FAILOVER])
+      "GPU buses, which follow a Dell XE9680's; addresses")
 def h100_pure_ib():
     """H100 on pure InfiniBand, IPoIB interfaces down; dual-port Ethernet cards cabled on one side"""
     h = Host("h100-pure-ib", SPR, cores(112, 2), modules(ofed="24.01-0.3.3"), gpu_driver=NVIDIA_OPEN, dmi=("Dell Inc.", "PowerEdge XE9680"),
@@ -184,8 +179,7 @@ def h100_roce_lag():
 
 @host("oci-h100", "oracle-quickstart/oci-hpc samples/gpu/H100-topology.xml (BM.GPU.H100.8): GPUs, PEX switches, dual-port NICs whose ports are "
       "devices of their own; the outer switches' uplinks say 5.0 GT/s x16; mlx5_2 and mlx5_11 are left out there: the front-end",
-      "root ports, the front-end cards' places, addresses: all rails in one network with arp_ignore, as the provider sets it up",
-      [FAILOVER])
+      "root ports, the front-end cards' places, addresses: all rails in one network with arp_ignore, as the provider sets it up")
 def oci_h100():
     """OCI H100: two 200 Gb/s rails a GPU, sixteen RoCE ports in one IP network, front-end cards of their own"""
     net = {f"proc/sys/net/ipv4/conf/all/{k}": f"{v}\n" for k, v in (("arp_ignore", 2), ("arp_announce", 1), ("rp_filter", 0))}
@@ -261,8 +255,7 @@ def aws_p5():
 
 @host("a100-nps4-shared", "NVIDIA/nccl#1435, nvidia-smi topo -m: six NICs, one PXB to each pair of GPUs, nodes 3, 1, 7, 5 of eight; "
       "NVIDIA/nccl#1412, ibstatus of the same hosts: 200 Gb/s HDR, mlx5_3 40 Gb/s Ethernet",
-      "buses; mlx5_3 and mlx5_4 as the two ports of one Ethernet card",
-      [FAILOVER])
+      "buses; mlx5_3 and mlx5_4 as the two ports of one Ethernet card")
 def a100_nps4_shared():
     """A100, EPYC in NPS4, one InfiniBand NIC for two GPUs"""
     h = Host("a100-nps4-shared", MILAN, cores(64, 8), modules(ofed="5.8-3.0.7"), gpu_driver=NVIDIA_CLOSED, dmi=("GIGABYTE", "G492-ZD2-00"))
@@ -302,8 +295,7 @@ def h100_4nic():
 @host("a100-pcie-spare", "NVIDIA/nccl-tests#128, ibstat: mlx5_0 200 Gb/s active, mlx5_1, the same card model, down and never configured; "
       "mlx5_2 a ConnectX-4 Lx, active",
       "that each CX-6 is a dual-port card, two of them, the second port of each not cabled; four A100 on root ports of their own",
-      [("nic-not-compute", "", "NVSHMEM spreads GPUs over all NICs of one distance; the owner keeps it off them with NVSHMEM_HCA_LIST"),
-       FAILOVER])
+      [("nic-not-compute", "", "NVSHMEM spreads GPUs over all NICs of one distance; the owner keeps it off them with NVSHMEM_HCA_LIST")])
 def a100_pcie_spare():
     """A100 PCIe server, two dual-port InfiniBand cards with spare second ports, no PCIe switch"""
     h = Host("a100-pcie-spare", ICX, cores(64, 2), modules(), gpu_driver=NVIDIA_OPEN, dmi=("Lenovo", "ThinkSystem SR670 V2"))
@@ -321,8 +313,7 @@ def a100_pcie_spare():
 @host("gb200", "NVIDIA Mission Control, north-south network guide for GB200: compute tray's ports, PCIe places and RDMA devices; NVIDIA multi-node "
       "tuning guide; sgl-project/sglang#11208: GPU memory as NUMA nodes, no NIC nearer than the node",
       "GPU places, IPoIB down, addresses; the GPU link as PCIe 5.0 x16",
-      [("nic-not-compute", "", "the two links of each BlueField-3 are as fast as a compute port and as near: NCCL_IB_HCA keeps NCCL off them"),
-       FAILOVER])
+      [("nic-not-compute", "", "the two links of each BlueField-3 are as fast as a compute port and as near: NCCL_IB_HCA keeps NCCL off them")])
 def gb200():
     """GB200 compute tray: arm64, four GPUs and four NICs on host bridges of their own, two BlueField-3"""
     nodes = ["0-71", "72-143"] + [""] * 32
