@@ -49,3 +49,53 @@ teardown() {
 		"${RDMADIAG:-build/rdmadiag}" --from "$WORK/$host" nic-map --check-env --env-file "$WORK/env"
 	done
 }
+
+@test "rules about RoCE leave iWARP alone, where the kernel shows the MAC address as a GID of RoCE v1" {
+	local dev gid n=0
+	tests/bundles/silent/silent.py --lay irdma-hpc "$WORK/iwarp"
+	for dev in "$WORK"/iwarp/sys/class/infiniband/*; do
+		echo "4: RNIC" >"$dev/node_type"
+		for gid in "$dev"/ports/1/gids/*; do echo 0000:0000:0000:0000:0000:0000:0000:0000 >"$gid"; done
+		for gid in "$dev"/ports/1/gid_attrs/types/*; do echo "IB/RoCE v1" >"$gid"; done
+		n=$((n + 1))
+		echo "b496:9100:112$n:0000:0000:0000:0000:0000" >"$dev/ports/1/gids/0"
+	done
+	run "${RDMADIAG:-build/rdmadiag}" --from "$WORK/iwarp" check
+	[ "$status" -eq 0 ]
+	[[ $output == "RDMA OK - 2 of 2 ports active"* ]]
+	# The same, called RoCE: it has none of version 2.
+	for dev in "$WORK"/iwarp/sys/class/infiniband/*; do echo "1: CA" >"$dev/node_type"; done
+	run "${RDMADIAG:-build/rdmadiag}" --from "$WORK/iwarp" topo-check --only gid-v2
+	[ "$status" -eq 1 ]
+}
+
+@test "a limit of the board is a note: a port reached over two functions, the only NIC on one of two sockets" {
+	local dev n=0
+	tests/bundles/silent/silent.py --lay hgx-b200 "$WORK/one"
+	# One card is left, on the first socket; all others have never been there.
+	for dev in "$WORK"/one/sys/class/infiniband/*; do
+		n=$((n + 1))
+		[ "${dev##*/}" = mlx5_0 ] || { rm -rf "$(readlink -f "$dev/device")" "$dev"; }
+	done
+	[ $n -gt 4 ]
+	find "$WORK/one" -xtype l -delete
+	run "${RDMADIAG:-build/rdmadiag}" --from "$WORK/one" topo-check --only gpu-nic-socket --json
+	jq -e '.checks | length == 1 and .[0].result == "pass" and (.[0].observed | startswith("the only NIC"))' <<<"$output"
+	# Where there is another one, on a switch of the other socket or not, it is a fault that none is near.
+	tests/bundles/silent/silent.py --lay hgx-b200 "$WORK/two"
+	for dev in "$WORK"/two/sys/class/infiniband/*; do
+		[[ ${dev##*/} == mlx5_[01] ]] || { rm -rf "$(readlink -f "$dev/device")" "$dev"; }
+	done
+	find "$WORK/two" -xtype l -delete
+	run "${RDMADIAG:-build/rdmadiag}" --from "$WORK/two" topo-check --only gpu-nic-socket
+	[ "$status" -eq 1 ]
+
+	tests/bundles/silent/silent.py --lay hgx-b200 "$WORK/split"
+	echo "800 Gb/sec (4X XDR)" >"$WORK/split/sys/class/infiniband/mlx5_0/ports/1/rate"
+	run "${RDMADIAG:-build/rdmadiag}" --from "$WORK/split" topo-check --only pcie-bandwidth
+	[ "$status" -eq 1 ]
+	cp "$WORK/split/sys/class/infiniband/mlx5_0/sys_image_guid" "$WORK/split/sys/class/infiniband/mlx5_1/"
+	run "${RDMADIAG:-build/rdmadiag}" --from "$WORK/split" topo-check --only pcie-bandwidth --severity note
+	[ "$status" -eq 0 ]
+	[[ $output == *"which other functions reach as well"* ]]
+}

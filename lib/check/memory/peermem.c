@@ -117,9 +117,11 @@ static void run_dmabuf(const struct rd_check_input *in, struct rd_check_out *out
 		rd_check_warn(out, "nvidia", rd_text("proprietary flavour of the driver: no DMA-BUF"),
 			      rd_text("the open kernel module"));
 	else if (rd_lacks_p2pdma(system))
-		rd_check_warn(
-			out, "kernel", rd_text("built without CONFIG_PCI_P2PDMA: no DMA-BUF of GPU memory"),
-			rd_text("a kernel with CONFIG_PCI_P2PDMA=y, or nvidia_peermem with an RDMA stack that supports it"));
+		rd_check_bad(out, RD_SEV_WARNING, "kernel",
+			     rd_text("built without CONFIG_PCI_P2PDMA: no DMA-BUF of GPU memory"),
+			     rd_text("a kernel with CONFIG_PCI_P2PDMA=y"),
+			     rd_text("# boot a kernel with CONFIG_PCI_P2PDMA=y while no job runs\n"
+				     "# or use an RDMA stack with peer memory, with nvidia_peermem built for it"));
 	else if (system->dmabuf.known != RD_OK)
 		rd_check_unknown(out, "ib_uverbs",
 				 "whether the RDMA core of this kernel supports DMA-BUF is unknown (no BTF of "

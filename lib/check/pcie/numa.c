@@ -69,9 +69,26 @@ static enum reach reach_of(const struct rd_check_input *in, size_t gpu, size_t i
 	}
 }
 
+/* The host has one NIC: whatever socket it is on, the accelerators of the other are far from it. */
+static bool has_one_card(const struct rd_host *host)
+{
+	const struct rd_pci *card = NULL;
+
+	for (size_t d = 0; d < host->n_ibdevs; d++) {
+		const struct rd_pci *pci = host->ibdevs[d].pci < 0 ? NULL : &host->pcis[host->ibdevs[d].pci];
+
+		if (!pci || (card && (card->domain != pci->domain || card->bus != pci->bus || card->dev != pci->dev)))
+			return false;
+		card = pci;
+	}
+	return card != NULL;
+}
+
 /* In a guest without visible switches, the nearest NIC on the accelerator's own node is unknown. */
 static void run_socket(const struct rd_check_input *in, struct rd_check_out *out)
 {
+	bool told = false;
+
 	for (size_t g = 0; g < in->host->n_gpus; g++) {
 		enum reach best = REACH_NONE;
 		char name[32];
@@ -87,7 +104,13 @@ static void run_socket(const struct rd_check_input *in, struct rd_check_out *out
 			rd_check_unknown(out, name, "no active compute NIC");
 		else if (best == REACH_UNKNOWN)
 			rd_check_unknown(out, name, "distance to its NICs is unknown (see rdmadiag nic-map --matrix)");
-		else if (best == REACH_OTHER_NODE)
+		else if (best >= REACH_OTHER_NODE && has_one_card(in->host)) {
+			if (!told)
+				rd_check_note(out, name,
+					      rd_text("the only NIC of this host is on another socket or NUMA node"),
+					      NULL, rd_text("# a second NIC would help"));
+			told = true;
+		} else if (best == REACH_OTHER_NODE)
 			rd_check_warn(out, name, rd_text("nearest active compute NIC is on another NUMA node"),
 				      rd_text("one on the accelerator's NUMA node"));
 		else if (best == REACH_OTHER_SOCKET)

@@ -319,6 +319,26 @@ static void run_speed(const struct rd_check_input *in, struct rd_check_out *out)
 	}
 }
 
+/* Functions at other places that share this one's card (Socket Direct, GB10): its port is reached over all of them. */
+static unsigned sharers(const struct rd_host *host, size_t pci)
+{
+	const struct rd_pci *own = &host->pcis[pci];
+	const char *guid = NULL;
+	unsigned n = 0;
+
+	for (size_t d = 0; d < host->n_ibdevs; d++)
+		if (host->ibdevs[d].pci == (int)pci)
+			guid = host->ibdevs[d].sys_image_guid;
+	for (size_t d = 0; guid && d < host->n_ibdevs; d++) {
+		const struct rd_ibdev *dev = &host->ibdevs[d];
+		const struct rd_pci *other = dev->pci < 0 ? own : &host->pcis[dev->pci];
+
+		n += other->pf < 0 && (other->domain != own->domain || other->bus != own->bus) && dev->sys_image_guid &&
+		     strcmp(dev->sys_image_guid, guid) == 0;
+	}
+	return n;
+}
+
 static void run_bandwidth(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_host *host = in->host;
@@ -327,6 +347,7 @@ static void run_bandwidth(const struct rd_check_input *in, struct rd_check_out *
 	for (size_t i = 0; loads && i < host->n_pcis; i++) {
 		const struct rd_pci *pci = &host->pcis[i];
 		double gbps;
+		bool slow;
 
 		if (loads[i].nics == 0 || rd_pci_is_bridge(pci) || pci->pf >= 0 || loads[i].gbps <= 0)
 			continue;
@@ -337,8 +358,15 @@ static void run_bandwidth(const struct rd_check_input *in, struct rd_check_out *
 		}
 		/* pcie-link-width and pcie-link-speed report a link below what both ends support. */
 		gbps = rd_pcie_gbps(pci->now.mtps.v, pci->now.width.v);
-		if (gbps < loads[i].gbps * 0.97 && pci->now.mtps.v >= rd_pcie_can_mtps(host, (int)i) &&
-		    pci->now.width.v >= rd_pcie_can_width(host, (int)i))
+		slow = gbps < loads[i].gbps * 0.97 && pci->now.mtps.v >= rd_pcie_can_mtps(host, (int)i) &&
+		       pci->now.width.v >= rd_pcie_can_width(host, (int)i);
+		if (slow && sharers(host, i))
+			rd_check_note(out, pci->addr,
+				      rd_text("%s: PCIe link of %.0f Gbit/s, port of %g Gbit/s, which other functions "
+					      "reach as well",
+					      rd_pci_what(host, i), gbps, loads[i].gbps),
+				      NULL, rd_text("# use all RDMA devices of the card for its full rate"));
+		else if (slow)
 			rd_check_warn(out, pci->addr,
 				      rd_text("%s: PCIe link of %.0f Gbit/s, port of %g Gbit/s", rd_pci_what(host, i),
 					      gbps, loads[i].gbps),
