@@ -87,3 +87,26 @@ print("\n".join(rules.gaps())); print(len(rules.judged()))'
 		(ulimit -t 20 && map --env-file "$BATS_TEST_TMPDIR/env" >"$BATS_TEST_TMPDIR/out") || [ $? -le 2 ]
 	done
 }
+
+@test "RCCL leaves GPUDirect RDMA off on Hyper-V with NUMA balancing, unless ordering is relaxed" {
+	HOST=$BATS_TEST_TMPDIR/mi300x
+	tests/bundles/silent/silent.py --lay mi300x-thor2 "$HOST"
+	echo NCCL_IB_PCI_RELAXED_ORDERING=0 >"$BATS_TEST_TMPDIR/env"
+	run map --env-file "$BATS_TEST_TMPDIR/env"
+	[ "$status" -eq 0 ]
+	mkdir -p "$HOST/proc/sys/kernel"
+	echo 1 >"$HOST/proc/sys/kernel/numa_balancing"
+	run map --env-file "$BATS_TEST_TMPDIR/env"
+	[ "$status" -eq 0 ]
+	echo "Hyper-V UEFI Release v4.1" >"$HOST/sys/class/dmi/id/bios_version"
+	run map --env-file "$BATS_TEST_TMPDIR/env"
+	[ "$status" -eq 1 ]
+	[[ $output == *"[env-numa-balancing]"*"fix: sysctl -w kernel.numa_balancing=0"* ]]
+	echo 0 >"$HOST/proc/sys/kernel/numa_balancing"
+	run map --env-file "$BATS_TEST_TMPDIR/env"
+	[ "$status" -eq 0 ]
+	echo 1 >"$HOST/proc/sys/kernel/numa_balancing"
+	echo NCCL_IB_PCI_RELAXED_ORDERING=2 >"$BATS_TEST_TMPDIR/env"
+	run map --env-file "$BATS_TEST_TMPDIR/env"
+	[ "$status" -eq 0 ]
+}

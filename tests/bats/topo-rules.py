@@ -130,6 +130,11 @@ def btf(dmabuf=True):
     put("sys/kernel/btf/ib_uverbs", b"\0x\0ib_umem_get\0" + (b"ib_umem_dmabuf_get\0" if dmabuf else b""))
 
 
+def kernel(setting):
+    put("proc/sys/kernel/osrelease", "6.8.0-test")
+    put("boot/config-6.8.0-test", f"CONFIG_PCI=y\n{setting}\nCONFIG_INFINIBAND=m\n")
+
+
 def limits(pid, comm, memlock):
     put(f"proc/{pid}/comm", comm)
     put(f"proc/{pid}/limits", f"Limit  Soft  Hard  Units\nMax locked memory         {memlock}              {memlock}              bytes")
@@ -276,6 +281,7 @@ CASES = [
     ("amd-peer", lambda: [gpus_are("0x1002"), modules(more="amdgpu 1 0 - Live 0x0\n"), put("sys/kernel/mm/memory_peers/amdkfd/version", "1")],
      modules, "fail"),
     ("dmabuf", lambda: [nvidia(), btf()], lambda: nvidia("Kernel"), "warn"),
+    ("dmabuf", lambda: [modules(), nvidia(), btf(), kernel("CONFIG_PCI_P2PDMA=y")], lambda: kernel("# CONFIG_PCI_P2PDMA is not set"), "warn"),
     ("gpu-initiated", nvidia, lambda: nvidia(registry=""), "warn"),
     ("gpu-initiated", lambda: [nvidia(), profile("rule.gpu-initiated = required\n")], lambda: nvidia(registry="", memops=0), "fail", P),
     ("gpu-geforce", nothing, lambda: put("proc/driver/nvidia/gpus/0000:13:00.0/information", "Model: NVIDIA GeForce RTX 3090"), "warn"),

@@ -256,6 +256,34 @@ static void a_slow_port_comes_before_what_nccl_makes_of_it(void **state)
 	unmake_fleet(hosts, HOSTS);
 }
 
+static void mtus_are_compared_also_of_two_hosts(void **state)
+{
+	struct rd_compared *hosts = make_fleet(3);
+	struct rd_comparison found = { 0 };
+
+	(void)state;
+	for (size_t h = 0; h < 3; h++)
+		set(&hosts[h].ports[5].mtu, "RDMA MTU 4096");
+	rd_compare(hosts, 3, &found);
+	assert_int_equal(found.findings.n, 0);
+	rd_comparison_deinit(&found);
+	set(&hosts[1].ports[5].mtu, "RDMA MTU 1024");
+	for (size_t n = 2; n <= 3; n++) {
+		rd_compare(hosts, n, &found);
+		assert_int_equal(found.findings.n, 1);
+		assert_string_equal(found.findings.v[0].id, "rail-mtu");
+		assert_int_equal(found.findings.v[0].severity, RD_SEV_WARNING);
+		assert_non_null(strstr(found.findings.v[0].observed, "RDMA MTU 1024"));
+		rd_comparison_deinit(&found);
+	}
+	/* Of a port that is down no MTU is known. */
+	set(&hosts[1].ports[5].mtu, NULL);
+	rd_compare(hosts, 2, &found);
+	assert_int_equal(found.findings.n, 0);
+	rd_comparison_deinit(&found);
+	unmake_fleet(hosts, 3);
+}
+
 static void all_rails_of_one_host_are_one_finding(void **state)
 {
 	struct rd_compared *hosts = make_fleet(4);
@@ -358,6 +386,7 @@ int main(void)
 		TEST(as_many_with_as_without),
 		TEST(a_host_with_other_addresses),
 		TEST(a_slow_port_comes_before_what_nccl_makes_of_it),
+		TEST(mtus_are_compared_also_of_two_hosts),
 		TEST(all_rails_of_one_host_are_one_finding),
 		TEST(nobody_is_blamed_by_half),
 		TEST(ports_that_are_down),

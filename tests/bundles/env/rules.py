@@ -59,7 +59,7 @@ RULES = {
     "NCCL_SHM_DISABLE": ("1, and no other number: no shared memory", "src/transport/shm.cc: shmCanConnect"),
     "NCCL_IB_ADAPTIVE_ROUTING": ("not set: on for InfiniBand, off for RoCE", IB + "init.cc: ncclIbInitDevices; p2p.cc: ncclIbMultiSend"),
     "NCCL_IB_AR_THRESHOLD": ("a second RDMA write signals larger messages", IB + "p2p.cc: ncclIbMultiSend"),
-    "NCCL_IB_PCI_RELAXED_ORDERING": ("1 or 2: if libibverbs supports it; else not", IB + "init.cc: ncclIbRelaxedOrderingCapable"),
+    "NCCL_IB_PCI_RELAXED_ORDERING": ("1 or 2: if libibverbs supports it; else not; RCCL on Hyper-V with NUMA balancing: else no GPUDirect RDMA (ROCm/rccl#1377)", IB + "init.cc: ncclIbRelaxedOrderingCapable"),
     "NCCL_IB_USE_INLINE": ("not 0: control messages inline", IB + "connect.cc: ncclIbQpCreate"),
     "NCCL_IB_ECE_ENABLE": ("0: ECE is not exchanged", IB + "connect.cc: ncclIbSenderQpsCreate"),
     "NCCL_IB_RETURN_ASYNC_EVENTS": ("0: a fatal event does not become an error", IB + "common.cc: ncclIbStatsCheckFatalCount"),
