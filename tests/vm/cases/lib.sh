@@ -32,9 +32,10 @@ now() { # ms
 	echo $((${EPOCHREALTIME/./} / 1000))
 }
 
-# until_true SECONDS COMMAND…: tries less often with time, because each try takes the processor from what is waited for.
+# until_true SECONDS COMMAND…: tries less often with time, because each try takes the processor from what is waited for. From 10 s on
+# it is a limit, and multiplied; less is what a test takes where the event may not come.
 until_true() {
-	local end=$(($(now) + $1 * 1000)) pauses=(0.1 0.2 0.3 0.5) n=0
+	local end=$(($(now) + $1 * ($1 < 10 ? 1 : SLOW) * 1000)) pauses=(0.1 0.2 0.3 0.5) n=0
 	shift
 	until "$@"; do
 		[ "$(now)" -lt $end ] || return 1
