@@ -117,6 +117,9 @@ static void nodes_of_one_socket_are_near(void **state)
 	add_nic(&h.host, "mlx5_0", 0x20, 1);
 	assert_int_equal(judge(&h, "gpu-nic-socket", said, sizeof(said)), RD_SEV_OK);
 	add_gpu(&h.host, 0x80, 5);
+	/* The only NIC cannot be near both. */
+	assert_int_equal(judge(&h, "gpu-nic-socket", said, sizeof(said)), RD_SEV_NOTE);
+	add_nic(&h.host, "mlx5_1", 0x30, 2);
 	assert_int_equal(judge(&h, "gpu-nic-socket", said, sizeof(said)), RD_SEV_WARNING);
 	assert_non_null(strstr(said, "another socket"));
 	/* Where sysfs does not tell sockets, nobody says the word. */
