@@ -23,7 +23,7 @@ static int path_of(char *path, size_t size, const char *fmt, va_list ap)
 #define HEX "^(0x[0-9a-fA-F]+|[0-9]+)$"
 #define NUMBER "^[0-9]+$"
 #define SIGNED "^-?[0-9]+$"
-#define GUID "^[0-9a-f]{4}(:[0-9a-f]{4}){3}$"
+#define GUID "^[0-9a-fA-F]{4}(:[0-9a-fA-F]{4}){3}$"
 #define NAME NULL /* of an interface or device: any bytes, but no slash and no blank */
 
 /* What kernels print into files by which rules decide: extended regular expressions. Sources: Documentation/ABI of the kernel,
@@ -42,7 +42,7 @@ static const struct printed {
 	{ PCI, "/current_link_speed", "^Unknown|^[0-9.]+ GT/s" },
 	{ PCI, "/max_link_speed", "^Unknown|^[0-9.]+ GT/s" },
 	{ PCI, "/power_state", "^(unknown|error|D[0-3][a-z]*)$" },
-	{ "/sys/bus/pci/slots/", "/address", "^[0-9a-f]+:[0-9a-f]{2}:[0-9a-f]{2}" },
+	{ "/sys/bus/pci/slots/", "/address", "^[0-9a-fA-F]+:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}" },
 	{ "/sys/kernel/iommu_groups/", "/type", "^[A-Za-z]+(-[A-Z]+)?$" },
 	{ IB, "/state", "^([0-9]+: )?[A-Z_]+$" },
 	{ IB, "/phys_state", "^([0-9]+: )?[A-Z<]" },
@@ -54,7 +54,7 @@ static const struct printed {
 	{ IB, "/fw_ver", "^$|^([^-].*)?[0-9]" }, /* a soft device has none */
 	{ IB, "/node_guid", GUID },
 	{ IB, "/sys_image_guid", GUID },
-	{ IB, "/gids/N", "^[0-9a-f]{4}(:[0-9a-f]{4}){7}$" },
+	{ IB, "/gids/N", "^[0-9a-fA-F]{4}(:[0-9a-fA-F]{4}){7}$" },
 	{ IB, "/types/N", "^(IB|RoCE)" },
 	{ IB, "/ndevs/N", NAME },
 	{ IB, "/pkeys/N", HEX },
