@@ -45,8 +45,7 @@ static bool is_configured(const struct rd_host *host, const struct rd_port *port
 			    (netdev->addrs[a].raw[1] & 0xc0) != 0x80)
 				return true;
 	}
-	/* The GID of iWARP is the MAC address. */
-	for (size_t g = 0; rd_port_is_ethernet(port) && !host->ibdevs[port->ibdev].iwarp && g < port->n_gids; g++)
+	for (size_t g = 0; rd_port_is_roce(host, port) && g < port->n_gids; g++)
 		if (!rd_gid_is_link_local(&port->gids[g]))
 			return true;
 	return false;

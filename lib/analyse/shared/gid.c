@@ -9,7 +9,7 @@ static bool is_foreign(const struct rd_host *host, const struct rd_gid *gid)
 
 const char *rd_gid_fault(const struct rd_host *host, const struct rd_port *port, const struct rd_gid *gid)
 {
-	if (!rd_port_is_ethernet(port) || host->ibdevs[port->ibdev].iwarp)
+	if (!rd_port_is_roce(host, port))
 		return NULL;
 	if (gid->type == RD_GID_ROCE_V1)
 		return "RoCE v1: not routable, and most networks are configured for v2";
@@ -32,7 +32,7 @@ static void choose_gid(const struct rd_host *host, const struct rd_port *port, s
 		view->gid_why = "GID table is empty or missing";
 		return;
 	}
-	if (!rd_port_is_ethernet(port) || rd_ibdev_is_gaudi(host, port->ibdev) || host->ibdevs[port->ibdev].iwarp) {
+	if (!rd_port_is_roce(host, port) || rd_ibdev_is_gaudi(host, port->ibdev)) {
 		view->gid = port->gids[0].index == 0 ? 0 : -1;
 		view->gid_why = host->ibdevs[port->ibdev].iwarp	     ? "iWARP: the MAC address" :
 				rd_ibdev_is_efa(host, port->ibdev)   ? "EFA: the device's own address" :

@@ -153,8 +153,7 @@ static void run_gid(const struct rd_check_input *in, struct rd_check_out *out)
 		const struct rd_odd *odd = odd_of(in, p, RD_TRAIT_GID, false);
 		struct rd_port_name name = rd_check_port_name(host, port);
 
-		if (!is_compared(host, port, RD_TRAIT_GID) || !rd_port_is_ethernet(port) ||
-		    host->ibdevs[port->ibdev].iwarp)
+		if (!is_compared(host, port, RD_TRAIT_GID) || !rd_port_is_roce(host, port))
 			continue;
 		if (!port->gids_known)
 			rd_check_unknown(out, name.text, "not all of the GID table could be read");

@@ -5,12 +5,10 @@
 #include "check/shared/port.h"
 #include "check/shared/rules.h"
 
-/* The rules in this file do not apply to the ports of a Gaudi, which are RoCE as well, and not to iWARP: there the kernel shows one
- * GID, the MAC address, as "IB/RoCE v1". */
+/* The rules in this file do not apply to the ports of a Gaudi, which are RoCE as well. */
 static bool is_roce(const struct rd_host *host, const struct rd_port *port)
 {
-	return rd_port_is_ethernet(port) && rd_port_active(port) && !rd_ibdev_is_gaudi(host, port->ibdev) &&
-	       !host->ibdevs[port->ibdev].iwarp;
+	return rd_port_is_roce(host, port) && rd_port_active(port) && !rd_ibdev_is_gaudi(host, port->ibdev);
 }
 
 static bool any_type_known(const struct rd_port *port)
@@ -215,7 +213,7 @@ static void run_duplicate(const struct rd_check_input *in, struct rd_check_out *
 		struct rd_port_name name = rd_check_port_name(in->host, port);
 		size_t g = 0;
 
-		if (!rd_port_is_ethernet(port) || in->host->ibdevs[port->ibdev].iwarp || port->n_gids == 0)
+		if (!rd_port_is_roce(in->host, port) || port->n_gids == 0)
 			continue;
 		for (; g < port->n_gids && !twin; g++)
 			twin = twin_of(in->host, port, &port->gids[g]);

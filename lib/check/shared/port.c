@@ -85,7 +85,7 @@ const struct rd_netif *rd_check_roce_netif(const struct rd_check_input *in, size
 {
 	const struct rd_port *p = &in->host->ports[port];
 
-	if (!in->net || !rd_port_is_ethernet(p) || in->host->ibdevs[p->ibdev].iwarp || p->n_netdevs == 0)
+	if (!in->net || !rd_port_is_roce(in->host, p) || p->n_netdevs == 0)
 		return NULL;
 	return rd_netstate_find_name(in->net, in->host->netdevs[p->netdevs[0]].name);
 }

@@ -39,8 +39,8 @@ static bool is_given_some(const struct rd_system *system, struct rd_check_out *o
 	if (given == 0 || given == system->n_uverbs || !system->dev_known || system->shows_kthreads)
 		return false;
 	rd_check_note(out, "/dev/infiniband",
-		      rd_text("a container with the device files of %zu of %zu RDMA devices: %s", given,
-			      system->n_uverbs, names.data),
+		      rd_text("device files of %zu of %zu RDMA devices, as in a container that was given these: %s",
+			      given, system->n_uverbs, names.data),
 		      NULL, rd_text("# if the job needs the others: pass them in, too"));
 	return true;
 }

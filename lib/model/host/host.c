@@ -317,6 +317,11 @@ bool rd_port_is_ethernet(const struct rd_port *port)
 	return port->link_layer && strcasecmp(port->link_layer, "Ethernet") == 0;
 }
 
+bool rd_port_is_roce(const struct rd_host *host, const struct rd_port *port)
+{
+	return rd_port_is_ethernet(port) && !host->ibdevs[port->ibdev].iwarp;
+}
+
 const char *rd_gid_type_name(enum rd_gid_type type)
 {
 	static const char *const names[] = {

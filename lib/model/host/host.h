@@ -307,6 +307,8 @@ int rd_host_bond_of(const struct rd_host *host, int pci);
 void rd_host_fill_lags(struct rd_host *host);
 
 bool rd_port_is_ethernet(const struct rd_port *port);
+/* Over Ethernet, and not iWARP, for which the kernel shows the MAC address as a GID of "IB/RoCE v1". */
+bool rd_port_is_roce(const struct rd_host *host, const struct rd_port *port);
 bool rd_port_is_ib(const struct rd_port *port);
 
 /* "IB", "RoCE v1", "RoCE v2"; NULL for unknown. */

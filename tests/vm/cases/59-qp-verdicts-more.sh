@@ -136,12 +136,12 @@ test_left_in_rtr() {
 	says b '.state == "RTR" and (.verdict == "cannot-tell" or .verdict == "stuck")'
 }
 
-# A program that nobody here wrote, of which rdma_cm knows the peer: it is named. Without its link the peer cannot say good-bye.
+# A program that nobody here wrote, of which rdma_cm knows the peer: it is named. Without its link the peer cannot disconnect.
 test_rdma_cm_peer_gone() {
 	# With new devices: after qp-join/connected-then-half-open, whose peer is killed behind a link that is down, rdma_cm connects no more.
-	local anew='rdma link delete rxe0; rdma link add rxe0 type rxe netdev pair0'
-	there "${MEND//HOST/$HOST_B}; $anew; ${MEND//HOST/$HOST_B}"
-	bash -c "${MEND//HOST/$HOST_A}; $anew; ${MEND//HOST/$HOST_A}"
+	local devices='rdma link delete rxe0; rdma link add rxe0 type rxe netdev pair0'
+	there "${MEND//HOST/$HOST_B}; $devices; ${MEND//HOST/$HOST_B}"
+	bash -c "${MEND//HOST/$HOST_A}; $devices; ${MEND//HOST/$HOST_A}"
 	rping -s -a $HOST_A -C 100000000 >/dev/null 2>&1 &
 	pid_a=$!
 	until_true 60 bash -c 'rdma resource show cm_id | grep -q LISTEN'
