@@ -67,6 +67,9 @@ static void a_container_is_given_some_devices(void **state)
 	/* None: a container cannot be told from a host without the files. */
 	assert_int_equal(judge(&fake, "dev-infiniband"), RD_SEV_CRITICAL);
 	fake_host_text(&fake, "/dev/infiniband/uverbs1", "");
+	/* Without processes nothing says that this is a container. */
+	assert_int_equal(judge(&fake, "dev-infiniband"), RD_SEV_CRITICAL);
+	fake_host_text(&fake, "/proc/1/comm", "sleep\n");
 	assert_int_equal(judge(&fake, "dev-infiniband"), RD_SEV_NOTE);
 	/* The host itself shows the threads of the kernel. */
 	fake_host_text(&fake, "/proc/2/comm", "kthreadd\n");

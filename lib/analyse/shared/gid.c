@@ -34,7 +34,7 @@ static void choose_gid(const struct rd_host *host, const struct rd_port *port, s
 	}
 	if (!rd_port_is_roce(host, port) || rd_ibdev_is_gaudi(host, port->ibdev)) {
 		view->gid = port->gids[0].index == 0 ? 0 : -1;
-		view->gid_why = host->ibdevs[port->ibdev].iwarp	     ? "iWARP: the MAC address" :
+		view->gid_why = host->ibdevs[port->ibdev].iwarp	     ? "iWARP: the device's own address" :
 				rd_ibdev_is_efa(host, port->ibdev)   ? "EFA: the device's own address" :
 				rd_ibdev_is_gaudi(host, port->ibdev) ? "Gaudi: addressed by MAC, link-local by design" :
 								       "InfiniBand: the port's own GID";

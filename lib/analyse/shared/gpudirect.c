@@ -41,8 +41,10 @@ static struct rd_offer of_nvidia(const struct rd_system *system, const struct rd
 		return unknown(
 			"nvidia_peermem is not loaded; could not determine whether this kernel's RDMA core supports "
 			"DMA-BUF");
-	return no(rd_lacks_p2pdma(system) ? "nvidia_peermem is not loaded, and the kernel lacks CONFIG_PCI_P2PDMA" :
-					    "nvidia_peermem is not loaded, and DMA-BUF is not available");
+	if (system->nvidia_open.v && system->dmabuf.v)
+		return unknown(
+			"nvidia_peermem is not loaded, and the kernel lacks CONFIG_PCI_P2PDMA, which DMA-BUF may need");
+	return no("nvidia_peermem is not loaded, and DMA-BUF is not available");
 }
 
 static struct rd_offer of_amd(const struct rd_system *system)
@@ -55,6 +57,8 @@ static struct rd_offer of_amd(const struct rd_system *system)
 		return yes("amdkfd");
 	if (system->dmabuf.known != RD_OK)
 		return unknown("could not determine whether this kernel's RDMA core supports DMA-BUF");
+	if (rd_lacks_p2pdma(system))
+		return no("no PeerDirect, and the kernel lacks CONFIG_PCI_P2PDMA");
 	return system->dmabuf.v ? yes("DMA-BUF") : no("no PeerDirect, and the RDMA core does not support DMA-BUF");
 }
 

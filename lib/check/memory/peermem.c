@@ -6,6 +6,8 @@
 #include "check/shared/rules.h"
 #include "model/host/system.h"
 
+/* Public reports differ on whether the driver of NVIDIA does without it. */
+#define NO_P2PDMA "the kernel lacks CONFIG_PCI_P2PDMA: DMA-BUF of GPU memory may not work"
 #define UNREAD_MODULES "/proc/modules could not be read"
 
 size_t rd_gpus_of(const struct rd_host *host, const char *vendor)
@@ -41,15 +43,14 @@ static void run_nvidia(const struct rd_check_input *in, struct rd_check_out *out
 			out, "nvidia_peermem",
 			"nvidia_peermem is not loaded, and whether the RDMA core of this kernel supports DMA-BUF is "
 			"unknown");
+	else if (system->nvidia_open.v && system->dmabuf.v)
+		rd_check_unknown(out, "nvidia_peermem", "nvidia_peermem is not loaded, and " NO_P2PDMA);
 	else
 		rd_check_fail(out, "nvidia_peermem",
 			      rd_text("not loaded, and DMA-BUF is not possible (%s)",
-				      !system->nvidia_open.v  ? "not the open flavour of the driver" :
-				      rd_lacks_p2pdma(system) ? "the kernel lacks CONFIG_PCI_P2PDMA" :
-								"the RDMA core is too old"),
-			      rd_text("nvidia_peermem loaded, or %s", rd_lacks_p2pdma(system) ?
-									      "a kernel with CONFIG_PCI_P2PDMA" :
-									      "the open kernel module"));
+				      system->nvidia_open.v ? "the RDMA core is too old" :
+							      "not the open flavour of the driver"),
+			      rd_text("nvidia_peermem loaded, or the open kernel module"));
 }
 
 static void run_old(const struct rd_check_input *in, struct rd_check_out *out)
@@ -84,8 +85,11 @@ static void run_amd(const struct rd_check_input *in, struct rd_check_out *out)
 		rd_check_bad(out, RD_SEV_CRITICAL, "amdgpu", rd_text("not loaded"), rd_text("loaded"),
 			     rd_text("modprobe amdgpu\n# it is part of the ROCm release"));
 	else if (rd_text_list_has(&system->memory_peers, "amdkfd") ||
-		 (system->dmabuf.known == RD_OK && system->dmabuf.v))
+		 (system->dmabuf.known == RD_OK && system->dmabuf.v && !rd_lacks_p2pdma(system)))
 		rd_check_good(out, "amdgpu");
+	else if (rd_lacks_p2pdma(system))
+		rd_check_warn(out, "amdgpu", rd_text("no PeerDirect, and the kernel lacks CONFIG_PCI_P2PDMA"),
+			      rd_text("PeerDirect, or a kernel with CONFIG_PCI_P2PDMA=y"));
 	else if (system->dmabuf.known != RD_OK)
 		rd_check_unknown(out, "amdgpu",
 				 "whether the RDMA core of this kernel supports DMA-BUF is unknown (no BTF of "
@@ -116,12 +120,6 @@ static void run_dmabuf(const struct rd_check_input *in, struct rd_check_out *out
 	else if (!system->nvidia_open.v)
 		rd_check_warn(out, "nvidia", rd_text("proprietary flavour of the driver: no DMA-BUF"),
 			      rd_text("the open kernel module"));
-	else if (rd_lacks_p2pdma(system))
-		rd_check_bad(out, RD_SEV_WARNING, "kernel",
-			     rd_text("built without CONFIG_PCI_P2PDMA: no DMA-BUF of GPU memory"),
-			     rd_text("a kernel with CONFIG_PCI_P2PDMA=y"),
-			     rd_text("# boot a kernel with CONFIG_PCI_P2PDMA=y while no job runs\n"
-				     "# or use an RDMA stack with peer memory, with nvidia_peermem built for it"));
 	else if (system->dmabuf.known != RD_OK)
 		rd_check_unknown(out, "ib_uverbs",
 				 "whether the RDMA core of this kernel supports DMA-BUF is unknown (no BTF of "
@@ -129,6 +127,10 @@ static void run_dmabuf(const struct rd_check_input *in, struct rd_check_out *out
 	else if (!system->dmabuf.v)
 		rd_check_warn(out, "ib_uverbs", rd_text("the RDMA core does not support DMA-BUF"),
 			      rd_text("an RDMA core with DMA-BUF support"));
+	else if (rd_lacks_p2pdma(system) && rd_has_peermem(system))
+		rd_check_note(out, "kernel", rd_text("%s; nvidia_peermem is loaded instead", NO_P2PDMA), NULL, NULL);
+	else if (rd_lacks_p2pdma(system))
+		rd_check_unknown(out, "kernel", NO_P2PDMA);
 	else
 		rd_check_good(out, "nvidia");
 }

@@ -69,7 +69,7 @@ static enum reach reach_of(const struct rd_check_input *in, size_t gpu, size_t i
 	}
 }
 
-/* The host has one NIC: whatever socket it is on, the accelerators of the other are far from it. */
+/* The host has one NIC: whatever socket it is on, the accelerators of the other are far from it. Soft devices are none. */
 static bool has_one_card(const struct rd_host *host)
 {
 	const struct rd_pci *card = NULL;
@@ -77,7 +77,9 @@ static bool has_one_card(const struct rd_host *host)
 	for (size_t d = 0; d < host->n_ibdevs; d++) {
 		const struct rd_pci *pci = host->ibdevs[d].pci < 0 ? NULL : &host->pcis[host->ibdevs[d].pci];
 
-		if (!pci || (card && (card->domain != pci->domain || card->bus != pci->bus || card->dev != pci->dev)))
+		if (!pci)
+			continue;
+		if (card && (card->domain != pci->domain || card->bus != pci->bus || card->dev != pci->dev))
 			return false;
 		card = pci;
 	}

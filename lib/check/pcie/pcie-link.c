@@ -333,8 +333,9 @@ static unsigned sharers(const struct rd_host *host, size_t pci)
 		const struct rd_ibdev *dev = &host->ibdevs[d];
 		const struct rd_pci *other = dev->pci < 0 ? own : &host->pcis[dev->pci];
 
-		n += other->pf < 0 && (other->domain != own->domain || other->bus != own->bus) && dev->sys_image_guid &&
-		     strcmp(dev->sys_image_guid, guid) == 0;
+		n += other->pf < 0 && (other->domain != own->domain || other->bus != own->bus) &&
+		     other->vendor.v == own->vendor.v && other->device.v == own->device.v && dev->sys_image_guid &&
+		     strcmp(dev->sys_image_guid, guid) == 0 && strspn(guid, "0:") < strlen(guid);
 	}
 	return n;
 }

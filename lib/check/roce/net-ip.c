@@ -98,9 +98,14 @@ static void run_arp(const struct rd_check_input *in, struct rd_check_out *out)
 	for (size_t i = 0; (netif = next_neighbours(in, &i, &other));) {
 		if (netif->arp_ignore.known != RD_OK || netif->arp_announce.known != RD_OK)
 			rd_check_unknown(out, netif->name, "arp_ignore and arp_announce could not be read");
-		else if (netif->arp_ignore.v < 1 || netif->arp_announce.v < 2)
+		else if (netif->arp_ignore.v != 1 && netif->arp_ignore.v != 2)
+			report_netif(in, out, RD_SEV_WARNING, netif,
+				     rd_text("arp_ignore %d, and %s is in the same subnet", netif->arp_ignore.v,
+					     other->name),
+				     rd_text("arp_ignore 1 or 2, arp_announce 2"), NULL);
+		else if (netif->arp_announce.v < 2)
 			/* Requests for RDMA carry the sending NIC's address anyway; providers publish arp_announce 1 and 2. */
-			report_netif(in, out, netif->arp_ignore.v < 1 ? RD_SEV_WARNING : RD_SEV_NOTE, netif,
+			report_netif(in, out, RD_SEV_NOTE, netif,
 				     rd_text("arp_ignore %d, arp_announce %d, and %s is in the same subnet",
 					     netif->arp_ignore.v, netif->arp_announce.v, other->name),
 				     rd_text("arp_ignore 1 or 2, arp_announce 2"), NULL);
@@ -158,8 +163,11 @@ static void run_neighbours(const struct rd_check_input *in, struct rd_check_out 
 		for (size_t k = 0; k < in->net->n_neighs; k++) {
 			const struct rd_neigh *neigh = &in->net->neighs[k];
 
-			reached += neigh->ifindex == netif->ifindex && neigh->state & RD_NEIGH_REACHED;
-			if (neigh->ifindex != netif->ifindex || !(neigh->state & RD_NEIGH_FAILED))
+			/* Routers have link-local addresses, and say nothing of peers. */
+			if (neigh->ifindex != netif->ifindex || (neigh->v6 && neigh->addr[0] == 0xfe))
+				continue;
+			reached += (neigh->state & RD_NEIGH_REACHED) != 0;
+			if (!(neigh->state & RD_NEIGH_FAILED))
 				continue;
 			if (failed++ == 0)
 				rd_ip_text(neigh->v6, neigh->addr, ip);

@@ -36,7 +36,7 @@ static bool is_given_some(const struct rd_system *system, struct rd_check_out *o
 			continue;
 		rd_buf_printf(&names, "%s%s", given++ ? ", " : "", system->uverbs[i].ibdev);
 	}
-	if (given == 0 || given == system->n_uverbs || !system->dev_known || system->shows_kthreads)
+	if (given == 0 || given == system->n_uverbs || !system->dev_known || !system->hides_kthreads)
 		return false;
 	rd_check_note(out, "/dev/infiniband",
 		      rd_text("device files of %zu of %zu RDMA devices, as in a container that was given these: %s",
@@ -73,7 +73,7 @@ static void run_node(const struct rd_check_input *in, struct rd_check_out *out)
 		else
 			rd_check_good(out, subject);
 	}
-	if (system->has_rdma_cm && !system->rdma_cm_node && system->dev_known)
+	if (system->has_rdma_cm && !system->rdma_cm_node && system->dev_known && !given)
 		rd_check_fail(out, "/dev/infiniband/rdma_cm", rd_text("missing"), rd_text("a character device"));
 	/* RDMA devices without a uverbs device. */
 	for (size_t d = 0; d < in->host->n_ibdevs; d++) {

@@ -250,12 +250,12 @@ static void find_pci_function(const struct rd_sysfs *fs, struct rd_host *host, s
 		dev->parent_netdev = rd_sysfs_text(fs, NULL, IB "/%s/parent", dev->name);
 }
 
-/* "4: RNIC" */
+/* "4: RNIC"; "5: usNIC" and "6: usNIC UDP" are not RoCE either. */
 static bool is_iwarp(const struct rd_sysfs *fs, const char *name)
 {
 	_cleanup_free_ char *type = rd_sysfs_text(fs, NULL, IB "/%s/node_type", name);
 
-	return type && type[0] == '4' && type[1] == ':';
+	return type && strchr("456", type[0]) && type[1] == ':';
 }
 
 static int add_device(const struct rd_sysfs *fs, const char *name, unsigned what, struct rd_host *host)

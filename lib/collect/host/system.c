@@ -152,10 +152,10 @@ static void read_p2pdma(const struct rd_sysfs *fs, struct rd_system *system)
 {
 	_cleanup_free_ char *text = NULL;
 
-	if (!system->release || !rd_system_module(system, "nvidia") ||
+	if (!system->release || (!rd_system_module(system, "nvidia") && !rd_system_module(system, "amdgpu")) ||
 	    rd_read_textf(fs->src, &text, NULL, "/boot/config-%s", system->release) < 0 ||
-	    !strstr(text, "CONFIG_PCI=y"))
-		return;
+	    !strstr(text, "CONFIG_PCI=y") || strstr(text, "CONFIG_ARM64=y"))
+		return; /* Grace maps the memory of its GPUs as pages */
 	RD_SET(system->p2pdma, strstr(text, "\nCONFIG_PCI_P2PDMA=y") != NULL);
 }
 

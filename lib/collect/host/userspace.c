@@ -33,11 +33,12 @@ static int add_uverbs(const struct rd_sysfs *fs, struct rd_system *system, const
 static int read_devices(const struct rd_sysfs *fs, struct rd_system *system)
 {
 	_cleanup_names_ struct rd_names names = { 0 }, misc = { 0 };
+	_cleanup_free_ char *first = rd_sysfs_text(fs, NULL, "/proc/1/comm");
 	_cleanup_free_ char *second = rd_sysfs_text(fs, NULL, "/proc/2/comm");
 	uint64_t value;
 	int r = 0;
 
-	system->shows_kthreads = second && strcmp(second, "kthreadd") == 0;
+	system->hides_kthreads = first && !(second && strcmp(second, "kthreadd") == 0);
 	if (rd_sysfs_list(fs, &names, "/sys/class/infiniband_verbs") < 0)
 		return 0;
 	rd_names_sort_natural(&names);

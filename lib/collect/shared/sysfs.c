@@ -42,7 +42,6 @@ static const struct printed {
 	{ PCI, "/current_link_speed", "^Unknown|^[0-9.]+ GT/s" },
 	{ PCI, "/max_link_speed", "^Unknown|^[0-9.]+ GT/s" },
 	{ PCI, "/power_state", "^(unknown|error|D[0-3][a-z]*)$" },
-	{ "/sys/bus/pci/slots/", "/address", "^[0-9a-fA-F]+:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}" },
 	{ "/sys/kernel/iommu_groups/", "/type", "^[A-Za-z]+(-[A-Z]+)?$" },
 	{ IB, "/state", "^([0-9]+: )?[A-Z_]+$" },
 	{ IB, "/phys_state", "^([0-9]+: )?[A-Z<]" },
@@ -51,11 +50,11 @@ static const struct printed {
 	{ IB, "/lid", HEX },
 	{ IB, "/sm_lid", HEX },
 	{ IB, "/node_type", "^[0-9]+: ." },
-	{ IB, "/fw_ver", "^$|^([^-].*)?[0-9]" }, /* a soft device has none */
+	{ IB, "/fw_ver", "^$|^(N/A|unknown)$|^([^-].*)?[0-9]" }, /* a soft device has none */
 	{ IB, "/node_guid", GUID },
 	{ IB, "/sys_image_guid", GUID },
 	{ IB, "/gids/N", "^[0-9a-fA-F]{4}(:[0-9a-fA-F]{4}){7}$" },
-	{ IB, "/types/N", "^(IB|RoCE)" },
+	{ IB, "/types/N", "^(IB|RoCE|Invalid)" },
 	{ IB, "/ndevs/N", NAME },
 	{ IB, "/pkeys/N", HEX },
 	{ IB, "/parent", NAME },

@@ -52,7 +52,7 @@ struct rd_system {
 	bool modules_known;
 	struct rd_module *modules;
 	size_t n_modules, cap_modules;
-	bool shows_kthreads; /* process 2 is kthreadd: no container, or one with the processes of the host */
+	bool hides_kthreads; /* process 1 is shown, and kthreadd is not process 2: a container */
 
 	/* NVIDIA's driver: version, open or closed, parameters. */
 	char *nvidia_version;
@@ -64,7 +64,7 @@ struct rd_system {
 	struct rd_text_list memory_peers;
 	/* The loaded RDMA core supports DMA-BUF. */
 	RD_FIELD(bool) dmabuf;
-	/* CONFIG_PCI_P2PDMA, without which GPU drivers export no DMA-BUF that a NIC may reach. Read if the driver is loaded. */
+	/* CONFIG_PCI_P2PDMA: AMD's driver needs it for DMA-BUF that a NIC may reach, NVIDIA's perhaps. Read if one is loaded. */
 	RD_FIELD(bool) p2pdma;
 
 	struct rd_launcher *launchers;
