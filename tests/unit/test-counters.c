@@ -19,7 +19,7 @@
 
 #define IB "/sys/class/infiniband/"
 
-/* A host whose files with this in their path are refused. */
+/* A host whose files with this in their path are refused; or where a command runs when the first of them is read. */
 struct refusing {
 	struct rd_source source;
 	struct rd_source_ops ops;
@@ -27,6 +27,8 @@ struct refusing {
 	const char *part;
 	int code;
 	unsigned asked;
+	struct fake_host *host;
+	const char *command;
 };
 
 static int refuse_read(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
@@ -36,6 +38,11 @@ static int refuse_read(struct rd_source *src, const char *path, struct rd_bytes 
 	if (!refusing->part || !strstr(path, refusing->part))
 		return rd_read_file(refusing->files, path, ret, err);
 	refusing->asked++;
+	if (refusing->command) {
+		if (refusing->asked == 1)
+			fake_host_run(refusing->host, refusing->command);
+		return rd_read_file(refusing->files, path, ret, err);
+	}
 	return rd_err_set(err, refusing->code, path, "refused");
 }
 
@@ -91,6 +98,7 @@ struct read {
 	struct rd_counter_reader *reader;
 	const struct rd_counter_set *set;
 	struct rd_counter_sample sample;
+	int again; /* devices changed */
 };
 
 static void read_init(struct read *read, struct rd_source *source)
@@ -102,7 +110,8 @@ static void read_init(struct read *read, struct rd_source *source)
 	assert_int_equal(rd_counter_reader_create(source, RD_COUNTERS_ALL, &read->reader, &rdma_error, NULL, &err), 0);
 	assert_int_equal(rdma_error, 0);
 	read->set = rd_counter_reader_set(read->reader);
-	assert_int_equal(rd_counter_reader_sample(read->reader, &read->sample, &err), 0);
+	read->again = rd_counter_reader_sample(read->reader, &read->sample, &err);
+	assert_in_range(read->again, 0, 1);
 }
 
 static void read_deinit(struct read *read)
@@ -274,6 +283,36 @@ static void a_device_that_goes_away_is_noticed(void **state)
 	assert_int_equal(read.sample.values[0].known, RD_ABSENT);
 	assert_int_equal(read.sample.values[0].code, ENOENT);
 	assert_int_equal(read.sample.values[11].known, RD_OK);
+	read_deinit(&read);
+	fake_host_deinit(&host);
+}
+
+/* The sample that finds the list changed is the last that knows a device. */
+static void devices_come_and_go_while_they_are_read(void **state)
+{
+	struct refusing refusing;
+	struct fake_host host;
+	struct read read;
+
+	(void)state;
+	fake_host_init(&host);
+	nic(&host, "mlx5_0");
+	refusing_init(&refusing, host.source);
+	refusing.host = &host;
+	refusing.part = "mlx5_0/ports/1/state";
+	refusing.command = "cp -r sys/class/infiniband/mlx5_0 sys/class/infiniband/mlx5_1";
+	read_init(&read, &refusing.source);
+	assert_int_equal(read.set->n_ports, 1);
+	assert_int_equal(read.again, 1);
+	read_deinit(&read);
+
+	refusing.asked = 0;
+	refusing.part = "mlx5_1/ports/1/counters/";
+	refusing.command = "rm -r sys/class/infiniband/mlx5_0";
+	read_init(&read, &refusing.source);
+	assert_int_equal(read.again, 1);
+	assert_false(read.sample.states[0].there);
+	assert_true(read.sample.states[1].there);
 	read_deinit(&read);
 	fake_host_deinit(&host);
 }
@@ -542,6 +581,7 @@ int main(void)
 		TEST(one_refused_file_leaves_the_others),
 		TEST(a_restricted_function_is_left_alone),
 		TEST(a_device_that_goes_away_is_noticed),
+		TEST(devices_come_and_go_while_they_are_read),
 		TEST(doubled_folders_are_counted_once),
 		TEST(a_driver_s_statistics_are_joined_with_their_names),
 		TEST(rdma_counters_come_by_netlink_in_one_request),

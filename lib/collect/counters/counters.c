@@ -244,11 +244,11 @@ int rd_counter_reader_create(struct rd_source *src, unsigned groups, struct rd_c
 		return rd_err_set(err, ENOMEM, "counters", "no memory for counters");
 	reader->fs = (struct rd_sysfs){ .src = src, .errors = errors };
 	reader->groups = groups;
+	reader->devices = hash_devices(&reader->fs); /* before they are read: one that comes meanwhile is noticed */
 	r = rd_collect_host(src, 0, &host, errors, err);
 	if (!r) {
 		*rdma_error = host.rdma_error;
 		rd_genl_family(src, ETHTOOL_GENL_NAME, &reader->ethtool, NULL);
-		reader->devices = hash_devices(&reader->fs);
 		r = find_all(reader, &host);
 		if (!r) {
 			reader->states = calloc(reader->set.n_ports + 1, sizeof(*reader->states));
@@ -347,6 +347,7 @@ static void read_boot_id(struct rd_counter_reader *reader, struct rd_counter_sam
 int rd_counter_reader_sample(struct rd_counter_reader *reader, struct rd_counter_sample *sample, struct rd_err *err)
 {
 	struct rd_source *src = reader->fs.src;
+	bool changed;
 	int r = 0;
 
 	rd_counter_sample_fit(sample, &reader->set);
@@ -359,5 +360,9 @@ int rd_counter_reader_sample(struct rd_counter_reader *reader, struct rd_counter
 		r = read_values(reader, &reader->reads[i], sample);
 	if (r < 0)
 		return rd_err_set(err, -r, "counters", "no memory for a sample");
-	return reader->changed || hash_devices(&reader->fs) != reader->devices;
+	changed = reader->changed || hash_devices(&reader->fs) != reader->devices;
+	/* The next set lacks what was removed while values were read: it is gone in this sample. */
+	for (size_t i = 0; changed && i < reader->set.n_ports; i++)
+		read_state(reader, &reader->set.ports[i], &reader->states[i], &sample->states[i]);
+	return changed;
 }
