@@ -412,12 +412,14 @@ static void a_firewall_that_drops_roce(void **state)
 	put_chain(c.chains, "input", NF_INET_LOCAL_IN, NF_DROP);
 	put_rule(c.rules, "input", 22, false, NF_ACCEPT, NULL);
 	expect(&c, RD_FATE_DROP);
-	/* In a chain that is jumped to. */
+	/* In any of several chains; rules after the first that decides do not matter. */
 	firewall_begin(&c);
 	put_chain(c.chains, "input", NF_INET_LOCAL_IN, NF_ACCEPT);
-	put_chain(c.chains, "deny", -1, 0);
-	put_rule(c.rules, "input", 0, false, (uint32_t)NFT_JUMP, "deny");
-	put_rule(c.rules, "deny", 0, false, NF_DROP, NULL);
+	put_chain(c.chains, "late", NF_INET_LOCAL_IN, NF_ACCEPT);
+	put_rule(c.rules, "input", 4791, false, NF_ACCEPT, NULL);
+	put_rule(c.rules, "late", 4791, false, NF_DROP, NULL);
+	put_rule(c.rules, "late", 4791, false, NF_ACCEPT, NULL);
+	put_rule(c.rules, "late", 0, false, (uint32_t)NFT_JUMP, "input");
 	expect(&c, RD_FATE_DROP);
 }
 
@@ -436,6 +438,12 @@ static void a_firewall_that_lets_roce_pass(void **state)
 	put_chain(c.chains, "output", NF_INET_LOCAL_OUT, NF_ACCEPT);
 	put_rule(c.rules, "output", 4791, false, NF_DROP, NULL);
 	expect(&c, RD_FATE_PASS);
+	/* A chain that only others may jump to, and one of packets that are forwarded. */
+	firewall_begin(&c);
+	put_chain(c.chains, "deny", -1, 0);
+	put_chain(c.chains, "forward", NF_INET_FORWARD, NF_DROP);
+	put_rule(c.rules, "deny", 4791, false, NF_DROP, NULL);
+	expect(&c, RD_FATE_PASS);
 }
 
 static void a_firewall_that_cannot_be_told(void **state)
@@ -449,7 +457,7 @@ static void a_firewall_that_cannot_be_told(void **state)
 	put_chain(c.chains, "input", NF_INET_LOCAL_IN, NF_DROP);
 	put_rule(c.rules, "input", 0, true, NF_ACCEPT, NULL);
 	expect(&c, RD_FATE_DEPENDS);
-	/* A ring of chains ends. */
+	/* Chains that are jumped to are not followed. */
 	firewall_begin(&c);
 	put_chain(c.chains, "input", NF_INET_LOCAL_IN, NF_ACCEPT);
 	put_rule(c.rules, "input", 0, false, (uint32_t)NFT_JUMP, "input");

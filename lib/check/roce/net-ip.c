@@ -259,8 +259,9 @@ static void run_firewall(const struct rd_check_input *in, struct rd_check_out *o
 			      rd_text("UDP port 4791 is dropped by %s", firewall->where ? firewall->where : "a rule"),
 			      rd_text("UDP port 4791 accepted, input and output"));
 	else if (firewall->input == RD_FATE_DEPENDS || firewall->output == RD_FATE_DEPENDS)
-		rd_check_unknown(out, "firewall",
-				 "verdict for UDP port 4791 depends on rules with sets, marks or connection states");
+		rd_check_unknown(
+			out, "firewall",
+			"verdict for UDP port 4791 depends on jumps, sets, marks or connection states: nft list ruleset");
 	else
 		rd_check_good(out, "firewall");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Determines what nftables would do with a UDP packet to port 4791. Rules that match only on the protocol and the UDP
- * destination port are evaluated; a rule with any other condition may or may not match the packet.
+ * Whether a rule or policy of nftables drops UDP packets to port 4791. Rules of the chains at the hooks are taken in their order;
+ * those that match only on the protocol and this port are certain, any other may or may not match the packet.
  */
 #include "collect/net/netstate.h"
 #include "collect/shared/nlattr.h"
@@ -19,52 +19,31 @@
 
 #define ROCE_PORT 4791
 #define CHAINS_MAX 4096
-#define RULES_MAX 65536
-#define DEPTH_MAX 8
 
-struct rule {
-	bool certain; /* the packet meets all conditions; false: some conditions are not evaluated */
-	int verdict;  /* NF_ACCEPT, NF_DROP, NFT_JUMP, NFT_GOTO, NFT_RETURN; NFT_CONTINUE: none */
-	char *target; /* chain of a jump */
-};
-
+/* A chain of input or output. */
 struct chain {
 	uint8_t family;
 	char *table, *name;
-	int hook; /* NF_INET_*; -1: not a base chain */
-	uint32_t policy;
-	struct rule *rules;
-	size_t n, cap;
+	bool input, drops; /* drops: its policy, or a certain rule */
+	bool decided;	   /* by a certain rule: those after it do not matter */
+	bool may_accept, may_drop;
 };
 
 struct ruleset {
 	struct chain *v;
 	size_t n, cap;
-	size_t n_rules;
 };
 
 static void ruleset_deinit(struct ruleset *set)
 {
-	for (size_t i = 0; i < set->n; i++) {
-		for (size_t k = 0; k < set->v[i].n; k++)
-			free(set->v[i].rules[k].target);
-		RD_FREE(set->v[i].rules, set->v[i].table, set->v[i].name);
-	}
+	for (size_t i = 0; i < set->n; i++)
+		RD_FREE(set->v[i].table, set->v[i].name);
 	free(set->v);
 }
 
-static struct chain *find_chain(const struct ruleset *set, uint8_t family, const char *table, const char *name)
+static uint32_t be32_of(const struct nlattr *attr)
 {
-	for (size_t i = 0; i < set->n; i++)
-		if (set->v[i].family == family && strcmp(set->v[i].table, table) == 0 &&
-		    strcmp(set->v[i].name, name) == 0)
-			return &set->v[i];
-	return NULL;
-}
-
-static bool is_ip_family(uint8_t family)
-{
-	return family == NFPROTO_IPV4 || family == NFPROTO_INET;
+	return attr ? ntohl(mnl_attr_get_u32(attr)) : UINT32_MAX;
 }
 
 static int take_chain(void *arg, uint16_t type, const uint8_t *body, size_t size)
@@ -78,56 +57,40 @@ static int take_chain(void *arg, uint16_t type, const uint8_t *body, size_t size
 	struct ruleset *set = arg;
 	struct nfgenmsg info;
 	struct chain *chain;
+	uint32_t at;
 
 	if ((type & 0xff) != NFT_MSG_NEWCHAIN || size < sizeof(info) || set->n == CHAINS_MAX)
 		return 0;
 	memcpy(&info, body, sizeof(info));
 	rd_nla_table(body + sizeof(info), size - sizeof(info), policy, RD_ARRAY_SIZE(policy), table);
-	if (!is_ip_family(info.nfgen_family) || !table[NFTA_CHAIN_TABLE] || !table[NFTA_CHAIN_NAME])
+	rd_nla_nested(table[NFTA_CHAIN_HOOK], hook_policy, RD_ARRAY_SIZE(hook_policy), hook);
+	at = be32_of(hook[NFTA_HOOK_HOOKNUM]);
+	if ((info.nfgen_family != NFPROTO_IPV4 && info.nfgen_family != NFPROTO_INET) || !table[NFTA_CHAIN_TABLE] ||
+	    !table[NFTA_CHAIN_NAME] || (at != NF_INET_LOCAL_IN && at != NF_INET_LOCAL_OUT))
 		return 0;
 	if (rd_grow(&set->v, &set->cap, set->n + 1, sizeof(*set->v)) < 0)
 		return -ENOMEM;
-	chain = &set->v[set->n];
-	*chain = (struct chain){ .family = info.nfgen_family, .hook = -1, .policy = NF_ACCEPT };
-	chain->table = rd_nla_text(table[NFTA_CHAIN_TABLE]);
-	chain->name = rd_nla_text(table[NFTA_CHAIN_NAME]);
-	set->n++;
-	if (!chain->table || !chain->name)
-		return -ENOMEM;
-	rd_nla_nested(table[NFTA_CHAIN_HOOK], hook_policy, RD_ARRAY_SIZE(hook_policy), hook);
-	if (hook[NFTA_HOOK_HOOKNUM])
-		chain->hook = (int)ntohl(mnl_attr_get_u32(hook[NFTA_HOOK_HOOKNUM]));
-	if (table[NFTA_CHAIN_POLICY])
-		chain->policy = ntohl(mnl_attr_get_u32(table[NFTA_CHAIN_POLICY]));
-	return 0;
+	chain = &set->v[set->n++];
+	*chain = (struct chain){ .family = info.nfgen_family,
+				 .table = rd_nla_text(table[NFTA_CHAIN_TABLE]),
+				 .name = rd_nla_text(table[NFTA_CHAIN_NAME]),
+				 .input = at == NF_INET_LOCAL_IN,
+				 .drops = be32_of(table[NFTA_CHAIN_POLICY]) == NF_DROP };
+	return chain->table && chain->name ? 0 : -ENOMEM;
 }
 
 /* State while the expressions of one rule are read: what the register was last loaded with. */
 struct reading {
 	enum { LOADED_OTHER, LOADED_PROTOCOL, LOADED_PORT } loaded;
-	bool impossible; /* the packet does not meet a condition */
-	struct rule rule;
+	bool impossible;  /* the packet does not meet a condition */
+	bool uncertain;	  /* a condition is not evaluated */
+	uint32_t verdict; /* NF_ACCEPT, NF_DROP, NFT_JUMP …; NFT_CONTINUE: none */
 };
 
-static uint32_t be32_of(const struct nlattr *attr)
+/* meta, payload: loads the register. */
+static void read_load(const struct nlattr *data, bool meta, struct reading *reading)
 {
-	return attr ? ntohl(mnl_attr_get_u32(attr)) : UINT32_MAX;
-}
-
-static void read_meta(const struct nlattr *data, struct reading *reading)
-{
-	static const uint8_t policy[] = { [NFTA_META_KEY] = MNL_TYPE_U32 };
-	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
-
-	rd_nla_nested(data, policy, RD_ARRAY_SIZE(policy), table);
-	reading->loaded = be32_of(table[NFTA_META_KEY]) == NFT_META_L4PROTO ? LOADED_PROTOCOL : LOADED_OTHER;
-}
-
-static void read_payload(const struct nlattr *data, struct reading *reading)
-{
-	static const uint8_t policy[] = {
-		[NFTA_PAYLOAD_BASE] = MNL_TYPE_U32, [NFTA_PAYLOAD_OFFSET] = MNL_TYPE_U32, [NFTA_PAYLOAD_LEN] = MNL_TYPE_U32
-	};
+	static const uint8_t policy[] = { [1] = MNL_TYPE_U32, MNL_TYPE_U32, MNL_TYPE_U32, MNL_TYPE_U32 };
 	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
 	uint32_t base, offset, length;
 
@@ -135,129 +98,79 @@ static void read_payload(const struct nlattr *data, struct reading *reading)
 	base = be32_of(table[NFTA_PAYLOAD_BASE]);
 	offset = be32_of(table[NFTA_PAYLOAD_OFFSET]);
 	length = be32_of(table[NFTA_PAYLOAD_LEN]);
-	if (base == NFT_PAYLOAD_TRANSPORT_HEADER && offset == 2 && length == 2)
-		reading->loaded = LOADED_PORT;
-	else if (base == NFT_PAYLOAD_NETWORK_HEADER && offset == 9 && length == 1)
+	reading->loaded = LOADED_OTHER;
+	if (meta ? be32_of(table[NFTA_META_KEY]) == NFT_META_L4PROTO :
+		   base == NFT_PAYLOAD_NETWORK_HEADER && offset == 9 && length == 1)
 		reading->loaded = LOADED_PROTOCOL;
-	else
-		reading->loaded = LOADED_OTHER;
+	else if (!meta && base == NFT_PAYLOAD_TRANSPORT_HEADER && offset == 2 && length == 2)
+		reading->loaded = LOADED_PORT;
 }
 
-/* A big-endian number of 1 or 2 bytes; -1: other data. */
-static int value_of(const struct nlattr *attr)
+static void read_compare(const struct nlattr *data, struct reading *reading)
 {
-	static const uint8_t policy[] = { [NFTA_DATA_VALUE] = MNL_TYPE_BINARY };
-	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
+	static const uint8_t policy[] = { [NFTA_CMP_OP] = MNL_TYPE_U32, [NFTA_CMP_DATA] = MNL_TYPE_NESTED };
+	static const uint8_t data_policy[] = { [NFTA_DATA_VALUE] = MNL_TYPE_BINARY };
+	const struct nlattr *table[RD_ARRAY_SIZE(policy)], *inner[RD_ARRAY_SIZE(data_policy)];
+	const uint8_t port[] = { ROCE_PORT >> 8, ROCE_PORT & 0xff }, protocol = IPPROTO_UDP;
+	bool is_port = reading->loaded == LOADED_PORT;
 	uint8_t bytes[2];
 
-	rd_nla_nested(attr, policy, RD_ARRAY_SIZE(policy), table);
-	if (rd_nla_bytes(table[NFTA_DATA_VALUE], bytes, 1))
-		return bytes[0];
-	if (rd_nla_bytes(table[NFTA_DATA_VALUE], bytes, 2))
-		return bytes[0] << 8 | bytes[1];
-	return -1;
-}
-
-static void read_compare(const struct nlattr *data, bool range, struct reading *reading)
-{
-	static const uint8_t cmp_policy[] = { [NFTA_CMP_OP] = MNL_TYPE_U32, [NFTA_CMP_DATA] = MNL_TYPE_NESTED };
-	static const uint8_t range_policy[] = {
-		[NFTA_RANGE_OP] = MNL_TYPE_U32, [NFTA_RANGE_FROM_DATA] = MNL_TYPE_NESTED, [NFTA_RANGE_TO_DATA] = MNL_TYPE_NESTED
-	};
-	const struct nlattr *cmp[RD_ARRAY_SIZE(cmp_policy)], *ranges[RD_ARRAY_SIZE(range_policy)];
-	int actual = reading->loaded == LOADED_PORT ? ROCE_PORT : IPPROTO_UDP, low, high;
-	uint32_t op;
-	bool met;
-
-	rd_nla_nested(data, cmp_policy, RD_ARRAY_SIZE(cmp_policy), cmp);
-	rd_nla_nested(data, range_policy, RD_ARRAY_SIZE(range_policy), ranges);
-	op = be32_of(range ? ranges[NFTA_RANGE_OP] : cmp[NFTA_CMP_OP]);
-	low = value_of(range ? ranges[NFTA_RANGE_FROM_DATA] : cmp[NFTA_CMP_DATA]);
-	high = range ? value_of(ranges[NFTA_RANGE_TO_DATA]) : low;
-	if (reading->loaded == LOADED_OTHER || low < 0 || high < 0 || op > (range ? 1u : 5u)) {
-		reading->rule.certain = false;
-		return;
-	}
-	switch (range ? op : op + 2) {
-	case 0: /* NFT_RANGE_EQ */
-		met = actual >= low && actual <= high;
-		break;
-	case 1:
-		met = actual < low || actual > high;
-		break;
-	case 2: /* NFT_CMP_EQ, NEQ, LT, LTE, GT, GTE */
-		met = actual == low;
-		break;
-	case 3:
-		met = actual != low;
-		break;
-	case 4:
-		met = actual < low;
-		break;
-	case 5:
-		met = actual <= low;
-		break;
-	case 6:
-		met = actual > low;
-		break;
-	default:
-		met = actual >= low;
-		break;
-	}
-	reading->impossible |= !met;
+	rd_nla_nested(data, policy, RD_ARRAY_SIZE(policy), table);
+	rd_nla_nested(table[NFTA_CMP_DATA], data_policy, RD_ARRAY_SIZE(data_policy), inner);
+	if (reading->loaded == LOADED_OTHER || be32_of(table[NFTA_CMP_OP]) != NFT_CMP_EQ ||
+	    !rd_nla_bytes(inner[NFTA_DATA_VALUE], bytes, is_port ? 2 : 1))
+		reading->uncertain = true;
+	else
+		reading->impossible |= is_port ? memcmp(bytes, port, 2) != 0 : bytes[0] != protocol;
 }
 
 static void read_verdict(const struct nlattr *data, struct reading *reading)
 {
-	static const uint8_t policy[] = {
-		[NFTA_IMMEDIATE_DREG] = MNL_TYPE_U32, [NFTA_IMMEDIATE_DATA] = MNL_TYPE_NESTED
-	};
+	static const uint8_t policy[] = { [NFTA_IMMEDIATE_DATA] = MNL_TYPE_NESTED };
 	static const uint8_t data_policy[] = { [NFTA_DATA_VERDICT] = MNL_TYPE_NESTED };
-	static const uint8_t verdict_policy[] = {
-		[NFTA_VERDICT_CODE] = MNL_TYPE_U32, [NFTA_VERDICT_CHAIN] = MNL_TYPE_NUL_STRING
-	};
+	static const uint8_t verdict_policy[] = { [NFTA_VERDICT_CODE] = MNL_TYPE_U32 };
 	const struct nlattr *table[RD_ARRAY_SIZE(policy)], *inner[RD_ARRAY_SIZE(data_policy)],
 		*verdict[RD_ARRAY_SIZE(verdict_policy)];
 
 	rd_nla_nested(data, policy, RD_ARRAY_SIZE(policy), table);
 	rd_nla_nested(table[NFTA_IMMEDIATE_DATA], data_policy, RD_ARRAY_SIZE(data_policy), inner);
 	rd_nla_nested(inner[NFTA_DATA_VERDICT], verdict_policy, RD_ARRAY_SIZE(verdict_policy), verdict);
-	if (!verdict[NFTA_VERDICT_CODE])
-		return;
-	reading->rule.verdict = (int)be32_of(verdict[NFTA_VERDICT_CODE]);
-	free(reading->rule.target);
-	reading->rule.target = rd_nla_text(verdict[NFTA_VERDICT_CHAIN]);
+	if (verdict[NFTA_VERDICT_CODE])
+		reading->verdict = be32_of(verdict[NFTA_VERDICT_CODE]);
 }
 
 static void read_expression(const struct nlattr *element, struct reading *reading)
 {
 	static const uint8_t policy[] = { [NFTA_EXPR_NAME] = MNL_TYPE_NUL_STRING, [NFTA_EXPR_DATA] = MNL_TYPE_NESTED };
-	static const char *const harmless[] = { "counter", "log", "notrack" }; /* do not affect the verdict */
-	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
+	const struct nlattr *table[RD_ARRAY_SIZE(policy)], *data;
 	const char *name;
 
 	rd_nla_nested(element, policy, RD_ARRAY_SIZE(policy), table);
-	if (!table[NFTA_EXPR_NAME]) {
-		reading->rule.certain = false;
+	name = table[NFTA_EXPR_NAME] ? mnl_attr_get_str(table[NFTA_EXPR_NAME]) : "";
+	data = table[NFTA_EXPR_DATA];
+	if (strcmp(name, "meta") == 0 || strcmp(name, "payload") == 0)
+		read_load(data, *name == 'm', reading);
+	else if (strcmp(name, "cmp") == 0)
+		read_compare(data, reading);
+	else if (strcmp(name, "immediate") == 0)
+		read_verdict(data, reading);
+	else if (strcmp(name, "reject") == 0)
+		reading->verdict = NF_DROP;
+	else if (strcmp(name, "counter") != 0 && strcmp(name, "log") != 0 && strcmp(name, "notrack") != 0)
+		reading->uncertain = true;
+}
+
+static void decide(struct chain *chain, const struct reading *rule)
+{
+	if (rule->impossible || rule->verdict == (uint32_t)NFT_CONTINUE || chain->decided)
+		return;
+	if (!rule->uncertain && (rule->verdict == NF_ACCEPT || rule->verdict == NF_DROP)) {
+		chain->decided = true;
+		chain->drops = rule->verdict == NF_DROP;
 		return;
 	}
-	name = mnl_attr_get_str(table[NFTA_EXPR_NAME]);
-	if (strcmp(name, "meta") == 0) {
-		read_meta(table[NFTA_EXPR_DATA], reading);
-	} else if (strcmp(name, "payload") == 0) {
-		read_payload(table[NFTA_EXPR_DATA], reading);
-	} else if (strcmp(name, "cmp") == 0 || strcmp(name, "range") == 0) {
-		read_compare(table[NFTA_EXPR_DATA], *name == 'r', reading);
-	} else if (strcmp(name, "immediate") == 0) {
-		read_verdict(table[NFTA_EXPR_DATA], reading);
-	} else if (strcmp(name, "reject") == 0) {
-		reading->rule.verdict = NF_DROP;
-	} else {
-		for (size_t i = 0; i < RD_ARRAY_SIZE(harmless); i++)
-			if (strcmp(name, harmless[i]) == 0)
-				return;
-		reading->rule.certain = false;
-	}
+	chain->may_accept |= rule->verdict != NF_DROP; /* a jump may do both */
+	chain->may_drop |= rule->verdict != NF_ACCEPT;
 }
 
 static int take_rule(void *arg, uint16_t type, const uint8_t *body, size_t size)
@@ -265,101 +178,46 @@ static int take_rule(void *arg, uint16_t type, const uint8_t *body, size_t size)
 	static const uint8_t policy[] = { [NFTA_RULE_TABLE] = MNL_TYPE_NUL_STRING,
 					  [NFTA_RULE_CHAIN] = MNL_TYPE_NUL_STRING,
 					  [NFTA_RULE_EXPRESSIONS] = MNL_TYPE_NESTED };
-	struct reading reading = { .rule = { .certain = true, .verdict = NFT_CONTINUE } };
+	struct reading reading = { .verdict = (uint32_t)NFT_CONTINUE };
 	const struct nlattr *table[RD_ARRAY_SIZE(policy)], *element = NULL;
 	struct ruleset *set = arg;
 	struct nfgenmsg info;
-	struct chain *chain;
 
-	if ((type & 0xff) != NFT_MSG_NEWRULE || size < sizeof(info) || set->n_rules == RULES_MAX)
+	if ((type & 0xff) != NFT_MSG_NEWRULE || size < sizeof(info))
 		return 0;
 	memcpy(&info, body, sizeof(info));
 	rd_nla_table(body + sizeof(info), size - sizeof(info), policy, RD_ARRAY_SIZE(policy), table);
 	if (!table[NFTA_RULE_TABLE] || !table[NFTA_RULE_CHAIN])
 		return 0;
-	chain = find_chain(set, info.nfgen_family, mnl_attr_get_str(table[NFTA_RULE_TABLE]),
-			   mnl_attr_get_str(table[NFTA_RULE_CHAIN]));
-	if (!chain)
-		return 0;
 	while (rd_nla_next_nested(table[NFTA_RULE_EXPRESSIONS], &element))
 		read_expression(element, &reading);
-	if (reading.impossible || reading.rule.verdict == NFT_CONTINUE) {
-		free(reading.rule.target);
-		return 0;
-	}
-	if (rd_grow(&chain->rules, &chain->cap, chain->n + 1, sizeof(*chain->rules)) < 0) {
-		free(reading.rule.target);
-		return -ENOMEM;
-	}
-	chain->rules[chain->n++] = reading.rule;
-	set->n_rules++;
+	for (size_t i = 0; i < set->n; i++)
+		if (set->v[i].family == info.nfgen_family &&
+		    strcmp(set->v[i].table, mnl_attr_get_str(table[NFTA_RULE_TABLE])) == 0 &&
+		    strcmp(set->v[i].name, mnl_attr_get_str(table[NFTA_RULE_CHAIN])) == 0)
+			decide(&set->v[i], &reading);
 	return 0;
 }
 
-/* The packet's path through a chain. */
-struct traversal {
-	const struct ruleset *set;
-	bool may_accept, may_drop; /* by a rule whose conditions are not evaluated */
-	enum { UNDECIDED, ACCEPTED, DROPPED } fate;
-};
-
-static void traverse_chain(struct traversal *traversal, const struct chain *chain, size_t depth)
+static enum rd_fate judge_hook(const struct ruleset *set, bool input, char **where)
 {
-	for (size_t i = 0; i < chain->n && traversal->fate == UNDECIDED; i++) {
-		const struct rule *rule = &chain->rules[i];
-		const struct chain *target;
+	enum rd_fate fate = RD_FATE_PASS;
 
-		if (rule->verdict == NF_ACCEPT || rule->verdict == NF_DROP) {
-			if (rule->certain)
-				traversal->fate = rule->verdict == NF_ACCEPT ? ACCEPTED : DROPPED;
-			else if (rule->verdict == NF_ACCEPT)
-				traversal->may_accept = true;
-			else
-				traversal->may_drop = true;
-			continue;
-		}
-		if (rule->verdict == NFT_RETURN && rule->certain)
-			return;
-		target = rule->target && depth < DEPTH_MAX ?
-				 find_chain(traversal->set, chain->family, chain->table, rule->target) :
-				 NULL;
-		if (!target || !rule->certain) {
-			traversal->may_accept = traversal->may_drop = true;
-			continue;
-		}
-		traverse_chain(traversal, target, depth + 1);
-		if (rule->verdict == NFT_GOTO)
-			return;
-	}
-}
-
-static const char *family_name(uint8_t family)
-{
-	return family == NFPROTO_INET ? "inet" : "ip";
-}
-
-static void judge_hook(const struct ruleset *set, int hook, enum rd_fate *ret, char **where)
-{
-	*ret = RD_FATE_PASS;
 	for (size_t i = 0; i < set->n; i++) {
 		const struct chain *chain = &set->v[i];
-		struct traversal traversal = { .set = set };
 
-		if (chain->hook != hook)
+		if (chain->input != input)
 			continue;
-		traverse_chain(&traversal, chain, 0);
-		if (traversal.fate == UNDECIDED && chain->policy == NF_DROP)
-			traversal.fate = DROPPED;
-		if (traversal.fate == DROPPED && !traversal.may_accept) {
-			*ret = RD_FATE_DROP;
+		if (chain->drops && !chain->may_accept) {
 			free(*where);
-			*where = rd_text("chain %s of table %s %s", chain->name, family_name(chain->family),
-					 chain->table);
-			return;
+			*where = rd_text("chain %s of table %s %s", chain->name,
+					 chain->family == NFPROTO_INET ? "inet" : "ip", chain->table);
+			return RD_FATE_DROP;
 		}
-		if (traversal.fate == DROPPED || traversal.may_drop)
-			*ret = RD_FATE_DEPENDS;
+		if (chain->drops || chain->may_drop)
+			fate = RD_FATE_DEPENDS;
 	}
+	return fate;
 }
 
 /* Whether modules of legacy iptables are loaded: their rules cannot be read over netlink. */
@@ -403,7 +261,7 @@ int rd_collect_firewall(const struct rd_sysfs *fs, struct rd_netstate *net)
 	firewall->known = rd_netstate_dump(fs, NETLINK_NETFILTER, &request, sizeof(request), take_rule, &set, &r);
 	if (r < 0 || firewall->known != RD_OK)
 		return r;
-	judge_hook(&set, NF_INET_LOCAL_IN, &firewall->input, &firewall->where);
-	judge_hook(&set, NF_INET_LOCAL_OUT, &firewall->output, &firewall->where);
+	firewall->input = judge_hook(&set, true, &firewall->where);
+	firewall->output = judge_hook(&set, false, &firewall->where);
 	return 0;
 }
