@@ -81,6 +81,7 @@ static void judge_job_env(struct checks *checks)
 	struct rd_effects effects = { 0 };
 	int r = 0;
 
+	checks->map.ports.net = &checks->net;
 	for (size_t i = 0; i < checks->system.job_env.n && !r; i++)
 		r = rd_effects_take(checks->system.job_env.v[i], strlen(checks->system.job_env.v[i]), &effects);
 	if (r)

@@ -9,6 +9,7 @@
 #include "analyse/env/envcheck.h"
 #include "analyse/stacks/stacks.h"
 #include "cmd/datafile.h"
+#include "collect/net/netstate.h"
 #include "nicmap.h"
 #include "report/nicmap/report-nicmap-page.h"
 #include "report/nicmap/report-nicmap.h"
@@ -205,15 +206,19 @@ static size_t add_assignments(struct nicmap *nm, const struct rd_effects *effect
 int nicmap_check_env(struct rd_ctx *ctx, struct nicmap *nm)
 {
 	_cleanup_free_ char *where = where_set(ctx->state);
+	_cleanup_(rd_netstate_deinit) struct rd_netstate net = { 0 };
 	struct rd_effects effects = { 0 };
 	struct rd_err err = { 0 };
 	size_t tables = 0, differ;
 	int r = read_variables(ctx, &effects, &err);
 
+	if (!r && !nm->host.from_topology_file)
+		r = rd_collect_netstate(ctx->source, &nm->host, &net, NULL, &err);
 	if (r < 0) {
 		rd_effects_deinit(&effects);
 		return rd_fail(ctx, &err);
 	}
+	nm->map.ports.net = &net;
 	rd_envcheck(&nm->map.ports, &effects, &nm->report.findings);
 	rd_report_envcheck(&nm->report, &effects);
 	if (!ctx->globals.style.columns)

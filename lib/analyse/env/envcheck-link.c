@@ -154,6 +154,50 @@ static void judge_class(struct rd_check_env *check, long class)
 	}
 }
 
+/* Ports that would send this class with a priority without PFC, while another has it. rule roce-traffic-class: the same of a class
+ * that the host forces, which takes precedence. */
+static void judge_priority(struct rd_check_env *check, long class)
+{
+	_cleanup_env_list_ struct rd_env_list ports = { 0 };
+	_cleanup_free_ char *list = NULL;
+	unsigned prio = 0, pfc = 0;
+	char label[128];
+
+	for (size_t p = 0; check->views->net && !strstr(check->effect->name, "FIFO") && p < check->host->n_ports; p++) {
+		const struct rd_port *port = &check->host->ports[p];
+		const struct rd_netif *netif =
+			port->n_netdevs == 0 ?
+				NULL :
+				rd_netstate_find_name(check->views->net, check->host->netdevs[port->netdevs[0]].name);
+		const struct rd_netif *carrier;
+
+		if (!netif || !rd_envcheck_uses(check, p) || !rd_port_is_roce(check->host, port))
+			continue;
+		for (size_t at = 0; (carrier = rd_netstate_next_carrier(check->views->net, netif, &at));) {
+			const struct rd_dcb *dcb = &carrier->dcb;
+			bool forced = carrier->tclass.known == RD_OK && carrier->tclass.v >= 0;
+
+			if (forced || dcb->pfc.known != RD_OK || !dcb->pfc.enable || !rd_dcb_trusts_dscp(dcb) ||
+			    dcb->pfc.enable >> rd_dcb_prio(dcb, (unsigned)class) & 1)
+				continue;
+			prio = rd_dcb_prio(dcb, (unsigned)class);
+			pfc = dcb->pfc.enable;
+			rd_port_label(check->host, port, label, sizeof(label));
+			rd_env_list_add(&ports, label, strlen(label));
+			break;
+		}
+	}
+	list = rd_env_list_take(&ports);
+	if (list)
+		rd_envcheck_finding(
+			check, RD_SEV_WARNING, "env-tc-no-pfc", "Traffic class maps to a priority without PFC",
+			"packets are dropped under congestion and retransmitted, although the network was made lossless for "
+			"another priority",
+			rd_text("DSCP %ld is priority %u on %s; PFC is on priority %d", class >> 2, prio, list,
+				__builtin_ctz(pfc)),
+			rd_text("DSCP x 4 of priority %d, as at the switch", __builtin_ctz(pfc)));
+}
+
 /* The traffic class is a field of the GRH, which packets within a subnet do not have. NVSHMEM's IBGDA sets it without a GRH
  * (nvshmem#45). */
 static void judge_class_on_ib(struct rd_check_env *check, long class)
@@ -192,6 +236,7 @@ void rd_envcheck_traffic_class(struct rd_check_env *check)
 	}
 	show_class(check, class);
 	judge_class(check, class);
+	judge_priority(check, class);
 }
 
 /* An index into the port's P_Key table, often mistaken for the P_Key itself. */

@@ -23,12 +23,12 @@ static struct rd_offer of_nvidia(const struct rd_system *system, const struct rd
 	/* CPU and GPU share one memory; the driver supports neither peer memory nor DMA-BUF. */
 	if (gpu->name && strstr(gpu->name, "GB10") && !strstr(gpu->name, "GB100"))
 		return no("GB10 does not support GPUDirect RDMA");
-	if (!system->modules_known)
-		return unknown("could not read /proc/modules");
 	if (rd_has_peermem(system))
 		return yes("nvidia_peermem");
-	if (rd_has_old_peermem(system))
+	if (rd_has_old_peermem(system) || rd_text_list_has(&system->memory_peers, "nv_mem"))
 		return yes("nv_peer_mem");
+	if (!system->modules_known)
+		return unknown("could not read /proc/modules");
 	if (rd_has_dmabuf(system))
 		return yes("DMA-BUF");
 	if (!rd_system_module(system, "nvidia"))

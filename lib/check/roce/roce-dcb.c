@@ -13,10 +13,26 @@
 #define NO_DCB "the driver does not support Data Center Bridging (DCB)"
 #define NOT_READ "interfaces could not be read (rtnetlink)"
 
-enum { SELECTOR_DSCP = 5 }; /* IEEE_8021QAZ_APP_SEL_DSCP */
-
 typedef void port_fn(const struct rd_check_input *in, const struct rd_netif *netif, const char *subject,
 		     struct rd_check_out *out);
+
+/* A bond has no DCB and no pause frames; its members have. */
+static void judge_carriers(const struct rd_check_input *in, struct rd_check_out *out, bool dcb, port_fn *fn,
+			   size_t port, const struct rd_netif *netif)
+{
+	const struct rd_netif *carrier;
+	char subject[160];
+
+	for (size_t at = 0; (carrier = rd_netstate_next_carrier(in->net, netif, &at));) {
+		rd_check_port_subject(in, port, carrier, subject);
+		if (dcb && carrier->dcb.pfc.known != RD_OK)
+			rd_check_unknown(out, subject,
+					 carrier->dcb.known == RD_DENIED ? "no permission to read DCB, or no response" :
+									   NO_DCB);
+		else
+			fn(in, carrier, subject, out);
+	}
+}
 
 /* Calls `fn` for each port over Ethernet. `dcb`: the rule needs DCB; ports whose driver has none are reported as unknown. */
 static void judge_each_port(const struct rd_check_input *in, struct rd_check_out *out, bool dcb, port_fn *fn)
@@ -36,18 +52,16 @@ static void judge_each_port(const struct rd_check_input *in, struct rd_check_out
 				      "software RDMA devices only: the kernel's network stack carries their packets");
 			continue;
 		}
-		rd_check_port_subject(in, p, netif, subject);
-		if (in->ports->v[p].role == RD_ROLE_UNKNOWN) {
-			if (!in->ports->v[p].spare)
-				rd_check_unknown(out, subject, "role of the port is unknown");
+		if (in->ports->v[p].role == RD_ROLE_MANAGEMENT ||
+		    (in->host->ports[p].state && !rd_port_active(&in->host->ports[p]))) {
+			rd_check_skip(out, "no active RDMA port over Ethernet but those of management");
 			continue;
 		}
-		if (dcb && netif->dcb.pfc.known != RD_OK)
-			rd_check_unknown(out, subject,
-					 netif->dcb.known == RD_DENIED ? "no permission to read DCB, or no response" :
-									 NO_DCB);
+		rd_check_port_subject(in, p, netif, subject);
+		if (in->ports->v[p].role == RD_ROLE_UNKNOWN)
+			rd_check_unknown(out, subject, "role of the port is unknown");
 		else
-			fn(in, netif, subject, out);
+			judge_carriers(in, out, dcb, fn, p, netif);
 	}
 }
 
@@ -90,14 +104,6 @@ static void run_one_flow_control(const struct rd_check_input *in, struct rd_chec
 	judge_each_port(in, out, true, judge_one_flow_control);
 }
 
-static bool trusts_dscp(const struct rd_dcb *dcb)
-{
-	for (size_t i = 0; i < dcb->trust.n; i++)
-		if (dcb->trust.selectors[i] == SELECTOR_DSCP)
-			return true;
-	return false;
-}
-
 /* The kernel shows an empty DSCP map also of drivers that have none: the one of Gaudi. */
 static bool may_map_dscp(const struct rd_check_input *in, const struct rd_netif *netif)
 {
@@ -107,7 +113,6 @@ static bool may_map_dscp(const struct rd_check_input *in, const struct rd_netif 
 	return true;
 }
 
-/* A driver that does not report its trust mode uses DSCP as soon as a DSCP map is set (mlx5 does so). */
 static void judge_trust(const struct rd_check_input *in, const struct rd_netif *netif, const char *subject,
 			struct rd_check_out *out)
 {
@@ -115,8 +120,7 @@ static void judge_trust(const struct rd_check_input *in, const struct rd_netif *
 
 	if (!dcb->pfc.enable)
 		rd_check_good(out, subject); /* without PFC, trust does not matter */
-	else if (dcb->trust.known == RD_OK ? trusts_dscp(dcb) :
-					     dcb->dscp_prio_set.known == RD_OK && dcb->dscp_prio_set.v)
+	else if (rd_dcb_trusts_dscp(dcb))
 		rd_check_good(out, subject);
 	else if (dcb->trust.known != RD_OK && (dcb->dscp_prio_set.known != RD_OK || !may_map_dscp(in, netif)))
 		rd_check_unknown(out, subject, "the driver reports neither its trust mode nor a DSCP-to-priority map");
@@ -130,27 +134,18 @@ static void run_trust(const struct rd_check_input *in, struct rd_check_out *out)
 	judge_each_port(in, out, true, judge_trust);
 }
 
-/* The priority of packets with this traffic class. Without a map, drivers use the upper three bits of the DSCP. */
-static uint8_t prio_of(const struct rd_dcb *dcb, int tclass)
-{
-	unsigned dscp = (unsigned)tclass >> 2 & 63;
-
-	return dcb->dscp_prio_set.known == RD_OK && dcb->dscp_prio_set.v >> dscp & 1 ? dcb->dscp_prio[dscp] :
-										       (uint8_t)(dscp >> 3);
-}
-
 static void judge_traffic_class(const struct rd_check_input *in, const struct rd_netif *netif, const char *subject,
 				struct rd_check_out *out)
 {
-	uint8_t prio;
+	unsigned prio;
 
 	(void)in;
 	if (netif->tclass.known != RD_OK || netif->tclass.v < 0)
 		return rd_check_skip(out, "no traffic class override is set (tc/1/traffic_class)");
 	if (!netif->dcb.pfc.enable)
 		return rd_check_good(out, subject);
-	prio = prio_of(&netif->dcb, netif->tclass.v);
-	if (netif->dcb.pfc.enable & 1 << prio)
+	prio = rd_dcb_prio(&netif->dcb, (unsigned)netif->tclass.v);
+	if (netif->dcb.pfc.enable & 1u << prio)
 		rd_check_good(out, subject);
 	else
 		rd_check_warn(out, subject,
@@ -241,13 +236,13 @@ static void run_congestion(const struct rd_check_input *in, struct rd_check_out 
 static void judge_cnp(const struct rd_check_input *in, const struct rd_netif *netif, const char *subject,
 		      struct rd_check_out *out)
 {
-	uint8_t prio;
+	unsigned prio;
 
 	(void)in;
 	if (netif->cnp_dscp.known != RD_OK)
 		return rd_check_unknown(out, subject, "the driver does not report the DSCP of CNPs");
-	prio = prio_of(&netif->dcb, netif->cnp_dscp.v << 2);
-	if (netif->dcb.pfc.enable & 1 << prio)
+	prio = rd_dcb_prio(&netif->dcb, (unsigned)netif->cnp_dscp.v << 2);
+	if (netif->dcb.pfc.enable & 1u << prio)
 		rd_check_warn(out, subject,
 			      rd_text("CNPs (DSCP %u) use priority %u, which PFC can pause", netif->cnp_dscp.v, prio),
 			      rd_text("a strict priority without PFC (often DSCP 48, priority 6)"));

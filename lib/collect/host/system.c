@@ -113,6 +113,7 @@ static void read_nvidia(const struct rd_sysfs *fs, struct rd_system *system)
 static void read_memory_peers(const struct rd_sysfs *fs, struct rd_system *system)
 {
 	static const char *const dirs[] = { "/sys/kernel/mm/memory_peers", "/sys/memory_peers" };
+	_cleanup_free_ char *version = NULL;
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(dirs); i++) {
 		_cleanup_names_ struct rd_names names = { 0 };
@@ -122,6 +123,10 @@ static void read_memory_peers(const struct rd_sysfs *fs, struct rd_system *syste
 		for (size_t n = 0; n < names.n && n < 32; n++)
 			rd_text_list_add(&system->memory_peers, names.v[n]);
 	}
+	/* What NCCL looks for beside those: an RDMA core without peer memory lists no peers. */
+	version = rd_sysfs_text(fs, NULL, "/sys/module/nvidia_peermem/version");
+	if (version)
+		rd_text_list_add(&system->memory_peers, "nvidia_peermem");
 }
 
 static bool contains(const struct rd_bytes *bytes, const char *word)

@@ -85,6 +85,19 @@ static void read_families(const struct rd_sysfs *fs, struct rd_ethfamilies *ret)
 	rd_genl_family(fs->src, "netdev", &ret->netdev, NULL);
 }
 
+/* What the driver says of an interface of an RDMA port, or of a member of its bond. */
+static void read_driver(const struct rd_sysfs *fs, const struct rd_host *host, const struct rd_ethfamilies *families,
+			const struct rd_port *port, struct rd_netif *netif)
+{
+	if (netif->rdma)
+		return;
+	netif->rdma = true;
+	rd_collect_dcb(fs, netif->name, &netif->dcb);
+	rd_collect_ethstate(fs, families, netif);
+	read_ecn(fs, netif);
+	read_tclass(fs, host, port, netif);
+}
+
 static void read_details(const struct rd_sysfs *fs, const struct rd_host *host, struct rd_netstate *net)
 {
 	struct rd_ethfamilies families = { 0 };
@@ -96,15 +109,12 @@ static void read_details(const struct rd_sysfs *fs, const struct rd_host *host, 
 
 		for (size_t i = 0; i < port->n_netdevs; i++) {
 			const struct rd_netif *found = rd_netstate_find_name(net, host->netdevs[port->netdevs[i]].name);
-			struct rd_netif *netif = found ? &net->ifs[found - net->ifs] : NULL;
+			const struct rd_netif *carrier;
 
-			if (!netif || netif->rdma)
-				continue;
-			netif->rdma = true;
-			rd_collect_dcb(fs, netif->name, &netif->dcb);
-			rd_collect_ethstate(fs, &families, netif);
-			read_ecn(fs, netif);
-			read_tclass(fs, host, port, netif);
+			for (size_t at = 0; found && (carrier = rd_netstate_next_carrier(net, found, &at));)
+				read_driver(fs, host, &families, port, &net->ifs[carrier - net->ifs]);
+			if (found)
+				read_driver(fs, host, &families, port, &net->ifs[found - net->ifs]);
 		}
 	}
 	/* The addresses of an RDMA interface may be on a VLAN or bond above it. */

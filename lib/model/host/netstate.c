@@ -2,6 +2,7 @@
 #include "model/host/netstate.h"
 
 #include <arpa/inet.h>
+#include <linux/dcbnl.h>
 #include <string.h>
 
 static void devlink_deinit(struct rd_devlink *devlink)
@@ -39,6 +40,32 @@ const struct rd_netif *rd_netstate_find_name(const struct rd_netstate *net, cons
 		if (strcmp(net->ifs[i].name, name) == 0)
 			return &net->ifs[i];
 	return NULL;
+}
+
+const struct rd_netif *rd_netstate_next_carrier(const struct rd_netstate *net, const struct rd_netif *netif, size_t *at)
+{
+	if (!netif->kind || strcmp(netif->kind, "bond") != 0)
+		return (*at)++ ? NULL : netif;
+	while (*at < net->n_ifs)
+		if (net->ifs[(*at)++].master == netif->ifindex)
+			return &net->ifs[*at - 1];
+	return NULL;
+}
+
+bool rd_dcb_trusts_dscp(const struct rd_dcb *dcb)
+{
+	for (size_t i = 0; i < dcb->trust.n; i++)
+		if (dcb->trust.selectors[i] == IEEE_8021QAZ_APP_SEL_DSCP)
+			return true;
+	/* A driver that does not report its trust mode uses DSCP as soon as a map is set (mlx5 does so). */
+	return dcb->trust.known != RD_OK && dcb->dscp_prio_set.known == RD_OK && dcb->dscp_prio_set.v;
+}
+
+unsigned rd_dcb_prio(const struct rd_dcb *dcb, unsigned tclass)
+{
+	unsigned dscp = tclass >> 2 & 63;
+
+	return dcb->dscp_prio_set.known == RD_OK && dcb->dscp_prio_set.v >> dscp & 1 ? dcb->dscp_prio[dscp] : dscp >> 3;
 }
 
 void rd_ip_text(bool v6, const uint8_t *addr, char *ret)

@@ -171,6 +171,15 @@ void rd_netstate_deinit(struct rd_netstate *net);
 const struct rd_netif *rd_netstate_find(const struct rd_netstate *net, unsigned ifindex);
 const struct rd_netif *rd_netstate_find_name(const struct rd_netstate *net, const char *name);
 
+/* The next interface that carries the packets of `netif`: the members of a bond, else itself. `*at` is 0 at first. NULL: no more. */
+const struct rd_netif *rd_netstate_next_carrier(const struct rd_netstate *net, const struct rd_netif *netif, size_t *at);
+
+/* Whether packets get their priority from their DSCP. */
+bool rd_dcb_trusts_dscp(const struct rd_dcb *dcb);
+
+/* The priority of packets with this traffic class. Without a map, drivers use the upper three bits of the DSCP. */
+unsigned rd_dcb_prio(const struct rd_dcb *dcb, unsigned tclass);
+
 /* An address as text: "10.1.2.3", "fe80::1". `ret`: 46 bytes. */
 void rd_ip_text(bool v6, const uint8_t *addr, char *ret);
 

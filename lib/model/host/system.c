@@ -60,7 +60,7 @@ bool rd_text_list_has(const struct rd_text_list *list, const char *text)
 
 bool rd_has_peermem(const struct rd_system *system)
 {
-	return rd_system_module(system, "nvidia_peermem") != NULL;
+	return rd_system_module(system, "nvidia_peermem") || rd_text_list_has(&system->memory_peers, "nvidia_peermem");
 }
 
 bool rd_has_old_peermem(const struct rd_system *system)

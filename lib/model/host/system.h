@@ -60,7 +60,8 @@ struct rd_system {
 	char *nvidia_registry; /* "" for none */
 	RD_FIELD(bool) nvidia_stream_memops;
 
-	/* Providers of GPU memory to ib_core through the out-of-tree interface ("nv_mem", "nv_mem_nc", "amdkfd"). */
+	/* Providers of GPU memory to ib_core through the out-of-tree interface ("nv_mem", "nv_mem_nc", "amdkfd"), and
+	 * "nvidia_peermem" if its module has a version. */
 	struct rd_text_list memory_peers;
 	/* The loaded RDMA core supports DMA-BUF. */
 	RD_FIELD(bool) dmabuf;

@@ -7,6 +7,7 @@
 #define RD_MODEL_PORT_VIEW_H
 
 #include "model/host/host.h"
+#include "model/host/netstate.h"
 
 /* What a port is used for. */
 enum rd_role { RD_ROLE_UNKNOWN = 0, RD_ROLE_COMPUTE, RD_ROLE_STORAGE, RD_ROLE_MANAGEMENT };
@@ -27,6 +28,7 @@ struct rd_port_views {
 	const struct rd_host *host; /* outlives the views, and is not moved */
 	struct rd_port_view *v;	    /* v[p] is of host->ports[p] */
 	size_t n;
+	const struct rd_netstate *net; /* NULL: not read */
 };
 
 /* Views of all ports of `host`, without conclusions. */

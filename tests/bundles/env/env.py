@@ -66,7 +66,7 @@ HOSTS = {"ib": lambda root: None, "roce": roce, "roce-pod": lambda root: roce(ro
 
 
 def lay(folder, name):
-    subprocess.run([sys.executable, os.path.join(HERE, "../silent/silent.py"), "--lay", name, os.path.join(folder, name)], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([sys.executable, os.path.join(HERE, "../silent/silent.py"), "--bundle", name, os.path.join(folder, name)], check=True, stdout=subprocess.DEVNULL)
 
 
 def make_hosts(folder):

@@ -15,8 +15,9 @@ CASES = [
     # UCX with one device
     ("https://github.com/oracle-quickstart/oci-hpc samples/gpu/rccl_run_allreduce.sbatch (MI300X)", "mi300x-thor2",
      f"UCX_NET_DEVICES=bnxt_re0:1 NCCL_SOCKET_IFNAME=eno8303 NCCL_IB_SL=0 NCCL_IB_HCA=={THOR2} NCCL_IGNORE_CPU_AFFINITY=1 NCCL_IB_QPS_PER_CONNECTION=4", {"note env-left-out"}),
+    # without NCCL_IB_TC=41: the lossless priority of this host has another DSCP
     ("https://github.com/oracle-quickstart/oci-hpc samples/gpu/rccl_run_allreduce.sbatch (MI355X)", "mi300x-thor2",
-     f"UCX_NET_DEVICES=eno8303 NCCL_SOCKET_IFNAME=eno8303 NCCL_IB_SL=0 NCCL_IB_HCA=={THOR2} NCCL_IGNORE_CPU_AFFINITY=1 NCCL_IB_QPS_PER_CONNECTION=1 NCCL_IB_GID_INDEX=3 NCCL_IB_TIMEOUT=22 NCCL_IB_TC=41", NO_UCX),
+     f"UCX_NET_DEVICES=eno8303 NCCL_SOCKET_IFNAME=eno8303 NCCL_IB_SL=0 NCCL_IB_HCA=={THOR2} NCCL_IGNORE_CPU_AFFINITY=1 NCCL_IB_QPS_PER_CONNECTION=1 NCCL_IB_GID_INDEX=3 NCCL_IB_TIMEOUT=22", NO_UCX),
     ("https://github.com/coreweave/nccl-tests slurm/nccl-test-distributed-gb300-roce-nvl72-enroot.slurm", "hgx-b200",
      f"NCCL_NET_PLUGIN=spcx NCCL_IB_NET_LATENCY=50 NCCL_IB_ADAPTIVE_ROUTING=1 NCCL_NVLS_NCHANNELS=24 NCCL_P2P_NET_CHUNKSIZE=524288 NCCL_NVLSTREE_MAX_CHUNKSIZE=262144 NCCL_NVLS_CHUNKSIZE=262144 NCCL_IB_TC=96 NCCL_SOCKET_IFNAME=enp90s0f0np0 NCCL_IB_HCA==mlx5_0,mlx5_1,mlx5_2,mlx5_3,mlx5_4,mlx5_5,mlx5_6,mlx5_7 UCX_TLS=tcp UCX_NET_DEVICES=enp90s0f0np0", NO_UCX),
     ("https://github.com/coreweave/nccl-tests slurm/nccl-test-distributed-h100-64-enroot-sharp.slurm", "kvm-h100",
@@ -64,7 +65,15 @@ CASES = [
     ("traffic class", "oci-h100", "NCCL_IB_TC=416", {"warning env-out-of-range"}),
     ("traffic class", "mi300x-pollara", "NCCL_IB_TC=104 NCCL_IB_FIFO_TC=256", {"warning env-out-of-range"}),
     ("traffic class", "hgx-b200", "UCX_IB_TRAFFIC_CLASS=1000", {"warning env-out-of-range"}),
-    ("traffic class", "oci-h100", "NCCL_IB_TC=26 NCCL_IB_FIFO_TC=46", {"warning env-tc-is-dscp"}),
+    ("traffic class", "oci-h100", "NCCL_IB_TC=26 NCCL_IB_FIFO_TC=46", {"warning env-tc-is-dscp", "warning env-tc-no-pfc"}),
+    # of a priority that is not the lossless one: 5 on oci-h100, 3 elsewhere; of the control messages it may be another
+    ("lossless priority", "oci-h100", "NCCL_IB_TC=104", set()),
+    ("lossless priority", "oci-h100", "NCCL_IB_TC=98", {"warning env-tc-no-pfc"}),
+    ("lossless priority", "hgx-b200", "NCCL_IB_TC=106 NCCL_IB_FIFO_TC=192", set()),
+    ("lossless priority", "hgx-b200", "NCCL_IB_TC=160 NCCL_IB_FIFO_TC=192", {"warning env-tc-no-pfc"}),
+    ("lossless priority", "h100-roce-lag", "NCCL_IB_TC=160", {"warning env-tc-no-pfc"}),
+    ("lossless priority", "mi300x-thor2", "NCCL_IB_TC=104", set()),
+    ("lossless priority", "mi300x-thor2", "NCCL_IB_TC=41", {"warning env-tc-no-pfc"}),
     # UCX that NCCL or the program itself uses for data, or that contradicts itself
     ("UCX", "oci-h100", "UCX_TLS=tcp UCX_NET_DEVICES=eth0", {"critical env-rdma-off"}),
     ("UCX", "oci-h100", "NCCL_DEBUG=WARN UCX_TLS=tcp,cuda_copy", {"critical env-rdma-off"}),

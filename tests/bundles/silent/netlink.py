@@ -382,7 +382,8 @@ def replies_of(host):
     reply_route(replies, nics)
     reply_families(replies)
     asked = {id(net) for fn in host.fns if fn.rdma for net in fn.nets}
-    asked |= {id(net.master) for fn in host.fns if fn.rdma for net in fn.nets if net.master}
+    bonds = [net.master for fn in host.fns if fn.rdma for net in fn.nets if net.master]
+    asked |= {id(net) for bond in bonds for net in (bond, *bond.slaves)}
     for nic in (n for n in nics if id(n.net) in asked):
         reply_dcb(replies, nic)
         reply_ethtool(replies, nic)
