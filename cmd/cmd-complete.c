@@ -49,7 +49,7 @@ static void add_candidate(struct rd_buf *out, const char *typed, const char *bef
 
 static void add_options(struct rd_buf *out, const char *typed, const struct rd_cmd *cmd)
 {
-	const struct rd_opt *opts[2 * RD_OPTS_MAX];
+	const struct rd_opt *opts[2 * RD_OPTS_MAX] = { 0 };
 	size_t n = cmd ? rd_opts_of(cmd, opts) : 0;
 
 	for (size_t i = 0; i < n; i++)

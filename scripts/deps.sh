@@ -46,6 +46,7 @@ test     python3                          python3
 test     xz-utils                         xz
 test     bzip2                            bzip2
 test     zstd                             zstd
+test     e2fsprogs                        e2fsprogs
 test     strace                           strace
 test     infiniband-diags                 infiniband-diags
 test     ibsim-utils                      -

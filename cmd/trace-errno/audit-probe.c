@@ -104,7 +104,7 @@ int audit_probe(struct rd_ctx *ctx, struct rd_fnset *set, const char *wanted, st
 	struct trace t = {
 		.ctx = ctx, .opts = &opts, .signals = -1, .child = TRACE_CHILD_INIT, .sink = take_event, .sink_arg = &seen
 	};
-	struct probe_result results[PROBES];
+	struct probe_result results[PROBES] = { 0 };
 	char path[64], *argv[] = { "/proc/self/exe", "probe-calls", device, path, NULL };
 	int fds[2], r;
 

@@ -131,10 +131,11 @@ _Noreturn static void wait_and_run(struct trace_child *child, const struct trace
 		;
 	if (n != 1)
 		_exit(0);
-	if (!child->tty)
-		trace_command_run(command, failed);
-	trace_tty_monitor(child->tty, &monitor);
-	trace_monitor_run(command, &monitor);
+	if (child->tty) {
+		trace_tty_monitor(child->tty, &monitor);
+		trace_monitor_run(command, &monitor);
+	}
+	trace_command_run(command, failed);
 }
 
 int trace_child_start(struct trace_child *child, const struct trace_command *command, struct rd_err *err)

@@ -5,6 +5,8 @@
 # shellcheck source=tests/until.sh
 . "${BASH_SOURCE[0]%/*}/../until.sh"
 
+export LC_ALL=C.UTF-8
+
 tm() {
 	tmux -S "$SOCKET" "$@"
 }

@@ -105,7 +105,7 @@ bool rd_redact_taken(const struct rd_redact *redact, enum rd_secret kind, const 
 
 static uint64_t word_hash(const struct rd_redact *redact, const char *text, size_t size)
 {
-	char folded[WORD_MAX];
+	char folded[WORD_MAX] = "";
 
 	for (size_t i = 0; i < size; i++)
 		folded[i] = (char)tolower((unsigned char)text[i]);
