@@ -136,13 +136,16 @@ static void sockets_are_critical_and_say_why(void **state)
 		{ "NCCL_NET set by environment to Socket\n", "NCCL_NET=Socket" },
 		{ "NCCL_IB_HCA set to mlx4_0\n", "NCCL_IB_HCA=mlx4_0" },
 		{ "NET/IB : No device found.\n", "/dev/infiniband" },
+		{ "NET/IB : No device found.\nlibibverbs: Warning: Driver ionic does not support the kernel ABI of 4 (supports "
+		  "1 to 1) for device /sys/class/infiniband/ionic_0\n",
+		  "driver ionic does not support the kernel ABI of 4 (supports 1 to 1)" },
 		{ "NET/IB : No IP interface found.\n", "IP interface" },
 		{ "NCCL_IB_DISABLE set by environment to 0.\n", "does not contain the reason" },
 	};
 	struct place *at = *state;
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
-		char text[256];
+		char text[512];
 
 		snprintf(text, sizeof(text), LINE "%s" LINE "Using network Socket\n", cases[i].line);
 		compare(at, text);

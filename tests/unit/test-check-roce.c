@@ -290,22 +290,6 @@ static void silent_neighbour(struct fixture *f)
 	f->net.n_neighs = 1;
 }
 
-static void wrong_rail(struct fixture *f)
-{
-	f->net.policies = calloc(1, sizeof(*f->net.policies));
-	f->net.policies[0] = (struct rd_policy){ .table = 101, .source = { 10, 0, 1, 1 }, .source_len = 32 };
-	f->net.n_policies = 1;
-	f->net.routes = calloc(1, sizeof(*f->net.routes));
-	f->net.routes[0] = (struct rd_route){ .table = 101, .ifindex = 2, .type = 1 };
-	f->net.n_routes = 1;
-}
-
-static void right_rail(struct fixture *f)
-{
-	wrong_rail(f);
-	f->net.routes[0].ifindex = 3;
-}
-
 static void flapping(struct fixture *f)
 {
 	f->net.ifs[2].carrier_down.v = 40;
@@ -361,8 +345,6 @@ static void ip_below(void **state)
 	expect("duplicate-address", same_address, RD_SEV_CRITICAL);
 	expect("duplicate-address", refused_address, RD_SEV_CRITICAL);
 	expect("neighbour-failed", silent_neighbour, RD_SEV_WARNING);
-	expect("rail-route", wrong_rail, RD_SEV_WARNING);
-	expect("rail-route", right_rail, RD_SEV_OK);
 	expect("link-flaps", flapping, RD_SEV_WARNING);
 	expect("link-flaps", all_flap_alike, RD_SEV_OK);
 	expect("roce-firewall", soft_and_dropped, RD_SEV_CRITICAL);

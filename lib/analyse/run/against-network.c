@@ -92,6 +92,11 @@ static void report_tcp(struct rd_against_state *st, const char *observed)
 	} else if (st->run->no_interface) {
 		reason = rd_text("NCCL found no IP interface for its bootstrap network, and did not use InfiniBand");
 		fix = rd_text("# set NCCL_SOCKET_IFNAME=INTERFACE for the job, one that reaches the other hosts");
+	} else if (st->run->no_device && st->log->abi[0]) {
+		reason = rd_text("libibverbs: driver %s", st->log->abi);
+		fix = rd_text(
+			"# install in the image the rdma-core, or the vendor's provider library, that belongs to the "
+			"kernel's driver: cat /sys/class/infiniband_verbs/uverbs*/abi_version");
 	} else if (st->run->no_device) {
 		reason = rd_text(
 			"the process found no active RDMA device: a container without /dev/infiniband, ports that were down, or no libibverbs");

@@ -197,6 +197,22 @@ static bool table_uses(const struct rd_netstate *net, bool v6, unsigned table, u
 	return false;
 }
 
+/* The command that adds the route: by the gateway that other routes through the interface have. */
+static char *route_fix(const struct rd_netstate *net, const struct rd_netif *netif, const struct rd_policy *policy)
+{
+	const char *family = policy->v6 ? "-6 " : "";
+	char gateway[46] = "";
+
+	for (size_t i = 0; i < net->n_routes && !*gateway; i++)
+		if (net->routes[i].v6 == policy->v6 && net->routes[i].ifindex == netif->ifindex &&
+		    net->routes[i].has_gateway)
+			rd_ip_text(policy->v6, net->routes[i].gateway, gateway);
+	return rd_text("ip %sroute show table %u\n%sip %sroute add default via %s dev IF table %u\n"
+		       "# it lasts until the next boot; also in the network configuration",
+		       family, policy->table, *gateway ? "" : "# ", family, *gateway ? gateway : "GATEWAY",
+		       policy->table);
+}
+
 static void run_rail_routes(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	if (!read_links(in, out, "no address on an RDMA interface has its own routing table"))
@@ -223,11 +239,7 @@ static void run_rail_routes(const struct rd_check_input *in, struct rd_check_out
 					rd_text("packets from %s use routing table %u, which has no route through %s",
 						ip, policy->table, netif->name),
 					rd_text("a route through this rail's own interface in that table"),
-					rd_text("ip %sroute show table %u\n"
-						"# ip %sroute add default via GATEWAY dev IF table %u\n"
-						"# it lasts until the next boot; also in the network configuration",
-						policy->v6 ? "-6 " : "", policy->table, policy->v6 ? "-6 " : "",
-						policy->table));
+					route_fix(in->net, netif, policy));
 		}
 	}
 }
@@ -375,7 +387,6 @@ const struct rd_check rd_check_rail_route = {
 	       "# ip route add default via GATEWAY dev IF table TABLE\n"
 	       "# it lasts until the next boot; also in the network configuration",
 	.needs = "policy rules, routes and addresses from rtnetlink",
-	.thorough = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_rail_routes,

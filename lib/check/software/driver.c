@@ -8,6 +8,7 @@
 #include "model/host/symmetry.h"
 
 #define CLASS_INFINIBAND 0x0207
+#define CLASS_3D 0x0302
 
 /* Whether a function is expected to be an RDMA NIC: class InfiniBand, or the same model as another RDMA device here. */
 static bool should_do_rdma(const struct rd_host *host, const struct rd_pci *pci)
@@ -111,6 +112,13 @@ static void run_nic(const struct rd_check_input *in, struct rd_check_out *out)
 	}
 }
 
+/* Drivers of the kernel for displays, which no library computes with. A workstation may want them: on cards for data centres only. */
+static bool is_for_display(const struct rd_pci *pci)
+{
+	return pci->class.v >> 8 == CLASS_3D && pci->driver &&
+	       (strcmp(pci->driver, "nouveau") == 0 || strcmp(pci->driver, "nova_core") == 0);
+}
+
 static void run_gpu(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	for (size_t g = 0; g < in->host->n_gpus; g++) {
@@ -122,6 +130,14 @@ static void run_gpu(const struct rd_check_input *in, struct rd_check_out *out)
 			continue;
 		if (!pci->driver)
 			rd_check_fail(out, pci->addr, rd_text("%s: no driver is bound", name), rd_text("a driver"));
+		else if (is_for_display(pci))
+			rd_check_bad(
+				out, RD_SEV_CRITICAL, pci->addr,
+				rd_text("%s: driver %s, without CUDA", name, pci->driver), rd_text("driver nvidia"),
+				rd_text("modinfo nvidia | head -3\n"
+					"# install NVIDIA's driver, keep %s from loading (modprobe.d: blacklist %s), rebuild "
+					"the initramfs, reboot",
+					pci->driver, pci->driver));
 		else if (!report_other_driver(in, (size_t)in->host->gpus[g].pci, RD_TRAIT_GPU_DRIVER, name, out) &&
 			 !rd_driver_is_for_guests(pci->driver))
 			rd_check_good(out, pci->addr);

@@ -2,6 +2,7 @@
 /* Splits logs into lines, finds the host of each line and the parser for it. */
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "collect/nccl/runlog-priv.h"
@@ -175,6 +176,18 @@ static bool parse_version(struct rd_run_reader *reader, const char *line)
 	return true;
 }
 
+/* "libibverbs: Warning: Driver ionic does not support the kernel ABI of 4 (supports 1 to 1) for device /sys/class/…" */
+static bool parse_abi(struct rd_run_reader *reader, const char *line)
+{
+	const char *at = rd_run_after(line, "libibverbs: Warning: Driver ");
+	const char *end = at ? strstr(at, " for device ") : NULL;
+
+	if (!end || !strstr(at, " does not support the kernel ABI"))
+		return false;
+	snprintf(reader->log->abi, sizeof(reader->log->abi), "%.*s", (int)(end - at < 90 ? end - at : 90), at);
+	return true;
+}
+
 /* Parses the message after `mark`; the host name is before it. */
 static bool parse_marked(struct rd_run_reader *reader, const char *line, const char *mark,
 			 bool (*parse)(struct rd_run_reader *, struct rd_run_host *, const char *))
@@ -196,6 +209,8 @@ static bool parse_line(struct rd_run_reader *reader, const char *line)
 
 	if (strstr(line, ": device used "))
 		return rd_run_take_nvshmem(reader, line);
+	if (parse_abi(reader, line))
+		return true;
 	if (strstr(line, "NCCL "))
 		return parse_marked(reader, line, " NCCL INFO ", rd_run_take_nccl) ||
 		       parse_marked(reader, line, " NCCL WARN ", rd_run_take_nccl) || version;

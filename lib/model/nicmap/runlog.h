@@ -115,6 +115,7 @@ struct rd_runlog {
 	struct rd_run_host *v;
 	size_t n, cap;
 	unsigned version[3]; /* NCCL's: 2, 27, 6; the first 0: not in the log */
+	char abi[96]; /* "ionic does not support the kernel ABI of 4 (supports 1 to 1)", said by libibverbs; "": not in the log */
 	bool rccl;
 	bool cut;
 	size_t lines, known; /* number of lines, and of lines with content that is kept */
