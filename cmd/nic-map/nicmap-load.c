@@ -39,7 +39,7 @@ static int read_host(struct rd_source *source, const char *from, unsigned what, 
 /* The rules of topo-check that concern what nic-map shows. */
 static const char *const map_rules[] = { "profile-gpu",	       "profile-nic", "profile-value", "gpu-missing",
 					 "nic-missing",	       "port-state",  "ib-no-sm",      "link-layer-uniform",
-					 "port-speed-uniform", "gid-usable",  "gid-v2" };
+					 "port-speed-uniform", "gid-usable",  "gid-v2",	       "roce-lag-affinity" };
 
 /* Whether the finding is shown below the map: unknown results only if a profile requires them. */
 static bool is_shown(const struct rd_finding *finding)

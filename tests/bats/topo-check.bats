@@ -150,6 +150,37 @@ break_link() {
 	[ "$status" -eq 0 ]
 }
 
+@test "a NIC without firmware, a virtual port without a GUID, a LAG that spreads queue pairs only" {
+	local host=$BATS_TEST_TMPDIR/host nic
+	cp -r "$HOST" "$host"
+	nic=$(readlink -f "$host/sys/class/infiniband/mlx5_3/device")
+	rm -r "$host/sys/class/infiniband/mlx5_3" "$nic/driver"
+	echo 0x058000 >"$nic/class"
+	echo 0x0218 >"$nic/device"
+	run "$RD" --from "$host" topo-check --only nic-driver
+	[ "$status" -eq 2 ]
+	[[ ${lines[1]} == "critical: ${nic##*/}: "*"device ID 0218: the NIC has started without its firmware"* ]]
+	[[ ${lines[2]} == "  fix: mstflint -d ${nic##*/} query" ]]
+
+	echo "1: DOWN" >"$host/sys/class/infiniband/mlx5_0/ports/1/state"
+	run "$RD" --from "$host" topo-check --only port-state
+	[[ $output == *"advice: "*"ip link set PF vf N state auto"* && $output != *"node GUID is 0"* && $output != *"check cable"* ]]
+	echo 0000:0000:0000:0000 >"$host/sys/class/infiniband/mlx5_0/node_guid"
+	run "$RD" --from "$host" topo-check --only port-state
+	[[ $output == *"the node GUID is 0"* ]]
+	echo "2: Polling" >"$host/sys/class/infiniband/mlx5_0/ports/1/phys_state"
+	run "$RD" --from "$host" topo-check --only port-state
+	[[ $output == *"check cable"* && $output != *"vf N"* ]]
+
+	nic=$host/sys/kernel/debug/mlx5/$(basename "$(readlink -f "$HOST/sys/class/infiniband/mlx5_1/device")")/lag
+	mkdir -p "$nic"
+	for mode in "queue_affinity note" "hash pass" "multiport_eswitch pass" "garbage unknown"; do
+		echo "${mode% *}" >"$nic/port_sel_mode"
+		run "$RD" --from "$host" topo-check --only roce-lag-affinity --json
+		jq -e --arg of "${mode#* }" '(.findings | map(.severity) | if . == [] then ["pass"] else . end) == [$of]' <<<"$output"
+	done
+}
+
 @test "a profile: learnt, held against its own host, and against one that lacks something" {
 	cp -r "$HOST" "$BATS_TEST_TMPDIR/other"
 	"$RD" --from "$HOST" topo-check --learn "$BATS_TEST_TMPDIR/profile"

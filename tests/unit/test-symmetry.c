@@ -118,6 +118,11 @@ static void another_driver(void **state)
 	pattern_eight(&m, -1, -1);
 	pattern_text(&pattern_gpu(&m, 6)->driver, "nouveau");
 	pattern_wrong(&m, "gpu-driver", RD_SEV_WARNING);
+	/* All alike: nothing is odd, and nothing computes. */
+	pattern_eight(&m, -1, -1);
+	for (int i = 0; i < 8; i++)
+		pattern_text(&pattern_gpu(&m, i)->driver, "nouveau");
+	pattern_wrong(&m, "gpu-driver", RD_SEV_CRITICAL);
 	pattern_eight(&m, -1, -1);
 	pattern_text(&pattern_gpu(&m, 6)->driver, NULL);
 	pattern_wrong(&m, "gpu-driver", RD_SEV_CRITICAL);

@@ -13,11 +13,28 @@
 
 #define CABLE "# check cable, transceiver and switch port"
 
+/* The link is up, but not the port: that is set for a virtual function on its physical one, perhaps by a hypervisor. */
+static char *virtual_fix(const struct rd_host *host, const struct rd_ibdev *dev)
+{
+	int pf = dev->pci < 0 ? -1 : host->pcis[dev->pci].pf;
+	bool no_guid = dev->node_guid && strspn(dev->node_guid, "0:") == strlen(dev->node_guid);
+	const char *name = "PF";
+
+	for (size_t i = 0; pf >= 0 && i < host->n_netdevs; i++)
+		if (host->netdevs[i].pci == pf)
+			name = host->netdevs[i].name;
+	return rd_text("%sip link show dev %s\n# %sip link set %s vf N state auto%s",
+		       pf < 0 ? "# if this is a virtual function, on the hypervisor: " : "", name, pf < 0 ? "there: " : "", name,
+		       no_guid ? "; the node GUID is 0: ip link set ... vf N node_guid GUID, then port_guid GUID, too" :
+				 "");
+}
+
 static void fail_down(const struct rd_port_views *views, size_t p, const char *name, struct rd_check_out *out)
 {
 	const struct rd_host *host = views->host;
 	const struct rd_port *port = &host->ports[p];
 	const char *phys = port->phys_state ? port->phys_state : "-";
+	bool virtual = rd_port_is_ib(port) && strcmp(phys, "LinkUp") == 0 && strcmp(port->state, "DOWN") == 0;
 
 	/* Setting an Ethernet interface down also takes the RDMA port down; an IPoIB interface does not affect the link
 	 * below it. */
@@ -27,9 +44,10 @@ static void fail_down(const struct rd_port_views *views, size_t p, const char *n
 				     port->link_layer) :
 			     rd_text("%s, %s", port->state, phys),
 		     rd_text("ACTIVE, LinkUp"),
+		     virtual ? virtual_fix(host, &host->ibdevs[port->ibdev]) :
 		     rd_port_is_ethernet(port) && port->n_netdevs > 0 ?
-			     NULL :
-			     rd_text("ibstat IBDEV\n" CABLE "; mlxlink -m shows them"));
+			       NULL :
+			       rd_text("ibstat IBDEV\n" CABLE "; mlxlink -m shows them"));
 }
 
 /* A bond that carries the default route over RDMA ports none of which is active. */

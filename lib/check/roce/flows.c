@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether switches can spread the flows to one peer over several links. */
+/* Whether switches, and the NIC itself, can spread the flows to one peer over several links. */
 #include <stdio.h>
+#include <string.h>
 
+#include "check/shared/port.h"
 #include "check/shared/rules.h"
 #include "model/rdma/qp-pairs.h"
 #include "model/rdma/qp.h"
@@ -30,6 +32,25 @@ static void run_flows(const struct rd_check_input *in, struct rd_check_out *out)
 	rd_check_skip(out, "no connected RoCE queue pair with a known peer");
 }
 
+static void run_affinity(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	rd_check_skip(out, "no RoCE LAG whose mode can be read (debugfs of mlx5_core, root)");
+	for (size_t p = 0; p < in->host->n_ports; p++) {
+		const struct rd_port *port = &in->host->ports[p];
+		const char *mode = in->host->ibdevs[port->ibdev].lag_mode;
+		struct rd_port_name name = rd_check_port_name(in->host, port);
+
+		if (mode && strcmp(mode, "queue_affinity") == 0)
+			rd_check_note(out, name.text,
+				      rd_text("mode queue_affinity: a queue pair uses one of the links"),
+				      rd_text("mode hash, or several queue pairs for each peer"), NULL);
+		else if (mode && (strcmp(mode, "hash") == 0 || strcmp(mode, "multiport_eswitch") == 0))
+			rd_check_good(out, name.text);
+		else if (mode)
+			rd_check_unknown(out, name.text, "not a mode of LAG that is known");
+	}
+}
+
 const struct rd_check rd_check_flow_entropy = {
 	.id = "roce-flow-entropy",
 	.title = "Flows to one peer share a UDP source port (no ECMP entropy)",
@@ -40,4 +61,15 @@ const struct rd_check rd_check_flow_entropy = {
 	.thorough = true,
 	.reads = RD_PART_RDMA | RD_PART_QPS,
 	.run = run_flows,
+};
+
+const struct rd_check rd_check_lag_affinity = {
+	.id = "roce-lag-affinity",
+	.title = "RoCE LAG assigns each queue pair to one link",
+	.why = "a peer that is reached by one queue pair gets the bandwidth of one link",
+	.fix = "# set NCCL_IB_QPS_PER_CONNECTION=2 or UCX_IB_NUM_PATHS=2 in the job's environment\n"
+	       "# or upgrade kernel and firmware: mlx5 uses mode hash where both support it",
+	.needs = "port_sel_mode of mlx5_core in debugfs (root)",
+	.reads = RD_PART_RDMA,
+	.run = run_affinity,
 };

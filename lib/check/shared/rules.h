@@ -89,6 +89,7 @@
 	X(devmem)                                                 \
 	X(roce_mtu)                                               \
 	X(flow_entropy)                                           \
+	X(lag_affinity)                                           \
 	/* InfiniBand */                                          \
 	X(ib_width)                                               \
 	X(ipoib_mode)                                             \

@@ -79,11 +79,27 @@ static bool report_other_driver(const struct rd_check_input *in, size_t i, enum 
 	return true;
 }
 
+/* IDs of ConnectX and BlueField without firmware, "[ConnectX-7 Flash Recovery]" in pci.ids. */
+static bool is_in_recovery(const struct rd_pci *pci)
+{
+	return pci->class.v >> 8 == RD_PCI_CLASS_MEMORY && pci->vendor.v == 0x15b3 && pci->device.v >= 0x01f6 &&
+	       pci->device.v <= 0x02ff;
+}
+
 static void run_nic(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	for (size_t i = 0; i < in->host->n_pcis; i++) {
 		const struct rd_pci *pci = &in->host->pcis[i];
 
+		if (is_in_recovery(pci))
+			rd_check_bad(
+				out, RD_SEV_CRITICAL, pci->addr,
+				rd_text("device ID %04x: the NIC has started without its firmware (flash recovery)",
+					pci->device.v),
+				rd_text("a NIC with firmware, and an RDMA device"),
+				rd_text("mstflint -d ADDRESS query\n"
+					"# burn the firmware of this board (mstflint -i FILE burn), then power-cycle the "
+					"host while no job runs; else replace the card"));
 		if (pci->pf >= 0 || !should_do_rdma(in->host, pci))
 			continue;
 		if (rd_driver_is_for_guests(pci->driver)) {
@@ -130,6 +146,8 @@ static void run_gpu(const struct rd_check_input *in, struct rd_check_out *out)
 			continue;
 		if (!pci->driver)
 			rd_check_fail(out, pci->addr, rd_text("%s: no driver is bound", name), rd_text("a driver"));
+		else if (report_other_driver(in, (size_t)in->host->gpus[g].pci, RD_TRAIT_GPU_DRIVER, name, out))
+			continue;
 		else if (is_for_display(pci))
 			rd_check_bad(
 				out, RD_SEV_CRITICAL, pci->addr,
@@ -138,8 +156,7 @@ static void run_gpu(const struct rd_check_input *in, struct rd_check_out *out)
 					"# install NVIDIA's driver, keep %s from loading (modprobe.d: blacklist %s), rebuild "
 					"the initramfs, reboot",
 					pci->driver, pci->driver));
-		else if (!report_other_driver(in, (size_t)in->host->gpus[g].pci, RD_TRAIT_GPU_DRIVER, name, out) &&
-			 !rd_driver_is_for_guests(pci->driver))
+		else if (!rd_driver_is_for_guests(pci->driver))
 			rd_check_good(out, pci->addr);
 	}
 	rd_check_skip(out, "no accelerator");

@@ -271,6 +271,10 @@ static int add_device(const struct rd_sysfs *fs, const char *name, unsigned what
 	dev->node_desc = rd_sysfs_text(fs, NULL, IB "/%s/node_desc", name);
 	dev->iwarp = is_iwarp(fs, name);
 	find_pci_function(fs, host, dev);
+	/* Of debugfs, which only root can read: nothing is missing without it. */
+	if (dev->pci >= 0 && rd_read_textf(fs->src, &dev->lag_mode, NULL, "/sys/kernel/debug/mlx5/%s/lag/port_sel_mode",
+					   host->pcis[dev->pci].addr) == 0)
+		dev->lag_mode[strcspn(dev->lag_mode, "\n")] = '\0';
 	return read_ports(fs, name, what, host, (int)host->n_ibdevs - 1);
 }
 

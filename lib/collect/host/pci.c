@@ -186,8 +186,9 @@ void rd_collect_pci_orphans(const struct rd_sysfs *fs, struct rd_host *host, uns
 	for (size_t i = 0; i < host->n_pcis; i++) {
 		const struct rd_pci *pci = &host->pcis[i];
 
-		/* Without configuration space: a hypervisor may have many virtual functions. */
-		if (pci->class.v >> 16 == RD_PCI_NETWORK && !pci->detailed)
+		/* Without configuration space: a hypervisor may have many virtual functions. NICs that have no firmware are memory
+		 * controllers. */
+		if ((pci->class.v >> 16 == RD_PCI_NETWORK || pci->class.v >> 8 == RD_PCI_CLASS_MEMORY) && !pci->detailed)
 			rd_collect_pci_detail(fs, host, (int)i, what & ~(unsigned)(RD_COLLECT_PCI | RD_COLLECT_ACS));
 	}
 }

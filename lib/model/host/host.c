@@ -27,7 +27,7 @@ static void port_deinit(struct rd_port *port)
 static void ibdev_deinit(struct rd_ibdev *dev)
 {
 	RD_FREE(dev->name, dev->firmware, dev->board, dev->hca_type, dev->node_guid, dev->sys_image_guid,
-		dev->node_desc, dev->driver, dev->parent_netdev);
+		dev->node_desc, dev->driver, dev->parent_netdev, dev->lag_mode);
 }
 
 static void netdev_deinit(struct rd_netdev *netdev)

@@ -37,6 +37,7 @@ enum {
 #define RD_PCI_CLASS_NVSWITCH 0x0680	/* "other bridge", of NVIDIA */
 #define RD_PCI_CLASS_DATA_DIRECT 0x0801 /* of Mellanox */
 #define RD_PCI_CLASS_BRIDGE 0x0604	/* PCI-to-PCI bridge, bits 23:8 */
+#define RD_PCI_CLASS_MEMORY 0x0580	/* "other memory controller" */
 
 /* A base address register that is mapped. */
 struct rd_bar {
@@ -146,6 +147,7 @@ struct rd_ibdev {
 	char *firmware, *board, *hca_type, *node_guid, *sys_image_guid, *node_desc, *driver;
 	bool iwarp;	     /* node type is RNIC: RDMA over TCP, without InfiniBand GIDs */
 	char *parent_netdev; /* of a soft device: the interface below */
+	char *lag_mode; /* how mlx5 spreads a RoCE LAG: "hash", "queue_affinity", …; NULL: no LAG, or not readable */
 	int first_port;
 	unsigned n_ports;
 	bool ports_unread; /* the ports could not be listed: there may be more */

@@ -47,6 +47,7 @@ static const char *const trees[] = {
 	"/sys/devices",
 	"/sys/fs/cgroup",
 	"/sys/kernel/btf",
+	"/sys/kernel/debug/mlx5",
 	"/sys/kernel/iommu_groups",
 	"/sys/kernel/mm",
 	"/sys/memory_peers",
