@@ -9,53 +9,17 @@
 
 #define QPN_MOST 0xffffffu
 
-/* The fixed text of each form, as printed by the drivers, with any text before, after and at each `*`. The first match counts, so
- * the more specific forms come first. The origin of each is in tests/bundles/CASEBOOK.md. */
-static const char *const words[RD_KLOG_FORMS] = {
-	[RD_KLOG_MLX5_HEALTH] = "device's health compromised",
-	[RD_KLOG_MLX5_HEALTH_ISSUE] = "Health issue observed*severity(",
-	[RD_KLOG_MLX5_COMMAND_LEAK] = "mlx5*timeout. Will cause a leak of a command resource",
-	[RD_KLOG_MLX4_INTERNAL_ERROR] = "mlx4_core*Internal error detected",
-	[RD_KLOG_BNXT_FATAL_RESET] = "bnxt_en*Fatal firmware reset event",
-	[RD_KLOG_IRDMA_RESET] = "ice*Requesting a reset",
-	[RD_KLOG_MKEY_LIMIT] = "CREATE_MKEY(*limits exceeded",
-	[RD_KLOG_MKEY_NO_RESOURCES] = "CREATE_MKEY(*no resources",
-	[RD_KLOG_QP_LIMIT] = "CREATE_QP(*limits exceeded",
-	[RD_KLOG_UAR_LIMIT] = "ALLOC_UAR(*limits exceeded",
-	[RD_KLOG_MLX4_UAR_PAGES] = "mlx4_core*UAR pages (need more than",
-	[RD_KLOG_RETRY_COUNT] = "RTR2RTS_QP(*bad parameter*0x4bb88f",
-	[RD_KLOG_MODULE_HOT] = "Port module event[error]*High Temperature",
-	[RD_KLOG_MODULE_BUS_STUCK] = "Port module event[error]*Bus stuck",
-	[RD_KLOG_MODULE_UNSUPPORTED] = "Port module event[error]*Unknown identifier",
-	[RD_KLOG_MLX5_PORT_DOWN] = "mlx5_core*Port: *Link DOWN",
-	[RD_KLOG_MLX5_LINK_DOWN] = "mlx5_core*Link down",
-	[RD_KLOG_BNXT_LINK_DOWN] = "bnxt_en*NIC Link is Down",
-	[RD_KLOG_ICE_LINK_DOWN] = "ice *NIC Link is Down",
-	[RD_KLOG_PEERMEM_VERSION] = "peer*disagrees about version of symbol ib_",
-	[RD_KLOG_IB_SYMBOL] = "disagrees about version of symbol ib_",
-	[RD_KLOG_RDMA_SYMBOL] = "disagrees about version of symbol rdma_",
-	[RD_KLOG_PEERMEM_CLIENT] = "peer*Unknown symbol ib_register_peer_memory_client",
-	[RD_KLOG_NV_PEER_MEM_SYMBOL] = "nv_peer_mem*Unknown symbol ib_",
-	[RD_KLOG_PEERMEM_CONTEXT] = "nvidia-peermem*detected invalid context",
-	[RD_KLOG_PEERMEM_CALLBACK] = "nvidia-peermem*nv_get_p2p_free_callback",
-	[RD_KLOG_UMEM_PIN] = "ib_umem_get: failed to get user pages",
-	[RD_KLOG_UMEM_GET] = "mr_umem_get*umem get failed",
-	[RD_KLOG_OOM_CGROUP] = "Memory cgroup out of memory: Killed process",
-	[RD_KLOG_OOM] = "Out of memory: Killed process",
-	[RD_KLOG_PCIE_FATAL] = "PCIe Bus Error: severity=Uncorrect*(Fatal)",
-	[RD_KLOG_PCIE_UNCORRECTED] = "PCIe Bus Error: severity=Uncorrect",
-	[RD_KLOG_FELL_OFF_BUS] = "amdgpu*device lost from bus!",
-	[RD_KLOG_FALLEN_OFF_BUS] = "fallen off the bus",
-	[RD_KLOG_PCIE_CARD_GONE] = "pcieport*Card not present",
-	[RD_KLOG_POWER_GOOD] = "PCIe slot advertised sufficient power",
-	[RD_KLOG_POWER_LOW] = "Detected insufficient power on the PCIe slot",
-	[RD_KLOG_POWER_UNKNOWN] = "PCIe slot power capability was not advertised",
+const struct rd_klog_line rd_klog_lines[RD_KLOG_FORMS] = {
+#define LINE(form, driver, text, source, meaning) [RD_KLOG_##form] = { driver, text, source, meaning },
+#include "base/klog-lines.h"
+#undef LINE
 };
 
 /* Separated by spaces; case-insensitive. */
 static const char terms[] =
 	" mlx5 mlx5_core mlx5_ib mlx4 mlx4_core mlx4_ib bnxt_en bnxt_re irdma ice i40e efa ena qedr qede hns3 "
 	"hfi1 rdma_rxe siw erdma mana mana_ib ionic ib_core ib_uverbs rdma_cm ib_umem_get infiniband nvidia "
+	"DMAR AMD-Vi arm-smmu arm-smmu-v3 device client sid nvme "
 	"peermem nvidia_peermem nvidia-peermem nv_peer_mem NVRM Xid amdgpu habanalabs pcieport AER PCIe PCI "
 	"pid cmd op_mod syndrome err error errno failed status vendor module Port Link up down QP qpn qp_num "
 	"qp_id CQ cqn retry retries exceed exceeded exceeds exhaust exhausted exc counter RNR transport "
@@ -147,12 +111,22 @@ size_t rd_klog_qps(const char *text, uint32_t *ret, size_t max)
 	return n;
 }
 
+/* "mlx5" begins "mlx5_core 0000:1b:00.0: …", and "ice" does not begin "iceberg". */
+static bool begins_with(const char *text, const char *driver)
+{
+	size_t n = strlen(driver);
+
+	return !n || (strncmp(text, driver, n) == 0 && !isalnum((unsigned char)text[n]));
+}
+
 size_t rd_klog_form_spans(enum rd_klog_form form, const char *text, struct rd_klog_span ret[RD_KLOG_SPANS])
 {
-	const char *at = text, *end = text + strlen(text), *pattern = words[form];
+	const char *at = text, *end = text + strlen(text), *pattern = rd_klog_lines[form].text;
 	size_t n = 0;
 
-	while (pattern && *pattern) {
+	if (!pattern || !begins_with(text, rd_klog_lines[form].driver))
+		return 0;
+	while (*pattern) {
 		size_t size = strcspn(pattern, "*");
 
 		at = memmem(at, (size_t)(end - at), pattern, size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel log lines that rules use, in one table. Rules refer to a line by its form, so that every line that a rule reads has
+ * The kernel log lines that rules use, in one table (klog-lines.h). Rules refer to a line by its form, so that every line that a rule reads has
  * one; a redacted recording keeps lines of these forms and drops all others.
  */
 #ifndef RD_KLOG_FORM_H
@@ -10,47 +10,18 @@
 
 enum rd_klog_form {
 	RD_KLOG_NO_FORM,
-	RD_KLOG_MLX5_HEALTH,
-	RD_KLOG_MLX5_HEALTH_ISSUE,
-	RD_KLOG_MLX5_COMMAND_LEAK,
-	RD_KLOG_MLX4_INTERNAL_ERROR,
-	RD_KLOG_BNXT_FATAL_RESET,
-	RD_KLOG_IRDMA_RESET,
-	RD_KLOG_MKEY_LIMIT,
-	RD_KLOG_MKEY_NO_RESOURCES,
-	RD_KLOG_QP_LIMIT,
-	RD_KLOG_UAR_LIMIT,
-	RD_KLOG_MLX4_UAR_PAGES,
-	RD_KLOG_RETRY_COUNT,
-	RD_KLOG_MODULE_HOT,
-	RD_KLOG_MODULE_BUS_STUCK,
-	RD_KLOG_MODULE_UNSUPPORTED,
-	RD_KLOG_MLX5_PORT_DOWN,
-	RD_KLOG_MLX5_LINK_DOWN,
-	RD_KLOG_BNXT_LINK_DOWN,
-	RD_KLOG_ICE_LINK_DOWN,
-	RD_KLOG_PEERMEM_VERSION,
-	RD_KLOG_IB_SYMBOL,
-	RD_KLOG_RDMA_SYMBOL,
-	RD_KLOG_PEERMEM_CLIENT,
-	RD_KLOG_NV_PEER_MEM_SYMBOL,
-	RD_KLOG_PEERMEM_CONTEXT,
-	RD_KLOG_PEERMEM_CALLBACK,
-	RD_KLOG_UMEM_PIN,
-	RD_KLOG_UMEM_GET,
-	RD_KLOG_OOM_CGROUP,
-	RD_KLOG_OOM,
-	RD_KLOG_PCIE_FATAL,
-	RD_KLOG_PCIE_UNCORRECTED,
-	RD_KLOG_FELL_OFF_BUS,
-	RD_KLOG_FALLEN_OFF_BUS,
-	RD_KLOG_PCIE_CARD_GONE,
-	RD_KLOG_POWER_GOOD,
-	RD_KLOG_POWER_LOW,
-	RD_KLOG_POWER_UNKNOWN,
+#define LINE(form, driver, text, source, meaning) RD_KLOG_##form,
+#include "base/klog-lines.h"
+#undef LINE
 	RD_KLOG_QP, /* contains the number of a queue pair */
 	RD_KLOG_FORMS,
 };
+
+/* The members are explained in klog-lines.h. */
+struct rd_klog_line {
+	const char *driver, *text, *source, *meaning;
+};
+extern const struct rd_klog_line rd_klog_lines[RD_KLOG_FORMS]; /* no text: none of a fixed text */
 
 /* Decodes \xNN in place, which the kernel prints for unprintable characters and the backslash. Forms apply to decoded lines. */
 void rd_klog_unescape(char *text);

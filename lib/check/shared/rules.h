@@ -110,6 +110,7 @@
 	X(job_env)                                                \
 	/* Kernel log */                                          \
 	X(klog_mkeys)                                             \
+	X(klog_pi)                                                \
 	X(klog_qps)                                               \
 	X(klog_uars)                                              \
 	X(klog_uar_pages)                                         \
@@ -123,6 +124,7 @@
 	X(klog_umem)                                              \
 	X(klog_oom)                                               \
 	X(klog_pcie)                                              \
+	X(klog_iommu)                                             \
 	/* For job prologues */                                   \
 	X(leftovers)                                              \
 	X(moved)                                                  \

@@ -61,15 +61,16 @@ static char *age_text(uint64_t ns)
 	return rd_text("%llu days", minutes / 60 / 24);
 }
 
-static void report_lines(const struct rd_klog *klog, const struct pattern *pattern, const struct rd_krecord *last,
-			 size_t n, struct rd_check_out *out)
+static void report_lines(const struct rd_klog *klog, const char *subject, enum rd_severity result,
+			 const struct rd_krecord *last, size_t n, struct rd_check_out *out)
 {
 	uint64_t now = klog->v[klog->n - 1].time_ns, age = now > last->time_ns ? now - last->time_ns : 0;
-	_cleanup_free_ char *subject = subject_of(last), *ago = age_text(age);
-	enum rd_severity result = age > DAY_NS && pattern->result > RD_SEV_WARNING ? RD_SEV_WARNING : pattern->result;
+	_cleanup_free_ char *ago = age_text(age);
 	char *seen = rd_text("%zu line%s, the last %s before the end of the log: %.200s", n, n == 1 ? "" : "s", ago,
 			     last->text);
 
+	if (age > DAY_NS && result > RD_SEV_WARNING)
+		result = RD_SEV_WARNING;
 	if (result == RD_SEV_NOTE)
 		rd_check_note(out, subject, seen, NULL, NULL);
 	else
@@ -98,20 +99,21 @@ struct lines {
 
 #define DEVICES_MAX 1024 /* lines about further devices are not counted: no host has that many */
 
-/* NULL: too many devices. Takes ownership of `subject`. */
-static struct lines *lines_of(struct lines *v, size_t *n, char *subject)
+/* Takes ownership of `subject`; of one pattern, all have one or none has. */
+static void add_line(struct lines *v, size_t *n, char *subject, const struct rd_krecord *record)
 {
-	for (size_t i = 0; i < *n; i++)
-		if (!subject || (v[i].subject && strcmp(v[i].subject, subject) == 0)) {
-			free(subject);
-			return &v[i];
-		}
-	if (*n == DEVICES_MAX) {
+	size_t i = 0;
+
+	while (i < *n && subject && strcmp(v[i].subject, subject) != 0)
+		i++;
+	if (i < *n || *n == DEVICES_MAX)
 		free(subject);
-		return NULL;
+	else
+		v[(*n)++] = (struct lines){ .subject = subject };
+	if (i < *n) {
+		v[i].last = record;
+		v[i].n++;
 	}
-	v[*n] = (struct lines){ .subject = subject };
-	return &v[(*n)++];
 }
 
 static bool match_one(const struct rd_klog *klog, const struct pattern *pattern, struct rd_check_out *out)
@@ -122,19 +124,15 @@ static bool match_one(const struct rd_klog *klog, const struct pattern *pattern,
 
 	for (size_t i = 0; i < klog->n; i++) {
 		const struct rd_krecord *record = &klog->v[i];
-		struct lines *lines;
 
-		if (!matches_form(record, pattern))
-			continue;
-		lines = lines_of(v, &n, pattern->least ? subject_of(record) : NULL);
-		if (!lines)
-			continue;
-		lines->last = record;
-		lines->n++;
+		if (matches_form(record, pattern))
+			add_line(v, &n, pattern->least ? subject_of(record) : NULL, record);
 	}
 	for (size_t i = 0; i < n; i++) {
 		if (v[i].n >= pattern->least) {
-			report_lines(klog, pattern, v[i].last, v[i].n, out);
+			_cleanup_free_ char *subject = subject_of(v[i].last);
+
+			report_lines(klog, subject, pattern->result, v[i].last, v[i].n, out);
 			found = true;
 		}
 		free(v[i].subject);
@@ -185,8 +183,35 @@ KLOG_RULE(klog_health, "log-nic-health",
 	  { RD_KLOG_MLX5_HEALTH_ISSUE, RD_SEV_CRITICAL, 0 },
 	  { RD_KLOG_MLX5_COMMAND_LEAK, RD_SEV_CRITICAL, 0 },
 	  { RD_KLOG_MLX4_INTERNAL_ERROR, RD_SEV_CRITICAL, 0 },
-	  { RD_KLOG_BNXT_FATAL_RESET, RD_SEV_CRITICAL, 0 },
-	  { RD_KLOG_IRDMA_RESET, RD_SEV_WARNING, 0 });
+	  { RD_KLOG_BNXT_FATAL_RESET, RD_SEV_WARNING, 0 },
+	  { RD_KLOG_BNXT_OLD_FATAL_RESET, RD_SEV_WARNING, 0 },
+	  { RD_KLOG_BNXT_EXCEPTION, RD_SEV_WARNING, 0 },
+	  { RD_KLOG_BNXT_ABORTED, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_BNXT_SILENT, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_BNXT_RE_STALL, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_IRDMA_RESET, RD_SEV_WARNING, 0 },
+	  { RD_KLOG_ICE_REBUILD, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_ICE_LOST, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_IONIC_ADMIN, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_IONIC_RDMA_RESET, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_IONIC_RESTART, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_IONIC_STOPPED, RD_SEV_WARNING, 0 },
+	  { RD_KLOG_IONIC_HEARTBEAT, RD_SEV_WARNING, 0 },
+	  { RD_KLOG_HFI1_FROZEN, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_HFI1_HOT, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_HFI1_GONE, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_HFI1_SDMA, RD_SEV_WARNING, 0 },
+	  { RD_KLOG_EFA_NO_COMPLETION, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_EFA_NO_INTERRUPT, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_EFA_REGISTERS, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_HNS_RESET_FAILED, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_HNS_REINIT_FAILED, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_HNS_RESET, RD_SEV_WARNING, 0 },
+	  { RD_KLOG_HNS_OVERFLOW, RD_SEV_WARNING, 0 },
+	  { RD_KLOG_HNS_RAS, RD_SEV_WARNING, 0 },
+	  { RD_KLOG_MANA_COMMAND, RD_SEV_WARNING, 0 },
+	  { RD_KLOG_MANA_OLD_COMMAND, RD_SEV_WARNING, 0 },
+	  { RD_KLOG_MANA_OVERFLOW, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_mkeys, "log-mkey-limit",
 	  "NIC ran out of memory keys (mkeys)",
@@ -197,6 +222,14 @@ KLOG_RULE(klog_mkeys, "log-mkey-limit",
 	  "# or use fewer, larger registrations", true,
 	  { RD_KLOG_MKEY_LIMIT, RD_SEV_WARNING, 0 },
 	  { RD_KLOG_MKEY_NO_RESOURCES, RD_SEV_WARNING, 0 });
+
+KLOG_RULE(klog_pi, "log-mkey-pi",
+	  "NIC refuses memory keys with protection information (T10 PI)",
+	  "nvme connect over RDMA fails with EINVAL although memory keys are left",
+	  "nvme list-subsys\n"
+	  "# known issue 3735400 of MLNX_OFED: install a release that has its fix, or its suggested workaround", true,
+	  { RD_KLOG_MKEY_PI, RD_SEV_WARNING, 0 },
+	  { RD_KLOG_NVME_PI, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_qps, "log-qp-limit",
 	  "NIC ran out of queue pairs",
@@ -237,7 +270,13 @@ KLOG_RULE(klog_module, "log-optics",
 	  "# check the airflow", false,
 	  { RD_KLOG_MODULE_HOT, RD_SEV_CRITICAL, 0 },
 	  { RD_KLOG_MODULE_BUS_STUCK, RD_SEV_CRITICAL, 0 },
-	  { RD_KLOG_MODULE_UNSUPPORTED, RD_SEV_CRITICAL, 0 });
+	  { RD_KLOG_MODULE_UNKNOWN, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_MLX4_CABLE, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_ICE_MODULE, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_ICE_MODULE_POWER, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_ICE_MODULE_NVM, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_HFI1_MODULE_SILENT, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_HFI1_MODULE_HOT, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_link, "log-link-flaps",
 	  "Link went down repeatedly",
@@ -247,7 +286,10 @@ KLOG_RULE(klog_link, "log-link-flaps",
 	  { RD_KLOG_MLX5_LINK_DOWN, RD_SEV_WARNING, 5 },
 	  { RD_KLOG_MLX5_PORT_DOWN, RD_SEV_WARNING, 5 },
 	  { RD_KLOG_BNXT_LINK_DOWN, RD_SEV_WARNING, 5 },
-	  { RD_KLOG_ICE_LINK_DOWN, RD_SEV_WARNING, 5 });
+	  { RD_KLOG_ICE_LINK_DOWN, RD_SEV_WARNING, 5 },
+	  { RD_KLOG_IONIC_LINK_DOWN, RD_SEV_WARNING, 5 },
+	  { RD_KLOG_HFI1_LINK_DOWN, RD_SEV_WARNING, 5 },
+	  { RD_KLOG_HNS_LINK_DOWN, RD_SEV_WARNING, 5 });
 
 KLOG_RULE(klog_peermem_symbols, "log-peermem-symbols",
 	  "GPU peer-memory module does not match the loaded RDMA core",
@@ -300,10 +342,91 @@ KLOG_RULE(klog_pcie, "log-pcie-errors",
 	  "# reseat or replace the card or its riser", false,
 	  { RD_KLOG_PCIE_FATAL, RD_SEV_CRITICAL, 0 },
 	  { RD_KLOG_PCIE_UNCORRECTED, RD_SEV_WARNING, 0 },
-	  { RD_KLOG_FELL_OFF_BUS, RD_SEV_CRITICAL, 0 },
 	  { RD_KLOG_FALLEN_OFF_BUS, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_AMDGPU_LOST, RD_SEV_CRITICAL, 0 },
 	  { RD_KLOG_PCIE_CARD_GONE, RD_SEV_WARNING, 0 });
 /* clang-format on */
+
+/* Function of this host at an address as drivers write it: "0000:5c:00.0", or "5c:00.0" if only one domain has that. */
+static int pci_at(const struct rd_host *host, const char *word, size_t size)
+{
+	int found = -1;
+
+	for (size_t i = 0; i < host->n_pcis; i++) {
+		const char *addr = host->pcis[i].addr;
+		size_t n = strlen(addr);
+
+		if ((size != n && size != sizeof("5c:00.0") - 1) || memcmp(addr + n - size, word, size) != 0)
+			continue;
+		if (found >= 0)
+			return -1;
+		found = (int)i;
+	}
+	return found;
+}
+
+/* Function whose request an IOMMU refused. The line may be one of the IOMMU's own device, and name the other one only in the text:
+ * "pci 0000:00:00.2: AMD-Vi: Event logged [INVALID_DEVICE_REQUEST device=0000:5c:00.0 …". */
+static int requester_of(const struct rd_host *host, const struct rd_krecord *record)
+{
+	int found = -1;
+
+	for (const char *at = record->text; found < 0 && (at = strpbrk(at, " [="));) {
+		at++;
+		found = pci_at(host, at, strcspn(at, " ]"));
+	}
+	return found >= 0 ? found : pci_of(host, record);
+}
+
+static bool moves_data(const struct rd_host *host, int pci)
+{
+	for (size_t i = 0; i < host->n_ibdevs; i++)
+		if (host->ibdevs[i].pci == pci)
+			return true;
+	for (size_t i = 0; i < host->n_gpus; i++)
+		if (host->gpus[i].pci == pci)
+			return true;
+	return false;
+}
+
+/* Devices of other kinds have such faults, too: no finding. The last forms name no device, so theirs may be any. */
+static void run_iommu_faults(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	struct lines v[DEVICES_MAX];
+	size_t n = 0;
+
+	if (!in->klog || in->klog->known != RD_OK)
+		return report_unread(in->klog, out);
+	rd_check_good(out, "kernel log");
+	for (size_t i = 0; i < in->klog->n; i++) {
+		const struct rd_krecord *record = &in->klog->v[i];
+		int pci;
+
+		if (record->facility != RD_KLOG_KERN || record->form < RD_KLOG_DMAR_FAULT ||
+		    record->form > RD_KLOG_SMMU_FAULT)
+			continue;
+		pci = requester_of(in->host, record);
+		if (pci < 0 ? record->form < RD_KLOG_SMMU3_EVENT : !moves_data(in->host, pci))
+			continue;
+		add_line(v, &n, rd_dup(pci < 0 ? "kernel log" : in->host->pcis[pci].addr), record);
+	}
+	for (size_t i = 0; i < n; i++) {
+		bool known = strcmp(v[i].subject, "kernel log") != 0;
+
+		report_lines(in->klog, v[i].subject, known ? RD_SEV_WARNING : RD_SEV_NOTE, v[i].last, v[i].n, out);
+		free(v[i].subject);
+	}
+}
+
+const struct rd_check rd_check_klog_iommu = {
+	.id = "log-iommu-faults",
+	.title = "IOMMU refused requests of a NIC or an accelerator",
+	.why = "the device used an address that is not mapped for it: the transfer is dropped, and queue pairs or the device fail",
+	.fix = "# stop the job that uses the device, and reset the device\n"
+	       "# if it happens again, update its driver and firmware, or boot with iommu=pt",
+	.needs = NEEDS,
+	.run = run_iommu_faults,
+};
 
 /* Reports of ConnectX firmware about slot power; `good`: no fault. */
 static const struct {

@@ -83,9 +83,10 @@ static bool in_token(char c)
 
 static bool is_pci(const char *text, size_t size)
 {
-	static const char shape[] = "xxxx:xx:xx.x";
+	static const char whole[] = "xxxx:xx:xx.x";
+	const char *shape = size == sizeof(whole) - 1 ? whole : whole + 5; /* of an IOMMU: "5c:00.0" */
 
-	if (size != sizeof(shape) - 1)
+	if (size != strlen(shape))
 		return false;
 	for (size_t i = 0; i < size; i++)
 		if (shape[i] == 'x' ? !isxdigit((unsigned char)text[i]) : text[i] != shape[i])
