@@ -138,6 +138,7 @@ CASES = [
     ("95", "memory keys leaked by killed jobs", "log-mkey-limit", "page (Mooncake troubleshooting, Mooncake#1765)", log("mlx5_core 0000:65:01.0: mlx5_cmd_out_err:829:(pid 3958462): CREATE_MKEY(0x200) op_mod(0x0) failed, status no resources(0xf), syndrome (0x2aac7c), err(-11)")),
     ("96", "a GPU has fallen off the bus", "log-pcie-errors", "thread (NVSentinel#155)", log("NVRM: Xid (PCI:0000:44:00): 79, GPU has fallen off the bus", "NVRM: fallen off the bus and is not responding to commands.")),
     ("97", "a link that flaps, as ib_core tells it", "log-link-flaps", "the kernel's patch (IB/cache, 2025); that it comes several times is from memory", log(*["mlx5_core 0000:08:00.0 mlx5_0: Port: 1 Link DOWN", "mlx5_core 0000:08:00.0 mlx5_0: Port: 1 Link ACTIVE"] * 6)),
+    ("98", "nvme connect fails: keys with protection information are refused", "log-mkey-pi", "thread (ucx#9488); the beginning of the first line is from memory", log("mlx5_core 0000:81:00.0: mlx5_cmd_check:810:(pid 923941): create_mkey(0x200) op_mod(0x0) failed, status bad parameter(0x3), syndrome (0x35e6ec)", "nvme nvme1: failed to initialize pi mr pool sized 128 for qid 1", "nvme nvme1: rdma connection establishment failed (-22)")),
 ]
 
 # The status of rows whose rule does not tell it: P, the cause is probable; H, the host was in order.
