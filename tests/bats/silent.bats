@@ -31,6 +31,19 @@ teardown() {
 	diff tests/bundles/silent/HOSTS.md <(tests/bundles/silent/silent.py --hosts)
 }
 
+@test "hosts in order that could trip a rule, and broken ones beside them, are called what they are" {
+	run tests/bundles/silent/twins.py "${RDMADIAG:-build/rdmadiag}" "$WORK/twins"
+	grep -v '^ok' <<<"$output"
+	[ "$status" -eq 0 ]
+	[ "$(grep -c '^ok' <<<"$output")" -ge 180 ]
+}
+
+@test "KINDS.md is what the rows say, and has three of each of every kind" {
+	diff tests/bundles/silent/KINDS.md <(tests/bundles/silent/twins.py --table)
+	run awk -F'|' 'NR > 7 && ($4 + 0 < 3 || $5 + 0 < 3) { print $2 }' tests/bundles/silent/KINDS.md
+	[ -z "$output" ]
+}
+
 @test "of all faults nine in ten are named first, and none is blamed on something else" {
 	local all first wrong
 	read -r all first wrong < <(sed -nE \

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The rows of twins.py: (what, host, steps, expectation), by kind of mistake. What is printed where: twinrows.py."""
+from twinrows import *
+
+KIND = "GIDs that cannot be read, and that are zero"
+rows(KIND,
+     ("one entry gives EIO", "hgx-b200", gids_fail("mlx5_0", [3], "EIO"), "unknown gid-usable"),
+     ("all entries give EACCES", "mi300x-pollara", gids_fail("rocep9s0", range(12)), "unknown gid-usable"),
+     ("types give EACCES", "h100-roce-lag", gids_fail("mlx5_bond_0", range(12), what="gid_attrs/types"), "unknown gid-usable gid-v2"),
+     ("the table cannot be listed, EMFILE", "oci-h100", lambda m: unlisted(f"{m.ib('mlx5_3')}/ports/1/gids", "EMFILE")(m), "unknown gid-usable"),
+     ("all entries give ENOMEM", "mi300x-thor2-ipv6", gids_fail("bnxt_re4", range(12), "ENOMEM"), "unknown gid-usable"),
+     ("attributes of empty entries give EINVAL, as the kernel does", "kvm-h100", gids_fail("mlx5_0", range(4, 12), "EINVAL", "gid_attrs/types"), "quiet gid-usable gid-v2 gid-uniform"),
+     ("the table is zero", "hgx-b200", [gids("mlx5_3"), addrs("gpu3rdma0")], "critical gid-usable", {"words": "mlx5_3"}),
+     ("the table is zero", "mi300x-pollara", [gids("rocep201s0"), addrs("enp201s0")], "critical gid-usable", {"words": "rocep201s0"}),
+     ("the table is zero, and types of another give EINVAL where it is empty", "mi300x-thor2", [gids("bnxt_re5"), addrs("benic6p1"), gids_fail("bnxt_re0", range(4, 12), "EINVAL", "gid_attrs/types")], "critical gid-usable", {"words": "bnxt_re5"}),
+     ("version 1 only", "h100-roce-lag", gid_attrs("mlx5_bond_0", "types", "IB/RoCE v1"), "warning gid-v2", {"words": "mlx5_bond_0"}),
+     ("no address on one of sixteen", "oci-h100", addrs("rdma3"), "critical gid-usable", {"words": "mlx5_4"}))
+
+KIND = "contents that the kernel never prints, and bad ones"
+rows(KIND,
+     ("state of a port is garbage", "dgx-h100", dev_put("mlx5_0", "ports/1/state", "garbage"), "unknown port-state"),
+     ("state of a port is empty", "dgx-a100", dev_put("mlx5_2", "ports/1/state", ""), "unknown port-state"),
+     ("interfaces of GIDs are empty", "hgx-b200", gid_attrs("mlx5_0", "ndevs", ""), "quiet gid-netns gid-usable"),
+     ("interfaces of GIDs are garbage", "mi300x-thor2", gid_attrs("bnxt_re1", "ndevs", "\x01\x7f?"), "quiet gid-netns gid-usable"),
+     ("types of GIDs are garbage", "mi300x-pollara", gid_attrs("rocep9s0", "types", "RoCE v22"), "unknown gid-v2"),
+     ("ibdev of a uverbs device is empty", "h100-4nic", [devices(6, 6), THIS_HOST, put("sys/class/infiniband_verbs/uverbs0/ibdev", "")], "unknown dev-infiniband"),
+     ("ibdev of a uverbs device is garbage", "kvm-h100", [devices(8, 8), THIS_HOST, put("sys/class/infiniband_verbs/uverbs3/ibdev", "?!")], "unknown dev-infiniband"),
+     ("class of a GPU is empty", "a100-nps4-shared", pci_put("GPU0", "class", ""), "quiet gpu-missing gpu-driver"),
+     ("class of a GPU is garbage", "mi300x-thor2", pci_put("GPU2", "class", "accelerator"), "quiet gpu-missing gpu-driver"),
+     ("vendor of a NIC is empty", "dgx-2", pci_put("mlx5_3", "vendor", ""), "quiet nic-missing nic-driver"),
+     ("/proc/modules is empty", "dgx-a100", put("proc/modules", b""), "quiet peermem"),
+     ("/proc/modules is garbage", "mi300x-pollara", put("proc/modules", "no such thing"), "unknown amd-peer"),
+     ("LID is garbage", "h100-pure-ib", dev_put("mlx5_0", "ports/1/lid", "0x"), "quiet ib-lid"),
+     ("rate is garbage", "dgx-a100", dev_put("mlx5_0", "ports/1/rate", "fast"), "quiet port-speed-uniform pcie-bandwidth"),
+     ("MTU of an interface is garbage", "oci-h100", net_put("rdma0", "mtu", "many"), "quiet roce-mtu mtu-uniform"),
+     ("a port is down, another's state is garbage", "dgx-h100", [down("mlx5_5"), dev_put("mlx5_0", "ports/1/state", "garbage")], "critical port-state", {"words": "mlx5_5"}),
+     ("an interface is in another network namespace", "hgx-b200", hide_net("gpu2rdma0"), "critical gid-netns", {"words": "mlx5_2"}),
+     ("a device has no uverbs device", "h100-4nic", [devices(6, 6, only=range(1, 6)), THIS_HOST, put("sys/class/infiniband_verbs/uverbs0", None)], "critical dev-infiniband", {"words": "mlx5_0"}),
+     ("a GPU has no driver", "mi300x-pollara", pci_put("GPU3", "driver", None), "critical gpu-driver"),
+     ("peer memory not loaded, closed driver", "dgx-a100", without("nvidia_peermem"), "critical peermem"),
+     ("LID 0xffff on an active port", "h100-pure-ib", dev_put("mlx5_3", "ports/1/lid", "0xffff"), "critical ib-lid", {"words": "mlx5_3"}))
+
+KIND = "what a rule needs and could not read, and bad values"
+rows(KIND,
+     ("a port without GIDs, interfaces cannot be listed", "hgx-b200", [gids("mlx5_8"), unlisted("sys/class/net"), refuse("route")], "unknown gid-usable"),
+     ("a port without GIDs, interfaces give EIO", "hpc-no-gpu", [gids("mlx5_1"), unlisted("sys/class/net", "EIO"), refuse("route", None, "EIO"), fail("proc/net/fib_trie"), fail("proc/net/if_inet6")], "unknown gid-usable"),
+     ("no BTF, no peer memory", "hgx-b200", [without("nvidia_peermem"), put("sys/kernel/btf/ib_uverbs", None)], "unknown peermem dmabuf"),
+     ("no BTF", "mi300x-pollara", put("sys/kernel/btf/ib_uverbs", None), "unknown amd-peer"),
+     ("DCB denied", "mi300x-thor2", [refuse("route", 78)], "unknown roce-lossless"),
+     ("no rtnetlink", "oci-h100", refuse("route"), "unknown arp-flux rp-filter neighbour-failed roce-lossless"),
+     ("64 bytes of configuration space", "dgx-h100", model(half_config), "unknown acs-redirect"),
+     ("kernel log denied", "gb200", fail("dev/kmsg", "EPERM"), "unknown log-nic-health log-pcie-errors"),
+     ("/proc/modules denied", "kvm-h100", fail("proc/modules"), "unknown peermem"),
+     ("limits of the launcher denied", "dgx-2", fail("proc/2101/limits"), "unknown memlock"),
+     ("no netlink, and a port down", "mi300x-thor2", [refuse("route"), down("bnxt_re2")], "critical port-state", {"words": "bnxt_re2"}),
+     ("no BTF, no peer memory, closed driver", "a100-nps4-shared", [without("nvidia_peermem"), put("sys/kernel/btf/ib_uverbs", None)], "critical peermem"),
+     ("an RDMA core without DMA-BUF, no peers", "mi300x-pollara", put("sys/kernel/btf/ib_uverbs", b"\x9f\xeb\x01\x00ib_umem_get\0"), "critical amd-peer"),
+     ("log denied, ACS redirects", "dgx-h100", [fail("dev/kmsg", "EPERM"), acs("GPU0"), acs("mlx5_0")], "critical acs-redirect"),
+     ("memlock of the launcher is 8 MiB", "dgx-2", put("proc/2101/limits", "Limit                     Soft Limit           Hard Limit           Units     \nMax locked memory         8388608              8388608              bytes     "), "critical memlock"))
+
+KIND = "settings that providers publish, and bad ones"
+rows(KIND,
+     ("arp_ignore 1, arp_announce 2", "oci-h100", sysctl(arp_ignore=1, arp_announce=2, rp_filter=2), "quiet arp-flux rp-filter"),
+     ("of the interfaces only", "oci-h100", [sysctl(arp_ignore=0, arp_announce=0), lambda m: [sysctl(**{f"rdma{n}__arp_ignore": 2, f"rdma{n}__arp_announce": 2})(m) for n in range(16)]], "quiet arp-flux rp-filter"),
+     ("rp_filter 1, a network for each port", "kvm-h100", everywhere(rp_filter=1), "quiet rp-filter arp-flux"),
+     ("rp_filter 1, point to point", "mi300x-thor2", everywhere(rp_filter=1), "quiet rp-filter arp-flux"),
+     ("ARP flux: arp_ignore 0", "oci-h100", sysctl(arp_ignore=0, arp_announce=0), "warning arp-flux"),
+     ("rp_filter 1 for all", "oci-h100", everywhere(rp_filter=1), "warning rp-filter"),
+     ("rp_filter 1 on one", "oci-h100", sysctl(rdma5__rp_filter=1), "warning rp-filter", {"words": "rdma5"}),
+     ("arp_ignore 8: no answer at all", "oci-h100", sysctl(arp_ignore=8), "warning arp-flux"),
+     ("two rails in one network, arp_ignore 0", "hgx-b200", addrs("gpu1rdma0", "10.64.0.31/24"), "warning arp-flux"))
+settings(KIND,
+         ("DSCP 10 and ECT(1), as set up there", "oci-h100", "NCCL_IB_TC=41 NCCL_IB_SL=0 NCCL_IB_GID_INDEX=3", "quiet env-tc-no-pfc env-gid-gone env-tc-is-dscp"),
+         ("DSCP 26 and ECT(0)", "hgx-b200", "NCCL_IB_TC=106 NCCL_IB_GID_INDEX=3", "quiet env-tc-no-pfc env-tc-is-dscp"),
+         ("DSCP 24, in priority 3 by its upper bits", "hgx-b200", "NCCL_IB_TC=96", "quiet env-tc-no-pfc env-tc-is-dscp"),
+         ("a guest, whose host has the classes", "kvm-h100", "NCCL_IB_TC=136 NCCL_IB_SL=5 NCCL_IB_GID_INDEX=3 NCCL_IB_TIMEOUT=22 NCCL_IB_QPS_PER_CONNECTION=8", "quiet env-tc-no-pfc env-gid-gone"),
+         ("control messages in a class of their own", "mi300x-pollara", "NCCL_IB_TC=104 NCCL_IB_FIFO_TC=192 NCCL_IB_GID_INDEX=1", "quiet env-tc-no-pfc env-gid-gone"),
+         ("a DSCP in place of a traffic class", "hgx-b200", "NCCL_IB_TC=26", "warning env-tc-is-dscp"),
+         ("more than eight bits", "mi300x-thor2", "NCCL_IB_TC=416", "warning env-out-of-range"),
+         ("of a lossy priority", "h100-roce-lag", "NCCL_IB_TC=160", "warning env-tc-no-pfc"))
+
+KIND = "variables newer than the rules, and misspelt ones"
+settings(KIND,
+         ("failing over, since NCCL 2.30", "dgx-h100", "NCCL_IB_RESILIENCY_PORT_FAILOVER=1 NCCL_IB_RESILIENCY_PORT_RECOVERY=1", "quiet env-unknown-name"),
+         ("diagnostics of NCCL 2.32", "hgx-b200", "NCCL_RUN_DIAGNOSTICS=1 NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,DIAG", "quiet env-unknown-name"),
+         ("transport of NVSHMEM 3.7", "dgx-a100", "NVSHMEM_REMOTE_TRANSPORT=gpunetio NVSHMEM_GPUNETIO_ENABLE_GDAKI=1", "quiet env-unknown-name env-rdma-off"),
+         ("libfabric with several NICs, NVSHMEM 3.6", "aws-p5", "NVSHMEM_REMOTE_TRANSPORT=libfabric NVSHMEM_LIBFABRIC_PROVIDER=efa NVSHMEM_LIBFABRIC_MAX_NIC_PER_PE=4", "quiet env-unknown-name env-rdma-off"),
+         ("a transport that nobody knows yet", "h100-pure-ib", "NVSHMEM_REMOTE_TRANSPORT=uet", "quiet env-rdma-off env-unknown-name"),
+         ("a network that a plugin has", "kvm-h100", "NCCL_NET=gIB", "quiet env-rdma-off env-selects-nothing"),
+         ("settings of NVLink between hosts", "gb200", "NCCL_IB_DATA_DIRECT=1 NCCL_MNNVL_ENABLE=1 NCCL_NVLS_ENABLE=1 NCCL_CUMEM_HOST_ENABLE=1 NCCL_NET_GDR_C2C=1", "quiet env-unknown-name"),
+         ("GPU-initiated networking", "dgx-h100", "NCCL_GIN_TYPE=3 NCCL_GIN_ENABLE=1", "quiet env-unknown-name"),
+         ("algorithm and protocol lists", "dgx-h100", "NCCL_ALGO=PAT,Ring NCCL_PROTO=^LL128", "quiet env-unknown-name env-unknown-value"),
+         ("GPU-driven transport of UCX", "dgx-h100", "UCX_TLS=rc_gda,cuda UCX_RNDV_SCHEME=get_zcopy", "quiet env-rdma-off env-unknown-name"),
+         ("a transport of UCX that is misspelt", "dgx-h100", "UCX_TLS=rcx", "note env-unknown-value"),
+         ("NCCL_IB_HCAS", "dgx-h100", "NCCL_IB_HCAS=mlx5_0", "note env-unknown-name"),
+         ("NCCL_IB_TIMOUT", "hgx-b200", "NCCL_IB_TIMOUT=22", "note env-unknown-name"),
+         ("NVSHMEM_REMOTE_TRANSPRT", "dgx-a100", "NVSHMEM_REMOTE_TRANSPRT=ibgda", "note env-unknown-name"),
+         ("NVSHMEM without a network", "h100-pure-ib", "NVSHMEM_REMOTE_TRANSPORT=none", "critical env-rdma-off"),
+         ("NCCL over TCP", "kvm-h100", "NCCL_NET=Socket", "critical env-rdma-off"))
+
+KIND = "iWARP, usNIC, management, ports that are down"
+IRDMA = ("enp23s0f0", "enp23s0f1", "enp177s0f0", "enp177s0f1")
+rows(KIND,
+     ("iWARP, with pause frames", "irdma-hpc", iwarp(), "quiet gid-v2 gid-usable gid-uniform roce-lossless"),
+     ("iWARP, without pause frames", "irdma-hpc", [iwarp(), lossy(*IRDMA)], "quiet gid-v2 gid-usable gid-uniform roce-lossless"),
+     ("usNIC", "hpc-no-gpu", [dev_put("mlx5_1", "node_type", "6: usNIC UDP"), gid_attrs("mlx5_1", "types", "IB/RoCE v1"), lossy("eno1np0"), lambda m: m.protocol.update(mlx5_1="usnic")], "quiet gid-v2 gid-usable roce-lossless"),
+     ("ports without a cable are lossy", "h100-pure-ib", lossy("enp27s0f1np1", "enp157s0f1np1"), "quiet roce-lossless roce-netdev port-state"),
+     ("the second front-end port is down and lossy", "oci-h100", lossy("eth1"), "quiet roce-lossless roce-netdev port-state"),
+     ("a port for storage is down", "hgx-b200", down("mlx5_10"), "quiet port-state roce-netdev roce-lossless"),
+     ("the outer ports of all Gaudi are down", "gaudi2", lambda m: [(setattr(p, "state", "DOWN"), setattr(p, "phys", "Disabled"), setattr(p.net, "carrier", False)) for f in m.host.gpus() for p in f.rdma[0].ports[21:]], "quiet port-state roce-netdev"),
+     ("a port for storage has its link-local address only", "hgx-b200", addrs("enp216s0f0np0"), "quiet gid-usable"),
+     ("one compute port has PFC on another priority", "hgx-b200", lossless(4, {}, "gpu3rdma0"), "warning roce-pfc-uniform", {"words": "mlx5_3"}),
+     ("one compute port is lossy", "hgx-b200", lossy("gpu3rdma0"), "warning roce-lossless", {"words": "mlx5_3"}),
+     ("one compute port is lossy", "mi300x-thor2", lossy("benic4p1"), "warning roce-lossless", {"words": "bnxt_re3"}),
+     ("all compute ports are lossy", "oci-h100", lossy(*[f"rdma{n}" for n in range(16)]), "warning roce-lossless"),
+     ("RoCE v1 only, and it is RoCE", "irdma-hpc", gid_attrs("irdma1", "types", "IB/RoCE v1"), "warning gid-v2", {"words": "irdma1"}),
+     ("a compute port is down", "oci-h100", down("mlx5_9"), "critical port-state", {"words": "mlx5_9"}))
+
+KIND = "limits of the board, and PCIe that has degraded"
+rows(KIND,
+     ("one NIC, two sockets", "hgx-b200", only_nics("mlx5_0"), "quiet gpu-nic-socket nic-missing switch-uneven"),
+     ("one NIC, two sockets", "dgx-h100", only_nics("mlx5_3"), "quiet gpu-nic-socket nic-missing switch-uneven"),
+     ("one card, two sockets", "a100-pcie-spare", only_nics("mlx5_0", "mlx5_1"), "quiet gpu-nic-socket nic-missing"),
+     ("a port behind two functions", "hgx-b200", [each(lambda n, **_: dev_put(f"mlx5_{n}", "ports/1/rate", "800 Gb/sec (4X XDR)"), range(8)),
+                                                 each(lambda n, **_: guid(f"mlx5_{n}", "a088:c203:0042:00%02x" % (n // 2)), range(8))], "quiet pcie-bandwidth"),
+     ("a card of 100 Gb/s in a slot of eight lanes", "a100-nps4-shared", link("mlx5_3", (4, 8), above=(4, 8)), "quiet pcie-link-width pcie-bandwidth"),
+     ("cards of PCIe 5.0 in slots of 4.0, 200 Gb/s", "a100-pcie-spare", [link("mlx5_0", (4, 16), most=(5, 16)), link("mlx5_3", (4, 16), most=(5, 16))], "quiet pcie-link-speed pcie-bandwidth"),
+     ("registers of virtual functions read 0", "kvm-h100", [], "quiet pcie-link-width pcie-link-speed pcie-bandwidth"),
+     ("idle GPUs save power: 2.5 GT/s", "hgx-b200", [link(f"GPU{n}", (1, 16)) for n in range(8)], "quiet pcie-link-speed"),
+     ("eight lanes of sixteen", "hgx-b200", link("mlx5_0", (5, 8)), "critical pcie-link-width"),
+     ("PCIe 4.0 of 5.0", "dgx-h100", link("mlx5_5", (4, 16)), "critical pcie-link-speed"),
+     ("400 Gb/s in a slot of PCIe 4.0 x8", "dgx-h100", link("mlx5_0", (4, 8), above=(4, 8)), "critical pcie-link-width"),
+     ("a NIC has gone", "dgx-a100", gone("mlx5_6"), "critical nic-missing"),
+     ("two NICs, both on one of two sockets", "hgx-b200", only_nics("mlx5_0", "mlx5_1"), "warning gpu-nic-socket"))
+
+KIND = "one peer that does not answer, and all of them"
+rows(KIND,
+     ("one failed, three reachable", "hgx-b200", near("gpu0rdma0", reachable=3, failed=1), "quiet neighbour-failed"),
+     ("one failed, two stale", "kvm-h100", near("eth1", stale=2, failed=1), "quiet neighbour-failed"),
+     ("a router's link-local address failed", "oci-h100", near("rdma0", stale=2, router=FAILED), "quiet neighbour-failed"),
+     ("a router's link-local address failed, nothing else", "mi300x-thor2", near("benic1p1", router=FAILED), "quiet neighbour-failed"),
+     ("one failed of four, IPv6", "mi300x-thor2-ipv6", near("benic1p1", reachable=3, failed=1), "quiet neighbour-failed"),
+     ("incomplete: asked just now", "mi300x-pollara", near("enp9s0", reachable=1, incomplete=2), "quiet neighbour-failed"),
+     ("all four failed", "hgx-b200", near("gpu3rdma0", failed=4), "warning neighbour-failed", {"words": "gpu3rdma0"}),
+     ("the only peer failed", "mi300x-thor2", near("benic3p1", failed=1), "warning neighbour-failed", {"words": "benic3p1"}),
+     ("five of six failed", "oci-h100", near("rdma7", reachable=1, failed=5), "warning neighbour-failed", {"words": "rdma7"}),
+     ("all failed, IPv6", "mi300x-thor2-ipv6", near("benic5p1", failed=3), "warning neighbour-failed", {"words": "benic5p1"}))
+
+KIND = "containers with some device files, and hosts without"
+rows(KIND,
+     ("a container with one of six", "h100-4nic", [devices(1, 6), container()], "quiet dev-infiniband dev-mode"),
+     ("a container with two of eight, without rdma_cm", "mi300x-thor2", [devices(2, 8, rdma_cm=False), container("python3")], "quiet dev-infiniband dev-mode"),
+     ("a container with all", "hgx-b200", [devices(12, 12), container("sleep")], "quiet dev-infiniband dev-mode"),
+     ("this host, with all", "dgx-a100", [devices(10, 10), THIS_HOST], "quiet dev-infiniband dev-mode"),
+     ("a container of systemd with four of 32", "aws-p5", [devices(4, 32, rdma_cm=False), container("systemd")], "quiet dev-infiniband dev-mode"),
+     ("a container with none", "h100-4nic", [devices(0, 6, rdma_cm=False), container()], "critical dev-infiniband"),
+     ("a container with rdma_cm only", "hgx-b200", [devices(0, 12), container("python3")], "critical dev-infiniband"),
+     ("this host lacks one", "mi300x-thor2", [devices(8, 8, only=[0, 1, 2, 4, 5, 6, 7]), THIS_HOST], "critical dev-infiniband", {"words": "uverbs3"}),
+     ("this host lacks all", "dgx-a100", [devices(0, 10, rdma_cm=False), THIS_HOST], "critical dev-infiniband"),
+     ("only root may use them", "aws-p5", [devices(32, 32, mode=0o600), THIS_HOST], "warning dev-mode"))
+
+KIND = "log lines of other modules, and the real ones"
+rows(KIND,
+     ("ksmbd does not fit the RDMA core", "storage-server", log("ksmbd: disagrees about version of symbol ib_mr_pool_destroy", "ksmbd: Unknown symbol ib_mr_pool_destroy (err -22)"), "warning log-rdma-symbols", {"words": "ksmbd"}),
+     ("a module of storage, beside GPUs", "hgx-b200", log("drbd_transport_rdma: disagrees about version of symbol rdma_disconnect", "drbd_transport_rdma: Unknown symbol rdma_disconnect (err -22)"), "warning log-rdma-symbols", {"words": "drbd_transport_rdma"}),
+     ("a module of storage misses a symbol that is not RDMA's", "storage-server", log("lnet: disagrees about version of symbol module_layout"), "quiet log-peermem-symbols log-rdma-symbols"),
+     ("an interface of another driver goes up and down", "mi300x-thor2", log(*["ixgbe 0000:71:00.0 eno8303: NIC Link is Down", "ixgbe 0000:71:00.0 eno8303: NIC Link is Up 10 Gbps, Flow Control: RX/TX"] * 8), "quiet log-link-flaps"),
+     ("corrected errors", "dgx-h100", log("pcieport 0000:15:01.0: AER: Corrected error message received from 0000:18:00.0", "mlx5_core 0000:18:00.0: PCIe Bus Error: severity=Corrected, type=Physical Layer, (Receiver ID)"), "quiet log-pcie-errors"),
+     ("a cable was plugged, a module is known", "oci-h100", log("mlx5_core 0000:0c:00.0: Port module event: module 0, Cable plugged", "mlx5_core 0000:0c:00.0 rdma0: Link up"), "quiet log-optics log-link-flaps"),
+     ("NVMe over RDMA reconnects", "storage-server", log("nvme nvme4: rdma connection establishment failed (-104)", "nvme nvme4: Failed reconnect attempt 3/10", "nvme nvme4: failed to send request -5"), "quiet log-nic-health log-qp-limit"),
+     ("a program asks for too large a table", "kvm-h100", log("python3: page allocation failure: order:9, mode:0x40dc0"), "quiet log-oom"),
+     ("firmware of a NIC was reset, not fatal", "mi300x-thor2", log("bnxt_en 0000:19:00.0 benic1p1: Non-fatal firmware reset event, data1: 0x1, data2: 0x8000, min wait 2000 ms, max wait 60000 ms"), "quiet log-nic-health"),
+     ("a program has written such a line", "dgx-a100", put("dev/kmsg", "6,0,0,-;Linux version 6.8.0-60-generic\n12,1,20011,-;NVRM: GPU 0000:07:00.0: GPU has fallen off the bus."), "quiet log-pcie-errors"),
+     ("nvidia_peermem does not fit", "hgx-b200", log("nvidia_peermem: disagrees about version of symbol ib_register_peer_memory_client", "nvidia_peermem: Unknown symbol ib_register_peer_memory_client (err -22)"), "critical log-peermem-symbols"),
+     ("a GPU has fallen off the bus", "dgx-a100", log("NVRM: Xid (PCI:0000:07:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.", "NVRM: GPU 0000:07:00.0: GPU has fallen off the bus."), "critical log-pcie-errors"),
+     ("a NIC's firmware has failed", "dgx-h100", log("mlx5_core 0000:5e:00.0: poll_health:979:(pid 0): device's health compromised - reached miss count"), "critical log-nic-health", {"words": "5e:00.0"}),
+     ("a NIC's module is too hot", "oci-h100", log("mlx5_core 0000:0c:00.0: Port module event[error]: module 0, Cable error, High Temperature"), "critical log-optics"),
+     ("a NIC's link goes up and down", "mi300x-thor2", log(*["bnxt_en 0000:19:00.0 benic1p1: NIC Link is Down", "bnxt_en 0000:19:00.0 benic1p1: NIC Link is Up, 400000 Mbps full duplex, Flow control: none"] * 8), "warning log-link-flaps"))
+
+KIND = "nic-map: failing over, NICs for storage"
+SAID = r"fails? over to|would fail over"
+rows(KIND,
+     *[(f"nic-map{more}", base, [], f"no-text {SAID}", {"command": f"nic-map{more}"}) for base, more in
+       (("dgx-h100", ""), ("h100-4nic", ""), ("hgx-b200", " --assignment"), ("gb200", ""), ("a100-nps4-shared", ""), ("dgx-2", " --assignment"))],
+     *[("storage beside compute", base, [], "quiet backup-not-compute", {"map": True}) for base in ("dgx-2", "dgx-a100", "hgx-b200", "h100-4nic")],
+     ("both compute ports but one are down", "gb200", [down("mlx5_0"), down("mlx5_1"), down("mlx5_4")], "critical port-state", {"map": True}))
+settings(KIND,
+         ("failing over with NICs of storage", "dgx-2", "NCCL_IB_HCA=mlx5_8,mlx5_9", "warning env-not-compute"),
+         ("devices that are down", "h100-pure-ib", "NCCL_IB_HCA=mlx5_2", "critical env-selects-nothing"))
+
+KIND = "InfiniBand functions that control NVLink"
+BRIDGES = ("mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3")
+rows(KIND,
+     ("they have RDMA devices, ports down", "hgx-b200-16nic", [down(d) for d in BRIDGES], "quiet port-state nic-driver ib-no-sm"),
+     ("fixes can be typed", "hgx-b200-16nic", [], "fixes", {"map": True}),
+     ("fixes can be typed", "h100-4nic", [], "fixes", {"map": True}),
+     ("fixes can be typed", "a100-pcie-spare", [], "fixes", {"map": True}),
+     ("fixes can be typed", "gb200", [], "fixes", {"map": True}),
+     ("a compute NIC has no RDMA device", "hgx-b200-16nic", no_rdma("mlx5_7"), "warning nic-driver", {"words": "4f:00.0"}),
+     ("a compute port is down", "hgx-b200-16nic", down("mlx5_11"), "critical port-state", {"words": "mlx5_11"}),
+     ("a compute NIC has no RDMA device", "dgx-h100", no_rdma("mlx5_4"), "warning nic-driver", {"words": "4f:00.0"}))
+
+KIND = "bonds, and what their members have set"
+LEGS = [f"ens{n}f{k}np{k}" for n in range(10, 18) for k in range(2)]
+rows(KIND,
+     ("pause frames on both, no PFC", "h100-roce-lag", pause_only(*LEGS), "quiet roce-lossless roce-pause roce-pfc-uniform"),
+     ("pause frames on both, no PFC", "storage-server", pause_only("ens1f0np0", "ens1f1np1"), "quiet roce-lossless roce-pause"),
+     ("PFC on both", "gb200", [], "quiet roce-lossless roce-trust roce-pause"),
+     ("DCB of the members denied", "h100-roce-lag", refuse("route", 78), "unknown roce-lossless"),
+     ("neither on either", "h100-roce-lag", lossy("ens12f0np0", "ens12f1np1"), "warning roce-lossless", {"words": "ens12f|mlx5_bond_2"}),
+     ("on one member only", "h100-roce-lag", lossy("ens12f1np1"), "warning roce-lossless", {"words": "ens12f1np1"}),
+     ("on one member only", "storage-server", lossy("ens1f0np0"), "warning roce-lossless", {"words": "ens1f0np0"}))
+settings(KIND,
+         ("traffic class of the lossless priority", "h100-roce-lag", "NCCL_IB_TC=106 NCCL_IB_GID_INDEX=3", "quiet env-tc-no-pfc env-gid-gone"),
+         ("traffic class of another priority, that is lossless here", "h100-roce-lag", "NCCL_IB_TC=128", "quiet env-tc-no-pfc", lossless(4, {}, *LEGS)),
+         ("traffic class where no priority is lossless", "h100-roce-lag", "NCCL_IB_TC=160", "quiet env-tc-no-pfc", pause_only(*LEGS)),
+         ("traffic class of a lossy priority", "h100-roce-lag", "NCCL_IB_TC=128", "warning env-tc-no-pfc"),
+         ("traffic class of a lossy priority on one of eight", "hgx-b200", "NCCL_IB_TC=106", "warning env-tc-no-pfc", lossless(4, {}, "gpu3rdma0")),
+         ("UCX, traffic class of a lossy priority", "hgx-b200", "UCX_IB_TRAFFIC_CLASS=160", "warning env-tc-no-pfc"),
+         ("NVSHMEM, traffic class of a lossy priority", "hgx-b200", "NVSHMEM_IB_TRAFFIC_CLASS=160", "warning env-tc-no-pfc"),
+         ("NVSHMEM, GID index beyond the table", "hgx-b200", "NVSHMEM_IB_GID_INDEX=9", "critical env-gid-gone"),
+         ("UCX, GID index beyond the table", "hgx-b200", "UCX_IB_GID_INDEX=9", "critical env-gid-gone"),
+         ("GID chosen by address range", "hgx-b200", "NCCL_IB_ROCE_VERSION_NUM=2 NCCL_IB_ADDR_RANGE=10.64.0.0/16", "quiet env-gid-gone"),
+         ("GID index that a port for storage lacks, which is not given", "hgx-b200", "NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_0,mlx5_1,mlx5_2,mlx5_3,mlx5_4,mlx5_5,mlx5_6,mlx5_7", "quiet env-gid-gone", addrs("enp216s0f0np0")),
+         ("GID index beyond the table", "h100-roce-lag", "NCCL_IB_GID_INDEX=7", "critical env-gid-gone"),
+         ("GID index that one of eight lacks", "hgx-b200", "NCCL_IB_GID_INDEX=3", "critical env-gid-gone", addrs("gpu2rdma0")))
+
+KIND = "GPU memory: peer memory modules and DMA-BUF"
+CONFIG = "CONFIG_PCI=y\n{}\nCONFIG_INFINIBAND=m"
+NO_P2P, P2P = CONFIG.format("# CONFIG_PCI_P2PDMA is not set"), CONFIG.format("CONFIG_PCI_P2PDMA=y")
+NO_DMABUF = put("sys/kernel/btf/ib_uverbs", b"\x9f\xeb\x01\x00ib_umem_get\0")
+BOOT = "boot/config-6.8.0-60-generic"
+CLOSED = driver("NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23:56 UTC 2024\nGCC version:  gcc version 12.3.0\n")
+rows(KIND,
+     ("nvidia_peermem in /sys/module only", "dgx-a100", [without("nvidia_peermem"), put("sys/module/nvidia_peermem/version", "550.54.15")], "quiet peermem"),
+     ("memory_peers/nvidia_peermem", "a100-nps4-shared", [without("nvidia_peermem"), put("sys/kernel/mm/memory_peers/nvidia_peermem/version", "550.54.15")], "quiet peermem"),
+     ("DMA-BUF only", "hgx-b200", [without("nvidia_peermem"), put(BOOT, P2P)], "quiet peermem dmabuf"),
+     ("DMA-BUF only", "gb200", without("nvidia_peermem"), "quiet peermem dmabuf"),
+     ("configuration of the kernel denied", "hgx-b200", [without("nvidia_peermem"), fail(BOOT)], "quiet peermem dmabuf"),
+     ("no P2PDMA, with peer memory", "kvm-h100", put(BOOT, NO_P2P), "quiet peermem dmabuf"),
+     ("amdkfd as a peer", "mi300x-thor2", [NO_DMABUF, put("sys/kernel/mm/memory_peers/amdkfd/version", "1.0")], "quiet amd-peer"),
+     ("amdkfd as a peer, no P2PDMA", "mi300x-pollara", [put(BOOT, NO_P2P), put("sys/kernel/mm/memory_peers/amdkfd/version", "1.0")], "quiet amd-peer"),
+     ("neither, closed driver", "dgx-2", without("nvidia_peermem"), "critical peermem"),
+     ("neither, closed driver", "kvm-h100", [without("nvidia_peermem"), CLOSED], "critical peermem"),
+     ("neither: RDMA core without DMA-BUF", "hgx-b200", [without("nvidia_peermem"), NO_DMABUF], "critical peermem"),
+     ("both peer memory modules", "dgx-a100", [lambda m: m.host.modules.append("nv_peer_mem 1.3|")], "critical peermem-old"),
+     ("no P2PDMA, no peer", "mi300x-thor2", put(BOOT, NO_P2P), "warning amd-peer"),
+     ("no DMA-BUF, no peer", "mi355x-ionic-ipv6", NO_DMABUF, "critical amd-peer"))
+

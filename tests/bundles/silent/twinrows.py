@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Rows of twins.py: a host of hosts.py, what is changed on it, and what may or must be said of it. Expectations:
+
+  quiet RULE...        no new warning or critical, of these rules none at all
+  unknown RULE...      the same, and these rules are unknown
+  SEVERITY RULE        is found, before anything else that is told; `words`: of what
+  text, no-text REGEX  of the output of `command`; fixes: what findings say to type can be typed"""
+import ipaddress
+
+from hostgen import Link, Net
+from kinds import AMD4, CX6DX, CX7, INTEL4
+
+ZERO = ":".join(["0000"] * 8)
+FOLDERS = set()  # paths whose listing fails, not their reading
+
+
+class Row:
+    def __init__(self, kind, what, base, steps, expected, words="", env=None, command="", map=False):
+        self.kind, self.what, self.base, self.steps, self.expected = kind, what, base, steps if isinstance(steps, list) else [steps], expected
+        self.words, self.env, self.command, self.map = words, env, command, map
+
+    def broken(self):
+        return self.expected.split()[0] not in ("quiet", "unknown", "no-text", "fixes")
+
+
+# Steps: each changes a Made of twins.py.
+
+def put(path, data):
+    """A file, its contents as the kernel prints them; None: it is not there."""
+    return lambda m: m.files.update({path: f"{data}\n" if type(data) is str else data})
+
+
+def fail(path, errno="EACCES"):
+    return lambda m: m.fails.update({path: errno})
+
+
+def unlisted(path, errno="EACCES"):
+    def step(m):
+        FOLDERS.add(path)
+        m.fails[path] = errno
+    return step
+
+
+def dev_put(dev, rel, data):
+    return lambda m: put(f"{m.ib(dev)}/{rel}", data)(m)
+
+
+def dev_fail(dev, rel, errno="EACCES"):
+    return lambda m: fail(f"{m.ib(dev)}/{rel}", errno)(m)
+
+
+def pci_put(dev, rel, data):
+    return lambda m: put(f"{m.pci(dev)}/{rel}", data)(m)
+
+
+def pci_fail(dev, rel, errno="EACCES"):
+    return lambda m: fail(f"{m.pci(dev)}/{rel}", errno)(m)
+
+
+def net_put(name, rel, data):
+    return lambda m: put(f"{m.net(name)}/{rel}", data)(m)
+
+
+def each(step, over, *args, **more):
+    """A step for each of several devices, entries, paths."""
+    return lambda m: [step(o, *args, **more)(m) for o in (over(m) if callable(over) else over)]
+
+
+def model(change):
+    return lambda m: change(m)
+
+
+def gids(dev, entries=()):
+    """The table of port 1: (index, GID, type, interface); the rest is zero, and has no attributes."""
+    def step(m):
+        at = f"{m.ib(dev)}/ports/1/"
+        for n in range(12):
+            for what in ("types", "ndevs"):
+                m.files[f"{at}gid_attrs/{what}/{n}"] = None
+            m.files[f"{at}gids/{n}"] = ZERO + "\n"
+        for n, gid, kind, net in entries:
+            m.files[f"{at}gids/{n}"], m.files[f"{at}gid_attrs/types/{n}"], m.files[f"{at}gid_attrs/ndevs/{n}"] = gid + "\n", kind + "\n", net + "\n"
+    return step
+
+
+def gid_attrs(dev, what, data, entries=range(4)):
+    return lambda m: [dev_put(dev, f"ports/1/gid_attrs/{what}/{n}", data)(m) for n in entries]
+
+
+def gids_fail(dev, entries, errno="EACCES", what="gids"):
+    return lambda m: [dev_fail(dev, f"ports/1/{what}/{n}", errno)(m) for n in entries]
+
+
+def net_of(m, name):
+    return next(n for n in m.host.nets() if n.name == name)
+
+
+def addrs(name, *new):
+    return lambda m: setattr(net_of(m, name), "addrs", list(new))
+
+
+def down(dev):
+    def step(m):
+        port = m.fn(dev).rdma[0].ports[0]
+        port.state, port.phys, port.net.carrier = "DOWN", "Disabled" if port.layer == "Ethernet" else "Polling", False
+        if port.layer == "InfiniBand":
+            port.rate, port.lid, port.sm_lid = 10, 65535, 0
+    return step
+
+
+def lossy(*names):
+    """Neither PFC nor pause frames."""
+    return lambda m: [(m.lossless.update({n: None}), m.pauses.update({n: 0})) for n in names]
+
+
+def pause_only(*names):
+    return lambda m: [(m.lossless.update({n: None}), m.pauses.update({n: 1})) for n in names]
+
+
+def lossless(priority, table, *names):
+    return lambda m: [m.lossless.update({n: (priority, table)}) for n in names]
+
+
+def refuse(protocol, kind=None, errno="EPERM"):
+    return lambda m: m.refused.append((protocol, kind, errno))
+
+
+REACHABLE, INCOMPLETE, STALE, FAILED = 2, 1, 4, 0x20
+
+
+def near(name, **states):
+    """Neighbours of an interface: how many in each state; router: the state of fe80::1."""
+    def step(m):
+        base = next(ipaddress.ip_interface(a) for a in net_of(m, name).addrs)
+        at, found = int(base.ip) & ~0xF, []
+        for state, count in ((REACHABLE, states.get("reachable", 0)), (STALE, states.get("stale", 0)), (FAILED, states.get("failed", 0)), (INCOMPLETE, states.get("incomplete", 0))):
+            for _ in range(count):
+                at += 1 + (at + 1 == int(base.ip))
+                found.append((type(base.ip)(at), state))
+        if "router" in states:
+            found.append((ipaddress.ip_address("fe80::1"), states["router"]))
+        m.neighbours[name] = found
+    return step
+
+
+def sysctl(**values):
+    """IPv4 settings; name__value of one interface: interface__name."""
+    def step(m):
+        for key, value in values.items():
+            where, _, name = key.rpartition("__")
+            m.files[f"proc/sys/net/ipv4/conf/{where or 'all'}/{name}"] = f"{value}\n"
+    return step
+
+
+def everywhere(**values):
+    return lambda m: [sysctl(**{f"{n.name}__{k}": v for k, v in values.items()}, **values)(m) for n in m.host.nets()]
+
+
+def iwarp(told_type=True):
+    """What the kernel shows of an iWARP device: the MAC address as its only GID, called RoCE v1; nldev's protocol."""
+    def step(m):
+        for f in m.host.nics():
+            dev, net = f.rdma[0].name, f.nets[0]
+            gid = (net.mac.replace(":", "") + "0" * 20)
+            gids(dev, [(0, ":".join(gid[i:i + 4] for i in range(0, 32, 4)), "IB/RoCE v1", net.name)])(m)
+            m.protocol[dev] = "iw"
+            if told_type:
+                dev_put(dev, "node_type", "4: RNIC")(m)
+    return step
+
+
+def devices(count, of, rdma_cm=True, mode=0o666, only=None):
+    """Device files of the first `count` of `of` devices; /dev itself is there."""
+    def step(m):
+        given = [f"dev/infiniband/uverbs{n}" for n in (only if only is not None else range(count))]
+        m.files["dev/null"], m.devs["dev/null"] = "", (259, 0o666)
+        for n, path in enumerate(given + ["dev/infiniband/rdma_cm"] * rdma_cm):
+            m.files[path], m.devs[path] = "", (59072 + n, mode)
+        m.files["sys/class/misc/rdma_cm/dev"] = "10:58\n"
+    return step
+
+
+def container(first="bash"):
+    """A PID namespace of its own: the first process is the program, there is no kthreadd."""
+    return put("proc/1/comm", first)
+
+
+THIS_HOST = put("proc/2/comm", "kthreadd")
+
+
+def log(*lines):
+    return lambda m: m.host.log.extend(lines)
+
+
+def without(*names):
+    """Modules that are not loaded."""
+    def step(m):
+        m.host.modules = [",".join(x for x in line.split(",") if x not in names) for line in m.host.modules if line.split()[0] not in names]
+    return step
+
+
+def driver(text):
+    return lambda m: setattr(m.host, "gpu_driver", text)
+
+
+def only_nics(*devs):
+    """The others have never been there, nor the ports that they would be on."""
+    def step(m):
+        for f in list(m.host.nics()):
+            if f.rdma[0].name not in devs:
+                up = f.up
+                m.host.remove(f)
+                while up and not up.children:
+                    m.host.remove(up)
+                    up = up.up
+        m.host.virtual = [n for n in m.host.virtual if not n.slaves or all(any(s in f.nets for f in m.host.fns) for s in n.slaves)]
+    return step
+
+
+def gone(dev):
+    return lambda m: m.host.remove(m.fn(dev))
+
+
+def link(dev, now, most=None, above=None):
+    """What a function's link has trained to, what it can, and what the port above it can."""
+    def step(m):
+        fn = m.fn(dev)
+        for f in (x for x in m.host.fns if x.addr[:-2] == fn.addr[:-2]):
+            f.link, f.maxlink = now, most or f.maxlink
+        if above:
+            fn.up.maxlink = above
+    return step
+
+
+def acs(dev):
+    """Requests redirected at the port above it."""
+    return lambda m: setattr(m.fn(dev).up, "acs", 0x1D)
+
+
+def half_config(m):
+    """As somebody who is not root reads it: 64 bytes."""
+    from hostgen import config
+    for f in m.host.fns:
+        m.files[f"sys/devices/{f.path()}/config"] = config(f)[:64]
+
+
+def hide_net(name):
+    """An interface that was moved to another network namespace: the GIDs stay, and name it."""
+    def step(m):
+        m.files[m.net(name)] = m.files[f"sys/class/net/{name}"] = None
+    return step
+
+
+def no_rdma(*devs):
+    """Functions without an RDMA device, whatever else they have."""
+    return lambda m: [(setattr(m.fn(d), "nets", []), setattr(m.fn(d), "rdma", [])) for d in devs]
+
+
+def guid(dev, data):
+    return dev_put(dev, "sys_image_guid", data)
+
+
+ROWS = []
+
+
+def rows(kind, *of):
+    ROWS.extend(Row(kind, *row[:-1], **row[-1]) if isinstance(row[-1], dict) else Row(kind, *row) for row in of)
+
+
+def settings(kind, *of):
+    """Rows of nic-map --check-env: (what, base, settings, expected[, words])."""
+    ROWS.extend(Row(kind, what, base, list(steps), expected, env=env) for what, base, env, expected, *steps in of)
+
+
