@@ -240,6 +240,16 @@ static bool is_selected(const struct counters *c, size_t i)
 	return counters_port_matches(c, &c->now.set->ports[counter->port]);
 }
 
+/* What one sample shows. */
+static void judge_sample(struct counters *c, const struct rd_moment *now)
+{
+	_cleanup_free_ bool *wanted = rd_alloc(now->set->n_ports + 1, sizeof(*wanted));
+
+	for (size_t i = 0; i < now->set->n_ports; i++)
+		wanted[i] = counters_port_matches(c, &now->set->ports[i]);
+	rd_saturated_find(now, wanted, &c->causes.findings);
+}
+
 static int compare(struct counters *c, struct rd_err *err)
 {
 	const struct rd_moment before = { c->before.set, &c->before.sample }, now = { c->now.set, &c->now.sample };
@@ -248,8 +258,12 @@ static int compare(struct counters *c, struct rd_err *err)
 	free(c->deltas);
 	c->deltas = NULL;
 	rd_causes_deinit(&c->causes);
-	if (!c->before.set)
+	if (!c->before.set) {
+		/* With limits, these decide. */
+		if (!c->opts->thresholds)
+			judge_sample(c, &now);
 		return 0;
+	}
 	r = counters_need_meanings(c, err);
 	if (r < 0)
 		return r;

@@ -108,9 +108,11 @@ static void unknown_width_is_never_invented(void **state)
 	(void)state;
 	delta = rd_delta_of(RD_OVERFLOW_UNKNOWN, 0, 10, 5, UINT64_MAX);
 	assert_int_equal(delta.kind, RD_DELTA_UNKNOWN);
+	/* An index of 15 is not at its end. */
+	delta = rd_delta_of(RD_OVERFLOW_UNKNOWN, 0, 15, 15, UINT64_MAX);
+	assert_int_equal(delta.kind, RD_DELTA_EXACT);
+	assert_int_equal(delta.note, RD_NOTE_NONE);
 	delta = rd_delta_of(RD_OVERFLOW_UNKNOWN, 0, 10, 255, UINT64_MAX);
-	assert_int_equal(delta.kind, RD_DELTA_AT_LEAST);
-	delta = rd_delta_of(RD_OVERFLOW_UNKNOWN, 0, 10, 254, UINT64_MAX);
 	assert_int_equal(delta.kind, RD_DELTA_EXACT);
 	delta = rd_delta_of(RD_GAUGE, 0, 10, 12, UINT64_MAX);
 	assert_int_equal(delta.kind, RD_DELTA_UNKNOWN);

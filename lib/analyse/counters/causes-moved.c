@@ -109,12 +109,13 @@ void rd_moved_gather(const struct rd_moment *now, const struct rd_delta *deltas,
 		if (delta->note >= RD_NOTE_REBOOT && delta->note <= RD_NOTE_GONE && delta->note != RD_NOTE_NEW)
 			moved->note = delta->note;
 		moved->reset |= delta->note == RD_NOTE_RESET;
+		if (delta->v == 0 && rd_counter_saturated(counter, &now->sample->values[*at]))
+			add_evidence(&moved->saturated, (uint32_t)*at,
+				     &(struct rd_delta){ now->sample->values[*at].v, RD_DELTA_AT_LEAST, 0 });
 		/* Queue pairs bound to a counter are included in the counters of the port. */
 		if (delta->kind == RD_DELTA_UNKNOWN || counter->group == RD_GROUP_QP)
 			continue;
 		moved->compared = true;
-		if (delta->note == RD_NOTE_SATURATED && delta->v == 0)
-			add_evidence(&moved->saturated, (uint32_t)*at, delta);
 		if (delta->v)
 			take_one(moved, counter, (uint32_t)*at, delta);
 	}

@@ -62,7 +62,7 @@ struct rd_moved {
 	double seconds;			  /* 0: unknown */
 	bool compared;			  /* at least one delta is known */
 	enum rd_delta_note note;	  /* why not, if the reason concerns the whole port */
-	struct rd_moved_topic saturated;  /* saturated before and now: they no longer count */
+	struct rd_moved_topic saturated;  /* at their maximum, without a known increase: the deltas are values */
 	bool reset;			  /* a counter was reset */
 };
 

@@ -345,30 +345,51 @@ static void judge_note(const struct rd_moment *now, const struct rd_moved *moved
 	rd_finding_add(findings, &finding);
 }
 
-/* Counters that were saturated before cannot show an increase. */
-static void judge_saturated(const struct rd_moment *now, const struct rd_moved *moved, struct rd_findings *findings)
+/* "link_downed at least 255": those of faults, or if there are none, the others. */
+static char *saturated_text(const struct rd_moment *now, const struct rd_moved *moved, bool faults)
+{
+	char text[512] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < moved->saturated.n && used < sizeof(text); i++) {
+		const struct rd_evidence *e = &moved->saturated.evidence[i];
+		const struct rd_counter *counter = &now->set->counters[e->counter];
+
+		if ((counter->about && counter->meaning->role == RD_ROLE_CAUSE) == faults)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s at least %" PRIu64,
+						 used ? ", " : "", counter->name, e->delta);
+	}
+	return used ? rd_text("%s", text) : NULL;
+}
+
+/* Counters at their maximum show no increase, however often the fault happens. */
+static void judge_saturated(const struct rd_moment *now, const struct rd_moved *moved, bool notes,
+			    struct rd_findings *findings)
 {
 	struct rd_finding finding = { .id = "counters-at-their-end",
 				      .severity = RD_SEV_NOTE,
 				      .title = "saturated counters: they no longer count" };
-	_cleanup_free_ char *first = NULL;
 	char label[256];
 
-	if (moved->saturated.n == 0)
+	finding.observed = saturated_text(now, moved, true);
+	if (finding.observed) {
+		finding.severity = RD_SEV_WARNING;
+		finding.title = "error counters at their maximum: what happens now is not counted";
+		finding.why = "such a counter stays at its maximum until it is reset: it hides a link that goes down "
+			      "during this job";
+	} else if (notes) {
+		finding.observed = saturated_text(now, moved, false);
+	}
+	if (!finding.observed)
 		return;
 	rd_counter_port_label(&now->set->ports[moved->port], label, sizeof(label));
-	first = rd_dup(now->set->counters[moved->saturated.evidence[0].counter].name);
 	finding.subject = rd_dup(label);
-	finding.observed =
-		!first ? NULL :
-		moved->saturated.n == 1 ?
-			 rd_dup(first) :
-			 rd_text("%s and %s%zu more", first,
-				 moved->saturated.n == RD_ARRAY_SIZE(moved->saturated.evidence) ? "at least " : "",
-				 moved->saturated.n - 1);
 	finding.fix = is_ethernet(now, moved) || !moved->of->ibdev ?
-			      rd_dup("# reload the driver to reset them\n# no job may use the device meanwhile") :
-			      rd_text("perfquery -C %s -P %u -R", moved->of->ibdev, moved->of->port);
+			      rd_dup("# reload the driver to reset them\n# no job may use the device meanwhile\n"
+				     "# then compare two samples: an increase is a fault of today") :
+			      rd_text("perfquery -C %s -P %u -R\n"
+				      "# then compare two samples: an increase is a fault of today",
+				      moved->of->ibdev, moved->of->port);
 	rd_finding_add(findings, &finding);
 }
 
@@ -438,6 +459,19 @@ static void judge_quiet(const struct rd_moment *now, struct rd_causes *causes)
 	rd_finding_add(&causes->findings, &finding);
 }
 
+void rd_saturated_find(const struct rd_moment *now, const bool *wanted, struct rd_findings *findings)
+{
+	_cleanup_free_ struct rd_delta *none = rd_alloc(now->set->n + 1, sizeof(*none));
+
+	for (size_t at = 0; at < now->set->n;) {
+		struct rd_moved moved = { 0 };
+
+		rd_moved_gather(now, none, 0, &at, &moved);
+		if (wanted[moved.port])
+			judge_saturated(now, &moved, false, findings);
+	}
+}
+
 void rd_causes_find(const struct rd_moment *before, const struct rd_moment *now, const struct rd_delta *deltas,
 		    double seconds, struct rd_causes *ret)
 {
@@ -454,12 +488,12 @@ void rd_causes_find(const struct rd_moment *before, const struct rd_moment *now,
 		compared |= moved.compared;
 		judge_note(now, &moved, &ret->findings);
 		judge_port(now, &moved, ret);
-		judge_saturated(now, &moved, &saturated);
+		judge_saturated(now, &moved, true, &saturated);
 	}
 	if (ret->n > 1)
 		qsort(ret->v, ret->n, sizeof(*ret->v), compare_causes);
 	judge_causes(now, ret);
-	if (compared && ret->findings.n == 0)
+	if (compared && ret->findings.n == 0 && rd_findings_worst(&saturated) < RD_SEV_WARNING)
 		judge_quiet(now, ret);
 	for (size_t i = 0; i < saturated.n; i++) {
 		rd_finding_add(&ret->findings, &saturated.v[i]);

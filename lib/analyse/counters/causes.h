@@ -14,4 +14,7 @@
 void rd_causes_find(const struct rd_moment *before, const struct rd_moment *now, const struct rd_delta *deltas,
 		    double seconds, struct rd_causes *ret);
 
+/* Findings of one sample: error counters at their maximum, of the ports that are `wanted`. */
+void rd_saturated_find(const struct rd_moment *now, const bool *wanted, struct rd_findings *findings);
+
 #endif

@@ -11,11 +11,6 @@ static uint64_t max_of(unsigned bits)
 	return bits >= 64 || bits == 0 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
 }
 
-static bool is_usual_max(uint64_t value)
-{
-	return value == max_of(4) || value == max_of(8) || value == max_of(16) || value == max_of(32);
-}
-
 static struct rd_delta saturating_delta(unsigned bits, uint64_t before, uint64_t now)
 {
 	uint64_t end = max_of(bits);
@@ -67,8 +62,6 @@ struct rd_delta rd_delta_of(enum rd_overflow overflow, unsigned bits, uint64_t b
 	/* It may be a gauge, may have wrapped or may have been reset. */
 	if (now < before)
 		return (struct rd_delta){ 0, RD_DELTA_UNKNOWN, RD_NOTE_NONE };
-	if (is_usual_max(now))
-		return (struct rd_delta){ now - before, RD_DELTA_AT_LEAST, RD_NOTE_SATURATED };
 	return (struct rd_delta){ now - before, RD_DELTA_EXACT, RD_NOTE_NONE };
 }
 

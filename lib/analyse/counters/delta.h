@@ -15,8 +15,8 @@
  * Saturating: a counter at its maximum has counted at least the difference to it. A counter that is smaller than before was
  * reset, and has counted at least its current value. Wrapping: only registering the device again resets such a counter, and
  * the samples show that, so a smaller value means that it wrapped; unless `most` rules it out, it may have wrapped more than
- * once, and the delta is a lower bound. A counter of unknown width at the maximum of a usual width (4, 8, 16, 32 bits) may be
- * saturated.
+ * once, and the delta is a lower bound. Only a counter that is known to stay at its maximum can be saturated: others (an index,
+ * a gauge) can have such a value, too.
  */
 struct rd_delta rd_delta_of(enum rd_overflow overflow, unsigned bits, uint64_t before, uint64_t now, uint64_t most);
 

@@ -101,6 +101,12 @@ void rd_counter_port_label(const struct rd_counter_port *port, char *ret, size_t
 		snprintf(ret, size, "%s", name);
 }
 
+bool rd_counter_saturated(const struct rd_counter *counter, const struct rd_counter_value *value)
+{
+	return counter->overflow == RD_SATURATES && counter->bits < 64 && value->known == RD_OK &&
+	       value->v >= (UINT64_C(1) << counter->bits) - 1;
+}
+
 void rd_counter_sample_deinit(struct rd_counter_sample *sample)
 {
 	RD_FREE(sample->values, sample->states);

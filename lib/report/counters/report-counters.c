@@ -166,8 +166,7 @@ static void fill_counter(struct rd_row *row, const struct rd_counters_shown *sho
 	const struct rd_counter_port *port = &shown->set->ports[counter->port];
 	const struct rd_counter_value *value = &shown->now->values[i];
 	const struct rd_delta *delta = shown->deltas ? &shown->deltas[i] : NULL;
-	bool saturated = counter->overflow == RD_SATURATES && value->known == RD_OK && counter->bits < 64 &&
-			 value->v >= (UINT64_C(1) << counter->bits) - 1;
+	bool saturated = rd_counter_saturated(counter, value);
 	char buf[64];
 
 	rd_row_str(row, RD_CNT_IBDEV, port->ibdev);
