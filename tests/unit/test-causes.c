@@ -200,7 +200,7 @@ static void every_driver_has_its_words(void **state)
 	const struct moved irdma[] = { { "RNR received", H, 3 }, { 0 } };
 	const struct moved irdma_loss[] = { { "Rcvd Out of order packets", H, 3 }, { 0 } };
 	const struct moved bnxt[] = { { "seq_err_naks_rcvd", H, 3 }, { "res_rkey_mismatch", H, 1 }, { 0 } };
-	const struct moved hfi[] = { { "RxICRCErr", H, 3 }, { 0 } };
+	const struct moved hfi[] = { { "RxICrcErr", H, 3 }, { 0 } };
 	const struct moved efa[] = { { "unresponsive_remote_events", H, 3 }, { 0 } };
 	const struct moved pci[] = { { "outbound_pci_stalled_wr_events", E, 8 }, { 0 } };
 	const struct moved icrc[] = { { "rx_icrc_encapsulated", H, 8 }, { 0 } };

@@ -34,19 +34,18 @@ static void add_evidence(struct rd_moved_topic *topic, uint32_t counter, const s
 	topic->evidence[at] = evidence;
 }
 
-static void keep_larger(uint64_t *to, uint64_t value)
-{
-	if (value > *to)
-		*to = value;
-}
-
 /* Bits per unit; 0: not a unit of data. */
 static unsigned bits_of(const char *unit)
 {
 	return strcmp(unit, "4-octets") == 0 ? 32 : strcmp(unit, "bytes") == 0 ? 8 : strcmp(unit, "bits") == 0 ? 1 : 0;
 }
 
-/* Several counters may count the same data: the largest is used. */
+/* Several counters may count the same data: the largest is used; parts of a total are added up. */
+static void add_load(uint64_t *to, uint64_t value, const struct rd_meaning *about)
+{
+	*to = about->parts > 1 ? *to + value : value > *to ? value : *to;
+}
+
 static void take_load(struct rd_moved *moved, const struct rd_counter *counter, uint64_t delta)
 {
 	const struct rd_meaning *about = counter->about;
@@ -54,24 +53,25 @@ static void take_load(struct rd_moved *moved, const struct rd_counter *counter, 
 	bool of_rdma = counter->group <= RD_GROUP_OPTIONAL;
 	int priority = about->topic == RD_TOPIC_PRIORITY_DATA ? rd_priority_of(counter->name) : -1;
 
-	if (about->parts > 1)
-		return;
 	if ((about->topic == RD_TOPIC_DATA_GOT || about->topic == RD_TOPIC_LINE_GOT) && bits &&
 	    delta < UINT64_MAX / bits)
-		keep_larger(&moved->bits_in, delta * bits);
+		add_load(&moved->bits_in, delta * bits, about);
 	if (about->topic == RD_TOPIC_DATA_SENT && bits == 32)
 		moved->words_out = delta;
 	if (about->topic == RD_TOPIC_PACKETS_GOT && of_rdma)
-		keep_larger(&moved->packets_in, delta);
+		add_load(&moved->packets_in, delta, about);
 	if (about->topic == RD_TOPIC_PACKETS_SENT && of_rdma)
-		keep_larger(&moved->packets_out, delta);
+		add_load(&moved->packets_out, delta, about);
 	if (priority >= 0)
 		moved->bytes_of[priority] += delta;
 }
 
 static enum rd_topic judged_as(enum rd_topic topic)
 {
-	return topic == RD_TOPIC_RNR_GOT ? RD_TOPIC_RNR : topic == RD_TOPIC_CNP_ALL ? RD_TOPIC_CNP : topic;
+	return topic == RD_TOPIC_RNR_GOT    ? RD_TOPIC_RNR :
+	       topic == RD_TOPIC_CNP_ALL    ? RD_TOPIC_CNP :
+	       topic == RD_TOPIC_REPLY_LOST ? RD_TOPIC_LOST :
+					      topic;
 }
 
 static void take_one(struct rd_moved *moved, const struct rd_counter *counter, uint32_t index,

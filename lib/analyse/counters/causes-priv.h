@@ -8,6 +8,7 @@
 /* Causes that can be reported for a port. */
 enum rd_cause_id {
 	RD_CAUSE_BAD_CABLE,
+	RD_CAUSE_ELSEWHERE,
 	RD_CAUSE_PCIE_STALL,
 	RD_CAUSE_LINK_FLAP,
 	RD_CAUSE_LINK_DOWN,
@@ -18,6 +19,8 @@ enum rd_cause_id {
 	RD_CAUSE_DROPS_NO_PFC,
 	RD_CAUSE_DROPS_PFC,
 	RD_CAUSE_DISCARDS,
+	RD_CAUSE_LIMITED,
+	RD_CAUSE_PARTITION,
 	RD_CAUSE_MTU,
 	RD_CAUSE_MARKED,
 	RD_CAUSE_CNP_UNCLEAR,
@@ -53,7 +56,7 @@ struct rd_moved {
 		uint64_t most; /* the largest delta: several counters may count the same events */
 		struct rd_evidence evidence[8];
 		size_t n;
-	} topics[RD_TOPICS];		  /* rnr-received is in RD_TOPIC_RNR, cnp-all in RD_TOPIC_CNP */
+	} topics[RD_TOPICS];		  /* see judged_as */
 	uint64_t bits_in;		  /* received; 0: unknown */
 	uint64_t words_out;		  /* sent, if counted in units of 4 octets */
 	uint64_t packets_in, packets_out; /* 0: unknown */

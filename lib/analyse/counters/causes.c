@@ -24,6 +24,8 @@
 #define PAUSED_MUCH 0.3
 #define PAUSED_SOME 0.05
 #define STALLED_MUCH 0.3
+/* Networks that drop packets when they are congested (EFA, iWARP) retransmit a few all the time. */
+#define RETRANSMITTED_MUCH 0.001
 
 /* With the names of the port. */
 static char *fix_for(const struct rd_counter_port *port, const char *fix)
@@ -122,6 +124,19 @@ static void judge_bits(const struct rd_moment *now, const struct rd_moved *moved
 		return;
 	}
 	add_cause_as(causes, moved, &of, observed, RD_TOPIC_BIT_ERROR, RD_TOPIC_CORRECTED, 0);
+}
+
+/* Judged per bit received, too: each link of the path may have the few errors that a good link has. */
+static void judge_remote(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
+{
+	struct rd_cause_words of = rd_cause_words[RD_CAUSE_ELSEWHERE];
+	uint64_t damaged = most(moved, RD_TOPIC_REMOTE);
+
+	if (!damaged || (moved->bits_in && (double)damaged / (double)moved->bits_in <= BER_POOR))
+		return;
+	if (!moved->bits_in)
+		of.confidence = RD_CONFIDENCE_LOW;
+	add_cause_as(causes, moved, &of, deltas_text(now, moved, RD_TOPIC_REMOTE, 0), RD_TOPIC_REMOTE, 0, 0);
 }
 
 static void judge_pci(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
@@ -258,6 +273,9 @@ static void judge_plain(const struct rd_moment *now, const struct rd_moved *move
 		{ RD_TOPIC_MODULE, 0, RD_CAUSE_TRANSCEIVER },
 		{ RD_TOPIC_ICRC, 0, RD_CAUSE_ICRC },
 		{ RD_TOPIC_NOT_SENT, 0, RD_CAUSE_NOT_SENT },
+		{ RD_TOPIC_DISCARDED, 0, RD_CAUSE_DISCARDS },
+		{ RD_TOPIC_LIMITED, 0, RD_CAUSE_LIMITED },
+		{ RD_TOPIC_PARTITION, 0, RD_CAUSE_PARTITION },
 		{ RD_TOPIC_RETRIES, RD_TOPIC_TIMEOUT, RD_CAUSE_PEER_GONE },
 		{ RD_TOPIC_RNR_END, RD_TOPIC_RNR, RD_CAUSE_RNR_END },
 		{ RD_TOPIC_KEY, 0, RD_CAUSE_KEY },
@@ -267,7 +285,8 @@ static void judge_plain(const struct rd_moment *now, const struct rd_moved *move
 		if (!most(moved, rules[i].topic))
 			continue;
 		/* Consequences of a link that went down. */
-		if ((rules[i].of == RD_CAUSE_NOT_SENT || rules[i].of == RD_CAUSE_PEER_GONE) &&
+		if ((rules[i].of == RD_CAUSE_NOT_SENT || rules[i].of == RD_CAUSE_PEER_GONE ||
+		     rules[i].of == RD_CAUSE_DISCARDS) &&
 		    most(moved, RD_TOPIC_LINK_DOWN))
 			continue;
 		add_cause(causes, moved, rules[i].of, deltas_text(now, moved, rules[i].topic, rules[i].with),
@@ -281,12 +300,15 @@ static void judge_transport(const struct rd_moment *now, const struct rd_moved *
 	struct rd_cause_words timeout = rd_cause_words[RD_CAUSE_TIMEOUT];
 	size_t before = causes->n;
 	uint64_t completions = most(moved, RD_TOPIC_COMPLETION), flushed = most(moved, RD_TOPIC_FLUSH);
+	double much = RETRANSMITTED_MUCH * (double)moved->packets_out;
+	bool resent = much > 0 && (double)most(moved, RD_TOPIC_RETRANSMITTED) > much;
 
 	/* Loss, or a link that was down, causes timeouts. */
 	if (most(moved, RD_TOPIC_LOST) || most(moved, RD_TOPIC_LINK_DOWN) || most(moved, RD_TOPIC_NOT_SENT))
 		timeout.confidence = RD_CONFIDENCE_LOW;
-	if (most(moved, RD_TOPIC_LOST))
-		add_cause(causes, moved, RD_CAUSE_LOSS, deltas_text(now, moved, RD_TOPIC_LOST, 0), RD_TOPIC_LOST, 0, 0);
+	if (most(moved, RD_TOPIC_LOST) || resent)
+		add_cause(causes, moved, RD_CAUSE_LOSS, deltas_text(now, moved, RD_TOPIC_LOST, RD_TOPIC_RETRANSMITTED),
+			  RD_TOPIC_LOST, RD_TOPIC_RETRANSMITTED, 0);
 	if (most(moved, RD_TOPIC_TIMEOUT) && !most(moved, RD_TOPIC_RETRIES))
 		add_cause_as(causes, moved, &timeout, deltas_text(now, moved, RD_TOPIC_TIMEOUT, 0), RD_TOPIC_TIMEOUT, 0,
 			     0);
@@ -296,15 +318,14 @@ static void judge_transport(const struct rd_moment *now, const struct rd_moved *
 	if (completions > flushed && before == causes->n && !most(moved, RD_TOPIC_RETRIES) &&
 	    !most(moved, RD_TOPIC_KEY) && !most(moved, RD_TOPIC_RNR_END))
 		add_cause(causes, moved, RD_CAUSE_WORK_FAILED,
-			  rd_text("%" PRIu64 " completions with error, %" PRIu64 " of them flushed", completions,
-				  flushed),
-			  RD_TOPIC_COMPLETION, RD_TOPIC_FLUSH, 0);
+			  deltas_text(now, moved, RD_TOPIC_COMPLETION, RD_TOPIC_FLUSH), RD_TOPIC_COMPLETION,
+			  RD_TOPIC_FLUSH, 0);
 }
 
 static void judge_port(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
 	static void (*const judges[])(const struct rd_moment *, const struct rd_moved *, struct rd_causes *) = {
-		judge_link,  judge_bits,  judge_pci,	    judge_pause,
+		judge_link,  judge_bits,  judge_remote,	    judge_pci,	     judge_pause,
 		judge_drops, judge_plain, judge_congestion, judge_transport,
 	};
 

@@ -8,8 +8,9 @@
 /* Counters of topic "lost" that a requester counts; others are those of a responder. */
 static bool is_of_requester(const char *name)
 {
-	static const char *const names[] = { "packet_seq_err",	  "rcvd_seq_err", "requester_oos_nak", "retrans_pkts",
-					     "seq_err_naks_rcvd", "seq_naks",	  "sq_num_oos" };
+	static const char *const names[] = { "packet_seq_err", "rcvd_seq_err",	    "requester_oos_nak",
+					     "SeqNak",	       "seq_err_naks_rcvd", "seq_naks",
+					     "sq_num_oos",     "req_rx_pkt_seq_err" };
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(names); i++)
 		if (strcmp(name, names[i]) == 0)
@@ -22,6 +23,8 @@ static enum rd_qp_count count_by_name(const char *name)
 {
 	if (strcmp(name, "duplicate_request") == 0)
 		return RD_QPC_DUPLICATES;
+	if (strcmp(name, "retrans_pkts") == 0)
+		return RD_QPC_NAKS;
 	return strcmp(name, "link_downed") == 0 ? RD_QPC_LINK_DOWNED : RD_QPC_N;
 }
 

@@ -121,7 +121,7 @@ struct rd_counter_sample {
 	struct rd_counter_state *states; /* as many as the set has ports */
 	size_t n, n_ports;
 };
-/* Whether a counter that stays at its maximum has reached it. A value that merely looks like one (15, 255) is none. */
+/* Whether a counter that stays at its maximum has reached it. A value that merely looks like one (15, 255) is not. */
 bool rd_counter_saturated(const struct rd_counter *counter, const struct rd_counter_value *value);
 
 void rd_counter_sample_deinit(struct rd_counter_sample *sample);

@@ -10,6 +10,7 @@ enum rd_topic {
 	RD_TOPIC_LINK_DOWN,
 	RD_TOPIC_BIT_ERROR,
 	RD_TOPIC_CORRECTED,
+	RD_TOPIC_REMOTE, /* damaged on an earlier link */
 	RD_TOPIC_ICRC,
 	RD_TOPIC_PCI_STALL,
 	RD_TOPIC_PCI_ERROR,
@@ -20,6 +21,9 @@ enum rd_topic {
 	RD_TOPIC_PAUSED_US, /* this host paused the link partner */
 	RD_TOPIC_HELD_US,   /* the link partner paused this host */
 	RD_TOPIC_DROP,
+	RD_TOPIC_DISCARDED, /* not sent for lack of a link or of credits; RD_TOPIC_DROP: received */
+	RD_TOPIC_LIMITED,
+	RD_TOPIC_PARTITION,
 	RD_TOPIC_TOO_LONG,
 	RD_TOPIC_NOT_SENT,
 	RD_TOPIC_MARKED,
@@ -29,6 +33,8 @@ enum rd_topic {
 	RD_TOPIC_RESTART,
 	RD_TOPIC_WAIT,
 	RD_TOPIC_LOST,
+	RD_TOPIC_REPLY_LOST,
+	RD_TOPIC_RETRANSMITTED,
 	RD_TOPIC_TIMEOUT,
 	RD_TOPIC_RETRIES,
 	RD_TOPIC_RNR, /* sent by this host */
