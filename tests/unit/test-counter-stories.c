@@ -97,6 +97,16 @@ static const struct story {
 	{ "mlx5", ETH, 60, "port:port_xmit_discards=0>900", "discards", "drops-without-pfc" },
 	{ "mlx5", ETH, 1, "ethtool:rx_bits_phy=0>400000000000;ethtool:rx_corrected_bits_phy=0>4000000", "weak-signal",
 	  "bad-cable" },
+	{ "mlx5", ETH, 1,
+	  "ethtool:rx_bits_phy=0>400000000000;ethtool:rx_crc_errors_phy=0>500;ethtool:rx_symbol_err_phy=7>7;"
+	  "ethtool:rx_pcs_symbol_err_phy=7>7",
+	  "damaged-elsewhere", "bad-cable" },
+	{ "mlx5", ETH, 1,
+	  "ethtool:rx_bits_phy=0>400000000000;ethtool:rx_crc_errors_phy=0>500;ethtool:rx_symbol_err_phy=7>7;"
+	  "ethtool:rx_pcs_symbol_err_phy=7>900",
+	  "bad-cable", "damaged-elsewhere" },
+	{ "bnxt_re", ETH, 1, "hw:rx_bytes=0>50000000000;ethtool:rx_fcs_err_frames=0>500", "bad-cable",
+	  "damaged-elsewhere" },
 	{ "mlx5", IB, 60, "port:port_xmit_constraint_errors=0>9", "wrong-partition", NULL },
 	{ "hfi1", IB, 60, "hw:SwLinkDown=0>3;hw:XmitDscd=0>90", "link-flap", "discards" },
 	{ "hfi1", IB, 1, "port:port_rcv_data=0>12500000000;hw:DcRmtPhyErr=0>500", "damaged-elsewhere", "bad-cable" },

@@ -116,6 +116,8 @@ void rd_moved_gather(const struct rd_moment *now, const struct rd_delta *deltas,
 		if (delta->kind == RD_DELTA_UNKNOWN || counter->group == RD_GROUP_QP)
 			continue;
 		moved->compared = true;
+		if (delta->v == 0 && counter->about && counter->about->topic == RD_TOPIC_BIT_ERROR)
+			moved->no_symbols |= strcmp(counter->about->unit, "symbols") == 0;
 		if (delta->v)
 			take_one(moved, counter, (uint32_t)*at, delta);
 	}

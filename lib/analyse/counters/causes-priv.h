@@ -66,6 +66,7 @@ struct rd_moved {
 	bool compared;			  /* at least one delta is known */
 	enum rd_delta_note note;	  /* why not, if the reason concerns the whole port */
 	struct rd_moved_topic saturated;  /* at their maximum, without a known increase: the deltas are values */
+	bool no_symbols;		  /* symbol errors are counted and did not increase */
 	bool reset;			  /* a counter was reset */
 };
 

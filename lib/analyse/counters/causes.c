@@ -93,6 +93,18 @@ static void judge_link(const struct rd_moment *now, const struct rd_moved *moved
 		  deltas_text(now, moved, RD_TOPIC_LINK_DOWN, 0), RD_TOPIC_LINK_DOWN, 0, 0);
 }
 
+/* Ethernet frames with a CRC error although no symbol of this link was damaged: a cut-through switch forwards frames that it
+ * received damaged. */
+static bool is_forwarded(const struct rd_moment *now, const struct rd_moved *moved)
+{
+	const struct rd_moved_topic *topic = &moved->topics[RD_TOPIC_BIT_ERROR];
+
+	for (size_t i = 0; i < topic->n; i++)
+		if (strcmp(now->set->counters[topic->evidence[i].counter].about->unit, "frames") != 0)
+			return false;
+	return topic->n > 0 && moved->no_symbols;
+}
+
 /* Errors per bit received: one error per second at full rate differs from one per week. */
 static void judge_bits(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
@@ -114,6 +126,10 @@ static void judge_bits(const struct rd_moment *now, const struct rd_moved *moved
 							RD_CONFIDENCE_LOW;
 		observed = rd_text("%s in %.3g bits: bit error rate %.1e, good links have less than %.0e", what, bits,
 				   ber, BER_POOR);
+		if (is_forwarded(now, moved)) {
+			of = rd_cause_words[RD_CAUSE_ELSEWHERE];
+			of.confidence = RD_CONFIDENCE_MEDIUM;
+		}
 	} else if (corrected && raw > RAW_BER_POOR) {
 		of = rd_cause_words[RD_CAUSE_WEAK_SIGNAL];
 		of.severity = raw > RAW_BER_BAD ? RD_SEV_CRITICAL : RD_SEV_WARNING;
