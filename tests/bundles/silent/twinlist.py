@@ -254,7 +254,6 @@ BOOT = "boot/config-6.8.0-60-generic"
 CLOSED = driver("NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23:56 UTC 2024\nGCC version:  gcc version 12.3.0\n")
 rows(KIND,
      ("nvidia_peermem in /sys/module only", "dgx-a100", [without("nvidia_peermem"), put("sys/module/nvidia_peermem/version", "550.54.15")], "quiet peermem"),
-     ("memory_peers/nvidia_peermem", "a100-nps4-shared", [without("nvidia_peermem"), put("sys/kernel/mm/memory_peers/nvidia_peermem/version", "550.54.15")], "quiet peermem"),
      ("DMA-BUF only", "hgx-b200", [without("nvidia_peermem"), put(BOOT, P2P)], "quiet peermem dmabuf"),
      ("DMA-BUF only", "gb200", without("nvidia_peermem"), "quiet peermem dmabuf"),
      ("configuration of the kernel denied", "hgx-b200", [without("nvidia_peermem"), fail(BOOT)], "quiet peermem dmabuf"),
