@@ -68,7 +68,7 @@ static void a_container_is_given_some_devices(void **state)
 	assert_int_equal(judge(&fake, "dev-infiniband"), RD_SEV_CRITICAL);
 	fake_host_text(&fake, "/dev/infiniband/uverbs1", "");
 	/* Without processes nothing says that this is a container. */
-	assert_int_equal(judge(&fake, "dev-infiniband"), RD_SEV_CRITICAL);
+	assert_int_equal(judge(&fake, "dev-infiniband"), RD_SEV_UNKNOWN);
 	fake_host_text(&fake, "/proc/1/comm", "sleep\n");
 	assert_int_equal(judge(&fake, "dev-infiniband"), RD_SEV_NOTE);
 	/* The host itself shows the threads of the kernel. */

@@ -25,7 +25,7 @@ static struct rd_offer of_nvidia(const struct rd_system *system, const struct rd
 		return no("GB10 does not support GPUDirect RDMA");
 	if (rd_has_peermem(system))
 		return yes("nvidia_peermem");
-	if (rd_has_old_peermem(system) || rd_text_list_has(&system->memory_peers, "nv_mem"))
+	if (rd_gives_peermem(system))
 		return yes("nv_peer_mem");
 	if (!system->modules_known)
 		return unknown("could not read /proc/modules");

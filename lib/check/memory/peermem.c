@@ -29,7 +29,7 @@ static void run_nvidia(const struct rd_check_input *in, struct rd_check_out *out
 	}
 	if (!system || !system->modules_known)
 		rd_check_unknown(out, "nvidia_peermem", UNREAD_MODULES);
-	else if (rd_has_peermem(system) || rd_has_old_peermem(system) || rd_has_dmabuf(system))
+	else if (rd_gives_peermem(system) || rd_has_dmabuf(system))
 		rd_check_good(out, rd_has_peermem(system) ? "nvidia_peermem" : "DMA-BUF");
 	else if (!rd_system_module(system, "nvidia"))
 		rd_check_fail(out, "nvidia", rd_text("NVIDIA driver is not loaded"), rd_text("nvidia, nvidia_peermem"));
@@ -111,12 +111,14 @@ static void run_dmabuf(const struct rd_check_input *in, struct rd_check_out *out
 		rd_check_unknown(out, "nvidia",
 				 "driver flavour unknown: not in /proc/driver/nvidia/version, nor in "
 				 "/sys/module/nvidia/taint");
-	else if (!system->nvidia_open.v && rd_has_peermem(system))
+	else if (!system->nvidia_open.v && rd_gives_peermem(system))
 		rd_check_note(
 			out, "nvidia",
-			rd_text("proprietary flavour of the driver: no DMA-BUF; nvidia_peermem is loaded instead"),
+			rd_text("proprietary flavour of the driver: no DMA-BUF; peer memory is there instead"),
 			rd_text("the open kernel module, if memory from CUDA virtual memory management is registered"),
 			NULL);
+	else if (!system->nvidia_open.v && !system->modules_known)
+		rd_check_unknown(out, "nvidia", UNREAD_MODULES);
 	else if (!system->nvidia_open.v)
 		rd_check_warn(out, "nvidia", rd_text("proprietary flavour of the driver: no DMA-BUF"),
 			      rd_text("the open kernel module"));

@@ -173,7 +173,7 @@ static void run_neighbours(const struct rd_check_input *in, struct rd_check_out 
 				rd_ip_text(neigh->v6, neigh->addr, ip);
 		}
 		/* A peer that is down does not make this host faulty. */
-		if (failed && failed < reached)
+		if (failed && failed <= reached)
 			rd_check_note(out, netif->name,
 				      rd_text("ARP or ND failed for %zu of %zu neighbours, for example %s", failed,
 					      failed + reached, ip),

@@ -16,6 +16,25 @@
 typedef void port_fn(const struct rd_check_input *in, const struct rd_netif *netif, const char *subject,
 		     struct rd_check_out *out);
 
+static bool is_down(const struct rd_port *port)
+{
+	return port->state && !rd_port_active(port);
+}
+
+/* The interface, or the bond above it, has the default route: what it carries besides is not RDMA alone. */
+static bool is_front_end(const struct rd_host *host, const struct rd_port *port)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < port->n_netdevs; i++) {
+		const struct rd_netdev *netdev = &host->netdevs[port->netdevs[i]];
+		int master = rd_host_find_netdev(host, netdev->master);
+
+		found |= netdev->default_route || (master >= 0 && host->netdevs[master].default_route);
+	}
+	return found;
+}
+
 /* A bond has no DCB and no pause frames; its members have. */
 static void judge_carriers(const struct rd_check_input *in, struct rd_check_out *out, bool dcb, port_fn *fn,
 			   size_t port, const struct rd_netif *netif)
@@ -52,8 +71,8 @@ static void judge_each_port(const struct rd_check_input *in, struct rd_check_out
 				      "software RDMA devices only: the kernel's network stack carries their packets");
 			continue;
 		}
-		if (in->ports->v[p].role == RD_ROLE_MANAGEMENT ||
-		    (in->host->ports[p].state && !rd_port_active(&in->host->ports[p]))) {
+		if (in->ports->v[p].role == RD_ROLE_MANAGEMENT || is_down(&in->host->ports[p]) ||
+		    is_front_end(in->host, &in->host->ports[p])) {
 			rd_check_skip(out, "no active RDMA port over Ethernet but those of management");
 			continue;
 		}
@@ -258,9 +277,14 @@ static void run_cnp(const struct rd_check_input *in, struct rd_check_out *out)
 /* The interface of a compute port, if its PFC setting is known; else NULL. */
 static const struct rd_netif *compute_pfc(const struct rd_check_input *in, size_t p)
 {
-	const struct rd_netif *netif = in->ports->v[p].role == RD_ROLE_COMPUTE ? rd_check_roce_netif(in, p) : NULL;
+	const struct rd_netif *netif = in->ports->v[p].role == RD_ROLE_COMPUTE && !is_down(&in->host->ports[p]) ?
+					       rd_check_roce_netif(in, p) :
+					       NULL;
+	size_t at = 0;
 
-	return netif && netif->dcb.pfc.known == RD_OK ? netif : NULL;
+	netif = netif ? rd_netstate_next_carrier(in->net, netif, &at) : NULL; /* members of a bond are set alike */
+	/* Pause frames stand in for PFC. */
+	return netif && netif->dcb.pfc.known == RD_OK && (netif->dcb.pfc.enable || !has_pause(netif)) ? netif : NULL;
 }
 
 /* The first interface with the most frequent PFC setting. */

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "check/shared/rules.h"
 #include "model/host/klog.h"
+#include "model/host/system.h"
 #include "model/nicmap/port-view.h"
 
 #define DAY_NS UINT64_C(86400000000000)
@@ -20,7 +21,11 @@ struct pattern {
 
 static bool matches_form(const struct rd_krecord *record, const struct pattern *pattern)
 {
-	return record->facility == RD_KLOG_KERN && record->form == pattern->form;
+	const char *level = record->form == RD_KLOG_MLX5_HEALTH_ISSUE ? strstr(record->text, "severity(") : NULL;
+
+	/* mlx5 has the levels of syslog: notices and information are no faults. */
+	return record->facility == RD_KLOG_KERN && record->form == pattern->form &&
+	       !(level && level[9] >= '5' && level[9] <= '7');
 }
 
 /* Device that the line is about, "mlx5_core 0000:1b:00.0": the text up to the first ": ". Caller frees. */
@@ -146,8 +151,15 @@ static void match(const struct rd_check_input *in, struct rd_check_out *out, con
 
 	if (!in->klog || in->klog->known != RD_OK)
 		return report_unread(in->klog, out);
-	for (size_t p = 0; p < n; p++)
-		found |= match_one(in->klog, &patterns[p], out);
+	for (size_t p = 0; p < n; p++) {
+		struct pattern pattern = patterns[p];
+
+		/* Peer memory is not needed where DMA-BUF works. */
+		if ((pattern.form == RD_KLOG_PEERMEM_VERSION || pattern.form == RD_KLOG_PEERMEM_CLIENT) && in->system &&
+		    rd_has_dmabuf(in->system))
+			pattern.result = RD_SEV_NOTE;
+		found |= match_one(in->klog, &pattern, out);
+	}
 	if (!found)
 		rd_check_good(out, "kernel log");
 }

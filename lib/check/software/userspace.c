@@ -36,8 +36,17 @@ static bool is_given_some(const struct rd_system *system, struct rd_check_out *o
 			continue;
 		rd_buf_printf(&names, "%s%s", given++ ? ", " : "", system->uverbs[i].ibdev);
 	}
-	if (given == 0 || given == system->n_uverbs || !system->dev_known || !system->hides_kthreads)
+	if (given == 0 || given == system->n_uverbs || !system->dev_known || system->processes == RD_OF_HOST)
 		return false;
+	if (system->processes == RD_OF_NOBODY) {
+		_cleanup_free_ char *reason =
+			rd_text("device files of %zu of %zu RDMA devices (%s): too few on a host, perhaps "
+				"enough in a container",
+				given, system->n_uverbs, names.data);
+
+		rd_check_unknown(out, "/dev/infiniband", reason);
+		return true;
+	}
 	rd_check_note(out, "/dev/infiniband",
 		      rd_text("device files of %zu of %zu RDMA devices, as in a container that was given these: %s",
 			      given, system->n_uverbs, names.data),

@@ -48,7 +48,8 @@ static int collect_modules(const struct rd_sysfs *fs, struct rd_system *system)
 		rd_errlist_add(fs->errors, &err);
 	if (r < 0)
 		return 0;
-	system->modules_known = true;
+	system->modules_known =
+		mods.n > 0; /* an empty file: a host without any module is rare, one that was not recorded is not */
 	marked = calloc(mods.n + 1, sizeof(*marked));
 	core = rd_kmods_find(&mods, "ib_core");
 	if (marked && core >= 0)
@@ -112,7 +113,8 @@ static void read_nvidia(const struct rd_sysfs *fs, struct rd_system *system)
 
 static void read_memory_peers(const struct rd_sysfs *fs, struct rd_system *system)
 {
-	static const char *const dirs[] = { "/sys/kernel/mm/memory_peers", "/sys/memory_peers" };
+	static const char *const dirs[] = { "/sys/kernel/mm/memory_peers", "/sys/kernel/memory_peers",
+					    "/sys/memory_peers" };
 	_cleanup_free_ char *version = NULL;
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(dirs); i++) {

@@ -38,7 +38,9 @@ static int read_devices(const struct rd_sysfs *fs, struct rd_system *system)
 	uint64_t value;
 	int r = 0;
 
-	system->hides_kthreads = first && !(second && strcmp(second, "kthreadd") == 0);
+	system->processes = second && strcmp(second, "kthreadd") == 0 ? RD_OF_HOST :
+			    first				      ? RD_OF_CONTAINER :
+									RD_OF_NOBODY;
 	if (rd_sysfs_list(fs, &names, "/sys/class/infiniband_verbs") < 0)
 		return 0;
 	rd_names_sort_natural(&names);

@@ -21,6 +21,7 @@ static int path_of(char *path, size_t size, const char *fmt, va_list ap)
 #define NET "/sys/class/net/"
 #define PCI "/sys/bus/pci/devices/"
 #define HEX "^(0x[0-9a-fA-F]+|[0-9]+)$"
+#define HEX16 "^(0x[0-9a-fA-F]{1,4}|[0-9]{1,5})$"
 #define NUMBER "^[0-9]+$"
 #define SIGNED "^-?[0-9]+$"
 #define GUID "^[0-9a-fA-F]{4}(:[0-9a-fA-F]{4}){3}$"
@@ -32,17 +33,17 @@ static const struct printed {
 	const char *folder, *file, *pattern;
 } printed[] = {
 	{ PCI, "/class", HEX },
-	{ PCI, "/vendor", HEX },
-	{ PCI, "/device", HEX },
-	{ PCI, "/subsystem_vendor", HEX },
-	{ PCI, "/subsystem_device", HEX },
+	{ PCI, "/vendor", HEX16 },
+	{ PCI, "/device", HEX16 },
+	{ PCI, "/subsystem_vendor", HEX16 },
+	{ PCI, "/subsystem_device", HEX16 },
 	{ PCI, "/numa_node", "^(-1|[0-9]+)$" },
 	{ PCI, "/current_link_width", NUMBER },
 	{ PCI, "/max_link_width", NUMBER },
 	{ PCI, "/current_link_speed", "^Unknown|^[0-9.]+ GT/s" },
 	{ PCI, "/max_link_speed", "^Unknown|^[0-9.]+ GT/s" },
 	{ PCI, "/power_state", "^(unknown|error|D[0-3][a-z]*)$" },
-	{ "/sys/kernel/iommu_groups/", "/type", "^[A-Za-z]+(-[A-Z]+)?$" },
+	{ "/sys/kernel/iommu_groups/", "/type", "^(blocked|identity|unmanaged|unknown|DMA|DMA-FQ)$" },
 	{ IB, "/state", "^([0-9]+: )?[A-Z_]+$" },
 	{ IB, "/phys_state", "^([0-9]+: )?[A-Z<]" },
 	{ IB, "/link_layer", "^(InfiniBand|Ethernet|Unknown|Unspecified)$" },
@@ -56,7 +57,7 @@ static const struct printed {
 	{ IB, "/gids/N", "^[0-9a-fA-F]{4}(:[0-9a-fA-F]{4}){7}$" },
 	{ IB, "/types/N", "^(IB|RoCE|Invalid)" },
 	{ IB, "/ndevs/N", NAME },
-	{ IB, "/pkeys/N", HEX },
+	{ IB, "/pkeys/N", HEX16 },
 	{ IB, "/parent", NAME },
 	{ "/sys/class/infiniband_verbs/", "/ibdev", NAME },
 	{ NET, "/mtu", NUMBER },

@@ -68,6 +68,13 @@ bool rd_has_old_peermem(const struct rd_system *system)
 	return rd_system_module(system, "nv_peer_mem") != NULL;
 }
 
+bool rd_gives_peermem(const struct rd_system *system)
+{
+	return rd_has_peermem(system) || rd_has_old_peermem(system) ||
+	       rd_text_list_has(&system->memory_peers, "nv_mem") ||
+	       rd_text_list_has(&system->memory_peers, "nv_mem_nc");
+}
+
 bool rd_lacks_p2pdma(const struct rd_system *system)
 {
 	return system->p2pdma.known == RD_OK && !system->p2pdma.v;

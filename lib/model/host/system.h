@@ -52,7 +52,8 @@ struct rd_system {
 	bool modules_known;
 	struct rd_module *modules;
 	size_t n_modules, cap_modules;
-	bool hides_kthreads; /* process 1 is shown, and kthreadd is not process 2: a container */
+	/* Whose processes are shown: none, those of a container (kthreadd is not process 2), of the host. */
+	enum { RD_OF_NOBODY, RD_OF_CONTAINER, RD_OF_HOST } processes;
 
 	/* NVIDIA's driver: version, open or closed, parameters. */
 	char *nvidia_version;
@@ -106,6 +107,8 @@ bool rd_text_list_has(const struct rd_text_list *list, const char *text);
 bool rd_has_peermem(const struct rd_system *system);
 /* nv_peer_mem, its predecessor by another vendor, is loaded. */
 bool rd_has_old_peermem(const struct rd_system *system);
+/* One of these, or a client of the out-of-tree interface that NCCL looks for. */
+bool rd_gives_peermem(const struct rd_system *system);
 /* DMA-BUF is available: NVIDIA's open driver (the closed one does not export DMA-BUFs), and support in the loaded RDMA core.
  * False if either is unknown. */
 bool rd_has_dmabuf(const struct rd_system *system);

@@ -49,6 +49,7 @@ static const char *const trees[] = {
 	"/sys/kernel/btf",
 	"/sys/kernel/debug/mlx5",
 	"/sys/kernel/iommu_groups",
+	"/sys/kernel/memory_peers",
 	"/sys/kernel/mm",
 	"/sys/memory_peers",
 	"/sys/module",
