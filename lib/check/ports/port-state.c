@@ -24,7 +24,8 @@ static char *virtual_fix(const struct rd_host *host, const struct rd_ibdev *dev)
 		if (host->netdevs[i].pci == pf)
 			name = host->netdevs[i].name;
 	return rd_text("%sip link show dev %s\n# %sip link set %s vf N state auto%s",
-		       pf < 0 ? "# if this is a virtual function, on the hypervisor: " : "", name, pf < 0 ? "there: " : "", name,
+		       pf < 0 ? "# if this is a virtual function, on the hypervisor: " : "", name,
+		       pf < 0 ? "there: " : "", name,
 		       no_guid ? "; the node GUID is 0: ip link set ... vf N node_guid GUID, then port_guid GUID, too" :
 				 "");
 }

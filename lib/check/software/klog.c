@@ -23,7 +23,7 @@ static bool matches_form(const struct rd_krecord *record, const struct pattern *
 {
 	const char *level = record->form == RD_KLOG_MLX5_HEALTH_ISSUE ? strstr(record->text, "severity(") : NULL;
 
-	/* mlx5 has the levels of syslog: notices and information are no faults. */
+	/* mlx5 has the levels of syslog: lines up to a warning are faults. */
 	return record->facility == RD_KLOG_KERN && record->form == pattern->form &&
 	       !(level && level[9] >= '5' && level[9] <= '7');
 }
