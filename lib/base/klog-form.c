@@ -111,21 +111,33 @@ size_t rd_klog_qps(const char *text, uint32_t *ret, size_t max)
 	return n;
 }
 
-/* "mlx5" begins "mlx5_core 0000:1b:00.0: …", and "ice" does not begin "iceberg". */
-static bool begins_with(const char *text, const char *driver)
+/* "mlx5" begins "mlx5_core 0000:1b:00.0: …", and "ice" does not begin "iceberg". Returns false, or the size of what a redacted line
+ * must keep for it: the name of the module if it is known, else the driver and the "_" behind it. */
+static bool begins_with(const char *text, const char *driver, size_t *size)
 {
-	size_t n = strlen(driver);
+	size_t n = strlen(driver), word = n;
 
-	return !n || (strncmp(text, driver, n) == 0 && !isalnum((unsigned char)text[n]));
+	*size = 0;
+	if (!n)
+		return true;
+	if (strncmp(text, driver, n) != 0 || isalnum((unsigned char)text[n]))
+		return false;
+	while (isalnum((unsigned char)text[word]) || text[word] == '_' || text[word] == '-')
+		word++;
+	*size = rd_klog_is_term(text, word) ? word : n + (text[n] == '_' || text[n] == '-');
+	return true;
 }
 
 size_t rd_klog_form_spans(enum rd_klog_form form, const char *text, struct rd_klog_span ret[RD_KLOG_SPANS])
 {
 	const char *at = text, *end = text + strlen(text), *pattern = rd_klog_lines[form].text;
-	size_t n = 0;
+	size_t n = 0, driver;
 
-	if (!pattern || !begins_with(text, rd_klog_lines[form].driver))
+	if (!pattern || !begins_with(text, rd_klog_lines[form].driver, &driver))
 		return 0;
+	if (driver)
+		ret[n++] = (struct rd_klog_span){ 0, driver };
+	at += driver;
 	while (*pattern) {
 		size_t size = strcspn(pattern, "*");
 

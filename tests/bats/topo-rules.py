@@ -283,7 +283,7 @@ CASES = [
      lambda: kernel("# CONFIG_PCI_P2PDMA is not set"), "warn"),
     ("amd-peer", lambda: [gpus_are("0x1002"), modules(more="amdgpu 1 0 - Live 0x0\n"), put("sys/kernel/mm/memory_peers/amdkfd/version", "1")],
      modules, "fail"),
-    ("dmabuf", lambda: [nvidia(), btf()], lambda: nvidia("Kernel"), "warn"),
+    ("dmabuf", lambda: [modules(), nvidia(), btf()], lambda: nvidia("Kernel"), "warn"),
     ("gpu-initiated", nvidia, lambda: nvidia(registry=""), "warn"),
     ("gpu-initiated", lambda: [nvidia(), profile("rule.gpu-initiated = required\n")], lambda: nvidia(registry="", memops=0), "fail", P),
     ("gpu-geforce", nothing, lambda: put("proc/driver/nvidia/gpus/0000:13:00.0/information", "Model: NVIDIA GeForce RTX 3090"), "warn"),

@@ -355,6 +355,32 @@ def nic_vfio(host, pick):
     return Fault(f"NIC {called[1]} at {fn.addr} on vfio-pci", [*called, *near], r"vfio|driver|no RDMA device")
 
 
+@fault("display-driver")
+def display_driver(host, pick):
+    """all of NVIDIA's GPUs are on the kernel's driver for displays: its own was not installed, or not built for this kernel"""
+    fns = [f for f in host.gpus() if f.ids[0] == 0x10DE and not f.rdma]
+    for fn in fns:
+        fn.driver = "nouveau"
+    return Fault(f"{len(fns)} GPUs on nouveau", [n for f in fns for n in gpu_names(host, f)], r"nouveau") if fns else None
+
+
+@fault("recovery")
+def recovery(host, pick):
+    """a compute NIC has started without its firmware: one function, a memory controller with another ID"""
+    cards = [f for f in ports(host) if not f.gpu and not f.kind.vf and f.ids[0] == 0x15B3]
+    if not cards:
+        return None
+    fn = pick.choice(cards)
+    called, near = names(fn), neighbours(host, fn)
+    for f in card(host, fn):
+        f.driver, f.rdma, f.nets = None, [], []
+        if f is not fn:
+            host.remove(f)
+    fn.ids, fn.cls = (0x15B3, 0x0218, 0x15B3, 0x0218), 0x058000
+    host.virtual = [n for n in host.virtual if not n.slaves or any(n is m.master for f in host.fns for m in f.nets)]
+    return Fault(f"NIC {called[1]} at {fn.addr} in flash recovery", [*called, *near], r"firmware|recovery|RDMA device")
+
+
 @fault("rdma-gone")
 def rdma_gone(host, pick):
     """a compute NIC has its network driver, but no RDMA device: that part did not start"""
@@ -378,6 +404,17 @@ def port_down(host, pick):
     port = fn.rdma[0].ports[0]
     set_down(port, "Polling" if port.layer == "InfiniBand" else "Disabled")
     return Fault(f"{fn.rdma[0].name} down", names(fn), r"down|disabled|polling|not active|inactive|carrier")
+
+
+@fault("virtual-down")
+def virtual_down(host, pick):
+    """the link of a virtual function is up, but not its port: nobody set its state on the physical function"""
+    cards = [f for f in ports(host, "InfiniBand") if f.kind.vf]
+    if not cards:
+        return None
+    fn = pick.choice(cards)
+    set_down(fn.rdma[0].ports[0], "LinkUp")
+    return Fault(f"{fn.rdma[0].name} down, its link up", names(fn), r"DOWN, LinkUp")
 
 
 @fault("all-down")
