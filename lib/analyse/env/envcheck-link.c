@@ -154,8 +154,8 @@ static void judge_class(struct rd_check_env *check, long class)
 	}
 }
 
-/* Ports that would send this class with a priority without PFC, while another has it. rule roce-traffic-class: the same of a class
- * that the host forces, which takes precedence. */
+/* Ports that would send this class with a priority without PFC, while another has it. Of a class that the
+ * host forces, which takes precedence, rule roce-tclass tells. */
 static void judge_priority(struct rd_check_env *check, long class)
 {
 	_cleanup_env_list_ struct rd_env_list ports = { 0 };

@@ -32,17 +32,16 @@ static const struct rd_netdev *route_in_subnet(const struct rd_host *host, const
 void rd_role_front(const struct rd_host *host, const struct rd_port *port, enum rd_role_front *sign, char *text,
 		   size_t size)
 {
-	*sign = RD_FRONT_NONE;
-	for (size_t i = 0; i < port->n_netdevs; i++) {
-		const struct rd_netdev *netdev = &host->netdevs[port->netdevs[i]], *route;
-		int master = rd_host_find_netdev(host, netdev->master);
+	const struct rd_netdev *route = rd_port_route(host, port);
 
-		if (netdev->default_route || (master >= 0 && host->netdevs[master].default_route)) {
-			*sign = RD_FRONT_ROUTE;
-			snprintf(text, size, "%s carries the default route",
-				 netdev->default_route ? netdev->name : netdev->master);
-			return;
-		}
+	*sign = route ? RD_FRONT_ROUTE : RD_FRONT_NONE;
+	if (route) {
+		snprintf(text, size, "%s carries the default route", route->name);
+		return;
+	}
+	for (size_t i = 0; i < port->n_netdevs; i++) {
+		const struct rd_netdev *netdev = &host->netdevs[port->netdevs[i]];
+
 		route = route_in_subnet(host, netdev);
 		if (route && route != netdev) {
 			*sign = RD_FRONT_ROUTE;

@@ -22,19 +22,10 @@ static void run_route(const struct rd_check_input *in, struct rd_check_out *out)
 	for (size_t p = 0; p < host->n_ports; p++) {
 		const struct rd_port *port = &host->ports[p];
 		struct rd_port_name name = rd_check_port_name(host, port);
-		const struct rd_netdev *route = NULL;
+		const struct rd_netdev *route = rd_port_route(host, port);
 
 		if (in->ports->v[p].role != RD_ROLE_COMPUTE)
 			continue;
-		for (size_t i = 0; i < port->n_netdevs && !route; i++) {
-			const struct rd_netdev *netdev = &host->netdevs[port->netdevs[i]];
-			int master = rd_host_find_netdev(host, netdev->master);
-
-			if (netdev->default_route)
-				route = netdev;
-			else if (master >= 0 && host->netdevs[master].default_route)
-				route = &host->netdevs[master];
-		}
 		if (route)
 			rd_check_warn(out, name.text, rd_text("%s carries the default route", route->name),
 				      rd_text("default route on a front-end interface"));

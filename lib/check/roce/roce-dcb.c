@@ -21,20 +21,6 @@ static bool is_down(const struct rd_port *port)
 	return port->state && !rd_port_active(port);
 }
 
-/* The interface, or the bond above it, has the default route: what it carries besides is not RDMA alone. */
-static bool is_front_end(const struct rd_host *host, const struct rd_port *port)
-{
-	bool found = false;
-
-	for (size_t i = 0; i < port->n_netdevs; i++) {
-		const struct rd_netdev *netdev = &host->netdevs[port->netdevs[i]];
-		int master = rd_host_find_netdev(host, netdev->master);
-
-		found |= netdev->default_route || (master >= 0 && host->netdevs[master].default_route);
-	}
-	return found;
-}
-
 /* A bond has no DCB and no pause frames; its members have. */
 static void judge_carriers(const struct rd_check_input *in, struct rd_check_out *out, bool dcb, port_fn *fn,
 			   size_t port, const struct rd_netif *netif)
@@ -71,8 +57,9 @@ static void judge_each_port(const struct rd_check_input *in, struct rd_check_out
 				      "software RDMA devices only: the kernel's network stack carries their packets");
 			continue;
 		}
+		/* A compute port is one with the default route, too: where there is no other. */
 		if (in->ports->v[p].role == RD_ROLE_MANAGEMENT || is_down(&in->host->ports[p]) ||
-		    is_front_end(in->host, &in->host->ports[p])) {
+		    (in->ports->v[p].role != RD_ROLE_COMPUTE && rd_port_route(in->host, &in->host->ports[p]))) {
 			rd_check_skip(out, "no active RDMA port over Ethernet but those of management");
 			continue;
 		}

@@ -17,6 +17,7 @@ struct pattern {
 	enum rd_klog_form form;
 	enum rd_severity result; /* of a line at most one day old; older lines are warnings */
 	unsigned least;		 /* lines about one device, below which there is no finding; 0: one is enough */
+	bool of_peermem;	 /* a note where DMA-BUF works: peer memory is not needed */
 };
 
 static bool matches_form(const struct rd_krecord *record, const struct pattern *pattern)
@@ -154,9 +155,7 @@ static void match(const struct rd_check_input *in, struct rd_check_out *out, con
 	for (size_t p = 0; p < n; p++) {
 		struct pattern pattern = patterns[p];
 
-		/* Peer memory is not needed where DMA-BUF works. */
-		if ((pattern.form == RD_KLOG_PEERMEM_VERSION || pattern.form == RD_KLOG_PEERMEM_CLIENT) && in->system &&
-		    rd_has_dmabuf(in->system))
+		if (pattern.of_peermem && in->system && rd_has_dmabuf(in->system))
 			pattern.result = RD_SEV_NOTE;
 		found |= match_one(in->klog, &pattern, out);
 	}
@@ -309,8 +308,8 @@ KLOG_RULE(klog_peermem_symbols, "log-peermem-symbols",
 	  "memory is unavailable",
 	  "# rebuild and load in this order, while no job runs: RDMA stack, GPU driver, nvidia_peermem\n"
 	  "# or use DMA-BUF", false,
-	  { RD_KLOG_PEERMEM_VERSION, RD_SEV_CRITICAL, 0 },
-	  { RD_KLOG_PEERMEM_CLIENT, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_PEERMEM_VERSION, RD_SEV_CRITICAL, 0, true },
+	  { RD_KLOG_PEERMEM_CLIENT, RD_SEV_CRITICAL, 0, true },
 	  { RD_KLOG_NV_PEER_MEM_SYMBOL, RD_SEV_CRITICAL, 0 });
 
 KLOG_RULE(klog_symbols, "log-rdma-symbols",

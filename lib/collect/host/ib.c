@@ -150,12 +150,8 @@ static int read_pkeys(const struct rd_sysfs *fs, const char *dir, struct rd_port
 
 		if (rd_sysfs_int(fs, &value, "%s/pkeys/%s", dir, names.v[i]) != RD_OK)
 			continue;
-		if (value < 0 || value > 0xffff) {
-			port->pkeys_known = false;
-			break;
-		}
 		port->pkeys_known = true;
-		if (value == 0)
+		if (value <= 0 || value > 0xffff)
 			continue;
 		if (rd_grow(&port->pkeys, &port->cap_pkeys, port->n_pkeys + 1, sizeof(*port->pkeys)) < 0)
 			return -ENOMEM;

@@ -122,11 +122,10 @@ static void read_link(const struct rd_sysfs *fs, const char *addr, const char *w
 		RD_SET(link->width, (unsigned)width);
 }
 
-#define READ_ID(field, name)                                                                                       \
-	do {                                                                                                       \
-		if (rd_sysfs_int(fs, &value, "/sys/bus/pci/devices/%s/" name, pci->addr) == RD_OK && value >= 0 && \
-		    value <= UINT16_MAX)                                                                           \
-			RD_SET(pci->field, (uint16_t)value);                                                       \
+#define READ_ID(field, name)                                                                       \
+	do {                                                                                       \
+		if (rd_sysfs_int(fs, &value, "/sys/bus/pci/devices/%s/" name, pci->addr) == RD_OK) \
+			RD_SET(pci->field, (uint16_t)value);                                       \
 	} while (0)
 
 static void read_detail(const struct rd_sysfs *fs, struct rd_host *host, struct rd_pci *pci)

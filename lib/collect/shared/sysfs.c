@@ -21,7 +21,7 @@ static int path_of(char *path, size_t size, const char *fmt, va_list ap)
 #define NET "/sys/class/net/"
 #define PCI "/sys/bus/pci/devices/"
 #define HEX "^(0x[0-9a-fA-F]+|[0-9]+)$"
-#define HEX16 "^(0x[0-9a-fA-F]{1,4}|[0-9]{1,5})$"
+#define HEX16 "^(0x[0-9a-fA-F]{1,4}|[0-9]{1,4})$"
 #define NUMBER "^[0-9]+$"
 #define SIGNED "^-?[0-9]+$"
 #define GUID "^[0-9a-fA-F]{4}(:[0-9a-fA-F]{4}){3}$"

@@ -307,6 +307,20 @@ bool rd_port_active(const struct rd_port *port)
 	return port->state && strcmp(port->state, "ACTIVE") == 0;
 }
 
+const struct rd_netdev *rd_port_route(const struct rd_host *host, const struct rd_port *port)
+{
+	for (size_t i = 0; i < port->n_netdevs; i++) {
+		const struct rd_netdev *netdev = &host->netdevs[port->netdevs[i]];
+		int master = rd_host_find_netdev(host, netdev->master);
+
+		if (netdev->default_route)
+			return netdev;
+		if (master >= 0 && host->netdevs[master].default_route)
+			return &host->netdevs[master];
+	}
+	return NULL;
+}
+
 bool rd_port_is_ib(const struct rd_port *port)
 {
 	return port->link_layer && strcmp(port->link_layer, "InfiniBand") == 0;

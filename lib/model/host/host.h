@@ -292,6 +292,8 @@ bool rd_driver_is_for_guests(const char *driver);
 bool rd_gpu_is_for_guest(const struct rd_host *host, size_t gpu);
 
 bool rd_port_active(const struct rd_port *port);
+/* The interface of this port that carries the default route, or the bond or bridge above one that does; NULL: none. */
+const struct rd_netdev *rd_port_route(const struct rd_host *host, const struct rd_port *port);
 /* Whether an interface of this port has a carrier. */
 bool rd_port_has_carrier(const struct rd_host *host, const struct rd_port *port);
 /* Whether both are functions of one card. */

@@ -245,7 +245,7 @@ rows(KIND,
      ("DCB of the members denied", "h100-roce-lag", refuse("route", 78), "unknown roce-lossless"),
      ("neither on either", "h100-roce-lag", lossy("ens12f0np0", "ens12f1np1"), "warning roce-lossless", {"words": "ens12f|mlx5_bond_2"}),
      ("on one member only", "h100-roce-lag", lossy("ens12f1np1"), "warning roce-lossless", {"words": "ens12f1np1"}),
-     ("on one member only", "storage-server", lossy("ens1f0np0"), "warning roce-pfc-uniform", {"words": "ens1f0np0"}))
+     ("on one member only", "storage-server", lossy("ens1f0np0"), "warning roce-lossless", {"words": "ens1f0np0"}))
 settings(KIND,
          ("traffic class of the lossless priority", "h100-roce-lag", "NCCL_IB_TC=106 NCCL_IB_GID_INDEX=3", "quiet env-tc-no-pfc env-gid-gone"),
          ("traffic class of another priority, that is lossless here", "h100-roce-lag", "NCCL_IB_TC=128", "quiet env-tc-no-pfc", lossless(4, {}, *LEGS)),

@@ -136,7 +136,7 @@ test_left_in_rtr() {
 	says b '.state == "RTR" and (.verdict == "cannot-tell" or .verdict == "stuck")'
 }
 
-# A program that nobody here wrote, of which rdma_cm knows the peer: it is named. Without its link the peer cannot disconnect.
+# rping, of which rdma_cm knows the peer: it is named. Without its link the peer cannot disconnect.
 test_rdma_cm_peer_gone() {
 	# With new devices: after qp-join/connected-then-half-open, whose peer is killed behind a link that is down, rdma_cm connects no more.
 	local devices='rdma link delete rxe0; rdma link add rxe0 type rxe netdev pair0'
