@@ -8,6 +8,12 @@ static const char *const launchers[] = {
 	"dockerd", "crio",    "podman",	   "raylet", "htcondor_star", "condor_startd", "flux-broker-0",
 };
 
+/* Daemons that have a connection, and files for it, per client. */
+static const char *const servers[] = {
+	"ceph-osd",    "ceph-mon",	 "ceph-mds",	"ceph-mgr", "glusterfsd",
+	"daos_engine", "beegfs-storage", "beegfs-meta", "nvmf_tgt", "spdk_tgt",
+};
+
 static const char *const common[] = {
 	"systemd",
 	"init",
@@ -52,7 +58,13 @@ bool rd_program_starts_jobs(const char *comm)
 	return is_one_of(comm, launchers, RD_ARRAY_SIZE(launchers));
 }
 
+bool rd_program_serves_storage(const char *comm)
+{
+	return is_one_of(comm, servers, RD_ARRAY_SIZE(servers));
+}
+
 bool rd_program_is_common(const char *comm)
 {
-	return rd_program_starts_jobs(comm) || is_one_of(comm, common, RD_ARRAY_SIZE(common));
+	return rd_program_starts_jobs(comm) || rd_program_serves_storage(comm) ||
+	       is_one_of(comm, common, RD_ARRAY_SIZE(common));
 }

@@ -8,7 +8,10 @@
 /* A program that starts jobs and containers: they inherit its limits. */
 bool rd_program_starts_jobs(const char *comm);
 
-/* The same, or a program common to all clusters: its name identifies no user. */
+/* A daemon that serves storage to many hosts. */
+bool rd_program_serves_storage(const char *comm);
+
+/* One of these, or a program common to all clusters: its name identifies no user. */
 bool rd_program_is_common(const char *comm);
 
 #endif

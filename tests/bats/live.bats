@@ -182,9 +182,9 @@ on_number() {
 
 @test "what identifies a row stays when columns are scrolled, and rows that do not fit are announced" {
 	on_terminal 80 12 "$RD --from tests/bundles/half-a.tar.zst topo-check --live"
-	seen '^lines 1-9 of 112 '
+	seen '^lines 1-9 of 119 '
 	tm send-keys End
-	seen '^lines 104-112 of 112 '
+	seen '^lines 111-119 of 119 '
 	tm send-keys Home Right Right
 	seen '^  RESULT  RULE  *…* *OBSERVED'
 	tm kill-server

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Each rule of topo-check both ways, on a made-up host: topo-rules.py RDMADIAG FOLDER
 A case makes the host well as far as the rule is concerned, and the rule must pass; then breaks it, and the rule must say so.
-Rules that need netlink or the kernel log have their cases in tests/unit/test-check-*.c: a rule that has none anywhere fails."""
+Rules that need netlink or the kernel log have their cases in tests/unit/test-check-*.c or tests/bundles/silent/twinlist.py: a rule that has none anywhere fails."""
 import glob, json, os, re, shutil, subprocess, sys
 
 rd, folder = os.path.abspath(sys.argv[1]), sys.argv[2]
@@ -272,7 +272,7 @@ CASES = [
     ("nic-driver", nothing, lambda: drop(f"{IB}mlx5_0"), "warn"),
     ("gpu-driver", nothing, lambda: drop(f"{GPU1}/driver"), "fail"),
     ("gpu-driver", nothing, lambda: link(f"{GPU1}/driver", "../../bus/pci/drivers/vfio-pci"), "warn"),
-    ("gpu-driver", nothing, lambda: link(f"{GPU1}/driver", "../../bus/pci/drivers/nouveau"), "warn"),
+    ("gpu-driver", nothing, lambda: link(f"{GPU1}/driver", "../../bus/pci/drivers/nouveau"), "fail"),
     ("nic-driver", nothing, lambda: [link(f"{NIC1}/driver", "../../bus/pci/drivers/vfio-pci"), drop(f"{IB}mlx5_1")], "warn"),
     ("peermem", lambda: [modules(more="nvidia_peermem 1 0 - Live 0x0\n"), nvidia("Kernel")], modules, "fail"),
     ("peermem", lambda: [modules(), nvidia(), btf()], lambda: btf(False), "fail"),
@@ -345,7 +345,7 @@ CASES = [
 ]
 # Cases elsewhere: dev-mode needs files with modes, and host-answers a read that hangs.
 ELSEWHERE = glob.glob(os.path.join(here, "../unit/test-check*.c")) + glob.glob(os.path.join(here, "*.bats")) + glob.glob(
-    os.path.join(here, "../vm/cases/*.sh"))
+    os.path.join(here, "../vm/cases/*.sh")) + [os.path.join(here, "../bundles/silent/twinlist.py")]
 
 
 def verdicts(rule, args):

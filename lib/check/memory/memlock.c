@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Limits of jobs: locked memory, mappings. */
+/* Limits of jobs: locked memory, mappings, open files. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -66,14 +66,22 @@ static void run_memlock(const struct rd_check_input *in, struct rd_check_out *ou
 {
 	const struct rd_system *system = in->system;
 	_cleanup_free_ char *from = NULL;
+	bool judged = false;
 
 	if (!system) {
 		rd_check_unknown(out, "services", "limits were not read");
 		return;
 	}
-	for (size_t i = 0; i < system->n_launchers; i++)
-		run_process(&system->launchers[i], system->launchers[i].pid == system->asked_pid, out);
-	if (system->n_launchers > 0)
+	for (size_t i = 0; i < system->n_launchers; i++) {
+		bool asked = system->launchers[i].pid == system->asked_pid;
+
+		/* Whether a daemon uses RDMA is unknown. */
+		if (system->launchers[i].serves && !asked)
+			continue;
+		run_process(&system->launchers[i], asked, out);
+		judged = true;
+	}
+	if (judged)
 		return;
 	from = rd_text("from %s", system->default_memlock_from ? system->default_memlock_from : "default");
 	/* No job launcher was found. If accelerators or the profile indicate jobs, they get the default limit of services. */
@@ -120,6 +128,88 @@ static void run_maps(const struct rd_check_input *in, struct rd_check_out *out)
 	else if (!asked)
 		rd_check_good(out, "vm.max_map_count");
 }
+
+/* Units of storage daemons set a million; this is what a process has without one. */
+#define FEW_FILES 4096
+
+static void judge_files(const struct rd_launcher *launcher, bool asked, struct rd_check_out *out)
+{
+	bool full = launcher->files.known == RD_OK && launcher->nofile.known == RD_OK &&
+		    launcher->files.v * 10 >= launcher->nofile.v * 9;
+	char subject[64];
+
+	snprintf(subject, sizeof(subject), "%.32s, process %d", launcher->comm, launcher->pid);
+	if (launcher->nofile.known != RD_OK || (asked && launcher->files.known != RD_OK))
+		rd_check_unknown(out, subject, "/proc/PID/limits or /proc/PID/fd could not be read");
+	else if (full || (launcher->serves && launcher->nofile.v <= FEW_FILES))
+		rd_check_bad(
+			out, full ? RD_SEV_CRITICAL : RD_SEV_WARNING, subject,
+			full ? rd_text("%" PRIu64 " open files, limit %" PRIu64, launcher->files.v, launcher->nofile.v) :
+			       rd_text("limit %" PRIu64, launcher->nofile.v),
+			launcher->serves ? rd_text("1048576, as the units of storage daemons set") :
+					   rd_text("well above the number of open files"),
+			rd_text("prlimit --pid %d --nofile=1048576:1048576\n"
+				"# permanently: LimitNOFILE=1048576 in its unit (systemctl edit UNIT), then restart it",
+				launcher->pid));
+	else
+		rd_check_good(out, subject);
+}
+
+static void run_files(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	rd_check_skip(out, "no storage daemon runs here; --pid checks one process");
+	for (size_t i = 0; in->system && i < in->system->n_launchers; i++) {
+		const struct rd_launcher *launcher = &in->system->launchers[i];
+		bool asked = launcher->pid == in->system->asked_pid;
+
+		if (asked || launcher->serves)
+			judge_files(launcher, asked, out);
+	}
+}
+
+/* Settings of memory that move or compact pages while jobs run. Defaults of many kernels: notes, no faults. */
+static void run_tuning(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	const char *defrag = in->system ? in->system->thp_defrag : NULL;
+
+	rd_check_skip(out, "no accelerator");
+	if (in->host->n_gpus == 0)
+		return;
+	if (defrag && strstr(defrag, "[always]"))
+		rd_check_note(out, "transparent_hugepage/defrag",
+			      rd_text("always: allocations wait until memory is compacted"),
+			      rd_text("madvise or defer+madvise"),
+			      rd_text("echo madvise >/sys/kernel/mm/transparent_hugepage/defrag\n"
+				      "# until the next boot; permanently: transparent_hugepage_defrag in a tuned "
+				      "profile, or a tmpfiles.d line"));
+	if (in->host->numa_balancing.known == RD_OK && in->host->numa_balancing.v &&
+	    strcmp(in->host->gpus[0].vendor ? in->host->gpus[0].vendor : "", "AMD") == 0)
+		rd_check_note(out, "kernel.numa_balancing", rd_text("1: pages of running jobs move between NUMA nodes"),
+			      rd_text("0, which AMD's driver documentation asks for"),
+			      rd_text("sysctl -w kernel.numa_balancing=0\n"
+				      "# until the next boot; also in /etc/sysctl.d/"));
+	rd_check_good(out, "memory settings");
+}
+
+const struct rd_check rd_check_open_files = {
+	.id = "open-files",
+	.title = "Limit of open files is low",
+	.why = "connections, completion channels and event files fail with EMFILE; daemons abort under load",
+	.fix = "# permanently: LimitNOFILE=1048576 in its unit (systemctl edit UNIT), then restart it",
+	.needs = "/proc/PID/limits of storage daemons; with --pid also the number of its open files",
+	.whole = RD_PART_PROCESSES,
+	.run = run_files,
+};
+
+const struct rd_check rd_check_memory_tuning = {
+	.id = "memory-tuning",
+	.title = "Memory is moved or compacted while jobs run",
+	.why = "accelerators and NICs wait for the processes whose pages move",
+	.fix = "sysctl -w kernel.numa_balancing=0",
+	.needs = "transparent_hugepage/defrag in sysfs; kernel.numa_balancing",
+	.reads = RD_PART_PCI,
+	.run = run_tuning,
+};
 
 const struct rd_check rd_check_memlock = {
 	.id = "memlock",

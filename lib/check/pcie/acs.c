@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Bridges that redirect traffic between an accelerator and its NIC to the root complex (ACS). */
 
+#include <string.h>
+
 #include "base/buf.h"
 #include "base/memory.h"
 #include "check/shared/pcie.h"
@@ -9,20 +11,42 @@
 /* ACS control register (PCI Express Base Specification, 7.7.8.3). */
 enum { ACS_REQUEST = 0x04, ACS_COMPLETION = 0x08, ACS_BOTH = ACS_REQUEST | ACS_COMPLETION };
 
-/* Redirecting bridges of one severity: one finding, with one loop as its fix. */
+/* Redirecting bridges of one severity and one right setting: one finding, with one loop as its fix. */
 struct redirects {
-	size_t n, gpu, nic; /* the pair of the first bridge */
+	size_t n, gpu; /* the accelerator of the first bridge */
+	const char *nic;
 	int first;
 	uint16_t acs; /* bits enabled at any of them */
 	struct rd_buf list;
 };
 
+/*
+ * The port of a switch towards a NIC's data direct function redirects completions, and the port towards the accelerator requests,
+ * so that only traffic between the two turns at the switch (rdma_topo of rdma-core). `set` is written, `flags` is for
+ * pci=config_acs=.
+ */
+static const struct right {
+	uint16_t redirect; /* bits that are wrong */
+	const char *set, *flags, *expected;
+} rights[] = {
+	{ ACS_BOTH, "0000", "0000000", "disabled" },
+	{ ACS_REQUEST, "0019", "xx110x1", "disabled for requests, towards a data direct function" },
+	{ ACS_COMPLETION, "0015", "xx101x1",
+	  "disabled for completions, towards the accelerator of a data direct function" },
+};
+enum { CRITICAL, TO_DIRECT, TO_GPU, WARNING, KINDS };
+
 struct walk {
 	const struct rd_check_input *in;
 	struct rd_check_out *out;
 	bool *seen; /* bridges already judged */
-	struct redirects critical, warning;
+	struct redirects kinds[KINDS];
 };
+
+static const struct right *right_of(int kind)
+{
+	return &rights[kind == WARNING ? 0 : kind];
+}
 
 static bool is_above(const struct rd_host *host, int bridge, int pci)
 {
@@ -32,7 +56,7 @@ static bool is_above(const struct rd_host *host, int bridge, int pci)
 	return false;
 }
 
-static void add_redirect(struct redirects *redirects, int bridge, const struct rd_pci *pci, size_t gpu, size_t nic)
+static void add_redirect(struct redirects *redirects, int bridge, const struct rd_pci *pci, size_t gpu, const char *nic)
 {
 	if (redirects->n++ == 0) {
 		redirects->first = bridge;
@@ -43,51 +67,64 @@ static void add_redirect(struct redirects *redirects, int bridge, const struct r
 	rd_buf_printf(&redirects->list, "%s%s", redirects->list.len ? " " : "", pci->addr);
 }
 
-static void judge(struct walk *walk, int bridge, size_t gpu, size_t nic)
+static void judge(struct walk *walk, int kind, int bridge, size_t gpu, const char *nic)
 {
-	const struct rd_host *host = walk->in->host;
-	const struct rd_pci *pci = &host->pcis[bridge];
-	bool one_switch = rd_nicmap_pair(walk->in->map, gpu, nic)->path <= RD_PATH_PXB;
+	const struct rd_pci *pci = &walk->in->host->pcis[bridge];
 
 	if (walk->seen[bridge])
 		return;
 	walk->seen[bridge] = true;
-	if (pci->acs_missing) {
+	if (pci->acs_missing)
 		rd_check_good(walk->out, pci->addr);
-	} else if (pci->acs_ctl.known != RD_OK) {
+	else if (pci->acs_ctl.known != RD_OK)
 		rd_check_unknown(walk->out, pci->addr, rd_pci_unread(pci));
-	} else if (!(pci->acs_ctl.v & ACS_BOTH)) {
+	else if (!(pci->acs_ctl.v & right_of(kind)->redirect))
 		rd_check_good(walk->out, pci->addr);
-	} else {
-		add_redirect(one_switch ? &walk->critical : &walk->warning, bridge, pci, gpu, nic);
-	}
+	else
+		add_redirect(&walk->kinds[kind], bridge, pci, gpu, nic);
 }
 
-static void report_redirects(struct walk *walk, enum rd_severity severity, struct redirects *redirects)
+static char *fix_of(const struct redirects *redirects, int kind)
 {
-	const struct rd_host *host = walk->in->host;
+	const struct right *right = right_of(kind);
+	const char *list = redirects->list.data;
+	_cleanup_free_ char *now =
+		redirects->n == 1 ? rd_text("setpci -s %s ECAP_ACS+6.w=%s", list, right->set) :
+				    rd_text("for b in %s; do setpci -s $b ECAP_ACS+6.w=%s; done", list, right->set);
+	_cleanup_free_ char *ports = rd_dup(list);
+
+	for (char *at = ports; (at = strchr(at, ' '));)
+		*at = ';';
+	if (kind == TO_DIRECT || kind == TO_GPU)
+		return rd_text(
+			"%s\n# until the next boot; permanently: boot with pci=config_acs=%s@%s%s, which rdma_topo "
+			"write-grub-acs (rdma-core) writes",
+			now, right->flags, ports, redirects->n > 1 ? " (for each)" : "");
+	return rd_text("%s\n# until the next boot; permanently: disable ACS in the BIOS, or boot with "
+		       "\"pci=disable_acs_redir=%s\"",
+		       now, ports);
+}
+
+static void report_redirects(struct walk *walk, int kind)
+{
+	struct redirects *redirects = &walk->kinds[kind];
+	const struct right *right = right_of(kind);
+	uint16_t acs = redirects->acs & right->redirect;
 	const char *list = redirects->list.data, *what;
 	_cleanup_free_ char *subject = NULL;
 
 	if (redirects->n == 0)
 		return;
 	subject = redirects->n == 1 ? rd_dup(list) :
-				      rd_text("%s and %zu more bridge%s", host->pcis[redirects->first].addr,
+				      rd_text("%s and %zu more bridge%s", walk->in->host->pcis[redirects->first].addr,
 					      redirects->n - 1, redirects->n == 2 ? "" : "s");
-	what = (redirects->acs & ACS_BOTH) == ACS_BOTH ? "request and completion" :
-	       redirects->acs & ACS_REQUEST	       ? "request" :
-							 "completion";
-	rd_check_bad(walk->out, severity, subject,
+	what = acs == ACS_BOTH ? "request and completion" : acs == ACS_REQUEST ? "request" : "completion";
+	rd_check_bad(walk->out, kind == WARNING ? RD_SEV_WARNING : RD_SEV_CRITICAL, subject,
 		     redirects->n == 1 ? rd_text("%s redirect enabled, between GPU%zu and %s", what, redirects->gpu,
-						 rd_ibdev_label(host, (int)redirects->nic)) :
+						 redirects->nic) :
 					 rd_text("%s redirect enabled, the first between GPU%zu and %s: %s", what,
-						 redirects->gpu, rd_ibdev_label(host, (int)redirects->nic), list),
-		     rd_text("disabled"),
-		     redirects->n == 1 ? NULL :
-					 rd_text("for b in %s; do setpci -s $b ECAP_ACS+6.w=0000; done\n"
-						 "# until the next boot; permanently: disable ACS in the BIOS, or boot "
-						 "with pci=config_acs=",
-						 list));
+						 redirects->gpu, redirects->nic, list),
+		     rd_text("%s", right->expected), fix_of(redirects, kind));
 	rd_buf_deinit(&redirects->list);
 }
 
@@ -96,11 +133,50 @@ static void judge_pair(struct walk *walk, size_t gpu, size_t nic)
 {
 	const struct rd_host *host = walk->in->host;
 	int ends[2] = { host->gpus[gpu].pci, host->ibdevs[nic].pci };
+	int kind = rd_nicmap_pair(walk->in->map, gpu, nic)->path <= RD_PATH_PXB ? CRITICAL : WARNING;
 
 	for (int e = 0; e < 2; e++)
 		for (int up = host->pcis[ends[e]].parent; up >= 0 && !is_above(host, up, ends[1 - e]);
 		     up = host->pcis[up].parent)
-			judge(walk, up, gpu, nic);
+			judge(walk, kind, up, gpu, rd_ibdev_label(host, (int)nic));
+}
+
+/* The bridge below `top` on the way to a function; -1: none. */
+static int below(const struct rd_host *host, int top, int pci)
+{
+	int at = host->pcis[pci].parent, last = -1;
+
+	for (; at >= 0 && at != top; at = host->pcis[at].parent)
+		last = at;
+	return at == top ? last : -1;
+}
+
+/* A data direct function and an accelerator below one switch. */
+static void judge_direct(struct walk *walk, int direct, size_t gpu)
+{
+	const struct rd_host *host = walk->in->host;
+	int top = host->pcis[direct].parent, to_direct, to_gpu;
+
+	while (top >= 0 && !is_above(host, top, host->gpus[gpu].pci))
+		top = host->pcis[top].parent;
+	to_direct = top < 0 ? -1 : below(host, top, direct);
+	to_gpu = top < 0 ? -1 : below(host, top, host->gpus[gpu].pci);
+	if (to_direct < 0 || to_gpu < 0)
+		return;
+	judge(walk, TO_DIRECT, to_direct, gpu, host->pcis[direct].addr);
+	judge(walk, TO_GPU, to_gpu, gpu, host->pcis[direct].addr);
+}
+
+static void judge_directs(struct walk *walk)
+{
+	const struct rd_host *host = walk->in->host;
+
+	for (size_t i = 0; host->has_data_direct && i < host->n_pcis; i++)
+		if (host->pcis[i].class.known == RD_OK && host->pcis[i].class.v >> 8 == RD_PCI_CLASS_DATA_DIRECT &&
+		    host->pcis[i].vendor.v == 0x15b3)
+			for (size_t g = 0; g < host->n_gpus; g++)
+				if (!rd_gpu_is_for_guest(host, g))
+					judge_direct(walk, (int)i, g);
 }
 
 static void run_acs(const struct rd_check_input *in, struct rd_check_out *out)
@@ -111,6 +187,7 @@ static void run_acs(const struct rd_check_input *in, struct rd_check_out *out)
 
 	if (host->n_gpus == 0)
 		rd_check_skip(out, "no accelerator");
+	judge_directs(&walk);
 	for (size_t g = 0; g < host->n_gpus; g++) {
 		enum rd_path best = rd_gpu_best_path(in, g);
 
@@ -122,8 +199,8 @@ static void run_acs(const struct rd_check_input *in, struct rd_check_out *out)
 			if (host->ibdevs[n].pci >= 0 && rd_nicmap_pair(in->map, g, n)->path == best)
 				judge_pair(&walk, g, n);
 	}
-	report_redirects(&walk, RD_SEV_CRITICAL, &walk.critical);
-	report_redirects(&walk, RD_SEV_WARNING, &walk.warning);
+	for (int kind = 0; kind < KINDS; kind++)
+		report_redirects(&walk, kind);
 }
 
 const struct rd_check rd_check_acs_redirect = {
@@ -132,7 +209,7 @@ const struct rd_check rd_check_acs_redirect = {
 	.why = "GPUDirect RDMA traffic goes through the root complex: it is slow or, with an IOMMU, fails with "
 	       "completion status 4 (IBV_WC_LOC_PROT_ERR) or hangs without an error",
 	.fix = "setpci -s ADDRESS ECAP_ACS+6.w=0000\n"
-	       "# until the next boot; permanently: disable ACS in the BIOS, or boot with pci=config_acs=0000000@ADDRESS",
+	       "# until the next boot; permanently: disable ACS in the BIOS, or boot with pci=disable_acs_redir=ADDRESS",
 	.needs = "PCI configuration space of bridges (root), ACS control register",
 	.whole = RD_PART_PCI | RD_PART_RDMA,
 	.run = run_acs,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* PCIe ordering, and the number of outstanding requests. */
+#include <string.h>
+
 #include "check/shared/pcie.h"
 #include "check/shared/rules.h"
 #include "model/host/pcie.h"
@@ -12,6 +14,8 @@ enum {
 	CAP2_TAG10_COMPLETER = 1 << 16,
 	CAP2_TAG10_REQUESTER = 1 << 17,
 	CTL2_TAG10 = 1 << 12,
+	CAP2_ATOMIC_ROUTING = 1 << 6,
+	CTL2_ATOMIC_REQUESTER = 1 << 6,
 };
 #define TAG10_GBPS 400.0 /* below this rate, 256 outstanding requests are enough */
 
@@ -87,6 +91,65 @@ static void run_tag10(const struct rd_check_input *in, struct rd_check_out *out)
 	}
 	rd_check_skip(out, "no NIC of 400 Gbit/s or more");
 }
+
+static bool requests_atomics(const struct rd_pci *pci)
+{
+	return pci->config.dev_ctl2.known == RD_OK && pci->config.dev_ctl2.v & CTL2_ATOMIC_REQUESTER;
+}
+
+/* The first bridge above, below the root port, that does not route AtomicOps; NULL: none is known. */
+static const char *blocks_atomics(const struct rd_host *host, const struct rd_pci *pci)
+{
+	for (int up = pci->parent; up >= 0 && host->pcis[up].parent >= 0; up = host->pcis[up].parent)
+		if (host->pcis[up].config.dev_cap2.known == RD_OK &&
+		    !(host->pcis[up].config.dev_cap2.v & CAP2_ATOMIC_ROUTING))
+			return host->pcis[up].addr;
+	return NULL;
+}
+
+/* amdgpu enables AtomicOps where all bridges up to the root port route them (pci_enable_atomic_ops_to_root). */
+static void run_atomics(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	const struct rd_host *host = in->host;
+	size_t enabled = 0;
+
+	rd_check_skip(out, "no accelerator of AMD with its driver");
+	for (size_t g = 0; g < host->n_gpus; g++)
+		enabled += requests_atomics(&host->pcis[host->gpus[g].pci]);
+	for (size_t g = 0; g < host->n_gpus && !rd_pcie_in_guest(host); g++) {
+		const struct rd_pci *pci = &host->pcis[host->gpus[g].pci];
+		const char *bridge = blocks_atomics(host, pci);
+
+		if (!pci->driver || strcmp(pci->driver, "amdgpu") != 0)
+			continue;
+		if (pci->config.dev_ctl2.known != RD_OK)
+			rd_check_unknown(out, pci->addr, rd_pci_unread(pci));
+		else if (requests_atomics(pci))
+			rd_check_good(out, pci->addr);
+		else if (2 * enabled > host->n_gpus)
+			rd_check_warn(out, pci->addr,
+				      rd_text("AtomicOp requests disabled%s%s", bridge ? "; not routed by " : "",
+					      bridge ? bridge : ""),
+				      rd_text("enabled, as on %zu of %zu accelerators", enabled, host->n_gpus));
+		else
+			rd_check_note(out, pci->addr,
+				      rd_text("AtomicOp requests disabled%s%s", bridge ? "; not routed by " : "",
+					      bridge ? bridge : ""),
+				      NULL, NULL);
+	}
+}
+
+const struct rd_check rd_check_atomics = {
+	.id = "pcie-atomics",
+	.title = "PCIe atomic operations are disabled on an accelerator",
+	.why = "atomic operations of its kernels on memory of the host or of peers fail or are lost",
+	.fix = "lspci -s ADDRESS -vv | grep -i atomic\n"
+	       "# enable AtomicOp routing in the BIOS, or update the firmware of the switch above; then reboot",
+	.needs =
+		"PCI configuration space of accelerators and the bridges above (root), Device Capabilities 2 and Control 2",
+	.whole = RD_PART_PCI,
+	.run = run_atomics,
+};
 
 const struct rd_check rd_check_relaxed_ordering = {
 	.id = "relaxed-ordering",

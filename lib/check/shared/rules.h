@@ -38,6 +38,8 @@
 	X(geforce)                                                \
 	X(memlock)                                                \
 	X(max_map_count)                                          \
+	X(open_files)                                             \
+	X(memory_tuning)                                          \
 	X(hugepages_numa)                                         \
 	X(hugepages_efa)                                          \
 	X(dev_node)                                               \
@@ -56,6 +58,7 @@
 	X(relaxed_ordering)                                       \
 	X(ext_tags)                                               \
 	X(tag10)                                                  \
+	X(atomics)                                                \
 	X(bar_size)                                               \
 	X(bar_address)                                            \
 	X(aer)                                                    \
@@ -78,6 +81,9 @@
 	X(roce_ecn)                                               \
 	X(roce_cnp)                                               \
 	X(roce_uniform)                                           \
+	X(rail_address)                                           \
+	X(bond_mode)                                              \
+	X(bond_aggregator)                                        \
 	X(rp_filter)                                              \
 	X(arp_flux)                                               \
 	X(duplicate_address)                                      \
@@ -87,6 +93,7 @@
 	X(link_flaps)                                             \
 	X(devlink_firmware)                                       \
 	X(devmem)                                                 \
+	X(hop_limit)                                              \
 	X(roce_mtu)                                               \
 	X(flow_entropy)                                           \
 	X(lag_affinity)                                           \

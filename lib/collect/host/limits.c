@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Limits of locked memory: of processes that start jobs, and the service manager's default. The limits of a login shell do
+/* Limits of locked memory and open files: of processes that start jobs or serve storage, and the service manager's default. The limits of a login shell do
  * not apply to jobs. */
 #include <errno.h>
 #include <linux/capability.h>
@@ -42,16 +42,30 @@ bool rd_size_parse(const char *text, uint64_t *ret)
 }
 
 /* "Max locked memory         8388608              8388608              bytes": soft, hard */
-static void read_memlock(const struct rd_sysfs *fs, int pid, struct rd_launcher *launcher)
+static enum rd_known take_limit(const char *text, enum rd_known known, const char *name, uint64_t *ret)
 {
-	static const char name[] = "Max locked memory";
-	enum rd_known known;
-	_cleanup_free_ char *text = rd_sysfs_text(fs, &known, "/proc/%d/limits", pid);
 	const char *at = text ? strstr(text, name) : NULL;
 
-	launcher->memlock.known = known == RD_DENIED ? RD_DENIED : RD_ABSENT;
-	if (at && rd_size_parse(at + sizeof(name) - 1, &launcher->memlock.v))
-		launcher->memlock.known = RD_OK;
+	if (at && rd_size_parse(at + strlen(name), ret))
+		return RD_OK;
+	return known == RD_DENIED ? RD_DENIED : RD_ABSENT;
+}
+
+static void read_limits(const struct rd_sysfs *fs, int pid, struct rd_launcher *launcher)
+{
+	enum rd_known known;
+	_cleanup_free_ char *text = rd_sysfs_text(fs, &known, "/proc/%d/limits", pid);
+
+	launcher->memlock.known = take_limit(text, known, "Max locked memory", &launcher->memlock.v);
+	launcher->nofile.known = take_limit(text, known, "Max open files", &launcher->nofile.v);
+}
+
+static void count_files(const struct rd_sysfs *fs, int pid, struct rd_launcher *launcher)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+
+	if (rd_sysfs_list(fs, &names, "/proc/%d/fd", pid) >= 0)
+		RD_SET(launcher->files, names.n);
 }
 
 /* "CapEff:\t00000000a80425fb". A non-root process does not get the capabilities of its container, except through file
@@ -99,8 +113,10 @@ static int add_launcher(const struct rd_sysfs *fs, struct rd_system *system, int
 	if (!launcher->comm)
 		return -ENOMEM;
 	system->n_launchers++;
-	read_memlock(fs, pid, launcher);
+	launcher->serves = rd_program_serves_storage(comm);
+	read_limits(fs, pid, launcher);
 	if (pid == system->asked_pid) {
+		count_files(fs, pid, launcher);
 		count_maps(fs, pid, launcher);
 		read_ipc_lock(fs, pid, launcher);
 	}
@@ -110,18 +126,20 @@ static int add_launcher(const struct rd_sysfs *fs, struct rd_system *system, int
 static int find_launchers(const struct rd_sysfs *fs, struct rd_system *system)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
+	size_t n[2] = { 0 }; /* that start jobs, that serve */
 	int r = 0;
 
 	if (rd_sysfs_list(fs, &names, "/proc") < 0)
 		return 0;
-	for (size_t i = 0; i < names.n && i < PROCESSES_MAX && system->n_launchers < LAUNCHERS_MAX && !r; i++) {
+	for (size_t i = 0; i < names.n && i < PROCESSES_MAX && !r; i++) {
 		_cleanup_free_ char *comm = NULL;
 		uint32_t pid;
 
 		if (rd_parse_u32(names.v[i], RD_DECIMAL, INT32_MAX, &pid) < 0 || pid == 0)
 			continue;
 		comm = rd_sysfs_text(fs, NULL, "/proc/%u/comm", pid);
-		if (comm && rd_program_starts_jobs(comm))
+		if (comm && (rd_program_starts_jobs(comm) || rd_program_serves_storage(comm)) &&
+		    n[rd_program_serves_storage(comm)]++ < LAUNCHERS_MAX)
 			r = add_launcher(fs, system, (int)pid, comm);
 	}
 	return r;
@@ -157,7 +175,7 @@ static void read_defaults(const struct rd_sysfs *fs, struct rd_system *system)
 	if (!comm)
 		return;
 	if (strcmp(comm, "systemd") != 0) {
-		read_memlock(fs, 1, &first);
+		read_limits(fs, 1, &first);
 		system->default_memlock.v = first.memlock.v;
 		system->default_memlock.known = first.memlock.known;
 		system->default_memlock_from = "the limit of process 1";

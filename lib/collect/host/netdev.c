@@ -6,11 +6,22 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 
 #define NET "/sys/class/net"
 #define NETDEVS_MAX 65536
 
 enum { ARPHRD_ETHERNET = 1, ARPHRD_IPOIB = 32 };
+
+/* Drivers print "N/A" or nothing without LACP. */
+static void read_aggregator(const struct rd_sysfs *fs, struct rd_netdev *netdev, const char *file)
+{
+	_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, NET "/%s/%s", netdev->name, file);
+	uint32_t value;
+
+	if (text && rd_parse_u32(text, RD_DECIMAL, UINT16_MAX, &value) == 0 && value > 0)
+		RD_SET(netdev->aggregator, value);
+}
 
 static void read_netdev(const struct rd_sysfs *fs, struct rd_netdev *netdev)
 {
@@ -22,6 +33,10 @@ static void read_netdev(const struct rd_sysfs *fs, struct rd_netdev *netdev)
 	netdev->operstate = rd_sysfs_text(fs, NULL, NET "/%s/operstate", netdev->name);
 	netdev->mac = rd_sysfs_text(fs, NULL, NET "/%s/address", netdev->name);
 	netdev->is_bond = slaves != NULL;
+	if (netdev->is_bond) {
+		netdev->bond_mode = rd_sysfs_text(fs, NULL, NET "/%s/bonding/mode", netdev->name);
+		read_aggregator(fs, netdev, "bonding/ad_aggregator");
+	}
 	if (rd_sysfs_int(fs, &value, NET "/%s/mtu", netdev->name) == RD_OK && value > 0)
 		RD_SET(netdev->mtu, (unsigned)value);
 	if (rd_sysfs_int(fs, &value, NET "/%s/type", netdev->name) == RD_OK && value >= 0)
@@ -78,6 +93,7 @@ static void read_slave(const struct rd_sysfs *fs, const struct rd_host *host, st
 	if (master < 0 || !host->netdevs[master].is_bond || netdev->bond_state)
 		return;
 	netdev->bond_state = rd_sysfs_text(fs, NULL, NET "/%s/bonding_slave/state", netdev->name);
+	read_aggregator(fs, netdev, "bonding_slave/ad_aggregator_id");
 	if (rd_sysfs_int(fs, &mbps, NET "/%s/speed", netdev->name) == RD_OK && mbps > 0 && mbps < 100000000)
 		RD_SET(netdev->rate_gbps, (double)mbps / 1000);
 }

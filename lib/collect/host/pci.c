@@ -190,6 +190,9 @@ void rd_collect_pci_orphans(const struct rd_sysfs *fs, struct rd_host *host, uns
 		 * controllers. */
 		if ((pci->class.v >> 16 == RD_PCI_NETWORK || pci->class.v >> 8 == RD_PCI_CLASS_MEMORY) && !pci->detailed)
 			rd_collect_pci_detail(fs, host, (int)i, what & ~(unsigned)(RD_COLLECT_PCI | RD_COLLECT_ACS));
+		/* For the ports of the switch above it. */
+		if (pci->class.v >> 8 == RD_PCI_CLASS_DATA_DIRECT && pci->vendor.v == 0x15b3)
+			rd_collect_pci_detail(fs, host, (int)i, what);
 	}
 }
 

@@ -246,6 +246,7 @@ int rd_collect_system(struct rd_source *src, int pid, struct rd_system *system, 
 	system->release = rd_sysfs_text(&fs, NULL, "/proc/sys/kernel/osrelease");
 	if (rd_sysfs_int(&fs, &value, "/proc/sys/vm/max_map_count") == RD_OK && value >= 0)
 		RD_SET(system->max_map_count, (uint64_t)value);
+	system->thp_defrag = rd_sysfs_text(&fs, NULL, "/sys/kernel/mm/transparent_hugepage/defrag");
 	r = rd_collect_gpu_memory(&fs, system);
 	if (!r)
 		r = read_huge(&fs, system);

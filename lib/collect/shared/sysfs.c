@@ -68,6 +68,7 @@ static const struct printed {
 	{ NET, "/speed", SIGNED },
 	{ NET, "/operstate", "^(unknown|notpresent|down|lowerlayerdown|testing|dormant|up)$" },
 	{ NET, "/bonding_slave/state", "^(active|backup)$" },
+	{ NET, "/bonding/mode", "^(balance-(rr|xor|tlb|alb)|active-backup|broadcast|802.3ad) [0-6]$" },
 	{ NET, "/mode", "^(datagram|connected)$" },
 	{ "/proc/sys/vm/", "", NUMBER },
 	{ "/proc/sys/net/", "", SIGNED },

@@ -32,8 +32,8 @@ static void ibdev_deinit(struct rd_ibdev *dev)
 
 static void netdev_deinit(struct rd_netdev *netdev)
 {
-	RD_FREE(netdev->name, netdev->operstate, netdev->master, netdev->bond_state, netdev->ipoib_mode, netdev->mac,
-		netdev->addrs);
+	RD_FREE(netdev->name, netdev->operstate, netdev->master, netdev->bond_state, netdev->bond_mode,
+		netdev->ipoib_mode, netdev->mac, netdev->addrs);
 }
 
 void rd_host_deinit(struct rd_host *host)
@@ -294,7 +294,7 @@ bool rd_port_has_carrier(const struct rd_host *host, const struct rd_port *port)
 
 bool rd_driver_is_for_guests(const char *driver)
 {
-	return driver && (strcmp(driver, "vfio-pci") == 0 || strcmp(driver, "pci-stub") == 0);
+	return driver && (strstr(driver, "vfio") || strcmp(driver, "pci-stub") == 0 || strstr(driver, "pciback"));
 }
 
 bool rd_gpu_is_for_guest(const struct rd_host *host, size_t gpu)

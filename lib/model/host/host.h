@@ -166,11 +166,13 @@ struct rd_netdev {
 	int ibdev_port; /* dev_port: port of its card, from 0; -1: unknown */
 	char *operstate;
 	RD_FIELD(unsigned) mtu;
-	RD_FIELD(unsigned) type;    /* ARPHRD_*: 1 Ethernet, 32 InfiniBand */
-	RD_FIELD(double) rate_gbps; /* only read of slaves of a bond */
-	char *master;		    /* bond or bridge above it */
-	char *bond_state;	    /* of a bond's slave: "active", "backup" */
-	char *ipoib_mode;	    /* "datagram", "connected" */
+	RD_FIELD(unsigned) type;       /* ARPHRD_*: 1 Ethernet, 32 InfiniBand */
+	RD_FIELD(double) rate_gbps;    /* only read of slaves of a bond */
+	char *master;		       /* bond or bridge above it */
+	char *bond_state;	       /* of a bond's slave: "active", "backup" */
+	char *bond_mode;	       /* of a bond: "802.3ad 4" */
+	RD_FIELD(unsigned) aggregator; /* LACP: that of a slave, or the one that the bond uses */
+	char *ipoib_mode;	       /* "datagram", "connected" */
 	char *mac;
 	bool was_read; /* attributes in sysfs were read; not of most interfaces */
 	bool is_bond;
@@ -286,7 +288,7 @@ bool rd_ibdev_is_efa(const struct rd_host *host, int ibdev);
  * GIDs are link-local by design, and only used by HCCL. */
 bool rd_ibdev_is_gaudi(const struct rd_host *host, int ibdev);
 
-/* Whether this driver reserves a function for a virtual machine: vfio-pci, pci-stub. NULL: no. */
+/* Whether this driver reserves a function for a virtual machine: vfio-pci and its variants, pci-stub, xen-pciback. NULL: no. */
 bool rd_driver_is_for_guests(const char *driver);
 /* Whether an accelerator is reserved so. */
 bool rd_gpu_is_for_guest(const struct rd_host *host, size_t gpu);

@@ -164,6 +164,7 @@ struct rd_netstate {
 	struct rd_devlink *devlinks;
 	size_t n_devlinks, cap_devlinks;
 	struct rd_firewall firewall;
+	RD_FIELD(int) ttl; /* net.ipv4.ip_default_ttl */
 };
 void rd_netstate_deinit(struct rd_netstate *net);
 

@@ -22,7 +22,7 @@ void rd_system_deinit(struct rd_system *system)
 	for (size_t i = 0; i < system->n_uverbs; i++)
 		RD_FREE(system->uverbs[i].name, system->uverbs[i].ibdev);
 	RD_FREE(system->release, system->modules, system->nvidia_version, system->nvidia_registry, system->launchers,
-		system->huge, system->uverbs, system->libibverbs);
+		system->huge, system->uverbs, system->libibverbs, system->thp_defrag);
 	text_list_deinit(&system->memory_peers);
 	text_list_deinit(&system->providers);
 	text_list_deinit(&system->job_env);

@@ -18,10 +18,13 @@ struct rd_module {
 	bool rdma;	  /* ib_core, or depends on it */
 };
 
-/* A process that starts jobs, or the process given by --pid. */
+/* A process that starts jobs, a daemon that serves storage to many hosts, or the process given by --pid. */
 struct rd_launcher {
 	int pid;
 	char *comm;
+	bool serves;		    /* such a daemon */
+	RD_FIELD(uint64_t) nofile;  /* open files, the soft limit; RD_UNLIMITED */
+	RD_FIELD(uint64_t) files;   /* open files; only for --pid */
 	RD_FIELD(uint64_t) memlock; /* bytes, the soft limit; RD_UNLIMITED */
 	RD_FIELD(uint64_t) maps;    /* mappings; only for --pid */
 	/* The limit does not apply: CAP_IPC_LOCK is in its effective set, and it is in the initial user namespace, which
@@ -76,6 +79,7 @@ struct rd_system {
 	const char *default_memlock_from;   /* static */
 
 	RD_FIELD(uint64_t) max_map_count;
+	char *thp_defrag; /* "always defer defer+madvise [madvise] never" */
 	RD_FIELD(uint64_t) page_size;
 	struct rd_huge *huge;
 	size_t n_huge, cap_huge;

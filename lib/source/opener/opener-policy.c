@@ -80,6 +80,7 @@ static const char *const exactly[] = {
 	"/proc/sys/kernel/version",
 	"/proc/sys/net/core/rmem_max",
 	"/proc/sys/net/core/wmem_max",
+	"/proc/sys/net/ipv4/ip_default_ttl",
 	"/proc/sys/net/ipv4/ip_forward",
 	"/proc/sys/vm/max_map_count",
 	"/proc/sys/vm/nr_hugepages",
@@ -137,7 +138,7 @@ static bool is_library(const char *path)
 
 /* Files of all processes; and further files of the process of --pid. */
 static const char *const of_process[] = { "cgroup", "comm", "limits", "status", "uid_map" };
-static const char *const of_named_process[] = { "environ", "maps" };
+static const char *const of_named_process[] = { "environ", "fd", "maps" };
 
 static bool is_one_of(const char *name, const char *const *names, size_t n)
 {

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Compute interfaces that should follow one pattern: addresses, bonds. And what lets them reach other subnets. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "check/shared/port.h"
+#include "check/shared/rules.h"
+
+#define RAILS_MIN 4   /* with fewer, one that differs is not clearly the exception */
+#define HOPS_ENOUGH 8 /* a network of three stages has five routers between two hosts */
+
+struct rail {
+	const struct rd_port *port;
+	const struct rd_netdev *netdev; /* with the address: the bond, if there is one */
+	const struct rd_addr *addr;	/* its first IPv4 address; NULL: none */
+	const char *bond;		/* mode; "" if it has none; NULL: unknown */
+	uint32_t net;			/* of its subnet */
+};
+
+struct rails {
+	struct rail *v; /* owned; in the order of devices */
+	size_t n;
+};
+
+static void rails_deinit(struct rails *rails)
+{
+	free(rails->v);
+}
+
+/* The bond of an interface, or itself. */
+static const struct rd_netdev *bond_of(const struct rd_host *host, const struct rd_netdev *netdev)
+{
+	int master = rd_host_find_netdev(host, netdev->master);
+
+	return master >= 0 && host->netdevs[master].is_bond ? &host->netdevs[master] : netdev;
+}
+
+static const struct rd_addr *first_v4(const struct rd_netdev *netdev)
+{
+	for (size_t a = 0; a < netdev->n_addrs; a++)
+		if (!netdev->addrs[a].v6 && netdev->addrs[a].prefix > 0 && netdev->addrs[a].prefix <= 32)
+			return &netdev->addrs[a];
+	return NULL;
+}
+
+static uint32_t net_of(const struct rd_addr *addr)
+{
+	uint32_t ip = (uint32_t)addr->raw[0] << 24 | (uint32_t)addr->raw[1] << 16 | (uint32_t)addr->raw[2] << 8 |
+		      addr->raw[3];
+
+	return ip & ~(uint32_t)(((uint64_t)1 << (32 - addr->prefix)) - 1);
+}
+
+/* Active RoCE compute ports of physical NICs, without those that have the default route. */
+static void find_rails(const struct rd_check_input *in, struct rails *ret)
+{
+	const struct rd_host *host = in->host;
+
+	ret->v = rd_alloc(host->n_ports + 1, sizeof(*ret->v));
+	for (size_t p = 0; p < host->n_ports; p++) {
+		const struct rd_port *port = &host->ports[p];
+		struct rail *rail = &ret->v[ret->n];
+
+		if (in->ports->v[p].role != RD_ROLE_COMPUTE || !rd_port_is_roce(host, port) || !rd_port_active(port) ||
+		    rd_check_is_soft(host, port) || port->n_netdevs == 0 || rd_port_route(host, port) ||
+		    host->pcis[host->ibdevs[port->ibdev].pci].pf >= 0)
+			continue;
+		*rail = (struct rail){ .port = port, .netdev = bond_of(host, &host->netdevs[port->netdevs[0]]) };
+		rail->bond = rail->netdev->is_bond ? rail->netdev->bond_mode : "";
+		rail->addr = first_v4(rail->netdev);
+		rail->net = rail->addr ? net_of(rail->addr) : 0;
+		ret->n++;
+	}
+}
+
+/* The one whose value differs while all others have the same: its index; -1: none. */
+static int odd_one(const struct rails *rails, bool (*same)(const struct rail *, const struct rail *))
+{
+	size_t like_first = 0, like_last = 0;
+	int odd = -1;
+
+	for (size_t i = 0; i < rails->n; i++) {
+		like_first += same(&rails->v[0], &rails->v[i]);
+		like_last += same(&rails->v[rails->n - 1], &rails->v[i]);
+	}
+	if (rails->n < RAILS_MIN || (like_first != rails->n - 1 && like_last != rails->n - 1))
+		return -1;
+	for (size_t i = 0; i < rails->n; i++)
+		if (!same(&rails->v[like_first == rails->n - 1 ? 0 : rails->n - 1], &rails->v[i]))
+			odd = (int)i;
+	return odd;
+}
+
+static bool same_bond(const struct rail *a, const struct rail *b)
+{
+	return strcmp(a->bond, b->bond) == 0;
+}
+
+static bool same_prefix(const struct rail *a, const struct rail *b)
+{
+	return a->addr->prefix == b->addr->prefix;
+}
+
+static void run_bond(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	_cleanup_(rails_deinit) struct rails rails = { 0 };
+	int odd;
+
+	rd_check_skip(out, "fewer than four compute interfaces over Ethernet");
+	find_rails(in, &rails);
+	for (size_t i = 0; i < rails.n; i++)
+		if (!rails.v[i].bond)
+			return rd_check_unknown(out, rails.v[i].netdev->name, "mode of the bond could not be read");
+	odd = odd_one(&rails, same_bond);
+	if (odd >= 0) {
+		const struct rail *rail = &rails.v[odd], *like = &rails.v[odd == 0];
+		const char *usual = like->bond;
+
+		rd_check_warn(out, rail->netdev->name, rd_text("%s", *rail->bond ? rail->bond : "in no bond"),
+			      rd_text("%s, as on %zu of %zu compute interfaces", *usual ? usual : "in no bond",
+				      rails.n - 1, rails.n));
+	} else if (rails.n >= RAILS_MIN) {
+		rd_check_good(out, rails.v[0].netdev->name);
+	}
+}
+
+/* Whether all subnets but one continue a sequence of one step, in the order of devices; sets that one, and what it should have. */
+static bool breaks_sequence(const struct rails *rails, size_t *odd, uint32_t *expected)
+{
+	for (size_t from = 0; from < 3; from++) {
+		uint32_t step = rails->v[from + 1].net - rails->v[from].net;
+		uint32_t base = rails->v[from].net - step * (uint32_t)from;
+		size_t n = 0;
+
+		for (size_t i = 0; i < rails->n; i++) {
+			n += rails->v[i].net == base + step * (uint32_t)i;
+			if (rails->v[i].net != base + step * (uint32_t)i)
+				*odd = i;
+		}
+		*expected = base + step * (uint32_t)*odd;
+		if (step && n == rails->n - 1)
+			return true;
+	}
+	return false;
+}
+
+/* Whether the interface reaches no peer, or shares the subnet of another: then a subnet of its own was not planned. */
+static bool is_misplaced(const struct rd_check_input *in, const struct rails *rails, size_t odd)
+{
+	const struct rd_netif *netif = in->net ? rd_netstate_find_name(in->net, rails->v[odd].netdev->name) : NULL;
+	size_t failed = 0, reached = 0;
+
+	for (size_t i = 0; i < rails->n; i++)
+		if (i != odd && rails->v[i].net == rails->v[odd].net)
+			return true;
+	for (size_t k = 0; netif && k < in->net->n_neighs; k++) {
+		if (in->net->neighs[k].ifindex != netif->ifindex || in->net->neighs[k].v6)
+			continue;
+		failed += (in->net->neighs[k].state & RD_NEIGH_FAILED) != 0;
+		reached += (in->net->neighs[k].state & RD_NEIGH_REACHED) != 0;
+	}
+	return failed > reached;
+}
+
+static char *net_text(uint32_t net, unsigned prefix)
+{
+	return rd_text("%u.%u.%u.%u/%u", net >> 24, net >> 16 & 255, net >> 8 & 255, net & 255, prefix);
+}
+
+static void report_subnet(const struct rd_check_input *in, const struct rails *rails, size_t odd, uint32_t expected,
+			  struct rd_check_out *out)
+{
+	const struct rail *rail = &rails->v[odd];
+	_cleanup_free_ char *is = net_text(rail->net, rail->addr->prefix),
+			    *usual = net_text(expected, rail->addr->prefix);
+	char *observed = rd_text("subnet %s", is);
+	char *wanted = rd_text("%s, which continues those of the other %zu compute interfaces", usual, rails->n - 1);
+
+	if (is_misplaced(in, rails, odd))
+		rd_check_warn(out, rail->netdev->name, observed, wanted);
+	else
+		rd_check_note(out, rail->netdev->name, observed, wanted, NULL);
+}
+
+static void run_address(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	_cleanup_(rails_deinit) struct rails rails = { 0 };
+	uint32_t expected;
+	size_t at = 0;
+	int odd;
+
+	rd_check_skip(out, "fewer than four compute interfaces with IPv4 addresses");
+	find_rails(in, &rails);
+	for (size_t i = 0; i < rails.n; i++)
+		if (!rails.v[i].addr)
+			return;
+	odd = odd_one(&rails, same_prefix);
+	if (rails.n < RAILS_MIN)
+		return;
+	if (odd >= 0) {
+		const struct rail *rail = &rails.v[odd];
+		unsigned usual = rails.v[odd == 0].addr->prefix;
+
+		rd_check_warn(out, rail->netdev->name,
+			      rd_text("%u.%u.%u.%u/%u", rail->addr->raw[0], rail->addr->raw[1], rail->addr->raw[2],
+				      rail->addr->raw[3], rail->addr->prefix),
+			      rd_text("/%u, as on the other %zu compute interfaces", usual, rails.n - 1));
+	} else if (breaks_sequence(&rails, &at, &expected)) {
+		report_subnet(in, &rails, at, expected, out);
+	} else {
+		rd_check_good(out, rails.v[0].netdev->name);
+	}
+}
+
+static bool has_rdma(const struct rd_host *host, const struct rd_netdev *bond)
+{
+	for (size_t p = 0; p < host->n_ports; p++)
+		for (size_t n = 0; n < host->ports[p].n_netdevs; n++)
+			if (bond_of(host, &host->netdevs[host->ports[p].netdevs[n]]) == bond)
+				return true;
+	return false;
+}
+
+static void run_aggregator(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	const struct rd_host *host = in->host;
+
+	rd_check_skip(out, "no LACP bond of RDMA interfaces");
+	for (size_t i = 0; i < host->n_netdevs; i++) {
+		const struct rd_netdev *slave = &host->netdevs[i], *bond = bond_of(host, slave);
+		char subject[80];
+
+		if (bond == slave || !bond->bond_mode || strncmp(bond->bond_mode, "802.3ad", 7) != 0 ||
+		    !has_rdma(host, bond))
+			continue;
+		/* One without a link is alone in its aggregator: its link is the fault. */
+		if (!slave->operstate || strcmp(slave->operstate, "up") != 0)
+			continue;
+		snprintf(subject, sizeof(subject), "%.32s of %.32s", slave->name, bond->name);
+		if (slave->aggregator.known != RD_OK || bond->aggregator.known != RD_OK)
+			rd_check_unknown(out, subject, "LACP aggregator of a bond not reported (sysfs bonding_slave)");
+		else if (slave->aggregator.v != bond->aggregator.v)
+			rd_check_bad(
+				out, RD_SEV_WARNING, subject,
+				rd_text("aggregator %u; %s uses aggregator %u", slave->aggregator.v, bond->name,
+					bond->aggregator.v),
+				rd_text("one aggregator for all links of %s", bond->name),
+				rd_text("cat /proc/net/bonding/%s\n"
+					"# partner MAC 00:00:00:00:00:00: the switch port of IF does not speak LACP\n"
+					"# another partner than its sibling: the cable is in another switch, or the two "
+					"switches do not form an MLAG",
+					bond->name));
+		else
+			rd_check_good(out, subject);
+	}
+}
+
+static void run_hops(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	const struct rd_netstate *net = in->net;
+	const struct rd_netif *routed = NULL;
+
+	rd_check_skip(out, "no RDMA interface with a route through a gateway");
+	for (size_t i = 0; net && i < net->n_routes && !routed; i++) {
+		const struct rd_netif *netif = net->routes[i].has_gateway && !net->routes[i].v6 ?
+						       rd_netstate_find(net, net->routes[i].ifindex) :
+						       NULL;
+
+		routed = netif && netif->rdma ? netif : NULL;
+	}
+	if (!routed)
+		return;
+	if (net->ttl.known != RD_OK)
+		rd_check_unknown(out, "net.ipv4.ip_default_ttl", "not readable");
+	else if (net->ttl.v < HOPS_ENOUGH)
+		rd_check_warn(out, "net.ipv4.ip_default_ttl",
+			      rd_text("%d: packets cross at most %d routers", net->ttl.v, net->ttl.v - 1),
+			      rd_text("64"));
+	else
+		rd_check_good(out, "net.ipv4.ip_default_ttl");
+}
+
+const struct rd_check rd_check_rail_address = {
+	.id = "rail-address",
+	.title = "Address of a compute interface breaks the pattern of the others",
+	.why = "peers of this rail are in another subnet: connections over it fail or use another NIC",
+	.fix = "ip -br address\n"
+	       "# correct the address of IF in the network configuration; no job may use it meanwhile",
+	.needs = "addresses of compute interfaces; neighbours from rtnetlink",
+	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
+	.run = run_address,
+};
+
+const struct rd_check rd_check_bond_mode = {
+	.id = "bond-mode",
+	.title = "Mode of a bond differs from those of the other compute interfaces",
+	.why = "the switches expect the mode of the others; another one uses one link, or loses packets",
+	.fix = "cat /proc/net/bonding/IF\n"
+	       "# set the mode of the others in the network configuration; no job may use it meanwhile",
+	.needs = "sysfs bonding/mode of interfaces on compute ports",
+	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
+	.run = run_bond,
+};
+
+const struct rd_check rd_check_bond_aggregator = {
+	.id = "bond-aggregator",
+	.title = "Link of a bond carries nothing: it is in another LACP aggregator",
+	.why = "RDMA and other traffic use the links of one aggregator only",
+	.fix = "cat /proc/net/bonding/BOND",
+	.needs = "sysfs bonding/ad_aggregator and bonding_slave/ad_aggregator_id",
+	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
+	.run = run_aggregator,
+};
+
+const struct rd_check rd_check_hop_limit = {
+	.id = "roce-hop-limit",
+	.title = "Hop limit of routed RoCE packets is low",
+	.why = "connections of rdma_cm take it over: packets are dropped by a router on the way, and retries run out",
+	.fix = "sysctl -w net.ipv4.ip_default_ttl=64\n"
+	       "# until the next boot; also in /etc/sysctl.d/",
+	.needs = "routes from rtnetlink; net.ipv4.ip_default_ttl",
+	.whole = RD_PART_PCI | RD_PART_NET,
+	.run = run_hops,
+};
