@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What check counts, and the verdict on a host without RDMA. */
+#include <string.h>
+
 #include "check-result.h"
 #include "check/shared/unread.h"
 
@@ -19,6 +21,22 @@ static void count_port(const struct rd_port_views *views, size_t p, struct rd_ch
 	ret->ports += active || !rd_port_is_aside(views, p);
 }
 
+/* Devices that chassis, twins or the profile lead one to expect, and that have no port: at least one for each. */
+static size_t count_expected(const struct rd_findings *findings)
+{
+	size_t lost = 0, listed = 0;
+
+	for (size_t i = 0; i < findings->n; i++) {
+		const struct rd_finding *finding = &findings->v[i];
+
+		if (!rd_finding_stands(finding) || finding->severity < RD_SEV_WARNING)
+			continue;
+		lost += strcmp(finding->id, "nic-driver") == 0 || strcmp(finding->id, "nic-missing") == 0;
+		listed += strcmp(finding->id, "profile-nic") == 0 && strncmp(finding->subject, "NIC ", 4) == 0;
+	}
+	return lost > listed ? lost : listed;
+}
+
 void check_count(const struct check_result *result, struct rd_check_numbers *ret)
 {
 	const struct rd_host *host = &result->checks.host;
@@ -36,6 +54,7 @@ void check_count(const struct check_result *result, struct rd_check_numbers *ret
 	/* A device has at least one port. */
 	for (size_t i = 0; i < host->n_ibdevs; i++)
 		ret->ports += host->ibdevs[i].ports_unread;
+	ret->ports += count_expected(&result->checks.findings);
 	/* Which ports are left out depends on PCI data. */
 	ret->at_least = rd_check_unread(result->checks.in.unread, RD_PART_PCI | RD_PART_RDMA) != NULL;
 }

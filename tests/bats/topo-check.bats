@@ -164,6 +164,9 @@ break_link() {
 
 	echo "1: DOWN" >"$host/sys/class/infiniband/mlx5_0/ports/1/state"
 	run "$RD" --from "$host" topo-check --only port-state
+	[[ $output == *"the subnet manager has not disabled this one"* && $output != *"link set"* ]]
+	echo "flags : fpu hypervisor" >"$host/proc/cpuinfo"
+	run "$RD" --from "$host" topo-check --only port-state
 	[[ $output == *"advice: "*"ip link set PF vf N state auto"* && $output != *"node GUID is 0"* && $output != *"check cable"* ]]
 	echo 0000:0000:0000:0000 >"$host/sys/class/infiniband/mlx5_0/node_guid"
 	run "$RD" --from "$host" topo-check --only port-state

@@ -117,7 +117,7 @@ static void another_driver(void **state)
 	pattern_wrong(&m, "gpu-driver", RD_SEV_WARNING);
 	pattern_eight(&m, -1, -1);
 	pattern_text(&pattern_gpu(&m, 6)->driver, "nouveau");
-	pattern_wrong(&m, "gpu-driver", RD_SEV_WARNING);
+	pattern_wrong(&m, "gpu-driver", RD_SEV_CRITICAL);
 	/* All alike: nothing is odd, and nothing computes. */
 	pattern_eight(&m, -1, -1);
 	for (int i = 0; i < 8; i++)

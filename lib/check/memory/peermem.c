@@ -19,6 +19,18 @@ size_t rd_gpus_of(const struct rd_host *host, const char *vendor)
 	return n;
 }
 
+/* The open kernel module supports Turing (device IDs from 1e00) and newer GPUs. */
+static bool lacks_open_module(const struct rd_host *host)
+{
+	for (size_t g = 0; g < host->n_gpus; g++) {
+		const struct rd_pci *pci = &host->pcis[host->gpus[g].pci];
+
+		if (pci->vendor.v == 0x10de && pci->device.known == RD_OK && pci->device.v < 0x1e00)
+			return true;
+	}
+	return false;
+}
+
 static void run_nvidia(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_system *system = in->system;
@@ -32,7 +44,10 @@ static void run_nvidia(const struct rd_check_input *in, struct rd_check_out *out
 	else if (rd_gives_peermem(system) || rd_has_dmabuf(system))
 		rd_check_good(out, rd_has_peermem(system) ? "nvidia_peermem" : "DMA-BUF");
 	else if (!rd_system_module(system, "nvidia"))
-		rd_check_fail(out, "nvidia", rd_text("NVIDIA driver is not loaded"), rd_text("nvidia, nvidia_peermem"));
+		rd_check_bad(out, RD_SEV_CRITICAL, "nvidia", rd_text("NVIDIA driver is not loaded"),
+			     rd_text("nvidia, nvidia_peermem"),
+			     rd_text("modprobe -a nvidia nvidia_peermem\n"
+				     "# if it is not found, install NVIDIA's driver for this kernel"));
 	else if (system->nvidia_open.known != RD_OK)
 		rd_check_unknown(out, "nvidia_peermem",
 				 "nvidia_peermem is not loaded, and whether the driver is the open flavour, which "
@@ -46,11 +61,17 @@ static void run_nvidia(const struct rd_check_input *in, struct rd_check_out *out
 	else if (system->nvidia_open.v && system->dmabuf.v)
 		rd_check_unknown(out, "nvidia_peermem", "nvidia_peermem is not loaded, and " NO_P2PDMA);
 	else
-		rd_check_fail(out, "nvidia_peermem",
-			      rd_text("not loaded, and DMA-BUF is not possible (%s)",
-				      system->nvidia_open.v ? "the RDMA core is too old" :
-							      "not the open flavour of the driver"),
-			      rd_text("nvidia_peermem loaded, or the open kernel module"));
+		rd_check_bad(
+			out, RD_SEV_CRITICAL, "nvidia_peermem",
+			rd_text("not loaded, and DMA-BUF is not possible (%s)",
+				system->nvidia_open.v ? "the RDMA core is too old" :
+							"not the open flavour of the driver"),
+			rd_text("nvidia_peermem loaded%s", lacks_open_module(in->host) ?
+								   "; the open kernel module needs Turing or newer" :
+								   ", or the open kernel module"),
+			lacks_open_module(in->host) ?
+				rd_text("modprobe nvidia_peermem\n# until the next boot; also in /etc/modules-load.d/") :
+				NULL);
 }
 
 static void run_old(const struct rd_check_input *in, struct rd_check_out *out)
@@ -88,8 +109,11 @@ static void run_amd(const struct rd_check_input *in, struct rd_check_out *out)
 		 (system->dmabuf.known == RD_OK && system->dmabuf.v && !rd_lacks_p2pdma(system)))
 		rd_check_good(out, "amdgpu");
 	else if (rd_lacks_p2pdma(system))
-		rd_check_warn(out, "amdgpu", rd_text("no PeerDirect, and the kernel lacks CONFIG_PCI_P2PDMA"),
-			      rd_text("PeerDirect, or a kernel with CONFIG_PCI_P2PDMA=y"));
+		rd_check_bad(
+			out, RD_SEV_WARNING, "amdgpu", rd_text("no PeerDirect, and the kernel lacks CONFIG_PCI_P2PDMA"),
+			rd_text("PeerDirect, or a kernel with CONFIG_PCI_P2PDMA=y"),
+			rd_text("# boot a kernel with CONFIG_PCI_P2PDMA=y\n"
+				"# or use an RDMA stack with peer memory and the amdgpu driver of the ROCm release"));
 	else if (system->dmabuf.known != RD_OK)
 		rd_check_unknown(out, "amdgpu",
 				 "whether the RDMA core of this kernel supports DMA-BUF is unknown (no BTF of "
@@ -103,8 +127,8 @@ static void run_dmabuf(const struct rd_check_input *in, struct rd_check_out *out
 {
 	const struct rd_system *system = in->system;
 
-	if (rd_gpus_of(in->host, "NVIDIA") == 0) {
-		rd_check_skip(out, "no NVIDIA accelerator");
+	if (rd_gpus_of(in->host, "NVIDIA") == 0 || lacks_open_module(in->host)) {
+		rd_check_skip(out, "no NVIDIA accelerator that the open kernel module supports");
 		return;
 	}
 	if (!system || system->nvidia_open.known != RD_OK)

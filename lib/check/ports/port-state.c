@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Ports that are not active, or go down repeatedly. */
 #include <inttypes.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,25 +31,38 @@ static char *virtual_fix(const struct rd_host *host, const struct rd_ibdev *dev)
 				 "");
 }
 
-static void fail_down(const struct rd_port_views *views, size_t p, const char *name, struct rd_check_out *out)
+/* An interface that is up already has no carrier. */
+static char *down_fix(const struct rd_check_input *in, const struct rd_port *port)
 {
-	const struct rd_host *host = views->host;
+	const char *name = port->n_netdevs > 0 ? in->host->netdevs[port->netdevs[0]].name : NULL;
+	const struct rd_netif *netif = name && in->net ? rd_netstate_find_name(in->net, name) : NULL;
+
+	if (!rd_port_is_ethernet(port) || !name)
+		return rd_text("ibstat IBDEV\n" CABLE "; mlxlink -m shows them");
+	return netif && netif->flags & IFF_UP ? rd_text("ethtool -m %s\n" CABLE, name) : NULL;
+}
+
+static void fail_down(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
+{
+	const struct rd_host *host = in->host;
 	const struct rd_port *port = &host->ports[p];
 	const char *phys = port->phys_state ? port->phys_state : "-";
-	bool virtual = rd_port_is_ib(port) && strcmp(phys, "LinkUp") == 0 && strcmp(port->state, "DOWN") == 0;
+	int pci = host->ibdevs[port->ibdev].pci;
+	bool up = rd_port_is_ib(port) && strcmp(phys, "LinkUp") == 0 && strcmp(port->state, "DOWN") == 0;
+	bool virtual = up && (host->guest.known != RD_OK || host->guest.v || (pci >= 0 && host->pcis[pci].pf >= 0));
 
 	/* Setting an Ethernet interface down also takes the RDMA port down; an IPoIB interface does not affect the link
 	 * below it. */
 	rd_check_bad(out, RD_SEV_CRITICAL, name,
-		     rd_port_layer_is_odd(views, p) ?
+		     rd_port_layer_is_odd(in->ports, p) ?
 			     rd_text("%s, %s, link layer %s differs from the other compute ports", port->state, phys,
 				     port->link_layer) :
 			     rd_text("%s, %s", port->state, phys),
 		     rd_text("ACTIVE, LinkUp"),
 		     virtual ? virtual_fix(host, &host->ibdevs[port->ibdev]) :
-		     rd_port_is_ethernet(port) && port->n_netdevs > 0 ?
-			       NULL :
-			       rd_text("ibstat IBDEV\n" CABLE "; mlxlink -m shows them"));
+		     up	     ? rd_text("mlxlink -d ADDRESS\n"
+					    "# check the switch port, and that the subnet manager has not disabled this one") :
+			       down_fix(in, port));
 }
 
 /* A bond that carries the default route over RDMA ports none of which is active. */
@@ -124,7 +138,7 @@ static void run_state(const struct rd_check_input *in, struct rd_check_out *out)
 		else if (rd_port_active(port))
 			rd_check_good(out, name.text);
 		else if (view->role == RD_ROLE_COMPUTE)
-			fail_down(in->ports, p, name.text, out);
+			fail_down(in, p, name.text, out);
 		else if (view->role == RD_ROLE_UNKNOWN && !rd_port_is_aside(in->ports, p))
 			rd_check_unknown(out, name.text, "port is not active, and its role is unknown");
 		else
@@ -137,6 +151,10 @@ static void run_state(const struct rd_check_input *in, struct rd_check_out *out)
 
 static void run_init(const struct rd_check_input *in, struct rd_check_out *out)
 {
+	size_t active = 0;
+
+	for (size_t p = 0; p < in->host->n_ports; p++)
+		active += rd_port_is_ib(&in->host->ports[p]) && rd_port_active(&in->host->ports[p]);
 	for (size_t p = 0; p < in->host->n_ports; p++) {
 		const struct rd_port *port = &in->host->ports[p];
 		struct rd_port_name name = rd_check_port_name(in->host, port);
@@ -148,7 +166,10 @@ static void run_init(const struct rd_check_input *in, struct rd_check_out *out)
 		else if (strcmp(port->phys_state, "LinkUp") == 0 &&
 			 (strcmp(port->state, "INIT") == 0 || strcmp(port->state, "ARMED") == 0))
 			rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_CRITICAL, name.text,
-					  rd_text("%s, %s", port->state, port->phys_state), rd_text("ACTIVE"));
+					  active ? rd_text("%s, %s; %zu other InfiniBand ports are ACTIVE", port->state,
+							   port->phys_state, active) :
+						   rd_text("%s, %s", port->state, port->phys_state),
+					  rd_text("ACTIVE"));
 		else
 			rd_check_good(out, name.text);
 	}
@@ -192,9 +213,10 @@ const struct rd_check rd_check_port_init = {
 	.id = "ib-no-sm",
 	.title = "InfiniBand link is up, but no subnet manager has activated the port",
 	.why = "without a subnet manager there is no LID and no route",
-	.fix = "sminfo -C IBDEV\n"
-	       "# check that a subnet manager runs on the switch or a host (systemctl status opensm), and reaches this "
-	       "port",
+	.fix = "ibstat IBDEV\n"
+	       "# other ports are ACTIVE: check that this one is cabled to their fabric, and search the log of the subnet "
+	       "manager for its GUID\n"
+	       "# none is: check that a subnet manager runs on the switch or a host (systemctl status opensm)",
 	.needs = "sysfs state and phys_state of ports",
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA,

@@ -63,6 +63,31 @@ static void report_good_or_mixed(const struct rd_check_input *in, enum rd_trait 
 		rd_check_good(out, subject);
 }
 
+/* A link of the port's LAG that has no carrier; NULL: none. */
+static const struct rd_netdev *down_in_lag(const struct rd_host *host, const struct rd_port *port)
+{
+	for (size_t i = 0; port->lag_active > 0 && i < host->n_netdevs; i++)
+		for (size_t n = 0; n < port->n_netdevs; n++)
+			if (host->netdevs[i].bond_state && host->netdevs[i].operstate && host->netdevs[i].master &&
+			    strcmp(host->netdevs[i].operstate, "up") != 0 &&
+			    strcmp(host->netdevs[i].master, host->netdevs[port->netdevs[n]].name) == 0)
+				return &host->netdevs[i];
+	return NULL;
+}
+
+static void report_leg(const struct rd_host *host, const struct rd_port *port, const struct rd_odd *odd,
+		       struct rd_check_out *out)
+{
+	struct rd_port_name name = rd_check_port_name(host, port);
+	const struct rd_netdev *leg = down_in_lag(host, port);
+
+	rd_check_bad(
+		out, RD_SEV_WARNING, name.text,
+		rd_text("%s: %s, a link of %s, is down", odd->is, leg->name, leg->master), expected_of(odd),
+		rd_text("cat /proc/net/bonding/%s\nip link show %s\n# check cable, transceiver and switch port of %s",
+			leg->master, leg->name, leg->name));
+}
+
 static void run_speed(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	for (size_t p = 0; p < in->host->n_ports; p++) {
@@ -74,6 +99,8 @@ static void run_speed(const struct rd_check_input *in, struct rd_check_out *out)
 			continue;
 		if (port->rate_gbps.known != RD_OK)
 			rd_check_unknown(out, name.text, "rate not reported");
+		else if (odd && down_in_lag(in->host, port))
+			report_leg(in->host, port, odd, out);
 		else if (odd)
 			rd_check_warn(out, name.text, rd_text("%s", odd->is), expected_of(odd));
 		else

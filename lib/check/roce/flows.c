@@ -32,6 +32,17 @@ static void run_flows(const struct rd_check_input *in, struct rd_check_out *out)
 	rd_check_skip(out, "no connected RoCE queue pair with a known peer");
 }
 
+static bool is_standby(const struct rd_host *host, const struct rd_port *port)
+{
+	for (size_t n = 0; n < port->n_netdevs; n++) {
+		const char *mode = host->netdevs[port->netdevs[n]].bond_mode;
+
+		if (mode && strncmp(mode, "active-backup", 13) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void run_affinity(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	rd_check_skip(out, "no RoCE LAG whose mode can be read (debugfs of mlx5_core, root)");
@@ -40,7 +51,9 @@ static void run_affinity(const struct rd_check_input *in, struct rd_check_out *o
 		const char *mode = in->host->ibdevs[port->ibdev].lag_mode;
 		struct rd_port_name name = rd_check_port_name(in->host, port);
 
-		if (mode && strcmp(mode, "queue_affinity") == 0)
+		if (mode && is_standby(in->host, port))
+			rd_check_skip(out, "one link of each LAG carries traffic (active-backup)");
+		else if (mode && strcmp(mode, "queue_affinity") == 0)
 			rd_check_note(out, name.text,
 				      rd_text("mode queue_affinity: a queue pair uses one of the links"),
 				      rd_text("mode hash, or several queue pairs for each peer"), NULL);

@@ -151,11 +151,20 @@ static void run_netns(const struct rd_check_input *in, struct rd_check_out *out)
 					      "namespace, as for a container"),
 				      NULL, NULL);
 		else if (port->netns_other)
-			rd_check_bad(out, in->ports->v[p].role == RD_ROLE_COMPUTE ? RD_SEV_CRITICAL : RD_SEV_WARNING,
-				     name.text,
-				     rd_text("interface%s%s is not in this network namespace",
-					     port->netdev_name ? " " : "", port->netdev_name ? port->netdev_name : ""),
-				     rd_text("interface in this network namespace, or device not visible here"), NULL);
+			rd_check_bad(
+				out, in->ports->v[p].role == RD_ROLE_COMPUTE ? RD_SEV_CRITICAL : RD_SEV_WARNING,
+				name.text,
+				rd_text("interface%s%s is not in this network namespace", port->netdev_name ? " " : "",
+					port->netdev_name ? port->netdev_name : ""),
+				rd_text("interface in this network namespace, or device not visible here"),
+				port->netdev_name ?
+					rd_text("lsns -t net\n"
+						"# in its namespace (nsenter -t PID -n): ip link set %s netns 1; no "
+						"job may use it meanwhile\n"
+						"# or select NICs of this namespace (NCCL_IB_HCA), or run the job in "
+						"that of the host",
+						port->netdev_name) :
+					NULL);
 		else
 			rd_check_good(out, name.text);
 	}

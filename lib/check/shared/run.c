@@ -51,6 +51,7 @@ static struct rd_finding begin_finding(const struct rd_check_out *out, enum rd_s
 /* What a subject names, by index; -1: nothing of this kind. */
 struct names {
 	int pci, ibdev, netdev;
+	int first; /* the interface of the port; a member of its bond may be named beside it */
 };
 
 /* "mlx5_0/1", "eth2", "0000:1b:00.0", "GPU0" */
@@ -75,13 +76,15 @@ static void find_name(const struct rd_host *host, char *word, struct names *name
 		return;
 	for (size_t p = 0; p < host->n_ports; p++)
 		if (host->ports[p].ibdev == names->ibdev && (!port || host->ports[p].num == port) &&
-		    host->ports[p].n_netdevs > 0 && names->netdev < 0)
-			names->netdev = host->ports[p].netdevs[0];
+		    host->ports[p].n_netdevs > 0 && names->first < 0)
+			names->first = host->ports[p].netdevs[0];
 }
 
 /* The interface of a function, the function of an interface, and so on. */
 static void complete_names(const struct rd_host *host, struct names *names)
 {
+	if (names->netdev < 0)
+		names->netdev = names->first;
 	if (names->pci < 0 && names->ibdev >= 0)
 		names->pci = host->ibdevs[names->ibdev].pci;
 	if (names->pci < 0 && names->netdev >= 0)
@@ -97,7 +100,7 @@ static void complete_names(const struct rd_host *host, struct names *names)
 /* A fix with the names of its subject. */
 static char *fix_for(const struct rd_host *host, const char *subject, const char *fix)
 {
-	struct names names = { -1, -1, -1 };
+	struct names names = { -1, -1, -1, -1 };
 	_cleanup_free_ char *own = rd_dup(subject);
 	char *line = own, *word;
 

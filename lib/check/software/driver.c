@@ -6,6 +6,7 @@
 #include "check/shared/pcie.h"
 #include "check/shared/rules.h"
 #include "model/host/symmetry.h"
+#include "model/host/system.h"
 
 #define CLASS_INFINIBAND 0x0207
 #define CLASS_3D 0x0302
@@ -82,7 +83,7 @@ static bool report_other_driver(const struct rd_check_input *in, size_t i, enum 
 /* IDs of ConnectX and BlueField without firmware, "[ConnectX-7 Flash Recovery]" in pci.ids. */
 static bool is_in_recovery(const struct rd_pci *pci)
 {
-	return pci->class.v >> 8 == RD_PCI_CLASS_MEMORY && pci->vendor.v == 0x15b3 && pci->device.v >= 0x01f6 &&
+	return pci->class.v >> 8 == RD_PCI_CLASS_MEMORY && pci->vendor.v == 0x15b3 && pci->device.v >= 0x0191 &&
 	       pci->device.v <= 0x02ff;
 }
 
@@ -120,19 +121,35 @@ static void run_nic(const struct rd_check_input *in, struct rd_check_out *out)
 				out, RD_SEV_WARNING, pci->addr, rd_text("driver %s, but no RDMA device", pci->driver),
 				rd_text("an RDMA device"),
 				rd_text("dmesg | grep ADDRESS\n"
+					"devlink dev param show pci/ADDRESS\n"
 					"rdma system\n"
 					"# the log has the reason if the driver failed to probe the device\n"
+					"# enable_roce or enable_rdma false: set it to true (cmode driverinit), then "
+					"devlink dev reload pci/ADDRESS; no job may use the NIC meanwhile\n"
 					"# with netns exclusive, a container may have taken the device along: in its "
 					"namespace, rdma dev set DEVICE netns 1\n"
 					"# else modprobe the RDMA module of the driver"));
 	}
 }
 
-/* Drivers of the kernel for displays, which no library computes with. A workstation may want them: on cards for data centres only. */
+/* Drivers of the kernel for displays, which no library computes with. Cards for screens are not listed as accelerators (collect/host/gpu.c). */
 static bool is_for_display(const struct rd_pci *pci)
 {
-	return pci->class.v >> 8 == CLASS_3D && pci->driver &&
+	return (pci->class.v >> 8 == CLASS_3D || pci->n_bars > 0) && pci->driver &&
 	       (strcmp(pci->driver, "nouveau") == 0 || strcmp(pci->driver, "nova_core") == 0);
+}
+
+/* NULL: the driver is loaded, so the log has the reason; or which it is is unknown. */
+static char *load_fix(const struct rd_check_input *in, const char *vendor)
+{
+	const char *module = strcmp(vendor, "NVIDIA") == 0 ? "nvidia" : strcmp(vendor, "AMD") == 0 ? "amdgpu" : NULL;
+
+	if (!module || !in->system || !in->system->modules_known || rd_system_module(in->system, module))
+		return NULL;
+	return rd_text(
+		"modprobe %s\n# if it is not found, it was not built for this kernel: dkms status, then install the "
+		"driver for this kernel",
+		module);
 }
 
 static void run_gpu(const struct rd_check_input *in, struct rd_check_out *out)
@@ -145,17 +162,18 @@ static void run_gpu(const struct rd_check_input *in, struct rd_check_out *out)
 		if (!in->host->gpus[g].vendor || !pci->detailed)
 			continue;
 		if (!pci->driver)
-			rd_check_fail(out, pci->addr, rd_text("%s: no driver is bound", name), rd_text("a driver"));
-		else if (report_other_driver(in, (size_t)in->host->gpus[g].pci, RD_TRAIT_GPU_DRIVER, name, out))
-			continue;
+			rd_check_bad(out, RD_SEV_CRITICAL, pci->addr, rd_text("%s: no driver is bound", name),
+				     rd_text("a driver"), load_fix(in, in->host->gpus[g].vendor));
 		else if (is_for_display(pci))
 			rd_check_bad(
 				out, RD_SEV_CRITICAL, pci->addr,
 				rd_text("%s: driver %s, without CUDA", name, pci->driver), rd_text("driver nvidia"),
 				rd_text("modinfo nvidia | head -3\n"
 					"# install NVIDIA's driver, keep %s from loading (modprobe.d: blacklist %s), rebuild "
-					"the initramfs, reboot",
+					"the initramfs, reboot while no job runs",
 					pci->driver, pci->driver));
+		else if (report_other_driver(in, (size_t)in->host->gpus[g].pci, RD_TRAIT_GPU_DRIVER, name, out))
+			continue;
 		else if (!rd_driver_is_for_guests(pci->driver))
 			rd_check_good(out, pci->addr);
 	}

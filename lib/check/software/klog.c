@@ -18,6 +18,7 @@ struct pattern {
 	enum rd_severity result; /* of a line at most one day old; older lines are warnings */
 	unsigned least;		 /* lines about one device, below which there is no finding; 0: one is enough */
 	bool of_peermem;	 /* a note where DMA-BUF works: peer memory is not needed */
+	bool with_keys;		 /* no evidence if memory keys have run out, which causes it, too */
 };
 
 static bool matches_form(const struct rd_krecord *record, const struct pattern *pattern)
@@ -33,9 +34,13 @@ static bool matches_form(const struct rd_krecord *record, const struct pattern *
 static char *subject_of(const struct rd_krecord *record)
 {
 	const char *pci = rd_krecord_pci(record), *end = strstr(record->text, ": ");
+	const char *gpu = strncmp(record->text, "NVRM", 4) == 0 ? strstr(record->text, "PCI:") : NULL;
 
 	if (pci)
 		return rd_dup(pci);
+	/* "NVRM: GPU at PCI:0000:07:00: GPU-…", "NVRM: Xid (PCI:0000:07:00): 79, …" */
+	if (gpu && strlen(gpu) >= 14)
+		return rd_text("%.10s.0", gpu + 4);
 	return end && end - record->text < 64 ? rd_dup_part(record->text, (size_t)(end - record->text)) :
 						rd_dup("kernel");
 }
@@ -67,8 +72,9 @@ static char *age_text(uint64_t ns)
 	return rd_text("%llu days", minutes / 60 / 24);
 }
 
+/* `fix` is taken over; NULL: the rule's. */
 static void report_lines(const struct rd_klog *klog, const char *subject, enum rd_severity result,
-			 const struct rd_krecord *last, size_t n, struct rd_check_out *out)
+			 const struct rd_krecord *last, size_t n, char *fix, struct rd_check_out *out)
 {
 	uint64_t now = klog->v[klog->n - 1].time_ns, age = now > last->time_ns ? now - last->time_ns : 0;
 	_cleanup_free_ char *ago = age_text(age);
@@ -78,9 +84,9 @@ static void report_lines(const struct rd_klog *klog, const char *subject, enum r
 	if (age > DAY_NS && result > RD_SEV_WARNING)
 		result = RD_SEV_WARNING;
 	if (result == RD_SEV_NOTE)
-		rd_check_note(out, subject, seen, NULL, NULL);
+		rd_check_note(out, subject, seen, NULL, fix);
 	else
-		rd_check_bad(out, result, subject, seen, rd_text("no such line"), NULL);
+		rd_check_bad(out, result, subject, seen, rd_text("no such line"), fix);
 }
 
 static void report_unread(const struct rd_klog *klog, struct rd_check_out *out)
@@ -122,6 +128,14 @@ static void add_line(struct lines *v, size_t *n, char *subject, const struct rd_
 	}
 }
 
+static bool has_form(const struct rd_klog *klog, enum rd_klog_form form)
+{
+	for (size_t i = 0; i < klog->n; i++)
+		if (klog->v[i].form == form)
+			return true;
+	return false;
+}
+
 static bool match_one(const struct rd_klog *klog, const struct pattern *pattern, struct rd_check_out *out)
 {
 	struct lines v[DEVICES_MAX];
@@ -138,7 +152,7 @@ static bool match_one(const struct rd_klog *klog, const struct pattern *pattern,
 		if (v[i].n >= pattern->least) {
 			_cleanup_free_ char *subject = subject_of(v[i].last);
 
-			report_lines(klog, subject, pattern->result, v[i].last, v[i].n, out);
+			report_lines(klog, subject, pattern->result, v[i].last, v[i].n, NULL, out);
 			found = true;
 		}
 		free(v[i].subject);
@@ -155,6 +169,8 @@ static void match(const struct rd_check_input *in, struct rd_check_out *out, con
 	for (size_t p = 0; p < n; p++) {
 		struct pattern pattern = patterns[p];
 
+		if (pattern.with_keys && has_form(in->klog, RD_KLOG_MKEY_LIMIT))
+			continue;
 		if (pattern.of_peermem && in->system && rd_has_dmabuf(in->system))
 			pattern.result = RD_SEV_NOTE;
 		found |= match_one(in->klog, &pattern, out);
@@ -238,9 +254,10 @@ KLOG_RULE(klog_pi, "log-mkey-pi",
 	  "NIC refuses memory keys with protection information (T10 PI)",
 	  "nvme connect over RDMA fails with EINVAL although memory keys are left",
 	  "nvme list-subsys\n"
-	  "# known issue 3735400 of MLNX_OFED: install a release that has its fix, or its suggested workaround", true,
+	  "# known issue 3735400 of MLNX_OFED: install a release that has its fix\n"
+	  "# with the driver of the kernel: update kernel and NIC firmware", true,
 	  { RD_KLOG_MKEY_PI, RD_SEV_WARNING, 0 },
-	  { RD_KLOG_NVME_PI, RD_SEV_WARNING, 0 });
+	  { RD_KLOG_NVME_PI, RD_SEV_WARNING, 0, false, true });
 
 KLOG_RULE(klog_qps, "log-qp-limit",
 	  "NIC ran out of queue pairs",
@@ -307,7 +324,7 @@ KLOG_RULE(klog_peermem_symbols, "log-peermem-symbols",
 	  "the module was built against another ib_core (the RDMA stack was replaced): GPUDirect RDMA through peer "
 	  "memory is unavailable",
 	  "# rebuild and load in this order, while no job runs: RDMA stack, GPU driver, nvidia_peermem\n"
-	  "# or use DMA-BUF", false,
+	  "# or use DMA-BUF, which needs the open kernel module", false,
 	  { RD_KLOG_PEERMEM_VERSION, RD_SEV_CRITICAL, 0, true },
 	  { RD_KLOG_PEERMEM_CLIENT, RD_SEV_CRITICAL, 0, true },
 	  { RD_KLOG_NV_PEER_MEM_SYMBOL, RD_SEV_CRITICAL, 0 });
@@ -336,7 +353,8 @@ KLOG_RULE(klog_umem, "log-pin-pages",
 	  "# compare the size of region 1 of the GPU in lspci -vv with the registration\n"
 	  "# use smaller registrations, or large-BAR firmware", true,
 	  { RD_KLOG_UMEM_PIN, RD_SEV_WARNING, 0 },
-	  { RD_KLOG_UMEM_GET, RD_SEV_WARNING, 0 });
+	  { RD_KLOG_UMEM_GET, RD_SEV_WARNING, 0 },
+	  { RD_KLOG_UMEM_GET_IB, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_oom, "log-oom",
 	  "Kernel killed processes: out of memory (OOM)",
@@ -347,10 +365,11 @@ KLOG_RULE(klog_oom, "log-oom",
 	  { RD_KLOG_OOM, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_pcie, "log-pcie-errors",
-	  "Kernel log reports uncorrected PCIe errors",
+	  "Kernel log reports uncorrected PCIe errors, or a device that fell off the bus",
 	  "device reset or unusable: NICs and GPUs disappear",
 	  "lspci -vv -s ADDRESS\n"
-	  "# reseat or replace the card or its riser", false,
+	  "# if it does not respond: power-cycle the host while no job runs\n"
+	  "# if it happens again: reseat or replace the card or its riser", false,
 	  { RD_KLOG_PCIE_FATAL, RD_SEV_CRITICAL, 0 },
 	  { RD_KLOG_PCIE_UNCORRECTED, RD_SEV_WARNING, 0 },
 	  { RD_KLOG_FALLEN_OFF_BUS, RD_SEV_CRITICAL, 0 },
@@ -389,8 +408,11 @@ static int requester_of(const struct rd_host *host, const struct rd_krecord *rec
 	return found >= 0 ? found : pci_of(host, record);
 }
 
+/* For the host: a guest has its own mappings for the devices that it was given. */
 static bool moves_data(const struct rd_host *host, int pci)
 {
+	if (rd_driver_is_for_guests(host->pcis[pci].driver))
+		return false;
 	for (size_t i = 0; i < host->n_ibdevs; i++)
 		if (host->ibdevs[i].pci == pci)
 			return true;
@@ -398,6 +420,23 @@ static bool moves_data(const struct rd_host *host, int pci)
 		if (host->gpus[i].pci == pci)
 			return true;
 	return false;
+}
+
+static char *iommu_fix(const struct rd_host *host, const char *subject, enum rd_klog_form form)
+{
+	int pci = rd_host_find_pci(host, subject);
+	bool identity = pci >= 0 && host->pcis[pci].iommu_type && strcmp(host->pcis[pci].iommu_type, "identity") == 0;
+
+	if (pci < 0)
+		return NULL;
+	if (form == RD_KLOG_AMD_IOTLB)
+		return rd_text(
+			"lspci -s ADDRESS\n"
+			"# the device does not respond: power-cycle the host while no job runs; if it happens again, "
+			"replace the device");
+	return rd_text("# stop the job that uses the device, then reset it: echo 1 >/sys/bus/pci/devices/ADDRESS/reset\n"
+		       "# if it happens again, update its driver and firmware%s",
+		       identity ? "" : ", or boot with iommu=pt");
 }
 
 /* Devices of other kinds have such faults, too: no finding. The last forms name no device, so theirs may be any. */
@@ -424,7 +463,8 @@ static void run_iommu_faults(const struct rd_check_input *in, struct rd_check_ou
 	for (size_t i = 0; i < n; i++) {
 		bool known = strcmp(v[i].subject, "kernel log") != 0;
 
-		report_lines(in->klog, v[i].subject, known ? RD_SEV_WARNING : RD_SEV_NOTE, v[i].last, v[i].n, out);
+		report_lines(in->klog, v[i].subject, known ? RD_SEV_WARNING : RD_SEV_NOTE, v[i].last, v[i].n,
+			     iommu_fix(in->host, v[i].subject, v[i].last->form), out);
 		free(v[i].subject);
 	}
 }

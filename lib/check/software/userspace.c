@@ -76,9 +76,12 @@ static void run_node(const struct rd_check_input *in, struct rd_check_out *out)
 		if (!uverbs->node && !system->dev_known)
 			rd_check_unknown(out, subject, "/dev is not in this bundle");
 		else if (!uverbs->node)
-			rd_check_fail(out, subject,
-				      rd_text("missing (device of %s)", uverbs->ibdev ? uverbs->ibdev : "a device"),
-				      rd_text("a character device"));
+			rd_check_bad(out, RD_SEV_CRITICAL, subject,
+				     rd_text("missing (device of %s)", uverbs->ibdev ? uverbs->ibdev : "a device"),
+				     rd_text("a character device"),
+				     rd_text("mknod -m 0666 %s c $(tr : ' ' </sys/class/infiniband_verbs/%s/dev)\n"
+					     "# until the next boot; in a container: pass in all of /dev/infiniband",
+					     subject, uverbs->name));
 		else
 			rd_check_good(out, subject);
 	}

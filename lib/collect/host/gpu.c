@@ -37,6 +37,8 @@ static const struct {
 	{ 0x18ca, 0 },	    /* XGI */
 	{ 0x126f, 0 },	    /* Silicon Motion */
 	{ 0x19e5, 0x1711 }, /* Huawei iBMC */
+	{ 0x1002, 0x164e }, /* in processors: Raphael (EPYC 4004) */
+	{ 0x1002, 0x13c0 }, /* Granite Ridge */
 	{ 0x1002, 0x515e }, /* ATI ES1000 */
 	{ 0x1002, 0x5969 }, /* ATI ES1000 */
 	{ 0x1002, 0x4752 }, /* ATI Rage XL */
@@ -68,11 +70,24 @@ static bool is_display_class(const struct rd_pci *pci)
 	return pci->class.known == RD_OK && (base == RD_PCI_DISPLAY || base == RD_PCI_ACCELERATOR);
 }
 
-static bool is_accelerator(const struct rd_pci *pci)
+/* Whether a graphics card is for a screen: its memory is not mapped as a whole, and no driver that computes has it, or other
+ * accelerators are there for that. `only`: no accelerator of another class is. */
+static bool is_for_screen(const struct rd_sysfs *fs, struct rd_pci *pci, bool only)
+{
+	bool computes = pci->driver && (strcmp(pci->driver, "nvidia") == 0 || strcmp(pci->driver, "amdgpu") == 0);
+
+	rd_collect_pci_bars(fs, pci);
+	for (unsigned i = 0; i < pci->n_bars; i++)
+		if (pci->bars[i].size >= UINT64_C(1) << 30)
+			return false;
+	return pci->n_bars > 0 && !(computes && only);
+}
+
+static bool is_accelerator(const struct rd_sysfs *fs, struct rd_pci *pci, bool only)
 {
 	if (pci->vendor.known != RD_OK || is_console(pci))
 		return false;
-	return pci->class.v >> 8 != 0x0300 || rd_gpu_maker(pci->vendor.v);
+	return pci->class.v >> 8 != 0x0300 || (rd_gpu_maker(pci->vendor.v) && !is_for_screen(fs, pci, only));
 }
 
 /* "Key: \t value" lines. */
@@ -131,13 +146,17 @@ void rd_collect_sort_gpus(struct rd_host *host)
 
 void rd_collect_gpu(const struct rd_sysfs *fs, struct rd_host *host)
 {
+	bool only = true;
+
+	for (size_t i = 0; i < host->n_pcis; i++)
+		if (is_display_class(&host->pcis[i])) {
+			rd_collect_pci_detail(fs, host, (int)i, 0);
+			only &= host->pcis[i].class.v >> 8 == 0x0300 || !rd_gpu_maker(host->pcis[i].vendor.v);
+		}
 	for (size_t i = 0; i < host->n_pcis; i++) {
 		struct rd_gpu *gpu;
 
-		if (!is_display_class(&host->pcis[i]))
-			continue;
-		rd_collect_pci_detail(fs, host, (int)i, 0);
-		if (!is_accelerator(&host->pcis[i]))
+		if (!is_display_class(&host->pcis[i]) || !is_accelerator(fs, &host->pcis[i], only))
 			continue;
 		gpu = rd_host_add_gpu(host);
 		gpu->pci = (int)i;

@@ -28,6 +28,8 @@ int rd_collect_pci(const struct rd_sysfs *fs, struct rd_host *host, struct rd_er
 void rd_collect_pci_detail(const struct rd_sysfs *fs, struct rd_host *host, int pci, unsigned what);
 /* Configuration space of one function, as far as permitted. */
 void rd_collect_pci_config(const struct rd_sysfs *fs, struct rd_pci *pci);
+/* Base addresses of one function. */
+void rd_collect_pci_bars(const struct rd_sysfs *fs, struct rd_pci *pci);
 /* Error counts, power state, IOMMU group, base addresses of one function. */
 void rd_collect_pci_extras(const struct rd_sysfs *fs, struct rd_host *host, struct rd_pci *pci);
 /* Sets has_nvswitch and has_data_direct. */

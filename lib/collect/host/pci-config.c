@@ -127,11 +127,12 @@ static enum rd_known read_aer(const struct rd_sysfs *fs, const char *addr, const
 }
 
 /* Lines of "start end flags": six base address registers, then ROM and bridge windows. */
-static void read_bars(const struct rd_sysfs *fs, struct rd_pci *pci)
+void rd_collect_pci_bars(const struct rd_sysfs *fs, struct rd_pci *pci)
 {
 	_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, "/sys/bus/pci/devices/%s/resource", pci->addr);
 	char *rest = text;
 
+	pci->n_bars = 0;
 	for (unsigned i = 0; rest && i < RD_ARRAY_SIZE(pci->bars); i++) {
 		const char *line = strsep(&rest, "\n");
 		uint64_t ends[2];
@@ -190,5 +191,5 @@ void rd_collect_pci_extras(const struct rd_sysfs *fs, struct rd_host *host, stru
 		return;
 	pci->power_state = rd_sysfs_text(fs, NULL, "/sys/bus/pci/devices/%s/power_state", pci->addr);
 	read_iommu(fs, host, pci);
-	read_bars(fs, pci);
+	rd_collect_pci_bars(fs, pci);
 }

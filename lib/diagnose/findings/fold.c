@@ -120,8 +120,12 @@ static void blame_all(const struct state *st)
 		/* The rules must have no cycle; if they do, do not loop forever. */
 		for (size_t steps = 0; cause >= 0 && causes[cause] >= 0 && steps < findings->n; steps++)
 			cause = causes[cause];
-		if (cause >= 0 && cause != (int)i)
-			rd_finding_blame(&findings->v[i], &findings->v[cause]);
+		if (cause < 0 || cause == (int)i)
+			continue;
+		rd_finding_blame(&findings->v[i], &findings->v[cause]);
+		/* A cause is as severe as what it causes. */
+		if (findings->v[i].severity > findings->v[cause].severity)
+			findings->v[cause].severity = findings->v[i].severity;
 	}
 }
 
@@ -167,7 +171,17 @@ static const struct rule rules[] = {
 	/* A device without a driver, or that failed. */
 	{ "nic-driver", "port-state", SAME },
 	{ "nic-driver", "switch-uneven", ABOVE },
+	{ "nic-driver", "failover-backup", HOST },
+	{ "nic-driver", "failover-fabric", HOST },
+	{ "nic-driver", "failover-card", HOST },
+	{ "nic-driver", "backend-default-route", HOST },
+	{ "nic-driver", "nic-shared", HOST },
+	{ "nic-driver", "nic-not-compute", HOST },
+	{ "gpu-driver", "peermem", HOST },
+	{ "gpu-driver", "amd-peer", HOST },
+	{ "gpu-driver", "dmabuf", HOST },
 	{ "log-nic-health", "port-state", SAME },
+	{ "log-slot-power", "port-state", SAME },
 	{ "devlink-health", "port-state", SAME },
 	/* A PCI function that does not respond. */
 	{ "pcie-no-answer", "pcie-link-width", SAME },
@@ -228,6 +242,13 @@ static const struct rule rules[] = {
 	{ "port-state", "nic-not-compute", HOST },
 	{ "port-state", "job-env", SAME },
 	{ "port-state", "profile-value", SAME },
+	/* Addresses and bonds. */
+	{ "rail-address", "arp-flux", HOST },
+	{ "rail-address", "rp-filter", HOST },
+	{ "rail-address", "neighbour-failed", SAME },
+	{ "bond-mode", "port-speed-uniform", SAME },
+	{ "bond-aggregator", "port-speed-uniform", SAME },
+	{ "mtu-uniform", "roce-mtu", SAME },
 	/* GIDs. */
 	{ "gid-netns", "gid-usable", SAME },
 	{ "roce-netdev", "gid-usable", SAME },
