@@ -4,6 +4,8 @@ Fault; None where this host has nothing that can break so, or where it would lea
 
 Fault.objects: names that a finding has to give, one of them: the device, its place, the bridge. Fault.words: what it has to
 speak of, a regular expression. Both are judged from the fault, not from the rules."""
+import ipaddress
+
 from hostgen import DOWNSTREAM, UPSTREAM
 from kinds import PLX_VM
 
@@ -171,7 +173,7 @@ def port_slow(host, pick):
     fn = pick.choice(cards)
     port = fn.rdma[0].ports[0]
     full = port.rate
-    port.rate = {400: 200, 200: 100, 100: 50, 40: 10}[full]
+    port.rate = {800: 400, 400: 200, 200: 100, 100: 50, 40: 10}[full]
     for net in list(port.net.slaves) or [port.net]:
         net.speed = port.rate
     return Fault(f"{fn.rdma[0].name} at {port.rate} of {full} Gb/s", names(fn), r"Gb|rate|speed")
@@ -185,7 +187,7 @@ def lanes_lost(host, pick):
         return None
     fn = pick.choice(cards)
     port = fn.rdma[0].ports[0]
-    port.rate_text = {400: "200 Gb/sec (2X NDR)", 200: "100 Gb/sec (2X HDR)", 100: "50 Gb/sec (2X EDR)"}[port.rate]
+    port.rate_text = {800: "400 Gb/sec (2X XDR)", 400: "200 Gb/sec (2X NDR)", 200: "100 Gb/sec (2X HDR)", 100: "50 Gb/sec (2X EDR)"}[port.rate]
     return Fault(f"{fn.rdma[0].name} at {port.rate_text}", names(fn), r"Gb|rate|speed|lane|2X|width")
 
 
@@ -475,3 +477,90 @@ def mtu(host, pick):
     for each in [net, *net.slaves]:
         each.mtu = 1500
     return Fault(f"{fn.rdma[0].name} with an MTU of 1500", odd(cards, fn), r"MTU|1500|1024")
+
+
+def rails(host):
+    """NICs with an interface of their own in a subnet of its own, if the subnets follow one another."""
+    cards = [f for f in ports(host, "Ethernet") if f.rdma[0].ports[0].net.addrs and ":" not in f.rdma[0].ports[0].net.addrs[0] and not f.gpu]
+    nets = [int(ipaddress.ip_interface(f.rdma[0].ports[0].net.addrs[0]).network.network_address) for f in cards]
+    steps = {b - a for a, b in zip(nets, nets[1:])}
+    return cards if len(cards) >= 4 and len(steps) == 1 and steps != {0} else []
+
+
+@fault("rail-subnet")
+def rail_subnet(host, pick):
+    """a compute interface has an address in the subnet of another rail"""
+    cards = rails(host)
+    if not cards:
+        return None
+    fn = pick.choice(cards)
+    other = pick.choice([f for f in cards if f is not fn])
+    taken = ipaddress.ip_interface(other.rdma[0].ports[0].net.addrs[0])
+    net = fn.rdma[0].ports[0].net
+    net.addrs = [str(ipaddress.ip_interface((int(taken.ip) ^ 1, taken.network.prefixlen)))]
+    return Fault(f"{net.name} in the subnet of {other.rdma[0].ports[0].net.name}", names(fn), r"subnet|pattern|address")
+
+
+@fault("rail-prefix")
+def rail_prefix(host, pick):
+    """a compute interface has another prefix length than the others"""
+    cards = rails(host)
+    if not cards:
+        return None
+    fn = pick.choice(cards)
+    net = fn.rdma[0].ports[0].net
+    ip, length = net.addrs[0].split("/")
+    net.addrs[0] = f"{ip}/{min(int(length) + 4, 30) if int(length) < 30 else 24}"
+    return Fault(f"{net.name} with {net.addrs[0]}", names(fn), r"/\d+|prefix")
+
+
+def bonded(host):
+    cards = [f for f in ports(host, "Ethernet") if f.rdma[0].ports[0].net.slaves]
+    return cards if len(cards) >= 4 else []
+
+
+@fault("bond-mode")
+def bond_mode(host, pick):
+    """one bond is active-backup, the others use LACP"""
+    cards = bonded(host)
+    if not cards:
+        return None
+    fn = pick.choice(cards)
+    bond = fn.rdma[0].ports[0].net
+    bond.mode, bond.slaves[1].standby, bond.speed = "active-backup 1", True, bond.speed // 2
+    return Fault(f"{bond.name} active-backup", names(fn), r"active-backup|mode")
+
+
+@fault("lacp")
+def lacp(host, pick):
+    """a link of a bond is in another aggregator: its switch port does not speak LACP"""
+    cards = [f for f in ports(host, "Ethernet") if f.rdma[0].ports[0].net.slaves]
+    if not cards:
+        return None
+    fn = pick.choice(cards)
+    bond = fn.rdma[0].ports[0].net
+    leg = bond.slaves[1]
+    leg.aggregator, leg.standby, bond.speed = 2, True, bond.speed // 2
+    return Fault(f"{leg.name} in aggregator 2", [*names(fn), leg.name], r"aggregator|LACP")
+
+
+@fault("acs-direct")
+def acs_direct(host, pick):
+    """the kernel's ACS isolation on the ports between data direct functions and GPUs"""
+    directs = [f for f in host.fns if f.cls == 0x080100]
+    for fn in directs:
+        for port in fn.up.up.children:
+            port.acs = 0x1D
+    called = [port.addr for f in directs for port in f.up.up.children]
+    return Fault("ACS redirects data direct traffic", called, r"ACS|redirect") if directs else None
+
+
+@fault("few-files")
+def few_files(host, pick):
+    """a storage daemon without a limit of its own for open files"""
+    if host.gpus() or len([f for f in host.fns if f.kind.driver == "nvme"]) < 8:
+        return None
+    host.more.update({"proc/3100/comm": "ceph-osd\n", "proc/3100/status": "Name:\tceph-osd\nPPid:\t1\n",
+                      "proc/3100/limits": "Limit                     Soft Limit           Hard Limit           Units     \n"
+                                          "Max open files            1024                 4096                 files     \n"})
+    return Fault("ceph-osd with 1024 files", ["ceph-osd, process 3100", "3100"], r"open files|limit")

@@ -49,7 +49,7 @@ class Fn:
         self.root = root or up.root
         self.ids, self.cls, self.driver, self.maxlink = kind.ids, kind.cls, kind.driver, kind.link
         self.link = None if kind.vf else kind.link
-        self.mrrs, self.mps, self.relaxed, self.acs = kind.mrrs, 256, True, None
+        self.mrrs, self.mps, self.relaxed, self.acs, self.atomics = kind.mrrs, 256, True, None, True
         self.rdma, self.nets, self.buses, self.role, self.children, self.gpu = [], [], None, None, [], False
         self.physfn = None
         if up:
@@ -75,6 +75,7 @@ class Net:
     def __init__(self, name, mac, speed, addrs=(), mtu=1500, up=True, ipoib=False, gateway=None):
         self.name, self.mac, self.speed, self.addrs, self.mtu, self.up = name, mac, speed, list(addrs), mtu, up
         self.ipoib, self.gateway, self.master, self.slaves, self.carrier, self.dev_port = ipoib, gateway, None, (), up, 0
+        self.mode, self.aggregator, self.standby = "802.3ad 4", None, False  # of a bond; of its members: None as the bond's
 
     def link_local(self):
         m = [int(x, 16) for x in self.mac.split(":")][-8:]
@@ -191,8 +192,9 @@ def config(fn):
         c[0x68:0x6A] = le(0x010F | fn.relaxed << 4 | size[fn.mps] << 5 | size[fn.mrrs] << 12, 2)
         c[0x72:0x74] = le(now[0] | now[1] << 4, 2)
     c[0x6C:0x70] = le(gen | width << 4, 4)
-    c[0x84:0x88] = le(0x0F | 3 << 16, 4)
-    c[0x88:0x8A] = le(0 if fn.kind.vf else 1 << 12, 2)
+    # Bridges route AtomicOps; amdgpu enables them for its accelerators.
+    c[0x84:0x88] = le(0x0F | 3 << 16 | bridge << 6, 4)
+    c[0x88:0x8A] = le(0 if fn.kind.vf else 1 << 12 | (fn.driver == "amdgpu" and fn.atomics) << 6, 2)
     c[0x8C:0x90] = le((1 << gen + 1) - 2, 4)
     c[0x100:0x104] = le(0x0001 | 2 << 16 | 0x150 << 20, 4)
     if fn.acs is None:
@@ -314,14 +316,17 @@ def render_net(files, at, net):
         text["mode"] = "datagram"
     if net.slaves:
         text["bonding/slaves"] = " ".join(s.name for s in net.slaves)
-        text["bonding/mode"] = "802.3ad 4"
+        text["bonding/mode"] = net.mode
+        if "802.3ad" in net.mode:
+            text["bonding/ad_aggregator"] = 1
         text["bonding/mii_status"] = "up"
     for name, value in text.items():
         files[at + name] = f"{value}\n"
     if net.master:
         on = net.up and net.carrier
-        files[at + "bonding_slave/state"] = "active\n"
+        files[at + "bonding_slave/state"] = "backup\n" if net.standby else "active\n"
         files[at + "bonding_slave/mii_status"] = "up\n" if on else "down\n"
+        files[at + "bonding_slave/ad_aggregator_id"] = f"{net.aggregator or (1 if on else net.index)}\n"
         # From devices/pci.../net/NAME to devices/virtual/net.
         files[at + "master"] = Link("../" * (at.count("/") - 2) + f"virtual/net/{net.master.name}")
 
@@ -364,6 +369,8 @@ def render_system(files, host):
     files["proc/sys/kernel/hostname"] = f"{host.name}\n"
     files["proc/sys/kernel/osrelease"] = "6.8.0-60-generic\n"
     files["proc/sys/vm/max_map_count"] = "1048576\n"
+    files["proc/sys/net/ipv4/ip_default_ttl"] = "64\n"
+    files["sys/kernel/mm/transparent_hugepage/defrag"] = "always defer defer+madvise [madvise] never\n"
     files["proc/1/comm"] = "systemd\n"
     files["proc/2101/comm"] = "slurmd\n"
     files["proc/2101/limits"] = ("Limit                     Soft Limit           Hard Limit           Units     \n"

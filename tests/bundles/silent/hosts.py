@@ -330,6 +330,29 @@ def gb200():
     return h
 
 
+@host("gb300", "rdma_topo of rdma-core: the data direct function of a ConnectX-8 and a GPU below one switch, the NIC's own function on another "
+      "root port, ACS bits of each port", "GPU and NIC addresses, addresses of the front; 800 Gb/s")
+def gb300():
+    """GB300 compute tray: arm64, four GPUs below the switches of four ConnectX-8, whose data direct functions reach them"""
+    h = Host("gb300", GRACE, ["0-71", "72-143"] + [""] * 32, modules(), gpu_driver=NVIDIA_OPEN.replace("x86_64", "aarch64"), dmi=("NVIDIA", "GB300 NVL"),
+             iommu="identity")
+    for n, domain in enumerate((0x08, 0x09, 0x18, 0x19)):
+        root = h.slot(GRACE5.but(link=(6, 16)), n // 2, 0, 1, 0, domain)
+        top = h.switch(CX8_SWITCH, root, 1)
+        direct, deep = h.down(top, 3), h.down(top, 4)
+        h.endpoint(direct, CX8_DMA)
+        last = h.down(h.switch(CX8_SWITCH, deep, 4), 6)
+        h.gpu(last, GB300)
+        # Isolated as the kernel does it, but for what passes between the two; no source validation at the root port.
+        root.acs, direct.acs, deep.acs, last.acs = 0x1C, 0x19, 0x15, 0x1D
+    for n, (domain, dev) in enumerate(((0x00, 0), (0x02, 1), (0x10, 4), (0x12, 5))):
+        up = h.switch(CX8_SWITCH, h.slot(GRACE5.but(link=(6, 16)), n // 2, 0, 1, 0, domain), 1)
+        ib(h, h.down(up, 3), CX8, f"mlx5_{dev}", f"ibP{domain}p3s0" if domain else "ibp3s0", 800, net_up=False)
+    roce(h, h.down(h.switch(CX7_SWITCH, h.slot(GRACE5, 0, 0, 1, 0, 0x06), 1), 3), BF3, "mlx5_2", "enP6p3s0f0np0", 200, ("10.180.4.13/24",), "front",
+         gateway="10.180.4.1")
+    return h
+
+
 @host("mi300x-thor2", "ROCm/RIXL#34, hwloc of an MI300X host with bnxt_re; uccl-project/uccl#803, Thor-2 GID tables",
       "buses, addresses (IPv4), eight 400 Gb/s Thor2, one below each GPU's switch, and an empty drive slot there")
 def mi300x_thor2():

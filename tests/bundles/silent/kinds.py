@@ -30,6 +30,8 @@ PEX5_TOP = PEX5.but(ids=(0x1000, 0xC030, 0x1000, 0x0072), link=(2, 16))
 PEX3 = Kind((0x10B5, 0x9797, 0x10B5, 0x9797), 0x060400, "pcieport", (3, 16))
 PEX4 = Kind((0x1000, 0xC010, 0x1000, 0xA096), 0x060400, "pcieport", (4, 16))
 PLX_VM = Kind((0x10B5, 0x8796, 0x10B5, 0x8796), 0x060400, "pcieport", (5, 16))
+CX8_SWITCH = Kind((0x15B3, 0x197C, 0, 0), 0x060400, "pcieport", (6, 16))
+CX8_DMA = Kind((0x15B3, 0x2100, 0x15B3, 0x2100), 0x080100, "mlx5_ib", (6, 16))
 CX7_SWITCH = Kind((0x15B3, 0x197B, 0, 0), 0x060400, "pcieport", (5, 16))
 
 # Accelerators.
@@ -39,6 +41,7 @@ A100 = Kind((0x10DE, 0x20B2, 0x10DE, 0x1463), 0x030200, "nvidia", (4, 16), model
 A100_PCIE = Kind((0x10DE, 0x20B5, 0x10DE, 0x1533), 0x030200, "nvidia", (4, 16), model="NVIDIA A100 80GB PCIe", bars=(16 << 20, 128 * GIB, 32 << 20))
 B200 = Kind((0x10DE, 0x2901, 0x10DE, 0x1999), 0x030200, "nvidia", (5, 16), model="NVIDIA B200", bars=(64 << 20, 256 * GIB, 32 << 20))
 GB200 = Kind((0x10DE, 0x2941, 0x10DE, 0x2046), 0x030200, "nvidia", (5, 16), model="NVIDIA GB200", bars=(64 << 20, 256 * GIB, 32 << 20))
+GB300 = GB200.but(ids=(0x10DE, 0x31C2, 0x10DE, 0x21F1), link=(6, 16), model="NVIDIA GB300")
 MI300X = Kind((0x1002, 0x74A1, 0x1002, 0x74A1), 0x120000, "amdgpu", (5, 16), bars=(256 * GIB, 2 << 20))
 MI355X = Kind((0x1002, 0x75A3, 0x1002, 0x75A3), 0x120000, "amdgpu", (5, 16), bars=(512 * GIB, 2 << 20))
 GAUDI2 = Kind((0x1DA3, 0x1020, 0x1DA3, 0x0200), 0x120000, "habanalabs", (4, 16), bars=(64 << 20, 128 << 20, 128 * GIB))
@@ -46,6 +49,7 @@ GAUDI2 = Kind((0x1DA3, 0x1020, 0x1DA3, 0x0200), 0x120000, "habanalabs", (4, 16),
 # NICs. An owner of a GPU host has set read requests of 4096, as the vendors' guides say.
 CX7 = Kind((0x15B3, 0x1021, 0x15B3, 0x0023), 0x020000, "mlx5_core", (5, 16), mrrs=4096, bars=(32 << 20,), dev="mlx5", gids=(V1, V2),
            firmware="28.43.2026", board="MT_0000000838", hca_type="MT4129")
+CX8 = CX7.but(ids=(0x15B3, 0x1023, 0x15B3, 0x0023), link=(6, 16), firmware="40.45.1200", board="MT_0000001222", hca_type="MT4131")
 CX7_DUAL = CX7.but(ids=(0x15B3, 0x1021, 0x15B3, 0x0038), board="MT_0000000892")
 CX7_BRIDGE = CX7.but(board="NVD0000000054", firmware="28.43.2566", mrrs=512)
 CX6 = CX7.but(ids=(0x15B3, 0x101B, 0x15B3, 0x0007), link=(4, 16), firmware="20.43.1014", board="MT_0000000223", hca_type="MT4123")

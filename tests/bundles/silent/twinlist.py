@@ -85,7 +85,7 @@ rows(KIND,
      ("rp_filter 1 for all", "oci-h100", everywhere(rp_filter=1), "warning rp-filter"),
      ("rp_filter 1 on one", "oci-h100", sysctl(rdma5__rp_filter=1), "warning rp-filter", {"words": "rdma5"}),
      ("arp_ignore 8: no answer at all", "oci-h100", sysctl(arp_ignore=8), "warning arp-flux"),
-     ("two rails in one network, arp_ignore 0", "hgx-b200", addrs("gpu1rdma0", "10.64.0.31/24"), "warning arp-flux"))
+     ("rails in pairs in one network, arp_ignore 0", "hgx-b200", [addrs(f"gpu{n}rdma0", f"10.64.{n // 2}.{21 + n}/24") for n in range(8)], "warning arp-flux"))
 settings(KIND,
          ("DSCP 10 and ECT(1), as set up there", "oci-h100", "NCCL_IB_TC=41 NCCL_IB_SL=0 NCCL_IB_GID_INDEX=3", "quiet env-tc-no-pfc env-gid-gone env-tc-is-dscp"),
          ("DSCP 26 and ECT(0)", "hgx-b200", "NCCL_IB_TC=106 NCCL_IB_GID_INDEX=3", "quiet env-tc-no-pfc env-tc-is-dscp"),
@@ -288,3 +288,202 @@ rows(KIND,
      ("no P2PDMA, no peer", "mi300x-thor2", put(BOOT, NO_P2P), "warning amd-peer"),
      ("no DMA-BUF, no peer", "mi355x-ionic-ipv6", NO_DMABUF, "critical amd-peer"))
 
+KIND = "addresses of rails, modes and aggregators of bonds, the hop limit"
+
+
+def legs(change, *bonds):
+    """A change of the second member of bonds."""
+    return lambda m: [change(net_of(m, b).slaves[1]) for b in bonds]
+
+
+def mode(name, *bonds):
+    return lambda m: [setattr(net_of(m, b), "mode", name) for b in bonds]
+
+
+def standby(leg):
+    leg.aggregator, leg.standby = 2, True
+
+
+RAILS = [f"gpu{n}rdma0" for n in range(8)]
+rows(KIND,
+     ("one rail was moved to a subnet of its own, and works", "hgx-b200", addrs("gpu7rdma0", "10.90.7.21/24"), "quiet rail-address"),
+     ("all in one subnet, one out of sequence", "hgx-b200", [*[addrs(n, f"10.64.0.{20 + k if k != 3 else 90}/16") for k, n in enumerate(RAILS)], everywhere(arp_ignore=1, arp_announce=2)], "quiet rail-address"),
+     ("two planes of four rails", "hgx-b200", [addrs(n, f"10.64.{k + 12 * (k > 3)}.21/24") for k, n in enumerate(RAILS)], "quiet rail-address"),
+     ("rails in another order than the devices", "hgx-b200", [addrs(n, f"10.64.{(0, 3, 1, 2, 6, 5, 7, 4)[k]}.21/24") for k, n in enumerate(RAILS)], "quiet rail-address"),
+     ("four /24 and four /26", "hgx-b200", [addrs(n, f"10.64.{k}.21/{24 if k < 4 else 26}") for k, n in enumerate(RAILS)], "quiet rail-address"),
+     ("a rail in a subnet that no peer is in", "hgx-b200", [addrs("gpu7rdma0", "10.90.7.21/24"), near("gpu7rdma0", failed=5)], "warning rail-address", {"words": "gpu7rdma0"}),
+     ("the first rail in the subnet of the second", "mi300x-pollara", addrs("enp9s0", "10.50.1.77/24"), "warning rail-address", {"words": "enp9s0"}),
+     ("a rail with a larger subnet", "kvm-h100", addrs("eth5", "172.27.4.5/16"), "warning rail-address", {"words": "eth5"}),
+     ("all bonds are active-backup", "h100-roce-lag", mode("active-backup 1", *[f"bond{n}" for n in range(8)]), "quiet bond-mode bond-aggregator"),
+     ("two of eight bonds are active-backup", "h100-roce-lag", mode("active-backup 1", "bond1", "bond2"), "quiet bond-mode"),
+     ("the mode of one cannot be read", "h100-roce-lag", fail("sys/devices/virtual/net/bond1/bonding/mode"), "unknown bond-mode"),
+     ("the only bond is active-backup", "storage-server", mode("active-backup 1", "bond0"), "quiet bond-mode bond-aggregator"),
+     ("a member without a link is alone in its aggregator", "h100-roce-lag", legs(lambda leg: setattr(leg, "carrier", False), "bond3"), "warning port-speed-uniform", {"words": "mlx5_bond_3"}),
+     ("aggregators are not told", "storage-server", each(lambda n: net_put(n, "bonding_slave/ad_aggregator_id", "N/A"), ("ens1f0np0", "ens1f1np1")), "unknown bond-aggregator"),
+     ("one bond balances by turns", "h100-roce-lag", mode("balance-rr 0", "bond4"), "warning bond-mode", {"words": "bond4"}),
+     ("a member in another aggregator", "storage-server", legs(standby, "bond0"), "warning bond-aggregator", {"words": "ens1f1np1"}),
+     ("all bonds have a member in another aggregator", "h100-roce-lag", legs(standby, *[f"bond{n}" for n in range(8)]), "warning bond-aggregator"),
+     ("hop limit 255", "hgx-b200", put("proc/sys/net/ipv4/ip_default_ttl", "255"), "quiet roce-hop-limit"),
+     ("hop limit 1, no gateway on RDMA interfaces", "mi300x-thor2", put("proc/sys/net/ipv4/ip_default_ttl", "1"), "quiet roce-hop-limit"),
+     ("hop limit denied", "dgx-h100", fail("proc/sys/net/ipv4/ip_default_ttl"), "unknown roce-hop-limit"),
+     ("hop limit 1, routed", "dgx-h100", put("proc/sys/net/ipv4/ip_default_ttl", "1"), "warning roce-hop-limit"))
+
+KIND = "settings of the host that jobs and daemons meet"
+
+
+def daemon(name, soft, pid=3100):
+    return each(lambda step: step, [put(f"proc/{pid}/comm", name), put(f"proc/{pid}/status", f"Name:\t{name}\nPPid:\t1"),
+            put(f"proc/{pid}/limits", f"Limit                     Soft Limit           Hard Limit           Units     \nMax open files            {soft:<20} 1048576              files     ")])
+
+
+THP = "sys/kernel/mm/transparent_hugepage/defrag"
+rows(KIND,
+     ("a daemon with the limit of its unit", "storage-server", daemon("ceph-osd", 1048576), "quiet open-files memlock"),
+     ("a daemon without a limit", "storage-server", daemon("ceph-osd", "unlimited"), "quiet open-files memlock"),
+     ("a program that serves nobody", "storage-server", daemon("python3", 1024), "quiet open-files memlock"),
+     ("limits denied", "storage-server", [daemon("ceph-osd", 1024), fail("proc/3100/limits")], "unknown open-files"),
+     ("daemons beside slurmd, whose limit is low", "storage-server", [daemon("daos_engine", 1024), put("proc/2101/limits", "Max locked memory         65536                65536                bytes     ")], "critical memlock"),
+     ("daos_engine without a limit of its own", "storage-server", daemon("daos_engine", 1024), "warning open-files", {"words": "daos_engine"}),
+     ("compaction at each fault", "mi300x-thor2", put(THP, "[always] defer defer+madvise madvise never"), "quiet memory-tuning"),
+     ("NUMA balancing", "mi300x-pollara", put("proc/sys/kernel/numa_balancing", "1"), "quiet memory-tuning"),
+     ("compaction at each fault", "hgx-b200", put(THP, "[always] defer defer+madvise madvise never"), "text allocations wait", {"command": "topo-check --only memory-tuning"}),
+     ("NUMA balancing", "mi300x-thor2", put("proc/sys/kernel/numa_balancing", "1"), "text kernel.numa_balancing=0", {"command": "topo-check --only memory-tuning"}),
+     ("no AtomicOps on any accelerator", "mi300x-pollara", lambda m: [setattr(f, "atomics", False) for f in m.host.gpus()], "text AtomicOp requests disabled", {"command": "topo-check --only pcie-atomics"}),
+     ("no AtomicOps on any accelerator", "mi300x-thor2", lambda m: [setattr(f, "atomics", False) for f in m.host.gpus()], "quiet pcie-atomics"),
+     ("registers denied", "mi300x-thor2", half_config, "unknown pcie-atomics"),
+     ("no AtomicOps on one accelerator", "mi300x-thor2", lambda m: setattr(m.host.gpus()[3], "atomics", False), "warning pcie-atomics", {"words": "AtomicOp"}),
+     ("ports of data direct functions without ACS control", "gb300", lambda m: [setattr(f, "acs", 0) for f in m.host.fns if f.acs], "quiet acs-redirect"),
+     ("registers denied", "gb300", half_config, "unknown acs-redirect"),
+     ("GPUs are for virtual machines, all isolated", "gb300", lambda m: [(setattr(f, "acs", 0x1D), None) for f in m.host.fns if f.acs] + [setattr(g, "driver", "vfio-pci") for g in m.host.gpus()], "quiet acs-redirect"),
+     ("requests of one data direct function are redirected", "gb300", lambda m: setattr(next(f for f in m.host.fns if f.cls == 0x080100).up, "acs", 0x1D), "critical acs-redirect", {"words": "0008:02:00.0"}),
+     ("completions of one GPU are redirected", "gb300", lambda m: setattr(next(f for f in m.host.fns if f.cls == 0x080100).up.up.children[1], "acs", 0x1D), "critical acs-redirect", {"words": "0008:02:01.0"}))
+
+KIND = "drivers for displays"
+GRAPHICS = Kind((0x8086, 0x4C8A, 0x8086, 0x4C8A), 0x030000, "i915", (1, 1), bars=(16 << 20, 256 << 20))
+MATROX = Kind((0x102B, 0x0538, 0x1028, 0x0A8F), 0x030000, None, (1, 1))
+SOUND = Kind((0x10DE, 0x10FA, 0x1458, 0x3FF5), 0x040300, "snd_hda_intel", (3, 16))
+L40S = (0x10DE, 0x26B9, 0x10DE, 0x1851)
+rows(KIND,
+     ("a Matrox console without a driver", "dgx-h100", plug(MATROX, INTEL5), "quiet gpu-driver gpu-missing"),
+     ("integrated graphics of Intel", "irdma-hpc", lambda m: m.host.endpoint(None, GRAPHICS, 0, 0, (0, 2), 0), "quiet gpu-driver peermem bar1-size", {"map": True}),
+     ("sound of a graphics card", "dgx-h100", plug(SOUND, INTEL5), "quiet gpu-driver gpu-missing"),
+     ("a second console of a management controller", "mi300x-thor2", plug(ASPEED, AMD5), "quiet gpu-driver gpu-missing", {"map": True}),
+     ("all GPUs given to guests, NVIDIA's driver not installed", "hgx-b200", [bind("vfio-pci"), no_nvidia], "quiet gpu-driver peermem gpu-missing"),
+     ("half of the GPUs given to guests", "dgx-h100", bind("vfio-pci", "GPU0", "GPU1", "GPU2", "GPU3"), "quiet gpu-driver gpu-missing"),
+     ("half of the GPUs on nouveau", "dgx-h100", bind("nouveau", "GPU0", "GPU1", "GPU2", "GPU3"), "critical gpu-driver", {"words": "nouveau"}),
+     ("all on nova_core", "hgx-b200", [bind("nova_core"), no_nvidia], "critical gpu-driver", {"words": "nova_core"}),
+     ("A100 PCIe on nouveau", "a100-pcie-spare", [bind("nouveau"), no_nvidia], "critical gpu-driver", {"words": "nouveau"}),
+     ("L40S on nouveau", "a100-pcie-spare", [lambda m: [setattr(g, "ids", L40S) for g in m.host.gpus()], bind("nouveau"), no_nvidia], "critical gpu-driver", {"words": "nouveau"}),
+     ("nouveau is kept out, and NVIDIA's driver not installed", "h100-pure-ib", [bind(None), no_nvidia], "critical gpu-driver", {"words": "no driver"}),
+     ("all without amdgpu", "mi300x-thor2", bind(None), "critical gpu-driver", {"words": "no driver"}))
+
+KIND = "flash recovery, and other memory controllers"
+rows(KIND,
+     ("another vendor's memory controller of that number", "dgx-h100", plug(memory(0x8086, 0x0218), INTEL5), "quiet nic-driver"),
+     ("an expander of CXL memory", "hpc-no-gpu", plug(memory(0x144D, 0x0211, 0x050210), AMD5), "quiet nic-driver"),
+     ("DMA controller of a BlueField", "hgx-b200", plug(memory(0x15B3, 0xC2D2, 0x080100), INTEL5), "quiet nic-driver"),
+     ("NVMe drive that a BlueField emulates", "hgx-b200", plug(memory(0x15B3, 0x6001, 0x010802, "nvme"), INTEL5), "quiet nic-driver"),
+     ("a ConnectX-3 with its firmware", "storage-server", plug(memory(0x15B3, 0x1007, 0x020000, "mlx4_core"), AMD5), "quiet nic-driver"),
+     ("a virtual function for a guest", "hpc-no-gpu", plug(memory(0x15B3, 0x101E, 0x020000, "vfio-pci"), AMD5), "quiet nic-driver"),
+     ("ConnectX-6, secure", "dgx-a100", recovery(0x0210, "mlx5_6"), "critical nic-driver", {"words": "0210"}),
+     ("BlueField-3 of the front-end", "hgx-b200", recovery(0x021C, "mlx5_8"), "critical nic-driver", {"words": "021c"}),
+     ("the only InfiniBand card", "hpc-no-gpu", recovery(0x020F, "mlx5_0"), "critical nic-driver", {"words": "020f"}),
+     ("both cards of a storage server", "storage-server", recovery(0x0212, "mlx5_bond_0", "mlx5_2"), "critical nic-driver", {"words": "0212"}),
+     ("all compute cards, a bad firmware was burnt", "dgx-h100", recovery(0x0218, *(f"mlx5_{n}" for n in (0, 3, 4, 5, 6, 9, 10, 11))), "critical nic-driver", {"words": "0218"}))
+
+KIND = "ports that are down, their links up"
+NO_GUID = "0000:0000:0000:0000"
+PURE_IB = ("mlx5_0", "mlx5_3", "mlx5_4", "mlx5_5", "mlx5_6", "mlx5_9", "mlx5_10", "mlx5_11")
+rows(KIND,
+     ("seven virtual functions wait for containers", "dgx-h100", vfs("mlx5_3", 20, 7), "quiet port-state ib-no-sm", {"map": True}),
+     ("virtual functions that have no GUID yet", "h100-4nic", vfs("mlx5_0", 20, 4, NO_GUID), "quiet port-state ib-no-sm", {"map": True}),
+     ("virtual functions of each compute card", "h100-pure-ib", [vfs(d, 20 + 4 * n, 4) for n, d in enumerate(PURE_IB)], "quiet port-state nic-missing", {"map": True}),
+     ("virtual functions of a host without GPUs", "hpc-no-gpu", vfs("mlx5_0", 2, 2), "quiet port-state ib-no-sm"),
+     ("virtual functions, and two in use", "dgx-a100-sriov", lambda m: [(setattr(p, "state", "ACTIVE"), setattr(p, "lid", 77), setattr(p, "sm_lid", 1)) for p in (m.fn(d).rdma[0].ports[0] for d in ("mlx5_12", "mlx5_19"))], "quiet port-state ib-no-sm ib-lid"),
+     ("one of eight of a guest", "azure-nd-h100-v5", link_up("mlx5_3"), "critical port-state", {"words": "mlx5_3"}),
+     ("one of eight of a guest, without a GUID", "azure-nd-h100-v5", link_up("mlx5_3", guid=NO_GUID), "critical port-state", {"words": "mlx5_3"}),
+     ("half of a guest's", "azure-nd-h100-v5", link_up(*(f"mlx5_{n}" for n in range(4))), "critical port-state"),
+     ("all of a guest", "azure-nd-h100-v5", link_up(*(f"mlx5_{n}" for n in range(8))), "critical port-state"),
+     ("one of a guest is down, and has no link", "azure-nd-h100-v5", down("mlx5_6"), "critical port-state", {"words": "mlx5_6"}))
+
+KIND = "modes of RoCE LAG"
+LAGS = [f"mlx5_bond_{n}" for n in range(8)]
+rows(KIND,
+     ("hash", "h100-roce-lag", lag_mode("hash", *LAGS), "quiet roce-lag-affinity"),
+     ("multiport_eswitch", "h100-roce-lag", lag_mode("multiport_eswitch", *LAGS), "quiet roce-lag-affinity"),
+     ("debugfs is denied", "h100-roce-lag", fail("sys/kernel/debug/mlx5"), "quiet roce-lag-affinity"),
+     ("a bond of ports without RDMA", "mi300x-thor2", lambda m: bonded(m.host, "bond9", [net_of(m, "eno8303"), net_of(m, "eno8403")], ("10.227.7.37/22",), "10.227.4.1"), "quiet roce-lag-affinity"),
+     ("two ports of a card, not in a bond", "oci-h100", lag_mode("hash", "mlx5_0"), "quiet roce-lag-affinity"),
+     ("queue_affinity on one of eight", "h100-roce-lag", [lag_mode("hash", *LAGS), lag_mode("queue_affinity", "mlx5_bond_3")], "note roce-lag-affinity", {"words": "mlx5_bond_3"}),
+     ("queue_affinity on two of eight", "h100-roce-lag", [lag_mode("hash", *LAGS), lag_mode("queue_affinity", "mlx5_bond_0", "mlx5_bond_7")], "note roce-lag-affinity", {"words": "mlx5_bond_7"}),
+     ("queue_affinity on all", "h100-roce-lag", lag_mode("queue_affinity", *LAGS), "note roce-lag-affinity"),
+     ("queue_affinity for storage", "storage-server", lag_mode("queue_affinity", "mlx5_bond_0"), "note roce-lag-affinity", {"words": "mlx5_bond_0"}),
+     ("queue_affinity on all, one link down", "h100-roce-lag", [lag_mode("queue_affinity", *LAGS), lambda m: setattr(net_of(m, "ens12f1np1"), "carrier", False)], "note roce-lag-affinity"))
+
+KIND = "protection information of NVMe"
+PI = "mlx5_core 0000:a1:00.0: mlx5_cmd_out_err:808:(pid 4121): CREATE_MKEY(0x200) op_mod(0x0) failed, status bad parameter(0x3), syndrome (0x35e6ec), err(-22)"
+NO_KEYS = "mlx5_core 0000:a1:00.0: mlx5_cmd_out_err:808:(pid 1): CREATE_MKEY(0x200) op_mod(0x0) failed, status limits exceeded(0x8), syndrome (0x59c8a4), err(-12)"
+NO_POOL = "nvme nvme9: failed to initialize PI MR pool sized 128 for QID 1"
+rows(KIND,
+     ("a bad parameter of another kind", "storage-server", log(PI.replace("35e6ec", "1f9f02")), "quiet log-mkey-pi"),
+     ("a drive of this host changes its size", "storage-server", log("nvme nvme3: rescanning namespaces.", "nvme3n1: detected capacity change from 0 to 7501476528"), "quiet log-mkey-pi"),
+     ("a program has written the line", "storage-server", records((12, 900, PI)), "quiet log-mkey-pi"),
+     ("no pool for reads and writes", "storage-server", log("nvme nvme1: failed to initialize MR pool sized 128 for QID 1"), "quiet log-mkey-pi"),
+     ("the target is not there", "storage-server", log("nvme nvme1: rdma connection establishment failed (-110)"), "quiet log-mkey-pi"),
+     ("of mlx5_core, new kernel", "storage-server", log(PI), "warning log-mkey-pi"),
+     ("of nvme alone", "dgx-a100", log(NO_POOL, "nvme nvme9: rdma connection establishment failed (-22)"), "warning log-mkey-pi"),
+     ("of both", "storage-server", log(PI, NO_POOL), "warning log-mkey-pi"),
+     ("the record has the device", "dgx-h100", put("dev/kmsg", f"6,0,0,-;Linux version 6.8.0-60-generic\n3,1,20011,-;{PI.replace('a1:00.0', '29:00.1')}\n SUBSYSTEM=pci\n DEVICE=+pci:0000:29:00.1"), "warning log-mkey-pi", {"words": "29:00.1"}),
+     ("no keys are left, and so no pool", "storage-server", log(NO_KEYS, NO_POOL), "warning log-mkey-limit"))
+
+KIND = "faults of an IOMMU"
+DMAR = "DMAR: [DMA {} Request device [{}] fault addr 0xffb3c000 [fault reason 0x05] PTE Write access is not set"
+FAULT = "{}: AMD-Vi: Event logged [IO_PAGE_FAULT domain=0x0021 address=0xfde7c000 flags=0x0020]"
+rows(KIND,
+     ("the USB controller at boot", "hgx-b200", log(DMAR.format("Read NO_PASID]", "00:14.0")), "quiet log-iommu-faults"),
+     ("a drive", "storage-server", log(FAULT.format("nvme 0000:f0:00.0")), "quiet log-iommu-faults"),
+     ("an Ethernet port without RDMA", "dgx-a100", log(FAULT.format("ixgbe 0000:e2:00.0")), "quiet log-iommu-faults"),
+     ("the console", "hpc-no-gpu", log(FAULT.format("ast 0000:fa:00.0")), "quiet log-iommu-faults"),
+     ("a function that is not there, beside a NIC", "dgx-h100", log(DMAR.format("Read NO_PASID]", "5e:00.1")), "quiet log-iommu-faults"),
+     ("a drive at a NIC's place in another domain", "gb200", log("arm-smmu-v3 arm-smmu-v3.4.auto: event: F_TRANSLATION client: 0005:01:00.0 sid: 0x100 ssid: 0x0 iova: 0x0 ipa: 0x0"), "quiet log-iommu-faults"),
+     ("interrupts of the USB controller", "dgx-h100", log("DMAR: [INTR-REMAP] Request device [00:14.0] fault index 0x8080 [fault reason 0x25] Blocked a compatibility format interrupt request"), "quiet log-iommu-faults"),
+     ("an IOMMU starts", "mi300x-thor2", log("pci 0000:00:00.2: AMD-Vi: IOMMU performance counters supported", "AMD-Vi: Interrupt remapping enabled"), "quiet log-iommu-faults"),
+     ("a NIC, Linux 4.18", "dgx-h100", log("DMAR: [DMA Write] Request device [5e:00.0] fault addr ffb3c000 [fault reason 05] PTE Write access is not set"), "warning log-iommu-faults", {"words": "5e:00.0"}),
+     ("a NIC, with a PASID", "dgx-h100", log(DMAR.format("Read PASID 0x1]", "5e:00.0")), "warning log-iommu-faults", {"words": "5e:00.0"}),
+     ("the second function of a card", "dgx-h100", log(DMAR.format("Write NO_PASID]", "29:00.1")), "warning log-iommu-faults", {"words": "29:00.1"}),
+     ("a NIC of AMD's host", "mi300x-thor2", log(FAULT.format("bnxt_en 0000:19:00.0")), "warning log-iommu-faults", {"words": "19:00.0"}),
+     ("a NIC of AMD's host, Linux 4.18", "mi300x-thor2", log("AMD-Vi: Event logged [IO_PAGE_FAULT device=19:00.0 domain=0x0021 address=0x00000000fde7c000 flags=0x0020]"), "warning log-iommu-faults", {"words": "19:00.0"}),
+     ("a GPU of AMD's host", "mi300x-pollara", lambda m: log(FAULT.format(f"amdgpu {m.fn('GPU2').addr}"))(m), "warning log-iommu-faults"),
+     ("a NIC behind an SMMU", "gb200", lambda m: log(f"arm-smmu-v3 arm-smmu-v3.4.auto: event: F_TRANSLATION client: {m.fn('mlx5_0').addr} sid: 0x100 ssid: 0x0 iova: 0x0 ipa: 0x0")(m), "warning log-iommu-faults"))
+
+KIND = "cards for screens, and devices that guests have"
+GTX = Kind((0x10DE, 0x1F82, 0x1458, 0x3FF5), 0x030000, "nouveau", (3, 16), bars=(16 << 20, 256 << 20, 32 << 20))
+T400 = GTX.but(ids=(0x10DE, 0x1FF2, 0x10DE, 0x1613))
+WX = Kind((0x1002, 0x699F, 0x1002, 0x0B04), 0x030000, "amdgpu", (3, 8), bars=(256 << 20, 2 << 20))
+P600 = GTX.but(ids=(0x10DE, 0x1CB2, 0x103C, 0x11BD), driver="nvidia", model="Quadro P600")
+RAPHAEL = Kind((0x1002, 0x164E, 0x1002, 0x164E), 0x030000, None, (4, 16), bars=(256 << 20, 2 << 20))
+VGA = (0x10DE, 0x26B1, 0x10DE, 0x16A1)
+
+
+def guests(driver):
+    return lambda m: [(setattr(f, "driver", driver), setattr(f, "rdma", []), setattr(f, "nets", [])) for f in m.host.gpus()]
+
+
+rows(KIND,
+     ("GTX on nouveau", "hpc-no-gpu", plug(GTX, AMD5), "quiet peermem iommu-mode bar1-size"),
+     ("T400 on nouveau", "storage-server", plug(T400, AMD5), "quiet peermem iommu-mode bar1-size"),
+     ("graphics of an EPYC 4004, amdgpu kept out", "irdma-hpc", plug(RAPHAEL, INTEL4), "quiet gpu-driver amd-peer bar1-size roce-mtu"),
+     ("graphics of an EPYC 4004, amdgpu loaded", "irdma-hpc", [plug(RAPHAEL.but(driver="amdgpu"), INTEL4), lambda m: m.host.modules.append("amdgpu ")], "quiet bar1-size roce-mtu"),
+     ("Radeon Pro beside MI300X", "mi300x-thor2", plug(WX, AMD5), "quiet bar1-size"),
+     ("Quadro P600 beside H100", "h100-4nic", plug(P600, INTEL5), "quiet bar1-size", {"map": True}),
+     ("GPUs passed through, nvgrace_gpu_vfio_pci", "gb200", [guests("nvgrace_gpu_vfio_pci"), no_nvidia], "quiet peermem"),
+     ("GPUs passed through, pciback of Xen", "h100-4nic", [guests("pciback"), no_nvidia], "quiet peermem"),
+     ("IOMMU fault of a GPU that a guest has", "hgx-b200", [bind("vfio-pci"), no_nvidia, lambda m: log(DMAR.format("Write NO_PASID]", m.fn("GPU0").addr[5:]))(m)], "quiet log-iommu-faults"),
+     ("queue_affinity of an active-backup bond", "storage-server", [lag_mode("queue_affinity", "mlx5_bond_0"), mode("active-backup 1", "bond0")], "no-text queue_affinity", {"command": "topo-check"}),
+     ("commands for members, not for their bond", "h100-roce-lag", lossless(4, {}, "ens13f0np0", "ens13f1np1"), "no-text dcb pfc set dev bond", {"command": "topo-check"}),
+     ("one of eight on nouveau", "dgx-h100", bind("nouveau", "GPU5"), "critical gpu-driver", {"words": "nouveau"}),
+     ("RTX 6000, class VGA, on nouveau, four of them", "a100-pcie-spare", [lambda m: [(setattr(g, "ids", VGA), setattr(g, "cls", 0x030000)) for g in m.host.gpus()], bind("nouveau"), no_nvidia], "critical gpu-driver", {"words": "nouveau"}),
+     ("ConnectX-2 in flash recovery", "hpc-no-gpu", recovery(0x0191, "mlx5_0"), "critical nic-driver"),
+     ("ILLEGAL_DEV_TABLE_ENTRY of a NIC", "mi300x-thor2", log("iommu ivhd0: AMD-Vi: Event logged [ILLEGAL_DEV_TABLE_ENTRY device=0000:19:00.0 pasid=0x00000 address=0xfffffffdf8000000 flags=0x0a00]"), "warning log-iommu-faults"),
+     ("interrupt of a NIC refused", "dgx-h100", log("DMAR: [INTR-REMAP] Request device [5e:00.0] fault index 0x8080 [fault reason 0x22] Present field in the IRTE entry is clear"), "warning log-iommu-faults"),
+     ("pages cannot be pinned, as mlx5_ib says it", "dgx-h100", log("infiniband mlx5_0: mr_umem_get:838:(pid 8123): umem get failed (-14)"), "warning log-pin-pages"))

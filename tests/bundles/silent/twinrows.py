@@ -7,8 +7,8 @@
   text, no-text REGEX  of the output of `command`; fixes: what findings say to type can be typed"""
 import ipaddress
 
-from hostgen import Link, Net
-from kinds import AMD4, CX6DX, CX7, INTEL4
+from hostgen import Kind, Link, Net
+from kinds import AMD4, AMD5, ASPEED, CX6DX, CX7, CX7_VF, INTEL4, INTEL5, bonded, ib_vfs
 
 ZERO = ":".join(["0000"] * 8)
 FOLDERS = set()  # paths whose listing fails, not their reading
@@ -258,6 +258,74 @@ def no_rdma(*devs):
 
 def guid(dev, data):
     return dev_put(dev, "sys_image_guid", data)
+
+
+def bind(driver, *devs):
+    """Functions on another driver, all accelerators where none is named; None: on none. Given to a guest, they have no devices."""
+    def step(m):
+        for f in [m.fn(d) for d in devs] or m.host.gpus():
+            f.driver = driver
+            if driver == "vfio-pci":
+                f.rdma, f.nets = [], []
+    return step
+
+
+def no_nvidia(m):
+    """NVIDIA's driver is not installed."""
+    m.host.gpu_driver = None
+    m.host.modules = [line.replace(",nvidia_peermem", "") for line in m.host.modules if not line.startswith("nvidia")]
+
+
+def plug(kind, root):
+    """One more card, in a slot of its own."""
+    return lambda m: m.host.endpoint(m.host.slot(root, 0, 0x6F, 0x70), kind)
+
+
+def memory(vendor, device, cls=0x058000, driver=None):
+    return Kind((vendor, device, vendor, device), cls, driver, (3, 8))
+
+
+def recovery(device, *devs):
+    """Cards that have started without their firmware: one function, a memory controller."""
+    def step(m):
+        for fn in [m.fn(d) for d in devs]:
+            for f in [f for f in m.host.fns if f.addr[:-2] == fn.addr[:-2]]:
+                f.driver, f.rdma, f.nets = None, [], []
+                if f is not fn:
+                    m.host.remove(f)
+            fn.ids, fn.cls = (0x15B3, device, 0x15B3, device), 0x058000
+        m.host.virtual = [n for n in m.host.virtual if not n.slaves or any(n is k.master for f in m.host.fns for k in f.nets)]
+    return step
+
+
+def link_up(*devs, guid=None):
+    """Ports that are down while their links are up."""
+    def step(m):
+        for rdma in (m.fn(d).rdma[0] for d in devs):
+            port = rdma.ports[0]
+            port.state, port.phys, port.lid, port.sm_lid, port.net.carrier = "DOWN", "LinkUp", 65535, 0, False
+            rdma.guid = guid or rdma.guid
+    return step
+
+
+def vfs(dev, first, count, guid=None):
+    """Virtual functions that wait: mlx5_FIRST and so on."""
+    def step(m):
+        devs = [f"mlx5_{n}" for n in range(first, first + count)]
+        ib_vfs(m.host, m.fn(dev), CX7_VF, devs, f"ibv{first}")
+        for rdma in (m.fn(d).rdma[0] for d in devs):
+            rdma.guid = guid or rdma.guid
+    return step
+
+
+def lag_mode(mode, *devs):
+    return lambda m: [put(f"sys/kernel/debug/mlx5/{m.fn(d).addr}/lag/port_sel_mode", mode)(m) for d in devs]
+
+
+def records(*of):
+    """The kernel log: (priority and facility, seconds, text)."""
+    lines = [(6, 0, "Linux version 6.8.0-60-generic"), *of]
+    return put("dev/kmsg", "\n".join(f"{priority},{n},{int(at * 1e6)},-;{text}" for n, (priority, at, text) in enumerate(lines)))
 
 
 ROWS = []
