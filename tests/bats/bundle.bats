@@ -362,11 +362,11 @@ PY
 	"$RD" --from "$T/a" capture "$T/a.tar.zst"
 	run bash -c '"$1" --json diff "$2" "$3" | jq -r ".changes[] | [.area, .subject, .field, .before, .after] | join(\" \")"' - "$RD" \
 		"$T/a.tar.zst" "$T/b"
-	[ "${lines[0]}" = "link mlx5_0/1 state 4: ACTIVE 1: DOWN" ]
-	[ "${lines[1]}" = "link 0000:01:00.0 current_link_width 16 8" ]
-	[ "${lines[2]}" = "firmware mlx5_0 fw_ver 28.41.1000 28.42.1000" ]
-	[ "${lines[3]}" = "counter mlx5_0/1 link_downed 5 6" ]
-	[ "${lines[4]}" = "module mlx5_core loaded yes " ]
+	[ "${lines[0]}" = "module mlx5_core loaded yes " ]
+	[ "${lines[1]}" = "link mlx5_0/1 state 4: ACTIVE 1: DOWN" ]
+	[ "${lines[2]}" = "link 0000:01:00.0 current_link_width 16 8" ]
+	[ "${lines[3]}" = "firmware mlx5_0 fw_ver 28.41.1000 28.42.1000" ]
+	[ "${lines[4]}" = "counter mlx5_0/1 link_downed 5 6" ]
 	[ "${lines[5]}" = "counter mlx5_0/1 port_rcv_data 1000 9999" ]
 	[ "${#lines[@]}" -eq 6 ]
 	run "$RD" diff "$T/a.tar.zst" "$T/a"

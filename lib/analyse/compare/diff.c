@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "model/host/attributes.h"
 
 void rd_changes_deinit(struct rd_changes *changes)
 {
@@ -17,94 +18,15 @@ static const struct rd_fact *fact_of(const struct rd_change *change)
 	return change->after ? change->after : change->before;
 }
 
-static bool has_any(const char *name, const char *const *words)
-{
-	for (; *words; words++)
-		if (strcasestr(name, *words))
-			return true;
-	return false;
-}
-
-/* Weight by name: error counters first, traffic counters last. */
-static unsigned counter_weight(const char *name)
-{
-	static const char *const grave[] = { "link_downed",
-					     "symbol_error",
-					     "retry_exceeded",
-					     "link_error_recovery",
-					     "local_link_integrity",
-					     "phy_err",
-					     NULL };
-	static const char *const errors[] = { "err",   "discard", "drop",      "timeout", "nak", "out_of_", "violation",
-					      "retry", "overrun", "collision", "cnp",	  "ecn", "dup",	    NULL };
-
-	if (has_any(name, grave))
-		return 65;
-	if (has_any(name, errors))
-		return 45;
-	return strcasestr(name, "wait") || strcasestr(name, "pause") ? 20 : 5;
-}
-
-static unsigned link_weight(const char *field)
-{
-	static const char *const state[] = { "state", "carrier", NULL };
-	static const char *const speed[] = { "current_link", "rate", "speed", "link_layer", NULL };
-
-	/* It only counts changes of the state. */
-	if (strcmp(field, "carrier_changes") == 0)
-		return 60;
-	if (has_any(field, state))
-		return 90;
-	return has_any(field, speed) ? 85 : 55;
-}
-
-/* Interfaces that come and go with containers and virtual machines. */
-static bool is_of_container(const char *name)
-{
-	static const char *const prefixes[] = { "veth",	   "cali", "cilium", "cni",   "docker", "br-",
-						"flannel", "lxc",  "tap",    "virbr", "vnet" };
-
-	for (size_t i = 0; i < RD_ARRAY_SIZE(prefixes); i++)
-		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
-			return true;
-	return false;
-}
-
 static unsigned weight_of(const struct rd_change *change)
 {
 	const struct rd_fact *fact = fact_of(change);
+	/* Routes to containers are known by their interface. */
+	const char *field = fact->area == RD_AREA_ROUTE ? fact->value : fact->field;
+	unsigned weight = rd_attribute_find(fact->area, fact->subject, field)->weight;
 
-	if (is_of_container(fact->subject))
-		return 10;
-	switch (fact->area) {
-	case RD_AREA_DEVICE:
-		if (strcmp(fact->field, "present") == 0)
-			return change->after ? 95 : 100;
-		return 80;
-	case RD_AREA_LINK:
-		return link_weight(fact->field);
-	case RD_AREA_FIRMWARE:
-		return 75;
-	case RD_AREA_MODULE:
-		if (strcmp(fact->subject, "kernel") == 0)
-			return 72;
-		return strcmp(fact->field, "loaded") == 0 ? 50 : 70;
-	case RD_AREA_GID:
-		return 68;
-	case RD_AREA_ADDRESS:
-		return 64;
-	case RD_AREA_ROUTE:
-		return 62;
-	case RD_AREA_SETTING:
-		return strcmp(fact->field, "acs_control") == 0 ? 78 : 58;
-	case RD_AREA_COUNTER:
-		return counter_weight(fact->field);
-	case RD_AREA_HOST:
-	case RD_AREAS:
-		break;
-	}
-	/* A reboot explains much, another host everything. */
-	return strcmp(fact->field, "hostname") == 0 ? 99 : 73;
+	/* What was added is less significant than what was removed. */
+	return weight == 100 && !change->before ? 95 : weight;
 }
 
 /* Highest weight first, then by name. */
@@ -140,7 +62,8 @@ static bool is_gpu(const struct rd_facts *facts, const char *subject)
 {
 	const struct rd_fact *class = find_fact(facts, RD_AREA_DEVICE, subject, "class");
 
-	return class && (strncmp(class->value, "0x03", 4) == 0 || strncmp(class->value, "0x12", 4) == 0);
+	return class && class->value &&
+	       (strncmp(class->value, "0x03", 4) == 0 || strncmp(class->value, "0x12", 4) == 0);
 }
 
 /* Whether the fact is the current link speed of a GPU, or of the port above it: some GPUs lower it when idle, so a change is
@@ -151,31 +74,22 @@ static bool is_idling(const struct rd_facts *facts, const struct rd_fact *fact)
 		return false;
 	if (is_gpu(facts, fact->subject))
 		return true;
-	for (size_t i = 0; i < facts->n && facts->v[i].area == RD_AREA_DEVICE; i++)
-		if (strcmp(facts->v[i].field, "bridge") == 0 && strcmp(facts->v[i].value, fact->subject) == 0 &&
-		    is_gpu(facts, facts->v[i].subject))
+	for (size_t i = 0; i < facts->n; i++)
+		if (facts->v[i].area == RD_AREA_DEVICE && strcmp(facts->v[i].field, "bridge") == 0 &&
+		    strcmp(facts->v[i].value, fact->subject) == 0 && is_gpu(facts, facts->v[i].subject))
 			return true;
 	return false;
 }
 
-/* Registers that only root can read: one that is missing on one side is not a change. */
-static bool is_unread(const struct rd_change *change)
+/* What is missing in one capture because it could not be read, or was not read by the version that made it, is not a change. */
+static bool is_unread(const struct rd_change *change, const struct rd_facts *before, const struct rd_facts *after)
 {
-	static const char *const fields[] = { "acs_control", "max_payload_bytes", "max_read_request_bytes",
-					      "relaxed_ordering" };
 	const struct rd_fact *fact = fact_of(change);
 
 	if (change->before && change->after)
-		return false;
-	/* Captures by older versions do not have it. */
-	if (fact->area == RD_AREA_HOST && strcmp(fact->field, "pci_configuration") == 0)
-		return true;
-	if (fact->area != RD_AREA_SETTING || !strchr(fact->subject, ':'))
-		return false;
-	for (size_t i = 0; i < RD_ARRAY_SIZE(fields); i++)
-		if (strcmp(fact->field, fields[i]) == 0)
-			return true;
-	return false;
+		return !change->before->value || !change->after->value;
+	return !fact->value || (change->before ? after : before)->partial[fact->area] ||
+	       rd_attribute_find(fact->area, fact->subject, fact->field)->of != RD_OBJECT_FILE;
 }
 
 /* Whether the change only follows from its device (of "mlx5_0/1": "mlx5_0") being added or removed. */
@@ -208,7 +122,7 @@ static void add_change(struct rd_changes *changes, const struct rd_facts *before
 	struct rd_change change = { .before = old, .after = new };
 
 	if (follows_from_device(before, after, fact_of(&change)) ||
-	    follows_from_module(&change, old ? after : before) || is_unread(&change))
+	    follows_from_module(&change, old ? after : before) || is_unread(&change, before, after))
 		return;
 	rd_reserve(&changes->v, &changes->cap, changes->n + 1, sizeof(change));
 	change.weight = is_idling(new ? after : before, fact_of(&change)) ? 15 : weight_of(&change);
@@ -228,7 +142,7 @@ void rd_diff(const struct rd_facts *before, const struct rd_facts *after, struct
 			add_change(ret, before, after, old, NULL);
 		else if (order > 0)
 			add_change(ret, before, after, NULL, new);
-		else if (strcmp(old->value, new->value) != 0)
+		else if (!old->value || !new->value || strcmp(old->value, new->value) != 0)
 			add_change(ret, before, after, old, new);
 		i += order <= 0;
 		k += order >= 0;

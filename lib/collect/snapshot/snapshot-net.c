@@ -102,6 +102,10 @@ static int decode_route(void *arg, uint16_t type, const uint8_t *body, size_t si
 	number = attr_u32(table[RTA_TABLE], info.rtm_table);
 	priority = attr_u32(table[RTA_PRIORITY], 0);
 	snprintf(subject, sizeof(subject), "%s/%u", ip, info.rtm_dst_len);
+	/* Each interface has the same ones. */
+	if (info.rtm_family == AF_INET6 && strncmp(ip, "fe80:", 5) == 0)
+		snprintf(subject + strlen(subject), sizeof(subject) - strlen(subject), " dev %s",
+			 link_name(net, attr_u32(table[RTA_OIF], 0)));
 	if (number != RT_TABLE_MAIN)
 		snprintf(subject + strlen(subject), sizeof(subject) - strlen(subject), " table %u", number);
 	if (priority)
@@ -118,12 +122,15 @@ static int decode_route(void *arg, uint16_t type, const uint8_t *body, size_t si
 	return 0;
 }
 
-static void dump_table(struct rd_source *src, uint16_t type, size_t body_size, rd_nlmsg_fn *decode, struct net *net)
+static void dump_table(struct rd_source *src, uint16_t type, size_t body_size, rd_nlmsg_fn *decode, struct net *net,
+		       enum rd_area area)
 {
 	struct rd_rtnl_dump request = rd_rtnl_dump(type, body_size);
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 
-	if (rd_netlink(src, NETLINK_ROUTE, &request, request.head.nlmsg_len, &bytes, NULL) >= 0)
+	if (rd_netlink(src, NETLINK_ROUTE, &request, request.head.nlmsg_len, &bytes, NULL) < 0)
+		net->facts->partial[area] = true;
+	else
 		rd_nlmsgs_each(&bytes, decode, net);
 }
 
@@ -131,8 +138,8 @@ void rd_snapshot_net(struct rd_source *src, struct rd_facts *ret)
 {
 	struct net net = { .facts = ret };
 
-	dump_table(src, RTM_GETLINK, sizeof(struct ifinfomsg), decode_link, &net);
-	dump_table(src, RTM_GETADDR, sizeof(struct ifaddrmsg), decode_address, &net);
-	dump_table(src, RTM_GETROUTE, sizeof(struct rtmsg), decode_route, &net);
+	dump_table(src, RTM_GETLINK, sizeof(struct ifinfomsg), decode_link, &net, RD_AREA_ADDRESS);
+	dump_table(src, RTM_GETADDR, sizeof(struct ifaddrmsg), decode_address, &net, RD_AREA_ADDRESS);
+	dump_table(src, RTM_GETROUTE, sizeof(struct rtmsg), decode_route, &net, RD_AREA_ROUTE);
 	free(net.links);
 }

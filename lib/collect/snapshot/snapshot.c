@@ -5,6 +5,11 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "collect/host/host.h"
+#include "collect/host/system.h"
+#include "collect/net/netstate.h"
+#include "model/host/attributes.h"
+
 #define IB "/sys/class/infiniband"
 #define NET "/sys/class/net"
 
@@ -13,13 +18,15 @@ struct snapshot {
 	struct rd_facts *facts;
 };
 
-/* Adds the content of a small file as a fact, if it exists and is not empty. */
+/* Adds the content of a small file as a fact, if it exists and is not empty; unknown if it could not be read. */
 static void add_file(struct snapshot *shot, enum rd_area area, const char *subject, const char *field, const char *dir,
 		     const char *file)
 {
 	_cleanup_free_ char *text = NULL;
 
-	if (rd_read_textf(shot->src, &text, NULL, "%s/%s", dir, file) == 0 && *text)
+	int r = rd_read_textf(shot->src, &text, NULL, "%s/%s", dir, file);
+
+	if (rd_could_not_look(r) || (r == 0 && *text))
 		rd_facts_add(shot->facts, area, subject, field, text);
 }
 
@@ -30,9 +37,13 @@ static void add_all(struct snapshot *shot, enum rd_area area, const char *subjec
 		add_file(shot, area, subject, strrchr(*files, '/') ? strrchr(*files, '/') + 1 : *files, dir, *files);
 }
 
-static void list_names(struct snapshot *shot, const char *path, struct rd_names *ret)
+/* `area`: of what is listed. */
+static void list_names(struct snapshot *shot, enum rd_area area, const char *path, struct rd_names *ret)
 {
-	if (rd_list_dir(shot->src, path, ret, NULL) < 0)
+	int r = rd_list_dir(shot->src, path, ret, NULL);
+
+	shot->facts->partial[area] |= rd_could_not_look(r);
+	if (r < 0)
 		*ret = (struct rd_names){ 0 };
 }
 
@@ -48,7 +59,7 @@ static void add_gids(struct snapshot *shot, const char *subject, const char *dir
 	char path[512];
 
 	snprintf(path, sizeof(path), "%s/gids", dir);
-	list_names(shot, path, &names);
+	list_names(shot, RD_AREA_GID, path, &names);
 	for (size_t i = 0; i < names.n; i++) {
 		_cleanup_free_ char *gid = NULL, *type = NULL, *netdev = NULL, *value = NULL;
 		char field[64];
@@ -70,7 +81,7 @@ static void add_dir(struct snapshot *shot, enum rd_area area, const char *subjec
 	char path[512];
 
 	snprintf(path, sizeof(path), "%s/%s", dir, sub);
-	list_names(shot, path, &names);
+	list_names(shot, area, path, &names);
 	for (size_t i = 0; i < names.n; i++)
 		/* The refresh interval of the driver, not a counter. */
 		if (strcmp(names.v[i], "lifespan") != 0)
@@ -107,7 +118,7 @@ static void add_ibdevs(struct snapshot *shot)
 	static const char *const guids[] = { "node_guid", "sys_image_guid", "node_desc", "node_type", NULL };
 	_cleanup_names_ struct rd_names names = { 0 };
 
-	list_names(shot, IB, &names);
+	list_names(shot, RD_AREA_DEVICE, IB, &names);
 	for (size_t i = 0; i < names.n; i++) {
 		_cleanup_names_ struct rd_names ports = { 0 };
 		char dir[256], path[300];
@@ -120,20 +131,45 @@ static void add_ibdevs(struct snapshot *shot)
 		add_all(shot, RD_AREA_DEVICE, names.v[i], dir, guids);
 		add_dir(shot, RD_AREA_COUNTER, names.v[i], dir, "hw_counters");
 		snprintf(path, sizeof(path), "%s/ports", dir);
-		list_names(shot, path, &ports);
+		list_names(shot, RD_AREA_LINK, path, &ports);
 		for (size_t k = 0; k < ports.n; k++)
 			add_port(shot, names.v[i], ports.v[k]);
 	}
 }
 
+/* Network, display and accelerator functions, and bridges. */
+static void add_pcis(struct snapshot *shot, const struct rd_host *host)
+{
+	static const char *const link[] = { "current_link_speed", "current_link_width", "max_link_speed",
+					    "max_link_width", NULL };
+	static const char *const device[] = { "vendor", "device", "class", "numa_node", NULL };
+
+	for (size_t i = 0; i < host->n_pcis; i++) {
+		const struct rd_pci *pci = &host->pcis[i];
+		uint32_t base = pci->class.v >> 16;
+		char dir[64], path[80];
+
+		if (base != RD_PCI_NETWORK && base != RD_PCI_DISPLAY && base != RD_PCI_ACCELERATOR &&
+		    pci->class.v >> 8 != RD_PCI_CLASS_BRIDGE)
+			continue;
+		snprintf(dir, sizeof(dir), "/sys/bus/pci/devices/%s", pci->addr);
+		rd_facts_add(shot->facts, RD_AREA_DEVICE, pci->addr, "present", "yes");
+		add_all(shot, RD_AREA_LINK, pci->addr, dir, link);
+		add_all(shot, RD_AREA_DEVICE, pci->addr, dir, device);
+		snprintf(path, sizeof(path), "%s/driver", dir);
+		add_link(shot, RD_AREA_DEVICE, pci->addr, "driver", path);
+		if (pci->parent >= 0)
+			rd_facts_add(shot->facts, RD_AREA_DEVICE, pci->addr, "bridge", host->pcis[pci->parent].addr);
+	}
+}
+
 static void add_netdevs(struct snapshot *shot)
 {
-	static const char *const link[] = { "operstate", "carrier", "speed",	       "duplex",
-					    "mtu",	 "mode",    "carrier_changes", NULL };
+	static const char *const link[] = { "operstate", "carrier", "speed", "duplex", "mtu", "mode", NULL };
 	static const char *const conf[] = { "rp_filter", "arp_ignore", "arp_announce", "accept_local", NULL };
 	_cleanup_names_ struct rd_names names = { 0 };
 
-	list_names(shot, NET, &names);
+	list_names(shot, RD_AREA_DEVICE, NET, &names);
 	for (size_t i = 0; i < names.n; i++) {
 		char dir[256];
 
@@ -143,6 +179,7 @@ static void add_netdevs(struct snapshot *shot)
 		rd_facts_add(shot->facts, RD_AREA_DEVICE, names.v[i], "present", "yes");
 		add_file(shot, RD_AREA_DEVICE, names.v[i], "address", dir, "address");
 		add_all(shot, RD_AREA_LINK, names.v[i], dir, link);
+		add_file(shot, RD_AREA_COUNTER, names.v[i], "carrier_changes", dir, "carrier_changes");
 		add_dir(shot, RD_AREA_COUNTER, names.v[i], dir, "statistics");
 		snprintf(dir, sizeof(dir), "/proc/sys/net/ipv4/conf/%.64s", names.v[i]);
 		add_all(shot, RD_AREA_SETTING, names.v[i], dir, conf);
@@ -157,8 +194,10 @@ static void add_modules(struct snapshot *shot)
 
 	add_file(shot, RD_AREA_MODULE, "kernel", "release", "/proc/sys/kernel", "osrelease");
 	add_file(shot, RD_AREA_MODULE, "kernel", "version", "/proc/sys/kernel", "version");
-	if (rd_read_file(shot->src, "/proc/modules", &bytes, NULL) < 0)
+	if (rd_read_file(shot->src, "/proc/modules", &bytes, NULL) < 0) {
+		shot->facts->partial[RD_AREA_MODULE] = true;
 		return;
+	}
 	for (line = strtok_r((char *)bytes.data, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		_cleanup_names_ struct rd_names parameters = { 0 };
 		char dir[256], sub[300];
@@ -168,7 +207,7 @@ static void add_modules(struct snapshot *shot)
 		snprintf(dir, sizeof(dir), "/sys/module/%.100s", line);
 		add_all(shot, RD_AREA_MODULE, line, dir, files);
 		snprintf(sub, sizeof(sub), "%s/parameters", dir);
-		list_names(shot, sub, &parameters);
+		list_names(shot, RD_AREA_SETTING, sub, &parameters);
 		for (size_t i = 0; i < parameters.n; i++)
 			add_file(shot, RD_AREA_SETTING, line, parameters.v[i], sub, parameters.v[i]);
 	}
@@ -209,19 +248,39 @@ static void add_settings(struct snapshot *shot)
 	}
 }
 
+static int read_model(struct rd_source *src, struct rd_host *host, struct rd_system *system, struct rd_netstate *net,
+		      struct rd_err *err)
+{
+	int r = rd_collect_host(src, RD_COLLECT_ACS | RD_COLLECT_PCI | RD_COLLECT_IB, host, NULL, err);
+
+	if (!r)
+		r = rd_host_within_bounds(host, err);
+	if (!r)
+		r = rd_collect_system(src, 0, system, NULL, err);
+	return r ? r : rd_collect_netstate(src, host, net, NULL, err);
+}
+
 int rd_snapshot_collect(struct rd_source *src, struct rd_facts *ret, struct rd_err *err)
 {
 	struct snapshot shot = { src, ret };
-	int r;
+	struct rd_netstate net = { 0 };
+	struct rd_system system = { 0 };
+	struct rd_host host = { 0 };
+	int r = read_model(src, &host, &system, &net, err);
 
 	add_file(&shot, RD_AREA_HOST, "host", "hostname", "/proc/sys/kernel", "hostname");
 	add_file(&shot, RD_AREA_HOST, "host", "boot", "/proc/sys/kernel/random", "boot_id");
 	add_ibdevs(&shot);
 	add_netdevs(&shot);
-	r = rd_snapshot_pci(src, ret, err);
+	add_pcis(&shot, &host);
 	add_modules(&shot);
 	add_settings(&shot);
 	rd_snapshot_net(src, ret);
+	if (!r)
+		rd_attributes_facts(&host, &system, &net, ret);
 	rd_facts_sort(ret);
+	rd_netstate_deinit(&net);
+	rd_system_deinit(&system);
+	rd_host_deinit(&host);
 	return r;
 }

@@ -7,16 +7,12 @@
 
 /*
  * Everything that `diff` compares: RDMA devices and their ports, GIDs and counters, interfaces, PCI functions with a network or
- * accelerator class, addresses and routes, kernel and modules, settings. From sysfs, procfs and rtnetlink. Absent or
- * unreadable values are omitted. Fails only with -ENOMEM. `ret` is sorted; the caller releases it, also on failure.
+ * accelerator class, addresses and routes, kernel and modules, settings; model/host/attributes.h. From sysfs, procfs and rtnetlink. Absent
+ * values are omitted, unreadable ones have no text. Fails with -ENOMEM, -E2BIG. `ret` is sorted; the caller releases it, also on failure.
  */
 int rd_snapshot_collect(struct rd_source *src, struct rd_facts *ret, struct rd_err *err);
 
 /* The part for addresses and routes, from rtnetlink. */
 void rd_snapshot_net(struct rd_source *src, struct rd_facts *ret);
-
-/* The part for PCI: functions of network, display or accelerator class, and bridges: links, drivers; for the former, and the
- * bridges above them, also payload, read requests, relaxed ordering and ACS from configuration space, if readable. */
-int rd_snapshot_pci(struct rd_source *src, struct rd_facts *ret, struct rd_err *err);
 
 #endif

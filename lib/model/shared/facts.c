@@ -20,7 +20,7 @@ const char *rd_area_name(enum rd_area area)
 void rd_facts_add(struct rd_facts *facts, enum rd_area area, const char *subject, const char *field, const char *value)
 {
 	struct rd_fact fact = {
-		.area = area, .subject = rd_dup(subject), .field = rd_dup(field), .value = rd_dup(value)
+		.area = area, .subject = rd_dup(subject), .field = rd_dup(field), .value = rd_dup_if(value)
 	};
 
 	*RD_ADD(facts->v, facts->n, facts->cap) = fact;

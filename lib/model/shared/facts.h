@@ -5,11 +5,12 @@
 
 #include "base/base.h"
 
+/* Of changes with the same weight, the first area comes first. */
 enum rd_area {
+	RD_AREA_MODULE, /* kernel and modules */
 	RD_AREA_DEVICE, /* presence of RDMA devices, interfaces, PCI functions */
 	RD_AREA_LINK,	/* ports, interfaces, PCI links */
 	RD_AREA_FIRMWARE,
-	RD_AREA_MODULE, /* kernel and modules */
 	RD_AREA_GID,
 	RD_AREA_ADDRESS,
 	RD_AREA_ROUTE,
@@ -24,12 +25,13 @@ const char *rd_area_name(enum rd_area area);
 
 struct rd_fact {
 	enum rd_area area;
-	char *subject, *field, *value; /* owned */
+	char *subject, *field, *value; /* owned; value NULL: could not be read */
 };
 
 struct rd_facts {
 	struct rd_fact *v; /* sorted by area, subject, field after rd_facts_sort */
 	size_t n, cap;
+	bool partial[RD_AREAS]; /* not all objects of the area could be listed */
 };
 
 /* Copies the texts. */
