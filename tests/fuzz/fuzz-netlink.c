@@ -2,6 +2,7 @@
 /* The bytes are what netlink answered: redacted, freed of keys, and collected from. */
 #include "answerer.h"
 
+#include "collect/net/netstate.h"
 #include "collect/snapshot/snapshot.h"
 #include "source/redact/redact.h"
 #include "source/shared/scrub.h"
@@ -26,9 +27,13 @@ void fuzz_one(const uint8_t *data, size_t size)
 	}
 	/* Collectors are given sound messages only. */
 	if (rd_nlmsgs_sound(data, size)) {
+		struct rd_netstate net = { 0 };
+		struct rd_host host = { 0 };
 		struct rd_facts facts = { 0 };
 
-		rd_snapshot_net(&answerer.src, &facts);
+		rd_collect_netstate(&answerer.src, &host, &net, NULL, NULL);
+		rd_snapshot_net(&net, &facts);
+		rd_netstate_deinit(&net);
 		rd_facts_deinit(&facts);
 	}
 }

@@ -275,7 +275,7 @@ int rd_snapshot_collect(struct rd_source *src, struct rd_facts *ret, struct rd_e
 	add_pcis(&shot, &host);
 	add_modules(&shot);
 	add_settings(&shot);
-	rd_snapshot_net(src, ret);
+	rd_snapshot_net(&net, ret);
 	if (!r)
 		rd_attributes_facts(&host, &system, &net, ret);
 	rd_facts_sort(ret);
