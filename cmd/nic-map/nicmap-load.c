@@ -108,8 +108,8 @@ int nicmap_load(const struct rd_ctx *ctx, struct rd_source *source, unsigned wha
 
 	*nm = (struct nicmap){ 0 };
 	rd_output_init(ctx, &nm->report);
-	/* A profile also contains links and PCI registers. */
-	r = read_host(source, ctx->globals.from, what | (opts->profile ? RD_COLLECT_PCI : 0), nm, err);
+	/* A profile also contains links, PCI registers and partition keys. */
+	r = read_host(source, ctx->globals.from, what | (opts->profile ? RD_COLLECT_PCI | RD_COLLECT_IB : 0), nm, err);
 	if (r < 0)
 		return r;
 	nm->incomplete = rd_output_incomplete(ctx, &nm->report, false);

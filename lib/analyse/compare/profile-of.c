@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "model/host/attributes.h"
 
 #define NAME_MAX_ 160
 
@@ -61,34 +62,15 @@ static void add_link(const struct maker *maker, const char *kind, const char *na
 		add_number(maker, kind, name, "link_mtps", pci->now.mtps.known, pci->now.mtps.v);
 }
 
-/*
- * Device Control (PCI Express Base Specification, 7.5.3.4): payload in bits 7:5, read requests in 14:12, both 128 bytes
- * shifted; relaxed ordering in bit 4. A virtual function uses the settings of its physical function.
- */
-static void add_device_control(const struct maker *maker, const char *kind, const char *name, const struct rd_pci *pci)
+static void add_attributes(const struct maker *maker, const char *kind, const char *name, enum rd_object of,
+			   const void *object)
 {
-	enum rd_known known = pci->config.dev_ctl.known;
-	unsigned control = pci->config.dev_ctl.v;
+	for (const struct rd_attribute *row = NULL; (row = rd_attribute_next(of, row));) {
+		_cleanup_free_ char *text = row->use == RD_WITH_PROFILE ? rd_attribute_text(row, object) : rd_dup("");
 
-	if (pci->pf >= 0)
-		return;
-	add_number(maker, kind, name, "max_payload_bytes", known, 128u << (control >> 5 & 7));
-	if (strcmp(kind, "bridge") == 0)
-		return;
-	add_number(maker, kind, name, "max_read_request_bytes", known, 128u << (control >> 12 & 7));
-	add_value(maker, kind, name, "relaxed_ordering", known != RD_OK ? NULL : control & 0x10 ? "on" : "off");
-}
-
-static void add_bridge(const struct maker *maker, const struct rd_pci *pci, bool above_gpu)
-{
-	char acs[16] = "none";
-
-	if (pci->acs_ctl.known == RD_OK)
-		snprintf(acs, sizeof(acs), "0x%04x", pci->acs_ctl.v);
-	add_link(maker, "bridge", pci->addr, pci, above_gpu);
-	add_device_control(maker, "bridge", pci->addr, pci);
-	add_value(maker, "bridge", pci->addr, "acs_control",
-		  pci->acs_ctl.known == RD_OK || pci->acs_missing ? acs : NULL);
+		if (!text || *text)
+			add_value(maker, kind, name, row->field, text);
+	}
 }
 
 /* Adds all bridges above accelerators and NICs. */
@@ -111,8 +93,10 @@ static void add_bridges(const struct maker *maker)
 			for (int up = host->pcis[host->ibdevs[i].pci].parent; up >= 0; up = host->pcis[up].parent)
 				above[up] = true;
 	for (size_t i = 0; i < host->n_pcis; i++)
-		if (above[i])
-			add_bridge(maker, &host->pcis[i], above_gpu[i]);
+		if (above[i]) {
+			add_link(maker, "bridge", host->pcis[i].addr, &host->pcis[i], above_gpu[i]);
+			add_attributes(maker, "bridge", host->pcis[i].addr, RD_OBJECT_PCI, &host->pcis[i]);
+		}
 }
 
 /* The interface of an InfiniBand port may be down or absent: few clusters need IPoIB on each port. */
@@ -149,6 +133,7 @@ static void add_port(const struct maker *maker, size_t p)
 	add_value(maker, "port", name, "link_layer", port->link_layer);
 	add_value(maker, "port", name, "role", rd_role_name(maker->views[p].role));
 	add_netdev(maker, name, port);
+	add_attributes(maker, "port", name, RD_OBJECT_PORT, port);
 	if (stable) {
 		add_number(maker, "port", name, "rate_gbps", port->rate_gbps.known, port->rate_gbps.v);
 		add_number(maker, "port", name, "mtu_bytes", port->mtu.known, port->mtu.v);
@@ -173,7 +158,7 @@ static void add_nics(const struct maker *maker)
 		if (pci && !dev->parent_netdev) {
 			add_link(maker, "nic", name, pci, false);
 			add_number(maker, "nic", name, "numa_node", pci->numa.known, pci->numa.v);
-			add_device_control(maker, "nic", name, pci);
+			add_attributes(maker, "nic", name, RD_OBJECT_PCI, pci);
 		}
 		for (unsigned p = 0; p < dev->n_ports; p++)
 			add_port(maker, (size_t)dev->first_port + p);
@@ -194,7 +179,7 @@ static void add_gpus(const struct maker *maker)
 			add_value(maker, "gpu", pci->addr, "driver", pci->driver);
 		add_link(maker, "gpu", pci->addr, pci, true);
 		add_number(maker, "gpu", pci->addr, "numa_node", pci->numa.known, pci->numa.v);
-		add_device_control(maker, "gpu", pci->addr, pci);
+		add_attributes(maker, "gpu", pci->addr, RD_OBJECT_PCI, pci);
 	}
 }
 
