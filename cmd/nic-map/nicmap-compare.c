@@ -6,6 +6,7 @@
 #include "analyse/compare/compare.h"
 #include "base/no-rdma.h"
 #include "cmd/bundles/progress.h"
+#include "collect/snapshot/snapshot.h"
 #include "nicmap.h"
 #include "report/nicmap/report-nicmap-page.h"
 #include "report/nicmap/report-nicmap.h"
@@ -36,9 +37,14 @@ static const char *name_of(const struct nicmap *nm, const char *path)
 	return base ? base + 1 : path ? path : "here";
 }
 
-static void add_host(struct fleet *fleet, const struct nicmap *nm, const char *path)
+static int add_host(struct fleet *fleet, const struct nicmap *nm, struct rd_source *source, const char *path,
+		    struct rd_err *err)
 {
-	rd_compared_take(name_of(nm, path), &nm->host, &nm->map, &fleet->v[fleet->n++]);
+	_cleanup_(rd_facts_deinit) struct rd_facts facts = { 0 };
+	int r = rd_snapshot_collect(source, &facts, err);
+
+	rd_compared_take(name_of(nm, path), &nm->host, &nm->map, &facts, &fleet->v[fleet->n++]);
+	return r;
 }
 
 static int read_other(struct rd_ctx *ctx, const char *path, struct fleet *fleet, struct rd_err *err)
@@ -54,7 +60,7 @@ static int read_other(struct rd_ctx *ctx, const char *path, struct fleet *fleet,
 	other.globals.from = path;
 	r = nicmap_load(&other, source, 0, &nm, err);
 	if (!r)
-		add_host(fleet, &nm, path);
+		r = add_host(fleet, &nm, source, path, err);
 	nicmap_deinit(&nm);
 	return r;
 }
@@ -92,7 +98,7 @@ int nicmap_compare(struct rd_ctx *ctx, struct nicmap *nm, int argc, char **argv)
 		rd_err_hint(&err, "give two bundles");
 		return rd_fail(ctx, &err);
 	}
-	add_host(&fleet, nm, ctx->globals.from);
+	r = add_host(&fleet, nm, ctx->source, ctx->globals.from, &err);
 	for (int i = 0; !r && i < argc; i++) {
 		rd_progress_show(&progress, "bundle", (size_t)i + 1, (size_t)argc);
 		r = read_other(ctx, argv[i], &fleet, &err);

@@ -3,9 +3,11 @@
 #include "analyse/compare/compare.h"
 
 #include <arpa/inet.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "model/host/attributes.h"
 
 /* "10.1.0.0/16" of the interface's first IPv4 address. */
 static char *subnet_of(const struct rd_host *host, const struct rd_port *port)
@@ -78,7 +80,52 @@ static void take_rails(const struct rd_host *host, const struct rd_nicmap *map, 
 	}
 }
 
-void rd_compared_take(const char *name, const struct rd_host *host, const struct rd_nicmap *map, struct rd_compared *ret)
+static bool has_text(char *const *v, size_t n, const char *text)
+{
+	while (n > 0 && strcmp(v[n - 1], text) != 0)
+		n--;
+	return n > 0;
+}
+
+/* What a fact is compared by; NULL: it is not compared. Caller frees. */
+static char *place_of(const struct rd_host *host, const struct rd_compared *all, const struct rd_fact *fact)
+{
+	const struct rd_attribute *attribute = rd_attribute_find(fact->area, fact->subject, fact->field);
+
+	if (attribute->use == RD_ALONE || !fact->value)
+		return NULL;
+	for (size_t p = 0; p < host->n_ports; p++) {
+		const struct rd_port *port = &host->ports[p];
+
+		if (strcmp(all->ports[p].label, fact->subject) == 0)
+			return rd_text("%s %s", all->ports[p].place, fact->field);
+		if (port->n_netdevs > 0 && strcmp(host->netdevs[port->netdevs[0]].name, fact->subject) == 0)
+			return rd_text("%s netdev %s", all->ports[p].place, fact->field);
+	}
+	/* Of other interfaces and functions hosts may have any. */
+	if (!attribute->subject && attribute->of == RD_OBJECT_FILE &&
+	    !has_text(all->gpus, all->n_gpus, fact->subject) && !has_text(all->nics, all->n_nics, fact->subject))
+		return NULL;
+	return rd_text("%s %s", fact->subject, fact->field);
+}
+
+static void take_settings(const struct rd_host *host, const struct rd_facts *facts, struct rd_compared *ret)
+{
+	size_t cap = 0;
+
+	for (size_t i = 0; i < facts->n; i++) {
+		const struct rd_fact *fact = &facts->v[i];
+		char *place = place_of(host, ret, fact);
+
+		if (place)
+			*RD_ADD(ret->settings, ret->n_settings, cap) =
+				(struct rd_compared_setting){ place, rd_text("%s %s", fact->subject, fact->field),
+							      rd_dup(fact->value) };
+	}
+}
+
+void rd_compared_take(const char *name, const struct rd_host *host, const struct rd_nicmap *map,
+		      const struct rd_facts *facts, struct rd_compared *ret)
 {
 	*ret = (struct rd_compared){
 		.name = rd_dup(name),
@@ -94,4 +141,5 @@ void rd_compared_take(const char *name, const struct rd_host *host, const struct
 	for (size_t p = 0; p < host->n_ports; p++)
 		take_port(&map->ports, p, &ret->ports[ret->n_ports++]);
 	take_rails(host, map, ret);
+	take_settings(host, facts, ret);
 }

@@ -93,11 +93,18 @@ static void gather(struct seens *all)
 	for (size_t h = 0; h < cmp->n; h++) {
 		const struct rd_compared *host = &cmp->hosts[h];
 
-		for (size_t p = 0; all->what != RD_DIFFERS_CHOICE && p < host->n_ports; p++) {
+		for (size_t p = 0;
+		     all->what != RD_DIFFERS_CHOICE && all->what != RD_DIFFERS_SETTING && p < host->n_ports; p++) {
 			const struct rd_compared_port *port = &host->ports[p];
 
 			add_seen(all, &(struct seen){ cmp->kinds[h], h, port->place, value_of(port, all->what),
 						      port->label, port->board, port->compute });
+		}
+		for (size_t i = 0; all->what == RD_DIFFERS_SETTING && i < host->n_settings; i++) {
+			const struct rd_compared_setting *setting = &host->settings[i];
+
+			add_seen(all, &(struct seen){ cmp->kinds[h], h, setting->place, setting->value, setting->label,
+						      NULL, true });
 		}
 		/* Compared by the place of the NIC, not by its name. */
 		for (size_t i = 0; all->what == RD_DIFFERS_CHOICE && i < host->n_rails; i++) {
@@ -312,6 +319,8 @@ static void report_splits(struct seens *all)
 		[RD_DIFFERS_NAME] = { "nic-name", "Name differs between hosts, and no value has a clear majority" },
 		[RD_DIFFERS_FIRMWARE] = { "rail-firmware",
 					  "Firmware differs between hosts, and no value has a clear majority" },
+		[RD_DIFFERS_SETTING] = { "host-setting",
+					 "Setting differs between hosts, and no value has a clear majority" },
 	};
 	_cleanup_free_ size_t *more = count_alike(all);
 

@@ -36,6 +36,8 @@ static const struct {
 				"rails are cross-cabled: peers of one rail may not reach each other" },
 	[RD_DIFFERS_FIRMWARE] = { "rail-firmware", "Firmware of a NIC differs from other hosts",
 				  "firmware versions may behave differently" },
+	[RD_DIFFERS_SETTING] = { "host-setting", "Setting differs from other hosts",
+				 "jobs fail or slow down on hosts that are set up differently" },
 };
 
 /* Differences of one host that become one finding. */
@@ -281,7 +283,8 @@ static int by_host(const void *pa, const void *pb)
 }
 
 /* Whether one difference of a host explains another; higher: better. NCCL's choice: any problem of a NIC, most of all of the
- * one that NCCL would select; a name: a missing NIC; a rate: the link layer of the same port. */
+ * one that NCCL would select; a name: a missing NIC; a rate: the link layer of the same port; an MTU:
+ * one of an interface. */
 static unsigned explains(const struct rd_difference *cause, const struct rd_difference *d)
 {
 	switch (d->what) {
@@ -291,6 +294,8 @@ static unsigned explains(const struct rd_difference *cause, const struct rd_diff
 		return cause->what == RD_DIFFERS_NIC;
 	case RD_DIFFERS_RATE:
 		return cause->what == RD_DIFFERS_LAYER && strcmp(cause->label, d->label) == 0;
+	case RD_DIFFERS_MTU:
+		return cause->what == RD_DIFFERS_SETTING && strstr(cause->label, " mtu");
 	default:
 		return 0;
 	}

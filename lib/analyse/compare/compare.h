@@ -5,10 +5,12 @@
 
 #include "model/nicmap/compared.h"
 #include "model/nicmap/nicmap.h"
+#include "model/shared/facts.h"
 
-/* Copies from a host what is compared; the host can be released then. `ret` is zeroed first; release it. */
+/* Copies from a host, and from what `diff` knows of it, what is compared; both can be released then. `ret` is zeroed first;
+ * release it. */
 void rd_compared_take(const char *name, const struct rd_host *host, const struct rd_nicmap *map,
-		      struct rd_compared *ret);
+		      const struct rd_facts *facts, struct rd_compared *ret);
 
 /* Differences. */
 struct rd_comparison {

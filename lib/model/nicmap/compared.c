@@ -21,6 +21,8 @@ void rd_compared_deinit(struct rd_compared *host)
 	}
 	for (size_t i = 0; i < host->n_rails; i++)
 		free(host->rails[i].nic);
-	RD_FREE(host->ports, host->rails);
+	for (size_t i = 0; i < host->n_settings; i++)
+		RD_FREE(host->settings[i].place, host->settings[i].label, host->settings[i].value);
+	RD_FREE(host->ports, host->rails, host->settings);
 	*host = (struct rd_compared){ 0 };
 }

@@ -19,12 +19,20 @@ struct rd_rail {
 	char *nic;   /* "mlx5_0/1" */
 };
 
+/* A setting of a port, its interface, a PCI function or the host: see model/host/attributes.h. */
+struct rd_compared_setting {
+	char *place; /* as above, and the field: "0000:15:00.0/1 pkeys" */
+	char *label; /* "mlx5_0/1 pkeys" */
+	char *value;
+};
+
 struct rd_compared {
 	char *name;	     /* of the host, for messages */
 	char **gpus, **nics; /* PCI addresses, else labels */
 	struct rd_compared_port *ports;
 	struct rd_rail *rails;
-	size_t n_gpus, n_nics, n_ports, n_rails;
+	struct rd_compared_setting *settings;
+	size_t n_gpus, n_nics, n_ports, n_rails, n_settings;
 };
 void rd_compared_deinit(struct rd_compared *host);
 

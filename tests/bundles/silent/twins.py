@@ -319,4 +319,5 @@ def main(args):
     return run(os.path.abspath(args[0]), args[1], rows)
 
 
-sys.exit(main(sys.argv[1:]))
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
