@@ -37,27 +37,6 @@ static char *peer_memory(const void *object)
 	return system->modules_known ? rd_dup(rd_gives_peermem(system) ? "yes" : "no") : NULL;
 }
 
-static char *limit_text(enum rd_known known, uint64_t bytes)
-{
-	if (known != RD_OK)
-		return NULL;
-	return bytes == RD_UNLIMITED ? rd_dup("unlimited") : rd_text("%" PRIu64 " KiB", bytes >> 10);
-}
-
-static char *default_memlock(const void *object)
-{
-	const struct rd_system *system = object;
-
-	return limit_text(system->default_memlock.known, system->default_memlock.v);
-}
-
-static char *process_memlock(const void *object)
-{
-	const struct rd_launcher *process = object;
-
-	return limit_text(process->memlock.known, process->memlock.v);
-}
-
 /* Of Device Control: a virtual function uses the settings of its physical function. */
 static char *control_text(const struct rd_pci *pci, bool bridges, char *text)
 {
@@ -133,14 +112,6 @@ static char *pkeys(const void *object)
 	return !port->pkeys_known ? NULL : text.data ? RD_TAKE(text.data) : rd_dup("none");
 }
 
-/* Of a port that is down it is only what it would try first. */
-static char *rdma_mtu(const void *object)
-{
-	const struct rd_port *port = object;
-
-	return rd_port_active(port) && port->mtu.known == RD_OK ? rd_text("%u", port->mtu.v) : NULL;
-}
-
 static char *admin_state(const void *object)
 {
 	return rd_dup(((const struct rd_netif *)object)->flags & IFF_UP ? "up" : "down");
@@ -205,7 +176,7 @@ static const struct rd_attribute rows[] = {
 	{ RD_AREA_LINK, 86, NULL, "current_link_width", RD_BETWEEN },
 	{ RD_AREA_LINK, 85, NULL, "@(current_link_speed|rate|speed)" },
 	{ RD_AREA_LINK, 76, NULL, "@(mtu|mode)", RD_BETWEEN },
-	{ RD_AREA_LINK, 70, NULL, "rdma_mtu_bytes", RD_ALONE, RD_OBJECT_PORT, rdma_mtu },
+	{ RD_AREA_LINK, 70, NULL, "rdma_mtu_bytes", RD_ALONE, RD_OBJECT_PORT, AT(struct rd_port, mtu) },
 	{ RD_AREA_LINK, 55, NULL, NULL },
 	{ RD_AREA_FIRMWARE, 75, NULL, NULL },
 	{ RD_AREA_MODULE, 71, "kernel", "peer_memory", RD_BETWEEN, RD_OBJECT_SYSTEM, peer_memory },
@@ -220,8 +191,8 @@ static const struct rd_attribute rows[] = {
 	{ RD_AREA_MODULE, 70, RDMA_MODULE, "version", RD_BETWEEN },
 	{ RD_AREA_MODULE, 70, NULL, NULL },
 	{ RD_AREA_SETTING, 78, NULL, "acs_control", RD_WITH_PROFILE, RD_OBJECT_PCI, acs_control },
-	{ RD_AREA_SETTING, 77, "services", "memlock", RD_BETWEEN, RD_OBJECT_SYSTEM, default_memlock },
-	{ RD_AREA_SETTING, 77, NULL, "memlock", RD_BETWEEN, RD_OBJECT_PROCESS, process_memlock },
+	{ RD_AREA_SETTING, 77, "services", "memlock_bytes", RD_BETWEEN, RD_OBJECT_SYSTEM, AT(struct rd_system, default_memlock) },
+	{ RD_AREA_SETTING, 77, NULL, "memlock_bytes", RD_BETWEEN, RD_OBJECT_PROCESS, AT(struct rd_launcher, memlock) },
 	{ RD_AREA_SETTING, 77, "nvidia", "RegistryDwords", RD_BETWEEN, RD_OBJECT_SYSTEM, TEXT_AT(struct rd_system, nvidia_registry) },
 	{ RD_AREA_SETTING, 77, "nvidia", "EnableStreamMemOPs", RD_BETWEEN, RD_OBJECT_SYSTEM, AT(struct rd_system, nvidia_stream_memops) },
 	{ RD_AREA_SETTING, 75, NULL, "pkeys", RD_WITH_PROFILE, RD_OBJECT_PORT, pkeys },
@@ -305,6 +276,8 @@ char *rd_attribute_text(const struct rd_attribute *attribute, const void *object
 		return NULL;
 	if (attribute->size == 1)
 		return rd_text("%u", value.byte);
+	if (attribute->size == 8 && value.large == RD_UNLIMITED)
+		return rd_dup("unlimited");
 	return attribute->size == 8 ? rd_text("%" PRIu64, value.large) : rd_text("%d", value.number);
 }
 

@@ -89,7 +89,7 @@ PAIRS = [Pair(*row[:-1], **row[-1]) if isinstance(row[-1], dict) else Pair(*row)
     ("a P_Key more", "dgx-h100", dev_put("mlx5_3", "ports/1/pkeys/1", "0x8001"), "setting mlx5_3/1 pkeys",
      {"compare": "mlx5_3/1 pkeys.*0x8001, 0xffff.*: 0xffff"}),
     ("a small BAR", "dgx-h100", bars("GPU2", 16 << 20, 256 << 20, 32 << 20), "device 0000:.* bar_sizes", {"compare": "bar_sizes.*262144 KiB"}),
-    ("little locked memory", "dgx-h100", put("proc/2101/limits", FEW), "setting slurmd memlock", {"compare": "slurmd memlock.*64 KiB.*unlimited"}),
+    ("little locked memory", "dgx-h100", put("proc/2101/limits", FEW), "setting slurmd memlock_bytes", {"compare": "slurmd memlock_bytes.*65536.*unlimited"}),
     ("fatal PCIe errors", "dgx-h100", pci_put("mlx5_4", "aer_dev_fatal", "Undefined 3\nTOTAL_ERR_FATAL 3"), "counter 0000:4f:00.0 aer_fatal",
      {"compare": "0000:4f:00.0 aer_fatal"}),
     ("a module's parameter", "dgx-h100", put(NVREG, "1"), "setting nvidia NVreg_EnableStreamMemOPs",
