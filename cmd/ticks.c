@@ -10,13 +10,37 @@
 #define MEANWHILE_NS 100000000u
 /* A difference of more than this many intervals means that the clock was set, or the machine was suspended. */
 #define JUMP 1000
+#define SET_NS 200000000 /* a smaller change is of NTP */
 
-static uint64_t now_ns(void)
+static uint64_t now_ns(clockid_t clock)
 {
 	struct timespec ts = { 0 };
 
-	clock_gettime(CLOCK_REALTIME, &ts);
+	clock_gettime(clock, &ts);
 	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
+}
+
+/* How far the wall clock was set, or a suspended machine slept, since ticks->offset_ns was noted. */
+static uint64_t was_set_ns(const struct rd_ticks *ticks, int64_t offset_ns)
+{
+	return offset_ns > ticks->offset_ns ? (uint64_t)(offset_ns - ticks->offset_ns) :
+					      (uint64_t)(ticks->offset_ns - offset_ns);
+}
+
+static int64_t offset_ns(void)
+{
+	return (int64_t)(now_ns(CLOCK_REALTIME) - now_ns(CLOCK_MONOTONIC));
+}
+
+/* The next tick by the wall clock as it is now. After it was set, ticks start over. */
+static uint64_t next_tick(struct rd_ticks *ticks)
+{
+	int64_t offset = offset_ns();
+
+	if (was_set_ns(ticks, offset) > SET_NS)
+		ticks->next_ns = 0;
+	ticks->offset_ns = offset;
+	return rd_ticks_next(ticks, now_ns(CLOCK_REALTIME));
 }
 
 void rd_ticks_init(struct rd_ticks *ticks, double seconds)
@@ -44,14 +68,14 @@ uint64_t rd_ticks_next(struct rd_ticks *ticks, uint64_t now)
 
 void rd_ticks_advance(struct rd_ticks *ticks)
 {
-	rd_ticks_next(ticks, now_ns());
+	next_tick(ticks);
 }
 
 int rd_ticks_left_ms(const struct rd_ticks *ticks)
 {
-	uint64_t now = now_ns(), left;
+	uint64_t now = now_ns(CLOCK_REALTIME), left;
 
-	if (!ticks->next_ns || now >= ticks->next_ns)
+	if (!ticks->next_ns || now >= ticks->next_ns || was_set_ns(ticks, offset_ns()) > SET_NS)
 		return 0;
 	left = (ticks->next_ns - now + 999999) / 1000000;
 	return left > 3600000 ? 3600000 : (int)left;
@@ -90,18 +114,19 @@ bool rd_ticks_stopped(void)
 	return stopped;
 }
 
+/* By the monotonic clock: the wall clock may be set back meanwhile. */
 static int sleep_until(uint64_t ns)
 {
 	const struct timespec until = { .tv_sec = (time_t)(ns / SECOND), .tv_nsec = (long)(ns % SECOND) };
 
-	return stopped || clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, NULL) != 0 ? -EINTR : 0;
+	return stopped || clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) != 0 ? -EINTR : 0;
 }
 
 int rd_ticks_wait_doing(struct rd_ticks *ticks, bool (*meanwhile)(void *arg, unsigned ms), void *arg)
 {
-	uint64_t next = rd_ticks_next(ticks, now_ns()), now;
+	uint64_t next = next_tick(ticks) - (uint64_t)ticks->offset_ns, now;
 
-	for (now = now_ns(); meanwhile && !stopped && now < next; now = now_ns()) {
+	for (now = now_ns(CLOCK_MONOTONIC); meanwhile && !stopped && now < next; now = now_ns(CLOCK_MONOTONIC)) {
 		uint64_t ns = next - now < MEANWHILE_NS ? next - now : MEANWHILE_NS;
 
 		if (!meanwhile(arg, (unsigned)(ns / 1000000)) && sleep_until(now + ns) < 0)
@@ -109,7 +134,7 @@ int rd_ticks_wait_doing(struct rd_ticks *ticks, bool (*meanwhile)(void *arg, uns
 	}
 	if (sleep_until(next) < 0)
 		return -EINTR;
-	now = now_ns();
+	now = now_ns(CLOCK_MONOTONIC);
 	ticks->late_ns = now > next ? now - next : 0;
 	return 0;
 }

@@ -9,9 +9,10 @@
 
 struct rd_ticks {
 	uint64_t interval_ns;
-	uint64_t next_ns; /* of CLOCK_REALTIME; 0 before the first */
-	uint64_t missed;  /* ticks that had passed before the wait for them began */
-	uint64_t late_ns; /* delay of the last wakeup */
+	uint64_t next_ns;  /* of CLOCK_REALTIME; 0 before the first */
+	uint64_t missed;   /* ticks that had passed before the wait for them began */
+	uint64_t late_ns;  /* delay of the last wakeup */
+	int64_t offset_ns; /* CLOCK_REALTIME less CLOCK_MONOTONIC when the next tick was chosen */
 };
 
 #define RD_TICKS_LEAST 0.1 /* seconds, of -i */

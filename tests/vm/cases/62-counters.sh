@@ -208,6 +208,31 @@ test_a_device_removed_does_not_end_a_recording() {
 }
 recorded_again() { sed '1,/,event,gone,/d' "$W/record.csv" | grep -q '^[^,]*,rxe1,'; }
 
+# Samples follow each other by the monotonic clock: a clock that is set back does not stall them. 60 s: five samples take 5.
+test_clock_is_set_while_samples_are_taken() {
+	local step name
+	"$R" capture "$W/clock.tar.zst" >/dev/null
+	for step in -3600 -20 3600; do
+		"$R" counters -i 1 -c 5 --json >"$W/clock.counters" 2>"$W/clock.err" &
+		pid[counters]=$!
+		"$R" counters -i 1 -c 5 --record "$W/clock.csv" >/dev/null 2>&1 &
+		pid[record]=$!
+		"$R" qp-state -i 1 -c 5 --json >"$W/clock.qp" 2>"$W/clock.err" &
+		pid[qp]=$!
+		"$R" diff "$W/clock.tar.zst" live -i 1 -c 5 --json >"$W/clock.diff" 2>"$W/clock.err" &
+		pid[diff]=$!
+		for name in counters csv qp diff; do
+			until_true 60 [ -s "$W/clock.$name" ] || return
+		done
+		date -s "@$(($(date +%s) + step))" >/dev/null
+		for name in counters record qp diff; do
+			until_true 60 ended "${pid[$name]}" || fail "clock $step: $name has not ended"
+		done
+		rm "$W"/clock.{counters,csv,qp,diff}
+	done
+}
+ended() { ! kill -0 "$1" 2>/dev/null; }
+
 test_live_shows_ports_and_who_owns_queue_pairs() {
 	command -v tmux >/dev/null || skip "tmux is not here"
 	tm() { tmux -L rd "$@"; }
