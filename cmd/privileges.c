@@ -12,6 +12,7 @@
 #include <time.h>
 #include <wchar.h>
 
+#include "base/end.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "collect/nccl/libexpat.h"
@@ -24,11 +25,18 @@
 #include "table.h"
 #include "view/terminal.h"
 
+/* Memory for foreign files alone: what is promised for inputs below 10 MB, less code and stack; large hosts' bundles take 24 times their
+ * size. */
+#define MEMORY_LEAST ((size_t)216 << 20)
+#define MEMORY_PER_BYTE 24
+#define FOLDER_SIZE ((size_t)48 << 20)
+
 static struct {
 	bool packed; /* a foreign file may be an archive */
 	bool foreign, foreign_operands, output_operands, terminal, ports, replaces;
 	unsigned standard_inputs; /* how many bundles are '-' */
 	unsigned files;		  /* how many needs are noted of files, ports or processes */
+	size_t size;		  /* bytes of foreign files; of a folder, what a large host takes */
 } noted;
 
 /* An invalid number is reported by the option itself. */
@@ -45,6 +53,8 @@ static void name_process(const char *pid)
 
 void rd_privileges_note(enum rd_needs needs, const char *arg)
 {
+	struct stat st;
+
 	noted.files += needs != RD_NEEDS_NOTHING && needs != RD_NEEDS_TERMINAL;
 	switch (needs) {
 	case RD_NEEDS_NOTHING:
@@ -59,6 +69,8 @@ void rd_privileges_note(enum rd_needs needs, const char *arg)
 		/* fall through */
 	case RD_NEEDS_FOREIGN_FILE:
 		noted.foreign = true;
+		if (stat(arg, &st) == 0 && st.st_size < (off_t)1 << 34)
+			noted.size += S_ISDIR(st.st_mode) ? FOLDER_SIZE : (size_t)st.st_size;
 		rd_opener_name(RD_OPENER_INPUT, arg);
 		break;
 	case RD_NEEDS_FOREIGN_OPERANDS:
@@ -195,6 +207,8 @@ int rd_privileges_drop(struct rd_ctx *ctx, int argc, char **argv, struct rd_err 
 	r = read_standard_input(err);
 	if (r < 0)
 		return r;
+	if (!live)
+		rd_end_limit(noted.size > MEMORY_LEAST / MEMORY_PER_BYTE ? noted.size * MEMORY_PER_BYTE : MEMORY_LEAST);
 	load_libraries(ctx);
 	rd_table_folders(name_data_folder);
 	if (noted.ports)

@@ -4,12 +4,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define HINT "  try: free memory, or raise its limit (ulimit -v, memory.max of the control group)\n"
 
 static pid_t watched;
-static bool in_order;
+static bool in_order, limited;
 static void (*steps[4])(void);
 static size_t n_steps;
 
@@ -36,9 +37,26 @@ _Noreturn static void end_program(const char *why)
 	_exit(RD_EXIT_NO_MEMORY);
 }
 
+void rd_end_limit(size_t bytes)
+{
+#ifndef __SANITIZE_ADDRESS__
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_DATA, &limit) < 0 || limit.rlim_cur <= bytes)
+		return;
+	limit.rlim_cur = bytes;
+	limited = setrlimit(RLIMIT_DATA, &limit) == 0;
+#else
+	(void)bytes;
+#endif
+}
+
 _Noreturn void rd_out_of_memory(void)
 {
-	end_program("rdmadiag: out of memory: output is incomplete\n" HINT);
+	end_program(
+		limited ?
+			"rdmadiag: the input takes more memory than an input of this size may: output is incomplete\n" :
+			"rdmadiag: out of memory: output is incomplete\n" HINT);
 }
 
 static void at_exit(void)

@@ -106,7 +106,7 @@ stable() {
 
 @test "standard input is limited" {
 	run --separate-stderr bash -c "head -c 300M /dev/zero | '$RD' --from - qp-state"
-	refused "standard input: larger than the limit of 256 MB"
+	refused "standard input: larger than the limit of 192 MB"
 }
 
 @test "a file can still be called -" {

@@ -303,33 +303,58 @@ static int compare_holders(const void *a, const void *b)
 	return x->kernel ? strcmp(x->kernel, y->kernel) : x->proc - y->proc;
 }
 
-static void count_held(struct rd_res_holders *holders, enum rd_res_kind kind, int dev, int proc,
-		       const struct rd_owner *owner)
-{
-	/* Objects of one process are mostly adjacent. */
-	for (size_t i = holders->n; i > 0; i--) {
-		struct rd_res_holder *holder = &holders->v[i - 1];
+struct holders {
+	struct rd_sipkey secret; /* as a bundle chooses what is hashed */
+	struct rd_res_holders *ret;
+	struct rd_map map;
+};
 
-		if (holder->dev != dev || holder->proc != proc || !holder->kernel != !owner->kernel ||
-		    (holder->kernel && strcmp(holder->kernel, owner->kernel) != 0))
-			continue;
+static bool is_held_by(const struct rd_res_holder *holder, int dev, int proc, const char *kernel)
+{
+	return holder->dev == dev && holder->proc == proc && !holder->kernel == !kernel &&
+	       (!kernel || strcmp(holder->kernel, kernel) == 0);
+}
+
+static void count_held(struct holders *holders, enum rd_res_kind kind, int dev, int proc, const struct rd_owner *owner)
+{
+	const int64_t number[2] = { dev, proc };
+	struct rd_res_holders *ret = holders->ret;
+	struct rd_res_holder *holder = ret->n ? &ret->v[ret->n - 1] : NULL;
+	uint64_t hash;
+
+	/* Objects of one process are mostly adjacent. */
+	if (holder && is_held_by(holder, dev, proc, owner->kernel)) {
 		holder->held[kind]++;
 		return;
 	}
-	rd_reserve(&holders->v, &holders->cap, holders->n + 1, sizeof(*holders->v));
-	holders->v[holders->n] = (struct rd_res_holder){ .dev = dev, .proc = proc, .kernel = owner->kernel };
-	holders->v[holders->n++].held[kind]++;
+	hash = rd_siphash(&holders->secret, number, sizeof(number));
+	if (owner->kernel)
+		hash ^= rd_siphash(&holders->secret, owner->kernel, strlen(owner->kernel));
+	for (size_t probe = 0, at; (at = rd_map_next(&holders->map, hash, &probe)) != RD_MAP_END;)
+		if (is_held_by(&ret->v[at], dev, proc, owner->kernel)) {
+			ret->v[at].held[kind]++;
+			return;
+		}
+	rd_map_put(&holders->map, hash, ret->n);
+	holder = RD_ADD(ret->v, ret->n, ret->cap);
+	*holder = (struct rd_res_holder){ .dev = dev, .proc = proc, .kernel = owner->kernel };
+	holder->held[kind]++;
 }
 
 void rd_res_count_holders(const struct rd_res *res, struct rd_res_holders *ret)
 {
+	struct holders holders = { .ret = ret };
+
 	*ret = (struct rd_res_holders){ 0 };
+	rd_sipkey_of_process(&holders.secret);
 	for (size_t i = 0; i < res->n_qps; i++)
-		count_held(ret, RD_RES_QP, res->qps[i].dev, res->qps[i].proc, &res->qps[i].owner);
+		count_held(&holders, RD_RES_QP, res->qps[i].dev, res->qps[i].proc, &res->qps[i].owner);
 	for (size_t i = 0; i < res->n_cm_ids; i++)
-		count_held(ret, RD_RES_CM_ID, res->cm_ids[i].dev, res->cm_ids[i].proc, &res->cm_ids[i].owner);
+		count_held(&holders, RD_RES_CM_ID, res->cm_ids[i].dev, res->cm_ids[i].proc, &res->cm_ids[i].owner);
 	for (size_t i = 0; i < res->n_objects; i++)
-		count_held(ret, res->objects[i].kind, res->objects[i].dev, res->objects[i].proc, &res->objects[i].owner);
+		count_held(&holders, res->objects[i].kind, res->objects[i].dev, res->objects[i].proc,
+			   &res->objects[i].owner);
+	rd_map_deinit(&holders.map);
 	if (ret->n > 0)
 		qsort(ret->v, ret->n, sizeof(*ret->v), compare_holders);
 }

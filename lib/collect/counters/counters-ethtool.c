@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define LANES_MAX 16
+#define NAMES_MAX 65536 /* of a driver; mlx5 with 256 queues has 12,000 */
 #define STATS_GROUPS                                                                                \
 	(1u << ETHTOOL_STATS_ETH_PHY | 1u << ETHTOOL_STATS_ETH_MAC | 1u << ETHTOOL_STATS_ETH_CTRL | \
 	 1u << ETHTOOL_STATS_RMON)
@@ -246,7 +247,8 @@ static int find_driver(struct rd_counter_reader *reader, uint32_t port, const ch
 	if (rd_read_file(reader->fs.src, path, &strings, NULL) < 0)
 		return 0;
 	rd_counter_read_begin(reader, RD_HOW_IOCTL, port, netdev);
-	for (size_t at = 0; !r && at + ETH_GSTRING_LEN <= strings.size; at += ETH_GSTRING_LEN) {
+	for (size_t at = 0; !r && at + ETH_GSTRING_LEN <= strings.size && at < NAMES_MAX * ETH_GSTRING_LEN;
+	     at += ETH_GSTRING_LEN) {
 		memcpy(name, strings.data + at, ETH_GSTRING_LEN);
 		name[ETH_GSTRING_LEN] = '\0';
 		r = rd_counter_read_add(reader, RD_GROUP_ETHTOOL, name + strspn(name, " "), netdev);

@@ -105,6 +105,9 @@ static int take_cm_id(const struct rd_nldev_attrs *attrs, int dev, struct rd_res
 {
 	struct rd_cm_id *cm_id;
 
+	/* All kernels tell its port space. */
+	if (!attrs->v[RDMA_NLDEV_ATTR_RES_PS])
+		return 0;
 	if (rd_grow(&res->cm_ids, &res->cap_cm_ids, res->n_cm_ids + 1, sizeof(*cm_id)) < 0)
 		return -ENOMEM;
 	cm_id = &res->cm_ids[res->n_cm_ids++];
@@ -125,6 +128,9 @@ static int take_object(const struct rd_nldev_attrs *attrs, enum rd_res_kind kind
 {
 	struct rd_res_object *object;
 
+	/* Kernels before 5.1 tell no numbers, but the owner. */
+	if (!attrs->v[places[kind].id] && !attrs->v[RDMA_NLDEV_ATTR_RES_PID] && !attrs->v[RDMA_NLDEV_ATTR_RES_KERN_NAME])
+		return 0;
 	if (rd_grow(&res->objects, &res->cap_objects, res->n_objects + 1, sizeof(*object)) < 0)
 		return -ENOMEM;
 	object = &res->objects[res->n_objects++];

@@ -71,10 +71,12 @@ int rd_read_fd(int fd, size_t most, struct rd_bytes *ret)
 	size_t cap = 0;
 
 	for (;;) {
+		size_t room;
 		ssize_t n;
 
 		rd_reserve(&bytes.data, &cap, bytes.size + READ_FIRST + 1, 1);
-		n = read(fd, bytes.data + bytes.size, cap - bytes.size - 1);
+		room = cap - bytes.size - 1;
+		n = read(fd, bytes.data + bytes.size, room < most - bytes.size + 1 ? room : most - bytes.size + 1);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)

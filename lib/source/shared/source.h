@@ -135,7 +135,7 @@ static inline void rd_source_closep(struct rd_source **src)
 
 /* Reads an open file to its end, at most `most` bytes. -EFBIG, -errno. */
 int rd_read_fd(int fd, size_t most, struct rd_bytes *ret);
-#define RD_FILE_MAX ((size_t)256 << 20)
+#define RD_FILE_MAX ((size_t)192 << 20)
 
 /* Reads the beginning of a file of /proc or /sys about this process itself, not a fact about the host; adds a NUL. Returns its
  * size; 0: cannot be read. Does not allocate. */
