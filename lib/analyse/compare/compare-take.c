@@ -87,7 +87,7 @@ static bool has_text(char *const *v, size_t n, const char *text)
 	return n > 0;
 }
 
-/* What a fact is compared by; NULL: it is not compared. Caller frees. */
+/* What the object of a fact is identified by; NULL: it is not compared. Caller frees. */
 static char *place_of(const struct rd_host *host, const struct rd_compared *all, const struct rd_fact *fact)
 {
 	const struct rd_attribute *attribute = rd_attribute_find(fact->area, fact->subject, fact->field);
@@ -98,15 +98,16 @@ static char *place_of(const struct rd_host *host, const struct rd_compared *all,
 		const struct rd_port *port = &host->ports[p];
 
 		if (strcmp(all->ports[p].label, fact->subject) == 0)
-			return rd_text("%s %s", all->ports[p].place, fact->field);
+			return rd_dup(all->ports[p].place);
 		if (port->n_netdevs > 0 && strcmp(host->netdevs[port->netdevs[0]].name, fact->subject) == 0)
-			return rd_text("%s netdev %s", all->ports[p].place, fact->field);
+			return rd_text("%s netdev", all->ports[p].place);
 	}
-	/* Of other interfaces and functions hosts may have any. */
-	if (!attribute->subject && attribute->of == RD_OBJECT_FILE &&
-	    !has_text(all->gpus, all->n_gpus, fact->subject) && !has_text(all->nics, all->n_nics, fact->subject))
+	/* Of other interfaces and functions hosts may have any; of bridges, ACS decides between hosts. */
+	if (!attribute->subject && (attribute->of == RD_OBJECT_FILE || attribute->of == RD_OBJECT_PCI) &&
+	    strcmp(fact->field, "acs_control") != 0 && !has_text(all->gpus, all->n_gpus, fact->subject) &&
+	    !has_text(all->nics, all->n_nics, fact->subject))
 		return NULL;
-	return rd_text("%s %s", fact->subject, fact->field);
+	return rd_dup(fact->subject);
 }
 
 static void take_settings(const struct rd_host *host, const struct rd_facts *facts, struct rd_compared *ret)
@@ -115,12 +116,16 @@ static void take_settings(const struct rd_host *host, const struct rd_facts *fac
 
 	for (size_t i = 0; i < facts->n; i++) {
 		const struct rd_fact *fact = &facts->v[i];
-		char *place = place_of(host, ret, fact);
+		_cleanup_free_ char *place = place_of(host, ret, fact);
 
 		if (place)
-			*RD_ADD(ret->settings, ret->n_settings, cap) =
-				(struct rd_compared_setting){ place, rd_text("%s %s", fact->subject, fact->field),
-							      rd_dup(fact->value) };
+			*RD_ADD(ret->settings, ret->n_settings, cap) = (struct rd_compared_setting){
+				.place = rd_text("%s %s", place, fact->field),
+				.label = strcmp(place, fact->subject) == 0 ?
+						 NULL :
+						 rd_text("%s %s", fact->subject, fact->field),
+				.value = rd_dup(fact->value),
+			};
 	}
 }
 

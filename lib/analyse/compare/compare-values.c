@@ -103,8 +103,8 @@ static void gather(struct seens *all)
 		for (size_t i = 0; all->what == RD_DIFFERS_SETTING && i < host->n_settings; i++) {
 			const struct rd_compared_setting *setting = &host->settings[i];
 
-			add_seen(all, &(struct seen){ cmp->kinds[h], h, setting->place, setting->value, setting->label,
-						      NULL, true });
+			add_seen(all, &(struct seen){ cmp->kinds[h], h, setting->place, setting->value,
+						      setting->label ? setting->label : setting->place, NULL, true });
 		}
 		/* Compared by the place of the NIC, not by its name. */
 		for (size_t i = 0; all->what == RD_DIFFERS_CHOICE && i < host->n_rails; i++) {

@@ -22,7 +22,7 @@ struct rd_rail {
 /* A setting of a port, its interface, a PCI function or the host: see model/host/attributes.h. */
 struct rd_compared_setting {
 	char *place; /* as above, and the field: "0000:15:00.0/1 pkeys" */
-	char *label; /* "mlx5_0/1 pkeys" */
+	char *label; /* "mlx5_0/1 pkeys"; NULL: the same */
 	char *value;
 };
 
