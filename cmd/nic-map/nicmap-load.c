@@ -10,6 +10,7 @@
 #include "cmd/profile-file.h"
 #include "collect/host/host.h"
 #include "collect/host/system.h"
+#include "collect/net/netstate.h"
 #include "diagnose/findings/diagnose.h"
 #include "diagnose/findings/elsewhere.h"
 
@@ -78,7 +79,7 @@ static void run_rules(struct nicmap *nm, const struct rd_profile *profile, const
 	rd_symmetry_deinit(&symmetry);
 }
 
-static int judge_host(const char *path, struct nicmap *nm, struct rd_err *err)
+static int judge_host(const char *path, struct rd_source *source, struct nicmap *nm, struct rd_err *err)
 {
 	struct rd_profile profile = { 0 }, self = { 0 };
 	struct rd_findings differences = { 0 };
@@ -89,7 +90,13 @@ static int judge_host(const char *path, struct nicmap *nm, struct rd_err *err)
 		return r;
 	}
 	if (path) {
-		rd_profile_of(&nm->map.ports, NULL, &self);
+		struct rd_port_views ports = nm->map.ports;
+		struct rd_netstate net = { 0 };
+
+		if (rd_collect_netstate(source, &nm->host, &net, NULL, NULL) == 0)
+			ports.net = &net;
+		rd_profile_of(&ports, NULL, &self);
+		rd_netstate_deinit(&net);
 		rd_profile_compare(&profile, &self, &differences);
 	}
 	run_rules(nm, path ? &profile : NULL, path ? &differences : NULL, &nm->map.findings);
@@ -119,7 +126,7 @@ int nicmap_load(const struct rd_ctx *ctx, struct rd_source *source, unsigned wha
 	if (r < 0)
 		return r;
 	rd_nicmap_analyse(&nm->host, nm->host.from_topology_file ? NULL : &nm->system, (unsigned)opts->pes, &nm->map);
-	return judge_host(opts->profile, nm, err);
+	return judge_host(opts->profile, source, nm, err);
 }
 
 void nicmap_deinit(struct nicmap *nm)

@@ -13,33 +13,21 @@
 struct maker {
 	const struct rd_host *host;
 	const struct rd_port_view *views; /* of each port */
+	const struct rd_netstate *net;	  /* NULL: not read */
 	struct rd_profile *ret;
 	bool learn; /* omits values that change by themselves, and absent ones */
 };
-
-static void key_of(char *key, size_t size, const char *kind, const char *name, const char *field)
-{
-	snprintf(key, size, "%s.%.*s.%s", kind, NAME_MAX_, name, field);
-}
 
 static void add_value(const struct maker *maker, const char *kind, const char *name, const char *field,
 		      const char *value)
 {
 	char key[NAME_MAX_ + 64];
 
-	key_of(key, sizeof(key), kind, name, field);
+	snprintf(key, sizeof(key), "%s.%.*s.%s", kind, NAME_MAX_, name, field);
 	if (value)
 		rd_profile_add(maker->ret, key, value);
 	else if (!maker->learn)
 		rd_profile_add_unknown(maker->ret, key);
-}
-
-/* Adds a value that may be absent although it could be read. */
-static void add_or_none(const struct maker *maker, const char *kind, const char *name, const char *field,
-			const char *value)
-{
-	if (value || !maker->learn)
-		add_value(maker, kind, name, field, value ? value : "none");
 }
 
 static void add_number(const struct maker *maker, const char *kind, const char *name, const char *field,
@@ -103,6 +91,7 @@ static void add_bridges(const struct maker *maker)
 static void add_netdev(const struct maker *maker, const char *name, const struct rd_port *port)
 {
 	const struct rd_netdev *netdev = port->n_netdevs > 0 ? &maker->host->netdevs[port->netdevs[0]] : NULL;
+	const struct rd_netif *netif;
 	bool none = !netdev && !port->netdev_name && !maker->host->from_topology_file;
 	bool up = netdev && netdev->operstate && strcmp(netdev->operstate, "up") == 0;
 
@@ -118,6 +107,9 @@ static void add_netdev(const struct maker *maker, const char *name, const struct
 			   netdev ? netdev->mtu.v : 0);
 	if (netdev && netdev->ipoib_mode)
 		add_value(maker, "port", name, "ipoib_mode", netdev->ipoib_mode);
+	netif = netdev && maker->net ? rd_netstate_find_name(maker->net, netdev->name) : NULL;
+	if (netif)
+		add_attributes(maker, "port", name, RD_OBJECT_NETIF, netif);
 }
 
 static void add_port(const struct maker *maker, size_t p)
@@ -173,10 +165,8 @@ static void add_gpus(const struct maker *maker)
 		const struct rd_pci *pci = &host->pcis[host->gpus[g].pci];
 
 		add_value(maker, "gpu", pci->addr, "name", host->gpus[g].name ? host->gpus[g].name : "unnamed");
-		if (pci->detailed)
-			add_or_none(maker, "gpu", pci->addr, "driver", pci->driver);
-		else
-			add_value(maker, "gpu", pci->addr, "driver", pci->driver);
+		add_value(maker, "gpu", pci->addr, "driver",
+			  pci->driver || !pci->detailed || maker->learn ? pci->driver : "none");
 		add_link(maker, "gpu", pci->addr, pci, true);
 		add_number(maker, "gpu", pci->addr, "numa_node", pci->numa.known, pci->numa.v);
 		add_attributes(maker, "gpu", pci->addr, RD_OBJECT_PCI, pci);
@@ -215,10 +205,11 @@ static void add_all(const struct maker *maker, const struct rd_system *system)
 
 void rd_profile_of(const struct rd_port_views *views, const struct rd_system *system, struct rd_profile *ret)
 {
-	add_all(&(struct maker){ .host = views->host, .views = views->v, .ret = ret }, system);
+	add_all(&(struct maker){ .host = views->host, .views = views->v, .net = views->net, .ret = ret }, system);
 }
 
 void rd_profile_learn(const struct rd_port_views *views, const struct rd_system *system, struct rd_profile *ret)
 {
-	add_all(&(struct maker){ .host = views->host, .views = views->v, .ret = ret, .learn = true }, system);
+	add_all(&(struct maker){ .host = views->host, .views = views->v, .net = views->net, .ret = ret, .learn = true },
+		system);
 }

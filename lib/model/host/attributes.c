@@ -145,7 +145,7 @@ static char *dscp_priorities(const void *object)
 
 	for (unsigned i = 0; i < 64; i++)
 		text[i] = (char)(dcb->dscp_prio_set.v >> i & 1 ? '0' + dcb->dscp_prio[i] % RD_PRIOS : '-');
-	return dcb->dscp_prio_set.known == RD_OK && dcb->dscp_prio_set.v ? rd_dup(text) : NULL;
+	return dcb->dscp_prio_set.known == RD_OK ? rd_dup(dcb->dscp_prio_set.v ? text : "none") : NULL;
 }
 
 /* Where a member is: one with RD_FIELD, a text. */
@@ -196,11 +196,11 @@ static const struct rd_attribute rows[] = {
 	{ RD_AREA_SETTING, 77, "nvidia", "RegistryDwords", RD_BETWEEN, RD_OBJECT_SYSTEM, TEXT_AT(struct rd_system, nvidia_registry) },
 	{ RD_AREA_SETTING, 77, "nvidia", "EnableStreamMemOPs", RD_BETWEEN, RD_OBJECT_SYSTEM, AT(struct rd_system, nvidia_stream_memops) },
 	{ RD_AREA_SETTING, 75, NULL, "pkeys", RD_WITH_PROFILE, RD_OBJECT_PORT, pkeys },
-	{ RD_AREA_SETTING, 75, NULL, "pfc_priorities", RD_BETWEEN, RD_OBJECT_NETIF, pfc_priorities },
-	{ RD_AREA_SETTING, 75, NULL, "trust", RD_BETWEEN, RD_OBJECT_NETIF, trust },
-	{ RD_AREA_SETTING, 74, NULL, "dscp_priorities", RD_BETWEEN, RD_OBJECT_NETIF, dscp_priorities },
-	{ RD_AREA_SETTING, 74, NULL, "pause_rx", RD_BETWEEN, RD_OBJECT_NETIF, AT(struct rd_netif, eth.pause_rx) },
-	{ RD_AREA_SETTING, 74, NULL, "pause_tx", RD_BETWEEN, RD_OBJECT_NETIF, AT(struct rd_netif, eth.pause_tx) },
+	{ RD_AREA_SETTING, 75, NULL, "pfc_priorities", RD_WITH_PROFILE, RD_OBJECT_NETIF, pfc_priorities },
+	{ RD_AREA_SETTING, 75, NULL, "trust", RD_WITH_PROFILE, RD_OBJECT_NETIF, trust },
+	{ RD_AREA_SETTING, 74, NULL, "dscp_priorities", RD_WITH_PROFILE, RD_OBJECT_NETIF, dscp_priorities },
+	{ RD_AREA_SETTING, 74, NULL, "pause_rx", RD_WITH_PROFILE, RD_OBJECT_NETIF, AT(struct rd_netif, eth.pause_rx) },
+	{ RD_AREA_SETTING, 74, NULL, "pause_tx", RD_WITH_PROFILE, RD_OBJECT_NETIF, AT(struct rd_netif, eth.pause_tx) },
 	{ RD_AREA_SETTING, 74, NULL, "ecn_np_priorities", RD_BETWEEN, RD_OBJECT_NETIF, AT(struct rd_netif, ecn_np) },
 	{ RD_AREA_SETTING, 74, NULL, "ecn_rp_priorities", RD_BETWEEN, RD_OBJECT_NETIF, AT(struct rd_netif, ecn_rp) },
 	{ RD_AREA_SETTING, 74, NULL, "cnp_dscp", RD_BETWEEN, RD_OBJECT_NETIF, AT(struct rd_netif, cnp_dscp) },

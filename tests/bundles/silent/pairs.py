@@ -7,13 +7,13 @@
 
 A row: what differs, base, steps that make B (twinrows.py), the first change ("area subject field", a regular expression; "" if
 nothing that matters differs: then diff exits with 0), and `compare`, what nic-map --compare of two hosts as A and one as B warns
-of first; "": of nothing. `both`: steps of A and B."""
+of; "": of nothing. `both`: steps of A and B."""
 import json, os, re, shutil, subprocess, sys
 
 sys.dont_write_bytecode = True
 
 import netlink
-from hostgen import Net, lay
+from hostgen import Net, change
 from kinds import NVIDIA_CLOSED
 from twinrows import acs, addrs, dev_fail, dev_put, down, driver, fail, gone, half_config, link, lossless, lossy, net_of, net_put, pci_fail, pci_put, put, refuse, sysctl, unlisted, without
 from twins import folders, make
@@ -166,28 +166,30 @@ def of_compare(rdmadiag, root, pair):
     if document is None:
         return f"nic-map --compare: exit {status}"
     told = [f"{f['subject']}: {f['observed']}; expected: {f['expected']}" for f in document["findings"] if f["severity"] in ALARM]
-    right = bool(told) and re.search(pair.compare, told[0]) if pair.compare else not told
+    right = any(re.search(pair.compare, text) for text in told) if pair.compare else not told
     return "" if right else f"nic-map --compare: exit {status}: {'; '.join(told[:3])}"
 
 
-def write(root, name, made, hostname=None):
+def write(root, name, made, hostname=None, old=None):
+    """The files; `old`: those that are there, of which only what differs is written."""
     if hostname:
         put("proc/sys/kernel/hostname", hostname)(made)
-    lay(f"{root}/{name}", made.bundle())
+    files = made.bundle()
+    change(f"{root}/{name}", old or {}, files)
     folders(f"{root}/{name}", made)
+    return files
 
 
 def run(rdmadiag, work, pairs):
-    bad, kept = 0, None
+    bad, kept, files = 0, None, {}
     print(f"1..{len(pairs)}")
     for n, pair in enumerate(sorted(pairs, key=lambda p: (p.base, p.both != [])), 1):
         if kept != pair.base or pair.both:
             shutil.rmtree(work, ignore_errors=True)
             write(work, "a", pair.made(False))
             write(work, "c", pair.made(False), "third")
-            kept = None if pair.both else pair.base
-        shutil.rmtree(f"{work}/b", ignore_errors=True)
-        write(work, "b", pair.made(True))
+            kept, files = None if pair.both else pair.base, {}
+        files = write(work, "b", pair.made(True), None, files)
         wrong = [of_diff(rdmadiag, work, pair)] + ([of_compare(rdmadiag, work, pair)] if pair.compare is not None else [])
         wrong = [text for text in wrong if text]
         bad += bool(wrong)
