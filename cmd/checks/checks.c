@@ -54,11 +54,13 @@ static int read_all(struct rd_source *source, int pid, struct checks *checks, st
 		r = rd_host_within_bounds(&checks->host, err);
 	if (!r)
 		r = rd_collect_system(source, pid, &checks->system, errors, err);
+	if (r)
+		return r;
+	rd_collect_netstate(source, &checks->host, &checks->net, errors);
+	r = read_qps(source, checks, errors, err);
 	if (!r)
-		r = rd_collect_netstate(source, &checks->host, &checks->net, errors, err);
-	if (!r)
-		r = read_qps(source, checks, errors, err);
-	return r ? r : rd_collect_klog(source, &checks->klog, errors, err);
+		rd_collect_klog(source, &checks->klog, errors);
+	return r;
 }
 
 static void report_too_many(struct checks *checks)

@@ -212,12 +212,12 @@ int nicmap_check_env(struct rd_ctx *ctx, struct nicmap *nm)
 	size_t tables = 0, differ;
 	int r = read_variables(ctx, &effects, &err);
 
-	if (!r && !nm->host.from_topology_file)
-		r = rd_collect_netstate(ctx->source, &nm->host, &net, NULL, &err);
 	if (r < 0) {
 		rd_effects_deinit(&effects);
 		return rd_fail(ctx, &err);
 	}
+	if (!nm->host.from_topology_file)
+		rd_collect_netstate(ctx->source, &nm->host, &net, NULL);
 	nm->map.ports.net = &net;
 	rd_envcheck(&nm->map.ports, &effects, &nm->report.findings);
 	rd_report_envcheck(&nm->report, &effects);

@@ -22,10 +22,9 @@ int nicmap_read(struct rd_source *source, unsigned what, struct rd_host *host, s
 
 	if (!r)
 		r = rd_host_within_bounds(host, err);
-	if (r < 0)
-		return r;
-	r = rd_collect_gpu_memory(&fs, system);
-	return r < 0 ? rd_err_set(err, -r, "/proc/modules", "cannot store the list of modules") : 0;
+	if (!r)
+		rd_collect_gpu_memory(&fs, system);
+	return r;
 }
 
 static int read_host(struct rd_source *source, const char *from, unsigned what, struct nicmap *nm, struct rd_err *err)

@@ -149,18 +149,17 @@ static int record_procs(struct rd_source *source, struct rd_res *res)
 }
 
 /* Reads what qp_history reads of ports and neighbours. */
-static int record_surroundings(struct rd_source *source, const struct rd_res *res)
+static void record_surroundings(struct rd_source *source, const struct rd_res *res)
 {
 	const struct rd_sysfs fs = { .src = source };
 	struct rd_qp_ports ports = { 0 };
 	struct rd_netstate net = { 0 };
-	int r = rd_collect_neighs(&fs, &net);
 
+	rd_collect_neighs(&fs, &net);
 	rd_collect_qp_ports(source, res, true, &ports);
 	rd_collect_qp_rates(source, res, &ports);
 	rd_qp_ports_deinit(&ports);
 	rd_netstate_deinit(&net);
-	return r;
 }
 
 static int qp_record(struct rd_source *source, struct rd_err *err)
@@ -173,14 +172,14 @@ static int qp_record(struct rd_source *source, struct rd_err *err)
 		r = rd_err_set(err, ENOMEM, "RDMA netlink", "no memory for dumps of queue pairs");
 	if (!r) {
 		record_counts(source, &res);
-		r = record_surroundings(source, &res);
+		record_surroundings(source, &res);
 	}
 	if (!r)
 		r = record_procs(source, &res);
 	if (!r)
 		r = qp_read_libraries(source, &res);
 	if (!r)
-		r = rd_collect_klog(source, &klog, NULL, err);
+		rd_collect_klog(source, &klog, NULL);
 	rd_klog_deinit(&klog);
 	rd_res_deinit(&res);
 	return r;

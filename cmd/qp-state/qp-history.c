@@ -131,8 +131,8 @@ static bool any_psn_fell(const struct rd_qp_views *views)
 }
 
 /* What the queue pairs run over. */
-static int collect_surroundings(struct rd_source *source, const struct rd_qp_views *views, struct rd_qp_ports *ports,
-				struct rd_netstate *net)
+static void collect_surroundings(struct rd_source *source, const struct rd_qp_views *views, struct rd_qp_ports *ports,
+				 struct rd_netstate *net)
 {
 	const struct rd_sysfs fs = { .src = source };
 
@@ -143,7 +143,8 @@ static int collect_surroundings(struct rd_source *source, const struct rd_qp_vie
 	}
 	if (any_psn_fell(views))
 		rd_collect_qp_rates(source, views->res, ports);
-	return any_peer(views) ? rd_collect_neighs(&fs, net) : 0;
+	if (any_peer(views))
+		rd_collect_neighs(&fs, net);
 }
 
 /* Whether processes are stopped whose queue pairs have no packets. */
@@ -168,8 +169,7 @@ int qp_history_judge(struct qp_history *h, struct rd_source *source, double stuc
 	struct rd_qp_ports ports = { 0 };
 	struct rd_netstate net = { 0 };
 	struct rd_klog klog = { 0 };
-	struct rd_err err = { 0 };
-	int r = 0;
+	int r;
 
 	if (!h->track)
 		h->track = rd_qp_track_create();
@@ -181,11 +181,11 @@ int qp_history_judge(struct qp_history *h, struct rd_source *source, double stuc
 		rd_qp_track_last(h->track, views, began_ns, now);
 	/* The log is long, and needed only for failed queue pairs. */
 	if (any_failed(res)) {
-		r = rd_collect_klog(source, &klog, errors, &err);
+		rd_collect_klog(source, &klog, errors);
 		judge.klog = &klog;
 	}
-	if (!r && any_judged_by_port(res)) {
-		r = collect_surroundings(source, views, &ports, &net);
+	if (any_judged_by_port(res)) {
+		collect_surroundings(source, views, &ports, &net);
 		compare_ports(h, res, &ports);
 		judge.ports = &ports;
 		judge.net = &net;
@@ -194,8 +194,7 @@ int qp_history_judge(struct qp_history *h, struct rd_source *source, double stuc
 		judge.since = since;
 		judge.seconds = (double)(now - h->sample_ns) / 1e9;
 	}
-	if (!r)
-		r = collect_states(source, views, judge.seconds, res);
+	r = collect_states(source, views, judge.seconds, res);
 	if (!r) {
 		rd_qp_judge(views, &judge);
 		rd_qp_track_keep(h->track, views);

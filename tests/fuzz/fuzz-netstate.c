@@ -27,7 +27,7 @@ void fuzz_one(const uint8_t *data, size_t size)
 	/* Collectors are given sound messages only. */
 	if (!rd_nlmsgs_sound(data, size))
 		return;
-	rd_collect_netstate(&answerer.src, &host, &net, NULL, NULL);
+	rd_collect_netstate(&answerer.src, &host, &net, NULL);
 	for (size_t i = 0; i < net.n_ifs && i < 4; i++) {
 		rd_collect_dcb(&fs, "eth0", &net.ifs[i].dcb);
 		rd_collect_ethstate(&fs, &families, &net.ifs[i]);

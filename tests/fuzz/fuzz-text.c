@@ -56,9 +56,9 @@ void fuzz_one(const uint8_t *data, size_t size)
 		rd_ksyms_deinit(&syms);
 	if (rd_moddep_read(&same.src, "6.1.0", &dep, NULL) == 0) {
 		for (size_t i = 0; i < 4; i++) {
-			_cleanup_free_ char *path = NULL;
+			_cleanup_free_ char *path = rd_moddep_path(&dep, "ib_core", i);
 
-			if (rd_moddep_path(&dep, "ib_core", i, &path) < 0)
+			if (!path)
 				break;
 		}
 		rd_moddep_deinit(&dep);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/number.h"
 #include "collect/host/host.h"
 #include "collect/shared/sysfs.h"
@@ -23,7 +24,7 @@ static char *read_state(const struct rd_sysfs *fs, const char *dir, const char *
 	_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, "%s/%s", dir, file);
 	const char *colon = text ? strchr(text, ':') : NULL;
 
-	return colon ? strdup(colon + 1 + strspn(colon + 1, " ")) : RD_TAKE(text);
+	return colon ? rd_dup(colon + 1 + strspn(colon + 1, " ")) : RD_TAKE(text);
 }
 
 static unsigned count_entries(const struct rd_sysfs *fs, const char *dir, const char *sub)
@@ -72,31 +73,28 @@ static unsigned choose_port(const struct rd_failure *f)
 	return f->dev.n_ports ? 1 : 0;
 }
 
-int rd_failure_read_device(const struct rd_sysfs *fs, struct rd_failure *f)
+void rd_failure_read_device(const struct rd_sysfs *fs, struct rd_failure *f)
 {
 	_cleanup_names_ struct rd_names ports = { 0 };
 	_cleanup_free_ char *link = NULL, *type = NULL;
 	char dir[160];
-	int r;
 
 	f->dev.known = RD_DENIED;
 	if (!f->event->ibdev)
-		return 0;
+		return;
 	type = rd_sysfs_text(fs, &f->dev.known, CLASS "/%s/node_type", f->event->ibdev);
 	f->dev.other_type = type && strncmp(type, "1:", 2) != 0;
-	r = rd_sysfs_list(fs, &ports, CLASS "/%s/ports", f->event->ibdev);
-	if (r < 0)
-		return 0;
+	if (rd_sysfs_list(fs, &ports, CLASS "/%s/ports", f->event->ibdev) < 0)
+		return;
 	f->dev.n_ports = (unsigned)ports.n;
 	f->dev.port = choose_port(f);
 	link = rd_sysfs_link(fs, CLASS "/%s/device/driver", f->event->ibdev);
 	if (link)
-		f->dev.driver = strdup(rd_basename(link));
+		f->dev.driver = rd_dup(rd_basename(link));
 	free(link);
 	link = rd_sysfs_link(fs, CLASS "/%s/device", f->event->ibdev);
 	if (link && strchr(rd_basename(link), ':'))
-		f->dev.pci = strdup(rd_basename(link));
+		f->dev.pci = rd_dup(rd_basename(link));
 	if (rd_failure_port_dir(f, dir, sizeof(dir)))
 		read_port(fs, &f->dev, dir);
-	return 0;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Limits of control groups, and memory. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -69,27 +68,23 @@ static bool to_parent(char *path)
 	return true;
 }
 
-int rd_failure_read_cgroups(const struct rd_sysfs *fs, struct rd_failure *f)
+void rd_failure_read_cgroups(const struct rd_sysfs *fs, struct rd_failure *f)
 {
 	_cleanup_free_ char *path = NULL;
 
 	f->cgroups_known = RD_DENIED;
 	if (!f->event->cgroup || !f->event->ibdev)
-		return 0;
+		return;
 	path = rd_dup(f->event->cgroup);
 	f->cgroups_known = RD_OK;
 	for (int i = 0; i < DEPTH_MAX; i++) {
-		struct rd_rdma_cgroup *group;
+		struct rd_rdma_cgroup *group = RD_ADD(f->cgroups, f->n_cgroups, f->cap_cgroups);
 
-		if (rd_grow(&f->cgroups, &f->cap_cgroups, f->n_cgroups + 1, sizeof(*f->cgroups)))
-			return -ENOMEM;
-		group = &f->cgroups[f->n_cgroups++];
 		*group = (struct rd_rdma_cgroup){ .path = rd_dup(path) };
 		read_resources(fs, f->event->ibdev, group);
 		if (!to_parent(path))
 			break;
 	}
-	return 0;
 }
 
 /* The number after "max " in memory.events: how often the limit was reached. */
@@ -145,7 +140,7 @@ static void read_corrupted(const struct rd_sysfs *fs, struct rd_fail_memory *ret
 		RD_SET(ret->corrupted, v * 1024);
 }
 
-int rd_failure_read_memory(const struct rd_sysfs *fs, struct rd_failure *f)
+void rd_failure_read_memory(const struct rd_sysfs *fs, struct rd_failure *f)
 {
 	struct rd_fail_memory *m = &f->memory;
 	bool loaded = false;
@@ -166,5 +161,4 @@ int rd_failure_read_memory(const struct rd_sysfs *fs, struct rd_failure *f)
 	}
 	RD_SET(m->peer_module, loaded);
 	read_corrupted(fs, m);
-	return 0;
 }

@@ -74,14 +74,10 @@ static uint64_t read_node_guid(struct rd_failure_reader *r, const char *ibdev)
 	return guid;
 }
 
-static int keep_gid(struct rd_failure_reader *r, const char *ibdev, unsigned port, uint64_t guid, struct rd_gid *gid)
+static void keep_gid(struct rd_failure_reader *r, const char *ibdev, unsigned port, uint64_t guid, struct rd_gid *gid)
 {
-	if (r->n_gids >= GIDS_KEPT || rd_grow(&r->gids, &r->cap_gids, r->n_gids + 1, sizeof(*r->gids))) {
-		free(gid->netdev);
-		return -ENOMEM;
-	}
-	r->gids[r->n_gids++] = (struct kept_gid){ .ibdev = rd_dup(ibdev), .port = port, .guid = guid, .gid = *gid };
-	return 0;
+	*RD_ADD(r->gids, r->n_gids, r->cap_gids) =
+		(struct kept_gid){ .ibdev = rd_dup(ibdev), .port = port, .guid = guid, .gid = *gid };
 }
 
 static void keep_gids_of_port(struct rd_failure_reader *r, const char *ibdev, const char *port)
@@ -97,15 +93,14 @@ static void keep_gids_of_port(struct rd_failure_reader *r, const char *ibdev, co
 	    (size_t)snprintf(dir, sizeof(dir), "/sys/class/infiniband/%s/ports/%u", ibdev, number) >= sizeof(dir))
 		return;
 	layer = rd_sysfs_text(&fs, NULL, "%s/link_layer", dir);
-	for (unsigned i = 0; i < 256 && empty < GIDS_EMPTY; i++) {
+	for (unsigned i = 0; i < 256 && empty < GIDS_EMPTY && r->n_gids < GIDS_KEPT; i++) {
 		struct rd_gid gid;
 
-		if (rd_collect_gid(&fs, dir, layer, i, NULL, &gid) != RD_OK)
-			empty++;
-		else if (keep_gid(r, ibdev, number, guid, &gid))
-			return;
-		else
+		empty++;
+		if (rd_collect_gid(&fs, dir, layer, i, NULL, &gid) == RD_OK) {
+			keep_gid(r, ibdev, number, guid, &gid);
 			empty = 0;
+		}
 	}
 }
 
@@ -167,10 +162,9 @@ static void parse_attrs(char *text, struct attrs *ret)
 		if (!value)
 			continue;
 		*value++ = '\0';
-		if (rd_parse_uint(value, RD_DECIMAL, UINT64_MAX, &number) < 0 ||
-		    rd_grow(&ret->v, &ret->cap, ret->n + 1, sizeof(*ret->v)))
-			continue;
-		ret->v[ret->n++] = (struct rd_dev_attr){ .name = rd_dup(line), .value = number };
+		if (rd_parse_uint(value, RD_DECIMAL, UINT64_MAX, &number) == 0)
+			*RD_ADD(ret->v, ret->n, ret->cap) =
+				(struct rd_dev_attr){ .name = rd_dup(line), .value = number };
 	}
 }
 
@@ -189,11 +183,11 @@ static void read_attrs(struct rd_failure_reader *r, struct rd_failure *f, struct
 			return;
 		}
 	text = rd_sysfs_text(&fs, NULL, RD_SOURCE_VERBS "/%s", f->event->ibdev);
-	if (!text || rd_grow(&r->attrs, &r->cap_attrs, r->n_attrs + 1, sizeof(*r->attrs)))
+	if (!text)
 		return;
 	attrs.ibdev = rd_dup(f->event->ibdev);
 	parse_attrs(text, &attrs);
-	r->attrs[r->n_attrs++] = attrs;
+	*RD_ADD(r->attrs, r->n_attrs, r->cap_attrs) = attrs;
 	f->attrs = attrs.v;
 	f->n_attrs = attrs.n;
 }
@@ -243,42 +237,27 @@ static void read_gid(struct rd_failure_reader *r, const struct rd_sysfs *fs, str
 	read_gid_before(r, f);
 }
 
-static int read_net(const struct rd_sysfs *fs, struct rd_failure *f)
-{
-	int r = rd_collect_links(fs, &f->net);
-
-	if (!r)
-		r = rd_collect_ifaddrs(fs, &f->net);
-	return r ? r : rd_collect_neighs(fs, &f->net);
-}
-
 /* A device that is gone, or a kernel without RDMA netlink, leaves the lists empty. */
-static int read_objects(struct rd_failure_reader *reader, unsigned want, const char *ibdev, struct rd_failure *f,
-			struct rd_errlist *errors)
+static void read_objects(struct rd_failure_reader *reader, unsigned want, const char *ibdev, struct rd_failure *f,
+			 struct rd_errlist *errors)
 {
 	struct rd_err err = { 0 };
-	int r = rd_collect_res(reader->src, want, ibdev, &f->res, errors, &err);
 
-	if (r && r != -ENOMEM)
+	if (rd_collect_res(reader->src, want, ibdev, &f->res, errors, &err))
 		rd_errlist_add(errors, &err);
-	return r == -ENOMEM ? r : 0;
 }
 
-static int read_log(const struct rd_sysfs *fs, struct rd_failure *f)
+static void read_log(const struct rd_sysfs *fs, struct rd_failure *f)
 {
-	struct rd_err err = { 0 };
-	int r = rd_collect_klog(fs->src, &f->log, NULL, &err);
-
+	rd_collect_klog(fs->src, &f->log, NULL);
 	while (f->log_first < f->log.n && f->log.v[f->log_first].time_ns + CALL_NS < f->event->at_ns)
 		f->log_first++;
-	return r;
 }
 
-int rd_failure_read(struct rd_failure_reader *reader, unsigned want, struct rd_failure *f, struct rd_errlist *errors)
+void rd_failure_read(struct rd_failure_reader *reader, unsigned want, struct rd_failure *f, struct rd_errlist *errors)
 {
 	const struct rd_sysfs fs = { reader->src, errors };
 	unsigned add;
-	int r = 0;
 
 	/* What the others are found by. */
 	if (want & (RD_FACT_GID | RD_FACT_PATH))
@@ -292,25 +271,27 @@ int rd_failure_read(struct rd_failure_reader *reader, unsigned want, struct rd_f
 	f->other_net_ns = f->event->moment.net_ns.known == RD_OK && reader->net_ns.known == RD_OK &&
 			  f->event->moment.net_ns.v != reader->net_ns.v;
 	if (add & RD_FACT_DEVICE)
-		r = rd_failure_read_device(&fs, f);
+		rd_failure_read_device(&fs, f);
 	if (add & RD_FACT_LIMITS)
 		read_attrs(reader, f, errors);
 	if (add & RD_FACT_GID)
 		read_gid(reader, &fs, f);
-	if (!r && add & RD_FACT_NET)
-		r = read_net(&fs, f);
-	if (!r && add & RD_FACT_PATH)
-		r = rd_failure_read_path(&fs, f);
-	if (!r && add & RD_FACT_OBJECTS && f->event->ibdev)
-		r = read_objects(reader, RD_WANT_QPS | RD_WANT_MRS | RD_WANT_SRQS | RD_WANT_CQS | RD_WANT_PROCS,
-				 f->event->ibdev, f, errors);
-	else if (!r && add & RD_FACT_CM_IDS)
-		r = read_objects(reader, RD_WANT_CM_IDS | RD_WANT_PORTS | RD_WANT_PROCS, NULL, f, errors);
-	if (!r && add & RD_FACT_CGROUP)
-		r = rd_failure_read_cgroups(&fs, f);
-	if (!r && add & RD_FACT_LOG)
-		r = read_log(&fs, f);
-	if (!r && add & RD_FACT_MEMORY)
-		r = rd_failure_read_memory(&fs, f);
-	return r;
+	if (add & RD_FACT_NET) {
+		rd_collect_links(&fs, &f->net);
+		rd_collect_ifaddrs(&fs, &f->net);
+		rd_collect_neighs(&fs, &f->net);
+	}
+	if (add & RD_FACT_PATH)
+		rd_failure_read_path(&fs, f);
+	if (add & RD_FACT_OBJECTS && f->event->ibdev)
+		read_objects(reader, RD_WANT_QPS | RD_WANT_MRS | RD_WANT_SRQS | RD_WANT_CQS | RD_WANT_PROCS,
+			     f->event->ibdev, f, errors);
+	else if (add & RD_FACT_CM_IDS)
+		read_objects(reader, RD_WANT_CM_IDS | RD_WANT_PORTS | RD_WANT_PROCS, NULL, f, errors);
+	if (add & RD_FACT_CGROUP)
+		rd_failure_read_cgroups(&fs, f);
+	if (add & RD_FACT_LOG)
+		read_log(&fs, f);
+	if (add & RD_FACT_MEMORY)
+		rd_failure_read_memory(&fs, f);
 }

@@ -15,17 +15,17 @@ void rd_failure_reader_destroy(struct rd_failure_reader *reader);
 
 /*
  * Adds the facts in `want` (enum rd_fact) that `failure` does not have yet. The caller sets failure->event and failure->set, and
- * releases it in any case. What cannot be read is unknown there, and noted in `errors` (may be NULL). 0 or -ENOMEM.
+ * releases it in any case. What cannot be read is unknown there, and noted in `errors` (may be NULL).
  */
-int rd_failure_read(struct rd_failure_reader *reader, unsigned want, struct rd_failure *failure,
-		    struct rd_errlist *errors);
+void rd_failure_read(struct rd_failure_reader *reader, unsigned want, struct rd_failure *failure,
+		     struct rd_errlist *errors);
 
-/* --- internal: one file per group of facts; 0 or -ENOMEM --- */
+/* --- internal: one file per group of facts --- */
 struct rd_sysfs;
-int rd_failure_read_device(const struct rd_sysfs *fs, struct rd_failure *failure);
-int rd_failure_read_path(const struct rd_sysfs *fs, struct rd_failure *failure);
-int rd_failure_read_cgroups(const struct rd_sysfs *fs, struct rd_failure *failure);
-int rd_failure_read_memory(const struct rd_sysfs *fs, struct rd_failure *failure);
+void rd_failure_read_device(const struct rd_sysfs *fs, struct rd_failure *failure);
+void rd_failure_read_path(const struct rd_sysfs *fs, struct rd_failure *failure);
+void rd_failure_read_cgroups(const struct rd_sysfs *fs, struct rd_failure *failure);
+void rd_failure_read_memory(const struct rd_sysfs *fs, struct rd_failure *failure);
 /* The directory of a port; false: the event names no device or port. */
 bool rd_failure_port_dir(const struct rd_failure *failure, char *ret, size_t size);
 

@@ -60,14 +60,11 @@ int rd_collect_host(struct rd_source *src, unsigned what, struct rd_host *host, 
 
 	rd_collect_numa(&fs, host);
 	r = rd_collect_pci(&fs, host, err);
-	if (!r)
-		r = rd_collect_ib(&fs, what, host, err);
-	if (!r)
-		r = rd_collect_netdev(&fs, host, err);
-	if (!r)
-		r = rd_collect_join_netdevs(host, err);
 	if (r)
 		return r;
+	rd_collect_ib(&fs, what, host);
+	rd_collect_netdev(&fs, host);
+	rd_collect_join_netdevs(host);
 	rd_collect_gpu(&fs, host);
 	rd_collect_pci_marks(&fs, host);
 	read_details(&fs, what, host);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reads a source into struct rd_host, one C file per kernel interface. An unreadable file is not fatal: it is noted in
- * `errors` and the value stays unknown. All return 0, or -ENOMEM with `err` filled, unless stated otherwise. */
+ * `errors` and the value stays unknown. */
 #ifndef RD_COLLECT_HOST_H
 #define RD_COLLECT_HOST_H
 
@@ -17,11 +17,11 @@ enum rd_collect_what {
 	RD_COLLECT_IB = 8,	 /* partitions, subnet manager and link failures of ports */
 };
 
-/* Reads the host. `what`: expensive parts to include, enum rd_collect_what, or-ed. `host` is zeroed by the caller. */
+/* Reads the host. `what`: expensive parts to include, enum rd_collect_what, or-ed. `host` is zeroed by the caller. 0, or -E2BIG with `err` filled: see rd_collect_pci. */
 int rd_collect_host(struct rd_source *src, unsigned what, struct rd_host *host, struct rd_errlist *errors,
 		    struct rd_err *err);
 
-/* /sys/bus/pci: every function with its class and location. */
+/* /sys/bus/pci: every function with its class and location. -E2BIG if there are too many. */
 int rd_collect_pci(const struct rd_sysfs *fs, struct rd_host *host, struct rd_err *err);
 /* Details of one function and the bridges above it: IDs, link, NUMA node, driver, physical function; depending on `what`
  * (enum rd_collect_what) also configuration space, and other properties that rules check. */
@@ -45,11 +45,11 @@ void rd_collect_pci_slots(const struct rd_sysfs *fs, struct rd_host *host);
 void rd_collect_numa(const struct rd_sysfs *fs, struct rd_host *host);
 
 /* /sys/class/infiniband: devices, ports, GIDs. */
-int rd_collect_ib(const struct rd_sysfs *fs, unsigned what, struct rd_host *host, struct rd_err *err);
+void rd_collect_ib(const struct rd_sysfs *fs, unsigned what, struct rd_host *host);
 
 /* /sys/class/net, addresses and default routes of this network namespace; then assigns interfaces to RDMA ports. */
-int rd_collect_netdev(const struct rd_sysfs *fs, struct rd_host *host, struct rd_err *err);
-int rd_collect_join_netdevs(struct rd_host *host, struct rd_err *err);
+void rd_collect_netdev(const struct rd_sysfs *fs, struct rd_host *host);
+void rd_collect_join_netdevs(struct rd_host *host);
 
 /* Accelerators among the PCI functions, with data from the driver's procfs. */
 void rd_collect_gpu(const struct rd_sysfs *fs, struct rd_host *host);

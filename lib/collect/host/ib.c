@@ -3,7 +3,6 @@
 #include "collect/host/host.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -138,12 +137,12 @@ static void read_width(const char *rate, struct rd_port *port)
 }
 
 /* The partition table: a few entries are used, of up to 128. */
-static int read_pkeys(const struct rd_sysfs *fs, const char *dir, struct rd_port *port)
+static void read_pkeys(const struct rd_sysfs *fs, const char *dir, struct rd_port *port)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
 
 	if (rd_sysfs_list(fs, &names, "%s/pkeys", dir) < 0)
-		return 0;
+		return;
 	rd_names_sort_natural(&names);
 	for (size_t i = 0; i < names.n && i < PKEYS_MAX; i++) {
 		int64_t value;
@@ -151,16 +150,12 @@ static int read_pkeys(const struct rd_sysfs *fs, const char *dir, struct rd_port
 		if (rd_sysfs_int(fs, &value, "%s/pkeys/%s", dir, names.v[i]) != RD_OK)
 			continue;
 		port->pkeys_known = true;
-		if (value <= 0 || value > 0xffff)
-			continue;
-		if (rd_grow(&port->pkeys, &port->cap_pkeys, port->n_pkeys + 1, sizeof(*port->pkeys)) < 0)
-			return -ENOMEM;
-		port->pkeys[port->n_pkeys++] = (uint16_t)value;
+		if (value > 0 && value <= 0xffff)
+			*RD_ADD(port->pkeys, port->n_pkeys, port->cap_pkeys) = (uint16_t)value;
 	}
-	return 0;
 }
 
-static int read_subnet(const struct rd_sysfs *fs, const char *dir, struct rd_port *port)
+static void read_subnet(const struct rd_sysfs *fs, const char *dir, struct rd_port *port)
 {
 	int64_t value;
 
@@ -168,10 +163,11 @@ static int read_subnet(const struct rd_sysfs *fs, const char *dir, struct rd_por
 		RD_SET(port->sm_lid, (unsigned)value);
 	if (rd_sysfs_int(fs, &value, "%s/counters/link_downed", dir) == RD_OK && value >= 0)
 		RD_SET(port->link_downed, (uint64_t)value);
-	return rd_port_is_ethernet(port) ? 0 : read_pkeys(fs, dir, port);
+	if (!rd_port_is_ethernet(port))
+		read_pkeys(fs, dir, port);
 }
 
-static int read_port(const struct rd_sysfs *fs, const char *dir, unsigned what, struct rd_port *port)
+static void read_port(const struct rd_sysfs *fs, const char *dir, unsigned what, struct rd_port *port)
 {
 	_cleanup_free_ char *rate = rd_sysfs_text(fs, NULL, "%s/rate", dir);
 	const char *at = rate;
@@ -187,10 +183,9 @@ static int read_port(const struct rd_sysfs *fs, const char *dir, unsigned what, 
 	if (rd_sysfs_int(fs, &lid, "%s/lid", dir) == RD_OK && lid >= 0 && lid <= 0xffff)
 		RD_SET(port->lid, (unsigned)lid);
 	read_width(rate, port);
-	if (what & RD_COLLECT_IB && read_subnet(fs, dir, port) < 0)
-		return -ENOMEM;
+	if (what & RD_COLLECT_IB)
+		read_subnet(fs, dir, port);
 	read_gids(fs, dir, what & RD_COLLECT_ALL_GIDS, port);
-	return 0;
 }
 
 /* InfiniBand: the lower half of the port's first GID. */
@@ -204,32 +199,28 @@ static void set_guid(struct rd_port *port)
 	port->guid = rd_dup(text + 20);
 }
 
-static int read_ports(const struct rd_sysfs *fs, const char *name, unsigned what, struct rd_host *host, int ibdev)
+static void read_ports(const struct rd_sysfs *fs, const char *name, unsigned what, struct rd_host *host, int ibdev)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
 	int listed = rd_sysfs_list(fs, &names, IB "/%s/ports", name);
 
 	host->ibdevs[ibdev].ports_unread = rd_could_not_look(listed);
 	if (listed < 0)
-		return 0;
+		return;
 	rd_names_sort_natural(&names);
 	for (size_t i = 0; i < names.n && i < PORTS_MAX; i++) {
 		struct rd_port *port;
 		char dir[256];
 		uint32_t num;
-		int r;
 
 		if (rd_parse_u32(names.v[i], RD_DECIMAL, PORTS_MAX, &num) < 0 || num < 1)
 			continue;
 		port = rd_host_add_port(host, ibdev);
 		port->num = num;
 		snprintf(dir, sizeof(dir), IB "/%s/ports/%s", name, names.v[i]);
-		r = read_port(fs, dir, what, port);
-		if (r < 0)
-			return r;
+		read_port(fs, dir, what, port);
 		set_guid(port);
 	}
-	return 0;
 }
 
 /* Soft devices have no `device` link, but the name of the interface below. A device on an auxiliary bus has no PCI address;
@@ -258,7 +249,7 @@ static bool is_iwarp(const struct rd_sysfs *fs, const char *name)
 	return type && strchr("456", type[0]) && type[1] == ':';
 }
 
-static int add_device(const struct rd_sysfs *fs, const char *name, unsigned what, struct rd_host *host)
+static void add_device(const struct rd_sysfs *fs, const char *name, unsigned what, struct rd_host *host)
 {
 	struct rd_ibdev *dev = rd_host_add_ibdev(host);
 
@@ -275,22 +266,17 @@ static int add_device(const struct rd_sysfs *fs, const char *name, unsigned what
 	if (dev->pci >= 0 && rd_read_textf(fs->src, &dev->lag_mode, NULL, "/sys/kernel/debug/mlx5/%s/lag/port_sel_mode",
 					   host->pcis[dev->pci].addr) == 0)
 		dev->lag_mode[strcspn(dev->lag_mode, "\n")] = '\0';
-	return read_ports(fs, name, what, host, (int)host->n_ibdevs - 1);
+	read_ports(fs, name, what, host, (int)host->n_ibdevs - 1);
 }
 
-int rd_collect_ib(const struct rd_sysfs *fs, unsigned what, struct rd_host *host, struct rd_err *err)
+void rd_collect_ib(const struct rd_sysfs *fs, unsigned what, struct rd_host *host)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
-	int r;
 
 	host->rdma_error = -rd_sysfs_list(fs, &names, IB);
 	if (host->rdma_error)
-		return 0;
+		return;
 	rd_names_sort_natural(&names);
-	for (size_t i = 0; i < names.n && i < DEVICES_MAX; i++) {
-		r = add_device(fs, names.v[i], what, host);
-		if (r < 0)
-			return rd_err_set(err, -r, names.v[i], "no memory for RDMA devices");
-	}
-	return 0;
+	for (size_t i = 0; i < names.n && i < DEVICES_MAX; i++)
+		add_device(fs, names.v[i], what, host);
 }

@@ -102,17 +102,12 @@ static void count_maps(const struct rd_sysfs *fs, int pid, struct rd_launcher *l
 	}
 }
 
-static int add_launcher(const struct rd_sysfs *fs, struct rd_system *system, int pid, const char *comm)
+static void add_launcher(const struct rd_sysfs *fs, struct rd_system *system, int pid, const char *comm)
 {
 	struct rd_launcher *launcher;
 
-	if (rd_grow(&system->launchers, &system->cap_launchers, system->n_launchers + 1, sizeof(*launcher)) < 0)
-		return -ENOMEM;
-	launcher = &system->launchers[system->n_launchers];
+	launcher = RD_ADD(system->launchers, system->n_launchers, system->cap_launchers);
 	*launcher = (struct rd_launcher){ .pid = pid, .comm = rd_dup(comm) };
-	if (!launcher->comm)
-		return -ENOMEM;
-	system->n_launchers++;
 	launcher->serves = rd_program_serves_storage(comm);
 	read_limits(fs, pid, launcher);
 	if (pid == system->asked_pid) {
@@ -120,18 +115,16 @@ static int add_launcher(const struct rd_sysfs *fs, struct rd_system *system, int
 		count_maps(fs, pid, launcher);
 		read_ipc_lock(fs, pid, launcher);
 	}
-	return 0;
 }
 
-static int find_launchers(const struct rd_sysfs *fs, struct rd_system *system)
+static void find_launchers(const struct rd_sysfs *fs, struct rd_system *system)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
 	size_t n[2] = { 0 }; /* that start jobs, that serve */
-	int r = 0;
 
 	if (rd_sysfs_list(fs, &names, "/proc") < 0)
-		return 0;
-	for (size_t i = 0; i < names.n && i < PROCESSES_MAX && !r; i++) {
+		return;
+	for (size_t i = 0; i < names.n && i < PROCESSES_MAX; i++) {
 		_cleanup_free_ char *comm = NULL;
 		uint32_t pid;
 
@@ -140,9 +133,8 @@ static int find_launchers(const struct rd_sysfs *fs, struct rd_system *system)
 		comm = rd_sysfs_text(fs, NULL, "/proc/%u/comm", pid);
 		if (comm && (rd_program_starts_jobs(comm) || rd_program_serves_storage(comm)) &&
 		    n[rd_program_serves_storage(comm)]++ < LAUNCHERS_MAX)
-			r = add_launcher(fs, system, (int)pid, comm);
+			add_launcher(fs, system, (int)pid, comm);
 	}
-	return r;
 }
 
 /* The last "DefaultLimitMEMLOCK=" of a file counts. */
@@ -203,8 +195,13 @@ int rd_collect_limits(const struct rd_sysfs *fs, struct rd_system *system)
 	_cleanup_free_ char *comm = NULL;
 
 	read_defaults(fs, system);
-	if (!system->asked_pid)
-		return find_launchers(fs, system);
+	if (!system->asked_pid) {
+		find_launchers(fs, system);
+		return 0;
+	}
 	comm = rd_sysfs_text(fs, NULL, "/proc/%d/comm", system->asked_pid);
-	return comm ? add_launcher(fs, system, system->asked_pid, comm) : -ESRCH;
+	if (!comm)
+		return -ESRCH;
+	add_launcher(fs, system, system->asked_pid, comm);
+	return 0;
 }

@@ -2,7 +2,6 @@
 /* /sys/class/net, and the interfaces of RDMA ports. */
 #include "collect/host/netdev.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -98,13 +97,12 @@ static void read_slave(const struct rd_sysfs *fs, const struct rd_host *host, st
 		RD_SET(netdev->rate_gbps, (double)mbps / 1000);
 }
 
-int rd_collect_netdev(const struct rd_sysfs *fs, struct rd_host *host, struct rd_err *err)
+void rd_collect_netdev(const struct rd_sysfs *fs, struct rd_host *host)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
-	int r;
 
 	if (rd_sysfs_list(fs, &names, NET) < 0)
-		return 0;
+		return;
 	rd_names_sort_natural(&names);
 	for (size_t i = 0; i < names.n && i < NETDEVS_MAX; i++)
 		add_netdev(fs, names.v[i], host);
@@ -116,19 +114,15 @@ int rd_collect_netdev(const struct rd_sysfs *fs, struct rd_host *host, struct rd
 	}
 	for (size_t i = 0; i < host->n_netdevs; i++)
 		read_slave(fs, host, &host->netdevs[i]);
-	r = rd_collect_procnet(fs, host);
-	return r < 0 ? rd_err_set(err, -r, NET, "no memory for interfaces") : 0;
+	rd_collect_procnet(fs, host);
 }
 
-static int port_add_netdev(struct rd_port *port, int netdev)
+static void port_add_netdev(struct rd_port *port, int netdev)
 {
 	for (size_t i = 0; i < port->n_netdevs; i++)
 		if (port->netdevs[i] == netdev)
-			return 0;
-	if (rd_grow(&port->netdevs, &port->cap_netdevs, port->n_netdevs + 1, sizeof(*port->netdevs)) < 0)
-		return -ENOMEM;
-	port->netdevs[port->n_netdevs++] = netdev;
-	return 0;
+			return;
+	*RD_ADD(port->netdevs, port->n_netdevs, port->cap_netdevs) = netdev;
 }
 
 /* Sets the PCI function of a soft device to that of the interface below, if it has one. */
@@ -150,15 +144,14 @@ static void place_soft_device(struct rd_host *host, struct rd_ibdev *dev)
 	dev->via = "netdev";
 }
 
-static int join_by_gids(struct rd_host *host, struct rd_port *port)
+static void join_by_gids(struct rd_host *host, struct rd_port *port)
 {
 	for (size_t g = 0; g < port->n_gids; g++) {
 		const struct rd_gid *gid = &port->gids[g];
 		int netdev = rd_host_find_netdev(host, gid->netdev);
 
 		if (netdev >= 0) {
-			if (port_add_netdev(port, netdev) < 0)
-				return -ENOMEM;
+			port_add_netdev(port, netdev);
 		} else if (rd_port_is_ethernet(port)) {
 			port->foreign_gids = true;
 			if (gid->netdev && !port->netdev_name) {
@@ -167,10 +160,9 @@ static int join_by_gids(struct rd_host *host, struct rd_port *port)
 			}
 		}
 	}
-	return 0;
 }
 
-static int join_by_pci(struct rd_host *host, const struct rd_ibdev *dev, struct rd_port *port)
+static void join_by_pci(struct rd_host *host, const struct rd_ibdev *dev, struct rd_port *port)
 {
 	for (size_t i = 0; dev->pci >= 0 && i < host->n_netdevs; i++) {
 		const struct rd_netdev *netdev = &host->netdevs[i];
@@ -181,10 +173,8 @@ static int join_by_pci(struct rd_host *host, const struct rd_ibdev *dev, struct 
 		/* dev_port is meaningless if each function has one port. */
 		if (dev->n_ports > 1 && netdev->ibdev_port >= 0 && (unsigned)netdev->ibdev_port + 1 != port->num)
 			continue;
-		if (port_add_netdev(port, (int)i) < 0)
-			return -ENOMEM;
+		port_add_netdev(port, (int)i);
 	}
-	return 0;
 }
 
 /* RDMA MTU: payload left in an Ethernet packet: GRH 40, UDP 8, BTH 12, extended headers 4 and 28, ICRC 4; rounded down to
@@ -209,7 +199,7 @@ static void set_mtu(const struct rd_host *host, struct rd_port *port)
 	}
 }
 
-int rd_collect_join_netdevs(struct rd_host *host, struct rd_err *err)
+void rd_collect_join_netdevs(struct rd_host *host)
 {
 	for (size_t i = 0; i < host->n_ibdevs; i++)
 		place_soft_device(host, &host->ibdevs[i]);
@@ -218,9 +208,10 @@ int rd_collect_join_netdevs(struct rd_host *host, struct rd_err *err)
 		const struct rd_ibdev *dev = &host->ibdevs[port->ibdev];
 		int parent = rd_host_find_netdev(host, dev->parent_netdev);
 
-		if ((parent >= 0 && port_add_netdev(port, parent) < 0) || join_by_gids(host, port) < 0 ||
-		    join_by_pci(host, dev, port) < 0)
-			return rd_err_set(err, ENOMEM, NET, "no memory for interfaces");
+		if (parent >= 0)
+			port_add_netdev(port, parent);
+		join_by_gids(host, port);
+		join_by_pci(host, dev, port);
 		if (port->n_netdevs > 0) {
 			free(port->netdev_name);
 			port->netdev_name = rd_dup(host->netdevs[port->netdevs[0]].name);
@@ -231,5 +222,4 @@ int rd_collect_join_netdevs(struct rd_host *host, struct rd_err *err)
 		set_mtu(host, port);
 	}
 	rd_host_fill_lags(host);
-	return 0;
 }

@@ -93,9 +93,7 @@ int rd_collect_pci(const struct rd_sysfs *fs, struct rd_host *host, struct rd_er
 		return 0;
 	if (names.n > PCIS_MAX)
 		return rd_err_set(err, E2BIG, "/sys/bus/pci/devices", "too many PCI functions: at most %d", PCIS_MAX);
-	places = calloc(names.n + 1, sizeof(*places));
-	if (!places)
-		return rd_err_set(err, ENOMEM, "/sys/bus/pci/devices", "no memory for PCI functions");
+	places = rd_alloc(names.n + 1, sizeof(*places));
 	for (size_t i = 0; i < names.n; i++)
 		n += add_function(fs, host, names.v[i], &places[n]);
 	link_parents(host, places);

@@ -21,23 +21,17 @@ static bool is_beside(const char *name)
 	return false;
 }
 
-static int add_module(const struct rd_sysfs *fs, struct rd_system *system, const struct rd_kmod *mod, bool rdma)
+static void add_module(const struct rd_sysfs *fs, struct rd_system *system, const struct rd_kmod *mod, bool rdma)
 {
 	struct rd_module *module;
 
-	if (rd_grow(&system->modules, &system->cap_modules, system->n_modules + 1, sizeof(*module)) < 0)
-		return -ENOMEM;
-	module = &system->modules[system->n_modules];
+	module = RD_ADD(system->modules, system->n_modules, system->cap_modules);
 	*module = (struct rd_module){ .name = rd_dup(mod->name), .out_of_tree = mod->out_of_tree, .rdma = rdma };
-	if (!module->name)
-		return -ENOMEM;
-	system->n_modules++;
 	if (rdma || is_beside(mod->name))
 		module->version = rd_sysfs_text(fs, NULL, "/sys/module/%s/version", mod->name);
-	return 0;
 }
 
-static int collect_modules(const struct rd_sysfs *fs, struct rd_system *system)
+static void collect_modules(const struct rd_sysfs *fs, struct rd_system *system)
 {
 	struct rd_kmods mods = { 0 };
 	_cleanup_free_ bool *marked = NULL;
@@ -47,17 +41,16 @@ static int collect_modules(const struct rd_sysfs *fs, struct rd_system *system)
 	if (r == -EBADMSG)
 		rd_errlist_add(fs->errors, &err);
 	if (r < 0)
-		return 0;
+		return;
 	system->modules_known =
 		mods.n > 0; /* an empty file: a host without any module is rare, one that was not recorded is not */
-	marked = calloc(mods.n + 1, sizeof(*marked));
+	marked = rd_alloc(mods.n + 1, sizeof(*marked));
 	core = rd_kmods_find(&mods, "ib_core");
-	if (marked && core >= 0)
+	if (core >= 0)
 		rd_kmods_mark_users(&mods, core, marked);
-	for (size_t i = 0; marked && !r && i < mods.n; i++)
-		r = add_module(fs, system, &mods.v[i], marked[i]);
+	for (size_t i = 0; i < mods.n; i++)
+		add_module(fs, system, &mods.v[i], marked[i]);
 	rd_kmods_deinit(&mods);
-	return marked ? r : -ENOMEM;
 }
 
 /* "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release Build …", "… UNIX aarch64 Kernel Module
@@ -68,7 +61,7 @@ static char *nvidia_version_of(const char *line)
 		size_t n = strspn(at, "0123456789.");
 
 		if (n && memchr(at, '.', n) && (at == line || at[-1] == ' '))
-			return strndup(at, n);
+			return rd_dup_part(at, n);
 		at += n ? n : 1;
 	}
 	return NULL;
@@ -102,7 +95,7 @@ static void read_nvidia(const struct rd_sysfs *fs, struct rd_system *system)
 	if (at) {
 		at += strlen("RegistryDwords: \"");
 		quote = strchr(at, '"');
-		system->nvidia_registry = quote ? strndup(at, (size_t)(quote - at)) : NULL;
+		system->nvidia_registry = quote ? rd_dup_part(at, (size_t)(quote - at)) : NULL;
 	}
 	at = params ? strstr(params, "EnableStreamMemOPs:") : NULL;
 	if (at) {
@@ -177,17 +170,17 @@ static bool parse_page_kb(const char *name, uint64_t *ret)
 }
 
 /* `node`: "node0". */
-static int read_node_huge(const struct rd_sysfs *fs, struct rd_system *system, const char *node)
+static void read_node_huge(const struct rd_sysfs *fs, struct rd_system *system, const char *node)
 {
 	_cleanup_names_ struct rd_names sizes = { 0 };
 	struct rd_huge huge = { 0 };
 	uint32_t number;
 
 	if (rd_parse_u32(node + 4, RD_DECIMAL, INT32_MAX, &number) < 0)
-		return 0;
+		return;
 	huge.node = (int)number;
 	if (rd_sysfs_list(fs, &sizes, "/sys/devices/system/node/%s/hugepages", node) < 0)
-		return 0;
+		return;
 	for (size_t i = 0; i < sizes.n && i < 16; i++) {
 		uint64_t kb = 0;
 		int64_t total = 0, free_ = 0;
@@ -201,38 +194,28 @@ static int read_node_huge(const struct rd_sysfs *fs, struct rd_system *system, c
 		huge.total += (uint64_t)total * kb * 1024;
 		huge.free += (uint64_t)free_ * kb * 1024;
 	}
-	if (rd_grow(&system->huge, &system->cap_huge, system->n_huge + 1, sizeof(huge)) < 0)
-		return -ENOMEM;
-	system->huge[system->n_huge++] = huge;
-	return 0;
+	*RD_ADD(system->huge, system->n_huge, system->cap_huge) = huge;
 }
 
-static int read_huge(const struct rd_sysfs *fs, struct rd_system *system)
+static void read_huge(const struct rd_sysfs *fs, struct rd_system *system)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
-	int r = 0;
 
 	if (rd_sysfs_list(fs, &names, "/sys/devices/system/node") < 0)
-		return 0;
+		return;
 	rd_names_sort_natural(&names);
-	for (size_t i = 0; i < names.n && !r && system->n_huge < 1024; i++)
+	for (size_t i = 0; i < names.n && system->n_huge < 1024; i++)
 		if (strncmp(names.v[i], "node", 4) == 0)
-			r = read_node_huge(fs, system, names.v[i]);
-	return r;
+			read_node_huge(fs, system, names.v[i]);
 }
 
-int rd_collect_gpu_memory(const struct rd_sysfs *fs, struct rd_system *system)
+void rd_collect_gpu_memory(const struct rd_sysfs *fs, struct rd_system *system)
 {
-	int r;
-
 	read_nvidia(fs, system);
 	read_dmabuf(fs, system);
-	r = collect_modules(fs, system);
-	if (!r) {
-		read_p2pdma(fs, system);
-		read_memory_peers(fs, system);
-	}
-	return r;
+	collect_modules(fs, system);
+	read_p2pdma(fs, system);
+	read_memory_peers(fs, system);
 }
 
 int rd_collect_system(struct rd_source *src, int pid, struct rd_system *system, struct rd_errlist *errors,
@@ -240,21 +223,16 @@ int rd_collect_system(struct rd_source *src, int pid, struct rd_system *system, 
 {
 	const struct rd_sysfs fs = { .src = src, .errors = errors };
 	int64_t value;
-	int r;
 
 	system->asked_pid = pid;
 	system->release = rd_sysfs_text(&fs, NULL, "/proc/sys/kernel/osrelease");
 	if (rd_sysfs_int(&fs, &value, "/proc/sys/vm/max_map_count") == RD_OK && value >= 0)
 		RD_SET(system->max_map_count, (uint64_t)value);
 	system->thp_defrag = rd_sysfs_text(&fs, NULL, "/sys/kernel/mm/transparent_hugepage/defrag");
-	r = rd_collect_gpu_memory(&fs, system);
-	if (!r)
-		r = read_huge(&fs, system);
-	if (!r)
-		r = rd_collect_limits(&fs, system);
-	if (!r)
-		r = rd_collect_userspace(&fs, system);
-	if (r == -ESRCH)
+	rd_collect_gpu_memory(&fs, system);
+	read_huge(&fs, system);
+	if (rd_collect_limits(&fs, system) < 0)
 		return rd_err_set(err, ESRCH, "--pid", "no such process, or not readable: %d", pid);
-	return r < 0 ? rd_err_set(err, -r, "host", "cannot store its settings") : 0;
+	rd_collect_userspace(&fs, system);
+	return 0;
 }

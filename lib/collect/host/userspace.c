@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* User space: device files, providers of libibverbs, settings that all jobs read. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,50 +7,42 @@
 #include "base/text.h"
 #include "collect/host/system.h"
 
-static int add_uverbs(const struct rd_sysfs *fs, struct rd_system *system, const char *name)
+static void add_uverbs(const struct rd_sysfs *fs, struct rd_system *system, const char *name)
 {
 	struct rd_source *src = fs->src;
 	struct rd_uverbs *uverbs;
 	uint64_t value;
 	char path[128];
 
-	if (rd_grow(&system->uverbs, &system->cap_uverbs, system->n_uverbs + 1, sizeof(*uverbs)) < 0)
-		return -ENOMEM;
-	uverbs = &system->uverbs[system->n_uverbs];
+	uverbs = RD_ADD(system->uverbs, system->n_uverbs, system->cap_uverbs);
 	*uverbs = (struct rd_uverbs){ .name = rd_dup(name) };
-	if (!uverbs->name)
-		return -ENOMEM;
-	system->n_uverbs++;
 	uverbs->ibdev = rd_sysfs_text(fs, NULL, "/sys/class/infiniband_verbs/%s/ibdev", name);
 	snprintf(path, sizeof(path), "/dev/infiniband/%.64s", name);
 	uverbs->node = src->ops->stat_rdev(src, path, &value, NULL) == 0;
 	if (uverbs->node && src->ops->stat_mode(src, path, &value, NULL) == 0)
 		RD_SET(uverbs->mode, (unsigned)value);
-	return 0;
 }
 
-static int read_devices(const struct rd_sysfs *fs, struct rd_system *system)
+static void read_devices(const struct rd_sysfs *fs, struct rd_system *system)
 {
 	_cleanup_names_ struct rd_names names = { 0 }, misc = { 0 };
 	_cleanup_free_ char *first = rd_sysfs_text(fs, NULL, "/proc/1/comm");
 	_cleanup_free_ char *second = rd_sysfs_text(fs, NULL, "/proc/2/comm");
 	uint64_t value;
-	int r = 0;
 
 	system->processes = second && strcmp(second, "kthreadd") == 0 ? RD_OF_HOST :
 			    first				      ? RD_OF_CONTAINER :
 									RD_OF_NOBODY;
 	if (rd_sysfs_list(fs, &names, "/sys/class/infiniband_verbs") < 0)
-		return 0;
+		return;
 	rd_names_sort_natural(&names);
 	system->uverbs_known = true;
 	system->dev_known = fs->src->ops->stat_rdev(fs->src, "/dev/null", &value, NULL) == 0;
-	for (size_t i = 0; i < names.n && i < 4096 && !r; i++)
+	for (size_t i = 0; i < names.n && i < 4096; i++)
 		if (strncmp(names.v[i], "uverbs", 6) == 0)
-			r = add_uverbs(fs, system, names.v[i]);
+			add_uverbs(fs, system, names.v[i]);
 	system->has_rdma_cm = rd_sysfs_list(fs, &misc, "/sys/class/misc/rdma_cm") == 0;
 	system->rdma_cm_node = fs->src->ops->stat_rdev(fs->src, "/dev/infiniband/rdma_cm", &value, NULL) == 0;
-	return r;
 }
 
 /* "libmlx5-rdmav34.so", "mlx5.driver": "mlx5". An empty name: no provider. */
@@ -88,7 +79,7 @@ static void read_libibverbs(const struct rd_sysfs *fs, const char *dir, struct r
 }
 
 /* A provider must be a library that libibverbs finds; files in libibverbs.d only name it. */
-static int read_providers(const struct rd_sysfs *fs, struct rd_system *system)
+static void read_providers(const struct rd_sysfs *fs, struct rd_system *system)
 {
 	static const char *const dirs[] = { "/usr/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
 					    "/usr/lib/powerpc64le-linux-gnu" };
@@ -106,7 +97,6 @@ static int read_providers(const struct rd_sysfs *fs, struct rd_system *system)
 	}
 	/* Without the directory there is no provider, if libibverbs is installed. */
 	system->providers_known |= system->libibverbs != NULL;
-	return 0;
 }
 
 /* NAME=VALUE lines of files that apply to every job on this host. */
@@ -128,13 +118,9 @@ static void read_job_env(const struct rd_sysfs *fs, struct rd_system *system)
 	}
 }
 
-int rd_collect_userspace(const struct rd_sysfs *fs, struct rd_system *system)
+void rd_collect_userspace(const struct rd_sysfs *fs, struct rd_system *system)
 {
-	int r = read_devices(fs, system);
-
-	if (!r)
-		r = read_providers(fs, system);
-	if (!r)
-		read_job_env(fs, system);
-	return r;
+	read_devices(fs, system);
+	read_providers(fs, system);
+	read_job_env(fs, system);
 }

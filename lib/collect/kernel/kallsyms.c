@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/kernel/kallsyms.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -9,16 +8,10 @@
 
 typedef bool want_fn(void *arg, const char *module);
 
-static int add_ksym(struct rd_ksyms *syms, const char *name, const char *module, uint64_t addr, bool global)
+static void add_ksym(struct rd_ksyms *syms, const char *name, const char *module, uint64_t addr, bool global)
 {
-	struct rd_ksym sym = { .addr = addr, .global = global };
-
-	if (rd_grow(&syms->v, &syms->cap, syms->n + 1, sizeof(sym)))
-		return -ENOMEM;
-	sym.name = rd_dup(name);
-	sym.module = rd_dup(module);
-	syms->v[syms->n++] = sym;
-	return 0;
+	*RD_ADD(syms->v, syms->n, syms->cap) =
+		(struct rd_ksym){ .name = rd_dup(name), .module = rd_dup(module), .addr = addr, .global = global };
 }
 
 /* Cuts "[module]" off the end of a line and returns the module; NULL if the line names none. */
@@ -36,34 +29,32 @@ static char *cut_module(char *line)
 }
 
 /* "ffffffffc0a01000 t ib_create_cq\t[ib_core]" */
-static int add_symbol(struct rd_ksyms *syms, char *line, want_fn *want, void *arg)
+static void add_symbol(struct rd_ksyms *syms, char *line, want_fn *want, void *arg)
 {
 	char *module = cut_module(line);
 	const char *at = line, *type;
 	uint64_t addr;
 
 	if (!module || rd_take_uint(&at, RD_HEX, UINT64_MAX, &addr) < 0)
-		return 0;
+		return;
 	if (at[0] != ' ' || !at[1] || at[2] != ' ' || !at[3])
-		return 0;
+		return;
 	type = at + 1;
-	if (!strchr("tTwW", *type) || !want(arg, module))
-		return 0;
-	return add_ksym(syms, type + 2, module, addr, *type == 'T' || *type == 'W');
+	if (strchr("tTwW", *type) && want(arg, module))
+		add_ksym(syms, type + 2, module, addr, *type == 'T' || *type == 'W');
 }
 
 /* "ib_create_cq [ib_core]" */
-static int add_filter(struct rd_ksyms *syms, char *line, want_fn *want, void *arg)
+static void add_filter(struct rd_ksyms *syms, char *line, want_fn *want, void *arg)
 {
 	char *module = cut_module(line);
 
-	if (!module || !line[0] || !want(arg, module))
-		return 0;
-	return add_ksym(syms, line, module, 0, false);
+	if (module && line[0] && want(arg, module))
+		add_ksym(syms, line, module, 0, false);
 }
 
 static int read_lines(struct rd_source *src, const char *path, want_fn *want, void *arg,
-		      int (*add_line)(struct rd_ksyms *, char *, want_fn *, void *), struct rd_ksyms *ret,
+		      void (*add_line)(struct rd_ksyms *, char *, want_fn *, void *), struct rd_ksyms *ret,
 		      struct rd_err *err)
 {
 	_cleanup_bytes_ struct rd_bytes text = { 0 };
@@ -76,10 +67,7 @@ static int read_lines(struct rd_source *src, const char *path, want_fn *want, vo
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = 0;
-		if (add_line(&syms, line, want, arg)) {
-			rd_ksyms_deinit(&syms);
-			return rd_err_set(err, ENOMEM, path, "cannot read the symbols");
-		}
+		add_line(&syms, line, want, arg);
 	}
 	*ret = syms;
 	return 0;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/number.h"
 
 #define RECORDS_MAX ((size_t)1 << 18)
@@ -53,7 +54,7 @@ static void take_key(char *line, struct rd_krecord *record)
 	record->device = line + 8;
 }
 
-int rd_klog_parse(struct rd_bytes *bytes, struct rd_klog *klog)
+void rd_klog_parse(struct rd_bytes *bytes, struct rd_klog *klog)
 {
 	struct rd_krecord record, *last = NULL;
 	char *line, *next;
@@ -74,34 +75,25 @@ int rd_klog_parse(struct rd_bytes *bytes, struct rd_klog *klog)
 			continue;
 		if (klog->n == RECORDS_MAX)
 			break;
-		if (rd_grow(&klog->v, &klog->cap, klog->n + 1, sizeof(*klog->v)) < 0)
-			return -ENOMEM;
-		last = &klog->v[klog->n++];
+		last = RD_ADD(klog->v, klog->n, klog->cap);
 		*last = record;
 	}
 	klog->lost = klog->n > 0 && klog->v[0].seq > 0;
-	return 0;
 }
 
-int rd_collect_klog(struct rd_source *src, struct rd_klog *klog, struct rd_errlist *errors, struct rd_err *err)
+void rd_collect_klog(struct rd_source *src, struct rd_klog *klog, struct rd_errlist *errors)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	struct rd_err why = { 0 };
 	int r = rd_read_file(src, "/dev/kmsg", &bytes, &why);
 
-	if (r == -ENOMEM) {
-		if (err)
-			*err = why;
-		return r;
-	}
 	if (r < 0) {
 		klog->code = -r;
 		klog->known = r == -EACCES || r == -EPERM ? RD_DENIED : RD_ABSENT;
 		if (klog->known == RD_DENIED)
 			rd_err_hint(&why, "run as root, or allow all users to read it: sysctl kernel.dmesg_restrict=0");
 		rd_errlist_add(errors, &why);
-		return 0;
+		return;
 	}
-	r = rd_klog_parse(&bytes, klog);
-	return r < 0 ? rd_err_set(err, -r, "/dev/kmsg", "no memory for the kernel log") : 0;
+	rd_klog_parse(&bytes, klog);
 }

@@ -7,16 +7,15 @@
 #include "source/shared/source.h"
 
 /*
- * Reads the kernel log from /dev/kmsg. Returns 0 or -ENOMEM. For a log that is not readable it returns 0, sets klog->known, and adds
- * the reason to `errors` (may be NULL). `klog` is zeroed by the caller, which must release it in any case.
+ * Reads the kernel log from /dev/kmsg. For a log that is not readable it sets klog->known, and adds the reason to `errors` (may be
+ * NULL). `klog` is zeroed by the caller, which must release it in any case.
  */
-int rd_collect_klog(struct rd_source *src, struct rd_klog *klog, struct rd_errlist *errors, struct rd_err *err);
+void rd_collect_klog(struct rd_source *src, struct rd_klog *klog, struct rd_errlist *errors);
 
 /*
  * Parses records of /dev/kmsg (Documentation/ABI/testing/dev-kmsg): a line "level and facility, sequence number, microseconds,
  * flags;text", then lines " KEY=value". Takes ownership of `bytes`. Ignores lines that are not records.
- * 0 or -ENOMEM.
  */
-int rd_klog_parse(struct rd_bytes *bytes, struct rd_klog *klog);
+void rd_klog_parse(struct rd_bytes *bytes, struct rd_klog *klog);
 
 #endif

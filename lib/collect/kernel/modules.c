@@ -6,25 +6,21 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 
-static int add_users(struct rd_kmod *mod, char *list)
+static void add_users(struct rd_kmod *mod, char *list)
 {
 	char *save = NULL;
 
 	for (char *user = strtok_r(list, ",", &save); user; user = strtok_r(NULL, ",", &save)) {
 		/* "-": no user; "[permanent]": not a module. */
-		if (user[0] == '-' || user[0] == '[')
-			continue;
-		if (rd_grow(&mod->users, &mod->cap_users, mod->n_users + 1, sizeof(*mod->users)))
-			return -ENOMEM;
-		mod->users[mod->n_users] = rd_dup(user);
-		mod->n_users++;
+		if (user[0] != '-' && user[0] != '[')
+			*RD_ADD(mod->users, mod->n_users, mod->cap_users) = rd_dup(user);
 	}
-	return 0;
 }
 
 /* "rdma_rxe 204800 0 - Live 0xffffffffc0a00000 (OE)": name, bytes, references, users, state, address, taints. */
-static int add_line(struct rd_kmods *mods, char *line)
+static void add_line(struct rd_kmods *mods, char *line)
 {
 	char *save = NULL, *name = strtok_r(line, " ", &save), *size = strtok_r(NULL, " ", &save);
 	char *refs = strtok_r(NULL, " ", &save), *users = strtok_r(NULL, " ", &save);
@@ -32,15 +28,13 @@ static int add_line(struct rd_kmods *mods, char *line)
 	const char *field;
 
 	if (!name || !size || !refs || !users)
-		return 0;
-	if (rd_grow(&mods->v, &mods->cap, mods->n + 1, sizeof(mod)))
-		return -ENOMEM;
+		return;
 	mod.name = rd_dup(name);
 	while ((field = strtok_r(NULL, " ", &save)))
 		if (field[0] == '(')
 			mod.out_of_tree = strchr(field, 'O') != NULL;
-	mods->v[mods->n++] = mod;
-	return add_users(&mods->v[mods->n - 1], users);
+	add_users(&mod, users);
+	*RD_ADD(mods->v, mods->n, mods->cap) = mod;
 }
 
 int rd_kmods_read(struct rd_source *src, struct rd_kmods *ret, struct rd_err *err)
@@ -54,10 +48,7 @@ int rd_kmods_read(struct rd_source *src, struct rd_kmods *ret, struct rd_err *er
 	if (rc)
 		return rc;
 	for (char *line = strtok_r((char *)text.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-		if (add_line(&mods, line)) {
-			rd_kmods_deinit(&mods);
-			return rd_err_set(err, ENOMEM, "/proc/modules", "cannot read the list of modules");
-		}
+		add_line(&mods, line);
 	if (mods.n == 0 && text.size > 0)
 		return rd_err_set(err, EBADMSG, "/proc/modules", "not a list of modules");
 	*ret = mods;
@@ -112,18 +103,9 @@ void rd_kmods_mark_users(const struct rd_kmods *mods, int start, bool *marked)
 static int read_dep(struct rd_source *src, const char *root, const char *release, struct rd_moddep *ret,
 		    struct rd_err *err)
 {
-	_cleanup_free_ char *dir = NULL, *path = NULL;
-	int rc;
+	_cleanup_free_ char *dir = rd_text("%s/%s", root, release), *path = rd_text("%s/modules.dep", dir);
+	int rc = rd_read_file(src, path, &ret->text, err);
 
-	if (asprintf(&dir, "%s/%s", root, release) < 0) {
-		dir = NULL;
-		return rd_err_set(err, ENOMEM, root, "cannot search for module files");
-	}
-	if (asprintf(&path, "%s/modules.dep", dir) < 0) {
-		path = NULL;
-		return rd_err_set(err, ENOMEM, root, "cannot search for module files");
-	}
-	rc = rd_read_file(src, path, &ret->text, err);
 	if (!rc)
 		ret->dir = RD_TAKE(dir);
 	return rc;
@@ -133,7 +115,7 @@ int rd_moddep_read(struct rd_source *src, const char *release, struct rd_moddep 
 {
 	int rc = read_dep(src, "/lib/modules", release, ret, err);
 
-	if (rc && rc != -ENOMEM && !read_dep(src, "/usr/lib/modules", release, ret, NULL))
+	if (rc && !read_dep(src, "/usr/lib/modules", release, ret, NULL))
 		rc = 0;
 	return rc;
 }
@@ -159,22 +141,19 @@ static bool is_file_of(const char *path, size_t size, const char *name)
 	return !strncmp(base + len, ".ko", 3) && (left == len + 3 || base[len + 3] == '.');
 }
 
-int rd_moddep_path(const struct rd_moddep *dep, const char *name, size_t nth, char **ret)
+char *rd_moddep_path(const struct rd_moddep *dep, const char *name, size_t nth)
 {
 	const char *line = (const char *)dep->text.data, *end = line + dep->text.size;
 
 	while (line < end) {
 		const char *next = memchr(line, '\n', (size_t)(end - line)), *colon;
-		int rc;
 
 		next = next ? next : end;
 		colon = memchr(line, ':', (size_t)(next - line));
-		if (colon && is_file_of(line, (size_t)(colon - line), name) && !nth--) {
-			rc = line[0] == '/' ? asprintf(ret, "%.*s", (int)(colon - line), line) :
-					      asprintf(ret, "%s/%.*s", dep->dir, (int)(colon - line), line);
-			return rc < 0 ? -ENOMEM : 0;
-		}
+		if (colon && is_file_of(line, (size_t)(colon - line), name) && !nth--)
+			return line[0] == '/' ? rd_dup_part(line, (size_t)(colon - line)) :
+						rd_text("%s/%.*s", dep->dir, (int)(colon - line), line);
 		line = next + 1;
 	}
-	return -ENOENT;
+	return NULL;
 }

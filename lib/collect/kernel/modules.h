@@ -38,8 +38,8 @@ struct rd_moddep {
 int rd_moddep_read(struct rd_source *src, const char *release, struct rd_moddep *ret, struct rd_err *err);
 void rd_moddep_deinit(struct rd_moddep *dep);
 
-/* The nth (from 0) file of that module, in the order of modules.dep; "-" and "_" are the same. 0; -ENOENT after the
- * last; -ENOMEM. Caller frees *ret. */
-int rd_moddep_path(const struct rd_moddep *dep, const char *name, size_t nth, char **ret);
+/* The nth (from 0) file of that module, in the order of modules.dep; "-" and "_" are the same. NULL after the
+ * last. Caller frees. */
+char *rd_moddep_path(const struct rd_moddep *dep, const char *name, size_t nth);
 
 #endif

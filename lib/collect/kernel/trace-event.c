@@ -57,10 +57,9 @@ static void keep_device(struct rd_trace_facts *facts, uint32_t dev, const char *
 		if (facts->devices[i].dev == dev)
 			d = &facts->devices[i];
 	if (!d) {
-		if (facts->n_devices == DEVICES_MAX ||
-		    rd_grow(&facts->devices, &facts->cap_devices, facts->n_devices + 1, sizeof(*facts->devices)))
+		if (facts->n_devices == DEVICES_MAX)
 			return;
-		d = &facts->devices[facts->n_devices++];
+		d = RD_ADD(facts->devices, facts->n_devices, facts->cap_devices);
 		d->dev = dev;
 	}
 	snprintf(d->ibdev, sizeof(d->ibdev), "%s", ibdev);
@@ -136,11 +135,9 @@ static int fn_id(uint32_t fn, size_t n_fns)
 	return fn < n_fns ? (int)fn : -1;
 }
 
-static int copy_chain(const struct rd_rec *rec, size_t n_fns, struct rd_event *ev)
+static void copy_chain(const struct rd_rec *rec, size_t n_fns, struct rd_event *ev)
 {
-	ev->chain = calloc(rec->n_chain + 1u, sizeof(*ev->chain));
-	if (!ev->chain)
-		return -ENOMEM;
+	ev->chain = rd_alloc(rec->n_chain + 1u, sizeof(*ev->chain));
 	ev->n_chain = rec->n_chain;
 	for (size_t i = 0; i < ev->n_chain; i++)
 		ev->chain[i] = (struct rd_link){
@@ -148,17 +145,15 @@ static int copy_chain(const struct rd_rec *rec, size_t n_fns, struct rd_event *e
 			.err = rec->chain[i].err,
 			.branch = rec->chain[i].flags & RD_LINK_BRANCH,
 		};
-	return 0;
 }
 
-static int copy_frames(const uint8_t *data, size_t n, struct rd_frame **ret)
+static struct rd_frame *copy_frames(const uint8_t *data, size_t n)
 {
-	*ret = calloc(n + 1, sizeof(**ret));
-	if (!*ret)
-		return -ENOMEM;
+	struct rd_frame *frames = rd_alloc(n + 1, sizeof(*frames));
+
 	for (size_t i = 0; i < n; i++)
-		memcpy(&(*ret)[i].addr, data + i * sizeof(uint64_t), sizeof(uint64_t));
-	return 0;
+		memcpy(&frames[i].addr, data + i * sizeof(uint64_t), sizeof(uint64_t));
+	return frames;
 }
 
 static void copy_scalars(const struct rd_rec *rec, size_t n_fns, struct rd_event *ev)
@@ -224,7 +219,7 @@ static int check_record(const void *data, size_t size, struct rd_rec *rec, struc
 
 static char *dup_field(const char *text, size_t size)
 {
-	return *text ? strndup(text, size) : NULL;
+	return *text ? rd_dup_part(text, size) : NULL;
 }
 
 /* Converts a CLOCK_MONOTONIC time of the kernel to CLOCK_REALTIME. */
@@ -250,9 +245,9 @@ int rd_trace_event_decode(struct rd_trace_facts *facts, const void *data, size_t
 	ev.at_ns = rec.time;
 	parts = parts_of(&rec);
 	at = (const uint8_t *)data + offsetof(struct rd_rec, chain) + parts.chain;
-	if (copy_chain(&rec, set->n_fns, &ev) || copy_frames(at, rec.n_kstack, &ev.kstack) ||
-	    copy_frames(at + parts.kstack, rec.n_ustack, &ev.ustack))
-		return rd_err_set(err, ENOMEM, "event record", "cannot store it");
+	copy_chain(&rec, set->n_fns, &ev);
+	ev.kstack = copy_frames(at, rec.n_kstack);
+	ev.ustack = copy_frames(at + parts.kstack, rec.n_ustack);
 	ev.n_kstack = rec.n_kstack;
 	ev.n_ustack = rec.n_ustack;
 	at += parts.kstack + parts.ustack;

@@ -17,7 +17,7 @@ void rd_trace_facts_destroy(struct rd_trace_facts *facts);
 /*
  * Decodes one record (struct rd_rec of bpf/record.h) as untrusted input: every count is checked against `size`. Fills
  * the fields of the record (links as recorded, frames as addresses, ids of functions of `set`, else -1), and adds the path of the
- * cgroup and the name of the device. The caller frees *ret with rd_event_deinit. -EBADMSG, -ENOMEM.
+ * cgroup and the name of the device. The caller frees *ret with rd_event_deinit. -EBADMSG.
  */
 int rd_trace_event_decode(struct rd_trace_facts *facts, const void *data, size_t size, const struct rd_fnset *set,
 			  struct rd_event *ret, struct rd_err *err);

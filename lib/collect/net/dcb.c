@@ -103,7 +103,6 @@ void rd_collect_dcb(const struct rd_sysfs *fs, const char *netdev, struct rd_dcb
 	char buf[256] __attribute__((aligned(NLMSG_ALIGNTO))) = { 0 };
 	struct nlmsghdr *head = mnl_nlmsg_put_header(buf);
 	struct dcbmsg *info;
-	int r;
 
 	if (strlen(netdev) >= 128)
 		return;
@@ -112,5 +111,5 @@ void rd_collect_dcb(const struct rd_sysfs *fs, const char *netdev, struct rd_dcb
 	info = mnl_nlmsg_put_extra_header(head, sizeof(*info));
 	info->cmd = DCB_CMD_IEEE_GET;
 	mnl_attr_put_strz(head, DCB_ATTR_IFNAME, netdev);
-	ret->known = rd_netstate_dump(fs, NETLINK_ROUTE, head, head->nlmsg_len, take_dcb, ret, &r);
+	ret->known = rd_netstate_dump(fs, NETLINK_ROUTE, head, head->nlmsg_len, take_dcb, ret);
 }

@@ -3,24 +3,19 @@
 #include "collect/net/netstate.h"
 #include "collect/shared/genl.h"
 
-#include <errno.h>
 #include <linux/devlink.h>
 #include <linux/netlink.h>
 #include <string.h>
+
+#include "base/memory.h"
 
 #define DEVICES_MAX 4096
 #define PARTS_MAX 1024 /* versions and reporters per device; mlx5 has 20 */
 
 enum { STATE_HEALTHY = 0 }; /* of DEVLINK_ATTR_HEALTH_REPORTER_STATE; 1: error */
 
-struct reading {
-	struct rd_netstate *net;
-	int failed;
-};
-
-static struct rd_devlink *device_of(struct reading *reading, const struct nlattr *bus, const struct nlattr *dev)
+static struct rd_devlink *device_of(struct rd_netstate *net, const struct nlattr *bus, const struct nlattr *dev)
 {
-	struct rd_netstate *net = reading->net;
 	struct rd_devlink *devlink;
 
 	if (!bus || !dev)
@@ -31,40 +26,26 @@ static struct rd_devlink *device_of(struct reading *reading, const struct nlattr
 			return &net->devlinks[i];
 	if (net->n_devlinks == DEVICES_MAX)
 		return NULL;
-	if (rd_grow(&net->devlinks, &net->cap_devlinks, net->n_devlinks + 1, sizeof(*net->devlinks)) < 0) {
-		reading->failed = -ENOMEM;
-		return NULL;
-	}
-	devlink = &net->devlinks[net->n_devlinks];
+	devlink = RD_ADD(net->devlinks, net->n_devlinks, net->cap_devlinks);
 	*devlink = (struct rd_devlink){ .bus = rd_nla_text(bus), .dev = rd_nla_text(dev) };
-	if (!devlink->bus || !devlink->dev) {
-		RD_FREE(devlink->bus, devlink->dev);
-		reading->failed = -ENOMEM;
-		return NULL;
-	}
-	net->n_devlinks++;
 	return devlink;
 }
 
-static int add_version(struct rd_devlink *devlink, enum rd_fwver_kind kind, const struct nlattr *attr)
+static void add_version(struct rd_devlink *devlink, enum rd_fwver_kind kind, const struct nlattr *attr)
 {
 	static const uint8_t policy[] = {
 		[DEVLINK_ATTR_INFO_VERSION_NAME] = MNL_TYPE_NUL_STRING, [DEVLINK_ATTR_INFO_VERSION_VALUE] = MNL_TYPE_NUL_STRING
 	};
 	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
-	struct rd_fwver *version;
 
 	rd_nla_nested(attr, policy, RD_ARRAY_SIZE(policy), table);
 	if (!table[DEVLINK_ATTR_INFO_VERSION_NAME] || !table[DEVLINK_ATTR_INFO_VERSION_VALUE] ||
 	    devlink->n_versions == PARTS_MAX)
-		return 0;
-	if (rd_grow(&devlink->versions, &devlink->cap_versions, devlink->n_versions + 1, sizeof(*version)) < 0)
-		return -ENOMEM;
-	version = &devlink->versions[devlink->n_versions++];
-	*version = (struct rd_fwver){ .kind = kind,
-				      .name = rd_nla_text(table[DEVLINK_ATTR_INFO_VERSION_NAME]),
-				      .value = rd_nla_text(table[DEVLINK_ATTR_INFO_VERSION_VALUE]) };
-	return version->name && version->value ? 0 : -ENOMEM;
+		return;
+	*RD_ADD(devlink->versions, devlink->n_versions, devlink->cap_versions) =
+		(struct rd_fwver){ .kind = kind,
+				   .name = rd_nla_text(table[DEVLINK_ATTR_INFO_VERSION_NAME]),
+				   .value = rd_nla_text(table[DEVLINK_ATTR_INFO_VERSION_VALUE]) };
 }
 
 static int take_info(void *arg, uint8_t command, const void *attrs, size_t size)
@@ -73,28 +54,26 @@ static int take_info(void *arg, uint8_t command, const void *attrs, size_t size)
 					  [DEVLINK_ATTR_DEV_NAME] = MNL_TYPE_NUL_STRING,
 					  [DEVLINK_ATTR_INFO_DRIVER_NAME] = MNL_TYPE_NUL_STRING };
 	const struct nlattr *table[RD_ARRAY_SIZE(policy)], *attr = NULL;
-	struct reading *reading = arg;
 	struct rd_devlink *devlink;
-	int r = 0;
 
 	if (command != DEVLINK_CMD_INFO_GET)
 		return 0;
 	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
-	devlink = device_of(reading, table[DEVLINK_ATTR_BUS_NAME], table[DEVLINK_ATTR_DEV_NAME]);
+	devlink = device_of(arg, table[DEVLINK_ATTR_BUS_NAME], table[DEVLINK_ATTR_DEV_NAME]);
 	if (!devlink)
-		return reading->failed;
+		return 0;
 	devlink->info_known = RD_OK;
 	if (!devlink->driver)
 		devlink->driver = rd_nla_text(table[DEVLINK_ATTR_INFO_DRIVER_NAME]);
-	while (!r && rd_nla_next(attrs, size, &attr)) {
+	while (rd_nla_next(attrs, size, &attr)) {
 		if (mnl_attr_get_type(attr) == DEVLINK_ATTR_INFO_VERSION_FIXED)
-			r = add_version(devlink, RD_FWVER_FIXED, attr);
+			add_version(devlink, RD_FWVER_FIXED, attr);
 		else if (mnl_attr_get_type(attr) == DEVLINK_ATTR_INFO_VERSION_RUNNING)
-			r = add_version(devlink, RD_FWVER_RUNNING, attr);
+			add_version(devlink, RD_FWVER_RUNNING, attr);
 		else if (mnl_attr_get_type(attr) == DEVLINK_ATTR_INFO_VERSION_STORED)
-			r = add_version(devlink, RD_FWVER_STORED, attr);
+			add_version(devlink, RD_FWVER_STORED, attr);
 	}
-	return r;
+	return 0;
 }
 
 static int take_reporter(void *arg, uint8_t command, const void *attrs, size_t size)
@@ -109,16 +88,15 @@ static int take_reporter(void *arg, uint8_t command, const void *attrs, size_t s
 						[DEVLINK_ATTR_HEALTH_REPORTER_RECOVER_COUNT] = MNL_TYPE_U64 };
 	const struct nlattr *table[RD_ARRAY_SIZE(policy)], *inner[RD_ARRAY_SIZE(inner_policy)];
 	struct rd_reporter reporter = { .port = -1 };
-	struct reading *reading = arg;
 	struct rd_devlink *devlink;
 
 	if (command != DEVLINK_CMD_HEALTH_REPORTER_GET)
 		return 0;
 	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
 	rd_nla_nested(table[DEVLINK_ATTR_HEALTH_REPORTER], inner_policy, RD_ARRAY_SIZE(inner_policy), inner);
-	devlink = device_of(reading, table[DEVLINK_ATTR_BUS_NAME], table[DEVLINK_ATTR_DEV_NAME]);
+	devlink = device_of(arg, table[DEVLINK_ATTR_BUS_NAME], table[DEVLINK_ATTR_DEV_NAME]);
 	if (!devlink)
-		return reading->failed;
+		return 0;
 	/* A reporter without a state is ignored. */
 	if (!inner[DEVLINK_ATTR_HEALTH_REPORTER_NAME] || !inner[DEVLINK_ATTR_HEALTH_REPORTER_STATE] ||
 	    devlink->n_reporters == PARTS_MAX)
@@ -129,26 +107,21 @@ static int take_reporter(void *arg, uint8_t command, const void *attrs, size_t s
 	rd_nla_uint(inner[DEVLINK_ATTR_HEALTH_REPORTER_RECOVER_COUNT], &reporter.recoveries);
 	if (table[DEVLINK_ATTR_PORT_INDEX])
 		reporter.port = (int)(mnl_attr_get_u32(table[DEVLINK_ATTR_PORT_INDEX]) & INT32_MAX);
-	if (rd_grow(&devlink->reporters, &devlink->cap_reporters, devlink->n_reporters + 1, sizeof(reporter)) < 0)
-		return -ENOMEM;
 	reporter.name = rd_nla_text(inner[DEVLINK_ATTR_HEALTH_REPORTER_NAME]);
-	if (!reporter.name)
-		return -ENOMEM;
-	devlink->reporters[devlink->n_reporters++] = reporter;
+	*RD_ADD(devlink->reporters, devlink->n_reporters, devlink->cap_reporters) = reporter;
 	return 0;
 }
 
-int rd_collect_devlink(const struct rd_sysfs *fs, struct rd_netstate *net)
+void rd_collect_devlink(const struct rd_sysfs *fs, struct rd_netstate *net)
 {
 	static const struct {
 		uint8_t command;
 		rd_genl_fn *take;
 	} queries[] = { { DEVLINK_CMD_INFO_GET, take_info }, { DEVLINK_CMD_HEALTH_REPORTER_GET, take_reporter } };
-	struct reading reading = { .net = net };
 	uint16_t family;
 
 	if (rd_genl_family(fs->src, DEVLINK_GENL_NAME, &family, NULL) < 0)
-		return 0;
+		return;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(queries); i++) {
 		_cleanup_bytes_ struct rd_bytes reply = { 0 };
 		struct rd_genl_request request;
@@ -164,8 +137,6 @@ int rd_collect_devlink(const struct rd_sysfs *fs, struct rd_netstate *net)
 		if (r < 0)
 			continue;
 		net->devlink_known = RD_OK;
-		if (rd_genl_each(&reply, queries[i].take, &reading) == -ENOMEM)
-			return -ENOMEM;
+		rd_genl_each(&reply, queries[i].take, net);
 	}
-	return 0;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Addresses of interfaces, from rtnetlink. */
-#include <errno.h>
 #include <linux/if_addr.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/memory.h"
 #include "collect/host/netdev.h"
 #include "collect/shared/nlattr.h"
 
@@ -20,14 +20,10 @@ static struct rd_netdev *find_by_ifindex(struct rd_host *host, uint32_t ifindex)
 	return NULL;
 }
 
-int rd_netdev_add_addr(struct rd_netdev *netdev, const struct rd_addr *addr)
+void rd_netdev_add_addr(struct rd_netdev *netdev, const struct rd_addr *addr)
 {
-	if (netdev->n_addrs >= ADDRS_MAX)
-		return 0;
-	if (rd_grow(&netdev->addrs, &netdev->cap_addrs, netdev->n_addrs + 1, sizeof(*addr)) < 0)
-		return -ENOMEM;
-	netdev->addrs[netdev->n_addrs++] = *addr;
-	return 0;
+	if (netdev->n_addrs < ADDRS_MAX)
+		*RD_ADD(netdev->addrs, netdev->n_addrs, netdev->cap_addrs) = *addr;
 }
 
 /* IFA_LOCAL is the local address. IFA_ADDRESS is the peer's on a point-to-point link, and the only attribute for IPv6. */
@@ -65,7 +61,9 @@ static int take_message(void *arg, uint16_t type, const uint8_t *body, size_t si
 	if (!rd_ifaddr_decode(type, body, size, &address))
 		return 0;
 	netdev = find_by_ifindex(host, address.ifindex);
-	return netdev ? rd_netdev_add_addr(netdev, &address.addr) : 0;
+	if (netdev)
+		rd_netdev_add_addr(netdev, &address.addr);
+	return 0;
 }
 
 int rd_collect_netaddr(const struct rd_sysfs *fs, struct rd_host *host)

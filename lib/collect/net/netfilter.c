@@ -7,7 +7,6 @@
 #include "collect/shared/nlattr.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
@@ -15,6 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 
 #define ROCE_PORT 4791
@@ -56,7 +56,6 @@ static int take_chain(void *arg, uint16_t type, const uint8_t *body, size_t size
 	const struct nlattr *table[RD_ARRAY_SIZE(policy)], *hook[RD_ARRAY_SIZE(hook_policy)];
 	struct ruleset *set = arg;
 	struct nfgenmsg info;
-	struct chain *chain;
 	uint32_t at;
 
 	if ((type & 0xff) != NFT_MSG_NEWCHAIN || size < sizeof(info) || set->n == CHAINS_MAX)
@@ -68,15 +67,12 @@ static int take_chain(void *arg, uint16_t type, const uint8_t *body, size_t size
 	if ((info.nfgen_family != NFPROTO_IPV4 && info.nfgen_family != NFPROTO_INET) || !table[NFTA_CHAIN_TABLE] ||
 	    !table[NFTA_CHAIN_NAME] || (at != NF_INET_LOCAL_IN && at != NF_INET_LOCAL_OUT))
 		return 0;
-	if (rd_grow(&set->v, &set->cap, set->n + 1, sizeof(*set->v)) < 0)
-		return -ENOMEM;
-	chain = &set->v[set->n++];
-	*chain = (struct chain){ .family = info.nfgen_family,
-				 .table = rd_nla_text(table[NFTA_CHAIN_TABLE]),
-				 .name = rd_nla_text(table[NFTA_CHAIN_NAME]),
-				 .input = at == NF_INET_LOCAL_IN,
-				 .drops = be32_of(table[NFTA_CHAIN_POLICY]) == NF_DROP };
-	return chain->table && chain->name ? 0 : -ENOMEM;
+	*RD_ADD(set->v, set->n, set->cap) = (struct chain){ .family = info.nfgen_family,
+							    .table = rd_nla_text(table[NFTA_CHAIN_TABLE]),
+							    .name = rd_nla_text(table[NFTA_CHAIN_NAME]),
+							    .input = at == NF_INET_LOCAL_IN,
+							    .drops = be32_of(table[NFTA_CHAIN_POLICY]) == NF_DROP };
+	return 0;
 }
 
 /* State while the expressions of one rule are read: what the register was last loaded with. */
@@ -234,7 +230,7 @@ static bool has_iptables_rules(const struct rd_sysfs *fs)
 	return false;
 }
 
-int rd_collect_firewall(const struct rd_sysfs *fs, struct rd_netstate *net)
+void rd_collect_firewall(const struct rd_sysfs *fs, struct rd_netstate *net)
 {
 	struct {
 		struct nlmsghdr head;
@@ -245,23 +241,21 @@ int rd_collect_firewall(const struct rd_sysfs *fs, struct rd_netstate *net)
 	_cleanup_(ruleset_deinit) struct ruleset set = { 0 };
 	_cleanup_names_ struct rd_names names = { 0 };
 	struct rd_firewall *firewall = &net->firewall;
-	int r;
 
 	if (has_iptables_rules(fs))
-		return 0;
+		return;
 	if (rd_sysfs_list(fs, &names, "/sys/module/nf_tables") < 0) {
 		/* A query would load the module. Without it there are no rules, provided that sysfs lists modules. */
 		firewall->known = rd_sysfs_list(fs, &names, "/sys/module") == 0 ? RD_OK : RD_ABSENT;
-		return 0;
+		return;
 	}
-	firewall->known = rd_netstate_dump(fs, NETLINK_NETFILTER, &request, sizeof(request), take_chain, &set, &r);
-	if (r < 0 || firewall->known != RD_OK)
-		return r;
+	firewall->known = rd_netstate_dump(fs, NETLINK_NETFILTER, &request, sizeof(request), take_chain, &set);
+	if (firewall->known != RD_OK)
+		return;
 	request.head.nlmsg_type = NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETRULE;
-	firewall->known = rd_netstate_dump(fs, NETLINK_NETFILTER, &request, sizeof(request), take_rule, &set, &r);
-	if (r < 0 || firewall->known != RD_OK)
-		return r;
+	firewall->known = rd_netstate_dump(fs, NETLINK_NETFILTER, &request, sizeof(request), take_rule, &set);
+	if (firewall->known != RD_OK)
+		return;
 	firewall->input = judge_hook(&set, true, &firewall->where);
 	firewall->output = judge_hook(&set, false, &firewall->where);
-	return 0;
 }

@@ -7,23 +7,18 @@
 #include "collect/shared/nlattr.h"
 
 enum rd_known rd_netstate_dump(const struct rd_sysfs *fs, int protocol, const void *request, size_t size,
-			       int (*fn)(void *arg, uint16_t type, const uint8_t *body, size_t length), void *arg,
-			       int *r)
+			       int (*fn)(void *arg, uint16_t type, const uint8_t *body, size_t length), void *arg)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	struct rd_err why = { 0 };
 	int code = rd_netlink(fs->src, protocol, request, size, &bytes, &why);
 
-	*r = 0;
-	if (code == -EPERM || code == -EACCES) {
+	if (code == -EPERM || code == -EACCES || code == -ENOMEM) {
 		rd_errlist_add(fs->errors, &why);
 		return RD_DENIED;
 	}
-	if (code < 0) {
-		*r = code == -ENOMEM ? code : 0;
+	if (code < 0)
 		return RD_ABSENT;
-	}
-	code = rd_nlmsgs_each(&bytes, fn, arg);
-	*r = code == -ENOMEM ? code : 0;
+	rd_nlmsgs_each(&bytes, fn, arg);
 	return RD_OK;
 }

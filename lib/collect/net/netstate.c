@@ -145,25 +145,17 @@ static void read_all_sysctls(const struct rd_sysfs *fs, struct rd_netstate *net)
 			read_sysctls(fs, &net->ifs[i], all, known);
 }
 
-int rd_collect_netstate(struct rd_source *src, const struct rd_host *host, struct rd_netstate *net,
-			struct rd_errlist *errors, struct rd_err *err)
+void rd_collect_netstate(struct rd_source *src, const struct rd_host *host, struct rd_netstate *net,
+			 struct rd_errlist *errors)
 {
 	const struct rd_sysfs fs = { .src = src, .errors = errors };
-	int r = rd_collect_links(&fs, net);
 
-	if (!r)
-		r = rd_collect_ifaddrs(&fs, net);
-	if (!r)
-		r = rd_collect_routes(&fs, net);
-	if (!r)
-		r = rd_collect_neighs(&fs, net);
-	if (!r)
-		r = rd_collect_firewall(&fs, net);
-	if (!r)
-		r = rd_collect_devlink(&fs, net);
-	if (r < 0)
-		return rd_err_set(err, -r, "network", "no memory for its settings");
+	rd_collect_links(&fs, net);
+	rd_collect_ifaddrs(&fs, net);
+	rd_collect_routes(&fs, net);
+	rd_collect_neighs(&fs, net);
+	rd_collect_firewall(&fs, net);
+	rd_collect_devlink(&fs, net);
 	read_details(&fs, host, net);
 	read_all_sysctls(&fs, net);
-	return 0;
 }

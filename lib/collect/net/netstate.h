@@ -8,16 +8,16 @@
 
 /*
  * Collects everything. `host` has the interfaces of RDMA ports. Settings that cannot be read are unknown in `net`; denied reads
- * are also added to `errors` (may be NULL). The caller zeroes `net`, and deinitialises it in any case. 0 or -ENOMEM.
+ * are also added to `errors` (may be NULL). The caller zeroes `net`, and deinitialises it.
  */
-int rd_collect_netstate(struct rd_source *src, const struct rd_host *host, struct rd_netstate *net,
-			struct rd_errlist *errors, struct rd_err *err);
+void rd_collect_netstate(struct rd_source *src, const struct rd_host *host, struct rd_netstate *net,
+			 struct rd_errlist *errors);
 
-/* The parts; 0 or -ENOMEM. Links must be collected first. */
-int rd_collect_links(const struct rd_sysfs *fs, struct rd_netstate *net);
-int rd_collect_ifaddrs(const struct rd_sysfs *fs, struct rd_netstate *net);
-int rd_collect_routes(const struct rd_sysfs *fs, struct rd_netstate *net);
-int rd_collect_neighs(const struct rd_sysfs *fs, struct rd_netstate *net);
+/* The parts. Links must be collected first. */
+void rd_collect_links(const struct rd_sysfs *fs, struct rd_netstate *net);
+void rd_collect_ifaddrs(const struct rd_sysfs *fs, struct rd_netstate *net);
+void rd_collect_routes(const struct rd_sysfs *fs, struct rd_netstate *net);
+void rd_collect_neighs(const struct rd_sysfs *fs, struct rd_netstate *net);
 
 /* A route lookup: "ip route get DST from SRC oif INTERFACE". */
 struct rd_route_query {
@@ -26,13 +26,13 @@ struct rd_route_query {
 	unsigned ifindex; /* 0: any */
 };
 /* *code: 0, then *ret is the route; positive: the errno for which the kernel has no route (ENETUNREACH, EHOSTUNREACH …); -1: it
- * could not be asked. 0 or -ENOMEM. */
-int rd_collect_route(const struct rd_sysfs *fs, const struct rd_route_query *query, struct rd_route *ret, int *code);
+ * could not be asked. */
+void rd_collect_route(const struct rd_sysfs *fs, const struct rd_route_query *query, struct rd_route *ret, int *code);
 
 /* Of one interface. */
 void rd_collect_dcb(const struct rd_sysfs *fs, const char *netdev, struct rd_dcb *ret);
-int rd_collect_devlink(const struct rd_sysfs *fs, struct rd_netstate *net);
-int rd_collect_firewall(const struct rd_sysfs *fs, struct rd_netstate *net);
+void rd_collect_devlink(const struct rd_sysfs *fs, struct rd_netstate *net);
+void rd_collect_firewall(const struct rd_sysfs *fs, struct rd_netstate *net);
 
 /* IDs of generic netlink families; 0: not supported by the kernel. */
 struct rd_ethfamilies {
@@ -41,9 +41,8 @@ struct rd_ethfamilies {
 /* ethtool settings and queues of one interface. */
 void rd_collect_ethstate(const struct rd_sysfs *fs, const struct rd_ethfamilies *families, struct rd_netif *netif);
 
-/* Requests a dump and calls `fn` for each message. RD_OK, RD_DENIED (added to fs->errors), RD_ABSENT; *r is -ENOMEM or 0. */
+/* Requests a dump and calls `fn` for each message. RD_OK, RD_DENIED (added to fs->errors), RD_ABSENT. */
 enum rd_known rd_netstate_dump(const struct rd_sysfs *fs, int protocol, const void *request, size_t size,
-			       int (*fn)(void *arg, uint16_t type, const uint8_t *body, size_t length), void *arg,
-			       int *r);
+			       int (*fn)(void *arg, uint16_t type, const uint8_t *body, size_t length), void *arg);
 
 #endif

@@ -3,10 +3,10 @@
 #include "collect/host/netdev.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
 
@@ -24,7 +24,7 @@ struct routes {
 
 /* "Iface Destination Gateway Flags RefCnt Use Metric Mask …": addresses in network order, printed as integers of the host's byte
  * order. */
-static int read_routes(const struct rd_sysfs *fs, struct rd_host *host, struct routes *routes)
+static void read_routes(const struct rd_sysfs *fs, struct rd_host *host, struct routes *routes)
 {
 	_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, "/proc/net/route");
 
@@ -43,13 +43,9 @@ static int read_routes(const struct rd_sysfs *fs, struct rd_host *host, struct r
 			continue;
 		if (to == 0 && mask == 0)
 			host->netdevs[netdev].default_route = true;
-		if (to == 0 || gateway || routes->n >= ROUTES_MAX)
-			continue;
-		if (rd_grow(&routes->v, &routes->cap, routes->n + 1, sizeof(*routes->v)) < 0)
-			return -ENOMEM;
-		routes->v[routes->n++] = (struct route){ netdev, ntohl(to), ntohl(mask) };
+		if (to != 0 && !gateway && routes->n < ROUTES_MAX)
+			*RD_ADD(routes->v, routes->n, routes->cap) = (struct route){ netdev, ntohl(to), ntohl(mask) };
 	}
-	return 0;
 }
 
 /* The interface with the connected route to the address; -1 if there is none, or more than one. */
@@ -80,7 +76,7 @@ static bool has_addr(const struct rd_netdev *netdev, const struct rd_addr *addr)
 /* Tables are in the order of the kernel's hash: "Main:" usually first. Until the first policy rule is added, Main and Local are
  * one trie, which is printed under both names; after that, local addresses are in Local only.
  * "    |-- 10.9.0.1", then "       /32 host LOCAL" for an address of this host. */
-static int read_v4(const struct rd_sysfs *fs, struct rd_host *host, const struct routes *routes)
+static void read_v4(const struct rd_sysfs *fs, struct rd_host *host, const struct routes *routes)
 {
 	_cleanup_free_ char *text = routes->n > 0 ? rd_sysfs_text(fs, NULL, "/proc/net/fib_trie") : NULL;
 	struct in_addr last = { 0 };
@@ -106,11 +102,9 @@ static int read_v4(const struct rd_sysfs *fs, struct rd_host *host, const struct
 		memcpy(addr.raw, &last.s_addr, 4);
 		addr.prefix = (unsigned)__builtin_popcount(mask);
 		last.s_addr = 0;
-		if (netdev >= 0 && !has_addr(&host->netdevs[netdev], &addr) &&
-		    rd_netdev_add_addr(&host->netdevs[netdev], &addr) < 0)
-			return -ENOMEM;
+		if (netdev >= 0 && !has_addr(&host->netdevs[netdev], &addr))
+			rd_netdev_add_addr(&host->netdevs[netdev], &addr);
 	}
-	return 0;
 }
 
 /* 32 hexadecimal digits. */
@@ -127,7 +121,7 @@ static bool parse_address(const char *text, uint8_t ret[16])
 }
 
 /* "fe80000000000000021b21fffe6a1c1e 02 40 20 80     eth0": address, interface, prefix, scope, flags, name */
-static int read_v6(const struct rd_sysfs *fs, struct rd_host *host)
+static void read_v6(const struct rd_sysfs *fs, struct rd_host *host)
 {
 	_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, "/proc/net/if_inet6");
 
@@ -143,23 +137,19 @@ static int read_v6(const struct rd_sysfs *fs, struct rd_host *host)
 		    rd_parse_u32(words[2], RD_HEX, 128, &addr.prefix) < 0)
 			continue;
 		netdev = rd_host_find_netdev(host, words[5]);
-		if (netdev >= 0 && rd_netdev_add_addr(&host->netdevs[netdev], &addr) < 0)
-			return -ENOMEM;
+		if (netdev >= 0)
+			rd_netdev_add_addr(&host->netdevs[netdev], &addr);
 	}
-	return 0;
 }
 
-int rd_collect_procnet(const struct rd_sysfs *fs, struct rd_host *host)
+void rd_collect_procnet(const struct rd_sysfs *fs, struct rd_host *host)
 {
 	struct routes routes = { 0 };
-	int r, netlink_r;
 
-	r = read_routes(fs, host, &routes);
-	netlink_r = r ? r : rd_collect_netaddr(fs, host);
-	if (netlink_r == -ENOMEM)
-		r = -ENOMEM;
-	if (!r && netlink_r < 0)
-		r = read_v4(fs, host, &routes);
+	read_routes(fs, host, &routes);
+	if (rd_collect_netaddr(fs, host) < 0) {
+		read_v4(fs, host, &routes);
+		read_v6(fs, host);
+	}
 	free(routes.v);
-	return r || netlink_r == 0 ? r : read_v6(fs, host);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Interfaces, addresses, routes, policy rules and neighbours, from rtnetlink. */
+#include "base/memory.h"
 #include "collect/host/netdev.h"
 #include "collect/net/netstate.h"
 #include "collect/shared/nlattr.h"
@@ -21,11 +22,11 @@
 #define FILTER_SKIP_STATS 8 /* RTEXT_FILTER_SKIP_STATS: saves two thirds of each message */
 
 static enum rd_known dump_rtnl(const struct rd_sysfs *fs, uint16_t type, size_t body_size, rd_nlmsg_fn *take,
-			       struct rd_netstate *net, int *r)
+			       struct rd_netstate *net)
 {
 	struct rd_rtnl_dump request = rd_rtnl_dump(type, body_size);
 
-	return rd_netstate_dump(fs, NETLINK_ROUTE, &request, request.head.nlmsg_len, take, net, r);
+	return rd_netstate_dump(fs, NETLINK_ROUTE, &request, request.head.nlmsg_len, take, net);
 }
 
 static uint32_t u32_of(const struct nlattr *attr)
@@ -76,16 +77,11 @@ static int take_link(void *arg, uint16_t type, const uint8_t *body, size_t size)
 	rd_nla_table(body + sizeof(info), size - sizeof(info), policy, RD_ARRAY_SIZE(policy), table);
 	if (!table[IFLA_IFNAME] || info.ifi_index <= 0)
 		return 0;
-	if (rd_grow(&net->ifs, &net->cap_ifs, net->n_ifs + 1, sizeof(*net->ifs)) < 0)
-		return -ENOMEM;
-	netif = &net->ifs[net->n_ifs];
+	netif = RD_ADD(net->ifs, net->n_ifs, net->cap_ifs);
 	*netif = (struct rd_netif){
 		.ifindex = (unsigned)info.ifi_index, .flags = info.ifi_flags, .type = info.ifi_type, .vlan = -1
 	};
 	netif->name = rd_nla_text(table[IFLA_IFNAME]);
-	if (!netif->name)
-		return -ENOMEM;
-	net->n_ifs++;
 	netif->mtu = u32_of(table[IFLA_MTU]);
 	netif->master = u32_of(table[IFLA_MASTER]);
 	/* With IFLA_LINK_NETNSID the index is of a different network namespace. */
@@ -100,7 +96,7 @@ static int take_link(void *arg, uint16_t type, const uint8_t *body, size_t size)
 	return 0;
 }
 
-int rd_collect_links(const struct rd_sysfs *fs, struct rd_netstate *net)
+void rd_collect_links(const struct rd_sysfs *fs, struct rd_netstate *net)
 {
 	struct {
 		struct nlmsghdr head;
@@ -112,10 +108,8 @@ int rd_collect_links(const struct rd_sysfs *fs, struct rd_netstate *net)
 				.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP },
 		      .attr = { .nla_len = NLA_HDRLEN + 4, .nla_type = IFLA_EXT_MASK },
 		      .mask = FILTER_SKIP_STATS };
-	int r;
 
-	net->links_known = rd_netstate_dump(fs, NETLINK_ROUTE, &request, sizeof(request), take_link, net, &r);
-	return r;
+	net->links_known = rd_netstate_dump(fs, NETLINK_ROUTE, &request, sizeof(request), take_link, net);
 }
 
 static int take_address(void *arg, uint16_t type, const uint8_t *body, size_t size)
@@ -123,51 +117,40 @@ static int take_address(void *arg, uint16_t type, const uint8_t *body, size_t si
 	struct rd_netstate *net = arg;
 	struct rd_ifaddr address;
 
-	if (net->n_addrs == NEIGHS_MAX || !rd_ifaddr_decode(type, body, size, &address))
-		return 0;
-	if (rd_grow(&net->addrs, &net->cap_addrs, net->n_addrs + 1, sizeof(*net->addrs)) < 0)
-		return -ENOMEM;
-	net->addrs[net->n_addrs++] = address;
+	if (net->n_addrs < NEIGHS_MAX && rd_ifaddr_decode(type, body, size, &address))
+		*RD_ADD(net->addrs, net->n_addrs, net->cap_addrs) = address;
 	return 0;
 }
 
-int rd_collect_ifaddrs(const struct rd_sysfs *fs, struct rd_netstate *net)
+void rd_collect_ifaddrs(const struct rd_sysfs *fs, struct rd_netstate *net)
 {
-	int r;
-
-	net->addrs_known = dump_rtnl(fs, RTM_GETADDR, sizeof(struct ifaddrmsg), take_address, net, &r);
-	return r;
+	net->addrs_known = dump_rtnl(fs, RTM_GETADDR, sizeof(struct ifaddrmsg), take_address, net);
 }
 
-static int add_route(struct rd_netstate *net, const struct rd_route *route)
+static void add_route(struct rd_netstate *net, const struct rd_route *route)
 {
-	if (rd_grow(&net->routes, &net->cap_routes, net->n_routes + 1, sizeof(*net->routes)) < 0)
-		return -ENOMEM;
-	net->routes[net->n_routes++] = *route;
-	return 0;
+	*RD_ADD(net->routes, net->n_routes, net->cap_routes) = *route;
 }
 
 /* Adds a route for each next hop of a multipath route. */
-static int add_hops(struct rd_netstate *net, const struct nlattr *multipath, struct rd_route *route)
+static void add_hops(struct rd_netstate *net, const struct nlattr *multipath, struct rd_route *route)
 {
 	const uint8_t *at = mnl_attr_get_payload(multipath);
 	size_t left = mnl_attr_get_payload_len(multipath);
 	struct rtnexthop hop;
-	int r = 0;
 
 	route->multipath = true;
-	while (!r && left >= sizeof(hop)) {
+	while (left >= sizeof(hop)) {
 		memcpy(&hop, at, sizeof(hop));
 		if (hop.rtnh_len < sizeof(hop) || hop.rtnh_len > left)
 			break;
 		route->ifindex = hop.rtnh_ifindex > 0 ? (unsigned)hop.rtnh_ifindex : 0;
-		r = add_route(net, route);
+		add_route(net, route);
 		if (MNL_ALIGN((size_t)hop.rtnh_len) >= left)
 			break;
 		at += MNL_ALIGN((size_t)hop.rtnh_len);
 		left -= MNL_ALIGN((size_t)hop.rtnh_len);
 	}
-	return r;
 }
 
 /* Decodes a route message, also of table local. *multipath: its next hops; NULL: none. */
@@ -214,7 +197,11 @@ static int take_route(void *arg, uint16_t type, const uint8_t *body, size_t size
 	if (net->n_routes >= ROUTES_MAX || !decode_route(type, body, size, &route, &info, &multipath) ||
 	    route.table == RT_TABLE_LOCAL || (info.rtm_flags & RTM_F_CLONED))
 		return 0;
-	return multipath ? add_hops(net, multipath, &route) : add_route(net, &route);
+	if (multipath)
+		add_hops(net, multipath, &route);
+	else
+		add_route(net, &route);
+	return 0;
 }
 
 struct found_route {
@@ -232,7 +219,7 @@ static int take_found(void *arg, uint16_t type, const uint8_t *body, size_t size
 	return 0;
 }
 
-int rd_collect_route(const struct rd_sysfs *fs, const struct rd_route_query *query, struct rd_route *ret, int *code)
+void rd_collect_route(const struct rd_sysfs *fs, const struct rd_route_query *query, struct rd_route *ret, int *code)
 {
 	uint32_t buf[64] = { 0 }; /* a header, two addresses and a number */
 	struct nlmsghdr *head = mnl_nlmsg_put_header(buf);
@@ -260,14 +247,13 @@ int rd_collect_route(const struct rd_sysfs *fs, const struct rd_route_query *que
 		/* Others say nothing about the route. */
 		if (r == -ENETUNREACH || r == -EHOSTUNREACH || r == -EINVAL || r == -EACCES || r == -ENODEV)
 			*code = -r;
-		return r == -ENOMEM ? r : 0;
+		return;
 	}
 	rd_nlmsgs_each(&reply, take_found, &found);
 	if (found.found) {
 		*ret = found.route;
 		*code = 0;
 	}
-	return 0;
 }
 
 static int take_policy(void *arg, uint16_t type, const uint8_t *body, size_t size)
@@ -289,9 +275,7 @@ static int take_policy(void *arg, uint16_t type, const uint8_t *body, size_t siz
 	if (!wanted)
 		return 0;
 	rd_nla_table(body + sizeof(info), size - sizeof(info), policy, RD_ARRAY_SIZE(policy), table);
-	if (rd_grow(&net->policies, &net->cap_policies, net->n_policies + 1, sizeof(*net->policies)) < 0)
-		return -ENOMEM;
-	rule = &net->policies[net->n_policies++];
+	rule = RD_ADD(net->policies, net->n_policies, net->cap_policies);
 	*rule = (struct rd_policy){ .v6 = info.family == AF_INET6, .table = info.table };
 	if (table[FRA_TABLE])
 		rule->table = u32_of(table[FRA_TABLE]);
@@ -300,17 +284,13 @@ static int take_policy(void *arg, uint16_t type, const uint8_t *body, size_t siz
 	rule->oif = rd_nla_text(table[FRA_OIFNAME]);
 	if (info.src_len <= 8 * wanted && rd_nla_bytes(table[FRA_SRC], rule->source, wanted))
 		rule->source_len = info.src_len;
-	return (table[FRA_IIFNAME] && !rule->iif) || (table[FRA_OIFNAME] && !rule->oif) ? -ENOMEM : 0;
+	return 0;
 }
 
-int rd_collect_routes(const struct rd_sysfs *fs, struct rd_netstate *net)
+void rd_collect_routes(const struct rd_sysfs *fs, struct rd_netstate *net)
 {
-	int r;
-
-	net->routes_known = dump_rtnl(fs, RTM_GETROUTE, sizeof(struct rtmsg), take_route, net, &r);
-	if (r >= 0)
-		net->policies_known = dump_rtnl(fs, RTM_GETRULE, sizeof(struct rtmsg), take_policy, net, &r);
-	return r;
+	net->routes_known = dump_rtnl(fs, RTM_GETROUTE, sizeof(struct rtmsg), take_route, net);
+	net->policies_known = dump_rtnl(fs, RTM_GETRULE, sizeof(struct rtmsg), take_policy, net);
 }
 
 static int take_neigh(void *arg, uint16_t type, const uint8_t *body, size_t size)
@@ -333,16 +313,11 @@ static int take_neigh(void *arg, uint16_t type, const uint8_t *body, size_t size
 	neigh.v6 = info.ndm_family == AF_INET6;
 	neigh.ifindex = (unsigned)info.ndm_ifindex;
 	neigh.state = info.ndm_state;
-	if (rd_grow(&net->neighs, &net->cap_neighs, net->n_neighs + 1, sizeof(*net->neighs)) < 0)
-		return -ENOMEM;
-	net->neighs[net->n_neighs++] = neigh;
+	*RD_ADD(net->neighs, net->n_neighs, net->cap_neighs) = neigh;
 	return 0;
 }
 
-int rd_collect_neighs(const struct rd_sysfs *fs, struct rd_netstate *net)
+void rd_collect_neighs(const struct rd_sysfs *fs, struct rd_netstate *net)
 {
-	int r;
-
-	net->neighs_known = dump_rtnl(fs, RTM_GETNEIGH, sizeof(struct ndmsg), take_neigh, net, &r);
-	return r;
+	net->neighs_known = dump_rtnl(fs, RTM_GETNEIGH, sizeof(struct ndmsg), take_neigh, net);
 }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/memory.h"
+
 int rd_nlmsgs_each(const struct rd_bytes *bytes, rd_nlmsg_fn *fn, void *arg)
 {
 	size_t length, left = bytes->size;
@@ -99,7 +101,7 @@ bool rd_nla_nested(const struct nlattr *nest, const uint8_t *policy, size_t n, c
 
 char *rd_nla_text(const struct nlattr *attr)
 {
-	return attr ? strndup(mnl_attr_get_payload(attr), mnl_attr_get_payload_len(attr)) : NULL;
+	return attr ? rd_dup_part(mnl_attr_get_payload(attr), mnl_attr_get_payload_len(attr)) : NULL;
 }
 
 bool rd_nla_bytes(const struct nlattr *attr, void *ret, size_t size)

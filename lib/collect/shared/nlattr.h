@@ -50,7 +50,7 @@ bool rd_nla_next_nested(const struct nlattr *nest, const struct nlattr **at);
 /* Whether an iteration that stopped at `at` (NULL: no attribute) reached the end of the nest. */
 bool rd_nla_ended_nested(const struct nlattr *nest, const struct nlattr *at);
 
-/* A copy of a text attribute; NULL if `attr` is NULL, or out of memory. */
+/* A copy of a text attribute; NULL of NULL. */
 char *rd_nla_text(const struct nlattr *attr);
 
 /* Copies a binary attribute into `ret` if it has exactly `size` bytes. */

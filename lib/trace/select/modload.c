@@ -112,27 +112,21 @@ static int compare_candidates(const void *a, const void *b)
 }
 
 /* The nth file of each module, from `first` on, whose file is not found yet. */
-static int find_candidates(struct rd_sel *sel, uint32_t first, size_t nth, struct candidates *ret)
+static void find_candidates(struct rd_sel *sel, uint32_t first, size_t nth, struct candidates *ret)
 {
 	for (uint32_t m = first; m < sel->set->n_modules; m++) {
 		struct candidate c = { .module = m };
-		int rc;
 
 		if (sel->set->modules[m].file_matches)
 			continue;
-		rc = rd_moddep_path(&sel->dep, sel->set->modules[m].name, nth, &c.path);
-		if (rc == -ENOENT)
+		c.path = rd_moddep_path(&sel->dep, sel->set->modules[m].name, nth);
+		if (!c.path)
 			continue;
-		if (rc || rd_grow(&ret->v, &ret->cap, ret->n + 1, sizeof(c))) {
-			free(c.path);
-			return -ENOMEM;
-		}
 		c.rc = rd_read_file(sel->src, c.path, &c.packed, &c.err);
-		ret->v[ret->n++] = c;
+		*RD_ADD(ret->v, ret->n, ret->cap) = c;
 	}
 	if (ret->n)
 		qsort(ret->v, ret->n, sizeof(*ret->v), compare_candidates);
-	return 0;
 }
 
 static int take_candidate(struct rd_sel *sel, struct candidate *c)
@@ -165,10 +159,10 @@ static int find_files(struct rd_sel *sel, uint32_t first)
 	for (size_t nth = 0;; nth++) {
 		struct candidates c = { 0 };
 		bool none;
-		int rc = find_candidates(sel, first, nth, &c);
+		int rc = 0;
 
-		if (!rc)
-			parse_all(&c);
+		find_candidates(sel, first, nth, &c);
+		parse_all(&c);
 		for (size_t i = 0; !rc && i < c.n; i++)
 			rc = take_candidate(sel, &c.v[i]);
 		none = !c.n;
