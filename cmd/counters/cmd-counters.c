@@ -182,9 +182,9 @@ static int counters_record(struct rd_source *source, struct rd_err *err)
 	int r = rd_counter_reader_create(source, RD_COUNTERS_ALL, &reader, &rdma_error, NULL, err);
 
 	if (!r)
-		r = rd_counter_reader_sample(reader, &sample, err);
+		rd_counter_reader_sample(reader, &sample);
 	rd_counter_sample_deinit(&sample);
-	return r < 0 ? r : 0;
+	return r;
 }
 
 static const struct rd_opt counters_opts[] = {

@@ -82,9 +82,8 @@ int counters_sample(struct counters *c, struct rd_source *source, struct rd_err 
 	if (r < 0)
 		return r;
 	c->now.set = rd_counter_reader_set(c->reader);
-	r = rd_counter_reader_sample(c->reader, &c->now.sample, err);
-	c->stale = r == 1;
-	return r < 0 ? r : 0;
+	c->stale = rd_counter_reader_sample(c->reader, &c->now.sample);
+	return 0;
 }
 
 void counters_keep_before(struct counters *c)
@@ -108,7 +107,7 @@ void counters_read_ahead(struct rd_source *source, void *unused)
 	(void)unused;
 	if (rd_source_guard_ready(source, &err) == 0 &&
 	    rd_counter_reader_create(source, RD_COUNTERS_ALL, &reader, &rdma_error, NULL, &err) == 0)
-		rd_counter_reader_sample(reader, &sample, &err);
+		rd_counter_reader_sample(reader, &sample);
 }
 
 /* Moves the set out of the reader, which is destroyed with the bundle. */
@@ -121,10 +120,9 @@ static int read_bundle(struct counters *c, const char *path, struct rd_err *err)
 
 	if (!r)
 		r = rd_counter_reader_create(bundle, RD_COUNTERS_ALL, &reader, &rdma_error, NULL, err);
-	if (!r)
-		r = rd_counter_reader_sample(reader, &c->before.sample, err);
 	if (r < 0)
 		return r;
+	rd_counter_reader_sample(reader, &c->before.sample);
 	c->before.own = *rd_counter_reader_set(reader);
 	*rd_counter_reader_set(reader) = (struct rd_counter_set){ 0 };
 	return 0;

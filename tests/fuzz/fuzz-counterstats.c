@@ -92,10 +92,10 @@ void fuzz_one(const uint8_t *data, size_t size)
 	int rdma_error;
 
 	if (rd_counter_reader_create(&answerer.src, RD_COUNTERS_ALL, &reader, &rdma_error, NULL, NULL) == 0) {
-		rd_counter_reader_sample(reader, &sample, NULL);
+		rd_counter_reader_sample(reader, &sample);
 		/* Another answer than the one that was learnt from. */
 		answerer.size = size / 2 & ~(size_t)3;
-		rd_counter_reader_sample(reader, &sample, NULL);
+		rd_counter_reader_sample(reader, &sample);
 	}
 	rd_counter_sample_deinit(&sample);
 	rd_counter_reader_destroy(reader);

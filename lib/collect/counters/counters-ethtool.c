@@ -81,38 +81,34 @@ struct walk {
 	uint32_t hint;
 };
 
-static int take_stat(struct walk *walk, const char *name, uint64_t value)
+static void take_stat(struct walk *walk, const char *name, uint64_t value)
 {
 	struct rd_counter_value *slot;
 
-	if (!walk->sample)
-		return rd_counter_read_add(walk->reader, RD_GROUP_STANDARD, name, walk->read->object);
+	if (!walk->sample) {
+		rd_counter_read_add(walk->reader, RD_GROUP_STANDARD, name, walk->read->object);
+		return;
+	}
 	slot = rd_counter_slot(walk->reader, walk->read, walk->sample, name, &walk->hint);
 	if (slot)
 		*slot = (struct rd_counter_value){ value, RD_OK, 0 };
-	return 0;
 }
 
-static int take_stats_of(struct walk *walk, const struct nlattr *nest, const char *const *names)
+static void take_stats_of(struct walk *walk, const struct nlattr *nest, const char *const *names)
 {
 	const struct nlattr *stat = NULL;
 	uint64_t value;
 
 	while (rd_nla_next_nested(nest, &stat)) {
 		unsigned type = mnl_attr_get_type(stat);
-		int r;
 
-		if (type >= STATS_MAX || !names[type] || !rd_nla_uint(stat, &value))
-			continue;
-		r = take_stat(walk, names[type], value);
-		if (r < 0)
-			return r;
+		if (type < STATS_MAX && names[type] && rd_nla_uint(stat, &value))
+			take_stat(walk, names[type], value);
 	}
-	return 0;
 }
 
 /* One bucket of frame sizes. */
-static int take_bucket(struct walk *walk, const struct nlattr *nest, const char *direction)
+static void take_bucket(struct walk *walk, const struct nlattr *nest, const char *direction)
 {
 	static const uint8_t policy[] = { [ETHTOOL_A_STATS_GRP_HIST_BKT_LOW] = MNL_TYPE_U32,
 					  [ETHTOOL_A_STATS_GRP_HIST_BKT_HI] = MNL_TYPE_U32,
@@ -123,42 +119,41 @@ static int take_bucket(struct walk *walk, const struct nlattr *nest, const char 
 	rd_nla_nested(nest, policy, RD_ARRAY_SIZE(policy), of);
 	if (!of[ETHTOOL_A_STATS_GRP_HIST_BKT_LOW] || !of[ETHTOOL_A_STATS_GRP_HIST_BKT_HI] ||
 	    !of[ETHTOOL_A_STATS_GRP_HIST_VAL])
-		return 0;
+		return;
 	snprintf(name, sizeof(name), "rmon-%s-etherStatsPkts%uto%uOctets", direction,
 		 mnl_attr_get_u32(of[ETHTOOL_A_STATS_GRP_HIST_BKT_LOW]),
 		 mnl_attr_get_u32(of[ETHTOOL_A_STATS_GRP_HIST_BKT_HI]));
-	return take_stat(walk, name, mnl_attr_get_u64(of[ETHTOOL_A_STATS_GRP_HIST_VAL]));
+	take_stat(walk, name, mnl_attr_get_u64(of[ETHTOOL_A_STATS_GRP_HIST_VAL]));
 }
 
-static int take_group(struct walk *walk, const struct nlattr *group)
+static void take_group(struct walk *walk, const struct nlattr *group)
 {
 	const char *const *names = NULL;
 	const struct nlattr *attr = NULL;
 	uint64_t id;
-	int r = 0;
 
 	/* The kernel sends the id of the group before its statistics. */
-	while (!r && rd_nla_next_nested(group, &attr)) {
+	while (rd_nla_next_nested(group, &attr)) {
 		switch (mnl_attr_get_type(attr)) {
 		case ETHTOOL_A_STATS_GRP_ID:
 			names = rd_nla_uint(attr, &id) && id < RD_ARRAY_SIZE(groups) ? groups[id] : NULL;
 			break;
 		case ETHTOOL_A_STATS_GRP_STAT:
-			r = names ? take_stats_of(walk, attr, names) : 0;
+			if (names)
+				take_stats_of(walk, attr, names);
 			break;
 		case ETHTOOL_A_STATS_GRP_HIST_RX:
-			r = take_bucket(walk, attr, "rx");
+			take_bucket(walk, attr, "rx");
 			break;
 		case ETHTOOL_A_STATS_GRP_HIST_TX:
-			r = take_bucket(walk, attr, "tx");
+			take_bucket(walk, attr, "tx");
 			break;
 		}
 	}
-	return r;
 }
 
 /* An array of u64: the total first, then optionally the values of each lane. */
-static int take_fec(struct walk *walk, const struct nlattr *stats)
+static void take_fec(struct walk *walk, const struct nlattr *stats)
 {
 	const struct nlattr *attr = NULL;
 
@@ -171,39 +166,34 @@ static int take_fec(struct walk *walk, const struct nlattr *stats)
 		for (size_t i = 0; i < n && i <= LANES_MAX; i++) {
 			char name[64];
 			uint64_t value;
-			int r;
 
 			memcpy(&value, (uint8_t *)mnl_attr_get_payload(attr) + i * sizeof(value), sizeof(value));
 			if (i > 0)
 				snprintf(name, sizeof(name), "%s-lane%zu", fec_stats[type], i - 1);
 			else
 				snprintf(name, sizeof(name), "%s", fec_stats[type]);
-			r = take_stat(walk, name, value);
-			if (r < 0)
-				return r;
+			take_stat(walk, name, value);
 		}
 	}
-	return 0;
 }
 
 static int take_message(void *arg, uint8_t command, const void *attrs, size_t size)
 {
 	struct walk *walk = arg;
 	const struct nlattr *attr = NULL;
-	int r = 0;
 
 	(void)command;
-	while (!r && rd_nla_next(attrs, size, &attr)) {
+	while (rd_nla_next(attrs, size, &attr)) {
 		unsigned type = mnl_attr_get_type(attr);
 
 		if (walk->read->how == RD_HOW_STATS && type == ETHTOOL_A_STATS_GRP)
-			r = take_group(walk, attr);
+			take_group(walk, attr);
 		else if (walk->read->how == RD_HOW_PAUSE && type == ETHTOOL_A_PAUSE_STATS)
-			r = take_stats_of(walk, attr, pause_stats);
+			take_stats_of(walk, attr, pause_stats);
 		else if (walk->read->how == RD_HOW_FEC && type == ETHTOOL_A_FEC_STATS)
-			r = take_fec(walk, attr);
+			take_fec(walk, attr);
 	}
-	return r;
+	return 0;
 }
 
 static int request_standard(struct rd_counter_reader *reader, enum rd_counter_how how, const char *netdev,
@@ -222,98 +212,88 @@ static int request_standard(struct rd_counter_reader *reader, enum rd_counter_ho
 	}
 }
 
-static int find_standard(struct rd_counter_reader *reader, enum rd_counter_how how, uint32_t port, const char *netdev)
+static void find_standard(struct rd_counter_reader *reader, enum rd_counter_how how, uint32_t port, const char *netdev)
 {
 	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 	struct walk walk = { .reader = reader };
-	int r;
 
 	if (!reader->ethtool || request_standard(reader, how, netdev, &reply) < 0)
-		return 0;
+		return;
 	walk.read = rd_counter_read_begin(reader, how, port, netdev);
-	r = rd_genl_each(&reply, take_message, &walk);
+	rd_genl_each(&reply, take_message, &walk);
 	rd_counter_read_end(reader);
-	return r;
 }
 
 /* Names of a driver; some have leading blanks, which are dropped. */
-static int find_driver(struct rd_counter_reader *reader, uint32_t port, const char *netdev)
+static void find_driver(struct rd_counter_reader *reader, uint32_t port, const char *netdev)
 {
 	_cleanup_bytes_ struct rd_bytes strings = { 0 };
 	char path[64], name[ETH_GSTRING_LEN + 1];
-	int r = 0;
 
 	snprintf(path, sizeof(path), RD_SOURCE_ETHTOOL "/%s/strings", netdev);
 	if (rd_read_file(reader->fs.src, path, &strings, NULL) < 0)
-		return 0;
+		return;
 	rd_counter_read_begin(reader, RD_HOW_IOCTL, port, netdev);
-	for (size_t at = 0; !r && at + ETH_GSTRING_LEN <= strings.size && at < NAMES_MAX * ETH_GSTRING_LEN;
+	for (size_t at = 0; at + ETH_GSTRING_LEN <= strings.size && at < NAMES_MAX * ETH_GSTRING_LEN;
 	     at += ETH_GSTRING_LEN) {
 		memcpy(name, strings.data + at, ETH_GSTRING_LEN);
 		name[ETH_GSTRING_LEN] = '\0';
-		r = rd_counter_read_add(reader, RD_GROUP_ETHTOOL, name + strspn(name, " "), netdev);
+		rd_counter_read_add(reader, RD_GROUP_ETHTOOL, name + strspn(name, " "), netdev);
 	}
 	rd_counter_read_end(reader);
-	return r;
 }
 
 /* Pause frames by priority, named as in the kernel: requests were sent, indications received. */
-static int take_pfc(struct walk *walk, const struct rd_dcb *dcb)
+static void take_pfc(struct walk *walk, const struct rd_dcb *dcb)
 {
 	char name[40];
-	int r = 0;
 
-	for (int p = 0; !r && p < RD_PRIOS; p++) {
+	for (int p = 0; p < RD_PRIOS; p++) {
 		snprintf(name, sizeof(name), "pfc-requests-prio%d", p);
-		r = take_stat(walk, name, dcb->pfc.requests[p]);
+		take_stat(walk, name, dcb->pfc.requests[p]);
 		snprintf(name, sizeof(name), "pfc-indications-prio%d", p);
-		if (!r)
-			r = take_stat(walk, name, dcb->pfc.indications[p]);
+		take_stat(walk, name, dcb->pfc.indications[p]);
 	}
-	return r;
 }
 
-static int find_pfc(struct rd_counter_reader *reader, uint32_t port, const char *netdev)
+static void find_pfc(struct rd_counter_reader *reader, uint32_t port, const char *netdev)
 {
 	struct walk walk = { .reader = reader };
 	struct rd_dcb dcb = { 0 };
-	int r;
 
 	rd_collect_dcb(&reader->fs, netdev, &dcb);
 	if (dcb.pfc.known != RD_OK)
-		return 0;
+		return;
 	walk.read = rd_counter_read_begin(reader, RD_HOW_PFC, port, netdev);
-	r = take_pfc(&walk, &dcb);
+	take_pfc(&walk, &dcb);
 	rd_counter_read_end(reader);
-	return r;
 }
 
-static int read_pfc(struct walk *walk)
+static void read_pfc(struct walk *walk)
 {
 	struct rd_dcb dcb = { 0 };
 
 	rd_collect_dcb(&walk->reader->fs, walk->read->object, &dcb);
 	if (dcb.pfc.known == RD_OK)
-		return take_pfc(walk, &dcb);
-	rd_counter_read_failed(walk->read, walk->sample, ENODATA);
-	return 0;
+		take_pfc(walk, &dcb);
+	else
+		rd_counter_read_failed(walk->read, walk->sample, ENODATA);
 }
 
-int rd_counters_find_ethtool(struct rd_counter_reader *reader, uint32_t port, const char *netdev)
+void rd_counters_find_ethtool(struct rd_counter_reader *reader, uint32_t port, const char *netdev)
 {
 	static const enum rd_counter_how hows[] = { RD_HOW_STATS, RD_HOW_PAUSE, RD_HOW_FEC };
-	int r = 0;
 
 	if (reader->groups & 1u << RD_GROUP_ETHTOOL)
-		r = find_driver(reader, port, netdev);
-	for (size_t i = 0; !r && reader->groups & 1u << RD_GROUP_STANDARD && i < RD_ARRAY_SIZE(hows); i++)
-		r = find_standard(reader, hows[i], port, netdev);
-	if (!r && reader->groups & 1u << RD_GROUP_STANDARD)
-		r = find_pfc(reader, port, netdev);
-	return r;
+		find_driver(reader, port, netdev);
+	if (!(reader->groups & 1u << RD_GROUP_STANDARD))
+		return;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(hows); i++)
+		find_standard(reader, hows[i], port, netdev);
+	find_pfc(reader, port, netdev);
 }
 
-static int read_driver(struct rd_counter_reader *reader, struct rd_counter_read *read, struct rd_counter_sample *sample)
+static void read_driver(struct rd_counter_reader *reader, struct rd_counter_read *read, struct rd_counter_sample *sample)
 {
 	_cleanup_bytes_ struct rd_bytes stats = { 0 };
 	char path[64];
@@ -323,13 +303,13 @@ static int read_driver(struct rd_counter_reader *reader, struct rd_counter_read 
 	r = rd_read_file(reader->fs.src, path, &stats, NULL);
 	if (r < 0) {
 		rd_counter_read_failed(read, sample, -r);
-		return r == -ENOMEM ? r : 0;
+		return;
 	}
 	/* The number of statistics changes with the number of queues, and indices shift. */
 	if (stats.size / sizeof(uint64_t) != read->n) {
 		reader->changed = true;
 		rd_counter_read_failed(read, sample, ESTALE);
-		return 0;
+		return;
 	}
 	for (uint32_t i = 0; i < read->n; i++) {
 		struct rd_counter_value *value = &sample->values[read->first + i];
@@ -337,23 +317,25 @@ static int read_driver(struct rd_counter_reader *reader, struct rd_counter_read 
 		memcpy(&value->v, stats.data + i * sizeof(uint64_t), sizeof(uint64_t));
 		value->known = RD_OK;
 	}
-	return 0;
 }
 
-int rd_counters_read_ethtool(struct rd_counter_reader *reader, struct rd_counter_read *read,
-			     struct rd_counter_sample *sample)
+void rd_counters_read_ethtool(struct rd_counter_reader *reader, struct rd_counter_read *read,
+			      struct rd_counter_sample *sample)
 {
 	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 	struct walk walk = { reader, read, sample, 0 };
 	int r;
 
-	if (read->how == RD_HOW_IOCTL)
-		return read_driver(reader, read, sample);
-	if (read->how == RD_HOW_PFC)
-		return read_pfc(&walk);
+	if (read->how == RD_HOW_IOCTL) {
+		read_driver(reader, read, sample);
+		return;
+	}
+	if (read->how == RD_HOW_PFC) {
+		read_pfc(&walk);
+		return;
+	}
 	r = request_standard(reader, read->how, read->object, &reply);
 	rd_counter_read_failed(read, sample, r < 0 ? -r : ENODATA);
-	if (r < 0)
-		return r == -ENOMEM ? r : 0;
-	return rd_genl_each(&reply, take_message, &walk);
+	if (r == 0)
+		rd_genl_each(&reply, take_message, &walk);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
 
@@ -26,42 +27,38 @@ static bool is_counter(const char *name)
 	return strcmp(name, "lifespan") != 0;
 }
 
-int rd_counters_find_files(struct rd_counter_reader *reader, uint32_t port, enum rd_counter_group group,
-			   const char *netdev, const char *dir)
+void rd_counters_find_files(struct rd_counter_reader *reader, uint32_t port, enum rd_counter_group group,
+			    const char *netdev, const char *dir)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
-	int r = 0;
 
 	if (rd_sysfs_list(&reader->fs, &names, "%s", dir) < 0 || names.n == 0)
-		return 0;
+		return;
 	rd_counter_read_begin(reader, RD_HOW_FILES, port, dir);
-	for (size_t i = 0; i < names.n && !r; i++)
+	for (size_t i = 0; i < names.n; i++)
 		if (is_counter(names.v[i]))
-			r = rd_counter_read_add(reader, group, names.v[i], netdev);
+			rd_counter_read_add(reader, group, names.v[i], netdev);
 	rd_counter_read_end(reader);
-	return r;
 }
 
 /* Retransmitted and duplicate messages of the connection manager, by type: "cm_tx_retries/req". */
-int rd_counters_find_cm(struct rd_counter_reader *reader, uint32_t port, const char *dir)
+void rd_counters_find_cm(struct rd_counter_reader *reader, uint32_t port, const char *dir)
 {
 	static const char *const kinds[] = { "cm_tx_retries", "cm_rx_duplicates" };
-	int r = 0;
 
 	rd_counter_read_begin(reader, RD_HOW_FILES, port, dir);
-	for (size_t k = 0; !r && k < RD_ARRAY_SIZE(kinds); k++) {
+	for (size_t k = 0; k < RD_ARRAY_SIZE(kinds); k++) {
 		_cleanup_names_ struct rd_names names = { 0 };
 
 		if (rd_sysfs_list(&reader->fs, &names, "%s/%s", dir, kinds[k]) < 0)
 			continue;
-		for (size_t i = 0; !r && i < names.n; i++) {
+		for (size_t i = 0; i < names.n; i++) {
 			_cleanup_free_ char *name = rd_text("%s/%s", kinds[k], names.v[i]);
 
-			r = rd_counter_read_add(reader, RD_GROUP_PORT, name, NULL);
+			rd_counter_read_add(reader, RD_GROUP_PORT, name, NULL);
 		}
 	}
 	rd_counter_read_end(reader);
-	return r;
 }
 
 static bool is_refusal(int code)
@@ -108,16 +105,14 @@ static void read_one(struct rd_counter_reader *reader, const struct rd_counter_r
 		value->known = RD_OK;
 }
 
-int rd_counters_read_files(struct rd_counter_reader *reader, struct rd_counter_read *read,
-			   struct rd_counter_sample *sample)
+void rd_counters_read_files(struct rd_counter_reader *reader, struct rd_counter_read *read,
+			    struct rd_counter_sample *sample)
 {
 	const char *driver = reader->set.ports[read->port].driver;
 	bool counting = driver && strcmp(driver, "mlx5") == 0;
 
 	if (!read->slots)
-		read->slots = calloc(read->n, sizeof(*read->slots));
-	if (!read->slots)
-		return -ENOMEM;
+		read->slots = rd_alloc(read->n, sizeof(*read->slots));
 
 	read->refused = 0;
 	for (uint32_t i = 0; i < read->n; i++) {
@@ -133,5 +128,4 @@ int rd_counters_read_files(struct rd_counter_reader *reader, struct rd_counter_r
 		rd_counter_read_failed(read, sample, read->code);
 		break;
 	}
-	return 0;
 }

@@ -42,6 +42,7 @@ struct rd_counter_reader {
 	uint32_t boot_id; /* likewise */
 	uint16_t ethtool; /* id of the netlink family; 0: not available */
 	uint64_t devices; /* hash of the names in /sys/class/infiniband */
+	bool too_many;	  /* counters: more than RD_COUNTERS_MAX */
 	bool changed;	  /* found while reading: the set of counters has changed */
 };
 
@@ -57,9 +58,9 @@ void rd_counter_read_end(struct rd_counter_reader *reader);
 
 void rd_counter_read_deinit(struct rd_counter_read *read);
 
-/* Adds a counter to the current request. 0, or -EFBIG above the limit. */
-int rd_counter_read_add(struct rd_counter_reader *reader, enum rd_counter_group group, const char *name,
-			const char *netdev);
+/* Adds a counter to the current request; above the limit it only sets too_many. */
+void rd_counter_read_add(struct rd_counter_reader *reader, enum rd_counter_group group, const char *name,
+			 const char *netdev);
 
 /* The value of the named counter of the request; the search starts at `*hint`, which is set to the next index. NULL: not found. */
 struct rd_counter_value *rd_counter_slot(struct rd_counter_reader *reader, const struct rd_counter_read *read,
@@ -68,20 +69,20 @@ struct rd_counter_value *rd_counter_slot(struct rd_counter_reader *reader, const
 /* Sets every value of the request to unknown, with this errno. */
 void rd_counter_read_failed(const struct rd_counter_read *read, struct rd_counter_sample *sample, int code);
 
-/* Find the counters of a device, port or interface. 0 or -ENOMEM. */
-int rd_counters_find_files(struct rd_counter_reader *reader, uint32_t port, enum rd_counter_group group,
-			   const char *netdev, const char *dir);
-int rd_counters_find_cm(struct rd_counter_reader *reader, uint32_t port, const char *dir);
-int rd_counters_find_rdma(struct rd_counter_reader *reader, uint32_t port, bool *found);
-int rd_counters_find_bound(struct rd_counter_reader *reader, uint32_t port);
-int rd_counters_find_ethtool(struct rd_counter_reader *reader, uint32_t port, const char *netdev);
+/* Find the counters of a device, port or interface. */
+void rd_counters_find_files(struct rd_counter_reader *reader, uint32_t port, enum rd_counter_group group,
+			    const char *netdev, const char *dir);
+void rd_counters_find_cm(struct rd_counter_reader *reader, uint32_t port, const char *dir);
+bool rd_counters_find_rdma(struct rd_counter_reader *reader, uint32_t port); /* false: it has none */
+void rd_counters_find_bound(struct rd_counter_reader *reader, uint32_t port);
+void rd_counters_find_ethtool(struct rd_counter_reader *reader, uint32_t port, const char *netdev);
 
-/* Run one request. 0 or -ENOMEM. */
-int rd_counters_read_files(struct rd_counter_reader *reader, struct rd_counter_read *read,
+/* Run one request. */
+void rd_counters_read_files(struct rd_counter_reader *reader, struct rd_counter_read *read,
+			    struct rd_counter_sample *sample);
+void rd_counters_read_rdma(struct rd_counter_reader *reader, struct rd_counter_read *read,
 			   struct rd_counter_sample *sample);
-int rd_counters_read_rdma(struct rd_counter_reader *reader, struct rd_counter_read *read,
-			  struct rd_counter_sample *sample);
-int rd_counters_read_ethtool(struct rd_counter_reader *reader, struct rd_counter_read *read,
-			     struct rd_counter_sample *sample);
+void rd_counters_read_ethtool(struct rd_counter_reader *reader, struct rd_counter_read *read,
+			      struct rd_counter_sample *sample);
 
 #endif

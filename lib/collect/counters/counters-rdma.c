@@ -48,27 +48,22 @@ static int request_stats(struct rd_counter_reader *reader, uint32_t command, uin
 }
 
 /* Calls fn for each counter of a list: its name, its value if it has one, and for an optional counter whether it is enabled. */
-typedef int stat_fn(void *arg, const char *name, const struct nlattr *value, const struct nlattr *on);
+typedef void stat_fn(void *arg, const char *name, const struct nlattr *value, const struct nlattr *on);
 
-static int each_stat(const struct nlattr *list, stat_fn *fn, void *arg)
+static void each_stat(const struct nlattr *list, stat_fn *fn, void *arg)
 {
 	const struct nlattr *entry = NULL;
 
 	while (rd_nla_next_nested(list, &entry)) {
 		const struct nlattr *of[ATTRS];
-		int r;
 
 		if (mnl_attr_get_type(entry) != RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY)
 			continue;
 		rd_nla_nested(entry, policy, ATTRS, of);
-		if (!of[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME])
-			continue;
-		r = fn(arg, mnl_attr_get_str(of[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME]),
-		       of[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE], of[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_DYNAMIC]);
-		if (r < 0)
-			return r;
+		if (of[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME])
+			fn(arg, mnl_attr_get_str(of[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME]),
+			   of[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE], of[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_DYNAMIC]);
 	}
-	return 0;
 }
 
 struct stats {
@@ -83,9 +78,8 @@ static int take_port(void *arg, uint16_t type, const uint8_t *body, size_t size)
 
 	(void)type;
 	rd_nla_table(body, size, policy, ATTRS, of);
-	return of[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS] ?
-		       each_stat(of[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS], stats->fn, stats->arg) :
-		       0;
+	each_stat(of[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS], stats->fn, stats->arg);
+	return 0;
 }
 
 struct named {
@@ -121,50 +115,52 @@ static bool index_of(struct rd_counter_reader *reader, const char *ibdev, uint32
 	return named.found;
 }
 
-static int add_default(void *arg, const char *name, const struct nlattr *value, const struct nlattr *on)
+static void add_default(void *arg, const char *name, const struct nlattr *value, const struct nlattr *on)
 {
 	(void)value;
-	return on ? 0 : rd_counter_read_add(arg, RD_GROUP_HW, name, NULL);
+	if (!on)
+		rd_counter_read_add(arg, RD_GROUP_HW, name, NULL);
 }
 
-static int add_optional(void *arg, const char *name, const struct nlattr *value, const struct nlattr *on)
+static void add_optional(void *arg, const char *name, const struct nlattr *value, const struct nlattr *on)
 {
 	(void)value;
-	return on ? rd_counter_read_add(arg, RD_GROUP_OPTIONAL, name, NULL) : 0;
+	if (on)
+		rd_counter_read_add(arg, RD_GROUP_OPTIONAL, name, NULL);
 }
 
 /* The status list distinguishes optional counters from others; kernels before 5.16 have neither. */
-static int add_names(struct rd_counter_reader *reader, const struct rd_bytes *values, uint32_t ibdev, uint32_t port)
+static void add_names(struct rd_counter_reader *reader, const struct rd_bytes *values, uint32_t ibdev, uint32_t port)
 {
 	_cleanup_bytes_ struct rd_bytes status = { 0 };
 	struct stats stats = { add_default, reader };
-	int r;
 
-	if (request_stats(reader, RDMA_NLDEV_CMD_STAT_GET_STATUS, 0, &ibdev, port, 0, &status) < 0)
-		return rd_nlmsgs_each(values, take_port, &stats);
-	r = rd_nlmsgs_each(&status, take_port, &stats);
+	if (request_stats(reader, RDMA_NLDEV_CMD_STAT_GET_STATUS, 0, &ibdev, port, 0, &status) < 0) {
+		rd_nlmsgs_each(values, take_port, &stats);
+		return;
+	}
+	rd_nlmsgs_each(&status, take_port, &stats);
 	stats.fn = add_optional;
-	return r ? r : rd_nlmsgs_each(&status, take_port, &stats);
+	rd_nlmsgs_each(&status, take_port, &stats);
 }
 
-int rd_counters_find_rdma(struct rd_counter_reader *reader, uint32_t port, bool *found)
+bool rd_counters_find_rdma(struct rd_counter_reader *reader, uint32_t port)
 {
 	_cleanup_bytes_ struct rd_bytes values = { 0 };
 	const struct rd_counter_port *of = &reader->set.ports[port];
 	struct rd_counter_read *read;
 	uint32_t ibdev;
-	int r;
+	bool found;
 
-	*found = false;
 	if (!index_of(reader, of->ibdev, &ibdev) ||
 	    request_stats(reader, RDMA_NLDEV_CMD_STAT_GET, 0, &ibdev, of->port, 0, &values) < 0)
-		return 0;
+		return false;
 	read = rd_counter_read_begin(reader, RD_HOW_NLDEV, port, of->ibdev);
 	read->ibdev = ibdev;
-	r = add_names(reader, &values, ibdev, of->port);
-	*found = read->n > 0;
+	add_names(reader, &values, ibdev, of->port);
+	found = read->n > 0;
 	rd_counter_read_end(reader);
-	return r;
+	return found;
 }
 
 struct bound {
@@ -176,22 +172,20 @@ struct bound {
 	uint32_t hint, seen;
 };
 
-static int take_bound_stat(void *arg, const char *name, const struct nlattr *value, const struct nlattr *on)
+static void take_bound_stat(void *arg, const char *name, const struct nlattr *value, const struct nlattr *on)
 {
 	struct bound *bound = arg;
 	struct rd_counter_set *set = &bound->reader->set;
-	int r;
 
 	(void)on;
 	if (!bound->sample) {
-		r = rd_counter_read_add(bound->reader, RD_GROUP_QP, name, NULL);
-		if (!r)
-			set->counters[set->n - 1].counter = bound->id;
-		return r;
+		rd_counter_read_add(bound->reader, RD_GROUP_QP, name, NULL);
+		set->counters[set->n - 1].counter = bound->id;
+		return;
 	}
 	if (bound->seen >= bound->read->n) {
 		bound->reader->changed = true;
-		return 0;
+		return;
 	}
 	/* The same counters in the same order, as long as no binding changed. */
 	{
@@ -204,7 +198,6 @@ static int take_bound_stat(void *arg, const char *name, const struct nlattr *val
 			*slot = (struct rd_counter_value){ mnl_attr_get_u64(value), RD_OK, 0 };
 	}
 	bound->seen++;
-	return 0;
 }
 
 static int take_bound(void *arg, uint16_t type, const uint8_t *body, size_t size)
@@ -221,15 +214,12 @@ static int take_bound(void *arg, uint16_t type, const uint8_t *body, size_t size
 		return 0;
 	while (counters++ < BOUND_MAX && rd_nla_next_nested(of[RDMA_NLDEV_ATTR_STAT_COUNTER], &entry)) {
 		const struct nlattr *in[ATTRS];
-		int r;
 
 		rd_nla_nested(entry, policy, ATTRS, in);
 		if (!in[RDMA_NLDEV_ATTR_STAT_COUNTER_ID] || !in[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS])
 			continue;
 		bound->id = mnl_attr_get_u32(in[RDMA_NLDEV_ATTR_STAT_COUNTER_ID]);
-		r = each_stat(in[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS], take_bound_stat, bound);
-		if (r < 0)
-			return r;
+		each_stat(in[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS], take_bound_stat, bound);
 	}
 	return 0;
 }
@@ -239,20 +229,18 @@ static int request_bound(struct rd_counter_reader *reader, uint32_t ibdev, uint3
 	return request_stats(reader, RDMA_NLDEV_CMD_STAT_GET, NLM_F_DUMP, &ibdev, port, RDMA_NLDEV_ATTR_RES_QP, ret);
 }
 
-int rd_counters_find_bound(struct rd_counter_reader *reader, uint32_t port)
+void rd_counters_find_bound(struct rd_counter_reader *reader, uint32_t port)
 {
 	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 	const struct rd_counter_port *of = &reader->set.ports[port];
 	struct bound bound = { .reader = reader, .port = of->port };
-	int r;
 
 	if (!index_of(reader, of->ibdev, &bound.ibdev) || request_bound(reader, bound.ibdev, bound.port, &reply) < 0)
-		return 0;
+		return;
 	bound.read = rd_counter_read_begin(reader, RD_HOW_BOUND, port, of->ibdev);
 	bound.read->ibdev = bound.ibdev;
-	r = rd_nlmsgs_each(&reply, take_bound, &bound);
+	rd_nlmsgs_each(&reply, take_bound, &bound);
 	rd_counter_read_end(reader);
-	return r;
 }
 
 struct taking {
@@ -262,24 +250,23 @@ struct taking {
 	uint32_t hint;
 };
 
-static int take_value(void *arg, const char *name, const struct nlattr *value, const struct nlattr *on)
+static void take_value(void *arg, const char *name, const struct nlattr *value, const struct nlattr *on)
 {
 	struct taking *taking = arg;
 	struct rd_counter_value *slot;
 
 	(void)on;
 	if (!value)
-		return 0;
+		return;
 	slot = rd_counter_slot(taking->reader, taking->read, taking->sample, name, &taking->hint);
 	if (slot)
 		*slot = (struct rd_counter_value){ mnl_attr_get_u64(value), RD_OK, 0 };
 	else
 		taking->reader->changed = true;
-	return 0;
 }
 
 /* Optional counters without a value are disabled. */
-static int read_port(struct rd_counter_reader *reader, struct rd_counter_read *read, struct rd_counter_sample *sample)
+static void read_port(struct rd_counter_reader *reader, struct rd_counter_read *read, struct rd_counter_sample *sample)
 {
 	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 	struct taking taking = { reader, read, sample, 0 };
@@ -289,17 +276,17 @@ static int read_port(struct rd_counter_reader *reader, struct rd_counter_read *r
 
 	if (r < 0) {
 		rd_counter_read_failed(read, sample, -r);
-		return r == -ENOMEM ? r : 0;
+		return;
 	}
 	rd_counter_read_failed(read, sample, ENOENT);
 	for (uint32_t i = 0; i < read->n; i++)
 		if (reader->set.counters[read->first + i].group == RD_GROUP_OPTIONAL)
 			sample->values[read->first + i].code = RD_COUNTER_OFF;
-	return rd_nlmsgs_each(&reply, take_port, &stats);
+	rd_nlmsgs_each(&reply, take_port, &stats);
 }
 
-int rd_counters_read_rdma(struct rd_counter_reader *reader, struct rd_counter_read *read,
-			  struct rd_counter_sample *sample)
+void rd_counters_read_rdma(struct rd_counter_reader *reader, struct rd_counter_read *read,
+			   struct rd_counter_sample *sample)
 {
 	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 	struct bound bound = { .reader = reader,
@@ -309,14 +296,15 @@ int rd_counters_read_rdma(struct rd_counter_reader *reader, struct rd_counter_re
 			       .port = reader->set.ports[read->port].port };
 	int r;
 
-	if (read->how == RD_HOW_NLDEV)
-		return read_port(reader, read, sample);
+	if (read->how == RD_HOW_NLDEV) {
+		read_port(reader, read, sample);
+		return;
+	}
 	r = request_bound(reader, bound.ibdev, bound.port, &reply);
 	rd_counter_read_failed(read, sample, r < 0 ? -r : ENOENT);
 	if (r < 0)
-		return r == -ENOMEM ? r : 0;
-	r = rd_nlmsgs_each(&reply, take_bound, &bound);
+		return;
+	rd_nlmsgs_each(&reply, take_bound, &bound);
 	if (bound.seen < read->n)
 		reader->changed = true;
-	return r;
 }

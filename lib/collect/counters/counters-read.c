@@ -29,18 +29,18 @@ void rd_counter_read_end(struct rd_counter_reader *reader)
 		rd_counter_read_deinit(&reader->reads[--reader->n_reads]);
 }
 
-int rd_counter_read_add(struct rd_counter_reader *reader, enum rd_counter_group group, const char *name,
-			const char *netdev)
+void rd_counter_read_add(struct rd_counter_reader *reader, enum rd_counter_group group, const char *name,
+			 const char *netdev)
 {
 	struct rd_counter_read *read = &reader->reads[reader->n_reads - 1];
 	struct rd_counter *counter;
 
-	if (reader->set.n >= RD_COUNTERS_MAX)
-		return -EFBIG;
+	reader->too_many |= reader->set.n >= RD_COUNTERS_MAX;
+	if (reader->too_many)
+		return;
 	counter = rd_counter_set_add(&reader->set, read->port, group, name);
 	counter->netdev = rd_dup_if(netdev);
 	read->n++;
-	return 0;
 }
 
 struct rd_counter_value *rd_counter_slot(struct rd_counter_reader *reader, const struct rd_counter_read *read,

@@ -75,78 +75,69 @@ static bool is_taken(const struct rd_counter_reader *reader, const char *netdev)
 	return false;
 }
 
-static int find_carrier(struct rd_counter_reader *reader, uint32_t port, const char *netdev)
+static void find_carrier(struct rd_counter_reader *reader, uint32_t port, const char *netdev)
 {
 	static const char *const names[] = { "carrier_changes", "carrier_down_count", "carrier_up_count" };
 	char dir[128];
-	int r = 0;
 
 	snprintf(dir, sizeof(dir), "/sys/class/net/%s", netdev);
 	rd_counter_read_begin(reader, RD_HOW_FILES, port, dir);
-	for (size_t i = 0; !r && i < RD_ARRAY_SIZE(names); i++) {
+	for (size_t i = 0; i < RD_ARRAY_SIZE(names); i++) {
 		int64_t value;
 
 		if (rd_sysfs_int(&reader->fs, &value, "%s/%s", dir, names[i]) == RD_OK)
-			r = rd_counter_read_add(reader, RD_GROUP_NETDEV, names[i], netdev);
+			rd_counter_read_add(reader, RD_GROUP_NETDEV, names[i], netdev);
 	}
 	rd_counter_read_end(reader);
-	return r;
 }
 
-static int find_netdev(struct rd_counter_reader *reader, uint32_t port, const char *netdev)
+static void find_netdev(struct rd_counter_reader *reader, uint32_t port, const char *netdev)
 {
 	char dir[128];
-	int r = 0;
 
 	if (is_taken(reader, netdev))
-		return 0;
+		return;
 	if (reader->groups & 1u << RD_GROUP_NETDEV) {
 		snprintf(dir, sizeof(dir), "/sys/class/net/%s/statistics", netdev);
-		r = rd_counters_find_files(reader, port, RD_GROUP_NETDEV, netdev, dir);
-		if (!r)
-			r = find_carrier(reader, port, netdev);
+		rd_counters_find_files(reader, port, RD_GROUP_NETDEV, netdev, dir);
+		find_carrier(reader, port, netdev);
 	}
-	return r ? r : rd_counters_find_ethtool(reader, port, netdev);
+	rd_counters_find_ethtool(reader, port, netdev);
 }
 
 /* Via netlink, or files if netlink has none. */
-static int find_hw(struct rd_counter_reader *reader, uint32_t port)
+static void find_hw(struct rd_counter_reader *reader, uint32_t port)
 {
 	const struct rd_counter_port *of = &reader->set.ports[port];
 	char dir[256];
-	bool found = false;
-	int r = rd_counters_find_rdma(reader, port, &found);
 
-	if (!r && !found) {
+	if (!rd_counters_find_rdma(reader, port)) {
 		snprintf(dir, sizeof(dir), RD_IB "/%s/ports/%u/hw_counters", of->ibdev, of->port);
-		r = rd_counters_find_files(reader, port, RD_GROUP_HW, NULL, dir);
+		rd_counters_find_files(reader, port, RD_GROUP_HW, NULL, dir);
 	}
-	if (!r && reader->groups & 1u << RD_GROUP_QP)
-		r = rd_counters_find_bound(reader, port);
-	return r;
+	if (reader->groups & 1u << RD_GROUP_QP)
+		rd_counters_find_bound(reader, port);
 }
 
-static int find_port(struct rd_counter_reader *reader, const struct rd_host *host, const struct rd_port *port)
+static void find_port(struct rd_counter_reader *reader, const struct rd_host *host, const struct rd_port *port)
 {
 	/* diag_counters are those of qib; counters_ext had the 64-bit ones of mlx4. */
 	static const char *const dirs[] = { "counters", "counters_ext", "diag_counters" };
 	uint32_t index = (uint32_t)reader->set.n_ports - 1;
 	char dir[256];
-	int r = 0;
 
-	for (size_t i = 0; !r && reader->groups & 1u << RD_GROUP_PORT && i < RD_ARRAY_SIZE(dirs); i++) {
+	for (size_t i = 0; reader->groups & 1u << RD_GROUP_PORT && i < RD_ARRAY_SIZE(dirs); i++) {
 		snprintf(dir, sizeof(dir), RD_IB "/%s/ports/%u/%s", reader->set.ports[index].ibdev, port->num, dirs[i]);
-		r = rd_counters_find_files(reader, index, RD_GROUP_PORT, NULL, dir);
+		rd_counters_find_files(reader, index, RD_GROUP_PORT, NULL, dir);
 	}
-	if (!r && reader->groups & 1u << RD_GROUP_PORT) {
+	if (reader->groups & 1u << RD_GROUP_PORT) {
 		snprintf(dir, sizeof(dir), RD_IB "/%s/ports/%u", reader->set.ports[index].ibdev, port->num);
-		r = rd_counters_find_cm(reader, index, dir);
+		rd_counters_find_cm(reader, index, dir);
 	}
-	if (!r && reader->groups & (1u << RD_GROUP_HW | 1u << RD_GROUP_OPTIONAL | 1u << RD_GROUP_QP))
-		r = find_hw(reader, index);
-	for (size_t i = 0; !r && i < port->n_netdevs; i++)
-		r = find_netdev(reader, index, host->netdevs[port->netdevs[i]].name);
-	return r;
+	if (reader->groups & (1u << RD_GROUP_HW | 1u << RD_GROUP_OPTIONAL | 1u << RD_GROUP_QP))
+		find_hw(reader, index);
+	for (size_t i = 0; i < port->n_netdevs; i++)
+		find_netdev(reader, index, host->netdevs[port->netdevs[i]].name);
 }
 
 /* Whether the counters from `first` on have the same names as those of a port of the same device: old drivers for Intel
@@ -183,43 +174,37 @@ static void remove_port(struct rd_counter_set *set)
 }
 
 /* Counters of the device as a whole follow those of its ports. */
-static int find_device_level(struct rd_counter_reader *reader, const struct rd_host *host, const struct rd_ibdev *dev,
-			     size_t ports_first)
+static void find_device_level(struct rd_counter_reader *reader, const struct rd_host *host, const struct rd_ibdev *dev,
+			      size_t ports_first)
 {
 	size_t first = reader->set.n;
 	char dir[256];
-	int r;
 
 	if (!(reader->groups & 1u << RD_GROUP_HW))
-		return 0;
+		return;
 	add_port(reader, host, dev, NULL);
 	snprintf(dir, sizeof(dir), RD_IB "/%s/hw_counters", dev->name);
-	r = rd_counters_find_files(reader, (uint32_t)reader->set.n_ports - 1, RD_GROUP_HW, NULL, dir);
-	if (!r && dev->n_ports == 1 && reader->set.n > first && is_doubled(&reader->set, first, ports_first, first))
+	rd_counters_find_files(reader, (uint32_t)reader->set.n_ports - 1, RD_GROUP_HW, NULL, dir);
+	if (dev->n_ports == 1 && reader->set.n > first && is_doubled(&reader->set, first, ports_first, first))
 		remove_from(reader, first);
-	if (!r && reader->set.n == first)
+	if (reader->set.n == first)
 		remove_port(&reader->set);
-	return r;
 }
 
-static int find_all(struct rd_counter_reader *reader, const struct rd_host *host)
+static void find_all(struct rd_counter_reader *reader, const struct rd_host *host)
 {
-	int r = 0;
-
-	for (size_t d = 0; !r && d < host->n_ibdevs; d++) {
+	for (size_t d = 0; d < host->n_ibdevs; d++) {
 		const struct rd_ibdev *dev = &host->ibdevs[d];
 		size_t first = reader->set.n;
 
-		for (unsigned p = 0; !r && p < dev->n_ports; p++) {
+		for (unsigned p = 0; p < dev->n_ports; p++) {
 			const struct rd_port *port = &host->ports[(unsigned)dev->first_port + p];
 
 			add_port(reader, host, dev, port);
-			r = find_port(reader, host, port);
+			find_port(reader, host, port);
 		}
-		if (!r)
-			r = find_device_level(reader, host, dev, first);
+		find_device_level(reader, host, dev, first);
 	}
-	return r;
 }
 
 static uint64_t hash_devices(const struct rd_sysfs *fs)
@@ -236,12 +221,10 @@ static uint64_t hash_devices(const struct rd_sysfs *fs)
 int rd_counter_reader_create(struct rd_source *src, unsigned groups, struct rd_counter_reader **ret, int *rdma_error,
 			     struct rd_errlist *errors, struct rd_err *err)
 {
-	struct rd_counter_reader *reader = calloc(1, sizeof(*reader));
+	struct rd_counter_reader *reader = rd_alloc(1, sizeof(*reader));
 	struct rd_host host = { 0 };
 	int r;
 
-	if (!reader)
-		return rd_err_set(err, ENOMEM, "counters", "no memory for counters");
 	reader->fs = (struct rd_sysfs){ .src = src, .errors = errors };
 	reader->groups = groups;
 	reader->devices = hash_devices(&reader->fs); /* before they are read: one that comes meanwhile is noticed */
@@ -249,13 +232,10 @@ int rd_counter_reader_create(struct rd_source *src, unsigned groups, struct rd_c
 	if (!r) {
 		*rdma_error = host.rdma_error;
 		rd_genl_family(src, ETHTOOL_GENL_NAME, &reader->ethtool, NULL);
-		r = find_all(reader, &host);
-		if (!r) {
-			reader->states = calloc(reader->set.n_ports + 1, sizeof(*reader->states));
-			r = reader->states ? 0 : -ENOMEM;
-		}
-		if (r < 0)
-			rd_err_set(err, -r, "counters", "cannot store counters");
+		find_all(reader, &host);
+		reader->states = rd_alloc(reader->set.n_ports + 1, sizeof(*reader->states));
+		if (reader->too_many)
+			r = rd_err_set(err, EFBIG, "counters", "cannot store counters");
 	}
 	rd_host_deinit(&host);
 	if (r < 0) {
@@ -318,20 +298,22 @@ static void read_state(struct rd_counter_reader *reader, const struct rd_counter
 	snprintf(state->state, sizeof(state->state), "%.*s", (int)strcspn(word, " \n"), word);
 }
 
-static int read_values(struct rd_counter_reader *reader, struct rd_counter_read *read, struct rd_counter_sample *sample)
+static void read_values(struct rd_counter_reader *reader, struct rd_counter_read *read, struct rd_counter_sample *sample)
 {
 	if (read->skipped) {
 		rd_counter_read_failed(read, sample, read->code);
-		return 0;
+		return;
 	}
 	switch (read->how) {
 	case RD_HOW_FILES:
-		return rd_counters_read_files(reader, read, sample);
+		rd_counters_read_files(reader, read, sample);
+		break;
 	case RD_HOW_NLDEV:
 	case RD_HOW_BOUND:
-		return rd_counters_read_rdma(reader, read, sample);
+		rd_counters_read_rdma(reader, read, sample);
+		break;
 	default:
-		return rd_counters_read_ethtool(reader, read, sample);
+		rd_counters_read_ethtool(reader, read, sample);
 	}
 }
 
@@ -344,11 +326,10 @@ static void read_boot_id(struct rd_counter_reader *reader, struct rd_counter_sam
 	snprintf(sample->boot_id, sizeof(sample->boot_id), "%.*s", (int)strcspn(text, "\n"), text);
 }
 
-int rd_counter_reader_sample(struct rd_counter_reader *reader, struct rd_counter_sample *sample, struct rd_err *err)
+bool rd_counter_reader_sample(struct rd_counter_reader *reader, struct rd_counter_sample *sample)
 {
 	struct rd_source *src = reader->fs.src;
 	bool changed;
-	int r = 0;
 
 	rd_counter_sample_fit(sample, &reader->set);
 	sample->realtime_ns = src->ops->now(src, CLOCK_REALTIME);
@@ -356,10 +337,8 @@ int rd_counter_reader_sample(struct rd_counter_reader *reader, struct rd_counter
 	read_boot_id(reader, sample);
 	for (size_t i = 0; i < reader->set.n_ports; i++)
 		read_state(reader, &reader->set.ports[i], &reader->states[i], &sample->states[i]);
-	for (size_t i = 0; !r && i < reader->n_reads; i++)
-		r = read_values(reader, &reader->reads[i], sample);
-	if (r < 0)
-		return rd_err_set(err, -r, "counters", "no memory for a sample");
+	for (size_t i = 0; i < reader->n_reads; i++)
+		read_values(reader, &reader->reads[i], sample);
 	changed = reader->changed || hash_devices(&reader->fs) != reader->devices;
 	/* The next set lacks what was removed while values were read: it is gone in this sample. */
 	for (size_t i = 0; changed && i < reader->set.n_ports; i++)

@@ -19,7 +19,7 @@ struct rd_counter_reader;
 /* What to read: bits 1 << enum rd_counter_group. */
 #define RD_COUNTERS_ALL ((1u << RD_GROUPS) - 1)
 
-/* Finds the counters of the host. Read errors are added to `errors` (may be NULL), which is not kept. 0 or -ENOMEM; a host without
+/* Finds the counters of the host. Read errors are added to `errors` (may be NULL), which is not kept. -EFBIG, -E2BIG above a limit; a host without
  * RDMA has a set without ports, and *rdma_error has the reason, as in struct rd_host. */
 int rd_counter_reader_create(struct rd_source *src, unsigned groups, struct rd_counter_reader **ret, int *rdma_error,
 			     struct rd_errlist *errors, struct rd_err *err);
@@ -32,8 +32,8 @@ static inline void rd_counter_reader_destroyp(struct rd_counter_reader **reader)
 /* The set of all samples, owned by the reader. Not const: the caller that has the table fills in the meanings. */
 struct rd_counter_set *rd_counter_reader_set(struct rd_counter_reader *reader);
 
-/* Reads all values. 0 or -ENOMEM. Returns 1 if devices were added or removed, or queue pairs were bound to other counters: the
- * sample has what could be read; create another reader for new counters. */
-int rd_counter_reader_sample(struct rd_counter_reader *reader, struct rd_counter_sample *sample, struct rd_err *err);
+/* Reads all values. True if devices were added or removed, or queue pairs were bound to other counters: the sample has what could be
+ * read; create another reader for new counters. */
+bool rd_counter_reader_sample(struct rd_counter_reader *reader, struct rd_counter_sample *sample);
 
 #endif
