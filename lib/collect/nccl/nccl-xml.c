@@ -32,11 +32,6 @@ struct state {
 	bool system;
 };
 
-static int no_memory(struct rd_err *err)
-{
-	return rd_err_set(err, ENOMEM, "topology file", "out of memory");
-}
-
 static bool number_of(const struct rd_xml_element *element, const char *name, long least, long most, long *ret)
 {
 	const char *text = rd_xml_attr(element, name);
@@ -61,14 +56,14 @@ static void set_id(const struct rd_xml_element *element, const char *name, uint1
 /* "000000ff,ffff0000": words of 32 bits, the highest first. Returns "0-15,64-79". */
 static char *cpulist_of(const char *mask)
 {
-	_cleanup_free_ char *list = calloc(1, 4096);
+	_cleanup_free_ char *list = rd_alloc(1, 4096);
 	size_t words = 1, used = 0;
 	uint32_t bits[64] = { 0 };
 	long start = -1;
 
 	for (const char *c = mask; *c; c++)
 		words += *c == ',';
-	if (!list || words > 64)
+	if (words > 64)
 		return NULL;
 	for (size_t w = words; w > 0; w--) {
 		uint64_t word = 0;
@@ -108,8 +103,6 @@ static int start_cpu(struct state *st, const struct rd_xml_element *element, str
 		return rd_err_set(err, E2BIG, "topology file", "too many <cpu> elements");
 	if (frame->numa >= 0 && !rd_host_find_numa(st->host, frame->numa)) {
 		numa = rd_host_add_numa(st->host);
-		if (!numa)
-			return no_memory(err);
 		numa->id = frame->numa;
 		numa->cpulist = mask ? cpulist_of(mask) : NULL;
 	}
@@ -150,8 +143,6 @@ static int start_pci(struct state *st, const struct rd_xml_element *element, str
 	if (st->host->n_pcis >= PCIS_MAX)
 		return rd_err_set(err, E2BIG, "topology file", "too many <pci> elements");
 	pci = rd_host_add_pci(st->host);
-	if (!pci)
-		return no_memory(err);
 	memcpy(pci->addr, parsed.addr, sizeof(pci->addr));
 	pci->domain = parsed.domain;
 	pci->bus = parsed.bus;
@@ -177,7 +168,7 @@ static int start_pci(struct state *st, const struct rd_xml_element *element, str
 		memcpy(pci->skipped, skipped.addr, sizeof(pci->skipped));
 	frame->kind = PCI;
 	frame->pci = (int)st->host->n_pcis - 1;
-	return pci->root || st->host->file_whole ? 0 : no_memory(err);
+	return 0;
 }
 
 /* Adds a device, or another port of the last device. `name` may be NULL. */
@@ -188,18 +179,12 @@ static struct rd_port *add_port(struct rd_host *host, const char *name, int pci,
 
 	if (!dev || !name || !dev->name || strcmp(dev->name, name) != 0 || dev->pci != pci) {
 		dev = rd_host_add_ibdev(host);
-		if (!dev)
-			return NULL;
 		dev->pci = pci;
 		dev->numa = numa;
 		dev->via = "topology file";
 		dev->name = rd_dup_if(name);
-		if (name && !dev->name)
-			return NULL;
 	}
 	port = rd_host_add_port(host, (int)host->n_ibdevs - 1);
-	if (!port)
-		return NULL;
 	if (pci >= 0 && host->pcis[pci].class.v >> 8 == 0x0207)
 		port->link_layer = rd_dup("InfiniBand");
 	else if (pci >= 0 && host->pcis[pci].class.v >> 8 == 0x0200)
@@ -207,16 +192,12 @@ static struct rd_port *add_port(struct rd_host *host, const char *name, int pci,
 	return port;
 }
 
-static int start_net(struct state *st, const struct rd_xml_element *element, const struct frame *frame,
-		     struct rd_err *err)
+static void start_net(struct state *st, const struct rd_xml_element *element, const struct frame *frame)
 {
 	const char *guid = rd_xml_attr(element, "guid");
-	struct rd_port *port;
+	struct rd_port *port = add_port(st->host, rd_xml_attr(element, "name"), frame->pci, frame->numa);
 	long value;
 
-	port = add_port(st->host, rd_xml_attr(element, "name"), frame->pci, frame->numa);
-	if (!port)
-		return no_memory(err);
 	if (number_of(element, "port", 0, 254, &value))
 		port->num = (unsigned)value;
 	if (number_of(element, "speed", 1, 100000000, &value))
@@ -225,7 +206,6 @@ static int start_net(struct state *st, const struct rd_xml_element *element, con
 		RD_SET(port->gdr, value == 1);
 	if (guid && !st->host->ibdevs[port->ibdev].sys_image_guid)
 		st->host->ibdevs[port->ibdev].sys_image_guid = rd_dup(guid);
-	return 0;
 }
 
 static void start_gpu(const struct rd_xml_element *element, struct frame *pci)
@@ -247,27 +227,23 @@ static void start_gpu(const struct rd_xml_element *element, struct frame *pci)
 }
 
 /* <nvlink target="0000:1b:00.0" count="12" tclass="0x030200"/>: an NVSwitch is recognised only by its class. */
-static int start_nvlink(const struct rd_xml_element *element, struct rd_gpu *gpu, struct rd_err *err)
+static void start_nvlink(const struct rd_xml_element *element, struct rd_gpu *gpu)
 {
 	const char *target = rd_xml_attr(element, "target");
 	struct rd_pci parsed = { 0 };
-	struct rd_nvlink *link;
+	struct rd_nvlink link = { 0 };
 	long count, class;
 
 	if (gpu->n_nvlinks >= NVLINKS_MAX || !number_of(element, "count", 1, 1024, &count) ||
 	    !number_of(element, "tclass", 0, 0xffffff, &class))
-		return 0;
-	if (rd_grow(&gpu->nvlinks, &gpu->cap_nvlinks, gpu->n_nvlinks + 1, sizeof(*link)) < 0)
-		return no_memory(err);
-	link = &gpu->nvlinks[gpu->n_nvlinks];
-	*link = (struct rd_nvlink){ .n = (unsigned)count };
-	if (class >> 8 == RD_PCI_CLASS_NVSWITCH) {
-		gpu->n_nvlinks++;
-	} else if (target && rd_pci_parse(target, &parsed) == 0) {
-		memcpy(link->target, parsed.addr, sizeof(link->target));
-		gpu->n_nvlinks++;
+		return;
+	link.n = (unsigned)count;
+	if (class >> 8 != RD_PCI_CLASS_NVSWITCH) {
+		if (!target || rd_pci_parse(target, &parsed) < 0)
+			return;
+		memcpy(link.target, parsed.addr, sizeof(link.target));
 	}
-	return 0;
+	*RD_ADD(gpu->nvlinks, gpu->n_nvlinks, gpu->cap_nvlinks) = link;
 }
 
 /* In MB/s per link. */
@@ -313,7 +289,7 @@ static int on_start(void *arg, const struct rd_xml_element *element, struct rd_e
 		start_gpu(element, up);
 	}
 	if (up->kind == GPU && strcmp(element->name, "nvlink") == 0)
-		return start_nvlink(element, &st->frames[st->n - 3].gpu, err);
+		start_nvlink(element, &st->frames[st->n - 3].gpu);
 	if (up->kind == GPU && strcmp(element->name, "c2c") == 0)
 		start_c2c(element, &st->frames[st->n - 3].gpu);
 	if (strcmp(element->name, "nic") == 0) {
@@ -321,11 +297,11 @@ static int on_start(void *arg, const struct rd_xml_element *element, struct rd_e
 		up->has_nic = true;
 	}
 	if (strcmp(element->name, "net") == 0 && up->kind == NIC)
-		return start_net(st, element, up, err);
+		start_net(st, element, up);
 	return 0;
 }
 
-static int end_pci(struct state *st, struct frame *frame, struct rd_err *err)
+static void end_pci(struct state *st, struct frame *frame)
 {
 	const struct rd_pci *pci = &st->host->pcis[frame->pci];
 	uint32_t base = pci->class.v >> 16;
@@ -333,8 +309,6 @@ static int end_pci(struct state *st, struct frame *frame, struct rd_err *err)
 
 	if (frame->has_gpu || base == RD_PCI_DISPLAY || base == RD_PCI_ACCELERATOR) {
 		gpu = rd_host_add_gpu(st->host);
-		if (!gpu)
-			return no_memory(err);
 		frame->gpu.index = gpu->index;
 		*gpu = frame->gpu;
 		frame->gpu = (struct rd_gpu){ 0 };
@@ -342,21 +316,19 @@ static int end_pci(struct state *st, struct frame *frame, struct rd_err *err)
 		if (pci->vendor.known == RD_OK)
 			gpu->vendor = rd_gpu_maker(pci->vendor.v);
 	} else if (base == RD_PCI_NETWORK && !frame->has_nic) {
-		if (!add_port(st->host, NULL, frame->pci, frame->numa))
-			return no_memory(err);
+		add_port(st->host, NULL, frame->pci, frame->numa);
 	}
-	return 0;
 }
 
-static int on_end(void *arg, struct rd_err *err)
+static void on_end(void *arg)
 {
 	struct state *st = arg;
 	struct frame *frame = &st->frames[--st->n];
-	int r = frame->kind == PCI ? end_pci(st, frame, err) : 0;
 
+	if (frame->kind == PCI)
+		end_pci(st, frame);
 	free(frame->gpu.nvlinks);
 	frame->gpu.nvlinks = NULL;
-	return r;
 }
 
 int rd_collect_nccl_xml(const char *name, const char *text, size_t size, struct rd_host *host, struct rd_err *err)

@@ -6,6 +6,7 @@
 
 #include "collect/nccl/runlog-priv.h"
 
+#include "base/memory.h"
 #include "base/number.h"
 
 /* "mlx5_0:1/IB", perhaps "mlx5_0:1:RAIL:PLANE/IB", by a plugin "mlx5_0:1/IB/SHARP". Adds it at `position`; returns the text
@@ -32,11 +33,8 @@ static const char *parse_dev(struct rd_run_reader *reader, struct rd_run_host *h
 	dev = rd_run_new(reader, &host->devs);
 	if (!dev)
 		return NULL;
-	*dev = (struct rd_run_dev){ .port = port, .position = position, .link = link };
-	dev->name = rd_run_copy(reader, at, name);
-	if (!dev->name)
-		host->devs.n--;
-	return dev->name ? at + whole : NULL;
+	*dev = (struct rd_run_dev){ .name = rd_dup_part(at, name), .port = port, .position = position, .link = link };
+	return at + whole;
 }
 
 static struct rd_run_net *net_of(struct rd_run_reader *reader, struct rd_run_host *host, unsigned number,
@@ -53,7 +51,7 @@ static struct rd_run_net *net_of(struct rd_run_reader *reader, struct rd_run_hos
 		return NULL;
 	net->number = number;
 	if (name && size > 0 && !net->name)
-		net->name = rd_run_copy(reader, name, size);
+		net->name = rd_dup_part(name, size);
 	else if (name && size > 0)
 		host->nets_vary |= strlen(net->name) != size || strncmp(net->name, name, size) != 0;
 	return net;
@@ -220,7 +218,7 @@ static bool parse_net(struct rd_run_reader *reader, struct rd_run_host *host, co
 	if (!rest)
 		rest = rd_run_begins(at, "Selected provider is ");
 	if (rest && name == 3 && !host->plugin)
-		rd_run_set(reader, &host->plugin, "aws-ofi-nccl", strlen("aws-ofi-nccl"));
+		rd_run_set(&host->plugin, "aws-ofi-nccl", strlen("aws-ofi-nccl"));
 	return rest != NULL;
 }
 
@@ -276,7 +274,6 @@ static bool keep_channel(struct rd_run_reader *reader, struct rd_run_host *host,
 			 const char *transport, size_t size)
 {
 	struct rd_run_channel *kept = NULL;
-	char *copy;
 
 	for (size_t i = 0; i < host->channels.n && !kept; i++)
 		if (is_same(&host->channels.v[i], channel, transport, size))
@@ -286,15 +283,11 @@ static bool keep_channel(struct rd_run_reader *reader, struct rd_run_host *host,
 		kept->n++;
 		return true;
 	}
-	copy = rd_run_copy(reader, transport, size);
-	if (copy)
-		kept = rd_run_new(reader, &host->channels);
-	if (!kept) {
-		free(copy);
+	kept = rd_run_new(reader, &host->channels);
+	if (!kept)
 		return false;
-	}
 	*kept = *channel;
-	kept->transport = copy;
+	kept->transport = rd_dup_part(transport, size);
 	kept->n = 1;
 	return true;
 }
@@ -375,7 +368,7 @@ static bool parse_var(struct rd_run_reader *reader, struct rd_run_host *host, co
 	return true;
 }
 
-static bool parse_plugin(struct rd_run_reader *reader, struct rd_run_host *host, const char *message)
+static bool parse_plugin(struct rd_run_host *host, const char *message)
 {
 	static const char *const begins[] = {
 		"P2P plugin ",
@@ -391,7 +384,7 @@ static bool parse_plugin(struct rd_run_reader *reader, struct rd_run_host *host,
 		if (!name)
 			continue;
 		if (!host->plugin)
-			rd_run_set(reader, &host->plugin, name, strcspn(name, "("));
+			rd_run_set(&host->plugin, name, strcspn(name, "("));
 		return true;
 	}
 	return false;
@@ -409,7 +402,7 @@ bool rd_run_take_nccl(struct rd_run_reader *reader, struct rd_run_host *host, co
 	if (!at) /* until 2.3 */
 		at = rd_run_begins(message, "Using internal Network ");
 	if (at) {
-		rd_run_set(reader, &host->network, at, strlen(at));
+		rd_run_set(&host->network, at, strlen(at));
 		host->n_networks++;
 		host->n_sockets += strncmp(at, "Socket", strlen("Socket")) == 0;
 		return true;
@@ -417,7 +410,7 @@ bool rd_run_take_nccl(struct rd_run_reader *reader, struct rd_run_host *host, co
 	at = rd_run_begins(message, "GPU Direct RDMA ");
 	if (at)
 		return parse_pair(reader, host, at);
-	if (parse_plugin(reader, host, message))
+	if (parse_plugin(host, message))
 		return true;
 	at = rd_run_begins(message, "NET/");
 	if (at)

@@ -8,19 +8,17 @@
 struct rd_run_reader {
 	struct rd_runlog *log;
 	size_t last; /* the host of the previous line, where lookups start */
-	bool failed; /* out of memory */
 };
 
-/* The host of that name, added if it is new; NULL: out of memory or above the limit. */
+/* The host of that name, added if it is new; NULL: above the limit. */
 struct rd_run_host *rd_run_reader_host(struct rd_run_reader *reader, const char *name, size_t size);
 
-/* A new element, zeroed; NULL: too many, or out of memory. */
+/* A new element, zeroed; NULL: too many. */
 void *rd_run_grow(struct rd_run_reader *reader, void *v, size_t *n, size_t *cap, size_t elem_size);
 #define rd_run_new(reader, array) \
 	((__typeof__((array)->v))rd_run_grow((reader), &(array)->v, &(array)->n, &(array)->cap, sizeof(*(array)->v)))
 
-char *rd_run_copy(struct rd_run_reader *reader, const char *text, size_t size);
-void rd_run_set(struct rd_run_reader *reader, char **ret, const char *text, size_t size);
+void rd_run_set(char **ret, const char *text, size_t size);
 void rd_run_set_var(struct rd_run_reader *reader, struct rd_run_host *host, const char *name, size_t name_size,
 		    const char *value, size_t value_size);
 /* The text after the first `what` in `text`; NULL: not found. */

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "collect/nccl/runlog-priv.h"
 
 static struct rd_run_use *use_of(struct rd_run_reader *reader, struct rd_run_host *host, enum rd_run_stack stack,
@@ -23,13 +24,9 @@ static struct rd_run_use *use_of(struct rd_run_reader *reader, struct rd_run_hos
 	if (!use)
 		return NULL;
 	*use = (struct rd_run_use){ .stack = stack, .port = port, .gid = -1, .pe = -1 };
-	use->device = rd_run_copy(reader, device, size);
-	use->transport = transport ? rd_run_copy(reader, transport, transport_size) : NULL;
-	if (use->device && (!transport || use->transport))
-		return use;
-	RD_FREE(use->device, use->transport);
-	host->uses.n--;
-	return NULL;
+	use->device = rd_dup_part(device, size);
+	use->transport = transport ? rd_dup_part(transport, transport_size) : NULL;
+	return use;
 }
 
 /* UCX's names of network transports (src/uct). */
@@ -190,10 +187,8 @@ bool rd_run_take_nvshmem(struct rd_run_reader *reader, const char *line)
 	if (!use)
 		return false;
 	*use = (struct rd_run_use){ .stack = RD_RUN_NVSHMEM, .gid = -1, .pe = (int)pe };
-	use->device = rd_run_copy(reader, at, device_size(at));
-	if (!use->device)
-		host->uses.n--;
-	return use->device != NULL;
+	use->device = rd_dup_part(at, device_size(at));
+	return true;
 }
 
 struct cursor {
@@ -253,13 +248,9 @@ static bool parse_location(struct rd_run_reader *reader, struct cursor *cursor)
 	prefer = rd_run_new(reader, &host->prefers);
 	if (!prefer)
 		return false;
-	prefer->place = rd_run_copy(reader, place, place_size);
-	prefer->names = rd_run_copy(reader, names, used);
-	if (prefer->place && prefer->names)
-		return true;
-	RD_FREE(prefer->place, prefer->names);
-	host->prefers.n--;
-	return false;
+	prefer->place = rd_dup_part(place, place_size);
+	prefer->names = rd_dup_part(names, used);
+	return true;
 }
 
 size_t rd_run_take_topology(struct rd_run_reader *reader, const char *text, size_t size)

@@ -7,6 +7,7 @@
 
 #include "collect/nccl/runlog-priv.h"
 
+#include "base/memory.h"
 #include "base/number.h"
 
 /* The longest line of these libraries is NCCL's device list, of 2 KB. */
@@ -20,32 +21,17 @@ void *rd_run_grow(struct rd_run_reader *reader, void *v, size_t *n, size_t *cap,
 		reader->log->cut = true;
 		return NULL;
 	}
-	if (rd_grow(v, cap, *n + 1, elem_size) < 0) {
-		reader->failed = true;
-		return NULL;
-	}
+	rd_reserve(v, cap, *n + 1, elem_size);
 	base = *(char **)v + *n * elem_size;
 	memset(base, 0, elem_size);
 	++*n;
 	return base;
 }
 
-char *rd_run_copy(struct rd_run_reader *reader, const char *text, size_t size)
+void rd_run_set(char **ret, const char *text, size_t size)
 {
-	char *copy = strndup(text, size);
-
-	reader->failed |= !copy;
-	return copy;
-}
-
-void rd_run_set(struct rd_run_reader *reader, char **ret, const char *text, size_t size)
-{
-	char *copy = rd_run_copy(reader, text, size);
-
-	if (!copy)
-		return;
 	free(*ret);
-	*ret = copy;
+	*ret = rd_dup_part(text, size);
 }
 
 void rd_run_set_var(struct rd_run_reader *reader, struct rd_run_host *host, const char *name, size_t name_size,
@@ -60,18 +46,10 @@ void rd_run_set_var(struct rd_run_reader *reader, struct rd_run_host *host, cons
 		var = rd_run_new(reader, &host->vars);
 		if (!var)
 			return;
-		var->name = rd_run_copy(reader, name, name_size);
-		if (!var->name) {
-			host->vars.n--;
-			return;
-		}
+		var->name = rd_dup_part(name, name_size);
 	}
 	var->varies |= var->value && (strlen(var->value) != value_size || strncmp(var->value, value, value_size) != 0);
-	rd_run_set(reader, &var->value, value, value_size);
-	if (!var->value) {
-		free(var->name);
-		host->vars.n--;
-	}
+	rd_run_set(&var->value, value, value_size);
 }
 
 const char *rd_run_begins(const char *text, const char *what)
@@ -96,7 +74,6 @@ bool rd_run_number(const char **at, unsigned *ret)
 struct rd_run_host *rd_run_reader_host(struct rd_run_reader *reader, const char *name, size_t size)
 {
 	struct rd_runlog *log = reader->log;
-	struct rd_run_host host = { 0 };
 
 	for (size_t i = 0, at = reader->last; i < log->n; i++, at = at + 1 < log->n ? at + 1 : 0)
 		if (strncmp(log->v[at].name, name, size) == 0 && !log->v[at].name[size]) {
@@ -107,14 +84,8 @@ struct rd_run_host *rd_run_reader_host(struct rd_run_reader *reader, const char 
 		log->cut = true;
 		return NULL;
 	}
-	host.name = rd_run_copy(reader, name, size);
-	if (!host.name || rd_grow(&log->v, &log->cap, log->n + 1, sizeof(host)) < 0) {
-		free(host.name);
-		reader->failed = true;
-		return NULL;
-	}
-	log->v[log->n] = host;
-	reader->last = log->n++;
+	reader->last = log->n;
+	*RD_ADD(log->v, log->n, log->cap) = (struct rd_run_host){ .name = rd_dup_part(name, size) };
 	return &log->v[reader->last];
 }
 
@@ -252,7 +223,7 @@ int rd_runlog_parse(const char *name, const char *text, size_t size, struct rd_r
 	char line[LINE_MAX_SIZE];
 
 	*ret = (struct rd_runlog){ 0 };
-	for (size_t at = 0; at < size && !reader.failed; ret->lines++) {
+	for (size_t at = 0; at < size; ret->lines++) {
 		const char *end = memchr(text + at, '\n', size - at);
 		size_t length = end ? (size_t)(end - text) - at : size - at;
 
@@ -261,8 +232,6 @@ int rd_runlog_parse(const char *name, const char *text, size_t size, struct rd_r
 		at += length + 1;
 	}
 	ret->known += rd_run_take_topology(&reader, text, size);
-	if (reader.failed)
-		return rd_err_set(err, ENOMEM, name, "out of memory");
 	drop_empty(ret);
 	if (ret->n > 0)
 		return 0;

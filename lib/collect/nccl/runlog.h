@@ -7,7 +7,7 @@
 #include "model/nicmap/runlog.h"
 
 /* Lines of any length, of any number of processes and hosts in any order; unknown lines are ignored. `name`: the file name in
- * messages. -EBADMSG if no line is recognised; -ENOMEM. The caller must release `ret` in any case. */
+ * messages. -EBADMSG if no line is recognised. The caller must release `ret` in any case. */
 int rd_runlog_parse(const char *name, const char *text, size_t size, struct rd_runlog *ret, struct rd_err *err);
 
 /* GPUDirect support per NIC from an NCCL topology file, as a log of one host. -errno as rd_collect_nccl_xml. */

@@ -79,15 +79,13 @@ static void XMLCALL on_start(void *arg, const XML_Char *name, const XML_Char **a
 static void XMLCALL on_end(void *arg, const XML_Char *name)
 {
 	struct reader *xml = arg;
-	int r;
 
 	(void)name;
 	if (xml->r < 0)
 		return;
 	xml->depth--;
-	r = xml->ops->end(xml->arg, xml->err);
-	if (r < 0)
-		stop_parser(xml, r);
+	if (xml->ops->end)
+		xml->ops->end(xml->arg);
 }
 
 static void XMLCALL on_doctype(void *arg, const XML_Char *name, const XML_Char *system, const XML_Char *public,

@@ -21,11 +21,11 @@ struct rd_xml_element {
 	const char *const *attrs; /* name, value, ...; NULL-terminated */
 };
 
-/* Called while the file is parsed; the arguments are valid only during the call. `end` is not called for an element whose `start`
- * failed. */
+/* Called while the file is parsed; the arguments are valid only during the call. `end` (may be NULL) is not called for an element whose
+ * `start` failed. */
 struct rd_xml_ops {
 	int (*start)(void *arg, const struct rd_xml_element *element, struct rd_err *err);
-	int (*end)(void *arg, struct rd_err *err);
+	void (*end)(void *arg);
 };
 
 /* -EBADMSG if it is not such a file, -EFBIG or -E2BIG above a limit, -EOPNOTSUPP without libexpat, or what the callbacks return. */

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 /* Real modules have about 70. Low enough that iterating over pairs of sections is cheap. */
 #define MAX_SECTIONS 4096
 
@@ -42,9 +44,7 @@ static int read_sections(struct rd_elf *elf, struct rd_err *err)
 	    !inside(sh[eh->e_shstrndx].sh_offset, sh[eh->e_shstrndx].sh_size, elf->size))
 		return damaged(err, "no section names");
 	names = (const char *)elf->data + sh[eh->e_shstrndx].sh_offset;
-	elf->sections = calloc(n, sizeof(*elf->sections));
-	if (!elf->sections)
-		return rd_err_set(err, ENOMEM, NULL, "cannot read a module file");
+	elf->sections = rd_alloc(n, sizeof(*elf->sections));
 	elf->n_sections = n;
 	for (size_t i = 0; i < n; i++) {
 		struct rd_elf_section *s = &elf->sections[i];
@@ -133,13 +133,13 @@ static bool is_padding(const char *name)
 	return !strncmp(name, "__pfx_", 6) || !strncmp(name, "__cfi_", 6);
 }
 
-static int read_symbols(struct rd_elf *elf, struct rd_err *err)
+static void read_symbols(struct rd_elf *elf)
 {
 	for (size_t i = 0; i < elf->n_symtab; i++) {
 		const Elf64_Sym *st = &elf->symtab[i];
 		const struct rd_elf_section *s;
 		struct rd_elf_sym sym;
-		int type = ELF64_ST_TYPE(st->st_info), rc;
+		int type = ELF64_ST_TYPE(st->st_info);
 
 		if ((type != STT_FUNC && type != STT_OBJECT) || !st->st_size || st->st_shndx == SHN_UNDEF ||
 		    st->st_shndx >= elf->n_sections)
@@ -156,19 +156,10 @@ static int read_symbols(struct rd_elf *elf, struct rd_err *err)
 		};
 		if (!sym.name[0])
 			continue;
-		if (type == STT_FUNC && is_code(s) && !is_padding(sym.name)) {
-			rc = rd_grow(&elf->funcs, &elf->cap_funcs, elf->n_funcs + 1, sizeof(sym));
-			if (!rc)
-				elf->funcs[elf->n_funcs++] = sym;
-		} else if (type == STT_OBJECT && rd_elf_is_data(s)) {
-			rc = rd_grow(&elf->objects, &elf->cap_objects, elf->n_objects + 1, sizeof(sym));
-			if (!rc)
-				elf->objects[elf->n_objects++] = sym;
-		} else {
-			continue;
-		}
-		if (rc)
-			return rd_err_set(err, ENOMEM, NULL, "cannot read a module file");
+		if (type == STT_FUNC && is_code(s) && !is_padding(sym.name))
+			*RD_ADD(elf->funcs, elf->n_funcs, elf->cap_funcs) = sym;
+		else if (type == STT_OBJECT && rd_elf_is_data(s))
+			*RD_ADD(elf->objects, elf->n_objects, elf->cap_objects) = sym;
 	}
 	if (elf->n_funcs)
 		qsort(elf->funcs, elf->n_funcs, sizeof(*elf->funcs), compare_syms);
@@ -177,7 +168,6 @@ static int read_symbols(struct rd_elf *elf, struct rd_err *err)
 	for (size_t i = 1; i < elf->n_funcs; i++)
 		elf->funcs[i].alias = elf->funcs[i].section == elf->funcs[i - 1].section &&
 				      elf->funcs[i].offset == elf->funcs[i - 1].offset;
-	return 0;
 }
 
 /* Index of the first of n sorted symbols after (section, offset). */
@@ -304,13 +294,13 @@ int rd_elf_init(struct rd_elf *elf, const void *data, size_t size, struct rd_err
 	rc = read_sections(elf, err);
 	if (!rc)
 		rc = find_symtab(elf, err);
-	if (!rc)
-		rc = read_symbols(elf, err);
-	if (!rc)
-		read_ftrace_sites(elf);
-	else
+	if (rc) {
 		rd_elf_deinit(elf);
-	return rc;
+		return rc;
+	}
+	read_symbols(elf);
+	read_ftrace_sites(elf);
+	return 0;
 }
 
 void rd_elf_deinit(struct rd_elf *elf)

@@ -86,7 +86,7 @@ int rd_elf_init(struct rd_elf *elf, const void *data, size_t size, struct rd_err
 void rd_elf_deinit(struct rd_elf *elf);
 
 /* Fills refs and ptrs from relocations and from the code. */
-int rd_elf_read_refs(struct rd_elf *elf, struct rd_err *err);
+void rd_elf_read_refs(struct rd_elf *elf);
 
 /* The name of a symbol of elf->symtab that defines a function, also one that is freed after loading; NULL: it does not. */
 const char *rd_elf_defined_func(const struct rd_elf *elf, const Elf64_Sym *sym);

@@ -5,8 +5,9 @@
  * calls in real modules).
  */
 #include <endian.h>
-#include <errno.h>
 #include <string.h>
+
+#include "base/memory.h"
 
 #include "trace/select/elfmod.h"
 
@@ -17,14 +18,11 @@ struct target {
 	bool exact; /* the function's first byte */
 };
 
-static int add_ref(struct rd_elf *elf, uint32_t from, const struct target *to, enum rd_elf_ref_kind kind)
+static void add_ref(struct rd_elf *elf, uint32_t from, const struct target *to, enum rd_elf_ref_kind kind)
 {
-	if (from == RD_ELF_NONE || from == to->fn)
-		return 0;
-	if (rd_grow(&elf->refs, &elf->cap_refs, elf->n_refs + 1, sizeof(*elf->refs)))
-		return -ENOMEM;
-	elf->refs[elf->n_refs++] = (struct rd_elf_ref){ from, to->fn, to->extern_name, kind };
-	return 0;
+	if (from != RD_ELF_NONE && from != to->fn)
+		*RD_ADD(elf->refs, elf->n_refs, elf->cap_refs) =
+			(struct rd_elf_ref){ from, to->fn, to->extern_name, kind };
 }
 
 static bool resolve(const struct rd_elf *elf, uint32_t sym, int64_t addend, struct target *ret)
@@ -107,7 +105,7 @@ static bool classify(const struct rd_elf *elf, const struct rd_elf_section *code
 	return false;
 }
 
-static int read_code_rela(struct rd_elf *elf, const struct rd_elf_section *rela, uint8_t *relocated)
+static void read_code_rela(struct rd_elf *elf, const struct rd_elf_section *rela, uint8_t *relocated)
 {
 	const struct rd_elf_section *code = &elf->sections[rela->info];
 	const Elf64_Rela *r = (const void *)(elf->data + rela->offset);
@@ -131,10 +129,8 @@ static int read_code_rela(struct rd_elf *elf, const struct rd_elf_section *rela,
 		/* With retpolines, a call through a register goes to a thunk of vmlinux. */
 		if (from != RD_ELF_NONE && to.extern_name && !strncmp(to.extern_name, "__x86_indirect_", 15))
 			elf->funcs[from].indirect = true;
-		if (add_ref(elf, from, &to, kind))
-			return -ENOMEM;
+		add_ref(elf, from, &to, kind);
 	}
-	return 0;
 }
 
 /* The end of the bytes that belong to this function alone. */
@@ -226,7 +222,7 @@ static void note_x86_constants(struct rd_elf_sym *fn, const uint8_t *code, uint6
 	fn->indirect |= i + 2 <= end && code[i] == 0xff && (code[i + 1] & 0xf8) == 0xd0;
 }
 
-static int scan_x86(struct rd_elf *elf, uint32_t section, uint32_t fn, const uint8_t *relocated)
+static void scan_x86(struct rd_elf *elf, uint32_t section, uint32_t fn, const uint8_t *relocated)
 {
 	const uint8_t *code = elf->data + elf->sections[section].offset;
 	uint64_t end = own_end(elf, fn), target;
@@ -238,13 +234,12 @@ static int scan_x86(struct rd_elf *elf, uint32_t section, uint32_t fn, const uin
 		if (!x86_target(code, i, end, relocated, &target))
 			continue;
 		to = (struct target){ .fn = rd_elf_func_at(elf, section, target) };
-		if (to.fn != RD_ELF_NONE && add_ref(elf, fn, &to, RD_ELF_CALL))
-			return -ENOMEM;
+		if (to.fn != RD_ELF_NONE)
+			add_ref(elf, fn, &to, RD_ELF_CALL);
 	}
-	return 0;
 }
 
-static int scan_arm64(struct rd_elf *elf, uint32_t section, uint32_t fn, const uint8_t *relocated)
+static void scan_arm64(struct rd_elf *elf, uint32_t section, uint32_t fn, const uint8_t *relocated)
 {
 	const uint8_t *code = elf->data + elf->sections[section].offset;
 	uint64_t end = own_end(elf, fn);
@@ -269,33 +264,30 @@ static int scan_arm64(struct rd_elf *elf, uint32_t section, uint32_t fn, const u
 		if (relocated[i / 8] & 1 << i % 8)
 			continue;
 		to = (struct target){ .fn = rd_elf_func_at(elf, section, i + (uint64_t)(words * 4)) };
-		if (to.fn != RD_ELF_NONE && add_ref(elf, fn, &to, RD_ELF_CALL))
-			return -ENOMEM;
+		if (to.fn != RD_ELF_NONE)
+			add_ref(elf, fn, &to, RD_ELF_CALL);
 	}
-	return 0;
 }
 
-static int read_code(struct rd_elf *elf, uint32_t section)
+static void read_code(struct rd_elf *elf, uint32_t section)
 {
-	_cleanup_free_ uint8_t *relocated = calloc(elf->sections[section].size / 8 + 1, 1);
-	int rc = relocated ? 0 : -ENOMEM;
+	_cleanup_free_ uint8_t *relocated = rd_alloc(elf->sections[section].size / 8 + 1, 1);
 
-	for (size_t i = 0; !rc && i < elf->n_sections; i++)
+	for (size_t i = 0; i < elf->n_sections; i++)
 		if (elf->sections[i].type == SHT_RELA && elf->sections[i].info == section &&
 		    elf->sections[i].offset % 8 == 0)
-			rc = read_code_rela(elf, &elf->sections[i], relocated);
-	for (size_t i = 0; !rc && i < elf->n_funcs; i++) {
+			read_code_rela(elf, &elf->sections[i], relocated);
+	for (size_t i = 0; i < elf->n_funcs; i++) {
 		if (elf->funcs[i].section != section || elf->funcs[i].alias)
 			continue;
 		if (elf->machine == EM_X86_64)
-			rc = scan_x86(elf, section, i, relocated);
+			scan_x86(elf, section, i, relocated);
 		else if (elf->machine == EM_AARCH64)
-			rc = scan_arm64(elf, section, i, relocated);
+			scan_arm64(elf, section, i, relocated);
 	}
-	return rc;
 }
 
-static int read_data_rela(struct rd_elf *elf, const struct rd_elf_section *rela)
+static void read_data_rela(struct rd_elf *elf, const struct rd_elf_section *rela)
 {
 	const Elf64_Rela *r = (const void *)(elf->data + rela->offset);
 
@@ -305,13 +297,10 @@ static int read_data_rela(struct rd_elf *elf, const struct rd_elf_section *rela)
 
 		if (type != (elf->machine == EM_AARCH64 ? R_AARCH64_ABS64 : R_X86_64_64))
 			continue;
-		if (!resolve(elf, ELF64_R_SYM(r[i].r_info), r[i].r_addend, &to) || (!to.extern_name && !to.exact))
-			continue;
-		if (rd_grow(&elf->ptrs, &elf->cap_ptrs, elf->n_ptrs + 1, sizeof(*elf->ptrs)))
-			return -ENOMEM;
-		elf->ptrs[elf->n_ptrs++] = (struct rd_elf_ptr){ rela->info, r[i].r_offset, to.fn, to.extern_name };
+		if (resolve(elf, ELF64_R_SYM(r[i].r_info), r[i].r_addend, &to) && (to.extern_name || to.exact))
+			*RD_ADD(elf->ptrs, elf->n_ptrs, elf->cap_ptrs) =
+				(struct rd_elf_ptr){ rela->info, r[i].r_offset, to.fn, to.extern_name };
 	}
-	return 0;
 }
 
 static int compare_refs(const void *a, const void *b)
@@ -351,22 +340,17 @@ static void sort_refs(struct rd_elf *elf)
 	elf->n_refs = n;
 }
 
-int rd_elf_read_refs(struct rd_elf *elf, struct rd_err *err)
+void rd_elf_read_refs(struct rd_elf *elf)
 {
-	int rc = 0;
-
-	for (size_t i = 0; !rc && i < elf->n_funcs; i++)
+	for (size_t i = 0; i < elf->n_funcs; i++)
 		if (!i || elf->funcs[i].section != elf->funcs[i - 1].section)
-			rc = read_code(elf, elf->funcs[i].section);
-	for (size_t i = 0; !rc && i < elf->n_sections; i++) {
+			read_code(elf, elf->funcs[i].section);
+	for (size_t i = 0; i < elf->n_sections; i++) {
 		const struct rd_elf_section *s = &elf->sections[i];
 
 		if (s->type == SHT_RELA && s->offset % 8 == 0 && s->info < elf->n_sections &&
 		    rd_elf_is_data(&elf->sections[s->info]))
-			rc = read_data_rela(elf, s);
+			read_data_rela(elf, s);
 	}
-	if (rc)
-		return rd_err_set(err, ENOMEM, NULL, "cannot read a module file");
 	sort_refs(elf);
-	return 0;
 }

@@ -72,7 +72,7 @@ static void parse_candidate(struct candidate *c)
 	if (!c->rc)
 		c->rc = rd_elf_init(&c->elf, c->bytes.data, c->bytes.size, &c->err);
 	if (!c->rc)
-		c->rc = rd_elf_read_refs(&c->elf, &c->err);
+		rd_elf_read_refs(&c->elf);
 }
 
 static void *parse_thread(void *arg)

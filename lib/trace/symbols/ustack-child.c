@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/environ.h"
+#include "base/memory.h"
 #include "bpf/record.h"
 #include "source/opener/child.h"
 #include "trace/symbols/libdw.h"
@@ -179,7 +180,7 @@ static void name_address(Dwfl *dwfl, uint64_t addr, bool past_end, struct rd_buf
 
 static void handle_request(Dwfl *dwfl, const struct rd_maps *maps, const struct file *files)
 {
-	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
+	_cleanup_buf_ struct rd_buf out = { 0 };
 	uint64_t addrs[RD_STACK_MAX];
 	uint32_t n;
 
@@ -188,8 +189,6 @@ static void handle_request(Dwfl *dwfl, const struct rd_maps *maps, const struct 
 		_exit(0);
 	for (uint32_t i = 0; i < n; i++)
 		name_address(dwfl, addrs[i], is_past_end(maps, files, addrs[i] - 1), &out);
-	if (out.failed)
-		_exit(1);
 	send_kind(RD_NAMER_NAMES, out.data, out.len);
 }
 
@@ -202,7 +201,7 @@ static _Noreturn void fail(struct rd_err *err)
 _Noreturn void rd_namer_serve(int fd, pid_t traced, const struct rd_maps *maps)
 {
 	struct rd_err err = { 0 };
-	struct file *files = calloc(maps->n + 1, sizeof(*files));
+	struct file *files = rd_alloc(maps->n + 1, sizeof(*files));
 	Dwfl *dwfl;
 
 	sock = fd;
@@ -211,12 +210,12 @@ _Noreturn void rd_namer_serve(int fd, pid_t traced, const struct rd_maps *maps)
 	rd_child_close_others();
 	rd_maps_unshare();
 	set_limits();
-	for (size_t i = 0; files && i < maps->n; i++)
+	for (size_t i = 0; i < maps->n; i++)
 		files[i].fd = maps->v[i].code ? rd_maps_open(traced, &maps->v[i], maps->ours, &files[i].size) : -1;
 	if (rd_confine(0, NULL, &err) < 0)
 		fail(&err);
 	send_kind(RD_NAMER_READY, rd_confined(), sizeof(*rd_confined()));
-	dwfl = files ? report(maps, files) : NULL;
+	dwfl = report(maps, files);
 	if (!dwfl) {
 		rd_err_set(&err, ENOMEM, "user stacks", "no memory to resolve them");
 		fail(&err);

@@ -13,6 +13,7 @@
 #include <sys/sysmacros.h>
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "base/number.h"
 
 /* Limits, because a process controls what it maps. Programs with a thousand libraries stay far below. */
@@ -78,7 +79,7 @@ static int read_text(const char *path, struct rd_buf *text, bool *ret_whole)
 	while (text->len < MAPS_MAX && (n = read(fd, page, sizeof(page))) > 0)
 		rd_buf_add(text, page, (size_t)n);
 	*ret_whole = n == 0 && has_text(fd);
-	return text->failed ? -ENOMEM : n < 0 ? -errno : text->len ? 0 : -ESRCH;
+	return n < 0 ? -errno : text->len ? 0 : -ESRCH;
 }
 
 /* Whether the segment belongs to the same load of a file: the load bias of its segments is nearly the same. */
@@ -97,18 +98,13 @@ static int add_file(struct rd_maps *maps, const struct line *line)
 	if (!last || !belongs_to(line, last)) {
 		if (maps->n == FILES_MAX)
 			return -E2BIG;
-		if (rd_grow(&maps->v, &maps->cap, maps->n + 1, sizeof(*maps->v)) < 0)
-			return -ENOMEM;
-		last = &maps->v[maps->n];
-		*last = (struct rd_mapped){ .start = line->start,
+		last = RD_ADD(maps->v, maps->n, maps->cap);
+		*last = (struct rd_mapped){ .name = rd_dup(line->name),
+					    .start = line->start,
 					    .first_end = line->end,
 					    .offset = line->offset,
 					    .dev = line->dev,
 					    .ino = line->ino };
-		last->name = strdup(line->name);
-		if (!last->name)
-			return -ENOMEM;
-		maps->n++;
 	}
 	last->end = line->end;
 	last->code |= line->code;
@@ -120,9 +116,7 @@ static int add_area(struct rd_maps *maps, const struct line *line, bool in_file)
 	/* rd_maps_code needs them in order. */
 	if (maps->n_areas && line->start < maps->areas[maps->n_areas - 1].end)
 		return -EBADMSG;
-	if (rd_grow(&maps->areas, &maps->cap_areas, maps->n_areas + 1, sizeof(*maps->areas)) < 0)
-		return -ENOMEM;
-	maps->areas[maps->n_areas++] = (struct rd_area){
+	*RD_ADD(maps->areas, maps->n_areas, maps->cap_areas) = (struct rd_area){
 		.start = line->start, .end = line->end, .offset = line->offset, .file = in_file ? (int)maps->n - 1 : -1
 	};
 	return 0;
@@ -152,7 +146,7 @@ static bool is_ours(pid_t pid)
 	return same_file(mounts, "/proc/self/ns/mnt") && same_file(root, "/");
 }
 
-int rd_maps_parse(char *text, bool whole, struct rd_maps *ret)
+void rd_maps_parse(char *text, bool whole, struct rd_maps *ret)
 {
 	struct line line;
 	int r = 0;
@@ -162,15 +156,11 @@ int rd_maps_parse(char *text, bool whole, struct rd_maps *ret)
 		r = add_line(ret, &line);
 	/* What follows the last line is empty; a line that is not understood may hide others. */
 	ret->complete = whole && !r && !text;
-	if (r != -ENOMEM)
-		return 0;
-	rd_maps_deinit(ret);
-	return r;
 }
 
 int rd_maps_read(pid_t pid, struct rd_maps *ret)
 {
-	_cleanup_buf_ struct rd_buf text = RD_BUF_CHECKED;
+	_cleanup_buf_ struct rd_buf text = { 0 };
 	bool ours = is_ours(pid), whole = false;
 	char path[32];
 	int r;
@@ -179,7 +169,7 @@ int rd_maps_read(pid_t pid, struct rd_maps *ret)
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	r = read_text(path, &text, &whole);
 	if (!r)
-		r = rd_maps_parse(text.data, whole, ret);
+		rd_maps_parse(text.data, whole, ret);
 	ret->ours = ours;
 	return r;
 }
@@ -304,7 +294,7 @@ int rd_maps_open(pid_t pid, const struct rd_mapped *file, bool ours, uint64_t *r
 
 void rd_maps_unshare(void)
 {
-	_cleanup_buf_ struct rd_buf text = RD_BUF_CHECKED;
+	_cleanup_buf_ struct rd_buf text = { 0 };
 	struct line line;
 	bool whole;
 	char *at;

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
+#include "base/memory.h"
 #include "bpf/record.h"
 #include "source/opener/child.h"
 
@@ -88,7 +89,7 @@ static int send_debug(int sock, const char *id, size_t size)
 
 static char *text_of(const char *text, size_t size)
 {
-	return size ? strndup(text, size) : NULL;
+	return size ? rd_dup_part(text, size) : NULL;
 }
 
 static int parse_names(struct rd_frame *frames, size_t *n, const char *data, size_t size)
@@ -152,9 +153,7 @@ static int receive_message(struct rd_namer *namer, int64_t deadline, struct rd_f
 		return r;
 	if (head.size > RESPONSE_MAX)
 		return -EPROTO;
-	data = calloc(1, (size_t)head.size + 1);
-	if (!data)
-		return -ENOMEM;
+	data = rd_alloc(1, (size_t)head.size + 1);
 	r = rd_child_read(namer->sock, deadline, data, head.size);
 	if (r < 0)
 		return r;

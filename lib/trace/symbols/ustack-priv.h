@@ -34,8 +34,8 @@ struct rd_maps {
 
 /* Ignores what exceeds some megabytes of maps, or some thousand files: then they are not `complete`. -errno. */
 int rd_maps_read(pid_t pid, struct rd_maps *ret);
-/* The same for the text of /proc/PID/maps, which it changes. `whole`: the text was not truncated. -ENOMEM. */
-int rd_maps_parse(char *text, bool whole, struct rd_maps *ret);
+/* The same for the text of /proc/PID/maps, which it changes. `whole`: the text was not truncated. */
+void rd_maps_parse(char *text, bool whole, struct rd_maps *ret);
 /* Whether a process has mappings: one that has ended, but still has its PID, has none. */
 bool rd_maps_any(pid_t pid);
 void rd_maps_deinit(struct rd_maps *maps);

@@ -184,7 +184,7 @@ static bool locate(const struct process *p, struct rd_frame *frames, size_t n)
 
 		if (!mapped)
 			continue;
-		frames[i].object = strdup(mapped->name);
+		frames[i].object = rd_dup(mapped->name);
 		frames[i].offset = frames[i].addr - mapped->start;
 		any |= *mapped->name == '/';
 	}
