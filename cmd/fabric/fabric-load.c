@@ -123,19 +123,14 @@ static int open_port(struct fabric_run *run, struct rd_err *err)
 	if (run->mads)
 		return 0;
 	r = rd_mad_open(run->source, run->from.ibdev, run->from.port, &mads, err);
-	if (!r && strcmp(run->source->ops->name, "live") == 0) {
-		r = rd_background_open(mads, &run->background, err);
-		mads = r ? NULL : rd_background_port(run->background);
+	if (r < 0)
+		return r;
+	if (strcmp(run->source->ops->name, "live") == 0) {
+		run->background = rd_background_open(mads);
+		mads = rd_background_port(run->background);
 	}
-	if (!r && run->opts.pulse.beat)
-		r = rd_pulse_wrap(mads, &run->opts.pulse, &mads, err);
-	if (!r) {
-		run->mads = mads;
-	} else if (run->background) {
-		rd_background_close(run->background);
-		run->background = NULL;
-	}
-	return r;
+	run->mads = run->opts.pulse.beat ? rd_pulse_wrap(mads, &run->opts.pulse) : mads;
+	return 0;
 }
 
 static void found_deinit(struct fabric_found *found)

@@ -55,13 +55,13 @@ static int side_send(struct rd_mads *mads, const struct rd_mad *mad, unsigned ti
 	return port->ops->send(port, &marked, timeout_ms, err);
 }
 
-/* If there is no memory for it, it is as lost. */
+/* What is too much is as lost. */
 static void keep(struct side *side, const struct rd_mad *mad)
 {
 	if (side->first == side->n)
 		side->first = side->n = 0;
-	if (side->n < KEPT_MAX && rd_grow(&side->kept, &side->cap, side->n + 1, sizeof(*side->kept)) == 0)
-		side->kept[side->n++] = *mad;
+	if (side->n < KEPT_MAX)
+		*RD_ADD(side->kept, side->n, side->cap) = *mad;
 }
 
 /* Receives what was kept, or a datagram of the port. 1, 0 on timeout or after one of the other side, -errno. */
@@ -150,21 +150,16 @@ static void side_init(struct side *side, struct rd_background *background, uint3
 	side->mark = mark;
 }
 
-int rd_background_open(struct rd_mads *mads, struct rd_background **ret, struct rd_err *err)
+struct rd_background *rd_background_open(struct rd_mads *mads)
 {
-	struct rd_background *background = calloc(1, sizeof(*background));
+	struct rd_background *background = rd_alloc(1, sizeof(*background));
 
-	if (!background) {
-		mads->ops->close(mads);
-		return rd_err_set(err, ENOMEM, "network", "no memory to query it");
-	}
 	background->port = mads;
 	side_init(&background->caller, background, 0);
 	side_init(&background->work, background, WORK_TID);
 	sem_init(&background->resumed, 0, 0);
 	sem_init(&background->paused, 0, 0);
-	*ret = background;
-	return 0;
+	return background;
 }
 
 void rd_background_close(struct rd_background *background)

@@ -13,8 +13,8 @@ struct rd_background;
 /* Sends and receives with `mads`, a port of its own; 0 or -errno with `err` filled. */
 typedef int rd_background_fn(void *arg, struct rd_mads *mads, struct rd_err *err);
 
-/* Takes ownership of `mads`, also on failure. -ENOMEM with `err` filled. */
-int rd_background_open(struct rd_mads *mads, struct rd_background **ret, struct rd_err *err);
+/* Takes ownership of `mads`. */
+struct rd_background *rd_background_open(struct rd_mads *mads);
 
 /* Ends what has not ended, and closes the port. */
 void rd_background_close(struct rd_background *background);

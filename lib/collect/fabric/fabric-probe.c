@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Queries nodes at their LIDs, which does not depend on the directed routes of a walk. */
+#include "base/memory.h"
 #include "collect/fabric/fabric.h"
 #include "model/fabric/fabric-rates.h"
 #include "source/shared/libibmad.h"
@@ -41,15 +42,13 @@ static bool is_queried(const struct rd_sweep_query *queries, const size_t *nodes
 int rd_fabric_probe(struct rd_mads *mads, const struct rd_sweep_limits *limits, const struct rd_fabric *fabric,
 		    const bool *asked, bool *responds, struct rd_err *err)
 {
-	_cleanup_free_ struct rd_sweep_query *queries = calloc(fabric->n_ports + 1, sizeof(*queries));
-	_cleanup_free_ size_t *nodes = calloc(fabric->n_ports + 1, sizeof(*nodes));
+	_cleanup_free_ struct rd_sweep_query *queries = rd_alloc(fabric->n_ports + 1, sizeof(*queries));
+	_cleanup_free_ size_t *nodes = rd_alloc(fabric->n_ports + 1, sizeof(*nodes));
 	struct probe probe = { fabric, nodes, responds };
 	struct rd_sweep_callbacks callbacks = { .done = take_node_info, .arg = &probe };
 	struct rd_sweep_stats stats;
 	size_t n = 0;
 
-	if (!queries || !nodes)
-		return rd_err_set(err, ENOMEM, "network", "no memory to query %zu nodes", fabric->n_nodes);
 	for (size_t i = 0; i < fabric->n_ports; i++) {
 		const struct rd_fabric_port *port = &fabric->ports[i];
 

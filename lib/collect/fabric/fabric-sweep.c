@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reads the counters of all selected ports of a network. */
+#include "base/memory.h"
 #include "collect/fabric/fabric-need.h"
 #include "collect/fabric/fabric.h"
 #include "collect/fabric/pma.h"
@@ -58,7 +59,6 @@ struct sweep_job {
 	struct port_result *results; /* per port of the fabric */
 	uint32_t *ports;	     /* indices of the ports to query, sorted by LID */
 	size_t n_ports;
-	bool failed;
 };
 
 static struct rd_fabric_node *node_of(struct sweep_job *job, size_t port)
@@ -85,11 +85,8 @@ static void add_query(struct sweep_job *job, const struct query_info *info, uint
 {
 	const struct rd_fabric_port *port = &job->fabric->ports[info->port];
 
-	if (rd_grow(&job->queries, &job->cap, job->n + 1, sizeof(*job->queries)) < 0 ||
-	    rd_grow(&job->info, &job->cap_info, job->n + 1, sizeof(*job->info)) < 0) {
-		job->failed = true;
-		return;
-	}
+	rd_reserve(&job->queries, &job->cap, job->n + 1, sizeof(*job->queries));
+	rd_reserve(&job->info, &job->cap_info, job->n + 1, sizeof(*job->info));
 	job->queries[job->n] = (struct rd_sweep_query){
 		.dest.lid = port->lid,
 		.mad_class = info->what == QUERY_NODE ? CLASS_SMI : CLASS_PM,
@@ -133,11 +130,7 @@ static void add_lid_queries(struct sweep_job *job, size_t first, size_t n)
 	const uint32_t *ports = &job->ports[first];
 	const struct rd_fabric_node *node = node_of(job, ports[0]);
 
-	if (rd_grow(&job->lids, &job->cap_lids, job->n_lids + 1, sizeof(*job->lids)) < 0) {
-		job->failed = true;
-		return;
-	}
-	job->lids[job->n_lids++] = (struct lid){ .first = first, .n = n, .silent = true };
+	*RD_ADD(job->lids, job->n_lids, job->cap_lids) = (struct lid){ .first = first, .n = n, .silent = true };
 	if (node->capability.known != RD_OK)
 		add_query(job, &(struct query_info){ QUERY_CAPABILITY, ports[0], 0 }, RD_PMA_CLASS_PORT_INFO, false);
 	if (job->fabric->by_need && node->kind == RD_NODE_SWITCH)
@@ -149,14 +142,12 @@ static void add_lid_queries(struct sweep_job *job, size_t first, size_t n)
 }
 
 /* Counting sort of the ports by LID, stable. */
-static int sort_by_lid(struct sweep_job *job)
+static void sort_by_lid(struct sweep_job *job)
 {
 	const struct rd_fabric *fabric = job->fabric;
-	_cleanup_free_ uint32_t *first = calloc(LIDS + 1, sizeof(*first));
+	_cleanup_free_ uint32_t *first = rd_alloc(LIDS + 1, sizeof(*first));
 
-	job->ports = calloc(fabric->n_ports + 1, sizeof(*job->ports));
-	if (!first || !job->ports)
-		return -ENOMEM;
+	job->ports = rd_alloc(fabric->n_ports + 1, sizeof(*job->ports));
 	for (size_t i = 0; i < fabric->n_ports; i++)
 		if (fabric->ports[i].selected && fabric->ports[i].presence != RD_PORT_GONE) {
 			first[fabric->ports[i].lid + 1]++;
@@ -167,7 +158,6 @@ static int sort_by_lid(struct sweep_job *job)
 	for (size_t i = 0; i < fabric->n_ports; i++)
 		if (fabric->ports[i].selected && fabric->ports[i].presence != RD_PORT_GONE)
 			job->ports[first[fabric->ports[i].lid]++] = (uint32_t)i;
-	return 0;
 }
 
 /* Adds the queries of LIDs that were silent in the previous sweep, or of the others. The silent ones are added last, so that
@@ -193,8 +183,7 @@ static struct rd_pma_value *values_of(struct sweep_job *job, size_t port)
 	struct port_result *collected = &job->results[port];
 
 	if (!collected->values)
-		collected->values = calloc(job->fabric->n_values, sizeof(*collected->values));
-	job->failed |= !collected->values;
+		collected->values = rd_alloc(job->fabric->n_values, sizeof(*collected->values));
 	return collected->values;
 }
 
@@ -294,8 +283,6 @@ static void take_counters(struct sweep_job *job, struct lid *lid, const struct q
 		return;
 	}
 	values = values_of(job, info->port);
-	if (!values)
-		return;
 	rd_pma_decode(info->attribute, result->mad, node, values, job->fabric->n_values);
 	node->responded |= bit;
 	lid->responded |= bit;
@@ -317,11 +304,7 @@ static void take_sums(struct sweep_job *job, struct lid *lid, const struct query
 		node->no_sums = is_unsupported(result) || !node->sums;
 		return;
 	}
-	lid->sums = calloc(RD_PMA_SUMS, sizeof(*lid->sums));
-	if (!lid->sums) {
-		job->failed = true;
-		return;
-	}
+	lid->sums = rd_alloc(RD_PMA_SUMS, sizeof(*lid->sums));
 	rd_pma_decode(rd_pma_find_attribute(IB_GSI_PORT_COUNTERS), result->mad, node, lid->sums, RD_PMA_SUMS);
 	lid->sums_ns = result->at_ns;
 	if (rd_need_credible(lid->sums))
@@ -461,16 +444,12 @@ static void job_deinit(struct sweep_job *job)
 	RD_FREE(job->lids, job->results, job->queries, job->info, job->ports);
 }
 
-static int prepare(struct sweep_job *job)
+static void prepare(struct sweep_job *job)
 {
-	int r = sort_by_lid(job);
-
-	if (r < 0)
-		return r;
+	sort_by_lid(job);
 	add_queries(job, false);
 	add_queries(job, true);
-	job->results = calloc(job->fabric->n_ports + 1, sizeof(*job->results));
-	return job->failed || !job->results ? -ENOMEM : 0;
+	job->results = rd_alloc(job->fabric->n_ports + 1, sizeof(*job->results));
 }
 
 int rd_fabric_sweep(struct rd_mads *mads, const struct rd_sweep_limits *limits, bool verify, struct rd_fabric *fabric,
@@ -478,13 +457,10 @@ int rd_fabric_sweep(struct rd_mads *mads, const struct rd_sweep_limits *limits, 
 {
 	_cleanup_(job_deinit) struct sweep_job job = { .fabric = fabric, .verify = verify };
 	struct rd_sweep_callbacks callbacks = { .needed = is_needed, .done = handle_result, .arg = &job };
-	int r = prepare(&job);
+	int r;
 
-	if (r < 0)
-		return rd_err_set(err, ENOMEM, "sweep", "no memory to query %zu ports", fabric->n_ports);
+	prepare(&job);
 	r = rd_sweep_run(mads, limits, job.queries, job.n, job.n_lids, &callbacks, &fabric->sweep, err);
-	if (job.failed)
-		return rd_err_set(err, ENOMEM, "sweep", "no memory for the responses of %zu ports", fabric->n_ports);
 	update_fabric(&job);
 	fabric->swept_ns = mads->ops->now(mads);
 	return r;
@@ -511,16 +487,14 @@ static bool take_tick(void *arg, const struct rd_sweep_result *result)
 int rd_fabric_query_ticks(struct rd_mads *mads, const struct rd_sweep_limits *limits, struct rd_fabric *fabric,
 			  struct rd_err *err)
 {
-	_cleanup_free_ struct rd_sweep_query *queries = calloc(fabric->n_nodes + 1, sizeof(*queries));
-	_cleanup_free_ size_t *nodes = calloc(fabric->n_nodes + 1, sizeof(*nodes));
+	_cleanup_free_ struct rd_sweep_query *queries = rd_alloc(fabric->n_nodes + 1, sizeof(*queries));
+	_cleanup_free_ size_t *nodes = rd_alloc(fabric->n_nodes + 1, sizeof(*nodes));
 	struct tick_queries sent = { fabric, nodes };
 	struct rd_sweep_callbacks callbacks = { .done = take_tick, .arg = &sent };
 	struct rd_sweep_limits once = *limits;
 	struct rd_sweep_stats stats;
 	size_t n = 0;
 
-	if (!queries || !nodes)
-		return rd_err_set(err, ENOMEM, "PortXmitWait ticks", "no memory to query %zu nodes", fabric->n_nodes);
 	once.retries = 0;
 	for (size_t i = 0; i < fabric->n_ports; i++) {
 		const struct rd_fabric_port *port = &fabric->ports[i];

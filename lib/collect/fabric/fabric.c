@@ -51,11 +51,8 @@ int rd_collect_mad_ports(struct rd_source *src, struct rd_mad_port **ret, size_t
 	while ((line = strsep(&at, "\n"))) {
 		struct rd_mad_port port;
 
-		if (!parse_mad_port(line, &port))
-			continue;
-		if (rd_grow(&ports, &cap, count + 1, sizeof(*ports)) < 0)
-			return rd_err_set(err, ENOMEM, "MAD ports", "no memory for the list");
-		ports[count++] = port;
+		if (parse_mad_port(line, &port))
+			*RD_ADD(ports, count, cap) = port;
 	}
 	if (!count)
 		return rd_err_set(err, ENODEV, "MAD ports", "none on this host");
@@ -145,7 +142,7 @@ static void add_nodes(const struct rd_walk *walk, struct rd_fabric *fabric)
 }
 
 /* The ports of a switch share the LID of port 0, and port 0 has counters only if it is enhanced. */
-static int add_ports(struct rd_walk_node *node, struct rd_fabric *fabric)
+static void add_ports(struct rd_walk_node *node, struct rd_fabric *fabric)
 {
 	bool in_switch = node->kind == RD_NODE_SWITCH;
 	bool enhanced = in_switch && rd_libibmad.mad_get_field(node->switch_info, 0, IB_SW_ENHANCED_PORT0_F);
@@ -157,8 +154,6 @@ static int add_ports(struct rd_walk_node *node, struct rd_fabric *fabric)
 		if (!from->known && !from->peer && !(in_switch && from->lost))
 			continue;
 		port = rd_fabric_add_port(fabric, node->guid, i);
-		if (!port)
-			return -ENOMEM;
 		port->guid = from->guid;
 		port->lid = (uint16_t)rd_libibmad.mad_get_field(manager->info, 0, IB_PORT_LID_F);
 		port->lmc = (uint8_t)rd_libibmad.mad_get_field(manager->info, 0, IB_PORT_LMC_F);
@@ -167,7 +162,6 @@ static int add_ports(struct rd_walk_node *node, struct rd_fabric *fabric)
 		port->peer_unreached = from->peer_unreached;
 		decode_link(from, port);
 	}
-	return 0;
 }
 
 static void link_peers(const struct rd_walk_node *node, struct rd_fabric *fabric)
@@ -184,22 +178,17 @@ static void link_peers(const struct rd_walk_node *node, struct rd_fabric *fabric
 	}
 }
 
-static int convert_walk(const struct rd_walk *walk, struct rd_fabric *fabric)
+static void convert_walk(const struct rd_walk *walk, struct rd_fabric *fabric)
 {
-	int r = 0;
-
 	add_nodes(walk, fabric);
-	for (size_t i = 0; !r && i < walk->n; i++)
-		r = add_ports(walk->nodes[i], fabric);
-	if (r < 0)
-		return r;
+	for (size_t i = 0; i < walk->n; i++)
+		add_ports(walk->nodes[i], fabric);
 	rd_fabric_sort_ports(fabric);
 	for (size_t i = 0; i < walk->n; i++)
 		link_peers(walk->nodes[i], fabric);
 	fabric->self = rd_fabric_find_port(fabric, walk->nodes[0]->guid, walk->self_port);
 	fabric->discovery_ns = walk->duration_ns;
 	fabric->walk = walk->stats;
-	return 0;
 }
 
 int rd_collect_fabric(struct rd_mads *mads, const struct rd_mad_port *from, const struct rd_sweep_limits *limits,
@@ -215,11 +204,7 @@ int rd_collect_fabric(struct rd_mads *mads, const struct rd_mad_port *from, cons
 	fabric->attributes = attributes;
 	fabric->n_values = rd_pma_n_values(attributes);
 	fabric->discovered_ns = mads->ops->now(mads);
-	r = convert_walk(&walk, fabric);
-	if (r < 0) {
-		rd_fabric_deinit(fabric);
-		return rd_err_set(err, -r, "network", "no memory for its nodes and ports");
-	}
+	convert_walk(&walk, fabric);
 	return 0;
 }
 
@@ -242,7 +227,7 @@ static int name_node(struct rd_fabric *fabric, char *line)
 	if (node == RD_NONE)
 		return 0;
 	free(fabric->nodes[node].name);
-	fabric->nodes[node].name = strndup(name + 1, (size_t)(close - name - 1));
+	fabric->nodes[node].name = rd_dup_part(name + 1, (size_t)(close - name - 1));
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/fabric/gates.h"
 
-#include <errno.h>
+#include "base/memory.h"
 
 #define NONE UINT32_MAX
 
@@ -34,21 +34,18 @@ static bool has_work(const struct rd_gate *gate, enum rd_gate_class class)
 	return gate->of[class].agents.first != NONE || gate->of[class].gates.first != NONE;
 }
 
-int rd_gates_init(struct rd_gates *gates, const uint32_t *parents, size_t n, unsigned limit, size_t n_agents)
+void rd_gates_init(struct rd_gates *gates, const uint32_t *parents, size_t n, unsigned limit, size_t n_agents)
 {
 	static const struct list empty = { NONE, NONE };
 
 	*gates = (struct rd_gates){ .n = n ? n : 1, .limit = limit };
-	gates->v = calloc(gates->n, sizeof(*gates->v));
-	gates->next_agent = calloc(n_agents + 1, sizeof(*gates->next_agent));
-	if (!gates->v || !gates->next_agent)
-		return -ENOMEM;
+	gates->v = rd_alloc(gates->n, sizeof(*gates->v));
+	gates->next_agent = rd_alloc(n_agents + 1, sizeof(*gates->next_agent));
 	for (size_t i = 0; i < gates->n; i++) {
 		gates->v[i].parent = i ? parents[i] : 0;
 		for (int c = 0; c < RD_GATE_CLASSES; c++)
 			gates->v[i].of[c].agents = gates->v[i].of[c].gates = empty;
 	}
-	return 0;
 }
 
 void rd_gates_deinit(struct rd_gates *gates)

@@ -21,9 +21,8 @@ struct rd_gates {
 	uint32_t *next_agent; /* per agent: the next one in its list */
 };
 
-/* `parents`: of each gate, parents[i] < i, and parents[0] not used; copied. n 0: only the root. -ENOMEM. Call rd_gates_deinit in any
- * case. */
-int rd_gates_init(struct rd_gates *gates, const uint32_t *parents, size_t n, unsigned limit, size_t n_agents);
+/* `parents`: of each gate, parents[i] < i, and parents[0] not used; copied. n 0: only the root. */
+void rd_gates_init(struct rd_gates *gates, const uint32_t *parents, size_t n, unsigned limit, size_t n_agents);
 void rd_gates_deinit(struct rd_gates *gates);
 
 /* Lets an agent behind the gate wait. An agent can wait once only. */

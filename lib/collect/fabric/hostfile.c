@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "collect/fabric/topology.h"
 
 #define HOSTS_MAX 1000000
@@ -49,11 +50,8 @@ int rd_hostfile_parse(const char *name, const char *text, size_t size, char ***r
 				"one host name per line; to expand a Slurm host list: scontrol show hostnames LIST > FILE");
 		} else if (count >= HOSTS_MAX) {
 			r = rd_err_set(err, EFBIG, name, "more than %d hosts", HOSTS_MAX);
-		} else if (rd_grow(&names, &cap, count + 1, sizeof(*names)) < 0 ||
-			   !(names[count] = strndup(word, len))) {
-			r = rd_err_set(err, ENOMEM, name, "no memory for hosts");
 		} else {
-			count++;
+			*RD_ADD(names, count, cap) = rd_dup_part(word, len);
 		}
 	}
 	if (!r && count == 0)

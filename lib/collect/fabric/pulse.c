@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 #define CLASS_SM_DIRECTED 0x81
 #define METHOD_GET_RESP 0x81
 #define ATTR_NODE_INFO 0x11
@@ -37,9 +39,7 @@ static void count_node(struct pulse_mads *p, const struct rd_mad *mad)
 	if (mad->status || mad->size < RD_MAD_SIZE || data[1] != CLASS_SM_DIRECTED || data[3] != METHOD_GET_RESP ||
 	    data[16] != 0 || data[17] != ATTR_NODE_INFO || p->nodes >= NODES_MAX)
 		return;
-	guid = malloc(sizeof(*guid));
-	if (!guid)
-		return;
+	guid = rd_alloc(1, sizeof(*guid));
 	memcpy(guid, data + NODE_GUID_AT, sizeof(*guid));
 	found = tsearch(guid, &p->guids, compare_guids);
 	if (found && *(uint64_t **)found == guid)
@@ -101,20 +101,15 @@ static void pulse_close(struct rd_mads *mads)
 	free(p);
 }
 
-int rd_pulse_wrap(struct rd_mads *mads, const struct rd_pulse *pulse, struct rd_mads **ret, struct rd_err *err)
+struct rd_mads *rd_pulse_wrap(struct rd_mads *mads, const struct rd_pulse *pulse)
 {
 	static const struct rd_mads_ops ops = {
 		.send = pulse_send, .recv = pulse_recv, .now = pulse_now, .close = pulse_close
 	};
-	struct pulse_mads *p = calloc(1, sizeof(*p));
+	struct pulse_mads *p = rd_alloc(1, sizeof(*p));
 
-	if (!p) {
-		mads->ops->close(mads);
-		return rd_err_set(err, ENOMEM, "network", "no memory to query it");
-	}
 	p->mads.ops = &ops;
 	p->port = mads;
 	p->pulse = *pulse;
-	*ret = &p->mads;
-	return 0;
+	return &p->mads;
 }

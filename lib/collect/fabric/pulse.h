@@ -14,7 +14,7 @@ struct rd_pulse {
 	void *arg;
 };
 
-/* Takes ownership of `mads`, also on failure. -ENOMEM with `err` filled. */
-int rd_pulse_wrap(struct rd_mads *mads, const struct rd_pulse *pulse, struct rd_mads **ret, struct rd_err *err);
+/* Takes ownership of `mads`. */
+struct rd_mads *rd_pulse_wrap(struct rd_mads *mads, const struct rd_pulse *pulse);
 
 #endif

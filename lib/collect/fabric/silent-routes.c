@@ -3,6 +3,7 @@
  * Follows the routes to nodes that do not respond at their LIDs, and back, by the forwarding tables of the switches on the way. These
  * are read with directed routes, which do not depend on the tables.
  */
+#include "base/memory.h"
 #include "collect/fabric/fabric.h"
 #include "model/fabric/routes.h"
 #include "source/shared/libibmad.h"
@@ -205,9 +206,7 @@ int rd_fabric_trace_silent(struct rd_mads *mads, const struct rd_sweep_limits *l
 	    fabric->nodes[fabric->ports[fabric->self].node].kind == RD_NODE_SWITCH ||
 	    fabric->nodes[fabric->ports[fabric->ports[fabric->self].peer].node].kind != RD_NODE_SWITCH)
 		return 0;
-	t = calloc(1, sizeof(*t));
-	if (!t)
-		return rd_err_set(err, ENOMEM, "network", "no memory to follow routes");
+	t = rd_alloc(1, sizeof(*t));
 	t->fabric = fabric;
 	t->known_lids = known_lids;
 	for (size_t i = 0, end; i < fabric->n_ports; i = end) {

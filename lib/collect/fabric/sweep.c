@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/fabric/sweep.h"
 
+#include "base/memory.h"
 #include "collect/fabric/gates.h"
 
 #include <errno.h>
@@ -455,19 +456,17 @@ static void sweep_deinit(struct sweep *sweep)
 	free(sweep->latencies);
 }
 
-static int allocate(struct sweep *sweep)
+static void allocate(struct sweep *sweep)
 {
 	size_t n = sweep->n_queries + 1;
 
-	sweep->lids = calloc(sweep->n_lids + 1, sizeof(*sweep->lids));
-	sweep->tries = calloc(n, 1);
-	sweep->next_retry = calloc(n, sizeof(*sweep->next_retry));
-	sweep->slots = calloc(sweep->limits.window, sizeof(*sweep->slots));
-	sweep->latencies = calloc(n, sizeof(*sweep->latencies));
-	if (rd_gates_init(&sweep->gates, sweep->limits.switches, sweep->limits.n_switches, sweep->limits.per_switch,
-			  sweep->n_lids) < 0)
-		return -ENOMEM;
-	return sweep->lids && sweep->tries && sweep->next_retry && sweep->slots && sweep->latencies ? 0 : -ENOMEM;
+	sweep->lids = rd_alloc(sweep->n_lids + 1, sizeof(*sweep->lids));
+	sweep->tries = rd_alloc(n, 1);
+	sweep->next_retry = rd_alloc(n, sizeof(*sweep->next_retry));
+	sweep->slots = rd_alloc(sweep->limits.window, sizeof(*sweep->slots));
+	sweep->latencies = rd_alloc(n, sizeof(*sweep->latencies));
+	rd_gates_init(&sweep->gates, sweep->limits.switches, sweep->limits.n_switches, sweep->limits.per_switch,
+		      sweep->n_lids);
 }
 
 static void enqueue_all(struct sweep *sweep)
@@ -507,11 +506,7 @@ int rd_sweep_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, con
 	int r;
 
 	*stats = (struct rd_sweep_stats){ .window = limits->window, .per_lid_window = limits->per_lid };
-	r = allocate(&sweep);
-	if (r < 0) {
-		sweep_deinit(&sweep);
-		return rd_err_set(err, ENOMEM, "sweep", "no memory for %zu queries", n_queries);
-	}
+	allocate(&sweep);
 	enqueue_all(&sweep);
 	r = run_sweep(&sweep, err);
 	if (r < 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/fabric/tables.h"
 
+#include "base/memory.h"
 #include "source/shared/libibmad.h"
 
 #include <errno.h>
@@ -28,7 +29,6 @@ struct reading {
 	struct rd_sweep_query *queries;
 	struct subject *subjects;
 	size_t n, cap, cap_subjects, n_agents;
-	bool failed; /* no memory */
 };
 
 static uint16_t lid_of_switch(const struct reading *reading, size_t node)
@@ -62,11 +62,8 @@ static void add_query(struct reading *reading, size_t node, size_t block)
 {
 	bool info = block == WHOLE_TABLE;
 
-	if (rd_grow(&reading->queries, &reading->cap, reading->n + 1, sizeof(*reading->queries)) < 0 ||
-	    rd_grow(&reading->subjects, &reading->cap_subjects, reading->n + 1, sizeof(*reading->subjects)) < 0) {
-		reading->failed = true;
-		return;
-	}
+	rd_reserve(&reading->queries, &reading->cap, reading->n + 1, sizeof(*reading->queries));
+	rd_reserve(&reading->subjects, &reading->cap_subjects, reading->n + 1, sizeof(*reading->subjects));
 	reading->subjects[reading->n] = (struct subject){ node, block };
 	reading->queries[reading->n] = (struct rd_sweep_query){
 		.dest.lid = reading->ways ? LID_PERMISSIVE : lid_of_switch(reading, node),
@@ -101,12 +98,9 @@ static int send_queries(struct reading *reading, struct rd_err *err)
 {
 	struct rd_sweep_callbacks callbacks = { .done = store_response, .arg = reading };
 	struct rd_sweep_stats stats = { 0 };
-	int r;
+	int r = rd_sweep_run(reading->mads, &reading->limits, reading->queries, reading->n, reading->n_agents,
+			     &callbacks, &stats, err);
 
-	if (reading->failed)
-		return rd_err_set(err, ENOMEM, "network", "no memory for its forwarding tables");
-	r = rd_sweep_run(reading->mads, &reading->limits, reading->queries, reading->n, reading->n_agents, &callbacks,
-			 &stats, err);
 	reading->routes->mads_sent += stats.sent;
 	reading->routes->timeouts += stats.timeouts;
 	reading->n = reading->n_agents = 0;
@@ -179,21 +173,19 @@ static void extend_way(struct reading *reading, const struct rd_fabric_port *por
 }
 
 /* Directed routes from the local port to all nodes, by the discovered cables, with the fewest hops. */
-static int find_ways(struct reading *reading, struct rd_err *err)
+static void find_ways(struct reading *reading)
 {
 	const struct rd_fabric *fabric = reading->fabric;
 	const size_t *first = reading->routes->first;
 	size_t n = fabric->n_nodes + 1, head = 0, tail = 0;
-	_cleanup_free_ size_t *queue = calloc(n, sizeof(*queue));
-	_cleanup_free_ bool *seen = calloc(n, sizeof(*seen));
+	_cleanup_free_ size_t *queue = rd_alloc(n, sizeof(*queue));
+	_cleanup_free_ bool *seen = rd_alloc(n, sizeof(*seen));
 
-	reading->ways = calloc(n, sizeof(*reading->ways));
-	reading->gates = calloc(n, sizeof(*reading->gates));
-	reading->parents = calloc(n, sizeof(*reading->parents));
-	if (!queue || !seen || !reading->ways || !reading->gates || !reading->parents)
-		return rd_err_set(err, ENOMEM, "network", "no memory for its forwarding tables");
+	reading->ways = rd_alloc(n, sizeof(*reading->ways));
+	reading->gates = rd_alloc(n, sizeof(*reading->gates));
+	reading->parents = rd_alloc(n, sizeof(*reading->parents));
 	if (fabric->self == RD_NONE)
-		return 0;
+		return;
 	queue[tail++] = fabric->ports[fabric->self].node;
 	seen[queue[0]] = true;
 	while (head < tail) {
@@ -211,7 +203,6 @@ static int find_ways(struct reading *reading, struct rd_err *err)
 	}
 	reading->limits.switches = reading->parents;
 	reading->limits.n_switches = tail;
-	return 0;
 }
 
 /* Number of switches of which SwitchInfo or a wanted block is missing. */
@@ -247,9 +238,8 @@ int rd_routes_read(struct rd_mads *mads, const struct rd_sweep_limits *limits, c
 		r = read_blocks(&reading, err);
 	if (!r && count_unread(&reading) > 0) {
 		reading.limits = *walk;
-		r = find_ways(&reading, err);
-		if (!r)
-			r = read_infos(&reading, err);
+		find_ways(&reading);
+		r = read_infos(&reading, err);
 		if (!r)
 			r = read_blocks(&reading, err);
 	}

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
 
@@ -32,11 +33,6 @@ struct parser {
 static int bad(struct parser *p, const char *what)
 {
 	return rd_err_set(p->err, EBADMSG, p->name, "line %zu: %s", p->line, what);
-}
-
-static int no_memory(struct parser *p)
-{
-	return rd_err_set(p->err, ENOMEM, p->name, "no memory for the topology");
 }
 
 /* ---- fields of a line; each function advances *at past its field */
@@ -114,17 +110,8 @@ static int add_node(struct parser *p, uint64_t guid, enum rd_node_kind kind, uns
 	if (p->fabric.n_nodes >= RD_TOPOLOGY_NODES || p->ports > RD_TOPOLOGY_PORTS)
 		return rd_err_set(p->err, EFBIG, p->name, "line %zu: more than %d nodes or %d ports", p->line,
 				  RD_TOPOLOGY_NODES, RD_TOPOLOGY_PORTS);
-	if (!rd_fabric_add_node(&p->fabric, guid, kind, n_ports, description))
-		return no_memory(p);
+	rd_fabric_add_node(&p->fabric, guid, kind, n_ports, description);
 	p->node = p->fabric.n_nodes - 1;
-	return 0;
-}
-
-static int add_cable(struct parser *p, const struct cable *cable)
-{
-	if (rd_grow(&p->cables, &p->cap_cables, p->n_cables + 1, sizeof(*p->cables)) < 0)
-		return no_memory(p);
-	p->cables[p->n_cables++] = *cable;
 	return 0;
 }
 
@@ -155,7 +142,8 @@ static int own_link(struct parser *p, const char *at)
 	    !take_word(&at, rate, sizeof(rate)) || at[strspn(at, " \t")])
 		return bad(p, "expected: link GUID PORT GUID PORT RATE");
 	take_rate(rate, &cable.width, &cable.speed);
-	return add_cable(p, &cable);
+	*RD_ADD(p->cables, p->n_cables, p->cap_cables) = cable;
+	return 0;
 }
 
 static int own_line(struct parser *p, const char *at)
@@ -217,7 +205,8 @@ static int net_port(struct parser *p, const char *at)
 	rate = strrchr(at, ' ');
 	if (rate)
 		take_rate(rate + 1, &cable.width, &cable.speed);
-	return add_cable(p, &cable);
+	*RD_ADD(p->cables, p->n_cables, p->cap_cables) = cable;
+	return 0;
 }
 
 static int net_line(struct parser *p, const char *at)
@@ -252,8 +241,6 @@ static int make_ports(struct parser *p)
 		for (unsigned number = 1; number <= fabric->nodes[i].n_ports; number++) {
 			struct rd_fabric_port *port = rd_fabric_add_port(fabric, fabric->nodes[i].guid, number);
 
-			if (!port)
-				return no_memory(p);
 			port->state = RD_LINK_DOWN;
 			port->selected = fabric->nodes[i].kind == RD_NODE_SWITCH;
 		}

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/fabric/walk.h"
 
+#include "base/end.h"
+#include "base/memory.h"
 #include "source/shared/libibmad.h"
 
 #include <errno.h>
@@ -55,7 +57,7 @@ struct discovery {
 	size_t n, cap_queries, cap_destinations, n_agents;
 	uint64_t timeouts; /* of tries */
 	int error;	   /* positive errno of the latest query without a response */
-	bool failed;	   /* no memory */
+	bool too_many;	   /* nodes: more than NODES_MAX */
 };
 
 /* Adds a query to the latest agent; the caller has incremented n_agents for it. `via`: the last node on its route that is known, NULL:
@@ -63,11 +65,8 @@ struct discovery {
 static void add_query(struct discovery *d, const struct rd_walk_node *via, const struct rd_mad_route *route,
 		      unsigned next_hop, uint16_t attribute, uint32_t modifier, struct destination destination)
 {
-	if (rd_grow(&d->queries, &d->cap_queries, d->n + 1, sizeof(*d->queries)) < 0 ||
-	    rd_grow(&d->destinations, &d->cap_destinations, d->n + 1, sizeof(*d->destinations)) < 0) {
-		d->failed = true;
-		return;
-	}
+	rd_reserve(&d->queries, &d->cap_queries, d->n + 1, sizeof(*d->queries));
+	rd_reserve(&d->destinations, &d->cap_destinations, d->n + 1, sizeof(*d->destinations));
 	d->queries[d->n] = (struct rd_sweep_query){
 		.dest.lid = LID_PERMISSIVE,
 		.mad_class = CLASS_SM_DIRECTED,
@@ -120,10 +119,7 @@ static void count_gates(struct discovery *d)
 
 	if (!d->limits.per_switch)
 		return;
-	if (rd_grow(&d->gates, &d->cap_gates, walk->n + 1, sizeof(*d->gates)) < 0) {
-		d->failed = true;
-		return;
-	}
+	rd_reserve(&d->gates, &d->cap_gates, walk->n + 1, sizeof(*d->gates));
 	for (size_t i = 0; i < walk->n; i++)
 		d->gates[i + 1] = walk->nodes[i]->via ? walk->nodes[i]->via->gate : 0;
 	d->limits.switches = d->gates;
@@ -136,10 +132,9 @@ static int send_queries(struct discovery *d, struct rd_err *err)
 	struct rd_sweep_stats stats = { 0 };
 	int r;
 
-	if (!d->failed)
-		count_gates(d);
-	if (d->failed)
-		return rd_err_set(err, ENOMEM, "network", "no memory for its nodes and ports");
+	if (d->too_many)
+		return rd_err_set(err, E2BIG, "network", "more than %zu nodes", NODES_MAX);
+	count_gates(d);
 	r = rd_sweep_run(d->mads, &d->limits, d->queries, d->n, d->n_agents, &callbacks, &stats, err);
 	d->n = d->n_agents = 0;
 	d->walk->stats.sent += stats.sent;
@@ -157,41 +152,36 @@ static int compare_guids(const void *a, const void *b)
 
 static struct rd_walk_node *create_node(struct neighbour *neighbour)
 {
-	struct rd_walk_node *node = calloc(1, sizeof(*node));
+	struct rd_walk_node *node = rd_alloc(1, sizeof(*node));
 
-	if (!node)
-		return NULL;
 	node->guid = rd_libibmad.mad_get_field64(neighbour->info, 0, IB_NODE_GUID_F);
 	node->kind = rd_libibmad.mad_get_field(neighbour->info, 0, IB_NODE_TYPE_F);
 	node->n_ports = rd_libibmad.mad_get_field(neighbour->info, 0, IB_NODE_NPORTS_F);
 	memcpy(node->info, neighbour->info, sizeof(node->info));
 	node->route = neighbour->route;
 	node->via = neighbour->node;
-	node->ports = calloc(node->n_ports + 1, sizeof(*node->ports));
-	if (!node->ports) {
-		free(node);
-		return NULL;
-	}
+	node->ports = rd_alloc(node->n_ports + 1, sizeof(*node->ports));
 	return node;
 }
 
-/* A new node at the place of the neighbour. NULL: no memory, or too many nodes. */
+/* A new node at the place of the neighbour. NULL: too many nodes. */
 static struct rd_walk_node *add_node(struct discovery *d, struct neighbour *neighbour, uint64_t guid)
 {
 	struct rd_walk *walk = d->walk;
 	struct rd_walk_node *node;
 
-	if (walk->n >= NODES_MAX || rd_grow(&walk->nodes, &walk->cap, walk->n + 1, sizeof(*walk->nodes)) < 0)
+	d->too_many |= walk->n >= NODES_MAX;
+	if (d->too_many)
 		return NULL;
 	node = create_node(neighbour);
-	if (node) {
-		node->guid = guid;
-		node->index = walk->n;
-		walk->nodes[walk->n++] = node;
-		if (node->via)
-			node->via->n_routes++;
-	}
-	return node && tsearch(node, &d->by_guid, compare_guids) ? node : NULL;
+	node->guid = guid;
+	node->index = walk->n;
+	*RD_ADD(walk->nodes, walk->n, walk->cap) = node;
+	if (node->via)
+		node->via->n_routes++;
+	if (!tsearch(node, &d->by_guid, compare_guids))
+		rd_out_of_memory();
+	return node;
 }
 
 static struct rd_walk_node *find_node(struct discovery *d, uint64_t guid)
@@ -202,7 +192,7 @@ static struct rd_walk_node *find_node(struct discovery *d, uint64_t guid)
 	return found ? *found : NULL;
 }
 
-/* The node with the GUID of the neighbour; created if it is new. NULL: no memory, or too many nodes. */
+/* The node with the GUID of the neighbour; created if it is new. NULL: too many nodes. */
 static struct rd_walk_node *find_or_create_node(struct discovery *d, struct neighbour *neighbour)
 {
 	uint64_t guid = rd_libibmad.mad_get_field64(neighbour->info, 0, IB_NODE_GUID_F);
@@ -304,11 +294,7 @@ static void add_conflict(struct discovery *d, const struct neighbour *neighbour,
 {
 	struct conflict *conflict;
 
-	if (rd_grow(&d->conflicts, &d->cap_conflicts, d->n_conflicts + 1, sizeof(*d->conflicts)) < 0) {
-		d->failed = true;
-		return;
-	}
-	conflict = &d->conflicts[d->n_conflicts++];
+	conflict = RD_ADD(d->conflicts, d->n_conflicts, d->cap_conflicts);
 	*conflict = (struct conflict){ .at = *neighbour, .again = *neighbour, .node = node };
 	conflict->again.responded = false;
 	if (port <= node->n_ports && node->ports[port].peer && rd_walk_is_same_device(node->info, neighbour->info)) {
@@ -334,10 +320,8 @@ static void add_neighbour(struct discovery *d, struct neighbour *neighbour, size
 	    port > rd_libibmad.mad_get_field(neighbour->info, 0, IB_NODE_NPORTS_F))
 		return;
 	node = find_or_create_node(d, neighbour);
-	if (!node) {
-		d->failed = true;
+	if (!node)
 		return;
-	}
 	device = d->walk->n > before ? node : choose_device(node, neighbour, port);
 	if (device)
 		connect_neighbour(d, neighbour, device, port, first);
@@ -365,10 +349,8 @@ static struct rd_walk_node *add_twin(struct discovery *d, struct conflict *confl
 			  rd_hash(rd_hash(RD_HASH, &guid, sizeof(guid)), &count, sizeof(count)) >> 16;
 	} while (find_node(d, made_up));
 	twin = add_node(d, &conflict->at, made_up);
-	if (!twin) {
-		d->failed = true;
+	if (!twin)
 		return NULL;
-	}
 	twin->reported_guid = guid;
 	while (last->twin)
 		last = last->twin;
@@ -428,11 +410,7 @@ static void plan_neighbour(struct discovery *d, struct rd_walk_node *node, unsig
 		node->ports[port].peer_unreached = true;
 		return;
 	}
-	if (rd_grow(&d->neighbours, &d->cap_neighbours, d->n_neighbours + 1, sizeof(*d->neighbours)) < 0) {
-		d->failed = true;
-		return;
-	}
-	neighbour = &d->neighbours[d->n_neighbours++];
+	neighbour = RD_ADD(d->neighbours, d->n_neighbours, d->cap_neighbours);
 	*neighbour = (struct neighbour){ .node = node, .port = port };
 	if (node) {
 		neighbour->route = node->route;
