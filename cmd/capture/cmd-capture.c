@@ -133,14 +133,14 @@ static int capture(struct rd_ctx *ctx, struct rd_capture_facts *facts, struct rd
 
 	if (!r)
 		r = read_key(state, &key, err);
-	if (!r)
-		r = rd_source_record_open(ctx->source, &source, err);
-	if (!r)
+	if (!r) {
+		source = rd_source_record_open(ctx->source);
 		r = capture_record(ctx, source, err);
+	}
 	if (!r)
 		r = rd_source_record_take(source, &recording, err);
 	if (!r)
-		r = rd_recording_inherit(&recording, ctx->source, err);
+		rd_recording_inherit(&recording, ctx->source);
 	if (!r && state->redact)
 		r = redact_recording(ctx, &key, &recording, facts, err);
 	if (!r)

@@ -150,7 +150,7 @@ static void a_bundle_tells_what_was_heard(void **state)
 	close(mkstemps(path, 4));
 	unlink(path);
 	host->fake.agents[3].silent_attribute = IB_GSI_PORT_COUNTERS;
-	assert_int_equal(rd_source_record_open(&host->src, &recording, &err), 0);
+	recording = rd_source_record_open(&host->src);
 	assert_int_equal(look(recording, &heard, &err), 0);
 	assert_int_equal(rd_source_record_take(recording, &done, &err), 0);
 	assert_int_equal(rd_record_save(&done, "test", path, false, NULL, &err), 0);
@@ -178,7 +178,7 @@ static void keys_of_ports_are_not_recorded(void **state)
 
 	close(mkstemps(path, 4));
 	unlink(path);
-	assert_int_equal(rd_source_record_open(&host->src, &recording, &err), 0);
+	recording = rd_source_record_open(&host->src);
 	assert_int_equal(look(recording, &heard, &err), 0);
 	assert_int_equal(rd_source_record_take(recording, &done, &err), 0);
 	assert_int_equal(rd_record_save(&done, "test", path, false, NULL, &err), 0);
@@ -211,7 +211,7 @@ static void a_host_without_ports_is_recorded_so(void **state)
 	(void)state;
 	close(mkstemps(path, 4));
 	unlink(path);
-	assert_int_equal(rd_source_record_open(&host.src, &recording, &err), 0);
+	recording = rd_source_record_open(&host.src);
 	assert_int_equal(look(recording, &out, &err), -ENODEV);
 	assert_int_equal(rd_source_record_take(recording, &done, &err), 0);
 	assert_int_equal(rd_record_save(&done, "test", path, false, NULL, &err), 0);

@@ -133,7 +133,7 @@ static void a_recording_answers_as_the_host_did(void **state)
 		_cleanup_(rd_source_closep) struct rd_source *record = NULL, *bundle = NULL;
 		_cleanup_buf_ struct rd_buf first = { 0 }, again = { 0 }, replayed = { 0 }, recorded = { 0 };
 
-		assert_int_equal(rd_source_record_open(host->live, &record, NULL), 0);
+		record = rd_source_record_open(host->live);
 		ask_all(record, &first);
 		ask_all(record, &again);
 		assert_string_equal(first.data, again.data);
@@ -141,7 +141,7 @@ static void a_recording_answers_as_the_host_did(void **state)
 		ask_all(bundle, &replayed);
 		assert_string_equal(first.data, replayed.data);
 		rd_source_closep(&record);
-		assert_int_equal(rd_source_record_open(bundle, &record, NULL), 0);
+		record = rd_source_record_open(bundle);
 		ask_all(record, &recorded);
 		assert_string_equal(first.data, recorded.data);
 		assert_non_null(strstr(first.data, "/sys/class/net/eth0/mtu: read 0 1500"));
@@ -158,14 +158,14 @@ static void a_recording_of_a_recording_says_the_same(void **state)
 	struct host *host = *state;
 	uint64_t mode = 0, again = 0, before = 0;
 
-	assert_int_equal(rd_source_record_open(host->live, &record, NULL), 0);
+	record = rd_source_record_open(host->live);
 	assert_int_equal(record->ops->stat_mode(record, "/bin/sh", &mode, NULL), 0);
 	assert_int_equal(record->ops->stat_ino(record, "/sys/devices/pci0/none", &before, NULL), 0);
 	assert_int_equal(rd_source_record_next(record, NULL), 0);
 	assert_int_equal(record->ops->stat_mode(record, "/bin/sh", &mode, NULL), 0);
 	assert_int_equal(rd_list_dir(record, "/bin/sh", &(struct rd_names){ 0 }, NULL), -ENOTDIR);
 	reopen(record, ".tar", &bundle);
-	assert_int_equal(rd_source_record_open(bundle, &record2, NULL), 0);
+	record2 = rd_source_record_open(bundle);
 	assert_int_equal(record2->ops->stat_mode(record2, "/bin/sh", &again, NULL), 0);
 	assert_int_equal(again, mode);
 	assert_int_equal(record2->ops->stat_ino(record2, "/sys/devices/pci0/none", &again, NULL), 0);
@@ -188,7 +188,7 @@ static void within_a_sample_a_file_does_not_change(void **state)
 	struct host *host = *state;
 
 	shell(host->root, ">sys/empty");
-	assert_int_equal(rd_source_record_open(host->live, &record, NULL), 0);
+	record = rd_source_record_open(host->live);
 	assert_string_equal(text_at(record, "/sys/class/net/eth0/mtu"), "1500\n");
 	assert_string_equal(text_at(record, "/sys/new"), "(ENOENT)");
 	assert_string_equal(text_at(record, "/sys/empty"), "");
@@ -221,7 +221,7 @@ static void of_an_environment_only_variables_of_communication_libraries_are_kept
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	struct host *host = *state;
 
-	assert_int_equal(rd_source_record_open(host->live, &record, NULL), 0);
+	record = rd_source_record_open(host->live);
 	assert_int_equal(rd_read_file(record, "/proc/7/environ", &bytes, NULL), 0);
 	assert_int_equal(bytes.size, sizeof("NCCL_DEBUG=INFO\0UCX_TLS=rc") - 1);
 	assert_memory_equal(bytes.data, "NCCL_DEBUG=INFO\0UCX_TLS=rc", bytes.size);
@@ -239,7 +239,7 @@ static void a_bundle_that_cannot_be_written_leaves_nothing_behind(void **state)
 	struct rd_err err = { 0 };
 	char path[128];
 
-	assert_int_equal(rd_source_record_open(host->live, &record, NULL), 0);
+	record = rd_source_record_open(host->live);
 	assert_int_equal(rd_source_record_take(record, &recording, NULL), 0);
 	assert_int_equal(rd_record_save(&recording, "0", "/tmp/no-such-folder/x.tar", false, NULL, &err), -ENOENT);
 	snprintf(path, sizeof(path), "%s/x.zip", host->root);
@@ -309,7 +309,7 @@ static void netlink_is_recorded_by_request_and_its_memory_keys_are_not(void **st
 
 	(void)state;
 	talker.src.ops = &talker.ops;
-	assert_int_equal(rd_source_record_open(&talker.src, &record, NULL), 0);
+	record = rd_source_record_open(&talker.src);
 	assert_int_equal(rd_netlink(record, NETLINK_RDMA, &request, sizeof(request), &live, NULL), 0);
 	assert_int_equal(rd_netlink(record, NETLINK_RDMA, &request, sizeof(request), &again, NULL), 0);
 	assert_int_equal(talker.asked, 1);

@@ -71,13 +71,11 @@ static int recorder_send(struct rd_mads *mads, const struct rd_mad *mad, unsigne
 {
 	struct recorder *recorder = recorder_of(mads);
 	struct rd_mads *inner = recorder->inner;
-	int r = rd_grow(&recorder->queries, &recorder->cap, recorder->n + 1, sizeof(*recorder->queries));
+	int r = inner->ops->send(inner, mad, timeout_ms, err);
 
-	if (r < 0)
-		return rd_err_set(err, ENOMEM, "MAD", "no memory for the recording");
-	r = inner->ops->send(inner, mad, timeout_ms, err);
 	if (r == 0)
-		recorder->queries[recorder->n++] = (struct open_ask){ mad->tid, inner->ops->now(inner), *mad };
+		*RD_ADD(recorder->queries, recorder->n, recorder->cap) =
+			(struct open_ask){ mad->tid, inner->ops->now(inner), *mad };
 	return r;
 }
 
@@ -200,16 +198,17 @@ static int teller_send(struct rd_mads *mads, const struct rd_mad *mad, unsigned 
 	struct teller *teller = teller_of(mads);
 	uint8_t question[RD_MAD_SIZE];
 	const struct told *told;
+	struct coming *coming;
 	uint64_t hash;
 
+	(void)err;
 	memcpy(question, mad->data, sizeof(question));
 	clear_tid(question);
 	hash = hash_of(mad->dest.lid, mad->dest.gid, question, used(question, sizeof(question)));
 	told = rd_find_u64(teller->told, teller->n, sizeof(*teller->told), hash);
-	if (rd_grow(&teller->coming, &teller->cap_coming, teller->n_coming + 1, sizeof(*teller->coming)) < 0)
-		return rd_err_set(err, ENOMEM, "MAD", "no memory for a response");
-	teller->coming[teller->n_coming] = replay_response(teller, told, timeout_ms);
-	teller->coming[teller->n_coming++].mad.tid = mad->tid;
+	coming = RD_ADD(teller->coming, teller->n_coming, teller->cap_coming);
+	*coming = replay_response(teller, told, timeout_ms);
+	coming->mad.tid = mad->tid;
 	return 0;
 }
 
@@ -282,9 +281,7 @@ static int index_file(struct teller *teller)
 		    record.status < 0 || (size_t)record.queried + record.replied > left ||
 		    record.latency_ns > UINT64_C(1000000000) * 3600)
 			return -EBADMSG;
-		if (rd_grow(&teller->told, &teller->cap, teller->n + 1, sizeof(*teller->told)) < 0)
-			return -ENOMEM;
-		teller->told[teller->n++] =
+		*RD_ADD(teller->told, teller->n, teller->cap) =
 			(struct told){ hash_of(record.lid, record.gid, data + sizeof(record), record.queried), at };
 		at += sizeof(record) + record.queried + record.replied;
 	}
@@ -301,15 +298,12 @@ static int index_file(struct teller *teller)
 int rd_mads_tell(struct rd_bytes *file, const char *name, uint64_t now_ns, struct rd_mads **ret, struct rd_err *err)
 {
 	struct teller *teller = rd_alloc(1, sizeof(*teller));
-	int r;
 
 	*teller = (struct teller){ .mads.ops = &teller_ops, .file = *file, .now_ns = now_ns };
 	*file = (struct rd_bytes){ 0 };
-	r = index_file(teller);
-	if (r < 0) {
+	if (index_file(teller) < 0) {
 		teller_close(&teller->mads);
-		return rd_err_set(err, -r, name,
-				  r == -ENOMEM ? "no memory for the responses" : "not a file of recorded responses");
+		return rd_err_set(err, EBADMSG, name, "not a file of recorded responses");
 	}
 	*ret = &teller->mads;
 	return 0;

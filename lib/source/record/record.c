@@ -5,21 +5,18 @@
 #include <errno.h>
 #include <string.h>
 
-int rd_record_sample_init(struct rd_record_sample *sample)
-{
-	int r;
+#include "base/end.h"
+#include "base/memory.h"
 
+void rd_record_sample_init(struct rd_record_sample *sample)
+{
 	*sample = (struct rd_record_sample){ .tree = rd_tree_create() };
-	r = rd_tree_enter(sample->tree, RD_TREE_TOP, "root", &sample->root);
-	if (!r)
-		r = rd_tree_enter(sample->tree, RD_TREE_TOP, "nl", &sample->nl);
-	if (!r) {
-		rd_tree_node(sample->tree, sample->root)->type = RD_NODE_DIR;
-		rd_tree_node(sample->tree, sample->nl)->type = RD_NODE_DIR;
-	}
-	if (r < 0)
-		rd_record_sample_deinit(sample);
-	return r;
+	/* Nothing else can fail in an empty tree. */
+	if (rd_tree_enter(sample->tree, RD_TREE_TOP, "root", &sample->root) < 0 ||
+	    rd_tree_enter(sample->tree, RD_TREE_TOP, "nl", &sample->nl) < 0)
+		rd_out_of_memory();
+	rd_tree_node(sample->tree, sample->root)->type = RD_NODE_DIR;
+	rd_tree_node(sample->tree, sample->nl)->type = RD_NODE_DIR;
 }
 
 void rd_record_sample_deinit(struct rd_record_sample *sample)
@@ -38,22 +35,18 @@ void rd_recording_deinit(struct rd_recording *recording)
 	*recording = (struct rd_recording){ 0 };
 }
 
-int rd_recording_inherit(struct rd_recording *recording, const struct rd_source *from, struct rd_err *err)
+void rd_recording_inherit(struct rd_recording *recording, const struct rd_source *from)
 {
 	const struct rd_redaction *redaction = rd_source_bundle_redaction(from);
-	int r = redaction ? rd_redaction_copy(redaction, &recording->redaction) : 0;
 
-	return r < 0 ? rd_err_set(err, -r, "capture", "no memory for the recording") : 0;
+	if (redaction)
+		rd_redaction_copy(redaction, &recording->redaction);
 }
 
-int rd_record_sample_log(struct rd_record_sample *sample, uint32_t node, enum rd_query query, uint64_t at_ns)
+void rd_record_sample_log(struct rd_record_sample *sample, uint32_t node, enum rd_query query, uint64_t at_ns)
 {
-	int r = rd_grow(&sample->requests, &sample->cap_requests, sample->n_requests + 1, sizeof(*sample->requests));
-
-	if (r < 0)
-		return r;
-	sample->requests[sample->n_requests++] = (struct rd_recorded_request){ node, query, at_ns };
-	return 0;
+	*RD_ADD(sample->requests, sample->n_requests, sample->cap_requests) =
+		(struct rd_recorded_request){ node, query, at_ns };
 }
 
 static bool names_equal(const struct rd_names *a, const struct rd_names *b)
@@ -128,12 +121,7 @@ static int copy_more(struct rd_tree *to, uint32_t at, const struct rd_node_more 
 		return -ENOMEM;
 	*more = *from;
 	more->names = (struct rd_names){ 0 };
-	more->target = NULL;
-	if (from->target) {
-		more->target = strdup(from->target);
-		if (!more->target)
-			return -ENOMEM;
-	}
+	more->target = rd_dup_if(from->target);
 	if (from->has_names)
 		rd_names_copy(&from->names, &more->names);
 	return 0;
@@ -184,10 +172,9 @@ static int copy_links(struct rd_record_sample *before, struct rd_record_sample *
 
 int rd_record_sample_changes(struct rd_record_sample *before, struct rd_record_sample *now, struct rd_record_sample *ret)
 {
-	int r = rd_record_sample_init(ret);
+	int r = 0;
 
-	if (r < 0)
-		return r;
+	rd_record_sample_init(ret);
 	ret->realtime_ns = now->realtime_ns;
 	ret->monotonic_ns = now->monotonic_ns;
 	for (size_t i = 0; !r && i < now->n_requests; i++) {
@@ -199,7 +186,7 @@ int rd_record_sample_changes(struct rd_record_sample *before, struct rd_record_s
 			continue;
 		r = copy_node(now->tree, request->node, ret->tree, &copy);
 		if (!r)
-			r = rd_record_sample_log(ret, copy, request->query, request->at_ns);
+			rd_record_sample_log(ret, copy, request->query, request->at_ns);
 	}
 	if (!r)
 		r = copy_links(before, now, ret, now->root);

@@ -32,9 +32,9 @@ struct rd_recording {
 
 void rd_recording_deinit(struct rd_recording *recording);
 
-int rd_record_sample_init(struct rd_record_sample *sample);
+void rd_record_sample_init(struct rd_record_sample *sample);
 void rd_record_sample_deinit(struct rd_record_sample *sample);
-int rd_record_sample_log(struct rd_record_sample *sample, uint32_t node, enum rd_query query, uint64_t at_ns);
+void rd_record_sample_log(struct rd_record_sample *sample, uint32_t node, enum rd_query query, uint64_t at_ns);
 
 /* The changes from `before` to `now`, as a separate sample. */
 int rd_record_sample_changes(struct rd_record_sample *before, struct rd_record_sample *now,
@@ -66,8 +66,8 @@ struct rd_redacted {
 	size_t log_kept, log_dropped;
 };
 
-/* Of a recording of a bundle that was redacted: its pseudonyms are those of the bundle. 0 or -errno. */
-int rd_recording_inherit(struct rd_recording *recording, const struct rd_source *from, struct rd_err *err);
+/* Of a recording of a bundle that was redacted: its pseudonyms are those of the bundle. */
+void rd_recording_inherit(struct rd_recording *recording, const struct rd_source *from);
 
 /* Replaces names of hosts, users, jobs and programs, addresses, GUIDs and serial numbers, in place: in contents, names, link
  * targets and netlink messages. The same original has the same pseudonym everywhere, and in each recording with the same key. */

@@ -350,13 +350,11 @@ static int keep_messages(struct record *record, uint32_t at, const void *request
 			 const struct rd_bytes *answer)
 {
 	static const uint8_t zeros[NLMSG_ALIGNTO];
-	_cleanup_buf_ struct rd_buf file = RD_BUF_CHECKED;
+	_cleanup_buf_ struct rd_buf file = { 0 };
 
 	rd_buf_add(&file, request, size);
 	rd_buf_add(&file, zeros, NLMSG_ALIGN(size) - size);
 	rd_buf_add(&file, answer->data, answer->size);
-	if (file.failed)
-		return -ENOMEM;
 	return rd_tree_set(record->now.tree, at, RD_NODE_FILE, file.data, file.len);
 }
 
@@ -498,31 +496,25 @@ static const struct rd_source_ops record_ops = {
 	.close = record_close,
 };
 
-static int begin_sample(struct record *record, struct rd_err *err)
+static void begin_sample(struct record *record)
 {
 	struct rd_source *inner = record->inner;
 
-	if (rd_record_sample_init(&record->now) < 0)
-		return rd_err_set(err, ENOMEM, "recording", "no memory for the recording");
+	rd_record_sample_init(&record->now);
 	record->mad_node = 0;
 	record->now.realtime_ns = inner->ops->now(inner, CLOCK_REALTIME);
 	record->now.monotonic_ns = inner->ops->now(inner, CLOCK_MONOTONIC);
-	return 0;
 }
 
-int rd_source_record_open(struct rd_source *inner, struct rd_source **ret, struct rd_err *err)
+struct rd_source *rd_source_record_open(struct rd_source *inner)
 {
 	struct record *record = rd_alloc(1, sizeof(*record));
 
 	record->src.ops = &record_ops;
 	record->inner = inner;
 	record->mad_log = RD_BUF_CHECKED;
-	if (begin_sample(record, err) < 0) {
-		free(record);
-		return -ENOMEM;
-	}
-	*ret = &record->src;
-	return 0;
+	begin_sample(record);
+	return &record->src;
 }
 
 /* Ends the sample: the first is kept completely, of later ones the changes; the last complete one is kept for the next comparison. */
@@ -530,19 +522,17 @@ static int end_sample(struct record *record)
 {
 	struct rd_recording *done = &record->done;
 	struct rd_record_sample changes = { 0 };
-	int r = rd_grow(&done->samples, &done->cap_samples, done->n_samples + 1, sizeof(*done->samples));
+	int r;
 
-	if (r < 0)
-		return r;
 	if (done->n_samples == 0) {
-		done->samples[done->n_samples++] = record->now;
+		*RD_ADD(done->samples, done->n_samples, done->cap_samples) = record->now;
 		record->now = (struct rd_record_sample){ 0 };
 		return 0;
 	}
 	r = rd_record_sample_changes(done->n_samples == 1 ? &done->samples[0] : &record->before, &record->now, &changes);
 	if (r < 0)
 		return r;
-	done->samples[done->n_samples++] = changes;
+	*RD_ADD(done->samples, done->n_samples, done->cap_samples) = changes;
 	rd_record_sample_deinit(&record->before);
 	record->before = record->now;
 	record->now = (struct rd_record_sample){ 0 };
@@ -553,8 +543,10 @@ int rd_source_record_next(struct rd_source *src, struct rd_err *err)
 {
 	int r = end_sample(record_of(src));
 
-	return r < 0 ? rd_err_set(err, -r, "recording", "cannot add another sample") :
-		       begin_sample(record_of(src), err);
+	if (r < 0)
+		return rd_err_set(err, -r, "recording", "cannot add another sample");
+	begin_sample(record_of(src));
+	return 0;
 }
 
 int rd_source_record_take(struct rd_source *src, struct rd_recording *ret, struct rd_err *err)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Addresses in netlink messages and other bytes. Nothing changes its length. */
+#include "base/memory.h"
 #include "source/redact/redact.h"
 #include "source/shared/mlx5-dump.h"
 #include "source/shared/netlink.h"
@@ -135,13 +136,13 @@ static bool redact_route(const struct messages *in, uint16_t type, uint8_t *data
 /* The alias of an interface, truncated or padded with NULs. */
 static bool redact_alias(const struct messages *in, uint16_t type, uint8_t *data, size_t size)
 {
-	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
+	_cleanup_buf_ struct rd_buf out = { 0 };
 
 	if (!is_protocol(in, "route") || in->type < RTM_NEWLINK || in->type > RTM_SETLINK || type != IFLA_IFALIAS)
 		return false;
 	rd_redact_whole(in->redact, "name-", (char *)data, strnlen((char *)data, size), &out);
 	memset(data, 0, size);
-	memcpy(data, out.data ? out.data : "", out.len < size ? out.len : size);
+	memcpy(data, out.data, out.len < size ? out.len : size);
 	return true;
 }
 
@@ -189,11 +190,8 @@ static void learn_serial(const struct messages *in, uint16_t type, const uint8_t
 	if (!is_protocol(in, "generic") ||
 	    (type != DEVLINK_ATTR_INFO_SERIAL_NUMBER && type != DEVLINK_ATTR_INFO_BOARD_SERIAL_NUMBER))
 		return;
-	serial = strndup((const char *)data, size);
-	if (serial)
-		rd_redact_add_serial(in->redact, serial);
-	else
-		in->redact->failed = true;
+	serial = rd_dup_part((const char *)data, size);
+	rd_redact_add_serial(in->redact, serial);
 }
 
 /* The operand of an nftables rule is a separate attribute with a single value. With the length of an address, it is treated as
@@ -214,7 +212,7 @@ static bool redact_value(const struct messages *in, uint8_t *data, size_t size)
 /* In place, truncated or padded with NULs. */
 static bool redact_string(const struct messages *in, uint8_t *data, size_t size)
 {
-	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
+	_cleanup_buf_ struct rd_buf out = { 0 };
 	size_t n = strnlen((char *)data, size);
 
 	if (!n || n == size)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The kernel command line, and the kernel log, which contains it as well. */
 #include "base/klog-form.h"
+#include "base/memory.h"
 #include "base/number.h"
 #include "source/redact/redact.h"
 
@@ -40,15 +41,15 @@ void rd_redact_kernel_command(struct rd_redact *redact, const char *text, struct
 
 	for (const char *at = text; *at;) {
 		size_t blank = strspn(at, " \n"), n = strcspn(at + blank, " \n"), key = strcspn(at + blank, "= \n");
-		_cleanup_free_ char *word = strndup(at + blank, n);
+		_cleanup_free_ char *word = rd_dup_part(at + blank, n);
 		bool keep = false;
 
 		for (size_t i = 0; i < RD_ARRAY_SIZE(kept); i++)
 			keep |= strlen(kept[i]) == key && strncmp(kept[i], at + blank, key) == 0;
 		rd_buf_add(out, at, blank);
-		if (word && n && keep)
+		if (n && keep)
 			rd_buf_str(out, word);
-		else if (word && n)
+		else if (n)
 			rd_redact_whole(redact, "cmd-", word, n, out);
 		at += blank + n;
 	}
@@ -63,11 +64,8 @@ static void learn_serial(struct rd_redact *redact, const char *text)
 
 	if (!found)
 		return;
-	value = strdup(found + sizeof(word) - 1);
-	if (!value)
-		redact->failed = true;
-	else
-		rd_redact_add_serial(redact, value);
+	value = rd_dup(found + sizeof(word) - 1);
+	rd_redact_add_serial(redact, value);
 }
 
 static bool in_word(char c)
@@ -302,12 +300,8 @@ void rd_redact_kmsg(struct rd_redact *redact, const char *text, size_t size, str
 	for (size_t at = 0; at < size;) {
 		const char *stop = memchr(text + at, '\n', size - at);
 		size_t n = stop ? (size_t)(stop - text) - at : size - at;
-		_cleanup_free_ char *line = strndup(text + at, n);
+		_cleanup_free_ char *line = rd_dup_part(text + at, n);
 
-		if (!line) {
-			redact->failed = true;
-			return;
-		}
 		if (n)
 			redact_record(&log, line, at == 0 || at == last);
 		at += n + 1;

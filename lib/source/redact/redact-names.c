@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names given by people: programs, users, jobs, containers, directories. Names common to all hosts are kept. */
+#include "base/memory.h"
 #include "base/programs.h"
 #include "source/redact/redact.h"
 
@@ -53,7 +54,7 @@ static size_t try_uid(struct rd_redact *redact, const char *text, size_t size, s
 		uid[i] = dash ? '-' : text[i];
 	}
 	rd_redact_text(redact, uid, sizeof(uid), 0, out);
-	for (size_t i = 0; text[8] == '_' && !out->failed && i < sizeof(uid); i++)
+	for (size_t i = 0; text[8] == '_' && i < sizeof(uid); i++)
 		if (out->data[out->len - 1 - i] == '-')
 			out->data[out->len - 1 - i] = '_';
 	return sizeof(uid);
@@ -321,10 +322,9 @@ void rd_redact_node_desc(struct rd_redact *redact, const char *text, size_t size
 		if (keep || rd_redact_is_name(redact, text + i, n) || span(text + i, n, isdigit) == n) {
 			rd_buf_add(out, text + i, n);
 		} else {
-			_cleanup_free_ char *host = strndup(text + i, n);
+			_cleanup_free_ char *host = rd_dup_part(text + i, n);
 
-			if (host)
-				rd_redact_add_host(redact, host);
+			rd_redact_add_host(redact, host);
 			rd_redact_text(redact, text + i, n, 0, out);
 		}
 	}

@@ -74,9 +74,8 @@ static void learn_serials(struct rd_redact *redact, const char *text)
 		if (*colon != ':' && *colon != '=')
 			continue;
 		colon += 1 + strspn(colon + 1, " \t");
-		value = strndup(colon, strcspn(colon, " \t\n"));
-		if (value)
-			rd_redact_add_serial(redact, value);
+		value = rd_dup_part(colon, strcspn(colon, " \t\n"));
+		rd_redact_add_serial(redact, value);
 	}
 }
 
@@ -140,12 +139,8 @@ static void learn_xml(struct rd_redact *redact, const char *text)
 /* The arguments of a process, each terminated by a NUL, are one secret. */
 static void redact_command(struct rd_redact *redact, const uint8_t *data, size_t size, struct rd_buf *out)
 {
-	_cleanup_free_ char *command = calloc(1, size + 1);
+	_cleanup_free_ char *command = rd_alloc(1, size + 1);
 
-	if (!command) {
-		redact->failed = true;
-		return;
-	}
 	for (size_t i = 0; i < size; i++)
 		command[i] = data[i] ? (char)data[i] : ' ';
 	if (size)
@@ -295,12 +290,8 @@ static void redact_content(struct rd_redact *redact, const char *path, const uin
 			   struct rd_buf *out)
 {
 	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-	_cleanup_free_ char *line = strndup((const char *)data, strcspn((const char *)data, "\n"));
+	_cleanup_free_ char *line = rd_dup_part((const char *)data, strcspn((const char *)data, "\n"));
 
-	if (!line) {
-		redact->failed = true;
-		return;
-	}
 	if (is_serial(path))
 		rd_redact_add_serial(redact, line);
 	if (is_host_name(path))
@@ -317,8 +308,6 @@ static void redact_content(struct rd_redact *redact, const char *path, const uin
 		return;
 	}
 	rd_buf_add(out, data, size);
-	if (out->failed)
-		return;
 	if (strcmp(name, "config") == 0)
 		redact_config(redact, (uint8_t *)out->data, out->len);
 	if (strcmp(name, "vpd") == 0)
@@ -328,10 +317,10 @@ static void redact_content(struct rd_redact *redact, const char *path, const uin
 
 #define CGROUPS "root/sys/fs/cgroup/"
 
-/* Redacts a path component by component. `dir`: its parent, "" for a complete path. NULL: out of memory. */
+/* Redacts a path component by component. `dir`: its parent, "" for a complete path. */
 static char *redact_path(struct rd_redact *redact, const char *dir, const char *path)
 {
-	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
+	struct rd_buf out = { 0 };
 
 	rd_buf_str(&out, "");
 	if (strncmp(path, CGROUPS, strlen(CGROUPS)) == 0) {
@@ -351,11 +340,7 @@ static char *redact_path(struct rd_redact *redact, const char *dir, const char *
 		if (*path)
 			rd_buf_add(&out, path++, 1);
 	}
-	if (out.failed) {
-		redact->failed = true;
-		return NULL;
-	}
-	return RD_TAKE(out.data);
+	return out.data;
 }
 
 /* State of a pass over a sample: the new tree for its nodes; NULL in the first pass. */
@@ -403,17 +388,10 @@ static int put_more(struct pass *pass, uint32_t node, const char *path)
 	for (size_t i = 0; i < from->names.n; i++) {
 		struct rd_names *names = &more->names;
 
-		if (rd_grow(&names->v, &names->cap, names->n + 1, sizeof(*names->v)) < 0)
-			return -ENOMEM;
-		names->v[names->n] = redact_path(pass->redact, path, from->names.v[i]);
-		if (!names->v[names->n])
-			return -ENOMEM;
-		names->n++;
+		*RD_ADD(names->v, names->n, names->cap) = redact_path(pass->redact, path, from->names.v[i]);
 	}
-	if (from->target) {
+	if (from->target)
 		more->target = redact_path(pass->redact, "", from->target);
-		return more->target ? 0 : -ENOMEM;
-	}
 	return 0;
 }
 
@@ -421,13 +399,12 @@ static int put_more(struct pass *pass, uint32_t node, const char *path)
 static int redact_answer(struct pass *pass, uint32_t node, const char *path)
 {
 	const struct rd_node *of = rd_tree_node(pass->from->tree, node);
-	_cleanup_free_ char *protocol = strndup(path + 3, strcspn(path + 3, "/"));
+	_cleanup_free_ char *protocol = rd_dup_part(path + 3, strcspn(path + 3, "/"));
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	char name[64], whole[80], number[16];
 	uint32_t size = 0;
 
-	if (!protocol || rd_bytes_copy(of->data, of->size, &bytes) < 0)
-		return -ENOMEM;
+	rd_bytes_copy(of->data, of->size, &bytes);
 	rd_redact_messages(pass->redact, protocol, bytes.data, bytes.size);
 	if (!pass->to)
 		return 0;
@@ -448,13 +425,11 @@ static int redact_node(struct pass *pass, uint32_t node)
 	_cleanup_free_ char *path = rd_tree_path(pass->from->tree, RD_TREE_TOP, node);
 	_cleanup_free_ char *new_path = redact_path(pass->redact, "", path);
 	_cleanup_free_ char *target = NULL;
-	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
+	_cleanup_buf_ struct rd_buf out = { 0 };
 	const void *data = NULL;
 	size_t size = 0;
 	int r;
 
-	if (!new_path)
-		return -ENOMEM;
 	if (strncmp(path, "nl/", 3) == 0 && of->type == RD_NODE_FILE) {
 		r = redact_answer(pass, node, path);
 		return r < 0 || !pass->to ? r : put_more(pass, node, path);
@@ -467,9 +442,9 @@ static int redact_node(struct pass *pass, uint32_t node)
 	} else if (of->type == RD_NODE_LINK) {
 		target = redact_path(pass->redact, "", (const char *)of->data);
 		data = target;
-		size = target ? strlen(target) : 0;
+		size = strlen(target);
 	}
-	if (out.failed || pass->redact->failed)
+	if (pass->redact->failed)
 		return -ENOMEM;
 	if (!pass->to)
 		return 0;
@@ -491,16 +466,15 @@ static int redact_below(struct pass *pass, uint32_t dir)
 }
 
 /* Device names, as used in the kernel log. */
-static int learn_names(struct pass *pass, const char *path)
+static void learn_names(struct pass *pass, const char *path)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
 	uint32_t dir;
-	int r = rd_tree_resolve(pass->from->tree, pass->from->root, path, true, &dir);
 
-	r = r < 0 ? 0 : rd_node_list(pass->from->tree, dir, path, true, &names, NULL);
+	if (rd_tree_resolve(pass->from->tree, pass->from->root, path, true, &dir) == 0)
+		rd_node_list(pass->from->tree, dir, path, true, &names, NULL);
 	for (size_t i = 0; i < names.n; i++)
 		rd_redact_add_name(pass->redact, names.v[i]);
-	return r == -ENOMEM ? r : 0;
 }
 
 static int redact_sample(struct rd_redact *redact, struct rd_record_sample *sample)
@@ -508,10 +482,9 @@ static int redact_sample(struct rd_redact *redact, struct rd_record_sample *samp
 	struct rd_record_sample to;
 	struct pass pass = { .redact = redact, .from = sample, .to = &to };
 	_cleanup_free_ uint32_t *moved = rd_alloc(RD_TREE_NODES_MAX, sizeof(*moved));
-	int r = rd_record_sample_init(&to);
+	int r;
 
-	if (r < 0)
-		return r;
+	rd_record_sample_init(&to);
 	pass.moved = moved;
 	to.realtime_ns = sample->realtime_ns;
 	to.monotonic_ns = sample->monotonic_ns;
@@ -519,7 +492,7 @@ static int redact_sample(struct rd_redact *redact, struct rd_record_sample *samp
 	for (size_t i = 0; !r && i < sample->n_requests; i++) {
 		const struct rd_recorded_request *request = &sample->requests[i];
 
-		r = rd_record_sample_log(&to, moved[request->node], request->query, request->at_ns);
+		rd_record_sample_log(&to, moved[request->node], request->query, request->at_ns);
 	}
 	if (r < 0) {
 		rd_record_sample_deinit(&to);
@@ -532,7 +505,7 @@ static int redact_sample(struct rd_redact *redact, struct rd_record_sample *samp
 
 /* Names the key, and the networks whose pseudonyms can be those of others in another recording. What was redacted before has
  * pseudonyms of pseudonyms: those of both keys. */
-static int set_redaction(const struct rd_redact *redact, struct rd_redaction *redaction)
+static void set_redaction(const struct rd_redact *redact, struct rd_redaction *redaction)
 {
 	uint64_t before[2] = { redaction->redacted, redaction->key.known == RD_OK ? redaction->key.v : 0 };
 
@@ -545,11 +518,9 @@ static int set_redaction(const struct rd_redact *redact, struct rd_redaction *re
 		if (entry->kind != RD_SECRET_IP4_2 || entry->out[0] < RD_REDACT_PUBLIC)
 			continue;
 		memcpy(bytes + 3, entry->in, 2);
-		if (rd_redaction_add_net(redaction, (uint16_t)(entry->out[0] << 8 | entry->out[1]),
-					 rd_siphash(&redact->key, bytes, sizeof(bytes))) < 0)
-			return -ENOMEM;
+		rd_redaction_add_net(redaction, (uint16_t)(entry->out[0] << 8 | entry->out[1]),
+				     rd_siphash(&redact->key, bytes, sizeof(bytes)));
 	}
-	return 0;
 }
 
 int rd_record_redact(struct rd_recording *recording, const struct rd_sipkey *key, struct rd_redacted *ret,
@@ -561,11 +532,9 @@ int rd_record_redact(struct rd_recording *recording, const struct rd_sipkey *key
 	for (size_t i = 0; !r && i < recording->n_samples; i++) {
 		struct pass pass = { .redact = &redact, .from = &recording->samples[i] };
 
-		r = learn_names(&pass, "/sys/class/net");
-		if (!r)
-			r = learn_names(&pass, "/sys/class/infiniband");
-		if (!r)
-			r = redact_below(&pass, RD_TREE_TOP);
+		learn_names(&pass, "/sys/class/net");
+		learn_names(&pass, "/sys/class/infiniband");
+		r = redact_below(&pass, RD_TREE_TOP);
 	}
 	redact.log_kept = redact.log_dropped = 0;
 	for (size_t i = 0; !r && i < recording->n_samples; i++)
@@ -574,8 +543,7 @@ int rd_record_redact(struct rd_recording *recording, const struct rd_sipkey *key
 		r = -ENOMEM;
 	if (r < 0)
 		return rd_err_set(err, -r, "redaction", "cannot replace everything: no file written");
-	if (set_redaction(&redact, &recording->redaction) < 0)
-		return rd_err_set(err, ENOMEM, "redaction", "no memory");
+	set_redaction(&redact, &recording->redaction);
 	*ret = (struct rd_redacted){ redact.log_kept, redact.log_dropped };
 	return 0;
 }

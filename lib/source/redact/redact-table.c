@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Originals and their pseudonyms: hash tables of entries and of words. */
+#include "base/memory.h"
 #include "source/redact/redact.h"
 
 #include <ctype.h>
@@ -71,18 +72,13 @@ void rd_redact_enter(struct rd_redact *redact, enum rd_secret kind, const uint8_
 
 	memcpy(entry.in, in, size);
 	memcpy(entry.out, out, size);
-	if (redact->n_entries == ENTRIES_MAX ||
-	    rd_grow(&redact->entries, &redact->cap_entries, redact->n_entries + 1, sizeof(entry)) < 0) {
+	if (redact->n_entries == ENTRIES_MAX) {
 		redact->failed = true;
 		return;
 	}
-	redact->entries[redact->n_entries] = entry;
-	if (rd_map_add(&redact->by_in, hash_of(redact, kind, in, size), redact->n_entries) < 0 ||
-	    rd_map_add(&redact->by_out, hash_of(redact, kind, out, size), redact->n_entries) < 0) {
-		redact->failed = true;
-		return;
-	}
-	redact->n_entries++;
+	rd_map_put(&redact->by_in, hash_of(redact, kind, in, size), redact->n_entries);
+	rd_map_put(&redact->by_out, hash_of(redact, kind, out, size), redact->n_entries);
+	*RD_ADD(redact->entries, redact->n_entries, redact->cap_entries) = entry;
 	if (size > 4) {
 		mark(redact, pair(in[0], in[1]));
 		mark(redact, pair(in[size - 1], in[size - 2]));
@@ -132,17 +128,14 @@ const struct rd_secret_word *rd_redact_find_word(const struct rd_redact *redact,
 /* Takes ownership of `out`; NULL: the word identifies nothing and is kept. */
 void rd_redact_enter_word(struct rd_redact *redact, const char *in, size_t size, char *out, enum rd_word_kind kind)
 {
-	struct rd_secret_word word = { .in = strndup(in, size), .out = out, .kind = kind };
-
-	if (!word.in || size > WORD_MAX || redact->n_words == ENTRIES_MAX ||
-	    rd_grow(&redact->words, &redact->cap_words, redact->n_words + 1, sizeof(word)) < 0 ||
-	    rd_map_add(&redact->words_by_text, word_hash(redact, in, size), redact->n_words) < 0) {
-		free(word.in);
-		free(word.out);
+	if (size > WORD_MAX || redact->n_words == ENTRIES_MAX) {
+		free(out);
 		redact->failed = true;
 		return;
 	}
-	redact->words[redact->n_words++] = word;
+	rd_map_put(&redact->words_by_text, word_hash(redact, in, size), redact->n_words);
+	*RD_ADD(redact->words, redact->n_words, redact->cap_words) =
+		(struct rd_secret_word){ .in = rd_dup_part(in, size), .out = out, .kind = kind };
 	redact->has_length[size] = true;
 	if (size > redact->longest)
 		redact->longest = size;

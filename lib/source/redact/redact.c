@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/memory.h"
+
 static bool all_are(const uint8_t *bytes, size_t size, uint8_t value)
 {
 	for (size_t i = 0; i < size; i++)
@@ -230,19 +232,15 @@ void rd_redact_whole(struct rd_redact *redact, const char *prefix, const char *t
 /* Of the same length as the original, so that it fits into fixed-size fields; short ones become longer. */
 static void add_word(struct rd_redact *redact, const char *in, size_t size, const char *prefix, enum rd_word_kind kind)
 {
-	_cleanup_free_ char *folded = strndup(in, size);
-	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
+	_cleanup_free_ char *folded = rd_dup_part(in, size);
+	struct rd_buf out = { 0 };
 
-	for (char *c = folded; c && *c; c++)
+	for (char *c = folded; *c; c++)
 		*c = (char)tolower((unsigned char)*c);
-	if (folded)
-		rd_redact_whole(redact, prefix, folded, size, &out);
-	while (out.len < size && !out.failed && folded)
+	rd_redact_whole(redact, prefix, folded, size, &out);
+	while (out.len < size)
 		rd_buf_add(&out, "x", 1);
-	if (out.failed || !folded)
-		redact->failed = true;
-	else
-		rd_redact_enter_word(redact, in, size, RD_TAKE(out.data), kind);
+	rd_redact_enter_word(redact, in, size, out.data, kind);
 }
 
 void rd_redact_add_host(struct rd_redact *redact, const char *name)

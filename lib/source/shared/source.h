@@ -213,7 +213,7 @@ int rd_source_bundle_next(struct rd_source *src, struct rd_err *err);
  * A source that reads `inner` (which the caller keeps, open as long) and records the replies. Its clock stops until
  * rd_source_record_next begins another sample. For the recording see source/record/record.h.
  */
-int rd_source_record_open(struct rd_source *inner, struct rd_source **ret, struct rd_err *err);
+struct rd_source *rd_source_record_open(struct rd_source *inner);
 int rd_source_record_next(struct rd_source *src, struct rd_err *err);
 
 /* For walking over netlink messages: the length of the complete message at `at` of `size` bytes; 0: truncated, or an invalid
