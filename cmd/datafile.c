@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
+#include "base/text.h"
 #include "source/bundle/standard-input.h"
 #include "source/guard/source-guard.h"
 
@@ -28,11 +30,10 @@ int rd_local_host(struct rd_source **opened, struct rd_source **ret, struct rd_e
 static char *whole_path(const char *name)
 {
 	_cleanup_free_ char *here = *name == '/' ? NULL : getcwd(NULL, 0);
-	char *path = NULL;
 
 	if (*name == '/')
-		return strdup(name);
-	return here && asprintf(&path, "%s/%s", here, name) >= 0 ? path : NULL;
+		return rd_dup(name);
+	return here ? rd_text("%s/%s", here, name) : NULL;
 }
 
 static int copy_standard_input(const struct rd_bytes *bytes, struct rd_bytes *ret, struct rd_err *err)

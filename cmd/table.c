@@ -30,8 +30,7 @@ void rd_table_deinit(struct rd_table *table)
 
 static void add_part(struct rd_table *table, char *path, struct rd_bytes bytes)
 {
-	rd_reserve(&table->v, &table->cap, table->n + 1, sizeof(*table->v));
-	table->v[table->n++] = (struct rd_table_part){ .path = path, .bytes = bytes };
+	*RD_ADD(table->v, table->n, table->cap) = (struct rd_table_part){ .path = path, .bytes = bytes };
 }
 
 /* A missing directory, or a file in its place, counts as empty. */

@@ -5,6 +5,8 @@
 #include <time.h>
 
 #include "check-result.h"
+
+#include "base/memory.h"
 #include "cmd/counters/counters.h"
 #include "cmd/datafile.h"
 #include "source/guard/source-guard.h"
@@ -24,8 +26,8 @@ static int read_counters(struct rd_ctx *ctx, struct check_result *result, struct
 	if (r == -ETIMEDOUT) {
 		struct rd_finding finding = { .id = "counters-moved",
 					      .severity = RD_SEV_UNKNOWN,
-					      .subject = strdup(err->object),
-					      .observed = strdup(err->message) };
+					      .subject = rd_dup(err->object),
+					      .observed = rd_dup(err->message) };
 
 		rd_finding_add(&result->moved, &finding);
 		r = 0;

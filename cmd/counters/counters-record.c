@@ -74,13 +74,7 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 	return rd_hash(hash, text ? text : "", text ? strlen(text) + 1 : 1);
 }
 
-static bool copy_text(const char **to, const char *from)
-{
-	*to = rd_dup_if(from);
-	return !from || *to;
-}
-
-/* Index of the track with this name, created if missing. SIZE_MAX when there are too many, or no memory. */
+/* Index of the track with this name, created if missing. SIZE_MAX when there are too many. */
 static size_t track_of(struct counters_file *file, const struct rd_counter_port *port, const char *netdev,
 		       const char *group, const char *name)
 {
@@ -97,11 +91,10 @@ static size_t track_of(struct counters_file *file, const struct rd_counter_port 
 	track = &file->tracks[file->n];
 	*track = (struct track){ .key = key, .series = { .id = file->n + RECORD_FIRST_ID, .port = port->port } };
 	track->series.first = track->series.id;
-	if (!copy_text(&track->series.device, port->ibdev) || !copy_text(&track->series.netdev, netdev) ||
-	    !copy_text(&track->series.group, group) || !copy_text(&track->series.name, name)) {
-		track_deinit(track);
-		return SIZE_MAX;
-	}
+	track->series.device = rd_dup(port->ibdev);
+	track->series.netdev = rd_dup_if(netdev);
+	track->series.group = rd_dup(group);
+	track->series.name = rd_dup(name);
 	for (size_t i = 0; i < file->n; i++)
 		if (file->tracks[i].series.port == port->port &&
 		    strcmp(file->tracks[i].series.device, port->ibdev) == 0) {
@@ -231,8 +224,7 @@ static void mark_finding(struct counters_file *file, uint64_t time_ns, const str
 {
 	_cleanup_free_ char *text = rd_text("%s: %s", finding->subject, finding->title);
 
-	if (text)
-		mark_event(file, time_ns, NULL, text);
+	mark_event(file, time_ns, NULL, text);
 }
 
 /* Marks ports that were removed, or are present again. */

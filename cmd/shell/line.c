@@ -128,8 +128,7 @@ static int add_filter(struct shell_line *line, const char **at, struct rd_buf *w
 		if (r < 0)
 			return r;
 	}
-	rd_reserve(&line->filters, &line->cap_filters, line->n_filters + 1, sizeof(*line->filters));
-	line->filters[line->n_filters++] = filter;
+	*RD_ADD(line->filters, line->n_filters, line->cap_filters) = filter;
 	return 0;
 }
 

@@ -49,8 +49,7 @@ static void keep(struct shell_findings *findings, const struct head *head, const
 		forget(findings);
 	if (findings->n >= SHELL_FINDINGS_MAX)
 		return;
-	rd_reserve(&findings->v, &findings->cap, findings->n + 1, sizeof(*findings->v));
-	findings->v[findings->n++] = (struct shell_finding){
+	*RD_ADD(findings->v, findings->n, findings->cap) = (struct shell_finding){
 		.number = head->number,
 		.text = rd_dup_part(texts, head->text),
 		.fix = rd_dup_part(texts + head->text, head->fix),

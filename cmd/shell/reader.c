@@ -66,8 +66,7 @@ static bool take_candidates(const char *list)
 		line[strcspn(line, "\t")] = '\0';
 		if (!*line)
 			continue;
-		rd_reserve(&typing.candidates, &cap, typing.n + 1, sizeof(*typing.candidates));
-		typing.candidates[typing.n++] = rd_dup(line);
+		*RD_ADD(typing.candidates, typing.n, cap) = rd_dup(line);
 	}
 	return files;
 }

@@ -26,8 +26,7 @@ static void take_event(void *arg, struct trace *t, struct rd_event *ev)
 
 	if (ev->origin < 0 || (size_t)ev->origin >= t->set.n_fns)
 		return;
-	rd_reserve(&seen->v, &seen->cap, seen->n + 1, sizeof(*seen->v));
-	to = &seen->v[seen->n++];
+	to = RD_ADD(seen->v, seen->n, seen->cap);
 	*to = (struct event){
 		.err = -ev->err,
 		.verb = rd_dup_if(ev->verb),

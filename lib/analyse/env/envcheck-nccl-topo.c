@@ -60,7 +60,7 @@ static void check_gdr_level(struct rd_check_env *check, int level)
 			continue;
 		known++;
 		within += nearest <= level;
-		if (name && nearest > level && nearest <= RD_LEVEL_P2C)
+		if (nearest > level && nearest <= RD_LEVEL_P2C)
 			rd_env_list_add(&lost, name, strlen(name));
 	}
 	if (known)

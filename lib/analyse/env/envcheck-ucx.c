@@ -94,7 +94,7 @@ static struct label *list_labels(const struct rd_host *host)
 		rd_port_library_name(host, &host->ports[p], labels[p].text, sizeof(labels[p].text));
 		labels[p].port = p;
 	}
-	if (labels && host->n_ports)
+	if (host->n_ports)
 		qsort(labels, host->n_ports, sizeof(*labels), compare_by_text);
 	return labels;
 }

@@ -38,7 +38,7 @@ static struct load *loads_of(const struct rd_host *host)
 	for (size_t g = 0; g < host->n_gpus; g++)
 		for (int at = host->gpus[g].pci; at >= 0; at = host->pcis[at].parent)
 			loads[at].gpus++;
-	for (size_t p = 0; loads && p < host->n_ports; p++) {
+	for (size_t p = 0; p < host->n_ports; p++) {
 		double gbps = data_gbps(&host->ports[p]);
 
 		for (int at = host->ibdevs[host->ports[p].ibdev].pci; at >= 0; at = host->pcis[at].parent)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/number.h"
 
 struct maker {
@@ -99,7 +100,7 @@ static char *info_value(const char *text, const char *key)
 		return NULL;
 	at += strlen(key);
 	at += strspn(at, " \t");
-	return strndup(at, strcspn(at, "\n"));
+	return rd_dup_part(at, strcspn(at, "\n"));
 }
 
 static void read_nvidia(const struct rd_sysfs *fs, const struct rd_pci *pci, struct rd_gpu *gpu)

@@ -20,7 +20,7 @@ static char *cpuinfo_value(const char *text, const char *key)
 		if (*colon != ':')
 			continue;
 		colon += 1 + strspn(colon + 1, " \t");
-		return strndup(colon, strcspn(colon, "\n"));
+		return rd_dup_part(colon, strcspn(colon, "\n"));
 	}
 	return NULL;
 }

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 void rd_collect_pci_ids(const struct rd_sysfs *fs, struct rd_host *host)
 {
 	static const char *const paths[] = { "/usr/share/misc/pci.ids", "/usr/share/hwdata/pci.ids" };
@@ -49,7 +51,7 @@ char *rd_pci_ids_device(const struct rd_host *host, uint16_t vendor, uint16_t de
 			return NULL;
 		if (!stop || stop - at < 8 || strncmp(at + 1, wanted, 6) != 0)
 			continue;
-		return strndup(at + 7, stop - at - 7);
+		return rd_dup_part(at + 7, stop - at - 7);
 	}
 	return NULL;
 }

@@ -127,8 +127,7 @@ static void take_call(struct rd_audit_fn *fn, const char *text)
 {
 	size_t cap = fn->n_calls;
 
-	rd_reserve(&fn->calls, &cap, fn->n_calls + 1u, sizeof(*fn->calls));
-	fn->calls[fn->n_calls++] = rd_dup(text);
+	*RD_ADD(fn->calls, fn->n_calls, cap) = rd_dup(text);
 }
 
 static void take_fn_member(struct reader *rd, struct rd_audit_fn *fn)

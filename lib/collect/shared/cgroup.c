@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 
 #define PATHS_MAX 4096	/* cached ids, including those not found */
 #define WALK_DIRS 20000 /* limit of cgroups read in one search */
@@ -81,8 +82,8 @@ static void remember_path(struct rd_cgroups *cg, uint64_t id, char *path)
 {
 	struct known *k = find_known(cg, id);
 
-	if (!k && cg->n < PATHS_MAX && !rd_grow(&cg->known, &cg->cap, cg->n + 1, sizeof(*cg->known))) {
-		k = &cg->known[cg->n++];
+	if (!k && cg->n < PATHS_MAX) {
+		k = RD_ADD(cg->known, cg->n, cg->cap);
 		*k = (struct known){ .id = id };
 	}
 	if (!k) {
@@ -158,8 +159,9 @@ static char *path_of_process(struct rd_cgroups *cg, uint32_t pid, uint64_t id)
 	if (!pid || rd_read_file(cg->src, file, &bytes, NULL))
 		return NULL;
 	len = rd_cgroup_parse((const char *)bytes.data, &text);
-	if (!len || !(path = strndup(text, len)))
+	if (!len)
 		return NULL;
+	path = rd_dup_part(text, len);
 	/* The pid may have been reused, or the process moved. */
 	if (cg->mount && id && (size_t)snprintf(dir, sizeof(dir), "%s%s", cg->mount, path) < sizeof(dir) &&
 	    !cg->src->ops->stat_ino(cg->src, dir, &ino, NULL)) {
@@ -195,12 +197,8 @@ struct search {
 static void search_dir(struct search *w, const char *path, int depth)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
-	_cleanup_free_ char *dir = NULL;
+	_cleanup_free_ char *dir = rd_text("%s%s", w->cg->mount, path);
 
-	if (asprintf(&dir, "%s%s", w->cg->mount, path) < 0) {
-		dir = NULL;
-		return;
-	}
 	if (rd_list_dir(w->cg->src, dir, &names, NULL))
 		return;
 	for (size_t i = 0; i < names.n && !w->found && w->budget; i++) {
@@ -210,14 +208,8 @@ static void search_dir(struct search *w, const char *path, int depth)
 		if (is_interface_file(names.v[i]))
 			continue;
 		w->budget--;
-		if (asprintf(&below, "%s/%s", path, names.v[i]) < 0) {
-			below = NULL;
-			return;
-		}
-		if (asprintf(&full, "%s%s", w->cg->mount, below) < 0) {
-			full = NULL;
-			return;
-		}
+		below = rd_text("%s/%s", path, names.v[i]);
+		full = rd_text("%s%s", w->cg->mount, below);
 		if (w->cg->src->ops->stat_ino(w->cg->src, full, &ino, NULL))
 			continue;
 		if (ino == w->id)

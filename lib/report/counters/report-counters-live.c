@@ -186,8 +186,7 @@ static size_t count_by_owner(const struct rd_res *res, const char *device, struc
 			for (at = 0; at < n && !same_owner(&tallies[at], qp, name); at++)
 				;
 		if (at == n) {
-			rd_reserve(&tallies, &cap, n + 1, sizeof(*tallies));
-			tallies[n++] = (struct tally){ .dev = qp->dev, .proc = qp->proc, .name = name };
+			*RD_ADD(tallies, n, cap) = (struct tally){ .dev = qp->dev, .proc = qp->proc, .name = name };
 		}
 		tallies[at].qps++;
 		tallies[at].rts += qp->state.known == RD_OK && qp->state.v == RD_QPS_RTS;

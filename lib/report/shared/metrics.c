@@ -141,8 +141,7 @@ static char *labels_text(const struct rd_label *labels, size_t n)
 static void add_sample(struct rd_metric *family, struct rd_sample sample, const struct rd_label *labels, size_t n)
 {
 	sample.labels = labels_text(labels, n);
-	rd_reserve(&family->samples, &family->cap, family->n + 1, sizeof(*family->samples));
-	family->samples[family->n++] = sample;
+	*RD_ADD(family->samples, family->n, family->cap) = sample;
 }
 
 void rd_metric_uint(struct rd_metric *family, uint64_t value, const struct rd_label *labels, size_t n)

@@ -132,8 +132,7 @@ struct rd_row *rd_section_add(struct rd_section *section)
 {
 	struct rd_row *row;
 
-	rd_reserve(&section->rows, &section->cap, section->n + 1, sizeof(*section->rows));
-	row = &section->rows[section->n++];
+	row = RD_ADD(section->rows, section->n, section->cap);
 	row_init(row, section);
 	return row;
 }
@@ -278,8 +277,7 @@ void rd_report_deinit(struct rd_report *report)
 
 void rd_report_add(struct rd_report *report, struct rd_section *section)
 {
-	rd_reserve(&report->sections, &report->cap_sections, report->n_sections + 1, sizeof(*report->sections));
-	report->sections[report->n_sections++] = section;
+	*RD_ADD(report->sections, report->n_sections, report->cap_sections) = section;
 }
 
 void rd_report_note(struct rd_report *report, const char *fmt, ...)

@@ -348,8 +348,7 @@ void rd_tree_names(struct rd_tree *tree, uint32_t dir, struct rd_names *ret)
 	for (uint32_t i = tree->nodes[dir].child; i; i = tree->nodes[i].next) {
 		if (tree->nodes[i].type == RD_NODE_NONE)
 			continue;
-		rd_reserve(&names.v, &names.cap, names.n + 1, sizeof(*names.v));
-		names.v[names.n++] = rd_dup(tree->nodes[i].name);
+		*RD_ADD(names.v, names.n, names.cap) = rd_dup(tree->nodes[i].name);
 	}
 	if (names.n > 0)
 		qsort(names.v, names.n, sizeof(*names.v), compare_names);

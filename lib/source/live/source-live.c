@@ -223,8 +223,7 @@ static int read_names(DIR *dir, struct rd_names *names)
 			return -errno;
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
-		rd_reserve(&names->v, &names->cap, names->n + 1, sizeof(*names->v));
-		names->v[names->n++] = rd_dup(entry->d_name);
+		*RD_ADD(names->v, names->n, names->cap) = rd_dup(entry->d_name);
 	}
 }
 

@@ -28,8 +28,7 @@ void rd_opener_name(enum rd_opener_use use, const char *path)
 {
 	_cleanup_free_ char *here = *path == '/' ? NULL : getcwd(NULL, 0);
 
-	rd_reserve(&named.v, &named.cap, named.n + 1, sizeof(*named.v));
-	named.v[named.n++] = (struct opener_name){
+	*RD_ADD(named.v, named.n, named.cap) = (struct opener_name){
 		.use = use,
 		.path = rd_dup(path),
 		.whole = here ? rd_text("%s/%s", here, path) : rd_dup(path),

@@ -350,11 +350,13 @@ static int keep_messages(struct record *record, uint32_t at, const void *request
 			 const struct rd_bytes *answer)
 {
 	static const uint8_t zeros[NLMSG_ALIGNTO];
-	_cleanup_buf_ struct rd_buf file = { 0 };
+	_cleanup_buf_ struct rd_buf file = RD_BUF_CHECKED;
 
 	rd_buf_add(&file, request, size);
 	rd_buf_add(&file, zeros, NLMSG_ALIGN(size) - size);
 	rd_buf_add(&file, answer->data, answer->size);
+	if (file.failed)
+		return -ENOMEM;
 	return rd_tree_set(record->now.tree, at, RD_NODE_FILE, file.data, file.len);
 }
 

@@ -136,13 +136,13 @@ static bool redact_route(const struct messages *in, uint16_t type, uint8_t *data
 /* The alias of an interface, truncated or padded with NULs. */
 static bool redact_alias(const struct messages *in, uint16_t type, uint8_t *data, size_t size)
 {
-	_cleanup_buf_ struct rd_buf out = { 0 };
+	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
 
 	if (!is_protocol(in, "route") || in->type < RTM_NEWLINK || in->type > RTM_SETLINK || type != IFLA_IFALIAS)
 		return false;
 	rd_redact_whole(in->redact, "name-", (char *)data, strnlen((char *)data, size), &out);
 	memset(data, 0, size);
-	memcpy(data, out.data, out.len < size ? out.len : size);
+	memcpy(data, out.data ? out.data : "", out.len < size ? out.len : size);
 	return true;
 }
 
@@ -212,7 +212,7 @@ static bool redact_value(const struct messages *in, uint8_t *data, size_t size)
 /* In place, truncated or padded with NULs. */
 static bool redact_string(const struct messages *in, uint8_t *data, size_t size)
 {
-	_cleanup_buf_ struct rd_buf out = { 0 };
+	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
 	size_t n = strnlen((char *)data, size);
 
 	if (!n || n == size)

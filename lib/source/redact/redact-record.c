@@ -308,6 +308,8 @@ static void redact_content(struct rd_redact *redact, const char *path, const uin
 		return;
 	}
 	rd_buf_add(out, data, size);
+	if (out->failed)
+		return;
 	if (strcmp(name, "config") == 0)
 		redact_config(redact, (uint8_t *)out->data, out->len);
 	if (strcmp(name, "vpd") == 0)
@@ -317,10 +319,10 @@ static void redact_content(struct rd_redact *redact, const char *path, const uin
 
 #define CGROUPS "root/sys/fs/cgroup/"
 
-/* Redacts a path component by component. `dir`: its parent, "" for a complete path. */
+/* Redacts a path component by component. `dir`: its parent, "" for a complete path. NULL: out of memory. */
 static char *redact_path(struct rd_redact *redact, const char *dir, const char *path)
 {
-	struct rd_buf out = { 0 };
+	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
 
 	rd_buf_str(&out, "");
 	if (strncmp(path, CGROUPS, strlen(CGROUPS)) == 0) {
@@ -340,7 +342,11 @@ static char *redact_path(struct rd_redact *redact, const char *dir, const char *
 		if (*path)
 			rd_buf_add(&out, path++, 1);
 	}
-	return out.data;
+	if (out.failed) {
+		redact->failed = true;
+		return NULL;
+	}
+	return RD_TAKE(out.data);
 }
 
 /* State of a pass over a sample: the new tree for its nodes; NULL in the first pass. */
@@ -388,10 +394,16 @@ static int put_more(struct pass *pass, uint32_t node, const char *path)
 	for (size_t i = 0; i < from->names.n; i++) {
 		struct rd_names *names = &more->names;
 
-		*RD_ADD(names->v, names->n, names->cap) = redact_path(pass->redact, path, from->names.v[i]);
+		char *name = redact_path(pass->redact, path, from->names.v[i]);
+
+		if (!name)
+			return -ENOMEM;
+		*RD_ADD(names->v, names->n, names->cap) = name;
 	}
-	if (from->target)
+	if (from->target) {
 		more->target = redact_path(pass->redact, "", from->target);
+		return more->target ? 0 : -ENOMEM;
+	}
 	return 0;
 }
 
@@ -425,11 +437,13 @@ static int redact_node(struct pass *pass, uint32_t node)
 	_cleanup_free_ char *path = rd_tree_path(pass->from->tree, RD_TREE_TOP, node);
 	_cleanup_free_ char *new_path = redact_path(pass->redact, "", path);
 	_cleanup_free_ char *target = NULL;
-	_cleanup_buf_ struct rd_buf out = { 0 };
+	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
 	const void *data = NULL;
 	size_t size = 0;
 	int r;
 
+	if (!new_path)
+		return -ENOMEM;
 	if (strncmp(path, "nl/", 3) == 0 && of->type == RD_NODE_FILE) {
 		r = redact_answer(pass, node, path);
 		return r < 0 || !pass->to ? r : put_more(pass, node, path);
@@ -442,9 +456,9 @@ static int redact_node(struct pass *pass, uint32_t node)
 	} else if (of->type == RD_NODE_LINK) {
 		target = redact_path(pass->redact, "", (const char *)of->data);
 		data = target;
-		size = strlen(target);
+		size = target ? strlen(target) : 0;
 	}
-	if (pass->redact->failed)
+	if (out.failed || pass->redact->failed)
 		return -ENOMEM;
 	if (!pass->to)
 		return 0;

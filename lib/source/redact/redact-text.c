@@ -239,4 +239,6 @@ void rd_redact_text(struct rd_redact *redact, const char *text, size_t size, uns
 		}
 		i += n;
 	}
+	if (out->failed)
+		redact->failed = true;
 }

@@ -48,8 +48,7 @@ int rd_programs_run(const struct bpf_program *program)
 
 void rd_attach_keep_link(struct rd_attach *attach, int fd)
 {
-	rd_reserve(&attach->links, &attach->cap_links, attach->n_links + 1, sizeof(*attach->links));
-	attach->links[attach->n_links++] = fd;
+	*RD_ADD(attach->links, attach->n_links, attach->cap_links) = fd;
 }
 
 /* Descriptors of programs are needed only to read their counters: if descriptors are scarce, links take precedence. */
@@ -60,8 +59,7 @@ void rd_attach_keep_prog(struct rd_attach *attach, int fd)
 		close(fd);
 		return;
 	}
-	rd_reserve(&attach->progs, &attach->cap_progs, attach->n_progs + 1, sizeof(*attach->progs));
-	attach->progs[attach->n_progs++] = fd;
+	*RD_ADD(attach->progs, attach->n_progs, attach->cap_progs) = fd;
 }
 
 /* Takes ownership of a link and, unless `link` is an error, of its program. 0 or -errno. */

@@ -46,8 +46,7 @@ static void index_funcs(struct rd_btf *btf)
 
 		if (!name || !name[0])
 			continue;
-		rd_reserve(&btf->funcs, &btf->cap_funcs, btf->n_funcs + 1, sizeof(*btf->funcs));
-		btf->funcs[btf->n_funcs++] = (struct rd_btf_func){ name, id };
+		*RD_ADD(btf->funcs, btf->n_funcs, btf->cap_funcs) = (struct rd_btf_func){ name, id };
 	}
 	if (btf->n_funcs)
 		qsort(btf->funcs, btf->n_funcs, sizeof(*btf->funcs), compare_funcs);

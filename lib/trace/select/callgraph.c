@@ -23,8 +23,7 @@ static int compare_exports(const void *a, const void *b)
 
 static void add_export(struct exports *exports, const char *name, uint32_t fn)
 {
-	rd_reserve(&exports->v, &exports->cap, exports->n + 1, sizeof(*exports->v));
-	exports->v[exports->n++] = (struct export){ name, fn };
+	*RD_ADD(exports->v, exports->n, exports->cap) = (struct export){ name, fn };
 }
 
 /* Any function of a module without a file may be an exported symbol. */

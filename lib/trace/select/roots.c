@@ -22,8 +22,8 @@ void rd_sel_add_root(struct rd_sel *sel, uint32_t fn, const char *via, bool alon
 	for (size_t i = 0; i < set->n_roots; i++)
 		if (set->roots[i].fn == fn && !strcmp(set->roots[i].via, via))
 			return;
-	rd_reserve(&set->roots, &set->cap_roots, set->n_roots + 1, sizeof(*set->roots));
-	set->roots[set->n_roots++] = (struct rd_root){ .fn = fn, .alone = alone, .via = rd_dup(via) };
+	*RD_ADD(set->roots, set->n_roots, set->cap_roots) =
+		(struct rd_root){ .fn = fn, .alone = alone, .via = rd_dup(via) };
 }
 
 /*

@@ -40,8 +40,8 @@ static int offset_of(const struct rd_btf *btf, uint32_t type, const char *path, 
 
 	for (;;) {
 		size_t n = strcspn(path, ".");
-		_cleanup_free_ char *name = strndup(path, n);
-		int at = name ? rd_sel_member_offset(btf, m.type, name, &m) : -1;
+		_cleanup_free_ char *name = rd_dup_part(path, n);
+		int at = rd_sel_member_offset(btf, m.type, name, &m);
 
 		if (at < 0)
 			return -1;

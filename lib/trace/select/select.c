@@ -240,8 +240,7 @@ int rd_select_news(struct rd_source *src, const struct rd_fnset *set, struct rd_
 	for (size_t i = 0; i < mods.n; i++) {
 		if (!rdma[i] || rd_fnset_module(set, mods.v[i].name, rd_sel_instance(src, mods.v[i].name)) >= 0)
 			continue;
-		rd_reserve(&ret->v, &ret->cap, ret->n + 1, sizeof(*ret->v));
-		ret->v[ret->n++] = rd_dup(mods.v[i].name);
+		*RD_ADD(ret->v, ret->n, ret->cap) = rd_dup(mods.v[i].name);
 	}
 	return 0;
 }

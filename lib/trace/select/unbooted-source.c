@@ -140,7 +140,7 @@ static const struct kmod *mod_below(struct unbooted *u, const char *path, const 
 static int unbooted_read(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
 {
 	struct unbooted *u = (struct unbooted *)src;
-	_cleanup_buf_ struct rd_buf text = { 0 };
+	_cleanup_buf_ struct rd_buf text = RD_BUF_CHECKED;
 	const struct kmod *mod;
 	char dep[320];
 
@@ -151,6 +151,8 @@ static int unbooted_read(struct rd_source *src, const char *path, struct rd_byte
 		rd_buf_str(&text, u->release);
 	else if (!strcmp(path, dep))
 		list_files(u, &text);
+	if (text.failed)
+		return rd_err_set(err, ENOMEM, path, "no memory to list %zu modules", u->n_mods);
 	if (text.len)
 		return rd_bytes_copy(text.data, text.len, ret);
 	if (!strcmp(path, "/sys/kernel/btf/vmlinux"))

@@ -23,8 +23,8 @@ static char *module_name(const char *path)
 	if (!ko || ko == base ||
 	    (strcmp(ko, ".ko") && strcmp(ko, ".ko.xz") && strcmp(ko, ".ko.zst") && strcmp(ko, ".ko.gz")))
 		return NULL;
-	name = strndup(base, (size_t)(ko - base));
-	for (char *p = name; p && *p; p++)
+	name = rd_dup_part(base, (size_t)(ko - base));
+	for (char *p = name; *p; p++)
 		if (*p == '-')
 			*p = '_';
 	return name;
@@ -137,8 +137,7 @@ static int take_module(struct unbooted *u, char *name, const char *path, struct 
 		*old = mod;
 		return 0;
 	}
-	rd_reserve(&u->mods, &u->cap_mods, u->n_mods + 1, sizeof(mod));
-	u->mods[u->n_mods++] = mod;
+	*RD_ADD(u->mods, u->n_mods, u->cap_mods) = mod;
 	return 0;
 }
 

@@ -180,7 +180,7 @@ static void name_address(Dwfl *dwfl, uint64_t addr, bool past_end, struct rd_buf
 
 static void handle_request(Dwfl *dwfl, const struct rd_maps *maps, const struct file *files)
 {
-	_cleanup_buf_ struct rd_buf out = { 0 };
+	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
 	uint64_t addrs[RD_STACK_MAX];
 	uint32_t n;
 
@@ -189,6 +189,8 @@ static void handle_request(Dwfl *dwfl, const struct rd_maps *maps, const struct 
 		_exit(0);
 	for (uint32_t i = 0; i < n; i++)
 		name_address(dwfl, addrs[i], is_past_end(maps, files, addrs[i] - 1), &out);
+	if (out.failed)
+		_exit(1);
 	send_kind(RD_NAMER_NAMES, out.data, out.len);
 }
 

@@ -79,7 +79,7 @@ static int read_text(const char *path, struct rd_buf *text, bool *ret_whole)
 	while (text->len < MAPS_MAX && (n = read(fd, page, sizeof(page))) > 0)
 		rd_buf_add(text, page, (size_t)n);
 	*ret_whole = n == 0 && has_text(fd);
-	return n < 0 ? -errno : text->len ? 0 : -ESRCH;
+	return text->failed ? -ENOMEM : n < 0 ? -errno : text->len ? 0 : -ESRCH;
 }
 
 /* Whether the segment belongs to the same load of a file: the load bias of its segments is nearly the same. */
@@ -160,7 +160,7 @@ void rd_maps_parse(char *text, bool whole, struct rd_maps *ret)
 
 int rd_maps_read(pid_t pid, struct rd_maps *ret)
 {
-	_cleanup_buf_ struct rd_buf text = { 0 };
+	_cleanup_buf_ struct rd_buf text = RD_BUF_CHECKED;
 	bool ours = is_ours(pid), whole = false;
 	char path[32];
 	int r;
@@ -294,7 +294,7 @@ int rd_maps_open(pid_t pid, const struct rd_mapped *file, bool ours, uint64_t *r
 
 void rd_maps_unshare(void)
 {
-	_cleanup_buf_ struct rd_buf text = { 0 };
+	_cleanup_buf_ struct rd_buf text = RD_BUF_CHECKED;
 	struct line line;
 	bool whole;
 	char *at;
