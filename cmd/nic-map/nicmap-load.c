@@ -92,8 +92,8 @@ static int judge_host(const char *path, struct rd_source *source, struct nicmap 
 		struct rd_port_views ports = nm->map.ports;
 		struct rd_netstate net = { 0 };
 
-		if (rd_collect_netstate(source, &nm->host, &net, NULL, NULL) == 0)
-			ports.net = &net;
+		rd_collect_netstate(source, &nm->host, &net, NULL);
+		ports.net = &net;
 		rd_profile_of(&ports, NULL, &self);
 		rd_netstate_deinit(&net);
 		rd_profile_compare(&profile, &self, &differences);

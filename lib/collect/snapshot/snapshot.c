@@ -257,7 +257,9 @@ static int read_model(struct rd_source *src, struct rd_host *host, struct rd_sys
 		r = rd_host_within_bounds(host, err);
 	if (!r)
 		r = rd_collect_system(src, 0, system, NULL, err);
-	return r ? r : rd_collect_netstate(src, host, net, NULL, err);
+	if (!r)
+		rd_collect_netstate(src, host, net, NULL);
+	return r;
 }
 
 int rd_snapshot_collect(struct rd_source *src, struct rd_facts *ret, struct rd_err *err)
