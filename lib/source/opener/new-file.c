@@ -3,11 +3,18 @@
 #include "base/end.h"
 #include "source/opener/opener.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+
+#define TEMPORARY ".rdmadiag."
 
 static const char *volatile unfinished;
 
@@ -39,6 +46,39 @@ static int open_folder(const char *path, int len)
 	return fd >= 0 ? fd : -errno;
 }
 
+/* Removes what a run that was killed left: temporary files of this user that no process has locked. */
+static void remove_stale(int folder)
+{
+	_cleanup_close_ int own = folder < 0 ? -1 : openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = own < 0 ? NULL : fdopendir(own);
+	struct dirent *entry;
+	struct stat st;
+
+	if (!dir)
+		return;
+	RD_TAKE_FD(own);
+	while ((entry = readdir(dir))) {
+		_cleanup_close_ int fd = -1;
+
+		if (strncmp(entry->d_name, TEMPORARY, strlen(TEMPORARY)) != 0 ||
+		    strlen(entry->d_name) != strlen(TEMPORARY "XXXXXX"))
+			continue;
+		fd = openat(folder, entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+		    flock(fd, LOCK_EX | LOCK_NB) == 0)
+			unlinkat(folder, entry->d_name, 0);
+	}
+	closedir(dir);
+}
+
+/* A file without a name, where the file system has such: nothing is left of it if the process is killed. */
+static int open_unnamed(const struct rd_new_file *file, int len)
+{
+	_cleanup_free_ char *folder = len ? rd_dup_part(file->path, (size_t)len) : rd_dup(".");
+
+	return open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+}
+
 int rd_new_file_open(struct rd_new_file *file, const char *path, bool replace, struct rd_err *err)
 {
 	const char *slash = strrchr(path, '/');
@@ -58,14 +98,16 @@ int rd_new_file_open(struct rd_new_file *file, const char *path, bool replace, s
 	file->folder = open_folder(path, len);
 	if (file->folder < 0 && file->folder != -EACCES)
 		return rd_err_set(err, -file->folder, path, "cannot create a file there");
+	remove_stale(file->folder);
+	file->fd = replace ? -1 : open_unnamed(file, len);
+	if (file->fd >= 0)
+		return 0;
 	/* A hidden name without the final suffix: a collector of *.prom must not read a partial file. */
-	if (asprintf(&file->temporary, "%.*s.rdmadiag.XXXXXX", len, path) < 0) {
-		file->temporary = NULL;
-		return rd_err_set(err, ENOMEM, path, "cannot create a file there");
-	}
+	file->temporary = rd_text("%.*s" TEMPORARY "XXXXXX", len, path);
 	file->fd = mkostemp(file->temporary, O_CLOEXEC);
 	if (file->fd < 0)
 		return rd_err_set(err, errno, path, "cannot create a file there");
+	flock(file->fd, LOCK_EX);
 	unfinished = file->temporary;
 	rd_at_end(rd_new_file_abandon);
 	return 0;
@@ -74,6 +116,12 @@ int rd_new_file_open(struct rd_new_file *file, const char *path, bool replace, s
 /* Not every file system supports RENAME_NOREPLACE; those without it support hard links. */
 static int take_name(const struct rd_new_file *file)
 {
+	char unnamed[32];
+
+	if (!file->temporary) {
+		snprintf(unnamed, sizeof(unnamed), "/proc/self/fd/%d", file->fd);
+		return linkat(AT_FDCWD, unnamed, AT_FDCWD, file->path, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
+	}
 	if (file->replace)
 		return rename(file->temporary, file->path) < 0 ? -errno : 0;
 	if (renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->path, RENAME_NOREPLACE) == 0)
@@ -102,12 +150,10 @@ int rd_new_file_finish(struct rd_new_file *file, mode_t mode, struct rd_err *err
 		return rd_opener_finish(mode, err);
 	}
 	r = fchmod(file->fd, mode) < 0 || fsync(file->fd) < 0 ? -errno : 0;
-
-	if (close(RD_TAKE_FD(file->fd)) < 0 && !r)
-		r = -errno;
 	if (r < 0)
 		return rd_err_set(err, -r, file->path, "cannot write");
 	r = take_name(file);
+	close(RD_TAKE_FD(file->fd));
 	if (r == -EEXIST)
 		return rd_err_set(err, EEXIST, file->path, "file exists: not overwritten");
 	if (r < 0)

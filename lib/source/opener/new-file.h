@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A file that appears complete or not at all: it is written under a temporary name in the same directory, synced, and renamed;
- * then the directory is synced. Signals are blocked until that is done or abandoned, so that none leaves a partial file behind.
+ * A file that appears complete or not at all: it is written without a name, or to replace one under a temporary name in the same
+ * directory, synced, and linked or renamed; then the directory is synced. Signals are blocked until that is done or abandoned, so that none leaves a partial file behind.
  * (main ignores SIGXFSZ: a write beyond the limit is an error, EFBIG.)
  */
 #ifndef RD_NEW_FILE_H
@@ -15,7 +15,7 @@
 
 struct rd_new_file {
 	const char *path; /* owned by the caller */
-	char *temporary;  /* NULL: not created, or already renamed to `path` */
+	char *temporary;  /* NULL: has no name (O_TMPFILE), is not created, or already renamed to `path` */
 	int fd;		  /* to write to */
 	int folder;
 	bool replace;

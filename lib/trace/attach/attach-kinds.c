@@ -86,6 +86,8 @@ static int btf_fd_of(struct rd_attach *attach, uint32_t module)
 		__u32 len = sizeof(info);
 		int fd = bpf_btf_get_fd_by_id(id);
 
+		if (fd < 0 && errno == EMFILE)
+			return -EMFILE;
 		if (fd < 0)
 			continue;
 		if (!bpf_obj_get_info_by_fd(fd, &info, &len) && info.kernel_btf && !strcmp(name, wanted)) {

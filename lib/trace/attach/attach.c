@@ -49,6 +49,7 @@ static bool read_preemptible(void)
 #define LOCKED_DOWN \
 	"the kernel is locked down (lockdown=confidentiality), and lets no program read its memory: boot with lockdown=integrity"
 
+#define NO_FILES "the limit of %lu open files is too low to attach"
 #define UNKNOWN_THEN ": verbs, devices, QP numbers and most causes are unknown"
 
 /* "none [integrity] confidentiality"; not readable without securityfs. */
@@ -114,7 +115,7 @@ int rd_attach_open(struct rd_attach *attach, struct rd_fnset *set, const struct 
 		bool read_kernel, tracing, kprobes;
 	} tries[] = { { true, true, true },  { false, true, true },  { true, false, true },
 		      { true, true, false }, { false, true, false }, { false, false, true } };
-	for (size_t i = 0; i < RD_ARRAY_SIZE(tries) && !attach->programs.skel; i++) {
+	for (size_t i = 0; i < RD_ARRAY_SIZE(tries) && !attach->programs.skel && r != -EMFILE; i++) {
 		attach->read_kernel = tries[i].read_kernel;
 		r = rd_programs_load(attach, tries[i].tracing, tries[i].kprobes, i ? NULL : &attach->refusal);
 		if (!i)
@@ -130,6 +131,8 @@ int rd_attach_open(struct rd_attach *attach, struct rd_fnset *set, const struct 
 	if (attach->programs.skel && r)
 		return rd_err_set(err, -r, "bpf", "cannot bind the owner record to the programs, which --status needs");
 	if (!attach->programs.skel) {
+		if (r == -EMFILE)
+			return rd_err_set(err, EMFILE, "bpf", NO_FILES, attach->max_files);
 		rd_err_set(err, -r, "bpf", "the kernel rejected the tracing programs");
 		explain_refusal(attach, "", refused, err);
 		return r;
@@ -158,8 +161,9 @@ static int try_batch(struct batch *b, const uint32_t *fns, size_t n)
 	size_t half = n / 2;
 	int r = kinds[b->backend](b->attach, b->hook, fns, n);
 
-	if (!r)
-		return 0;
+	/* Further functions need more. */
+	if (!r || r == -EMFILE)
+		return r;
 	if (n == 1) {
 		b->failed[fns[0]] = true;
 		b->last_error = -r;
@@ -338,6 +342,8 @@ int rd_attach_run(struct rd_attach *attach, char **reason, struct rd_err *err)
 		r = attach_by(attach, order[i], failed, &last_error);
 		if (!r)
 			r = attach_notes(attach, order[i], noted);
+		if (r == -EMFILE)
+			return rd_err_set(err, EMFILE, "trace", NO_FILES, attach->max_files);
 		if (r)
 			return rd_err_set(err, -r, "trace", "%s",
 					  r == -EINTR ? "cancelled while attaching" : "cannot attach");

@@ -47,6 +47,22 @@ test_what_cannot_work() {
 	refused 4194303 --pid 4194303
 }
 
+# At any limit: an end at once that names the limit, or a trace.
+test_too_few_file_descriptors() {
+	only 6.12
+	local most began took
+	for most in 8 12 16 24 32 48 64 96 160 256 512; do
+		began=$(now)
+		(
+			ulimit -n "$most"
+			exec "$R" trace-errno --json --backend fexit -- true >"$W/few.json" 2>"$W/few.err"
+		) && continue
+		took=$(($(now) - began))
+		grep -qE 'ulimit -n|open files|EMFILE' "$W/few.err" "$W/few.json" || fail "$most: $(head -2 "$W/few.err")" || return
+		[ "$took" -lt $((60000 * SLOW)) ] || fail "$most: $took ms" || return
+	done
+}
+
 # The daemon has lost its parents before it fails. What runs beside it is not shown.
 test_children_and_others() {
 	local inside=$W/inside outside
