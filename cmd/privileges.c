@@ -36,7 +36,7 @@ static struct {
 	bool foreign, foreign_operands, output_operands, terminal, ports, replaces;
 	unsigned standard_inputs; /* how many bundles are '-' */
 	unsigned files;		  /* how many needs are noted of files, ports or processes */
-	size_t size;		  /* bytes of foreign files; of a folder, what a large host takes */
+	size_t size;		  /* bytes of foreign files; of a directory, what a large host takes */
 } noted;
 
 /* An invalid number is reported by the option itself. */

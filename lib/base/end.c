@@ -55,7 +55,7 @@ _Noreturn void rd_out_of_memory(void)
 {
 	end_program(
 		limited ?
-			"rdmadiag: the input takes more memory than an input of this size may: output is incomplete\n" :
+			"rdmadiag: out of memory, of which inputs of this size may take no more: output is incomplete\n" :
 			"rdmadiag: out of memory: output is incomplete\n" HINT);
 }
 
