@@ -5,7 +5,7 @@
 
 #include "thread.bpf.h"
 
-#define PAGE 4096ull
+#define PAGE ((__u64)cfg.page_size)
 #define MAPPINGS_SEARCHED 8
 
 /* Flags of a mapping: include/linux/mm.h. */

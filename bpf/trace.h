@@ -60,7 +60,8 @@ struct rd_trace_config {
 	__u64 cgroup;		    /* 0: no filter; likewise below */
 	__u64 pidns_dev, pidns_ino; /* PID namespace of `pid` */
 	__u32 pid;
-	__s32 err; /* positive */
+	__s32 err;	 /* positive */
+	__u32 page_size; /* bytes */
 	__u32 n_devs;
 	__u32 devs[RD_DEVS_MAX];
 	char comm[RD_COMM_LEN];

@@ -9,7 +9,7 @@
 
 #include <linux/netlink.h>
 
-static const struct rd_source_ops ops = { .name = "live", .netlink = answer };
+static const struct rd_source_ops ops = { .name = "live", .read_file = no_file, .netlink = answer };
 
 void fuzz_one(const uint8_t *data, size_t size)
 {
@@ -31,7 +31,7 @@ void fuzz_one(const uint8_t *data, size_t size)
 		struct rd_host host = { 0 };
 		struct rd_facts facts = { 0 };
 
-		rd_collect_netstate(&answerer.src, &host, &net, NULL, NULL);
+		rd_collect_netstate(&answerer.src, &host, &net, NULL);
 		rd_snapshot_net(&net, &facts);
 		rd_netstate_deinit(&net);
 		rd_facts_deinit(&facts);

@@ -25,7 +25,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#define PAGE 4096
+#define PAGE sysconf(_SC_PAGESIZE)
 /* Below every mapping of a position-independent program, above vm.mmap_min_addr. */
 #define UNMAPPED ((void *)(1UL << 20))
 

@@ -55,9 +55,9 @@ static void compare_presence(struct rd_against_state *st)
 			found++;
 			continue;
 		}
-		rd_buf_printf(&missing, "%s%04x:%02x:%02x.%x", missing.len ? ", " : "",
-			      (unsigned)(rank->bus.v >> 20) & 0xffff, (unsigned)(rank->bus.v >> 12) & 0xff,
-			      (unsigned)(rank->bus.v >> 4) & 0xff, (unsigned)rank->bus.v & 0xf);
+		rd_buf_printf(&missing, "%s%04x:%02x:%02x.%x", missing.len ? ", " : "", (unsigned)(rank->bus.v >> 20),
+			      (unsigned)(rank->bus.v >> 12) & 0xff, (unsigned)(rank->bus.v >> 4) & 0xff,
+			      (unsigned)rank->bus.v & 0xf);
 		if (missing.len > 200)
 			break;
 	}

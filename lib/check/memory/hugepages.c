@@ -20,7 +20,12 @@ static void run_numa(const struct rd_check_input *in, struct rd_check_out *out)
 	}
 	for (size_t i = 0; i < in->system->n_huge; i++) {
 		const struct rd_huge *huge = &in->system->huge[i];
+		const struct rd_numa *numa = rd_host_find_numa(in->host, huge->node);
 		char subject[32];
+
+		/* Memory of an accelerator (Grace), which has no processors. */
+		if (numa && numa->cpulist && !*numa->cpulist)
+			continue;
 
 		snprintf(subject, sizeof(subject), "node%d", huge->node);
 		/* Nodes may differ in memory; less than half of the largest share is uneven. */
@@ -76,8 +81,9 @@ const struct rd_check rd_check_hugepages_efa = {
 	.id = "hugepages-efa",
 	.title = "EFA device without free huge pages",
 	.why = "the device limits the number of pages: with 4 KiB pages, registrations fail with ENOMEM near 95 GB",
-	.fix = "sysctl -w vm.nr_hugepages=5128\n"
-	       "# until the next boot; also in /etc/sysctl.d/",
+	.fix = "echo 5128 >/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages\n"
+	       "# 10 GiB, until the next boot; permanently: hugepagesz=2M hugepages=5128 on the kernel command line\n"
+	       "# a kernel with larger pages has other sizes in /sys/kernel/mm/hugepages: as many as make 10 GiB",
 	.needs = "driver of RDMA devices, /sys/devices/system/node/nodeN/hugepages",
 	.thorough = true,
 	.reads = RD_PART_PCI | RD_PART_RDMA | RD_PART_NUMA,

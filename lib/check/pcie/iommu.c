@@ -24,10 +24,13 @@ static void run_mode(const struct rd_check_input *in, struct rd_check_out *out)
 		else if (!pci->iommu_type)
 			rd_check_unknown(out, pci->addr, "the kernel does not report the type of the IOMMU group");
 		else
-			rd_check_warn(out, pci->addr,
-				      rd_text("%s: IOMMU group %d has type %s", rd_pci_what(in->host, i),
-					      pci->iommu_group.v, pci->iommu_type),
-				      rd_text("identity, or no IOMMU"));
+			rd_check_bad(out, RD_SEV_WARNING, pci->addr,
+				     rd_text("%s: IOMMU group %d has type %s", rd_pci_what(in->host, i),
+					     pci->iommu_group.v, pci->iommu_type),
+				     rd_text("identity, or no IOMMU"),
+				     rd_text("# boot with %s, or disable the IOMMU in the BIOS\n"
+					     "# reboot while no job runs",
+					     rd_host_passthrough(in->host)));
 	}
 }
 
@@ -78,7 +81,7 @@ const struct rd_check rd_check_iommu_mode = {
 	.id = "iommu-mode",
 	.title = "IOMMU translates DMA",
 	.why = "peer-to-peer traffic is translated at the root complex: it is slow, or blocked",
-	.fix = "# boot with iommu=pt (intel_iommu=on iommu=pt, amd_iommu=on iommu=pt), or disable the IOMMU in the BIOS\n"
+	.fix = "# boot with iommu=pt (arm64: iommu.passthrough=1), or disable the IOMMU in the BIOS\n"
 	       "# reboot while no job runs",
 	.needs = "/sys/kernel/iommu_groups/N/type",
 	.reads = RD_PART_PCI | RD_PART_RDMA,

@@ -435,8 +435,8 @@ static char *iommu_fix(const struct rd_host *host, const char *subject, enum rd_
 			"# the device does not respond: power-cycle the host while no job runs; if it happens again, "
 			"replace the device");
 	return rd_text("# stop the job that uses the device, then reset it: echo 1 >/sys/bus/pci/devices/ADDRESS/reset\n"
-		       "# if it happens again, update its driver and firmware%s",
-		       identity ? "" : ", or boot with iommu=pt");
+		       "# if it happens again, update its driver and firmware%s%s",
+		       identity ? "" : ", or boot with ", identity ? "" : rd_host_passthrough(host));
 }
 
 /* Devices of other kinds have such faults, too: no finding. The last forms name no device, so theirs may be any. */
@@ -474,7 +474,7 @@ const struct rd_check rd_check_klog_iommu = {
 	.title = "IOMMU refused requests of a NIC or an accelerator",
 	.why = "the device used an address that is not mapped for it: the transfer is dropped, and queue pairs or the device fail",
 	.fix = "# stop the job that uses the device, and reset the device\n"
-	       "# if it happens again, update its driver and firmware, or boot with iommu=pt",
+	       "# if it happens again, update its driver and firmware, or let the IOMMU not translate",
 	.needs = NEEDS,
 	.run = run_iommu_faults,
 };

@@ -4,10 +4,9 @@
 #include <linux/types.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bpf/record.h"
-
-#define PAGE 4096
 
 /* include/linux/mm.h */
 #define VM_WRITE 0x2
@@ -16,13 +15,16 @@
 
 static void take_limits(const struct rd_rec_moment *rec, struct rd_moment *ret)
 {
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE); /* records are of this host */
+
+	ret->page_size = page;
 	if (rec->known & RD_MOMENT_LIMITS) {
 		RD_SET(ret->memlock, rec->memlock);
 		RD_SET(ret->nofile, rec->nofile);
 	}
-	if (rec->known & RD_MOMENT_MEMORY && rec->pinned < UINT64_MAX / PAGE && rec->locked < UINT64_MAX / PAGE) {
-		RD_SET(ret->pinned, rec->pinned * PAGE);
-		RD_SET(ret->locked, rec->locked * PAGE);
+	if (rec->known & RD_MOMENT_MEMORY && rec->pinned < UINT64_MAX / page && rec->locked < UINT64_MAX / page) {
+		RD_SET(ret->pinned, rec->pinned * page);
+		RD_SET(ret->locked, rec->locked * page);
 	}
 	if (rec->known & RD_MOMENT_CREDS) {
 		RD_SET(ret->caps, rec->caps);

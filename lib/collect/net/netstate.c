@@ -136,7 +136,7 @@ static void read_all_sysctls(const struct rd_sysfs *fs, struct rd_netstate *net)
 	bool known[RD_ARRAY_SIZE(names)];
 	int64_t ttl;
 
-	if (rd_sysfs_int(fs, &ttl, "/proc/sys/net/ipv4/ip_default_ttl") == RD_OK)
+	if (rd_sysfs_int(fs, &ttl, "/proc/sys/net/ipv4/ip_default_ttl") == RD_OK && ttl > 0 && ttl < 256)
 		RD_SET(net->ttl, (int)ttl);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(names); i++)
 		known[i] = rd_sysfs_int(fs, &all[i], CONF "/all/%s", names[i]) == RD_OK;

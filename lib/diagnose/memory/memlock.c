@@ -11,12 +11,11 @@
 #include "base/fix.h"
 #include "diagnose/shared/rule.h"
 
-#define PAGE 4096u
 #define ALMOST (16u << 20) /* queues of a device pin a few megabytes at most */
 
-static uint64_t pages_of(uint64_t address, uint64_t length)
+static uint64_t pages_of(uint64_t address, uint64_t length, uint64_t page)
 {
-	return (address % PAGE + length + PAGE - 1) / PAGE;
+	return (address % page + length + page - 1) / page;
 }
 
 /* Whether the limit does not apply; says so. */
@@ -96,16 +95,17 @@ static bool find_zero(const struct rd_failure *f, struct rd_explanation *ret)
 static bool find_exceeded(const struct rd_failure *f, uint64_t pages, struct rd_explanation *ret)
 {
 	const struct rd_moment *m = &f->event->moment;
-	uint64_t limit = m->memlock.v / PAGE, pinned = m->pinned.v / PAGE, length = f->event->request.v[RD_REQ_LENGTH];
+	uint64_t page = rd_moment_page(m), limit = m->memlock.v / page, pinned = m->pinned.v / page;
+	uint64_t length = f->event->request.v[RD_REQ_LENGTH];
 	char a[RD_BYTES_TEXT], b[RD_BYTES_TEXT], c[RD_BYTES_TEXT], d[RD_BYTES_TEXT];
 
-	if (pages > UINT64_MAX / PAGE - pinned || pinned + pages <= limit)
+	if (pages > UINT64_MAX / page - pinned || pinned + pages <= limit)
 		return false;
 	rd_explain(
 		ret, "memlock-limit", rd_failure_origin_is(f, "*umem_get*") ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
 		"the process may pin %s of memory (RLIMIT_MEMLOCK); %s are pinned and %s more were requested: %s too much",
-		rd_bytes_text(m->memlock.v, a), rd_bytes_text(m->pinned.v, b), rd_bytes_text(pages * PAGE, c),
-		rd_bytes_text((pinned + pages - limit) * PAGE, d));
+		rd_bytes_text(m->memlock.v, a), rd_bytes_text(m->pinned.v, b), rd_bytes_text(pages * page, c),
+		rd_bytes_text((pinned + pages - limit) * page, d));
 	add_facts(m, ret);
 	rd_explain_fact(ret, "requested: %" PRIu64 " byte%s at 0x%" PRIx64 ", %" PRIu64 " page%s", length,
 			length == 1 ? "" : "s", f->event->request.v[RD_REQ_ADDRESS], pages, pages == 1 ? "" : "s");
@@ -136,7 +136,9 @@ static bool find_memlock(const struct rd_failure *f, struct rd_explanation *ret,
 	const struct rd_request *request = &f->event->request;
 	bool range = rd_req_has(request, RD_REQ_ADDRESS) && rd_req_has(request, RD_REQ_LENGTH);
 	char limit[RD_BYTES_TEXT], pinned[RD_BYTES_TEXT];
-	uint64_t pages = range ? pages_of(request->v[RD_REQ_ADDRESS], request->v[RD_REQ_LENGTH]) : 0;
+	uint64_t pages = range ? pages_of(request->v[RD_REQ_ADDRESS], request->v[RD_REQ_LENGTH],
+					  rd_moment_page(&f->event->moment)) :
+				 0;
 
 	if (m->memlock.known != RD_OK || m->pinned.known != RD_OK || may_exceed(m, looked))
 		return false;

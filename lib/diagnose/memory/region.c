@@ -8,8 +8,6 @@
 #include "base/buf.h"
 #include "diagnose/shared/rule.h"
 
-#define PAGE 4096u
-
 /* enum ib_uverbs_access_flags; IB_UVERBS_ACCESS_OPTIONAL_RANGE is ignored where it is not supported. */
 #define LOCAL_WRITE 1u
 #define REMOTE_WRITE 2u
@@ -45,30 +43,31 @@ static bool find_range(const struct rd_failure *f, struct rd_explanation *ret)
 {
 	const struct rd_request *r = &f->event->request;
 	uint64_t address = r->v[RD_REQ_ADDRESS], length = r->v[RD_REQ_LENGTH], iova = r->v[RD_REQ_IOVA];
+	uint64_t page = rd_moment_page(&f->event->moment);
 
-	if (address % PAGE != iova % PAGE) {
+	if (address % page != iova % page) {
 		rd_explain(ret, "iova-offset", RD_CONFIDENCE_HIGH,
 			   "iova 0x%" PRIx64 " and address 0x%" PRIx64
 			   " have different offsets in their page: 0x%" PRIx64 " and 0x%" PRIx64,
-			   iova, address, iova % PAGE, address % PAGE);
-		rd_explain_fix(ret, "# choose an iova with the same low 12 bits as the address");
+			   iova, address, iova % page, address % page);
+		rd_explain_fix(ret, "# choose an iova with the same offset in its page as the address");
 	} else if (!length) {
 		/* Inside of a page the kernel pins that page; drivers may refuse such a region. */
-		rd_explain(ret, "range-empty", address % PAGE ? RD_CONFIDENCE_MEDIUM : RD_CONFIDENCE_HIGH,
+		rd_explain(ret, "range-empty", address % page ? RD_CONFIDENCE_MEDIUM : RD_CONFIDENCE_HIGH,
 			   "the length of the range is 0");
 		rd_explain_fix(ret, "# register at least one byte");
 	} else if (is_implicit(r)) {
 		return false;
-	} else if (address + length < address || address + length > UINT64_MAX - PAGE) {
+	} else if (address + length < address || address + length > UINT64_MAX - page) {
 		rd_explain(ret, "range-overflow", RD_CONFIDENCE_HIGH,
 			   "address 0x%" PRIx64 " plus length 0x%" PRIx64 " (%" PRIu64
 			   " bytes) exceeds the address space",
 			   address, length, length);
 		rd_explain_fix(ret, "# check how the length is calculated: a negative number became a large one");
-	} else if (length / PAGE > UINT32_MAX) {
+	} else if (length / page > UINT32_MAX) {
 		rd_explain(ret, "range-overflow", RD_CONFIDENCE_HIGH,
 			   "the range has %" PRIu64 " pages, and the kernel registers at most %u at once",
-			   length / PAGE, UINT32_MAX);
+			   length / page, UINT32_MAX);
 		rd_explain_fix(ret, "# check how the length is calculated, or register the range in parts");
 	} else {
 		return false;

@@ -292,6 +292,11 @@ bool rd_port_has_carrier(const struct rd_host *host, const struct rd_port *port)
 	return false;
 }
 
+const char *rd_host_passthrough(const struct rd_host *host)
+{
+	return host->cpu.arch && strcmp(host->cpu.arch, "arm64") == 0 ? "iommu.passthrough=1" : "iommu=pt";
+}
+
 bool rd_driver_is_for_guests(const char *driver)
 {
 	return driver && (strstr(driver, "vfio") || strcmp(driver, "pci-stub") == 0 || strstr(driver, "pciback"));

@@ -61,6 +61,7 @@ struct rd_mapping {
 };
 
 struct rd_moment {
+	uint64_t page_size;		    /* bytes; 0: unknown, see rd_moment_page */
 	RD_FIELD(uint64_t) memlock, nofile; /* soft limits: bytes, descriptors; UINT64_MAX: unlimited */
 	RD_FIELD(uint64_t) pinned, locked;  /* bytes: VmPin, VmLck */
 	RD_FIELD(uint64_t) caps;	    /* effective capabilities, bit per number */
@@ -87,5 +88,11 @@ struct rd_moment {
 	struct rd_moment_handle handles[RD_MOMENT_HANDLES];
 	size_t n_handles;
 };
+
+/* The size of a page, of which limits and mappings are multiples: 16 or 64 KiB on some kernels of arm64. */
+static inline uint64_t rd_moment_page(const struct rd_moment *moment)
+{
+	return moment->page_size ? moment->page_size : 4096;
+}
 
 #endif

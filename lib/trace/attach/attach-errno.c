@@ -46,6 +46,7 @@ static void fill_config(const struct rd_attach *attach, struct rd_trace_config *
 
 	cfg->pid = opts->pid;
 	cfg->err = opts->err;
+	cfg->page_size = (__u32)sysconf(_SC_PAGESIZE);
 	cfg->cgroup = opts->cgroup_id;
 	cfg->match = opts->fn_match != NULL;
 	cfg->kernel_stack = opts->kernel_stack;
