@@ -7,9 +7,19 @@
 #include "source/redact/redact.h"
 #include "source/shared/scrub.h"
 
+#include <errno.h>
 #include <linux/netlink.h>
 
-static const struct rd_source_ops ops = { .name = "live", .read_file = no_file, .netlink = answer };
+static int no_directory(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+{
+	(void)src;
+	(void)ret;
+	return rd_err_set(err, ENOENT, path, "none");
+}
+
+static const struct rd_source_ops ops = {
+	.name = "live", .read_file = no_file, .list_dir = no_directory, .netlink = answer
+};
 
 void fuzz_one(const uint8_t *data, size_t size)
 {
