@@ -166,8 +166,9 @@ static void run_provider(const struct rd_check_input *in, struct rd_check_out *o
 		if (!dev->name || !provider)
 			continue;
 		if (!system || !system->providers_known)
-			rd_check_unknown(out, dev->name,
-					 "the directory of libibverbs providers is not in a known place");
+			rd_check_unknown(
+				out, dev->name,
+				"no libibverbs in the usual library directories: programs that do not bring it see no RDMA device");
 		else if (!has_provider(&system->providers, provider))
 			rd_check_fail(out, dev->name, rd_text("no libibverbs provider for %s", provider),
 				      rd_text("lib%s-rdmav*.so", provider));
