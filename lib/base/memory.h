@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Memory allocation for internal data: a failed allocation ends the program (base/end.h), so none of these returns NULL or an error.
- * If a file, a message or a process determines the size, use calloc() and rd_grow(), and check the result.
+ * What a file, a message or a process can make long has a limit of its own where time matters, and all of it together has one of
+ * memory where foreign files are read alone (rd_end_limit).
  */
 #ifndef RD_MEMORY_H
 #define RD_MEMORY_H
