@@ -31,14 +31,23 @@ static __always_inline bool is_errno(__u64 ret, __u32 info)
 
 /* The stack pointer of the caller, to which the function returns. For fexit it is calculated from the frame of the trampoline, as
  * laid out on x86-64: the context points to the arguments and the return value, below the saved frame pointer and the return
- * address. On other architectures the constant differs, which does not affect comparisons. The verifier rejects arithmetic on a
- * context pointer, so the pointer is stored in memory first. */
+ * address. On other architectures the constant differs, which does not affect comparisons; on arm64 the frame is aligned to 16
+ * bytes (arch/arm64/net/bpf_jit_comp.c). The verifier rejects arithmetic on a context pointer, so the pointer is stored in memory
+ * first. At a return on arm64 the stack pointer of kprobe-multi is stale since Linux 6.14 or so; the frame pointer, which is the
+ * caller's again, rises with it. */
 static __always_inline __u64 caller_sp(void *ctx, struct thread *t, bool fexit)
 {
+#ifdef __TARGET_ARCH_arm64
+	if (!fexit)
+		return PT_REGS_FP((struct pt_regs *)ctx);
+	t->frame = (__u64)ctx;
+	return (t->frame + bpf_get_func_arg_cnt(ctx) * 8 + 24 + 15) & ~15ull;
+#else
 	if (!fexit)
 		return PT_REGS_SP((struct pt_regs *)ctx);
 	t->frame = (__u64)ctx;
 	return t->frame + bpf_get_func_arg_cnt(ctx) * 8 + 24;
+#endif
 }
 
 /* Adds an exit to the chain of the thread. This function called the previous one if the stack pointer of its caller is higher.

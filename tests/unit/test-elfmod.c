@@ -413,10 +413,16 @@ static const char errnos_arm64[] =
 	".type bounds, %function\nbounds: mov w0, #-191\nmov w1, #-192\nmov w2, #-64\nret\n"
 	".size bounds, .-bounds\n"
 	".type none, %function\nnone: mov w0, #22\nmovn x1, #21, lsl #16\nret\n.size none, .-none\n"
+	".type inverted, %function\ninverted: mov w1, #11\ncmp w0, #0\ncsinv w0, wzr, w1, eq\nret\n.size inverted, .-inverted\n"
+	".type negated, %function\nnegated: mov w2, #22\ncmp w0, #0\ncsneg w0, wzr, w2, eq\nret\n.size negated, .-negated\n"
+	".type minus, %function\nminus: cmp w0, #0\ncsinv w0, w0, wzr, eq\nret\n.size minus, .-minus\n"
+	".type masked, %function\nmasked: cmp w0, #0\ncsetm w0, ne\nand w0, w0, #-16\nret\n.size masked, .-masked\n"
+	".type hole, %function\nhole: cmp w0, #0\ncsetm w3, ne\nand w0, w3, #-17\nret\n.size hole, .-hole\n"
+	".type aligned, %function\naligned: and w0, w0, #-16\ncsetm w1, ne\nret\n.size aligned, .-aligned\n"
 	".type direct, %function\ndirect: bl outside\nb outside\n.size direct, .-direct\n"
 	".type indirect, %function\nindirect: blr x17\nret\n.size indirect, .-indirect\n";
 
-static void errnos_of_arm64_are_negated_moves(void **state)
+static void errnos_of_arm64_are_moved_inverted_and_masked(void **state)
 {
 	struct object o;
 
@@ -427,6 +433,12 @@ static void errnos_of_arm64_are_negated_moves(void **state)
 	ASSERT_ERRNOS(&o.elf, "wide", 12, 0);
 	ASSERT_ERRNOS(&o.elf, "bounds", 191, 64, 0);
 	ASSERT_ERRNOS(&o.elf, "none", 0);
+	ASSERT_ERRNOS(&o.elf, "inverted", 12, 0);
+	ASSERT_ERRNOS(&o.elf, "negated", 22, 0);
+	ASSERT_ERRNOS(&o.elf, "minus", 1, 0);
+	ASSERT_ERRNOS(&o.elf, "masked", 16, 0);
+	ASSERT_ERRNOS(&o.elf, "hole", 17, 0);
+	ASSERT_ERRNOS(&o.elf, "aligned", 0);
 	assert_false(o.elf.funcs[func(&o.elf, "direct")].indirect);
 	assert_true(o.elf.funcs[func(&o.elf, "indirect")].indirect);
 	assert_false(o.elf.funcs[func(&o.elf, "none")].indirect);
@@ -563,7 +575,7 @@ int main(void)
 		TEST(errnos_are_found_in_what_the_compiler_makes_of_conditions),
 		TEST(errnos_are_found_for_each_machine_and_level_of_optimisation),
 		TEST(errnos_of_x86_stand_in_each_form_of_an_instruction),
-		TEST(errnos_of_arm64_are_negated_moves),
+		TEST(errnos_of_arm64_are_moved_inverted_and_masked),
 		TEST(calls_through_pointers_are_noticed_with_retpolines_or_without),
 		TEST(a_build_id_is_read_from_the_file_and_from_the_note_alone),
 		TEST(damaged_files_are_refused_or_read_without_harm),

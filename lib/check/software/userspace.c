@@ -57,7 +57,7 @@ static bool is_given_some(const struct rd_system *system, struct rd_check_out *o
 static void run_node(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_system *system = in->system;
-	bool given;
+	bool given, any = false; /* any: ib_uverbs and udev are at work */
 
 	if (!system || !system->uverbs_known) {
 		if (in->host->n_ibdevs > 0)
@@ -66,6 +66,8 @@ static void run_node(const struct rd_check_input *in, struct rd_check_out *out)
 		return;
 	}
 	given = is_given_some(system, out);
+	for (size_t i = 0; i < system->n_uverbs; i++)
+		any |= system->uverbs[i].node;
 	for (size_t i = 0; i < system->n_uverbs; i++) {
 		const struct rd_uverbs *uverbs = &system->uverbs[i];
 		char subject[96];
@@ -76,12 +78,14 @@ static void run_node(const struct rd_check_input *in, struct rd_check_out *out)
 		if (!uverbs->node && !system->dev_known)
 			rd_check_unknown(out, subject, "/dev is not in this bundle");
 		else if (!uverbs->node)
-			rd_check_bad(out, RD_SEV_CRITICAL, subject,
-				     rd_text("missing (device of %s)", uverbs->ibdev ? uverbs->ibdev : "a device"),
-				     rd_text("a character device"),
-				     rd_text("mknod -m 0666 %s c $(tr : ' ' </sys/class/infiniband_verbs/%s/dev)\n"
-					     "# until the next boot; in a container: pass in all of /dev/infiniband",
-					     subject, uverbs->name));
+			rd_check_bad(
+				out, RD_SEV_CRITICAL, subject,
+				rd_text("missing (device of %s)", uverbs->ibdev ? uverbs->ibdev : "a device"),
+				rd_text("a character device"),
+				!any ? NULL :
+				       rd_text("mknod -m 0666 %s c $(tr : ' ' </sys/class/infiniband_verbs/%s/dev)\n"
+					       "# until the next boot; in a container: pass in all of /dev/infiniband",
+					       subject, uverbs->name));
 		else
 			rd_check_good(out, subject);
 	}

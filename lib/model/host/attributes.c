@@ -192,6 +192,7 @@ static const struct rd_attribute rows[] = {
 	{ RD_AREA_MODULE, 70, NULL, NULL },
 	{ RD_AREA_SETTING, 78, NULL, "acs_control", RD_WITH_PROFILE, RD_OBJECT_PCI, acs_control },
 	{ RD_AREA_SETTING, 77, "services", "memlock_bytes", RD_BETWEEN, RD_OBJECT_SYSTEM, AT(struct rd_system, default_memlock) },
+	{ RD_AREA_SETTING, 58, "kernel", "thp_defrag", RD_BETWEEN, RD_OBJECT_SYSTEM, TEXT_AT(struct rd_system, thp_defrag) },
 	{ RD_AREA_SETTING, 77, NULL, "memlock_bytes", RD_BETWEEN, RD_OBJECT_PROCESS, AT(struct rd_launcher, memlock) },
 	{ RD_AREA_SETTING, 77, "nvidia", "RegistryDwords", RD_BETWEEN, RD_OBJECT_SYSTEM, TEXT_AT(struct rd_system, nvidia_registry) },
 	{ RD_AREA_SETTING, 77, "nvidia", "EnableStreamMemOPs", RD_BETWEEN, RD_OBJECT_SYSTEM, AT(struct rd_system, nvidia_stream_memops) },

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/utsname.h>
 
 #include "base/memory.h"
 #include "base/number.h"
@@ -37,12 +38,15 @@ static int read_kprobe_type(void)
 	return rd_take_u32(&at, RD_DECIMAL, INT32_MAX, &type) < 0 ? -1 : (int)type;
 }
 
-/* "none voluntary full (lazy)": the preemption mode is in parentheses. */
+/* "none voluntary full (lazy)": the preemption mode is in parentheses. Only kernels built with PREEMPT_DYNAMIC have the file; for
+ * others the version of the build tells. */
 static bool read_preemptible(void)
 {
+	struct utsname build;
 	char text[128];
 
-	rd_read_own("/sys/kernel/debug/sched/preempt", text, sizeof(text));
+	if (rd_read_own("/sys/kernel/debug/sched/preempt", text, sizeof(text)) == 0)
+		return uname(&build) < 0 || strstr(build.version, "PREEMPT");
 	return !strstr(text, "(none)") && !strstr(text, "(voluntary)");
 }
 
@@ -164,8 +168,10 @@ static int try_batch(struct batch *b, const uint32_t *fns, size_t n)
 	/* Further functions need more. */
 	if (!r || r == -EMFILE)
 		return r;
-	if (n == 1) {
-		b->failed[fns[0]] = true;
+	/* EOPNOTSUPP is of the backend (fexit-multi loads on arm64, and links nothing), not of one function. */
+	if (n == 1 || r == -EOPNOTSUPP) {
+		for (size_t i = 0; i < n; i++)
+			b->failed[fns[i]] = true;
 		b->last_error = -r;
 		return 0;
 	}

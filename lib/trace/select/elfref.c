@@ -239,10 +239,41 @@ static void scan_x86(struct rd_elf *elf, uint32_t section, uint32_t fn, const ui
 	}
 }
 
+/* What registers of 32 bits were set to by MOVZ, and the instruction before. */
+struct arm64 {
+	uint32_t moved[32], before;
+};
+
+/*
+ * -EINVAL is MOVN of 21, or MOVZ of 21 and CSINV, which inverts it on a condition, or MOVZ of 22 and CSNEG; with register 31, CSINV
+ * gives -1. CSETM (CSINV of register 31 twice) and AND with a run of 32 bits, rotated, give 0 or that run: Arm ARM, C6.2.
+ */
+static void note_arm64_constants(struct rd_elf_sym *fn, uint32_t insn, struct arm64 *state)
+{
+	unsigned to = insn & 31, first = insn >> 5 & 31, second = insn >> 16 & 31, ones = (insn >> 10 & 63) + 1;
+
+	if ((insn & 0x7fe00000) == 0x12800000)
+		note_errno(fn, -(int64_t)(insn >> 5 & 0xffff) - 1, true);
+	if ((insn & 0x7fe00000) == 0x52800000)
+		state->moved[to] = insn >> 5 & 0xffff;
+	if ((insn & 0x7fe00c00) == 0x5a800000 && second != first && (second == 31 || state->moved[second]))
+		note_errno(fn, second == 31 ? -1 : -(int64_t)state->moved[second] - 1, true);
+	if ((insn & 0x7fe00c00) == 0x5a800400 && second != first && second != 31)
+		note_errno(fn, -(int64_t)state->moved[second], true);
+	if ((insn & 0xffc00000) == 0x12000000 && ones < 32 && (state->before & 0x7fff0fe0) == 0x5a9f03e0 &&
+	    (state->before & 31) == first) {
+		uint32_t run = (1u << ones) - 1;
+
+		note_errno(fn, (int32_t)(second ? run >> second | run << (32 - second) : run), true);
+	}
+	state->before = insn;
+}
+
 static void scan_arm64(struct rd_elf *elf, uint32_t section, uint32_t fn, const uint8_t *relocated)
 {
 	const uint8_t *code = elf->data + elf->sections[section].offset;
 	uint64_t end = own_end(elf, fn);
+	struct arm64 state = { 0 };
 
 	for (uint64_t i = (elf->funcs[fn].offset + 3) & ~3ULL; i + 4 <= end; i += 4) {
 		struct target to;
@@ -251,9 +282,8 @@ static void scan_arm64(struct rd_elf *elf, uint32_t section, uint32_t fn, const 
 
 		memcpy(&insn, code + i, 4);
 		insn = le32toh(insn);
-		/* MOVN of 16 bits, of either width; BLR */
-		if ((insn & 0x7fe00000) == 0x12800000)
-			note_errno(&elf->funcs[fn], -(int64_t)(insn >> 5 & 0xffff) - 1, true);
+		note_arm64_constants(&elf->funcs[fn], insn, &state);
+		/* BLR */
 		elf->funcs[fn].indirect |= (insn & 0xfffffc1f) == 0xd63f0000;
 		if ((insn & 0x7c000000) == 0x14000000) /* B, BL: imm26 */
 			words = (int32_t)(insn << 6) >> 6;
