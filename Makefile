@@ -94,7 +94,8 @@ HARDEN_LDFLAGS = -pie -Wl,-z,relro -Wl,-z,now
 # and later), and not in a binary to be copied to other hosts.
 PACK = -Wl,-z,pack-relative-relocs
 PACK_LDFLAGS := $(if $(filter 1,$(STATIC)),,$(shell t=$$(mktemp) && echo 'int main(void) { return 0; }' | \
-	$(CC) -fPIE -pie $(PACK) -x c -o $$t - 2>/dev/null && $$t && echo $(PACK); rm -f $$t))
+	$(CC) -fPIE -pie $(PACK) -x c -o $$t - 2>/dev/null && \
+	[ "$$($(CC) -dumpmachine | cut -d- -f1)" = "$$(uname -m)" ] && $$t && echo $(PACK); rm -f $$t))
 
 # The strings of all files in one section, as the linker sorts them, would lie together by their endings: whoever reads one of them
 # reads those around it, of which it needs none.
