@@ -504,3 +504,19 @@ ready() {
 	wait $!
 	[ "$(jq '.bundles[0].samples' "$T/out")" -ge 2 ]
 }
+
+@test "a capture that is killed leaves no file, and what an older one left is removed" {
+	local dir=$BATS_TEST_TMPDIR/out held
+	command -v strace >/dev/null || skip "strace is not here"
+	strace -o "$BATS_TEST_TMPDIR/probe" true 2>/dev/null || skip "strace may not trace here"
+	mkdir "$dir"
+	touch "$dir/.rdmadiag.tmp-abcdef" "$dir/.rdmadiag.config"
+	exec {held}>"$dir/.rdmadiag.tmp-held12"
+	flock "$held"
+	run strace -f -qq -o /dev/null -e trace=linkat,renameat2 -e inject=linkat,renameat2:signal=KILL "$RD" --from tests/bundles/half-a.tar.zst capture "$dir/killed.tar.zst"
+	[ "$status" -ne 0 ]
+	# Where the file system has no files without a name (O_TMPFILE), the next run removes it.
+	run "$RD" --from tests/bundles/half-a.tar.zst capture "$dir/whole.tar.zst"
+	[ "$status" -eq 0 ]
+	[ "$(ls -A "$dir" | sort | tr '\n' ' ')" = ".rdmadiag.config .rdmadiag.tmp-held12 whole.tar.zst " ]
+}

@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-#define TEMPORARY ".rdmadiag."
+#define TEMPORARY ".rdmadiag.tmp-" /* no other file has such a name: it may be removed */
 
 static const char *volatile unfinished;
 
