@@ -207,7 +207,8 @@ int rd_privileges_drop(struct rd_ctx *ctx, int argc, char **argv, struct rd_err 
 	r = read_standard_input(err);
 	if (r < 0)
 		return r;
-	if (!live)
+	/* Networks of 100,000 ports take what they take. */
+	if (!live && !noted.ports)
 		rd_end_limit(noted.size > MEMORY_LEAST / MEMORY_PER_BYTE ? noted.size * MEMORY_PER_BYTE : MEMORY_LEAST);
 	load_libraries(ctx);
 	rd_table_folders(name_data_folder);
