@@ -54,6 +54,7 @@ static bool read_preemptible(void)
 	"the kernel is locked down (lockdown=confidentiality), and lets no program read its memory: boot with lockdown=integrity"
 
 #define NO_FILES "the limit of %lu open files is too low to attach"
+#define FILES_LEAST 64 /* 11 programs, 9 maps, and what is open already */
 #define UNKNOWN_THEN ": verbs, devices, QP numbers and most causes are unknown"
 
 /* "none [integrity] confidentiality"; not readable without securityfs. */
@@ -113,6 +114,9 @@ int rd_attach_open(struct rd_attach *attach, struct rd_fnset *set, const struct 
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
 		attach->max_files = files.rlim_max;
+		/* Where descriptors run out while libbpf loads, it may blame a program. */
+		if (files.rlim_max < FILES_LEAST)
+			return rd_err_set(err, EMFILE, "bpf", NO_FILES, attach->max_files);
 	}
 	/* lockdown=confidentiality refuses programs that read kernel memory; kernels without BTF refuse tracing programs. */
 	static const struct {

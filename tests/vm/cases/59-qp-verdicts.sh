@@ -40,7 +40,8 @@ test_peer_stopped_while_we_send() {
 	job --send
 	there "kill -STOP $pid_b"
 	look
-	says a '.verdict == "no-receives" and (.reason | contains("remote")) and (all | test("counters|ping") | not)'
+	# A retransmission moves the PSN of soft-RoCE forth and back, which looks like a few packets per second.
+	says a '(.verdict == "no-receives" or .verdict == "slow") and (.advice | contains("posts no receive")) and (all | test("counters|ping") | not)'
 	says b '.verdict == "no-receives" and (all | contains($pid) and (test("counters|ping") | not))'
 }
 
