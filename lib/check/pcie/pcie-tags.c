@@ -107,6 +107,11 @@ static const char *blocks_atomics(const struct rd_host *host, const struct rd_pc
 	return NULL;
 }
 
+static char *disabled_text(const char *bridge)
+{
+	return rd_text("AtomicOp requests disabled%s%s", bridge ? "; not routed by " : "", bridge ? bridge : "");
+}
+
 /* amdgpu enables AtomicOps where all bridges up to the root port route them (pci_enable_atomic_ops_to_root). */
 static void run_atomics(const struct rd_check_input *in, struct rd_check_out *out)
 {
@@ -127,15 +132,10 @@ static void run_atomics(const struct rd_check_input *in, struct rd_check_out *ou
 		else if (requests_atomics(pci))
 			rd_check_good(out, pci->addr);
 		else if (2 * enabled > host->n_gpus)
-			rd_check_warn(out, pci->addr,
-				      rd_text("AtomicOp requests disabled%s%s", bridge ? "; not routed by " : "",
-					      bridge ? bridge : ""),
+			rd_check_warn(out, pci->addr, disabled_text(bridge),
 				      rd_text("enabled, as on %zu of %zu accelerators", enabled, host->n_gpus));
 		else
-			rd_check_note(out, pci->addr,
-				      rd_text("AtomicOp requests disabled%s%s", bridge ? "; not routed by " : "",
-					      bridge ? bridge : ""),
-				      NULL, NULL);
+			rd_check_note(out, pci->addr, disabled_text(bridge), NULL, NULL);
 	}
 }
 

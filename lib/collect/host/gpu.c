@@ -71,24 +71,32 @@ static bool is_display_class(const struct rd_pci *pci)
 	return pci->class.known == RD_OK && (base == RD_PCI_DISPLAY || base == RD_PCI_ACCELERATOR);
 }
 
-/* Whether a graphics card is for a screen: its memory is not mapped as a whole, and no driver that computes has it, or other
- * accelerators are there for that. `only`: no accelerator of another class is. */
-static bool is_for_screen(const struct rd_sysfs *fs, struct rd_pci *pci, bool only)
+/* What display functions a host has: cards of class VGA, and whether there is an accelerator of another class. */
+struct cards {
+	size_t vga;
+	bool others;
+};
+
+/* Whether a graphics card is for a screen: a driver for displays has the only one (Resizable BAR maps all memory of such, too); or its
+ * memory is not mapped as a whole, and no driver that computes has it, or other accelerators are there for that. */
+static bool is_for_screen(const struct rd_sysfs *fs, struct rd_pci *pci, const struct cards *cards)
 {
 	bool computes = pci->driver && (strcmp(pci->driver, "nvidia") == 0 || strcmp(pci->driver, "amdgpu") == 0);
 
 	rd_collect_pci_bars(fs, pci);
+	if (cards->vga == 1 && pci->driver && !computes && !rd_driver_is_for_guests(pci->driver))
+		return true;
 	for (unsigned i = 0; i < pci->n_bars; i++)
 		if (pci->bars[i].size >= UINT64_C(1) << 30)
 			return false;
-	return pci->n_bars > 0 && !(computes && only);
+	return pci->n_bars > 0 && (!computes || cards->others);
 }
 
-static bool is_accelerator(const struct rd_sysfs *fs, struct rd_pci *pci, bool only)
+static bool is_accelerator(const struct rd_sysfs *fs, struct rd_pci *pci, const struct cards *cards)
 {
 	if (pci->vendor.known != RD_OK || is_console(pci))
 		return false;
-	return pci->class.v >> 8 != 0x0300 || (rd_gpu_maker(pci->vendor.v) && !is_for_screen(fs, pci, only));
+	return pci->class.v >> 8 != 0x0300 || (rd_gpu_maker(pci->vendor.v) && !is_for_screen(fs, pci, cards));
 }
 
 /* "Key: \t value" lines. */
@@ -147,17 +155,21 @@ void rd_collect_sort_gpus(struct rd_host *host)
 
 void rd_collect_gpu(const struct rd_sysfs *fs, struct rd_host *host)
 {
-	bool only = true;
+	struct cards cards = { 0 };
 
-	for (size_t i = 0; i < host->n_pcis; i++)
-		if (is_display_class(&host->pcis[i])) {
-			rd_collect_pci_detail(fs, host, (int)i, 0);
-			only &= host->pcis[i].class.v >> 8 == 0x0300 || !rd_gpu_maker(host->pcis[i].vendor.v);
-		}
+	for (size_t i = 0; i < host->n_pcis; i++) {
+		struct rd_pci *pci = &host->pcis[i];
+
+		if (!is_display_class(pci))
+			continue;
+		rd_collect_pci_detail(fs, host, (int)i, 0);
+		cards.vga += rd_gpu_maker(pci->vendor.v) && !is_console(pci) && pci->class.v >> 8 == 0x0300;
+		cards.others |= rd_gpu_maker(pci->vendor.v) && pci->class.v >> 8 != 0x0300;
+	}
 	for (size_t i = 0; i < host->n_pcis; i++) {
 		struct rd_gpu *gpu;
 
-		if (!is_display_class(&host->pcis[i]) || !is_accelerator(fs, &host->pcis[i], only))
+		if (!is_display_class(&host->pcis[i]) || !is_accelerator(fs, &host->pcis[i], &cards))
 			continue;
 		gpu = rd_host_add_gpu(host);
 		gpu->pci = (int)i;

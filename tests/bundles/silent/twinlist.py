@@ -471,6 +471,7 @@ def guests(driver):
 
 rows(KIND,
      ("GTX on nouveau", "hpc-no-gpu", plug(GTX, AMD5), "quiet peermem iommu-mode bar1-size"),
+     ("GTX on nouveau, all of its memory mapped (Resizable BAR)", "hpc-no-gpu", plug(GTX.but(bars=(16 << 20, 8 << 30, 32 << 20)), AMD5), "quiet peermem gpu-driver iommu-mode"),
      ("T400 on nouveau", "storage-server", plug(T400, AMD5), "quiet peermem iommu-mode bar1-size"),
      ("graphics of an EPYC 4004, amdgpu kept out", "irdma-hpc", plug(RAPHAEL, INTEL4), "quiet gpu-driver amd-peer bar1-size roce-mtu"),
      ("graphics of an EPYC 4004, amdgpu loaded", "irdma-hpc", [plug(RAPHAEL.but(driver="amdgpu"), INTEL4), lambda m: m.host.modules.append("amdgpu ")], "quiet bar1-size roce-mtu"),
