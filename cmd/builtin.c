@@ -15,6 +15,10 @@
 	extern const char table_##symbol[], table_##symbol##_end[]
 
 TABLE(counters, "counters");
+TABLE(explain, "explain");
+TABLE(explain_jobs, "explain-jobs");
+TABLE(explain_kernel, "explain-kernel");
+TABLE(explain_services, "explain-services");
 TABLE(fabric_thresholds, "fabric-thresholds");
 TABLE(hints, "hints");
 TABLE(thresholds, "thresholds");
@@ -23,6 +27,10 @@ static const struct {
 	const char *name, *begin, *end;
 } tables[] = {
 	{ "counters", table_counters, table_counters_end },
+	{ "explain", table_explain, table_explain_end },
+	{ "explain-jobs", table_explain_jobs, table_explain_jobs_end },
+	{ "explain-kernel", table_explain_kernel, table_explain_kernel_end },
+	{ "explain-services", table_explain_services, table_explain_services_end },
 	{ "fabric-thresholds", table_fabric_thresholds, table_fabric_thresholds_end },
 	{ "hints", table_hints, table_hints_end },
 	{ "thresholds", table_thresholds, table_thresholds_end },

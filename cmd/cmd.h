@@ -28,6 +28,7 @@ enum rd_needs {
 	RD_NEEDS_FOREIGN_FILE,	   /* to read an untrusted file: privileges are dropped first */
 	RD_NEEDS_FOREIGN_BUNDLE,   /* the same for a file that may be an archive */
 	RD_NEEDS_FOREIGN_OPERANDS, /* the same for the operands */
+	RD_NEEDS_FOREIGN_TEXT,	   /* the operands are untrusted text; without any, standard input is */
 	RD_NEEDS_OWN_FILE,	   /* to read a file of the user who runs the command */
 	RD_NEEDS_OUTPUT,	   /* to write a file */
 	RD_NEEDS_OUTPUT_OPERANDS,  /* the same for the operands */

@@ -73,6 +73,9 @@ void rd_privileges_note(enum rd_needs needs, const char *arg)
 			noted.size += S_ISDIR(st.st_mode) ? FOLDER_SIZE : (size_t)st.st_size;
 		rd_opener_name(RD_OPENER_INPUT, arg);
 		break;
+	case RD_NEEDS_FOREIGN_TEXT:
+		noted.foreign = true;
+		break;
 	case RD_NEEDS_FOREIGN_OPERANDS:
 		noted.foreign_operands = true;
 		break;
@@ -113,6 +116,7 @@ static bool note_operands(const struct rd_ctx *ctx, int argc, char **argv)
 						       ctx->cmd->operand_needs;
 	bool live = false;
 
+	noted.foreign |= needs == RD_NEEDS_FOREIGN_TEXT;
 	if (needs == RD_NEEDS_NEW_FILE && argc == 0)
 		rd_opener_name(RD_OPENER_BUNDLE, ".");
 	for (int i = 0; i < argc; i++)

@@ -16,7 +16,7 @@
 static const char *const relative_folders[] = { "../share/rdmadiag", "../data" };
 
 /* Kinds of files in directories of a site. */
-static const char *const kinds[] = { "counters", "fabric-thresholds", "hints", "profiles", "thresholds" };
+static const char *const kinds[] = { "counters", "explain", "fabric-thresholds", "hints", "profiles", "thresholds" };
 
 void rd_table_deinit(struct rd_table *table)
 {

@@ -84,6 +84,7 @@ vm       ibverbs-utils                    libibverbs-utils
 vm       ibverbs-providers                libibverbs
 vm       rdmacm-utils                     librdmacm-utils
 vm       perftest                         perftest
+vm       ucx-utils                        ucx
 vm       pciutils                         pciutils
 compilers clang-14                        clang14
 compilers clang-19                        clang19

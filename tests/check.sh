@@ -230,6 +230,7 @@ bats_files() {
 		seen+=" $file"
 		job bats tap "bats: $(basename "$file" .bats)" timeout 900 bats --tap "$file"
 	done
+	job bats tap "public lines" timeout 600 tests/explain/lines.py
 }
 
 # Compared with ibqueryerrors and perfquery on simulated networks; faults there, or losses, in turns from commit to commit.

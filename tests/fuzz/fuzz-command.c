@@ -78,6 +78,7 @@ static const struct {
 	{ "counters --since @same --changed --thresholds thresholds", false },
 	{ "counters --changed", false },
 	{ "counters --changed --filter *", false },
+	{ "explain status=12 IBV_WC_RNR_RETRY_EXC_ERR gid-usable", false },
 	{ "diff @same @other", false },
 	{ "diff @same @same", false },
 	{ "capture @made.tar", false },

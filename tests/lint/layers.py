@@ -40,6 +40,7 @@ TOPICS = {
     'lib/collect/counters': 'host net',
     'lib/collect/snapshot': 'host net',
     'lib/collect/failure': 'host kernel net rdma',
+    'lib/diagnose/explain': 'findings',
     'lib/trace/attach': 'select',
     'lib/analyse/env': 'nccl',
     'lib/analyse/run': 'nccl',
@@ -54,6 +55,7 @@ BUILDS_ON = {
     'counters': 'fabric',
     'capture': 'fabric',
     'checks': 'counters',
+    'explain': 'checks',
 }
 HOST = ('open|openat|open64|creat|fopen|fdopen|freopen|popen|opendir|fdopendir|readdir|readlink|readlinkat|realpath'
         '|stat|lstat|fstat|fstatat|access|faccessat|socket|connect|uname|gethostname|getenv|secure_getenv|system'

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reads logs, and keeps the lines that are recognized: each form about the same objects once, with a count. */
+#ifndef RD_ANALYSE_EXPLAIN_LOG_H
+#define RD_ANALYSE_EXPLAIN_LOG_H
+
+#include "base/buf.h"
+#include "model/explain/explain.h"
+
+struct rd_log_reader {
+	const struct rd_log_forms *forms; /* with an index */
+	struct rd_log *log;
+	const char *file; /* NULL: none */
+	unsigned files;	  /* number of the file, from 0 */
+	/* For log.c: */
+	size_t number;	    /* of the line */
+	struct rd_buf part; /* the beginning of a line whose end is not read yet */
+	size_t last;	    /* index of the line that was recognized last, plus 1; 0: none */
+	size_t last_number;
+};
+
+/* Begins the next file; NULL: operands or standard input. The name must outlive the log. */
+void rd_log_begin(struct rd_log_reader *reader, const char *file);
+
+/* Reads the next `size` bytes of the file. */
+void rd_log_feed(struct rd_log_reader *reader, const char *text, size_t size);
+
+/* Ends the file, whose last line may have no newline. */
+void rd_log_end(struct rd_log_reader *reader);
+
+/* Puts consequences behind what began, after the last file. */
+void rd_log_sort(struct rd_log *log);
+
+/* Adds what a word means: "status=12", "errno=ENOMEM", "IBV_WC_RNR_RETRY_EXC_ERR", the name of a form. False: nothing known. */
+bool rd_log_add_word(struct rd_log_reader *reader, const char *word);
+
+/* `text` with the values of the line in place of "{field}". NULL: one of them is unknown. Caller frees. */
+char *rd_log_fill(const struct rd_log_line *line, const char *text);
+
+#endif

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyse/explain/match.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+
+#define GRAM 4
+#define SLOTS (1u << 16)
+#define PATTERNS_MAX 8192
+#define NAME_LEAST 12 /* characters */
+/* Places in a line at which a pattern is tried. */
+#define TRIES 16
+
+/* A pattern, and where its four bytes are in the literal that has them. */
+struct entry {
+	const struct rd_log_form *form;
+	const struct rd_log_pattern *pattern;
+	uint32_t gram;
+	uint32_t next; /* of the same slot, plus 1; 0: no more */
+	uint64_t line; /* that was matched last: each once */
+};
+
+struct rd_log_index {
+	uint32_t first[SLOTS];		   /* entry plus 1, by hash of the gram; 0: none */
+	uint64_t line;			   /* number of lines that were matched */
+	const struct rd_log_form *objects; /* the form "objects"; NULL: none */
+	size_t n;
+	struct entry v[];
+};
+
+static uint32_t gram_of(const char *at)
+{
+	uint32_t ret;
+
+	memcpy(&ret, at, sizeof(ret));
+	return ret;
+}
+
+static uint32_t slot_of(uint32_t gram)
+{
+	return gram * 2654435761u >> 16;
+}
+
+/* Bytes that are rare in logs tell more than small letters; blanks may be several in a line. */
+static unsigned worth(const char *at)
+{
+	unsigned ret = 1;
+
+	for (size_t i = 0; i < GRAM; i++)
+		if (at[i] == ' ')
+			return 0;
+		else
+			ret += islower((unsigned char)at[i]) ? 1 : isdigit((unsigned char)at[i]) ? 2 : 4;
+	return ret;
+}
+
+/* The four bytes of the pattern that fewest others have, of those that tell most; false: none without a blank. */
+static bool choose_gram(const struct rd_log_index *index, const struct rd_log_pattern *pattern, uint32_t *ret)
+{
+	unsigned best = 0;
+
+	for (size_t i = 0; i < pattern->n; i++)
+		for (size_t at = 0; pattern->v[i].text && at + GRAM <= pattern->v[i].size; at++) {
+			const char *text = pattern->v[i].text + at;
+			uint32_t gram = gram_of(text);
+			unsigned is = worth(text) * (index->first[slot_of(gram)] ? 1 : 2);
+
+			if (is > best) {
+				best = is;
+				*ret = gram;
+			}
+		}
+	return best > 0;
+}
+
+/* Names and texts of codes stand for themselves, if they are long enough to be of nothing else: an unknown line that has one is explained
+ * by it. Those of errnos are printed by any program. */
+static bool is_pattern(const struct rd_log_form *form, const struct rd_log_part *part)
+{
+	if (!form->table)
+		return part->kind == RD_LOG_MATCH;
+	return part->kind == RD_LOG_ALIAS && part->pattern.literal >= NAME_LEAST && strcmp(form->table, "errno") != 0;
+}
+
+static void add_patterns(struct rd_log_index *index, const struct rd_log_form *form)
+{
+	for (size_t i = 0; i < form->n && index->n < PATTERNS_MAX; i++) {
+		const struct rd_log_part *part = &form->parts[i];
+		struct entry *entry = &index->v[index->n];
+
+		if (!is_pattern(form, part) || !choose_gram(index, &part->pattern, &entry->gram))
+			continue;
+		entry->form = form;
+		entry->pattern = &part->pattern;
+		entry->next = index->first[slot_of(entry->gram)];
+		index->first[slot_of(entry->gram)] = (uint32_t)++index->n;
+	}
+}
+
+void rd_log_forms_index(struct rd_log_forms *forms)
+{
+	free(forms->index);
+	forms->index = rd_alloc(1, sizeof(*forms->index) + PATTERNS_MAX * sizeof(struct entry));
+	for (size_t i = 0; i < forms->n; i++) {
+		add_patterns(forms->index, &forms->v[i]);
+		if (!forms->v[i].table && strcmp(forms->v[i].id, "objects") == 0)
+			forms->index->objects = &forms->v[i];
+	}
+}
+
+size_t rd_log_skip(const struct rd_log_forms *forms, const char *text, size_t size)
+{
+	const struct rd_log_index *index = forms->index;
+
+	for (size_t at = 0; at + GRAM <= size; at++) {
+		uint32_t gram = gram_of(text + at);
+
+		for (uint32_t i = index->first[slot_of(gram)]; i; i = index->v[i - 1].next)
+			if (index->v[i - 1].gram == gram)
+				return at;
+	}
+	return size;
+}
+
+/* A blank stands for one or more. Returns what the literal takes at `at`; 0: it is not there. */
+static size_t take_literal(const char *at, const struct rd_log_piece *piece)
+{
+	const char *begin = at;
+
+	for (size_t i = 0; i < piece->size; i++) {
+		if (piece->text[i] != ' ') {
+			if (*at++ != piece->text[i])
+				return 0;
+		} else if (i == 0 || piece->text[i - 1] != ' ') {
+			if (*at != ' ' && *at != '\t')
+				return 0;
+			at += strspn(at, " \t");
+		}
+	}
+	return (size_t)(at - begin);
+}
+
+/* The first place of a literal, or NULL. */
+static const char *find_literal(const char *at, const struct rd_log_piece *piece)
+{
+	for (; (at = strchr(at, piece->text[0])); at++) {
+		if (take_literal(at, piece))
+			return at;
+		/* A blank takes the others behind it, too. */
+		if (*at == ' ')
+			at += strspn(at, " \t") - 1;
+	}
+	return NULL;
+}
+
+static bool is_of(enum rd_log_class class, char c)
+{
+	if (class == RD_LOG_ADDRESS)
+		return isxdigit((unsigned char)c) || c == ':' || c == '.';
+	return isalnum((unsigned char)c) || (c && strchr(class == RD_LOG_HOST ? "_.-:%" : "_.-", c));
+}
+
+/* "12", "-12", "0x1f", with `hex` also "1f". Returns its size; 0: not a number. */
+static size_t take_number(const char *at, bool hex, struct rd_log_value *ret)
+{
+	const char *digits = at + (*at == '-'), *end = digits;
+	uint64_t value;
+
+	if (rd_take_uint(&end, hex || strncasecmp(digits, "0x", 2) == 0 ? RD_HEX : RD_DECIMAL, UINT64_MAX, &value) < 0 ||
+	    isalnum((unsigned char)*end) || *end == '_')
+		return 0;
+	RD_SET(ret->number, value);
+	ret->text = at;
+	ret->size = (size_t)(end - at);
+	return ret->size;
+}
+
+void rd_log_take_number(const char *text, struct rd_log_value *ret)
+{
+	struct rd_log_value value;
+
+	if (take_number(text, false, &value) == strlen(text))
+		RD_COPY(ret->number, value.number);
+}
+
+/* The longest run of the class behind which `next` follows (NULL: none is required, and a full stop at the end is not part of it). */
+static size_t take_word(const char *at, enum rd_log_class class, const struct rd_log_piece *next)
+{
+	size_t n = 0;
+
+	while (is_of(class, at[n]))
+		n++;
+	if (!next)
+		while (n && strchr(".:-", at[n - 1]) && !(class == RD_LOG_ADDRESS && n > 1 && at[n - 1] == ':'))
+			n--;
+	while (next && n && !take_literal(at + n, next))
+		n--;
+	return n;
+}
+
+static size_t take_field(const char *at, const struct rd_log_piece *piece, const struct rd_log_piece *next,
+			 struct rd_log_value *ret)
+{
+	enum rd_log_class class = rd_log_fields[piece->field].class;
+	const char *end;
+
+	*ret = (struct rd_log_value){ .field = piece->field, .text = at };
+	ret->table = piece->table ? piece->table : rd_log_fields[piece->field].table;
+	if (class == RD_LOG_NUMBER)
+		return take_number(at, piece->hex, ret);
+	if (class != RD_LOG_REST)
+		return ret->size = take_word(at, class, next);
+	end = next ? find_literal(at, next) : at + strlen(at);
+	ret->size = end ? (size_t)(end - at) : 0;
+	return ret->size;
+}
+
+/* Matches the pieces from `i` on at `at`. */
+static bool match_rest(const struct rd_log_pattern *pattern, size_t i, const char *at, struct rd_log_match *ret)
+{
+	for (; i < pattern->n; i++) {
+		const struct rd_log_piece *piece = &pattern->v[i], *next = i + 1 < pattern->n ? piece + 1 : NULL;
+		struct rd_log_value value;
+		size_t n = piece->text ? take_literal(at, piece) : take_field(at, piece, next, &value);
+		/* Anything, and so nothing, too. */
+		bool empty = !piece->text && !n && rd_log_fields[piece->field].class == RD_LOG_REST &&
+			     (!next || find_literal(at, next));
+
+		if (!n && !empty)
+			return false;
+		if (!piece->text && n && piece->field < RD_LOG_N && ret->n < RD_LOG_VALUES)
+			ret->v[ret->n++] = value;
+		at += n;
+	}
+	return true;
+}
+
+/* Where a field that begins a pattern begins, if the literal behind it is at `at`. */
+static const char *begin_of(const char *line, const char *at, const struct rd_log_piece *piece)
+{
+	enum rd_log_class class = rd_log_fields[piece->field].class;
+	const char *begin = at;
+
+	if (class == RD_LOG_REST)
+		return line;
+	while (begin > line && (class == RD_LOG_NUMBER ? isalnum((unsigned char)begin[-1]) : is_of(class, begin[-1])))
+		begin--;
+	return begin;
+}
+
+static bool match_pattern(const struct rd_log_pattern *pattern, const char *line, struct rd_log_match *ret)
+{
+	size_t first = pattern->v[0].text ? 0 : 1, kept = ret->n, tries = 0;
+	const struct rd_log_piece *literal = &pattern->v[first];
+
+	for (const char *at = line; tries++ < TRIES && (at = find_literal(at, literal)); at++) {
+		if (match_rest(pattern, 0, first ? begin_of(line, at, &pattern->v[0]) : at, ret))
+			return true;
+		ret->n = kept;
+	}
+	return false;
+}
+
+/* A form before any code, then the most literal text. */
+static size_t worth_of(const struct entry *entry)
+{
+	return entry->form->table ? entry->pattern->literal : entry->pattern->literal + RD_LOG_LINE_MAX;
+}
+
+/* Keeps the match that is worth most; of several that are worth as much, the one that comes first. */
+static void take_better(struct entry *entry, uint64_t number, const char *line, size_t *best, struct rd_log_match *ret)
+{
+	struct rd_log_match match = { .form = entry->form };
+
+	if (entry->line == number)
+		return;
+	entry->line = number;
+	if (worth_of(entry) < *best || (worth_of(entry) == *best && ret->form && ret->form <= entry->form))
+		return;
+	if (!match_pattern(entry->pattern, line, &match))
+		return;
+	*best = worth_of(entry);
+	*ret = match;
+}
+
+static void add_also(const struct rd_log_form *form, const char *line, struct rd_log_match *match)
+{
+	for (size_t i = 0; i < form->n; i++)
+		if (form->parts[i].kind == RD_LOG_ALSO)
+			match_pattern(&form->parts[i].pattern, line, match);
+}
+
+bool rd_log_match(const struct rd_log_forms *forms, const char *line, struct rd_log_match *ret)
+{
+	struct rd_log_index *index = forms->index;
+	size_t size = strlen(line), best = 0;
+
+	ret->form = NULL;
+	ret->n = 0;
+	index->line++;
+	for (size_t at = 0; at + GRAM <= size; at++) {
+		uint32_t gram = gram_of(line + at);
+
+		for (uint32_t i = index->first[slot_of(gram)]; i; i = index->v[i - 1].next)
+			if (index->v[i - 1].gram == gram)
+				take_better(&index->v[i - 1], index->line, line, &best, ret);
+	}
+	/* A line that is known by a code alone may have objects as many programs print them. */
+	if (ret->form && (!ret->form->table || forms->index->objects))
+		add_also(ret->form->table ? forms->index->objects : ret->form, line, ret);
+	return ret->form != NULL;
+}
+
+/* "name:digits:digits", "name:digits :digits", and not a time. */
+static size_t host_before_ids(const char *at)
+{
+	size_t n = take_word(at, RD_LOG_WORD, NULL);
+	const char *rest = at + n;
+
+	if (strspn(at, "0123456789.-") >= n)
+		return 0;
+	for (int i = 0; i < 2; i++) {
+		size_t digits = *rest == ':' ? strspn(rest + 1, "0123456789") : 0;
+
+		n = digits || (i == 1 && strncmp(rest, " :", 2) == 0) ? n : 0;
+		rest += digits + 1;
+	}
+	return n;
+}
+
+/* "Nov 28 10:00:00 host ", or a time of RFC 3339 and " host kernel:". */
+static size_t host_of_syslog(const char *line, const char **ret)
+{
+	const char *at = line;
+
+	if (isupper((unsigned char)at[0]) && isalpha((unsigned char)at[1]) && isalpha((unsigned char)at[2]) &&
+	    at[3] == ' ') {
+		at += 3 + strspn(at + 3, " ");
+		at += strspn(at, "0123456789");
+		at += strspn(at, " ");
+		if (strspn(at, "0123456789:") != 8)
+			return 0;
+	} else if (strspn(at, "0123456789-") != 10 || at[10] != 'T') {
+		return 0;
+	}
+	at += strcspn(at, " ");
+	at += *at == ' ';
+	*ret = at;
+	return take_word(at, RD_LOG_WORD, &(struct rd_log_piece){ .text = " ", .size = 1 });
+}
+
+size_t rd_log_host(const char *line, const char **ret)
+{
+	size_t n = host_of_syslog(line, ret);
+
+	for (const char *at = line; !n && at - line < 80 && *at; at++)
+		if (at == line || strchr(" [>|", at[-1])) {
+			n = host_before_ids(at);
+			*ret = at;
+		}
+	return n;
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/explain/report-explain.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Peers that are listed in text. */
+#define PEERS_SHOWN 8
+
+/* clang-format off */
+const struct rd_column rd_explain_columns[RD_EXPLAIN_COLUMNS] = {
+	[RD_EXPLAIN_SEVERITY] = { "severity", "SEVERITY", RD_T_STR, "what the line means for jobs: critical, warning, note" },
+	[RD_EXPLAIN_ID] = { "id", "FORM", RD_T_STR, "form of the line" },
+	[RD_EXPLAIN_COUNT] = { "count", "COUNT", RD_T_UINT, "lines of this form about the same objects" },
+	[RD_EXPLAIN_FIRST] = { "first", "FIRST", RD_T_UINT, "number of the first of them in its file" },
+	[RD_EXPLAIN_FILE] = { "file", NULL, RD_T_STR, "file of the line" },
+	[RD_EXPLAIN_OBJECTS_TEXT] = { "about", "ABOUT", RD_T_STR, "objects and values in the first line", .fit = RD_FIT_TEXT },
+	[RD_EXPLAIN_MEANING] = { "meaning", "MEANING", RD_T_STR, "what it means", .fit = RD_FIT_TEXT },
+	[RD_EXPLAIN_TEXT] = { "text", NULL, RD_T_STR, "the first line" },
+	[RD_EXPLAIN_SOURCE] = { "source", NULL, RD_T_STR, "project, versions, file and function that print it" },
+	[RD_EXPLAIN_CONSEQUENCE] = { "consequence", NULL, RD_T_BOOL, "the line follows from an earlier failure" },
+	[RD_EXPLAIN_HOST] = { "host", NULL, RD_T_STR, "host that printed it, by its prefix" },
+	[RD_EXPLAIN_OBJECTS] = { "objects", NULL, RD_T_OBJECT, "objects and values in the first line" },
+	[RD_EXPLAIN_CODES] = { "codes", NULL, RD_T_ROWS, "what its status, errno, syndrome or event means" },
+	[RD_EXPLAIN_NOW] = { "now", NULL, RD_T_STRS, "what this host has of these objects now" },
+	[RD_EXPLAIN_CAUSES] = { "causes", NULL, RD_T_ROWS, "known causes" },
+	[RD_EXPLAIN_NEXT] = { "next", NULL, RD_T_STR, "the next step" },
+};
+
+static const struct rd_column cause_columns[] = {
+	{ "id", NULL, RD_T_STR, "cause; of a rule of topo-check, its name" },
+	{ "title", NULL, RD_T_STR, "what it is" },
+	{ "tells", NULL, RD_T_STR, "what tells it from the others" },
+	{ "thread", NULL, RD_T_STR, "where it was settled" },
+	{ "here", NULL, RD_T_STR, "whether this host shows it: yes, no, unknown" },
+	{ "evidence", NULL, RD_T_STR, "what shows it" },
+};
+
+static const struct rd_column code_columns[] = {
+	{ "table", NULL, RD_T_STR, "kind of code: status, errno, vendor-mlx5 …" },
+	{ "name", NULL, RD_T_STR, "its name" },
+	{ "value", NULL, RD_T_UINT, "its number" },
+	{ "meaning", NULL, RD_T_STR, "what it means" },
+};
+
+static const struct rd_column peer_columns[] = {
+	{ "peer", "PEER", RD_T_STR, "address, or name" },
+	{ "files", "FILES", RD_T_UINT, "files that name it" },
+	{ "lines", "LINES", RD_T_UINT, "lines that name it" },
+};
+
+static const struct rd_column now_columns[] = { { "now", NULL, RD_T_STR, "a fact" } };
+
+static const struct rd_column scalar_columns[] = {
+	{ "lines_read", NULL, RD_T_UINT, "lines that were read" },
+	{ "lines_unknown", NULL, RD_T_UINT, "lines of no known form" },
+	{ "lines_dropped", NULL, RD_T_UINT, "recognized lines beyond the limit of different ones" },
+};
+/* clang-format on */
+
+static struct rd_column object_columns[RD_LOG_FIELDS];
+
+static const char *part_text(const struct rd_log_form *form, enum rd_log_part_kind kind)
+{
+	const struct rd_log_part *part = rd_log_part(form, kind, 0);
+
+	return part ? part->v[0] : NULL;
+}
+
+static const char *here_text(const struct rd_log_cause *cause)
+{
+	return cause->here.known != RD_OK ? "unknown" : cause->here.v ? "yes" : "no";
+}
+
+static struct rd_section *objects_of(const struct rd_log_line *line)
+{
+	struct rd_section *section;
+	struct rd_row *row;
+
+	for (size_t i = 0; i < RD_LOG_FIELDS; i++)
+		object_columns[i] =
+			(struct rd_column){ .key = rd_log_fields[i].key,
+					    .type = rd_log_fields[i].class == RD_LOG_NUMBER ? RD_T_UINT : RD_T_STR };
+	section = rd_section_create("objects", object_columns, RD_LOG_FIELDS);
+	row = rd_section_add(section);
+	for (size_t i = 0; i < RD_LOG_FIELDS; i++)
+		if (object_columns[i].type == RD_T_STR)
+			rd_row_str(row, i, line->values[i]);
+		else if (line->numbers[i].known == RD_OK)
+			rd_row_uint(row, i, line->numbers[i].v);
+	return section;
+}
+
+/* "ibdev mlx5_4, lqpn 2512 (0x9d0), peer 192.0.2.36" */
+static void add_objects(const struct rd_log_line *line, struct rd_buf *out)
+{
+	for (size_t i = 0, n = 0; i < RD_LOG_FIELDS; i++) {
+		const char *value = line->values[i];
+		bool hex = line->numbers[i].known == RD_OK && strncmp(value, "0x", 2) == 0 && i <= RD_LOG_RQPN;
+
+		if (!value)
+			continue;
+		rd_buf_printf(out, "%s%s ", n++ ? ", " : "", rd_log_fields[i].key);
+		if (hex)
+			rd_buf_printf(out, "%" PRIu64 " (", line->numbers[i].v);
+		rd_buf_safe(out, value, strlen(value));
+		rd_buf_str(out, hex ? ")" : "");
+	}
+}
+
+static void add_code_row(const struct rd_log_form *code, struct rd_section *section)
+{
+	struct rd_row *row = rd_section_add(section);
+
+	rd_row_str(row, 0, code->table);
+	rd_row_str(row, 1, code->id);
+	if (code->value.known == RD_OK)
+		rd_row_uint(row, 2, code->value.v);
+	rd_row_str(row, 3, part_text(code, RD_LOG_MEANS));
+}
+
+/* The form of a line may be a code itself. */
+static struct rd_section *codes_of(const struct rd_log_line *line)
+{
+	struct rd_section *section = rd_section_create("codes", code_columns, RD_ARRAY_SIZE(code_columns));
+
+	if (line->form->table)
+		add_code_row(line->form, section);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(line->codes) && line->codes[i]; i++)
+		add_code_row(line->codes[i], section);
+	return section;
+}
+
+static struct rd_section *causes_of(const struct rd_log_join *join)
+{
+	struct rd_section *section = rd_section_create("causes", cause_columns, RD_ARRAY_SIZE(cause_columns));
+
+	for (size_t i = 0; i < join->n; i++) {
+		struct rd_row *row = rd_section_add(section);
+
+		for (size_t k = 0; k < 4; k++)
+			rd_row_str(row, k, join->causes[i].part->v[k]);
+		rd_row_str(row, 4, here_text(&join->causes[i]));
+		rd_row_str(row, 5, join->causes[i].evidence);
+	}
+	return section;
+}
+
+static struct rd_section *now_of(const struct rd_log_join *join)
+{
+	struct rd_section *section = rd_section_create("now", now_columns, RD_ARRAY_SIZE(now_columns));
+
+	for (size_t i = 0; i < join->facts.n; i++)
+		rd_row_str(rd_section_add(section), 0, join->facts.v[i]);
+	return section;
+}
+
+static void add_row(const struct rd_log_line *line, const struct rd_log_join *join, struct rd_section *section)
+{
+	_cleanup_buf_ struct rd_buf about = { 0 };
+	struct rd_row *row = rd_section_add(section);
+
+	add_objects(line, &about);
+	rd_row_str(row, RD_EXPLAIN_SEVERITY, rd_severity_name(line->form->severity));
+	rd_row_str(row, RD_EXPLAIN_ID, line->form->id);
+	rd_row_uint(row, RD_EXPLAIN_COUNT, line->count);
+	if (line->number)
+		rd_row_uint(row, RD_EXPLAIN_FIRST, line->number);
+	rd_row_str(row, RD_EXPLAIN_FILE, line->file);
+	rd_row_str(row, RD_EXPLAIN_OBJECTS_TEXT, about.data);
+	rd_row_str(row, RD_EXPLAIN_MEANING, part_text(line->form, RD_LOG_MEANS));
+	rd_row_str(row, RD_EXPLAIN_TEXT, line->text);
+	rd_row_str(row, RD_EXPLAIN_SOURCE, part_text(line->form, RD_LOG_SOURCE));
+	rd_row_bool(row, RD_EXPLAIN_CONSEQUENCE, line->form->consequence);
+	rd_row_str(row, RD_EXPLAIN_HOST, line->host);
+	rd_row_sub(row, RD_EXPLAIN_OBJECTS, objects_of(line));
+	rd_row_sub(row, RD_EXPLAIN_CODES, codes_of(line));
+	rd_row_sub(row, RD_EXPLAIN_NOW, now_of(join));
+	rd_row_sub(row, RD_EXPLAIN_CAUSES, causes_of(join));
+	rd_row_str(row, RD_EXPLAIN_NEXT, join->next);
+	rd_row_severity(row, line->form->severity);
+}
+
+void rd_report_explain(struct rd_report *report, const struct rd_log *log)
+{
+	struct rd_section *lines = rd_section_create("lines", rd_explain_columns, RD_EXPLAIN_COLUMNS);
+	struct rd_section *peers = rd_section_create("peers", peer_columns, RD_ARRAY_SIZE(peer_columns));
+	struct rd_row *row;
+
+	report->scalars = rd_section_create("scalars", scalar_columns, RD_ARRAY_SIZE(scalar_columns));
+	row = rd_section_add(report->scalars);
+	rd_row_uint(row, 0, log->lines);
+	rd_row_uint(row, 1, log->unknown);
+	rd_row_uint(row, 2, log->dropped);
+	for (size_t i = 0; i < log->n; i++)
+		add_row(&log->v[i], &log->joins[i], lines);
+	for (size_t i = 0; i < log->n_peers; i++) {
+		row = rd_section_add(peers);
+		rd_row_str(row, 0, log->peers[i].name);
+		rd_row_uint(row, 1, (uint64_t)__builtin_popcountll(log->peers[i].files));
+		rd_row_uint(row, 2, log->peers[i].lines);
+	}
+	rd_report_add(report, lines);
+	rd_report_add(report, peers);
+}
+
+static void add_line(struct rd_buf *out, const char *what, const char *text)
+{
+	rd_buf_printf(out, "  %s: ", what);
+	rd_buf_safe(out, text, strlen(text));
+	rd_buf_str(out, "\n");
+}
+
+/* "first of 7 such lines, job.log:17: TEXT" */
+static void add_place(const struct rd_log_line *line, struct rd_buf *out)
+{
+	rd_buf_str(out, "  ");
+	if (line->count > 1)
+		rd_buf_printf(out, "first of %zu such lines, ", line->count);
+	if (line->file)
+		rd_buf_safe(out, line->file, strlen(line->file));
+	rd_buf_printf(out, "%s%zu: ", line->file ? ":" : "line ", line->number);
+	rd_buf_safe(out, line->text, strlen(line->text));
+	rd_buf_str(out, "\n");
+}
+
+static void add_codes(const struct rd_log_line *line, struct rd_buf *out)
+{
+	for (size_t i = 0; i < RD_ARRAY_SIZE(line->codes) && line->codes[i]; i++) {
+		const struct rd_log_form *code = line->codes[i];
+		const char *means = part_text(code, RD_LOG_MEANS);
+
+		rd_buf_printf(out, "  %s ", code->table);
+		if (code->value.known == RD_OK)
+			rd_buf_printf(out, "%" PRIu64 " ", code->value.v);
+		rd_buf_printf(out, "(%s): %s\n", code->id, means ? means : "");
+	}
+	for (size_t i = 0; i < RD_LOG_FIELDS; i++)
+		if (line->not_public >> i & 1) {
+			rd_buf_printf(out, "  %s ", rd_log_fields[i].key);
+			rd_buf_safe(out, line->values[i], strlen(line->values[i]));
+			rd_buf_str(out, ": its meaning is not public\n");
+		}
+}
+
+static void add_cause(const struct rd_log_cause *cause, bool verbose, struct rd_buf *out)
+{
+	const char *const *v = cause->part->v;
+
+	if (cause->here.known == RD_OK && !cause->here.v && !verbose)
+		return;
+	rd_buf_printf(out, "  %s: %s [%s]",
+		      cause->here.known != RD_OK ? "possible cause" :
+		      cause->here.v		 ? "cause that this host shows" :
+						   "cause that this host excludes",
+		      v[1], v[0]);
+	if (cause->evidence) {
+		rd_buf_str(out, ": ");
+		rd_buf_safe(out, cause->evidence, strlen(cause->evidence));
+	} else if (*v[2]) {
+		rd_buf_printf(out, "; what tells: %s", v[2]);
+	}
+	if (v[3] && verbose)
+		rd_buf_printf(out, " (%s)", v[3]);
+	rd_buf_str(out, "\n");
+}
+
+static void add_explained(const struct rd_log_line *line, const struct rd_log_join *join, bool verbose, bool place,
+			  struct rd_buf *out)
+{
+	const char *means = part_text(line->form, RD_LOG_MEANS), *source = part_text(line->form, RD_LOG_SOURCE);
+	_cleanup_buf_ struct rd_buf about = { 0 };
+
+	add_objects(line, &about);
+	rd_buf_printf(out, "%s%s: %s", rd_severity_name(line->form->severity),
+		      line->form->consequence ? ", follows" : "", means ? means : line->form->id);
+	if (about.len)
+		rd_buf_printf(out, " [%s]", about.data);
+	rd_buf_str(out, "\n");
+	if (!join->n)
+		add_line(out, "cause", join->next ? "cannot tell; look at the next step" : "cannot tell");
+	if (join->next)
+		add_line(out, "next", join->next);
+	add_codes(line, out);
+	for (size_t i = 0; i < join->n; i++)
+		add_cause(&join->causes[i], verbose, out);
+	for (size_t i = 0; i < join->facts.n; i++)
+		add_line(out, "now", join->facts.v[i]);
+	if (place)
+		add_place(line, out);
+	if (verbose && source)
+		add_line(out, "printed by", source);
+}
+
+static void add_peers(const struct rd_log *log, size_t files, struct rd_buf *out)
+{
+	rd_buf_str(out, "\npeers that these lines name: ");
+	for (size_t i = 0; i < log->n_peers && i < PEERS_SHOWN; i++) {
+		rd_buf_str(out, i ? ", " : "");
+		rd_buf_safe(out, log->peers[i].name, strlen(log->peers[i].name));
+		rd_buf_printf(out, " (%zu lines", log->peers[i].lines);
+		if (files > 1)
+			rd_buf_printf(out, ", %d of %zu files", __builtin_popcountll(log->peers[i].files), files);
+		rd_buf_str(out, ")");
+	}
+	if (log->n_peers > PEERS_SHOWN)
+		rd_buf_printf(out, " and %zu more", log->n_peers - PEERS_SHOWN);
+	rd_buf_str(out, "\n");
+	if (files > 1)
+		rd_buf_str(out, "which host failed first: cannot tell, the clocks of the hosts are not known\n");
+}
+
+void rd_report_explain_text(const struct rd_log *log, size_t files, bool verbose, struct rd_buf *out)
+{
+	for (size_t i = 0; i < log->n; i++) {
+		if (i && log->v[i].form->consequence && !log->v[i - 1].form->consequence)
+			rd_buf_str(out, "\nWhat follows from an earlier failure:\n");
+		else if (i)
+			rd_buf_str(out, "\n");
+		add_explained(&log->v[i], &log->joins[i], verbose, log->lines > 1, out);
+	}
+	if (log->n && log->v[0].form->consequence)
+		rd_buf_str(
+			out,
+			"\nAll of these follow from an earlier failure: look at earlier lines, and at the logs of the peers\n");
+	if (log->n_peers && (files > 1 || log->n_peers > 1))
+		add_peers(log, files, out);
+	if (log->lines > 1)
+		rd_buf_printf(out, "\n%zu lines read, %zu of no known form%s\n", log->lines, log->unknown,
+			      log->dropped ? "; more different lines than are kept: the last ones are missing" : "");
+}

@@ -1,0 +1,135 @@
+# shellcheck shell=bash disable=SC2154
+# SPDX-License-Identifier: GPL-2.0-or-later
+# explain: lines, words, files, standard input; what a host adds.
+
+setup() {
+	bats_require_minimum_version 1.5.0
+	RD=$BATS_TEST_DIRNAME/../../build/rdmadiag
+	T=$BATS_TEST_TMPDIR
+	LINE='gpu-a:3468:3905 [4] ib_plugin.c:1615 NCCL WARN NET/IB : Got completion from peer 192.0.2.36<54862> with status=12 opcode=0 len=0 vendor err 129 (Recv) localGid ::ffff:10.64.4.21 remoteGids::ffff:10.64.4.22 hca mlx5_4'
+}
+
+host() { # NAME
+	python3 "$BATS_TEST_DIRNAME/../bundles/silent/silent.py" --lay "$1" "$T/host" >/dev/null
+}
+
+@test "a line: what it means, then what to do, then its codes and causes" {
+	run --separate-stderr "$RD" explain "$LINE"
+	[ "$status" -eq 0 ]
+	[[ ${lines[0]} == critical:* ]]
+	[[ ${lines[0]} == *"ibdev mlx5_4, "*"peer_gid ::ffff:10.64.4.22, peer 192.0.2.36, status 12, vendor_err 129"* ]]
+	[[ ${lines[1]} == "  next: "* ]]
+	[[ $output == *"status 12 (IBV_WC_RETRY_EXC_ERR): "* ]]
+	[[ $output == *"possible cause: "* ]]
+	[ -z "$stderr" ]
+}
+
+@test "the same line from standard input, from a file, as words, and after --" {
+	printf '%s\n' "$LINE" >"$T/log"
+	expected=$("$RD" explain --json "$LINE" | jq -c '.lines[0] | [.id, .objects, .codes]')
+	for args in "--log $T/log" "--log -" "" "-- $LINE" "$LINE"; do
+		# shellcheck disable=SC2086 # words
+		[ "$("$RD" explain --json $args <"$T/log" | jq -c '.lines[0] | [.id, .objects, .codes]')" = "$expected" ]
+	done
+}
+
+@test "values and names: completions, vendor errors, errnos, events, counters, rules" {
+	for word in status=12 vendor_err=129 errno=12 errno=ENOMEM syndrome=0x35e6ec IBV_WC_RNR_RETRY_EXC_ERR RDMA_CM_EVENT_REJECTED \
+		IBV_EVENT_PORT_ERR local_ack_timeout_err acs-redirect; do
+		run --separate-stderr "$RD" explain "$word"
+		[ "$status" -eq 0 ]
+		[ -n "$output" ]
+	done
+	[ "$("$RD" explain --json status=12 vendor_err=129 | jq '.lines | length')" = 2 ]
+	why=$("$RD" topo-check --explain acs-redirect --json | jq -r '.rules[0].why')
+	[[ $("$RD" explain acs-redirect) == *"$why"* ]]
+}
+
+@test "what nobody knows: exit 3, and what to do; a bare number is ambiguous" {
+	for args in "12" "no such line" "status=250"; do
+		run --separate-stderr "$RD" explain "$args"
+		[ "$status" -eq 3 ]
+		[ -z "$output" ]
+		[ "${#stderr_lines[@]}" -eq 2 ]
+	done
+	[ "$("$RD" explain --json "no such line" | jq -c '[.status, .lines, (.errors | length)]')" = "[3,[],1]" ]
+}
+
+@test "files that are not there, are empty, or are directories: exit 3 with their name and errno" {
+	: >"$T/empty"
+	for file in "$T/none" "$T/empty" "$T"; do
+		run --separate-stderr "$RD" explain --log "$file"
+		[ "$status" -eq 3 ]
+		[[ ${stderr_lines[0]} == "rdmadiag: $file: "*"(E"*")" ]]
+	done
+}
+
+@test "standard input is a bundle or a log, not both" {
+	for args in "--from - explain --log -" "--from - explain" "explain --log - --log -"; do
+		# shellcheck disable=SC2086 # words
+		run --separate-stderr "$RD" $args </dev/null
+		[ "$status" -eq 3 ]
+		[[ ${stderr_lines[0]} == *"standard input is either a bundle or a log"* ]]
+	done
+}
+
+@test "--fail maps what lines mean for jobs to the exit status" {
+	run --separate-stderr "$RD" explain "$LINE"
+	[ "$status" -eq 0 ]
+	run --separate-stderr "$RD" explain --fail "$LINE"
+	[ "$status" -eq 2 ]
+	[ "$("$RD" explain --fail --json "$LINE" | jq .status)" = 2 ]
+}
+
+@test "a log: repetitions are counted, consequences come last, peers are ranked" {
+	for n in 1 2 3; do printf '%s\nnothing\n' "${LINE/192.0.2.36/192.0.2.$n}"; done >"$T/log"
+	printf '%s\n' "${LINE/status=12/status=5}" "$LINE" >>"$T/log"
+	"$RD" explain --json --log "$T/log" >"$T/json"
+	jq -e '[.lines[] | select(.objects.status == 12)] | length == 1 and .[0].count == 4 and .[0].first == 1' "$T/json"
+	jq -e '.lines_read == 8 and .lines_unknown == 3' "$T/json"
+	jq -e '.peers[0] == {"peer": "192.0.2.36", "files": 1, "lines": 2}' "$T/json"
+	cp "$T/log" "$T/log2"
+	run --separate-stderr "$RD" explain --log "$T/log" --log "$T/log2"
+	[[ $output == *"192.0.2.36 (4 lines, 2 of 2 files)"* ]]
+	[[ $output == *"which host failed first: cannot tell"* ]]
+}
+
+@test "a host's findings are told apart: shown, excluded, cannot tell; other hosts and devices are compared with nothing" {
+	host hgx-b200
+	printf '%s\n' "${LINE#gpu-a:3468:3905 }" >"$T/log"
+	here() { "$RD" --from "$T/host" explain --json --log "$T/log" | jq -r '.lines[0] | (.now | join("|")), ([.causes[].here] | unique | join(","))'; }
+	run here
+	[[ ${lines[0]} == *"mlx5_4/1"*"ACTIVE"* ]]
+	[[ ${lines[1]} == *no* ]]
+	sed -i 's/mlx5_4/mlx5_77/' "$T/log"
+	run here
+	[[ ${lines[0]} == "this host has no such device: "* ]]
+	[ "${lines[1]}" = unknown ]
+	printf '%s\n' "$LINE" >"$T/log"
+	run here
+	[[ ${lines[0]} == "gpu-a printed this line: it is not compared with "* ]]
+	[ "${lines[1]}" = unknown ]
+}
+
+@test "a line cannot steer the terminal, and long or binary input ends" {
+	run --separate-stderr "$RD" explain $'\033[2J'"$LINE"
+	[ "$status" -eq 0 ]
+	[[ $output != *$'\033'* ]]
+	head -c 3000000 /dev/zero | tr '\0' 'x' >"$T/long"
+	{ cat "$T/long"; printf '\n%s\n' "$LINE"; head -c 100000 /dev/urandom; } >"$T/log"
+	run --separate-stderr "$RD" explain --log "$T/log"
+	[ "$status" -eq 0 ]
+	[[ ${lines[0]} == critical:* ]]
+}
+
+@test "forms of a site take precedence" {
+	mkdir -p "$T/data/explain.d"
+	cp "$BATS_TEST_DIRNAME"/../../data/* "$T/data" 2>/dev/null || :
+	printf '%s\n' 'form site-form warning' $'\tsource site 1 file function' $'\tmatch our daemon lost {ibdev}' $'\tmeans The daemon lost its device.' \
+		$'\tnext restart it on {ibdev}' 'broken' >"$T/data/explain.d/ours.conf"
+	RDMADIAG_DATADIR=$T/data run --separate-stderr "$RD" explain "our daemon lost mlx5_3."
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = "warning: The daemon lost its device. [ibdev mlx5_3]" ]
+	[ "${lines[2]}" = "  next: restart it on mlx5_3" ]
+	[[ $stderr == *"line 6"* ]]
+}

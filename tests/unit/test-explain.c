@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include "analyse/explain/forms.h"
+#include "analyse/explain/log.h"
+#include "analyse/explain/match.h"
+#include "diagnose/explain/log-join.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const char table[] = "# comment\n"
+			    "form net-completion critical\n"
+			    "\tsource net 1.0 net.c test\n"
+			    "\tmatch Got completion from peer {peer} with status={status} vendor err {vendor}\n"
+			    "\tmatch Got completion with error {status}, opcode {opcode}\n"
+			    "\talso hca {ibdev}\n"
+			    "\talso remoteGids{pgid}\n"
+			    "\tmeans A work request failed.\n"
+			    "\tcause gid-usable | GID is unusable | first message | o/r#1\n"
+			    "\tcause other | Other | tells\n"
+			    "\tnext look at {netdev}\n"
+			    "\tnext look at {ibdev}\n"
+			    "form net-any note\n"
+			    "\tmatch Got completion\n"
+			    "\tmeans Anything.\n"
+			    "form wqe critical detail\n"
+			    "\tmatch QP {qpn} wqe[{n}]\n"
+			    "\talso rqpn {rqpn}\n"
+			    "\tmeans The work request.\n"
+			    "form late critical consequence\n"
+			    "\tmatch {status_text} on {ibdev}:{port}/{w} (late)\n"
+			    "\tmeans Late.\n"
+			    "form cmd warning\n"
+			    "\tmatch {cmd}({n}) failed, syndrome ({syndrome}), err({errno})\n"
+			    "\tmeans Refused.\n"
+			    "form hex note\n"
+			    "\tmatch qpn={qpn:x} end{{\n"
+			    "\tmeans Hexadecimal.\n"
+			    "code status 12 IBV_WC_RETRY_EXC_ERR critical\n"
+			    "\talias transport retry counter exceeded\n"
+			    "\tmeans No response.\n"
+			    "code vendor-mlx5 0x81 retries critical\n"
+			    "\tmeans Retries.\n"
+			    "code errno 12 ENOMEM warning\n"
+			    "\tmeans No memory.\n"
+			    "code syndrome 0x35e6ec pi warning\n"
+			    "\tmeans PI.\n";
+
+struct all {
+	struct rd_log_forms forms;
+	struct rd_log log;
+	struct rd_errlist notes;
+	struct rd_log_reader reader;
+};
+
+static void parse(struct all *all, const char *text)
+{
+	struct rd_err err = { 0 };
+
+	assert_int_equal(rd_log_forms_parse("table", text, strlen(text), &all->forms, &all->notes, &err), 0);
+	rd_log_forms_index(&all->forms);
+	all->reader = (struct rd_log_reader){ .forms = &all->forms, .log = &all->log };
+}
+
+static void all_deinit(struct all *all)
+{
+	rd_log_forms_deinit(&all->forms);
+	rd_log_deinit(&all->log);
+	rd_errlist_deinit(&all->notes);
+}
+
+static void feed(struct all *all, const char *file, const char *text)
+{
+	rd_log_begin(&all->reader, file);
+	rd_log_feed(&all->reader, text, strlen(text));
+	rd_log_end(&all->reader);
+}
+
+static void read_text(struct all *all, const char *text)
+{
+	parse(all, table);
+	assert_int_equal(all->notes.n, 0);
+	feed(all, NULL, text);
+	rd_log_sort(&all->log);
+}
+
+static void a_line_has_its_values_and_codes(void **state)
+{
+	_cleanup_(all_deinit) struct all all = { 0 };
+	const struct rd_log_line *line;
+
+	(void)state;
+	read_text(&all, "gpu-a:10:20 [4] NCCL WARN Got completion  from peer 192.0.2.36 with status=12 vendor err 129 "
+			"remoteGids::ffff:10.0.0.2 hca mlx5_4");
+	assert_int_equal(all.log.n, 1);
+	line = &all.log.v[0];
+	assert_string_equal(line->form->id, "net-completion");
+	assert_string_equal(line->values[RD_LOG_PEER], "192.0.2.36");
+	assert_string_equal(line->values[RD_LOG_IBDEV], "mlx5_4");
+	assert_string_equal(line->values[RD_LOG_PGID], "::ffff:10.0.0.2");
+	assert_int_equal(line->numbers[RD_LOG_STATUS].v, 12);
+	assert_string_equal(line->codes[0]->id, "IBV_WC_RETRY_EXC_ERR");
+	assert_string_equal(line->codes[1]->id, "retries");
+	assert_string_equal(line->host, "gpu-a");
+}
+
+static void the_form_with_most_literal_text_wins(void **state)
+{
+	_cleanup_(all_deinit) struct all all = { 0 };
+
+	(void)state;
+	read_text(&all, "Got completion\nGot completion with error 12, opcode 3\n");
+	assert_int_equal(all.log.n, 2);
+	assert_string_equal(all.log.v[0].form->id, "net-any");
+	assert_string_equal(all.log.v[1].form->id, "net-completion");
+}
+
+static void numbers_are_whole_words(void **state)
+{
+	_cleanup_(all_deinit) struct all all = { 0 };
+
+	(void)state;
+	read_text(&all, "QP 0x9d0 wqe[1]: RDMA_WRITE [rqpn 0x9d4 dlid=0]\n"
+			"QP 12ab wqe[1]\n"
+			"QP 0xzz wqe[1]\n"
+			"qpn=9d end{\n"
+			"qpn=xyz end{\n"
+			"CREATE_MKEY(0x200) failed, syndrome (0x35e6ec), err(-12)\n"
+			"CREATE_MKEY(0x200) failed, syndrome (0x1), err(-999999999999999999999999)\n");
+	assert_int_equal(all.log.n, 3);
+	assert_int_equal(all.log.v[0].numbers[RD_LOG_QPN].v, 0x9d0);
+	assert_int_equal(all.log.v[0].numbers[RD_LOG_RQPN].v, 0x9d4);
+	assert_int_equal(all.log.v[1].numbers[RD_LOG_QPN].v, 0x9d);
+	assert_string_equal(all.log.v[2].values[RD_LOG_CMD], "CREATE_MKEY");
+	assert_string_equal(all.log.v[2].codes[0]->id, "pi");
+	assert_string_equal(all.log.v[2].codes[1]->id, "ENOMEM");
+	assert_int_equal(all.log.unknown, 4);
+}
+
+static void a_code_without_public_meaning_is_marked(void **state)
+{
+	_cleanup_(all_deinit) struct all all = { 0 };
+
+	(void)state;
+	read_text(&all, "CREATE_MKEY(0x200) failed, syndrome (0x777), err(-12)\n");
+	assert_int_equal(all.log.v[0].not_public, UINT64_C(1) << RD_LOG_SYNDROME);
+}
+
+static void details_are_added_to_the_line_before(void **state)
+{
+	_cleanup_(all_deinit) struct all all = { 0 };
+
+	(void)state;
+	read_text(&all, "Got completion with error 12, opcode 3\nunrelated\nQP 5 wqe[0] rqpn 6\n");
+	assert_int_equal(all.log.n, 1);
+	assert_int_equal(all.log.v[0].numbers[RD_LOG_QPN].v, 5);
+	assert_int_equal(all.log.v[0].numbers[RD_LOG_RQPN].v, 6);
+}
+
+static void repetitions_are_counted_and_consequences_come_last(void **state)
+{
+	_cleanup_(all_deinit) struct all all = { 0 };
+
+	(void)state;
+	read_text(&all, "x Transport Retry Counter Exceeded on mlx5_1:1/RoCE (late)\n"
+			"Got completion from peer 192.0.2.1 with status=12 vendor err 129 hca mlx5_0\n"
+			"Got completion from peer 192.0.2.2 with status=12 vendor err 129 hca mlx5_0\n"
+			"Got completion from peer 192.0.2.1 with status=12 vendor err 129 hca mlx5_1\n");
+	assert_int_equal(all.log.n, 3);
+	assert_int_equal(all.log.v[0].count, 2);
+	assert_int_equal(all.log.v[0].number, 2);
+	assert_int_equal(all.log.v[1].count, 1);
+	assert_string_equal(all.log.v[2].form->id, "late");
+	assert_string_equal(all.log.v[2].codes[0]->id, "IBV_WC_RETRY_EXC_ERR");
+	assert_int_equal(all.log.n_peers, 2);
+	assert_string_equal(all.log.peers[0].name, "192.0.2.1");
+	assert_int_equal(all.log.peers[0].lines, 2);
+}
+
+/* The same result wherever the text is cut. */
+static void text_may_be_cut_anywhere(void **state)
+{
+	static const char text[] = "a\nGot completion with error 12, opcode 3\r\n\nQP 5 wqe[0]\nGot completion";
+	size_t size = sizeof(text) - 1;
+
+	(void)state;
+	for (size_t cut = 0; cut <= size; cut++) {
+		_cleanup_(all_deinit) struct all all = { 0 };
+
+		parse(&all, table);
+		rd_log_begin(&all.reader, "file");
+		rd_log_feed(&all.reader, text, cut);
+		rd_log_feed(&all.reader, text + cut, size - cut);
+		rd_log_end(&all.reader);
+		assert_int_equal(all.log.n, 2);
+		assert_int_equal(all.log.v[0].number, 2);
+		assert_int_equal(all.log.v[0].numbers[RD_LOG_QPN].v, 5);
+		assert_int_equal(all.log.v[1].number, 5);
+		assert_int_equal(all.log.lines, 5);
+	}
+}
+
+static void a_long_line_is_cut(void **state)
+{
+	_cleanup_(all_deinit) struct all all = { 0 };
+	_cleanup_free_ char *text = malloc(100000 + 64);
+
+	(void)state;
+	memset(text, 'G', 100000);
+	memcpy(text, "Got completion", 14);
+	strcpy(text + 99990, "\nGot completion with error 12, opcode 3");
+	read_text(&all, text);
+	assert_int_equal(all.log.cut, 1);
+	assert_int_equal(strlen(all.log.v[0].text), RD_LOG_LINE_MAX);
+	assert_int_equal(all.log.v[1].number, 2);
+}
+
+static void what_is_no_good_in_a_table_is_noted(void **state)
+{
+	static const char *const bad[] = {
+		"form\n",
+		"form x bad\n",
+		"form x note other\n",
+		"code status x N note\n",
+		"other x note\n",
+		"form x note\n\tmatch abc\n",
+		"form x note\n\tmatch abcdef{unknown}\n",
+		"form x note\n\tmatch {n}{w}abcdef\n",
+		"form x note\n\tcause one | two\n",
+		"form x note\n\tmeans\n",
+		"form x note\n\tother text\n",
+		"form x note\n\tmatch abcdef{n\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(bad); i++) {
+		_cleanup_(all_deinit) struct all all = { 0 };
+
+		parse(&all, bad[i]);
+		assert_int_equal(all.notes.n, 1);
+	}
+}
+
+static void an_earlier_table_takes_precedence(void **state)
+{
+	_cleanup_(all_deinit) struct all all = { 0 };
+
+	(void)state;
+	parse(&all, "form net-any warning\n\tmatch Got completion\n\tmeans Ours.\n");
+	parse(&all, table);
+	feed(&all, NULL, "Got completion");
+	assert_string_equal(rd_log_part(all.log.v[0].form, RD_LOG_MEANS, 0)->v[0], "Ours.");
+	assert_int_equal(all.notes.n, 0);
+}
+
+static void words_are_explained(void **state)
+{
+	static const char *const known[] = { "status=12",	  "vendor_err=0x81",	  "errno=enomem",
+					     "syndrome=0x35e6ec", "IBV_WC_RETRY_EXC_ERR", "net-any" };
+	static const char *const unknown[] = { "status=99", "12", "x=1", "peer=12", "status=" };
+	_cleanup_(all_deinit) struct all all = { 0 };
+
+	(void)state;
+	parse(&all, table);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(known); i++)
+		assert_true(rd_log_add_word(&all.reader, known[i]));
+	for (size_t i = 0; i < RD_ARRAY_SIZE(unknown); i++)
+		assert_false(rd_log_add_word(&all.reader, unknown[i]));
+	assert_int_equal(all.log.n, RD_ARRAY_SIZE(known));
+	assert_string_equal(all.log.v[0].form->id, "IBV_WC_RETRY_EXC_ERR");
+}
+
+static void prefixes_name_the_host(void **state)
+{
+	static const struct {
+		const char *line, *host;
+	} cases[] = {
+		{ "gpu-a:10:20 [4] NCCL WARN", "gpu-a" },
+		{ "[2026-11-28 10:00:00] gpu-a:10:20 [4] NCCL WARN", "gpu-a" },
+		{ "[1745700389.902821] [gpu-b:6274 :0] ib_mlx5_log.c:179", "gpu-b" },
+		{ "Nov  8 10:00:00 node.example.org kernel: x", "node.example.org" },
+		{ "2026-11-28T10:00:00.123456+00:00 node kernel: x", "node" },
+		{ "[  12.345678] mlx5_core 0000:1b:00.0: x", NULL },
+		{ "mlx5_core 0000:1b:00.0: x", NULL },
+		{ "", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
+		const char *at;
+		size_t n = rd_log_host(cases[i].line, &at);
+
+		assert_int_equal(n, cases[i].host ? strlen(cases[i].host) : 0);
+		if (n)
+			assert_memory_equal(at, cases[i].host, n);
+	}
+}
+
+/* A host whose GID rule warns for mlx5_0, and passes for others. */
+static void causes_are_compared_with_the_host(void **state)
+{
+	static struct rd_ibdev devs[] = { { .name = "mlx5_0", .pci = -1 }, { .name = "mlx5_1", .pci = -1 } };
+	static const struct {
+		const char *line;
+		enum rd_known known;
+		bool here;
+	} cases[] = {
+		{ "Got completion with error 12, opcode 3 hca mlx5_0", RD_OK, true },
+		{ "Got completion with error 12, opcode 3 hca mlx5_1", RD_OK, false },
+		{ "Got completion with error 12, opcode 3 hca mlx5_7", RD_ABSENT, false },
+		{ "gpu-b:1:2 Got completion with error 12, opcode 3 hca mlx5_0", RD_ABSENT, false },
+		{ "gpu-a:1:2 Got completion with error 12, opcode 3 hca mlx5_0", RD_OK, true },
+	};
+	struct rd_finding finding = {
+		.id = "gid-usable", .title = "t", .severity = RD_SEV_CRITICAL, .subject = (char *)"mlx5_0/1"
+	};
+	struct rd_findings findings = { .v = &finding, .n = 1 };
+	struct rd_host host = { .ibdevs = devs, .n_ibdevs = 2 };
+	struct rd_log_here here = { .name = "gpu-a.example.org", .host = &host, .findings = &findings };
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
+		_cleanup_(all_deinit) struct all all = { 0 };
+		const struct rd_log_cause *cause = NULL;
+
+		read_text(&all, cases[i].line);
+		rd_log_join(&all.log, &here);
+		for (size_t k = 0; k < all.log.joins[0].n; k++)
+			if (strcmp(all.log.joins[0].causes[k].part->v[0], "gid-usable") == 0)
+				cause = &all.log.joins[0].causes[k];
+		assert_non_null(cause);
+		assert_int_equal(cause->here.known, cases[i].known);
+		assert_int_equal(cause->here.v, cases[i].here);
+	}
+}
+
+static void the_next_step_has_the_names_of_the_line(void **state)
+{
+	_cleanup_(all_deinit) struct all all = { 0 };
+
+	(void)state;
+	read_text(&all, "Got completion with error 12, opcode 3 hca mlx5_0");
+	rd_log_join(&all.log, NULL);
+	assert_string_equal(all.log.joins[0].next, "look at mlx5_0");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_line_has_its_values_and_codes),
+		TEST(the_form_with_most_literal_text_wins),
+		TEST(numbers_are_whole_words),
+		TEST(a_code_without_public_meaning_is_marked),
+		TEST(details_are_added_to_the_line_before),
+		TEST(repetitions_are_counted_and_consequences_come_last),
+		TEST(text_may_be_cut_anywhere),
+		TEST(a_long_line_is_cut),
+		TEST(what_is_no_good_in_a_table_is_noted),
+		TEST(an_earlier_table_takes_precedence),
+		TEST(words_are_explained),
+		TEST(prefixes_name_the_host),
+		TEST(causes_are_compared_with_the_host),
+		TEST(the_next_step_has_the_names_of_the_line),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
