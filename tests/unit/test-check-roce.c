@@ -310,14 +310,20 @@ static void soft_and_dropped(struct fixture *f)
 {
 	for (size_t i = 0; i < f->host.n_ibdevs; i++)
 		f->host.ibdevs[i].parent_netdev = strdup("eth0");
-	f->net.firewall.input = RD_FATE_DROP;
+	f->net.firewall.drops = f->net.firewall.may_drop = true;
 }
 
 /* Left over beside NICs, maybe: nobody knows whether it is used. */
 static void soft_beside_hard_and_dropped(struct fixture *f)
 {
 	f->host.ibdevs[0].parent_netdev = strdup("eth0");
-	f->net.firewall.input = RD_FATE_DROP;
+	f->net.firewall.drops = f->net.firewall.may_drop = true;
+}
+
+static void soft_and_may_be_dropped(struct fixture *f)
+{
+	f->host.ibdevs[0].parent_netdev = strdup("eth0");
+	f->net.firewall.may_drop = true;
 }
 
 static void soft_and_denied(struct fixture *f)
@@ -328,7 +334,7 @@ static void soft_and_denied(struct fixture *f)
 
 static void hard_and_dropped(struct fixture *f)
 {
-	f->net.firewall.input = RD_FATE_DROP;
+	f->net.firewall.drops = f->net.firewall.may_drop = true;
 }
 
 static void ip_below(void **state)
@@ -347,7 +353,8 @@ static void ip_below(void **state)
 	expect("neighbour-failed", silent_neighbour, RD_SEV_WARNING);
 	expect("link-flaps", flapping, RD_SEV_WARNING);
 	expect("link-flaps", all_flap_alike, RD_SEV_OK);
-	expect("roce-firewall", soft_and_dropped, RD_SEV_CRITICAL);
+	expect("roce-firewall", soft_and_dropped, RD_SEV_WARNING);
+	expect("roce-firewall", soft_and_may_be_dropped, RD_SEV_UNKNOWN);
 	expect("roce-firewall", soft_beside_hard_and_dropped, RD_SEV_UNKNOWN);
 	expect("roce-firewall", soft_and_denied, RD_SEV_UNKNOWN);
 	expect("roce-firewall", hard_and_dropped, RD_SEV_SKIP);

@@ -261,19 +261,17 @@ static void run_firewall(const struct rd_check_input *in, struct rd_check_out *o
 				 firewall && firewall->known == RD_DENIED ?
 					 "rules not readable without CAP_NET_ADMIN" :
 					 "legacy iptables rules present; they are not readable by netlink");
-	else if (hard && (firewall->input == RD_FATE_DROP || firewall->output == RD_FATE_DROP))
+	else if (hard && firewall->drops)
 		rd_check_unknown(
 			out, "firewall",
 			"UDP port 4791 is dropped, but whether the software RDMA device is used alongside the NICs is "
 			"unknown");
-	else if (firewall->input == RD_FATE_DROP || firewall->output == RD_FATE_DROP)
-		rd_check_fail(out, "firewall",
-			      rd_text("UDP port 4791 is dropped by %s", firewall->where ? firewall->where : "a rule"),
+	else if (firewall->drops)
+		rd_check_warn(out, "firewall", rd_text("a rule of nftables drops UDP port 4791"),
 			      rd_text("UDP port 4791 accepted, input and output"));
-	else if (firewall->input == RD_FATE_DEPENDS || firewall->output == RD_FATE_DEPENDS)
-		rd_check_unknown(
-			out, "firewall",
-			"verdict for UDP port 4791 depends on jumps, sets, marks or connection states: nft list ruleset");
+	else if (firewall->may_drop)
+		rd_check_unknown(out, "firewall",
+				 "a drop rule or policy exists that may concern UDP port 4791: nft list ruleset");
 	else
 		rd_check_good(out, "firewall");
 }
@@ -397,7 +395,7 @@ const struct rd_check rd_check_firewall = {
 	.title = "Firewall drops RoCE packets (UDP port 4791)",
 	.why = "software RDMA devices send and receive UDP port 4791 through the kernel's network stack",
 	.fix = "nft list ruleset\n"
-	       "# accept it in the chain that drops it: nft insert rule inet filter input udp dport 4791 accept\n"
+	       "# accept the port in the chain that drops it: nft insert rule inet filter input udp dport 4791 accept\n"
 	       "# also in the configuration of the firewall",
 	.needs = "nftables chains and rules from netlink (CAP_NET_ADMIN)",
 	.whole = RD_PART_PCI,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether a rule or policy of nftables drops UDP packets to port 4791. Rules of the chains at the hooks are taken in their order;
- * those that match only on the protocol and this port are certain, any other may or may not match the packet.
+ * Whether nftables has a rule or policy that can drop UDP packets to port 4791. Neither the order of rules nor the way to a chain
+ * is followed: that packets are dropped is sure only where a rule names the port and no other rule has another verdict.
  */
 #include "collect/net/netstate.h"
 #include "collect/shared/nlattr.h"
@@ -15,205 +15,121 @@
 #include <sys/socket.h>
 
 #include "base/memory.h"
-#include "base/text.h"
 
 #define ROCE_PORT 4791
-#define CHAINS_MAX 4096
-
-/* A chain of input or output. */
-struct chain {
-	uint8_t family;
-	char *table, *name;
-	bool input, drops; /* drops: its policy, or a certain rule */
-	bool decided;	   /* by a certain rule: those after it do not matter */
-	bool may_accept, may_drop;
-};
 
 struct ruleset {
-	struct chain *v;
-	size_t n, cap;
+	bool drops, may_drop;
+	bool others; /* verdicts that may keep a packet from a rule that drops it */
 };
 
-static void ruleset_deinit(struct ruleset *set)
+/* The last attribute of a type, or NULL. */
+static const struct nlattr *find_attr(const void *data, size_t size, uint16_t type)
 {
-	for (size_t i = 0; i < set->n; i++)
-		RD_FREE(set->v[i].table, set->v[i].name);
-	free(set->v);
+	const struct nlattr *attr = NULL, *found = NULL;
+
+	while (rd_nla_next(data, size, &attr))
+		if (mnl_attr_get_type(attr) == type)
+			found = attr;
+	return found;
 }
 
-static uint32_t be32_of(const struct nlattr *attr)
+static const struct nlattr *within(const struct nlattr *nest, uint16_t type)
 {
-	return attr ? ntohl(mnl_attr_get_u32(attr)) : UINT32_MAX;
+	return nest ? find_attr(mnl_attr_get_payload(nest), mnl_attr_get_payload_len(nest), type) : NULL;
 }
 
-static int take_chain(void *arg, uint16_t type, const uint8_t *body, size_t size)
+static uint32_t be32_of(const struct nlattr *nest, uint16_t type)
 {
-	static const uint8_t policy[] = { [NFTA_CHAIN_TABLE] = MNL_TYPE_NUL_STRING,
-					  [NFTA_CHAIN_NAME] = MNL_TYPE_NUL_STRING,
-					  [NFTA_CHAIN_HOOK] = MNL_TYPE_NESTED,
-					  [NFTA_CHAIN_POLICY] = MNL_TYPE_U32 };
-	static const uint8_t hook_policy[] = { [NFTA_HOOK_HOOKNUM] = MNL_TYPE_U32 };
-	const struct nlattr *table[RD_ARRAY_SIZE(policy)], *hook[RD_ARRAY_SIZE(hook_policy)];
-	struct ruleset *set = arg;
-	struct nfgenmsg info;
-	uint32_t at;
+	uint32_t value;
 
-	if ((type & 0xff) != NFT_MSG_NEWCHAIN || size < sizeof(info) || set->n == CHAINS_MAX)
-		return 0;
-	memcpy(&info, body, sizeof(info));
-	rd_nla_table(body + sizeof(info), size - sizeof(info), policy, RD_ARRAY_SIZE(policy), table);
-	rd_nla_nested(table[NFTA_CHAIN_HOOK], hook_policy, RD_ARRAY_SIZE(hook_policy), hook);
-	at = be32_of(hook[NFTA_HOOK_HOOKNUM]);
-	if ((info.nfgen_family != NFPROTO_IPV4 && info.nfgen_family != NFPROTO_INET) || !table[NFTA_CHAIN_TABLE] ||
-	    !table[NFTA_CHAIN_NAME] || (at != NF_INET_LOCAL_IN && at != NF_INET_LOCAL_OUT))
-		return 0;
-	*RD_ADD(set->v, set->n, set->cap) = (struct chain){ .family = info.nfgen_family,
-							    .table = rd_nla_text(table[NFTA_CHAIN_TABLE]),
-							    .name = rd_nla_text(table[NFTA_CHAIN_NAME]),
-							    .input = at == NF_INET_LOCAL_IN,
-							    .drops = be32_of(table[NFTA_CHAIN_POLICY]) == NF_DROP };
-	return 0;
+	return rd_nla_bytes(within(nest, type), &value, sizeof(value)) ? ntohl(value) : UINT32_MAX;
 }
 
-/* State while the expressions of one rule are read: what the register was last loaded with. */
-struct reading {
-	enum { LOADED_OTHER, LOADED_PROTOCOL, LOADED_PORT } loaded;
-	bool impossible;  /* the packet does not meet a condition */
-	bool uncertain;	  /* a condition is not evaluated */
-	uint32_t verdict; /* NF_ACCEPT, NF_DROP, NFT_JUMP …; NFT_CONTINUE: none */
+struct rule {
+	enum { LOADED_OTHER, LOADED_PROTOCOL, LOADED_PORT } loaded; /* what the register has */
+	bool excludes;						    /* RoCE, by protocol or port */
+	bool names;						    /* its port */
+	bool conditions;					    /* there are others */
+	bool drops, others;
 };
 
-/* meta, payload: loads the register. */
-static void read_load(const struct nlattr *data, bool meta, struct reading *reading)
+static void read_compare(const struct nlattr *data, struct rule *rule)
 {
-	static const uint8_t policy[] = { [1] = MNL_TYPE_U32, MNL_TYPE_U32, MNL_TYPE_U32, MNL_TYPE_U32 };
-	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
-	uint32_t base, offset, length;
-
-	rd_nla_nested(data, policy, RD_ARRAY_SIZE(policy), table);
-	base = be32_of(table[NFTA_PAYLOAD_BASE]);
-	offset = be32_of(table[NFTA_PAYLOAD_OFFSET]);
-	length = be32_of(table[NFTA_PAYLOAD_LEN]);
-	reading->loaded = LOADED_OTHER;
-	if (meta ? be32_of(table[NFTA_META_KEY]) == NFT_META_L4PROTO :
-		   base == NFT_PAYLOAD_NETWORK_HEADER && offset == 9 && length == 1)
-		reading->loaded = LOADED_PROTOCOL;
-	else if (!meta && base == NFT_PAYLOAD_TRANSPORT_HEADER && offset == 2 && length == 2)
-		reading->loaded = LOADED_PORT;
-}
-
-static void read_compare(const struct nlattr *data, struct reading *reading)
-{
-	static const uint8_t policy[] = { [NFTA_CMP_OP] = MNL_TYPE_U32, [NFTA_CMP_DATA] = MNL_TYPE_NESTED };
-	static const uint8_t data_policy[] = { [NFTA_DATA_VALUE] = MNL_TYPE_BINARY };
-	const struct nlattr *table[RD_ARRAY_SIZE(policy)], *inner[RD_ARRAY_SIZE(data_policy)];
-	const uint8_t port[] = { ROCE_PORT >> 8, ROCE_PORT & 0xff }, protocol = IPPROTO_UDP;
-	bool is_port = reading->loaded == LOADED_PORT;
+	const uint8_t port[] = { ROCE_PORT >> 8, ROCE_PORT & 0xff }, protocol[] = { IPPROTO_UDP };
+	bool is_port = rule->loaded == LOADED_PORT, equal;
 	uint8_t bytes[2];
 
-	rd_nla_nested(data, policy, RD_ARRAY_SIZE(policy), table);
-	rd_nla_nested(table[NFTA_CMP_DATA], data_policy, RD_ARRAY_SIZE(data_policy), inner);
-	if (reading->loaded == LOADED_OTHER || be32_of(table[NFTA_CMP_OP]) != NFT_CMP_EQ ||
-	    !rd_nla_bytes(inner[NFTA_DATA_VALUE], bytes, is_port ? 2 : 1))
-		reading->uncertain = true;
-	else
-		reading->impossible |= is_port ? memcmp(bytes, port, 2) != 0 : bytes[0] != protocol;
-}
-
-static void read_verdict(const struct nlattr *data, struct reading *reading)
-{
-	static const uint8_t policy[] = { [NFTA_IMMEDIATE_DATA] = MNL_TYPE_NESTED };
-	static const uint8_t data_policy[] = { [NFTA_DATA_VERDICT] = MNL_TYPE_NESTED };
-	static const uint8_t verdict_policy[] = { [NFTA_VERDICT_CODE] = MNL_TYPE_U32 };
-	const struct nlattr *table[RD_ARRAY_SIZE(policy)], *inner[RD_ARRAY_SIZE(data_policy)],
-		*verdict[RD_ARRAY_SIZE(verdict_policy)];
-
-	rd_nla_nested(data, policy, RD_ARRAY_SIZE(policy), table);
-	rd_nla_nested(table[NFTA_IMMEDIATE_DATA], data_policy, RD_ARRAY_SIZE(data_policy), inner);
-	rd_nla_nested(inner[NFTA_DATA_VERDICT], verdict_policy, RD_ARRAY_SIZE(verdict_policy), verdict);
-	if (verdict[NFTA_VERDICT_CODE])
-		reading->verdict = be32_of(verdict[NFTA_VERDICT_CODE]);
-}
-
-static void read_expression(const struct nlattr *element, struct reading *reading)
-{
-	static const uint8_t policy[] = { [NFTA_EXPR_NAME] = MNL_TYPE_NUL_STRING, [NFTA_EXPR_DATA] = MNL_TYPE_NESTED };
-	const struct nlattr *table[RD_ARRAY_SIZE(policy)], *data;
-	const char *name;
-
-	rd_nla_nested(element, policy, RD_ARRAY_SIZE(policy), table);
-	name = table[NFTA_EXPR_NAME] ? mnl_attr_get_str(table[NFTA_EXPR_NAME]) : "";
-	data = table[NFTA_EXPR_DATA];
-	if (strcmp(name, "meta") == 0 || strcmp(name, "payload") == 0)
-		read_load(data, *name == 'm', reading);
-	else if (strcmp(name, "cmp") == 0)
-		read_compare(data, reading);
-	else if (strcmp(name, "immediate") == 0)
-		read_verdict(data, reading);
-	else if (strcmp(name, "reject") == 0)
-		reading->verdict = NF_DROP;
-	else if (strcmp(name, "counter") != 0 && strcmp(name, "log") != 0 && strcmp(name, "notrack") != 0)
-		reading->uncertain = true;
-}
-
-static void decide(struct chain *chain, const struct reading *rule)
-{
-	if (rule->impossible || rule->verdict == (uint32_t)NFT_CONTINUE || chain->decided)
-		return;
-	if (!rule->uncertain && (rule->verdict == NF_ACCEPT || rule->verdict == NF_DROP)) {
-		chain->decided = true;
-		chain->drops = rule->verdict == NF_DROP;
+	if (rule->loaded == LOADED_OTHER || be32_of(data, NFTA_CMP_OP) != NFT_CMP_EQ ||
+	    !rd_nla_bytes(within(within(data, NFTA_CMP_DATA), NFTA_DATA_VALUE), bytes, is_port ? 2 : 1)) {
+		rule->conditions = true;
 		return;
 	}
-	chain->may_accept |= rule->verdict != NF_DROP; /* a jump may do both */
-	chain->may_drop |= rule->verdict != NF_ACCEPT;
+	equal = memcmp(bytes, is_port ? port : protocol, is_port ? 2 : 1) == 0;
+	rule->excludes |= !equal;
+	rule->names |= equal && is_port;
 }
 
-static int take_rule(void *arg, uint16_t type, const uint8_t *body, size_t size)
+static bool is_named(const struct nlattr *name, const char *text)
 {
-	static const uint8_t policy[] = { [NFTA_RULE_TABLE] = MNL_TYPE_NUL_STRING,
-					  [NFTA_RULE_CHAIN] = MNL_TYPE_NUL_STRING,
-					  [NFTA_RULE_EXPRESSIONS] = MNL_TYPE_NESTED };
-	struct reading reading = { .verdict = (uint32_t)NFT_CONTINUE };
-	const struct nlattr *table[RD_ARRAY_SIZE(policy)], *element = NULL;
+	return name && mnl_attr_get_payload_len(name) == strlen(text) + 1 &&
+	       memcmp(mnl_attr_get_payload(name), text, strlen(text) + 1) == 0;
+}
+
+static void read_expression(const struct nlattr *element, struct rule *rule)
+{
+	const struct nlattr *name = within(element, NFTA_EXPR_NAME), *data = within(element, NFTA_EXPR_DATA), *verdict;
+
+	if (is_named(name, "meta")) {
+		rule->loaded = be32_of(data, NFTA_META_KEY) == NFT_META_L4PROTO ? LOADED_PROTOCOL : LOADED_OTHER;
+	} else if (is_named(name, "payload")) {
+		rule->loaded = be32_of(data, NFTA_PAYLOAD_BASE) == NFT_PAYLOAD_TRANSPORT_HEADER &&
+					       be32_of(data, NFTA_PAYLOAD_OFFSET) == 2 &&
+					       be32_of(data, NFTA_PAYLOAD_LEN) == 2 ?
+				       LOADED_PORT :
+				       LOADED_OTHER;
+	} else if (is_named(name, "cmp")) {
+		read_compare(data, rule);
+	} else if (is_named(name, "immediate")) {
+		verdict = within(within(data, NFTA_IMMEDIATE_DATA), NFTA_DATA_VERDICT);
+		rule->drops |= be32_of(verdict, NFTA_VERDICT_CODE) == NF_DROP;
+		rule->others |= verdict && be32_of(verdict, NFTA_VERDICT_CODE) != NF_DROP;
+	} else if (is_named(name, "reject")) {
+		rule->drops = true;
+	} else if (!is_named(name, "counter") && !is_named(name, "log") && !is_named(name, "notrack")) {
+		rule->conditions = true;
+		/* More than a condition: targets of iptables, programs, other devices, maps of verdicts. */
+		if (!name || is_named(name, "target") || is_named(name, "queue") || is_named(name, "fwd") ||
+		    (is_named(name, "lookup") && be32_of(data, NFTA_LOOKUP_DREG) == NFT_REG_VERDICT))
+			rule->drops = rule->others = true;
+	}
+}
+
+static int take_message(void *arg, uint16_t type, const uint8_t *body, size_t size)
+{
+	const size_t head = sizeof(struct nfgenmsg);
+	const struct nlattr *hook, *policy, *element = NULL;
 	struct ruleset *set = arg;
-	struct nfgenmsg info;
+	struct rule rule = { 0 };
+	uint32_t value;
 
-	if ((type & 0xff) != NFT_MSG_NEWRULE || size < sizeof(info))
+	if (size < head || body[0] == NFPROTO_ARP)
 		return 0;
-	memcpy(&info, body, sizeof(info));
-	rd_nla_table(body + sizeof(info), size - sizeof(info), policy, RD_ARRAY_SIZE(policy), table);
-	if (!table[NFTA_RULE_TABLE] || !table[NFTA_RULE_CHAIN])
+	if ((type & 0xff) == NFT_MSG_NEWCHAIN) {
+		hook = find_attr(body + head, size - head, NFTA_CHAIN_HOOK);
+		policy = find_attr(body + head, size - head, NFTA_CHAIN_POLICY);
+		if (hook && be32_of(hook, NFTA_HOOK_HOOKNUM) != NF_INET_FORWARD)
+			set->may_drop |= rd_nla_bytes(policy, &value, sizeof(value)) && ntohl(value) == NF_DROP;
 		return 0;
-	while (rd_nla_next_nested(table[NFTA_RULE_EXPRESSIONS], &element))
-		read_expression(element, &reading);
-	for (size_t i = 0; i < set->n; i++)
-		if (set->v[i].family == info.nfgen_family &&
-		    strcmp(set->v[i].table, mnl_attr_get_str(table[NFTA_RULE_TABLE])) == 0 &&
-		    strcmp(set->v[i].name, mnl_attr_get_str(table[NFTA_RULE_CHAIN])) == 0)
-			decide(&set->v[i], &reading);
-	return 0;
-}
-
-static enum rd_fate judge_hook(const struct ruleset *set, bool input, char **where)
-{
-	enum rd_fate fate = RD_FATE_PASS;
-
-	for (size_t i = 0; i < set->n; i++) {
-		const struct chain *chain = &set->v[i];
-
-		if (chain->input != input)
-			continue;
-		if (chain->drops && !chain->may_accept) {
-			free(*where);
-			*where = rd_text("chain %s of table %s %s", chain->name,
-					 chain->family == NFPROTO_INET ? "inet" : "ip", chain->table);
-			return RD_FATE_DROP;
-		}
-		if (chain->drops || chain->may_drop)
-			fate = RD_FATE_DEPENDS;
 	}
-	return fate;
+	while (rd_nla_next_nested(find_attr(body + head, size - head, NFTA_RULE_EXPRESSIONS), &element))
+		read_expression(element, &rule);
+	if (rule.excludes)
+		return 0;
+	set->drops |= rule.drops && rule.names && !rule.conditions;
+	set->may_drop |= rule.drops;
+	set->others |= rule.others;
+	return 0;
 }
 
 /* Whether modules of legacy iptables are loaded: their rules cannot be read over netlink. */
@@ -238,7 +154,7 @@ void rd_collect_firewall(const struct rd_sysfs *fs, struct rd_netstate *net)
 	} request = { .head = { .nlmsg_len = sizeof(request),
 				.nlmsg_type = NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETCHAIN,
 				.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP } };
-	_cleanup_(ruleset_deinit) struct ruleset set = { 0 };
+	struct ruleset set = { 0 };
 	_cleanup_names_ struct rd_names names = { 0 };
 	struct rd_firewall *firewall = &net->firewall;
 
@@ -249,13 +165,11 @@ void rd_collect_firewall(const struct rd_sysfs *fs, struct rd_netstate *net)
 		firewall->known = rd_sysfs_list(fs, &names, "/sys/module") == 0 ? RD_OK : RD_ABSENT;
 		return;
 	}
-	firewall->known = rd_netstate_dump(fs, NETLINK_NETFILTER, &request, sizeof(request), take_chain, &set);
+	firewall->known = rd_netstate_dump(fs, NETLINK_NETFILTER, &request, sizeof(request), take_message, &set);
 	if (firewall->known != RD_OK)
 		return;
 	request.head.nlmsg_type = NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETRULE;
-	firewall->known = rd_netstate_dump(fs, NETLINK_NETFILTER, &request, sizeof(request), take_rule, &set);
-	if (firewall->known != RD_OK)
-		return;
-	firewall->input = judge_hook(&set, true, &firewall->where);
-	firewall->output = judge_hook(&set, false, &firewall->where);
+	firewall->known = rd_netstate_dump(fs, NETLINK_NETFILTER, &request, sizeof(request), take_message, &set);
+	firewall->drops = set.drops && !set.others;
+	firewall->may_drop = set.may_drop;
 }

@@ -22,7 +22,7 @@ void rd_netstate_deinit(struct rd_netstate *net)
 		RD_FREE(net->policies[i].iif, net->policies[i].oif);
 	for (size_t i = 0; i < net->n_devlinks; i++)
 		devlink_deinit(&net->devlinks[i]);
-	RD_FREE(net->ifs, net->addrs, net->routes, net->policies, net->neighs, net->devlinks, net->firewall.where);
+	RD_FREE(net->ifs, net->addrs, net->routes, net->policies, net->neighs, net->devlinks);
 	*net = (struct rd_netstate){ 0 };
 }
 

@@ -141,12 +141,12 @@ struct rd_devlink {
 	size_t n_reporters, cap_reporters;
 };
 
-/* Firewall verdict for UDP packets to port 4791 (RoCE v2) that pass through the kernel: those of soft devices; a NIC handles
- * them in hardware. */
+/* What the firewall may do with UDP packets to port 4791 (RoCE v2) that pass through the kernel: those of soft devices; a NIC
+ * handles them in hardware. */
 struct rd_firewall {
 	enum rd_known known; /* RD_DENIED: no privilege; RD_ABSENT: unsupported kind of rules */
-	enum rd_fate { RD_FATE_PASS, RD_FATE_DROP, RD_FATE_DEPENDS } input, output;
-	char *where; /* the chain that drops it ("inet filter input, policy"); NULL */
+	bool drops;	     /* a rule drops this port, and none accepts anything */
+	bool may_drop;	     /* a rule or policy drops what may be such packets */
 };
 
 struct rd_netstate {
