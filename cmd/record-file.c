@@ -38,7 +38,7 @@ int record_file_open(struct rd_ctx *ctx, const char *path, struct record_file *f
 	*file = (struct record_file){ .ctx = ctx, .path = path, .fd = -1 };
 	if (rd_series_format_of(path, &format) < 0) {
 		rd_err_set(err, EINVAL, "--record", "unknown format of '%s'", path);
-		rd_err_hint(err, "use a name that ends in .csv, .jsonl, .json or .perfetto-trace");
+		rd_err_hint(err, "use a name that ends in .csv, .jsonl or .json");
 		return -EINVAL;
 	}
 	file->format = format;
@@ -68,7 +68,7 @@ void record_file_begin(struct record_file *file, uint64_t time_ns)
 		struct rd_report report;
 
 		rd_output_init(file->ctx, &report);
-		rd_series_begin(file->format, report.host, time_ns, &head);
+		rd_series_begin(file->format, report.host, &head);
 		rd_report_deinit(&report);
 		rd_buf_add(&head, file->out.data, file->out.len);
 		rd_buf_deinit(&file->out);

@@ -211,8 +211,8 @@ static const struct rd_opt counters_opts[] = {
 	{ "nonzero", 0, NULL, "only list counters that are not 0", RD_FLAG(counters_opts, nonzero) },
 	{ "group", 0, "LIST", "only read these groups: port, hw, optional, qp, ethtool, standard, netdev",
 	  "port|hw|optional|qp|ethtool|standard|netdev", RD_TAKES(take_groups) },
-	{ "record", 0, "FILE", "record changes to FILE: .csv, .jsonl, .json or .perfetto-trace", "file",
-	  RD_NEEDS_OUTPUT, RD_TEXT(counters_opts, record) },
+	{ "record", 0, "FILE", "record changes to FILE: .csv, .jsonl or .json", "file", RD_NEEDS_OUTPUT,
+	  RD_TEXT(counters_opts, record) },
 	{ "until", 0, "NAME>N", "wait until a counter has increased by more than N; N/s: per second", "counter",
 	  RD_NEEDS_NOTHING, RD_TEXT(counters_opts, until) },
 	{ "thresholds", 0, "FILE", "compare counters with the limits in FILE", "file", RD_NEEDS_OWN_FILE,
@@ -251,7 +251,7 @@ const struct rd_cmd rd_cmd_counters = {
 		    "  rdmadiag counters --save before; run-job; rdmadiag counters --since before\n"
 		    "  rdmadiag counters mlx5_3/1 --group hw --filter '*cnp*'\n"
 		    "  rdmadiag counters -i 1           Gbit/s and packets per second of each port\n"
-		    "  rdmadiag counters -i 0.1 --record job.perfetto-trace\n"
+		    "  rdmadiag counters -i 0.1 --record job.json\n"
 		    "  rdmadiag counters --until 'link_downed>0'\n"
 		    "  rdmadiag counters --explain local_ack_timeout_err\n",
 	.columns = rd_counter_columns,

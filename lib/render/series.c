@@ -8,7 +8,6 @@
 #include <strings.h>
 
 #include "base/rfc3339.h"
-#include "render/series-proto.h"
 
 /* Heads of files; for JSON Lines the start of each line, with the time between the two parts. */
 static const char csv_heading[] = "time,ibdev,port,netdev,group,name,value,delta,per_second,at_least,note\n";
@@ -25,8 +24,6 @@ int rd_series_format_of(const char *path, enum rd_series_format *ret)
 		{ ".jsonl", RD_SERIES_JSONL },
 		{ ".ndjson", RD_SERIES_JSONL },
 		{ ".json", RD_SERIES_TRACE_JSON },
-		{ ".perfetto-trace", RD_SERIES_PERFETTO },
-		{ ".pftrace", RD_SERIES_PERFETTO },
 	};
 	size_t size = strlen(path);
 
@@ -200,22 +197,14 @@ static void trace_define(const struct rd_series *series, uint64_t first, struct 
 	rd_buf_str(out, "}}");
 }
 
-void rd_series_begin(enum rd_series_format format, const char *host, uint64_t time_ns, struct rd_buf *out)
+void rd_series_begin(enum rd_series_format format, const char *host, struct rd_buf *out)
 {
-	switch (format) {
-	case RD_SERIES_CSV:
+	if (format == RD_SERIES_CSV) {
 		rd_buf_str(out, csv_heading);
-		break;
-	case RD_SERIES_JSONL:
-		break;
-	case RD_SERIES_TRACE_JSON:
+	} else if (format == RD_SERIES_TRACE_JSON) {
 		rd_buf_str(out, trace_head);
 		add_json(out, host);
 		rd_buf_str(out, "}}");
-		break;
-	case RD_SERIES_PERFETTO:
-		rd_proto_begin(time_ns, out);
-		break;
 	}
 }
 
@@ -242,8 +231,6 @@ bool rd_series_is(enum rd_series_format format, const void *data, size_t size)
 		return is_jsonl(data, size);
 	case RD_SERIES_TRACE_JSON:
 		return begins(data, size, trace_head);
-	case RD_SERIES_PERFETTO:
-		return rd_proto_is(data, size);
 	}
 	return false;
 }
@@ -252,15 +239,11 @@ void rd_series_define(enum rd_series_format format, const struct rd_series *seri
 {
 	if (format == RD_SERIES_TRACE_JSON)
 		trace_define(series, series->first, out);
-	else if (format == RD_SERIES_PERFETTO)
-		rd_proto_define(series, out);
 }
 
 void rd_series_point(enum rd_series_format format, const struct rd_series *series, const struct rd_point *point,
 		     struct rd_buf *out)
 {
-	double value;
-
 	switch (format) {
 	case RD_SERIES_CSV:
 		csv_point(series, point, out);
@@ -270,10 +253,6 @@ void rd_series_point(enum rd_series_format format, const struct rd_series *serie
 		break;
 	case RD_SERIES_TRACE_JSON:
 		trace_point(series, series->first, point, out);
-		break;
-	case RD_SERIES_PERFETTO:
-		if (shown_value(point, &value))
-			rd_proto_point(series->id, point->time_ns, value, out);
 		break;
 	}
 }
@@ -290,12 +269,10 @@ void rd_series_mark(enum rd_series_format format, uint64_t time_ns, const char *
 		csv_point(&series, &point, out);
 	} else if (format == RD_SERIES_JSONL) {
 		jsonl_point(&series, &point, out);
-	} else if (format == RD_SERIES_TRACE_JSON) {
+	} else {
 		rd_buf_str(out, ",\n{\"ph\":\"i\",\"s\":\"g\",\"pid\":0,\"name\":");
 		add_json(out, name.data);
 		rd_buf_printf(out, ",\"ts\":%.3f}", (double)time_ns / 1000);
-	} else {
-		rd_proto_mark(time_ns, name.data, out);
 	}
 }
 

@@ -13,7 +13,6 @@ enum rd_series_format {
 	RD_SERIES_CSV,	      /* .csv: RFC 4180, with a header line */
 	RD_SERIES_JSONL,      /* .jsonl, .ndjson: one object per line, with the columns of the CSV as keys */
 	RD_SERIES_TRACE_JSON, /* .json: the trace event format, counters ("C") grouped by port, each port a process */
-	RD_SERIES_PERFETTO,   /* .perfetto-trace, .pftrace: Perfetto's protocol buffers, track events */
 };
 
 /* The format, by the suffix of a file name; -EINVAL for an unknown one. */
@@ -23,7 +22,7 @@ int rd_series_format_of(const char *path, enum rd_series_format *ret);
 struct rd_series {
 	uint64_t id;	/* unique per series of a file; from 2 on */
 	uint64_t first; /* the id of the first series of the same device and port */
-	const char *device, *netdev, *group, *name, *unit;
+	const char *device, *netdev, *group, *name;
 	unsigned port; /* 0: the device as a whole */
 };
 
@@ -38,7 +37,7 @@ struct rd_point {
 };
 
 /* Adds the head of a file. */
-void rd_series_begin(enum rd_series_format format, const char *host, uint64_t time_ns, struct rd_buf *out);
+void rd_series_begin(enum rd_series_format format, const char *host, struct rd_buf *out);
 
 /* Whether a file with this head (RD_SERIES_HEAD bytes, or the whole file) was written in this format. */
 #define RD_SERIES_HEAD 128
