@@ -35,7 +35,6 @@ static struct {
 	bool packed; /* a foreign file may be an archive */
 	bool foreign, foreign_operands, output_operands, terminal, ports, replaces;
 	unsigned standard_inputs; /* how many bundles are '-' */
-	unsigned files;		  /* how many needs are noted of files, ports or processes */
 	size_t size;		  /* bytes of foreign files; of a directory, what a large host takes */
 } noted;
 
@@ -55,7 +54,6 @@ void rd_privileges_note(enum rd_needs needs, const char *arg)
 {
 	struct stat st;
 
-	noted.files += needs != RD_NEEDS_NOTHING && needs != RD_NEEDS_TERMINAL;
 	switch (needs) {
 	case RD_NEEDS_NOTHING:
 		break;
@@ -234,12 +232,4 @@ void rd_privileges_say(const struct rd_ctx *ctx)
 		return;
 	rd_confined_text(rd_confined(), &text);
 	rd_verbose(ctx, "confined: %s", text.data);
-}
-
-bool rd_privileges_more(const struct rd_ctx *ctx, int argc, char **argv)
-{
-	bool live = note_operands(ctx, argc, argv);
-
-	/* The first is the bundle that is open, the second the same one of this command line. */
-	return live || noted.files > 2 || (ctx->cmd->operand_needs != RD_NEEDS_NOTHING && argc == 0);
 }

@@ -17,8 +17,4 @@ int rd_privileges_drop(struct rd_ctx *ctx, int argc, char **argv, struct rd_err 
 /* With -v: what is left of them. Comes behind the output. */
 void rd_privileges_say(const struct rd_ctx *ctx);
 
-/* In a process that has dropped its privileges to read a bundle (its need is noted): whether the command line, in which that is the
- * argument of --from, needs more. */
-bool rd_privileges_more(const struct rd_ctx *ctx, int argc, char **argv);
-
 #endif

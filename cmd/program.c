@@ -14,18 +14,6 @@
 #include "source/opener/opener.h"
 #include "source/shared/libmnl.h"
 
-/* See rd_program_hold. */
-static struct {
-	struct rd_source *source;
-	const char *path;
-} held;
-
-void rd_program_hold(struct rd_source *source, const char *path)
-{
-	held.source = source;
-	held.path = path;
-}
-
 static void detect_terminal(struct rd_globals *globals)
 {
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
@@ -91,39 +79,13 @@ static int print_version(const struct rd_ctx *ctx)
 	return RD_EXIT_OK;
 }
 
-static int run_with(struct rd_ctx *ctx, struct rd_source *source, int argc, char **argv)
-{
-	char schema[64];
-	int r;
-
-	ctx->source = source;
-	if (!ctx->schema) {
-		snprintf(schema, sizeof(schema), RD_PROGRAM "/%s/1", ctx->cmd->name);
-		ctx->schema = schema;
-	}
-	r = ctx->cmd->run(ctx, argc, argv);
-	ctx->schema = NULL;
-	ctx->source = NULL;
-	return r;
-}
-
-/* This process has no privileges any more: it cannot do more than read the bundle. */
-static int run_held(struct rd_ctx *ctx, int argc, char **argv)
-{
-	if (!ctx->globals.from || strcmp(ctx->globals.from, held.path) != 0 || ctx->cmd->opens_from ||
-	    rd_privileges_more(ctx, argc, argv))
-		return RD_EXIT_NOT_HELD;
-	return run_with(ctx, held.source, argc, argv);
-}
-
 static int run_command(struct rd_ctx *ctx, int argc, char **argv)
 {
 	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
 	struct rd_err err = { 0 };
+	char schema[64];
 	int r;
 
-	if (held.source)
-		return run_held(ctx, argc, argv);
 	rd_libmnl_load(ctx->cmd->name, NULL);
 	r = ctx->cmd->starts_commands ? 0 : rd_privileges_drop(ctx, argc, argv, &err);
 	if (r < 0)
@@ -134,7 +96,14 @@ static int run_command(struct rd_ctx *ctx, int argc, char **argv)
 		r = rd_source_live_open(NULL, &source, &err);
 	if (r < 0)
 		return rd_fail(ctx, &err);
-	r = run_with(ctx, source, argc, argv);
+	ctx->source = source;
+	if (!ctx->schema) {
+		snprintf(schema, sizeof(schema), RD_PROGRAM "/%s/1", ctx->cmd->name);
+		ctx->schema = schema;
+	}
+	r = ctx->cmd->run(ctx, argc, argv);
+	ctx->schema = NULL;
+	ctx->source = NULL;
 	if (!ctx->cmd->starts_commands)
 		rd_privileges_say(ctx);
 	rd_opener_end();

@@ -9,11 +9,4 @@
  * they need, and privileges may be dropped. */
 int rd_program_run(int argc, char **argv);
 
-/*
- * From now on command lines are run with `source`, which is the bundle `path`, in this process, which has dropped its privileges. One
- * that needs more, such as another file or this host, ends with RD_EXIT_NOT_HELD, and has printed nothing.
- */
-#define RD_EXIT_NOT_HELD 250
-void rd_program_hold(struct rd_source *source, const char *path);
-
 #endif

@@ -137,7 +137,7 @@ static int run_help(struct session *s, const struct shell_line *line)
 
 	if (line->n > 1)
 		return shell_run(&s->shell, line, STDOUT_FILENO);
-	rd_buf_str(&out, "COMMAND [OPTION...] [| include RE | exclude RE | count] [> FILE | >> FILE]\n\n");
+	rd_buf_str(&out, "COMMAND [OPTION...] [> FILE | >> FILE], or COMMAND [OPTION...] | COMMAND of sh\n\n");
 	for (size_t i = 0; i < RD_ARRAY_SIZE(own_commands); i++)
 		rd_buf_printf(&out, "  %-9s%-14s %s\n", own_commands[i].name, own_commands[i].operand,
 			      own_commands[i].help);
@@ -189,8 +189,8 @@ static int run_own(struct session *s, const struct own_command *own, const struc
 {
 	if (line->n - 1 > own->most)
 		return refuse(line->words[own->most + 1], "unexpected word", "help");
-	if (line->n_filters > 0 || line->file)
-		return refuse(own->name, "its output cannot be filtered or written to a file", "help");
+	if (line->program || line->file)
+		return refuse(own->name, "its output cannot be piped or written to a file", "help");
 	return own->run(s, line);
 }
 
@@ -276,15 +276,6 @@ static void add_candidate(struct rd_buf *out, const char *typed, const char *wor
 		rd_buf_printf(out, "%s\t%s\n", word, help);
 }
 
-static void complete_filter(const struct shell_line *line, struct rd_buf *out)
-{
-	const char *typed = line->words[line->n - 1];
-
-	add_candidate(out, typed, "include", "RE: only lines that match");
-	add_candidate(out, typed, "exclude", "RE: only lines that do not match");
-	add_candidate(out, typed, "count", "the number of lines");
-}
-
 static void complete_own(struct session *s, const struct shell_line *line, const struct own_command *own,
 			 struct rd_buf *out)
 {
@@ -316,18 +307,11 @@ static char *complete(void *arg, const char *before)
 	const struct own_command *own = NULL;
 	struct shell_line line;
 	struct rd_err err;
-	bool command, filter = false;
+	bool command;
 
 	shell_line_typed(before, &line, &command);
 	if (!command) {
-		const char *bar = strrchr(before, '|');
-
-		/* The name after a bar, but not its expression. */
-		filter = bar && !strchr(bar, '>') &&
-			 strcspn(bar + 1 + strspn(bar + 1, " \t"), " \t") == strlen(bar + 1 + strspn(bar + 1, " \t"));
-		if (filter && line.n > 0)
-			complete_filter(&line, &out);
-		else if (strrchr(before, '>') > bar)
+		if (strchr(before, '>'))
 			rd_buf_str(&out, ":file\n");
 	} else if (line.n == 1) {
 		for (size_t i = 0; i < RD_ARRAY_SIZE(own_commands); i++)
@@ -340,7 +324,7 @@ static char *complete(void *arg, const char *before)
 		shell_complete(&s->shell, &line, &out);
 	}
 	shell_line_deinit(&line);
-	return !command && !filter && !out.len ? NULL : rd_dup(out.data ? out.data : "");
+	return !command && !out.len ? NULL : rd_dup(out.data ? out.data : "");
 }
 
 /* ---- all lines */
@@ -447,8 +431,7 @@ const struct rd_cmd rd_cmd_shell = {
 	.question = "Several of these, on one host or bundle?",
 	.operands = "[BUNDLE|live]",
 	.opts = shell_options,
-	.description = "Runs commands without " RD_PROGRAM
-		       " before them, on this host or on a bundle that is read once.",
+	.description = "Runs commands without " RD_PROGRAM " before them, on this host or on a bundle.",
 	.examples = "  rdmadiag shell\n"
 		    "  rdmadiag shell host-a.tar.zst\n"
 		    "  printf 'topo-check\\nqp-state --by job\\n' | rdmadiag shell host-a.tar.zst\n",

@@ -6,13 +6,6 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
-#include "cmd/shell/regex-cost.h"
-
-static const char *const filter_names[] = {
-	[SHELL_INCLUDE] = "include",
-	[SHELL_EXCLUDE] = "exclude",
-	[SHELL_COUNT] = "count",
-};
 
 enum token {
 	TOKEN_WORD,
@@ -79,56 +72,21 @@ void shell_line_deinit(struct shell_line *line)
 {
 	for (size_t i = 0; i < line->n; i++)
 		free(line->words[i]);
-	for (size_t i = 0; i < line->n_filters; i++)
-		if (line->filters[i].kind != SHELL_COUNT)
-			regfree(&line->filters[i].regex);
 	free(line->words);
-	free(line->filters);
+	free(line->program);
 	free(line->file);
 	*line = (struct shell_line){ 0 };
 }
 
-static int set_regex(struct shell_filter *filter, const char *text, struct rd_err *err)
+/* After '|': all of it is for sh. */
+static int take_program(struct shell_line *line, const char **at, struct rd_err *err)
 {
-	char why[128];
-	int r;
-
-	if (shell_regex_cost(text) > SHELL_REGEX_COST_MAX)
-		return rd_err_set(err, EINVAL, filter_names[filter->kind],
-				  "the expression has too many repetitions of repetitions, or a back-reference");
-	r = regcomp(&filter->regex, text, REG_EXTENDED | REG_NOSUB);
-
-	if (!r)
-		return 0;
-	regerror(r, &filter->regex, why, sizeof(why));
-	return rd_err_set(err, EINVAL, filter_names[filter->kind], "'%s' is not a regular expression: %s", text, why);
-}
-
-/* After '|': a name, which may be shortened, and for most of them an expression. */
-static int add_filter(struct shell_line *line, const char **at, struct rd_buf *word, struct rd_err *err)
-{
-	struct shell_filter filter = { 0 };
-	size_t kind = 0;
-	int r;
-
-	if (next_token(at, word) != TOKEN_WORD)
-		return rd_err_set(err, EINVAL, "|", "include RE, exclude RE or count is expected");
-	while (kind < RD_ARRAY_SIZE(filter_names) && strncmp(word->data, filter_names[kind], word->len) != 0)
-		kind++;
-	if (kind == RD_ARRAY_SIZE(filter_names) || word->len == 0) {
-		rd_err_set(err, EINVAL, word->data, "unknown filter: include RE, exclude RE or count is expected");
-		rd_err_hint(err, "leave the shell, and use the pipes of yours: rdmadiag COMMAND | %s", word->data);
-		return -EINVAL;
-	}
-	filter.kind = (enum shell_filter_kind)kind;
-	if (filter.kind != SHELL_COUNT) {
-		if (next_token(at, word) != TOKEN_WORD)
-			return rd_err_set(err, EINVAL, filter_names[kind], "a regular expression is expected");
-		r = set_regex(&filter, word->data, err);
-		if (r < 0)
-			return r;
-	}
-	*RD_ADD(line->filters, line->n_filters, line->cap_filters) = filter;
+	while (is_blank(**at))
+		(*at)++;
+	if (!**at)
+		return rd_err_set(err, EINVAL, "|", "a command of sh is expected");
+	line->program = rd_dup(*at);
+	*at += strlen(*at);
 	return 0;
 }
 
@@ -143,7 +101,7 @@ static int add_file(struct shell_line *line, const char **at, struct rd_buf *wor
 	return 0;
 }
 
-/* A word after a filter or a file belongs to nothing. */
+/* A word after a file belongs to nothing. */
 static int take_token(struct shell_line *line, enum token token, const char **at, struct rd_buf *word,
 		      struct rd_err *err)
 {
@@ -152,13 +110,13 @@ static int take_token(struct shell_line *line, enum token token, const char **at
 	if (token != TOKEN_WORD && line->n == 0)
 		return rd_err_set(err, EINVAL, token == TOKEN_PIPE ? "|" : ">", "there is no command before it");
 	if (token == TOKEN_PIPE && line->file)
-		return rd_err_set(err, EINVAL, "|", "filters come before the file");
+		return rd_err_set(err, EINVAL, "|", "the output goes to a file already");
 	if (token == TOKEN_PIPE)
-		return add_filter(line, at, word, err);
+		return take_program(line, at, err);
 	if (token != TOKEN_WORD)
 		return add_file(line, at, word, token == TOKEN_APPEND, err);
-	if (line->n_filters > 0 || line->file)
-		return rd_err_set(err, EINVAL, word->data, "unexpected word after a filter or a file");
+	if (line->file)
+		return rd_err_set(err, EINVAL, word->data, "unexpected word after a file");
 	add_word(line, word->data);
 	return 0;
 }

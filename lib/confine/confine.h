@@ -17,6 +17,7 @@ enum rd_confine_need {
 	RD_CONFINE_VERBS = 8,	 /* with RD_CONFINE_READ: open existing files for writing, and use RDMA devices */
 	RD_CONFINE_UID = 16,	 /* stay root, though without capabilities, to open files that only root can open */
 	RD_CONFINE_THREADS = 32, /* start threads, to which the same applies */
+	RD_CONFINE_PROGRAM = 64, /* execute another program, whose files and system calls are those of the user */
 };
 
 struct rd_confine_dir {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The first line is one of the shell, the rest is what a command prints, and what it sends as its findings. */
+/* The first line is one of the shell, the rest is what a command sends as its findings. */
 #include "fuzz.h"
 
 #include <string.h>
 
 #include "base/memory.h"
-#include "cmd/shell/filter.h"
 #include "cmd/shell/line.h"
 #include "cmd/shell/numbered.h"
 
@@ -16,21 +15,14 @@ void fuzz_one(const uint8_t *data, size_t size)
 	_cleanup_free_ char *text = rd_dup_part((const char *)data, length);
 	const char *after = (const char *)data + size - rest;
 	struct shell_findings findings = { 0 };
-	struct shell_filtering filtering;
 	struct shell_line line;
 	struct rd_err err;
 	bool command;
 
 	shell_line_typed(text, &line, &command);
 	shell_line_deinit(&line);
-	if (shell_line_parse(text, &line, &err) == 0) {
-		shell_filter_init(&line, &filtering);
-		shell_filter_take(&filtering, after, rest / 2);
-		shell_filter_take(&filtering, after + rest / 2, rest - rest / 2);
-		shell_filter_end(&filtering);
-		shell_filter_deinit(&filtering);
+	if (shell_line_parse(text, &line, &err) == 0)
 		shell_line_deinit(&line);
-	}
 	shell_findings_take(&findings, after, rest / 3);
 	shell_findings_take(&findings, after + rest / 3, rest - rest / 3);
 	shell_findings_deinit(&findings);

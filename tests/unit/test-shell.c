@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lines of the shell, filters of output, numbered findings. */
+/* Lines of the shell, numbered findings. */
 #include "unit.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/shell/filter.h"
 #include "cmd/shell/line.h"
 #include "cmd/shell/numbered.h"
-#include "cmd/shell/regex-cost.h"
 #include "render/render.h"
 
 /* "word|word" of a line; "!" and the message if it is refused. */
@@ -28,15 +26,15 @@ static char *parsed(const char *text)
 		rd_buf_printf(&out, "%s%s", i ? "|" : "", line.words[i]);
 	if (line.n > 0)
 		assert_null(line.words[line.n]);
-	for (size_t i = 0; i < line.n_filters; i++)
-		rd_buf_printf(&out, " filter %d", (int)line.filters[i].kind);
+	if (line.program)
+		rd_buf_printf(&out, " to {%s}", line.program);
 	if (line.file)
 		rd_buf_printf(&out, " %s %s", line.append ? "append" : "file", line.file);
 	shell_line_deinit(&line);
 	return out.data;
 }
 
-static void a_line_is_words_filters_and_a_file(void **state)
+static void a_line_is_words_and_where_the_output_goes(void **state)
 {
 	static const struct {
 		const char *text, *expected;
@@ -50,18 +48,16 @@ static void a_line_is_words_filters_and_a_file(void **state)
 		{ "a b#c", "a|b#c" },
 		{ "a \"x\\\"y\" '\\'", "a|x\"y|\\" },
 		{ "a '|' \">\" \\>", "a|||>|>" },
-		{ "a|include 'x y'|exc z|c>f", "a filter 0 filter 1 filter 2 file f" },
+		{ "a|grep 'x y' | wc -l >f # b", "a to {grep 'x y' | wc -l >f # b}" },
 		{ "a >> 'my file'", "a append my file" },
 		{ "a 'b", "!quote: it is not closed" },
-		{ "| count", "!|: there is no command before it" },
+		{ "| wc", "!|: there is no command before it" },
 		{ "> f", "!>: there is no command before it" },
-		{ "a |", "!|: include RE, exclude RE or count is expected" },
-		{ "a | include", "!include: a regular expression is expected" },
-		{ "a | grep x", "!grep: unknown filter: include RE, exclude RE or count is expected" },
+		{ "a | ", "!|: a command of sh is expected" },
 		{ "a > ", "!>: a file is expected" },
 		{ "a > f > g", "!>: two files are given for the output" },
-		{ "a > f | count", "!|: filters come before the file" },
-		{ "a | count b", "!b: unexpected word after a filter or a file" },
+		{ "a > f | wc", "!|: the output goes to a file already" },
+		{ "a > f b", "!b: unexpected word after a file" },
 	};
 
 	(void)state;
@@ -70,40 +66,6 @@ static void a_line_is_words_filters_and_a_file(void **state)
 
 		assert_string_equal(found, cases[i].expected);
 	}
-}
-
-static void an_invalid_expression_is_refused_before_the_command(void **state)
-{
-	_cleanup_free_ char *found = parsed("a | count | include '('");
-
-	(void)state;
-	assert_non_null(strstr(found, "!include: '(' is not a regular expression"));
-}
-
-/* glibc writes repetitions out: a line of forty characters takes all memory. */
-static void an_expression_that_would_take_all_memory_is_refused(void **state)
-{
-	static const char *const refused[] = { "q++++++++++++++++++++++++++",
-					       "((((((((((((((((x+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+",
-					       "x{200}{200}",
-					       "(x{99}y{99}){99}",
-					       "(((((((((((((((((((((((((((((((((x",
-					       "(a)\\1" };
-	static const char *const taken[] = { "^[0-9]+\\.[0-9]+\\.[0-9]+\\.[0-9]+$",
-					     "(a|b)+c*d?",
-					     "x{3,7}",
-					     "[[:alpha:]+]+",
-					     "[]+]+",
-					     "\\++",
-					     "(mlx5_[0-9]+/1 +)+ACTIVE" };
-
-	(void)state;
-	for (size_t i = 0; i < RD_ARRAY_SIZE(refused); i++)
-		assert_true(shell_regex_cost(refused[i]) > SHELL_REGEX_COST_MAX);
-	for (size_t i = 0; i < RD_ARRAY_SIZE(taken); i++)
-		assert_true(shell_regex_cost(taken[i]) < 100);
-	assert_int_equal(shell_regex_cost("abc"), 3);
-	assert_int_equal(shell_regex_cost("(ab)+"), 6);
 }
 
 static void typed(const char *text, const char *expected, bool command)
@@ -134,38 +96,6 @@ static void the_word_at_the_cursor_is_the_last_one(void **state)
 	typed("qp-state | inc", "qp-state|inc", false);
 	typed("qp-state > ", "qp-state|", false);
 	typed("qp-state # x", "qp-state", false);
-}
-
-static void filters_pass(const char *text, const char *output, const char *expected)
-{
-	struct shell_filtering filtering;
-	struct shell_line line;
-	struct rd_err err;
-
-	assert_int_equal(shell_line_parse(text, &line, &err), 0);
-	/* In whatever pieces it comes. */
-	for (size_t piece = 1; piece <= strlen(output); piece++) {
-		shell_filter_init(&line, &filtering);
-		for (size_t at = 0; at < strlen(output); at += piece)
-			shell_filter_take(&filtering, output + at,
-					  strlen(output) - at < piece ? strlen(output) - at : piece);
-		shell_filter_end(&filtering);
-		rd_buf_str(&filtering.out, "");
-		assert_string_equal(filtering.out.data, expected);
-		shell_filter_deinit(&filtering);
-	}
-	shell_line_deinit(&line);
-}
-
-static void filters_take_lines(void **state)
-{
-	(void)state;
-	filters_pass("a | include o", "one\ntwo\nthree\n", "one\ntwo\n");
-	filters_pass("a | exclude ^t", "one\ntwo\nthree\n", "one\n");
-	filters_pass("a | include o | count", "one\ntwo\nthree\n", "2\n");
-	filters_pass("a | count", "one\n\nlast without an end", "3\n");
-	filters_pass("a | count | include 4", "one\ntwo\n", "");
-	filters_pass("a | include 't(w|h)'", "one\ntwo\nthree\n", "two\nthree\n");
 }
 
 static struct shell_findings known;
@@ -249,11 +179,8 @@ static void findings_alike_have_one_number_and_all_fixes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_line_is_words_filters_and_a_file),
-		cmocka_unit_test(an_invalid_expression_is_refused_before_the_command),
-		cmocka_unit_test(an_expression_that_would_take_all_memory_is_refused),
+		cmocka_unit_test(a_line_is_words_and_where_the_output_goes),
 		cmocka_unit_test(the_word_at_the_cursor_is_the_last_one),
-		cmocka_unit_test(filters_take_lines),
 		cmocka_unit_test(findings_are_known_by_number_until_the_next_report),
 		cmocka_unit_test(findings_alike_have_one_number_and_all_fixes),
 	};
