@@ -23,9 +23,6 @@ struct fabric_cmd {
 /* Runs the command; returns an exit code. */
 int fabric_run(struct rd_ctx *ctx, int argc, char **argv);
 
-/* Whether --from is a CSV recording, by its name: FILE.csv, or FILE.csv.N. */
-bool fabric_from_recording(const struct rd_ctx *ctx);
-
 /* Number of latest sweeps whose durations are kept for their spread. */
 #define FABRIC_SWEEPS 1024
 

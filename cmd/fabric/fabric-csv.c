@@ -24,8 +24,9 @@ bool fabric_csv_wanted(const char *path)
 
 static void add_heading(struct rd_buf *out)
 {
-	for (size_t i = 0; i < RD_SHARE_COLUMNS; i++)
-		rd_buf_printf(out, "%s%s", i ? "," : "", rd_share_columns[i]);
+	rd_buf_str(out, "time,host,share,shares,topology,all_ports,look_ports,look_fresh,node_guid,port,node"
+			","
+			"kind,lid,state,link,peer_guid,peer_port,fresh,age_seconds,error,saturated");
 	for (size_t i = 0; i < RD_SHARE_COUNTERS; i++)
 		rd_buf_printf(out, ",%s", rd_pma_counters[i].name);
 	rd_buf_str(out, "\n");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * counters --fabric --record FILE.csv: a row for each port that this host reads and each sweep, so that a database loads the file
- * and --merge reads it. A sweep is written whole or not at all; sweeps that do not fit on a full disk are dropped, reported and
+ * counters --fabric --record FILE.csv: a row for each port that this host reads and each sweep, so that a database loads the
+ * file. A sweep is written whole or not at all; sweeps that do not fit on a full disk are dropped, reported and
  * counted, and recording continues when there is space.
  */
 #ifndef RD_CMD_FABRIC_CSV_H
@@ -10,7 +10,7 @@
 #include "fabric-cmd.h"
 
 #define FABRIC_CSV_KEPT 4 /* full files: FILE.1, the newest, to FILE.4 */
-#define FABRIC_CSV_MB 128 /* of a file, unless --record-size is given; --merge reads up to 256 */
+#define FABRIC_CSV_MB 128 /* of a file, unless --record-size is given */
 
 struct fabric_csv {
 	struct fabric_session *s;

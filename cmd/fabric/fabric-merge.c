@@ -48,22 +48,15 @@ static const char **name_hosts(struct merging *m)
 	return names;
 }
 
-/* Recordings have no findings: their ports are judged by their totals. */
 static void judge(struct merging *m, struct rd_report *report)
 {
 	_cleanup_free_ const char **hosts = name_hosts(m);
 	struct rd_findings findings = { 0 };
-	struct rd_fabric unjudged;
-	struct rd_merge part;
 
-	rd_fabric_merge(&m->files, true, &unjudged, &part);
-	rd_fabric_judge(&unjudged, &m->s->limits, NULL, &findings);
 	rd_fabric_merge_judge(&m->files, &m->merge, hosts, &findings);
 	rd_fabric_rank(&findings);
 	rd_report_add_findings(report, &findings);
 	rd_findings_deinit(&findings);
-	rd_fabric_deinit(&unjudged);
-	rd_merge_deinit(&part);
 	report->status = rd_report_judge(report);
 	if (report->status < RD_EXIT_CRITICAL && m->merge.fresh == 0)
 		report->status = RD_EXIT_UNKNOWN;
@@ -144,7 +137,7 @@ int fabric_merge(struct fabric_session *s, int argc, char **argv)
 	if (r < 0) {
 		r = rd_fail(s->ctx, &err);
 	} else {
-		rd_fabric_merge(&m.files, false, &m.fabric, &m.merge);
+		rd_fabric_merge(&m.files, &m.fabric, &m.merge);
 		r = report_merge(&m);
 	}
 	rd_fabric_deinit(&m.fabric);

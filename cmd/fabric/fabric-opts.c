@@ -96,41 +96,9 @@ static int take_subsets(void *state, const struct rd_opt *opt, const char *arg, 
 	return rd_pma_subsets(arg, &mask, err);
 }
 
-bool fabric_from_recording(const struct rd_ctx *ctx)
-{
-	const char *name = ctx->globals.from ? strrchr(ctx->globals.from, '/') : NULL, *end;
-
-	name = name ? name + 1 : ctx->globals.from;
-	end = name ? strstr(name, ".csv") : NULL;
-	if (!end || end == name)
-		return false;
-	end += strlen(".csv");
-	/* "x.csv.1" is an older one of "x.csv". */
-	return !*end || (*end == '.' && end[1] && strspn(end + 1, "0123456789") == strlen(end + 1));
-}
-
-/* --from FILE.csv is --merge of one file. */
-static int check_recording(const struct rd_ctx *ctx, struct rd_err *err)
-{
-	static const char *const others[] = { "shard",	  "plan",	   "topology",	 "compare", "save-topology",
-					      "path",	  "routes",	   "interval",	 "count",   "live",
-					      "record",	  "port",	   "subsets",	 "window",  "mad-timeout",
-					      "textfile", "node-name-map", "openmetrics" };
-
-	for (size_t i = 0; i < RD_ARRAY_SIZE(others); i++)
-		if (rd_opt_given(ctx, others[i]))
-			return rd_err_set(
-				err, EINVAL, ctx->globals.from,
-				"--from with a CSV recording and --%s are mutually exclusive: it reads a file, not a network",
-				others[i]);
-	return 0;
-}
-
 /* --path A takes B as an operand. */
 static int check_operands(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 {
-	if (fabric_from_recording(ctx) && check_recording(ctx, err) < 0)
-		return -EINVAL;
 	if (((struct fabric_cmd *)ctx->state)->path)
 		return argc == 1 ? 0 : rd_err_set(err, EINVAL, "--path", "expected two ports: --path A B");
 	if (((struct fabric_cmd *)ctx->state)->merge)
@@ -165,7 +133,7 @@ static const struct rd_opt options[] = {
 	{ "record-size", 0, "MB", "with --record FILE.csv: begin a new file when it exceeds MB megabytes (default 128)",
 	  RD_NUMBER(fabric_cmd, record_mb, 1, 256) },
 	{ "fail", 0, NULL, "exit 1 or 2 on warnings or critical findings (always on with --fabric)" },
-	{ "merge", 0, NULL, "put together what several hosts read, from their documents or recordings", NULL,
+	{ "merge", 0, NULL, "put together what several hosts read, from their JSON documents", NULL,
 	  RD_NEEDS_FOREIGN_OPERANDS, RD_FLAG(fabric_cmd, merge) },
 	{ "topology", 0, "FILE", "with --plan or --compare: read the topology from FILE instead of the network", "file",
 	  RD_NEEDS_FOREIGN_FILE, RD_TEXT(fabric_cmd, topology) },
@@ -227,7 +195,6 @@ const struct rd_cmd rd_cmd_fabric = {
 	.columns = rd_fabric_columns,
 	.n_columns = RD_FABRIC_COLUMNS,
 	.metrics = true,
-	.opens_from = true,
 	.state_size = sizeof(struct fabric_cmd),
 	.check = check_operands,
 	.run = fabric_run,

@@ -329,8 +329,6 @@ static int run_session(struct fabric_session *s, int n_operands, char **operands
 
 	if (cmd->merge)
 		return fabric_merge(s, n_operands, operands);
-	if (fabric_from_recording(s->ctx))
-		return fabric_merge(s, 1, (char *[]){ (char *)s->ctx->globals.from });
 	if (cmd->topology)
 		return run_on_topology(s);
 	if (cmd->path)
@@ -350,24 +348,16 @@ static int run_session(struct fabric_session *s, int n_operands, char **operands
 
 int fabric_run(struct rd_ctx *ctx, int argc, char **argv)
 {
-	_cleanup_(rd_source_closep) struct rd_source *bundle = NULL;
-	struct rd_source *host = ctx->source;
 	struct fabric_session s;
 	struct rd_err err = { 0 };
 	int r;
 
 	ctx->schema = "rdmadiag/counters-fabric/1";
-	if (ctx->globals.from && !fabric_from_recording(ctx)) {
-		if (rd_source_bundle_open(ctx->globals.from, &bundle, &err) < 0)
-			return rd_fail(ctx, &err);
-		ctx->source = bundle;
-	}
 	r = fabric_session_init(ctx, &s, &err);
 	if (r < 0)
 		r = r == -EINVAL ? rd_fail_usage(ctx->cmd, &err) : rd_fail(ctx, &err);
 	else
 		r = run_session(&s, argc, argv);
 	fabric_session_deinit(&s);
-	ctx->source = host;
 	return r;
 }

@@ -41,8 +41,7 @@ fabric() {
 @test "a command line that makes no sense is refused, exit 3" {
 	for args in "mlx5_0" "--nonzero" "--plan" "--shard 0/4" "--shard 5/4" "--shard x" "--shard 1/2 --shards f" \
 		"--topology $PLAN" "--interval 0.01" "--window 0" "--subsets nonsense" "--plan --shard 1/2 --interval 1" \
-		"--live --json" "--count 3" "--openmetrics --interval 1" "--record x.txt" "--from x.csv --interval 1" \
-		"--from x.csv --path a b" "--from x.csv.1 --openmetrics" "--from none.csv" "--from none.csvx"; do
+		"--live --json" "--count 3" "--openmetrics --interval 1" "--record x.txt" "--from none.csv"; do
 		# shellcheck disable=SC2086 # words
 		fabric $args
 		[ "$status" -eq 3 ] || { echo "$args: $status" && false; }
@@ -217,8 +216,10 @@ END
 	sed 's/"time": "2026/"time": "x/' "$PLAN.1" >"$PLAN.time"
 	sed 's/counters-fabric/qp-state/' "$PLAN.1" >"$PLAN.schema"
 	printf '%*s' 100000 '' | tr ' ' '[' | sed 's/^/{"schema": "rdmadiag\/counters-fabric\/1", "ports": /' >"$PLAN.deep"
+	sed 's/"findings"/"found"/' "$PLAN.1" >"$PLAN.unjudged"
+	(echo time,host && echo 2026-01-02T03:04:05Z,one) >"$PLAN.csv"
 	: >"$PLAN.empty"
-	for file in cut guid index time schema deep empty; do
+	for file in cut guid index time schema deep unjudged csv empty; do
 		fabric --merge "$PLAN.1" "$PLAN.$file"
 		[ "$status" -eq 3 ]
 		[ -z "$output" ]
@@ -229,51 +230,4 @@ END
 	[[ $stderr == *"/no/such"*"(ENOENT)"* ]]
 	fabric --merge
 	[ "$status" -eq 3 ]
-}
-
-# rows HOST SHARE SECONDS PORT:ERRORS...: rows of a recording of a share of two, as --record FILE.csv writes them; a field of the node's
-# name has all that must be quoted.
-rows() {
-	local host=$1 share=$2 seconds=$3 of=$(($# - 3)) port
-	shift 3
-	for port in "$@"; do
-		printf '2026-01-02T03:04:%02d.250000Z,%s,%s,2,0x00000000000000aa,4,%s,%s,0x0000000000000100,%s,"leaf, ""one""\r\nof two",switch,7,ACTIVE,4x HDR,,,1,0.5,,,%s\n' \
-			"$seconds" "$host" "$share" "$of" "$of" "${port%:*}" "${port#*:}"
-	done
-}
-
-HEADING=time,host,share,shares,topology,all_ports,look_ports,look_fresh,node_guid,port,node,kind,lid,state,link,peer_guid,peer_port,fresh,age_seconds,error,saturated,SymbolErrorCounter
-
-@test "recordings are put together: of each share the latest sweep, judged by its totals" {
-	(echo $HEADING && rows one 1 10 1:300 2:0 && rows one 1 11 1:400 2:) >"$PLAN.1"
-	(echo $HEADING && rows two 2 11 3:0 4:0) >"$PLAN.2"
-	fabric --merge --json "$PLAN.1" "$PLAN.2"
-	[ "$status" -eq 1 ]
-	[ "$(json '[p["counters"]["SymbolErrorCounter"] for p in d["ports"]], d["ports"][0]["age_seconds"]')" = "([400, None, 0, 0], 0.5)" ]
-	[ "$(json '[f["id"] for f in d["findings"]], d["coverage"]["shares_missing"], d["coverage"]["duplicates"]')" = "(['fabric-errors'], 0, 0)" ]
-	[ "$(json 'd["ports"][0]["node"]')" = $'leaf, "one"\r\nof two' ]
-	cat "$PLAN.1" "$PLAN.2" >"$PLAN.both"
-	fabric --merge --json "$PLAN.both"
-	[ "$status" -eq 1 ]
-	[ "$(json 'len(d["shares"]), d["coverage"]["ports"]')" = "(2, 4)" ]
-	sed -i '$d' "$PLAN.2"
-	sed -i '$d' "$PLAN.2"
-	fabric --merge --json "$PLAN.1" "$PLAN.2"
-	[ "$(json '[f["id"] for f in d["findings"] if "share" in f["id"]]')" = "['fabric-share-incomplete']" ]
-}
-
-@test "a damaged recording is refused with its line" {
-	(echo $HEADING && rows one 1 10 1:300 2:0) >"$PLAN.1"
-	cut='s/:10.250000Z/x/ s/0x0000000000000100/leaf/ s/,1,2,/,3,2,/ s/,300$/,-300/ s/,300$/,18446744073709551616/ s/,0.5,/,NaN,/ s/""one""/"one"/ s/^time/when/'
-	for change in $cut; do
-		sed "$change" "$PLAN.1" >"$PLAN.bad"
-		run ! cmp -s "$PLAN.1" "$PLAN.bad"
-		fabric --merge "$PLAN.bad"
-		[ "$status" -eq 3 ]
-		[[ $stderr == *"$PLAN.bad: line "* ]]
-	done
-	head -c -3 "$PLAN.1" >"$PLAN.bad"
-	fabric --merge "$PLAN.bad"
-	[ "$status" -eq 3 ]
-	[[ $stderr == *"$PLAN.bad: line "* ]]
 }

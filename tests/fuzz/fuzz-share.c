@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What hosts read of their shares of a fabric, in JSON and CSV. The same bytes are given as the files of two hosts, which are put
+/* What hosts read of their shares of a fabric, in JSON. The same bytes are given as the files of two hosts, which are put
  * together and judged. */
 #include "fuzz.h"
 
@@ -21,7 +21,7 @@ static void check_files(const struct rd_share_files *files)
 			abort();
 }
 
-static void merge(const struct rd_share_files *files, bool unjudged)
+static void merge(const struct rd_share_files *files)
 {
 	struct rd_findings findings = { 0 };
 	struct rd_fabric_limits limits;
@@ -29,7 +29,7 @@ static void merge(const struct rd_share_files *files, bool unjudged)
 	struct rd_merge merge;
 
 	rd_fabric_limits_init(&limits);
-	rd_fabric_merge(files, unjudged, &fabric, &merge);
+	rd_fabric_merge(files, &fabric, &merge);
 	if (merge.ports != fabric.n_ports || merge.fresh > merge.ports || merge.missing > merge.shares)
 		abort();
 	rd_fabric_judge(&fabric, &limits, NULL, &findings);
@@ -51,11 +51,9 @@ void fuzz_one(const uint8_t *data, size_t size)
 		r = rd_share_read(names[i], (const char *)data, size, &files, &err);
 		check_files(&files);
 	}
-	if (!r) {
-		merge(&files, false);
-		merge(&files, true);
-	} else if (err.code != -r || !err.message[0]) {
+	if (!r)
+		merge(&files);
+	else if (err.code != -r || !err.message[0])
 		abort();
-	}
 	rd_share_files_deinit(&files);
 }

@@ -31,24 +31,17 @@ static int by_port(const void *a, const void *b)
 }
 
 /* The latest reading of each port, sorted; returns their number. */
-static size_t choose_rows(const struct rd_share_files *files, bool unjudged, const struct rd_share_row **rows)
+static size_t choose_rows(const struct rd_share_files *files, const struct rd_share_row **rows)
 {
-	size_t n = 0, kept = 0;
+	size_t n = files->n_rows, kept = 0;
 
-	for (size_t i = 0; i < files->n_rows; i++)
-		if (!unjudged || !files->v[files->rows[i].share].judged)
-			rows[n++] = &files->rows[i];
+	for (size_t i = 0; i < n; i++)
+		rows[i] = &files->rows[i];
 	qsort(rows, n, sizeof(*rows), by_port);
 	for (size_t i = 0; i < n; i++)
 		if (kept == 0 || rows[kept - 1]->guid != rows[i]->guid || rows[kept - 1]->port != rows[i]->port)
 			rows[kept++] = rows[i];
 	return kept;
-}
-
-/* Bits of a field that a value fills. */
-static uint8_t bits_of(uint64_t value, bool saturated)
-{
-	return saturated && value < UINT64_MAX ? (uint8_t)__builtin_popcountll(value) : 64;
 }
 
 /* "PortRcvErrorDetails: ETIMEDOUT", "ETIMEDOUT", "status 0x000c" */
@@ -79,8 +72,7 @@ static void set_port(struct rd_fabric_port *port, const struct rd_share_row *row
 	port->values = rd_alloc(RD_SHARE_COUNTERS, sizeof(*port->values));
 	for (size_t i = 0; i < RD_SHARE_COUNTERS; i++)
 		if (row->known >> i & 1)
-			port->values[i] = (struct rd_pma_value){ row->values[i],
-								 bits_of(row->values[i], row->saturated >> i & 1) };
+			port->values[i] = (struct rd_pma_value){ row->values[i], 64 };
 }
 
 static void add_ports(struct rd_fabric *fabric, const struct rd_share_row *const *rows, size_t n)
@@ -167,10 +159,10 @@ static void count_shares(const struct rd_share_files *files, struct rd_merge *me
 		merge->uncovered.v = merge->uncovered.v > merge->ports ? merge->uncovered.v - merge->ports : 0;
 }
 
-void rd_fabric_merge(const struct rd_share_files *files, bool unjudged, struct rd_fabric *ret, struct rd_merge *merge)
+void rd_fabric_merge(const struct rd_share_files *files, struct rd_fabric *ret, struct rd_merge *merge)
 {
 	_cleanup_free_ const struct rd_share_row **rows = rd_alloc(files->n_rows + 1, sizeof(*rows));
-	size_t n = choose_rows(files, unjudged, rows);
+	size_t n = choose_rows(files, rows);
 
 	*ret = (struct rd_fabric){ .self = RD_NONE, .n_values = RD_SHARE_COUNTERS };
 	*merge = (struct rd_merge){ .ports = n, .duplicates = files->n_rows - n };

@@ -5,9 +5,8 @@
 
 #include "model/fabric/merge.h"
 
-/* The ports of all files, each as it was read last; times are those since the epoch. With `unjudged` only those of files without
- * findings. Both results are released by the caller. */
-void rd_fabric_merge(const struct rd_share_files *files, bool unjudged, struct rd_fabric *ret, struct rd_merge *merge);
+/* The ports of all files, each as it was read last; times are those since the epoch. Both results are released by the caller. */
+void rd_fabric_merge(const struct rd_share_files *files, struct rd_fabric *ret, struct rd_merge *merge);
 void rd_merge_deinit(struct rd_merge *merge);
 
 /* Adds the findings of the files, each once and as its worst, and what is wrong with the shares: missing, incomplete, of another

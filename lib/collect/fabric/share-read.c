@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "collect/fabric/share-read.h"
-
+/* Documents of counters --fabric --json: the share of a host, and its findings. */
 #include <errno.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/rfc3339.h"
+#include "collect/fabric/share-read.h"
+#include "source/bundle/json-read.h"
 
-bool rd_share_guid(const char *text, uint64_t *ret)
+#define SCHEMA "rdmadiag/counters-fabric/1"
+#define FINDINGS_MAX 10000
+
+static bool parse_guid(const char *text, uint64_t *ret)
 {
 	return text && strncmp(text, "0x", 2) == 0 && rd_parse_uint(text + 2, RD_HEX, UINT64_MAX, ret) == 0;
 }
 
-void rd_share_link(const char *text, struct rd_share_row *row)
+static void parse_link(const char *text, struct rd_share_row *row)
 {
 	uint64_t width;
 
@@ -25,7 +31,7 @@ void rd_share_link(const char *text, struct rd_share_row *row)
 		}
 }
 
-unsigned rd_share_state_of(const char *text)
+static unsigned state_of(const char *text)
 {
 	unsigned state = RD_LINK_ACTIVE;
 
@@ -34,7 +40,7 @@ unsigned rd_share_state_of(const char *text)
 	return state;
 }
 
-enum rd_node_kind rd_share_kind_of(const char *text)
+static enum rd_node_kind kind_of(const char *text)
 {
 	for (unsigned kind = RD_NODE_CA; text && kind <= RD_NODE_ROUTER; kind++)
 		if (strcmp(text, rd_node_kind_name(kind)) == 0)
@@ -61,7 +67,8 @@ static void grow_seen(struct rd_share_files *files)
 		*seen_at(files, files->texts.v[i]) = i + 1;
 }
 
-const char *rd_share_keep(struct rd_share_files *files, const char *text)
+/* A copy that lives as long as `files`; one for equal texts. NULL for NULL. */
+static const char *keep_text(struct rd_share_files *files, const char *text)
 {
 	size_t *seen;
 
@@ -109,7 +116,8 @@ static void drop_replaced(struct rd_share_files *files)
 	files->n_rows = rows;
 }
 
-void rd_share_replace(struct rd_share_files *files, struct rd_share *share)
+/* Marks the older one of this share and an earlier one of the same file, host and share as replaced. */
+static void replace_share(struct rd_share_files *files, struct rd_share *share)
 {
 	for (size_t i = 0; i < files->n; i++) {
 		struct rd_share *old = &files->v[i];
@@ -119,27 +127,27 @@ void rd_share_replace(struct rd_share_files *files, struct rd_share *share)
 	}
 }
 
-struct rd_share *rd_share_begin(struct rd_share_files *files, const struct rd_share *share)
+/* Begins a share; its rows follow. NULL: too many. */
+static struct rd_share *begin_share(struct rd_share_files *files, const struct rd_share *share)
 {
-	struct rd_share begun = *share;
 	size_t replaced = 0;
 
 	if (files->sweeps++ >= RD_SHARE_SWEEPS_MAX)
 		return NULL;
-	rd_share_replace(files, &begun);
 	for (size_t i = 0; i < files->n; i++)
 		replaced += files->v[i].replaced ? files->v[i].found : 0;
-	/* Not each time: a file may replace a share with every row. */
+	/* Not each time: a file may replace a share with every document. */
 	if (2 * replaced > files->n_rows || files->n >= 2 * RD_SHARE_FILES_MAX)
 		drop_replaced(files);
 	if (files->n >= 2 * RD_SHARE_FILES_MAX)
 		return NULL;
 	rd_reserve(&files->v, &files->cap, files->n + 1, sizeof(*files->v));
-	files->v[files->n] = begun;
+	files->v[files->n] = *share;
 	return &files->v[files->n++];
 }
 
-int rd_share_add(struct rd_share_files *files, const struct rd_share_row *row)
+/* Adds a row to the latest share. -EFBIG: too many. */
+static int add_row(struct rd_share_files *files, const struct rd_share_row *row)
 {
 	if (files->n_rows >= 2 * RD_SHARE_ROWS_MAX)
 		return -EFBIG;
@@ -150,17 +158,348 @@ int rd_share_add(struct rd_share_files *files, const struct rd_share_row *row)
 	return 0;
 }
 
+struct document {
+	struct rd_json json;
+	struct rd_share_files *files;
+	struct rd_buf name, text; /* of the latest member */
+	struct rd_share share;
+	bool known, judged, too_many; /* has the schema, and findings; exceeds a bound */
+};
+
+/* A string, or NULL for null; another type is an error. Valid until the next call. */
+static const char *read_text(struct document *d)
+{
+	if (rd_json_peek(&d->json) == 'n') {
+		rd_json_skip(&d->json);
+		return NULL;
+	}
+	return rd_json_text(&d->json, &d->text) ? d->text.data : NULL;
+}
+
+/* A number up to `most`; false for null and other values. */
+static bool read_number(struct document *d, uint64_t most, uint64_t *ret)
+{
+	struct rd_json ahead = d->json;
+
+	if (rd_json_uint(&ahead, ret) && *ret <= most && !strchr(".eE", rd_json_peek(&ahead))) {
+		d->json = ahead;
+		return true;
+	}
+	rd_json_skip(&d->json);
+	return false;
+}
+
+static uint64_t number_or_0(struct document *d, uint64_t most)
+{
+	uint64_t n;
+
+	return read_number(d, most, &n) ? n : 0;
+}
+
+static bool read_flag(struct document *d)
+{
+	char c = rd_json_peek(&d->json);
+
+	rd_json_skip(&d->json);
+	return c == 't';
+}
+
+/* Seconds; negative: unknown. */
+static double read_seconds(struct document *d)
+{
+	const char *at, *end;
+	char number[32] = "";
+	double seconds = -1;
+
+	rd_json_peek(&d->json);
+	at = d->json.at;
+	if (rd_json_skip(&d->json)) {
+		end = d->json.at;
+		if ((size_t)(end - at) < sizeof(number))
+			memcpy(number, at, (size_t)(end - at));
+	}
+	return rd_parse_real(number, 0, 1e9, &seconds) == 0 ? seconds : -1;
+}
+
+static bool is(const struct document *d, const char *name)
+{
+	return strcmp(d->name.data, name) == 0;
+}
+
+static void read_shard(struct document *d)
+{
+	uint64_t n;
+
+	if (rd_json_peek(&d->json) != '{') {
+		rd_json_skip(&d->json);
+		return;
+	}
+	rd_json_enter(&d->json, '{');
+	while (rd_json_member(&d->json, &d->name)) {
+		if (is(d, "index"))
+			d->share.index = (unsigned)number_or_0(d, 1000000);
+		else if (is(d, "of"))
+			d->share.of = (unsigned)number_or_0(d, 1000000);
+		else if (is(d, "all_ports") && read_number(d, UINT32_MAX, &n))
+			RD_SET(d->share.all_ports, n);
+		else if (is(d, "topology") && parse_guid(read_text(d), &n))
+			RD_SET(d->share.topology, n);
+		else if (!is(d, "all_ports") && !is(d, "topology"))
+			rd_json_skip(&d->json);
+	}
+	if (d->share.index > d->share.of)
+		d->json.failed = true;
+}
+
+static void read_sweep(struct document *d)
+{
+	rd_json_enter(&d->json, '{');
+	while (rd_json_member(&d->json, &d->name))
+		if (is(d, "ports"))
+			d->share.ports = (size_t)number_or_0(d, RD_SHARE_ROWS_MAX);
+		else
+			rd_json_skip(&d->json);
+}
+
+static void read_counters(struct document *d, struct rd_share_row *row)
+{
+	if (rd_json_peek(&d->json) != '{') {
+		rd_json_skip(&d->json);
+		return;
+	}
+	rd_json_enter(&d->json, '{');
+	while (rd_json_member(&d->json, &d->name)) {
+		size_t counter = rd_pma_find_counter(d->name.data);
+
+		if (counter >= RD_SHARE_COUNTERS)
+			rd_json_skip(&d->json);
+		else if (read_number(d, UINT64_MAX, &row->values[counter]))
+			row->known |= UINT64_C(1) << counter;
+	}
+}
+
+static void read_peer(struct document *d, struct rd_share_row *row)
+{
+	if (rd_json_peek(&d->json) != '{') {
+		rd_json_skip(&d->json);
+		return;
+	}
+	rd_json_enter(&d->json, '{');
+	while (rd_json_member(&d->json, &d->name))
+		if (is(d, "port"))
+			row->peer_port = (unsigned)number_or_0(d, 255);
+		else if (!is(d, "node_guid"))
+			rd_json_skip(&d->json);
+		else if (!parse_guid(read_text(d), &row->peer_guid))
+			row->peer_guid = 0;
+}
+
+/* A member of a port. The age is kept in read_ns until the time of the document is known. */
+static void read_port_member(struct document *d, struct rd_share_row *row, bool *port, bool *guid)
+{
+	uint64_t n;
+	double age;
+
+	if (is(d, "node_guid")) {
+		*guid = parse_guid(read_text(d), &row->guid);
+	} else if (is(d, "port")) {
+		*port = read_number(d, 255, &n);
+		row->port = *port ? (unsigned)n : 0;
+	} else if (is(d, "node")) {
+		row->node = keep_text(d->files, read_text(d));
+	} else if (is(d, "error")) {
+		row->error = keep_text(d->files, read_text(d));
+	} else if (is(d, "kind")) {
+		row->kind = kind_of(read_text(d));
+	} else if (is(d, "state")) {
+		row->state = state_of(read_text(d));
+	} else if (is(d, "link")) {
+		parse_link(read_text(d), row);
+	} else if (is(d, "lid")) {
+		row->lid = (uint16_t)number_or_0(d, 65535);
+	} else if (is(d, "fresh")) {
+		row->fresh = read_flag(d);
+	} else if (is(d, "age_seconds")) {
+		age = read_seconds(d);
+		row->read_ns = age < 0 ? UINT64_MAX : (uint64_t)(age * 1e9);
+	} else if (is(d, "peer")) {
+		read_peer(d, row);
+	} else if (is(d, "counters")) {
+		read_counters(d, row);
+	} else {
+		rd_json_skip(&d->json);
+	}
+}
+
+static void read_ports(struct document *d)
+{
+	rd_json_enter(&d->json, '[');
+	while (rd_json_element(&d->json)) {
+		struct rd_share_row row = { .kind = RD_NODE_CA, .read_ns = UINT64_MAX };
+		bool port = false, guid = false;
+
+		rd_json_enter(&d->json, '{');
+		while (rd_json_member(&d->json, &d->name))
+			read_port_member(d, &row, &port, &guid);
+		if (d->json.failed || !port || !guid) {
+			d->json.failed = true;
+			return;
+		}
+		if (add_row(d->files, &row) < 0) {
+			d->too_many = d->json.failed = true;
+			return;
+		}
+	}
+}
+
+static enum rd_severity severity_of(const char *text)
+{
+	for (unsigned severity = RD_SEV_CRITICAL; text && severity >= RD_SEV_UNKNOWN; severity--)
+		if (strcmp(text, rd_severity_name((enum rd_severity)severity)) == 0)
+			return (enum rd_severity)severity;
+	return RD_SEV_NOTE;
+}
+
+static void read_owned(struct document *d, char **to)
+{
+	free(*to);
+	*to = rd_dup_if(read_text(d));
+}
+
+/* What to do is one text again: commands, and advice behind a mark (base/fix.h). */
+static void read_fix(struct document *d, const char *mark, struct rd_finding *f)
+{
+	_cleanup_free_ char *before = f->fix;
+	const char *text = read_text(d);
+
+	f->fix = text ? rd_text("%s%s%s%s", before ? before : "", before ? "\n" : "", mark, text) : rd_dup_if(before);
+}
+
+static void read_finding(struct document *d, struct rd_finding *f)
+{
+	rd_json_enter(&d->json, '{');
+	while (rd_json_member(&d->json, &d->name))
+		if (is(d, "id"))
+			f->id = keep_text(d->files, read_text(d));
+		else if (is(d, "severity"))
+			f->severity = severity_of(read_text(d));
+		else if (is(d, "title"))
+			f->title = keep_text(d->files, read_text(d));
+		else if (is(d, "why"))
+			f->why = keep_text(d->files, read_text(d));
+		else if (is(d, "subject"))
+			read_owned(d, &f->subject);
+		else if (is(d, "observed"))
+			read_owned(d, &f->observed);
+		else if (is(d, "expected"))
+			read_owned(d, &f->expected);
+		else if (is(d, "fix"))
+			read_fix(d, "", f);
+		else if (is(d, "advice"))
+			read_fix(d, "# ", f);
+		else
+			rd_json_skip(&d->json);
+}
+
+static void read_findings(struct document *d)
+{
+	d->judged = true;
+	rd_json_enter(&d->json, '[');
+	while (rd_json_element(&d->json)) {
+		struct rd_finding finding = { .severity = RD_SEV_NOTE };
+
+		read_finding(d, &finding);
+		if (!finding.id || !finding.title || d->share.findings.n >= FINDINGS_MAX)
+			d->json.failed = true;
+		finding.id = finding.id ? finding.id : "";
+		finding.title = finding.title ? finding.title : "";
+		rd_finding_add(&d->share.findings, &finding);
+	}
+}
+
+static void read_members(struct document *d)
+{
+	const char *text;
+
+	rd_json_enter(&d->json, '{');
+	while (rd_json_member(&d->json, &d->name)) {
+		if (is(d, "schema")) {
+			text = read_text(d);
+			d->known = text && strcmp(text, SCHEMA) == 0;
+			if (!d->known)
+				return;
+		} else if (is(d, "host")) {
+			d->share.host = keep_text(d->files, read_text(d));
+		} else if (is(d, "time")) {
+			d->share.time_ns = rd_rfc3339_parse(read_text(d));
+		} else if (is(d, "shard")) {
+			read_shard(d);
+		} else if (is(d, "sweep")) {
+			read_sweep(d);
+		} else if (is(d, "ports")) {
+			read_ports(d);
+		} else if (is(d, "findings")) {
+			read_findings(d);
+		} else {
+			rd_json_skip(&d->json);
+		}
+	}
+}
+
+/* Reads a document; its rows are added to a share that is completed afterwards. */
+static bool read_document(struct document *d, const char *name)
+{
+	struct rd_share *share;
+	size_t begun, row = d->files->n_rows;
+
+	d->share = (struct rd_share){ .file = name, .host = "" };
+	if (!begin_share(d->files, &d->share)) {
+		d->too_many = true;
+		return false;
+	}
+	begun = d->files->n - 1;
+	d->known = d->judged = false;
+	read_members(d);
+	share = &d->files->v[begun];
+	d->share.found = share->found;
+	*share = d->share;
+	if (d->json.failed || !d->known || !d->judged || !share->time_ns || !share->host || !share->host[0])
+		return false;
+	for (; row < d->files->n_rows; row++) {
+		struct rd_share_row *r = &d->files->rows[row];
+
+		r->read_ns = r->read_ns <= share->time_ns ? share->time_ns - r->read_ns : 0;
+	}
+	replace_share(d->files, share);
+	return true;
+}
+
+static int read_documents(const char *name, const char *text, size_t size, struct rd_share_files *files,
+			  struct rd_err *err)
+{
+	struct document d = { .files = files };
+	bool good = true;
+
+	rd_json_init(&d.json, text, size);
+	while (good && rd_json_peek(&d.json) == '{')
+		good = read_document(&d, name);
+	good &= rd_json_peek(&d.json) == '\0' && d.json.at == d.json.end;
+	rd_buf_deinit(&d.name);
+	rd_buf_deinit(&d.text);
+	if (d.too_many)
+		return -EFBIG;
+	if (good)
+		return 0;
+	rd_err_set(err, EBADMSG, name, "byte %zu: not a whole document of counters --fabric --json",
+		   (size_t)(d.json.at - text));
+	rd_err_hint(err, "write it again on that host: counters --fabric --shards FILE --json");
+	return -EBADMSG;
+}
 int rd_share_read(const char *name, const char *text, size_t size, struct rd_share_files *files, struct rd_err *err)
 {
-	size_t first = 0, before = files->n;
-	int r;
+	size_t before = files->n;
+	int r = read_documents(name, text, size, files, err);
 
-	while (first < size && strchr(" \t\r\n", text[first]))
-		first++;
-	if (first < size && text[first] == '{')
-		r = rd_share_read_json(name, text, size, files, err);
-	else
-		r = rd_share_read_csv(name, text, size, files, err);
 	drop_replaced(files);
 	if (r == -EFBIG || (!r && (files->n > RD_SHARE_FILES_MAX || files->n_rows > RD_SHARE_ROWS_MAX)))
 		r = rd_err_set(err, EFBIG, name, "more than %d ports, %d shares or %d sweeps in all", RD_SHARE_ROWS_MAX,

@@ -20,7 +20,6 @@ struct rd_share_row {
 	uint64_t read_ns;	  /* since the epoch, by the clock of that host; 0: never read */
 	const char *node, *error; /* in `texts`; NULL: none */
 	uint64_t known;		  /* bit I: values[I] is known */
-	uint64_t saturated;	  /* bit I: the counter was at its maximum */
 	uint64_t values[RD_SHARE_COUNTERS];
 	size_t share;
 };
@@ -29,12 +28,11 @@ struct rd_share_row {
 struct rd_share {
 	const char *file;   /* not owned */
 	const char *host;   /* in `texts` */
-	uint64_t time_ns;   /* of the document or row, since the epoch */
+	uint64_t time_ns;   /* of the document, since the epoch */
 	unsigned index, of; /* 1 to `of`; 0: the ports are not divided */
 	RD_FIELD(uint64_t) topology, all_ports;
 	size_t ports; /* that it was to read */
 	size_t found; /* rows of it */
-	bool judged;  /* its findings are in the file */
 	struct rd_findings findings;
 	bool replaced; /* by a later one of the same host and share */
 };
@@ -51,34 +49,5 @@ struct rd_share_files {
 };
 
 void rd_share_files_deinit(struct rd_share_files *files);
-
-/* Columns of a recording in CSV. The counters follow, by their names in the specification. */
-enum rd_share_column {
-	RD_SHARE_TIME,
-	RD_SHARE_HOST,
-	RD_SHARE_INDEX,
-	RD_SHARE_OF,
-	RD_SHARE_TOPOLOGY,
-	RD_SHARE_ALL_PORTS,
-	RD_SHARE_LOOK_PORTS,
-	RD_SHARE_LOOK_FRESH,
-	RD_SHARE_GUID,
-	RD_SHARE_PORT,
-	RD_SHARE_NODE,
-	RD_SHARE_KIND,
-	RD_SHARE_LID,
-	RD_SHARE_STATE,
-	RD_SHARE_LINK,
-	RD_SHARE_PEER_GUID,
-	RD_SHARE_PEER_PORT,
-	RD_SHARE_FRESH,
-	RD_SHARE_AGE,
-	RD_SHARE_ERROR,
-	RD_SHARE_SATURATED,
-	RD_SHARE_COLUMNS,
-};
-extern const char *const rd_share_columns[RD_SHARE_COLUMNS];
-
-/* Words of documents and recordings. */
 
 #endif
