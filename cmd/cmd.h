@@ -135,7 +135,6 @@ struct rd_ctx {
 	const char *schema; /* of the JSON document; NULL: rdmadiag/<command>/1. A command may set it */
 	bool lines;	    /* the output is a stream of JSON lines. A command may set it */
 	bool printed;	    /* the JSON document, or the last line of the stream, has been printed */
-	int64_t deadline_ms; /* CLOCK_MONOTONIC time by which a file must be written; 0: no deadline. A command may set it */
 };
 
 struct rd_cmd {

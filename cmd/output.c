@@ -12,7 +12,6 @@
 
 #include "base/no-rdma.h"
 #include "collect/host/adapters.h"
-#include "source/opener/child.h"
 
 /* The first write error on standard output. Nothing is written after it: the document would have a hole. */
 static int out_failure;
@@ -210,32 +209,6 @@ void rd_output_init(const struct rd_ctx *ctx, struct rd_report *report)
 		rd_errlist_add(&report->errors, &err);
 }
 
-/* A command with a deadline must not block on a file system: at least this long is left for the write. */
-#define WRITE_LEAST_MS 100
-
-struct writing {
-	const char *path;
-	const struct rd_buf *page;
-};
-
-static int write_in_child(void *arg, struct rd_bytes *ret, struct rd_err *err)
-{
-	const struct writing *writing = arg;
-
-	(void)ret;
-	return rd_replace_file(writing->path, writing->page, err);
-}
-
-static int replace_file_before(int64_t deadline_ms, struct writing *writing, struct rd_err *err)
-{
-	int64_t left = deadline_ms - rd_monotonic_ms();
-	_cleanup_bytes_ struct rd_bytes none = { 0 };
-	unsigned limit_ms = left > WRITE_LEAST_MS ? (unsigned)left : WRITE_LEAST_MS;
-	int r = rd_child_run(writing->path, write_in_child, writing, limit_ms, 0, &none, err);
-
-	return r == -ETIMEDOUT ? rd_err_set(err, ETIMEDOUT, writing->path, "not written within %u ms", limit_ms) : r;
-}
-
 int rd_output_textfile(const struct rd_ctx *ctx, const struct rd_report *report, struct rd_err *err)
 {
 	_cleanup_buf_ struct rd_buf page = { 0 };
@@ -243,8 +216,6 @@ int rd_output_textfile(const struct rd_ctx *ctx, const struct rd_report *report,
 	if (!ctx->globals.textfile)
 		return 0;
 	rd_render_metrics(report, ctx->cmd->name, RD_VERSION, RD_PROMETHEUS_TEXT, &page);
-	if (ctx->deadline_ms)
-		return replace_file_before(ctx->deadline_ms, &(struct writing){ ctx->globals.textfile, &page }, err);
 	return rd_replace_file(ctx->globals.textfile, &page, err);
 }
 

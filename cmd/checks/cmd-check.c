@@ -10,12 +10,10 @@
 #include "cmd/counters/counters.h"
 #include "cmd/datafile.h"
 #include "source/guard/source-guard.h"
-#include "source/opener/child.h"
 
 #define CHECK_INTERVAL 60 /* seconds, the default of --interval */
-/* Milliseconds per second of the deadline: until all is read and judged, and until --textfile is written. */
+/* Milliseconds per second of the deadline: until all is read and judged. */
 #define READING_PART 900
-#define WRITING_PART 950
 
 /* A file that does not respond makes the rule unknown; any other unreadable file is an error. */
 static int read_counters(struct rd_ctx *ctx, struct check_result *result, struct rd_err *err)
@@ -191,7 +189,6 @@ static int check_once(struct rd_ctx *ctx, void *arg)
 	struct rd_err err = { 0 };
 	int r;
 
-	ctx->deadline_ms = rd_monotonic_ms() + (int64_t)(opts->deadline * WRITING_PART);
 	rd_source_guard_renew(local, limit_ms);
 	rd_source_guard_renew(ctx->source, limit_ms);
 	rd_source_guard_ahead(ctx->source, read_ahead, ctx->state);

@@ -213,17 +213,6 @@ ends() {
 	release
 }
 
-@test "a file of --textfile that hangs: the line is there in time, and that it was not written is told" {
-	mkdir "$BATS_TEST_TMPDIR/collector"
-	hold "$BATS_TEST_TMPDIR/collector"
-	ends --textfile "$BATS_TEST_TMPDIR/collector/x.prom" --from "$HOST" check --deadline 12
-	release
-	[ "$status" -eq 3 ]
-	[[ $output == "RDMA OK - "* ]]
-	[[ $stderr == *"$BATS_TEST_TMPDIR/collector/x.prom: not written within "*ETIMEDOUT* ]]
-	[ ! -e "$BATS_TEST_TMPDIR/collector/x.prom" ]
-}
-
 # A host that is not well: tests/shim.c.
 make_shim() {
 	command -v cc >/dev/null || skip "no compiler"
