@@ -125,7 +125,7 @@ static const struct own_command {
 	{ "use", "[BUNDLE|live]", "read a bundle from now on, or this host; without operand: what is in use", 1,
 	  run_use },
 	{ "findings", "", "list the findings of the latest command that had some", 0, run_findings },
-	{ "explain", "N", "all that is known about finding N", 1, run_explain },
+	{ "explain", "N", "all that is known about finding N; with a line of a log: what it means", 1, run_explain },
 	{ "fix", "N", "what to do about finding N; nothing is run", 1, run_fix },
 	{ "help", "[COMMAND]", "this list, or the help of a command", 1, run_help },
 	{ "quit", "", "leave the shell; so does Ctrl-D", 0, run_quit },
@@ -157,14 +157,21 @@ static bool begins(const char *name, const char *word)
 	return strncmp(name, word, strlen(word)) == 0;
 }
 
-/* The shell's own command that a word means: the name, or a prefix that no other command has. -EINVAL: it may be several. */
-static int find_own(const char *word, const struct own_command **ret, struct rd_err *err)
+/* "explain 2" is about a finding; behind anything else there is the command of this name. */
+static bool is_number(const struct shell_line *line)
+{
+	return line->n == 1 || (line->n == 2 && !line->words[1][strspn(line->words[1], "0123456789")]);
+}
+
+/* The shell's own command that the first word means: the name, or a prefix that no other command has. -EINVAL: it may be several. */
+static int find_own(const struct shell_line *line, const struct own_command **ret, struct rd_err *err)
 {
 	_cleanup_buf_ struct rd_buf names = { 0 };
+	const char *word = line->words[0];
 	size_t n = 0, own = 0;
 
 	*ret = NULL;
-	if (rd_cmd_find(word))
+	if (rd_cmd_find(word) && !is_number(line))
 		return 0;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(own_commands); i++) {
 		bool whole = strcmp(own_commands[i].name, word) == 0;
@@ -178,10 +185,12 @@ static int find_own(const char *word, const struct own_command **ret, struct rd_
 		rd_buf_printf(&names, "%s%s", n++ ? ", " : "", own_commands[i].name);
 	}
 	for (const struct rd_cmd *const *cmd = rd_commands; own && *cmd; cmd++)
-		if (!(*cmd)->hidden && begins((*cmd)->name, word))
+		if (!(*cmd)->hidden && begins((*cmd)->name, word) && strcmp((*cmd)->name, (*ret)->name) != 0)
 			rd_buf_printf(&names, "%s%s", n++ ? ", " : "", (*cmd)->name);
 	if (n > 1)
 		return rd_err_set(err, EINVAL, word, "ambiguous: %s", names.data);
+	if (*ret && rd_cmd_find((*ret)->name) && !is_number(line))
+		*ret = NULL;
 	return 0;
 }
 
@@ -256,7 +265,7 @@ static int run_line(struct session *s, const char *text)
 	if (shell_line_parse(text, &line, &err) < 0)
 		return rd_fail_usage(NULL, &err);
 	drop_program(&line);
-	if (line.n > 0 && find_own(line.words[0], &own, &err) < 0) {
+	if (line.n > 0 && find_own(&line, &own, &err) < 0) {
 		rd_err_hint(&err, "help");
 		code = rd_fail_usage(NULL, &err);
 	} else if (own) {
@@ -317,7 +326,7 @@ static char *complete(void *arg, const char *before)
 		for (size_t i = 0; i < RD_ARRAY_SIZE(own_commands); i++)
 			add_candidate(&out, line.words[0], own_commands[i].name, own_commands[i].help);
 		shell_complete(&s->shell, &line, &out);
-	} else if (line.n > 1 && find_own(line.words[0], &own, &err) == 0 && own) {
+	} else if (line.n > 1 && find_own(&line, &own, &err) == 0 && own) {
 		if (line.n == 2)
 			complete_own(s, &line, own, &out);
 	} else if (line.n > 1) {

@@ -33,7 +33,7 @@ script() {
 
 @test "the exit status is the worst of all, and the first failure ends the script" {
 	for case in 'qp-state:0' 'topo-check:1' 'topo-check\nuse '$HALF'\ntopo-check:2' 'qp-state\nqp-state --nosuch\nqp-state:3' \
-		'nosuch:3' 'topo-check\nqp-state --nosuch:3' 'qp-state | nosuch:3' 'topo-check | cat:1' 'qp-state | grep nosuch:0' 'explain 1:3' 'quit\nnosuch:0' 'use /nosuch:3'; do
+		'nosuch:3' 'topo-check\nqp-state --nosuch:3' 'qp-state | nosuch:3' 'topo-check | cat:1' 'qp-state | grep nosuch:0' 'explain 1:3' 'explain status=12:0' 'expl status=12:0' 'quit\nnosuch:0' 'use /nosuch:3'; do
 		# shellcheck disable=SC2059 # lines
 		printf "${case%:*}\n" | script $HUNG && status=0 || status=$?
 		[ "$status" = "${case##*:}" ] || { echo "$case: $status" && cat "$T/err" && return 1; }
@@ -211,13 +211,11 @@ readline() {
 	on_terminal 80 24 "exec $RD shell $HUNG"
 	seen 'hung.tar.zst>'
 	shell=$(tm display-message -p '#{pane_pid}')
-	line 'qp-state -i 30 | sleep 1000'
-	children() { [ "$(pgrep -c -P "$shell")" = 2 ]; }
-	until_true children
-	mapfile -t children < <(pgrep -P "$shell")
+	line 'qp-state | sleep 1000'
+	until_true pgrep -P "$shell" -f 'sh -c sleep 1000'
+	program=$(pgrep -P "$shell" -f 'sh -c sleep 1000')
 	tm kill-server
 	SOCKET=
 	until_true process_ended "$shell"
-	until_true process_ended "${children[0]}"
-	until_true process_ended "${children[1]}"
+	until_true process_ended "$program"
 }

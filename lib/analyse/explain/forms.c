@@ -68,14 +68,17 @@ static bool parse_pattern(char *text, struct rd_log_pattern *ret)
 
 	while (*text) {
 		struct rd_log_piece piece = { .text = text };
+		bool before = ret->n && !ret->v[ret->n - 1].text;
 
 		if (text[0] == '{' && text[1] != '{') {
 			char *end = strchr(text, '}');
 
-			if (!end || (ret->n && !ret->v[ret->n - 1].text))
+			if (!end)
 				return false;
 			*end = '\0';
-			if (!parse_field(text + 1, &piece))
+			/* Behind another field there may be anything, but no further value. */
+			if (!parse_field(text + 1, &piece) ||
+			    (before && rd_log_fields[piece.field].class != RD_LOG_REST))
 				return false;
 			text = end + 1;
 		} else {

@@ -222,7 +222,8 @@ static size_t take_field(const char *at, const struct rd_log_piece *piece, const
 static bool match_rest(const struct rd_log_pattern *pattern, size_t i, const char *at, struct rd_log_match *ret)
 {
 	for (; i < pattern->n; i++) {
-		const struct rd_log_piece *piece = &pattern->v[i], *next = i + 1 < pattern->n ? piece + 1 : NULL;
+		const struct rd_log_piece *piece = &pattern->v[i];
+		const struct rd_log_piece *next = i + 1 < pattern->n && piece[1].text ? piece + 1 : NULL;
 		struct rd_log_value value;
 		size_t n = piece->text ? take_literal(at, piece) : take_field(at, piece, next, &value);
 		/* Anything, and so nothing, too. */
