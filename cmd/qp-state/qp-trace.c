@@ -254,7 +254,7 @@ int qp_trace(struct rd_ctx *ctx, const struct qp_trace_opts *opts)
 	run.rec.arg = &run;
 	ctx->schema = "rdmadiag/qp-state-trace-summary/1";
 	ctx->lines = true;
-	r = run.signals = trace_signals_open(&err);
+	r = run.signals = trace_signals_open(false, &err);
 	if (r >= 0)
 		r = qp_recorder_start(&run.rec, &err);
 	if (!r) {

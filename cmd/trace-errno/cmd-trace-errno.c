@@ -61,8 +61,7 @@ static int start_trace(struct trace *t, char **argv, struct rd_err *err)
 	int r = 0;
 
 	/* A command with our own user cannot do more to our terminal than we can. */
-	command.session = t->opts->user != NULL;
-	command.user = command.session ? &t->user : NULL;
+	command.user = t->opts->user ? &t->user : NULL;
 	if (argv[0])
 		r = trace_child_start(&t->child, &command, err);
 	if (!r)
@@ -91,9 +90,6 @@ static int start_trace(struct trace *t, char **argv, struct rd_err *err)
 		return r;
 	trace_report_started(t);
 	t->started = now(t);
-	r = command.session ? trace_signals_of_session(t->signals, err) : 0;
-	if (r < 0)
-		return r;
 	return argv[0] ? trace_child_go(&t->child, argv[0], err) : 0;
 }
 
@@ -110,7 +106,7 @@ int trace_run(struct trace *t, char **argv, struct rd_err *err)
 	if (!r && !t->opts->summary)
 		trace_causes_create(t);
 	if (!r)
-		r = t->signals = trace_signals_open(err);
+		r = t->signals = trace_signals_open(t->opts->user != NULL, err);
 	if (r >= 0)
 		r = start_trace(t, argv, err);
 	if (r)

@@ -5,13 +5,16 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/keyctl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "base/base.h"
+#include "base/end.h"
 #include "base/number.h"
 
 /* What the child reports if it could not execute the command. */
@@ -73,24 +76,7 @@ static int close_from(int first)
 	return 0;
 }
 
-int trace_keep_only(int *fds, size_t n)
-{
-	int next = 3;
-
-	for (size_t i = 0; i < n; i++)
-		if (fds[i] >= 0 && (fds[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, 3 + (int)n)) < 0)
-			return -errno;
-	for (size_t i = 0; i < n; i++) {
-		if (fds[i] < 0)
-			continue;
-		if (dup3(fds[i], next, O_CLOEXEC) < 0)
-			return -errno;
-		fds[i] = next++;
-	}
-	return close_from(next);
-}
-
-_Noreturn void trace_child_fail(int failed, int err, const char *what)
+_Noreturn static void fail(int failed, int err, const char *what)
 {
 	struct failure failure = { .err = err };
 
@@ -100,42 +86,91 @@ _Noreturn void trace_child_fail(int failed, int err, const char *what)
 	_exit(127);
 }
 
-_Noreturn void trace_command_run(const struct trace_command *command, int failed)
+/* Keys of root's are in a keyring that all processes of a session have. A kernel or a container without keyrings has none. */
+static int leave_keyring(void)
+{
+	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS && errno != EPERM)
+		return -errno;
+	return 0;
+}
+
+/* Without a terminal of its own the command may only write to ours: another user must not read what is typed there. */
+static int close_input(void)
+{
+	for (int fd = 0; fd < 3; fd++) {
+		char path[32];
+		int other;
+
+		if (!isatty(fd))
+			continue;
+		snprintf(path, sizeof(path), fd ? "/proc/self/fd/%d" : "/dev/null", fd);
+		other = open(path, (fd ? O_WRONLY : O_RDONLY) | O_NOCTTY | O_CLOEXEC);
+		if (other < 0 || dup2(other, fd) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+/* If we are killed, the command is hung up, as when a terminal is closed; runuser hangs it up when it ends. */
+static int become_user(const struct trace_child *child, const struct trace_command *command)
+{
+	int r = leave_keyring();
+
+	if (!r && child->terminal) {
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		return trace_user_run_on_terminal(command->user, command->keep_privs, command->argv);
+	}
+	setsid();
+	if (!r)
+		r = close_input();
+	if (!r)
+		r = trace_user_become(command->user, command->keep_privs);
+	prctl(PR_SET_PDEATHSIG, SIGHUP);
+	return r;
+}
+
+/* The forked process: waits for a byte on `go`. */
+_Noreturn static void wait_and_run(struct trace_child *child, const struct trace_command *command, int go, int failed)
 {
 	sigset_t none;
-	int r = trace_keep_only(&failed, 1);
+	ssize_t n;
+	char byte;
+	int r;
 
+	close(child->go);
+	close(child->failed);
+	while ((n = read(go, &byte, 1)) < 0 && errno == EINTR)
+		;
+	if (n != 1)
+		_exit(0);
+	r = failed == 3 || dup3(failed, 3, O_CLOEXEC) == 3 ? close_from(4) : -errno;
 	if (r)
-		trace_child_fail(failed, -r, "cannot close inherited file descriptors");
-	if (command->user)
-		r = trace_user_become(command->user, command->keep_privs);
-	if (r)
-		trace_child_fail(failed, -r, "cannot change to the user of this command");
+		fail(failed, -r, "cannot close inherited file descriptors");
+	failed = 3;
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	r = command->user ? become_user(child, command) : 0;
+	if (r)
+		fail(failed, -r, "cannot change to the user of this command");
 	execvp(command->argv[0], command->argv);
-	trace_child_fail(failed, errno, "cannot run this command");
+	fail(failed, errno, "cannot run this command");
 }
 
-/* The forked process: waits for the byte on `go`, which says whether the command starts in the foreground. */
-_Noreturn static void wait_and_run(struct trace_child *child, const struct trace_command *command, int go, int failed)
+static bool has_our_terminal(void)
 {
-	struct trace_monitor monitor = { .failed = failed };
-	ssize_t n;
+	return tcgetpgrp(STDOUT_FILENO) == getpgrp();
+}
 
-	close(child->go);
-	close(child->failed);
-	while ((n = read(go, &monitor.front, 1)) < 0 && errno == EINTR)
-		;
-	if (n != 1)
-		_exit(0);
-	if (child->tty) {
-		trace_tty_monitor(child->tty, &monitor);
-		trace_monitor_run(command, &monitor);
-	}
-	trace_command_run(command, failed);
+static const struct trace_child *current; /* an at_end step has no argument */
+
+/* Of the modes that it set runuser restores what it found, unless it was killed, or trace_child_translate was faster. */
+static void restore_terminal(void)
+{
+	if (current && has_our_terminal())
+		tcsetattr(STDOUT_FILENO, TCSADRAIN, &current->modes);
+	current = NULL;
 }
 
 int trace_child_start(struct trace_child *child, const struct trace_command *command, struct rd_err *err)
@@ -145,10 +180,10 @@ int trace_child_start(struct trace_child *child, const struct trace_command *com
 	int go[2], back[2], r;
 
 	r = find_command(name, err);
-	if (!r && command->session)
-		r = trace_tty_create(command->user ? command->user->entry.pw_uid : (uid_t)-1, &child->tty, err);
 	if (r)
 		return r;
+	child->session = command->user != NULL;
+	child->terminal = child->session && trace_user_may_have_terminal();
 	if (pipe2(go, O_CLOEXEC))
 		return rd_err_set(err, errno, name, "cannot start this command");
 	wait = go[0];
@@ -166,17 +201,19 @@ int trace_child_start(struct trace_child *child, const struct trace_command *com
 	}
 	if (!child->pid)
 		wait_and_run(child, command, wait, failed);
-	if (child->tty)
-		trace_tty_forked(child->tty);
 	return 0;
 }
 
 int trace_child_go(struct trace_child *child, const char *name, struct rd_err *err)
 {
-	bool front = child->tty && trace_tty_begin(child->tty);
-	ssize_t n = write(child->go, &front, 1);
 	struct failure failure;
+	ssize_t n;
 
+	if (child->terminal && tcgetattr(STDOUT_FILENO, &child->modes) == 0) {
+		current = child;
+		rd_at_end(restore_terminal);
+	}
+	n = write(child->go, "", 1);
 	close(child->go);
 	child->go = -1;
 	if (n != 1)
@@ -191,12 +228,18 @@ int trace_child_go(struct trace_child *child, const char *name, struct rd_err *e
 	return 0;
 }
 
-static void set_ended(struct trace_child *child, int status)
+bool trace_child_translate(const struct trace_child *child, bool translate)
 {
-	child->ended = true;
-	child->status = status;
-	if (child->tty)
-		trace_tty_end(child->tty);
+	struct termios modes;
+	bool before;
+
+	if (!child->terminal || child->ended || !has_our_terminal() || tcgetattr(STDOUT_FILENO, &modes) < 0)
+		return true;
+	before = modes.c_oflag & OPOST;
+	modes.c_oflag = translate ? modes.c_oflag | OPOST : modes.c_oflag & ~(tcflag_t)OPOST;
+	if (before != translate)
+		tcsetattr(STDOUT_FILENO, TCSANOW, &modes);
+	return before;
 }
 
 void trace_child_reap(struct trace_child *child)
@@ -204,31 +247,25 @@ void trace_child_reap(struct trace_child *child)
 	int status;
 	pid_t pid;
 
-	/* The monitor lives until we end. It ends earlier only if it is killed; the command has then received SIGHUP. */
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-		if (pid == child->pid && !child->ended)
-			set_ended(child, status);
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (pid != child->pid || child->ended)
+			continue;
+		child->ended = true;
+		child->status = status;
+		restore_terminal();
+	}
 }
 
 void trace_child_signal(struct trace_child *child, const struct signalfd_siginfo *info)
 {
-	if (child->tty)
-		trace_tty_signal(child->tty, info);
+	int signal = (int)info->ssi_signo;
+
+	if (child->terminal)
+		kill(child->pid, signal == SIGHUP ? SIGTERM : signal);
+	else if (child->session)
+		kill(-child->pid, signal);
 	else if (info->ssi_code != SI_KERNEL) /* signals of the terminal reach the command without us */
-		kill(child->pid, (int)info->ssi_signo);
-}
-
-size_t trace_child_fds(const struct trace_child *child, struct pollfd fds[TRACE_CHILD_FDS])
-{
-	return child->tty && !child->ended ? trace_tty_fds(child->tty, fds) : 0;
-}
-
-void trace_child_serve(struct trace_child *child)
-{
-	int status;
-
-	if (child->tty && !child->ended && trace_tty_serve(child->tty, &status))
-		set_ended(child, status);
+		kill(child->pid, signal);
 }
 
 int trace_child_exit_code(const struct trace_child *child)
@@ -244,6 +281,5 @@ void trace_child_deinit(struct trace_child *child)
 		close(child->failed);
 	/* A child that has not executed the command ends by itself now. */
 	child->go = child->failed = -1;
-	trace_tty_destroy(child->tty);
-	child->tty = NULL;
+	restore_terminal();
 }

@@ -16,33 +16,20 @@
 #define POLL_MAX_NS 100000000u
 #define POLL_USTACK_NS 5000000u	  /* user stacks can be resolved only while their process lives */
 #define POLL_COMMAND_NS 20000000u /* with a command: fewer events are lost in bursts */
-#define OWN_FDS 4
 
-static int watch_signals(int fd, const int *wanted, size_t n, struct rd_err *err)
+int trace_signals_open(bool session, struct rd_err *err)
 {
+	static const int wanted[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGQUIT };
 	sigset_t set;
+	int fd;
 
 	sigemptyset(&set);
-	for (size_t i = 0; i < n; i++)
-		if (wanted[i] != SIGHUP || !rd_hangup_ignored())
+	for (size_t i = 0; i < RD_ARRAY_SIZE(wanted); i++)
+		if (wanted[i] == SIGQUIT ? session : wanted[i] != SIGHUP || !rd_hangup_ignored())
 			sigaddset(&set, wanted[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	fd = signalfd(fd, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return fd < 0 ? rd_err_set(err, errno, "signals", "cannot create a signalfd") : fd;
-}
-
-int trace_signals_open(struct rd_err *err)
-{
-	static const int wanted[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD };
-
-	return watch_signals(-1, wanted, RD_ARRAY_SIZE(wanted), err);
-}
-
-int trace_signals_of_session(int fd, struct rd_err *err)
-{
-	static const int wanted[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH };
-
-	return watch_signals(fd, wanted, RD_ARRAY_SIZE(wanted), err);
 }
 
 bool trace_signalled(struct trace *t)
@@ -69,12 +56,11 @@ static uint64_t now(const struct trace *t)
 	return t->ctx->source->ops->now(t->ctx->source, CLOCK_MONOTONIC);
 }
 
-/* Sleeps up to `ns`, until a signal, a message of the holder, an event (if `idle`), the end of the reader, or input or output of the
- * command. */
+/* Sleeps up to `ns`, until a signal, a message of the holder, an event (if `idle`), or the end of the reader. */
 static void wait_for_input(struct trace *t, uint64_t ns, bool idle, bool *reader_gone)
 {
 	struct timespec ts = { .tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u) };
-	struct pollfd fds[OWN_FDS + TRACE_CHILD_FDS] = {
+	struct pollfd fds[] = {
 		{ .fd = t->signals, .events = POLLIN },
 		/* After the request to stop it may end at any time. */
 		{ .fd = t->stopped ? -1 : rd_session_holder_fd(t->session), .events = POLLIN },
@@ -82,13 +68,12 @@ static void wait_for_input(struct trace *t, uint64_t ns, bool idle, bool *reader
 		{ .fd = idle && !t->stopped ? rd_session_ring_fd(t->session) : -1, .events = POLLIN },
 	};
 
-	if (ppoll(fds, OWN_FDS + trace_child_fds(&t->child, fds + OWN_FDS), &ts, NULL) <= 0)
+	if (ppoll(fds, RD_ARRAY_SIZE(fds), &ts, NULL) <= 0)
 		return;
 	if (fds[1].revents)
 		t->early_end = rd_session_ended_early(t->session, &t->why_early);
 	if (fds[2].revents & POLLERR)
 		*reader_gone = true;
-	trace_child_serve(&t->child);
 }
 
 static bool enough_shown(const struct trace *t)

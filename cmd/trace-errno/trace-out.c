@@ -97,6 +97,15 @@ static bool folds(const struct trace *t)
 	       !t->opts->summary;
 }
 
+static int print(struct trace *t, const struct rd_buf *out)
+{
+	bool translated = trace_child_translate(&t->child, true);
+	int r = rd_out(out);
+
+	trace_child_translate(&t->child, translated);
+	return r;
+}
+
 void trace_fold_flush(struct trace *t, bool busy)
 {
 	uint64_t now = t->ctx->source->ops->now(t->ctx->source, CLOCK_MONOTONIC);
@@ -105,7 +114,7 @@ void trace_fold_flush(struct trace *t, bool busy)
 	if (!t->fold.more || (busy && now - t->fold.printed < FOLD_NS))
 		return;
 	rd_buf_printf(&out, "    same, x%" PRIu64 "\n", t->fold.more);
-	rd_out(&out);
+	print(t, &out);
 	t->fold.more = 0;
 	t->fold.printed = now;
 }
@@ -165,7 +174,7 @@ static int print_event(struct trace *t, const struct rd_event *ev)
 	}
 	rd_section_destroy(section);
 	/* main() reports write errors at the end. */
-	return r ? r : rd_out(&out) ? -EPIPE : 0;
+	return r ? r : print(t, &out) ? -EPIPE : 0;
 }
 
 int trace_event(void *arg, const void *data, size_t size)

@@ -126,7 +126,7 @@ static int detach_all(struct trace *t, struct rd_held_list *list, struct rd_err 
 	_cleanup_free_ struct rd_err *errs = rd_alloc(list->n, sizeof(*errs));
 	struct rd_errlist errors = { 0 };
 	struct remaining rest = { 0 };
-	int r = t->signals = trace_signals_open(err);
+	int r = t->signals = trace_signals_open(false, err);
 
 	if (r < 0)
 		return r;

@@ -7,10 +7,14 @@
 #include <linux/capability.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "base/buf.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/text.h"
 
 #define ENTRY_MIN (16 * 1024u)
 #define ENTRY_MAX (1024 * 1024u)  /* longer entries are not valid */
@@ -87,6 +91,14 @@ static int drop_capabilities(void)
 	return syscall(SYS_capset, &self, none) ? -errno : 0;
 }
 
+static int set_variables(const struct passwd *pw)
+{
+	if (setenv("HOME", pw->pw_dir, 1) || setenv("USER", pw->pw_name, 1) || setenv("LOGNAME", pw->pw_name, 1) ||
+	    setenv("SHELL", *pw->pw_shell ? pw->pw_shell : "/bin/sh", 1))
+		return -errno;
+	return 0;
+}
+
 int trace_user_become(const struct trace_user *user, bool keep_privs)
 {
 	const struct passwd *pw = &user->entry;
@@ -101,8 +113,95 @@ int trace_user_become(const struct trace_user *user, bool keep_privs)
 		return r;
 	if (!keep_privs && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return -errno;
-	if (setenv("HOME", pw->pw_dir, 1) || setenv("USER", pw->pw_name, 1) || setenv("LOGNAME", pw->pw_name, 1) ||
-	    setenv("SHELL", *pw->pw_shell ? pw->pw_shell : "/bin/sh", 1))
-		return -errno;
-	return 0;
+	return set_variables(pw);
+}
+
+#define RUNUSER "/usr/sbin/runuser"
+#define PRLIMIT "/usr/bin/prlimit"
+#define SETPRIV "/usr/bin/setpriv"
+
+bool trace_user_may_have_terminal(void)
+{
+	struct stat first, st;
+
+	for (int fd = 0; fd < 3; fd++)
+		if (!isatty(fd) || fstat(fd, fd ? &st : &first) < 0 || (fd && st.st_rdev != first.st_rdev))
+			return false;
+	return geteuid() == 0 && tcgetpgrp(0) == getpgrp() && access(RUNUSER, X_OK) == 0 &&
+	       access(PRLIMIT, X_OK) == 0 && access(SETPRIV, X_OK) == 0;
+}
+
+struct words {
+	char **v;
+	size_t n, cap;
+};
+
+static void add_word(struct words *words, const char *word)
+{
+	*RD_ADD(words->v, words->n, words->cap) = (char *)word;
+}
+
+/* The limits that we have: a session of PAM, which runuser opens, may change them, and so the failure that is traced. */
+static void add_limits(struct words *words)
+{
+	static const char *const names[] = {
+		[RLIMIT_AS] = "as",	      [RLIMIT_CORE] = "core",	      [RLIMIT_CPU] = "cpu",
+		[RLIMIT_DATA] = "data",	      [RLIMIT_FSIZE] = "fsize",	      [RLIMIT_LOCKS] = "locks",
+		[RLIMIT_MEMLOCK] = "memlock", [RLIMIT_MSGQUEUE] = "msgqueue", [RLIMIT_NICE] = "nice",
+		[RLIMIT_NOFILE] = "nofile",   [RLIMIT_NPROC] = "nproc",	      [RLIMIT_RSS] = "rss",
+		[RLIMIT_RTPRIO] = "rtprio",   [RLIMIT_RTTIME] = "rttime",     [RLIMIT_SIGPENDING] = "sigpending",
+		[RLIMIT_STACK] = "stack",
+	};
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(names); i++) {
+		_cleanup_buf_ struct rd_buf soft = { 0 }, hard = { 0 };
+		struct rlimit limit;
+
+		if (getrlimit((int)i, &limit) < 0)
+			continue;
+		rd_buf_printf(&soft, limit.rlim_cur == RLIM_INFINITY ? "unlimited" : "%ju", (uintmax_t)limit.rlim_cur);
+		rd_buf_printf(&hard, limit.rlim_max == RLIM_INFINITY ? "unlimited" : "%ju", (uintmax_t)limit.rlim_max);
+		add_word(words, rd_text("--%s=%s:%s", names[i], soft.data, hard.data));
+	}
+}
+
+/* What trace_user_become does, as options of setpriv(1). */
+static void add_privileges(struct words *words, const struct trace_user *user, bool keep_privs)
+{
+	struct rd_buf groups = { 0 };
+
+	add_word(words, rd_text("--reuid=%u", user->entry.pw_uid));
+	add_word(words, rd_text("--regid=%u", user->entry.pw_gid));
+	for (int i = 0; i < user->n_groups; i++)
+		rd_buf_printf(&groups, "%s%u", i ? "," : "--groups=", user->groups[i]);
+	add_word(words, groups.data ? groups.data : "--clear-groups");
+	if (user->entry.pw_uid) {
+		add_word(words, "--inh-caps=-all");
+		add_word(words, "--ambient-caps=-all");
+	}
+	if (!keep_privs)
+		add_word(words, "--no-new-privs");
+}
+
+int trace_user_run_on_terminal(const struct trace_user *user, bool keep_privs, char *const *argv)
+{
+	struct words words = { 0 };
+	int r = set_variables(&user->entry);
+
+	if (r)
+		return r;
+	/* As root, so that all that it starts can set limits; -m: it leaves variables alone. */
+	for (const char *const *word =
+		     (const char *const[]){ RUNUSER, "-m", "-u", "root", "--pty", "--", PRLIMIT, NULL };
+	     *word; word++)
+		add_word(&words, *word);
+	add_limits(&words);
+	add_word(&words, SETPRIV);
+	add_privileges(&words, user, keep_privs);
+	add_word(&words, "--");
+	while (*argv)
+		add_word(&words, *argv++);
+	add_word(&words, NULL);
+	execv(words.v[0], words.v);
+	return -errno;
 }

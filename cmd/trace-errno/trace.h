@@ -127,10 +127,8 @@ void trace_extend_below(struct trace *trace, const struct rd_event *event); /* -
 /* Adds hooks, and reports those that were added. */
 void trace_extend_step(struct trace *trace);
 
-/* trace-loop.c: a signalfd, or -errno with err filled. */
-int trace_signals_open(struct rd_err *err);
-/* Adds the signals that a terminal sends, for a command in its own session. */
-int trace_signals_of_session(int fd, struct rd_err *err);
+/* trace-loop.c: a signalfd, or -errno with err filled. `session`: a command may have its own. */
+int trace_signals_open(bool session, struct rd_err *err);
 /* Whether a signal requests the end of the trace. Also passes signals on to the command. */
 bool trace_signalled(struct trace *trace);
 /* Until the end of the trace; events go to trace_event. */

@@ -50,7 +50,7 @@ void outer_remove_player(void)
 _Noreturn static void trace(const struct job *job)
 {
 	struct trace t = { .signals = -1, .stopped = 1, .child = TRACE_CHILD_INIT };
-	struct trace_command command = { .session = !job->shared };
+	struct trace_command command = { 0 };
 	char *shell[] = { "/bin/sh", "-c", (char *)job->command, NULL };
 	char *play[] = { player, "play", (char *)job->play, NULL };
 	struct rd_err err = { 0 };
@@ -58,16 +58,22 @@ _Noreturn static void trace(const struct job *job)
 
 	rd_end_watch();
 	command.argv = job->play ? play : shell;
-	if (!getuid() && !trace_user_find("nobody", &t.user, &err))
+	if (!job->shared && trace_user_find("nobody", &t.user, &err) == 0)
 		command.user = &t.user;
-	t.signals = trace_signals_open(&err);
+	t.signals = trace_signals_open(!job->shared, &err);
 	r = trace_child_start(&t.child, &command, &err);
-	if (!r && command.session)
-		r = trace_signals_of_session(t.signals, &err) < 0;
 	if (!r)
 		r = trace_child_go(&t.child, command.argv[0], &err);
-	if (job->says)
+	if (job->says) {
+		struct termios modes = { 0 };
+		bool translated;
+
+		for (int i = 0; t.child.terminal && i < 6000 && !tcgetattr(1, &modes) && modes.c_oflag & OPOST; i++)
+			usleep(10000);
+		translated = trace_child_translate(&t.child, true);
 		r |= rd_write_all(1, "ours\n", 5);
+		trace_child_translate(&t.child, translated);
+	}
 	if (job->dies)
 		rd_out_of_memory();
 	if (!r)
@@ -139,10 +145,8 @@ _Noreturn static void shell(const struct job *job, int orders, int reports)
 		report_job(reports, pid, status, &modes);
 		if (!WIFSTOPPED(status) || read(orders, &order, 1) != 1)
 			break;
-		if (order == 'f')
-			tcsetpgrp(0, pid);
-		if (order != 'w')
-			kill(-pid, SIGCONT);
+		tcsetpgrp(0, pid);
+		kill(-pid, SIGCONT);
 	}
 	/* Whoever else has this terminal keeps it until the test has ended. */
 	while (read(orders, &order, 1) > 0)
@@ -226,20 +230,9 @@ bool outer_shows(struct outer *outer, const char *text)
 	return true;
 }
 
-int outer_number(struct outer *outer)
+void outer_continue(struct outer *outer)
 {
-	int number;
-
-	while (!strchr(outer->seen, '\n'))
-		assert_true(look(outer, WAIT_MS));
-	number = atoi(outer->seen);
-	outer_shows(outer, "\n");
-	return number;
-}
-
-void outer_order(struct outer *outer, char order)
-{
-	assert_int_equal(write(outer->orders, &order, 1), 1);
+	assert_int_equal(write(outer->orders, "f", 1), 1);
 }
 
 struct report outer_report(struct outer *outer)

@@ -9,7 +9,7 @@
 
 struct outer {
 	int master;  /* of the terminal */
-	int orders;  /* to its shell: 'f', 'b' and 'w', as the shell's commands fg, bg and wait */
+	int orders;  /* to its shell: a byte, as its command fg */
 	int reports; /* from its shell */
 	pid_t shell;
 	char seen[1 << 21]; /* all that the terminal was sent, ended by 0 */
@@ -41,9 +41,8 @@ void outer_end(struct outer *outer);
 void outer_type(struct outer *outer, const char *keys);
 /* Waits until the terminal was sent this text, and forgets all up to its end; false: it does not come in a minute. */
 bool outer_shows(struct outer *outer, const char *text);
-/* The number that comes next, on a line of its own. */
-int outer_number(struct outer *outer);
-void outer_order(struct outer *outer, char order);
+/* Continues a stopped job in the foreground. */
+void outer_continue(struct outer *outer);
 /* The shell's next report; fails the test if none comes. */
 struct report outer_report(struct outer *outer);
 /* The same for one that says that the job has ended: the status as a shell has it. Keeps what the terminal is sent. */
