@@ -13,10 +13,10 @@ prepare() {
 told() {
 	local expression=$1
 	shift
-	timeout 60 "$@" >"$W/log" 2>&1 || :
-	"$R" explain --json --log "$W/log" >"$W/explain.json" 2>"$W/explain.err" || :
+	timeout 60 "$@" >"$W/printed" 2>&1 || :
+	"$R" explain --json --log "$W/printed" >"$W/explain.json" 2>"$W/explain.err" || :
 	jq -e "any(.lines[]; [.codes[].name] as \$codes | .objects as \$o | $expression)" "$W/explain.json" >/dev/null && return
-	cat "$W/log" "$W/explain.err"
+	cat "$W/printed" "$W/explain.err"
 	jq -c '.lines[]? | [.id, .objects, [.codes[].name]]' "$W/explain.json"
 	return 1
 }
