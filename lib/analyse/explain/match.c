@@ -318,18 +318,13 @@ bool rd_log_match(const struct rd_log_forms *forms, const char *line, struct rd_
 /* "name:digits:digits", "name:digits :digits", and not a time. */
 static size_t host_before_ids(const char *at)
 {
-	size_t n = take_word(at, RD_LOG_WORD, NULL);
-	const char *rest = at + n;
+	size_t n = take_word(at, RD_LOG_WORD, NULL), digits = at[n] == ':' ? strspn(at + n + 1, "0123456789") : 0;
+	const char *rest = at + n + 1 + digits;
 
-	if (strspn(at, "0123456789.-") >= n)
+	if (!digits || strspn(at, "0123456789.-") >= n)
 		return 0;
-	for (int i = 0; i < 2; i++) {
-		size_t digits = *rest == ':' ? strspn(rest + 1, "0123456789") : 0;
-
-		n = digits || (i == 1 && strncmp(rest, " :", 2) == 0) ? n : 0;
-		rest += digits + 1;
-	}
-	return n;
+	rest += *rest == ' ';
+	return rest[0] == ':' && isdigit((unsigned char)rest[1]) ? n : 0;
 }
 
 /* "Nov 28 10:00:00 host ", or a time of RFC 3339 and " host kernel:". */

@@ -143,7 +143,7 @@ static void add_findings(const struct rd_log_here *here, int device, struct rd_l
 	}
 }
 
-/* A rule that warns shows the cause; one that passed excludes it; else it cannot be told. */
+/* A rule that warns shows the cause; one that passed excludes it; else it is undecided. */
 static void judge(const struct rd_log_here *here, int device, struct rd_log_cause *cause)
 {
 	bool passed = false, other = false;
@@ -205,7 +205,7 @@ static char *next_of(const struct rd_log_line *line, const struct rd_log_form *f
 	return ret;
 }
 
-/* Those that this host shows come first, then those that cannot be told. */
+/* Those that this host shows come first, then those that are undecided. */
 static int compare_causes(const void *a, const void *b)
 {
 	const struct rd_log_cause *x = a, *y = b;

@@ -135,7 +135,7 @@ struct rd_log_line {
 /* A cause, and whether this host shows it. */
 struct rd_log_cause {
 	const struct rd_log_part *part;
-	RD_FIELD(bool) here; /* not known: cannot be told */
+	RD_FIELD(bool) here; /* not known: undecided */
 	char *evidence;	     /* owned; NULL: none */
 };
 
