@@ -124,9 +124,10 @@ MULTIARCH := $(or $(shell $(CC) -print-multiarch 2>/dev/null),$(TRIPLET))
 MACHINE = $(firstword $(subst -, ,$(TRIPLET)))
 BPF_ARCH = $(or $(patsubst $(MACHINE):%,%,$(filter $(MACHINE):%,x86_64:x86 aarch64:arm64 powerpc64le:powerpc s390x:s390 \
 	riscv64:riscv loongarch64:loongarch)),$(MACHINE))
-# clang's BPF target does not search Debian's multiarch directory, which has asm/types.h.
+# clang's BPF target does not search Debian's multiarch directory, which has asm/types.h. A cross-compiler may have its own root.
+SYSROOT := $(if $(HAVE_CC),$(shell $(CC) -print-sysroot 2>/dev/null))
 BPF_CFLAGS = -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -g -O2 -Wall $(filter -Werror,$(WARN)) -I. $(PREFIX_MAP) \
-	$(addprefix -idirafter ,$(wildcard /usr/include/$(MULTIARCH)))
+	$(addprefix -idirafter ,$(wildcard $(patsubst %/,%,$(SYSROOT))/usr/include/$(MULTIARCH)))
 
 FOLDERS = -DRD_DATADIR='"$(DATADIR)/rdmadiag"' -DRD_SYSCONFDIR='"$(SYSCONFDIR)"'
 
