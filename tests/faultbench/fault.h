@@ -18,7 +18,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define PAGE 4096UL
+#define PAGE ((unsigned long)sysconf(_SC_PAGESIZE))
+#define PAGE_MAX 65536
 /* Below every mapping of a position-independent program, above vm.mmap_min_addr. */
 #define UNMAPPED ((void *)(1UL << 20))
 #define NOBODY 65534

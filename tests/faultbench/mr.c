@@ -31,7 +31,7 @@ enum bad_flags {
 	ON_DEMAND = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND,
 };
 
-static const char constant[2 * PAGE] __attribute__((aligned(4096))) = { 1 };
+static const char constant[2 * PAGE_MAX] __attribute__((aligned(PAGE_MAX))) = { 1 };
 
 static int reg_mr(struct env *env, void *addr, size_t length, int access)
 {
@@ -276,7 +276,7 @@ static int overflow(struct env *env)
 
 	if (!map)
 		return unready("mmap");
-	return reg_mr(env, map, env->fault->arg ? 1UL << 45 : -PAGE, IBV_ACCESS_LOCAL_WRITE);
+	return reg_mr(env, map, env->fault->arg ? PAGE << 33 : -PAGE, IBV_ACCESS_LOCAL_WRITE);
 }
 
 static int flags(struct env *env)

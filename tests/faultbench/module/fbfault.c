@@ -22,6 +22,15 @@
 #define CQ_UDATA ib_udata
 #endif
 
+/* Where functions are traced with their arguments alone, that is all there is to change. */
+#if defined(CONFIG_ARM64) && LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+#define SAVED 0
+#define GO(fregs, to) ftrace_regs_set_instruction_pointer(fregs, to)
+#else
+#define SAVED FTRACE_OPS_FL_SAVE_REGS
+#define GO(fregs, to) instruction_pointer_set(ftrace_get_regs(fregs), to)
+#endif
+
 static char *device = "rxe0";
 module_param(device, charp, 0444);
 
@@ -124,18 +133,16 @@ static long fbfault_return(void)
 static void notrace fbfault_entry(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
 				  struct ftrace_regs *fregs)
 {
-	struct pt_regs *regs = ftrace_get_regs(fregs);
-
-	if (!regs || task_tgid_nr(current) != READ_ONCE(probe_pid))
+	if (task_tgid_nr(current) != READ_ONCE(probe_pid))
 		return;
 	WRITE_ONCE(probe_pid, 0);
-	instruction_pointer_set(regs, (unsigned long)fbfault_return);
+	GO(fregs, (unsigned long)fbfault_return);
 }
 
 /* No kprobe: one that changes the flow of a function is left out where a tracer hooks the same function. */
 static struct ftrace_ops fbfault_hook = {
 	.func = fbfault_entry,
-	.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY,
+	.flags = SAVED | FTRACE_OPS_FL_IPMODIFY,
 };
 
 static void fbfault_unhook(void)
