@@ -69,6 +69,8 @@ test     debhelper                        -
 test     lintian                          -
 vm       ca-certificates                  ca-certificates
 vm       qemu-system-x86                  qemu-system-x86-core
+vm       qemu-system-arm                  qemu-system-aarch64-core
+vm       gcc-aarch64-linux-gnu            gcc-aarch64-linux-gnu
 vm       busybox-static                   busybox
 vm       kmod                             kmod
 vm       cpio                             cpio

@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 # To be sourced: packages of any Debian release, by a private apt: own lists, own cache, own idea of what is installed (nothing).
 # The caller has say and die.
-#   private_apt FOLDER    apt_update SUITE    download FOLDER PACKAGE...    depends PACKAGE PATTERN
+#   private_apt FOLDER [ARCH]    apt_update SUITE    download FOLDER PACKAGE...    depends PACKAGE PATTERN
+#   download_all PACKAGE...: with all they depend on, into $apt/cache/archives
 
 # The machine's own Debian entries, of either file format, with another suite in the place of its own.
 # Output: deb822 paragraphs. A key may stand inside Signed-By itself, over several lines.
@@ -65,6 +66,7 @@ choose_sources() { # SUITES: reads and sets the variables of private_sources
 
 # One private apt below $apt. The hooks of the machine's own configuration would work on the machine's own caches.
 private_apt() {
+	local own=${2:-amd64}
 	apt=$1
 	mkdir -p "$apt"/{lists,cache,etc,trusted}/partial
 	: >"$apt/status"
@@ -82,8 +84,8 @@ Dir::Etc::SourceList "$apt/rd.sources";
 Dir::Etc::SourceParts "/dev/null";
 Dir::Etc::Preferences "/dev/null";
 Dir::Etc::PreferencesParts "/dev/null";
-APT::Architecture "amd64";
-APT::Architectures { "amd64"; };
+APT::Architecture "$own";
+APT::Architectures { "$own"; "amd64"; };
 APT::Sandbox::User "";
 APT::Get::Always-Include-Phased-Updates "true";
 Acquire::Languages "none";
@@ -119,4 +121,11 @@ download() { # packages $2... unpacked into $1
 		dpkg-deb -x "$p" "$into" || return
 		rm "$p"
 	done
+}
+
+download_all() {
+	LC_ALL=C apt-get -c "$apt/apt.conf" -qq -y --no-install-recommends -d install "$@" >"$apt/log" 2>&1 && return
+	say "download of $* failed:"
+	tail -n 5 "$apt/log" >&2
+	return 1
 }

@@ -16,11 +16,11 @@ prepare() {
 }
 
 built() {
-	[ -e "build/tests/faultbench/$KERNEL/fbdrv.ko" ]
+	[ -e "build/tests/faultbench/$RD_VM_KERNEL/fbdrv.ko" ]
 }
 
 can_run() {
-	built || skip "the modules were not built: $(tail -1 "build/tests/vm/$KERNEL-faultbench.log")"
+	built || skip "the modules were not built: $(tail -1 "build/tests/vm/$RD_VM_KERNEL-faultbench.log")"
 }
 
 # 6.1 cannot hook all functions of a module at once, and one by one takes fexit longer than kprobes.
@@ -84,7 +84,7 @@ test_module_load() {
 	can_run
 	until_true 90 rmmod fbdrv 2>/dev/null # hooks of the trace before may still hold it
 	trace loads
-	insmod "build/tests/faultbench/$KERNEL/fbdrv.ko"
+	insmod "build/tests/faultbench/$RD_VM_KERNEL/fbdrv.ko"
 	until_true 60 grep -q 'fbdrv was loaded during the trace' "$W/loads.err"
 	fault drv-state
 	soon_true_of "$W/loads.json" "$ran" 'any(.chain[]; .module == "fbdrv")'

@@ -15,8 +15,8 @@ prepare() {
 
 # unknown FILE: loads it from where its vendor's package would have put it
 unknown() {
-	local file=build/tests/vm/$KERNEL-module/$1 modules
-	[ -e "$file" ] || skip "there is no $1 for $KERNEL: $(tail -1 "build/tests/vm/$KERNEL-module.log")"
+	local file=build/tests/vm/$RD_VM_KERNEL-module/$1 modules
+	[ -e "$file" ] || skip "there is no $1 for $KERNEL: $(tail -1 "build/tests/vm/$RD_VM_KERNEL-module.log")"
 	modules=/lib/modules/$(uname -r)
 	if ! [ -e "$modules/updates" ]; then
 		mkdir -p /run/modules/up /run/modules/work

@@ -73,8 +73,8 @@ judged() {
 
 # fault PARAMETER…: what module/rdfault.c does to a device, until the test ends
 fault() {
-	local file=build/tests/vm/$KERNEL-module/rdfault.ko
-	[ -e "$file" ] || skip "there is no rdfault.ko for $KERNEL: $(tail -1 "build/tests/vm/$KERNEL-module.log")"
+	local file=build/tests/vm/$RD_VM_KERNEL-module/rdfault.ko
+	[ -e "$file" ] || skip "there is no rdfault.ko for $KERNEL: $(tail -1 "build/tests/vm/$RD_VM_KERNEL-module.log")"
 	insmod "$file" "$@"
 	trap 'kill $(jobs -p) 2>/dev/null || :; rmmod rdfault' EXIT
 }

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=bash disable=SC2154 # here, cache, kernels, say, die: ../vm; apt: ../../private-apt.sh
+# shellcheck shell=bash disable=SC2154 # here, cache, kernels, arch, say, die: ../vm, ../../arch.sh; apt: ../../private-apt.sh
 # Debian's kernels as packages.
 
 kernel_suites() { # where a kernel is to be looked for, in this order
 	case $1 in
 	5.10) echo bullseye ;;
 	6.1) echo bookworm ;;
-	6.12) echo trixie ;;
+	6.12*) echo trixie ;;
 	7.x) echo forky sid ;;
 	esac
 }
@@ -15,27 +15,45 @@ kernel_suites() { # where a kernel is to be looked for, in this order
 # processor the unpacking: 3 s of a boot with 6.1's xz. The address layout is then not randomised.
 unpack_kernel() {
 	local setup off len
+	if [[ $arch == arm64 ]]; then
+		unpack_zboot "$@"
+		return
+	fi
 	setup=$(od -An -tu1 -j497 -N1 "$1") off=$(od -An -tu4 -j584 -N4 "$1") len=$(od -An -tu4 -j588 -N4 "$1")
 	# The last four bytes are the unpacked size.
-	tail -c +$(((setup + 1) * 512 + off + 1)) "$1" | head -c $((len - 4)) >"$2.packed" || :
+	unpack_part "$1" "$2" $(((setup + 1) * 512 + off)) $((len - 4))
+}
+
+# arm64: an image, or since 7.x a program for EFI that has it inside, which QEMU cannot start.
+unpack_zboot() {
+	if [[ $(od -An -tc -j4 -N4 "$1" | tr -d ' ') == zimg ]]; then
+		unpack_part "$1" "$2" "$(od -An -tu4 -j8 -N4 "$1")" "$(od -An -tu4 -j12 -N4 "$1")"
+	else
+		unpack_part "$1" "$2" 0 "$(stat -c %s "$1")"
+	fi
+}
+
+unpack_part() { # FROM TO OFFSET BYTES
+	tail -c +$(($3 + 1)) "$1" | head -c "$4" >"$2.packed" || :
 	case $(od -An -tx1 -N4 "$2.packed" | tr -d ' ') in
 	fd377a58) xz -dc "$2.packed" >"$2" ;;
 	28b52ffd) zstd -qdc "$2.packed" >"$2" ;;
 	1f8b*) gzip -dc "$2.packed" >"$2" ;;
-	*) cp "$1" "$2" ;;
+	*) cp "$2.packed" "$2" ;;
 	esac
 	rm "$2.packed"
 }
 
 # The directory of a kernel: release, image, config, pkg/lib/modules/RELEASE, boot.cpio. It appears by one rename.
 fetch_kernel() {
-	local k=$1 suite image="" new=$cache/$1.new pkgs=() rel from
+	local k=$1 version=${1%-*} flavour="" suite image="" new=$cache/$1.new pkgs=() rel from
+	[[ $k == "$version" ]] || flavour=-${k#*-}
 	rm -rf "$new"
-	private_apt "$new/apt"
+	private_apt "$new/apt" "$arch"
 	for suite in $(kernel_suites "$k"); do
 		# One unreachable part (say, security) leaves the others usable.
 		apt_update "$suite" || :
-		image=$(depends linux-image-amd64 "^linux-image-${k%.x}[.]" | head -n 1)
+		image=$(depends "linux-image-$arch$flavour" "^linux-image-${version%.x}[.]" | head -n 1)
 		[[ -n $image ]] && break
 	done
 	[[ -n $image ]] || die "found no kernel $k in $(kernel_suites "$k")"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=bash disable=SC2154 # here, cache, kernels, say, die: ../vm
+# shellcheck shell=bash disable=SC2154 # here, cache, kernels, arch, cross, make_arch, say, die: ../vm, ../../arch.sh
 # Kernel headers, and modules built against them.
 
 # A kernel's own build tools come from its suite and may want a newer libc than this machine's: then that libc and its
@@ -13,8 +13,8 @@ wrap_tools() {
 	done < <(find "$pkg/usr/lib" -type f -perm /111)
 	[[ -n $unfit ]] || return 0
 
-	mapfile -t needs < <(depends "$(depends "$image" '^linux-kbuild-')" '^(libc6|libelf1.*|zlib1g)$')
-	download "$pkg/libs" "${needs[@]}" libzstd1 || die "kernel $k: download of ${needs[*]} failed"
+	mapfile -t needs < <(depends "$(depends "$image" '^linux-kbuild-'):amd64" '^(libc6|libelf1[^:]*|zlib1g)(:amd64)?$')
+	download "$pkg/libs" "${needs[@]}" libzstd1:amd64 || die "kernel $k: download of ${needs[*]} failed"
 	for tool in "${tools[@]}"; do
 		mv "$tool" "$tool.elf"
 		# The tools' own wrappers look for their variants beside argv[0].
@@ -34,9 +34,9 @@ fetch_headers() { # reads nothing but the kernel's own directory; the headers ap
 	suite=$(<"$cache/$k/suite")
 	image=linux-headers-$rel
 	rm -rf "$new"
-	private_apt "$new.apt"
+	private_apt "$new.apt" "$arch"
 	apt_update "$suite"
-	mapfile -t pkgs < <(depends "$image" '^linux-(kbuild|headers)-')
+	mapfile -t pkgs < <(depends "$image" '^linux-(kbuild|headers)-' | sed 's/^linux-kbuild-.*/&:amd64/') # tools that run here
 	[[ ${#pkgs[@]} -gt 1 ]] || die "$suite has no $image any more: remove $cache/$k and fetch again"
 	say "fetching $image ${pkgs[*]} from $suite"
 	download "$new" "$image" "${pkgs[@]}" || die "kernel $k: download of headers failed"
@@ -67,17 +67,17 @@ vm_module() {
 	mkdir -p "$out" "$tmp/src"
 	cp -r "$src"/. "$tmp/src"
 	mapfile -t options < <(module_options "$cc")
-	make -s -C "$cache/$k/headers/usr/src/linux-headers-$(<"$cache/$k/release")" M="$tmp/src" CC="$cc" \
+	make -s -C "$cache/$k/headers/usr/src/linux-headers-$(<"$cache/$k/release")" M="$tmp/src" CC="$cc" "${make_arch[@]}" \
 		"${options[@]}" modules >"$tmp/log" 2>&1 || {
 		cat "$tmp/log" >&2
 		die "$src does not build for $k"
 	}
 	for ko in "$tmp"/src/*.ko; do
 		cp "$ko" "$out/"
-		strip -g "$out/${ko##*/}"
+		"${cross}strip" -g "$out/${ko##*/}"
 		command -v pahole >/dev/null || { say "no BTF for ${ko##*/} on $k: pahole (package dwarves) is not here" && continue; }
-		if LLVM_OBJCOPY=objcopy pahole -J --btf_gen_floats --btf_base "$cache/$k/image" "$ko" >"$tmp/log" 2>&1; then
-			strip -g "$ko"
+		if LLVM_OBJCOPY=${cross}objcopy pahole -J --btf_gen_floats --btf_base "$cache/$k/image" "$ko" >"$tmp/log" 2>&1; then
+			"${cross}strip" -g "$ko"
 			cp "$ko" "$out/$(basename "$ko" .ko).btf.ko"
 		else
 			say "no BTF for ${ko##*/} on $k: $(tail -n 1 "$tmp/log")"

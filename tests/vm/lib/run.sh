@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=bash disable=SC2154 # here, cache, kernels, say, die: ../vm
+# shellcheck shell=bash disable=SC2154 # here, cache, kernels, arch, build, say, die: ../vm, ../../arch.sh
 # One boot: the host's root read-only over 9p, a command, its output and status over two virtio ports.
 
 # Firmware of a QEMU that was unpacked (scripts/deps.sh) lies beside it.
@@ -14,7 +14,11 @@ kvm_args() { accel=(-accel kvm -cpu host); }
 # One thread for all processors (RDMADIAG_VM_THREAD=single) is slower where processors are free, but sure: with a thread
 # each, a processor may still run the breakpoint by which another has just changed code (jump labels, ftrace), and dies.
 # Emulated, strings are faster by moves of 16 bytes: an eighth of the time of a test.
-tcg_args() { accel=(-accel "tcg,thread=${RDMADIAG_VM_THREAD:-multi}" -cpu max,-erms,-fsrm,-avx,-avx2); }
+tcg_args() {
+	accel=(-accel "tcg,thread=${RDMADIAG_VM_THREAD:-multi}" -cpu max,-erms,-fsrm,-avx,-avx2)
+	# Signed return addresses as any processor has them, by an algorithm that costs the emulation less.
+	[[ $arch != arm64 ]] || accel=(-machine virt -accel tcg,thread=multi -cpu max,pauth-impdef=on,sve=off)
+}
 
 initramfs() { # DIR KERNEL-DIR: writes DIR/initrd from DIR/tree and the kernel's own part
 	mkdir -p "$1/tree/bin"
@@ -32,6 +36,7 @@ initramfs() { # DIR KERNEL-DIR: writes DIR/initrd from DIR/tree and the kernel's
 choose_accel() {
 	local k=$1 dir=$cache/$1 seen
 	tcg_args
+	[[ $arch == amd64 ]] || return 0
 	case ${RDMADIAG_VM_ACCEL-} in
 	tcg) return ;;
 	kvm) kvm_args && return ;;
@@ -83,10 +88,14 @@ vm_run() {
 	done
 	[[ ${1-} == -- && $# -gt 1 ]] || die "no command: vm run KERNEL [OPTION]... -- COMMAND [ARG]..."
 	shift
-	[[ $(uname -m) == x86_64 ]] || die "these kernels are for x86_64; this machine is $(uname -m)"
-	qemu=$(command -v qemu-system-x86_64) || die "no qemu-system-x86_64 (package qemu-system-x86)"
-	# One that was unpacked because this machine has another, which may not be static.
-	busybox=$top/build/tools/root/usr/bin/busybox
+	[[ $(uname -m) == x86_64 ]] || die "the machines are made on x86_64; this machine is $(uname -m)"
+	qemu=$(command -v "$qemu_name") || die "no $qemu_name (make test-deps)"
+	vm_root
+	# One that was unpacked: this machine has another, which may not be static, or none for this architecture.
+	local tools=$top/build/tools/root low=/low:/tools
+	[[ $arch == amd64 ]] || tools=$build/root low=/tools:/low
+	[[ -d $tools ]] || tools=''
+	busybox=$tools/usr/bin/busybox
 	[[ -x $busybox ]] || busybox=$(command -v busybox) || die "no busybox (package busybox-static)"
 	command -v cpio >/dev/null || die "no cpio"
 	mapfile -t firmware < <(firmware)
@@ -109,16 +118,14 @@ vm_run() {
 
 	mkdir -p "$work/tree/job"
 	cp "$here/lib/stage2" "$work/tree/job/"
-	local tools=$top/build/tools/root
-	[[ -d $tools ]] || tools=''
-	printf 'CHECKOUT=%q\nRD_VM_KERNEL=%q\nTOOLS=%q\n' "$checkout" "$k" "$tools" >"$work/tree/job/vars"
+	printf 'CHECKOUT=%q\nBUILD=%q\nRD_VM_KERNEL=%q\nTOOLS=%q\n' "$checkout" "$build" "$k" "${tools:+$low}" >"$work/tree/job/vars"
 	if [[ -n $tools ]]; then
 		# In front of what a test adds, which may be bridges that would take it in.
 		extra=(-fsdev "local,id=tools,path=$tools,security_model=none,readonly=on,multidevs=remap"
 			-device virtio-9p-pci,fsdev=tools,mount_tag=tools "${extra[@]}")
 	fi
 	{
-		echo "export HOME=/root USER=root LOGNAME=root TERM=dumb LANG=C.UTF-8 RD_VM_OUT=/run/vm/out RD_VM_KERNEL=$k"
+		echo "export HOME=/root USER=root LOGNAME=root TERM=dumb LANG=C.UTF-8 RD_VM_OUT=/run/vm/out RD_VM_KERNEL=$k RDMADIAG_ARCH=$arch"
 		printf "cd %s && exec %s\n" "$(quote "$checkout")" "$(quote "$@")"
 	} >"$work/tree/job/job"
 	initramfs "$work" "$dir"
@@ -150,7 +157,7 @@ boot() {
 	timeout -k 5 "$timeout" "$qemu" "${firmware[@]}" "${accel[@]}" -smp "$smp" -m "$mem" \
 		-nodefaults -nographic -no-reboot -monitor none -serial "file:$log" \
 		-kernel "$dir/image" -initrd "$work/initrd" \
-		-append "console=ttyS0 loglevel=7 panic=-1 no_timer_check tsc=reliable mitigations=off $append" \
+		-append "console=$console loglevel=7 panic=-1 no_timer_check tsc=reliable mitigations=off $append" \
 		-fsdev "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap" \
 		-device virtio-9p-pci,fsdev=root,mount_tag=root \
 		-fsdev "local,id=kernel,path=$dir,security_model=none,readonly=on" \
