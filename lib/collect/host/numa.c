@@ -109,13 +109,17 @@ void rd_collect_numa(const struct rd_sysfs *fs, struct rd_host *host)
 	rd_names_sort_natural(&names);
 	for (size_t i = 0; i < names.n && host->n_numas < 4096; i++) {
 		struct rd_numa *numa;
+		enum rd_known known;
 		uint32_t id;
 
 		if (strncmp(names.v[i], "node", 4) != 0 || rd_parse_u32(names.v[i] + 4, RD_DECIMAL, 65535, &id) < 0)
 			continue;
 		numa = rd_host_add_numa(host);
 		numa->id = (int)id;
-		numa->cpulist = rd_sysfs_text(fs, NULL, "/sys/devices/system/node/%s/cpulist", names.v[i]);
+		numa->cpulist = rd_sysfs_text(fs, &known, "/sys/devices/system/node/%s/cpulist", names.v[i]);
+		/* Every node has the file: a node of memory alone, such as that of a GPU, has nothing in it. */
+		if (known == RD_ABSENT)
+			numa->cpulist = rd_dup("");
 		read_package(fs, numa);
 	}
 }

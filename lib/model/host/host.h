@@ -92,7 +92,7 @@ struct rd_pci {
 
 struct rd_numa {
 	int id;
-	char *cpulist; /* "0-15,64-79" */
+	char *cpulist; /* "0-15,64-79"; "": memory alone */
 	/* The socket of its first CPU, numbered by firmware. NPS (AMD) and SNC (Intel) divide a socket into several
 	 * nodes. Absent: not reported, or a node with memory only. */
 	RD_FIELD(int) package;

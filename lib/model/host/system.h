@@ -80,7 +80,6 @@ struct rd_system {
 
 	RD_FIELD(uint64_t) max_map_count;
 	char *thp_defrag; /* "always defer defer+madvise [madvise] never" */
-	RD_FIELD(uint64_t) page_size;
 	struct rd_huge *huge;
 	size_t n_huge, cap_huge;
 

@@ -58,6 +58,9 @@ class Fn:
     def path(self):
         return f"{self.up.path() if self.up else self.root}/{self.addr}"
 
+    def domain(self):
+        return self.addr.split(":")[0]
+
     def bridges(self):
         """Those above, the nearest first."""
         return [self.up] + self.up.bridges() if self.up else []
@@ -127,19 +130,19 @@ class Host:
 
     def switch(self, kind, up, bus):
         """A switch on `bus` below `up`: its upstream port. Its downstream ports hang on the next bus."""
-        fn = self._add(up, f"{up.addr[:4]}:{bus:02x}:00.0", kind, up.numa, UPSTREAM)
+        fn = self._add(up, f"{up.domain()}:{bus:02x}:00.0", kind, up.numa, UPSTREAM)
         fn.buses, fn.acs = (bus, bus + 1, bus + 1), None
         return fn
 
     def down(self, up, bus):
-        fn = self._add(up, f"{up.addr[:4]}:{up.buses[1]:02x}:{len(up.children):02x}.0", up.kind, up.numa, DOWNSTREAM)
+        fn = self._add(up, f"{up.domain()}:{up.buses[1]:02x}:{len(up.children):02x}.0", up.kind, up.numa, DOWNSTREAM)
         fn.buses, fn.acs = (up.buses[1], bus, bus), 0
         return fn
 
     def endpoint(self, up, kind, bus=None, fn=0, root=None, numa=None, domain=0):
         """Below a bridge, or (root, bus) on a root bus of its own."""
         if up:
-            return self._add(up, f"{up.addr[:4]}:{up.buses[1]:02x}:00.{fn}", kind, up.numa)
+            return self._add(up, f"{up.domain()}:{up.buses[1]:02x}:00.{fn}", kind, up.numa)
         return self._add(None, f"{domain:04x}:{bus:02x}:{root[1]:02x}.{fn}", kind, numa, root=f"pci{domain:04x}:{root[0]:02x}")
 
     def gpu(self, *args, **more):
@@ -361,11 +364,16 @@ def render_ip(files, host):
     files["proc/net/if_inet6"] = "\n".join(six) + "\n"
 
 
+# By whether it is arm64: servers with Grace run kernels with pages of 64 KiB. The first size is the default.
+HUGE = {False: (2048,), True: (524288, 2048, 16777216)}
+PASSTHROUGH = {False: "iommu=pt", True: "iommu.passthrough=1"}
+
+
 def render_system(files, host):
-    cpus = host.nodes[0].split("-")[0]
+    cpus, arm = host.nodes[0].split("-")[0], "implementer" in host.cpu
     files["proc/cpuinfo"] = f"processor\t: {cpus}\n{host.cpu}\n\n"
-    files["proc/cmdline"] = "BOOT_IMAGE=/vmlinuz root=/dev/sda2 ro" + (" iommu=pt" if host.iommu == "identity" else "") + "\n"
-    files["proc/meminfo"] = "MemTotal:       2113527592 kB\nHugePages_Total:       0\nHugepagesize:       2048 kB\n"
+    files["proc/cmdline"] = "BOOT_IMAGE=/vmlinuz root=/dev/sda2 ro" + (f" {PASSTHROUGH[arm]}" if host.iommu == "identity" else "") + "\n"
+    files["proc/meminfo"] = "MemTotal:       2113527592 kB\nHugePages_Total:       0\n" + f"Hugepagesize:       {HUGE[arm][0]} kB\n"
     files["proc/sys/kernel/hostname"] = f"{host.name}\n"
     files["proc/sys/kernel/osrelease"] = "6.8.0-60-generic\n"
     files["proc/sys/vm/max_map_count"] = "1048576\n"
@@ -379,7 +387,10 @@ def render_system(files, host):
         at = f"sys/devices/system/node/node{n}/"
         files[at + "cpulist"] = f"{cpulist}\n"
         files[at + "distance"] = " ".join("10" if i == n else "20" for i in range(len(host.nodes))) + "\n"
-        files[at + "hugepages/hugepages-2048kB/nr_hugepages"] = files[at + "hugepages/hugepages-2048kB/free_hugepages"] = f"{host.hugepages}\n"
+        for size in HUGE[arm]:
+            count = host.hugepages if size == HUGE[arm][0] and cpulist else 0
+            for what in ("nr", "free"):
+                files[at + f"hugepages/hugepages-{size}kB/{what}_hugepages"] = f"{count}\n"
     lines = []
     for entry in host.modules:
         name, _, users = entry.partition(" ")
@@ -392,7 +403,7 @@ def render_system(files, host):
     files["proc/modules"] = "\n".join(lines) + "\n"
     files["sys/kernel/btf/ib_uverbs"] = b"\x9f\xeb\x01\x00ib_umem_dmabuf_get\0"
     files["sys/class/dmi/id/sys_vendor"], files["sys/class/dmi/id/product_name"] = (f"{t}\n" for t in host.dmi)
-    lib = "usr/lib/aarch64-linux-gnu" if "implementer" in host.cpu else "usr/lib/x86_64-linux-gnu"
+    lib = "usr/lib/aarch64-linux-gnu" if arm else "usr/lib/x86_64-linux-gnu"
     files[f"{lib}/libibverbs.so.1"] = Link("libibverbs.so.1.14.50.0")
     for provider in ("bnxt_re", "efa", "hbl", "ionic", "irdma", "mlx5", "rxe"):
         files[f"{lib}/libibverbs/lib{provider}-rdmav34.so"] = ""

@@ -488,3 +488,18 @@ rows(KIND,
      ("ILLEGAL_DEV_TABLE_ENTRY of a NIC", "mi300x-thor2", log("iommu ivhd0: AMD-Vi: Event logged [ILLEGAL_DEV_TABLE_ENTRY device=0000:19:00.0 pasid=0x00000 address=0xfffffffdf8000000 flags=0x0a00]"), "warning log-iommu-faults"),
      ("interrupt of a NIC refused", "dgx-h100", log("DMAR: [INTR-REMAP] Request device [5e:00.0] fault index 0x8080 [fault reason 0x22] Present field in the IRTE entry is clear"), "warning log-iommu-faults"),
      ("pages cannot be pinned, as mlx5_ib says it", "dgx-h100", log("infiniband mlx5_0: mr_umem_get:838:(pid 8123): umem get failed (-14)"), "warning log-pin-pages"))
+
+# All have pages of 64 KiB and nodes without processors, the memory of GPUs.
+KIND = "PCI domains of six digits, behind an SMMU"
+SMMU = "arm-smmu-v3 arm-smmu-v3.4.auto: event: F_TRANSLATION client: {} sid: 0x100 ssid: 0x0 iova: 0x0 ipa: 0x0"
+TRANSLATES = model(lambda m: setattr(m.host, "iommu", "DMA"))
+rows(KIND,
+     ("in order", "gb200", [far], "quiet pcie-link-width hugepages-numa iommu-mode", {"map": True}),
+     ("in order", "gb300", [far], "quiet acs-redirect hugepages-numa iommu-mode", {"map": True}),
+     ("huge pages on the sockets alone", "gb300", [far, model(lambda m: setattr(m.host, "hugepages", 20))], "quiet hugepages-numa"),
+     ("a NIC's link is narrow", "gb200", [far, link("mlx5_4", (5, 8))], "critical pcie-link-width", {"words": "100010:03:00.0"}),
+     ("a NIC used an address that is not mapped", "gb200", [far, lambda m: log(SMMU.format(m.fn("mlx5_4").addr))(m)], "warning log-iommu-faults", {"words": "100010:03:00.0"}),
+     ("the SMMU translates", "gb200", [far, TRANSLATES], "warning iommu-mode", {"words": "SMMU group"}),
+     ("the SMMU translates", "gb300", [far, TRANSLATES], "warning iommu-mode", {"words": "SMMU group"}),
+     ("completions of one GPU are redirected", "gb300", [far, lambda m: setattr(next(f for f in m.host.fns if f.cls == 0x080100).up.up.children[1], "acs", 0x1D)], "critical acs-redirect", {"words": "10000[0-9a-f]:"}),
+     ("a NIC used an address that is not mapped", "gb300", [far, lambda m: log(SMMU.format(m.fn("mlx5_5").addr))(m)], "warning log-iommu-faults", {"words": "100012:03:00.0"}))

@@ -244,6 +244,13 @@ def half_config(m):
         m.files[f"sys/devices/{f.path()}/config"] = config(f)[:64]
 
 
+def far(m):
+    """PCI domains of more than 16 bits: six digits."""
+    for fn in m.host.fns:
+        digits = fn.domain()
+        fn.addr, fn.root = (text.replace(digits, f"10{digits}", 1) for text in (fn.addr, fn.root))
+
+
 def hide_net(name):
     """An interface that was moved to another network namespace: the GIDs stay, and name it."""
     def step(m):
