@@ -9,6 +9,8 @@
 
 static void run_mode(const struct rd_check_input *in, struct rd_check_out *out)
 {
+	const char *iommu = rd_host_iommu(in->host);
+
 	if (in->host->n_gpus == 0)
 		rd_check_skip(out, "no accelerator, so no peer-to-peer traffic");
 	for (size_t i = 0; i < in->host->n_pcis && in->host->n_gpus > 0; i++) {
@@ -25,12 +27,12 @@ static void run_mode(const struct rd_check_input *in, struct rd_check_out *out)
 			rd_check_unknown(out, pci->addr, "the kernel does not report the type of the IOMMU group");
 		else
 			rd_check_bad(out, RD_SEV_WARNING, pci->addr,
-				     rd_text("%s: IOMMU group %d has type %s", rd_pci_what(in->host, i),
+				     rd_text("%s: %s group %d has type %s", rd_pci_what(in->host, i), iommu,
 					     pci->iommu_group.v, pci->iommu_type),
-				     rd_text("identity, or no IOMMU"),
-				     rd_text("# boot with %s, or disable the IOMMU in the BIOS\n"
+				     rd_text("identity, or no %s", iommu),
+				     rd_text("# boot with %s, or disable the %s in the BIOS\n"
 					     "# reboot while no job runs",
-					     rd_host_passthrough(in->host)));
+					     rd_host_passthrough(in->host), iommu));
 	}
 }
 
@@ -81,7 +83,7 @@ const struct rd_check rd_check_iommu_mode = {
 	.id = "iommu-mode",
 	.title = "IOMMU translates DMA",
 	.why = "peer-to-peer traffic is translated at the root complex: it is slow, or blocked",
-	.fix = "# boot with iommu=pt (arm64: iommu.passthrough=1), or disable the IOMMU in the BIOS\n"
+	.fix = "# boot with iommu=pt (an SMMU: iommu.passthrough=1), or disable the IOMMU in the BIOS\n"
 	       "# reboot while no job runs",
 	.needs = "/sys/kernel/iommu_groups/N/type",
 	.reads = RD_PART_PCI | RD_PART_RDMA,

@@ -435,8 +435,9 @@ static char *iommu_fix(const struct rd_host *host, const char *subject, enum rd_
 			"# the device does not respond: power-cycle the host while no job runs; if it happens again, "
 			"replace the device");
 	return rd_text("# stop the job that uses the device, then reset it: echo 1 >/sys/bus/pci/devices/ADDRESS/reset\n"
-		       "# if it happens again, update its driver and firmware%s%s",
-		       identity ? "" : ", or boot with ", identity ? "" : rd_host_passthrough(host));
+		       "# if it happens again, update its driver and firmware%s%s%s%s",
+		       identity ? "" : ", or let the ", identity ? "" : rd_host_iommu(host),
+		       identity ? "" : " not translate: boot with ", identity ? "" : rd_host_passthrough(host));
 }
 
 /* Devices of other kinds have such faults, too: no finding. The last forms name no device, so theirs may be any. */

@@ -292,9 +292,19 @@ bool rd_port_has_carrier(const struct rd_host *host, const struct rd_port *port)
 	return false;
 }
 
+static bool is_arm64(const struct rd_host *host)
+{
+	return host->cpu.arch && strcmp(host->cpu.arch, "arm64") == 0;
+}
+
+const char *rd_host_iommu(const struct rd_host *host)
+{
+	return is_arm64(host) ? "SMMU" : "IOMMU";
+}
+
 const char *rd_host_passthrough(const struct rd_host *host)
 {
-	return host->cpu.arch && strcmp(host->cpu.arch, "arm64") == 0 ? "iommu.passthrough=1" : "iommu=pt";
+	return is_arm64(host) ? "iommu.passthrough=1" : "iommu=pt";
 }
 
 bool rd_driver_is_for_guests(const char *driver)

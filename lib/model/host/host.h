@@ -290,6 +290,8 @@ bool rd_ibdev_is_gaudi(const struct rd_host *host, int ibdev);
 
 /* What is given on the kernel command line for an IOMMU that does not translate. */
 const char *rd_host_passthrough(const struct rd_host *host);
+/* What its vendor calls it. */
+const char *rd_host_iommu(const struct rd_host *host);
 
 /* Whether this driver reserves a function for a virtual machine: vfio-pci and its variants, pci-stub, xen-pciback. NULL: no. */
 bool rd_driver_is_for_guests(const char *driver);
