@@ -170,6 +170,21 @@ int rd_attach_fexit(struct rd_attach *attach, enum rd_hook hook, const uint32_t 
 	return 0;
 }
 
+/* A link of this program to functions of one module or of vmlinux; -errno. */
+static int link_multi(int prog, int type, const __u32 *ids, const __u64 *cookies, size_t n)
+{
+	struct multi_link_attr attr = {
+		.prog_fd = (__u32)prog,
+		.attach_type = (__u32)type,
+		.ids = (__u64)(uintptr_t)ids,
+		.cookies = (__u64)(uintptr_t)cookies,
+		.cnt = (__u32)n,
+	};
+	int link = (int)syscall(__NR_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+
+	return link < 0 ? -errno : link;
+}
+
 /* All functions must be of one module. */
 int rd_attach_fexit_multi(struct rd_attach *attach, enum rd_hook hook, const uint32_t *fns, size_t n)
 {
@@ -177,7 +192,7 @@ int rd_attach_fexit_multi(struct rd_attach *attach, enum rd_hook hook, const uin
 	_cleanup_free_ __u64 *cookies = rd_alloc(n, sizeof(*cookies));
 	int type = at_exit(hook) ? FEXIT_MULTI : FENTRY_MULTI;
 	_cleanup_close_ int prog = -1;
-	int btf_fd, link;
+	int btf_fd;
 
 	btf_fd = btf_fd_of(attach, attach->set->fns[fns[0]].module);
 	if (btf_fd < 0)
@@ -189,15 +204,7 @@ int rd_attach_fexit_multi(struct rd_attach *attach, enum rd_hook hook, const uin
 		ids[i] = attach->set->fns[fns[i]].btf_id;
 		cookies[i] = fns[i];
 	}
-	struct multi_link_attr attr = {
-		.prog_fd = (__u32)prog,
-		.attach_type = (__u32)type,
-		.ids = (__u64)(uintptr_t)ids,
-		.cookies = (__u64)(uintptr_t)cookies,
-		.cnt = (__u32)n,
-	};
-	link = (int)syscall(__NR_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
-	return keep_both(attach, link < 0 ? -errno : link, &prog);
+	return keep_both(attach, link_multi(prog, type, ids, cookies, n), &prog);
 }
 
 /* By address if all addresses are known, because several functions can have the same name. */
@@ -280,21 +287,45 @@ int rd_attach_kprobe(struct rd_attach *attach, enum rd_hook hook, const uint32_t
 	return 0;
 }
 
+/* Programs load even where nothing can be linked to them: on arm64 no fexit-multi (as of Linux 7.2), and before 6.4 no fexit. The
+ * template's own target is a function that nothing calls. */
+static bool can_link_multi(const struct rd_attach *attach, int template)
+{
+	struct bpf_prog_info info = { 0 };
+	_cleanup_close_ int prog = load_copy(attach, RD_HOOK_LEAVE, false, (enum bpf_attach_type)FEXIT_MULTI, 0, 0);
+	_cleanup_close_ int link = -1;
+	__u32 len = sizeof(info);
+	__u64 cookie = 0;
+
+	if (prog < 0 || bpf_obj_get_info_by_fd(template, &info, &len))
+		return false;
+	link = link_multi(prog, FEXIT_MULTI, &info.attach_btf_id, &cookie, 1);
+	return link >= 0;
+}
+
+static bool can_link_one(int template)
+{
+#ifdef __x86_64__
+	(void)template;
+	return true; /* ever since there are such programs; to end a link takes a while */
+#else
+	_cleanup_close_ int link = bpf_link_create(template, 0, BPF_TRACE_FEXIT, NULL);
+
+	return link >= 0;
+#endif
+}
+
 /* A backend whose program loads works; whether it can hook a certain function shows only when it is attached. */
 void rd_attach_probe(struct rd_attach *attach)
 {
-	bool tracing = bpf_program__fd(attach->programs.tracing[RD_HOOK_LEAVE]) >= 0;
+	int template = bpf_program__fd(attach->programs.tracing[RD_HOOK_LEAVE]);
 	bool kprobes = bpf_program__fd(attach->programs.kprobe[RD_HOOK_LEAVE]) >= 0;
 	int fd;
 
-	attach->works[RD_BACKEND_FEXIT] = tracing;
+	attach->works[RD_BACKEND_FEXIT_MULTI] = template >= 0 && can_link_multi(attach, template);
+	attach->works[RD_BACKEND_FEXIT] = attach->works[RD_BACKEND_FEXIT_MULTI] ||
+					  (template >= 0 && can_link_one(template));
 	attach->works[RD_BACKEND_KPROBE] = kprobes && attach->kprobe_type >= 0;
-	if (tracing) {
-		fd = load_copy(attach, RD_HOOK_LEAVE, false, (enum bpf_attach_type)FEXIT_MULTI, 0, 0);
-		attach->works[RD_BACKEND_FEXIT_MULTI] = fd >= 0;
-		if (fd >= 0)
-			close(fd);
-	}
 	if (kprobes) {
 		const char *name = "bpf_fentry_test1";
 		LIBBPF_OPTS(bpf_link_create_opts, opts, .kprobe_multi.cnt = 1, .kprobe_multi.syms = &name);

@@ -172,10 +172,8 @@ static int try_batch(struct batch *b, const uint32_t *fns, size_t n)
 	/* Further functions need more. */
 	if (!r || r == -EMFILE)
 		return r;
-	/* EOPNOTSUPP is of the backend (fexit-multi loads on arm64, and links nothing), not of one function. */
-	if (n == 1 || r == -EOPNOTSUPP) {
-		for (size_t i = 0; i < n; i++)
-			b->failed[fns[i]] = true;
+	if (n == 1) {
+		b->failed[*fns] = true;
 		b->last_error = -r;
 		return 0;
 	}
