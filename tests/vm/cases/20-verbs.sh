@@ -5,6 +5,7 @@
 # asked: 6.1 7.x
 # sample 6.1: reg-mr-* write2 create-* modify-* rdma-* chains-and-stacks user-stack
 # sample 7.x: reg-mr-* write2 create-* modify-* rdma-* chains-and-stacks user-stack
+# sample arm64: reg-mr-readonly reg-mr-memlock modify-qp-missing-attr
 # boot: main
 
 # One trace for all: on 6.1 each costs 10 s to come and half a minute to go.
@@ -18,7 +19,10 @@ verb() {
 }
 
 test_reg_mr_unmapped() { verb reg-mr-unmapped; }
-test_reg_mr_readonly() { verb reg-mr-readonly; }
+test_reg_mr_readonly() {
+	verb reg-mr-readonly
+	true_of "$W/all.json" 'any(.[]; .pid == $pid and .cause_id == "memory-read-only")' --argjson pid "$ran"
+}
 test_write2() { verb write2; }
 test_create_cq_limit() { verb create-cq-limit; }
 test_create_qp_limit() { verb create-qp-limit; }
@@ -31,7 +35,7 @@ test_rdma_resolve_nowhere() { verb rdma-resolve-nowhere; }
 # Root has CAP_IPC_LOCK, which hides this one.
 test_reg_mr_memlock() {
 	verb reg-mr-memlock --uid 65534
-	true_of "$W/all.json" 'any(.[]; .pid == $pid and .uid == 65534 and .errno == "ENOMEM")' --argjson pid "$ran"
+	true_of "$W/all.json" 'any(.[]; .pid == $pid and .uid == 65534 and .errno == "ENOMEM" and .cause_id == "memlock-limit")' --argjson pid "$ran"
 }
 
 # What the kernel itself has on its stack at the first failure, as far as it is hooked, is in the chain in that order.

@@ -5,6 +5,7 @@
 # asked: 6.1 7.x
 # sample 6.1: real-programs what-is-unknown-is-told without-root
 # sample 7.x: real-programs what-is-unknown-is-told without-root
+# sample arm64: real-programs what-is-unknown-is-told
 # boot: qp
 
 MANY=build/tests/vm/qp-many
