@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/shell/reader.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/memory.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
-#include "cmd/shell/history.h"
 #include "cmd/shell/readline.h"
+
+#define HISTORY_LINES 1000
 
 RD_LATE_DEFINE(rd_readline, RD_READLINE_CALLS, RD_LIBREADLINE)
 
@@ -126,6 +130,62 @@ static int show_candidates(int count, int key)
 	return 0;
 }
 
+/* ---- history */
+
+/* Makes a directory and those above it. */
+static int make_directories(const char *path)
+{
+	_cleanup_free_ char *part = rd_dup(path);
+
+	for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(part, 0700) < 0 && errno != EEXIST)
+			return -errno;
+		*slash = '/';
+	}
+	return mkdir(part, 0700) < 0 && errno != EEXIST ? -errno : 0;
+}
+
+/* With sudo -E, or su, the directory of another user: files of root in it would be in the way. */
+static bool is_own(const char *directory)
+{
+	struct stat st;
+
+	return stat(directory, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
+}
+
+/* $XDG_STATE_HOME/rdmadiag/history, by default below ~/.local/state; the directory is made if it is missing. NULL: there is no home
+ * directory, or it is not this user's. The caller frees it. */
+static char *history_file(void)
+{
+	const char *state = secure_getenv("XDG_STATE_HOME"), *home = secure_getenv("HOME");
+	_cleanup_free_ char *directory = NULL;
+
+	if (state && *state == '/')
+		directory = rd_text("%s/rdmadiag", state);
+	else if (home && *home == '/' && is_own(home))
+		directory = rd_text("%s/.local/state/rdmadiag", home);
+	if (!directory || make_directories(directory) < 0 || !is_own(directory))
+		return NULL;
+	return rd_text("%s/history", directory);
+}
+
+/* Adds the last `n` lines of readline's list. A file that cannot be written is reported once, and loses nothing else. */
+static void add_history_lines(const char *file, int n)
+{
+	/* It may hold names of jobs and hosts. */
+	int fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600), r = fd < 0 ? errno : 0;
+
+	if (fd >= 0) {
+		close(fd);
+		r = rd_readline.append_history(n, file);
+	}
+	if (!r)
+		r = rd_readline.history_truncate_file(file, HISTORY_LINES);
+	if (r)
+		rd_warn(NULL, "%s: the history cannot be written: %s", file, rd_errno_text(r));
+}
+
 /* ---- lines */
 
 static void take_line(char *line)
@@ -155,8 +215,8 @@ void shell_reader_open(struct shell_reader *reader, bool terminal)
 	*rd_readline.rl_attempted_completion_function = complete_word;
 	rd_readline.rl_bind_key('?', show_candidates);
 	rd_readline.using_history();
-	rd_readline.stifle_history(SHELL_HISTORY_LINES);
-	reader->history = shell_history_file();
+	rd_readline.stifle_history(HISTORY_LINES);
+	reader->history = history_file();
 	if (reader->history)
 		rd_readline.read_history(reader->history);
 }
@@ -249,7 +309,7 @@ enum shell_read shell_reader_next(struct shell_reader *reader, const char *promp
 void shell_reader_close(struct shell_reader *reader)
 {
 	if (reader->history && reader->new_lines > 0)
-		shell_history_add(reader->history, reader->new_lines);
+		add_history_lines(reader->history, reader->new_lines);
 	free(reader->history);
 	reader->history = NULL;
 }

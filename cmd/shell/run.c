@@ -90,8 +90,10 @@ _Noreturn static void become_program(const struct shell *shell, pid_t group, con
 	struct rd_err err = { 0 };
 
 	begin_child(shell, group);
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	if (dup2(running->output[READ_END], STDIN_FILENO) < 0 || dup2(running->out, STDOUT_FILENO) < 0)
-		_exit(RD_EXIT_UNKNOWN);
+		_exit(CANNOT_RUN);
 	if (rd_confine(RD_CONFINE_PROGRAM, NULL, &err) == 0) {
 		execl("/bin/sh", "sh", "-c", running->program, (char *)NULL);
 		rd_err_set(&err, errno, "/bin/sh", "cannot run");
@@ -188,10 +190,12 @@ static int run_forked(struct shell *shell, char **argv, struct running *running)
 		program = fork();
 		if (program == 0)
 			become_program(shell, pid, running);
-		if (program < 0)
-			last = cannot_start("process", errno);
-		else if (shell->terminal)
+		if (program < 0) {
+			cannot_start("process", errno);
+			last = CANNOT_RUN;
+		} else if (shell->terminal) {
 			setpgid(program, pid);
+		}
 		close_end(running->output, READ_END);
 	}
 	close_end(running->findings, WRITE_END);
@@ -200,7 +204,7 @@ static int run_forked(struct shell *shell, char **argv, struct running *running)
 	code = wait_for(pid);
 	if (program > 0)
 		last = wait_for(program);
-	return last == RD_EXIT_UNKNOWN || last == CANNOT_RUN || last == NOT_FOUND ? RD_EXIT_UNKNOWN : code;
+	return last == CANNOT_RUN || last == NOT_FOUND ? RD_EXIT_UNKNOWN : code;
 }
 
 /* `argv`: NULL-terminated, with the name of the program first. */

@@ -19,16 +19,9 @@ struct trace_user {
 	int n_groups;
 };
 
-/* trace-user.c: by name, or, if no user has that name, by decimal user ID. -errno with err filled. */
+/* By name, or, if no user has that name, by decimal user ID. -errno with err filled. */
 int trace_user_find(const char *name, struct trace_user *ret, struct rd_err *err);
 void trace_user_deinit(struct trace_user *user);
-/* For the process that is about to execute the command: sets ids, groups and variables of the user, drops all capabilities
- * unless the user is root and, unless `keep_privs`, sets no_new_privs. Opens nothing. 0 or -errno. */
-int trace_user_become(const struct trace_user *user, bool keep_privs);
-/* The same, on a terminal of its own: becomes runuser(1), which copies between that and ours. Returns -errno. */
-int trace_user_run_on_terminal(const struct trace_user *user, bool keep_privs, char *const *argv);
-/* Whether 0, 1 and 2 are one terminal, in whose foreground we are, and there are the programs for another one. */
-bool trace_user_may_have_terminal(void);
 
 struct trace_command {
 	char **argv;
@@ -52,7 +45,7 @@ struct trace_child {
 		.go = -1, .failed = -1 \
 	}
 
-/* trace-child.c: -errno with err filled. The command is not executed before trace_child_go. */
+/* -errno with err filled. The command is not executed before trace_child_go. */
 int trace_child_start(struct trace_child *child, const struct trace_command *command, struct rd_err *err);
 int trace_child_go(struct trace_child *child, const char *name, struct rd_err *err);
 /* Reaps all children that have ended, including the command. */

@@ -59,6 +59,9 @@ script() {
 @test "output goes to sh without privileges, or to a file" {
 	printf "qp-state | grep rxe1 | wc -l\nqp-state --noheadings > '%s'\nqp-state --raw >> '%s'\n" "$T/a file" "$T/a file" | script $HUNG
 	[ "$(cat "$T/out")" = 2 ]
+	printf 'qp-state | yes | head -n 1\n' | script $HUNG
+	[ "$(cat "$T/out")" = y ]
+	[ ! -s "$T/err" ]
 	[ "$(grep -c '^rxe1' "$T/a file")" = 4 ]
 	printf 'qp-state > /nosuch/file\n' | script $HUNG && return 1
 	grep -q '/nosuch/file: cannot open it for writing' "$T/err"

@@ -286,6 +286,8 @@ static void without_a_terminal_there_is_none(void **state)
 	assert_int_equal(WSTOPSIG(report.status), SIGTSTP);
 	assert_true(comes_to_print(pipes[0], true));
 	outer_continue(&o);
+	for (int i = 0; i < 6000 && tracer() == o.shell; i++)
+		usleep(10000);
 	outer_type(&o, KEY('C'));
 	assert_int_equal(outer_status(&o), 128 + SIGINT);
 	outer_end(&o);
