@@ -91,6 +91,18 @@ static void take(const struct rd_log_forms *forms, const struct rd_log_match *ma
 		look_up(forms, &match->v[i], line);
 }
 
+/* Programs print the text of an errno where their form has none. */
+static void look_for_errno(const struct rd_log_forms *forms, struct rd_log_line *line)
+{
+	const struct rd_log_form *code = rd_log_code_in(forms, "errno", line->text);
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(line->codes) && line->codes[i]; i++)
+		if (strcmp(line->codes[i]->table, "errno") == 0)
+			return;
+	if (code && line->form != code)
+		add_code(line, code);
+}
+
 static uint64_t hash_of(const struct rd_log_line *line)
 {
 	struct rd_sipkey key;
@@ -202,6 +214,7 @@ static void read_line(struct rd_log_reader *reader, const char *text)
 	size = rd_log_host(text, &host);
 	line.host = size ? rd_dup_part(host, size) : NULL;
 	take(reader->forms, &match, &line);
+	look_for_errno(reader->forms, &line);
 	add_line(reader, &line);
 }
 

@@ -9,7 +9,6 @@
 
 #define GRAM 4
 #define SLOTS (1u << 16)
-#define PATTERNS_MAX 8192
 #define NAME_LEAST 12 /* characters */
 /* Places in a line at which a pattern is tried. */
 #define TRIES 16
@@ -26,7 +25,7 @@ struct entry {
 struct rd_log_index {
 	uint32_t first[SLOTS];		   /* entry plus 1, by hash of the gram; 0: none */
 	uint64_t line;			   /* number of lines that were matched */
-	const struct rd_log_form *objects; /* the form "objects"; NULL: none */
+	const struct rd_log_form *objects; /* the form "objects": values that many programs print alike; NULL: none */
 	size_t n;
 	struct entry v[];
 };
@@ -87,7 +86,7 @@ static bool is_pattern(const struct rd_log_form *form, const struct rd_log_part 
 
 static void add_patterns(struct rd_log_index *index, const struct rd_log_form *form)
 {
-	for (size_t i = 0; i < form->n && index->n < PATTERNS_MAX; i++) {
+	for (size_t i = 0; i < form->n; i++) {
 		const struct rd_log_part *part = &form->parts[i];
 		struct entry *entry = &index->v[index->n];
 
@@ -102,8 +101,12 @@ static void add_patterns(struct rd_log_index *index, const struct rd_log_form *f
 
 void rd_log_forms_index(struct rd_log_forms *forms)
 {
+	size_t parts = 0;
+
 	free(forms->index);
-	forms->index = rd_alloc(1, sizeof(*forms->index) + PATTERNS_MAX * sizeof(struct entry));
+	for (size_t i = 0; i < forms->n; i++)
+		parts += forms->v[i].n;
+	forms->index = rd_alloc(1, sizeof(*forms->index) + parts * sizeof(struct entry));
 	for (size_t i = 0; i < forms->n; i++) {
 		add_patterns(forms->index, &forms->v[i]);
 		if (!forms->v[i].table && strcmp(forms->v[i].id, "objects") == 0)
@@ -309,9 +312,10 @@ bool rd_log_match(const struct rd_log_forms *forms, const char *line, struct rd_
 			if (index->v[i - 1].gram == gram)
 				take_better(&index->v[i - 1], index->line, line, &best, ret);
 	}
-	/* A line that is known by a code alone may have objects as many programs print them. */
-	if (ret->form && (!ret->form->table || forms->index->objects))
-		add_also(ret->form->table ? forms->index->objects : ret->form, line, ret);
+	if (ret->form && !ret->form->table)
+		add_also(ret->form, line, ret);
+	if (ret->form && index->objects)
+		add_also(index->objects, line, ret);
 	return ret->form != NULL;
 }
 
