@@ -2,6 +2,7 @@
 /* This host, or a directory with the same layout. */
 #include "source/live/bpf-maps.h"
 #include "source/live/ethtool.h"
+#include "source/live/proc-job.h"
 #include "source/live/proc-libs.h"
 #include "source/live/proc-tcp.h"
 #include "source/live/verbs.h"
@@ -161,6 +162,8 @@ static int live_read_file(struct rd_source *src, const char *path, struct rd_byt
 		return rd_proc_tcp_read(path, ret, err);
 	if (!live->confined && rd_proc_libs_path(path))
 		return rd_proc_libs_read(path, ret, err);
+	if (!live->confined && rd_proc_job_path(path))
+		return rd_proc_job_read(path, ret, err);
 	/* O_NONBLOCK: a FIFO in place of a file must not block us; regular files ignore it. */
 	fd = live_open(live, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
@@ -254,7 +257,7 @@ static int live_list_dir(struct rd_source *src, const char *path, struct rd_name
 static bool is_virtual(const char *path)
 {
 	return rd_ethtool_path(path) || rd_verbs_path(path) || rd_bpf_maps_path(path) || rd_proc_tcp_path(path) ||
-	       rd_proc_libs_path(path);
+	       rd_proc_libs_path(path) || rd_proc_job_path(path);
 }
 
 static int live_read_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)

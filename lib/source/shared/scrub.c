@@ -36,6 +36,17 @@ static bool is_kept(const char *entry, size_t size)
 	return false;
 }
 
+bool rd_scrub_keeps_of_job(const char *entry, size_t size)
+{
+	static const char *const prefixes[] = { "RCCL_", "UCCL_",     "MORI_",	"ROCSHMEM_",
+						"NIXL_", "OMPI_MCA_", "I_MPI_", "MOONCAKE_" };
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(prefixes); i++)
+		if (size >= strlen(prefixes[i]) && memcmp(entry, prefixes[i], strlen(prefixes[i])) == 0)
+			return !is_secret(entry, size);
+	return is_kept(entry, size);
+}
+
 /* The separator of variables in an environment file; -1: not an environment file. */
 static int separator(const char *path)
 {
