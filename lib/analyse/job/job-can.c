@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What stands between a process and RDMA, in the order in which a program meets it. */
+#include <inttypes.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/job/job.h"
+#include "base/text.h"
+
+/* Below this limit of locked memory no queue pair with its completion queue can be created, below the other one no buffers of a job
+ * can be registered (as in the rule "memlock"). */
+#define MEMLOCK_NONE (UINT64_C(1) << 20)
+#define MEMLOCK_FEW (UINT64_C(64) << 20)
+#define SHM_DEFAULT (UINT64_C(64) << 20) /* of a container without a setting */
+
+static struct rd_finding made(const char *id, enum rd_severity severity, const char *subject, char *observed,
+			      const char *expected)
+{
+	return (struct rd_finding){ .id = id,
+				    .title = "",
+				    .severity = severity,
+				    .subject = rd_text("%s", subject),
+				    .observed = observed,
+				    .expected = expected ? rd_text("%s", expected) : NULL };
+}
+
+/* libibverbs' provider of each driver: by the number that RDMA netlink reports (enum rdma_driver_id), else by the name of the PCI driver up to "_".
+ * `min`, `max`: versions of the kernel's interface that the one of rdma-core supports, all its releases up to 59 (providers/, match_min_abi_version and
+ * match_max_abi_version); 0: not compared. */
+static const struct {
+	uint32_t id;
+	const char *driver, *provider;
+	uint32_t min, max;
+} providers[] = {
+	{ 1, "mlx5", "mlx5", 1, 1 },	   { 2, "mlx4", "mlx4", 2, 4 },	      { 4, "cxgb4", "cxgb4", 0, 0 },
+	{ 6, "bnxt", "bnxt_re", 1, 1 },	   { 9, "ice", "irdma", 0, 5 },	      { 9, "i40e", "irdma", 0, 5 },
+	{ 9, "idpf", "irdma", 0, 5 },	   { 10, "vmw", "vmw_pvrdma", 0, 0 }, { 11, "qede", "qedr", 8, 8 },
+	{ 12, "hns3", "hns", 0, 0 },	   { 14, "rxe", "rxe", 1, 2 },	      { 15, "hfi1", "hfi1verbs", 0, 0 },
+	{ 16, "qib", "ipathverbs", 0, 0 }, { 17, "efa", "efa", 1, 1 },	      { 18, "siw", "siw", 1, 1 },
+	{ 19, "erdma", "erdma", 0, 1 },	   { 20, "mana", "mana", 1, 1 },      { 21, "ionic", "ionic", 1, 1 },
+};
+
+static int provider_row(const struct rd_job_uverbs *uverbs, const struct rd_host *host)
+{
+	int dev = uverbs->ibdev ? rd_host_find_ibdev(host, uverbs->ibdev) : -1;
+	const char *driver = dev >= 0 && !host->ibdevs[dev].parent_netdev ? host->ibdevs[dev].driver : NULL;
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(providers); i++)
+		if ((uverbs->driver.known == RD_OK && uverbs->driver.v == providers[i].id) ||
+		    (uverbs->driver.known != RD_OK && driver && strcspn(driver, "_") == strlen(providers[i].driver) &&
+		     strncmp(driver, providers[i].driver, strlen(providers[i].driver)) == 0))
+			return (int)i;
+	return -1;
+}
+
+const char *rd_job_provider_of(const struct rd_job_uverbs *uverbs, const struct rd_host *host)
+{
+	int row = provider_row(uverbs, host);
+
+	return row < 0 ? NULL : providers[row].provider;
+}
+
+static bool is_in_group(const struct rd_job_proc *proc, uint32_t gid)
+{
+	for (size_t i = 0; i < proc->n_groups; i++)
+		if (proc->groups[i] == gid)
+			return true;
+	return proc->gid == gid;
+}
+
+/* Whether permissions allow to open a file for reading and writing: 1, 0; -1: unknown. */
+static int mode_allows(const struct rd_job_proc *proc, const struct rd_job_node *node)
+{
+	unsigned shift;
+
+	if (node->mode.known != RD_OK)
+		return -1;
+	if ((node->mode.v & 0666) == 0666)
+		return 1;
+	if (proc->uid.known != RD_OK || proc->caps.known != RD_OK || node->acl || proc->user_other)
+		return -1;
+	if (proc->caps.v >> CAP_DAC_OVERRIDE & 1)
+		return 1;
+	shift = proc->uid.v == node->uid ? 6 : is_in_group(proc, node->gid) ? 3 : 0;
+	return (node->mode.v >> shift & 6) == 6;
+}
+
+/* "c 231:* rwm" and "a *:* rwm" in devices.list of control groups, version 1: 1, 0; -1: unknown. */
+static int rules_allow(const char *rules, const char *number)
+{
+	unsigned n = (unsigned)strcspn(number, ":");
+
+	for (const char *line = rules; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+		_cleanup_free_ char *copy = rd_text("%.*s", (int)strcspn(line, "\n"), line);
+		char *rest = copy, *words[3];
+
+		if (rd_words(&rest, words, 3) != 3 || !strchr(words[2], 'r') || !strchr(words[2], 'w'))
+			continue;
+		if (*words[0] == 'a')
+			return 1;
+		if (*words[0] == 'c' && (strcmp(words[1], number) == 0 || strcmp(words[1], "*:*") == 0 ||
+					 (strncmp(words[1], number, n) == 0 && strcmp(words[1] + n, ":*") == 0)))
+			return 1;
+	}
+	return 0;
+}
+
+static struct rd_finding judge_node(const struct rd_job_proc *proc, const struct rd_job_uverbs *uverbs,
+				    const char *subject)
+{
+	const struct rd_job_node *node = rd_job_find_node(proc, uverbs->name);
+	_cleanup_free_ char *number = node && node->number ? rd_text("%s", node->number) : NULL;
+	int allowed = node ? mode_allows(proc, node) : -1;
+
+	if (rd_job_count_open(proc, uverbs->name))
+		return made("job-device-file", RD_SEV_OK, subject, NULL, NULL);
+	if (!node || node->unknown)
+		return made("job-device-file", RD_SEV_UNKNOWN, subject,
+			    rd_text("/dev/infiniband/%s of the process could not be read", uverbs->name), NULL);
+	if (!node->there)
+		return made("job-device-file", RD_SEV_CRITICAL, subject,
+			    rd_text("/dev/infiniband/%s is missing", uverbs->name), "a character device");
+	if (number && uverbs->number && strcmp(number, uverbs->number) != 0)
+		return made("job-device-file", RD_SEV_CRITICAL, subject,
+			    rd_text("/dev/infiniband/%s has number %s", uverbs->name, number), uverbs->number);
+	if (allowed == 0)
+		return made("job-device-mode", RD_SEV_CRITICAL, subject,
+			    rd_text("/dev/infiniband/%s has mode %04o, owner %u, group %u; the process has uid %u",
+				    uverbs->name, node->mode.v, node->uid, node->gid, proc->uid.v),
+			    "0666, as rdma-core's udev rule sets");
+	if (proc->device_rules && number && !rules_allow(proc->device_rules, number))
+		return made("job-device-rules", RD_SEV_CRITICAL, subject,
+			    rd_text("the control group does not allow device %s", number), "c 231:* rwm");
+	if (allowed < 0)
+		return made("job-device-mode", RD_SEV_UNKNOWN, subject,
+			    rd_text("whether permissions allow to open /dev/infiniband/%s is unknown", uverbs->name),
+			    NULL);
+	return made("job-device-file", RD_SEV_OK, subject, NULL, NULL);
+}
+
+/* A copy that a program brings along is in another directory. */
+static bool maps_provider(const struct rd_job_proc *proc, const char *provider)
+{
+	_cleanup_free_ char *part = rd_text("/lib%s", provider);
+
+	for (size_t i = 0; i < proc->libs.n; i++)
+		if (strstr(proc->libs.v[i], part))
+			return true;
+	return false;
+}
+
+static struct rd_finding judge_provider(const struct rd_job_input *in, const struct rd_job_proc *proc,
+					const struct rd_job_uverbs *uverbs, const char *subject)
+{
+	int row = provider_row(uverbs, in->host);
+	const char *name = row < 0 ? NULL : providers[row].provider;
+	const struct rd_job_provider *found = name ? rd_job_find_provider(proc, name) : NULL;
+	bool bad = row >= 0 && providers[row].max && uverbs->abi.known == RD_OK &&
+		   (uverbs->abi.v < providers[row].min || uverbs->abi.v > providers[row].max);
+
+	if (rd_job_count_open(proc, uverbs->name) || (name && maps_provider(proc, name)))
+		return made("job-provider", RD_SEV_OK, subject, NULL, NULL);
+	if (found && found->min.known == RD_OK && uverbs->abi.known == RD_OK) {
+		if (uverbs->abi.v < found->min.v || uverbs->abi.v > found->max.v)
+			return made("job-provider-abi", RD_SEV_CRITICAL, subject,
+				    rd_text("kernel interface version %u; its libibverbs provider %s supports %u to %u",
+					    uverbs->abi.v, name, found->min.v, found->max.v),
+				    "the provider of the kernel's driver");
+		return made("job-provider", RD_SEV_OK, subject, NULL, NULL);
+	}
+	if (bad)
+		return made(
+			"job-provider-abi", RD_SEV_UNKNOWN, subject,
+			rd_text("kernel interface version %u; rdma-core's provider %s supports %u to %u, so only that of the "
+				"driver's vendor fits; which is installed was not read",
+				uverbs->abi.v, name, providers[row].min, providers[row].max),
+			NULL);
+	if (!name || !proc->providers_known)
+		return made("job-provider", RD_SEV_UNKNOWN, subject,
+			    rd_text(name ? "the directories of libibverbs were not read" :
+					   "which provider its driver has is unknown"),
+			    NULL);
+	if (!found && proc->n_providers == 0)
+		return made("job-provider", RD_SEV_CRITICAL, subject,
+			    rd_text("no libibverbs in the directories of its root"), "libibverbs and its provider");
+	return made("job-provider", found ? RD_SEV_OK : RD_SEV_CRITICAL, subject,
+		    found ? NULL : rd_text("no libibverbs provider for %s", name),
+		    found ? NULL : "its provider library");
+}
+
+/* Whether one of the port's GIDs belongs to the network namespace of the process: 1, 0; -1: unknown. */
+static int has_gid(const struct rd_job_proc *proc, const struct rd_port *port)
+{
+	for (size_t g = 0; g < port->n_gids; g++) {
+		if (!proc->net_other && port->gids[g].netdev)
+			return 1;
+		for (size_t i = 0; i < proc->n_addrs; i++)
+			if (memcmp(proc->addrs[i].remote, port->gids[g].raw, 16) == 0)
+				return 1;
+	}
+	if (!port->gids_known || (proc->net_other && !(rd_job_knows(proc, "addr"))))
+		return -1;
+	return port->n_gids == 0 || proc->net_other || port->foreign_gids ? 0 : -1;
+}
+
+static struct rd_finding judge_ports(const struct rd_job_input *in, const struct rd_job_proc *proc,
+				     const struct rd_job_uverbs *uverbs, const char *subject)
+{
+	int dev = uverbs->ibdev ? rd_host_find_ibdev(in->host, uverbs->ibdev) : -1, gid = 0;
+	bool active = false, unknown = dev < 0 || in->host->ibdevs[dev].ports_unread;
+
+	for (unsigned p = 0; dev >= 0 && p < in->host->ibdevs[dev].n_ports; p++) {
+		const struct rd_port *port = &in->host->ports[in->host->ibdevs[dev].first_port + (int)p];
+		int own = !rd_port_is_roce(in->host, port) ? 1 : has_gid(proc, port);
+
+		unknown |= !port->state;
+		if (!rd_port_active(port))
+			continue;
+		gid = !active || own == 1 || gid == 0 ? own : gid;
+		active = true;
+	}
+	if (!active)
+		return made("job-port", unknown ? RD_SEV_UNKNOWN : RD_SEV_CRITICAL, subject,
+			    rd_text(unknown ? "state of its ports not reported" : "no port is ACTIVE"),
+			    unknown ? NULL : "ACTIVE");
+	if (gid == 0)
+		return made("job-gid", RD_SEV_CRITICAL, subject, rd_text("no GID of the process's network namespace"),
+			    "an interface of the port, with an address, in that namespace");
+	if (gid < 0)
+		return made("job-gid", RD_SEV_UNKNOWN, subject,
+			    rd_text("its GIDs or the addresses of the namespace were not read"), NULL);
+	return made("job-gid", RD_SEV_OK, subject, NULL, NULL);
+}
+
+static bool is_in_namespace(const struct rd_job_proc *proc, const char *ibdev)
+{
+	bool known = rd_job_knows(proc, "rdma") && rd_job_knows(proc, "net");
+
+	return !known || !ibdev || rd_text_list_has(&proc->rdma, ibdev);
+}
+
+/* The first obstacle of a device; RD_SEV_OK: none. What is certain comes before what is unknown. */
+static struct rd_finding judge_device(const struct rd_job_input *in, const struct rd_job_proc *proc,
+				      const struct rd_job_uverbs *uverbs)
+{
+	const char *subject = uverbs->ibdev ? uverbs->ibdev : uverbs->name;
+	struct rd_finding all[3], *first = &all[0];
+
+	if (!is_in_namespace(proc, uverbs->ibdev))
+		return made("job-namespace", RD_SEV_CRITICAL, subject,
+			    rd_text("not in the network namespace of the process"),
+			    "rdma system netns shared, or the device in that namespace");
+	all[0] = judge_node(proc, uverbs, subject);
+	all[1] = judge_provider(in, proc, uverbs, subject);
+	all[2] = judge_ports(in, proc, uverbs, subject);
+	for (size_t i = 1; i < RD_ARRAY_SIZE(all); i++)
+		/* Of two that are unknown, a provider says more. */
+		if (all[i].severity > first->severity ||
+		    (i == 1 && all[i].severity == RD_SEV_UNKNOWN && first->severity == RD_SEV_UNKNOWN))
+			first = &all[i];
+	for (size_t i = 0; i < RD_ARRAY_SIZE(all); i++)
+		if (&all[i] != first)
+			RD_FREE(all[i].subject, all[i].observed, all[i].expected);
+	return *first;
+}
+
+static void judge_devices(const struct rd_job_input *in, struct rd_job_view *view)
+{
+	size_t usable = 0, unknown = 0;
+
+	for (size_t i = 0; i < in->kernel->n; i++) {
+		struct rd_finding finding = judge_device(in, view->proc, &in->kernel->v[i]);
+
+		usable += finding.severity == RD_SEV_OK;
+		unknown += finding.severity == RD_SEV_UNKNOWN;
+		if (finding.severity == RD_SEV_OK)
+			finding.id = "job-device";
+		rd_finding_add(&view->can, &finding);
+	}
+	/* A container is given some of the devices that sysfs shows. */
+	for (size_t i = 0; i < view->can.n && (usable || unknown); i++)
+		if (view->can.v[i].severity == RD_SEV_CRITICAL)
+			view->can.v[i].severity = RD_SEV_SKIP;
+	if (usable || (in->kernel->known && !unknown))
+		RD_SET(view->able, usable > 0);
+	if (in->kernel->n == 0) {
+		struct rd_finding finding = made(
+			"job-device", in->kernel->known ? RD_SEV_CRITICAL : RD_SEV_UNKNOWN, "host",
+			rd_text(in->kernel->known ? "no RDMA device" : "/sys/class/infiniband_verbs could not be read"),
+			NULL);
+
+		rd_finding_add(&view->can, &finding);
+	}
+}
+
+static char *size_text(uint64_t bytes)
+{
+	return bytes % (1 << 20) ? rd_text("%" PRIu64 " KiB", bytes >> 10) : rd_text("%" PRIu64 " MiB", bytes >> 20);
+}
+
+static void judge_memlock(const struct rd_job_proc *proc, struct rd_findings *can)
+{
+	_cleanup_free_ char *limit = size_text(proc->memlock.v);
+	_cleanup_free_ char *locked = proc->locked.known == RD_OK ? size_text(proc->locked.v) : NULL;
+	bool free_of_it = proc->ipc_lock.known == RD_OK && proc->ipc_lock.v;
+	bool full = locked && proc->locked.v >= proc->memlock.v / 10 * 9;
+	struct rd_finding finding;
+
+	if (proc->memlock.known != RD_OK || (proc->ipc_lock.known != RD_OK && proc->memlock.v != RD_UNLIMITED))
+		finding = made("job-memlock", RD_SEV_UNKNOWN, "locked memory",
+			       rd_text("limit or capabilities not readable"), NULL);
+	else if (free_of_it || proc->memlock.v == RD_UNLIMITED)
+		finding = made("job-memlock", RD_SEV_OK, "locked memory", NULL, NULL);
+	else
+		finding = made("job-memlock",
+			       full || proc->memlock.v <= MEMLOCK_NONE ? RD_SEV_CRITICAL : RD_SEV_WARNING,
+			       "locked memory",
+			       rd_text("limit %s%s%s, and CAP_IPC_LOCK is not effective%s", limit,
+				       locked ? ", locked " : "", locked ? locked : "",
+				       proc->memlock.v <= MEMLOCK_FEW ? "" : "; large buffers do not fit"),
+			       "unlimited");
+	rd_finding_add(can, &finding);
+}
+
+static void judge_limits(const struct rd_job_proc *proc, struct rd_findings *can)
+{
+	struct rd_finding finding;
+
+	if (proc->fds.known == RD_OK && proc->nofile.known == RD_OK) {
+		bool full = proc->fds.v * 10 >= proc->nofile.v / 10 * 90 && proc->nofile.v != RD_UNLIMITED;
+
+		finding = made("job-nofile", full ? RD_SEV_CRITICAL : RD_SEV_OK, "open files",
+			       rd_text("%" PRIu64 " open, limit %" PRIu64, proc->fds.v, proc->nofile.v),
+			       full ? "well above the number of open files" : NULL);
+		rd_finding_add(can, &finding);
+	}
+	for (size_t i = 0; i < proc->n_limits; i++) {
+		const struct rd_job_limit *limit = &proc->limits[i];
+
+		if (limit->now < limit->max / 10 * 9 || (limit->max == 0 && strncmp(limit->name, "rdma", 4) != 0))
+			continue;
+		finding = made("job-cgroup",
+			       strncmp(limit->name, "rdma", 4) == 0 && limit->now >= limit->max ? RD_SEV_CRITICAL :
+												  RD_SEV_WARNING,
+			       limit->name, rd_text("%" PRIu64 " of %" PRIu64 " in use", limit->now, limit->max),
+			       "room");
+		rd_finding_add(can, &finding);
+	}
+}
+
+static void judge_rest(const struct rd_job_input *in, const struct rd_job_proc *proc, struct rd_findings *can)
+{
+	const struct rd_job_node *cm = rd_job_find_node(proc, "rdma_cm");
+	struct rd_finding finding;
+
+	if (cm && !cm->there && !cm->unknown && in->kernel->n > 0) {
+		finding = made("job-rdma-cm", RD_SEV_NOTE, "rdma_cm",
+			       rd_text("/dev/infiniband/rdma_cm is missing: programs that connect by librdmacm fail"),
+			       NULL);
+		rd_finding_add(can, &finding);
+	}
+	if (proc->shm.known == RD_OK && proc->shm.v > 0 && proc->shm.v <= SHM_DEFAULT) {
+		finding = made("job-shm", RD_SEV_WARNING, "/dev/shm", size_text(proc->shm.v),
+			       "more than the 64 MiB of a container without a setting");
+		rd_finding_add(can, &finding);
+	}
+	if (proc->mnt_other && !proc->device_rules && rd_job_count_open(proc, "uverbs") == 0) {
+		finding = made(
+			"job-device-rules", RD_SEV_NOTE, "control group",
+			rd_text("its device rules (version 2) are a program that cannot be read: an open may fail with EPERM"),
+			NULL);
+		rd_finding_add(can, &finding);
+	}
+	if (proc->seccomp) {
+		finding = made("job-seccomp", RD_SEV_NOTE, "seccomp",
+			       rd_text("a filter is active; what it forbids cannot be read"), NULL);
+		rd_finding_add(can, &finding);
+	}
+	if (in->system && in->system->modules_known &&
+	    (rd_job_count_open(proc, "nvidia") || rd_job_count_open(proc, "kfd")) && !rd_gives_peermem(in->system) &&
+	    !rd_has_dmabuf(in->system)) {
+		finding = made("job-gpu-memory", RD_SEV_WARNING, "accelerator memory",
+			       rd_text("neither nvidia_peermem nor DMA-BUF: transfers are copied through host memory"),
+			       "modprobe nvidia_peermem, or the open driver with DMA-BUF");
+		rd_finding_add(can, &finding);
+	}
+}
+
+void rd_job_can(const struct rd_job_input *in, struct rd_job_view *view)
+{
+	enum rd_severity worst = RD_SEV_UNKNOWN;
+
+	judge_devices(in, view);
+	judge_memlock(view->proc, &view->can);
+	judge_limits(view->proc, &view->can);
+	judge_rest(in, view->proc, &view->can);
+	for (size_t i = 0; i < view->can.n; i++) {
+		struct rd_finding *finding = &view->can.v[i];
+
+		if (!view->obstacle && view->able.known != RD_OK && finding->severity == RD_SEV_UNKNOWN)
+			view->obstacle = finding;
+		if (finding->severity > worst) {
+			worst = finding->severity;
+			view->obstacle = finding;
+		}
+		if (finding->severity >= RD_SEV_WARNING)
+			finding->fix = rd_job_fix(view->proc, finding->id, finding->subject);
+	}
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "model/rdma/job.h"
+
+#include <string.h>
+
+static void list_deinit(struct rd_text_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		free(list->v[i]);
+	free(list->v);
+}
+
+void rd_job_kernel_deinit(struct rd_job_kernel *kernel)
+{
+	for (size_t i = 0; i < kernel->n; i++)
+		RD_FREE(kernel->v[i].name, kernel->v[i].ibdev, kernel->v[i].number);
+	free(kernel->v);
+	*kernel = (struct rd_job_kernel){ 0 };
+}
+
+void rd_job_proc_deinit(struct rd_job_proc *proc)
+{
+	struct rd_text_list *lists[] = { &proc->unread,	  &proc->opened, &proc->libs,
+					 &proc->segments, &proc->env,	 &proc->rdma };
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(lists); i++)
+		list_deinit(lists[i]);
+	for (size_t i = 0; i < proc->n_nodes; i++)
+		RD_FREE(proc->nodes[i].name, proc->nodes[i].number);
+	for (size_t i = 0; i < proc->n_providers; i++)
+		free(proc->providers[i].name);
+	for (size_t i = 0; i < proc->n_limits; i++)
+		free(proc->limits[i].name);
+	RD_FREE(proc->comm, proc->cgroup, proc->job, proc->nodes, proc->providers, proc->addrs, proc->tcp, proc->limits,
+		proc->device_rules, proc->groups);
+}
+
+bool rd_job_knows(const struct rd_job_proc *proc, const char *part)
+{
+	size_t n = strlen(part);
+
+	for (size_t i = 0; i < proc->unread.n; i++)
+		if (strncmp(proc->unread.v[i], part, n) == 0 && proc->unread.v[i][n] == ' ')
+			return false;
+	return proc->looked;
+}
+
+const struct rd_job_node *rd_job_find_node(const struct rd_job_proc *proc, const char *name)
+{
+	for (size_t i = 0; i < proc->n_nodes; i++)
+		if (strcmp(proc->nodes[i].name, name) == 0)
+			return &proc->nodes[i];
+	return NULL;
+}
+
+const struct rd_job_provider *rd_job_find_provider(const struct rd_job_proc *proc, const char *name)
+{
+	for (size_t i = 0; i < proc->n_providers; i++)
+		if (strcmp(proc->providers[i].name, name) == 0)
+			return &proc->providers[i];
+	return NULL;
+}
+
+size_t rd_job_count_open(const struct rd_job_proc *proc, const char *prefix)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < proc->opened.n; i++)
+		n += strncmp(proc->opened.v[i], prefix, strlen(prefix)) == 0;
+	return n;
+}
+
+bool rd_job_is_local(const struct rd_job_proc *proc, const uint8_t ip[16])
+{
+	static const uint8_t mapped[13] = { [10] = 0xff, [11] = 0xff, [12] = 127 }, loopback[16] = { [15] = 1 };
+
+	for (size_t i = 0; i < proc->n_addrs; i++)
+		if (memcmp(proc->addrs[i].remote, ip, 16) == 0)
+			return true;
+	return memcmp(ip, mapped, sizeof(mapped)) == 0 || memcmp(ip, loopback, sizeof(loopback)) == 0;
+}

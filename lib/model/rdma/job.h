@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A process as a user of RDMA: what it finds in its root and namespaces, what it has open, its limits. Conclusions are in job-view.h. */
+#ifndef RD_MODEL_JOB_H
+#define RD_MODEL_JOB_H
+
+#include "base/base.h"
+#include "model/host/system.h"
+
+/* A uverbs device of the kernel. */
+struct rd_job_uverbs {
+	char *name, *ibdev;	   /* "uverbs0", "mlx5_0" */
+	char *number;		   /* "231:192"; NULL: unknown */
+	RD_FIELD(uint32_t) abi;	   /* version of its interface */
+	RD_FIELD(uint32_t) driver; /* enum rdma_driver_id */
+};
+
+struct rd_job_kernel {
+	struct rd_job_uverbs *v;
+	size_t n, cap;
+	bool known; /* all could be listed */
+};
+void rd_job_kernel_deinit(struct rd_job_kernel *kernel);
+
+/* A device file as seen from the root of a process. */
+struct rd_job_node {
+	char *name;
+	bool there, unknown; /* neither: missing */
+	char *number;	     /* "231:192"; "0:0": not a character device; NULL: unknown */
+	RD_FIELD(unsigned) mode;
+	uint32_t uid, gid;
+	bool acl; /* an access list decides as well */
+};
+
+/* A library in the directory of providers. */
+struct rd_job_provider {
+	char *name;		     /* "mlx5" */
+	RD_FIELD(uint32_t) min, max; /* versions of the kernel's interface that it supports */
+};
+
+/* A TCP connection. */
+struct rd_job_tcp {
+	uint8_t remote[16]; /* IPv4 as ::ffff:a.b.c.d */
+	uint64_t bytes;	    /* sent and received since it began */
+};
+
+/* A limit of its control group and how much of it is in use. */
+struct rd_job_limit {
+	char *name; /* "rdma.max mlx5_0 hca_object" */
+	uint64_t now, max;
+};
+
+struct rd_job_proc {
+	uint32_t pid;
+	bool here;   /* not a process: what one that is started here would find */
+	bool looked; /* the parts below were read, except those in `unread` */
+	char *comm, *cgroup, *job;
+	struct rd_text_list unread; /* "fds EACCES" */
+	struct rd_job_node *nodes;
+	size_t n_nodes, cap_nodes;
+	struct rd_job_provider *providers;
+	size_t n_providers, cap_providers;
+	bool providers_known;
+	struct rd_job_tcp *tcp, *addrs; /* addrs: `remote` is an address of its network namespace */
+	size_t n_tcp, cap_tcp, n_addrs, cap_addrs;
+	struct rd_job_limit *limits;
+	size_t n_limits, cap_limits;
+	/* libs: paths of mapped transport libraries; opened: device files, once per descriptor; segments: kinds of shared memory; env:
+	 * NAME=VALUE; rdma: devices in its network namespace. */
+	struct rd_text_list opened, libs, segments, env, rdma;
+	bool net_other, mnt_other, user_other; /* in another namespace than this program */
+	char *device_rules; /* of its control group, version 1; NULL: unknown, or version 2, which has programs that cannot be read */
+	RD_FIELD(uint64_t) fds, nofile, memlock, locked, shm;
+	RD_FIELD(bool) ipc_lock; /* the limit of locked memory does not apply */
+	RD_FIELD(uint32_t) uid;	 /* those that decide about files */
+	uint32_t gid;
+	uint64_t *groups;
+	size_t n_groups;
+	RD_FIELD(uint64_t) caps; /* effective */
+	bool seccomp;		 /* a filter is active */
+};
+void rd_job_proc_deinit(struct rd_job_proc *proc);
+
+/* Whether a part ("fds", "maps", "env", "root", "tcp", "rdma", "addr") was read. */
+bool rd_job_knows(const struct rd_job_proc *proc, const char *part);
+
+/* NULL: not among them. */
+const struct rd_job_node *rd_job_find_node(const struct rd_job_proc *proc, const char *name);
+const struct rd_job_provider *rd_job_find_provider(const struct rd_job_proc *proc, const char *name);
+
+/* How many descriptors it has open of a device file ("uverbs0"), of all that begin with this. */
+size_t rd_job_count_open(const struct rd_job_proc *proc, const char *prefix);
+
+/* Whether an address is one of its network namespace, or loopback. */
+bool rd_job_is_local(const struct rd_job_proc *proc, const uint8_t ip[16]);
+
+#endif

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What job says of a process, as a table: lines about the process, its queue pairs, and the verdict. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyse/job/job.h"
+#include "analyse/qp/qp.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "collect/rdma/job.h"
+#include "report/job/report-job.h"
+#include "source/live/proc-job.h"
+#include "source/live/provider-abi.h"
+
+#define NET "addr 127.0.0.1\naddr 10.0.0.1\nrdma mlx5_0\nrdma mlx5_1\n"
+#define FAR_NET "other net\nother mnt\naddr 127.0.0.1\naddr 172.17.0.2\nrdma mlx5_0\nrdma mlx5_1\n"
+#define NODES "dev uverbs0 231:192 0666 0 0\ndev uverbs1 231:193 0666 0 0\ndev rdma_cm 10:58 0666 0 0\n"
+#define NO_NODES "dev uverbs0 ENOENT\ndev uverbs1 ENOENT\ndev rdma_cm ENOENT\n"
+#define PROVIDERS "provider mlx5 1 1\nproviders\n"
+#define FILES "fds 12\n"
+#define GOOD NET NODES PROVIDERS FILES
+#define NCCL "lib /usr/lib/x86_64-linux-gnu/libnccl.so.2.27.3\n"
+#define UCX "lib /usr/lib/x86_64-linux-gnu/libucp.so.0.0.0\n"
+#define BULK "tcp 10.0.0.2 90000000 90000000\n"
+#define LITTLE "tcp 10.0.0.2 90000 90000\n"
+#define INSIDE "tcp 127.0.0.1 90000000 90000000\n"
+
+static const struct row {
+	const char *name, *text;
+	unsigned qps; /* connected ones, on mlx5_0 */
+	enum rd_job_asked asked;
+	enum rd_job_verdict verdict;
+	enum rd_severity severity;
+	const char *reason; /* a part of it */
+} rows[] = {
+	{ "rdma", GOOD NCCL LITTLE "open uverbs0\n", 2, 0, RD_JOB_RDMA, RD_SEV_OK,
+	  "2 connected queue pairs on mlx5_0/1" },
+	{ "rdma and a download", GOOD NCCL "open uverbs0\ntcp 192.0.2.7 0 90000000\n", 2, 0, RD_JOB_RDMA, RD_SEV_OK,
+	  "2 connected" },
+	{ "mixed", GOOD NCCL BULK "open uverbs0\n", 2, 0, RD_JOB_MIXED, RD_SEV_WARNING, "to the same peers" },
+	{ "tcp", GOOD NCCL BULK, 0, 0, RD_JOB_TCP, RD_SEV_WARNING, "RDMA can be used" },
+	{ "tcp as set", GOOD NCCL BULK "env NCCL_IB_DISABLE=1\n", 0, RD_JOB_ASKED_TCP, RD_JOB_TCP, RD_SEV_NOTE,
+	  "set by NCCL_IB_DISABLE=1" },
+	{ "tcp as not set", GOOD NCCL BULK "env NCCL_IB_DISABLE=0\n", 0, 0, RD_JOB_TCP, RD_SEV_WARNING,
+	  "RDMA can be used" },
+	{ "another library's variable", GOOD UCX BULK "env NCCL_IB_DISABLE=1\n", 0, 0, RD_JOB_TCP, RD_SEV_WARNING, "" },
+	{ "mappings unknown", GOOD "error maps EACCES\n" BULK "env NCCL_IB_DISABLE=1\n", 0, RD_JOB_ASKED_TCP,
+	  RD_JOB_TCP, RD_SEV_NOTE, "" },
+	{ "requested", GOOD NCCL BULK "env NCCL_IB_HCA=mlx5\n", 0, RD_JOB_ASKED_RDMA, RD_JOB_TCP, RD_SEV_CRITICAL,
+	  "NCCL_IB_HCA=mlx5" },
+	{ "both: TCP wins", GOOD NCCL BULK "env NCCL_IB_HCA=mlx5\nenv NCCL_NET=Socket\n", 0, RD_JOB_ASKED_TCP,
+	  RD_JOB_TCP, RD_SEV_NOTE, "" },
+	{ "UCX list", GOOD UCX BULK "env UCX_TLS=tcp,self,rc_x\n", 0, RD_JOB_ASKED_RDMA, RD_JOB_TCP, RD_SEV_CRITICAL,
+	  "" },
+	{ "UCX tcp", GOOD UCX BULK "env UCX_TLS=sm,tcp\n", 0, RD_JOB_ASKED_TCP, RD_JOB_TCP, RD_SEV_NOTE, "" },
+	{ "UCX all but ib", GOOD UCX BULK "env UCX_TLS=^ib\n", 0, RD_JOB_ASKED_TCP, RD_JOB_TCP, RD_SEV_NOTE, "" },
+	{ "UCX all but tcp", GOOD UCX BULK "env UCX_TLS=^tcp\n", 0, 0, RD_JOB_TCP, RD_SEV_WARNING, "" },
+	{ "no device file", FAR_NET NO_NODES PROVIDERS FILES NCCL "tcp 10.0.0.2 90000000 9\nenv NCCL_NET=IB\n", 0,
+	  RD_JOB_ASKED_RDMA, RD_JOB_TCP, RD_SEV_CRITICAL, "mlx5_0: /dev/infiniband/uverbs0 is missing" },
+	{ "device file unknown", NET "dev uverbs0 EACCES\ndev uverbs1 EACCES\n" PROVIDERS FILES NCCL BULK, 0, 0,
+	  RD_JOB_TCP, RD_SEV_WARNING, "could not be read" },
+	{ "device file of another device",
+	  NET "dev uverbs0 231:200 0666 0 0\ndev uverbs1 ENOENT\n" PROVIDERS FILES NCCL BULK, 0, 0, RD_JOB_TCP,
+	  RD_SEV_WARNING, "has number 231:200" },
+	{ "mode", NET "dev uverbs0 231:192 0600 0 0\ndev uverbs1 231:193 0600 0 0\n" PROVIDERS FILES NCCL BULK, 0, 0,
+	  RD_JOB_TCP, RD_SEV_WARNING, "mode 0600" },
+	{ "mode with access list",
+	  NET "dev uverbs0 231:192 0600 0 0 acl\ndev uverbs1 ENOENT\n" PROVIDERS FILES NCCL BULK, 0, 0, RD_JOB_TCP,
+	  RD_SEV_WARNING, "is unknown" },
+	{ "mode of its group", NET "dev uverbs0 231:192 0660 0 44\ndev uverbs1 ENOENT\n" PROVIDERS FILES NCCL BULK, 0,
+	  0, RD_JOB_TCP, RD_SEV_WARNING, "RDMA can be used" },
+	{ "no provider", NET NODES "provider efa 1 1\nproviders\n" FILES NCCL BULK, 0, 0, RD_JOB_TCP, RD_SEV_WARNING,
+	  "no libibverbs provider for mlx5" },
+	{ "no libibverbs", NET NODES "providers\n" FILES NCCL BULK, 0, 0, RD_JOB_TCP, RD_SEV_WARNING,
+	  "no libibverbs in" },
+	{ "a wheel's own provider", NET NODES "providers\n" FILES NCCL BULK "lib /opt/wheel/libmlx5-9d1b0ca6.so.1\n", 0,
+	  0, RD_JOB_TCP, RD_SEV_WARNING, "RDMA can be used" },
+	{ "providers unknown", NET NODES FILES NCCL BULK, 0, 0, RD_JOB_TCP, RD_SEV_WARNING, "were not read" },
+	{ "provider of another interface", NET NODES "provider mlx5 3 4\nproviders\n" FILES NCCL BULK, 0, 0, RD_JOB_TCP,
+	  RD_SEV_WARNING, "supports 3 to 4" },
+	{ "namespace without GID", FAR_NET NODES PROVIDERS FILES NCCL "tcp 10.0.0.2 90000000 9\n", 0, 0, RD_JOB_TCP,
+	  RD_SEV_WARNING, "no GID" },
+	{ "device in another namespace",
+	  "other net\naddr 127.0.0.1\naddr 10.0.0.1\nrdma other0\n" NODES PROVIDERS FILES NCCL BULK, 0, 0, RD_JOB_TCP,
+	  RD_SEV_WARNING, "not in the network namespace" },
+	{ "namespace not entered", "other net\nerror net EPERM\n" NODES PROVIDERS FILES NCCL, 0, 0, RD_JOB_CANNOT_TELL,
+	  RD_SEV_UNKNOWN, "TCP connections" },
+	{ "context elsewhere", FAR_NET NODES PROVIDERS FILES NCCL "open uverbs0\n", 0, 0, RD_JOB_CANNOT_TELL,
+	  RD_SEV_UNKNOWN, "cannot be listed" },
+	{ "files denied", NET NODES PROVIDERS "error fds EACCES\n" NCCL, 0, 0, RD_JOB_CANNOT_TELL, RD_SEV_UNKNOWN,
+	  "open files" },
+	{ "sockets unknown", GOOD NCCL "error tcp ELIBACC\n", 0, 0, RD_JOB_CANNOT_TELL, RD_SEV_UNKNOWN,
+	  "TCP connections" },
+	{ "DEVX", GOOD "lib /usr/lib/libdoca_verbs.so\nopen uverbs0\n" BULK, 0, 0, RD_JOB_CANNOT_TELL, RD_SEV_UNKNOWN,
+	  "DEVX" },
+	{ "DEVX, no context", GOOD "lib /usr/lib/libdoca_verbs.so\n" BULK, 0, 0, RD_JOB_TCP, RD_SEV_WARNING, "" },
+	{ "shared memory", GOOD NCCL "segment nccl-\n" INSIDE, 0, 0, RD_JOB_HOST, RD_SEV_OK, "shared memory" },
+	{ "inside the host", GOOD NCCL INSIDE, 0, 0, RD_JOB_HOST, RD_SEV_OK, "" },
+	{ "idle", GOOD, 0, 0, RD_JOB_IDLE, RD_SEV_OK, "" },
+	{ "idle, requested", GOOD "env NVSHMEM_REMOTE_TRANSPORT=ibrc\n", 0, RD_JOB_ASKED_RDMA, RD_JOB_IDLE, RD_SEV_OK,
+	  "" },
+	{ "idle, requested, cannot", NET NO_NODES PROVIDERS FILES "env NVSHMEM_REMOTE_TRANSPORT=ibrc\n", 0,
+	  RD_JOB_ASKED_RDMA, RD_JOB_IDLE, RD_SEV_CRITICAL, "is missing" },
+	{ "idle, cannot", NET NO_NODES PROVIDERS FILES NCCL, 0, 0, RD_JOB_IDLE, RD_SEV_OK, "is missing" },
+	{ "open files", NET NODES PROVIDERS "fds 1000\n" NCCL BULK "env NCCL_NET=IB\n", 0, RD_JOB_ASKED_RDMA,
+	  RD_JOB_TCP, RD_SEV_CRITICAL, "1000 open, limit 1024" },
+};
+
+/* Two RoCE devices with an address of this namespace. */
+static void make_host(struct rd_host *host, struct rd_job_kernel *kernel, struct rd_res *res)
+{
+	for (int i = 0; i < 2; i++) {
+		_cleanup_free_ char *name = rd_text("mlx5_%d", i);
+		struct rd_ibdev *dev = rd_host_add_ibdev(host);
+		struct rd_port *port = rd_host_add_port(host, i);
+
+		dev->name = rd_dup(name);
+		dev->n_ports = 1;
+		dev->first_port = i;
+		port->num = 1;
+		port->state = rd_dup("ACTIVE");
+		port->link_layer = rd_dup("Ethernet");
+		port->gids_known = true;
+		*RD_ADD(port->gids, port->n_gids, port->cap_gids) = (struct rd_gid){
+			.index = 3, .raw = { [10] = 0xff, 0xff, 10, 0, 0, 1 }, .netdev = rd_dup("eth0")
+		};
+		*RD_ADD(kernel->v, kernel->n, kernel->cap) =
+			(struct rd_job_uverbs){ .name = rd_text("uverbs%d", i),
+						.ibdev = rd_dup(name),
+						.number = rd_text("231:%d", 192 + i),
+						.abi = { 1, RD_OK },
+						.driver = { 1, RD_OK } };
+		*RD_ADD(res->devs, res->n_devs, res->cap_devs) =
+			(struct rd_res_dev){ .name = rd_dup(name), .driver_id = { 1, RD_OK } };
+	}
+	kernel->known = true;
+}
+
+/* Connected queue pairs of process 77 with 10.0.0.2. */
+static void add_qps(struct rd_res *res, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		struct rd_qp *qp = RD_ADD(res->qps, res->n_qps, res->cap_qps);
+		struct rd_cm_id *cm = RD_ADD(res->cm_ids, res->n_cm_ids, res->cap_cm_ids);
+
+		*qp = (struct rd_qp){ .proc = -1,
+				      .owner.pid = { 77, RD_OK },
+				      .lqpn = { 100 + i, RD_OK },
+				      .port = { 1, RD_OK },
+				      .type = { RD_QPT_RC, RD_OK },
+				      .state = { RD_QPS_RTS, RD_OK } };
+		*cm = (struct rd_cm_id){ .proc = -1,
+					 .lqpn = { 100 + i, RD_OK },
+					 .dst = { .family = 2, .ip = { 10, 0, 0, 2 } } };
+	}
+}
+
+static void judge(const struct row *row)
+{
+	struct rd_job_proc proc = { .pid = 77,
+				    .comm = rd_dup("python3"),
+				    .uid = { 1000, RD_OK },
+				    .gid = 1000,
+				    .caps = { 0, RD_OK },
+				    .nofile = { 1024, RD_OK },
+				    .memlock = { RD_UNLIMITED, RD_OK } };
+	struct rd_job_view view = { .proc = &proc };
+	struct rd_job_kernel kernel = { 0 };
+	struct rd_host host = { 0 };
+	struct rd_res res = { 0 };
+	struct rd_qp_views qps;
+	const struct rd_job_input in = { &host, &kernel, NULL, &qps };
+
+	make_host(&host, &kernel, &res);
+	proc.groups = rd_alloc(1, sizeof(*proc.groups));
+	proc.groups[proc.n_groups++] = 44;
+	add_qps(&res, row->qps);
+	rd_qp_views_init(&qps, &res);
+	rd_qp_link(&qps);
+	rd_job_take(row->text, &proc);
+	rd_job_judge(&in, &view);
+	if (view.asked != row->asked || view.verdict != row->verdict || view.severity != row->severity ||
+	    !strstr(view.reason, row->reason))
+		fail_msg("%s: asked %d, %s, severity %d: %s", row->name, view.asked, rd_job_verdict_name(view.verdict),
+			 view.severity, view.reason);
+	rd_job_view_deinit(&view);
+	rd_job_proc_deinit(&proc);
+	rd_qp_views_deinit(&qps);
+	rd_job_kernel_deinit(&kernel);
+	rd_host_deinit(&host);
+	rd_res_deinit(&res);
+}
+
+static void verdicts(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		judge(&rows[i]);
+}
+
+static void hostile_lines(void **state)
+{
+	struct rd_job_proc proc = { 0 };
+
+	(void)state;
+	rd_job_take("dev\ndev x\ndev uverbs0 231:192 99999 0 0\ntcp 1 2 3\ntcp 10.0.0.2 99999999999999999999 1\naddr x\n"
+		    "shm 1\nfds x\nprovider\nother\n\n\n \nx",
+		    &proc);
+	assert_int_equal(proc.n_tcp, 0);
+	assert_int_equal(proc.n_addrs, 0);
+	assert_int_equal(proc.nodes[0].mode.known, RD_ABSENT);
+	assert_int_equal(proc.fds.known, RD_ABSENT);
+	rd_job_proc_deinit(&proc);
+}
+
+static void mappings(void **state)
+{
+	struct rd_proc_job job = { .out = { 0 } };
+
+	(void)state;
+	rd_proc_job_maps(
+		&job,
+		"55-56 r-xp 0 08:01 1 /usr/bin/python3\n55-56 r--p 0 08:01 2   /a b/libnccl.so.2\n55-56 r-xp 0 08:01 2   /a b/libnccl.so.2\n"
+		"55-56 rw-s 0 00:1 3 /dev/shm/nccl-x (deleted)\n55-56 rw-p 0 00:00 0 [heap]\n55-56 r-xp 0 08:01 2 /x/librxe-rdmav34.so\n");
+	assert_string_equal(job.out.data, "lib /a b/libnccl.so.2\nsegment nccl-\nlib /x/librxe-rdmav34.so\n");
+	rd_buf_deinit(&job.out);
+}
+
+/* A provider as it is built, and each of its bytes damaged. */
+static void provider(void **state)
+{
+	static uint8_t bytes[1 << 20];
+	FILE *file = fopen("/usr/lib/x86_64-linux-gnu/libibverbs/librxe-rdmav34.so", "r");
+	uint32_t min = 0, max = 0;
+	size_t n;
+
+	(void)state;
+	assert_false(rd_provider_abi(bytes, 0, "rxe", &min, &max));
+	if (!file)
+		skip();
+	n = fread(bytes, 1, sizeof(bytes), file);
+	fclose(file);
+	assert_true(rd_provider_abi(bytes, n, "rxe", &min, &max));
+	assert_int_equal(min, 1);
+	assert_int_equal(max, 2);
+	assert_false(rd_provider_abi(bytes, n, "mlx5", &min, &max));
+	for (size_t i = 0; i < n; i += i < 1024 ? 1 : 97) {
+		bytes[i] ^= 0xff;
+		rd_provider_abi(bytes, n, "rxe", &min, &max);
+		bytes[i] ^= 0xff;
+		rd_provider_abi(bytes, i, "rxe", &min, &max);
+	}
+}
+
+static void runtimes(void **state)
+{
+	/* Made up after the defaults of each: containerd and CRI-O below Kubernetes, alone, Slurm, docker. */
+	static const struct {
+		const char *cgroup, *name, *advice;
+	} groups[] = {
+		{ "/kubepods.slice/kubepods-pod1.slice/cri-containerd-ab.scope", "Kubernetes", "device plugin" },
+		{ "/kubepods.slice/kubepods-pod1.slice/crio-ab.scope", "Kubernetes", "device plugin" },
+		{ "/system.slice/slurmstepd.scope/job_42/step_0/user/task_0", "Slurm", "gres.conf" },
+		{ "/system.slice/docker-ab.scope", "docker", "--device=/dev/infiniband" },
+		{ "/machine.slice/libpod-ab.scope", "podman", "--device=/dev/infiniband" },
+		{ "/machine.slice/crio-ab.scope", "CRI-O", "--device=/dev/infiniband" },
+		{ "/system.slice/containerd.service/default/ab", "containerd", "--device=/dev/infiniband" },
+		{ "/user.slice/user-0.slice", NULL, "modprobe" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+		struct rd_job_proc proc = { .cgroup = rd_dup(groups[i].cgroup) };
+		_cleanup_free_ char *fix = rd_job_fix(&proc, "job-device-file", "mlx5_0"),
+				    *gid = rd_job_fix(&proc, "job-gid", "mlx5_0");
+		const char *name = rd_job_runtime(&proc);
+
+		assert_true(name ? groups[i].name && strcmp(name, groups[i].name) == 0 : !groups[i].name);
+		assert_non_null(strstr(fix, groups[i].advice));
+		assert_null(strstr(gid, "NODE"));
+		rd_job_proc_deinit(&proc);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(verdicts), cmocka_unit_test(hostile_lines), cmocka_unit_test(mappings),
+		cmocka_unit_test(provider), cmocka_unit_test(runtimes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
