@@ -10,6 +10,7 @@ extern const struct rd_cmd rd_cmd_counters;
 extern const struct rd_cmd rd_cmd_capture;
 extern const struct rd_cmd rd_cmd_diff;
 extern const struct rd_cmd rd_cmd_explain;
+extern const struct rd_cmd rd_cmd_job;
 extern const struct rd_cmd rd_cmd_shell;
 extern const struct rd_cmd rd_cmd_complete;
 extern const struct rd_cmd rd_cmd_probe_calls;
@@ -25,6 +26,7 @@ const struct rd_cmd *const rd_commands[] = {
 	&rd_cmd_capture,
 	&rd_cmd_diff,
 	&rd_cmd_explain,
+	&rd_cmd_job,
 	&rd_cmd_shell,
 	&rd_cmd_complete,
 	&rd_cmd_probe_calls,

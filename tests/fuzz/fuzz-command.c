@@ -65,7 +65,7 @@ static const struct {
 	{ "qp-state", false },
 	{ "qp-state --by pid", false },
 	{ "qp-state --by peer", false },
-	{ "qp-state --by job --state !RESET", false },
+	{ "qp-state --state !RESET --by job", false },
 	{ "qp-state --summary", false },
 	{ "qp-state --timeouts", false },
 	{ "qp-state --join @other", false },

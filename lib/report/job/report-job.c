@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/job/report-job.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/fix.h"
+#include "report/shared/finding.h"
+#include "report/shared/report-field.h"
+
+static const struct rd_column can_columns[7];
+static const struct rd_column nic_columns[5];
+static const struct rd_column socket_columns[4];
+static const struct rd_column library_columns[3];
+static const struct rd_column env_columns[2];
+
+struct rd_section *rd_report_job_can(const struct rd_job_view *view)
+{
+	struct rd_section *section = rd_section_create("can", can_columns, RD_ARRAY_SIZE(can_columns));
+
+	for (size_t i = 0; i < view->can.n; i++) {
+		const struct rd_finding *finding = &view->can.v[i];
+		struct rd_row *row = rd_section_add(section);
+
+		rd_row_str(row, 0, rd_severity_result(finding->severity));
+		rd_row_str(row, 1, finding->id);
+		rd_row_str(row, 2, finding->subject);
+		rd_row_str(row, 3, finding->observed);
+		rd_row_str(row, 4, finding->expected);
+		rd_row_fix(row, 5, finding->fix);
+		rd_row_severity(row, finding->severity);
+	}
+	return section;
+}
+
+static struct rd_section *nics_of(const struct rd_job_view *view)
+{
+	struct rd_section *section = rd_section_create("nics", nic_columns, RD_ARRAY_SIZE(nic_columns));
+	size_t all = 0;
+
+	for (size_t i = 0; i < view->n_nics; i++)
+		all += view->nics[i].qps;
+	for (size_t i = 0; i < view->n_nics; i++) {
+		struct rd_row *row = rd_section_add(section);
+
+		rd_row_str(row, 0, view->nics[i].ibdev);
+		rd_row_uint(row, 1, view->nics[i].port);
+		rd_row_uint(row, 2, view->nics[i].qps);
+		if (view->nics[i].peers)
+			rd_row_uint(row, 3, view->nics[i].peers);
+		rd_row_double(row, 4, (double)view->nics[i].qps / (double)all);
+	}
+	return section;
+}
+
+static struct rd_section *sockets_of(const struct rd_job_sockets *sockets)
+{
+	const uint64_t values[] = { sockets->connections, sockets->bytes, sockets->to_qp_peers, sockets->local_bytes };
+	struct rd_section *section = rd_section_create("sockets", socket_columns, RD_ARRAY_SIZE(socket_columns));
+	struct rd_row *row = rd_section_add(section);
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(values) && sockets->known; i++)
+		rd_row_uint(row, i, values[i]);
+	return section;
+}
+
+/* "/usr/lib/libucp.so.0.0.0": what follows ".so." is its version, as far as the name has one. */
+static struct rd_section *libraries_of(const struct rd_job_proc *proc)
+{
+	struct rd_section *section = rd_section_create("libraries", library_columns, RD_ARRAY_SIZE(library_columns));
+
+	for (size_t i = 0; i < proc->libs.n; i++) {
+		const char *path = proc->libs.v[i], *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+		const char *version = strstr(name, ".so.");
+		struct rd_row *row = rd_section_add(section);
+		_cleanup_free_ char *copy = rd_text("%.*s", (int)strcspn(name, "."), name);
+
+		rd_row_str(row, 0, copy);
+		rd_row_str(row, 1, version ? version + 4 : NULL);
+		rd_row_str(row, 2, path);
+	}
+	return section;
+}
+
+static struct rd_section *env_of(const struct rd_job_proc *proc)
+{
+	struct rd_section *section = rd_section_create("env", env_columns, RD_ARRAY_SIZE(env_columns));
+
+	for (size_t i = 0; i < proc->env.n; i++) {
+		const char *equals = strchr(proc->env.v[i], '=');
+		struct rd_row *row = equals ? rd_section_add(section) : NULL;
+		_cleanup_free_ char *name = row ? rd_text("%.*s", (int)(equals - proc->env.v[i]), proc->env.v[i]) :
+						  NULL;
+
+		if (!row)
+			continue;
+		rd_row_str(row, 0, name);
+		rd_row_str(row, 1, equals + 1);
+	}
+	return section;
+}
+
+static void add_process(struct rd_section *section, const struct rd_job_view *view, const char *runtime)
+{
+	static const char *const asked[] = { NULL, "rdma", "tcp" };
+	struct rd_row *row = rd_section_add(section);
+	const struct rd_job_proc *proc = view->proc;
+	size_t qps = 0;
+
+	for (size_t i = 0; i < view->n_nics; i++)
+		qps += view->nics[i].qps;
+	if (!proc->here) {
+		rd_row_uint(row, RD_JOB_COL_PID, proc->pid);
+		rd_row_uint(row, RD_JOB_COL_QPS, qps);
+	}
+	rd_row_str(row, RD_JOB_COL_COMM, proc->comm);
+	rd_row_str(row, RD_JOB_COL_JOB, proc->job);
+	rd_row_str(row, RD_JOB_COL_ASKED, asked[view->asked]);
+	rd_row_str(row, RD_JOB_COL_ASKED_BY, view->asked_by);
+	rd_row_str(row, RD_JOB_COL_VERDICT, rd_job_verdict_name(view->verdict));
+	if (view->able.known == RD_OK)
+		rd_row_bool(row, RD_JOB_COL_ABLE, view->able.v);
+	rd_row_str(row, RD_JOB_COL_REASON, view->reason);
+	rd_row_str(row, RD_JOB_COL_RUNTIME, runtime);
+	rd_row_sub(row, RD_JOB_COL_CAN, rd_report_job_can(view));
+	rd_row_sub(row, RD_JOB_COL_NICS, nics_of(view));
+	rd_row_sub(row, RD_JOB_COL_SOCKETS, sockets_of(&view->sockets));
+	rd_row_sub(row, RD_JOB_COL_LIBRARIES, libraries_of(proc));
+	rd_row_sub(row, RD_JOB_COL_ENV, env_of(proc));
+	rd_row_severity(row, view->severity);
+}
+
+static char *subject_of(const struct rd_job_proc *proc)
+{
+	return proc->here ? rd_text("a process started here") :
+			    rd_text("%s, process %u", proc->comm ? proc->comm : "?", proc->pid);
+}
+
+static const char *answer_of(const struct rd_job_view *view)
+{
+	bool unable = view->obstacle && view->obstacle->severity == RD_SEV_CRITICAL;
+
+	if (view->verdict != RD_JOB_IDLE || (!view->proc->here && !(unable && view->severity == RD_SEV_CRITICAL)))
+		return rd_job_verdict_name(view->verdict);
+	return unable			 ? "cannot use RDMA" :
+	       view->able.known != RD_OK ? "cannot tell whether RDMA can be used" :
+					   "can use RDMA";
+}
+
+char *rd_report_job_line(const struct rd_job_view *view)
+{
+	_cleanup_free_ char *subject = subject_of(view->proc);
+	_cleanup_free_ char *fix = rd_fix_line(view->fix);
+	_cleanup_free_ char *text =
+		rd_text("%s: %s: %s%s%s", subject, answer_of(view), view->reason, fix ? "; fix: " : "", fix ? fix : "");
+
+	return rd_safe(text);
+}
+
+static void add_finding(struct rd_report *report, const struct rd_job_view *view)
+{
+	static const struct {
+		const char *id, *title, *why;
+	} kinds[] = {
+		[RD_JOB_CANNOT_TELL] = { "job-unknown", "Carrier of the process's traffic cannot be determined", NULL },
+		[RD_JOB_IDLE] = { "job-cannot", "Process cannot use RDMA",
+				  "a library that finds no RDMA device uses TCP without a message, or ends" },
+		[RD_JOB_TCP] = { "job-tcp", "TCP carries the traffic of the process",
+				 "TCP takes processor time and reaches a fraction of the rate of the NICs" },
+		[RD_JOB_MIXED] = { "job-mixed", "RDMA and TCP both carry data to the same peers",
+				   "some transfers fell back to TCP" },
+		[RD_JOB_UNEVEN] = { "job-uneven", "Processes use few of the NICs that they could use",
+				    "the other NICs are idle" },
+	};
+	struct rd_finding finding = { .severity = view->severity };
+
+	if (view->severity < RD_SEV_UNKNOWN || !kinds[view->verdict].id)
+		return;
+	finding.id = kinds[view->verdict].id;
+	finding.title = view->verdict == RD_JOB_IDLE && view->severity == RD_SEV_UNKNOWN ?
+				"Whether the process can use RDMA cannot be determined" :
+			view->verdict == RD_JOB_IDLE && view->severity == RD_SEV_WARNING ?
+				"Process can use RDMA, but is likely to fail" :
+				kinds[view->verdict].title;
+	finding.why = kinds[view->verdict].why;
+	finding.subject = subject_of(view->proc);
+	finding.observed = rd_text("%s", view->reason);
+	finding.fix = view->fix ? rd_text("%s", view->fix) : NULL;
+	rd_finding_add(&report->findings, &finding);
+}
+
+void rd_report_job(struct rd_report *report, const struct rd_job_view *views, const char *const *runtimes, size_t n)
+{
+	struct rd_section *section = rd_section_create("processes", rd_job_columns, RD_JOB_COLUMNS);
+	const struct rd_job_view *worst = n ? &views[0] : NULL;
+	bool unknown = false;
+
+	for (size_t i = 0; i < n; i++) {
+		add_process(section, &views[i], runtimes[i]);
+		add_finding(report, &views[i]);
+		worst = views[i].severity > worst->severity ? &views[i] : worst;
+		unknown |= views[i].severity == RD_SEV_UNKNOWN;
+	}
+	rd_report_add(report, section);
+	report->status = rd_report_judge(report);
+	if (!report->status && unknown)
+		report->status = 3;
+	if (worst) {
+		_cleanup_free_ char *line = rd_report_job_line(worst);
+
+		report->headline = n == 1 ? RD_TAKE(line) : rd_text("%zu processes; %s", n, line);
+	}
+}
+
+const struct rd_column rd_job_columns[RD_JOB_COLUMNS] = {
+	[RD_JOB_COL_PID] = { "pid", "PID", RD_T_UINT, "process; none: one that is started here", 0, false },
+	[RD_JOB_COL_COMM] = { "comm", "COMM", RD_T_STR, "its name", 0, false },
+	[RD_JOB_COL_JOB] = { "job", "JOB", RD_T_STR, "job of the workload manager", 0, true },
+	[RD_JOB_COL_ASKED] = { "asked", "ASKED", RD_T_STR, "what its variables request: rdma, tcp", 0, false },
+	[RD_JOB_COL_ASKED_BY] = { "asked_by", "ASKED_BY", RD_T_STR, "the variable that requests it", 0, true },
+	[RD_JOB_COL_VERDICT] = { "verdict", "VERDICT", RD_T_STR,
+				 "what carries its traffic: rdma, tcp, mixed, uneven, host, idle, cannot-tell", 0,
+				 false },
+	[RD_JOB_COL_ABLE] = { "able", "ABLE", RD_T_BOOL, "whether it can use an RDMA device", 0, false },
+	[RD_JOB_COL_QPS] = { "qps", "QPS", RD_T_UINT, "its connected queue pairs", 0, false },
+	[RD_JOB_COL_REASON] = { "reason", "REASON", RD_T_STR, "why", 0, false },
+	[RD_JOB_COL_RUNTIME] = { "runtime", "RUNTIME", RD_T_STR, "what runs it, by its control group", 0, true },
+	[RD_JOB_COL_CAN] = { "can", NULL, RD_T_ROWS, "what it needs for RDMA, judged", 0, false },
+	[RD_JOB_COL_NICS] = { "nics", NULL, RD_T_ROWS, "ports that carry its queue pairs", 0, false },
+	[RD_JOB_COL_SOCKETS] = { "sockets", NULL, RD_T_OBJECT, "its TCP connections", 0, false },
+	[RD_JOB_COL_LIBRARIES] = { "libraries", NULL, RD_T_ROWS, "transport libraries that it has mapped", 0, false },
+	[RD_JOB_COL_ENV] = { "env", NULL, RD_T_MAP, "its variables of communication libraries", 0, false },
+};
+
+static const struct rd_column can_columns[7] = {
+	{ "result", "RESULT", RD_T_STR, "pass, skip, warn, fail, unknown", 0, false },
+	{ "id", "ID", RD_T_STR, "what was judged", 0, false },
+	{ "subject", "SUBJECT", RD_T_STR, "device or limit", 0, false },
+	{ "observed", "OBSERVED", RD_T_STR, "what was found", 0, false },
+	{ "expected", NULL, RD_T_STR, "what it should be", 0, false },
+	{ "fix", NULL, RD_T_STR, "commands", 0, false },
+	{ "advice", NULL, RD_T_STR, "what else to do", 0, false },
+};
+
+static const struct rd_column nic_columns[5] = {
+	{ "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
+	{ "port", "PORT", RD_T_UINT, "its port", 0, false },
+	{ "qps", "QPS", RD_T_UINT, "connected queue pairs of the process", 0, false },
+	{ "peers", "PEERS", RD_T_UINT, "their different known peers", 0, false },
+	{ "share", "SHARE", RD_T_SHARE, "of the connected queue pairs of the process", 0, false },
+};
+
+static const struct rd_column socket_columns[4] = {
+	{ "connections", NULL, RD_T_UINT, "TCP connections to other hosts", 0, false },
+	{ "bytes", NULL, RD_T_UINT, "sent and received over them", 0, false },
+	{ "qp_peer_bytes", NULL, RD_T_UINT, "of these, with peers of its queue pairs", 0, false },
+	{ "local_bytes", NULL, RD_T_UINT, "over connections inside the host", 0, false },
+};
+
+static const struct rd_column library_columns[3] = {
+	{ "name", NULL, RD_T_STR, "library", 0, false },
+	{ "version", NULL, RD_T_STR, "as its file name has it", 0, false },
+	{ "path", NULL, RD_T_STR, "file, as its process sees it", 0, false },
+};
+
+static const struct rd_column env_columns[2] = {
+	{ "name", NULL, RD_T_STR, "variable", 0, false },
+	{ "value", NULL, RD_T_STR, "its value", 0, false },
+};

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RD_REPORT_JOB_H
+#define RD_REPORT_JOB_H
+
+#include "model/rdma/job-view.h"
+#include "report/shared/report.h"
+
+enum rd_job_column {
+	RD_JOB_COL_PID,
+	RD_JOB_COL_COMM,
+	RD_JOB_COL_JOB,
+	RD_JOB_COL_ASKED,
+	RD_JOB_COL_ASKED_BY,
+	RD_JOB_COL_VERDICT,
+	RD_JOB_COL_ABLE,
+	RD_JOB_COL_QPS,
+	RD_JOB_COL_REASON,
+	RD_JOB_COL_RUNTIME,
+	RD_JOB_COL_CAN,
+	RD_JOB_COL_NICS,
+	RD_JOB_COL_SOCKETS,
+	RD_JOB_COL_LIBRARIES,
+	RD_JOB_COL_ENV,
+	RD_JOB_COLUMNS
+};
+extern const struct rd_column rd_job_columns[RD_JOB_COLUMNS];
+
+/* Adds the section `processes`, a finding for each process whose verdict is not good, headline and status. `runtimes`: what runs each. */
+void rd_report_job(struct rd_report *report, const struct rd_job_view *views, const char *const *runtimes, size_t n);
+
+/* What was judged about one process, as a table. */
+struct rd_section *rd_report_job_can(const struct rd_job_view *view);
+
+/* "python3, process 1234: tcp: …", escaped. Caller frees. */
+char *rd_report_job_line(const struct rd_job_view *view);
+
+#endif
