@@ -134,6 +134,7 @@ struct rd_ctx {
 	uint64_t given_globals;
 	const char *schema; /* of the JSON document; NULL: rdmadiag/<command>/1. A command may set it */
 	bool lines;	    /* the output is a stream of JSON lines. A command may set it */
+	bool dashes;	    /* the operands stand behind "--" */
 	bool printed;	    /* the JSON document, or the last line of the stream, has been printed */
 };
 

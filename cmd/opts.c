@@ -325,6 +325,7 @@ static int parse(struct rd_ctx *ctx, const struct rd_opt *other, int argc, char 
 		if (r < 0)
 			return r;
 	}
+	ctx->dashes = optind > 1 && strcmp(argv[optind - 1], "--") == 0;
 	*ret = ctx->globals.help ? RD_PARSED_HELP : ctx->globals.version ? RD_PARSED_VERSION : RD_PARSED_RUN;
 	/* --help works after a refused option, too. */
 	if (refused && *ret == RD_PARSED_RUN)

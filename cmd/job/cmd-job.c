@@ -21,7 +21,6 @@
 #include "report/job/report-job.h"
 
 #define PROCESSES_MAX 65536
-#define CHOSEN_MAX 256 /* a child process for each */
 
 static int take_filter(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
@@ -105,8 +104,8 @@ static int find_processes(const struct job_opts *opts, struct rd_source *src, st
 		if (rd_parse_u32(names.v[i], RD_DECIMAL, INT32_MAX, &pid) < 0 || pid == (uint32_t)getpid() ||
 		    !is_selected(opts, src, pid))
 			continue;
-		if (pids->n == CHOSEN_MAX)
-			return rd_err_set(err, E2BIG, "job", "selects more than %d processes", CHOSEN_MAX);
+		if (pids->n == JOB_CHOSEN_MAX)
+			return rd_err_set(err, E2BIG, "job", "selects more than %d processes", JOB_CHOSEN_MAX);
 		add_pid(pids, pid);
 	}
 	if (r == -ENOENT && !live)
@@ -215,6 +214,8 @@ static int run_job(struct rd_ctx *ctx, int argc, char **argv)
 	struct rd_err err = { 0 };
 	int r;
 
+	if (ctx->dashes)
+		return job_run_command(ctx, argv);
 	for (int i = 0; i < argc; i++)
 		rd_parse_u32(argv[i], RD_DECIMAL, RD_PID_MAX, &opts->filter.pids.v[opts->filter.pids.n++]);
 	rd_output_init(ctx, &sample.report);
@@ -237,7 +238,10 @@ static int check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 	const struct job_opts *opts = ctx->state;
 	uint32_t pid;
 
-	for (int i = 0; i < argc; i++)
+	if (ctx->dashes && (argc == 0 || ctx->given || ctx->given_globals))
+		return rd_err_set(err, EINVAL, "job",
+				  argc ? "a command takes no other options" : "expected a command behind --");
+	for (int i = 0; i < argc && !ctx->dashes; i++)
 		if (rd_parse_u32(argv[i], RD_DECIMAL, RD_PID_MAX, &pid) < 0 || pid == 0)
 			return rd_err_set(err, EINVAL, argv[i], "expected the number of a process");
 	if (argc + opts->filter.pids.n > RD_QP_FILTER_MAX)
@@ -253,7 +257,7 @@ static int record(struct rd_source *source, struct rd_err *err)
 	struct rd_res res = { 0 };
 
 	if (rd_collect_res(source, RD_WANT_QPS | RD_WANT_CTXS | RD_WANT_PROCS, NULL, &res, NULL, err) == 0)
-		for (size_t i = 0; i < res.n_procs && pids.n < CHOSEN_MAX; i++)
+		for (size_t i = 0; i < res.n_procs && pids.n < JOB_CHOSEN_MAX; i++)
 			add_pid(&pids, res.procs[i].pid);
 	rd_res_deinit(&res);
 	job_load(source, &pids, &sample, err);
@@ -275,7 +279,7 @@ const struct rd_cmd rd_cmd_job = {
 	.name = "job",
 	.summary = "show whether processes can use RDMA, and what carries their traffic",
 	.question = "Is my job on RDMA",
-	.operands = "[PID...]",
+	.operands = "[PID... | -- COMMAND [ARG...]]",
 	.opts = opts,
 	.description =
 		"Judges processes: whether they can use RDMA, seen from their own root and namespaces (device files, provider,\n"
@@ -285,6 +289,7 @@ const struct rd_cmd rd_cmd_job = {
 		"tell. The processes of other users require root.\n",
 	.examples = "  rdmadiag job\n"
 		    "  rdmadiag job 4711\n"
+		    "  rdmadiag job -- mpirun -np 2 ./a.out        exits with its status\n"
 		    "  rdmadiag job --job slurm:42\n"
 		    "  rdmadiag --from host17.tar.zst job --json\n",
 	.columns = rd_job_columns,

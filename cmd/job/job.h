@@ -8,6 +8,8 @@
 #include "model/host/host.h"
 #include "model/rdma/job-view.h"
 
+#define JOB_CHOSEN_MAX 256 /* processes: a child for each */
+
 struct job_opts {
 	struct rd_qp_filter filter; /* pids, comm, job */
 	const char *cgroup;
@@ -34,5 +36,8 @@ struct job_sample {
 /* Reads and judges the processes; -ESRCH with `err` filled: there is none of them. Always deinit the sample. */
 int job_load(struct rd_source *src, const struct job_pids *pids, struct job_sample *sample, struct rd_err *err);
 void job_sample_deinit(struct job_sample *sample);
+
+/* Runs a command, and returns its exit status; reports the worst verdict of it and what it started. */
+int job_run_command(struct rd_ctx *ctx, char **argv);
 
 #endif

@@ -53,6 +53,7 @@ TOPICS = {
 BUILDS_ON = {
     'qp-state': 'bundles trace-errno',
     'nic-map': 'bundles',
+    'job': 'trace-errno',
     'counters': 'fabric',
     'capture': 'fabric',
     'checks': 'counters',

@@ -196,7 +196,9 @@ static void add_reason(struct rd_job_view *view, const struct traffic *traffic)
 			       view->sockets.connections);
 		break;
 	case RD_JOB_IDLE:
-		what = rd_text("%s", view->proc->here ? "" : "no connected queue pair, hardly any TCP traffic; ");
+		what = rd_text("%s", view->proc->here || view->severity == RD_SEV_CRITICAL ?
+					     "" :
+					     "no connected queue pair, hardly any TCP traffic; ");
 		break;
 	}
 	if (view->asked == RD_JOB_ASKED_TCP)

@@ -189,16 +189,26 @@ static void add_finding(struct rd_report *report, const struct rd_job_view *view
 	rd_finding_add(&report->findings, &finding);
 }
 
+const struct rd_job_view *rd_report_job_worst(const struct rd_job_view *views, size_t n)
+{
+	const struct rd_job_view *worst = n ? &views[0] : NULL;
+
+	for (size_t i = 1; i < n; i++)
+		if (views[i].severity > worst->severity ||
+		    (views[i].severity == worst->severity && worst->verdict == RD_JOB_IDLE))
+			worst = &views[i];
+	return worst;
+}
+
 void rd_report_job(struct rd_report *report, const struct rd_job_view *views, const char *const *runtimes, size_t n)
 {
 	struct rd_section *section = rd_section_create("processes", rd_job_columns, RD_JOB_COLUMNS);
-	const struct rd_job_view *worst = n ? &views[0] : NULL;
+	const struct rd_job_view *worst = rd_report_job_worst(views, n);
 	bool unknown = false;
 
 	for (size_t i = 0; i < n; i++) {
 		add_process(section, &views[i], runtimes[i]);
 		add_finding(report, &views[i]);
-		worst = views[i].severity > worst->severity ? &views[i] : worst;
 		unknown |= views[i].severity == RD_SEV_UNKNOWN;
 	}
 	rd_report_add(report, section);

@@ -31,6 +31,9 @@ void rd_report_job(struct rd_report *report, const struct rd_job_view *views, co
 /* What was judged about one process, as a table. */
 struct rd_section *rd_report_job_can(const struct rd_job_view *view);
 
+/* The one to report first. */
+const struct rd_job_view *rd_report_job_worst(const struct rd_job_view *views, size_t n);
+
 /* "python3, process 1234: tcp: …", escaped. Caller frees. */
 char *rd_report_job_line(const struct rd_job_view *view);
 
