@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyse/explain/log.h"
 
-#include <stdio.h>
+#include <ctype.h>
 #include <string.h>
 
 #include "analyse/explain/forms.h"
@@ -70,13 +70,32 @@ static void look_up(const struct rd_log_forms *forms, const struct rd_log_value 
 		line->not_public |= UINT64_C(1) << value->field;
 }
 
+/* "device driver" and TCP ports are none: names of devices have a digit, ports of devices 8 bits, numbers of queue pairs 24. */
+static bool is_possible(const struct rd_log_value *value)
+{
+	switch (value->field) {
+	case RD_LOG_IBDEV:
+		for (size_t i = 0; i < value->size; i++)
+			if (isdigit((unsigned char)value->text[i]))
+				return true;
+		return false;
+	case RD_LOG_PORT:
+		return value->number.v <= UINT8_MAX;
+	case RD_LOG_QPN:
+	case RD_LOG_RQPN:
+		return value->number.v <= 0xffffff;
+	default:
+		return true;
+	}
+}
+
 /* The first value of a field stays. */
 static void take_values(const struct rd_log_match *match, struct rd_log_line *line)
 {
 	for (size_t i = 0; i < match->n; i++) {
 		const struct rd_log_value *value = &match->v[i];
 
-		if (value->field >= RD_LOG_FIELDS || line->values[value->field])
+		if (value->field >= RD_LOG_FIELDS || line->values[value->field] || !is_possible(value))
 			continue;
 		line->values[value->field] = rd_dup_part(value->text, value->size);
 		if (value->number.known == RD_OK)
@@ -92,10 +111,8 @@ static void take(const struct rd_log_forms *forms, const struct rd_log_match *ma
 }
 
 /* Programs print the text of an errno where their form has none. */
-static void look_for_errno(const struct rd_log_forms *forms, struct rd_log_line *line)
+static void add_errno(const struct rd_log_form *code, struct rd_log_line *line)
 {
-	const struct rd_log_form *code = rd_log_code_in(forms, "errno", line->text);
-
 	for (size_t i = 0; i < RD_ARRAY_SIZE(line->codes) && line->codes[i]; i++)
 		if (strcmp(line->codes[i]->table, "errno") == 0)
 			return;
@@ -214,7 +231,7 @@ static void read_line(struct rd_log_reader *reader, const char *text)
 	size = rd_log_host(text, &host);
 	line.host = size ? rd_dup_part(host, size) : NULL;
 	take(reader->forms, &match, &line);
-	look_for_errno(reader->forms, &line);
+	add_errno(match.err, &line);
 	add_line(reader, &line);
 }
 

@@ -13,20 +13,25 @@
 /* Places in a line at which a pattern is tried. */
 #define TRIES 16
 
-/* A pattern, and where its four bytes are in the literal that has them. */
+/* A pattern, and four bytes of it with what follows them in its literal. */
 struct entry {
 	const struct rd_log_form *form;
 	const struct rd_log_pattern *pattern;
+	struct rd_log_piece rest;
 	uint32_t gram;
 	uint32_t next; /* of the same slot, plus 1; 0: no more */
-	uint64_t line; /* that was matched last: each once */
+	uint64_t line; /* in which the bytes were found last */
+	bool always;   /* it has no such bytes */
 };
 
+/* Patterns of forms and of long names of codes; then, for recognized lines only, those of the form "objects" (values that many programs
+ * print alike) and the texts of errnos. */
+enum { FORMS, ALSO, USES };
+
 struct rd_log_index {
-	uint32_t first[SLOTS];		   /* entry plus 1, by hash of the gram; 0: none */
-	uint64_t line;			   /* number of lines that were matched */
-	const struct rd_log_form *objects; /* the form "objects": values that many programs print alike; NULL: none */
-	size_t n;
+	uint32_t first[USES][SLOTS]; /* entry plus 1, by hash of the gram; 0: none */
+	uint64_t line;		     /* number of lines that were matched */
+	size_t n_forms, n;	     /* those of ALSO are behind the forms' */
 	struct entry v[];
 };
 
@@ -56,46 +61,65 @@ static unsigned worth(const char *at)
 	return ret;
 }
 
-/* The four bytes of the pattern that fewest others have, of those that tell most; false: none without a blank. */
-static bool choose_gram(const struct rd_log_index *index, const struct rd_log_pattern *pattern, uint32_t *ret)
+static unsigned chain_length(const struct rd_log_index *index, int use, uint32_t gram)
 {
+	unsigned n = 0;
+
+	for (uint32_t i = index->first[use][slot_of(gram)]; i; i = index->v[i - 1].next)
+		n++;
+	return n;
+}
+
+/* The four bytes of the pattern that tell most, with more behind them, and fewest others have; false: none without a blank. */
+static bool choose_gram(const struct rd_log_index *index, int use, struct entry *entry)
+{
+	const struct rd_log_pattern *pattern = entry->pattern;
 	unsigned best = 0;
 
 	for (size_t i = 0; i < pattern->n; i++)
 		for (size_t at = 0; pattern->v[i].text && at + GRAM <= pattern->v[i].size; at++) {
 			const char *text = pattern->v[i].text + at;
+			size_t size = pattern->v[i].size - at;
 			uint32_t gram = gram_of(text);
-			unsigned is = worth(text) * (index->first[slot_of(gram)] ? 1 : 2);
+			unsigned is = (unsigned)(size < 16 ? size : 16) * worth(text) * 16 /
+				      (1 + chain_length(index, use, gram));
 
 			if (is > best) {
 				best = is;
-				*ret = gram;
+				entry->gram = gram;
+				entry->rest = (struct rd_log_piece){ .text = text, .size = size };
 			}
 		}
 	return best > 0;
 }
 
 /* Names and texts of codes stand for themselves, if they are long enough to be of nothing else: an unknown line that has one is explained
- * by it. Those of errnos are printed by any program. */
-static bool is_pattern(const struct rd_log_form *form, const struct rd_log_part *part)
+ * by it. Those of errnos are printed by any program. Returns USES for what is no pattern. */
+static int use_of(const struct rd_log_form *form, const struct rd_log_part *part)
 {
-	if (!form->table)
-		return part->kind == RD_LOG_MATCH;
-	return part->kind == RD_LOG_ALIAS && part->pattern.literal >= NAME_LEAST && strcmp(form->table, "errno") != 0;
+	if (form->table && strcmp(form->table, "errno") == 0)
+		return part->kind == RD_LOG_ALIAS ? ALSO : USES;
+	if (form->table)
+		return part->kind == RD_LOG_ALIAS && part->pattern.literal >= NAME_LEAST ? FORMS : USES;
+	if (strcmp(form->id, "objects") == 0)
+		return part->kind == RD_LOG_ALSO ? ALSO : USES;
+	return part->kind == RD_LOG_MATCH ? FORMS : USES;
 }
 
-static void add_patterns(struct rd_log_index *index, const struct rd_log_form *form)
+static void add_patterns(struct rd_log_index *index, int use, const struct rd_log_form *form)
 {
 	for (size_t i = 0; i < form->n; i++) {
-		const struct rd_log_part *part = &form->parts[i];
 		struct entry *entry = &index->v[index->n];
 
-		if (!is_pattern(form, part) || !choose_gram(index, &part->pattern, &entry->gram))
+		if (use_of(form, &form->parts[i]) != use)
 			continue;
-		entry->form = form;
-		entry->pattern = &part->pattern;
-		entry->next = index->first[slot_of(entry->gram)];
-		index->first[slot_of(entry->gram)] = (uint32_t)++index->n;
+		*entry = (struct entry){ .form = form, .pattern = &form->parts[i].pattern };
+		index->n++;
+		entry->always = !choose_gram(index, use, entry);
+		if (entry->always)
+			continue;
+		entry->next = index->first[use][slot_of(entry->gram)];
+		index->first[use][slot_of(entry->gram)] = (uint32_t)index->n;
 	}
 }
 
@@ -107,25 +131,12 @@ void rd_log_forms_index(struct rd_log_forms *forms)
 	for (size_t i = 0; i < forms->n; i++)
 		parts += forms->v[i].n;
 	forms->index = rd_alloc(1, sizeof(*forms->index) + parts * sizeof(struct entry));
-	for (size_t i = 0; i < forms->n; i++) {
-		add_patterns(forms->index, &forms->v[i]);
-		if (!forms->v[i].table && strcmp(forms->v[i].id, "objects") == 0)
-			forms->index->objects = &forms->v[i];
+	for (int use = 0; use < USES; use++) {
+		for (size_t i = 0; i < forms->n; i++)
+			add_patterns(forms->index, use, &forms->v[i]);
+		if (use == FORMS)
+			forms->index->n_forms = forms->index->n;
 	}
-}
-
-size_t rd_log_skip(const struct rd_log_forms *forms, const char *text, size_t size)
-{
-	const struct rd_log_index *index = forms->index;
-
-	for (size_t at = 0; at + GRAM <= size; at++) {
-		uint32_t gram = gram_of(text + at);
-
-		for (uint32_t i = index->first[slot_of(gram)]; i; i = index->v[i - 1].next)
-			if (index->v[i - 1].gram == gram)
-				return at;
-	}
-	return size;
 }
 
 /* A blank stands for one or more. Returns what the literal takes at `at`; 0: it is not there. */
@@ -144,6 +155,21 @@ static size_t take_literal(const char *at, const struct rd_log_piece *piece)
 		}
 	}
 	return (size_t)(at - begin);
+}
+
+/* No literal goes beyond the newline at the end of the text. */
+size_t rd_log_skip(const struct rd_log_forms *forms, const char *text, size_t size)
+{
+	const struct rd_log_index *index = forms->index;
+
+	for (size_t at = 0; at + GRAM <= size; at++) {
+		uint32_t gram = gram_of(text + at);
+
+		for (uint32_t i = index->first[FORMS][slot_of(gram)]; i; i = index->v[i - 1].next)
+			if (index->v[i - 1].gram == gram && take_literal(text + at, &index->v[i - 1].rest))
+				return at;
+	}
+	return size;
 }
 
 /* The first place of a literal, or NULL. */
@@ -275,47 +301,77 @@ static size_t worth_of(const struct entry *entry)
 }
 
 /* Keeps the match that is worth most; of several that are worth as much, the one that comes first. */
-static void take_better(struct entry *entry, uint64_t number, const char *line, size_t *best, struct rd_log_match *ret)
+static void take_better(const struct entry *entry, const char *line, size_t *best, struct rd_log_match *ret)
 {
 	struct rd_log_match match = { .form = entry->form };
 
-	if (entry->line == number)
-		return;
-	entry->line = number;
-	if (worth_of(entry) < *best || (worth_of(entry) == *best && ret->form && ret->form <= entry->form))
-		return;
-	if (!match_pattern(entry->pattern, line, &match))
+	if (worth_of(entry) < *best || (worth_of(entry) == *best && ret->form && ret->form <= entry->form) ||
+	    !match_pattern(entry->pattern, line, &match))
 		return;
 	*best = worth_of(entry);
 	*ret = match;
 }
 
-static void add_also(const struct rd_log_form *form, const char *line, struct rd_log_match *match)
+/* Calls take_better for each pattern of FORMS whose bytes are in the line, once; of ALSO, only notes that they are. */
+static void find_grams(struct rd_log_index *index, int use, const char *line, struct rd_log_match *ret)
 {
+	size_t size = strlen(line), best = 0;
+
+	for (size_t at = 0; at + GRAM <= size; at++) {
+		uint32_t gram = gram_of(line + at);
+
+		for (uint32_t i = index->first[use][slot_of(gram)]; i; i = index->v[i - 1].next) {
+			struct entry *entry = &index->v[i - 1];
+
+			if (entry->gram != gram || entry->line == index->line || !take_literal(line + at, &entry->rest))
+				continue;
+			entry->line = index->line;
+			if (use == FORMS)
+				take_better(entry, line, &best, ret);
+		}
+	}
+}
+
+/* The longest text of an errno counts. */
+static void add_errno(const struct entry *entry, const char *line, size_t *longest, struct rd_log_match *match)
+{
+	struct rd_log_match found = { 0 };
+
+	if (entry->pattern->literal <= *longest || !match_pattern(entry->pattern, line, &found))
+		return;
+	*longest = entry->pattern->literal;
+	match->err = entry->form;
+}
+
+static void add_also(struct rd_log_index *index, const char *line, struct rd_log_match *match)
+{
+	const struct rd_log_form *form = match->form;
+	size_t longest = 0;
+
 	for (size_t i = 0; i < form->n; i++)
 		if (form->parts[i].kind == RD_LOG_ALSO)
 			match_pattern(&form->parts[i].pattern, line, match);
+	find_grams(index, ALSO, line, match);
+	for (size_t i = index->n_forms; i < index->n; i++) {
+		const struct entry *entry = &index->v[i];
+
+		if (!entry->always && entry->line != index->line)
+			continue;
+		if (entry->form->table)
+			add_errno(entry, line, &longest, match);
+		else
+			match_pattern(entry->pattern, line, match);
+	}
 }
 
 bool rd_log_match(const struct rd_log_forms *forms, const char *line, struct rd_log_match *ret)
 {
-	struct rd_log_index *index = forms->index;
-	size_t size = strlen(line), best = 0;
-
-	ret->form = NULL;
+	ret->form = ret->err = NULL;
 	ret->n = 0;
-	index->line++;
-	for (size_t at = 0; at + GRAM <= size; at++) {
-		uint32_t gram = gram_of(line + at);
-
-		for (uint32_t i = index->first[slot_of(gram)]; i; i = index->v[i - 1].next)
-			if (index->v[i - 1].gram == gram)
-				take_better(&index->v[i - 1], index->line, line, &best, ret);
-	}
-	if (ret->form && !ret->form->table)
-		add_also(ret->form, line, ret);
-	if (ret->form && index->objects)
-		add_also(index->objects, line, ret);
+	forms->index->line++;
+	find_grams(forms->index, FORMS, line, ret);
+	if (ret->form)
+		add_also(forms->index, line, ret);
 	return ret->form != NULL;
 }
 

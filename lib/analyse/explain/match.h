@@ -20,6 +20,7 @@ struct rd_log_value {
 
 struct rd_log_match {
 	const struct rd_log_form *form;
+	const struct rd_log_form *err; /* the errno whose name or text is in the line; NULL: none */
 	struct rd_log_value v[RD_LOG_VALUES];
 	size_t n;
 };
@@ -28,7 +29,7 @@ struct rd_log_match {
 void rd_log_forms_index(struct rd_log_forms *forms);
 
 /*
- * The first place in `text` (`size` bytes) that may belong to a line of a form: its offset; `size` if there is none. For skipping lines
+ * The first place in `text` (`size` bytes, the last one a newline) that may belong to a line of a form: its offset; `size` if there is none. For skipping lines
  * without looking at each.
  */
 size_t rd_log_skip(const struct rd_log_forms *forms, const char *text, size_t size);
