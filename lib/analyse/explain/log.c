@@ -7,10 +7,12 @@
 #include "analyse/explain/forms.h"
 #include "analyse/explain/match.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/siphash.h"
 
 /* A line with details follows the one that it belongs to at once, or after lines of other processes. */
 #define DETAIL_WITHIN 8
+#define ERRNO_MOST 133
 
 /* Values that tell lines apart; the others are those of the first one. */
 static const enum rd_log_field identity[] = { RD_LOG_IBDEV,   RD_LOG_PORT,	  RD_LOG_NETDEV, RD_LOG_PCI,
@@ -18,22 +20,34 @@ static const enum rd_log_field identity[] = { RD_LOG_IBDEV,   RD_LOG_PORT,	  RD_
 					      RD_LOG_ERRNAME, RD_LOG_SYNDROME,	  RD_LOG_CMD,	 RD_LOG_CMD_STATUS,
 					      RD_LOG_EVENT,   RD_LOG_EVENT_N };
 
-/* Drivers whose vendor errors have a table, by what the name of the device begins with. Devices may have other names. */
+/* What names of devices begin with, and the table of the driver's vendor errors, if there is one. Devices may have other names. */
 static const struct {
 	const char *begin, *table;
-} vendors[] = {
-	{ "bnxt_re", "vendor-bnxt_re" }, { "efa", "vendor-efa" },     { "rdmap", "vendor-efa" },
-	{ "erdma", "vendor-erdma" },	 { "irdma", "vendor-irdma" }, { "hns", "vendor-hns" },
-	{ "ionic", "vendor-ionic" },	 { "mana", "vendor-mana" },   { "rxe", "vendor-rxe" },
+} drivers[] = {
+	{ "bnxt_re", "vendor-bnxt_re" },
+	{ "efa", "vendor-efa" },
+	{ "rdmap", "vendor-efa" },
+	{ "erdma", "vendor-erdma" },
+	{ "irdma", "vendor-irdma" },
+	{ "hns", "vendor-hns" },
+	{ "ionic", "vendor-ionic" },
+	{ "mana", "vendor-mana" },
+	{ "rxe", "vendor-rxe" },
 	{ "mlx5", "vendor-mlx5" },
+	{ "mlx4", NULL },
+	{ "roce", NULL },
+	{ "ibp", NULL },
+	{ "ibs", NULL },
+	{ "siw", NULL },
+	{ "hfi1", NULL },
 };
 
 /* NULL: not known. */
 static const char *vendor_table(const char *ibdev)
 {
-	for (size_t i = 0; ibdev && i < RD_ARRAY_SIZE(vendors); i++)
-		if (strncmp(ibdev, vendors[i].begin, strlen(vendors[i].begin)) == 0)
-			return vendors[i].table;
+	for (size_t i = 0; ibdev && i < RD_ARRAY_SIZE(drivers); i++)
+		if (drivers[i].table && strncmp(ibdev, drivers[i].begin, strlen(drivers[i].begin)) == 0)
+			return drivers[i].table;
 	/* Most lines with vendor errors are of these; what is shown names the driver. */
 	return "vendor-mlx5";
 }
@@ -110,14 +124,69 @@ static void take(const struct rd_log_forms *forms, const struct rd_log_match *ma
 		look_up(forms, &match->v[i], line);
 }
 
-/* Programs print the text of an errno where their form has none. */
-static void add_errno(const struct rd_log_form *code, struct rd_log_line *line)
+static void set_value(struct rd_log_line *line, enum rd_log_field field, const char *text, size_t size, uint64_t number)
 {
+	line->values[field] = rd_dup_part(text, size);
+	if (rd_log_fields[field].class == RD_LOG_NUMBER)
+		RD_SET(line->numbers[field], number);
+}
+
+/* A word that can only be the name of a device: "mlx5_0", "rocep33s0f1". */
+static void find_device(struct rd_log_line *line)
+{
+	for (const char *at = line->text; *at && !line->values[RD_LOG_IBDEV]; at++) {
+		if (at > line->text && (isalnum((unsigned char)at[-1]) || strchr("_.-/", at[-1])))
+			continue;
+		for (size_t i = 0; i < RD_ARRAY_SIZE(drivers) && !line->values[RD_LOG_IBDEV]; i++) {
+			size_t begin = strlen(drivers[i].begin), size = begin;
+
+			if (strncmp(at, drivers[i].begin, begin) != 0)
+				continue;
+			while (isalnum((unsigned char)at[size]) || at[size] == '_')
+				size++;
+			if (isdigit((unsigned char)at[size - 1]) && size > begin)
+				set_value(line, RD_LOG_IBDEV, at, size, 0);
+		}
+	}
+}
+
+/* "rc = -107", "failed (-22)": a negative number in the range of errnos, by itself. */
+static void find_errno(struct rd_log_line *line)
+{
+	for (const char *at = line->text; (at = strchr(at, '-')) && !line->values[RD_LOG_ERRNO]; at++) {
+		const char *end = at + 1;
+		uint64_t number;
+
+		if (at == line->text || !strchr(" (=:[", at[-1]) ||
+		    rd_take_uint(&end, RD_DECIMAL, ERRNO_MOST, &number) < 0 || number == 0 ||
+		    (*end && !strchr(" )],;.", *end)))
+			continue;
+		set_value(line, RD_LOG_ERRNO, at, (size_t)(end - at), number);
+	}
+}
+
+/* What a line has besides the values of its form: the device, and the errno, whose text `code` (NULL: none) may be in it. */
+static void find_more(const struct rd_log_forms *forms, const struct rd_log_form *code, struct rd_log_line *line)
+{
+	bool known = false;
+
+	if (!line->values[RD_LOG_IBDEV])
+		find_device(line);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(line->codes) && line->codes[i]; i++)
-		if (strcmp(line->codes[i]->table, "errno") == 0)
-			return;
-	if (code && line->form != code)
-		add_code(line, code);
+		known |= strcmp(line->codes[i]->table, "errno") == 0;
+	if (known)
+		return;
+	find_errno(line);
+	if (!code && line->numbers[RD_LOG_ERRNO].known == RD_OK)
+		code = rd_log_code(forms, "errno", line->numbers[RD_LOG_ERRNO].v);
+	if (!code || line->form == code)
+		return;
+	add_code(line, code);
+	if (!line->values[RD_LOG_ERRNO] && code->value.known == RD_OK) {
+		_cleanup_free_ char *number = rd_text("%u", (unsigned)code->value.v);
+
+		set_value(line, RD_LOG_ERRNO, number, strlen(number), code->value.v);
+	}
 }
 
 static uint64_t hash_of(const struct rd_log_line *line)
@@ -231,7 +300,7 @@ static void read_line(struct rd_log_reader *reader, const char *text)
 	size = rd_log_host(text, &host);
 	line.host = size ? rd_dup_part(host, size) : NULL;
 	take(reader->forms, &match, &line);
-	add_errno(match.err, &line);
+	find_more(reader->forms, match.err, &line);
 	add_line(reader, &line);
 }
 

@@ -9,7 +9,7 @@
 
 #define GRAM 4
 #define SLOTS (1u << 16)
-#define NAME_LEAST 12 /* characters */
+#define NAME_LEAST 10 /* characters */
 /* Places in a line at which a pattern is tried. */
 #define TRIES 16
 
