@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Runs the named parts of the test suite: packages build lint unit san fuzz bats accept torture fabric package fresh vm. "test" stands
+# Runs the named parts of the test suite: packages build lint unit san fuzz bats accept torture fabric package fresh vm arm64. "test" stands
 # for those that need no network, installation or virtual machine, "all" for all. Last line: "N passed, N failed, N skipped".
 # V=1 also names every test that passed. build/check/parts.md: how long each part took.
 #
@@ -159,6 +159,7 @@ packages() {
 # Kernels for the virtual machines, with headers.
 kernels() {
 	tests/vm/vm fetch --headers >$logs/fetch.log 2>&1
+	{ RDMADIAG_ARCH=arm64 tests/vm/vm root && RDMADIAG_ARCH=arm64 tests/vm/vm fetch 6.12-16k; } >$logs/fetch-arm64.log 2>&1
 }
 
 # With what parts that run beside each other would make otherwise.
@@ -267,6 +268,7 @@ torture() {
 	tap "torture: fabric losses" tests/fabric/losses --whole
 	one "torture: libfuzzer" tests/fuzz/libfuzzer 10
 	machines '**'
+	foreign 6.12-16k 6.12 6.1 7.x '@(verbs|causes|commands|qp-state)/*'
 	tap "torture: audit of kernels" timeout 900 tests/vm/audit
 }
 
@@ -296,6 +298,15 @@ machines() {
 		echo "check ended $?"
 	)
 	[ "$status" = 0 ] || [ $failed -gt $before ] || fail "vm: tests/vm/check ended early, with status $status"
+}
+
+# Of arm64, cross-built and emulated; without arguments a sample on one kernel, which has pages of 16 KiB.
+foreign() {
+	RDMADIAG_ARCH=arm64 machines "$@"
+}
+
+arm64() {
+	job arm64 foreign
 }
 
 # Builds the Debian package of HEAD, without its tests, which are other parts. tests/packages/run installs it in clean systems.
@@ -343,7 +354,7 @@ fi
 offline="san torture bats fuzz lint accept" # the longest first
 [ $# -gt 0 ] || set -- test
 # shellcheck disable=SC2046 # words
-set -- $(printf '%s ' "$@" | sed "s/\<all\>/packages build kernels fabric test package fresh vm/; s/\<test\>/$offline/")
+set -- $(printf '%s ' "$@" | sed "s/\<all\>/packages build kernels fabric test package fresh vm arm64/; s/\<test\>/$offline/")
 alone= # have the parts before these ended?
 load=$(cut -d' ' -f1 /proc/loadavg)
 if [ $# -gt 1 ]; then
@@ -360,7 +371,7 @@ for name; do
 	kernels) job vm kernels ;;
 	lint | unit | san | fuzz | torture | fabric | accept) "$name" ;;
 	bats) bats_files ;;
-	package | fresh | vm)
+	package | fresh | vm | arm64)
 		[ -n "$alone" ] || collect
 		alone=1
 		unset TMPDIR

@@ -41,6 +41,10 @@ soon_true_of() {
 	until_true 30 true_of "$1" "any(.[]; .pid == \$pid and ($3))" --argjson pid "$2" >"$W/soon" || { cat "$W/soon"; return 1; }
 }
 
+one_of_each() {
+	build/tests/faultbench/verbs-fault --list | awk '!seen[$3]++' >"$W/list"
+}
+
 # judged NAME [ARG…]: all faults of $W/list, by a trace with these arguments
 judged() {
 	trace "$@"
@@ -60,11 +64,11 @@ test_all_faults() {
 	judged judged $(backend)
 }
 
-# By each backend that the kernel has, in turn: the results are in judged-BACKEND.
+# One fault of each cause by each backend that the kernel has, in turn: the results are in judged-BACKEND.
 test_each_backend() {
 	local backend bad=''
 	can_run
-	build/tests/faultbench/verbs-fault --list >"$W/list"
+	one_of_each
 	for backend in kprobe-multi fexit-multi fexit kprobe; do
 		judged "judged-$backend" --backend "$backend" || bad+=" $backend"
 	done
@@ -75,9 +79,9 @@ test_each_backend() {
 test_one_fault_of_each_cause() {
 	only 6.1 7.x
 	can_run
-	build/tests/faultbench/verbs-fault --list | awk '!seen[$3]++' >"$W/list"
+	one_of_each
 	# shellcheck disable=SC2046 # words
-	judged judged $(backend)
+	judged sampled $(backend)
 }
 
 # Destroying is not traced until --deepen has seen it fail.
