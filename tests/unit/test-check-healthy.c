@@ -170,6 +170,7 @@ static void sockets_of_nodes_are_read(void **state)
 	assert_int_equal(rd_host_same_socket(&host, 1, 2), 0);
 	assert_int_equal(rd_host_same_socket(&host, 1, 3), -1);
 	assert_int_equal(rd_host_same_socket(&host, 3, 3), 1);
+	assert_string_equal(rd_host_find_numa(&host, 3)->cpulist, "");
 	assert_int_equal(rd_host_same_socket(&host, -1, -1), -1);
 	rd_host_deinit(&host);
 	fake_host_deinit(&fake);
