@@ -71,6 +71,22 @@ void qp_warn_errors(const struct rd_ctx *ctx, const struct qp_sample *sample)
 		rd_warn_errors(ctx, &sample->report.errors, 0);
 }
 
+/* An empty table says nothing about why it is empty. */
+static void note_processes_without(const struct rd_qp_filter *filter, struct qp_sample *sample)
+{
+	for (size_t i = 0; i < filter->pids.n; i++) {
+		size_t k = 0;
+
+		while (k < sample->res.n_qps && (sample->res.qps[k].owner.pid.known != RD_OK ||
+						 sample->res.qps[k].owner.pid.v != filter->pids.v[i]))
+			k++;
+		if (k == sample->res.n_qps)
+			rd_report_note(&sample->report,
+				       "process %u has no queue pair that the kernel lists; why: " RD_PROGRAM " job %u",
+				       filter->pids.v[i], filter->pids.v[i]);
+	}
+}
+
 int qp_show(struct rd_ctx *ctx, struct qp_sample *sample)
 {
 	const struct qp_opts *opts = ctx->state;
@@ -79,6 +95,7 @@ int qp_show(struct rd_ctx *ctx, struct qp_sample *sample)
 
 	if (ctx->globals.json || rd_metrics_wanted(ctx))
 		return rd_output_print(ctx, &sample->report);
+	note_processes_without(&opts->filter, sample);
 	if (opts->grouped) {
 		sections[0] = rd_report_section(&sample->report, "groups");
 		if (!ctx->globals.style.columns)
