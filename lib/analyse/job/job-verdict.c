@@ -192,8 +192,8 @@ static void add_reason(struct rd_job_view *view, const struct traffic *traffic)
 		view->reason = rd_text("shared memory or local connections; %s to other hosts", amount);
 		return;
 	case RD_JOB_TCP:
-		what = rd_text("%s over %" PRIu64 " TCP connections, no connected queue pair; ", amount,
-			       view->sockets.connections);
+		what = rd_text("%s over %" PRIu64 " TCP connection%s, no connected queue pair; ", amount,
+			       view->sockets.connections, view->sockets.connections == 1 ? "" : "s");
 		break;
 	case RD_JOB_IDLE:
 		what = rd_text("%s", view->proc->here || view->severity == RD_SEV_CRITICAL ?

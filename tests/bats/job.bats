@@ -1,0 +1,91 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck disable=SC2154 # bats sets stderr and stderr_lines
+# job on made-up hosts, as a tree of files: documents, exit codes, selection. What needs a kernel is in tests/vm/cases/64-job.sh.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.." || return 1
+	RD=${RDMADIAG:-$PWD/build/rdmadiag}
+	export NO_COLOR=1
+	H=$BATS_TEST_TMPDIR/host
+	put sys/class/infiniband_verbs/uverbs0/ibdev mlx5_0
+	put sys/class/infiniband_verbs/uverbs0/dev 231:192
+	put sys/class/infiniband_verbs/uverbs0/abi_version 1
+	put sys/class/infiniband/mlx5_0/ports/1/state '4: ACTIVE'
+	put sys/class/infiniband/mlx5_0/ports/1/link_layer InfiniBand
+	put proc/sys/kernel/hostname node-1
+	process 77 "dev uverbs0 ENOENT" providers "fds 9" "lib /opt/libnccl.so.2.27.3" "tcp 10.0.0.2 90000000 9" "addr 10.0.0.1" "rdma mlx5_0" "env NCCL_IB_HCA=mlx5" "env NCCL_DEBUG=a\x1b[31m"
+	process 78 "dev uverbs0 231:192 0666 0 0" "provider mlx5 1 1" providers "fds 9" "rdma mlx5_0"
+}
+
+put() { mkdir -p "$H/$(dirname "$1")" && printf '%b\n' "$2" >"$H/$1"; }
+
+# process PID LINE…
+process() {
+	local pid=$1
+	shift
+	put "proc/$pid/comm" "job$pid"
+	put "proc/$pid/status" 'Uid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nGroups:\t\nCapEff:\t0\nSeccomp:\t0'
+	put "proc/$pid/cgroup" "0::/system.slice/slurmstepd.scope/job_$pid/step_0"
+	put "job/$pid" "$(printf '%s\n' "$@")"
+}
+
+@test "a document with the keys of the contract, the worst process in its status" {
+	run "$RD" --from "$H" job --json
+	[ "$status" -eq 2 ]
+	jq -e '.schema == "rdmadiag/job/1" and .status == 2 and [.processes[].pid] == [77, 78]' <<<"$output"
+	jq -e '.processes[0] | .comm == "job77" and .job == "slurm:77.0" and .asked == "rdma" and .verdict == "tcp" and .able == false and
+		.sockets.bytes == 90000009 and .env.NCCL_IB_HCA == "mlx5" and .libraries[0].version == "2.27.3" and .runtime == "Slurm"' <<<"$output"
+	jq -e '.processes[0].can[0] | .id == "job-device-file" and .result == "fail" and has("expected") and has("fix") and .subject == "mlx5_0"' <<<"$output"
+	jq -e '.processes[1] | .nics == [] and .libraries == [] and .asked == null' <<<"$output"
+	jq -e '.findings[0] | .id == "job-tcp" and .severity == "critical" and (.advice | contains("ConstrainDevices"))' <<<"$output"
+}
+
+@test "the first line has the process, the carrier, the reason and what to do; nothing of a process controls a terminal" {
+	run "$RD" --from "$H" job 77
+	[ "$status" -eq 2 ]
+	[[ ${lines[0]} == "job77, process 77: tcp: 85 MiB over 1 TCP connection, no connected queue pair; mlx5_0: /dev/infiniband/uverbs0 is missing; fix: "* ]]
+	[[ $output != *$'\e'* ]]
+}
+
+@test "processes are selected by number, job, control group and name" {
+	for words in "--pid 78" 78 "--job slurm:78" "--cgroup /system.slice/slurmstepd.scope/job_78/" "--comm *78"; do
+		run "$RD" --from "$H" job $words --json
+		jq -e '[.processes[].pid] == [78]' <<<"$output"
+	done
+	run --separate-stderr "$RD" --from "$H" job --comm nosuch
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"no process matches"* ]]
+	run --separate-stderr "$RD" --from "$H" job 99
+	[ "$status" -eq 3 ]
+	run --separate-stderr "$RD" job x
+	[ "$status" -eq 3 ]
+}
+
+@test "without a process: what one would find; a recording without one has the files of its host" {
+	rm -r "$H/job"
+	run "$RD" --from "$H" job --json
+	[ "$status" -eq 3 ]
+	put dev/null ''
+	run "$RD" --from "$H" job --json
+	[ "$status" -eq 2 ]
+	jq -e '.processes[0] | .pid == null and .able == false' <<<"$output"
+}
+
+@test "job -- COMMAND has the status of the command, and its output; the verdict is on standard error" {
+	run --separate-stderr "$RD" job -- sh -c 'echo out; exit 7'
+	[ "$status" -eq 7 ]
+	[ "$output" = out ]
+	[[ $stderr == "rdmadiag: "* ]]
+	run "$RD" job -- sh -c 'kill -9 $$'
+	[ "$status" -eq 137 ]
+	run --separate-stderr "$RD" job --json -- true
+	[ "$status" -eq 3 ]
+}
+
+@test "qp-state names a process without queue pairs, and where to look" {
+	run "$RD" --from tests/bundles/pair-a.tar.zst qp-state --pid 4711
+	[[ $output == *"process 4711 has no queue pair that the kernel lists; why: rdmadiag job 4711"* ]]
+}
