@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* nic-map's tables. */
+#include "collect/host/system.h"
 #include "nicmap.h"
 
 #include <errno.h>
@@ -125,6 +126,10 @@ int nicmap_show(struct rd_ctx *ctx, struct nicmap *nm)
 		nicmap_judge(nm);
 	if (opts->assignment)
 		rd_report_assignment_notes(&nm->report, &nm->map);
+	if (!nm->host.from_topology_file) {
+		rd_collect_userspace(&(struct rd_sysfs){ .src = ctx->source }, &nm->system);
+		rd_report_given_note(&nm->report, &nm->system);
+	}
 	r = show_all(ctx, nm, matrix.section);
 	rd_matrix_deinit(&matrix);
 	return r;

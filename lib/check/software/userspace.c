@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "check/shared/rules.h"
 #include "model/host/host.h"
 #include "model/host/system.h"
@@ -28,28 +27,23 @@ static bool names_stranger(const struct rd_check_input *in)
 /* A container is given the device files of some devices, and sysfs shows all. True: reported. */
 static bool is_given_some(const struct rd_system *system, struct rd_check_out *out)
 {
-	_cleanup_buf_ struct rd_buf names = { 0 };
-	size_t given = 0;
+	size_t given;
+	_cleanup_free_ char *names = rd_system_given(system, &given);
 
-	for (size_t i = 0; i < system->n_uverbs; i++) {
-		if (!system->uverbs[i].node || !system->uverbs[i].ibdev)
-			continue;
-		rd_buf_printf(&names, "%s%s", given++ ? ", " : "", system->uverbs[i].ibdev);
-	}
-	if (given == 0 || given == system->n_uverbs || !system->dev_known || system->processes == RD_OF_HOST)
+	if (!names)
 		return false;
 	if (system->processes == RD_OF_NOBODY) {
 		_cleanup_free_ char *reason =
 			rd_text("device files of %zu of %zu RDMA devices (%s): too few on a host, perhaps "
 				"enough in a container",
-				given, system->n_uverbs, names.data);
+				given, system->n_uverbs, names);
 
 		rd_check_unknown(out, "/dev/infiniband", reason);
 		return true;
 	}
 	rd_check_note(out, "/dev/infiniband",
 		      rd_text("device files of %zu of %zu RDMA devices, as in a container that was given these: %s",
-			      given, system->n_uverbs, names.data),
+			      given, system->n_uverbs, names),
 		      NULL, rd_text("# if the job needs the others: pass them in, too"));
 	return true;
 }

@@ -3,9 +3,10 @@
 
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/memory.h"
 
-static void text_list_deinit(struct rd_text_list *list)
+void rd_text_list_deinit(struct rd_text_list *list)
 {
 	for (size_t i = 0; i < list->n; i++)
 		free(list->v[i]);
@@ -23,9 +24,9 @@ void rd_system_deinit(struct rd_system *system)
 		RD_FREE(system->uverbs[i].name, system->uverbs[i].ibdev);
 	RD_FREE(system->release, system->modules, system->nvidia_version, system->nvidia_registry, system->launchers,
 		system->huge, system->uverbs, system->libibverbs, system->thp_defrag);
-	text_list_deinit(&system->memory_peers);
-	text_list_deinit(&system->providers);
-	text_list_deinit(&system->job_env);
+	rd_text_list_deinit(&system->memory_peers);
+	rd_text_list_deinit(&system->providers);
+	rd_text_list_deinit(&system->job_env);
 	*system = (struct rd_system){ 0 };
 }
 
@@ -84,4 +85,17 @@ bool rd_has_dmabuf(const struct rd_system *system)
 {
 	return system->nvidia_open.known == RD_OK && system->nvidia_open.v && system->dmabuf.known == RD_OK &&
 	       system->dmabuf.v && !rd_lacks_p2pdma(system);
+}
+
+char *rd_system_given(const struct rd_system *system, size_t *ret_n)
+{
+	struct rd_buf names = { 0 };
+
+	*ret_n = 0;
+	for (size_t i = 0; i < system->n_uverbs; i++)
+		if (system->uverbs[i].node && system->uverbs[i].ibdev)
+			rd_buf_printf(&names, "%s%s", (*ret_n)++ ? ", " : "", system->uverbs[i].ibdev);
+	if (*ret_n == system->n_uverbs || !system->dev_known || system->processes == RD_OF_HOST)
+		rd_buf_deinit(&names);
+	return names.data;
 }

@@ -105,6 +105,11 @@ const struct rd_module *rd_system_module(const struct rd_system *system, const c
 /* Copies. */
 void rd_text_list_add(struct rd_text_list *list, const char *text);
 bool rd_text_list_has(const struct rd_text_list *list, const char *text);
+void rd_text_list_deinit(struct rd_text_list *list);
+
+/* The names of the devices that have a device file, where some have none: a container is given some of the devices that sysfs shows. `ret_n`: how
+ * many. NULL: none, or all of them, or on a host. Caller frees. */
+char *rd_system_given(const struct rd_system *system, size_t *ret_n);
 
 /* nvidia_peermem, which gives ib_core access to GPU memory, is loaded. */
 bool rd_has_peermem(const struct rd_system *system);

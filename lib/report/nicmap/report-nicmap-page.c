@@ -88,6 +88,17 @@ void rd_report_path_headline(struct rd_report *report, const struct rd_host *hos
 				   path ? path : "unknown", why ? " (" : "", why ? why : "", why ? ")" : "");
 }
 
+void rd_report_given_note(struct rd_report *report, const struct rd_system *system)
+{
+	size_t given;
+	_cleanup_free_ char *names = rd_system_given(system, &given);
+
+	if (names)
+		rd_report_note(report,
+			       "seen from inside a container, as it seems: device files of %zu of %zu RDMA devices: %s",
+			       given, system->n_uverbs, names);
+}
+
 void rd_report_assignment_notes(struct rd_report *report, const struct rd_nicmap *map)
 {
 	if (map->nccl.note)

@@ -3,6 +3,7 @@
 #ifndef RD_REPORT_NICMAP_PAGE_H
 #define RD_REPORT_NICMAP_PAGE_H
 
+#include "model/host/system.h"
 #include "model/nicmap/against.h"
 #include "model/nicmap/nicmap.h"
 #include "report/nicmap/report-against.h"
@@ -23,6 +24,9 @@ void rd_report_env_headline(struct rd_report *report, const struct rd_effects *e
  * reason, or NULL. */
 void rd_report_path_headline(struct rd_report *report, const struct rd_host *host, int from, int to, const char *path,
 			     const char *why);
+
+/* Adds a note in a container that was given some of the devices that sysfs shows. */
+void rd_report_given_note(struct rd_report *report, const struct rd_system *system);
 
 /* Adds a note on the assumptions behind the choice of each library. */
 void rd_report_assignment_notes(struct rd_report *report, const struct rd_nicmap *map);
