@@ -180,15 +180,6 @@ static bool has_no_rdma(const struct rd_ctx *ctx, struct job_sample *sample, str
 	return !ctx->globals.json;
 }
 
-static void fill(struct job_sample *sample)
-{
-	_cleanup_free_ const char **runtimes = rd_alloc(sample->n + 1, sizeof(*runtimes));
-
-	for (size_t i = 0; i < sample->n; i++)
-		runtimes[i] = rd_job_runtime(&sample->procs[i]);
-	rd_report_job(&sample->report, sample->views, runtimes, sample->n);
-}
-
 static int show(struct rd_ctx *ctx, struct job_sample *sample)
 {
 	const struct rd_section *sections[2] = { sample->report.sections[0], NULL };
@@ -225,7 +216,7 @@ static int run_job(struct rd_ctx *ctx, int argc, char **argv)
 	if (r < 0) {
 		r = rd_fail(ctx, &err);
 	} else {
-		fill(&sample);
+		rd_report_job(&sample.report, sample.views, sample.n);
 		r = has_no_rdma(ctx, &sample, &err) ? rd_fail(ctx, &err) : show(ctx, &sample);
 	}
 	free(pids.v);

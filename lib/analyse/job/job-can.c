@@ -54,13 +54,6 @@ static int provider_row(const struct rd_job_uverbs *uverbs, const struct rd_host
 	return -1;
 }
 
-const char *rd_job_provider_of(const struct rd_job_uverbs *uverbs, const struct rd_host *host)
-{
-	int row = provider_row(uverbs, host);
-
-	return row < 0 ? NULL : providers[row].provider;
-}
-
 static bool is_in_group(const struct rd_job_proc *proc, uint32_t gid)
 {
 	for (size_t i = 0; i < proc->n_groups; i++)
@@ -337,12 +330,11 @@ static void judge_limits(const struct rd_job_proc *proc, struct rd_findings *can
 	}
 	for (size_t i = 0; i < proc->n_limits; i++) {
 		const struct rd_job_limit *limit = &proc->limits[i];
+		bool rdma = strstr(limit->name, " hca_");
 
-		if (limit->now < limit->max / 10 * 9 || (limit->max == 0 && strncmp(limit->name, "rdma", 4) != 0))
+		if (limit->now < limit->max / 10 * 9 || (limit->max == 0 && !rdma))
 			continue;
-		finding = made("job-cgroup",
-			       strncmp(limit->name, "rdma", 4) == 0 && limit->now >= limit->max ? RD_SEV_CRITICAL :
-												  RD_SEV_WARNING,
+		finding = made("job-cgroup", rdma && limit->now >= limit->max ? RD_SEV_CRITICAL : RD_SEV_WARNING,
 			       limit->name, rd_text("%" PRIu64 " of %" PRIu64 " in use", limit->now, limit->max),
 			       "room");
 		rd_finding_add(can, &finding);
@@ -405,6 +397,6 @@ void rd_job_can(const struct rd_job_input *in, struct rd_job_view *view)
 			view->obstacle = finding;
 		}
 		if (finding->severity >= RD_SEV_WARNING)
-			finding->fix = rd_job_fix(view->proc, finding->id, finding->subject);
+			finding->fix = rd_job_fix(view->proc, finding->id);
 	}
 }

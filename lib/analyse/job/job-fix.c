@@ -21,7 +21,7 @@ const char *rd_job_runtime(const struct rd_job_proc *proc)
 	return NULL;
 }
 
-/* NODE: the name of the device; PID: the process. NULL: as on the host. */
+/* NULL: as on the host. */
 static const struct {
 	const char *id, *host, *container, *kubernetes, *slurm;
 } fixes[] = {
@@ -38,19 +38,18 @@ static const struct {
 	  "# give the pod the resource of the RDMA device plugin (resources.limits, rdma/NAME)",
 	  "# ConstrainDevices in cgroup.conf" },
 	{ "job-namespace",
-	  "rdma system show\n# rdma dev set NODE netns NAME, or rdma system set netns shared while no other namespace exists",
-	  "# start the container with --network=host, or rdma dev set NODE netns NAME",
+	  "rdma system show\n# rdma dev set DEVICE netns NAME, or rdma system set netns shared while no other namespace exists",
+	  "# start the container with --network=host, or rdma dev set DEVICE netns NAME",
 	  "# add the rdma CNI plugin to the network of the pod, or set the mode shared on the node", NULL },
-	{ "job-gid", "# give the namespace an interface of NODE (macvlan, ipvlan, virtual function) with an address",
-	  "# start the container with --network=host, or a macvlan network on the interface of NODE",
-	  "# add a secondary network on NODE (k8s.v1.cni.cncf.io/networks), or hostNetwork: true", NULL },
+	{ "job-gid", "# give the namespace an interface of DEVICE (macvlan, ipvlan, virtual function) with an address",
+	  "# start the container with --network=host, or a macvlan network on the interface of DEVICE",
+	  "# add a secondary network on DEVICE (k8s.v1.cni.cncf.io/networks), or hostNetwork: true", NULL },
 	{ "job-port", "rdmadiag topo-check", NULL, NULL, NULL },
 	{ "job-provider", "# install the providers of rdma-core (Debian: ibverbs-providers; Red Hat: libibverbs)",
-	  "# install them in the image (Debian: ibverbs-providers; Red Hat: libibverbs)",
-	  "# install them in the image (Debian: ibverbs-providers; Red Hat: libibverbs)", NULL },
+	  "# install in the image the providers of rdma-core (Debian: ibverbs-providers; Red Hat: libibverbs)", NULL,
+	  NULL },
 	{ "job-provider-abi", "# install the provider library of the kernel's driver, from the same release",
-	  "# install in the image the provider library of the kernel's driver, from the same release",
-	  "# install in the image the provider library of the kernel's driver, from the same release", NULL },
+	  "# install in the image the provider library of the kernel's driver, from the same release", NULL, NULL },
 	{ "job-memlock",
 	  "# prlimit --pid PID --memlock=unlimited; permanently: LimitMEMLOCK=infinity in the unit that starts it",
 	  "# start the container with --ulimit memlock=-1:-1",
@@ -68,35 +67,21 @@ static const struct {
 	  "# on the node: modprobe nvidia_peermem", NULL },
 };
 
-char *rd_job_fix(const struct rd_job_proc *proc, const char *id, const char *node)
+char *rd_job_fix(const struct rd_job_proc *proc, const char *id)
 {
 	const char *runtime = rd_job_runtime(proc), *text = NULL;
-	_cleanup_free_ char *pid = rd_text("%u", proc->pid), *copy = NULL;
+	bool slurm = runtime && strcmp(runtime, "Slurm") == 0, pod = runtime && strcmp(runtime, "Kubernetes") == 0;
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(fixes); i++) {
 		if (strcmp(fixes[i].id, id) != 0)
 			continue;
-		if (runtime)
-			text = strcmp(runtime, "Kubernetes") == 0 ? fixes[i].kubernetes :
-			       strcmp(runtime, "Slurm") == 0	  ? fixes[i].slurm :
-								    fixes[i].container;
-		/* Of a container whose runtime is not known, advice for the host is wrong. */
-		text = text						 ? text :
-		       !runtime && proc->mnt_other && fixes[i].container ? fixes[i].container :
-									   fixes[i].host;
+		text = fixes[i].host;
+		if ((runtime && !slurm) || proc->mnt_other)
+			text = fixes[i].container ? fixes[i].container : text;
+		if (pod && fixes[i].kubernetes)
+			text = fixes[i].kubernetes;
+		if (slurm && fixes[i].slurm)
+			text = fixes[i].slurm;
 	}
-	if (!text)
-		return NULL;
-	/* The words are in advice, which rd_fix_fill leaves alone; the name is that of a device of the kernel. */
-	for (const char *at = text; *at;) {
-		size_t n = strcspn(at, "NP");
-		const char *word = strncmp(at + n, "NODE", 4) == 0 ? node : strncmp(at + n, "PID", 3) == 0 ? pid : NULL;
-		size_t skip = !at[n] ? 0 : word == node && word ? 4 : word ? 3 : 1;
-		char *longer = rd_text("%s%.*s%s", copy ? copy : "", (int)(word ? n : n + skip), at, word ? word : "");
-
-		free(copy);
-		copy = longer;
-		at += n + skip;
-	}
-	return RD_TAKE(copy);
+	return text ? rd_text("%s", text) : NULL;
 }

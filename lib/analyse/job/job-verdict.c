@@ -5,6 +5,7 @@
 
 #include "analyse/job/job.h"
 #include "analyse/qp/qp.h"
+#include "base/buf.h"
 #include "base/memory.h"
 #include "base/text.h"
 
@@ -149,15 +150,25 @@ static char *amount_text(uint64_t bytes)
 
 static char *qps_text(const struct rd_job_view *view, const struct traffic *traffic)
 {
-	char *text = rd_text("%zu connected queue pair%s on", traffic->connected, traffic->connected == 1 ? "" : "s");
+	struct rd_buf text = { 0 };
 
-	for (size_t i = 0; i < view->n_nics && i < 16; i++) {
-		char *longer = rd_text("%s%s %s/%u", text, i ? "," : "", view->nics[i].ibdev, view->nics[i].port);
+	rd_buf_printf(&text, "%zu connected queue pair%s on", traffic->connected, traffic->connected == 1 ? "" : "s");
+	for (size_t i = 0; i < view->n_nics && i < 16; i++)
+		rd_buf_printf(&text, "%s %s/%u", i ? "," : "", view->nics[i].ibdev, view->nics[i].port);
+	return text.data;
+}
 
-		free(text);
-		text = longer;
-	}
-	return text;
+/* "RDMA can be used (mlx5_0, mlx5_1)": devices that it can use. */
+static char *usable_text(const struct rd_job_view *view)
+{
+	struct rd_buf text = { 0 };
+
+	rd_buf_str(&text, "RDMA can be used (");
+	for (size_t i = 0, n = 0; i < view->can.n; i++)
+		if (strcmp(view->can.v[i].id, "job-device") == 0 && view->can.v[i].severity == RD_SEV_OK)
+			rd_buf_printf(&text, "%s%s", n++ ? ", " : "", view->can.v[i].subject);
+	rd_buf_str(&text, ")");
+	return text.data;
 }
 
 static const char *unknown_text(const struct rd_job_view *view, const struct traffic *traffic)
@@ -173,9 +184,9 @@ static const char *unknown_text(const struct rd_job_view *view, const struct tra
 
 static void add_reason(struct rd_job_view *view, const struct traffic *traffic)
 {
-	_cleanup_free_ char *amount = amount_text(view->sockets.bytes), *qps = qps_text(view, traffic), *what = NULL;
+	_cleanup_free_ char *amount = amount_text(view->sockets.bytes), *qps = qps_text(view, traffic),
+			    *usable = usable_text(view), *what = NULL;
 	const struct rd_finding *obstacle = view->obstacle;
-	bool able = view->able.known == RD_OK && view->able.v;
 
 	switch (view->verdict) {
 	case RD_JOB_CANNOT_TELL:
@@ -208,9 +219,8 @@ static void add_reason(struct rd_job_view *view, const struct traffic *traffic)
 	else if (view->able.known != RD_OK)
 		view->reason = rd_text("%swhether it can use RDMA is unknown", what);
 	else
-		view->reason = rd_text("%sRDMA can be used%s%s", what,
-				       able && view->asked_by ? ", and is requested by " : "",
-				       able && view->asked_by ? view->asked_by : "");
+		view->reason = rd_text("%s%s%s%s", what, usable, view->asked_by ? ", and is requested by " : "",
+				       view->asked_by ? view->asked_by : "");
 }
 
 static enum rd_severity severity_of(const struct rd_job_view *view)
@@ -242,6 +252,7 @@ void rd_job_judge(const struct rd_job_input *in, struct rd_job_view *view)
 {
 	struct traffic traffic = { 0 };
 
+	view->runtime = rd_job_runtime(view->proc);
 	view->contexts = rd_job_count_open(view->proc, "uverbs");
 	rd_job_ask(view);
 	rd_job_can(in, view);

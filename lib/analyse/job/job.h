@@ -31,9 +31,6 @@ void rd_job_judge_whole(const struct rd_job_input *in, struct rd_job_view *views
 const char *rd_job_runtime(const struct rd_job_proc *proc);
 
 /* What to do about an obstacle where the process runs, as in base/fix.h; NULL: nothing known. Caller frees. */
-char *rd_job_fix(const struct rd_job_proc *proc, const char *id, const char *node);
-
-/* The provider of libibverbs for a device; NULL: not known. */
-const char *rd_job_provider_of(const struct rd_job_uverbs *uverbs, const struct rd_host *host);
+char *rd_job_fix(const struct rd_job_proc *proc, const char *id);
 
 #endif

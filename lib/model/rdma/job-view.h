@@ -47,6 +47,7 @@ struct rd_job_view {
 	struct rd_findings can;		   /* what was judged, in the order of what a process needs */
 	const struct rd_finding *obstacle; /* in `can`; NULL: none */
 	char *reason, *fix;
+	const char *runtime; /* what runs it, by its control group: "docker", "Kubernetes" …; static; NULL: none that is known */
 	struct rd_job_nic *nics;
 	size_t n_nics, cap_nics;
 	size_t contexts; /* device files of RDMA devices that it has open */

@@ -3,13 +3,6 @@
 
 #include <string.h>
 
-static void list_deinit(struct rd_text_list *list)
-{
-	for (size_t i = 0; i < list->n; i++)
-		free(list->v[i]);
-	free(list->v);
-}
-
 void rd_job_kernel_deinit(struct rd_job_kernel *kernel)
 {
 	for (size_t i = 0; i < kernel->n; i++)
@@ -24,7 +17,7 @@ void rd_job_proc_deinit(struct rd_job_proc *proc)
 					 &proc->segments, &proc->env,	 &proc->rdma };
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(lists); i++)
-		list_deinit(lists[i]);
+		rd_text_list_deinit(lists[i]);
 	for (size_t i = 0; i < proc->n_nodes; i++)
 		RD_FREE(proc->nodes[i].name, proc->nodes[i].number);
 	for (size_t i = 0; i < proc->n_providers; i++)

@@ -100,7 +100,7 @@ static struct rd_section *env_of(const struct rd_job_proc *proc)
 	return section;
 }
 
-static void add_process(struct rd_section *section, const struct rd_job_view *view, const char *runtime)
+static void add_process(struct rd_section *section, const struct rd_job_view *view)
 {
 	static const char *const asked[] = { NULL, "rdma", "tcp" };
 	struct rd_row *row = rd_section_add(section);
@@ -121,7 +121,7 @@ static void add_process(struct rd_section *section, const struct rd_job_view *vi
 	if (view->able.known == RD_OK)
 		rd_row_bool(row, RD_JOB_COL_ABLE, view->able.v);
 	rd_row_str(row, RD_JOB_COL_REASON, view->reason);
-	rd_row_str(row, RD_JOB_COL_RUNTIME, runtime);
+	rd_row_str(row, RD_JOB_COL_RUNTIME, view->runtime);
 	rd_row_sub(row, RD_JOB_COL_CAN, rd_report_job_can(view));
 	rd_row_sub(row, RD_JOB_COL_NICS, nics_of(view));
 	rd_row_sub(row, RD_JOB_COL_SOCKETS, sockets_of(&view->sockets));
@@ -200,14 +200,14 @@ const struct rd_job_view *rd_report_job_worst(const struct rd_job_view *views, s
 	return worst;
 }
 
-void rd_report_job(struct rd_report *report, const struct rd_job_view *views, const char *const *runtimes, size_t n)
+void rd_report_job(struct rd_report *report, const struct rd_job_view *views, size_t n)
 {
 	struct rd_section *section = rd_section_create("processes", rd_job_columns, RD_JOB_COLUMNS);
 	const struct rd_job_view *worst = rd_report_job_worst(views, n);
 	bool unknown = false;
 
 	for (size_t i = 0; i < n; i++) {
-		add_process(section, &views[i], runtimes[i]);
+		add_process(section, &views[i]);
 		add_finding(report, &views[i]);
 		unknown |= views[i].severity == RD_SEV_UNKNOWN;
 	}

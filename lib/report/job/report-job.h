@@ -25,8 +25,8 @@ enum rd_job_column {
 };
 extern const struct rd_column rd_job_columns[RD_JOB_COLUMNS];
 
-/* Adds the section `processes`, a finding for each process whose verdict is not good, headline and status. `runtimes`: what runs each. */
-void rd_report_job(struct rd_report *report, const struct rd_job_view *views, const char *const *runtimes, size_t n);
+/* Adds the section `processes`, a finding for each process whose verdict is not good, headline and status. */
+void rd_report_job(struct rd_report *report, const struct rd_job_view *views, size_t n);
 
 /* What was judged about one process, as a table. */
 struct rd_section *rd_report_job_can(const struct rd_job_view *view);
