@@ -106,6 +106,8 @@ def all_texts():
                 yield path, line, said
     for path in files(TEXTS):
         text = open(path, encoding='utf-8').read()
+        # What programs print is quoted as it is.
+        text = re.sub(r'(?m)^\t(?:match|also|alias|source) .*$', '', text)
         if path == 'CONTRIBUTING.md': # the glossary names them
             head, _, rest = text.partition('## Glossary')
             table, _, tail = rest.partition('\n## ')

@@ -469,7 +469,10 @@ char *rd_log_fill(const struct rd_log_line *line, const char *text)
 		rd_buf_add(&buf, text, (size_t)(open - text));
 		if (field == RD_LOG_FIELDS || !open[1 + size] || !line->values[field])
 			return NULL;
-		rd_buf_str(&buf, line->values[field]);
+		if (field == RD_LOG_QPN || field == RD_LOG_RQPN)
+			rd_buf_uint(&buf, line->numbers[field].v);
+		else
+			rd_buf_str(&buf, line->values[field]);
 		text = open + size + 2;
 	}
 	rd_buf_str(&buf, text);

@@ -94,7 +94,7 @@ static bool choose_gram(const struct rd_log_index *index, int use, struct entry 
 }
 
 /* Names and texts of codes stand for themselves, if they are long enough to be of nothing else: an unknown line that has one is explained
- * by it. Those of errnos are printed by any program. Returns USES for what is no pattern. */
+ * by it. Those of errnos are printed by any program. Returns USES for anything else. */
 static int use_of(const struct rd_log_form *form, const struct rd_log_part *part)
 {
 	if (form->table && strcmp(form->table, "errno") == 0)
