@@ -80,7 +80,7 @@ static void look_up(const struct rd_log_forms *forms, const struct rd_log_value 
 		code = rd_log_code_named(forms, table, text);
 	if (code)
 		add_code(line, code);
-	else if (value->field < RD_LOG_FIELDS && rd_log_has_table(forms, table))
+	else if (value->field < RD_LOG_FIELDS && value->number.known == RD_OK && rd_log_has_table(forms, table))
 		line->not_public |= UINT64_C(1) << value->field;
 }
 
@@ -165,16 +165,24 @@ static void find_errno(struct rd_log_line *line)
 	}
 }
 
+static bool has_code(const struct rd_log_line *line, const char *table)
+{
+	for (size_t i = 0; i < RD_ARRAY_SIZE(line->codes) && line->codes[i]; i++)
+		if (strncmp(line->codes[i]->table, table, strlen(table)) == 0)
+			return true;
+	return false;
+}
+
 /* What a line has besides the values of its form: the device, and the errno, whose text `code` (NULL: none) may be in it. */
 static void find_more(const struct rd_log_forms *forms, const struct rd_log_form *code, struct rd_log_line *line)
 {
-	bool known = false;
-
 	if (!line->values[RD_LOG_IBDEV])
 		find_device(line);
-	for (size_t i = 0; i < RD_ARRAY_SIZE(line->codes) && line->codes[i]; i++)
-		known |= strcmp(line->codes[i]->table, "errno") == 0;
-	if (known)
+	/* One of several values of a kind may be known. */
+	for (size_t i = 0; i < RD_LOG_FIELDS; i++)
+		if (rd_log_fields[i].table && has_code(line, rd_log_fields[i].table))
+			line->not_public &= ~(UINT64_C(1) << i);
+	if (has_code(line, "errno"))
 		return;
 	find_errno(line);
 	if (!code && line->numbers[RD_LOG_ERRNO].known == RD_OK)

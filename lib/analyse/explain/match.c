@@ -343,6 +343,17 @@ static void add_errno(const struct entry *entry, const char *line, size_t *longe
 	match->err = entry->form;
 }
 
+/* A form knows what its numbers are: of others no completion status, vendor error or event is taken. */
+static void add_objects(const struct rd_log_pattern *pattern, const char *line, struct rd_log_match *match)
+{
+	size_t n = match->n;
+
+	match_pattern(pattern, line, match);
+	for (size_t i = n; i < match->n && !match->form->table; i++)
+		if (match->v[i].table && strcmp(match->v[i].table, "errno") != 0)
+			match->n = n;
+}
+
 static void add_also(struct rd_log_index *index, const char *line, struct rd_log_match *match)
 {
 	const struct rd_log_form *form = match->form;
@@ -360,7 +371,7 @@ static void add_also(struct rd_log_index *index, const char *line, struct rd_log
 		if (entry->form->table)
 			add_errno(entry, line, &longest, match);
 		else
-			match_pattern(entry->pattern, line, match);
+			add_objects(entry->pattern, line, match);
 	}
 }
 

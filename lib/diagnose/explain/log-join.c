@@ -249,8 +249,8 @@ static void join_line(const struct rd_log_here *here, const struct rd_log_line *
 	add_causes(here, device, line->form, join);
 	join->next = next_of(line, line->form);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(line->codes) && line->codes[i]; i++) {
-		/* An errno has causes for any call; those of the form are of this one. */
-		if (!join->n || strcmp(line->codes[i]->table, "errno") != 0)
+		/* An errno has causes for any call, of which few are of this one. */
+		if (line->form->table || strcmp(line->codes[i]->table, "errno") != 0)
 			add_causes(here, device, line->codes[i], join);
 		join->next = join->next ? join->next : next_of(line, line->codes[i]);
 	}
