@@ -215,6 +215,11 @@ static bool lacks_one(unsigned leaf, unsigned uplink)
 	return leaf == 3 && uplink == 2;
 }
 
+static bool lacks_another(unsigned leaf, unsigned uplink)
+{
+	return leaf == 2 && uplink == 1;
+}
+
 static void nineteen_of_twenty_uplinks_are_odd(void **state)
 {
 	struct setup *s = *state;
@@ -235,8 +240,12 @@ static void nineteen_of_twenty_uplinks_are_odd(void **state)
 	assert_string_equal(
 		said(s),
 		"fabric-uplink-missing|warning|leaf3, to spine2|0 of 1 links to spine2, 3 of 4 to all switches");
-	/* Too few others to know what is usual. */
-	make_tree(s, 8, 1, lacks_one);
+	/* Three others are enough to know what is usual, two are not. */
+	make_tree(s, 4, 1, lacks_one);
+	assert_string_equal(
+		said(s),
+		"fabric-uplink-missing|warning|leaf3, to spine2|0 of 1 links to spine2, 3 of 4 to all switches");
+	make_tree(s, 3, 1, lacks_another);
 	assert_string_equal(said(s), "");
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How evenly destination LIDs lie over the links of switches. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "analyse/fabric/fabric-names.h"
 #include "analyse/fabric/fabric-routes.h"
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "model/fabric/fabric-census.h"
 
 #define UNEVEN 2.0 /* times the mean */
 #define SPARE 4	   /* LIDs more than links: fewer cannot be spread evenly */
@@ -20,11 +20,6 @@ struct links {
 	uint32_t *hosts; /* per node: adapters and routers attached; aggregation nodes, which switches contain, are not counted */
 };
 
-static bool is_aggregation_node(const struct rd_fabric_node *node)
-{
-	return strstr(node->description, "Aggregation Node") != NULL;
-}
-
 static void count_lids(const struct links *links)
 {
 	const struct rd_fabric *fabric = links->fabric;
@@ -33,7 +28,7 @@ static void count_lids(const struct links *links)
 		const struct rd_fabric_port *port = &fabric->ports[i];
 		const struct rd_fabric_node *node = &fabric->nodes[port->node];
 
-		if (node->kind != RD_NODE_SWITCH && port->peer != RD_NONE && !is_aggregation_node(node))
+		if (node->kind != RD_NODE_SWITCH && port->peer != RD_NONE && !rd_fabric_is_aggregation(node))
 			links->hosts[fabric->ports[port->peer].node]++;
 	}
 	for (size_t node = 0; node < fabric->n_nodes; node++) {

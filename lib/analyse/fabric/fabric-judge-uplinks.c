@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A switch without one of the links that all others like it have: 19 of 20 uplinks, or one of two cables to a switch. Switches are
- * alike if they are of the same device, have adapters, and have the same number of links to each of the same other switches. Without
- * a saved topology a missing link is a fault only if nothing else explains it: the switch has all other links of those that are
- * alike, and no more adapters than they have, and both ends have a port without a link.
+ * A switch without one of the links that others like it have: 19 of 20 uplinks, or one of two cables to a switch. Its sisters are the
+ * switches of the same device with the same neighbours, but for a quarter; so many links as most of them have is the norm. If there
+ * are too few, it is what nearly all switches of the device in the network have. Switches without sisters, in a torus or between the
+ * groups of a dragonfly, have links to others of their kind: two that each lack one lack the same cable, if all others have as many.
+ * Without a saved topology a missing link is a fault only if nothing else explains it: the links that the switch lacks are just those
+ * that nearly all sisters have, it has no more adapters than they have, and both ends have a port without a link.
  */
 #include "analyse/fabric/fabric-judge-priv.h"
 #include "analyse/fabric/fabric-reach.h"
@@ -11,12 +13,18 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "model/fabric/fabric-census.h"
 
-#define ALIKE 8	   /* fewer switches that are alike have no norm */
-#define RARELY 50  /* at most one of so many, or one, may differ */
-#define PORTION 10 /* at most one link of so many, or one, may be missing: more is a different design */
+#define SISTERS 3 /* fewer with the same number of links have no norm */
+#define ALIKE 8	  /* the same, of a network or where one link of few is missing */
+#define PORTION 4 /* at most one link of so many may be missing: more is a different design */
+#define RARELY 10 /* at most one sister of so many may lack the same links: more is a different design */
+#define INNER 36  /* a switch with more ports, and an odd number, has its aggregation node at the last */
+#define MOST 256  /* ports of a switch */
+#define EXAMPLES 4
 
 /* Links from one switch to another. */
 struct pair {
@@ -24,22 +32,30 @@ struct pair {
 	size_t n;
 };
 
-/* A switch with adapters. */
-struct leaf {
-	size_t node;
-	uint64_t likeness;	  /* hash of its device and its pairs: the same for switches that are alike */
+struct sw {
 	const struct pair *pairs; /* sorted by the other switch */
 	size_t n_pairs;
 	size_t uplinks, adapters, free; /* links to switches, to others, ports without a link */
+	size_t level;			/* links to switches of its kind */
 	bool unsure;			/* the walk did not see all of its links, or one went down meanwhile */
 };
 
 struct uplinks {
+	struct judge *j;
 	struct pair *pairs;
 	size_t n_pairs;
-	struct leaf *leaves; /* sorted by likeness */
-	size_t n;
-	size_t *leaf_of; /* per node: its index in `leaves`; RD_NONE */
+	struct sw *of;	 /* per node */
+	size_t *order;	 /* the switches by kind */
+	size_t *sisters; /* of the switch that is judged */
+	size_t n, n_sisters;
+	size_t *seen, stamp; /* per node: the last stamp at which it was seen */
+};
+
+/* How many links most of a number of switches have. */
+struct norm {
+	size_t of[MOST]; /* per number of links: switches that have so many */
+	size_t n, links, alike, adapters;
+	size_t has; /* links of the switch that is judged */
 };
 
 static int compare_pairs(const void *a, const void *b)
@@ -51,18 +67,10 @@ static int compare_pairs(const void *a, const void *b)
 	return (x->to > y->to) - (x->to < y->to);
 }
 
-static int compare_leaves(const void *a, const void *b)
-{
-	const struct leaf *x = a, *y = b;
-
-	if (x->likeness != y->likeness)
-		return x->likeness < y->likeness ? -1 : 1;
-	return (x->node > y->node) - (x->node < y->node);
-}
-
 /* Lists the pairs of switches with links in each direction, sorted. */
-static void list_pairs(const struct judge *j, struct uplinks *u)
+static void list_pairs(struct uplinks *u)
 {
+	const struct judge *j = u->j;
 	size_t n = 0;
 
 	for (size_t i = 0; i < j->fabric->n_ports; i++) {
@@ -80,73 +88,108 @@ static void list_pairs(const struct judge *j, struct uplinks *u)
 	}
 }
 
-/* FNV-1a, in words. */
-static uint64_t mix(uint64_t hash, uint64_t word)
+static bool is_free(const struct judge *j, const struct rd_fabric_port *port)
 {
-	return (hash ^ word) * UINT64_C(0x100000001b3);
+	const struct rd_fabric_node *node = node_of(j, port);
+
+	return port->number != 0 && port->peer == RD_NONE && port->state == RD_LINK_DOWN &&
+	       port->physical_state != RD_PHYSICAL_DISABLED &&
+	       (port->number < node->n_ports || node->n_ports <= INNER || node->n_ports % 2 == 0);
 }
 
-static void count_ports(const struct judge *j, struct leaf *leaf)
+static void count_ports(const struct judge *j, size_t node, struct sw *sw)
 {
-	leaf->unsure = j->fabric->nodes[leaf->node].unread > 0;
-	for (size_t i = j->first[leaf->node]; i < j->first[leaf->node + 1]; i++) {
+	sw->unsure = j->fabric->nodes[node].unread > 0;
+	for (size_t i = j->first[node]; i < j->first[node + 1]; i++) {
 		const struct rd_fabric_port *port = &j->fabric->ports[i];
 		bool uplink = rd_judge_is_uplink(j, port);
 
 		if (port->number == 0)
 			continue;
-		if (port->peer == RD_NONE) {
-			/* A link that went down has a finding of its own. */
-			leaf->unsure |= uplink || rd_fabric_is_unsure(port);
-			leaf->free += port->state == RD_LINK_DOWN && port->physical_state != RD_PHYSICAL_DISABLED;
-		} else {
-			leaf->uplinks += uplink;
-			leaf->adapters += !uplink;
-		}
+		sw->free += is_free(j, port);
+		/* A link that went down has a finding of its own. */
+		if (port->peer == RD_NONE)
+			sw->unsure |= uplink || rd_fabric_is_unsure(port);
+		else if (uplink)
+			sw->uplinks++;
+		else
+			sw->adapters += !rd_fabric_is_aggregation(node_of(j, &j->fabric->ports[port->peer]));
 	}
 }
 
-static struct leaf describe(const struct judge *j, const struct uplinks *u, size_t node)
+static int compare_kinds(const struct uplinks *u, size_t a, size_t b)
 {
-	const struct rd_fabric_node *is = &j->fabric->nodes[node];
-	struct pair key = { node, 0, 0 };
-	struct leaf leaf = { .node = node };
-	size_t at = rd_lower_bound(&key, u->pairs, u->n_pairs, sizeof(key), compare_pairs);
+	const struct rd_fabric_node *x = &u->j->fabric->nodes[a], *y = &u->j->fabric->nodes[b];
 
-	count_ports(j, &leaf);
-	leaf.pairs = &u->pairs[at];
-	leaf.likeness = mix(mix(mix(UINT64_C(0xcbf29ce484222325), is->vendor), is->device), is->n_ports);
-	for (; at < u->n_pairs && u->pairs[at].from == node; at++) {
-		leaf.n_pairs++;
-		leaf.likeness = mix(mix(leaf.likeness, u->pairs[at].to), u->pairs[at].n);
-	}
-	return leaf;
+	if (x->vendor != y->vendor)
+		return x->vendor < y->vendor ? -1 : 1;
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	if (x->n_ports != y->n_ports)
+		return x->n_ports < y->n_ports ? -1 : 1;
+	return (u->of[a].adapters > 0) - (u->of[b].adapters > 0);
 }
 
-static void list_leaves(const struct judge *j, struct uplinks *u)
+static int compare_order(const void *a, const void *b, void *uplinks)
 {
+	const size_t *x = a, *y = b;
+	int order = compare_kinds(uplinks, *x, *y);
+
+	return order ? order : (*x > *y) - (*x < *y);
+}
+
+static void describe_switches(struct uplinks *u)
+{
+	const struct judge *j = u->j;
+	size_t at = 0;
+
 	for (size_t i = 0; i < j->fabric->n_nodes; i++) {
-		u->leaf_of[i] = RD_NONE;
+		struct sw *sw = &u->of[i];
+
+		for (sw->pairs = &u->pairs[at]; at < u->n_pairs && u->pairs[at].from == i; at++)
+			sw->n_pairs++;
 		if (j->fabric->nodes[i].kind != RD_NODE_SWITCH || j->fates[i] == RD_FATE_GONE)
 			continue;
-		u->leaves[u->n] = describe(j, u, i);
-		u->n += u->leaves[u->n].adapters > 0 && u->leaves[u->n].n_pairs > 0;
+		count_ports(j, i, sw);
+		u->order[u->n++] = i;
 	}
-	qsort(u->leaves, u->n, sizeof(*u->leaves), compare_leaves);
-	for (size_t i = 0; i < u->n; i++)
-		u->leaf_of[u->leaves[i].node] = i;
+	for (size_t i = 0; i < u->n_pairs; i++)
+		if (compare_kinds(u, u->pairs[i].from, u->pairs[i].to) == 0)
+			u->of[u->pairs[i].from].level += u->pairs[i].n;
+	qsort_r(u->order, u->n, sizeof(*u->order), compare_order, u);
 }
 
-/* Number of switches that are alike, and the highest number of their adapters. */
-static size_t count_alike(const struct uplinks *u, const struct leaf *leaf, size_t *adapters)
+static size_t links_to(const struct uplinks *u, size_t from, size_t to)
 {
-	struct leaf key = { .likeness = leaf->likeness };
-	size_t from = rd_lower_bound(&key, u->leaves, u->n, sizeof(key), compare_leaves), to = from;
+	const struct sw *sw = &u->of[from];
+	struct pair key = { from, to, 0 };
+	size_t at = rd_lower_bound(&key, sw->pairs, sw->n_pairs, sizeof(key), compare_pairs);
 
-	*adapters = 0;
-	for (; to < u->n && u->leaves[to].likeness == leaf->likeness; to++)
-		*adapters = u->leaves[to].adapters > *adapters ? u->leaves[to].adapters : *adapters;
-	return to - from;
+	return at < sw->n_pairs && sw->pairs[at].to == to ? sw->pairs[at].n : 0;
+}
+
+static void norm_add(struct norm *norm, const struct sw *sw, size_t links)
+{
+	links = links < MOST ? links : MOST - 1;
+	norm->n++;
+	norm->of[links]++;
+	norm->adapters = sw->adapters > norm->adapters ? sw->adapters : norm->adapters;
+	if (norm->of[links] > norm->alike || (norm->of[links] == norm->alike && links > norm->links)) {
+		norm->links = links;
+		norm->alike = norm->of[links];
+	}
+}
+
+static bool are_sisters(const struct uplinks *u, size_t a, size_t b)
+{
+	const struct sw *x = &u->of[a], *y = &u->of[b];
+	size_t shared = 0;
+
+	if (y->unsure || x->n_pairs > 2 * y->n_pairs || y->n_pairs > 2 * x->n_pairs)
+		return false;
+	for (size_t i = 0; i < x->n_pairs; i++)
+		shared += links_to(u, b, x->pairs[i].to) > 0;
+	return 4 * shared >= 3 * x->n_pairs && 4 * shared >= 3 * y->n_pairs;
 }
 
 static bool is_same_device(const struct judge *j, size_t a, size_t b)
@@ -156,115 +199,272 @@ static bool is_same_device(const struct judge *j, size_t a, size_t b)
 	return x->vendor == y->vendor && x->device == y->device && x->n_ports == y->n_ports;
 }
 
-/* Of the switches that have links to the first switch that `leaf` has links to, one of those of which most are alike. Those that
- * have all links of `leaf` are among them. */
-static const struct leaf *find_norm(const struct judge *j, const struct uplinks *u, const struct leaf *leaf,
-				    size_t *alike, size_t *adapters)
+/* Lists the neighbours of neighbours that are sisters; with `more`, only whether one may be that has more links. */
+static bool list_sisters(struct uplinks *u, size_t node, bool more)
 {
-	struct pair key = { leaf->pairs[0].to, 0, 0 };
-	size_t at = rd_lower_bound(&key, u->pairs, u->n_pairs, sizeof(key), compare_pairs), n, most;
-	const struct leaf *norm = NULL;
-	uint64_t seen = 0;
+	const struct sw *sw = &u->of[node];
 
-	*alike = 0;
-	for (; at < u->n_pairs && u->pairs[at].from == key.from; at++) {
-		size_t other = u->leaf_of[u->pairs[at].to];
+	u->stamp++;
+	u->n_sisters = 0;
+	for (size_t i = 0; i < sw->n_pairs; i++) {
+		const struct sw *via = &u->of[sw->pairs[i].to];
 
-		if (other == RD_NONE || u->leaves[other].likeness == leaf->likeness ||
-		    u->leaves[other].likeness == seen || !is_same_device(j, leaf->node, u->leaves[other].node))
-			continue;
-		seen = u->leaves[other].likeness;
-		n = count_alike(u, &u->leaves[other], &most);
-		if (n > *alike) {
-			*alike = n;
-			*adapters = most;
-			norm = &u->leaves[other];
+		for (size_t k = 0; k < via->n_pairs; k++) {
+			size_t other = via->pairs[k].to;
+
+			if (other == node || u->seen[other] == u->stamp || !is_same_device(u->j, node, other))
+				continue;
+			u->seen[other] = u->stamp;
+			if (more && u->of[other].uplinks > sw->uplinks)
+				return true;
+			if (!more && are_sisters(u, node, other))
+				u->sisters[u->n_sisters++] = other;
 		}
 	}
-	return norm;
+	return u->n_sisters > 0;
 }
 
-static size_t links_to(const struct leaf *leaf, size_t to)
+/* How many links a switch like this has: false if none can be determined. */
+static bool find_norm(const struct uplinks *u, size_t node, struct norm *norm)
 {
-	struct pair key = { leaf->node, to, 0 };
-	size_t at = rd_lower_bound(&key, leaf->pairs, leaf->n_pairs, sizeof(key), compare_pairs);
+	struct norm network = { 0 };
 
-	return at < leaf->n_pairs && leaf->pairs[at].to == to ? leaf->pairs[at].n : 0;
+	for (size_t i = 0; i < u->n_sisters; i++)
+		norm_add(norm, &u->of[u->sisters[i]], u->of[u->sisters[i]].uplinks);
+	if (norm->alike >= SISTERS)
+		return 2 * norm->alike >= norm->n;
+	for (size_t i = 0; i < u->n; i++)
+		if (u->order[i] != node && compare_kinds(u, node, u->order[i]) == 0)
+			norm_add(&network, &u->of[u->order[i]], u->of[u->order[i]].uplinks);
+	if (norm->alike < norm->n || norm->links != network.links || network.alike < ALIKE ||
+	    4 * network.alike < 3 * network.n)
+		return false;
+	*norm = network;
+	return true;
 }
 
-/* Whether `leaf` has the links of `norm` except for a few, at most one to each switch, and no others. */
-static bool is_part_of(const struct leaf *leaf, const struct leaf *norm)
+static void ports_text(const struct judge *j, size_t node, struct rd_buf *out)
 {
-	size_t shared = 0, missing = 0, most = norm->uplinks / PORTION > 1 ? norm->uplinks / PORTION : 1;
+	_cleanup_free_ char *name = rd_safe(rd_fabric_name(&j->fabric->nodes[node]));
+	size_t n = 0;
 
-	for (size_t i = 0; i < norm->n_pairs; i++) {
-		size_t has = links_to(leaf, norm->pairs[i].to);
-
-		if (has > norm->pairs[i].n || has + 1 < norm->pairs[i].n)
-			return false;
-		shared += has;
-		missing += norm->pairs[i].n - has;
-	}
-	return shared == leaf->uplinks && missing > 0 && missing <= most;
+	for (size_t i = j->first[node]; i < j->first[node + 1]; i++)
+		if (is_free(j, &j->fabric->ports[i]) && n++ < EXAMPLES)
+			rd_buf_printf(out, "%s%u", n > 1 ? ", " : "", j->fabric->ports[i].number);
+	rd_buf_printf(out, "%s of %s", n > EXAMPLES ? ", ..." : "", name);
 }
 
-static void report_missing(struct judge *j, const struct leaf *leaf, const struct leaf *norm, const struct pair *pair,
-			   size_t alike)
+static const char missing[] = "fabric-uplink-missing";
+
+/* Adds a finding, unless there is one about the same two switches. */
+static void report_missing(struct uplinks *u, size_t node, size_t to, size_t usual, const struct norm *norm,
+			   const char *like)
 {
-	const char *name = rd_fabric_name(&j->fabric->nodes[pair->to]);
-	struct rd_finding finding = {
-		.id = "fabric-uplink-missing",
+	struct judge *j = u->j;
+	const char *here = rd_fabric_name(&j->fabric->nodes[node]), *there = rd_fabric_name(&j->fabric->nodes[to]);
+	_cleanup_free_ char *back = rd_text("%s, to %s", there, here), *forth = rd_text("%s, to %s", here, there);
+	_cleanup_buf_ struct rd_buf ports = { 0 };
+	struct rd_finding finding;
+
+	for (size_t i = 0; i < j->findings->n; i++)
+		if (strcmp(j->findings->v[i].id, missing) == 0 &&
+		    (strcmp(j->findings->v[i].subject, back) == 0 || strcmp(j->findings->v[i].subject, forth) == 0))
+			return;
+	finding = (struct rd_finding){
+		.id = missing,
 		.severity = RD_SEV_WARNING,
-		.title = "switch lacks a link that all others like it have",
+		.title = "switch lacks a link that others like it have",
 		.why = "a cable is missing, unplugged or dead: the adapters at this switch have less bandwidth",
 		.harm = rd_fabric_harm(RD_HARM_LINK_DOWN, 1),
-		.subject = rd_text("%s, to %s", rd_fabric_name(&j->fabric->nodes[leaf->node]), name),
-		.observed = rd_text("%zu of %zu links to %s, %zu of %zu to all switches", links_to(leaf, pair->to),
-				    pair->n, name, leaf->uplinks, norm->uplinks),
-		.expected = rd_text("all of them, as %zu switches like it have", alike),
-		.fix = rd_text("iblinkinfo -S 0x%016" PRIx64 "\n# check the ports without a link of both switches",
-			       j->fabric->nodes[leaf->node].guid),
+		.subject = rd_dup(forth),
+		.observed = rd_text("%zu of %zu links to %s, %zu of %zu to all switches", links_to(u, node, to), usual,
+				    there, norm->has, norm->links),
+		.expected = rd_text("all of them, as %zu of %zu switches %s have", norm->alike, norm->n, like),
 	};
 
+	ports_text(j, node, &ports);
+	rd_buf_str(&ports, "; ");
+	ports_text(j, to, &ports);
+	finding.fix = rd_text("iblinkinfo -S 0x%016" PRIx64 "\n# check the ports without a link: %s",
+			      j->fabric->nodes[node].guid, ports.data);
 	rd_finding_add(j->findings, &finding);
 }
 
-static void judge_leaf(struct judge *j, const struct uplinks *u, const struct leaf *leaf)
+/* Whether two switches have the same links, but for those to each other. */
+static bool is_same_design(const struct uplinks *u, size_t a, size_t b)
 {
-	size_t alike, most, adapters = 0, own = count_alike(u, leaf, &adapters);
-	const struct leaf *norm;
+	const struct sw *sw = &u->of[a];
 
-	/* Cheap questions first: in some networks no two switches are alike. */
-	if (leaf->free == 0 || leaf->unsure || own >= ALIKE)
-		return;
-	norm = find_norm(j, u, leaf, &alike, &adapters);
-	most = alike / RARELY > 1 ? alike / RARELY : 1;
-	if (!norm || alike < ALIKE || own > most || leaf->adapters > adapters || !is_part_of(leaf, norm))
-		return;
-	for (size_t i = 0; i < norm->n_pairs; i++) {
-		struct leaf peer = { .node = norm->pairs[i].to };
+	for (size_t i = 0; i < sw->n_pairs; i++)
+		if (sw->pairs[i].to != b && links_to(u, b, sw->pairs[i].to) != sw->pairs[i].n)
+			return false;
+	return sw->uplinks == u->of[b].uplinks;
+}
 
-		if (links_to(leaf, peer.node) == norm->pairs[i].n)
-			continue;
-		count_ports(j, &peer);
-		if (peer.free > 0 && !peer.unsure)
-			report_missing(j, leaf, norm, &norm->pairs[i], alike);
+static size_t count_same(const struct uplinks *u, size_t node)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < u->n_sisters; i++)
+		n += is_same_design(u, node, u->sisters[i]);
+	return n;
+}
+
+/* A sister that has the links of nearly all of those that have as many as the norm; RD_NONE: they differ. */
+static size_t find_design(const struct uplinks *u, const struct norm *norm)
+{
+	size_t all = 0;
+
+	for (size_t i = 0; i < u->n_sisters; i++)
+		all += u->of[u->sisters[i]].uplinks == norm->links;
+	for (size_t i = 0; i < u->n_sisters; i++)
+		if (u->of[u->sisters[i]].uplinks == norm->links && 4 * count_same(u, u->sisters[i]) >= 3 * all)
+			return u->sisters[i];
+	return RD_NONE;
+}
+
+/* Whether a switch has the links of the design but for some that nearly all sisters have. */
+static bool is_part_of(const struct uplinks *u, size_t node, size_t design)
+{
+	const struct sw *sw = &u->of[node], *whole = &u->of[design];
+
+	for (size_t i = 0; i < sw->n_pairs; i++)
+		if (sw->pairs[i].to != design && links_to(u, design, sw->pairs[i].to) < sw->pairs[i].n)
+			return false;
+	for (size_t i = 0; i < whole->n_pairs; i++) {
+		size_t to = whole->pairs[i].to, n = 0;
+
+		for (size_t k = 0; k < u->n_sisters; k++)
+			n += u->sisters[k] == to || links_to(u, u->sisters[k], to) >= whole->pairs[i].n;
+		if (to != node && links_to(u, node, to) < whole->pairs[i].n && 4 * n < 3 * u->n_sisters)
+			return false;
 	}
+	return true;
+}
+
+/* Of sisters that have all links: the number of adapters, if it is the same; 0: it differs. */
+static size_t usual_adapters(const struct uplinks *u, const struct norm *norm)
+{
+	size_t adapters = 0;
+
+	for (size_t i = 0; i < u->n_sisters; i++) {
+		const struct sw *sister = &u->of[u->sisters[i]];
+
+		if (sister->uplinks != norm->links)
+			continue;
+		if (adapters > 0 && sister->adapters != adapters)
+			return 0;
+		adapters = sister->adapters;
+	}
+	return adapters;
+}
+
+/* Whether a switch has what belongs to it: as many links as its sisters, or more adapters, or fewer of both in the same ratio: 11 where
+ * they have 12. If a sister is such a smaller one, another with fewer adapters may be, too. */
+static bool is_complete(const struct uplinks *u, size_t node, const struct norm *norm)
+{
+	const struct sw *sw = &u->of[node];
+	size_t adapters = usual_adapters(u, norm);
+
+	if (sw->uplinks >= norm->links || sw->adapters > norm->adapters)
+		return true;
+	if (sw->adapters >= adapters)
+		return false;
+	for (size_t i = 0; i < u->n_sisters; i++) {
+		const struct sw *sister = &u->of[u->sisters[i]];
+
+		if (sister->uplinks < norm->links && sister->adapters * norm->links == adapters * sister->uplinks)
+			return true;
+	}
+	return sw->adapters * norm->links == adapters * sw->uplinks;
+}
+
+static bool lacks_none(struct uplinks *u, size_t node)
+{
+	struct norm norm = { 0 };
+
+	list_sisters(u, node, false);
+	return find_norm(u, node, &norm) && is_complete(u, node, &norm);
+}
+
+static void judge_switch(struct uplinks *u, size_t node)
+{
+	const struct sw *sw = &u->of[node], *design;
+	struct norm norm = { 0 };
+	size_t lacks, most, at;
+
+	if (sw->free == 0 || sw->unsure || sw->n_pairs == 0 || !list_sisters(u, node, true))
+		return;
+	list_sisters(u, node, false);
+	if (!find_norm(u, node, &norm) || is_complete(u, node, &norm))
+		return;
+	norm.has = sw->uplinks;
+	lacks = norm.links - norm.has;
+	most = norm.links < PORTION && norm.alike >= ALIKE ? 1 : norm.links / PORTION;
+	at = find_design(u, &norm);
+	if (lacks > most || lacks > sw->free || count_same(u, node) * RARELY > norm.n || at == RD_NONE ||
+	    !is_part_of(u, node, at))
+		return;
+	design = &u->of[at];
+	for (size_t i = 0; i < design->n_pairs; i++) {
+		const struct pair *pair = &design->pairs[i];
+		size_t has = links_to(u, node, pair->to);
+
+		if (pair->to != node && has < pair->n && u->of[pair->to].free >= pair->n - has &&
+		    !u->of[pair->to].unsure && (u->of[pair->to].adapters <= sw->adapters || !lacks_none(u, pair->to)))
+			report_missing(u, node, pair->to, pair->n, &norm, "like it");
+	}
+}
+
+/* Switches `kind` to `end` in the order are of one kind: whether two of them lack one link to each other. */
+static void judge_kind(struct uplinks *u, const size_t *kind, const size_t *end)
+{
+	struct norm norm = { 0 };
+	size_t lacking[2], n = 0;
+
+	for (const size_t *at = kind; at < end; at++)
+		norm_add(&norm, &u->of[*at], u->of[*at].level);
+	for (const size_t *at = kind; at < end; at++) {
+		const struct sw *sw = &u->of[*at];
+
+		if (sw->level >= norm.links)
+			continue;
+		if (n == 2 || sw->level + 1 != norm.links || sw->free == 0 || sw->unsure || sw->adapters > norm.adapters)
+			return;
+		lacking[n++] = *at;
+	}
+	norm.n -= n;
+	norm.has = norm.links - 1;
+	/* Two links at a switch of its kind are a chain or a ring: a chain has two ends. */
+	if (n == 2 && norm.links > 2 && norm.alike >= ALIKE - 2 && 8 * norm.alike >= 7 * norm.n)
+		report_missing(u, lacking[0], lacking[1], links_to(u, lacking[0], lacking[1]) + 1, &norm,
+			       "of this kind");
 }
 
 void rd_judge_uplinks(struct judge *j)
 {
 	struct uplinks u = {
+		.j = j,
 		.pairs = rd_alloc(j->fabric->n_ports + 1, sizeof(*u.pairs)),
-		.leaves = rd_alloc(j->fabric->n_nodes + 1, sizeof(*u.leaves)),
-		.leaf_of = rd_alloc(j->fabric->n_nodes + 1, sizeof(*u.leaf_of)),
+		.of = rd_alloc(j->fabric->n_nodes + 1, sizeof(*u.of)),
+		.order = rd_alloc(j->fabric->n_nodes + 1, sizeof(*u.order)),
+		.sisters = rd_alloc(j->fabric->n_nodes + 1, sizeof(*u.sisters)),
+		.seen = rd_alloc(j->fabric->n_nodes + 1, sizeof(*u.seen)),
 	};
 
-	list_pairs(j, &u);
-	list_leaves(j, &u);
-	for (size_t i = 0; i < u.n; i++)
-		judge_leaf(j, &u, &u.leaves[i]);
-	RD_FREE(u.pairs, u.leaves, u.leaf_of);
+	list_pairs(&u);
+	describe_switches(&u);
+	/* A cable is reported at the lower end. */
+	for (int leaves = 1; leaves >= 0; leaves--)
+		for (size_t i = 0; i < u.n; i++)
+			if ((u.of[u.order[i]].adapters > 0) == leaves)
+				judge_switch(&u, u.order[i]);
+	for (size_t from = 0, to; from < u.n; from = to) {
+		for (to = from + 1; to < u.n && compare_kinds(&u, u.order[from], u.order[to]) == 0;)
+			to++;
+		judge_kind(&u, &u.order[from], &u.order[to]);
+	}
+	RD_FREE(u.pairs, u.of, u.order, u.sisters, u.seen);
 }
 
 void rd_fabric_accept_uplinks(struct rd_findings *findings)
@@ -272,10 +472,10 @@ void rd_fabric_accept_uplinks(struct rd_findings *findings)
 	for (size_t i = 0; i < findings->n; i++) {
 		struct rd_finding *finding = &findings->v[i];
 
-		if (strcmp(finding->id, "fabric-uplink-missing") != 0 || finding->caused_by.id)
+		if (strcmp(finding->id, missing) != 0 || finding->caused_by.id)
 			continue;
 		finding->severity = RD_SEV_NOTE;
-		finding->title = "switch lacks a link that all others like it have, and so it is in the saved topology";
+		finding->title = "switch lacks a link that others like it have, and so it is in the saved topology";
 		finding->harm = rd_fabric_harm(RD_HARM_NOTE, 0);
 	}
 }
