@@ -368,6 +368,15 @@ static void blame_missing(struct comparison *c, size_t planned, const struct rd_
 	}
 }
 
+/* An adapter that was moved is at the wrong switch because of that. */
+static void blame_rail(struct comparison *c, size_t now, const struct rd_finding *cause)
+{
+	size_t rail = find_judged(c, "fabric-rail-odd", now);
+
+	if (rail != RD_NONE)
+		rd_finding_blame(&c->findings->v[rail], cause);
+}
+
 static const char title_missing[] = "cable in the saved topology is missing or its link is down";
 
 static void add_cable_finding(struct comparison *c, size_t planned, size_t now, size_t peer, const char *id,
@@ -397,6 +406,7 @@ static void add_cable_finding(struct comparison *c, size_t planned, size_t now, 
 			rd_finding_blame(&finding, &c->findings->v[cause]);
 		blame_missing(c, planned, cause == RD_NONE ? &finding : &c->findings->v[cause]);
 	}
+	blame_rail(c, now, &finding);
 	for (int end = 0; end < 2; end++) {
 		size_t port = end ? peer : now;
 		size_t cause = port == RD_NONE ? RD_NONE : find_duplicate(c, c->now->ports[port].node);

@@ -235,4 +235,5 @@ void rd_judge_links(struct judge *j)
 	judge_rates(j);
 	rd_judge_odd_links(j);
 	rd_judge_uplinks(j);
+	rd_judge_rails(j);
 }

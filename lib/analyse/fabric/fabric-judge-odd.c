@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A link that is slower than all others of its kind. */
+/* A link that is slower than all others of its kind, and an adapter that is connected where all others have another name. */
 #include "analyse/fabric/fabric-judge-priv.h"
+
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/memory.h"
@@ -10,6 +12,8 @@
 #define LINKS 20  /* fewer links of a kind have no norm */
 #define RARELY 50 /* at most one of so many may differ */
 #define EXAMPLES 3
+#define RAIL 5 /* fewer adapters at a switch have no common name */
+#define MOST 8 /* at most one of so many adapters at a switch, or one, may have another name */
 
 /* One end of a link: what its node is. */
 struct end {
@@ -162,4 +166,180 @@ void rd_judge_odd_links(struct judge *j)
 			judge_kind(j, &links[from], to - from, reported);
 		}
 	}
+}
+
+/* ---- rails: in each unit a leaf has the adapters of one number */
+
+/* An adapter with a name in two parts, "node17 mlx5_3". */
+struct rail {
+	const char *host, *name; /* the name begins after the last space of the host */
+	size_t host_len;
+	size_t leaf, port; /* the switch, and its port */
+	bool odd;	   /* not the name that nearly all adapters at the switch have */
+};
+
+struct rails {
+	struct rail *v; /* by switch */
+	size_t n;
+	struct rail **by_host;
+	const char **of; /* per node: the name that nearly all adapters at the switch have; NULL: there is none */
+};
+
+static int by_leaf(const void *a, const void *b)
+{
+	const struct rail *x = a, *y = b;
+
+	if (x->leaf != y->leaf)
+		return x->leaf < y->leaf ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static int by_host(const void *a, const void *b)
+{
+	const struct rail *const *x = a, *const *y = b;
+	int order = strncmp((*x)->host, (*y)->host, (*x)->host_len);
+
+	if (!order && (*x)->host_len != (*y)->host_len)
+		return (*x)->host_len < (*y)->host_len ? -1 : 1;
+	return order ? order : strcmp((*x)->name, (*y)->name);
+}
+
+static void list_adapters(const struct judge *j, struct rails *rails)
+{
+	for (size_t i = 0; i < j->fabric->n_ports; i++) {
+		const struct rd_fabric_port *port = &j->fabric->ports[i];
+		const struct rd_fabric_node *node;
+		const char *space;
+
+		if (port->presence == RD_PORT_GONE || port->peer == RD_NONE || node_of(j, port)->kind != RD_NODE_SWITCH)
+			continue;
+		node = node_of(j, &j->fabric->ports[port->peer]);
+		space = strrchr(node->description, ' ');
+		if (node->kind != RD_NODE_CA || node->n_ports != 1 || rd_fabric_is_aggregation(node) || !space)
+			continue;
+		rails->v[rails->n++] = (struct rail){ .host = node->description,
+						      .name = space + 1,
+						      .host_len = (size_t)(space - node->description),
+						      .leaf = port->node,
+						      .port = i };
+	}
+	qsort(rails->v, rails->n, sizeof(*rails->v), by_leaf);
+	for (size_t i = 0; i < rails->n; i++)
+		rails->by_host[i] = &rails->v[i];
+	qsort(rails->by_host, rails->n, sizeof(rails->by_host[0]), by_host);
+}
+
+/* The name of nearly all adapters at the switch of `v[0]`, and the number of adapters there. */
+static const char *find_name(const struct rail *v, const struct rail *end, size_t *n)
+{
+	size_t most = 0, same = 0;
+	const char *name = NULL;
+
+	for (*n = 0; v + *n < end && v[*n].leaf == v[0].leaf; ++*n) {
+		same = *n > 0 && strcmp(v[*n].name, v[*n - 1].name) == 0 ? same + 1 : 1;
+		if (same > most) {
+			most = same;
+			name = v[*n].name;
+		}
+	}
+	return *n >= RAIL && *n - most <= (*n / MOST > 1 ? *n / MOST : 1) ? name : NULL;
+}
+
+/* Finds the name at each switch. Whether adapters are connected by name: nearly all switches with adapters have one, not all the same. */
+static bool find_names(struct rails *rails)
+{
+	size_t named = 0, leaves = 0, n;
+	const char *first = NULL;
+	bool differ = false;
+
+	for (size_t from = 0; from < rails->n; from += n) {
+		const char *name = find_name(&rails->v[from], &rails->v[rails->n], &n);
+
+		rails->of[rails->v[from].leaf] = name;
+		leaves += n >= RAIL;
+		named += name != NULL;
+		first = first ? first : name;
+		differ |= name && strcmp(name, first) != 0;
+		for (size_t i = from; name && i < from + n; i++)
+			rails->v[i].odd = strcmp(rails->v[i].name, name) != 0;
+	}
+	return differ && named * MOST >= leaves * (MOST - 1);
+}
+
+/* Adapters of the host of `rail`: their number; how many are where adapters have their name; the one that is called `name`. */
+static size_t look_at_host(const struct rails *rails, const struct rail *rail, const char *name, size_t *right,
+			   const struct rail **called)
+{
+	struct rail key = { .host = rail->host, .host_len = rail->host_len, .name = "" };
+	const struct rail *wanted = &key;
+	size_t at = rd_lower_bound(&wanted, rails->by_host, rails->n, sizeof(wanted), by_host), n = 0;
+
+	*called = NULL;
+	*right = 0;
+	for (; at + n < rails->n; n++) {
+		const struct rail *other = rails->by_host[at + n];
+
+		if (other->host_len != rail->host_len || strncmp(other->host, rail->host, rail->host_len) != 0)
+			break;
+		*right += !other->odd && rails->of[other->leaf];
+		if (strcmp(other->name, name) == 0)
+			*called = other;
+	}
+	return n;
+}
+
+static void report_rail(struct judge *j, const struct rail *odd, const char *usual, const struct rail *belongs,
+			const struct rail *swapped)
+{
+	const struct rd_fabric_port *port = &j->fabric->ports[odd->port];
+	const char *there = rd_fabric_name(&j->fabric->nodes[belongs->leaf]);
+	struct rd_finding finding = {
+		.id = "fabric-rail-odd",
+		.severity = RD_SEV_WARNING,
+		.title = "adapter is connected to a switch where the others have another name",
+		.why = "traffic between adapters of the same number leaves the rail: it takes more hops, and shares links",
+		.subject = rd_fabric_cable_text(j->fabric, port),
+		.observed = rd_text("%s, where nearly all adapters are %s", odd->name, usual),
+		.expected = rd_text("at %s, as %.*s %s", there, (int)belongs->host_len, belongs->host, belongs->name),
+		.fix = rd_text("# check the cabling of the host%s", swapped ? ": two of its cables are exchanged" : ""),
+	};
+
+	rd_finding_add(j->findings, &finding);
+}
+
+/* Only hosts that have as many adapters as another at the switch, and half of them where they belong, are connected by name. */
+static void judge_rail(struct judge *j, const struct rails *rails, const struct rail *odd)
+{
+	const char *usual = rails->of[odd->leaf];
+	const struct rail *swapped, *belongs, *other = odd;
+	size_t n, right, others, unused;
+
+	while (other > rails->v && other[-1].leaf == odd->leaf)
+		other--;
+	while (other->odd)
+		other++;
+	n = look_at_host(rails, odd, usual, &right, &swapped);
+	others = look_at_host(rails, other, odd->name, &unused, &belongs);
+	if (n != others || 2 * right < n || !belongs || belongs->odd || !rails->of[belongs->leaf])
+		return;
+	swapped = swapped && swapped->odd && swapped->leaf == belongs->leaf ? swapped : NULL;
+	/* Two cables that are exchanged are one finding. */
+	if (!swapped || strcmp(odd->name, usual) < 0)
+		report_rail(j, odd, usual, belongs, swapped);
+}
+
+void rd_judge_rails(struct judge *j)
+{
+	struct rails rails = {
+		.v = rd_alloc(j->fabric->n_ports + 1, sizeof(*rails.v)),
+		.by_host = rd_alloc(j->fabric->n_ports + 1, sizeof(rails.by_host[0])),
+		.of = rd_alloc(j->fabric->n_nodes + 1, sizeof(rails.of[0])),
+	};
+
+	list_adapters(j, &rails);
+	if (find_names(&rails))
+		for (size_t i = 0; i < rails.n; i++)
+			if (rails.v[i].odd)
+				judge_rail(j, &rails, &rails.v[i]);
+	RD_FREE(rails.v, rails.by_host, rails.of);
 }

@@ -56,6 +56,7 @@ enum rd_link_limit rd_judge_limit(const struct rd_fabric_port *port, const struc
 
 /* fabric-judge-odd.c: what differs from all others of its kind. No saved topology is needed. */
 void rd_judge_odd_links(struct judge *j);
+void rd_judge_rails(struct judge *j);
 /* fabric-judge-uplinks.c: a switch without one of the links to another switch that all others of its kind have. */
 void rd_judge_uplinks(struct judge *j);
 

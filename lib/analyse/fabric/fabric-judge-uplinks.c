@@ -471,11 +471,15 @@ void rd_fabric_accept_uplinks(struct rd_findings *findings)
 {
 	for (size_t i = 0; i < findings->n; i++) {
 		struct rd_finding *finding = &findings->v[i];
+		bool uplink = strcmp(finding->id, missing) == 0;
 
-		if (strcmp(finding->id, missing) != 0 || finding->caused_by.id)
+		if ((!uplink && strcmp(finding->id, "fabric-rail-odd") != 0) || finding->caused_by.id)
 			continue;
 		finding->severity = RD_SEV_NOTE;
-		finding->title = "switch lacks a link that others like it have, and so it is in the saved topology";
+		finding->title =
+			uplink ?
+				"switch lacks a link that others like it have, and so it is in the saved topology" :
+				"adapter is connected where the others have another name, and so it is in the saved topology";
 		finding->harm = rd_fabric_harm(RD_HARM_NOTE, 0);
 	}
 }

@@ -34,7 +34,8 @@ void rd_fabric_judge(const struct rd_fabric *fabric, const struct rd_fabric_limi
 /* Adds a finding if the latest walk is incomplete: what it did not reach, and how much. */
 void rd_fabric_judge_walk(const struct rd_fabric *fabric, struct rd_findings *findings);
 
-/* After a comparison with a saved topology that covers the whole network: links that switches lack there as well are notes. */
+/* After a comparison with a saved topology that covers the whole network: links that switches lack there as well, and adapters that
+ * are at the same switch there, are notes. */
 void rd_fabric_accept_uplinks(struct rd_findings *findings);
 
 #endif
