@@ -283,7 +283,7 @@ static const struct rd_opt opts[] = {
 
 const struct rd_cmd rd_cmd_explain = {
 	.name = "explain",
-	.summary = "say what a line of a log means, what it is about, and what to do next",
+	.summary = "say what a line of a log means, and what to do next",
 	.question = "What does this line of a log mean",
 	.operands = "[--] [LINE | NAME=VALUE | NAME]...",
 	.operand_needs = RD_NEEDS_FOREIGN_TEXT,
@@ -295,7 +295,7 @@ const struct rd_cmd rd_cmd_explain = {
 		"NAME=VALUE (status=12, vendor_err=129, errno=ENOMEM, syndrome=0x35e6ec), and names: of a completion status,\n"
 		"an event, a counter, a rule. Exit status: 0 explained, 3 nothing known.\n",
 	.examples =
-		"  rdmadiag explain 'NCCL WARN NET/IB : Got completion from peer 192.0.2.36<54862> with status=12 ...'\n"
+		"  rdmadiag explain 'Got completion from peer 192.0.2.36<4> with status=12'\n"
 		"  rdmadiag explain --log job.out\n"
 		"  dmesg | rdmadiag explain\n"
 		"  rdmadiag explain status=12 vendor_err=129\n"
