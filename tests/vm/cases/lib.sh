@@ -72,7 +72,7 @@ trace() {
 	: >"$W/$name.err"
 	"$R" trace-errno -v --json --events 1000000 "$@" >"$W/$name.json" 2>"$W/$name.err" &
 	pid[$name]=$!
-	if ! until_true 120 started "$name"; then
+	if ! until_true 240 started "$name"; then
 		echo "$name does not start"
 		cat "$W/$name.err"
 		return 1
