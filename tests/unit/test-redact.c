@@ -215,7 +215,7 @@ static void make_named(const char *root)
 			"echo 0::/kubepods/besteffort/pod3a4b5c6d-7e8f-4a0b-9c1d-2e3f4a5b6c7d > proc/8/cgroup &&"
 			"printf 'NCCL_TOPO_FILE=/home/alice/topology-of-acme.xml\\0MC_METADATA_SERVER=etcd.acme.example:2379\\0"
 			"NCCL_HOSTID=acme-communicator-7\\0NCCL_IB_HCA=mlx5_0:1\\0' > proc/7/environ &&"
-			"printf 'Name:\\tacme_solver\\nState:\\tT (stopped)\\nUid:\\t1042\\t1042\\nCapEff:\\t00000000\\n' > proc/7/status &&"
+			"mkdir -p job && printf 'fds 9\\nlib /home/alice/venv/libnccl.so.2\\nenv OMPI_MCA_x=login-acme-2\\nenv NCCL_TOPO_FILE=/home/alice/t\\n' > job/7 && printf 'Name:\\tacme_solver\\nState:\\tT (stopped)\\nUid:\\t1042\\t1042\\nCapEff:\\t00000000\\n' > proc/7/status &&"
 			"printf '0040-0050 r-xp 0 08:01 42 /opt/acme-trainer\\n0060-0070 r--p 0 0 0\\n' > proc/7/maps &&"
 			"echo 'rail to rack 12' > sys/net/enx02c903a1b2c3/ifalias &&"
 			"mkdir -p sys/other sys/net/gpu-node-17 && echo 1 > sys/net/gpu-node-17/mtu && echo 'spine-acme-3 mlx5_0' > sys/other/node_desc &&"
@@ -256,6 +256,7 @@ static const char *const paths[] = {
 	"/proc/7/cgroup",
 	"/proc/8/cgroup",
 	"/proc/7/environ",
+	"/job/7",
 	"/proc/7/status",
 	"/proc/7/maps",
 	"/etc/nccl.conf",

@@ -209,6 +209,35 @@ static void redact_variables(struct rd_redact *redact, const char *text, size_t 
 	}
 }
 
+/* Of a process: variables, and libraries, whose directories may have the names of users. */
+static void redact_job(struct rd_redact *redact, const char *text, struct rd_buf *out)
+{
+	while (*text) {
+		size_t n = strcspn(text, "\n"), whole = n + (text[n] == '\n');
+		const char *slash = memrchr(text, '/', n);
+
+		const char *value = memchr(text, '=', n);
+
+		/* Launchers of MPI put names of hosts and addresses of services into these. */
+		if (value && memmem(text, (size_t)(value - text), "MPI_", 4) &&
+		    value + strcspn(value, "-.:@/") < text + n) {
+			rd_buf_add(out, text, (size_t)(value + 1 - text));
+			rd_redact_whole(redact, "name-", value + 1, (size_t)(text + n - value - 1), out);
+			rd_buf_add(out, text + n, whole - n);
+		} else if (strncmp(text, "env ", 4) == 0) {
+			rd_buf_str(out, "env ");
+			rd_redact_variable(redact, text + 4, n - 4, out);
+			rd_buf_add(out, text + n, whole - n);
+		} else if (strncmp(text, "lib ", 4) == 0 && slash) {
+			rd_buf_str(out, "lib ");
+			rd_buf_add(out, slash, whole - (size_t)(slash - text));
+		} else {
+			rd_redact_text(redact, text, whole, 0, out);
+		}
+		text += whole;
+	}
+}
+
 /* Files below /proc/PID; false: not a special file. */
 static bool redact_of_process(struct rd_redact *redact, const char *name, const uint8_t *data, size_t size,
 			      struct rd_buf *out)
@@ -267,6 +296,8 @@ static bool redact_special(struct rd_redact *redact, const char *path, const cha
 		rd_redact_kernel_command(redact, text, out);
 	else if (strcmp(path, "root" RD_SOURCE_MAPS "/rdmadiag_qps") == 0)
 		rd_redact_qps(redact, data, size, out);
+	else if (strncmp(path, "root" RD_SOURCE_JOB "/", strlen("root" RD_SOURCE_JOB "/")) == 0)
+		redact_job(redact, text, out);
 	else if (strcmp(path, "root/dev/kmsg") == 0)
 		rd_redact_kmsg(redact, text, size, out);
 	else if (strcmp(name, "route") == 0 && strstr(path, "/net/"))
