@@ -173,6 +173,8 @@ static char *usable_text(const struct rd_job_view *view)
 
 static const char *unknown_text(const struct rd_job_view *view, const struct traffic *traffic)
 {
+	if (!view->proc->looked)
+		return "it could not be read within ten seconds, or has ended";
 	if (!rd_job_knows(view->proc, "fds"))
 		return "its open files may not be read by this user";
 	if (traffic->hidden)

@@ -19,7 +19,7 @@
 #include "source/opener/child.h"
 #include "source/shared/scrub.h"
 
-#define LIMIT_MS 3000
+#define LIMIT_MS 10000 /* a job may leave us little of the processors */
 #define LIMIT_SIZE ((size_t)1 << 20)
 #define TEXT_MAX ((size_t)64 << 20)   /* as in proc-libs.c */
 #define LIBRARY_MAX ((size_t)4 << 20) /* the largest provider has 500 KB */

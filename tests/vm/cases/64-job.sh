@@ -111,7 +111,7 @@ test_ucx_over_rc_is_rdma_and_requested() {
 test_ucx_that_is_told_to_use_tcp() {
 	UCX_TLS=tcp,self UCX_NET_DEVICES=n1 ip netns exec far ucx_perftest -t tag_bw -s 1048576 -n 100000000 -p 13401 >/dev/null 2>&1 &
 	until_true 30 far_listens 13401
-	UCX_TLS=tcp,self UCX_NET_DEVICES=n0 ucx_perftest -t tag_bw -s 1048576 -n 100000000 -p 13401 $FAR &
+	UCX_TLS=tcp,self UCX_NET_DEVICES=n0 ucx_perftest -t tag_bw -s 1048576 -n 100000000 -p 13401 $FAR >/dev/null 2>&1 &
 	job=$!
 	until_true 60 sh -c "$R job $job --json | jq -e '.processes[0].sockets.bytes > 20000000'" >/dev/null 2>&1
 	says 0 tcp '.asked == "tcp" and .asked_by == "UCX_TLS=tcp,self"'
