@@ -268,7 +268,7 @@ static const struct rd_opt opts[] = {
 
 const struct rd_cmd rd_cmd_job = {
 	.name = "job",
-	.summary = "show whether processes can use RDMA, and whether they do",
+	.summary = "show whether a process can use RDMA, and what carries its traffic",
 	.question = "Is my job on RDMA",
 	.operands = "[PID... | -- COMMAND [ARG...]]",
 	.opts = opts,
