@@ -343,14 +343,15 @@ static void add_errno(const struct entry *entry, const char *line, size_t *longe
 	match->err = entry->form;
 }
 
-/* A form knows what its numbers are: of others no completion status, vendor error or event is taken. */
+/* A form knows what its numbers are: of others no completion status or event is taken. */
 static void add_objects(const struct rd_log_pattern *pattern, const char *line, struct rd_log_match *match)
 {
 	size_t n = match->n;
 
 	match_pattern(pattern, line, match);
 	for (size_t i = n; i < match->n && !match->form->table; i++)
-		if (match->v[i].table && strcmp(match->v[i].table, "errno") != 0)
+		if (match->v[i].field == RD_LOG_STATUS || match->v[i].field == RD_LOG_EVENT ||
+		    match->v[i].field == RD_LOG_STATUS_NAME)
 			match->n = n;
 }
 
