@@ -294,12 +294,11 @@ const struct rd_cmd rd_cmd_explain = {
 		"host (or the bundle of --from) shows. What began comes first, what follows from it last. Also explains\n"
 		"NAME=VALUE (status=12, vendor_err=129, errno=ENOMEM, syndrome=0x35e6ec), and names: of a completion status,\n"
 		"an event, a counter, a rule. Exit status: 0 explained, 3 nothing known.\n",
-	.examples =
-		"  rdmadiag explain 'Got completion from peer 192.0.2.36<4> with status=12'\n"
-		"  rdmadiag explain --log job.out\n"
-		"  dmesg | rdmadiag explain\n"
-		"  rdmadiag explain status=12 vendor_err=129\n"
-		"  rdmadiag --from host17.tar.zst explain --log job.out --json\n",
+	.examples = "  rdmadiag explain 'Got completion from peer 192.0.2.36<4> with status=12'\n"
+		    "  rdmadiag explain --log job.out\n"
+		    "  dmesg | rdmadiag explain\n"
+		    "  rdmadiag explain status=12 vendor_err=129\n"
+		    "  rdmadiag --from host17.tar.zst explain --log job.out --json\n",
 	.columns = rd_explain_columns,
 	.n_columns = RD_EXPLAIN_COLUMNS,
 	.state_size = sizeof(struct explain),
