@@ -93,6 +93,14 @@ static bool choose_gram(const struct rd_log_index *index, int use, struct entry 
 	return best > 0;
 }
 
+/* A symbol, or three words: "established" and "internal error" are said of anything. */
+static bool is_telling(const char *text)
+{
+	const char *blank = strchr(text, ' ');
+
+	return strlen(text) >= NAME_LEAST && (blank ? strchr(blank + 1, ' ') != NULL : strchr(text, '_') != NULL);
+}
+
 /* Names and texts of codes stand for themselves, if they are long enough to be of nothing else: an unknown line that has one is explained
  * by it. Those of errnos are printed by any program. Returns USES for anything else. */
 static int use_of(const struct rd_log_form *form, const struct rd_log_part *part)
@@ -100,7 +108,7 @@ static int use_of(const struct rd_log_form *form, const struct rd_log_part *part
 	if (form->table && strcmp(form->table, "errno") == 0)
 		return part->kind == RD_LOG_ALIAS ? ALSO : USES;
 	if (form->table)
-		return part->kind == RD_LOG_ALIAS && part->pattern.literal >= NAME_LEAST ? FORMS : USES;
+		return part->kind == RD_LOG_ALIAS && is_telling(part->v[0]) ? FORMS : USES;
 	if (strcmp(form->id, "objects") == 0)
 		return part->kind == RD_LOG_ALSO ? ALSO : USES;
 	return part->kind == RD_LOG_MATCH ? FORMS : USES;
