@@ -32,6 +32,18 @@ static void print_address(struct rd_proc_job *job, const char *key, int family, 
 	rd_buf_printf(&job->out, "%s %s", key, text);
 }
 
+/* The attribute of this type behind `offset` bytes of the payload; NULL: none. */
+static const struct nlattr *find_attribute(const struct nlmsghdr *head, size_t offset, uint16_t type)
+{
+	const char *end = (const char *)head + head->nlmsg_len;
+	const struct nlattr *attr = (const void *)((const char *)head + NLMSG_HDRLEN + NLMSG_ALIGN(offset));
+
+	for (; mnl_attr_ok(attr, (int)(end - (const char *)attr)); attr = mnl_attr_next(attr))
+		if (mnl_attr_get_type(attr) == type)
+			return attr;
+	return NULL;
+}
+
 static unsigned long long bytes_at(const struct nlattr *info, size_t at)
 {
 	uint64_t value = 0;
@@ -44,13 +56,13 @@ static unsigned long long bytes_at(const struct nlattr *info, size_t at)
 /* "tcp REMOTE SENT RECEIVED" for a socket of the process. */
 static void add_socket(struct rd_proc_job *job, const struct nlmsghdr *head)
 {
-	const struct inet_diag_msg *msg = mnl_nlmsg_get_payload(head);
-	const struct nlattr *attr, *info = NULL;
+	const struct inet_diag_msg *msg = (const void *)((const char *)head + NLMSG_HDRLEN);
+	const struct nlattr *info;
 
-	if (head->nlmsg_type != SOCK_DIAG_BY_FAMILY || mnl_nlmsg_get_payload_len(head) < sizeof(*msg) ||
+	if (head->nlmsg_type != SOCK_DIAG_BY_FAMILY || head->nlmsg_len < NLMSG_HDRLEN + sizeof(*msg) ||
 	    !job->n_inodes || !rd_find_u64(job->inodes, job->n_inodes, sizeof(*job->inodes), msg->idiag_inode))
 		return;
-	mnl_attr_for_each(attr, head, sizeof(*msg)) info = mnl_attr_get_type(attr) == INET_DIAG_INFO ? attr : info;
+	info = find_attribute(head, sizeof(*msg), INET_DIAG_INFO);
 	if (++job->n_tcp > SOCKETS_MAX)
 		return;
 	print_address(job, "tcp", msg->idiag_family == AF_INET6 ? AF_INET6 : AF_INET, msg->id.idiag_dst);
@@ -60,10 +72,9 @@ static void add_socket(struct rd_proc_job *job, const struct nlmsghdr *head)
 /* In exclusive mode, those of its namespace. */
 static void add_device(struct rd_proc_job *job, const struct nlmsghdr *head)
 {
-	const struct nlattr *attr;
+	const struct nlattr *attr = find_attribute(head, 0, RDMA_NLDEV_ATTR_DEV_NAME);
 
-	mnl_attr_for_each(attr, head, 0) if (mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_DEV_NAME &&
-					     mnl_attr_validate(attr, MNL_TYPE_NUL_STRING) == 0)
+	if (attr && mnl_attr_validate(attr, MNL_TYPE_NUL_STRING) == 0)
 		rd_buf_printf(&job->out, "rdma %.64s\n", mnl_attr_get_str(attr));
 }
 
