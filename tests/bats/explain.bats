@@ -45,7 +45,7 @@ host() { # NAME
 	[[ $("$RD" explain acs-redirect) == *"$why"* ]]
 }
 
-@test "what nobody knows: exit 3, and what to do; a bare number is ambiguous" {
+@test "an unknown line: exit 3, and what to do; a bare number is ambiguous" {
 	for args in "12" "no such line" "status=250"; do
 		run --separate-stderr "$RD" explain "$args"
 		[ "$status" -eq 3 ]
@@ -94,7 +94,7 @@ host() { # NAME
 	[[ $output == *"which host failed first: cannot tell"* ]]
 }
 
-@test "a host's findings are told apart: shown, excluded, cannot tell; other hosts and devices are compared with nothing" {
+@test "a host shows a cause, excludes it, or leaves it open; other hosts and devices are compared with nothing" {
 	host hgx-b200
 	printf '%s\n' "${LINE#gpu-a:3468:3905 }" >"$T/log"
 	here() { "$RD" --from "$T/host" explain --json --log "$T/log" | jq -r '.lines[0] | (.now | join("|")), ([.causes[].here] | unique | join(","))'; }

@@ -37,6 +37,13 @@ static const char table[] = "# comment\n"
 			    "form hex note\n"
 			    "\tmatch qpn={qpn:x} end{{\n"
 			    "\tmeans Hexadecimal.\n"
+			    "form call note\n"
+			    "\tmatch ibv_{w}: {errno_text}\n"
+			    "\tmeans A call failed.\n"
+			    "form objects note detail\n"
+			    "\tmatch never printed\n"
+			    "\talso err {errno}\n"
+			    "\tmeans Objects.\n"
 			    "code status 12 IBV_WC_RETRY_EXC_ERR critical\n"
 			    "\talias transport retry counter exceeded\n"
 			    "\tmeans No response.\n"
@@ -145,6 +152,22 @@ static void a_code_without_public_meaning_is_marked(void **state)
 	(void)state;
 	read_text(&all, "CREATE_MKEY(0x200) failed, syndrome (0x777), err(-12)\n");
 	assert_int_equal(all.log.v[0].not_public, UINT64_C(1) << RD_LOG_SYNDROME);
+}
+
+/* A vendor error is no errno, and not everything behind a colon is the text of one. */
+static void numbers_and_texts_are_not_taken_for_others(void **state)
+{
+	_cleanup_(all_deinit) struct all all = { 0 };
+
+	(void)state;
+	read_text(&all, "Got completion from peer 192.0.2.36 with status=12 vendor err 129\n"
+			"Got completion with error 12, opcode 3: err 22\n"
+			"ibv_devinfo: 4 devices\n"
+			"ibv_reg_mr: ENOMEM\n");
+	assert_int_equal(all.log.n, 3);
+	assert_null(all.log.v[0].values[RD_LOG_ERRNO]);
+	assert_int_equal(all.log.v[1].numbers[RD_LOG_ERRNO].v, 22);
+	assert_string_equal(all.log.v[2].form->id, "call");
 }
 
 static void details_are_added_to_the_line_before(void **state)
@@ -352,6 +375,7 @@ int main(void)
 		TEST(the_form_with_most_literal_text_wins),
 		TEST(numbers_are_whole_words),
 		TEST(a_code_without_public_meaning_is_marked),
+		TEST(numbers_and_texts_are_not_taken_for_others),
 		TEST(details_are_added_to_the_line_before),
 		TEST(repetitions_are_counted_and_consequences_come_last),
 		TEST(text_may_be_cut_anywhere),

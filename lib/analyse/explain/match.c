@@ -4,12 +4,15 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "analyse/explain/forms.h"
 #include "base/memory.h"
 #include "base/number.h"
 
 #define GRAM 4
 #define SLOTS (1u << 16)
 #define NAME_LEAST 10 /* characters */
+/* Characters of a pattern that tell a line by themselves. */
+#define LITERAL_ENOUGH 12
 /* Places in a line at which a pattern is tried. */
 #define TRIES 16
 
@@ -308,21 +311,39 @@ static size_t worth_of(const struct entry *entry)
 	return entry->form->table ? entry->pattern->literal : entry->pattern->literal + RD_LOG_LINE_MAX;
 }
 
+/* A text that a pattern with little else takes for that of an errno has to be one: "ibv_devinfo: 4 devices" has none. */
+static bool has_errnos(const struct rd_log_forms *forms, const struct rd_log_pattern *pattern,
+		       const struct rd_log_match *match)
+{
+	for (size_t i = 0; i < match->n && pattern->literal < LITERAL_ENOUGH; i++) {
+		_cleanup_free_ char *text = NULL;
+
+		if (match->v[i].field != RD_LOG_ERRNO_TEXT)
+			continue;
+		text = rd_dup_part(match->v[i].text, match->v[i].size);
+		if (!rd_log_code_in(forms, "errno", text))
+			return false;
+	}
+	return true;
+}
+
 /* Keeps the match that is worth most; of several that are worth as much, the one that comes first. */
-static void take_better(const struct entry *entry, const char *line, size_t *best, struct rd_log_match *ret)
+static void take_better(const struct rd_log_forms *forms, const struct entry *entry, const char *line, size_t *best,
+			struct rd_log_match *ret)
 {
 	struct rd_log_match match = { .form = entry->form };
 
 	if (worth_of(entry) < *best || (worth_of(entry) == *best && ret->form && ret->form <= entry->form) ||
-	    !match_pattern(entry->pattern, line, &match))
+	    !match_pattern(entry->pattern, line, &match) || !has_errnos(forms, entry->pattern, &match))
 		return;
 	*best = worth_of(entry);
 	*ret = match;
 }
 
 /* Calls take_better for each pattern of FORMS whose bytes are in the line, once; of ALSO, only notes that they are. */
-static void find_grams(struct rd_log_index *index, int use, const char *line, struct rd_log_match *ret)
+static void find_grams(const struct rd_log_forms *forms, int use, const char *line, struct rd_log_match *ret)
 {
+	struct rd_log_index *index = forms->index;
 	size_t size = strlen(line), best = 0;
 
 	for (size_t at = 0; at + GRAM <= size; at++) {
@@ -335,7 +356,7 @@ static void find_grams(struct rd_log_index *index, int use, const char *line, st
 				continue;
 			entry->line = index->line;
 			if (use == FORMS)
-				take_better(entry, line, &best, ret);
+				take_better(forms, entry, line, &best, ret);
 		}
 	}
 }
@@ -351,27 +372,39 @@ static void add_errno(const struct entry *entry, const char *line, size_t *longe
 	match->err = entry->form;
 }
 
-/* A form knows what its numbers are: of others no completion status or event is taken. */
+/* Whether one of the first `n` values has these bytes of the line. */
+static bool is_taken(const struct rd_log_match *match, size_t n, const struct rd_log_value *value)
+{
+	for (size_t i = 0; i < n; i++)
+		if (value->text < match->v[i].text + match->v[i].size && match->v[i].text < value->text + value->size)
+			return true;
+	return false;
+}
+
+/* A form knows what its numbers are: of others no completion status or event is taken, and none for something else, too: "vendor err 129"
+ * has no errno. */
 static void add_objects(const struct rd_log_pattern *pattern, const char *line, struct rd_log_match *match)
 {
 	size_t n = match->n;
 
 	match_pattern(pattern, line, match);
 	for (size_t i = n; i < match->n && !match->form->table; i++)
-		if (match->v[i].field == RD_LOG_STATUS || match->v[i].field == RD_LOG_EVENT ||
+		if ((match->v[i].field == RD_LOG_ERRNO && is_taken(match, n, &match->v[i])) ||
+		    match->v[i].field == RD_LOG_STATUS || match->v[i].field == RD_LOG_EVENT ||
 		    match->v[i].field == RD_LOG_STATUS_NAME)
 			match->n = n;
 }
 
-static void add_also(struct rd_log_index *index, const char *line, struct rd_log_match *match)
+static void add_also(const struct rd_log_forms *forms, const char *line, struct rd_log_match *match)
 {
+	struct rd_log_index *index = forms->index;
 	const struct rd_log_form *form = match->form;
 	size_t longest = 0;
 
 	for (size_t i = 0; i < form->n; i++)
 		if (form->parts[i].kind == RD_LOG_ALSO)
 			match_pattern(&form->parts[i].pattern, line, match);
-	find_grams(index, ALSO, line, match);
+	find_grams(forms, ALSO, line, match);
 	for (size_t i = index->n_forms; i < index->n; i++) {
 		const struct entry *entry = &index->v[i];
 
@@ -389,9 +422,9 @@ bool rd_log_match(const struct rd_log_forms *forms, const char *line, struct rd_
 	ret->form = ret->err = NULL;
 	ret->n = 0;
 	forms->index->line++;
-	find_grams(forms->index, FORMS, line, ret);
+	find_grams(forms, FORMS, line, ret);
 	if (ret->form)
-		add_also(forms->index, line, ret);
+		add_also(forms, line, ret);
 	return ret->form != NULL;
 }
 
