@@ -38,12 +38,16 @@ breach() {
 	breach lib/check/pcie/acs.c '#include "check/job/none.h"' layers.py
 }
 
-@test "sizes: a folder of more than twenty sources is found" {
+@test "sizes: more code than the budget of a directory, a file with hardly a line, and a header of one user are found" {
 	for n in $(seq 21); do echo "int x$n;" >"lib/confine/x$n.c"; done
+	echo '#include "confine/x1.h"' >>lib/confine/x2.c
+	echo 'int rd_x(void);' >lib/confine/x1.h
 	run tests/lint/sizes.py
-	rm -f lib/confine/x*.c
+	rm -f lib/confine/x*.[ch]
 	[ "$status" -ne 0 ]
-	[[ $output == *"lib/confine: 24 sources"* ]]
+	[[ $output == *"lib/confine: "*" lines of code"* ]]
+	[[ $output == *"lib/confine: "*" crumbs (small)"*"lib/confine/x21.c"* ]]
+	[[ $output == *"lib/confine: "*" crumbs (headers)"*"lib/confine/x1.h"* ]]
 }
 
 @test "layers: printing, leaving, clocks and files below cmd are found" {
@@ -64,8 +68,8 @@ breach() {
 	breach bpf/record.h '/* as mlx5_ib_reg_user_mr does */' driver-names.sh
 }
 
-@test "sizes: a function of 81 lines is found" {
-	{ echo 'void x(void)'; echo '{'; yes '	;' | head -80; echo '}'; } >"$BATS_TEST_TMPDIR/long"
+@test "sizes: a function of 121 lines is found" {
+	{ echo 'void x(void)'; echo '{'; yes '	;' | head -119; echo '}'; } >"$BATS_TEST_TMPDIR/long"
 	breach lib/report/shared/report.c "$(cat "$BATS_TEST_TMPDIR/long")" sizes.py
 }
 
