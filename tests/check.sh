@@ -234,12 +234,18 @@ bats_files() {
 	job bats tap "public lines" timeout 600 tests/explain/lines.py
 }
 
-# Compared with ibqueryerrors and perfquery on simulated networks; faults there, or losses, in turns from commit to commit.
+# turn FIRST SECOND: the one whose turn it is with this commit; the other has the next one.
+turn() {
+	[ $(($(git rev-list --count HEAD 2>/dev/null || echo 0) % 2)) = 0 ] || shift
+	echo "$1"
+}
+
+# Compared with ibqueryerrors and perfquery on simulated networks.
 fabric() {
-	local turn=faults
-	[ $(($(git rev-list --count HEAD 2>/dev/null || echo 0) % 2)) = 0 ] || turn=losses
+	local turn
+	turn=$(turn faults losses)
 	job fabric tap fabric timeout 900 tests/fabric/check
-	job fabric tap "fabric $turn" timeout 900 tests/fabric/$turn --sample
+	job fabric tap "fabric $turn" timeout 900 tests/fabric/"$turn" --sample
 }
 
 # The outward contract, checked from outside; only present at some sites.
@@ -324,7 +330,7 @@ fresh() {
 }
 
 vm() {
-	RDMADIAG_VM_JOBS=3 job vm machines
+	RDMADIAG_VM_JOBS=3 job vm machines 6.12 "$(turn 6.1 7.x)"
 	job vm tap "audit of kernels" timeout 900 tests/vm/audit
 }
 

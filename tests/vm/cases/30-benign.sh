@@ -4,7 +4,7 @@
 # kernels: 6.12
 # asked: 6.1 7.x
 # sample 6.1: ibv-* rping twin-* job-* other-pid-namespace
-# sample 7.x: ibv-* rping twin-* job-* other-pid-namespace hidden-unless-asked transfer-runs-no-probe
+# sample 7.x: ibv-* rping twin-* job-* other-pid-namespace hidden-unless-asked
 # boot: main
 
 prepare() {

@@ -3,6 +3,7 @@
 # What programs print as they fail on a real kernel is recognized: the form, its code, the device, the queue pair that exists.
 # kernels: 6.12
 # asked: 6.1 7.x
+# whole: ucx-peer-killed
 # boot: main
 
 prepare() {
