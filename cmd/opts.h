@@ -25,9 +25,6 @@ int rd_opts_parse(struct rd_ctx *ctx, int argc, char **argv, enum rd_parsed *ret
  */
 int rd_opts_command(struct rd_ctx *ctx, int argc, char **argv, enum rd_parsed *ret, struct rd_err *err);
 
-/* Checks the given options against ctx->cmd->rules; -EINVAL with `err` filled. */
-int rd_opt_rules_check(const struct rd_ctx *ctx, struct rd_err *err);
-
 #define RD_OPTS_MAX 64 /* rows of a command's table */
 
 /* All options of a command including its variant's, each name once. `ret` must hold 2 * RD_OPTS_MAX. */

@@ -6,7 +6,6 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "cmd/builtin.h"
 #include "cmd/datafile.h"
 
 #define SITE_FOLDER RD_SYSCONFDIR "/rdmadiag"
@@ -17,6 +16,52 @@ static const char *const relative_folders[] = { "../share/rdmadiag", "../data" }
 
 /* Kinds of files in directories of a site. */
 static const char *const kinds[] = { "counters", "explain", "fabric-thresholds", "hints", "profiles", "thresholds" };
+
+/* The tables of data/, compiled into the program, so that the binary alone can be copied to a host. The Makefile lists these files as
+ * dependencies of the object. */
+#define TABLE(symbol, file)                   \
+	__asm__(".section .rodata\n"          \
+		"table_" #symbol ":\n"        \
+		".incbin \"data/" file "\"\n" \
+		"table_" #symbol "_end:\n"    \
+		".previous\n");               \
+	extern const char table_##symbol[], table_##symbol##_end[]
+
+TABLE(counters, "counters");
+TABLE(explain, "explain");
+TABLE(explain_jobs, "explain-jobs");
+TABLE(explain_kernel, "explain-kernel");
+TABLE(explain_services, "explain-services");
+TABLE(fabric_thresholds, "fabric-thresholds");
+TABLE(hints, "hints");
+TABLE(thresholds, "thresholds");
+
+static const struct {
+	const char *name, *begin, *end;
+} builtin[] = {
+	{ "counters", table_counters, table_counters_end },
+	{ "explain", table_explain, table_explain_end },
+	{ "explain-jobs", table_explain_jobs, table_explain_jobs_end },
+	{ "explain-kernel", table_explain_kernel, table_explain_kernel_end },
+	{ "explain-services", table_explain_services, table_explain_services_end },
+	{ "fabric-thresholds", table_fabric_thresholds, table_fabric_thresholds_end },
+	{ "hints", table_hints, table_hints_end },
+	{ "thresholds", table_thresholds, table_thresholds_end },
+};
+
+/* A copy of the table `name`, freed by the caller. False: there is no such table. */
+static bool copy_builtin(const char *name, struct rd_bytes *ret)
+{
+	for (size_t i = 0; i < RD_ARRAY_SIZE(builtin); i++) {
+		if (strcmp(name, builtin[i].name) != 0)
+			continue;
+		ret->size = (size_t)(builtin[i].end - builtin[i].begin);
+		ret->data = rd_alloc(ret->size + 1, 1);
+		memcpy(ret->data, builtin[i].begin, ret->size);
+		return true;
+	}
+	return false;
+}
 
 void rd_table_deinit(struct rd_table *table)
 {
@@ -143,7 +188,7 @@ static char *program_path(struct rd_source *host)
 static void add_shipped(struct rd_source *host, const char *name, struct rd_table *table, struct rd_errlist *errors)
 {
 	_cleanup_free_ char *exe = program_path(host);
-	struct rd_bytes builtin = { 0 };
+	struct rd_bytes copy = { 0 };
 	bool found = false;
 	char *folder;
 
@@ -153,8 +198,8 @@ static void add_shipped(struct rd_source *host, const char *name, struct rd_tabl
 		found = add_file(host, path, table, errors);
 		free(folder);
 	}
-	if (!found && rd_builtin_table(name, &builtin))
-		add_part(table, rd_text("%s (built in)", name), builtin);
+	if (!found && copy_builtin(name, &copy))
+		add_part(table, rd_text("%s (built in)", name), copy);
 }
 
 void rd_table_read(const char *name, struct rd_table *ret, struct rd_errlist *errors)
