@@ -96,7 +96,7 @@ static void add_names(struct rd_log_forms *forms, struct rd_errlist *errors)
 static int read_file(struct rd_log_reader *reader, const char *name, struct rd_err *err)
 {
 	bool input = !name || rd_is_standard_input(name);
-	_cleanup_close_ int opened = input ? -1 : rd_opener_open(name, "");
+	_cleanup_close_ int opened = input ? -1 : rd_opener_open(name);
 	_cleanup_free_ char *buffer = rd_alloc(READ_SIZE, 1);
 	const char *object = input ? "standard input" : name;
 	ssize_t n;

@@ -18,7 +18,6 @@ static void add(struct rd_tree *tree, const char *path, enum rd_node_type type, 
 
 void fuzz_one(const uint8_t *data, size_t size)
 {
-	const struct rd_folder none = { .fd = -1 };
 	struct rd_manifest manifest = { 0 };
 	struct rd_bytes bytes = { 0 };
 	struct rd_tree *tree = rd_tree_create();
@@ -29,7 +28,7 @@ void fuzz_one(const uint8_t *data, size_t size)
 	add(tree, "root/sys/l", RD_NODE_LINK, "a", 1);
 	add(tree, "nl/route/18-0", RD_NODE_FILE, "", 0);
 	add(tree, "t000/root/sys/a", RD_NODE_FILE, "b", 1);
-	if (rd_manifest_read(&bytes, tree, RD_TREE_TOP, &none, &manifest, NULL) == 0)
+	if (rd_manifest_read(&bytes, tree, RD_TREE_TOP, &manifest, NULL) == 0)
 		rd_manifest_deinit(&manifest);
 	rd_tree_destroy(tree);
 	rd_bytes_deinit(&bytes);

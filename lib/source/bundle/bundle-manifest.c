@@ -47,7 +47,6 @@ struct reader {
 	struct rd_json json;
 	struct rd_tree *tree;
 	uint32_t top;
-	const struct rd_folder *dir; /* of lazy files */
 	struct rd_manifest *manifest;
 	struct request request;
 	size_t sample, n_requests;
@@ -172,22 +171,13 @@ static bool agrees_with_tree(const struct request *request, const struct rd_node
 	return has == !request->code;
 }
 
-/* Verifies the hash of a file. Lazy files are read for this, and kept. `path`: below the top. */
+/* Verifies the hash of a file. `path`: below the top. */
 static bool verify_hash(struct reader *reader, uint32_t at, const char *path)
 {
 	const struct rd_node *node = rd_tree_node(reader->tree, at);
 
-	if (node->lazy) {
-		_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-		int r = rd_bundle_read_lazy(reader->dir, reader->tree, at, &bytes);
-
-		if (!r)
-			r = rd_tree_set(reader->tree, at, RD_NODE_FILE, bytes.data, bytes.size);
-		if (r < 0) {
-			rd_err_set(&reader->of_file, -r, path, "cannot read");
-			return false;
-		}
-	}
+	if (node->more && node->more->code[RD_QUERY_READ])
+		return rd_err_set(&reader->of_file, node->more->code[RD_QUERY_READ], path, "cannot read") == 0;
 	if (node->type == RD_NODE_FILE && rd_hash(RD_HASH, node->data, node->size) == reader->request.hash)
 		return true;
 	rd_err_set(&reader->of_file, EBADMSG, path, "damaged: hash differs from manifest.json");
@@ -433,11 +423,11 @@ static bool read_top(struct reader *reader, const char *name, uint64_t before)
 	return rd_json_skip(json);
 }
 
-int rd_manifest_read(const struct rd_bytes *bytes, struct rd_tree *tree, uint32_t top, const struct rd_folder *dir,
-		     struct rd_manifest *ret, struct rd_err *err)
+int rd_manifest_read(const struct rd_bytes *bytes, struct rd_tree *tree, uint32_t top, struct rd_manifest *ret,
+		     struct rd_err *err)
 {
 	_cleanup_(rd_manifest_deinit) struct rd_manifest manifest = { 0 };
-	struct reader reader = { .tree = tree, .top = top, .dir = dir, .manifest = &manifest };
+	struct reader reader = { .tree = tree, .top = top, .manifest = &manifest };
 	struct request *request = &reader.request;
 	_cleanup_buf_ struct rd_buf name = RD_BUF_CHECKED;
 	const char *from = (const char *)bytes->data;

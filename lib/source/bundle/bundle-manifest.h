@@ -23,11 +23,10 @@ void rd_manifest_deinit(struct rd_manifest *manifest);
 
 /*
  * Reads a manifest and adds its facts about paths to the tree below `top`, in root/ and tNNN/root/. Verifies files that have a
- * hash; lazy ones are read from `dir` for this (its fd is -1 if there are none). -EBADMSG if it is not a manifest, or contradicts
- * the tree.
+ * hash. -EBADMSG if it is not a manifest, or contradicts the tree.
  */
-int rd_manifest_read(const struct rd_bytes *json, struct rd_tree *tree, uint32_t top, const struct rd_folder *dir,
-		     struct rd_manifest *ret, struct rd_err *err);
+int rd_manifest_read(const struct rd_bytes *json, struct rd_tree *tree, uint32_t top, struct rd_manifest *ret,
+		     struct rd_err *err);
 
 /* The directory of a sample: "root" and "nl", or "t004/root" and "t004/nl". `buf` has 16 bytes. */
 const char *rd_sample_folder(size_t sample, const char *name, char *buf);

@@ -21,8 +21,6 @@ struct bundle {
 	struct rd_source src;
 	struct rd_tree *tree;
 	struct rd_manifest manifest; /* without samples: a bare tree */
-	struct rd_folder dir;	     /* of lazy files */
-	char *path;		     /* as given by the user */
 	uint32_t top;		     /* the directory that contains everything */
 	uint32_t root, nl;	     /* nl 0: no netlink replies */
 	size_t sample;
@@ -50,12 +48,7 @@ static int bundle_read_file(struct rd_source *src, const char *path, struct rd_b
 	uint32_t node;
 	int r = find_node(bundle, path, true, &node, err);
 
-	if (r < 0)
-		return r;
-	if (!rd_tree_node(bundle->tree, node)->lazy)
-		return rd_node_read(bundle->tree, node, path, ret, err);
-	r = rd_bundle_read_lazy(&bundle->dir, bundle->tree, node, ret);
-	return r < 0 ? rd_err_set(err, -r, path, "cannot read from the bundle") : 0;
+	return r < 0 ? r : rd_node_read(bundle->tree, node, path, ret, err);
 }
 
 static int bundle_list_dir(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
@@ -136,10 +129,7 @@ static int bundle_netlink(struct rd_source *src, int protocol, const void *reque
 	node = rd_tree_node(bundle->tree, at);
 	if (node->more && node->more->code[RD_QUERY_READ])
 		return rd_err_set(err, node->more->code[RD_QUERY_READ], path, "recorded error");
-	if (node->lazy)
-		r = rd_bundle_read_lazy(&bundle->dir, bundle->tree, at, &file);
-	else
-		r = rd_node_read(bundle->tree, at, path, &file, NULL);
+	r = rd_node_read(bundle->tree, at, path, &file, NULL);
 	if (r < 0)
 		return rd_err_set(err, -r, path, "cannot read from the bundle");
 	return split_reply(&file, request, size, path, ret, err);
@@ -162,9 +152,6 @@ static void bundle_close(struct rd_source *src)
 
 	rd_tree_destroy(bundle->tree);
 	rd_manifest_deinit(&bundle->manifest);
-	if (bundle->dir.fd >= 0)
-		close(bundle->dir.fd);
-	free(bundle->path);
 	free(bundle);
 }
 
@@ -226,15 +213,11 @@ static int read_manifest(struct bundle *bundle, uint32_t at, const char *name, s
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	struct rd_err what = { 0 };
-	int r;
+	int r = rd_node_read(bundle->tree, at, "manifest.json", &bytes, NULL);
 
-	if (rd_tree_node(bundle->tree, at)->lazy)
-		r = rd_bundle_read_lazy(&bundle->dir, bundle->tree, at, &bytes);
-	else
-		r = rd_node_read(bundle->tree, at, "manifest.json", &bytes, NULL);
 	if (r < 0)
 		return rd_err_set(err, -r, name, "cannot read its manifest.json");
-	r = rd_manifest_read(&bytes, bundle->tree, bundle->top, &bundle->dir, &bundle->manifest, &what);
+	r = rd_manifest_read(&bytes, bundle->tree, bundle->top, &bundle->manifest, &what);
 	return r < 0 ? rd_err_set(err, -r, name, "%s: %s", what.object, what.message) : 0;
 }
 
@@ -360,10 +343,7 @@ static int read_contents(struct bundle *bundle, int fd, const char *name, struct
 	if (fstat(fd, &st) < 0)
 		return rd_err_set(err, errno, name, "cannot stat");
 	if (S_ISDIR(st.st_mode)) {
-		bundle->dir.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-		if (bundle->dir.fd < 0)
-			return rd_err_set(err, errno, name, "cannot duplicate the file descriptor");
-		r = rd_bundle_index_dir(&bundle->dir, bundle->tree, err);
+		r = rd_bundle_read_dir(fd, name, bundle->tree, err);
 	} else if (!S_ISREG(st.st_mode)) {
 		return rd_err_set(err, EBADMSG, name, "neither a directory nor a tar archive");
 	} else if (is_xml_file(fd)) {
@@ -377,17 +357,15 @@ static int read_contents(struct bundle *bundle, int fd, const char *name, struct
 int rd_source_bundle_open(const char *path, struct rd_source **ret, struct rd_err *err)
 {
 	bool standard_input = rd_is_standard_input(path);
-	_cleanup_close_ int fd = standard_input ? -1 : rd_opener_open(path, "");
+	_cleanup_close_ int fd = standard_input ? -1 : rd_opener_open(path);
 	struct bundle *bundle;
 	int r;
 
 	if (fd < 0 && !standard_input)
 		return rd_err_set(err, -fd, path, "cannot open the bundle");
 	bundle = rd_alloc(1, sizeof(*bundle));
-	bundle->path = rd_dup(path);
 	bundle->tree = rd_tree_create();
 	bundle->src.ops = &bundle_ops;
-	bundle->dir = (struct rd_folder){ -1, bundle->path };
 	r = standard_input ? read_standard_input(bundle, "standard input", err) : read_contents(bundle, fd, path, err);
 	if (r < 0) {
 		bundle_close(&bundle->src);
@@ -398,15 +376,6 @@ int rd_source_bundle_open(const char *path, struct rd_source **ret, struct rd_er
 }
 
 static int overlay(struct bundle *bundle, uint32_t from, uint32_t to, size_t depth);
-
-/* The bytes of a lazy file are found by its path, which changes here: so they are read now. */
-static int take_lazy(struct bundle *bundle, uint32_t from, uint32_t to)
-{
-	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	int r = rd_bundle_read_lazy(&bundle->dir, bundle->tree, from, &bytes);
-
-	return r < 0 ? r : rd_tree_set(bundle->tree, to, RD_NODE_FILE, bytes.data, bytes.size);
-}
 
 /* New replies replace old ones; other replies stay. */
 static void overlay_more(struct rd_node_more *above, struct rd_node_more *below)
@@ -451,13 +420,10 @@ static int overlay_node(struct bundle *bundle, uint32_t from, uint32_t to_dir, s
 		overlay_more(above->more, below->more);
 	else if (above->more)
 		below->more = RD_TAKE(above->more);
-	if (above->lazy)
-		return take_lazy(bundle, from, to);
 	if (above->type != RD_NODE_NONE) {
 		below->type = above->type;
 		below->data = above->data;
 		below->size = above->size;
-		below->lazy = false;
 	}
 	return overlay(bundle, from, to, depth + 1);
 }

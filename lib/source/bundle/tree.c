@@ -192,7 +192,6 @@ int rd_tree_set(struct rd_tree *tree, uint32_t node, enum rd_node_type type, con
 	tree->nodes[node].data = copy;
 	tree->nodes[node].size = size;
 	tree->nodes[node].type = type;
-	tree->nodes[node].lazy = false;
 	return 0;
 }
 

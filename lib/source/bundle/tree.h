@@ -51,7 +51,6 @@ struct rd_node {
 	size_t size;
 	uint32_t parent, child, next; /* 0: none; the top has no parent */
 	enum rd_node_type type;
-	bool lazy;    /* a file whose bytes are still on disk */
 	bool probed;  /* while recording: it is known whether this is a link */
 	bool missing; /* while recording: it does not exist */
 };
@@ -108,7 +107,7 @@ void rd_tree_names(struct rd_tree *tree, uint32_t dir, struct rd_names *ret);
 
 /*
  * The reply of a node to a request: 0 or -errno with `err` filled. `path`: as requested by the caller. `whole`: a file that is not
- * in the tree did not exist (a bare tree), as opposed to not requested (a recording); this matters for listings. Not for lazy files.
+ * in the tree did not exist (a bare tree), as opposed to not requested (a recording); this matters for listings.
  */
 int rd_node_read(struct rd_tree *tree, uint32_t node, const char *path, struct rd_bytes *ret, struct rd_err *err);
 int rd_node_list(struct rd_tree *tree, uint32_t node, const char *path, bool whole, struct rd_names *ret,

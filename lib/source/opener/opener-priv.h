@@ -10,7 +10,7 @@
 
 enum opener_verb {
 	OPENER_ASK,    /* data: a struct rd_request with its data. Reply: bytes or a number */
-	OPENER_OPEN,   /* data: path, path below it. Reply: a descriptor */
+	OPENER_OPEN,   /* data: path. Reply: a descriptor */
 	OPENER_WALK,   /* data: path. Reply: bytes */
 	OPENER_UPDATE, /* data: path. Reply: a descriptor */
 	OPENER_CHECK,  /* data: path; number: whether to replace */

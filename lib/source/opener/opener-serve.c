@@ -131,29 +131,24 @@ static int find_output(const struct server *server, const char *path, bool repla
 	return rd_err_set(err, EPERM, path, "not a file named on the command line");
 }
 
-static int serve_open(struct server *server, const char *path, const char *inside, struct reply *ret, struct rd_err *err)
+static int serve_open(struct server *server, const char *path, struct reply *ret, struct rd_err *err)
 {
 	const struct opener_name *name = rd_opener_find(&server->names, RD_OPENER_INPUT, path);
-	_cleanup_close_ int fd = -1;
 
 	if (!name)
 		return rd_err_set(err, EPERM, path, "not a file named on the command line");
-	fd = open_input(name, err);
-	if (fd < 0)
-		return fd;
-	ret->fd = *inside ? rd_bundle_open_beneath(fd, inside) : RD_TAKE_FD(fd);
-	return ret->fd < 0 ? rd_err_set(err, -ret->fd, inside, "cannot open in the bundle") : 0;
+	ret->fd = open_input(name, err);
+	return ret->fd < 0 ? ret->fd : 0;
 }
 
 static int serve_walk(struct server *server, const char *path, struct reply *ret, struct rd_err *err)
 {
-	struct reply opened = { .fd = -1 };
-	int r = serve_open(server, path, "", &opened, err);
+	int r = serve_open(server, path, ret, err);
 
 	if (r < 0)
 		return r;
-	r = rd_bundle_walk(opened.fd, &ret->bytes);
-	close(opened.fd);
+	r = rd_bundle_walk(ret->fd, &ret->bytes);
+	close(RD_TAKE_FD(ret->fd));
 	return r < 0 ? rd_err_set(err, -r, path, "cannot read the directory") : 0;
 }
 
@@ -355,7 +350,7 @@ static int serve_look(const struct server *server, pid_t pid, struct reply *ret)
 	return rd_bytes_copy(&state, sizeof(state), &ret->bytes);
 }
 
-/* `data` ends with two NULs. */
+/* `data` ends with a NUL. */
 static int serve(struct server *server, const struct opener_message *request, const char *data, struct reply *ret,
 		 struct rd_err *err)
 {
@@ -363,7 +358,7 @@ static int serve(struct server *server, const struct opener_message *request, co
 	case OPENER_ASK:
 		return serve_ask(server, data, request->size, ret, err);
 	case OPENER_OPEN:
-		return serve_open(server, data, data + strlen(data) + 1, ret, err);
+		return serve_open(server, data, ret, err);
 	case OPENER_WALK:
 		return serve_walk(server, data, ret, err);
 	case OPENER_UPDATE:
@@ -404,7 +399,7 @@ static int answer_one(struct server *server)
 
 	if (r < 0 || request.size > OPENER_REQUEST_MAX)
 		return -ECHILD;
-	data = rd_alloc(1, request.size + 2);
+	data = rd_alloc(1, request.size + 1);
 	r = rd_opener_data(server->sock, data, request.size);
 	if (r < 0)
 		return r;

@@ -136,22 +136,16 @@ static int request_path(enum opener_verb verb, const char *path, uint64_t number
 	return rd_opener_request(&message, path, fd, bytes, err);
 }
 
-int rd_opener_open(const char *path, const char *below)
+int rd_opener_open(const char *path)
 {
-	size_t size = strlen(path) + 1, size_below = strlen(below) + 1;
-	struct opener_message message = { OPENER_OPEN, 0, size + size_below };
-	_cleanup_free_ char *both = NULL;
 	int fd, r;
 
-	if (!rd_opener_used()) {
-		fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-		return fd >= 0 ? fd : -errno;
+	if (rd_opener_used()) {
+		r = request_path(OPENER_OPEN, path, 0, &fd, NULL, NULL);
+		return r < 0 ? r : fd;
 	}
-	both = rd_alloc(1, message.size);
-	memcpy(both, path, size);
-	memcpy(both + size, below, size_below);
-	r = rd_opener_request(&message, both, &fd, NULL, NULL);
-	return r < 0 ? r : fd;
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	return fd >= 0 ? fd : -errno;
 }
 
 int rd_opener_walk(const char *path, struct rd_bytes *ret)

@@ -34,11 +34,10 @@ void rd_opener_end(void);
 /* Whether this process has an opener. */
 bool rd_opener_used(void);
 
-/* Opens an input for reading (`below`: "", or a path below it without links). Returns a descriptor or -errno. Without an
- * opener this process opens it; `below` must be "" then. */
-int rd_opener_open(const char *path, const char *below);
+/* Opens an input for reading. Returns a descriptor or -errno. Without an opener this process opens it. */
+int rd_opener_open(const char *path);
 
-/* Lists an input that is a directory, in the format of rd_bundle_walk. -errno. */
+/* Reads an input that is a directory, in the format of rd_bundle_walk. -errno. */
 int rd_opener_walk(const char *path, struct rd_bytes *ret);
 
 /* Opens an output for reading and writing, and creates it if it is missing. -errno. */

@@ -31,7 +31,7 @@ static void key_of(uint8_t *bytes, size_t size, struct rd_sipkey *ret)
 
 int rd_redact_key_read(const char *path, struct rd_sipkey *ret, struct rd_err *err)
 {
-	_cleanup_close_ int fd = rd_opener_open(path, "");
+	_cleanup_close_ int fd = rd_opener_open(path);
 	uint8_t bytes[KEY_MAX + 1];
 	ssize_t size = fd < 0 ? -1 : read(fd, bytes, KEY_MAX);
 
