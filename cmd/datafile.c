@@ -67,9 +67,7 @@ int rd_open_local_bundle(const char *path, void (*fn)(struct rd_source *src, voi
 
 	if (!local_guard)
 		return rd_source_bundle_open(path, ret, err);
-	r = rd_source_guard_open_bundle(path, rd_source_guard_left(local_guard), &bundle, err);
-	if (r < 0)
-		return r;
+	bundle = rd_source_guard_open_bundle(path, rd_source_guard_left(local_guard));
 	rd_source_guard_ahead(bundle, fn, NULL);
 	rd_source_guard_join(local_guard, bundle);
 	r = rd_source_guard_ready(bundle, err);

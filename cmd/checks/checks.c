@@ -21,7 +21,6 @@
 #include "diagnose/findings/diagnose.h"
 #include "diagnose/findings/elsewhere.h"
 #include "report/host/report-check.h"
-#include "source/live/source-watch.h"
 
 #define WHAT (RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS | RD_COLLECT_PCI | RD_COLLECT_IB)
 
@@ -109,14 +108,15 @@ static void judge_flows(struct checks *checks)
 /* Reads everything through a source that records failed reads; contents that no kernel prints are the same. */
 static int read_watched(struct rd_source *source, int pid, struct checks *checks, struct rd_err *err)
 {
-	struct rd_source *watch = rd_source_watch_open(source);
-	int r = read_all(watch, pid, checks, &checks->report.errors, err);
+	struct rd_unread watch;
+	int r;
 
-	checks->unread = rd_source_watch_take(watch);
+	rd_unread_init(&watch, source);
+	r = read_all(&watch.src, pid, checks, &checks->report.errors, err);
+	checks->unread = watch.failed;
 	for (size_t i = 0; i < checks->report.errors.n; i++)
 		if (checks->report.errors.v[i].code == EBADMSG)
 			rd_errlist_add(&checks->unread, &checks->report.errors.v[i]);
-	rd_source_closep(&watch);
 	return r;
 }
 

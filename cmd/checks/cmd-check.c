@@ -209,18 +209,15 @@ static int check_run(struct rd_ctx *ctx, int argc, char **argv)
 	_cleanup_(rd_source_closep) struct rd_source *local = NULL, *bundle = NULL;
 	struct rd_source *host = ctx->source;
 	struct check_opts *opts = ctx->state;
-	struct rd_err err;
 	int r;
 
 	(void)argc;
 	(void)argv;
 	if (opts->deadline == 0)
 		opts->deadline = ctx->globals.from ? 60 : 2;
-	r = rd_source_guard_open(host, 0, &local, &err);
-	if (!r && ctx->globals.from)
-		r = rd_source_guard_open_bundle(ctx->globals.from, 0, &bundle, &err);
-	if (r < 0)
-		return rd_fail(ctx, &err);
+	local = rd_source_guard_open(host, 0);
+	if (ctx->globals.from)
+		bundle = rd_source_guard_open_bundle(ctx->globals.from, 0);
 	rd_local_guard(local);
 	ctx->source = bundle ? bundle : local;
 	r = rd_repeat(ctx, &opts->repeat, CHECK_INTERVAL, check_once, local);

@@ -19,7 +19,7 @@ static bool exists(struct rd_source *src, const char *path)
 {
 	uint64_t ino;
 
-	return !src->ops->stat_ino(src, path, &ino, NULL);
+	return !rd_stat(src, RD_OP_INO, path, &ino, NULL);
 }
 
 int trace_have_rdma(struct rd_source *src, struct rd_err *err)
@@ -54,7 +54,7 @@ static void hint_caps(struct rd_source *src, const char *command, struct rd_err 
 {
 	_cleanup_free_ char *exe = NULL;
 
-	if (src->ops->read_link(src, "/proc/self/exe", &exe, NULL))
+	if (rd_read_link(src, "/proc/self/exe", &exe, NULL))
 		exe = NULL;
 	rd_err_hint(err,
 		    "sudo " RD_PROGRAM

@@ -26,8 +26,8 @@ static void walk(struct rd_source *source, const char *path, int depth, int *lef
 		strcat(strcat(strcpy(below, path), "/"), names.v[i]);
 		rd_read_file(source, below, &bytes, NULL);
 		rd_read_link(source, below, &target, NULL);
-		source->ops->stat_rdev(source, below, &value, NULL);
-		source->ops->stat_ino(source, below, &value, NULL);
+		rd_stat(source, RD_OP_RDEV, below, &value, NULL);
+		rd_stat(source, RD_OP_INO, below, &value, NULL);
 		walk(source, below, depth + 1, left);
 	}
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The bytes are what netlink and the ethtool ioctl answer when counters are looked for and read. */
 #include "answerer.h"
+#include "tests/source-parts.h"
 
 #include "collect/counters/counters.h"
 
@@ -73,20 +74,21 @@ static uint64_t now(struct rd_source *src, int clock)
 	return (uint64_t)clock + 1;
 }
 
-static const struct rd_source_ops ops = {
-	.name = "live",
+static const struct source_parts ops = {
+	.ops.get = parts_get,
+	.ops.name = "live",
 	.read_file = read_file,
 	.list_dir = list_dir,
 	.read_link = read_link,
 	.stat_ino = stat_ino,
 	.stat_rdev = stat_ino,
 	.netlink = answer_if_sound,
-	.now = now,
+	.ops.now = now,
 };
 
 void fuzz_one(const uint8_t *data, size_t size)
 {
-	struct answerer answerer = { { &ops }, data, size };
+	struct answerer answerer = { { &ops.ops }, data, size };
 	struct rd_counter_reader *reader = NULL;
 	struct rd_counter_sample sample = { 0 };
 	int rdma_error;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Every file and every link of a host with one NIC says these bytes. */
 #include "fuzz.h"
+#include "tests/source-parts.h"
 
 #include "analyse/nicmap/nicmap.h"
 #include "check/shared/check.h"
@@ -102,8 +103,9 @@ static uint64_t mirror_now(struct rd_source *src, int clock)
 	return (uint64_t)clock;
 }
 
-static const struct rd_source_ops ops = {
-	.name = "bundle",
+static const struct source_parts ops = {
+	.ops.get = parts_get,
+	.ops.name = "bundle",
 	.read_file = mirror_read,
 	.list_dir = mirror_list,
 	.read_link = mirror_link,
@@ -111,12 +113,12 @@ static const struct rd_source_ops ops = {
 	.stat_ino = mirror_number,
 	.stat_mode = mirror_number,
 	.netlink = mirror_netlink,
-	.now = mirror_now,
+	.ops.now = mirror_now,
 };
 
 void fuzz_one(const uint8_t *data, size_t size)
 {
-	struct mirror mirror = { { &ops }, data, size };
+	struct mirror mirror = { { &ops.ops }, data, size };
 	struct rd_errlist errors = { 0 };
 	struct rd_facts facts = { 0 };
 	struct rd_system system = { 0 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The bytes are what netlink answered: redacted, freed of keys, and collected from. */
 #include "answerer.h"
+#include "tests/source-parts.h"
 
 #include "collect/net/netstate.h"
 #include "collect/snapshot/snapshot.h"
@@ -17,14 +18,14 @@ static int no_directory(struct rd_source *src, const char *path, struct rd_names
 	return rd_err_set(err, ENOENT, path, "none");
 }
 
-static const struct rd_source_ops ops = {
-	.name = "live", .read_file = no_file, .list_dir = no_directory, .netlink = answer
+static const struct source_parts ops = {
+	.ops.get = parts_get, .ops.name = "live", .read_file = no_file, .list_dir = no_directory, .netlink = answer
 };
 
 void fuzz_one(const uint8_t *data, size_t size)
 {
 	static const char *const protocols[] = { "route", "rdma", "generic", "12" };
-	struct answerer answerer = { { &ops }, data, size };
+	struct answerer answerer = { { &ops.ops }, data, size };
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(protocols); i++) {
 		_cleanup_(rd_redact_deinit) struct rd_redact redact = { 0 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The bytes are what netlink answers to every question about the network: links, routes, DCB, devlink, ethtool, nftables. */
 #include "answerer.h"
+#include "tests/source-parts.h"
 
 #include "collect/net/netstate.h"
 
@@ -14,11 +15,13 @@ static int list(struct rd_source *src, const char *path, struct rd_names *ret, s
 	return strcmp(path, "/sys/module/nf_tables") == 0 ? 0 : rd_err_set(err, ENOENT, path, "none");
 }
 
-static const struct rd_source_ops ops = { .name = "live", .netlink = answer, .read_file = no_file, .list_dir = list };
+static const struct source_parts ops = {
+	.ops.get = parts_get, .ops.name = "live", .netlink = answer, .read_file = no_file, .list_dir = list
+};
 
 void fuzz_one(const uint8_t *data, size_t size)
 {
-	struct answerer answerer = { { &ops }, data, size };
+	struct answerer answerer = { { &ops.ops }, data, size };
 	const struct rd_sysfs fs = { .src = &answerer.src };
 	struct rd_ethfamilies families = { 30, 30 };
 	struct rd_netstate net = { 0 };

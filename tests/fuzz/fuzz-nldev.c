@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The bytes are what RDMA netlink answered, to whatever it was asked: listed, joined to processes that are not there. */
 #include "answerer.h"
+#include "tests/source-parts.h"
 
 #include "collect/rdma/nldev.h"
 
@@ -38,13 +39,16 @@ static int an_empty_folder(struct rd_source *src, const char *path, struct rd_na
 	return 0;
 }
 
-static const struct rd_source_ops ops = {
-	.name = "live", .netlink = answer_some, .read_file = no_file, .stat_ino = an_inode, .list_dir = an_empty_folder
-};
+static const struct source_parts ops = { .ops.get = parts_get,
+					 .ops.name = "live",
+					 .netlink = answer_some,
+					 .read_file = no_file,
+					 .stat_ino = an_inode,
+					 .list_dir = an_empty_folder };
 
 void fuzz_one(const uint8_t *data, size_t size)
 {
-	struct patient patient = { .answerer = { { &ops }, data, size } };
+	struct patient patient = { .answerer = { { &ops.ops }, data, size } };
 	struct rd_errlist errors = { 0 };
 	struct rd_res res = { 0 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the kernel lists as text: a source whose every file holds the same bytes. */
 #include "fuzz.h"
+#include "tests/source-parts.h"
 
 #include "collect/kernel/kallsyms.h"
 #include "collect/kernel/modules.h"
@@ -27,7 +28,7 @@ static int same_read_file(struct rd_source *src, const char *path, struct rd_byt
 	return 0;
 }
 
-static const struct rd_source_ops same_ops = { .name = "same", .read_file = same_read_file };
+static const struct source_parts same_ops = { .ops.get = parts_get, .ops.name = "same", .read_file = same_read_file };
 
 static bool want_all(void *arg, const char *module)
 {
@@ -37,7 +38,7 @@ static bool want_all(void *arg, const char *module)
 
 void fuzz_one(const uint8_t *data, size_t size)
 {
-	struct same same = { .src = { &same_ops }, .data = data, .size = size };
+	struct same same = { .src = { &same_ops.ops }, .data = data, .size = size };
 	struct rd_kmods mods = { 0 };
 	struct rd_ksyms syms = { 0 };
 	struct rd_moddep dep = { 0 };

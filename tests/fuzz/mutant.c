@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "mutant.h"
+#include "tests/source-parts.h"
 
 #include "base/buf.h"
 #include "mutate.h"
@@ -365,15 +366,14 @@ static int mutant_list_dir(struct rd_source *src, const char *path, struct rd_na
 	return r;
 }
 
-static int number(struct mutant *mutant, enum ask ask, const char *path,
-		  int (*inner)(struct rd_source *, const char *, uint64_t *, struct rd_err *), uint64_t *ret,
+static int number(struct mutant *mutant, enum ask ask, const char *path, enum rd_op op, uint64_t *ret,
 		  struct rd_err *err)
 {
 	struct question question = about(ask, path);
 	bool changed = is_changed(mutant, &question, path);
 	_cleanup_free_ char *real = place(path);
 	const struct change *change;
-	int r = inner(mutant->inner, real ? real : path, ret, err);
+	int r = rd_stat(mutant->inner, op, real ? real : path, ret, err);
 
 	for (size_t at = 0; changed && (change = next_change(mutant, &question, &at));) {
 		if (change->verb == V_ERRNO)
@@ -386,17 +386,17 @@ static int number(struct mutant *mutant, enum ask ask, const char *path,
 
 static int mutant_rdev(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
 {
-	return number(mutant_of(src), RDEV, path, mutant_of(src)->inner->ops->stat_rdev, ret, err);
+	return number(mutant_of(src), RDEV, path, RD_OP_RDEV, ret, err);
 }
 
 static int mutant_ino(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
 {
-	return number(mutant_of(src), INO, path, mutant_of(src)->inner->ops->stat_ino, ret, err);
+	return number(mutant_of(src), INO, path, RD_OP_INO, ret, err);
 }
 
 static int mutant_mode(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
 {
-	return number(mutant_of(src), MODE, path, mutant_of(src)->inner->ops->stat_mode, ret, err);
+	return number(mutant_of(src), MODE, path, RD_OP_MODE, ret, err);
 }
 
 static int mutant_netlink(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
@@ -450,8 +450,9 @@ static void mutant_close(struct rd_source *src)
 	free(mutant);
 }
 
-static const struct rd_source_ops mutant_ops = {
-	.name = "bundle",
+static const struct source_parts mutant_ops = {
+	.ops.get = parts_get,
+	.ops.name = "bundle",
 	.read_file = mutant_read_file,
 	.list_dir = mutant_list_dir,
 	.read_link = mutant_read_link,
@@ -459,9 +460,9 @@ static const struct rd_source_ops mutant_ops = {
 	.stat_ino = mutant_ino,
 	.stat_mode = mutant_mode,
 	.netlink = mutant_netlink,
-	.drain_events = mutant_drain_events,
-	.now = mutant_now,
-	.close = mutant_close,
+	.ops.drain_events = mutant_drain_events,
+	.ops.now = mutant_now,
+	.ops.close = mutant_close,
 };
 
 struct rd_source *mutant_open(struct rd_source *inner, bool owned)
@@ -470,14 +471,14 @@ struct rd_source *mutant_open(struct rd_source *inner, bool owned)
 
 	if (!mutant)
 		return NULL;
-	*mutant = (struct mutant){ { &mutant_ops }, inner, now.watched, owned, now.opened > 0, 0 };
+	*mutant = (struct mutant){ { &mutant_ops.ops }, inner, now.watched, owned, now.opened > 0, 0 };
 	now.opened += !owned;
 	return &mutant->src;
 }
 
 bool is_mutant(const struct rd_source *source)
 {
-	return source->ops == &mutant_ops;
+	return source->ops == &mutant_ops.ops;
 }
 
 int mutant_next(struct rd_source *source, struct rd_err *err)

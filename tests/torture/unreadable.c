@@ -83,63 +83,28 @@ static int meet(struct rd_source *src, enum op op, const char *what, const void 
 }
 
 #define INNER ((struct failing *)src)->inner
-#define MEET(op, path)                                        \
-	int r = meet(src, op, path, path, strlen(path), err); \
-	if (r < 0)                                            \
-	return r
-
-static int failing_read(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
+static int failing_get(struct rd_source *src, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err)
 {
+	const uint8_t *bytes = query->data;
 	const char *text;
-	MEET(OP_READ, path);
-
-	if (r == 0)
-		return rd_read_file(INNER, path, ret, err);
-	text = contents[((struct failing *)src)->code - GARBAGE];
-	return rd_bytes_copy(text, strlen(text), ret);
-}
-
-static int failing_list(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
-{
-	MEET(OP_LIST, path);
-	return rd_list_dir(INNER, path, ret, err);
-}
-
-static int failing_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
-{
-	MEET(OP_LINK, path);
-	return rd_read_link(INNER, path, ret, err);
-}
-
-static int failing_rdev(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
-{
-	MEET(OP_RDEV, path);
-	return INNER->ops->stat_rdev(INNER, path, ret, err);
-}
-
-static int failing_ino(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
-{
-	MEET(OP_INO, path);
-	return INNER->ops->stat_ino(INNER, path, ret, err);
-}
-
-static int failing_mode(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
-{
-	MEET(OP_MODE, path);
-	return INNER->ops->stat_mode(INNER, path, ret, err);
-}
-
-static int failing_netlink(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
-			   struct rd_err *err)
-{
 	char what[96];
-	size_t n = (size_t)snprintf(what, sizeof(what), "%d:", protocol);
 	int r;
 
-	for (size_t i = 4; i < size && i < 36; i++)
-		n += (size_t)snprintf(what + n, sizeof(what) - n, "%02x", ((const uint8_t *)request)[i]);
-	r = meet(src, OP_NETLINK, what, request, size, err);
-	return r < 0 ? r : rd_netlink(INNER, protocol, request, size, ret, err);
+	if (query->op == RD_OP_NETLINK) {
+		size_t n = (size_t)snprintf(what, sizeof(what), "%d:", query->protocol);
+
+		for (size_t i = 4; i < query->size && i < 36; i++)
+			n += (size_t)snprintf(what + n, sizeof(what) - n, "%02x", bytes[i]);
+		r = meet(src, OP_NETLINK, what, query->data, query->size, err);
+	} else {
+		r = meet(src, (enum op)query->op, query->data, query->data, query->size - 1, err);
+	}
+	if (r < 0)
+		return r;
+	if (r == 0 || query->op != RD_OP_READ)
+		return INNER->ops->get(INNER, query, ret, err);
+	text = contents[((struct failing *)src)->code - GARBAGE];
+	return rd_bytes_copy(text, strlen(text), &ret->bytes);
 }
 
 static uint64_t failing_now(struct rd_source *src, int clock)
@@ -148,13 +113,7 @@ static uint64_t failing_now(struct rd_source *src, int clock)
 }
 
 static const struct rd_source_ops failing_ops = {
-	.read_file = failing_read,
-	.list_dir = failing_list,
-	.read_link = failing_link,
-	.stat_rdev = failing_rdev,
-	.stat_ino = failing_ino,
-	.stat_mode = failing_mode,
-	.netlink = failing_netlink,
+	.get = failing_get,
 	.now = failing_now,
 };
 

@@ -34,7 +34,7 @@ static int fake_ino(struct rd_source *src, const char *path, uint64_t *ret, stru
 {
 	struct fake_netlink *fake = (struct fake_netlink *)src;
 
-	return fake->files ? fake->files->ops->stat_ino(fake->files, path, ret, err) :
+	return fake->files ? rd_stat(fake->files, RD_OP_INO, path, ret, err) :
 			     rd_err_set(err, ENOENT, path, "no files");
 }
 
@@ -86,14 +86,15 @@ static int fake_ask(struct rd_source *src, int protocol, const void *request, si
 void fake_netlink_init(struct fake_netlink *fake, struct rd_source *files)
 {
 	*fake = (struct fake_netlink){ .files = files };
-	fake->ops = (struct rd_source_ops){ .name = "live",
-					    .read_file = fake_read,
-					    .list_dir = fake_list,
-					    .read_link = fake_link,
-					    .stat_ino = fake_ino,
-					    .netlink = fake_ask,
-					    .now = fake_now };
-	fake->source.ops = &fake->ops;
+	fake->ops = (struct source_parts){ .ops.get = parts_get,
+					   .ops.name = "live",
+					   .read_file = fake_read,
+					   .list_dir = fake_list,
+					   .read_link = fake_link,
+					   .stat_ino = fake_ino,
+					   .netlink = fake_ask,
+					   .ops.now = fake_now };
+	fake->source.ops = &fake->ops.ops;
 }
 
 struct fake_answer *fake_answer_add(struct fake_netlink *fake, int protocol, int type, int command)

@@ -6,13 +6,13 @@
 #include <libmnl/libmnl.h>
 
 #include "base/buf.h"
-#include "source/shared/source.h"
+#include "tests/source-parts.h"
 
 enum { FAKE_FAMILY = 30 }; /* the number that every family of generic netlink has */
 
 struct fake_netlink {
 	struct rd_source source; /* files and folders: of `files`, if there is one */
-	struct rd_source_ops ops;
+	struct source_parts ops;
 	struct rd_source *files;
 	struct fake_answer {
 		int protocol, type, command; /* of the request; command: of generic netlink, else -1 */

@@ -70,7 +70,7 @@ static void a_bare_tree_is_read_with_or_without_a_folder_above_it(void **state)
 		assert_int_equal(rd_list_dir(source, "/sys/class/infiniband/", &names, NULL), 0);
 		assert_int_equal(names.n, 1);
 		assert_string_equal(names.v[0], "m0");
-		assert_int_equal(source->ops->stat_rdev(source, "/sys/class/infiniband/m0/fw_ver", &rdev, NULL), 0);
+		assert_int_equal(rd_stat(source, RD_OP_RDEV, "/sys/class/infiniband/m0/fw_ver", &rdev, NULL), 0);
 		assert_int_equal(rdev, 0);
 		assert_int_equal(source->ops->now(source, CLOCK_REALTIME), 0);
 	}
@@ -297,9 +297,9 @@ static void a_denied_file_is_denied_again_and_others_are_as_they_were(void **sta
 	assert_int_equal(names.n, 2);
 	/* Nobody asked what is in there: that is not the same as two names. */
 	assert_int_equal(rd_list_dir(source, "/sys", &names, &err), -ENOENT);
-	assert_int_equal(source->ops->stat_ino(source, "/sys/dir", &value, &err), 0);
+	assert_int_equal(rd_stat(source, RD_OP_INO, "/sys/dir", &value, &err), 0);
 	assert_int_equal(value, 4026531836);
-	assert_int_equal(source->ops->stat_rdev(source, "/dev/x", &value, &err), 0);
+	assert_int_equal(rd_stat(source, RD_OP_RDEV, "/dev/x", &value, &err), 0);
 	assert_int_equal(value, 59136);
 	assert_int_equal(source->ops->now(source, CLOCK_REALTIME), 1700000000000000000);
 	assert_int_equal(source->ops->now(source, CLOCK_MONOTONIC), 5);

@@ -12,7 +12,7 @@ static uint64_t inode(const struct fake_host *host, const char *path)
 {
 	uint64_t ino = 0;
 
-	assert_int_equal(host->source->ops->stat_ino(host->source, path, &ino, NULL), 0);
+	assert_int_equal(rd_stat(host->source, RD_OP_INO, path, &ino, NULL), 0);
 	return ino;
 }
 

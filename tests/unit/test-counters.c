@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reading counters: whatever a file, a driver or the kernel says, it is a value or unknown, for that counter alone. */
+#include "tests/source-parts.h"
 #include "unit.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@
 /* A host whose files with this in their path are refused; or where a command runs when the first of them is read. */
 struct refusing {
 	struct rd_source source;
-	struct rd_source_ops ops;
+	struct source_parts ops;
 	struct rd_source *files;
 	const char *part;
 	int code;
@@ -60,7 +61,7 @@ static int hand_ino(struct rd_source *src, const char *path, uint64_t *ret, stru
 {
 	struct rd_source *files = ((struct refusing *)src)->files;
 
-	return files->ops->stat_ino(files, path, ret, err);
+	return rd_stat(files, RD_OP_INO, path, ret, err);
 }
 
 static int no_netlink(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
@@ -84,14 +85,15 @@ static uint64_t hand_now(struct rd_source *src, int clock)
 static void refusing_init(struct refusing *refusing, struct rd_source *files)
 {
 	*refusing = (struct refusing){ .files = files };
-	refusing->ops = (struct rd_source_ops){ .name = "live",
-						.read_file = refuse_read,
-						.list_dir = hand_list,
-						.read_link = hand_link,
-						.stat_ino = hand_ino,
-						.netlink = no_netlink,
-						.now = hand_now };
-	refusing->source.ops = &refusing->ops;
+	refusing->ops = (struct source_parts){ .ops.get = parts_get,
+					       .ops.name = "live",
+					       .read_file = refuse_read,
+					       .list_dir = hand_list,
+					       .read_link = hand_link,
+					       .stat_ino = hand_ino,
+					       .netlink = no_netlink,
+					       .ops.now = hand_now };
+	refusing->source.ops = &refusing->ops.ops;
 }
 
 struct read {

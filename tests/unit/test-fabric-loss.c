@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Discovering a network that loses datagrams: what was not reached is not gone, and what is gone is reported once. */
 #include "fake-mads.h"
+#include "tests/source-parts.h"
 #include "unit.h"
 
 #include "analyse/fabric/fabric-compare.h"
@@ -68,9 +69,12 @@ static uint64_t now_of(struct rd_source *source, int clock)
 	return net_of(source)->fake.now;
 }
 
-static const struct rd_source_ops ops = {
-	.name = "live", .read_file = no_file, .mad_ports = one_port, .mad_open = open_port, .now = now_of
-};
+static const struct source_parts ops = { .ops.get = parts_get,
+					 .ops.name = "live",
+					 .read_file = no_file,
+					 .ops.mad_ports = one_port,
+					 .ops.mad_open = open_port,
+					 .ops.now = now_of };
 
 static void build(struct net *net)
 {
@@ -102,7 +106,7 @@ static int setup(void **state)
 	struct fabric_run run;
 
 	assert_int_equal(rd_libibmad_load("test", NULL), 0);
-	net->source.ops = &ops;
+	net->source.ops = &ops.ops;
 	fake_mads_init(&net->fake);
 	build(net);
 	begin(net, &run);

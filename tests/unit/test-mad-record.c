@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A network that was recorded is the network that the bundle has. */
 #include "fake-mads.h"
+#include "tests/source-parts.h"
 #include "unit.h"
 
 #include "collect/fabric/fabric.h"
@@ -70,20 +71,21 @@ static uint64_t now(struct rd_source *src, int clock)
 	return host_of(src)->fake.now;
 }
 
-static const struct rd_source_ops ops = {
-	.name = "live",
+static const struct source_parts ops = {
+	.ops.get = parts_get,
+	.ops.name = "live",
 	.read_file = no_file,
 	.read_link = no_link,
-	.mad_ports = ports,
-	.mad_open = open_port,
-	.now = now,
+	.ops.mad_ports = ports,
+	.ops.mad_open = open_port,
+	.ops.now = now,
 };
 
 static int setup(void **state)
 {
 	struct host *host = calloc(1, sizeof(*host));
 
-	host->src.ops = &ops;
+	host->src.ops = &ops.ops;
 	fake_mads_init(&host->fake);
 	host->fake.value = 9;
 	/* Ours is the host at LID 2. */
@@ -200,8 +202,10 @@ static int none(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err)
 
 static void a_host_without_ports_is_recorded_so(void **state)
 {
-	static const struct rd_source_ops bare = { .name = "live", .mad_ports = none, .now = now };
-	struct host host = { .src.ops = &bare };
+	static const struct source_parts bare = {
+		.ops.get = parts_get, .ops.name = "live", .ops.mad_ports = none, .ops.now = now
+	};
+	struct host host = { .src.ops = &bare.ops };
 	_cleanup_(rd_source_closep) struct rd_source *recording = NULL, *bundle = NULL;
 	_cleanup_(rd_recording_deinit) struct rd_recording done = { 0 };
 	_cleanup_buf_ struct rd_buf out = { 0 };

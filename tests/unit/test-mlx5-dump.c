@@ -2,6 +2,7 @@
 /* What is read of a device's own context of a queue pair, and which dumps are not believed. */
 #include "attributes.h"
 #include "mlx5-image.h"
+#include "tests/source-parts.h"
 
 #include <errno.h>
 #include <linux/netlink.h>
@@ -281,7 +282,7 @@ static void a_dump_cut_short_anywhere_is_not_used(void **state)
 /* A kernel that dumps queue pair 17, or refuses. */
 struct kernel {
 	struct rd_source src;
-	struct rd_source_ops ops;
+	struct source_parts ops;
 	int code;
 	unsigned requests;
 };
@@ -316,8 +317,8 @@ static int answer(struct rd_source *src, int protocol, const void *request, size
 /* Three queue pairs: 17 in RTS, 20 in INIT, 21 in RTS. */
 static void dump(struct kernel *kernel, struct rd_res *res, uint32_t driver, const bool *wanted)
 {
-	kernel->ops = (struct rd_source_ops){ .name = "live", .netlink = answer };
-	kernel->src.ops = &kernel->ops;
+	kernel->ops = (struct source_parts){ .ops.get = parts_get, .ops.name = "live", .netlink = answer };
+	kernel->src.ops = &kernel->ops.ops;
 	*res = (struct rd_res){ .devs = calloc(1, sizeof(*res->devs)), .n_devs = 1, .n_qps = 3 };
 	res->qps = calloc(3, sizeof(*res->qps));
 	res->devs[0].index = 3;

@@ -38,21 +38,14 @@ static const struct opener_names with_host = {
 	.v = known, .n = RD_ARRAY_SIZE(known), .host = true, .families = { ETHTOOL, DEVLINK }
 };
 
-static struct rd_request *question(enum rd_op op, int protocol, const void *data, size_t size)
+static bool may_ask(const struct opener_names *names, enum rd_op op, int protocol, const void *data, size_t size)
 {
-	struct rd_request *made = calloc(1, sizeof(*made) + size);
-
-	assert_non_null(made);
-	*made = (struct rd_request){ .op = op, .protocol = protocol, .size = size };
-	memcpy(made->data, data, size);
-	return made;
+	return rd_opener_may_ask(names, &(struct rd_query){ op, protocol, size, data });
 }
 
 static bool may(const struct opener_names *names, enum rd_op op, const char *path)
 {
-	_cleanup_free_ struct rd_request *made = question(op, 0, path, strlen(path) + 1);
-
-	return rd_opener_may_ask(names, made);
+	return may_ask(names, op, 0, path, strlen(path) + 1);
 }
 
 static void files_that_were_named_are_read_and_no_other(void **state)
@@ -159,12 +152,10 @@ static void facts_of_the_host_are_read_where_the_command_is_about_it(void **stat
 static void a_path_is_one_string(void **state)
 {
 	static const char two[] = "/sys/class\0/../../etc/shadow", open_end[] = { '/', 's', 'y', 's', '/' };
-	_cleanup_free_ struct rd_request *split = question(RD_OP_READ, 0, two, sizeof(two));
-	_cleanup_free_ struct rd_request *endless = question(RD_OP_READ, 0, open_end, sizeof(open_end));
 
 	(void)state;
-	assert_false(rd_opener_may_ask(&with_host, split));
-	assert_false(rd_opener_may_ask(&with_host, endless));
+	assert_false(may_ask(&with_host, RD_OP_READ, 0, two, sizeof(two)));
+	assert_false(may_ask(&with_host, RD_OP_READ, 0, open_end, sizeof(open_end)));
 }
 
 static bool may_request(const struct opener_names *names, int protocol, uint16_t type, uint16_t flags, uint8_t command)
@@ -173,11 +164,9 @@ static bool may_request(const struct opener_names *names, int protocol, uint16_t
 		struct nlmsghdr head;
 		uint8_t body[20];
 	} message = { .head = { sizeof(message), type, NLM_F_REQUEST | flags, 0, 0 } };
-	_cleanup_free_ struct rd_request *made = NULL;
 
 	message.body[0] = command;
-	made = question(RD_OP_NETLINK, protocol, &message, sizeof(message));
-	return rd_opener_may_ask(names, made);
+	return may_ask(names, RD_OP_NETLINK, protocol, &message, sizeof(message));
 }
 
 static void netlink_is_asked_and_changes_nothing(void **state)
@@ -222,22 +211,20 @@ static bool may_ask_dcb(uint16_t type, uint8_t command)
 		struct nlmsghdr head;
 		struct dcbmsg dcb;
 	} message = { { sizeof(message), type, NLM_F_REQUEST, 0, 0 }, { .cmd = command } };
-	_cleanup_free_ struct rd_request *made = question(RD_OP_NETLINK, NETLINK_ROUTE, &message, sizeof(message));
 
-	return rd_opener_may_ask(&with_host, made);
+	return may_ask(&with_host, RD_OP_NETLINK, NETLINK_ROUTE, &message, sizeof(message));
 }
 
 static void dcb_is_asked_by_its_command(void **state)
 {
 	struct nlmsghdr bare = { sizeof(bare), RTM_GETDCB, NLM_F_REQUEST, 0, 0 };
-	_cleanup_free_ struct rd_request *made = question(RD_OP_NETLINK, NETLINK_ROUTE, &bare, sizeof(bare));
 
 	(void)state;
 	assert_true(may_ask_dcb(RTM_GETDCB, DCB_CMD_IEEE_GET));
 	assert_false(may_ask_dcb(RTM_GETDCB, DCB_CMD_IEEE_SET));
 	assert_false(may_ask_dcb(RTM_GETDCB, DCB_CMD_SDCBX));
 	assert_false(may_ask_dcb(RTM_SETDCB, DCB_CMD_IEEE_GET));
-	assert_false(rd_opener_may_ask(&with_host, made));
+	assert_false(may_ask(&with_host, RD_OP_NETLINK, NETLINK_ROUTE, &bare, sizeof(bare)));
 }
 
 static void datagrams_ask_and_change_nothing(void **state)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What becomes of what RDMA netlink answers: also of a dump that breaks off, and of one that lies. */
 #include "attributes.h"
+#include "tests/source-parts.h"
 #include "unit.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@
 /* A kernel with one device, some of whose queue pairs cannot be queried. */
 struct kernel {
 	struct rd_source src;
-	struct rd_source_ops ops;
+	struct source_parts ops;
 	uint32_t qps[16]; /* numbers, ascending */
 	size_t n, per_message;
 	uint32_t sick;	   /* that cannot be queried; 0: none */
@@ -195,7 +196,10 @@ static int list_dir(struct rd_source *src, const char *path, struct rd_names *re
 
 static struct kernel kernel_of(size_t n)
 {
-	struct kernel kernel = { .ops = { .name = "live", .netlink = answer, .stat_ino = inode, .list_dir = list_dir },
+	struct kernel kernel = { .ops = { .ops = { .name = "live", .get = parts_get },
+					  .netlink = answer,
+					  .stat_ino = inode,
+					  .list_dir = list_dir },
 				 .n = n,
 				 .per_message = 4,
 				 .counted = n };
@@ -209,7 +213,7 @@ static void list(struct kernel *kernel, struct rd_res *res)
 {
 	struct rd_errlist errors = { 0 };
 
-	kernel->src.ops = &kernel->ops;
+	kernel->src.ops = &kernel->ops.ops;
 	*res = (struct rd_res){ 0 };
 	assert_int_equal(rd_collect_res(&kernel->src, RD_WANT_QPS, NULL, res, &errors, NULL), 0);
 	rd_errlist_deinit(&errors);
@@ -385,7 +389,7 @@ static void a_device_that_is_not_there_is_an_error(void **state)
 	struct rd_err err = { 0 };
 
 	(void)state;
-	kernel.src.ops = &kernel.ops;
+	kernel.src.ops = &kernel.ops.ops;
 	assert_int_equal(rd_collect_res(&kernel.src, RD_WANT_QPS, "rdma1", &res, NULL, &err), -ENODEV);
 	assert_string_equal(err.object, "rdma1");
 	rd_res_deinit(&res);

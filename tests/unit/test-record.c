@@ -2,6 +2,7 @@
 /* What was answered while recording is what the bundle answers. */
 #include "fake-netlink.h"
 #include "tar.h"
+#include "tests/source-parts.h"
 #include "unit.h"
 
 #include "source/record/record.h"
@@ -99,9 +100,9 @@ static void ask_all(struct rd_source *source, struct rd_buf *out)
 			rd_buf_printf(out, " %s", names.v[k]);
 		r = rd_read_link(source, paths[i], &target, NULL);
 		rd_buf_printf(out, " link %d %s", r, target ? target : "");
-		r = source->ops->stat_rdev(source, paths[i], &rdev, NULL);
+		r = rd_stat(source, RD_OP_RDEV, paths[i], &rdev, NULL);
 		rd_buf_printf(out, " rdev %d %llu", r, (unsigned long long)rdev);
-		r = source->ops->stat_ino(source, paths[i], &ino, NULL);
+		r = rd_stat(source, RD_OP_INO, paths[i], &ino, NULL);
 		rd_buf_printf(out, " ino %d %llu\n", r, (unsigned long long)ino);
 	}
 	rd_buf_printf(out, "%llu", (unsigned long long)source->ops->now(source, CLOCK_REALTIME));
@@ -159,26 +160,26 @@ static void a_recording_of_a_recording_says_the_same(void **state)
 	uint64_t mode = 0, again = 0, before = 0;
 
 	record = rd_source_record_open(host->live);
-	assert_int_equal(record->ops->stat_mode(record, "/bin/sh", &mode, NULL), 0);
-	assert_int_equal(record->ops->stat_ino(record, "/sys/devices/pci0/none", &before, NULL), 0);
+	assert_int_equal(rd_stat(record, RD_OP_MODE, "/bin/sh", &mode, NULL), 0);
+	assert_int_equal(rd_stat(record, RD_OP_INO, "/sys/devices/pci0/none", &before, NULL), 0);
 	assert_int_equal(rd_source_record_next(record, NULL), 0);
-	assert_int_equal(record->ops->stat_mode(record, "/bin/sh", &mode, NULL), 0);
+	assert_int_equal(rd_stat(record, RD_OP_MODE, "/bin/sh", &mode, NULL), 0);
 	assert_int_equal(rd_list_dir(record, "/bin/sh", &(struct rd_names){ 0 }, NULL), -ENOTDIR);
 	reopen(record, ".tar", &bundle);
 	record2 = rd_source_record_open(bundle);
-	assert_int_equal(record2->ops->stat_mode(record2, "/bin/sh", &again, NULL), 0);
+	assert_int_equal(rd_stat(record2, RD_OP_MODE, "/bin/sh", &again, NULL), 0);
 	assert_int_equal(again, mode);
-	assert_int_equal(record2->ops->stat_ino(record2, "/sys/devices/pci0/none", &again, NULL), 0);
+	assert_int_equal(rd_stat(record2, RD_OP_INO, "/sys/devices/pci0/none", &again, NULL), 0);
 	assert_int_equal(again, before);
 	assert_int_equal(rd_source_bundle_next(bundle, NULL), 0);
 	assert_int_equal(rd_source_record_next(record2, NULL), 0);
 	/* Asked in the first sample only, and still so. */
-	assert_int_equal(record2->ops->stat_mode(record2, "/bin/sh", &again, NULL), 0);
+	assert_int_equal(rd_stat(record2, RD_OP_MODE, "/bin/sh", &again, NULL), 0);
 	assert_int_equal(again, mode);
 	assert_int_equal(rd_list_dir(record2, "/bin/sh", &(struct rd_names){ 0 }, NULL), -ENOTDIR);
 	assert_int_equal(rd_read_file(record2, "/sys/none", &bytes, NULL), -ENOENT);
 	reopen(record2, ".tar", &bundle2);
-	assert_int_equal(bundle2->ops->stat_mode(bundle2, "/bin/sh", &again, NULL), 0);
+	assert_int_equal(rd_stat(bundle2, RD_OP_MODE, "/bin/sh", &again, NULL), 0);
 	assert_int_equal(again, mode);
 }
 
@@ -253,7 +254,7 @@ static void a_bundle_that_cannot_be_written_leaves_nothing_behind(void **state)
 /* A host that has netlink: one answer, one refusal. */
 struct talker {
 	struct rd_source src;
-	struct rd_source_ops ops;
+	struct source_parts ops;
 	int asked;
 };
 
@@ -303,12 +304,13 @@ static void netlink_is_recorded_by_request_and_its_memory_keys_are_not(void **st
 	_cleanup_(rd_source_closep) struct rd_source *record = NULL, *bundle = NULL;
 	_cleanup_bytes_ struct rd_bytes live = { 0 }, again = { 0 }, replayed = { 0 };
 	struct nlmsghdr request = { .nlmsg_len = sizeof(request), .nlmsg_type = 0x1401, .nlmsg_flags = NLM_F_REQUEST };
-	struct talker talker = { .ops = { .name = "live", .netlink = talker_netlink, .now = talker_now } };
+	struct talker talker = { .ops = { .ops = { .name = "live", .get = parts_get, .now = talker_now },
+					  .netlink = talker_netlink } };
 	uint32_t key = 0x13572468;
 	struct rd_err err = { 0 };
 
 	(void)state;
-	talker.src.ops = &talker.ops;
+	talker.src.ops = &talker.ops.ops;
 	record = rd_source_record_open(&talker.src);
 	assert_int_equal(rd_netlink(record, NETLINK_RDMA, &request, sizeof(request), &live, NULL), 0);
 	assert_int_equal(rd_netlink(record, NETLINK_RDMA, &request, sizeof(request), &again, NULL), 0);

@@ -2,6 +2,7 @@
 /* What must not be found in a redacted bundle, in any form, and what must still fit together in it. */
 #include "fake-netlink.h"
 #include "tar.h"
+#include "tests/source-parts.h"
 #include "unit.h"
 
 #include "analyse/qp/qp-log.h"
@@ -96,7 +97,7 @@ static struct nlmsghdr rdma_request = { .nlmsg_type = 0x1401, .nlmsg_flags = NLM
 /* A host whose files are in a folder and whose kernel answers two requests. */
 struct host {
 	struct rd_source src;
-	struct rd_source_ops ops;
+	struct source_parts ops;
 	struct rd_source *files;
 };
 
@@ -266,12 +267,11 @@ static const char *const paths[] = {
 /* Everything asked, redacted or not, saved as a plain tar. */
 static void capture(const char *root, const char *tar, bool redact)
 {
-	struct host host = { .ops = { .name = "live",
+	struct host host = { .ops = { .ops = { .name = "live", .get = parts_get, .now = host_now },
 				      .read_file = host_read,
 				      .list_dir = host_list,
 				      .read_link = host_link,
-				      .netlink = host_netlink,
-				      .now = host_now } };
+				      .netlink = host_netlink } };
 	_cleanup_(rd_source_closep) struct rd_source *record = NULL;
 	_cleanup_(rd_recording_deinit) struct rd_recording recording = { 0 };
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 }, more = { 0 }, links = { 0 }, devlink = { 0 };
@@ -279,7 +279,7 @@ static void capture(const char *root, const char *tar, bool redact)
 	struct rd_redacted redacted = { 0 };
 	struct rd_err err = { 0 };
 
-	host.src.ops = &host.ops;
+	host.src.ops = &host.ops.ops;
 	route_request.nlmsg_len = rdma_request.nlmsg_len = sizeof(struct nlmsghdr);
 	link_request.nlmsg_len = devlink_request.nlmsg_len = sizeof(struct nlmsghdr);
 	assert_int_equal(rd_source_live_open(root, &host.files, NULL), 0);

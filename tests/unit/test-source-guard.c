@@ -24,8 +24,11 @@ struct host {
 	struct rd_source *files;
 };
 
-static int host_read(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
+static int host_get(struct rd_source *src, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err)
 {
+	struct rd_source *files = ((struct host *)src)->files;
+	const char *path = query->op == RD_OP_READ ? query->data : "";
+
 	while (strstr(path, "hang"))
 		pause();
 	if (strstr(path, "die"))
@@ -38,13 +41,13 @@ static int host_read(struct rd_source *src, const char *path, struct rd_bytes *r
 		usleep(5000);
 	if (strstr(path, "stop"))
 		raise(SIGSTOP);
-	return rd_read_file(((struct host *)src)->files, path, ret, err);
+	return files->ops->get(files, query, ret, err);
 }
 
 static void host_init(struct host *host, struct rd_source *files)
 {
 	*host = (struct host){ .files = files, .ops = *files->ops };
-	host->ops.read_file = host_read;
+	host->ops.get = host_get;
 	host->src.ops = &host->ops;
 }
 
@@ -60,7 +63,7 @@ static void a_read_that_hangs_takes_nothing_with_it(void **state)
 	fake_host_init(&fake);
 	fake_host_text(&fake, "/sys/a", "one\n");
 	host_init(&host, fake.source);
-	assert_int_equal(rd_source_guard_open(&host.src, 10000, &guard, NULL), 0);
+	guard = rd_source_guard_open(&host.src, 10000);
 	assert_int_equal(rd_read_textf(guard, &text, NULL, "/sys/a"), 0);
 	assert_string_equal(text, "one");
 	assert_int_equal(rd_read_textf(guard, &again, &err, "/sys/hang"), -ETIMEDOUT);
@@ -82,7 +85,7 @@ static void many_that_hang_keep_to_the_deadline(void **state)
 	(void)state;
 	fake_host_init(&fake);
 	host_init(&host, fake.source);
-	assert_int_equal(rd_source_guard_open(&host.src, 300, &guard, NULL), 0);
+	guard = rd_source_guard_open(&host.src, 300);
 	for (int i = 0; i < 100; i++) {
 		char *text = NULL;
 
@@ -106,7 +109,7 @@ static void what_was_not_asked_for_want_of_time_is_told_once(void **state)
 	fake_host_init(&fake);
 	fake_host_text(&fake, "/sys/a", "one\n");
 	host_init(&host, fake.source);
-	assert_int_equal(rd_source_guard_open(&host.src, 0, &guard, NULL), 0);
+	guard = rd_source_guard_open(&host.src, 0);
 	assert_int_equal(rd_read_textf(guard, &text, NULL, "/sys/a"), -ETIMEDOUT);
 	assert_int_equal(rd_read_textf(guard, &text, NULL, "/sys/a"), -ETIMEDOUT);
 	assert_int_equal(rd_source_guard_stalls(guard)->n, 1);
@@ -128,18 +131,18 @@ static void answers_are_those_of_the_guarded_source(void **state)
 
 	(void)state;
 	assert_int_equal(rd_source_live_open(NULL, &live, NULL), 0);
-	assert_int_equal(rd_source_guard_open(live, 60000, &guard, NULL), 0);
+	guard = rd_source_guard_open(live, 60000);
 	assert_string_equal(guard->ops->name, "live");
 	assert_int_equal(rd_list_dir(guard, "/sys/class", &names, NULL), 0);
 	assert_int_equal(rd_list_dir(live, "/sys/class", &real, NULL), 0);
 	assert_int_equal(names.n, real.n);
 	assert_string_equal(names.v[names.n - 1], real.v[real.n - 1]);
 	assert_int_equal(rd_read_link(guard, "/proc/self/exe", &target, NULL), 0);
-	assert_int_equal(guard->ops->stat_rdev(guard, "/dev/null", &number, NULL), 0);
+	assert_int_equal(rd_stat(guard, RD_OP_RDEV, "/dev/null", &number, NULL), 0);
 	assert_int_equal(number, 0x103);
-	assert_int_equal(guard->ops->stat_mode(guard, "/dev/null", &number, NULL), 0);
+	assert_int_equal(rd_stat(guard, RD_OP_MODE, "/dev/null", &number, NULL), 0);
 	assert_int_equal(number & 0777, 0666);
-	assert_int_equal(guard->ops->stat_ino(guard, "/nowhere", &number, &err), -ENOENT);
+	assert_int_equal(rd_stat(guard, RD_OP_INO, "/nowhere", &number, &err), -ENOENT);
 	assert_string_equal(err.object, "/nowhere");
 	assert_int_equal(rd_netlink(guard, NETLINK_ROUTE, &request, sizeof(request), &bytes, NULL), 0);
 	assert_true(bytes.size > 0);
@@ -171,7 +174,7 @@ static void what_was_asked_ahead_is_answered_and_the_rest_as_ever(void **state)
 	fake_host_text(&fake, "/sys/a", "one\n");
 	fake_host_text(&fake, "/sys/b", "two\n");
 	host_init(&host, fake.source);
-	assert_int_equal(rd_source_guard_open(&host.src, 10000, &guard, NULL), 0);
+	guard = rd_source_guard_open(&host.src, 10000);
 	rd_source_guard_ahead(guard, read_three, NULL);
 	assert_int_equal(rd_read_textf(guard, &text, NULL, "/sys/a"), 0);
 	assert_string_equal(text, "one");
@@ -204,7 +207,7 @@ static void what_was_asked_ahead_is_not_asked_again(void **state)
 	(void)state;
 	fake_host_init(&fake);
 	fake_host_text(&fake, "/sys/a", "one\n");
-	assert_int_equal(rd_source_guard_open(fake.source, 60000, &guard, NULL), 0);
+	guard = rd_source_guard_open(fake.source, 60000);
 	rd_source_guard_ahead(guard, read_one, NULL);
 	fake_host_text(&fake, "/sys/a", "two\n");
 	assert_int_equal(rd_read_textf(guard, &text, NULL, "/sys/a"), 0);
@@ -259,7 +262,7 @@ static void the_others_are_read_around_what_hangs(void **state)
 	fake_host_text(&fake, "/sys/b", "two\n");
 	fake_host_text(&fake, "/sys/late", "three\n");
 	host_init(&host, fake.source);
-	assert_int_equal(rd_source_guard_open(&host.src, 16000, &guard, NULL), 0);
+	guard = rd_source_guard_open(&host.src, 16000);
 	rd_source_guard_ahead(guard, read_all_kinds, NULL);
 	assert_true(rd_source_guard_left(guard) > 0);
 	assert_int_equal(rd_read_textf(guard, &last, NULL, "/sys/b"), 0);
@@ -288,7 +291,7 @@ static void what_is_slow_is_not_called_blocked(void **state)
 
 		fake_host_init(&fake);
 		host_init(&host, fake.source);
-		assert_int_equal(rd_source_guard_open(&host.src, 2000, &guard, NULL), 0);
+		guard = rd_source_guard_open(&host.src, 2000);
 		assert_int_equal(rd_read_textf(guard, &none, NULL, "%s", paths[i]), -ETIMEDOUT);
 		assert_int_not_equal(kind_of(guard, paths[i]), RD_STALL_BLOCKED);
 		if (i < 2)
@@ -308,7 +311,7 @@ static void a_short_wait_shows_nothing(void **state)
 	(void)state;
 	fake_host_init(&fake);
 	host_init(&host, fake.source);
-	assert_int_equal(rd_source_guard_open(&host.src, 400, &guard, NULL), 0);
+	guard = rd_source_guard_open(&host.src, 400);
 	assert_int_equal(rd_read_textf(guard, &none, NULL, "/sys/hang"), -ETIMEDOUT);
 	/* A busy machine may look later than the limit. */
 	if (stall_of(guard, "/sys/hang")->ms < 500)
@@ -326,7 +329,7 @@ static void a_bundle_is_opened_under_the_deadline(void **state)
 	FILE *file;
 
 	(void)state;
-	assert_int_equal(rd_source_guard_open_bundle("/nowhere.tar", 60000, &none, NULL), 0);
+	none = rd_source_guard_open_bundle("/nowhere.tar", 60000);
 	assert_int_equal(rd_source_guard_ready(none, &err), -ENOENT);
 	assert_string_equal(err.object, "/nowhere.tar");
 	assert_int_equal(rd_read_textf(none, &text, NULL, "/sys/a"), -ENOENT);
@@ -339,7 +342,7 @@ static void a_bundle_is_opened_under_the_deadline(void **state)
 	assert_non_null(file);
 	fputs("one\n", file);
 	fclose(file);
-	assert_int_equal(rd_source_guard_open_bundle(folder, 60000, &guard, NULL), 0);
+	guard = rd_source_guard_open_bundle(folder, 60000);
 	assert_int_equal(rd_source_guard_ready(guard, &err), 0);
 	assert_int_equal(rd_read_textf(guard, &text, NULL, "/sys/a"), 0);
 	assert_string_equal(text, "one");
@@ -372,8 +375,7 @@ static void what_hangs_holds_no_output_of_ours(void **state)
 		if (rd_source_live_open(NULL, &fake.source, NULL) < 0)
 			_exit(1);
 		host_init(&host, fake.source);
-		if (rd_source_guard_open(&host.src, 100, &guard, NULL) < 0)
-			_exit(1);
+		guard = rd_source_guard_open(&host.src, 100);
 		_exit(rd_read_textf(guard, &text, NULL, "/hang") == -ETIMEDOUT ? 0 : 1);
 	}
 	close(ends[1]);

@@ -175,12 +175,12 @@ static void a_device_number_is_zero_for_a_plain_file(void **state)
 	_cleanup_(rd_source_closep) struct rd_source *live = NULL;
 	uint64_t rdev = 1, ino = 0;
 
-	assert_int_equal(host->source->ops->stat_rdev(host->source, "/sys/node", &rdev, NULL), 0);
+	assert_int_equal(rd_stat(host->source, RD_OP_RDEV, "/sys/node", &rdev, NULL), 0);
 	assert_int_equal(rdev, 0);
-	assert_int_equal(host->source->ops->stat_ino(host->source, "/sys/node", &ino, NULL), 0);
+	assert_int_equal(rd_stat(host->source, RD_OP_INO, "/sys/node", &ino, NULL), 0);
 	assert_true(ino > 0);
 	assert_int_equal(rd_source_live_open(NULL, &live, NULL), 0);
-	assert_int_equal(live->ops->stat_rdev(live, "/dev/null", &rdev, NULL), 0);
+	assert_int_equal(rd_stat(live, RD_OP_RDEV, "/dev/null", &rdev, NULL), 0);
 	assert_int_equal(rdev, makedev(1, 3));
 }
 

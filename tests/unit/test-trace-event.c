@@ -69,7 +69,7 @@ static uint64_t inode(const struct host *host, const char *path)
 {
 	uint64_t ino = 0;
 
-	assert_int_equal(host->src->ops->stat_ino(host->src, path, &ino, NULL), 0);
+	assert_int_equal(rd_stat(host->src, RD_OP_INO, path, &ino, NULL), 0);
 	return ino;
 }
 

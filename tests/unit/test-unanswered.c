@@ -28,46 +28,14 @@ static bool is_deaf(struct rd_source *src, const char *what)
 	return now;
 }
 
-#define ASK(call, path)                                                            \
-	struct rd_source *of = ((struct deaf *)src)->of;                           \
-	if (is_deaf(src, path))                                                    \
-		return rd_err_set(err, ETIMEDOUT, path, "gave no answer in time"); \
-	return of->ops->call
-
-static int deaf_read_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
+static int deaf_get(struct rd_source *src, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err)
 {
-	ASK(read_file(of, path, ret, err), path);
-}
+	struct rd_source *of = ((struct deaf *)src)->of;
+	const char *what = query->op == RD_OP_NETLINK ? "netlink" : query->data;
 
-static int deaf_list_dir(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
-{
-	ASK(list_dir(of, path, ret, err), path);
-}
-
-static int deaf_read_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
-{
-	ASK(read_link(of, path, ret, err), path);
-}
-
-static int deaf_rdev(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
-{
-	ASK(stat_rdev(of, path, ret, err), path);
-}
-
-static int deaf_ino(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
-{
-	ASK(stat_ino(of, path, ret, err), path);
-}
-
-static int deaf_mode(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
-{
-	ASK(stat_mode(of, path, ret, err), path);
-}
-
-static int deaf_netlink(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
-			struct rd_err *err)
-{
-	ASK(netlink(of, protocol, request, size, ret, err), "netlink");
+	if (is_deaf(src, what))
+		return rd_err_set(err, ETIMEDOUT, what, "gave no answer in time");
+	return of->ops->get(of, query, ret, err);
 }
 
 static uint64_t deaf_now(struct rd_source *src, int clock)
@@ -79,13 +47,7 @@ static uint64_t deaf_now(struct rd_source *src, int clock)
 
 static const struct rd_source_ops deaf_ops = {
 	.name = "bundle",
-	.read_file = deaf_read_file,
-	.list_dir = deaf_list_dir,
-	.read_link = deaf_read_link,
-	.stat_rdev = deaf_rdev,
-	.stat_ino = deaf_ino,
-	.stat_mode = deaf_mode,
-	.netlink = deaf_netlink,
+	.get = deaf_get,
 	.now = deaf_now,
 };
 

@@ -278,7 +278,7 @@ static void read_state(struct rd_counter_reader *reader, const struct rd_counter
 	else
 		snprintf(path, sizeof(path), RD_IB "/%s", port->ibdev);
 	/* A device that is registered again has new directories. */
-	r = src->ops->stat_ino(src, path, &state->instance, NULL);
+	r = rd_stat(src, RD_OP_INO, path, &state->instance, NULL);
 	if (r < 0)
 		state->instance = 0;
 	state->there = r == 0 || rd_could_not_look(r);

@@ -170,7 +170,7 @@ static void collect_driver(const struct nldev *nl, int dev)
 	struct rd_nldev_request request;
 	uint64_t ino;
 
-	if (nl->src->ops->stat_ino(nl->src, "/sys/class/infiniband_verbs", &ino, NULL) < 0)
+	if (rd_stat(nl->src, RD_OP_INO, "/sys/class/infiniband_verbs", &ino, NULL) < 0)
 		return;
 	rd_nldev_request_init(&request, RDMA_NLDEV_CMD_GET_CHARDEV, 0);
 	mnl_attr_put_u32(request.head, RDMA_NLDEV_ATTR_DEV_INDEX, nl->res->devs[dev].index);

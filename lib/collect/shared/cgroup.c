@@ -64,7 +64,7 @@ int rd_cgroups_id(struct rd_cgroups *cg, const char *path, uint64_t *ret, struct
 		path += strlen(cg->mount);
 	if ((size_t)snprintf(dir, sizeof(dir), "%s%s%s", cg->mount, *path == '/' ? "" : "/", path) >= sizeof(dir))
 		return rd_err_set(err, ENAMETOOLONG, "cgroup", "path is too long");
-	if (cg->src->ops->stat_ino(cg->src, dir, ret, NULL))
+	if (rd_stat(cg->src, RD_OP_INO, dir, ret, NULL))
 		return rd_err_set(err, ENOENT, dir, "no such cgroup");
 	return 0;
 }
@@ -164,7 +164,7 @@ static char *path_of_process(struct rd_cgroups *cg, uint32_t pid, uint64_t id)
 	path = rd_dup_part(text, len);
 	/* The pid may have been reused, or the process moved. */
 	if (cg->mount && id && (size_t)snprintf(dir, sizeof(dir), "%s%s", cg->mount, path) < sizeof(dir) &&
-	    !cg->src->ops->stat_ino(cg->src, dir, &ino, NULL)) {
+	    !rd_stat(cg->src, RD_OP_INO, dir, &ino, NULL)) {
 		if (ino != id) {
 			free(path);
 			return NULL;
@@ -210,7 +210,7 @@ static void search_dir(struct search *w, const char *path, int depth)
 		w->budget--;
 		below = rd_text("%s/%s", path, names.v[i]);
 		full = rd_text("%s%s", w->cg->mount, below);
-		if (w->cg->src->ops->stat_ino(w->cg->src, full, &ino, NULL))
+		if (rd_stat(w->cg->src, RD_OP_INO, full, &ino, NULL))
 			continue;
 		if (ino == w->id)
 			w->found = RD_TAKE(below);
@@ -229,7 +229,7 @@ static char *path_of_id(struct rd_cgroups *cg, uint64_t id)
 		return rd_dup_if(k->path);
 	if (!cg->mount || !id || now < cg->next_walk)
 		return NULL;
-	if (!cg->src->ops->stat_ino(cg->src, cg->mount, &ino, NULL) && ino == id)
+	if (!rd_stat(cg->src, RD_OP_INO, cg->mount, &ino, NULL) && ino == id)
 		w.found = rd_dup("/");
 	else
 		search_dir(&w, "", 0);

@@ -151,9 +151,8 @@ static int set_refused(struct rd_tree *tree, uint32_t node, const struct entry *
 	if (!more)
 		return -ENOMEM;
 	rd_tree_node(tree, node)->type = entry->type == RD_NODE_LINK ? RD_NODE_DIR : entry->type;
-	for (enum rd_query query = 0; query < RD_QUERIES; query++)
-		if (entry->type == RD_NODE_LINK ||
-		    query == (entry->type == RD_NODE_DIR ? RD_QUERY_LIST : RD_QUERY_READ)) {
+	for (enum rd_op query = 0; query < RD_OP_PATHS; query++)
+		if (entry->type == RD_NODE_LINK || query == (entry->type == RD_NODE_DIR ? RD_OP_LIST : RD_OP_READ)) {
 			more->queried[query] = true;
 			more->code[query] = entry->code;
 		}

@@ -13,9 +13,9 @@
 #define REQUESTS_MAX ((size_t)1 << 20)
 #define NAME_COST 48 /* memory of a name in a list, without its bytes */
 
-const char *const rd_query_names[RD_QUERIES] = {
-	[RD_QUERY_READ] = "read", [RD_QUERY_LIST] = "list", [RD_QUERY_LINK] = "link",
-	[RD_QUERY_RDEV] = "rdev", [RD_QUERY_INO] = "ino",   [RD_QUERY_MODE] = "mode",
+const char *const rd_query_names[RD_OP_PATHS] = {
+	[RD_OP_READ] = "read", [RD_OP_LIST] = "list", [RD_OP_LINK] = "link",
+	[RD_OP_RDEV] = "rdev", [RD_OP_INO] = "ino",   [RD_OP_MODE] = "mode",
 };
 
 void rd_manifest_deinit(struct rd_manifest *manifest)
@@ -127,7 +127,7 @@ static bool read_field(struct reader *reader, const char *name)
 	if (strcmp(name, "ask") == 0) {
 		if (!rd_json_text(json, &request->word))
 			return false;
-		for (request->query = 0; request->query < RD_QUERIES; request->query++)
+		for (request->query = 0; request->query < RD_OP_PATHS; request->query++)
 			if (strcmp(rd_query_names[request->query], request->word.data) == 0)
 				return true;
 		return true; /* of a later version: ignored */
@@ -158,14 +158,14 @@ static bool read_field(struct reader *reader, const char *name)
 /* Whether the reply in the manifest agrees with the tree. */
 static bool agrees_with_tree(const struct request *request, const struct rd_node *node)
 {
-	bool has = request->query == RD_QUERY_READ ? node->type == RD_NODE_FILE :
-		   request->query == RD_QUERY_LIST ? node->type == RD_NODE_DIR :
-						     node->type == RD_NODE_LINK || request->has_target;
+	bool has = request->query == RD_OP_READ ? node->type == RD_NODE_FILE :
+		   request->query == RD_OP_LIST ? node->type == RD_NODE_DIR :
+						  node->type == RD_NODE_LINK || request->has_target;
 
-	if (request->query == RD_QUERY_RDEV || request->query == RD_QUERY_INO || request->query == RD_QUERY_MODE)
+	if (request->query == RD_OP_RDEV || request->query == RD_OP_INO || request->query == RD_OP_MODE)
 		return request->code || request->has_value;
 	/* A directory that could not be listed may still have members that were read by name. */
-	if (request->code && request->query == RD_QUERY_LIST)
+	if (request->code && request->query == RD_OP_LIST)
 		return true;
 	/* Data read through a link that points outside the tree are stored in place of the link. */
 	return has == !request->code;
@@ -176,8 +176,8 @@ static bool verify_hash(struct reader *reader, uint32_t at, const char *path)
 {
 	const struct rd_node *node = rd_tree_node(reader->tree, at);
 
-	if (node->more && node->more->code[RD_QUERY_READ])
-		return rd_err_set(&reader->of_file, node->more->code[RD_QUERY_READ], path, "cannot read") == 0;
+	if (node->more && node->more->code[RD_OP_READ])
+		return rd_err_set(&reader->of_file, node->more->code[RD_OP_READ], path, "cannot read") == 0;
 	if (node->type == RD_NODE_FILE && rd_hash(RD_HASH, node->data, node->size) == reader->request.hash)
 		return true;
 	rd_err_set(&reader->of_file, EBADMSG, path, "damaged: hash differs from manifest.json");
@@ -190,8 +190,7 @@ static bool keep_answer(struct reader *reader, uint32_t node)
 	struct rd_node_more *more;
 
 	/* The tree has everything for nearly all requests. */
-	if (!request->code &&
-	    (request->query == RD_QUERY_READ || (request->query == RD_QUERY_LINK && !request->has_target)))
+	if (!request->code && (request->query == RD_OP_READ || (request->query == RD_OP_LINK && !request->has_target)))
 		return true;
 	more = rd_tree_more(reader->tree, node);
 	if (!more)
@@ -229,7 +228,7 @@ static bool keep_request(struct reader *reader)
 		return set_wrong(reader, "too many requests");
 	if (!request->path.len || request->query < 0)
 		return set_wrong(reader, "request without 'path' or 'ask'");
-	if (request->query == RD_QUERIES)
+	if (request->query == RD_OP_PATHS)
 		return true;
 	/* "/sys/…" is below root/, "route/…" below nl/. */
 	netlink = request->path.data[0] != '/';

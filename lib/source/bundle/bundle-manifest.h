@@ -31,7 +31,7 @@ int rd_manifest_read(const struct rd_bytes *json, struct rd_tree *tree, uint32_t
 /* The directory of a sample: "root" and "nl", or "t004/root" and "t004/nl". `buf` has 16 bytes. */
 const char *rd_sample_folder(size_t sample, const char *name, char *buf);
 
-/* The words for enum rd_query in a manifest. */
-extern const char *const rd_query_names[RD_QUERIES];
+/* The words for enum rd_op in a manifest. */
+extern const char *const rd_query_names[RD_OP_PATHS];
 
 #endif

@@ -31,108 +31,46 @@ static struct bundle *bundle_of(struct rd_source *src)
 	return (struct bundle *)src;
 }
 
-static int find_node(struct bundle *bundle, const char *path, bool follow, uint32_t *ret, struct rd_err *err)
+/* The file of a netlink query contains the recorded request, then its reply. */
+static int get_messages(struct bundle *bundle, const struct rd_query *query, struct rd_bytes *ret, struct rd_err *err)
 {
-	int r = rd_tree_resolve(bundle->tree, bundle->root, path, follow, ret);
-
-	if (r == -EBADMSG)
-		return rd_err_set(err, EBADMSG, path, "a link in the path points outside the bundle");
-	return r < 0 ? rd_err_set(err, -r, path, "%s",
-				  r == -ENOENT ? "the bundle does not have it" : "cannot be read from the bundle") :
-		       0;
-}
-
-static int bundle_read_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
-{
-	struct bundle *bundle = bundle_of(src);
-	uint32_t node;
-	int r = find_node(bundle, path, true, &node, err);
-
-	return r < 0 ? r : rd_node_read(bundle->tree, node, path, ret, err);
-}
-
-static int bundle_list_dir(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
-{
-	struct bundle *bundle = bundle_of(src);
-	uint32_t node;
-	int r = find_node(bundle, path, true, &node, err);
-
-	return r < 0 ? r : rd_node_list(bundle->tree, node, path, !bundle->manifest.n_samples, ret, err);
-}
-
-static int bundle_read_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
-{
-	struct bundle *bundle = bundle_of(src);
-	uint32_t node;
-	int r = find_node(bundle, path, false, &node, err);
-
-	return r < 0 ? r : rd_node_link(bundle->tree, node, path, ret, err);
-}
-
-static int bundle_stat_rdev(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
-{
-	struct bundle *bundle = bundle_of(src);
-	uint32_t node;
-	int r = find_node(bundle, path, true, &node, err);
-
-	return r < 0 ? r : rd_node_number(bundle->tree, node, path, RD_QUERY_RDEV, ret, err);
-}
-
-static int bundle_stat_ino(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
-{
-	struct bundle *bundle = bundle_of(src);
-	uint32_t node;
-	int r = find_node(bundle, path, true, &node, err);
-
-	return r < 0 ? r : rd_node_number(bundle->tree, node, path, RD_QUERY_INO, ret, err);
-}
-
-static int bundle_stat_mode(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
-{
-	struct bundle *bundle = bundle_of(src);
-	uint32_t node;
-	int r = find_node(bundle, path, true, &node, err);
-
-	return r < 0 ? r : rd_node_number(bundle->tree, node, path, RD_QUERY_MODE, ret, err);
-}
-
-/* The file contains the recorded request, then its reply. */
-static int split_reply(const struct rd_bytes *file, const void *request, size_t size, const char *path,
-		       struct rd_bytes *ret, struct rd_err *err)
-{
-	size_t whole = NLMSG_ALIGN(size);
-
-	if (file->size < whole || memcmp(file->data, request, size) != 0)
-		return rd_err_set(err, ENOENT, path, "the bundle has no reply to this request");
-	if (!rd_nlmsgs_sound(file->data + whole, file->size - whole))
-		return rd_err_set(err, EBADMSG, path, "truncated message in the bundle");
-	return rd_bytes_copy(file->data + whole, file->size - whole, ret);
-}
-
-static int bundle_netlink(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
-			  struct rd_err *err)
-{
-	struct bundle *bundle = bundle_of(src);
-	_cleanup_bytes_ struct rd_bytes file = { 0 };
+	size_t whole = NLMSG_ALIGN(query->size);
+	const struct rd_node *node;
 	char name[64], path[80];
-	struct rd_node *node;
 	uint32_t at;
-	int r = rd_nlrequest_check(request, size, err);
 
-	if (r < 0)
-		return r;
-	rd_nlrequest_path(protocol, request, size, name, sizeof(name));
+	rd_nlrequest_path(query->protocol, query->data, query->size, name, sizeof(name));
 	snprintf(path, sizeof(path), "/%s", name);
-	r = bundle->nl ? rd_tree_resolve(bundle->tree, bundle->nl, path, false, &at) : -ENOENT;
-	if (r < 0)
+	if (!bundle->nl || rd_tree_resolve(bundle->tree, bundle->nl, path, false, &at) < 0)
 		return rd_err_set(err, ENOENT, path, "the bundle has no reply to this request");
 	node = rd_tree_node(bundle->tree, at);
-	if (node->more && node->more->code[RD_QUERY_READ])
-		return rd_err_set(err, node->more->code[RD_QUERY_READ], path, "recorded error");
-	r = rd_node_read(bundle->tree, at, path, &file, NULL);
+	if (node->more && node->more->code[RD_OP_READ])
+		return rd_err_set(err, node->more->code[RD_OP_READ], path, "recorded error");
+	if (node->type != RD_NODE_FILE)
+		return rd_err_set(err, node->type == RD_NODE_DIR ? EISDIR : ENOENT, path, "cannot read from the bundle");
+	if (node->size < whole || memcmp(node->data, query->data, query->size) != 0)
+		return rd_err_set(err, ENOENT, path, "the bundle has no reply to this request");
+	if (!rd_nlmsgs_sound(node->data + whole, node->size - whole))
+		return rd_err_set(err, EBADMSG, path, "truncated message in the bundle");
+	return rd_bytes_copy(node->data + whole, node->size - whole, ret);
+}
+
+static int bundle_get(struct rd_source *src, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err)
+{
+	struct bundle *bundle = bundle_of(src);
+	const char *path = query->data;
+	uint32_t node;
+	int r;
+
+	if (query->op == RD_OP_NETLINK)
+		return get_messages(bundle, query, &ret->bytes, err);
+	r = rd_tree_resolve(bundle->tree, bundle->root, path, query->op != RD_OP_LINK, &node);
 	if (r < 0)
-		return rd_err_set(err, -r, path, "cannot read from the bundle");
-	return split_reply(&file, request, size, path, ret, err);
+		return rd_err_set(err, -r, path, "%s",
+				  r == -EBADMSG ? "a link in the path points outside the bundle" :
+				  r == -ENOENT	? "the bundle does not have it" :
+						  "cannot be read from the bundle");
+	return rd_node_get(bundle->tree, node, query, !bundle->manifest.n_samples, ret, err);
 }
 
 static uint64_t bundle_now(struct rd_source *src, int clock)
@@ -159,13 +97,7 @@ static int bundle_next(struct rd_source *src, struct rd_err *err);
 
 static const struct rd_source_ops bundle_ops = {
 	.name = "bundle",
-	.read_file = bundle_read_file,
-	.list_dir = bundle_list_dir,
-	.read_link = bundle_read_link,
-	.stat_rdev = bundle_stat_rdev,
-	.stat_ino = bundle_stat_ino,
-	.stat_mode = bundle_stat_mode,
-	.netlink = bundle_netlink,
+	.get = bundle_get,
 	.now = bundle_now,
 	.next = bundle_next,
 	.close = bundle_close,
@@ -211,13 +143,15 @@ static int check_links(struct bundle *bundle, uint32_t dir, size_t depth, const 
 
 static int read_manifest(struct bundle *bundle, uint32_t at, const char *name, struct rd_err *err)
 {
-	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	const struct rd_query query = { .op = RD_OP_READ, .data = "manifest.json" };
+	struct rd_reply reply = { 0 };
 	struct rd_err what = { 0 };
-	int r = rd_node_read(bundle->tree, at, "manifest.json", &bytes, NULL);
+	int r = rd_node_get(bundle->tree, at, &query, true, &reply, NULL);
 
 	if (r < 0)
 		return rd_err_set(err, -r, name, "cannot read its manifest.json");
-	r = rd_manifest_read(&bytes, bundle->tree, bundle->top, &bundle->manifest, &what);
+	r = rd_manifest_read(&reply.bytes, bundle->tree, bundle->top, &bundle->manifest, &what);
+	rd_bytes_deinit(&reply.bytes);
 	return r < 0 ? rd_err_set(err, -r, name, "%s: %s", what.object, what.message) : 0;
 }
 
@@ -380,7 +314,7 @@ static int overlay(struct bundle *bundle, uint32_t from, uint32_t to, size_t dep
 /* New replies replace old ones; other replies stay. */
 static void overlay_more(struct rd_node_more *above, struct rd_node_more *below)
 {
-	for (enum rd_query query = 0; query < RD_QUERIES; query++) {
+	for (enum rd_op query = 0; query < RD_OP_PATHS; query++) {
 		if (!above->queried[query])
 			continue;
 		below->queried[query] = true;
@@ -413,9 +347,9 @@ static int overlay_node(struct bundle *bundle, uint32_t from, uint32_t to_dir, s
 	below = rd_tree_node(bundle->tree, to);
 	/* Their presence is the only record that they can be read now. */
 	if (above->type == RD_NODE_FILE && below->more)
-		below->more->code[RD_QUERY_READ] = 0;
+		below->more->code[RD_OP_READ] = 0;
 	if (above->type == RD_NODE_LINK && below->more)
-		below->more->code[RD_QUERY_LINK] = 0;
+		below->more->code[RD_OP_LINK] = 0;
 	if (above->more && below->more)
 		overlay_more(above->more, below->more);
 	else if (above->more)

@@ -233,7 +233,7 @@ static int walk_link(struct walk *walk, const struct rd_node *link, size_t consu
 /* A name that is missing in a directory that could not be listed may exist. */
 static int not_in(const struct rd_node *dir)
 {
-	int code = dir->more ? dir->more->code[RD_QUERY_LIST] : 0;
+	int code = dir->more ? dir->more->code[RD_OP_LIST] : 0;
 
 	return rd_could_not_look(-code) ? -code : -ENOENT;
 }
@@ -335,11 +335,6 @@ uint64_t rd_tree_shape(struct rd_tree *tree, uint32_t dir)
 	return shape_below(tree, dir, RD_HASH);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 void rd_tree_names(struct rd_tree *tree, uint32_t dir, struct rd_names *ret)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
@@ -349,8 +344,7 @@ void rd_tree_names(struct rd_tree *tree, uint32_t dir, struct rd_names *ret)
 			continue;
 		*RD_ADD(names.v, names.n, names.cap) = rd_dup(tree->nodes[i].name);
 	}
-	if (names.n > 0)
-		qsort(names.v, names.n, sizeof(*names.v), compare_names);
+	rd_names_sort(&names);
 	*ret = names;
 	names = (struct rd_names){ 0 };
 }
@@ -372,4 +366,72 @@ bool rd_link_stays(const char *target, size_t depth)
 		target += strspn(target, "/");
 	}
 	return true;
+}
+
+uint64_t *rd_node_value(struct rd_node_more *more, enum rd_op op)
+{
+	return op == RD_OP_RDEV ? &more->rdev : op == RD_OP_INO ? &more->ino : op == RD_OP_MODE ? &more->mode : NULL;
+}
+
+/* For a node of unknown type: whether any recorded reply shows that it existed. */
+static bool was_there(const struct rd_node *node)
+{
+	for (size_t op = 0; node->more && op < RD_OP_PATHS; op++)
+		if (node->more->queried[op] && node->more->code[op] != ENOENT && node->more->code[op] != ENOTDIR)
+			return true;
+	return node->type != RD_NODE_NONE;
+}
+
+static int list_node(struct rd_tree *tree, uint32_t at, bool whole, struct rd_bytes *ret)
+{
+	const struct rd_node *node = rd_tree_node(tree, at);
+	const struct rd_node_more *more = node->more;
+	_cleanup_names_ struct rd_names names = { 0 };
+
+	if (node->type != RD_NODE_DIR)
+		return node->type == RD_NODE_NONE ? -ENOENT : -ENOTDIR;
+	if (more && more->has_names)
+		return rd_names_pack(&more->names, ret);
+	if (!whole && (!more || !more->queried[RD_OP_LIST]))
+		return -ENOENT;
+	rd_tree_names(tree, at, &names);
+	return rd_names_pack(&names, ret);
+}
+
+int rd_node_get(struct rd_tree *tree, uint32_t at, const struct rd_query *query, bool whole, struct rd_reply *ret,
+		struct rd_err *err)
+{
+	const struct rd_node *node = rd_tree_node(tree, at);
+	struct rd_node_more *more = node->more;
+	enum rd_op op = query->op;
+	const char *target = more && more->target	? more->target :
+			     node->type == RD_NODE_LINK ? (const char *)node->data :
+							  NULL;
+	int r;
+
+	if (more && more->code[op])
+		return rd_err_set(err, more->code[op], query->data, "recorded error");
+	switch (op) {
+	case RD_OP_READ:
+		r = node->type == RD_NODE_FILE ? rd_bytes_copy(node->data, node->size, &ret->bytes) :
+		    node->type == RD_NODE_DIR  ? -EISDIR :
+						 -ENOENT;
+		break;
+	case RD_OP_LIST:
+		r = list_node(tree, at, whole, &ret->bytes);
+		break;
+	case RD_OP_LINK:
+		r = target ? rd_bytes_copy(target, strlen(target), &ret->bytes) : was_there(node) ? -EINVAL : -ENOENT;
+		break;
+	default:
+		/* An archive contains no devices, so an existing file is not a device. It does not store inode numbers and modes. */
+		ret->number = more && more->queried[op] ? *rd_node_value(more, op) : 0;
+		r = (more && more->queried[op]) ||
+				    (op == RD_OP_RDEV && (node->type == RD_NODE_FILE || node->type == RD_NODE_DIR)) ?
+			    0 :
+			    -ENOENT;
+	}
+	return r < 0 ? rd_err_set(err, -r, query->data, "%s",
+				  r == -ENOENT ? "the bundle does not have it" : "cannot be read from the bundle") :
+		       0;
 }

@@ -23,23 +23,12 @@ enum rd_node_type {
 	RD_NODE_LINK,
 };
 
-/* Kinds of requests about a path. */
-enum rd_query {
-	RD_QUERY_READ,
-	RD_QUERY_LIST,
-	RD_QUERY_LINK,
-	RD_QUERY_RDEV,
-	RD_QUERY_INO,
-	RD_QUERY_MODE,
-	RD_QUERIES,
-};
-
 /* Members that few nodes need. */
 struct rd_node_more {
-	int code[RD_QUERIES];	  /* the positive errno of the reply; 0: no error */
-	bool queried[RD_QUERIES]; /* a reply is recorded */
-	uint64_t rdev, ino, mode; /* valid if queried and code is 0 */
-	struct rd_names names;	  /* of a directory of which not all members are in the tree */
+	int code[RD_OP_PATHS];	   /* the positive errno of the reply; 0: no error */
+	bool queried[RD_OP_PATHS]; /* a reply is recorded */
+	uint64_t rdev, ino, mode;  /* valid if queried and code is 0 */
+	struct rd_names names;	   /* of a directory of which not all members are in the tree */
 	bool has_names;
 	char *target; /* of a link that points outside the tree, which an archive must not contain; owned */
 };
@@ -106,18 +95,14 @@ uint64_t rd_tree_shape(struct rd_tree *tree, uint32_t dir);
 void rd_tree_names(struct rd_tree *tree, uint32_t dir, struct rd_names *ret);
 
 /*
- * The reply of a node to a request: 0 or -errno with `err` filled. `path`: as requested by the caller. `whole`: a file that is not
+ * The reply of a node to a query about a path, which is only for messages: 0 or -errno with `err` filled. `whole`: a file that is not
  * in the tree did not exist (a bare tree), as opposed to not requested (a recording); this matters for listings.
  */
-int rd_node_read(struct rd_tree *tree, uint32_t node, const char *path, struct rd_bytes *ret, struct rd_err *err);
-int rd_node_list(struct rd_tree *tree, uint32_t node, const char *path, bool whole, struct rd_names *ret,
-		 struct rd_err *err);
-int rd_node_link(struct rd_tree *tree, uint32_t node, const char *path, char **ret, struct rd_err *err);
-int rd_node_number(struct rd_tree *tree, uint32_t node, const char *path, enum rd_query query, uint64_t *ret,
-		   struct rd_err *err);
+int rd_node_get(struct rd_tree *tree, uint32_t node, const struct rd_query *query, bool whole, struct rd_reply *ret,
+		struct rd_err *err);
 
-/* The member with the reply to RD_QUERY_RDEV, RD_QUERY_INO or RD_QUERY_MODE; NULL for other requests. */
-uint64_t *rd_node_value(struct rd_node_more *more, enum rd_query query);
+/* The member with the reply to RD_OP_RDEV, RD_OP_INO or RD_OP_MODE; NULL for other requests. */
+uint64_t *rd_node_value(struct rd_node_more *more, enum rd_op query);
 
 /* Whether a relative link target in a directory `depth` levels below the top cannot point outside the tree. False for absolute
  * targets. */

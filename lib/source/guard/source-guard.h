@@ -12,10 +12,10 @@
  * is -ETIMEDOUT, as is every request after the deadline. A repeated request gets the same reply. State that requests change in
  * `inner` (sockets that it opens) changes only in child processes. There are no events and no management datagrams.
  */
-int rd_source_guard_open(struct rd_source *inner, unsigned limit_ms, struct rd_source **ret, struct rd_err *err);
+struct rd_source *rd_source_guard_open(struct rd_source *inner, unsigned limit_ms);
 
 /* The same for a bundle, which is also opened in the child. An error of opening it is the reply to every request. */
-int rd_source_guard_open_bundle(const char *path, unsigned limit_ms, struct rd_source **ret, struct rd_err *err);
+struct rd_source *rd_source_guard_open_bundle(const char *path, unsigned limit_ms);
 
 /* Discards all replies, and sets a new deadline `limit_ms` from now. */
 void rd_source_guard_renew(struct rd_source *src, unsigned limit_ms);

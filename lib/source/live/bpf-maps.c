@@ -71,13 +71,6 @@ static int read_batch(int fd, uint64_t *at, uint64_t *next, uint8_t *keys, uint8
 	return r;
 }
 
-bool rd_bpf_maps_path(const char *path)
-{
-	size_t n = strlen(RD_SOURCE_MAPS);
-
-	return strncmp(path, RD_SOURCE_MAPS, n) == 0 && (path[n] == '/' || !path[n]);
-}
-
 /* Appends entries to the file. In batches, each bucket is read under its lock, so an entry is never mixed with one that replaces it. */
 static int add_entries(struct maps *maps, int fd, struct rd_source_map *head)
 {

@@ -5,9 +5,6 @@
 
 #include "source/shared/source.h"
 
-/* Whether a path is such a file. */
-bool rd_bpf_maps_path(const char *path);
-
 /* -ENOENT: there is no map of that name. -EPERM without CAP_SYS_ADMIN. */
 int rd_bpf_maps_read(const char *path, struct rd_bytes *ret, struct rd_err *err);
 

@@ -15,13 +15,6 @@
 /* Queues that are added between the two calls may make the reply longer than announced. */
 #define STATS_SPARE 4096
 
-bool rd_ethtool_path(const char *path)
-{
-	size_t n = strlen(RD_SOURCE_ETHTOOL);
-
-	return strncmp(path, RD_SOURCE_ETHTOOL, n) == 0 && (path[n] == '/' || !path[n]);
-}
-
 static int call_ethtool(int fd, const char *netdev, void *data)
 {
 	struct ifreq request = { .ifr_data = data };

@@ -5,9 +5,6 @@
 
 #include "source/shared/source.h"
 
-/* Whether a path is such a file. */
-bool rd_ethtool_path(const char *path);
-
 /* `*fd` is a socket, -1 before the first call; the caller closes it. */
 int rd_ethtool_read(int *fd, const char *path, struct rd_bytes *ret, struct rd_err *err);
 

@@ -52,13 +52,6 @@ struct provider {
 	int code;
 };
 
-bool rd_proc_job_path(const char *path)
-{
-	size_t n = strlen(RD_SOURCE_JOB);
-
-	return strncmp(path, RD_SOURCE_JOB, n) == 0 && (path[n] == '/' || !path[n]);
-}
-
 void rd_proc_job_error(struct rd_proc_job *job, const char *part, int code)
 {
 	rd_buf_printf(&job->out, "error %s %s\n", part, rd_errno_name(code) ? rd_errno_name(code) : "EIO");

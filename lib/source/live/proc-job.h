@@ -6,9 +6,6 @@
 #include "base/buf.h"
 #include "source/shared/source.h"
 
-/* Whether a path is such a file. */
-bool rd_proc_job_path(const char *path);
-
 int rd_proc_job_read(const char *path, struct rd_bytes *ret, struct rd_err *err);
 
 /* While such a file is made. */

@@ -22,13 +22,6 @@ static const char *const libraries[] = {
 	"libnccl-gin",	       "libuct_ib_mlx5",  "nvshmem_transport_ibgda.so",
 };
 
-bool rd_proc_libs_path(const char *path)
-{
-	size_t n = strlen(RD_SOURCE_LIBS);
-
-	return strncmp(path, RD_SOURCE_LIBS, n) == 0 && (path[n] == '/' || !path[n]);
-}
-
 /* The name of the file that a line ends with; NULL: another file. */
 static const char *library_of(const char *line, size_t size)
 {

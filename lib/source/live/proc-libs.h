@@ -6,9 +6,6 @@
 #include "base/buf.h"
 #include "source/shared/source.h"
 
-/* Whether a path is such a file. */
-bool rd_proc_libs_path(const char *path);
-
 /* In a child, which is abandoned after a second: the memory map of a process can be locked for as long as the process hangs. */
 int rd_proc_libs_read(const char *path, struct rd_bytes *ret, struct rd_err *err);
 

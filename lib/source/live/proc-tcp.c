@@ -15,13 +15,6 @@
 #define LINES_MAX 1024
 #define ESTABLISHED 1
 
-bool rd_proc_tcp_path(const char *path)
-{
-	size_t n = strlen(RD_SOURCE_TCP);
-
-	return strncmp(path, RD_SOURCE_TCP, n) == 0 && (path[n] == '/' || !path[n]);
-}
-
 void rd_proc_tcp_deinit(struct rd_proc_tcp *tcp)
 {
 	free(tcp->inodes);

@@ -146,32 +146,46 @@ static int read_kmsg(int fd, struct rd_bytes *ret)
 	return 0;
 }
 
-static int live_read_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
+/* Virtual files, which are made when they are read: the path of their directory, and what makes them. */
+static const struct {
+	const char *dir;
+	int (*make)(const char *path, struct rd_bytes *ret, struct rd_err *err);
+} made[] = {
+	{ RD_SOURCE_ETHTOOL, NULL },	       { RD_SOURCE_VERBS, NULL },
+	{ RD_SOURCE_MAPS, rd_bpf_maps_read },  { RD_SOURCE_TCP, rd_proc_tcp_read },
+	{ RD_SOURCE_LIBS, rd_proc_libs_read }, { RD_SOURCE_JOB, rd_proc_job_read },
+};
+
+/* Its index in `made`; another number: a file of the host. */
+static size_t made_at(const struct live *live, const char *path)
 {
-	struct live *live = live_of(src);
+	size_t i;
+
+	for (i = 0; i < RD_ARRAY_SIZE(made); i++) {
+		size_t n = strlen(made[i].dir);
+
+		if (!live->confined && strncmp(path, made[i].dir, n) == 0 && (path[n] == '/' || !path[n]))
+			break;
+	}
+	return i;
+}
+
+static int live_read_file(struct live *live, const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	size_t i = made_at(live, path);
 	_cleanup_close_ int fd = -1;
 	int r;
 
-	if (!live->confined && rd_ethtool_path(path))
-		return rd_ethtool_read(&live->ethtool, path, ret, err);
-	if (!live->confined && rd_verbs_path(path))
-		return rd_verbs_read(&live->verbs_silent, path, ret, err);
-	if (!live->confined && rd_bpf_maps_path(path))
-		return rd_bpf_maps_read(path, ret, err);
-	if (!live->confined && rd_proc_tcp_path(path))
-		return rd_proc_tcp_read(path, ret, err);
-	if (!live->confined && rd_proc_libs_path(path))
-		return rd_proc_libs_read(path, ret, err);
-	if (!live->confined && rd_proc_job_path(path))
-		return rd_proc_job_read(path, ret, err);
+	if (i < RD_ARRAY_SIZE(made))
+		return made[i].make ? made[i].make(path, ret, err) :
+		       i	    ? rd_verbs_read(&live->verbs_silent, path, ret, err) :
+				      rd_ethtool_read(&live->ethtool, path, ret, err);
 	/* O_NONBLOCK: a FIFO in place of a file must not block us; regular files ignore it. */
 	fd = live_open(live, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return rd_err_set(err, -fd, path, "cannot open");
 	r = strcmp(path, KMSG) == 0 ? read_kmsg(fd, ret) : rd_read_fd(fd, RD_FILE_MAX, ret);
-	if (r < 0)
-		return rd_err_set(err, -r, path, "cannot read");
-	return 0;
+	return r < 0 ? rd_err_set(err, -r, path, "cannot read") : 0;
 }
 
 static ssize_t read_from_start(int fd, char *ret, size_t size)
@@ -210,32 +224,13 @@ static int live_read_again(struct rd_source *src, const char *path, uint32_t *sl
 	return r;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static int read_names(DIR *dir, struct rd_names *names)
-{
-	for (;;) {
-		struct dirent *entry;
-
-		errno = 0;
-		entry = readdir(dir);
-		if (!entry)
-			return -errno;
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-			continue;
-		*RD_ADD(names->v, names->n, names->cap) = rd_dup(entry->d_name);
-	}
-}
-
-static int live_list_dir(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+static int live_list_dir(struct live *live, const char *path, struct rd_bytes *ret, struct rd_err *err)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
-	_cleanup_close_ int fd = live_open(live_of(src), path, O_RDONLY | O_DIRECTORY);
+	_cleanup_close_ int fd = live_open(live, path, O_RDONLY | O_DIRECTORY);
+	const struct dirent *entry;
 	DIR *dir;
-	int r;
+	int code;
 
 	if (fd < 0)
 		return rd_err_set(err, -fd, path, "cannot open");
@@ -243,32 +238,26 @@ static int live_list_dir(struct rd_source *src, const char *path, struct rd_name
 	if (!dir)
 		return rd_err_set(err, errno, path, "cannot list");
 	RD_TAKE_FD(fd);
-	r = read_names(dir, &names);
+	while ((errno = 0, entry = readdir(dir)))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			*RD_ADD(names.v, names.n, names.cap) = rd_dup(entry->d_name);
+	code = errno;
 	closedir(dir);
-	if (r < 0)
-		return rd_err_set(err, -r, path, "cannot list");
-	if (names.n > 0)
-		qsort(names.v, names.n, sizeof(*names.v), compare_names);
-	*ret = names;
-	names = (struct rd_names){ 0 };
-	return 0;
+	if (code)
+		return rd_err_set(err, code, path, "cannot list");
+	rd_names_sort(&names);
+	return rd_names_pack(&names, ret);
 }
 
-static bool is_virtual(const char *path)
-{
-	return rd_ethtool_path(path) || rd_verbs_path(path) || rd_bpf_maps_path(path) || rd_proc_tcp_path(path) ||
-	       rd_proc_libs_path(path) || rd_proc_job_path(path);
-}
-
-static int live_read_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
+static int live_read_link(struct live *live, const char *path, struct rd_bytes *ret, struct rd_err *err)
 {
 	_cleanup_close_ int fd = -1;
 	char target[4096];
 	ssize_t n;
 
-	if (!live_of(src)->confined && is_virtual(path))
+	if (made_at(live, path) < RD_ARRAY_SIZE(made))
 		return rd_err_set(err, EINVAL, path, "cannot read the link");
-	fd = live_open(live_of(src), path, O_PATH | O_NOFOLLOW);
+	fd = live_open(live, path, O_PATH | O_NOFOLLOW);
 	if (fd < 0)
 		return rd_err_set(err, -fd, path, "cannot open");
 	/* An empty path means the link `fd` itself. If that is not a link this is ENOENT here, elsewhere EINVAL. */
@@ -277,62 +266,49 @@ static int live_read_link(struct rd_source *src, const char *path, char **ret, s
 		return rd_err_set(err, errno == ENOENT ? EINVAL : errno, path, "cannot read the link");
 	if ((size_t)n == sizeof(target))
 		return rd_err_set(err, ENAMETOOLONG, path, "cannot read the link");
-	*ret = rd_dup_part(target, (size_t)n);
-	return 0;
+	return rd_bytes_copy(target, (size_t)n, ret);
 }
 
-static int live_stat(struct rd_source *src, const char *path, struct stat *st, struct rd_err *err)
+static int live_stat(struct live *live, const struct rd_query *query, uint64_t *ret, struct rd_err *err)
 {
-	_cleanup_close_ int fd = live_open(live_of(src), path, O_PATH);
+	_cleanup_close_ int fd = live_open(live, query->data, O_PATH);
+	struct stat st;
 
 	if (fd < 0)
-		return rd_err_set(err, -fd, path, "cannot stat");
-	if (fstat(fd, st) < 0)
-		return rd_err_set(err, errno, path, "cannot stat");
+		return rd_err_set(err, -fd, query->data, "cannot stat");
+	if (fstat(fd, &st) < 0)
+		return rd_err_set(err, errno, query->data, "cannot stat");
+	*ret = query->op == RD_OP_INO			  ? st.st_ino :
+	       query->op == RD_OP_MODE			  ? st.st_mode & 07777 :
+	       S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode) ? st.st_rdev :
+							    0;
 	return 0;
 }
 
-static int live_stat_rdev(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
-{
-	struct stat st;
-	int r = live_stat(src, path, &st, err);
-
-	if (r < 0)
-		return r;
-	*ret = S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode) ? st.st_rdev : 0;
-	return 0;
-}
-
-static int live_stat_ino(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
-{
-	struct stat st;
-	int r = live_stat(src, path, &st, err);
-
-	if (r < 0)
-		return r;
-	*ret = st.st_ino;
-	return 0;
-}
-
-static int live_stat_mode(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
-{
-	struct stat st;
-	int r = live_stat(src, path, &st, err);
-
-	if (r < 0)
-		return r;
-	*ret = st.st_mode & 07777;
-	return 0;
-}
-
-static int live_netlink(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
-			struct rd_err *err)
+static int live_get(struct rd_source *src, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err)
 {
 	struct live *live = live_of(src);
 
-	if (live->confined)
-		return rd_err_set(err, EOPNOTSUPP, "netlink", "not available: the source is a directory");
-	return rd_nlsockets_ask(&live->sockets, protocol, request, size, ret, err);
+	switch ((enum rd_op)query->op) {
+	case RD_OP_READ:
+		return live_read_file(live, query->data, &ret->bytes, err);
+	case RD_OP_LIST:
+		return live_list_dir(live, query->data, &ret->bytes, err);
+	case RD_OP_LINK:
+		return live_read_link(live, query->data, &ret->bytes, err);
+	case RD_OP_RDEV:
+	case RD_OP_INO:
+	case RD_OP_MODE:
+		return live_stat(live, query, &ret->number, err);
+	case RD_OP_NETLINK:
+		if (live->confined)
+			return rd_err_set(err, EOPNOTSUPP, "netlink", "not available: the source is a directory");
+		return rd_nlsockets_ask(&live->sockets, query->protocol, query->data, query->size, &ret->bytes, err);
+	case RD_OP_OPEN:
+	case RD_OP_NOW:
+		break;
+	}
+	return rd_err_set(err, EINVAL, "reading", "unknown request");
 }
 
 /* A directory has no ports. */
@@ -404,14 +380,8 @@ static void live_close(struct rd_source *src)
 
 static const struct rd_source_ops live_ops = {
 	.name = "live",
-	.read_file = live_read_file,
+	.get = live_get,
 	.read_again = live_read_again,
-	.list_dir = live_list_dir,
-	.read_link = live_read_link,
-	.stat_rdev = live_stat_rdev,
-	.stat_ino = live_stat_ino,
-	.stat_mode = live_stat_mode,
-	.netlink = live_netlink,
 	.mad_ports = live_mad_ports,
 	.mad_open = live_mad_open,
 	.drain_events = live_drain_events,

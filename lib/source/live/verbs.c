@@ -19,13 +19,6 @@
 #define LIMIT_SIZE ((size_t)64 << 10)
 #define PORTS_MAX 254
 
-bool rd_verbs_path(const char *path)
-{
-	size_t n = strlen(RD_SOURCE_VERBS);
-
-	return strncmp(path, RD_SOURCE_VERBS, n) == 0 && (path[n] == '/' || !path[n]);
-}
-
 /* Functions that are called. Not with the header's prototypes, which belong to inline wrappers. */
 static struct {
 	struct ibv_device **(*get_device_list)(int *n);

@@ -5,8 +5,6 @@
 
 #include "source/shared/source.h"
 
-bool rd_verbs_path(const char *path);
-
 /* The library is loaded, and the device opened, in a child process that is abandoned after three seconds (in a child of the
  * guard: together with that): a provider can hang in its device, or crash. The child can open libraries, sysfs and RDMA devices
  * only. `*silent` is false before the first call, and belongs to the source: after one missing reply every device is -ETIMEDOUT

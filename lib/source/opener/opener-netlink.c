@@ -35,22 +35,22 @@ static bool is_rdma_get(uint16_t type)
 static const uint16_t route_gets[] = { RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE, RTM_GETRULE, RTM_GETNEIGH };
 
 /* In a DCB message the command determines whether it is read-only, not the message type. */
-static bool is_dcb_get(const struct rd_request *request, const struct nlmsghdr *head)
+static bool is_dcb_get(const struct rd_query *query, const struct nlmsghdr *head)
 {
 	struct dcbmsg dcb;
 
-	if (head->nlmsg_type != RTM_GETDCB || request->size < NLMSG_HDRLEN + sizeof(dcb))
+	if (head->nlmsg_type != RTM_GETDCB || query->size < NLMSG_HDRLEN + sizeof(dcb))
 		return false;
-	memcpy(&dcb, request->data + NLMSG_HDRLEN, sizeof(dcb));
+	memcpy(&dcb, (const uint8_t *)query->data + NLMSG_HDRLEN, sizeof(dcb));
 	return dcb.cmd == DCB_CMD_IEEE_GET;
 }
 
-static bool is_route_get(const struct rd_request *request, const struct nlmsghdr *head)
+static bool is_route_get(const struct rd_query *query, const struct nlmsghdr *head)
 {
 	for (size_t i = 0; i < RD_ARRAY_SIZE(route_gets); i++)
 		if (head->nlmsg_type == route_gets[i])
 			return true;
-	return is_dcb_get(request, head);
+	return is_dcb_get(query, head);
 }
 
 static const uint8_t ethtool_gets[] = {
@@ -118,23 +118,24 @@ static bool is_generic_get(const struct opener_names *names, const struct nlmsgh
 	return false;
 }
 
-bool rd_opener_may_request(const struct opener_names *names, const struct rd_request *request)
+bool rd_opener_may_request(const struct opener_names *names, const struct rd_query *query)
 {
 	struct nlmsghdr head;
 
-	if (!names->host || rd_nlrequest_check(request->data, request->size, NULL) < 0)
+	if (!names->host || rd_nlrequest_check(query->data, query->size, NULL) < 0)
 		return false;
-	memcpy(&head, request->data, sizeof(head));
-	switch (request->protocol) {
+	memcpy(&head, query->data, sizeof(head));
+	switch (query->protocol) {
 	case NETLINK_ROUTE:
-		return is_route_get(request, &head);
+		return is_route_get(query, &head);
 	case NETLINK_NETFILTER:
 		return head.nlmsg_type == (NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETCHAIN) ||
 		       head.nlmsg_type == (NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETRULE);
 	case NETLINK_RDMA:
 		return is_rdma_get(head.nlmsg_type);
 	case NETLINK_GENERIC:
-		return request->size > NLMSG_HDRLEN && is_generic_get(names, &head, request->data[NLMSG_HDRLEN]);
+		return query->size > NLMSG_HDRLEN &&
+		       is_generic_get(names, &head, ((const uint8_t *)query->data)[NLMSG_HDRLEN]);
 	}
 	return false;
 }

@@ -162,43 +162,43 @@ static bool is_process_file(const struct opener_names *names, const char *path)
 }
 
 /* stat only, not opened: opening an issm* device makes its port announce a subnet manager. */
-static bool is_device(const struct rd_request *request, const char *path)
+static bool is_device(const struct rd_query *query, const char *path)
 {
-	return (request->op == RD_OP_RDEV || request->op == RD_OP_INO || request->op == RD_OP_MODE) &&
+	return (query->op == RD_OP_RDEV || query->op == RD_OP_INO || query->op == RD_OP_MODE) &&
 	       (is_within(path, "/dev/infiniband") || strcmp(path, "/dev/null") == 0);
 }
 
-static bool is_host_path(const struct opener_names *names, const struct rd_request *request, const char *path)
+static bool is_host_path(const struct opener_names *names, const struct rd_query *query, const char *path)
 {
 	/* Interfaces and control groups may have any name, but are directories. */
-	if (!is_plain(path) || (request->op == RD_OP_READ && is_closed(path)))
+	if (!is_plain(path) || (query->op == RD_OP_READ && is_closed(path)))
 		return false;
 	if (strncmp(path, "/boot/config-", 13) == 0 && !strchr(path + 13, '/'))
 		return true;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(trees); i++)
 		if (is_within(path, trees[i]))
 			return true;
-	return is_one_of(path, exactly, RD_ARRAY_SIZE(exactly)) || is_device(request, path) || is_library(path) ||
+	return is_one_of(path, exactly, RD_ARRAY_SIZE(exactly)) || is_device(query, path) || is_library(path) ||
 	       is_process_file(names, path);
 }
 
-static bool may_ask_path(const struct opener_names *names, const struct rd_request *request)
+static bool may_ask_path(const struct opener_names *names, const struct rd_query *query)
 {
-	const char *path = (const char *)request->data;
+	const char *path = query->data;
 
-	if (request->size == 0 || path[request->size - 1] || strlen(path) + 1 != request->size)
+	if (query->size == 0 || path[query->size - 1] || strlen(path) + 1 != query->size)
 		return false;
-	if (request->op == RD_OP_READ && (rd_opener_find(names, RD_OPENER_INPUT, path) || in_folder(names, path)))
+	if (query->op == RD_OP_READ && (rd_opener_find(names, RD_OPENER_INPUT, path) || in_folder(names, path)))
 		return true;
-	if (request->op == RD_OP_LIST && rd_opener_find(names, RD_OPENER_FOLDER, path))
+	if (query->op == RD_OP_LIST && rd_opener_find(names, RD_OPENER_FOLDER, path))
 		return true;
 	/* Directories with the tables of the program. */
-	if (request->op == RD_OP_LINK && strcmp(path, "/proc/self/exe") == 0)
+	if (query->op == RD_OP_LINK && strcmp(path, "/proc/self/exe") == 0)
 		return true;
-	return names->host && is_host_path(names, request, path);
+	return names->host && is_host_path(names, query, path);
 }
 
-bool rd_opener_may_ask(const struct opener_names *names, const struct rd_request *request)
+bool rd_opener_may_ask(const struct opener_names *names, const struct rd_query *query)
 {
-	return request->op == RD_OP_NETLINK ? rd_opener_may_request(names, request) : may_ask_path(names, request);
+	return query->op == RD_OP_NETLINK ? rd_opener_may_request(names, query) : may_ask_path(names, query);
 }

@@ -9,7 +9,7 @@
 #include "source/shared/mad.h"
 
 enum opener_verb {
-	OPENER_ASK,    /* data: a struct rd_request with its data. Reply: bytes or a number */
+	OPENER_GET,    /* number: operation, and protocol above it; data: path or message. Reply: bytes or a number */
 	OPENER_OPEN,   /* data: path. Reply: a descriptor */
 	OPENER_WALK,   /* data: path. Reply: bytes */
 	OPENER_UPDATE, /* data: path. Reply: a descriptor */
@@ -89,8 +89,8 @@ const struct opener_name *rd_opener_find(const struct opener_names *names, enum 
 int rd_opener_share_identities(struct opener_names *names);
 
 /* Whether the request is permitted; the second function for netlink requests. */
-bool rd_opener_may_ask(const struct opener_names *names, const struct rd_request *request);
-bool rd_opener_may_request(const struct opener_names *names, const struct rd_request *request);
+bool rd_opener_may_ask(const struct opener_names *names, const struct rd_query *query);
+bool rd_opener_may_request(const struct opener_names *names, const struct rd_query *query);
 
 /* Fills names->families. */
 void rd_opener_find_families(struct opener_names *names, struct rd_source *host);

@@ -63,48 +63,45 @@ static int open_input(const struct opener_name *name, struct rd_err *err)
 	return fd;
 }
 
-/* Reads a file of the command line, or from the host. */
-static int put_question(struct server *server, const struct rd_request *request, struct reply *ret, struct rd_err *err)
+/* Reads a file of the command line, or from the host. `data` ends with a NUL. */
+static int serve_get(struct server *server, const struct opener_message *request, const char *data, struct reply *ret,
+		     struct rd_err *err)
 {
-	const char *path = (const char *)request->data;
+	const struct rd_query query = { .op = (uint32_t)request->number,
+					.protocol = (int32_t)(request->number >> 32),
+					.size = request->size,
+					.data = data };
 	const struct opener_name *name =
-		request->op == RD_OP_READ ? rd_opener_find(&server->names, RD_OPENER_INPUT, path) : NULL;
+		query.op == RD_OP_READ ? rd_opener_find(&server->names, RD_OPENER_INPUT, data) : NULL;
+	struct rd_reply reply = { 0 };
 	_cleanup_close_ int fd = -1;
-	int r;
+	int r = open_host(server, err);
 
+	if (r < 0)
+		return r;
+	if (query.op == RD_OP_NETLINK && query.protocol == NETLINK_GENERIC && !server->families_asked) {
+		server->families_asked = true;
+		rd_opener_find_families(&server->names, server->host);
+	}
+	if (!rd_opener_may_ask(&server->names, &query))
+		return rd_err_set(err, EPERM, query.op == RD_OP_NETLINK ? "netlink" : data,
+				  "a process that dropped its privileges must not read this");
 	if (name) {
 		fd = open_input(name, err);
 		if (fd < 0)
 			return fd;
 		r = rd_read_fd(fd, RD_FILE_MAX, &ret->bytes);
-		return r < 0 ? rd_err_set(err, -r, path, "cannot read") : 0;
+		return r < 0 ? rd_err_set(err, -r, data, "cannot read") : 0;
 	}
-	r = rd_request_put(server->host, request, &ret->bytes, &ret->message.number, err);
+	r = query.op == RD_OP_NETLINK && rd_libmnl_load("netlink", err) ?
+		    -ELIBACC :
+		    server->host->ops->get(server->host, &query, &reply, err);
 	/* Memory keys: no parser needs them. */
-	if (r >= 0 && request->op == RD_OP_NETLINK)
-		rd_scrub_messages(request->protocol, &ret->bytes);
+	if (r >= 0 && query.op == RD_OP_NETLINK)
+		rd_scrub_messages(query.protocol, &reply.bytes);
+	ret->bytes = reply.bytes;
+	ret->message.number = reply.number;
 	return r;
-}
-
-static int serve_ask(struct server *server, const char *data, size_t size, struct reply *ret, struct rd_err *err)
-{
-	_cleanup_free_ struct rd_request *request = rd_alloc(1, size + 1);
-	int r;
-
-	memcpy(request, data, size);
-	if (size < sizeof(*request) || request->size != size - sizeof(*request))
-		return rd_err_set(err, EBADMSG, "opener", "malformed request");
-	r = open_host(server, err);
-	if (r < 0)
-		return r;
-	if (request->op == RD_OP_NETLINK && request->protocol == NETLINK_GENERIC && !server->families_asked) {
-		server->families_asked = true;
-		rd_opener_find_families(&server->names, server->host);
-	}
-	if (!rd_opener_may_ask(&server->names, request))
-		return rd_err_set(err, EPERM, request->op == RD_OP_NETLINK ? "netlink" : (char *)request->data,
-				  "a process that dropped its privileges must not read this");
-	return put_question(server, request, ret, err);
 }
 
 /* "rdmadiag-….tar.zst", the default file name of capture. */
@@ -355,8 +352,8 @@ static int serve(struct server *server, const struct opener_message *request, co
 		 struct rd_err *err)
 {
 	switch ((enum opener_verb)request->what) {
-	case OPENER_ASK:
-		return serve_ask(server, data, request->size, ret, err);
+	case OPENER_GET:
+		return serve_get(server, request, data, ret, err);
 	case OPENER_OPEN:
 		return serve_open(server, data, ret, err);
 	case OPENER_WALK:

@@ -219,22 +219,16 @@ void rd_opener_look(pid_t pid, struct rd_child_state *ret)
 		memcpy(ret, bytes.data, sizeof(*ret));
 }
 
-static int request_fact(struct rd_forwarder *forwarder, const struct rd_request *head, const char *object,
-			const void *data, struct rd_bytes *ret, uint64_t *number, struct rd_err *err)
+static int opener_get(struct rd_source *src, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err)
 {
-	struct opener_message message = { .what = OPENER_ASK, .size = sizeof(*head) + head->size };
-	_cleanup_free_ uint8_t *request = NULL;
+	struct opener_message message = { OPENER_GET, query->op | (uint64_t)query->protocol << 32, query->size };
 	int r;
 
-	(void)forwarder;
+	(void)src;
 	if (message.size > OPENER_REQUEST_MAX)
-		return rd_err_set(err, EFBIG, object, "request too long");
-	request = rd_alloc(1, message.size);
-	memcpy(request, head, sizeof(*head));
-	memcpy(request + sizeof(*head), data, head->size);
-	r = rd_opener_request(&message, request, NULL, ret, err);
-	if (!r && number)
-		*number = message.number;
+		return rd_err_set(err, EFBIG, query->op == RD_OP_NETLINK ? "netlink" : query->data, "request too long");
+	r = rd_opener_request(&message, query->data, NULL, &ret->bytes, err);
+	ret->number = message.number;
 	return r;
 }
 
@@ -252,15 +246,19 @@ static void close_source(struct rd_source *src)
 	free(src);
 }
 
+static const struct rd_source_ops ops = {
+	.name = "live",
+	.get = opener_get,
+	.mad_ports = rd_opener_mad_ports,
+	.mad_open = rd_opener_mad_open,
+	.now = now,
+	.close = close_source,
+};
+
 struct rd_source *rd_opener_source(void)
 {
-	struct rd_forwarder *forwarder = rd_alloc(1, sizeof(*forwarder));
+	struct rd_source *source = rd_alloc(1, sizeof(*source));
 
-	rd_forwarder_init(forwarder, "live");
-	forwarder->forward = request_fact;
-	forwarder->ops.now = now;
-	forwarder->ops.close = close_source;
-	forwarder->ops.mad_ports = rd_opener_mad_ports;
-	forwarder->ops.mad_open = rd_opener_mad_open;
-	return &forwarder->src;
+	source->ops = &ops;
+	return source;
 }

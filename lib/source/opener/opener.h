@@ -11,7 +11,7 @@
 #define RD_SOURCE_OPENER_H
 
 #include "source/opener/child.h"
-#include "source/shared/request.h"
+#include "source/shared/source.h"
 
 enum rd_opener_use {
 	RD_OPENER_INPUT,    /* a file or directory to read */

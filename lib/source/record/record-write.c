@@ -99,24 +99,24 @@ static void add_answer(struct rd_tree *tree, const struct rd_recorded_request *r
 	if (!more)
 		return;
 	switch (request->query) {
-	case RD_QUERY_READ:
+	case RD_OP_READ:
 		break;
-	case RD_QUERY_LIST:
+	case RD_OP_LIST:
 		if (!first || !lists_members(tree, request->node, &more->names))
 			add_names(&more->names, out);
 		break;
-	case RD_QUERY_LINK:
+	case RD_OP_LINK:
 		if (more->target) {
 			rd_buf_str(out, ",\"target\":");
 			rd_json_add_text(out, more->target);
 		}
 		break;
-	case RD_QUERY_RDEV:
-	case RD_QUERY_INO:
-	case RD_QUERY_MODE:
+	case RD_OP_RDEV:
+	case RD_OP_INO:
+	case RD_OP_MODE:
 		rd_buf_printf(out, ",\"value\":%llu", (unsigned long long)*rd_node_value(more, request->query));
 		break;
-	case RD_QUERIES:
+	default:
 		break;
 	}
 }

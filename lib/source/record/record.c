@@ -43,7 +43,7 @@ void rd_recording_inherit(struct rd_recording *recording, const struct rd_source
 		rd_redaction_copy(redaction, &recording->redaction);
 }
 
-void rd_record_sample_log(struct rd_record_sample *sample, uint32_t node, enum rd_query query, uint64_t at_ns)
+void rd_record_sample_log(struct rd_record_sample *sample, uint32_t node, enum rd_op query, uint64_t at_ns)
 {
 	*RD_ADD(sample->requests, sample->n_requests, sample->cap_requests) =
 		(struct rd_recorded_request){ node, query, at_ns };
@@ -59,14 +59,14 @@ static bool names_equal(const struct rd_names *a, const struct rd_names *b)
 	return true;
 }
 
-static int code_of(const struct rd_node *node, enum rd_query query)
+static int code_of(const struct rd_node *node, enum rd_op query)
 {
 	return node->more ? node->more->code[query] : 0;
 }
 
-static bool asked_of(const struct rd_node *node, enum rd_query query)
+static bool asked_of(const struct rd_node *node, enum rd_op query)
 {
-	return (node->more && node->more->queried[query]) || (query == RD_QUERY_READ && node->type == RD_NODE_FILE);
+	return (node->more && node->more->queried[query]) || (query == RD_OP_READ && node->type == RD_NODE_FILE);
 }
 
 static bool same_bytes(const struct rd_node *a, const struct rd_node *b)
@@ -74,26 +74,26 @@ static bool same_bytes(const struct rd_node *a, const struct rd_node *b)
 	return a->type == b->type && a->size == b->size && (a->size == 0 || memcmp(a->data, b->data, a->size) == 0);
 }
 
-static bool same_answer(const struct rd_node *a, const struct rd_node *b, enum rd_query query)
+static bool same_answer(const struct rd_node *a, const struct rd_node *b, enum rd_op query)
 {
 	if (!asked_of(a, query) || code_of(a, query) != code_of(b, query))
 		return false;
 	if (code_of(a, query))
 		return true;
 	switch (query) {
-	case RD_QUERY_READ:
+	case RD_OP_READ:
 		return same_bytes(a, b);
-	case RD_QUERY_LIST:
+	case RD_OP_LIST:
 		return names_equal(&a->more->names, &b->more->names);
-	case RD_QUERY_LINK:
+	case RD_OP_LINK:
 		if (a->more->target || b->more->target)
 			return a->more->target && b->more->target && strcmp(a->more->target, b->more->target) == 0;
 		return same_bytes(a, b);
-	case RD_QUERY_RDEV:
-	case RD_QUERY_INO:
-	case RD_QUERY_MODE:
+	case RD_OP_RDEV:
+	case RD_OP_INO:
+	case RD_OP_MODE:
 		return *rd_node_value(a->more, query) == *rd_node_value(b->more, query);
-	case RD_QUERIES:
+	default:
 		break;
 	}
 	return false;

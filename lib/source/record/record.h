@@ -11,7 +11,7 @@
 /* In order of the requests. */
 struct rd_recorded_request {
 	uint32_t node;
-	enum rd_query query;
+	enum rd_op query;
 	uint64_t at_ns; /* since the sample began */
 };
 
@@ -34,7 +34,7 @@ void rd_recording_deinit(struct rd_recording *recording);
 
 void rd_record_sample_init(struct rd_record_sample *sample);
 void rd_record_sample_deinit(struct rd_record_sample *sample);
-void rd_record_sample_log(struct rd_record_sample *sample, uint32_t node, enum rd_query query, uint64_t at_ns);
+void rd_record_sample_log(struct rd_record_sample *sample, uint32_t node, enum rd_op query, uint64_t at_ns);
 
 /* The changes from `before` to `now`, as a separate sample. */
 int rd_record_sample_changes(struct rd_record_sample *before, struct rd_record_sample *now,

@@ -35,7 +35,7 @@ static struct rd_node *node_of(struct record *record, uint32_t node)
 	return rd_tree_node(record->now.tree, node);
 }
 
-static void log_request(struct record *record, uint32_t node, enum rd_query query)
+static void log_request(struct record *record, uint32_t node, enum rd_op query)
 {
 	uint64_t now = record->inner->ops->now(record->inner, CLOCK_MONOTONIC);
 
@@ -43,16 +43,16 @@ static void log_request(struct record *record, uint32_t node, enum rd_query quer
 }
 
 /* Whether a reply is recorded already. */
-static bool known(struct record *record, uint32_t at, enum rd_query query)
+static bool known(struct record *record, uint32_t at, enum rd_op query)
 {
 	const struct rd_node *node = node_of(record, at);
 
 	if (node->more && node->more->queried[query])
 		return true;
-	return query == RD_QUERY_READ && node->type == RD_NODE_FILE;
+	return query == RD_OP_READ && node->type == RD_NODE_FILE;
 }
 
-static int keep_code(struct record *record, uint32_t at, enum rd_query query, int code)
+static int keep_code(struct record *record, uint32_t at, enum rd_op query, int code)
 {
 	struct rd_node_more *more = rd_tree_more(record->now.tree, at);
 
@@ -195,206 +195,132 @@ static int find_node(struct record *record, const char *path, bool follow, uint3
 	return 0;
 }
 
-/* 0: not recorded yet, read it from the inner source. */
-static int find_for(struct record *record, const char *path, bool follow, enum rd_query query, uint32_t *ret,
-		    struct rd_err *err)
+/* Keeps the bytes or the number that a query got. -errno, also where the host has changed while it is read: a directory stays a directory
+ * in the recording, and no path is both. */
+static int keep_reply(struct record *record, uint32_t at, const struct rd_query *query, struct rd_reply *reply,
+		      struct rd_err *err)
 {
-	int r = find_node(record, path, follow, ret);
+	const char *path = query->data;
+	enum rd_node_type type = node_of(record, at)->type;
+	struct rd_node_more *more;
+	int r;
 
-	if (r < 0)
-		return rd_err_set(err, -r, path, "cannot look up");
-	if (node_of(record, *ret)->missing && !known(record, *ret, query)) {
-		log_request(record, *ret, query);
-		r = keep_code(record, *ret, query, ENOENT);
+	if (query->op == RD_OP_READ) {
+		if (type == RD_NODE_DIR)
+			return rd_err_set(err, EISDIR, path, "was a directory before");
+		rd_scrub_file(path, &reply->bytes);
+		r = rd_tree_set(record->now.tree, at, RD_NODE_FILE, reply->bytes.data, reply->bytes.size);
+		return r < 0 ? rd_err_set(err, -r, path, "cannot record") : 0;
 	}
-	return r < 0 ? rd_err_set(err, -r, path, "cannot record") : 0;
-}
-
-static int record_read_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
-{
-	struct record *record = record_of(src);
-	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	uint32_t at;
-	int r = find_for(record, path, true, RD_QUERY_READ, &at, err);
-
-	if (r < 0)
-		return r;
-	if (known(record, at, RD_QUERY_READ))
-		return rd_node_read(record->now.tree, at, path, ret, err);
-	log_request(record, at, RD_QUERY_READ);
-	r = rd_read_file(record->inner, path, &bytes, err);
-	/* The host changes while it is read; a directory stays a directory in the recording, and no path is both. */
-	if (r == 0 && node_of(record, at)->type == RD_NODE_DIR)
-		r = rd_err_set(err, EISDIR, path, "was a directory before");
-	if (r == 0) {
-		rd_scrub_file(path, &bytes);
-		r = rd_tree_set(record->now.tree, at, RD_NODE_FILE, bytes.data, bytes.size);
-	}
-	if (r == -EISDIR && node_of(record, at)->type == RD_NODE_NONE)
+	if (query->op == RD_OP_LIST && type == RD_NODE_FILE)
+		return rd_err_set(err, ENOTDIR, path, "was a file before");
+	if (keep_code(record, at, query->op, 0) < 0)
+		return rd_err_set(err, ENOMEM, path, "cannot record");
+	more = rd_tree_more(record->now.tree, at);
+	if (query->op == RD_OP_LIST) {
+		for (size_t i = 0; i < reply->bytes.size; i += strlen((char *)reply->bytes.data + i) + 1)
+			*RD_ADD(more->names.v, more->names.n, more->names.cap) = rd_dup((char *)reply->bytes.data + i);
+		more->has_names = true;
 		node_of(record, at)->type = RD_NODE_DIR;
-	if (r < 0) {
-		keep_code(record, at, RD_QUERY_READ, -r);
-		return r == -EFBIG ? rd_err_set(err, EFBIG, path, "cannot record") : r;
+	} else if (query->op != RD_OP_LINK) {
+		*rd_node_value(more, query->op) = reply->number;
 	}
-	*ret = bytes;
-	bytes = (struct rd_bytes){ 0 };
 	return 0;
 }
 
-static int record_list_dir(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+/* What `find_node` found already: a link, whose target is recorded. */
+static bool is_link(struct record *record, uint32_t at)
 {
-	struct record *record = record_of(src);
-	struct rd_node_more *more;
+	const struct rd_node *node = node_of(record, at);
+
+	return node->type == RD_NODE_LINK || (node->more && node->more->target);
+}
+
+static int get_path(struct record *record, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	const char *path = query->data;
+	struct rd_reply reply = { 0 };
 	uint32_t at;
-	int r = find_for(record, path, true, RD_QUERY_LIST, &at, err);
+	int r = find_node(record, path, query->op != RD_OP_LINK, &at);
 
 	if (r < 0)
-		return r;
-	if (!known(record, at, RD_QUERY_LIST)) {
-		_cleanup_names_ struct rd_names names = { 0 };
-
-		log_request(record, at, RD_QUERY_LIST);
-		r = rd_list_dir(record->inner, path, &names, err);
-		if (r == 0 && node_of(record, at)->type == RD_NODE_FILE)
-			r = rd_err_set(err, ENOTDIR, path, "was a file before");
-		if (keep_code(record, at, RD_QUERY_LIST, r < 0 ? -r : 0) < 0)
-			return rd_err_set(err, ENOMEM, path, "cannot record");
-		if (r < 0)
-			return r;
-		more = rd_tree_more(record->now.tree, at);
-		more->names = names;
-		more->has_names = true;
-		names = (struct rd_names){ 0 };
+		return rd_err_set(err, -r, path, "cannot look up");
+	if (known(record, at, query->op))
+		return rd_node_get(record->now.tree, at, query, false, ret, err);
+	log_request(record, at, query->op);
+	if (node_of(record, at)->missing) {
+		r = rd_err_set(err, ENOENT, path, "recorded error");
+	} else if (query->op != RD_OP_LINK || !is_link(record, at)) {
+		r = record->inner->ops->get(record->inner, query, &reply, err);
+		bytes = reply.bytes;
+		/* A link that appeared meanwhile is ignored: the first read counts. */
+		if (r == 0 && query->op == RD_OP_LINK)
+			r = rd_err_set(err, EINVAL, path, "was not a link");
+	}
+	if (r == 0)
+		r = keep_reply(record, at, query, &reply, err);
+	if (r == 0)
+		return rd_node_get(record->now.tree, at, query, false, ret, err);
+	if (r == -EISDIR && query->op == RD_OP_READ && node_of(record, at)->type == RD_NODE_NONE)
 		node_of(record, at)->type = RD_NODE_DIR;
-	}
-	return rd_node_list(record->now.tree, at, path, false, ret, err);
-}
-
-/* Reads again for the error. A link that appeared meanwhile is ignored: the first read counts. */
-static int why_no_link(struct record *record, uint32_t at, const char *path, struct rd_err *err)
-{
-	_cleanup_free_ char *late = NULL;
-	int r = rd_read_link(record->inner, path, &late, err);
-
-	return r < 0 ? r : rd_err_set(err, node_of(record, at)->missing ? ENOENT : EINVAL, path, "was not a link");
-}
-
-static int record_read_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
-{
-	struct record *record = record_of(src);
-	const struct rd_node *node;
-	uint32_t at;
-	int r = find_for(record, path, false, RD_QUERY_LINK, &at, err);
-
-	if (r < 0)
-		return r;
-	node = node_of(record, at);
-	if (!known(record, at, RD_QUERY_LINK)) {
-		bool is_link = node->type == RD_NODE_LINK || (node->more && node->more->target);
-
-		log_request(record, at, RD_QUERY_LINK);
-		if (!is_link)
-			r = why_no_link(record, at, path, err);
-		if (keep_code(record, at, RD_QUERY_LINK, r < 0 ? -r : 0) < 0)
-			return rd_err_set(err, ENOMEM, path, "cannot record");
-		if (!is_link)
-			return r;
-	}
-	return rd_node_link(record->now.tree, at, path, ret, err);
-}
-
-static int ask_number(struct rd_source *src, const char *path, enum rd_query query, uint64_t *ret, struct rd_err *err)
-{
-	struct record *record = record_of(src);
-	struct rd_node_more *more;
-	uint32_t at;
-	int r = find_for(record, path, true, query, &at, err);
-
-	if (r < 0)
-		return r;
-	if (!known(record, at, query)) {
-		struct rd_source *inner = record->inner;
-		uint64_t value = 0;
-
-		log_request(record, at, query);
-		r = query == RD_QUERY_RDEV ? inner->ops->stat_rdev(inner, path, &value, err) :
-		    query == RD_QUERY_INO  ? inner->ops->stat_ino(inner, path, &value, err) :
-					     inner->ops->stat_mode(inner, path, &value, err);
-		if (keep_code(record, at, query, r < 0 ? -r : 0) < 0)
-			return rd_err_set(err, ENOMEM, path, "cannot record");
-		if (r < 0)
-			return r;
-		more = rd_tree_more(record->now.tree, at);
-		*rd_node_value(more, query) = value;
-	}
-	return rd_node_number(record->now.tree, at, path, query, ret, err);
-}
-
-static int record_stat_rdev(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
-{
-	return ask_number(src, path, RD_QUERY_RDEV, ret, err);
-}
-
-static int record_stat_ino(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
-{
-	return ask_number(src, path, RD_QUERY_INO, ret, err);
-}
-
-static int record_stat_mode(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
-{
-	return ask_number(src, path, RD_QUERY_MODE, ret, err);
+	if (keep_code(record, at, query->op, -r) < 0)
+		return rd_err_set(err, ENOMEM, path, "cannot record");
+	return r == -EFBIG ? rd_err_set(err, EFBIG, path, "cannot record") : r;
 }
 
 /* The request, padded, followed by the reply. */
-static int keep_messages(struct record *record, uint32_t at, const void *request, size_t size,
-			 const struct rd_bytes *answer)
+static int keep_messages(struct record *record, uint32_t at, const struct rd_query *query, const struct rd_bytes *reply)
 {
 	static const uint8_t zeros[NLMSG_ALIGNTO];
 	_cleanup_buf_ struct rd_buf file = RD_BUF_CHECKED;
 
-	rd_buf_add(&file, request, size);
-	rd_buf_add(&file, zeros, NLMSG_ALIGN(size) - size);
-	rd_buf_add(&file, answer->data, answer->size);
-	if (file.failed)
-		return -ENOMEM;
-	return rd_tree_set(record->now.tree, at, RD_NODE_FILE, file.data, file.len);
+	rd_buf_add(&file, query->data, query->size);
+	rd_buf_add(&file, zeros, NLMSG_ALIGN(query->size) - query->size);
+	rd_buf_add(&file, reply->data, reply->size);
+	return file.failed ? -ENOMEM : rd_tree_set(record->now.tree, at, RD_NODE_FILE, file.data, file.len);
 }
 
-static int record_netlink(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
-			  struct rd_err *err)
+static int get_messages(struct record *record, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err)
 {
-	struct record *record = record_of(src);
-	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	size_t request = NLMSG_ALIGN(query->size);
+	struct rd_reply reply = { 0 };
 	const struct rd_node *node;
 	char path[64];
 	uint32_t at;
-	int r = rd_nlrequest_check(request, size, err), kept;
+	int r, kept;
 
-	if (r < 0)
-		return r;
-	rd_nlrequest_path(protocol, request, size, path, sizeof(path));
+	rd_nlrequest_path(query->protocol, query->data, query->size, path, sizeof(path));
 	r = rd_tree_enter(record->now.tree, record->now.nl, path, &at);
 	if (r < 0)
 		return rd_err_set(err, -r, path, "cannot record");
 	node = node_of(record, at);
-	if (known(record, at, RD_QUERY_READ)) {
-		if (node->more && node->more->code[RD_QUERY_READ])
-			return rd_err_set(err, node->more->code[RD_QUERY_READ], path, "recorded error");
-		return rd_bytes_copy(node->data + NLMSG_ALIGN(size), node->size - NLMSG_ALIGN(size), ret);
+	if (known(record, at, RD_OP_READ)) {
+		if (node->more && node->more->code[RD_OP_READ])
+			return rd_err_set(err, node->more->code[RD_OP_READ], path, "recorded error");
+		return rd_bytes_copy(node->data + request, node->size - request, &ret->bytes);
 	}
-	log_request(record, at, RD_QUERY_READ);
-	r = rd_netlink(record->inner, protocol, request, size, &answer, err);
-	rd_scrub_messages(protocol, &answer);
-	kept = keep_messages(record, at, request, size, &answer);
+	log_request(record, at, RD_OP_READ);
+	r = record->inner->ops->get(record->inner, query, &reply, err);
+	bytes = reply.bytes;
+	rd_scrub_messages(query->protocol, &bytes);
+	kept = keep_messages(record, at, query, &bytes);
 	if (r < 0)
-		kept = keep_code(record, at, RD_QUERY_READ, -r);
+		kept = keep_code(record, at, RD_OP_READ, -r);
 	if (kept < 0)
 		return rd_err_set(err, -kept, path, "cannot record");
 	if (r == 0) {
-		*ret = answer;
-		answer = (struct rd_bytes){ 0 };
+		ret->bytes = bytes;
+		bytes = (struct rd_bytes){ 0 };
 	}
 	return r;
+}
+
+static int record_get(struct rd_source *src, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err)
+{
+	return query->op == RD_OP_NETLINK ? get_messages(record_of(src), query, ret, err) :
+					    get_path(record_of(src), query, ret, err);
 }
 
 /* Records the contents of a file that exists only in recordings, or its error. */
@@ -404,18 +330,18 @@ static int keep_file(struct record *record, const char *path, int r, const struc
 	int kept = rd_tree_enter(record->now.tree, record->now.root, path + 1, &at);
 
 	if (!kept)
-		log_request(record, at, RD_QUERY_READ);
+		log_request(record, at, RD_OP_READ);
 	if (!kept && r == 0)
 		kept = rd_tree_set(record->now.tree, at, RD_NODE_FILE, bytes->data, bytes->size);
 	else if (!kept)
-		kept = keep_code(record, at, RD_QUERY_READ, -r);
+		kept = keep_code(record, at, RD_OP_READ, -r);
 	return kept < 0 ? rd_err_set(err, -kept, path, "cannot record") : r;
 }
 
 static bool told_before(struct record *record, const char *path, uint32_t *ret)
 {
 	return rd_tree_resolve(record->now.tree, record->now.root, path, true, ret) == 0 &&
-	       known(record, *ret, RD_QUERY_READ);
+	       known(record, *ret, RD_OP_READ);
 }
 
 static int record_mad_ports(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err)
@@ -424,8 +350,14 @@ static int record_mad_ports(struct rd_source *src, struct rd_bytes *ret, struct 
 	uint32_t at;
 	int r;
 
-	if (told_before(record, RD_MAD_PORTS, &at))
-		return rd_node_read(record->now.tree, at, RD_MAD_PORTS, ret, err);
+	if (told_before(record, RD_MAD_PORTS, &at)) {
+		const struct rd_query query = { .op = RD_OP_READ, .data = RD_MAD_PORTS };
+		struct rd_reply reply = { 0 };
+
+		r = rd_node_get(record->now.tree, at, &query, false, &reply, err);
+		*ret = reply.bytes;
+		return r;
+	}
 	r = rd_mad_ports(record->inner, ret, err);
 	return keep_file(record, RD_MAD_PORTS, r, ret, err);
 }
@@ -435,7 +367,7 @@ static void keep_answers(void *arg, struct rd_buf *log)
 	struct record *record = arg;
 
 	if (log->failed || rd_tree_set(record->now.tree, record->mad_node, RD_NODE_FILE, log->data, log->len) < 0)
-		keep_code(record, record->mad_node, RD_QUERY_READ, ENOMEM);
+		keep_code(record, record->mad_node, RD_OP_READ, ENOMEM);
 }
 
 /* Responses are recorded when the port is closed, which must be before the sample ends. */
@@ -460,7 +392,7 @@ static int record_mad_open(struct rd_source *src, const char *ibdev, unsigned po
 	if (at != record->mad_node)
 		rd_buf_deinit(&record->mad_log);
 	record->mad_node = at;
-	log_request(record, at, RD_QUERY_READ);
+	log_request(record, at, RD_OP_READ);
 	*ret = rd_mads_record(inner, &record->mad_log, keep_answers, record);
 	return 0;
 }
@@ -485,13 +417,7 @@ static void record_close(struct rd_source *src)
 
 static const struct rd_source_ops record_ops = {
 	.name = "live",
-	.read_file = record_read_file,
-	.list_dir = record_list_dir,
-	.read_link = record_read_link,
-	.stat_rdev = record_stat_rdev,
-	.stat_ino = record_stat_ino,
-	.stat_mode = record_stat_mode,
-	.netlink = record_netlink,
+	.get = record_get,
 	.mad_ports = record_mad_ports,
 	.mad_open = record_mad_open,
 	.now = record_now,

@@ -513,13 +513,15 @@ static int redact_below(struct pass *pass, uint32_t dir)
 /* Device names, as used in the kernel log. */
 static void learn_names(struct pass *pass, const char *path)
 {
-	_cleanup_names_ struct rd_names names = { 0 };
+	const struct rd_query query = { .op = RD_OP_LIST, .data = path };
+	struct rd_reply names = { 0 };
 	uint32_t dir;
 
 	if (rd_tree_resolve(pass->from->tree, pass->from->root, path, true, &dir) == 0)
-		rd_node_list(pass->from->tree, dir, path, true, &names, NULL);
-	for (size_t i = 0; i < names.n; i++)
-		rd_redact_add_name(pass->redact, names.v[i]);
+		rd_node_get(pass->from->tree, dir, &query, true, &names, NULL);
+	for (size_t i = 0; i < names.bytes.size; i += strlen((char *)names.bytes.data + i) + 1)
+		rd_redact_add_name(pass->redact, (char *)names.bytes.data + i);
+	rd_bytes_deinit(&names.bytes);
 }
 
 static int redact_sample(struct rd_redact *redact, struct rd_record_sample *sample)

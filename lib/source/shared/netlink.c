@@ -68,13 +68,16 @@ const char *rd_nlprotocol_name(int protocol, char *buf)
 	return buf;
 }
 
-void rd_nlrequest_name(int protocol, const void *request, size_t size, char *ret)
+const char *rd_query_object(const struct rd_query *query, char *buf)
 {
 	struct nlmsghdr head = { 0 };
 	char name[16];
 
-	memcpy(&head, request, size < sizeof(head) ? size : sizeof(head));
-	snprintf(ret, RD_NLOBJECT, "netlink %s, request %u", rd_nlprotocol_name(protocol, name), head.nlmsg_type);
+	if (query->op != RD_OP_NETLINK)
+		return query->data;
+	memcpy(&head, query->data, query->size < sizeof(head) ? query->size : sizeof(head));
+	snprintf(buf, RD_NLOBJECT, "netlink %s, request %u", rd_nlprotocol_name(query->protocol, name), head.nlmsg_type);
+	return buf;
 }
 
 void rd_nlrequest_path(int protocol, const void *request, size_t size, char *buf, size_t buf_size)

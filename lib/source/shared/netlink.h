@@ -30,9 +30,9 @@ int rd_nlrequest_check(const void *request, size_t size, struct rd_err *err);
 /* "route", "rdma", "generic" or a number: the name of a protocol in messages and in a bundle. `buf` has 16 bytes. */
 const char *rd_nlprotocol_name(int protocol, char *buf);
 
-/* The name of a request in error messages: "netlink rdma, request 5121". `ret` has RD_NLOBJECT bytes. */
+/* The object of a query in error messages: its path, or "netlink rdma, request 5121" in `buf`, which has RD_NLOBJECT bytes. */
 #define RD_NLOBJECT 64
-void rd_nlrequest_name(int protocol, const void *request, size_t size, char *ret);
+const char *rd_query_object(const struct rd_query *query, char *buf);
 
 /* Whether the bytes are a sequence of complete messages. */
 bool rd_nlmsgs_sound(const void *data, size_t size);

@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "source/shared/netlink.h"
 
 void rd_bytes_deinit(struct rd_bytes *bytes)
 {
@@ -55,6 +56,99 @@ void rd_names_copy(const struct rd_names *from, struct rd_names *ret)
 		ret->v[ret->n] = rd_dup(from->v[ret->n]);
 		ret->n++;
 	}
+}
+
+int rd_names_pack(const struct rd_names *names, struct rd_bytes *ret)
+{
+	size_t size = 0;
+	uint8_t *at;
+
+	for (size_t i = 0; i < names->n; i++)
+		size += strlen(names->v[i]) + 1;
+	at = rd_alloc(size + 1, 1);
+	*ret = (struct rd_bytes){ at, size };
+	for (size_t i = 0; i < names->n; i++)
+		at = (uint8_t *)stpcpy((char *)at, names->v[i]) + 1;
+	return 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void rd_names_sort(struct rd_names *names)
+{
+	if (names->n > 0)
+		qsort(names->v, names->n, sizeof(*names->v), compare_names);
+}
+
+static int get_path(struct rd_source *src, enum rd_op op, const char *path, struct rd_reply *ret, struct rd_err *err)
+{
+	const struct rd_query query = { .op = op, .size = strlen(path) + 1, .data = path };
+
+	return src->ops->get(src, &query, ret, err);
+}
+
+int rd_read_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	struct rd_reply reply = { 0 };
+	int r = get_path(src, RD_OP_READ, path, &reply, err);
+
+	if (r >= 0)
+		*ret = reply.bytes;
+	return r;
+}
+
+int rd_list_dir(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+{
+	struct rd_reply reply = { 0 };
+	struct rd_names names = { 0 };
+	int r = get_path(src, RD_OP_LIST, path, &reply, err);
+
+	if (r < 0)
+		return r;
+	for (size_t at = 0; at < reply.bytes.size; at += strlen((char *)reply.bytes.data + at) + 1)
+		*RD_ADD(names.v, names.n, names.cap) = rd_dup((char *)reply.bytes.data + at);
+	rd_bytes_deinit(&reply.bytes);
+	*ret = names;
+	return r;
+}
+
+int rd_read_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
+{
+	struct rd_reply reply = { 0 };
+	int r = get_path(src, RD_OP_LINK, path, &reply, err);
+
+	if (r >= 0)
+		*ret = (char *)reply.bytes.data;
+	return r;
+}
+
+int rd_stat(struct rd_source *src, enum rd_op op, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	struct rd_reply reply = { 0 };
+	int r = get_path(src, op, path, &reply, err);
+
+	if (r >= 0)
+		*ret = reply.number;
+	rd_bytes_deinit(&reply.bytes);
+	return r;
+}
+
+int rd_netlink(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
+	       struct rd_err *err)
+{
+	const struct rd_query query = { .op = RD_OP_NETLINK, .protocol = protocol, .size = size, .data = request };
+	struct rd_reply reply = { 0 };
+	/* Not EOPNOTSUPP, which is the kernel's. */
+	int r = rd_libmnl_load("netlink", err) ? -ELIBACC : rd_nlrequest_check(request, size, err);
+
+	if (!r)
+		r = src->ops->get(src, &query, &reply, err);
+	if (r >= 0)
+		*ret = reply.bytes;
+	return r;
 }
 
 int rd_read_textf(struct rd_source *src, char **ret, struct rd_err *err, const char *fmt, ...)
@@ -109,4 +203,32 @@ int rd_source_bundle_next(struct rd_source *src, struct rd_err *err)
 	if (!src->ops->next)
 		return rd_err_set(err, ENODATA, "bundle", "no more samples");
 	return src->ops->next(src, err);
+}
+
+static int watch_get(struct rd_source *src, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err)
+{
+	struct rd_unread *watch = (struct rd_unread *)src;
+	int r = watch->inner->ops->get(watch->inner, query, ret, err);
+	struct rd_err failed;
+	char object[RD_NLOBJECT];
+
+	if (rd_could_not_look(r)) {
+		rd_err_set(&failed, -r, rd_query_object(query, object), "cannot be read");
+		rd_errlist_add(&watch->failed, &failed);
+	}
+	return r;
+}
+
+static uint64_t watch_now(struct rd_source *src, int clock)
+{
+	struct rd_source *inner = ((struct rd_unread *)src)->inner;
+
+	return inner->ops->now(inner, clock);
+}
+
+void rd_unread_init(struct rd_unread *watch, struct rd_source *inner)
+{
+	*watch = (struct rd_unread){ .inner = inner };
+	watch->ops = (struct rd_source_ops){ .name = inner->ops->name, .get = watch_get, .now = watch_now };
+	watch->src.ops = &watch->ops;
 }

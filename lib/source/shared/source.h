@@ -37,6 +37,9 @@ struct rd_names {
 void rd_names_deinit(struct rd_names *names);
 #define _cleanup_names_ __attribute__((cleanup(rd_names_deinit)))
 void rd_names_copy(const struct rd_names *from, struct rd_names *ret);
+/* As the reply to RD_OP_LIST. Always 0, for callers that return the result. */
+int rd_names_pack(const struct rd_names *names, struct rd_bytes *ret);
+void rd_names_sort(struct rd_names *names);
 
 /* The bytes of one event; valid during the call only. A negative return value ends the draining and is returned to its caller. */
 typedef int rd_event_fn(void *arg, const void *data, size_t size);
@@ -45,34 +48,50 @@ struct rd_source;
 struct rd_mads;
 struct rd_mad_walk;
 
-/*
- * Paths are absolute, as on the host ("/sys/class/infiniband"). All return 0 (or a count) or -errno with `err` filled;
- * ENOENT and EACCES are facts too. Outputs are written on success only.
- */
-struct rd_source_ops {
-	const char *name; /* "live" or "bundle", as CLI.md has it for the JSON key "source" */
-	int (*read_file)(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err);
-	/* See rd_read_again; NULL: as read_file. */
-	int (*read_again)(struct rd_source *src, const char *path, uint32_t *slot, char *ret, size_t size);
-	int (*list_dir)(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err);
-	int (*read_link)(struct rd_source *src, const char *path, char **ret, struct rd_err *err);
-	/* Device number of a file, as in st_rdev (0 for a regular file); -ENOENT if it does not exist. */
-	int (*stat_rdev)(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err);
-	/* Inode number: the ID of a cgroup in the kernel. */
-	int (*stat_ino)(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err);
-	/* Permission bits, as for chmod. */
-	int (*stat_mode)(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err);
+/* Queries to a source. */
+enum rd_op {
+	/* About a path, which is absolute as on the host ("/sys/class/infiniband"). */
+	RD_OP_READ, /* bytes: of the file */
+	RD_OP_LIST, /* bytes: the names in the directory, sorted by byte value, without "." and "..", each with its NUL */
+	RD_OP_LINK, /* bytes: the target of the link */
+	RD_OP_RDEV, /* number: of the device, as in st_rdev; 0 for a regular file */
+	RD_OP_INO,  /* number: of the inode; the ID of a cgroup in the kernel */
+	RD_OP_MODE, /* number: permission bits, as for chmod */
+	RD_OP_PATHS,
 	/*
 	 * Sends a request to the kernel over netlink and collects the reply. `protocol`: NETLINK_ROUTE, NETLINK_RDMA, NETLINK_GENERIC …
-	 * `request`: one message, nlmsg_len == size, NLM_F_REQUEST set, nlmsg_seq and nlmsg_pid 0. `ret`: complete messages with
+	 * `data`: one message, nlmsg_len == size, NLM_F_REQUEST set, nlmsg_seq and nlmsg_pid 0. Bytes: complete messages with
 	 * verified lengths, one after the other, without NLMSG_DONE and acknowledgements and with seq and pid 0; empty if there
 	 * were none. A refusal by the kernel (NLMSG_ERROR) is a fact: its -errno. If the kernel aborts a dump, the reply is the
 	 * messages received so far, followed by an NLMSG_ERROR with the -errno. A dump during which the
 	 * kernel's tables changed is repeated; if that does not help, NLM_F_DUMP_INTR remains in the flags.
 	 * -EBADMSG for a malformed reply, -EOPNOTSUPP if there is no netlink (a directory).
 	 */
-	int (*netlink)(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
-		       struct rd_err *err);
+	RD_OP_NETLINK = RD_OP_PATHS,
+	/* Between the processes of a guard. */
+	RD_OP_OPEN,
+	RD_OP_NOW,
+};
+
+struct rd_query {
+	uint32_t op; /* enum rd_op */
+	int32_t protocol;
+	uint64_t size;	  /* of the path with its NUL, or of the message */
+	const void *data; /* the path or the message */
+};
+
+struct rd_reply {
+	struct rd_bytes bytes;
+	uint64_t number;
+};
+
+/* All return 0 (or a count) or -errno with `err` filled; ENOENT and EACCES are facts too. Outputs are written on success only. */
+struct rd_source_ops {
+	const char *name; /* "live" or "bundle", as CLI.md has it for the JSON key "source" */
+	/* Bytes of the reply belong to the caller. The functions below, from rd_read_file to rd_netlink, call it. */
+	int (*get)(struct rd_source *src, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err);
+	/* See rd_read_again; NULL: as RD_OP_READ. */
+	int (*read_again)(struct rd_source *src, const char *path, uint32_t *slot, char *ret, size_t size);
 	/* Management datagrams: see source/shared/mad.h, which has the functions to call. NULL: read from the files of a recording. */
 	int (*mad_ports)(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err);
 	int (*mad_open)(struct rd_source *src, const char *ibdev, unsigned port, struct rd_mads **ret,
@@ -91,10 +110,13 @@ struct rd_source {
 	const struct rd_source_ops *ops;
 };
 
-static inline int rd_read_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
-{
-	return src->ops->read_file(src, path, ret, err);
-}
+/* Each makes a query. rd_stat: RD_OP_RDEV, RD_OP_INO or RD_OP_MODE. */
+int rd_read_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err);
+int rd_list_dir(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err);
+int rd_read_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err);
+int rd_stat(struct rd_source *src, enum rd_op op, const char *path, uint64_t *ret, struct rd_err *err);
+int rd_netlink(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
+	       struct rd_err *err);
 
 /*
  * Reads a small file that will be read many times, without a path lookup each time. `*slot` is 0 before the
@@ -103,23 +125,6 @@ static inline int rd_read_file(struct rd_source *src, const char *path, struct r
  * once there is a slot: then -ESTALE means that the path is required.
  */
 int rd_read_again(struct rd_source *src, const char *path, uint32_t *slot, char *ret, size_t size);
-
-static inline int rd_list_dir(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
-{
-	return src->ops->list_dir(src, path, ret, err);
-}
-
-static inline int rd_read_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
-{
-	return src->ops->read_link(src, path, ret, err);
-}
-
-static inline int rd_netlink(struct rd_source *src, int protocol, const void *request, size_t size,
-			     struct rd_bytes *ret, struct rd_err *err)
-{
-	/* Not EOPNOTSUPP, which is the kernel's. */
-	return rd_libmnl_load("netlink", err) ? -ELIBACC : src->ops->netlink(src, protocol, request, size, ret, err);
-}
 
 /* Calls fn for each event that has arrived; never waits. Returns the number of events. */
 int rd_drain_events(struct rd_source *src, rd_event_fn *fn, void *arg, struct rd_err *err);
@@ -213,6 +218,19 @@ struct rd_source_map {
  * recorded like any file. A part that could not be read is "error PART ENAME". -ETIMEDOUT if one of these hangs.
  */
 #define RD_SOURCE_JOB "/job"
+
+/*
+ * A source that reads `inner` (which the caller keeps, open as long) and notes the reads that failed without a reply in the sense
+ * of rd_could_not_look(), in order: path ("netlink rdma, request 5121" for a netlink request) and errno. No events and no management
+ * datagrams. The caller owns `failed`.
+ */
+struct rd_unread {
+	struct rd_source src;
+	struct rd_source_ops ops;
+	struct rd_source *inner;
+	struct rd_errlist failed;
+};
+void rd_unread_init(struct rd_unread *watch, struct rd_source *inner);
 
 /* Goes to the next sample of a bundle; -ENODATA after the last one (and if it is not a bundle). */
 int rd_source_bundle_next(struct rd_source *src, struct rd_err *err);

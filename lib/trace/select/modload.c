@@ -255,7 +255,7 @@ uint64_t rd_sel_instance(struct rd_source *src, const char *module)
 	char path[160];
 
 	if ((size_t)snprintf(path, sizeof(path), "/sys/module/%s", module) >= sizeof(path) ||
-	    src->ops->stat_ino(src, path, &inode, NULL))
+	    rd_stat(src, RD_OP_INO, path, &inode, NULL))
 		return 0;
 	return inode;
 }

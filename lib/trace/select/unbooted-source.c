@@ -137,9 +137,8 @@ static const struct kmod *mod_below(struct unbooted *u, const char *path, const 
 	return strcmp(path + len + name, rest) ? NULL : rd_unbooted_find(u, path + len, name);
 }
 
-static int unbooted_read(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
+static int unbooted_read(struct unbooted *u, const char *path, struct rd_bytes *ret, struct rd_err *err)
 {
-	struct unbooted *u = (struct unbooted *)src;
 	_cleanup_buf_ struct rd_buf text = RD_BUF_CHECKED;
 	const struct kmod *mod;
 	char dep[320];
@@ -189,37 +188,23 @@ static bool drives(const struct kmod *mod)
 	return false;
 }
 
-static int unbooted_list(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+static int unbooted_get(struct rd_source *src, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err)
 {
 	struct unbooted *u = (struct unbooted *)src;
-	const struct kmod *mod = mod_below(u, path, "/sys/module/", "/drivers");
-	struct rd_names names = { 0 };
+	const struct kmod *mod;
 
-	if (!mod || !drives(mod))
-		return none(err, path);
-	rd_reserve(&names.v, &names.cap, 1, sizeof(*names.v));
-	names.v[names.n++] = rd_dup(mod->name);
-	*ret = names;
-	return 0;
-}
-
-static int no_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
-{
-	(void)src, (void)ret;
-	return none(err, path);
-}
-
-static int no_number(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
-{
-	(void)src, (void)ret;
-	return none(err, path);
-}
-
-static int no_netlink(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
-		      struct rd_err *err)
-{
-	(void)src, (void)protocol, (void)request, (void)size, (void)ret;
-	return rd_err_set(err, EOPNOTSUPP, "netlink", "the kernel is not booted");
+	switch ((enum rd_op)query->op) {
+	case RD_OP_READ:
+		return unbooted_read(u, query->data, &ret->bytes, err);
+	case RD_OP_LIST:
+		mod = mod_below(u, query->data, "/sys/module/", "/drivers");
+		return mod && drives(mod) ? rd_bytes_copy(mod->name, strlen(mod->name) + 1, &ret->bytes) :
+					    none(err, query->data);
+	case RD_OP_NETLINK:
+		return rd_err_set(err, EOPNOTSUPP, "netlink", "the kernel is not booted");
+	default:
+		return none(err, query->data);
+	}
 }
 
 static uint64_t no_clock(struct rd_source *src, int clock)
@@ -230,13 +215,7 @@ static uint64_t no_clock(struct rd_source *src, int clock)
 
 const struct rd_source_ops rd_unbooted_ops = {
 	.name = "live",
-	.read_file = unbooted_read,
-	.list_dir = unbooted_list,
-	.read_link = no_link,
-	.stat_rdev = no_number,
-	.stat_ino = no_number,
-	.stat_mode = no_number,
-	.netlink = no_netlink,
+	.get = unbooted_get,
 	.now = no_clock,
 	.close = rd_unbooted_close,
 };

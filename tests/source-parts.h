@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A source for tests, made of a function for each operation; one that is NULL is not asked for. */
+#ifndef RD_TESTS_SOURCE_PARTS_H
+#define RD_TESTS_SOURCE_PARTS_H
+
+#include <string.h>
+
+#include "source/shared/source.h"
+
+/* A source whose ops are these: its get is parts_get. */
+struct source_parts {
+	struct rd_source_ops ops;
+	int (*read_file)(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err);
+	int (*list_dir)(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err);
+	int (*read_link)(struct rd_source *src, const char *path, char **ret, struct rd_err *err);
+	int (*stat_rdev)(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err);
+	int (*stat_ino)(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err);
+	int (*stat_mode)(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err);
+	int (*netlink)(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
+		       struct rd_err *err);
+};
+
+static inline int parts_get(struct rd_source *src, const struct rd_query *query, struct rd_reply *ret,
+			    struct rd_err *err)
+{
+	const struct source_parts *parts = (const struct source_parts *)src->ops;
+	_cleanup_names_ struct rd_names names = { 0 };
+	char *target = NULL;
+	int r;
+
+	switch ((enum rd_op)query->op) {
+	case RD_OP_READ:
+		return parts->read_file(src, query->data, &ret->bytes, err);
+	case RD_OP_LIST:
+		r = parts->list_dir(src, query->data, &names, err);
+		return r < 0 ? r : rd_names_pack(&names, &ret->bytes);
+	case RD_OP_LINK:
+		r = parts->read_link(src, query->data, &target, err);
+		if (r == 0)
+			ret->bytes = (struct rd_bytes){ (uint8_t *)target, strlen(target) };
+		return r;
+	case RD_OP_RDEV:
+		return parts->stat_rdev(src, query->data, &ret->number, err);
+	case RD_OP_INO:
+		return parts->stat_ino(src, query->data, &ret->number, err);
+	case RD_OP_MODE:
+		return parts->stat_mode(src, query->data, &ret->number, err);
+	case RD_OP_NETLINK:
+		return parts->netlink(src, query->protocol, query->data, query->size, &ret->bytes, err);
+	case RD_OP_OPEN:
+	case RD_OP_NOW:
+		break;
+	}
+	return -EINVAL;
+}
+
+#endif
