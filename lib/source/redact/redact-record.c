@@ -1,56 +1,348 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Redaction of a recording, in two passes: the first collects identifying data. */
+/* Redaction of a recording, in two passes: the first collects identifying data. Files, paths, and netlink messages and other bytes, which
+ * keep their length. */
 #include "base/memory.h"
 #include "base/number.h"
+#include "bpf/qp.h"
 #include "source/record/record.h"
 #include "source/redact/redact.h"
+#include "source/shared/mlx5-dump.h"
 #include "source/shared/netlink.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <linux/devlink.h>
+#include <linux/genetlink.h>
+#include <linux/if_addr.h>
+#include <linux/if_link.h>
+#include <linux/neighbour.h>
+#include <linux/netfilter/nfnetlink.h>
+#include <linux/rtnetlink.h>
+#include <rdma/rdma_netlink.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 
 #define PCI_CONFIG_SIZE 4096
 #define PCI_EXT_CAPS 0x100
 #define PCI_EXT_CAP_DSN 3
 
-/* The name of a file selects its redaction. */
-static bool named(const char *path, const char *const *names)
+static void reverse(const uint8_t *in, uint8_t *out, size_t size)
 {
-	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	for (size_t i = 0; i < size; i++)
+		out[size - 1 - i] = in[i];
+}
 
-	for (; *names; names++)
-		if (strcmp(name, *names) == 0)
-			return true;
+/* Replaces a known original at this position, in memory order or reversed (little endian). Returns its length; 0: not known. */
+static size_t try_bytes(const struct rd_redact *redact, uint8_t *at, size_t left)
+{
+	static const struct {
+		enum rd_secret kind;
+		size_t size;
+	} kinds[] = { { RD_SECRET_IP6, 16 }, { RD_SECRET_UUID, 16 }, { RD_SECRET_GUID, 8 }, { RD_SECRET_MAC, 6 } };
+
+	/* Four bytes or fewer are ambiguous, so only these kinds are replaced. */
+	for (size_t i = 0; i < RD_ARRAY_SIZE(kinds); i++) {
+		size_t n = kinds[i].size;
+		uint8_t in[16], out[16];
+
+		if (left < n)
+			continue;
+		if (rd_redact_known(redact, kinds[i].kind, at, n, at))
+			return n;
+		reverse(at, in, n);
+		if (rd_redact_known(redact, kinds[i].kind, in, n, out)) {
+			reverse(out, at, n);
+			return n;
+		}
+	}
+	return 0;
+}
+
+static void redact_bytes(const struct rd_redact *redact, uint8_t *data, size_t size)
+{
+	for (size_t i = 0; i + 1 < size;) {
+		size_t n = redact->begins[data[i] << 5 | data[i + 1] >> 3] >> data[i + 1] % 8 & 1 ?
+				   try_bytes(redact, data + i, size - i) :
+				   0;
+
+		i += n ? n : 1;
+	}
+}
+
+struct messages {
+	struct rd_redact *redact;
+	const char *protocol;
+	uint16_t type;
+};
+
+static bool is_protocol(const struct messages *in, const char *name)
+{
+	return strcmp(in->protocol, name) == 0;
+}
+
+static void redact_address(struct rd_redact *redact, uint8_t *data, size_t size)
+{
+	if (size == 4)
+		rd_redact_ip4(redact, data);
+	else if (size == 16)
+		rd_redact_ip6(redact, data);
+	else
+		rd_redact_hardware(redact, data, size);
+}
+
+static void redact_sockaddr(struct rd_redact *redact, uint8_t *data, size_t size)
+{
+	uint16_t family;
+
+	if (size < 8)
+		return;
+	memcpy(&family, data, sizeof(family));
+	if (family == AF_INET)
+		rd_redact_ip4(redact, data + 4);
+	else if (size >= 24) /* AF_INET6; AF_IB: its address is at the same offset */
+		rd_redact_ip6(redact, data + 8);
+}
+
+static void redact_guid_number(struct rd_redact *redact, uint8_t *data, size_t size)
+{
+	uint8_t guid[8];
+
+	if (size != 8)
+		return;
+	memcpy(guid, data, 8);
+	if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+		reverse(data, guid, 8);
+	rd_redact_guid(redact, guid);
+	memcpy(data, guid, 8);
+	if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+		reverse(guid, data, 8);
+}
+
+/* Attributes with addresses, at the top level of an rtnetlink message. */
+static bool redact_route(const struct messages *in, uint16_t type, uint8_t *data, size_t size)
+{
+	bool address = false;
+
+	if (in->type >= RTM_NEWLINK && in->type <= RTM_SETLINK)
+		address = type == IFLA_ADDRESS || type == IFLA_BROADCAST || type == IFLA_PERM_ADDRESS;
+	else if (in->type >= RTM_NEWADDR && in->type <= RTM_GETADDR)
+		address = type == IFA_ADDRESS || type == IFA_LOCAL || type == IFA_BROADCAST || type == IFA_ANYCAST;
+	else if (in->type >= RTM_NEWROUTE && in->type <= RTM_GETROUTE)
+		address = type == RTA_DST || type == RTA_SRC || type == RTA_GATEWAY || type == RTA_PREFSRC;
+	else if (in->type >= RTM_NEWNEIGH && in->type <= RTM_GETNEIGH)
+		address = type == NDA_DST || type == NDA_LLADDR;
+	if (in->type >= RTM_NEWROUTE && in->type <= RTM_GETROUTE && type == RTA_VIA && size > 2) {
+		redact_address(in->redact, data + 2, size - 2);
+		return true;
+	}
+	if (address)
+		redact_address(in->redact, data, size);
+	return address;
+}
+
+/* The alias of an interface, truncated or padded with NULs. */
+static bool redact_alias(const struct messages *in, uint16_t type, uint8_t *data, size_t size)
+{
+	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
+
+	if (!is_protocol(in, "route") || in->type < RTM_NEWLINK || in->type > RTM_SETLINK || type != IFLA_IFALIAS)
+		return false;
+	rd_redact_whole(in->redact, "name-", (char *)data, strnlen((char *)data, size), &out);
+	memset(data, 0, size);
+	memcpy(data, out.data ? out.data : "", out.len < size ? out.len : size);
+	return true;
+}
+
+/* The remote end's addresses in the dump of a queue pair. Of a dump with another layout, nothing is kept. */
+static void redact_dump(struct rd_redact *redact, uint8_t *data, size_t size)
+{
+	uint32_t qpn;
+	size_t at = rd_mlx5_find_qpc(data, size, &qpn);
+
+	if (!at) {
+		memset(data, 0, size);
+		return;
+	}
+	rd_redact_ip6(redact, data + at + RD_MLX5_GID_AT);
+	rd_redact_ip6(redact, data + at + RD_MLX5_SECOND_GID_AT);
+	rd_redact_hardware(redact, data + at + RD_MLX5_MAC_AT, 6);
+	rd_redact_hardware(redact, data + at + RD_MLX5_SECOND_MAC_AT, 6);
+}
+
+static bool redact_rdma(const struct messages *in, uint16_t type, uint8_t *data, size_t size)
+{
+	switch (type) {
+	case RDMA_NLDEV_ATTR_NODE_GUID:
+	case RDMA_NLDEV_ATTR_SYS_IMAGE_GUID:
+	case RDMA_NLDEV_ATTR_SUBNET_PREFIX:
+		redact_guid_number(in->redact, data, size);
+		return true;
+	case RDMA_NLDEV_ATTR_RES_SRC_ADDR:
+	case RDMA_NLDEV_ATTR_RES_DST_ADDR:
+		redact_sockaddr(in->redact, data, size);
+		return true;
+	case RDMA_NLDEV_ATTR_RES_RAW:
+		redact_dump(in->redact, data, size);
+		return true;
+	}
 	return false;
 }
 
-static bool is_serial(const char *path)
+/* Serial numbers in devlink replies. Family numbers are assigned at boot, but no other recorded family has
+ * attributes with these numbers at the top level. */
+static void learn_serial(const struct messages *in, uint16_t type, const uint8_t *data, size_t size)
 {
-	static const char *const names[] = { "serial",		"serial_number",     "product_serial",
-					     "board_serial",	"chassis_serial",    "product_uuid",
-					     "unique_id",	"chassis_asset_tag", "machine-id",
-					     "board_asset_tag", "vpd_serial_number", NULL };
+	_cleanup_free_ char *serial = NULL;
 
-	return named(path, names);
+	if (!is_protocol(in, "generic") ||
+	    (type != DEVLINK_ATTR_INFO_SERIAL_NUMBER && type != DEVLINK_ATTR_INFO_BOARD_SERIAL_NUMBER))
+		return;
+	serial = rd_dup_part((const char *)data, size);
+	rd_redact_add_serial(in->redact, serial);
 }
 
-static bool is_host_name(const char *path)
+/* The operand of an nftables rule is a separate attribute with a single value. With the length of an address, it is treated as
+ * one. */
+static bool redact_value(const struct messages *in, uint8_t *data, size_t size)
 {
-	static const char *const names[] = { "hostname", "domainname", NULL };
+	struct nlattr attr;
 
-	return named(path, names);
+	if (!is_protocol(in, "12") || (size != NLA_HDRLEN + 4 && size != NLA_HDRLEN + 16))
+		return false;
+	memcpy(&attr, data, sizeof(attr));
+	if (attr.nla_len != size || (attr.nla_type & NLA_TYPE_MASK) != 1)
+		return false;
+	redact_address(in->redact, data + NLA_HDRLEN, size - NLA_HDRLEN);
+	return true;
 }
 
-static bool is_version(const char *path)
+/* In place, truncated or padded with NULs. */
+static bool redact_string(const struct messages *in, uint8_t *data, size_t size)
 {
-	static const char *const names[] = { "fw_ver", "version",      "srcversion", "osrelease", "firmware_version",
-					     "hw_rev", "bios_version", "modules",    "board_id",  NULL };
+	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
+	size_t n = strnlen((char *)data, size);
 
-	return named(path, names);
+	if (!n || n == size)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (!isprint(data[i]))
+			return false;
+	rd_redact_text(in->redact, (char *)data, n, RD_REDACT_VERSIONS, &out);
+	if (!out.data)
+		return true;
+	memset(data, 0, n);
+	memcpy(data, out.data, out.len < size - 1 ? out.len : size - 1);
+	return true;
 }
+
+/* Redacts attributes by type; unknown ones are parsed recursively as nested attributes if possible. Returns false if the bytes are
+ * not attributes. */
+static bool redact_attributes(const struct messages *in, uint8_t *data, size_t size, bool top, size_t depth)
+{
+	struct nlattr attr;
+
+	for (size_t at = 0; at < size; at += NLA_ALIGN(attr.nla_len)) {
+		if (size - at < sizeof(attr))
+			return false;
+		memcpy(&attr, data + at, sizeof(attr));
+		if (attr.nla_len < sizeof(attr) || attr.nla_len > size - at || (attr.nla_type & NLA_TYPE_MASK) > 1024)
+			return false;
+	}
+	for (size_t at = 0; at < size; at += NLA_ALIGN(attr.nla_len)) {
+		uint8_t *payload = data + at + NLA_HDRLEN;
+		uint16_t type;
+		size_t n;
+
+		memcpy(&attr, data + at, sizeof(attr));
+		type = attr.nla_type & NLA_TYPE_MASK;
+		n = attr.nla_len - NLA_HDRLEN;
+		if (top)
+			learn_serial(in, type, payload, n);
+		if (top && (redact_alias(in, type, payload, n) ||
+			    (is_protocol(in, "route") && redact_route(in, type, payload, n))))
+			continue;
+		if (is_protocol(in, "rdma") && redact_rdma(in, type, payload, n))
+			continue;
+		if (redact_value(in, payload, n) || redact_string(in, payload, n) || depth > 8)
+			continue;
+		redact_attributes(in, payload, n, false, depth + 1);
+	}
+	return true;
+}
+
+/* The family's own header before the attributes. */
+static size_t header_size(const struct messages *in)
+{
+	if (is_protocol(in, "generic"))
+		return GENL_HDRLEN;
+	if (is_protocol(in, "12"))
+		return NLMSG_ALIGN(sizeof(struct nfgenmsg));
+	if (!is_protocol(in, "route"))
+		return 0;
+	if (in->type >= RTM_NEWLINK && in->type <= RTM_SETLINK)
+		return NLMSG_ALIGN(sizeof(struct ifinfomsg));
+	if (in->type >= RTM_NEWADDR && in->type <= RTM_GETADDR)
+		return NLMSG_ALIGN(sizeof(struct ifaddrmsg));
+	return NLMSG_ALIGN(sizeof(struct rtmsg)); /* as large as that of neighbours and rules */
+}
+
+void rd_redact_messages(struct rd_redact *redact, const char *protocol, uint8_t *data, size_t size)
+{
+	struct messages in = { .redact = redact, .protocol = protocol };
+
+	while (size > 0) {
+		size_t length = rd_nlmsg_length(data, size), skip;
+		struct nlmsghdr head;
+
+		if (!length)
+			return;
+		memcpy(&head, data, sizeof(head));
+		in.type = head.nlmsg_type;
+		skip = NLMSG_HDRLEN + header_size(&in);
+		if (head.nlmsg_len > skip)
+			redact_attributes(&in, data + skip, head.nlmsg_len - skip, true, 0);
+		/* Addresses in attributes that are not listed here. */
+		if (length > skip)
+			redact_bytes(redact, data + skip, length - skip);
+		data += length;
+		size -= length;
+	}
+}
+
+void rd_redact_qps(struct rd_redact *redact, const uint8_t *data, size_t size, struct rd_buf *out)
+{
+	const size_t key = sizeof(struct rd_qp_key), one = key + sizeof(struct rd_qp_value);
+
+	for (size_t at = 0; size - at >= sizeof(struct rd_source_map);) {
+		struct rd_source_map map;
+		size_t left;
+
+		memcpy(&map, data + at, sizeof(map));
+		at += sizeof(map);
+		left = (size - at) / one;
+		/* Of another layout: it is unknown what identifies hosts. */
+		if (map.key_size != key || map.value_size != one - key || map.entries > left)
+			return;
+		rd_buf_add(out, &map, sizeof(map));
+		for (uint32_t i = 0; i < map.entries; i++, at += one) {
+			struct rd_qp_value value;
+
+			memcpy(&value, data + at + key, sizeof(value));
+			rd_redact_ip6(redact, value.dgid);
+			rd_buf_add(out, data + at, key);
+			rd_buf_add(out, &value, sizeof(value));
+		}
+	}
+}
+
+/* Files whose line is a serial number, or the name of a host; those in which four numbers with dots are a version. */
+static const char serials[] = "serial serial_number product_serial board_serial chassis_serial product_uuid unique_id "
+			      "chassis_asset_tag machine-id board_asset_tag vpd_serial_number";
+static const char host_names[] = "hostname domainname";
+static const char versions[] =
+	"fw_ver version srcversion osrelease firmware_version hw_rev bios_version modules board_id";
 
 static bool is_text(const uint8_t *data, size_t size)
 {
@@ -136,19 +428,6 @@ static void learn_xml(struct rd_redact *redact, const char *text)
 	}
 }
 
-/* The arguments of a process, each terminated by a NUL, are one secret. */
-static void redact_command(struct rd_redact *redact, const uint8_t *data, size_t size, struct rd_buf *out)
-{
-	_cleanup_free_ char *command = rd_alloc(1, size + 1);
-
-	for (size_t i = 0; i < size; i++)
-		command[i] = data[i] ? (char)data[i] : ' ';
-	if (size)
-		rd_redact_whole(redact, "cmd-", command, size, out);
-	if (size)
-		rd_buf_add(out, "", 1);
-}
-
 /* The device serial number of a PCI function is usually derived from its MAC. */
 static void redact_config(struct rd_redact *redact, uint8_t *data, size_t size)
 {
@@ -169,29 +448,6 @@ static void redact_config(struct rd_redact *redact, uint8_t *data, size_t size)
 				data[at + 4 + i] = guid[7 - i];
 		}
 		at = head >> 20;
-	}
-}
-
-/* Vital product data: part and engineering change numbers are kept, all other vendor data are removed. */
-static void redact_vpd(uint8_t *data, size_t size)
-{
-	for (size_t at = 0; at + 3 <= size && data[at] & 0x80;) {
-		size_t length = data[at + 1] | (size_t)data[at + 2] << 8, from = at + 3, tag = data[at] & 0x7f;
-
-		if (length > size - from)
-			length = size - from;
-		/* 0x10: VPD-R, 0x11: VPD-W; of keywords of two letters and a length */
-		for (size_t i = from; (tag == 0x10 || tag == 0x11) && i + 3 <= from + length;) {
-			size_t n = data[i + 2], left = from + length - i - 3;
-			bool keep = memcmp(data + i, "PN", 2) == 0 || memcmp(data + i, "EC", 2) == 0 ||
-				    memcmp(data + i, "RV", 2) == 0;
-
-			n = n < left ? n : left;
-			if (!keep)
-				memset(data + i + 3, 'x', n);
-			i += 3 + n;
-		}
-		at = from + length;
 	}
 }
 
@@ -238,36 +494,6 @@ static void redact_job(struct rd_redact *redact, const char *text, struct rd_buf
 	}
 }
 
-/* Files below /proc/PID; false: not a special file. */
-static bool redact_of_process(struct rd_redact *redact, const char *name, const uint8_t *data, size_t size,
-			      struct rd_buf *out)
-{
-	static const char *const of_status[] = { "Cap", "State:", "TracerPid:", NULL };
-	const char *text = (const char *)data;
-
-	if (strcmp(name, "cmdline") == 0)
-		redact_command(redact, data, size, out);
-	else if (strcmp(name, "comm") == 0)
-		rd_redact_program(redact, text, size, out);
-	else if (strcmp(name, "cgroup") == 0)
-		rd_redact_cgroup_file(redact, text, out);
-	else if (strcmp(name, "environ") == 0)
-		redact_variables(redact, text, size, '\0', out);
-	else if (strcmp(name, "status") == 0)
-		rd_redact_keep_lines(text, of_status, out);
-	else if (strcmp(name, "maps") == 0)
-		rd_redact_maps(text, out);
-	else
-		return false;
-	return true;
-}
-
-static bool is_of_process(const char *path)
-{
-	return strncmp(path, "root/proc/", 10) == 0 &&
-	       (isdigit((unsigned char)path[10]) || strncmp(path + 10, "self/", 5) == 0);
-}
-
 /* Product names are kept even if a host has the same name: rules of NCCL use them. */
 static void redact_gpu(struct rd_redact *redact, const char *text, struct rd_buf *out)
 {
@@ -290,10 +516,13 @@ static bool redact_special(struct rd_redact *redact, const char *path, const cha
 			   size_t size, struct rd_buf *out)
 {
 	static const char *const limits[] = { "[", "DefaultLimit", NULL };
+	static const char *const of_status[] = { "Cap", "State:", "TracerPid:", NULL };
 	const char *text = (const char *)data;
 
 	if (strcmp(path, "root/proc/cmdline") == 0)
 		rd_redact_kernel_command(redact, text, out);
+	else if (rd_redact_is_listed("vpd cmdline", name, strlen(name)))
+		return true; /* vital product data, arguments of a process: nothing is kept */
 	else if (strcmp(path, "root" RD_SOURCE_MAPS "/rdmadiag_qps") == 0)
 		rd_redact_qps(redact, data, size, out);
 	else if (strncmp(path, "root" RD_SOURCE_JOB "/", strlen("root" RD_SOURCE_JOB "/")) == 0)
@@ -312,8 +541,21 @@ static bool redact_special(struct rd_redact *redact, const char *path, const cha
 		rd_redact_node_desc(redact, text, size, out);
 	else if (strcmp(name, "ifalias") == 0)
 		rd_redact_whole(redact, "name-", text, size, out);
+	else if (strncmp(path, "root/proc/", 10) != 0 ||
+		 (!isdigit((unsigned char)path[10]) && strncmp(path + 10, "self/", 5) != 0))
+		return false;
+	else if (strcmp(name, "comm") == 0)
+		rd_redact_program(redact, text, size, out);
+	else if (strcmp(name, "cgroup") == 0)
+		rd_redact_cgroup_file(redact, text, out);
+	else if (strcmp(name, "environ") == 0)
+		redact_variables(redact, text, size, '\0', out);
+	else if (strcmp(name, "status") == 0)
+		rd_redact_keep_lines(text, of_status, out);
+	else if (strcmp(name, "maps") == 0)
+		rd_redact_maps(text, out);
 	else
-		return is_of_process(path) && redact_of_process(redact, name, data, size, out);
+		return false;
 	return true;
 }
 
@@ -323,9 +565,9 @@ static void redact_content(struct rd_redact *redact, const char *path, const uin
 	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 	_cleanup_free_ char *line = rd_dup_part((const char *)data, strcspn((const char *)data, "\n"));
 
-	if (is_serial(path))
+	if (rd_redact_is_listed(serials, name, strlen(name)))
 		rd_redact_add_serial(redact, line);
-	if (is_host_name(path))
+	if (rd_redact_is_listed(host_names, name, strlen(name)))
 		rd_redact_add_host(redact, line);
 	if (redact_special(redact, path, name, data, size, out))
 		return;
@@ -335,7 +577,8 @@ static void redact_content(struct rd_redact *redact, const char *path, const uin
 			learn_if_inet6(redact, (const char *)data);
 		if (strcmp(path, "root" RD_SOURCE_NCCL_XML) == 0)
 			learn_xml(redact, (const char *)data);
-		rd_redact_text(redact, (const char *)data, size, is_version(path) ? RD_REDACT_VERSIONS : 0, out);
+		rd_redact_text(redact, (const char *)data, size,
+			       rd_redact_is_listed(versions, name, strlen(name)) ? RD_REDACT_VERSIONS : 0, out);
 		return;
 	}
 	rd_buf_add(out, data, size);
@@ -343,9 +586,7 @@ static void redact_content(struct rd_redact *redact, const char *path, const uin
 		return;
 	if (strcmp(name, "config") == 0)
 		redact_config(redact, (uint8_t *)out->data, out->len);
-	if (strcmp(name, "vpd") == 0)
-		redact_vpd((uint8_t *)out->data, out->len);
-	rd_redact_bytes(redact, (uint8_t *)out->data, out->len);
+	redact_bytes(redact, (uint8_t *)out->data, out->len);
 }
 
 #define CGROUPS "root/sys/fs/cgroup/"

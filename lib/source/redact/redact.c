@@ -1,11 +1,138 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Originals and their pseudonyms: hash tables of entries and of words, and the key. */
 #include "source/redact/redact.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/random.h>
 
 #include "base/memory.h"
+#include "source/opener/opener.h"
+#include "source/record/record.h"
+
+#define WORD_MAX 255
+#define ENTRIES_MAX ((size_t)1 << 20)
+
+void rd_redact_deinit(struct rd_redact *redact)
+{
+	for (size_t i = 0; i < redact->n_words; i++) {
+		free(redact->words[i].in);
+		free(redact->words[i].out);
+	}
+	free(redact->words);
+	rd_map_deinit(&redact->words_by_text);
+	free(redact->entries);
+	rd_map_deinit(&redact->by_in);
+	rd_map_deinit(&redact->by_out);
+	*redact = (struct rd_redact){ 0 };
+}
+
+static uint64_t hash_of(const struct rd_redact *redact, enum rd_secret kind, const uint8_t *bytes, size_t size)
+{
+	uint8_t all[2 + 16] = { (uint8_t)kind, (uint8_t)size };
+
+	memcpy(all + 2, bytes, size);
+	return rd_siphash(&redact->key, all, 2 + size);
+}
+
+/* Finds an entry by its original (`by_in`) or by its pseudonym (`by_out`). */
+static const struct rd_secret_entry *find_entry(const struct rd_redact *redact, const struct rd_map *map,
+						enum rd_secret kind, const uint8_t *bytes, size_t size)
+{
+	uint64_t hash = hash_of(redact, kind, bytes, size);
+	size_t i;
+
+	for (size_t probe = 0; (i = rd_map_next(map, hash, &probe)) != RD_MAP_END;) {
+		const struct rd_secret_entry *entry = &redact->entries[i];
+
+		if (entry->kind == kind && entry->size == size &&
+		    memcmp(map == &redact->by_out ? entry->out : entry->in, bytes, size) == 0)
+			return entry;
+	}
+	return NULL;
+}
+
+static void mark(struct rd_redact *redact, uint8_t first, uint8_t second)
+{
+	redact->begins[first << 5 | second >> 3] |= (uint8_t)(1u << second % 8);
+}
+
+static void enter(struct rd_redact *redact, enum rd_secret kind, const uint8_t *in, const uint8_t *out, size_t size)
+{
+	struct rd_secret_entry entry = { .kind = kind, .size = (uint8_t)size };
+
+	memcpy(entry.in, in, size);
+	memcpy(entry.out, out, size);
+	if (redact->n_entries == ENTRIES_MAX) {
+		redact->failed = true;
+		return;
+	}
+	rd_map_put(&redact->by_in, hash_of(redact, kind, in, size), redact->n_entries);
+	rd_map_put(&redact->by_out, hash_of(redact, kind, out, size), redact->n_entries);
+	*RD_ADD(redact->entries, redact->n_entries, redact->cap_entries) = entry;
+	if (size > 4) {
+		mark(redact, in[0], in[1]);
+		mark(redact, in[size - 1], in[size - 2]);
+	}
+}
+
+bool rd_redact_known(const struct rd_redact *redact, enum rd_secret kind, const uint8_t *in, size_t size, uint8_t *out)
+{
+	const struct rd_secret_entry *entry = find_entry(redact, &redact->by_in, kind, in, size);
+
+	if (entry)
+		memcpy(out, entry->out, size);
+	return entry;
+}
+
+static bool is_taken(const struct rd_redact *redact, enum rd_secret kind, const uint8_t *out, size_t size)
+{
+	return find_entry(redact, &redact->by_out, kind, out, size);
+}
+
+static uint64_t word_hash(const struct rd_redact *redact, const char *text, size_t size)
+{
+	char folded[WORD_MAX] = "";
+
+	for (size_t i = 0; i < size; i++)
+		folded[i] = (char)tolower((unsigned char)text[i]);
+	return rd_siphash(&redact->key, folded, size);
+}
+
+const struct rd_secret_word *rd_redact_find_word(const struct rd_redact *redact, const char *text, size_t size)
+{
+	uint64_t hash;
+	size_t i;
+
+	if (size > WORD_MAX || !redact->has_length[size])
+		return NULL;
+	hash = word_hash(redact, text, size);
+	for (size_t probe = 0; (i = rd_map_next(&redact->words_by_text, hash, &probe)) != RD_MAP_END;) {
+		const char *in = redact->words[i].in;
+
+		if (strncasecmp(in, text, size) == 0 && !in[size])
+			return &redact->words[i];
+	}
+	return NULL;
+}
+
+/* Takes ownership of `out`; NULL: the word identifies nothing and is kept. */
+static void enter_word(struct rd_redact *redact, const char *in, size_t size, char *out, enum rd_word_kind kind)
+{
+	if (size > WORD_MAX || redact->n_words == ENTRIES_MAX) {
+		free(out);
+		redact->failed = true;
+		return;
+	}
+	rd_map_put(&redact->words_by_text, word_hash(redact, in, size), redact->n_words);
+	*RD_ADD(redact->words, redact->n_words, redact->cap_words) =
+		(struct rd_secret_word){ .in = rd_dup_part(in, size), .out = out, .kind = kind };
+	redact->has_length[size] = true;
+	if (size > redact->longest)
+		redact->longest = size;
+}
 
 static bool all_are(const uint8_t *bytes, size_t size, uint8_t value)
 {
@@ -31,8 +158,8 @@ static void add_pseudonym(struct rd_redact *redact, enum rd_secret kind, const u
 			redact->failed = true;
 			return;
 		}
-	} while (rd_redact_taken(redact, kind, out, size));
-	rd_redact_enter(redact, kind, in, out, size);
+	} while (is_taken(redact, kind, out, size));
+	enter(redact, kind, in, out, size);
 }
 
 /* 02:… is a locally administered address, not assigned by a vendor. */
@@ -79,7 +206,7 @@ void rd_redact_guid(struct rd_redact *redact, uint8_t *guid)
 	if (rd_redact_known(redact, RD_SECRET_GUID, guid, 8, guid))
 		return;
 	if (guid_of_mac(redact, guid, out))
-		rd_redact_enter(redact, RD_SECRET_GUID, guid, out, 8);
+		enter(redact, RD_SECRET_GUID, guid, out, 8);
 	else
 		add_pseudonym(redact, RD_SECRET_GUID, guid, out, 8, 5);
 	memcpy(guid, out, 8);
@@ -157,14 +284,14 @@ static void redact_octet(struct rd_redact *redact, size_t at, const uint8_t *in,
 	}
 	out[at] = at ? shuffled(redact, in, at) : first_octet(redact, in[0]);
 	/* Two public ranges can get the same first byte. */
-	for (int tries = 0; at && rd_redact_taken(redact, kind, out, at + 1); tries++) {
+	for (int tries = 0; at && is_taken(redact, kind, out, at + 1); tries++) {
 		if (tries == 256)
 			redact->failed = true;
 		if (redact->failed)
 			return;
 		out[at]++;
 	}
-	rd_redact_enter(redact, kind, in, out, at + 1);
+	enter(redact, kind, in, out, at + 1);
 }
 
 /* The first two bytes are replaced and the last two kept, so that every netmask in use within a network keeps its
@@ -200,7 +327,7 @@ void rd_redact_ip6(struct rd_redact *redact, uint8_t *ip)
 		rd_redact_guid(redact, ip + 8);
 	}
 	if (memcmp(in, ip, 16) != 0 && !rd_redact_known(redact, RD_SECRET_IP6, in, 16, known))
-		rd_redact_enter(redact, RD_SECRET_IP6, in, ip, 16);
+		enter(redact, RD_SECRET_IP6, in, ip, 16);
 }
 
 void rd_redact_hardware(struct rd_redact *redact, uint8_t *address, size_t size)
@@ -243,7 +370,7 @@ static void add_word(struct rd_redact *redact, const char *in, size_t size, cons
 	if (out.failed)
 		redact->failed = true;
 	else
-		rd_redact_enter_word(redact, in, size, RD_TAKE(out.data), kind);
+		enter_word(redact, in, size, RD_TAKE(out.data), kind);
 }
 
 void rd_redact_add_host(struct rd_redact *redact, const char *name)
@@ -285,7 +412,7 @@ void rd_redact_add_serial(struct rd_redact *redact, const char *serial)
 void rd_redact_add_name(struct rd_redact *redact, const char *name)
 {
 	if (*name && !rd_redact_find_word(redact, name, strlen(name)))
-		rd_redact_enter_word(redact, name, strlen(name), NULL, RD_WORD_NAME);
+		enter_word(redact, name, strlen(name), NULL, RD_WORD_NAME);
 }
 
 bool rd_redact_is_name(const struct rd_redact *redact, const char *text, size_t size)
@@ -293,4 +420,48 @@ bool rd_redact_is_name(const struct rd_redact *redact, const char *text, size_t 
 	const struct rd_secret_word *word = rd_redact_find_word(redact, text, size);
 
 	return word && word->kind == RD_WORD_NAME;
+}
+
+#define KEY_MIN 16
+#define KEY_MAX 4096
+
+int rd_redact_key_make_up(struct rd_sipkey *ret, struct rd_err *err)
+{
+	if (getrandom(ret->k, sizeof(ret->k), 0) != sizeof(ret->k))
+		return rd_err_set(err, errno, "getrandom", "cannot generate a key for pseudonyms");
+	return 0;
+}
+
+/* Derives the sixteen key bytes of the hash from all bytes of the file. */
+static void key_of(uint8_t *bytes, size_t size, struct rd_sipkey *ret)
+{
+	struct rd_sipkey first;
+
+	memcpy(first.k, bytes, sizeof(first.k));
+	for (uint8_t i = 0; i < 2; i++) {
+		bytes[size] = i;
+		ret->k[i] = rd_siphash(&first, bytes, size + 1);
+	}
+}
+
+int rd_redact_key_read(const char *path, struct rd_sipkey *ret, struct rd_err *err)
+{
+	_cleanup_close_ int fd = rd_opener_open(path);
+	uint8_t bytes[KEY_MAX + 1];
+	ssize_t size = fd < 0 ? -1 : read(fd, bytes, KEY_MAX);
+
+	if (size < 0) {
+		int code = fd < 0 ? -fd : errno;
+
+		rd_err_set(err, code, path, "cannot read the key");
+		if (code == ENOENT)
+			rd_err_hint(err, "(umask 077; head -c 32 /dev/urandom > %s)", path);
+		return -code;
+	}
+	if (size < KEY_MIN)
+		return rd_err_set(err, EINVAL, path, "a key must have at least %d bytes; this file has %zd", KEY_MIN,
+				  size);
+	key_of(bytes, (size_t)size, ret);
+	explicit_bzero(bytes, sizeof(bytes));
+	return 0;
 }

@@ -62,12 +62,10 @@ struct rd_redact {
 
 void rd_redact_deinit(struct rd_redact *redact);
 
-/* Its tables (redact-table.c). */
-void rd_redact_enter(struct rd_redact *redact, enum rd_secret kind, const uint8_t *in, const uint8_t *out, size_t size);
-bool rd_redact_taken(const struct rd_redact *redact, enum rd_secret kind, const uint8_t *out, size_t size);
-bool rd_redact_may_begin(const struct rd_redact *redact, const uint8_t *bytes); /* two bytes of binary data */
-void rd_redact_enter_word(struct rd_redact *redact, const char *in, size_t size, char *out, enum rd_word_kind kind);
 const struct rd_secret_word *rd_redact_find_word(const struct rd_redact *redact, const char *text, size_t size);
+
+/* `words`: separated by blanks. */
+bool rd_redact_is_listed(const char *words, const char *text, size_t size);
 
 /* In place. */
 void rd_redact_guid(struct rd_redact *redact, uint8_t *guid);
@@ -97,7 +95,7 @@ void rd_redact_whole(struct rd_redact *redact, const char *prefix, const char *t
 void rd_redact_add_user(struct rd_redact *redact, const char *name, size_t size);
 
 /*
- * Names given by people (redact-names.c). All add the redacted text: of /proc/PID/comm; of a control group path, in which
+ * Names given by people (redact-text.c). All add the redacted text: of /proc/PID/comm; of a control group path, in which
  * the markers of jobs, pods and containers are kept; of /proc/PID/cgroup; of an environment variable, whose
  * value is kept unless it is a path or free text; of /proc/PID/maps; of a node description.
  */
@@ -126,11 +124,9 @@ void rd_redact_kernel_command(struct rd_redact *redact, const char *text, struct
  * host or user; all other lines are counted and dropped. */
 void rd_redact_kmsg(struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out);
 
-/* Adds the file of the maps "rdmadiag_qps" (RD_SOURCE_MAPS): of those of this layout, up to the first one that has another one. */
+/* Adds the file of the maps "rdmadiag_qps" (RD_SOURCE_MAPS), which hold the addresses of peers: those of this layout, up to the first one
+ * that has another one. */
 void rd_redact_qps(struct rd_redact *redact, const uint8_t *data, size_t size, struct rd_buf *out);
-
-/* Replaces known originals in binary data, in place. */
-void rd_redact_bytes(const struct rd_redact *redact, uint8_t *data, size_t size);
 
 /* Redacts netlink messages in place; `protocol`: its name in the bundle ("route"). */
 void rd_redact_messages(struct rd_redact *redact, const char *protocol, uint8_t *data, size_t size);
