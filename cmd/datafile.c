@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "source/bundle/standard-input.h"
+#include "source/bundle/bundle.h"
 #include "source/guard/source-guard.h"
 
 /* NULL: there is no deadline. */

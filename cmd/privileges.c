@@ -19,7 +19,7 @@
 #include "confine/confine.h"
 #include "render/libsmartcols.h"
 #include "source/bundle/libarchive.h"
-#include "source/bundle/standard-input.h"
+#include "source/bundle/bundle.h"
 #include "source/opener/opener.h"
 #include "source/shared/libibmad.h"
 #include "table.h"

@@ -12,7 +12,7 @@
 #include "cmd/table.h"
 #include "diagnose/explain/log-join.h"
 #include "report/explain/report-explain.h"
-#include "source/bundle/standard-input.h"
+#include "source/bundle/bundle.h"
 #include "source/opener/opener.h"
 
 #define FILES_MAX 64

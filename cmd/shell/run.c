@@ -18,7 +18,7 @@
 #include "cmd/program.h"
 #include "cmd/shell/shell.h"
 #include "confine/confine.h"
-#include "source/bundle/standard-input.h"
+#include "source/bundle/bundle.h"
 
 enum { READ_END, WRITE_END };
 

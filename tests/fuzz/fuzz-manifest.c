@@ -2,7 +2,7 @@
 /* The bytes are a manifest, of a bundle that holds a few files. */
 #include "fuzz.h"
 
-#include "source/bundle/bundle-manifest.h"
+#include "source/bundle/bundle.h"
 
 static void add(struct rd_tree *tree, const char *path, enum rd_node_type type, const char *text, size_t size)
 {

@@ -144,19 +144,16 @@ int rd_bundle_walk(int fd, struct rd_bytes *ret)
 }
 
 /* What cannot be read is neither empty nor missing: requests get the errno; of a link, all of them. */
-static int set_refused(struct rd_tree *tree, uint32_t node, const struct entry *entry)
+static void set_refused(struct rd_tree *tree, uint32_t node, const struct entry *entry)
 {
 	struct rd_node_more *more = rd_tree_more(tree, node);
 
-	if (!more)
-		return -ENOMEM;
 	rd_tree_node(tree, node)->type = entry->type == RD_NODE_LINK ? RD_NODE_DIR : entry->type;
 	for (enum rd_op query = 0; query < RD_OP_PATHS; query++)
 		if (entry->type == RD_NODE_LINK || query == (entry->type == RD_NODE_DIR ? RD_OP_LIST : RD_OP_READ)) {
 			more->queried[query] = true;
 			more->code[query] = entry->code;
 		}
-	return 0;
 }
 
 static int index_walk(const struct rd_bytes *walk, struct rd_tree *tree)
@@ -179,7 +176,7 @@ static int index_walk(const struct rd_bytes *walk, struct rd_tree *tree)
 		}
 		r = rd_tree_enter(tree, folder, name, &node);
 		if (!r && entry.code)
-			r = set_refused(tree, node, &entry);
+			set_refused(tree, node, &entry);
 		else if (!r && entry.type != RD_NODE_DIR)
 			r = rd_tree_set(tree, node, entry.type, data, entry.size);
 		if (!r && entry.type == RD_NODE_DIR) {

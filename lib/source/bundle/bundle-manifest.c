@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "source/bundle/bundle-manifest.h"
-#include "base/number.h"
+/* manifest.json: the recorded requests, their times, and replies that no file can hold. */
 #include "source/bundle/bundle.h"
+
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/text.h"
 #include "source/bundle/json-read.h"
 
 #include <errno.h>
@@ -17,6 +20,17 @@ const char *const rd_query_names[RD_OP_PATHS] = {
 	[RD_OP_READ] = "read", [RD_OP_LIST] = "list", [RD_OP_LINK] = "link",
 	[RD_OP_RDEV] = "rdev", [RD_OP_INO] = "ino",   [RD_OP_MODE] = "mode",
 };
+
+void rd_redaction_deinit(struct rd_redaction *redaction)
+{
+	free(redaction->nets);
+	*redaction = (struct rd_redaction){ 0 };
+}
+
+void rd_redaction_add_net(struct rd_redaction *redaction, uint16_t pseudonym, uint64_t id)
+{
+	*RD_ADD(redaction->nets, redaction->n_nets, redaction->cap_nets) = (struct rd_redacted_net){ pseudonym, id };
+}
 
 void rd_manifest_deinit(struct rd_manifest *manifest)
 {
@@ -95,12 +109,7 @@ static bool read_names(struct reader *reader)
 			return set_wrong(reader, "invalid name in a list");
 		if (rd_tree_charge(reader->tree, request->word.len + NAME_COST) < 0)
 			return set_wrong(reader, "lists of names exceed the limits");
-		if (rd_grow(&names->v, &names->cap, names->n + 1, sizeof(*names->v)) < 0)
-			return set_wrong(reader, "no memory for the manifest");
-		names->v[names->n] = strdup(request->word.data);
-		if (!names->v[names->n])
-			return set_wrong(reader, "no memory for the manifest");
-		names->n++;
+		*RD_ADD(names->v, names->n, names->cap) = rd_dup(request->word.data);
 	}
 	return !json->failed;
 }
@@ -193,8 +202,6 @@ static bool keep_answer(struct reader *reader, uint32_t node)
 	if (!request->code && (request->query == RD_OP_READ || (request->query == RD_OP_LINK && !request->has_target)))
 		return true;
 	more = rd_tree_more(reader->tree, node);
-	if (!more)
-		return set_wrong(reader, "no memory for the manifest");
 	if (more->queried[request->query])
 		return set_wrong(reader, "duplicate request");
 	more->queried[request->query] = true;
@@ -209,9 +216,9 @@ static bool keep_answer(struct reader *reader, uint32_t node)
 		request->names = (struct rd_names){ 0 };
 	}
 	if (request->has_target) {
-		more->target = strdup(request->target.data);
-		if (!more->target || rd_tree_charge(reader->tree, request->target.len) < 0)
-			return set_wrong(reader, "no memory for the manifest");
+		more->target = rd_dup(request->target.data);
+		if (rd_tree_charge(reader->tree, request->target.len) < 0)
+			return set_wrong(reader, "targets of links exceed the limits");
 	}
 	return true;
 }
@@ -232,11 +239,8 @@ static bool keep_request(struct reader *reader)
 		return true;
 	/* "/sys/…" is below root/, "route/…" below nl/. */
 	netlink = request->path.data[0] != '/';
-	if (asprintf(&path, "%s/%s", rd_sample_folder(reader->sample, netlink ? "nl" : "root", folder),
-		     request->path.data + !netlink) < 0) {
-		path = NULL;
-		return set_wrong(reader, "no memory for the manifest");
-	}
+	path = rd_text("%s/%s", rd_sample_folder(reader->sample, netlink ? "nl" : "root", folder),
+		       request->path.data + !netlink);
 	if (request->code == ENOENT || request->code == ENOTDIR) {
 		char absolute[8200];
 
@@ -259,7 +263,7 @@ static bool keep_request(struct reader *reader)
 static bool read_requests(struct reader *reader)
 {
 	struct rd_json *json = &reader->json;
-	_cleanup_buf_ struct rd_buf name = RD_BUF_CHECKED;
+	_cleanup_buf_ struct rd_buf name = { 0 };
 
 	for (rd_json_enter(json, '['); rd_json_element(json);) {
 		request_reset(&reader->request);
@@ -285,7 +289,7 @@ static uint64_t shape_of(struct reader *reader)
 
 static bool read_shape(struct reader *reader, uint64_t shape)
 {
-	_cleanup_buf_ struct rd_buf word = RD_BUF_CHECKED;
+	_cleanup_buf_ struct rd_buf word = { 0 };
 	uint64_t recorded;
 
 	if (!read_hash(reader, &word, &recorded))
@@ -298,8 +302,8 @@ static bool read_sample(struct reader *reader)
 {
 	struct rd_manifest *manifest = reader->manifest;
 	struct rd_json *json = &reader->json;
-	struct rd_sample sample = { 0 };
-	_cleanup_buf_ struct rd_buf name = RD_BUF_CHECKED;
+	struct rd_bundle_sample sample = { 0 };
+	_cleanup_buf_ struct rd_buf name = { 0 };
 	uint64_t shape;
 
 	reader->sample = manifest->n_samples;
@@ -325,9 +329,7 @@ static bool read_sample(struct reader *reader)
 	/* Years beyond 2200 do not fit into signed nanoseconds, which callers use. */
 	if (json->failed || sample.realtime_ns > INT64_MAX || sample.monotonic_ns > INT64_MAX)
 		return set_wrong(reader, "invalid time");
-	if (rd_grow(&manifest->samples, &manifest->cap_samples, manifest->n_samples + 1, sizeof(sample)) < 0)
-		return set_wrong(reader, "no memory for the manifest");
-	manifest->samples[manifest->n_samples++] = sample;
+	*RD_ADD(manifest->samples, manifest->n_samples, manifest->cap_samples) = sample;
 	return true;
 }
 
@@ -335,7 +337,7 @@ static bool read_sample(struct reader *reader)
 static bool read_network(struct reader *reader, const char *name)
 {
 	struct rd_redaction *redaction = &reader->manifest->redaction;
-	_cleanup_buf_ struct rd_buf word = RD_BUF_CHECKED;
+	_cleanup_buf_ struct rd_buf word = { 0 };
 	const char *at = name;
 	uint32_t first, second;
 	uint64_t id;
@@ -353,13 +355,13 @@ static bool read_redaction(struct reader *reader)
 {
 	struct rd_json *json = &reader->json;
 	struct rd_redaction *redaction = &reader->manifest->redaction;
-	_cleanup_buf_ struct rd_buf name = RD_BUF_CHECKED;
+	_cleanup_buf_ struct rd_buf name = { 0 };
 
 	for (rd_json_enter(json, '{'); rd_json_member(json, &name);) {
 		bool ok = true;
 
 		if (strcmp(name.data, "key") == 0) {
-			_cleanup_buf_ struct rd_buf word = RD_BUF_CHECKED;
+			_cleanup_buf_ struct rd_buf word = { 0 };
 
 			ok = read_hash(reader, &word, &redaction->key.v);
 			redaction->key.known = ok ? RD_OK : RD_ABSENT;
@@ -379,7 +381,7 @@ static bool read_redaction(struct reader *reader)
 static bool read_top(struct reader *reader, const char *name, uint64_t before)
 {
 	struct rd_json *json = &reader->json;
-	_cleanup_buf_ struct rd_buf text = RD_BUF_CHECKED;
+	_cleanup_buf_ struct rd_buf text = { 0 };
 	uint64_t recorded;
 	bool ok = true;
 
@@ -397,7 +399,7 @@ static bool read_top(struct reader *reader, const char *name, uint64_t before)
 	}
 	if (strcmp(name, "hostname") == 0 && !reader->manifest->hostname) {
 		ok = rd_json_text(json, &text);
-		reader->manifest->hostname = ok ? strdup(text.data) : NULL;
+		reader->manifest->hostname = ok ? rd_dup(text.data) : NULL;
 		return ok;
 	}
 	if (strcmp(name, "redacted") == 0) {
@@ -428,11 +430,10 @@ int rd_manifest_read(const struct rd_bytes *bytes, struct rd_tree *tree, uint32_
 	_cleanup_(rd_manifest_deinit) struct rd_manifest manifest = { 0 };
 	struct reader reader = { .tree = tree, .top = top, .manifest = &manifest };
 	struct request *request = &reader.request;
-	_cleanup_buf_ struct rd_buf name = RD_BUF_CHECKED;
+	_cleanup_buf_ struct rd_buf name = { 0 };
 	const char *from = (const char *)bytes->data;
 	uint64_t before = RD_HASH;
 
-	request->path = request->word = request->target = RD_BUF_CHECKED;
 	rd_json_init(&reader.json, bytes->data, bytes->size);
 	for (rd_json_enter(&reader.json, '{'); rd_json_member(&reader.json, &name); from = reader.json.at) {
 		if (!read_top(&reader, name.data, before))

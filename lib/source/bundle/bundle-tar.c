@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A tar archive, member by member into a tree. Nothing is written anywhere. */
+/* libarchive: a tar archive, member by member into a tree, and single files, in its "raw" format: one member without a name. Nothing is
+ * written anywhere. */
 #include "source/bundle/bundle.h"
-#include "source/bundle/libarchive.h"
 
 #include <errno.h>
 #include <string.h>
+
+#include "base/memory.h"
+#include "source/bundle/libarchive.h"
+
+RD_LATE_DEFINE(rd_libarchive, RD_LIBARCHIVE_CALLS, RD_LIBARCHIVE)
 
 #define READ_SIZE ((size_t)64 << 10)
 #define PIECE_SIZE ((size_t)4 << 10) /* of an archive in memory */
@@ -19,24 +24,42 @@
 #define HEAD_SIZE 8 /* at least the longest magic */
 
 struct packing {
-	const char *magic;
+	const char *name, *magic;
 	size_t size;
+	bool bundle; /* also of a bundle */
 	int (**support)(struct archive *archive);
 };
 
 static const struct packing packings[] = {
-	{ "\x1f\x8b", 2, &rd_libarchive.archive_read_support_filter_gzip },
-	{ "BZh", 3, &rd_libarchive.archive_read_support_filter_bzip2 },
-	{ "\x28\xb5\x2f\xfd", 4, &rd_libarchive.archive_read_support_filter_zstd },
+	{ "gzip", "\x1f\x8b", 2, true, &rd_libarchive.archive_read_support_filter_gzip },
+	{ "bzip2", "BZh", 3, true, &rd_libarchive.archive_read_support_filter_bzip2 },
+	{ "zstd", "\x28\xb5\x2f\xfd", 4, true, &rd_libarchive.archive_read_support_filter_zstd },
+	{ "xz", "\xfd\x37zXZ", 6, false, &rd_libarchive.archive_read_support_filter_xz },
+	/* legacy frames, as lz4 -l writes */
+	{ "lz4", "\x02\x21\x4c\x18", 4, false, &rd_libarchive.archive_read_support_filter_lz4 },
 };
 
-static int damaged(struct archive *archive, const char *name, struct rd_err *err)
+/* That of the magic, the only one that is enabled: the file must not select other parsers. */
+static const struct packing *packing_of(const void *head, size_t size)
+{
+	for (size_t i = 0; i < RD_ARRAY_SIZE(packings); i++)
+		if (size >= packings[i].size && memcmp(head, packings[i].magic, packings[i].size) == 0)
+			return &packings[i];
+	return NULL;
+}
+
+static int damaged_as(struct archive *archive, const char *name, const char *what, struct rd_err *err)
 {
 	const char *why = rd_libarchive.archive_error_string(archive);
 
 	if (rd_libarchive.archive_errno(archive) == ENOMEM)
-		return rd_err_set(err, ENOMEM, name, "no memory to read the archive");
-	return rd_err_set(err, EBADMSG, name, "not a complete tar archive: %s", why ? why : "damaged data");
+		return rd_err_set(err, ENOMEM, name, "no memory to read it");
+	return rd_err_set(err, EBADMSG, name, "%s: %s", what, why ? why : "damaged data");
+}
+
+static int damaged(struct archive *archive, const char *name, struct rd_err *err)
+{
+	return damaged_as(archive, name, "not a complete tar archive", err);
 }
 
 /* An archive in memory is handed to libarchive in pieces: what remains at its end shows whether something follows. */
@@ -70,14 +93,13 @@ static int check_rest(const struct pieces *pieces, const char *name, struct rd_e
 	return -EBADMSG;
 }
 
-/* Enables only the filter of the magic: the file must not select other parsers. */
 static int add_filter(const uint8_t head[HEAD_SIZE], const char *name, struct archive *archive, struct rd_err *err)
 {
-	for (size_t i = 0; i < RD_ARRAY_SIZE(packings); i++)
-		/* ARCHIVE_WARN: libarchive was built without this filter, and would run the program of that name instead. */
-		if (memcmp(head, packings[i].magic, packings[i].size) == 0 &&
-		    (*packings[i].support)(archive) != ARCHIVE_OK)
-			return rd_err_set(err, ENOTSUP, name, "this libarchive does not support its compression");
+	const struct packing *packing = packing_of(head, HEAD_SIZE);
+
+	/* ARCHIVE_WARN: libarchive was built without this filter, and would run the program of that name instead. */
+	if (packing && packing->bundle && (*packing->support)(archive) != ARCHIVE_OK)
+		return rd_err_set(err, ENOTSUP, name, "this libarchive does not support its compression");
 	return rd_libarchive.archive_read_support_format_tar(archive) != ARCHIVE_OK ? damaged(archive, name, err) : 0;
 }
 
@@ -114,9 +136,7 @@ static int read_member(struct archive *archive, const char *name, size_t claimed
 	if (claimed > RD_TREE_FILE_MAX)
 		return rd_err_set(err, EFBIG, name, "a file of %zu bytes exceeds the limit of %zu", claimed,
 				  RD_TREE_FILE_MAX);
-	bytes.data = malloc(claimed + 1);
-	if (!bytes.data)
-		return rd_err_set(err, ENOMEM, name, "no memory to read the archive");
+	rd_reserve(&bytes.data, &(size_t){ 0 }, claimed + 1, 1);
 	while (bytes.size < claimed) {
 		n = rd_libarchive.archive_read_data(archive, bytes.data + bytes.size, claimed - bytes.size);
 		if (n < 0)
@@ -139,8 +159,6 @@ static int bad_member(const char *name, const char *member, int r, struct rd_err
 	if (r == -EFBIG)
 		return rd_err_set(err, EFBIG, name, "contains more than %zu files or %zu MB", MEMBERS_MAX,
 				  RD_TREE_BYTES_MAX >> 20);
-	if (r == -ENOMEM)
-		return rd_err_set(err, ENOMEM, name, "no memory to read the archive");
 	return rd_err_set(err, EBADMSG, name, "not a bundle: contains '%s', which is not allowed",
 			  member ? member : "(name in an unknown charset)");
 }
@@ -250,4 +268,63 @@ int rd_bundle_read_tar_bytes(const struct rd_bytes *bytes, const char *name, str
 	if (!r)
 		r = read_members(archive, name, tree, err);
 	return r < 0 ? r : check_rest(&pieces, name, err);
+}
+
+static int read_raw(struct archive *archive, const struct packing *packing, size_t limit, struct rd_bytes *ret,
+		    struct rd_err *err)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	struct archive_entry *entry;
+	size_t cap = 0;
+
+	/* ARCHIVE_EOF: a well-formed empty file. */
+	if (rd_libarchive.archive_read_next_header(archive, &entry) < ARCHIVE_OK)
+		return damaged_as(archive, packing->name, "cannot decompress", err);
+	/* A filter that rejects the header is skipped, and the compressed bytes would be returned as contents. */
+	if (rd_libarchive.archive_filter_code(archive, 0) == ARCHIVE_FILTER_NONE)
+		return rd_err_set(err, EBADMSG, packing->name, "cannot decompress: damaged header");
+	for (;;) {
+		la_ssize_t n;
+
+		rd_reserve(&bytes.data, &cap, bytes.size + READ_SIZE + 1, 1);
+		n = rd_libarchive.archive_read_data(archive, bytes.data + bytes.size, READ_SIZE);
+		if (n < 0)
+			return damaged_as(archive, packing->name, "cannot decompress", err);
+		if (n == 0)
+			break;
+		bytes.size += n;
+		if (bytes.size > limit)
+			return rd_err_set(err, EFBIG, packing->name, "decompresses to more than the limit of %zu bytes",
+					  limit);
+	}
+	bytes.data[bytes.size] = '\0';
+	*ret = bytes;
+	bytes = (struct rd_bytes){ 0 };
+	return 0;
+}
+
+int rd_unpack(const struct rd_bytes *in, size_t limit, struct rd_bytes *ret, struct rd_err *err)
+{
+	_cleanup_(rd_archive_freep) struct archive *archive = NULL;
+	const struct packing *packing = packing_of(in->data, in->size);
+	int r;
+
+	if (!packing && in->size > limit)
+		return rd_err_set(err, EFBIG, "file", "larger than the limit of %zu bytes", limit);
+	if (!packing)
+		return rd_bytes_copy(in->data, in->size, ret);
+	r = rd_libarchive_load(packing->name, err);
+	if (r < 0)
+		return r;
+	archive = rd_libarchive.archive_read_new();
+	if (!archive)
+		return rd_err_set(err, ENOMEM, packing->name, "no memory to decompress it");
+	/* ARCHIVE_WARN: libarchive was built without this filter, and would run the program of that name instead. */
+	if ((*packing->support)(archive) != ARCHIVE_OK)
+		return rd_err_set(err, ENOTSUP, packing->name, "this libarchive does not support its compression");
+	if (rd_libarchive.archive_read_support_format_raw(archive) != ARCHIVE_OK ||
+	    rd_libarchive.archive_read_support_format_empty(archive) != ARCHIVE_OK ||
+	    rd_libarchive.archive_read_open_memory(archive, in->data, in->size) != ARCHIVE_OK)
+		return damaged_as(archive, packing->name, "cannot decompress", err);
+	return read_raw(archive, packing, limit, ret, err);
 }

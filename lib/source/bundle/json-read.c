@@ -173,7 +173,7 @@ bool rd_json_text(struct rd_json *json, struct rd_buf *ret)
 			if (!take_escape(json, ret))
 				return false;
 		}
-		if (ret->len > TEXT_MAX || ret->failed)
+		if (ret->len > TEXT_MAX)
 			return fail(json);
 	}
 	return take_char(json, '"');
@@ -211,7 +211,7 @@ static bool skip_word(struct rd_json *json)
 
 bool rd_json_skip(struct rd_json *json)
 {
-	_cleanup_buf_ struct rd_buf text = RD_BUF_CHECKED;
+	_cleanup_buf_ struct rd_buf text = { 0 };
 
 	if (json->failed)
 		return false;

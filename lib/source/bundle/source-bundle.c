@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A recorded host. The format is described in rdmadiag-bundle(5). */
 #include "base/memory.h"
-#include "source/bundle/bundle-manifest.h"
 #include "source/bundle/bundle.h"
-#include "source/bundle/standard-input.h"
 #include "source/opener/opener.h"
 #include "source/shared/netlink.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #define HOSTNAME_PATH "proc/sys/kernel/hostname" /* below root/ */
 
@@ -76,7 +76,7 @@ static int bundle_get(struct rd_source *src, const struct rd_query *query, struc
 static uint64_t bundle_now(struct rd_source *src, int clock)
 {
 	struct bundle *bundle = bundle_of(src);
-	const struct rd_sample *sample;
+	const struct rd_bundle_sample *sample;
 
 	if (!bundle->manifest.n_samples)
 		return 0; /* the time when a bare tree was copied is unknown */
@@ -199,7 +199,7 @@ static int take_bundle(struct bundle *bundle, const char *name, struct rd_err *e
 		r = folder ? check_links(bundle, folder, 0, name, err) : 0;
 	}
 	if (!r && add_hostname(bundle) < 0)
-		return rd_err_set(err, ENOMEM, name, "no memory for the bundle");
+		return rd_err_set(err, EFBIG, name, "larger than the limits");
 	return r;
 }
 
@@ -232,13 +232,12 @@ static int store_xml(struct bundle *bundle, const uint8_t *data, size_t size, co
 
 static int take_xml(struct bundle *bundle, int fd, const char *name, struct rd_err *err)
 {
-	_cleanup_free_ uint8_t *data = rd_alloc(RD_SOURCE_XML_MAX + 1, 1);
-	size_t size = 0;
-	ssize_t n;
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	int r = rd_read_fd(fd, RD_SOURCE_XML_MAX, &bytes);
 
-	while ((n = pread(fd, data + size, RD_SOURCE_XML_MAX + 1 - size, size)) > 0)
-		size += n;
-	return n < 0 ? rd_err_set(err, errno, name, "cannot read") : store_xml(bundle, data, size, name, err);
+	if (r < 0 && r != -EFBIG)
+		return rd_err_set(err, -r, name, "cannot read");
+	return store_xml(bundle, bytes.data, r < 0 ? RD_SOURCE_XML_MAX + 1 : bytes.size, name, err);
 }
 
 /* `head`: its beginning, NUL-terminated. */
@@ -254,6 +253,60 @@ static bool is_xml_file(int fd)
 	char head[64] = "";
 
 	return pread(fd, head, sizeof(head) - 1, 0) > 0 && is_xml(head);
+}
+
+#define STANDARD_INPUT "standard input"
+#define READ_SIZE ((size_t)64 << 10)
+
+static struct rd_bytes input;
+static bool is_read;
+
+/* The flag O_NONBLOCK belongs to the pipe: another program may have set it. */
+static ssize_t read_some(void *to, size_t size)
+{
+	struct pollfd fd = { STDIN_FILENO, POLLIN, 0 };
+	ssize_t n;
+
+	while ((n = read(STDIN_FILENO, to, size)) < 0 && (errno == EINTR || errno == EAGAIN))
+		if (errno == EAGAIN)
+			poll(&fd, 1, -1);
+	return n;
+}
+
+int rd_standard_input_read(struct rd_err *err)
+{
+	size_t cap = 0;
+	ssize_t n;
+
+	if (isatty(STDIN_FILENO)) {
+		rd_err_set(err, ENOTTY, STANDARD_INPUT, "is a terminal, but '-' means a bundle from a pipe");
+		rd_err_hint(err, "ssh HOST rdmadiag capture - | rdmadiag --from - topo-check");
+		return -ENOTTY;
+	}
+	do {
+		rd_reserve(&input.data, &cap, input.size + READ_SIZE + 1, 1);
+		n = read_some(input.data + input.size, READ_SIZE);
+		if (n < 0)
+			return rd_err_set(err, errno, STANDARD_INPUT, "cannot read the bundle");
+		input.size += (size_t)n;
+		if (input.size > RD_FILE_MAX) {
+			rd_err_set(err, EFBIG, STANDARD_INPUT, "larger than the limit of %zu MB", RD_FILE_MAX >> 20);
+			rd_err_hint(err, "write the bundle to a file, and name the file instead of '-'");
+			return -EFBIG;
+		}
+	} while (n > 0);
+	input.data[input.size] = '\0';
+	is_read = true;
+	if (input.size > 0)
+		return 0;
+	rd_err_set(err, ENODATA, STANDARD_INPUT, "is empty: the command before the pipe wrote no bundle");
+	rd_err_hint(err, "run that command alone; its error is on standard error");
+	return -ENODATA;
+}
+
+const struct rd_bytes *rd_standard_input(void)
+{
+	return is_read ? &input : NULL;
 }
 
 static int read_standard_input(struct bundle *bundle, const char *name, struct rd_err *err)
@@ -300,7 +353,7 @@ int rd_source_bundle_open(const char *path, struct rd_source **ret, struct rd_er
 	bundle = rd_alloc(1, sizeof(*bundle));
 	bundle->tree = rd_tree_create();
 	bundle->src.ops = &bundle_ops;
-	r = standard_input ? read_standard_input(bundle, "standard input", err) : read_contents(bundle, fd, path, err);
+	r = standard_input ? read_standard_input(bundle, STANDARD_INPUT, err) : read_contents(bundle, fd, path, err);
 	if (r < 0) {
 		bundle_close(&bundle->src);
 		return r;

@@ -33,9 +33,8 @@ static void *tree_alloc(struct rd_tree *tree, size_t size)
 	void *p;
 
 	if (!block || block->size - block->used < need) {
-		block = malloc(sizeof(*block) + room);
-		if (!block)
-			return NULL;
+		block = NULL;
+		rd_reserve(&block, &(size_t){ 0 }, sizeof(*block) + room, 1);
 		*block = (struct block){ .next = tree->blocks, .size = room };
 		/* A large block is inserted after the current one, which still has space. */
 		if (tree->blocks && room > BLOCK_SIZE) {
@@ -130,13 +129,12 @@ static int add_child(struct rd_tree *tree, uint32_t dir, const char *name, size_
 	if (rd_tree_charge(tree, sizeof(*tree->nodes) + size) < 0)
 		return -EFBIG;
 	copy = tree_alloc(tree, size + 1);
-	if (!copy || rd_grow(&tree->nodes, &tree->cap, tree->n + 1, sizeof(*tree->nodes)) < 0 ||
-	    rd_map_add(&tree->children, name_hash(tree, dir, name, size), tree->n) < 0)
-		return -ENOMEM;
 	memcpy(copy, name, size);
 	copy[size] = '\0';
-	*ret = tree->n++;
-	tree->nodes[*ret] = (struct rd_node){ .name = copy, .parent = dir, .next = tree->nodes[dir].child };
+	rd_map_put(&tree->children, name_hash(tree, dir, name, size), tree->n);
+	*ret = (uint32_t)tree->n;
+	*RD_ADD(tree->nodes, tree->n, tree->cap) =
+		(struct rd_node){ .name = copy, .parent = dir, .next = tree->nodes[dir].child };
 	tree->nodes[dir].child = *ret;
 	return 0;
 }
@@ -184,8 +182,6 @@ int rd_tree_set(struct rd_tree *tree, uint32_t node, enum rd_node_type type, con
 	if (r < 0)
 		return r;
 	copy = tree_alloc(tree, size + 1);
-	if (!copy)
-		return -ENOMEM;
 	if (size)
 		memcpy(copy, data, size);
 	copy[size] = '\0';
@@ -199,10 +195,10 @@ struct rd_node_more *rd_tree_more(struct rd_tree *tree, uint32_t node)
 {
 	struct rd_node *of = &tree->nodes[node];
 
-	if (!of->more && rd_tree_charge(tree, sizeof(*of->more)) == 0) {
+	if (!of->more) {
+		tree->bytes += sizeof(*of->more);
 		of->more = tree_alloc(tree, sizeof(*of->more));
-		if (of->more)
-			*of->more = (struct rd_node_more){ 0 };
+		*of->more = (struct rd_node_more){ 0 };
 	}
 	return of->more;
 }

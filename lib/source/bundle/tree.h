@@ -63,7 +63,7 @@ struct rd_node *rd_tree_node(struct rd_tree *tree, uint32_t node);
 uint32_t rd_tree_child(struct rd_tree *tree, uint32_t dir, const char *name, size_t size);
 
 /* The node at a relative path below `dir`, added as RD_NODE_NONE if it is missing; its parents become directories. -EBADMSG for
- * an invalid path or one through a file, -EFBIG above the limits, -ENOMEM. */
+ * an invalid path or one through a file, -EFBIG above the limits. */
 int rd_tree_enter(struct rd_tree *tree, uint32_t dir, const char *path, uint32_t *ret);
 
 /* Copies bytes into a node (FILE or LINK). -EFBIG above the limits. */
@@ -72,7 +72,7 @@ int rd_tree_set(struct rd_tree *tree, uint32_t node, enum rd_node_type type, con
 /* Accounts bytes that are allocated elsewhere to the tree. -EFBIG above the limits. */
 int rd_tree_charge(struct rd_tree *tree, size_t size);
 
-/* The rarely used members of a node, allocated on demand; NULL: out of memory. */
+/* The rarely used members of a node, allocated on demand. */
 struct rd_node_more *rd_tree_more(struct rd_tree *tree, uint32_t node);
 
 /*

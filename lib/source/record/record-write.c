@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "base/rfc3339.h"
 #include "base/text.h"
-#include "source/bundle/bundle-manifest.h"
 #include "source/bundle/bundle.h"
 #include "source/bundle/json-read.h"
 #include "source/bundle/libarchive.h"
@@ -167,7 +166,7 @@ static void add_redaction(const struct rd_redaction *redaction, struct rd_buf *o
 }
 
 /* The manifest, as JSON. `version`: of the program. */
-static int make_manifest(const struct rd_recording *recording, const char *version, struct rd_buf *out)
+static void make_manifest(const struct rd_recording *recording, const char *version, struct rd_buf *out)
 {
 	rd_buf_str(out, "{\n\"schema\": \"" RD_BUNDLE_SCHEMA "\",\n\"version\": ");
 	rd_json_add_text(out, version);
@@ -191,7 +190,6 @@ static int make_manifest(const struct rd_recording *recording, const char *versi
 	rd_buf_str(out, ",\n");
 	add_hash("hash", rd_hash(RD_HASH, out->data, out->len - 2), out);
 	rd_buf_str(out, "\n}\n");
-	return out->failed ? -ENOMEM : 0;
 }
 
 struct writer {
@@ -278,12 +276,12 @@ static int write_folder(struct writer *writer, const struct rd_record_sample *sa
 
 static int write_all(struct writer *writer, const struct rd_recording *recording, const char *version)
 {
-	_cleanup_buf_ struct rd_buf manifest = RD_BUF_CHECKED;
-	int r = make_manifest(recording, version, &manifest);
+	_cleanup_buf_ struct rd_buf manifest = { 0 };
+	int r;
 
+	make_manifest(recording, version, &manifest);
 	/* The manifest comes first, so that missing files after it are detected. */
-	if (!r)
-		r = write_entry(writer, "manifest.json", AE_IFREG, manifest.data, manifest.len);
+	r = write_entry(writer, "manifest.json", AE_IFREG, manifest.data, manifest.len);
 	for (size_t i = 0; !r && i < recording->n_samples; i++) {
 		r = write_folder(writer, &recording->samples[i], i, "root");
 		if (!r)
@@ -391,7 +389,7 @@ static la_ssize_t add_bytes(struct archive *archive, void *arg, const void *data
 
 	(void)archive;
 	rd_buf_add(out, data, size);
-	return out->failed ? -1 : (la_ssize_t)size;
+	return (la_ssize_t)size;
 }
 
 int rd_record_pack(const struct rd_recording *recording, const char *version, struct rd_buf *ret, struct rd_err *err)
@@ -402,13 +400,10 @@ int rd_record_pack(const struct rd_recording *recording, const char *version, st
 
 	if (r < 0)
 		return r;
-	*ret = RD_BUF_CHECKED;
 	/* No zeros after the end of the compressed data. */
 	rd_libarchive.archive_write_set_bytes_in_last_block(writer.archive, 1);
 	if (rd_libarchive.archive_write_open(writer.archive, ret, NULL, add_bytes, NULL) != ARCHIVE_OK)
 		return rd_err_set(err, -write_failed(&writer), name, "cannot write");
 	r = write_all(&writer, recording, version);
-	if (ret->failed)
-		r = -ENOMEM;
 	return r < 0 ? rd_err_set(err, -r, name, "cannot write") : 0;
 }

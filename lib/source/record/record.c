@@ -39,8 +39,12 @@ void rd_recording_inherit(struct rd_recording *recording, const struct rd_source
 {
 	const struct rd_redaction *redaction = rd_source_bundle_redaction(from);
 
-	if (redaction)
-		rd_redaction_copy(redaction, &recording->redaction);
+	if (!redaction)
+		return;
+	recording->redaction = (struct rd_redaction){ .redacted = redaction->redacted,
+						      .key = { redaction->key.v, redaction->key.known } };
+	for (size_t i = 0; i < redaction->n_nets; i++)
+		rd_redaction_add_net(&recording->redaction, redaction->nets[i].pseudonym, redaction->nets[i].id);
 }
 
 void rd_record_sample_log(struct rd_record_sample *sample, uint32_t node, enum rd_op query, uint64_t at_ns)
@@ -113,18 +117,15 @@ static uint32_t same_path(struct rd_tree *from, uint32_t node, struct rd_tree *i
 	return rd_tree_child(in, dir, of->name, strlen(of->name));
 }
 
-static int copy_more(struct rd_tree *to, uint32_t at, const struct rd_node_more *from)
+static void copy_more(struct rd_tree *to, uint32_t at, const struct rd_node_more *from)
 {
 	struct rd_node_more *more = rd_tree_more(to, at);
 
-	if (!more)
-		return -ENOMEM;
 	*more = *from;
 	more->names = (struct rd_names){ 0 };
 	more->target = rd_dup_if(from->target);
 	if (from->has_names)
 		rd_names_copy(&from->names, &more->names);
-	return 0;
 }
 
 static int copy_node(struct rd_tree *from, uint32_t node, struct rd_tree *to, uint32_t *ret)
@@ -143,7 +144,7 @@ static int copy_node(struct rd_tree *from, uint32_t node, struct rd_tree *to, ui
 	else if (of->type == RD_NODE_DIR)
 		rd_tree_node(to, *ret)->type = RD_NODE_DIR;
 	if (!r && of->more)
-		r = copy_more(to, *ret, of->more);
+		copy_more(to, *ret, of->more);
 	return r;
 }
 

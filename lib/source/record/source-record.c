@@ -52,15 +52,12 @@ static bool known(struct record *record, uint32_t at, enum rd_op query)
 	return query == RD_OP_READ && node->type == RD_NODE_FILE;
 }
 
-static int keep_code(struct record *record, uint32_t at, enum rd_op query, int code)
+static void keep_code(struct record *record, uint32_t at, enum rd_op query, int code)
 {
 	struct rd_node_more *more = rd_tree_more(record->now.tree, at);
 
-	if (!more)
-		return -ENOMEM;
 	more->queried[query] = true;
 	more->code[query] = code;
-	return 0;
 }
 
 static size_t depth_of(const char *path)
@@ -77,11 +74,7 @@ static size_t depth_of(const char *path)
 static int keep_link(struct record *record, uint32_t at, const char *path, char **target)
 {
 	if (!rd_link_stays(*target, depth_of(path) - 1)) {
-		struct rd_node_more *more = rd_tree_more(record->now.tree, at);
-
-		if (!more)
-			return -ENOMEM;
-		more->target = RD_TAKE(*target);
+		rd_tree_more(record->now.tree, at)->target = RD_TAKE(*target);
 		return 0;
 	}
 	return rd_tree_set(record->now.tree, at, RD_NODE_LINK, *target, strlen(*target));
@@ -214,8 +207,7 @@ static int keep_reply(struct record *record, uint32_t at, const struct rd_query 
 	}
 	if (query->op == RD_OP_LIST && type == RD_NODE_FILE)
 		return rd_err_set(err, ENOTDIR, path, "was a file before");
-	if (keep_code(record, at, query->op, 0) < 0)
-		return rd_err_set(err, ENOMEM, path, "cannot record");
+	keep_code(record, at, query->op, 0);
 	more = rd_tree_more(record->now.tree, at);
 	if (query->op == RD_OP_LIST) {
 		for (size_t i = 0; i < reply->bytes.size; i += strlen((char *)reply->bytes.data + i) + 1)
@@ -264,8 +256,7 @@ static int get_path(struct record *record, const struct rd_query *query, struct 
 		return rd_node_get(record->now.tree, at, query, false, ret, err);
 	if (r == -EISDIR && query->op == RD_OP_READ && node_of(record, at)->type == RD_NODE_NONE)
 		node_of(record, at)->type = RD_NODE_DIR;
-	if (keep_code(record, at, query->op, -r) < 0)
-		return rd_err_set(err, ENOMEM, path, "cannot record");
+	keep_code(record, at, query->op, -r);
 	return r == -EFBIG ? rd_err_set(err, EFBIG, path, "cannot record") : r;
 }
 
@@ -273,12 +264,12 @@ static int get_path(struct record *record, const struct rd_query *query, struct 
 static int keep_messages(struct record *record, uint32_t at, const struct rd_query *query, const struct rd_bytes *reply)
 {
 	static const uint8_t zeros[NLMSG_ALIGNTO];
-	_cleanup_buf_ struct rd_buf file = RD_BUF_CHECKED;
+	_cleanup_buf_ struct rd_buf file = { 0 };
 
 	rd_buf_add(&file, query->data, query->size);
 	rd_buf_add(&file, zeros, NLMSG_ALIGN(query->size) - query->size);
 	rd_buf_add(&file, reply->data, reply->size);
-	return file.failed ? -ENOMEM : rd_tree_set(record->now.tree, at, RD_NODE_FILE, file.data, file.len);
+	return rd_tree_set(record->now.tree, at, RD_NODE_FILE, file.data, file.len);
 }
 
 static int get_messages(struct record *record, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err)
@@ -306,10 +297,10 @@ static int get_messages(struct record *record, const struct rd_query *query, str
 	bytes = reply.bytes;
 	rd_scrub_messages(query->protocol, &bytes);
 	kept = keep_messages(record, at, query, &bytes);
-	if (r < 0)
-		kept = keep_code(record, at, RD_OP_READ, -r);
 	if (kept < 0)
 		return rd_err_set(err, -kept, path, "cannot record");
+	if (r < 0)
+		keep_code(record, at, RD_OP_READ, -r);
 	if (r == 0) {
 		ret->bytes = bytes;
 		bytes = (struct rd_bytes){ 0 };
@@ -334,7 +325,7 @@ static int keep_file(struct record *record, const char *path, int r, const struc
 	if (!kept && r == 0)
 		kept = rd_tree_set(record->now.tree, at, RD_NODE_FILE, bytes->data, bytes->size);
 	else if (!kept)
-		kept = keep_code(record, at, RD_OP_READ, -r);
+		keep_code(record, at, RD_OP_READ, -r);
 	return kept < 0 ? rd_err_set(err, -kept, path, "cannot record") : r;
 }
 
@@ -366,8 +357,8 @@ static void keep_answers(void *arg, struct rd_buf *log)
 {
 	struct record *record = arg;
 
-	if (log->failed || rd_tree_set(record->now.tree, record->mad_node, RD_NODE_FILE, log->data, log->len) < 0)
-		keep_code(record, record->mad_node, RD_OP_READ, ENOMEM);
+	if (rd_tree_set(record->now.tree, record->mad_node, RD_NODE_FILE, log->data, log->len) < 0)
+		keep_code(record, record->mad_node, RD_OP_READ, EFBIG);
 }
 
 /* Responses are recorded when the port is closed, which must be before the sample ends. */
@@ -440,7 +431,6 @@ struct rd_source *rd_source_record_open(struct rd_source *inner)
 
 	record->src.ops = &record_ops;
 	record->inner = inner;
-	record->mad_log = RD_BUF_CHECKED;
 	begin_sample(record);
 	return &record->src;
 }

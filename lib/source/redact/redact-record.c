@@ -145,13 +145,13 @@ static bool redact_route(const struct messages *in, uint16_t type, uint8_t *data
 /* The alias of an interface, truncated or padded with NULs. */
 static bool redact_alias(const struct messages *in, uint16_t type, uint8_t *data, size_t size)
 {
-	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
+	_cleanup_buf_ struct rd_buf out = { 0 };
 
 	if (!is_protocol(in, "route") || in->type < RTM_NEWLINK || in->type > RTM_SETLINK || type != IFLA_IFALIAS)
 		return false;
 	rd_redact_whole(in->redact, "name-", (char *)data, strnlen((char *)data, size), &out);
 	memset(data, 0, size);
-	memcpy(data, out.data ? out.data : "", out.len < size ? out.len : size);
+	memcpy(data, out.data, out.len < size ? out.len : size);
 	return true;
 }
 
@@ -221,7 +221,7 @@ static bool redact_value(const struct messages *in, uint8_t *data, size_t size)
 /* In place, truncated or padded with NULs. */
 static bool redact_string(const struct messages *in, uint8_t *data, size_t size)
 {
-	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
+	_cleanup_buf_ struct rd_buf out = { 0 };
 	size_t n = strnlen((char *)data, size);
 
 	if (!n || n == size)
@@ -230,8 +230,6 @@ static bool redact_string(const struct messages *in, uint8_t *data, size_t size)
 		if (!isprint(data[i]))
 			return false;
 	rd_redact_text(in->redact, (char *)data, n, RD_REDACT_VERSIONS, &out);
-	if (!out.data)
-		return true;
 	memset(data, 0, n);
 	memcpy(data, out.data, out.len < size - 1 ? out.len : size - 1);
 	return true;
@@ -582,8 +580,6 @@ static void redact_content(struct rd_redact *redact, const char *path, const uin
 		return;
 	}
 	rd_buf_add(out, data, size);
-	if (out->failed)
-		return;
 	if (strcmp(name, "config") == 0)
 		redact_config(redact, (uint8_t *)out->data, out->len);
 	redact_bytes(redact, (uint8_t *)out->data, out->len);
@@ -591,10 +587,10 @@ static void redact_content(struct rd_redact *redact, const char *path, const uin
 
 #define CGROUPS "root/sys/fs/cgroup/"
 
-/* Redacts a path component by component. `dir`: its parent, "" for a complete path. NULL: out of memory. */
+/* Redacts a path component by component. `dir`: its parent, "" for a complete path. Caller frees. */
 static char *redact_path(struct rd_redact *redact, const char *dir, const char *path)
 {
-	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
+	struct rd_buf out = { 0 };
 
 	rd_buf_str(&out, "");
 	if (strncmp(path, CGROUPS, strlen(CGROUPS)) == 0) {
@@ -614,11 +610,7 @@ static char *redact_path(struct rd_redact *redact, const char *dir, const char *
 		if (*path)
 			rd_buf_add(&out, path++, 1);
 	}
-	if (out.failed) {
-		redact->failed = true;
-		return NULL;
-	}
-	return RD_TAKE(out.data);
+	return out.data;
 }
 
 /* State of a pass over a sample: the new tree for its nodes; NULL in the first pass. */
@@ -650,33 +642,22 @@ static int put_node(struct pass *pass, uint32_t node, const char *path, enum rd_
 }
 
 /* `path`: of the node, before redaction. */
-static int put_more(struct pass *pass, uint32_t node, const char *path)
+static void put_more(struct pass *pass, uint32_t node, const char *path)
 {
 	const struct rd_node_more *from = rd_tree_node(pass->from->tree, node)->more;
 	struct rd_node_more *more;
 
 	if (!from)
-		return 0;
+		return;
 	more = rd_tree_more(pass->to->tree, pass->moved[node]);
-	if (!more)
-		return -ENOMEM;
 	*more = *from;
 	more->names = (struct rd_names){ 0 };
 	more->target = NULL;
-	for (size_t i = 0; i < from->names.n; i++) {
-		struct rd_names *names = &more->names;
-
-		char *name = redact_path(pass->redact, path, from->names.v[i]);
-
-		if (!name)
-			return -ENOMEM;
-		*RD_ADD(names->v, names->n, names->cap) = name;
-	}
-	if (from->target) {
+	for (size_t i = 0; i < from->names.n; i++)
+		*RD_ADD(more->names.v, more->names.n, more->names.cap) =
+			redact_path(pass->redact, path, from->names.v[i]);
+	if (from->target)
 		more->target = redact_path(pass->redact, "", from->target);
-		return more->target ? 0 : -ENOMEM;
-	}
-	return 0;
 }
 
 /* The file contains the request and the reply; its name is derived from the request. */
@@ -709,16 +690,16 @@ static int redact_node(struct pass *pass, uint32_t node)
 	_cleanup_free_ char *path = rd_tree_path(pass->from->tree, RD_TREE_TOP, node);
 	_cleanup_free_ char *new_path = redact_path(pass->redact, "", path);
 	_cleanup_free_ char *target = NULL;
-	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
+	_cleanup_buf_ struct rd_buf out = { 0 };
 	const void *data = NULL;
 	size_t size = 0;
 	int r;
 
-	if (!new_path)
-		return -ENOMEM;
 	if (strncmp(path, "nl/", 3) == 0 && of->type == RD_NODE_FILE) {
 		r = redact_answer(pass, node, path);
-		return r < 0 || !pass->to ? r : put_more(pass, node, path);
+		if (!r && pass->to)
+			put_more(pass, node, path);
+		return r;
 	}
 	if (of->type == RD_NODE_FILE) {
 		rd_buf_str(&out, "");
@@ -728,14 +709,16 @@ static int redact_node(struct pass *pass, uint32_t node)
 	} else if (of->type == RD_NODE_LINK) {
 		target = redact_path(pass->redact, "", (const char *)of->data);
 		data = target;
-		size = target ? strlen(target) : 0;
+		size = strlen(target);
 	}
-	if (out.failed || pass->redact->failed)
-		return -ENOMEM;
+	if (pass->redact->failed)
+		return -E2BIG;
 	if (!pass->to)
 		return 0;
 	r = put_node(pass, node, new_path, of->type, data, size);
-	return r < 0 ? r : put_more(pass, node, path);
+	if (!r)
+		put_more(pass, node, path);
+	return r;
 }
 
 static int redact_below(struct pass *pass, uint32_t dir)
@@ -828,7 +811,7 @@ int rd_record_redact(struct rd_recording *recording, const struct rd_sipkey *key
 	for (size_t i = 0; !r && i < recording->n_samples; i++)
 		r = redact_sample(&redact, &recording->samples[i]);
 	if (!r && redact.failed)
-		r = -ENOMEM;
+		r = -E2BIG;
 	if (r < 0)
 		return rd_err_set(err, -r, "redaction", "cannot replace everything: no file written");
 	set_redaction(&redact, &recording->redaction);

@@ -240,8 +240,6 @@ void rd_redact_text(struct rd_redact *redact, const char *text, size_t size, uns
 		}
 		i += n;
 	}
-	if (out->failed)
-		redact->failed = true;
 }
 
 /* `words`: separated by blanks. */
@@ -295,7 +293,7 @@ static size_t try_uid(struct rd_redact *redact, const char *text, size_t size, s
 		uid[i] = dash ? '-' : text[i];
 	}
 	rd_redact_text(redact, uid, sizeof(uid), 0, out);
-	for (size_t i = 0; text[8] == '_' && !out->failed && i < sizeof(uid); i++)
+	for (size_t i = 0; text[8] == '_' && i < sizeof(uid); i++)
 		if (out->data[out->len - 1 - i] == '-')
 			out->data[out->len - 1 - i] = '_';
 	return sizeof(uid);

@@ -360,17 +360,14 @@ void rd_redact_whole(struct rd_redact *redact, const char *prefix, const char *t
 static void add_word(struct rd_redact *redact, const char *in, size_t size, const char *prefix, enum rd_word_kind kind)
 {
 	_cleanup_free_ char *folded = rd_dup_part(in, size);
-	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
+	_cleanup_buf_ struct rd_buf out = { 0 };
 
 	for (char *c = folded; *c; c++)
 		*c = (char)tolower((unsigned char)*c);
 	rd_redact_whole(redact, prefix, folded, size, &out);
-	while (out.len < size && !out.failed)
+	while (out.len < size)
 		rd_buf_add(&out, "x", 1);
-	if (out.failed)
-		redact->failed = true;
-	else
-		enter_word(redact, in, size, RD_TAKE(out.data), kind);
+	enter_word(redact, in, size, RD_TAKE(out.data), kind);
 }
 
 void rd_redact_add_host(struct rd_redact *redact, const char *name)

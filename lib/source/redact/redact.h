@@ -57,7 +57,7 @@ struct rd_redact {
 	size_t longest;
 	bool has_length[256];	      /* there is a word of this length */
 	size_t log_kept, log_dropped; /* lines of the kernel log */
-	bool failed;		      /* out of memory, or above the limits: the recording must not be written */
+	bool failed;		      /* above the limits: the recording must not be written */
 };
 
 void rd_redact_deinit(struct rd_redact *redact);

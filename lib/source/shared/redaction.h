@@ -22,7 +22,6 @@ struct rd_redaction {
 void rd_redaction_deinit(struct rd_redaction *redaction);
 
 void rd_redaction_add_net(struct rd_redaction *redaction, uint16_t pseudonym, uint64_t id);
-void rd_redaction_copy(const struct rd_redaction *from, struct rd_redaction *ret);
 
 /* Of a source that rd_source_bundle_open returned; NULL: another source. Valid until the source is closed. */
 const struct rd_redaction *rd_source_bundle_redaction(const struct rd_source *src);
