@@ -4,8 +4,7 @@
 
 #include "base/memory.h"
 #include "collect/rdma/job.h"
-#include "source/live/proc-job.h"
-#include "source/live/provider-abi.h"
+#include "source/live/live.h"
 
 void fuzz_one(const uint8_t *data, size_t size)
 {

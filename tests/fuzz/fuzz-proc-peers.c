@@ -2,7 +2,7 @@
 #include "fuzz.h"
 
 #include "collect/rdma/procs.h"
-#include "source/live/proc-tcp.h"
+#include "source/live/live.h"
 
 #include <string.h>
 
@@ -18,8 +18,8 @@ void fuzz_one(const uint8_t *data, size_t size)
 	if (!text || !tcp.inodes)
 		return;
 	tcp.inodes[0] = 100;
-	if (rd_proc_tcp_take(&tcp, text) == 0)
-		rd_proc_tcp_print(&tcp, &out);
+	rd_proc_tcp_take(&tcp, text);
+	rd_proc_tcp_print(&tcp, &out);
 	rd_proc_tcp_deinit(&tcp);
 	rd_proc_peers_take(text, &peers);
 	shown = rd_proc_peers_text(&peers);

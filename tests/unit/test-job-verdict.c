@@ -13,8 +13,7 @@
 #include "base/text.h"
 #include "collect/rdma/job.h"
 #include "report/job/report-job.h"
-#include "source/live/proc-job.h"
-#include "source/live/provider-abi.h"
+#include "source/live/live.h"
 
 #define NET "addr 127.0.0.1\naddr 10.0.0.1\nrdma mlx5_0\nrdma mlx5_1\n"
 #define FAR_NET "other net\nother mnt\naddr 127.0.0.1\naddr 172.17.0.2\nrdma mlx5_0\nrdma mlx5_1\n"

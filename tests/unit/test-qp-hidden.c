@@ -4,7 +4,7 @@
 
 #include "analyse/qp/qp-hidden.h"
 #include "collect/rdma/procs.h"
-#include "source/live/proc-libs.h"
+#include "source/live/live.h"
 
 #include <errno.h>
 #include <fcntl.h>

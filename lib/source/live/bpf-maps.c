@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "source/live/bpf-maps.h"
+#include "source/live/live.h"
 
 #include <errno.h>
 #include <linux/bpf.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "source/live/ethtool.h"
+#include "source/live/live.h"
 
 #include <errno.h>
 #include <linux/ethtool.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "source/live/provider-abi.h"
+#include "source/live/live.h"
 
 #include <elf.h>
 #include <string.h>

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* This host, or a directory with the same layout. */
-#include "source/live/bpf-maps.h"
-#include "source/live/ethtool.h"
-#include "source/live/proc-job.h"
-#include "source/live/proc-libs.h"
-#include "source/live/proc-tcp.h"
-#include "source/live/verbs.h"
+#include "source/live/live.h"
 #include "source/opener/opener.h"
-#include "source/shared/kept.h"
 #include "source/shared/mad.h"
 #include "source/shared/netlink.h"
 #include "source/shared/source.h"
@@ -18,6 +12,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -34,12 +29,82 @@
 #define KMSG_MAX ((size_t)4 << 20)
 #define KMSG_READS (1 << 18)
 
+/* Files that stay open because they are read repeatedly. */
+struct kept {
+	int *fds; /* -1: a slot without a file */
+	size_t n, cap, open;
+	size_t most; /* limit of open files; 0: not known yet */
+};
+
+#define KEPT_MAX 65536
+
+static void kept_deinit(struct kept *kept)
+{
+	for (size_t i = 0; i < kept->n; i++)
+		if (kept->fds[i] >= 0)
+			close(kept->fds[i]);
+	free(kept->fds);
+	*kept = (struct kept){ 0 };
+}
+
+/* The usual soft limit of 1024 is for programs that use select; we can use the hard limit. */
+static size_t raise_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return 256;
+	if (limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max < 2 * KEPT_MAX ? limit.rlim_max : 2 * KEPT_MAX;
+		if (setrlimit(RLIMIT_NOFILE, &limit) < 0 && getrlimit(RLIMIT_NOFILE, &limit) < 0)
+			return 256;
+	}
+	return limit.rlim_cur / 2 < KEPT_MAX ? limit.rlim_cur / 2 : KEPT_MAX;
+}
+
+/* Whether another file may stay open: half of the descriptors of the process are left for other uses. */
+static bool kept_has_room(struct kept *kept)
+{
+	if (!kept->most)
+		kept->most = raise_limit();
+	return kept->open < kept->most;
+}
+
+/* Takes ownership of the descriptor in the slot `*slot` (0: a new one, stored in `*slot`). */
+static void kept_add(struct kept *kept, int fd, uint32_t *slot)
+{
+	if (!*slot) {
+		rd_reserve(&kept->fds, &kept->cap, kept->n + 1, sizeof(*kept->fds));
+		kept->n++;
+		*slot = (uint32_t)kept->n;
+	}
+	kept->fds[*slot - 1] = fd;
+	kept->open++;
+}
+
+/* The descriptor of a slot; -1: none. */
+static int kept_fd(const struct kept *kept, uint32_t slot)
+{
+	return slot && slot <= kept->n ? kept->fds[slot - 1] : -1;
+}
+
+static void kept_drop(struct kept *kept, uint32_t slot)
+{
+	int fd = kept_fd(kept, slot);
+
+	if (fd < 0)
+		return;
+	close(fd);
+	kept->fds[slot - 1] = -1;
+	kept->open--;
+}
+
 struct live {
 	struct rd_source src;
 	int root;
 	bool confined; /* a directory is the host: all links, also absolute ones, are resolved within it */
 	struct rd_nlsockets sockets;
-	struct rd_kept kept;
+	struct kept kept;
 	int ethtool;	   /* a socket for the ioctl; -1: not open yet */
 	bool verbs_silent; /* libibverbs did not reply: it is not queried again */
 	struct ring_buffer *ring;
@@ -146,7 +211,8 @@ static int read_kmsg(int fd, struct rd_bytes *ret)
 	return 0;
 }
 
-/* Virtual files, which are made when they are read: the path of their directory, and what makes them. */
+/* Virtual files, which are made when they are read: the path of their directory, and what makes them; NULL: with what the source has open
+ * for it. */
 static const struct {
 	const char *dir;
 	int (*make)(const char *path, struct rd_bytes *ret, struct rd_err *err);
@@ -203,13 +269,13 @@ static ssize_t read_from_start(int fd, char *ret, size_t size)
 static int live_read_again(struct rd_source *src, const char *path, uint32_t *slot, char *ret, size_t size)
 {
 	struct live *live = live_of(src);
-	int fd = rd_kept_fd(&live->kept, *slot), r;
+	int fd = kept_fd(&live->kept, *slot), r;
 
 	if (fd >= 0) {
 		r = (int)read_from_start(fd, ret, size);
 		if (r != -ENODEV)
 			return r;
-		rd_kept_drop(&live->kept, *slot);
+		kept_drop(&live->kept, *slot);
 	}
 	if (!path)
 		return -ESTALE;
@@ -217,10 +283,10 @@ static int live_read_again(struct rd_source *src, const char *path, uint32_t *sl
 	if (fd < 0)
 		return fd;
 	r = (int)read_from_start(fd, ret, size);
-	if (!rd_kept_has_room(&live->kept))
+	if (!kept_has_room(&live->kept))
 		close(fd);
 	else
-		rd_kept_add(&live->kept, fd, slot);
+		kept_add(&live->kept, fd, slot);
 	return r;
 }
 
@@ -370,7 +436,7 @@ static void live_close(struct rd_source *src)
 	struct live *live = live_of(src);
 
 	rd_nlsockets_deinit(&live->sockets);
-	rd_kept_deinit(&live->kept);
+	kept_deinit(&live->kept);
 	if (live->ethtool >= 0)
 		close(live->ethtool);
 	ring_buffer__free(live->ring);

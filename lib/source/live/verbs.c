@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "source/live/verbs.h"
+#include "source/live/live.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

@@ -1,0 +1,809 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What processes have: TCP connections, libraries, and what they find of RDMA. */
+#include "source/live/live.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <libmnl/libmnl.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/openat2.h>
+#include <linux/sock_diag.h>
+#include <rdma/rdma_netlink.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/xattr.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+#include "confine/confine.h"
+#include "source/opener/child.h"
+#include "source/shared/netlink.h"
+#include "source/shared/scrub.h"
+
+#define FILES_MAX (1u << 20)	      /* the default of fs.nr_open */
+#define TABLE_MAX ((size_t)128 << 20) /* 800,000 sockets */
+#define ADDRESSES_MAX 1024
+#define ESTABLISHED 1
+
+void rd_proc_tcp_deinit(struct rd_proc_tcp *tcp)
+{
+	free(tcp->inodes);
+	free(tcp->local);
+	free(tcp->remote);
+	*tcp = (struct rd_proc_tcp){ 0 };
+}
+
+static int compare_inodes(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct rd_tcp_address));
+}
+
+/* "socket:[12345]" */
+static bool is_socket(const char *target, uint64_t *inode)
+{
+	const char *at = target + strlen("socket:[");
+
+	return strncmp(target, "socket:[", strlen("socket:[")) == 0 &&
+	       rd_take_uint(&at, RD_DECIMAL, UINT64_MAX, inode) == 0;
+}
+
+static int add_socket(struct rd_proc_tcp *tcp, int dir, const char *name)
+{
+	char target[64];
+	ssize_t n = readlinkat(dir, name, target, sizeof(target) - 1);
+	uint64_t inode;
+
+	if (n < 0)
+		return errno == ENOENT ? 0 : -errno; /* closed meanwhile */
+	target[n] = '\0';
+	if (is_socket(target, &inode))
+		*RD_ADD(tcp->inodes, tcp->n_inodes, tcp->cap_inodes) = inode;
+	return 0;
+}
+
+static int list_sockets(struct rd_proc_tcp *tcp, const char *process)
+{
+	struct dirent *entry;
+	char path[64];
+	DIR *dir;
+	int r = 0;
+
+	snprintf(path, sizeof(path), "/proc/%s/fd", process);
+	dir = opendir(path);
+	if (!dir)
+		return -errno;
+	for (unsigned n = 0; !r && (errno = 0, entry = readdir(dir));) {
+		if (entry->d_name[0] == '.')
+			continue;
+		r = ++n > FILES_MAX ? -E2BIG : add_socket(tcp, dirfd(dir), entry->d_name);
+	}
+	if (!r)
+		r = -errno;
+	closedir(dir);
+	if (tcp->n_inodes)
+		qsort(tcp->inodes, tcp->n_inodes, sizeof(*tcp->inodes), compare_inodes);
+	return r;
+}
+
+/* " 0200A8C0:1F90": 8 or 32 digits, each word in host byte order, and a port. */
+static int take_address(const char **at, struct rd_tcp_address *ret)
+{
+	size_t digits;
+	uint64_t word;
+
+	*at += strspn(*at, " ");
+	digits = strcspn(*at, ": \n");
+	if (digits != 8 && digits != 32)
+		return -EINVAL;
+	*ret = (struct rd_tcp_address){ 0 };
+	if (digits == 8)
+		memset(ret->ip + 10, 0xff, 2);
+	for (size_t i = digits == 8 ? 12 : 0; i < 16; i += 4) {
+		uint32_t part;
+
+		if (rd_take_hex(at, 8, &word) < 0)
+			return -EINVAL;
+		part = (uint32_t)word;
+		memcpy(ret->ip + i, &part, sizeof(part));
+	}
+	*at += strcspn(*at, " \n");
+	return 0;
+}
+
+static const char *skip_columns(const char *at, int n)
+{
+	while (n--) {
+		at += strspn(at, " ");
+		at += strcspn(at, " \n");
+	}
+	return at + strspn(at, " ");
+}
+
+/* sl local_address rem_address st tx:rx tr:tm retrnsmt uid timeout inode */
+static void take_line(struct rd_proc_tcp *tcp, const char *at)
+{
+	struct rd_tcp_address local, remote;
+	uint64_t state, inode;
+
+	at = skip_columns(at, 1);
+	if (take_address(&at, &local) < 0 || take_address(&at, &remote) < 0)
+		return;
+	at += strspn(at, " ");
+	if (rd_take_hex(&at, 2, &state) < 0)
+		return;
+	at = skip_columns(at, 5);
+	if (rd_take_uint(&at, RD_DECIMAL, UINT64_MAX, &inode) < 0)
+		return;
+	*RD_ADD(tcp->local, tcp->n_local, tcp->cap_local) = local;
+	if (state == ESTABLISHED && tcp->n_inodes &&
+	    bsearch(&inode, tcp->inodes, tcp->n_inodes, sizeof(inode), compare_inodes))
+		*RD_ADD(tcp->remote, tcp->n_remote, tcp->cap_remote) = remote;
+}
+
+void rd_proc_tcp_take(struct rd_proc_tcp *tcp, const char *text)
+{
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		take_line(tcp, line);
+	}
+}
+
+/* A host connects to its own addresses, too. */
+static bool is_local(const struct rd_proc_tcp *tcp, const struct rd_tcp_address *address)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	static const struct rd_tcp_address loopback = { { [15] = 1 } };
+
+	return (memcmp(address->ip, mapped, sizeof(mapped)) == 0 && address->ip[12] == 127) ||
+	       compare_addresses(address, &loopback) == 0 ||
+	       bsearch(address, tcp->local, tcp->n_local, sizeof(*address), compare_addresses);
+}
+
+static void print_line(const struct rd_tcp_address *address, size_t connections, struct rd_buf *out)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	bool v4 = memcmp(address->ip, mapped, sizeof(mapped)) == 0;
+	char text[INET6_ADDRSTRLEN];
+
+	if (inet_ntop(v4 ? AF_INET : AF_INET6, address->ip + (v4 ? 12 : 0), text, sizeof(text)))
+		rd_buf_printf(out, "%s %zu\n", text, connections);
+}
+
+void rd_proc_tcp_print(struct rd_proc_tcp *tcp, struct rd_buf *out)
+{
+	size_t lines = 0, first = 0;
+
+	if (tcp->n_local)
+		qsort(tcp->local, tcp->n_local, sizeof(*tcp->local), compare_addresses);
+	if (tcp->n_remote)
+		qsort(tcp->remote, tcp->n_remote, sizeof(*tcp->remote), compare_addresses);
+	rd_buf_str(out, "");
+	for (size_t i = 1; i <= tcp->n_remote; i++) {
+		if (i < tcp->n_remote && compare_addresses(&tcp->remote[i], &tcp->remote[first]) == 0)
+			continue;
+		if (!is_local(tcp, &tcp->remote[first]) && ++lines <= ADDRESSES_MAX)
+			print_line(&tcp->remote[first], i - first, out);
+		first = i;
+	}
+	if (lines > ADDRESSES_MAX)
+		rd_buf_printf(out, "+%zu\n", lines - ADDRESSES_MAX);
+}
+
+/* Of the network namespace of the process. A kernel without IPv6 has no tcp6. */
+static int read_table(struct rd_proc_tcp *tcp, const char *process, const char *name)
+{
+	_cleanup_bytes_ struct rd_bytes text = { 0 };
+	_cleanup_close_ int fd = -1;
+	char path[64];
+	int r;
+
+	snprintf(path, sizeof(path), "/proc/%s/net/%s", process, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	r = rd_read_fd(fd, TABLE_MAX, &text);
+	if (!r)
+		rd_proc_tcp_take(tcp, (const char *)text.data);
+	return r;
+}
+
+int rd_proc_tcp_read(const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	const char *process = path + strlen(RD_SOURCE_TCP);
+	_cleanup_(rd_proc_tcp_deinit) struct rd_proc_tcp tcp = { 0 };
+	struct rd_buf out = RD_BUF_CHECKED;
+	uint64_t pid;
+	int r;
+
+	if (!*process || rd_parse_uint(++process, RD_DECIMAL, UINT32_MAX, &pid) < 0)
+		return rd_err_set(err, ENOENT, path, "cannot read");
+	r = list_sockets(&tcp, process);
+	if (!r && tcp.n_inodes)
+		r = read_table(&tcp, process, "tcp");
+	if (!r && tcp.n_inodes)
+		r = read_table(&tcp, process, "tcp6");
+	if (!r)
+		rd_proc_tcp_print(&tcp, &out);
+	if (!r && out.failed)
+		r = -ENOMEM;
+	if (r < 0)
+		return rd_err_set(err, -r, path, "cannot read the TCP connections of the process");
+	*ret = (struct rd_bytes){ (uint8_t *)out.data, out.len };
+	return 0;
+}
+
+#define LIBS_MS 1000
+#define LIBS_SIZE 4096
+#define TEXT_MAX ((size_t)64 << 20) /* of /proc/PID/maps: the default of vm.max_map_count is 65530 */
+
+/*
+ * Beginnings of the file names of libraries that create queue pairs through DEVX: UCX's DC transport and its GPU-initiated one, DOCA,
+ * the GPU-initiated transports of NVSHMEM and NCCL. What is part of another library (NCCL's built-in GIN) has no name of its own.
+ */
+static const char *const libraries[] = {
+	"libdoca_gpunetio.so", "libdoca_rdma.so", "libdoca_verbs.so",
+	"libnccl-gin",	       "libuct_ib_mlx5",  "nvshmem_transport_ibgda.so",
+};
+
+void rd_proc_libs_print(const char *maps, struct rd_buf *out)
+{
+	bool found[RD_ARRAY_SIZE(libraries)] = { 0 };
+
+	for (const char *line = maps; *line; line += *line == '\n') {
+		size_t size = strcspn(line, "\n");
+		/* The name of the file that the line ends with. */
+		const char *slash = memrchr(line, '/', size);
+
+		for (size_t i = 0; slash && i < RD_ARRAY_SIZE(libraries); i++)
+			found[i] |= strncmp(slash + 1, libraries[i], strlen(libraries[i])) == 0;
+		line += size;
+	}
+	rd_buf_str(out, "");
+	for (size_t i = 0; i < RD_ARRAY_SIZE(libraries); i++)
+		if (found[i])
+			rd_buf_printf(out, "%s\n", libraries[i]);
+}
+
+static int read_maps(void *arg, struct rd_bytes *ret, struct rd_err *err)
+{
+	const char *path = arg;
+	_cleanup_bytes_ struct rd_bytes text = { 0 };
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct rd_buf out = RD_BUF_CHECKED;
+	int r = fd < 0 ? -errno : rd_read_fd(fd, TEXT_MAX, &text);
+
+	if (r < 0)
+		return rd_err_set(err, -r, path, "cannot read");
+	rd_proc_libs_print((const char *)text.data, &out);
+	if (out.failed)
+		return rd_err_set(err, ENOMEM, path, "no memory");
+	*ret = (struct rd_bytes){ (uint8_t *)out.data, out.len };
+	return 0;
+}
+
+int rd_proc_libs_read(const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	const char *process = path + strlen(RD_SOURCE_LIBS);
+	char maps[64];
+	uint64_t pid;
+
+	if (!*process || rd_parse_uint(++process, RD_DECIMAL, UINT32_MAX, &pid) < 0)
+		return rd_err_set(err, ENOENT, path, "cannot read");
+	snprintf(maps, sizeof(maps), "/proc/%s/maps", process);
+	return rd_child_run(path, read_maps, maps, LIBS_MS, LIBS_SIZE, ret, err);
+}
+
+#define LIMIT_MS 10000 /* a job may leave us little of the processors */
+#define LIMIT_SIZE ((size_t)1 << 20)
+#define LIBRARY_MAX ((size_t)4 << 20) /* the largest provider has 500 KB */
+#define LINES_MAX 256		      /* variables, libraries, kinds of files */
+#define VALUE_MAX 1024		      /* bytes of a variable */
+#define PROVIDERS_MAX 64
+
+/* Beginnings of the file names of libraries that carry traffic, or select what does. */
+static const char *const transports[] = {
+	"libibverbs.so", "librdmacm.so", "libmlx5",   "libefa",	    "libnccl",	   "librccl",	      "libucp.so",
+	"libuct",	 "libucs.so",	 "libfabric", "libmpi.so",  "libmpi_",	   "libopen-pal",     "libnvshmem",
+	"nvshmem_",	 "libgloo",	 "libnixl",   "libplugin_", "libmooncake", "transfer_engine", "libpsm",
+	"libmori",	 "librocshmem",	 "libuccl",   "libdoca_",   "libgdrapi",   "libaws-ofi",
+};
+/* Beginnings of the names of what they share between processes of one host, in /dev/shm. */
+static const char *const segments[] = { "nccl-", "rccl-", "ucx_", "vader_", "sm_segment", "psm", "mpich", "Intel_MPI" };
+
+static const char *const provider_dirs[] = { "usr/lib64",
+					     "usr/lib/x86_64-linux-gnu",
+					     "usr/lib/aarch64-linux-gnu",
+					     "usr/lib/powerpc64le-linux-gnu",
+					     "usr/lib",
+					     "usr/local/lib" };
+
+/* The bytes of a provider, to be parsed when privileges are dropped. */
+struct provider {
+	char name[64];
+	struct rd_bytes bytes;
+	int code;
+};
+
+static void set_error(struct rd_proc_job *job, const char *part, int code)
+{
+	rd_buf_printf(&job->out, "error %s %s\n", part, rd_errno_name(code) ? rd_errno_name(code) : "EIO");
+}
+
+/* A line whose text is foreign: without newlines, and bounded. */
+static void add_line(struct rd_proc_job *job, const char *key, const char *text, size_t size)
+{
+	size = size > VALUE_MAX ? VALUE_MAX : size;
+	rd_buf_printf(&job->out, "%s ", key);
+	for (size_t i = 0; i < size; i++)
+		rd_buf_add(&job->out, text[i] == '\n' ? " " : &text[i], 1);
+	rd_buf_str(&job->out, "\n");
+}
+
+/* -errno or a descriptor of what is below the root of the process, and of nothing else. */
+static int open_below(const struct rd_proc_job *job, const char *path, int flags)
+{
+	struct open_how how = { .flags = (uint64_t)flags | O_CLOEXEC,
+				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	int fd = (int)syscall(SYS_openat2, job->root, path, &how, sizeof(how));
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int begins_with_one_of(const char *name, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return (int)i;
+	return -1;
+}
+
+void rd_proc_job_maps(struct rd_proc_job *job, const char *text)
+{
+	const char *last = "";
+	size_t last_size = 0, lines = 0;
+
+	for (const char *line = text; *line; line += *line == '\n') {
+		size_t size = strcspn(line, "\n");
+		const char *path = memchr(line, '/', size),
+			   *name = path ? memrchr(path, '/', size - (size_t)(path - line)) : NULL;
+		size_t length = path ? size - (size_t)(path - line) : 0;
+		int kind = name ? begins_with_one_of(name + 1, segments, RD_ARRAY_SIZE(segments)) : -1;
+
+		if (path && lines < LINES_MAX && (length != last_size || memcmp(path, last, length) != 0)) {
+			last = path;
+			last_size = length;
+			if (strncmp(path, "/dev/shm/", 9) == 0 && kind >= 0)
+				rd_buf_printf(&job->out, "segment %s\n", segments[kind]), lines++;
+			else if (begins_with_one_of(name + 1, transports, RD_ARRAY_SIZE(transports)) >= 0 ||
+				 memmem(name, size - (size_t)(name - line), "-rdmav", 6))
+				add_line(job, "lib", path, length), lines++;
+		}
+		line += size;
+	}
+}
+
+static bool read_part(struct rd_proc_job *job, const char *part, struct rd_bytes *ret)
+{
+	_cleanup_close_ int fd = -1;
+	char path[64];
+	int r;
+
+	snprintf(path, sizeof(path), "/proc/%s/%s", job->process, part);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	r = fd < 0 ? -errno : rd_read_fd(fd, TEXT_MAX, ret);
+	if (r < 0)
+		set_error(job, part, -r);
+	return r >= 0;
+}
+
+/* Variables of communication libraries only, without secrets. */
+static void add_environment(struct rd_proc_job *job)
+{
+	_cleanup_bytes_ struct rd_bytes text = { 0 };
+	size_t lines = 0, n;
+
+	if (!read_part(job, "environ", &text))
+		return;
+	for (size_t at = 0; at < text.size && lines < LINES_MAX; at += n + 1) {
+		const char *entry = (const char *)text.data + at;
+
+		n = strnlen(entry, text.size - at);
+		if (rd_scrub_keeps_of_job(entry, n) && memchr(entry, '=', n)) {
+			add_line(job, "env", entry, n);
+			lines++;
+		}
+	}
+	if (lines == LINES_MAX)
+		set_error(job, "environ", E2BIG);
+}
+
+/* "socket:[12345]"; "/dev/infiniband/uverbs0", "/dev/nvidia0": as it is seen from its root. */
+static void add_open(struct rd_proc_job *job, const char *target)
+{
+	const char *name = strrchr(target, '/');
+	uint64_t inode;
+
+	if (is_socket(target, &inode))
+		*RD_ADD(job->inodes, job->n_inodes, job->cap_inodes) = inode;
+	else if (name &&
+		 (strstr(target, "/infiniband/") || strncmp(name, "/nvidia", 7) == 0 || strcmp(name, "/kfd") == 0) &&
+		 job->out.len < LIMIT_SIZE / 2)
+		add_line(job, "open", name + 1, strlen(name + 1));
+}
+
+static void add_files(struct rd_proc_job *job)
+{
+	struct dirent *entry;
+	unsigned n = 0;
+	char path[64];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%s/fd", job->process);
+	dir = opendir(path);
+	if (!dir)
+		return set_error(job, "fds", errno);
+	while ((entry = readdir(dir)) && n < FILES_MAX) {
+		char target[256];
+		ssize_t size = entry->d_name[0] == '.' ?
+				       -1 :
+				       readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
+
+		n += entry->d_name[0] != '.';
+		if (size < 0)
+			continue;
+		target[size] = '\0';
+		add_open(job, target);
+	}
+	closedir(dir);
+	rd_buf_printf(&job->out, "fds %u\n", n);
+	if (job->n_inodes)
+		qsort(job->inodes, job->n_inodes, sizeof(*job->inodes), compare_inodes);
+}
+
+/* "dev uverbs0 231:192 0666 0 0": number, mode, owner, group; an access list adds "acl". Nothing is opened. */
+static void add_device(struct rd_proc_job *job, const char *name)
+{
+	_cleanup_close_ int fd = -1;
+	char path[300], own[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "dev/infiniband/%s", name);
+	fd = open_below(job, path, O_PATH);
+	snprintf(own, sizeof(own), "/proc/self/fd/%d", fd);
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		int code = fd < 0 ? -fd : errno;
+
+		rd_buf_printf(&job->out, "dev %s %s\n", name, rd_errno_name(code) ? rd_errno_name(code) : "EIO");
+		return;
+	}
+	rd_buf_printf(&job->out, "dev %s %u:%u %04o %u %u%s\n", name, S_ISCHR(st.st_mode) ? major(st.st_rdev) : 0,
+		      S_ISCHR(st.st_mode) ? minor(st.st_rdev) : 0, st.st_mode & 07777, st.st_uid, st.st_gid,
+		      getxattr(own, "system.posix_acl_access", NULL, 0) > 0 ? " acl" : "");
+}
+
+static void add_devices(struct rd_proc_job *job)
+{
+	DIR *dir = opendir("/sys/class/infiniband_verbs");
+	struct dirent *entry;
+	size_t n = 0;
+
+	while (dir && (entry = readdir(dir)) && n++ < 4096)
+		if (strncmp(entry->d_name, "uverbs", 6) == 0)
+			add_device(job, entry->d_name);
+	if (dir)
+		closedir(dir);
+	add_device(job, "rdma_cm");
+}
+
+static DIR *list_below(const struct rd_proc_job *job, const char *path)
+{
+	int fd = open_below(job, path, O_RDONLY | O_DIRECTORY);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (fd >= 0 && !dir)
+		close(fd);
+	return dir;
+}
+
+static void add_shm(struct rd_proc_job *job)
+{
+	_cleanup_close_ int fd = open_below(job, "dev/shm", O_PATH);
+	struct statfs fs;
+
+	if (fd < 0 || fstatfs(fd, &fs) < 0)
+		return set_error(job, "shm", fd < 0 ? -fd : errno);
+	rd_buf_printf(&job->out, "shm %llu %llu\n", (unsigned long long)fs.f_blocks * (unsigned long long)fs.f_bsize,
+		      (unsigned long long)fs.f_bavail * (unsigned long long)fs.f_bsize);
+}
+
+/* Only of a regular file: opening a device or a FIFO has effects. */
+static int read_below(const struct rd_proc_job *job, const char *path, struct rd_bytes *ret)
+{
+	_cleanup_close_ int at = open_below(job, path, O_PATH), fd = -1;
+	struct stat st;
+	char own[64];
+
+	if (at < 0 || fstat(at, &st) < 0)
+		return at < 0 ? at : -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	snprintf(own, sizeof(own), "/proc/self/fd/%d", at);
+	fd = open(own, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	return fd < 0 ? -errno : rd_read_fd(fd, LIBRARY_MAX, ret);
+}
+
+/* "libmlx5-rdmav34.so": mlx5. */
+static void read_provider(const struct rd_proc_job *job, const char *dir, const char *file, struct provider *ret)
+{
+	size_t n = strncmp(file, "lib", 3) == 0 ? strcspn(file + 3, "-.") : 0;
+	char path[512];
+
+	if (n && n < sizeof(ret->name))
+		memcpy(ret->name, file + 3, n);
+	snprintf(path, sizeof(path), "%s/libibverbs/%s", dir, file);
+	ret->code = -read_below(job, path, &ret->bytes);
+}
+
+/* The files in the directories that libibverbs searches; returns how many. */
+static size_t read_providers(struct rd_proc_job *job, struct provider *ret)
+{
+	size_t n = 0;
+
+	for (size_t d = 0; d < RD_ARRAY_SIZE(provider_dirs); d++) {
+		struct dirent *entry;
+		char path[128];
+		DIR *dir;
+
+		snprintf(path, sizeof(path), "%s/libibverbs", provider_dirs[d]);
+		dir = list_below(job, path);
+		while (dir && (entry = readdir(dir)) && n < PROVIDERS_MAX)
+			if (strstr(entry->d_name, "-rdmav"))
+				read_provider(job, provider_dirs[d], entry->d_name, &ret[n++]);
+		if (dir)
+			closedir(dir);
+	}
+	return n;
+}
+
+static void add_providers(struct rd_proc_job *job, struct provider *providers, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct provider *p = &providers[i];
+		uint32_t min, max;
+
+		if (!*p->name)
+			continue;
+		rd_buf_str(&job->out, "provider ");
+		rd_buf_safe(&job->out, p->name, strlen(p->name));
+		if (!p->code && rd_provider_abi(p->bytes.data, p->bytes.size, p->name, &min, &max))
+			rd_buf_printf(&job->out, " %u %u", min, max);
+		rd_buf_str(&job->out, "\n");
+		rd_bytes_deinit(&p->bytes);
+	}
+	rd_buf_str(&job->out, "providers\n");
+}
+
+#define SOCKETS_MAX 4096
+#define STATES (1u << 1 | 1u << 8) /* TCP_ESTABLISHED and TCP_CLOSE_WAIT of the kernel's net/tcp_states.h */
+/* Of struct tcp_info (linux/tcp.h), since Linux 4.1. */
+#define BYTES_ACKED 120
+#define BYTES_RECEIVED 128
+
+static void print_address(struct rd_proc_job *job, const char *key, int family, const void *ip)
+{
+	char text[INET6_ADDRSTRLEN] = "";
+
+	inet_ntop(family, ip, text, sizeof(text));
+	rd_buf_printf(&job->out, "%s %s", key, text);
+}
+
+/* The attribute of this type behind `offset` bytes of the payload; NULL: none. */
+static const struct nlattr *find_attribute(const struct nlmsghdr *head, size_t offset, uint16_t type)
+{
+	const char *end = (const char *)head + head->nlmsg_len;
+	const struct nlattr *attr = (const void *)((const char *)head + NLMSG_HDRLEN + NLMSG_ALIGN(offset));
+
+	for (; mnl_attr_ok(attr, (int)(end - (const char *)attr)); attr = mnl_attr_next(attr))
+		if (mnl_attr_get_type(attr) == type)
+			return attr;
+	return NULL;
+}
+
+static unsigned long long bytes_at(const struct nlattr *info, size_t at)
+{
+	uint64_t value = 0;
+
+	if (info && mnl_attr_get_payload_len(info) >= at + sizeof(value))
+		memcpy(&value, (const char *)mnl_attr_get_payload(info) + at, sizeof(value));
+	return value;
+}
+
+/* "tcp REMOTE SENT RECEIVED" for a socket of the process. */
+static void add_connection(struct rd_proc_job *job, const struct nlmsghdr *head)
+{
+	const struct inet_diag_msg *msg = (const void *)((const char *)head + NLMSG_HDRLEN);
+	const struct nlattr *info;
+
+	if (head->nlmsg_type != SOCK_DIAG_BY_FAMILY || head->nlmsg_len < NLMSG_HDRLEN + sizeof(*msg) ||
+	    !job->n_inodes || !rd_find_u64(job->inodes, job->n_inodes, sizeof(*job->inodes), msg->idiag_inode))
+		return;
+	info = find_attribute(head, sizeof(*msg), INET_DIAG_INFO);
+	if (++job->n_tcp > SOCKETS_MAX)
+		return;
+	print_address(job, "tcp", msg->idiag_family == AF_INET6 ? AF_INET6 : AF_INET, msg->id.idiag_dst);
+	rd_buf_printf(&job->out, " %llu %llu\n", bytes_at(info, BYTES_ACKED), bytes_at(info, BYTES_RECEIVED));
+}
+
+/* In exclusive mode, those of its namespace. */
+static void add_rdma(struct rd_proc_job *job, const struct nlmsghdr *head)
+{
+	const struct nlattr *attr = find_attribute(head, 0, RDMA_NLDEV_ATTR_DEV_NAME);
+
+	if (attr && mnl_attr_validate(attr, MNL_TYPE_NUL_STRING) == 0)
+		rd_buf_printf(&job->out, "rdma %.64s\n", mnl_attr_get_str(attr));
+}
+
+/* Requests a dump, and takes each message of the reply. */
+static void dump(struct rd_proc_job *job, int protocol, struct nlmsghdr *request, const char *part,
+		 void (*take)(struct rd_proc_job *job, const struct nlmsghdr *head))
+{
+	struct rd_nlsockets sockets = { 0 };
+	_cleanup_bytes_ struct rd_bytes reply = { 0 };
+	int r = rd_nlsockets_ask(&sockets, protocol, request, request->nlmsg_len, &reply, NULL);
+
+	if (r < 0)
+		set_error(job, part, -r);
+	for (size_t at = 0, n; at < reply.size && (n = rd_nlmsg_length(reply.data + at, reply.size - at)); at += n)
+		take(job, (const struct nlmsghdr *)(reply.data + at));
+	rd_nlsockets_deinit(&sockets);
+}
+
+static void dump_sockets(struct rd_proc_job *job, uint8_t family)
+{
+	struct {
+		struct nlmsghdr head;
+		struct inet_diag_req_v2 req;
+	} request = { { sizeof(request), SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST | NLM_F_DUMP, 0, 0 },
+		      { .sdiag_family = family,
+			.sdiag_protocol = IPPROTO_TCP,
+			.idiag_ext = 1u << (INET_DIAG_INFO - 1),
+			.idiag_states = STATES } };
+
+	dump(job, NETLINK_SOCK_DIAG, &request.head, "tcp", add_connection);
+	if (job->n_tcp > SOCKETS_MAX)
+		set_error(job, "tcp", E2BIG);
+}
+
+static void add_addresses(struct rd_proc_job *job)
+{
+	struct ifaddrs *list;
+	unsigned n = 0;
+
+	if (getifaddrs(&list) < 0)
+		return set_error(job, "addr", errno);
+	for (const struct ifaddrs *at = list; at && n < SOCKETS_MAX; at = at->ifa_next) {
+		int family = at->ifa_addr ? at->ifa_addr->sa_family : AF_UNSPEC;
+		const void *address = at->ifa_addr;
+
+		if (family != AF_INET && family != AF_INET6)
+			continue;
+		print_address(job, "addr", family,
+			      family == AF_INET ? (const void *)&((const struct sockaddr_in *)address)->sin_addr :
+						  &((const struct sockaddr_in6 *)address)->sin6_addr);
+		rd_buf_str(&job->out, "\n");
+		n++;
+	}
+	freeifaddrs(list);
+	if (n == SOCKETS_MAX)
+		set_error(job, "addr", E2BIG);
+}
+
+/* "other net": in another namespace than this process. 1, 0; -1: unknown. */
+static int is_elsewhere(struct rd_proc_job *job, const char *kind)
+{
+	struct stat own, other;
+	char path[64], self[64];
+
+	snprintf(path, sizeof(path), "/proc/%s/ns/%s", job->process, kind);
+	snprintf(self, sizeof(self), "/proc/self/ns/%s", kind);
+	if (stat(path, &other) < 0 || stat(self, &own) < 0) {
+		set_error(job, kind, errno);
+		return -1;
+	}
+	if (own.st_ino != other.st_ino)
+		rd_buf_printf(&job->out, "other %s\n", kind);
+	return own.st_ino != other.st_ino;
+}
+
+static void add_network(struct rd_proc_job *job)
+{
+	struct nlmsghdr devices = { sizeof(devices), RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_GET),
+				    NLM_F_REQUEST | NLM_F_DUMP, 0, 0 };
+	_cleanup_close_ int fd = -1;
+	char path[64];
+	int elsewhere = is_elsewhere(job, "net");
+
+	is_elsewhere(job, "mnt");
+	is_elsewhere(job, "user");
+	snprintf(path, sizeof(path), "/proc/%s/ns/net", job->process);
+	if (elsewhere > 0 && ((fd = open(path, O_RDONLY | O_CLOEXEC)) < 0 || setns(fd, CLONE_NEWNET) < 0)) {
+		set_error(job, "net", errno);
+		return;
+	}
+	add_addresses(job);
+	if (rd_libmnl_load("netlink", NULL) < 0)
+		return set_error(job, "net", ELIBACC);
+	dump_sockets(job, AF_INET);
+	dump_sockets(job, AF_INET6);
+	dump(job, NETLINK_RDMA, &devices, "rdma", add_rdma);
+}
+
+/* In the child. Files are parsed when it has dropped its privileges. */
+static int look_at_process(void *arg, struct rd_bytes *ret, struct rd_err *err)
+{
+	static struct provider providers[PROVIDERS_MAX];
+	_cleanup_bytes_ struct rd_bytes maps = { 0 };
+	struct rd_proc_job *job = arg;
+	char path[64];
+	size_t n = 0;
+	int r;
+
+	job->out = RD_BUF_CHECKED;
+	snprintf(path, sizeof(path), "/proc/%s", job->process);
+	if (access(path, F_OK) < 0)
+		return rd_err_set(err, errno, path, "no such process");
+	if (!job->self) {
+		add_files(job);
+		if (read_part(job, "maps", &maps))
+			rd_proc_job_maps(job, (const char *)maps.data);
+	}
+	add_environment(job);
+	snprintf(path, sizeof(path), "/proc/%s/root", job->process);
+	job->root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (job->root < 0) {
+		set_error(job, "root", errno);
+	} else {
+		add_devices(job);
+		add_shm(job);
+		n = read_providers(job, providers);
+	}
+	add_network(job);
+	r = rd_confine(0, NULL, err);
+	if (r < 0)
+		return r;
+	if (job->root >= 0)
+		add_providers(job, providers, n);
+	if (job->out.failed)
+		return rd_err_set(err, ENOMEM, RD_SOURCE_JOB, "no memory");
+	*ret = (struct rd_bytes){ (uint8_t *)job->out.data, job->out.len };
+	return 0;
+}
+
+int rd_proc_job_read(const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	const char *process = path + strlen(RD_SOURCE_JOB);
+	struct rd_proc_job job = { .root = -1 };
+	uint64_t pid;
+
+	job.process = *process ? process + 1 : "";
+	job.self = strcmp(job.process, "self") == 0;
+	if (!job.self && rd_parse_uint(job.process, RD_DECIMAL, UINT32_MAX, &pid) < 0)
+		return rd_err_set(err, ENOENT, path, "cannot read");
+	return rd_child_run(path, look_at_process, &job, LIMIT_MS, LIMIT_SIZE, ret, err);
+}
