@@ -44,20 +44,11 @@ int rd_opener_receive(int sock, struct opener_message *message, int *fd);
 /* Exactly `size` bytes. 0 or -errno. */
 int rd_opener_data(int sock, void *to, size_t size);
 
-/* Sends one request and receives its reply in `message`. `fd`, `bytes` and `err` may be NULL. -errno with `err` filled. */
-int rd_opener_request(struct opener_message *message, const void *data, int *fd, struct rd_bytes *bytes,
-		      struct rd_err *err);
-
 /* A datagram to be sent. */
 struct opener_timed_mad {
 	int32_t ms;
 	struct rd_mad mad;
 };
-
-/* The opener's ports; see mad.h. */
-int rd_opener_mad_ports(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err);
-int rd_opener_mad_open(struct rd_source *src, const char *ibdev, unsigned port, struct rd_mads **ret,
-		       struct rd_err *err);
 
 /* Whether the datagram is a Get request. */
 bool rd_opener_may_send(const struct rd_mad *mad);
@@ -85,21 +76,11 @@ struct opener_names {
 /* The name of this use for `path`; NULL: none. */
 const struct opener_name *rd_opener_find(const struct opener_names *names, enum rd_opener_use use, const char *path);
 
-/* Allocates the identity of each name, shared across forks. 0 or -errno. */
-int rd_opener_share_identities(struct opener_names *names);
-
-/* Whether the request is permitted; the second function for netlink requests. */
+/* Whether the request is permitted. */
 bool rd_opener_may_ask(const struct opener_names *names, const struct rd_query *query);
-bool rd_opener_may_request(const struct opener_names *names, const struct rd_query *query);
 
 /* Fills names->families. */
 void rd_opener_find_families(struct opener_names *names, struct rd_source *host);
-
-/*
- * Opens an input. -ESTALE if it is not the file that was first opened: otherwise a user with write access to its directory, together
- * with a compromised parser, could read any file of root. A descriptor or -errno.
- */
-int rd_opener_open_input(const struct opener_name *name);
 
 /*
  * Ends this process by SIGTERM when the other end of the pipe is closed, also if it hangs in an interruptible read.

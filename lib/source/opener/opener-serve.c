@@ -50,17 +50,28 @@ static int open_host(struct server *server, struct rd_err *err)
 	return server->host ? 0 : rd_source_live_open(NULL, &server->host, err);
 }
 
+/* Sets the number if it is unset. Returns false if it was set to another value. */
+static bool is_same(_Atomic uint64_t *number, uint64_t value)
+{
+	uint64_t none = 0;
+
+	return atomic_compare_exchange_strong(number, &none, value + 1) || none == value + 1;
+}
+
+/* Opens an input. -ESTALE if it is not the file that was first opened: otherwise a user with write access to its directory, together
+ * with a compromised parser, could read any file of root. A descriptor or -errno. */
 static int open_input(const struct opener_name *name, struct rd_err *err)
 {
-	int fd = rd_opener_open_input(name);
+	_cleanup_close_ int fd = open(name->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
 
-	if (fd == -ESTALE) {
-		rd_err_set(err, ESTALE, name->path, "replaced by another file while the command ran");
-		rd_err_hint(err, "start the command again");
-	} else if (fd < 0) {
-		rd_err_set(err, -fd, name->path, "cannot open");
-	}
-	return fd;
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return rd_err_set(err, errno, name->path, "cannot open");
+	if (is_same(&name->identity->device, st.st_dev) && is_same(&name->identity->inode, st.st_ino))
+		return RD_TAKE_FD(fd);
+	rd_err_set(err, ESTALE, name->path, "replaced by another file while the command ran");
+	rd_err_hint(err, "start the command again");
+	return -ESTALE;
 }
 
 /* Reads a file of the command line, or from the host. `data` ends with a NUL. */

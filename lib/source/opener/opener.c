@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The client side: the confined process. */
+/* The client side, the confined process; and the messages of both sides. */
 #include "opener-priv.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -13,6 +14,85 @@
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/text.h"
+
+union control {
+	struct cmsghdr head;
+	char room[CMSG_SPACE(sizeof(int))];
+};
+
+int rd_opener_send(int sock, const struct opener_message *message, const void *data, int fd)
+{
+	struct iovec parts[] = { { (void *)message, sizeof(*message) }, { (void *)data, message->size } };
+	struct msghdr msg = { .msg_iov = parts, .msg_iovlen = message->size ? 2 : 1 };
+	size_t left = sizeof(*message) + message->size;
+	union control control;
+
+	if (fd >= 0) {
+		memset(&control, 0, sizeof(control));
+		msg.msg_control = &control;
+		msg.msg_controllen = sizeof(control.room);
+		control.head = (struct cmsghdr){ CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS };
+		memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
+	}
+	while (left > 0) {
+		ssize_t n = sendmsg(sock, &msg, MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		left -= (size_t)n;
+		msg.msg_controllen = 0;
+		for (size_t i = 0; i < RD_ARRAY_SIZE(parts) && n > 0; i++) {
+			size_t of_part = (size_t)n < parts[i].iov_len ? (size_t)n : parts[i].iov_len;
+
+			parts[i].iov_base = (char *)parts[i].iov_base + of_part;
+			parts[i].iov_len -= of_part;
+			n -= (ssize_t)of_part;
+		}
+	}
+	return 0;
+}
+
+int rd_opener_data(int sock, void *to, size_t size)
+{
+	for (uint8_t *at = to; size > 0;) {
+		ssize_t n = read(sock, at, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -ECHILD;
+		at += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+int rd_opener_receive(int sock, struct opener_message *message, int *fd)
+{
+	struct iovec part = { message, sizeof(*message) };
+	union control control;
+	struct msghdr msg = { .msg_iov = &part, .msg_iovlen = 1 };
+	const struct cmsghdr *head;
+	ssize_t n;
+
+	if (fd) {
+		*fd = -1;
+		msg.msg_control = &control;
+		msg.msg_controllen = sizeof(control.room);
+	}
+	do
+		n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return n < 0 ? -errno : -ECHILD;
+	head = fd ? CMSG_FIRSTHDR(&msg) : NULL;
+	if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS &&
+	    head->cmsg_len == CMSG_LEN(sizeof(*fd)))
+		memcpy(fd, CMSG_DATA(head), sizeof(*fd));
+	return rd_opener_data(sock, (char *)message + n, sizeof(*message) - (size_t)n);
+}
 
 static struct opener_names named;
 static int opener = -1; /* the socket */
@@ -38,15 +118,19 @@ void rd_opener_name(enum rd_opener_use use, const char *path)
 int rd_opener_start(bool host, struct rd_err *err)
 {
 	/* No data are sent over the pipe: it only closes when we end. */
+	struct opener_identity *identities;
 	int ends[2], life[2];
 	pid_t child;
-	int r;
 
 	named.host = host;
 	named.requester = getpid();
-	r = rd_opener_share_identities(&named);
-	if (r < 0)
-		return rd_err_set(err, -r, "opener process", "cannot start");
+	/* Shared by all openers. */
+	identities = mmap(NULL, (named.n + 1) * sizeof(*identities), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			  -1, 0);
+	if (identities == MAP_FAILED)
+		return rd_err_set(err, errno, "opener process", "cannot start");
+	for (size_t i = 0; i < named.n; i++)
+		named.v[i].identity = &identities[i];
 	if (pipe2(life, O_CLOEXEC) < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return rd_err_set(err, errno, "opener process", "cannot start");
 	child = fork();
@@ -88,44 +172,33 @@ static int set_lost(int r, struct rd_err *err)
 	return rd_err_set(err, -r, "opener process", "ended unexpectedly: cannot open more files");
 }
 
-static int take_bytes(struct opener_message *reply, struct rd_bytes *ret, struct rd_err *err)
+/* Sends one request and receives its reply in `message`. `fd`, `bytes` and `err` may be NULL. -errno with `err` filled. */
+static int put_request(struct opener_message *message, const void *data, int *fd, struct rd_bytes *bytes,
+		       struct rd_err *err)
 {
-	struct rd_bytes bytes = { .data = malloc(reply->size + 1), .size = reply->size };
-	int r;
-
-	if (!bytes.data) {
-		is_lost = true;
-		return rd_err_set(err, ENOMEM, "opener", "no memory for the reply");
-	}
-	r = rd_opener_data(opener, bytes.data, bytes.size);
-	bytes.data[bytes.size] = '\0';
-	if (r < 0 || !ret)
-		free(bytes.data);
-	else
-		*ret = bytes;
-	return r < 0 ? set_lost(r, err) : 0;
-}
-
-int rd_opener_request(struct opener_message *message, const void *data, int *fd, struct rd_bytes *bytes,
-		      struct rd_err *err)
-{
+	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 	int r = is_lost ? -ECHILD : rd_opener_send(opener, message, data, -1);
-	struct rd_err why;
 
 	if (!r)
 		r = rd_opener_receive(opener, message, fd);
+	if (!r) {
+		reply = (struct rd_bytes){ rd_alloc(message->size + 1, 1), message->size };
+		r = rd_opener_data(opener, reply.data, reply.size);
+	}
+	if (!r && message->what >= 0 && fd && *fd < 0)
+		r = -EBADMSG;
 	if (r < 0)
 		return set_lost(r, err);
-	if (message->what < 0 && message->size == sizeof(why)) {
-		r = rd_opener_data(opener, &why, sizeof(why));
-		if (r < 0)
-			return set_lost(r, err);
-		if (err)
-			*err = why;
+	if (message->what < 0) {
+		if (err && reply.size == sizeof(*err))
+			memcpy(err, reply.data, sizeof(*err));
 		return (int)message->what;
 	}
-	r = take_bytes(message, bytes, err);
-	return r || !fd || *fd >= 0 ? r : set_lost(-EBADMSG, err);
+	if (bytes) {
+		*bytes = reply;
+		reply = (struct rd_bytes){ 0 };
+	}
+	return 0;
 }
 
 static int request_path(enum opener_verb verb, const char *path, uint64_t number, int *fd, struct rd_bytes *bytes,
@@ -133,7 +206,7 @@ static int request_path(enum opener_verb verb, const char *path, uint64_t number
 {
 	struct opener_message message = { verb, number, strlen(path) + 1 };
 
-	return rd_opener_request(&message, path, fd, bytes, err);
+	return put_request(&message, path, fd, bytes, err);
 }
 
 int rd_opener_open(const char *path)
@@ -176,20 +249,20 @@ int rd_opener_finish(mode_t mode, struct rd_err *err)
 {
 	struct opener_message message = { OPENER_FINISH, mode, 0 };
 
-	return rd_opener_request(&message, NULL, NULL, NULL, err);
+	return put_request(&message, NULL, NULL, NULL, err);
 }
 
 void rd_opener_abandon(void)
 {
 	struct opener_message message = { OPENER_ABANDON, 0, 0 };
 
-	rd_opener_request(&message, NULL, NULL, NULL, NULL);
+	put_request(&message, NULL, NULL, NULL, NULL);
 }
 
 int rd_opener_fork(pid_t *pid, struct rd_err *err)
 {
 	struct opener_message message = { OPENER_FORK, 0, 0 };
-	int fd, r = rd_opener_request(&message, NULL, &fd, NULL, err);
+	int fd, r = put_request(&message, NULL, &fd, NULL, err);
 
 	*pid = (pid_t)message.number;
 	return r < 0 ? r : fd;
@@ -199,7 +272,7 @@ void rd_opener_leave(pid_t pid)
 {
 	struct opener_message message = { OPENER_LEAVE, (uint64_t)pid, 0 };
 
-	rd_opener_request(&message, NULL, NULL, NULL, NULL);
+	put_request(&message, NULL, NULL, NULL, NULL);
 }
 
 void rd_opener_take(int fd)
@@ -215,7 +288,7 @@ void rd_opener_look(pid_t pid, struct rd_child_state *ret)
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 
 	*ret = (struct rd_child_state){ 0 };
-	if (rd_opener_request(&message, NULL, NULL, &bytes, NULL) == 0 && bytes.size == sizeof(*ret))
+	if (put_request(&message, NULL, NULL, &bytes, NULL) == 0 && bytes.size == sizeof(*ret))
 		memcpy(ret, bytes.data, sizeof(*ret));
 }
 
@@ -227,7 +300,7 @@ static int opener_get(struct rd_source *src, const struct rd_query *query, struc
 	(void)src;
 	if (message.size > OPENER_REQUEST_MAX)
 		return rd_err_set(err, EFBIG, query->op == RD_OP_NETLINK ? "netlink" : query->data, "request too long");
-	r = rd_opener_request(&message, query->data, NULL, &ret->bytes, err);
+	r = put_request(&message, query->data, NULL, &ret->bytes, err);
 	ret->number = message.number;
 	return r;
 }
@@ -241,6 +314,84 @@ static uint64_t now(struct rd_source *src, int clock)
 	return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
 }
 
+struct remote {
+	struct rd_mads mads;
+	uint64_t handle;
+};
+
+static int opener_mad_ports(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err)
+{
+	struct opener_message message = { .what = OPENER_MAD_PORTS };
+
+	(void)src;
+	return put_request(&message, NULL, NULL, ret, err);
+}
+
+static uint64_t handle_of(struct rd_mads *mads)
+{
+	return ((struct remote *)mads)->handle;
+}
+
+static int remote_send(struct rd_mads *mads, const struct rd_mad *mad, unsigned timeout_ms, struct rd_err *err)
+{
+	struct opener_timed_mad timed = { (int32_t)timeout_ms, *mad };
+	struct opener_message message = { OPENER_MAD_SEND, handle_of(mads), sizeof(timed) };
+
+	return put_request(&message, &timed, NULL, NULL, err);
+}
+
+static int remote_recv(struct rd_mads *mads, struct rd_mad *ret, int timeout_ms, struct rd_err *err)
+{
+	int32_t ms = timeout_ms;
+	struct opener_message message = { OPENER_MAD_RECEIVE, handle_of(mads), sizeof(ms) };
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	int r = put_request(&message, &ms, NULL, &bytes, err);
+
+	if (r < 0 || bytes.size != sizeof(*ret))
+		return r;
+	memcpy(ret, bytes.data, sizeof(*ret));
+	return 1;
+}
+
+static uint64_t remote_now(struct rd_mads *mads)
+{
+	(void)mads;
+	return now(NULL, CLOCK_MONOTONIC);
+}
+
+static void remote_close(struct rd_mads *mads)
+{
+	struct opener_message message = { OPENER_MAD_CLOSE, handle_of(mads), 0 };
+
+	put_request(&message, NULL, NULL, NULL, NULL);
+	free(mads);
+}
+
+static const struct rd_mads_ops remote_ops = {
+	.send = remote_send,
+	.recv = remote_recv,
+	.now = remote_now,
+	.close = remote_close,
+};
+
+static int opener_mad_open(struct rd_source *src, const char *ibdev, unsigned port, struct rd_mads **ret,
+			   struct rd_err *err)
+{
+	struct opener_message message = { OPENER_MAD_OPEN, port, strlen(ibdev) + 1 };
+	struct remote *remote;
+	int r;
+
+	(void)src;
+	r = put_request(&message, ibdev, NULL, NULL, err);
+	if (r < 0)
+		return r;
+	remote = rd_alloc(1, sizeof(*remote));
+	remote->mads.ops = &remote_ops;
+	remote->handle = message.number;
+	*ret = &remote->mads;
+	return 0;
+}
+
 static void close_source(struct rd_source *src)
 {
 	free(src);
@@ -249,8 +400,8 @@ static void close_source(struct rd_source *src)
 static const struct rd_source_ops ops = {
 	.name = "live",
 	.get = opener_get,
-	.mad_ports = rd_opener_mad_ports,
-	.mad_open = rd_opener_mad_open,
+	.mad_ports = opener_mad_ports,
+	.mad_open = opener_mad_open,
 	.now = now,
 	.close = close_source,
 };
