@@ -5,7 +5,7 @@
 
 #include "analyse/compare/compare.h"
 #include "base/no-rdma.h"
-#include "cmd/bundles/progress.h"
+#include "cmd/bundles/bundles.h"
 #include "collect/snapshot/snapshot.h"
 #include "nicmap.h"
 #include "report/nicmap/report-nicmap-page.h"

@@ -22,10 +22,4 @@ typedef int rd_package_takes(void *arg, const char *path, struct rd_bytes *bytes
  */
 int rd_package_read(const char *path, rd_package_wants *wants, rd_package_takes *takes, void *arg, struct rd_err *err);
 
-/* --- internal --- */
-
-bool rd_package_is_archive(int fd);
-int rd_package_read_archive(int fd, const char *path, rd_package_wants *wants, rd_package_takes *takes, void *arg,
-			    struct rd_err *err);
-
 #endif

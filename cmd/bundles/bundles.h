@@ -1,9 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether names and addresses of several bundles can be matched with each other. */
-#ifndef RD_CMD_PSEUDONYMS_H
-#define RD_CMD_PSEUDONYMS_H
+/* For commands that read many bundles: how far they are, and whether names and addresses of several bundles can be matched. */
+#ifndef RD_CMD_BUNDLES_H
+#define RD_CMD_BUNDLES_H
 
 #include "source/shared/redaction.h"
+
+/* What was done so far, on standard error: on a terminal as a line that is overwritten, elsewhere as a line every ten seconds, so that a
+ * log shows that it lives. Zeroed before the first call. */
+struct rd_progress {
+	int64_t began_ms, shown_ms; /* monotonic; 0: not yet */
+	bool line;		    /* there is one on the terminal */
+};
+
+/* "rdmadiag: bundle 12 of 1000"; nothing in the first second. `done` counts from 1. */
+void rd_progress_show(struct rd_progress *progress, const char *what, size_t done, size_t all);
+
+/* Removes the line. */
+void rd_progress_end(struct rd_progress *progress);
 
 /* Zeroed before the first check. */
 struct rd_pseudonyms {
