@@ -12,9 +12,7 @@ static bool exists(const char *id)
 int rd_profile_load(const char *path, struct rd_profile *ret, struct rd_err *err)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	int r = rd_table_read_named("profiles", path, &bytes, err);
-
-	if (!r)
-		r = rd_profile_parse((char *)bytes.data, bytes.size, path, ret, err);
-	return r ? r : rd_profile_check_ignores(ret, exists, path, err);
+	return RD_FIRST(rd_table_read_named("profiles", path, &bytes, err),
+			rd_profile_parse((char *)bytes.data, bytes.size, path, ret, err),
+			rd_profile_check_ignores(ret, exists, path, err));
 }

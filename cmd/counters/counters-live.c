@@ -105,11 +105,7 @@ static int by_movement(const void *a, const void *b, void *arg)
 	const struct rd_meaning *mx = s->set->counters[x].meaning, *my = s->set->counters[y].meaning;
 	bool load_x = mx && mx->role == RD_ROLE_LOAD, load_y = my && my->role == RD_ROLE_LOAD;
 
-	if (s->moved_ns[x] != s->moved_ns[y])
-		return s->moved_ns[x] > s->moved_ns[y] ? -1 : 1;
-	if (load_x != load_y)
-		return load_x ? 1 : -1;
-	return (x > y) - (x < y);
+	return RD_CMP(s->moved_ns[y], s->moved_ns[x]) ?: RD_CMP(load_x, load_y) ?: RD_CMP(x, y);
 }
 
 static void take_interval(struct live *live)

@@ -19,11 +19,7 @@ static int compare_ranked(const void *pa, const void *pb)
 {
 	const struct ranked *a = pa, *b = pb;
 
-	if (a->row.severity != b->row.severity)
-		return a->row.severity > b->row.severity ? -1 : 1;
-	if (a->age != b->age)
-		return a->age > b->age ? -1 : 1;
-	return (a->at > b->at) - (a->at < b->at);
+	return RD_CMP(b->row.severity, a->row.severity) ?: RD_CMP(b->age, a->age) ?: RD_CMP(a->at, b->at);
 }
 
 /* `age`: the column with seconds; -1: none. */

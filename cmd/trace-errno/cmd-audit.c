@@ -124,9 +124,7 @@ static int check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 static int select_unbooted(const char *const *paths, size_t n, struct rd_source **source, struct rd_fnset *ret,
 			   struct rd_errlist *notes, struct rd_err *err)
 {
-	int r = rd_unbooted_open(paths, n, source, notes, err);
-
-	return r ? r : rd_select(*source, ret, notes, err);
+	return rd_unbooted_open(paths, n, source, notes, err) ?: rd_select(*source, ret, notes, err);
 }
 
 static int select_now(struct audit *a, struct rd_err *err)

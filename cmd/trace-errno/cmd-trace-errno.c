@@ -116,9 +116,7 @@ int trace_run(struct trace *t, char **argv, struct rd_err *err)
 
 static int trace(struct trace *t, char **argv, struct rd_err *err)
 {
-	int r = trace_run(t, argv, err);
-
-	return r ? r : trace_finish(t);
+	return trace_run(t, argv, err) ?: trace_finish(t);
 }
 
 static const char *schema_of(const struct trace_opts *o)

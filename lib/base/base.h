@@ -11,6 +11,13 @@
 
 #define RD_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
+/* Order of two values, for qsort; of several keys: RD_CMP(x->a, y->a) ?: RD_CMP(x->b, y->b) */
+#define RD_CMP(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* The first of up to six values that is not 0; those behind it are not computed. */
+#define RD_FIRST(...) RD_FIRST_OF(__VA_ARGS__, 0, 0, 0, 0, 0, 0)
+#define RD_FIRST_OF(a, b, c, d, e, f, ...) ((a) ?: (b) ?: (c) ?: (d) ?: (e) ?: (f))
+
 /* Scope guards: the variable is released when it goes out of scope, whichever way that happens. */
 static inline void rd_cleanup_free(void *p)
 {

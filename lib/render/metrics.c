@@ -58,9 +58,8 @@ static void add_double(struct rd_buf *out, double value)
 static int by_labels(const void *a, const void *b)
 {
 	const struct rd_sample *x = *(const struct rd_sample *const *)a, *y = *(const struct rd_sample *const *)b;
-	int r = strcmp(x->labels ? x->labels : "", y->labels ? y->labels : "");
 
-	return r ? r : (x > y) - (x < y);
+	return strcmp(x->labels ? x->labels : "", y->labels ? y->labels : "") ?: RD_CMP(x, y);
 }
 
 static bool same_labels(const struct rd_sample *a, const struct rd_sample *b)

@@ -275,11 +275,9 @@ static bool same_columns(const struct rd_grid *a, const struct rd_grid *b)
 static int compare_groups(const void *pa, const void *pb)
 {
 	const struct rd_grid_row *a = *(struct rd_grid_row *const *)pa, *b = *(struct rd_grid_row *const *)pb;
-	int r = strcmp(a->group ? a->group : "", b->group ? b->group : "");
 
-	if (!r)
-		r = !a->gone != !b->gone ? (a->gone ? 1 : -1) : 0;
-	return r ? r : (a->index > b->index) - (a->index < b->index);
+	return RD_FIRST(strcmp(a->group ? a->group : "", b->group ? b->group : ""),
+			!a->gone != !b->gone ? (a->gone ? 1 : -1) : 0, RD_CMP(a->index, b->index));
 }
 
 static void rank_groups(struct rd_grid *grid)

@@ -74,9 +74,8 @@ struct named {
 static int by_signature(const void *pa, const void *pb)
 {
 	const struct named *a = pa, *b = pb;
-	int r = strcmp(a->signature, b->signature);
 
-	return r ? r : a->host < b->host ? -1 : a->host > b->host;
+	return strcmp(a->signature, b->signature) ?: RD_CMP(a->host, b->host);
 }
 
 /* The largest first; then by number of items; then by first host. */
@@ -84,11 +83,7 @@ static int by_size(const void *pa, const void *pb)
 {
 	const struct group *a = pa, *b = pb;
 
-	if (a->n != b->n)
-		return a->n > b->n ? -1 : 1;
-	if (a->n_items != b->n_items)
-		return a->n_items > b->n_items ? -1 : 1;
-	return a->hosts[0] < b->hosts[0] ? -1 : a->hosts[0] > b->hosts[0];
+	return RD_CMP(b->n, a->n) ?: RD_CMP(b->n_items, a->n_items) ?: RD_CMP(a->hosts[0], b->hosts[0]);
 }
 
 static void kinds_deinit(struct kinds *kinds)

@@ -85,18 +85,10 @@ char *rd_compare_hosts(const struct rd_compare *cmp, const size_t *hosts, size_t
 static int by_alike(const void *pa, const void *pb)
 {
 	const struct rd_difference *a = pa, *b = pb;
-	int r;
 
-	if (a->host != b->host)
-		return a->host < b->host ? -1 : 1;
-	if (a->cause != b->cause)
-		return a->cause < b->cause ? -1 : 1;
-	if (a->severity != b->severity)
-		return a->severity > b->severity ? -1 : 1;
-	r = strcmp(a->is ? a->is : "", b->is ? b->is : "");
-	if (!r)
-		r = strcmp(a->usual ? a->usual : "", b->usual ? b->usual : "");
-	return r ? r : strverscmp(a->label, b->label);
+	return RD_FIRST(RD_CMP(a->host, b->host), RD_CMP(a->cause, b->cause), RD_CMP(b->severity, a->severity),
+			strcmp(a->is ? a->is : "", b->is ? b->is : ""),
+			strcmp(a->usual ? a->usual : "", b->usual ? b->usual : ""), strverscmp(a->label, b->label));
 }
 
 static bool is_alike(const struct rd_difference *a, const struct rd_difference *b)
@@ -109,9 +101,8 @@ static bool is_alike(const struct rd_difference *a, const struct rd_difference *
 static int by_signature(const void *pa, const void *pb)
 {
 	const struct bundle *a = pa, *b = pb;
-	int r = strcmp(a->signature, b->signature);
 
-	return r ? r : a->host < b->host ? -1 : a->host > b->host;
+	return strcmp(a->signature, b->signature) ?: RD_CMP(a->host, b->host);
 }
 
 /* The most severe first, then by number of hosts. */
@@ -119,13 +110,8 @@ static int by_weight(const void *pa, const void *pb)
 {
 	const struct run *a = pa, *b = pb;
 
-	if (a->severity != b->severity)
-		return a->severity > b->severity ? -1 : 1;
-	if (a->n != b->n)
-		return a->n > b->n ? -1 : 1;
-	if (a->v[0].host != b->v[0].host)
-		return a->v[0].host < b->v[0].host ? -1 : 1;
-	return a->v[0].from < b->v[0].from ? -1 : 1;
+	return RD_FIRST(RD_CMP(b->severity, a->severity), RD_CMP(b->n, a->n), RD_CMP(a->v[0].host, b->v[0].host),
+			RD_CMP(a->v[0].from, b->v[0].from));
 }
 
 /* "mlx5_0/1, mlx5_1/1 and 6 more" */
@@ -277,9 +263,7 @@ static int by_host(const void *pa, const void *pb)
 {
 	const struct reported *a = pa, *b = pb;
 
-	if (a->host != b->host)
-		return a->host < b->host ? -1 : 1;
-	return a->at < b->at ? -1 : a->at > b->at;
+	return RD_CMP(a->host, b->host) ?: RD_CMP(a->at, b->at);
 }
 
 /* Whether one difference of a host explains another; higher: better. NCCL's choice: any problem of a NIC, most of all of the

@@ -34,9 +34,7 @@ static int compare(const void *pa, const void *pb)
 {
 	const struct rd_change *a = pa, *b = pb;
 
-	if (a->weight != b->weight)
-		return a->weight < b->weight ? 1 : -1;
-	return rd_fact_compare(fact_of(a), fact_of(b));
+	return RD_CMP(b->weight, a->weight) ?: rd_fact_compare(fact_of(a), fact_of(b));
 }
 
 static int compare_facts(const void *a, const void *b)

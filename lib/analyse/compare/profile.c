@@ -49,9 +49,8 @@ static int by_key(const void *a, const void *b, void *arg)
 {
 	const struct rd_profile_line *v = arg;
 	size_t x = *(const size_t *)a, y = *(const size_t *)b, n = object_length(v[y].key);
-	int r = compare_key(v[x].key, v[y].key, n, v[y].key + n);
 
-	return r ? r : (x > y) - (x < y);
+	return compare_key(v[x].key, v[y].key, n, v[y].key + n) ?: RD_CMP(x, y);
 }
 
 static void index_of(const struct rd_profile *profile, struct index *ret)

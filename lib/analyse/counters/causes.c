@@ -450,13 +450,9 @@ static int compare_causes(const void *a, const void *b)
 {
 	const struct rd_cause *x = a, *y = b;
 
-	if (x->severity != y->severity)
-		return x->severity > y->severity ? -1 : 1;
-	if (x->confidence != y->confidence)
-		return x->confidence > y->confidence ? -1 : 1;
-	if (x->n_evidence && y->n_evidence && x->evidence[0].delta != y->evidence[0].delta)
-		return x->evidence[0].delta > y->evidence[0].delta ? -1 : 1;
-	return x->port < y->port ? -1 : x->port > y->port;
+	return RD_FIRST(RD_CMP(y->severity, x->severity), RD_CMP(y->confidence, x->confidence),
+			x->n_evidence && y->n_evidence ? RD_CMP(y->evidence[0].delta, x->evidence[0].delta) : 0,
+			RD_CMP(x->port, y->port));
 }
 
 static void judge_causes(const struct rd_moment *now, struct rd_causes *causes)

@@ -109,9 +109,8 @@ struct indexed_effect {
 static int compare_by_name(const void *a, const void *b)
 {
 	const struct indexed_effect *x = a, *y = b;
-	int r = strcmp(x->effect.name, y->effect.name);
 
-	return r ? r : (x->at > y->at) - (x->at < y->at);
+	return strcmp(x->effect.name, y->effect.name) ?: RD_CMP(x->at, y->at);
 }
 
 void rd_effects_sort(struct rd_effects *effects)

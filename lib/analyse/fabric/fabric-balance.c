@@ -108,9 +108,7 @@ static int compare_links(const void *a, const void *b)
 {
 	const struct link_to *x = a, *y = b;
 
-	if (x->neighbour != y->neighbour)
-		return x->neighbour < y->neighbour ? -1 : 1;
-	return (x->port > y->port) - (x->port < y->port);
+	return RD_CMP(x->neighbour, y->neighbour) ?: RD_CMP(x->port, y->port);
 }
 
 /* The groups of one switch, which has the ports [from, to). */

@@ -18,11 +18,7 @@ static int compare(const void *a, const void *b)
 {
 	const struct rd_history_entry *x = a, *y = b;
 
-	if (x->guid != y->guid)
-		return x->guid < y->guid ? -1 : 1;
-	if (x->port != y->port)
-		return x->port < y->port ? -1 : 1;
-	return (x->counter > y->counter) - (x->counter < y->counter);
+	return RD_CMP(x->guid, y->guid) ?: RD_CMP(x->port, y->port) ?: RD_CMP(x->counter, y->counter);
 }
 
 static const struct rd_history_entry *find_entry(const struct rd_fabric_history *history, uint64_t guid, unsigned port,

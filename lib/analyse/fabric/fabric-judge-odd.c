@@ -33,33 +33,21 @@ static int compare_ends(const void *x, const void *y)
 {
 	const struct end *a = x, *b = y;
 
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	if (a->vendor != b->vendor)
-		return a->vendor < b->vendor ? -1 : 1;
-	return (a->device > b->device) - (a->device < b->device);
+	return RD_CMP(a->kind, b->kind) ?: RD_CMP(a->vendor, b->vendor) ?: RD_CMP(a->device, b->device);
 }
 
 static int compare_kinds(const struct link *a, const struct link *b)
 {
-	int order = compare_ends(&a->ends[0], &b->ends[0]);
-
-	if (!order)
-		order = compare_ends(&a->ends[1], &b->ends[1]);
-	return order ? order : a->inside - b->inside;
+	return RD_FIRST(compare_ends(&a->ends[0], &b->ends[0]), compare_ends(&a->ends[1], &b->ends[1]),
+			a->inside - b->inside);
 }
 
 /* By kind, then the largest value first. */
 static int compare_links(const void *a, const void *b)
 {
 	const struct link *x = a, *y = b;
-	int order = compare_kinds(x, y);
 
-	if (order)
-		return order;
-	if (x->value != y->value)
-		return x->value > y->value ? -1 : 1;
-	return (x->port > y->port) - (x->port < y->port);
+	return compare_kinds(x, y) ?: RD_CMP(y->value, x->value) ?: RD_CMP(x->port, y->port);
 }
 
 /* `speed`: compare speeds, not widths. */
@@ -189,19 +177,15 @@ static int by_leaf(const void *a, const void *b)
 {
 	const struct rail *x = a, *y = b;
 
-	if (x->leaf != y->leaf)
-		return x->leaf < y->leaf ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return RD_CMP(x->leaf, y->leaf) ?: strcmp(x->name, y->name);
 }
 
 static int by_host(const void *a, const void *b)
 {
 	const struct rail *const *x = a, *const *y = b;
-	int order = strncmp((*x)->host, (*y)->host, (*x)->host_len);
 
-	if (!order && (*x)->host_len != (*y)->host_len)
-		return (*x)->host_len < (*y)->host_len ? -1 : 1;
-	return order ? order : strcmp((*x)->name, (*y)->name);
+	return RD_FIRST(strncmp((*x)->host, (*y)->host, (*x)->host_len), RD_CMP((*x)->host_len, (*y)->host_len),
+			strcmp((*x)->name, (*y)->name));
 }
 
 static void list_adapters(const struct judge *j, struct rails *rails)

@@ -62,9 +62,7 @@ static int compare_pairs(const void *a, const void *b)
 {
 	const struct pair *x = a, *y = b;
 
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return (x->to > y->to) - (x->to < y->to);
+	return RD_CMP(x->from, y->from) ?: RD_CMP(x->to, y->to);
 }
 
 /* Lists the pairs of switches with links in each direction, sorted. */
@@ -121,21 +119,15 @@ static int compare_kinds(const struct uplinks *u, size_t a, size_t b)
 {
 	const struct rd_fabric_node *x = &u->j->fabric->nodes[a], *y = &u->j->fabric->nodes[b];
 
-	if (x->vendor != y->vendor)
-		return x->vendor < y->vendor ? -1 : 1;
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	if (x->n_ports != y->n_ports)
-		return x->n_ports < y->n_ports ? -1 : 1;
-	return (u->of[a].adapters > 0) - (u->of[b].adapters > 0);
+	return RD_FIRST(RD_CMP(x->vendor, y->vendor), RD_CMP(x->device, y->device), RD_CMP(x->n_ports, y->n_ports),
+			(u->of[a].adapters > 0) - (u->of[b].adapters > 0));
 }
 
 static int compare_order(const void *a, const void *b, void *uplinks)
 {
 	const size_t *x = a, *y = b;
-	int order = compare_kinds(uplinks, *x, *y);
 
-	return order ? order : (*x > *y) - (*x < *y);
+	return compare_kinds(uplinks, *x, *y) ?: RD_CMP(*x, *y);
 }
 
 static void describe_switches(struct uplinks *u)

@@ -22,11 +22,8 @@ void rd_fabric_latches_deinit(struct rd_fabric_latches *latches)
 static int compare_keys(const void *a, const void *b)
 {
 	const struct rd_fabric_latch *x = a, *y = b;
-	int r = strcmp(x->id, y->id);
 
-	if (!r)
-		r = strcmp(x->subject, y->subject);
-	return r ? r : (x->severity > y->severity) - (x->severity < y->severity);
+	return strcmp(x->id, y->id) ?: strcmp(x->subject, y->subject) ?: RD_CMP(x->severity, y->severity);
 }
 
 static void set_texts(struct rd_fabric_latch *latch, const struct rd_finding *finding)
@@ -82,16 +79,10 @@ static int compare_worth(const void *a, const void *b)
 {
 	const struct rd_fabric_latch *x = a, *y = b;
 
-	if (x->severity != y->severity)
-		return x->severity > y->severity ? -1 : 1;
-	if (x->current != y->current)
-		return x->current ? -1 : 1;
-	if (x->looks.last_ns != y->looks.last_ns)
-		return x->looks.last_ns > y->looks.last_ns ? -1 : 1;
 	/* Of those found at the same time, the ones that are known longer: the set does not change from sweep to sweep. */
-	if (x->looks.first_ns != y->looks.first_ns)
-		return x->looks.first_ns < y->looks.first_ns ? -1 : 1;
-	return (x->rank > y->rank) - (x->rank < y->rank);
+	return RD_FIRST(RD_CMP(y->severity, x->severity), RD_CMP(y->current, x->current),
+			RD_CMP(y->looks.last_ns, x->looks.last_ns), RD_CMP(x->looks.first_ns, y->looks.first_ns),
+			RD_CMP(x->rank, y->rank));
 }
 
 static void limit_number(struct rd_fabric_latches *latches)
@@ -151,15 +142,9 @@ static int compare_harm(const void *a, const void *b)
 	const struct rd_fabric_latch *x = *(const struct rd_fabric_latch *const *)a;
 	const struct rd_fabric_latch *y = *(const struct rd_fabric_latch *const *)b;
 
-	if (x->severity != y->severity)
-		return x->severity > y->severity ? -1 : 1;
-	if (x->current != y->current)
-		return x->current ? -1 : 1;
-	if (!x->current && x->looks.last_ns != y->looks.last_ns)
-		return x->looks.last_ns > y->looks.last_ns ? -1 : 1;
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return compare_keys(x, y);
+	return RD_FIRST(RD_CMP(y->severity, x->severity), RD_CMP(y->current, x->current),
+			x->current ? 0 : RD_CMP(y->looks.last_ns, x->looks.last_ns), RD_CMP(x->rank, y->rank),
+			compare_keys(x, y));
 }
 
 const struct rd_fabric_latch **rd_fabric_latches_ranked(const struct rd_fabric_latches *latches)

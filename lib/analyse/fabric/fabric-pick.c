@@ -112,11 +112,7 @@ static int compare(const void *a, const void *b)
 {
 	const struct rank *x = a, *y = b;
 
-	if (x->first != y->first)
-		return x->first > y->first ? -1 : 1;
-	if (x->second != y->second)
-		return x->second > y->second ? -1 : 1;
-	return (x->port > y->port) - (x->port < y->port);
+	return RD_CMP(y->first, x->first) ?: RD_CMP(y->second, x->second) ?: RD_CMP(x->port, y->port);
 }
 
 size_t *rd_fabric_sort_by(const struct rd_fabric *fabric, enum rd_fabric_order order)

@@ -60,11 +60,7 @@ static int by_place(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
-	if (x->late != y->late)
-		return x->late - y->late;
-	if (x->harm > y->harm || x->harm < y->harm)
-		return x->harm > y->harm ? -1 : 1;
-	return (x->at > y->at) - (x->at < y->at);
+	return RD_CMP(x->late, y->late) ?: RD_CMP(y->harm, x->harm) ?: RD_CMP(x->at, y->at);
 }
 
 static void reorder(struct rd_findings *findings, struct place *places)

@@ -10,20 +10,14 @@ static int compare_entries(const void *a, const void *b)
 {
 	const struct rd_join_entry *x = a, *y = b;
 
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	if (x->sub != y->sub)
-		return x->sub < y->sub ? -1 : 1;
-	return x->qp < y->qp ? -1 : x->qp > y->qp;
+	return RD_CMP(x->key, y->key) ?: RD_CMP(x->sub, y->sub) ?: RD_CMP(x->qp, y->qp);
 }
 
 static int compare_owners(const void *a, const void *b)
 {
 	const struct rd_join_owner *x = a, *y = b;
 
-	if (x->addr != y->addr)
-		return x->addr < y->addr ? -1 : 1;
-	return x->host != y->host ? x->host - y->host : x->dev - y->dev;
+	return RD_CMP(x->addr, y->addr) ?: (x->host != y->host ? x->host - y->host : x->dev - y->dev);
 }
 
 /* RoCE lists most GIDs twice, for RoCE v1 and v2: still one device. */

@@ -22,23 +22,15 @@ struct flow {
 
 static int compare_paths(const struct flow *x, const struct flow *y)
 {
-	if (x->dev != y->dev)
-		return x->dev < y->dev ? -1 : 1;
-	if (x->has_peer != y->has_peer)
-		return x->has_peer ? -1 : 1;
-	return x->has_peer ? memcmp(x->peer, y->peer, 16) : 0;
+	return RD_FIRST(RD_CMP(x->dev, y->dev), RD_CMP(y->has_peer, x->has_peer),
+			x->has_peer ? memcmp(x->peer, y->peer, 16) : 0);
 }
 
 static int compare_flows(const void *a, const void *b)
 {
 	const struct flow *x = a, *y = b;
-	int r = compare_paths(x, y);
 
-	if (r)
-		return r;
-	if (x->sport != y->sport)
-		return x->sport < y->sport ? -1 : 1;
-	return x->rqpn < y->rqpn ? -1 : x->rqpn > y->rqpn;
+	return compare_paths(x, y) ?: RD_CMP(x->sport, y->sport) ?: RD_CMP(x->rqpn, y->rqpn);
 }
 
 /* The finalizer of splitmix64 with a seed: a model of a switch's hash. */

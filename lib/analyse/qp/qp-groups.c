@@ -159,11 +159,8 @@ static int compare_groups(const void *a, const void *b)
 	if (!x->label != !y->label)
 		return x->label ? -1 : 1;
 	/* Worst health first, then the largest group. */
-	if (x->health != y->health)
-		return x->health > y->health ? -1 : 1;
-	if (x->qps != y->qps)
-		return x->qps > y->qps ? -1 : 1;
-	return x->label ? strcmp(x->label, y->label) : x->dev - y->dev;
+	return RD_FIRST(RD_CMP(y->health, x->health), RD_CMP(y->qps, x->qps),
+			x->label ? strcmp(x->label, y->label) : x->dev - y->dev);
 }
 
 static bool is_grouped(const struct rd_qp_views *views, size_t i, const bool *chosen, enum rd_qp_by by)
@@ -294,13 +291,8 @@ static int compare_holders(const void *a, const void *b)
 {
 	const struct rd_res_holder *x = a, *y = b;
 
-	if (x->dev != y->dev)
-		return x->dev < y->dev ? -1 : 1;
-	if (x->held[RD_RES_QP] != y->held[RD_RES_QP])
-		return x->held[RD_RES_QP] > y->held[RD_RES_QP] ? -1 : 1;
-	if (!x->kernel != !y->kernel)
-		return x->kernel ? 1 : -1;
-	return x->kernel ? strcmp(x->kernel, y->kernel) : x->proc - y->proc;
+	return RD_FIRST(RD_CMP(x->dev, y->dev), RD_CMP(y->held[RD_RES_QP], x->held[RD_RES_QP]),
+			RD_CMP(!y->kernel, !x->kernel), x->kernel ? strcmp(x->kernel, y->kernel) : x->proc - y->proc);
 }
 
 struct holders {

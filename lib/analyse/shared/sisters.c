@@ -96,9 +96,8 @@ static int compare(const void *a, const void *b)
 	const struct sister *x = a, *y = b;
 
 	/* The deepest first: a device missing there is also missing in the switches above. */
-	if (x->depth != y->depth)
-		return x->depth > y->depth ? -1 : 1;
-	return strcmp(x->board, y->board) ? strcmp(x->board, y->board) : x->pci - y->pci;
+	return RD_FIRST(RD_CMP(y->depth, x->depth),
+			strcmp(x->board, y->board) ? strcmp(x->board, y->board) : x->pci - y->pci);
 }
 
 static unsigned count_of(const struct state *st, const struct sister *sister, bool gpu)

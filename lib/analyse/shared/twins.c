@@ -33,13 +33,9 @@ static void add_item(struct items *items, int pci, int port, bool near_nic, doub
 static int compare(const void *a, const void *b)
 {
 	const struct item *x = a, *y = b;
-	int r = strcmp(x->key, y->key);
 
-	if (!r)
-		r = x->number < y->number ? -1 : x->number > y->number;
-	if (!r)
-		r = strcmp(x->value, y->value);
-	return r ? r : x->pci != y->pci ? (x->pci < y->pci ? -1 : 1) : x->port - y->port;
+	return RD_FIRST(strcmp(x->key, y->key), RD_CMP(x->number, y->number), strcmp(x->value, y->value),
+			RD_CMP(x->pci, y->pci), x->port - y->port);
 }
 
 static bool same_value(const struct item *a, const struct item *b)

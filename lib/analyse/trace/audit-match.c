@@ -12,11 +12,9 @@
 static int compare_names(const void *a, const void *b, void *arg)
 {
 	const struct rd_audit_fn *fns = arg, *x = &fns[*(const uint32_t *)a], *y = &fns[*(const uint32_t *)b];
-	int c = rd_fn_compare_bare(x->function, y->function);
 
-	if (!c)
-		c = strcmp(x->module, y->module);
-	return c ? c : strcmp(x->function, y->function);
+	return RD_FIRST(rd_fn_compare_bare(x->function, y->function), strcmp(x->module, y->module),
+			strcmp(x->function, y->function));
 }
 
 /* What functions have in common that stand together in by_name: the bare name, and optionally the module and the whole name. */
@@ -85,18 +83,14 @@ static int compare_calls(const void *a, const void *b)
 {
 	const struct rd_audit_edge *x = a, *y = b;
 
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return x->to < y->to ? -1 : x->to > y->to;
+	return RD_CMP(x->from, y->from) ?: RD_CMP(x->to, y->to);
 }
 
 static int compare_callers(const void *a, const void *b)
 {
 	const struct rd_audit_edge *x = a, *y = b;
 
-	if (x->to != y->to)
-		return x->to < y->to ? -1 : 1;
-	return x->from < y->from ? -1 : x->from > y->from;
+	return RD_CMP(x->to, y->to) ?: RD_CMP(x->from, y->from);
 }
 
 static void side_init(struct rd_audit_side *side, const struct rd_audit_set *set)

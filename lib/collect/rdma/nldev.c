@@ -322,11 +322,7 @@ static int compare_qps(const void *a, const void *b)
 {
 	const struct rd_qp *x = a, *y = b;
 
-	if (x->dev != y->dev)
-		return x->dev < y->dev ? -1 : 1;
-	if (x->lqpn.v != y->lqpn.v)
-		return x->lqpn.v < y->lqpn.v ? -1 : 1;
-	return x->port.v < y->port.v ? -1 : x->port.v > y->port.v;
+	return RD_CMP(x->dev, y->dev) ?: RD_CMP(x->lqpn.v, y->lqpn.v) ?: RD_CMP(x->port.v, y->port.v);
 }
 
 /* A dump resumes by position: if a QP is destroyed meanwhile, the next message may repeat another one. */

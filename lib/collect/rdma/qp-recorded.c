@@ -168,13 +168,8 @@ static int compare(const void *a, const void *b)
 {
 	const struct rd_qp_recorded *x = a, *y = b;
 
-	if (x->dev != y->dev)
-		return x->dev < y->dev ? -1 : 1;
-	if (x->lqpn != y->lqpn)
-		return x->lqpn < y->lqpn ? -1 : 1;
-	if (x->attrs != y->attrs)
-		return x->attrs > y->attrs ? -1 : 1;
-	return x->updated_ns > y->updated_ns ? -1 : x->updated_ns < y->updated_ns;
+	return RD_FIRST(RD_CMP(x->dev, y->dev), RD_CMP(x->lqpn, y->lqpn), RD_CMP(y->attrs, x->attrs),
+			RD_CMP(y->updated_ns, x->updated_ns));
 }
 
 static void add_notes(const struct take *take)

@@ -133,9 +133,8 @@ static int by_id(const void *pa, const void *pb, void *arg)
 {
 	const struct rd_findings *findings = arg;
 	const size_t *a = pa, *b = pb;
-	int r = strcmp(findings->v[*a].id, findings->v[*b].id);
 
-	return r ? r : *a < *b ? -1 : *a > *b;
+	return strcmp(findings->v[*a].id, findings->v[*b].id) ?: RD_CMP(*a, *b);
 }
 
 static void prepare(const struct rd_object_names *names, struct state *st)

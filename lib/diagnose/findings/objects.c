@@ -36,11 +36,8 @@ static const char *text_of(const struct rd_object_name *name)
 static int by_text(const void *pa, const void *pb)
 {
 	const struct rd_object_name *a = pa, *b = pb;
-	int r = strcmp(text_of(a), text_of(b));
 
-	if (!r)
-		r = (int)a->kind - (int)b->kind;
-	return r ? r : a->index < b->index ? -1 : a->index > b->index;
+	return strcmp(text_of(a), text_of(b)) ?: (int)a->kind - (int)b->kind ?: RD_CMP(a->index, b->index);
 }
 
 /* `text` NULL: the accelerator with number `gpu`. */

@@ -50,9 +50,7 @@ static int most_first(const void *a, const void *b)
 {
 	const struct rd_fabric_rate *x = a, *y = b;
 
-	if (x->links != y->links)
-		return x->links > y->links ? -1 : 1;
-	return (x->example > y->example) - (x->example < y->example);
+	return RD_CMP(y->links, x->links) ?: RD_CMP(x->example, y->example);
 }
 
 void rd_fabric_take_census(const struct rd_fabric *fabric, struct rd_fabric_census *ret)

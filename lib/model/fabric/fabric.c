@@ -76,9 +76,7 @@ static int compare_ports(const void *a, const void *b)
 {
 	const struct rd_fabric_port *x = a, *y = b;
 
-	if (x->node != y->node)
-		return x->node < y->node ? -1 : 1;
-	return (x->number > y->number) - (x->number < y->number);
+	return RD_CMP(x->node, y->node) ?: RD_CMP(x->number, y->number);
 }
 
 void rd_fabric_sort_ports(struct rd_fabric *fabric)

@@ -31,11 +31,8 @@ const struct rd_qp_port *rd_qp_ports_find(const struct rd_qp_ports *ports, int d
 static int compare_gids(const void *a, const void *b)
 {
 	const struct rd_qp_gid *x = a, *y = b;
-	int order = memcmp(x->raw, y->raw, sizeof(x->raw));
 
-	if (order)
-		return order;
-	return x->dev != y->dev ? (x->dev > y->dev) - (x->dev < y->dev) : (x->port > y->port) - (x->port < y->port);
+	return RD_FIRST(memcmp(x->raw, y->raw, sizeof(x->raw)), RD_CMP(x->dev, y->dev), RD_CMP(x->port, y->port));
 }
 
 void rd_qp_ports_sort(struct rd_qp_ports *ports)

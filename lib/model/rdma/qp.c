@@ -168,9 +168,7 @@ static int compare_qpn(const void *a, const void *b)
 {
 	const struct rd_qp *x = a, *y = b;
 
-	if (x->dev != y->dev)
-		return x->dev < y->dev ? -1 : 1;
-	return x->lqpn.v < y->lqpn.v ? -1 : x->lqpn.v > y->lqpn.v;
+	return RD_CMP(x->dev, y->dev) ?: RD_CMP(x->lqpn.v, y->lqpn.v);
 }
 
 size_t rd_res_find_qp(const struct rd_res *res, int dev, uint32_t lqpn)

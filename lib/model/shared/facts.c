@@ -28,11 +28,7 @@ void rd_facts_add(struct rd_facts *facts, enum rd_area area, const char *subject
 
 int rd_fact_compare(const struct rd_fact *a, const struct rd_fact *b)
 {
-	int r = (int)a->area - (int)b->area;
-
-	if (!r)
-		r = strverscmp(a->subject, b->subject);
-	return r ? r : strverscmp(a->field, b->field);
+	return (int)a->area - (int)b->area ?: strverscmp(a->subject, b->subject) ?: strverscmp(a->field, b->field);
 }
 
 static int compare(const void *a, const void *b)

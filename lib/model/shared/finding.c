@@ -129,9 +129,7 @@ static int by_place(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return (x->at > y->at) - (x->at < y->at);
+	return RD_CMP(x->rank, y->rank) ?: RD_CMP(x->at, y->at);
 }
 
 void rd_findings_sort(struct rd_findings *findings)

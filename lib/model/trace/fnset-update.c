@@ -27,11 +27,7 @@ static int compare_keys(const void *a, const void *b)
 {
 	const struct key *x = a, *y = b;
 
-	if (x->module != y->module)
-		return x->module < y->module ? -1 : 1;
-	if (x->addr != y->addr)
-		return x->addr < y->addr ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return RD_CMP(x->module, y->module) ?: RD_CMP(x->addr, y->addr) ?: strcmp(x->name, y->name);
 }
 
 /* The functions of a set, sorted; owned by the caller. */

@@ -41,9 +41,8 @@ const char *rd_rule_reason(enum rd_rule rule)
 int rd_fn_compare_bare(const char *a, const char *b)
 {
 	size_t x = strcspn(a, "."), y = strcspn(b, ".");
-	int c = strncmp(a, b, x < y ? x : y);
 
-	return c ? c : x < y ? -1 : x > y;
+	return strncmp(a, b, x < y ? x : y) ?: RD_CMP(x, y);
 }
 
 int rd_fn_next_errno(const uint64_t errnos[3], int code)

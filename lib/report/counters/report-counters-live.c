@@ -200,9 +200,7 @@ static int compare_tallies(const void *a, const void *b)
 {
 	const struct tally *x = a, *y = b;
 
-	if (x->err != y->err)
-		return x->err > y->err ? -1 : 1;
-	return (x->qps < y->qps) - (x->qps > y->qps);
+	return RD_CMP(y->err, x->err) ?: (x->qps < y->qps) - (x->qps > y->qps);
 }
 
 struct rd_section *rd_live_owners(const struct rd_res *res, const char *device)

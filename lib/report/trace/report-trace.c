@@ -244,9 +244,8 @@ static int more_first(const void *pa, const void *pb)
 {
 	const struct rd_origin_count *a = pa, *b = pb;
 
-	if (a->count != b->count)
-		return a->count < b->count ? 1 : -1;
-	return a->fn != b->fn ? (a->fn > b->fn) - (a->fn < b->fn) : (a->err > b->err) - (a->err < b->err);
+	return RD_FIRST(RD_CMP(b->count, a->count),
+			a->fn != b->fn ? (a->fn > b->fn) - (a->fn < b->fn) : (a->err > b->err) - (a->err < b->err));
 }
 
 /* A device that was removed and added again has a different number and the same name: merges its rows. Returns the rest. */

@@ -258,9 +258,7 @@ static int compare_told(const void *a, const void *b)
 {
 	const struct told *x = a, *y = b;
 
-	if (x->hash != y->hash)
-		return x->hash < y->hash ? -1 : 1;
-	return (x->at > y->at) - (x->at < y->at);
+	return RD_CMP(x->hash, y->hash) ?: RD_CMP(x->at, y->at);
 }
 
 /* Validates every record before any of them is used. */

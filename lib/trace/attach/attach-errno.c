@@ -275,11 +275,10 @@ static int describe_benign(const struct rd_session_opts *opts, int fd)
 static int describe(const struct rd_attach *attach)
 {
 	const struct trace_bpf *skel = attach->programs.skel;
-	int r = describe_functions(attach, bpf_map__fd(skel->maps.fns));
 
-	if (!r)
-		r = describe_layouts(attach->set, bpf_map__fd(skel->maps.layouts));
-	return r ? r : describe_benign(attach->opts, bpf_map__fd(skel->maps.benign));
+	return RD_FIRST(describe_functions(attach, bpf_map__fd(skel->maps.fns)),
+			describe_layouts(attach->set, bpf_map__fd(skel->maps.layouts)),
+			describe_benign(attach->opts, bpf_map__fd(skel->maps.benign)));
 }
 
 static bool applies(const struct rd_attach *attach, const struct rd_fn *fn, enum rd_backend backend, enum rd_hook hook)

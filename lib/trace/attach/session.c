@@ -140,9 +140,7 @@ static int by_count(const void *a, const void *b)
 {
 	const struct rd_count *x = a, *y = b;
 
-	if (x->count != y->count)
-		return x->count < y->count ? 1 : -1;
-	return x->origin - y->origin;
+	return RD_CMP(y->count, x->count) ?: x->origin - y->origin;
 }
 
 void rd_session_counts(struct rd_session *session, struct rd_count **ret, size_t *n)

@@ -80,9 +80,7 @@ static int compare_edges(const void *a, const void *b)
 {
 	const struct rd_sel_edge *x = a, *y = b;
 
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return x->to < y->to ? -1 : x->to > y->to;
+	return RD_CMP(x->from, y->from) ?: RD_CMP(x->to, y->to);
 }
 
 void rd_sel_build_graph(struct rd_sel *sel)

@@ -118,13 +118,8 @@ static int compare_syms(const void *a, const void *b)
 {
 	const struct rd_elf_sym *x = a, *y = b;
 
-	if (x->section != y->section)
-		return x->section < y->section ? -1 : 1;
-	if (x->offset != y->offset)
-		return x->offset < y->offset ? -1 : 1;
-	if (x->global != y->global)
-		return x->global ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return RD_FIRST(RD_CMP(x->section, y->section), RD_CMP(x->offset, y->offset), RD_CMP(y->global, x->global),
+			strcmp(x->name, y->name));
 }
 
 /* Padding in front of a function, with its own symbol. */

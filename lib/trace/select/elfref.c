@@ -337,22 +337,15 @@ static int compare_refs(const void *a, const void *b)
 {
 	const struct rd_elf_ref *x = a, *y = b;
 
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	if (x->to != y->to)
-		return x->to < y->to ? -1 : 1;
-	if (x->extern_name != y->extern_name)
-		return x->extern_name < y->extern_name ? -1 : 1;
-	return (int)x->kind - (int)y->kind;
+	return RD_FIRST(RD_CMP(x->from, y->from), RD_CMP(x->to, y->to), RD_CMP(x->extern_name, y->extern_name),
+			(int)x->kind - (int)y->kind);
 }
 
 static int compare_ptrs(const void *a, const void *b)
 {
 	const struct rd_elf_ptr *x = a, *y = b;
 
-	if (x->section != y->section)
-		return x->section < y->section ? -1 : 1;
-	return x->offset < y->offset ? -1 : x->offset > y->offset;
+	return RD_CMP(x->section, y->section) ?: RD_CMP(x->offset, y->offset);
 }
 
 static void sort_refs(struct rd_elf *elf)

@@ -16,9 +16,7 @@ static int compare_entries(const void *a, const void *b)
 {
 	const struct rd_fn *x = a, *y = b;
 
-	if (x->addr != y->addr)
-		return x->addr < y->addr ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return RD_CMP(x->addr, y->addr) ?: strcmp(x->name, y->name);
 }
 
 /* Address of a section; 0 if the kernel hides it. Needs CAP_SYSLOG or kptr_restrict=0. */
@@ -84,9 +82,8 @@ static bool lacks_file(void *arg, const char *module)
 static int compare_ksyms(const void *a, const void *b)
 {
 	const struct rd_ksym *x = a, *y = b;
-	int c = strcmp(x->module, y->module);
 
-	return c ? c : strcmp(x->name, y->name);
+	return strcmp(x->module, y->module) ?: strcmp(x->name, y->name);
 }
 
 static void read_lists(struct rd_sel *sel)

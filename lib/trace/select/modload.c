@@ -106,9 +106,7 @@ static int compare_candidates(const void *a, const void *b)
 	const struct candidate *x = a, *y = b;
 
 	/* Largest first, because they take longest. */
-	if (x->packed.size != y->packed.size)
-		return x->packed.size > y->packed.size ? -1 : 1;
-	return x->module < y->module ? -1 : x->module > y->module;
+	return RD_CMP(y->packed.size, x->packed.size) ?: RD_CMP(x->module, y->module);
 }
 
 /* The nth file of each module, from `first` on, whose file is not found yet. */
