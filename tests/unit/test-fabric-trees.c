@@ -175,6 +175,26 @@ static void what_was_not_read_may_be_the_cause(void **state)
 	assert_root(s, 0, "spine0 port 1, to leaf0 port 5", "cause behind it is unknown", NULL);
 }
 
+/* Where the length of a tick is unknown, ports in a row that wait are a note; one alone is nothing. */
+static void waits_in_unknown_ticks_are_a_note(void **state)
+{
+	struct setup *s = *state;
+
+	for (size_t i = 0; i < s->fabric.n_nodes; i++)
+		s->fabric.nodes[i].tick.known = RD_ABSENT;
+	waits(s, LEAF(0), 1, 80);
+	assert_int_equal(judge(s), 0);
+	waits(s, SPINE(1), 1, 60);
+	assert_int_equal(judge(s), 1);
+	assert_root(
+		s, 0, "leaf0 port 1, to host0-0 HCA-1 port 1", "receiver is slow",
+		"PortXmitWait increases, in ticks of unknown length, sent 0.0 of 200 Gbit/s; 1 port behind it waits: spine1 port 1");
+	assert_int_equal(s->findings.v[0].severity, RD_SEV_NOTE);
+	/* Ticks that most devices need many of. */
+	waits(s, SPINE(1), 1, 10);
+	assert_int_equal(judge(s), 0);
+}
+
 /* What a switch sends back over the same cable is no cause. */
 static void two_ends_of_a_cable_that_wait_do_not_wait_for_each_other(void **state)
 {
@@ -218,6 +238,7 @@ int main(void)
 		WITH_SETUP(a_full_link_is_not_a_slow_receiver),
 		WITH_SETUP(a_switch_without_waiting_ports_is_the_end),
 		WITH_SETUP(what_was_not_read_may_be_the_cause),
+		WITH_SETUP(waits_in_unknown_ticks_are_a_note),
 		WITH_SETUP(two_ends_of_a_cable_that_wait_do_not_wait_for_each_other),
 		WITH_SETUP(a_circle_of_waits_ends),
 	};

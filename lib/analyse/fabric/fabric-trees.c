@@ -9,6 +9,7 @@
 
 /* Share of the data rate from which a link counts as saturated: headers and gaps between packets take the rest. */
 #define SATURATED 0.9
+#define TICK_BITS 64 /* of the port, in a tick of most devices */
 #define EXAMPLES 3
 
 enum root_kind {
@@ -27,6 +28,7 @@ struct member {
 	size_t root;
 	enum root_kind kind; /* of a root */
 	bool visited, placed;
+	bool guessed; /* the tick of the device is unknown: `share` is for that of most devices. Of a root: for one behind it, too */
 	/* Of a root: those behind it, and the longest waits among them. */
 	size_t n_behind;
 	double worst;
@@ -41,10 +43,10 @@ struct trees {
 	size_t *of_port; /* index of its member; RD_NONE: none */
 };
 
-static size_t add_member(struct trees *t, size_t port, double share)
+static size_t add_member(struct trees *t, size_t port, double share, bool guessed)
 {
 	rd_reserve(&t->members, &t->cap, t->n + 1, sizeof(*t->members));
-	t->members[t->n] = (struct member){ .port = port, .share = share, .next = RD_NONE, .root = RD_NONE };
+	t->members[t->n] = (struct member){ port, share, RD_NONE, RD_NONE, .guessed = guessed };
 	t->of_port[port] = t->n;
 	return t->n++;
 }
@@ -67,15 +69,31 @@ static bool is_saturated(const struct rd_fabric *fabric, const struct rd_fabric_
 	return xmit_share(fabric, port, &share) && share >= SATURATED;
 }
 
+static bool wait_share(const struct rd_fabric *fabric, const struct rd_fabric_port *port, double *share, bool *guessed)
+{
+	double seconds, gbps = rd_fabric_link_gbps(port);
+	uint64_t ticks;
+
+	*guessed = false;
+	if (rd_fabric_wait_share(fabric, port, share))
+		return true;
+	*guessed = fabric->nodes[port->node].tick.known != RD_OK && gbps > 0 &&
+		   rd_fabric_delta(fabric, port, RD_C_XMIT_WAIT, &ticks, &seconds);
+	if (*guessed)
+		*share = (double)ticks * TICK_BITS / (gbps * 1e9 * seconds);
+	return *guessed;
+}
+
 static void find_waiting(struct trees *t)
 {
 	for (size_t i = 0; i < t->fabric->n_ports; i++) {
 		const struct rd_fabric_port *port = &t->fabric->ports[i];
 		double share;
+		bool guessed;
 
-		if (port->fresh && port->presence != RD_PORT_GONE && rd_fabric_wait_share(t->fabric, port, &share) &&
+		if (port->fresh && port->presence != RD_PORT_GONE && wait_share(t->fabric, port, &share, &guessed) &&
 		    share * 100 > t->limit->warning)
-			add_member(t, i, share);
+			add_member(t, i, share, guessed);
 	}
 }
 
@@ -133,7 +151,7 @@ static void follow_wait(struct trees *t, size_t i)
 		size_t root = t->of_port[egress.saturated];
 
 		if (root == RD_NONE)
-			root = add_member(t, egress.saturated, 0);
+			root = add_member(t, egress.saturated, 0, false);
 		t->members[root].kind = ROOT_SATURATED;
 		t->members[i].next = root;
 	} else if (is_saturated(fabric, port)) {
@@ -177,6 +195,7 @@ static void count_at_root(struct trees *t, size_t i)
 	size_t at;
 
 	root->worst = member->share > root->worst ? member->share : root->worst;
+	root->guessed |= member->guessed;
 	if (member == root)
 		return;
 	at = root->n_behind < EXAMPLES ? root->n_behind : EXAMPLES;
@@ -196,7 +215,9 @@ static char *describe(const struct trees *t, const struct member *root)
 	const struct rd_fabric_port *port = &t->fabric->ports[root->port];
 	double gbps;
 
-	if (root->share > 0)
+	if (root->guessed)
+		rd_buf_str(&out, "PortXmitWait increases, in ticks of unknown length");
+	else if (root->share > 0)
 		rd_buf_printf(&out, "waited for credits %.0f %% of the time", root->share * 100);
 	if (rd_fabric_gbps(t->fabric, port, RD_C_XMIT_DATA, &gbps))
 		rd_buf_printf(&out, "%ssent %.1f of %.0f Gbit/s", out.len ? ", " : "", gbps, rd_fabric_link_gbps(port));
@@ -207,7 +228,9 @@ static char *describe(const struct trees *t, const struct member *root)
 		if (i == 0)
 			rd_buf_printf(&out, "%s%zu port%s behind it wait%s: ", out.len ? "; " : "", root->n_behind,
 				      root->n_behind == 1 ? "" : "s", root->n_behind == 1 ? "s" : "");
-		rd_buf_printf(&out, "%s%s %.0f %%", i ? ", " : "", name, member->share * 100);
+		rd_buf_printf(&out, "%s%s", i ? ", " : "", name);
+		if (!root->guessed)
+			rd_buf_printf(&out, " %.0f %%", member->share * 100);
 	}
 	if (root->n_behind > EXAMPLES)
 		rd_buf_str(&out, ", ...");
@@ -270,7 +293,12 @@ static void report_tree(const struct trees *t, const struct member *root, struct
 {
 	struct rd_finding finding = { .id = "fabric-congested", .severity = RD_SEV_WARNING };
 
-	if (t->limit->critical >= 0 && root->worst * 100 > t->limit->critical)
+	/* Of a single port that is nothing: all that send much wait a little. */
+	if (root->guessed && root->n_behind == 0)
+		return;
+	if (root->guessed)
+		finding.severity = RD_SEV_NOTE;
+	else if (t->limit->critical >= 0 && root->worst * 100 > t->limit->critical)
 		finding.severity = RD_SEV_CRITICAL;
 	describe_kind(t, root, &finding);
 	finding.subject = rd_fabric_cable_text(t->fabric, &t->fabric->ports[root->port]);
