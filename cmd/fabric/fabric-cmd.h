@@ -3,9 +3,9 @@
 #ifndef RD_CMD_FABRIC_CMD_H
 #define RD_CMD_FABRIC_CMD_H
 
+#include "analyse/fabric/fabric-history.h"
 #include "analyse/fabric/fabric-judge.h"
-#include "analyse/fabric/fabric-latch.h"
-#include "analyse/fabric/fabric-pick.h"
+#include "analyse/fabric/fabric-rank.h"
 #include "analyse/shares/fabric-shard.h"
 #include "cmd/repeat.h"
 #include "fabric.h"

@@ -10,7 +10,7 @@
 
 #include "base/rfc3339.h"
 #include "base/text.h"
-#include "model/fabric/fabric-rates.h"
+#include "model/fabric/fabric.h"
 #include "model/fabric/share.h"
 #include "source/opener/new-file.h"
 #include "source/opener/opener.h"

@@ -4,10 +4,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyse/fabric/fabric-reach.h"
+#include "analyse/fabric/fabric-update.h"
 #include "base/memory.h"
 #include "fabric.h"
-#include "model/fabric/fabric-rates.h"
+#include "model/fabric/fabric.h"
 
 /* A walk after a hint, or after one that was incomplete. Each that found no change doubles the time until the next. */
 #define WALK_SOON_NS UINT64_C(5000000000)

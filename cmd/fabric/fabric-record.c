@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "model/fabric/fabric-rates.h"
+#include "model/fabric/fabric.h"
 
 int fabric_record_open(struct rd_ctx *ctx, const char *path, struct fabric_record *record, struct rd_err *err)
 {

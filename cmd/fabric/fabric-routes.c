@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "analyse/fabric/fabric-find.h"
 #include "analyse/fabric/fabric-rank.h"
 #include "analyse/fabric/fabric-routes.h"
 #include "base/number.h"

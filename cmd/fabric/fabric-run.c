@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <time.h>
 
-#include "analyse/fabric/fabric-compare.h"
+#include "analyse/fabric/fabric-judge.h"
 #include "analyse/fabric/fabric-rank.h"
 #include "cmd/output.h"
 #include "collect/fabric/topology.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyse/fabric/fabric-compare.h"
+#include "analyse/fabric/fabric-judge.h"
 #include "analyse/fabric/fabric-rank.h"
 #include "fabric-cmd.h"
 #include "report/shared/finding.h"

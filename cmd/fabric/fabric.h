@@ -3,7 +3,7 @@
 #ifndef RD_CMD_FABRIC_H
 #define RD_CMD_FABRIC_H
 
-#include "analyse/fabric/fabric-reach.h"
+#include "analyse/fabric/fabric-update.h"
 #include "cmd/cmd.h"
 #include "collect/fabric/background.h"
 #include "collect/fabric/fabric.h"

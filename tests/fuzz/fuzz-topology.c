@@ -3,7 +3,6 @@
  * written. */
 #include "fuzz.h"
 
-#include "analyse/fabric/fabric-compare.h"
 #include "analyse/fabric/fabric-judge.h"
 #include "analyse/shares/fabric-shard.h"
 #include "collect/fabric/topology.h"

@@ -6,9 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/fabric/fabric-compare.h"
 #include "analyse/fabric/fabric-judge.h"
-#include "analyse/fabric/fabric-pick.h"
 #include "analyse/fabric/fabric-rank.h"
 #include "analyse/fabric/fabric-update.h"
 #include "base/text.h"

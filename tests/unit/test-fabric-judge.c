@@ -9,7 +9,7 @@
 #include "analyse/fabric/fabric-rank.h"
 #include "collect/fabric/topology.h"
 #include "fabric-text.h"
-#include "model/fabric/fabric-rates.h"
+#include "model/fabric/fabric.h"
 
 #define TOPOLOGY                                                                                                   \
 	RD_TOPOLOGY_MAGIC "\nnode 0xa switch 4 \"leaf\"\nnode 0x1 ca 1 \"h1 HCA-1\"\nnode 0x2 ca 1 \"h2 HCA-1\"\n" \

@@ -4,9 +4,8 @@
 #include "tests/source-parts.h"
 #include "unit.h"
 
-#include "analyse/fabric/fabric-compare.h"
 #include "analyse/fabric/fabric-judge.h"
-#include "analyse/fabric/fabric-reach.h"
+#include "analyse/fabric/fabric-update.h"
 #include "base/memory.h"
 #include "cmd/fabric/fabric.h"
 #include "source/shared/libibmad.h"

@@ -5,13 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/fabric/fabric-compare.h"
 #include "analyse/fabric/fabric-judge.h"
 #include "analyse/fabric/fabric-rank.h"
 #include "base/text.h"
 #include "collect/fabric/topology.h"
 #include "fabric-text.h"
-#include "model/fabric/fabric-census.h"
+#include "model/fabric/fabric.h"
 
 #define SPINE(n) (0x10000 + (n))
 #define LEAF(n) (0x20000 + (n))

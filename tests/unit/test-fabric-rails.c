@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/fabric/fabric-compare.h"
 #include "analyse/fabric/fabric-judge.h"
 #include "base/buf.h"
 #include "collect/fabric/topology.h"

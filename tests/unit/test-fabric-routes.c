@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/fabric/fabric-find.h"
 #include "analyse/fabric/fabric-judge.h"
 #include "analyse/fabric/fabric-routes.h"
 #include "base/memory.h"

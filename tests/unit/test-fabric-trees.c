@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analyse/fabric/fabric-trees.h"
+#include "analyse/fabric/fabric-judge.h"
 #include "collect/fabric/topology.h"
 #include "fabric-text.h"
 

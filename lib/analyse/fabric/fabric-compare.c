@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analyse/fabric/fabric-compare.h"
+#include "analyse/fabric/fabric-judge.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "analyse/fabric/fabric-names.h"
 #include "analyse/fabric/fabric-rank.h"
-#include "analyse/fabric/fabric-reach.h"
+#include "analyse/fabric/fabric-update.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "model/fabric/fabric.h"
 
 struct comparison {
 	const struct rd_fabric *plan, *now;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Increases of error counters during the last hour, over many sweeps. */
+/* What repeated sweeps have counted, within the last hour, and what they have found. */
+
 #ifndef RD_ANALYSE_FABRIC_HISTORY_H
 #define RD_ANALYSE_FABRIC_HISTORY_H
 
+#include "model/fabric/fabric-latch.h"
 #include "model/fabric/fabric.h"
 
 #define RD_HISTORY_HOUR_NS (UINT64_C(3600) * 1000000000)
@@ -53,5 +55,25 @@ uint64_t rd_fabric_history_lost(const struct rd_fabric_history *history, const s
 
 /* Whether the node was found again, or its counters restarted from zero, within the last hour. */
 bool rd_fabric_history_restarted(const struct rd_fabric_history *history, uint64_t guid);
+
+/* Remembers the findings of repeated sweeps. */
+
+void rd_fabric_latches_deinit(struct rd_fabric_latches *latches);
+
+/*
+ * Adds the findings of a sweep that are warnings or critical, and not muted. `now_ns`: CLOCK_REALTIME. If there are more
+ * than RD_LATCHES_MAX, those that are least severe are dropped and counted; of equal severity those that are over, the oldest
+ * first.
+ */
+void rd_fabric_latch(struct rd_fabric_latches *latches, const struct rd_findings *findings, uint64_t now_ns);
+
+/* Marks those that are over as cleared. */
+void rd_fabric_latches_clear(struct rd_fabric_latches *latches);
+
+/* All latches, worst first: by severity, then current ones, then by harm. Caller frees the array only. */
+const struct rd_fabric_latch **rd_fabric_latches_ranked(const struct rd_fabric_latches *latches);
+
+/* Number of latches of this severity, those that are current or those that are over; cleared ones do not count. */
+size_t rd_fabric_latches_count(const struct rd_fabric_latches *latches, enum rd_severity severity, bool current);
 
 #endif

@@ -4,8 +4,8 @@
 #define RD_ANALYSE_FABRIC_JUDGE_PRIV_H
 
 #include "analyse/fabric/fabric-judge.h"
-#include "analyse/fabric/fabric-names.h"
 #include "analyse/fabric/fabric-rank.h"
+#include "model/fabric/fabric.h"
 
 #define RD_PHYSICAL_DISABLED 3 /* PortInfo:PortPhysicalState */
 
@@ -42,9 +42,6 @@ char *rd_judge_node_text(const struct rd_fabric_node *node);
 void rd_judge_find_fates(struct judge *j);
 void rd_judge_nodes(struct judge *j);
 
-/* fabric-judge-links.c: links that are narrower, slower, not active or down. */
-void rd_judge_links(struct judge *j);
-
 /* Why a link has the width and speed that it has. */
 enum rd_link_limit {
 	RD_LINK_BEST,	    /* both ends support no more together */
@@ -55,9 +52,6 @@ enum rd_link_limit {
 enum rd_link_limit rd_judge_limit(const struct rd_fabric_port *port, const struct rd_fabric_port *peer);
 
 /* fabric-judge-odd.c: what differs from all others of its kind. No saved topology is needed. */
-void rd_judge_odd_links(struct judge *j);
-void rd_judge_rails(struct judge *j);
-/* fabric-judge-uplinks.c: a switch without one of the links to another switch that all others of its kind have. */
-void rd_judge_uplinks(struct judge *j);
+void rd_judge_odd(struct judge *j);
 
 #endif

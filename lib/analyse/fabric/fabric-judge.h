@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Finds faults of a fabric: errors above their thresholds, saturated counters, links below what both ends support, agents that
  * do not respond, nodes that appeared or disappeared. */
+
 #ifndef RD_ANALYSE_FABRIC_JUDGE_H
 #define RD_ANALYSE_FABRIC_JUDGE_H
 
@@ -37,5 +38,29 @@ void rd_fabric_judge_walk(const struct rd_fabric *fabric, struct rd_findings *fi
 /* After a comparison with a saved topology that covers the whole network: links that switches lack there as well, and adapters that
  * are at the same switch there, are notes. */
 void rd_fabric_accept_uplinks(struct rd_findings *findings);
+
+/*
+ * Congestion trees. A port waits for credits because its neighbour does not empty its receive buffer: the neighbour is a slow
+ * receiver, or a switch whose own egress ports wait or are saturated. So a wait is followed from port to port until the neighbour
+ * does not wait: the root.
+ */
+
+/*
+ * Adds one finding, fabric-congested, for each tree of ports whose wait share exceeds XmitWaitPercent: its subject is the root, its
+ * severity that of the port that waits longest. Where several egress ports of a switch wait, a port before it is attributed to the
+ * one that waits longest: counters do not show which packets wait for which port.
+ */
+void rd_fabric_judge_trees(const struct rd_fabric *fabric, const struct rd_fabric_limits *limits,
+			   struct rd_findings *findings);
+
+/* Compares a fabric with its saved topology: nodes and cables that are missing, extra, moved, replaced or slower. */
+
+/*
+ * Nodes are matched by GUID, cables by the ports at both ends. A node that is not in the saved topology, and is at the cable of a missing
+ * node of the same kind, is its replacement: its cables are compared with those of the missing node. Cables of a missing or
+ * extra node are not reported; a moved cable is reported once, at the end that stayed. What the latest walk did not
+ * reach (fabric-reach.h) is counted in a finding that it is unknown.
+ */
+void rd_fabric_compare(const struct rd_fabric *plan, const struct rd_fabric *now, struct rd_findings *findings);
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analyse/fabric/fabric-trees.h"
+#include "analyse/fabric/fabric-judge.h"
 
-#include "analyse/fabric/fabric-names.h"
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "model/fabric/fabric-rates.h"
+#include "model/fabric/fabric.h"
 
 /* Share of the data rate from which a link counts as saturated: headers and gaps between packets take the rest. */
 #define SATURATED 0.9

@@ -3,7 +3,7 @@
 #ifndef RD_ANALYSE_FABRIC_MERGE_H
 #define RD_ANALYSE_FABRIC_MERGE_H
 
-#include "model/fabric/merge.h"
+#include "model/fabric/share.h"
 
 /* The ports of all files, each as it was read last; times are those since the epoch. Both results are released by the caller. */
 void rd_fabric_merge(const struct rd_share_files *files, struct rd_fabric *ret, struct rd_merge *merge);

@@ -8,14 +8,14 @@
 #define RD_ANALYSE_FABRIC_SHARD_H
 
 #include "model/fabric/fabric.h"
-#include "model/fabric/shard.h"
+#include "model/fabric/share.h"
 #include "model/shared/finding.h"
 
 /*
  * Divides the selected ports among the `n` hosts `names` (in any order; duplicates are dropped) or, if `names` is NULL, among
  * the numbers 0 to n-1. A host first gets its own ports, then the other ends of their cables and ports of its leaf switches and of
  * the adapters attached to them, shared with the other listed hosts on that leaf. The remaining ports go to hosts by rendezvous
- * hashing with bounded loads (rendezvous.h), so that a host that leaves or joins moves few ports besides its own. No host gets more
+ * hashing with bounded loads, so that a host that leaves or joins moves few ports besides its own. No host gets more
  * than ret->most, unless it has more ports of its own. -EINVAL if n is 0.
  */
 int rd_shards_divide(const struct rd_fabric *fabric, char *const *names, size_t n, struct rd_shards *ret);

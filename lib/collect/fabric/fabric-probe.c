@@ -2,7 +2,7 @@
 /* Queries nodes at their LIDs, which does not depend on the directed routes of a walk. */
 #include "base/memory.h"
 #include "collect/fabric/fabric.h"
-#include "model/fabric/fabric-rates.h"
+#include "model/fabric/fabric.h"
 #include "source/shared/libibmad.h"
 
 #include <errno.h>

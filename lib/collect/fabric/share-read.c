@@ -508,3 +508,12 @@ int rd_share_read(const char *name, const char *text, size_t size, struct rd_sha
 		r = rd_err_set(err, ENODATA, name, "no sweep in this file");
 	return r;
 }
+
+void rd_share_files_deinit(struct rd_share_files *files)
+{
+	for (size_t i = 0; i < files->n; i++)
+		rd_findings_deinit(&files->v[i].findings);
+	RD_FREE(files->v, files->rows, files->seen);
+	rd_texts_deinit(&files->texts);
+	*files = (struct rd_share_files){ 0 };
+}

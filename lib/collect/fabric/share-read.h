@@ -16,5 +16,6 @@
 #define RD_SHARE_FILES_MAX 4096
 #define RD_SHARE_SWEEPS_MAX 400000 /* four days of one a second */
 int rd_share_read(const char *name, const char *text, size_t size, struct rd_share_files *files, struct rd_err *err);
+void rd_share_files_deinit(struct rd_share_files *files);
 
 #endif

@@ -5,7 +5,7 @@
  */
 #include "base/memory.h"
 #include "collect/fabric/fabric.h"
-#include "model/fabric/routes.h"
+#include "model/fabric/fabric.h"
 #include "source/shared/libibmad.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #define RD_COLLECT_TABLES_H
 
 #include "collect/fabric/sweep.h"
-#include "model/fabric/routes.h"
+#include "model/fabric/fabric.h"
 
 /*
  * Queries SwitchInfo of all switches, then those blocks of their tables that have one of the LIDs (NULL: any LID of the fabric).

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "model/fabric/fabric.h"
-
+/* Nodes, ports, counters and forwarding tables of an InfiniBand network. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "model/fabric/fabric.h"
 
 static void node_deinit(struct rd_fabric_node *node)
 {
@@ -332,4 +332,260 @@ void rd_fabric_tell_apart(struct rd_fabric *fabric)
 		free(nodes[i]->name);
 		nodes[i]->name = unique;
 	}
+}
+
+/* ---- how many nodes and links of each kind */
+
+bool rd_fabric_is_aggregation(const struct rd_fabric_node *node)
+{
+	return node->kind == RD_NODE_CA && strstr(node->description, "Aggregation Node");
+}
+
+static void count_node(const struct rd_fabric_node *node, struct rd_fabric_census *census)
+{
+	if (node->kind == RD_NODE_SWITCH)
+		census->switches++;
+	else if (node->kind == RD_NODE_ROUTER)
+		census->routers++;
+	else if (rd_fabric_is_aggregation(node))
+		census->aggregation_nodes++;
+	else
+		census->adapters++;
+}
+
+static void count_link(const struct rd_fabric *fabric, size_t index, struct rd_fabric_census *census)
+{
+	const struct rd_fabric_port *port = &fabric->ports[index], *peer = &fabric->ports[port->peer];
+	size_t at = 0;
+
+	census->links++;
+	if (!port->width_active || !port->speed_active) {
+		census->unknown++;
+		return;
+	}
+	while (at < census->n_rates &&
+	       (census->rates[at].width != port->width_active || census->rates[at].speed != port->speed_active))
+		at++;
+	if (at == RD_CENSUS_RATES) {
+		census->unknown++;
+		return;
+	}
+	if (at == census->n_rates)
+		census->rates[census->n_rates++] = (struct rd_fabric_rate){ .width = port->width_active,
+									    .speed = port->speed_active,
+									    .example = index };
+	census->rates[at].links++;
+	census->rates[at].uplinks += fabric->nodes[port->node].kind == RD_NODE_SWITCH &&
+				     fabric->nodes[peer->node].kind == RD_NODE_SWITCH;
+}
+
+static int most_first(const void *a, const void *b)
+{
+	const struct rd_fabric_rate *x = a, *y = b;
+
+	return RD_CMP(y->links, x->links) ?: RD_CMP(x->example, y->example);
+}
+
+void rd_fabric_take_census(const struct rd_fabric *fabric, struct rd_fabric_census *ret)
+{
+	size_t last = RD_NONE;
+
+	*ret = (struct rd_fabric_census){ 0 };
+	for (size_t i = 0; i < fabric->n_ports; i++) {
+		const struct rd_fabric_port *port = &fabric->ports[i];
+
+		if (port->presence == RD_PORT_GONE)
+			continue;
+		/* Ports are sorted by node. */
+		if (port->node != last)
+			count_node(&fabric->nodes[port->node], ret);
+		last = port->node;
+		if (port->peer != RD_NONE && i < port->peer)
+			count_link(fabric, i, ret);
+	}
+	qsort(ret->rates, ret->n_rates, sizeof(*ret->rates), most_first);
+}
+
+bool rd_fabric_rate_is_rare(const struct rd_fabric_census *census, const struct rd_fabric_rate *rate)
+{
+	return rate->links <= 3 && rate->links * 20 <= census->links;
+}
+
+/* ---- rates from two readings */
+
+#define TICK_OF_PORT 7 /* counts octets of the whole port, not of one lane */
+
+bool rd_fabric_value(const struct rd_fabric *fabric, const struct rd_fabric_port *port, size_t counter,
+		     struct rd_pma_value *ret)
+{
+	if (!port->values || counter >= fabric->n_values || port->values[counter].bits == 0)
+		return false;
+	*ret = port->values[counter];
+	return true;
+}
+
+bool rd_fabric_delta(const struct rd_fabric *fabric, const struct rd_fabric_port *port, size_t counter, uint64_t *delta,
+		     double *seconds)
+{
+	struct rd_pma_value now, before;
+
+	if (!rd_fabric_value(fabric, port, counter, &now) || !port->before || port->before_ns == 0 ||
+	    port->read_ns <= port->before_ns)
+		return false;
+	before = port->before[counter];
+	if (before.bits != now.bits || now.v < before.v || rd_pma_saturated(&now))
+		return false;
+	*delta = now.v - before.v;
+	*seconds = (double)(port->read_ns - port->before_ns) / 1e9;
+	return true;
+}
+
+double rd_fabric_link_gbps(const struct rd_fabric_port *port)
+{
+	return port->width_active * rd_link_data_gbps(port->speed_active);
+}
+
+bool rd_fabric_gbps(const struct rd_fabric *fabric, const struct rd_fabric_port *port, size_t counter, double *ret)
+{
+	uint64_t delta;
+	double seconds;
+
+	if (!rd_fabric_delta(fabric, port, counter, &delta, &seconds))
+		return false;
+	*ret = (double)delta * 4 * 8 / seconds / 1e9;
+	return true;
+}
+
+bool rd_fabric_wait_share(const struct rd_fabric *fabric, const struct rd_fabric_port *port, double *ret)
+{
+	const struct rd_fabric_node *node = &fabric->nodes[port->node];
+	double seconds, octets, gbps = rd_fabric_link_gbps(port), share;
+	uint64_t ticks;
+
+	if (node->tick.known != RD_OK || gbps <= 0 ||
+	    !rd_fabric_delta(fabric, port, rd_pma_find_counter("PortXmitWait"), &ticks, &seconds))
+		return false;
+	octets = node->tick.v + 1.0;
+	if (node->tick.v != TICK_OF_PORT)
+		octets *= port->width_active;
+	share = (double)ticks * octets * 8 / (gbps * 1e9 * seconds);
+	*ret = share > 1 ? 1 : share;
+	return true;
+}
+
+/* ---- forwarding tables */
+
+void rd_routes_init(const struct rd_fabric *fabric, struct rd_routes *routes)
+{
+	*routes = (struct rd_routes){ .n_nodes = fabric->n_nodes };
+	routes->tables = rd_alloc(fabric->n_nodes + 1, sizeof(*routes->tables));
+	routes->first = rd_alloc(fabric->n_nodes + 1, sizeof(*routes->first));
+	routes->owners = rd_alloc(RD_LID_MAX + 1, sizeof(*routes->owners));
+	for (size_t i = 0; i < fabric->n_nodes; i++) {
+		routes->first[i] = fabric->n_ports;
+		routes->n_switches += fabric->nodes[i].kind == RD_NODE_SWITCH;
+	}
+	for (size_t i = 0; i <= RD_LID_MAX; i++)
+		routes->owners[i] = RD_NONE;
+	for (size_t i = fabric->n_ports; i-- > 0;) {
+		const struct rd_fabric_port *port = &fabric->ports[i];
+
+		routes->first[port->node] = i;
+		if (port->presence == RD_PORT_GONE || !port->lid)
+			continue;
+		for (size_t lid = port->lid; lid <= RD_LID_MAX && lid - port->lid < (size_t)1 << port->lmc; lid++)
+			routes->owners[lid] = i;
+	}
+}
+
+void rd_routes_deinit(struct rd_routes *routes)
+{
+	for (size_t i = 0; routes->tables && i < routes->n_nodes; i++) {
+		for (size_t j = 0; routes->tables[i].blocks && j < RD_ROUTE_BLOCKS; j++)
+			free(routes->tables[i].blocks[j]);
+		free(routes->tables[i].blocks);
+	}
+	RD_FREE(routes->tables, routes->first, routes->owners);
+	*routes = (struct rd_routes){ 0 };
+}
+
+uint8_t *rd_routes_block(struct rd_routes *routes, size_t node, size_t block)
+{
+	struct rd_route_table *table = &routes->tables[node];
+
+	if (!table->blocks)
+		table->blocks = rd_alloc(RD_ROUTE_BLOCKS, sizeof(*table->blocks));
+	if (!table->blocks[block])
+		table->blocks[block] = rd_alloc(RD_ROUTE_BLOCK, 1);
+	return table->blocks[block];
+}
+
+int rd_routes_egress(const struct rd_routes *routes, size_t node, uint16_t lid)
+{
+	const struct rd_route_table *table = &routes->tables[node];
+	size_t block = lid / RD_ROUTE_BLOCK;
+
+	if (lid > RD_LID_MAX || (table->top.known == RD_OK && lid > table->top.v))
+		return RD_ROUTE_NONE;
+	if (table->top.known != RD_OK || !table->blocks || !table->blocks[block])
+		return RD_ROUTE_UNREAD;
+	return table->blocks[block][lid % RD_ROUTE_BLOCK];
+}
+
+size_t rd_routes_port(const struct rd_fabric *fabric, const struct rd_routes *routes, size_t node, unsigned number)
+{
+	size_t first = routes->first[node], at;
+
+	if (first == fabric->n_ports || number < fabric->ports[first].number)
+		return RD_NONE;
+	at = first + number - fabric->ports[first].number;
+	if (at < fabric->n_ports && fabric->ports[at].node == node && fabric->ports[at].number == number)
+		return at;
+	return rd_fabric_find_port(fabric, fabric->nodes[node].guid, number);
+}
+
+/* ---- names, and what the discovery did not see */
+
+char *rd_fabric_port_text(const struct rd_fabric *fabric, const struct rd_fabric_port *port)
+{
+	return rd_text("%s port %u", rd_fabric_name(&fabric->nodes[port->node]), port->number);
+}
+
+size_t rd_fabric_neighbour(const struct rd_fabric *fabric, const struct rd_fabric_port *port)
+{
+	if (port->peer != RD_NONE || port->was_guid == 0)
+		return port->peer;
+	return rd_fabric_find_port(fabric, port->was_guid, port->was_port);
+}
+
+char *rd_fabric_cable_text(const struct rd_fabric *fabric, const struct rd_fabric_port *port)
+{
+	size_t neighbour = rd_fabric_neighbour(fabric, port);
+	const struct rd_fabric_port *peer = neighbour == RD_NONE ? NULL : &fabric->ports[neighbour];
+
+	if (!peer)
+		return rd_fabric_port_text(fabric, port);
+	return rd_text("%s port %u, to %s port %u", rd_fabric_name(&fabric->nodes[port->node]), port->number,
+		       rd_fabric_name(&fabric->nodes[peer->node]), peer->number);
+}
+
+bool rd_fabric_is_unsure(const struct rd_fabric_port *port)
+{
+	return port->unread || port->peer_unreached || port->presence == RD_PORT_UNREACHED;
+}
+
+bool rd_fabric_has_no_link(const struct rd_fabric_port *port)
+{
+	return port->peer == RD_NONE && !port->was_guid && port->state == RD_LINK_DOWN && !rd_fabric_is_unsure(port);
+}
+
+bool rd_fabric_is_incomplete(const struct rd_fabric *fabric)
+{
+	for (size_t i = 0; i < fabric->n_nodes; i++)
+		if (fabric->nodes[i].unread)
+			return true;
+	for (size_t i = 0; i < fabric->n_ports; i++)
+		if (rd_fabric_is_unsure(&fabric->ports[i]))
+			return true;
+	return false;
 }

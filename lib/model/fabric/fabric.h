@@ -3,6 +3,7 @@
  * An InfiniBand network: nodes, ports, cables, and the performance counters of every port. Nodes are identified by GUID, ports by
  * node and number; LIDs can change.
  */
+
 #ifndef RD_MODEL_FABRIC_H
 #define RD_MODEL_FABRIC_H
 
@@ -297,6 +298,134 @@ const char *rd_pma_attribute_name(unsigned id);
 static inline bool rd_pma_saturated(const struct rd_pma_value *value)
 {
 	return value->bits && value->bits < 64 && value->v >= (UINT64_C(1) << value->bits) - 1;
+}
+
+/* Rates from two readings of a port's counters. */
+
+/* The latest value of a counter; false if unknown. */
+bool rd_fabric_value(const struct rd_fabric *fabric, const struct rd_fabric_port *port, size_t counter,
+		     struct rd_pma_value *ret);
+
+/*
+ * Increase between the two latest readings, and the time between them. False if unknown: read once only, read from fields of
+ * different width, decreased (the counter was cleared), or at the maximum of the field, where all counters except 64-bit ones
+ * stop.
+ */
+bool rd_fabric_delta(const struct rd_fabric *fabric, const struct rd_fabric_port *port, size_t counter, uint64_t *delta,
+		     double *seconds);
+
+/* Data rate of the link in each direction, Gbit/s; 0: unknown. */
+double rd_fabric_link_gbps(const struct rd_fabric_port *port);
+
+/* Gbit/s between the two latest readings: of PortXmitData or PortRcvData, which count units of four octets. */
+bool rd_fabric_gbps(const struct rd_fabric *fabric, const struct rd_fabric_port *port, size_t counter, double *ret);
+
+/*
+ * Share of time, 0 to 1, in which the port had data to send but no credits. PortXmitWait counts ticks; a tick is the time that
+ * PortSamplesControl:Tick + 1 octets take on one lane (InfiniBand Architecture Specification, volume 1, PortSamplesControl; 4 ns
+ * at SDR). Devices that report Tick 7 count 8 octets of the whole port, whatever its width; those that report more count per
+ * lane (NVIDIA, ibdiagnet user manual, "Congestion Assessment on InfiniBand Links"):
+ *
+ *     ticks * octets per tick * 8 / (data rate of the link * time)
+ *
+ * False if the device does not report its tick, or there are no two readings.
+ */
+bool rd_fabric_wait_share(const struct rd_fabric *fabric, const struct rd_fabric_port *port, double *ret);
+
+/* How findings name ports and nodes, and what was at the other end of a cable. The caller owns the texts. */
+
+/* "leaf3 port 17" */
+char *rd_fabric_port_text(const struct rd_fabric *fabric, const struct rd_fabric_port *port);
+
+/* "leaf3 port 17, to node5 port 1": the latest one, if there is no link now; without the peer if it is unknown. */
+char *rd_fabric_cable_text(const struct rd_fabric *fabric, const struct rd_fabric_port *port);
+
+/* The port at the other end of the cable or, if there is no link now, the one at its latest link; RD_NONE: none known. */
+size_t rd_fabric_neighbour(const struct rd_fabric *fabric, const struct rd_fabric_port *port);
+
+/* Whether the latest walk got no response from something that it knows to exist: a port, or the node behind a link that is up. */
+bool rd_fabric_is_incomplete(const struct rd_fabric *fabric);
+
+/* Whether the walk could not see what is connected to the port: its PortInfo, or the node behind it, did not respond. */
+bool rd_fabric_is_unsure(const struct rd_fabric_port *port);
+
+/* Whether no discovery found a link at the port, and the latest one saw that it is down. */
+bool rd_fabric_has_no_link(const struct rd_fabric_port *port);
+
+/* How many nodes and links of each kind a network has. */
+
+#define RD_CENSUS_RATES 32 /* more combinations of width and speed are counted as unknown */
+
+struct rd_fabric_rate {
+	unsigned width, speed; /* lanes, enum rd_link_speed */
+	size_t links, uplinks; /* uplinks: of these, between switches */
+	size_t example;	       /* index of a port with this rate */
+};
+
+struct rd_fabric_census {
+	size_t switches, adapters, routers, aggregation_nodes;
+	size_t links, unknown;			      /* unknown: links whose width or speed is */
+	struct rd_fabric_rate rates[RD_CENSUS_RATES]; /* most links first */
+	size_t n_rates;
+};
+
+/* Counts nodes and links that are not gone. */
+void rd_fabric_take_census(const struct rd_fabric *fabric, struct rd_fabric_census *ret);
+
+/* Whether few links of the network have this rate: at most three, and at most one of twenty. */
+bool rd_fabric_rate_is_rare(const struct rd_fabric_census *census, const struct rd_fabric_rate *rate);
+
+/* Whether it is the aggregation node (SHARP) inside a switch: a channel adapter by its NodeInfo. */
+bool rd_fabric_is_aggregation(const struct rd_fabric_node *node);
+
+/*
+ * Linear forwarding tables: the egress port of each switch for each LID (InfiniBand Architecture Specification, volume 1,
+ * LinearForwardingTable). A route depends on the switch and the destination LID only, not on the source. With adaptive routing a
+ * switch may use other ports, too: whether it is on is in vendor-specific attributes, so it is unknown here.
+ */
+
+#define RD_LID_MAX 0xbfff /* unicast */
+#define RD_ROUTE_BLOCK 64 /* LIDs of a LinearForwardingTable attribute */
+#define RD_ROUTE_BLOCKS ((RD_LID_MAX + 1) / RD_ROUTE_BLOCK)
+#define RD_ROUTE_NONE 255 /* entry: packets are discarded */
+#define RD_ROUTE_UNREAD (-1)
+
+struct rd_route_table {
+	RD_FIELD(uint16_t)
+	top; /* SwitchInfo:LinearFDBTop, the last LID that has an entry; unknown: SwitchInfo was not read */
+	/* Entries of block I are at blocks[I]; owned. NULL: not read. NULL: no block was read. */
+	uint8_t **blocks;
+	bool partial; /* SwitchInfo, or a block that was queried, was not read */
+};
+
+struct rd_routes {
+	struct rd_route_table *tables; /* per node; those of switches are filled */
+	size_t n_nodes;
+	size_t n_switches, n_unread; /* switches; those of which the table is partial */
+	size_t *first;		     /* per node: index of its first port; n_ports of the fabric if it has none */
+	size_t *owners;		     /* per LID: index of a port that has it; RD_NONE */
+	uint64_t mads_sent, timeouts;
+	uint64_t duration_ns;
+};
+
+/* Prepares empty tables, and finds the owners of LIDs. The fabric must not change while the routes are in use. */
+void rd_routes_init(const struct rd_fabric *fabric, struct rd_routes *routes);
+void rd_routes_deinit(struct rd_routes *routes);
+
+/* The block of entries to fill; allocated if needed. */
+uint8_t *rd_routes_block(struct rd_routes *routes, size_t node, size_t block);
+
+/* The entry of a switch for a LID: the egress port, 0 for the switch itself, RD_ROUTE_NONE also beyond the end of the table, or
+ * RD_ROUTE_UNREAD. */
+int rd_routes_egress(const struct rd_routes *routes, size_t node, uint16_t lid);
+
+/* Index of a port by its number; RD_NONE. In constant time if the ports of the node are known without gaps. */
+size_t rd_routes_port(const struct rd_fabric *fabric, const struct rd_routes *routes, size_t node, unsigned number);
+
+/* Whether the LID is one of the port: base LID to base LID + 2^LMC - 1. All ports of a switch have the LID of the switch. */
+static inline bool rd_port_has_lid(const struct rd_fabric_port *port, uint16_t lid)
+{
+	return port->lid && lid >= port->lid && lid - port->lid < 1 << port->lmc;
 }
 
 #endif

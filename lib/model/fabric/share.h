@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What hosts read of their shares of a fabric, as files have it. */
+/* Ports that several hosts read: what each is to read, what each has read, as files have it, and what these cover together. */
+
 #ifndef RD_MODEL_SHARE_H
 #define RD_MODEL_SHARE_H
 
+#include "base/base.h"
 #include "base/text.h"
 #include "model/fabric/fabric.h"
 #include "model/shared/finding.h"
@@ -48,6 +50,40 @@ struct rd_share_files {
 	size_t cap_seen;
 };
 
-void rd_share_files_deinit(struct rd_share_files *files);
+/* What files of shares cover together: result of analyse/shares/fabric-merge.h. */
+
+struct rd_merge {
+	unsigned shares;	      /* into which the ports are divided, by most files; 0: they are not */
+	unsigned missing;	      /* of these */
+	bool *have;		      /* per share, from 0; owned */
+	size_t ports, fresh;	      /* in the files, each once; of these read by the latest sweep of its host */
+	size_t duplicates;	      /* readings of a port that another file has newer */
+	RD_FIELD(uint64_t) uncovered; /* ports of missing shares; unknown: no file says how many there are in all */
+	uint64_t topology;	      /* of most shares */
+	uint64_t oldest_ns, newest_ns;
+	size_t oldest; /* the share */
+};
+
+/* Which host reads which ports of a fabric: result of analyse/shares/fabric-shard.h. */
+
+struct rd_shard {
+	char *host;	  /* owned; NULL: the division is among numbers, not names */
+	bool found;	  /* has a channel adapter in this fabric with a port that is up */
+	size_t ports;	  /* that it reads */
+	size_t own;	  /* of these: of its own channel adapters */
+	size_t leaf;	  /* of these: of its leaf switches and the adapters attached to them */
+	size_t agents;	  /* LIDs that it queries */
+	size_t max_agent; /* the most ports at one of these */
+	double seconds;	  /* predicted duration of its sweep, see rd_shards_predict; 0: not predicted */
+};
+
+struct rd_shards {
+	struct rd_shard *v;
+	size_t n;
+	int32_t *owner;	   /* per port of the fabric: index into v; -1: not read */
+	size_t ports;	   /* that are read by any host */
+	size_t most;	   /* ports that a host reads, unless it has more of its own */
+	uint64_t topology; /* hash of everything that was divided: hosts with the same value compute the same shares */
+};
 
 #endif

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "model/fabric/fabric-census.h"
+#include "model/fabric/fabric.h"
 #include "report/fabric/report-fabric.h"
 
 enum { CEN_SWITCHES, CEN_ADAPTERS, CEN_ROUTERS, CEN_AGGREGATION, CEN_LINKS, CEN_UNKNOWN, CEN_RATES, CEN_COLUMNS };

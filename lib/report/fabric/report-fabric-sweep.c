@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "model/fabric/fabric-rates.h"
+#include "model/fabric/fabric.h"
 #include "report/fabric/report-fabric.h"
 
 enum { SPREAD_MIN, SPREAD_MEDIAN, SPREAD_P99, SPREAD_MAX, SPREAD_COLUMNS };

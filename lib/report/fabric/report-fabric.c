@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
-#include "model/fabric/fabric-rates.h"
+#include "model/fabric/fabric.h"
 
 enum { MAP_NAME, MAP_VALUE, MAP_COLUMNS };
 enum { PEER_GUID, PEER_NODE, PEER_LID, PEER_PORT, PEER_COLUMNS };

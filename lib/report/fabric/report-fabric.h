@@ -6,8 +6,7 @@
 #include "base/buf.h"
 #include "model/fabric/fabric-latch.h"
 #include "model/fabric/fabric.h"
-#include "model/fabric/merge.h"
-#include "model/fabric/shard.h"
+#include "model/fabric/share.h"
 #include "report/shared/report.h"
 
 enum rd_fabric_column {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "model/fabric/fabric-rates.h"
+#include "model/fabric/fabric.h"
 #include "report/fabric/report-fabric.h"
 
 enum {

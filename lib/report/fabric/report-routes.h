@@ -3,7 +3,7 @@
 #ifndef RD_REPORT_ROUTES_H
 #define RD_REPORT_ROUTES_H
 
-#include "model/fabric/routes.h"
+#include "model/fabric/fabric.h"
 #include "report/shared/report.h"
 
 /* A node on a path; ports are indices, RD_NONE: none. */
