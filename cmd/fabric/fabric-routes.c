@@ -9,9 +9,9 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "cmd/output.h"
-#include "collect/fabric/tables.h"
+#include "collect/fabric/fabric.h"
 #include "fabric-cmd.h"
-#include "report/fabric/report-routes.h"
+#include "report/fabric/report-fabric.h"
 #include "report/shared/finding.h"
 
 #define CANDIDATES 5 /* that an error names */

@@ -1,17 +1,449 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* counters --fabric */
+/* counters --fabric: options, and what the command does. */
 #include <errno.h>
+#include <string.h>
 #include <time.h>
 
 #include "analyse/fabric/fabric-judge.h"
 #include "analyse/fabric/fabric-rank.h"
+#include "base/buf.h"
+#include "base/number.h"
+#include "cmd/datafile.h"
 #include "cmd/output.h"
+#include "cmd/table.h"
+#include "collect/fabric/fabric.h"
+#include "collect/fabric/share-read.h"
 #include "collect/fabric/topology.h"
 #include "fabric-cmd.h"
-#include "fabric-csv.h"
-#include "fabric-record.h"
 #include "report/shared/finding.h"
 #include "source/opener/new-file.h"
+
+/* ---- files given by options */
+
+#define SHARDS_MAX 1000000
+
+static int read_topology(const char *path, struct rd_fabric *ret, struct rd_err *err)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	int r = rd_read_local(path, &bytes, err);
+
+	return r < 0 ? r : rd_topology_parse(path, (const char *)bytes.data, bytes.size, ret, err);
+}
+
+static int read_limits(struct fabric_session *s, struct rd_err *err)
+{
+	_cleanup_(rd_table_deinit) struct rd_table table = { 0 };
+	_cleanup_bytes_ struct rd_bytes own = { 0 };
+	int r = rd_table_read_all("fabric-thresholds", &table, err);
+
+	rd_fabric_limits_init(&s->limits);
+	for (size_t i = table.n; i-- > 0 && !r;)
+		r = rd_fabric_limits_parse(table.v[i].path, (const char *)table.v[i].bytes.data, table.v[i].bytes.size,
+					   &s->limits, err);
+	if (!r && s->cmd->thresholds) {
+		r = rd_read_local(s->cmd->thresholds, &own, err);
+		if (!r)
+			r = rd_fabric_limits_parse(s->cmd->thresholds, (const char *)own.data, own.size, &s->limits,
+						   err);
+	}
+	return r;
+}
+
+static int parse_shard(struct fabric_session *s, struct rd_err *err)
+{
+	const char *at = s->cmd->shard;
+	uint32_t k, n;
+
+	if (rd_take_u32(&at, RD_DECIMAL, SHARDS_MAX, &k) < 0 || *at++ != '/' ||
+	    rd_parse_u32(at, RD_DECIMAL, SHARDS_MAX, &n) < 0 || k < 1 || k > n) {
+		rd_err_set(err, EINVAL, "--shard", "invalid share '%s': expected K/N", s->cmd->shard);
+		rd_err_hint(err, "K is from 1 to N: --shard 3/8");
+		return -EINVAL;
+	}
+	s->shard_k = k;
+	s->shard_n = n;
+	return 0;
+}
+
+static int session_init(struct rd_ctx *ctx, struct fabric_session *s, struct rd_err *err)
+{
+	struct fabric_cmd *cmd = ctx->state;
+	_cleanup_bytes_ struct rd_bytes hosts = { 0 };
+	int r;
+
+	*s = (struct fabric_session){ .ctx = ctx, .cmd = cmd, .shard = -1 };
+	r = read_limits(s, err);
+	if (!r && cmd->shard)
+		r = parse_shard(s, err);
+	if (!r && cmd->compare)
+		r = read_topology(cmd->compare, &s->plan, err);
+	if (!r && cmd->shards) {
+		r = rd_read_local(cmd->shards, &hosts, err);
+		if (!r)
+			r = rd_hostfile_parse(cmd->shards, (const char *)hosts.data, hosts.size, &s->hosts, &s->n_hosts,
+					      err);
+	}
+	return r;
+}
+
+static void session_deinit(struct fabric_session *s)
+{
+	rd_fabric_history_deinit(&s->history);
+	fabric_end(&s->run);
+	rd_fabric_limits_deinit(&s->limits);
+	rd_fabric_deinit(&s->plan);
+	rd_shards_deinit(&s->shards);
+	rd_fabric_latches_deinit(&s->latches);
+	rd_hostfile_free(s->hosts, s->n_hosts);
+}
+
+/* ---- shares, sweeps and the report of a session */
+
+static int divide_ports(struct fabric_session *s, const struct rd_fabric *fabric, struct rd_err *err)
+{
+	int r;
+
+	rd_shards_deinit(&s->shards);
+	s->shard = -1;
+	r = rd_shards_divide(fabric, s->hosts, s->hosts ? s->n_hosts : s->shard_n, &s->shards);
+	return r < 0 ? rd_err_set(err, -r, "network", "cannot divide its ports among hosts") : 0;
+}
+
+/* Finds the share of this host: by the local adapter in use, else by the host name. */
+static int find_self(struct fabric_session *s, const struct rd_fabric *fabric, struct rd_err *err)
+{
+	_cleanup_free_ char *name = NULL;
+
+	if (!s->hosts) {
+		s->shard = (ssize_t)s->shard_k - 1;
+		return 0;
+	}
+	if (fabric->self != RD_NONE)
+		s->shard = rd_shards_of_node(&s->shards, &fabric->nodes[fabric->ports[fabric->self].node]);
+	if (s->shard < 0 && rd_read_textf(s->ctx->source, &name, NULL, "/proc/sys/kernel/hostname") == 0)
+		s->shard = rd_shards_find(&s->shards, name);
+	if (s->shard >= 0)
+		return 0;
+	rd_err_set(err, ENOENT, s->cmd->shards, "this host (%s) is not in the list", name ? name : "?");
+	rd_err_hint(err, "add it to the list on all hosts, or print all shares with --plan");
+	return -ENOENT;
+}
+
+/* Deselects the ports of other hosts. */
+static int select_share(void *arg, struct rd_fabric *fabric, struct rd_err *err)
+{
+	struct fabric_session *s = arg;
+	int r = divide_ports(s, fabric, err);
+
+	if (!r)
+		r = find_self(s, fabric, err);
+	for (size_t i = 0; !r && i < fabric->n_ports; i++)
+		fabric->ports[i].selected = s->shards.owner[i] == s->shard;
+	return r;
+}
+
+/* Whether sweeps are repeated, so that findings are remembered. */
+static bool repeats_sweeps(const struct fabric_session *s)
+{
+	return s->cmd->repeat.seconds > 0 || s->cmd->live || s->cmd->record;
+}
+
+int fabric_session_begin(struct fabric_session *s, struct rd_err *err)
+{
+	struct fabric_opts opts = s->cmd->engine;
+	bool repeats = repeats_sweeps(s);
+	int r;
+
+	opts.traffic = repeats || rd_metrics_wanted(s->ctx);
+	if ((s->hosts || s->shard_n) && !s->cmd->plan) {
+		opts.divide = select_share;
+		opts.divide_arg = s;
+	}
+	r = fabric_begin(s->ctx->source, &opts, &s->run, err);
+	/* wait_share needs the unit of PortXmitWait. */
+	if (!r && repeats)
+		r = rd_fabric_query_ticks(s->run.mads, &s->run.limits, &s->run.fabric, err);
+	return r;
+}
+
+void fabric_session_keep_status(struct fabric_session *s, int status)
+{
+	static const int rank[] = {
+		[RD_EXIT_OK] = 0, [RD_EXIT_UNKNOWN] = 1, [RD_EXIT_WARNING] = 2, [RD_EXIT_CRITICAL] = 3
+	};
+
+	s->worst = rank[status] > rank[s->worst] ? status : s->worst;
+}
+
+int fabric_session_sweep(struct fabric_session *s, struct rd_err *err)
+{
+	int r = fabric_sweep(&s->run, err);
+
+	if (r == -ECANCELED)
+		return r; /* ended by the user */
+	if (r < 0) {
+		uint64_t now = s->ctx->source->ops->now(s->ctx->source, CLOCK_REALTIME);
+
+		rd_latched_look(&s->latches.looks, now);
+		rd_latched_look(&s->latches.failed, now);
+		fabric_session_keep_status(s, RD_EXIT_UNKNOWN);
+		return r;
+	}
+	rd_fabric_history_add(&s->history, &s->run.fabric);
+	s->durations[s->n_durations++ % FABRIC_SWEEPS] = (double)s->run.fabric.sweep.duration_ns / 1e9;
+	return 0;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Of the latest FABRIC_SWEEPS sweeps. */
+static struct rd_fabric_spread spread_of(const struct fabric_session *s)
+{
+	size_t n = s->n_durations < FABRIC_SWEEPS ? s->n_durations : FABRIC_SWEEPS;
+	double sorted[FABRIC_SWEEPS];
+
+	if (n == 0)
+		return (struct rd_fabric_spread){ 0 };
+	memcpy(sorted, s->durations, n * sizeof(*sorted));
+	qsort(sorted, n, sizeof(*sorted), compare_doubles);
+	return (struct rd_fabric_spread){ sorted[0], sorted[n / 2], sorted[(n * 99) / 100], sorted[n - 1], n };
+}
+
+/* Whether no queried port was read: no verdict is possible, so exit 3. */
+static bool is_unread(const struct rd_fabric *fabric)
+{
+	size_t queried = 0, fresh = 0;
+
+	for (size_t i = 0; i < fabric->n_ports; i++) {
+		queried += fabric->ports[i].selected && fabric->ports[i].presence != RD_PORT_GONE;
+		fresh += fabric->ports[i].fresh;
+	}
+	return queried > 0 && fresh == 0;
+}
+
+static int status_of(const struct rd_report *report)
+{
+	/* What follows from another finding is no worse than that: a host that is gone leaves errors at the port of its switch. */
+	if (rd_findings_count(&report->findings, RD_SEV_CRITICAL) > 0)
+		return RD_EXIT_CRITICAL;
+	if (rd_findings_count(&report->findings, RD_SEV_WARNING) > 0)
+		return RD_EXIT_WARNING;
+	return rd_findings_count(&report->findings, RD_SEV_UNKNOWN) > 0 ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
+}
+
+static void judge(struct fabric_session *s, struct rd_report *report)
+{
+	struct rd_findings findings = { 0 };
+
+	rd_fabric_judge(&s->run.fabric, &s->limits, &s->history, &findings);
+	rd_fabric_judge_walk(&s->run.fabric, &findings);
+	if (s->cmd->compare) {
+		rd_fabric_compare(&s->plan, &s->run.fabric, &findings);
+		if (rd_findings_count(&findings, RD_SEV_UNKNOWN) == 0)
+			rd_fabric_accept_uplinks(&findings);
+	}
+	if (s->shard >= 0)
+		rd_shards_judge(&s->shards, &findings);
+	rd_fabric_rank(&findings);
+	rd_report_add_findings(report, &findings);
+	rd_findings_deinit(&findings);
+	report->status = status_of(report);
+	if (report->status < RD_EXIT_CRITICAL && is_unread(&s->run.fabric)) {
+		struct rd_err err = { 0 };
+
+		rd_err_set(&err, ETIMEDOUT, "network", "no port responded to a performance query");
+		rd_errlist_add(&report->errors, &err);
+		report->status = RD_EXIT_UNKNOWN;
+	}
+}
+
+/* Remembers the findings of a sweep, once. */
+static void latch(struct fabric_session *s, const struct rd_report *report)
+{
+	if (!repeats_sweeps(s) || s->latched == s->n_durations)
+		return;
+	s->latched = s->n_durations;
+	rd_fabric_latch(&s->latches, &report->findings, report->time);
+	if (report->status == RD_EXIT_UNKNOWN)
+		rd_latched_look(&s->latches.failed, report->time);
+	fabric_session_keep_status(s, report->status);
+}
+
+static void add_latched(const struct fabric_session *s, struct rd_report *report)
+{
+	_cleanup_free_ const struct rd_fabric_latch **ranked = rd_fabric_latches_ranked(&s->latches);
+
+	rd_report_fabric_latched(report, ranked, s->latches.n);
+}
+
+void fabric_session_report(struct fabric_session *s, const bool *picked, const size_t *order, struct rd_report *report)
+{
+	struct rd_fabric_shown shown = {
+		.fabric = &s->run.fabric,
+		.now_ns = s->run.mads->ops->now(s->run.mads),
+		.values = s->ctx->globals.json,
+		.picked = picked,
+		.order = order,
+		.shards = s->shard >= 0 ? &s->shards : NULL,
+		.shard = s->shard >= 0 ? (size_t)s->shard : 0,
+		.sweeps = spread_of(s),
+		.missed = s->cmd->repeat.ticks.missed,
+	};
+
+	rd_output_init(s->ctx, report);
+	judge(s, report);
+	latch(s, report);
+	if (repeats_sweeps(s))
+		RD_SET(shown.latches_dropped, s->latches.dropped);
+	rd_report_fabric(report, &shown);
+	if (s->ctx->globals.json && repeats_sweeps(s))
+		add_latched(s, report);
+	if (rd_metrics_wanted(s->ctx))
+		rd_report_fabric_metrics(report, &shown);
+}
+
+void fabric_verdict(const struct fabric_session *s, const struct rd_report *report, struct rd_buf *out)
+{
+	const struct rd_fabric *fabric = &s->run.fabric;
+	size_t fresh = 0, stale = 0, partial = 0, warnings, criticals, over;
+
+	for (size_t i = 0; i < fabric->n_ports; i++) {
+		fresh += fabric->ports[i].fresh;
+		stale += fabric->ports[i].selected && !fabric->ports[i].fresh;
+		partial += fabric->ports[i].fresh && fabric->ports[i].error;
+	}
+	over = rd_fabric_latches_count(&s->latches, RD_SEV_CRITICAL, false) +
+	       rd_fabric_latches_count(&s->latches, RD_SEV_WARNING, false);
+	warnings = rd_findings_count(&report->findings, RD_SEV_WARNING);
+	criticals = rd_findings_count(&report->findings, RD_SEV_CRITICAL);
+	rd_buf_printf(out, "%zu critical, %zu warning%s", criticals, warnings, warnings == 1 ? "" : "s");
+	if (over)
+		rd_buf_printf(out, ", %zu over", over);
+	rd_buf_printf(out, "; %zu nodes, %zu ports read in %.3f s", fabric->n_nodes, fresh,
+		      (double)fabric->sweep.duration_ns / 1e9);
+	if (partial)
+		rd_buf_printf(out, ", %zu of them in part", partial);
+	if (stale)
+		rd_buf_printf(out, ", %zu NOT read", stale);
+	if (fabric->walk.lost)
+		rd_buf_printf(out, "; discovery: %ju of %ju queries lost, %ju retries", (uintmax_t)fabric->walk.lost,
+			      (uintmax_t)(fabric->walk.sent - fabric->walk.retries), (uintmax_t)fabric->walk.retries);
+	else if (fabric->walk.retries)
+		rd_buf_printf(out, "; discovery: %ju retries", (uintmax_t)fabric->walk.retries);
+	if (s->shard >= 0)
+		rd_buf_printf(out, "; share %zd of %zu", s->shard + 1, s->shards.n);
+	if (s->cmd->repeat.ticks.missed)
+		rd_buf_printf(out, "; %ju intervals skipped, the previous sweep took too long",
+			      (uintmax_t)s->cmd->repeat.ticks.missed);
+}
+
+static void write_headline(const struct fabric_session *s, const struct rd_report *report, struct rd_buf *out)
+{
+	rd_buf_printf(out, "fabric of %s/%u: ", s->run.fabric.ibdev, s->run.fabric.port);
+	fabric_verdict(s, report, out);
+}
+
+/* ---- what repeated sweeps found, at their end */
+
+#define LATCHES_SHOWN 20
+#define SECOND UINT64_C(1000000000)
+#define DAY (24 * 3600 * SECOND)
+
+/* In the local time zone; with the date if the sweeps took a day or more. */
+static void add_time(const struct rd_fabric_latches *latches, uint64_t ns, struct rd_buf *out)
+{
+	bool dated = latches->looks.last_ns >= latches->looks.first_ns + DAY;
+	time_t seconds = (time_t)(ns / SECOND);
+	char text[32];
+	struct tm tm;
+
+	if (localtime_r(&seconds, &tm) && strftime(text, sizeof(text), dated ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", &tm))
+		rd_buf_str(out, text);
+	else
+		rd_buf_str(out, "?");
+}
+
+/* "07:12:03-07:14:10, 12 sweeps" */
+static void add_looks(const struct rd_fabric_latches *latches, const struct rd_latched_looks *looks, struct rd_buf *out)
+{
+	add_time(latches, looks->first_ns, out);
+	if (looks->n > 1) {
+		rd_buf_str(out, "-");
+		add_time(latches, looks->last_ns, out);
+	}
+	rd_buf_printf(out, ", %ju sweep%s", (uintmax_t)looks->n, looks->n == 1 ? "" : "s");
+}
+
+static void add_latch(const struct rd_fabric_latches *latches, const struct rd_fabric_latch *latch, struct rd_buf *out)
+{
+	rd_buf_printf(out, "%s ", rd_severity_name(latch->severity));
+	add_looks(latches, &latch->looks, out);
+	rd_buf_str(out, latch->current ? ", current: " : ", over: ");
+	rd_buf_safe(out, latch->subject, strlen(latch->subject));
+	rd_buf_printf(out, ": %s", latch->title);
+	if (latch->observed) {
+		rd_buf_str(out, "; ");
+		rd_buf_safe(out, latch->observed, strlen(latch->observed));
+	}
+	rd_buf_printf(out, " [%s]\n", latch->id);
+}
+
+static void count_latches(const struct rd_fabric_latch *const *ranked, size_t n, size_t *critical, size_t *warning)
+{
+	*critical = *warning = 0;
+	for (size_t i = 0; i < n; i++) {
+		*critical += ranked[i]->severity == RD_SEV_CRITICAL;
+		*warning += ranked[i]->severity == RD_SEV_WARNING;
+	}
+}
+
+/* Findings that are alike have the same fix: it is printed once, below the last of them. */
+static bool ends_run(const struct rd_fabric_latch *const *ranked, size_t i, size_t n)
+{
+	const char *fix = ranked[i]->fix, *next = i + 1 < n ? ranked[i + 1]->fix : NULL;
+
+	return fix && (!next || strcmp(fix, next) != 0);
+}
+
+void fabric_summary(const struct fabric_session *s, struct rd_buf *out)
+{
+	const struct rd_fabric_latches *latches = &s->latches;
+	_cleanup_free_ const struct rd_fabric_latch **ranked = rd_fabric_latches_ranked(latches);
+	size_t critical, warning, shown = latches->n < LATCHES_SHOWN ? latches->n : LATCHES_SHOWN;
+
+	if (latches->looks.n == 0)
+		return;
+	count_latches(ranked, latches->n, &critical, &warning);
+	rd_buf_printf(out, "summary of ");
+	add_looks(latches, &latches->looks, out);
+	rd_buf_printf(out, ": exit status %d; found: %zu critical, %zu warning%s\n", s->worst, critical, warning,
+		      warning == 1 ? "" : "s");
+	for (size_t i = 0; i < shown; i++) {
+		add_latch(latches, ranked[i], out);
+		if (ends_run(ranked, i, shown))
+			rd_render_fix((const char *const *)&ranked[i]->fix, 1, out);
+	}
+	if (shown < latches->n) {
+		count_latches(ranked + shown, latches->n - shown, &critical, &warning);
+		rd_buf_printf(out, "%zu more: %zu critical, %zu warning%s; --json lists all\n", latches->n - shown,
+			      critical, warning, warning == 1 ? "" : "s");
+	}
+	if (latches->dropped)
+		rd_buf_printf(out, "findings were dropped, as at most %d are remembered: %ju, counted at each sweep\n",
+			      RD_LATCHES_MAX, (uintmax_t)latches->dropped);
+	if (latches->failed.n) {
+		rd_buf_str(out, "unknown ");
+		add_looks(latches, &latches->failed, out);
+		rd_buf_str(out, ": no port could be read\n");
+	}
+}
+
+/* ---- modes */
 
 #define BUSIEST 20
 #define FINDINGS_SHOWN 20
@@ -51,7 +483,7 @@ static int print_report(struct fabric_session *s, struct rd_report *report, bool
 	if (!again && !style->columns)
 		style->columns = "NODE,PORT,LID,LINK,CABLE,FRESH,ERROR,ERRORS";
 	if (!rows_only) {
-		fabric_headline(s, report, &out);
+		write_headline(s, report, &out);
 		rd_buf_str(&out, "\n");
 		if (!again)
 			rd_report_fabric_census_line(&s->run.fabric, &out);
@@ -236,7 +668,7 @@ static int compare_files(struct fabric_session *s, const struct rd_fabric *now)
 	rd_fabric_rank(&findings);
 	rd_report_add_findings(&report, &findings);
 	rd_findings_deinit(&findings);
-	report.status = fabric_status(&report);
+	report.status = status_of(&report);
 	if (s->ctx->globals.json || rd_metrics_wanted(s->ctx)) {
 		r = rd_output_print(s->ctx, &report);
 	} else {
@@ -284,7 +716,7 @@ static int show_plan(struct fabric_session *s, const struct rd_fabric *fabric)
 	struct rd_err err = { 0 };
 	struct rd_report report;
 	uint64_t attributes;
-	int r = fabric_session_divide(s, fabric, &err);
+	int r = divide_ports(s, fabric, &err);
 
 	if (!r)
 		r = fabric_subsets(opts, &attributes, &err);
@@ -313,7 +745,7 @@ static int run_on_topology(struct fabric_session *s)
 {
 	struct rd_fabric fabric;
 	struct rd_err err = { 0 };
-	int r = fabric_read_topology(s->cmd->topology, &fabric, &err);
+	int r = read_topology(s->cmd->topology, &fabric, &err);
 
 	if (r < 0)
 		return rd_fail(s->ctx, &err);
@@ -346,18 +778,134 @@ static int run_session(struct fabric_session *s, int n_operands, char **operands
 	return fabric_session_begin(s, &err) < 0 ? rd_fail(s->ctx, &err) : show_plan(s, &s->run.fabric);
 }
 
-int fabric_run(struct rd_ctx *ctx, int argc, char **argv)
+static int run_fabric(struct rd_ctx *ctx, int argc, char **argv)
 {
 	struct fabric_session s;
 	struct rd_err err = { 0 };
 	int r;
 
 	ctx->schema = "rdmadiag/counters-fabric/1";
-	r = fabric_session_init(ctx, &s, &err);
+	r = session_init(ctx, &s, &err);
 	if (r < 0)
 		r = r == -EINVAL ? rd_fail_usage(ctx->cmd, &err) : rd_fail(ctx, &err);
 	else
 		r = run_session(&s, argc, argv);
-	fabric_session_deinit(&s);
+	session_deinit(&s);
 	return r;
 }
+
+/* ---- options */
+
+static int take_subsets(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
+{
+	struct fabric_cmd *cmd = state;
+	uint64_t mask;
+
+	(void)opt;
+	cmd->engine.subsets = arg;
+	return rd_pma_subsets(arg, &mask, err);
+}
+
+/* --path A takes B as an operand. */
+static int check_operands(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
+{
+	if (((struct fabric_cmd *)ctx->state)->path)
+		return argc == 1 ? 0 : rd_err_set(err, EINVAL, "--path", "expected two ports: --path A B");
+	if (((struct fabric_cmd *)ctx->state)->merge)
+		return argc > 0 ? 0 : rd_err_set(err, EINVAL, "--merge", "expected files: --merge FILE...");
+	return argc > 0 ?
+		       rd_err_set(err, EINVAL, argv[0],
+				  "--fabric takes no device or port: select the local port with --port DEVICE/PORT") :
+		       0;
+}
+
+static const struct rd_opt options[] = {
+	{ "all", 0, NULL, "also list ports without errors or changes", RD_FLAG(fabric_cmd, all) },
+	{ "interval", 'i', "SECONDS", "sweep every SECONDS (at least 0.1), and show rates",
+	  RD_SECONDS(fabric_cmd, repeat.seconds, RD_TICKS_LEAST, RD_TICKS_MOST) },
+	{ "count", 'c', "N", "end after N sweeps", RD_NUMBER(fabric_cmd, repeat.count, 1, RD_COUNT_MAX) },
+	{ "live", 'w', NULL, "interactive view of traffic, increasing errors and ports waiting for credits", NULL,
+	  RD_NEEDS_TERMINAL, RD_FLAG(fabric_cmd, live) },
+	{ "record", 0, "FILE", "write each sweep to FILE: .csv, a row for each port; .jsonl, what changed", "file",
+	  RD_NEEDS_OUTPUT, RD_TEXT(fabric_cmd, record) },
+	{ "thresholds", 0, "FILE", "also read thresholds from FILE; they override the default ones", "file",
+	  RD_NEEDS_OWN_FILE, RD_TEXT(fabric_cmd, thresholds) },
+	{ "compare", 0, "FILE", "compare the network with a saved topology", "file", RD_NEEDS_FOREIGN_FILE,
+	  RD_TEXT(fabric_cmd, compare) },
+	{ "save-topology", 0, "FILE", "write the topology to FILE and exit", "file", RD_NEEDS_OUTPUT,
+	  RD_TEXT(fabric_cmd, save_topology) },
+	{ "path", 0, "A B", "show the route from port A to port B and back, with its counters: names, GUIDs or LIDs",
+	  NULL, RD_TEXT(fabric_cmd, path) },
+	{ "routes", 0, NULL, "check that each pair of adapters has a route, and how evenly routes lie over links",
+	  RD_FLAG(fabric_cmd, routes) },
+	{ "fabric", 0, NULL, "read every port of the InfiniBand network instead of the ports of this host", NULL,
+	  RD_NEEDS_PORTS },
+	{ "record-size", 0, "MB", "with --record FILE.csv: begin a new file when it exceeds MB megabytes (default 128)",
+	  RD_NUMBER(fabric_cmd, record_mb, 1, 256) },
+	{ "fail", 0, NULL, "exit 1 or 2 on warnings or critical findings (always on with --fabric)" },
+	{ "merge", 0, NULL, "put together what several hosts read, from their JSON documents", NULL,
+	  RD_NEEDS_FOREIGN_OPERANDS, RD_FLAG(fabric_cmd, merge) },
+	{ "topology", 0, "FILE", "with --plan or --compare: read the topology from FILE instead of the network", "file",
+	  RD_NEEDS_FOREIGN_FILE, RD_TEXT(fabric_cmd, topology) },
+	{ "shard", 0, "K/N", "read only share K of N", RD_TEXT(fabric_cmd, shard) },
+	{ "shards", 0, "FILE", "divide the ports among the hosts listed in FILE", "file", RD_NEEDS_OWN_FILE,
+	  RD_TEXT(fabric_cmd, shards) },
+	{ "plan", 0, NULL, "with --shard or --shards: print the share of each host and exit",
+	  RD_FLAG(fabric_cmd, plan) },
+	{ "port", 0, "DEVICE/PORT", "send queries from this port (default: the first that is up)", "ibdev",
+	  RD_TEXT(fabric_cmd, engine.port) },
+	{ "subsets", 0, "LIST", "groups of attributes to read, separated by commas",
+	  "counters|extended|rcv-errors|xmit-discards|op-rcv|flow-control|vl|vl-wait|congestion|sl|all",
+	  RD_TAKES(take_subsets) },
+	{ "node-name-map", 0, "FILE", "read node names from FILE, a node-name-map as used by infiniband-diags", "file",
+	  RD_NEEDS_OWN_FILE, RD_TEXT(fabric_cmd, engine.node_name_map) },
+	{ "window", 0, "N", "MADs in flight (default 64)",
+	  RD_NUMBER(fabric_cmd, engine.window, 1, RD_SWEEP_WINDOW_MAX) },
+	{ "mad-timeout", 0, "MS", "response timeout in milliseconds (default 100)",
+	  RD_NUMBER(fabric_cmd, engine.timeout_ms, 1, 60000) },
+	{ 0 },
+};
+
+static const struct rd_opt_rule rules[] = {
+	{ RD_EXCLUDES, "shard", "shards" },
+	{ RD_REQUIRES, "plan", "shard shards", "it prints their shares" },
+	{ RD_REQUIRES, "topology", "plan compare" },
+	{ RD_ONE_OF, "plan save-topology path routes merge" },
+	{ RD_EXCLUDES, "path routes", "shard shards topology compare live record count openmetrics textfile" },
+	{ RD_EXCLUDES, "routes", "interval" },
+	{ RD_EXCLUDES, "merge",
+	  "shard topology compare interval count live record port subsets window mad-timeout "
+	  "node-name-map from openmetrics textfile",
+	  "it reads files, not a network" },
+	{ RD_EXCLUDES, "plan save-topology", "interval live record" },
+	{ RD_EXCLUDES, "topology", "interval live record", "a saved topology does not change" },
+	{ RD_REQUIRES, "record-size", "record" },
+	{ RD_REQUIRES, "count", "interval live record" },
+	{ RD_EXCLUDES, "live", "json openmetrics textfile", "it writes no output" },
+	{ RD_EXCLUDES, "openmetrics", "interval live record",
+	  "it prints the metrics once; use --textfile, which is written after each sweep" },
+	{ 0 },
+};
+
+const struct rd_cmd rd_cmd_fabric = {
+	.name = "counters",
+	.option = "fabric",
+	.operands = "[B | FILE...]",
+	.summary = "read the counters of all ports of the InfiniBand network, and report faults",
+	.question = "Which link or switch of the network is bad",
+	.opts = options,
+	.rules = rules,
+	.description =
+		"Reads the counters of every switch and adapter of the network with performance management datagrams (MADs),\n"
+		"and reports faults: errors, links below their speed or width, agents that do not respond, differences from\n"
+		"a saved topology. Exit status: 2 critical findings, 1 warnings, else 0; 3 if no verdict was possible.\n",
+	.examples = "  rdmadiag counters --fabric\n"
+		    "  rdmadiag counters --fabric --save-topology saved; rdmadiag counters --fabric --compare saved\n"
+		    "  rdmadiag counters --fabric --live\n",
+	.columns = rd_fabric_columns,
+	.n_columns = RD_FABRIC_COLUMNS,
+	.metrics = true,
+	.state_size = sizeof(struct fabric_cmd),
+	.check = check_operands,
+	.run = run_fabric,
+};

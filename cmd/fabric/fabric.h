@@ -5,9 +5,8 @@
 
 #include "analyse/fabric/fabric-update.h"
 #include "cmd/cmd.h"
-#include "collect/fabric/background.h"
 #include "collect/fabric/fabric.h"
-#include "collect/fabric/pulse.h"
+#include "collect/fabric/shared-port.h"
 
 /* counters --fabric */
 extern const struct rd_cmd rd_cmd_fabric;
@@ -67,14 +66,6 @@ int fabric_sweep(struct fabric_run *run, struct rd_err *err);
  * intervals; and every ten minutes in any case. For the time between two sweeps: takes `ms` at most and goes on at the next call, but
  * goes through in one call if the source is a bundle. Whether there was something to do. */
 bool fabric_refresh(struct fabric_run *run, unsigned ms);
-
-/* fabric-hints.c: after a sweep; whether a walk is due; after a walk, `hinted` if there was a reason for it. */
-void fabric_note_hints(struct fabric_run *run);
-bool fabric_walk_is_due(const struct fabric_run *run);
-void fabric_note_walk(struct fabric_run *run, bool hinted);
-
-/* Reads again which LID the subnet manager has. */
-void fabric_refresh_sm_lid(struct fabric_run *run);
 
 void fabric_end(struct fabric_run *run);
 

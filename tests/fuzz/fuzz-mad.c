@@ -4,7 +4,6 @@
 #include "fuzz.h"
 
 #include "collect/fabric/fabric.h"
-#include "collect/fabric/pma.h"
 #include "source/bundle/tree.h"
 #include "source/record/mad-record.h"
 #include "source/shared/libibmad.h"

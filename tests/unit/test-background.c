@@ -3,7 +3,7 @@
 #include "fake-mads.h"
 #include "unit.h"
 
-#include "collect/fabric/background.h"
+#include "collect/fabric/shared-port.h"
 #include "collect/fabric/walk.h"
 #include "source/shared/libibmad.h"
 

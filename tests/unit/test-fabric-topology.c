@@ -8,6 +8,7 @@
 #include "analyse/fabric/fabric-judge.h"
 #include "analyse/fabric/fabric-rank.h"
 #include "base/text.h"
+#include "collect/fabric/share-read.h"
 #include "collect/fabric/topology.h"
 #include "fabric-text.h"
 

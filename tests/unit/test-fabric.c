@@ -5,7 +5,6 @@
 
 #include "analyse/fabric/fabric-update.h"
 #include "collect/fabric/fabric.h"
-#include "collect/fabric/pma.h"
 #include "source/shared/libibmad.h"
 
 #include <errno.h>

@@ -5,7 +5,6 @@
 #include "unit.h"
 
 #include "collect/fabric/fabric.h"
-#include "collect/fabric/pma.h"
 #include "source/record/mad-record.h"
 #include "source/record/record.h"
 

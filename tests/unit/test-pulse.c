@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "collect/fabric/pulse.h"
+#include "collect/fabric/shared-port.h"
 #include "collect/fabric/walk.h"
 #include "fake-mads.h"
 #include "source/shared/libibmad.h"

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "collect/fabric/tables.h"
+#include "collect/fabric/fabric.h"
 #include "collect/fabric/topology.h"
 #include "fabric-text.h"
 #include "source/shared/libibmad.h"

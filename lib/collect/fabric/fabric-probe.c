@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Queries nodes at their LIDs, which does not depend on the directed routes of a walk. */
+/* Queries between sweeps: nodes at their LIDs, the subnet manager, the state of links, routes to nodes that do not respond. */
+#include <errno.h>
+#include <string.h>
+
 #include "base/memory.h"
 #include "collect/fabric/fabric.h"
 #include "model/fabric/fabric.h"
 #include "source/shared/libibmad.h"
 
-#include <errno.h>
-#include <string.h>
-
 #define CLASS_SMI 0x01
-#define SMP_DATA_AT 64
 #define DOUBTFUL_MAX 128 /* ports queried after a sweep, each with its neighbour */
 
 struct probe {
@@ -26,7 +25,7 @@ static bool take_node_info(void *arg, const struct rd_sweep_result *result)
 
 	if (result->error)
 		return true;
-	memcpy(info, result->mad + SMP_DATA_AT, sizeof(info));
+	memcpy(info, result->mad + IB_SMP_DATA_OFFS, sizeof(info));
 	if (rd_libibmad.mad_get_field64(info, 0, IB_NODE_GUID_F) == rd_fabric_reported_guid(&probe->fabric->nodes[node]))
 		probe->responds[node] = true;
 	return true;
@@ -73,7 +72,7 @@ static bool take_sm_info(void *arg, const struct rd_sweep_result *result)
 
 	if (result->error)
 		return true;
-	memcpy(info, result->mad + SMP_DATA_AT, sizeof(info));
+	memcpy(info, result->mad + IB_SMP_DATA_OFFS, sizeof(info));
 	sm->known = true;
 	sm->guid = rd_libibmad.mad_get_field64(info, 0, IB_SMINFO_GUID_F);
 	sm->activity = rd_libibmad.mad_get_field(info, 0, IB_SMINFO_ACT_F);
@@ -108,7 +107,7 @@ static bool take_port_info(void *arg, const struct rd_sweep_result *result)
 	if (result->error)
 		return true;
 	states->responds[result->query] = true;
-	memcpy(info, result->mad + SMP_DATA_AT, sizeof(info));
+	memcpy(info, result->mad + IB_SMP_DATA_OFFS, sizeof(info));
 	state = rd_libibmad.mad_get_field(info, 0, IB_PORT_STATE_F);
 	port->lost = state == RD_LINK_DOWN && port->state > RD_LINK_DOWN;
 	if (state >= RD_LINK_DOWN && (state == RD_LINK_DOWN) != (port->state == RD_LINK_DOWN))
@@ -181,4 +180,227 @@ int rd_fabric_check_links(struct rd_mads *mads, const struct rd_sweep_limits *li
 			port->lost = fabric->ports[port->peer].lost;
 	}
 	return r;
+}
+
+/* ---- routes to silent nodes */
+
+/*
+ * Follows the routes to nodes that do not respond at their LIDs, and back, by the forwarding tables of the switches on the way. These
+ * are read with directed routes, which do not depend on the tables.
+ */
+#define CLASS_SM_DIRECTED 0x81
+#define LID_PERMISSIVE 0xffff
+#define TRACES_MAX 256
+#define SWITCHES_MAX 32 /* on the way to a node and back */
+
+/* A packet on its way. */
+struct trace {
+	size_t target;		 /* node */
+	uint16_t lid;		 /* where it goes to: the LID of the target, then the one of the local port */
+	bool back;		 /* it has been there */
+	bool ended;		 /* arrived, was dropped, or it is not known what becomes of it */
+	size_t at;		 /* the switch that it has come to */
+	struct rd_mad_route way; /* the directed route to that switch */
+	unsigned egress;	 /* the port of that switch that it leaves through */
+};
+
+struct traces {
+	struct rd_fabric *fabric;
+	bool known_lids;
+	struct trace v[TRACES_MAX];
+	struct rd_sweep_query queries[TRACES_MAX];
+	size_t which[TRACES_MAX]; /* per query: index of the trace */
+	size_t n;
+};
+
+static void drop(struct traces *t, struct trace *trace, unsigned port, unsigned state)
+{
+	t->fabric->nodes[trace->target].blocked = (struct rd_fabric_block){
+		.guid = t->fabric->nodes[trace->at].guid,
+		.port = port,
+		.state = state,
+		.back = trace->back,
+	};
+	trace->ended = true;
+}
+
+static bool take_table(void *arg, const struct rd_sweep_result *result)
+{
+	struct traces *t = arg;
+	struct trace *trace = &t->v[t->which[result->query]];
+	uint8_t block[IB_SMP_DATA_SIZE];
+
+	if (result->error) {
+		trace->ended = true;
+		return true;
+	}
+	memcpy(block, result->mad + IB_SMP_DATA_OFFS, sizeof(block));
+	trace->egress = block[trace->lid % RD_ROUTE_BLOCK];
+	/* Port 0 is the switch itself, which does not have this LID. */
+	if (trace->egress != 0 && trace->egress <= t->fabric->nodes[trace->at].n_ports)
+		return true;
+	if (t->known_lids)
+		drop(t, trace, 0, 0);
+	trace->ended = true;
+	return true;
+}
+
+/* The node at the other end of the egress port, by the latest walk; RD_NONE. */
+static size_t next_node(const struct traces *t, const struct trace *trace)
+{
+	const struct rd_fabric *fabric = t->fabric;
+	size_t port = rd_fabric_find_port(fabric, fabric->nodes[trace->at].guid, trace->egress);
+	size_t peer = port == RD_NONE ? RD_NONE : fabric->ports[port].peer;
+
+	return peer == RD_NONE ? RD_NONE : fabric->ports[peer].node;
+}
+
+static bool is_next_to_target(const struct traces *t, const struct trace *trace)
+{
+	return !trace->back && next_node(t, trace) == trace->target;
+}
+
+static void move_on(struct traces *t, struct trace *trace)
+{
+	const struct rd_fabric *fabric = t->fabric;
+	size_t next = next_node(t, trace);
+	bool there = is_next_to_target(t, trace);
+
+	if (next == RD_NONE || trace->way.hops >= SWITCHES_MAX ||
+	    (!there && fabric->nodes[next].kind != RD_NODE_SWITCH)) {
+		trace->ended = true;
+		return;
+	}
+	/* What an adapter sends comes back to the switch that it is connected to. */
+	if (fabric->nodes[next].kind == RD_NODE_SWITCH) {
+		trace->at = next;
+		trace->way.path[trace->way.hops++] = (uint8_t)trace->egress;
+	}
+	if (there) {
+		trace->back = true;
+		trace->lid = fabric->ports[fabric->self].lid;
+	}
+}
+
+static bool take_state(void *arg, const struct rd_sweep_result *result)
+{
+	struct traces *t = arg;
+	struct trace *trace = &t->v[t->which[result->query]];
+	uint8_t info[IB_SMP_DATA_SIZE];
+	unsigned state;
+
+	if (result->error) {
+		trace->ended = true;
+		return true;
+	}
+	memcpy(info, result->mad + IB_SMP_DATA_OFFS, sizeof(info));
+	state = rd_libibmad.mad_get_field(info, 0, IB_PORT_STATE_F);
+	/* Without its link the node is not cut off, but gone: the next discovery shows that. */
+	if (state == RD_LINK_DOWN && is_next_to_target(t, trace))
+		trace->ended = true;
+	else if (state == RD_LINK_DOWN || state == RD_LINK_INIT)
+		drop(t, trace, trace->egress, state);
+	else
+		move_on(t, trace);
+	return true;
+}
+
+/* Queries an attribute of the switch that each packet has come to. Returns the number of packets that are still on their way. */
+static ssize_t query_switches(struct rd_mads *mads, const struct rd_sweep_limits *limits, struct traces *t,
+			      uint16_t attribute, struct rd_err *err)
+{
+	struct rd_sweep_callbacks callbacks = {
+		.done = attribute == IB_ATTR_PORT_INFO ? take_state : take_table,
+		.arg = t,
+	};
+	struct rd_sweep_stats stats = { 0 };
+	size_t n = 0;
+	int r;
+
+	for (size_t i = 0; i < t->n; i++) {
+		const struct trace *trace = &t->v[i];
+
+		if (trace->ended)
+			continue;
+		t->which[n] = i;
+		t->queries[n] = (struct rd_sweep_query){
+			.dest.lid = LID_PERMISSIVE,
+			.mad_class = CLASS_SM_DIRECTED,
+			.attribute = attribute,
+			.modifier = attribute == IB_ATTR_PORT_INFO ? trace->egress :
+								     (uint32_t)trace->lid / RD_ROUTE_BLOCK,
+			.route = &trace->way,
+			.lid = n,
+		};
+		n++;
+	}
+	r = n ? rd_sweep_run(mads, limits, t->queries, n, n, &callbacks, &stats, err) : 0;
+	return r < 0 ? r : (ssize_t)n;
+}
+
+/* The port of a node whose LID does not respond although the latest walk found the node; RD_NONE. `first`, `end`: its ports. */
+static size_t silent_port(const struct rd_fabric *fabric, size_t first, size_t end)
+{
+	size_t found = RD_NONE;
+
+	for (size_t i = first; i < end; i++) {
+		const struct rd_fabric_port *port = &fabric->ports[i];
+
+		if (port->presence == RD_PORT_GONE || port->presence == RD_PORT_UNREACHED || port->unread)
+			return RD_NONE;
+		if (!port->selected || !port->lid)
+			continue;
+		if (port->error != ETIMEDOUT)
+			return RD_NONE;
+		found = found == RD_NONE ? i : found;
+	}
+	return found;
+}
+
+static void add_trace(struct traces *t, size_t port)
+{
+	const struct rd_fabric_port *self = &t->fabric->ports[t->fabric->self];
+
+	if (t->n == TRACES_MAX || port == t->fabric->self)
+		return;
+	t->v[t->n++] = (struct trace){
+		.target = t->fabric->ports[port].node,
+		.lid = t->fabric->ports[port].lid,
+		.at = t->fabric->ports[self->peer].node,
+		.way = { .hops = 1, .path = { (uint8_t)self->number } },
+	};
+}
+
+int rd_fabric_trace_silent(struct rd_mads *mads, const struct rd_sweep_limits *limits, bool known_lids,
+			   struct rd_fabric *fabric, struct rd_err *err)
+{
+	struct traces *t;
+	ssize_t left = 1;
+
+	for (size_t i = 0; i < fabric->n_nodes; i++)
+		fabric->nodes[i].blocked = (struct rd_fabric_block){ 0 };
+	if (fabric->self == RD_NONE || fabric->ports[fabric->self].peer == RD_NONE ||
+	    fabric->nodes[fabric->ports[fabric->self].node].kind == RD_NODE_SWITCH ||
+	    fabric->nodes[fabric->ports[fabric->ports[fabric->self].peer].node].kind != RD_NODE_SWITCH)
+		return 0;
+	t = rd_alloc(1, sizeof(*t));
+	t->fabric = fabric;
+	t->known_lids = known_lids;
+	for (size_t i = 0, end; i < fabric->n_ports; i = end) {
+		size_t port;
+
+		end = i + 1;
+		while (end < fabric->n_ports && fabric->ports[end].node == fabric->ports[i].node)
+			end++;
+		port = silent_port(fabric, i, end);
+		if (port != RD_NONE)
+			add_trace(t, port);
+	}
+	while (left > 0) {
+		left = query_switches(mads, limits, t, IB_ATTR_LINEARFORWTBL, err);
+		if (left > 0)
+			left = query_switches(mads, limits, t, IB_ATTR_PORT_INFO, err);
+	}
+	free(t);
+	return left < 0 ? (int)left : 0;
 }

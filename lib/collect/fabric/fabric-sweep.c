@@ -1,18 +1,315 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads the counters of all selected ports of a network. */
-#include "base/memory.h"
-#include "collect/fabric/fabric-need.h"
-#include "collect/fabric/fabric.h"
-#include "collect/fabric/pma.h"
-#include "source/shared/libibmad.h"
-
+/* Reads the counters of all selected ports of a network: performance attributes, which of them are needed, and the sweep. */
 #include <errno.h>
 #include <string.h>
+
+#include "base/memory.h"
+#include "collect/fabric/fabric.h"
+#include "source/shared/libibmad.h"
+
+/* ---- attributes */
+
+#define RD_PMA_CLASS_PORT_INFO 0x0001
+#define RD_PMA_RCV_ERROR_DETAILS 0x0015
+#define RD_PMA_XMIT_DISCARD_DETAILS 0x0016
+#define RD_PMA_ALL_PORTS 255 /* PortSelect */
+#define RD_PMA_DATA 192	     /* bytes of data, after 64 bytes of headers */
+#define DATA_AT 64
+
+/* CapabilityMask and CapabilityMask2 of ClassPortInfo: InfiniBand Architecture Specification, volume 1, 16.1.3. */
+#define CAP_ALL_PORT_SELECT (1u << 8)
+#define CAP_EXTENDED_WIDTH (1u << 9)
+#define CAP_EXTENDED_WIDTH_NO_IETF (1u << 10) /* without unicast and multicast packets */
+#define CAP_XMIT_WAIT (1u << 12)
+#define CAP_QP1_DROPPED (1u << 15)
+#define CAP2_EXTENDED_ERRORS (1u << 1)
+
+enum need { NEED_NOTHING, NEED_XMIT_WAIT, NEED_QP1_DROPPED, NEED_IETF, NEED_EXTENDED_ERRORS };
+
+/* Counters that follow each other in rd_pma_counters and in libibmad's table of fields, and have the same width. */
+struct field_run {
+	uint16_t attribute;
+	uint8_t bits;
+	uint8_t n;
+	uint16_t counter;
+	enum MAD_FIELDS field;
+	enum need need;
+};
+
+static const struct field_run runs[] = {
+	{ 0x12, 16, 1, RD_C_SYMBOL_ERROR, IB_PC_ERR_SYM_F, NEED_NOTHING },
+	{ 0x12, 8, 2, RD_C_LINK_ERROR_RECOVERY, IB_PC_LINK_RECOVERS_F, NEED_NOTHING },
+	{ 0x12, 16, 4, RD_C_RCV_ERRORS, IB_PC_ERR_RCV_F, NEED_NOTHING },
+	{ 0x12, 8, 2, RD_C_XMIT_CONSTRAINT_ERRORS, IB_PC_ERR_XMTCONSTR_F, NEED_NOTHING },
+	{ 0x12, 4, 2, RD_C_LOCAL_LINK_INTEGRITY_ERRORS, IB_PC_ERR_LOCALINTEG_F, NEED_NOTHING },
+	{ 0x12, 16, 1, RD_C_VL15_DROPPED, IB_PC_VL15_DROPPED_F, NEED_NOTHING },
+	{ 0x12, 16, 1, RD_C_QP1_DROPPED, IB_PC_QP1_DROP_F, NEED_QP1_DROPPED },
+	{ 0x12, 32, 1, RD_C_XMIT_WAIT, IB_PC_XMT_WAIT_F, NEED_XMIT_WAIT },
+	{ 0x12, 32, 4, RD_C_XMIT_DATA, IB_PC_XMT_BYTES_F, NEED_NOTHING },
+	{ 0x1d, 64, 4, RD_C_XMIT_DATA, IB_PC_EXT_XMT_BYTES_F, NEED_NOTHING },
+	{ 0x1d, 64, 4, RD_C_UNICAST_XMIT_PKTS, IB_PC_EXT_XMT_UPKTS_F, NEED_IETF },
+	{ 0x1d, 64, 12, RD_C_SYMBOL_ERROR, IB_PC_EXT_ERR_SYM_F, NEED_EXTENDED_ERRORS },
+	{ 0x1d, 64, 1, RD_C_XMIT_WAIT, IB_PC_EXT_XMT_WAIT_F, NEED_EXTENDED_ERRORS },
+	{ 0x1d, 64, 1, RD_C_QP1_DROPPED, IB_PC_EXT_QP1_DROP_F, NEED_EXTENDED_ERRORS },
+	{ 0x15, 16, 6, RD_C_LOCAL_PHYSICAL_ERRORS, IB_PC_RCV_LOCAL_PHY_ERR_F, NEED_NOTHING },
+	{ 0x16, 16, 4, RD_C_INACTIVE_DISCARDS, IB_PC_XMT_INACT_DISC_F, NEED_NOTHING },
+	{ 0x17, 32, 2, RD_C_OP_RCV_PKTS, IB_PC_PORT_OP_RCV_PKTS_F, NEED_NOTHING },
+	{ 0x18, 32, 2, RD_C_XMIT_FLOW_PKTS, IB_PC_PORT_XMIT_FLOW_PKTS_F, NEED_NOTHING },
+	{ 0x19, 16, 16, RD_C_VL_OP_PACKETS_0, IB_PC_PORT_VL_OP_PACKETS0_F, NEED_NOTHING },
+	{ 0x1a, 32, 16, RD_C_VL_OP_DATA_0, IB_PC_PORT_VL_OP_DATA0_F, NEED_NOTHING },
+	{ 0x1b, 2, 16, RD_C_VL_XMIT_FLOW_CTL_UPDATE_ERRORS_0, IB_PC_PORT_VL_XMIT_FLOW_CTL_UPDATE_ERRORS0_F,
+	  NEED_NOTHING },
+	{ 0x1c, 16, 16, RD_C_VL_XMIT_WAIT_0, IB_PC_PORT_VL_XMIT_WAIT0_F, NEED_NOTHING },
+	{ 0x30, 16, 16, RD_C_SW_PORT_VL_CONGESTION_0, IB_PC_SW_PORT_VL_CONGESTION0_F, NEED_NOTHING },
+	{ 0x31, 32, 2, RD_C_PKT_RCV_FECN, IB_PC_RCV_CON_CTRL_PKT_RCV_FECN_F, NEED_NOTHING },
+	{ 0x32, 32, 16, RD_C_SL_RCV_FECN_0, IB_PC_SL_RCV_FECN0_F, NEED_NOTHING },
+	{ 0x33, 32, 16, RD_C_SL_RCV_BECN_0, IB_PC_SL_RCV_BECN0_F, NEED_NOTHING },
+	{ 0x34, 32, 1, RD_C_XMIT_TIME_CONG, IB_PC_XMIT_CON_CTRL_TIME_CONG_F, NEED_NOTHING },
+	{ 0x35, 32, 15, RD_C_VL_XMIT_TIME_CONG_0, IB_PC_VL_XMIT_TIME_CONG0_F, NEED_NOTHING },
+	{ 0x36, 32, 16, RD_C_XMIT_DATA_SL_0, IB_PC_XMT_DATA_SL0_F, NEED_NOTHING },
+	{ 0x37, 32, 16, RD_C_RCV_DATA_SL_0, IB_PC_RCV_DATA_SL0_F, NEED_NOTHING },
+};
+
+static int unknown_subset(const char *word, size_t n, struct rd_err *err)
+{
+	char names[200] = "all";
+
+	for (size_t i = 0; i < rd_pma_n_attributes; i++)
+		if (!strstr(names, rd_pma_attributes[i].subset) &&
+		    strlen(names) + strlen(rd_pma_attributes[i].subset) + 3 < sizeof(names))
+			strcat(strcat(names, ", "), rd_pma_attributes[i].subset);
+	rd_err_set(err, EINVAL, "--subsets", "unknown group of attributes '%.*s'", (int)(n < 40 ? n : 40), word);
+	rd_err_hint(err, "groups: %s", names);
+	return -EINVAL;
+}
+
+int rd_pma_subsets(const char *list, uint64_t *ret, struct rd_err *err)
+{
+	uint64_t mask = 0;
+
+	for (const char *word = list;; word++) {
+		size_t n = strcspn(word, ",");
+		uint64_t found = 0;
+
+		for (size_t i = 0; i < rd_pma_n_attributes; i++) {
+			const char *subset = rd_pma_attributes[i].subset;
+
+			if ((strlen(subset) == n && strncmp(subset, word, n) == 0) ||
+			    (n == 3 && strncmp(word, "all", 3) == 0))
+				found |= UINT64_C(1) << i;
+		}
+		if (!found)
+			return unknown_subset(word, n, err);
+		mask |= found;
+		word += n;
+		if (!*word)
+			break;
+	}
+	*ret = mask;
+	return 0;
+}
+
+size_t rd_pma_n_values(uint64_t attributes)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(runs); i++) {
+		size_t attribute = rd_pma_find_attribute(runs[i].attribute);
+
+		if (attributes >> attribute & 1 && runs[i].counter + runs[i].n > n)
+			n = runs[i].counter + runs[i].n;
+	}
+	return n;
+}
+
+/* Whether to query an attribute of a node: not if ClassPortInfo reports that it is unsupported, if the node rejected it before, or
+ * if only switches have it and the node is not a switch. */
+static bool pma_has(const struct rd_fabric_node *node, size_t attribute)
+{
+	unsigned id = rd_pma_attributes[attribute].id;
+
+	if (node->unsupported >> attribute & 1)
+		return false;
+	if (id == IB_GSI_SW_PORT_VL_CONGESTION)
+		return node->kind == RD_NODE_SWITCH;
+	if (id == IB_GSI_PORT_COUNTERS_EXT && node->capability.known == RD_OK)
+		return node->capability.v & (CAP_EXTENDED_WIDTH | CAP_EXTENDED_WIDTH_NO_IETF);
+	return true;
+}
+
+static bool pma_has_sums(const struct rd_fabric_node *node)
+{
+	return node->capability.known == RD_OK && node->capability.v & CAP_ALL_PORT_SELECT;
+}
+
+static bool pma_extended_errors(const struct rd_fabric_node *node)
+{
+	return node->capability2.known == RD_OK && node->capability2.v & CAP2_EXTENDED_ERRORS &&
+	       pma_has(node, rd_pma_find_attribute(IB_GSI_PORT_COUNTERS_EXT));
+}
+
+/* Takes the capabilities from a ClassPortInfo response. `mad`: a response of 256 bytes. */
+static void pma_class_port_info(const uint8_t *mad, struct rd_fabric_node *node)
+{
+	uint8_t data[RD_PMA_DATA];
+
+	memcpy(data, mad + DATA_AT, sizeof(data));
+	RD_SET(node->capability, (uint16_t)rd_libibmad.mad_get_field(data, 0, IB_CPI_CAPMASK_F));
+	RD_SET(node->capability2, rd_libibmad.mad_get_field(data, 0, IB_CPI_CAPMASK2_F));
+}
+
+/* Whether ClassPortInfo reports that the fields are valid. */
+static bool is_valid(const struct rd_fabric_node *node, enum need need)
+{
+	unsigned cap = node->capability.known == RD_OK ? node->capability.v : 0;
+	unsigned cap2 = node->capability2.known == RD_OK ? node->capability2.v : 0;
+
+	switch (need) {
+	case NEED_NOTHING:
+		return true;
+	case NEED_XMIT_WAIT:
+		return cap & CAP_XMIT_WAIT;
+	case NEED_QP1_DROPPED:
+		return cap & CAP_QP1_DROPPED;
+	case NEED_IETF:
+		return cap & CAP_EXTENDED_WIDTH;
+	case NEED_EXTENDED_ERRORS:
+		return cap2 & CAP2_EXTENDED_ERRORS;
+	}
+	return false;
+}
+
+void rd_pma_decode(size_t attribute, const uint8_t *mad, const struct rd_fabric_node *node, struct rd_pma_value *values,
+		   size_t n)
+{
+	unsigned id = rd_pma_attributes[attribute].id;
+	uint8_t data[RD_PMA_DATA];
+
+	memcpy(data, mad + DATA_AT, sizeof(data));
+	for (size_t i = 0; i < RD_ARRAY_SIZE(runs); i++) {
+		const struct field_run *run = &runs[i];
+
+		if (run->attribute != id || !is_valid(node, run->need) || (size_t)run->counter + run->n > n)
+			continue;
+		for (unsigned k = 0; k < run->n; k++) {
+			struct rd_pma_value *value = &values[run->counter + k];
+			enum MAD_FIELDS field = run->field + k;
+
+			if (value->bits > run->bits)
+				continue;
+			value->bits = run->bits;
+			value->v = run->bits == 64 ? rd_libibmad.mad_get_field64(data, 0, field) :
+						     rd_libibmad.mad_get_field(data, 0, field);
+		}
+	}
+}
+
+/* ---- need
+ *
+ * Which queries a sweep by need can leave out, and what is known without them.
+ *
+ * An agent with AllPortSelect returns, for PortSelect 255, each counter of PortCounters summed over its ports (InfiniBand
+ * Architecture Specification, volume 1, 16.1.3.5). Counters are not negative and do not decrease unless they are cleared: if a sum
+ * is 0, the counter of every port is 0; if it is the same as before and below its maximum, no port's counter has changed.
+ */
+
+/* Number of sums: up to the data and packet counters of PortCounters. */
+#define RD_PMA_SUMS (RD_C_RCV_PKTS + 1)
+
+/* Notes, as PortRcvSwitchRelayErrors, which counts on healthy switches, are worth no query of their own. */
+static bool is_decisive(const struct rd_fabric *fabric, size_t counter)
+{
+	enum rd_pma_kind kind = rd_pma_counters[counter].kind;
+
+	return kind == RD_PMA_ERROR || kind == RD_PMA_DROP || (kind == RD_PMA_WAIT && fabric->traffic);
+}
+
+/* Whether to query the sums of a switch, of which `n` ports are read. */
+static bool need_sums(const struct rd_fabric_node *node, size_t n)
+{
+	return node->kind == RD_NODE_SWITCH && n > 1 && !node->no_sums && pma_has_sums(node);
+}
+
+/* Whether sums are credible: an agent without a packet on any of its ports has not summed them, as the query itself is a packet. */
+static bool need_credible(const struct rd_pma_value *sums)
+{
+	return sums[RD_C_XMIT_PKTS].v > 0 || sums[RD_C_RCV_PKTS].v > 0;
+}
+
+static bool same(const struct rd_pma_value *a, const struct rd_pma_value *b)
+{
+	return a->bits && a->bits == b->bits && a->v == b->v && !rd_pma_saturated(a);
+}
+
+/*
+ * Sets those of `values` (fabric->n_values) that follow from the sums of the port's node, and are unknown so far. Returns whether
+ * one that is needed does not follow, so that the port must be read: an error or drop or, if fabric->traffic, PortXmitWait. Call it
+ * before the sums are stored in the node.
+ */
+static bool need_conclude(const struct rd_fabric *fabric, const struct rd_fabric_port *port,
+			  const struct rd_pma_value *sums, struct rd_pma_value *values)
+{
+	const struct rd_fabric_node *node = &fabric->nodes[port->node];
+	bool read = false;
+
+	for (size_t i = 0; i < RD_PMA_SUMS; i++) {
+		bool unmoved = node->sums && port->fresh && port->values && same(&sums[i], &node->sums[i]);
+		struct rd_pma_value value = { 0 };
+
+		if (sums[i].bits == 0)
+			continue;
+		if (sums[i].v == 0)
+			value.bits = pma_extended_errors(node) || rd_pma_counters[i].kind == RD_PMA_DATA ||
+						     rd_pma_counters[i].kind == RD_PMA_PACKETS ?
+					     64 :
+					     sums[i].bits;
+		else if (unmoved)
+			value = port->values[i];
+		if (values[i].bits == 0)
+			values[i] = value;
+		read |= value.bits == 0 && is_decisive(fabric, i);
+	}
+	return read;
+}
+
+/*
+ * Whether to query PortRcvErrorDetails or PortXmitDiscardDetails (`attribute`: index into rd_pma_attributes): if the counter that
+ * they divide is above 0, and has changed since they were read. If it has not, their previous values are copied. At 0 they are
+ * unknown, not 0: both can be cleared separately.
+ */
+static bool need_details(const struct rd_fabric *fabric, const struct rd_fabric_port *port, size_t attribute,
+			 struct rd_pma_value *values)
+{
+	size_t parent = rd_pma_attributes[attribute].id == RD_PMA_RCV_ERROR_DETAILS ? RD_C_RCV_ERRORS :
+										      RD_C_XMIT_DISCARDS;
+	bool unmoved = port->values && same(&values[parent], &port->values[parent]), known = unmoved;
+
+	if (values[parent].bits == 0 || values[parent].v == 0)
+		return false;
+	for (size_t i = 0; i < fabric->n_values; i++)
+		if (rd_pma_counters[i].attribute == attribute)
+			known = known && port->values[i].bits;
+	for (size_t i = 0; known && i < fabric->n_values; i++)
+		if (rd_pma_counters[i].attribute == attribute)
+			values[i] = port->values[i];
+	return !known;
+}
+
+/* Whether the ports read one by one count more than their sum: then the agent does something else than adding. */
+static bool need_contradicts(const struct rd_pma_value *sums, const uint64_t *added)
+{
+	for (size_t i = 0; i < RD_PMA_SUMS; i++)
+		if ((rd_pma_counters[i].kind == RD_PMA_ERROR || rd_pma_counters[i].kind == RD_PMA_DROP) &&
+		    sums[i].bits && !rd_pma_saturated(&sums[i]) && added[i] > sums[i].v)
+			return true;
+	return false;
+}
+
+/* ---- the sweep */
 
 #define CLASS_SMI 0x01
 #define CLASS_PM 0x04
 #define ATTR_NODE_INFO 0x0011
-#define SMP_DATA_AT 64
 #define STATUS_CODE(status) ((status) >> 2 & 7)
 #define STATUS_NO_METHOD 2    /* method not supported */
 #define STATUS_NO_ATTRIBUTE 3 /* method and attribute combination not supported */
@@ -198,13 +495,13 @@ static bool is_port_needed(struct sweep_job *job, const struct lid *lid, const s
 	struct rd_pma_value *values = lid->sums ? values_of(job, info->port) : NULL;
 
 	if (values)
-		read = rd_need_conclude(fabric, &fabric->ports[info->port], lid->sums, values);
+		read = need_conclude(fabric, &fabric->ports[info->port], lid->sums, values);
 	collected->concluded = !read;
-	if (rd_pma_extended_errors(node))
+	if (pma_extended_errors(node))
 		return extended && (read || fabric->traffic);
 	if (extended)
 		return fabric->traffic;
-	return read || (fabric->traffic && !rd_pma_has(node, rd_pma_find_attribute(IB_GSI_PORT_COUNTERS_EXT)));
+	return read || (fabric->traffic && !pma_has(node, rd_pma_find_attribute(IB_GSI_PORT_COUNTERS_EXT)));
 }
 
 /* The first error of a port is reported. */
@@ -231,16 +528,16 @@ static bool is_needed(void *arg, size_t query)
 	struct rd_fabric_node *node = node_of(job, info->port);
 
 	if (info->what == QUERY_SUMS)
-		return rd_need_sums(node, lid->n);
+		return need_sums(node, lid->n);
 	if (info->what != QUERY_COUNTERS)
 		return true;
-	if (!rd_pma_has(node, info->attribute))
+	if (!pma_has(node, info->attribute))
 		return false;
 	if (job->fabric->by_need && is_details(info->attribute)) {
 		const struct rd_fabric_port *port = &job->fabric->ports[info->port];
 		struct rd_pma_value *values = job->results[info->port].values;
 
-		if (!values || !rd_need_details(job->fabric, port, info->attribute, values))
+		if (!values || !need_details(job->fabric, port, info->attribute, values))
 			return false;
 	} else if (job->fabric->by_need && !is_port_needed(job, lid, info)) {
 		return false;
@@ -307,7 +604,7 @@ static void take_sums(struct sweep_job *job, struct lid *lid, const struct query
 	lid->sums = rd_alloc(RD_PMA_SUMS, sizeof(*lid->sums));
 	rd_pma_decode(rd_pma_find_attribute(IB_GSI_PORT_COUNTERS), result->mad, node, lid->sums, RD_PMA_SUMS);
 	lid->sums_ns = result->at_ns;
-	if (rd_need_credible(lid->sums))
+	if (need_credible(lid->sums))
 		return;
 	node->no_sums = true;
 	free(RD_TAKE(lid->sums));
@@ -321,7 +618,7 @@ static void check_node_guid(struct sweep_job *job, struct lid *lid, const struct
 	/* An M_Key can prevent NodeInfo queries: then the LID is assumed to be unchanged. */
 	if (result->error)
 		return;
-	memcpy(node_info, result->mad + SMP_DATA_AT, sizeof(node_info));
+	memcpy(node_info, result->mad + DATA_AT, sizeof(node_info));
 	if (rd_libibmad.mad_get_field64(node_info, 0, IB_NODE_GUID_F) !=
 	    rd_fabric_reported_guid(node_of(job, info->port)))
 		lid->wrong_node = true;
@@ -343,7 +640,7 @@ static bool handle_result(void *arg, const struct rd_sweep_result *result)
 	else if (info->what == QUERY_NODE)
 		check_node_guid(job, lid, info, result);
 	else if (result->error == 0)
-		rd_pma_class_port_info(result->mad, node_of(job, info->port));
+		pma_class_port_info(result->mad, node_of(job, info->port));
 	else if (result->error != EREMOTEIO)
 		set_error(&job->results[info->port], result->error, 0, RD_PMA_CLASS_PORT_INFO);
 	return true;
@@ -407,7 +704,7 @@ static void update_sums(struct sweep_job *job, struct lid *lid)
 			added[k] += collected->values[k].v;
 	}
 	/* Ports that counted in between are not distinguished: it costs some queries only. */
-	if (all && rd_need_contradicts(lid->sums, added)) {
+	if (all && need_contradicts(lid->sums, added)) {
 		node->no_sums = true;
 		return;
 	}
@@ -477,7 +774,7 @@ static bool take_tick(void *arg, const struct rd_sweep_result *result)
 	uint8_t data[RD_PMA_DATA];
 
 	if (result->error == 0) {
-		memcpy(data, result->mad + SMP_DATA_AT, sizeof(data));
+		memcpy(data, result->mad + DATA_AT, sizeof(data));
 		RD_SET(sent->fabric->nodes[sent->nodes[result->query]].tick,
 		       (uint8_t)rd_libibmad.mad_get_field(data, 0, IB_PSC_TICK_F));
 	}

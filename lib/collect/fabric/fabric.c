@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "collect/fabric/pma.h"
 #include "collect/fabric/walk.h"
 #include "source/shared/libibmad.h"
 

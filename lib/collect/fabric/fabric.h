@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reads an InfiniBand network with MADs. */
+
 #ifndef RD_COLLECT_FABRIC_H
 #define RD_COLLECT_FABRIC_H
 
@@ -71,5 +72,27 @@ int rd_fabric_sweep(struct rd_mads *mads, const struct rd_sweep_limits *limits, 
  * Adapters are not queried: their Tick is not documented. */
 int rd_fabric_query_ticks(struct rd_mads *mads, const struct rd_sweep_limits *limits, struct rd_fabric *fabric,
 			  struct rd_err *err);
+
+/* Parses "counters,extended" or "all" into a mask of rd_pma_attributes. -EINVAL with the valid names in the hint. */
+int rd_pma_subsets(const char *list, uint64_t *ret, struct rd_err *err);
+
+/* Number of values that a port has if these attributes are read. */
+size_t rd_pma_n_values(uint64_t attributes);
+
+/* Decodes the counters of a response into `values`, `n` of them; an existing value of a wider field stays. Fields that are not
+ * valid according to the node's ClassPortInfo stay unknown. */
+void rd_pma_decode(size_t attribute, const uint8_t *mad, const struct rd_fabric_node *node, struct rd_pma_value *values,
+		   size_t n);
+
+/* Reads the linear forwarding tables of switches. */
+
+/*
+ * Queries SwitchInfo of all switches, then those blocks of their tables that have one of the LIDs (NULL: any LID of the fabric).
+ * SMPs are routed by LID; what gets no response is queried again with directed routes, which do not depend on the tables: at most
+ * `walk->window` of those are in flight. What neither reaches stays unread. -errno only if the local port failed.
+ */
+int rd_routes_read(struct rd_mads *mads, const struct rd_sweep_limits *limits, const struct rd_sweep_limits *walk,
+		   const struct rd_fabric *fabric, const uint16_t *lids, size_t n_lids, struct rd_routes *routes,
+		   struct rd_err *err);
 
 #endif

@@ -18,4 +18,9 @@
 int rd_share_read(const char *name, const char *text, size_t size, struct rd_share_files *files, struct rd_err *err);
 void rd_share_files_deinit(struct rd_share_files *files);
 
+/* Parses a host file, as used by MPI: the first word of each line; "#" begins a comment. The caller frees the list with
+ * rd_hostfile_free. -EBADMSG for an invalid host name, -EFBIG above a million, -ENODATA if there are none. */
+int rd_hostfile_parse(const char *name, const char *text, size_t size, char ***ret, size_t *n, struct rd_err *err);
+void rd_hostfile_free(char **names, size_t n);
+
 #endif

@@ -1,11 +1,176 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "collect/fabric/sweep.h"
-
-#include "base/memory.h"
-#include "collect/fabric/gates.h"
-
+/* Sends many queries, with a limited number in flight in all, per agent, and through each switch. */
 #include <errno.h>
 #include <string.h>
+
+#include "base/memory.h"
+#include "collect/fabric/sweep.h"
+
+/* ---- gates */
+
+/*
+ * Which agent may be queried next, if datagrams to it pass switches of which each lets a limited number pass at a time. The switches
+ * are a tree: to reach one, a datagram passes its parents. Gate 0 is the root, without a limit. Each operation takes time in
+ * proportion to the depth of the tree, not to the number of agents.
+ */
+
+#define NO_GATE UINT32_MAX
+
+/* The lists that an agent can wait in; one of the first is always taken before one of the second. */
+enum gate_class { GATE_FIRST, GATE_RETRY, GATE_CLASSES };
+
+/* A list of agents or gates, whose elements have the index of the next one elsewhere. */
+struct list {
+	uint32_t first, last;
+};
+
+/*
+ * A gate is in the list of its parent if it has room, and something waits behind it. So a walk down the lists from the root finds an
+ * agent that can be queried. A gate that became full is dropped from the list when it is met, and put back when it has room again.
+ */
+struct gate {
+	uint32_t parent;
+	unsigned passing;
+	struct {
+		struct list agents, gates;
+		uint32_t next; /* in the list of the parent */
+		bool listed;
+	} of[GATE_CLASSES];
+};
+
+struct gates {
+	struct gate *v; /* by index; 0: the root */
+	size_t n;
+	unsigned limit;	      /* of each gate but the root */
+	uint32_t *next_agent; /* per agent: the next one in its list */
+};
+
+static bool is_full(const struct gates *gates, uint32_t gate)
+{
+	return gate != 0 && gates->v[gate].passing >= gates->limit;
+}
+
+static bool has_work(const struct gate *gate, enum gate_class class)
+{
+	return gate->of[class].agents.first != NO_GATE || gate->of[class].gates.first != NO_GATE;
+}
+
+/* `parents`: of each gate, parents[i] < i, and parents[0] not used; copied. n 0: only the root. */
+static void gates_init(struct gates *gates, const uint32_t *parents, size_t n, unsigned limit, size_t n_agents)
+{
+	static const struct list empty = { NO_GATE, NO_GATE };
+
+	*gates = (struct gates){ .n = n ? n : 1, .limit = limit };
+	gates->v = rd_alloc(gates->n, sizeof(*gates->v));
+	gates->next_agent = rd_alloc(n_agents + 1, sizeof(*gates->next_agent));
+	for (size_t i = 0; i < gates->n; i++) {
+		gates->v[i].parent = i ? parents[i] : 0;
+		for (int c = 0; c < GATE_CLASSES; c++)
+			gates->v[i].of[c].agents = gates->v[i].of[c].gates = empty;
+	}
+}
+
+static void gates_deinit(struct gates *gates)
+{
+	RD_FREE(gates->v, gates->next_agent);
+}
+
+/* Puts a gate into the list of its parent, and its parents into those of theirs, up to one that is full. */
+static void list_gate(struct gates *gates, uint32_t gate, enum gate_class class)
+{
+	while (gate != 0 && !gates->v[gate].of[class].listed && !is_full(gates, gate) &&
+	       has_work(&gates->v[gate], class)) {
+		struct list *list = &gates->v[gates->v[gate].parent].of[class].gates;
+
+		gates->v[gate].of[class].listed = true;
+		gates->v[gate].of[class].next = NO_GATE;
+		if (list->first == NO_GATE)
+			list->first = gate;
+		else
+			gates->v[list->last].of[class].next = gate;
+		list->last = gate;
+		gate = gates->v[gate].parent;
+	}
+}
+
+/* Lets an agent behind the gate wait. An agent can wait once only. */
+static void gates_push(struct gates *gates, size_t agent, uint32_t gate, enum gate_class class)
+{
+	struct list *list = &gates->v[gate].of[class].agents;
+
+	gates->next_agent[agent] = NO_GATE;
+	if (list->first == NO_GATE)
+		list->first = (uint32_t)agent;
+	else
+		gates->next_agent[list->last] = (uint32_t)agent;
+	list->last = (uint32_t)agent;
+	list_gate(gates, gate, class);
+}
+
+static uint32_t take_gate(struct gates *gates, uint32_t from, enum gate_class class)
+{
+	struct list *list = &gates->v[from].of[class].gates;
+	uint32_t gate = list->first;
+
+	list->first = gates->v[gate].of[class].next;
+	gates->v[gate].of[class].listed = false;
+	return gate;
+}
+
+/* Agents behind other gates come first: the more gates a datagram passes, the fewer can be sent at a time. Returns the agent; NO_GATE.
+ * A gate that still has something waiting is put at the end of its list, so that gates take turns. */
+static uint32_t pop_class(struct gates *gates, enum gate_class class)
+{
+	uint32_t at = 0, agent;
+
+	for (;;) {
+		if (gates->v[at].of[class].gates.first != NO_GATE) {
+			uint32_t gate = take_gate(gates, at, class);
+
+			at = is_full(gates, gate) ? at : gate;
+		} else if (at != 0 && gates->v[at].of[class].agents.first == NO_GATE) {
+			at = gates->v[at].parent; /* only gates that are full were behind it */
+		} else {
+			break;
+		}
+	}
+	agent = gates->v[at].of[class].agents.first;
+	if (agent != NO_GATE)
+		gates->v[at].of[class].agents.first = gates->next_agent[agent];
+	for (; at != 0; at = gates->v[at].parent)
+		list_gate(gates, at, class);
+	return agent;
+}
+
+/* Takes an agent that waits, and for which all gates have room; SIZE_MAX: none. */
+static size_t gates_pop(struct gates *gates)
+{
+	for (int class = 0; class < GATE_CLASSES; class ++) {
+		uint32_t agent = pop_class(gates, class);
+
+		if (agent != NO_GATE)
+			return agent;
+	}
+	return SIZE_MAX;
+}
+
+/* A datagram passes a gate and its parents, until it leaves. */
+static void gates_enter(struct gates *gates, uint32_t gate)
+{
+	for (; gate != 0; gate = gates->v[gate].parent)
+		gates->v[gate].passing++;
+}
+
+static void gates_leave(struct gates *gates, uint32_t gate)
+{
+	for (uint32_t at = gate; at != 0; at = gates->v[at].parent)
+		gates->v[at].passing--;
+	for (; gate != 0; gate = gates->v[gate].parent)
+		for (int class = 0; class < GATE_CLASSES; class ++)
+			list_gate(gates, gate, class);
+}
+
+/* ---- queries */
 
 #define METHOD_GET 0x01
 #define METHOD_GET_RESP 0x81
@@ -60,7 +225,7 @@ struct sweep {
 	uint32_t *next_retry; /* per query in a retry list: the next query of that list */
 	struct slot *slots;
 	uint32_t free_slot, in_flight;
-	struct rd_gates gates; /* LIDs that a query can be sent to */
+	struct gates gates; /* LIDs that a query can be sent to */
 	const struct rd_sweep_callbacks *callbacks;
 	struct rd_sweep_stats *stats;
 	uint32_t *latencies; /* ns, of every response */
@@ -83,8 +248,7 @@ static void enqueue_lid(struct sweep *sweep, size_t index)
 	if (lid->waits || lid->abandoned || lid->in_flight >= window || (lid->retry == NO_QUERY && !more))
 		return;
 	lid->waits = true;
-	rd_gates_push(&sweep->gates, index, lid->gate,
-		      lid->retry != NO_QUERY || lid->timed_out ? RD_GATE_RETRY : RD_GATE_FIRST);
+	gates_push(&sweep->gates, index, lid->gate, lid->retry != NO_QUERY || lid->timed_out ? GATE_RETRY : GATE_FIRST);
 }
 
 static bool report_result(struct sweep *sweep, size_t query, int error, unsigned status, const uint8_t *mad,
@@ -251,7 +415,7 @@ static int send_query(struct sweep *sweep, size_t index, struct rd_err *err)
 			       .used = true };
 	sweep->in_flight++;
 	lid->in_flight++;
-	rd_gates_enter(&sweep->gates, lid->gate);
+	gates_enter(&sweep->gates, lid->gate);
 	sweep->stats->sent++;
 	sweep->stats->retries += slot->tries > 1;
 	return 1;
@@ -262,7 +426,7 @@ static int fill_window(struct sweep *sweep, struct rd_err *err)
 {
 	size_t index;
 
-	while (sweep->in_flight < sweep->limits.window && (index = rd_gates_pop(&sweep->gates)) != RD_NONE) {
+	while (sweep->in_flight < sweep->limits.window && (index = gates_pop(&sweep->gates)) != RD_NONE) {
 		int r;
 
 		sweep->lids[index].waits = false;
@@ -286,7 +450,7 @@ static void release_slot(struct sweep *sweep, uint32_t at)
 	sweep->free_slot = at;
 	sweep->in_flight--;
 	lid->in_flight--;
-	rd_gates_leave(&sweep->gates, lid->gate);
+	gates_leave(&sweep->gates, lid->gate);
 }
 
 /* A try without a valid response: tries again, behind the queries of other LIDs, or ends the query with that error. */
@@ -452,7 +616,7 @@ static void set_latency_stats(struct sweep *sweep)
 static void sweep_deinit(struct sweep *sweep)
 {
 	RD_FREE(sweep->lids, sweep->tries, sweep->next_retry, sweep->slots);
-	rd_gates_deinit(&sweep->gates);
+	gates_deinit(&sweep->gates);
 	free(sweep->latencies);
 }
 
@@ -465,8 +629,8 @@ static void allocate(struct sweep *sweep)
 	sweep->next_retry = rd_alloc(n, sizeof(*sweep->next_retry));
 	sweep->slots = rd_alloc(sweep->limits.window, sizeof(*sweep->slots));
 	sweep->latencies = rd_alloc(n, sizeof(*sweep->latencies));
-	rd_gates_init(&sweep->gates, sweep->limits.switches, sweep->limits.n_switches, sweep->limits.per_switch,
-		      sweep->n_lids);
+	gates_init(&sweep->gates, sweep->limits.switches, sweep->limits.n_switches, sweep->limits.per_switch,
+		   sweep->n_lids);
 }
 
 static void enqueue_all(struct sweep *sweep)

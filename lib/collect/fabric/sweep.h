@@ -19,7 +19,7 @@ struct rd_sweep_limits {
 	unsigned per_lid;    /* in flight to one LID that has responded; before it has, 1 */
 	unsigned timeout_ms; /* of each try */
 	unsigned retries;    /* after the first try; done here, the retry count given to the kernel is 0 */
-	/* Directed routes: in flight to or through one switch. The switches that have this limit, as of rd_gates_init; 0: none. */
+	/* Directed routes: in flight to or through one switch. The switches that have this limit, by index: the one before it on the way, 0: the root; 0 of them: none. */
 	unsigned per_switch;
 	size_t n_switches;
 	const uint32_t *switches; /* owned by the caller */

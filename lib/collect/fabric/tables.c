@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "collect/fabric/tables.h"
+#include "collect/fabric/fabric.h"
 
 #include "base/memory.h"
 #include "source/shared/libibmad.h"

@@ -1,17 +1,61 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "collect/fabric/walk.h"
-
-#include "base/end.h"
-#include "base/memory.h"
-#include "source/shared/libibmad.h"
-
+/* The walk: discovers nodes and cables with directed routes. */
 #include <errno.h>
 #include <search.h>
 #include <string.h>
 
+#include "base/end.h"
+#include "base/memory.h"
+#include "collect/fabric/walk.h"
+#include "source/shared/libibmad.h"
+
+/* Whether two NodeInfo can be of one device, whichever port they were received at: type, GUIDs, DeviceID, Revision, VendorID. */
+static bool is_same_device(const uint8_t *a, const uint8_t *b)
+{
+	return memcmp(a + 2, b + 2, 18) == 0 && memcmp(a + 30, b + 30, 6) == 0 && memcmp(a + 37, b + 37, 3) == 0;
+}
+
+/* SwitchX, ConnectX-3 and later devices report FDR10 only in a vendor-specific attribute: PortInfo shows QDR. Bull sells them
+ * under its own vendor and device IDs. Other devices would reject the query or, worse, not respond. */
+static bool has_extended_port_info(struct rd_walk_node *node)
+{
+	static const struct {
+		unsigned vendor, first, last; /* vendor 0: any */
+	} devices[] = {
+		{ 0, 0x1003, 0x101b }, { 0, 0xa2d2, 0xa2d2 }, { 0, 0xc738, 0xc73b }, { 0, 0xc839, 0xc839 },
+		{ 0, 0xcb20, 0xcb20 }, { 0, 0xcf08, 0xcf09 }, { 0, 0xd2f0, 0xd2f0 }, { 0x119f, 0x1b02, 0x1bf0 },
+	};
+	unsigned vendor = rd_libibmad.mad_get_field(node->info, 0, IB_NODE_VENDORID_F);
+	unsigned device = rd_libibmad.mad_get_field(node->info, 0, IB_NODE_DEVID_F);
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(devices); i++)
+		if ((!devices[i].vendor || devices[i].vendor == vendor) && device >= devices[i].first &&
+		    device <= devices[i].last)
+			return true;
+	return false;
+}
+
+static void unlink_port(struct rd_walk_port *port)
+{
+	if (port->peer)
+		port->peer->ports[port->peer_port].peer = NULL;
+	port->peer = NULL;
+}
+
+static void link_ports(struct rd_walk_node *a, unsigned port_a, struct rd_walk_node *b, unsigned port_b)
+{
+	unlink_port(&a->ports[port_a]);
+	unlink_port(&b->ports[port_b]);
+	a->ports[port_a].peer = b;
+	a->ports[port_a].peer_port = port_b;
+	b->ports[port_b].peer = a;
+	b->ports[port_b].peer_port = port_a;
+	a->ports[port_a].peer_unreached = b->ports[port_b].peer_unreached = false;
+}
+
 #define CLASS_SM_DIRECTED 0x81
 #define LID_PERMISSIVE 0xffff
-#define ATTR_EXTENDED_PORT_INFO 0xff90 /* vendor specific: see rd_walk_has_extended_port_info */
+#define ATTR_EXTENDED_PORT_INFO 0xff90 /* vendor specific: see has_extended_port_info */
 #define PHYSICAL_LINK_UP 5
 #define SPEED_QDR 4
 #define NODES_MAX ((size_t)1 << 17) /* there are fewer LIDs */
@@ -261,7 +305,7 @@ static struct rd_walk_node *choose_device(struct rd_walk_node *node, const struc
 	for (; node; node = node->twin) {
 		const struct rd_walk_port *at = port <= node->n_ports ? &node->ports[port] : NULL;
 
-		if (!at || !rd_walk_is_same_device(node->info, neighbour->info))
+		if (!at || !is_same_device(node->info, neighbour->info))
 			continue;
 		if (at->peer && at->peer == neighbour->node && at->peer_port == neighbour->port)
 			return node;
@@ -277,7 +321,7 @@ static void connect_neighbour(struct discovery *d, struct neighbour *neighbour, 
 {
 	node->ports[port].guid = rd_libibmad.mad_get_field64(neighbour->info, 0, IB_NODE_PORT_GUID_F);
 	if (neighbour->node)
-		rd_walk_link_ports(neighbour->node, neighbour->port, node, port);
+		link_ports(neighbour->node, neighbour->port, node, port);
 	else
 		d->walk->self_port = port;
 	use_better_route(d, neighbour, node, first);
@@ -297,7 +341,7 @@ static void add_conflict(struct discovery *d, const struct neighbour *neighbour,
 	conflict = RD_ADD(d->conflicts, d->n_conflicts, d->cap_conflicts);
 	*conflict = (struct conflict){ .at = *neighbour, .again = *neighbour, .node = node };
 	conflict->again.responded = false;
-	if (port <= node->n_ports && node->ports[port].peer && rd_walk_is_same_device(node->info, neighbour->info)) {
+	if (port <= node->n_ports && node->ports[port].peer && is_same_device(node->info, neighbour->info)) {
 		conflict->before.node = node->ports[port].peer;
 		conflict->before.port = node->ports[port].peer_port;
 		conflict->before.far = port;
@@ -332,7 +376,7 @@ static void add_neighbour(struct discovery *d, struct neighbour *neighbour, size
 /* Whether a place still has the device that was found there, with the same port. */
 static bool is_still_there(struct neighbour *neighbour, uint8_t *info)
 {
-	return neighbour->responded && rd_walk_is_same_device(neighbour->info, info) &&
+	return neighbour->responded && is_same_device(neighbour->info, info) &&
 	       rd_libibmad.mad_get_field(neighbour->info, 0, IB_NODE_LOCAL_PORT_F) ==
 		       rd_libibmad.mad_get_field(info, 0, IB_NODE_LOCAL_PORT_F);
 }
@@ -379,11 +423,11 @@ static int resolve_conflicts(struct discovery *d, struct rd_err *err)
 		memcpy(was, conflict->node->info, sizeof(was));
 		if (!is_still_there(&conflict->again, conflict->at.info))
 			continue;
-		if (!node && conflict->before.responded && rd_walk_is_same_device(conflict->before.info, was) &&
+		if (!node && conflict->before.responded && is_same_device(conflict->before.info, was) &&
 		    (!conflict->before.node ||
 		     rd_libibmad.mad_get_field(conflict->before.info, 0, IB_NODE_LOCAL_PORT_F) == conflict->before.far))
 			node = add_twin(d, conflict);
-		else if (!node && rd_walk_is_same_device(conflict->at.info, was))
+		else if (!node && is_same_device(conflict->at.info, was))
 			node = conflict->node;
 		if (node)
 			connect_neighbour(d, &conflict->at, node, port, SIZE_MAX);
@@ -511,7 +555,7 @@ static int query_extended_port_info(struct discovery *d, struct rd_err *err)
 		struct rd_walk_node *node = d->walk->nodes[i];
 
 		d->n_agents++;
-		for (unsigned p = 0; p <= node->n_ports && rd_walk_has_extended_port_info(node); p++) {
+		for (unsigned p = 0; p <= node->n_ports && has_extended_port_info(node); p++) {
 			struct rd_walk_port *port = &node->ports[p];
 
 			if (port->known &&

@@ -55,11 +55,4 @@ struct rd_walk {
 int rd_walk_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, struct rd_walk *walk, struct rd_err *err);
 void rd_walk_deinit(struct rd_walk *walk);
 
-/* walk-device.c. Whether two NodeInfo can be of one device; whether a device responds to the attribute that shows FDR10. */
-bool rd_walk_is_same_device(const uint8_t *a, const uint8_t *b);
-bool rd_walk_has_extended_port_info(struct rd_walk_node *node);
-
-/* Links two ports. If a cable was moved during discovery, the latest response counts. */
-void rd_walk_link_ports(struct rd_walk_node *a, unsigned port_a, struct rd_walk_node *b, unsigned port_b);
-
 #endif

@@ -1,12 +1,120 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* counters --fabric: statistics of the sweep, the plan of shares, and metrics. */
+/* counters --fabric: nodes and links by kind, statistics of the sweep, the plan of shares, what files of shares cover, and metrics. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "model/fabric/fabric.h"
 #include "report/fabric/report-fabric.h"
+
+enum { CEN_SWITCHES, CEN_ADAPTERS, CEN_ROUTERS, CEN_AGGREGATION, CEN_LINKS, CEN_UNKNOWN, CEN_RATES, CEN_COLUMNS };
+enum { RATE_NAME, RATE_LINKS, RATE_UPLINKS, RATE_RARE, RATE_EXAMPLE, RATE_COLUMNS };
+static const struct rd_column census_columns[CEN_COLUMNS], rate_columns[RATE_COLUMNS];
+
+/* "leaf3 port 17, to node5 port 1"; owned by the caller. */
+static char *link_text(const struct rd_fabric *fabric, size_t index)
+{
+	const struct rd_fabric_port *port = &fabric->ports[index], *peer = &fabric->ports[port->peer];
+
+	return rd_text("%s port %u, to %s port %u", rd_fabric_name(&fabric->nodes[port->node]), port->number,
+		       rd_fabric_name(&fabric->nodes[peer->node]), peer->number);
+}
+
+static struct rd_section *make_rates(const struct rd_fabric *fabric, const struct rd_fabric_census *census)
+{
+	struct rd_section *section = rd_section_create("links_by_rate", rate_columns, RATE_COLUMNS);
+
+	for (size_t i = 0; i < census->n_rates; i++) {
+		const struct rd_fabric_rate *rate = &census->rates[i];
+		_cleanup_free_ char *name = rd_text("%ux %s", rate->width, rd_link_speed_name(rate->speed));
+		_cleanup_free_ char *example = link_text(fabric, rate->example);
+		struct rd_row *row = rd_section_add(section);
+
+		rd_row_str(row, RATE_NAME, name);
+		rd_row_uint(row, RATE_LINKS, rate->links);
+		rd_row_uint(row, RATE_UPLINKS, rate->uplinks);
+		rd_row_bool(row, RATE_RARE, rd_fabric_rate_is_rare(census, rate));
+		rd_row_str(row, RATE_EXAMPLE, example);
+	}
+	return section;
+}
+
+struct rd_section *rd_report_fabric_census(const struct rd_fabric *fabric)
+{
+	struct rd_section *section = rd_section_create("census", census_columns, CEN_COLUMNS);
+	struct rd_row *row = rd_section_add(section);
+	struct rd_fabric_census census;
+
+	rd_fabric_take_census(fabric, &census);
+	rd_row_uint(row, CEN_SWITCHES, census.switches);
+	rd_row_uint(row, CEN_ADAPTERS, census.adapters);
+	rd_row_uint(row, CEN_ROUTERS, census.routers);
+	rd_row_uint(row, CEN_AGGREGATION, census.aggregation_nodes);
+	rd_row_uint(row, CEN_LINKS, census.links);
+	rd_row_uint(row, CEN_UNKNOWN, census.unknown);
+	rd_row_sub(row, CEN_RATES, make_rates(fabric, &census));
+	return section;
+}
+
+static void add_count(struct rd_buf *out, size_t n, const char *one, const char *several, bool always)
+{
+	if (n > 0 || always)
+		rd_buf_printf(out, "%s%zu %s", out->len ? ", " : "", n, n == 1 ? one : several);
+}
+
+void rd_report_fabric_census_line(const struct rd_fabric *fabric, struct rd_buf *out)
+{
+	_cleanup_buf_ struct rd_buf line = { 0 };
+	struct rd_fabric_census census;
+
+	rd_fabric_take_census(fabric, &census);
+	add_count(&line, census.switches, "switch", "switches", true);
+	add_count(&line, census.adapters, "adapter", "adapters", true);
+	add_count(&line, census.routers, "router", "routers", false);
+	add_count(&line, census.aggregation_nodes, "aggregation node", "aggregation nodes", false);
+	add_count(&line, census.links, "link", "links", true);
+	for (size_t i = 0; i < census.n_rates; i++) {
+		const struct rd_fabric_rate *rate = &census.rates[i];
+
+		rd_buf_printf(&line, "%s%zu of %ux %s", i > 0 ? ", " : ": ", rate->links, rate->width,
+			      rd_link_speed_name(rate->speed));
+		if (rd_fabric_rate_is_rare(&census, rate)) {
+			_cleanup_free_ char *example = link_text(fabric, rate->example);
+
+			rd_buf_str(&line, " (");
+			rd_buf_safe(&line, example, strlen(example));
+			rd_buf_str(&line, rate->links > 1 ? ", ...)" : ")");
+		}
+	}
+	if (census.unknown > 0)
+		rd_buf_printf(&line, "%s%zu unknown", census.n_rates > 0 ? ", " : ": ", census.unknown);
+	rd_buf_str(out, line.data);
+	rd_buf_str(out, "\n");
+}
+
+/* clang-format off */
+static const struct rd_column census_columns[CEN_COLUMNS] = {
+	[CEN_SWITCHES] = { .key = "switches", .type = RD_T_UINT, .help = "switches" },
+	[CEN_ADAPTERS] = { .key = "adapters", .type = RD_T_UINT, .help = "channel adapters, without aggregation nodes" },
+	[CEN_ROUTERS] = { .key = "routers", .type = RD_T_UINT, .help = "routers" },
+	[CEN_AGGREGATION] = { .key = "aggregation_nodes", .type = RD_T_UINT, .help = "aggregation nodes (SHARP) inside switches" },
+	[CEN_LINKS] = { .key = "links", .type = RD_T_UINT, .help = "links between two nodes that were found" },
+	[CEN_UNKNOWN] = { .key = "links_unknown", .type = RD_T_UINT, .help = "of these, links whose width or speed is unknown" },
+	[CEN_RATES] = { .key = "links_by_rate", .type = RD_T_ROWS, .help = "links by width and speed, most links first" },
+};
+
+static const struct rd_column rate_columns[RATE_COLUMNS] = {
+	[RATE_NAME] = { .key = "rate", .type = RD_T_STR, .help = "lanes and speed" },
+	[RATE_LINKS] = { .key = "links", .type = RD_T_UINT, .help = "links of this rate" },
+	[RATE_UPLINKS] = { .key = "switch_links", .type = RD_T_UINT, .help = "of these, links between switches" },
+	[RATE_RARE] = { .key = "rare", .type = RD_T_BOOL, .help = "at most three links, and at most one of twenty, have this rate" },
+	[RATE_EXAMPLE] = { .key = "example", .type = RD_T_STR, .help = "one of the links" },
+};
+/* clang-format on */
+
+/* ---- the sweep */
 
 enum { SPREAD_MIN, SPREAD_MEDIAN, SPREAD_P99, SPREAD_MAX, SPREAD_COLUMNS };
 
@@ -396,5 +504,113 @@ static const struct rd_column plan_columns[PL_COLUMNS] = {
 	[PL_LEAF] = { .key = "leaf", .title = "LEAF", .type = RD_T_UINT, .help = "of these, ports of its leaf switches and of adapters attached there" },
 	[PL_AGENTS] = { .key = "agents", .title = "LIDS", .type = RD_T_UINT, .help = "LIDs that the host queries" },
 	[PL_SECONDS] = { .key = "predicted_seconds", .title = "SECONDS", .type = RD_T_DOUBLE, .help = "predicted duration of a sweep that reads every attribute of every port, in seconds; without --subsets, a healthy network takes a fraction", .decimals = 3 },
+};
+/* clang-format on */
+
+/* ---- files of shares */
+
+enum { CO_SHARES, CO_MISSING, CO_PORTS, CO_FRESH, CO_UNREAD, CO_UNCOVERED, CO_DUPLICATES, CO_COLUMNS };
+enum { MERGE_COVERAGE, MERGE_OLDEST, MERGE_NEWEST, MERGE_SKEW, MERGE_TOPOLOGY, MERGE_COLUMNS };
+enum {
+	FILE_HOST,
+	FILE_INDEX,
+	FILE_OF,
+	FILE_TIME,
+	FILE_BEHIND,
+	FILE_PORTS,
+	FILE_FOUND,
+	FILE_TOPOLOGY,
+	FILE_FILE,
+	FILE_COLUMNS
+};
+
+static const struct rd_column coverage_columns[CO_COLUMNS], merge_columns[MERGE_COLUMNS], file_columns[FILE_COLUMNS];
+
+static struct rd_section *make_coverage(const struct rd_merge *merge)
+{
+	struct rd_section *section = rd_section_create("coverage", coverage_columns, CO_COLUMNS);
+	struct rd_row *row = rd_section_add(section);
+
+	if (merge->shares > 0) {
+		rd_row_uint(row, CO_SHARES, merge->shares);
+		rd_row_uint(row, CO_MISSING, merge->missing);
+	}
+	rd_row_uint(row, CO_PORTS, merge->ports);
+	rd_row_uint(row, CO_FRESH, merge->fresh);
+	rd_row_uint(row, CO_UNREAD, merge->ports - merge->fresh);
+	if (merge->uncovered.known)
+		rd_row_uint(row, CO_UNCOVERED, merge->uncovered.v);
+	rd_row_uint(row, CO_DUPLICATES, merge->duplicates);
+	return section;
+}
+
+static struct rd_section *make_shares(const struct rd_share_files *files, const struct rd_merge *merge)
+{
+	struct rd_section *section = rd_section_create("shares", file_columns, FILE_COLUMNS);
+
+	for (size_t i = 0; i < files->n; i++) {
+		const struct rd_share *share = &files->v[i];
+		struct rd_row *row = rd_section_add(section);
+
+		rd_row_str(row, FILE_HOST, share->host);
+		if (share->index > 0) {
+			rd_row_uint(row, FILE_INDEX, share->index);
+			rd_row_uint(row, FILE_OF, share->of);
+		}
+		rd_row_uint(row, FILE_TIME, share->time_ns);
+		rd_row_double(row, FILE_BEHIND, (double)(merge->newest_ns - share->time_ns) / 1e9);
+		rd_row_uint(row, FILE_PORTS, share->ports);
+		rd_row_uint(row, FILE_FOUND, share->found);
+		if (share->topology.known)
+			rd_row_hex64(row, FILE_TOPOLOGY, share->topology.v);
+		rd_row_str(row, FILE_FILE, share->file);
+	}
+	return section;
+}
+
+void rd_report_fabric_merge(struct rd_report *report, const struct rd_share_files *files, const struct rd_merge *merge)
+{
+	struct rd_section *top = rd_section_create("merge", merge_columns, MERGE_COLUMNS);
+	struct rd_row *row = rd_section_add(top);
+
+	rd_row_sub(row, MERGE_COVERAGE, make_coverage(merge));
+	rd_row_uint(row, MERGE_OLDEST, merge->oldest_ns);
+	rd_row_uint(row, MERGE_NEWEST, merge->newest_ns);
+	rd_row_double(row, MERGE_SKEW, (double)(merge->newest_ns - merge->oldest_ns) / 1e9);
+	if (merge->shares > 0)
+		rd_row_hex64(row, MERGE_TOPOLOGY, merge->topology);
+	report->scalars = top;
+	rd_report_add(report, make_shares(files, merge));
+}
+
+/* clang-format off */
+static const struct rd_column coverage_columns[CO_COLUMNS] = {
+	[CO_SHARES] = { .key = "shares", .type = RD_T_UINT, .help = "shares into which the ports are divided" },
+	[CO_MISSING] = { .key = "shares_missing", .type = RD_T_UINT, .help = "of these, shares that no file has" },
+	[CO_PORTS] = { .key = "ports", .type = RD_T_UINT, .help = "ports in the files, each once" },
+	[CO_FRESH] = { .key = "fresh", .type = RD_T_UINT, .help = "of these, read by the latest sweep of their host" },
+	[CO_UNREAD] = { .key = "unread", .type = RD_T_UINT, .help = "of these, not read by it" },
+	[CO_UNCOVERED] = { .key = "ports_missing", .type = RD_T_UINT, .help = "ports of the missing shares" },
+	[CO_DUPLICATES] = { .key = "duplicates", .type = RD_T_UINT, .help = "readings that were dropped, because another file has a newer one of the port" },
+};
+
+static const struct rd_column merge_columns[MERGE_COLUMNS] = {
+	[MERGE_COVERAGE] = { .key = "coverage", .type = RD_T_OBJECT, .help = "what the files cover" },
+	[MERGE_OLDEST] = { .key = "oldest", .type = RD_T_TIME, .help = "time of the oldest share" },
+	[MERGE_NEWEST] = { .key = "newest", .type = RD_T_TIME, .help = "time of the newest share" },
+	[MERGE_SKEW] = { .key = "skew_seconds", .type = RD_T_DOUBLE, .help = "between these", .decimals = 3 },
+	[MERGE_TOPOLOGY] = { .key = "topology", .type = RD_T_STR, .help = "hash of the topology of most shares" },
+};
+
+static const struct rd_column file_columns[FILE_COLUMNS] = {
+	[FILE_HOST] = { .key = "host", .title = "HOST", .type = RD_T_STR, .help = "host that read the share" },
+	[FILE_INDEX] = { .key = "index", .title = "SHARE", .type = RD_T_UINT, .help = "number of the share, from 1" },
+	[FILE_OF] = { .key = "of", .title = "OF", .type = RD_T_UINT, .help = "number of shares" },
+	[FILE_TIME] = { .key = "time", .title = "TIME", .type = RD_T_TIME, .help = "time of the sweep, by the clock of the host" },
+	[FILE_BEHIND] = { .key = "behind_seconds", .title = "BEHIND", .type = RD_T_DOUBLE, .help = "before the newest share", .decimals = 3 },
+	[FILE_PORTS] = { .key = "ports", .title = "PORTS", .type = RD_T_UINT, .help = "ports of the share" },
+	[FILE_FOUND] = { .key = "found", .title = "FOUND", .type = RD_T_UINT, .help = "ports in the file" },
+	[FILE_TOPOLOGY] = { .key = "topology", .title = "TOPOLOGY", .type = RD_T_STR, .help = "hash of what was divided" },
+	[FILE_FILE] = { .key = "file", .title = "FILE", .type = RD_T_STR, .help = "name of the file" },
 };
 /* clang-format on */

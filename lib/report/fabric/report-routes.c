@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/fabric/report-routes.h"
+#include "report/fabric/report-fabric.h"
 
 #include <stdio.h>
 
 #include "base/buf.h"
 #include "model/fabric/fabric.h"
-#include "report/fabric/report-fabric.h"
 
 enum {
 	HOP_DIRECTION,

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A port of this host for MADs that is shared with work in the background, and watched while responses are waited for. */
+
 /*
  * A port of this host that the caller shares with work which takes long, such as a walk, and is done in pieces. The work has a thread
  * of its own, but runs only within rd_background_continue and rd_background_finish, while the caller waits: nothing needs a lock.
  */
-#ifndef RD_COLLECT_BACKGROUND_H
-#define RD_COLLECT_BACKGROUND_H
+
+#ifndef RD_COLLECT_SHARED_PORT_H
+#define RD_COLLECT_SHARED_PORT_H
 
 #include "source/shared/mad.h"
 
@@ -33,5 +36,19 @@ bool rd_background_continue(struct rd_background *background, unsigned ms);
 
 /* The result of the work. If it has not ended, it can receive nothing any more: it fails with -ECANCELED. */
 int rd_background_finish(struct rd_background *background, struct rd_err *err);
+
+/* A port of this host for MADs that calls a function while responses are waited for: a view then shows progress and handles keys. */
+
+#define RD_PULSE_MS 50
+
+struct rd_pulse {
+	/* Called every RD_PULSE_MS. `nodes`: those that responded to a walk so far. False: receiving fails with ECANCELED from now
+	 * on, which ends the walk or the sweep. NULL: there is no such function. */
+	bool (*beat)(void *arg, size_t nodes);
+	void *arg;
+};
+
+/* Takes ownership of `mads`. */
+struct rd_mads *rd_pulse_wrap(struct rd_mads *mads, const struct rd_pulse *pulse);
 
 #endif
