@@ -48,45 +48,6 @@ static const char **name_hosts(struct merging *m)
 	return names;
 }
 
-static void judge(struct merging *m, struct rd_report *report)
-{
-	_cleanup_free_ const char **hosts = name_hosts(m);
-	struct rd_findings findings = { 0 };
-
-	rd_fabric_merge_judge(&m->files, &m->merge, hosts, &findings);
-	rd_fabric_rank(&findings);
-	rd_report_add_findings(report, &findings);
-	rd_findings_deinit(&findings);
-	report->status = rd_report_judge(report);
-	if (report->status < RD_EXIT_CRITICAL && m->merge.fresh == 0)
-		report->status = RD_EXIT_UNKNOWN;
-}
-
-static void add_headline(const struct merging *m, struct rd_report *report)
-{
-	_cleanup_buf_ struct rd_buf out = { 0 };
-	const struct rd_merge *merge = &m->merge;
-	size_t criticals = rd_findings_count(&report->findings, RD_SEV_CRITICAL);
-	size_t warnings = rd_findings_count(&report->findings, RD_SEV_WARNING);
-
-	if (merge->shares)
-		rd_buf_printf(&out, "%u of %u shares: ", merge->shares - merge->missing, merge->shares);
-	else
-		rd_buf_printf(&out, "%zu reading%s of the whole network: ", m->files.n, m->files.n == 1 ? "" : "s");
-	rd_buf_printf(&out, "%zu critical, %zu warning%s; %zu nodes, %zu ports read", criticals, warnings,
-		      warnings == 1 ? "" : "s", m->fabric.n_nodes, merge->fresh);
-	if (merge->ports > merge->fresh)
-		rd_buf_printf(&out, ", %zu NOT read", merge->ports - merge->fresh);
-	if (merge->missing && merge->uncovered.known)
-		rd_buf_printf(&out, ", %zu of missing shares", (size_t)merge->uncovered.v);
-	else if (merge->missing)
-		rd_buf_str(&out, ", those of missing shares unknown");
-	if (merge->duplicates)
-		rd_buf_printf(&out, ", %zu more than once", merge->duplicates);
-	rd_buf_printf(&out, "; read within %.1f s", (double)(merge->newest_ns - merge->oldest_ns) / 1e9);
-	report->headline = rd_dup(out.data);
-}
-
 static int print_merge(struct merging *m, struct rd_report *report)
 {
 	const struct rd_section *sections[] = { rd_report_section(report, "ports"),
@@ -110,6 +71,12 @@ static int report_merge(struct merging *m)
 		.values = m->s->ctx->globals.json,
 	};
 	int r;
+	_cleanup_free_ const char **hosts = name_hosts(m);
+	struct rd_findings findings = { 0 };
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	const struct rd_merge *merge;
+	size_t criticals;
+	size_t warnings;
 
 	if (!m->s->cmd->all && !m->s->ctx->globals.json) {
 		picked = rd_alloc(m->fabric.n_ports + 1, sizeof(*picked));
@@ -117,10 +84,34 @@ static int report_merge(struct merging *m)
 		shown.picked = picked;
 	}
 	rd_output_init(m->s->ctx, &report);
-	judge(m, &report);
+	rd_fabric_merge_judge(&m->files, &m->merge, hosts, &findings);
+	rd_fabric_rank(&findings);
+	rd_report_add_findings(&report, &findings);
+	rd_findings_deinit(&findings);
+	report.status = rd_report_judge(&report);
+	if (report.status < RD_EXIT_CRITICAL && m->merge.fresh == 0)
+		report.status = RD_EXIT_UNKNOWN;
 	rd_report_fabric_ports(&report, &shown);
 	rd_report_fabric_merge(&report, &m->files, &m->merge);
-	add_headline(m, &report);
+	merge = &m->merge;
+	criticals = rd_findings_count(&report.findings, RD_SEV_CRITICAL);
+	warnings = rd_findings_count(&report.findings, RD_SEV_WARNING);
+	if (merge->shares)
+		rd_buf_printf(&out, "%u of %u shares: ", merge->shares - merge->missing, merge->shares);
+	else
+		rd_buf_printf(&out, "%zu reading%s of the whole network: ", m->files.n, m->files.n == 1 ? "" : "s");
+	rd_buf_printf(&out, "%zu critical, %zu warning%s; %zu nodes, %zu ports read", criticals, warnings,
+		      warnings == 1 ? "" : "s", m->fabric.n_nodes, merge->fresh);
+	if (merge->ports > merge->fresh)
+		rd_buf_printf(&out, ", %zu NOT read", merge->ports - merge->fresh);
+	if (merge->missing && merge->uncovered.known)
+		rd_buf_printf(&out, ", %zu of missing shares", (size_t)merge->uncovered.v);
+	else if (merge->missing)
+		rd_buf_str(&out, ", those of missing shares unknown");
+	if (merge->duplicates)
+		rd_buf_printf(&out, ", %zu more than once", merge->duplicates);
+	rd_buf_printf(&out, "; read within %.1f s", (double)(merge->newest_ns - merge->oldest_ns) / 1e9);
+	report.headline = rd_dup(out.data);
 	r = print_merge(m, &report);
 	rd_report_deinit(&report);
 	return r;

@@ -151,31 +151,6 @@ static void add_text(struct rd_buf *out, const char *text)
 	rd_buf_str(out, "\"");
 }
 
-/* The fields that all rows of a sweep have in common. */
-static void add_look(const struct fabric_csv *csv, uint64_t time_ns, struct rd_buf *out)
-{
-	const struct fabric_session *s = csv->s;
-	const struct rd_fabric *fabric = &s->run.fabric;
-	size_t selected = 0, fresh = 0;
-	char time[RD_RFC3339_SIZE];
-
-	for (size_t i = 0; i < fabric->n_ports; i++) {
-		if (!fabric->ports[i].selected)
-			continue;
-		selected++;
-		fresh += fabric->ports[i].fresh;
-	}
-	rd_rfc3339(time_ns, time);
-	rd_buf_str(out, time);
-	add_text(out, csv->host);
-	if (s->shard >= 0)
-		rd_buf_printf(out, ",%zd,%zu,0x%016" PRIx64 ",%zu", s->shard + 1, s->shards.n, s->shards.topology,
-			      s->shards.ports);
-	else
-		rd_buf_str(out, ",,,,");
-	rd_buf_printf(out, ",%zu,%zu", selected, fresh);
-}
-
 /* "PortRcvErrorDetails: ETIMEDOUT", as in the column error of the table. */
 static void add_error(const struct rd_fabric_port *port, struct rd_buf *out)
 {
@@ -214,83 +189,90 @@ static void add_counters(const struct rd_fabric *fabric, const struct rd_fabric_
 	rd_buf_str(out, "\n");
 }
 
-static void add_row(const struct rd_fabric *fabric, const struct rd_fabric_port *port, uint64_t now_ns,
-		    struct rd_buf *out)
-{
-	const struct rd_fabric_node *node = &fabric->nodes[port->node];
-	const struct rd_fabric_port *peer = port->peer == RD_NONE ? NULL : &fabric->ports[port->peer];
-	const char *speed = rd_link_speed_name(port->speed_active), *state = rd_link_state_name(port->state);
-
-	rd_buf_printf(out, ",0x%016" PRIx64 ",%u", node->guid, port->number);
-	add_text(out, rd_fabric_name(node));
-	rd_buf_printf(out, ",%s,", rd_node_kind_name(node->kind) ? rd_node_kind_name(node->kind) : "");
-	if (port->lid)
-		rd_buf_printf(out, "%u", port->lid);
-	rd_buf_printf(out, ",%s,", state ? state : "");
-	if (port->width_active && speed)
-		rd_buf_printf(out, "%ux %s", port->width_active, speed);
-	if (peer)
-		rd_buf_printf(out, ",0x%016" PRIx64 ",%u", fabric->nodes[peer->node].guid, peer->number);
-	else
-		rd_buf_str(out, ",,");
-	rd_buf_printf(out, ",%d,", port->fresh);
-	if (port->read_ns && now_ns >= port->read_ns)
-		rd_buf_printf(out, "%.6f", (double)(now_ns - port->read_ns) / 1e9);
-	add_error(port, out);
-	add_counters(fabric, port, out);
-}
-
-/* Truncates the file to its last whole sweep. */
-static void write_failed(struct fabric_csv *csv, int code)
-{
-	if (!csv->refused)
-		rd_warn(csv->s->ctx, "%s: cannot write: %s; sweeps are dropped until writing succeeds", csv->path,
-			rd_errno_text(code));
-	csv->refused = true;
-	csv->lost++;
-	if (ftruncate(csv->fd, (off_t)csv->size) < 0 || lseek(csv->fd, (off_t)csv->size, SEEK_SET) < 0)
-		rd_verbose(csv->s->ctx, "%s: cannot remove a partial sweep: %s", csv->path, rd_errno_text(errno));
-}
-
-static void write_sweep(struct fabric_csv *csv)
-{
-	_cleanup_buf_ struct rd_buf heading = { 0 };
-	int r = 0;
-
-	rotate(csv);
-	if (csv->size == 0) {
-		add_heading(&heading);
-		r = rd_write_all(csv->fd, heading.data, heading.len);
-	}
-	if (r >= 0)
-		r = rd_write_all(csv->fd, csv->out.data, csv->out.len);
-	if (r < 0) {
-		write_failed(csv, -r);
-		return;
-	}
-	csv->size += heading.len + csv->out.len;
-	csv->sweeps++;
-	if (csv->refused)
-		rd_warn(csv->s->ctx, "%s: recording continues; %" PRIu64 " sweeps were lost", csv->path, csv->lost);
-	csv->refused = false;
-}
-
 void fabric_csv_add(struct fabric_csv *csv, uint64_t time_ns)
 {
 	const struct rd_fabric *fabric = &csv->s->run.fabric;
 	_cleanup_buf_ struct rd_buf look = { 0 };
 	uint64_t now_ns = csv->s->run.mads->ops->now(csv->s->run.mads);
+	const struct fabric_session *s;
+	size_t selected = 0, fresh = 0;
+	char time[RD_RFC3339_SIZE];
 
 	csv->out.len = 0;
-	add_look(csv, time_ns, &look);
+	/* The fields that all rows of a sweep have in common. */
+	s = csv->s;
 	for (size_t i = 0; i < fabric->n_ports; i++) {
 		if (!fabric->ports[i].selected)
 			continue;
-		rd_buf_add(&csv->out, look.data, look.len);
-		add_row(fabric, &fabric->ports[i], now_ns, &csv->out);
+		selected++;
+		fresh += fabric->ports[i].fresh;
 	}
-	if (csv->out.len > 0)
-		write_sweep(csv);
+	rd_rfc3339(time_ns, time);
+	rd_buf_str(&look, time);
+	add_text(&look, csv->host);
+	if (s->shard >= 0)
+		rd_buf_printf(&look, ",%zd,%zu,0x%016" PRIx64 ",%zu", s->shard + 1, s->shards.n, s->shards.topology,
+			      s->shards.ports);
+	else
+		rd_buf_str(&look, ",,,,");
+	rd_buf_printf(&look, ",%zu,%zu", selected, fresh);
+	for (size_t i = 0; i < fabric->n_ports; i++) {
+		const struct rd_fabric_port *port = &fabric->ports[i];
+		const struct rd_fabric_node *node = &fabric->nodes[port->node];
+		const struct rd_fabric_port *peer = port->peer == RD_NONE ? NULL : &fabric->ports[port->peer];
+		const char *speed = rd_link_speed_name(port->speed_active), *state = rd_link_state_name(port->state);
+
+		if (!port->selected)
+			continue;
+		rd_buf_add(&csv->out, look.data, look.len);
+		rd_buf_printf(&csv->out, ",0x%016" PRIx64 ",%u", node->guid, port->number);
+		add_text(&csv->out, rd_fabric_name(node));
+		rd_buf_printf(&csv->out, ",%s,", rd_node_kind_name(node->kind) ? rd_node_kind_name(node->kind) : "");
+		if (port->lid)
+			rd_buf_printf(&csv->out, "%u", port->lid);
+		rd_buf_printf(&csv->out, ",%s,", state ? state : "");
+		if (port->width_active && speed)
+			rd_buf_printf(&csv->out, "%ux %s", port->width_active, speed);
+		if (peer)
+			rd_buf_printf(&csv->out, ",0x%016" PRIx64 ",%u", fabric->nodes[peer->node].guid, peer->number);
+		else
+			rd_buf_str(&csv->out, ",,");
+		rd_buf_printf(&csv->out, ",%d,", port->fresh);
+		if (port->read_ns && now_ns >= port->read_ns)
+			rd_buf_printf(&csv->out, "%.6f", (double)(now_ns - port->read_ns) / 1e9);
+		add_error(port, &csv->out);
+		add_counters(fabric, port, &csv->out);
+	}
+	if (csv->out.len > 0) {
+		_cleanup_buf_ struct rd_buf heading = { 0 };
+		int r = 0;
+
+		rotate(csv);
+		if (csv->size == 0) {
+			add_heading(&heading);
+			r = rd_write_all(csv->fd, heading.data, heading.len);
+		}
+		if (r >= 0)
+			r = rd_write_all(csv->fd, csv->out.data, csv->out.len);
+		if (r < 0) {
+			/* Truncates the file to its last whole sweep. */
+			if (!csv->refused)
+				rd_warn(csv->s->ctx, "%s: cannot write: %s; sweeps are dropped until writing succeeds",
+					csv->path, rd_errno_text(-r));
+			csv->refused = true;
+			csv->lost++;
+			if (ftruncate(csv->fd, (off_t)csv->size) < 0 || lseek(csv->fd, (off_t)csv->size, SEEK_SET) < 0)
+				rd_verbose(csv->s->ctx, "%s: cannot remove a partial sweep: %s", csv->path,
+					   rd_errno_text(errno));
+			return;
+		}
+		csv->size += heading.len + csv->out.len;
+		csv->sweeps++;
+		if (csv->refused)
+			rd_warn(csv->s->ctx, "%s: recording continues; %" PRIu64 " sweeps were lost", csv->path,
+				csv->lost);
+		csv->refused = false;
+	}
 }
 
 int fabric_csv_finish(struct fabric_csv *csv, struct rd_err *err)
@@ -334,37 +316,6 @@ static int by_key(const void *a, const void *b)
 	const struct fabric_recorded *x = a, *y = b;
 
 	return (x->key > y->key) - (x->key < y->key);
-}
-
-static void add_port(struct fabric_record *record, const struct rd_fabric *fabric, const struct rd_fabric_port *port)
-{
-	const struct rd_fabric_node *node = &fabric->nodes[port->node];
-	struct fabric_recorded *new;
-
-	rd_reserve(&record->ports, &record->cap, record->n + 1, sizeof(*record->ports));
-	new = &record->ports[record->n];
-	*new = (struct fabric_recorded){
-		.key = key_of(fabric, port),
-		.id = record->n,
-		.first = RD_NONE,
-		.device = rd_text("%s 0x%016" PRIx64, rd_fabric_name(node), node->guid),
-		.tracks = rd_alloc(record->n_values + 1, sizeof(*new->tracks)),
-	};
-	record->n++;
-}
-
-/* Adds ports that were not in an earlier sweep. */
-static void add_new_ports(struct fabric_record *record, const struct rd_fabric *fabric)
-{
-	size_t known = record->n;
-
-	record->n_values = fabric->n_values;
-	for (size_t i = 0; i < fabric->n_ports; i++)
-		if (fabric->ports[i].selected &&
-		    !rd_find_u64(record->ports, known, sizeof(*record->ports), key_of(fabric, &fabric->ports[i])))
-			add_port(record, fabric, &fabric->ports[i]);
-	if (record->n > known)
-		qsort(record->ports, record->n, sizeof(*record->ports), by_key);
 }
 
 static struct rd_series series_of(const struct fabric_record *record, const struct fabric_recorded *to, unsigned port,
@@ -515,34 +466,55 @@ static void mark_reading(struct fabric_record *record, struct fabric_recorded *t
 			       &record->to.out);
 }
 
-static void mark_presence(struct fabric_record *record, struct fabric_recorded *to, const struct rd_fabric_port *port,
-			  uint64_t time_ns)
-{
-	static const char *const words[] = {
-		[RD_PORT_PRESENT] = "present again", [RD_PORT_NEW] = "new",   [RD_PORT_REPLACED] = "replaced",
-		[RD_PORT_MOVED] = "LID changed",     [RD_PORT_GONE] = "gone", [RD_PORT_UNREACHED] = "not reached",
-	};
-
-	if (to->presence != port->presence && (port->presence != RD_PORT_PRESENT || to->presence == RD_PORT_GONE))
-		rd_series_mark(record->to.format, time_ns, to->device, port->number, words[port->presence],
-			       &record->to.out);
-	to->presence = port->presence;
-}
-
 void fabric_record_add(struct fabric_record *record, const struct rd_fabric *fabric, uint64_t time_ns)
 {
-	add_new_ports(record, fabric);
+	size_t known = record->n;
+
+	/* Adds ports that were not in an earlier sweep. */
+	record->n_values = fabric->n_values;
+	for (size_t i = 0; i < fabric->n_ports; i++)
+		if (fabric->ports[i].selected &&
+		    !rd_find_u64(record->ports, known, sizeof(*record->ports), key_of(fabric, &fabric->ports[i]))) {
+			const struct rd_fabric_port *port = &fabric->ports[i];
+			const struct rd_fabric_node *node = &fabric->nodes[port->node];
+			struct fabric_recorded *new;
+
+			rd_reserve(&record->ports, &record->cap, record->n + 1, sizeof(*record->ports));
+			new = &record->ports[record->n];
+			*new = (struct fabric_recorded){
+				.key = key_of(fabric, port),
+				.id = record->n,
+				.first = RD_NONE,
+				.device = rd_text("%s 0x%016" PRIx64, rd_fabric_name(node), node->guid),
+				.tracks = rd_alloc(record->n_values + 1, sizeof(*new->tracks)),
+			};
+			record->n++;
+		}
+	if (record->n > known)
+		qsort(record->ports, record->n, sizeof(*record->ports), by_key);
 	record_file_begin(&record->to, time_ns);
 	for (size_t i = 0; i < fabric->n_ports; i++) {
 		const struct rd_fabric_port *port = &fabric->ports[i];
 		struct fabric_recorded *to =
 			rd_find_u64(record->ports, record->n, sizeof(*record->ports), key_of(fabric, port));
 		uint64_t own;
+		static const char *const words[] = {
+			[RD_PORT_PRESENT] = "present again",
+			[RD_PORT_NEW] = "new",
+			[RD_PORT_REPLACED] = "replaced",
+			[RD_PORT_MOVED] = "LID changed",
+			[RD_PORT_GONE] = "gone",
+			[RD_PORT_UNREACHED] = "not reached",
+		};
 
 		if (!to)
 			continue;
 		own = count_own(record, to, fabric, port);
-		mark_presence(record, to, port, time_ns);
+		if (to->presence != port->presence &&
+		    (port->presence != RD_PORT_PRESENT || to->presence == RD_PORT_GONE))
+			rd_series_mark(record->to.format, time_ns, to->device, port->number, words[port->presence],
+				       &record->to.out);
+		to->presence = port->presence;
 		mark_reading(record, to, port, time_ns);
 		for (size_t k = 0; port->fresh && k < record->n_values; k++)
 			add_point(record, to, fabric, port, k, own, time_ns);

@@ -119,23 +119,6 @@ static void set_status(struct rd_report *report)
 		report->status = RD_EXIT_UNKNOWN;
 }
 
-static void judge_paths(struct fabric_session *s, const struct rd_path paths[2], struct rd_report *report)
-{
-	const struct rd_path *const both[] = { &paths[0], &paths[1] };
-	struct rd_findings findings = { 0 };
-	struct rd_fabric part;
-
-	rd_path_judge(&s->run.fabric, &paths[0], &findings);
-	rd_path_judge(&s->run.fabric, &paths[1], &findings);
-	rd_path_part(&s->run.fabric, both, 2, &part);
-	rd_fabric_judge(&part, &s->limits, NULL, &findings);
-	rd_path_free_part(&part);
-	rd_fabric_rank(&findings);
-	rd_report_add_findings(report, &findings);
-	rd_findings_deinit(&findings);
-	set_status(report);
-}
-
 /* "host 3-7 port 1 (LID 40)", "leaf 2 (LID 4)" */
 static char *end_text(const struct rd_fabric *fabric, const struct end *end)
 {
@@ -219,9 +202,20 @@ static int report_paths(struct fabric_session *s, const struct rd_path paths[2],
 	RD_FIELD(bool) same_way = { 0 };
 	struct rd_report report;
 	int r;
+	const struct rd_path *const pair[] = { &paths[0], &paths[1] };
+	struct rd_findings findings = { 0 };
+	struct rd_fabric part;
 
 	rd_output_init(s->ctx, &report);
-	judge_paths(s, paths, &report);
+	rd_path_judge(&s->run.fabric, &paths[0], &findings);
+	rd_path_judge(&s->run.fabric, &paths[1], &findings);
+	rd_path_part(&s->run.fabric, pair, 2, &part);
+	rd_fabric_judge(&part, &s->limits, NULL, &findings);
+	rd_path_free_part(&part);
+	rd_fabric_rank(&findings);
+	rd_report_add_findings(&report, &findings);
+	rd_findings_deinit(&findings);
+	set_status(&report);
 	fill_shown(&paths[0], both[0].port, hops, &shown[0]);
 	fill_shown(&paths[1], both[1].port, hops + paths[0].n, &shown[1]);
 	if (paths[0].end == RD_ROUTE_ARRIVES && paths[1].end == RD_ROUTE_ARRIVES)

@@ -86,17 +86,6 @@ static int session_init(struct rd_ctx *ctx, struct fabric_session *s, struct rd_
 	return r;
 }
 
-static void session_deinit(struct fabric_session *s)
-{
-	rd_fabric_history_deinit(&s->history);
-	fabric_end(&s->run);
-	rd_fabric_limits_deinit(&s->limits);
-	rd_fabric_deinit(&s->plan);
-	rd_shards_deinit(&s->shards);
-	rd_fabric_latches_deinit(&s->latches);
-	rd_hostfile_free(s->hosts, s->n_hosts);
-}
-
 /* ---- shares, sweeps and the report of a session */
 
 static int divide_ports(struct fabric_session *s, const struct rd_fabric *fabric, struct rd_err *err)
@@ -274,13 +263,6 @@ static void latch(struct fabric_session *s, const struct rd_report *report)
 	fabric_session_keep_status(s, report->status);
 }
 
-static void add_latched(const struct fabric_session *s, struct rd_report *report)
-{
-	_cleanup_free_ const struct rd_fabric_latch **ranked = rd_fabric_latches_ranked(&s->latches);
-
-	rd_report_fabric_latched(report, ranked, s->latches.n);
-}
-
 void fabric_session_report(struct fabric_session *s, const bool *picked, const size_t *order, struct rd_report *report)
 {
 	struct rd_fabric_shown shown = {
@@ -301,8 +283,11 @@ void fabric_session_report(struct fabric_session *s, const bool *picked, const s
 	if (repeats_sweeps(s))
 		RD_SET(shown.latches_dropped, s->latches.dropped);
 	rd_report_fabric(report, &shown);
-	if (s->ctx->globals.json && repeats_sweeps(s))
-		add_latched(s, report);
+	if (s->ctx->globals.json && repeats_sweeps(s)) {
+		_cleanup_free_ const struct rd_fabric_latch **ranked = rd_fabric_latches_ranked(&s->latches);
+
+		rd_report_fabric_latched(report, ranked, s->latches.n);
+	}
 	if (rd_metrics_wanted(s->ctx))
 		rd_report_fabric_metrics(report, &shown);
 }
@@ -342,12 +327,6 @@ void fabric_verdict(const struct fabric_session *s, const struct rd_report *repo
 			      (uintmax_t)s->cmd->repeat.ticks.missed);
 }
 
-static void write_headline(const struct fabric_session *s, const struct rd_report *report, struct rd_buf *out)
-{
-	rd_buf_printf(out, "fabric of %s/%u: ", s->run.fabric.ibdev, s->run.fabric.port);
-	fabric_verdict(s, report, out);
-}
-
 /* ---- what repeated sweeps found, at their end */
 
 #define LATCHES_SHOWN 20
@@ -377,20 +356,6 @@ static void add_looks(const struct rd_fabric_latches *latches, const struct rd_l
 		add_time(latches, looks->last_ns, out);
 	}
 	rd_buf_printf(out, ", %ju sweep%s", (uintmax_t)looks->n, looks->n == 1 ? "" : "s");
-}
-
-static void add_latch(const struct rd_fabric_latches *latches, const struct rd_fabric_latch *latch, struct rd_buf *out)
-{
-	rd_buf_printf(out, "%s ", rd_severity_name(latch->severity));
-	add_looks(latches, &latch->looks, out);
-	rd_buf_str(out, latch->current ? ", current: " : ", over: ");
-	rd_buf_safe(out, latch->subject, strlen(latch->subject));
-	rd_buf_printf(out, ": %s", latch->title);
-	if (latch->observed) {
-		rd_buf_str(out, "; ");
-		rd_buf_safe(out, latch->observed, strlen(latch->observed));
-	}
-	rd_buf_printf(out, " [%s]\n", latch->id);
 }
 
 static void count_latches(const struct rd_fabric_latch *const *ranked, size_t n, size_t *critical, size_t *warning)
@@ -424,7 +389,18 @@ void fabric_summary(const struct fabric_session *s, struct rd_buf *out)
 	rd_buf_printf(out, ": exit status %d; found: %zu critical, %zu warning%s\n", s->worst, critical, warning,
 		      warning == 1 ? "" : "s");
 	for (size_t i = 0; i < shown; i++) {
-		add_latch(latches, ranked[i], out);
+		const struct rd_fabric_latch *latch = ranked[i];
+
+		rd_buf_printf(out, "%s ", rd_severity_name(latch->severity));
+		add_looks(latches, &latch->looks, out);
+		rd_buf_str(out, latch->current ? ", current: " : ", over: ");
+		rd_buf_safe(out, latch->subject, strlen(latch->subject));
+		rd_buf_printf(out, ": %s", latch->title);
+		if (latch->observed) {
+			rd_buf_str(out, "; ");
+			rd_buf_safe(out, latch->observed, strlen(latch->observed));
+		}
+		rd_buf_printf(out, " [%s]\n", latch->id);
 		if (ends_run(ranked, i, shown))
 			rd_render_fix((const char *const *)&ranked[i]->fix, 1, out);
 	}
@@ -483,7 +459,8 @@ static int print_report(struct fabric_session *s, struct rd_report *report, bool
 	if (!again && !style->columns)
 		style->columns = "NODE,PORT,LID,LINK,CABLE,FRESH,ERROR,ERRORS";
 	if (!rows_only) {
-		write_headline(s, report, &out);
+		rd_buf_printf(&out, "fabric of %s/%u: ", s->run.fabric.ibdev, s->run.fabric.port);
+		fabric_verdict(s, report, &out);
 		rd_buf_str(&out, "\n");
 		if (!again)
 			rd_report_fabric_census_line(&s->run.fabric, &out);
@@ -519,16 +496,6 @@ static int report_sweep(struct fabric_session *s, bool again)
 	r = print_report(s, &report, again);
 	rd_report_deinit(&report);
 	return r;
-}
-
-static int sweep_once(struct fabric_session *s)
-{
-	struct rd_err err = { 0 };
-	int r = fabric_session_begin(s, &err);
-
-	if (!r)
-		r = fabric_session_sweep(s, &err);
-	return r < 0 ? rd_fail(s->ctx, &err) : report_sweep(s, false);
 }
 
 /* Sweeps, records and reports at an interval. */
@@ -605,46 +572,12 @@ static int repeat_and_write_csv(struct fabric_session *s)
 	return r;
 }
 
-static int repeat_and_record(struct fabric_session *s)
-{
-	struct fabric_record record;
-	struct rd_err err = { 0 };
-	int r;
-
-	if (!s->cmd->record)
-		return sweep_repeatedly(s, NULL, NULL);
-	if (fabric_csv_wanted(s->cmd->record))
-		return repeat_and_write_csv(s);
-	r = fabric_record_open(s->ctx, s->cmd->record, &record, &err);
-	if (r < 0) {
-		r = r == -EINVAL ? rd_fail_usage(s->ctx->cmd, &err) : rd_fail(s->ctx, &err);
-	} else {
-		r = sweep_repeatedly(s, &record, NULL);
-		if (fabric_record_finish(&record, &err) < 0)
-			r = rd_fail(s->ctx, &err);
-	}
-	fabric_record_close(&record);
-	return r;
-}
-
-/* What a saved topology lacks would later be reported as additional. An exit code. */
-static int warn_of_walk(const struct fabric_session *s)
-{
-	struct rd_findings findings = { 0 };
-	enum rd_severity worst;
-
-	rd_fabric_judge_walk(&s->run.fabric, &findings);
-	for (size_t i = 0; i < findings.n; i++)
-		rd_warn(s->ctx, "%s: %s; %s", findings.v[i].subject, findings.v[i].title, findings.v[i].observed);
-	worst = rd_findings_worst(&findings);
-	rd_findings_deinit(&findings);
-	return worst == RD_SEV_CRITICAL ? RD_EXIT_CRITICAL : worst == RD_SEV_WARNING ? RD_EXIT_WARNING : RD_EXIT_OK;
-}
-
 static int save_topology(struct fabric_session *s)
 {
 	_cleanup_buf_ struct rd_buf text = { 0 };
 	struct rd_err err = { 0 };
+	struct rd_findings findings = { 0 };
+	enum rd_severity worst;
 
 	if (fabric_session_begin(s, &err) < 0)
 		return rd_fail(s->ctx, &err);
@@ -652,7 +585,13 @@ static int save_topology(struct fabric_session *s)
 	if (rd_replace_file(s->cmd->save_topology, &text, &err) < 0)
 		return rd_fail(s->ctx, &err);
 	rd_verbose(s->ctx, "%s: %zu nodes", s->cmd->save_topology, s->run.fabric.n_nodes);
-	return warn_of_walk(s);
+	/* What a saved topology lacks would later be reported as additional. An exit code. */
+	rd_fabric_judge_walk(&s->run.fabric, &findings);
+	for (size_t i = 0; i < findings.n; i++)
+		rd_warn(s->ctx, "%s: %s; %s", findings.v[i].subject, findings.v[i].title, findings.v[i].observed);
+	worst = rd_findings_worst(&findings);
+	rd_findings_deinit(&findings);
+	return worst == RD_SEV_CRITICAL ? RD_EXIT_CRITICAL : worst == RD_SEV_WARNING ? RD_EXIT_WARNING : RD_EXIT_OK;
 }
 
 /* Compares two saved topologies, without a network. */
@@ -682,26 +621,6 @@ static int compare_files(struct fabric_session *s, const struct rd_fabric *now)
 	return r;
 }
 
-/* Measures the response time of the agents, at ports spread over the network. */
-static void measure_latency(struct fabric_session *s, struct rd_plan_basis *basis)
-{
-	struct rd_fabric *fabric = &s->run.fabric;
-	_cleanup_free_ bool *selected = rd_alloc(fabric->n_ports + 1, sizeof(*selected));
-	size_t step = fabric->n_ports / LATENCY_PORTS + 1;
-	struct rd_err err;
-
-	for (size_t i = 0; i < fabric->n_ports; i++) {
-		selected[i] = fabric->ports[i].selected;
-		fabric->ports[i].selected &= i % step == 0;
-	}
-	if (fabric_sweep(&s->run, &err) == 0 && fabric->sweep.latencies > 0) {
-		basis->latency = (double)fabric->sweep.latency_median_ns / 1e9;
-		basis->measured = true;
-	}
-	for (size_t i = 0; i < fabric->n_ports; i++)
-		fabric->ports[i].selected = selected[i];
-}
-
 /* Prints the share of each host; an exit code. `fabric`: discovered, or read from a file. */
 static int show_plan(struct fabric_session *s, const struct rd_fabric *fabric)
 {
@@ -723,8 +642,24 @@ static int show_plan(struct fabric_session *s, const struct rd_fabric *fabric)
 	if (r < 0)
 		return rd_fail(s->ctx, &err);
 	basis.attributes = (unsigned)__builtin_popcountll(attributes);
-	if (s->run.mads)
-		measure_latency(s, &basis);
+	if (s->run.mads) {
+		struct rd_fabric *live = &s->run.fabric;
+		_cleanup_free_ bool *selected = rd_alloc(live->n_ports + 1, sizeof(*selected));
+		size_t step = live->n_ports / LATENCY_PORTS + 1;
+		struct rd_err ignored;
+
+		/* Measures the response time of the agents, at ports spread over the network. */
+		for (size_t i = 0; i < live->n_ports; i++) {
+			selected[i] = live->ports[i].selected;
+			live->ports[i].selected &= i % step == 0;
+		}
+		if (fabric_sweep(&s->run, &ignored) == 0 && live->sweep.latencies > 0) {
+			basis.latency = (double)live->sweep.latency_median_ns / 1e9;
+			basis.measured = true;
+		}
+		for (size_t i = 0; i < live->n_ports; i++)
+			live->ports[i].selected = selected[i];
+	}
 	rd_shards_predict(&s->shards, basis.attributes, basis.latency, basis.window, basis.per_lid);
 	rd_output_init(s->ctx, &report);
 	rd_report_plan(&report, &s->shards, &basis);
@@ -741,19 +676,6 @@ static int show_plan(struct fabric_session *s, const struct rd_fabric *fabric)
 	return r;
 }
 
-static int run_on_topology(struct fabric_session *s)
-{
-	struct rd_fabric fabric;
-	struct rd_err err = { 0 };
-	int r = read_topology(s->cmd->topology, &fabric, &err);
-
-	if (r < 0)
-		return rd_fail(s->ctx, &err);
-	r = s->cmd->plan ? show_plan(s, &fabric) : compare_files(s, &fabric);
-	rd_fabric_deinit(&fabric);
-	return r;
-}
-
 static int run_session(struct fabric_session *s, int n_operands, char **operands)
 {
 	const struct fabric_cmd *cmd = s->cmd;
@@ -761,8 +683,16 @@ static int run_session(struct fabric_session *s, int n_operands, char **operands
 
 	if (cmd->merge)
 		return fabric_merge(s, n_operands, operands);
-	if (cmd->topology)
-		return run_on_topology(s);
+	if (cmd->topology) {
+		struct rd_fabric fabric;
+		int r = read_topology(s->cmd->topology, &fabric, &err);
+
+		if (r < 0)
+			return rd_fail(s->ctx, &err);
+		r = s->cmd->plan ? show_plan(s, &fabric) : compare_files(s, &fabric);
+		rd_fabric_deinit(&fabric);
+		return r;
+	}
 	if (cmd->path)
 		return fabric_path(s, cmd->path, operands[0]);
 	if (cmd->routes)
@@ -771,10 +701,32 @@ static int run_session(struct fabric_session *s, int n_operands, char **operands
 		return save_topology(s);
 	if (cmd->live)
 		return fabric_live(s);
-	if (cmd->repeat.seconds > 0 || cmd->record)
-		return repeat_and_record(s);
-	if (!cmd->plan)
-		return sweep_once(s);
+	if (cmd->repeat.seconds > 0 || cmd->record) {
+		struct fabric_record record;
+		int r;
+
+		if (!s->cmd->record)
+			return sweep_repeatedly(s, NULL, NULL);
+		if (fabric_csv_wanted(s->cmd->record))
+			return repeat_and_write_csv(s);
+		r = fabric_record_open(s->ctx, s->cmd->record, &record, &err);
+		if (r < 0) {
+			r = r == -EINVAL ? rd_fail_usage(s->ctx->cmd, &err) : rd_fail(s->ctx, &err);
+		} else {
+			r = sweep_repeatedly(s, &record, NULL);
+			if (fabric_record_finish(&record, &err) < 0)
+				r = rd_fail(s->ctx, &err);
+		}
+		fabric_record_close(&record);
+		return r;
+	}
+	if (!cmd->plan) {
+		int r = fabric_session_begin(s, &err);
+
+		if (!r)
+			r = fabric_session_sweep(s, &err);
+		return r < 0 ? rd_fail(s->ctx, &err) : report_sweep(s, false);
+	}
 	return fabric_session_begin(s, &err) < 0 ? rd_fail(s->ctx, &err) : show_plan(s, &s->run.fabric);
 }
 
@@ -790,7 +742,13 @@ static int run_fabric(struct rd_ctx *ctx, int argc, char **argv)
 		r = r == -EINVAL ? rd_fail_usage(ctx->cmd, &err) : rd_fail(ctx, &err);
 	else
 		r = run_session(&s, argc, argv);
-	session_deinit(&s);
+	rd_fabric_history_deinit(&s.history);
+	fabric_end(&s.run);
+	rd_fabric_limits_deinit(&s.limits);
+	rd_fabric_deinit(&s.plan);
+	rd_shards_deinit(&s.shards);
+	rd_fabric_latches_deinit(&s.latches);
+	rd_hostfile_free(s.hosts, s.n_hosts);
 	return r;
 }
 

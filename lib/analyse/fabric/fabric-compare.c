@@ -225,18 +225,6 @@ static void find_owners(struct comparison *c)
 	}
 }
 
-/* Counts what the finding of each owner covers. */
-static void count_owned(struct comparison *c)
-{
-	for (size_t i = 0; i < c->plan->n_nodes; i++) {
-		if (c->owner[i] != RD_NONE && c->owner[i] != i) {
-			c->switches[c->owner[i]]++;
-			c->adapters[c->owner[i]] += c->adapters[i];
-			c->adapters[i] = 0;
-		}
-	}
-}
-
 /* Index of a finding that the judge of the latest sweep added for the same node; RD_NONE. */
 static size_t find_gone(const struct comparison *c, const char *subject)
 {
@@ -311,7 +299,14 @@ static void compare_nodes(struct comparison *c)
 {
 	find_roots(c);
 	find_owners(c);
-	count_owned(c);
+	/* Counts what the finding of each owner covers. */
+	for (size_t i = 0; i < c->plan->n_nodes; i++) {
+		if (c->owner[i] != RD_NONE && c->owner[i] != i) {
+			c->switches[c->owner[i]]++;
+			c->adapters[c->owner[i]] += c->adapters[i];
+			c->adapters[i] = 0;
+		}
+	}
 	/* Those that explain others first. */
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < c->plan->n_nodes; i++)
@@ -368,15 +363,6 @@ static void blame_missing(struct comparison *c, size_t planned, const struct rd_
 	}
 }
 
-/* An adapter that was moved is at the wrong switch because of that. */
-static void blame_rail(struct comparison *c, size_t now, const struct rd_finding *cause)
-{
-	size_t rail = find_judged(c, "fabric-rail-odd", now);
-
-	if (rail != RD_NONE)
-		rd_finding_blame(&c->findings->v[rail], cause);
-}
-
 static const char title_missing[] = "cable in the saved topology is missing or its link is down";
 
 static void add_cable_finding(struct comparison *c, size_t planned, size_t now, size_t peer, const char *id,
@@ -394,6 +380,7 @@ static void add_cable_finding(struct comparison *c, size_t planned, size_t now, 
 		.fix = rd_dup(
 			"# check the cable at both ends\n# if intended, save the topology again: rdmadiag counters --fabric --save-topology FILE"),
 	};
+	size_t rail;
 
 	if (now != RD_NONE)
 		c->reported[now] = true;
@@ -406,7 +393,10 @@ static void add_cable_finding(struct comparison *c, size_t planned, size_t now, 
 			rd_finding_blame(&finding, &c->findings->v[cause]);
 		blame_missing(c, planned, cause == RD_NONE ? &finding : &c->findings->v[cause]);
 	}
-	blame_rail(c, now, &finding);
+	/* An adapter that was moved is at the wrong switch because of that. */
+	rail = find_judged(c, "fabric-rail-odd", now);
+	if (rail != RD_NONE)
+		rd_finding_blame(&c->findings->v[rail], &finding);
 	for (int end = 0; end < 2; end++) {
 		size_t port = end ? peer : now;
 		size_t cause = port == RD_NONE ? RD_NONE : find_duplicate(c, c->now->ports[port].node);
@@ -488,21 +478,6 @@ static void compare_cable(struct comparison *c, size_t i, int pass)
 		}
 }
 
-/* A cable of `now`, at a port where the saved topology has none. */
-static void compare_extra(struct comparison *c, size_t i)
-{
-	const struct rd_fabric_port *port = &c->now->ports[i];
-	size_t planned = other_port(c->now, c->to_plan, c->plan, i);
-
-	if (port->peer == RD_NONE || port->peer < i || port->presence == RD_PORT_GONE || c->reported[i] ||
-	    c->reported[port->peer] || c->to_plan[port->node] >= c->plan->n_nodes ||
-	    c->to_plan[c->now->ports[port->peer].node] >= c->plan->n_nodes)
-		return;
-	if (planned != RD_NONE && c->plan->ports[planned].peer != RD_NONE)
-		return;
-	add_cable_finding(c, planned, i, port->peer, "fabric-cable-extra", "cable is not in the saved topology");
-}
-
 static void compare_cables(struct comparison *c)
 {
 	for (int pass = 0; pass < 2; pass++)
@@ -513,8 +488,19 @@ static void compare_cables(struct comparison *c)
 			    c->to_now[c->plan->ports[peer].node] != RD_NONE)
 				compare_cable(c, i, pass);
 		}
-	for (size_t i = 0; i < c->now->n_ports; i++)
-		compare_extra(c, i);
+	for (size_t i = 0; i < c->now->n_ports; i++) {
+		const struct rd_fabric_port *port = &c->now->ports[i];
+		size_t planned = other_port(c->now, c->to_plan, c->plan, i);
+
+		/* A cable of `now`, at a port where the saved topology has none. */
+		if (port->peer == RD_NONE || port->peer < i || port->presence == RD_PORT_GONE || c->reported[i] ||
+		    c->reported[port->peer] || c->to_plan[port->node] >= c->plan->n_nodes ||
+		    c->to_plan[c->now->ports[port->peer].node] >= c->plan->n_nodes)
+			continue;
+		if (planned != RD_NONE && c->plan->ports[planned].peer != RD_NONE)
+			continue;
+		add_cable_finding(c, planned, i, port->peer, "fabric-cable-extra", "cable is not in the saved topology");
+	}
 }
 
 /* What was not reached is neither the same nor different. */

@@ -33,21 +33,6 @@ static const struct rd_history_entry *find_entry(const struct rd_fabric_history 
 	return history && at < history->n && compare(&history->v[at], &key) == 0 ? &history->v[at] : NULL;
 }
 
-/* Merges the two increases that are closest in time. They take the time of the older one: what is merged is forgotten early
- * rather than late. */
-static void merge_closest(struct rd_history_entry *entry)
-{
-	size_t at = 0;
-
-	for (size_t i = 1; i + 1 < entry->n; i++)
-		if (entry->v[i + 1].ns - entry->v[i].ns < entry->v[at + 1].ns - entry->v[at].ns)
-			at = i;
-	entry->v[at].count += entry->v[at + 1].count;
-	entry->n--;
-	for (size_t i = at + 1; i < entry->n; i++)
-		entry->v[i] = entry->v[i + 1];
-}
-
 static void forget_old(struct rd_fabric_history *history, uint64_t now)
 {
 	uint64_t since = now > RD_HISTORY_HOUR_NS ? now - RD_HISTORY_HOUR_NS : 0;
@@ -76,8 +61,20 @@ static void add_entry(struct rd_fabric_history *history, size_t sorted, const st
 	if (entry && compare(entry, new) == 0) {
 		if (new->counter == RESTARTED)
 			entry->n = 0;
-		if (entry->n == RD_HISTORY_TIMES)
-			merge_closest(entry);
+		if (entry->n == RD_HISTORY_TIMES) {
+			size_t closest = 0;
+
+			/* Merges the two increases that are closest in time. They take the time of the older one: what is merged is forgotten early
+			 * rather than late. */
+			for (size_t i = 1; i + 1 < entry->n; i++)
+				if (entry->v[i + 1].ns - entry->v[i].ns <
+				    entry->v[closest + 1].ns - entry->v[closest].ns)
+					closest = i;
+			entry->v[closest].count += entry->v[closest + 1].count;
+			entry->n--;
+			for (size_t i = closest + 1; i < entry->n; i++)
+				entry->v[i] = entry->v[i + 1];
+		}
 		entry->v[entry->n++] = new->v[0];
 		return;
 	}
@@ -159,17 +156,6 @@ static void add_node(struct rd_fabric_history *history, size_t sorted, const str
 			add_port(history, sorted, fabric, &fabric->ports[i], restarted);
 }
 
-/* Several ports of a switch may each have told that it restarted. */
-static void drop_twins(struct rd_fabric_history *history)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < history->n; i++)
-		if (n == 0 || compare(&history->v[n - 1], &history->v[i]) != 0)
-			history->v[n++] = history->v[i];
-	history->n = n;
-}
-
 void rd_fabric_history_add(struct rd_fabric_history *history, const struct rd_fabric *fabric)
 {
 	size_t sorted;
@@ -186,8 +172,14 @@ void rd_fabric_history_add(struct rd_fabric_history *history, const struct rd_fa
 		add_node(history, sorted, fabric, i, end);
 	}
 	if (history->n > sorted) {
+		size_t n = 0;
+
 		qsort(history->v, history->n, sizeof(*history->v), compare);
-		drop_twins(history);
+		/* Several ports of a switch may each have told that it restarted. */
+		for (size_t i = 0; i < history->n; i++)
+			if (n == 0 || compare(&history->v[n - 1], &history->v[i]) != 0)
+				history->v[n++] = history->v[i];
+		history->n = n;
 	}
 }
 
@@ -312,14 +304,6 @@ static int compare_keys(const void *a, const void *b)
 	return strcmp(x->id, y->id) ?: strcmp(x->subject, y->subject) ?: RD_CMP(x->severity, y->severity);
 }
 
-static void set_texts(struct rd_fabric_latch *latch, const struct rd_finding *finding)
-{
-	RD_FREE(latch->observed, latch->fix);
-	latch->title = finding->title;
-	latch->observed = rd_dup_if(finding->observed);
-	latch->fix = rd_dup_if(finding->fix);
-}
-
 /* Adds a finding to the latch with its key among the first `n`, which are sorted, else as a new one at the end. */
 static void add_finding(struct rd_fabric_latches *latches, size_t n, const struct rd_finding *finding, size_t rank,
 			uint64_t now_ns)
@@ -334,7 +318,10 @@ static void add_finding(struct rd_fabric_latches *latches, size_t n, const struc
 		*latch = key;
 		latch->subject = rd_dup(key.subject);
 	}
-	set_texts(latch, finding);
+	RD_FREE(latch->observed, latch->fix);
+	latch->title = finding->title;
+	latch->observed = rd_dup_if(finding->observed);
+	latch->fix = rd_dup_if(finding->fix);
 	if (latch->current)
 		return; /* another finding of this sweep has the same key: nodes can have the same name */
 	latch->current = true;
@@ -371,18 +358,6 @@ static int compare_worth(const void *a, const void *b)
 			RD_CMP(x->rank, y->rank));
 }
 
-static void limit_number(struct rd_fabric_latches *latches)
-{
-	if (latches->n <= RD_LATCHES_MAX)
-		return;
-	qsort(latches->v, latches->n, sizeof(*latches->v), compare_worth);
-	while (latches->n > RD_LATCHES_MAX) {
-		latch_deinit(&latches->v[--latches->n]);
-		latches->dropped++;
-	}
-	sort_by_key(latches);
-}
-
 /* That a node was silent is not over when it is gone. */
 static void clear_silence_of_gone(struct rd_fabric_latches *latches)
 {
@@ -414,7 +389,14 @@ void rd_fabric_latch(struct rd_fabric_latches *latches, const struct rd_findings
 	if (latches->n > known)
 		sort_by_key(latches);
 	clear_silence_of_gone(latches);
-	limit_number(latches);
+	if (latches->n <= RD_LATCHES_MAX)
+		return;
+	qsort(latches->v, latches->n, sizeof(*latches->v), compare_worth);
+	while (latches->n > RD_LATCHES_MAX) {
+		latch_deinit(&latches->v[--latches->n]);
+		latches->dropped++;
+	}
+	sort_by_key(latches);
 }
 
 void rd_fabric_latches_clear(struct rd_fabric_latches *latches)

@@ -235,35 +235,6 @@ static void report_gone(struct judge *j, const struct roots *r, size_t node)
 	rd_finding_add(j->findings, &finding);
 }
 
-/* Several switches that are gone have one neighbour that is there: it lost its links, or what is behind it lost power. */
-static void report_fan(struct judge *j, const struct roots *r, size_t node)
-{
-	_cleanup_free_ char *count = NULL, *names = names_of(j, r, RD_NONE, node);
-	size_t adapters = 0, switches = 0;
-	struct rd_finding finding = {
-		.id = "fabric-node-gone",
-		.severity = RD_SEV_CRITICAL,
-		.title = "all switches behind this one disappeared",
-		.why = "this part of the network is cut off: the links of this switch are down, or all behind it lost power",
-	};
-
-	for (size_t i = 0; i < j->fabric->n_nodes; i++) {
-		size_t root = r->root[i];
-
-		if (root == RD_NONE || r->sole[root] != node || j->fates[root] != RD_FATE_GONE)
-			continue;
-		switches += j->fabric->nodes[i].kind == RD_NODE_SWITCH;
-		adapters += j->fabric->nodes[i].kind != RD_NODE_SWITCH &&
-			    !rd_fabric_is_aggregation(&j->fabric->nodes[i]);
-	}
-	count = count_text(switches, adapters);
-	finding.subject = rd_judge_node_text(&j->fabric->nodes[node]);
-	finding.observed = rd_text("%s: %s", count, names);
-	finding.harm = rd_fabric_harm(RD_HARM_SWITCH_GONE, (double)(adapters + switches));
-	finding.fix = rd_dup("# check this switch and its links to the others, then the power of the others");
-	rd_finding_add(j->findings, &finding);
-}
-
 /* ---- agents that do not respond */
 
 static char *read_error_text(const struct rd_fabric_port *port)
@@ -332,31 +303,6 @@ static void report_unread(struct judge *j, const struct rd_fabric_port *port, si
 	finding.fix = rd_text("perfquery %u %u\n# if it times out too, the firmware or the CPU of that node hangs",
 			      port->lid, port->number);
 	rd_finding_add(j->findings, &finding);
-}
-
-static void judge_agent(struct judge *j, const struct roots *r, size_t node)
-{
-	const struct rd_fabric_port *first = NULL;
-	size_t queried = 0, failed = 0;
-
-	if (r->root[node] != RD_NONE && r->root[node] != node)
-		return;
-	for (size_t i = j->first[node]; i < j->first[node + 1]; i++) {
-		const struct rd_fabric_port *port = &j->fabric->ports[i];
-
-		if (!port->selected || port->presence == RD_PORT_GONE)
-			continue;
-		queried++;
-		if (port->error == ESTALE) {
-			j->strangers++;
-			j->stranger = port;
-		} else if (port->error || port->error_status) {
-			failed++;
-			first = first ? first : port;
-		}
-	}
-	if (failed > 0)
-		report_unread(j, first, failed, queried, r->root[node] == node ? covered_text(j, r, node) : NULL);
 }
 
 /* Ports at whose LIDs other nodes respond: one event, of which the discovery is not over. */
@@ -458,14 +404,60 @@ void rd_judge_nodes(struct judge *j)
 	find_borders(j, &r);
 	find_roots(j, &r);
 	for (size_t i = 0; i < j->fabric->n_nodes; i++) {
-		if (r.fan[i] >= FAN)
-			report_fan(j, &r, i);
+		const struct rd_fabric_port *first = NULL;
+		size_t queried = 0, failed = 0;
+
+		if (r.fan[i] >= FAN) {
+			_cleanup_free_ char *count = NULL, *names = names_of(j, &r, RD_NONE, i);
+			size_t adapters = 0, switches = 0;
+			struct rd_finding fan = {
+				.id = "fabric-node-gone",
+				.severity = RD_SEV_CRITICAL,
+				.title = "all switches behind this one disappeared",
+				.why = "this part of the network is cut off: the links of this switch are down, or all behind it lost power",
+			};
+
+			/* Several switches that are gone have one neighbour that is there: it lost its links, or what is behind it lost power. */
+			for (size_t k = 0; k < j->fabric->n_nodes; k++) {
+				size_t root = r.root[k];
+
+				if (root == RD_NONE || r.sole[root] != i || j->fates[root] != RD_FATE_GONE)
+					continue;
+				switches += j->fabric->nodes[k].kind == RD_NODE_SWITCH;
+				adapters += j->fabric->nodes[k].kind != RD_NODE_SWITCH &&
+					    !rd_fabric_is_aggregation(&j->fabric->nodes[k]);
+			}
+			count = count_text(switches, adapters);
+			fan.subject = rd_judge_node_text(&j->fabric->nodes[i]);
+			fan.observed = rd_text("%s: %s", count, names);
+			fan.harm = rd_fabric_harm(RD_HARM_SWITCH_GONE, (double)(adapters + switches));
+			fan.fix =
+				rd_dup("# check this switch and its links to the others, then the power of the others");
+			rd_finding_add(j->findings, &fan);
+		}
 		if (j->fates[i] != RD_FATE_GONE)
 			judge_presence(j, i);
 		else if (r.root[i] == i &&
 			 (r.sole[i] == RD_NONE || r.fan[r.sole[i]] < FAN || j->fabric->nodes[i].kind != RD_NODE_SWITCH))
 			report_gone(j, &r, i);
-		judge_agent(j, &r, i);
+		if (r.root[i] != RD_NONE && r.root[i] != i)
+			continue;
+		for (size_t p = j->first[i]; p < j->first[i + 1]; p++) {
+			const struct rd_fabric_port *port = &j->fabric->ports[p];
+
+			if (!port->selected || port->presence == RD_PORT_GONE)
+				continue;
+			queried++;
+			if (port->error == ESTALE) {
+				j->strangers++;
+				j->stranger = port;
+			} else if (port->error || port->error_status) {
+				failed++;
+				first = first ? first : port;
+			}
+		}
+		if (failed > 0)
+			report_unread(j, first, failed, queried, r.root[i] == i ? covered_text(j, &r, i) : NULL);
 	}
 	judge_strangers(j);
 	RD_FREE(r.root, r.sole, r.borders, r.queue, r.adapters, r.switches, r.fan);
@@ -519,23 +511,6 @@ static const struct rd_fabric_port *list_unreached_ports(const struct rd_fabric 
 	end_list(out, "port has a link, but no node responded behind it",
 		 "ports have a link, but no node responded behind them", &list, n);
 	return first;
-}
-
-static void list_unread_nodes(const struct rd_fabric *fabric, struct rd_buf *out)
-{
-	_cleanup_buf_ struct rd_buf list = { 0 };
-	size_t n = 0, attributes = 0;
-
-	for (size_t i = 0; i < fabric->n_nodes; i++) {
-		const struct rd_fabric_node *node = &fabric->nodes[i];
-
-		if (node->unread)
-			add_name(&list, &n, node, NULL);
-		attributes += node->unread;
-	}
-	end_list(out, "node was read in part", "nodes were read in part", &list, n);
-	if (n)
-		rd_buf_printf(out, " (%zu attribute%s without a response)", attributes, attributes == 1 ? "" : "s");
 }
 
 /* Nodes that are kept from an earlier walk. */
@@ -650,15 +625,6 @@ static void judge_lids(const struct rd_fabric *fabric, struct rd_findings *findi
 	}
 }
 
-/* Findings that follow from the subnet manager's absence: links that it does not make ACTIVE, and routes that it does not change. */
-static void blame_manager(struct rd_findings *findings, const struct rd_finding *manager)
-{
-	for (size_t i = 0; i < findings->n; i++)
-		if (strcmp(findings->v[i].id, "fabric-link-inactive") == 0 ||
-		    strcmp(findings->v[i].id, "fabric-node-cut-off") == 0)
-			rd_finding_blame(&findings->v[i], manager);
-}
-
 static void judge_manager(const struct rd_fabric *fabric, struct rd_findings *findings)
 {
 	struct rd_finding finding = {
@@ -682,7 +648,11 @@ static void judge_manager(const struct rd_fabric *fabric, struct rd_findings *fi
 	finding.fix = rd_text("sminfo\n# on %s: systemctl status opensm, or the subnet manager that is used there",
 			      name ? name : "that host");
 	rd_finding_add(findings, &finding);
-	blame_manager(findings, &findings->v[findings->n - 1]);
+	/* Findings that follow from the subnet manager's absence: links that it does not make ACTIVE, and routes that it does not change. */
+	for (size_t i = 0; i < findings->n; i++)
+		if (strcmp(findings->v[i].id, "fabric-link-inactive") == 0 ||
+		    strcmp(findings->v[i].id, "fabric-node-cut-off") == 0)
+			rd_finding_blame(&findings->v[i], (&findings->v[findings->n - 1]));
 }
 
 void rd_fabric_judge_walk(const struct rd_fabric *fabric, struct rd_findings *findings)
@@ -695,11 +665,23 @@ void rd_fabric_judge_walk(const struct rd_fabric *fabric, struct rd_findings *fi
 		.title = "discovery is incomplete: parts of the network were not reached",
 		.why = "what is behind these ports is unknown: it is neither checked nor reported as missing",
 	};
+	_cleanup_buf_ struct rd_buf nodes = { 0 };
+	size_t n = 0, attributes = 0;
 
 	judge_duplicates(fabric, findings);
 	judge_lids(fabric, findings);
 	judge_manager(fabric, findings);
-	list_unread_nodes(fabric, &observed);
+	for (size_t k = 0; k < fabric->n_nodes; k++) {
+		const struct rd_fabric_node *node = &fabric->nodes[k];
+
+		if (node->unread)
+			add_name(&nodes, &n, node, NULL);
+		attributes += node->unread;
+	}
+	end_list(&observed, "node was read in part", "nodes were read in part", &nodes, n);
+	if (n)
+		rd_buf_printf(&observed, " (%zu attribute%s without a response)", attributes,
+			      attributes == 1 ? "" : "s");
 	list_unreached_nodes(fabric, &observed);
 	if (!observed.len)
 		return;

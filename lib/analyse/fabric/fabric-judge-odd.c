@@ -190,31 +190,6 @@ static int by_host(const void *a, const void *b)
 			strcmp((*x)->name, (*y)->name));
 }
 
-static void list_adapters(const struct judge *j, struct rails *rails)
-{
-	for (size_t i = 0; i < j->fabric->n_ports; i++) {
-		const struct rd_fabric_port *port = &j->fabric->ports[i];
-		const struct rd_fabric_node *node;
-		const char *space;
-
-		if (port->presence == RD_PORT_GONE || port->peer == RD_NONE || node_of(j, port)->kind != RD_NODE_SWITCH)
-			continue;
-		node = node_of(j, &j->fabric->ports[port->peer]);
-		space = strrchr(node->description, ' ');
-		if (node->kind != RD_NODE_CA || node->n_ports != 1 || rd_fabric_is_aggregation(node) || !space)
-			continue;
-		rails->v[rails->n++] = (struct rail){ .host = node->description,
-						      .name = space + 1,
-						      .host_len = (size_t)(space - node->description),
-						      .leaf = port->node,
-						      .port = i };
-	}
-	qsort(rails->v, rails->n, sizeof(*rails->v), by_leaf);
-	for (size_t i = 0; i < rails->n; i++)
-		rails->by_host[i] = &rails->v[i];
-	qsort(rails->by_host, rails->n, sizeof(rails->by_host[0]), by_host);
-}
-
 /* The name of nearly all adapters at the switch of `v[0]`, and the number of adapters there. */
 static const char *find_name(const struct rail *v, const struct rail *end, size_t *n)
 {
@@ -274,25 +249,6 @@ static size_t look_at_host(const struct rails *rails, const struct rail *rail, c
 	return n;
 }
 
-static void report_rail(struct judge *j, const struct rail *odd, const char *usual, const struct rail *belongs,
-			const struct rail *swapped)
-{
-	const struct rd_fabric_port *port = &j->fabric->ports[odd->port];
-	const char *there = rd_fabric_name(&j->fabric->nodes[belongs->leaf]);
-	struct rd_finding finding = {
-		.id = "fabric-rail-odd",
-		.severity = RD_SEV_WARNING,
-		.title = "adapter is connected to a switch where the others have another name",
-		.why = "traffic between adapters of the same number leaves the rail: it takes more hops, and shares links",
-		.subject = rd_fabric_cable_text(j->fabric, port),
-		.observed = rd_text("%s, where nearly all adapters are %s", odd->name, usual),
-		.expected = rd_text("at %s, as %.*s %s", there, (int)belongs->host_len, belongs->host, belongs->name),
-		.fix = rd_text("# check the cabling of the host%s", swapped ? ": two of its cables are exchanged" : ""),
-	};
-
-	rd_finding_add(j->findings, &finding);
-}
-
 /* Only hosts that have as many adapters as another at the switch, and half of them where they belong, are connected by name. */
 static void judge_rail(struct judge *j, const struct rails *rails, const struct rail *odd)
 {
@@ -310,8 +266,24 @@ static void judge_rail(struct judge *j, const struct rails *rails, const struct 
 		return;
 	swapped = swapped && swapped->odd && swapped->leaf == belongs->leaf ? swapped : NULL;
 	/* Two cables that are exchanged are one finding. */
-	if (!swapped || strcmp(odd->name, usual) < 0)
-		report_rail(j, odd, usual, belongs, swapped);
+	if (!swapped || strcmp(odd->name, usual) < 0) {
+		const struct rd_fabric_port *port = &j->fabric->ports[odd->port];
+		const char *there = rd_fabric_name(&j->fabric->nodes[belongs->leaf]);
+		struct rd_finding finding = {
+			.id = "fabric-rail-odd",
+			.severity = RD_SEV_WARNING,
+			.title = "adapter is connected to a switch where the others have another name",
+			.why = "traffic between adapters of the same number leaves the rail: it takes more hops, and shares links",
+			.subject = rd_fabric_cable_text(j->fabric, port),
+			.observed = rd_text("%s, where nearly all adapters are %s", odd->name, usual),
+			.expected = rd_text("at %s, as %.*s %s", there, (int)belongs->host_len, belongs->host,
+					    belongs->name),
+			.fix = rd_text("# check the cabling of the host%s",
+				       swapped ? ": two of its cables are exchanged" : ""),
+		};
+
+		rd_finding_add(j->findings, &finding);
+	}
 }
 
 static void judge_rails(struct judge *j)
@@ -322,7 +294,27 @@ static void judge_rails(struct judge *j)
 		.of = rd_alloc(j->fabric->n_nodes + 1, sizeof(rails.of[0])),
 	};
 
-	list_adapters(j, &rails);
+	for (size_t i = 0; i < j->fabric->n_ports; i++) {
+		const struct rd_fabric_port *port = &j->fabric->ports[i];
+		const struct rd_fabric_node *node;
+		const char *space;
+
+		if (port->presence == RD_PORT_GONE || port->peer == RD_NONE || node_of(j, port)->kind != RD_NODE_SWITCH)
+			continue;
+		node = node_of(j, &j->fabric->ports[port->peer]);
+		space = strrchr(node->description, ' ');
+		if (node->kind != RD_NODE_CA || node->n_ports != 1 || rd_fabric_is_aggregation(node) || !space)
+			continue;
+		rails.v[rails.n++] = (struct rail){ .host = node->description,
+						    .name = space + 1,
+						    .host_len = (size_t)(space - node->description),
+						    .leaf = port->node,
+						    .port = i };
+	}
+	qsort(rails.v, rails.n, sizeof(*rails.v), by_leaf);
+	for (size_t i = 0; i < rails.n; i++)
+		rails.by_host[i] = &rails.v[i];
+	qsort(rails.by_host, rails.n, sizeof(rails.by_host[0]), by_host);
 	if (find_names(&rails))
 		for (size_t i = 0; i < rails.n; i++)
 			if (rails.v[i].odd)
@@ -387,27 +379,6 @@ static int compare_pairs(const void *a, const void *b)
 	return RD_CMP(x->from, y->from) ?: RD_CMP(x->to, y->to);
 }
 
-/* Lists the pairs of switches with links in each direction, sorted. */
-static void list_pairs(struct uplinks *u)
-{
-	const struct judge *j = u->j;
-	size_t n = 0;
-
-	for (size_t i = 0; i < j->fabric->n_ports; i++) {
-		const struct rd_fabric_port *port = &j->fabric->ports[i];
-
-		if (port->presence != RD_PORT_GONE && port->peer != RD_NONE && rd_judge_is_uplink(j, port))
-			u->pairs[n++] = (struct pair){ port->node, j->fabric->ports[port->peer].node, 1 };
-	}
-	qsort(u->pairs, n, sizeof(*u->pairs), compare_pairs);
-	for (size_t i = 0; i < n; i++) {
-		if (u->n_pairs > 0 && compare_pairs(&u->pairs[u->n_pairs - 1], &u->pairs[i]) == 0)
-			u->pairs[u->n_pairs - 1].n++;
-		else
-			u->pairs[u->n_pairs++] = u->pairs[i];
-	}
-}
-
 static bool is_free(const struct judge *j, const struct rd_fabric_port *port)
 {
 	const struct rd_fabric_node *node = node_of(j, port);
@@ -415,26 +386,6 @@ static bool is_free(const struct judge *j, const struct rd_fabric_port *port)
 	return port->number != 0 && port->peer == RD_NONE && port->state == RD_LINK_DOWN &&
 	       port->physical_state != RD_PHYSICAL_DISABLED &&
 	       (port->number < node->n_ports || node->n_ports <= INNER || node->n_ports % 2 == 0);
-}
-
-static void count_ports(const struct judge *j, size_t node, struct sw *sw)
-{
-	sw->unsure = j->fabric->nodes[node].unread > 0;
-	for (size_t i = j->first[node]; i < j->first[node + 1]; i++) {
-		const struct rd_fabric_port *port = &j->fabric->ports[i];
-		bool uplink = rd_judge_is_uplink(j, port);
-
-		if (port->number == 0)
-			continue;
-		sw->free += is_free(j, port);
-		/* A link that went down has a finding of its own. */
-		if (port->peer == RD_NONE)
-			sw->unsure |= uplink || rd_fabric_is_unsure(port);
-		else if (uplink)
-			sw->uplinks++;
-		else
-			sw->adapters += !rd_fabric_is_aggregation(node_of(j, &j->fabric->ports[port->peer]));
-	}
 }
 
 static int compare_kinds(const struct uplinks *u, size_t a, size_t b)
@@ -464,7 +415,22 @@ static void describe_switches(struct uplinks *u)
 			sw->n_pairs++;
 		if (j->fabric->nodes[i].kind != RD_NODE_SWITCH || j->fates[i] == RD_FATE_GONE)
 			continue;
-		count_ports(j, i, sw);
+		sw->unsure = j->fabric->nodes[i].unread > 0;
+		for (size_t k = j->first[i]; k < j->first[i + 1]; k++) {
+			const struct rd_fabric_port *port = &j->fabric->ports[k];
+			bool uplink = rd_judge_is_uplink(j, port);
+
+			if (port->number == 0)
+				continue;
+			sw->free += is_free(j, port);
+			/* A link that went down has a finding of its own. */
+			if (port->peer == RD_NONE)
+				sw->unsure |= uplink || rd_fabric_is_unsure(port);
+			else if (uplink)
+				sw->uplinks++;
+			else
+				sw->adapters += !rd_fabric_is_aggregation(node_of(j, &j->fabric->ports[port->peer]));
+		}
 		u->order[u->n++] = i;
 	}
 	for (size_t i = 0; i < u->n_pairs; i++)
@@ -730,31 +696,6 @@ static void judge_switch(struct uplinks *u, size_t node)
 	}
 }
 
-/* Switches `kind` to `end` in the order are of one kind: whether two of them lack one link to each other. */
-static void judge_kind(struct uplinks *u, const size_t *kind, const size_t *end)
-{
-	struct norm norm = { 0 };
-	size_t lacking[2], n = 0;
-
-	for (const size_t *at = kind; at < end; at++)
-		norm_add(&norm, &u->of[*at], u->of[*at].level);
-	for (const size_t *at = kind; at < end; at++) {
-		const struct sw *sw = &u->of[*at];
-
-		if (sw->level >= norm.links)
-			continue;
-		if (n == 2 || sw->level + 1 != norm.links || sw->free == 0 || sw->unsure || sw->adapters > norm.adapters)
-			return;
-		lacking[n++] = *at;
-	}
-	norm.n -= n;
-	norm.has = norm.links - 1;
-	/* Two links at a switch of its kind are a chain or a ring: a chain has two ends. */
-	if (n == 2 && norm.links > 2 && norm.alike >= ALIKE - 2 && 8 * norm.alike >= 7 * norm.n)
-		report_missing(u, lacking[0], lacking[1], links_to(u, lacking[0], lacking[1]) + 1, &norm,
-			       "of this kind");
-}
-
 static void judge_uplinks(struct judge *j)
 {
 	struct uplinks u = {
@@ -765,8 +706,22 @@ static void judge_uplinks(struct judge *j)
 		.sisters = rd_alloc(j->fabric->n_nodes + 1, sizeof(*u.sisters)),
 		.seen = rd_alloc(j->fabric->n_nodes + 1, sizeof(*u.seen)),
 	};
+	size_t k = 0;
 
-	list_pairs(&u);
+	/* Lists the pairs of switches with links in each direction, sorted. */
+	for (size_t i = 0; i < j->fabric->n_ports; i++) {
+		const struct rd_fabric_port *port = &j->fabric->ports[i];
+
+		if (port->presence != RD_PORT_GONE && port->peer != RD_NONE && rd_judge_is_uplink(j, port))
+			u.pairs[k++] = (struct pair){ port->node, j->fabric->ports[port->peer].node, 1 };
+	}
+	qsort(u.pairs, k, sizeof(*u.pairs), compare_pairs);
+	for (size_t i = 0; i < k; i++) {
+		if (u.n_pairs > 0 && compare_pairs(&u.pairs[u.n_pairs - 1], &u.pairs[i]) == 0)
+			u.pairs[u.n_pairs - 1].n++;
+		else
+			u.pairs[u.n_pairs++] = u.pairs[i];
+	}
 	describe_switches(&u);
 	/* A cable is reported at the lower end. */
 	for (int leaves = 1; leaves >= 0; leaves--)
@@ -774,9 +729,34 @@ static void judge_uplinks(struct judge *j)
 			if ((u.of[u.order[i]].adapters > 0) == leaves)
 				judge_switch(&u, u.order[i]);
 	for (size_t from = 0, to; from < u.n; from = to) {
+		const size_t *kind;
+		const size_t *end;
+		struct norm norm = { 0 };
+		size_t lacking[2], n = 0;
+
 		for (to = from + 1; to < u.n && compare_kinds(&u, u.order[from], u.order[to]) == 0;)
 			to++;
-		judge_kind(&u, &u.order[from], &u.order[to]);
+		/* Switches `kind` to `end` in the order are of one kind: whether two of them lack one link to each other. */
+		kind = &u.order[from];
+		end = &u.order[to];
+		for (const size_t *at = kind; at < end; at++)
+			norm_add(&norm, &u.of[*at], u.of[*at].level);
+		for (const size_t *at = kind; at < end; at++) {
+			const struct sw *sw = &u.of[*at];
+
+			if (sw->level >= norm.links)
+				continue;
+			if (n == 2 || sw->level + 1 != norm.links || sw->free == 0 || sw->unsure ||
+			    sw->adapters > norm.adapters)
+				continue;
+			lacking[n++] = *at;
+		}
+		norm.n -= n;
+		norm.has = norm.links - 1;
+		/* Two links at a switch of its kind are a chain or a ring: a chain has two ends. */
+		if (n == 2 && norm.links > 2 && norm.alike >= ALIKE - 2 && 8 * norm.alike >= 7 * norm.n)
+			report_missing(&u, lacking[0], lacking[1], links_to(&u, lacking[0], lacking[1]) + 1, &norm,
+				       "of this kind");
 	}
 	RD_FREE(u.pairs, u.of, u.order, u.sisters, u.seen);
 }

@@ -597,22 +597,6 @@ static void blame_block(struct judge *j, const struct rd_fabric_node *cut_off)
 
 /* ---- saturated counters */
 
-/* "LocalLinkIntegrityErrors at least 15", for each error counter at its maximum. */
-static void saturated_text(const struct judge *j, const struct rd_fabric_port *port, struct rd_buf *out)
-{
-	for (size_t i = 0; port->fresh && i < j->fabric->n_values; i++) {
-		struct rd_pma_value value;
-
-		/* 32-bit data and packet counters saturate within seconds; the extended counters replace them. */
-		if (rd_pma_counters[i].kind == RD_PMA_DATA || rd_pma_counters[i].kind == RD_PMA_PACKETS ||
-		    rd_pma_counters[i].kind == RD_PMA_WAIT || rd_pma_counters[i].kind == RD_PMA_NOTE)
-			continue;
-		if (rd_fabric_value(j->fabric, port, i, &value) && rd_pma_saturated(&value))
-			rd_buf_printf(out, "%s%s at least %" PRIu64, out->len ? ", " : "", rd_pma_counters[i].name,
-				      value.v);
-	}
-}
-
 /* One finding for all ports: a warning if another finding does not name the errors of one of them, else a note. */
 static void judge_saturated(struct judge *j)
 {
@@ -632,7 +616,18 @@ static void judge_saturated(struct judge *j)
 		_cleanup_free_ char *name = NULL;
 
 		text.len = 0;
-		saturated_text(j, port, &text);
+		/* "LocalLinkIntegrityErrors at least 15", for each error counter at its maximum. */
+		for (size_t k = 0; port->fresh && k < j->fabric->n_values; k++) {
+			struct rd_pma_value value;
+
+			/* 32-bit data and packet counters saturate within seconds; the extended counters replace them. */
+			if (rd_pma_counters[k].kind == RD_PMA_DATA || rd_pma_counters[k].kind == RD_PMA_PACKETS ||
+			    rd_pma_counters[k].kind == RD_PMA_WAIT || rd_pma_counters[k].kind == RD_PMA_NOTE)
+				continue;
+			if (rd_fabric_value(j->fabric, port, k, &value) && rd_pma_saturated(&value))
+				rd_buf_printf(&text, "%s%s at least %" PRIu64, text.len ? ", " : "",
+					      rd_pma_counters[k].name, value.v);
+		}
 		if (text.len == 0)
 			continue;
 		first = first ? first : port;
@@ -741,23 +736,6 @@ static void report_degraded(struct judge *j, const struct rd_fabric_port *port)
 	add_link_finding(j, port, &finding);
 }
 
-static void report_limited(struct judge *j, const struct rd_fabric_port *port, size_t n)
-{
-	struct rd_finding finding = {
-		.id = "fabric-link-limited",
-		.severity = RD_SEV_NOTE,
-		.title = n == 1 ? "link is limited by configuration: both ends support more" :
-				  "links are limited by configuration: both ends support more",
-		.why = "PortInfo LinkWidthEnabled or LinkSpeedEnabled of one or both ends is less than supported",
-		.observed = rd_text("%zu link%s, this one %ux %s", n, n == 1 ? "" : "s", port->width_active,
-				    rd_link_speed_name(port->speed_active)),
-		.fix = rd_text("ibportstate %u %u query\n# if not intended: ibportstate shows what is enabled",
-			       port->lid, port->number),
-	};
-
-	add_link_finding(j, port, &finding);
-}
-
 enum rd_link_limit rd_judge_limit(const struct rd_fabric_port *port, const struct rd_fabric_port *peer)
 {
 	if (!port->width_supported || !port->speed_supported || !peer->width_supported || !peer->speed_supported)
@@ -796,8 +774,21 @@ static void judge_rates(struct judge *j)
 			break;
 		}
 	}
-	if (example)
-		report_limited(j, example, limited);
+	if (example) {
+		struct rd_finding finding = {
+			.id = "fabric-link-limited",
+			.severity = RD_SEV_NOTE,
+			.title = limited == 1 ? "link is limited by configuration: both ends support more" :
+						"links are limited by configuration: both ends support more",
+			.why = "PortInfo LinkWidthEnabled or LinkSpeedEnabled of one or both ends is less than supported",
+			.observed = rd_text("%zu link%s, this one %ux %s", limited, limited == 1 ? "" : "s",
+					    example->width_active, rd_link_speed_name(example->speed_active)),
+			.fix = rd_text("ibportstate %u %u query\n# if not intended: ibportstate shows what is enabled",
+				       example->lid, example->number),
+		};
+
+		add_link_finding(j, example, &finding);
+	}
 }
 
 static bool is_inactive(const struct rd_fabric_port *port)

@@ -399,29 +399,6 @@ static void follow(struct job *job, size_t leaf, size_t to, uint16_t lid)
 	}
 }
 
-static void count_fault(struct job *job, size_t leaf, size_t to, uint16_t lid, uint64_t pairs)
-{
-	enum rd_route_end end = job->end[leaf];
-	size_t culprit = job->culprit[leaf];
-	struct fault *fault;
-
-	if (!job->faults[end]) {
-		job->faults[end] = rd_alloc(job->fabric->n_nodes + 1, sizeof(struct fault));
-		job->counted[end] = rd_alloc(job->fabric->n_nodes + 1, sizeof(uint16_t));
-	}
-	fault = &job->faults[end][culprit];
-	if (job->counted[end][culprit] != lid) {
-		job->counted[end][culprit] = lid;
-		fault->lids++;
-	}
-	if (!fault->pairs) {
-		fault->source = job->sources[leaf];
-		fault->to = to;
-		fault->lid = lid;
-	}
-	fault->pairs += pairs;
-}
-
 static void follow_to(struct job *job, size_t to, uint16_t lid)
 {
 	size_t own_leaf = job->fabric->ports[job->fabric->ports[to].peer].node;
@@ -436,8 +413,27 @@ static void follow_to(struct job *job, size_t to, uint16_t lid)
 		follow(job, leaf, to, lid);
 		job->verdict->pairs += pairs;
 		job->verdict->by_end[job->end[leaf]] += pairs;
-		if (job->end[leaf] != RD_ROUTE_ARRIVES)
-			count_fault(job, leaf, to, lid, pairs);
+		if (job->end[leaf] != RD_ROUTE_ARRIVES) {
+			enum rd_route_end end = job->end[leaf];
+			size_t culprit = job->culprit[leaf];
+			struct fault *fault;
+
+			if (!job->faults[end]) {
+				job->faults[end] = rd_alloc(job->fabric->n_nodes + 1, sizeof(struct fault));
+				job->counted[end] = rd_alloc(job->fabric->n_nodes + 1, sizeof(uint16_t));
+			}
+			fault = &job->faults[end][culprit];
+			if (job->counted[end][culprit] != lid) {
+				job->counted[end][culprit] = lid;
+				fault->lids++;
+			}
+			if (!fault->pairs) {
+				fault->source = job->sources[leaf];
+				fault->to = to;
+				fault->lid = lid;
+			}
+			fault->pairs += pairs;
+		}
 	}
 }
 

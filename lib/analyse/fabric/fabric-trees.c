@@ -83,19 +83,6 @@ static bool wait_share(const struct rd_fabric *fabric, const struct rd_fabric_po
 	return *guessed;
 }
 
-static void find_waiting(struct trees *t)
-{
-	for (size_t i = 0; i < t->fabric->n_ports; i++) {
-		const struct rd_fabric_port *port = &t->fabric->ports[i];
-		double share;
-		bool guessed;
-
-		if (port->fresh && port->presence != RD_PORT_GONE && wait_share(t->fabric, port, &share, &guessed) &&
-		    share * 100 > t->limit->warning)
-			add_member(t, i, share, guessed);
-	}
-}
-
 /* What the egress ports of a switch do, except the one that faces the waiting port. */
 struct egress {
 	size_t waiting, saturated; /* ports; RD_NONE: none */
@@ -187,27 +174,6 @@ static void find_root(struct trees *t, size_t i)
 	}
 }
 
-/* Counts a member at its root, and keeps it as an example if few of those behind the root wait longer. */
-static void count_at_root(struct trees *t, size_t i)
-{
-	struct member *member = &t->members[i], *root = &t->members[member->root];
-	size_t at;
-
-	root->worst = member->share > root->worst ? member->share : root->worst;
-	root->guessed |= member->guessed;
-	if (member == root)
-		return;
-	at = root->n_behind < EXAMPLES ? root->n_behind : EXAMPLES;
-	root->n_behind++;
-	while (at > 0 && t->members[root->examples[at - 1]].share < member->share) {
-		if (at < EXAMPLES)
-			root->examples[at] = root->examples[at - 1];
-		at--;
-	}
-	if (at < EXAMPLES)
-		root->examples[at] = i;
-}
-
 static char *describe(const struct trees *t, const struct member *root)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
@@ -288,24 +254,6 @@ static void describe_kind(const struct trees *t, const struct member *root, stru
 	}
 }
 
-static void report_tree(const struct trees *t, const struct member *root, struct rd_findings *findings)
-{
-	struct rd_finding finding = { .id = "fabric-congested", .severity = RD_SEV_WARNING };
-
-	/* Of a single port that is nothing: all that send much wait a little. */
-	if (root->guessed && root->n_behind == 0)
-		return;
-	if (root->guessed)
-		finding.severity = RD_SEV_NOTE;
-	else if (t->limit->critical >= 0 && root->worst * 100 > t->limit->critical)
-		finding.severity = RD_SEV_CRITICAL;
-	describe_kind(t, root, &finding);
-	finding.subject = rd_fabric_cable_text(t->fabric, &t->fabric->ports[root->port]);
-	finding.observed = describe(t, root);
-	finding.expected = rd_text("ports wait at most %.0f %% of the time", t->limit->warning);
-	rd_finding_add(findings, &finding);
-}
-
 void rd_fabric_judge_trees(const struct rd_fabric *fabric, const struct rd_fabric_limits *limits,
 			   struct rd_findings *findings)
 {
@@ -317,16 +265,56 @@ void rd_fabric_judge_trees(const struct rd_fabric *fabric, const struct rd_fabri
 	t.of_port = rd_alloc(fabric->n_ports + 1, sizeof(*t.of_port));
 	for (size_t i = 0; i < fabric->n_ports; i++)
 		t.of_port[i] = RD_NONE;
-	find_waiting(&t);
+	for (size_t i = 0; i < t.fabric->n_ports; i++) {
+		const struct rd_fabric_port *port = &t.fabric->ports[i];
+		double share;
+		bool guessed;
+
+		if (port->fresh && port->presence != RD_PORT_GONE && wait_share(t.fabric, port, &share, &guessed) &&
+		    share * 100 > t.limit->warning)
+			add_member(&t, i, share, guessed);
+	}
 	waiting = t.n;
 	for (size_t i = 0; i < waiting; i++)
 		follow_wait(&t, i);
 	for (size_t i = 0; i < t.n; i++)
 		find_root(&t, i);
+	for (size_t i = 0; i < t.n; i++) {
+		struct member *member = &t.members[i], *root = &t.members[member->root];
+		size_t at;
+
+		/* Counts a member at its root, and keeps it as an example if few of those behind the root wait longer. */
+		root->worst = member->share > root->worst ? member->share : root->worst;
+		root->guessed |= member->guessed;
+		if (member == root)
+			continue;
+		at = root->n_behind < EXAMPLES ? root->n_behind : EXAMPLES;
+		root->n_behind++;
+		while (at > 0 && t.members[root->examples[at - 1]].share < member->share) {
+			if (at < EXAMPLES)
+				root->examples[at] = root->examples[at - 1];
+			at--;
+		}
+		if (at < EXAMPLES)
+			root->examples[at] = i;
+	}
 	for (size_t i = 0; i < t.n; i++)
-		count_at_root(&t, i);
-	for (size_t i = 0; i < t.n; i++)
-		if (t.members[i].root == i)
-			report_tree(&t, &t.members[i], findings);
+		if (t.members[i].root == i) {
+			const struct member *root = &t.members[i];
+			struct rd_finding finding = { .id = "fabric-congested", .severity = RD_SEV_WARNING };
+
+			/* Of a single port that is nothing: all that send much wait a little. */
+			if (root->guessed && root->n_behind == 0)
+				continue;
+			if (root->guessed)
+				finding.severity = RD_SEV_NOTE;
+			else if (t.limit->critical >= 0 && root->worst * 100 > t.limit->critical)
+				finding.severity = RD_SEV_CRITICAL;
+			describe_kind(&t, root, &finding);
+			finding.subject = rd_fabric_cable_text(t.fabric, &t.fabric->ports[root->port]);
+			finding.observed = describe(&t, root);
+			finding.expected = rd_text("ports wait at most %.0f %% of the time", t.limit->warning);
+			rd_finding_add(findings, &finding);
+		}
 	RD_FREE(t.of_port, t.members);
 }

@@ -61,21 +61,6 @@ static enum evidence evidence_at(const struct rd_fabric *now, const struct rd_fa
 	return EVIDENCE_MISSING;
 }
 
-static void collect_evidence(struct reach *r)
-{
-	for (size_t i = 0; i < r->known->n_ports; i++) {
-		const struct rd_fabric_port *port = &r->known->ports[i];
-		const struct rd_fabric_port *peer = port->peer == RD_NONE ? NULL : &r->known->ports[port->peer];
-		enum evidence shown;
-
-		if (!peer || r->result[port->node] != RD_REACH_MISSING || r->result[peer->node] != RD_REACH_FOUND)
-			continue;
-		shown = evidence_at(r->now, &r->known->nodes[peer->node], peer->number);
-		if (shown > r->shown[port->node])
-			r->shown[port->node] = shown;
-	}
-}
-
 /* Gives evidence to nodes that were connected to nodes with the same evidence, through switches. */
 static void spread_evidence(struct reach *r, enum evidence shown)
 {
@@ -100,17 +85,6 @@ static void spread_evidence(struct reach *r, enum evidence shown)
 	}
 }
 
-static void index_ports(struct reach *r)
-{
-	size_t port = 0;
-
-	for (size_t node = 0; node <= r->known->n_nodes; node++) {
-		while (port < r->known->n_ports && r->known->ports[port].node < node)
-			port++;
-		r->first_port[node] = port;
-	}
-}
-
 enum rd_reach *rd_fabric_reach(const struct rd_fabric *known, const struct rd_fabric *now)
 {
 	_cleanup_free_ enum rd_presence *kept = node_presences(now), *before = node_presences(known);
@@ -124,8 +98,13 @@ enum rd_reach *rd_fabric_reach(const struct rd_fabric *known, const struct rd_fa
 		.first_port = rd_alloc(known->n_nodes + 1, sizeof(*r.first_port)),
 		.todo = rd_alloc(known->n_nodes + 1, sizeof(*r.todo)),
 	};
+	size_t at = 0;
 
-	index_ports(&r);
+	for (size_t node = 0; node <= r.known->n_nodes; node++) {
+		while (at < r.known->n_ports && r.known->ports[at].node < node)
+			at++;
+		r.first_port[node] = at;
+	}
 	for (size_t i = 0; i < known->n_nodes; i++) {
 		size_t node = rd_fabric_find_node(now, known->nodes[i].guid);
 
@@ -136,7 +115,17 @@ enum rd_reach *rd_fabric_reach(const struct rd_fabric *known, const struct rd_fa
 		/* What is behind a node that was not reached is not known either. */
 		r.shown[i] = r.result[i] == RD_REACH_UNKNOWN ? EVIDENCE_UNKNOWN : NO_EVIDENCE;
 	}
-	collect_evidence(&r);
+	for (size_t i = 0; i < r.known->n_ports; i++) {
+		const struct rd_fabric_port *port = &r.known->ports[i];
+		const struct rd_fabric_port *peer = port->peer == RD_NONE ? NULL : &r.known->ports[port->peer];
+		enum evidence shown;
+
+		if (!peer || r.result[port->node] != RD_REACH_MISSING || r.result[peer->node] != RD_REACH_FOUND)
+			continue;
+		shown = evidence_at(r.now, &r.known->nodes[peer->node], peer->number);
+		if (shown > r.shown[port->node])
+			r.shown[port->node] = shown;
+	}
 	/* In this order: the first may overwrite the second. */
 	spread_evidence(&r, EVIDENCE_UNKNOWN);
 	spread_evidence(&r, EVIDENCE_MISSING);
@@ -253,25 +242,6 @@ static void keep_peer(const struct rd_fabric *before, const struct rd_fabric_por
 	to->was_port = peer ? peer->number : from->was_port;
 }
 
-/* Adds a port that was not found, with its last values. It has no peer yet: the index would not be valid. */
-static void keep_port(struct rd_fabric *before, struct rd_fabric_port *port, enum rd_presence presence,
-		      struct rd_fabric *now)
-{
-	const struct rd_fabric_node *node = &before->nodes[port->node];
-	struct rd_fabric_port *kept = rd_fabric_add_port(now, node->guid, port->number);
-	size_t at;
-
-	at = kept->node;
-	*kept = *port;
-	kept->node = at;
-	kept->peer = RD_NONE;
-	keep_peer(before, port, kept);
-	kept->presence = presence;
-	kept->fresh = false;
-	kept->values = kept->before = NULL;
-	move_counters(port, kept);
-}
-
 /* Adds the nodes of ports that are kept. */
 static void keep_nodes(const struct rd_fabric *before, const enum rd_presence *kept, struct rd_fabric *now)
 {
@@ -382,43 +352,11 @@ static enum rd_presence presence_of_lost(const struct rd_fabric *before, const e
 		       RD_PORT_GONE;
 }
 
-/* Deselects ports of nodes that were not reached if a node that was reached has their LID now. */
-static void yield_lids(struct rd_fabric *now)
-{
-	_cleanup_free_ bool *used = rd_alloc((size_t)UINT16_MAX + 1, sizeof(*used));
-
-	for (size_t i = 0; i < now->n_ports; i++)
-		if (now->ports[i].presence != RD_PORT_GONE && now->ports[i].presence != RD_PORT_UNREACHED)
-			used[now->ports[i].lid] = true;
-	for (size_t i = 0; i < now->n_ports; i++)
-		if (now->ports[i].presence == RD_PORT_UNREACHED && used[now->ports[i].lid])
-			now->ports[i].selected = false;
-}
-
 /* Whether a cable may still be at the port: nothing is known about its other end. */
 static bool may_have_cable(const struct rd_fabric *fabric, size_t port)
 {
 	return port != RD_NONE && fabric->ports[port].peer == RD_NONE && rd_fabric_is_unsure(&fabric->ports[port]) &&
 	       fabric->ports[port].presence != RD_PORT_GONE;
-}
-
-/* Restores cables that the walk did not see. */
-static void keep_cables(const struct rd_fabric *before, struct rd_fabric *now)
-{
-	for (size_t i = 0; i < before->n_ports; i++) {
-		const struct rd_fabric_port *port = &before->ports[i];
-		const struct rd_fabric_port *peer = port->peer == RD_NONE ? NULL : &before->ports[port->peer];
-		size_t here, there;
-
-		if (!peer || port->peer < i)
-			continue;
-		here = rd_fabric_find_port(now, before->nodes[port->node].guid, port->number);
-		there = rd_fabric_find_port(now, before->nodes[peer->node].guid, peer->number);
-		if (here == there || !may_have_cable(now, here) || !may_have_cable(now, there))
-			continue;
-		now->ports[here].peer = there;
-		now->ports[there].peer = here;
-	}
 }
 
 /* Carries over what was found again, and sets the presence of all ports of `now`. Returns the presence of the others, per port of
@@ -453,6 +391,7 @@ static enum rd_presence *match_ports(struct rd_fabric *before, const enum rd_rea
 void rd_fabric_update(struct rd_fabric *before, const enum rd_reach *reach, struct rd_fabric *now)
 {
 	_cleanup_free_ enum rd_presence *kept = NULL;
+	_cleanup_free_ bool *used = rd_alloc((size_t)UINT16_MAX + 1, sizeof(*used));
 
 	now->sweep = before->sweep;
 	now->swept_ns = before->swept_ns;
@@ -466,9 +405,44 @@ void rd_fabric_update(struct rd_fabric *before, const enum rd_reach *reach, stru
 	keep_nodes(before, kept, now);
 	resort_nodes(now);
 	for (size_t i = 0; i < before->n_ports; i++)
-		if (kept[i] != RD_PORT_PRESENT)
-			keep_port(before, &before->ports[i], kept[i], now);
+		if (kept[i] != RD_PORT_PRESENT) {
+			struct rd_fabric_port *port = &before->ports[i];
+			const struct rd_fabric_node *node = &before->nodes[port->node];
+			struct rd_fabric_port *copy = rd_fabric_add_port(now, node->guid, port->number);
+			size_t at;
+
+			/* Adds a port that was not found, with its last values. It has no peer yet: the index would not be valid. */
+			at = copy->node;
+			*copy = *port;
+			copy->node = at;
+			copy->peer = RD_NONE;
+			keep_peer(before, port, copy);
+			copy->presence = kept[i];
+			copy->fresh = false;
+			copy->values = copy->before = NULL;
+			move_counters(port, copy);
+		}
 	sort_ports(now);
-	yield_lids(now);
-	keep_cables(before, now);
+	/* Deselects ports of nodes that were not reached if a node that was reached has their LID now. */
+	for (size_t i = 0; i < now->n_ports; i++)
+		if (now->ports[i].presence != RD_PORT_GONE && now->ports[i].presence != RD_PORT_UNREACHED)
+			used[now->ports[i].lid] = true;
+	for (size_t i = 0; i < now->n_ports; i++)
+		if (now->ports[i].presence == RD_PORT_UNREACHED && used[now->ports[i].lid])
+			now->ports[i].selected = false;
+	/* Restores cables that the walk did not see. */
+	for (size_t i = 0; i < before->n_ports; i++) {
+		const struct rd_fabric_port *port = &before->ports[i];
+		const struct rd_fabric_port *peer = port->peer == RD_NONE ? NULL : &before->ports[port->peer];
+		size_t here, there;
+
+		if (!peer || port->peer < i)
+			continue;
+		here = rd_fabric_find_port(now, before->nodes[port->node].guid, port->number);
+		there = rd_fabric_find_port(now, before->nodes[peer->node].guid, peer->number);
+		if (here == there || !may_have_cable(now, here) || !may_have_cable(now, there))
+			continue;
+		now->ports[here].peer = there;
+		now->ports[there].peer = here;
+	}
 }

@@ -75,26 +75,6 @@ static void set_port(struct rd_fabric_port *port, const struct rd_share_row *row
 			port->values[i] = (struct rd_pma_value){ row->values[i], 64 };
 }
 
-static void add_ports(struct rd_fabric *fabric, const struct rd_share_row *const *rows, size_t n)
-{
-	for (size_t i = 0; i < n;) {
-		size_t end = i;
-
-		while (end < n && rows[end]->guid == rows[i]->guid)
-			end++;
-		rd_fabric_add_node(fabric, rows[i]->guid, rows[i]->kind, rows[end - 1]->port,
-				   rows[i]->node ? rows[i]->node : "");
-		i = end;
-	}
-	rd_fabric_sort_nodes(fabric);
-	for (size_t i = 0; i < n; i++)
-		set_port(rd_fabric_add_port(fabric, rows[i]->guid, rows[i]->port), rows[i]);
-	rd_fabric_sort_ports(fabric);
-	for (size_t i = 0; i < n; i++)
-		if (rows[i]->peer_guid)
-			fabric->ports[i].peer = rd_fabric_find_port(fabric, rows[i]->peer_guid, rows[i]->peer_port);
-}
-
 /* ---- shares */
 
 static int by_topology(const void *a, const void *b)
@@ -106,12 +86,17 @@ static int by_topology(const void *a, const void *b)
 	return (x->of > y->of) - (x->of < y->of);
 }
 
-/* The topology, and the number of shares, of most files. */
-static void find_usual(const struct rd_share_files *files, struct rd_merge *merge)
+static bool is_usual(const struct rd_merge *merge, const struct rd_share *share)
+{
+	return share->index > 0 && share->of == merge->shares && share->topology.v == merge->topology;
+}
+
+static void count_shares(const struct rd_share_files *files, struct rd_merge *merge)
 {
 	_cleanup_free_ const struct rd_share **sorted = rd_alloc(files->n + 1, sizeof(*sorted));
 	size_t n = 0, most = 0;
 
+	/* The topology, and the number of shares, of most files. */
 	for (size_t i = 0; i < files->n; i++)
 		if (files->v[i].index > 0)
 			sorted[n++] = &files->v[i];
@@ -125,16 +110,6 @@ static void find_usual(const struct rd_share_files *files, struct rd_merge *merg
 		merge->topology = sorted[i]->topology.v;
 		merge->shares = sorted[i]->of;
 	}
-}
-
-static bool is_usual(const struct rd_merge *merge, const struct rd_share *share)
-{
-	return share->index > 0 && share->of == merge->shares && share->topology.v == merge->topology;
-}
-
-static void count_shares(const struct rd_share_files *files, struct rd_merge *merge)
-{
-	find_usual(files, merge);
 	merge->have = rd_alloc((size_t)merge->shares + 1, sizeof(*merge->have));
 	merge->missing = merge->shares;
 	for (size_t i = 0; i < files->n; i++) {
@@ -168,7 +143,22 @@ void rd_fabric_merge(const struct rd_share_files *files, struct rd_fabric *ret, 
 	*merge = (struct rd_merge){ .ports = n, .duplicates = files->n_rows - n };
 	for (size_t i = 0; i < RD_SHARE_COUNTERS; i++)
 		ret->attributes |= UINT64_C(1) << rd_pma_counters[i].attribute;
-	add_ports(ret, rows, n);
+	for (size_t i = 0; i < n;) {
+		size_t end = i;
+
+		while (end < n && rows[end]->guid == rows[i]->guid)
+			end++;
+		rd_fabric_add_node(ret, rows[i]->guid, rows[i]->kind, rows[end - 1]->port,
+				   rows[i]->node ? rows[i]->node : "");
+		i = end;
+	}
+	rd_fabric_sort_nodes(ret);
+	for (size_t i = 0; i < n; i++)
+		set_port(rd_fabric_add_port(ret, rows[i]->guid, rows[i]->port), rows[i]);
+	rd_fabric_sort_ports(ret);
+	for (size_t i = 0; i < n; i++)
+		if (rows[i]->peer_guid)
+			ret->ports[i].peer = rd_fabric_find_port(ret, rows[i]->peer_guid, rows[i]->peer_port);
 	for (size_t i = 0; i < n; i++)
 		merge->fresh += rows[i]->fresh;
 	count_shares(files, merge);
@@ -321,24 +311,6 @@ static void judge_age(const struct rd_share_files *files, const struct rd_merge 
 	rd_finding_add(findings, &finding);
 }
 
-static void judge_whole(const struct rd_share *share, struct rd_findings *findings)
-{
-	struct rd_finding finding = {
-		.id = "fabric-share-incomplete",
-		.severity = RD_SEV_WARNING,
-		.title = "the file lacks ports of the share",
-		.why = "ports that are not in a file are unknown",
-	};
-
-	if (share->found >= share->ports)
-		return;
-	finding.subject = rd_text("%s (%s)", share->host, share->file);
-	finding.observed = rd_text("%zu of %zu ports", share->found, share->ports);
-	finding.expected = rd_dup("a row for each port");
-	finding.fix = rd_dup("# write the file again, or copy it again once it is complete");
-	rd_finding_add(findings, &finding);
-}
-
 void rd_fabric_merge_judge(const struct rd_share_files *files, const struct rd_merge *merge, const char *const *hosts,
 			   struct rd_findings *findings)
 {
@@ -346,6 +318,21 @@ void rd_fabric_merge_judge(const struct rd_share_files *files, const struct rd_m
 	judge_missing(merge, hosts, findings);
 	judge_topology(files, merge, findings);
 	judge_age(files, merge, findings);
-	for (size_t i = 0; i < files->n; i++)
-		judge_whole(&files->v[i], findings);
+	for (size_t i = 0; i < files->n; i++) {
+		const struct rd_share *share = &files->v[i];
+		struct rd_finding finding = {
+			.id = "fabric-share-incomplete",
+			.severity = RD_SEV_WARNING,
+			.title = "the file lacks ports of the share",
+			.why = "ports that are not in a file are unknown",
+		};
+
+		if (share->found >= share->ports)
+			continue;
+		finding.subject = rd_text("%s (%s)", share->host, share->file);
+		finding.observed = rd_text("%zu of %zu ports", share->found, share->ports);
+		finding.expected = rd_dup("a row for each port");
+		finding.fix = rd_dup("# write the file again, or copy it again once it is complete");
+		rd_finding_add(findings, &finding);
+	}
 }

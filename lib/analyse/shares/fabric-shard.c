@@ -403,35 +403,6 @@ static size_t leaf_room_of(const struct division *d, size_t host)
 	return left < room ? left : room;
 }
 
-/* Assigns the ports of each host's own adapters. */
-static void assign_own_ports(struct division *d)
-{
-	for (size_t i = 0; i < d->fabric->n_ports; i++) {
-		ssize_t host = d->host_of[d->fabric->ports[i].node];
-
-		if (host < 0 || !is_readable(&d->fabric->ports[i]))
-			continue;
-		d->shards->v[host].found |= d->fabric->ports[i].peer != RD_NONE ||
-					    d->fabric->ports[i].state > RD_LINK_DOWN;
-		d->shards->v[host].own++;
-		assign_port(d, i, (size_t)host);
-	}
-}
-
-/* Assigns the other ends of the cables of a host's adapters. */
-static void assign_near_ports(struct division *d, size_t first)
-{
-	for (size_t p = first; p < first + ports_of(d->fabric, first); p++) {
-		size_t peer = d->fabric->ports[p].peer;
-		ssize_t host = peer == RD_NONE ? -1 : d->host_of[d->fabric->ports[peer].node];
-
-		if (host < 0 || !is_unassigned(d, p) || leaf_room_of(d, (size_t)host) == 0)
-			continue;
-		assign_port(d, p, (size_t)host);
-		d->shards->v[host].leaf++;
-	}
-}
-
 /* Collects the hosts of the list that are attached to this switch; returns their number. */
 static size_t hosts_on(const struct division *d, size_t first, struct bin *bins)
 {
@@ -492,22 +463,6 @@ static void assign_leaf_ports(struct division *d, size_t first, struct bin *bins
 		if (bins[i].room > d->n_wanted / 3)
 			bins[i].room = d->n_wanted / 3;
 	assign_wanted(d, bins, hosts, true);
-}
-
-/* Assigns the remaining ports to all hosts, more to those that have fewer. */
-static void assign_remaining_ports(struct division *d, struct bin *bins)
-{
-	size_t usual = 2 * d->near;
-
-	for (size_t i = 0; i < d->shards->n; i++) {
-		size_t ports = d->shards->v[i].ports, weight = ports < usual ? usual - ports : 0;
-
-		weight = weight * 256 / usual;
-		bins[i] = (struct bin){ d->keys[i], weight > 16 ? (uint32_t)weight : 16, room_of(d, i), i };
-	}
-	for (size_t i = 0; i < d->fabric->n_ports; i++)
-		want(d, i);
-	assign_wanted(d, bins, d->shards->n, false);
 }
 
 /* ---- dividing */
@@ -589,11 +544,6 @@ static void division_init(struct division *d)
 	set_bounds(d);
 }
 
-static void division_deinit(struct division *d)
-{
-	RD_FREE(d->order, d->first_port, d->host_of, d->keys, d->marked, d->wanted, d->items);
-}
-
 /* Counts the agents that each host queries, and the most ports that it reads from one of them. */
 static void count_agents(const struct division *d)
 {
@@ -623,6 +573,7 @@ int rd_shards_divide(const struct rd_fabric *fabric, char *const *names, size_t 
 {
 	struct division d = { .fabric = fabric, .shards = ret };
 	_cleanup_free_ struct bin *bins = NULL;
+	size_t usual;
 
 	*ret = (struct rd_shards){ 0 };
 	if (n == 0)
@@ -631,21 +582,50 @@ int rd_shards_divide(const struct rd_fabric *fabric, char *const *names, size_t 
 	division_init(&d);
 	bins = rd_alloc(ret->n, sizeof(*bins));
 	ret->topology = hash_topology(&d);
-	assign_own_ports(&d);
+	/* Assigns the ports of each host's own adapters. */
+	for (size_t i = 0; i < d.fabric->n_ports; i++) {
+		ssize_t host = d.host_of[d.fabric->ports[i].node];
+
+		if (host < 0 || !is_readable(&d.fabric->ports[i]))
+			continue;
+		d.shards->v[host].found |= d.fabric->ports[i].peer != RD_NONE ||
+					   d.fabric->ports[i].state > RD_LINK_DOWN;
+		d.shards->v[host].own++;
+		assign_port(&d, i, (size_t)host);
+	}
 	for (unsigned pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < fabric->n_nodes; i++) {
 			size_t first = d.first_port[d.order[i]];
 
 			if (fabric->nodes[d.order[i]].kind != RD_NODE_SWITCH || first == RD_NONE)
 				continue;
-			if (pass == 0)
-				assign_near_ports(&d, first);
-			else
+			if (pass == 0) {
+				/* Assigns the other ends of the cables of a host's adapters. */
+				for (size_t p = first; p < first + ports_of(d.fabric, first); p++) {
+					size_t peer = d.fabric->ports[p].peer;
+					ssize_t host = peer == RD_NONE ? -1 : d.host_of[d.fabric->ports[peer].node];
+
+					if (host < 0 || !is_unassigned(&d, p) || leaf_room_of(&d, (size_t)host) == 0)
+						continue;
+					assign_port(&d, p, (size_t)host);
+					d.shards->v[host].leaf++;
+				}
+			} else
 				assign_leaf_ports(&d, first, bins);
 		}
-	assign_remaining_ports(&d, bins);
+	/* Assigns the remaining ports to all hosts, more to those that have fewer. */
+	usual = 2 * d.near;
+	for (size_t i = 0; i < d.shards->n; i++) {
+		size_t ports = d.shards->v[i].ports, weight = ports < usual ? usual - ports : 0;
+
+		weight = weight * 256 / usual;
+		bins[i] = (struct bin){ d.keys[i], weight > 16 ? (uint32_t)weight : 16, room_of(&d, i), i };
+	}
+	for (size_t i = 0; i < d.fabric->n_ports; i++)
+		want(&d, i);
+	assign_wanted(&d, bins, d.shards->n, false);
 	count_agents(&d);
-	division_deinit(&d);
+	RD_FREE(d.order, d.first_port, d.host_of, d.keys, d.marked, d.wanted, d.items);
 	return 0;
 }
 

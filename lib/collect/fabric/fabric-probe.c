@@ -133,15 +133,6 @@ static bool is_doubtful(const struct rd_fabric *fabric, const struct rd_fabric_p
 	       (rd_fabric_delta(fabric, port, RD_C_LINK_DOWNED, &delta, &seconds) && delta > 0);
 }
 
-static void add_state_query(const struct rd_fabric *fabric, size_t port, struct rd_sweep_query *query)
-{
-	*query = (struct rd_sweep_query){ .dest.lid = fabric->ports[port].lid,
-					  .mad_class = CLASS_SMI,
-					  .attribute = IB_ATTR_PORT_INFO,
-					  .modifier = fabric->ports[port].number,
-					  .optional = true };
-}
-
 int rd_fabric_check_links(struct rd_mads *mads, const struct rd_sweep_limits *limits, struct rd_fabric *fabric,
 			  struct rd_err *err)
 {
@@ -166,7 +157,14 @@ int rd_fabric_check_links(struct rd_mads *mads, const struct rd_sweep_limits *li
 			ports[n++] = port->peer;
 	}
 	for (size_t i = 0; i < n; i++) {
-		add_state_query(fabric, ports[i], &queries[i]);
+		size_t port = ports[i];
+		struct rd_sweep_query *query = &queries[i];
+
+		*query = (struct rd_sweep_query){ .dest.lid = fabric->ports[port].lid,
+						  .mad_class = CLASS_SMI,
+						  .attribute = IB_ATTR_PORT_INFO,
+						  .modifier = fabric->ports[port].number,
+						  .optional = true };
 		queries[i].lid = i;
 	}
 	short_limits.retries = limits->retries > 1 ? 1 : limits->retries;
@@ -357,20 +355,6 @@ static size_t silent_port(const struct rd_fabric *fabric, size_t first, size_t e
 	return found;
 }
 
-static void add_trace(struct traces *t, size_t port)
-{
-	const struct rd_fabric_port *self = &t->fabric->ports[t->fabric->self];
-
-	if (t->n == TRACES_MAX || port == t->fabric->self)
-		return;
-	t->v[t->n++] = (struct trace){
-		.target = t->fabric->ports[port].node,
-		.lid = t->fabric->ports[port].lid,
-		.at = t->fabric->ports[self->peer].node,
-		.way = { .hops = 1, .path = { (uint8_t)self->number } },
-	};
-}
-
 int rd_fabric_trace_silent(struct rd_mads *mads, const struct rd_sweep_limits *limits, bool known_lids,
 			   struct rd_fabric *fabric, struct rd_err *err)
 {
@@ -393,8 +377,18 @@ int rd_fabric_trace_silent(struct rd_mads *mads, const struct rd_sweep_limits *l
 		while (end < fabric->n_ports && fabric->ports[end].node == fabric->ports[i].node)
 			end++;
 		port = silent_port(fabric, i, end);
-		if (port != RD_NONE)
-			add_trace(t, port);
+		if (port != RD_NONE) {
+			const struct rd_fabric_port *self = &t->fabric->ports[t->fabric->self];
+
+			if (t->n == TRACES_MAX || port == t->fabric->self)
+				continue;
+			t->v[t->n++] = (struct trace){
+				.target = t->fabric->ports[port].node,
+				.lid = t->fabric->ports[port].lid,
+				.at = t->fabric->ports[self->peer].node,
+				.way = { .hops = 1, .path = { (uint8_t)self->number } },
+			};
+		}
 	}
 	while (left > 0) {
 		left = query_switches(mads, limits, t, IB_ATTR_LINEARFORWTBL, err);

@@ -438,25 +438,6 @@ static void add_lid_queries(struct sweep_job *job, size_t first, size_t n)
 		add_query(job, &(struct query_info){ QUERY_NODE, ports[0], 0 }, ATTR_NODE_INFO, false);
 }
 
-/* Counting sort of the ports by LID, stable. */
-static void sort_by_lid(struct sweep_job *job)
-{
-	const struct rd_fabric *fabric = job->fabric;
-	_cleanup_free_ uint32_t *first = rd_alloc(LIDS + 1, sizeof(*first));
-
-	job->ports = rd_alloc(fabric->n_ports + 1, sizeof(*job->ports));
-	for (size_t i = 0; i < fabric->n_ports; i++)
-		if (fabric->ports[i].selected && fabric->ports[i].presence != RD_PORT_GONE) {
-			first[fabric->ports[i].lid + 1]++;
-			job->n_ports++;
-		}
-	for (size_t i = 0; i < LIDS; i++)
-		first[i + 1] += first[i];
-	for (size_t i = 0; i < fabric->n_ports; i++)
-		if (fabric->ports[i].selected && fabric->ports[i].presence != RD_PORT_GONE)
-			job->ports[first[fabric->ports[i].lid]++] = (uint32_t)i;
-}
-
 /* Adds the queries of LIDs that were silent in the previous sweep, or of the others. The silent ones are added last, so that
  * they do not delay the others. */
 static void add_queries(struct sweep_job *job, bool silent)
@@ -648,45 +629,6 @@ static bool handle_result(void *arg, const struct rd_sweep_result *result)
 
 /* ---- taking over what was read */
 
-static void store_values(struct rd_fabric_port *port, struct port_result *collected)
-{
-	free(port->before);
-	port->before = port->values;
-	port->before_ns = port->read_ns;
-	port->values = RD_TAKE(collected->values);
-	port->read_ns = collected->at_ns;
-	port->fresh = true;
-}
-
-static void update_port(struct sweep_job *job, const struct lid *lid, size_t index)
-{
-	struct rd_fabric *fabric = job->fabric;
-	struct rd_fabric_port *port = &fabric->ports[index];
-	struct port_result *collected = &job->results[index];
-	bool was_silent = port->silent, read = collected->responded || collected->concluded;
-
-	if (lid->wrong_node) {
-		*collected = (struct port_result){ .values = collected->values, .error = ESTALE };
-	} else if (lid->silent) {
-		set_error(collected, ETIMEDOUT, 0, 0);
-		/* Attributes that timed out may be supported: the agent may have stopped responding meanwhile. */
-		fabric->nodes[port->node].unsupported = 0;
-	} else if (!collected->error && !read) {
-		collected->error = ENODATA;
-	}
-	if (!collected->responded)
-		collected->at_ns = lid->sums_ns;
-	port->error = collected->error;
-	port->error_status = collected->error == EREMOTEIO ? (int)collected->status : 0;
-	port->error_attribute = collected->error ? collected->attribute : 0;
-	port->silent = lid->silent;
-	port->fresh = false;
-	port->mads = lid->sent;
-	fabric->changed |= lid->wrong_node || (port->silent && !was_silent);
-	if (!lid->wrong_node && !lid->silent && read)
-		store_values(port, collected);
-}
-
 /* Keeps the sums of a node, for the next sweep. */
 static void update_sums(struct sweep_job *job, struct lid *lid)
 {
@@ -727,8 +669,39 @@ static void update_fabric(struct sweep_job *job)
 		struct lid *lid = &job->lids[i];
 
 		update_sums(job, lid);
-		for (size_t k = lid->first; k < lid->first + lid->n; k++)
-			update_port(job, lid, job->ports[k]);
+		for (size_t k = lid->first; k < lid->first + lid->n; k++) {
+			size_t index = job->ports[k];
+			struct rd_fabric_port *port = &fabric->ports[index];
+			struct port_result *collected = &job->results[index];
+			bool was_silent = port->silent, read = collected->responded || collected->concluded;
+
+			if (lid->wrong_node) {
+				*collected = (struct port_result){ .values = collected->values, .error = ESTALE };
+			} else if (lid->silent) {
+				set_error(collected, ETIMEDOUT, 0, 0);
+				/* Attributes that timed out may be supported: the agent may have stopped responding meanwhile. */
+				fabric->nodes[port->node].unsupported = 0;
+			} else if (!collected->error && !read) {
+				collected->error = ENODATA;
+			}
+			if (!collected->responded)
+				collected->at_ns = lid->sums_ns;
+			port->error = collected->error;
+			port->error_status = collected->error == EREMOTEIO ? (int)collected->status : 0;
+			port->error_attribute = collected->error ? collected->attribute : 0;
+			port->silent = lid->silent;
+			port->fresh = false;
+			port->mads = lid->sent;
+			fabric->changed |= lid->wrong_node || (port->silent && !was_silent);
+			if (!lid->wrong_node && !lid->silent && read) {
+				free(port->before);
+				port->before = port->values;
+				port->before_ns = port->read_ns;
+				port->values = RD_TAKE(collected->values);
+				port->read_ns = collected->at_ns;
+				port->fresh = true;
+			}
+		}
 	}
 }
 
@@ -741,22 +714,29 @@ static void job_deinit(struct sweep_job *job)
 	RD_FREE(job->lids, job->results, job->queries, job->info, job->ports);
 }
 
-static void prepare(struct sweep_job *job)
-{
-	sort_by_lid(job);
-	add_queries(job, false);
-	add_queries(job, true);
-	job->results = rd_alloc(job->fabric->n_ports + 1, sizeof(*job->results));
-}
-
 int rd_fabric_sweep(struct rd_mads *mads, const struct rd_sweep_limits *limits, bool verify, struct rd_fabric *fabric,
 		    struct rd_err *err)
 {
 	_cleanup_(job_deinit) struct sweep_job job = { .fabric = fabric, .verify = verify };
 	struct rd_sweep_callbacks callbacks = { .needed = is_needed, .done = handle_result, .arg = &job };
 	int r;
+	_cleanup_free_ uint32_t *first = rd_alloc(LIDS + 1, sizeof(*first));
 
-	prepare(&job);
+	/* Counting sort of the ports by LID, stable. */
+	job.ports = rd_alloc(fabric->n_ports + 1, sizeof(*job.ports));
+	for (size_t i = 0; i < fabric->n_ports; i++)
+		if (fabric->ports[i].selected && fabric->ports[i].presence != RD_PORT_GONE) {
+			first[fabric->ports[i].lid + 1]++;
+			job.n_ports++;
+		}
+	for (size_t i = 0; i < LIDS; i++)
+		first[i + 1] += first[i];
+	for (size_t i = 0; i < fabric->n_ports; i++)
+		if (fabric->ports[i].selected && fabric->ports[i].presence != RD_PORT_GONE)
+			job.ports[first[fabric->ports[i].lid]++] = (uint32_t)i;
+	add_queries(&job, false);
+	add_queries(&job, true);
+	job.results = rd_alloc(job.fabric->n_ports + 1, sizeof(*job.results));
 	r = rd_sweep_run(mads, limits, job.queries, job.n, job.n_lids, &callbacks, &fabric->sweep, err);
 	update_fabric(&job);
 	fabric->swept_ns = mads->ops->now(mads);

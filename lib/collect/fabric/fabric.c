@@ -118,28 +118,6 @@ static void decode_link(struct rd_walk_port *from, struct rd_fabric_port *port)
 		port->width_active = port->speed_active = 0;
 }
 
-static void add_nodes(const struct rd_walk *walk, struct rd_fabric *fabric)
-{
-	for (size_t i = 0; i < walk->n; i++) {
-		struct rd_walk_node *from = walk->nodes[i];
-		char description[RD_SMP_DATA + 1] = "";
-		struct rd_fabric_node *node;
-
-		memcpy(description, from->description, RD_SMP_DATA);
-		node = rd_fabric_add_node(fabric, from->guid, from->kind,
-					  from->n_ports < PORTS_OF_NODE_MAX ? from->n_ports : PORTS_OF_NODE_MAX,
-					  description);
-		node->reported_guid = from->reported_guid;
-		node->system_guid = rd_libibmad.mad_get_field64(from->info, 0, IB_NODE_SYSTEM_GUID_F);
-		node->vendor = rd_libibmad.mad_get_field(from->info, 0, IB_NODE_VENDORID_F);
-		node->device = rd_libibmad.mad_get_field(from->info, 0, IB_NODE_DEVID_F);
-		node->unread = (unsigned)from->description_lost + from->switch_info_lost;
-		for (unsigned p = 0; p <= from->n_ports; p++)
-			node->unread += from->ports[p].lost;
-	}
-	rd_fabric_sort_nodes(fabric);
-}
-
 /* The ports of a switch share the LID of port 0, and port 0 has counters only if it is enhanced. */
 static void add_ports(struct rd_walk_node *node, struct rd_fabric *fabric)
 {
@@ -163,33 +141,6 @@ static void add_ports(struct rd_walk_node *node, struct rd_fabric *fabric)
 	}
 }
 
-static void link_peers(const struct rd_walk_node *node, struct rd_fabric *fabric)
-{
-	for (unsigned i = 0; i <= node->n_ports; i++) {
-		const struct rd_walk_port *port = &node->ports[i];
-		size_t here = rd_fabric_find_port(fabric, node->guid, i), there;
-
-		if (here == RD_NONE || !port->peer)
-			continue;
-		there = rd_fabric_find_port(fabric, port->peer->guid, port->peer_port);
-		if (there != here)
-			fabric->ports[here].peer = there;
-	}
-}
-
-static void convert_walk(const struct rd_walk *walk, struct rd_fabric *fabric)
-{
-	add_nodes(walk, fabric);
-	for (size_t i = 0; i < walk->n; i++)
-		add_ports(walk->nodes[i], fabric);
-	rd_fabric_sort_ports(fabric);
-	for (size_t i = 0; i < walk->n; i++)
-		link_peers(walk->nodes[i], fabric);
-	fabric->self = rd_fabric_find_port(fabric, walk->nodes[0]->guid, walk->self_port);
-	fabric->discovery_ns = walk->duration_ns;
-	fabric->walk = walk->stats;
-}
-
 int rd_collect_fabric(struct rd_mads *mads, const struct rd_mad_port *from, const struct rd_sweep_limits *limits,
 		      uint64_t attributes, struct rd_fabric *fabric, struct rd_err *err)
 {
@@ -203,7 +154,44 @@ int rd_collect_fabric(struct rd_mads *mads, const struct rd_mad_port *from, cons
 	fabric->attributes = attributes;
 	fabric->n_values = rd_pma_n_values(attributes);
 	fabric->discovered_ns = mads->ops->now(mads);
-	convert_walk(&walk, fabric);
+	for (size_t k = 0; k < walk.n; k++) {
+		struct rd_walk_node *seen = walk.nodes[k];
+		char description[RD_SMP_DATA + 1] = "";
+		struct rd_fabric_node *node;
+
+		memcpy(description, seen->description, RD_SMP_DATA);
+		node = rd_fabric_add_node(fabric, seen->guid, seen->kind,
+					  seen->n_ports < PORTS_OF_NODE_MAX ? seen->n_ports : PORTS_OF_NODE_MAX,
+					  description);
+		node->reported_guid = seen->reported_guid;
+		node->system_guid = rd_libibmad.mad_get_field64(seen->info, 0, IB_NODE_SYSTEM_GUID_F);
+		node->vendor = rd_libibmad.mad_get_field(seen->info, 0, IB_NODE_VENDORID_F);
+		node->device = rd_libibmad.mad_get_field(seen->info, 0, IB_NODE_DEVID_F);
+		node->unread = (unsigned)seen->description_lost + seen->switch_info_lost;
+		for (unsigned p = 0; p <= seen->n_ports; p++)
+			node->unread += seen->ports[p].lost;
+	}
+	rd_fabric_sort_nodes(fabric);
+	for (size_t i = 0; i < walk.n; i++)
+		add_ports(walk.nodes[i], fabric);
+	rd_fabric_sort_ports(fabric);
+	for (size_t i = 0; i < walk.n; i++) {
+		const struct rd_walk_node *node = walk.nodes[i];
+
+		for (unsigned k = 0; k <= node->n_ports; k++) {
+			const struct rd_walk_port *port = &node->ports[k];
+			size_t here = rd_fabric_find_port(fabric, node->guid, k), there;
+
+			if (here == RD_NONE || !port->peer)
+				continue;
+			there = rd_fabric_find_port(fabric, port->peer->guid, port->peer_port);
+			if (there != here)
+				fabric->ports[here].peer = there;
+		}
+	}
+	fabric->self = rd_fabric_find_port(fabric, walk.nodes[0]->guid, walk.self_port);
+	fabric->discovery_ns = walk.duration_ns;
+	fabric->walk = walk.stats;
 	return 0;
 }
 

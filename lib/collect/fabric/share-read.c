@@ -59,15 +59,6 @@ static size_t *seen_at(const struct rd_share_files *files, const char *text)
 	return &files->seen[at];
 }
 
-static void grow_seen(struct rd_share_files *files)
-{
-	free(files->seen);
-	files->cap_seen = files->cap_seen ? 2 * files->cap_seen : 1024;
-	files->seen = rd_alloc(files->cap_seen, sizeof(*files->seen));
-	for (size_t i = 0; i < files->texts.n; i++)
-		*seen_at(files, files->texts.v[i]) = i + 1;
-}
-
 /* A copy that lives as long as `files`; one for equal texts. NULL for NULL. */
 static const char *keep_text(struct rd_share_files *files, const char *text)
 {
@@ -75,8 +66,13 @@ static const char *keep_text(struct rd_share_files *files, const char *text)
 
 	if (!text)
 		return NULL;
-	if (2 * (files->texts.n + 1) > files->cap_seen)
-		grow_seen(files);
+	if (2 * (files->texts.n + 1) > files->cap_seen) {
+		free(files->seen);
+		files->cap_seen = files->cap_seen ? 2 * files->cap_seen : 1024;
+		files->seen = rd_alloc(files->cap_seen, sizeof(*files->seen));
+		for (size_t i = 0; i < files->texts.n; i++)
+			*seen_at(files, files->texts.v[i]) = i + 1;
+	}
 	seen = seen_at(files, text);
 	if (!*seen) {
 		rd_texts_keep(&files->texts, text, strlen(text));
@@ -115,17 +111,6 @@ static void drop_replaced(struct rd_share_files *files)
 		rows++;
 	}
 	files->n_rows = rows;
-}
-
-/* Marks the older one of this share and an earlier one of the same file, host and share as replaced. */
-static void replace_share(struct rd_share_files *files, struct rd_share *share)
-{
-	for (size_t i = 0; i < files->n; i++) {
-		struct rd_share *old = &files->v[i];
-
-		if (old != share && !old->replaced && is_same(old, share))
-			*(old->time_ns > share->time_ns ? &share->replaced : &old->replaced) = true;
-	}
 }
 
 /* Begins a share; its rows follow. NULL: too many. */
@@ -471,7 +456,13 @@ static bool read_document(struct document *d, const char *name)
 
 		r->read_ns = r->read_ns <= share->time_ns ? share->time_ns - r->read_ns : 0;
 	}
-	replace_share(d->files, share);
+	/* Marks the older one of this share and an earlier one of the same file, host and share as replaced. */
+	for (size_t i = 0; i < d->files->n; i++) {
+		struct rd_share *old = &d->files->v[i];
+
+		if (old != share && !old->replaced && is_same(old, share))
+			*(old->time_ns > share->time_ns ? &share->replaced : &old->replaced) = true;
+	}
 	return true;
 }
 

@@ -55,21 +55,6 @@ static bool has_work(const struct gate *gate, enum gate_class class)
 	return gate->of[class].agents.first != NO_GATE || gate->of[class].gates.first != NO_GATE;
 }
 
-/* `parents`: of each gate, parents[i] < i, and parents[0] not used; copied. n 0: only the root. */
-static void gates_init(struct gates *gates, const uint32_t *parents, size_t n, unsigned limit, size_t n_agents)
-{
-	static const struct list empty = { NO_GATE, NO_GATE };
-
-	*gates = (struct gates){ .n = n ? n : 1, .limit = limit };
-	gates->v = rd_alloc(gates->n, sizeof(*gates->v));
-	gates->next_agent = rd_alloc(n_agents + 1, sizeof(*gates->next_agent));
-	for (size_t i = 0; i < gates->n; i++) {
-		gates->v[i].parent = i ? parents[i] : 0;
-		for (int c = 0; c < GATE_CLASSES; c++)
-			gates->v[i].of[c].agents = gates->v[i].of[c].gates = empty;
-	}
-}
-
 static void gates_deinit(struct gates *gates)
 {
 	RD_FREE(gates->v, gates->next_agent);
@@ -278,16 +263,6 @@ static size_t pop_retry(struct sweep *sweep, struct lid *lid)
 	return query;
 }
 
-/* Skips the remaining queries of a LID. Those in flight are still waited for. */
-static void abandon_lid(struct sweep *sweep, struct lid *lid, uint64_t now)
-{
-	lid->abandoned = true;
-	for (size_t query; (query = pop_retry(sweep, lid)) != RD_NONE;)
-		report_result(sweep, query, EHOSTDOWN, 0, NULL, now);
-	while (lid->next < lid->end)
-		report_result(sweep, lid->next++, EHOSTDOWN, 0, NULL, now);
-}
-
 static bool is_needed(const struct sweep *sweep, size_t query)
 {
 	return !sweep->callbacks->needed || sweep->callbacks->needed(sweep->callbacks->arg, query);
@@ -310,18 +285,6 @@ static size_t next_query(struct sweep *sweep, struct lid *lid, uint64_t now)
 	}
 }
 
-/* Permissive DrSLID and DrDLID: a pure directed route. */
-static void set_directed_route(const struct rd_sweep_query *query, uint8_t *data)
-{
-	const struct rd_mad_route *route = query->route;
-
-	data[HOP_COUNT_AT] = (uint8_t)(route->hops + (query->next_hop != 0));
-	memset(data + DR_LIDS_AT, 0xff, 4);
-	memcpy(data + PATH_AT, route->path, route->hops);
-	if (query->next_hop)
-		data[PATH_AT + route->hops] = query->next_hop;
-}
-
 static void build_get(const struct rd_sweep_query *query, struct rd_mad *mad)
 {
 	memset(mad, 0, sizeof(*mad));
@@ -334,8 +297,16 @@ static void build_get(const struct rd_sweep_query *query, struct rd_mad *mad)
 	mad->data[17] = (uint8_t)query->attribute;
 	for (int i = 0; i < 4; i++)
 		mad->data[20 + i] = (uint8_t)(query->modifier >> (24 - 8 * i));
-	if (query->mad_class == MAD_CLASS_SM_DIRECTED)
-		set_directed_route(query, mad->data);
+	if (query->mad_class == MAD_CLASS_SM_DIRECTED) {
+		const struct rd_mad_route *route = query->route;
+
+		/* Permissive DrSLID and DrDLID: a pure directed route. */
+		mad->data[HOP_COUNT_AT] = (uint8_t)(route->hops + (query->next_hop != 0));
+		memset(mad->data + DR_LIDS_AT, 0xff, 4);
+		memcpy(mad->data + PATH_AT, route->path, route->hops);
+		if (query->next_hop)
+			mad->data[PATH_AT + route->hops] = query->next_hop;
+	}
 	if (query->mad_class == MAD_CLASS_PM && query->attribute != ATTR_CLASS_PORT_INFO) {
 		mad->data[DATA_AT + 1] = query->port_select;
 		/* The specification ignores CounterSelect in a Get; some agents need it. */
@@ -355,8 +326,14 @@ static void finish_query(struct sweep *sweep, size_t query, int error, unsigned 
 	bool failed = error && error != EREMOTEIO && !sweep->queries[query].optional;
 	bool continue_lid = report_result(sweep, query, error, status, mad, now);
 
-	if (!lid->abandoned && (!continue_lid || (failed && (!lid->responded || lid->exhausted >= EXHAUSTED_MAX))))
-		abandon_lid(sweep, lid, now);
+	if (!lid->abandoned && (!continue_lid || (failed && (!lid->responded || lid->exhausted >= EXHAUSTED_MAX)))) {
+		/* Skips the remaining queries of a LID. Those in flight are still waited for. */
+		lid->abandoned = true;
+		for (size_t other; (other = pop_retry(sweep, lid)) != RD_NONE;)
+			report_result(sweep, other, EHOSTDOWN, 0, NULL, now);
+		while (lid->next < lid->end)
+			report_result(sweep, lid->next++, EHOSTDOWN, 0, NULL, now);
+	}
 }
 
 /* Of the next try of a query. */
@@ -538,19 +515,6 @@ static void handle_mad(struct sweep *sweep, const struct rd_mad *mad)
 		handle_response(sweep, at, mad, now);
 }
 
-/* Ends tries for which libibumad returned neither a response nor a timeout. */
-static void expire_slots(struct sweep *sweep)
-{
-	uint64_t now = sweep->mads->ops->now(sweep->mads);
-
-	for (uint32_t i = 0; i < sweep->limits.window; i++) {
-		const struct slot *slot = &sweep->slots[i];
-
-		if (slot->used && now - slot->sent_ns > (uint64_t)slot->timeout_ms * 1000000 + GRACE_NS)
-			handle_no_response(sweep, i, ETIMEDOUT, now);
-	}
-}
-
 static int run_sweep(struct sweep *sweep, struct rd_err *err)
 {
 	while (sweep->left) {
@@ -565,30 +529,20 @@ static int run_sweep(struct sweep *sweep, struct rd_err *err)
 		r = sweep->mads->ops->recv(sweep->mads, &mad, (int)sweep->limits.timeout_ms + 100, err);
 		if (r < 0)
 			return r;
-		if (r == 0)
-			expire_slots(sweep);
-		else
+		if (r == 0) {
+			uint64_t now = sweep->mads->ops->now(sweep->mads);
+
+			/* Ends tries for which libibumad returned neither a response nor a timeout. */
+			for (uint32_t i = 0; i < sweep->limits.window; i++) {
+				const struct slot *slot = &sweep->slots[i];
+
+				if (slot->used && now - slot->sent_ns > (uint64_t)slot->timeout_ms * 1000000 + GRACE_NS)
+					handle_no_response(sweep, i, ETIMEDOUT, now);
+			}
+		} else
 			handle_mad(sweep, &mad);
 	}
 	return 0;
-}
-
-/* The local port failed: ends all queries without a result with that error. */
-static void fail_remaining(struct sweep *sweep, int code)
-{
-	uint64_t now = sweep->mads->ops->now(sweep->mads);
-
-	for (uint32_t i = 0; i < sweep->limits.window; i++)
-		if (sweep->slots[i].used)
-			report_result(sweep, sweep->slots[i].query, code, 0, NULL, now);
-	for (size_t i = 0; i < sweep->n_lids; i++) {
-		struct lid *lid = &sweep->lids[i];
-
-		for (size_t query; (query = pop_retry(sweep, lid)) != RD_NONE;)
-			report_result(sweep, query, code, 0, NULL, now);
-		while (lid->next < lid->end)
-			report_result(sweep, lid->next++, code, 0, NULL, now);
-	}
 }
 
 static int compare_latencies(const void *a, const void *b)
@@ -613,45 +567,6 @@ static void set_latency_stats(struct sweep *sweep)
 	stats->latency_max_ns = sweep->latencies[n - 1];
 }
 
-static void sweep_deinit(struct sweep *sweep)
-{
-	RD_FREE(sweep->lids, sweep->tries, sweep->next_retry, sweep->slots);
-	gates_deinit(&sweep->gates);
-	free(sweep->latencies);
-}
-
-static void allocate(struct sweep *sweep)
-{
-	size_t n = sweep->n_queries + 1;
-
-	sweep->lids = rd_alloc(sweep->n_lids + 1, sizeof(*sweep->lids));
-	sweep->tries = rd_alloc(n, 1);
-	sweep->next_retry = rd_alloc(n, sizeof(*sweep->next_retry));
-	sweep->slots = rd_alloc(sweep->limits.window, sizeof(*sweep->slots));
-	sweep->latencies = rd_alloc(n, sizeof(*sweep->latencies));
-	gates_init(&sweep->gates, sweep->limits.switches, sweep->limits.n_switches, sweep->limits.per_switch,
-		   sweep->n_lids);
-}
-
-static void enqueue_all(struct sweep *sweep)
-{
-	for (size_t i = 0; i < sweep->n_lids; i++)
-		sweep->lids[i].retry = NO_QUERY;
-	for (uint32_t i = 0; i < sweep->limits.window; i++)
-		sweep->slots[i].free_next = i + 1 < sweep->limits.window ? i + 1 : NO_SLOT;
-	for (size_t i = 0; i < sweep->n_queries; i++) {
-		struct lid *lid = &sweep->lids[sweep->queries[i].lid];
-
-		if (lid->end == 0)
-			lid->next = i;
-		lid->end = i + 1;
-		lid->gate = sweep->queries[i].gate;
-		lid->responded |= sweep->queries[i].expected;
-	}
-	for (size_t i = 0; i < sweep->n_queries; i++)
-		enqueue_lid(sweep, sweep->queries[i].lid);
-}
-
 int rd_sweep_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, const struct rd_sweep_query *queries,
 		 size_t n_queries, size_t n_lids, const struct rd_sweep_callbacks *callbacks,
 		 struct rd_sweep_stats *stats, struct rd_err *err)
@@ -668,15 +583,65 @@ int rd_sweep_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, con
 	};
 	uint64_t start = mads->ops->now(mads);
 	int r;
+	size_t n;
+	struct gates *gates;
+	static const struct list empty = { NO_GATE, NO_GATE };
 
 	*stats = (struct rd_sweep_stats){ .window = limits->window, .per_lid_window = limits->per_lid };
-	allocate(&sweep);
-	enqueue_all(&sweep);
+	n = sweep.n_queries + 1;
+	sweep.lids = rd_alloc(sweep.n_lids + 1, sizeof(*sweep.lids));
+	sweep.tries = rd_alloc(n, 1);
+	sweep.next_retry = rd_alloc(n, sizeof(*sweep.next_retry));
+	sweep.slots = rd_alloc(sweep.limits.window, sizeof(*sweep.slots));
+	sweep.latencies = rd_alloc(n, sizeof(*sweep.latencies));
+	/* `parents`: of each gate, parents[i] < i, and parents[0] not used; copied. n 0: only the root. */
+	gates = &sweep.gates;
+	*gates = (struct gates){ .n = sweep.limits.n_switches ? sweep.limits.n_switches : 1,
+				 .limit = sweep.limits.per_switch };
+	gates->v = rd_alloc(gates->n, sizeof(*gates->v));
+	gates->next_agent = rd_alloc(sweep.n_lids + 1, sizeof(*gates->next_agent));
+	for (size_t i = 0; i < gates->n; i++) {
+		gates->v[i].parent = i ? sweep.limits.switches[i] : 0;
+		for (int c = 0; c < GATE_CLASSES; c++)
+			gates->v[i].of[c].agents = gates->v[i].of[c].gates = empty;
+	}
+	for (size_t i = 0; i < sweep.n_lids; i++)
+		sweep.lids[i].retry = NO_QUERY;
+	for (uint32_t i = 0; i < sweep.limits.window; i++)
+		sweep.slots[i].free_next = i + 1 < sweep.limits.window ? i + 1 : NO_SLOT;
+	for (size_t i = 0; i < sweep.n_queries; i++) {
+		struct lid *lid = &sweep.lids[sweep.queries[i].lid];
+
+		if (lid->end == 0)
+			lid->next = i;
+		lid->end = i + 1;
+		lid->gate = sweep.queries[i].gate;
+		lid->responded |= sweep.queries[i].expected;
+	}
+	for (size_t i = 0; i < sweep.n_queries; i++)
+		enqueue_lid(&sweep, sweep.queries[i].lid);
 	r = run_sweep(&sweep, err);
-	if (r < 0)
-		fail_remaining(&sweep, -r);
+	if (r < 0) {
+		int code = -r;
+		uint64_t now = sweep.mads->ops->now(sweep.mads);
+
+		/* The local port failed: ends all queries without a result with that error. */
+		for (uint32_t i = 0; i < sweep.limits.window; i++)
+			if (sweep.slots[i].used)
+				report_result(&sweep, sweep.slots[i].query, code, 0, NULL, now);
+		for (size_t i = 0; i < sweep.n_lids; i++) {
+			struct lid *lid = &sweep.lids[i];
+
+			for (size_t query; (query = pop_retry(&sweep, lid)) != RD_NONE;)
+				report_result(&sweep, query, code, 0, NULL, now);
+			while (lid->next < lid->end)
+				report_result(&sweep, lid->next++, code, 0, NULL, now);
+		}
+	}
 	stats->duration_ns = mads->ops->now(mads) - start;
 	set_latency_stats(&sweep);
-	sweep_deinit(&sweep);
+	RD_FREE(sweep.lids, sweep.tries, sweep.next_retry, sweep.slots);
+	gates_deinit(&sweep.gates);
+	free(sweep.latencies);
 	return r;
 }

@@ -156,22 +156,6 @@ static bool is_egress(const struct reading *reading, size_t at)
 	       (fabric->nodes[port->node].kind == RD_NODE_SWITCH || at == fabric->self);
 }
 
-/* Extends the route to a node by one of its ports. Gates are numbered from 1 in the order in which nodes are found; every switch but
- * the first one limits what passes it. */
-static void extend_way(struct reading *reading, const struct rd_fabric_port *port, size_t to, uint32_t number)
-{
-	const struct rd_fabric *fabric = reading->fabric;
-	size_t local = fabric->ports[fabric->self].node;
-	struct rd_mad_route *way = &reading->ways[to];
-
-	*way = reading->ways[port->node];
-	way->path[way->hops++] = (uint8_t)port->number;
-	reading->parents[number] = reading->gates[port->node];
-	reading->gates[to] = reading->gates[port->node];
-	if (fabric->nodes[to].kind == RD_NODE_SWITCH && way->hops > (fabric->nodes[local].kind != RD_NODE_SWITCH))
-		reading->gates[to] = number;
-}
-
 /* Directed routes from the local port to all nodes, by the discovered cables, with the fewest hops. */
 static void find_ways(struct reading *reading)
 {
@@ -193,10 +177,26 @@ static void find_ways(struct reading *reading)
 
 		for (size_t i = first[node]; i < fabric->n_ports && fabric->ports[i].node == node; i++) {
 			size_t to = is_egress(reading, i) ? fabric->ports[fabric->ports[i].peer].node : node;
+			const struct rd_fabric_port *port;
+			uint32_t number;
+			size_t local;
+			struct rd_mad_route *way;
 
 			if (seen[to] || reading->ways[node].hops >= RD_MAD_ROUTE_MAX)
 				continue;
-			extend_way(reading, &fabric->ports[i], to, (uint32_t)tail);
+			/* Extends the route to a node by one of its ports. Gates are numbered from 1 in the order in which nodes are found; every switch but
+			 * the first one limits what passes it. */
+			port = &fabric->ports[i];
+			number = (uint32_t)tail;
+			local = fabric->ports[fabric->self].node;
+			way = &reading->ways[to];
+			*way = reading->ways[port->node];
+			way->path[way->hops++] = (uint8_t)port->number;
+			reading->parents[number] = reading->gates[port->node];
+			reading->gates[to] = reading->gates[port->node];
+			if (fabric->nodes[to].kind == RD_NODE_SWITCH &&
+			    way->hops > (fabric->nodes[local].kind != RD_NODE_SWITCH))
+				reading->gates[to] = number;
 			seen[to] = true;
 			queue[tail++] = to;
 		}

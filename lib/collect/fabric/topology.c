@@ -325,26 +325,13 @@ int rd_topology_parse(const char *name, const char *text, size_t size, struct rd
 
 /* ---- writing */
 
-static void write_quoted(const char *text, struct rd_buf *out)
-{
-	rd_buf_str(out, "\"");
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c < ' ' || c > '~' || c == '"' || c == '\\')
-			rd_buf_printf(out, "\\x%02x", c);
-		else
-			rd_buf_add(out, text, 1);
-	}
-	rd_buf_str(out, "\"");
-}
-
 void rd_topology_write(const struct rd_fabric *fabric, struct rd_buf *out)
 {
 	rd_buf_str(out, RD_TOPOLOGY_MAGIC "\n");
 	for (size_t i = 0, p = 0; i < fabric->n_nodes; i++) {
 		const struct rd_fabric_node *node = &fabric->nodes[i];
 		bool there = false;
+		const char *text;
 
 		for (; p < fabric->n_ports && fabric->ports[p].node == i; p++)
 			there |= fabric->ports[p].presence != RD_PORT_GONE;
@@ -352,7 +339,17 @@ void rd_topology_write(const struct rd_fabric *fabric, struct rd_buf *out)
 			continue;
 		rd_buf_printf(out, "node 0x%016" PRIx64 " %s %u ", node->guid, rd_node_kind_name(node->kind),
 			      node->n_ports);
-		write_quoted(node->description, out);
+		text = node->description;
+		rd_buf_str(out, "\"");
+		for (; *text; text++) {
+			unsigned char c = (unsigned char)*text;
+
+			if (c < ' ' || c > '~' || c == '"' || c == '\\')
+				rd_buf_printf(out, "\\x%02x", c);
+			else
+				rd_buf_add(out, text, 1);
+		}
+		rd_buf_str(out, "\"");
 		rd_buf_str(out, "\n");
 	}
 	for (size_t i = 0; i < fabric->n_ports; i++) {

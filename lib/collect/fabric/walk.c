@@ -42,17 +42,6 @@ static void unlink_port(struct rd_walk_port *port)
 	port->peer = NULL;
 }
 
-static void link_ports(struct rd_walk_node *a, unsigned port_a, struct rd_walk_node *b, unsigned port_b)
-{
-	unlink_port(&a->ports[port_a]);
-	unlink_port(&b->ports[port_b]);
-	a->ports[port_a].peer = b;
-	a->ports[port_a].peer_port = port_b;
-	b->ports[port_b].peer = a;
-	b->ports[port_b].peer_port = port_a;
-	a->ports[port_a].peer_unreached = b->ports[port_b].peer_unreached = false;
-}
-
 #define CLASS_SM_DIRECTED 0x81
 #define LID_PERMISSIVE 0xffff
 #define ATTR_EXTENDED_PORT_INFO 0xff90 /* vendor specific: see has_extended_port_info */
@@ -149,11 +138,6 @@ static bool is_limited(const struct discovery *d, const struct rd_walk_node *nod
 {
 	return d->limits.per_switch && node->kind == RD_NODE_SWITCH &&
 	       node->route.hops > (d->walk->nodes[0]->kind != RD_NODE_SWITCH);
-}
-
-static void set_gate(const struct discovery *d, struct rd_walk_node *node)
-{
-	node->gate = is_limited(d, node) ? (uint32_t)node->index + 1 : node->via ? node->via->gate : 0;
 }
 
 /* Lists the switches for the limit. Nodes are discovered after those that their routes pass. */
@@ -320,33 +304,21 @@ static void connect_neighbour(struct discovery *d, struct neighbour *neighbour, 
 			      unsigned port, size_t first)
 {
 	node->ports[port].guid = rd_libibmad.mad_get_field64(neighbour->info, 0, IB_NODE_PORT_GUID_F);
-	if (neighbour->node)
-		link_ports(neighbour->node, neighbour->port, node, port);
-	else
+	if (neighbour->node) {
+		unlink_port(&neighbour->node->ports[neighbour->port]);
+		unlink_port(&node->ports[port]);
+		neighbour->node->ports[neighbour->port].peer = node;
+		neighbour->node->ports[neighbour->port].peer_port = port;
+		node->ports[port].peer = neighbour->node;
+		node->ports[port].peer_port = neighbour->port;
+		neighbour->node->ports[neighbour->port].peer_unreached = node->ports[port].peer_unreached = false;
+	} else
 		d->walk->self_port = port;
 	use_better_route(d, neighbour, node, first);
 	/* A channel adapter need not respond to PortInfo of a port other than the one that received the SMP. */
 	if (node->kind != RD_NODE_SWITCH && !node->ports[port].known) {
 		d->n_agents++;
 		query_port_info(d, neighbour->node, &neighbour->route, 0, node, port);
-	}
-}
-
-/* Remembers a neighbour, and a place where the node with its GUID was found before. */
-static void add_conflict(struct discovery *d, const struct neighbour *neighbour, struct rd_walk_node *node,
-			 unsigned port)
-{
-	struct conflict *conflict;
-
-	conflict = RD_ADD(d->conflicts, d->n_conflicts, d->cap_conflicts);
-	*conflict = (struct conflict){ .at = *neighbour, .again = *neighbour, .node = node };
-	conflict->again.responded = false;
-	if (port <= node->n_ports && node->ports[port].peer && is_same_device(node->info, neighbour->info)) {
-		conflict->before.node = node->ports[port].peer;
-		conflict->before.port = node->ports[port].peer_port;
-		conflict->before.far = port;
-	} else {
-		conflict->before.route = node->route; /* its NodeInfo differs: it can be queried anywhere */
 	}
 }
 
@@ -369,8 +341,21 @@ static void add_neighbour(struct discovery *d, struct neighbour *neighbour, size
 	device = d->walk->n > before ? node : choose_device(node, neighbour, port);
 	if (device)
 		connect_neighbour(d, neighbour, device, port, first);
-	else
-		add_conflict(d, neighbour, node, port);
+	else {
+		struct conflict *conflict;
+
+		/* Remembers a neighbour, and a place where the node with its GUID was found before. */
+		conflict = RD_ADD(d->conflicts, d->n_conflicts, d->cap_conflicts);
+		*conflict = (struct conflict){ .at = *neighbour, .again = *neighbour, .node = node };
+		conflict->again.responded = false;
+		if (port <= node->n_ports && node->ports[port].peer && is_same_device(node->info, neighbour->info)) {
+			conflict->before.node = node->ports[port].peer;
+			conflict->before.port = node->ports[port].peer_port;
+			conflict->before.far = port;
+		} else {
+			conflict->before.route = node->route; /* its NodeInfo differs: it can be queried anywhere */
+		}
+	}
 }
 
 /* Whether a place still has the device that was found there, with the same port. */
@@ -498,7 +483,9 @@ static int discover_round(struct discovery *d, struct rd_err *err)
 	if (!r)
 		r = resolve_conflicts(d, err);
 	for (size_t i = first; !r && i < walk->n; i++) {
-		set_gate(d, walk->nodes[i]);
+		struct rd_walk_node *node = walk->nodes[i];
+
+		node->gate = is_limited(d, node) ? (uint32_t)node->index + 1 : node->via ? node->via->gate : 0;
 		d->n_agents++;
 		query_node(d, walk->nodes[i]);
 	}
@@ -510,26 +497,6 @@ static int discover_round(struct discovery *d, struct rd_err *err)
 	return r;
 }
 
-/* Queries what was lost of a node. A channel adapter is queried for a port from the other end of its cable. */
-static void query_lost(struct discovery *d, struct rd_walk_node *node)
-{
-	d->n_agents++;
-	if (node->description_lost)
-		query_description(d, node);
-	if (node->switch_info_lost)
-		query_switch_info(d, node);
-	for (unsigned i = 0; i <= node->n_ports; i++) {
-		const struct rd_walk_port *port = &node->ports[i];
-
-		if (port->lost && node->kind != RD_NODE_SWITCH && port->peer) {
-			d->n_agents++; /* behind a different switch */
-			query_port_info(d, port->peer, &port->peer->route, port->peer_port, node, i);
-		} else if (port->lost) {
-			query_port_info(d, node, &node->route, 0, node, i);
-		}
-	}
-}
-
 /* If datagrams were lost by chance, some of them until the last try, queries what is missing once more. A node that never responds
  * does not indicate such losses: all tries of its queries are lost. */
 static int repair(struct discovery *d, struct rd_err *err)
@@ -539,8 +506,26 @@ static int repair(struct discovery *d, struct rd_err *err)
 	if (!d->walk->stats.lost || d->timeouts <= d->walk->stats.lost * (d->limits.retries + 1))
 		return 0;
 	d->walk->stats.lost = 0;
-	for (size_t i = 0; i < d->walk->n; i++)
-		query_lost(d, d->walk->nodes[i]);
+	for (size_t i = 0; i < d->walk->n; i++) {
+		struct rd_walk_node *node = d->walk->nodes[i];
+
+		/* Queries what was lost of a node. A channel adapter is queried for a port from the other end of its cable. */
+		d->n_agents++;
+		if (node->description_lost)
+			query_description(d, node);
+		if (node->switch_info_lost)
+			query_switch_info(d, node);
+		for (unsigned p = 0; p <= node->n_ports; p++) {
+			const struct rd_walk_port *port = &node->ports[p];
+
+			if (port->lost && node->kind != RD_NODE_SWITCH && port->peer) {
+				d->n_agents++; /* behind a different switch */
+				query_port_info(d, port->peer, &port->peer->route, port->peer_port, node, p);
+			} else if (port->lost) {
+				query_port_info(d, node, &node->route, 0, node, p);
+			}
+		}
+	}
 	r = send_queries(d, err);
 	if (!r)
 		plan_neighbours(d, 0);

@@ -341,44 +341,6 @@ bool rd_fabric_is_aggregation(const struct rd_fabric_node *node)
 	return node->kind == RD_NODE_CA && strstr(node->description, "Aggregation Node");
 }
 
-static void count_node(const struct rd_fabric_node *node, struct rd_fabric_census *census)
-{
-	if (node->kind == RD_NODE_SWITCH)
-		census->switches++;
-	else if (node->kind == RD_NODE_ROUTER)
-		census->routers++;
-	else if (rd_fabric_is_aggregation(node))
-		census->aggregation_nodes++;
-	else
-		census->adapters++;
-}
-
-static void count_link(const struct rd_fabric *fabric, size_t index, struct rd_fabric_census *census)
-{
-	const struct rd_fabric_port *port = &fabric->ports[index], *peer = &fabric->ports[port->peer];
-	size_t at = 0;
-
-	census->links++;
-	if (!port->width_active || !port->speed_active) {
-		census->unknown++;
-		return;
-	}
-	while (at < census->n_rates &&
-	       (census->rates[at].width != port->width_active || census->rates[at].speed != port->speed_active))
-		at++;
-	if (at == RD_CENSUS_RATES) {
-		census->unknown++;
-		return;
-	}
-	if (at == census->n_rates)
-		census->rates[census->n_rates++] = (struct rd_fabric_rate){ .width = port->width_active,
-									    .speed = port->speed_active,
-									    .example = index };
-	census->rates[at].links++;
-	census->rates[at].uplinks += fabric->nodes[port->node].kind == RD_NODE_SWITCH &&
-				     fabric->nodes[peer->node].kind == RD_NODE_SWITCH;
-}
-
 static int most_first(const void *a, const void *b)
 {
 	const struct rd_fabric_rate *x = a, *y = b;
@@ -397,11 +359,43 @@ void rd_fabric_take_census(const struct rd_fabric *fabric, struct rd_fabric_cens
 		if (port->presence == RD_PORT_GONE)
 			continue;
 		/* Ports are sorted by node. */
-		if (port->node != last)
-			count_node(&fabric->nodes[port->node], ret);
+		if (port->node != last) {
+			const struct rd_fabric_node *node = &fabric->nodes[port->node];
+
+			if (node->kind == RD_NODE_SWITCH)
+				ret->switches++;
+			else if (node->kind == RD_NODE_ROUTER)
+				ret->routers++;
+			else if (rd_fabric_is_aggregation(node))
+				ret->aggregation_nodes++;
+			else
+				ret->adapters++;
+		}
 		last = port->node;
-		if (port->peer != RD_NONE && i < port->peer)
-			count_link(fabric, i, ret);
+		if (port->peer != RD_NONE && i < port->peer) {
+			const struct rd_fabric_port *from = &fabric->ports[i], *peer = &fabric->ports[from->peer];
+			size_t at = 0;
+
+			ret->links++;
+			if (!from->width_active || !from->speed_active) {
+				ret->unknown++;
+				continue;
+			}
+			while (at < ret->n_rates && (ret->rates[at].width != from->width_active ||
+						     ret->rates[at].speed != from->speed_active))
+				at++;
+			if (at == RD_CENSUS_RATES) {
+				ret->unknown++;
+				continue;
+			}
+			if (at == ret->n_rates)
+				ret->rates[ret->n_rates++] = (struct rd_fabric_rate){ .width = from->width_active,
+										      .speed = from->speed_active,
+										      .example = i };
+			ret->rates[at].links++;
+			ret->rates[at].uplinks += fabric->nodes[from->node].kind == RD_NODE_SWITCH &&
+						  fabric->nodes[peer->node].kind == RD_NODE_SWITCH;
+		}
 	}
 	qsort(ret->rates, ret->n_rates, sizeof(*ret->rates), most_first);
 }

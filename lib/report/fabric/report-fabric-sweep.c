@@ -187,24 +187,6 @@ static void count_ports(const struct rd_fabric *fabric, size_t *queried, size_t 
 	}
 }
 
-/* What the latest discovery did not see. */
-static void count_unreached(const struct rd_fabric *fabric, struct rd_row *row)
-{
-	size_t ports = 0, nodes = 0;
-
-	for (size_t i = 0; i < fabric->n_ports; i++) {
-		const struct rd_fabric_port *port = &fabric->ports[i];
-
-		if (port->presence == RD_PORT_UNREACHED)
-			nodes += i == 0 || fabric->ports[i - 1].node != port->node ||
-				 fabric->ports[i - 1].presence != RD_PORT_UNREACHED;
-		else
-			ports += port->peer_unreached && port->presence != RD_PORT_GONE;
-	}
-	rd_row_uint(row, SW_WALK_PORTS, ports);
-	rd_row_uint(row, SW_WALK_NODES, nodes);
-}
-
 static struct rd_section *make_sweep(const struct rd_fabric_shown *shown)
 {
 	const struct rd_fabric *fabric = shown->fabric;
@@ -215,6 +197,7 @@ static struct rd_section *make_sweep(const struct rd_fabric_shown *shown)
 	struct rd_section *section = rd_section_create("sweep", sweep_columns, SW_COLUMNS);
 	struct rd_row *row = rd_section_add(section);
 	size_t queried, fresh, partial;
+	size_t ports = 0, nodes = 0;
 
 	count_ports(fabric, &queried, &fresh, &partial);
 	rd_row_uint(row, SW_NODES, count_nodes(fabric));
@@ -235,7 +218,18 @@ static struct rd_section *make_sweep(const struct rd_fabric_shown *shown)
 	rd_row_uint(row, SW_WALK_SENT, fabric->walk.sent);
 	rd_row_uint(row, SW_WALK_RETRIES, fabric->walk.retries);
 	rd_row_uint(row, SW_WALK_LOST, fabric->walk.lost);
-	count_unreached(fabric, row);
+	/* What the latest discovery did not see. */
+	for (size_t i = 0; i < fabric->n_ports; i++) {
+		const struct rd_fabric_port *port = &fabric->ports[i];
+
+		if (port->presence == RD_PORT_UNREACHED)
+			nodes += i == 0 || fabric->ports[i - 1].node != port->node ||
+				 fabric->ports[i - 1].presence != RD_PORT_UNREACHED;
+		else
+			ports += port->peer_unreached && port->presence != RD_PORT_GONE;
+	}
+	rd_row_uint(row, SW_WALK_PORTS, ports);
+	rd_row_uint(row, SW_WALK_NODES, nodes);
 	rd_row_double(row, SW_DURATION, (double)s->duration_ns / 1e9);
 	rd_row_sub(row, SW_PER_MAD, make_spread("per_mad", &mads));
 	rd_row_sub(row, SW_PER_SWEEP, make_spread("per_sweep", &shown->sweeps));

@@ -94,19 +94,6 @@ bool rd_fabric_errors_text(const struct rd_fabric *fabric, const struct rd_fabri
 	return known;
 }
 
-static void add_errors(const struct rd_fabric *fabric, const struct rd_fabric_port *port, struct rd_row *row)
-{
-	_cleanup_buf_ struct rd_buf text = { 0 };
-	uint64_t rise;
-
-	if (rd_fabric_errors_text(fabric, port, &text, &rise))
-		rd_row_uint(row, RD_FAB_RISE, rise);
-	if (text.len)
-		rd_row_str(row, RD_FAB_ERRORS, text.data);
-	if (rise)
-		rd_row_severity(row, RD_SEV_WARNING);
-}
-
 static void add_rates(const struct rd_fabric *fabric, const struct rd_fabric_port *port, struct rd_row *row)
 {
 	double xmit, rcv, share, seconds, gbps = rd_fabric_link_gbps(port);
@@ -175,6 +162,8 @@ static void make_port(const void *arg, size_t i, struct rd_row *row)
 	const struct rd_fabric_node *node = &fabric->nodes[port->node];
 	const struct rd_fabric_port *peer = port->peer == RD_NONE ? NULL : &fabric->ports[port->peer];
 	char label[160];
+	_cleanup_buf_ struct rd_buf text = { 0 };
+	uint64_t rise;
 
 	rd_row_str(row, RD_FAB_NODE, rd_fabric_name(node));
 	rd_row_uint(row, RD_FAB_PORT, port->number);
@@ -188,7 +177,12 @@ static void make_port(const void *arg, size_t i, struct rd_row *row)
 	}
 	add_state(port, ports->shown.now_ns, row);
 	add_rates(fabric, port, row);
-	add_errors(fabric, port, row);
+	if (rd_fabric_errors_text(fabric, port, &text, &rise))
+		rd_row_uint(row, RD_FAB_RISE, rise);
+	if (text.len)
+		rd_row_str(row, RD_FAB_ERRORS, text.data);
+	if (rise)
+		rd_row_severity(row, RD_SEV_WARNING);
 	if (!ports->shown.values)
 		return;
 	if (peer)
@@ -321,26 +315,6 @@ static void set_clock(struct rd_row *row, size_t column, uint64_t ns)
 		rd_row_str(row, column, text);
 }
 
-/* Of a cable, "leaf3 port 17, to node5 port 1", the end that is named first: there is no room for both. The number has a column of
- * its own, as names may be shortened. */
-static void set_near_end(struct rd_row *row, const char *subject)
-{
-	const char *to = strstr(subject, ", to "), *at;
-	_cleanup_free_ char *end = rd_dup_part(subject, to ? (size_t)(to - subject) : strlen(subject));
-	char *guid = strstr(end, " (0x");
-	uint32_t number;
-
-	if (guid && end[strlen(end) - 1] == ')')
-		*guid = '\0'; /* behind the name of a node */
-	for (at = end + strlen(end); at > end && at[-1] != ' ';)
-		at--;
-	if (at - end > 6 && strncmp(at - 6, " port ", 6) == 0 && rd_parse_u32(at, RD_DECIMAL, 255, &number) == 0) {
-		rd_row_uint(row, SEEN_PORT, number);
-		end[at - end - 6] = '\0';
-	}
-	rd_row_str(row, SEEN_SUBJECT, end);
-}
-
 struct rd_section *rd_report_fabric_seen(const struct rd_fabric_latch *const *ranked, size_t n)
 {
 	struct rd_section *section = rd_section_create("seen", seen_columns, SEEN_COLUMNS);
@@ -349,6 +323,11 @@ struct rd_section *rd_report_fabric_seen(const struct rd_fabric_latch *const *ra
 		const struct rd_fabric_latch *latch = ranked[i];
 		struct rd_row *row;
 		char state[32];
+		const char *to = strstr(latch->subject, ", to "), *at;
+		_cleanup_free_ char *end =
+			rd_dup_part(latch->subject, to ? (size_t)(to - latch->subject) : strlen(latch->subject));
+		char *guid;
+		uint32_t number;
 
 		if (latch->cleared)
 			continue;
@@ -357,7 +336,19 @@ struct rd_section *rd_report_fabric_seen(const struct rd_fabric_latch *const *ra
 		rd_row_str(row, SEEN_STATE, state);
 		set_clock(row, SEEN_LAST, latch->looks.last_ns);
 		rd_row_uint(row, SEEN_LOOKS, latch->looks.n);
-		set_near_end(row, latch->subject);
+		/* Of a cable, "leaf3 port 17, to node5 port 1", the end that is named first: there is no room for both. The number has a column of
+		 * its own, as names may be shortened. */
+		guid = strstr(end, " (0x");
+		if (guid && end[strlen(end) - 1] == ')')
+			*guid = '\0'; /* behind the name of a node */
+		for (at = end + strlen(end); at > end && at[-1] != ' ';)
+			at--;
+		if (at - end > 6 && strncmp(at - 6, " port ", 6) == 0 &&
+		    rd_parse_u32(at, RD_DECIMAL, 255, &number) == 0) {
+			rd_row_uint(row, SEEN_PORT, number);
+			end[at - end - 6] = '\0';
+		}
+		rd_row_str(row, SEEN_SUBJECT, end);
 		rd_row_str(row, SEEN_OBSERVED, latch->observed ? latch->observed : latch->title);
 		rd_row_severity(row, latch->severity);
 		row->over = !latch->current;

@@ -70,24 +70,6 @@ static void add_counters(const struct rd_fabric *fabric, const struct rd_fabric_
 		rd_row_uint(row, waited, value.v);
 }
 
-static void add_egress(const struct rd_fabric *fabric, const struct rd_fabric_port *port, struct rd_row *row)
-{
-	const char *speed = rd_link_speed_name(port->speed_active);
-	char text[64];
-	double gbps;
-
-	rd_row_uint(row, HOP_OUT, port->number);
-	rd_row_str(row, HOP_STATE, rd_link_state_name(port->state));
-	if (port->width_active && speed) {
-		snprintf(text, sizeof(text), "%ux %s", port->width_active, speed);
-		rd_row_str(row, HOP_LINK, text);
-		rd_row_double(row, HOP_GBPS, rd_fabric_link_gbps(port));
-	}
-	if (port->fresh && rd_fabric_gbps(fabric, port, RD_C_XMIT_DATA, &gbps))
-		rd_row_double(row, HOP_XMIT, gbps);
-	add_counters(fabric, port, row, HOP_ERRORS, HOP_WAIT, HOP_WAITED);
-}
-
 static void add_hop(const struct rd_fabric *fabric, const struct rd_shown_path *path, size_t i,
 		    struct rd_section *section)
 {
@@ -104,8 +86,23 @@ static void add_hop(const struct rd_fabric *fabric, const struct rd_shown_path *
 		rd_row_uint(row, HOP_IN, fabric->ports[hop->in].number);
 		add_counters(fabric, &fabric->ports[hop->in], row, HOP_IN_ERRORS, HOP_IN_WAIT, HOP_IN_WAITED);
 	}
-	if (hop->out != RD_NONE)
-		add_egress(fabric, &fabric->ports[hop->out], row);
+	if (hop->out != RD_NONE) {
+		const struct rd_fabric_port *port = &fabric->ports[hop->out];
+		const char *speed = rd_link_speed_name(port->speed_active);
+		char text[64];
+		double gbps;
+
+		rd_row_uint(row, HOP_OUT, port->number);
+		rd_row_str(row, HOP_STATE, rd_link_state_name(port->state));
+		if (port->width_active && speed) {
+			snprintf(text, sizeof(text), "%ux %s", port->width_active, speed);
+			rd_row_str(row, HOP_LINK, text);
+			rd_row_double(row, HOP_GBPS, rd_fabric_link_gbps(port));
+		}
+		if (port->fresh && rd_fabric_gbps(fabric, port, RD_C_XMIT_DATA, &gbps))
+			rd_row_double(row, HOP_XMIT, gbps);
+		add_counters(fabric, port, row, HOP_ERRORS, HOP_WAIT, HOP_WAITED);
+	}
 }
 
 static struct rd_section *make_end(const char *key, const struct rd_fabric *fabric, size_t at, uint16_t lid)
@@ -143,25 +140,6 @@ void rd_report_path(struct rd_report *report, const struct rd_fabric *fabric, co
 	rd_report_add(report, section);
 }
 
-static void add_group(const struct rd_fabric *fabric, const struct rd_shown_group *group, struct rd_section *section)
-{
-	struct rd_row *row = rd_section_add(section);
-
-	rd_row_str(row, GROUP_NODE, rd_fabric_name(&fabric->nodes[group->node]));
-	rd_row_hex64(row, GROUP_GUID, fabric->nodes[group->node].guid);
-	rd_row_str(row, GROUP_TO,
-		   group->neighbour == RD_NONE ? "uplinks" : rd_fabric_name(&fabric->nodes[group->neighbour]));
-	rd_row_uint(row, GROUP_LINKS, group->links);
-	rd_row_uint(row, GROUP_LIDS, group->lids);
-	rd_row_double(row, GROUP_MEAN, (double)group->lids / group->links);
-	rd_row_uint(row, GROUP_LEAST, group->least);
-	rd_row_uint(row, GROUP_MOST, group->most);
-	rd_row_uint(row, GROUP_BUSIEST, fabric->ports[group->busiest].number);
-	rd_row_bool(row, GROUP_UNEVEN, group->uneven);
-	if (group->uneven)
-		rd_row_severity(row, RD_SEV_WARNING);
-}
-
 void rd_report_routes(struct rd_report *report, const struct rd_fabric *fabric, const struct rd_routes *routes,
 		      const struct rd_shown_routes *shown)
 {
@@ -186,8 +164,24 @@ void rd_report_routes(struct rd_report *report, const struct rd_fabric *fabric, 
 	row = rd_section_add(top);
 	rd_row_sub(row, ROUTES_PAIRS, pairs);
 	rd_row_sub(row, ROUTES_TABLES, tables);
-	for (size_t i = 0; i < shown->n; i++)
-		add_group(fabric, &shown->groups[i], section);
+	for (size_t i = 0; i < shown->n; i++) {
+		const struct rd_shown_group *group = &shown->groups[i];
+		struct rd_row *line = rd_section_add(section);
+
+		rd_row_str(line, GROUP_NODE, rd_fabric_name(&fabric->nodes[group->node]));
+		rd_row_hex64(line, GROUP_GUID, fabric->nodes[group->node].guid);
+		rd_row_str(line, GROUP_TO,
+			   group->neighbour == RD_NONE ? "uplinks" : rd_fabric_name(&fabric->nodes[group->neighbour]));
+		rd_row_uint(line, GROUP_LINKS, group->links);
+		rd_row_uint(line, GROUP_LIDS, group->lids);
+		rd_row_double(line, GROUP_MEAN, (double)group->lids / group->links);
+		rd_row_uint(line, GROUP_LEAST, group->least);
+		rd_row_uint(line, GROUP_MOST, group->most);
+		rd_row_uint(line, GROUP_BUSIEST, fabric->ports[group->busiest].number);
+		rd_row_bool(line, GROUP_UNEVEN, group->uneven);
+		if (group->uneven)
+			rd_row_severity(line, RD_SEV_WARNING);
+	}
 	report->scalars = top;
 	rd_report_add(report, section);
 }
