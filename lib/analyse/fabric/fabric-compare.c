@@ -191,15 +191,10 @@ static bool is_border(const struct comparison *c, const struct rd_fabric_port *p
 static void find_owners(struct comparison *c)
 {
 	_cleanup_free_ size_t *queue = rd_alloc(c->plan->n_nodes + 1, sizeof(*queue));
-	_cleanup_free_ size_t *first = rd_alloc(c->plan->n_nodes + 2, sizeof(*first));
 	size_t head = 0, tail = 0;
 
-	for (size_t i = 0; i < c->plan->n_ports; i++)
-		first[c->plan->ports[i].node + 1] = i + 1;
-	for (size_t i = 0; i < c->plan->n_nodes; i++) {
+	for (size_t i = 0; i < c->plan->n_nodes; i++)
 		c->owner[i] = RD_NONE;
-		first[i + 1] = first[i + 1] ? first[i + 1] : first[i];
-	}
 	for (size_t i = 0; i < c->plan->n_ports; i++) {
 		size_t node = c->plan->ports[i].node;
 
@@ -212,7 +207,7 @@ static void find_owners(struct comparison *c)
 	while (head < tail) {
 		size_t node = queue[head++];
 
-		for (size_t i = first[node]; i < first[node + 1]; i++) {
+		for (size_t i = c->plan->nodes[node].first; i < c->plan->nodes[node].end; i++) {
 			size_t peer = c->plan->ports[i].peer;
 			size_t next = peer == RD_NONE ? RD_NONE : c->plan->ports[peer].node;
 

@@ -145,17 +145,6 @@ static void add_port(struct rd_fabric_history *history, size_t sorted, const str
 	}
 }
 
-/* The ports of a node, from `first` to `end`. */
-static void add_node(struct rd_fabric_history *history, size_t sorted, const struct rd_fabric *fabric, size_t first,
-		     size_t end)
-{
-	bool restarted = has_restarted(fabric, first, end);
-
-	for (size_t i = first; i < end; i++)
-		if (fabric->ports[i].fresh)
-			add_port(history, sorted, fabric, &fabric->ports[i], restarted);
-}
-
 void rd_fabric_history_add(struct rd_fabric_history *history, const struct rd_fabric *fabric)
 {
 	size_t sorted;
@@ -165,11 +154,12 @@ void rd_fabric_history_add(struct rd_fabric_history *history, const struct rd_fa
 	history->swept_ns = fabric->swept_ns;
 	forget_old(history, fabric->swept_ns);
 	sorted = history->n;
-	for (size_t i = 0, end; i < fabric->n_ports; i = end) {
-		end = i + 1;
-		while (end < fabric->n_ports && fabric->ports[end].node == fabric->ports[i].node)
-			end++;
-		add_node(history, sorted, fabric, i, end);
+	for (size_t i = 0; i < fabric->n_nodes; i++) {
+		bool restarted = has_restarted(fabric, fabric->nodes[i].first, fabric->nodes[i].end);
+
+		for (size_t k = fabric->nodes[i].first; k < fabric->nodes[i].end; k++)
+			if (fabric->ports[k].fresh)
+				add_port(history, sorted, fabric, &fabric->ports[k], restarted);
 	}
 	if (history->n > sorted) {
 		size_t n = 0;

@@ -29,9 +29,9 @@ char *rd_judge_node_text(const struct rd_fabric_node *node)
 
 static enum rd_fate fate_of(const struct judge *j, size_t node)
 {
-	size_t queried = 0, silent = 0, gone = 0, n = j->first[node + 1] - j->first[node];
+	size_t queried = 0, silent = 0, gone = 0, n = j->fabric->nodes[node].end - j->fabric->nodes[node].first;
 
-	for (size_t i = j->first[node]; i < j->first[node + 1]; i++) {
+	for (size_t i = j->fabric->nodes[node].first; i < j->fabric->nodes[node].end; i++) {
 		const struct rd_fabric_port *port = &j->fabric->ports[i];
 
 		gone += port->presence == RD_PORT_GONE;
@@ -45,15 +45,7 @@ static enum rd_fate fate_of(const struct judge *j, size_t node)
 
 void rd_judge_find_fates(struct judge *j)
 {
-	size_t port = 0;
-
 	j->fates = rd_alloc(j->fabric->n_nodes + 1, sizeof(*j->fates));
-	j->first = rd_alloc(j->fabric->n_nodes + 1, sizeof(*j->first));
-	for (size_t i = 0; i <= j->fabric->n_nodes; i++) {
-		while (port < j->fabric->n_ports && j->fabric->ports[port].node < i)
-			port++;
-		j->first[i] = port;
-	}
 	for (size_t i = 0; i < j->fabric->n_nodes; i++)
 		j->fates[i] = fate_of(j, i);
 }
@@ -81,7 +73,8 @@ static void find_borders(const struct judge *j, struct roots *r)
 		bool several = false;
 
 		r->root[i] = r->sole[i] = RD_NONE;
-		for (size_t p = j->first[i]; j->fates[i] != RD_FATE_HERE && p < j->first[i + 1]; p++) {
+		for (size_t p = j->fabric->nodes[i].first; j->fates[i] != RD_FATE_HERE && p < j->fabric->nodes[i].end;
+		     p++) {
 			size_t other = neighbour_of(j, p);
 
 			if (other == RD_NONE || j->fates[other] != RD_FATE_HERE)
@@ -106,7 +99,8 @@ static void take(struct roots *r, size_t node, size_t root)
 /* Whether only the agent of a switch is silent: adapters behind it respond, at the ports that it connects. */
 static bool passes_packets(const struct judge *j, size_t node)
 {
-	for (size_t p = j->first[node]; j->fates[node] == RD_FATE_SILENT && p < j->first[node + 1]; p++) {
+	for (size_t p = j->fabric->nodes[node].first;
+	     j->fates[node] == RD_FATE_SILENT && p < j->fabric->nodes[node].end; p++) {
 		const struct rd_fabric_port *port = &j->fabric->ports[p];
 
 		if (port->peer != RD_NONE && j->fabric->ports[port->peer].fresh &&
@@ -124,7 +118,7 @@ static void spread(const struct judge *j, struct roots *r)
 
 		if (passes_packets(j, node))
 			continue;
-		for (size_t p = j->first[node]; p < j->first[node + 1]; p++) {
+		for (size_t p = j->fabric->nodes[node].first; p < j->fabric->nodes[node].end; p++) {
 			size_t other = neighbour_of(j, p);
 
 			if (other == RD_NONE || j->fates[other] == RD_FATE_HERE || r->root[other] != RD_NONE ||
@@ -340,7 +334,7 @@ static void judge_presence(struct judge *j, size_t node)
 				    .severity = RD_SEV_NOTE,
 				    .title = "LID of the node changed" },
 	};
-	size_t which = j->first[node], to = j->first[node + 1];
+	size_t which = j->fabric->nodes[node].first, to = j->fabric->nodes[node].end;
 	const struct rd_fabric_port *port;
 	struct rd_finding finding;
 
@@ -442,7 +436,7 @@ void rd_judge_nodes(struct judge *j)
 			report_gone(j, &r, i);
 		if (r.root[i] != RD_NONE && r.root[i] != i)
 			continue;
-		for (size_t p = j->first[i]; p < j->first[i + 1]; p++) {
+		for (size_t p = j->fabric->nodes[i].first; p < j->fabric->nodes[i].end; p++) {
 			const struct rd_fabric_port *port = &j->fabric->ports[p];
 
 			if (!port->selected || port->presence == RD_PORT_GONE)

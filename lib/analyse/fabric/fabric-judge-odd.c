@@ -416,7 +416,7 @@ static void describe_switches(struct uplinks *u)
 		if (j->fabric->nodes[i].kind != RD_NODE_SWITCH || j->fates[i] == RD_FATE_GONE)
 			continue;
 		sw->unsure = j->fabric->nodes[i].unread > 0;
-		for (size_t k = j->first[i]; k < j->first[i + 1]; k++) {
+		for (size_t k = j->fabric->nodes[i].first; k < j->fabric->nodes[i].end; k++) {
 			const struct rd_fabric_port *port = &j->fabric->ports[k];
 			bool uplink = rd_judge_is_uplink(j, port);
 
@@ -528,7 +528,7 @@ static void ports_text(const struct judge *j, size_t node, struct rd_buf *out)
 	_cleanup_free_ char *name = rd_safe(rd_fabric_name(&j->fabric->nodes[node]));
 	size_t n = 0;
 
-	for (size_t i = j->first[node]; i < j->first[node + 1]; i++)
+	for (size_t i = j->fabric->nodes[node].first; i < j->fabric->nodes[node].end; i++)
 		if (is_free(j, &j->fabric->ports[i]) && n++ < EXAMPLES)
 			rd_buf_printf(out, "%s%u", n > 1 ? ", " : "", j->fabric->ports[i].number);
 	rd_buf_printf(out, "%s of %s", n > EXAMPLES ? ", ..." : "", name);

@@ -24,7 +24,6 @@ struct judge {
 	const struct rd_fabric_port *stranger;
 	bool *told;	     /* per port: a finding names its error counters */
 	enum rd_fate *fates; /* per node */
-	size_t *first; /* per node: its first port; n_nodes + 1 of them, the ports of a node are [first[i], first[i + 1]) */
 };
 
 static inline const struct rd_fabric_node *node_of(const struct judge *j, const struct rd_fabric_port *port)

@@ -900,5 +900,5 @@ void rd_fabric_judge(const struct rd_fabric *fabric, const struct rd_fabric_limi
 		if (fabric->nodes[i].blocked.port)
 			blame_block(&j, &fabric->nodes[i]);
 	rd_fabric_judge_trees(fabric, limits, findings);
-	RD_FREE(j.fates, j.first, j.told);
+	RD_FREE(j.fates, j.told);
 }

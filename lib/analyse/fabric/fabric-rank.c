@@ -182,12 +182,10 @@ static uint64_t errors_of(const struct rd_fabric *fabric, const struct rd_fabric
 /* Whether a port that is unread follows another one of its node, of whose ports none was read: one row shows them all. */
 static bool is_repeated(const struct rd_fabric *fabric, size_t index)
 {
-	size_t node = fabric->ports[index].node, from = index;
+	const struct rd_fabric_node *node = &fabric->nodes[fabric->ports[index].node];
 	bool repeated = false;
 
-	while (from > 0 && fabric->ports[from - 1].node == node)
-		from--;
-	for (size_t i = from; i < fabric->n_ports && fabric->ports[i].node == node; i++) {
+	for (size_t i = node->first; i < node->end; i++) {
 		const struct rd_fabric_port *port = &fabric->ports[i];
 
 		if (!port->selected && port->presence != RD_PORT_GONE)

@@ -60,7 +60,7 @@ struct rd_route_step rd_route_step(const struct rd_fabric *fabric, const struct 
 		step.end = RD_ROUTE_MISSING;
 		return step;
 	}
-	step.out = rd_routes_port(fabric, routes, at, (unsigned)step.entry);
+	step.out = rd_fabric_port_of(fabric, at, (unsigned)step.entry);
 	if (step.out == RD_NONE) {
 		step.end = RD_ROUTE_UNKNOWN;
 		return step;
@@ -290,6 +290,7 @@ void rd_path_part(const struct rd_fabric *fabric, const struct rd_path *const *p
 			ret->ports[i].peer = ports[ret->ports[i].peer] ? new_port[ret->ports[i].peer] : RD_NONE;
 	ret->n_nodes = n_nodes;
 	ret->n_ports = n_ports;
+	rd_fabric_index_ports(ret);
 }
 
 void rd_path_free_part(struct rd_fabric *part)
@@ -560,7 +561,7 @@ static void count_lids(const struct links *links)
 			egress = rd_routes_egress(links->routes, node, (uint16_t)lid);
 			if (egress <= 0 || egress == RD_ROUTE_NONE)
 				continue;
-			port = rd_routes_port(fabric, links->routes, node, (unsigned)egress);
+			port = rd_fabric_port_of(fabric, node, (unsigned)egress);
 			if (port != RD_NONE)
 				links->lids[port]++;
 		}
@@ -629,9 +630,10 @@ static int compare_links(const void *a, const void *b)
 }
 
 /* The groups of one switch, which has the ports [from, to). */
-static void group_links(const struct links *links, size_t from, size_t to, struct rd_routes_verdict *verdict)
+static void group_links(const struct links *links, size_t node, size_t from, size_t to,
+			struct rd_routes_verdict *verdict)
 {
-	size_t node = links->fabric->ports[from].node, n = 0;
+	size_t n = 0;
 	struct rd_route_group uplinks = { .node = node, .neighbour = RD_NONE }, group = uplinks;
 	struct link_to sorted[256] = { 0 };
 
@@ -703,14 +705,10 @@ void rd_routes_balance(const struct rd_fabric *fabric, const struct rd_routes *r
 	links.lids = rd_alloc(fabric->n_ports + 1, sizeof(*links.lids));
 	links.hosts = rd_alloc(fabric->n_nodes + 1, sizeof(*links.hosts));
 	count_lids(&links);
-	for (size_t from = 0, to; from < fabric->n_ports; from = to) {
-		for (to = from; to < fabric->n_ports && fabric->ports[to].node == fabric->ports[from].node; to++)
-			;
-		/* Of a table that was read in part, some LIDs would be missing. */
-		if (fabric->nodes[fabric->ports[from].node].kind == RD_NODE_SWITCH &&
-		    !routes->tables[fabric->ports[from].node].partial)
-			group_links(&links, from, to, verdict);
-	}
+	/* Of a table that was read in part, some LIDs would be missing. */
+	for (size_t i = 0; i < fabric->n_nodes; i++)
+		if (fabric->nodes[i].kind == RD_NODE_SWITCH && !routes->tables[i].partial)
+			group_links(&links, i, fabric->nodes[i].first, fabric->nodes[i].end, verdict);
 	report_uneven(&links, verdict, findings);
 	RD_FREE(links.lids, links.hosts);
 }
@@ -759,17 +757,16 @@ static bool is_cabled(const struct rd_fabric_port *port)
 	return port->peer != RD_NONE && port->lid;
 }
 
-/* Of the ports [from, to) of one node that fit: which of them to keep. */
-static bool keeps(const struct rd_fabric *fabric, const enum fit *fits, size_t from, size_t to, size_t at, enum fit best)
+/* Of the ports of one node that fit: whether to keep this one. */
+static bool keeps(const struct rd_fabric *fabric, const enum fit *fits, size_t at, enum fit best)
 {
+	const struct rd_fabric_node *node = &fabric->nodes[fabric->ports[at].node];
 	bool any = false;
 
-	if (fits[at] != best)
-		return false;
-	for (size_t i = from; i < to; i++) {
+	for (size_t i = node->first; i < node->end; i++) {
 		if (fits[i] != best)
 			continue;
-		if (fabric->nodes[fabric->ports[i].node].kind == RD_NODE_SWITCH)
+		if (node->kind == RD_NODE_SWITCH)
 			return i == at;
 		any |= is_cabled(&fabric->ports[i]);
 	}
@@ -786,13 +783,9 @@ static size_t find_wanted(const struct rd_fabric *fabric, const struct wanted *w
 		fits[i] = port_fit(fabric, &fabric->ports[i], wanted);
 		best = fits[i] > best ? fits[i] : best;
 	}
-	for (size_t from = 0, to; from < fabric->n_ports; from = to) {
-		for (to = from; to < fabric->n_ports && fabric->ports[to].node == fabric->ports[from].node; to++)
-			;
-		for (size_t i = from; i < to; i++)
-			if (fits[i] == best && keeps(fabric, fits, from, to, i, best) && n++ < max)
-				ret[n - 1] = i;
-	}
+	for (size_t i = 0; i < fabric->n_ports; i++)
+		if (fits[i] == best && keeps(fabric, fits, i, best) && n++ < max)
+			ret[n - 1] = i;
 	return n;
 }
 

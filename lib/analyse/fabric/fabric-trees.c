@@ -92,13 +92,11 @@ struct egress {
 static void look_at_egress(const struct trees *t, size_t port, struct egress *ret)
 {
 	const struct rd_fabric *fabric = t->fabric;
-	size_t from = port, node = fabric->ports[port].node;
+	const struct rd_fabric_node *node = &fabric->nodes[fabric->ports[port].node];
 	double most = 0, share;
 
 	*ret = (struct egress){ RD_NONE, RD_NONE, 0 };
-	while (from > 0 && fabric->ports[from - 1].node == node)
-		from--;
-	for (size_t i = from; i < fabric->n_ports && fabric->ports[i].node == node; i++) {
+	for (size_t i = node->first; i < node->end; i++) {
 		const struct rd_fabric_port *other = &fabric->ports[i];
 		size_t member = t->of_port[i];
 

@@ -16,7 +16,6 @@ struct reach {
 	enum rd_reach *result; /* per node of `known` */
 	enum evidence *shown;  /* per node of `known` */
 	bool *gone;	       /* per node of `known`: an earlier walk showed it */
-	size_t *first_port;    /* per node of `known`, and one more */
 	size_t *todo, n_todo;  /* nodes whose neighbours are to be visited */
 };
 
@@ -73,7 +72,7 @@ static void spread_evidence(struct reach *r, enum evidence shown)
 
 		if (r->known->nodes[node].kind != RD_NODE_SWITCH)
 			continue;
-		for (size_t i = r->first_port[node]; i < r->first_port[node + 1]; i++) {
+		for (size_t i = r->known->nodes[node].first; i < r->known->nodes[node].end; i++) {
 			size_t peer = r->known->ports[i].peer;
 			size_t next = peer == RD_NONE ? RD_NONE : r->known->ports[peer].node;
 
@@ -95,16 +94,9 @@ enum rd_reach *rd_fabric_reach(const struct rd_fabric *known, const struct rd_fa
 		.result = rd_alloc(known->n_nodes + 1, sizeof(*r.result)),
 		.shown = rd_alloc(known->n_nodes + 1, sizeof(*r.shown)),
 		.gone = rd_alloc(known->n_nodes + 1, sizeof(*r.gone)),
-		.first_port = rd_alloc(known->n_nodes + 1, sizeof(*r.first_port)),
 		.todo = rd_alloc(known->n_nodes + 1, sizeof(*r.todo)),
 	};
-	size_t at = 0;
 
-	for (size_t node = 0; node <= r.known->n_nodes; node++) {
-		while (at < r.known->n_ports && r.known->ports[at].node < node)
-			at++;
-		r.first_port[node] = at;
-	}
 	for (size_t i = 0; i < known->n_nodes; i++) {
 		size_t node = rd_fabric_find_node(now, known->nodes[i].guid);
 
@@ -133,7 +125,7 @@ enum rd_reach *rd_fabric_reach(const struct rd_fabric *known, const struct rd_fa
 		if (r.result[i] == RD_REACH_MISSING && !r.gone[i] &&
 		    (r.shown[i] == EVIDENCE_UNKNOWN || (r.shown[i] == NO_EVIDENCE && incomplete)))
 			r.result[i] = RD_REACH_UNKNOWN;
-	RD_FREE(r.shown, r.gone, r.first_port, r.todo);
+	RD_FREE(r.shown, r.gone, r.todo);
 	return r.result;
 }
 

@@ -251,16 +251,14 @@ static void rendezvous(struct bin *bins, size_t n_bins, const uint64_t *items, s
 
 /* ---- the division */
 
-/* State of a division. Nodes are processed in the order of their GUIDs. */
+/* State of a division. Nodes are processed in the order of their GUIDs, as they are sorted. */
 struct division {
 	const struct rd_fabric *fabric;
 	struct rd_shards *shards;
-	size_t *order;	    /* nodes by GUID */
-	size_t *first_port; /* per node: index of its first port; RD_NONE: no ports */
-	ssize_t *host_of;   /* per node: index of its host; -1: not in the list */
-	uint64_t *keys;	    /* per host: hash of its name */
-	size_t *marked;	    /* per host: the switch that it was last seen at, see hosts_on */
-	size_t *wanted;	    /* ports to be assigned, and their hashes */
+	ssize_t *host_of; /* per node: index of its host; -1: not in the list */
+	uint64_t *keys;	  /* per host: hash of its name */
+	size_t *marked;	  /* per host: the switch that it was last seen at, see hosts_on */
+	size_t *wanted;	  /* ports to be assigned, and their hashes */
 	uint64_t *items;
 	size_t n_wanted;
 	size_t near; /* the most ports of a host's leaf switches and the adapters attached to them */
@@ -317,14 +315,6 @@ static int by_name(const void *a, const void *b)
 	return strcasecmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int compare_guids(const void *a, const void *b, void *arg)
-{
-	const struct rd_fabric *fabric = arg;
-	uint64_t x = fabric->nodes[*(const size_t *)a].guid, y = fabric->nodes[*(const size_t *)b].guid;
-
-	return (x > y) - (x < y);
-}
-
 static uint64_t hash_number(uint64_t hash, uint64_t value)
 {
 	uint8_t bytes[8];
@@ -340,15 +330,6 @@ static uint64_t key_of_port(const struct rd_fabric *fabric, size_t port)
 			   fabric->ports[port].number);
 }
 
-static size_t ports_of(const struct rd_fabric *fabric, size_t from)
-{
-	size_t n = 0;
-
-	while (from + n < fabric->n_ports && fabric->ports[from + n].node == fabric->ports[from].node)
-		n++;
-	return n;
-}
-
 /* Of the hosts, and of every readable port with its peer port. */
 static uint64_t hash_topology(const struct division *d)
 {
@@ -359,9 +340,7 @@ static uint64_t hash_topology(const struct division *d)
 			hash = rd_hash(hash, d->shards->v[i].host, strlen(d->shards->v[i].host) + 1);
 	hash = hash_number(hash, d->shards->n);
 	for (size_t i = 0; i < d->fabric->n_nodes; i++) {
-		size_t first = d->first_port[d->order[i]];
-
-		for (size_t p = first; first != RD_NONE && p < first + ports_of(d->fabric, first); p++) {
+		for (size_t p = d->fabric->nodes[i].first; p < d->fabric->nodes[i].end; p++) {
 			const struct rd_fabric_port *port = &d->fabric->ports[p], *peer;
 
 			if (!is_readable(port))
@@ -404,17 +383,17 @@ static size_t leaf_room_of(const struct division *d, size_t host)
 }
 
 /* Collects the hosts of the list that are attached to this switch; returns their number. */
-static size_t hosts_on(const struct division *d, size_t first, struct bin *bins)
+static size_t hosts_on(const struct division *d, const struct rd_fabric_node *node, struct bin *bins)
 {
 	size_t hosts = 0;
 
-	for (size_t p = first; p < first + ports_of(d->fabric, first); p++) {
+	for (size_t p = node->first; p < node->end; p++) {
 		size_t peer = d->fabric->ports[p].peer;
 		ssize_t host = peer == RD_NONE ? -1 : d->host_of[d->fabric->ports[peer].node];
 
-		if (host < 0 || d->marked[host] == first + 1)
+		if (host < 0 || d->marked[host] == node->first + 1)
 			continue;
-		d->marked[host] = first + 1;
+		d->marked[host] = node->first + 1;
 		bins[hosts++] = (struct bin){ d->keys[host], 1, leaf_room_of(d, (size_t)host), (size_t)host };
 	}
 	return hosts;
@@ -446,13 +425,13 @@ static void assign_wanted(struct division *d, struct bin *bins, size_t n_bins, b
 
 /* Assigns ports of a leaf switch, and the adapters' ports attached to it, to the hosts on it: to each at most a third, because those
  * of a host that leaves move to the few others on the leaf, which then hand over as many others. */
-static void assign_leaf_ports(struct division *d, size_t first, struct bin *bins)
+static void assign_leaf_ports(struct division *d, const struct rd_fabric_node *node, struct bin *bins)
 {
-	size_t hosts = hosts_on(d, first, bins);
+	size_t hosts = hosts_on(d, node, bins);
 
 	if (hosts == 0)
 		return;
-	for (size_t p = first; p < first + ports_of(d->fabric, first); p++) {
+	for (size_t p = node->first; p < node->end; p++) {
 		size_t peer = d->fabric->ports[p].peer;
 
 		want(d, p);
@@ -519,21 +498,15 @@ static void division_init(struct division *d)
 	const struct rd_fabric *fabric = d->fabric;
 
 	d->shards->owner = rd_alloc(fabric->n_ports + 1, sizeof(*d->shards->owner));
-	d->order = rd_alloc(fabric->n_nodes + 1, sizeof(*d->order));
-	d->first_port = rd_alloc(fabric->n_nodes + 1, sizeof(*d->first_port));
 	d->host_of = rd_alloc(fabric->n_nodes + 1, sizeof(*d->host_of));
 	d->keys = rd_alloc(d->shards->n, sizeof(*d->keys));
 	d->marked = rd_alloc(d->shards->n, sizeof(*d->marked));
 	d->wanted = rd_alloc(fabric->n_ports + 1, sizeof(*d->wanted));
 	d->items = rd_alloc(fabric->n_ports + 1, sizeof(*d->items));
 	for (size_t i = 0; i < fabric->n_nodes; i++) {
-		d->order[i] = i;
-		d->first_port[i] = RD_NONE;
 		d->host_of[i] = rd_shards_of_node(d->shards, &fabric->nodes[i]);
 	}
-	qsort_r(d->order, fabric->n_nodes, sizeof(*d->order), compare_guids, (void *)(uintptr_t)fabric);
 	for (size_t i = fabric->n_ports; i > 0; i--) {
-		d->first_port[fabric->ports[i - 1].node] = i - 1;
 		d->shards->owner[i - 1] = -1;
 		d->shards->ports += is_readable(&fabric->ports[i - 1]);
 	}
@@ -550,11 +523,9 @@ static void count_agents(const struct division *d)
 	_cleanup_free_ size_t *ports = rd_alloc(d->shards->n, sizeof(*ports)); /* of one agent, per host */
 
 	for (size_t i = 0; i < d->fabric->n_nodes; i++) {
-		size_t first = d->first_port[i];
+		const struct rd_fabric_node *node = &d->fabric->nodes[i];
 
-		size_t n = first == RD_NONE ? 0 : ports_of(d->fabric, first);
-
-		for (size_t p = first; p < first + n; p++) {
+		for (size_t p = node->first; p < node->end; p++) {
 			int32_t host = d->shards->owner[p];
 
 			if (host < 0)
@@ -563,7 +534,7 @@ static void count_agents(const struct division *d)
 			if (ports[host] > d->shards->v[host].max_agent)
 				d->shards->v[host].max_agent = ports[host];
 		}
-		for (size_t p = first; p < first + n; p++)
+		for (size_t p = node->first; p < node->end; p++)
 			if (d->shards->owner[p] >= 0)
 				ports[d->shards->owner[p]] = 0;
 	}
@@ -595,13 +566,13 @@ int rd_shards_divide(const struct rd_fabric *fabric, char *const *names, size_t 
 	}
 	for (unsigned pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < fabric->n_nodes; i++) {
-			size_t first = d.first_port[d.order[i]];
+			const struct rd_fabric_node *node = &fabric->nodes[i];
 
-			if (fabric->nodes[d.order[i]].kind != RD_NODE_SWITCH || first == RD_NONE)
+			if (node->kind != RD_NODE_SWITCH)
 				continue;
 			if (pass == 0) {
 				/* Assigns the other ends of the cables of a host's adapters. */
-				for (size_t p = first; p < first + ports_of(d.fabric, first); p++) {
+				for (size_t p = node->first; p < node->end; p++) {
 					size_t peer = d.fabric->ports[p].peer;
 					ssize_t host = peer == RD_NONE ? -1 : d.host_of[d.fabric->ports[peer].node];
 
@@ -611,7 +582,7 @@ int rd_shards_divide(const struct rd_fabric *fabric, char *const *names, size_t 
 					d.shards->v[host].leaf++;
 				}
 			} else
-				assign_leaf_ports(&d, first, bins);
+				assign_leaf_ports(&d, node, bins);
 		}
 	/* Assigns the remaining ports to all hosts, more to those that have fewer. */
 	usual = 2 * d.near;
@@ -625,7 +596,7 @@ int rd_shards_divide(const struct rd_fabric *fabric, char *const *names, size_t 
 		want(&d, i);
 	assign_wanted(&d, bins, d.shards->n, false);
 	count_agents(&d);
-	RD_FREE(d.order, d.first_port, d.host_of, d.keys, d.marked, d.wanted, d.items);
+	RD_FREE(d.host_of, d.keys, d.marked, d.wanted, d.items);
 	return 0;
 }
 

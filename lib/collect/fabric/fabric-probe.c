@@ -370,25 +370,17 @@ int rd_fabric_trace_silent(struct rd_mads *mads, const struct rd_sweep_limits *l
 	t = rd_alloc(1, sizeof(*t));
 	t->fabric = fabric;
 	t->known_lids = known_lids;
-	for (size_t i = 0, end; i < fabric->n_ports; i = end) {
-		size_t port;
+	for (size_t i = 0; i < fabric->n_nodes && t->n < TRACES_MAX; i++) {
+		const struct rd_fabric_port *self = &fabric->ports[fabric->self];
+		size_t port = silent_port(fabric, fabric->nodes[i].first, fabric->nodes[i].end);
 
-		end = i + 1;
-		while (end < fabric->n_ports && fabric->ports[end].node == fabric->ports[i].node)
-			end++;
-		port = silent_port(fabric, i, end);
-		if (port != RD_NONE) {
-			const struct rd_fabric_port *self = &t->fabric->ports[t->fabric->self];
-
-			if (t->n == TRACES_MAX || port == t->fabric->self)
-				continue;
+		if (port != RD_NONE && port != fabric->self)
 			t->v[t->n++] = (struct trace){
-				.target = t->fabric->ports[port].node,
-				.lid = t->fabric->ports[port].lid,
-				.at = t->fabric->ports[self->peer].node,
+				.target = i,
+				.lid = fabric->ports[port].lid,
+				.at = fabric->ports[self->peer].node,
 				.way = { .hops = 1, .path = { (uint8_t)self->number } },
 			};
-		}
 	}
 	while (left > 0) {
 		left = query_switches(mads, limits, t, IB_ATTR_LINEARFORWTBL, err);

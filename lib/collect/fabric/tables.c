@@ -33,17 +33,17 @@ struct reading {
 
 static uint16_t lid_of_switch(const struct reading *reading, size_t node)
 {
-	size_t first = reading->routes->first[node];
+	const struct rd_fabric_node *at = &reading->fabric->nodes[node];
 
-	return first < reading->fabric->n_ports ? reading->fabric->ports[first].lid : 0;
+	return at->first < at->end ? reading->fabric->ports[at->first].lid : 0;
 }
 
 static bool is_present(const struct reading *reading, size_t node)
 {
-	size_t first = reading->routes->first[node];
+	const struct rd_fabric_node *at = &reading->fabric->nodes[node];
 
-	return reading->fabric->nodes[node].kind == RD_NODE_SWITCH && first < reading->fabric->n_ports &&
-	       reading->fabric->ports[first].presence != RD_PORT_GONE;
+	return at->kind == RD_NODE_SWITCH && at->first < at->end &&
+	       reading->fabric->ports[at->first].presence != RD_PORT_GONE;
 }
 
 /* Whether the node can be reached the way that is in use. */
@@ -160,7 +160,6 @@ static bool is_egress(const struct reading *reading, size_t at)
 static void find_ways(struct reading *reading)
 {
 	const struct rd_fabric *fabric = reading->fabric;
-	const size_t *first = reading->routes->first;
 	size_t n = fabric->n_nodes + 1, head = 0, tail = 0;
 	_cleanup_free_ size_t *queue = rd_alloc(n, sizeof(*queue));
 	_cleanup_free_ bool *seen = rd_alloc(n, sizeof(*seen));
@@ -175,28 +174,20 @@ static void find_ways(struct reading *reading)
 	while (head < tail) {
 		size_t node = queue[head++];
 
-		for (size_t i = first[node]; i < fabric->n_ports && fabric->ports[i].node == node; i++) {
+		for (size_t i = fabric->nodes[node].first; i < fabric->nodes[node].end; i++) {
 			size_t to = is_egress(reading, i) ? fabric->ports[fabric->ports[i].peer].node : node;
-			const struct rd_fabric_port *port;
-			uint32_t number;
-			size_t local;
-			struct rd_mad_route *way;
+			struct rd_mad_route *way = &reading->ways[to];
 
 			if (seen[to] || reading->ways[node].hops >= RD_MAD_ROUTE_MAX)
 				continue;
 			/* Extends the route to a node by one of its ports. Gates are numbered from 1 in the order in which nodes are found; every switch but
 			 * the first one limits what passes it. */
-			port = &fabric->ports[i];
-			number = (uint32_t)tail;
-			local = fabric->ports[fabric->self].node;
-			way = &reading->ways[to];
-			*way = reading->ways[port->node];
-			way->path[way->hops++] = (uint8_t)port->number;
-			reading->parents[number] = reading->gates[port->node];
-			reading->gates[to] = reading->gates[port->node];
+			*way = reading->ways[node];
+			way->path[way->hops++] = (uint8_t)fabric->ports[i].number;
+			reading->parents[tail] = reading->gates[to] = reading->gates[node];
 			if (fabric->nodes[to].kind == RD_NODE_SWITCH &&
-			    way->hops > (fabric->nodes[local].kind != RD_NODE_SWITCH))
-				reading->gates[to] = number;
+			    way->hops > (fabric->nodes[queue[0]].kind != RD_NODE_SWITCH))
+				reading->gates[to] = (uint32_t)tail;
 			seen[to] = true;
 			queue[tail++] = to;
 		}

@@ -244,6 +244,7 @@ static int make_ports(struct parser *p)
 			port->state = RD_LINK_DOWN;
 			port->selected = fabric->nodes[i].kind == RD_NODE_SWITCH;
 		}
+	rd_fabric_index_ports(fabric);
 	return 0;
 }
 

@@ -79,6 +79,16 @@ static int compare_ports(const void *a, const void *b)
 	return RD_CMP(x->node, y->node) ?: RD_CMP(x->number, y->number);
 }
 
+void rd_fabric_index_ports(struct rd_fabric *fabric)
+{
+	for (size_t node = 0, at = 0; node < fabric->n_nodes; node++) {
+		fabric->nodes[node].first = at;
+		while (at < fabric->n_ports && fabric->ports[at].node == node)
+			at++;
+		fabric->nodes[node].end = at;
+	}
+}
+
 void rd_fabric_sort_ports(struct rd_fabric *fabric)
 {
 	size_t n = 0;
@@ -92,6 +102,7 @@ void rd_fabric_sort_ports(struct rd_fabric *fabric)
 			fabric->ports[n++] = fabric->ports[i];
 	}
 	fabric->n_ports = n;
+	rd_fabric_index_ports(fabric);
 }
 
 size_t rd_fabric_find_node(const struct rd_fabric *fabric, uint64_t guid)
@@ -473,18 +484,14 @@ void rd_routes_init(const struct rd_fabric *fabric, struct rd_routes *routes)
 {
 	*routes = (struct rd_routes){ .n_nodes = fabric->n_nodes };
 	routes->tables = rd_alloc(fabric->n_nodes + 1, sizeof(*routes->tables));
-	routes->first = rd_alloc(fabric->n_nodes + 1, sizeof(*routes->first));
 	routes->owners = rd_alloc(RD_LID_MAX + 1, sizeof(*routes->owners));
-	for (size_t i = 0; i < fabric->n_nodes; i++) {
-		routes->first[i] = fabric->n_ports;
+	for (size_t i = 0; i < fabric->n_nodes; i++)
 		routes->n_switches += fabric->nodes[i].kind == RD_NODE_SWITCH;
-	}
 	for (size_t i = 0; i <= RD_LID_MAX; i++)
 		routes->owners[i] = RD_NONE;
 	for (size_t i = fabric->n_ports; i-- > 0;) {
 		const struct rd_fabric_port *port = &fabric->ports[i];
 
-		routes->first[port->node] = i;
 		if (port->presence == RD_PORT_GONE || !port->lid)
 			continue;
 		for (size_t lid = port->lid; lid <= RD_LID_MAX && lid - port->lid < (size_t)1 << port->lmc; lid++)
@@ -499,7 +506,7 @@ void rd_routes_deinit(struct rd_routes *routes)
 			free(routes->tables[i].blocks[j]);
 		free(routes->tables[i].blocks);
 	}
-	RD_FREE(routes->tables, routes->first, routes->owners);
+	RD_FREE(routes->tables, routes->owners);
 	*routes = (struct rd_routes){ 0 };
 }
 
@@ -526,14 +533,14 @@ int rd_routes_egress(const struct rd_routes *routes, size_t node, uint16_t lid)
 	return table->blocks[block][lid % RD_ROUTE_BLOCK];
 }
 
-size_t rd_routes_port(const struct rd_fabric *fabric, const struct rd_routes *routes, size_t node, unsigned number)
+size_t rd_fabric_port_of(const struct rd_fabric *fabric, size_t node, unsigned number)
 {
-	size_t first = routes->first[node], at;
+	size_t first = fabric->nodes[node].first, end = fabric->nodes[node].end, at;
 
-	if (first == fabric->n_ports || number < fabric->ports[first].number)
+	if (first == end || number < fabric->ports[first].number)
 		return RD_NONE;
 	at = first + number - fabric->ports[first].number;
-	if (at < fabric->n_ports && fabric->ports[at].node == node && fabric->ports[at].number == number)
+	if (at < end && fabric->ports[at].number == number)
 		return at;
 	return rd_fabric_find_port(fabric, fabric->nodes[node].guid, number);
 }

@@ -38,6 +38,7 @@ struct rd_fabric_node {
 	char *name;	   /* from the node-name-map, or made by rd_fabric_tell_apart; owned, NULL: neither */
 	uint32_t vendor, device;
 	unsigned n_ports;
+	size_t first, end; /* its ports are [first, end) of the fabric's; set by rd_fabric_index_ports */
 	unsigned unread; /* attributes that the latest walk queried of it without a response: NodeDescription, PortInfo … */
 	/* CapabilityMask and CapabilityMask2 of its PMA's ClassPortInfo; absent: not queried, or no response. */
 	RD_FIELD(uint16_t) capability;
@@ -181,6 +182,7 @@ struct rd_fabric_node *rd_fabric_add_node(struct rd_fabric *fabric, uint64_t gui
 void rd_fabric_sort_nodes(struct rd_fabric *fabric);
 struct rd_fabric_port *rd_fabric_add_port(struct rd_fabric *fabric, uint64_t guid, unsigned number);
 void rd_fabric_sort_ports(struct rd_fabric *fabric);
+void rd_fabric_index_ports(struct rd_fabric *fabric); /* of ports that are sorted: sets `first` and `end` of nodes */
 
 /* Index by identity; RD_NONE: not found. */
 size_t rd_fabric_find_node(const struct rd_fabric *fabric, uint64_t guid);
@@ -402,7 +404,6 @@ struct rd_routes {
 	struct rd_route_table *tables; /* per node; those of switches are filled */
 	size_t n_nodes;
 	size_t n_switches, n_unread; /* switches; those of which the table is partial */
-	size_t *first;		     /* per node: index of its first port; n_ports of the fabric if it has none */
 	size_t *owners;		     /* per LID: index of a port that has it; RD_NONE */
 	uint64_t mads_sent, timeouts;
 	uint64_t duration_ns;
@@ -420,7 +421,7 @@ uint8_t *rd_routes_block(struct rd_routes *routes, size_t node, size_t block);
 int rd_routes_egress(const struct rd_routes *routes, size_t node, uint16_t lid);
 
 /* Index of a port by its number; RD_NONE. In constant time if the ports of the node are known without gaps. */
-size_t rd_routes_port(const struct rd_fabric *fabric, const struct rd_routes *routes, size_t node, unsigned number);
+size_t rd_fabric_port_of(const struct rd_fabric *fabric, size_t node, unsigned number);
 
 /* Whether the LID is one of the port: base LID to base LID + 2^LMC - 1. All ports of a switch have the LID of the switch. */
 static inline bool rd_port_has_lid(const struct rd_fabric_port *port, uint16_t lid)
