@@ -328,10 +328,9 @@ static void compare_nodes(struct comparison *c)
 /* Index of a warning about the cable at `port` that the judge of the latest sweep added; RD_NONE. */
 static size_t find_judged(const struct comparison *c, const char *id, size_t port)
 {
-	size_t neighbour = port == RD_NONE ? RD_NONE : rd_fabric_neighbour(c->now, &c->now->ports[port]);
+	const struct rd_fabric_port *peer = port == RD_NONE ? NULL : rd_fabric_neighbour(c->now, &c->now->ports[port]);
 	_cleanup_free_ char *here = port == RD_NONE ? NULL : rd_fabric_cable_text(c->now, &c->now->ports[port]);
-	_cleanup_free_ char *there = neighbour == RD_NONE ? NULL :
-							    rd_fabric_cable_text(c->now, &c->now->ports[neighbour]);
+	_cleanup_free_ char *there = peer ? rd_fabric_cable_text(c->now, peer) : NULL;
 
 	for (size_t i = 0; here && i < c->judged; i++)
 		if (strcmp(c->findings->v[i].id, id) == 0 && c->findings->v[i].severity > RD_SEV_NOTE &&

@@ -244,10 +244,11 @@ static bool is_lost(const struct losses *losses, uint64_t ns)
 }
 
 uint64_t rd_fabric_history_lost(const struct rd_fabric_history *history, const struct rd_fabric *fabric,
-				const struct rd_fabric_port *port, size_t peer, size_t counter, bool still)
+				const struct rd_fabric_port *port, const struct rd_fabric_port *peer, size_t counter,
+				bool still)
 {
 	uint64_t here = fabric->nodes[port->node].guid;
-	uint64_t there = peer == RD_NONE ? 0 : fabric->nodes[fabric->ports[peer].node].guid;
+	uint64_t there = peer ? fabric->nodes[peer->node].guid : 0;
 	const struct rd_history_entry *entry = find_entry(history, here, port->number, counter);
 	struct losses losses = { .still = still, .drops = rd_pma_counters[counter].kind == RD_PMA_DROP };
 	uint64_t interval = port->before_ns ? port->read_ns - port->before_ns : 0;
@@ -258,8 +259,8 @@ uint64_t rd_fabric_history_lost(const struct rd_fabric_history *history, const s
 	losses.connected[0] = find_entry(history, here, port->number, RESTARTED);
 	losses.restarts[0] = find_entry(history, here, 0, RESTARTED);
 	if (there) {
-		losses.links[1] = find_entry(history, there, fabric->ports[peer].number, RD_C_LINK_DOWNED);
-		losses.connected[1] = find_entry(history, there, fabric->ports[peer].number, RESTARTED);
+		losses.links[1] = find_entry(history, there, peer->number, RD_C_LINK_DOWNED);
+		losses.connected[1] = find_entry(history, there, peer->number, RESTARTED);
 		losses.restarts[1] = find_entry(history, there, 0, RESTARTED);
 	}
 	for (size_t i = 0; entry && i < entry->n; i++)

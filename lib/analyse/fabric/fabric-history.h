@@ -42,7 +42,7 @@ uint64_t rd_fabric_history_sum(const struct rd_fabric_history *history, const st
 
 /*
  * The part of that sum that was counted around a loss of the link: within RD_HISTORY_LOSS_NS of an increase of the LinkDownedCounter of
- * the port or of `peer`, the port at its other end (RD_NONE: none), if a node at either end restarted in the RD_HISTORY_BOOT_NS after
+ * the port or of `peer`, the port at its other end (NULL: none), if a node at either end restarted in the RD_HISTORY_BOOT_NS after
  * it, and of that restart, which may be discovered one sweep later; drops also in between. Or so near to the discovery of a node at
  * either end that was not there before, or of the first link of either port. `still`: the link is not up again; from the loss on. 0 if it is more than
  * RD_HISTORY_LOSS_ERRORS errors, which a link that is lost, or trained, does not receive; and if `history` is NULL.
@@ -51,7 +51,8 @@ uint64_t rd_fabric_history_sum(const struct rd_fabric_history *history, const st
 #define RD_HISTORY_BOOT_NS (UINT64_C(900) * 1000000000)
 #define RD_HISTORY_LOSS_ERRORS 1000
 uint64_t rd_fabric_history_lost(const struct rd_fabric_history *history, const struct rd_fabric *fabric,
-				const struct rd_fabric_port *port, size_t peer, size_t counter, bool still);
+				const struct rd_fabric_port *port, const struct rd_fabric_port *peer, size_t counter,
+				bool still);
 
 /* Whether the node was found again, or its counters restarted from zero, within the last hour. */
 bool rd_fabric_history_restarted(const struct rd_fabric_history *history, uint64_t guid);

@@ -53,9 +53,9 @@ void rd_judge_find_fates(struct judge *j)
 /* Index of the node at the other end of a port's cable, or at its latest; RD_NONE. */
 static size_t neighbour_of(const struct judge *j, size_t port)
 {
-	size_t neighbour = rd_fabric_neighbour(j->fabric, &j->fabric->ports[port]);
+	const struct rd_fabric_port *neighbour = rd_fabric_neighbour(j->fabric, &j->fabric->ports[port]);
 
-	return neighbour == RD_NONE ? RD_NONE : j->fabric->ports[neighbour].node;
+	return neighbour ? neighbour->node : RD_NONE;
 }
 
 struct roots {

@@ -120,10 +120,9 @@ int rd_fabric_limits_parse(const char *name, const char *text, size_t size, stru
 
 bool rd_judge_is_uplink(const struct judge *j, const struct rd_fabric_port *port)
 {
-	size_t neighbour = rd_fabric_neighbour(j->fabric, port);
+	const struct rd_fabric_port *peer = rd_fabric_neighbour(j->fabric, port);
 
-	return node_of(j, port)->kind == RD_NODE_SWITCH && neighbour != RD_NONE &&
-	       node_of(j, &j->fabric->ports[neighbour])->kind == RD_NODE_SWITCH;
+	return node_of(j, port)->kind == RD_NODE_SWITCH && peer && node_of(j, peer)->kind == RD_NODE_SWITCH;
 }
 
 /* ---- errors of a cable */
@@ -267,8 +266,7 @@ static bool exceeds(double limit, double sum, double delta, double seconds)
  * again within the hour. A single time is also what a restart looks like, at an adapter. */
 static bool is_restart(const struct judge *j, const struct rd_fabric_port *port, uint64_t times)
 {
-	size_t neighbour = rd_fabric_neighbour(j->fabric, port);
-	const struct rd_fabric_port *peer = neighbour == RD_NONE ? NULL : &j->fabric->ports[neighbour];
+	const struct rd_fabric_port *peer = rd_fabric_neighbour(j->fabric, port);
 
 	if (!peer)
 		return false;
@@ -282,19 +280,16 @@ static bool is_restart(const struct judge *j, const struct rd_fabric_port *port,
  * link is still down. */
 static bool has_reason(const struct judge *j, const struct rd_fabric_port *port)
 {
-	size_t neighbour = rd_fabric_neighbour(j->fabric, port);
+	const struct rd_fabric_port *peer = rd_fabric_neighbour(j->fabric, port);
 
-	if (neighbour == RD_NONE)
-		return port->was_guid != 0;
-	return j->fates[j->fabric->ports[neighbour].node] != RD_FATE_HERE || port->peer == RD_NONE || port->lost ||
-	       j->fabric->ports[neighbour].lost;
+	return peer ? j->fates[peer->node] != RD_FATE_HERE || port->peer == RD_NONE || port->lost || peer->lost :
+		      port->was_guid != 0;
 }
 
 /* What a port counted as its link was lost, for a reason that is known, or as a node restarts, says nothing about the cable. */
 static uint64_t counted_at_loss(const struct judge *j, const struct rd_fabric_port *port, size_t counter)
 {
-	size_t neighbour = rd_fabric_neighbour(j->fabric, port);
-	const struct rd_fabric_port *peer = neighbour == RD_NONE ? NULL : &j->fabric->ports[neighbour];
+	const struct rd_fabric_port *peer = rd_fabric_neighbour(j->fabric, port);
 	uint64_t times = rd_fabric_history_sum(j->history, j->fabric, port, RD_C_LINK_DOWNED), there = 0;
 	bool still = port->peer == RD_NONE || port->lost || (peer && peer->lost);
 
@@ -303,7 +298,7 @@ static uint64_t counted_at_loss(const struct judge *j, const struct rd_fabric_po
 	times = there > times ? there : times;
 	if (counter == RD_C_LINK_DOWNED || times > RESTART_DOWNS)
 		return 0;
-	return rd_fabric_history_lost(j->history, j->fabric, port, neighbour, counter, still);
+	return rd_fabric_history_lost(j->history, j->fabric, port, peer, counter, still);
 }
 
 static void note_limit(struct errors *errors, double limit, bool per_hour)
@@ -505,21 +500,19 @@ static void report_errors(struct judge *j, const struct rd_fabric_port *port, co
 /* Both ports of a cable, or of the latest one, once: at the one with the lower index. */
 static void judge_errors(struct judge *j, size_t index)
 {
-	const struct rd_fabric_port *port = &j->fabric->ports[index], *peer;
-	size_t neighbour = rd_fabric_neighbour(j->fabric, port);
+	const struct rd_fabric_port *port = &j->fabric->ports[index], *peer = rd_fabric_neighbour(j->fabric, port);
 	struct errors here = { .severity = RD_SEV_SKIP }, there = { .severity = RD_SEV_SKIP };
 
 	/* The other end may have another cable now. */
-	if (neighbour != RD_NONE && rd_fabric_neighbour(j->fabric, &j->fabric->ports[neighbour]) != index)
-		neighbour = RD_NONE;
-	peer = neighbour == RD_NONE ? NULL : &j->fabric->ports[neighbour];
-	if (peer && neighbour < index)
+	if (peer && rd_fabric_neighbour(j->fabric, peer) != port)
+		peer = NULL;
+	if (peer && peer < port)
 		return;
 	judge_counters(j, port, &here);
 	judge_counters(j, peer, &there);
 	j->told[index] = here.text.len > 0;
 	if (peer)
-		j->told[neighbour] = there.text.len > 0;
+		j->told[peer - j->fabric->ports] = there.text.len > 0;
 	if (here.text.len || there.text.len)
 		report_errors(j, port, peer, &here, &there);
 	errors_deinit(&here);
@@ -548,15 +541,15 @@ static void blame_source(struct judge *j)
 static void blame_link(struct judge *j, size_t index)
 {
 	const struct rd_fabric_port *port = &j->fabric->ports[index];
-	size_t neighbour = rd_fabric_neighbour(j->fabric, port);
+	const struct rd_fabric_port *peer = rd_fabric_neighbour(j->fabric, port);
 	_cleanup_free_ char *cable = NULL, *back = NULL, *node = NULL;
 	struct rd_finding *errors, *down, *gone;
 
-	if (neighbour == RD_NONE || !has_reason(j, port))
+	if (!peer || !has_reason(j, port))
 		return;
 	cable = rd_fabric_cable_text(j->fabric, port);
-	back = rd_fabric_cable_text(j->fabric, &j->fabric->ports[neighbour]);
-	node = rd_judge_node_text(node_of(j, &j->fabric->ports[neighbour]));
+	back = rd_fabric_cable_text(j->fabric, peer);
+	node = rd_judge_node_text(node_of(j, peer));
 	errors = find_finding(j, "fabric-errors", cable);
 	down = find_finding(j, "fabric-link-down", cable);
 	down = down ? down : find_finding(j, "fabric-link-down", back);
@@ -577,16 +570,18 @@ static void blame_link(struct judge *j, size_t index)
 /* Nodes are cut off by a link that is down or not ACTIVE. */
 static void blame_block(struct judge *j, const struct rd_fabric_node *cut_off)
 {
-	size_t at = rd_fabric_find_port(j->fabric, cut_off->blocked.guid, cut_off->blocked.port), neighbour;
+	size_t at = rd_fabric_find_port(j->fabric, cut_off->blocked.guid, cut_off->blocked.port);
+	const struct rd_fabric_port *port, *peer;
 	_cleanup_free_ char *node = rd_judge_node_text(cut_off), *cable = NULL, *back = NULL;
 	struct rd_finding *finding = find_finding(j, "fabric-node-cut-off", node), *cause = NULL;
 	static const char *const causes[] = { "fabric-link-inactive", "fabric-link-down" };
 
 	if (!finding || at == RD_NONE)
 		return;
-	neighbour = rd_fabric_neighbour(j->fabric, &j->fabric->ports[at]);
-	cable = rd_fabric_cable_text(j->fabric, &j->fabric->ports[at]);
-	back = rd_fabric_cable_text(j->fabric, &j->fabric->ports[neighbour == RD_NONE ? at : neighbour]);
+	port = &j->fabric->ports[at];
+	peer = rd_fabric_neighbour(j->fabric, port);
+	cable = rd_fabric_cable_text(j->fabric, port);
+	back = rd_fabric_cable_text(j->fabric, peer ? peer : port);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(causes) && !cause; i++) {
 		cause = find_finding(j, causes[i], cable);
 		cause = cause ? cause : find_finding(j, causes[i], back);
@@ -832,8 +827,7 @@ static bool is_down(const struct rd_fabric_port *port)
 
 static void judge_lost(struct judge *j, const struct rd_fabric_port *port)
 {
-	size_t neighbour = rd_fabric_neighbour(j->fabric, port);
-	const struct rd_fabric_port *peer = neighbour == RD_NONE ? NULL : &j->fabric->ports[neighbour];
+	const struct rd_fabric_port *peer = rd_fabric_neighbour(j->fabric, port);
 	struct rd_finding finding = {
 		.id = "fabric-link-down",
 		.severity = RD_SEV_WARNING,
@@ -846,8 +840,7 @@ static void judge_lost(struct judge *j, const struct rd_fabric_port *port)
 	    j->fates[port->node] != RD_FATE_HERE || j->fates[peer->node] != RD_FATE_HERE)
 		return;
 	/* Once per cable. */
-	if (peer < port && peer->presence != RD_PORT_GONE &&
-	    rd_fabric_neighbour(j->fabric, peer) == (size_t)(port - j->fabric->ports))
+	if (peer < port && peer->presence != RD_PORT_GONE && rd_fabric_neighbour(j->fabric, peer) == port)
 		return;
 	if (port->physical_state == RD_PHYSICAL_DISABLED || peer->physical_state == RD_PHYSICAL_DISABLED) {
 		finding.severity = RD_SEV_NOTE;

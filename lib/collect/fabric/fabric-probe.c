@@ -21,12 +21,11 @@ static bool take_node_info(void *arg, const struct rd_sweep_result *result)
 {
 	struct probe *probe = arg;
 	size_t node = probe->nodes[result->query];
-	uint8_t info[IB_SMP_DATA_SIZE];
 
 	if (result->error)
 		return true;
-	memcpy(info, result->mad + IB_SMP_DATA_OFFS, sizeof(info));
-	if (rd_libibmad.mad_get_field64(info, 0, IB_NODE_GUID_F) == rd_fabric_reported_guid(&probe->fabric->nodes[node]))
+	if (rd_mad_field64(result->mad + IB_SMP_DATA_OFFS, IB_NODE_GUID_F) ==
+	    rd_fabric_reported_guid(&probe->fabric->nodes[node]))
 		probe->responds[node] = true;
 	return true;
 }
@@ -68,15 +67,13 @@ int rd_fabric_probe(struct rd_mads *mads, const struct rd_sweep_limits *limits, 
 static bool take_sm_info(void *arg, const struct rd_sweep_result *result)
 {
 	struct rd_sm_info *sm = arg;
-	uint8_t info[IB_SMP_DATA_SIZE];
 
 	if (result->error)
 		return true;
-	memcpy(info, result->mad + IB_SMP_DATA_OFFS, sizeof(info));
 	sm->known = true;
-	sm->guid = rd_libibmad.mad_get_field64(info, 0, IB_SMINFO_GUID_F);
-	sm->activity = rd_libibmad.mad_get_field(info, 0, IB_SMINFO_ACT_F);
-	sm->state = rd_libibmad.mad_get_field(info, 0, IB_SMINFO_STATE_F);
+	sm->guid = rd_mad_field64(result->mad + IB_SMP_DATA_OFFS, IB_SMINFO_GUID_F);
+	sm->activity = rd_mad_field(result->mad + IB_SMP_DATA_OFFS, IB_SMINFO_ACT_F);
+	sm->state = rd_mad_field(result->mad + IB_SMP_DATA_OFFS, IB_SMINFO_STATE_F);
 	return true;
 }
 
@@ -101,14 +98,12 @@ static bool take_port_info(void *arg, const struct rd_sweep_result *result)
 {
 	struct states *states = arg;
 	struct rd_fabric_port *port = &states->fabric->ports[states->ports[result->query]];
-	uint8_t info[IB_SMP_DATA_SIZE];
 	unsigned state;
 
 	if (result->error)
 		return true;
 	states->responds[result->query] = true;
-	memcpy(info, result->mad + IB_SMP_DATA_OFFS, sizeof(info));
-	state = rd_libibmad.mad_get_field(info, 0, IB_PORT_STATE_F);
+	state = rd_mad_field(result->mad + IB_SMP_DATA_OFFS, IB_PORT_STATE_F);
 	port->lost = state == RD_LINK_DOWN && port->state > RD_LINK_DOWN;
 	if (state >= RD_LINK_DOWN && (state == RD_LINK_DOWN) != (port->state == RD_LINK_DOWN))
 		states->fabric->changed = true;
@@ -226,14 +221,12 @@ static bool take_table(void *arg, const struct rd_sweep_result *result)
 {
 	struct traces *t = arg;
 	struct trace *trace = &t->v[t->which[result->query]];
-	uint8_t block[IB_SMP_DATA_SIZE];
 
 	if (result->error) {
 		trace->ended = true;
 		return true;
 	}
-	memcpy(block, result->mad + IB_SMP_DATA_OFFS, sizeof(block));
-	trace->egress = block[trace->lid % RD_ROUTE_BLOCK];
+	trace->egress = result->mad[IB_SMP_DATA_OFFS + trace->lid % RD_ROUTE_BLOCK];
 	/* Port 0 is the switch itself, which does not have this LID. */
 	if (trace->egress != 0 && trace->egress <= t->fabric->nodes[trace->at].n_ports)
 		return true;
@@ -284,15 +277,13 @@ static bool take_state(void *arg, const struct rd_sweep_result *result)
 {
 	struct traces *t = arg;
 	struct trace *trace = &t->v[t->which[result->query]];
-	uint8_t info[IB_SMP_DATA_SIZE];
 	unsigned state;
 
 	if (result->error) {
 		trace->ended = true;
 		return true;
 	}
-	memcpy(info, result->mad + IB_SMP_DATA_OFFS, sizeof(info));
-	state = rd_libibmad.mad_get_field(info, 0, IB_PORT_STATE_F);
+	state = rd_mad_field(result->mad + IB_SMP_DATA_OFFS, IB_PORT_STATE_F);
 	/* Without its link the node is not cut off, but gone: the next discovery shows that. */
 	if (state == RD_LINK_DOWN && is_next_to_target(t, trace))
 		trace->ended = true;

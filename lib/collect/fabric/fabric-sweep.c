@@ -151,11 +151,8 @@ static bool pma_extended_errors(const struct rd_fabric_node *node)
 /* Takes the capabilities from a ClassPortInfo response. `mad`: a response of 256 bytes. */
 static void pma_class_port_info(const uint8_t *mad, struct rd_fabric_node *node)
 {
-	uint8_t data[RD_PMA_DATA];
-
-	memcpy(data, mad + DATA_AT, sizeof(data));
-	RD_SET(node->capability, (uint16_t)rd_libibmad.mad_get_field(data, 0, IB_CPI_CAPMASK_F));
-	RD_SET(node->capability2, rd_libibmad.mad_get_field(data, 0, IB_CPI_CAPMASK2_F));
+	RD_SET(node->capability, (uint16_t)rd_mad_field(mad + DATA_AT, IB_CPI_CAPMASK_F));
+	RD_SET(node->capability2, rd_mad_field(mad + DATA_AT, IB_CPI_CAPMASK2_F));
 }
 
 /* Whether ClassPortInfo reports that the fields are valid. */
@@ -183,9 +180,6 @@ void rd_pma_decode(size_t attribute, const uint8_t *mad, const struct rd_fabric_
 		   size_t n)
 {
 	unsigned id = rd_pma_attributes[attribute].id;
-	uint8_t data[RD_PMA_DATA];
-
-	memcpy(data, mad + DATA_AT, sizeof(data));
 	for (size_t i = 0; i < RD_ARRAY_SIZE(runs); i++) {
 		const struct field_run *run = &runs[i];
 
@@ -198,8 +192,8 @@ void rd_pma_decode(size_t attribute, const uint8_t *mad, const struct rd_fabric_
 			if (value->bits > run->bits)
 				continue;
 			value->bits = run->bits;
-			value->v = run->bits == 64 ? rd_libibmad.mad_get_field64(data, 0, field) :
-						     rd_libibmad.mad_get_field(data, 0, field);
+			value->v = run->bits == 64 ? rd_mad_field64(mad + DATA_AT, field) :
+						     rd_mad_field(mad + DATA_AT, field);
 		}
 	}
 }
@@ -594,14 +588,10 @@ static void take_sums(struct sweep_job *job, struct lid *lid, const struct query
 static void check_node_guid(struct sweep_job *job, struct lid *lid, const struct query_info *info,
 			    const struct rd_sweep_result *result)
 {
-	uint8_t node_info[IB_SMP_DATA_SIZE];
-
 	/* An M_Key can prevent NodeInfo queries: then the LID is assumed to be unchanged. */
 	if (result->error)
 		return;
-	memcpy(node_info, result->mad + DATA_AT, sizeof(node_info));
-	if (rd_libibmad.mad_get_field64(node_info, 0, IB_NODE_GUID_F) !=
-	    rd_fabric_reported_guid(node_of(job, info->port)))
+	if (rd_mad_field64(result->mad + DATA_AT, IB_NODE_GUID_F) != rd_fabric_reported_guid(node_of(job, info->port)))
 		lid->wrong_node = true;
 }
 
@@ -751,12 +741,9 @@ struct tick_queries {
 static bool take_tick(void *arg, const struct rd_sweep_result *result)
 {
 	struct tick_queries *sent = arg;
-	uint8_t data[RD_PMA_DATA];
-
 	if (result->error == 0) {
-		memcpy(data, result->mad + DATA_AT, sizeof(data));
 		RD_SET(sent->fabric->nodes[sent->nodes[result->query]].tick,
-		       (uint8_t)rd_libibmad.mad_get_field(data, 0, IB_PSC_TICK_F));
+		       (uint8_t)rd_mad_field(result->mad + DATA_AT, IB_PSC_TICK_F));
 	}
 	return true;
 }

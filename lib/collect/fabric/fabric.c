@@ -95,24 +95,22 @@ static unsigned fastest(unsigned mask)
 
 static void decode_link(struct rd_walk_port *from, struct rd_fabric_port *port)
 {
-	uint8_t *info = from->info, *more = from->extended;
+	const uint8_t *info = from->info, *more = from->extended;
 
-	port->state = rd_libibmad.mad_get_field(info, 0, IB_PORT_STATE_F);
-	port->physical_state = rd_libibmad.mad_get_field(info, 0, IB_PORT_PHYS_STATE_F);
-	port->width_active = lanes_of_width(rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_WIDTH_ACTIVE_F));
-	port->width_enabled = rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_WIDTH_ENABLED_F);
-	port->width_supported = rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_WIDTH_SUPPORTED_F);
-	port->speed_supported =
-		speed_mask(rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_SPEED_SUPPORTED_F),
-			   rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_SPEED_EXT_SUPPORTED_F),
-			   rd_libibmad.mad_get_field(more, 0, IB_MLNX_EXT_PORT_LINK_SPEED_SUPPORTED_F) & 1);
-	port->speed_enabled = speed_mask(rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_SPEED_ENABLED_F),
-					 rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_SPEED_EXT_ENABLED_F),
-					 rd_libibmad.mad_get_field(more, 0, IB_MLNX_EXT_PORT_LINK_SPEED_ENABLED_F) & 1);
-	port->speed_active =
-		fastest(speed_mask(rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_SPEED_ACTIVE_F),
-				   rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_SPEED_EXT_ACTIVE_F),
-				   rd_libibmad.mad_get_field(more, 0, IB_MLNX_EXT_PORT_LINK_SPEED_ACTIVE_F) & 1));
+	port->state = rd_mad_field(info, IB_PORT_STATE_F);
+	port->physical_state = rd_mad_field(info, IB_PORT_PHYS_STATE_F);
+	port->width_active = lanes_of_width(rd_mad_field(info, IB_PORT_LINK_WIDTH_ACTIVE_F));
+	port->width_enabled = rd_mad_field(info, IB_PORT_LINK_WIDTH_ENABLED_F);
+	port->width_supported = rd_mad_field(info, IB_PORT_LINK_WIDTH_SUPPORTED_F);
+	port->speed_supported = speed_mask(rd_mad_field(info, IB_PORT_LINK_SPEED_SUPPORTED_F),
+					   rd_mad_field(info, IB_PORT_LINK_SPEED_EXT_SUPPORTED_F),
+					   rd_mad_field(more, IB_MLNX_EXT_PORT_LINK_SPEED_SUPPORTED_F) & 1);
+	port->speed_enabled = speed_mask(rd_mad_field(info, IB_PORT_LINK_SPEED_ENABLED_F),
+					 rd_mad_field(info, IB_PORT_LINK_SPEED_EXT_ENABLED_F),
+					 rd_mad_field(more, IB_MLNX_EXT_PORT_LINK_SPEED_ENABLED_F) & 1);
+	port->speed_active = fastest(speed_mask(rd_mad_field(info, IB_PORT_LINK_SPEED_ACTIVE_F),
+						rd_mad_field(info, IB_PORT_LINK_SPEED_EXT_ACTIVE_F),
+						rd_mad_field(more, IB_MLNX_EXT_PORT_LINK_SPEED_ACTIVE_F) & 1));
 	/* Without a link the active fields are not valid. */
 	if (port->state <= RD_LINK_DOWN)
 		port->width_active = port->speed_active = 0;
@@ -122,7 +120,7 @@ static void decode_link(struct rd_walk_port *from, struct rd_fabric_port *port)
 static void add_ports(struct rd_walk_node *node, struct rd_fabric *fabric)
 {
 	bool in_switch = node->kind == RD_NODE_SWITCH;
-	bool enhanced = in_switch && rd_libibmad.mad_get_field(node->switch_info, 0, IB_SW_ENHANCED_PORT0_F);
+	bool enhanced = in_switch && rd_mad_field(node->switch_info, IB_SW_ENHANCED_PORT0_F);
 
 	for (unsigned i = in_switch && !enhanced; i <= node->n_ports && i < PORTS_OF_NODE_MAX; i++) {
 		struct rd_walk_port *from = &node->ports[i], *manager = in_switch ? &node->ports[0] : from;
@@ -132,8 +130,8 @@ static void add_ports(struct rd_walk_node *node, struct rd_fabric *fabric)
 			continue;
 		port = rd_fabric_add_port(fabric, node->guid, i);
 		port->guid = from->guid;
-		port->lid = (uint16_t)rd_libibmad.mad_get_field(manager->info, 0, IB_PORT_LID_F);
-		port->lmc = (uint8_t)rd_libibmad.mad_get_field(manager->info, 0, IB_PORT_LMC_F);
+		port->lid = (uint16_t)rd_mad_field(manager->info, IB_PORT_LID_F);
+		port->lmc = (uint8_t)rd_mad_field(manager->info, IB_PORT_LMC_F);
 		port->selected = port->lid >= IB_MIN_UCAST_LID && port->lid <= IB_MAX_UCAST_LID;
 		port->unread = !from->known;
 		port->peer_unreached = from->peer_unreached;
@@ -164,9 +162,9 @@ int rd_collect_fabric(struct rd_mads *mads, const struct rd_mad_port *from, cons
 					  seen->n_ports < PORTS_OF_NODE_MAX ? seen->n_ports : PORTS_OF_NODE_MAX,
 					  description);
 		node->reported_guid = seen->reported_guid;
-		node->system_guid = rd_libibmad.mad_get_field64(seen->info, 0, IB_NODE_SYSTEM_GUID_F);
-		node->vendor = rd_libibmad.mad_get_field(seen->info, 0, IB_NODE_VENDORID_F);
-		node->device = rd_libibmad.mad_get_field(seen->info, 0, IB_NODE_DEVID_F);
+		node->system_guid = rd_mad_field64(seen->info, IB_NODE_SYSTEM_GUID_F);
+		node->vendor = rd_mad_field(seen->info, IB_NODE_VENDORID_F);
+		node->device = rd_mad_field(seen->info, IB_NODE_DEVID_F);
 		node->unread = (unsigned)seen->description_lost + seen->switch_info_lost;
 		for (unsigned p = 0; p <= seen->n_ports; p++)
 			node->unread += seen->ports[p].lost;

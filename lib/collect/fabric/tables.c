@@ -81,16 +81,15 @@ static bool store_response(void *arg, const struct rd_sweep_result *result)
 {
 	struct reading *reading = arg;
 	const struct subject *subject = &reading->subjects[result->query];
-	uint8_t data[IB_SMP_DATA_SIZE];
 
 	if (result->error)
 		return true;
-	memcpy(data, result->mad + IB_SMP_DATA_OFFS, sizeof(data));
 	if (subject->block == WHOLE_TABLE)
 		RD_SET(reading->routes->tables[subject->node].top,
-		       (uint16_t)rd_libibmad.mad_get_field(data, 0, IB_SW_LINEAR_FDB_TOP_F));
+		       (uint16_t)rd_mad_field(result->mad + IB_SMP_DATA_OFFS, IB_SW_LINEAR_FDB_TOP_F));
 	else
-		memcpy(rd_routes_block(reading->routes, subject->node, subject->block), data, RD_ROUTE_BLOCK);
+		memcpy(rd_routes_block(reading->routes, subject->node, subject->block), result->mad + IB_SMP_DATA_OFFS,
+		       RD_ROUTE_BLOCK);
 	return true;
 }
 

@@ -25,8 +25,8 @@ static bool has_extended_port_info(struct rd_walk_node *node)
 		{ 0, 0x1003, 0x101b }, { 0, 0xa2d2, 0xa2d2 }, { 0, 0xc738, 0xc73b }, { 0, 0xc839, 0xc839 },
 		{ 0, 0xcb20, 0xcb20 }, { 0, 0xcf08, 0xcf09 }, { 0, 0xd2f0, 0xd2f0 }, { 0x119f, 0x1b02, 0x1bf0 },
 	};
-	unsigned vendor = rd_libibmad.mad_get_field(node->info, 0, IB_NODE_VENDORID_F);
-	unsigned device = rd_libibmad.mad_get_field(node->info, 0, IB_NODE_DEVID_F);
+	unsigned vendor = rd_mad_field(node->info, IB_NODE_VENDORID_F);
+	unsigned device = rd_mad_field(node->info, IB_NODE_DEVID_F);
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(devices); i++)
 		if ((!devices[i].vendor || devices[i].vendor == vendor) && device >= devices[i].first &&
@@ -182,9 +182,9 @@ static struct rd_walk_node *create_node(struct neighbour *neighbour)
 {
 	struct rd_walk_node *node = rd_alloc(1, sizeof(*node));
 
-	node->guid = rd_libibmad.mad_get_field64(neighbour->info, 0, IB_NODE_GUID_F);
-	node->kind = rd_libibmad.mad_get_field(neighbour->info, 0, IB_NODE_TYPE_F);
-	node->n_ports = rd_libibmad.mad_get_field(neighbour->info, 0, IB_NODE_NPORTS_F);
+	node->guid = rd_mad_field64(neighbour->info, IB_NODE_GUID_F);
+	node->kind = rd_mad_field(neighbour->info, IB_NODE_TYPE_F);
+	node->n_ports = rd_mad_field(neighbour->info, IB_NODE_NPORTS_F);
 	memcpy(node->info, neighbour->info, sizeof(node->info));
 	node->route = neighbour->route;
 	node->via = neighbour->node;
@@ -223,7 +223,7 @@ static struct rd_walk_node *find_node(struct discovery *d, uint64_t guid)
 /* The node with the GUID of the neighbour; created if it is new. NULL: too many nodes. */
 static struct rd_walk_node *find_or_create_node(struct discovery *d, struct neighbour *neighbour)
 {
-	uint64_t guid = rd_libibmad.mad_get_field64(neighbour->info, 0, IB_NODE_GUID_F);
+	uint64_t guid = rd_mad_field64(neighbour->info, IB_NODE_GUID_F);
 	struct rd_walk_node *node = find_node(d, guid);
 
 	return node ? node : add_node(d, neighbour, guid);
@@ -303,7 +303,7 @@ static struct rd_walk_node *choose_device(struct rd_walk_node *node, const struc
 static void connect_neighbour(struct discovery *d, struct neighbour *neighbour, struct rd_walk_node *node,
 			      unsigned port, size_t first)
 {
-	node->ports[port].guid = rd_libibmad.mad_get_field64(neighbour->info, 0, IB_NODE_PORT_GUID_F);
+	node->ports[port].guid = rd_mad_field64(neighbour->info, IB_NODE_PORT_GUID_F);
 	if (neighbour->node) {
 		unlink_port(&neighbour->node->ports[neighbour->port]);
 		unlink_port(&node->ports[port]);
@@ -325,15 +325,15 @@ static void connect_neighbour(struct discovery *d, struct neighbour *neighbour, 
 /* Adds the node of a neighbour that responded. */
 static void add_neighbour(struct discovery *d, struct neighbour *neighbour, size_t first)
 {
-	unsigned kind = rd_libibmad.mad_get_field(neighbour->info, 0, IB_NODE_TYPE_F);
-	unsigned port = rd_libibmad.mad_get_field(neighbour->info, 0, IB_NODE_LOCAL_PORT_F);
+	unsigned kind = rd_mad_field(neighbour->info, IB_NODE_TYPE_F);
+	unsigned port = rd_mad_field(neighbour->info, IB_NODE_LOCAL_PORT_F);
 	size_t before = d->walk->n;
 	struct rd_walk_node *node, *device;
 
 	if (neighbour->node)
 		neighbour->node->ports[neighbour->port].peer_unreached = true; /* until it is linked */
 	if (!neighbour->responded || kind < RD_NODE_CA || kind > RD_NODE_ROUTER ||
-	    port > rd_libibmad.mad_get_field(neighbour->info, 0, IB_NODE_NPORTS_F))
+	    port > rd_mad_field(neighbour->info, IB_NODE_NPORTS_F))
 		return;
 	node = find_or_create_node(d, neighbour);
 	if (!node)
@@ -362,8 +362,7 @@ static void add_neighbour(struct discovery *d, struct neighbour *neighbour, size
 static bool is_still_there(struct neighbour *neighbour, uint8_t *info)
 {
 	return neighbour->responded && is_same_device(neighbour->info, info) &&
-	       rd_libibmad.mad_get_field(neighbour->info, 0, IB_NODE_LOCAL_PORT_F) ==
-		       rd_libibmad.mad_get_field(info, 0, IB_NODE_LOCAL_PORT_F);
+	       rd_mad_field(neighbour->info, IB_NODE_LOCAL_PORT_F) == rd_mad_field(info, IB_NODE_LOCAL_PORT_F);
 }
 
 static struct rd_walk_node *add_twin(struct discovery *d, struct conflict *conflict)
@@ -401,7 +400,7 @@ static int resolve_conflicts(struct discovery *d, struct rd_err *err)
 	r = send_queries(d, err);
 	for (size_t i = 0; !r && i < d->n_conflicts; i++) {
 		struct conflict *conflict = &d->conflicts[i];
-		unsigned port = rd_libibmad.mad_get_field(conflict->at.info, 0, IB_NODE_LOCAL_PORT_F);
+		unsigned port = rd_mad_field(conflict->at.info, IB_NODE_LOCAL_PORT_F);
 		struct rd_walk_node *node = choose_device(conflict->node, &conflict->at, port);
 		uint8_t was[RD_SMP_DATA];
 
@@ -410,7 +409,7 @@ static int resolve_conflicts(struct discovery *d, struct rd_err *err)
 			continue;
 		if (!node && conflict->before.responded && is_same_device(conflict->before.info, was) &&
 		    (!conflict->before.node ||
-		     rd_libibmad.mad_get_field(conflict->before.info, 0, IB_NODE_LOCAL_PORT_F) == conflict->before.far))
+		     rd_mad_field(conflict->before.info, IB_NODE_LOCAL_PORT_F) == conflict->before.far))
 			node = add_twin(d, conflict);
 		else if (!node && is_same_device(conflict->at.info, was))
 			node = conflict->node;
@@ -427,8 +426,7 @@ static bool is_egress(const struct discovery *d, struct rd_walk_node *node, unsi
 
 	if (node->kind == RD_NODE_SWITCH ? number == 0 : node != d->walk->nodes[0] || number != d->walk->self_port)
 		return false;
-	return port->known && !port->peer &&
-	       rd_libibmad.mad_get_field(port->info, 0, IB_PORT_PHYS_STATE_F) == PHYSICAL_LINK_UP;
+	return port->known && !port->peer && rd_mad_field(port->info, IB_PORT_PHYS_STATE_F) == PHYSICAL_LINK_UP;
 }
 
 static void plan_neighbour(struct discovery *d, struct rd_walk_node *node, unsigned port)
@@ -543,10 +541,9 @@ static int query_extended_port_info(struct discovery *d, struct rd_err *err)
 		for (unsigned p = 0; p <= node->n_ports && has_extended_port_info(node); p++) {
 			struct rd_walk_port *port = &node->ports[p];
 
-			if (port->known &&
-			    rd_libibmad.mad_get_field(port->info, 0, IB_PORT_PHYS_STATE_F) == PHYSICAL_LINK_UP &&
-			    rd_libibmad.mad_get_field(port->info, 0, IB_PORT_LINK_SPEED_ACTIVE_F) == SPEED_QDR &&
-			    rd_libibmad.mad_get_field(port->info, 0, IB_PORT_LINK_SPEED_EXT_ACTIVE_F) == 0)
+			if (port->known && rd_mad_field(port->info, IB_PORT_PHYS_STATE_F) == PHYSICAL_LINK_UP &&
+			    rd_mad_field(port->info, IB_PORT_LINK_SPEED_ACTIVE_F) == SPEED_QDR &&
+			    rd_mad_field(port->info, IB_PORT_LINK_SPEED_EXT_ACTIVE_F) == 0)
 				add_query(d, node, &node->route, 0, ATTR_EXTENDED_PORT_INFO, p,
 					  (struct destination){ port->extended, NULL, NULL });
 		}

@@ -552,17 +552,18 @@ char *rd_fabric_port_text(const struct rd_fabric *fabric, const struct rd_fabric
 	return rd_text("%s port %u", rd_fabric_name(&fabric->nodes[port->node]), port->number);
 }
 
-size_t rd_fabric_neighbour(const struct rd_fabric *fabric, const struct rd_fabric_port *port)
+const struct rd_fabric_port *rd_fabric_neighbour(const struct rd_fabric *fabric, const struct rd_fabric_port *port)
 {
-	if (port->peer != RD_NONE || port->was_guid == 0)
-		return port->peer;
-	return rd_fabric_find_port(fabric, port->was_guid, port->was_port);
+	size_t at = port->peer;
+
+	if (at == RD_NONE && port->was_guid)
+		at = rd_fabric_find_port(fabric, port->was_guid, port->was_port);
+	return at == RD_NONE ? NULL : &fabric->ports[at];
 }
 
 char *rd_fabric_cable_text(const struct rd_fabric *fabric, const struct rd_fabric_port *port)
 {
-	size_t neighbour = rd_fabric_neighbour(fabric, port);
-	const struct rd_fabric_port *peer = neighbour == RD_NONE ? NULL : &fabric->ports[neighbour];
+	const struct rd_fabric_port *peer = rd_fabric_neighbour(fabric, port);
 
 	if (!peer)
 		return rd_fabric_port_text(fabric, port);

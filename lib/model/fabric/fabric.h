@@ -342,8 +342,8 @@ char *rd_fabric_port_text(const struct rd_fabric *fabric, const struct rd_fabric
 /* "leaf3 port 17, to node5 port 1": the latest one, if there is no link now; without the peer if it is unknown. */
 char *rd_fabric_cable_text(const struct rd_fabric *fabric, const struct rd_fabric_port *port);
 
-/* The port at the other end of the cable or, if there is no link now, the one at its latest link; RD_NONE: none known. */
-size_t rd_fabric_neighbour(const struct rd_fabric *fabric, const struct rd_fabric_port *port);
+/* The port at the other end of the cable or, if there is no link now, the one at its latest link; NULL: none known. */
+const struct rd_fabric_port *rd_fabric_neighbour(const struct rd_fabric *fabric, const struct rd_fabric_port *port);
 
 /* Whether the latest walk got no response from something that it knows to exist: a port, or the node behind a link that is up. */
 bool rd_fabric_is_incomplete(const struct rd_fabric *fabric);

@@ -20,4 +20,15 @@
 RD_LATE_DECLARE(rd_libibumad, RD_LIBIBUMAD_CALLS);
 RD_LATE_DECLARE(rd_libibmad, RD_LIBIBMAD_CALLS);
 
+/* A field of an attribute, whose data begin at `data`. */
+static inline uint32_t rd_mad_field(const void *data, enum MAD_FIELDS field)
+{
+	return rd_libibmad.mad_get_field((void *)(uintptr_t)data, 0, field);
+}
+
+static inline uint64_t rd_mad_field64(const void *data, enum MAD_FIELDS field)
+{
+	return rd_libibmad.mad_get_field64((void *)(uintptr_t)data, 0, field);
+}
+
 #endif
