@@ -180,28 +180,6 @@ static bool is_up(const struct rd_mad_port *port)
 	return port->state == RD_LINK_ACTIVE || port->state == RD_LINK_ARMED;
 }
 
-/* Fills `err` with the reason why the network cannot be queried through this port, and a hint. */
-static int set_port_error(const struct rd_mad_port *port, struct rd_err *err)
-{
-	char object[96];
-
-	snprintf(object, sizeof(object), "%s port %u", port->ibdev, port->port);
-	if (is_ethernet(port)) {
-		rd_err_set(err, EPFNOSUPPORT, object, "link layer is Ethernet, --fabric needs InfiniBand");
-		rd_err_hint(
-			err,
-			"read the counters of RoCE switches with the tools of their vendor; rdmadiag counters shows the "
-			"counters of this host");
-	} else if (port->state <= RD_LINK_DOWN) {
-		rd_err_set(err, ENETDOWN, object, "port is down");
-		rd_err_hint(err, "ibstat %s; check the cable and the switch port", port->ibdev);
-	} else {
-		rd_err_set(err, ENETUNREACH, object, "port is in state INIT: no subnet manager has configured it");
-		rd_err_hint(err, "check whether a subnet manager is running: sminfo; systemctl status opensm");
-	}
-	return -err->code;
-}
-
 /* Selects the port `wanted` or, if NULL, the best one: InfiniBand, and up. */
 static int choose_port(struct rd_source *source, const char *wanted, struct rd_mad_port *ret, struct rd_err *err)
 {
@@ -226,8 +204,27 @@ static int choose_port(struct rd_source *source, const char *wanted, struct rd_m
 		rd_err_hint(err, "the first port is %s/%u; ibstat -l lists the devices", ports[0].ibdev, ports[0].port);
 		return -ENODEV;
 	}
-	if (is_ethernet(best) || !is_up(best))
-		return set_port_error(best, err);
+	if (is_ethernet(best) || !is_up(best)) {
+		char object[96];
+
+		/* Fills `err` with the reason why the network cannot be queried through this port, and a hint. */
+		snprintf(object, sizeof(object), "%s port %u", best->ibdev, best->port);
+		if (is_ethernet(best)) {
+			rd_err_set(err, EPFNOSUPPORT, object, "link layer is Ethernet, --fabric needs InfiniBand");
+			rd_err_hint(
+				err,
+				"read the counters of RoCE switches with the tools of their vendor; rdmadiag counters shows the "
+				"counters of this host");
+		} else if (best->state <= RD_LINK_DOWN) {
+			rd_err_set(err, ENETDOWN, object, "port is down");
+			rd_err_hint(err, "ibstat %s; check the cable and the switch port", best->ibdev);
+		} else {
+			rd_err_set(err, ENETUNREACH, object,
+				   "port is in state INIT: no subnet manager has configured it");
+			rd_err_hint(err, "check whether a subnet manager is running: sminfo; systemctl status opensm");
+		}
+		return -err->code;
+	}
 	*ret = *best;
 	return 0;
 }

@@ -168,27 +168,6 @@ static void add_error(const struct rd_fabric_port *port, struct rd_buf *out)
 		rd_buf_str(out, name ? name : "unknown");
 }
 
-/* What was not read is an empty field, never 0. */
-static void add_counters(const struct rd_fabric *fabric, const struct rd_fabric_port *port, struct rd_buf *out)
-{
-	struct rd_pma_value value;
-	const char *separator = "";
-
-	rd_buf_str(out, ",");
-	for (size_t i = 0; i < RD_SHARE_COUNTERS; i++) {
-		if (!rd_fabric_value(fabric, port, i, &value) || !rd_pma_saturated(&value))
-			continue;
-		rd_buf_printf(out, "%s%s", separator, rd_pma_counters[i].name);
-		separator = " ";
-	}
-	for (size_t i = 0; i < RD_SHARE_COUNTERS; i++)
-		if (i < fabric->n_values && rd_fabric_value(fabric, port, i, &value))
-			rd_buf_printf(out, ",%" PRIu64, value.v);
-		else
-			rd_buf_str(out, ",");
-	rd_buf_str(out, "\n");
-}
-
 void fabric_csv_add(struct fabric_csv *csv, uint64_t time_ns)
 {
 	const struct rd_fabric *fabric = &csv->s->run.fabric;
@@ -221,6 +200,8 @@ void fabric_csv_add(struct fabric_csv *csv, uint64_t time_ns)
 		const struct rd_fabric_node *node = &fabric->nodes[port->node];
 		const struct rd_fabric_port *peer = port->peer == RD_NONE ? NULL : &fabric->ports[port->peer];
 		const char *speed = rd_link_speed_name(port->speed_active), *state = rd_link_state_name(port->state);
+		struct rd_pma_value value;
+		const char *separator;
 
 		if (!port->selected)
 			continue;
@@ -241,7 +222,21 @@ void fabric_csv_add(struct fabric_csv *csv, uint64_t time_ns)
 		if (port->read_ns && now_ns >= port->read_ns)
 			rd_buf_printf(&csv->out, "%.6f", (double)(now_ns - port->read_ns) / 1e9);
 		add_error(port, &csv->out);
-		add_counters(fabric, port, &csv->out);
+		/* What was not read is an empty field, never 0. */
+		separator = "";
+		rd_buf_str(&csv->out, ",");
+		for (size_t c = 0; c < RD_SHARE_COUNTERS; c++) {
+			if (!rd_fabric_value(fabric, port, c, &value) || !rd_pma_saturated(&value))
+				continue;
+			rd_buf_printf(&csv->out, "%s%s", separator, rd_pma_counters[c].name);
+			separator = " ";
+		}
+		for (size_t c = 0; c < RD_SHARE_COUNTERS; c++)
+			if (c < fabric->n_values && rd_fabric_value(fabric, port, c, &value))
+				rd_buf_printf(&csv->out, ",%" PRIu64, value.v);
+			else
+				rd_buf_str(&csv->out, ",");
+		rd_buf_str(&csv->out, "\n");
 	}
 	if (csv->out.len > 0) {
 		_cleanup_buf_ struct rd_buf heading = { 0 };
@@ -318,21 +313,6 @@ static int by_key(const void *a, const void *b)
 	return (x->key > y->key) - (x->key < y->key);
 }
 
-static struct rd_series series_of(const struct fabric_record *record, const struct fabric_recorded *to, unsigned port,
-				  size_t counter)
-{
-	uint64_t base = RECORD_FIRST_ID + (uint64_t)to->id * record->n_values;
-
-	return (struct rd_series){
-		.id = base + counter,
-		.first = base + (to->first == RD_NONE ? counter : to->first),
-		.device = to->device,
-		.group = "fabric",
-		.name = rd_pma_counters[counter].name,
-		.port = port,
-	};
-}
-
 /* Octets of a MAD on the link that data counters count, in their unit of four: LRH, BTH, DETH, 256 octets and ICRC. */
 #define MAD_DATA ((8 + 12 + 8 + 256 + 4) / 4)
 /* SMPs of a walk to one adapter: NodeInfo, NodeDescription, PortInfo, extended speeds, NodeInfo by LID; each tried three times. */
@@ -404,37 +384,6 @@ static bool is_written(const struct fabric_track *track, const struct change *ch
 	return change->value.v != track->value && !is_traffic(counter);
 }
 
-static void write_point(struct fabric_record *record, struct fabric_recorded *to, unsigned port, size_t counter,
-			const struct change *change, uint64_t time_ns)
-{
-	struct fabric_track *track = &to->tracks[counter];
-	struct rd_point point = { .time_ns = time_ns };
-	struct rd_series series;
-
-	*track = (struct fabric_track){ track->defined, true, change->known, change->moved, change->value.v };
-	if (change->known) {
-		RD_SET(point.count, change->value.v);
-		point.at_least = rd_pma_saturated(&change->value);
-	} else {
-		point.note = "not read";
-	}
-	if (change->has_delta) {
-		RD_SET(point.delta, change->delta);
-		RD_SET(point.per_second, (double)change->delta / change->seconds);
-	}
-	if (!rd_series_shows(record->to.format, &point))
-		return;
-	if (to->first == RD_NONE)
-		to->first = counter;
-	series = series_of(record, to, port, counter);
-	if (!track->defined) {
-		rd_series_define(record->to.format, &series, &record->to.out);
-		track->defined = true;
-		record->series++;
-	}
-	rd_series_point(record->to.format, &series, &point, &record->to.out);
-}
-
 static void add_point(struct fabric_record *record, struct fabric_recorded *to, const struct rd_fabric *fabric,
 		      const struct rd_fabric_port *port, size_t counter, uint64_t own, uint64_t time_ns)
 {
@@ -446,8 +395,43 @@ static void add_point(struct fabric_record *record, struct fabric_recorded *to, 
 		return;
 	change.has_delta = change.known && rd_fabric_delta(fabric, port, counter, &change.delta, &change.seconds);
 	change.moved = change.has_delta && has_moved(counter, change.delta, own);
-	if (is_written(&to->tracks[counter], &change, counter))
-		write_point(record, to, port->number, counter, &change, time_ns);
+	if (is_written(&to->tracks[counter], &change, counter)) {
+		struct fabric_track *track = &to->tracks[counter];
+		struct rd_point point = { .time_ns = time_ns };
+		struct rd_series series;
+		uint64_t base;
+
+		*track = (struct fabric_track){ track->defined, true, change.known, change.moved, change.value.v };
+		if (change.known) {
+			RD_SET(point.count, change.value.v);
+			point.at_least = rd_pma_saturated(&change.value);
+		} else {
+			point.note = "not read";
+		}
+		if (change.has_delta) {
+			RD_SET(point.delta, change.delta);
+			RD_SET(point.per_second, (double)change.delta / change.seconds);
+		}
+		if (!rd_series_shows(record->to.format, &point))
+			return;
+		if (to->first == RD_NONE)
+			to->first = counter;
+		base = RECORD_FIRST_ID + (uint64_t)to->id * record->n_values;
+		series = (struct rd_series){
+			.id = base + counter,
+			.first = base + (to->first == RD_NONE ? counter : to->first),
+			.device = to->device,
+			.group = "fabric",
+			.name = rd_pma_counters[counter].name,
+			.port = port->number,
+		};
+		if (!track->defined) {
+			rd_series_define(record->to.format, &series, &record->to.out);
+			track->defined = true;
+			record->series++;
+		}
+		rd_series_point(record->to.format, &series, &point, &record->to.out);
+	}
 }
 
 /* Marks whether the port was read. Traces, which show rates, do not need the first event of each port. */

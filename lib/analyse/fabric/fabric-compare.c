@@ -79,26 +79,6 @@ static void map_nodes(struct comparison *c)
 			c->to_plan[i] = c->plan->n_nodes; /* neither present nor extra */
 }
 
-/* A node replaces a missing node of the saved topology if it is at the same port of a neighbour that is in both. */
-static void find_replacements(struct comparison *c)
-{
-	for (size_t i = 0; i < c->plan->n_ports; i++) {
-		const struct rd_fabric_port *port = &c->plan->ports[i];
-		size_t peer = other_port(c->plan, c->to_now, c->now, port->peer), node;
-
-		if (c->reach[port->node] != RD_REACH_MISSING || c->replaced[port->node] || peer == RD_NONE ||
-		    c->now->ports[peer].peer == RD_NONE)
-			continue;
-		node = c->now->ports[c->now->ports[peer].peer].node;
-		if (c->to_plan[node] != RD_NONE || c->now->nodes[node].kind != c->plan->nodes[port->node].kind ||
-		    c->now->ports[c->now->ports[peer].peer].number != port->number)
-			continue;
-		c->to_now[port->node] = node;
-		c->to_plan[node] = port->node;
-		c->replaced[port->node] = true;
-	}
-}
-
 enum node_change { NODE_REPLACED, NODE_EXTRA, SWITCH_MISSING, ADAPTER_MISSING };
 
 /* `fix` is static here. */
@@ -565,7 +545,22 @@ void rd_fabric_compare(const struct rd_fabric *plan, const struct rd_fabric *now
 		c.duplicates |= strcmp(findings->v[i].id, "fabric-guid-duplicate") == 0;
 	map_nodes(&c);
 	if (!report_foreign(&c)) {
-		find_replacements(&c);
+		/* A node replaces a missing node of the saved topology if it is at the same port of a neighbour that is in both. */
+		for (size_t i = 0; i < c.plan->n_ports; i++) {
+			const struct rd_fabric_port *port = &c.plan->ports[i];
+			size_t peer = other_port(c.plan, c.to_now, c.now, port->peer), node;
+
+			if (c.reach[port->node] != RD_REACH_MISSING || c.replaced[port->node] || peer == RD_NONE ||
+			    c.now->ports[peer].peer == RD_NONE)
+				continue;
+			node = c.now->ports[c.now->ports[peer].peer].node;
+			if (c.to_plan[node] != RD_NONE || c.now->nodes[node].kind != c.plan->nodes[port->node].kind ||
+			    c.now->ports[c.now->ports[peer].peer].number != port->number)
+				continue;
+			c.to_now[port->node] = node;
+			c.to_plan[node] = port->node;
+			c.replaced[port->node] = true;
+		}
 		compare_nodes(&c);
 		compare_cables(&c);
 		report_unknown(&c);

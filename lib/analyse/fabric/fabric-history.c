@@ -195,11 +195,6 @@ struct losses {
 	bool still, drops;
 };
 
-static bool is_near_loss(uint64_t ns, uint64_t loss)
-{
-	return ns + RD_HISTORY_LOSS_NS >= loss && ns <= loss + RD_HISTORY_LOSS_NS;
-}
-
 static bool is_near_restart(const struct losses *losses, uint64_t ns, uint64_t restart)
 {
 	return ns + losses->late_ns >= restart && ns <= restart + RD_HISTORY_LOSS_NS;
@@ -217,7 +212,8 @@ static bool is_of_restart(const struct losses *losses, const struct rd_history_t
 
 			if (restart->ns + RD_HISTORY_LOSS_NS < lost || restart->ns > lost + RD_HISTORY_BOOT_NS)
 				continue;
-			if (is_near_loss(ns, lost) || is_near_restart(losses, ns, restart->ns) ||
+			if ((ns + RD_HISTORY_LOSS_NS >= lost && ns <= lost + RD_HISTORY_LOSS_NS) ||
+			    is_near_restart(losses, ns, restart->ns) ||
 			    (losses->drops && ns >= lost && ns <= restart->ns))
 				return true;
 		}

@@ -404,12 +404,6 @@ static char *cable_fix(const struct judge *j, const struct rd_fabric_port *port,
 		at, counts->number, from, drives->number);
 }
 
-/* The latest discovery found no cable at the port, and it counted no more since than when one is plugged in. */
-static bool is_unused(const struct rd_fabric_port *port, const struct errors *errors)
-{
-	return rd_fabric_has_no_link(port) && !errors->flaps && errors->most <= RD_HISTORY_LOSS_ERRORS;
-}
-
 static void explain_unused(const struct rd_fabric_port *port, const struct errors *errors, struct rd_finding *finding)
 {
 	finding->severity = RD_SEV_NOTE;
@@ -446,7 +440,7 @@ static void explain(const struct judge *j, const struct rd_fabric_port *port, co
 		finding->severity = RD_SEV_NOTE;
 	if (source == FROM_ELSEWHERE)
 		finding->title = title_elsewhere;
-	if (!peer && is_unused(port, here)) {
+	if (!peer && rd_fabric_has_no_link(port) && !here->flaps && here->most <= RD_HISTORY_LOSS_ERRORS) {
 		explain_unused(port, here, finding);
 		return;
 	}

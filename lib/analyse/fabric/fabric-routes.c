@@ -198,29 +198,24 @@ struct rd_finding rd_route_finding(enum rd_route_end end)
 	return finding;
 }
 
-/* "leaf 1 port 5 -> spine 0 port 2 -> leaf 1" */
-static char *loop_text(const struct rd_fabric *fabric, const struct rd_path *path)
-{
-	_cleanup_buf_ struct rd_buf out = { 0 };
-	size_t first = 0, end = path->n - 1;
-
-	while (path->hops[first].node != path->hops[end].node)
-		first++;
-	for (size_t i = first; i < end && i - first < LOOP_SHOWN; i++)
-		rd_buf_printf(&out, "%s port %u -> ", rd_fabric_name(&fabric->nodes[path->hops[i].node]),
-			      fabric->ports[path->hops[i].out].number);
-	rd_buf_printf(&out, "%s%s", end - first > LOOP_SHOWN ? "... -> " : "", last_name(fabric, path));
-	return rd_dup(out.data);
-}
-
 static char *observed_text(const struct rd_fabric *fabric, const struct rd_path *path)
 {
 	_cleanup_free_ char *target = rd_fabric_port_text(fabric, &fabric->ports[path->to]);
 	_cleanup_free_ char *fault = NULL;
 
-	if (path->end == RD_ROUTE_LOOPS)
-		fault = loop_text(fabric, path);
-	else if (path->end == RD_ROUTE_MISSING)
+	if (path->end == RD_ROUTE_LOOPS) {
+		_cleanup_buf_ struct rd_buf out = { 0 };
+		size_t first = 0, end = path->n - 1;
+
+		/* "leaf 1 port 5 -> spine 0 port 2 -> leaf 1" */
+		while (path->hops[first].node != path->hops[end].node)
+			first++;
+		for (size_t i = first; i < end && i - first < LOOP_SHOWN; i++)
+			rd_buf_printf(&out, "%s port %u -> ", rd_fabric_name(&fabric->nodes[path->hops[i].node]),
+				      fabric->ports[path->hops[i].out].number);
+		rd_buf_printf(&out, "%s%s", end - first > LOOP_SHOWN ? "... -> " : "", last_name(fabric, path));
+		fault = rd_dup(out.data);
+	} else if (path->end == RD_ROUTE_MISSING)
 		fault = rd_text("table entry %d", path->entry);
 	else
 		fault = rd_path_fault(fabric, path);
@@ -333,27 +328,6 @@ static bool takes_part(const struct rd_fabric *fabric, const struct rd_fabric_po
 	return fabric->nodes[port->node].kind != RD_NODE_SWITCH && port->presence != RD_PORT_GONE && port->lid &&
 	       port->state == RD_LINK_ACTIVE && port->peer != RD_NONE &&
 	       fabric->nodes[fabric->ports[port->peer].node].kind == RD_NODE_SWITCH;
-}
-
-static void find_sources(struct job *job)
-{
-	const struct rd_fabric *fabric = job->fabric;
-
-	for (size_t i = 0; i < fabric->n_nodes; i++)
-		job->sources[i] = RD_NONE;
-	for (size_t i = 0; i < fabric->n_ports; i++) {
-		size_t leaf;
-
-		if (!takes_part(fabric, &fabric->ports[i]))
-			continue;
-		leaf = fabric->ports[fabric->ports[i].peer].node;
-		if (job->sources[leaf] == RD_NONE) {
-			job->sources[leaf] = i;
-			job->leaves[job->n_leaves++] = leaf;
-		}
-		job->n_sources[leaf]++;
-		job->verdict->sources++;
-	}
 }
 
 /* Follows the route from a switch until its end is known; every switch on the way then has the same end. A loop is attributed to
@@ -506,7 +480,21 @@ void rd_routes_judge(const struct rd_fabric *fabric, const struct rd_routes *rou
 	job.end = rd_alloc(n, sizeof(*job.end));
 	job.culprit = rd_alloc(n, sizeof(*job.culprit));
 	job.chain = rd_alloc(n, sizeof(*job.chain));
-	find_sources(&job);
+	for (size_t i = 0; i < fabric->n_nodes; i++)
+		job.sources[i] = RD_NONE;
+	for (size_t i = 0; i < fabric->n_ports; i++) {
+		size_t leaf;
+
+		if (!takes_part(fabric, &fabric->ports[i]))
+			continue;
+		leaf = fabric->ports[fabric->ports[i].peer].node;
+		if (job.sources[leaf] == RD_NONE) {
+			job.sources[leaf] = i;
+			job.leaves[job.n_leaves++] = leaf;
+		}
+		job.n_sources[leaf]++;
+		job.verdict->sources++;
+	}
 	for (size_t lid = 1; lid <= RD_LID_MAX; lid++)
 		if (routes->owners[lid] != RD_NONE && takes_part(fabric, &fabric->ports[routes->owners[lid]]))
 			follow_to(&job, routes->owners[lid], (uint16_t)lid);
@@ -629,35 +617,6 @@ static int compare_links(const void *a, const void *b)
 	return RD_CMP(x->neighbour, y->neighbour) ?: RD_CMP(x->port, y->port);
 }
 
-/* The groups of one switch, which has the ports [from, to). */
-static void group_links(const struct links *links, size_t node, size_t from, size_t to,
-			struct rd_routes_verdict *verdict)
-{
-	size_t n = 0;
-	struct rd_route_group uplinks = { .node = node, .neighbour = RD_NONE }, group = uplinks;
-	struct link_to sorted[256] = { 0 };
-
-	for (size_t i = from; i < to && n < RD_ARRAY_SIZE(sorted); i++) {
-		size_t behind = switch_behind(links->fabric, i);
-
-		if (behind != RD_NONE)
-			sorted[n++] = (struct link_to){ behind, i };
-	}
-	qsort(sorted, n, sizeof(*sorted), compare_links);
-	for (size_t i = 0; i < n; i++) {
-		if (sorted[i].neighbour != group.neighbour) {
-			keep_group(verdict, &group);
-			group = (struct rd_route_group){ .node = node, .neighbour = sorted[i].neighbour };
-		}
-		add_to_group(links, &group, sorted[i].port);
-		add_to_group(links, &uplinks, sorted[i].port);
-	}
-	keep_group(verdict, &group);
-	/* The same links as the last group otherwise. */
-	if (group.links != uplinks.links && is_leaf(links, from, to))
-		keep_group(verdict, &uplinks);
-}
-
 static void report_uneven(const struct links *links, const struct rd_routes_verdict *verdict,
 			  struct rd_findings *findings)
 {
@@ -707,8 +666,34 @@ void rd_routes_balance(const struct rd_fabric *fabric, const struct rd_routes *r
 	count_lids(&links);
 	/* Of a table that was read in part, some LIDs would be missing. */
 	for (size_t i = 0; i < fabric->n_nodes; i++)
-		if (fabric->nodes[i].kind == RD_NODE_SWITCH && !routes->tables[i].partial)
-			group_links(&links, i, fabric->nodes[i].first, fabric->nodes[i].end, verdict);
+		if (fabric->nodes[i].kind == RD_NODE_SWITCH && !routes->tables[i].partial) {
+			size_t from = fabric->nodes[i].first;
+			size_t to = fabric->nodes[i].end;
+			size_t k = 0;
+			struct rd_route_group uplinks = { .node = i, .neighbour = RD_NONE }, group = uplinks;
+			struct link_to sorted[256] = { 0 };
+
+			/* The groups of one switch, which has the ports [from, to). */
+			for (size_t g = from; g < to && k < RD_ARRAY_SIZE(sorted); g++) {
+				size_t behind = switch_behind(links.fabric, g);
+
+				if (behind != RD_NONE)
+					sorted[k++] = (struct link_to){ behind, g };
+			}
+			qsort(sorted, k, sizeof(*sorted), compare_links);
+			for (size_t g = 0; g < k; g++) {
+				if (sorted[g].neighbour != group.neighbour) {
+					keep_group(verdict, &group);
+					group = (struct rd_route_group){ .node = i, .neighbour = sorted[g].neighbour };
+				}
+				add_to_group(&links, &group, sorted[g].port);
+				add_to_group(&links, &uplinks, sorted[g].port);
+			}
+			keep_group(verdict, &group);
+			/* The same links as the last group otherwise. */
+			if (group.links != uplinks.links && is_leaf(&links, from, to))
+				keep_group(verdict, &uplinks);
+		}
 	report_uneven(&links, verdict, findings);
 	RD_FREE(links.lids, links.hosts);
 }

@@ -89,36 +89,15 @@ struct egress {
 	size_t unread;
 };
 
-static void look_at_egress(const struct trees *t, size_t port, struct egress *ret)
-{
-	const struct rd_fabric *fabric = t->fabric;
-	const struct rd_fabric_node *node = &fabric->nodes[fabric->ports[port].node];
-	double most = 0, share;
-
-	*ret = (struct egress){ RD_NONE, RD_NONE, 0 };
-	for (size_t i = node->first; i < node->end; i++) {
-		const struct rd_fabric_port *other = &fabric->ports[i];
-		size_t member = t->of_port[i];
-
-		if (i == port || other->number == 0 || other->peer == RD_NONE)
-			continue;
-		if (member != RD_NONE && t->members[member].share > most) {
-			most = t->members[member].share;
-			ret->waiting = i;
-		}
-		if (is_saturated(fabric, other))
-			ret->saturated = i;
-		else if (!other->fresh || !rd_fabric_wait_share(fabric, other, &share))
-			ret->unread++;
-	}
-}
-
 /* Sets what member `i` waits for, or the kind of root that it is. May add a member. */
 static void follow_wait(struct trees *t, size_t i)
 {
 	const struct rd_fabric *fabric = t->fabric;
 	const struct rd_fabric_port *port = &fabric->ports[t->members[i].port];
 	struct egress egress;
+	struct egress *ret;
+	const struct rd_fabric_node *node;
+	double most = 0, share;
 
 	if (port->peer == RD_NONE) {
 		t->members[i].kind = ROOT_UNREAD;
@@ -128,7 +107,24 @@ static void follow_wait(struct trees *t, size_t i)
 		t->members[i].kind = is_saturated(fabric, port) ? ROOT_SATURATED : ROOT_RECEIVER;
 		return;
 	}
-	look_at_egress(t, port->peer, &egress);
+	ret = &egress;
+	node = &fabric->nodes[fabric->ports[port->peer].node];
+	*ret = (struct egress){ RD_NONE, RD_NONE, 0 };
+	for (size_t k = node->first; k < node->end; k++) {
+		const struct rd_fabric_port *other = &fabric->ports[k];
+		size_t member = t->of_port[k];
+
+		if (k == port->peer || other->number == 0 || other->peer == RD_NONE)
+			continue;
+		if (member != RD_NONE && t->members[member].share > most) {
+			most = t->members[member].share;
+			ret->waiting = k;
+		}
+		if (is_saturated(fabric, other))
+			ret->saturated = k;
+		else if (!other->fresh || !rd_fabric_wait_share(fabric, other, &share))
+			ret->unread++;
+	}
 	if (egress.waiting != RD_NONE) {
 		t->members[i].next = t->of_port[egress.waiting];
 	} else if (egress.saturated != RD_NONE) {

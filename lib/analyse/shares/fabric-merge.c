@@ -30,34 +30,6 @@ static int by_port(const void *a, const void *b)
 	return (x->share > y->share) - (x->share < y->share);
 }
 
-/* The latest reading of each port, sorted; returns their number. */
-static size_t choose_rows(const struct rd_share_files *files, const struct rd_share_row **rows)
-{
-	size_t n = files->n_rows, kept = 0;
-
-	for (size_t i = 0; i < n; i++)
-		rows[i] = &files->rows[i];
-	qsort(rows, n, sizeof(*rows), by_port);
-	for (size_t i = 0; i < n; i++)
-		if (kept == 0 || rows[kept - 1]->guid != rows[i]->guid || rows[kept - 1]->port != rows[i]->port)
-			rows[kept++] = rows[i];
-	return kept;
-}
-
-/* "PortRcvErrorDetails: ETIMEDOUT", "ETIMEDOUT", "status 0x000c" */
-static void set_error(struct rd_fabric_port *port, const char *text)
-{
-	const char *colon = strstr(text, ": ");
-
-	for (size_t i = 0; colon && i < rd_pma_n_attributes; i++)
-		if (strncmp(text, rd_pma_attributes[i].name, (size_t)(colon - text)) == 0 &&
-		    strlen(rd_pma_attributes[i].name) == (size_t)(colon - text))
-			port->error_attribute = rd_pma_attributes[i].id;
-	port->error = rd_errno_parse(colon ? colon + 2 : text);
-	if (port->error <= 0)
-		port->error = EIO;
-}
-
 static void set_port(struct rd_fabric_port *port, const struct rd_share_row *row)
 {
 	port->lid = row->lid;
@@ -67,8 +39,18 @@ static void set_port(struct rd_fabric_port *port, const struct rd_share_row *row
 	port->selected = true;
 	port->fresh = row->fresh;
 	port->read_ns = row->read_ns;
-	if (row->error)
-		set_error(port, row->error);
+	if (row->error) {
+		const char *colon = strstr(row->error, ": ");
+
+		/* "PortRcvErrorDetails: ETIMEDOUT", "ETIMEDOUT", "status 0x000c" */
+		for (size_t i = 0; colon && i < rd_pma_n_attributes; i++)
+			if (strncmp(row->error, rd_pma_attributes[i].name, (size_t)(colon - row->error)) == 0 &&
+			    strlen(rd_pma_attributes[i].name) == (size_t)(colon - row->error))
+				port->error_attribute = rd_pma_attributes[i].id;
+		port->error = rd_errno_parse(colon ? colon + 2 : row->error);
+		if (port->error <= 0)
+			port->error = EIO;
+	}
 	port->values = rd_alloc(RD_SHARE_COUNTERS, sizeof(*port->values));
 	for (size_t i = 0; i < RD_SHARE_COUNTERS; i++)
 		if (row->known >> i & 1)
@@ -137,7 +119,17 @@ static void count_shares(const struct rd_share_files *files, struct rd_merge *me
 void rd_fabric_merge(const struct rd_share_files *files, struct rd_fabric *ret, struct rd_merge *merge)
 {
 	_cleanup_free_ const struct rd_share_row **rows = rd_alloc(files->n_rows + 1, sizeof(*rows));
-	size_t n = choose_rows(files, rows);
+	size_t all = files->n_rows, kept = 0;
+	size_t n;
+
+	/* The latest reading of each port, sorted; returns their number. */
+	for (size_t i = 0; i < all; i++)
+		rows[i] = &files->rows[i];
+	qsort(rows, all, sizeof(*rows), by_port);
+	for (size_t i = 0; i < all; i++)
+		if (kept == 0 || rows[kept - 1]->guid != rows[i]->guid || rows[kept - 1]->port != rows[i]->port)
+			rows[kept++] = rows[i];
+	n = kept;
 
 	*ret = (struct rd_fabric){ .self = RD_NONE, .n_values = RD_SHARE_COUNTERS };
 	*merge = (struct rd_merge){ .ports = n, .duplicates = files->n_rows - n };

@@ -126,12 +126,6 @@ static void swap(struct held *heap, size_t a, size_t b)
 	heap[b] = held;
 }
 
-static void sift_up(struct held *heap, size_t at)
-{
-	for (; at > 0 && is_worse(&heap[at], &heap[(at - 1) / 2]); at = (at - 1) / 2)
-		swap(heap, at, (at - 1) / 2);
-}
-
 static void sift_down(struct held *heap, size_t n)
 {
 	size_t at = 0;
@@ -155,8 +149,12 @@ static size_t offer_to_bin(struct matching *m, size_t bin, struct held held)
 	size_t out;
 
 	if (m->loads[bin] < m->bins[bin].room) {
+		size_t at;
+
 		heap[m->loads[bin]] = held;
-		sift_up(heap, m->loads[bin]++);
+		at = m->loads[bin]++;
+		for (; at > 0 && is_worse(&heap[at], &heap[(at - 1) / 2]); at = (at - 1) / 2)
+			swap(heap, at, (at - 1) / 2);
 		return SIZE_MAX;
 	}
 	if (m->loads[bin] == 0 || !is_worse(&heap[0], &held))
@@ -199,27 +197,6 @@ static size_t first_bin(const struct matching *m, uint64_t key)
 	return low % m->n_bins;
 }
 
-/* Sorts the bins by their mixed keys, and drops those without room. */
-static void set_bins(struct matching *m, size_t n_items)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < m->n_bins; i++) {
-		if (m->bins[i].room == 0)
-			continue;
-		m->bins[n] = m->bins[i];
-		m->bins[n].key = mix(m->bins[n].key);
-		n++;
-	}
-	m->n_bins = n;
-	m->compared = n < COMPARED ? n : COMPARED;
-	qsort(m->bins, n, sizeof(*m->bins), by_key);
-	m->heaps = rd_alloc(n + 1, sizeof(*m->heaps));
-	m->loads = rd_alloc(n + 1, sizeof(*m->loads));
-	for (size_t i = 0; i < n; i++)
-		m->heaps[i] = rd_alloc((m->bins[i].room < n_items ? m->bins[i].room : n_items) + 1, sizeof(**m->heaps));
-}
-
 /*
  * Sets owner[i] to the `id` of the bin of the item with the hash `items[i]`; -1 where no bin has room. Each item prefers its bins in
  * the order of a hash of both keys divided by the weight of the bin. A full bin keeps the items with the lowest hashes (stable
@@ -230,8 +207,23 @@ static void rendezvous(struct bin *bins, size_t n_bins, const uint64_t *items, s
 	_cleanup_free_ size_t *first = rd_alloc(n_items + 1, sizeof(*first));
 	_cleanup_free_ struct cost *asked = rd_alloc(n_items + 1, sizeof(*asked));
 	struct matching m = { .bins = bins, .n_bins = n_bins, .items = items, .first = first, .asked = asked };
+	size_t n = 0;
 
-	set_bins(&m, n_items);
+	/* Sorts the bins by their mixed keys, and drops those without room. */
+	for (size_t i = 0; i < m.n_bins; i++) {
+		if (m.bins[i].room == 0)
+			continue;
+		m.bins[n] = m.bins[i];
+		m.bins[n].key = mix(m.bins[n].key);
+		n++;
+	}
+	m.n_bins = n;
+	m.compared = n < COMPARED ? n : COMPARED;
+	qsort(m.bins, n, sizeof(*m.bins), by_key);
+	m.heaps = rd_alloc(n + 1, sizeof(*m.heaps));
+	m.loads = rd_alloc(n + 1, sizeof(*m.loads));
+	for (size_t i = 0; i < n; i++)
+		m.heaps[i] = rd_alloc((m.bins[i].room < n_items ? m.bins[i].room : n_items) + 1, sizeof(**m.heaps));
 	for (size_t i = 0; i < n_items; i++) {
 		owner[i] = -1;
 		if (m.n_bins == 0)
@@ -324,37 +316,6 @@ static uint64_t hash_number(uint64_t hash, uint64_t value)
 	return rd_hash(hash, bytes, sizeof(bytes));
 }
 
-static uint64_t key_of_port(const struct rd_fabric *fabric, size_t port)
-{
-	return hash_number(hash_number(RD_HASH, fabric->nodes[fabric->ports[port].node].guid),
-			   fabric->ports[port].number);
-}
-
-/* Of the hosts, and of every readable port with its peer port. */
-static uint64_t hash_topology(const struct division *d)
-{
-	uint64_t hash = RD_HASH;
-
-	for (size_t i = 0; i < d->shards->n; i++)
-		if (d->shards->v[i].host)
-			hash = rd_hash(hash, d->shards->v[i].host, strlen(d->shards->v[i].host) + 1);
-	hash = hash_number(hash, d->shards->n);
-	for (size_t i = 0; i < d->fabric->n_nodes; i++) {
-		for (size_t p = d->fabric->nodes[i].first; p < d->fabric->nodes[i].end; p++) {
-			const struct rd_fabric_port *port = &d->fabric->ports[p], *peer;
-
-			if (!is_readable(port))
-				continue;
-			peer = port->peer == RD_NONE ? NULL : &d->fabric->ports[port->peer];
-			hash = hash_number(hash, d->fabric->nodes[port->node].guid);
-			hash = hash_number(hash, port->number);
-			hash = hash_number(hash, peer ? d->fabric->nodes[peer->node].guid : 0);
-			hash = hash_number(hash, peer ? peer->number : 0);
-		}
-	}
-	return hash;
-}
-
 /* ---- assigning ports */
 
 static void assign_port(struct division *d, size_t port, size_t host)
@@ -405,7 +366,8 @@ static void want(struct division *d, size_t port)
 	if (port == RD_NONE || !is_unassigned(d, port))
 		return;
 	d->wanted[d->n_wanted] = port;
-	d->items[d->n_wanted++] = key_of_port(d->fabric, port);
+	d->items[d->n_wanted++] = hash_number(hash_number(RD_HASH, d->fabric->nodes[d->fabric->ports[port].node].guid),
+					      d->fabric->ports[port].number);
 }
 
 /* Assigns the wanted ports to hosts with room. */
@@ -493,30 +455,6 @@ static void set_bounds(struct division *d)
 		d->near = 1;
 }
 
-static void division_init(struct division *d)
-{
-	const struct rd_fabric *fabric = d->fabric;
-
-	d->shards->owner = rd_alloc(fabric->n_ports + 1, sizeof(*d->shards->owner));
-	d->host_of = rd_alloc(fabric->n_nodes + 1, sizeof(*d->host_of));
-	d->keys = rd_alloc(d->shards->n, sizeof(*d->keys));
-	d->marked = rd_alloc(d->shards->n, sizeof(*d->marked));
-	d->wanted = rd_alloc(fabric->n_ports + 1, sizeof(*d->wanted));
-	d->items = rd_alloc(fabric->n_ports + 1, sizeof(*d->items));
-	for (size_t i = 0; i < fabric->n_nodes; i++) {
-		d->host_of[i] = rd_shards_of_node(d->shards, &fabric->nodes[i]);
-	}
-	for (size_t i = fabric->n_ports; i > 0; i--) {
-		d->shards->owner[i - 1] = -1;
-		d->shards->ports += is_readable(&fabric->ports[i - 1]);
-	}
-	for (size_t i = 0; i < d->shards->n; i++)
-		d->keys[i] = d->shards->v[i].host ?
-				     rd_hash(RD_HASH, d->shards->v[i].host, strlen(d->shards->v[i].host)) :
-				     hash_number(RD_HASH, i);
-	set_bounds(d);
-}
-
 /* Counts the agents that each host queries, and the most ports that it reads from one of them. */
 static void count_agents(const struct division *d)
 {
@@ -545,14 +483,49 @@ int rd_shards_divide(const struct rd_fabric *fabric, char *const *names, size_t 
 	struct division d = { .fabric = fabric, .shards = ret };
 	_cleanup_free_ struct bin *bins = NULL;
 	size_t usual;
+	uint64_t hash = RD_HASH;
 
 	*ret = (struct rd_shards){ 0 };
 	if (n == 0)
 		return -EINVAL;
 	set_hosts(ret, names, n);
-	division_init(&d);
+	d.shards->owner = rd_alloc(fabric->n_ports + 1, sizeof(*d.shards->owner));
+	d.host_of = rd_alloc(fabric->n_nodes + 1, sizeof(*d.host_of));
+	d.keys = rd_alloc(d.shards->n, sizeof(*d.keys));
+	d.marked = rd_alloc(d.shards->n, sizeof(*d.marked));
+	d.wanted = rd_alloc(fabric->n_ports + 1, sizeof(*d.wanted));
+	d.items = rd_alloc(fabric->n_ports + 1, sizeof(*d.items));
+	for (size_t i = 0; i < fabric->n_nodes; i++) {
+		d.host_of[i] = rd_shards_of_node(d.shards, &fabric->nodes[i]);
+	}
+	for (size_t i = fabric->n_ports; i > 0; i--) {
+		d.shards->owner[i - 1] = -1;
+		d.shards->ports += is_readable(&fabric->ports[i - 1]);
+	}
+	for (size_t i = 0; i < d.shards->n; i++)
+		d.keys[i] = d.shards->v[i].host ? rd_hash(RD_HASH, d.shards->v[i].host, strlen(d.shards->v[i].host)) :
+						  hash_number(RD_HASH, i);
+	set_bounds(&d);
 	bins = rd_alloc(ret->n, sizeof(*bins));
-	ret->topology = hash_topology(&d);
+	/* Of the hosts, and of every readable port with its peer port. */
+	for (size_t k = 0; k < d.shards->n; k++)
+		if (d.shards->v[k].host)
+			hash = rd_hash(hash, d.shards->v[k].host, strlen(d.shards->v[k].host) + 1);
+	hash = hash_number(hash, d.shards->n);
+	for (size_t k = 0; k < d.fabric->n_nodes; k++) {
+		for (size_t p = d.fabric->nodes[k].first; p < d.fabric->nodes[k].end; p++) {
+			const struct rd_fabric_port *port = &d.fabric->ports[p], *peer;
+
+			if (!is_readable(port))
+				continue;
+			peer = port->peer == RD_NONE ? NULL : &d.fabric->ports[port->peer];
+			hash = hash_number(hash, d.fabric->nodes[port->node].guid);
+			hash = hash_number(hash, port->number);
+			hash = hash_number(hash, peer ? d.fabric->nodes[peer->node].guid : 0);
+			hash = hash_number(hash, peer ? peer->number : 0);
+		}
+	}
+	ret->topology = hash;
 	/* Assigns the ports of each host's own adapters. */
 	for (size_t i = 0; i < d.fabric->n_ports; i++) {
 		ssize_t host = d.host_of[d.fabric->ports[i].node];

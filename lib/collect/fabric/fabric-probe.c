@@ -30,13 +30,6 @@ static bool take_node_info(void *arg, const struct rd_sweep_result *result)
 	return true;
 }
 
-/* Whether the query before is for the same LID of the same node: the ports of a switch share one. */
-static bool is_queried(const struct rd_sweep_query *queries, const size_t *nodes, size_t n,
-		       const struct rd_fabric_port *port)
-{
-	return n > 0 && nodes[n - 1] == port->node && queries[n - 1].dest.lid == port->lid;
-}
-
 int rd_fabric_probe(struct rd_mads *mads, const struct rd_sweep_limits *limits, const struct rd_fabric *fabric,
 		    const bool *asked, bool *responds, struct rd_err *err)
 {
@@ -51,7 +44,7 @@ int rd_fabric_probe(struct rd_mads *mads, const struct rd_sweep_limits *limits, 
 		const struct rd_fabric_port *port = &fabric->ports[i];
 
 		if (!asked[port->node] || port->lid < IB_MIN_UCAST_LID || port->lid > IB_MAX_UCAST_LID ||
-		    is_queried(queries, nodes, n, port))
+		    (n > 0 && nodes[n - 1] == port->node && queries[n - 1].dest.lid == port->lid))
 			continue;
 		queries[n] = (struct rd_sweep_query){
 			.dest.lid = port->lid,

@@ -137,22 +137,10 @@ static bool pma_has(const struct rd_fabric_node *node, size_t attribute)
 	return true;
 }
 
-static bool pma_has_sums(const struct rd_fabric_node *node)
-{
-	return node->capability.known == RD_OK && node->capability.v & CAP_ALL_PORT_SELECT;
-}
-
 static bool pma_extended_errors(const struct rd_fabric_node *node)
 {
 	return node->capability2.known == RD_OK && node->capability2.v & CAP2_EXTENDED_ERRORS &&
 	       pma_has(node, rd_pma_find_attribute(IB_GSI_PORT_COUNTERS_EXT));
-}
-
-/* Takes the capabilities from a ClassPortInfo response. `mad`: a response of 256 bytes. */
-static void pma_class_port_info(const uint8_t *mad, struct rd_fabric_node *node)
-{
-	RD_SET(node->capability, (uint16_t)rd_mad_field(mad + DATA_AT, IB_CPI_CAPMASK_F));
-	RD_SET(node->capability2, rd_mad_field(mad + DATA_AT, IB_CPI_CAPMASK2_F));
 }
 
 /* Whether ClassPortInfo reports that the fields are valid. */
@@ -216,18 +204,6 @@ static bool is_decisive(const struct rd_fabric *fabric, size_t counter)
 	enum rd_pma_kind kind = rd_pma_counters[counter].kind;
 
 	return kind == RD_PMA_ERROR || kind == RD_PMA_DROP || (kind == RD_PMA_WAIT && fabric->traffic);
-}
-
-/* Whether to query the sums of a switch, of which `n` ports are read. */
-static bool need_sums(const struct rd_fabric_node *node, size_t n)
-{
-	return node->kind == RD_NODE_SWITCH && n > 1 && !node->no_sums && pma_has_sums(node);
-}
-
-/* Whether sums are credible: an agent without a packet on any of its ports has not summed them, as the query itself is a packet. */
-static bool need_credible(const struct rd_pma_value *sums)
-{
-	return sums[RD_C_XMIT_PKTS].v > 0 || sums[RD_C_RCV_PKTS].v > 0;
 }
 
 static bool same(const struct rd_pma_value *a, const struct rd_pma_value *b)
@@ -489,12 +465,6 @@ static void set_error(struct port_result *collected, int error, unsigned status,
 	collected->attribute = attribute;
 }
 
-/* An attribute that got no response at two ports of an agent, and from none, is not queried at its other ports. */
-static bool is_given_up(const struct lid *lid, size_t attribute)
-{
-	return (lid->silent_twice & ~lid->responded) >> attribute & 1;
-}
-
 static bool is_needed(void *arg, size_t query)
 {
 	struct sweep_job *job = arg;
@@ -503,7 +473,8 @@ static bool is_needed(void *arg, size_t query)
 	struct rd_fabric_node *node = node_of(job, info->port);
 
 	if (info->what == QUERY_SUMS)
-		return need_sums(node, lid->n);
+		return node->kind == RD_NODE_SWITCH && lid->n > 1 && !node->no_sums &&
+		       node->capability.known == RD_OK && node->capability.v & CAP_ALL_PORT_SELECT;
 	if (info->what != QUERY_COUNTERS)
 		return true;
 	if (!pma_has(node, info->attribute))
@@ -517,7 +488,7 @@ static bool is_needed(void *arg, size_t query)
 	} else if (job->fabric->by_need && !is_port_needed(job, lid, info)) {
 		return false;
 	}
-	if (!is_given_up(lid, info->attribute))
+	if (!((lid->silent_twice & ~lid->responded) >> info->attribute & 1))
 		return true;
 	set_error(&job->results[info->port], ETIMEDOUT, 0, rd_pma_attributes[info->attribute].id);
 	return false;
@@ -579,7 +550,7 @@ static void take_sums(struct sweep_job *job, struct lid *lid, const struct query
 	lid->sums = rd_alloc(RD_PMA_SUMS, sizeof(*lid->sums));
 	rd_pma_decode(rd_pma_find_attribute(IB_GSI_PORT_COUNTERS), result->mad, node, lid->sums, RD_PMA_SUMS);
 	lid->sums_ns = result->at_ns;
-	if (need_credible(lid->sums))
+	if (lid->sums[RD_C_XMIT_PKTS].v > 0 || lid->sums[RD_C_RCV_PKTS].v > 0)
 		return;
 	node->no_sums = true;
 	free(RD_TAKE(lid->sums));
@@ -610,9 +581,13 @@ static bool handle_result(void *arg, const struct rd_sweep_result *result)
 		take_sums(job, lid, info, result);
 	else if (info->what == QUERY_NODE)
 		check_node_guid(job, lid, info, result);
-	else if (result->error == 0)
-		pma_class_port_info(result->mad, node_of(job, info->port));
-	else if (result->error != EREMOTEIO)
+	else if (result->error == 0) {
+		struct rd_fabric_node *node = node_of(job, info->port);
+
+		/* Takes the capabilities from a ClassPortInfo response. `mad`: a response of 256 bytes. */
+		RD_SET(node->capability, (uint16_t)rd_mad_field(result->mad + DATA_AT, IB_CPI_CAPMASK_F));
+		RD_SET(node->capability2, rd_mad_field(result->mad + DATA_AT, IB_CPI_CAPMASK2_F));
+	} else if (result->error != EREMOTEIO)
 		set_error(&job->results[info->port], result->error, 0, RD_PMA_CLASS_PORT_INFO);
 	return true;
 }

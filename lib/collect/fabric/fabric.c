@@ -116,29 +116,6 @@ static void decode_link(struct rd_walk_port *from, struct rd_fabric_port *port)
 		port->width_active = port->speed_active = 0;
 }
 
-/* The ports of a switch share the LID of port 0, and port 0 has counters only if it is enhanced. */
-static void add_ports(struct rd_walk_node *node, struct rd_fabric *fabric)
-{
-	bool in_switch = node->kind == RD_NODE_SWITCH;
-	bool enhanced = in_switch && rd_mad_field(node->switch_info, IB_SW_ENHANCED_PORT0_F);
-
-	for (unsigned i = in_switch && !enhanced; i <= node->n_ports && i < PORTS_OF_NODE_MAX; i++) {
-		struct rd_walk_port *from = &node->ports[i], *manager = in_switch ? &node->ports[0] : from;
-		struct rd_fabric_port *port;
-
-		if (!from->known && !from->peer && !(in_switch && from->lost))
-			continue;
-		port = rd_fabric_add_port(fabric, node->guid, i);
-		port->guid = from->guid;
-		port->lid = (uint16_t)rd_mad_field(manager->info, IB_PORT_LID_F);
-		port->lmc = (uint8_t)rd_mad_field(manager->info, IB_PORT_LMC_F);
-		port->selected = port->lid >= IB_MIN_UCAST_LID && port->lid <= IB_MAX_UCAST_LID;
-		port->unread = !from->known;
-		port->peer_unreached = from->peer_unreached;
-		decode_link(from, port);
-	}
-}
-
 int rd_collect_fabric(struct rd_mads *mads, const struct rd_mad_port *from, const struct rd_sweep_limits *limits,
 		      uint64_t attributes, struct rd_fabric *fabric, struct rd_err *err)
 {
@@ -170,8 +147,28 @@ int rd_collect_fabric(struct rd_mads *mads, const struct rd_mad_port *from, cons
 			node->unread += seen->ports[p].lost;
 	}
 	rd_fabric_sort_nodes(fabric);
-	for (size_t i = 0; i < walk.n; i++)
-		add_ports(walk.nodes[i], fabric);
+	for (size_t i = 0; i < walk.n; i++) {
+		struct rd_walk_node *node = walk.nodes[i];
+		bool in_switch = node->kind == RD_NODE_SWITCH;
+		bool enhanced = in_switch && rd_mad_field(node->switch_info, IB_SW_ENHANCED_PORT0_F);
+
+		/* The ports of a switch share the LID of port 0, and port 0 has counters only if it is enhanced. */
+		for (unsigned p = in_switch && !enhanced; p <= node->n_ports && p < PORTS_OF_NODE_MAX; p++) {
+			struct rd_walk_port *seen = &node->ports[p], *manager = in_switch ? &node->ports[0] : seen;
+			struct rd_fabric_port *port;
+
+			if (!seen->known && !seen->peer && !(in_switch && seen->lost))
+				continue;
+			port = rd_fabric_add_port(fabric, node->guid, p);
+			port->guid = seen->guid;
+			port->lid = (uint16_t)rd_mad_field(manager->info, IB_PORT_LID_F);
+			port->lmc = (uint8_t)rd_mad_field(manager->info, IB_PORT_LMC_F);
+			port->selected = port->lid >= IB_MIN_UCAST_LID && port->lid <= IB_MAX_UCAST_LID;
+			port->unread = !seen->known;
+			port->peer_unreached = seen->peer_unreached;
+			decode_link(seen, port);
+		}
+	}
 	rd_fabric_sort_ports(fabric);
 	for (size_t i = 0; i < walk.n; i++) {
 		const struct rd_walk_node *node = walk.nodes[i];

@@ -81,12 +81,6 @@ static const char *keep_text(struct rd_share_files *files, const char *text)
 	return files->texts.v[*seen - 1];
 }
 
-/* The name of a file is distinct for each time it is read, so compare pointers. */
-static bool is_same(const struct rd_share *a, const struct rd_share *b)
-{
-	return a->index == b->index && a->of == b->of && a->file == b->file && strcmp(a->host, b->host) == 0;
-}
-
 /* Drops the rows of shares that were replaced. */
 static void drop_replaced(struct rd_share_files *files)
 {
@@ -237,16 +231,6 @@ static void read_shard(struct document *d)
 		d->json.failed = true;
 }
 
-static void read_sweep(struct document *d)
-{
-	rd_json_enter(&d->json, '{');
-	while (rd_json_member(&d->json, &d->name))
-		if (is(d, "ports"))
-			d->share.ports = (size_t)number_or_0(d, RD_SHARE_ROWS_MAX);
-		else
-			rd_json_skip(&d->json);
-}
-
 static void read_counters(struct document *d, struct rd_share_row *row)
 {
 	if (rd_json_peek(&d->json) != '{') {
@@ -361,32 +345,6 @@ static void read_fix(struct document *d, const char *mark, struct rd_finding *f)
 	f->fix = text ? rd_text("%s%s%s%s", before ? before : "", before ? "\n" : "", mark, text) : rd_dup_if(before);
 }
 
-static void read_finding(struct document *d, struct rd_finding *f)
-{
-	rd_json_enter(&d->json, '{');
-	while (rd_json_member(&d->json, &d->name))
-		if (is(d, "id"))
-			f->id = keep_text(d->files, read_text(d));
-		else if (is(d, "severity"))
-			f->severity = severity_of(read_text(d));
-		else if (is(d, "title"))
-			f->title = keep_text(d->files, read_text(d));
-		else if (is(d, "why"))
-			f->why = keep_text(d->files, read_text(d));
-		else if (is(d, "subject"))
-			read_owned(d, &f->subject);
-		else if (is(d, "observed"))
-			read_owned(d, &f->observed);
-		else if (is(d, "expected"))
-			read_owned(d, &f->expected);
-		else if (is(d, "fix"))
-			read_fix(d, "", f);
-		else if (is(d, "advice"))
-			read_fix(d, "# ", f);
-		else
-			rd_json_skip(&d->json);
-}
-
 static void read_findings(struct document *d)
 {
 	d->judged = true;
@@ -394,7 +352,28 @@ static void read_findings(struct document *d)
 	while (rd_json_element(&d->json)) {
 		struct rd_finding finding = { .severity = RD_SEV_NOTE };
 
-		read_finding(d, &finding);
+		rd_json_enter(&d->json, '{');
+		while (rd_json_member(&d->json, &d->name))
+			if (is(d, "id"))
+				finding.id = keep_text(d->files, read_text(d));
+			else if (is(d, "severity"))
+				finding.severity = severity_of(read_text(d));
+			else if (is(d, "title"))
+				finding.title = keep_text(d->files, read_text(d));
+			else if (is(d, "why"))
+				finding.why = keep_text(d->files, read_text(d));
+			else if (is(d, "subject"))
+				read_owned(d, &finding.subject);
+			else if (is(d, "observed"))
+				read_owned(d, &finding.observed);
+			else if (is(d, "expected"))
+				read_owned(d, &finding.expected);
+			else if (is(d, "fix"))
+				read_fix(d, "", &finding);
+			else if (is(d, "advice"))
+				read_fix(d, "# ", &finding);
+			else
+				rd_json_skip(&d->json);
 		if (!finding.id || !finding.title || d->share.findings.n >= FINDINGS_MAX)
 			d->json.failed = true;
 		finding.id = finding.id ? finding.id : "";
@@ -421,7 +400,12 @@ static void read_members(struct document *d)
 		} else if (is(d, "shard")) {
 			read_shard(d);
 		} else if (is(d, "sweep")) {
-			read_sweep(d);
+			rd_json_enter(&d->json, '{');
+			while (rd_json_member(&d->json, &d->name))
+				if (is(d, "ports"))
+					d->share.ports = (size_t)number_or_0(d, RD_SHARE_ROWS_MAX);
+				else
+					rd_json_skip(&d->json);
 		} else if (is(d, "ports")) {
 			read_ports(d);
 		} else if (is(d, "findings")) {
@@ -460,7 +444,8 @@ static bool read_document(struct document *d, const char *name)
 	for (size_t i = 0; i < d->files->n; i++) {
 		struct rd_share *old = &d->files->v[i];
 
-		if (old != share && !old->replaced && is_same(old, share))
+		if (old != share && !old->replaced && old->index == share->index && old->of == share->of &&
+		    old->file == share->file && strcmp(old->host, share->host) == 0)
 			*(old->time_ns > share->time_ns ? &share->replaced : &old->replaced) = true;
 	}
 	return true;

@@ -50,21 +50,11 @@ static bool is_full(const struct gates *gates, uint32_t gate)
 	return gate != 0 && gates->v[gate].passing >= gates->limit;
 }
 
-static bool has_work(const struct gate *gate, enum gate_class class)
-{
-	return gate->of[class].agents.first != NO_GATE || gate->of[class].gates.first != NO_GATE;
-}
-
-static void gates_deinit(struct gates *gates)
-{
-	RD_FREE(gates->v, gates->next_agent);
-}
-
 /* Puts a gate into the list of its parent, and its parents into those of theirs, up to one that is full. */
 static void list_gate(struct gates *gates, uint32_t gate, enum gate_class class)
 {
 	while (gate != 0 && !gates->v[gate].of[class].listed && !is_full(gates, gate) &&
-	       has_work(&gates->v[gate], class)) {
+	       (gates->v[gate].of[class].agents.first != NO_GATE || gates->v[gate].of[class].gates.first != NO_GATE)) {
 		struct list *list = &gates->v[gates->v[gate].parent].of[class].gates;
 
 		gates->v[gate].of[class].listed = true;
@@ -137,13 +127,6 @@ static size_t gates_pop(struct gates *gates)
 			return agent;
 	}
 	return SIZE_MAX;
-}
-
-/* A datagram passes a gate and its parents, until it leaves. */
-static void gates_enter(struct gates *gates, uint32_t gate)
-{
-	for (; gate != 0; gate = gates->v[gate].parent)
-		gates->v[gate].passing++;
 }
 
 static void gates_leave(struct gates *gates, uint32_t gate)
@@ -263,11 +246,6 @@ static size_t pop_retry(struct sweep *sweep, struct lid *lid)
 	return query;
 }
 
-static bool is_needed(const struct sweep *sweep, size_t query)
-{
-	return !sweep->callbacks->needed || sweep->callbacks->needed(sweep->callbacks->arg, query);
-}
-
 /* The next query of a LID that is needed; RD_NONE if none can be sent now. */
 static size_t next_query(struct sweep *sweep, struct lid *lid, uint64_t now)
 {
@@ -278,7 +256,7 @@ static size_t next_query(struct sweep *sweep, struct lid *lid, uint64_t now)
 			return RD_NONE;
 		if (query == RD_NONE)
 			query = lid->next++;
-		if (is_needed(sweep, query))
+		if (!sweep->callbacks->needed || sweep->callbacks->needed(sweep->callbacks->arg, query))
 			return query;
 		else
 			report_result(sweep, query, ENODATA, 0, NULL, now);
@@ -312,11 +290,6 @@ static void build_get(const struct rd_sweep_query *query, struct rd_mad *mad)
 		/* The specification ignores CounterSelect in a Get; some agents need it. */
 		mad->data[DATA_AT + 2] = mad->data[DATA_AT + 3] = 0xff;
 	}
-}
-
-static bool is_port_failure(int code)
-{
-	return code == ENODEV || code == EBADF || code == EIO || code == ENXIO || code == ENOMEM;
 }
 
 static void finish_query(struct sweep *sweep, size_t query, int error, unsigned status, const uint8_t *mad, uint64_t now)
@@ -361,6 +334,7 @@ static int send_query(struct sweep *sweep, size_t index, struct rd_err *err)
 	unsigned timeout_ms;
 	struct rd_mad mad;
 	int r;
+	uint32_t gate;
 
 	if (query == RD_NONE)
 		return 0;
@@ -373,7 +347,7 @@ static int send_query(struct sweep *sweep, size_t index, struct rd_err *err)
 		push_retry(sweep, lid, query);
 		return -EAGAIN;
 	}
-	if (r < 0 && is_port_failure(-r)) {
+	if (r < 0 && (-r == ENODEV || -r == EBADF || -r == EIO || -r == ENXIO || -r == ENOMEM)) {
 		push_retry(sweep, lid, query);
 		if (err)
 			*err = why;
@@ -392,7 +366,10 @@ static int send_query(struct sweep *sweep, size_t index, struct rd_err *err)
 			       .used = true };
 	sweep->in_flight++;
 	lid->in_flight++;
-	gates_enter(&sweep->gates, lid->gate);
+	/* A datagram passes a gate and its parents, until it leaves. */
+	gate = lid->gate;
+	for (; gate != 0; gate = sweep->gates.v[gate].parent)
+		sweep->gates.v[gate].passing++;
 	sweep->stats->sent++;
 	sweep->stats->retries += slot->tries > 1;
 	return 1;
@@ -641,7 +618,7 @@ int rd_sweep_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, con
 	stats->duration_ns = mads->ops->now(mads) - start;
 	set_latency_stats(&sweep);
 	RD_FREE(sweep.lids, sweep.tries, sweep.next_retry, sweep.slots);
-	gates_deinit(&sweep.gates);
+	RD_FREE(sweep.gates.v, sweep.gates.next_agent);
 	free(sweep.latencies);
 	return r;
 }

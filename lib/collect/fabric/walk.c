@@ -133,13 +133,6 @@ static bool store_response(void *arg, const struct rd_sweep_result *result)
 	return true;
 }
 
-/* Numbers of datagrams are limited at every switch but the first one: it is the only way out, whatever the window. */
-static bool is_limited(const struct discovery *d, const struct rd_walk_node *node)
-{
-	return d->limits.per_switch && node->kind == RD_NODE_SWITCH &&
-	       node->route.hops > (d->walk->nodes[0]->kind != RD_NODE_SWITCH);
-}
-
 /* Lists the switches for the limit. Nodes are discovered after those that their routes pass. */
 static void count_gates(struct discovery *d)
 {
@@ -358,13 +351,6 @@ static void add_neighbour(struct discovery *d, struct neighbour *neighbour, size
 	}
 }
 
-/* Whether a place still has the device that was found there, with the same port. */
-static bool is_still_there(struct neighbour *neighbour, uint8_t *info)
-{
-	return neighbour->responded && is_same_device(neighbour->info, info) &&
-	       rd_mad_field(neighbour->info, IB_NODE_LOCAL_PORT_F) == rd_mad_field(info, IB_NODE_LOCAL_PORT_F);
-}
-
 static struct rd_walk_node *add_twin(struct discovery *d, struct conflict *conflict)
 {
 	uint64_t guid = conflict->node->guid, made_up, count = 0;
@@ -405,7 +391,9 @@ static int resolve_conflicts(struct discovery *d, struct rd_err *err)
 		uint8_t was[RD_SMP_DATA];
 
 		memcpy(was, conflict->node->info, sizeof(was));
-		if (!is_still_there(&conflict->again, conflict->at.info))
+		if (!(conflict->again.responded && is_same_device(conflict->again.info, conflict->at.info) &&
+		      rd_mad_field(conflict->again.info, IB_NODE_LOCAL_PORT_F) ==
+			      rd_mad_field(conflict->at.info, IB_NODE_LOCAL_PORT_F)))
 			continue;
 		if (!node && conflict->before.responded && is_same_device(conflict->before.info, was) &&
 		    (!conflict->before.node ||
@@ -483,7 +471,11 @@ static int discover_round(struct discovery *d, struct rd_err *err)
 	for (size_t i = first; !r && i < walk->n; i++) {
 		struct rd_walk_node *node = walk->nodes[i];
 
-		node->gate = is_limited(d, node) ? (uint32_t)node->index + 1 : node->via ? node->via->gate : 0;
+		node->gate = (d->limits.per_switch && node->kind == RD_NODE_SWITCH &&
+			      node->route.hops > (d->walk->nodes[0]->kind != RD_NODE_SWITCH)) ?
+				     (uint32_t)node->index + 1 :
+			     node->via ? node->via->gate :
+					 0;
 		d->n_agents++;
 		query_node(d, walk->nodes[i]);
 	}
