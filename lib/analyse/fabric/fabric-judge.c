@@ -213,44 +213,28 @@ static size_t main_detail(const struct judge *j, const struct rd_fabric_port *po
 
 static enum source source_of(const struct judge *j, const struct rd_fabric_port *port, size_t counter)
 {
+	static const enum source of[] = { [RD_C_LINK_DOWNED] = FROM_LINK,
+					  [RD_C_LOOPING_ERRORS] = FROM_ROUTES,
+					  [RD_C_DLID_MAPPING_ERRORS] = FROM_ROUTES,
+					  [RD_C_VL_MAPPING_ERRORS] = FROM_ROUTES,
+					  [RD_C_BUFFER_OVERRUN_ERRORS] = FROM_FLOW_CONTROL,
+					  [RD_C_EXCESSIVE_BUFFER_OVERRUN_ERRORS] = FROM_FLOW_CONTROL,
+					  [RD_C_XMIT_CONSTRAINT_ERRORS] = FROM_PARTITIONS,
+					  [RD_C_RCV_CONSTRAINT_ERRORS] = FROM_PARTITIONS,
+					  [RD_C_NEIGHBOR_MTU_DISCARDS] = FROM_MTU,
+					  [RD_C_XMIT_DISCARDS] = FROM_CONGESTION,
+					  [RD_C_SW_LIFETIME_LIMIT_DISCARDS] = FROM_CONGESTION,
+					  [RD_C_SW_HOQ_LIFETIME_LIMIT_DISCARDS] = FROM_CONGESTION,
+					  [RD_C_VL15_DROPPED] = FROM_MANAGEMENT,
+					  [RD_C_QP1_DROPPED] = FROM_MANAGEMENT,
+					  [RD_C_INACTIVE_DISCARDS] = FROM_LINK_DOWN,
+					  [RD_C_RCV_REMOTE_PHYSICAL_ERRORS] = FROM_ELSEWHERE };
+
 	if (counter == RD_C_RCV_ERRORS)
 		counter = main_detail(j, port, RD_C_LOCAL_PHYSICAL_ERRORS, RD_C_LOOPING_ERRORS, counter);
 	else if (counter == RD_C_XMIT_DISCARDS)
 		counter = main_detail(j, port, RD_C_INACTIVE_DISCARDS, RD_C_SW_HOQ_LIFETIME_LIMIT_DISCARDS, counter);
-	switch (counter) {
-	case RD_C_LINK_DOWNED:
-		return FROM_LINK;
-	case RD_C_LOOPING_ERRORS:
-	case RD_C_DLID_MAPPING_ERRORS:
-	case RD_C_VL_MAPPING_ERRORS:
-		return FROM_ROUTES;
-	case RD_C_BUFFER_OVERRUN_ERRORS:
-	case RD_C_EXCESSIVE_BUFFER_OVERRUN_ERRORS:
-		return FROM_FLOW_CONTROL;
-	case RD_C_XMIT_CONSTRAINT_ERRORS:
-	case RD_C_RCV_CONSTRAINT_ERRORS:
-		return FROM_PARTITIONS;
-	case RD_C_NEIGHBOR_MTU_DISCARDS:
-		return FROM_MTU;
-	case RD_C_XMIT_DISCARDS:
-	case RD_C_SW_LIFETIME_LIMIT_DISCARDS:
-	case RD_C_SW_HOQ_LIFETIME_LIMIT_DISCARDS:
-		return FROM_CONGESTION;
-	case RD_C_VL15_DROPPED:
-	case RD_C_QP1_DROPPED:
-		return FROM_MANAGEMENT;
-	case RD_C_INACTIVE_DISCARDS:
-		return FROM_LINK_DOWN;
-	case RD_C_RCV_REMOTE_PHYSICAL_ERRORS:
-		return FROM_ELSEWHERE;
-	}
-	return FROM_CABLE;
-}
-
-static bool is_received(size_t counter)
-{
-	return counter == RD_C_SYMBOL_ERROR || counter == RD_C_LINK_ERROR_RECOVERY || counter == RD_C_RCV_ERRORS ||
-	       counter == RD_C_LOCAL_LINK_INTEGRITY_ERRORS;
+	return counter < RD_ARRAY_SIZE(of) ? of[counter] : FROM_CABLE;
 }
 
 /* Whether a counter increased by more than `limit` per hour: by the increases within the last hour, or by the latest one, if
@@ -350,24 +334,27 @@ static void judge_counter(const struct judge *j, const struct rd_fabric_port *po
 	const struct rd_fabric_limit *limit = &j->limits->v[counter];
 	enum rd_severity increase;
 	struct rd_pma_value value;
+	enum source source;
 	uint64_t excused;
 	double excess;
+	bool total;
 
 	if (!rd_fabric_value(j->fabric, port, counter, &value))
 		return;
 	excused = value.v ? counted_at_loss(j, port, counter) : 0;
 	increase = judge_increase(j, port, counter, &value, excused, errors);
 	/* A total stands until it is cleared: a later sweep must not conceal what the first one reported. */
-	if (increase > RD_SEV_NOTE || limit->total < 0 ||
-	    (double)(value.v - (excused < value.v ? excused : value.v)) <= limit->total) {
-		if (increase != RD_SEV_SKIP)
-			errors->sources[source_of(j, port, counter)] = true;
-		errors->receives |= increase != RD_SEV_SKIP && is_received(counter) &&
-				    source_of(j, port, counter) == FROM_CABLE;
+	total = increase <= RD_SEV_NOTE && limit->total >= 0 &&
+		(double)(value.v - (excused < value.v ? excused : value.v)) > limit->total;
+	if (!total && increase == RD_SEV_SKIP)
 		return;
-	}
-	errors->sources[source_of(j, port, counter)] = true;
-	errors->receives |= is_received(counter) && source_of(j, port, counter) == FROM_CABLE;
+	source = source_of(j, port, counter);
+	errors->sources[source] = true;
+	errors->receives |= source == FROM_CABLE &&
+			    (counter == RD_C_SYMBOL_ERROR || counter == RD_C_LINK_ERROR_RECOVERY ||
+			     counter == RD_C_RCV_ERRORS || counter == RD_C_LOCAL_LINK_INTEGRITY_ERRORS);
+	if (!total)
+		return;
 	errors->severity = errors->severity > RD_SEV_WARNING ? errors->severity : RD_SEV_WARNING;
 	excess = (double)value.v / (limit->total + 1);
 	excess = excess < INCREASES ? excess : INCREASES - 1;
@@ -495,7 +482,7 @@ static void report_errors(struct judge *j, const struct rd_fabric_port *port, co
 static void judge_errors(struct judge *j, size_t index)
 {
 	const struct rd_fabric_port *port = &j->fabric->ports[index], *peer = rd_fabric_neighbour(j->fabric, port);
-	struct errors here = { .severity = RD_SEV_SKIP }, there = { .severity = RD_SEV_SKIP };
+	_cleanup_(errors_deinit) struct errors here = { .severity = RD_SEV_SKIP }, there = { .severity = RD_SEV_SKIP };
 
 	/* The other end may have another cable now. */
 	if (peer && rd_fabric_neighbour(j->fabric, peer) != port)
@@ -509,8 +496,6 @@ static void judge_errors(struct judge *j, size_t index)
 		j->told[peer - j->fabric->ports] = there.text.len > 0;
 	if (here.text.len || there.text.len)
 		report_errors(j, port, peer, &here, &there);
-	errors_deinit(&here);
-	errors_deinit(&there);
 }
 
 /* Damaged packets are counted wherever they go: if a port counts errors of its own, it is the cause. */
@@ -675,25 +660,20 @@ static struct rd_fabric_port enabled(const struct rd_fabric_port *port)
 	return on;
 }
 
-enum link_verdict {
-	LINK_GOOD,
-	LINK_LIMITED, /* both ends support more, but one of them has it disabled */
-	LINK_DEGRADED,
-};
-
 static bool is_below(const struct rd_fabric_port *port, unsigned width, unsigned speed)
 {
 	return (width && port->width_active && port->width_active < width) ||
 	       (speed && port->speed_active && port->speed_active < speed);
 }
 
-static enum link_verdict judge_link(const struct rd_fabric_port *port, const struct rd_fabric_port *peer)
+static enum rd_link_limit judge_link(const struct rd_fabric_port *port, const struct rd_fabric_port *peer)
 {
 	struct rd_fabric_port here = enabled(port), there = enabled(peer);
 
 	if (!is_below(port, common_width(port, peer), common_speed(port, peer)))
-		return LINK_GOOD;
-	return is_below(port, common_width(&here, &there), common_speed(&here, &there)) ? LINK_DEGRADED : LINK_LIMITED;
+		return RD_LINK_BEST;
+	return is_below(port, common_width(&here, &there), common_speed(&here, &there)) ? RD_LINK_FAULTY :
+											  RD_LINK_CONFIGURED;
 }
 
 static void add_link_finding(struct judge *j, const struct rd_fabric_port *port, struct rd_finding *finding)
@@ -729,14 +709,7 @@ enum rd_link_limit rd_judge_limit(const struct rd_fabric_port *port, const struc
 {
 	if (!port->width_supported || !port->speed_supported || !peer->width_supported || !peer->speed_supported)
 		return RD_LINK_UNKNOWN;
-	switch (judge_link(port, peer)) {
-	case LINK_DEGRADED:
-		return RD_LINK_FAULTY;
-	case LINK_LIMITED:
-		return RD_LINK_CONFIGURED;
-	default:
-		return RD_LINK_BEST;
-	}
+	return judge_link(port, peer);
 }
 
 /* A cable is judged once, at the port with the lower index. Links limited by configuration are not a fault; one finding covers
@@ -748,20 +721,17 @@ static void judge_rates(struct judge *j)
 
 	for (size_t i = 0; i < j->fabric->n_ports; i++) {
 		const struct rd_fabric_port *port = &j->fabric->ports[i];
+		enum rd_link_limit limit;
 
 		if (port->presence == RD_PORT_GONE || port->peer == RD_NONE || i >= port->peer)
 			continue;
-		switch (judge_link(port, &j->fabric->ports[port->peer])) {
-		case LINK_DEGRADED:
+		limit = judge_link(port, &j->fabric->ports[port->peer]);
+		if (limit == RD_LINK_FAULTY)
 			report_degraded(j, port);
-			break;
-		case LINK_LIMITED:
-			example = example ? example : port;
-			limited++;
-			break;
-		case LINK_GOOD:
-			break;
-		}
+		if (limit != RD_LINK_CONFIGURED)
+			continue;
+		example = example ? example : port;
+		limited++;
 	}
 	if (example) {
 		struct rd_finding finding = {

@@ -19,15 +19,8 @@ static int by_port(const void *a, const void *b)
 	const struct rd_share_row *x = *(const struct rd_share_row *const *)a,
 				  *y = *(const struct rd_share_row *const *)b;
 
-	if (x->guid != y->guid)
-		return x->guid < y->guid ? -1 : 1;
-	if (x->port != y->port)
-		return x->port < y->port ? -1 : 1;
-	if (x->read_ns != y->read_ns)
-		return x->read_ns > y->read_ns ? -1 : 1;
-	if (x->fresh != y->fresh)
-		return x->fresh ? -1 : 1;
-	return (x->share > y->share) - (x->share < y->share);
+	return RD_FIRST(RD_CMP(x->guid, y->guid), RD_CMP(x->port, y->port), RD_CMP(y->read_ns, x->read_ns),
+			RD_CMP(y->fresh, x->fresh), RD_CMP(x->share, y->share));
 }
 
 static void set_port(struct rd_fabric_port *port, const struct rd_share_row *row)
@@ -63,9 +56,7 @@ static int by_topology(const void *a, const void *b)
 {
 	const struct rd_share *x = *(const struct rd_share *const *)a, *y = *(const struct rd_share *const *)b;
 
-	if (x->topology.v != y->topology.v)
-		return x->topology.v < y->topology.v ? -1 : 1;
-	return (x->of > y->of) - (x->of < y->of);
+	return RD_CMP(x->topology.v, y->topology.v) ?: RD_CMP(x->of, y->of);
 }
 
 static bool is_usual(const struct rd_merge *merge, const struct rd_share *share)
@@ -180,13 +171,10 @@ static int compare_text(const char *a, const char *b)
 static int by_subject(const void *a, const void *b)
 {
 	const struct told *x = a, *y = b;
-	int r = compare_text(x->finding->id, y->finding->id);
 
-	if (r == 0)
-		r = compare_text(x->finding->subject, y->finding->subject);
-	if (r == 0 && x->finding->severity != y->finding->severity)
-		r = x->finding->severity > y->finding->severity ? -1 : 1;
-	return r ? r : (x->place > y->place) - (x->place < y->place);
+	return RD_FIRST(compare_text(x->finding->id, y->finding->id),
+			compare_text(x->finding->subject, y->finding->subject),
+			RD_CMP(y->finding->severity, x->finding->severity), RD_CMP(x->place, y->place));
 }
 
 static int by_place(const void *a, const void *b)
