@@ -306,13 +306,6 @@ static uint64_t key_of(const struct rd_fabric *fabric, const struct rd_fabric_po
 		       sizeof(port->number));
 }
 
-static int by_key(const void *a, const void *b)
-{
-	const struct fabric_recorded *x = a, *y = b;
-
-	return (x->key > y->key) - (x->key < y->key);
-}
-
 /* Octets of a MAD on the link that data counters count, in their unit of four: LRH, BTH, DETH, 256 octets and ICRC. */
 #define MAD_DATA ((8 + 12 + 8 + 256 + 4) / 4)
 /* SMPs of a walk to one adapter: NodeInfo, NodeDescription, PortInfo, extended speeds, NodeInfo by LID; each tried three times. */
@@ -475,7 +468,7 @@ void fabric_record_add(struct fabric_record *record, const struct rd_fabric *fab
 			record->n++;
 		}
 	if (record->n > known)
-		qsort(record->ports, record->n, sizeof(*record->ports), by_key);
+		qsort(record->ports, record->n, sizeof(*record->ports), rd_compare_u64);
 	record_file_begin(&record->to, time_ns);
 	for (size_t i = 0; i < fabric->n_ports; i++) {
 		const struct rd_fabric_port *port = &fabric->ports[i];

@@ -77,6 +77,11 @@ size_t rd_lower_bound(const void *key, const void *v, size_t n, size_t elem_size
 	return low;
 }
 
+int rd_compare_u64(const void *a, const void *b)
+{
+	return RD_CMP(*(const uint64_t *)a, *(const uint64_t *)b);
+}
+
 void *rd_find_u64(const void *v, size_t n, size_t elem_size, uint64_t key)
 {
 	size_t low = 0, high = n;

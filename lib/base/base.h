@@ -74,6 +74,9 @@ uint64_t rd_hash(uint64_t hash, const void *data, size_t size);
 /* The element of a sorted array whose first member, a uint64_t, is `key`; NULL: not found. */
 void *rd_find_u64(const void *v, size_t n, size_t elem_size, uint64_t key);
 
+/* Compares two elements that begin with a uint64_t, by that. */
+int rd_compare_u64(const void *a, const void *b);
+
 /* The index of the first element not less than `key` in an array sorted by `compare`; `n`: all are less. */
 size_t rd_lower_bound(const void *key, const void *v, size_t n, size_t elem_size,
 		      int (*compare)(const void *elem, const void *key));

@@ -10,19 +10,24 @@
 #include "base/text.h"
 #include "model/fabric/fabric.h"
 
+/* What is missing with a node of the saved topology, and why it is. */
+struct lost {
+	bool replaced;	 /* a node with a different GUID is in its place */
+	size_t root;	 /* see find_roots */
+	size_t adapters; /* missing adapters of which it is the root */
+	size_t owner;	 /* see find_owners */
+	size_t switches; /* missing switches of which it is the owner, without itself */
+	size_t cause;	 /* of a missing switch: index of the finding about it, or that explains it */
+};
+
 struct comparison {
 	const struct rd_fabric *plan, *now;
 	size_t *to_now, *to_plan;	      /* index of the same node in the other topology; RD_NONE: not there */
 	enum rd_reach *reach;		      /* per node of the saved topology */
 	size_t unknown_nodes, unknown_cables; /* of the saved topology, that the walk did not reach */
-	bool *replaced;	  /* per node of the saved topology: a node with a different GUID is in its place */
-	bool *reported;	  /* per port of `now`: a finding names it */
-	size_t *root;	  /* see find_roots */
-	size_t *adapters; /* per node of the saved topology: missing adapters of which it is the root */
-	size_t *owner;	  /* see find_owners */
-	size_t *switches; /* per node of the saved topology: missing switches of which it is the owner, without itself */
-	bool *told;	  /* per port of the saved topology: a finding is about its cable */
-	size_t *cause;	  /* per missing switch: index of the finding about it, or that explains it */
+	struct lost *of;		      /* per node of the saved topology */
+	bool *reported;			      /* per port of `now`: a finding names it */
+	bool *told;			      /* per port of the saved topology: a finding is about its cable */
 	struct rd_findings *findings;
 	size_t judged;	 /* findings that were there before */
 	bool duplicates; /* one of them is about nodes with the same GUID */
@@ -133,14 +138,14 @@ static void add_node_finding(struct comparison *c, enum node_change change, char
 
 static bool is_missing(const struct comparison *c, size_t node)
 {
-	return c->reach[node] == RD_REACH_MISSING && !c->replaced[node];
+	return c->reach[node] == RD_REACH_MISSING && !c->of[node].replaced;
 }
 
 /* Per node of the saved topology: the missing switch to which all cables of a missing adapter led, or the first of several. */
 static void find_roots(struct comparison *c)
 {
 	for (size_t i = 0; i < c->plan->n_nodes; i++)
-		c->root[i] = RD_NONE;
+		c->of[i].root = RD_NONE;
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < c->plan->n_ports; i++) {
 			const struct rd_fabric_port *port = &c->plan->ports[i];
@@ -150,13 +155,13 @@ static void find_roots(struct comparison *c)
 			    c->plan->nodes[port->node].kind != RD_NODE_CA)
 				continue;
 			if (!is_missing(c, peer) || c->plan->nodes[peer].kind == RD_NODE_CA)
-				c->root[port->node] = RD_NONE;
-			else if (pass == 0 && c->root[port->node] == RD_NONE)
-				c->root[port->node] = peer;
+				c->of[port->node].root = RD_NONE;
+			else if (pass == 0 && c->of[port->node].root == RD_NONE)
+				c->of[port->node].root = peer;
 		}
 	for (size_t i = 0; i < c->plan->n_nodes; i++)
-		if (c->root[i] != RD_NONE)
-			c->adapters[c->root[i]]++;
+		if (c->of[i].root != RD_NONE)
+			c->of[c->of[i].root].adapters++;
 }
 
 /* Whether a node that is found is at the other end of a port of the saved topology. */
@@ -174,14 +179,14 @@ static void find_owners(struct comparison *c)
 	size_t head = 0, tail = 0;
 
 	for (size_t i = 0; i < c->plan->n_nodes; i++)
-		c->owner[i] = RD_NONE;
+		c->of[i].owner = RD_NONE;
 	for (size_t i = 0; i < c->plan->n_ports; i++) {
 		size_t node = c->plan->ports[i].node;
 
-		if (c->owner[node] != RD_NONE || !is_missing(c, node) || c->plan->nodes[node].kind == RD_NODE_CA ||
+		if (c->of[node].owner != RD_NONE || !is_missing(c, node) || c->plan->nodes[node].kind == RD_NODE_CA ||
 		    !is_border(c, &c->plan->ports[i]))
 			continue;
-		c->owner[node] = node;
+		c->of[node].owner = node;
 		queue[tail++] = node;
 	}
 	while (head < tail) {
@@ -191,10 +196,10 @@ static void find_owners(struct comparison *c)
 			size_t peer = c->plan->ports[i].peer;
 			size_t next = peer == RD_NONE ? RD_NONE : c->plan->ports[peer].node;
 
-			if (next == RD_NONE || c->owner[next] != RD_NONE || !is_missing(c, next) ||
+			if (next == RD_NONE || c->of[next].owner != RD_NONE || !is_missing(c, next) ||
 			    c->plan->nodes[next].kind == RD_NODE_CA)
 				continue;
-			c->owner[next] = c->owner[node];
+			c->of[next].owner = c->of[node].owner;
 			queue[tail++] = next;
 		}
 	}
@@ -242,8 +247,9 @@ static size_t find_duplicate_of(const struct comparison *c, size_t missing)
 
 static size_t cause_of_missing(const struct comparison *c, size_t node, const char *subject)
 {
-	size_t root = c->root[node], owner = root == RD_NONE || c->owner[root] == RD_NONE ? root : c->owner[root];
-	size_t cause = owner == RD_NONE ? find_gone(c, subject) : c->cause[owner];
+	size_t root = c->of[node].root,
+	       owner = root == RD_NONE || c->of[root].owner == RD_NONE ? root : c->of[root].owner;
+	size_t cause = owner == RD_NONE ? find_gone(c, subject) : c->of[owner].cause;
 
 	return cause == RD_NONE ? find_duplicate_of(c, node) : cause;
 }
@@ -251,8 +257,8 @@ static size_t cause_of_missing(const struct comparison *c, size_t node, const ch
 static void report_missing_switch(struct comparison *c, size_t node)
 {
 	char *subject = node_text(c->plan, node), *observed = NULL, *expected = NULL;
-	size_t n = c->adapters[node], switches = c->switches[node], gone = find_gone(c, subject),
-	       owner = c->owner[node];
+	size_t n = c->of[node].adapters, switches = c->of[node].switches, gone = find_gone(c, subject),
+	       owner = c->of[node].owner;
 
 	if (switches > 0)
 		observed = rd_text("not found, and with it %zu switch%s and %zu adapter%s behind it", switches,
@@ -262,11 +268,11 @@ static void report_missing_switch(struct comparison *c, size_t node)
 	if (c->plan->nodes[node].kind == RD_NODE_ROUTER)
 		expected = rd_dup("a router");
 	if (gone == RD_NONE && owner != RD_NONE && owner != node)
-		gone = c->cause[owner];
-	c->cause[node] = gone == RD_NONE ? c->findings->n : gone;
+		gone = c->of[owner].cause;
+	c->of[node].cause = gone == RD_NONE ? c->findings->n : gone;
 	add_node_finding(c, SWITCH_MISSING, subject, observed, expected, gone);
 	if (gone == RD_NONE)
-		c->findings->v[c->cause[node]].harm = rd_fabric_harm(RD_HARM_SWITCH_GONE, (double)(n + switches));
+		c->findings->v[c->of[node].cause].harm = rd_fabric_harm(RD_HARM_SWITCH_GONE, (double)(n + switches));
 }
 
 /* Switches first: they explain why adapters are missing. */
@@ -276,24 +282,24 @@ static void compare_nodes(struct comparison *c)
 	find_owners(c);
 	/* Counts what the finding of each owner covers. */
 	for (size_t i = 0; i < c->plan->n_nodes; i++) {
-		if (c->owner[i] != RD_NONE && c->owner[i] != i) {
-			c->switches[c->owner[i]]++;
-			c->adapters[c->owner[i]] += c->adapters[i];
-			c->adapters[i] = 0;
+		if (c->of[i].owner != RD_NONE && c->of[i].owner != i) {
+			c->of[c->of[i].owner].switches++;
+			c->of[c->of[i].owner].adapters += c->of[i].adapters;
+			c->of[i].adapters = 0;
 		}
 	}
 	/* Those that explain others first. */
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < c->plan->n_nodes; i++)
 			if (is_missing(c, i) && c->plan->nodes[i].kind != RD_NODE_CA &&
-			    (c->owner[i] == i) == (pass == 0))
+			    (c->of[i].owner == i) == (pass == 0))
 				report_missing_switch(c, i);
 	for (size_t i = 0; i < c->plan->n_nodes; i++) {
 		if (is_missing(c, i) && c->plan->nodes[i].kind == RD_NODE_CA) {
 			char *subject = node_text(c->plan, i);
 
 			add_node_finding(c, ADAPTER_MISSING, subject, NULL, NULL, cause_of_missing(c, i, subject));
-		} else if (c->replaced[i]) {
+		} else if (c->of[i].replaced) {
 			add_node_finding(c, NODE_REPLACED, node_text(c->plan, i), node_text(c->now, c->to_now[i]),
 					 node_text(c->plan, i), find_duplicate(c, c->to_now[i]));
 		}
@@ -528,14 +534,9 @@ void rd_fabric_compare(const struct rd_fabric *plan, const struct rd_fabric *now
 		.now = now,
 		.to_now = rd_alloc(plan->n_nodes + 1, sizeof(size_t)),
 		.to_plan = rd_alloc(now->n_nodes + 1, sizeof(size_t)),
-		.replaced = rd_alloc(plan->n_nodes + 1, sizeof(bool)),
+		.of = rd_alloc(plan->n_nodes + 1, sizeof(struct lost)),
 		.reported = rd_alloc(now->n_ports + 1, sizeof(bool)),
 		.reach = rd_fabric_reach(plan, now),
-		.root = rd_alloc(plan->n_nodes + 1, sizeof(size_t)),
-		.adapters = rd_alloc(plan->n_nodes + 1, sizeof(size_t)),
-		.cause = rd_alloc(plan->n_nodes + 1, sizeof(size_t)),
-		.owner = rd_alloc(plan->n_nodes + 1, sizeof(size_t)),
-		.switches = rd_alloc(plan->n_nodes + 1, sizeof(size_t)),
 		.told = rd_alloc(plan->n_ports + 1, sizeof(bool)),
 		.findings = findings,
 		.judged = findings->n,
@@ -550,7 +551,7 @@ void rd_fabric_compare(const struct rd_fabric *plan, const struct rd_fabric *now
 			const struct rd_fabric_port *port = &c.plan->ports[i];
 			size_t peer = other_port(c.plan, c.to_now, c.now, port->peer), node;
 
-			if (c.reach[port->node] != RD_REACH_MISSING || c.replaced[port->node] || peer == RD_NONE ||
+			if (c.reach[port->node] != RD_REACH_MISSING || c.of[port->node].replaced || peer == RD_NONE ||
 			    c.now->ports[peer].peer == RD_NONE)
 				continue;
 			node = c.now->ports[c.now->ports[peer].peer].node;
@@ -559,12 +560,11 @@ void rd_fabric_compare(const struct rd_fabric *plan, const struct rd_fabric *now
 				continue;
 			c.to_now[port->node] = node;
 			c.to_plan[node] = port->node;
-			c.replaced[port->node] = true;
+			c.of[port->node].replaced = true;
 		}
 		compare_nodes(&c);
 		compare_cables(&c);
 		report_unknown(&c);
 	}
-	RD_FREE(c.root, c.adapters, c.cause, c.owner, c.switches, c.told, c.reach, c.to_now, c.to_plan, c.replaced,
-		c.reported);
+	RD_FREE(c.of, c.told, c.reach, c.to_now, c.to_plan, c.reported);
 }

@@ -58,13 +58,18 @@ static size_t neighbour_of(const struct judge *j, size_t port)
 	return neighbour ? neighbour->node : RD_NONE;
 }
 
+/* Of a node: what its finding covers, or which finding covers it. */
+struct part {
+	size_t root;		   /* the node whose finding covers it; RD_NONE: it is there, or not assigned yet */
+	size_t sole;		   /* its only neighbour that is there; RD_NONE: it has no such neighbour, or several */
+	bool borders;		   /* has neighbours that are there */
+	size_t adapters, switches; /* nodes that its finding covers, without itself */
+	size_t fan;		   /* of one that is there: switches that are gone and have only it as neighbour */
+};
+
 struct roots {
-	size_t *root;  /* per node: the node whose finding covers it; RD_NONE: it is there, or not assigned yet */
-	size_t *sole;  /* per node: its only neighbour that is there; RD_NONE: it has no such neighbour, or several */
-	bool *borders; /* per node: has neighbours that are there */
+	struct part *of; /* per node */
 	size_t *queue, head, tail;
-	size_t *adapters, *switches; /* per node: nodes that its finding covers, without itself */
-	size_t *fan;		     /* per node that is there: switches that are gone and have only it as neighbour */
 };
 
 static void find_borders(const struct judge *j, struct roots *r)
@@ -72,27 +77,28 @@ static void find_borders(const struct judge *j, struct roots *r)
 	for (size_t i = 0; i < j->fabric->n_nodes; i++) {
 		bool several = false;
 
-		r->root[i] = r->sole[i] = RD_NONE;
+		r->of[i].root = r->of[i].sole = RD_NONE;
 		for (size_t p = j->fabric->nodes[i].first; j->fates[i] != RD_FATE_HERE && p < j->fabric->nodes[i].end;
 		     p++) {
 			size_t other = neighbour_of(j, p);
 
 			if (other == RD_NONE || j->fates[other] != RD_FATE_HERE)
 				continue;
-			several |= r->borders[i] && r->sole[i] != other;
-			r->borders[i] = true;
-			r->sole[i] = other;
+			several |= r->of[i].borders && r->of[i].sole != other;
+			r->of[i].borders = true;
+			r->of[i].sole = other;
 		}
 		if (several)
-			r->sole[i] = RD_NONE;
-		if (r->sole[i] != RD_NONE && j->fates[i] == RD_FATE_GONE && j->fabric->nodes[i].kind == RD_NODE_SWITCH)
-			r->fan[r->sole[i]]++;
+			r->of[i].sole = RD_NONE;
+		if (r->of[i].sole != RD_NONE && j->fates[i] == RD_FATE_GONE &&
+		    j->fabric->nodes[i].kind == RD_NODE_SWITCH)
+			r->of[r->of[i].sole].fan++;
 	}
 }
 
 static void take(struct roots *r, size_t node, size_t root)
 {
-	r->root[node] = root;
+	r->of[node].root = root;
 	r->queue[r->tail++] = node;
 }
 
@@ -121,14 +127,14 @@ static void spread(const struct judge *j, struct roots *r)
 		for (size_t p = j->fabric->nodes[node].first; p < j->fabric->nodes[node].end; p++) {
 			size_t other = neighbour_of(j, p);
 
-			if (other == RD_NONE || j->fates[other] == RD_FATE_HERE || r->root[other] != RD_NONE ||
-			    r->borders[other])
+			if (other == RD_NONE || j->fates[other] == RD_FATE_HERE || r->of[other].root != RD_NONE ||
+			    r->of[other].borders)
 				continue;
-			take(r, other, r->root[node]);
+			take(r, other, r->of[node].root);
 			if (j->fabric->nodes[other].kind == RD_NODE_SWITCH)
-				r->switches[r->root[node]]++;
+				r->of[r->of[node].root].switches++;
 			else if (!rd_fabric_is_aggregation(&j->fabric->nodes[other]))
-				r->adapters[r->root[node]]++;
+				r->of[r->of[node].root].adapters++;
 		}
 	}
 }
@@ -140,9 +146,9 @@ static void find_roots(const struct judge *j, struct roots *r)
 		for (size_t i = 0; i < j->fabric->n_nodes; i++) {
 			bool is_switch = j->fabric->nodes[i].kind == RD_NODE_SWITCH;
 
-			if (j->fates[i] == RD_FATE_HERE || r->root[i] != RD_NONE)
+			if (j->fates[i] == RD_FATE_HERE || r->of[i].root != RD_NONE)
 				continue;
-			if (pass == 0 ? !is_switch || !r->borders[i] : pass == 1 && !is_switch)
+			if (pass == 0 ? !is_switch || !r->of[i].borders : pass == 1 && !is_switch)
 				continue;
 			take(r, i, i);
 			if (pass == 1)
@@ -163,8 +169,8 @@ static char *names_of(const struct judge *j, const struct roots *r, size_t root,
 	for (size_t i = 0; i < j->fabric->n_nodes && n <= EXAMPLES; i++) {
 		if (rd_fabric_is_aggregation(&j->fabric->nodes[i]))
 			continue;
-		if (root != RD_NONE ? r->root[i] != root || i == root :
-				      r->sole[i] != fan || j->fates[i] != RD_FATE_GONE ||
+		if (root != RD_NONE ? r->of[i].root != root || i == root :
+				      r->of[i].sole != fan || j->fates[i] != RD_FATE_GONE ||
 					      j->fabric->nodes[i].kind != RD_NODE_SWITCH)
 			continue;
 		if (n++ < EXAMPLES)
@@ -192,9 +198,9 @@ static char *covered_text(const struct judge *j, const struct roots *r, size_t r
 {
 	_cleanup_free_ char *count = NULL, *names = NULL;
 
-	if (r->switches[root] + r->adapters[root] == 0)
+	if (r->of[root].switches + r->of[root].adapters == 0)
 		return NULL;
-	count = count_text(r->switches[root], r->adapters[root]);
+	count = count_text(r->of[root].switches, r->of[root].adapters);
 	names = names_of(j, r, root, RD_NONE);
 	return rd_text("and with it %s without another link: %s", count, names);
 }
@@ -213,18 +219,18 @@ static void report_gone(struct judge *j, const struct roots *r, size_t node)
 	bool is_switch = j->fabric->nodes[node].kind == RD_NODE_SWITCH;
 	struct rd_finding finding = {
 		.id = "fabric-node-gone",
-		.severity = r->adapters[node] > 0 ? RD_SEV_CRITICAL : RD_SEV_WARNING,
+		.severity = r->of[node].adapters > 0 ? RD_SEV_CRITICAL : RD_SEV_WARNING,
 		.title = is_switch ? "switch disappeared: it is no longer discovered" :
 				     "node disappeared: it is no longer discovered",
 		.why = "it was powered off, hangs, or lost its last cable; its values are old",
 		.subject = rd_judge_node_text(&j->fabric->nodes[node]),
 		.observed = covered_text(j, r, node),
 		.harm = rd_fabric_harm(is_switch ? RD_HARM_SWITCH_GONE : RD_HARM_ADAPTER_GONE,
-				       (double)r->adapters[node]),
+				       (double)r->of[node].adapters),
 		.fix = rd_dup("# check the port of its neighbour, then its power\n# no action needed if intended"),
 	};
 
-	if (r->adapters[node] == 0 && is_replaced(j, j->fabric->nodes[node].guid))
+	if (r->of[node].adapters == 0 && is_replaced(j, j->fabric->nodes[node].guid))
 		finding.severity = RD_SEV_NOTE;
 	rd_finding_add(j->findings, &finding);
 }
@@ -385,13 +391,8 @@ void rd_judge_nodes(struct judge *j)
 {
 	size_t n = j->fabric->n_nodes + 1;
 	struct roots r = {
-		.root = rd_alloc(n, sizeof(*r.root)),
-		.sole = rd_alloc(n, sizeof(*r.sole)),
-		.borders = rd_alloc(n, sizeof(*r.borders)),
+		.of = rd_alloc(n, sizeof(*r.of)),
 		.queue = rd_alloc(n, sizeof(*r.queue)),
-		.adapters = rd_alloc(n, sizeof(*r.adapters)),
-		.switches = rd_alloc(n, sizeof(*r.switches)),
-		.fan = rd_alloc(n, sizeof(*r.fan)),
 	};
 
 	judge_alone(j);
@@ -401,7 +402,7 @@ void rd_judge_nodes(struct judge *j)
 		const struct rd_fabric_port *first = NULL;
 		size_t queried = 0, failed = 0;
 
-		if (r.fan[i] >= FAN) {
+		if (r.of[i].fan >= FAN) {
 			_cleanup_free_ char *count = NULL, *names = names_of(j, &r, RD_NONE, i);
 			size_t adapters = 0, switches = 0;
 			struct rd_finding fan = {
@@ -413,9 +414,9 @@ void rd_judge_nodes(struct judge *j)
 
 			/* Several switches that are gone have one neighbour that is there: it lost its links, or what is behind it lost power. */
 			for (size_t k = 0; k < j->fabric->n_nodes; k++) {
-				size_t root = r.root[k];
+				size_t root = r.of[k].root;
 
-				if (root == RD_NONE || r.sole[root] != i || j->fates[root] != RD_FATE_GONE)
+				if (root == RD_NONE || r.of[root].sole != i || j->fates[root] != RD_FATE_GONE)
 					continue;
 				switches += j->fabric->nodes[k].kind == RD_NODE_SWITCH;
 				adapters += j->fabric->nodes[k].kind != RD_NODE_SWITCH &&
@@ -431,10 +432,10 @@ void rd_judge_nodes(struct judge *j)
 		}
 		if (j->fates[i] != RD_FATE_GONE)
 			judge_presence(j, i);
-		else if (r.root[i] == i &&
-			 (r.sole[i] == RD_NONE || r.fan[r.sole[i]] < FAN || j->fabric->nodes[i].kind != RD_NODE_SWITCH))
+		else if (r.of[i].root == i && (r.of[i].sole == RD_NONE || r.of[r.of[i].sole].fan < FAN ||
+					       j->fabric->nodes[i].kind != RD_NODE_SWITCH))
 			report_gone(j, &r, i);
-		if (r.root[i] != RD_NONE && r.root[i] != i)
+		if (r.of[i].root != RD_NONE && r.of[i].root != i)
 			continue;
 		for (size_t p = j->fabric->nodes[i].first; p < j->fabric->nodes[i].end; p++) {
 			const struct rd_fabric_port *port = &j->fabric->ports[p];
@@ -451,10 +452,10 @@ void rd_judge_nodes(struct judge *j)
 			}
 		}
 		if (failed > 0)
-			report_unread(j, first, failed, queried, r.root[i] == i ? covered_text(j, &r, i) : NULL);
+			report_unread(j, first, failed, queried, r.of[i].root == i ? covered_text(j, &r, i) : NULL);
 	}
 	judge_strangers(j);
-	RD_FREE(r.root, r.sole, r.borders, r.queue, r.adapters, r.switches, r.fan);
+	RD_FREE(r.of, r.queue);
 }
 
 /* ---- the discovery itself */

@@ -309,14 +309,17 @@ struct job {
 	const struct rd_fabric *fabric;
 	const struct rd_routes *routes;
 	struct rd_routes_verdict *verdict;
-	size_t *sources; /* per node: index of a port that sends from this switch; RD_NONE */
-	uint32_t *n_sources;
+	/* Per node. */
+	struct {
+		size_t sources; /* index of a port that sends from this switch; RD_NONE */
+		uint32_t n_sources;
+		/* For the current LID: whether it was followed, what comes of it, and where. */
+		uint16_t followed;
+		uint8_t end;
+		uint32_t culprit;
+	} * of;
 	size_t *leaves; /* nodes that have sources */
 	size_t n_leaves;
-	/* Per node, for the current LID: whether it was followed, what comes of it, and where. */
-	uint16_t *followed;
-	uint8_t *end;
-	uint32_t *culprit;
 	uint16_t *counted[RD_ROUTE_ENDS]; /* per culprit: the LID that was counted last */
 	struct fault *faults[RD_ROUTE_ENDS];
 	uint32_t *chain; /* nodes of the walk that is in progress */
@@ -340,15 +343,15 @@ static void follow(struct job *job, size_t leaf, size_t to, uint16_t lid)
 	for (;;) {
 		struct rd_route_step step;
 
-		if (job->followed[at] == lid) {
-			end = job->end[at];
-			culprit = job->culprit[at];
+		if (job->of[at].followed == lid) {
+			end = job->of[at].end;
+			culprit = job->of[at].culprit;
 			break;
 		}
 		step = rd_route_step(job->fabric, job->routes, at, in, to, lid);
 		if (job->fabric->nodes[at].kind == RD_NODE_SWITCH) {
-			job->followed[at] = lid;
-			job->end[at] = RD_ROUTE_CONTINUES;
+			job->of[at].followed = lid;
+			job->of[at].end = RD_ROUTE_CONTINUES;
 			job->chain[n++] = (uint32_t)at;
 		}
 		culprit = at;
@@ -369,8 +372,8 @@ static void follow(struct job *job, size_t leaf, size_t to, uint16_t lid)
 			culprit = job->chain[i] < culprit ? job->chain[i] : culprit;
 	}
 	for (size_t i = 0; i < n; i++) {
-		job->end[job->chain[i]] = (uint8_t)end;
-		job->culprit[job->chain[i]] = (uint32_t)culprit;
+		job->of[job->chain[i]].end = (uint8_t)end;
+		job->of[job->chain[i]].culprit = (uint32_t)culprit;
 	}
 }
 
@@ -381,16 +384,16 @@ static void follow_to(struct job *job, size_t to, uint16_t lid)
 	job->verdict->destinations++;
 	for (size_t i = 0; i < job->n_leaves; i++) {
 		size_t leaf = job->leaves[i];
-		uint64_t pairs = job->n_sources[leaf] - (leaf == own_leaf);
+		uint64_t pairs = job->of[leaf].n_sources - (leaf == own_leaf);
 
 		if (!pairs)
 			continue;
 		follow(job, leaf, to, lid);
 		job->verdict->pairs += pairs;
-		job->verdict->by_end[job->end[leaf]] += pairs;
-		if (job->end[leaf] != RD_ROUTE_ARRIVES) {
-			enum rd_route_end end = job->end[leaf];
-			size_t culprit = job->culprit[leaf];
+		job->verdict->by_end[job->of[leaf].end] += pairs;
+		if (job->of[leaf].end != RD_ROUTE_ARRIVES) {
+			enum rd_route_end end = job->of[leaf].end;
+			size_t culprit = job->of[leaf].culprit;
 			struct fault *fault;
 
 			if (!job->faults[end]) {
@@ -403,7 +406,7 @@ static void follow_to(struct job *job, size_t to, uint16_t lid)
 				fault->lids++;
 			}
 			if (!fault->pairs) {
-				fault->source = job->sources[leaf];
+				fault->source = job->of[leaf].sources;
 				fault->to = to;
 				fault->lid = lid;
 			}
@@ -473,26 +476,22 @@ void rd_routes_judge(const struct rd_fabric *fabric, const struct rd_routes *rou
 	size_t n = fabric->n_nodes + 1;
 
 	*verdict = (struct rd_routes_verdict){ 0 };
-	job.sources = rd_alloc(n, sizeof(*job.sources));
-	job.n_sources = rd_alloc(n, sizeof(*job.n_sources));
+	job.of = rd_alloc(n, sizeof(*job.of));
 	job.leaves = rd_alloc(n, sizeof(*job.leaves));
-	job.followed = rd_alloc(n, sizeof(*job.followed));
-	job.end = rd_alloc(n, sizeof(*job.end));
-	job.culprit = rd_alloc(n, sizeof(*job.culprit));
 	job.chain = rd_alloc(n, sizeof(*job.chain));
 	for (size_t i = 0; i < fabric->n_nodes; i++)
-		job.sources[i] = RD_NONE;
+		job.of[i].sources = RD_NONE;
 	for (size_t i = 0; i < fabric->n_ports; i++) {
 		size_t leaf;
 
 		if (!takes_part(fabric, &fabric->ports[i]))
 			continue;
 		leaf = fabric->ports[fabric->ports[i].peer].node;
-		if (job.sources[leaf] == RD_NONE) {
-			job.sources[leaf] = i;
+		if (job.of[leaf].sources == RD_NONE) {
+			job.of[leaf].sources = i;
 			job.leaves[job.n_leaves++] = leaf;
 		}
-		job.n_sources[leaf]++;
+		job.of[leaf].n_sources++;
 		job.verdict->sources++;
 	}
 	for (size_t lid = 1; lid <= RD_LID_MAX; lid++)
@@ -502,7 +501,7 @@ void rd_routes_judge(const struct rd_fabric *fabric, const struct rd_routes *rou
 		if (job.faults[end])
 			report_kind(&job, (enum rd_route_end)end, findings);
 	rd_routes_balance(fabric, routes, verdict, findings);
-	RD_FREE(job.sources, job.n_sources, job.leaves, job.followed, job.end, job.culprit, job.chain);
+	RD_FREE(job.of, job.leaves, job.chain);
 	for (int end = 0; end < RD_ROUTE_ENDS; end++)
 		RD_FREE(job.counted[end], job.faults[end]);
 }

@@ -51,13 +51,6 @@ struct matching {
 	size_t *loads;	     /* per bin */
 };
 
-static int by_key(const void *a, const void *b)
-{
-	uint64_t x = ((const struct bin *)a)->key, y = ((const struct bin *)b)->key;
-
-	return (x > y) - (x < y);
-}
-
 /* Finalizer of SplitMix64 (Steele, Lea and Flood 2014). */
 static uint64_t mix(uint64_t x)
 {
@@ -219,7 +212,7 @@ static void rendezvous(struct bin *bins, size_t n_bins, const uint64_t *items, s
 	}
 	m.n_bins = n;
 	m.compared = n < COMPARED ? n : COMPARED;
-	qsort(m.bins, n, sizeof(*m.bins), by_key);
+	qsort(m.bins, n, sizeof(*m.bins), rd_compare_u64);
 	m.heaps = rd_alloc(n + 1, sizeof(*m.heaps));
 	m.loads = rd_alloc(n + 1, sizeof(*m.loads));
 	for (size_t i = 0; i < n; i++)

@@ -266,11 +266,6 @@ struct pulse_mads {
 	size_t nodes;
 };
 
-static int compare_guids(const void *a, const void *b)
-{
-	return memcmp(a, b, sizeof(uint64_t));
-}
-
 /* Counts each node once: a switch responds at each of its cables. */
 static void count_node(struct pulse_mads *p, const struct rd_mad *mad)
 {
@@ -283,7 +278,7 @@ static void count_node(struct pulse_mads *p, const struct rd_mad *mad)
 		return;
 	guid = rd_alloc(1, sizeof(*guid));
 	memcpy(guid, data + NODE_GUID_AT, sizeof(*guid));
-	found = tsearch(guid, &p->guids, compare_guids);
+	found = tsearch(guid, &p->guids, rd_compare_u64);
 	if (found && *(uint64_t **)found == guid)
 		p->nodes++;
 	else

@@ -164,13 +164,6 @@ static int send_queries(struct discovery *d, struct rd_err *err)
 	return r;
 }
 
-static int compare_guids(const void *a, const void *b)
-{
-	uint64_t x = ((const struct rd_walk_node *)a)->guid, y = ((const struct rd_walk_node *)b)->guid;
-
-	return (x > y) - (x < y);
-}
-
 static struct rd_walk_node *create_node(struct neighbour *neighbour)
 {
 	struct rd_walk_node *node = rd_alloc(1, sizeof(*node));
@@ -200,7 +193,7 @@ static struct rd_walk_node *add_node(struct discovery *d, struct neighbour *neig
 	*RD_ADD(walk->nodes, walk->n, walk->cap) = node;
 	if (node->via)
 		node->via->n_routes++;
-	if (!tsearch(node, &d->by_guid, compare_guids))
+	if (!tsearch(node, &d->by_guid, rd_compare_u64))
 		rd_out_of_memory();
 	return node;
 }
@@ -208,7 +201,7 @@ static struct rd_walk_node *add_node(struct discovery *d, struct neighbour *neig
 static struct rd_walk_node *find_node(struct discovery *d, uint64_t guid)
 {
 	struct rd_walk_node key = { .guid = guid };
-	struct rd_walk_node *const *found = tfind(&key, &d->by_guid, compare_guids);
+	struct rd_walk_node *const *found = tfind(&key, &d->by_guid, rd_compare_u64);
 
 	return found ? *found : NULL;
 }

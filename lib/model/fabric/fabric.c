@@ -38,19 +38,12 @@ struct rd_fabric_node *rd_fabric_add_node(struct rd_fabric *fabric, uint64_t gui
 	return node;
 }
 
-static int compare_nodes(const void *a, const void *b)
-{
-	const struct rd_fabric_node *x = a, *y = b;
-
-	return (x->guid > y->guid) - (x->guid < y->guid);
-}
-
 void rd_fabric_sort_nodes(struct rd_fabric *fabric)
 {
 	size_t n = 0;
 
 	if (fabric->n_nodes)
-		qsort(fabric->nodes, fabric->n_nodes, sizeof(*fabric->nodes), compare_nodes);
+		qsort(fabric->nodes, fabric->n_nodes, sizeof(*fabric->nodes), rd_compare_u64);
 	for (size_t i = 0; i < fabric->n_nodes; i++) {
 		if (n && fabric->nodes[n - 1].guid == fabric->nodes[i].guid)
 			node_deinit(&fabric->nodes[i]);
