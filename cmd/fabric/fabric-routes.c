@@ -16,11 +16,6 @@
 
 #define CANDIDATES 5 /* that an error names */
 
-static const char *const ends[RD_ROUTE_ENDS] = {
-	[RD_ROUTE_ARRIVES] = "arrives",	  [RD_ROUTE_UNKNOWN] = "unknown", [RD_ROUTE_MISSING] = "missing",
-	[RD_ROUTE_DEAD_END] = "dead-end", [RD_ROUTE_ASTRAY] = "astray",	  [RD_ROUTE_LOOPS] = "loop",
-};
-
 static const char adaptive_note[] =
 	"These are the routes of the linear forwarding tables. Whether switches use adaptive routing is not known: if they do, "
 	"packets may take other ports, too.";
@@ -182,24 +177,10 @@ static void note_lids(const struct rd_fabric *fabric, const struct end *end, str
 			       port->lid + (1u << port->lmc) - 1);
 }
 
-static void fill_shown(const struct rd_path *path, size_t from, struct rd_shown_hop *hops, struct rd_shown_path *shown)
-{
-	for (size_t i = 0; i < path->n; i++)
-		hops[i] = (struct rd_shown_hop){ path->hops[i].node, path->hops[i].in, path->hops[i].out };
-	shown->hops = hops;
-	shown->n = path->n;
-	shown->from = from;
-	shown->to = path->to;
-	shown->lid = path->lid;
-	shown->end = ends[path->end];
-}
-
 static int report_paths(struct fabric_session *s, const struct rd_path paths[2], const struct end both[2])
 {
 	const struct rd_fabric *fabric = &s->run.fabric;
-	struct rd_shown_path shown[2] = { { .direction = "forward" }, { .direction = "back" } };
-	_cleanup_free_ struct rd_shown_hop *hops = rd_alloc(paths[0].n + paths[1].n, sizeof(*hops));
-	RD_FIELD(bool) same_way = { 0 };
+	bool same_way = rd_path_is_reverse(&paths[0], &paths[1]);
 	struct rd_report report;
 	int r;
 	const struct rd_path *const pair[] = { &paths[0], &paths[1] };
@@ -216,11 +197,8 @@ static int report_paths(struct fabric_session *s, const struct rd_path paths[2],
 	rd_report_add_findings(&report, &findings);
 	rd_findings_deinit(&findings);
 	set_status(&report);
-	fill_shown(&paths[0], both[0].port, hops, &shown[0]);
-	fill_shown(&paths[1], both[1].port, hops + paths[0].n, &shown[1]);
-	if (paths[0].end == RD_ROUTE_ARRIVES && paths[1].end == RD_ROUTE_ARRIVES)
-		RD_SET(same_way, rd_path_is_reverse(&paths[0], &paths[1]));
-	rd_report_path(&report, fabric, shown, same_way.known == RD_OK ? &same_way.v : NULL);
+	rd_report_path(&report, fabric, paths,
+		       paths[0].end == RD_ROUTE_ARRIVES && paths[1].end == RD_ROUTE_ARRIVES ? &same_way : NULL);
 	report.headline = path_headline(fabric, paths, both, &report);
 	note_lids(fabric, &both[0], &report);
 	note_lids(fabric, &both[1], &report);
@@ -263,23 +241,23 @@ int fabric_path(struct fabric_session *s, const char *from, const char *to)
 /* ---- all routes */
 
 static char *routes_headline(const struct fabric_session *s, const struct rd_routes *routes,
-			     const struct rd_shown_routes *shown)
+			     const struct rd_routes_verdict *verdict)
 {
 	const struct rd_fabric *fabric = &s->run.fabric;
+	uint64_t failing = rd_routes_failing(verdict), unknown = verdict->by_end[RD_ROUTE_UNKNOWN];
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
 	rd_buf_printf(&out, "routes of %s/%u: ", fabric->ibdev, fabric->port);
-	if (shown->failing)
-		rd_buf_printf(&out, "%" PRIu64 " of %" PRIu64 " pairs of adapters have NO route", shown->failing,
-			      shown->pairs);
-	else if (shown->unknown)
-		rd_buf_printf(&out, "%" PRIu64 " of %" PRIu64 " pairs of adapters are UNKNOWN", shown->unknown,
-			      shown->pairs);
+	if (failing)
+		rd_buf_printf(&out, "%" PRIu64 " of %" PRIu64 " pairs of adapters have NO route", failing,
+			      verdict->pairs);
+	else if (unknown)
+		rd_buf_printf(&out, "%" PRIu64 " of %" PRIu64 " pairs of adapters are UNKNOWN", unknown, verdict->pairs);
 	else
-		rd_buf_printf(&out, "all %" PRIu64 " pairs of adapters%s have a route", shown->pairs,
+		rd_buf_printf(&out, "all %" PRIu64 " pairs of adapters%s have a route", verdict->pairs,
 			      rd_fabric_is_incomplete(fabric) ? " that were reached" : "");
-	if (shown->failing && shown->unknown)
-		rd_buf_printf(&out, ", %" PRIu64 " are unknown", shown->unknown);
+	if (failing && unknown)
+		rd_buf_printf(&out, ", %" PRIu64 " are unknown", unknown);
 	rd_buf_printf(&out, "; tables of %zu switch%s read in %.3f s", routes->n_switches - routes->n_unread,
 		      routes->n_switches - routes->n_unread == 1 ? "" : "es", (double)routes->duration_ns / 1e9);
 	if (routes->n_unread)
@@ -287,35 +265,11 @@ static char *routes_headline(const struct fabric_session *s, const struct rd_rou
 	return rd_dup(out.data);
 }
 
-/* In text only groups of at least two links that are uneven, unless --all. */
-static size_t show_groups(const struct fabric_session *s, const struct rd_routes_verdict *verdict,
-			  struct rd_shown_group *shown)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < verdict->n; i++) {
-		const struct rd_route_group *group = &verdict->groups[i];
-
-		if (group->uneven || s->cmd->all || s->ctx->globals.json)
-			shown[n++] = (struct rd_shown_group){ .node = group->node,
-							      .neighbour = group->neighbour,
-							      .links = group->links,
-							      .lids = group->lids,
-							      .least = group->least,
-							      .most = group->most,
-							      .busiest = group->busiest,
-							      .uneven = group->uneven };
-	}
-	return n;
-}
-
 static int report_routes(struct fabric_session *s, const struct rd_routes *routes)
 {
 	const struct rd_fabric *fabric = &s->run.fabric;
 	struct rd_routes_verdict verdict;
-	_cleanup_free_ struct rd_shown_group *groups = NULL;
 	struct rd_findings findings = { 0 };
-	struct rd_shown_routes shown;
 	struct rd_report report;
 	int r;
 
@@ -326,19 +280,9 @@ static int report_routes(struct fabric_session *s, const struct rd_routes *route
 	rd_report_add_findings(&report, &findings);
 	rd_findings_deinit(&findings);
 	set_status(&report);
-	groups = rd_alloc(verdict.n + 1, sizeof(*groups));
-	shown = (struct rd_shown_routes){
-		.sources = verdict.sources,
-		.destinations = verdict.destinations,
-		.pairs = verdict.pairs,
-		.routed = verdict.by_end[RD_ROUTE_ARRIVES],
-		.unknown = verdict.by_end[RD_ROUTE_UNKNOWN],
-		.groups = groups,
-		.n = show_groups(s, &verdict, groups),
-	};
-	shown.failing = shown.pairs - shown.routed - shown.unknown;
-	rd_report_routes(&report, fabric, routes, &shown);
-	report.headline = routes_headline(s, routes, &shown);
+	/* In text only groups of at least two links that are uneven, unless --all. */
+	rd_report_routes(&report, fabric, routes, &verdict, s->cmd->all || s->ctx->globals.json);
+	report.headline = routes_headline(s, routes, &verdict);
 	rd_report_note(&report, "%s", loops_note);
 	rd_report_note(&report, "%s", adaptive_note);
 	r = print_routes(s, &report);

@@ -20,10 +20,17 @@ static bool carries_data(const struct rd_fabric_port *port)
 	return port->state == RD_LINK_ARMED || port->state == RD_LINK_ACTIVE;
 }
 
-static struct rd_route_step leave_through(const struct rd_fabric *fabric, size_t out, int entry)
+/* What happens to a packet at a node. */
+struct route_step {
+	enum rd_route_end end; /* CONTINUES: `next` is the port at the other end of the cable */
+	int entry;	       /* of the table; RD_ROUTE_UNREAD: unknown, or not a switch */
+	size_t out, next;      /* indices of ports; RD_NONE */
+};
+
+static struct route_step leave_through(const struct rd_fabric *fabric, size_t out, int entry)
 {
 	const struct rd_fabric_port *port = &fabric->ports[out];
-	struct rd_route_step step = { .entry = entry, .out = out, .next = RD_NONE };
+	struct route_step step = { .entry = entry, .out = out, .next = RD_NONE };
 
 	if (port->unread || port->state == 0 || (carries_data(port) && port->peer == RD_NONE)) {
 		step.end = RD_ROUTE_UNKNOWN;
@@ -36,10 +43,11 @@ static struct rd_route_step leave_through(const struct rd_fabric *fabric, size_t
 	return step;
 }
 
-struct rd_route_step rd_route_step(const struct rd_fabric *fabric, const struct rd_routes *routes, size_t at, size_t in,
-				   size_t to, uint16_t lid)
+/* `at`: index of a node, `in`: the port that the packet came in, RD_NONE: it starts there. `to`: a port that has the LID. */
+static struct route_step route_step(const struct rd_fabric *fabric, const struct rd_routes *routes, size_t at,
+				    size_t in, size_t to, uint16_t lid)
 {
-	struct rd_route_step step = { .entry = RD_ROUTE_UNREAD, .out = RD_NONE, .next = RD_NONE };
+	struct route_step step = { .entry = RD_ROUTE_UNREAD, .out = RD_NONE, .next = RD_NONE };
 	const struct rd_fabric_node *node = &fabric->nodes[at];
 
 	if (node->kind != RD_NODE_SWITCH) {
@@ -80,13 +88,13 @@ void rd_path_find(const struct rd_fabric *fabric, const struct rd_routes *routes
 {
 	_cleanup_free_ bool *passed = rd_alloc(fabric->n_nodes + 1, sizeof(*passed));
 	size_t at = fabric->ports[from].node;
-	struct rd_route_step step;
+	struct route_step step;
 	struct rd_path_hop *hop;
 
 	*path = (struct rd_path){ .to = to, .lid = lid };
 	hop = add_hop(path, at, RD_NONE);
 	if (fabric->nodes[at].kind == RD_NODE_SWITCH)
-		step = rd_route_step(fabric, routes, at, RD_NONE, to, lid);
+		step = route_step(fabric, routes, at, RD_NONE, to, lid);
 	else
 		step = leave_through(fabric, from, RD_ROUTE_UNREAD);
 	for (;;) {
@@ -102,7 +110,7 @@ void rd_path_find(const struct rd_fabric *fabric, const struct rd_routes *routes
 			path->end = RD_ROUTE_LOOPS;
 			return;
 		}
-		step = rd_route_step(fabric, routes, at, step.next, to, lid);
+		step = route_step(fabric, routes, at, step.next, to, lid);
 	}
 }
 
@@ -161,7 +169,8 @@ char *rd_path_fault(const struct rd_fabric *fabric, const struct rd_path *path)
 	return NULL;
 }
 
-struct rd_finding rd_route_finding(enum rd_route_end end)
+/* A finding without texts for a kind of end; `id` NULL: ARRIVES. */
+static struct rd_finding route_finding(enum rd_route_end end)
 {
 	static const char tables[] =
 		"sminfo\n# read the log of the subnet manager, which computes the tables\n# opensm computes them again on SIGHUP";
@@ -224,7 +233,7 @@ static char *observed_text(const struct rd_fabric *fabric, const struct rd_path 
 
 void rd_path_judge(const struct rd_fabric *fabric, const struct rd_path *path, struct rd_findings *findings)
 {
-	struct rd_finding finding = rd_route_finding(path->end);
+	struct rd_finding finding = route_finding(path->end);
 	const struct rd_path_hop *last = &path->hops[path->n - 1];
 
 	if (!finding.id)
@@ -294,6 +303,192 @@ void rd_path_free_part(struct rd_fabric *part)
 	*part = (struct rd_fabric){ 0 };
 }
 
+/* ---- how evenly LIDs lie over links */
+
+#define UNEVEN 2.0 /* times the mean */
+#define SPARE 4	   /* LIDs more than links: fewer cannot be spread evenly */
+#define EXAMPLES 3
+
+struct links {
+	const struct rd_fabric *fabric;
+	const struct rd_routes *routes;
+	uint64_t *lids; /* per port: LIDs of adapters and routers that leave through it */
+	uint32_t *hosts; /* per node: adapters and routers attached; aggregation nodes, which switches contain, are not counted */
+};
+
+static void count_lids(const struct links *links)
+{
+	const struct rd_fabric *fabric = links->fabric;
+
+	for (size_t i = 0; i < fabric->n_ports; i++) {
+		const struct rd_fabric_port *port = &fabric->ports[i];
+		const struct rd_fabric_node *node = &fabric->nodes[port->node];
+
+		if (node->kind != RD_NODE_SWITCH && port->peer != RD_NONE && !rd_fabric_is_aggregation(node))
+			links->hosts[fabric->ports[port->peer].node]++;
+	}
+	for (size_t node = 0; node < fabric->n_nodes; node++) {
+		if (!links->routes->tables[node].blocks)
+			continue;
+		for (size_t lid = 1; lid <= RD_LID_MAX; lid++) {
+			size_t owner = links->routes->owners[lid], port;
+			int egress;
+
+			if (owner == RD_NONE || fabric->nodes[fabric->ports[owner].node].kind == RD_NODE_SWITCH)
+				continue;
+			egress = rd_routes_egress(links->routes, node, (uint16_t)lid);
+			if (egress <= 0 || egress == RD_ROUTE_NONE)
+				continue;
+			port = rd_fabric_port_of(fabric, node, (unsigned)egress);
+			if (port != RD_NONE)
+				links->lids[port]++;
+		}
+	}
+}
+
+/* The switch at the other end of a link that carries data; RD_NONE. */
+static size_t switch_behind(const struct rd_fabric *fabric, size_t port)
+{
+	const struct rd_fabric_port *from = &fabric->ports[port];
+	size_t node;
+
+	if (from->state != RD_LINK_ACTIVE || from->peer == RD_NONE || from->presence == RD_PORT_GONE)
+		return RD_NONE;
+	node = fabric->ports[from->peer].node;
+	return fabric->nodes[node].kind == RD_NODE_SWITCH && node != from->node ? node : RD_NONE;
+}
+
+static void add_to_group(const struct links *links, struct rd_route_group *group, size_t port)
+{
+	uint64_t lids = links->lids[port];
+
+	if (group->links == 0 || lids < group->least)
+		group->least = lids;
+	if (group->links == 0 || lids > group->most) {
+		group->most = lids;
+		group->busiest = port;
+	}
+	group->links++;
+	group->lids += lids;
+}
+
+static void keep_group(struct rd_routes_verdict *verdict, struct rd_route_group *group)
+{
+	if (group->links < 2)
+		return;
+	group->uneven = group->lids >= group->links + SPARE &&
+			(double)group->most >= UNEVEN * (double)group->lids / group->links;
+	*RD_ADD(verdict->groups, verdict->n, verdict->cap) = *group;
+}
+
+/* Whether all links between switches are uplinks: the switch is a leaf of a tree, so any of them leads to any other leaf. In a torus
+ * or a dragonfly the neighbours have hosts, too, and the direction is given by the destination. */
+static bool is_leaf(const struct links *links, size_t from, size_t to)
+{
+	uint32_t hosts = from < to ? links->hosts[links->fabric->ports[from].node] : 0;
+
+	for (size_t i = from; i < to; i++) {
+		size_t behind = switch_behind(links->fabric, i);
+
+		if (behind != RD_NONE && links->hosts[behind] * 4 > hosts)
+			return false;
+	}
+	return hosts > 0;
+}
+
+struct link_to {
+	size_t neighbour, port;
+};
+
+static int compare_links(const void *a, const void *b)
+{
+	const struct link_to *x = a, *y = b;
+
+	return RD_CMP(x->neighbour, y->neighbour) ?: RD_CMP(x->port, y->port);
+}
+
+static void report_uneven(const struct links *links, const struct rd_routes_verdict *verdict,
+			  struct rd_findings *findings)
+{
+	struct rd_finding finding = {
+		.id = "fabric-route-uneven",
+		.severity = RD_SEV_NOTE,
+		.title = "routes lie unevenly over links that lead to the same switches",
+		.why = "the busiest link saturates while the others are idle, if all adapters send",
+	};
+	const struct rd_route_group *worst = NULL;
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < verdict->n; i++) {
+		const struct rd_route_group *group = &verdict->groups[i];
+		_cleanup_free_ char *port = NULL;
+
+		if (!group->uneven)
+			continue;
+		if (!worst || group->most * worst->lids * group->links > worst->most * group->lids * worst->links)
+			worst = group;
+		if (n++ >= EXAMPLES)
+			continue;
+		port = rd_fabric_port_text(links->fabric, &links->fabric->ports[group->busiest]);
+		rd_buf_printf(&out, "%s%s carries %" PRIu64 " LIDs, the mean of %u links is %.1f", n > 1 ? "; " : "",
+			      port, group->most, group->links, (double)group->lids / group->links);
+	}
+	if (!worst)
+		return;
+	if (n > EXAMPLES)
+		rd_buf_printf(&out, "; %zu more", n - EXAMPLES);
+	finding.subject = rd_fabric_cable_text(links->fabric, &links->fabric->ports[worst->busiest]);
+	finding.observed = rd_dup(out.data);
+	finding.expected = rd_text("less than %.0f times the mean", UNEVEN);
+	finding.fix = rd_dup(
+		"# check routing_engine in opensm.conf: ftree for fat trees\n# opensm computes the tables again on SIGHUP");
+	rd_finding_add(findings, &finding);
+}
+
+/* Groups links, and adds the finding on uneven ones. */
+static void balance_routes(const struct rd_fabric *fabric, const struct rd_routes *routes,
+			   struct rd_routes_verdict *verdict, struct rd_findings *findings)
+{
+	struct links links = { .fabric = fabric, .routes = routes };
+
+	links.lids = rd_alloc(fabric->n_ports + 1, sizeof(*links.lids));
+	links.hosts = rd_alloc(fabric->n_nodes + 1, sizeof(*links.hosts));
+	count_lids(&links);
+	/* Of a table that was read in part, some LIDs would be missing. */
+	for (size_t i = 0; i < fabric->n_nodes; i++)
+		if (fabric->nodes[i].kind == RD_NODE_SWITCH && !routes->tables[i].partial) {
+			size_t from = fabric->nodes[i].first;
+			size_t to = fabric->nodes[i].end;
+			size_t k = 0;
+			struct rd_route_group uplinks = { .node = i, .neighbour = RD_NONE }, group = uplinks;
+			struct link_to sorted[256] = { 0 };
+
+			/* The groups of one switch, which has the ports [from, to). */
+			for (size_t g = from; g < to && k < RD_ARRAY_SIZE(sorted); g++) {
+				size_t behind = switch_behind(links.fabric, g);
+
+				if (behind != RD_NONE)
+					sorted[k++] = (struct link_to){ behind, g };
+			}
+			qsort(sorted, k, sizeof(*sorted), compare_links);
+			for (size_t g = 0; g < k; g++) {
+				if (sorted[g].neighbour != group.neighbour) {
+					keep_group(verdict, &group);
+					group = (struct rd_route_group){ .node = i, .neighbour = sorted[g].neighbour };
+				}
+				add_to_group(&links, &group, sorted[g].port);
+				add_to_group(&links, &uplinks, sorted[g].port);
+			}
+			keep_group(verdict, &group);
+			/* The same links as the last group otherwise. */
+			if (group.links != uplinks.links && is_leaf(&links, from, to))
+				keep_group(verdict, &uplinks);
+		}
+	report_uneven(&links, verdict, findings);
+	RD_FREE(links.lids, links.hosts);
+}
+
 /* ---- all routes */
 
 #define NAMED_MAX 5 /* switches with the same kind of fault */
@@ -341,14 +536,14 @@ static void follow(struct job *job, size_t leaf, size_t to, uint16_t lid)
 	enum rd_route_end end;
 
 	for (;;) {
-		struct rd_route_step step;
+		struct route_step step;
 
 		if (job->of[at].followed == lid) {
 			end = job->of[at].end;
 			culprit = job->of[at].culprit;
 			break;
 		}
-		step = rd_route_step(job->fabric, job->routes, at, in, to, lid);
+		step = route_step(job->fabric, job->routes, at, in, to, lid);
 		if (job->fabric->nodes[at].kind == RD_NODE_SWITCH) {
 			job->of[at].followed = lid;
 			job->of[at].end = RD_ROUTE_CONTINUES;
@@ -500,7 +695,7 @@ void rd_routes_judge(const struct rd_fabric *fabric, const struct rd_routes *rou
 	for (int end = 0; end < RD_ROUTE_ENDS; end++)
 		if (job.faults[end])
 			report_kind(&job, (enum rd_route_end)end, findings);
-	rd_routes_balance(fabric, routes, verdict, findings);
+	balance_routes(fabric, routes, verdict, findings);
 	RD_FREE(job.of, job.leaves, job.chain);
 	for (int end = 0; end < RD_ROUTE_ENDS; end++)
 		RD_FREE(job.counted[end], job.faults[end]);
@@ -510,191 +705,6 @@ void rd_routes_verdict_deinit(struct rd_routes_verdict *verdict)
 {
 	free(verdict->groups);
 	*verdict = (struct rd_routes_verdict){ 0 };
-}
-
-/* ---- how evenly LIDs lie over links */
-
-#define UNEVEN 2.0 /* times the mean */
-#define SPARE 4	   /* LIDs more than links: fewer cannot be spread evenly */
-#define EXAMPLES 3
-
-struct links {
-	const struct rd_fabric *fabric;
-	const struct rd_routes *routes;
-	uint64_t *lids; /* per port: LIDs of adapters and routers that leave through it */
-	uint32_t *hosts; /* per node: adapters and routers attached; aggregation nodes, which switches contain, are not counted */
-};
-
-static void count_lids(const struct links *links)
-{
-	const struct rd_fabric *fabric = links->fabric;
-
-	for (size_t i = 0; i < fabric->n_ports; i++) {
-		const struct rd_fabric_port *port = &fabric->ports[i];
-		const struct rd_fabric_node *node = &fabric->nodes[port->node];
-
-		if (node->kind != RD_NODE_SWITCH && port->peer != RD_NONE && !rd_fabric_is_aggregation(node))
-			links->hosts[fabric->ports[port->peer].node]++;
-	}
-	for (size_t node = 0; node < fabric->n_nodes; node++) {
-		if (!links->routes->tables[node].blocks)
-			continue;
-		for (size_t lid = 1; lid <= RD_LID_MAX; lid++) {
-			size_t owner = links->routes->owners[lid], port;
-			int egress;
-
-			if (owner == RD_NONE || fabric->nodes[fabric->ports[owner].node].kind == RD_NODE_SWITCH)
-				continue;
-			egress = rd_routes_egress(links->routes, node, (uint16_t)lid);
-			if (egress <= 0 || egress == RD_ROUTE_NONE)
-				continue;
-			port = rd_fabric_port_of(fabric, node, (unsigned)egress);
-			if (port != RD_NONE)
-				links->lids[port]++;
-		}
-	}
-}
-
-/* The switch at the other end of a link that carries data; RD_NONE. */
-static size_t switch_behind(const struct rd_fabric *fabric, size_t port)
-{
-	const struct rd_fabric_port *from = &fabric->ports[port];
-	size_t node;
-
-	if (from->state != RD_LINK_ACTIVE || from->peer == RD_NONE || from->presence == RD_PORT_GONE)
-		return RD_NONE;
-	node = fabric->ports[from->peer].node;
-	return fabric->nodes[node].kind == RD_NODE_SWITCH && node != from->node ? node : RD_NONE;
-}
-
-static void add_to_group(const struct links *links, struct rd_route_group *group, size_t port)
-{
-	uint64_t lids = links->lids[port];
-
-	if (group->links == 0 || lids < group->least)
-		group->least = lids;
-	if (group->links == 0 || lids > group->most) {
-		group->most = lids;
-		group->busiest = port;
-	}
-	group->links++;
-	group->lids += lids;
-}
-
-static void keep_group(struct rd_routes_verdict *verdict, struct rd_route_group *group)
-{
-	if (group->links < 2)
-		return;
-	group->uneven = group->lids >= group->links + SPARE &&
-			(double)group->most >= UNEVEN * (double)group->lids / group->links;
-	*RD_ADD(verdict->groups, verdict->n, verdict->cap) = *group;
-}
-
-/* Whether all links between switches are uplinks: the switch is a leaf of a tree, so any of them leads to any other leaf. In a torus
- * or a dragonfly the neighbours have hosts, too, and the direction is given by the destination. */
-static bool is_leaf(const struct links *links, size_t from, size_t to)
-{
-	uint32_t hosts = from < to ? links->hosts[links->fabric->ports[from].node] : 0;
-
-	for (size_t i = from; i < to; i++) {
-		size_t behind = switch_behind(links->fabric, i);
-
-		if (behind != RD_NONE && links->hosts[behind] * 4 > hosts)
-			return false;
-	}
-	return hosts > 0;
-}
-
-struct link_to {
-	size_t neighbour, port;
-};
-
-static int compare_links(const void *a, const void *b)
-{
-	const struct link_to *x = a, *y = b;
-
-	return RD_CMP(x->neighbour, y->neighbour) ?: RD_CMP(x->port, y->port);
-}
-
-static void report_uneven(const struct links *links, const struct rd_routes_verdict *verdict,
-			  struct rd_findings *findings)
-{
-	struct rd_finding finding = {
-		.id = "fabric-route-uneven",
-		.severity = RD_SEV_NOTE,
-		.title = "routes lie unevenly over links that lead to the same switches",
-		.why = "the busiest link saturates while the others are idle, if all adapters send",
-	};
-	const struct rd_route_group *worst = NULL;
-	_cleanup_buf_ struct rd_buf out = { 0 };
-	size_t n = 0;
-
-	for (size_t i = 0; i < verdict->n; i++) {
-		const struct rd_route_group *group = &verdict->groups[i];
-		_cleanup_free_ char *port = NULL;
-
-		if (!group->uneven)
-			continue;
-		if (!worst || group->most * worst->lids * group->links > worst->most * group->lids * worst->links)
-			worst = group;
-		if (n++ >= EXAMPLES)
-			continue;
-		port = rd_fabric_port_text(links->fabric, &links->fabric->ports[group->busiest]);
-		rd_buf_printf(&out, "%s%s carries %" PRIu64 " LIDs, the mean of %u links is %.1f", n > 1 ? "; " : "",
-			      port, group->most, group->links, (double)group->lids / group->links);
-	}
-	if (!worst)
-		return;
-	if (n > EXAMPLES)
-		rd_buf_printf(&out, "; %zu more", n - EXAMPLES);
-	finding.subject = rd_fabric_cable_text(links->fabric, &links->fabric->ports[worst->busiest]);
-	finding.observed = rd_dup(out.data);
-	finding.expected = rd_text("less than %.0f times the mean", UNEVEN);
-	finding.fix = rd_dup(
-		"# check routing_engine in opensm.conf: ftree for fat trees\n# opensm computes the tables again on SIGHUP");
-	rd_finding_add(findings, &finding);
-}
-
-void rd_routes_balance(const struct rd_fabric *fabric, const struct rd_routes *routes,
-		       struct rd_routes_verdict *verdict, struct rd_findings *findings)
-{
-	struct links links = { .fabric = fabric, .routes = routes };
-
-	links.lids = rd_alloc(fabric->n_ports + 1, sizeof(*links.lids));
-	links.hosts = rd_alloc(fabric->n_nodes + 1, sizeof(*links.hosts));
-	count_lids(&links);
-	/* Of a table that was read in part, some LIDs would be missing. */
-	for (size_t i = 0; i < fabric->n_nodes; i++)
-		if (fabric->nodes[i].kind == RD_NODE_SWITCH && !routes->tables[i].partial) {
-			size_t from = fabric->nodes[i].first;
-			size_t to = fabric->nodes[i].end;
-			size_t k = 0;
-			struct rd_route_group uplinks = { .node = i, .neighbour = RD_NONE }, group = uplinks;
-			struct link_to sorted[256] = { 0 };
-
-			/* The groups of one switch, which has the ports [from, to). */
-			for (size_t g = from; g < to && k < RD_ARRAY_SIZE(sorted); g++) {
-				size_t behind = switch_behind(links.fabric, g);
-
-				if (behind != RD_NONE)
-					sorted[k++] = (struct link_to){ behind, g };
-			}
-			qsort(sorted, k, sizeof(*sorted), compare_links);
-			for (size_t g = 0; g < k; g++) {
-				if (sorted[g].neighbour != group.neighbour) {
-					keep_group(verdict, &group);
-					group = (struct rd_route_group){ .node = i, .neighbour = sorted[g].neighbour };
-				}
-				add_to_group(&links, &group, sorted[g].port);
-				add_to_group(&links, &uplinks, sorted[g].port);
-			}
-			keep_group(verdict, &group);
-			/* The same links as the last group otherwise. */
-			if (group.links != uplinks.links && is_leaf(&links, from, to))
-				keep_group(verdict, &uplinks);
-		}
-	report_uneven(&links, verdict, findings);
-	RD_FREE(links.lids, links.hosts);
 }
 
 /* ---- ports that an operator may mean */

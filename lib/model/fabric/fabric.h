@@ -429,4 +429,56 @@ static inline bool rd_port_has_lid(const struct rd_fabric_port *port, uint16_t l
 	return port->lid && lid >= port->lid && lid - port->lid < 1 << port->lmc;
 }
 
+/* ---- what follows from the tables, see analyse/fabric/fabric-routes.h */
+
+enum rd_route_end {
+	RD_ROUTE_ARRIVES,
+	RD_ROUTE_UNKNOWN,  /* the table or the egress port of the switch, or what is behind it, was not read */
+	RD_ROUTE_MISSING,  /* no entry for the LID, or one that is not a port of the switch */
+	RD_ROUTE_DEAD_END, /* the egress port is down */
+	RD_ROUTE_ASTRAY,   /* ends at another adapter or router, or at another port of the right one */
+	RD_ROUTE_LOOPS,	   /* returns to a switch that it passed */
+	RD_ROUTE_ENDS,
+	RD_ROUTE_CONTINUES = RD_ROUTE_ENDS,
+};
+
+struct rd_path_hop {
+	size_t node;
+	size_t in, out; /* indices of ports; RD_NONE: none */
+};
+
+struct rd_path {
+	struct rd_path_hop *hops; /* owned; the first is the source, the last where it ends */
+	size_t n, cap;
+	size_t to; /* index of the destination port */
+	uint16_t lid;
+	enum rd_route_end end;
+	int entry; /* of the table of the last node */
+};
+
+/* Links of a switch that share destinations: parallel links to one neighbour, or all uplinks of a leaf. */
+struct rd_route_group {
+	size_t node;
+	size_t neighbour; /* index of a node; RD_NONE: uplinks */
+	unsigned links;
+	uint64_t lids; /* LIDs of adapters and routers that are routed over them */
+	uint64_t least, most;
+	size_t busiest; /* index of the port with `most` */
+	bool uneven;
+};
+
+struct rd_routes_verdict {
+	/* Of ports of adapters and routers that are behind a switch: from a port to each LID of the others. */
+	uint64_t sources, destinations; /* ports; LIDs */
+	uint64_t pairs, by_end[RD_ROUTE_ENDS];
+	struct rd_route_group *groups; /* owned */
+	size_t n, cap;
+};
+
+/* Pairs whose route does not arrive. */
+static inline uint64_t rd_routes_failing(const struct rd_routes_verdict *verdict)
+{
+	return verdict->pairs - verdict->by_end[RD_ROUTE_ARRIVES] - verdict->by_end[RD_ROUTE_UNKNOWN];
+}
+
 #endif

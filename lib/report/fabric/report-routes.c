@@ -70,14 +70,14 @@ static void add_counters(const struct rd_fabric *fabric, const struct rd_fabric_
 		rd_row_uint(row, waited, value.v);
 }
 
-static void add_hop(const struct rd_fabric *fabric, const struct rd_shown_path *path, size_t i,
+static void add_hop(const struct rd_fabric *fabric, const struct rd_path *path, size_t i, const char *direction,
 		    struct rd_section *section)
 {
-	const struct rd_shown_hop *hop = &path->hops[i];
+	const struct rd_path_hop *hop = &path->hops[i];
 	const struct rd_fabric_node *node = &fabric->nodes[hop->node];
 	struct rd_row *row = rd_section_add(section);
 
-	rd_row_str(row, HOP_DIRECTION, path->direction);
+	rd_row_str(row, HOP_DIRECTION, direction);
 	rd_row_uint(row, HOP_NUMBER, i);
 	rd_row_str(row, HOP_NODE, rd_fabric_name(node));
 	rd_row_hex64(row, HOP_GUID, node->guid);
@@ -120,28 +120,32 @@ static struct rd_section *make_end(const char *key, const struct rd_fabric *fabr
 	return section;
 }
 
-void rd_report_path(struct rd_report *report, const struct rd_fabric *fabric, const struct rd_shown_path paths[2],
+void rd_report_path(struct rd_report *report, const struct rd_fabric *fabric, const struct rd_path paths[2],
 		    const bool *same_way)
 {
+	static const char *const ends[RD_ROUTE_ENDS] = {
+		[RD_ROUTE_ARRIVES] = "arrives",	  [RD_ROUTE_UNKNOWN] = "unknown", [RD_ROUTE_MISSING] = "missing",
+		[RD_ROUTE_DEAD_END] = "dead-end", [RD_ROUTE_ASTRAY] = "astray",	  [RD_ROUTE_LOOPS] = "loop",
+	};
 	struct rd_section *section = rd_section_create("path", hop_columns, HOP_COLUMNS);
 	struct rd_section *top = rd_section_create("scalars", path_columns, PATH_COLUMNS);
 	struct rd_row *row = rd_section_add(top);
 
-	rd_row_sub(row, PATH_FROM, make_end("from", fabric, paths[0].from, paths[1].lid));
+	rd_row_sub(row, PATH_FROM, make_end("from", fabric, paths[1].to, paths[1].lid));
 	rd_row_sub(row, PATH_TO, make_end("to", fabric, paths[0].to, paths[0].lid));
-	rd_row_str(row, PATH_FORWARD, paths[0].end);
-	rd_row_str(row, PATH_BACK, paths[1].end);
+	rd_row_str(row, PATH_FORWARD, ends[paths[0].end]);
+	rd_row_str(row, PATH_BACK, ends[paths[1].end]);
 	if (same_way)
 		rd_row_bool(row, PATH_SAME, *same_way);
 	for (size_t i = 0; i < 2; i++)
 		for (size_t j = 0; j < paths[i].n; j++)
-			add_hop(fabric, &paths[i], j, section);
+			add_hop(fabric, &paths[i], j, i ? "back" : "forward", section);
 	report->scalars = top;
 	rd_report_add(report, section);
 }
 
 void rd_report_routes(struct rd_report *report, const struct rd_fabric *fabric, const struct rd_routes *routes,
-		      const struct rd_shown_routes *shown)
+		      const struct rd_routes_verdict *verdict, bool all)
 {
 	struct rd_section *section = rd_section_create("routes", group_columns, GROUP_COLUMNS);
 	struct rd_section *top = rd_section_create("scalars", routes_columns, ROUTES_COLUMNS);
@@ -149,12 +153,12 @@ void rd_report_routes(struct rd_report *report, const struct rd_fabric *fabric, 
 	struct rd_section *tables = rd_section_create("tables", read_columns, READ_COLUMNS);
 	struct rd_row *row = rd_section_add(pairs);
 
-	rd_row_uint(row, PAIRS_SOURCES, shown->sources);
-	rd_row_uint(row, PAIRS_DESTINATIONS, shown->destinations);
-	rd_row_uint(row, PAIRS_ALL, shown->pairs);
-	rd_row_uint(row, PAIRS_ROUTED, shown->routed);
-	rd_row_uint(row, PAIRS_FAILING, shown->failing);
-	rd_row_uint(row, PAIRS_UNKNOWN, shown->unknown);
+	rd_row_uint(row, PAIRS_SOURCES, verdict->sources);
+	rd_row_uint(row, PAIRS_DESTINATIONS, verdict->destinations);
+	rd_row_uint(row, PAIRS_ALL, verdict->pairs);
+	rd_row_uint(row, PAIRS_ROUTED, verdict->by_end[RD_ROUTE_ARRIVES]);
+	rd_row_uint(row, PAIRS_FAILING, rd_routes_failing(verdict));
+	rd_row_uint(row, PAIRS_UNKNOWN, verdict->by_end[RD_ROUTE_UNKNOWN]);
 	row = rd_section_add(tables);
 	rd_row_uint(row, READ_SWITCHES, routes->n_switches);
 	rd_row_uint(row, READ_UNREAD, routes->n_unread);
@@ -164,10 +168,13 @@ void rd_report_routes(struct rd_report *report, const struct rd_fabric *fabric, 
 	row = rd_section_add(top);
 	rd_row_sub(row, ROUTES_PAIRS, pairs);
 	rd_row_sub(row, ROUTES_TABLES, tables);
-	for (size_t i = 0; i < shown->n; i++) {
-		const struct rd_shown_group *group = &shown->groups[i];
-		struct rd_row *line = rd_section_add(section);
+	for (size_t i = 0; i < verdict->n; i++) {
+		const struct rd_route_group *group = &verdict->groups[i];
+		struct rd_row *line;
 
+		if (!group->uneven && !all)
+			continue;
+		line = rd_section_add(section);
 		rd_row_str(line, GROUP_NODE, rd_fabric_name(&fabric->nodes[group->node]));
 		rd_row_hex64(line, GROUP_GUID, fabric->nodes[group->node].guid);
 		rd_row_str(line, GROUP_TO,
