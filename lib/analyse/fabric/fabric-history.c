@@ -345,9 +345,19 @@ static int compare_worth(const void *a, const void *b)
 			RD_CMP(x->rank, y->rank));
 }
 
-/* That a node was silent is not over when it is gone. */
-static void clear_silence_of_gone(struct rd_fabric_latches *latches)
+void rd_fabric_latch(struct rd_fabric_latches *latches, const struct rd_findings *findings, uint64_t now_ns)
 {
+	size_t known = latches->n;
+
+	rd_latched_look(&latches->looks, now_ns);
+	for (size_t i = 0; i < known; i++)
+		latches->v[i].current = false;
+	for (size_t i = 0; i < findings->n; i++)
+		if (findings->v[i].severity >= RD_SEV_WARNING && rd_finding_stands(&findings->v[i]))
+			add_finding(latches, known, &findings->v[i], i, now_ns);
+	if (latches->n > known)
+		sort_by_key(latches);
+	/* That a node was silent is not over when it is gone. */
 	for (size_t i = 0; i < latches->n; i++) {
 		struct rd_fabric_latch key = { .id = "fabric-agent-silent", .subject = latches->v[i].subject };
 
@@ -361,21 +371,6 @@ static void clear_silence_of_gone(struct rd_fabric_latches *latches)
 				silent->cleared = true;
 		}
 	}
-}
-
-void rd_fabric_latch(struct rd_fabric_latches *latches, const struct rd_findings *findings, uint64_t now_ns)
-{
-	size_t known = latches->n;
-
-	rd_latched_look(&latches->looks, now_ns);
-	for (size_t i = 0; i < known; i++)
-		latches->v[i].current = false;
-	for (size_t i = 0; i < findings->n; i++)
-		if (findings->v[i].severity >= RD_SEV_WARNING && rd_finding_stands(&findings->v[i]))
-			add_finding(latches, known, &findings->v[i], i, now_ns);
-	if (latches->n > known)
-		sort_by_key(latches);
-	clear_silence_of_gone(latches);
 	if (latches->n <= RD_LATCHES_MAX)
 		return;
 	qsort(latches->v, latches->n, sizeof(*latches->v), compare_worth);

@@ -508,23 +508,6 @@ static const struct rd_fabric_port *list_unreached_ports(const struct rd_fabric 
 	return first;
 }
 
-/* Nodes that are kept from an earlier walk. */
-static void list_unreached_nodes(const struct rd_fabric *fabric, struct rd_buf *out)
-{
-	_cleanup_buf_ struct rd_buf list = { 0 };
-	size_t n = 0, last = RD_NONE;
-
-	for (size_t i = 0; i < fabric->n_ports; i++) {
-		const struct rd_fabric_port *port = &fabric->ports[i];
-
-		if (port->presence != RD_PORT_UNREACHED || port->node == last)
-			continue;
-		last = port->node;
-		add_name(&list, &n, &fabric->nodes[port->node], NULL);
-	}
-	end_list(out, "known node was not reached", "known nodes were not reached", &list, n);
-}
-
 /* "NAME, connected to NAME port N" */
 static char *place_text(const struct rd_fabric *fabric, size_t node)
 {
@@ -569,13 +552,6 @@ static void judge_duplicates(const struct rd_fabric *fabric, struct rd_findings 
 #define LIDS ((size_t)UINT16_MAX + 1)
 #define LID_DUPLICATES 16 /* findings */
 
-/* Whether the subnet manager has assigned the LID that the latest walk read. One that it did not bring up may have an old LID. */
-static bool has_valid_lid(const struct rd_fabric *fabric, const struct rd_fabric_port *port)
-{
-	return port->lid && port->presence != RD_PORT_GONE && port->presence != RD_PORT_UNREACHED && !port->unread &&
-	       (port->state == RD_LINK_ACTIVE || fabric->nodes[port->node].kind == RD_NODE_SWITCH);
-}
-
 static void report_duplicate_lid(const struct rd_fabric *fabric, uint16_t lid, size_t a, size_t b,
 				 struct rd_findings *findings)
 {
@@ -605,7 +581,9 @@ static void judge_lids(const struct rd_fabric *fabric, struct rd_findings *findi
 		const struct rd_fabric_port *port = &fabric->ports[i];
 		size_t end = port->lid + ((size_t)1 << port->lmc);
 
-		if (!has_valid_lid(fabric, port))
+		if (!(port->lid && port->presence != RD_PORT_GONE && port->presence != RD_PORT_UNREACHED &&
+		      !port->unread &&
+		      (port->state == RD_LINK_ACTIVE || fabric->nodes[port->node].kind == RD_NODE_SWITCH)))
 			continue;
 		for (size_t lid = port->lid; lid < end && lid < LIDS; lid++) {
 			size_t other = owner[lid];
@@ -662,6 +640,8 @@ void rd_fabric_judge_walk(const struct rd_fabric *fabric, struct rd_findings *fi
 	};
 	_cleanup_buf_ struct rd_buf nodes = { 0 };
 	size_t n = 0, attributes = 0;
+	_cleanup_buf_ struct rd_buf unreached = { 0 };
+	size_t missed = 0, last = RD_NONE;
 
 	judge_duplicates(fabric, findings);
 	judge_lids(fabric, findings);
@@ -677,7 +657,16 @@ void rd_fabric_judge_walk(const struct rd_fabric *fabric, struct rd_findings *fi
 	if (n)
 		rd_buf_printf(&observed, " (%zu attribute%s without a response)", attributes,
 			      attributes == 1 ? "" : "s");
-	list_unreached_nodes(fabric, &observed);
+	/* Nodes that are kept from an earlier walk. */
+	for (size_t i = 0; i < fabric->n_ports; i++) {
+		const struct rd_fabric_port *port = &fabric->ports[i];
+
+		if (port->presence != RD_PORT_UNREACHED || port->node == last)
+			continue;
+		last = port->node;
+		add_name(&unreached, &missed, &fabric->nodes[port->node], NULL);
+	}
+	end_list(&observed, "known node was not reached", "known nodes were not reached", &unreached, missed);
 	if (!observed.len)
 		return;
 	if (fabric->walk.lost)

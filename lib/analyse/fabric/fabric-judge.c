@@ -498,23 +498,6 @@ static void judge_errors(struct judge *j, size_t index)
 		report_errors(j, port, peer, &here, &there);
 }
 
-/* Damaged packets are counted wherever they go: if a port counts errors of its own, it is the cause. */
-static void blame_source(struct judge *j)
-{
-	const struct rd_finding *worst = NULL;
-
-	for (size_t i = 0; i < j->findings->n; i++) {
-		const struct rd_finding *f = &j->findings->v[i];
-
-		if (strcmp(f->id, "fabric-errors") == 0 && f->severity > RD_SEV_NOTE && f->title != title_elsewhere &&
-		    f->why == sources[FROM_CABLE].why && (!worst || f->harm > worst->harm))
-			worst = f;
-	}
-	for (size_t i = 0; worst && i < j->findings->n; i++)
-		if (j->findings->v[i].title == title_elsewhere)
-			rd_finding_blame(&j->findings->v[i], worst);
-}
-
 /* Errors of a cable whose link is down now, or whose other node is gone, are consequences; a link that goes down again and again is
  * not. */
 static void blame_link(struct judge *j, size_t index)
@@ -690,21 +673,6 @@ static void add_link_finding(struct judge *j, const struct rd_fabric_port *port,
 	rd_finding_add(j->findings, finding);
 }
 
-static void report_degraded(struct judge *j, const struct rd_fabric_port *port)
-{
-	struct rd_finding finding = {
-		.id = "fabric-link-degraded",
-		.severity = RD_SEV_WARNING,
-		.title = "link is narrower or slower than both ends support",
-		.harm = rd_fabric_harm(RD_HARM_LINK_SLOW, 0),
-		.why = "it limits all traffic routed over it, and with it the whole job",
-		.fix = rd_dup(
-			"# reseat the cable at both ends, then replace it\n# also check that the cable is rated for the speed"),
-	};
-
-	add_link_finding(j, port, &finding);
-}
-
 enum rd_link_limit rd_judge_limit(const struct rd_fabric_port *port, const struct rd_fabric_port *peer)
 {
 	if (!port->width_supported || !port->speed_supported || !peer->width_supported || !peer->speed_supported)
@@ -726,8 +694,19 @@ static void judge_rates(struct judge *j)
 		if (port->presence == RD_PORT_GONE || port->peer == RD_NONE || i >= port->peer)
 			continue;
 		limit = judge_link(port, &j->fabric->ports[port->peer]);
-		if (limit == RD_LINK_FAULTY)
-			report_degraded(j, port);
+		if (limit == RD_LINK_FAULTY) {
+			struct rd_finding finding = {
+				.id = "fabric-link-degraded",
+				.severity = RD_SEV_WARNING,
+				.title = "link is narrower or slower than both ends support",
+				.harm = rd_fabric_harm(RD_HARM_LINK_SLOW, 0),
+				.why = "it limits all traffic routed over it, and with it the whole job",
+				.fix = rd_dup(
+					"# reseat the cable at both ends, then replace it\n# also check that the cable is rated for the speed"),
+			};
+
+			add_link_finding(j, port, &finding);
+		}
 		if (limit != RD_LINK_CONFIGURED)
 			continue;
 		example = example ? example : port;
@@ -842,13 +821,24 @@ void rd_fabric_judge(const struct rd_fabric *fabric, const struct rd_fabric_limi
 		     const struct rd_fabric_history *history, struct rd_findings *findings)
 {
 	struct judge j = { .fabric = fabric, .limits = limits, .history = history, .findings = findings };
+	const struct rd_finding *worst = NULL;
 
 	j.told = rd_alloc(fabric->n_ports + 1, sizeof(*j.told));
 	rd_judge_find_fates(&j);
 	rd_judge_nodes(&j);
 	for (size_t i = 0; i < fabric->n_ports; i++)
 		judge_errors(&j, i);
-	blame_source(&j);
+	/* Damaged packets are counted wherever they go: if a port counts errors of its own, it is the cause. */
+	for (size_t i = 0; i < j.findings->n; i++) {
+		const struct rd_finding *f = &j.findings->v[i];
+
+		if (strcmp(f->id, "fabric-errors") == 0 && f->severity > RD_SEV_NOTE && f->title != title_elsewhere &&
+		    f->why == sources[FROM_CABLE].why && (!worst || f->harm > worst->harm))
+			worst = f;
+	}
+	for (size_t i = 0; worst && i < j.findings->n; i++)
+		if (j.findings->v[i].title == title_elsewhere)
+			rd_finding_blame(&j.findings->v[i], worst);
 	judge_saturated(&j);
 	judge_links(&j);
 	for (size_t i = 0; i < fabric->n_ports; i++)

@@ -148,23 +148,19 @@ static void move_counters(struct rd_fabric_port *from, struct rd_fabric_port *to
 	to->lost = from->lost && to->peer != RD_NONE;
 }
 
-/* What PortInfo would have shown, of a port whose PortInfo the walk did not read. */
-static void keep_port_info(const struct rd_fabric_port *from, struct rd_fabric_port *to)
-{
-	to->state = from->state;
-	to->physical_state = from->physical_state;
-	to->width_active = from->width_active;
-	to->width_enabled = from->width_enabled;
-	to->width_supported = from->width_supported;
-	to->speed_active = from->speed_active;
-	to->speed_enabled = from->speed_enabled;
-	to->speed_supported = from->speed_supported;
-}
-
 static void move_port(struct rd_fabric_port *from, struct rd_fabric_port *to, bool incomplete)
 {
-	if (to->unread)
-		keep_port_info(from, to);
+	if (to->unread) {
+		/* What PortInfo would have shown, of a port whose PortInfo the walk did not read. */
+		to->state = from->state;
+		to->physical_state = from->physical_state;
+		to->width_active = from->width_active;
+		to->width_enabled = from->width_enabled;
+		to->width_supported = from->width_supported;
+		to->speed_active = from->speed_active;
+		to->speed_enabled = from->speed_enabled;
+		to->speed_supported = from->speed_supported;
+	}
 	/* The LID of a switch is that of its port 0. */
 	if (!to->lid && incomplete) {
 		to->lid = from->lid;
@@ -199,12 +195,6 @@ static void move_node(const struct rd_fabric_node *from, struct rd_fabric_node *
 	to->blocked = from->blocked;
 }
 
-/* Of the node at the other end of the cable, or of the latest one; 0: none is known. */
-static uint64_t guid_at_other_end(const struct rd_fabric *fabric, const struct rd_fabric_port *port)
-{
-	return port->peer == RD_NONE ? port->was_guid : fabric->nodes[fabric->ports[port->peer].node].guid;
-}
-
 /* Marks a port of a new node REPLACED if its peer port was connected to a different node before. */
 static void mark_replaced(const struct rd_fabric *before, const enum rd_reach *reach, const struct rd_fabric *now,
 			  struct rd_fabric_port *port)
@@ -216,7 +206,10 @@ static void mark_replaced(const struct rd_fabric *before, const enum rd_reach *r
 	if (!peer || rd_fabric_find_node(before, now->nodes[port->node].guid) != RD_NONE)
 		return;
 	at = rd_fabric_find_port(before, now->nodes[peer->node].guid, peer->number);
-	guid = at == RD_NONE ? 0 : guid_at_other_end(before, &before->ports[at]);
+	guid = at == RD_NONE ? 0 :
+			       (before->ports[at].peer == RD_NONE ?
+					before->ports[at].was_guid :
+					before->nodes[before->ports[before->ports[at].peer].node].guid);
 	old = guid ? rd_fabric_find_node(before, guid) : RD_NONE;
 	/* The old node may only have been connected elsewhere, or be out of reach. */
 	if (old == RD_NONE || reach[old] != RD_REACH_MISSING)
@@ -255,18 +248,6 @@ static void keep_nodes(const struct rd_fabric *before, const enum rd_presence *k
 		node->device = old->device;
 		move_node(old, node);
 	}
-}
-
-/* Sorts added nodes in, and updates the node index of each port. */
-static void resort_nodes(struct rd_fabric *now)
-{
-	_cleanup_free_ uint64_t *guids = rd_alloc(now->n_ports + 1, sizeof(*guids));
-
-	for (size_t i = 0; i < now->n_ports; i++)
-		guids[i] = now->nodes[now->ports[i].node].guid;
-	rd_fabric_sort_nodes(now);
-	for (size_t i = 0; i < now->n_ports; i++)
-		now->ports[i].node = rd_fabric_find_node(now, guids[i]);
 }
 
 /* Identity of a port, independent of its index. */
@@ -384,6 +365,7 @@ void rd_fabric_update(struct rd_fabric *before, const enum rd_reach *reach, stru
 {
 	_cleanup_free_ enum rd_presence *kept = NULL;
 	_cleanup_free_ bool *used = rd_alloc((size_t)UINT16_MAX + 1, sizeof(*used));
+	_cleanup_free_ uint64_t *guids = rd_alloc(now->n_ports + 1, sizeof(*guids));
 
 	now->sweep = before->sweep;
 	now->swept_ns = before->swept_ns;
@@ -395,7 +377,12 @@ void rd_fabric_update(struct rd_fabric *before, const enum rd_reach *reach, stru
 	}
 	kept = match_ports(before, reach, now);
 	keep_nodes(before, kept, now);
-	resort_nodes(now);
+	/* Sorts added nodes in, and updates the node index of each port. */
+	for (size_t i = 0; i < now->n_ports; i++)
+		guids[i] = now->nodes[now->ports[i].node].guid;
+	rd_fabric_sort_nodes(now);
+	for (size_t i = 0; i < now->n_ports; i++)
+		now->ports[i].node = rd_fabric_find_node(now, guids[i]);
 	for (size_t i = 0; i < before->n_ports; i++)
 		if (kept[i] != RD_PORT_PRESENT) {
 			struct rd_fabric_port *port = &before->ports[i];

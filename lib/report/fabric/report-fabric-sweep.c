@@ -33,8 +33,7 @@ static struct rd_section *make_rates(const struct rd_fabric *fabric, const struc
 		struct rd_row *row = rd_section_add(section);
 
 		rd_row_str(row, RATE_NAME, name);
-		rd_row_uint(row, RATE_LINKS, rate->links);
-		rd_row_uint(row, RATE_UPLINKS, rate->uplinks);
+		RD_ROW_UINTS(row, RATE_LINKS, rate->links, rate->uplinks);
 		rd_row_bool(row, RATE_RARE, rd_fabric_rate_is_rare(census, rate));
 		rd_row_str(row, RATE_EXAMPLE, example);
 	}
@@ -48,12 +47,8 @@ struct rd_section *rd_report_fabric_census(const struct rd_fabric *fabric)
 	struct rd_fabric_census census;
 
 	rd_fabric_take_census(fabric, &census);
-	rd_row_uint(row, CEN_SWITCHES, census.switches);
-	rd_row_uint(row, CEN_ADAPTERS, census.adapters);
-	rd_row_uint(row, CEN_ROUTERS, census.routers);
-	rd_row_uint(row, CEN_AGGREGATION, census.aggregation_nodes);
-	rd_row_uint(row, CEN_LINKS, census.links);
-	rd_row_uint(row, CEN_UNKNOWN, census.unknown);
+	RD_ROW_UINTS(row, CEN_SWITCHES, census.switches, census.adapters, census.routers, census.aggregation_nodes,
+		     census.links, census.unknown);
 	rd_row_sub(row, CEN_RATES, make_rates(fabric, &census));
 	return section;
 }
@@ -200,24 +195,10 @@ static struct rd_section *make_sweep(const struct rd_fabric_shown *shown)
 	size_t ports = 0, nodes = 0;
 
 	count_ports(fabric, &queried, &fresh, &partial);
-	rd_row_uint(row, SW_NODES, count_nodes(fabric));
-	rd_row_uint(row, SW_PORTS, queried);
-	rd_row_uint(row, SW_FRESH, fresh);
-	rd_row_uint(row, SW_PARTIAL, partial);
-	rd_row_uint(row, SW_SENT, s->sent);
-	rd_row_uint(row, SW_RECEIVED, s->received);
-	rd_row_uint(row, SW_RETRIES, s->retries);
-	rd_row_uint(row, SW_TIMEOUTS, s->timeouts);
-	rd_row_uint(row, SW_STRAY, s->stray);
-	rd_row_uint(row, SW_MALFORMED, s->malformed);
-	rd_row_uint(row, SW_REFUSED, s->refused);
-	rd_row_uint(row, SW_SKIPPED, s->skipped);
-	rd_row_uint(row, SW_WINDOW, s->window);
-	rd_row_uint(row, SW_PER_LID, s->per_lid_window);
+	RD_ROW_UINTS(row, SW_NODES, count_nodes(fabric), queried, fresh, partial, s->sent, s->received, s->retries,
+		     s->timeouts, s->stray, s->malformed, s->refused, s->skipped, s->window, s->per_lid_window);
 	rd_row_double(row, SW_DISCOVERY, (double)fabric->discovery_ns / 1e9);
-	rd_row_uint(row, SW_WALK_SENT, fabric->walk.sent);
-	rd_row_uint(row, SW_WALK_RETRIES, fabric->walk.retries);
-	rd_row_uint(row, SW_WALK_LOST, fabric->walk.lost);
+	RD_ROW_UINTS(row, SW_WALK_SENT, fabric->walk.sent, fabric->walk.retries, fabric->walk.lost);
 	/* What the latest discovery did not see. */
 	for (size_t i = 0; i < fabric->n_ports; i++) {
 		const struct rd_fabric_port *port = &fabric->ports[i];
@@ -228,8 +209,7 @@ static struct rd_section *make_sweep(const struct rd_fabric_shown *shown)
 		else
 			ports += port->peer_unreached && port->presence != RD_PORT_GONE;
 	}
-	rd_row_uint(row, SW_WALK_PORTS, ports);
-	rd_row_uint(row, SW_WALK_NODES, nodes);
+	RD_ROW_UINTS(row, SW_WALK_PORTS, ports, nodes);
 	rd_row_double(row, SW_DURATION, (double)s->duration_ns / 1e9);
 	rd_row_sub(row, SW_PER_MAD, make_spread("per_mad", &mads));
 	rd_row_sub(row, SW_PER_SWEEP, make_spread("per_sweep", &shown->sweeps));
@@ -244,10 +224,7 @@ static struct rd_section *make_shard(const struct rd_fabric_shown *shown)
 	const struct rd_shard *shard = &shown->shards->v[shown->shard];
 
 	rd_row_str(row, SH_HOST, shard->host);
-	rd_row_uint(row, SH_INDEX, shown->shard + 1);
-	rd_row_uint(row, SH_OF, shown->shards->n);
-	rd_row_uint(row, SH_PORTS, shard->ports);
-	rd_row_uint(row, SH_ALL_PORTS, shown->shards->ports);
+	RD_ROW_UINTS(row, SH_INDEX, shown->shard + 1, shown->shards->n, shard->ports, shown->shards->ports);
 	rd_row_hex64(row, SH_TOPOLOGY, shown->shards->topology);
 	return section;
 }
@@ -285,9 +262,7 @@ void rd_report_plan(struct rd_report *report, const struct rd_shards *shards, co
 	rd_row_uint(head, BA_PORTS, shards->ports);
 	rd_row_double(head, BA_LATENCY, basis->latency);
 	rd_row_str(head, BA_KIND, basis->measured ? "measured" : "assumed");
-	rd_row_uint(head, BA_ATTRIBUTES, basis->attributes);
-	rd_row_uint(head, BA_WINDOW, basis->window);
-	rd_row_uint(head, BA_PER_LID, basis->per_lid);
+	RD_ROW_UINTS(head, BA_ATTRIBUTES, basis->attributes, basis->window, basis->per_lid);
 	report->scalars = top;
 	for (size_t i = 0; i < shards->n; i++) {
 		const struct rd_shard *shard = &shards->v[i];
@@ -300,9 +275,7 @@ void rd_report_plan(struct rd_report *report, const struct rd_shards *shards, co
 		rd_row_uint(row, PL_PORTS, shard->ports);
 		if (shards->ports)
 			rd_row_double(row, PL_SHARE, (double)shard->ports / (double)shards->ports);
-		rd_row_uint(row, PL_OWN, shard->own);
-		rd_row_uint(row, PL_LEAF, shard->leaf);
-		rd_row_uint(row, PL_AGENTS, shard->agents);
+		RD_ROW_UINTS(row, PL_OWN, shard->own, shard->leaf, shard->agents);
 		if (shard->seconds > 0)
 			rd_row_double(row, PL_SECONDS, shard->seconds);
 		if (shard->host && !shard->found)
@@ -526,12 +499,9 @@ static struct rd_section *make_coverage(const struct rd_merge *merge)
 	struct rd_row *row = rd_section_add(section);
 
 	if (merge->shares > 0) {
-		rd_row_uint(row, CO_SHARES, merge->shares);
-		rd_row_uint(row, CO_MISSING, merge->missing);
+		RD_ROW_UINTS(row, CO_SHARES, merge->shares, merge->missing);
 	}
-	rd_row_uint(row, CO_PORTS, merge->ports);
-	rd_row_uint(row, CO_FRESH, merge->fresh);
-	rd_row_uint(row, CO_UNREAD, merge->ports - merge->fresh);
+	RD_ROW_UINTS(row, CO_PORTS, merge->ports, merge->fresh, merge->ports - merge->fresh);
 	if (merge->uncovered.known)
 		rd_row_uint(row, CO_UNCOVERED, merge->uncovered.v);
 	rd_row_uint(row, CO_DUPLICATES, merge->duplicates);
@@ -548,13 +518,11 @@ static struct rd_section *make_shares(const struct rd_share_files *files, const 
 
 		rd_row_str(row, FILE_HOST, share->host);
 		if (share->index > 0) {
-			rd_row_uint(row, FILE_INDEX, share->index);
-			rd_row_uint(row, FILE_OF, share->of);
+			RD_ROW_UINTS(row, FILE_INDEX, share->index, share->of);
 		}
 		rd_row_uint(row, FILE_TIME, share->time_ns);
 		rd_row_double(row, FILE_BEHIND, (double)(merge->newest_ns - share->time_ns) / 1e9);
-		rd_row_uint(row, FILE_PORTS, share->ports);
-		rd_row_uint(row, FILE_FOUND, share->found);
+		RD_ROW_UINTS(row, FILE_PORTS, share->ports, share->found);
 		if (share->topology.known)
 			rd_row_hex64(row, FILE_TOPOLOGY, share->topology.v);
 		rd_row_str(row, FILE_FILE, share->file);
@@ -568,8 +536,7 @@ void rd_report_fabric_merge(struct rd_report *report, const struct rd_share_file
 	struct rd_row *row = rd_section_add(top);
 
 	rd_row_sub(row, MERGE_COVERAGE, make_coverage(merge));
-	rd_row_uint(row, MERGE_OLDEST, merge->oldest_ns);
-	rd_row_uint(row, MERGE_NEWEST, merge->newest_ns);
+	RD_ROW_UINTS(row, MERGE_OLDEST, merge->oldest_ns, merge->newest_ns);
 	rd_row_double(row, MERGE_SKEW, (double)(merge->newest_ns - merge->oldest_ns) / 1e9);
 	if (merge->shares > 0)
 		rd_row_hex64(row, MERGE_TOPOLOGY, merge->topology);

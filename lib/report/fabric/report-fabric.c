@@ -20,11 +20,6 @@ static const char *const changes[] = {
 	[RD_PORT_MOVED] = "moved",     [RD_PORT_GONE] = "gone", [RD_PORT_UNREACHED] = "unreached",
 };
 
-static bool is_error(size_t counter)
-{
-	return rd_pma_counters[counter].kind == RD_PMA_ERROR || rd_pma_counters[counter].kind == RD_PMA_DROP;
-}
-
 /* Whether the counter is read: JSON has no member for others, and null for one that is read but unknown. */
 static bool is_read(const struct rd_fabric *fabric, const struct rd_fabric_port *port, size_t counter)
 {
@@ -80,7 +75,8 @@ bool rd_fabric_errors_text(const struct rd_fabric *fabric, const struct rd_fabri
 		uint64_t delta = 0;
 		double seconds;
 
-		if (!is_error(i) || !rd_fabric_value(fabric, port, i, &value))
+		if (!(rd_pma_counters[i].kind == RD_PMA_ERROR || rd_pma_counters[i].kind == RD_PMA_DROP) ||
+		    !rd_fabric_value(fabric, port, i, &value))
 			continue;
 		known |= rd_fabric_delta(fabric, port, i, &delta, &seconds);
 		*ret_rise += delta;
@@ -293,9 +289,7 @@ void rd_report_fabric_latched(struct rd_report *report, const struct rd_fabric_l
 		rd_row_str(row, LA_ID, latch->id);
 		rd_row_str(row, LA_SEVERITY, rd_severity_name(latch->severity));
 		rd_row_bool(row, LA_CURRENT, latch->current);
-		rd_row_uint(row, LA_FIRST, latch->looks.first_ns);
-		rd_row_uint(row, LA_LAST, latch->looks.last_ns);
-		rd_row_uint(row, LA_LOOKS, latch->looks.n);
+		RD_ROW_UINTS(row, LA_FIRST, latch->looks.first_ns, latch->looks.last_ns, latch->looks.n);
 		rd_row_str(row, LA_SUBJECT, latch->subject);
 		rd_row_str(row, LA_TITLE, latch->title);
 		rd_row_str(row, LA_OBSERVED, latch->observed);

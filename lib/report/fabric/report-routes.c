@@ -114,9 +114,7 @@ static struct rd_section *make_end(const char *key, const struct rd_fabric *fabr
 
 	rd_row_str(row, END_NODE, rd_fabric_name(node));
 	rd_row_hex64(row, END_GUID, node->guid);
-	rd_row_uint(row, END_PORT, node->kind == RD_NODE_SWITCH ? 0 : port->number);
-	rd_row_uint(row, END_LID, lid);
-	rd_row_uint(row, END_LIDS, UINT64_C(1) << port->lmc);
+	RD_ROW_UINTS(row, END_PORT, node->kind == RD_NODE_SWITCH ? 0 : port->number, lid, UINT64_C(1) << port->lmc);
 	return section;
 }
 
@@ -153,17 +151,10 @@ void rd_report_routes(struct rd_report *report, const struct rd_fabric *fabric, 
 	struct rd_section *tables = rd_section_create("tables", read_columns, READ_COLUMNS);
 	struct rd_row *row = rd_section_add(pairs);
 
-	rd_row_uint(row, PAIRS_SOURCES, verdict->sources);
-	rd_row_uint(row, PAIRS_DESTINATIONS, verdict->destinations);
-	rd_row_uint(row, PAIRS_ALL, verdict->pairs);
-	rd_row_uint(row, PAIRS_ROUTED, verdict->by_end[RD_ROUTE_ARRIVES]);
-	rd_row_uint(row, PAIRS_FAILING, rd_routes_failing(verdict));
-	rd_row_uint(row, PAIRS_UNKNOWN, verdict->by_end[RD_ROUTE_UNKNOWN]);
+	RD_ROW_UINTS(row, PAIRS_SOURCES, verdict->sources, verdict->destinations, verdict->pairs,
+		     verdict->by_end[RD_ROUTE_ARRIVES], rd_routes_failing(verdict), verdict->by_end[RD_ROUTE_UNKNOWN]);
 	row = rd_section_add(tables);
-	rd_row_uint(row, READ_SWITCHES, routes->n_switches);
-	rd_row_uint(row, READ_UNREAD, routes->n_unread);
-	rd_row_uint(row, READ_SENT, routes->mads_sent);
-	rd_row_uint(row, READ_TIMEOUTS, routes->timeouts);
+	RD_ROW_UINTS(row, READ_SWITCHES, routes->n_switches, routes->n_unread, routes->mads_sent, routes->timeouts);
 	rd_row_double(row, READ_SECONDS, (double)routes->duration_ns / 1e9);
 	row = rd_section_add(top);
 	rd_row_sub(row, ROUTES_PAIRS, pairs);
@@ -179,12 +170,9 @@ void rd_report_routes(struct rd_report *report, const struct rd_fabric *fabric, 
 		rd_row_hex64(line, GROUP_GUID, fabric->nodes[group->node].guid);
 		rd_row_str(line, GROUP_TO,
 			   group->neighbour == RD_NONE ? "uplinks" : rd_fabric_name(&fabric->nodes[group->neighbour]));
-		rd_row_uint(line, GROUP_LINKS, group->links);
-		rd_row_uint(line, GROUP_LIDS, group->lids);
+		RD_ROW_UINTS(line, GROUP_LINKS, group->links, group->lids);
 		rd_row_double(line, GROUP_MEAN, (double)group->lids / group->links);
-		rd_row_uint(line, GROUP_LEAST, group->least);
-		rd_row_uint(line, GROUP_MOST, group->most);
-		rd_row_uint(line, GROUP_BUSIEST, fabric->ports[group->busiest].number);
+		RD_ROW_UINTS(line, GROUP_LEAST, group->least, group->most, fabric->ports[group->busiest].number);
 		rd_row_bool(line, GROUP_UNEVEN, group->uneven);
 		if (group->uneven)
 			rd_row_severity(line, RD_SEV_WARNING);

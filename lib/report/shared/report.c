@@ -199,6 +199,12 @@ void rd_row_uint(struct rd_row *row, size_t column, uint64_t value)
 	cell->known = RD_OK;
 }
 
+void rd_row_uints(struct rd_row *row, size_t first, const uint64_t *values, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		rd_row_uint(row, first + i, values[i]);
+}
+
 void rd_row_int(struct rd_row *row, size_t column, int64_t value)
 {
 	struct rd_cell *cell = cell_for(row, column, 1u << RD_T_INT);
