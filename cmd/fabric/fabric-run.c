@@ -517,17 +517,6 @@ static void sweep_at_tick(struct fabric_session *s, struct fabric_record *record
 		rd_out(&empty);
 }
 
-/* Documents have the latched findings in their last line; a table without headings is for programs. */
-static void print_summary(const struct fabric_session *s)
-{
-	_cleanup_buf_ struct rd_buf out = { 0 };
-
-	if (s->ctx->globals.json || rd_metrics_wanted(s->ctx))
-		return;
-	fabric_summary(s, &out);
-	rd_out_beside(s->ctx, &out);
-}
-
 /* Between two ticks, so that the next sweep begins in time. */
 static bool refresh_between(void *arg, unsigned ms)
 {
@@ -537,6 +526,7 @@ static bool refresh_between(void *arg, unsigned ms)
 /* Sweeps at each tick; returns the worst exit code. */
 static int sweep_repeatedly(struct fabric_session *s, struct fabric_record *record, struct fabric_csv *csv)
 {
+	_cleanup_buf_ struct rd_buf out = { 0 };
 	struct rd_err err = { 0 };
 
 	s->ctx->lines = true;
@@ -551,7 +541,11 @@ static int sweep_repeatedly(struct fabric_session *s, struct fabric_record *reco
 		if (rd_out_failure())
 			break;
 	}
-	print_summary(s);
+	/* Documents have the latched findings in their last line; a table without headings is for programs. */
+	if (!s->ctx->globals.json && !rd_metrics_wanted(s->ctx)) {
+		fabric_summary(s, &out);
+		rd_out_beside(s->ctx, &out);
+	}
 	return s->worst;
 }
 

@@ -141,23 +141,6 @@ static void judge_link_kind(struct judge *j, const struct link *links, size_t n,
 	report_odd(j, &links[odd], n - odd, &links[0], n);
 }
 
-static void judge_odd_links(struct judge *j)
-{
-	_cleanup_free_ struct link *links = rd_alloc(j->fabric->n_ports + 1, sizeof(*links));
-	_cleanup_free_ bool *reported = rd_alloc(j->fabric->n_ports + 1, sizeof(*reported));
-
-	for (int speed = 0; speed < 2; speed++) {
-		size_t n = list_links(j, speed, links);
-
-		qsort(links, n, sizeof(*links), compare_links);
-		for (size_t from = 0, to; from < n; from = to) {
-			for (to = from + 1; to < n && compare_link_kinds(&links[from], &links[to]) == 0;)
-				to++;
-			judge_link_kind(j, &links[from], to - from, reported);
-		}
-	}
-}
-
 /* ---- rails: in each unit a leaf has the adapters of one number */
 
 /* An adapter with a name in two parts, "node17 mlx5_3". */
@@ -763,7 +746,19 @@ static void judge_uplinks(struct judge *j)
 
 void rd_judge_odd(struct judge *j)
 {
-	judge_odd_links(j);
+	_cleanup_free_ struct link *links = rd_alloc(j->fabric->n_ports + 1, sizeof(*links));
+	_cleanup_free_ bool *reported = rd_alloc(j->fabric->n_ports + 1, sizeof(*reported));
+
+	for (int speed = 0; speed < 2; speed++) {
+		size_t n = list_links(j, speed, links);
+
+		qsort(links, n, sizeof(*links), compare_links);
+		for (size_t from = 0, to; from < n; from = to) {
+			for (to = from + 1; to < n && compare_link_kinds(&links[from], &links[to]) == 0;)
+				to++;
+			judge_link_kind(j, &links[from], to - from, reported);
+		}
+	}
 	judge_uplinks(j);
 	judge_rails(j);
 }

@@ -610,37 +610,6 @@ static void follow_to(struct job *job, size_t to, uint16_t lid)
 	}
 }
 
-/* `others`: number of switches with the same kind of fault that are not reported. */
-static void report_fault(const struct job *job, enum rd_route_end end, size_t culprit, size_t others,
-			 struct rd_findings *findings)
-{
-	const struct fault *fault = &job->faults[end][culprit];
-	const struct rd_fabric *fabric = job->fabric;
-	struct rd_findings one = { 0 };
-	struct rd_path path;
-	_cleanup_free_ char *count = NULL, *more = NULL;
-	char *observed;
-
-	rd_path_find(fabric, job->routes, fault->source, fault->to, fault->lid, &path);
-	rd_path_judge(fabric, &path, &one);
-	rd_path_deinit(&path);
-	if (one.n == 0)
-		return;
-	count = rd_text("%" PRIu64 " LID%s, %" PRIu64 " of %" PRIu64 " pairs of adapters", fault->lids,
-			fault->lids == 1 ? "" : "s", fault->pairs, job->verdict->pairs);
-	more = others ? rd_text("; %zu more switch%s", others, others == 1 ? "" : "es") : rd_dup("");
-	if (fault->lids == 1)
-		observed = rd_text("%s; %s%s", one.v[0].observed, count, more);
-	else
-		observed = rd_text("%s; for example %s%s", count, one.v[0].observed, more);
-	free(one.v[0].subject);
-	one.v[0].subject = rd_dup(rd_fabric_name(&fabric->nodes[culprit]));
-	free(one.v[0].observed);
-	one.v[0].observed = observed;
-	rd_finding_copy(findings, &one.v[0]);
-	rd_findings_deinit(&one);
-}
-
 /* Those with the most pairs of a kind, one if the kind is unknown; the last has the number of the others. */
 static void report_kind(const struct job *job, enum rd_route_end end, struct rd_findings *findings)
 {
@@ -660,8 +629,36 @@ static void report_kind(const struct job *job, enum rd_route_end end, struct rd_
 			worst[at] = i;
 	}
 	shown = n < most ? n : most;
-	for (size_t i = 0; i < shown; i++)
-		report_fault(job, end, worst[i], i + 1 == shown ? n - shown : 0, findings);
+	for (size_t i = 0; i < shown; i++) {
+		size_t culprit = worst[i];
+		size_t others = i + 1 == shown ? n - shown : 0;
+		const struct fault *fault = &job->faults[end][culprit];
+		const struct rd_fabric *fabric = job->fabric;
+		struct rd_findings one = { 0 };
+		struct rd_path path;
+		_cleanup_free_ char *count = NULL, *more = NULL;
+		char *observed;
+
+		/* `others`: number of switches with the same kind of fault that are not reported. */
+		rd_path_find(fabric, job->routes, fault->source, fault->to, fault->lid, &path);
+		rd_path_judge(fabric, &path, &one);
+		rd_path_deinit(&path);
+		if (one.n == 0)
+			continue;
+		count = rd_text("%" PRIu64 " LID%s, %" PRIu64 " of %" PRIu64 " pairs of adapters", fault->lids,
+				fault->lids == 1 ? "" : "s", fault->pairs, job->verdict->pairs);
+		more = others ? rd_text("; %zu more switch%s", others, others == 1 ? "" : "es") : rd_dup("");
+		if (fault->lids == 1)
+			observed = rd_text("%s; %s%s", one.v[0].observed, count, more);
+		else
+			observed = rd_text("%s; for example %s%s", count, one.v[0].observed, more);
+		free(one.v[0].subject);
+		one.v[0].subject = rd_dup(rd_fabric_name(&fabric->nodes[culprit]));
+		free(one.v[0].observed);
+		one.v[0].observed = observed;
+		rd_finding_copy(findings, &one.v[0]);
+		rd_findings_deinit(&one);
+	}
 }
 
 void rd_routes_judge(const struct rd_fabric *fabric, const struct rd_routes *routes, struct rd_routes_verdict *verdict,

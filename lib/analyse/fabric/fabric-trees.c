@@ -50,22 +50,12 @@ static size_t add_member(struct trees *t, size_t port, double share, bool guesse
 	return t->n++;
 }
 
-/* Data sent as a share of the data rate; false if unknown. */
-static bool xmit_share(const struct rd_fabric *fabric, const struct rd_fabric_port *port, double *ret)
-{
-	double gbps = rd_fabric_link_gbps(port);
-
-	if (!port->fresh || gbps <= 0 || !rd_fabric_gbps(fabric, port, RD_C_XMIT_DATA, ret))
-		return false;
-	*ret /= gbps;
-	return true;
-}
-
 static bool is_saturated(const struct rd_fabric *fabric, const struct rd_fabric_port *port)
 {
-	double share;
+	double gbps = rd_fabric_link_gbps(port), sent;
 
-	return xmit_share(fabric, port, &share) && share >= SATURATED;
+	return port->fresh && gbps > 0 && rd_fabric_gbps(fabric, port, RD_C_XMIT_DATA, &sent) &&
+	       sent / gbps >= SATURATED;
 }
 
 static bool wait_share(const struct rd_fabric *fabric, const struct rd_fabric_port *port, double *share, bool *guessed)

@@ -195,29 +195,6 @@ static void move_node(const struct rd_fabric_node *from, struct rd_fabric_node *
 	to->blocked = from->blocked;
 }
 
-/* Marks a port of a new node REPLACED if its peer port was connected to a different node before. */
-static void mark_replaced(const struct rd_fabric *before, const enum rd_reach *reach, const struct rd_fabric *now,
-			  struct rd_fabric_port *port)
-{
-	const struct rd_fabric_port *peer = port->peer == RD_NONE ? NULL : &now->ports[port->peer];
-	size_t at, old;
-	uint64_t guid;
-
-	if (!peer || rd_fabric_find_node(before, now->nodes[port->node].guid) != RD_NONE)
-		return;
-	at = rd_fabric_find_port(before, now->nodes[peer->node].guid, peer->number);
-	guid = at == RD_NONE ? 0 :
-			       (before->ports[at].peer == RD_NONE ?
-					before->ports[at].was_guid :
-					before->nodes[before->ports[before->ports[at].peer].node].guid);
-	old = guid ? rd_fabric_find_node(before, guid) : RD_NONE;
-	/* The old node may only have been connected elsewhere, or be out of reach. */
-	if (old == RD_NONE || reach[old] != RD_REACH_MISSING)
-		return;
-	port->old_guid = guid;
-	port->presence = RD_PORT_REPLACED;
-}
-
 /* A port without a link keeps the identity of the port that it was last linked with. */
 static void keep_peer(const struct rd_fabric *before, const struct rd_fabric_port *from, struct rd_fabric_port *to)
 {
@@ -354,8 +331,26 @@ static enum rd_presence *match_ports(struct rd_fabric *before, const enum rd_rea
 				port->connected = rd_fabric_has_no_link(&before->ports[old]);
 			kept[old] = RD_PORT_PRESENT;
 		} else {
+			const struct rd_fabric_port *peer;
+			size_t at, former;
+			uint64_t guid;
+
 			port->presence = RD_PORT_NEW;
-			mark_replaced(before, reach, now, port);
+			/* Marks a port of a new node REPLACED if its peer port was connected to a different node before. */
+			peer = port->peer == RD_NONE ? NULL : &now->ports[port->peer];
+			if (!peer || rd_fabric_find_node(before, now->nodes[port->node].guid) != RD_NONE)
+				continue;
+			at = rd_fabric_find_port(before, now->nodes[peer->node].guid, peer->number);
+			guid = at == RD_NONE ? 0 :
+					       (before->ports[at].peer == RD_NONE ?
+							before->ports[at].was_guid :
+							before->nodes[before->ports[before->ports[at].peer].node].guid);
+			former = guid ? rd_fabric_find_node(before, guid) : RD_NONE;
+			/* The old node may only have been connected elsewhere, or be out of reach. */
+			if (former == RD_NONE || reach[former] != RD_REACH_MISSING)
+				continue;
+			port->old_guid = guid;
+			port->presence = RD_PORT_REPLACED;
 		}
 	}
 	return kept;

@@ -378,27 +378,6 @@ static void assign_wanted(struct division *d, struct bin *bins, size_t n_bins, b
 	d->n_wanted = 0;
 }
 
-/* Assigns ports of a leaf switch, and the adapters' ports attached to it, to the hosts on it: to each at most a third, because those
- * of a host that leaves move to the few others on the leaf, which then hand over as many others. */
-static void assign_leaf_ports(struct division *d, const struct rd_fabric_node *node, struct bin *bins)
-{
-	size_t hosts = hosts_on(d, node, bins);
-
-	if (hosts == 0)
-		return;
-	for (size_t p = node->first; p < node->end; p++) {
-		size_t peer = d->fabric->ports[p].peer;
-
-		want(d, p);
-		if (peer != RD_NONE && d->fabric->nodes[d->fabric->ports[peer].node].kind == RD_NODE_CA)
-			want(d, peer);
-	}
-	for (size_t i = 0; i < hosts; i++)
-		if (bins[i].room > d->n_wanted / 3)
-			bins[i].room = d->n_wanted / 3;
-	assign_wanted(d, bins, hosts, true);
-}
-
 /* ---- dividing */
 
 /* Sorts the names, in lower case, without duplicates. */
@@ -547,8 +526,26 @@ int rd_shards_divide(const struct rd_fabric *fabric, char *const *names, size_t 
 					assign_port(&d, p, (size_t)host);
 					d.shards->v[host].leaf++;
 				}
-			} else
-				assign_leaf_ports(&d, node, bins);
+			} else {
+				size_t hosts = hosts_on(&d, node, bins);
+
+				/* Assigns ports of a leaf switch, and the adapters' ports attached to it, to the hosts on it: to each at most a third, because those
+				 * of a host that leaves move to the few others on the leaf, which then hand over as many others. */
+				if (hosts == 0)
+					continue;
+				for (size_t p = node->first; p < node->end; p++) {
+					size_t peer = d.fabric->ports[p].peer;
+
+					want(&d, p);
+					if (peer != RD_NONE &&
+					    d.fabric->nodes[d.fabric->ports[peer].node].kind == RD_NODE_CA)
+						want(&d, peer);
+				}
+				for (size_t k = 0; k < hosts; k++)
+					if (bins[k].room > d.n_wanted / 3)
+						bins[k].room = d.n_wanted / 3;
+				assign_wanted(&d, bins, hosts, true);
+			}
 		}
 	/* Assigns the remaining ports to all hosts, more to those that have fewer. */
 	usual = 2 * d.near;

@@ -102,15 +102,6 @@ static int ms_until(struct rd_background *background, uint64_t ns)
 	return now >= ns ? 0 : (int)((ns - now + MS - 1) / MS);
 }
 
-/* In the thread: lets the caller go on, if its time has come. */
-static void pause_work(struct rd_background *background)
-{
-	while (!background->cancelled && now_of(background) >= background->until_ns) {
-		sem_post(&background->paused);
-		wait_for(&background->resumed);
-	}
-}
-
 static int side_recv(struct rd_mads *mads, struct rd_mad *ret, int timeout_ms, struct rd_err *err)
 {
 	struct side *side = (struct side *)mads;
@@ -119,8 +110,13 @@ static int side_recv(struct rd_mads *mads, struct rd_mad *ret, int timeout_ms, s
 	int ms, r;
 
 	do {
-		if (side->mark)
-			pause_work(background);
+		if (side->mark) {
+			/* In the thread: lets the caller go on, if its time has come. */
+			while (!background->cancelled && now_of(background) >= background->until_ns) {
+				sem_post(&background->paused);
+				wait_for(&background->resumed);
+			}
+		}
 		if (side->mark && background->cancelled)
 			return rd_err_set(err, ECANCELED, "network", "reading was ended");
 		ms = ms_until(background, end);

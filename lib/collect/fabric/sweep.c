@@ -477,21 +477,6 @@ static void handle_response(struct sweep *sweep, uint32_t at, const struct rd_ma
 	enqueue_lid(sweep, index);
 }
 
-static void handle_mad(struct sweep *sweep, const struct rd_mad *mad)
-{
-	uint64_t now = sweep->mads->ops->now(sweep->mads);
-	uint32_t at = mad->tid % RD_SWEEP_WINDOW_MAX;
-
-	if (at >= sweep->limits.window || !sweep->slots[at].used || sweep->slots[at].tid != mad->tid) {
-		sweep->stats->stray++;
-		return;
-	}
-	if (mad->status)
-		handle_no_response(sweep, at, mad->status, now);
-	else
-		handle_response(sweep, at, mad, now);
-}
-
 static int run_sweep(struct sweep *sweep, struct rd_err *err)
 {
 	while (sweep->left) {
@@ -516,8 +501,19 @@ static int run_sweep(struct sweep *sweep, struct rd_err *err)
 				if (slot->used && now - slot->sent_ns > (uint64_t)slot->timeout_ms * 1000000 + GRACE_NS)
 					handle_no_response(sweep, i, ETIMEDOUT, now);
 			}
-		} else
-			handle_mad(sweep, &mad);
+		} else {
+			uint64_t now = sweep->mads->ops->now(sweep->mads);
+			uint32_t at = mad.tid % RD_SWEEP_WINDOW_MAX;
+
+			if (at >= sweep->limits.window || !sweep->slots[at].used || sweep->slots[at].tid != mad.tid) {
+				sweep->stats->stray++;
+				continue;
+			}
+			if (mad.status)
+				handle_no_response(sweep, at, mad.status, now);
+			else
+				handle_response(sweep, at, &mad, now);
+		}
 	}
 	return 0;
 }
@@ -527,21 +523,6 @@ static int compare_latencies(const void *a, const void *b)
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
 	return (x > y) - (x < y);
-}
-
-static void set_latency_stats(struct sweep *sweep)
-{
-	struct rd_sweep_stats *stats = sweep->stats;
-	size_t n = sweep->n_latencies;
-
-	stats->latencies = n;
-	if (!n)
-		return;
-	qsort(sweep->latencies, n, sizeof(*sweep->latencies), compare_latencies);
-	stats->latency_min_ns = sweep->latencies[0];
-	stats->latency_median_ns = sweep->latencies[(n - 1) / 2];
-	stats->latency_p99_ns = sweep->latencies[(n - 1) * 99 / 100];
-	stats->latency_max_ns = sweep->latencies[n - 1];
 }
 
 int rd_sweep_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, const struct rd_sweep_query *queries,
@@ -616,7 +597,16 @@ int rd_sweep_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, con
 		}
 	}
 	stats->duration_ns = mads->ops->now(mads) - start;
-	set_latency_stats(&sweep);
+	stats->latencies = sweep.n_latencies;
+	if (sweep.n_latencies) {
+		size_t last = sweep.n_latencies - 1;
+
+		qsort(sweep.latencies, last + 1, sizeof(*sweep.latencies), compare_latencies);
+		stats->latency_min_ns = sweep.latencies[0];
+		stats->latency_median_ns = sweep.latencies[last / 2];
+		stats->latency_p99_ns = sweep.latencies[last * 99 / 100];
+		stats->latency_max_ns = sweep.latencies[last];
+	}
 	RD_FREE(sweep.lids, sweep.tries, sweep.next_retry, sweep.slots);
 	RD_FREE(sweep.gates.v, sweep.gates.next_agent);
 	free(sweep.latencies);

@@ -133,20 +133,6 @@ static bool store_response(void *arg, const struct rd_sweep_result *result)
 	return true;
 }
 
-/* Lists the switches for the limit. Nodes are discovered after those that their routes pass. */
-static void count_gates(struct discovery *d)
-{
-	const struct rd_walk *walk = d->walk;
-
-	if (!d->limits.per_switch)
-		return;
-	rd_reserve(&d->gates, &d->cap_gates, walk->n + 1, sizeof(*d->gates));
-	for (size_t i = 0; i < walk->n; i++)
-		d->gates[i + 1] = walk->nodes[i]->via ? walk->nodes[i]->via->gate : 0;
-	d->limits.switches = d->gates;
-	d->limits.n_switches = walk->n + 1;
-}
-
 static int send_queries(struct discovery *d, struct rd_err *err)
 {
 	struct rd_sweep_callbacks callbacks = { .done = store_response, .arg = d };
@@ -155,27 +141,20 @@ static int send_queries(struct discovery *d, struct rd_err *err)
 
 	if (d->too_many)
 		return rd_err_set(err, E2BIG, "network", "more than %zu nodes", NODES_MAX);
-	count_gates(d);
+	/* Lists the switches for the limit. Nodes are discovered after those that their routes pass. */
+	if (d->limits.per_switch) {
+		rd_reserve(&d->gates, &d->cap_gates, d->walk->n + 1, sizeof(*d->gates));
+		for (size_t i = 0; i < d->walk->n; i++)
+			d->gates[i + 1] = d->walk->nodes[i]->via ? d->walk->nodes[i]->via->gate : 0;
+		d->limits.switches = d->gates;
+		d->limits.n_switches = d->walk->n + 1;
+	}
 	r = rd_sweep_run(d->mads, &d->limits, d->queries, d->n, d->n_agents, &callbacks, &stats, err);
 	d->n = d->n_agents = 0;
 	d->walk->stats.sent += stats.sent;
 	d->walk->stats.retries += stats.retries;
 	d->timeouts += stats.timeouts;
 	return r;
-}
-
-static struct rd_walk_node *create_node(struct neighbour *neighbour)
-{
-	struct rd_walk_node *node = rd_alloc(1, sizeof(*node));
-
-	node->guid = rd_mad_field64(neighbour->info, IB_NODE_GUID_F);
-	node->kind = rd_mad_field(neighbour->info, IB_NODE_TYPE_F);
-	node->n_ports = rd_mad_field(neighbour->info, IB_NODE_NPORTS_F);
-	memcpy(node->info, neighbour->info, sizeof(node->info));
-	node->route = neighbour->route;
-	node->via = neighbour->node;
-	node->ports = rd_alloc(node->n_ports + 1, sizeof(*node->ports));
-	return node;
 }
 
 /* A new node at the place of the neighbour. NULL: too many nodes. */
@@ -187,8 +166,14 @@ static struct rd_walk_node *add_node(struct discovery *d, struct neighbour *neig
 	d->too_many |= walk->n >= NODES_MAX;
 	if (d->too_many)
 		return NULL;
-	node = create_node(neighbour);
+	node = rd_alloc(1, sizeof(*node));
 	node->guid = guid;
+	node->kind = rd_mad_field(neighbour->info, IB_NODE_TYPE_F);
+	node->n_ports = rd_mad_field(neighbour->info, IB_NODE_NPORTS_F);
+	memcpy(node->info, neighbour->info, sizeof(node->info));
+	node->route = neighbour->route;
+	node->via = neighbour->node;
+	node->ports = rd_alloc(node->n_ports + 1, sizeof(*node->ports));
 	node->index = walk->n;
 	*RD_ADD(walk->nodes, walk->n, walk->cap) = node;
 	if (node->via)
@@ -204,15 +189,6 @@ static struct rd_walk_node *find_node(struct discovery *d, uint64_t guid)
 	struct rd_walk_node *const *found = tfind(&key, &d->by_guid, rd_compare_u64);
 
 	return found ? *found : NULL;
-}
-
-/* The node with the GUID of the neighbour; created if it is new. NULL: too many nodes. */
-static struct rd_walk_node *find_or_create_node(struct discovery *d, struct neighbour *neighbour)
-{
-	uint64_t guid = rd_mad_field64(neighbour->info, IB_NODE_GUID_F);
-	struct rd_walk_node *node = find_node(d, guid);
-
-	return node ? node : add_node(d, neighbour, guid);
 }
 
 static void query_port_info(struct discovery *d, const struct rd_walk_node *via, const struct rd_mad_route *route,
@@ -234,29 +210,6 @@ static void query_switch_info(struct discovery *d, struct rd_walk_node *node)
 {
 	add_query(d, node, &node->route, 0, IB_ATTR_SWITCH_INFO, 0,
 		  (struct destination){ node->switch_info, NULL, &node->switch_info_lost });
-}
-
-static void query_node(struct discovery *d, struct rd_walk_node *node)
-{
-	query_description(d, node);
-	if (node->kind != RD_NODE_SWITCH)
-		return;
-	query_switch_info(d, node);
-	for (unsigned i = 0; i <= node->n_ports; i++)
-		query_port_info(d, node, &node->route, 0, node, i);
-}
-
-/* Spreads the routes of nodes that were found in this round, from the index `first`, over the nodes that lead to them. */
-static void use_better_route(struct discovery *d, const struct neighbour *neighbour, struct rd_walk_node *node,
-			     size_t first)
-{
-	if (!d->limits.per_switch || !neighbour->node || !node->via || node->index < first ||
-	    neighbour->node->n_routes + 1 >= node->via->n_routes)
-		return;
-	node->via->n_routes--;
-	node->via = neighbour->node;
-	node->via->n_routes++;
-	node->route = neighbour->route;
 }
 
 /* NodeInfo of what is at a place: behind a port of a node, or at the end of a route. */
@@ -300,7 +253,14 @@ static void connect_neighbour(struct discovery *d, struct neighbour *neighbour, 
 		neighbour->node->ports[neighbour->port].peer_unreached = node->ports[port].peer_unreached = false;
 	} else
 		d->walk->self_port = port;
-	use_better_route(d, neighbour, node, first);
+	/* Spreads the routes of nodes that were found in this round over the nodes that lead to them. */
+	if (d->limits.per_switch && neighbour->node && node->via && node->index >= first &&
+	    neighbour->node->n_routes + 1 < node->via->n_routes) {
+		node->via->n_routes--;
+		node->via = neighbour->node;
+		node->via->n_routes++;
+		node->route = neighbour->route;
+	}
 	/* A channel adapter need not respond to PortInfo of a port other than the one that received the SMP. */
 	if (node->kind != RD_NODE_SWITCH && !node->ports[port].known) {
 		d->n_agents++;
@@ -313,6 +273,7 @@ static void add_neighbour(struct discovery *d, struct neighbour *neighbour, size
 {
 	unsigned kind = rd_mad_field(neighbour->info, IB_NODE_TYPE_F);
 	unsigned port = rd_mad_field(neighbour->info, IB_NODE_LOCAL_PORT_F);
+	uint64_t guid = rd_mad_field64(neighbour->info, IB_NODE_GUID_F);
 	size_t before = d->walk->n;
 	struct rd_walk_node *node, *device;
 
@@ -321,7 +282,8 @@ static void add_neighbour(struct discovery *d, struct neighbour *neighbour, size
 	if (!neighbour->responded || kind < RD_NODE_CA || kind > RD_NODE_ROUTER ||
 	    port > rd_mad_field(neighbour->info, IB_NODE_NPORTS_F))
 		return;
-	node = find_or_create_node(d, neighbour);
+	node = find_node(d, guid);
+	node = node ? node : add_node(d, neighbour, guid);
 	if (!node)
 		return;
 	device = d->walk->n > before ? node : choose_device(node, neighbour, port);
@@ -470,7 +432,12 @@ static int discover_round(struct discovery *d, struct rd_err *err)
 			     node->via ? node->via->gate :
 					 0;
 		d->n_agents++;
-		query_node(d, walk->nodes[i]);
+		query_description(d, node);
+		if (node->kind != RD_NODE_SWITCH)
+			continue;
+		query_switch_info(d, node);
+		for (unsigned p = 0; p <= node->n_ports; p++)
+			query_port_info(d, node, &node->route, 0, node, p);
 	}
 	if (!r)
 		r = send_queries(d, err);
@@ -517,25 +484,6 @@ static int repair(struct discovery *d, struct rd_err *err)
 	return r;
 }
 
-static int query_extended_port_info(struct discovery *d, struct rd_err *err)
-{
-	for (size_t i = 0; i < d->walk->n; i++) {
-		struct rd_walk_node *node = d->walk->nodes[i];
-
-		d->n_agents++;
-		for (unsigned p = 0; p <= node->n_ports && has_extended_port_info(node); p++) {
-			struct rd_walk_port *port = &node->ports[p];
-
-			if (port->known && rd_mad_field(port->info, IB_PORT_PHYS_STATE_F) == PHYSICAL_LINK_UP &&
-			    rd_mad_field(port->info, IB_PORT_LINK_SPEED_ACTIVE_F) == SPEED_QDR &&
-			    rd_mad_field(port->info, IB_PORT_LINK_SPEED_EXT_ACTIVE_F) == 0)
-				add_query(d, node, &node->route, 0, ATTR_EXTENDED_PORT_INFO, p,
-					  (struct destination){ port->extended, NULL, NULL });
-		}
-	}
-	return send_queries(d, err);
-}
-
 /* For tdestroy: the nodes belong to struct rd_walk. */
 static void keep_node(void *node)
 {
@@ -559,8 +507,23 @@ int rd_walk_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, stru
 		rd_err_set(err, -r, "network", "local port does not respond to a NodeInfo query");
 		rd_err_hint(err, "ibstat shows the state of the port; smpquery -D nodeinfo 0 queries it");
 	}
-	if (!r)
-		r = query_extended_port_info(&discovery, err);
+	if (!r) {
+		for (size_t i = 0; i < discovery.walk->n; i++) {
+			struct rd_walk_node *node = discovery.walk->nodes[i];
+
+			discovery.n_agents++;
+			for (unsigned p = 0; p <= node->n_ports && has_extended_port_info(node); p++) {
+				struct rd_walk_port *port = &node->ports[p];
+
+				if (port->known && rd_mad_field(port->info, IB_PORT_PHYS_STATE_F) == PHYSICAL_LINK_UP &&
+				    rd_mad_field(port->info, IB_PORT_LINK_SPEED_ACTIVE_F) == SPEED_QDR &&
+				    rd_mad_field(port->info, IB_PORT_LINK_SPEED_EXT_ACTIVE_F) == 0)
+					add_query(&discovery, node, &node->route, 0, ATTR_EXTENDED_PORT_INFO, p,
+						  (struct destination){ port->extended, NULL, NULL });
+			}
+		}
+		r = send_queries(&discovery, err);
+	}
 	walk->duration_ns = mads->ops->now(mads) - start;
 	tdestroy(discovery.by_guid, keep_node);
 	RD_FREE(discovery.gates, discovery.neighbours, discovery.conflicts, discovery.queries, discovery.destinations);

@@ -298,17 +298,6 @@ void rd_report_fabric_latched(struct rd_report *report, const struct rd_fabric_l
 	rd_report_add(report, section);
 }
 
-/* The wall clock of the local time zone. */
-static void set_clock(struct rd_row *row, size_t column, uint64_t ns)
-{
-	time_t seconds = (time_t)(ns / 1000000000u);
-	char text[16];
-	struct tm tm;
-
-	if (localtime_r(&seconds, &tm) && strftime(text, sizeof(text), "%H:%M:%S", &tm))
-		rd_row_str(row, column, text);
-}
-
 struct rd_section *rd_report_fabric_seen(const struct rd_fabric_latch *const *ranked, size_t n)
 {
 	struct rd_section *section = rd_section_create("seen", seen_columns, SEEN_COLUMNS);
@@ -322,13 +311,19 @@ struct rd_section *rd_report_fabric_seen(const struct rd_fabric_latch *const *ra
 			rd_dup_part(latch->subject, to ? (size_t)(to - latch->subject) : strlen(latch->subject));
 		char *guid;
 		uint32_t number;
+		time_t seconds;
+		char text[16];
+		struct tm tm;
 
 		if (latch->cleared)
 			continue;
 		row = rd_section_add(section);
 		snprintf(state, sizeof(state), "%s%s", latch->current ? "" : "was ", rd_severity_name(latch->severity));
 		rd_row_str(row, SEEN_STATE, state);
-		set_clock(row, SEEN_LAST, latch->looks.last_ns);
+		/* The wall clock of the local time zone. */
+		seconds = (time_t)(latch->looks.last_ns / 1000000000u);
+		if (localtime_r(&seconds, &tm) && strftime(text, sizeof(text), "%H:%M:%S", &tm))
+			rd_row_str(row, SEEN_LAST, text);
 		rd_row_uint(row, SEEN_LOOKS, latch->looks.n);
 		/* Of a cable, "leaf3 port 17, to node5 port 1", the end that is named first: there is no room for both. The number has a column of
 		 * its own, as names may be shortened. */
