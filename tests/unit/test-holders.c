@@ -7,7 +7,7 @@
 
 #include "fake-host.h"
 #include "trace/attach/holders.h"
-#include "trace/attach/watch.h"
+#include "trace/attach/holder.h"
 
 #define S UINT64_C(1000000000)
 

@@ -15,8 +15,23 @@
 /* Functions of modules that are loaded during the trace. */
 #define FNS_ADDED 16384
 
-static void fill_offsets(const struct rd_offsets *off, struct rd_trace_config *cfg)
+_Static_assert(RD_OBJECTS == RD_OBJECT_TYPES, "offsets of all types of objects");
+
+static void fill_config(const struct rd_attach *attach, struct rd_trace_config *cfg)
 {
+	const struct rd_session_opts *opts = attach->opts;
+	const struct rd_offsets *off = &attach->set->off;
+	struct stat ns;
+
+	cfg->pid = opts->pid;
+	cfg->err = opts->err;
+	cfg->page_size = (__u32)sysconf(_SC_PAGESIZE);
+	cfg->cgroup = opts->cgroup_id;
+	cfg->match = opts->fn_match != NULL;
+	cfg->kernel_stack = opts->kernel_stack;
+	cfg->user_stack = opts->user_stack;
+	cfg->read_kernel = attach->read_kernel;
+	cfg->drop_benign = opts->drop_benign;
 	cfg->qp_num = off->qp_num;
 	cfg->qp_port = off->qp_port;
 	cfg->qp_type = off->qp_type;
@@ -36,24 +51,6 @@ static void fill_offsets(const struct rd_offsets *off, struct rd_trace_config *c
 		cfg->objects[i].number = off->objects[i].number;
 		cfg->objects[i].users = off->objects[i].users;
 	}
-}
-_Static_assert(RD_OBJECTS == RD_OBJECT_TYPES, "offsets of all types of objects");
-
-static void fill_config(const struct rd_attach *attach, struct rd_trace_config *cfg)
-{
-	const struct rd_session_opts *opts = attach->opts;
-	struct stat ns;
-
-	cfg->pid = opts->pid;
-	cfg->err = opts->err;
-	cfg->page_size = (__u32)sysconf(_SC_PAGESIZE);
-	cfg->cgroup = opts->cgroup_id;
-	cfg->match = opts->fn_match != NULL;
-	cfg->kernel_stack = opts->kernel_stack;
-	cfg->user_stack = opts->user_stack;
-	cfg->read_kernel = attach->read_kernel;
-	cfg->drop_benign = opts->drop_benign;
-	fill_offsets(&attach->set->off, cfg);
 	cfg->descendants = opts->descendants;
 	if (!stat("/proc/self/ns/pid", &ns)) {
 		cfg->pidns_dev = ns.st_dev;
@@ -68,94 +65,64 @@ static void fill_config(const struct rd_attach *attach, struct rd_trace_config *
 		cfg->devs[i] = opts->devs[i];
 }
 
-/* BPF programs see process IDs of the initial PID namespace; this process may be in a different one. */
-static void find_command(struct trace_bpf *skel)
-{
-	if (rd_programs_run(skel->progs.whoami))
-		skel->bss->command = (__u32)getppid();
-}
-
-static void fill_programs(struct trace_bpf *skel, struct rd_programs *ret)
-{
-	ret->skel = skel;
-	ret->tracing[RD_HOOK_LEAVE] = skel->progs.fexit_leave;
-	ret->tracing[RD_HOOK_LEAVE_ROOT] = skel->progs.fexit_leave_root;
-	ret->tracing[RD_HOOK_ENTER_ROOT] = skel->progs.fentry_root;
-	ret->tracing[RD_HOOK_NOTE] = skel->progs.fentry_note;
-	ret->kprobe[RD_HOOK_LEAVE] = skel->progs.kprobe_leave;
-	ret->kprobe[RD_HOOK_LEAVE_ROOT] = skel->progs.kprobe_leave_root;
-	ret->kprobe[RD_HOOK_ENTER_ROOT] = skel->progs.kprobe_root;
-	ret->kprobe[RD_HOOK_OBJECT] = skel->progs.kprobe_object;
-	ret->kprobe[RD_HOOK_NOTE] = skel->progs.kprobe_note;
-	ret->fds[RD_FD_RING] = bpf_map__fd(skel->maps.ring);
-	ret->fds[RD_FD_COUNTS] = bpf_map__fd(skel->maps.counts);
-	ret->fds[RD_FD_TOTALS] = bpf_map__fd(skel->maps.totals);
-	ret->fds[RD_FD_SWITCH] = bpf_map__fd(skel->maps.bss);
-	ret->fds[RD_FD_FNS] = bpf_map__fd(skel->maps.fns);
-	ret->fds[RD_FD_THREADS] = bpf_map__fd(skel->maps.threads);
-	ret->fds[RD_FD_LAYOUTS] = bpf_map__fd(skel->maps.layouts);
-	ret->fds[RD_FD_BENIGN] = bpf_map__fd(skel->maps.benign);
-	ret->on = &skel->bss->on;
-	ret->on_at = (uintptr_t)&skel->bss->on - (uintptr_t)skel->bss;
-	ret->loads_at = (uintptr_t)&skel->bss->loads - (uintptr_t)skel->bss;
-	ret->loads = skel->progs.module_loaded;
-}
-
-/* The maps of the trace that the hooks are added to, or the sizes of our own. */
-static int prepare_maps(const struct rd_attach *attach, struct trace_bpf *skel)
-{
-	const struct {
-		struct bpf_map *map;
-		enum rd_fd fd;
-	} shared[] = { { skel->maps.ring, RD_FD_RING },	      { skel->maps.counts, RD_FD_COUNTS },
-		       { skel->maps.totals, RD_FD_TOTALS },   { skel->maps.bss, RD_FD_SWITCH },
-		       { skel->maps.fns, RD_FD_FNS },	      { skel->maps.threads, RD_FD_THREADS },
-		       { skel->maps.layouts, RD_FD_LAYOUTS }, { skel->maps.benign, RD_FD_BENIGN } };
-	const int *share = attach->opts->share;
-	int r = 0;
-
-	if (!share) {
-		bpf_map__set_max_entries(skel->maps.fns, (__u32)attach->set->n_fns + FNS_ADDED);
-		bpf_map__set_max_entries(skel->maps.ring,
-					 attach->opts->ring_bytes ? attach->opts->ring_bytes : 1024 * 1024);
-		return 0;
-	}
-	for (size_t i = 0; !r && i < RD_ARRAY_SIZE(shared); i++)
-		r = bpf_map__reuse_fd(shared[i].map, share[shared[i].fd]);
-	return r;
-}
-
 static int load(struct rd_attach *attach, bool tracing, bool kprobes, char *log)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, open, .kernel_log_buf = log, .kernel_log_size = log ? RD_VERIFIER_LOG : 0);
 	struct trace_bpf *skel = trace_bpf__open_opts(&open);
+	struct rd_programs *p = &attach->programs;
+	const int *share = attach->opts->share;
 	int r = 0;
 
 	if (!skel)
 		return -errno;
-	struct bpf_program *tracers[] = { skel->progs.fexit_leave, skel->progs.fexit_leave_root,
-					  skel->progs.fentry_root, skel->progs.fentry_note };
-	struct bpf_program *probes[] = { skel->progs.kprobe_leave, skel->progs.kprobe_leave_root,
-					 skel->progs.kprobe_root, skel->progs.kprobe_object, skel->progs.kprobe_note };
+	/* Those of a trace that hooks are added to are shared. */
+	const struct {
+		struct bpf_map *map;
+		enum rd_fd fd;
+	} maps[] = { { skel->maps.ring, RD_FD_RING },	    { skel->maps.counts, RD_FD_COUNTS },
+		     { skel->maps.totals, RD_FD_TOTALS },   { skel->maps.bss, RD_FD_SWITCH },
+		     { skel->maps.fns, RD_FD_FNS },	    { skel->maps.threads, RD_FD_THREADS },
+		     { skel->maps.layouts, RD_FD_LAYOUTS }, { skel->maps.benign, RD_FD_BENIGN } };
 
+	p->tracing[RD_HOOK_LEAVE] = skel->progs.fexit_leave;
+	p->tracing[RD_HOOK_LEAVE_ROOT] = skel->progs.fexit_leave_root;
+	p->tracing[RD_HOOK_ENTER_ROOT] = skel->progs.fentry_root;
+	p->tracing[RD_HOOK_NOTE] = skel->progs.fentry_note;
+	p->kprobe[RD_HOOK_LEAVE] = skel->progs.kprobe_leave;
+	p->kprobe[RD_HOOK_LEAVE_ROOT] = skel->progs.kprobe_leave_root;
+	p->kprobe[RD_HOOK_ENTER_ROOT] = skel->progs.kprobe_root;
+	p->kprobe[RD_HOOK_OBJECT] = skel->progs.kprobe_object;
+	p->kprobe[RD_HOOK_NOTE] = skel->progs.kprobe_note;
 	if (tracing)
-		r = rd_programs_autoload(tracers, RD_ARRAY_SIZE(tracers), true);
+		r = rd_programs_autoload(p->tracing, true);
 	if (!r && kprobes)
-		r = rd_programs_autoload(probes, RD_ARRAY_SIZE(probes), false);
+		r = rd_programs_autoload(p->kprobe, false);
 	bpf_program__set_autoload(skel->progs.whoami, true);
 	fill_config(attach, (struct rd_trace_config *)&skel->rodata->cfg);
-	bpf_program__set_autoload(skel->progs.module_loaded, !attach->opts->share);
-	if (!r)
-		r = prepare_maps(attach, skel);
+	bpf_program__set_autoload(skel->progs.module_loaded, !share);
+	if (!share) {
+		bpf_map__set_max_entries(skel->maps.fns, (__u32)attach->set->n_fns + FNS_ADDED);
+		bpf_map__set_max_entries(skel->maps.ring,
+					 attach->opts->ring_bytes ? attach->opts->ring_bytes : 1024 * 1024);
+	}
+	for (size_t i = 0; share && !r && i < RD_ARRAY_SIZE(maps); i++)
+		r = bpf_map__reuse_fd(maps[i].map, share[maps[i].fd]);
 	if (!r)
 		r = trace_bpf__load(skel);
 	if (r < 0) {
 		trace_bpf__destroy(skel);
 		return r;
 	}
-	if (!attach->opts->share)
-		find_command(skel);
-	fill_programs(skel, &attach->programs);
+	/* BPF programs see process IDs of the initial PID namespace; this process may be in a different one. */
+	if (!share && rd_programs_run(skel->progs.whoami))
+		skel->bss->command = (__u32)getppid();
+	p->skel = skel;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(maps); i++)
+		p->fds[maps[i].fd] = bpf_map__fd(maps[i].map);
+	p->on = &skel->bss->on;
+	p->on_at = (uintptr_t)&skel->bss->on - (uintptr_t)skel->bss;
+	p->loads_at = (uintptr_t)&skel->bss->loads - (uintptr_t)skel->bss;
+	p->loads = skel->progs.module_loaded;
 	return 0;
 }
 
@@ -179,11 +146,6 @@ static uint32_t class_of(enum rd_ret ret)
 	}
 }
 
-static uint32_t notes_of(const struct rd_fn *fn)
-{
-	return (fn->notes & RD_NOTE_QP ? RD_FN_NOTE_QP : 0) | (fn->notes & RD_NOTE_CM ? RD_FN_NOTE_CM : 0);
-}
-
 static int describe_functions(const struct rd_attach *attach, int fd)
 {
 	static const uint8_t roots[] = {
@@ -201,7 +163,7 @@ static int describe_functions(const struct rd_attach *attach, int fd)
 		info = RD_FN_INFO(class_of(fn->ret), roots[fn->entry], fn->qp_arg < 0 ? RD_FN_NO_ARG : fn->qp_arg,
 				  fn->dev_arg < 0 ? RD_FN_NO_ARG : fn->dev_arg,
 				  attach->opts->fn_match && attach->opts->fn_match[i]) |
-		       notes_of(fn);
+		       (fn->notes & RD_NOTE_QP ? RD_FN_NOTE_QP : 0) | (fn->notes & RD_NOTE_CM ? RD_FN_NOTE_CM : 0);
 		if (bpf_map_update_elem(fd, &i, &info, BPF_ANY))
 			return -errno;
 	}
@@ -209,76 +171,58 @@ static int describe_functions(const struct rd_attach *attach, int fd)
 }
 
 /* The parts of the layout of a request that the programs need. */
-static struct rd_rec_layout to_layout(const struct rd_req_place *places)
+static int describe_layout(int fd, __u64 key, const struct rd_fnset *set)
 {
-	struct rd_rec_layout ret = {
+	const struct rd_req_place *places = rd_request_layout(key, set);
+	struct rd_rec_layout layout = {
 		.address = RD_NOWHERE, .length = RD_NOWHERE, .access = RD_NOWHERE, .fd = RD_NOWHERE
 	};
 	size_t n = 0;
 
-	for (size_t i = 0; i < RD_HANDLES_MAX; i++)
-		ret.handles[i] = RD_NOWHERE;
-	for (; places->size; places++) {
-		if (places->field < RD_REQ_HANDLES && n < RD_HANDLES_MAX)
-			ret.handles[n++] = places->at;
-		else if (places->field == RD_REQ_ADDRESS)
-			ret.address = places->at;
-		else if (places->field == RD_REQ_LENGTH)
-			ret.length = places->at;
-		else if (places->field == RD_REQ_ACCESS)
-			ret.access = places->at;
-		else if (places->field == RD_REQ_FD)
-			ret.fd = places->at;
-	}
-	return ret;
-}
-
-static int describe_layout(int fd, __u64 key, const struct rd_fnset *set)
-{
-	const struct rd_req_place *places = rd_request_layout(key, set);
-	struct rd_rec_layout layout;
-
 	if (!places)
 		return 0;
-	layout = to_layout(places);
-	return bpf_map_update_elem(fd, &key, &layout, BPF_ANY) ? -errno : 0;
-}
-
-static int describe_layouts(const struct rd_fnset *set, int fd)
-{
-	uint64_t key;
-	int r = 0;
-
-	for (size_t i = 0; !r && rd_request_layout_at(i, &key); i++)
-		r = describe_layout(fd, key, set);
-	for (__u32 i = 0; !r && i < set->n_fns; i++)
-		if (set->fns[i].entry == RD_ENTRY_WRITE_HANDLER)
-			r = describe_layout(fd, RD_VERB(RD_VERB_WRITE, i), set);
-	return r;
-}
-
-/* If there are more rules than the map holds, the failures of the rest are reported, and marked as benign by the command. */
-static int describe_benign(const struct rd_session_opts *opts, int fd)
-{
-	for (size_t i = 0; i < opts->n_benign && i < RD_BENIGN_MAX; i++) {
-		struct rd_benign_key key = { .verb = opts->benign[i].verb,
-					     .origin = (__u32)opts->benign[i].origin,
-					     .err = opts->benign[i].err };
-		__u32 attrs = opts->benign[i].unknown_verb ? RD_BENIGN_VERB_UNKNOWN : opts->benign[i].num_attrs;
-
-		if (bpf_map_update_elem(fd, &key, &attrs, BPF_ANY))
-			return -errno;
+	for (size_t i = 0; i < RD_HANDLES_MAX; i++)
+		layout.handles[i] = RD_NOWHERE;
+	for (; places->size; places++) {
+		if (places->field < RD_REQ_HANDLES && n < RD_HANDLES_MAX)
+			layout.handles[n++] = places->at;
+		else if (places->field == RD_REQ_ADDRESS)
+			layout.address = places->at;
+		else if (places->field == RD_REQ_LENGTH)
+			layout.length = places->at;
+		else if (places->field == RD_REQ_ACCESS)
+			layout.access = places->at;
+		else if (places->field == RD_REQ_FD)
+			layout.fd = places->at;
 	}
-	return 0;
+	return bpf_map_update_elem(fd, &key, &layout, BPF_ANY) ? -errno : 0;
 }
 
 static int describe(const struct rd_attach *attach)
 {
 	const struct trace_bpf *skel = attach->programs.skel;
+	const struct rd_session_opts *opts = attach->opts;
+	const struct rd_fnset *set = attach->set;
+	int layouts = bpf_map__fd(skel->maps.layouts), r = describe_functions(attach, bpf_map__fd(skel->maps.fns));
+	uint64_t layout;
 
-	return RD_FIRST(describe_functions(attach, bpf_map__fd(skel->maps.fns)),
-			describe_layouts(attach->set, bpf_map__fd(skel->maps.layouts)),
-			describe_benign(attach->opts, bpf_map__fd(skel->maps.benign)));
+	for (size_t i = 0; !r && rd_request_layout_at(i, &layout); i++)
+		r = describe_layout(layouts, layout, set);
+	for (__u32 i = 0; !r && i < set->n_fns; i++)
+		if (set->fns[i].entry == RD_ENTRY_WRITE_HANDLER)
+			r = describe_layout(layouts, RD_VERB(RD_VERB_WRITE, i), set);
+	/* If there are more rules than the map holds, the failures of the rest are reported, and marked as benign by the
+	 * command. */
+	for (size_t i = 0; !r && i < opts->n_benign && i < RD_BENIGN_MAX; i++) {
+		struct rd_benign_key key = { .verb = opts->benign[i].verb,
+					     .origin = (__u32)opts->benign[i].origin,
+					     .err = opts->benign[i].err };
+		__u32 attrs = opts->benign[i].unknown_verb ? RD_BENIGN_VERB_UNKNOWN : opts->benign[i].num_attrs;
+
+		if (bpf_map_update_elem(bpf_map__fd(skel->maps.benign), &key, &attrs, BPF_ANY))
+			return -errno;
+	}
+	return r;
 }
 
 static bool applies(const struct rd_attach *attach, const struct rd_fn *fn, enum rd_backend backend, enum rd_hook hook)

@@ -13,31 +13,10 @@
 _Static_assert(RD_QP_ENDS == RD_QP_STATES && RD_QP_END_NONE == RD_QP_NO_STATE && RD_QP_DURATIONS == RD_QP_POWERS,
 	       "the counts are read without conversion");
 
-static void fill_programs(struct qp_bpf *skel, struct rd_programs *ret)
-{
-	ret->skel = skel;
-	ret->tracing[RD_HOOK_LEAVE] = skel->progs.fexit_create;
-	ret->tracing[RD_HOOK_LEAVE_ROOT] = skel->progs.fexit_modify;
-	ret->tracing[RD_HOOK_ENTER_ROOT] = skel->progs.fentry_modify;
-	ret->tracing[RD_HOOK_OBJECT] = skel->progs.fentry_object;
-	ret->kprobe[RD_HOOK_LEAVE] = skel->progs.kretprobe_create;
-	ret->kprobe[RD_HOOK_LEAVE_ROOT] = skel->progs.kretprobe_modify;
-	ret->kprobe[RD_HOOK_ENTER_ROOT] = skel->progs.kprobe_modify;
-	ret->kprobe[RD_HOOK_OBJECT] = skel->progs.kprobe_object;
-	ret->fds[RD_FD_RING] = bpf_map__fd(skel->maps.ring);
-	ret->fds[RD_FD_COUNTS] = bpf_map__fd(skel->maps.durations);
-	ret->fds[RD_FD_TOTALS] = bpf_map__fd(skel->maps.totals);
-	ret->fds[RD_FD_SWITCH] = bpf_map__fd(skel->maps.bss);
-	ret->on = &skel->bss->on;
-	ret->on_at = (uintptr_t)&skel->bss->on - (uintptr_t)skel->bss;
-	ret->loads_at = SIZE_MAX;
-	for (size_t i = RD_FD_SHARED; i < RD_FD_OWNER; i++)
-		ret->fds[i] = ret->fds[RD_FD_SWITCH]; /* not used */
-}
-
 static int load(struct rd_attach *attach, bool tracing, bool kprobes, char *log)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, open, .kernel_log_buf = log, .kernel_log_size = log ? RD_VERIFIER_LOG : 0);
+	struct rd_programs *p = &attach->programs;
 	struct qp_bpf *skel;
 	int r = 0;
 
@@ -47,15 +26,18 @@ static int load(struct rd_attach *attach, bool tracing, bool kprobes, char *log)
 	skel = qp_bpf__open_opts(&open);
 	if (!skel)
 		return -errno;
-	struct bpf_program *tracers[] = { skel->progs.fentry_modify, skel->progs.fexit_modify, skel->progs.fexit_create,
-					  skel->progs.fentry_object };
-	struct bpf_program *probes[] = { skel->progs.kprobe_modify, skel->progs.kretprobe_modify,
-					 skel->progs.kretprobe_create, skel->progs.kprobe_object };
-
+	p->tracing[RD_HOOK_LEAVE] = skel->progs.fexit_create;
+	p->tracing[RD_HOOK_LEAVE_ROOT] = skel->progs.fexit_modify;
+	p->tracing[RD_HOOK_ENTER_ROOT] = skel->progs.fentry_modify;
+	p->tracing[RD_HOOK_OBJECT] = skel->progs.fentry_object;
+	p->kprobe[RD_HOOK_LEAVE] = skel->progs.kretprobe_create;
+	p->kprobe[RD_HOOK_LEAVE_ROOT] = skel->progs.kretprobe_modify;
+	p->kprobe[RD_HOOK_ENTER_ROOT] = skel->progs.kprobe_modify;
+	p->kprobe[RD_HOOK_OBJECT] = skel->progs.kprobe_object;
 	if (tracing)
-		r = rd_programs_autoload(tracers, RD_ARRAY_SIZE(tracers), true);
+		r = rd_programs_autoload(p->tracing, true);
 	if (!r && kprobes)
-		r = rd_programs_autoload(probes, RD_ARRAY_SIZE(probes), false);
+		r = rd_programs_autoload(p->kprobe, false);
 	bpf_program__set_autoload(skel->progs.whoami, true);
 	*(struct rd_qp_config *)&skel->rodata->cfg = attach->opts->qp->cfg;
 	bpf_map__set_max_entries(skel->maps.roles, attach->set->n_fns ? (__u32)attach->set->n_fns : 1);
@@ -68,21 +50,20 @@ static int load(struct rd_attach *attach, bool tracing, bool kprobes, char *log)
 		return r;
 	}
 	rd_programs_run(skel->progs.whoami);
-	fill_programs(skel, &attach->programs);
+	p->skel = skel;
+	p->fds[RD_FD_RING] = bpf_map__fd(skel->maps.ring);
+	p->fds[RD_FD_COUNTS] = bpf_map__fd(skel->maps.durations);
+	p->fds[RD_FD_TOTALS] = bpf_map__fd(skel->maps.totals);
+	p->fds[RD_FD_SWITCH] = bpf_map__fd(skel->maps.bss);
+	for (size_t i = RD_FD_SHARED; i < RD_FD_OWNER; i++)
+		p->fds[i] = p->fds[RD_FD_SWITCH]; /* not used */
+	p->on = &skel->bss->on;
+	p->on_at = (uintptr_t)&skel->bss->on - (uintptr_t)skel->bss;
+	p->loads_at = SIZE_MAX;
 	return 0;
 }
 
 static const struct rd_qp_key head = { RD_QP_KEY_HEAD, RD_QP_KEY_HEAD };
-
-static int add_head(const struct qp_bpf *skel)
-{
-	struct rd_qp_value value = { .version = RD_QP_MAP_VERSION };
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	value.time = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-	return bpf_map_update_elem(bpf_map__fd(skel->maps.rdmadiag_qps), &head, &value, BPF_ANY) ? -errno : 0;
-}
 
 static void ending(const struct rd_attach *attach)
 {
@@ -94,6 +75,8 @@ static void ending(const struct rd_attach *attach)
 static int describe(const struct rd_attach *attach)
 {
 	const struct qp_bpf *skel = attach->programs.skel;
+	struct rd_qp_value value = { .version = RD_QP_MAP_VERSION };
+	struct timespec ts;
 
 	for (__u32 i = 0; i < attach->set->n_fns; i++) {
 		__u32 role = attach->opts->qp->roles[i];
@@ -101,7 +84,9 @@ static int describe(const struct rd_attach *attach)
 		if (role && bpf_map_update_elem(bpf_map__fd(skel->maps.roles), &i, &role, BPF_ANY))
 			return -errno;
 	}
-	return add_head(skel);
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	value.time = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	return bpf_map_update_elem(bpf_map__fd(skel->maps.rdmadiag_qps), &head, &value, BPF_ANY) ? -errno : 0;
 }
 
 static bool applies(const struct rd_attach *attach, const struct rd_fn *fn, enum rd_backend backend, enum rd_hook hook)

@@ -146,12 +146,9 @@ void rd_attach_close(struct rd_attach *attach);
 
 /* --- internal --- */
 
-/* A backend: attaches `hook` to n functions. On an error none is attached. Does not set attach->backends. */
-typedef int rd_attach_fn(struct rd_attach *attach, enum rd_hook hook, const uint32_t *fns, size_t n);
-int rd_attach_fexit(struct rd_attach *attach, enum rd_hook hook, const uint32_t *fns, size_t n);
-int rd_attach_fexit_multi(struct rd_attach *attach, enum rd_hook hook, const uint32_t *fns, size_t n);
-int rd_attach_kprobe_multi(struct rd_attach *attach, enum rd_hook hook, const uint32_t *fns, size_t n);
-int rd_attach_kprobe(struct rd_attach *attach, enum rd_hook hook, const uint32_t *fns, size_t n);
+/* Attaches `hook` to n functions with a backend; fexit-multi: all of one module. On an error none is attached. Does not set
+ * attach->backends. */
+int rd_attach_with(struct rd_attach *attach, enum rd_backend backend, enum rd_hook hook, const uint32_t *fns, size_t n);
 
 /* Take ownership of the descriptor of a link, and of an attached program. */
 void rd_attach_keep_link(struct rd_attach *attach, int fd);
@@ -167,20 +164,12 @@ void rd_attach_probe(struct rd_attach *attach);
 int rd_attach_create_record(struct rd_attach *attach);
 /* Binds the record to a program. A program without it must not be attached: -errno. */
 int rd_attach_bind_record(const struct rd_attach *attach, int prog);
-/* The same for templates that are attached directly. */
-int rd_attach_bind_templates(const struct rd_attach *attach);
-
-/* The order in which backends are tried for a function, terminated by RD_BACKEND_NONE, and why (caller frees `reason`). */
-void rd_attach_choose(const struct rd_attach *attach, size_t functions, enum rd_backend order[RD_BACKEND_COUNT],
-		      char **reason);
 
 /* Marks programs for loading as templates; tracing programs need a function of vmlinux to be verified against. -errno. */
-int rd_programs_autoload(struct bpf_program *const *programs, size_t n, bool tracing);
-/* attach-types.c: ops->load, keeping the types of its programs for their copies. Not thread-safe, as libbpf's handlers are not. */
+int rd_programs_autoload(struct bpf_program *const programs[RD_HOOK_COUNT], bool tracing);
+/* ops->load, keeping the types of its programs for their copies. Not thread-safe, as libbpf's handlers are not. */
 int rd_programs_load(struct rd_attach *attach, bool tracing, bool kprobes, struct rd_refusal *refusal);
 void rd_programs_forget_types(struct rd_programs *programs);
-/* NULL: none are known, as without BTF. */
-const struct rd_program_types *rd_programs_types(const struct rd_programs *programs, const struct bpf_program *prog);
 /* Runs a program once, in the context of this process. -errno. */
 int rd_programs_run(const struct bpf_program *program);
 

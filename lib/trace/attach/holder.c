@@ -1,29 +1,243 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The process that owns the hooks (see holder.h), the one that adds hooks to a running trace, what they and the command tell each other,
+ * and when the hooks are detached early.
+ */
 #include "trace/attach/holder.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "trace/attach/holder-caps.h"
-#include "trace/attach/watch.h"
+#include "base/memory.h"
+
+union control {
+	struct cmsghdr align;
+	char space[CMSG_SPACE(sizeof(int) * RD_MSG_FDS)];
+};
+_Static_assert(RD_FD_COUNT <= RD_MSG_FDS, "all in one message");
+
+int rd_msg_send(int sock, const struct rd_msg *msg, const int *fds, size_t n_fds)
+{
+	union control control = {};
+	struct iovec iov = { .iov_base = (void *)msg, .iov_len = sizeof(*msg) };
+	struct msghdr head = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	if (n_fds) {
+		struct cmsghdr *c;
+
+		head.msg_control = control.space;
+		head.msg_controllen = CMSG_SPACE(sizeof(int) * n_fds);
+		c = CMSG_FIRSTHDR(&head);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int) * n_fds);
+		memcpy(CMSG_DATA(c), fds, sizeof(int) * n_fds);
+	}
+	return sendmsg(sock, &head, MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+static size_t expected_fds(const struct rd_msg *msg, size_t n_fds)
+{
+	if (msg->type == RD_MSG_READY)
+		return n_fds;
+	return msg->type != RD_MSG_HOOKS ? 0 : msg->a + msg->b <= RD_MSG_FDS ? msg->a + msg->b : SIZE_MAX;
+}
+
+/* The descriptors that came with a message. Others than expected are closed: -EPROTO. */
+static int take_fds(const struct cmsghdr *c, size_t expected, int *ret)
+{
+	size_t n = c && c->cmsg_type == SCM_RIGHTS ? (c->cmsg_len - CMSG_LEN(0)) / sizeof(int) : 0;
+	int fds[RD_MSG_FDS];
+
+	if (n > RD_MSG_FDS)
+		return -EPROTO; /* there was no place for them */
+	if (n)
+		memcpy(fds, CMSG_DATA(c), sizeof(int) * n);
+	if (n == expected && (ret || !n)) {
+		if (n)
+			memcpy(ret, fds, sizeof(int) * n);
+		return 0;
+	}
+	while (n)
+		close(fds[--n]);
+	return -EPROTO;
+}
+
+int rd_msg_recv(int sock, struct rd_msg *msg, int *fds, size_t n_fds, int timeout_ms)
+{
+	union control control = {};
+	struct iovec iov = { .iov_base = msg, .iov_len = sizeof(*msg) };
+	struct msghdr head = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof(control.space)
+	};
+	struct pollfd p = { .fd = sock, .events = POLLIN };
+	int r = poll(&p, 1, timeout_ms);
+	ssize_t size;
+
+	if (r <= 0)
+		return r ? -errno : -EAGAIN;
+	size = recvmsg(sock, &head, MSG_CMSG_CLOEXEC);
+	if (size < 0)
+		return -errno;
+	if (size != sizeof(*msg))
+		return -EPIPE;
+	return take_fds(CMSG_FIRSTHDR(&head), expected_fds(msg, n_fds), fds);
+}
+
+/* An RD_MSG_NOTE for each. */
+static void send_notes(int sock, const struct rd_errlist *notes)
+{
+	for (size_t i = 0; i < notes->n; i++) {
+		struct rd_msg msg = { .type = RD_MSG_NOTE, .err = notes->v[i] };
+
+		rd_msg_send(sock, &msg, NULL, 0);
+	}
+}
+
+bool rd_watch_due(const struct rd_watch *w, uint64_t now_ns)
+{
+	return w->max_percent > 0 && (!w->measuring || now_ns - w->since_ns >= RD_WATCH_WINDOW_NS);
+}
+
+enum rd_early_end rd_watch_reader(const struct rd_watch *w, uint64_t now_ns)
+{
+	return w->max_silence_ns && now_ns > w->heard_ns && now_ns - w->heard_ns > w->max_silence_ns ?
+		       RD_EARLY_END_UNREAD :
+		       RD_EARLY_END_NOT;
+}
+
+static enum rd_early_end check_cpu(struct rd_watch *w, const struct rd_watch_reading *reading)
+{
+	bool whole = w->measuring && reading->counted && reading->run_ns >= w->since_run_ns;
+
+	if (whole && reading->now_ns - w->since_ns < RD_WATCH_WINDOW_NS)
+		return RD_EARLY_END_NOT;
+	if (whole) {
+		w->percent =
+			100.0 * (double)(reading->run_ns - w->since_run_ns) / (double)(reading->now_ns - w->since_ns);
+		if (w->percent > w->highest)
+			w->highest = w->percent;
+	}
+	w->measuring = reading->counted;
+	w->since_ns = reading->now_ns;
+	w->since_run_ns = reading->run_ns;
+	return whole && w->percent > w->max_percent ? RD_EARLY_END_CPU : RD_EARLY_END_NOT;
+}
+
+enum rd_early_end rd_watch_step(struct rd_watch *w, const struct rd_watch_reading *reading)
+{
+	enum rd_early_end r = w->max_percent > 0 ? check_cpu(w, reading) : RD_EARLY_END_NOT;
+
+	return r ? r : rd_watch_reader(w, reading->now_ns);
+}
+
+#define BIT(cap) (UINT64_C(1) << (cap))
+
+/* In order: programs and maps; hooks on kernel functions; BTF of modules, and perf events if perf_event_paranoid requires it;
+ * addresses of functions; the preemption mode in debugfs (two); memory of maps on kernels that count it as locked. */
+#define ATTACHING                                                                                         \
+	(BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_SYS_ADMIN) | BIT(CAP_SYSLOG) | BIT(CAP_DAC_OVERRIDE) | \
+	 BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_SYS_RESOURCE))
+
+/* Reduces the capabilities of this process to `permitted` and `effective`. */
+static int limit_caps(uint64_t permitted, uint64_t effective)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2];
+
+	if (syscall(SYS_capget, &head, data))
+		return -errno;
+	for (int i = 0; i < 2; i++) {
+		data[i].permitted &= (uint32_t)(permitted >> 32 * i);
+		data[i].effective = data[i].permitted & (uint32_t)(effective >> 32 * i);
+		data[i].inheritable = 0;
+	}
+	return syscall(SYS_capset, &head, data) ? -errno : 0;
+}
+
+/*
+ * Drops the rest: closing descriptors detaches the hooks without any capability. Kernels before 6.1 may refuse every bpf(2)
+ * without CAP_BPF if unprivileged BPF is disabled; on those it is kept, for reading the counts of missed hooks. -errno.
+ */
+static int limit_to_holding(void)
+{
+	struct bpf_prog_info info;
+	__u32 len = sizeof(info);
+	int r = limit_caps(BIT(CAP_BPF), 0);
+
+	if (r)
+		return r;
+	/* If the query is permitted, the error is about the descriptor (EBADF). */
+	if (bpf_obj_get_info_by_fd(-1, &info, &len) && errno == EPERM)
+		return limit_caps(BIT(CAP_BPF), BIT(CAP_BPF));
+	return limit_caps(0, 0);
+}
+
+static int silent(enum libbpf_print_level level, const char *fmt, va_list args)
+{
+	(void)level, (void)fmt, (void)args;
+	return 0;
+}
+
+static int compare_fds(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/* holder-leave.c: makes a forked process independent of the command, so that it does not keep pipes and the terminal of the command
+ * open. Closes all descriptors but those in `keep`, which is sorted. */
+static void leave_command(int *keep, size_t n)
+{
+	_cleanup_close_ int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	unsigned first = 3;
+
+	setsid();
+	prctl(PR_SET_NAME, RD_HOLDER_NAME);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGCHLD, SIG_DFL);
+	if (chdir("/"))
+		return;
+	for (int fd = 0; null >= 0 && fd < 3; fd++)
+		dup2(null, fd);
+	/* The rest is closed. */
+	qsort(keep, n, sizeof(*keep), compare_fds);
+	for (size_t i = 0; i < n; i++) {
+		if (keep[i] > (int)first)
+			close_range(first, (unsigned)keep[i] - 1, 0);
+		if (keep[i] >= (int)first)
+			first = (unsigned)keep[i] + 1;
+	}
+	close_range(first, ~0U, 0);
+	libbpf_set_print(silent);
+}
 
 #define WATCH_MS 500
+#define PROGRESS_NS 50000000
 #define LOG_LINES 20 /* of the verifier */
 
 struct holder {
 	int sock, signals;
 	int stats;	   /* keeps run statistics on while open; -1: not enabled by us */
 	bool measured;	   /* run statistics were on at every check */
-	uint64_t reported; /* ms of CLOCK_MONOTONIC */
+	uint64_t reported; /* progress, ns of CLOCK_MONOTONIC */
 	struct rd_watch watch;
 	struct rd_attach attach;
 };
@@ -36,24 +250,19 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-static uint64_t now_ms(void)
-{
-	return now_ns() / 1000000;
-}
-
 /* While attaching: reports progress, and checks whether the command still runs. */
 static int tick(void *arg, size_t done, size_t total)
 {
 	struct holder *h = arg;
 	struct pollfd p[] = { { .fd = h->sock, .events = POLLIN | POLLOUT }, { .fd = h->signals, .events = POLLIN } };
 	struct rd_msg msg = { .type = RD_MSG_PROGRESS, .a = done, .b = total };
-	uint64_t now = now_ms();
+	uint64_t now = now_ns();
 
 	poll(p, RD_ARRAY_SIZE(p), 0);
 	if (p[0].revents & ~POLLOUT || p[1].revents)
 		return 1;
 	/* Do not block on a stopped command. */
-	if (now - h->reported < 50 || !(p[0].revents & POLLOUT))
+	if (now - h->reported < PROGRESS_NS || !(p[0].revents & POLLOUT))
 		return 0;
 	h->reported = now;
 	return rd_msg_send(h->sock, &msg, NULL, 0) < 0;
@@ -98,17 +307,6 @@ static bool handle_message(struct holder *h)
 	return true;
 }
 
-/* The sender of the signal. */
-static void set_sender(struct holder *h, struct rd_err *err)
-{
-	struct signalfd_siginfo info = { 0 };
-
-	if (read(h->signals, &info, sizeof(info)) != sizeof(info))
-		return;
-	rd_err_set(err, ECANCELED, "trace", "hooks detached at the request of process %u of user %u", info.ssi_pid,
-		   info.ssi_uid);
-}
-
 static enum rd_early_end check_limits(struct holder *h, struct rd_err *err)
 {
 	struct rd_watch_reading reading = { .now_ns = now_ns() };
@@ -139,6 +337,7 @@ static enum rd_early_end serve(struct holder *h, struct rd_err *err)
 {
 	int wait = h->watch.max_percent > 0 || h->watch.max_silence_ns ? WATCH_MS : -1;
 	enum rd_early_end why = RD_EARLY_END_NOT;
+	struct signalfd_siginfo sender = { 0 };
 
 	h->watch.heard_ns = now_ns();
 	while (!why) {
@@ -149,22 +348,15 @@ static enum rd_early_end serve(struct holder *h, struct rd_err *err)
 		if (p[0].revents && !handle_message(h))
 			break;
 		if (p[1].revents) {
-			set_sender(h, err);
+			if (read(h->signals, &sender, sizeof(sender)) == sizeof(sender))
+				rd_err_set(err, ECANCELED, "trace",
+					   "hooks detached at the request of process %u of user %u", sender.ssi_pid,
+					   sender.ssi_uid);
 			return RD_EARLY_END_DETACHED;
 		}
 		why = check_limits(h, err);
 	}
 	return why;
-}
-
-/* The last message to the command. */
-static void send_early_end(struct holder *h, enum rd_early_end why, const struct rd_err *err)
-{
-	struct rd_msg msg = { .type = RD_MSG_EARLY_END, .why = why, .err = *err };
-
-	*h->attach.programs.on = false;
-	read_counts(h, &msg.counts);
-	rd_msg_send(h->sock, &msg, NULL, 0);
 }
 
 /* SIGTERM requests the end; it is read from a signalfd between system calls. */
@@ -211,22 +403,12 @@ static void set_watch(struct holder *h, const struct rd_session_opts *opts, stru
 	rd_errlist_add(notes, &err);
 }
 
-/* Drops capabilities that only attaching needs. The trace continues if this fails, with a note. */
-static void drop_capabilities(struct rd_attach *attach)
-{
-	struct rd_err err = {};
-	int r = rd_holder_caps_hold();
-
-	if (!r)
-		return;
-	rd_err_set(&err, -r, "capabilities", "the process that holds the hooks cannot drop its capabilities");
-	rd_errlist_add(attach->notes, &err);
-}
-
+/* In the holder, and in a process that adds hooks, which has opts->share and keeps its capabilities until its end. */
 static int attach_hooks(struct holder *h, struct rd_fnset *set, const struct rd_session_opts *opts, uint8_t *backends,
 			struct rd_errlist *notes, char **reason, struct rd_err *err)
 {
-	int r = rd_holder_caps_attach();
+	struct rd_err note = {};
+	int r = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : limit_caps(ATTACHING, ATTACHING);
 
 	if (r)
 		return rd_err_set(err, -r, "capabilities",
@@ -237,10 +419,14 @@ static int attach_hooks(struct holder *h, struct rd_fnset *set, const struct rd_
 	h->attach.tick = tick;
 	h->attach.tick_arg = h;
 	r = rd_attach_run(&h->attach, reason, err);
-	if (r)
+	if (r || opts->share)
 		return r;
 	set_watch(h, opts, notes);
-	drop_capabilities(&h->attach);
+	r = limit_to_holding();
+	if (r) {
+		rd_err_set(&note, -r, "capabilities", "the process that holds the hooks cannot drop its capabilities");
+		rd_errlist_add(notes, &note);
+	}
 	return 0;
 }
 
@@ -265,27 +451,31 @@ _Noreturn void rd_holder_run(int sock, struct rd_fnset *set, const struct rd_ses
 	struct rd_msg msg = { .type = RD_MSG_FAILED };
 	struct rd_errlist notes = {};
 	_cleanup_free_ char *reason = NULL;
-	uint64_t start = now_ms();
+	uint64_t start = now_ns();
 	struct rd_err err = {};
 	enum rd_early_end why;
 	int r;
 
-	rd_holder_leave(&sock, 1);
+	leave_command(&sock, 1);
 	h.signals = open_signals();
 	r = attach_hooks(&h, set, opts, backends, &notes, &reason, &msg.err);
-	rd_msg_send_notes(sock, &notes);
+	send_notes(sock, &notes);
 	if (h.attach.refusal.log)
 		send_log(sock, h.attach.refusal.log);
 	if (!r) {
 		msg.type = RD_MSG_READY;
-		msg.seconds = (double)(now_ms() - start) / 1000;
+		msg.seconds = (double)(now_ns() - start) / 1e9;
 		msg.a = h.attach.programs.on_at;
 		msg.b = h.attach.programs.loads_at;
 		snprintf(msg.text, sizeof(msg.text), "%s", reason ? reason : "");
 		r = rd_msg_send(sock, &msg, h.attach.programs.fds, RD_FD_COUNT);
 		why = r ? RD_EARLY_END_NOT : serve(&h, &err);
-		if (why)
-			send_early_end(&h, why, &err);
+		if (why) {
+			msg = (struct rd_msg){ .type = RD_MSG_EARLY_END, .why = why, .err = err };
+			*h.attach.programs.on = false;
+			read_counts(&h, &msg.counts);
+			rd_msg_send(sock, &msg, NULL, 0);
+		}
 	} else {
 		rd_msg_send(sock, &msg, NULL, 0);
 	}
@@ -295,4 +485,73 @@ _Noreturn void rd_holder_run(int sock, struct rd_fnset *set, const struct rd_ses
 	rd_errlist_deinit(&notes);
 	rd_attach_close(&h.attach);
 	_exit(r ? 1 : 0);
+}
+
+/* Passes the descriptors on, as many as fit at a time; with the first message the number of functions. */
+static int send_hooks(int sock, const struct rd_attach *attach, const uint32_t functions[RD_BACKEND_COUNT])
+{
+	struct rd_msg msg = { .type = RD_MSG_HOOKS };
+	int fds[RD_MSG_FDS], r = 0;
+
+	memcpy(msg.functions, functions, sizeof(msg.functions));
+	for (size_t i = 0; !r && i < attach->n_links + attach->n_progs;) {
+		msg.a = msg.b = 0;
+		for (; i < attach->n_links && msg.a < RD_MSG_FDS; i++)
+			fds[msg.a++] = attach->links[i];
+		for (; i >= attach->n_links && i < attach->n_links + attach->n_progs && msg.a + msg.b < RD_MSG_FDS; i++)
+			fds[msg.a + msg.b++] = attach->progs[i - attach->n_links];
+		r = rd_msg_send(sock, &msg, fds, msg.a + msg.b);
+		memset(msg.functions, 0, sizeof(msg.functions));
+	}
+	return r;
+}
+
+/* The process that adds hooks: passes their descriptors to the command, for the holder, and ends. */
+static _Noreturn void add_hooks(int sock, struct rd_fnset *set, const struct rd_session_opts *opts, uint8_t *backends)
+{
+	struct holder h = { .sock = sock, .signals = -1, .stats = -1, .attach = { .owner_map = -1 } };
+	struct rd_msg msg = { .type = RD_MSG_FAILED };
+	uint32_t functions[RD_BACKEND_COUNT] = { 0 };
+	_cleanup_free_ bool *had = rd_alloc(set->n_fns, sizeof(*had));
+	struct rd_errlist notes = {};
+	char *reason = NULL;
+	int keep[RD_FD_COUNT + 1], r;
+
+	memcpy(keep, opts->share, RD_FD_COUNT * sizeof(*keep));
+	keep[RD_FD_COUNT] = sock;
+	leave_command(keep, RD_ARRAY_SIZE(keep));
+	for (size_t i = 0; i < set->n_fns; i++)
+		had[i] = backends[i];
+	r = attach_hooks(&h, set, opts, backends, &notes, &reason, &msg.err);
+	send_notes(sock, &notes);
+	/* Perf events share the templates, which count for them. */
+	for (size_t i = 0; !r && i < RD_HOOK_COUNT; i++) {
+		struct bpf_program *prog = h.attach.programs.kprobe[i];
+		int fd = prog && bpf_program__fd(prog) >= 0 ? dup(bpf_program__fd(prog)) : -1;
+
+		if (fd >= 0)
+			rd_attach_keep_prog(&h.attach, fd);
+	}
+	for (size_t i = 0; !r && i < set->n_fns; i++)
+		functions[backends[i]] += !had[i] && backends[i];
+	if (!r && !send_hooks(sock, &h.attach, functions))
+		msg.type = RD_MSG_ADDED;
+	rd_msg_send(sock, &msg, NULL, 0);
+	_exit(0);
+}
+
+/* The second process is not a child of the command, which does not wait for it: detaching may take long. */
+pid_t rd_adder_start(int sock, struct rd_fnset *set, const bool *add, const struct rd_session_opts *opts,
+		     uint8_t *backends)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	if (!fork()) {
+		for (size_t i = 0; i < set->n_fns; i++)
+			set->fns[i].selected = add[i];
+		add_hooks(sock, set, opts, backends);
+	}
+	_exit(0);
 }

@@ -47,12 +47,34 @@ struct rd_msg {
 int rd_msg_send(int sock, const struct rd_msg *msg, const int *fds, size_t n_fds);
 int rd_msg_recv(int sock, struct rd_msg *msg, int *fds, size_t n_fds, int timeout_ms);
 
-/* An RD_MSG_NOTE for each. */
-void rd_msg_send_notes(int sock, const struct rd_errlist *notes);
+/* ---- when a holder detaches by itself: pure functions */
 
-/* holder-leave.c: makes a forked process independent of the command, so that it does not keep pipes and the terminal of the command
- * open. Closes all descriptors but those in `keep`, which is sorted. */
-void rd_holder_leave(int *keep, size_t n);
+/* The CPU share is measured over at least this time. */
+#define RD_WATCH_WINDOW_NS UINT64_C(2000000000)
+
+struct rd_watch {
+	double max_percent;	 /* of one CPU; 0: no limit */
+	uint64_t max_silence_ns; /* time without a sign of the reader; 0: no limit */
+	uint64_t heard_ns;	 /* time of the last sign of the reader */
+	bool measuring;		 /* a window has begun at since_* */
+	uint64_t since_ns, since_run_ns;
+	double percent, highest; /* in the last window; highest of all */
+};
+
+/* A reading. `run_ns`: total run time of the programs on all CPUs; `counted`: whether run statistics are on. */
+struct rd_watch_reading {
+	uint64_t now_ns, run_ns;
+	bool counted;
+};
+
+/* Whether run times are to be read again, which costs one system call per program. */
+bool rd_watch_due(const struct rd_watch *watch, uint64_t now_ns);
+
+/* RD_EARLY_END_NOT, RD_EARLY_END_UNREAD or RD_EARLY_END_CPU. A window in which run statistics were off at times is ignored. */
+enum rd_early_end rd_watch_step(struct rd_watch *watch, const struct rd_watch_reading *reading);
+
+/* Checks only for RD_EARLY_END_UNREAD. */
+enum rd_early_end rd_watch_reader(const struct rd_watch *watch, uint64_t now_ns);
 
 /* Runs the holder; never returns. `backends` is memory shared with the command: one byte per function. */
 _Noreturn void rd_holder_run(int sock, struct rd_fnset *set, const struct rd_session_opts *opts, uint8_t *backends);

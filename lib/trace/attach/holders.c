@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "trace/attach/holder.h"
@@ -34,11 +35,6 @@ struct object_type {
 	int (*open)(__u32 id);
 	int (*process)(struct walk *walk, __u32 id, int fd);
 };
-
-static int no_memory(struct rd_err *err)
-{
-	return rd_err_set(err, ENOMEM, "BPF objects", "no memory to list them");
-}
 
 bool rd_hold_record_read(const void *value, size_t size, struct rd_hold_record *ret)
 {
@@ -68,13 +64,11 @@ static int process_map(struct walk *walk, __u32 id, int fd)
 	if (info.type != BPF_MAP_TYPE_ARRAY || info.max_entries != 1 || info.value_size > 65536 ||
 	    strncmp(info.name, RD_HOLD_MAP, sizeof(info.name)) != 0)
 		return 0;
-	value = calloc(1, info.value_size);
-	if (!value || rd_grow(&list->v, &list->cap, list->n + 1, sizeof(*list->v)))
-		return -ENOMEM;
+	value = rd_alloc(info.value_size, 1);
 	if (bpf_map_lookup_elem(fd, &zero, value))
 		return -errno;
 	if (rd_hold_record_read(value, info.value_size, &owner))
-		list->v[list->n++] = (struct rd_held){ .owner = owner, .map = id };
+		*RD_ADD(list->v, list->n, list->cap) = (struct rd_held){ .owner = owner, .map = id };
 	return 0;
 }
 
@@ -92,9 +86,8 @@ static int process_prog(struct walk *walk, __u32 id, int fd)
 
 			if (held->map != maps[m])
 				continue;
-			if (rd_grow(&walk->progs, &walk->cap_progs, walk->n_progs + 1, sizeof(*walk->progs)))
-				return -ENOMEM;
-			walk->progs[walk->n_progs++] = (struct owned_prog){ .prog = id, .held = i };
+			*RD_ADD(walk->progs, walk->n_progs, walk->cap_progs) =
+				(struct owned_prog){ .prog = id, .held = i };
 			held->programs++;
 			held->uid = info.created_by_uid;
 			held->run_ns += info.run_time_ns;
@@ -129,8 +122,6 @@ static int walk_objects(struct walk *walk, const struct object_type *type, struc
 		if (fd < 0 && (errno == ENOENT || errno == EAGAIN))
 			continue;
 		r = fd < 0 ? -errno : type->process(walk, id, fd);
-		if (r == -ENOMEM)
-			return no_memory(err);
 		if (r)
 			return rd_err_set(err, -r, type->name, "cannot read BPF object ID %u", id);
 	}
@@ -195,8 +186,7 @@ int rd_holders_processes(struct rd_source *src, struct rd_holder_proc **ret, siz
 		if (names.v[i][0] < '1' || names.v[i][0] > '9' ||
 		    rd_read_textf(src, &comm, NULL, "/proc/%s/comm", names.v[i]) || strcmp(comm, RD_HOLDER_NAME) != 0)
 			continue;
-		if (rd_grow(&v, &cap, found + 1, sizeof(*v)))
-			return no_memory(err);
+		rd_reserve(&v, &cap, found + 1, sizeof(*v));
 		if (!read_stat(src, names.v[i], &v[found]))
 			continue;
 		read_own_pid(src, names.v[i], &v[found++]);
@@ -235,17 +225,6 @@ void rd_holders_run_stats(struct rd_source *src, struct rd_held_list *ret)
 		RD_SET(ret->run_stats, *text != '0');
 }
 
-/* The command keeps the maps open while it reads counts: without programs, nothing is attached. */
-static void remove_detached(struct rd_held_list *list)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < list->n; i++)
-		if (list->v[i].programs)
-			list->v[kept++] = list->v[i];
-	list->n = kept;
-}
-
 int rd_holders_list(struct rd_source *src, struct rd_held_list *ret, struct rd_err *err)
 {
 	static const struct object_type types[] = {
@@ -256,13 +235,17 @@ int rd_holders_list(struct rd_source *src, struct rd_held_list *ret, struct rd_e
 	_cleanup_free_ struct rd_holder_proc *procs = NULL;
 	struct rd_held_list list = { 0 };
 	struct walk walk = { .list = &list };
-	size_t n = 0;
+	size_t n = 0, kept = 0;
 	int r = 0;
 
 	for (size_t i = 0; !r && i < RD_ARRAY_SIZE(types); i++)
 		r = walk_objects(&walk, &types[i], err);
 	free(walk.progs);
-	remove_detached(&list);
+	/* The command keeps the maps open while it reads counts: without programs, nothing is attached. */
+	for (size_t i = 0; i < list.n; i++)
+		if (list.v[i].programs)
+			list.v[kept++] = list.v[i];
+	list.n = kept;
 	if (!r && list.n)
 		r = rd_holders_processes(src, &procs, &n, err);
 	if (r) {

@@ -1,20 +1,191 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The trace as the command sees it: started, extended while it runs, read and stopped. */
 #include "trace/attach/session.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "bpf/trace.h"
-#include "trace/attach/session-state.h"
+#include "trace/attach/holder.h"
+
+/* Hooks that are being added. */
+struct adding {
+	int sock;	   /* -1: none are */
+	uint8_t *backends; /* shared with the process */
+	bool *add;
+	size_t n_fns;
+	struct rd_errlist notes;
+};
+
+struct rd_session {
+	int sock, poll; /* to the holder; epoll of all sockets */
+	pid_t holder;
+	struct adding adding;
+	int fds[RD_FD_COUNT];
+	volatile uint8_t *page;	    /* the map with the on switch, shared with the programs; NULL: not mapped */
+	size_t switch_at, loads_at; /* offsets in it; loads_at: of struct rd_module_loads, SIZE_MAX: none */
+	bool stopped;
+	uint64_t reading_sent; /* CLOCK_MONOTONIC, ns: time of the last RD_MSG_READING */
+	bool counted;
+	struct rd_attach_counts counts; /* last counts from the holder */
+	enum rd_early_end early_end;
+	struct rd_err why;
+	struct rd_session_info info;
+};
+
+/* Sets .backend of the functions with add[i] (NULL: of all); returns how many have hooks. */
+static size_t take_backends(struct rd_session *session, struct rd_fnset *set, const uint8_t *backends, const bool *add)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < set->n_fns; i++) {
+		enum rd_backend b = backends[i] < RD_BACKEND_COUNT ? backends[i] : RD_BACKEND_NONE;
+
+		if (add && !add[i])
+			continue;
+		set->fns[i].backend = b;
+		if (b == RD_BACKEND_NONE)
+			continue;
+		session->info.per_backend[b]++;
+		session->info.functions++;
+		n++;
+	}
+	return n;
+}
+
+/* rd_session_holder_fd becomes readable with this socket. -errno. */
+static int watch_socket(const struct rd_session *session, int sock)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	return epoll_ctl(session->poll, EPOLL_CTL_ADD, sock, &event) ? -errno : 0;
+}
+
+/* Cancels, if hooks are being added; else does nothing. */
+static void end_adding(struct rd_session *session)
+{
+	struct adding *a = &session->adding;
+
+	if (a->sock < 0)
+		return;
+	close(a->sock); /* the process ends if it has not yet */
+	munmap(a->backends, a->n_fns + 1);
+	free(a->add);
+	rd_errlist_deinit(&a->notes);
+	*a = (struct adding){ .sock = -1 };
+}
+
+int rd_session_extend(struct rd_session *session, struct rd_fnset *set, const bool *add,
+		      const struct rd_session_opts *opts, struct rd_err *err)
+{
+	struct rd_session_opts own = *opts;
+	struct adding *a = &session->adding;
+	size_t size = set->n_fns + 1;
+	int socks[2];
+	pid_t pid;
+
+	if (a->sock >= 0)
+		return rd_err_set(err, EBUSY, "trace", "hooks are being added");
+	*a = (struct adding){ .sock = -1, .n_fns = set->n_fns, .add = calloc(size, sizeof(*a->add)) };
+	a->backends = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (!a->add || a->backends == MAP_FAILED || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, socks)) {
+		free(a->add);
+		if (a->backends != MAP_FAILED)
+			munmap(a->backends, size);
+		*a = (struct adding){ .sock = -1 };
+		return rd_err_set(err, ENOMEM, "trace", "cannot add hooks");
+	}
+	memcpy(a->add, add, set->n_fns * sizeof(*add));
+	for (size_t i = 0; i < set->n_fns; i++)
+		a->backends[i] = (uint8_t)set->fns[i].backend;
+	a->sock = socks[0];
+	own.share = session->fds;
+	pid = rd_adder_start(socks[1], set, a->add, &own, a->backends);
+	close(socks[1]);
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+	if (pid > 0 && !watch_socket(session, a->sock))
+		return 0;
+	rd_err_set(err, errno, "trace", "cannot start the process that adds hooks");
+	end_adding(session);
+	return -err->code;
+}
+
+/* 1: all hooks are there; 0: not yet; -errno with err filled. */
+static int receive(struct rd_session *session, struct rd_err *err)
+{
+	struct pollfd holder = { .fd = session->sock, .events = POLLOUT };
+	struct rd_msg msg;
+	int fds[RD_MSG_FDS];
+	int r = rd_msg_recv(session->adding.sock, &msg, fds, 0, 0);
+
+	if (r == -EAGAIN || r == -EINTR)
+		return 0;
+	if (r)
+		return rd_err_set(err, -r, "trace", "the process that adds hooks died");
+	switch (msg.type) {
+	case RD_MSG_NOTE:
+		rd_errlist_add(&session->adding.notes, &msg.err);
+		break;
+	case RD_MSG_HOOKS:
+		/* The holder takes over the descriptors. It is not waited for: a stopped one would stop the command, too. */
+		r = poll(&holder, 1, 0) > 0 && holder.revents == POLLOUT ?
+			    rd_msg_send(session->sock, &msg, fds, msg.a + msg.b) :
+			    -EAGAIN;
+		for (size_t i = 0; i < msg.a + msg.b; i++)
+			close(fds[i]);
+		if (r)
+			return rd_err_set(err, -r, "trace", "the process that holds the hooks does not take more");
+		break;
+	case RD_MSG_ADDED:
+		return 1;
+	case RD_MSG_FAILED:
+		*err = msg.err;
+		return err->code ? -err->code : -EIO;
+	default:
+		break;
+	}
+	return receive(session, err);
+}
+
+bool rd_session_extended(struct rd_session *session, struct rd_fnset *set, size_t *added, struct rd_errlist *notes,
+			 struct rd_err *err)
+{
+	struct adding *a = &session->adding;
+	int r = a->sock < 0 ? 0 : receive(session, err);
+
+	*added = 0;
+	if (!r)
+		return false;
+	if (r > 0)
+		*added = take_backends(session, set, a->backends, a->add);
+	for (size_t i = 0; i < a->notes.n; i++)
+		rd_errlist_add(notes, &a->notes.v[i]);
+	end_adding(session);
+	return true;
+}
+
+uint64_t rd_session_loads(const struct rd_session *session, uint64_t *at_ns)
+{
+	const volatile struct rd_module_loads *loads;
+
+	if (!session->page || session->loads_at > (size_t)sysconf(_SC_PAGESIZE) - sizeof(*loads))
+		return 0;
+	loads = (const volatile void *)(session->page + session->loads_at);
+	*at_ns = loads->at;
+	return loads->n;
+}
 
 /* A holder that does not respond in this time is stuck in the kernel; only missed hooks and run time are then outdated. */
 #define RESPONSE_MS 2000
@@ -68,22 +239,12 @@ static int wait_ready(struct rd_session *session, const struct rd_session_opts *
 	}
 }
 
-static void map_switch(struct rd_session *session)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	void *p;
-
-	if (session->switch_at >= page)
-		return;
-	p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, session->fds[RD_FD_SWITCH], 0);
-	session->page = p == MAP_FAILED ? NULL : p;
-}
-
 int rd_session_start(struct rd_fnset *set, const struct rd_session_opts *opts, struct rd_session **ret,
 		     struct rd_errlist *notes, struct rd_err *err)
 {
 	struct rd_session *session = rd_alloc(1, sizeof(*session));
-	size_t size = set->n_fns + 1;
+	size_t size = set->n_fns + 1, page = (size_t)sysconf(_SC_PAGESIZE);
+	void *mapped = MAP_FAILED;
 	uint8_t *backends;
 	int socks[2], r;
 
@@ -98,7 +259,7 @@ int rd_session_start(struct rd_fnset *set, const struct rd_session_opts *opts, s
 		goto out;
 	}
 	session->sock = socks[0];
-	rd_session_watch(session, socks[0]);
+	watch_socket(session, socks[0]);
 	session->holder = fork();
 	if (session->holder < 0) {
 		r = rd_err_set(err, errno, "trace", "cannot start the process that holds the hooks");
@@ -110,8 +271,10 @@ int rd_session_start(struct rd_fnset *set, const struct rd_session_opts *opts, s
 	close(socks[1]);
 	r = wait_ready(session, opts, notes, err);
 	if (!r) {
-		map_switch(session);
-		rd_session_take_backends(session, set, backends, NULL);
+		if (session->switch_at < page)
+			mapped = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, session->fds[RD_FD_SWITCH], 0);
+		session->page = mapped == MAP_FAILED ? NULL : mapped;
+		take_backends(session, set, backends, NULL);
 		*ret = RD_TAKE(session);
 	}
 out:
@@ -286,7 +449,7 @@ void rd_session_destroy(struct rd_session *session)
 	for (size_t i = 0; i < RD_FD_COUNT; i++)
 		if (session->fds[i] >= 0)
 			close(session->fds[i]);
-	rd_session_adding_end(session);
+	end_adding(session);
 	if (session->sock >= 0)
 		close(session->sock);
 	if (session->poll >= 0)
