@@ -17,7 +17,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "cmd/repeat.h"
-#include "report/trace/report-trace-live.h"
+#include "report/trace/report-trace.h"
 #include "view/view.h"
 
 #define INTERVAL 1.0	   /* seconds */

@@ -3,7 +3,6 @@
 #include "fuzz.h"
 #include "tests/source-parts.h"
 
-#include "collect/kernel/kallsyms.h"
 #include "collect/kernel/modules.h"
 
 #include <errno.h>

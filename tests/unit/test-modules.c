@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "collect/kernel/kallsyms.h"
 #include "collect/kernel/modules.h"
 #include "fake-host.h"
 

@@ -11,7 +11,7 @@
 
 #include "base/memory.h"
 #include "bpf/record.h"
-#include "model/trace/command.h"
+#include "model/trace/request.h"
 
 struct named_object {
 	const char *name;

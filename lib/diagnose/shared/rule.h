@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include "model/trace/explanation.h"
+#include "model/trace/event.h"
 #include "model/trace/failure.h"
 
 /*

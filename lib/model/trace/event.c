@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "model/trace/event.h"
 
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "model/trace/failure.h"
 
 static void frames_free(struct rd_frame *frames, size_t n)
 {
@@ -30,4 +38,131 @@ const char *rd_early_end_name(enum rd_early_end why)
 	};
 
 	return (size_t)why < RD_ARRAY_SIZE(names) ? names[why] : NULL;
+}
+
+static void drop_facts(struct rd_explanation *e)
+{
+	for (size_t i = 0; i < e->n_evidence; i++)
+		free(e->evidence[i]);
+	e->n_evidence = 0;
+}
+
+void rd_explanation_deinit(struct rd_explanation *e)
+{
+	drop_facts(e);
+	RD_FREE(e->cause, e->fix);
+	*e = (struct rd_explanation){ 0 };
+}
+
+void rd_explain(struct rd_explanation *e, const char *id, enum rd_confidence confidence, const char *fmt, ...)
+{
+	va_list ap;
+
+	rd_explanation_deinit(e);
+	e->id = id;
+	e->confidence = confidence;
+	va_start(ap, fmt);
+	e->cause = rd_vtext(fmt, ap);
+	va_end(ap);
+}
+
+void rd_explain_fact(struct rd_explanation *e, const char *fmt, ...)
+{
+	char *text;
+	va_list ap;
+
+	va_start(ap, fmt);
+	text = rd_vtext(fmt, ap);
+	va_end(ap);
+	for (size_t i = 0; i < e->n_evidence; i++)
+		if (!strcmp(e->evidence[i], text))
+			goto drop;
+	if (e->n_evidence < RD_EVIDENCE_MAX) {
+		e->evidence[e->n_evidence++] = text;
+		return;
+	}
+drop:
+	free(text);
+}
+
+void rd_explain_fix(struct rd_explanation *e, const char *fmt, ...)
+{
+	va_list ap;
+
+	free(e->fix);
+	va_start(ap, fmt);
+	e->fix = rd_vtext(fmt, ap);
+	va_end(ap);
+}
+
+const char *rd_bytes_text(uint64_t bytes, char *ret)
+{
+	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB" };
+	size_t unit = 0;
+
+	if (bytes == UINT64_MAX) {
+		snprintf(ret, RD_BYTES_TEXT, "unlimited");
+		return ret;
+	}
+	if (bytes < 1024 || bytes % 1024) {
+		snprintf(ret, RD_BYTES_TEXT, "%" PRIu64 " byte%s", bytes, bytes == 1 ? "" : "s");
+		return ret;
+	}
+	bytes /= 1024;
+	while (unit + 1 < RD_ARRAY_SIZE(units) && bytes >= 1024 && !(bytes % 1024)) {
+		bytes /= 1024;
+		unit++;
+	}
+	snprintf(ret, RD_BYTES_TEXT, "%" PRIu64 " %s", bytes, units[unit]);
+	return ret;
+}
+
+void rd_failure_deinit(struct rd_failure *f)
+{
+	RD_FREE(f->dev.link_layer, f->dev.state, f->dev.phys_state, f->dev.driver, f->dev.pci, f->dev.netdev,
+		f->gid.netdev, f->gid_before.netdev);
+	rd_netstate_deinit(&f->net);
+	rd_res_deinit(&f->res);
+	for (size_t i = 0; i < f->n_cgroups; i++)
+		free(f->cgroups[i].path);
+	free(f->cgroups);
+	rd_klog_deinit(&f->log);
+	free(f->memory.cgroup);
+	*f = (struct rd_failure){ 0 };
+}
+
+bool rd_failure_attr(const struct rd_failure *f, const char *name, uint64_t *ret)
+{
+	for (size_t i = 0; i < f->n_attrs; i++)
+		if (!strcmp(f->attrs[i].name, name)) {
+			*ret = f->attrs[i].value;
+			return true;
+		}
+	return false;
+}
+
+bool rd_failure_origin_is(const struct rd_failure *f, const char *pattern)
+{
+	char name[256];
+	int origin = f->event->origin;
+
+	if (origin < 0 || (size_t)origin >= f->set->n_fns)
+		return false;
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(f->set->fns[origin].name, "."), f->set->fns[origin].name);
+	return !fnmatch(pattern, name, 0);
+}
+
+bool rd_failure_in_driver(const struct rd_failure *f)
+{
+	static const char *const core[] = { "ib_core", "ib_uverbs", "ib_cm", "iw_cm", "rdma_cm", "rdma_ucm", "ib_umad" };
+	int origin = f->event->origin;
+	const struct rd_module *module;
+
+	if (origin < 0 || (size_t)origin >= f->set->n_fns)
+		return true;
+	module = &f->set->modules[f->set->fns[origin].module];
+	for (size_t i = 0; i < RD_ARRAY_SIZE(core); i++)
+		if (!strcmp(module->name, core[i]))
+			return false;
+	return true;
 }

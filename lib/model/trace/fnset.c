@@ -1,14 +1,23 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 #include "model/trace/fnset.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/memory.h"
 
-static const char *const backend_names[RD_BACKEND_COUNT];
+/* clang-format off */
+static const char *const backend_names[RD_BACKEND_COUNT] = {
+	[RD_BACKEND_NONE] = "none",
+	[RD_BACKEND_FEXIT] = "fexit",
+	[RD_BACKEND_FEXIT_MULTI] = "fexit-multi",
+	[RD_BACKEND_KPROBE_MULTI] = "kprobe-multi",
+	[RD_BACKEND_KPROBE] = "kprobe",
+};
+/* clang-format on */
 static const struct rule_text {
 	const char *name, *reason;
 } rules[RD_RULE_COUNT];
@@ -96,14 +105,6 @@ void rd_fnset_deinit(struct rd_fnset *set)
 	*set = (struct rd_fnset){ 0 };
 }
 
-static const char *const backend_names[RD_BACKEND_COUNT] = {
-	[RD_BACKEND_NONE] = "none",
-	[RD_BACKEND_FEXIT] = "fexit",
-	[RD_BACKEND_FEXIT_MULTI] = "fexit-multi",
-	[RD_BACKEND_KPROBE_MULTI] = "kprobe-multi",
-	[RD_BACKEND_KPROBE] = "kprobe",
-};
-
 static const struct rule_text rules[RD_RULE_COUNT] = {
 	[RD_RULE_SELECTED] = { "selected", "reachable from a verb, and can return an errno" },
 	[RD_RULE_ENTRY] = { "entry", "kernel entry point of a verb" },
@@ -118,3 +119,146 @@ static const struct rule_text rules[RD_RULE_COUNT] = {
 				 "tracing, printing, debugfs or sysfs, or reachable only from such functions" },
 	[RD_RULE_COLD] = { "cold", "cold part of a function; the hook of the function covers it" },
 };
+
+/* Where the parts of the newer set go: indices in the set, existing or behind its end. */
+struct places {
+	uint32_t *modules, *fns;
+	bool *same;		 /* per module of the newer set: the set has it */
+	size_t n_modules, n_fns; /* afterwards */
+};
+
+static void places_deinit(struct places *p)
+{
+	RD_FREE(p->modules, p->fns, p->same);
+}
+
+struct key {
+	uint32_t module, id;
+	uint64_t addr;
+	const char *name;
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct key *x = a, *y = b;
+
+	if (x->module != y->module)
+		return x->module < y->module ? -1 : 1;
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+/* The functions of a set, sorted; owned by the caller. */
+static struct key *make_keys(const struct rd_fnset *set)
+{
+	struct key *keys = rd_alloc(set->n_fns + 1, sizeof(*keys));
+
+	for (uint32_t i = 0; i < set->n_fns; i++)
+		keys[i] = (struct key){ set->fns[i].module, i, set->fns[i].addr, set->fns[i].name };
+	if (set->n_fns)
+		qsort(keys, set->n_fns, sizeof(*keys), compare_keys);
+	return keys;
+}
+
+static uint32_t find_fn(const struct key *keys, size_t n, uint32_t module, const struct rd_fn *fn)
+{
+	const struct key wanted = { module, 0, fn->addr, fn->name }, *found = NULL;
+
+	if (n)
+		found = bsearch(&wanted, keys, n, sizeof(*keys), compare_keys);
+	return found ? found->id : UINT32_MAX;
+}
+
+static void find_places(const struct rd_fnset *set, const struct rd_fnset *newer, struct places *p)
+{
+	_cleanup_free_ struct key *keys = make_keys(set);
+
+	*p = (struct places){
+		.modules = rd_alloc(newer->n_modules + 1, sizeof(*p->modules)),
+		.fns = rd_alloc(newer->n_fns + 1, sizeof(*p->fns)),
+		.same = rd_alloc(newer->n_modules + 1, sizeof(*p->same)),
+		.n_modules = set->n_modules,
+		.n_fns = set->n_fns,
+	};
+	for (uint32_t i = 0; i < newer->n_modules; i++) {
+		int at = rd_fnset_module(set, newer->modules[i].name, newer->modules[i].instance);
+
+		p->same[i] = at >= 0;
+		p->modules[i] = at >= 0 ? (uint32_t)at : (uint32_t)p->n_modules++;
+	}
+	for (uint32_t i = 0; i < newer->n_fns; i++) {
+		const struct rd_fn *fn = &newer->fns[i];
+		uint32_t at = p->same[fn->module] ? find_fn(keys, set->n_fns, p->modules[fn->module], fn) : UINT32_MAX;
+
+		p->fns[i] = at != UINT32_MAX ? at : (uint32_t)p->n_fns++;
+	}
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Moves function i of the newer set to its place. */
+static void take_fn(struct rd_fnset *set, struct rd_fnset *newer, uint32_t i, const struct places *p)
+{
+	struct rd_fn *to = &set->fns[p->fns[i]], *from = &newer->fns[i];
+	enum rd_backend backend = RD_BACKEND_NONE;
+
+	if (p->fns[i] < set->n_fns) {
+		backend = to->backend;
+		RD_FREE(to->name, to->roots, to->calls);
+	}
+	*to = *from;
+	*from = (struct rd_fn){ 0 };
+	to->backend = backend;
+	to->module = p->modules[to->module];
+	for (uint32_t c = 0; c < to->n_calls; c++)
+		to->calls[c] = p->fns[to->calls[c]];
+	if (to->n_calls)
+		qsort(to->calls, to->n_calls, sizeof(*to->calls), compare_ids);
+}
+
+/* The roots are all those of the newer set. */
+static void take_roots(struct rd_fnset *set, struct rd_fnset *newer, const struct places *p)
+{
+	for (size_t i = 0; i < set->n_roots; i++)
+		free(set->roots[i].via);
+	free(set->roots);
+	set->roots = newer->roots;
+	set->n_roots = newer->n_roots;
+	set->cap_roots = newer->cap_roots;
+	newer->roots = NULL;
+	newer->n_roots = newer->cap_roots = 0;
+	for (size_t i = 0; i < set->n_roots; i++)
+		set->roots[i].fn = p->fns[set->roots[i].fn];
+}
+
+void rd_fnset_update(struct rd_fnset *set, struct rd_fnset *newer)
+{
+	struct places p;
+
+	find_places(set, newer, &p);
+	rd_reserve(&set->modules, &set->cap_modules, p.n_modules, sizeof(*set->modules));
+	rd_reserve(&set->fns, &set->cap_fns, p.n_fns, sizeof(*set->fns));
+	for (size_t i = 0; i < set->n_fns; i++) {
+		set->fns[i].selected = false;
+		set->fns[i].n_roots = 0;
+	}
+	for (uint32_t i = 0; i < newer->n_modules; i++)
+		if (!p.same[i]) {
+			set->modules[p.modules[i]] = newer->modules[i];
+			newer->modules[i] = (struct rd_module){ 0 };
+		}
+	for (uint32_t i = 0; i < newer->n_fns; i++)
+		take_fn(set, newer, i, &p);
+	take_roots(set, newer, &p);
+	set->n_modules = p.n_modules;
+	set->n_fns = p.n_fns;
+	set->off = newer->off;
+	places_deinit(&p);
+	rd_fnset_deinit(newer);
+}

@@ -24,31 +24,29 @@ enum change_column {
 };
 enum name_column { NA_FUNCTION, NA_MODULE, NA_COLUMNS };
 
-static const struct rd_column scalar_columns[SC_COLUMNS];
-static const struct rd_column change_columns[CH_COLUMNS];
-static const struct rd_column name_columns[NA_COLUMNS];
+/* clang-format off */
+static const struct rd_column scalar_columns[SC_COLUMNS] = {
+	[SC_KERNEL] = { "kernel", "KERNEL", RD_T_STR, "release of the kernel", 0, false },
+	[SC_BASELINE] = { "baseline", "BASELINE", RD_T_STR, "release of the kernel of the baseline", 0, false },
+	[SC_COMPLETE] = { "complete", "COMPLETE", RD_T_BOOL, "all RDMA modules of the kernel, not only those that are loaded", 0, false },
+	[SC_COMPARED] = { "compared", "COMPARED", RD_T_UINT, "functions that are watched on the baseline and were compared", 0, false },
+};
 
-static void add_change(struct rd_section *section, const struct rd_audit_change *change)
-{
-	struct rd_row *row = rd_section_add(section);
+static const struct rd_column change_columns[CH_COLUMNS] = {
+	[CH_CHANGE] = { "change", "CHANGE", RD_T_STR, "what changed: lost-hook, left-out, inlined, removed, renamed, moved, hooks, errnos, added, newly-reached, module-gone, module-new", 0, false },
+	[CH_SEVERITY] = { "severity", "SEVERITY", RD_T_STR, "critical: an origin of errors is no longer visible", 0, false },
+	[CH_FUNCTION] = { "function", "FUNCTION", RD_T_STR, "kernel function, as in the baseline", 0, false },
+	[CH_MODULE] = { "module", "MODULE", RD_T_STR, "kernel module, as in the baseline", 0, false },
+	[CH_NEW_FUNCTION] = { "new_function", "NEW-FUNCTION", RD_T_STR, "its new name", 0, true },
+	[CH_NEW_MODULE] = { "new_module", "NEW-MODULE", RD_T_STR, "its new module", 0, true },
+	[CH_DETAIL] = { "detail", "DETAIL", RD_T_STR, "callers, hooks or errnos", 0, false },
+};
 
-	rd_row_str(row, CH_CHANGE, rd_change_name(change->change));
-	rd_row_str(row, CH_SEVERITY, rd_severity_name(change->severity));
-	rd_row_str(row, CH_FUNCTION, change->function);
-	rd_row_str(row, CH_MODULE, change->module);
-	rd_row_str(row, CH_NEW_FUNCTION, change->new_function);
-	rd_row_str(row, CH_NEW_MODULE, change->new_module);
-	rd_row_str(row, CH_DETAIL, change->detail);
-	rd_row_severity(row, change->severity);
-}
-
-static void add_name(struct rd_section *section, const struct rd_audit_change *change)
-{
-	struct rd_row *row = rd_section_add(section);
-
-	rd_row_str(row, NA_FUNCTION, change->function);
-	rd_row_str(row, NA_MODULE, change->module);
-}
+static const struct rd_column name_columns[NA_COLUMNS] = {
+	[NA_FUNCTION] = { "function", "FUNCTION", RD_T_STR, "kernel function", 0, false },
+	[NA_MODULE] = { "module", "MODULE", RD_T_STR, "kernel module", 0, false },
+};
+/* clang-format on */
 
 /* Changes that make an origin invisible. */
 static const struct text {
@@ -89,24 +87,6 @@ static void add_findings(struct rd_report *report, const struct rd_audit *audit,
 	}
 }
 
-static size_t watched(const struct rd_audit_set *set)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < set->n; i++)
-		n += set->fns[i].selected;
-	return n;
-}
-
-static size_t of_severity(const struct rd_audit *audit, enum rd_severity severity)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < audit->n; i++)
-		n += audit->v[i].severity == severity;
-	return n;
-}
-
 static void note_modules(struct rd_report *report, const struct rd_texts *modules, const char *why)
 {
 	_cleanup_buf_ struct rd_buf names = { 0 };
@@ -119,9 +99,14 @@ static void note_modules(struct rd_report *report, const struct rd_texts *module
 		rd_report_note(report, "not compared, because %s: %s", why, names.data);
 }
 
-/* Out-of-tree drivers have a version. */
-static void note_versions(struct rd_report *report, const struct rd_audit_set *now, const struct rd_audit_set *baseline)
+static void conclude(struct rd_report *report, const struct rd_audit_set *now, const struct rd_audit_set *baseline,
+		     const struct rd_audit *audit)
 {
+	size_t lost = 0, uncompared = audit->unequal.n + audit->stripped.n;
+
+	for (size_t i = 0; i < audit->n; i++)
+		lost += audit->v[i].severity == RD_SEV_CRITICAL;
+	/* Out-of-tree drivers have a version. */
 	for (size_t i = 0; i < now->n_modules; i++) {
 		const struct rd_audit_module *is = &now->modules[i];
 		int m = rd_audit_module_find(baseline, is->name);
@@ -130,14 +115,6 @@ static void note_versions(struct rd_report *report, const struct rd_audit_set *n
 		if (was && is->version && strcmp(was, is->version) != 0)
 			rd_report_note(report, "module %s: version %s, in the baseline %s", is->name, is->version, was);
 	}
-}
-
-static void conclude(struct rd_report *report, const struct rd_audit_set *now, const struct rd_audit_set *baseline,
-		     const struct rd_audit *audit)
-{
-	size_t lost = of_severity(audit, RD_SEV_CRITICAL), uncompared = audit->unequal.n + audit->stripped.n;
-
-	note_versions(report, now, baseline);
 	note_modules(report, &audit->missing, "they are not loaded here");
 	note_modules(report, &audit->unequal,
 		     "type information (BTF) or module files were available for only one of the two kernels");
@@ -176,6 +153,7 @@ void rd_report_audit(struct rd_report *report, const struct rd_fnset *set, const
 	struct rd_section *added = rd_section_create("added", name_columns, NA_COLUMNS);
 	struct rd_section *removed = rd_section_create("removed", name_columns, NA_COLUMNS);
 	struct rd_row *scalars;
+	size_t watched = 0;
 
 	report->scalars = rd_section_create("audit", scalar_columns, SC_COLUMNS);
 	scalars = rd_section_add(report->scalars);
@@ -186,14 +164,31 @@ void rd_report_audit(struct rd_report *report, const struct rd_fnset *set, const
 		rd_row_uint(scalars, SC_COMPARED, audit->compared);
 	}
 	for (size_t i = 0; audit && i < audit->n; i++) {
-		enum rd_change change = audit->v[i].change;
+		static const enum place {
+			NONE,
+			ADDED,
+			REMOVED
+		} places[RD_CHANGES] = {
+			[RD_CHANGE_ADDED] = ADDED,     [RD_CHANGE_REACHED] = ADDED,	[RD_CHANGE_REMOVED] = REMOVED,
+			[RD_CHANGE_INLINED] = REMOVED, [RD_CHANGE_LOST_HOOK] = REMOVED, [RD_CHANGE_LEFT_OUT] = REMOVED,
+		};
+		const struct rd_audit_change *change = &audit->v[i];
+		enum place place = places[change->change];
+		struct rd_row *row = rd_section_add(changes);
 
-		add_change(changes, &audit->v[i]);
-		if (change == RD_CHANGE_ADDED || change == RD_CHANGE_REACHED)
-			add_name(added, &audit->v[i]);
-		else if (change == RD_CHANGE_REMOVED || change == RD_CHANGE_INLINED || change == RD_CHANGE_LOST_HOOK ||
-			 change == RD_CHANGE_LEFT_OUT)
-			add_name(removed, &audit->v[i]);
+		rd_row_str(row, CH_CHANGE, rd_change_name(change->change));
+		rd_row_str(row, CH_SEVERITY, rd_severity_name(change->severity));
+		rd_row_str(row, CH_FUNCTION, change->function);
+		rd_row_str(row, CH_MODULE, change->module);
+		rd_row_str(row, CH_NEW_FUNCTION, change->new_function);
+		rd_row_str(row, CH_NEW_MODULE, change->new_module);
+		rd_row_str(row, CH_DETAIL, change->detail);
+		rd_row_severity(row, change->severity);
+		if (place == NONE)
+			continue;
+		row = rd_section_add(place == ADDED ? added : removed);
+		rd_row_str(row, NA_FUNCTION, change->function);
+		rd_row_str(row, NA_MODULE, change->module);
 	}
 	rd_report_add(report, changes);
 	rd_report_add(report, added);
@@ -203,31 +198,215 @@ void rd_report_audit(struct rd_report *report, const struct rd_fnset *set, const
 		add_findings(report, audit, now->complete);
 		conclude(report, now, baseline, audit);
 	} else {
+		for (size_t i = 0; i < now->n; i++)
+			watched += now->fns[i].selected;
 		report->headline = rd_text("kernel %s: %zu of %zu functions of %zu modules are watched", now->kernel,
-					   watched(now), now->n, now->n_modules);
+					   watched, now->n, now->n_modules);
 	}
 }
 
+enum explain_column {
+	EX_KERNEL,
+	EX_FUNCTION,
+	EX_MODULE,
+	EX_SELECTED,
+	EX_REASON,
+	EX_HOOKS,
+	EX_VIA,
+	EX_PATH,
+	EX_COLUMNS
+};
+
 /* clang-format off */
-static const struct rd_column scalar_columns[SC_COLUMNS] = {
-	[SC_KERNEL] = { "kernel", "KERNEL", RD_T_STR, "release of the kernel", 0, false },
-	[SC_BASELINE] = { "baseline", "BASELINE", RD_T_STR, "release of the kernel of the baseline", 0, false },
-	[SC_COMPLETE] = { "complete", "COMPLETE", RD_T_BOOL, "all RDMA modules of the kernel, not only those that are loaded", 0, false },
-	[SC_COMPARED] = { "compared", "COMPARED", RD_T_UINT, "functions that are watched on the baseline and were compared", 0, false },
+static const struct rd_column explain_columns[EX_COLUMNS] = {
+	[EX_KERNEL] = { "kernel", "KERNEL", RD_T_STR, "release of the kernel", 0, false },
+	[EX_FUNCTION] = { "function", "FUNCTION", RD_T_STR, "kernel function", 0, false },
+	[EX_MODULE] = { "module", "MODULE", RD_T_STR, "kernel module it belongs to", 0, false },
+	[EX_SELECTED] = { "selected", "WATCHED", RD_T_BOOL, "whether it is watched", 0, false },
+	[EX_REASON] = { "reason", "REASON", RD_T_STR, "why it is watched or left out", 0, false },
+	[EX_HOOKS] = { "hooks", "HOOKS", RD_T_STR, "backends that can hook it", 0, false },
+	[EX_VIA] = { "via", "VIA", RD_T_STR, "how the kernel calls the first function of the path", 0, true },
+	[EX_PATH] = { "path", "PATH", RD_T_STRS, "calls that lead to it", 0, true },
 };
 
-static const struct rd_column change_columns[CH_COLUMNS] = {
-	[CH_CHANGE] = { "change", "CHANGE", RD_T_STR, "what changed: lost-hook, left-out, inlined, removed, renamed, moved, hooks, errnos, added, newly-reached, module-gone, module-new", 0, false },
-	[CH_SEVERITY] = { "severity", "SEVERITY", RD_T_STR, "critical: an origin of errors is no longer visible", 0, false },
-	[CH_FUNCTION] = { "function", "FUNCTION", RD_T_STR, "kernel function, as in the baseline", 0, false },
-	[CH_MODULE] = { "module", "MODULE", RD_T_STR, "kernel module, as in the baseline", 0, false },
-	[CH_NEW_FUNCTION] = { "new_function", "NEW-FUNCTION", RD_T_STR, "its new name", 0, true },
-	[CH_NEW_MODULE] = { "new_module", "NEW-MODULE", RD_T_STR, "its new module", 0, true },
-	[CH_DETAIL] = { "detail", "DETAIL", RD_T_STR, "callers, hooks or errnos", 0, false },
-};
-
-static const struct rd_column name_columns[NA_COLUMNS] = {
-	[NA_FUNCTION] = { "function", "FUNCTION", RD_T_STR, "kernel function", 0, false },
-	[NA_MODULE] = { "module", "MODULE", RD_T_STR, "kernel module", 0, false },
+static const struct rd_column path_columns[1] = {
+	{ "function", "FUNCTION", RD_T_STR, "kernel function", 0, false },
 };
 /* clang-format on */
+
+/* The cells of a function that a set and a baseline have. */
+static struct rd_row *add_row(struct rd_section *section, const char *kernel, const char *function, const char *module,
+			      bool selected, enum rd_rule rule, uint8_t attachable)
+{
+	struct rd_row *row = rd_section_add(section);
+	_cleanup_buf_ struct rd_buf hooks = { 0 };
+
+	for (int b = RD_BACKEND_NONE + 1; b < RD_BACKEND_COUNT; b++)
+		if (attachable & 1u << b)
+			rd_buf_printf(&hooks, "%s%s", hooks.len ? ", " : "", rd_backend_name((enum rd_backend)b));
+	rd_row_str(row, EX_KERNEL, kernel);
+	rd_row_str(row, EX_FUNCTION, function);
+	rd_row_str(row, EX_MODULE, module);
+	rd_row_bool(row, EX_SELECTED, selected);
+	rd_row_str(row, EX_REASON, rd_rule_reason(rule));
+	rd_row_str(row, EX_HOOKS, hooks.len ? hooks.data : "none");
+	return row;
+}
+
+static void add_here(struct rd_report *report, struct rd_section *section, const struct rd_fnset *set,
+		     const struct rd_audit_reason *why)
+{
+	const struct rd_fn *fn = &set->fns[why->fn];
+	struct rd_row *row = add_row(section, set->kernel, fn->name, set->modules[fn->module].name, fn->selected,
+				     fn->rule, fn->attachable & set->backends);
+	struct rd_section *path = rd_section_create("path", path_columns, 1);
+	_cleanup_buf_ struct rd_buf calls = { 0 }, callers = { 0 }, errnos = { 0 };
+
+	for (size_t i = 0; i < why->n_path; i++) {
+		const char *name = set->fns[why->path[i]].name;
+
+		rd_row_str(rd_section_add(path), 0, name);
+		rd_buf_printf(&calls, "%s%s", !i ? "" : why->gap ? " -> ... -> " : " -> ", name);
+	}
+	rd_row_str(row, EX_VIA, why->via);
+	rd_row_sub(row, EX_PATH, path);
+	if (why->via)
+		rd_report_note(report, "called through: %s -> %s", why->via, calls.data);
+	else
+		rd_report_note(report, "called through: no path of direct calls leads to it from a verb");
+	for (size_t i = 0; i < why->n_callers && i < RD_AUDIT_CALLERS_MAX; i++)
+		rd_buf_printf(&callers, "%s%s%s", i ? ", " : "", set->fns[why->callers[i]].name,
+			      set->fns[why->callers[i]].selected ? "" : " (not watched)");
+	if (why->n_callers > RD_AUDIT_CALLERS_MAX)
+		rd_buf_printf(&callers, " and %zu more", why->n_callers - RD_AUDIT_CALLERS_MAX);
+	rd_report_note(report, "callers: %s", why->n_callers ? callers.data : "none by a direct call");
+	for (int code = 0; (code = rd_fn_next_errno(fn->loaded, code));)
+		rd_buf_printf(&errnos, "%s%s", errnos.len ? ", " : "", rd_errno_name(code));
+	if (fn->calls_known)
+		rd_report_note(report, "errnos in its code: %s%s", errnos.len ? errnos.data : "none",
+			       fn->indirect ? "; it also calls through pointers" : "");
+}
+
+/* How the function is in a baseline: one row for each of that name. */
+static void add_baseline(struct rd_section *section, const struct rd_audit_set *baseline, const char *name)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < baseline->n; i++) {
+		const struct rd_audit_fn *fn = &baseline->fns[i];
+
+		if (rd_fn_compare_bare(fn->function, name) || fn->rule == RD_RULE_COLD)
+			continue;
+		add_row(section, baseline->kernel, fn->function, fn->module, fn->selected, fn->rule, fn->attachable);
+		any = true;
+	}
+	if (any)
+		return;
+	rd_row_str(rd_section_add(section), EX_KERNEL, baseline->kernel);
+	rd_row_str(&section->rows[section->n - 1], EX_REASON,
+		   "no function of this name: it may be inlined into its callers");
+}
+
+void rd_report_audit_explain(struct rd_report *report, const struct rd_fnset *set, const char *name,
+			     const struct rd_audit_reason *whys, size_t n_whys, const struct rd_audit_set *baselines,
+			     size_t n_baselines)
+{
+	struct rd_section *section = rd_section_create("functions", explain_columns, EX_COLUMNS);
+
+	for (size_t i = 0; i < n_whys; i++)
+		add_here(report, section, set, &whys[i]);
+	for (size_t i = 0; i < n_baselines; i++)
+		add_baseline(section, &baselines[i], name);
+	if (!n_whys)
+		report->headline =
+			rd_text("%s: no function of this name in the RDMA modules of kernel %s: it may be inlined into "
+				"its callers",
+				name, set->kernel);
+	rd_report_add(report, section);
+	report->status = n_whys ? 0 : 3;
+}
+
+enum probe_column { PR_CALL, PR_ERRNO, PR_RESULT, PR_ORIGIN, PR_MODULE, PR_EXACT, PR_EXPECTED, PR_VERB, PR_COLUMNS };
+
+/* clang-format off */
+static const struct rd_column probe_columns[PR_COLUMNS] = {
+	[PR_CALL] = { "call", "CALL", RD_T_STR, "what was called to fail", 0, false },
+	[PR_ERRNO] = { "errno", "ERRNO", RD_T_STR, "the error of the call", 0, false },
+	[PR_RESULT] = { "result", "RESULT", RD_T_STR, "seen, other-origin, not-seen, did-not-fail, not-tried", 0, false },
+	[PR_ORIGIN] = { "origin", "ORIGIN", RD_T_STR, "kernel function that the trace shows as origin", 0, false },
+	[PR_MODULE] = { "module", "MODULE", RD_T_STR, "its module", 0, false },
+	[PR_EXACT] = { "origin_exact", "EXACT", RD_T_BOOL, "false: at or below this function", 0, false },
+	[PR_EXPECTED] = { "expected", "EXPECTED", RD_T_STR, "origin in the baseline", 0, false },
+	[PR_VERB] = { "verb", "VERB", RD_T_STR, "the verb", 0, true },
+};
+/* clang-format on */
+
+static const char *result_of(const struct rd_audit_probe *probe, const char *expected)
+{
+	if (probe->err < 0)
+		return "not-tried";
+	if (!probe->err)
+		return "did-not-fail";
+	if (!probe->seen)
+		return "not-seen";
+	return expected && rd_fn_compare_bare(expected, probe->origin) ? "other-origin" : "seen";
+}
+
+static void add_finding(struct rd_report *report, const struct rd_audit_probe *probe, const char *expected)
+{
+	bool lost = !probe->seen;
+	struct rd_finding finding = {
+		.id = lost ? "probe-not-seen" : "probe-other-origin",
+		.title = lost ? "A call that failed was not seen by the trace" :
+				"A call that failed has another origin than in the baseline",
+		.why = lost ? "Errors of this kind do not appear in trace-errno." :
+			      "What is written about the old origin does not apply any more.",
+		.severity = lost ? RD_SEV_CRITICAL : RD_SEV_WARNING,
+		.subject = rd_dup(probe->name),
+		.observed = lost ? rd_text("no event with %s", rd_errno_name(probe->err)) : rd_dup(probe->origin),
+		.expected = rd_dup_if(expected),
+		.fix = lost ? rd_dup("rdmadiag trace-errno --list\nuname -r\n# please report this, with the output of both") :
+			      rd_text("rdmadiag trace-errno --audit --explain %s", probe->origin),
+	};
+
+	rd_finding_add(&report->findings, &finding);
+	if (report->status == 3 || report->status < (lost ? 2 : 1))
+		report->status = lost ? 2 : 1;
+}
+
+void rd_report_audit_probes(struct rd_report *report, const struct rd_audit_probe *probes, size_t n,
+			    const struct rd_audit_set *baseline)
+{
+	struct rd_section *section = rd_section_create("probes", probe_columns, PR_COLUMNS);
+	size_t failed = 0, seen = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct rd_audit_probe *probe = &probes[i];
+		const char *expected = NULL;
+		struct rd_row *row = rd_section_add(section);
+
+		for (size_t b = 0; baseline && b < baseline->n_probes; b++)
+			if (!strcmp(baseline->probes[b].name, probe->name)) {
+				expected = baseline->probes[b].origin;
+				break;
+			}
+		failed += probe->err > 0;
+		seen += probe->seen;
+		rd_row_str(row, PR_CALL, probe->name);
+		if (probe->err > 0)
+			rd_row_str(row, PR_ERRNO, rd_errno_name(probe->err));
+		rd_row_str(row, PR_RESULT, result_of(probe, expected));
+		rd_row_str(row, PR_ORIGIN, probe->origin);
+		rd_row_str(row, PR_MODULE, probe->module);
+		if (probe->seen)
+			rd_row_bool(row, PR_EXACT, probe->exact);
+		rd_row_str(row, PR_EXPECTED, expected);
+		rd_row_str(row, PR_VERB, probe->verb);
+		if (probe->err > 0 && (!probe->seen || (expected && rd_fn_compare_bare(expected, probe->origin))))
+			add_finding(report, probe, expected);
+	}
+	rd_report_note(report, "%zu of %zu calls that failed were seen by the trace", seen, failed);
+	if (!failed)
+		report->status = 3;
+	rd_report_add(report, section);
+}

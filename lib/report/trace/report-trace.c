@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "report/shared/report-run.h"
 
 enum event_column {
@@ -75,11 +76,53 @@ enum origin_column {
 
 _Static_assert(EV_COLUMNS == RD_TRACE_EVENT_COLUMNS, "RD_TRACE_EVENT_COLUMNS differs");
 
-static const struct rd_column place_columns[PLACE_COLUMNS];
-static const struct rd_column text_columns[1];
-static const struct rd_column kframe_columns[FRAME_COLUMNS];
-static const struct rd_column sum_columns[SUM_COLUMNS];
-static const struct rd_column origin_columns[OR_COLUMNS];
+/* clang-format off */
+static const struct rd_column place_columns[PLACE_COLUMNS] = {
+	[PLACE_FUNCTION] = { "function", "FUNCTION", RD_T_STR, "kernel function", 0, false },
+	[PLACE_MODULE] = { "module", "MODULE", RD_T_STR, "kernel module it belongs to", 0, false },
+	[PLACE_ERRNO] = { "errno", "ERRNO", RD_T_STR, "error it returned", 0, false },
+	[PLACE_TRANSLATED] = { "translated", "TRANSLATED", RD_T_BOOL, "a caller returned a different error", 0, false },
+};
+
+static const struct rd_column text_columns[1] = {
+	{ "text", "TEXT", RD_T_STR, "text", 0, false },
+};
+
+static const struct rd_column kframe_columns[FRAME_COLUMNS] = {
+	[FRAME_FUNCTION] = { "function", "FUNCTION", RD_T_STR, "function", 0, false },
+	[FRAME_OBJECT] = { "object", "OBJECT", RD_T_STR, "kernel module, program or library", 0, false },
+	[FRAME_OFFSET] = { "offset", "OFFSET", RD_T_UINT, "offset in bytes from the function, or from the object if the function is unknown", 0, false },
+	[FRAME_FILE] = { "file", "FILE", RD_T_STR, "source file", 0, false },
+	[FRAME_LINE] = { "line", "LINE", RD_T_UINT, "line in the source file", 0, false },
+};
+
+static const struct rd_column sum_columns[SUM_COLUMNS] = {
+	[SUM_SECONDS] = { "seconds", "SECONDS", RD_T_DOUBLE, "duration of the trace", 3, false },
+	[SUM_BACKENDS] = { "backends", NULL, RD_T_MAP, "hooked functions per backend", 0, false },
+	[SUM_FUNCTIONS] = { "functions", "FUNCTIONS", RD_T_UINT, "hooked functions", 0, false },
+	[SUM_EVENTS] = { "events", "EVENTS", RD_T_UINT, "failed calls: delivered + lost", 0, false },
+	[SUM_DELIVERED] = { "delivered", "DELIVERED", RD_T_UINT, "events that were read", 0, false },
+	[SUM_LOST] = { "lost", "LOST", RD_T_UINT, "events that were counted, but dropped because the ring buffer was full", 0, false },
+	[SUM_MISSED] = { "missed", "MISSED", RD_T_UINT, "function calls for which the kernel could not run the hook", 0, false },
+	[SUM_UNCOUNTED] = { "uncounted", "UNCOUNTED", RD_T_UINT, "events that did not fit into by_origin", 0, false },
+	[SUM_BENIGN] = { "benign", "BENIGN", RD_T_UINT, "failures that are expected from healthy programs; not among the events unless --benign is given", 0, false },
+	[SUM_RUN] = { "run_seconds", "RUN_SECONDS", RD_T_DOUBLE, "CPU time of the programs; unknown unless run statistics were on for the whole trace", 6, false },
+	[SUM_ENDED] = { "ended_early", "ENDED_EARLY", RD_T_STR, "why the hooks were detached before the end: holder-died, detached, unread, max-cpu", 0, false },
+};
+
+static const struct rd_column origin_columns[OR_COLUMNS] = {
+	[OR_COUNT] = { "count", "COUNT", RD_T_UINT, "failed calls", 0, false },
+	[OR_ERRNO] = { "errno", "ERRNO", RD_T_STR, "error name", 0, false },
+	[OR_VERB] = { "verb", "VERB", RD_T_STR, "library call that failed", 0, false },
+	[OR_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
+	[OR_FUNCTION] = { "function", "ORIGIN", RD_T_STR, "kernel function the error came from", 0, false },
+	[OR_MODULE] = { "module", "MODULE", RD_T_STR, "kernel module it belongs to", 0, false },
+	[OR_OBJECT] = { "object", "OBJECT", RD_T_STR, "type of object the call operates on", 0, true },
+	[OR_METHOD] = { "method", "METHOD", RD_T_STR, "method of the object", 0, true },
+	[OR_CODE] = { "code", "CODE", RD_T_UINT, "error number", 0, true },
+	[OR_BENIGN] = { "benign", "BENIGN", RD_T_UINT, "failed calls that are benign", 0, true },
+};
+/* clang-format on */
 
 static void set_function(struct rd_row *row, size_t function, size_t module, int fn, const struct rd_fnset *set)
 {
@@ -90,32 +133,9 @@ static void set_function(struct rd_row *row, size_t function, size_t module, int
 		rd_row_str(row, module, set->modules[set->fns[fn].module].name);
 }
 
-static struct rd_section *origin_section(const struct rd_event *ev, const struct rd_fnset *set)
+static struct rd_section *stack_section(const char *key, size_t n_columns, const struct rd_frame *frames, size_t n)
 {
-	struct rd_section *section = rd_section_create("origin", place_columns, 2);
-
-	set_function(rd_section_add(section), PLACE_FUNCTION, PLACE_MODULE, ev->origin, set);
-	return section;
-}
-
-static struct rd_section *chain_section(const struct rd_event *ev, const struct rd_fnset *set)
-{
-	struct rd_section *section = rd_section_create("chain", place_columns, PLACE_COLUMNS);
-
-	for (size_t i = 0; i < ev->n_chain; i++) {
-		struct rd_row *row = rd_section_add(section);
-
-		set_function(row, PLACE_FUNCTION, PLACE_MODULE, ev->chain[i].fn, set);
-		rd_row_errno(row, PLACE_ERRNO, ev->chain[i].err);
-		rd_row_bool(row, PLACE_TRANSLATED, ev->chain[i].translated);
-	}
-	return section;
-}
-
-static struct rd_section *stack_section(const char *key, const struct rd_column *columns, size_t n_columns,
-					const struct rd_frame *frames, size_t n)
-{
-	struct rd_section *section = rd_section_create(key, columns, n_columns);
+	struct rd_section *section = rd_section_create(key, kframe_columns, n_columns);
 
 	for (size_t i = 0; i < n; i++) {
 		struct rd_row *row = rd_section_add(section);
@@ -133,8 +153,20 @@ static struct rd_section *stack_section(const char *key, const struct rd_column 
 	return section;
 }
 
-static void set_process(struct rd_row *row, const struct rd_event *ev)
+static void add_text(struct rd_section *texts, const char *text)
 {
+	rd_row_str(rd_section_add(texts), 0, text);
+}
+
+struct rd_section *rd_report_trace_event(const struct rd_event *ev, const struct rd_fnset *set)
+{
+	struct rd_section *section = rd_section_create("event", rd_trace_event_columns, EV_COLUMNS);
+	struct rd_section *origin = rd_section_create("origin", place_columns, 2);
+	struct rd_section *below = rd_section_create("origin_below", text_columns, 1);
+	struct rd_section *chain = rd_section_create("chain", place_columns, PLACE_COLUMNS);
+	struct rd_section *evidence = rd_section_create("evidence", text_columns, 1);
+	struct rd_row *row = rd_section_add(section);
+
 	rd_row_uint(row, EV_TIME, ev->time_ns);
 	if (ev->pid) {
 		rd_row_uint(row, EV_PID, ev->pid);
@@ -144,10 +176,6 @@ static void set_process(struct rd_row *row, const struct rd_event *ev)
 	rd_row_uint(row, EV_UID, ev->uid);
 	rd_row_str(row, EV_CGROUP, ev->cgroup);
 	rd_row_str(row, EV_JOB, ev->job);
-}
-
-static void set_call(struct rd_row *row, const struct rd_event *ev)
-{
 	rd_row_str(row, EV_IBDEV, ev->ibdev);
 	if (ev->port.known == RD_OK)
 		rd_row_uint(row, EV_PORT, ev->port.v);
@@ -158,65 +186,32 @@ static void set_call(struct rd_row *row, const struct rd_event *ev)
 		rd_row_uint(row, EV_QPN, ev->qpn.v);
 	rd_row_errno(row, EV_ERRNO, ev->err);
 	rd_row_uint(row, EV_CODE, -(int64_t)ev->err);
-}
-
-static struct rd_section *below_section(const struct rd_event *ev, const struct rd_fnset *set)
-{
-	struct rd_section *section = rd_section_create("origin_below", text_columns, 1);
-
+	rd_row_str(row, EV_SIDE, "kernel");
+	set_function(rd_section_add(origin), PLACE_FUNCTION, PLACE_MODULE, ev->origin, set);
+	rd_row_sub(row, EV_ORIGIN, origin);
+	rd_row_bool(row, EV_EXACT, ev->origin_exact);
 	for (size_t i = 0; i < ev->n_below; i++)
 		if (ev->below[i] < set->n_fns)
-			rd_row_str(rd_section_add(section), 0, set->fns[ev->below[i]].name);
+			add_text(below, set->fns[ev->below[i]].name);
 	if (ev->below_modules) {
-		_cleanup_free_ char *text = rd_text("module %s", ev->below_modules);
+		_cleanup_free_ char *modules = rd_text("module %s", ev->below_modules);
 
-		rd_row_str(rd_section_add(section), 0, text);
+		add_text(below, modules);
 	}
-	return section;
-}
+	rd_row_sub(row, EV_BELOW, below);
+	for (size_t i = 0; i < ev->n_chain; i++) {
+		struct rd_row *link = rd_section_add(chain);
 
-static struct rd_section *evidence_section(const struct rd_explanation *why)
-{
-	struct rd_section *section = rd_section_create("evidence", text_columns, 1);
-
-	for (size_t i = 0; i < why->n_evidence; i++)
-		rd_row_str(rd_section_add(section), 0, why->evidence[i]);
-	return section;
-}
-
-/* A benign failure has no cause. */
-static void set_why(struct rd_row *row, const struct rd_event *ev)
-{
-	rd_row_sub(row, EV_EVIDENCE, evidence_section(&ev->why));
-	if (ev->benign)
-		return;
-	rd_row_str(row, EV_CAUSE_ID, ev->why.id);
-	rd_row_str(row, EV_CAUSE, ev->why.id ? ev->why.cause : RD_CANNOT_TELL);
-	if (ev->why.id)
-		rd_row_str(row, EV_CONFIDENCE, rd_confidence_name(ev->why.confidence));
-	rd_row_fix(row, EV_FIX, ev->why.fix);
-	rd_row_str(row, EV_HINT, ev->hint);
-}
-
-struct rd_section *rd_report_trace_event(const struct rd_event *ev, const struct rd_fnset *set)
-{
-	struct rd_section *section = rd_section_create("event", rd_trace_event_columns, EV_COLUMNS);
-	struct rd_row *row = rd_section_add(section);
-
-	set_process(row, ev);
-	set_call(row, ev);
-	rd_row_str(row, EV_SIDE, "kernel");
-	rd_row_sub(row, EV_ORIGIN, origin_section(ev, set));
-	rd_row_bool(row, EV_EXACT, ev->origin_exact);
-	rd_row_sub(row, EV_BELOW, below_section(ev, set));
-	rd_row_sub(row, EV_CHAIN, chain_section(ev, set));
+		set_function(link, PLACE_FUNCTION, PLACE_MODULE, ev->chain[i].fn, set);
+		rd_row_errno(link, PLACE_ERRNO, ev->chain[i].err);
+		rd_row_bool(link, PLACE_TRANSLATED, ev->chain[i].translated);
+	}
+	rd_row_sub(row, EV_CHAIN, chain);
 	rd_row_uint(row, EV_DROPPED, ev->dropped);
 	if (ev->n_kstack)
-		rd_row_sub(row, EV_KSTACK,
-			   stack_section("kernel_stack", kframe_columns, FRAME_FILE, ev->kstack, ev->n_kstack));
+		rd_row_sub(row, EV_KSTACK, stack_section("kernel_stack", FRAME_FILE, ev->kstack, ev->n_kstack));
 	if (ev->n_ustack)
-		rd_row_sub(row, EV_USTACK,
-			   stack_section("user_stack", kframe_columns, FRAME_COLUMNS, ev->ustack, ev->n_ustack));
+		rd_row_sub(row, EV_USTACK, stack_section("user_stack", FRAME_COLUMNS, ev->ustack, ev->n_ustack));
 	if (ev->ustack_end) {
 		_cleanup_free_ char *end = rd_text("%s (%zu frame%s left out)", ev->ustack_end, ev->ustack_dropped,
 						   ev->ustack_dropped == 1 ? "" : "s");
@@ -225,7 +220,17 @@ struct rd_section *rd_report_trace_event(const struct rd_event *ev, const struct
 	}
 	rd_row_bool(row, EV_BENIGN, ev->benign != NULL);
 	rd_row_str(row, EV_REASON, ev->benign);
-	set_why(row, ev);
+	for (size_t i = 0; i < ev->why.n_evidence; i++)
+		add_text(evidence, ev->why.evidence[i]);
+	rd_row_sub(row, EV_EVIDENCE, evidence);
+	if (ev->benign) /* which has no cause */
+		return section;
+	rd_row_str(row, EV_CAUSE_ID, ev->why.id);
+	rd_row_str(row, EV_CAUSE, ev->why.id ? ev->why.cause : RD_CANNOT_TELL);
+	if (ev->why.id)
+		rd_row_str(row, EV_CONFIDENCE, rd_confidence_name(ev->why.confidence));
+	rd_row_fix(row, EV_FIX, ev->why.fix);
+	rd_row_str(row, EV_HINT, ev->hint);
 	return section;
 }
 
@@ -267,42 +272,14 @@ static size_t merge(struct rd_origin_count *v, size_t n)
 	return kept;
 }
 
-static void add_origin(struct rd_section *section, const struct rd_origin_count *c, const struct rd_fnset *set)
-{
-	struct rd_row *row = rd_section_add(section);
-
-	set_function(row, OR_FUNCTION, OR_MODULE, c->fn, set);
-	rd_row_str(row, OR_VERB, c->verb);
-	rd_row_str(row, OR_OBJECT, c->object);
-	rd_row_str(row, OR_METHOD, c->method);
-	rd_row_str(row, OR_IBDEV, c->ibdev);
-	rd_row_errno(row, OR_ERRNO, c->err);
-	rd_row_uint(row, OR_CODE, -(int64_t)c->err);
-	rd_row_uint(row, OR_COUNT, c->count);
-	rd_row_uint(row, OR_BENIGN, c->benign);
-}
-
-static void add_by_origin(struct rd_report *report, const struct rd_trace_summary *sum, const struct rd_fnset *set,
-			  bool hide_benign)
-{
-	struct rd_section *section = rd_section_create("by_origin", origin_columns, OR_COLUMNS);
-	_cleanup_free_ struct rd_origin_count *merged = rd_alloc(sum->n_counts, sizeof(*merged));
-	size_t n;
-
-	if (sum->n_counts)
-		memcpy(merged, sum->counts, sum->n_counts * sizeof(*merged));
-	n = merge(merged, sum->n_counts);
-	for (size_t i = 0; i < n; i++)
-		if (!hide_benign || merged[i].benign < merged[i].count)
-			add_origin(section, &merged[i], set);
-	rd_report_add(report, section);
-}
-
 void rd_report_trace_summary(struct rd_report *report, const struct rd_trace_summary *sum, const struct rd_fnset *set,
 			     bool hide_benign)
 {
+	_cleanup_free_ struct rd_origin_count *merged = rd_alloc(sum->n_counts, sizeof(*merged));
+	struct rd_section *origins = rd_section_create("by_origin", origin_columns, OR_COLUMNS);
 	const struct rd_trace_totals *t = &sum->totals;
 	struct rd_row *row;
+	size_t n;
 
 	report->scalars = rd_section_create("summary", sum_columns, SUM_COLUMNS);
 	row = rd_section_add(report->scalars);
@@ -319,7 +296,24 @@ void rd_report_trace_summary(struct rd_report *report, const struct rd_trace_sum
 	if (t->run_ns.known == RD_OK)
 		rd_row_double(row, SUM_RUN, (double)t->run_ns.v / 1e9);
 	rd_row_str(row, SUM_ENDED, rd_early_end_name(sum->early_end));
-	add_by_origin(report, sum, set, hide_benign);
+	if (sum->n_counts)
+		memcpy(merged, sum->counts, sum->n_counts * sizeof(*merged));
+	n = merge(merged, sum->n_counts);
+	for (const struct rd_origin_count *c = merged; c < merged + n; c++) {
+		if (hide_benign && c->benign >= c->count)
+			continue;
+		row = rd_section_add(origins);
+		set_function(row, OR_FUNCTION, OR_MODULE, c->fn, set);
+		rd_row_str(row, OR_VERB, c->verb);
+		rd_row_str(row, OR_OBJECT, c->object);
+		rd_row_str(row, OR_METHOD, c->method);
+		rd_row_str(row, OR_IBDEV, c->ibdev);
+		rd_row_errno(row, OR_ERRNO, c->err);
+		rd_row_uint(row, OR_CODE, -(int64_t)c->err);
+		rd_row_uint(row, OR_COUNT, c->count);
+		rd_row_uint(row, OR_BENIGN, c->benign);
+	}
+	rd_report_add(report, origins);
 }
 
 void rd_report_trace_metrics(struct rd_report *report)
@@ -387,49 +381,293 @@ const struct rd_column rd_trace_event_columns[EV_COLUMNS] = {
 	[EV_HINT] = { "hint", "HINT", RD_T_STR, "cause and fix on one line", 0, true },
 };
 
-static const struct rd_column place_columns[PLACE_COLUMNS] = {
-	[PLACE_FUNCTION] = { "function", "FUNCTION", RD_T_STR, "kernel function", 0, false },
-	[PLACE_MODULE] = { "module", "MODULE", RD_T_STR, "kernel module it belongs to", 0, false },
-	[PLACE_ERRNO] = { "errno", "ERRNO", RD_T_STR, "error it returned", 0, false },
-	[PLACE_TRANSLATED] = { "translated", "TRANSLATED", RD_T_BOOL, "a caller returned a different error", 0, false },
-};
+/* clang-format on */
 
-static const struct rd_column text_columns[1] = {
-	{ "text", "TEXT", RD_T_STR, "text", 0, false },
-};
+enum { LIVE_PROCESS = RD_LIVE_AGE + 1, LIVE_CAUSE, LIVE_JOB, LIVE_BENIGN, LIVE_COLUMNS };
 
-static const struct rd_column kframe_columns[FRAME_COLUMNS] = {
-	[FRAME_FUNCTION] = { "function", "FUNCTION", RD_T_STR, "function", 0, false },
-	[FRAME_OBJECT] = { "object", "OBJECT", RD_T_STR, "kernel module, program or library", 0, false },
-	[FRAME_OFFSET] = { "offset", "OFFSET", RD_T_UINT, "offset in bytes from the function, or from the object if the function is unknown", 0, false },
-	[FRAME_FILE] = { "file", "FILE", RD_T_STR, "source file", 0, false },
-	[FRAME_LINE] = { "line", "LINE", RD_T_UINT, "line in the source file", 0, false },
-};
-
-static const struct rd_column sum_columns[SUM_COLUMNS] = {
-	[SUM_SECONDS] = { "seconds", "SECONDS", RD_T_DOUBLE, "duration of the trace", 3, false },
-	[SUM_BACKENDS] = { "backends", NULL, RD_T_MAP, "hooked functions per backend", 0, false },
-	[SUM_FUNCTIONS] = { "functions", "FUNCTIONS", RD_T_UINT, "hooked functions", 0, false },
-	[SUM_EVENTS] = { "events", "EVENTS", RD_T_UINT, "failed calls: delivered + lost", 0, false },
-	[SUM_DELIVERED] = { "delivered", "DELIVERED", RD_T_UINT, "events that were read", 0, false },
-	[SUM_LOST] = { "lost", "LOST", RD_T_UINT, "events that were counted, but dropped because the ring buffer was full", 0, false },
-	[SUM_MISSED] = { "missed", "MISSED", RD_T_UINT, "function calls for which the kernel could not run the hook", 0, false },
-	[SUM_UNCOUNTED] = { "uncounted", "UNCOUNTED", RD_T_UINT, "events that did not fit into by_origin", 0, false },
-	[SUM_BENIGN] = { "benign", "BENIGN", RD_T_UINT, "failures that are expected from healthy programs; not among the events unless --benign is given", 0, false },
-	[SUM_RUN] = { "run_seconds", "RUN_SECONDS", RD_T_DOUBLE, "CPU time of the programs; unknown unless run statistics were on for the whole trace", 6, false },
-	[SUM_ENDED] = { "ended_early", "ENDED_EARLY", RD_T_STR, "why the hooks were detached before the end: holder-died, detached, unread, max-cpu", 0, false },
-};
-
-static const struct rd_column origin_columns[OR_COLUMNS] = {
-	[OR_COUNT] = { "count", "COUNT", RD_T_UINT, "failed calls", 0, false },
-	[OR_ERRNO] = { "errno", "ERRNO", RD_T_STR, "error name", 0, false },
-	[OR_VERB] = { "verb", "VERB", RD_T_STR, "library call that failed", 0, false },
-	[OR_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
-	[OR_FUNCTION] = { "function", "ORIGIN", RD_T_STR, "kernel function the error came from", 0, false },
-	[OR_MODULE] = { "module", "MODULE", RD_T_STR, "kernel module it belongs to", 0, false },
-	[OR_OBJECT] = { "object", "OBJECT", RD_T_STR, "type of object the call operates on", 0, true },
-	[OR_METHOD] = { "method", "METHOD", RD_T_STR, "method of the object", 0, true },
-	[OR_CODE] = { "code", "CODE", RD_T_UINT, "error number", 0, true },
-	[OR_BENIGN] = { "benign", "BENIGN", RD_T_UINT, "failed calls that are benign", 0, true },
+/* clang-format off */
+static const struct rd_column live_columns[LIVE_COLUMNS] = {
+	[RD_LIVE_ERRNO] = { "errno", "ERRNO", RD_T_STR, "error that the call returned", 0, false },
+	[RD_LIVE_VERB] = { "verb", "VERB", RD_T_STR, "verb, or object and method of the call", 0, false },
+	[RD_LIVE_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
+	[RD_LIVE_ORIGIN] = { "origin", "ORIGIN", RD_T_STR, "kernel function that failed first", 0, false },
+	[RD_LIVE_COUNT] = { "count", "COUNT", RD_T_UINT, "failed calls since the start", 0, false, .scaled = true },
+	[RD_LIVE_RATE] = { "rate", "PER_S", RD_T_DOUBLE, "failed calls per second, since the previous look", 1, false, .scaled = true },
+	[RD_LIVE_AGE] = { "age_seconds", "AGE", RD_T_DOUBLE, "seconds since the newest one that was read", 0, false },
+	[LIVE_PROCESS] = { "process", "PROCESS", RD_T_STR, "process of the newest one", 0, false },
+	[LIVE_CAUSE] = { "cause", "CAUSE", RD_T_STR, "cause of the newest one", 0, false },
+	[LIVE_JOB] = { "job", "JOB", RD_T_STR, "job of that process", 0, true },
+	[LIVE_BENIGN] = { "benign", "BENIGN", RD_T_UINT, "of the count: expected from healthy programs", 0, true },
 };
 /* clang-format on */
+
+struct rd_section *rd_report_trace_live(const struct rd_live_origin *origins, size_t n, const struct rd_fnset *set)
+{
+	struct rd_section *section = rd_section_create("origins", live_columns, LIVE_COLUMNS);
+
+	for (const struct rd_live_origin *origin = origins; origin < origins + n; origin++) {
+		const struct rd_origin_count *count = &origin->count;
+		struct rd_row *row = rd_section_add(section);
+		_cleanup_free_ char *verb = NULL;
+
+		if (!count->verb && count->object)
+			verb = rd_text("%s.%s", count->object, count->method ? count->method : "?");
+		rd_row_str(row, RD_LIVE_ERRNO, rd_errno_name(-count->err));
+		rd_row_str(row, RD_LIVE_VERB, count->verb ? count->verb : verb);
+		rd_row_str(row, RD_LIVE_IBDEV, count->ibdev);
+		rd_row_str(row, RD_LIVE_ORIGIN, count->fn >= 0 ? set->fns[count->fn].name : NULL);
+		rd_row_uint(row, RD_LIVE_COUNT, count->count);
+		if (origin->rate.known == RD_OK)
+			rd_row_double(row, RD_LIVE_RATE, origin->rate.v);
+		if (origin->age.known == RD_OK)
+			rd_row_double(row, RD_LIVE_AGE, origin->age.v);
+		rd_row_str(row, LIVE_PROCESS, origin->process);
+		rd_row_str(row, LIVE_CAUSE, origin->cause);
+		rd_row_str(row, LIVE_JOB, origin->job);
+		rd_row_uint(row, LIVE_BENIGN, count->benign);
+		if (origin->rate.known == RD_OK && origin->rate.v > 0 && count->benign < count->count)
+			rd_row_severity(row, RD_SEV_WARNING);
+	}
+	return section;
+}
+
+/* clang-format off */
+enum fn_column {
+	FN_FUNCTION,
+	FN_MODULE,
+	FN_SELECTED,
+	FN_REASON,
+	FN_ROOTS,
+	FN_VIA,
+	FN_ATTACHABLE,
+	FN_BACKEND,
+	FN_SIZE,
+	FN_ERRNOS,
+	FN_CALLS,
+	FN_OTHER,
+	FN_TAKEN,
+	FN_COLUMNS,
+};
+enum module_column {
+	MOD_MODULE,
+	MOD_VERSION,
+	MOD_FUNCTIONS,
+	MOD_SELECTED,
+	MOD_BTF,
+	MOD_FILE,
+	MOD_UNNAMED,
+	MOD_NOTE,
+	MOD_COLUMNS
+};
+
+/* clang-format off */
+static const struct rd_column scalar_columns[1] = {
+	{ "kernel", "KERNEL", RD_T_STR, "release of the running kernel", 0, false },
+};
+
+static const struct rd_column fn_columns[FN_COLUMNS] = {
+	[FN_FUNCTION] = { "function", "FUNCTION", RD_T_STR, "kernel function", 0, false },
+	[FN_MODULE] = { "module", "MODULE", RD_T_STR, "kernel module it belongs to", 0, false },
+	[FN_SELECTED] = { "selected", "SELECTED", RD_T_BOOL, "selected for tracing", 0, false },
+	[FN_REASON] = { "reason", "REASON", RD_T_STR, "rule that selects it or leaves it out", 0, false },
+	[FN_ROOTS] = { "roots", "ROOTS", RD_T_STRS, "entry points that lead to it", 0, true },
+	[FN_VIA] = { "via", "VIA", RD_T_STR, "how the kernel calls it, other than from functions listed here", 0, true },
+	[FN_ATTACHABLE] = { "attachable", "ATTACHABLE", RD_T_STRS, "backends that can hook it", 0, false },
+	[FN_BACKEND] = { "backend", "BACKEND", RD_T_STR, "backend it is hooked by", 0, true },
+	[FN_SIZE] = { "size_bytes", "SIZE", RD_T_UINT, "size of its code", 0, true },
+	[FN_ERRNOS] = { "errnos", "ERRNOS", RD_T_STRS, "errnos that its code loads as constants", 0, true },
+	[FN_OTHER] = { "other_calls", "OTHER-CALLS", RD_T_BOOL, "it also calls functions of the kernel image, or through pointers", 0, true },
+	[FN_TAKEN] = { "address_taken", "ADDRESS-TAKEN", RD_T_BOOL, "code or a table holds its address: it may be called through a pointer", 0, true },
+	[FN_CALLS] = { "calls", "CALLS", RD_T_STRS, "functions it calls that may return an errno", 0, true },
+};
+
+static const struct rd_column module_columns[MOD_COLUMNS] = {
+	[MOD_MODULE] = { "module", "MODULE", RD_T_STR, "kernel module", 0, false },
+	[MOD_VERSION] = { "version", "VERSION", RD_T_STR, "version of the module", 0, false },
+	[MOD_FUNCTIONS] = { "functions", "FUNCTIONS", RD_T_UINT, "functions of the module", 0, false },
+	[MOD_SELECTED] = { "selected", "SELECTED", RD_T_UINT, "functions selected for tracing", 0, false },
+	[MOD_BTF] = { "btf", "BTF", RD_T_BOOL, "has type information (BTF)", 0, false },
+	[MOD_FILE] = { "file_matches", "FILE", RD_T_BOOL, "module file on disk has the build-id of the loaded module", 0, false },
+	[MOD_UNNAMED] = { "unnamed_functions", "UNNAMED", RD_T_UINT, "functions whose symbols were removed from the module file", 0, true },
+	[MOD_NOTE] = { "note", "NOTE", RD_T_STR, "what is missing, and the consequence", 0, false },
+};
+/* clang-format on */
+
+static void add_function(struct rd_section *section, const struct rd_fn *fn, const struct rd_fnset *set)
+{
+	struct rd_section *roots = rd_section_create("roots", text_columns, 1);
+	struct rd_section *backends = rd_section_create("attachable", text_columns, 1);
+	struct rd_section *errnos, *calls;
+	struct rd_row *row = rd_section_add(section);
+	_cleanup_free_ char *via = rd_fnset_via(set, (uint32_t)(fn - set->fns));
+
+	rd_row_str(row, FN_FUNCTION, fn->name);
+	if (fn->module < set->n_modules)
+		rd_row_str(row, FN_MODULE, set->modules[fn->module].name);
+	rd_row_bool(row, FN_SELECTED, fn->selected);
+	rd_row_str(row, FN_REASON, rd_rule_name(fn->rule));
+	for (uint32_t i = 0; i < fn->n_roots; i++)
+		if (fn->roots[i] < set->n_roots && set->roots[fn->roots[i]].fn < set->n_fns)
+			add_text(roots, set->fns[set->roots[fn->roots[i]].fn].name);
+	rd_row_sub(row, FN_ROOTS, roots);
+	rd_row_str(row, FN_VIA, via);
+	for (int b = RD_BACKEND_NONE + 1; b < RD_BACKEND_COUNT; b++)
+		if (fn->attachable & set->backends & 1u << b)
+			add_text(backends, rd_backend_name(b));
+	rd_row_sub(row, FN_ATTACHABLE, backends);
+	if (fn->backend != RD_BACKEND_NONE)
+		rd_row_str(row, FN_BACKEND, rd_backend_name(fn->backend));
+	if (!fn->size)
+		return;
+	rd_row_uint(row, FN_SIZE, fn->size);
+	errnos = rd_section_create("errnos", text_columns, 1);
+	for (int code = 0; (code = rd_fn_next_errno(fn->loaded, code));)
+		add_text(errnos, rd_errno_name(code));
+	rd_row_sub(row, FN_ERRNOS, errnos);
+	calls = rd_section_create("calls", text_columns, 1);
+	for (uint32_t i = 0; i < fn->n_calls; i++)
+		add_text(calls, set->fns[fn->calls[i]].name);
+	rd_row_sub(row, FN_CALLS, calls);
+	rd_row_bool(row, FN_OTHER, fn->indirect || fn->outside);
+	rd_row_bool(row, FN_TAKEN, fn->taken);
+}
+
+void rd_report_trace_functions(struct rd_report *report, const struct rd_fnset *set, const bool *match)
+{
+	struct rd_section *fns = rd_section_create("functions", fn_columns, FN_COLUMNS);
+	struct rd_section *modules = rd_section_create("modules", module_columns, MOD_COLUMNS);
+
+	for (size_t i = 0; i < set->n_fns; i++)
+		if (!match || match[i])
+			add_function(fns, &set->fns[i], set);
+	for (size_t m = 0; m < set->n_modules; m++) {
+		const struct rd_module *module = &set->modules[m];
+		struct rd_row *row = rd_section_add(modules);
+		uint64_t all = 0, selected = 0;
+
+		for (size_t i = 0; i < set->n_fns; i++) {
+			all += set->fns[i].module == m;
+			selected += set->fns[i].module == m && set->fns[i].selected;
+		}
+		rd_row_str(row, MOD_MODULE, module->name);
+		rd_row_str(row, MOD_VERSION, module->version);
+		rd_row_uint(row, MOD_FUNCTIONS, all);
+		rd_row_uint(row, MOD_SELECTED, selected);
+		rd_row_bool(row, MOD_BTF, module->has_btf);
+		rd_row_bool(row, MOD_FILE, module->file_matches);
+		if (module->file_matches)
+			rd_row_uint(row, MOD_UNNAMED, module->unnamed);
+		rd_row_str(row, MOD_NOTE, module->note);
+	}
+	rd_report_add(report, fns);
+	rd_report_add(report, modules);
+}
+
+void rd_report_trace_list(struct rd_report *report, const struct rd_fnset *set, const bool *match)
+{
+	report->scalars = rd_section_create("list", scalar_columns, 1);
+	rd_row_str(rd_section_add(report->scalars), 0, set->kernel);
+	rd_report_trace_functions(report, set, match);
+}
+
+enum status_column { ST_RUN_STATS, ST_COLUMNS };
+enum held_column {
+	HELD_PID,
+	HELD_HOLDER,
+	HELD_USER,
+	HELD_UID,
+	HELD_WHAT,
+	HELD_STATE,
+	HELD_SINCE,
+	HELD_FUNCTIONS,
+	HELD_BACKENDS,
+	HELD_LINKS,
+	HELD_PROGRAMS,
+	HELD_RUN,
+	HELD_RUNS,
+	HELD_RESULT,
+	HELD_COMMAND,
+	HELD_COLUMNS
+};
+
+/* clang-format off */
+static const struct rd_column status_columns[ST_COLUMNS] = {
+	[ST_RUN_STATS] = { "run_statistics", "RUN_STATISTICS", RD_T_BOOL, "kernel.bpf_stats_enabled: run statistics of all BPF programs", 0, false },
+};
+
+static const struct rd_column held_columns[HELD_COLUMNS] = {
+	[HELD_PID] = { "pid", "PID", RD_T_UINT, "process ID of the tracing command", 0, false },
+	[HELD_HOLDER] = { "holder_pid", "HOLDER", RD_T_UINT, "process ID of the holder of the hooks", 0, false },
+	[HELD_USER] = { "user", "USER", RD_T_STR, "user of the trace", 0, false },
+	[HELD_UID] = { "uid", "UID", RD_T_UINT, "user ID of the trace", 0, true },
+	[HELD_WHAT] = { "what", "WHAT", RD_T_STR, "command: trace-errno or qp-state", 0, true },
+	[HELD_STATE] = { "state", "STATE", RD_T_STR, "attaching, on, detaching or stopped", 0, false },
+	[HELD_SINCE] = { "since", "SINCE", RD_T_TIME, "time of attaching", 0, false },
+	[HELD_FUNCTIONS] = { "functions", "FUNCTIONS", RD_T_UINT, "hooked kernel functions", 0, false },
+	[HELD_BACKENDS] = { "backends", NULL, RD_T_MAP, "hooked kernel functions per backend", 0, false },
+	[HELD_LINKS] = { "links", "LINKS", RD_T_UINT, "current BPF links; one link can cover many functions", 0, false },
+	[HELD_PROGRAMS] = { "programs", "PROGRAMS", RD_T_UINT, "current BPF programs", 0, true },
+	[HELD_RUN] = { "run_seconds", "RUN_SECONDS", RD_T_DOUBLE, "CPU time of the programs while run statistics were on, in seconds", 6, false },
+	[HELD_RUNS] = { "runs", "RUNS", RD_T_UINT, "number of program runs in that time", 0, true },
+	[HELD_RESULT] = { "result", "RESULT", RD_T_STR, "result of --detach-all: detached, or why not", 0, true },
+	[HELD_COMMAND] = { "command", "COMMAND", RD_T_STR, "command line, including the traced command", 0, false },
+};
+/* clang-format on */
+
+static const char *state_name(const struct rd_held *held)
+{
+	static const char *const names[] = {
+		[RD_HOLD_ATTACHING] = "attaching",
+		[RD_HOLD_ON] = "on",
+		[RD_HOLD_DETACHING] = "detaching",
+	};
+
+	if (held->proc.pid && held->proc.exiting)
+		return names[RD_HOLD_DETACHING];
+	if (held->proc.pid && held->proc.state == 'T')
+		return "stopped";
+	return held->owner.state < RD_ARRAY_SIZE(names) ? names[held->owner.state] : NULL;
+}
+
+static void add_held(struct rd_section *section, const struct rd_held *held, bool measured)
+{
+	struct rd_row *row = rd_section_add(section);
+	size_t per_backend[RD_BACKEND_COUNT] = { 0 }, functions = 0;
+
+	if (held->reader.known == RD_OK)
+		rd_row_uint(row, HELD_PID, (uint64_t)held->reader.v);
+	if (held->proc.pid)
+		rd_row_uint(row, HELD_HOLDER, (uint64_t)held->proc.pid);
+	rd_row_str(row, HELD_USER, held->user);
+	rd_row_uint(row, HELD_UID, held->uid);
+	rd_row_str(row, HELD_WHAT, held->owner.what);
+	rd_row_str(row, HELD_STATE, state_name(held));
+	rd_row_uint(row, HELD_SINCE, held->owner.since);
+	rd_row_uint(row, HELD_LINKS, held->links);
+	rd_row_uint(row, HELD_PROGRAMS, held->programs);
+	for (size_t b = RD_BACKEND_NONE + 1; b < RD_BACKEND_COUNT; b++)
+		functions += per_backend[b] = held->owner.functions[b];
+	if (held->owner.state != RD_HOLD_ATTACHING) {
+		rd_row_uint(row, HELD_FUNCTIONS, functions);
+		rd_row_sub(row, HELD_BACKENDS, rd_report_backends(per_backend));
+	}
+	if (measured || held->runs) {
+		rd_row_double(row, HELD_RUN, (double)held->run_ns / 1e9);
+		rd_row_uint(row, HELD_RUNS, held->runs);
+	}
+	rd_row_str(row, HELD_RESULT, held->result);
+	rd_row_str(row, HELD_COMMAND, *held->owner.command ? held->owner.command : NULL);
+}
+
+void rd_report_trace_status(struct rd_report *report, const struct rd_held_list *list)
+{
+	struct rd_section *section = rd_section_create("attached", held_columns, HELD_COLUMNS);
+
+	report->scalars = rd_section_create("status", status_columns, ST_COLUMNS);
+	rd_section_add(report->scalars);
+	if (list->run_stats.known == RD_OK)
+		rd_row_bool(&report->scalars->rows[0], ST_RUN_STATS, list->run_stats.v);
+	for (size_t i = 0; i < list->n; i++)
+		add_held(section, &list->v[i], list->run_stats.known == RD_OK && list->run_stats.v);
+	rd_report_add(report, section);
+}

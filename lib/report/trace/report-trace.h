@@ -52,4 +52,21 @@ void rd_report_trace_status(struct rd_report *report, const struct rd_held_list 
 #define RD_TRACE_EVENT_COLUMNS 33
 extern const struct rd_column rd_trace_event_columns[RD_TRACE_EVENT_COLUMNS];
 
+/* ---- --live: failures by origin */
+
+/* What calls that failed in the same function, with the same verb, device and error, have in common. Texts may be NULL: unknown. */
+struct rd_live_origin {
+	struct rd_origin_count count; /* since the start */
+	RD_FIELD(double) rate;	      /* per second, since the previous look */
+	RD_FIELD(double) age;	      /* seconds since the newest one that was read */
+	const char *process;	      /* of that: "python3[4711]" */
+	const char *job, *cause;
+};
+
+/* One row for each; the caller owns the section. */
+struct rd_section *rd_report_trace_live(const struct rd_live_origin *origins, size_t n, const struct rd_fnset *set);
+
+/* The first four identify a row. */
+enum { RD_LIVE_ERRNO, RD_LIVE_VERB, RD_LIVE_IBDEV, RD_LIVE_ORIGIN, RD_LIVE_COUNT, RD_LIVE_RATE, RD_LIVE_AGE };
+
 #endif

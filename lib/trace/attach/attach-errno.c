@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "bpf/trace.h"
-#include "collect/kernel/request.h"
+#include "collect/kernel/trace-event.h"
 #include "trace/attach/attach.h"
 
 #include "trace.skel.h"

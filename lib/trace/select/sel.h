@@ -3,7 +3,6 @@
 #ifndef RD_TRACE_SEL_H
 #define RD_TRACE_SEL_H
 
-#include "collect/kernel/kallsyms.h"
 #include "collect/kernel/modules.h"
 #include "model/trace/fnset.h"
 #include "trace/select/btf.h"
