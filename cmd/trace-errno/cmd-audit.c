@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* trace-errno --audit: the functions that are watched on a kernel, and how they differ from a baseline. */
+/* trace-errno --audit: the functions that are watched on a kernel, how they differ from a baseline, and whether calls are seen. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "analyse/trace/audit-path.h"
 #include "analyse/trace/audit.h"
+#include "base/memory.h"
 #include "cmd/cmd.h"
 #include "cmd/datafile.h"
 #include "collect/kernel/audit-baseline.h"
@@ -16,6 +19,128 @@
 #include "trace.h"
 #include "trace/select/select.h"
 #include "trace/select/unbooted.h"
+
+/* Failures of the process that calls, in order. */
+struct seen {
+	struct event {
+		int err; /* positive */
+		char *verb, *origin, *module;
+		bool exact;
+	} * v;
+	size_t n, cap;
+};
+
+static void take_event(void *arg, struct trace *t, struct rd_event *ev)
+{
+	struct seen *seen = arg;
+	struct event *to;
+
+	if (ev->origin < 0 || (size_t)ev->origin >= t->set.n_fns)
+		return;
+	to = RD_ADD(seen->v, seen->n, seen->cap);
+	*to = (struct event){
+		.err = -ev->err,
+		.verb = rd_dup_if(ev->verb),
+		.origin = rd_dup(t->set.fns[ev->origin].name),
+		.module = rd_dup(t->set.modules[t->set.fns[ev->origin].module].name),
+		.exact = ev->origin_exact,
+	};
+}
+
+/* Each call that failed is the next event with its errno: the calls are made one after the other. */
+static void match(struct seen *seen, const struct probe_result *results, size_t n, struct rd_audit_probe *ret)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct rd_audit_probe *probe = &ret[results[i].probe % PROBES];
+		size_t next = at;
+
+		probe->err = results[i].err;
+		while (next < seen->n && seen->v[next].err != results[i].err)
+			next++;
+		if (results[i].err <= 0 || next == seen->n)
+			continue;
+		probe->seen = true;
+		probe->exact = seen->v[next].exact;
+		probe->verb = RD_TAKE(seen->v[next].verb);
+		probe->origin = RD_TAKE(seen->v[next].origin);
+		probe->module = RD_TAKE(seen->v[next].module);
+		at = next + 1;
+	}
+}
+
+static void seen_deinit(struct seen *seen)
+{
+	for (size_t i = 0; i < seen->n; i++) {
+		free(seen->v[i].verb);
+		free(seen->v[i].origin);
+		free(seen->v[i].module);
+	}
+	free(seen->v);
+}
+
+/* The device of --device, or the first of this host. Caller frees. */
+static char *choose_device(struct rd_ctx *ctx, const char *wanted, struct rd_err *err)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+
+	if (wanted)
+		return rd_dup(wanted);
+	if (rd_list_dir(ctx->source, "/sys/class/infiniband", &names, err))
+		return NULL;
+	if (!names.n) {
+		rd_err_set(err, ENODEV, "/sys/class/infiniband", "no RDMA device to make calls on");
+		rd_err_hint(err, "rdma link add rxe0 type rxe netdev eth0 makes one of soft-RoCE");
+		return NULL;
+	}
+	return rd_dup(names.v[0]);
+}
+
+/*
+ * Traces the calls on a device (NULL: the first of this host). Fills ret[PROBES], which the caller deinitialises by
+ * rd_audit_probe_deinit in any case. -errno with err filled if nothing could be traced, or the calls could not be made.
+ */
+static int trace_probes(struct rd_ctx *ctx, struct rd_fnset *set, const char *wanted, struct rd_audit_probe *ret,
+			struct rd_err *err)
+{
+	_cleanup_free_ char *device = choose_device(ctx, wanted, err);
+	/* No causes are looked for, and nothing is dropped. */
+	const struct trace_opts opts = { .summary = true, .benign = true };
+	_cleanup_(seen_deinit) struct seen seen = { 0 };
+	struct trace t = {
+		.ctx = ctx, .opts = &opts, .signals = -1, .child = TRACE_CHILD_INIT, .sink = take_event, .sink_arg = &seen
+	};
+	struct probe_result results[PROBES] = { 0 };
+	char path[64], *argv[] = { "/proc/self/exe", "probe-calls", device, path, NULL };
+	int fds[2], r;
+	ssize_t n;
+
+	if (!device)
+		return -err->code;
+	if (pipe2(fds, O_CLOEXEC | O_NONBLOCK))
+		return rd_err_set(err, errno, "pipe", "cannot make calls");
+	/* The process that calls inherits no descriptors. */
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", getpid(), fds[1]);
+	for (size_t i = 0; i < PROBES; i++)
+		ret[i] = (struct rd_audit_probe){ .name = rd_dup(probe_names[i]), .err = -1 };
+	t.set = *set;
+	t.facts = rd_trace_facts_create(ctx->source);
+	r = trace_run(&t, argv, err);
+	*set = t.set;
+	t.set = (struct rd_fnset){ 0 };
+	if (!r && (!WIFEXITED(t.child.status) || WEXITSTATUS(t.child.status)))
+		r = rd_err_set(err, EIO, device, "the calls could not be made");
+	n = r ? 0 : read(fds[0], results, sizeof(results));
+	if (!r)
+		match(&seen, results, n > 0 ? (size_t)n / sizeof(*results) : 0, ret);
+	trace_deinit(&t);
+	close(fds[0]);
+	close(fds[1]);
+	return r;
+}
+
+/* ---- the audit */
 
 /* Packages, directories and module files; a kernel is split into three packages at most. */
 #define PATHS_MAX 32
@@ -169,14 +294,6 @@ static int read_baseline(struct audit *a, const char *path, struct rd_err *err)
 	return r;
 }
 
-static int write_baseline(struct audit *a, struct rd_report *report, struct rd_err *err)
-{
-	_cleanup_buf_ struct rd_buf text = { 0 };
-
-	rd_render_json(report, RD_VERSION, &text);
-	return rd_replace_file(a->opts->write, &text, err);
-}
-
 static int print(struct audit *a, struct rd_report *report)
 {
 	const struct rd_section *tables[2];
@@ -193,21 +310,17 @@ static int print(struct audit *a, struct rd_report *report)
 
 static void add_notes(const struct audit *a, struct rd_report *report)
 {
-	for (size_t i = 0; i < a->notes.n; i++)
-		rd_errlist_add(&report->errors, &a->notes.v[i]);
-}
-
-/* Another version may select functions by other rules. */
-static void note_version(const struct audit *a, struct rd_report *report)
-{
 	const char *version = a->n_baselines ? a->baselines[0].version : NULL;
 
-	if (version && strcmp(version, RD_VERSION) != 0)
+	/* Another version may select functions by other rules. */
+	if (version && strcmp(version, RD_VERSION) != 0 && !a->opts->explain)
 		rd_report_note(
 			report,
 			"the baseline was written by rdmadiag %s, and this is %s, which may select other functions; "
 			"write the baseline again with this version",
 			version, RD_VERSION);
+	for (size_t i = 0; i < a->notes.n; i++)
+		rd_errlist_add(&report->errors, &a->notes.v[i]);
 }
 
 /* Notes that are the same for several modules are one line. */
@@ -260,23 +373,25 @@ static int compare(struct audit *a, struct rd_err *err)
 
 static int audit(struct audit *a, struct rd_err *err)
 {
+	_cleanup_buf_ struct rd_buf text = { 0 };
 	struct rd_report report;
 	int r = a->n_baselines ? compare(a, err) : 0;
 
 	if (!r && a->opts->probe)
-		r = audit_probe(a->ctx, &a->set, a->opts->device, a->probes, err);
+		r = trace_probes(a->ctx, &a->set, a->opts->device, a->probes, err);
 	if (r)
 		return r;
 	warn_notes(a);
 	rd_output_init(a->ctx, &report);
 	rd_report_audit(&report, &a->set, &a->now, a->n_baselines ? &a->baselines[0] : NULL,
 			a->n_baselines ? &a->audit : NULL);
-	note_version(a, &report);
 	add_notes(a, &report);
 	if (a->opts->probe)
 		rd_report_audit_probes(&report, a->probes, PROBES, a->n_baselines ? &a->baselines[0] : NULL);
-	if (a->opts->write)
-		r = write_baseline(a, &report, err);
+	if (a->opts->write) {
+		rd_render_json(&report, RD_VERSION, &text);
+		r = rd_replace_file(a->opts->write, &text, err);
+	}
 	if (!r)
 		r = print(a, &report);
 	rd_report_deinit(&report);

@@ -1,11 +1,279 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "trace.h"
-
+/* trace-errno: its options, what is checked before anything is attached, the filters, and the start of the trace. */
+#include <errno.h>
+#include <fnmatch.h>
+#include <linux/capability.h>
+#include <string.h>
 #include <time.h>
 
+#include "analyse/trace/benign.h"
+#include "base/no-rdma.h"
+#include "base/number.h"
 #include "report/trace/report-trace.h"
+#include "trace.h"
 #include "trace/select/select.h"
 #include "view/terminal.h"
+
+#define RING_MIN (4 * 1024u)
+#define RING_MAX (1024u * 1024 * 1024)
+#define SECONDS_MAX 1e8
+#define EVENTS_MAX (1ull << 53) /* exact in a double */
+#define COMM_MAX 15		/* TASK_COMM_LEN of the kernel, less its NUL */
+
+/* Percent of one CPU; may be above 100, because the programs run on all CPUs. */
+static int take_percent(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
+{
+	struct trace_opts *o = state;
+	const char *at = arg;
+	double v;
+
+	if (rd_take_real(&at, &v) < 0 || (*at && strcmp(at, "%") != 0) || v == 0 || v > 1e6)
+		return rd_opt_refuse(opt, err,
+				     "invalid percentage '%s': expected a number above 0, in percent of one CPU", arg);
+	o->max_cpu = v;
+	return 0;
+}
+
+/* The kernel accepts powers of two; other sizes are rounded up. */
+static int take_size(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
+{
+	struct trace_opts *o = state;
+	uint64_t v = 0, unit = 1, size = RING_MIN;
+	const char *end = arg;
+
+	rd_take_uint(&end, RD_DECIMAL, RING_MAX, &v);
+	if (v && (*end == 'k' || *end == 'K'))
+		unit = 1024, end++;
+	else if (v && (*end == 'm' || *end == 'M'))
+		unit = 1024 * 1024, end++;
+	if (*end || !v || v > RING_MAX / unit)
+		return rd_opt_refuse(opt, err, "invalid size '%s': expected 4k to 1024m", arg);
+	while (size < v * unit)
+		size *= 2;
+	o->ring = size;
+	return 0;
+}
+
+static int take_errno(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
+{
+	struct trace_opts *o = state;
+	int code = rd_errno_parse(arg);
+
+	if (code <= 0 || code > 4095)
+		return rd_opt_refuse(opt, err, "invalid errno '%s': expected a name such as ENOMEM, or a number", arg);
+	o->err = code;
+	return 0;
+}
+
+static int take_comm(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
+{
+	struct trace_opts *o = state;
+
+	if (!*arg || strlen(arg) > COMM_MAX)
+		return rd_opt_refuse(opt, err, "invalid thread name '%s': expected 1 to %d bytes", arg, COMM_MAX);
+	o->comm = arg;
+	return 0;
+}
+
+static int take_function(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
+{
+	struct trace_opts *o = state;
+
+	o->function = arg;
+	return *arg ? 0 : rd_opt_refuse(opt, err, "the pattern is empty");
+}
+
+static const struct rd_opt options[] = {
+	{ "user", 'u', "USER", "run COMMAND as this user, in its own session", "user", RD_TEXT(trace_opts, user) },
+	{ "pid", 'p', "PID", "trace only this process", "pid", RD_NUMBER(trace_opts, pid, 1, RD_PID_MAX) },
+	{ "comm", 0, "NAME", "trace only threads of this name", RD_TAKES(take_comm) },
+	{ "device", 0, "IBDEV", "trace only this RDMA device", "ibdev", RD_TEXT(trace_opts, device) },
+	{ "errno", 0, "NAME", "trace only this error, given as a name or a number", "errno", RD_TAKES(take_errno) },
+	{ "function", 0, "GLOB", "trace only failures with a matching kernel function in their chain", "function",
+	  RD_TAKES(take_function) },
+	{ "stack", 0, NULL, "add the kernel stack at the origin", RD_FLAG(trace_opts, stack) },
+	{ "user-stack", 0, NULL, "add the user stack of the program", RD_FLAG(trace_opts, user_stack) },
+	{ "live", 'w', NULL, "show a live view of failures by origin, with the newest one", NULL, RD_NEEDS_TERMINAL,
+	  RD_FLAG(trace_opts, live) },
+	{ "summary", 0, NULL, "print counts at the end instead of events", RD_FLAG(trace_opts, summary) },
+	{ "duration", 0, "SECONDS", "stop tracing after this time",
+	  RD_SECONDS(trace_opts, duration, RD_ABOVE_0, SECONDS_MAX) },
+	{ "events", 0, "N", "stop tracing after N events have been shown",
+	  RD_NUMBER(trace_opts, events, 1, EVENTS_MAX) },
+	{ "keep-privs", 0, NULL, "with -u: allow COMMAND to gain privileges through setuid programs",
+	  RD_FLAG(trace_opts, keep_privs) },
+	{ "cgroup", 0, "PATH", "trace only this control group and its descendants", "file",
+	  RD_TEXT(trace_opts, cgroup) },
+	{ "benign", 0, NULL, "also show failures that are expected from healthy programs", RD_FLAG(trace_opts, benign) },
+	{ "deepen", 0, NULL, "after an error whose origin is not certain, also trace the functions below it",
+	  RD_FLAG(trace_opts, deepen) },
+	{ "list", 0, NULL, "list all functions, whether each is traced, and why", RD_FLAG(trace_opts, list) },
+	{ "audit", 0, NULL, "show which functions are watched, and what differs from a baseline; has its own options" },
+	{ "backend", 0, "NAME", "method to hook functions: auto (default), fexit, fexit-multi, kprobe-multi, kprobe",
+	  "auto|fexit|fexit-multi|kprobe-multi|kprobe", RD_WORD(trace_opts, backend) },
+	{ "buffer", 0, "SIZE", "size of the ring buffer in bytes, with optional suffix k or m (1m)",
+	  RD_TAKES(take_size) },
+	{ "max-hooks", 0, "N", "refuse to hook more than N functions (2000)",
+	  RD_NUMBER(trace_opts, max_hooks, 1, RD_COUNT_MAX) },
+	{ "max-cpu", 0, "PERCENT",
+	  "end the trace if its BPF programs use more than this share of one CPU; needs run statistics",
+	  RD_TAKES(take_percent) },
+	{ "run-stats", 0, NULL, "enable run statistics of all BPF programs during the trace, for --max-cpu",
+	  RD_FLAG(trace_opts, run_stats) },
+	{ "max-unread", 0, "SECONDS", "end the trace if events are not read for this time (300); 0: never",
+	  RD_SECONDS(trace_opts, max_unread, 0, SECONDS_MAX) },
+	{ "status", 0, NULL, "show the attached traces of this host, their users and start times",
+	  RD_FLAG(trace_opts, status) },
+	{ "detach-all", 0, NULL, "end all traces of this host, and wait until their hooks are detached",
+	  RD_FLAG(trace_opts, detach_all) },
+	{ 0 },
+};
+
+static const struct rd_opt_rule rules[] = {
+	{ RD_REQUIRES, "openmetrics textfile", "summary", "metrics are made from the counts, not from single events" },
+	{ RD_REQUIRES, "keep-privs", "user", "without it COMMAND keeps its privileges" },
+	{ RD_ONE_OF, "status detach-all list summary live" },
+	{ RD_EXCLUDES, "live", "json columns all-columns raw noheadings events user",
+	  "it shows counts on the terminal" },
+	{ 0 },
+};
+
+/*
+ * Whether this host and this process can trace at all, checked before anything is attached, so that the error is one clear
+ * sentence. Capabilities are checked, not users. Measured on Linux 6.1 to 7.2: nothing works without CAP_BPF and CAP_PERFMON (or
+ * CAP_SYS_ADMIN, which includes both); with these two kprobe-multi works. Fexit on modules also needs CAP_SYS_ADMIN, because it
+ * walks the list of BTF objects; so do kprobes where kernel.perf_event_paranoid is above 2. A kernel without kprobe-multi has only
+ * these two backends.
+ */
+
+static bool exists(struct rd_source *src, const char *path)
+{
+	uint64_t ino;
+
+	return !src->ops->stat_ino(src, path, &ino, NULL);
+}
+
+int trace_have_rdma(struct rd_source *src, struct rd_err *err)
+{
+	if (exists(src, "/sys/class/infiniband") || exists(src, "/sys/module/ib_core"))
+		return 0;
+	rd_err_set(err, ENODEV, "/sys/class/infiniband", RD_NO_RDMA_MODULE ": nothing to trace");
+	rd_err_hint(err, "modprobe ib_uverbs and the driver of the adapter; lspci lists the adapters");
+	return -ENODEV;
+}
+
+#define CAP_BIT(cap) (1ull << (cap))
+
+/* The effective capabilities of this process. */
+static bool read_caps(struct rd_source *src, uint64_t *ret)
+{
+	_cleanup_bytes_ struct rd_bytes status = { 0 };
+	const char *at;
+
+	if (rd_read_file(src, "/proc/self/status", &status, NULL))
+		return false;
+	at = strstr((const char *)status.data, "\nCapEff:");
+	at = at ? at + strlen("\nCapEff:") : "";
+	return rd_take_uints(&at, RD_HEX, ret, 1) == 1;
+}
+
+int trace_have_privileges(struct rd_source *src, const char *command, struct rd_err *err)
+{
+	_cleanup_free_ char *exe = NULL;
+	bool bpf, perfmon;
+	uint64_t caps;
+
+	if (!read_caps(src, &caps) || caps & CAP_BIT(CAP_SYS_ADMIN))
+		return 0;
+	bpf = caps & CAP_BIT(CAP_BPF);
+	perfmon = caps & CAP_BIT(CAP_PERFMON);
+	if (bpf && perfmon)
+		return 0;
+	rd_err_set(err, EPERM, command, "tracing kernel functions needs %s%s%s, missing in this process",
+		   bpf ? "" : "CAP_BPF", !bpf && !perfmon ? " and " : "", perfmon ? "" : "CAP_PERFMON");
+	/* Two commands that give the capabilities, to paste. */
+	if (src->ops->read_link(src, "/proc/self/exe", &exe, NULL))
+		exe = NULL;
+	rd_err_hint(err,
+		    "sudo " RD_PROGRAM
+		    " %s ...; or, for all users who can execute it: sudo setcap cap_bpf,cap_perfmon=ep %s",
+		    command, exe && strlen(exe) < 100 ? exe : RD_PROGRAM);
+	return -EPERM;
+}
+
+/* -E2BIG if more functions would be hooked than --max-hooks allows; functions are never silently left out. */
+static int check_max_hooks(const struct trace *t, struct rd_err *err)
+{
+	unsigned long most = t->opts->max_hooks ? t->opts->max_hooks : TRACE_MAX_HOOKS;
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->set.n_fns; i++)
+		n += t->set.fns[i].selected && t->set.fns[i].attachable;
+	if (n <= most)
+		return 0;
+	rd_err_set(err, 0, "--max-hooks", "%zu functions would be hooked, the limit is %lu", n, most);
+	rd_err_hint(err, "--max-hooks %zu; trace-errno --list shows the functions and their modules", n);
+	return -E2BIG;
+}
+
+void trace_explain(struct rd_source *src, const char *command, struct rd_err *err)
+{
+	uint64_t caps;
+
+	if (err->hint[0])
+		return;
+	if (err->code == EMFILE)
+		rd_err_hint(err, "each hook needs a file descriptor: raise ulimit -n, including the hard limit");
+	else if (err->code == ESRCH && !exists(src, "/sys/kernel/btf/vmlinux"))
+		rd_err_hint(err, "this kernel has no BTF (the types of its structures): boot a kernel built with "
+				 "CONFIG_DEBUG_INFO_BTF=y");
+	if (err->code != EPERM && err->code != EACCES)
+		return;
+	if (read_caps(src, &caps) && !(caps & CAP_BIT(CAP_SYS_ADMIN))) {
+		const struct rd_err was = *err;
+
+		rd_err_set(err, was.code, was.object, "%.200s; CAP_SYS_ADMIN is missing in this process", was.message);
+		rd_err_hint(err,
+			    "sudo " RD_PROGRAM " %s ...; or, for kprobes without that capability: sudo sysctl "
+			    "kernel.perf_event_paranoid=2",
+			    command);
+	} else {
+		rd_err_hint(err, "cat /sys/kernel/security/lockdown; a container needs --privileged");
+	}
+}
+
+static int match_functions(const struct rd_fnset *set, const char *glob, bool **ret, struct rd_err *err)
+{
+	_cleanup_free_ bool *match = rd_alloc(set->n_fns + 1, sizeof(*match));
+	size_t n = 0;
+
+	for (size_t i = 0; i < set->n_fns; i++)
+		n += match[i] = !fnmatch(glob, set->fns[i].name, 0);
+	if (!n) {
+		rd_err_set(err, ENOENT, "--function", "no function of the loaded RDMA modules matches '%s'", glob);
+		rd_err_hint(err, RD_PROGRAM " trace-errno --list");
+		return -ENOENT;
+	}
+	*ret = RD_TAKE(match);
+	return 0;
+}
+
+/* Functions without a hook never appear in a chain: a filter that matches only those would show nothing. */
+static int check_hooked(const struct rd_fnset *set, const bool *match, const char *glob, struct rd_err *err)
+{
+	const struct rd_fn *left_out = NULL;
+
+	for (size_t i = 0; i < set->n_fns; i++) {
+		if (match[i] && set->fns[i].selected)
+			return 0;
+		if (match[i] && !left_out)
+			left_out = &set->fns[i];
+	}
+	rd_err_set(err, ENOENT, "--function", "%s is not traced (%s: %s)", left_out ? left_out->name : glob,
+		   left_out ? rd_rule_name(left_out->rule) : "?", left_out ? rd_rule_reason(left_out->rule) : "?");
+	rd_err_hint(err, RD_PROGRAM " trace-errno --list --function '%s'", glob);
+	return -ENOENT;
+}
 
 extern const struct rd_cmd rd_cmd_trace_errno;
 
@@ -26,6 +294,53 @@ void trace_deinit(struct trace *t)
 		close(t->signals);
 }
 
+int trace_session_opts(struct trace *t, struct rd_session_opts *ret, bool **match, struct rd_benign_rule **benign,
+		       struct rd_err *err)
+{
+	const struct trace_opts *o = t->opts;
+	_cleanup_free_ char *comm = NULL;
+	char known[200];
+	int r = 0;
+
+	/* "auto" does not parse, and leaves RD_BACKEND_NONE. */
+	if (o->backend)
+		rd_backend_parse(o->backend, &ret->backend);
+	ret->seconds = o->duration;
+	ret->ring_bytes = (uint32_t)o->ring;
+	ret->kernel_stack = o->stack && !o->summary;
+	ret->user_stack = o->user_stack && !o->summary;
+	ret->comm = o->comm;
+	ret->err = o->err;
+	ret->pid = o->pid;
+	if (o->pid && rd_read_textf(t->ctx->source, &comm, NULL, "/proc/%u/comm", o->pid))
+		return rd_err_set(err, ESRCH, "--pid", "no process %u", o->pid);
+	if (o->cgroup)
+		r = rd_trace_facts_cgroup(t->facts, o->cgroup, &ret->cgroup_id, err);
+	if (!r && o->device) {
+		ret->devs[0] = rd_trace_facts_dev(t->facts, o->device);
+		ret->n_devs = 1;
+		ret->ibdev = o->device;
+		if (!ret->devs[0]) {
+			rd_trace_facts_list(t->facts, known, sizeof(known));
+			return rd_err_set(err, ENODEV, "--device", "no RDMA device '%s' (available: %s)", o->device,
+					  known);
+		}
+	}
+	if (!r && o->function)
+		r = match_functions(&t->set, o->function, match, err);
+	if (!r && o->function)
+		r = check_hooked(&t->set, *match, o->function, err);
+	if (r)
+		return r;
+	ret->fn_match = *match;
+	ret->n_benign = rd_benign_list(&t->set, benign);
+	ret->benign = *benign;
+	ret->drop_benign = !o->benign;
+	ret->descendants = t->child.pid > 0;
+	ret->endless = !t->child.pid && !o->events && o->duration <= 0;
+	return 0;
+}
+
 static uint64_t now(const struct trace *t)
 {
 	return t->ctx->source->ops->now(t->ctx->source, CLOCK_MONOTONIC);
@@ -38,7 +353,7 @@ static int list_functions(struct trace *t, struct rd_err *err)
 	int r = 0;
 
 	if (t->opts->function)
-		r = trace_match_functions(&t->set, t->opts->function, &match, err);
+		r = match_functions(&t->set, t->opts->function, &match, err);
 	if (r)
 		return r;
 	rd_output_init(t->ctx, &report);
@@ -100,7 +415,7 @@ int trace_run(struct trace *t, char **argv, struct rd_err *err)
 	if (!r)
 		r = trace_have_privileges(t->ctx->source, t->ctx->cmd->name, err);
 	if (!r)
-		r = trace_within_max_hooks(t, err);
+		r = check_max_hooks(t, err);
 	if (!r)
 		r = trace_names_create(t, err);
 	if (!r && !t->opts->summary)
@@ -114,26 +429,23 @@ int trace_run(struct trace *t, char **argv, struct rd_err *err)
 	return t->opts->live ? trace_live(t, err) : trace_loop(t, err);
 }
 
-static int trace(struct trace *t, char **argv, struct rd_err *err)
-{
-	return trace_run(t, argv, err) ?: trace_finish(t);
-}
-
-static const char *schema_of(const struct trace_opts *o)
-{
-	return o->list	     ? "rdmadiag/trace-errno-list/1" :
-	       o->status     ? "rdmadiag/trace-errno-status/1" :
-	       o->detach_all ? "rdmadiag/trace-errno-detach/1" :
-			       "rdmadiag/trace-errno-summary/1";
-}
-
 static int check_args(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 {
 	const struct trace t = { .ctx = ctx, .opts = ctx->state };
-	int r = trace_opts_check(t.opts, argc, err);
+	const struct trace_opts *o = t.opts;
 
 	(void)argv;
-	return r < 0 ? r : trace_columns_check(&t, err);
+	if (o->user && !argc)
+		return rd_err_set(err, EINVAL, "--user", "requires a COMMAND to run as '%s'", o->user);
+	if (argc && o->live)
+		return rd_err_set(err, EINVAL, "--live", "takes no COMMAND: its output would disturb the view");
+	if (argc && (o->status || o->detach_all || o->list))
+		return rd_err_set(err, EINVAL,
+				  o->list   ? "--list" :
+				  o->status ? "--status" :
+					      "--detach-all",
+				  "does not trace, and does not take a COMMAND");
+	return trace_columns_check(&t, err);
 }
 
 static int run_trace_errno(struct rd_ctx *ctx, int argc, char **argv)
@@ -145,7 +457,10 @@ static int run_trace_errno(struct rd_ctx *ctx, int argc, char **argv)
 	int r;
 
 	(void)argc;
-	ctx->schema = schema_of(t.opts);
+	ctx->schema = t.opts->list	 ? "rdmadiag/trace-errno-list/1" :
+		      t.opts->status	 ? "rdmadiag/trace-errno-status/1" :
+		      t.opts->detach_all ? "rdmadiag/trace-errno-detach/1" :
+					   "rdmadiag/trace-errno-summary/1";
 	ctx->lines = !t.opts->summary && !t.opts->list && !t.opts->status && !t.opts->detach_all;
 	if (t.opts->status || t.opts->detach_all)
 		return trace_status(&t);
@@ -158,10 +473,10 @@ static int run_trace_errno(struct rd_ctx *ctx, int argc, char **argv)
 		return rd_fail(ctx, &err);
 	t.facts = rd_trace_facts_create(ctx->source);
 	rd_warn_errors(t.ctx, &t.notes, 0);
-	r = t.opts->list ? list_functions(&t, &err) : trace(&t, argv, &err);
-	if (r < 0)
-		return rd_fail(ctx, &err);
-	return r;
+	r = t.opts->list ? list_functions(&t, &err) : trace_run(&t, argv, &err);
+	if (!r && !t.opts->list)
+		r = trace_finish(&t);
+	return r < 0 ? rd_fail(ctx, &err) : r;
 }
 
 const struct rd_cmd rd_cmd_trace_errno = {
@@ -169,8 +484,8 @@ const struct rd_cmd rd_cmd_trace_errno = {
 	.summary = "name the kernel function that made a verb fail",
 	.question = "A verb fails",
 	.operands = "[-- COMMAND [ARG...]]",
-	.opts = trace_options,
-	.rules = trace_rules,
+	.opts = options,
+	.rules = rules,
 	.variant = &rd_cmd_trace_audit,
 	.description =
 		"Traces the functions of the RDMA kernel modules that can return an error. Shows each failed call of a program: the\n"

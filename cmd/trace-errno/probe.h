@@ -18,13 +18,4 @@ struct probe_result {
 	int32_t err; /* 0: the call did not fail; -1: it could not be tried */
 };
 
-struct rd_ctx;
-
-/*
- * Traces the calls on a device (NULL: the first of this host). Fills ret[PROBES], which the caller deinitialises by
- * rd_audit_probe_deinit in any case. -errno with err filled if nothing could be traced, or the calls could not be made.
- */
-int audit_probe(struct rd_ctx *ctx, struct rd_fnset *set, const char *device, struct rd_audit_probe *ret,
-		struct rd_err *err);
-
 #endif

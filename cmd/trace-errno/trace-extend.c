@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 
-#include "analyse/trace/benign.h"
 #include "analyse/trace/origin.h"
 #include "base/memory.h"
 #include "trace.h"
@@ -40,21 +39,6 @@ void trace_extend_destroy(struct trace_extend *e)
 	forget_deepen(e);
 	free(e->modules);
 	free(e);
-}
-
-int trace_session_opts(struct trace *t, struct rd_session_opts *ret, bool **match, struct rd_benign_rule **benign,
-		       struct rd_err *err)
-{
-	int r = trace_filters(t, ret, match, err);
-
-	if (r)
-		return r;
-	ret->n_benign = rd_benign_list(&t->set, benign);
-	ret->benign = *benign;
-	ret->drop_benign = !t->opts->benign;
-	ret->descendants = t->child.pid > 0;
-	ret->endless = !t->child.pid && !t->opts->events && t->opts->duration <= 0;
-	return 0;
 }
 
 void trace_extend_notice(struct trace *t)
@@ -109,27 +93,20 @@ void trace_extend_below(struct trace *t, const struct rd_event *ev)
 	rd_origin_deepen(ev, &t->set, e->deepen);
 }
 
-/* The limit that --max-hooks sets holds for all hooks together. */
-static bool within_limit(struct trace *t, size_t more, struct rd_err *err)
-{
-	unsigned long most = t->opts->max_hooks ? t->opts->max_hooks : TRACE_MAX_HOOKS;
-	size_t now = rd_session_info(t->session)->functions;
-
-	if (now + more <= most)
-		return true;
-	rd_err_set(err, E2BIG, "--max-hooks", "%zu functions would be hooked, the limit is %lu", now + more, most);
-	return false;
-}
-
 static int add_hooks(struct trace *t, const bool *add, size_t n, struct rd_err *err)
 {
 	_cleanup_free_ bool *match = NULL;
 	_cleanup_free_ struct rd_benign_rule *benign = NULL;
 	struct rd_session_opts opts = { 0 };
+	unsigned long most = t->opts->max_hooks ? t->opts->max_hooks : TRACE_MAX_HOOKS;
+	size_t all = rd_session_info(t->session)->functions + n;
 	int r;
 
-	if (!within_limit(t, n, err))
+	/* The limit that --max-hooks sets holds for all hooks together. */
+	if (all > most) {
+		rd_err_set(err, E2BIG, "--max-hooks", "%zu functions would be hooked, the limit is %lu", all, most);
 		return -E2BIG;
+	}
 	r = trace_session_opts(t, &opts, &match, &benign, err);
 	opts.n_known = t->n_known;
 	if (!r)
@@ -193,43 +170,30 @@ static void report_failed(struct trace *t, const struct rd_err *why)
 	rd_warn(t->ctx, "%s: %s", err.object, err.message);
 }
 
-static void report_added(struct trace *t, size_t n)
-{
-	struct trace_extend *e = t->extend;
-
-	if (e->adding == DEEPEN) {
-		rd_warn(t->ctx, "tracing %zu more function%s, for the next call that fails there (--deepen)", n,
-			n == 1 ? "" : "s");
-		return;
-	}
-	rd_warn(t->ctx, "tracing %zu more function%s: %s was loaded during the trace", n, n == 1 ? "" : "s", e->modules);
-	free(e->modules);
-	e->modules = NULL;
-}
-
-static void finish(struct trace *t)
-{
-	struct trace_extend *e = t->extend;
-	struct rd_err err = { 0 };
-	size_t added, reported = t->notes.n;
-
-	if (e->adding == IDLE || !rd_session_extended(t->session, &t->set, &added, &t->notes, &err))
-		return;
-	rd_warn_errors(t->ctx, &t->notes, reported);
-	if (added)
-		report_added(t, added);
-	else
-		report_failed(t, &err);
-	e->adding = IDLE;
-}
-
 void trace_extend_step(struct trace *t)
 {
 	struct trace_extend *e = t->extend;
 	struct rd_err err = { 0 };
+	size_t added, reported = t->notes.n;
 	int r = 0;
 
-	finish(t);
+	if (e->adding != IDLE && rd_session_extended(t->session, &t->set, &added, &t->notes, &err)) {
+		rd_warn_errors(t->ctx, &t->notes, reported);
+		if (!added)
+			report_failed(t, &err);
+		else if (e->adding == DEEPEN)
+			rd_warn(t->ctx, "tracing %zu more function%s, for the next call that fails there (--deepen)",
+				added, added == 1 ? "" : "s");
+		else
+			rd_warn(t->ctx, "tracing %zu more function%s: %s was loaded during the trace", added,
+				added == 1 ? "" : "s", e->modules);
+		if (added && e->adding != DEEPEN) {
+			free(e->modules);
+			e->modules = NULL;
+		}
+		e->adding = IDLE;
+		err = (struct rd_err){ 0 };
+	}
 	trace_extend_notice(t);
 	if (e->adding != IDLE)
 		return;

@@ -1,17 +1,223 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The events of a trace: waited for, read and printed; and the summary at its end. */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+
+#include "analyse/trace/benign.h"
+#include "analyse/trace/verb.h"
+#include "render/render-event.h"
+#include "report/trace/report-trace.h"
+#include "trace.h"
+
+#define PROGRESS_AFTER_NS 500000000u
+#define INVALID_REPORTED 3 /* invalid records that are reported individually; the rest are only counted */
+
+static uint64_t now(const struct trace *t)
+{
+	return t->ctx->source->ops->now(t->ctx->source, CLOCK_MONOTONIC);
+}
+
+static bool enough_shown(const struct trace *t)
+{
+	return t->opts->events && t->shown >= t->opts->events;
+}
+
+int trace_progress(void *arg, size_t done, size_t total)
+{
+	struct trace *t = arg;
+	uint64_t at = now(t);
+
+	if (isatty(STDERR_FILENO) && !total && t->headed) {
+		fputs("\r\033[K", stderr);
+		t->headed = false;
+	} else if (isatty(STDERR_FILENO) && total && at - t->started > PROGRESS_AFTER_NS) {
+		fprintf(stderr, "\rattaching hooks: %zu of %zu", done, total);
+		t->headed = true;
+	}
+	fflush(stderr);
+	return trace_signalled(t);
+}
+
+void trace_report_started(const struct trace *t)
+{
+	const struct rd_session_info *info = rd_session_info(t->session);
+	_cleanup_buf_ struct rd_buf backends = { 0 };
+	size_t modules = 0;
+
+	for (size_t m = 0; m < t->set.n_modules; m++)
+		for (size_t i = 0; i < t->set.n_fns; i++)
+			if (t->set.fns[i].module == m && t->set.fns[i].backend != RD_BACKEND_NONE) {
+				modules++;
+				break;
+			}
+	for (int b = RD_BACKEND_NONE + 1; b < RD_BACKEND_COUNT; b++)
+		if (info->per_backend[b] && info->per_backend[b] == info->functions)
+			rd_buf_printf(&backends, "%s", rd_backend_name(b));
+		else if (info->per_backend[b])
+			rd_buf_printf(&backends, "%s%s: %zu", backends.len ? ", " : "", rd_backend_name(b),
+				      info->per_backend[b]);
+	rd_warn(t->ctx, "tracing %zu functions in %zu modules (%s)%s", info->functions, modules,
+		backends.data ? backends.data : "none", t->child.pid ? "" : ", Ctrl-C to stop");
+	rd_verbose(t->ctx, "hooked %zu functions in %.2f s: %s", info->functions, info->attach_seconds,
+		   info->reason ? info->reason : "no reason reported");
+}
+
+/* The benign events like this one that were read. NULL: none, unless `add`. */
+static uint64_t *count_of(struct trace *t, int origin, uint64_t verb, uint32_t dev, int err, bool add)
+{
+	struct rd_count *c;
+
+	for (c = t->benign_counts; c < t->benign_counts + t->n_benign_counts; c++)
+		if (c->origin == origin && c->verb == verb && c->dev == dev && c->err == err)
+			return &c->count;
+	if (!add)
+		return NULL;
+	c = RD_ADD(t->benign_counts, t->n_benign_counts, t->cap_benign_counts);
+	*c = (struct rd_count){ .origin = origin, .verb = verb, .dev = dev, .err = err };
+	return &c->count;
+}
+
+#define FOLD_NS 1000000000u
+
+static int print(struct trace *t, const struct rd_buf *out)
+{
+	bool translated = trace_child_translate(&t->child, true);
+	int r = rd_out(out);
+
+	trace_child_translate(&t->child, translated);
+	return r;
+}
+
+static void flush_fold(struct trace *t, bool busy)
+{
+	uint64_t at = now(t);
+	_cleanup_buf_ struct rd_buf out = { 0 };
+
+	if (!t->fold.more || (busy && at - t->fold.printed < FOLD_NS))
+		return;
+	rd_buf_printf(&out, "    same, x%" PRIu64 "\n", t->fold.more);
+	print(t, &out);
+	t->fold.more = 0;
+	t->fold.printed = at;
+}
+
+/* Whether the event repeats the one shown last: of the same process, at the same place, for the same cause. */
+static bool repeats(const struct trace *t, const struct rd_event *ev, uint32_t qpn)
+{
+	const struct trace_fold *f = &t->fold;
+
+	if (!f->any || f->pid != ev->pid || f->dev != ev->dev || f->verb != ev->verb_key || f->err != ev->err ||
+	    f->origin != ev->origin)
+		return false;
+	/* Where no facts could be read in time, there is no reason to assume another cause. */
+	if (f->cause && (ev->why.cause ? !strcmp(f->cause, ev->why.cause) : ev->why.in_haste))
+		return true;
+	return f->qpn == qpn && !f->cause && !ev->why.cause;
+}
+
+static bool fold(struct trace *t, const struct rd_event *ev)
+{
+	struct trace_fold *f = &t->fold;
+	uint32_t qpn = ev->qpn.known == RD_OK ? ev->qpn.v : 0;
+
+	if (repeats(t, ev, qpn)) {
+		f->more++;
+		return true;
+	}
+	flush_fold(t, false);
+	free(f->cause);
+	*f = (struct trace_fold){ .any = true,
+				  .pid = ev->pid,
+				  .dev = ev->dev,
+				  .qpn = qpn,
+				  .verb = ev->verb_key,
+				  .err = ev->err,
+				  .origin = ev->origin,
+				  .cause = ev->why.cause ? rd_dup(ev->why.cause) : NULL,
+				  .printed = now(t) };
+	return false;
+}
+
+static int print_event(struct trace *t, const struct rd_event *ev)
+{
+	const struct rd_globals *g = &t->ctx->globals;
+	struct rd_section *section = rd_report_trace_event(ev, &t->set);
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	struct rd_table_style style = g->style;
+	int r = 0;
+
+	if (g->json) {
+		rd_render_json_row(section, 0, &out);
+	} else if (style.columns || style.raw) {
+		style.no_headings |= t->shown > 0;
+		r = rd_render_table(section, &style, &out, NULL);
+	} else {
+		rd_render_event(section, 0, style.colour, style.width, &out);
+	}
+	rd_section_destroy(section);
+	/* main() reports write errors at the end. */
+	return r ? r : print(t, &out) ? -EPIPE : 0;
+}
+
+static int take_event(void *arg, const void *data, size_t size)
+{
+	_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
+	struct trace *t = arg;
+	const struct rd_globals *g = &t->ctx->globals;
+	struct rd_err err = { 0 };
+	int r;
+
+	if (enough_shown(t))
+		return -ECANCELED;
+	r = rd_trace_event_decode(t->facts, data, size, &t->set, &ev, &err);
+	if (r == -EBADMSG) {
+		if (t->invalid++ < INVALID_REPORTED)
+			rd_warn(t->ctx, "%s: %s", err.object, err.message);
+		return 0;
+	}
+	if (r)
+		return r;
+	trace_extend_notice(t);
+	trace_names_judge(t, &ev);
+	trace_extend_below(t, &ev);
+	if (ev.benign) {
+		t->benign++;
+		++*count_of(t, ev.origin, ev.verb_key, ev.dev, ev.err, true);
+	}
+	if (t->sink) {
+		t->sink(t->sink_arg, t, &ev);
+		return 0;
+	}
+	if (ev.benign && !t->opts->benign) {
+		t->hidden++;
+		return 0;
+	}
+	if (!t->opts->summary) {
+		trace_names_explain(t, &ev);
+		/* Only text for people is folded: in lines for programs, every event is one line. */
+		if (g->json || g->style.columns || g->style.raw || !fold(t, &ev)) {
+			trace_names_complete(t, &ev);
+			r = print_event(t, &ev);
+		}
+	}
+	t->shown++;
+	/* Check for signals during bursts as well. */
+	return r ? r : !t->stopped && trace_signalled(t) ? -ECANCELED : 0;
+}
+
+/* ---- the loop */
+
 /*
  * Waits for events and reads them. The BPF programs wake the reader for the first failure after a pause, so that the caller can be
  * looked at while it exists. They do not wake it for each of many failures, because that would slow down the failing calls: then
  * the ring buffer is polled, after 5 ms while there are events, after up to 100 ms when there are none.
  */
-#include "trace.h"
-
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
-#include <sys/signalfd.h>
-#include <time.h>
-
 #define POLL_MIN_NS 5000000u
 #define POLL_MAX_NS 100000000u
 #define POLL_USTACK_NS 5000000u	  /* user stacks can be resolved only while their process lives */
@@ -51,11 +257,6 @@ bool trace_signalled(struct trace *t)
 	return t->interrupted;
 }
 
-static uint64_t now(const struct trace *t)
-{
-	return t->ctx->source->ops->now(t->ctx->source, CLOCK_MONOTONIC);
-}
-
 /* Sleeps up to `ns`, until a signal, a message of the holder, an event (if `idle`), or the end of the reader. */
 static void wait_for_input(struct trace *t, uint64_t ns, bool idle, bool *reader_gone)
 {
@@ -76,15 +277,10 @@ static void wait_for_input(struct trace *t, uint64_t ns, bool idle, bool *reader
 		*reader_gone = true;
 }
 
-static bool enough_shown(const struct trace *t)
-{
-	return t->opts->events && t->shown >= t->opts->events;
-}
-
-/* trace_event returns -ECANCELED to stop reading. */
+/* take_event returns -ECANCELED to stop reading. */
 int trace_drain(struct trace *t, struct rd_err *err)
 {
-	int r = rd_drain_events(t->ctx->source, trace_event, t, err);
+	int r = rd_drain_events(t->ctx->source, take_event, t, err);
 
 	rd_session_reading(t->session);
 	return r == -ECANCELED ? 0 : r;
@@ -111,7 +307,7 @@ int trace_loop(struct trace *t, struct rd_err *err)
 		nap_max = POLL_USTACK_NS;
 	while (r >= 0 && !trace_signalled(t) && !t->child.ended && !t->early_end && !reader_gone && !enough_shown(t)) {
 		r = trace_drain(t, err);
-		trace_fold_flush(t, r > 0);
+		flush_fold(t, r > 0);
 		trace_extend_step(t);
 		nap = r > 0 ? POLL_MIN_NS : nap * 2 < nap_max ? nap * 2 : nap_max;
 		at = now(t);
@@ -126,4 +322,155 @@ int trace_loop(struct trace *t, struct rd_err *err)
 	trace_wait_for_command(t);
 	/* A reader that closes the pipe is not a failure. */
 	return r == -EPIPE ? 0 : r < 0 ? r : 0;
+}
+
+/* ---- the summary */
+
+void trace_counts(struct trace *t, struct rd_origin_count **ret, struct rd_verb **verbs, size_t *n)
+{
+	_cleanup_free_ struct rd_count *counts = NULL;
+
+	rd_session_counts(t->session, &counts, n);
+	*ret = rd_alloc(*n + 1, sizeof(**ret));
+	*verbs = rd_alloc(*n + 1, sizeof(**verbs));
+	for (size_t i = 0; i < *n; i++) {
+		const struct rd_count *c = &counts[i];
+		struct rd_verb *verb = &(*verbs)[i];
+		const uint64_t *benign = count_of(t, c->origin, c->verb, c->dev, c->err, false);
+
+		rd_verb_name(c->verb, &t->set, verb);
+		(*ret)[i] = (struct rd_origin_count){
+			.fn = c->origin,
+			.object = *verb->object ? verb->object : NULL,
+			.method = *verb->method ? verb->method : NULL,
+			.verb = *verb->verb ? verb->verb : NULL,
+			.ibdev = rd_trace_facts_ibdev(t->facts, c->dev),
+			.err = c->err,
+			.count = c->count,
+			/* Those that were read; if the row alone is sufficient to decide, also those that were lost. */
+			.benign = rd_benign_count(c, &t->set) ? c->count :
+				  benign		      ? *benign :
+								0,
+		};
+	}
+}
+
+/* The closing line. Lost and missed are always printed, even if 0. */
+static void print_closing_line(const struct trace *t, const struct rd_trace_summary *sum)
+{
+	const struct rd_trace_totals *n = &sum->totals;
+	char missed[64], hidden[64] = "", uncounted[64] = "";
+
+	if (n->missed.known == RD_OK)
+		snprintf(missed, sizeof(missed), "%" PRIu64 " missed", n->missed.v);
+	else if (n->missed_at_least)
+		snprintf(missed, sizeof(missed), "at least %" PRIu64 " missed", n->missed_at_least);
+	else
+		snprintf(missed, sizeof(missed), "missed unknown");
+	if (t->hidden + n->benign)
+		snprintf(hidden, sizeof(hidden), ", %" PRIu64 " benign hidden (--benign shows them)",
+			 t->hidden + n->benign);
+	if (n->uncounted)
+		snprintf(uncounted, sizeof(uncounted), ", %" PRIu64 " not in the table of counts", n->uncounted);
+	rd_warn(t->ctx, "%" PRIu64 " events in %.1f s: %" PRIu64 " delivered, %" PRIu64 " lost, %s%s%s", n->events,
+		sum->seconds, n->delivered, n->lost, missed, uncounted, hidden);
+	if (n->missed_at_least)
+		rd_warn(t->ctx, "missed: probes the kernel could not run; the event count may be too low; "
+				"--backend kprobe-multi misses the fewest");
+	if (n->lost && !t->opts->summary)
+		rd_warn(t->ctx,
+			"lost: the ring buffer was full; --buffer 4m enlarges it, and --summary counts lost events%s",
+			n->missed_at_least ? "" : " exactly");
+}
+
+int trace_finish(struct trace *t)
+{
+	const struct rd_session_info *info = rd_session_info(t->session);
+	struct rd_trace_summary sum = { .seconds = (double)(t->stopped - t->started) / 1e9,
+					.functions = info->functions,
+					.benign = t->benign,
+					.early_end = t->early_end };
+	_cleanup_free_ struct rd_origin_count *counts = NULL;
+	_cleanup_free_ struct rd_verb *verbs = NULL;
+	struct rd_report report;
+	struct rd_err err = { 0 }, note = { 0 };
+	bool noted = false;
+	int r;
+
+	flush_fold(t, false);
+	if (t->early_end) {
+		rd_errlist_add(&t->notes, &t->why_early);
+		rd_warn(t->ctx, "trace ended early: %s", t->why_early.message);
+	}
+	if (t->invalid) {
+		rd_err_set(&note, EBADMSG, "event record", "%" PRIu64 " invalid records ignored", t->invalid);
+		rd_errlist_add(&t->notes, &note);
+		rd_warn(t->ctx, "%" PRIu64 " invalid event records ignored", t->invalid);
+	}
+	memcpy(sum.per_backend, info->per_backend, sizeof(sum.per_backend));
+	rd_output_init(t->ctx, &report);
+	report.status = t->early_end ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
+	r = rd_session_totals(t->session, &sum.totals, &err);
+	sum.benign += sum.totals.benign;
+	if (!r) {
+		/* If the limit was not enforced from the start, the note exists. */
+		for (size_t i = 0; i < t->notes.n; i++)
+			noted |= !strcmp(t->notes.v[i].object, "--max-cpu");
+		if (t->opts->max_cpu > 0 && sum.totals.run_ns.known != RD_OK && !noted) {
+			rd_err_set(&note, 0, "--max-cpu",
+				   "run statistics were off for part of the trace: the limit was enforced only in part");
+			rd_errlist_add(&t->notes, &note);
+			rd_warn(t->ctx, "%s: %s", note.object, note.message);
+		}
+		trace_counts(t, &counts, &verbs, &sum.n_counts);
+		sum.counts = counts;
+		rd_report_trace_summary(&report, &sum, &t->set, !t->opts->benign && !t->ctx->globals.json);
+		for (size_t i = 0; i < t->notes.n; i++)
+			rd_errlist_add(&report.errors, &t->notes.v[i]);
+	}
+	if (!r && rd_metrics_wanted(t->ctx))
+		rd_report_trace_metrics(&report);
+	if (!r && (t->ctx->globals.json || t->opts->summary))
+		r = rd_output_print(t->ctx, &report);
+	else if (!r)
+		r = report.status;
+	if (r < 0)
+		r = rd_fail(t->ctx, &err);
+	else if (!t->ctx->globals.json && !t->ctx->globals.openmetrics)
+		print_closing_line(t, &sum);
+	/* After a command without a failed call: a program can fail without one. */
+	if (r >= 0 && t->child.ended && !t->early_end && sum.totals.events <= t->benign &&
+	    !(sum.totals.missed.known == RD_OK && sum.totals.missed.v))
+		rd_warn(t->ctx,
+			"no RDMA call failed in the kernel. If the program failed: a completion with an error status or an "
+			"asynchronous event is not a call (" RD_PROGRAM
+			" qp-state shows queue pairs in error); a library may refuse a "
+			"call itself, or open(2) of a device may fail (strace)");
+	rd_report_deinit(&report);
+	if (t->child.ended && r == RD_EXIT_OK)
+		return trace_child_exit_code(&t->child);
+	return r;
+}
+
+/* Rendering a table without rows checks the columns of -o. */
+int trace_columns_check(const struct trace *t, struct rd_err *err)
+{
+	struct rd_section *events = rd_section_create("event", rd_trace_event_columns, RD_TRACE_EVENT_COLUMNS);
+	struct rd_trace_summary sum = { 0 };
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	struct rd_report report;
+	int r = 0;
+
+	rd_report_init(&report, "");
+	if (t->opts->summary)
+		rd_report_trace_summary(&report, &sum, &t->set, false);
+	if (t->opts->list)
+		rd_report_trace_list(&report, &t->set, NULL);
+	if (t->opts->status || t->opts->detach_all)
+		rd_report_trace_status(&report, &(struct rd_held_list){ 0 });
+	if (!t->ctx->globals.json)
+		r = rd_render_table(report.n_sections ? report.sections[0] : events, &t->ctx->globals.style, &out, err);
+	rd_section_destroy(events);
+	rd_report_deinit(&report);
+	return r;
 }

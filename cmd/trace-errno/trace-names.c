@@ -23,25 +23,20 @@ struct trace_names {
 	struct rd_ustack *ustack; /* NULL: not requested */
 };
 
-/* The last table is that of the program. */
-static void read_hints(struct trace *t)
+int trace_names_create(struct trace *t, struct rd_err *err)
 {
 	_cleanup_(rd_table_deinit) struct rd_table table = { 0 };
 	size_t reported = t->notes.n;
-	struct rd_err err = { 0 };
+	struct rd_err note = { 0 };
 
+	t->names = rd_alloc(1, sizeof(*t->names));
 	rd_table_read("hints", &table, &t->notes);
+	/* The last table is that of the program. */
 	for (size_t i = 0; i < table.n; i++)
 		if (rd_hints_parse(table.v[i].path, (const char *)table.v[i].bytes.data, table.v[i].bytes.size,
-				   i + 1 < table.n ? &t->names->site : &t->names->own, &t->notes, &err) < 0)
-			rd_errlist_add(&t->notes, &err);
+				   i + 1 < table.n ? &t->names->site : &t->names->own, &t->notes, &note) < 0)
+			rd_errlist_add(&t->notes, &note);
 	rd_warn_errors(t->ctx, &t->notes, reported);
-}
-
-int trace_names_create(struct trace *t, struct rd_err *err)
-{
-	t->names = rd_alloc(1, sizeof(*t->names));
-	read_hints(t);
 	return t->opts->user_stack ? rd_ustack_create(&t->names->ustack, err) : 0;
 }
 
@@ -105,24 +100,21 @@ static void name_user_stack(struct trace *t, struct rd_event *ev)
 	rd_verbose(t->ctx, "process that resolves symbols of user stacks: %s", confined.data);
 }
 
-/* A hint of the site takes precedence; those of the program are what to check where the cause is unknown. */
-static void add_hint(struct trace *t, struct rd_event *ev)
+void trace_names_explain(struct trace *t, struct rd_event *ev)
 {
-	const char *site = rd_hint_find(&t->names->site, ev, &t->set), *own = rd_hint_find(&t->names->own, ev, &t->set);
+	const char *site, *own;
 
+	if (ev->benign)
+		return;
+	trace_causes_find(t, ev);
+	/* A hint of the site takes precedence; those of the program are what to check where the cause is unknown. */
+	site = rd_hint_find(&t->names->site, ev, &t->set);
+	own = rd_hint_find(&t->names->own, ev, &t->set);
 	if (site && own && !strcmp(site, own))
 		site = NULL;
 	if (!ev->why.id && (site || own))
 		rd_explain_fix(&ev->why, "# %s", site ? site : own);
 	ev->hint = site ? rd_dup(site) : rd_explain_line(&ev->why);
-}
-
-void trace_names_explain(struct trace *t, struct rd_event *ev)
-{
-	if (ev->benign)
-		return;
-	trace_causes_find(t, ev);
-	add_hint(t, ev);
 }
 
 void trace_names_complete(struct trace *t, struct rd_event *ev)

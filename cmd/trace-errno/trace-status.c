@@ -16,15 +16,6 @@
 #define STALL_NS UINT64_C(30000000000)
 #define POLL_MS 200
 
-static void name_users(struct rd_held_list *list)
-{
-	for (size_t i = 0; i < list->n; i++) {
-		const struct passwd *pw = getpwuid(list->v[i].uid);
-
-		list->v[i].user = pw ? rd_dup(pw->pw_name) : NULL;
-	}
-}
-
 static int print_status(struct trace *t, const struct rd_held_list *list, const struct rd_errlist *errors, int status)
 {
 	struct rd_report report;
@@ -41,16 +32,6 @@ static int print_status(struct trace *t, const struct rd_held_list *list, const 
 }
 
 static const char not_permitted[] = "not permitted";
-
-/* Requests all holders to detach; `errs`, one for each, has the reasons for those that cannot be requested. */
-static void request_all(struct trace *t, struct rd_held_list *list, struct rd_err *errs)
-{
-	for (size_t i = 0; i < list->n; i++) {
-		int r = rd_holders_detach(t->ctx->source, &list->v[i], &errs[i]);
-
-		list->v[i].result = r == -EPERM ? not_permitted : r ? "holder not found" : "still attached";
-	}
-}
 
 /* What is still attached. */
 struct remaining {
@@ -109,18 +90,6 @@ static int wait_for_all(struct trace *t, struct rd_held_list *list, struct remai
 	}
 }
 
-/* Reports why traces are still attached. */
-static void report_remaining(struct trace *t, const struct rd_held_list *list, const struct rd_err *errs,
-			     struct rd_errlist *errors)
-{
-	for (size_t i = 0; i < list->n; i++) {
-		if (!list->v[i].programs || !errs[i].code)
-			continue;
-		rd_errlist_add(errors, &errs[i]);
-		rd_warn(t->ctx, "%s: %s", errs[i].object, errs[i].message);
-	}
-}
-
 static int detach_all(struct trace *t, struct rd_held_list *list, struct rd_err *err)
 {
 	_cleanup_free_ struct rd_err *errs = rd_alloc(list->n, sizeof(*errs));
@@ -130,9 +99,19 @@ static int detach_all(struct trace *t, struct rd_held_list *list, struct rd_err 
 
 	if (r < 0)
 		return r;
-	request_all(t, list, errs);
+	/* `errs` has the reasons for those that cannot be requested. */
+	for (size_t i = 0; i < list->n; i++) {
+		int denied = rd_holders_detach(t->ctx->source, &list->v[i], &errs[i]);
+
+		list->v[i].result = denied == -EPERM ? not_permitted : denied ? "holder not found" : "still attached";
+	}
 	r = wait_for_all(t, list, &rest, err);
-	report_remaining(t, list, errs, &errors);
+	for (size_t i = 0; i < list->n; i++) {
+		if (!list->v[i].programs || !errs[i].code)
+			continue;
+		rd_errlist_add(&errors, &errs[i]);
+		rd_warn(t->ctx, "%s: %s", errs[i].object, errs[i].message);
+	}
 	if (!r && rest.traces)
 		rd_warn(t->ctx, "%zu of %zu traces still have hooks attached", rest.traces, list->n);
 	if (!r)
@@ -148,7 +127,11 @@ int trace_status(struct trace *t)
 	struct rd_err err = { 0 };
 	int r = rd_holders_list(t->ctx->source, &list, &err);
 
-	name_users(&list);
+	for (size_t i = 0; i < list.n; i++) {
+		const struct passwd *pw = getpwuid(list.v[i].uid);
+
+		list.v[i].user = pw ? rd_dup(pw->pw_name) : NULL;
+	}
 	if (!r && !list.n)
 		rd_warn(t->ctx, "nothing is attached");
 	if (!r && t->opts->detach_all && list.n) {

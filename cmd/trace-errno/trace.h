@@ -81,26 +81,17 @@ void trace_deinit(struct trace *trace);
 /* cmd-audit.c */
 extern const struct rd_cmd rd_cmd_trace_audit;
 
-/* trace-opts.c */
-extern const struct rd_opt trace_options[];
-extern const struct rd_opt_rule trace_rules[];
-/* Checks the options together with COMMAND of `argc` words. -EINVAL with err filled. */
-int trace_opts_check(const struct trace_opts *opts, int argc, struct rd_err *err);
-
-/* trace-filter.c: options to filters. opts->fn_match refers to `match` (one per function; freed by the caller). */
-int trace_match_functions(const struct rd_fnset *set, const char *glob, bool **ret, struct rd_err *err);
-int trace_filters(struct trace *trace, struct rd_session_opts *ret, bool **match, struct rd_err *err);
-
 /* trace-status.c: --status and --detach-all. Returns the exit code. */
 int trace_status(struct trace *trace);
 
-/* trace-able.c: checks before anything is attached. */
+/* cmd-trace-errno.c: checks before anything is attached. */
 int trace_have_rdma(struct rd_source *src, struct rd_err *err);
 int trace_have_privileges(struct rd_source *src, const char *command, struct rd_err *err);
-/* -E2BIG if more functions would be hooked than --max-hooks allows; functions are never silently left out. */
-int trace_within_max_hooks(const struct trace *trace, struct rd_err *err);
 /* Adds a hint to an error that has none. */
 void trace_explain(struct rd_source *src, const char *command, struct rd_err *err);
+/* Filters and the list of benign failures. *match and *benign are freed by the caller, after the hooks are attached. */
+int trace_session_opts(struct trace *trace, struct rd_session_opts *ret, bool **match, struct rd_benign_rule **benign,
+		       struct rd_err *err);
 
 /* trace-names.c: verb, chain, job, symbols, benign, hint. */
 int trace_names_create(struct trace *trace, struct rd_err *err);
@@ -117,9 +108,6 @@ void trace_causes_find(struct trace *trace, struct rd_event *event); /* fills ev
 /* trace-extend.c: hooks that are added while the trace runs. */
 void trace_extend_create(struct trace *trace);
 void trace_extend_destroy(struct trace_extend *extend);
-/* Filters and the list of benign failures. *match and *benign are freed by the caller, after the hooks are attached. */
-int trace_session_opts(struct trace *trace, struct rd_session_opts *ret, bool **match, struct rd_benign_rule **benign,
-		       struct rd_err *err);
 void trace_extend_notice(struct trace *trace); /* modules that were loaded; to be called before an event is judged */
 /* The modules that were loaded, are not traced yet, and may have returned the errno of this event; NULL: none. */
 const char *trace_extend_missing(const struct trace *trace, const struct rd_event *event);
@@ -131,7 +119,7 @@ void trace_extend_step(struct trace *trace);
 int trace_signals_open(bool session, struct rd_err *err);
 /* Whether a signal requests the end of the trace. Also passes signals on to the command. */
 bool trace_signalled(struct trace *trace);
-/* Until the end of the trace; events go to trace_event. */
+/* Until the end of the trace. */
 int trace_loop(struct trace *trace, struct rd_err *err);
 /* After the trace: waits until the command has ended, if there is one. */
 void trace_wait_for_command(struct trace *trace);
@@ -139,17 +127,12 @@ void trace_wait_for_command(struct trace *trace);
 /* trace-live.c: the view, until q or the end of the trace. -errno with err filled. */
 int trace_live(struct trace *trace, struct rd_err *err);
 
-/* trace-summary.c: the kernel's counts, with names. `verbs` keeps the text that *ret refers to; the caller frees both. */
+/* The kernel's counts, with names. `verbs` keeps the text that *ret refers to; the caller frees both. */
 void trace_counts(struct trace *trace, struct rd_origin_count **ret, struct rd_verb **verbs, size_t *n);
 
 /* trace-loop.c: reads events up to the end of what there is. 1: there were some; 0: none; -errno. */
 int trace_drain(struct trace *trace, struct rd_err *err);
-
-/* trace-out.c */
-int trace_event(void *arg, const void *data, size_t size);
 void trace_report_started(const struct trace *trace);
-/* Prints how many equal events followed the one shown last, once a second while there are more (`busy`). */
-void trace_fold_flush(struct trace *trace, bool busy);
 int trace_progress(void *arg, size_t done, size_t total);
 /* -EINVAL if -o names a column that does not exist. */
 int trace_columns_check(const struct trace *trace, struct rd_err *err);

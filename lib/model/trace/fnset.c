@@ -62,11 +62,6 @@ int rd_fn_next_errno(const uint64_t errnos[3], int code)
 	return 0;
 }
 
-void rd_offsets_init(struct rd_offsets *off)
-{
-	memset(off, 0xff, sizeof(*off));
-}
-
 int rd_fnset_module(const struct rd_fnset *set, const char *name, uint64_t instance)
 {
 	for (size_t i = 0; i < set->n_modules; i++)

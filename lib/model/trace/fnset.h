@@ -140,9 +140,6 @@ struct rd_offsets {
 	} objects[RD_OBJECT_TYPES];
 };
 
-/* All unknown. */
-void rd_offsets_init(struct rd_offsets *off);
-
 struct rd_fnset {
 	struct rd_module *modules;
 	size_t n_modules, cap_modules;

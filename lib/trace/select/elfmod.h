@@ -100,11 +100,7 @@ const uint8_t *rd_elf_note_build_id(const uint8_t *data, size_t size, size_t *re
 /* The section with the addresses of functions that kprobes refuse: NOKPROBE_SYMBOL(). */
 #define RD_ELF_NOKPROBE "_kprobe_blacklist"
 
-/* Whether a section holds data that stays in memory. */
-bool rd_elf_is_data(const struct rd_elf_section *section);
-
 /* The function that starts at, or contains, that offset; RD_ELF_NONE if there is none. The first of several aliases. */
-uint32_t rd_elf_func_at(const struct rd_elf *elf, uint32_t section, uint64_t offset);
 uint32_t rd_elf_func_around(const struct rd_elf *elf, uint32_t section, uint64_t offset);
 
 /* The data pointers inside an object: ptrs[*first … *first + return value). */

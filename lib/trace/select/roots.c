@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Roots: functions that verbs call through pointers, which a call graph does not show, in tables of the core and of drivers.
  * A table is recognized by its type: a data object of the size of the struct, with all function pointers at offsets of members of
@@ -15,7 +15,8 @@
 #define WRITE_TABLE "uverbs_def_write_intf"
 #define UCMA_TABLE "ucma_cmd_table"
 
-void rd_sel_add_root(struct rd_sel *sel, uint32_t fn, const char *via, bool alone)
+/* Adds a root; `alone`: see struct rd_root. */
+static void add_root(struct rd_sel *sel, uint32_t fn, const char *via, bool alone)
 {
 	struct rd_fnset *set = sel->set;
 
@@ -26,6 +27,16 @@ void rd_sel_add_root(struct rd_sel *sel, uint32_t fn, const char *via, bool alon
 		(struct rd_root){ .fn = fn, .alone = alone, .via = rd_dup(via) };
 }
 
+/* Adds a function of an ops member that is not a root; the rule also applies to functions reachable only from it. */
+static void add_excluded(struct rd_sel *sel, uint32_t fn, enum rd_rule rule)
+{
+	rd_reserve(&sel->excluded, &sel->cap_excluded, sel->n_excluded + 1, sizeof(*sel->excluded));
+	rd_reserve(&sel->excluded_rule, &sel->cap_excluded_rule, sel->n_excluded + 1, sizeof(*sel->excluded_rule));
+	sel->set->fns[fn].member = true;
+	sel->excluded[sel->n_excluded] = fn;
+	sel->excluded_rule[sel->n_excluded++] = rule;
+}
+
 /*
  * A function that a rule leaves out becomes a root all the same if hooking it costs nothing that matters: queries, which are rare,
  * and destruction of objects that are rarely destroyed. `name` is the word for it: an ops member, or the function itself.
@@ -33,21 +44,12 @@ void rd_sel_add_root(struct rd_sel *sel, uint32_t fn, const char *via, bool alon
 static void add_or_exclude(struct rd_sel *sel, uint32_t fn, const char *name, const char *via, enum rd_rule rule)
 {
 	if (rule == RD_RULE_SELECTED)
-		rd_sel_add_root(sel, fn, via, false);
+		add_root(sel, fn, via, false);
 	else if ((rule == RD_RULE_QUERY && !strncmp(name, "query_", 6)) ||
 		 (rule == RD_RULE_CLEANUP && rd_rules_rare(name)))
-		rd_sel_add_root(sel, fn, via, true);
+		add_root(sel, fn, via, true);
 	else
-		rd_sel_add_excluded(sel, fn, rule);
-}
-
-void rd_sel_add_excluded(struct rd_sel *sel, uint32_t fn, enum rd_rule rule)
-{
-	rd_reserve(&sel->excluded, &sel->cap_excluded, sel->n_excluded + 1, sizeof(*sel->excluded));
-	rd_reserve(&sel->excluded_rule, &sel->cap_excluded_rule, sel->n_excluded + 1, sizeof(*sel->excluded_rule));
-	sel->set->fns[fn].member = true;
-	sel->excluded[sel->n_excluded] = fn;
-	sel->excluded_rule[sel->n_excluded++] = rule;
+		add_excluded(sel, fn, rule);
 }
 
 /* A struct as described by BTF. */
@@ -72,16 +74,6 @@ static struct layout find_layout(const struct rd_sel *sel, const char *name)
 	return layout;
 }
 
-/* Whether a member can point to a function. A function without BTF matches every function pointer. */
-static bool matches_member(const struct rd_sel_mod *mod, const struct layout *layout,
-			   const struct rd_btf_member *member, uint32_t elf_func)
-{
-	uint32_t id = mod->btf.btf ? rd_btf_find_func(&mod->btf, mod->elf.funcs[elf_func].name) : 0;
-
-	return rd_btf_is_func_ptr(layout->btf, member->type) &&
-	       (!id || rd_btf_points_to(layout->btf, member->type, &mod->btf, id));
-}
-
 static bool matches_layout(const struct rd_sel_mod *mod, const struct layout *layout, const struct rd_elf_sym *object)
 {
 	size_t first, n, local = 0;
@@ -92,12 +84,16 @@ static bool matches_layout(const struct rd_sel_mod *mod, const struct layout *la
 	for (size_t i = first; i < first + n; i++) {
 		const struct rd_elf_ptr *p = &mod->elf.ptrs[i];
 		struct rd_btf_member member;
+		uint32_t id;
 
 		if (!rd_btf_member_at(layout->btf, layout->type, p->offset - object->offset, &member))
 			return false;
 		if (p->extern_name)
 			continue;
-		if (!matches_member(mod, layout, &member, p->to))
+		/* A function without BTF matches every function pointer. */
+		id = mod->btf.btf ? rd_btf_find_func(&mod->btf, mod->elf.funcs[p->to].name) : 0;
+		if (!rd_btf_is_func_ptr(layout->btf, member.type) ||
+		    (id && !rd_btf_points_to(layout->btf, member.type, &mod->btf, id)))
 			return false;
 		local++;
 	}
@@ -116,7 +112,8 @@ void rd_sel_find_drivers(struct rd_sel *sel)
 	}
 }
 
-/* The functions in a table of callbacks (`struct name`). `rule_of` decides about each member. */
+/* The functions in a table of callbacks (`struct name`). `rule_of` decides about each member; NULL: the table is a type of user
+ * objects, of which only the callback that destroys one counts. That is named for the object, its member is not. */
 static void roots_of_table(struct rd_sel *sel, uint32_t m, const char *name, const struct layout *layout,
 			   const struct rd_elf_sym *object, enum rd_rule (*rule_of)(const char *member))
 {
@@ -131,43 +128,13 @@ static void roots_of_table(struct rd_sel *sel, uint32_t m, const char *name, con
 
 		if (p->extern_name || !rd_btf_member_at(layout->btf, layout->type, p->offset - object->offset, &member))
 			continue;
-		rule = rule_of(member.name);
-		snprintf(via, sizeof(via), "%s.%s", name, member.name);
-		add_or_exclude(sel, mod->fn_of[p->to], member.name, via, rule);
-	}
-}
-
-/* Entry points in file operations. uverbs has write, ioctl and mmap; rdma_ucm has a write and its command table. */
-struct file_entries {
-	uint32_t write, ioctl, compat_ioctl, mmap, open; /* RD_ELF_NONE: not in this module */
-};
-
-static struct file_entries read_file_entries(const struct rd_sel_mod *mod, const struct layout *layout,
-					     const struct rd_elf_sym *object)
-{
-	struct file_entries entries = { RD_ELF_NONE, RD_ELF_NONE, RD_ELF_NONE, RD_ELF_NONE, RD_ELF_NONE };
-	size_t first, n = rd_elf_object_ptrs(&mod->elf, object, &first);
-
-	for (size_t i = first; i < first + n; i++) {
-		const struct rd_elf_ptr *p = &mod->elf.ptrs[i];
-		struct rd_btf_member member;
-		uint32_t fn;
-
-		if (!rd_btf_member_at(layout->btf, layout->type, p->offset - object->offset, &member))
+		if (!rule_of && strcmp(member.name, "destroy_object") != 0)
 			continue;
-		fn = p->extern_name ? RD_ELF_NONE : mod->fn_of[p->to];
-		if (!strcmp(member.name, "write"))
-			entries.write = fn;
-		else if (!strcmp(member.name, "unlocked_ioctl"))
-			entries.ioctl = fn;
-		else if (!strcmp(member.name, "compat_ioctl"))
-			entries.compat_ioctl = fn;
-		else if (!strcmp(member.name, "mmap"))
-			entries.mmap = fn;
-		else if (!strcmp(member.name, "open"))
-			entries.open = fn;
+		rule = rule_of ? rule_of(member.name) : RD_RULE_CLEANUP;
+		snprintf(via, sizeof(via), "%s.%s", name, member.name);
+		add_or_exclude(sel, mod->fn_of[p->to], rule_of ? member.name : sel->set->fns[mod->fn_of[p->to]].name,
+			       via, rule);
 	}
-	return entries;
 }
 
 static void add_entry_point(struct rd_sel *sel, uint32_t fn, const char *member, enum rd_entry entry)
@@ -176,41 +143,47 @@ static void add_entry_point(struct rd_sel *sel, uint32_t fn, const char *member,
 
 	if (fn == RD_ELF_NONE)
 		return;
-	if (entry != RD_ENTRY_NONE)
-		sel->set->fns[fn].entry = entry;
+	sel->set->fns[fn].entry = entry;
 	snprintf(via, sizeof(via), "file_operations.%s", member);
-	rd_sel_add_root(sel, fn, via, false);
+	add_root(sel, fn, via, false);
 }
 
-static bool has_object(const struct rd_sel_mod *mod, const char *name)
-{
-	for (size_t i = 0; i < mod->elf.n_objects; i++)
-		if (!strcmp(mod->elf.objects[i].name, name))
-			return true;
-	return false;
-}
-
+/* uverbs has write, ioctl and mmap; rdma_ucm has a write and its command table. */
 static void roots_of_file_operations(struct rd_sel *sel, uint32_t m, const struct layout *layout,
 				     const struct rd_elf_sym *object)
 {
+	enum { WRITE, IOCTL, COMPAT_IOCTL, MMAP, OPEN, MEMBERS };
+	static const char *const names[MEMBERS] = { "write", "unlocked_ioctl", "compat_ioctl", "mmap", "open" };
+	static const enum rd_entry entries[MEMBERS] = { RD_ENTRY_NONE, RD_ENTRY_UVERBS_IOCTL, RD_ENTRY_UVERBS_IOCTL,
+							RD_ENTRY_UVERBS_MMAP, RD_ENTRY_UVERBS_OPEN };
 	const struct rd_sel_mod *mod = &sel->mods[m];
-	struct file_entries entries = read_file_entries(mod, layout, object);
-	bool ucma = has_object(mod, UCMA_TABLE);
-	/* Device files of drivers, of umad and similar do not lead to verbs: their functions would cause no
-	 * events. */
-	bool uverbs = !ucma && !sel->set->modules[m].has_ops && entries.write != RD_ELF_NONE &&
-		      entries.ioctl != RD_ELF_NONE && entries.mmap != RD_ELF_NONE;
+	uint32_t fns[MEMBERS]; /* RD_ELF_NONE: not in this module */
+	size_t first, n = rd_elf_object_ptrs(&mod->elf, object, &first);
 
-	if (ucma)
-		add_entry_point(sel, entries.write, "write", RD_ENTRY_UCMA_WRITE);
-	if (!uverbs)
+	memset(fns, 0xff, sizeof(fns));
+	for (size_t i = first; i < first + n; i++) {
+		const struct rd_elf_ptr *p = &mod->elf.ptrs[i];
+		struct rd_btf_member member;
+
+		if (!rd_btf_member_at(layout->btf, layout->type, p->offset - object->offset, &member))
+			continue;
+		for (size_t k = 0; k < MEMBERS; k++)
+			if (!strcmp(member.name, names[k]))
+				fns[k] = p->extern_name ? RD_ELF_NONE : mod->fn_of[p->to];
+	}
+	for (size_t i = 0; i < mod->elf.n_objects; i++)
+		if (!strcmp(mod->elf.objects[i].name, UCMA_TABLE)) {
+			add_entry_point(sel, fns[WRITE], names[WRITE], RD_ENTRY_UCMA_WRITE);
+			return;
+		}
+	/* Device files of drivers, of umad and similar do not lead to verbs: their functions would cause no events. */
+	if (sel->set->modules[m].has_ops || fns[WRITE] == RD_ELF_NONE || fns[IOCTL] == RD_ELF_NONE ||
+	    fns[MMAP] == RD_ELF_NONE)
 		return;
-	add_entry_point(sel, entries.ioctl, "unlocked_ioctl", RD_ENTRY_UVERBS_IOCTL);
-	add_entry_point(sel, entries.compat_ioctl, "compat_ioctl", RD_ENTRY_UVERBS_IOCTL);
-	add_entry_point(sel, entries.mmap, "mmap", RD_ENTRY_UVERBS_MMAP);
-	add_entry_point(sel, entries.open, "open", RD_ENTRY_UVERBS_OPEN);
+	for (size_t k = IOCTL; k < MEMBERS; k++)
+		add_entry_point(sel, fns[k], names[k], entries[k]);
 	/* Soft drivers ring their doorbells through write(2) on a uverbs file. */
-	rd_sel_add_excluded(sel, entries.write, RD_RULE_DATA_PATH);
+	add_excluded(sel, fns[WRITE], RD_RULE_DATA_PATH);
 }
 
 static void roots_of_ucma(struct rd_sel *sel, uint32_t m, const struct rd_elf_sym *object)
@@ -231,29 +204,9 @@ static void roots_of_ucma(struct rd_sel *sel, uint32_t m, const struct rd_elf_sy
 		snprintf(via, sizeof(via), "rdma_ucm command %u", (unsigned)((p->offset - object->offset) / 8));
 		/* Commands of rdma_cm are rare. */
 		if (rule == RD_RULE_DATA_PATH)
-			rd_sel_add_excluded(sel, fn, rule);
+			add_excluded(sel, fn, rule);
 		else
-			rd_sel_add_root(sel, fn, via, rule != RD_RULE_SELECTED);
-	}
-}
-
-/* Types of user objects: the callback that destroys one. It is named for the object, its member is not. */
-static void roots_of_object_type(struct rd_sel *sel, uint32_t m, const struct layout *layout,
-				 const struct rd_elf_sym *object)
-{
-	const struct rd_sel_mod *mod = &sel->mods[m];
-	size_t first, n = rd_elf_object_ptrs(&mod->elf, object, &first);
-
-	for (size_t i = first; i < first + n; i++) {
-		const struct rd_elf_ptr *p = &mod->elf.ptrs[i];
-		struct rd_btf_member member;
-
-		if (p->extern_name ||
-		    !rd_btf_member_at(layout->btf, layout->type, p->offset - object->offset, &member) ||
-		    strcmp(member.name, "destroy_object") != 0)
-			continue;
-		add_or_exclude(sel, mod->fn_of[p->to], sel->set->fns[mod->fn_of[p->to]].name,
-			       "uverbs_obj_idr_type.destroy_object", RD_RULE_CLEANUP);
+			add_root(sel, fn, via, rule != RD_RULE_SELECTED);
 	}
 }
 
@@ -263,72 +216,95 @@ static enum rd_rule rule_of_class_member(const char *name)
 	return strncmp(name, "lookup", 6) == 0 ? RD_RULE_DATA_PATH : rd_rules_name(name);
 }
 
-/* The kernel macro for ioctl methods generates handler names such as ib_uverbs_handler_UVERBS_METHOD_QP_CREATE; drivers use
- * their own words before and after "_handler_". */
-static bool is_ioctl_handler(const char *name)
-{
-	const char *p = strstr(name, "_handler_");
-
-	return p && p > name && p[9] >= 'A' && p[9] <= 'Z';
-}
-
-/* Whether a handler that a rule leaves out is selected alone: of an ioctl, if it is called rarely; of a write command, always,
- * because programs that use ioctls never call it. A handler that many methods share does not have the prefix of the core. */
-static bool may_be_alone(const char *name, enum rd_rule rule, bool ioctl, bool in_write_table)
-{
-	if (rule == RD_RULE_DATA_PATH)
-		return false;
-	if (ioctl)
-		return rule == RD_RULE_QUERY || rd_rules_rare(name);
-	return in_write_table || !strncmp(name, "ib_uverbs_", 10);
-}
-
 /* Handlers of ioctl methods and write commands: recognized by the name from the kernel macro, by the table of the core, or by
  * the function type that both have. */
 static void add_handler(struct rd_sel *sel, uint32_t fn, bool in_write_table)
 {
 	struct rd_fn *f = &sel->set->fns[fn];
-	bool ioctl = is_ioctl_handler(f->name);
+	/* The kernel macro for ioctl methods generates handler names such as ib_uverbs_handler_UVERBS_METHOD_QP_CREATE; drivers use
+	 * their own words before and after "_handler_". */
+	const char *macro = strstr(f->name, "_handler_");
+	bool ioctl = macro && macro > f->name && macro[9] >= 'A' && macro[9] <= 'Z';
+	bool of_core = !strncmp(f->name, "ib_uverbs_", 10), alone;
 	enum rd_rule rule;
 
 	if (!ioctl && !in_write_table &&
 	    !(f->btf_id && rd_btf_takes_only(&sel->mods[f->module].btf, f->btf_id, "uverbs_attr_bundle")))
 		return;
 	/* Without a module file the table is not available: helpers have the same type, but not the prefix of the core. */
-	if (!ioctl && !sel->set->modules[f->module].file_matches && strncmp(f->name, "ib_uverbs_", 10) != 0)
+	if (!ioctl && !sel->set->modules[f->module].file_matches && !of_core)
 		return;
 	rule = rd_rules_name(f->name);
-	if (rule != RD_RULE_SELECTED && !may_be_alone(f->name, rule, ioctl, in_write_table)) {
-		rd_sel_add_excluded(sel, fn, rule);
+	/* A handler that a rule leaves out is selected alone: of an ioctl, if it is called rarely; of a write command, always, because
+	 * programs that use ioctls never call it. A handler that many methods share does not have the prefix of the core. */
+	alone = rule != RD_RULE_DATA_PATH &&
+		(ioctl ? rule == RD_RULE_QUERY || rd_rules_rare(f->name) : in_write_table || of_core);
+	if (rule != RD_RULE_SELECTED && !alone) {
+		add_excluded(sel, fn, rule);
 		return;
 	}
 	if (!ioctl)
 		f->entry = RD_ENTRY_WRITE_HANDLER;
-	rd_sel_add_root(sel, fn, ioctl ? "ioctl handler" : "write handler", rule != RD_RULE_SELECTED);
+	add_root(sel, fn, ioctl ? "ioctl handler" : "write handler", rule != RD_RULE_SELECTED);
 }
 
-static void roots_of_handlers(struct rd_sel *sel, uint32_t m)
+/*
+ * What queries and the destruction of rarely destroyed objects lead to in the RDMA core. Rules leave out functions that read or
+ * clean up, because programs that work call some of them all the time; these are called so rarely that hooks cost nothing that
+ * matters, and without them the caller would be taken for the origin. Drivers are not followed: of theirs, only the members of
+ * ib_device_ops are such roots.
+ */
+
+struct walk {
+	bool *outside;	/* functions of drivers, which are not followed */
+	bool *frequent; /* reached from what destroys memory regions, memory windows and address handles */
+	bool *seen;
+	uint32_t *stack;
+};
+
+static bool in_core(const struct rd_sel *sel, uint32_t fn)
 {
-	const struct rd_sel_mod *mod = &sel->mods[m];
+	const struct rd_module *module = &sel->set->modules[sel->set->fns[fn].module];
 
-	for (size_t i = 0; i < mod->elf.n_ptrs; i++)
-		if (!mod->elf.ptrs[i].extern_name)
-			add_handler(sel, mod->fn_of[mod->elf.ptrs[i].to], false);
-	for (size_t o = 0; o < mod->elf.n_objects; o++) {
-		size_t first, n;
+	return module->rdma && !module->has_ops;
+}
 
-		if (strcmp(mod->elf.objects[o].name, WRITE_TABLE) != 0)
-			continue;
-		n = rd_elf_object_ptrs(&mod->elf, &mod->elf.objects[o], &first);
-		for (size_t i = first; i < first + n; i++)
-			if (!mod->elf.ptrs[i].extern_name)
-				add_handler(sel, mod->fn_of[mod->elf.ptrs[i].to], true);
+/* alone.c: functions of the core that queries and rare destruction lead to become roots that are selected alone. */
+static void add_alone(struct rd_sel *sel)
+{
+	struct rd_fnset *set = sel->set;
+	size_t n_roots = set->n_roots, n = set->n_fns + 1;
+	struct walk w = {
+		.outside = rd_alloc(n, 1),
+		.frequent = rd_alloc(n, 1),
+		.seen = rd_alloc(n, 1),
+		.stack = rd_alloc(n, sizeof(*w.stack)),
+	};
+
+	/* Functions that clean up in the core, but not for a rare object: what they call is called frequently. */
+	for (uint32_t i = 0; i < set->n_fns; i++)
+		w.outside[i] = !in_core(sel, i);
+	for (size_t i = 0; i < sel->n_excluded; i++)
+		if (sel->excluded_rule[i] == RD_RULE_CLEANUP || sel->excluded_rule[i] == RD_RULE_DATA_PATH)
+			rd_sel_reach(sel, sel->excluded[i], w.outside, w.frequent, w.stack);
+	for (size_t i = 0; i < n_roots; i++)
+		if (set->roots[i].alone && in_core(sel, set->roots[i].fn))
+			rd_sel_reach(sel, set->roots[i].fn, w.outside, w.seen, w.stack);
+	for (uint32_t i = 0; i < set->n_fns; i++) {
+		enum rd_rule rule = w.seen[i] && !w.frequent[i] ? rd_rules_name(set->fns[i].name) : RD_RULE_SELECTED;
+
+		if (rule == RD_RULE_QUERY || (rule == RD_RULE_CLEANUP && rd_rules_rare(set->fns[i].name)))
+			add_root(sel, i, rule == RD_RULE_QUERY ? "query" : "destruction", true);
 	}
+	free(w.outside);
+	free(w.frequent);
+	free(w.seen);
+	free(w.stack);
 }
 
-/* The entry points of the core by name, for modules without a file. */
-static void roots_by_name(struct rd_sel *sel, uint32_t m)
+void rd_sel_find_roots(struct rd_sel *sel)
 {
+	/* The entry points of the core, for modules without a file. */
 	static const struct {
 		const char *name, *member;
 		enum rd_entry entry;
@@ -338,18 +314,6 @@ static void roots_by_name(struct rd_sel *sel, uint32_t m)
 		{ "ib_uverbs_open", "open", RD_ENTRY_UVERBS_OPEN },
 		{ "ucma_write", "write", RD_ENTRY_UCMA_WRITE },
 	};
-	const struct rd_sel_mod *mod = &sel->mods[m];
-
-	for (uint32_t i = mod->first_fn; i < mod->first_fn + mod->n_fns; i++) {
-		for (size_t d = 0; d < RD_ARRAY_SIZE(entries); d++)
-			if (!strcmp(sel->set->fns[i].name, entries[d].name))
-				add_entry_point(sel, i, entries[d].member, entries[d].entry);
-		add_handler(sel, i, false);
-	}
-}
-
-void rd_sel_find_roots(struct rd_sel *sel)
-{
 	struct layout device = find_layout(sel, "ib_device_ops"), class = find_layout(sel, "uverbs_obj_type_class");
 	struct layout type = find_layout(sel, "uverbs_obj_idr_type");
 	struct layout file = { 0 };
@@ -377,11 +341,220 @@ void rd_sel_find_roots(struct rd_sel *sel)
 			else if (matches_layout(mod, &class, object))
 				roots_of_table(sel, m, "uverbs_obj_type_class", &class, object, rule_of_class_member);
 			else if (!sel->set->modules[m].has_ops && matches_layout(mod, &type, object))
-				roots_of_object_type(sel, m, &type, object);
+				roots_of_table(sel, m, "uverbs_obj_idr_type", &type, object, NULL);
 		}
-		if (sel->set->modules[m].file_matches)
-			roots_of_handlers(sel, m);
-		else
-			roots_by_name(sel, m);
+		for (uint32_t i = mod->first_fn; !sel->set->modules[m].file_matches && i < mod->first_fn + mod->n_fns;
+		     i++) {
+			for (size_t d = 0; d < RD_ARRAY_SIZE(entries); d++)
+				if (!strcmp(sel->set->fns[i].name, entries[d].name))
+					add_entry_point(sel, i, entries[d].member, entries[d].entry);
+			add_handler(sel, i, false);
+		}
+		if (!sel->set->modules[m].file_matches)
+			continue;
+		for (size_t i = 0; i < mod->elf.n_ptrs; i++)
+			if (!mod->elf.ptrs[i].extern_name)
+				add_handler(sel, mod->fn_of[mod->elf.ptrs[i].to], false);
+		for (size_t o = 0; o < mod->elf.n_objects; o++) {
+			size_t first, n;
+
+			if (strcmp(mod->elf.objects[o].name, WRITE_TABLE) != 0)
+				continue;
+			n = rd_elf_object_ptrs(&mod->elf, &mod->elf.objects[o], &first);
+			for (size_t i = first; i < first + n; i++)
+				if (!mod->elf.ptrs[i].extern_name)
+					add_handler(sel, mod->fn_of[mod->elf.ptrs[i].to], true);
+		}
 	}
+	add_alone(sel);
+}
+
+/* The rule for each function: selected because verbs reach it, or left out and why. */
+
+struct work {
+	enum rd_rule *by_name; /* per function */
+	bool *skip;	       /* not followed from roots */
+	bool *none;	       /* all false */
+	bool *seen;
+	uint32_t *stack;
+};
+
+static void find_roots_of_functions(struct rd_sel *sel, struct work *w)
+{
+	struct rd_fnset *set = sel->set;
+
+	for (uint32_t r = 0; r < set->n_roots; r++) {
+		memset(w->seen, 0, set->n_fns);
+		if (set->roots[r].alone)
+			w->seen[set->roots[r].fn] = true;
+		else
+			rd_sel_reach(sel, set->roots[r].fn, w->skip, w->seen, w->stack);
+		for (size_t i = 0; i < set->n_fns; i++) {
+			struct rd_fn *fn = &set->fns[i];
+			/* Doubled when the count is a power of two. */
+			size_t cap = fn->n_roots;
+
+			if (!w->seen[i])
+				continue;
+			if (!(cap & (cap - 1)))
+				rd_reserve(&fn->roots, &cap, cap + 1, sizeof(*fn->roots));
+			fn->roots[fn->n_roots++] = r;
+		}
+	}
+}
+
+/*
+ * In the kernel, "inline" implies notrace: in a module whose functions ftrace can hook, a function that it cannot hook is an
+ * out-of-line copy of an inline function, usually from a header. Functions that it calls are still followed.
+ */
+static void leave_out_inline(const struct rd_sel *sel, struct work *w)
+{
+	for (size_t m = 0; m < sel->set->n_modules; m++) {
+		uint32_t first = sel->mods[m].first_fn, end = first + sel->mods[m].n_fns;
+		bool traced = false;
+
+		for (uint32_t i = first; i < end; i++)
+			traced = traced || sel->set->fns[i].in_filter;
+		for (uint32_t i = first; traced && i < end; i++)
+			if (!sel->set->fns[i].in_filter && w->by_name[i] == RD_RULE_SELECTED)
+				w->by_name[i] = RD_RULE_COMMON;
+	}
+}
+
+static enum rd_rule rule_of(const struct rd_sel *sel, const struct work *w, size_t i)
+{
+	const struct rd_fn *fn = &sel->set->fns[i];
+	const struct rd_module *module = &sel->set->modules[fn->module];
+
+	if (fn->entry != RD_ENTRY_NONE)
+		return RD_RULE_ENTRY;
+	if (w->by_name[i] != RD_RULE_SELECTED)
+		return w->by_name[i];
+	/* Without a module file there is no call graph: selected by name and type. */
+	if (!fn->n_roots && !(module->rdma && !module->file_matches && rd_rules_changes(fn->name)))
+		return RD_RULE_NOT_REACHED;
+	switch (fn->ret) {
+	case RD_RET_UNKNOWN:
+	case RD_RET_INT:
+	case RD_RET_LONG:
+	case RD_RET_PTR:
+		return RD_RULE_SELECTED;
+	default:
+		return RD_RULE_RETURN;
+	}
+}
+
+/* Marks in w->seen the functions of one rule, and all functions reachable from them. */
+static void reach_excluded(struct rd_sel *sel, struct work *w, enum rd_rule rule, const bool *skip)
+{
+	memset(w->seen, 0, sel->set->n_fns);
+	for (size_t i = 0; i < sel->n_excluded; i++)
+		if (sel->excluded_rule[i] == rule)
+			rd_sel_reach(sel, sel->excluded[i], skip, w->seen, w->stack);
+}
+
+/*
+ * Callbacks that are set up when a queue pair, completion queue or receive queue is created (tasks, timers, completion handlers)
+ * run on the data path, in threads other than that of the verb: their errors do not reach a caller.
+ */
+static void add_queue_callbacks(struct rd_sel *sel, struct work *w)
+{
+	static const char *const makers[] = { "ib_device_ops.create_qp", "ib_device_ops.create_cq",
+					      "ib_device_ops.create_srq" };
+
+	memset(w->seen, 0, sel->set->n_fns);
+	for (size_t i = 0; i < sel->set->n_roots; i++)
+		for (size_t j = 0; j < RD_ARRAY_SIZE(makers); j++)
+			if (!strcmp(sel->set->roots[i].via, makers[j]))
+				rd_sel_reach(sel, sel->set->roots[i].fn, w->skip, w->seen, w->stack);
+	for (size_t i = 0; i < sel->n_takes; i++)
+		if (w->seen[sel->takes[i].from] && w->by_name[sel->takes[i].to] == RD_RULE_SELECTED)
+			add_excluded(sel, sel->takes[i].to, RD_RULE_DATA_PATH);
+}
+
+/*
+ * Functions reachable from posting and polling run on the data path, even if verbs reach them too: the doorbell of a soft driver
+ * is a write(2), and a hook there would slow it down. Roots are not followed: drivers modify a queue pair after a failed post.
+ */
+static void leave_out_data_path(struct rd_sel *sel, struct work *w)
+{
+	for (size_t i = 0; i < sel->set->n_roots; i++)
+		w->skip[sel->set->roots[i].fn] = true;
+	reach_excluded(sel, w, RD_RULE_DATA_PATH, w->skip);
+	for (size_t i = 0; i < sel->set->n_fns; i++)
+		if (w->seen[i] && w->by_name[i] == RD_RULE_SELECTED)
+			w->by_name[i] = RD_RULE_DATA_PATH;
+	for (size_t i = 0; i < sel->set->n_roots; i++)
+		for (size_t e = 0; sel->set->roots[i].alone && e < sel->n_edges; e++)
+			if (sel->edges[e].to == sel->set->roots[i].fn && w->seen[sel->edges[e].from])
+				w->by_name[sel->edges[e].to] = RD_RULE_DATA_PATH;
+}
+
+/* Gives functions that no root reaches the rule of the functions that reach them. */
+static void inherit_rule(struct rd_sel *sel, struct work *w, enum rd_rule rule)
+{
+	struct rd_fnset *set = sel->set;
+
+	reach_excluded(sel, w, rule, w->none);
+	for (uint32_t i = 0; i < set->n_fns; i++)
+		if (set->fns[i].rule == rule)
+			rd_sel_reach(sel, i, w->none, w->seen, w->stack);
+	for (size_t i = 0; i < set->n_fns; i++)
+		if (w->seen[i] && set->fns[i].rule == RD_RULE_NOT_REACHED)
+			set->fns[i].rule = rule;
+}
+
+/* Rules by name, overridden for known roots and ops members. */
+static void judge_names(struct rd_sel *sel, struct work *w)
+{
+	struct rd_fnset *set = sel->set;
+
+	for (size_t i = 0; i < set->n_fns; i++) {
+		w->by_name[i] = rd_rules_name(set->fns[i].name);
+		/* With a call graph, posting is known by its ops members; a name alone may belong to a function of a verb. */
+		if (w->by_name[i] == RD_RULE_DATA_PATH && set->modules[set->fns[i].module].file_matches)
+			w->by_name[i] = RD_RULE_SELECTED;
+	}
+	for (size_t i = 0; i < sel->n_excluded; i++)
+		if (w->by_name[sel->excluded[i]] == RD_RULE_SELECTED)
+			w->by_name[sel->excluded[i]] = sel->excluded_rule[i];
+	for (size_t i = 0; i < set->n_roots; i++)
+		w->by_name[set->roots[i].fn] = RD_RULE_SELECTED;
+	/* A cold part is left out, but its calls are calls of its function. */
+	for (size_t i = 0; i < set->n_fns; i++)
+		w->skip[i] = w->by_name[i] != RD_RULE_SELECTED && w->by_name[i] != RD_RULE_COLD;
+	for (size_t i = 0; i < set->n_roots; i++)
+		w->skip[set->roots[i].fn] |= set->roots[i].alone;
+}
+
+void rd_sel_judge(struct rd_sel *sel)
+{
+	static const enum rd_rule inherited[] = { RD_RULE_DATA_PATH, RD_RULE_QUERY, RD_RULE_CLEANUP,
+						  RD_RULE_DIAGNOSTIC };
+	struct rd_fnset *set = sel->set;
+	size_t n = set->n_fns + 1;
+	struct work w = {
+		.by_name = rd_alloc(n, sizeof(*w.by_name)),
+		.skip = rd_alloc(n, 1),
+		.none = rd_alloc(n, 1),
+		.seen = rd_alloc(n, 1),
+		.stack = rd_alloc(n, sizeof(*w.stack)),
+	};
+
+	judge_names(sel, &w);
+	find_roots_of_functions(sel, &w);
+	add_queue_callbacks(sel, &w);
+	leave_out_data_path(sel, &w);
+	leave_out_inline(sel, &w);
+	for (size_t i = 0; i < set->n_fns; i++) {
+		set->fns[i].rule = rule_of(sel, &w, i);
+		set->fns[i].selected = set->fns[i].rule <= RD_RULE_ENTRY;
+	}
+	for (size_t i = 0; i < RD_ARRAY_SIZE(inherited); i++)
+		inherit_rule(sel, &w, inherited[i]);
+	free(w.by_name);
+	free(w.skip);
+	free(w.none);
+	free(w.seen);
+	free(w.stack);
 }

@@ -37,18 +37,13 @@ static void split_words(const char *name, struct words *ret)
 	}
 }
 
-static bool same_word(const char *word, size_t len, const char *other, size_t other_len)
-{
-	return len == other_len && !strncasecmp(word, other, len);
-}
-
 /* Whether the words at `at` match the phrase. */
 static bool phrase_at(const struct words *words, size_t at, const char *phrase)
 {
 	while (*phrase) {
 		size_t len = strcspn(phrase, " ");
 
-		if (at >= words->n || !same_word(words->v[at], words->len[at], phrase, len))
+		if (at >= words->n || words->len[at] != len || strncasecmp(words->v[at], phrase, len) != 0)
 			return false;
 		at++;
 		phrase += len;

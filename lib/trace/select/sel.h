@@ -44,44 +44,26 @@ struct rd_sel {
 	size_t n_excluded, cap_excluded, cap_excluded_rule;
 };
 
-/* modload.c. rd_module.instance. */
-uint64_t rd_sel_instance(struct rd_source *src, const char *module);
-/* Adds the modules with which[index in kmods], with their files and BTF; notes what is missing. */
-int rd_sel_load_modules(struct rd_sel *sel, const bool *which, bool rdma);
-
-/* functions.c: adds the functions of module m with their properties. */
-void rd_sel_add_functions(struct rd_sel *sel, uint32_t m);
-
 /* callgraph.c */
 void rd_sel_build_graph(struct rd_sel *sel);
 /* Sets seen[n_fns] of the functions reachable from `start` by direct calls, without those with `skip` set. `stack` has n_fns
  * elements. */
 void rd_sel_reach(const struct rd_sel *sel, uint32_t start, const bool *skip, bool *seen, uint32_t *stack);
 
-/* roots.c */
-void rd_sel_find_drivers(struct rd_sel *sel); /* sets has_ops of modules */
-void rd_sel_find_roots(struct rd_sel *sel);
-/* Adds a root; `alone`: see struct rd_root. */
-void rd_sel_add_root(struct rd_sel *sel, uint32_t fn, const char *via, bool alone);
-/* Adds a function of an ops member that is not a root; the rule also applies to functions reachable only from it. */
-void rd_sel_add_excluded(struct rd_sel *sel, uint32_t fn, enum rd_rule rule);
-
-/* alone.c: functions of the core that queries and rare destruction lead to become roots that are selected alone. */
-void rd_sel_add_alone(struct rd_sel *sel);
-
-/* calls.c: fills rd_fn.calls, indirect and outside. Indices must be final. */
+/* Fills rd_fn.calls, indirect and outside. Indices must be final. */
 void rd_sel_note_calls(struct rd_sel *sel);
 
-/* judge.c: the rule of each function, and the roots it is reachable from. */
+/* roots.c */
+void rd_sel_find_drivers(struct rd_sel *sel); /* sets has_ops of modules */
+void rd_sel_find_roots(struct rd_sel *sel);   /* also what queries and rare destruction in the core lead to */
+
+/* The rule of each function, and the roots it is reachable from. */
 void rd_sel_judge(struct rd_sel *sel);
 
 /* select.c: callback to read more from BTF and files when the set is complete; 0 or -errno with sel->err filled. */
 typedef int rd_sel_then_fn(struct rd_sel *sel, void *arg);
 int rd_select_then(struct rd_source *src, struct rd_fnset *ret, struct rd_errlist *notes, struct rd_err *err,
 		   rd_sel_then_fn *then, void *arg);
-
-/* offsets.c: offsets in the structures of the RDMA core, and functions whose arguments are noted. */
-void rd_sel_find_offsets(struct rd_sel *sel);
 
 /* Offset and type of a struct member; -1 and no type if there is none (or no such struct: type 0). */
 int rd_sel_member_offset(const struct rd_btf *btf, uint32_t type, const char *name, struct rd_btf_member *ret);

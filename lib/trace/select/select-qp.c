@@ -52,25 +52,6 @@ static int offset_of(const struct rd_btf *btf, uint32_t type, const char *path, 
 	}
 }
 
-static void read_layouts(const struct rd_btf *btf, struct rd_qp_config *cfg)
-{
-	uint32_t attr = rd_btf_find_struct(btf, "ib_qp_attr"), qp = rd_btf_find_struct(btf, "ib_qp");
-	uint32_t device = rd_btf_find_struct(btf, "ib_device"), event = rd_btf_find_struct(btf, "ib_event");
-
-	for (size_t i = 0; i < RD_QPA_COUNT; i++)
-		cfg->attr[i] = offset_of(btf, attr, attr_paths[i], i < RD_QPA_ENUMS ? 4 : 1);
-	cfg->dgid = offset_of(btf, attr, "ah_attr.grh.dgid", 16);
-	cfg->dlid = offset_of(btf, attr, "ah_attr.ib.dlid", 2);
-	cfg->qp_num = offset_of(btf, qp, "qp_num", 4);
-	cfg->qp_type = offset_of(btf, qp, "qp_type", 4);
-	cfg->qp_device = offset_of(btf, qp, "device", 8);
-	cfg->ibdev_name = offset_of(btf, device, "name", 64);
-	cfg->ibdev_index = offset_of(btf, device, "index", 4);
-	cfg->event_device = offset_of(btf, event, "device", 8);
-	cfg->event_element = offset_of(btf, event, "element", 8);
-	cfg->event_code = offset_of(btf, event, "event", 4);
-}
-
 static int core_layouts(struct rd_sel *sel, void *arg)
 {
 	struct rd_qp_config *cfg = arg;
@@ -78,8 +59,25 @@ static int core_layouts(struct rd_sel *sel, void *arg)
 	for (size_t m = 0; m < sel->set->n_modules; m++) {
 		if (strcmp(sel->set->modules[m].name, "ib_core") != 0)
 			continue;
-		if (sel->set->modules[m].has_btf)
-			read_layouts(&sel->mods[m].btf, cfg);
+		if (sel->set->modules[m].has_btf) {
+			const struct rd_btf *btf = &sel->mods[m].btf;
+			uint32_t attr = rd_btf_find_struct(btf, "ib_qp_attr"), qp = rd_btf_find_struct(btf, "ib_qp");
+			uint32_t device = rd_btf_find_struct(btf, "ib_device");
+			uint32_t event = rd_btf_find_struct(btf, "ib_event");
+
+			for (size_t i = 0; i < RD_QPA_COUNT; i++)
+				cfg->attr[i] = offset_of(btf, attr, attr_paths[i], i < RD_QPA_ENUMS ? 4 : 1);
+			cfg->dgid = offset_of(btf, attr, "ah_attr.grh.dgid", 16);
+			cfg->dlid = offset_of(btf, attr, "ah_attr.ib.dlid", 2);
+			cfg->qp_num = offset_of(btf, qp, "qp_num", 4);
+			cfg->qp_type = offset_of(btf, qp, "qp_type", 4);
+			cfg->qp_device = offset_of(btf, qp, "device", 8);
+			cfg->ibdev_name = offset_of(btf, device, "name", 64);
+			cfg->ibdev_index = offset_of(btf, device, "index", 4);
+			cfg->event_device = offset_of(btf, event, "device", 8);
+			cfg->event_element = offset_of(btf, event, "element", 8);
+			cfg->event_code = offset_of(btf, event, "event", 4);
+		}
 		if (cfg->attr[RD_QPA_STATE] >= 0 && cfg->qp_num >= 0)
 			return 0;
 		rd_err_set(sel->err, ENOTSUP, "ib_core", "no BTF with the layout of a queue pair in this module");
@@ -108,16 +106,6 @@ static bool watch_name(struct rd_fnset *set, struct rd_qp_watch *w, const char *
 	return watch_function(set, w, rd_fnset_find(set, name), role);
 }
 
-static bool watch_drivers(struct rd_fnset *set, struct rd_qp_watch *w)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < set->n_roots; i++)
-		if (!strcmp(set->roots[i].via, "ib_device_ops.modify_qp"))
-			any |= watch_function(set, w, (int)set->roots[i].fn, RD_QP_ROLE_MODIFY);
-	return any;
-}
-
 /* The functions that perform transitions, from the choice that covers the most callers. */
 static bool watch_modify(struct rd_fnset *set, struct rd_qp_watch *w, unsigned choice)
 {
@@ -130,7 +118,11 @@ static bool watch_modify(struct rd_fnset *set, struct rd_qp_watch *w, unsigned c
 		any = watch_name(set, w, "ib_modify_qp_with_udata", RD_QP_ROLE_MODIFY);
 		return watch_name(set, w, "ib_modify_qp", RD_QP_ROLE_MODIFY) || any;
 	default:
-		return watch_drivers(set, w);
+		any = false;
+		for (size_t i = 0; i < set->n_roots; i++)
+			if (!strcmp(set->roots[i].via, "ib_device_ops.modify_qp"))
+				any |= watch_function(set, w, (int)set->roots[i].fn, RD_QP_ROLE_MODIFY);
+		return any;
 	}
 }
 

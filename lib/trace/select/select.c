@@ -1,13 +1,565 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Selects the functions to trace: loads the modules, each with its file (found through modules.dep, decompressed, and compared with
+ * the loaded module by build-id), their functions and the offsets of their structures.
+ */
 #include "trace/select/select.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/no-rdma.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "trace/select/rules.h"
 #include "trace/select/sel.h"
+
+/* The largest modules (GPU drivers) have about 50 MiB with debug information. */
+#define MODULE_LIMIT ((size_t)256 << 20)
+#define MAX_THREADS 7
+
+/* A file that may be the file of a module. */
+struct candidate {
+	uint32_t module;
+	char *path;
+	struct rd_bytes packed, bytes;
+	struct rd_elf elf;
+	struct rd_err err;
+	int rc;
+};
+
+struct candidates {
+	struct candidate *v;
+	size_t n, cap;
+	atomic_size_t next; /* the first that is not processed yet */
+};
+
+/* Everything that needs only the bytes of files. */
+static void *parse_thread(void *arg)
+{
+	struct candidates *c = arg;
+
+	for (size_t i; (i = atomic_fetch_add(&c->next, 1)) < c->n;) {
+		struct candidate *one = &c->v[i];
+
+		if (one->rc)
+			continue;
+		one->rc = rd_unpack(&one->packed, MODULE_LIMIT, &one->bytes, &one->err);
+		rd_bytes_deinit(&one->packed);
+		if (!one->rc)
+			one->rc = rd_elf_init(&one->elf, one->bytes.data, one->bytes.size, &one->err);
+		if (!one->rc)
+			rd_elf_read_refs(&one->elf);
+	}
+	return NULL;
+}
+
+/* Decompression takes most of the time, and modules are independent of each other. */
+static void parse_all(struct candidates *c)
+{
+	pthread_t threads[MAX_THREADS];
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t n = 0;
+
+	while (n < MAX_THREADS && (long)n + 1 < cpus && n + 1 < c->n) {
+		if (pthread_create(&threads[n], NULL, parse_thread, c))
+			break;
+		n++;
+	}
+	parse_thread(c);
+	while (n)
+		pthread_join(threads[--n], NULL);
+}
+
+static int compare_candidates(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	/* Largest first, because they take longest. */
+	if (x->packed.size != y->packed.size)
+		return x->packed.size > y->packed.size ? -1 : 1;
+	return x->module < y->module ? -1 : x->module > y->module;
+}
+
+/* The nth file of each module, from `first` on, whose file is not found yet. */
+static void find_candidates(struct rd_sel *sel, uint32_t first, size_t nth, struct candidates *ret)
+{
+	for (uint32_t m = first; m < sel->set->n_modules; m++) {
+		struct candidate c = { .module = m };
+
+		if (sel->set->modules[m].file_matches)
+			continue;
+		c.path = rd_moddep_path(&sel->dep, sel->set->modules[m].name, nth);
+		if (!c.path)
+			continue;
+		c.rc = rd_read_file(sel->src, c.path, &c.packed, &c.err);
+		*RD_ADD(ret->v, ret->n, ret->cap) = c;
+	}
+	if (ret->n)
+		qsort(ret->v, ret->n, sizeof(*ret->v), compare_candidates);
+}
+
+static int take_candidate(struct rd_sel *sel, struct candidate *c)
+{
+	struct rd_module *module = &sel->set->modules[c->module];
+	struct rd_sel_mod *mod = &sel->mods[c->module];
+	_cleanup_bytes_ struct rd_bytes note = { 0 };
+	const uint8_t *loaded = NULL, *file = NULL;
+	size_t loaded_size, file_size;
+	char path[160];
+
+	if (c->rc) {
+		mod->why = "cannot read its file";
+		if (!c->err.object[0])
+			snprintf(c->err.object, sizeof(c->err.object), "%s", c->path);
+		rd_errlist_add(sel->notes, &c->err);
+		return c->rc == -ENOMEM ? c->rc : 0;
+	}
+	/* The file must have the build-id of the loaded module. */
+	snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", module->name);
+	if (!rd_read_file(sel->src, path, &note, NULL)) {
+		loaded = rd_elf_note_build_id(note.data, note.size, &loaded_size);
+		file = rd_elf_build_id(&c->elf, &file_size);
+	}
+	if (!loaded || !file || loaded_size != file_size || memcmp(loaded, file, file_size) != 0) {
+		mod->why = "its file is from a different build";
+		return 0;
+	}
+	mod->elf = c->elf;
+	mod->file = c->bytes;
+	c->elf = (struct rd_elf){ 0 };
+	c->bytes = (struct rd_bytes){ 0 };
+	module->path = RD_TAKE(c->path);
+	module->file_matches = true;
+	return 0;
+}
+
+static int find_files(struct rd_sel *sel, uint32_t first)
+{
+	for (size_t nth = 0;; nth++) {
+		struct candidates c = { 0 };
+		bool none;
+		int rc = 0;
+
+		find_candidates(sel, first, nth, &c);
+		parse_all(&c);
+		for (size_t i = 0; !rc && i < c.n; i++)
+			rc = take_candidate(sel, &c.v[i]);
+		none = !c.n;
+		for (size_t i = 0; i < c.n; i++) {
+			free(c.v[i].path);
+			rd_bytes_deinit(&c.v[i].packed);
+			rd_bytes_deinit(&c.v[i].bytes);
+			rd_elf_deinit(&c.v[i].elf);
+		}
+		free(c.v);
+		if (rc || none)
+			return rc ? rd_err_set(sel->err, ENOMEM, NULL, "cannot select the functions to trace") : 0;
+	}
+}
+
+static int compare_bare(const void *a, const void *b)
+{
+	return rd_fn_compare_bare(*(const char *const *)a, *(const char *const *)b);
+}
+
+/*
+ * Functions that the types of a module describe, but no symbol of its file names. Without types: functions with an ftrace site, if
+ * these are too many to be overridden weak functions, whose code is left without a symbol.
+ */
+static void count_unnamed(struct rd_module *module, const struct rd_sel_mod *mod)
+{
+	const struct rd_elf *elf = &mod->elf;
+	_cleanup_free_ const char **names = rd_alloc(elf->n_symtab, sizeof(*names));
+	size_t n = 0;
+
+	if (!module->has_btf && elf->unnamed > elf->n_funcs / 8)
+		module->unnamed = (uint32_t)elf->unnamed;
+	for (size_t i = 0; i < elf->n_symtab; i++) {
+		const char *name = rd_elf_defined_func(elf, &elf->symtab[i]);
+
+		if (name)
+			names[n++] = name;
+	}
+	qsort(names, n, sizeof(*names), compare_bare);
+	for (size_t i = 0; i < mod->btf.n_funcs; i++)
+		module->unnamed += !bsearch(&mod->btf.funcs[i].name, names, n, sizeof(*names), compare_bare);
+}
+
+static void note_missing(struct rd_sel *sel, struct rd_module *module, const char *why)
+{
+	const char *loss;
+	struct rd_err err = { 0 };
+
+	if (module->file_matches && module->has_btf) {
+		if (!module->unnamed)
+			return;
+		module->note = rd_text(
+			"symbols of %u or more functions were removed from its file: these functions are not known",
+			module->unnamed);
+		rd_err_set(&err, ENODATA, module->path, "%s", module->note);
+		rd_errlist_add(sel->notes, &err);
+		return;
+	}
+	if (module->file_matches) {
+		why = "no type information (BTF)";
+		loss = ": return types are guessed, and only kprobes can hook its functions";
+	} else if (module->has_btf) {
+		loss = ": no call graph: functions are selected by type and name, so some are missing and some "
+		       "may be on the data path";
+	} else {
+		loss = ", and no type information (BTF): functions are selected by name alone, so some are "
+		       "missing and some may be on the data path";
+	}
+	module->note = rd_text("%s%s", why, loss);
+	rd_err_set(&err, ENOENT, module->name, "%s", module->note);
+	rd_errlist_add(sel->notes, &err);
+}
+
+/* modload.c. rd_module.instance. */
+static uint64_t instance_of(struct rd_source *src, const char *module)
+{
+	uint64_t inode = 0;
+	char path[160];
+
+	if ((size_t)snprintf(path, sizeof(path), "/sys/module/%s", module) >= sizeof(path) ||
+	    src->ops->stat_ino(src, path, &inode, NULL))
+		return 0;
+	return inode;
+}
+
+/* Adds the modules with which[index in kmods], with their files and BTF; notes what is missing. */
+static int load_modules(struct rd_sel *sel, const bool *which, bool rdma)
+{
+	uint32_t first = (uint32_t)sel->set->n_modules;
+	int rc;
+
+	for (size_t i = 0; i < sel->kmods.n; i++)
+		if (which[i]) {
+			const char *name = sel->kmods.v[i].name;
+			size_t m = sel->set->n_modules++;
+
+			rd_reserve(&sel->set->modules, &sel->set->cap_modules, m + 1, sizeof(*sel->set->modules));
+			rd_reserve(&sel->mods, &sel->cap_mods, m + 1, sizeof(*sel->mods));
+			sel->set->modules[m] = (struct rd_module){ .name = rd_dup(name),
+								   .rdma = rdma,
+								   .instance = instance_of(sel->src, name) };
+			rd_read_textf(sel->src, &sel->set->modules[m].version, NULL, "/sys/module/%s/version", name);
+			sel->mods[m] = (struct rd_sel_mod){ .why = "file not found" };
+		}
+	rc = find_files(sel, first);
+	for (uint32_t m = first; !rc && m < sel->set->n_modules; m++) {
+		struct rd_module *module = &sel->set->modules[m];
+		struct rd_err err = { 0 };
+		int none = sel->base ? rd_btf_read_module(sel->src, sel->base, module->name, &sel->mods[m].btf, &err) :
+				       -ENOENT;
+
+		module->has_btf = !none;
+		if (none == -ENOMEM)
+			return rd_err_set(sel->err, ENOMEM, module->name, "cannot select the functions to trace");
+		if (none && none != -ENOENT)
+			rd_errlist_add(sel->notes, &err);
+		if (module->file_matches)
+			count_unnamed(module, &sel->mods[m]);
+		note_missing(sel, module, sel->mods[m].why);
+	}
+	return rc;
+}
+
+/* ---- the functions of a module: from its file and the section addresses, or from kallsyms and available_filter_functions */
+
+struct entry {
+	struct rd_fn fn;
+	uint32_t elf_func; /* RD_ELF_NONE: not from a file */
+};
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct rd_fn *x = a, *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static struct entry *from_elf(struct rd_sel *sel, uint32_t m, size_t *n)
+{
+	const struct rd_elf *elf = &sel->mods[m].elf;
+	struct entry *v = rd_alloc(elf->n_funcs, sizeof(*v));
+	uint32_t section = RD_ELF_NONE;
+	uint64_t base = 0;
+
+	for (*n = 0; *n < elf->n_funcs; (*n)++) {
+		const struct rd_elf_sym *f = &elf->funcs[*n];
+		struct entry *e = &v[*n];
+
+		if (f->section != section) {
+			_cleanup_free_ char *text = NULL;
+			const char *name = elf->sections[f->section].name;
+
+			section = f->section;
+			/* Hidden by the kernel without CAP_SYSLOG or kptr_restrict=0. */
+			if (strchr(name, '/') ||
+			    rd_read_textf(sel->src, &text, NULL, "/sys/module/%s/sections/%s",
+					  sel->set->modules[m].name, name) ||
+			    rd_parse_uint(text, RD_HEX, UINT64_MAX, &base) < 0)
+				base = 0;
+		}
+		e->elf_func = *n;
+		e->fn = (struct rd_fn){ .addr = base ? base + f->offset : 0,
+					.in_filter = f->traced,
+					.size = (uint32_t)f->size };
+		memcpy(e->fn.errnos, f->errnos, sizeof(e->fn.errnos));
+		memcpy(e->fn.loaded, f->loaded, sizeof(e->fn.loaded));
+		e->fn.indirect = f->indirect;
+		e->fn.name = rd_dup(f->name);
+	}
+	/* NOKPROBE_SYMBOL() puts the address of a function into a section, from which the kernel makes its list of refused functions. */
+	for (size_t i = 0; i < elf->n_ptrs; i++) {
+		const struct rd_elf_ptr *ptr = &elf->ptrs[i];
+
+		if (ptr->to != RD_ELF_NONE && !strcmp(elf->sections[ptr->section].name, RD_ELF_NOKPROBE))
+			v[ptr->to].fn.no_kprobe = true;
+	}
+	return v;
+}
+
+static bool lacks_file(void *arg, const char *module)
+{
+	const struct rd_sel *sel = arg;
+
+	for (size_t i = 0; i < sel->set->n_modules; i++)
+		if (!strcmp(sel->set->modules[i].name, module))
+			return !sel->set->modules[i].file_matches;
+	return false;
+}
+
+static int compare_ksyms(const void *a, const void *b)
+{
+	const struct rd_ksym *x = a, *y = b;
+	int c = strcmp(x->module, y->module);
+
+	return c ? c : strcmp(x->name, y->name);
+}
+
+static void read_lists(struct rd_sel *sel)
+{
+	struct rd_err err = { 0 };
+
+	if (sel->ksyms_read)
+		return;
+	sel->ksyms_read = true;
+	if (rd_ksyms_read(sel->src, lacks_file, sel, &sel->ksyms, &err))
+		rd_errlist_add(sel->notes, &err);
+	if (rd_ksyms_read_filter(sel->src, lacks_file, sel, &sel->filter, &err)) {
+		rd_err_hint(&err, "which functions can be hooked is unknown until attaching");
+		rd_errlist_add(sel->notes, &err);
+	}
+	if (sel->filter.n)
+		qsort(sel->filter.v, sel->filter.n, sizeof(*sel->filter.v), compare_ksyms);
+}
+
+static struct entry *from_lists(struct rd_sel *sel, uint32_t m, size_t *n)
+{
+	const char *module = sel->set->modules[m].name;
+	struct entry *v;
+
+	read_lists(sel);
+	v = rd_alloc(sel->ksyms.n, sizeof(*v));
+	for (size_t i = 0; i < sel->ksyms.n; i++) {
+		struct rd_ksym *sym = &sel->ksyms.v[i];
+
+		if (strcmp(sym->module, module) != 0 || !strncmp(sym->name, "__pfx_", 6) ||
+		    !strncmp(sym->name, "__cfi_", 6))
+			continue;
+		v[*n].elf_func = RD_ELF_NONE;
+		v[*n].fn = (struct rd_fn){ .name = rd_dup(sym->name), .addr = sym->addr };
+		v[(*n)++].fn.in_filter = sel->filter.n &&
+					 bsearch(sym, sel->filter.v, sel->filter.n, sizeof(*sym), compare_ksyms);
+	}
+	return v;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp((*(struct rd_fn *const *)a)->name, (*(struct rd_fn *const *)b)->name);
+}
+
+static void add_functions(struct rd_sel *sel, uint32_t m)
+{
+	struct rd_sel_mod *mod = &sel->mods[m];
+	struct rd_fnset *set = sel->set;
+	size_t n = 0;
+	_cleanup_free_ struct entry *v = set->modules[m].file_matches ? from_elf(sel, m, &n) : from_lists(sel, m, &n);
+	_cleanup_free_ struct rd_fn **by_name = rd_alloc(n, sizeof(*by_name));
+	struct rd_fn *first;
+
+	rd_reserve(&set->fns, &set->cap_fns, set->n_fns + n, sizeof(*set->fns));
+	mod->fn_of = rd_alloc(mod->elf.n_funcs, sizeof(*mod->fn_of));
+	if (n)
+		qsort(v, n, sizeof(*v), compare_entries);
+	mod->first_fn = (uint32_t)set->n_fns;
+	mod->n_fns = (uint32_t)n;
+	first = set->fns + set->n_fns;
+	for (size_t i = 0; i < n; i++) {
+		if (v[i].elf_func != RD_ELF_NONE)
+			mod->fn_of[v[i].elf_func] = (uint32_t)set->n_fns;
+		by_name[i] = &set->fns[set->n_fns];
+		set->fns[set->n_fns++] = v[i].fn;
+	}
+	qsort(by_name, n, sizeof(*by_name), compare_names);
+	for (size_t i = 1; i < n; i++)
+		if (!strcmp(by_name[i - 1]->name, by_name[i]->name))
+			by_name[i - 1]->ambiguous = by_name[i]->ambiguous = true;
+	for (struct rd_fn *fn = first; fn < first + n; fn++) {
+		size_t len = rd_rules_bare_length(fn->name);
+		_cleanup_free_ char *bare = rd_dup_part(fn->name, len);
+		bool has_btf = set->modules[m].has_btf;
+
+		fn->module = m;
+		fn->nargs = 0xff;
+		fn->qp_arg = fn->dev_arg = -1;
+		fn->suffixed = fn->name[len] != 0;
+		fn->rule = RD_RULE_NOT_REACHED;
+		fn->btf_id = has_btf ? rd_btf_find_func(&mod->btf, bare) : 0;
+		if (fn->btf_id)
+			rd_btf_describe(&mod->btf, fn->btf_id, fn);
+		/* A clone has lost or reordered arguments: of the BTF information, only the return type applies to it. */
+		if (fn->suffixed) {
+			fn->btf_id = 0;
+			fn->args_ok = false;
+			fn->nargs = 0xff;
+			fn->qp_arg = fn->dev_arg = -1;
+		}
+		if (!fn->in_filter)
+			continue;
+		if (has_btf && fn->btf_id && fn->args_ok && !fn->ambiguous)
+			fn->attachable |= 1 << RD_BACKEND_FEXIT | 1 << RD_BACKEND_FEXIT_MULTI;
+		if (fn->addr || !fn->ambiguous)
+			fn->attachable |= 1 << RD_BACKEND_KPROBE_MULTI | (fn->no_kprobe ? 0 : 1 << RD_BACKEND_KPROBE);
+	}
+}
+
+/* ---- offsets in structures of the RDMA core, from the BTF of the loaded modules, and functions whose arguments are worth noting */
+
+#define MODIFY_QP_IS_OK "ib_modify_qp_is_ok"
+
+int rd_sel_member_offset(const struct rd_btf *btf, uint32_t type, const char *name, struct rd_btf_member *ret)
+{
+	*ret = (struct rd_btf_member){ 0 };
+	return type && rd_btf_member(btf, type, name, ret) ? ret->offset : -1;
+}
+
+/* Offset of a member of a member: "res.id". */
+static int offset_within(const struct rd_btf *btf, uint32_t type, const char *outer, const char *inner)
+{
+	struct rd_btf_member m;
+	int at = rd_sel_member_offset(btf, type, outer, &m), within;
+
+	if (at < 0)
+		return -1;
+	within = rd_sel_member_offset(btf, m.type, inner, &m);
+	return within < 0 ? -1 : at + within;
+}
+
+/* From the bundle of attributes that handlers get to the file of the process, its device and its table of objects. */
+static void find_file(const struct rd_btf *btf, struct rd_offsets *off)
+{
+	uint32_t bundle = rd_btf_find_struct(btf, "uverbs_attr_bundle"), file, uobject;
+	struct rd_btf_member m;
+
+	if (off->uverbs_dev_devt >= 0 || !bundle)
+		return;
+	off->bundle_in = offset_within(btf, bundle, "ucore", "inbuf");
+	off->bundle_in_len = offset_within(btf, bundle, "ucore", "inlen");
+	off->bundle_ufile = rd_sel_member_offset(btf, bundle, "ufile", &m);
+	file = rd_btf_pointee(btf, m.type);
+	off->ufile_idr = offset_within(btf, file, "idr", "xa_head");
+	off->ufile_device = rd_sel_member_offset(btf, file, "device", &m);
+	off->uverbs_dev_devt = offset_within(btf, rd_btf_pointee(btf, m.type), "dev", "devt");
+	rd_sel_member_offset(btf, bundle, "uobject", &m);
+	uobject = rd_btf_pointee(btf, m.type);
+	off->uobject_object = rd_sel_member_offset(btf, uobject, "object", &m);
+	off->uobject_usecnt = rd_sel_member_offset(btf, uobject, "usecnt", &m);
+	off->uobject_api = rd_sel_member_offset(btf, uobject, "uapi_object", &m);
+	off->api_id = rd_sel_member_offset(btf, rd_btf_pointee(btf, m.type), "id", &m);
+}
+
+static void find_objects(const struct rd_btf *btf, struct rd_offsets *off)
+{
+	static const struct {
+		unsigned type; /* UVERBS_OBJECT_* */
+		const char *name;
+	} objects[] = {
+		{ 1, "ib_pd" }, { 3, "ib_cq" }, { 5, "ib_srq" }, { 7, "ib_mr" }, { 10, "ib_xrcd" }, { 12, "ib_wq" },
+	};
+	uint32_t qp = rd_btf_find_struct(btf, "ib_qp");
+	struct rd_btf_member m;
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(objects); i++) {
+		uint32_t type = rd_btf_find_struct(btf, objects[i].name);
+		struct rd_object_offsets *o = &off->objects[objects[i].type];
+
+		if (o->number >= 0 || o->users >= 0)
+			continue;
+		o->number = offset_within(btf, type, "res", "id");
+		o->users = rd_sel_member_offset(btf, type, "usecnt", &m);
+	}
+	if (off->objects[4].number < 0) {
+		off->objects[4].number = rd_sel_member_offset(btf, qp, "qp_num", &m);
+		off->objects[4].users = rd_sel_member_offset(btf, qp, "usecnt", &m);
+	}
+}
+
+/* Only the modules of the RDMA core have the layout of its structures. */
+static void find_offsets(struct rd_sel *sel)
+{
+	static const char *const cores[] = { "ib_core", "ib_uverbs", "rdma_cm" };
+	struct rd_offsets *off = &sel->set->off;
+	struct rd_btf_member member;
+	uint32_t qp, cm_id;
+
+	memset(off, 0xff, sizeof(*off)); /* -1: unknown */
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cores); i++)
+		for (size_t m = 0; m < sel->set->n_modules; m++) {
+			const struct rd_btf *btf = &sel->mods[m].btf;
+
+			if (!sel->set->modules[m].has_btf || strcmp(sel->set->modules[m].name, cores[i]) != 0)
+				continue;
+			qp = rd_btf_find_struct(btf, "ib_qp");
+			if (off->qp_num < 0 && qp) {
+				off->qp_num = rd_sel_member_offset(btf, qp, "qp_num", &member);
+				off->qp_port = rd_sel_member_offset(btf, qp, "port", &member);
+				off->qp_type = rd_sel_member_offset(btf, qp, "qp_type", &member);
+				off->qp_device = rd_sel_member_offset(btf, qp, "device", &member);
+			}
+			if (off->ibdev_name < 0)
+				off->ibdev_name = rd_sel_member_offset(btf, rd_btf_find_struct(btf, "ib_device"),
+								       "name", &member);
+			find_file(btf, off);
+			find_objects(btf, off);
+			/* The private part of a rdma_cm_id begins with it. */
+			cm_id = rd_btf_find_struct(btf, "rdma_id_private");
+			if (off->cm_state < 0 && cm_id && !rd_sel_member_offset(btf, cm_id, "id", &member))
+				off->cm_state = rd_sel_member_offset(btf, cm_id, "state", &member);
+		}
+	for (size_t i = 0; i < sel->set->n_fns; i++) {
+		struct rd_fn *fn = &sel->set->fns[i];
+		const struct rd_module *module = &sel->set->modules[fn->module];
+
+		if (!module->rdma || module->has_ops || !fn->attachable)
+			continue;
+		if (!strcmp(fn->name, MODIFY_QP_IS_OK))
+			fn->notes |= RD_NOTE_QP;
+		else if (fn->selected && fn->btf_id && off->cm_state >= 0 &&
+			 rd_btf_takes_first(&sel->mods[fn->module].btf, fn->btf_id, "rdma_cm_id"))
+			fn->notes |= RD_NOTE_CM;
+	}
+}
 
 static void sel_deinit(struct rd_sel *sel, size_t n_modules)
 {
@@ -80,42 +632,6 @@ static int read_common(struct rd_sel *sel)
 	return 0;
 }
 
-static int no_rdma(struct rd_sel *sel)
-{
-	struct rd_names names = { 0 };
-	bool built_in = !rd_list_dir(sel->src, "/sys/module/ib_core", &names, NULL);
-
-	rd_names_deinit(&names);
-	rd_err_set(sel->err, ENODEV, "ib_core",
-		   built_in ? "RDMA is built into this kernel; only modules can be traced" : RD_NO_RDMA_MODULE);
-	if (!built_in)
-		rd_err_hint(sel->err, "load a driver, for example: modprobe rdma_rxe");
-	return -ENODEV;
-}
-
-static int load_rdma(struct rd_sel *sel)
-{
-	int core = rd_kmods_find(&sel->kmods, "ib_core"), rc;
-	_cleanup_free_ bool *rdma = NULL;
-
-	if (core < 0)
-		return no_rdma(sel);
-	rdma = rd_alloc(sel->kmods.n, sizeof(*rdma));
-	rd_kmods_mark_users(&sel->kmods, core, rdma);
-	rc = rd_sel_load_modules(sel, rdma, true);
-	if (!rc)
-		rd_sel_find_drivers(sel);
-	return rc;
-}
-
-static bool has_module(const struct rd_fnset *set, const char *name)
-{
-	for (size_t i = 0; i < set->n_modules; i++)
-		if (!strcmp(set->modules[i].name, name))
-			return true;
-	return false;
-}
-
 /*
  * A module that an RDMA driver depends on is the core driver of that vendor if it has device drivers itself; others (tunnels,
  * libraries) are common kernel code.
@@ -126,8 +642,9 @@ static bool is_core_driver(const struct rd_sel *sel, const struct rd_kmod *mod)
 	bool below = false, drives;
 	char path[160];
 
-	if (has_module(sel->set, mod->name))
-		return false;
+	for (size_t i = 0; i < sel->set->n_modules; i++)
+		if (!strcmp(sel->set->modules[i].name, mod->name))
+			return false;
 	for (size_t i = 0; i < sel->set->n_modules && !below; i++)
 		below = sel->set->modules[i].has_ops && rd_kmod_used_by(mod, sel->set->modules[i].name);
 	if (!below)
@@ -138,13 +655,31 @@ static bool is_core_driver(const struct rd_sel *sel, const struct rd_kmod *mod)
 	return drives;
 }
 
-static int load_core_drivers(struct rd_sel *sel)
+/* The RDMA modules, then the core drivers below them. */
+static int load_all(struct rd_sel *sel)
 {
-	_cleanup_free_ bool *lower = rd_alloc(sel->kmods.n, sizeof(*lower));
+	int core = rd_kmods_find(&sel->kmods, "ib_core"), rc;
+	_cleanup_free_ bool *rdma = NULL, *lower = rd_alloc(sel->kmods.n, sizeof(*lower));
 
+	if (core < 0) {
+		_cleanup_names_ struct rd_names names = { 0 };
+		bool built_in = !rd_list_dir(sel->src, "/sys/module/ib_core", &names, NULL);
+
+		rd_err_set(sel->err, ENODEV, "ib_core",
+			   built_in ? "RDMA is built into this kernel; only modules can be traced" : RD_NO_RDMA_MODULE);
+		if (!built_in)
+			rd_err_hint(sel->err, "load a driver, for example: modprobe rdma_rxe");
+		return -ENODEV;
+	}
+	rdma = rd_alloc(sel->kmods.n, sizeof(*rdma));
+	rd_kmods_mark_users(&sel->kmods, core, rdma);
+	rc = load_modules(sel, rdma, true);
+	if (rc)
+		return rc;
+	rd_sel_find_drivers(sel);
 	for (size_t i = 0; i < sel->kmods.n; i++)
 		lower[i] = is_core_driver(sel, &sel->kmods.v[i]);
-	return rd_sel_load_modules(sel, lower, false);
+	return load_modules(sel, lower, false);
 }
 
 /* Without the edges of functions that were removed. Returns their number. */
@@ -197,17 +732,14 @@ int rd_select_then(struct rd_source *src, struct rd_fnset *ret, struct rd_errlis
 
 	rc = read_common(&sel);
 	if (!rc)
-		rc = load_rdma(&sel);
-	if (!rc)
-		rc = load_core_drivers(&sel);
+		rc = load_all(&sel);
 	if (!rc) {
 		for (uint32_t m = 0; m < set.n_modules; m++)
-			rd_sel_add_functions(&sel, m);
+			add_functions(&sel, m);
 		rd_sel_build_graph(&sel);
 		rd_sel_find_roots(&sel);
-		rd_sel_add_alone(&sel);
 		rd_sel_judge(&sel);
-		rd_sel_find_offsets(&sel);
+		find_offsets(&sel);
 		drop_unreached(&sel);
 		rd_sel_note_calls(&sel);
 	}
@@ -238,7 +770,7 @@ int rd_select_news(struct rd_source *src, const struct rd_fnset *set, struct rd_
 	rdma = rd_alloc(mods.n, sizeof(*rdma));
 	rd_kmods_mark_users(&mods, core, rdma);
 	for (size_t i = 0; i < mods.n; i++) {
-		if (!rdma[i] || rd_fnset_module(set, mods.v[i].name, rd_sel_instance(src, mods.v[i].name)) >= 0)
+		if (!rdma[i] || rd_fnset_module(set, mods.v[i].name, instance_of(src, mods.v[i].name)) >= 0)
 			continue;
 		*RD_ADD(ret->v, ret->n, ret->cap) = rd_dup(mods.v[i].name);
 	}

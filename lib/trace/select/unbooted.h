@@ -21,4 +21,13 @@ int rd_unbooted_open(const char *const *paths, size_t n, struct rd_source **ret,
 /* Hides a module, as if it were not loaded. */
 void rd_unbooted_hide(struct rd_source *src, const char *module);
 
+/* ---- the type information (BTF) in the image of a kernel */
+
+/*
+ * Finds the BTF of vmlinux in a kernel image: a bzImage (x86), a compressed or plain Image (arm64), or an ELF file. `release`: what
+ * uname -r of that kernel prints; an image of another release is refused, because the BTF of modules refers to types by number.
+ * -EBADMSG: the image cannot be unpacked; -ENOENT: it has no BTF; -ENOEXEC: it is of another release.
+ */
+int rd_image_btf(const struct rd_bytes *image, const char *release, struct rd_bytes *ret, struct rd_err *err);
+
 #endif

@@ -62,14 +62,6 @@ struct rd_namer {
 	struct rd_confined confined;
 };
 
-/* -errno with `err` filled. Uses `maps` only while it starts. */
-int rd_namer_start(struct rd_namer *namer, pid_t traced, const struct rd_maps *maps, struct rd_err *err);
-void rd_namer_stop(struct rd_namer *namer);
-
-/* Fills the frames. `*n` becomes the number of frames before the first, except frame 0, that is beyond the end of its file; those
- * behind it are filled as well. -ETIMEDOUT, -ECHILD, -EPROTO and others with `err` filled: the namer must not be used any more. */
-int rd_namer_resolve(struct rd_namer *namer, struct rd_frame *frames, size_t *n, struct rd_err *err);
-
 /* Messages on the socket. A request is a uint32_t n and n addresses. The response is a RD_NAMER_NAMES or RD_NAMER_FAILED; other
  * messages may precede it. */
 enum rd_namer_kind {
@@ -92,8 +84,5 @@ struct rd_named {
 
 #define RD_NAMED_TEXT 4096 /* maximum bytes of a name */
 #define RD_BUILD_ID_MAX 64 /* bytes */
-
-/* Runs the child. */
-_Noreturn void rd_namer_serve(int sock, pid_t traced, const struct rd_maps *maps);
 
 #endif
