@@ -47,39 +47,6 @@ static void take_event(void *arg, struct trace *t, struct rd_event *ev)
 	};
 }
 
-/* Each call that failed is the next event with its errno: the calls are made one after the other. */
-static void match(struct seen *seen, const struct probe_result *results, size_t n, struct rd_audit_probe *ret)
-{
-	size_t at = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		struct rd_audit_probe *probe = &ret[results[i].probe % PROBES];
-		size_t next = at;
-
-		probe->err = results[i].err;
-		while (next < seen->n && seen->v[next].err != results[i].err)
-			next++;
-		if (results[i].err <= 0 || next == seen->n)
-			continue;
-		probe->seen = true;
-		probe->exact = seen->v[next].exact;
-		probe->verb = RD_TAKE(seen->v[next].verb);
-		probe->origin = RD_TAKE(seen->v[next].origin);
-		probe->module = RD_TAKE(seen->v[next].module);
-		at = next + 1;
-	}
-}
-
-static void seen_deinit(struct seen *seen)
-{
-	for (size_t i = 0; i < seen->n; i++) {
-		free(seen->v[i].verb);
-		free(seen->v[i].origin);
-		free(seen->v[i].module);
-	}
-	free(seen->v);
-}
-
 /* The device of --device, or the first of this host. Caller frees. */
 static char *choose_device(struct rd_ctx *ctx, const char *wanted, struct rd_err *err)
 {
@@ -107,7 +74,7 @@ static int trace_probes(struct rd_ctx *ctx, struct rd_fnset *set, const char *wa
 	_cleanup_free_ char *device = choose_device(ctx, wanted, err);
 	/* No causes are looked for, and nothing is dropped. */
 	const struct trace_opts opts = { .summary = true, .benign = true };
-	_cleanup_(seen_deinit) struct seen seen = { 0 };
+	struct seen seen = { 0 };
 	struct trace t = {
 		.ctx = ctx, .opts = &opts, .signals = -1, .child = TRACE_CHILD_INIT, .sink = take_event, .sink_arg = &seen
 	};
@@ -123,7 +90,7 @@ static int trace_probes(struct rd_ctx *ctx, struct rd_fnset *set, const char *wa
 	/* The process that calls inherits no descriptors. */
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", getpid(), fds[1]);
 	for (size_t i = 0; i < PROBES; i++)
-		ret[i] = (struct rd_audit_probe){ .name = rd_dup(probe_names[i]), .err = -1 };
+		ret[i] = (struct rd_audit_probe){ .name = rd_dup(probe_name(i)), .err = -1 };
 	t.set = *set;
 	t.facts = rd_trace_facts_create(ctx->source);
 	r = trace_run(&t, argv, err);
@@ -132,8 +99,26 @@ static int trace_probes(struct rd_ctx *ctx, struct rd_fnset *set, const char *wa
 	if (!r && (!WIFEXITED(t.child.status) || WEXITSTATUS(t.child.status)))
 		r = rd_err_set(err, EIO, device, "the calls could not be made");
 	n = r ? 0 : read(fds[0], results, sizeof(results));
-	if (!r)
-		match(&seen, results, n > 0 ? (size_t)n / sizeof(*results) : 0, ret);
+	/* Each call that failed is the next event with its errno: the calls are made one after the other. */
+	for (size_t i = 0, at = 0; n > 0 && i < (size_t)n / sizeof(*results); i++) {
+		struct rd_audit_probe *probe = &ret[results[i].probe % PROBES];
+		size_t next = at;
+
+		probe->err = results[i].err;
+		while (next < seen.n && seen.v[next].err != results[i].err)
+			next++;
+		if (results[i].err <= 0 || next == seen.n)
+			continue;
+		probe->seen = true;
+		probe->exact = seen.v[next].exact;
+		probe->verb = RD_TAKE(seen.v[next].verb);
+		probe->origin = RD_TAKE(seen.v[next].origin);
+		probe->module = RD_TAKE(seen.v[next].module);
+		at = next + 1;
+	}
+	for (size_t i = 0; i < seen.n; i++)
+		RD_FREE(seen.v[i].verb, seen.v[i].origin, seen.v[i].module);
+	free(seen.v);
 	trace_deinit(&t);
 	close(fds[0]);
 	close(fds[1]);

@@ -57,81 +57,27 @@ struct device {
 	struct ibv_qp *qp;
 };
 
-struct request {
-	struct ib_uverbs_ioctl_hdr head;
-	struct ib_uverbs_attr attrs[4];
-};
+#define ATTRS_MAX 2
+#define MUST UVERBS_ATTR_F_MANDATORY
+
+static uint8_t response[256];
 
 /* An ioctl without anything that depends on the driver. Returns the errno. */
-static int request(const struct device *device, uint16_t object, uint16_t method, uint16_t n, struct request *req)
+static int request(const struct device *device, uint16_t object, uint16_t method, uint16_t n,
+		   const struct ib_uverbs_attr *attrs)
 {
-	req->head.length = sizeof(req->head) + n * sizeof(req->attrs[0]);
-	req->head.object_id = object;
-	req->head.method_id = method;
-	req->head.num_attrs = n;
-	req->head.driver_id = device->driver;
-	return ioctl(device->context->cmd_fd, RDMA_VERBS_IOCTL, req) ? errno : 0;
-}
+	struct {
+		struct ib_uverbs_ioctl_hdr head;
+		struct ib_uverbs_attr attrs[ATTRS_MAX];
+	} req = { .head = { .length = sizeof(req.head) + n * sizeof(req.attrs[0]),
+			    .object_id = object,
+			    .method_id = method,
+			    .num_attrs = n,
+			    .driver_id = device->driver } };
 
-static int destroy(const struct device *device, uint16_t object, uint16_t method, uint16_t attr)
-{
-	struct request req = {
-		.attrs = { { .attr_id = attr, .flags = UVERBS_ATTR_F_MANDATORY, .data = NO_HANDLE } },
-	};
-
-	return request(device, object, method, 1, &req);
-}
-
-static int pd_handle(const struct device *device)
-{
-	return destroy(device, UVERBS_OBJECT_PD, UVERBS_METHOD_PD_DESTROY, UVERBS_ATTR_DESTROY_PD_HANDLE);
-}
-
-static int mr_handle(const struct device *device)
-{
-	return destroy(device, UVERBS_OBJECT_MR, UVERBS_METHOD_MR_DESTROY, UVERBS_ATTR_DESTROY_MR_HANDLE);
-}
-
-static int cq_handle(const struct device *device)
-{
-	struct ib_uverbs_destroy_cq_resp resp = { 0 };
-	struct request req = {
-		.attrs = { { .attr_id = UVERBS_ATTR_DESTROY_CQ_HANDLE,
-			     .flags = UVERBS_ATTR_F_MANDATORY,
-			     .data = NO_HANDLE },
-			   { .attr_id = UVERBS_ATTR_DESTROY_CQ_RESP,
-			     .len = sizeof(resp),
-			     .flags = UVERBS_ATTR_F_MANDATORY,
-			     .data = (uintptr_t)&resp } },
-	};
-
-	return request(device, UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_DESTROY, 2, &req);
-}
-
-static int no_attribute(const struct device *device)
-{
-	struct request req = { 0 };
-
-	return request(device, UVERBS_OBJECT_PD, UVERBS_METHOD_PD_DESTROY, 0, &req);
-}
-
-static int unknown_attribute(const struct device *device)
-{
-	return destroy(device, UVERBS_OBJECT_PD, UVERBS_METHOD_PD_DESTROY, NO_OBJECT);
-}
-
-static int unknown_object(const struct device *device)
-{
-	struct request req = { 0 };
-
-	return request(device, NO_OBJECT, 0, 0, &req);
-}
-
-static int unknown_method(const struct device *device)
-{
-	struct request req = { 0 };
-
-	return request(device, UVERBS_OBJECT_PD, NO_OBJECT, 0, &req);
+	if (n)
+		memcpy(req.attrs, attrs, n * sizeof(*attrs));
+	return ioctl(device->context->cmd_fd, RDMA_VERBS_IOCTL, &req) ? errno : 0;
 }
 
 static int header_length(const struct device *device)
@@ -139,23 +85,6 @@ static int header_length(const struct device *device)
 	struct ib_uverbs_ioctl_hdr head = { .length = 1, .driver_id = device->driver };
 
 	return ioctl(device->context->cmd_fd, RDMA_VERBS_IOCTL, &head) ? errno : 0;
-}
-
-static int port(const struct device *device)
-{
-	uint8_t resp[256] = { 0 };
-	struct request req = {
-		.attrs = { { .attr_id = UVERBS_ATTR_QUERY_PORT_PORT_NUM,
-			     .len = 1,
-			     .flags = UVERBS_ATTR_F_MANDATORY,
-			     .data = NO_PORT },
-			   { .attr_id = UVERBS_ATTR_QUERY_PORT_RESP,
-			     .len = sizeof(struct ib_uverbs_query_port_resp_ex),
-			     .flags = UVERBS_ATTR_F_MANDATORY,
-			     .data = (uintptr_t)resp } },
-	};
-
-	return request(device, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_PORT, 2, &req);
 }
 
 static int unmapped(const struct device *device)
@@ -196,38 +125,75 @@ static int multicast(const struct device *device)
 	return device->qp ? lib.attach_mcast(device->qp, &gid, 0) : -1;
 }
 
-static int (*const calls[])(const struct device *device) = {
-	pd_handle,	mr_handle,	cq_handle,     no_attribute, unknown_attribute,
-	unknown_object, unknown_method, header_length, port,	     unmapped,
-	access_flags,	vector,		state,	       multicast,
+/* What each call is, and what makes it: a function, or an ioctl. */
+static const struct call {
+	const char *name;
+	int (*make)(const struct device *device);
+	uint16_t object, method, n_attrs;
+	struct ib_uverbs_attr attrs[ATTRS_MAX];
+} calls[PROBES] = {
+	{ "destroy a protection domain that does not exist",
+	  NULL,
+	  UVERBS_OBJECT_PD,
+	  UVERBS_METHOD_PD_DESTROY,
+	  1,
+	  { { .attr_id = UVERBS_ATTR_DESTROY_PD_HANDLE, .flags = MUST, .data = NO_HANDLE } } },
+	{ "deregister a memory region that does not exist",
+	  NULL,
+	  UVERBS_OBJECT_MR,
+	  UVERBS_METHOD_MR_DESTROY,
+	  1,
+	  { { .attr_id = UVERBS_ATTR_DESTROY_MR_HANDLE, .flags = MUST, .data = NO_HANDLE } } },
+	{ "destroy a completion queue that does not exist",
+	  NULL,
+	  UVERBS_OBJECT_CQ,
+	  UVERBS_METHOD_CQ_DESTROY,
+	  2,
+	  { { .attr_id = UVERBS_ATTR_DESTROY_CQ_HANDLE, .flags = MUST, .data = NO_HANDLE },
+	    { .attr_id = UVERBS_ATTR_DESTROY_CQ_RESP,
+	      .len = sizeof(struct ib_uverbs_destroy_cq_resp),
+	      .flags = MUST } } },
+	{ "destroy a protection domain without naming one", NULL, UVERBS_OBJECT_PD, UVERBS_METHOD_PD_DESTROY },
+	{ "an attribute that does not exist",
+	  NULL,
+	  UVERBS_OBJECT_PD,
+	  UVERBS_METHOD_PD_DESTROY,
+	  1,
+	  { { .attr_id = NO_OBJECT, .flags = MUST, .data = NO_HANDLE } } },
+	{ "an object type that does not exist", NULL, NO_OBJECT },
+	{ "a method that does not exist", NULL, UVERBS_OBJECT_PD, NO_OBJECT },
+	{ "a request shorter than its header", header_length },
+	{ "query a port that does not exist",
+	  NULL,
+	  UVERBS_OBJECT_DEVICE,
+	  UVERBS_METHOD_QUERY_PORT,
+	  2,
+	  { { .attr_id = UVERBS_ATTR_QUERY_PORT_PORT_NUM, .len = 1, .flags = MUST, .data = NO_PORT },
+	    { .attr_id = UVERBS_ATTR_QUERY_PORT_RESP,
+	      .len = sizeof(struct ib_uverbs_query_port_resp_ex),
+	      .flags = MUST } } },
+	{ "register memory that is not mapped", unmapped },
+	{ "register memory for remote write without local write", access_flags },
+	{ "create a completion queue on a vector that does not exist", vector },
+	{ "move a queue pair from RESET to RTS", state },
+	{ "attach an RC queue pair to a multicast group", multicast },
 };
 
-const char *const probe_names[] = {
-	"destroy a protection domain that does not exist",
-	"deregister a memory region that does not exist",
-	"destroy a completion queue that does not exist",
-	"destroy a protection domain without naming one",
-	"an attribute that does not exist",
-	"an object type that does not exist",
-	"a method that does not exist",
-	"a request shorter than its header",
-	"query a port that does not exist",
-	"register memory that is not mapped",
-	"register memory for remote write without local write",
-	"create a completion queue on a vector that does not exist",
-	"move a queue pair from RESET to RTS",
-	"attach an RC queue pair to a multicast group",
-};
-_Static_assert(RD_ARRAY_SIZE(calls) == PROBES && RD_ARRAY_SIZE(probe_names) == PROBES, "one name per call");
-
-/* Requests of another driver fail with EINVAL, whatever they name. */
-static void find_driver(struct device *device)
+const char *probe_name(size_t i)
 {
-	struct request req = { 0 };
+	return calls[i].name;
+}
 
-	for (device->driver = 0; device->driver < DRIVERS; device->driver++)
-		if (request(device, NO_OBJECT, 0, 0, &req) != EINVAL)
-			return;
+static int make_call(const struct device *device, const struct call *call)
+{
+	struct ib_uverbs_attr attrs[ATTRS_MAX];
+
+	if (call->make)
+		return call->make(device);
+	memcpy(attrs, call->attrs, sizeof(attrs));
+	if (call->n_attrs == 2) /* the second is for the response */
+		attrs[1].data = (uintptr_t)response;
+	return request(device, call->object, call->method, call->n_attrs, attrs);
 }
 
 static int open_device(const char *name, struct device *ret, struct rd_err *err)
@@ -243,7 +209,9 @@ static int open_device(const char *name, struct device *ret, struct rd_err *err)
 			ret->context = lib.open_device(list[i]);
 	if (!ret->context)
 		return rd_err_set(err, ENODEV, name, "libibverbs does not know the device, or cannot open it");
-	find_driver(ret);
+	/* Requests of another driver fail with EINVAL, whatever they name. */
+	for (ret->driver = 0; ret->driver < DRIVERS && request(ret, NO_OBJECT, 0, 0, NULL) == EINVAL;)
+		ret->driver++;
 	ret->pd = lib.alloc_pd(ret->context);
 	ret->cq = lib.create_cq(ret->context, 16, NULL, NULL, 0);
 	if (ret->pd && ret->cq)
@@ -267,7 +235,7 @@ static int make_calls(struct rd_ctx *ctx, int argc, char **argv)
 	if (open_device(argv[0], &device, &err))
 		return rd_fail(ctx, &err);
 	for (unsigned i = 0; i < PROBES; i++) {
-		struct probe_result result = { .probe = i, .err = calls[i](&device) };
+		struct probe_result result = { .probe = i, .err = make_call(&device, &calls[i]) };
 
 		if (write(fd, &result, sizeof(result)) != sizeof(result))
 			return RD_EXIT_UNKNOWN;

@@ -3,6 +3,7 @@
 #ifndef RD_CMD_PROBE_H
 #define RD_CMD_PROBE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -10,7 +11,7 @@
 
 #define PROBES 14
 
-extern const char *const probe_names[]; /* what each call does */
+const char *probe_name(size_t i); /* what each call does */
 
 /* What the process that calls passes on, in order. */
 struct probe_result {

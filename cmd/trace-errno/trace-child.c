@@ -31,11 +31,6 @@
 #define ENTRY_MAX (1024 * 1024u)  /* longer entries are not valid */
 #define UID_LAST (UINT32_MAX - 1) /* (uid_t)-1 means "do not change" to system calls */
 
-static bool is_number(const char *text)
-{
-	return *text && !text[strspn(text, "0123456789")];
-}
-
 /* By name, or by number if `name` is NULL. -ENOENT if there is no such user, whichever error the C library returns for it. */
 static int look_up(const char *name, uid_t uid, struct trace_user *ret)
 {
@@ -54,29 +49,24 @@ static int look_up(const char *name, uid_t uid, struct trace_user *ret)
 	return r && r != ESRCH ? -r : -ENOENT;
 }
 
-/* Looked up here and not in the child, because NSS services leave descriptors open. */
-static void find_groups(struct trace_user *user)
-{
-	do {
-		user->n_groups += 64; /* more than reported */
-		free(user->groups);
-		user->groups = rd_alloc((size_t)user->n_groups, sizeof(*user->groups));
-	} while (getgrouplist(user->entry.pw_name, user->entry.pw_gid, user->groups, &user->n_groups) < 0);
-}
-
 int trace_user_find(const char *name, struct trace_user *ret, struct rd_err *err)
 {
 	uint32_t number = 0;
 	int r = look_up(name, 0, ret);
 
-	if (r == -ENOENT && is_number(name)) {
+	if (r == -ENOENT && *name && !name[strspn(name, "0123456789")]) {
 		if (rd_parse_u32(name, RD_DECIMAL, UID_LAST, &number) < 0)
 			return rd_err_set(err, ERANGE, "--user", "invalid user ID '%s': at most %" PRIu32, name,
 					  UID_LAST);
 		r = look_up(NULL, (uid_t)number, ret);
 	}
 	if (!r) {
-		find_groups(ret);
+		/* Looked up here and not in the child, because NSS services leave descriptors open. */
+		do {
+			ret->n_groups += 64; /* more than reported */
+			free(ret->groups);
+			ret->groups = rd_alloc((size_t)ret->n_groups, sizeof(*ret->groups));
+		} while (getgrouplist(ret->entry.pw_name, ret->entry.pw_gid, ret->groups, &ret->n_groups) < 0);
 		return 0;
 	}
 	if (r != -ENOENT)
@@ -93,15 +83,6 @@ void trace_user_deinit(struct trace_user *user)
 	*user = (struct trace_user){ 0 };
 }
 
-/* setresuid() keeps the inheritable set, and all sets if we are not root. Without these, the ambient set is empty as well. */
-static int drop_capabilities(void)
-{
-	struct __user_cap_header_struct self = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
-
-	return syscall(SYS_capset, &self, none) ? -errno : 0;
-}
-
 static int set_variables(const struct passwd *pw)
 {
 	if (setenv("HOME", pw->pw_dir, 1) || setenv("USER", pw->pw_name, 1) || setenv("LOGNAME", pw->pw_name, 1) ||
@@ -115,15 +96,15 @@ static int set_variables(const struct passwd *pw)
 static int become(const struct trace_user *user, bool keep_privs)
 {
 	const struct passwd *pw = &user->entry;
-	int r = 0;
+	struct __user_cap_header_struct self = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
 
 	if (setgroups((size_t)user->n_groups, user->groups) || setresgid(pw->pw_gid, pw->pw_gid, pw->pw_gid) ||
 	    setresuid(pw->pw_uid, pw->pw_uid, pw->pw_uid))
 		return -errno;
-	if (pw->pw_uid)
-		r = drop_capabilities();
-	if (r)
-		return r;
+	/* setresuid() keeps the inheritable set, and all sets if we are not root. Without these, the ambient set is empty as well. */
+	if (pw->pw_uid && syscall(SYS_capset, &self, none))
+		return -errno;
 	if (!keep_privs && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return -errno;
 	return set_variables(pw);
@@ -155,10 +136,10 @@ static void add_word(struct words *words, const char *word)
 	*RD_ADD(words->v, words->n, words->cap) = (char *)word;
 }
 
-/* The limits that we have: a session of PAM, which runuser opens, may change them, and so the failure that is traced. */
-static void add_limits(struct words *words)
+/* The same, on a terminal of its own: becomes runuser(1), which copies between that and ours. Returns -errno. */
+static int run_on_terminal(const struct trace_user *user, bool keep_privs, char *const *argv)
 {
-	static const char *const names[] = {
+	static const char *const limits[] = {
 		[RLIMIT_AS] = "as",	      [RLIMIT_CORE] = "core",	      [RLIMIT_CPU] = "cpu",
 		[RLIMIT_DATA] = "data",	      [RLIMIT_FSIZE] = "fsize",	      [RLIMIT_LOCKS] = "locks",
 		[RLIMIT_MEMLOCK] = "memlock", [RLIMIT_MSGQUEUE] = "msgqueue", [RLIMIT_NICE] = "nice",
@@ -166,40 +147,7 @@ static void add_limits(struct words *words)
 		[RLIMIT_RTPRIO] = "rtprio",   [RLIMIT_RTTIME] = "rttime",     [RLIMIT_SIGPENDING] = "sigpending",
 		[RLIMIT_STACK] = "stack",
 	};
-
-	for (size_t i = 0; i < RD_ARRAY_SIZE(names); i++) {
-		_cleanup_buf_ struct rd_buf soft = { 0 }, hard = { 0 };
-		struct rlimit limit;
-
-		if (getrlimit((int)i, &limit) < 0)
-			continue;
-		rd_buf_printf(&soft, limit.rlim_cur == RLIM_INFINITY ? "unlimited" : "%ju", (uintmax_t)limit.rlim_cur);
-		rd_buf_printf(&hard, limit.rlim_max == RLIM_INFINITY ? "unlimited" : "%ju", (uintmax_t)limit.rlim_max);
-		add_word(words, rd_text("--%s=%s:%s", names[i], soft.data, hard.data));
-	}
-}
-
-/* What become does, as options of setpriv(1). */
-static void add_privileges(struct words *words, const struct trace_user *user, bool keep_privs)
-{
 	struct rd_buf groups = { 0 };
-
-	add_word(words, rd_text("--reuid=%u", user->entry.pw_uid));
-	add_word(words, rd_text("--regid=%u", user->entry.pw_gid));
-	for (int i = 0; i < user->n_groups; i++)
-		rd_buf_printf(&groups, "%s%u", i ? "," : "--groups=", user->groups[i]);
-	add_word(words, groups.data ? groups.data : "--clear-groups");
-	if (user->entry.pw_uid) {
-		add_word(words, "--inh-caps=-all");
-		add_word(words, "--ambient-caps=-all");
-	}
-	if (!keep_privs)
-		add_word(words, "--no-new-privs");
-}
-
-/* The same, on a terminal of its own: becomes runuser(1), which copies between that and ours. Returns -errno. */
-static int run_on_terminal(const struct trace_user *user, bool keep_privs, char *const *argv)
-{
 	struct words words = { 0 };
 	int r = set_variables(&user->entry);
 
@@ -210,9 +158,30 @@ static int run_on_terminal(const struct trace_user *user, bool keep_privs, char 
 		     (const char *const[]){ RUNUSER, "-m", "-u", "root", "--pty", "--", PRLIMIT, NULL };
 	     *word; word++)
 		add_word(&words, *word);
-	add_limits(&words);
+	/* The limits that we have: a session of PAM, which runuser opens, may change them, and so the failure that is traced. */
+	for (size_t i = 0; i < RD_ARRAY_SIZE(limits); i++) {
+		_cleanup_buf_ struct rd_buf soft = { 0 }, hard = { 0 };
+		struct rlimit limit;
+
+		if (getrlimit((int)i, &limit) < 0)
+			continue;
+		rd_buf_printf(&soft, limit.rlim_cur == RLIM_INFINITY ? "unlimited" : "%ju", (uintmax_t)limit.rlim_cur);
+		rd_buf_printf(&hard, limit.rlim_max == RLIM_INFINITY ? "unlimited" : "%ju", (uintmax_t)limit.rlim_max);
+		add_word(&words, rd_text("--%s=%s:%s", limits[i], soft.data, hard.data));
+	}
+	/* What become does, as options of setpriv(1). */
 	add_word(&words, SETPRIV);
-	add_privileges(&words, user, keep_privs);
+	add_word(&words, rd_text("--reuid=%u", user->entry.pw_uid));
+	add_word(&words, rd_text("--regid=%u", user->entry.pw_gid));
+	for (int i = 0; i < user->n_groups; i++)
+		rd_buf_printf(&groups, "%s%u", i ? "," : "--groups=", user->groups[i]);
+	add_word(&words, groups.data ? groups.data : "--clear-groups");
+	if (user->entry.pw_uid) {
+		add_word(&words, "--inh-caps=-all");
+		add_word(&words, "--ambient-caps=-all");
+	}
+	if (!keep_privs)
+		add_word(&words, "--no-new-privs");
 	add_word(&words, "--");
 	while (*argv)
 		add_word(&words, *argv++);
@@ -229,14 +198,6 @@ struct failure {
 	char what[64];
 };
 
-static bool is_executable_in(const char *dir, int len, const char *name)
-{
-	char file[4096];
-
-	snprintf(file, sizeof(file), "%.*s%s%s", len, dir, len ? "/" : "", name);
-	return !access(file, X_OK);
-}
-
 /* Searches PATH as execvp does. Done before the hooks are attached, which takes time. */
 static int find_command(const char *name, struct rd_err *err)
 {
@@ -250,7 +211,10 @@ static int find_command(const char *name, struct rd_err *err)
 	for (bool more = *name; more; more = *path++) {
 		int len = (int)strcspn(path, ":");
 
-		if (is_executable_in(path, len, name))
+		char file[4096];
+
+		snprintf(file, sizeof(file), "%.*s%s%s", len, path, len ? "/" : "", name);
+		if (!access(file, X_OK))
 			return 0;
 		if (errno == EACCES)
 			code = EACCES;
@@ -292,14 +256,6 @@ _Noreturn static void fail(int failed, int err, const char *what)
 	_exit(127);
 }
 
-/* Keys of root's are in a keyring that all processes of a session have. A kernel or a container without keyrings has none. */
-static int leave_keyring(void)
-{
-	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS && errno != EPERM)
-		return -errno;
-	return 0;
-}
-
 /* Without a terminal of its own the command may only write to ours: another user must not read what is typed there. */
 static int close_input(void)
 {
@@ -320,7 +276,10 @@ static int close_input(void)
 /* If we are killed, the command is hung up, as when a terminal is closed; runuser hangs it up when it ends. */
 static int become_user(const struct trace_child *child, const struct trace_command *command)
 {
-	int r = leave_keyring();
+	/* Keys of root's are in a keyring that all processes of a session have. A kernel or a container without keyrings has none. */
+	int r = syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS && errno != EPERM ?
+			-errno :
+			0;
 
 	if (!r && child->terminal) {
 		prctl(PR_SET_PDEATHSIG, SIGTERM);

@@ -56,28 +56,6 @@ struct live {
 	uint64_t lost;
 };
 
-static void origin_deinit(struct origin *o)
-{
-	for (size_t i = 0; i < o->n_processes; i++) {
-		free(o->processes[i].comm);
-		free(o->processes[i].job);
-	}
-	rd_section_destroy(o->event);
-	free(o->key);
-	free(o->process);
-	free(o->job);
-	free(o->cause);
-}
-
-static void live_deinit(struct live *live)
-{
-	for (size_t i = 0; i < live->n; i++)
-		origin_deinit(&live->v[i]);
-	free(live->v);
-	free(live->rows);
-	free(live->newest);
-}
-
 static char *key_of(int fn, int err, const char *verb, const char *object, const char *method, const char *ibdev)
 {
 	return rd_text("%d %d %s %s %s %s", fn, err, verb ? verb : "", object ? object : "", method ? method : "",
@@ -105,57 +83,11 @@ static void set_text(char **to, const char *text)
 	*to = rd_dup_if(text);
 }
 
-static void count_process(struct origin *o, const struct rd_event *ev)
-{
-	struct process *p;
-
-	for (size_t i = 0; i < o->n_processes; i++)
-		if (o->processes[i].pid == ev->pid && strcmp(o->processes[i].comm, ev->comm) == 0) {
-			o->processes[i].events++;
-			return;
-		}
-	if (o->n_processes == PROCESSES) {
-		o->others++;
-		return;
-	}
-	p = &o->processes[o->n_processes++];
-	*p = (struct process){
-		.pid = ev->pid, .uid = ev->uid, .comm = rd_dup(ev->comm), .job = rd_dup_if(ev->job), .events = 1
-	};
-}
-
-/* "newest: ibv_reg_mr of python3[4711] on mlx5_0: ENOMEM from ib_umem_get: the limit of locked memory ..." */
-static char *describe(const struct trace *t, const struct rd_event *ev)
-{
-	const char *name = rd_errno_name(-ev->err), *cause = ev->why.cause ? ev->why.cause : ev->hint;
-	const char *verb = ev->verb ? ev->verb : ev->method ? ev->method : "call";
-
-	return rd_text("newest: %s of %s[%u]%s%s: %s from %s%s%s", verb, ev->comm, ev->pid, ev->ibdev ? " on " : "",
-		       ev->ibdev ? ev->ibdev : "", name ? name : "?",
-		       ev->origin >= 0 ? t->set.fns[ev->origin].name : "an unknown function", cause ? ": " : "",
-		       cause ? cause : "");
-}
-
-static void explain_event(struct live *live, struct origin *o, struct rd_event *ev)
-{
-	struct trace *t = live->trace;
-
-	trace_names_explain(t, ev);
-	trace_names_complete(t, ev);
-	rd_section_destroy(o->event);
-	o->event = rd_report_trace_event(ev, &t->set);
-	o->looked_ns = live->now;
-	set_text(&o->job, ev->job);
-	set_text(&o->cause, ev->why.cause ? ev->why.cause : ev->hint);
-	free(live->newest);
-	live->newest = describe(t, ev);
-	live->explained++;
-}
-
 /* See struct trace. */
 static void take_event(void *arg, struct trace *t, struct rd_event *ev)
 {
 	struct live *live = arg;
+	struct process *p;
 	struct origin *o;
 	size_t i;
 
@@ -172,25 +104,42 @@ static void take_event(void *arg, struct trace *t, struct rd_event *ev)
 	free(o->process);
 	o->process = rd_text("%s[%u]", ev->comm, ev->pid);
 	/* The newest of each origin once a look. */
-	if (o->looked_ns != live->now && live->explained < EXPLAINED_MAX)
-		explain_event(live, o, ev);
-	count_process(o, ev);
+	if (o->looked_ns != live->now && live->explained < EXPLAINED_MAX) {
+		const char *name = rd_errno_name(-ev->err), *cause;
+		const char *verb = ev->verb ? ev->verb : ev->method ? ev->method : "call";
+
+		trace_names_explain(t, ev);
+		trace_names_complete(t, ev);
+		rd_section_destroy(o->event);
+		o->event = rd_report_trace_event(ev, &t->set);
+		o->looked_ns = live->now;
+		cause = ev->why.cause ? ev->why.cause : ev->hint;
+		set_text(&o->job, ev->job);
+		set_text(&o->cause, cause);
+		free(live->newest);
+		/* "newest: ibv_reg_mr of python3[4711] on mlx5_0: ENOMEM from ib_umem_get: the limit of locked memory ..." */
+		live->newest = rd_text("newest: %s of %s[%u]%s%s: %s from %s%s%s", verb, ev->comm, ev->pid,
+				       ev->ibdev ? " on " : "", ev->ibdev ? ev->ibdev : "", name ? name : "?",
+				       ev->origin >= 0 ? t->set.fns[ev->origin].name : "an unknown function",
+				       cause ? ": " : "", cause ? cause : "");
+		live->explained++;
+	}
+	for (p = o->processes; p < o->processes + o->n_processes; p++)
+		if (p->pid == ev->pid && strcmp(p->comm, ev->comm) == 0) {
+			p->events++;
+			return;
+		}
+	if (o->n_processes == PROCESSES) {
+		o->others++;
+		return;
+	}
+	o->n_processes++;
+	*p = (struct process){
+		.pid = ev->pid, .uid = ev->uid, .comm = rd_dup(ev->comm), .job = rd_dup_if(ev->job), .events = 1
+	};
 }
 
 /* ---- a look */
-
-static struct rd_live_origin shown_origin(const struct live *live, const struct origin *o,
-					  const struct rd_origin_count *count)
-{
-	struct rd_live_origin ret = { .count = *count, .process = o->process, .job = o->job, .cause = o->cause };
-
-	ret.count.count = o->count;
-	if (live->before)
-		RD_SET(ret.rate, (double)(o->count - o->before) / ((double)(live->now - live->before) / 1e9));
-	if (o->at_ns)
-		RD_SET(ret.age, (double)(live->now > o->at_ns ? live->now - o->at_ns : 0) / 1e9);
-	return ret;
-}
 
 /* Adds up counts that look the same. Returns for each of them the index of its origin; the caller frees it. */
 static size_t *sum_counts(struct live *live, const struct rd_origin_count *counts, size_t n)
@@ -242,21 +191,21 @@ static struct rd_section *make_body(struct live *live, const struct rd_origin_co
 	}
 	sorted_by = live->v;
 	qsort(live->rows, rows, sizeof(*live->rows), compare_rows);
-	for (size_t i = 0; i < rows; i++)
-		shown[i] = shown_origin(live, &live->v[live->rows[i]], &counts[count_of[live->rows[i]] - 1]);
+	for (size_t i = 0; i < rows; i++) {
+		const struct origin *o = &live->v[live->rows[i]];
+
+		shown[i] = (struct rd_live_origin){ .count = counts[count_of[live->rows[i]] - 1],
+						    .process = o->process,
+						    .job = o->job,
+						    .cause = o->cause };
+		shown[i].count.count = o->count;
+		if (live->before)
+			RD_SET(shown[i].rate,
+			       (double)(o->count - o->before) / ((double)(live->now - live->before) / 1e9));
+		if (o->at_ns)
+			RD_SET(shown[i].age, (double)(live->now > o->at_ns ? live->now - o->at_ns : 0) / 1e9);
+	}
 	return rd_report_trace_live(shown, rows, &live->trace->set);
-}
-
-static char *headline_of(const struct live *live, uint64_t failed, const struct rd_trace_totals *totals)
-{
-	const struct rd_session_info *info = rd_session_info(live->trace->session);
-	double seconds = (double)(live->now - live->trace->started) / 1e9;
-	char lost[48] = "";
-
-	if (totals->lost)
-		snprintf(lost, sizeof(lost), ", %" PRIu64 " of them counted only", totals->lost);
-	return rd_text("trace-errno  %.0f s, %zu functions  %" PRIu64 " failed call%s%s", seconds, info->functions,
-		       failed, failed == 1 ? "" : "s", lost);
 }
 
 static int load_page(void *arg, struct rd_view_page *page, struct rd_err *err)
@@ -267,6 +216,7 @@ static int load_page(void *arg, struct rd_view_page *page, struct rd_err *err)
 	_cleanup_free_ struct rd_verb *verbs = NULL;
 	struct rd_trace_totals totals = { 0 };
 	uint64_t failed = 0;
+	char lost[48] = "";
 	size_t n = 0;
 	int r;
 
@@ -287,7 +237,11 @@ static int load_page(void *arg, struct rd_view_page *page, struct rd_err *err)
 	page->body = make_body(live, counts, n);
 	for (size_t i = 0; i < n; i++)
 		failed += counts[i].count - (counts[i].benign < counts[i].count ? counts[i].benign : counts[i].count);
-	page->headline = headline_of(live, failed, &totals);
+	if (totals.lost)
+		snprintf(lost, sizeof(lost), ", %" PRIu64 " of them counted only", totals.lost);
+	page->headline = rd_text("trace-errno  %.0f s, %zu functions  %" PRIu64 " failed call%s%s",
+				 (double)(live->now - t->started) / 1e9, rd_session_info(t->session)->functions, failed,
+				 failed == 1 ? "" : "s", lost);
 	if (live->newest) {
 		page->alarm = rd_safe(live->newest);
 		page->alarm_severity = RD_SEV_WARNING;
@@ -404,7 +358,13 @@ int trace_live(struct trace *t, struct rd_err *err)
 	release_messages();
 	t->sink = NULL;
 	t->sink_arg = NULL;
-	live_deinit(&live);
+	for (struct origin *o = live.v; o < live.v + live.n; o++) {
+		for (size_t i = 0; i < o->n_processes; i++)
+			RD_FREE(o->processes[i].comm, o->processes[i].job);
+		rd_section_destroy(o->event);
+		RD_FREE(o->key, o->process, o->job, o->cause);
+	}
+	RD_FREE(live.v, live.rows, live.newest);
 	t->stopped = t->ctx->source->ops->now(t->ctx->source, CLOCK_MONOTONIC);
 	rd_session_stop(t->session);
 	return r;

@@ -313,19 +313,9 @@ static bool check_copy(const void *data, size_t size, struct rd_rec_request *ret
 		size >= offsetof(struct rd_rec_request, blocks) + ret->n_blocks * sizeof(ret->blocks[0]));
 }
 
-static const struct rd_rec_block *block_of(const struct copy *c, size_t attr)
-{
-	for (size_t i = 0; i < c->req.n_blocks; i++)
-		if (c->req.blocks[i].attr == attr && c->req.blocks[i].len <= RD_REQUEST_BLOCK)
-			return &c->req.blocks[i];
-	return NULL;
-}
-
 /* Where the bytes of a place of an ioctl are, and how many. */
 static const uint8_t *attr_bytes(const struct copy *c, const struct rd_req_place *place, size_t *ret)
 {
-	const struct rd_rec_block *block;
-
 	for (size_t i = 0; i < c->req.n_attrs; i++) {
 		const struct rd_rec_attr *attr = &c->req.attrs[i];
 
@@ -336,23 +326,17 @@ static const uint8_t *attr_bytes(const struct copy *c, const struct rd_req_place
 			*ret = attr->len ? attr->len : sizeof(attr->data);
 			return (const uint8_t *)&attr->data;
 		}
-		block = place->pointed ? block_of(c, i) : NULL;
-		if (!block || block->len < place->in)
-			return NULL;
-		*ret = block->len - place->in;
-		return block->bytes + place->in;
+		for (size_t b = 0; place->pointed && b < c->req.n_blocks; b++) {
+			const struct rd_rec_block *block = &c->req.blocks[b];
+
+			if (block->attr != i || block->len > RD_REQUEST_BLOCK)
+				continue;
+			*ret = block->len - place->in;
+			return block->len < place->in ? NULL : block->bytes + place->in;
+		}
+		return NULL;
 	}
 	return NULL;
-}
-
-static const uint8_t *place_bytes(const struct copy *c, const struct rd_req_place *place, size_t *ret)
-{
-	if (c->ioctl)
-		return attr_bytes(c, place, ret);
-	if (!c->data || place->at >= c->size)
-		return NULL;
-	*ret = c->size - place->at;
-	return c->data + place->at;
 }
 
 static void take_address(const uint8_t *bytes, size_t size, struct rd_req_address *ret)
@@ -380,8 +364,8 @@ static void take_address(const uint8_t *bytes, size_t size, struct rd_req_addres
 
 static void take_place(const struct copy *c, const struct rd_req_place *place, struct rd_request *ret)
 {
-	size_t size = 0;
-	const uint8_t *bytes = place_bytes(c, place, &size);
+	size_t size = c->data && place->at < c->size ? c->size - place->at : 0;
+	const uint8_t *bytes = c->ioctl ? attr_bytes(c, place, &size) : size ? c->data + place->at : NULL;
 	uint64_t v = 0;
 
 	if (!bytes)
@@ -446,46 +430,6 @@ void rd_request_decode(uint64_t key, const struct rd_fnset *set, const void *dat
 #define VM_SHARED 0x8
 #define VM_NORESERVE 0x200000
 
-static void take_limits(const struct rd_rec_moment *rec, struct rd_moment *ret)
-{
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE); /* records are of this host */
-
-	ret->page_size = page;
-	if (rec->known & RD_MOMENT_LIMITS) {
-		RD_SET(ret->memlock, rec->memlock);
-		RD_SET(ret->nofile, rec->nofile);
-	}
-	if (rec->known & RD_MOMENT_MEMORY && rec->pinned < UINT64_MAX / page && rec->locked < UINT64_MAX / page) {
-		RD_SET(ret->pinned, rec->pinned * page);
-		RD_SET(ret->locked, rec->locked * page);
-	}
-	if (rec->known & RD_MOMENT_CREDS) {
-		RD_SET(ret->caps, rec->caps);
-		RD_SET(ret->user_ns_level, rec->user_ns_level);
-	}
-	if (rec->known & RD_MOMENT_NET)
-		RD_SET(ret->net_ns, rec->net_ns);
-	if (rec->known & RD_MOMENT_FILES)
-		RD_SET(ret->next_fd, rec->next_fd);
-}
-
-static void take_notes(const struct rd_rec_moment *rec, struct rd_moment *ret)
-{
-	if (rec->known & RD_MOMENT_QP) {
-		ret->qp.known = true;
-		ret->qp.cur = rec->qp_cur;
-		ret->qp.next = rec->qp_next;
-		ret->qp.type = rec->qp_type;
-		ret->qp.mask = rec->qp_mask;
-	}
-	if (rec->known & RD_MOMENT_CM)
-		RD_SET(ret->cm_state, rec->cm_state);
-	ret->fd_known = rec->fd_what == RD_CALLER_FD_OPEN   ? RD_OK :
-			rec->fd_what == RD_CALLER_FD_CLOSED ? RD_ABSENT :
-							      RD_DENIED;
-	snprintf(ret->fd_name, sizeof(ret->fd_name), "%.*s", (int)sizeof(rec->fd_name), rec->fd_name);
-}
-
 static void take_mapping(const struct rd_rec_mapping *rec, struct rd_mapping *ret)
 {
 	static const enum rd_mapping_kind kinds[] = {
@@ -515,33 +459,43 @@ static void take_mapping(const struct rd_rec_mapping *rec, struct rd_mapping *re
 	snprintf(ret->name, sizeof(ret->name), "%.*s", (int)sizeof(rec->name), rec->name);
 }
 
-static void take_handle(const struct rd_rec_handle *rec, struct rd_moment_handle *ret)
-{
-	*ret = (struct rd_moment_handle){
-		.handle = rec->handle,
-		.looked_up = rec->flags & RD_HANDLE_LOOKED_UP,
-		.found = rec->flags & RD_HANDLE_FOUND,
-		.locked = rec->flags & RD_HANDLE_LOCKED,
-		.type = rec->type,
-	};
-	if (rec->flags & RD_HANDLE_NUMBER)
-		RD_SET(ret->number, rec->number);
-	if (rec->flags & RD_HANDLE_USERS)
-		RD_SET(ret->users, rec->users);
-	if (rec->flags & RD_HANDLE_PORT)
-		RD_SET(ret->port, rec->port);
-	if (rec->flags & RD_HANDLE_DETAIL && rec->type == RD_OBJ_QP)
-		RD_SET(ret->qp_type, rec->detail);
-}
-
 void rd_moment_decode(const void *data, struct rd_moment *ret)
 {
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE); /* records are of this host */
 	struct rd_rec_moment rec;
 
 	memcpy(&rec, data, sizeof(rec));
 	memset(ret, 0, sizeof(*ret));
-	take_limits(&rec, ret);
-	take_notes(&rec, ret);
+	ret->page_size = page;
+	if (rec.known & RD_MOMENT_LIMITS) {
+		RD_SET(ret->memlock, rec.memlock);
+		RD_SET(ret->nofile, rec.nofile);
+	}
+	if (rec.known & RD_MOMENT_MEMORY && rec.pinned < UINT64_MAX / page && rec.locked < UINT64_MAX / page) {
+		RD_SET(ret->pinned, rec.pinned * page);
+		RD_SET(ret->locked, rec.locked * page);
+	}
+	if (rec.known & RD_MOMENT_CREDS) {
+		RD_SET(ret->caps, rec.caps);
+		RD_SET(ret->user_ns_level, rec.user_ns_level);
+	}
+	if (rec.known & RD_MOMENT_NET)
+		RD_SET(ret->net_ns, rec.net_ns);
+	if (rec.known & RD_MOMENT_FILES)
+		RD_SET(ret->next_fd, rec.next_fd);
+	if (rec.known & RD_MOMENT_QP) {
+		ret->qp.known = true;
+		ret->qp.cur = rec.qp_cur;
+		ret->qp.next = rec.qp_next;
+		ret->qp.type = rec.qp_type;
+		ret->qp.mask = rec.qp_mask;
+	}
+	if (rec.known & RD_MOMENT_CM)
+		RD_SET(ret->cm_state, rec.cm_state);
+	ret->fd_known = rec.fd_what == RD_CALLER_FD_OPEN   ? RD_OK :
+			rec.fd_what == RD_CALLER_FD_CLOSED ? RD_ABSENT :
+							     RD_DENIED;
+	snprintf(ret->fd_name, sizeof(ret->fd_name), "%.*s", (int)sizeof(rec.fd_name), rec.fd_name);
 	ret->mapped_all = rec.mapped == RD_MAPPED_ALL;
 	ret->mapped_in_part = rec.mapped == RD_MAPPED_MORE;
 	take_mapping(&rec.fault, &ret->fault);
@@ -550,8 +504,26 @@ void rd_moment_decode(const void *data, struct rd_moment *ret)
 		ret->response.kind = rec.response_what == RD_MAPPING_HOLE ? RD_MAP_HOLE : RD_MAP_READ_ONLY;
 		ret->response.at = rec.response;
 	}
-	for (size_t i = 0; i < rec.n_handles && i < RD_MOMENT_HANDLES; i++)
-		take_handle(&rec.handles[i], &ret->handles[ret->n_handles++]);
+	for (size_t i = 0; i < rec.n_handles && i < RD_MOMENT_HANDLES; i++) {
+		const struct rd_rec_handle *from = &rec.handles[i];
+		struct rd_moment_handle *to = &ret->handles[ret->n_handles++];
+
+		*to = (struct rd_moment_handle){
+			.handle = from->handle,
+			.looked_up = from->flags & RD_HANDLE_LOOKED_UP,
+			.found = from->flags & RD_HANDLE_FOUND,
+			.locked = from->flags & RD_HANDLE_LOCKED,
+			.type = from->type,
+		};
+		if (from->flags & RD_HANDLE_NUMBER)
+			RD_SET(to->number, from->number);
+		if (from->flags & RD_HANDLE_USERS)
+			RD_SET(to->users, from->users);
+		if (from->flags & RD_HANDLE_PORT)
+			RD_SET(to->port, from->port);
+		if (from->flags & RD_HANDLE_DETAIL && from->type == RD_OBJ_QP)
+			RD_SET(to->qp_type, from->detail);
+	}
 }
 
 #define DEVICES_MAX 1024 /* including removed ones */
@@ -675,18 +647,6 @@ static int fn_id(uint32_t fn, size_t n_fns)
 	return fn < n_fns ? (int)fn : -1;
 }
 
-static void copy_chain(const struct rd_rec *rec, size_t n_fns, struct rd_event *ev)
-{
-	ev->chain = rd_alloc(rec->n_chain + 1u, sizeof(*ev->chain));
-	ev->n_chain = rec->n_chain;
-	for (size_t i = 0; i < ev->n_chain; i++)
-		ev->chain[i] = (struct rd_link){
-			.fn = fn_id(rec->chain[i].fn, n_fns),
-			.err = rec->chain[i].err,
-			.branch = rec->chain[i].flags & RD_LINK_BRANCH,
-		};
-}
-
 static struct rd_frame *copy_frames(const uint8_t *data, size_t n)
 {
 	struct rd_frame *frames = rd_alloc(n + 1, sizeof(*frames));
@@ -694,28 +654,6 @@ static struct rd_frame *copy_frames(const uint8_t *data, size_t n)
 	for (size_t i = 0; i < n; i++)
 		memcpy(&frames[i].addr, data + i * sizeof(uint64_t), sizeof(uint64_t));
 	return frames;
-}
-
-static void copy_scalars(const struct rd_rec *rec, size_t n_fns, struct rd_event *ev)
-{
-	ev->pid = rec->pid;
-	ev->tid = rec->tid;
-	ev->uid = rec->uid;
-	memcpy(ev->comm, rec->comm, sizeof(ev->comm));
-	ev->comm[sizeof(ev->comm) - 1] = '\0';
-	ev->verb_key = rec->verb;
-	ev->num_attrs = rec->num_attrs;
-	ev->dev = rec->dev;
-	ev->cgroup_id = rec->cgroup;
-	ev->err = rec->err;
-	ev->root = fn_id(rec->root, n_fns);
-	ev->origin = fn_id(rec->origin, n_fns);
-	ev->dropped = rec->dropped;
-	/* 0: no number assigned yet; queue pair 0 itself belongs to the kernel. */
-	if (rec->flags & RD_REC_QPN && rec->qpn)
-		RD_SET(ev->qpn, rec->qpn);
-	if (rec->flags & RD_REC_PORT)
-		RD_SET(ev->port, rec->port);
 }
 
 /* What follows the fixed part: sizes in bytes. */
@@ -757,21 +695,11 @@ static int check_record(const void *data, size_t size, struct rd_rec *rec, struc
 	return 0;
 }
 
-static char *dup_field(const char *text, size_t size)
-{
-	return *text ? rd_dup_part(text, size) : NULL;
-}
-
-/* Converts a CLOCK_MONOTONIC time of the kernel to CLOCK_REALTIME. */
-static uint64_t real_time(struct rd_source *src, uint64_t monotonic)
-{
-	return src->ops->now(src, CLOCK_REALTIME) - src->ops->now(src, CLOCK_MONOTONIC) + monotonic;
-}
-
 int rd_trace_event_decode(struct rd_trace_facts *facts, const void *data, size_t size, const struct rd_fnset *set,
 			  struct rd_event *ret, struct rd_err *err)
 {
-	_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
+	const struct rd_source_ops *ops = facts->src->ops;
+	struct rd_event ev = { 0 };
 	struct parts parts;
 	const uint8_t *at;
 	struct rd_rec rec;
@@ -780,12 +708,35 @@ int rd_trace_event_decode(struct rd_trace_facts *facts, const void *data, size_t
 
 	if (r)
 		return r;
-	copy_scalars(&rec, set->n_fns, &ev);
-	ev.time_ns = real_time(facts->src, rec.time);
+	ev.pid = rec.pid;
+	ev.tid = rec.tid;
+	ev.uid = rec.uid;
+	snprintf(ev.comm, sizeof(ev.comm), "%.*s", (int)sizeof(rec.comm), rec.comm);
+	ev.verb_key = rec.verb;
+	ev.num_attrs = rec.num_attrs;
+	ev.dev = rec.dev;
+	ev.cgroup_id = rec.cgroup;
+	ev.err = rec.err;
+	ev.root = fn_id(rec.root, set->n_fns);
+	ev.origin = fn_id(rec.origin, set->n_fns);
+	ev.dropped = rec.dropped;
+	/* 0: no number assigned yet; queue pair 0 itself belongs to the kernel. */
+	if (rec.flags & RD_REC_QPN && rec.qpn)
+		RD_SET(ev.qpn, rec.qpn);
+	if (rec.flags & RD_REC_PORT)
+		RD_SET(ev.port, rec.port);
+	ev.time_ns = ops->now(facts->src, CLOCK_REALTIME) - ops->now(facts->src, CLOCK_MONOTONIC) + rec.time;
 	ev.at_ns = rec.time;
 	parts = parts_of(&rec);
 	at = (const uint8_t *)data + offsetof(struct rd_rec, chain) + parts.chain;
-	copy_chain(&rec, set->n_fns, &ev);
+	ev.chain = rd_alloc(rec.n_chain + 1u, sizeof(*ev.chain));
+	ev.n_chain = rec.n_chain;
+	for (size_t i = 0; i < ev.n_chain; i++)
+		ev.chain[i] = (struct rd_link){
+			.fn = fn_id(rec.chain[i].fn, set->n_fns),
+			.err = rec.chain[i].err,
+			.branch = rec.chain[i].flags & RD_LINK_BRANCH,
+		};
 	ev.kstack = copy_frames(at, rec.n_kstack);
 	ev.ustack = copy_frames(at + parts.kstack, rec.n_ustack);
 	ev.n_kstack = rec.n_kstack;
@@ -794,12 +745,10 @@ int rd_trace_event_decode(struct rd_trace_facts *facts, const void *data, size_t
 	if (parts.moment)
 		rd_moment_decode(at, &ev.moment);
 	rd_request_decode(rec.verb, set, at + parts.moment, parts.request, &ev.request);
-
-	ev.ibdev = dup_field(rec.ibdev, sizeof(rec.ibdev));
+	ev.ibdev = *rec.ibdev ? rd_dup_part(rec.ibdev, sizeof(rec.ibdev)) : NULL;
 	if (!ev.ibdev && (ibdev = rd_trace_facts_ibdev(facts, rec.dev)))
 		ev.ibdev = rd_dup(ibdev);
 	ev.cgroup = rd_cgroups_path(facts->cgroups, rec.pid, rec.cgroup);
 	*ret = ev;
-	memset(&ev, 0, sizeof(ev));
 	return 0;
 }

@@ -115,18 +115,6 @@ static const struct rule_text rules[RD_RULE_COUNT] = {
 	[RD_RULE_COLD] = { "cold", "cold part of a function; the hook of the function covers it" },
 };
 
-/* Where the parts of the newer set go: indices in the set, existing or behind its end. */
-struct places {
-	uint32_t *modules, *fns;
-	bool *same;		 /* per module of the newer set: the set has it */
-	size_t n_modules, n_fns; /* afterwards */
-};
-
-static void places_deinit(struct places *p)
-{
-	RD_FREE(p->modules, p->fns, p->same);
-}
-
 struct key {
 	uint32_t module, id;
 	uint64_t addr;
@@ -156,40 +144,6 @@ static struct key *make_keys(const struct rd_fnset *set)
 	return keys;
 }
 
-static uint32_t find_fn(const struct key *keys, size_t n, uint32_t module, const struct rd_fn *fn)
-{
-	const struct key wanted = { module, 0, fn->addr, fn->name }, *found = NULL;
-
-	if (n)
-		found = bsearch(&wanted, keys, n, sizeof(*keys), compare_keys);
-	return found ? found->id : UINT32_MAX;
-}
-
-static void find_places(const struct rd_fnset *set, const struct rd_fnset *newer, struct places *p)
-{
-	_cleanup_free_ struct key *keys = make_keys(set);
-
-	*p = (struct places){
-		.modules = rd_alloc(newer->n_modules + 1, sizeof(*p->modules)),
-		.fns = rd_alloc(newer->n_fns + 1, sizeof(*p->fns)),
-		.same = rd_alloc(newer->n_modules + 1, sizeof(*p->same)),
-		.n_modules = set->n_modules,
-		.n_fns = set->n_fns,
-	};
-	for (uint32_t i = 0; i < newer->n_modules; i++) {
-		int at = rd_fnset_module(set, newer->modules[i].name, newer->modules[i].instance);
-
-		p->same[i] = at >= 0;
-		p->modules[i] = at >= 0 ? (uint32_t)at : (uint32_t)p->n_modules++;
-	}
-	for (uint32_t i = 0; i < newer->n_fns; i++) {
-		const struct rd_fn *fn = &newer->fns[i];
-		uint32_t at = p->same[fn->module] ? find_fn(keys, set->n_fns, p->modules[fn->module], fn) : UINT32_MAX;
-
-		p->fns[i] = at != UINT32_MAX ? at : (uint32_t)p->n_fns++;
-	}
-}
-
 static int compare_ids(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -197,63 +151,64 @@ static int compare_ids(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Moves function i of the newer set to its place. */
-static void take_fn(struct rd_fnset *set, struct rd_fnset *newer, uint32_t i, const struct places *p)
-{
-	struct rd_fn *to = &set->fns[p->fns[i]], *from = &newer->fns[i];
-	enum rd_backend backend = RD_BACKEND_NONE;
-
-	if (p->fns[i] < set->n_fns) {
-		backend = to->backend;
-		RD_FREE(to->name, to->roots, to->calls);
-	}
-	*to = *from;
-	*from = (struct rd_fn){ 0 };
-	to->backend = backend;
-	to->module = p->modules[to->module];
-	for (uint32_t c = 0; c < to->n_calls; c++)
-		to->calls[c] = p->fns[to->calls[c]];
-	if (to->n_calls)
-		qsort(to->calls, to->n_calls, sizeof(*to->calls), compare_ids);
-}
-
-/* The roots are all those of the newer set. */
-static void take_roots(struct rd_fnset *set, struct rd_fnset *newer, const struct places *p)
-{
-	for (size_t i = 0; i < set->n_roots; i++)
-		free(set->roots[i].via);
-	free(set->roots);
-	set->roots = newer->roots;
-	set->n_roots = newer->n_roots;
-	set->cap_roots = newer->cap_roots;
-	newer->roots = NULL;
-	newer->n_roots = newer->cap_roots = 0;
-	for (size_t i = 0; i < set->n_roots; i++)
-		set->roots[i].fn = p->fns[set->roots[i].fn];
-}
-
 void rd_fnset_update(struct rd_fnset *set, struct rd_fnset *newer)
 {
-	struct places p;
+	/* Where the parts of the newer set go: indices in the set, existing or behind its end. */
+	_cleanup_free_ uint32_t *modules = rd_alloc(newer->n_modules + 1, sizeof(*modules));
+	_cleanup_free_ uint32_t *fns = rd_alloc(newer->n_fns + 1, sizeof(*fns));
+	_cleanup_free_ struct key *keys = make_keys(set);
+	size_t had_modules = set->n_modules, had_fns = set->n_fns;
 
-	find_places(set, newer, &p);
-	rd_reserve(&set->modules, &set->cap_modules, p.n_modules, sizeof(*set->modules));
-	rd_reserve(&set->fns, &set->cap_fns, p.n_fns, sizeof(*set->fns));
-	for (size_t i = 0; i < set->n_fns; i++) {
+	for (uint32_t i = 0; i < newer->n_modules; i++) {
+		int at = rd_fnset_module(set, newer->modules[i].name, newer->modules[i].instance);
+
+		modules[i] = at >= 0 ? (uint32_t)at : (uint32_t)set->n_modules++;
+		if (at >= 0)
+			continue;
+		rd_reserve(&set->modules, &set->cap_modules, set->n_modules, sizeof(*set->modules));
+		set->modules[modules[i]] = newer->modules[i];
+		newer->modules[i] = (struct rd_module){ 0 };
+	}
+	for (uint32_t i = 0; i < newer->n_fns; i++) {
+		const struct rd_fn *fn = &newer->fns[i];
+		const struct key wanted = { modules[fn->module], 0, fn->addr, fn->name }, *found = NULL;
+
+		if (wanted.module < had_modules && had_fns)
+			found = bsearch(&wanted, keys, had_fns, sizeof(*keys), compare_keys);
+		fns[i] = found ? found->id : (uint32_t)set->n_fns++;
+	}
+	rd_reserve(&set->fns, &set->cap_fns, set->n_fns, sizeof(*set->fns));
+	for (size_t i = 0; i < had_fns; i++) {
 		set->fns[i].selected = false;
 		set->fns[i].n_roots = 0;
 	}
-	for (uint32_t i = 0; i < newer->n_modules; i++)
-		if (!p.same[i]) {
-			set->modules[p.modules[i]] = newer->modules[i];
-			newer->modules[i] = (struct rd_module){ 0 };
+	for (uint32_t i = 0; i < newer->n_fns; i++) {
+		struct rd_fn *to = &set->fns[fns[i]];
+		enum rd_backend backend = RD_BACKEND_NONE;
+
+		if (fns[i] < had_fns) {
+			backend = to->backend;
+			RD_FREE(to->name, to->roots, to->calls);
 		}
-	for (uint32_t i = 0; i < newer->n_fns; i++)
-		take_fn(set, newer, i, &p);
-	take_roots(set, newer, &p);
-	set->n_modules = p.n_modules;
-	set->n_fns = p.n_fns;
+		*to = newer->fns[i];
+		newer->fns[i] = (struct rd_fn){ 0 };
+		to->backend = backend;
+		to->module = modules[to->module];
+		for (uint32_t c = 0; c < to->n_calls; c++)
+			to->calls[c] = fns[to->calls[c]];
+		if (to->n_calls)
+			qsort(to->calls, to->n_calls, sizeof(*to->calls), compare_ids);
+	}
+	/* The roots are all those of the newer set. */
+	for (size_t i = 0; i < set->n_roots; i++)
+		free(set->roots[i].via);
+	free(set->roots);
+	set->roots = RD_TAKE(newer->roots);
+	set->n_roots = newer->n_roots;
+	set->cap_roots = newer->cap_roots;
+	newer->n_roots = newer->cap_roots = 0;
+	for (size_t i = 0; i < set->n_roots; i++)
+		set->roots[i].fn = fns[set->roots[i].fn];
 	set->off = newer->off;
-	places_deinit(&p);
 	rd_fnset_deinit(newer);
 }

@@ -51,33 +51,6 @@ int rd_msg_send(int sock, const struct rd_msg *msg, const int *fds, size_t n_fds
 	return sendmsg(sock, &head, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-static size_t expected_fds(const struct rd_msg *msg, size_t n_fds)
-{
-	if (msg->type == RD_MSG_READY)
-		return n_fds;
-	return msg->type != RD_MSG_HOOKS ? 0 : msg->a + msg->b <= RD_MSG_FDS ? msg->a + msg->b : SIZE_MAX;
-}
-
-/* The descriptors that came with a message. Others than expected are closed: -EPROTO. */
-static int take_fds(const struct cmsghdr *c, size_t expected, int *ret)
-{
-	size_t n = c && c->cmsg_type == SCM_RIGHTS ? (c->cmsg_len - CMSG_LEN(0)) / sizeof(int) : 0;
-	int fds[RD_MSG_FDS];
-
-	if (n > RD_MSG_FDS)
-		return -EPROTO; /* there was no place for them */
-	if (n)
-		memcpy(fds, CMSG_DATA(c), sizeof(int) * n);
-	if (n == expected && (ret || !n)) {
-		if (n)
-			memcpy(ret, fds, sizeof(int) * n);
-		return 0;
-	}
-	while (n)
-		close(fds[--n]);
-	return -EPROTO;
-}
-
 int rd_msg_recv(int sock, struct rd_msg *msg, int *fds, size_t n_fds, int timeout_ms)
 {
 	union control control = {};
@@ -86,7 +59,9 @@ int rd_msg_recv(int sock, struct rd_msg *msg, int *fds, size_t n_fds, int timeou
 		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof(control.space)
 	};
 	struct pollfd p = { .fd = sock, .events = POLLIN };
-	int r = poll(&p, 1, timeout_ms);
+	int taken[RD_MSG_FDS], r = poll(&p, 1, timeout_ms);
+	const struct cmsghdr *c;
+	size_t n, expected = 0;
 	ssize_t size;
 
 	if (r <= 0)
@@ -96,7 +71,25 @@ int rd_msg_recv(int sock, struct rd_msg *msg, int *fds, size_t n_fds, int timeou
 		return -errno;
 	if (size != sizeof(*msg))
 		return -EPIPE;
-	return take_fds(CMSG_FIRSTHDR(&head), expected_fds(msg, n_fds), fds);
+	if (msg->type == RD_MSG_READY)
+		expected = n_fds;
+	else if (msg->type == RD_MSG_HOOKS)
+		expected = msg->a + msg->b <= RD_MSG_FDS ? msg->a + msg->b : SIZE_MAX;
+	c = CMSG_FIRSTHDR(&head);
+	n = c && c->cmsg_type == SCM_RIGHTS ? (c->cmsg_len - CMSG_LEN(0)) / sizeof(int) : 0;
+	if (n > RD_MSG_FDS)
+		return -EPROTO; /* there was no place for them */
+	if (n)
+		memcpy(taken, CMSG_DATA(c), sizeof(int) * n);
+	if (n == expected && (fds || !n)) {
+		if (n)
+			memcpy(fds, taken, sizeof(int) * n);
+		return 0;
+	}
+	/* Others than expected are closed. */
+	while (n)
+		close(taken[--n]);
+	return -EPROTO;
 }
 
 /* An RD_MSG_NOTE for each. */
@@ -430,27 +423,13 @@ static int attach_hooks(struct holder *h, struct rd_fnset *set, const struct rd_
 	return 0;
 }
 
-/* The end of what the verifier said. */
-static void send_log(int sock, const char *log)
-{
-	const char *line = log + strlen(log);
-	struct rd_msg msg = { .type = RD_MSG_LOG };
-
-	for (int n = 0; line > log && n <= LOG_LINES; n += line[-1] == '\n')
-		line--;
-	for (size_t len; *line; line += len + (line[len] == '\n')) {
-		len = strcspn(line, "\n");
-		snprintf(msg.text, sizeof(msg.text), "%.*s", (int)len, line);
-		rd_msg_send(sock, &msg, NULL, 0);
-	}
-}
-
 _Noreturn void rd_holder_run(int sock, struct rd_fnset *set, const struct rd_session_opts *opts, uint8_t *backends)
 {
 	struct holder h = { .sock = sock, .stats = -1, .attach = { .owner_map = -1 } };
-	struct rd_msg msg = { .type = RD_MSG_FAILED };
+	struct rd_msg msg = { .type = RD_MSG_FAILED }, said = { .type = RD_MSG_LOG };
 	struct rd_errlist notes = {};
 	_cleanup_free_ char *reason = NULL;
+	const char *log, *line;
 	uint64_t start = now_ns();
 	struct rd_err err = {};
 	enum rd_early_end why;
@@ -460,8 +439,16 @@ _Noreturn void rd_holder_run(int sock, struct rd_fnset *set, const struct rd_ses
 	h.signals = open_signals();
 	r = attach_hooks(&h, set, opts, backends, &notes, &reason, &msg.err);
 	send_notes(sock, &notes);
-	if (h.attach.refusal.log)
-		send_log(sock, h.attach.refusal.log);
+	/* The end of what the verifier said. */
+	log = h.attach.refusal.log ? h.attach.refusal.log : "";
+	line = log + strlen(log);
+	for (int n = 0; line > log && n <= LOG_LINES; n += line[-1] == '\n')
+		line--;
+	for (size_t len; *line; line += len + (line[len] == '\n')) {
+		len = strcspn(line, "\n");
+		snprintf(said.text, sizeof(said.text), "%.*s", (int)len, line);
+		rd_msg_send(sock, &said, NULL, 0);
+	}
 	if (!r) {
 		msg.type = RD_MSG_READY;
 		msg.seconds = (double)(now_ns() - start) / 1e9;

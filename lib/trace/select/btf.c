@@ -239,12 +239,9 @@ bool rd_btf_takes_first(const struct rd_btf *btf, uint32_t func, const char *nam
 bool rd_btf_takes_only(const struct rd_btf *btf, uint32_t func, const char *name)
 {
 	const struct btf_type *proto = func_proto(btf, func);
-	const char *arg;
 
-	if (!proto || btf_vlen(proto) != 1 || return_kind(btf, proto->type) != RD_RET_INT)
-		return false;
-	arg = pointee_struct(btf, btf_params(proto)[0].type);
-	return arg && !strcmp(arg, name);
+	return proto && btf_vlen(proto) == 1 && return_kind(btf, proto->type) == RD_RET_INT &&
+	       rd_btf_takes_first(btf, func, name);
 }
 
 bool rd_btf_points_to(const struct rd_btf *a, uint32_t pointer, const struct rd_btf *b, uint32_t func)

@@ -21,24 +21,6 @@ static int compare_exports(const void *a, const void *b)
 	return strcmp(((const struct export *)a)->name, ((const struct export *)b)->name);
 }
 
-/* Any function of a module without a file may be an exported symbol. */
-static void read_exports(const struct rd_sel *sel, struct exports *ret)
-{
-	for (size_t m = 0; m < sel->set->n_modules; m++) {
-		const struct rd_sel_mod *mod = &sel->mods[m];
-
-		for (size_t i = 0; i < mod->elf.n_funcs; i++)
-			if (mod->elf.funcs[i].global)
-				*RD_ADD(ret->v, ret->n, ret->cap) =
-					(struct export){ mod->elf.funcs[i].name, mod->fn_of[i] };
-		for (uint32_t i = 0; !sel->set->modules[m].file_matches && i < mod->n_fns; i++)
-			*RD_ADD(ret->v, ret->n, ret->cap) =
-				(struct export){ sel->set->fns[mod->first_fn + i].name, mod->first_fn + i };
-	}
-	if (ret->n)
-		qsort(ret->v, ret->n, sizeof(*ret->v), compare_exports);
-}
-
 static uint32_t find_export(const struct exports *exports, const char *name)
 {
 	struct export key = { .name = name }, *e;
@@ -47,24 +29,6 @@ static uint32_t find_export(const struct exports *exports, const char *name)
 		return RD_ELF_NONE;
 	e = bsearch(&key, exports->v, exports->n, sizeof(key), compare_exports);
 	return e ? e->fn : RD_ELF_NONE;
-}
-
-static void add_module_edges(struct rd_sel *sel, uint32_t m, const struct exports *exports)
-{
-	const struct rd_sel_mod *mod = &sel->mods[m];
-
-	for (size_t i = 0; i < mod->elf.n_refs; i++) {
-		const struct rd_elf_ref *ref = &mod->elf.refs[i];
-		uint32_t from = mod->fn_of[ref->from], to;
-
-		to = ref->extern_name ? find_export(exports, ref->extern_name) : mod->fn_of[ref->to];
-		if (to == RD_ELF_NONE)
-			continue;
-		if (ref->kind == RD_ELF_CALL)
-			*RD_ADD(sel->edges, sel->n_edges, sel->cap_edges) = (struct rd_sel_edge){ from, to };
-		else
-			*RD_ADD(sel->takes, sel->n_takes, sel->cap_takes) = (struct rd_sel_edge){ from, to };
-	}
 }
 
 static int compare_edges(const void *a, const void *b)
@@ -79,9 +43,36 @@ void rd_sel_build_graph(struct rd_sel *sel)
 	struct exports exports = { 0 };
 	size_t n_fns = sel->set->n_fns;
 
-	read_exports(sel, &exports);
-	for (uint32_t m = 0; m < sel->set->n_modules; m++)
-		add_module_edges(sel, m, &exports);
+	/* Any function of a module without a file may be an exported symbol. */
+	for (size_t m = 0; m < sel->set->n_modules; m++) {
+		const struct rd_sel_mod *mod = &sel->mods[m];
+
+		for (size_t i = 0; i < mod->elf.n_funcs; i++)
+			if (mod->elf.funcs[i].global)
+				*RD_ADD(exports.v, exports.n, exports.cap) =
+					(struct export){ mod->elf.funcs[i].name, mod->fn_of[i] };
+		for (uint32_t i = 0; !sel->set->modules[m].file_matches && i < mod->n_fns; i++)
+			*RD_ADD(exports.v, exports.n, exports.cap) =
+				(struct export){ sel->set->fns[mod->first_fn + i].name, mod->first_fn + i };
+	}
+	if (exports.n)
+		qsort(exports.v, exports.n, sizeof(*exports.v), compare_exports);
+	for (uint32_t m = 0; m < sel->set->n_modules; m++) {
+		const struct rd_sel_mod *mod = &sel->mods[m];
+
+		for (size_t i = 0; i < mod->elf.n_refs; i++) {
+			const struct rd_elf_ref *ref = &mod->elf.refs[i];
+			uint32_t from = mod->fn_of[ref->from];
+			uint32_t to = ref->extern_name ? find_export(&exports, ref->extern_name) : mod->fn_of[ref->to];
+
+			if (to == RD_ELF_NONE)
+				continue;
+			if (ref->kind == RD_ELF_CALL)
+				*RD_ADD(sel->edges, sel->n_edges, sel->cap_edges) = (struct rd_sel_edge){ from, to };
+			else
+				*RD_ADD(sel->takes, sel->n_takes, sel->cap_takes) = (struct rd_sel_edge){ from, to };
+		}
+	}
 	free(exports.v);
 	sel->edge_first = rd_alloc(n_fns + 1, sizeof(*sel->edge_first));
 	if (sel->n_edges)
@@ -221,52 +212,37 @@ static bool returns_errno(const struct rd_btf *base, const char *name)
 	return fn.ret == RD_RET_INT || fn.ret == RD_RET_LONG;
 }
 
-static void note_outside(struct rd_sel *sel)
+void rd_sel_note_calls(struct rd_sel *sel)
 {
+	struct rd_fnset *set = sel->set;
+	_cleanup_free_ uint32_t *first = rd_alloc(set->n_fns + 2, sizeof(*first));
 	struct rd_btf base = { 0 };
 
+	for (size_t i = 0; i < sel->n_takes; i++)
+		set->fns[sel->takes[i].to].taken = true;
 	if (sel->base)
 		rd_btf_index_base(sel->base, &base);
-	for (uint32_t m = 0; m < sel->set->n_modules; m++) {
+	for (uint32_t m = 0; m < set->n_modules; m++) {
 		const struct rd_sel_mod *mod = &sel->mods[m];
 
+		/* Whose address is in a table other than that of NOKPROBE_SYMBOL(). */
+		for (size_t i = 0; i < mod->elf.n_ptrs; i++) {
+			const struct rd_elf_ptr *ptr = &mod->elf.ptrs[i];
+
+			if (ptr->to != RD_ELF_NONE && mod->fn_of[ptr->to] != RD_ELF_NONE &&
+			    strcmp(mod->elf.sections[ptr->section].name, RD_ELF_NOKPROBE) != 0)
+				set->fns[mod->fn_of[ptr->to]].taken = true;
+		}
 		for (size_t i = 0; i < mod->elf.n_refs; i++) {
 			const struct rd_elf_ref *ref = &mod->elf.refs[i];
 			uint32_t from = mod->fn_of[ref->from];
 
 			if (from != RD_ELF_NONE && ref->extern_name && ref->kind == RD_ELF_CALL &&
 			    (!sel->base || returns_errno(&base, ref->extern_name)))
-				sel->set->fns[from].outside = true;
+				set->fns[from].outside = true;
 		}
 	}
 	free(base.funcs);
-}
-
-/* Whose address is in code, or in a table other than that of NOKPROBE_SYMBOL(). */
-static void note_taken(struct rd_sel *sel)
-{
-	for (size_t i = 0; i < sel->n_takes; i++)
-		sel->set->fns[sel->takes[i].to].taken = true;
-	for (uint32_t m = 0; m < sel->set->n_modules; m++) {
-		const struct rd_sel_mod *mod = &sel->mods[m];
-
-		for (size_t i = 0; i < mod->elf.n_ptrs; i++) {
-			const struct rd_elf_ptr *ptr = &mod->elf.ptrs[i];
-
-			if (ptr->to != RD_ELF_NONE && mod->fn_of[ptr->to] != RD_ELF_NONE &&
-			    strcmp(mod->elf.sections[ptr->section].name, RD_ELF_NOKPROBE) != 0)
-				sel->set->fns[mod->fn_of[ptr->to]].taken = true;
-		}
-	}
-}
-
-void rd_sel_note_calls(struct rd_sel *sel)
-{
-	struct rd_fnset *set = sel->set;
-	_cleanup_free_ uint32_t *first = rd_alloc(set->n_fns + 2, sizeof(*first));
-
-	note_taken(sel);
-	note_outside(sel);
 	for (size_t i = 0; i < sel->n_edges; i++)
 		first[sel->edges[i].from + 1]++;
 	for (size_t i = 0; i < set->n_fns; i++)

@@ -65,7 +65,8 @@ typedef int rd_sel_then_fn(struct rd_sel *sel, void *arg);
 int rd_select_then(struct rd_source *src, struct rd_fnset *ret, struct rd_errlist *notes, struct rd_err *err,
 		   rd_sel_then_fn *then, void *arg);
 
-/* Offset and type of a struct member; -1 and no type if there is none (or no such struct: type 0). */
-int rd_sel_member_offset(const struct rd_btf *btf, uint32_t type, const char *name, struct rd_btf_member *ret);
+/* Offset in bytes of a member by its path from a struct, "ah_attr.grh.sl"; behind ">" in what a member points to: "ufile>idr.xa_head".
+ * -1: not found (or no such struct: type 0), or not `size` bytes wide (0: of any size). */
+int rd_sel_offset(const struct rd_btf *btf, uint32_t type, const char *path, uint64_t size);
 
 #endif

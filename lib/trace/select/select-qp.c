@@ -32,26 +32,6 @@ static const char *const attr_paths[RD_QPA_COUNT] = {
 	[RD_QPA_AH_FLAGS] = "ah_attr.ah_flags",
 };
 
-/* Offset in bytes of a nested member; -1: not found, or not `size` bytes wide. */
-static int offset_of(const struct rd_btf *btf, uint32_t type, const char *path, uint64_t size)
-{
-	struct rd_btf_member m = { .type = type };
-	int sum = 0;
-
-	for (;;) {
-		size_t n = strcspn(path, ".");
-		_cleanup_free_ char *name = rd_dup_part(path, n);
-		int at = rd_sel_member_offset(btf, m.type, name, &m);
-
-		if (at < 0)
-			return -1;
-		sum += at;
-		if (!path[n])
-			return rd_btf_size(btf, m.type) == size ? sum : -1;
-		path += n + 1;
-	}
-}
-
 static int core_layouts(struct rd_sel *sel, void *arg)
 {
 	struct rd_qp_config *cfg = arg;
@@ -66,17 +46,17 @@ static int core_layouts(struct rd_sel *sel, void *arg)
 			uint32_t event = rd_btf_find_struct(btf, "ib_event");
 
 			for (size_t i = 0; i < RD_QPA_COUNT; i++)
-				cfg->attr[i] = offset_of(btf, attr, attr_paths[i], i < RD_QPA_ENUMS ? 4 : 1);
-			cfg->dgid = offset_of(btf, attr, "ah_attr.grh.dgid", 16);
-			cfg->dlid = offset_of(btf, attr, "ah_attr.ib.dlid", 2);
-			cfg->qp_num = offset_of(btf, qp, "qp_num", 4);
-			cfg->qp_type = offset_of(btf, qp, "qp_type", 4);
-			cfg->qp_device = offset_of(btf, qp, "device", 8);
-			cfg->ibdev_name = offset_of(btf, device, "name", 64);
-			cfg->ibdev_index = offset_of(btf, device, "index", 4);
-			cfg->event_device = offset_of(btf, event, "device", 8);
-			cfg->event_element = offset_of(btf, event, "element", 8);
-			cfg->event_code = offset_of(btf, event, "event", 4);
+				cfg->attr[i] = rd_sel_offset(btf, attr, attr_paths[i], i < RD_QPA_ENUMS ? 4 : 1);
+			cfg->dgid = rd_sel_offset(btf, attr, "ah_attr.grh.dgid", 16);
+			cfg->dlid = rd_sel_offset(btf, attr, "ah_attr.ib.dlid", 2);
+			cfg->qp_num = rd_sel_offset(btf, qp, "qp_num", 4);
+			cfg->qp_type = rd_sel_offset(btf, qp, "qp_type", 4);
+			cfg->qp_device = rd_sel_offset(btf, qp, "device", 8);
+			cfg->ibdev_name = rd_sel_offset(btf, device, "name", 64);
+			cfg->ibdev_index = rd_sel_offset(btf, device, "index", 4);
+			cfg->event_device = rd_sel_offset(btf, event, "device", 8);
+			cfg->event_element = rd_sel_offset(btf, event, "element", 8);
+			cfg->event_code = rd_sel_offset(btf, event, "event", 4);
 		}
 		if (cfg->attr[RD_QPA_STATE] >= 0 && cfg->qp_num >= 0)
 			return 0;

@@ -58,23 +58,6 @@ static void *parse_thread(void *arg)
 	return NULL;
 }
 
-/* Decompression takes most of the time, and modules are independent of each other. */
-static void parse_all(struct candidates *c)
-{
-	pthread_t threads[MAX_THREADS];
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	size_t n = 0;
-
-	while (n < MAX_THREADS && (long)n + 1 < cpus && n + 1 < c->n) {
-		if (pthread_create(&threads[n], NULL, parse_thread, c))
-			break;
-		n++;
-	}
-	parse_thread(c);
-	while (n)
-		pthread_join(threads[--n], NULL);
-}
-
 static int compare_candidates(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
@@ -85,80 +68,84 @@ static int compare_candidates(const void *a, const void *b)
 	return x->module < y->module ? -1 : x->module > y->module;
 }
 
-/* The nth file of each module, from `first` on, whose file is not found yet. */
-static void find_candidates(struct rd_sel *sel, uint32_t first, size_t nth, struct candidates *ret)
+/* Whether the file has the build-id of the loaded module. False if either has none. */
+static bool is_loaded_build(struct rd_sel *sel, const char *name, const struct rd_elf *elf)
 {
-	for (uint32_t m = first; m < sel->set->n_modules; m++) {
-		struct candidate c = { .module = m };
-
-		if (sel->set->modules[m].file_matches)
-			continue;
-		c.path = rd_moddep_path(&sel->dep, sel->set->modules[m].name, nth);
-		if (!c.path)
-			continue;
-		c.rc = rd_read_file(sel->src, c.path, &c.packed, &c.err);
-		*RD_ADD(ret->v, ret->n, ret->cap) = c;
-	}
-	if (ret->n)
-		qsort(ret->v, ret->n, sizeof(*ret->v), compare_candidates);
-}
-
-static int take_candidate(struct rd_sel *sel, struct candidate *c)
-{
-	struct rd_module *module = &sel->set->modules[c->module];
-	struct rd_sel_mod *mod = &sel->mods[c->module];
 	_cleanup_bytes_ struct rd_bytes note = { 0 };
-	const uint8_t *loaded = NULL, *file = NULL;
+	const uint8_t *loaded, *file;
 	size_t loaded_size, file_size;
 	char path[160];
 
-	if (c->rc) {
-		mod->why = "cannot read its file";
-		if (!c->err.object[0])
-			snprintf(c->err.object, sizeof(c->err.object), "%s", c->path);
-		rd_errlist_add(sel->notes, &c->err);
-		return c->rc == -ENOMEM ? c->rc : 0;
-	}
-	/* The file must have the build-id of the loaded module. */
-	snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", module->name);
-	if (!rd_read_file(sel->src, path, &note, NULL)) {
-		loaded = rd_elf_note_build_id(note.data, note.size, &loaded_size);
-		file = rd_elf_build_id(&c->elf, &file_size);
-	}
-	if (!loaded || !file || loaded_size != file_size || memcmp(loaded, file, file_size) != 0) {
-		mod->why = "its file is from a different build";
-		return 0;
-	}
-	mod->elf = c->elf;
-	mod->file = c->bytes;
-	c->elf = (struct rd_elf){ 0 };
-	c->bytes = (struct rd_bytes){ 0 };
-	module->path = RD_TAKE(c->path);
-	module->file_matches = true;
-	return 0;
+	snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", name);
+	if (rd_read_file(sel->src, path, &note, NULL))
+		return false;
+	loaded = rd_elf_note_build_id(note.data, note.size, &loaded_size);
+	file = rd_elf_build_id(elf, &file_size);
+	return loaded && file && loaded_size == file_size && !memcmp(loaded, file, file_size);
 }
 
+/* The files of the modules from `first` on: the nth file of each by modules.dep, until one is that of the loaded module. */
 static int find_files(struct rd_sel *sel, uint32_t first)
 {
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
 	for (size_t nth = 0;; nth++) {
+		pthread_t threads[MAX_THREADS];
 		struct candidates c = { 0 };
-		bool none;
+		size_t n = 0, all;
 		int rc = 0;
 
-		find_candidates(sel, first, nth, &c);
-		parse_all(&c);
-		for (size_t i = 0; !rc && i < c.n; i++)
-			rc = take_candidate(sel, &c.v[i]);
-		none = !c.n;
-		for (size_t i = 0; i < c.n; i++) {
-			free(c.v[i].path);
-			rd_bytes_deinit(&c.v[i].packed);
-			rd_bytes_deinit(&c.v[i].bytes);
-			rd_elf_deinit(&c.v[i].elf);
+		for (uint32_t m = first; m < sel->set->n_modules; m++) {
+			struct candidate one = { .module = m };
+
+			if (sel->set->modules[m].file_matches)
+				continue;
+			one.path = rd_moddep_path(&sel->dep, sel->set->modules[m].name, nth);
+			if (!one.path)
+				continue;
+			one.rc = rd_read_file(sel->src, one.path, &one.packed, &one.err);
+			*RD_ADD(c.v, c.n, c.cap) = one;
 		}
+		if (c.n)
+			qsort(c.v, c.n, sizeof(*c.v), compare_candidates);
+		/* Decompression takes most of the time, and modules are independent of each other. */
+		while (n < MAX_THREADS && (long)n + 1 < cpus && n + 1 < c.n &&
+		       !pthread_create(&threads[n], NULL, parse_thread, &c))
+			n++;
+		parse_thread(&c);
+		while (n)
+			pthread_join(threads[--n], NULL);
+		for (struct candidate *one = c.v; one < c.v + c.n; one++) {
+			struct rd_module *module = &sel->set->modules[one->module];
+			struct rd_sel_mod *mod = &sel->mods[one->module];
+
+			if (!rc && one->rc) {
+				mod->why = "cannot read its file";
+				if (!one->err.object[0])
+					snprintf(one->err.object, sizeof(one->err.object), "%s", one->path);
+				rd_errlist_add(sel->notes, &one->err);
+				rc = one->rc == -ENOMEM ? one->rc : 0;
+			} else if (!rc && !is_loaded_build(sel, module->name, &one->elf)) {
+				mod->why = "its file is from a different build";
+			} else if (!rc) {
+				mod->elf = one->elf;
+				mod->file = one->bytes;
+				one->elf = (struct rd_elf){ 0 };
+				one->bytes = (struct rd_bytes){ 0 };
+				module->path = RD_TAKE(one->path);
+				module->file_matches = true;
+			}
+			free(one->path);
+			rd_bytes_deinit(&one->packed);
+			rd_bytes_deinit(&one->bytes);
+			rd_elf_deinit(&one->elf);
+		}
+		all = c.n;
 		free(c.v);
-		if (rc || none)
-			return rc ? rd_err_set(sel->err, ENOMEM, NULL, "cannot select the functions to trace") : 0;
+		if (rc)
+			return rd_err_set(sel->err, ENOMEM, NULL, "cannot select the functions to trace");
+		if (!all)
+			return 0;
 	}
 }
 
@@ -346,29 +333,21 @@ static int compare_ksyms(const void *a, const void *b)
 	return c ? c : strcmp(x->name, y->name);
 }
 
-static void read_lists(struct rd_sel *sel)
-{
-	struct rd_err err = { 0 };
-
-	if (sel->ksyms_read)
-		return;
-	sel->ksyms_read = true;
-	if (rd_ksyms_read(sel->src, lacks_file, sel, &sel->ksyms, &err))
-		rd_errlist_add(sel->notes, &err);
-	if (rd_ksyms_read_filter(sel->src, lacks_file, sel, &sel->filter, &err)) {
-		rd_err_hint(&err, "which functions can be hooked is unknown until attaching");
-		rd_errlist_add(sel->notes, &err);
-	}
-	if (sel->filter.n)
-		qsort(sel->filter.v, sel->filter.n, sizeof(*sel->filter.v), compare_ksyms);
-}
-
 static struct entry *from_lists(struct rd_sel *sel, uint32_t m, size_t *n)
 {
 	const char *module = sel->set->modules[m].name;
+	struct rd_err err = { 0 };
 	struct entry *v;
 
-	read_lists(sel);
+	if (!sel->ksyms_read && rd_ksyms_read(sel->src, lacks_file, sel, &sel->ksyms, &err))
+		rd_errlist_add(sel->notes, &err);
+	if (!sel->ksyms_read && rd_ksyms_read_filter(sel->src, lacks_file, sel, &sel->filter, &err)) {
+		rd_err_hint(&err, "which functions can be hooked is unknown until attaching");
+		rd_errlist_add(sel->notes, &err);
+	}
+	if (!sel->ksyms_read && sel->filter.n)
+		qsort(sel->filter.v, sel->filter.n, sizeof(*sel->filter.v), compare_ksyms);
+	sel->ksyms_read = true;
 	v = rd_alloc(sel->ksyms.n, sizeof(*v));
 	for (size_t i = 0; i < sel->ksyms.n; i++) {
 		struct rd_ksym *sym = &sel->ksyms.v[i];
@@ -448,104 +427,90 @@ static void add_functions(struct rd_sel *sel, uint32_t m)
 
 #define MODIFY_QP_IS_OK "ib_modify_qp_is_ok"
 
-int rd_sel_member_offset(const struct rd_btf *btf, uint32_t type, const char *name, struct rd_btf_member *ret)
+int rd_sel_offset(const struct rd_btf *btf, uint32_t type, const char *path, uint64_t size)
 {
-	*ret = (struct rd_btf_member){ 0 };
-	return type && rd_btf_member(btf, type, name, ret) ? ret->offset : -1;
-}
+	struct rd_btf_member m = { .type = type };
+	int sum = 0;
 
-/* Offset of a member of a member: "res.id". */
-static int offset_within(const struct rd_btf *btf, uint32_t type, const char *outer, const char *inner)
-{
-	struct rd_btf_member m;
-	int at = rd_sel_member_offset(btf, type, outer, &m), within;
+	for (;;) {
+		size_t n = strcspn(path, ".>");
+		_cleanup_free_ char *name = rd_dup_part(path, n);
 
-	if (at < 0)
-		return -1;
-	within = rd_sel_member_offset(btf, m.type, inner, &m);
-	return within < 0 ? -1 : at + within;
-}
-
-/* From the bundle of attributes that handlers get to the file of the process, its device and its table of objects. */
-static void find_file(const struct rd_btf *btf, struct rd_offsets *off)
-{
-	uint32_t bundle = rd_btf_find_struct(btf, "uverbs_attr_bundle"), file, uobject;
-	struct rd_btf_member m;
-
-	if (off->uverbs_dev_devt >= 0 || !bundle)
-		return;
-	off->bundle_in = offset_within(btf, bundle, "ucore", "inbuf");
-	off->bundle_in_len = offset_within(btf, bundle, "ucore", "inlen");
-	off->bundle_ufile = rd_sel_member_offset(btf, bundle, "ufile", &m);
-	file = rd_btf_pointee(btf, m.type);
-	off->ufile_idr = offset_within(btf, file, "idr", "xa_head");
-	off->ufile_device = rd_sel_member_offset(btf, file, "device", &m);
-	off->uverbs_dev_devt = offset_within(btf, rd_btf_pointee(btf, m.type), "dev", "devt");
-	rd_sel_member_offset(btf, bundle, "uobject", &m);
-	uobject = rd_btf_pointee(btf, m.type);
-	off->uobject_object = rd_sel_member_offset(btf, uobject, "object", &m);
-	off->uobject_usecnt = rd_sel_member_offset(btf, uobject, "usecnt", &m);
-	off->uobject_api = rd_sel_member_offset(btf, uobject, "uapi_object", &m);
-	off->api_id = rd_sel_member_offset(btf, rd_btf_pointee(btf, m.type), "id", &m);
-}
-
-static void find_objects(const struct rd_btf *btf, struct rd_offsets *off)
-{
-	static const struct {
-		unsigned type; /* UVERBS_OBJECT_* */
-		const char *name;
-	} objects[] = {
-		{ 1, "ib_pd" }, { 3, "ib_cq" }, { 5, "ib_srq" }, { 7, "ib_mr" }, { 10, "ib_xrcd" }, { 12, "ib_wq" },
-	};
-	uint32_t qp = rd_btf_find_struct(btf, "ib_qp");
-	struct rd_btf_member m;
-
-	for (size_t i = 0; i < RD_ARRAY_SIZE(objects); i++) {
-		uint32_t type = rd_btf_find_struct(btf, objects[i].name);
-		struct rd_object_offsets *o = &off->objects[objects[i].type];
-
-		if (o->number >= 0 || o->users >= 0)
-			continue;
-		o->number = offset_within(btf, type, "res", "id");
-		o->users = rd_sel_member_offset(btf, type, "usecnt", &m);
-	}
-	if (off->objects[4].number < 0) {
-		off->objects[4].number = rd_sel_member_offset(btf, qp, "qp_num", &m);
-		off->objects[4].users = rd_sel_member_offset(btf, qp, "usecnt", &m);
+		if (!m.type || !rd_btf_member(btf, m.type, name, &m))
+			return -1;
+		sum += m.offset;
+		if (!path[n])
+			return !size || rd_btf_size(btf, m.type) == size ? sum : -1;
+		if (path[n] == '>') {
+			m.type = rd_btf_pointee(btf, m.type);
+			sum = 0;
+		}
+		path += n + 1;
 	}
 }
 
-/* Only the modules of the RDMA core have the layout of its structures. */
 static void find_offsets(struct rd_sel *sel)
 {
 	static const char *const cores[] = { "ib_core", "ib_uverbs", "rdma_cm" };
+	static const struct {
+		const char *type, *path; /* rows of one type are adjacent */
+		size_t to;
+	} rows[] = {
+		{ "ib_qp", "qp_num", offsetof(struct rd_offsets, qp_num) },
+		{ "ib_qp", "port", offsetof(struct rd_offsets, qp_port) },
+		{ "ib_qp", "qp_type", offsetof(struct rd_offsets, qp_type) },
+		{ "ib_qp", "device", offsetof(struct rd_offsets, qp_device) },
+		{ "ib_qp", "qp_num", offsetof(struct rd_offsets, objects[4].number) },
+		{ "ib_qp", "usecnt", offsetof(struct rd_offsets, objects[4].users) },
+		{ "ib_device", "name", offsetof(struct rd_offsets, ibdev_name) },
+		{ "uverbs_attr_bundle", "ucore.inbuf", offsetof(struct rd_offsets, bundle_in) },
+		{ "uverbs_attr_bundle", "ucore.inlen", offsetof(struct rd_offsets, bundle_in_len) },
+		{ "uverbs_attr_bundle", "ufile", offsetof(struct rd_offsets, bundle_ufile) },
+		{ "uverbs_attr_bundle", "ufile>idr.xa_head", offsetof(struct rd_offsets, ufile_idr) },
+		{ "uverbs_attr_bundle", "ufile>device", offsetof(struct rd_offsets, ufile_device) },
+		{ "uverbs_attr_bundle", "ufile>device>dev.devt", offsetof(struct rd_offsets, uverbs_dev_devt) },
+		{ "uverbs_attr_bundle", "uobject>object", offsetof(struct rd_offsets, uobject_object) },
+		{ "uverbs_attr_bundle", "uobject>usecnt", offsetof(struct rd_offsets, uobject_usecnt) },
+		{ "uverbs_attr_bundle", "uobject>uapi_object", offsetof(struct rd_offsets, uobject_api) },
+		{ "uverbs_attr_bundle", "uobject>uapi_object>id", offsetof(struct rd_offsets, api_id) },
+		{ "ib_pd", "res.id", offsetof(struct rd_offsets, objects[1].number) },
+		{ "ib_pd", "usecnt", offsetof(struct rd_offsets, objects[1].users) },
+		{ "ib_cq", "res.id", offsetof(struct rd_offsets, objects[3].number) },
+		{ "ib_cq", "usecnt", offsetof(struct rd_offsets, objects[3].users) },
+		{ "ib_srq", "res.id", offsetof(struct rd_offsets, objects[5].number) },
+		{ "ib_srq", "usecnt", offsetof(struct rd_offsets, objects[5].users) },
+		{ "ib_mr", "res.id", offsetof(struct rd_offsets, objects[7].number) },
+		{ "ib_mr", "usecnt", offsetof(struct rd_offsets, objects[7].users) },
+		{ "ib_xrcd", "res.id", offsetof(struct rd_offsets, objects[10].number) },
+		{ "ib_xrcd", "usecnt", offsetof(struct rd_offsets, objects[10].users) },
+		{ "ib_wq", "res.id", offsetof(struct rd_offsets, objects[12].number) },
+		{ "ib_wq", "usecnt", offsetof(struct rd_offsets, objects[12].users) },
+	};
 	struct rd_offsets *off = &sel->set->off;
-	struct rd_btf_member member;
-	uint32_t qp, cm_id;
 
 	memset(off, 0xff, sizeof(*off)); /* -1: unknown */
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cores); i++)
 		for (size_t m = 0; m < sel->set->n_modules; m++) {
 			const struct rd_btf *btf = &sel->mods[m].btf;
+			const char *found = "";
+			uint32_t type = 0;
 
 			if (!sel->set->modules[m].has_btf || strcmp(sel->set->modules[m].name, cores[i]) != 0)
 				continue;
-			qp = rd_btf_find_struct(btf, "ib_qp");
-			if (off->qp_num < 0 && qp) {
-				off->qp_num = rd_sel_member_offset(btf, qp, "qp_num", &member);
-				off->qp_port = rd_sel_member_offset(btf, qp, "port", &member);
-				off->qp_type = rd_sel_member_offset(btf, qp, "qp_type", &member);
-				off->qp_device = rd_sel_member_offset(btf, qp, "device", &member);
+			for (size_t r = 0; r < RD_ARRAY_SIZE(rows); r++) {
+				int *to = (int *)((char *)off + rows[r].to);
+
+				if (*to >= 0)
+					continue;
+				if (strcmp(found, rows[r].type) != 0)
+					type = rd_btf_find_struct(btf, rows[r].type);
+				found = rows[r].type;
+				*to = rd_sel_offset(btf, type, rows[r].path, 0);
 			}
-			if (off->ibdev_name < 0)
-				off->ibdev_name = rd_sel_member_offset(btf, rd_btf_find_struct(btf, "ib_device"),
-								       "name", &member);
-			find_file(btf, off);
-			find_objects(btf, off);
 			/* The private part of a rdma_cm_id begins with it. */
-			cm_id = rd_btf_find_struct(btf, "rdma_id_private");
-			if (off->cm_state < 0 && cm_id && !rd_sel_member_offset(btf, cm_id, "id", &member))
-				off->cm_state = rd_sel_member_offset(btf, cm_id, "state", &member);
+			type = off->cm_state < 0 ? rd_btf_find_struct(btf, "rdma_id_private") : 0;
+			if (type && !rd_sel_offset(btf, type, "id", 0))
+				off->cm_state = rd_sel_offset(btf, type, "state", 0);
 		}
 	for (size_t i = 0; i < sel->set->n_fns; i++) {
 		struct rd_fn *fn = &sel->set->fns[i];
@@ -559,27 +524,6 @@ static void find_offsets(struct rd_sel *sel)
 			 rd_btf_takes_first(&sel->mods[fn->module].btf, fn->btf_id, "rdma_cm_id"))
 			fn->notes |= RD_NOTE_CM;
 	}
-}
-
-static void sel_deinit(struct rd_sel *sel, size_t n_modules)
-{
-	for (size_t i = 0; i < n_modules; i++) {
-		rd_elf_deinit(&sel->mods[i].elf);
-		rd_btf_deinit(&sel->mods[i].btf);
-		rd_bytes_deinit(&sel->mods[i].file);
-		free(sel->mods[i].fn_of);
-	}
-	free(sel->mods);
-	btf__free(sel->base);
-	rd_kmods_deinit(&sel->kmods);
-	rd_moddep_deinit(&sel->dep);
-	rd_ksyms_deinit(&sel->ksyms);
-	rd_ksyms_deinit(&sel->filter);
-	free(sel->edges);
-	free(sel->takes);
-	free(sel->edge_first);
-	free(sel->excluded);
-	free(sel->excluded_rule);
 }
 
 /* From types and functions that the kernel has only if it was configured with the backend. Attaching does not depend on it. */
@@ -745,7 +689,18 @@ int rd_select_then(struct rd_source *src, struct rd_fnset *ret, struct rd_errlis
 	}
 	if (!rc && then)
 		rc = then(&sel, arg);
-	sel_deinit(&sel, set.n_modules);
+	for (size_t i = 0; i < set.n_modules; i++) {
+		rd_elf_deinit(&sel.mods[i].elf);
+		rd_btf_deinit(&sel.mods[i].btf);
+		rd_bytes_deinit(&sel.mods[i].file);
+		free(sel.mods[i].fn_of);
+	}
+	btf__free(sel.base);
+	rd_kmods_deinit(&sel.kmods);
+	rd_moddep_deinit(&sel.dep);
+	rd_ksyms_deinit(&sel.ksyms);
+	rd_ksyms_deinit(&sel.filter);
+	RD_FREE(sel.mods, sel.edges, sel.takes, sel.edge_first, sel.excluded, sel.excluded_rule);
 	if (rc) {
 		rd_fnset_deinit(&set);
 		return rc;
