@@ -47,23 +47,6 @@ static void take_event(void *arg, struct trace *t, struct rd_event *ev)
 	};
 }
 
-/* The device of --device, or the first of this host. Caller frees. */
-static char *choose_device(struct rd_ctx *ctx, const char *wanted, struct rd_err *err)
-{
-	_cleanup_names_ struct rd_names names = { 0 };
-
-	if (wanted)
-		return rd_dup(wanted);
-	if (rd_list_dir(ctx->source, "/sys/class/infiniband", &names, err))
-		return NULL;
-	if (!names.n) {
-		rd_err_set(err, ENODEV, "/sys/class/infiniband", "no RDMA device to make calls on");
-		rd_err_hint(err, "rdma link add rxe0 type rxe netdev eth0 makes one of soft-RoCE");
-		return NULL;
-	}
-	return rd_dup(names.v[0]);
-}
-
 /*
  * Traces the calls on a device (NULL: the first of this host). Fills ret[PROBES], which the caller deinitialises by
  * rd_audit_probe_deinit in any case. -errno with err filled if nothing could be traced, or the calls could not be made.
@@ -71,7 +54,8 @@ static char *choose_device(struct rd_ctx *ctx, const char *wanted, struct rd_err
 static int trace_probes(struct rd_ctx *ctx, struct rd_fnset *set, const char *wanted, struct rd_audit_probe *ret,
 			struct rd_err *err)
 {
-	_cleanup_free_ char *device = choose_device(ctx, wanted, err);
+	_cleanup_free_ char *device = rd_dup_if(wanted);
+	_cleanup_names_ struct rd_names names = { 0 };
 	/* No causes are looked for, and nothing is dropped. */
 	const struct trace_opts opts = { .summary = true, .benign = true };
 	struct seen seen = { 0 };
@@ -79,12 +63,21 @@ static int trace_probes(struct rd_ctx *ctx, struct rd_fnset *set, const char *wa
 		.ctx = ctx, .opts = &opts, .signals = -1, .child = TRACE_CHILD_INIT, .sink = take_event, .sink_arg = &seen
 	};
 	struct probe_result results[PROBES] = { 0 };
-	char path[64], *argv[] = { "/proc/self/exe", "probe-calls", device, path, NULL };
+	char path[64], *argv[] = { "/proc/self/exe", "probe-calls", NULL, path, NULL };
 	int fds[2], r;
 	ssize_t n;
 
-	if (!device)
+	/* The first of this host, unless --device names one. */
+	if (!device && rd_list_dir(ctx->source, "/sys/class/infiniband", &names, err))
 		return -err->code;
+	if (!device && !names.n) {
+		rd_err_set(err, ENODEV, "/sys/class/infiniband", "no RDMA device to make calls on");
+		rd_err_hint(err, "rdma link add rxe0 type rxe netdev eth0 makes one of soft-RoCE");
+		return -ENODEV;
+	}
+	if (!device)
+		device = rd_dup(names.v[0]);
+	argv[2] = device;
 	if (pipe2(fds, O_CLOEXEC | O_NONBLOCK))
 		return rd_err_set(err, errno, "pipe", "cannot make calls");
 	/* The process that calls inherits no descriptors. */
@@ -237,19 +230,6 @@ static int select_unbooted(const char *const *paths, size_t n, struct rd_source 
 	return rd_unbooted_open(paths, n, source, notes, err) ?: rd_select(*source, ret, notes, err);
 }
 
-static int select_now(struct audit *a, struct rd_err *err)
-{
-	int r;
-
-	if (a->opts->n_paths)
-		r = select_unbooted(a->opts->paths, a->opts->n_paths, &a->kernel, &a->set, &a->notes, err);
-	else
-		r = trace_have_rdma(a->ctx->source, err) ?: rd_select(a->ctx->source, &a->set, &a->notes, err);
-	if (!r)
-		rd_audit_take(&a->set, a->opts->n_paths > 0, &a->now);
-	return r;
-}
-
 /* A baseline is a document, or a kernel. */
 static int read_baseline(struct audit *a, const char *path, struct rd_err *err)
 {
@@ -277,20 +257,6 @@ static int read_baseline(struct audit *a, const char *path, struct rd_err *err)
 	if (!r)
 		a->n_baselines++;
 	return r;
-}
-
-static int print(struct audit *a, struct rd_report *report)
-{
-	const struct rd_section *tables[2];
-	size_t n = 0;
-
-	if (a->ctx->globals.json)
-		return rd_output_print(a->ctx, report);
-	if (!a->n_baselines || a->audit.n)
-		tables[n++] = rd_report_section(report, a->n_baselines ? "changes" : "modules");
-	if (a->opts->probe)
-		tables[n++] = rd_report_section(report, "probes");
-	return rd_output_tables(a->ctx, report, tables, n);
 }
 
 static void add_notes(const struct audit *a, struct rd_report *report)
@@ -359,7 +325,9 @@ static int compare(struct audit *a, struct rd_err *err)
 static int audit(struct audit *a, struct rd_err *err)
 {
 	_cleanup_buf_ struct rd_buf text = { 0 };
+	const struct rd_section *tables[2];
 	struct rd_report report;
+	size_t n = 0;
 	int r = a->n_baselines ? compare(a, err) : 0;
 
 	if (!r && a->opts->probe)
@@ -377,8 +345,13 @@ static int audit(struct audit *a, struct rd_err *err)
 		rd_render_json(&report, RD_VERSION, &text);
 		r = rd_replace_file(a->opts->write, &text, err);
 	}
+	if (!a->n_baselines || a->audit.n)
+		tables[n++] = rd_report_section(&report, a->n_baselines ? "changes" : "modules");
+	if (a->opts->probe)
+		tables[n++] = rd_report_section(&report, "probes");
 	if (!r)
-		r = print(a, &report);
+		r = a->ctx->globals.json ? rd_output_print(a->ctx, &report) :
+					   rd_output_tables(a->ctx, &report, tables, n);
 	rd_report_deinit(&report);
 	return r;
 }
@@ -411,7 +384,12 @@ static int run_audit(struct rd_ctx *ctx, int argc, char **argv)
 
 	(void)argc, (void)argv;
 	ctx->schema = a.opts->explain ? "rdmadiag/trace-errno-audit-explain/1" : RD_AUDIT_SCHEMA;
-	r = select_now(&a, &err);
+	if (a.opts->n_paths)
+		r = select_unbooted(a.opts->paths, a.opts->n_paths, &a.kernel, &a.set, &a.notes, &err);
+	else
+		r = trace_have_rdma(ctx->source, &err) ?: rd_select(ctx->source, &a.set, &a.notes, &err);
+	if (!r)
+		rd_audit_take(&a.set, a.opts->n_paths > 0, &a.now);
 	for (size_t i = 0; !r && i < a.opts->n_baselines; i++)
 		r = read_baseline(&a, a.opts->baselines[i], &err);
 	if (!r)

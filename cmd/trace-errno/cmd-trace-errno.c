@@ -201,21 +201,6 @@ int trace_have_privileges(struct rd_source *src, const char *command, struct rd_
 	return -EPERM;
 }
 
-/* -E2BIG if more functions would be hooked than --max-hooks allows; functions are never silently left out. */
-static int check_max_hooks(const struct trace *t, struct rd_err *err)
-{
-	unsigned long most = t->opts->max_hooks ? t->opts->max_hooks : TRACE_MAX_HOOKS;
-	size_t n = 0;
-
-	for (size_t i = 0; i < t->set.n_fns; i++)
-		n += t->set.fns[i].selected && t->set.fns[i].attachable;
-	if (n <= most)
-		return 0;
-	rd_err_set(err, 0, "--max-hooks", "%zu functions would be hooked, the limit is %lu", n, most);
-	rd_err_hint(err, "--max-hooks %zu; trace-errno --list shows the functions and their modules", n);
-	return -E2BIG;
-}
-
 void trace_explain(struct rd_source *src, const char *command, struct rd_err *err)
 {
 	uint64_t caps;
@@ -346,25 +331,6 @@ static uint64_t now(const struct trace *t)
 	return t->ctx->source->ops->now(t->ctx->source, CLOCK_MONOTONIC);
 }
 
-static int list_functions(struct trace *t, struct rd_err *err)
-{
-	_cleanup_free_ bool *match = NULL;
-	struct rd_report report;
-	int r = 0;
-
-	if (t->opts->function)
-		r = match_functions(&t->set, t->opts->function, &match, err);
-	if (r)
-		return r;
-	rd_output_init(t->ctx, &report);
-	rd_report_trace_list(&report, &t->set, match);
-	for (size_t i = 0; i < t->notes.n; i++)
-		rd_errlist_add(&report.errors, &t->notes.v[i]);
-	r = rd_output_print(t->ctx, &report);
-	rd_report_deinit(&report);
-	return r;
-}
-
 /* Attaches the hooks, then lets the command run. */
 static int start_trace(struct trace *t, char **argv, struct rd_err *err)
 {
@@ -410,12 +376,21 @@ static int start_trace(struct trace *t, char **argv, struct rd_err *err)
 
 int trace_run(struct trace *t, char **argv, struct rd_err *err)
 {
+	unsigned long most = t->opts->max_hooks ? t->opts->max_hooks : TRACE_MAX_HOOKS;
 	int r = t->opts->live ? rd_view_check_terminal(err) : 0;
+	size_t n = 0;
 
 	if (!r)
 		r = trace_have_privileges(t->ctx->source, t->ctx->cmd->name, err);
 	if (!r)
-		r = check_max_hooks(t, err);
+		for (size_t i = 0; i < t->set.n_fns; i++)
+			n += t->set.fns[i].selected && t->set.fns[i].attachable;
+	/* Functions are never silently left out. */
+	if (!r && n > most) {
+		rd_err_set(err, 0, "--max-hooks", "%zu functions would be hooked, the limit is %lu", n, most);
+		rd_err_hint(err, "--max-hooks %zu; trace-errno --list shows the functions and their modules", n);
+		return -E2BIG;
+	}
 	if (!r)
 		r = trace_names_create(t, err);
 	if (!r && !t->opts->summary)
@@ -453,6 +428,8 @@ static int run_trace_errno(struct rd_ctx *ctx, int argc, char **argv)
 	_cleanup_(trace_deinit) struct trace t = {
 		.ctx = ctx, .opts = ctx->state, .signals = -1, .child = TRACE_CHILD_INIT
 	};
+	_cleanup_free_ bool *match = NULL;
+	struct rd_report report;
 	struct rd_err err = { 0 };
 	int r;
 
@@ -473,9 +450,19 @@ static int run_trace_errno(struct rd_ctx *ctx, int argc, char **argv)
 		return rd_fail(ctx, &err);
 	t.facts = rd_trace_facts_create(ctx->source);
 	rd_warn_errors(t.ctx, &t.notes, 0);
-	r = t.opts->list ? list_functions(&t, &err) : trace_run(&t, argv, &err);
-	if (!r && !t.opts->list)
-		r = trace_finish(&t);
+	if (!t.opts->list) {
+		r = trace_run(&t, argv, &err);
+		r = r ? r : trace_finish(&t);
+		return r < 0 ? rd_fail(ctx, &err) : r;
+	}
+	if (t.opts->function && match_functions(&t.set, t.opts->function, &match, &err))
+		return rd_fail(ctx, &err);
+	rd_output_init(ctx, &report);
+	rd_report_trace_list(&report, &t.set, match);
+	for (size_t i = 0; i < t.notes.n; i++)
+		rd_errlist_add(&report.errors, &t.notes.v[i]);
+	r = rd_output_print(ctx, &report);
+	rd_report_deinit(&report);
 	return r < 0 ? rd_fail(ctx, &err) : r;
 }
 

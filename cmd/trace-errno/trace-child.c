@@ -91,25 +91,6 @@ static int set_variables(const struct passwd *pw)
 	return 0;
 }
 
-/* Sets ids, groups and variables of the user, drops all capabilities unless the user is root and, unless `keep_privs`, sets
- * no_new_privs. Opens nothing. 0 or -errno. */
-static int become(const struct trace_user *user, bool keep_privs)
-{
-	const struct passwd *pw = &user->entry;
-	struct __user_cap_header_struct self = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
-
-	if (setgroups((size_t)user->n_groups, user->groups) || setresgid(pw->pw_gid, pw->pw_gid, pw->pw_gid) ||
-	    setresuid(pw->pw_uid, pw->pw_uid, pw->pw_uid))
-		return -errno;
-	/* setresuid() keeps the inheritable set, and all sets if we are not root. Without these, the ambient set is empty as well. */
-	if (pw->pw_uid && syscall(SYS_capset, &self, none))
-		return -errno;
-	if (!keep_privs && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		return -errno;
-	return set_variables(pw);
-}
-
 #define RUNUSER "/usr/sbin/runuser"
 #define PRLIMIT "/usr/bin/prlimit"
 #define SETPRIV "/usr/bin/setpriv"
@@ -169,7 +150,7 @@ static int run_on_terminal(const struct trace_user *user, bool keep_privs, char 
 		rd_buf_printf(&hard, limit.rlim_max == RLIM_INFINITY ? "unlimited" : "%ju", (uintmax_t)limit.rlim_max);
 		add_word(&words, rd_text("--%s=%s:%s", limits[i], soft.data, hard.data));
 	}
-	/* What become does, as options of setpriv(1). */
+	/* What become_user does, as options of setpriv(1). */
 	add_word(&words, SETPRIV);
 	add_word(&words, rd_text("--reuid=%u", user->entry.pw_uid));
 	add_word(&words, rd_text("--regid=%u", user->entry.pw_gid));
@@ -273,9 +254,14 @@ static int close_input(void)
 	return 0;
 }
 
-/* If we are killed, the command is hung up, as when a terminal is closed; runuser hangs it up when it ends. */
+/* Sets ids, groups and variables of the user, drops all capabilities unless the user is root and, unless `keep_privs`, sets
+ * no_new_privs. If we are killed, the command is hung up, as when a terminal is closed; runuser hangs it up when it ends. */
 static int become_user(const struct trace_child *child, const struct trace_command *command)
 {
+	struct __user_cap_header_struct self = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct no_caps[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	const struct trace_user *user = command->user;
+	const struct passwd *pw = &user->entry;
 	/* Keys of root's are in a keyring that all processes of a session have. A kernel or a container without keyrings has none. */
 	int r = syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS && errno != EPERM ?
 			-errno :
@@ -288,8 +274,16 @@ static int become_user(const struct trace_child *child, const struct trace_comma
 	setsid();
 	if (!r)
 		r = close_input();
+	if (!r && (setgroups((size_t)user->n_groups, user->groups) || setresgid(pw->pw_gid, pw->pw_gid, pw->pw_gid) ||
+		   setresuid(pw->pw_uid, pw->pw_uid, pw->pw_uid)))
+		r = -errno;
+	/* setresuid() keeps the inheritable set, and all sets if we are not root. Without these, the ambient set is empty as well. */
+	if (!r && pw->pw_uid && syscall(SYS_capset, &self, no_caps))
+		r = -errno;
+	if (!r && !command->keep_privs && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		r = -errno;
 	if (!r)
-		r = become(command->user, command->keep_privs);
+		r = set_variables(pw);
 	prctl(PR_SET_PDEATHSIG, SIGHUP);
 	return r;
 }

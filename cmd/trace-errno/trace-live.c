@@ -141,24 +141,6 @@ static void take_event(void *arg, struct trace *t, struct rd_event *ev)
 
 /* ---- a look */
 
-/* Adds up counts that look the same. Returns for each of them the index of its origin; the caller frees it. */
-static size_t *sum_counts(struct live *live, const struct rd_origin_count *counts, size_t n)
-{
-	size_t *origin = rd_alloc(n + 1, sizeof(*origin));
-
-	for (size_t i = 0; i < live->n; i++) {
-		live->v[i].before = live->v[i].count;
-		live->v[i].count = 0;
-	}
-	for (size_t i = 0; i < n; i++) {
-		const struct rd_origin_count *c = &counts[i];
-
-		origin[i] = find_origin(live, key_of(c->fn, c->err, c->verb, c->object, c->method, c->ibdev));
-		live->v[origin[i]].count += c->count;
-	}
-	return origin;
-}
-
 static const struct origin *sorted_by; /* qsort has no argument */
 
 static int compare_rows(const void *a, const void *b)
@@ -174,11 +156,23 @@ static int compare_rows(const void *a, const void *b)
 /* The rows: those that fail now first, then the most frequent. */
 static struct rd_section *make_body(struct live *live, const struct rd_origin_count *counts, size_t n)
 {
-	_cleanup_free_ size_t *origin = sum_counts(live, counts, n);
+	_cleanup_free_ size_t *origin = rd_alloc(n + 1, sizeof(*origin)); /* per count: index of its origin */
 	_cleanup_free_ struct rd_live_origin *shown = rd_alloc(n + 1, sizeof(*shown));
-	_cleanup_free_ size_t *count_of = rd_alloc(live->n + 1, sizeof(*count_of));
+	_cleanup_free_ size_t *count_of = NULL;
 	size_t rows = 0;
 
+	for (size_t i = 0; i < live->n; i++) {
+		live->v[i].before = live->v[i].count;
+		live->v[i].count = 0;
+	}
+	/* Counts that look the same are added up. */
+	for (size_t i = 0; i < n; i++) {
+		const struct rd_origin_count *c = &counts[i];
+
+		origin[i] = find_origin(live, key_of(c->fn, c->err, c->verb, c->object, c->method, c->ibdev));
+		live->v[origin[i]].count += c->count;
+	}
+	count_of = rd_alloc(live->n + 1, sizeof(*count_of));
 	free(live->rows);
 	live->rows = rd_alloc(live->n + 1, sizeof(*live->rows));
 	for (size_t i = 0; i < n; i++) {
@@ -264,9 +258,7 @@ static bool read_events(void *arg, unsigned ms)
 
 static int due_ms(void *arg)
 {
-	const struct live *live = arg;
-
-	return rd_ticks_left_ms(&live->repeat.ticks);
+	return rd_ticks_left_ms(&((const struct live *)arg)->repeat.ticks);
 }
 
 static int compare_processes(const void *a, const void *b)

@@ -11,6 +11,7 @@
 
 #include "analyse/trace/benign.h"
 #include "analyse/trace/verb.h"
+#include "base/memory.h"
 #include "render/render-event.h"
 #include "report/trace/report-trace.h"
 #include "trace.h"
@@ -107,26 +108,20 @@ static void flush_fold(struct trace *t, bool busy)
 	t->fold.printed = at;
 }
 
-/* Whether the event repeats the one shown last: of the same process, at the same place, for the same cause. */
-static bool repeats(const struct trace *t, const struct rd_event *ev, uint32_t qpn)
-{
-	const struct trace_fold *f = &t->fold;
-
-	if (!f->any || f->pid != ev->pid || f->dev != ev->dev || f->verb != ev->verb_key || f->err != ev->err ||
-	    f->origin != ev->origin)
-		return false;
-	/* Where no facts could be read in time, there is no reason to assume another cause. */
-	if (f->cause && (ev->why.cause ? !strcmp(f->cause, ev->why.cause) : ev->why.in_haste))
-		return true;
-	return f->qpn == qpn && !f->cause && !ev->why.cause;
-}
-
+/* Whether the event repeats the one shown last, and is only counted: of the same process, at the same place, for the same cause. */
 static bool fold(struct trace *t, const struct rd_event *ev)
 {
 	struct trace_fold *f = &t->fold;
 	uint32_t qpn = ev->qpn.known == RD_OK ? ev->qpn.v : 0;
+	bool same = f->any && f->pid == ev->pid && f->dev == ev->dev && f->verb == ev->verb_key && f->err == ev->err &&
+		    f->origin == ev->origin;
 
-	if (repeats(t, ev, qpn)) {
+	/* Where no facts could be read in time, there is no reason to assume another cause. */
+	if (same && f->cause)
+		same = ev->why.cause ? !strcmp(f->cause, ev->why.cause) : ev->why.in_haste;
+	else if (same)
+		same = f->qpn == qpn && !ev->why.cause;
+	if (same) {
 		f->more++;
 		return true;
 	}
@@ -139,7 +134,7 @@ static bool fold(struct trace *t, const struct rd_event *ev)
 				  .verb = ev->verb_key,
 				  .err = ev->err,
 				  .origin = ev->origin,
-				  .cause = ev->why.cause ? rd_dup(ev->why.cause) : NULL,
+				  .cause = rd_dup_if(ev->why.cause),
 				  .printed = now(t) };
 	return false;
 }

@@ -61,45 +61,6 @@ void trace_names_judge(struct trace *t, struct rd_event *ev)
 	ev->origin_exact &= !ev->below_modules;
 }
 
-/* Costs up to half a second in the kernel, so it is done only if there is a stack to resolve. */
-static void read_symbols(struct trace *t)
-{
-	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	struct rd_err err = { 0 };
-
-	t->names->symbols_read = true;
-	if (!rd_read_file(t->ctx->source, "/proc/kallsyms", &bytes, &err) &&
-	    !rd_symbols_parse((const char *)bytes.data, &t->names->symbols, &err) && !t->names->symbols.n) {
-		rd_err_set(&err, EPERM, "/proc/kallsyms",
-			   "the kernel hides symbol addresses: kernel stacks are shown without names");
-		rd_err_hint(&err, "sysctl kernel.kptr_restrict=1");
-	}
-	if (!err.code)
-		return;
-	rd_errlist_add(&t->notes, &err);
-	rd_warn(t->ctx, "%s: %s", err.object, err.message);
-}
-
-static void name_user_stack(struct trace *t, struct rd_event *ev)
-{
-	struct rd_ustack *ustack = t->names->ustack;
-	bool reported = rd_ustack_confined(ustack)->active;
-	_cleanup_buf_ struct rd_buf confined = { 0 };
-	struct rd_ustack_cut cut;
-	struct rd_err err = { 0 };
-
-	if (rd_ustack_resolve(ustack, ev->pid, ev->ustack, &ev->n_ustack, &cut, &err) < 0) {
-		rd_errlist_add(&t->notes, &err);
-		rd_verbose(t->ctx, "%s: %s; %s", err.object, err.message, err.hint);
-	}
-	ev->ustack_dropped = cut.dropped;
-	ev->ustack_end = cut.why;
-	if (reported || !rd_ustack_confined(ustack)->active)
-		return;
-	rd_confined_text(rd_ustack_confined(ustack), &confined);
-	rd_verbose(t->ctx, "process that resolves symbols of user stacks: %s", confined.data);
-}
-
 void trace_names_explain(struct trace *t, struct rd_event *ev)
 {
 	const char *site, *own;
@@ -119,10 +80,42 @@ void trace_names_explain(struct trace *t, struct rd_event *ev)
 
 void trace_names_complete(struct trace *t, struct rd_event *ev)
 {
-	if (t->names->ustack && ev->pid)
-		name_user_stack(t, ev);
+	struct trace_names *names = t->names;
+	struct rd_err err = { 0 };
+
+	if (names->ustack && ev->pid) {
+		bool reported = rd_ustack_confined(names->ustack)->active;
+		_cleanup_buf_ struct rd_buf confined = { 0 };
+		struct rd_ustack_cut cut;
+
+		if (rd_ustack_resolve(names->ustack, ev->pid, ev->ustack, &ev->n_ustack, &cut, &err) < 0) {
+			rd_errlist_add(&t->notes, &err);
+			rd_verbose(t->ctx, "%s: %s; %s", err.object, err.message, err.hint);
+		}
+		ev->ustack_dropped = cut.dropped;
+		ev->ustack_end = cut.why;
+		if (!reported && rd_ustack_confined(names->ustack)->active) {
+			rd_confined_text(rd_ustack_confined(names->ustack), &confined);
+			rd_verbose(t->ctx, "process that resolves symbols of user stacks: %s", confined.data);
+		}
+	}
 	ev->job = rd_job_from_cgroup(ev->cgroup);
-	if (ev->n_kstack && !t->names->symbols_read)
-		read_symbols(t);
-	rd_symbols_resolve(&t->names->symbols, ev->kstack, &ev->n_kstack);
+	/* Costs up to half a second in the kernel, so it is done only if there is a stack to resolve. */
+	if (ev->n_kstack && !names->symbols_read) {
+		_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+
+		names->symbols_read = true;
+		err = (struct rd_err){ 0 };
+		if (!rd_read_file(t->ctx->source, "/proc/kallsyms", &bytes, &err) &&
+		    !rd_symbols_parse((const char *)bytes.data, &names->symbols, &err) && !names->symbols.n) {
+			rd_err_set(&err, EPERM, "/proc/kallsyms",
+				   "the kernel hides symbol addresses: kernel stacks are shown without names");
+			rd_err_hint(&err, "sysctl kernel.kptr_restrict=1");
+		}
+		if (err.code) {
+			rd_errlist_add(&t->notes, &err);
+			rd_warn(t->ctx, "%s: %s", err.object, err.message);
+		}
+	}
+	rd_symbols_resolve(&names->symbols, ev->kstack, &ev->n_kstack);
 }

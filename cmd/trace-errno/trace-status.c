@@ -39,32 +39,6 @@ struct remaining {
 	size_t awaited; /* traces that may still detach, including those whose holder was not found: it may be ending */
 };
 
-static int update_list(struct trace *t, struct rd_held_list *list, struct remaining *ret, struct rd_err *err)
-{
-	struct rd_held_list now = { 0 };
-	int r = rd_holders_list(t->ctx->source, &now, err);
-
-	if (r)
-		return r;
-	*ret = (struct remaining){ 0 };
-	for (size_t i = 0; i < list->n; i++) {
-		struct rd_held *was = &list->v[i];
-		const struct rd_held *held = NULL;
-
-		for (size_t k = 0; k < now.n; k++)
-			held = now.v[k].map == was->map ? &now.v[k] : held;
-		if (!held)
-			was->result = "detached";
-		was->links = held ? held->links : 0;
-		was->programs = held ? held->programs : 0;
-		ret->traces += held != NULL;
-		ret->links += was->links;
-		ret->awaited += held && was->result != not_permitted;
-	}
-	rd_held_list_deinit(&now);
-	return 0;
-}
-
 /* Waits as long as the kernel makes progress. */
 static int wait_for_all(struct trace *t, struct rd_held_list *list, struct remaining *rest, struct rd_err *err)
 {
@@ -74,10 +48,26 @@ static int wait_for_all(struct trace *t, struct rd_held_list *list, struct remai
 
 	for (;;) {
 		struct pollfd p = { .fd = t->signals, .events = POLLIN };
-		int r = update_list(t, list, rest, err);
+		struct rd_held_list left = { 0 };
+		int r = rd_holders_list(t->ctx->source, &left, err);
 
 		if (r)
 			return r;
+		*rest = (struct remaining){ 0 };
+		for (struct rd_held *was = list->v; was < list->v + list->n; was++) {
+			const struct rd_held *held = NULL;
+
+			for (size_t k = 0; k < left.n; k++)
+				held = left.v[k].map == was->map ? &left.v[k] : held;
+			if (!held)
+				was->result = "detached";
+			was->links = held ? held->links : 0;
+			was->programs = held ? held->programs : 0;
+			rest->traces += held != NULL;
+			rest->links += was->links;
+			rest->awaited += held && was->result != not_permitted;
+		}
+		rd_held_list_deinit(&left);
 		now = ops->now(t->ctx->source, CLOCK_MONOTONIC);
 		if (rest->links < links)
 			progress = now;

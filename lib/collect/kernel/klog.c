@@ -46,14 +46,6 @@ static bool parse_head(char *line, struct rd_krecord *ret)
 	return true;
 }
 
-static void take_key(char *line, struct rd_krecord *record)
-{
-	if (!record || strncmp(line, " DEVICE=", 8) != 0)
-		return;
-	rd_klog_unescape(line);
-	record->device = line + 8;
-}
-
 void rd_klog_parse(struct rd_bytes *bytes, struct rd_klog *klog)
 {
 	struct rd_krecord record, *last = NULL;
@@ -67,7 +59,10 @@ void rd_klog_parse(struct rd_bytes *bytes, struct rd_klog *klog)
 		if (next)
 			*next++ = '\0';
 		if (*line == ' ') {
-			take_key(line, last);
+			if (last && !strncmp(line, " DEVICE=", 8)) {
+				rd_klog_unescape(line);
+				last->device = line + 8;
+			}
 			continue;
 		}
 		last = NULL;

@@ -9,17 +9,6 @@
 #include "base/number.h"
 #include "base/text.h"
 
-static void add_users(struct rd_kmod *mod, char *list)
-{
-	char *save = NULL;
-
-	for (char *user = strtok_r(list, ",", &save); user; user = strtok_r(NULL, ",", &save)) {
-		/* "-": no user; "[permanent]": not a module. */
-		if (user[0] != '-' && user[0] != '[')
-			*RD_ADD(mod->users, mod->n_users, mod->cap_users) = rd_dup(user);
-	}
-}
-
 /* "rdma_rxe 204800 0 - Live 0xffffffffc0a00000 (OE)": name, bytes, references, users, state, address, taints. */
 static void add_line(struct rd_kmods *mods, char *line)
 {
@@ -34,7 +23,11 @@ static void add_line(struct rd_kmods *mods, char *line)
 	while ((field = strtok_r(NULL, " ", &save)))
 		if (field[0] == '(')
 			mod.out_of_tree = strchr(field, 'O') != NULL;
-	add_users(&mod, users);
+	save = NULL;
+	for (char *user = strtok_r(users, ",", &save); user; user = strtok_r(NULL, ",", &save))
+		/* "-": no user; "[permanent]": not a module. */
+		if (user[0] != '-' && user[0] != '[')
+			*RD_ADD(mod.users, mod.n_users, mod.cap_users) = rd_dup(user);
 	*RD_ADD(mods->v, mods->n, mods->cap) = mod;
 }
 

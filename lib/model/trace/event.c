@@ -40,16 +40,10 @@ const char *rd_early_end_name(enum rd_early_end why)
 	return (size_t)why < RD_ARRAY_SIZE(names) ? names[why] : NULL;
 }
 
-static void drop_facts(struct rd_explanation *e)
+void rd_explanation_deinit(struct rd_explanation *e)
 {
 	for (size_t i = 0; i < e->n_evidence; i++)
 		free(e->evidence[i]);
-	e->n_evidence = 0;
-}
-
-void rd_explanation_deinit(struct rd_explanation *e)
-{
-	drop_facts(e);
 	RD_FREE(e->cause, e->fix);
 	*e = (struct rd_explanation){ 0 };
 }

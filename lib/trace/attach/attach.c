@@ -225,18 +225,6 @@ struct batch {
 	int last_error;
 };
 
-/* "none voluntary full (lazy)": the preemption mode is in parentheses. Only kernels built with PREEMPT_DYNAMIC have the file; for
- * others the version of the build tells. */
-static bool read_preemptible(void)
-{
-	struct utsname build;
-	char text[128];
-
-	if (rd_read_own("/sys/kernel/debug/sched/preempt", text, sizeof(text)) == 0)
-		return uname(&build) < 0 || strstr(build.version, "PREEMPT");
-	return !strstr(text, "(none)") && !strstr(text, "(voluntary)");
-}
-
 #define LOCKED_DOWN \
 	"the kernel is locked down (lockdown=confidentiality), and lets no program read its memory: boot with lockdown=integrity"
 
@@ -279,8 +267,9 @@ static void explain_refusal(const struct rd_attach *attach, const char *conseque
 int rd_attach_open(struct rd_attach *attach, struct rd_fnset *set, const struct rd_session_opts *opts,
 		   uint8_t *backends, struct rd_errlist *notes, struct rd_err *err)
 {
+	struct utsname build;
 	struct rlimit files;
-	char text[16];
+	char text[16], mode[128];
 	const char *at = text;
 	uint32_t type;
 	int r = -ENOTSUP, refused = 0;
@@ -289,7 +278,12 @@ int rd_attach_open(struct rd_attach *attach, struct rd_fnset *set, const struct 
 	attach->programs.ops = opts->qp ? &rd_programs_qp : &rd_programs_errno;
 	rd_read_own("/sys/bus/event_source/devices/kprobe/type", text, sizeof(text));
 	attach->kprobe_type = rd_take_u32(&at, RD_DECIMAL, INT32_MAX, &type) < 0 ? -1 : (int)type;
-	attach->preemptible = read_preemptible();
+	/* "none voluntary full (lazy)": the preemption mode is in parentheses. Only kernels built with PREEMPT_DYNAMIC have the file;
+	 * for others the version of the build tells. */
+	if (rd_read_own("/sys/kernel/debug/sched/preempt", mode, sizeof(mode)) == 0)
+		attach->preemptible = uname(&build) < 0 || strstr(build.version, "PREEMPT");
+	else
+		attach->preemptible = !strstr(mode, "(none)") && !strstr(mode, "(voluntary)");
 	attach->btf_fds = rd_alloc(set->n_modules, sizeof(*attach->btf_fds));
 	for (size_t i = 0; i < set->n_modules; i++)
 		attach->btf_fds[i] = -1;
@@ -369,20 +363,6 @@ static int try_batch(struct batch *b, const uint32_t *fns, size_t n)
 	return r ? r : try_batch(b, fns + half, n - half);
 }
 
-/* The number of functions in one call of the backend: a multi link covers functions of one BTF object (fexit) or of all
- * (kprobe); the other backends hook one function at a time. */
-static size_t batch_size(const struct rd_attach *attach, enum rd_backend backend, const uint32_t *fns, size_t n)
-{
-	size_t same = 1;
-
-	if (backend == RD_BACKEND_KPROBE_MULTI)
-		return n;
-	if (backend == RD_BACKEND_FEXIT_MULTI)
-		while (same < n && attach->set->fns[fns[same]].module == attach->set->fns[fns[0]].module)
-			same++;
-	return same;
-}
-
 /* Attaches one hook to those of `fns` that it applies to. */
 static int attach_hook(struct batch *b, const uint32_t *fns, size_t n)
 {
@@ -395,9 +375,14 @@ static int attach_hook(struct batch *b, const uint32_t *fns, size_t n)
 		    attach->programs.ops->applies(attach, &attach->set->fns[fns[i]], b->backend, b->hook))
 			ours[m++] = fns[i];
 	for (size_t i = 0; i < m;) {
-		size_t size = batch_size(attach, b->backend, ours + i, m - i);
+		/* A multi link covers functions of one BTF object (fexit) or of all (kprobe); the other backends hook one function at
+		 * a time. */
+		size_t size = b->backend == RD_BACKEND_KPROBE_MULTI ? m - i : 1;
 		int r = tick(attach);
 
+		while (b->backend == RD_BACKEND_FEXIT_MULTI && i + size < m &&
+		       attach->set->fns[ours[i + size]].module == attach->set->fns[ours[i]].module)
+			size++;
 		if (!r)
 			r = try_batch(b, ours + i, size);
 		if (r)

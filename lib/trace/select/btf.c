@@ -30,19 +30,13 @@ static int compare_funcs(const void *a, const void *b)
 	return strcmp(((const struct rd_btf_func *)a)->name, ((const struct rd_btf_func *)b)->name);
 }
 
-static const char *func_name(const struct rd_btf *btf, uint32_t id)
-{
-	const struct btf_type *t = btf__type_by_id(btf->btf, id);
-
-	return t && btf_is_func(t) ? btf__name_by_offset(btf->btf, t->name_off) : NULL;
-}
-
 static void index_funcs(struct rd_btf *btf)
 {
 	uint32_t n = btf__type_cnt(btf->btf);
 
 	for (uint32_t id = btf->first; id < n; id++) {
-		const char *name = func_name(btf, id);
+		const struct btf_type *t = btf__type_by_id(btf->btf, id);
+		const char *name = t && btf_is_func(t) ? btf__name_by_offset(btf->btf, t->name_off) : NULL;
 
 		if (!name || !name[0])
 			continue;
@@ -72,28 +66,16 @@ static struct btf *new_split(const struct rd_bytes *bytes, struct btf *base)
 	return btf__parse_raw_split(path, base);
 }
 
-/*
- * Names in the types of a module are offsets that count on from the end of the strings of its base. With another base they point
- * into the middle of words.
- */
-static bool names_fit(const struct rd_btf *btf)
-{
-	uint32_t size;
-	const struct btf_header *header = btf__raw_data(btf->btf, &size);
-	const char *first = header ? (const char *)header + header->hdr_len + header->str_off : NULL;
-
-	for (size_t i = 0; i < btf->n_funcs; i++)
-		if (btf->funcs[i].name != first && btf->funcs[i].name[-1])
-			return false;
-	return true;
-}
-
 int rd_btf_read_module(struct rd_source *src, struct btf *base, const char *module, struct rd_btf *ret,
 		       struct rd_err *err)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	struct rd_btf btf = { .first = btf__type_cnt(base) };
+	const struct btf_header *header;
+	const char *first;
 	char path[128];
+	bool fit = true;
+	uint32_t size;
 	int rc;
 
 	snprintf(path, sizeof(path), "/sys/kernel/btf/%s", module);
@@ -105,7 +87,13 @@ int rd_btf_read_module(struct rd_source *src, struct btf *base, const char *modu
 		return rd_err_set(err, errno == ENOMEM ? ENOMEM : EBADMSG, path,
 				  "cannot read type information: it is damaged, or for another build of the kernel");
 	index_funcs(&btf);
-	if (!names_fit(&btf)) {
+	/* Names in the types of a module are offsets that count on from the end of the strings of its base. With another base they
+	 * point into the middle of words. */
+	header = btf__raw_data(btf.btf, &size);
+	first = header ? (const char *)header + header->hdr_len + header->str_off : NULL;
+	for (size_t i = 0; i < btf.n_funcs && fit; i++)
+		fit = btf.funcs[i].name == first || !btf.funcs[i].name[-1];
+	if (!fit) {
 		rd_btf_deinit(&btf);
 		return rd_err_set(err, ESTALE, path,
 				  "type information is for another build of the kernel than the image that is there");
@@ -190,13 +178,6 @@ static const char *pointee_struct(const struct rd_btf *btf, uint32_t id)
 	return btf__name_by_offset(btf->btf, t->name_off);
 }
 
-static bool is_register_sized(const struct rd_btf *btf, uint32_t id)
-{
-	const struct btf_type *t = bare(btf, id, NULL);
-
-	return t && (btf_is_ptr(t) || ((btf_is_int(t) || btf_is_enum(t) || btf_is_enum64(t)) && t->size <= 8));
-}
-
 /* Limit of the trampolines of the kernel on any architecture (MAX_BPF_FUNC_ARGS). */
 #define MAX_ARGS 12
 
@@ -217,9 +198,10 @@ void rd_btf_describe(const struct rd_btf *btf, uint32_t func, struct rd_fn *fn)
 	p = btf_params(proto);
 	for (int i = 0; i < btf_vlen(proto); i++) {
 		const char *name = pointee_struct(btf, p[i].type);
+		const struct btf_type *t = bare(btf, p[i].type, NULL);
 
-		/* A last parameter without a type means "...". */
-		if (!is_register_sized(btf, p[i].type))
+		/* One register wide. A last parameter without a type means "...". */
+		if (!t || (!btf_is_ptr(t) && ((!btf_is_int(t) && !btf_is_enum(t) && !btf_is_enum64(t)) || t->size > 8)))
 			fn->args_ok = false;
 		if (name && i < 6 && fn->qp_arg < 0 && !strcmp(name, "ib_qp"))
 			fn->qp_arg = (int8_t)i;

@@ -36,27 +36,24 @@ static uint32_t u32_at(const uint8_t *p)
 	return v;
 }
 
-/* The compressed kernel in a bzImage; without one, the whole file. */
-static struct rd_bytes payload_of(const struct rd_bytes *image)
-{
-	const uint8_t *p = image->data;
-	size_t start, length;
-
-	if (image->size < SETUP_PAYLOAD + 8 || memcmp(p + SETUP_MAGIC, "HdrS", 4) != 0 ||
-	    (p[SETUP_VERSION] | p[SETUP_VERSION + 1] << 8) < HAS_PAYLOAD)
-		return *image;
-	start = ((p[SETUP_SECTS] ? p[SETUP_SECTS] : 4) + 1) * (size_t)SECTOR + u32_at(p + SETUP_PAYLOAD);
-	length = u32_at(p + SETUP_PAYLOAD + 4);
-	if (start > image->size || length > image->size - start)
-		return *image;
-	return (struct rd_bytes){ .data = image->data + start, .size = length };
-}
-
 static int unpack(const struct rd_bytes *image, struct rd_bytes *ret, struct rd_err *err)
 {
-	struct rd_bytes payload = payload_of(image), shorter = payload;
-	bool is_part = payload.data != image->data;
+	struct rd_bytes payload = *image, shorter;
+	const uint8_t *p = image->data;
+	size_t start = 0, length = 0;
 	int r = -EBADMSG;
+	bool is_part;
+
+	/* The compressed kernel in a bzImage; without one, the whole file. */
+	if (image->size >= SETUP_PAYLOAD + 8 && !memcmp(p + SETUP_MAGIC, "HdrS", 4) &&
+	    (p[SETUP_VERSION] | p[SETUP_VERSION + 1] << 8) >= HAS_PAYLOAD) {
+		start = ((p[SETUP_SECTS] ? p[SETUP_SECTS] : 4) + 1) * (size_t)SECTOR + u32_at(p + SETUP_PAYLOAD);
+		length = u32_at(p + SETUP_PAYLOAD + 4);
+	}
+	is_part = start && start <= image->size && length <= image->size - start;
+	if (is_part)
+		payload = (struct rd_bytes){ .data = image->data + start, .size = length };
+	shorter = payload;
 
 	/* The kernel appends the unpacked size to what it compressed, except to gzip, which has it already. */
 	if (is_part && payload.size > 4) {
@@ -370,15 +367,6 @@ static char *module_name(const char *path)
 	return name;
 }
 
-static bool is_image(const char *path)
-{
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-
-	/* The debug symbols in usr/lib/debug are far larger, and have the same BTF. */
-	return (!strncmp(base, "vmlinuz", 7) || !strncmp(base, "vmlinux", 7)) && !strstr(path, "/debug/") &&
-	       !strstr(base, ".py") && !strstr(base, ".h");
-}
-
 /* Whether the path is that of a module of the kernel itself, and not only below some directory that is named so. */
 static bool is_in_tree(const char *path)
 {
@@ -403,9 +391,12 @@ static bool wants(void *arg, const char *path)
 {
 	struct unbooted *u = arg;
 	_cleanup_free_ char *name = module_name(path);
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
 
+	/* An image. The debug symbols in usr/lib/debug are far larger, and have the same BTF. */
 	if (!name)
-		return !u->missing && is_image(path);
+		return !u->missing && (!strncmp(base, "vmlinuz", 7) || !strncmp(base, "vmlinux", 7)) &&
+		       !strstr(path, "/debug/") && !strstr(base, ".py") && !strstr(base, ".h");
 	for (size_t i = 0; u->missing && i < u->n_mods; i++)
 		if (lists_module(info_of(&u->mods[i], "depends"), name))
 			return !find_mod(u, name, strlen(name));
@@ -420,17 +411,27 @@ static struct part part_of(const struct rd_elf *elf, const char *name)
 	return (struct part){ 0 };
 }
 
-static int take_module(struct unbooted *u, char *name, const char *path, struct rd_bytes *bytes, struct rd_err *err)
+static int takes(void *arg, const char *path, struct rd_bytes *bytes, struct rd_err *err)
 {
+	struct unbooted *u = arg;
+	_cleanup_free_ char *name = module_name(path);
 	/* In the order of depmod.d(5) that distributions ship: updates, extra, the kernel's own, weak-updates. */
 	struct kmod mod = { .rank = 4 * u->input + (strstr(path, "/updates/")	   ? 3 :
 						    strstr(path, "/extra/")	   ? 2 :
 						    strstr(path, "/weak-updates/") ? 0 :
 										     1) };
-	struct kmod *old = find_mod(u, name, strlen(name));
+	struct kmod *old = name ? find_mod(u, name, strlen(name)) : NULL;
 	struct rd_elf elf = { 0 };
 	int r;
 
+	if (!name) {
+		rd_bytes_deinit(&u->image);
+		u->image = *bytes;
+		*bytes = (struct rd_bytes){ 0 };
+		free(u->image_path);
+		u->image_path = rd_dup(path);
+		return 0;
+	}
 	if (old && old->rank > mod.rank)
 		return 0;
 	r = rd_unpack(bytes, MODULE_LIMIT, &mod.file, err);
@@ -456,21 +457,6 @@ static int take_module(struct unbooted *u, char *name, const char *path, struct 
 		return 0;
 	}
 	*RD_ADD(u->mods, u->n_mods, u->cap_mods) = mod;
-	return 0;
-}
-
-static int takes(void *arg, const char *path, struct rd_bytes *bytes, struct rd_err *err)
-{
-	struct unbooted *u = arg;
-	_cleanup_free_ char *name = module_name(path);
-
-	if (name)
-		return take_module(u, name, path, bytes, err);
-	rd_bytes_deinit(&u->image);
-	u->image = *bytes;
-	*bytes = (struct rd_bytes){ 0 };
-	free(u->image_path);
-	u->image_path = rd_dup(path);
 	return 0;
 }
 

@@ -91,45 +91,6 @@ static bool belongs_to(const struct line *line, const struct rd_mapped *file)
 	       (apart <= APART_MAX || -apart <= APART_MAX);
 }
 
-static int add_file(struct rd_maps *maps, const struct line *line)
-{
-	struct rd_mapped *last = maps->n ? &maps->v[maps->n - 1] : NULL;
-
-	if (!last || !belongs_to(line, last)) {
-		if (maps->n == FILES_MAX)
-			return -E2BIG;
-		last = RD_ADD(maps->v, maps->n, maps->cap);
-		*last = (struct rd_mapped){ .name = rd_dup(line->name),
-					    .start = line->start,
-					    .first_end = line->end,
-					    .offset = line->offset,
-					    .dev = line->dev,
-					    .ino = line->ino };
-	}
-	last->end = line->end;
-	last->code |= line->code;
-	return 0;
-}
-
-static int add_area(struct rd_maps *maps, const struct line *line, bool in_file)
-{
-	/* rd_maps_code needs them in order. */
-	if (maps->n_areas && line->start < maps->areas[maps->n_areas - 1].end)
-		return -EBADMSG;
-	*RD_ADD(maps->areas, maps->n_areas, maps->cap_areas) = (struct rd_area){
-		.start = line->start, .end = line->end, .offset = line->offset, .file = in_file ? (int)maps->n - 1 : -1
-	};
-	return 0;
-}
-
-static int add_line(struct rd_maps *maps, const struct line *line)
-{
-	bool in_file = *line->name == '/' || strcmp(line->name, "[vdso]") == 0;
-	int r = in_file ? add_file(maps, line) : 0;
-
-	return !r && line->code ? add_area(maps, line, in_file) : r;
-}
-
 static bool same_file(const char *a, const char *b)
 {
 	struct stat x, y;
@@ -137,35 +98,58 @@ static bool same_file(const char *a, const char *b)
 	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-static bool is_ours(pid_t pid)
-{
-	char mounts[32], root[32];
-
-	snprintf(mounts, sizeof(mounts), "/proc/%d/ns/mnt", (int)pid);
-	snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
-	return same_file(mounts, "/proc/self/ns/mnt") && same_file(root, "/");
-}
-
 void rd_maps_parse(char *text, bool whole, struct rd_maps *ret)
 {
 	struct line line;
-	int r = 0;
+	bool understood = true;
 
 	*ret = (struct rd_maps){ 0 };
-	while (!r && next_line(&text, &line))
-		r = add_line(ret, &line);
+	while (understood && next_line(&text, &line)) {
+		bool in_file = *line.name == '/' || strcmp(line.name, "[vdso]") == 0;
+		struct rd_mapped *last = ret->n ? &ret->v[ret->n - 1] : NULL;
+
+		if (in_file && (!last || !belongs_to(&line, last))) {
+			understood = ret->n < FILES_MAX;
+			if (!understood)
+				break;
+			last = RD_ADD(ret->v, ret->n, ret->cap);
+			*last = (struct rd_mapped){ .name = rd_dup(line.name),
+						    .start = line.start,
+						    .first_end = line.end,
+						    .offset = line.offset,
+						    .dev = line.dev,
+						    .ino = line.ino };
+		}
+		if (in_file) {
+			last->end = line.end;
+			last->code |= line.code;
+		}
+		if (!line.code)
+			continue;
+		/* rd_maps_code needs them in order. */
+		understood = !ret->n_areas || line.start >= ret->areas[ret->n_areas - 1].end;
+		if (understood)
+			*RD_ADD(ret->areas, ret->n_areas, ret->cap_areas) =
+				(struct rd_area){ .start = line.start,
+						  .end = line.end,
+						  .offset = line.offset,
+						  .file = in_file ? (int)ret->n - 1 : -1 };
+	}
 	/* What follows the last line is empty; a line that is not understood may hide others. */
-	ret->complete = whole && !r && !text;
+	ret->complete = whole && understood && !text;
 }
 
 int rd_maps_read(pid_t pid, struct rd_maps *ret)
 {
 	_cleanup_buf_ struct rd_buf text = RD_BUF_CHECKED;
-	bool ours = is_ours(pid), whole = false;
-	char path[32];
+	char path[32], mounts[32], root[32];
+	bool ours, whole = false;
 	int r;
 
 	*ret = (struct rd_maps){ 0 };
+	snprintf(mounts, sizeof(mounts), "/proc/%d/ns/mnt", (int)pid);
+	snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
+	ours = same_file(mounts, "/proc/self/ns/mnt") && same_file(root, "/");
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	r = read_text(path, &text, &whole);
 	if (!r)

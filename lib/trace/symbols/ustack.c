@@ -120,21 +120,6 @@ static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *name, D
 /* Finds only files of this host; the functions of libdw would also query debuginfod servers. */
 static const Dwfl_Callbacks callbacks = { .find_elf = find_elf, .find_debuginfo = find_debuginfo };
 
-static Dwfl *report(const struct rd_maps *maps, struct file *files)
-{
-	Dwfl *dwfl = rd_libdw.dwfl_begin(&callbacks);
-
-	for (size_t i = 0; dwfl && i < maps->n; i++) {
-		const struct rd_mapped *mapped = &maps->v[i];
-		Dwfl_Module *mod = rd_libdw.dwfl_report_module(dwfl, mapped->name, mapped->start, mapped->end);
-		void **userdata = NULL;
-
-		if (mod && rd_libdw.dwfl_module_info(mod, &userdata, NULL, NULL, NULL, NULL, NULL, NULL) && userdata)
-			*userdata = &files[i];
-	}
-	return dwfl && rd_libdw.dwfl_report_end(dwfl, NULL, NULL) == 0 ? dwfl : NULL;
-}
-
 static void name_address(Dwfl *dwfl, uint64_t addr, bool past_end, struct rd_buf *out)
 {
 	Dwfl_Module *mod = rd_libdw.dwfl_addrmodule(dwfl, addr);
@@ -184,7 +169,18 @@ static _Noreturn void serve_parent(int fd, pid_t traced, const struct rd_maps *m
 		files[i].fd = maps->v[i].code ? rd_maps_open(traced, &maps->v[i], maps->ours, &files[i].size) : -1;
 	if (rd_confine(0, NULL, &err) == 0) {
 		send_kind(RD_NAMER_READY, rd_confined(), sizeof(*rd_confined()));
-		dwfl = report(maps, files);
+		dwfl = rd_libdw.dwfl_begin(&callbacks);
+		for (size_t i = 0; dwfl && i < maps->n; i++) {
+			const struct rd_mapped *mapped = &maps->v[i];
+			Dwfl_Module *mod = rd_libdw.dwfl_report_module(dwfl, mapped->name, mapped->start, mapped->end);
+			void **userdata = NULL;
+
+			if (mod && rd_libdw.dwfl_module_info(mod, &userdata, NULL, NULL, NULL, NULL, NULL, NULL) &&
+			    userdata)
+				*userdata = &files[i];
+		}
+		if (dwfl && rd_libdw.dwfl_report_end(dwfl, NULL, NULL) != 0)
+			dwfl = NULL;
 		if (!dwfl)
 			rd_err_set(&err, ENOMEM, "user stacks", "no memory to resolve them");
 	}
@@ -448,16 +444,6 @@ const struct rd_confined *rd_ustack_confined(const struct rd_ustack *us)
 	return &us->confined;
 }
 
-/* Whether the PID was reused by a new process. What is cached of an ended process stays valid. */
-static bool is_reused(const struct process *p)
-{
-	struct pollfd fd = { .fd = p->pidfd, .events = POLLIN };
-
-	if (p->pidfd >= 0 && poll(&fd, 1, 0) <= 0)
-		return false;
-	return rd_maps_any((pid_t)p->pid);
-}
-
 static struct process *process_of(struct rd_ustack *us, uint32_t pid)
 {
 	struct process *oldest = &us->processes[0], *p = NULL;
@@ -468,7 +454,9 @@ static struct process *process_of(struct rd_ustack *us, uint32_t pid)
 		else if (us->processes[i].used < oldest->used)
 			oldest = &us->processes[i];
 	}
-	if (p && is_reused(p)) {
+	/* Whether the PID was reused by a new process. What is cached of an ended process stays valid. */
+	if (p && (p->pidfd < 0 || poll(&(struct pollfd){ .fd = p->pidfd, .events = POLLIN }, 1, 0) > 0) &&
+	    rd_maps_any((pid_t)pid)) {
 		process_forget(p);
 		oldest = p;
 		p = NULL;
@@ -528,12 +516,28 @@ static void drop_frames(struct rd_frame *frames, size_t *n, size_t keep, const c
 	*n = keep;
 }
 
-/* Fills object and offset from the maps of the kernel. Returns whether a frame is in a file that may have symbols. */
-static bool locate(const struct process *p, struct rd_frame *frames, size_t n)
+int rd_ustack_resolve(struct rd_ustack *us, uint32_t pid, struct rd_frame *frames, size_t *n, struct rd_ustack_cut *cut,
+		      struct rd_err *err)
 {
-	bool any = false;
+	struct process *p = *n ? process_of(us, pid) : NULL;
+	size_t first = 0, keep;	   /* first: that is not in executable memory */
+	bool current, any = false; /* any: is in a file that may have symbols */
+	int r;
 
-	for (size_t i = 0; i < n; i++) {
+	*cut = (struct rd_ustack_cut){ 0 };
+	if (!p)
+		return 0;
+	/* The mappings may have changed since they were read. Frame 0 stays in any case. */
+	while (first < *n && area_of(p, frames, first))
+		first++;
+	current = first == *n || reread_maps(p);
+	if (p->maps.complete) {
+		for (first = 1; first < *n && area_of(p, frames, first);)
+			first++;
+		drop_frames(frames, n, first, current ? NOT_CODE : WAS_NOT_CODE, cut);
+	}
+	/* Object and offset are from the maps of the kernel. */
+	for (size_t i = 0; i < *n; i++) {
 		const struct rd_area *area = area_of(p, frames, i);
 		const struct rd_mapped *mapped = area && area->file >= 0 ? &p->maps.v[area->file] : NULL;
 
@@ -543,15 +547,10 @@ static bool locate(const struct process *p, struct rd_frame *frames, size_t n)
 		frames[i].offset = frames[i].addr - mapped->start;
 		any |= *mapped->name == '/';
 	}
-	return any;
-}
-
-static int resolve_symbols(struct rd_ustack *us, struct process *p, struct rd_frame *frames, size_t *n,
-			   struct rd_ustack_cut *cut, struct rd_err *err)
-{
-	size_t keep = *n;
-	int r = p->namer.pid ? 0 : start_namer(&p->namer, (pid_t)p->pid, &p->maps, err);
-
+	if (!any || p->given_up || us->hangs >= HANGS_MAX)
+		return 0;
+	keep = *n;
+	r = p->namer.pid ? 0 : start_namer(&p->namer, (pid_t)p->pid, &p->maps, err);
 	if (!r)
 		r = query_namer(&p->namer, frames, &keep, err);
 	if (p->namer.confined.active)
@@ -566,28 +565,4 @@ static int resolve_symbols(struct rd_ustack *us, struct process *p, struct rd_fr
 	rd_err_hint(err,
 		    us->hangs == HANGS_MAX ? "all further user stacks are shown without names" : "shown without names");
 	return r;
-}
-
-int rd_ustack_resolve(struct rd_ustack *us, uint32_t pid, struct rd_frame *frames, size_t *n, struct rd_ustack_cut *cut,
-		      struct rd_err *err)
-{
-	struct process *p = *n ? process_of(us, pid) : NULL;
-	size_t first = 0; /* that is not in executable memory */
-	bool current;
-
-	*cut = (struct rd_ustack_cut){ 0 };
-	if (!p)
-		return 0;
-	/* The mappings may have changed since they were read. Frame 0 stays in any case. */
-	while (first < *n && area_of(p, frames, first))
-		first++;
-	current = first == *n || reread_maps(p);
-	if (p->maps.complete) {
-		for (first = 1; first < *n && area_of(p, frames, first);)
-			first++;
-		drop_frames(frames, n, first, current ? NOT_CODE : WAS_NOT_CODE, cut);
-	}
-	if (!locate(p, frames, *n) || p->given_up || us->hangs >= HANGS_MAX)
-		return 0;
-	return resolve_symbols(us, p, frames, n, cut, err);
 }
