@@ -12,13 +12,11 @@
 #include "cmd/cmd.h"
 #include "cmd/datafile.h"
 #include "collect/kernel/audit-baseline.h"
-#include "probe.h"
 #include "render/render.h"
 #include "report/trace/report-audit.h"
 #include "source/opener/new-file.h"
 #include "trace.h"
 #include "trace/select/select.h"
-#include "trace/select/unbooted.h"
 
 /* Failures of the process that calls, in order. */
 struct seen {

@@ -15,7 +15,7 @@
 
 #include "base/late.h"
 #include "cmd/cmd.h"
-#include "probe.h"
+#include "trace.h"
 
 #define NO_HANDLE 0x7ffffff0u
 #define NO_PORT 77

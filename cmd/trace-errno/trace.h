@@ -78,6 +78,17 @@ struct trace {
 int trace_run(struct trace *trace, char **argv, struct rd_err *err);
 void trace_deinit(struct trace *trace);
 
+/* probe-calls.c, for cmd-audit.c: calls that fail on purpose. */
+#define PROBES 14
+
+const char *probe_name(size_t i); /* what each call does */
+
+/* What the process that calls passes on, in order. */
+struct probe_result {
+	uint32_t probe;
+	int32_t err; /* 0: the call did not fail; -1: it could not be tried */
+};
+
 /* cmd-audit.c */
 extern const struct rd_cmd rd_cmd_trace_audit;
 

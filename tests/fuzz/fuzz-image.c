@@ -2,7 +2,7 @@
 /* The type information in a kernel image, which a package contains. */
 #include "fuzz.h"
 
-#include "trace/select/unbooted.h"
+#include "trace/select/select.h"
 
 void fuzz_one(const uint8_t *data, size_t size)
 {

@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "base/buf.h"
-#include "trace/select/unbooted.h"
+#include "trace/select/select.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "fake-host.h"
 #include "source/package/package.h"
 #include "tar.h"
-#include "trace/select/unbooted.h"
+#include "trace/select/select.h"
 
 #include <errno.h>
 #include <stdio.h>

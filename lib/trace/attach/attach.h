@@ -146,30 +146,18 @@ void rd_attach_close(struct rd_attach *attach);
 
 /* --- internal --- */
 
-/* Attaches `hook` to n functions with a backend; fexit-multi: all of one module. On an error none is attached. Does not set
- * attach->backends. */
-int rd_attach_with(struct rd_attach *attach, enum rd_backend backend, enum rd_hook hook, const uint32_t *fns, size_t n);
-
 /* Take ownership of the descriptor of a link, and of an attached program. */
 void rd_attach_keep_link(struct rd_attach *attach, int fd);
 void rd_attach_keep_prog(struct rd_attach *attach, int fd);
-
-/* Attaches the program that notes modules that are loaded. -errno. */
-int rd_attach_loads(struct rd_attach *attach);
 
 /* Determines by test programs which backends this kernel supports. */
 void rd_attach_probe(struct rd_attach *attach);
 
 /* Creates the record of the owner of the hooks. -errno. */
 int rd_attach_create_record(struct rd_attach *attach);
-/* Binds the record to a program. A program without it must not be attached: -errno. */
-int rd_attach_bind_record(const struct rd_attach *attach, int prog);
 
 /* Marks programs for loading as templates; tracing programs need a function of vmlinux to be verified against. -errno. */
 int rd_programs_autoload(struct bpf_program *const programs[RD_HOOK_COUNT], bool tracing);
-/* ops->load, keeping the types of its programs for their copies. Not thread-safe, as libbpf's handlers are not. */
-int rd_programs_load(struct rd_attach *attach, bool tracing, bool kprobes, struct rd_refusal *refusal);
-void rd_programs_forget_types(struct rd_programs *programs);
 /* Runs a program once, in the context of this process. -errno. */
 int rd_programs_run(const struct bpf_program *program);
 

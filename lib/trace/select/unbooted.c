@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A kernel that is not booted: its files, and a source that shows them as the paths of a host. */
-#include "trace/select/unbooted.h"
+#include "trace/select/select.h"
 
 #include <elf.h>
 #include <errno.h>
