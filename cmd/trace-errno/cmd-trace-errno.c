@@ -150,7 +150,7 @@ static bool exists(struct rd_source *src, const char *path)
 {
 	uint64_t ino;
 
-	return !src->ops->stat_ino(src, path, &ino, NULL);
+	return !rd_stat(src, RD_OP_INO, path, &ino, NULL);
 }
 
 int trace_have_rdma(struct rd_source *src, struct rd_err *err)
@@ -192,7 +192,7 @@ int trace_have_privileges(struct rd_source *src, const char *command, struct rd_
 	rd_err_set(err, EPERM, command, "tracing kernel functions needs %s%s%s, missing in this process",
 		   bpf ? "" : "CAP_BPF", !bpf && !perfmon ? " and " : "", perfmon ? "" : "CAP_PERFMON");
 	/* Two commands that give the capabilities, to paste. */
-	if (src->ops->read_link(src, "/proc/self/exe", &exe, NULL))
+	if (rd_read_link(src, "/proc/self/exe", &exe, NULL))
 		exe = NULL;
 	rd_err_hint(err,
 		    "sudo " RD_PROGRAM

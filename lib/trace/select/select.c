@@ -214,7 +214,7 @@ static uint64_t instance_of(struct rd_source *src, const char *module)
 	char path[160];
 
 	if ((size_t)snprintf(path, sizeof(path), "/sys/module/%s", module) >= sizeof(path) ||
-	    src->ops->stat_ino(src, path, &inode, NULL))
+	    rd_stat(src, RD_OP_INO, path, &inode, NULL))
 		return 0;
 	return inode;
 }

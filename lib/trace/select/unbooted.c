@@ -241,9 +241,8 @@ static const struct kmod *mod_below(struct unbooted *u, const char *path, const 
 	return strcmp(path + len + name, rest) ? NULL : find_mod(u, path + len, name);
 }
 
-static int unbooted_read(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
+static int unbooted_read(struct unbooted *u, const char *path, struct rd_bytes *ret, struct rd_err *err)
 {
-	struct unbooted *u = (struct unbooted *)src;
 	_cleanup_buf_ struct rd_buf text = RD_BUF_CHECKED;
 	const struct kmod *mod;
 	char dep[320];
@@ -286,40 +285,34 @@ static int unbooted_read(struct rd_source *src, const char *path, struct rd_byte
 	return none(err, path);
 }
 
-static int unbooted_list(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+/* Whether it has drivers for devices of a bus: then it has aliases such as "pci:v000015B3d*". Those of protocols have no colon. */
+static bool drives(const struct kmod *mod)
 {
-	struct unbooted *u = (struct unbooted *)src;
-	const struct kmod *mod = mod_below(u, path, "/sys/module/", "/drivers");
-	struct rd_names names = { 0 };
 	const char *alias;
 
-	/* With drivers for devices of a bus it has aliases such as "pci:v000015B3d*". Those of protocols have no colon. */
-	for (size_t at = 0; mod && (alias = next_info(mod, "alias", &at));)
-		if (alias[strcspn(alias, ":-")] == ':') {
-			*RD_ADD(names.v, names.n, names.cap) = rd_dup(mod->name);
-			*ret = names;
-			return 0;
-		}
-	return none(err, path);
+	for (size_t at = 0; (alias = next_info(mod, "alias", &at));)
+		if (alias[strcspn(alias, ":-")] == ':')
+			return true;
+	return false;
 }
 
-static int no_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
+static int unbooted_get(struct rd_source *src, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err)
 {
-	(void)src, (void)ret;
-	return none(err, path);
-}
+	struct unbooted *u = (struct unbooted *)src;
+	const struct kmod *mod;
 
-static int no_number(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
-{
-	(void)src, (void)ret;
-	return none(err, path);
-}
-
-static int no_netlink(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
-		      struct rd_err *err)
-{
-	(void)src, (void)protocol, (void)request, (void)size, (void)ret;
-	return rd_err_set(err, EOPNOTSUPP, "netlink", "the kernel is not booted");
+	switch ((enum rd_op)query->op) {
+	case RD_OP_READ:
+		return unbooted_read(u, query->data, &ret->bytes, err);
+	case RD_OP_LIST:
+		mod = mod_below(u, query->data, "/sys/module/", "/drivers");
+		return mod && drives(mod) ? rd_bytes_copy(mod->name, strlen(mod->name) + 1, &ret->bytes) :
+					    none(err, query->data);
+	case RD_OP_NETLINK:
+		return rd_err_set(err, EOPNOTSUPP, "netlink", "the kernel is not booted");
+	default:
+		return none(err, query->data);
+	}
 }
 
 static uint64_t no_clock(struct rd_source *src, int clock)
@@ -330,13 +323,7 @@ static uint64_t no_clock(struct rd_source *src, int clock)
 
 static const struct rd_source_ops ops = {
 	.name = "live",
-	.read_file = unbooted_read,
-	.list_dir = unbooted_list,
-	.read_link = no_link,
-	.stat_rdev = no_number,
-	.stat_ino = no_number,
-	.stat_mode = no_number,
-	.netlink = no_netlink,
+	.get = unbooted_get,
 	.now = no_clock,
 	.close = unbooted_close,
 };
