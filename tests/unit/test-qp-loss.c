@@ -320,6 +320,37 @@ static void receiver_too_slow(void **state)
 	host_deinit(&h);
 }
 
+/* A receiver that is too slow, as soft-RoCE counts it: each RNR NAK makes a NAK for the packets behind the refused one, and what is
+ * retransmitted then counts as a timeout. Nothing is lost. Broken: lost packets, beside a few RNR NAKs. */
+static void rnr_naks_are_no_loss(void **state)
+{
+	struct host h;
+
+	(void)state;
+	busy(&h, 1000);
+	RD_SET(h.devs[0].driver_id, RD_DRIVER_RXE);
+	RD_SET(h.since[0].v[RD_QPC_RNR], 40);
+	RD_SET(h.since[0].v[RD_QPC_NAKS], 40);
+	RD_SET(h.since[0].v[RD_QPC_RETRIES], 44);
+	judge(&h);
+	is(h.v[0].verdict, "slow", "4.0 % of packets refused: 40 RNR NAKs received");
+	assert_non_null(strstr(h.v[0].verdict->fix, "posts no receive work requests"));
+	h.since[0].v[RD_QPC_NAKS].v = 240;
+	judge(&h);
+	is(h.v[0].verdict, "slow", "% of packets retransmitted: 204 NAKs and ACK timeouts");
+	assert_non_null(strstr(h.v[0].verdict->fix, "find where packets are lost"));
+	for (int i = 0; i < RD_QPC_SENT; i++)
+		RD_SET(h.since[0].v[i], 0);
+	RD_SET(h.since[0].v[RD_QPC_RNR_SENT], 40);
+	RD_SET(h.since[0].v[RD_QPC_OUT_OF_ORDER], 40);
+	judge(&h);
+	is(h.v[0].verdict, "slow", "4.0 % of packets refused: 40 RNR NAKs sent");
+	h.since[0].v[RD_QPC_OUT_OF_ORDER].v = 240;
+	judge(&h);
+	is(h.v[0].verdict, "slow", "20 % of packets lost: 200 out of sequence");
+	host_deinit(&h);
+}
+
 /* A peer that died, beside a healthy queue pair: neither is ok, and the finding of loss does not name a path. */
 static void dead_peer_beside_a_busy_one(void **state)
 {
@@ -371,6 +402,7 @@ int main(void)
 		TEST(receivers_in_rtr),
 		TEST(nothing_posted),
 		TEST(receiver_too_slow),
+		TEST(rnr_naks_are_no_loss),
 		TEST(dead_peer_beside_a_busy_one),
 		TEST(a_rate_that_fell),
 	};

@@ -313,23 +313,27 @@ static void judge_plain(const struct rd_moment *now, const struct rd_moved *move
 /* Topics that are a cause only if no cause above explains them. */
 static void judge_transport(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
-	struct rd_cause_words timeout = rd_cause_words[RD_CAUSE_TIMEOUT];
+	struct rd_cause_words timeout = rd_cause_words[RD_CAUSE_TIMEOUT], rnr = rd_cause_words[RD_CAUSE_RNR];
 	size_t before = causes->n;
 	uint64_t completions = most(moved, RD_TOPIC_COMPLETION), flushed = most(moved, RD_TOPIC_FLUSH);
 	double much = RETRANSMITTED_MUCH * (double)moved->packets_out;
-	bool resent = much > 0 && (double)most(moved, RD_TOPIC_RETRANSMITTED) > much;
+	/* Packets behind one that found no receive work request are out of sequence, and retransmitted. */
+	uint64_t gaps = most(moved, RD_TOPIC_LOST), naks = most(moved, RD_TOPIC_RNR);
+	bool resent = much > 0 && (double)most(moved, RD_TOPIC_RETRANSMITTED) > much + (double)naks;
 
-	/* Loss, or a link that was down, causes timeouts. */
-	if (most(moved, RD_TOPIC_LOST) || most(moved, RD_TOPIC_LINK_DOWN) || most(moved, RD_TOPIC_NOT_SENT))
+	/* Loss, RNR NAKs, or a link that was down, cause timeouts. */
+	if (gaps || naks || most(moved, RD_TOPIC_LINK_DOWN) || most(moved, RD_TOPIC_NOT_SENT))
 		timeout.confidence = RD_CONFIDENCE_LOW;
-	if (most(moved, RD_TOPIC_LOST) || resent)
+	if (gaps > 2 * naks)
+		rnr.confidence = RD_CONFIDENCE_MEDIUM;
+	if (gaps > naks || resent)
 		add_cause(causes, moved, RD_CAUSE_LOSS, deltas_text(now, moved, RD_TOPIC_LOST, RD_TOPIC_RETRANSMITTED),
 			  RD_TOPIC_LOST, RD_TOPIC_RETRANSMITTED, 0);
 	if (most(moved, RD_TOPIC_TIMEOUT) && !most(moved, RD_TOPIC_RETRIES))
 		add_cause_as(causes, moved, &timeout, deltas_text(now, moved, RD_TOPIC_TIMEOUT, 0), RD_TOPIC_TIMEOUT, 0,
 			     0);
-	if (most(moved, RD_TOPIC_RNR) && !most(moved, RD_TOPIC_RNR_END))
-		add_cause(causes, moved, RD_CAUSE_RNR, deltas_text(now, moved, RD_TOPIC_RNR, 0), RD_TOPIC_RNR, 0, 0);
+	if (naks && !most(moved, RD_TOPIC_RNR_END))
+		add_cause_as(causes, moved, &rnr, deltas_text(now, moved, RD_TOPIC_RNR, 0), RD_TOPIC_RNR, 0, 0);
 	/* Flushed completions are consequences; the rest failed by themselves. */
 	if (completions > flushed && before == causes->n && !most(moved, RD_TOPIC_RETRIES) &&
 	    !most(moved, RD_TOPIC_KEY) && !most(moved, RD_TOPIC_RNR_END))

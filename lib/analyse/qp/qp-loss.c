@@ -51,20 +51,29 @@ static uint64_t packets_of(const struct rd_qp_judging *j, int dev, enum rd_qp_co
 	return (uint64_t)device->packets;
 }
 
+/* Packets behind one that found no receive work request are out of sequence: that is one NAK for each RNR NAK. */
+static uint64_t besides(uint64_t events, uint64_t rnr_naks)
+{
+	return events > rnr_naks ? events - rnr_naks : 0;
+}
+
 static struct rd_qp_loss find_loss(const struct rd_qp_judging *j, int dev, bool requester,
 				   bool (*is_loss)(uint64_t events, uint64_t packets))
 {
 	uint64_t sent = packets_of(j, dev, RD_QPC_SENT), got = packets_of(j, dev, RD_QPC_GOT);
-	uint64_t naks = rd_qp_since(j, dev, RD_QPC_NAKS), timeouts = rd_qp_since(j, dev, RD_QPC_RETRIES);
-	uint64_t unordered = rd_qp_since(j, dev, RD_QPC_OUT_OF_ORDER);
+	uint64_t refused = rd_qp_since(j, dev, RD_QPC_RNR), unposted = rd_qp_since(j, dev, RD_QPC_RNR_SENT);
+	uint64_t naks = besides(rd_qp_since(j, dev, RD_QPC_NAKS), refused);
+	uint64_t unordered = besides(rd_qp_since(j, dev, RD_QPC_OUT_OF_ORDER), unposted);
 	bool in_order = rd_res_dev_is_rxe(&j->res->devs[dev]);
+	/* soft-RoCE counts what it retransmits after a NAK as a timeout. */
+	uint64_t timeouts = besides(rd_qp_since(j, dev, RD_QPC_RETRIES), in_order ? refused : 0);
 	const struct rd_qp_loss found[] = {
-		{ RD_QP_LOSS_SENT, naks, sent, false },
-		{ RD_QP_LOSS_RECEIVED, in_order ? unordered : 0, got, false },
+		{ RD_QP_LOSS_SENT, naks > refused ? naks : 0, sent, false },
+		{ RD_QP_LOSS_RECEIVED, in_order && unordered > unposted ? unordered : 0, got, false },
+		{ RD_QP_LOSS_UNPOSTED, unposted, got, true },
+		{ RD_QP_LOSS_REFUSED, refused, sent, true },
 		{ RD_QP_LOSS_AGAIN, rd_qp_since(j, dev, RD_QPC_DUPLICATES), got, false },
-		{ RD_QP_LOSS_UNPOSTED, rd_qp_since(j, dev, RD_QPC_RNR_SENT), got, true },
 		{ naks ? RD_QP_LOSS_SENT : RD_QP_LOSS_UNACKED, naks + timeouts, sent, true },
-		{ RD_QP_LOSS_REFUSED, rd_qp_since(j, dev, RD_QPC_RNR), sent, true },
 		/* Adaptive routing reorders packets that NICs put in order again; Ethernet below soft-RoCE does not. */
 		{ RD_QP_LOSS_UNORDERED, unordered, got, false },
 	};
