@@ -11,6 +11,7 @@
 
 struct ranked {
 	struct rd_row row;
+	bool moving;
 	double age; /* seconds; -1: unknown */
 	size_t at;  /* in the report */
 };
@@ -19,18 +20,23 @@ static int compare_ranked(const void *pa, const void *pb)
 {
 	const struct ranked *a = pa, *b = pb;
 
-	return RD_CMP(b->row.severity, a->row.severity) ?: RD_CMP(b->age, a->age) ?: RD_CMP(a->at, b->at);
+	return RD_CMP(b->row.severity, a->row.severity) ?:
+		       RD_CMP(a->moving, b->moving)	?:
+		       RD_CMP(b->age, a->age)		?:
+							  RD_CMP(a->at, b->at);
 }
 
-/* `age`: the column with seconds; -1: none. */
-static void sort_worst_first(struct rd_section *section, int age)
+/* Those without packets first. `age`: the column with seconds, `rate`: with packets; -1: none. */
+static void sort_worst_first(struct rd_section *section, int age, int rate)
 {
 	_cleanup_free_ struct ranked *ranked = rd_alloc(section->n + 1, sizeof(*ranked));
 
 	for (size_t i = 0; i < section->n; i++) {
-		const struct rd_cell *cell = age >= 0 ? &section->rows[i].cells[age] : NULL;
+		const struct rd_cell *cells = section->rows[i].cells;
 
-		ranked[i] = (struct ranked){ section->rows[i], cell && cell->known == RD_OK ? cell->d : -1, i };
+		ranked[i] = (struct ranked){ section->rows[i],
+					     rate >= 0 && cells[rate].known == RD_OK && cells[rate].d > 0,
+					     age >= 0 && cells[age].known == RD_OK ? cells[age].d : -1, i };
 	}
 	qsort(ranked, section->n, sizeof(*ranked), compare_ranked);
 	for (size_t i = 0; i < section->n; i++)
@@ -54,7 +60,7 @@ static struct rd_section *qps_of(struct qp_sample *sample)
 	for (size_t i = 0; i < sample->res.n_qps && row < section->n; i++)
 		if (sample->chosen[i])
 			rd_row_severity(&section->rows[row++], rd_qp_verdict_severity(sample->views.v[i].verdict->kind));
-	sort_worst_first(section, RD_QP_AGE);
+	sort_worst_first(section, RD_QP_AGE, RD_QP_PSN_RATE);
 	return section;
 }
 
@@ -70,7 +76,7 @@ static struct rd_section *groups_of(struct qp_sample *sample, enum rd_qp_by by, 
 		rd_row_severity(&section->rows[i], groups.v[i].worst);
 	*without_peer = groups.without_peer;
 	rd_qp_groups_deinit(&groups);
-	sort_worst_first(section, -1);
+	sort_worst_first(section, -1, -1);
 	return section;
 }
 

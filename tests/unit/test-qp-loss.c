@@ -351,7 +351,7 @@ static void rnr_naks_are_no_loss(void **state)
 	host_deinit(&h);
 }
 
-/* A peer that died, beside a healthy queue pair: neither is ok, and the finding of loss does not name a path. */
+/* A peer that died, beside a healthy queue pair: the only one without packets is named. */
 static void dead_peer_beside_a_busy_one(void **state)
 {
 	struct host h;
@@ -362,8 +362,116 @@ static void dead_peer_beside_a_busy_one(void **state)
 	RD_SET(h.since[0].v[RD_QPC_RETRIES], 15);
 	judge(&h);
 	is(h.v[0].verdict, "ok", "packets per second");
-	is(h.v[1].verdict, "cannot-tell", "retransmitted in that time");
+	is(h.v[1].verdict, "retrying", "retransmitted 15 times");
 	assert_non_null(strstr(h.v[1].verdict->fix, "does the remote QP, and its process, still exist?"));
+	assert_int_equal(count_findings(&h, "qp-retrying", ""), 1);
+	assert_int_equal(count_findings(&h, "qps-retransmit", ""), 0);
+	host_deinit(&h);
+}
+
+/* Healthy: an idle queue pair, beside a busy one that the timeouts are of: its path loses packets, as NAKs show; a few timeouts are
+ * harmless; ACKs that are lost; another one failed or ended. Nor can it have as many timeouts, or as few. */
+static void idle_beside_one_that_times_out(void **state)
+{
+	struct host h;
+
+	(void)state;
+	busy(&h, 1000000);
+	add_idle(&h, 18, RD_QPS_RTS);
+	RD_SET(h.since[0].v[RD_QPC_RETRIES], 15);
+	h.since[0].v[RD_QPC_NAKS].v = 3;
+	judge(&h);
+	is(h.v[1].verdict, "cannot-tell", "retransmitted in that time");
+	h.since[0].v[RD_QPC_NAKS].known = RD_ABSENT;
+	judge(&h);
+	is(h.v[1].verdict, "cannot-tell", "retransmitted in that time");
+	RD_SET(h.since[0].v[RD_QPC_NAKS], 0);
+	h.since[0].v[RD_QPC_RETRIES].v = 3;
+	judge(&h);
+	is(h.v[1].verdict, "cannot-tell", "retransmitted in that time");
+	h.since[0].v[RD_QPC_RETRIES].v = 15;
+	h.since[0].v[RD_QPC_SENT].v = 2000;
+	judge(&h);
+	is(h.v[1].verdict, "cannot-tell", "retransmitted in that time");
+	h.since[0].v[RD_QPC_SENT].v = 1000000;
+	h.views.gone = rd_alloc(3, sizeof(*h.views.gone));
+	h.views.gone[0] = 1;
+	judge(&h);
+	is(h.v[1].verdict, "cannot-tell", "retransmitted in that time");
+	h.views.gone[0] = 0;
+	h.past[1].seen = rd_alloc(1, sizeof(struct rd_qp_seen));
+	for (uint8_t timeout = 0; timeout < 25; timeout++) {
+		RD_SET(h.past[1].seen->timeout, timeout);
+		judge(&h);
+		/* 67 ms: up to 15 in a second; 33 ms, or 17 ms, with a device that waits twice or four times as long. */
+		assert_string_equal(rd_qp_verdict_name(h.v[1].verdict->kind),
+				    timeout >= 12 && timeout <= 14 ? "retrying" : "cannot-tell");
+	}
+	host_deinit(&h);
+}
+
+/* Which one it is, is not known: the finding names all that it can be, those without packets first, and no single one. */
+static void one_of_several(void **state)
+{
+	struct rd_findings findings = { 0 };
+	struct host h;
+
+	(void)state;
+	busy(&h, 1000000);
+	add_idle(&h, 18, RD_QPS_RTS);
+	add_idle(&h, 19, RD_QPS_RTS);
+	RD_SET(h.since[0].v[RD_QPC_RETRIES], 15);
+	judge(&h);
+	is(h.v[1].verdict, "cannot-tell", "retransmitted in that time");
+	rd_qp_verdict_findings(&h.views, NULL, &findings);
+	assert_int_equal(findings.n, 1);
+	assert_string_equal(findings.v[0].subject, "rxe0, one of 2 queue pairs");
+	assert_non_null(strstr(findings.v[0].observed, "rxe0 retransmitted 15 times in 1.0 s"));
+	assert_non_null(strstr(findings.v[0].observed, "without packets: qpn 18, 19"));
+	assert_null(strstr(findings.v[0].observed, "17"));
+	rd_findings_deinit(&findings);
+	/* Lost packets of those with packets: any of three. */
+	past_of(&h, &h.qps[2])->psn_per_second.v = 1000;
+	h.since[0].v[RD_QPC_SENT].v = 2000;
+	judge(&h);
+	findings = (struct rd_findings){ 0 };
+	rd_qp_verdict_findings(&h.views, NULL, &findings);
+	assert_int_equal(findings.n, 1);
+	assert_string_equal(findings.v[0].subject, "rxe0, one of 3 queue pairs");
+	assert_non_null(strstr(findings.v[0].observed, "without packets: qpn 18; with packets: qpn 17, 19"));
+	assert_null(strstr(findings.v[0].fix, "--lqpn"));
+	rd_findings_deinit(&findings);
+	/* All are without packets; and receivers that are not ready. */
+	h.past[0].psn_per_second.v = h.past[2].psn_per_second.v = 0;
+	judge(&h);
+	assert_int_equal(count_findings(&h, "qps-retransmit", "without packets: qpn 17, 18, 19"), 1);
+	RD_SET(h.since[0].v[RD_QPC_RNR], 30);
+	judge(&h);
+	assert_int_equal(count_findings(&h, "qps-retransmit", "rxe0 received 30 RNR NAKs"), 1);
+	host_deinit(&h);
+}
+
+/* Healthy: many are idle while others transfer, and lose a harmless few; or what is counted has its cause in one that is named. */
+static void none_of_several(void **state)
+{
+	struct host h;
+
+	(void)state;
+	busy(&h, 1000000);
+	add_idle(&h, 18, RD_QPS_RTS);
+	add_idle(&h, 19, RD_QPS_RTS);
+	RD_SET(h.since[0].v[RD_QPC_RETRIES], 3);
+	judge(&h);
+	assert_int_equal(count_findings(&h, "qps-retransmit", ""), 0);
+	RD_SET(h.since[0].v[RD_QPC_RETRIES], 15);
+	RD_SET(h.since[0].v[RD_QPC_NAKS], 80);
+	judge(&h);
+	assert_int_equal(count_findings(&h, "qps-retransmit", ""), 0);
+	h.past[0].psn_per_second.v = 0;
+	RD_SET(h.qps[0].state, RD_QPS_ERR);
+	h.past[0].fresh = true;
+	judge(&h);
+	assert_int_equal(count_findings(&h, "qps-retransmit", ""), 0);
 	host_deinit(&h);
 }
 
@@ -404,6 +512,9 @@ int main(void)
 		TEST(receiver_too_slow),
 		TEST(rnr_naks_are_no_loss),
 		TEST(dead_peer_beside_a_busy_one),
+		TEST(idle_beside_one_that_times_out),
+		TEST(one_of_several),
+		TEST(none_of_several),
 		TEST(a_rate_that_fell),
 	};
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analyse/qp/qp-verdict.h"
+#include "base/buf.h"
 #include "base/memory.h"
 #include "base/text.h"
 
@@ -81,36 +82,61 @@ static void judge_device(const struct rd_qp_views *views, const bool *chosen, co
 	rd_finding_add(findings, &finding);
 }
 
-/* Losses that cannot be attributed to one queue pair. */
-static void judge_losses(const struct rd_qp_views *views, const bool *chosen, const struct range *range,
-			 struct rd_findings *findings)
+/* A verdict on one queue pair that explains what its device counted. */
+static bool explains(enum rd_qp_verdict_kind kind)
+{
+	return kind == RD_QPV_CUT_OFF || kind == RD_QPV_RETRYING || kind == RD_QPV_NO_RECEIVES || kind == RD_QPV_SLOW;
+}
+
+#define NAMED_MAX 8
+
+/* ": qpn 17, 18": those without packets, or the others. Returns how many. */
+static size_t list_suspects(const struct rd_qp_views *views, const bool *chosen, const struct range *range, bool moving,
+			    struct rd_buf *out)
+{
+	size_t n = 0;
+
+	for (size_t i = range->from; i < range->to; i++) {
+		const struct rd_qp_past *past = views->v[i].past;
+
+		if ((chosen && !chosen[i]) || views->v[i].verdict->kind != RD_QPV_CANNOT_TELL ||
+		    past->psn_per_second.known != RD_OK || (past->psn_per_second.v > 0) != moving)
+			continue;
+		if (n++ < NAMED_MAX)
+			rd_buf_printf(out, "%s%u",
+				      n > 1  ? ", " :
+				      moving ? "; with packets: qpn " :
+					       "; without packets: qpn ",
+				      views->res->qps[i].lqpn.v);
+	}
+	if (n > NAMED_MAX)
+		rd_buf_printf(out, ", %zu more", n - NAMED_MAX);
+	return n;
+}
+
+/* What cannot be attributed to one queue pair. */
+static void judge_note(const struct rd_qp_views *views, const bool *chosen, const struct range *range,
+		       struct rd_findings *findings)
 {
 	struct rd_finding finding = { .id = "qps-retransmit",
 				      .severity = RD_SEV_WARNING,
 				      .title = "device retransmits, or loses packets",
 				      .why = kinds[RD_QPV_SLOW].why };
-	const struct rd_res *res = views->res;
-	size_t n = 0, first = 0;
+	_cleanup_buf_ struct rd_buf which = { 0 };
+	size_t n;
 
-	if (!views->losses || !views->losses[range->dev])
+	if (!views->notes || !views->notes[range->dev].why)
 		return;
-	for (size_t i = range->from; i < range->to; i++) {
-		const struct rd_qp_view *view = &views->v[i];
-
-		if (chosen && !chosen[i])
-			continue;
-		if (view->verdict->kind == RD_QPV_SLOW)
+	for (size_t i = range->from; i < range->to; i++)
+		if (explains(views->v[i].verdict->kind))
 			return;
-		if (view->verdict->kind == RD_QPV_CANNOT_TELL && view->past->psn_per_second.known == RD_OK &&
-		    view->past->psn_per_second.v > 0 && !n++)
-			first = i;
-	}
+	n = list_suspects(views, chosen, range, false, &which);
+	n += list_suspects(views, chosen, range, true, &which);
 	if (!n)
 		return;
-	finding.subject = rd_text("%s, %zu active queue pairs, first: qpn %u", res->devs[range->dev].name, n,
-				  res->qps[first].lqpn.v);
-	finding.observed = rd_dup(views->losses[range->dev]);
-	finding.fix = rd_dup(views->v[first].verdict->fix);
+	finding.subject = rd_text("%s, one of %zu queue pairs", views->res->devs[range->dev].name, n);
+	finding.observed = rd_text("%s%s", views->notes[range->dev].why, which.data);
+	finding.fix = rd_dup(views->notes[range->dev].fix);
 	rd_finding_add(findings, &finding);
 }
 
@@ -125,5 +151,5 @@ void rd_qp_verdict_findings(const struct rd_qp_views *views, const bool *chosen,
 	}
 	range = (struct range){ 0 };
 	while (next_device(views->res, &range))
-		judge_losses(views, chosen, &range, findings);
+		judge_note(views, chosen, &range, findings);
 }

@@ -197,6 +197,20 @@ static char *fix_device(const char *ibdev, enum rd_qp_advice advice)
 	}
 }
 
+char *rd_qp_device_fix(const char *ibdev, enum rd_qp_advice advice)
+{
+	char *ret = fix_device(ibdev, advice);
+
+	if (ret)
+		return ret;
+	return rd_text(
+		"rdmadiag qp-state %s -i 1 -c 5\n%s", ibdev,
+		advice == RD_QP_DO_RNR	? "# find the remote process that posts too few receive work requests" :
+		advice == RD_QP_DO_POST ? "# find the process that posts too few receive work requests" :
+					  "# first those without packets: do the remote QP, and its process, still "
+					  "exist? then the path");
+}
+
 char *rd_qp_fix(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum rd_qp_advice advice)
 {
 	char *ret = one->qp->dev < 0 ? fix_device("infiniband", RD_QP_DO_DEVICE) :

@@ -66,6 +66,9 @@ enum rd_qp_advice {
 /* The text, owned by the caller. */
 char *rd_qp_fix(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum rd_qp_advice advice);
 
+/* Of a device, whichever of its queue pairs it is. */
+char *rd_qp_device_fix(const char *ibdev, enum rd_qp_advice advice);
+
 /* Takes ownership of `why`. */
 void rd_qp_set(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum rd_qp_verdict_kind kind,
 	       enum rd_qp_advice advice, char *why);
@@ -97,6 +100,9 @@ void rd_qp_local_peer(const struct rd_qp_judging *j, const struct rd_qp_one *one
 
 /* RNR NAKs while this queue pair had no packets: which end posts no receives? False: none; then there is no verdict. */
 bool rd_qp_judge_unready(const struct rd_qp_judging *j, const struct rd_qp_one *one);
+
+/* Notes of devices, of what no single queue pair is known to have caused. */
+void rd_qp_note_devices(const struct rd_qp_judging *j);
 
 /* UC has no acknowledgements: a lost packet stays lost. */
 bool rd_qp_can_retransmit(const struct rd_qp *qp);

@@ -2,6 +2,7 @@
 /* Queue pairs that can transfer data: do they? */
 #include "analyse/qp/qp-verdict-priv.h"
 
+#include "analyse/qp/qp-timeout.h"
 #include "analyse/qp/qp.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -212,6 +213,74 @@ static void judge_waiting(const struct rd_qp_judging *j, const struct rd_qp_one 
 			one->past->retry_changed ? "; its retry count changed" : ""));
 }
 
+/* Fewer ACK timeouts may be what a healthy path of another queue pair loses. */
+#define TIMEOUTS_SURE 4
+
+/* How many queue pairs without packets what the device retransmitted can be of; 0: others can have caused it, too. A path that loses
+ * packets of those that have some shows it by NAKs, and by more than a harmless share. */
+static size_t count_silent(const struct rd_qp_judging *j, int dev)
+{
+	const struct rd_qp_device *device = &j->devices[dev];
+	enum rd_qp_loss_kind lost = rd_qp_loss_of(j, dev, true).kind;
+
+	if (device->failed || device->unclear || device->unlisted)
+		return 0;
+	if (device->senders &&
+	    (rd_qp_since(j, dev, RD_QPC_RETRIES) < TIMEOUTS_SURE || !rd_qp_is_counted(j, dev, RD_QPC_NAKS) ||
+	     rd_qp_since(j, dev, RD_QPC_NAKS) || (lost != RD_QP_LOSS_NONE && lost != RD_QP_LOSS_UNORDERED) ||
+	     rd_qp_loss_suspect(j, dev, true).kind == RD_QP_LOSS_UNACKED))
+		return 0;
+	return device->stalled;
+}
+
+/* Whether one queue pair can have as many ACK timeouts in the interval: devices let them run up to four times as long. */
+static bool can_time_out(const struct rd_qp_judging *j, const struct rd_qp_one *one, double timeouts)
+{
+	const struct rd_qp_seen attrs = rd_qp_attributes(&j->views->v[one->i]);
+	struct rd_timeouts set = { .timeout = { attrs.timeout.v, attrs.timeout.known } };
+	struct rd_giveup giveup = rd_qp_giveup(&set);
+	double most = giveup.ack_timeout.known == RD_OK ? j->opts->seconds / giveup.ack_timeout.v : timeouts;
+
+	return !giveup.ack_for_ever && timeouts <= most + 1 && timeouts + 1 >= most / 4;
+}
+
+static enum rd_qp_advice note_device(const struct rd_qp_judging *j, int dev, char **why)
+{
+	const struct rd_qp_device *device = &j->devices[dev];
+	struct rd_qp_loss loss = rd_qp_loss_of(j, dev, true);
+	unsigned long long retries = rd_qp_since(j, dev, RD_QPC_RETRIES), got = rd_qp_since(j, dev, RD_QPC_RNR);
+	unsigned long long sent = rd_qp_since(j, dev, RD_QPC_RNR_SENT);
+	const char *ibdev = j->res->devs[dev].name;
+	double s = j->opts->seconds;
+
+	if (device->moving && loss.kind != RD_QP_LOSS_NONE && loss.kind != RD_QP_LOSS_UNORDERED && loss.packets) {
+		*why = rd_qp_loss_text(j, dev, &loss);
+		return advice_of(&loss);
+	}
+	if (!device->senders && device->stalled && got > 1)
+		*why = rd_text("%s received %llu RNR NAKs in %.1f s, for those without packets (device-wide)", ibdev,
+			       got, s);
+	else if (!device->moving && device->waiting && sent > 1)
+		*why = rd_text("%s sent %llu RNR NAKs in %.1f s, without progress (device-wide)", ibdev, sent, s);
+	else if (retries > 1 && count_silent(j, dev))
+		*why = rd_text("%s retransmitted %llu times in %.1f s, for those without packets (device-wide)", ibdev,
+			       retries, s);
+	return got > 1 ? RD_QP_DO_RNR : sent > 1 ? RD_QP_DO_POST : RD_QP_DO_PEER;
+}
+
+void rd_qp_note_devices(const struct rd_qp_judging *j)
+{
+	for (size_t d = 0; d < j->res->n_devs; d++) {
+		struct rd_qp_note note = { 0 };
+		enum rd_qp_advice advice = note_device(j, (int)d, &note.why);
+
+		if (!note.why)
+			continue;
+		note.fix = rd_qp_device_fix(j->res->devs[d].name, advice);
+		rd_qp_views_note(j->views, d, &note);
+	}
+}
+
 /* No packet: no work posted, or no packet gets through? */
 static void judge_stalled(const struct rd_qp_judging *j, const struct rd_qp_one *one)
 {
@@ -240,7 +309,7 @@ static void judge_stalled(const struct rd_qp_judging *j, const struct rd_qp_one 
 			j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
 			rd_text("no packet in %.1f s; %s retransmitted once, with or without success (device-wide)", s,
 				ibdev));
-	if (candidates > 1)
+	if (candidates > 1 && (count_silent(j, one->qp->dev) != 1 || !can_time_out(j, one, (double)retries)))
 		return rd_qp_set(
 			j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
 			rd_text("no packet in %.1f s; %s retransmitted in that time, for this or another of its "
@@ -248,8 +317,8 @@ static void judge_stalled(const struct rd_qp_judging *j, const struct rd_qp_one 
 				s, ibdev, candidates));
 	rd_qp_set(
 		j, one, RD_QPV_RETRYING, RD_QP_DO_PEER,
-		rd_text("no packet in %.1f s; %s retransmitted %llu times in that time, without progress (device-wide)",
-			s, ibdev, retries));
+		rd_text("no packet in %.1f s; %s retransmitted %llu times in that time, without progress%s (device-wide)",
+			s, ibdev, retries, candidates > 1 ? "; all its other queue pairs have packets" : ""));
 }
 
 /* PSNs have 24 bits. Half of them: packets can be shorter than the path MTU, and links be bonded. Much shorter ones are counted. */

@@ -284,18 +284,6 @@ static void doubt_psns(const struct rd_qp_judging *j)
 	}
 }
 
-/* What speaks against all queue pairs of a device. */
-static void note_losses(const struct rd_qp_judging *j)
-{
-	for (size_t d = 0; d < j->res->n_devs; d++) {
-		struct rd_qp_loss loss = rd_qp_loss_of(j, (int)d, true);
-
-		if (j->devices[d].moving && loss.kind != RD_QP_LOSS_NONE && loss.kind != RD_QP_LOSS_UNORDERED &&
-		    loss.packets)
-			rd_qp_views_note(j->views, d, rd_qp_loss_text(j, (int)d, &loss));
-	}
-}
-
 static int compare_neighbours(const void *a, const void *b)
 {
 	const struct rd_neigh *x = *(const struct rd_neigh *const *)a, *y = *(const struct rd_neigh *const *)b;
@@ -338,5 +326,5 @@ void rd_qp_judge(struct rd_qp_views *views, const struct rd_qp_judge *opts)
 		rd_qp_judge_stopped(&j, &one);
 		rd_qp_views_set_verdict(views, i, &verdict);
 	}
-	note_losses(&j);
+	rd_qp_note_devices(&j);
 }

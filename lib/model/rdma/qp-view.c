@@ -38,11 +38,11 @@ void rd_qp_views_init(struct rd_qp_views *views, const struct rd_res *res)
 
 void rd_qp_views_deinit(struct rd_qp_views *views)
 {
-	for (size_t d = 0; views->losses && d < views->res->n_devs; d++)
-		free(views->losses[d]);
+	for (size_t d = 0; views->notes && d < views->res->n_devs; d++)
+		RD_FREE(views->notes[d].why, views->notes[d].fix);
 	for (size_t i = 0; i < views->n_owned; i++)
 		free(views->owned[i]);
-	RD_FREE(views->losses, views->gone, views->owned, views->v);
+	RD_FREE(views->notes, views->gone, views->owned, views->v);
 	*views = (struct rd_qp_views){ 0 };
 }
 
@@ -106,12 +106,12 @@ const char *rd_qp_views_keep(struct rd_qp_views *views, char *text)
 	return recent;
 }
 
-void rd_qp_views_note(struct rd_qp_views *views, size_t dev, char *text)
+void rd_qp_views_note(struct rd_qp_views *views, size_t dev, const struct rd_qp_note *note)
 {
-	if (!views->losses)
-		views->losses = rd_alloc(views->res->n_devs + 1, sizeof(*views->losses));
-	free(views->losses[dev]);
-	views->losses[dev] = text;
+	if (!views->notes)
+		views->notes = rd_alloc(views->res->n_devs + 1, sizeof(*views->notes));
+	RD_FREE(views->notes[dev].why, views->notes[dev].fix);
+	views->notes[dev] = *note;
 }
 
 const uint8_t *rd_qp_peer_gid(const struct rd_qp_view *view)

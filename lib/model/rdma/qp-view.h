@@ -86,10 +86,15 @@ struct rd_qp_view {
 #define RD_QP_RECENT 32
 #define RD_QP_RECENT_WAYS 4
 
+/* What a device counted that one of its queue pairs caused, not known which. */
+struct rd_qp_note {
+	char *why, *fix; /* owned; NULL: nothing, or unknown */
+};
+
 struct rd_qp_views {
 	const struct rd_res *res; /* outlives the views */
 	struct rd_qp_view *v;	  /* res->n_qps entries: v[i] belongs to res->qps[i] */
-	char **losses; /* per device: packets that it lost, as text; NULL: none, or unknown. NULL: for no device */
+	struct rd_qp_note *notes; /* per device. NULL: for no device */
 	size_t *gone; /* per device: queue pairs that it no longer has, but had since the previous sample. NULL: unknown */
 	void **owned; /* what views and verdicts refer to */
 	size_t n_owned, cap_owned;
@@ -113,8 +118,8 @@ void rd_qp_views_set_verdict(struct rd_qp_views *views, size_t i, const struct r
 
 /* Keeps a text, of which it takes ownership; returns it, or an equal one that it had. Valid as long as the views. */
 const char *rd_qp_views_keep(struct rd_qp_views *views, char *text);
-/* Sets the losses of a device; takes ownership of `text`. */
-void rd_qp_views_note(struct rd_qp_views *views, size_t dev, char *text);
+/* Sets the note of a device; takes ownership of its texts. */
+void rd_qp_views_note(struct rd_qp_views *views, size_t dev, const struct rd_qp_note *note);
 
 /* Packets, at least, that a queue pair sent and its device has no ACK for; 0: none, or unknown. A single packet is unknown: nothing says
  * whether a device dumps the last acknowledged PSN or the one after it. Never run on a device. */
