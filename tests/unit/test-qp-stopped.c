@@ -95,6 +95,81 @@ static void the_process_of_its_peer_is_stopped(void **state)
 	host_deinit(&h);
 }
 
+/* The signal to continue does nothing in a frozen control group, and a debugger waits without end. */
+static void its_control_group_is_frozen(void **state)
+{
+	struct host h;
+
+	(void)state;
+	start(&h);
+	RD_SET(h.procs[0].frozen, true);
+	for (const char *c = "SDT"; *c; c++) {
+		RD_SET(h.procs[0].state, *c);
+		judge(&h);
+		is(h.v[0].verdict, "idle", "did not retransmit; its process 235 (python3) is frozen");
+		assert_true(begins(h.v[0].verdict->fix,
+				   "cat /proc/235/cgroup\n# process 235 (python3) is in a frozen control group"));
+		assert_null(strstr(h.v[0].verdict->fix, "gdb"));
+		assert_null(strstr(h.v[0].verdict->fix, "kill"));
+		assert_non_null(strstr(h.v[0].verdict->fix, "rdmadiag qp-state"));
+	}
+	/* Healthy: thawed, or not known. */
+	RD_SET(h.procs[0].state, 'S');
+	h.procs[0].frozen.v = false;
+	judge(&h);
+	assert_null(strstr(h.v[0].verdict->why, "frozen"));
+	h.procs[0].frozen.v = true;
+	h.procs[0].frozen.known = RD_ABSENT;
+	judge(&h);
+	assert_null(strstr(h.v[0].verdict->why, "frozen"));
+	assert_non_null(strstr(h.v[0].verdict->fix, "gdb -p 235"));
+	host_deinit(&h);
+}
+
+static void frozen_groups_are_read(void **state)
+{
+	struct rd_proc procs[] = { { .cgroup = (char *)"/a" },
+				   { .cgroup = (char *)"/b" },
+				   { .cgroup = (char *)"/c" },
+				   { .cgroup = (char *)"/d" },
+				   { .cgroup = NULL } };
+	static const int frozen[] = { true, false, true, -1, -1 };
+	struct fake_host host;
+
+	(void)state;
+	fake_host_init(&host);
+	fake_host_text(&host, "/proc/7/status", "State:\tS (sleeping)\n");
+	fake_host_text(&host, "/sys/fs/cgroup/a/cgroup.events", "populated 1\nfrozen 1\n");
+	fake_host_text(&host, "/sys/fs/cgroup/b/cgroup.events", "populated 1\nfrozen 0\n");
+	fake_host_text(&host, "/sys/fs/cgroup/freezer/c/freezer.state", "FROZEN\n");
+	fake_host_text(&host, "/sys/fs/cgroup/freezer/d/freezer.state", "");
+	for (size_t i = 0; i < RD_ARRAY_SIZE(procs); i++) {
+		procs[i].pid = 7;
+		assert_int_equal(rd_collect_proc_state(host.source, &procs[i]), 0);
+		assert_int_equal(procs[i].frozen.known == RD_OK ? (int)procs[i].frozen.v : -1, frozen[i]);
+	}
+	fake_host_deinit(&host);
+}
+
+static void start_is_read(void **state)
+{
+	struct rd_proc proc = { .pid = 235 }, odd = { .pid = 236 };
+	struct fake_host host;
+
+	(void)state;
+	fake_host_init(&host);
+	fake_host_text(
+		&host, "/proc/235/stat",
+		"235 (a) b) S 1 235 235 0 -1 4194560 85 0 0 0 0 1 0 0 20 0 1 0 4711 8192 0 18446744073709551615\n");
+	fake_host_text(&host, "/proc/236/stat", "236 (a) S 1 2\n");
+	assert_int_equal(rd_collect_proc_start(host.source, &proc), 0);
+	assert_int_equal(proc.start_ns.known, RD_OK);
+	assert_int_equal(proc.start_ns.v, 47110000000);
+	assert_int_equal(rd_collect_proc_start(host.source, &odd), 0);
+	assert_int_not_equal(odd.start_ns.known, RD_OK);
+	fake_host_deinit(&host);
+}
+
 /* Healthy: whatever else the state is; packets flow all the same, as the device writes for it; and what failed, failed before. */
 static void processes_that_do_not_matter(void **state)
 {
@@ -174,6 +249,9 @@ int main(void)
 		TEST(its_process_is_stopped),
 		TEST(its_debugger_stopped_it),
 		TEST(the_process_of_its_peer_is_stopped),
+		TEST(its_control_group_is_frozen),
+		TEST(frozen_groups_are_read),
+		TEST(start_is_read),
 		TEST(processes_that_do_not_matter),
 		TEST(processes_that_are_read),
 		TEST(status_is_read),

@@ -214,6 +214,36 @@ static void log_lines_find_their_queue_pair(void **state)
 	host_deinit(&h);
 }
 
+/* Numbers are reused: a line that is older than the process is about another queue pair. A newer one has the time of the failure, unless
+ * another line has, too, or it was seen in ERR before. */
+static void lines_of_another_life(void **state)
+{
+	struct host h;
+
+	(void)state;
+	host_init(&h);
+	age(&h, put(&h, 17, RD_QPS_ERR), RD_AGE_AT_LEAST, 0, 0);
+	h.qps[0].proc = 1;
+	log_line(&h, "mlx5_0: qp#17 make_send_cqe: non-flush error status = 12", 60 * S, 0);
+	RD_SET(h.procs[1].start_ns, 61 * S);
+	judge(&h);
+	is(h.v[0].verdict, "failed", "in ERR for at least 0.0 s; cause unknown");
+	h.procs[1].start_ns.v = 59 * S;
+	judge(&h);
+	is(h.v[0].verdict, "retries-exhausted", "in ERR for 40.0 s; kernel log: ");
+	assert_int_equal(h.v[0].past->age_kind, RD_AGE_EXACT);
+	age(&h, &h.qps[0], RD_AGE_AT_LEAST, 50, 0);
+	judge(&h);
+	is(h.v[0].verdict, "retries-exhausted", "in ERR for at least 50.0 s; kernel log: ");
+	age(&h, &h.qps[0], RD_AGE_AT_LEAST, 0, 0);
+	h.past[0].age_max_seconds.known = RD_ABSENT;
+	h.lines[0].time_ns = 60 * S;
+	log_line(&h, "mlx5_0: qp#17 make_send_cqe: non-flush error status = 12", 70 * S, 0);
+	judge(&h);
+	is(h.v[0].verdict, "retries-exhausted", "in ERR for at least 0.0 s; kernel log: ");
+	host_deinit(&h);
+}
+
 static void numbers_as_drivers_write_them(void **state)
 {
 	static const struct {
@@ -288,6 +318,7 @@ int main(void)
 		TEST(exhausted_only_with_evidence),
 		TEST(more_failed_than_gave_up),
 		TEST(flushed_by_its_program),
+		TEST(lines_of_another_life),
 		TEST(log_lines_find_their_queue_pair),
 		TEST(numbers_as_drivers_write_them),
 		TEST(remarks_are_one_a_device),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analyse/qp/qp-log.h"
+#include "analyse/qp/qp.h"
 #include "base/klog-form.h"
 #include "base/memory.h"
 #include "base/number.h"
@@ -71,17 +72,37 @@ static bool names_device(const char *text, const char *name)
 	return false;
 }
 
-static bool recent_enough(const struct rd_qp_past *past, uint64_t line_ns, uint64_t now_ns)
+/* Numbers are reused: a line that is older than the process is about another queue pair, whatever else is known of its age. */
+static bool recent_enough(const struct rd_res *res, const struct rd_qp *qp, const struct rd_qp_past *past,
+			  uint64_t line_ns, uint64_t now_ns)
 {
 	double ago = now_ns > line_ns ? (double)(now_ns - line_ns) / 1e9 : 0;
 
+	if (qp->proc >= 0 && res->procs[qp->proc].start_ns.known == RD_OK && line_ns < res->procs[qp->proc].start_ns.v)
+		return false;
 	return past->age_max_seconds.known != RD_OK || ago <= past->age_max_seconds.v + SLACK_S;
 }
 
-const struct rd_krecord **rd_qp_log_join(const struct rd_klog *klog, const struct rd_qp_views *views, uint64_t mono_ns)
+/* The only line that names a failed queue pair, and a failure, has the time of that. */
+static void date_failure(struct rd_qp_views *views, size_t i, const struct rd_krecord *line, uint64_t mono_ns)
+{
+	struct rd_qp_past past = *views->v[i].past;
+	double ago = mono_ns > line->time_ns ? (double)(mono_ns - line->time_ns) / 1e9 : 0;
+
+	if (!rd_qp_has_failed(&views->res->qps[i]) || past.age_kind == RD_AGE_EXACT || past.moved_by_call ||
+	    !strcasestr(line->text, "err") || (past.age_seconds.known == RD_OK && ago + SLACK_S < past.age_seconds.v))
+		return;
+	past.age_kind = RD_AGE_EXACT;
+	RD_SET(past.age_seconds, ago);
+	RD_SET(past.age_max_seconds, ago);
+	rd_qp_views_set_past(views, i, &past);
+}
+
+const struct rd_krecord **rd_qp_log_join(const struct rd_klog *klog, struct rd_qp_views *views, uint64_t mono_ns)
 {
 	const struct rd_res *res = views->res;
 	const struct rd_krecord **ret = NULL;
+	_cleanup_free_ uint8_t *lines = NULL;
 
 	for (size_t i = klog->n; i > 0 && klog->v[klog->n - 1].seq - klog->v[i - 1].seq < LINES_MAX; i--) {
 		const struct rd_krecord *line = &klog->v[i - 1];
@@ -98,13 +119,20 @@ const struct rd_krecord **rd_qp_log_join(const struct rd_klog *klog, const struc
 			for (size_t k = 0; k < n; k++) {
 				size_t at = rd_res_find_qp(res, (int)d, numbers[k]);
 
-				if (at == res->n_qps || !recent_enough(views->v[at].past, line->time_ns, mono_ns))
+				if (at == res->n_qps ||
+				    !recent_enough(res, &res->qps[at], views->v[at].past, line->time_ns, mono_ns))
 					continue;
-				if (!ret)
+				if (!ret) {
 					ret = rd_alloc(res->n_qps, sizeof(const struct rd_krecord *));
+					lines = rd_alloc(res->n_qps, sizeof(*lines));
+				}
+				lines[at] += lines[at] < 2;
 				ret[at] = ret[at] ? ret[at] : line;
 			}
 		}
 	}
+	for (size_t i = 0; lines && i < res->n_qps; i++)
+		if (lines[i] == 1)
+			date_failure(views, i, ret[i], mono_ns);
 	return ret;
 }

@@ -15,8 +15,8 @@ const char *rd_qp_log_status(const char *text);
 /*
  * The last line about each queue pair: [i] is for views->v[i] (NULL: no line). NULL: no line about any. A line belongs to a queue
  * pair if it names its device and its number. Numbers are reused, so lines older than the state of the queue pair, where its age is
- * known, are ignored; `mono_ns` is now. Caller frees; the lines are those of `klog`.
+ * known, or than its process are ignored; `mono_ns` is now. Sets the age of a failed one to that of its only line. Caller frees; the lines are those of `klog`.
  */
-const struct rd_krecord **rd_qp_log_join(const struct rd_klog *klog, const struct rd_qp_views *views, uint64_t mono_ns);
+const struct rd_krecord **rd_qp_log_join(const struct rd_klog *klog, struct rd_qp_views *views, uint64_t mono_ns);
 
 #endif

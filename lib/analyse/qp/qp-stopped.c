@@ -6,6 +6,7 @@
 
 #include "analyse/qp/qp-verdict-priv.h"
 #include "analyse/qp/qp.h"
+#include "base/buf.h"
 #include "base/memory.h"
 #include "base/text.h"
 
@@ -26,8 +27,15 @@ void rd_qp_procs_that_may_stop(const struct rd_qp_views *views, double seconds, 
 	}
 }
 
+static bool is_frozen(const struct rd_proc *proc)
+{
+	return proc->frozen.known == RD_OK && proc->frozen.v;
+}
+
 static bool is_stopped(const struct rd_proc *proc)
 {
+	if (is_frozen(proc))
+		return true;
 	return proc->state.known == RD_OK && (proc->state.v == 'T' || proc->state.v == 't');
 }
 
@@ -41,14 +49,36 @@ static char *name_of(const struct rd_proc *proc)
 					   rd_text("process %u", proc->pid);
 }
 
+/* A debugger would wait for a frozen process without end: without the lines that start one. Caller frees. */
+static char *without_debugger(const char *fix)
+{
+	struct rd_buf ret = { 0 };
+
+	for (const char *at = fix; *at;) {
+		size_t n = strcspn(at, "\n"), whole = n + (at[n] == '\n');
+
+		if (strncmp(at, "gdb ", 4) != 0)
+			rd_buf_add(&ret, at, whole);
+		at += whole;
+	}
+	return ret.data ? ret.data : rd_dup("");
+}
+
 /* Adds a stopped process to the verdict: what stopped it, and what to do, before all else. */
 static void add_stopped(const struct rd_qp_judging *j, const struct rd_qp_one *one, const struct rd_proc *proc,
 			const char *whose)
 {
-	_cleanup_free_ char *name = name_of(proc), *by = NULL, *fix = NULL;
+	_cleanup_free_ char *name = name_of(proc), *by = NULL, *fix = NULL, *rest = NULL;
 	struct rd_qp_verdict *verdict = one->verdict;
 
-	if (proc->state.v == 'T') {
+	rest = is_frozen(proc) ? without_debugger(verdict->fix) : rd_dup(verdict->fix);
+	if (is_frozen(proc)) {
+		by = rd_dup("");
+		fix = rd_text(
+			"cat /proc/%u/cgroup\n# %s is in a frozen control group: write 0 to cgroup.freeze of that, or of one above "
+			"it\n# not if a scheduler suspended its job",
+			proc->pid, name);
+	} else if (proc->state.v == 'T') {
 		by = rd_dup("");
 		fix = rd_text("kill -CONT %u\n# %s is stopped\n# no kill -CONT if a scheduler suspended its job",
 			      proc->pid, name);
@@ -59,8 +89,9 @@ static void add_stopped(const struct rd_qp_judging *j, const struct rd_qp_one *o
 		by = rd_dup(" by its tracer");
 		fix = rd_text("grep TracerPid /proc/%u/status\n# %s is stopped%s: detach it", proc->pid, name, by);
 	}
-	verdict->fix = rd_qp_views_keep(j->views, rd_text("%s\n%s", fix, verdict->fix));
-	verdict->why = rd_qp_views_keep(j->views, rd_text("%s; %s %s is stopped%s", verdict->why, whose, name, by));
+	verdict->fix = rd_qp_views_keep(j->views, rd_text("%s\n%s", fix, rest));
+	verdict->why = rd_qp_views_keep(j->views, rd_text("%s; %s %s is %s%s", verdict->why, whose, name,
+							  is_frozen(proc) ? "frozen" : "stopped", by));
 }
 
 /* Connected or connecting, and neither proof nor a failure explains why it has no packets. */

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "collect/shared/cgroup.h"
 #include "collect/shared/job.h"
 
@@ -201,6 +202,31 @@ void rd_proc_state_take(const char *text, struct rd_proc *proc)
 		RD_SET(proc->tracer, (uint32_t)pid);
 }
 
+/* In the unified hierarchy, else in that of the freezer. */
+static int read_frozen(struct rd_source *src, struct rd_proc *proc)
+{
+	static const struct {
+		const char *path, *line, *yes;
+	} files[] = {
+		{ "/sys/fs/cgroup%s/cgroup.events", "frozen ", "1" },
+		{ "/sys/fs/cgroup/unified%s/cgroup.events", "frozen ", "1" },
+		{ "/sys/fs/cgroup/freezer%s/freezer.state", "", "FROZEN" },
+	};
+	int r = 0;
+
+	for (size_t i = 0; proc->cgroup && i < RD_ARRAY_SIZE(files) && r != -ENOMEM && proc->frozen.known != RD_OK;
+	     i++) {
+		_cleanup_free_ char *path = rd_text(files[i].path, proc->cgroup), *text = NULL;
+		const char *value;
+
+		r = rd_read_textf(src, &text, NULL, "%s", path);
+		value = find_line(text, files[i].line);
+		if (value)
+			RD_SET(proc->frozen, strncmp(value, files[i].yes, strlen(files[i].yes)) == 0);
+	}
+	return r == -ENOMEM ? r : 0;
+}
+
 int rd_collect_proc_state(struct rd_source *src, struct rd_proc *proc)
 {
 	_cleanup_free_ char *text = NULL;
@@ -209,5 +235,25 @@ int rd_collect_proc_state(struct rd_source *src, struct rd_proc *proc)
 	if (!text)
 		return r == -ENOMEM ? r : 0;
 	rd_proc_state_take(text, proc);
-	return 0;
+	return read_frozen(src, proc);
+}
+
+#define FIELD_START 22 /* proc_pid_stat(5) */
+#define NS_PER_TICK 10000000
+
+int rd_collect_proc_start(struct rd_source *src, struct rd_proc *proc)
+{
+	_cleanup_free_ char *text = NULL;
+	int r = rd_read_textf(src, &text, NULL, "/proc/%u/stat", proc->pid);
+	/* The second field is the name, which may contain anything. */
+	const char *at = text ? strrchr(text, ')') : NULL;
+	uint64_t ticks;
+
+	for (int field = 2; at && field < FIELD_START; field++) {
+		at = strchr(at, ' ');
+		at = at ? at + 1 : NULL;
+	}
+	if (at && rd_take_uint(&at, RD_DECIMAL, UINT64_MAX / NS_PER_TICK, &ticks) == 0)
+		RD_SET(proc->start_ns, ticks * NS_PER_TICK);
+	return r == -ENOMEM ? r : 0;
 }

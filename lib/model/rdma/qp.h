@@ -68,7 +68,9 @@ struct rd_proc {
 	char *devx_libs; /* mapped libraries that create queue pairs which the kernel does not list; "": none; NULL: unknown */
 	struct rd_proc_peers *peers; /* NULL: not read, or unknown */
 	RD_FIELD(char) state; /* of its main thread, as in /proc/PID/status: T stopped, t stopped by its tracer … */
-	RD_FIELD(uint32_t) tracer; /* pid; 0: none, or in another PID namespace */
+	RD_FIELD(uint32_t) tracer;   /* pid; 0: none, or in another PID namespace */
+	RD_FIELD(uint64_t) start_ns; /* since boot, in steps of 10 ms */
+	RD_FIELD(bool) frozen;	     /* its control group is, or one above it */
 };
 
 /* Attributes of a QP recorded from modify_qp calls: each field as last set. */

@@ -162,7 +162,7 @@ static bool is_library(const char *path)
 }
 
 /* Files of all processes; and further files of the process of --pid. */
-static const char *const of_process[] = { "cgroup", "comm", "limits", "status", "uid_map" };
+static const char *const of_process[] = { "cgroup", "comm", "limits", "stat", "status", "uid_map" };
 static const char *const of_named_process[] = { "environ", "fd", "maps" };
 
 static bool is_one_of(const char *name, const char *const *names, size_t n)

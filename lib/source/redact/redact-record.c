@@ -550,6 +550,9 @@ static bool redact_special(struct rd_redact *redact, const char *path, const cha
 		redact_variables(redact, text, size, '\0', out);
 	else if (strcmp(name, "status") == 0)
 		rd_redact_keep_lines(text, of_status, out);
+	else if (strcmp(name, "stat") == 0)
+		/* The name of the process, in parentheses, is left out. */
+		rd_buf_str(out, strrchr(text, ')') ? strrchr(text, ')') : "");
 	else if (strcmp(name, "maps") == 0)
 		rd_redact_maps(text, out);
 	else
