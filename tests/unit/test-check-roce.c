@@ -482,12 +482,28 @@ static void of_another_job(struct fixture *f)
 	struct rd_qp *qp = add_qp(f);
 
 	RD_SET(qp->owner.pid, 4711);
+	RD_SET(qp->state, RD_QPS_RTS);
 	qp->proc = 0;
 	f->res.procs = calloc(1, sizeof(*f->res.procs));
 	f->res.n_procs = 1;
 	f->res.procs[0] = (struct rd_proc){ .pid = 4711,
 					    .comm = strdup("python"),
 					    .cgroup = strdup("/slurm/uid_1/job_12/step_0") };
+}
+
+/* Of a running program, which may be about to recreate it: no fault, unless no job should be here. */
+static void failed_of_a_program(struct fixture *f)
+{
+	of_another_job(f);
+	RD_SET(f->res.qps[0].state, RD_QPS_ERR);
+	free(f->res.procs[0].cgroup);
+	f->res.procs[0].cgroup = NULL;
+}
+
+static void failed_of_a_program_exclusive(struct fixture *f)
+{
+	failed_of_a_program(f);
+	f->in.exclusive = true;
 }
 
 static void of_another_job_exclusive(struct fixture *f)
@@ -561,6 +577,8 @@ static void leftovers_and_hangs(void **state)
 	expect("job-leftovers", kernels_own, RD_SEV_OK);
 	expect("job-leftovers", of_another_job, RD_SEV_OK);
 	expect("job-leftovers", of_another_job_exclusive, RD_SEV_WARNING);
+	expect("job-leftovers", failed_of_a_program, RD_SEV_NOTE);
+	expect("job-leftovers", failed_of_a_program_exclusive, RD_SEV_WARNING);
 	expect("job-leftovers", not_listed, RD_SEV_UNKNOWN);
 	expect("host-answers", blocked, RD_SEV_WARNING);
 	expect("host-answers", died, RD_SEV_WARNING);

@@ -396,6 +396,36 @@ static void expect(struct firewall_case *c, bool drops, bool may_drop)
 	fake_host_deinit(&c->files);
 }
 
+/* A read that timed out says nothing of iptables, nor that there are no rules; a module that is loaded does. */
+static void a_firewall_that_is_not_read(void **state)
+{
+	static const struct {
+		const char *module;
+		bool legacy;
+	} cases[] = { { "iptable_filter", false }, { "nf_tables", false }, { "iptable_mangle", true } };
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
+		struct rd_netstate net = { 0 };
+		struct fake_host files;
+		struct rd_sysfs fs;
+		char made[128];
+
+		fake_host_init(&files);
+		/* A link to itself cannot be followed: any error but that there is no such directory. */
+		snprintf(made, sizeof(made),
+			 cases[i].legacy ? "mkdir -p sys/module/%s" : "mkdir -p sys/module && ln -s %s sys/module/%s",
+			 cases[i].module, cases[i].module);
+		assert_int_equal(fake_host_run(&files, made), 0);
+		fs = (struct rd_sysfs){ .src = files.source };
+		rd_collect_firewall(&fs, &net);
+		assert_int_not_equal(net.firewall.known, RD_OK);
+		assert_int_equal(net.firewall.legacy, cases[i].legacy);
+		rd_netstate_deinit(&net);
+		fake_host_deinit(&files);
+	}
+}
+
 static void a_firewall_that_drops_roce(void **state)
 {
 	struct firewall_case c;
@@ -478,6 +508,7 @@ int main(void)
 		TEST(firmware_and_health_by_devlink),
 		TEST(header_split_steering_fec_and_queues),
 		TEST(routes_rules_and_neighbours),
+		TEST(a_firewall_that_is_not_read),
 		TEST(a_firewall_that_drops_roce),
 		TEST(a_firewall_that_lets_roce_pass),
 		TEST(a_firewall_that_may_drop_roce),

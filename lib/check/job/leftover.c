@@ -47,6 +47,19 @@ static void judge_process(const struct rd_check_input *in, const struct rd_qp *q
 		      rd_text("no queue pairs of other jobs"));
 }
 
+/* Those in ERR of running programs: recreating them may be under way, where jobs run. */
+static void judge_failed(const struct rd_check_input *in, const char *dev, size_t failed, struct rd_check_out *out)
+{
+	char *observed =
+		failed ? rd_text("%zu queue pair%s of running processes in state ERR", failed, failed == 1 ? "" : "s") :
+			 NULL;
+
+	if (failed && in->exclusive)
+		rd_check_warn(out, dev, observed, rd_text("no queue pairs in state ERR"));
+	else if (failed)
+		rd_check_note(out, dev, observed, NULL, rd_text("rdmadiag qp-state %s", dev));
+}
+
 static void run_leftovers(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_res *res = in->res;
@@ -57,7 +70,7 @@ static void run_leftovers(const struct rd_check_input *in, struct rd_check_out *
 	if (!res)
 		return;
 	for (size_t d = 0; d < res->n_devs; d++) {
-		size_t orphans = 0, errors = 0;
+		size_t orphans = 0, errors = 0, failed = 0;
 
 		for (size_t i = 0; i < res->n_qps; i++) {
 			const struct rd_qp *qp = &res->qps[i];
@@ -70,12 +83,14 @@ static void run_leftovers(const struct rd_check_input *in, struct rd_check_out *
 				errors += qp->state.known == RD_OK && qp->state.v == RD_QPS_ERR;
 				continue;
 			}
+			failed += qp->state.known == RD_OK && qp->state.v == RD_QPS_ERR;
 			for (size_t k = 0; k < i && !seen; k++)
 				seen = res->qps[k].dev == qp->dev && res->qps[k].owner.pid.known == RD_OK &&
 				       res->qps[k].owner.pid.v == qp->owner.pid.v && is_of_program(&res->qps[k]);
 			if (!seen)
 				judge_process(in, qp, out);
 		}
+		judge_failed(in, res->devs[d].name, failed, out);
 		if (res->devs[d].gaps[RD_RES_QP].code)
 			rd_check_unknown(out, res->devs[d].name, "not all queue pairs could be listed");
 		else if (orphans)

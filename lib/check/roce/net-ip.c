@@ -260,7 +260,9 @@ static void run_firewall(const struct rd_check_input *in, struct rd_check_out *o
 		rd_check_unknown(out, "firewall",
 				 firewall && firewall->known == RD_DENIED ?
 					 "rules not readable without CAP_NET_ADMIN" :
-					 "legacy iptables rules present; they are not readable by netlink");
+				 firewall && firewall->legacy ?
+					 "legacy iptables rules present; they are not readable by netlink" :
+					 "rules could not be read (nftables)");
 	else if (hard && firewall->drops)
 		rd_check_unknown(
 			out, "firewall",

@@ -144,9 +144,11 @@ struct rd_devlink {
 /* What the firewall may do with UDP packets to port 4791 (RoCE v2) that pass through the kernel: those of soft devices; a NIC
  * handles them in hardware. */
 struct rd_firewall {
-	enum rd_known known; /* RD_DENIED: no privilege; RD_ABSENT: unsupported kind of rules */
-	bool drops;	     /* a rule drops this port, and none accepts anything */
-	bool may_drop;	     /* a rule or policy drops what may be such packets */
+	enum rd_known
+		known; /* RD_DENIED: no privilege; RD_ABSENT: not read, or with `legacy` an unsupported kind of rules */
+	bool legacy;   /* a module of iptables is loaded */
+	bool drops;    /* a rule drops this port, and none accepts anything */
+	bool may_drop; /* a rule or policy drops what may be such packets */
 };
 
 struct rd_netstate {
