@@ -410,6 +410,32 @@ static void idle_beside_one_that_times_out(void **state)
 	host_deinit(&h);
 }
 
+/* Broken: the ACKs of the one without packets are lost, so that its peer sends the same again. Healthy: one late ACK; those of another
+ * one, which has packets; UC has none. */
+static void only_duplicates_are_received(void **state)
+{
+	struct host h;
+
+	(void)state;
+	busy(&h, 0);
+	RD_SET(h.since[0].v[RD_QPC_DUPLICATES], 12);
+	judge(&h);
+	is(h.v[0].verdict, "cannot-tell", "no new packet in 1.0 s; rxe0 received 12 duplicate requests");
+	assert_non_null(strstr(h.v[0].verdict->fix, "ACKs are lost"));
+	RD_SET(h.qps[0].type, RD_QPT_UC);
+	judge(&h);
+	is(h.v[0].verdict, "idle", "UC queue pairs do not retransmit");
+	RD_SET(h.qps[0].type, RD_QPT_RC);
+	h.since[0].v[RD_QPC_DUPLICATES].v = 1;
+	judge(&h);
+	is(h.v[0].verdict, "idle", "did not retransmit");
+	h.since[0].v[RD_QPC_DUPLICATES].v = 12;
+	past_of(&h, add_idle(&h, 18, RD_QPS_RTS))->psn_per_second.v = 100000;
+	judge(&h);
+	is(h.v[0].verdict, "idle", "did not retransmit");
+	host_deinit(&h);
+}
+
 /* Which one it is, is not known: the finding names all that it can be, those without packets first, and no single one. */
 static void one_of_several(void **state)
 {
@@ -513,6 +539,7 @@ int main(void)
 		TEST(rnr_naks_are_no_loss),
 		TEST(dead_peer_beside_a_busy_one),
 		TEST(idle_beside_one_that_times_out),
+		TEST(only_duplicates_are_received),
 		TEST(one_of_several),
 		TEST(none_of_several),
 		TEST(a_rate_that_fell),

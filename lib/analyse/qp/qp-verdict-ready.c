@@ -287,6 +287,7 @@ static void judge_stalled(const struct rd_qp_judging *j, const struct rd_qp_one 
 	/* A queue pair with packets may be the one that retransmits, too; one of UC is not. */
 	size_t candidates = count_requesters(&j->devices[one->qp->dev]);
 	unsigned long long retries = rd_qp_since(j, one->qp->dev, RD_QPC_RETRIES);
+	unsigned long long again = rd_qp_since(j, one->qp->dev, RD_QPC_DUPLICATES);
 	const char *ibdev = j->res->devs[one->qp->dev].name;
 	double s = j->opts->seconds;
 
@@ -294,6 +295,13 @@ static void judge_stalled(const struct rd_qp_judging *j, const struct rd_qp_one 
 		return;
 	if (one->past->unacked)
 		return judge_waiting(j, one);
+	/* The remote QP has no ACK for what arrived before: it is not idle. */
+	if (rd_qp_can_retransmit(one->qp) && again > 1 && !retries && !j->devices[one->qp->dev].moving)
+		return rd_qp_set(
+			j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_LATE,
+			rd_text("no new packet in %.1f s; %s received %llu duplicate requests: of this or another of its "
+				"queue pairs, ACKs do not arrive (device-wide)",
+				s, ibdev, again));
 	if (!rd_qp_can_retransmit(one->qp))
 		return rd_qp_set(j, one, RD_QPV_IDLE, RD_QP_DO_IDLE,
 				 rd_text("no packet in %.1f s; UC queue pairs do not retransmit", s));
