@@ -7,7 +7,6 @@
 
 #include "analyse/qp/qp-counters.h"
 #include "analyse/qp/qp-stopped.h"
-#include "analyse/qp/qp-verdict.h"
 #include "analyse/qp/qp.h"
 #include "cmd/meanings.h"
 #include "collect/kernel/klog.h"
@@ -41,6 +40,7 @@ static void count_devices(struct qp_history *h, struct rd_source *source, const 
 			  struct rd_qp_counts *since, struct rd_errlist *errors)
 {
 	struct qp_counted *now = rd_alloc(res->n_devs + 1, sizeof(*now));
+	struct rd_qp_doubt *doubts = rd_alloc(res->n_devs + 1, sizeof(*doubts));
 	struct rd_err err = { 0 };
 
 	if (h->meanings.n == 0) {
@@ -54,9 +54,12 @@ static void count_devices(struct qp_history *h, struct rd_source *source, const 
 		snprintf(now[d].ibdev, sizeof(now[d].ibdev), "%s", res->devs[d].name);
 		rd_collect_qp_counts(source, res->devs[d].name, res->devs[d].n_ports, &h->counters, &now[d].counts);
 		since[d] = difference(before ? &before->counts : NULL, &now[d].counts);
+		if (before)
+			doubts[d] = h->doubts[before - h->counted];
 	}
-	free(h->counted);
+	RD_FREE(h->counted, h->doubts);
 	h->counted = now;
+	h->doubts = doubts;
 	h->n_counted = res->n_devs;
 }
 
@@ -201,6 +204,7 @@ int qp_history_judge(struct qp_history *h, struct rd_source *source, double stuc
 	}
 	if (h->sample_ns) {
 		judge.since = since;
+		judge.doubts = h->doubts;
 		judge.seconds = (double)(now - h->sample_ns) / 1e9;
 	}
 	if (!r)
@@ -220,8 +224,7 @@ void qp_history_deinit(struct qp_history *h)
 {
 	if (!h->recorded)
 		rd_qp_track_destroy(h->track);
-	free(h->counted);
-	free(h->down);
+	RD_FREE(h->counted, h->doubts, h->down);
 	rd_qp_counters_deinit(&h->counters);
 	rd_meanings_deinit(&h->meanings);
 	*h = (struct qp_history){ 0 };

@@ -4,6 +4,7 @@
 #define RD_CMD_QP_HISTORY_H
 
 #include "analyse/qp/qp-track.h"
+#include "analyse/qp/qp-verdict.h"
 #include "analyse/shared/meaning.h"
 #include "cmd/cmd.h"
 #include "model/rdma/qp-evidence.h"
@@ -16,7 +17,8 @@ struct qp_history {
 	struct qp_counted {
 		char ibdev[64];
 		struct rd_qp_counts counts;
-	} * counted; /* at the last sample, by device */
+	} * counted;		    /* at the last sample, by device */
+	struct rd_qp_doubt *doubts; /* of each of them */
 	size_t n_counted;
 	struct rd_meanings meanings;	/* read when counters are first needed */
 	struct rd_qp_counters counters; /* those of `meanings` that are evidence */

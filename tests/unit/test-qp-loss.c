@@ -501,6 +501,53 @@ static void none_of_several(void **state)
 	host_deinit(&h);
 }
 
+/* What was lost before is remembered until so many packets flow without loss that it is over: a slow job, whose path loses packets,
+ * is not ok in one interval and slow in the next. Its peer, which sent nothing, saw none of it. */
+static void loss_is_over_only_once_packets_show_it(void **state)
+{
+	struct rd_qp_doubt doubts[2] = { 0 };
+	struct host h;
+
+	(void)state;
+	busy(&h, 20);
+	h.judge.doubts = doubts;
+	judge(&h);
+	is(h.v[0].verdict, "ok", "20 packets per second");
+	h.judge.seconds = 2;
+	RD_SET(h.since[0].v[RD_QPC_NAKS], 5);
+	judge(&h);
+	is(h.v[0].verdict, "slow",
+	   "25 % of packets retransmitted: 5 NAKs and ACK timeouts, 20 packets sent by rxe0 in 2.0 s");
+	h.judge.seconds = 1;
+	h.since[0].v[RD_QPC_NAKS].v = 0;
+	h.since[0].v[RD_QPC_SENT].v = 19;
+	judge(&h);
+	is(h.v[0].verdict, "cannot-tell",
+	   "20 packets per second; too few to show that a loss is over: 25 % of packets retransmitted: 5 NAKs and ACK timeouts, "
+	   "20 packets sent by rxe0 in 2.0 s");
+	RD_SET(h.qps[0].state, RD_QPS_RTR);
+	h.since[0].v[RD_QPC_SENT].v = 0;
+	judge(&h);
+	is(h.v[0].verdict, "receiving", "20 packets per second");
+	RD_SET(h.qps[0].state, RD_QPS_RTS);
+	h.since[0].v[RD_QPC_SENT].v = 1;
+	judge(&h);
+	assert_string_equal(h.v[0].verdict->why, "20 packets per second");
+	/* A few that nothing proves yet, likewise; and those of another device are not its own. */
+	h.since[0].v[RD_QPC_NAKS].v = 2;
+	h.since[0].v[RD_QPC_SENT].v = 200;
+	judge(&h);
+	is(h.v[0].verdict, "cannot-tell", "too few to judge");
+	h.since[0].v[RD_QPC_NAKS].v = 0;
+	judge(&h);
+	is(h.v[0].verdict, "cannot-tell", "too few to show that a loss is over: 1.0 % of packets");
+	h.judge.doubts[1] = doubts[0];
+	doubts[0] = (struct rd_qp_doubt){ 0 };
+	judge(&h);
+	is(h.v[0].verdict, "ok", "20 packets per second");
+	host_deinit(&h);
+}
+
 /* Healthy: a program that computes between transfers. Its rate is mentioned, and decides nothing. */
 static void a_rate_that_fell(void **state)
 {
@@ -542,6 +589,7 @@ int main(void)
 		TEST(only_duplicates_are_received),
 		TEST(one_of_several),
 		TEST(none_of_several),
+		TEST(loss_is_over_only_once_packets_show_it),
 		TEST(a_rate_that_fell),
 	};
 

@@ -57,6 +57,11 @@ static uint64_t besides(uint64_t events, uint64_t rnr_naks)
 	return events > rnr_naks ? events - rnr_naks : 0;
 }
 
+static bool is_of_requester(enum rd_qp_loss_kind kind)
+{
+	return kind == RD_QP_LOSS_SENT || kind == RD_QP_LOSS_UNACKED || kind == RD_QP_LOSS_REFUSED;
+}
+
 static struct rd_qp_loss find_loss(const struct rd_qp_judging *j, int dev, bool requester,
 				   bool (*is_loss)(uint64_t events, uint64_t packets))
 {
@@ -79,12 +84,10 @@ static struct rd_qp_loss find_loss(const struct rd_qp_judging *j, int dev, bool 
 	};
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(found); i++) {
-		bool of_requester = found[i].kind == RD_QP_LOSS_SENT || found[i].kind == RD_QP_LOSS_UNACKED ||
-				    found[i].kind == RD_QP_LOSS_REFUSED;
-
-		if ((requester || !of_requester) && is_loss(found[i].events, found[i].packets)) {
+		if ((requester || !is_of_requester(found[i].kind)) && is_loss(found[i].events, found[i].packets)) {
 			struct rd_qp_loss ret = found[i];
 
+			ret.seconds = j->opts->seconds;
 			if (ret.kind == RD_QP_LOSS_SENT)
 				ret.events = naks + timeouts;
 			return ret;
@@ -101,6 +104,36 @@ struct rd_qp_loss rd_qp_loss_of(const struct rd_qp_judging *j, int dev, bool req
 struct rd_qp_loss rd_qp_loss_suspect(const struct rd_qp_judging *j, int dev, bool requester)
 {
 	return find_loss(j, dev, requester, is_suspect);
+}
+
+/* So many events would have been expected in the packets that flowed since: then it is over. */
+#define EXPECTED_SURE 5
+
+void rd_qp_keep_doubts(const struct rd_qp_judging *j)
+{
+	for (size_t d = 0; j->opts->doubts && d < j->res->n_devs; d++) {
+		struct rd_qp_doubt *doubt = &j->opts->doubts[d];
+		struct rd_qp_loss loss = rd_qp_loss_of(j, (int)d, true);
+
+		if (loss.kind == RD_QP_LOSS_NONE)
+			loss = rd_qp_loss_suspect(j, (int)d, true);
+		if (loss.kind != RD_QP_LOSS_NONE && loss.kind != RD_QP_LOSS_UNORDERED && loss.packets) {
+			*doubt = (struct rd_qp_doubt){ .loss = loss };
+			continue;
+		}
+		doubt->packets += packets_of(j, (int)d, is_of_requester(doubt->loss.kind) ? RD_QPC_SENT : RD_QPC_GOT);
+		if ((double)doubt->packets * (double)doubt->loss.events >= EXPECTED_SURE * (double)doubt->loss.packets)
+			*doubt = (struct rd_qp_doubt){ 0 };
+	}
+}
+
+struct rd_qp_loss rd_qp_loss_before(const struct rd_qp_judging *j, int dev, bool requester)
+{
+	const struct rd_qp_doubt *doubt = j->opts->doubts ? &j->opts->doubts[dev] : NULL;
+
+	if (!doubt || !doubt->packets || (!requester && is_of_requester(doubt->loss.kind)))
+		return (struct rd_qp_loss){ 0 };
+	return doubt->loss;
 }
 
 char *rd_qp_loss_text(const struct rd_qp_judging *j, int dev, const struct rd_qp_loss *loss)
@@ -124,8 +157,8 @@ char *rd_qp_loss_text(const struct rd_qp_judging *j, int dev, const struct rd_qp
 
 	if (!loss->packets)
 		return rd_text("packets %s: %llu %s in %.1f s; %s does not count packets (device-wide)", share,
-			       (unsigned long long)loss->events, events, j->opts->seconds, ibdev);
+			       (unsigned long long)loss->events, events, loss->seconds, ibdev);
 	return rd_text("%.*f %% of packets %s: %llu %s, %llu packets %s by %s in %.1f s (device-wide)", percent < 10,
 		       percent < 100 ? percent : 100.0, share, (unsigned long long)loss->events, events,
-		       (unsigned long long)loss->packets, packets, ibdev, j->opts->seconds);
+		       (unsigned long long)loss->packets, packets, ibdev, loss->seconds);
 }

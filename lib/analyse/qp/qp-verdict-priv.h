@@ -119,25 +119,14 @@ bool rd_qp_is_moving(const struct rd_qp_judging *j, const struct rd_qp *qp, cons
 uint64_t rd_qp_since(const struct rd_qp_judging *j, int dev, enum rd_qp_count what);
 bool rd_qp_is_counted(const struct rd_qp_judging *j, int dev, enum rd_qp_count what);
 
-/* Losses of a device that are too many to be harmless. */
-struct rd_qp_loss {
-	enum rd_qp_loss_kind {
-		RD_QP_LOSS_NONE,
-		RD_QP_LOSS_RECEIVED,  /* packets out of sequence: data lost on the way here */
-		RD_QP_LOSS_AGAIN,     /* packets received again: their ACKs were lost or late */
-		RD_QP_LOSS_SENT,      /* NAKs and timeouts */
-		RD_QP_LOSS_UNACKED,   /* timeouts only: packets or ACKs lost, or ACKs late */
-		RD_QP_LOSS_REFUSED,   /* RNR NAKs received */
-		RD_QP_LOSS_UNPOSTED,  /* RNR NAKs sent */
-		RD_QP_LOSS_UNORDERED, /* packets out of sequence, where the network may reorder them */
-	} kind;
-	uint64_t events, packets;
-	bool by_stalled; /* queue pairs without progress can be the cause, too */
-};
 /* `requester`: include what only queue pairs that retransmit cause. */
 struct rd_qp_loss rd_qp_loss_of(const struct rd_qp_judging *j, int dev, bool requester);
 /* Too few to be sure, but more than a healthy path loses; only where rd_qp_loss_of finds none. */
 struct rd_qp_loss rd_qp_loss_suspect(const struct rd_qp_judging *j, int dev, bool requester);
+/* Keeps in rd_qp_judge.doubts what each device lost, and how many packets flowed since. */
+void rd_qp_keep_doubts(const struct rd_qp_judging *j);
+/* What a device lost before this interval, whose packets are too few to show that it is over. */
+struct rd_qp_loss rd_qp_loss_before(const struct rd_qp_judging *j, int dev, bool requester);
 /* "3 % of packets retransmitted: 12 NAKs and ACK timeouts, 400 packets sent by rxe0 in 1.0 s"; caller frees. */
 char *rd_qp_loss_text(const struct rd_qp_judging *j, int dev, const struct rd_qp_loss *loss);
 

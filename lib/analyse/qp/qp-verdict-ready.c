@@ -92,17 +92,19 @@ static char *rate_text(const struct rd_qp_past *past)
 /* It has packets, and no loss that is certain. */
 static void judge_undisturbed(const struct rd_qp_judging *j, const struct rd_qp_one *one, bool requester)
 {
-	struct rd_qp_loss loss = rd_qp_loss_suspect(j, one->qp->dev, requester);
+	struct rd_qp_loss now = rd_qp_loss_suspect(j, one->qp->dev, requester);
+	struct rd_qp_loss loss = now.packets ? now : rd_qp_loss_before(j, one->qp->dev, requester);
 	_cleanup_free_ char *rate = rate_text(one->past);
-	_cleanup_free_ char *text = loss.kind != RD_QP_LOSS_NONE ? rd_qp_loss_text(j, one->qp->dev, &loss) : NULL;
+	_cleanup_free_ char *text = loss.packets ? rd_qp_loss_text(j, one->qp->dev, &loss) : NULL;
 	bool counted = rd_qp_is_counted(j, one->qp->dev, RD_QPC_RETRIES) ||
 		       rd_qp_is_counted(j, one->qp->dev, RD_QPC_NAKS) ||
 		       rd_qp_is_counted(j, one->qp->dev, RD_QPC_OUT_OF_ORDER);
 	const char *ibdev = j->res->devs[one->qp->dev].name, *unknown = counted ? "" : "; losses are not counted by ";
 
-	if (text && loss.packets)
+	if (text)
 		return rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_LONGER,
-				 rd_text("%s; too few to judge: %s", rate, text));
+				 rd_text("%s; too few to %s: %s", rate,
+					 now.packets ? "judge" : "show that a loss is over", text));
 	if (one->qp->state.v == RD_QPS_RTR)
 		return rd_qp_set(j, one, RD_QPV_RECEIVING, RD_QP_DO_NOTHING,
 				 rd_text("in RTR; receives %s%s%s", rate, unknown, counted ? "" : ibdev));

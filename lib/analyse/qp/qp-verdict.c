@@ -314,6 +314,7 @@ void rd_qp_judge(struct rd_qp_views *views, const struct rd_qp_judge *opts)
 	sort_neighbours(&j, neighs);
 	doubt_psns(&j);
 	count_devices(&j);
+	rd_qp_keep_doubts(&j);
 	for (size_t i = 0; i < res->n_qps; i++) {
 		const struct rd_qp_past *past = views->v[i].past;
 		struct rd_qp_verdict verdict = { .cause = past->cause };

@@ -12,11 +12,35 @@
 
 #define RD_QP_STUCK_SECONDS 10.0
 
+/* Losses of a device that are too many to be harmless. */
+struct rd_qp_loss {
+	enum rd_qp_loss_kind {
+		RD_QP_LOSS_NONE,
+		RD_QP_LOSS_RECEIVED,  /* packets out of sequence: data lost on the way here */
+		RD_QP_LOSS_AGAIN,     /* packets received again: their ACKs were lost or late */
+		RD_QP_LOSS_SENT,      /* NAKs and timeouts */
+		RD_QP_LOSS_UNACKED,   /* timeouts only: packets or ACKs lost, or ACKs late */
+		RD_QP_LOSS_REFUSED,   /* RNR NAKs received */
+		RD_QP_LOSS_UNPOSTED,  /* RNR NAKs sent */
+		RD_QP_LOSS_UNORDERED, /* packets out of sequence, where the network may reorder them */
+	} kind;
+	uint64_t events, packets;
+	bool by_stalled; /* queue pairs without progress can be the cause, too */
+	double seconds;	 /* the interval in which they were lost */
+};
+
+/* What a device lost in an earlier interval, from sample to sample. Zero: nothing. */
+struct rd_qp_doubt {
+	struct rd_qp_loss loss;
+	uint64_t packets; /* that flowed since, without loss */
+};
+
 struct rd_qp_judge {
 	double stuck_seconds; /* in INIT or RTR for longer: stuck */
 	/* What each device (rd_res.n_devs) counted since the previous sample; NULL: this is the first sample. */
 	const struct rd_qp_counts *since;
 	double seconds;			 /* between the two samples */
+	struct rd_qp_doubt *doubts;	 /* of each device, which the verdicts update; NULL: not kept */
 	const struct rd_klog *klog;	 /* NULL: not read */
 	uint64_t mono_ns;		 /* now */
 	const struct rd_qp_ports *ports; /* NULL: not read */
