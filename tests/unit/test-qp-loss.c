@@ -501,6 +501,46 @@ static void none_of_several(void **state)
 	host_deinit(&h);
 }
 
+/* Samples closer than the ACK timeout: between two of them nothing is retransmitted, and it is not idle all the same. The second time
+ * without a packet is of the same request. Healthy: long ago; of another one; once, in an interval that has a packet. */
+static void between_two_retransmissions(void **state)
+{
+	struct host h;
+
+	(void)state;
+	busy(&h, 0);
+	RD_SET(h.since[0].v[RD_QPC_RETRIES], 1);
+	judge(&h);
+	is(h.v[0].verdict, "cannot-tell", "retransmitted once");
+	assert_int_equal(h.v[0].verdict->retried, 1);
+	h.past[0].retried = 1;
+	RD_SET(h.past[0].retried_seconds, 5);
+	judge(&h);
+	is(h.v[0].verdict, "retrying", "rxe0 retransmitted 2 times after the last packet, without progress");
+	assert_int_equal(h.v[0].verdict->retried, 2);
+	h.since[0].v[RD_QPC_RETRIES].v = 0;
+	judge(&h);
+	is(h.v[0].verdict, "cannot-tell", "rxe0 retransmitted 1 time before, after the last packet");
+	assert_int_equal(h.v[0].verdict->retried, 0);
+	h.past[0].retried_seconds.v = 21;
+	judge(&h);
+	is(h.v[0].verdict, "idle", "did not retransmit");
+	h.since[0].v[RD_QPC_RETRIES].v = 1;
+	judge(&h);
+	is(h.v[0].verdict, "cannot-tell", "retransmitted once");
+	h.past[0].psn_per_second.v = 1;
+	judge(&h);
+	assert_int_equal(h.v[0].verdict->retried, 0);
+	h.past[0].psn_per_second.v = 0;
+	h.past[0].retried_seconds.v = 5;
+	add_idle(&h, 18, RD_QPS_RTS);
+	judge(&h);
+	is(h.v[0].verdict, "cannot-tell", "for this or another");
+	is(h.v[1].verdict, "cannot-tell", "retransmitted once");
+	assert_int_equal(h.v[1].verdict->retried, 0);
+	host_deinit(&h);
+}
+
 /* What was lost before is remembered until so many packets flow without loss that it is over: a slow job, whose path loses packets,
  * is not ok in one interval and slow in the next. Its peer, which sent nothing, saw none of it. */
 static void loss_is_over_only_once_packets_show_it(void **state)
@@ -589,6 +629,7 @@ int main(void)
 		TEST(only_duplicates_are_received),
 		TEST(one_of_several),
 		TEST(none_of_several),
+		TEST(between_two_retransmissions),
 		TEST(loss_is_over_only_once_packets_show_it),
 		TEST(a_rate_that_fell),
 	};

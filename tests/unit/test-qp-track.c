@@ -367,6 +367,38 @@ static void a_fast_one_is_not_taken_to_stand_still(void **state)
 	rd_qp_track_destroy(track);
 }
 
+/* What was retransmitted after the last packet is kept until there is another one, or another state. */
+static void retransmissions_are_kept_until_a_packet(void **state)
+{
+	static const struct {
+		uint32_t psn;
+		uint8_t state;
+		uint32_t found, kept; /* by the verdict of this look, and of those before it */
+	} looks[] = {
+		{ 100, RD_QPS_RTS, 0, 0 }, { 100, RD_QPS_RTS, 1, 0 }, { 100, RD_QPS_RTS, 0, 1 },
+		{ 100, RD_QPS_RTS, 3, 1 }, { 100, RD_QPS_RTS, 0, 3 }, { 101, RD_QPS_RTS, 2, 0 },
+		{ 101, RD_QPS_RTS, 0, 2 }, { 101, RD_QPS_SQD, 0, 0 },
+	};
+	struct rd_qp_track *track = rd_qp_track_create();
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(looks); i++) {
+		struct rd_qp_verdict verdict = { .retried = looks[i].found };
+		struct look look;
+
+		look_init(&look);
+		put(&look, 7, looks[i].state, looks[i].psn);
+		rd_qp_track_sample(track, &look.views, i * S, i * S);
+		assert_int_equal(look.views.v[0].past->retried, looks[i].kept);
+		if (looks[i].kept == 3)
+			assert_float_equal(look.views.v[0].past->retried_seconds.v, 1.0, 0.01);
+		rd_qp_views_set_verdict(&look.views, 0, &verdict);
+		rd_qp_track_keep(track, &look.views);
+		look_deinit(&look);
+	}
+	rd_qp_track_destroy(track);
+}
+
 static void thousands_are_kept_apart(void **state)
 {
 	struct rd_qp_track *track;
@@ -426,6 +458,7 @@ int main(void)
 		TEST(packet_numbers_have_24_bits),
 		TEST(a_number_used_again_between_looks_has_a_new_age),
 		TEST(a_fast_one_is_not_taken_to_stand_still),
+		TEST(retransmissions_are_kept_until_a_packet),
 		TEST(thousands_are_kept_apart),
 	};
 

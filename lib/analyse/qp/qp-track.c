@@ -41,6 +41,8 @@ struct tracked {
 	RD_FIELD(uint32_t) acked;
 	RD_FIELD(uint8_t) type, retry;
 	RD_FIELD(double) best; /* packets per second, the most between any two samples */
+	uint32_t retried;      /* after its last packet, as verdicts found */
+	uint64_t retried_ns;
 };
 
 struct table {
@@ -126,6 +128,7 @@ static void enter_state(struct tracked *q, uint8_t state, enum rd_age_kind kind,
 	q->by_call = by_call;
 	q->cause = RD_QP_CAUSE_NONE;
 	q->best.known = RD_ABSENT;
+	q->retried = 0;
 	/* modify_qp sets the first PSNs: those before and after it cannot be compared. */
 	q->sq_psn.known = q->rq_psn.known = RD_ABSENT;
 }
@@ -182,6 +185,11 @@ static void set_psn_rate(struct tracked *q, const struct rd_qp *qp, uint64_t now
 		past->retry_changed = DIFFERS(q->retry, qp->context->cur_retry_cnt);
 	}
 	past->psn_fell = (sq && fell(q->sq_psn.v, qp->sq_psn.v)) || (rq && fell(q->rq_psn.v, qp->rq_psn.v));
+	if (packets || past->psn_fell)
+		q->retried = 0;
+	past->retried = q->retried;
+	if (q->retried)
+		RD_SET(past->retried_seconds, seconds(now_ns, q->retried_ns));
 	RD_SET(past->psn_per_second, packets / dt);
 	RD_COPY(past->best_per_second, q->best);
 	if (q->best.known != RD_OK || q->best.v < packets / dt)
@@ -368,8 +376,13 @@ void rd_qp_track_keep(struct rd_qp_track *track, const struct rd_qp_views *views
 		struct tracked *q = has_number(qp) ? find_tracked(&track->table, res->devs[qp->dev].name, qp->lqpn.v) :
 						     NULL;
 
-		if (q)
-			q->cause = views->v[i].verdict->cause;
+		if (!q)
+			continue;
+		q->cause = views->v[i].verdict->cause;
+		if (views->v[i].verdict->retried > q->retried) {
+			q->retried = views->v[i].verdict->retried;
+			q->retried_ns = q->sample_ns;
+		}
 	}
 }
 

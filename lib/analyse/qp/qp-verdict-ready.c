@@ -283,12 +283,17 @@ void rd_qp_note_devices(const struct rd_qp_judging *j)
 	}
 }
 
+/* Timeouts of the same request are at most so far apart: four times what NCCL sets by itself (IBTA vol. 1, 9.7.6.1.3). */
+#define RETRIES_APART 20
+
 /* No packet: no work posted, or no packet gets through? */
 static void judge_stalled(const struct rd_qp_judging *j, const struct rd_qp_one *one)
 {
 	/* A queue pair with packets may be the one that retransmits, too; one of UC is not. */
 	size_t candidates = count_requesters(&j->devices[one->qp->dev]);
 	unsigned long long retries = rd_qp_since(j, one->qp->dev, RD_QPC_RETRIES);
+	bool lately = one->past->retried_seconds.known == RD_OK && one->past->retried_seconds.v < RETRIES_APART;
+	unsigned long long before = lately ? one->past->retried : 0;
 	unsigned long long again = rd_qp_since(j, one->qp->dev, RD_QPC_DUPLICATES);
 	const char *ibdev = j->res->devs[one->qp->dev].name;
 	double s = j->opts->seconds;
@@ -310,11 +315,19 @@ static void judge_stalled(const struct rd_qp_judging *j, const struct rd_qp_one 
 	if (!rd_qp_is_counted(j, one->qp->dev, RD_QPC_RETRIES))
 		return rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
 				 rd_text("no packet in %.1f s; retransmissions of %s are not counted", s, ibdev));
+	if (!retries && before)
+		return rd_qp_set(
+			j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
+			rd_text("no packet in %.1f s; %s retransmitted %llu time%s before, after the last packet "
+				"(device-wide)",
+				s, ibdev, before, before == 1 ? "" : "s"));
 	if (!retries)
 		return rd_qp_set(j, one, RD_QPV_IDLE, RD_QP_DO_IDLE,
 				 rd_text("no packet in %.1f s; %s did not retransmit", s, ibdev));
+	if (candidates == 1 && !(one->past->psn_per_second.v > 0))
+		one->verdict->retried = (uint32_t)(retries + before);
 	/* Of a request that was sent before, and acknowledged since. */
-	if (retries == 1)
+	if (retries + before == 1)
 		return rd_qp_set(
 			j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
 			rd_text("no packet in %.1f s; %s retransmitted once, with or without success (device-wide)", s,
@@ -325,10 +338,11 @@ static void judge_stalled(const struct rd_qp_judging *j, const struct rd_qp_one 
 			rd_text("no packet in %.1f s; %s retransmitted in that time, for this or another of its "
 				"%zu queue pairs",
 				s, ibdev, candidates));
-	rd_qp_set(
-		j, one, RD_QPV_RETRYING, RD_QP_DO_PEER,
-		rd_text("no packet in %.1f s; %s retransmitted %llu times in that time, without progress%s (device-wide)",
-			s, ibdev, retries, candidates > 1 ? "; all its other queue pairs have packets" : ""));
+	rd_qp_set(j, one, RD_QPV_RETRYING, RD_QP_DO_PEER,
+		  rd_text("no packet in %.1f s; %s retransmitted %llu times %s, without progress%s (device-wide)", s,
+			  ibdev, retries > 1 ? retries : retries + before,
+			  retries > 1 ? "in that time" : "after the last packet",
+			  candidates > 1 ? "; all its other queue pairs have packets" : ""));
 }
 
 /* PSNs have 24 bits. Half of them: packets can be shorter than the path MTU, and links be bonded. Much shorter ones are counted. */

@@ -35,6 +35,7 @@ enum rd_qp_cause { RD_QP_CAUSE_NONE = 0, RD_QP_CAUSE_RETRIES, RD_QP_CAUSE_RNR } 
 struct rd_qp_verdict {
 	enum rd_qp_verdict_kind kind;
 	enum rd_qp_cause cause; /* from the counters of its device when it failed */
+	uint32_t retried;	/* retransmissions after its last packet that no other queue pair can be the cause of */
 	const char *fix;	/* the next step; static, or owned by the views. NULL: not judged */
 	const char *why;	/* owned by the views; NULL: not judged */
 };
@@ -66,6 +67,8 @@ struct rd_qp_past {
 	enum rd_age_kind age_kind;
 	bool fresh; /* entered this state since the previous sample */
 	bool psn_fell; /* a PSN is lower than in the previous sample, or wrapped in between; psn_per_second counts neither */
+	uint32_t retried; /* rd_qp_verdict.retried of earlier samples, and when that was last known to rise: */
+	RD_PACKED_FIELD(double) retried_seconds;
 	/* From dumps of its device, of both samples: */
 	bool unacked;		/* packets were sent, and none was acknowledged in between */
 	bool retry_changed;	/* the current retry count changed */
