@@ -509,6 +509,19 @@ static void redact_gpu(struct rd_redact *redact, const char *text, struct rd_buf
 	}
 }
 
+#define STAT_FIELDS 21 /* after the name: to the start time, before the addresses; proc_pid_stat(5) */
+
+/* Without the name of the process, which is in parentheses and may contain any character. */
+static void redact_process_stat(const char *text, struct rd_buf *out)
+{
+	const char *from = strrchr(text, ')'), *to = from;
+
+	for (size_t field = 0; to && field < STAT_FIELDS && *to; field++)
+		to += strcspn(to + 1, " ") + 1;
+	if (to)
+		rd_buf_add(out, from, (size_t)(to - from));
+}
+
 /* Files with a special format; false: none of these. */
 static bool redact_special(struct rd_redact *redact, const char *path, const char *name, const uint8_t *data,
 			   size_t size, struct rd_buf *out)
@@ -551,8 +564,7 @@ static bool redact_special(struct rd_redact *redact, const char *path, const cha
 	else if (strcmp(name, "status") == 0)
 		rd_redact_keep_lines(text, of_status, out);
 	else if (strcmp(name, "stat") == 0)
-		/* The name of the process, in parentheses, is left out. */
-		rd_buf_str(out, strrchr(text, ')') ? strrchr(text, ')') : "");
+		redact_process_stat(text, out);
 	else if (strcmp(name, "maps") == 0)
 		rd_redact_maps(text, out);
 	else
