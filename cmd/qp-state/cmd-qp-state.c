@@ -127,7 +127,8 @@ static void record_counts(struct rd_source *source, const struct rd_res *res)
 		rd_collect_qp_counts(source, res->devs[d].name, res->devs[d].n_ports, &counters, &counts);
 }
 
-/* Reads the TCP connections of all processes whose queue pairs may have unknown peers, and whether processes are stopped. */
+/* Reads the TCP connections of all processes whose queue pairs may have unknown peers, whether processes are stopped, and when those
+ * with failed queue pairs started. */
 static int record_procs(struct rd_source *source, struct rd_res *res)
 {
 	_cleanup_free_ size_t *qps = rd_alloc(res->n_procs + 1, sizeof(*qps));
@@ -145,6 +146,7 @@ static int record_procs(struct rd_source *source, struct rd_res *res)
 	for (size_t i = 0; i < res->n_procs && !r; i++)
 		if (may_stop[i])
 			r = rd_collect_proc_state(source, &res->procs[i]);
+	rd_collect_failed_starts(source, res);
 	return r;
 }
 

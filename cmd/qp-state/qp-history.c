@@ -63,26 +63,6 @@ static void count_devices(struct qp_history *h, struct rd_source *source, const 
 	h->n_counted = res->n_devs;
 }
 
-/* The log is long, and needed only for failed queue pairs. */
-static int read_failures(struct rd_source *source, struct rd_res *res, struct rd_klog *klog, struct rd_errlist *errors)
-{
-	bool any = false;
-	int r = 0;
-
-	for (size_t i = 0; i < res->n_qps && !r; i++) {
-		struct rd_proc *proc = res->qps[i].proc >= 0 ? &res->procs[res->qps[i].proc] : NULL;
-
-		if (!rd_qp_has_failed(&res->qps[i]))
-			continue;
-		any = true;
-		if (proc && proc->start_ns.known != RD_OK)
-			r = rd_collect_proc_start(source, proc);
-	}
-	if (any && !r)
-		rd_collect_klog(source, klog, errors);
-	return r;
-}
-
 /* Whether any is judged by its port: of a connected type, or UD of a program. */
 static bool any_judged_by_port(const struct rd_res *res)
 {
@@ -194,8 +174,11 @@ int qp_history_judge(struct qp_history *h, struct rd_source *source, double stuc
 		rd_qp_track_sample(h->track, views, began_ns, now);
 	else
 		rd_qp_track_last(h->track, views, began_ns, now);
-	r = read_failures(source, res, &klog, errors);
-	judge.klog = &klog;
+	/* The log is long, and needed only for failed queue pairs. */
+	if (rd_collect_failed_starts(source, res)) {
+		rd_collect_klog(source, &klog, errors);
+		judge.klog = &klog;
+	}
 	if (any_judged_by_port(res)) {
 		collect_surroundings(source, views, &ports, &net);
 		compare_ports(h, res, &ports);
@@ -207,8 +190,7 @@ int qp_history_judge(struct qp_history *h, struct rd_source *source, double stuc
 		judge.doubts = h->doubts;
 		judge.seconds = (double)(now - h->sample_ns) / 1e9;
 	}
-	if (!r)
-		r = collect_states(source, views, judge.seconds, res);
+	r = collect_states(source, views, judge.seconds, res);
 	if (!r) {
 		rd_qp_judge(views, &judge);
 		rd_qp_track_keep(h->track, views);

@@ -153,7 +153,9 @@ static void frozen_groups_are_read(void **state)
 
 static void start_is_read(void **state)
 {
-	struct rd_proc proc = { .pid = 235 }, odd = { .pid = 236 };
+	struct rd_proc procs[] = { { .pid = 235 }, { .pid = 236 }, { .pid = 237 } };
+	struct rd_qp qps[] = { { .proc = -1 }, { .proc = 0 }, { .proc = 1 }, { .proc = 2 } };
+	struct rd_res res = { .procs = procs, .n_procs = 3, .qps = qps, .n_qps = 4 };
 	struct fake_host host;
 
 	(void)state;
@@ -162,11 +164,21 @@ static void start_is_read(void **state)
 		&host, "/proc/235/stat",
 		"235 (a) b) S 1 235 235 0 -1 4194560 85 0 0 0 0 1 0 0 20 0 1 0 4711 8192 0 18446744073709551615\n");
 	fake_host_text(&host, "/proc/236/stat", "236 (a) S 1 2\n");
-	assert_int_equal(rd_collect_proc_start(host.source, &proc), 0);
-	assert_int_equal(proc.start_ns.known, RD_OK);
-	assert_int_equal(proc.start_ns.v, 47110000000);
-	assert_int_equal(rd_collect_proc_start(host.source, &odd), 0);
-	assert_int_not_equal(odd.start_ns.known, RD_OK);
+	fake_host_text(&host, "/proc/237/stat", "237 (a) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21\n");
+	for (size_t i = 0; i < RD_ARRAY_SIZE(qps); i++)
+		RD_SET(qps[i].state, RD_QPS_RTS);
+	assert_false(rd_collect_failed_starts(host.source, &res));
+	assert_int_not_equal(procs[0].start_ns.known, RD_OK);
+	for (size_t i = 0; i + 1 < RD_ARRAY_SIZE(qps); i++)
+		RD_SET(qps[i].state, RD_QPS_ERR);
+	assert_true(rd_collect_failed_starts(host.source, &res));
+	assert_int_equal(procs[0].start_ns.known, RD_OK);
+	assert_int_equal(procs[0].start_ns.v, 47110000000);
+	assert_int_not_equal(procs[1].start_ns.known, RD_OK);
+	assert_int_not_equal(procs[2].start_ns.known, RD_OK);
+	RD_SET(qps[3].state, RD_QPS_SQE);
+	assert_true(rd_collect_failed_starts(host.source, &res));
+	assert_int_equal(procs[2].start_ns.known, RD_OK);
 	fake_host_deinit(&host);
 }
 

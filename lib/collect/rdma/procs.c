@@ -241,19 +241,37 @@ int rd_collect_proc_state(struct rd_source *src, struct rd_proc *proc)
 #define FIELD_START 22 /* proc_pid_stat(5) */
 #define NS_PER_TICK 10000000
 
-int rd_collect_proc_start(struct rd_source *src, struct rd_proc *proc)
+static void collect_start(struct rd_source *src, struct rd_proc *proc)
 {
 	_cleanup_free_ char *text = NULL;
-	int r = rd_read_textf(src, &text, NULL, "/proc/%u/stat", proc->pid);
-	/* The second field is the name, which may contain anything. */
-	const char *at = text ? strrchr(text, ')') : NULL;
+	const char *at;
 	uint64_t ticks;
 
+	rd_read_textf(src, &text, NULL, "/proc/%u/stat", proc->pid);
+	/* The second field is the name, which may contain anything. */
+	at = text ? strrchr(text, ')') : NULL;
 	for (int field = 2; at && field < FIELD_START; field++) {
 		at = strchr(at, ' ');
 		at = at ? at + 1 : NULL;
 	}
 	if (at && rd_take_uint(&at, RD_DECIMAL, UINT64_MAX / NS_PER_TICK, &ticks) == 0)
 		RD_SET(proc->start_ns, ticks * NS_PER_TICK);
-	return r == -ENOMEM ? r : 0;
+}
+
+bool rd_collect_failed_starts(struct rd_source *src, struct rd_res *res)
+{
+	bool any = false;
+	int last = -1; /* those of one process are mostly adjacent */
+
+	for (size_t i = 0; i < res->n_qps; i++) {
+		const struct rd_qp *qp = &res->qps[i];
+
+		if (qp->state.known != RD_OK || (qp->state.v != RD_QPS_SQE && qp->state.v != RD_QPS_ERR))
+			continue;
+		any = true;
+		if (qp->proc >= 0 && qp->proc != last && res->procs[qp->proc].start_ns.known != RD_OK)
+			collect_start(src, &res->procs[qp->proc]);
+		last = qp->proc;
+	}
+	return any;
 }

@@ -15,8 +15,8 @@ int rd_collect_proc_libs(struct rd_source *src, struct rd_proc *proc);
 /* Fills rd_proc.peers: addresses that the process has TCP connections to. 0 or -ENOMEM. */
 int rd_collect_proc_peers(struct rd_source *src, struct rd_proc *proc);
 
-/* Fills rd_proc.start_ns. 0 or -ENOMEM. */
-int rd_collect_proc_start(struct rd_source *src, struct rd_proc *proc);
+/* Fills rd_proc.start_ns of processes with queue pairs in SQE or ERR. Whether there are such queue pairs. */
+bool rd_collect_failed_starts(struct rd_source *src, struct rd_res *res);
 
 /* Fills rd_proc.state, .tracer and .frozen: whether the process runs, or is stopped. 0 or -ENOMEM. */
 int rd_collect_proc_state(struct rd_source *src, struct rd_proc *proc);
