@@ -129,25 +129,23 @@ static void record_counts(struct rd_source *source, const struct rd_res *res)
 
 /* Reads the TCP connections of all processes whose queue pairs may have unknown peers, whether processes are stopped, and when those
  * with failed queue pairs started. */
-static int record_procs(struct rd_source *source, struct rd_res *res)
+static void record_procs(struct rd_source *source, struct rd_res *res)
 {
 	_cleanup_free_ size_t *qps = rd_alloc(res->n_procs + 1, sizeof(*qps));
 	_cleanup_free_ bool *may_stop = rd_alloc(res->n_procs + 1, sizeof(*may_stop));
 	struct rd_qp_views views;
-	int r = 0;
 
 	rd_qp_views_init(&views, res);
 	rd_qp_count_unknown_peers(&views, NULL, qps);
 	rd_qp_procs_that_may_stop(&views, 0, may_stop);
 	rd_qp_views_deinit(&views);
-	for (size_t i = 0; i < res->n_procs && !r; i++)
+	for (size_t i = 0; i < res->n_procs; i++) {
 		if (qps[i])
-			r = rd_collect_proc_peers(source, &res->procs[i]);
-	for (size_t i = 0; i < res->n_procs && !r; i++)
+			rd_collect_proc_peers(source, &res->procs[i]);
 		if (may_stop[i])
-			r = rd_collect_proc_state(source, &res->procs[i]);
+			rd_collect_proc_state(source, &res->procs[i]);
+	}
 	rd_collect_failed_starts(source, res);
-	return r;
 }
 
 /* Reads what qp_history reads of ports and neighbours. */
@@ -170,18 +168,14 @@ static int qp_record(struct rd_source *source, struct rd_err *err)
 	int r = rd_collect_res(source, RD_WANT_ALL, NULL, &res, NULL, err);
 	struct rd_klog klog = { 0 };
 
-	if (!r && rd_collect_qp_dumps(source, &res, NULL, NULL) < 0)
-		r = rd_err_set(err, ENOMEM, "RDMA netlink", "no memory for dumps of queue pairs");
 	if (!r) {
+		rd_collect_qp_dumps(source, &res, NULL, NULL);
 		record_counts(source, &res);
 		record_surroundings(source, &res);
-	}
-	if (!r)
-		r = record_procs(source, &res);
-	if (!r)
-		r = qp_read_libraries(source, &res);
-	if (!r)
+		record_procs(source, &res);
+		qp_read_libraries(source, &res);
 		rd_collect_klog(source, &klog, NULL);
+	}
 	rd_klog_deinit(&klog);
 	rd_res_deinit(&res);
 	return r;

@@ -143,20 +143,18 @@ static void collect_surroundings(struct rd_source *source, const struct rd_qp_vi
 }
 
 /* Whether processes are stopped whose queue pairs have no packets. */
-static int collect_states(struct rd_source *source, const struct rd_qp_views *views, double seconds, struct rd_res *res)
+static void collect_states(struct rd_source *source, const struct rd_qp_views *views, double seconds, struct rd_res *res)
 {
 	_cleanup_free_ bool *wanted = rd_alloc(res->n_procs + 1, sizeof(*wanted));
-	int r = 0;
 
 	rd_qp_procs_that_may_stop(views, seconds, wanted);
-	for (size_t i = 0; i < res->n_procs && !r; i++)
+	for (size_t i = 0; i < res->n_procs; i++)
 		if (wanted[i])
-			r = rd_collect_proc_state(source, &res->procs[i]);
-	return r;
+			rd_collect_proc_state(source, &res->procs[i]);
 }
 
-int qp_history_judge(struct qp_history *h, struct rd_source *source, double stuck_seconds, uint64_t began_ns,
-		     struct rd_res *res, struct rd_qp_views *views, struct rd_errlist *errors)
+void qp_history_judge(struct qp_history *h, struct rd_source *source, double stuck_seconds, uint64_t began_ns,
+		      struct rd_res *res, struct rd_qp_views *views, struct rd_errlist *errors)
 {
 	_cleanup_free_ struct rd_qp_counts *since = rd_alloc(res->n_devs + 1, sizeof(*since));
 	uint64_t now = source->ops->now(source, CLOCK_MONOTONIC);
@@ -164,7 +162,6 @@ int qp_history_judge(struct qp_history *h, struct rd_source *source, double stuc
 	struct rd_qp_ports ports = { 0 };
 	struct rd_netstate net = { 0 };
 	struct rd_klog klog = { 0 };
-	int r;
 
 	if (!h->track)
 		h->track = rd_qp_track_create();
@@ -190,16 +187,13 @@ int qp_history_judge(struct qp_history *h, struct rd_source *source, double stuc
 		judge.doubts = h->doubts;
 		judge.seconds = (double)(now - h->sample_ns) / 1e9;
 	}
-	r = collect_states(source, views, judge.seconds, res);
-	if (!r) {
-		rd_qp_judge(views, &judge);
-		rd_qp_track_keep(h->track, views);
-	}
+	collect_states(source, views, judge.seconds, res);
+	rd_qp_judge(views, &judge);
+	rd_qp_track_keep(h->track, views);
 	h->sample_ns = now;
 	rd_klog_deinit(&klog);
 	rd_netstate_deinit(&net);
 	rd_qp_ports_deinit(&ports);
-	return r;
 }
 
 void qp_history_deinit(struct qp_history *h)

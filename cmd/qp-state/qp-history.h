@@ -31,9 +31,9 @@ struct qp_history {
 };
 
 /* Judges a sample that was begun at `began_ns` (CLOCK_MONOTONIC): ages, packet rates, verdicts. `views` are those of `res`, of which it
- * fills the states of processes. Reads that failed go to `errors`. 0 or -ENOMEM. */
-int qp_history_judge(struct qp_history *history, struct rd_source *source, double stuck_seconds, uint64_t began_ns,
-		     struct rd_res *res, struct rd_qp_views *views, struct rd_errlist *errors);
+ * fills the states of processes. Reads that failed go to `errors`. */
+void qp_history_judge(struct qp_history *history, struct rd_source *source, double stuck_seconds, uint64_t began_ns,
+		      struct rd_res *res, struct rd_qp_views *views, struct rd_errlist *errors);
 
 void qp_history_deinit(struct qp_history *history);
 

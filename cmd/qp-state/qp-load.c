@@ -45,21 +45,15 @@ static int check_devices(const struct rd_res *res, const char *list, struct rd_e
 	return 0;
 }
 
-static void apply_filter(const struct qp_opts *opts, struct qp_sample *sample)
-{
-	for (size_t i = 0; i < sample->res.n_qps; i++)
-		sample->chosen[i] = rd_qp_filter_matches(&opts->filter, &sample->views, i);
-}
-
 /* Requests dumps of the queue pairs that are shown; which peer they have may be known only afterwards. */
-static int read_dumps(const struct qp_opts *opts, struct rd_source *source, struct qp_sample *sample)
+static void read_dumps(const struct qp_opts *opts, struct rd_source *source, struct qp_sample *sample)
 {
 	struct rd_qp_filter filter = opts->filter;
 
 	filter.has_peer = false;
 	for (size_t i = 0; i < sample->res.n_qps; i++)
 		sample->chosen[i] = rd_qp_filter_matches(&filter, &sample->views, i);
-	return rd_collect_qp_dumps(source, &sample->res, sample->chosen, &sample->report.errors);
+	rd_collect_qp_dumps(source, &sample->res, sample->chosen, &sample->report.errors);
 }
 
 /* In the first sample, names the numbers of --lqpn that do not exist. Ends a repeated view that would always be empty: later, a
@@ -88,34 +82,24 @@ static bool shows_proc_peers(const struct rd_ctx *ctx)
 	       (columns && (strchr(columns, '*') || strstr(columns, "process_tcp_peers")));
 }
 
-static int read_proc_peers(struct rd_source *source, struct qp_sample *sample)
+static void read_proc_peers(struct rd_source *source, struct qp_sample *sample)
 {
 	_cleanup_free_ size_t *qps = rd_alloc(sample->res.n_procs + 1, sizeof(*qps));
-	int r = 0;
 
 	rd_qp_count_unknown_peers(&sample->views, sample->chosen, qps);
-	for (size_t i = 0; i < sample->res.n_procs && !r; i++)
+	for (size_t i = 0; i < sample->res.n_procs; i++)
 		if (qps[i])
-			r = rd_collect_proc_peers(source, &sample->res.procs[i]);
-	return r;
+			rd_collect_proc_peers(source, &sample->res.procs[i]);
 }
 
-int qp_read_libraries(struct rd_source *source, struct rd_res *res)
+void qp_read_libraries(struct rd_source *source, struct rd_res *res)
 {
 	_cleanup_free_ bool *may_hide = rd_alloc(res->n_procs + 1, sizeof(*may_hide));
-	int r = 0;
 
 	rd_qp_procs_that_may_hide(res, may_hide);
-	for (size_t i = 0; i < res->n_procs && !r; i++)
+	for (size_t i = 0; i < res->n_procs; i++)
 		if (may_hide[i])
-			r = rd_collect_proc_libs(source, &res->procs[i]);
-	return r;
-}
-
-/* Whether queue pairs that are missing from the list are judged: a child process for each process, so not in every sample. */
-static bool judges_hidden(const struct qp_opts *opts)
-{
-	return !opts->live && !rd_repeat_wanted(&opts->repeat);
+			rd_collect_proc_libs(source, &res->procs[i]);
 }
 
 int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_history *history, struct qp_sample *sample,
@@ -144,28 +128,23 @@ int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_histor
 		r = check_numbers(opts, history->repeated, sample, err);
 	if (r < 0)
 		return r;
-	r = read_dumps(opts, source, sample);
+	read_dumps(opts, source, sample);
 	rd_qp_link(&sample->views);
-	if (!r)
-		r = qp_history_judge(history, source, opts->stuck, began, &sample->res, &sample->views,
-				     &sample->report.errors);
-	if (!r)
-		rd_res_findings(&sample->res, &sample->findings);
-	if (!r)
-		apply_filter(opts, sample);
-	if (!r && judges_hidden(opts))
-		r = qp_read_libraries(source, &sample->res);
-	if (!r && judges_hidden(opts))
+	qp_history_judge(history, source, opts->stuck, began, &sample->res, &sample->views, &sample->report.errors);
+	rd_res_findings(&sample->res, &sample->findings);
+	for (size_t i = 0; i < sample->res.n_qps; i++)
+		sample->chosen[i] = rd_qp_filter_matches(&opts->filter, &sample->views, i);
+	/* Queue pairs that are missing from the list: a child process for each process, so not in every sample. */
+	if (!opts->live && !rd_repeat_wanted(&opts->repeat)) {
+		qp_read_libraries(source, &sample->res);
 		rd_qp_hidden_findings(&sample->res, &sample->findings);
-	if (!r && shows_proc_peers(ctx))
-		r = read_proc_peers(source, sample);
-	if (!r)
-		rd_qp_verdict_findings(&sample->views, sample->chosen, &sample->findings);
-	if (!r) {
-		rd_qp_timer_findings(&sample->views, sample->chosen, &sample->findings);
-		/* It changes rarely; a reader of text has seen it above. */
-		if (first || ctx->globals.json)
-			rd_qp_peer_findings(&sample->views, sample->chosen, &sample->findings);
 	}
-	return r < 0 ? rd_err_set(err, -r, ctx->cmd->name, "no memory for the queue pairs") : 0;
+	if (shows_proc_peers(ctx))
+		read_proc_peers(source, sample);
+	rd_qp_verdict_findings(&sample->views, sample->chosen, &sample->findings);
+	rd_qp_timer_findings(&sample->views, sample->chosen, &sample->findings);
+	/* It changes rarely; a reader of text has seen it above. */
+	if (first || ctx->globals.json)
+		rd_qp_peer_findings(&sample->views, sample->chosen, &sample->findings);
+	return 0;
 }

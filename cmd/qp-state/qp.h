@@ -36,8 +36,8 @@ struct qp_sample {
  * the sample, also on failure. */
 int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_history *history, struct qp_sample *sample,
 	    struct rd_err *err);
-/* Reads the libraries of processes that may own queue pairs which the kernel does not list. 0 or -ENOMEM. */
-int qp_read_libraries(struct rd_source *source, struct rd_res *res);
+/* Reads the libraries of processes that may own queue pairs which the kernel does not list. */
+void qp_read_libraries(struct rd_source *source, struct rd_res *res);
 void qp_sample_deinit(struct qp_sample *sample);
 
 /* Fills the report of a sample: queue pairs, summary, and sections of the options. */

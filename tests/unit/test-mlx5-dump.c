@@ -329,7 +329,7 @@ static void dump(struct kernel *kernel, struct rd_res *res, uint32_t driver, con
 		res->qps[i] = listed(RD_QPT_RC, i == 1 ? RD_QPS_INIT : RD_QPS_RTS);
 	res->qps[1].lqpn.v = 20;
 	res->qps[2].lqpn.v = 21;
-	assert_int_equal(rd_collect_qp_dumps(&kernel->src, res, wanted, NULL), 0);
+	rd_collect_qp_dumps(&kernel->src, res, wanted, NULL);
 }
 
 static void connected_queue_pairs_are_dumped_one_by_one(void **state)

@@ -174,8 +174,8 @@ static void the_group_of_unknown_peers(void **state)
 	rd_qp_views_init(&views, &res);
 	rd_qp_count_unknown_peers(&views, NULL, qps);
 	assert_int_equal(qps[0], 1);
-	assert_int_equal(rd_collect_proc_peers(host.source, &res.procs[0]), 0);
-	assert_int_equal(rd_collect_proc_peers(host.source, &res.procs[1]), 0);
+	rd_collect_proc_peers(host.source, &res.procs[0]);
+	rd_collect_proc_peers(host.source, &res.procs[1]);
 	assert_int_equal(res.procs[0].peers->n, 1);
 	assert_null(res.procs[1].peers);
 	rd_qp_group_by(&views, NULL, RD_BY_PEER, &groups);

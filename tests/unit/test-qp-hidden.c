@@ -161,9 +161,9 @@ static void libraries_of_a_process(void **state)
 	assert_ptr_not_equal(map, MAP_FAILED);
 	close(fd);
 	assert_int_equal(rd_source_live_open(NULL, &source, NULL), 0);
-	assert_int_equal(rd_collect_proc_libs(source, &proc), 0);
+	rd_collect_proc_libs(source, &proc);
 	assert_string_equal(proc.devx_libs, "libdoca_verbs.so");
-	assert_int_equal(rd_collect_proc_libs(source, &outsider), 0);
+	rd_collect_proc_libs(source, &outsider);
 	assert_null(outsider.devx_libs);
 	munmap(map, 4096);
 	free(proc.devx_libs);

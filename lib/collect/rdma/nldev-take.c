@@ -2,13 +2,16 @@
 /* Decodes nldev replies into the model. */
 #include "collect/rdma/nldev-priv.h"
 
-#include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/buf.h"
 #include "base/memory.h"
+#include "source/shared/mlx5-dump.h"
 
-#define RELEASE_STEP 65536 /* bytes */
+#define RELEASE_STEP 65536   /* bytes */
+#define LID_MULTICAST 0xc000 /* first LID of multicast groups */
 
 /* The command and attributes of each kind: table, entry, and number of an entry. */
 static const struct {
@@ -52,16 +55,105 @@ static void take_owner(const struct rd_nldev_attrs *attrs, struct rd_owner *owne
 	rd_nldev_text(attrs, RDMA_NLDEV_ATTR_RES_KERN_NAME, &owner->kernel);
 }
 
-static int take_qp(const struct rd_nldev_attrs *attrs, int dev, struct rd_res *res)
+/* The value as text, in `text` (32 bytes) or the attribute itself; false: not a value. */
+static bool value_of(const struct nlattr *attr, bool hex, char *text, const char **ret)
+{
+	size_t size = mnl_attr_get_payload_len(attr);
+	uint64_t number;
+
+	*ret = text;
+	switch (mnl_attr_get_type(attr)) {
+	case RDMA_NLDEV_ATTR_DRIVER_STRING:
+		*ret = mnl_attr_get_str(attr);
+		return true;
+	case RDMA_NLDEV_ATTR_DRIVER_S32:
+	case RDMA_NLDEV_ATTR_DRIVER_S64:
+		if ((size != 4 && size != 8) || !rd_nla_uint(attr, &number))
+			return false;
+		snprintf(text, 32, "%" PRId64, size == 4 ? (int64_t)(int32_t)number : (int64_t)number);
+		return true;
+	case RDMA_NLDEV_ATTR_DRIVER_U32:
+	case RDMA_NLDEV_ATTR_DRIVER_U64:
+		if (!rd_nla_uint(attr, &number))
+			return false;
+		snprintf(text, 32, hex ? "0x%" PRIx64 : "%" PRIu64, number);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool is_text(const struct nlattr *attr)
+{
+	return mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_DRIVER_STRING &&
+	       mnl_attr_validate(attr, MNL_TYPE_NUL_STRING) >= 0;
+}
+
+/*
+ * Values whose name alone does not tell what they are, but whose driver's source does. bnxt_re: the code of the local ACK timeout
+ * that modify_qp set, which RTS requires.
+ */
+static void take_known(const struct rd_res_dev *dev, const struct rd_qp *qp, const char *name,
+		       const struct nlattr *value, struct rd_qp_context *context)
+{
+	bool sends = qp->type.known == RD_OK && qp->type.v == RD_QPT_RC && qp->state.known == RD_OK &&
+		     (qp->state.v == RD_QPS_RTS || qp->state.v == RD_QPS_SQD);
+	uint64_t number;
+
+	if (dev->driver_id.known != RD_OK || dev->driver_id.v != RD_DRIVER_BNXT_RE || strcmp(name, "timeout") != 0 ||
+	    !sends || mnl_attr_get_type(value) != RDMA_NLDEV_ATTR_DRIVER_U32 || !rd_nla_uint(value, &number) ||
+	    number > 31)
+		return;
+	RD_SET(context->attrs.timeout, (uint8_t)number);
+}
+
+/*
+ * What a driver adds to the kernel's list of queue pairs (RDMA_NLDEV_ATTR_DRIVER): a name, for some numbers how to print it, and a
+ * value, in turn. The kernel sends it unasked, to every user.
+ */
+static void take_driver(const struct nlattr *nest, const struct rd_res_dev *dev, struct rd_qp *qp)
+{
+	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
+	const struct nlattr *attr = NULL;
+	const char *name = NULL, *value;
+	bool hex = false;
+	char text[32];
+
+	while (rd_nla_next_nested(nest, &attr)) {
+		if (mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_PAD) /* before 64 bits, on some architectures */
+			continue;
+		if (!name) {
+			name = is_text(attr) ? mnl_attr_get_str(attr) : NULL;
+			hex = false;
+		} else if (mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_DRIVER_PRINT_TYPE) {
+			uint64_t type = 0;
+
+			hex = rd_nla_uint(attr, &type) && type == RDMA_NLDEV_PRINT_TYPE_HEX;
+		} else {
+			bool string = mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_DRIVER_STRING;
+
+			if ((!string || is_text(attr)) && value_of(attr, hex, text, &value)) {
+				rd_buf_add(&out, name, strlen(name) + 1);
+				rd_buf_add(&out, value, strlen(value) + 1);
+				take_known(dev, qp, name, attr, rd_qp_need_context(qp));
+			}
+			name = NULL;
+		}
+	}
+	if (out.failed || !out.len)
+		return;
+	qp->context->driver_size = out.len;
+	qp->context->driver = RD_TAKE(out.data);
+}
+
+static void take_qp(const struct rd_nldev_attrs *attrs, int dev, struct rd_res *res)
 {
 	struct rd_qp *qp;
 
 	/* Skip entries without a number. */
 	if (!attrs->v[RDMA_NLDEV_ATTR_RES_LQPN])
-		return 0;
-	if (rd_grow(&res->qps, &res->cap_qps, res->n_qps + 1, sizeof(*qp)) < 0)
-		return -ENOMEM;
-	qp = &res->qps[res->n_qps++];
+		return;
+	qp = RD_ADD(res->qps, res->n_qps, res->cap_qps);
 	*qp = (struct rd_qp){ .dev = dev, .proc = -1 };
 	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_RES_LQPN, qp->lqpn);
 	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_PORT_INDEX, qp->port);
@@ -75,8 +167,7 @@ static int take_qp(const struct rd_nldev_attrs *attrs, int dev, struct rd_res *r
 	take_owner(attrs, &qp->owner);
 	rd_nldev_text(attrs, RDMA_NLDEV_ATTR_RES_SUBTYPE, &qp->subtype);
 	if (attrs->v[RDMA_NLDEV_ATTR_DRIVER])
-		return rd_nldev_take_driver(attrs->v[RDMA_NLDEV_ATTR_DRIVER], &res->devs[dev], qp);
-	return 0;
+		take_driver(attrs->v[RDMA_NLDEV_ATTR_DRIVER], &res->devs[dev], qp);
 }
 
 /* struct sockaddr_in, _in6 and the kernel's sockaddr_ib, by offset: attributes are not aligned. */
@@ -101,16 +192,14 @@ static void take_sockaddr(const struct nlattr *attr, struct rd_sockaddr *ret)
 		ret->port = (uint16_t)(data[2] << 8 | data[3]);
 }
 
-static int take_cm_id(const struct rd_nldev_attrs *attrs, int dev, struct rd_res *res)
+static void take_cm_id(const struct rd_nldev_attrs *attrs, int dev, struct rd_res *res)
 {
 	struct rd_cm_id *cm_id;
 
 	/* All kernels tell its port space. */
 	if (!attrs->v[RDMA_NLDEV_ATTR_RES_PS])
-		return 0;
-	if (rd_grow(&res->cm_ids, &res->cap_cm_ids, res->n_cm_ids + 1, sizeof(*cm_id)) < 0)
-		return -ENOMEM;
-	cm_id = &res->cm_ids[res->n_cm_ids++];
+		return;
+	cm_id = RD_ADD(res->cm_ids, res->n_cm_ids, res->cap_cm_ids);
 	*cm_id = (struct rd_cm_id){ .dev = dev, .proc = -1 };
 	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_PORT_INDEX, cm_id->port);
 	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_RES_LQPN, cm_id->lqpn);
@@ -121,19 +210,16 @@ static int take_cm_id(const struct rd_nldev_attrs *attrs, int dev, struct rd_res
 	take_sockaddr(attrs->v[RDMA_NLDEV_ATTR_RES_SRC_ADDR], &cm_id->src);
 	take_sockaddr(attrs->v[RDMA_NLDEV_ATTR_RES_DST_ADDR], &cm_id->dst);
 	take_owner(attrs, &cm_id->owner);
-	return 0;
 }
 
-static int take_object(const struct rd_nldev_attrs *attrs, enum rd_res_kind kind, int dev, struct rd_res *res)
+static void take_object(const struct rd_nldev_attrs *attrs, enum rd_res_kind kind, int dev, struct rd_res *res)
 {
 	struct rd_res_object *object;
 
 	/* Kernels before 5.1 tell no numbers, but the owner. */
 	if (!attrs->v[places[kind].id] && !attrs->v[RDMA_NLDEV_ATTR_RES_PID] && !attrs->v[RDMA_NLDEV_ATTR_RES_KERN_NAME])
-		return 0;
-	if (rd_grow(&res->objects, &res->cap_objects, res->n_objects + 1, sizeof(*object)) < 0)
-		return -ENOMEM;
-	object = &res->objects[res->n_objects++];
+		return;
+	object = RD_ADD(res->objects, res->n_objects, res->cap_objects);
 	*object = (struct rd_res_object){ .dev = dev, .kind = kind, .proc = -1 };
 	RD_NLDEV_U32(attrs, places[kind].id, object->id);
 	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_RES_PDN, object->pdn);
@@ -144,19 +230,16 @@ static int take_object(const struct rd_nldev_attrs *attrs, enum rd_res_kind kind
 	RD_NLDEV_U64(attrs, RDMA_NLDEV_ATTR_RES_MRLEN, object->length);
 	RD_NLDEV_U8(attrs, RDMA_NLDEV_ATTR_RES_TYPE, object->type);
 	take_owner(attrs, &object->owner);
-	return 0;
 }
 
-static int take_entry(const struct rd_nldev_attrs *attrs, enum rd_res_kind kind, int dev, struct rd_res *res)
+static void take_entry(const struct rd_nldev_attrs *attrs, enum rd_res_kind kind, int dev, struct rd_res *res)
 {
-	switch (kind) {
-	case RD_RES_QP:
-		return take_qp(attrs, dev, res);
-	case RD_RES_CM_ID:
-		return take_cm_id(attrs, dev, res);
-	default:
-		return take_object(attrs, kind, dev, res);
-	}
+	if (kind == RD_RES_QP)
+		take_qp(attrs, dev, res);
+	else if (kind == RD_RES_CM_ID)
+		take_cm_id(attrs, dev, res);
+	else
+		take_object(attrs, kind, dev, res);
 }
 
 /* Destination of the entries of a message. */
@@ -169,22 +252,20 @@ struct take {
 	size_t released;	/* bytes */
 };
 
-static int take_table(const struct take *take, const struct nlattr *table)
+static void take_table(const struct take *take, const struct nlattr *table)
 {
 	const struct nlattr *entry = NULL;
 	struct rd_nldev_attrs attrs;
-	int r = 0;
 
-	while (r >= 0 && rd_nla_next_nested(table, &entry)) {
+	while (rd_nla_next_nested(table, &entry)) {
 		if (mnl_attr_get_type(entry) != places[take->kind].entry)
 			continue;
 		if (rd_nla_nested(entry, rd_nldev_policy, RD_NLDEV_ATTRS, attrs.v))
-			r = take_entry(&attrs, take->kind, take->dev, take->res);
+			take_entry(&attrs, take->kind, take->dev, take->res);
 		else
 			take->gap->damaged = true;
 	}
-	take->gap->damaged |= r >= 0 && !rd_nla_ended_nested(table, entry);
-	return r;
+	take->gap->damaged |= !rd_nla_ended_nested(table, entry);
 }
 
 /* What was taken, in steps: each is a system call. */
@@ -218,22 +299,24 @@ static int take_message(void *arg, uint16_t type, const uint8_t *body, size_t si
 		return 0;
 	/* A dump has a table; the reply to a query by number has the attributes next to those of the device. */
 	if (attrs.v[places[take->kind].table])
-		return take_table(take, attrs.v[places[take->kind].table]);
-	return attrs.v[places[take->kind].id] ? take_entry(&attrs, take->kind, take->dev, take->res) : 0;
+		take_table(take, attrs.v[places[take->kind].table]);
+	else if (attrs.v[places[take->kind].id])
+		take_entry(&attrs, take->kind, take->dev, take->res);
+	return 0;
 }
 
-int rd_nldev_take(const struct rd_bytes *reply, enum rd_res_kind kind, int dev, struct rd_res *res)
+void rd_nldev_take(const struct rd_bytes *reply, enum rd_res_kind kind, int dev, struct rd_res *res)
 {
 	struct take take = { .kind = kind, .dev = dev, .res = res, .gap = &res->devs[dev].gaps[kind] };
 
-	return rd_nlmsgs_each(reply, take_message, &take);
+	rd_nlmsgs_each(reply, take_message, &take);
 }
 
-int rd_nldev_consume(struct rd_bytes *reply, enum rd_res_kind kind, int dev, struct rd_res *res)
+void rd_nldev_consume(struct rd_bytes *reply, enum rd_res_kind kind, int dev, struct rd_res *res)
 {
 	struct take take = { kind, dev, res, &res->devs[dev].gaps[kind], reply, 0 };
 
-	return rd_nlmsgs_each(reply, take_message, &take);
+	rd_nlmsgs_each(reply, take_message, &take);
 }
 
 struct each {
@@ -258,6 +341,112 @@ int rd_nldev_each(const struct rd_bytes *reply, unsigned command, rd_nldev_fn *f
 	struct each each = { command, fn, arg };
 
 	return rd_nlmsgs_each(reply, each_message, &each);
+}
+
+/* The context of a queue pair of mlx5: values are MLX5_QP_STATE_* and MLX5_QP_ST_* of linux/mlx5/qp.h. This one as enum rd_qp_state; -1: none. SQ_DRAINING (7) is SQD before all work requests are complete. */
+static int state_of(uint32_t state)
+{
+	static const int8_t states[] = { RD_QPS_RESET, RD_QPS_INIT, RD_QPS_RTR, RD_QPS_RTS,
+					 RD_QPS_SQE,   RD_QPS_SQD,  RD_QPS_ERR, RD_QPS_SQD };
+
+	return state < RD_ARRAY_SIZE(states) ? states[state] : -1;
+}
+
+/* Service types: RC 0, UC 1, XRC 3. */
+static bool is_type(uint32_t st, uint8_t type)
+{
+	switch (type) {
+	case RD_QPT_RC:
+		return st == 0;
+	case RD_QPT_UC:
+		return st == 1;
+	case RD_QPT_XRC_INI:
+	case RD_QPT_XRC_TGT:
+		return st == 3;
+	default:
+		return false;
+	}
+}
+
+/* The kernel lists the remote QP number of RC and UC: with 24 bits, another layout does not match by chance. */
+static bool contradicts(const uint8_t *qpc, uint32_t qpn, const struct rd_qp *qp)
+{
+	return qpn != qp->lqpn.v || qp->state.known != RD_OK || qp->state.v < RD_QPS_RTR ||
+	       state_of(rd_mlx5_get(qpc, RD_MLX5_STATE)) != qp->state.v || qp->type.known != RD_OK ||
+	       !is_type(rd_mlx5_get(qpc, RD_MLX5_ST), qp->type.v) ||
+	       (qp->rqpn.known == RD_OK && rd_mlx5_get(qpc, RD_MLX5_REMOTE_QPN) != qp->rqpn.v);
+}
+
+/* Not zero, not a multicast group. */
+static bool is_unicast_gid(const uint8_t *gid)
+{
+	static const uint8_t none[16];
+
+	return gid[0] != 0xff && memcmp(gid, none, sizeof(none)) != 0;
+}
+
+static void take_path(const uint8_t *qpc, const struct rd_res_dev *dev, struct rd_qp_context *context)
+{
+	struct rd_qp_seen *attrs = &context->attrs;
+	bool roce = dev->protocol && strcmp(dev->protocol, "roce") == 0;
+	bool ib = dev->protocol && strcmp(dev->protocol, "ib") == 0;
+	uint32_t lid = rd_mlx5_get(qpc, RD_MLX5_RLID), sport = rd_mlx5_get(qpc, RD_MLX5_UDP_SPORT);
+
+	if (ib && lid && lid < LID_MULTICAST)
+		RD_SET(context->dlid, (uint16_t)lid);
+	if (roce && sport)
+		RD_SET(attrs->udp_sport, (uint16_t)sport);
+	if (roce || (ib && rd_mlx5_get(qpc, RD_MLX5_GRH))) {
+		RD_SET(attrs->flow_label, rd_mlx5_get(qpc, RD_MLX5_FLOW_LABEL));
+		RD_SET(attrs->hop_limit, (uint8_t)rd_mlx5_get(qpc, RD_MLX5_HOP_LIMIT));
+		attrs->has_dgid = is_unicast_gid(qpc + RD_MLX5_GID_AT);
+	}
+	if (attrs->has_dgid)
+		memcpy(attrs->dgid, qpc + RD_MLX5_GID_AT, sizeof(attrs->dgid));
+}
+
+/* Set when the queue pair is moved to RTS, so meaningless in RTR; in ERR it is unknown which state it came from. */
+static void take_requester(const uint8_t *qpc, const struct rd_qp *qp, struct rd_qp_context *context)
+{
+	uint32_t timeout = rd_mlx5_get(qpc, RD_MLX5_ACK_TIMEOUT);
+
+	/* UC has no acknowledgements; the target side of XRC sends no requests. */
+	if (qp->type.v == RD_QPT_UC || qp->type.v == RD_QPT_XRC_TGT || qp->state.v == RD_QPS_RTR ||
+	    (qp->state.v == RD_QPS_ERR && !timeout))
+		return;
+	RD_SET(context->attrs.timeout, (uint8_t)timeout);
+	RD_SET(context->attrs.retry_cnt, (uint8_t)rd_mlx5_get(qpc, RD_MLX5_RETRY_COUNT));
+	RD_SET(context->attrs.rnr_retry, (uint8_t)rd_mlx5_get(qpc, RD_MLX5_RNR_RETRY));
+	RD_SET(context->cur_retry_cnt, (uint8_t)rd_mlx5_get(qpc, RD_MLX5_CUR_RETRY_COUNT));
+	RD_SET(context->cur_rnr_retry, (uint8_t)rd_mlx5_get(qpc, RD_MLX5_CUR_RNR_RETRY));
+	RD_SET(context->last_acked_psn, rd_mlx5_get(qpc, RD_MLX5_LAST_ACKED_PSN));
+}
+
+bool rd_mlx5_take_context(const uint8_t *dump, size_t size, const struct rd_res_dev *dev, struct rd_qp *qp)
+{
+	struct rd_qp_context *context;
+	uint32_t qpn, remote, mtu;
+	const uint8_t *qpc;
+	size_t at = rd_mlx5_find_qpc(dump, size, &qpn);
+
+	if (!at || contradicts(dump + at, qpn, qp))
+		return false;
+	qpc = dump + at;
+	remote = rd_mlx5_get(qpc, RD_MLX5_REMOTE_QPN);
+	/* A queue pair that failed before it was connected has no peer. */
+	if (!remote)
+		return false;
+	context = rd_qp_need_context(qp);
+	context->dumped = true;
+	RD_SET(context->attrs.dest_qpn, remote);
+	mtu = rd_mlx5_get(qpc, RD_MLX5_MTU);
+	if (mtu >= 1 && mtu <= 5)
+		RD_SET(context->attrs.path_mtu, (uint16_t)(128u << mtu));
+	if (qp->type.v == RD_QPT_RC || qp->type.v == RD_QPT_XRC_TGT)
+		RD_SET(context->attrs.min_rnr_timer, (uint8_t)rd_mlx5_get(qpc, RD_MLX5_MIN_RNR_NAK));
+	take_path(qpc, dev, context);
+	take_requester(qpc, qp, context);
+	return true;
 }
 
 /* clang-format off */

@@ -17,6 +17,43 @@
 #define DEVICES_MAX 4096
 /* Numbers to try after a dump that ended early: one request each, about 1 us. */
 #define NUMBERS_MAX 65536u
+/* Dumps of queue pairs by their device (RDMA_NLDEV_CMD_RES_QP_GET_RAW): each request makes the firmware run one command, as the
+ * kernel does for each queue pair that it lists. */
+#define DUMPS_MAX 16384
+/* A device that fails this often in a row is not queried further. */
+#define FAILURES_MAX 16
+
+/* A request with up to three attributes. */
+struct request {
+	uint8_t bytes[MNL_NLMSG_HDRLEN + 64] __attribute__((aligned(MNL_ALIGNTO)));
+	struct nlmsghdr *head; /* within `bytes` */
+};
+
+static void request_init(struct request *request, unsigned command, uint16_t flags)
+{
+	*request = (struct request){ 0 };
+	request->head = mnl_nlmsg_put_header(request->bytes);
+	request->head->nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command);
+	request->head->nlmsg_flags = NLM_F_REQUEST | flags;
+}
+
+static int send_request(struct rd_source *src, const struct request *request, struct rd_bytes *ret, struct rd_err *err)
+{
+	return rd_netlink(src, NETLINK_RDMA, request->head, request->head->nlmsg_len, ret, err);
+}
+
+/* Requests queue pair `lqpn` of a port, by RDMA_NLDEV_CMD_RES_QP_GET or _GET_RAW. */
+static int query_qp(struct rd_source *src, unsigned command, uint32_t device, uint32_t port, uint32_t lqpn,
+		    struct rd_bytes *ret)
+{
+	struct request request;
+
+	request_init(&request, command, 0);
+	mnl_attr_put_u32(request.head, RDMA_NLDEV_ATTR_DEV_INDEX, device);
+	mnl_attr_put_u32(request.head, RDMA_NLDEV_ATTR_PORT_INDEX, port);
+	mnl_attr_put_u32(request.head, RDMA_NLDEV_ATTR_RES_LQPN, lqpn);
+	return send_request(src, &request, ret, NULL);
+}
 
 struct nldev {
 	struct rd_source *src;
@@ -27,11 +64,11 @@ struct nldev {
 static int query_device(const struct nldev *nl, unsigned command, uint16_t flags, int dev, struct rd_bytes *ret,
 			struct rd_err *err)
 {
-	struct rd_nldev_request request;
+	struct request request;
 
-	rd_nldev_request_init(&request, command, flags);
+	request_init(&request, command, flags);
 	mnl_attr_put_u32(request.head, RDMA_NLDEV_ATTR_DEV_INDEX, nl->res->devs[dev].index);
-	return rd_nldev_send(nl->src, &request, ret, err);
+	return send_request(nl->src, &request, ret, err);
 }
 
 struct named {
@@ -51,12 +88,9 @@ static int take_device(void *arg, const struct rd_nldev_attrs *attrs)
 	name = mnl_attr_get_str(attrs->v[RDMA_NLDEV_ATTR_DEV_NAME]);
 	if ((named->wanted && strcmp(name, named->wanted) != 0) || rd_res_find_dev(res, name) >= 0)
 		return 0;
-	if (rd_grow(&res->devs, &res->cap_devs, res->n_devs + 1, sizeof(*dev)) < 0)
-		return -ENOMEM;
-	dev = &res->devs[res->n_devs];
+	dev = RD_ADD(res->devs, res->n_devs, res->cap_devs);
 	*dev = (struct rd_res_dev){ .index = mnl_attr_get_u32(attrs->v[RDMA_NLDEV_ATTR_DEV_INDEX]),
 				    .name = rd_dup(name) };
-	res->n_devs++;
 	if (attrs->v[RDMA_NLDEV_ATTR_PORT_INDEX])
 		dev->n_ports = mnl_attr_get_u32(attrs->v[RDMA_NLDEV_ATTR_PORT_INDEX]);
 	RD_NLDEV_U64(attrs, RDMA_NLDEV_ATTR_NODE_GUID, dev->node_guid);
@@ -86,19 +120,18 @@ static int collect_devices(const struct nldev *nl, const char *wanted, struct rd
 {
 	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 	struct named named = { nl->res, wanted };
-	struct rd_nldev_request request;
+	struct request request;
 	int r;
 
-	rd_nldev_request_init(&request, RDMA_NLDEV_CMD_GET, NLM_F_DUMP);
-	r = rd_nldev_send(nl->src, &request, &reply, err);
+	request_init(&request, RDMA_NLDEV_CMD_GET, NLM_F_DUMP);
+	r = send_request(nl->src, &request, &reply, err);
 	if (r == -ENOENT) {
 		rd_err_set(err, ENOENT, "RDMA netlink", "the bundle contains no queue pairs");
 		rd_err_hint(err, "run rdmadiag capture to record queue pairs; a plain sysfs tree does not contain them");
 	}
 	if (r < 0)
 		return r;
-	if (rd_nldev_each(&reply, RDMA_NLDEV_CMD_GET, take_device, &named) < 0)
-		return rd_err_set(err, ENOMEM, "RDMA netlink", "no memory for devices");
+	rd_nldev_each(&reply, RDMA_NLDEV_CMD_GET, take_device, &named);
 	if (nl->res->n_devs > 0)
 		qsort(nl->res->devs, nl->res->n_devs, sizeof(*nl->res->devs), compare_devices);
 	else if (wanted)
@@ -119,10 +152,10 @@ static int take_mode(void *arg, const struct rd_nldev_attrs *attrs)
 static void collect_mode(const struct nldev *nl)
 {
 	_cleanup_bytes_ struct rd_bytes reply = { 0 };
-	struct rd_nldev_request request;
+	struct request request;
 
-	rd_nldev_request_init(&request, RDMA_NLDEV_CMD_SYS_GET, 0);
-	if (rd_nldev_send(nl->src, &request, &reply, NULL) == 0)
+	request_init(&request, RDMA_NLDEV_CMD_SYS_GET, 0);
+	if (send_request(nl->src, &request, &reply, NULL) == 0)
 		rd_nldev_each(&reply, RDMA_NLDEV_CMD_SYS_GET, take_mode, nl->res);
 }
 
@@ -167,15 +200,15 @@ static int take_driver(void *arg, const struct rd_nldev_attrs *attrs)
 static void collect_driver(const struct nldev *nl, int dev)
 {
 	_cleanup_bytes_ struct rd_bytes reply = { 0 };
-	struct rd_nldev_request request;
+	struct request request;
 	uint64_t ino;
 
 	if (rd_stat(nl->src, RD_OP_INO, "/sys/class/infiniband_verbs", &ino, NULL) < 0)
 		return;
-	rd_nldev_request_init(&request, RDMA_NLDEV_CMD_GET_CHARDEV, 0);
+	request_init(&request, RDMA_NLDEV_CMD_GET_CHARDEV, 0);
 	mnl_attr_put_u32(request.head, RDMA_NLDEV_ATTR_DEV_INDEX, nl->res->devs[dev].index);
 	mnl_attr_put_strz(request.head, RDMA_NLDEV_ATTR_CHARDEV_TYPE, "uverbs");
-	if (rd_nldev_send(nl->src, &request, &reply, NULL) == 0)
+	if (send_request(nl->src, &request, &reply, NULL) == 0)
 		rd_nldev_each(&reply, RDMA_NLDEV_CMD_GET_CHARDEV, take_driver, &nl->res->devs[dev]);
 }
 
@@ -192,9 +225,7 @@ static int take_port(void *arg, const struct rd_nldev_attrs *attrs)
 
 	if (!attrs->v[RDMA_NLDEV_ATTR_PORT_INDEX])
 		return 0;
-	if (rd_grow(&res->ports, &res->cap_ports, res->n_ports + 1, sizeof(*port)) < 0)
-		return -ENOMEM;
-	port = &res->ports[res->n_ports++];
+	port = RD_ADD(res->ports, res->n_ports, res->cap_ports);
 	*port = (struct rd_res_port){ .dev = ports->dev, .num = mnl_attr_get_u32(attrs->v[RDMA_NLDEV_ATTR_PORT_INDEX]) };
 	RD_NLDEV_U8(attrs, RDMA_NLDEV_ATTR_PORT_STATE, port->state);
 	RD_NLDEV_U8(attrs, RDMA_NLDEV_ATTR_PORT_PHYS_STATE, port->phys_state);
@@ -204,22 +235,22 @@ static int take_port(void *arg, const struct rd_nldev_attrs *attrs)
 	return 0;
 }
 
-static int collect_ports(const struct nldev *nl, int dev)
+static void collect_ports(const struct nldev *nl, int dev)
 {
 	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 	struct ports ports = { nl->res, dev };
 	struct rd_err err = { 0 };
 
 	if (query_device(nl, RDMA_NLDEV_CMD_PORT_GET, NLM_F_DUMP, dev, &reply, &err) == 0)
-		return rd_nldev_each(&reply, RDMA_NLDEV_CMD_PORT_GET, take_port, &ports);
-	rd_errlist_add(nl->errors, &err);
-	return 0;
+		rd_nldev_each(&reply, RDMA_NLDEV_CMD_PORT_GET, take_port, &ports);
+	else
+		rd_errlist_add(nl->errors, &err);
 }
 
 /* -errno; -ENOENT: no QP with this number; -EAGAIN: the QP has another port or, before INIT, none. */
 static int query_number(const struct nldev *nl, int dev, uint32_t port, uint32_t id, struct rd_bytes *ret)
 {
-	return rd_nldev_query_qp(nl->src, RDMA_NLDEV_CMD_RES_QP_GET, nl->res->devs[dev].index, port, id, ret);
+	return query_qp(nl->src, RDMA_NLDEV_CMD_RES_QP_GET, nl->res->devs[dev].index, port, id, ret);
 }
 
 /* Whether the kernel supports queries by number, and the device still exists. 0xffffff is the multicast QPN: no QP has it. */
@@ -233,17 +264,16 @@ static bool supports_query_by_number(const struct nldev *nl, int dev)
 /* Adds a QP that exists, but whose query failed. */
 static int add_unknown(struct rd_res *res, int dev, uint32_t id, int code)
 {
-	if (rd_grow(&res->qps, &res->cap_qps, res->n_qps + 1, sizeof(*res->qps)) < 0)
-		return -ENOMEM;
-	res->qps[res->n_qps] = (struct rd_qp){ .dev = dev, .proc = -1, .query_errno = code };
-	RD_SET(res->qps[res->n_qps].lqpn, id & 0xffffff);
+	struct rd_qp *qp = RD_ADD(res->qps, res->n_qps, res->cap_qps);
+
+	*qp = (struct rd_qp){ .dev = dev, .proc = -1, .query_errno = code };
+	RD_SET(qp->lqpn, id & 0xffffff);
 	if (id >> 24)
-		RD_SET(res->qps[res->n_qps].port, id >> 24);
-	res->n_qps++;
+		RD_SET(qp->port, id >> 24);
 	return 1;
 }
 
-/* Queries one QP by its number in the kernel's table. 1: found, 0: no such QP, -ENODEV: no reply any more, -ENOMEM. */
+/* Queries one QP by its number in the kernel's table. 1: found, 0: no such QP, -ENODEV: no reply any more. */
 static int collect_number(const struct nldev *nl, int dev, uint32_t id)
 {
 	_cleanup_bytes_ struct rd_bytes reply = { 0 };
@@ -257,10 +287,10 @@ static int collect_number(const struct nldev *nl, int dev, uint32_t id)
 	while (r == -EAGAIN && port++ < last);
 	if (r == -ENOENT)
 		return 0;
-	if (r == 0 && rd_nldev_take(&reply, RD_RES_QP, dev, res) < 0)
-		return -ENOMEM;
-	if (r == 0)
+	if (r == 0) {
+		rd_nldev_take(&reply, RD_RES_QP, dev, res);
 		return res->n_qps > before;
+	}
 	return r == -EAGAIN || supports_query_by_number(nl, dev) ? add_unknown(res, dev, id, -r) : -ENODEV;
 }
 
@@ -269,7 +299,7 @@ static int collect_number(const struct nldev *nl, int dev, uint32_t id)
  * including those of the message that the kernel was filling. Order of queries: special QPs, which the kernel indexes by port;
  * then the following numbers; then numbers of connections. Ends when as many QPs are known as the kernel counts.
  */
-static int collect_by_number(const struct nldev *nl, int dev, size_t first)
+static void collect_by_number(const struct nldev *nl, int dev, size_t first)
 {
 	struct rd_res *res = nl->res;
 	struct rd_res_dev *of = &res->devs[dev];
@@ -299,23 +329,22 @@ static int collect_by_number(const struct nldev *nl, int dev, size_t first)
 		r = collect_number(nl, dev, cm_id->lqpn.v);
 		have += r > 0;
 	}
-	return r == -ENOMEM ? r : 0;
 }
 
 /* After a dump that ended early: queries the rest by number, and reports an error. */
-static int collect_rest(const struct nldev *nl, int dev, size_t first)
+static void collect_rest(const struct nldev *nl, int dev, size_t first)
 {
 	const struct rd_res_dev *of = &nl->res->devs[dev];
 	size_t listed = nl->res->n_qps - first;
 	bool numbers = of->n_ports > 0 && supports_query_by_number(nl, dev);
 	struct rd_err err = { 0 };
-	int r = numbers ? collect_by_number(nl, dev, first) : 0;
 
+	if (numbers)
+		collect_by_number(nl, dev, first);
 	rd_err_set(&err, of->gaps[RD_RES_QP].code, of->name,
 		   "the kernel ended its dump of queue pairs after %zu; queries by number found %zu more%s", listed,
 		   nl->res->n_qps - first - listed, numbers ? "" : ": the kernel does not support them");
 	rd_errlist_add(nl->errors, &err);
-	return r;
 }
 
 static int compare_qps(const void *a, const void *b)
@@ -345,7 +374,7 @@ static void sort_qps(struct rd_res *res)
 	res->n_qps = kept;
 }
 
-static int collect_kind(const struct nldev *nl, enum rd_res_kind kind, int dev)
+static void collect_kind(const struct nldev *nl, enum rd_res_kind kind, int dev)
 {
 	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 	struct rd_res_gap *gap = &nl->res->devs[dev].gaps[kind];
@@ -354,16 +383,13 @@ static int collect_kind(const struct nldev *nl, enum rd_res_kind kind, int dev)
 	int r = query_device(nl, rd_nldev_command(kind), NLM_F_DUMP, dev, &reply, &err);
 
 	nl->res->devs[dev].requested[kind] = true;
-	if (r == -ENOMEM)
-		return r;
 	/* Old kernels do not support all kinds (EOPNOTSUPP, EINVAL): not an error, but not zero either. */
 	if (r < 0)
 		gap->code = -r;
-	if (r == 0 && rd_nldev_consume(&reply, kind, dev, nl->res) < 0)
-		return -ENOMEM;
+	else
+		rd_nldev_consume(&reply, kind, dev, nl->res);
 	if (gap->code && kind == RD_RES_QP)
-		return collect_rest(nl, dev, first);
-	return 0;
+		collect_rest(nl, dev, first);
 }
 
 static void count_listed(struct rd_res *res)
@@ -390,24 +416,22 @@ static void update_count(const struct nldev *nl, int dev, size_t listed)
 		of->used[RD_RES_QP].v = before;
 }
 
-static int collect_of_device(const struct nldev *nl, unsigned want, int dev)
+static void collect_of_device(const struct nldev *nl, unsigned want, int dev)
 {
 	/* QPs last: queries by number use the numbers of connections. */
 	static const enum rd_res_kind order[] = { RD_RES_CM_ID, RD_RES_CQ,  RD_RES_MR, RD_RES_PD,
 						  RD_RES_CTX,	RD_RES_SRQ, RD_RES_QP };
 	size_t first = nl->res->n_qps;
-	int r = 0;
 
 	collect_counts(nl, dev);
 	collect_driver(nl, dev);
 	if (want & RD_WANT_PORTS)
-		r = collect_ports(nl, dev);
-	for (size_t i = 0; i < RD_ARRAY_SIZE(order) && !r; i++)
+		collect_ports(nl, dev);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(order); i++)
 		if (want & 1u << order[i])
-			r = collect_kind(nl, order[i], dev);
-	if (!r && want & RD_WANT_QPS)
+			collect_kind(nl, order[i], dev);
+	if (want & RD_WANT_QPS)
 		update_count(nl, dev, nl->res->n_qps - first);
-	return r;
 }
 
 int rd_collect_res(struct rd_source *src, unsigned want, const char *device, struct rd_res *ret,
@@ -421,17 +445,101 @@ int rd_collect_res(struct rd_source *src, unsigned want, const char *device, str
 	if (r < 0)
 		return r;
 	collect_mode(&nl);
-	for (size_t i = 0; i < ret->n_devs && !r; i++)
-		r = collect_of_device(&nl, want, (int)i);
+	for (size_t i = 0; i < ret->n_devs; i++)
+		collect_of_device(&nl, want, (int)i);
 	sort_qps(ret);
 	count_listed(ret);
 	/* After the counts: the child process opens a context of its own. */
-	if (!r && want & RD_WANT_LIMITS)
+	if (want & RD_WANT_LIMITS)
 		rd_collect_res_limits(src, ret, errors);
-	if (!r && want & RD_WANT_PROCS)
-		r = rd_collect_res_procs(src, ret);
+	if (want & RD_WANT_PROCS)
+		rd_collect_res_procs(src, ret);
 	/* After the list: a queue pair that is created in between is not missing here. */
-	if (!r && want & RD_WANT_RECORDED)
-		r = rd_collect_qp_recorded(src, ret, errors);
-	return r < 0 ? rd_err_set(err, -r, "RDMA netlink", "no memory for the list of resources") : 0;
+	if (want & RD_WANT_RECORDED)
+		rd_collect_qp_recorded(src, ret, errors);
+	return 0;
+}
+
+struct dump {
+	const struct rd_res_dev *dev;
+	struct rd_qp *qp;
+	bool used;
+};
+
+static int take_dump(void *arg, const struct rd_nldev_attrs *attrs)
+{
+	const struct nlattr *raw = attrs->v[RDMA_NLDEV_ATTR_RES_RAW], *index = attrs->v[RDMA_NLDEV_ATTR_DEV_INDEX];
+	struct dump *dump = arg;
+
+	if (raw && index && mnl_attr_get_u32(index) == dump->dev->index)
+		dump->used = rd_mlx5_take_context(mnl_attr_get_payload(raw), mnl_attr_get_payload_len(raw), dump->dev,
+						  dump->qp);
+	return 0;
+}
+
+/* Before RTR, a queue pair has no peer and no timeouts. The kernel accepts a request only with the port. */
+static bool has_context(const struct rd_qp *qp)
+{
+	bool connected = qp->type.known == RD_OK && (qp->type.v == RD_QPT_RC || qp->type.v == RD_QPT_UC ||
+						     qp->type.v == RD_QPT_XRC_INI || qp->type.v == RD_QPT_XRC_TGT);
+
+	return connected && qp->state.known == RD_OK && qp->state.v >= RD_QPS_RTR && qp->lqpn.known == RD_OK &&
+	       qp->port.known == RD_OK;
+}
+
+/* 0, or the -errno with which the device or its driver refused. */
+static int request_dump(struct rd_source *src, struct rd_res_dev *dev, struct rd_qp *qp)
+{
+	_cleanup_bytes_ struct rd_bytes reply = { 0 };
+	struct dump dump = { .dev = dev, .qp = qp };
+	int r = query_qp(src, RDMA_NLDEV_CMD_RES_QP_GET_RAW, dev->index, qp->port.v, qp->lqpn.v, &reply);
+
+	dev->dumps.requested++;
+	if (r < 0) {
+		dev->dumps.code = -r;
+		return r;
+	}
+	rd_nldev_each(&reply, RDMA_NLDEV_CMD_RES_QP_GET_RAW, take_dump, &dump);
+	dev->dumps.used += dump.used;
+	return 0;
+}
+
+/* Whether further requests would fail the same way: no privilege; no such command, driver or firmware. */
+static bool is_refusal(const struct rd_res_dev *dev, int r, unsigned failures)
+{
+	return r == -EPERM || r == -EOPNOTSUPP || (r == -EINVAL && dev->dumps.requested == 1) ||
+	       failures >= FAILURES_MAX;
+}
+
+static void dump_device(struct rd_source *src, struct rd_res *res, int dev, const bool *wanted,
+			struct rd_errlist *errors)
+{
+	struct rd_res_dev *of = &res->devs[dev];
+	unsigned failures = 0;
+	struct rd_err err;
+
+	for (size_t i = 0; i < res->n_qps; i++) {
+		int r;
+
+		if (res->qps[i].dev != dev || (wanted && !wanted[i]) || !has_context(&res->qps[i]))
+			continue;
+		if (of->dumps.requested == DUMPS_MAX) {
+			rd_err_set(&err, E2BIG, of->name, "only the first %u queue pairs were dumped", DUMPS_MAX);
+			rd_err_hint(&err, "select queue pairs, for example with --pid or --job");
+			rd_errlist_add(errors, &err);
+			break;
+		}
+		r = request_dump(src, of, &res->qps[i]);
+		/* A queue pair may end meanwhile; a bundle contains only what was recorded. */
+		failures = r < 0 && r != -ENOENT && r != -EAGAIN ? failures + 1 : 0;
+		if (r < 0 && is_refusal(of, r, failures))
+			break;
+	}
+}
+
+void rd_collect_qp_dumps(struct rd_source *src, struct rd_res *res, const bool *wanted, struct rd_errlist *errors)
+{
+	for (size_t d = 0; d < res->n_devs; d++)
+		if (rd_res_dev_dumps_qps(&res->devs[d]))
+			dump_device(src, res, (int)d, wanted, errors);
 }

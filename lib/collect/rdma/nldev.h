@@ -29,7 +29,7 @@ enum rd_res_want {
  * Reads devices with their resource counts, always; and the lists in `want`, of `device` or of all devices (NULL). A QP that
  * the device fails to query ends the kernel's dump: the rest is then queried by number. Such QPs, and those of the rest without a
  * port, have a query_errno and no state. Other gaps are recorded in rd_res_dev.gaps and `errors`.
- * -errno without RDMA netlink, -ENODEV without such a device, -ENOMEM.
+ * -errno without RDMA netlink, -ENODEV without such a device.
  */
 int rd_collect_res(struct rd_source *src, unsigned want, const char *device, struct rd_res *ret,
 		   struct rd_errlist *errors, struct rd_err *err);
@@ -37,14 +37,14 @@ int rd_collect_res(struct rd_source *src, unsigned want, const char *device, str
 /*
  * Requests the device's own context of the queue pairs selected by `wanted` (res->n_qps entries; NULL: all) that are connected, of
  * devices whose driver is known to dump them, one request each, and fills rd_qp.context. Needs CAP_NET_ADMIN. What failed is in
- * rd_res_dev.dumps; a limit that was reached in `errors`. 0 or -ENOMEM.
+ * rd_res_dev.dumps; a limit that was reached in `errors`.
  */
-int rd_collect_qp_dumps(struct rd_source *src, struct rd_res *res, const bool *wanted, struct rd_errlist *errors);
+void rd_collect_qp_dumps(struct rd_source *src, struct rd_res *res, const bool *wanted, struct rd_errlist *errors);
 
 /* Decodes one reply to a dump (or to a query by number) of `kind` into `res`, for device `dev`. Called by rd_collect_res and a
- * fuzz target. Returns 0 or -ENOMEM; skips damaged entries and sets `damaged` in the gaps of the device. */
-int rd_nldev_take(const struct rd_bytes *reply, enum rd_res_kind kind, int dev, struct rd_res *res);
+ * fuzz target. Skips damaged entries and sets `damaged` in the gaps of the device. */
+void rd_nldev_take(const struct rd_bytes *reply, enum rd_res_kind kind, int dev, struct rd_res *res);
 /* The same of a long reply, whose memory is released as its entries are taken: it is as large as they are. */
-int rd_nldev_consume(struct rd_bytes *reply, enum rd_res_kind kind, int dev, struct rd_res *res);
+void rd_nldev_consume(struct rd_bytes *reply, enum rd_res_kind kind, int dev, struct rd_res *res);
 
 #endif

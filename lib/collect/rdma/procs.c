@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <ctype.h>
-#include <errno.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -33,13 +32,11 @@ static int compare_pids(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-static int list_pids(const struct rd_res *res, struct pids *pids)
+static void list_pids(const struct rd_res *res, struct pids *pids)
 {
 	size_t kept = 0;
 
-	pids->v = calloc(res->n_qps + res->n_cm_ids + res->n_objects + 1, sizeof(*pids->v));
-	if (!pids->v)
-		return -ENOMEM;
+	pids->v = rd_alloc(res->n_qps + res->n_cm_ids + res->n_objects + 1, sizeof(*pids->v));
 	for (size_t i = 0; i < res->n_qps; i++)
 		add_pid(pids, &res->qps[i].owner);
 	for (size_t i = 0; i < res->n_cm_ids; i++)
@@ -51,25 +48,22 @@ static int list_pids(const struct rd_res *res, struct pids *pids)
 		if (kept == 0 || pids->v[kept - 1] != pids->v[i])
 			pids->v[kept++] = pids->v[i];
 	pids->n = kept;
-	return 0;
 }
 
-static int read_proc(struct rd_source *src, struct rd_proc *proc)
+static void read_proc(struct rd_source *src, struct rd_proc *proc)
 {
 	_cleanup_free_ char *groups = NULL;
 	const char *path;
 	size_t size;
 
 	/* The process may have exited, or be hidden from this user (hidepid): then it has no name. */
-	if (rd_read_textf(src, &proc->comm, NULL, "/proc/%u/comm", proc->pid) == -ENOMEM)
-		return -ENOMEM;
+	rd_read_textf(src, &proc->comm, NULL, "/proc/%u/comm", proc->pid);
 	if (!proc->comm || rd_read_textf(src, &groups, NULL, "/proc/%u/cgroup", proc->pid) < 0)
-		return 0;
+		return;
 	size = rd_cgroup_parse(groups, &path);
 	if (size > 0)
-		proc->cgroup = strndup(path, size);
+		proc->cgroup = rd_dup_part(path, size);
 	proc->job = rd_job_from_cgroup(proc->cgroup);
-	return size > 0 && !proc->cgroup ? -ENOMEM : 0;
 }
 
 static int find_owner(const struct rd_res *res, const struct rd_owner *owner)
@@ -77,16 +71,16 @@ static int find_owner(const struct rd_res *res, const struct rd_owner *owner)
 	return owner->pid.known == RD_OK ? rd_res_find_proc(res, owner->pid.v) : -1;
 }
 
-int rd_collect_res_procs(struct rd_source *src, struct rd_res *res)
+void rd_collect_res_procs(struct rd_source *src, struct rd_res *res)
 {
 	struct pids pids = { 0 };
-	int r = list_pids(res, &pids);
 
-	if (!r)
-		r = rd_grow(&res->procs, &res->cap_procs, res->n_procs + pids.n, sizeof(*res->procs));
-	for (size_t i = 0; i < pids.n && !r; i++) {
-		res->procs[res->n_procs] = (struct rd_proc){ .pid = pids.v[i] };
-		r = read_proc(src, &res->procs[res->n_procs++]);
+	list_pids(res, &pids);
+	for (size_t i = 0; i < pids.n; i++) {
+		struct rd_proc *proc = RD_ADD(res->procs, res->n_procs, res->cap_procs);
+
+		*proc = (struct rd_proc){ .pid = pids.v[i] };
+		read_proc(src, proc);
 	}
 	free(pids.v);
 	for (size_t i = 0; i < res->n_qps; i++)
@@ -95,21 +89,18 @@ int rd_collect_res_procs(struct rd_source *src, struct rd_res *res)
 		res->cm_ids[i].proc = find_owner(res, &res->cm_ids[i].owner);
 	for (size_t i = 0; i < res->n_objects; i++)
 		res->objects[i].proc = find_owner(res, &res->objects[i].owner);
-	return r;
 }
 
-int rd_collect_proc_libs(struct rd_source *src, struct rd_proc *proc)
+void rd_collect_proc_libs(struct rd_source *src, struct rd_proc *proc)
 {
 	_cleanup_free_ char *text = NULL;
-	int r = proc->devx_libs ? 0 : rd_read_textf(src, &text, NULL, RD_SOURCE_LIBS "/%u", proc->pid);
 
-	if (!text)
-		return r == -ENOMEM ? r : 0;
+	if (proc->devx_libs || rd_read_textf(src, &text, NULL, RD_SOURCE_LIBS "/%u", proc->pid) < 0)
+		return;
 	/* A bundle may contain any text: it is shown escaped, as all foreign text. */
 	for (char *at = text; (at = strchr(at, '\n'));)
 		*at = ' ';
 	proc->devx_libs = rd_dup_part(text, NAMES_SIZE);
-	return 0;
 }
 
 /* "10.0.0.2 3": the address into `ip`; false: another line. */
@@ -166,16 +157,14 @@ void rd_proc_peers_take(const char *text, struct rd_proc_peers *ret)
 	ret->more += more;
 }
 
-int rd_collect_proc_peers(struct rd_source *src, struct rd_proc *proc)
+void rd_collect_proc_peers(struct rd_source *src, struct rd_proc *proc)
 {
 	_cleanup_free_ char *text = NULL;
-	int r = proc->peers ? 0 : rd_read_textf(src, &text, NULL, RD_SOURCE_TCP "/%u", proc->pid);
 
-	if (!text)
-		return r == -ENOMEM ? r : 0;
+	if (proc->peers || rd_read_textf(src, &text, NULL, RD_SOURCE_TCP "/%u", proc->pid) < 0)
+		return;
 	proc->peers = rd_alloc(1, sizeof(*proc->peers));
 	rd_proc_peers_take(text, proc->peers);
-	return 0;
 }
 
 /* What follows the name at the beginning of a line; NULL: no such line. The name of the process, in another line, has no newline: the
@@ -203,7 +192,7 @@ void rd_proc_state_take(const char *text, struct rd_proc *proc)
 }
 
 /* In the unified hierarchy, else in that of the freezer. */
-static int read_frozen(struct rd_source *src, struct rd_proc *proc)
+static void read_frozen(struct rd_source *src, struct rd_proc *proc)
 {
 	static const struct {
 		const char *path, *line, *yes;
@@ -212,30 +201,26 @@ static int read_frozen(struct rd_source *src, struct rd_proc *proc)
 		{ "/sys/fs/cgroup/unified%s/cgroup.events", "frozen ", "1" },
 		{ "/sys/fs/cgroup/freezer%s/freezer.state", "", "FROZEN" },
 	};
-	int r = 0;
 
-	for (size_t i = 0; proc->cgroup && i < RD_ARRAY_SIZE(files) && r != -ENOMEM && proc->frozen.known != RD_OK;
-	     i++) {
+	for (size_t i = 0; proc->cgroup && i < RD_ARRAY_SIZE(files) && proc->frozen.known != RD_OK; i++) {
 		_cleanup_free_ char *path = rd_text(files[i].path, proc->cgroup), *text = NULL;
 		const char *value;
 
-		r = rd_read_textf(src, &text, NULL, "%s", path);
+		rd_read_textf(src, &text, NULL, "%s", path);
 		value = find_line(text, files[i].line);
 		if (value)
 			RD_SET(proc->frozen, strncmp(value, files[i].yes, strlen(files[i].yes)) == 0);
 	}
-	return r == -ENOMEM ? r : 0;
 }
 
-int rd_collect_proc_state(struct rd_source *src, struct rd_proc *proc)
+void rd_collect_proc_state(struct rd_source *src, struct rd_proc *proc)
 {
 	_cleanup_free_ char *text = NULL;
-	int r = rd_read_textf(src, &text, NULL, "/proc/%u/status", proc->pid);
 
-	if (!text)
-		return r == -ENOMEM ? r : 0;
+	if (rd_read_textf(src, &text, NULL, "/proc/%u/status", proc->pid) < 0)
+		return;
 	rd_proc_state_take(text, proc);
-	return read_frozen(src, proc);
+	read_frozen(src, proc);
 }
 
 #define FIELD_START 22 /* proc_pid_stat(5) */

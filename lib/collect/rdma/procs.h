@@ -6,20 +6,20 @@
 #include "model/rdma/qp.h"
 #include "source/shared/source.h"
 
-/* Reads comm, cgroup and job of the processes that own listed objects, once each. 0 or -ENOMEM. */
-int rd_collect_res_procs(struct rd_source *src, struct rd_res *res);
+/* Reads comm, cgroup and job of the processes that own listed objects, once each. */
+void rd_collect_res_procs(struct rd_source *src, struct rd_res *res);
 
-/* Fills rd_proc.devx_libs: libraries that create queue pairs which the kernel does not list. 0 or -ENOMEM. */
-int rd_collect_proc_libs(struct rd_source *src, struct rd_proc *proc);
+/* Fills rd_proc.devx_libs: libraries that create queue pairs which the kernel does not list. */
+void rd_collect_proc_libs(struct rd_source *src, struct rd_proc *proc);
 
-/* Fills rd_proc.peers: addresses that the process has TCP connections to. 0 or -ENOMEM. */
-int rd_collect_proc_peers(struct rd_source *src, struct rd_proc *proc);
+/* Fills rd_proc.peers: addresses that the process has TCP connections to. */
+void rd_collect_proc_peers(struct rd_source *src, struct rd_proc *proc);
 
 /* Fills rd_proc.start_ns of processes with queue pairs in SQE or ERR. Whether there are such queue pairs. */
 bool rd_collect_failed_starts(struct rd_source *src, struct rd_res *res);
 
-/* Fills rd_proc.state, .tracer and .frozen: whether the process runs, or is stopped. 0 or -ENOMEM. */
-int rd_collect_proc_state(struct rd_source *src, struct rd_proc *proc);
+/* Fills rd_proc.state, .tracer and .frozen: whether the process runs, or is stopped. */
+void rd_collect_proc_state(struct rd_source *src, struct rd_proc *proc);
 
 /* Decode the files (RD_SOURCE_TCP, /proc/PID/status), as foreign input. */
 void rd_proc_peers_take(const char *text, struct rd_proc_peers *ret);

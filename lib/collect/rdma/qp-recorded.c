@@ -5,6 +5,7 @@
 #include <linux/types.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "bpf/qp.h"
 #include "collect/rdma/qp-event.h"
 
@@ -43,17 +44,14 @@ static int compare_devs(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static int list_devs(struct take *take)
+static void list_devs(struct take *take)
 {
 	const struct rd_res *res = take->res;
 
-	take->devs = calloc(res->n_devs + 1, sizeof(*take->devs));
-	if (!take->devs)
-		return -ENOMEM;
+	take->devs = rd_alloc(res->n_devs + 1, sizeof(*take->devs));
 	for (size_t d = 0; d < res->n_devs; d++)
 		take->devs[d] = (struct dev){ res->devs[d].index, (int)d };
 	qsort(take->devs, res->n_devs, sizeof(*take->devs), compare_devs);
-	return 0;
 }
 
 static int find_dev(const struct take *take, uint32_t index)
@@ -79,7 +77,7 @@ static void copy_attributes(const struct rd_qp_value *value, struct rd_qp_record
 	ret->attrs = (unsigned)__builtin_popcountll(value->known);
 }
 
-static int take_entry(struct take *take, const struct rd_qp_key *key, const struct rd_qp_value *value)
+static void take_entry(struct take *take, const struct rd_qp_key *key, const struct rd_qp_value *value)
 {
 	struct rd_res *res = take->res;
 	struct rd_qp_recorded recorded = { .dev = find_dev(take, key->dev), .lqpn = key->qpn };
@@ -87,13 +85,13 @@ static int take_entry(struct take *take, const struct rd_qp_key *key, const stru
 	if (key->qpn > QPN_MASK || value->qpn != key->qpn || value->version != RD_QP_MAP_VERSION || value->err > 0 ||
 	    value->err < -ERRNO_MAX) {
 		take->damaged++;
-		return 0;
+		return;
 	}
 	if (recorded.dev < 0)
-		return 0; /* a device that is not listed */
+		return; /* a device that is not listed */
 	if (res->n_recorded >= RECORDED_MAX) {
 		take->too_many = true;
-		return 0;
+		return;
 	}
 	copy_attributes(value, &recorded);
 	if (value->pid)
@@ -107,10 +105,7 @@ static int take_entry(struct take *take, const struct rd_qp_key *key, const stru
 	recorded.err = value->err;
 	recorded.state_ns = value->time;
 	recorded.entered = value->known & RD_QP_ENTERED;
-	if (rd_grow(&res->recorded, &res->cap_recorded, res->n_recorded + 1, sizeof(*res->recorded)) < 0)
-		return -ENOMEM;
-	res->recorded[res->n_recorded++] = recorded;
-	return 0;
+	*RD_ADD(res->recorded, res->n_recorded, res->cap_recorded) = recorded;
 }
 
 static bool is_head(const struct rd_qp_key *key)
@@ -137,30 +132,28 @@ static bool has_head(struct take *take, const uint8_t *entries, const struct rd_
 	return false;
 }
 
-static int take_map(struct take *take, const uint8_t *entries, const struct rd_source_map *map)
+static void take_map(struct take *take, const uint8_t *entries, const struct rd_source_map *map)
 {
 	size_t size = sizeof(struct rd_qp_key) + sizeof(struct rd_qp_value);
-	int r = 0;
 
 	if (map->key_size != sizeof(struct rd_qp_key) || map->value_size != sizeof(struct rd_qp_value)) {
 		take->other = true;
-		return 0;
+		return;
 	}
 	if (map->code)
 		add_note(take, map->code <= ERRNO_MAX ? (int)map->code : EBADMSG,
 			 "cannot read all entries of the BPF map " RD_QP_MAP, "");
 	if (!has_head(take, entries, map))
-		return 0;
-	for (uint32_t i = 0; i < map->entries && !r; i++) {
+		return;
+	for (uint32_t i = 0; i < map->entries; i++) {
 		struct rd_qp_value value;
 		struct rd_qp_key key;
 
 		memcpy(&key, entries + i * size, sizeof(key));
 		memcpy(&value, entries + i * size + sizeof(key), sizeof(value));
 		if (!is_head(&key))
-			r = take_entry(take, &key, &value);
+			take_entry(take, &key, &value);
 	}
-	return r;
 }
 
 /* By device and number; of several recorders the one that knows most of the queue pair first, as it saw more of its calls. */
@@ -199,41 +192,37 @@ static bool next_map(const struct rd_bytes *maps, size_t *at, struct rd_source_m
 	return !one || ret->entries <= (maps->size - *at) / one;
 }
 
-int rd_qp_recorded_take(const struct rd_bytes *maps, struct rd_res *res, struct rd_errlist *errors)
+void rd_qp_recorded_take(const struct rd_bytes *maps, struct rd_res *res, struct rd_errlist *errors)
 {
 	struct take take = { .res = res, .errors = errors };
-	int r = list_devs(&take);
 
-	for (size_t at = 0; at < maps->size && !r;) {
+	list_devs(&take);
+	for (size_t at = 0; at < maps->size;) {
 		struct rd_source_map map;
 
 		if (!next_map(maps, &at, &map)) {
 			take.damaged++;
 			break;
 		}
-		r = take_map(&take, maps->data + at, &map);
+		take_map(&take, maps->data + at, &map);
 		at += ((size_t)map.key_size + map.value_size) * map.entries;
 	}
 	if (res->n_recorded)
 		qsort(res->recorded, res->n_recorded, sizeof(*res->recorded), compare);
 	add_notes(&take);
 	free(take.devs);
-	return r;
 }
 
-int rd_collect_qp_recorded(struct rd_source *src, struct rd_res *res, struct rd_errlist *errors)
+void rd_collect_qp_recorded(struct rd_source *src, struct rd_res *res, struct rd_errlist *errors)
 {
 	_cleanup_bytes_ struct rd_bytes maps = { 0 };
 	struct rd_err err = { 0 };
 	int r = rd_read_file(src, MAP, &maps, &err);
 
 	if (r == -ENOENT || r == -EPERM || r == -EACCES)
-		return 0;
-	if (r == -ENOMEM)
-		return r;
-	if (r < 0) {
+		return;
+	if (r < 0)
 		rd_errlist_add(errors, &err);
-		return 0;
-	}
-	return rd_qp_recorded_take(&maps, res, errors);
+	else
+		rd_qp_recorded_take(&maps, res, errors);
 }
