@@ -8,7 +8,7 @@
 #include "analyse/env/envcheck.h"
 #include "analyse/nicmap/nicmap.h"
 #include "analyse/qp/qp-entropy.h"
-#include "analyse/qp/qp-recorded.h"
+#include "analyse/qp/qp-track.h"
 #include "analyse/shared/symmetry.h"
 #include "base/text.h"
 #include "cmd/datafile.h"

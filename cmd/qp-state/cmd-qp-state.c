@@ -3,9 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyse/qp/qp-counters.h"
-#include "analyse/qp/qp-proc-peers.h"
-#include "analyse/qp/qp-stopped.h"
+#include "analyse/qp/qp-procs.h"
 #include "analyse/qp/qp-verdict.h"
 #include "base/no-rdma.h"
 #include "cmd/meanings.h"

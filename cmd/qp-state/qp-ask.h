@@ -3,7 +3,7 @@
 #ifndef RD_CMD_QP_ASK_H
 #define RD_CMD_QP_ASK_H
 
-#include "analyse/qp/qp-timeout.h"
+#include "analyse/qp/qp-timers.h"
 #include "cmd/cmd.h"
 
 struct qp_ask {

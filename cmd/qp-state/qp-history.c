@@ -5,8 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyse/qp/qp-counters.h"
-#include "analyse/qp/qp-stopped.h"
+#include "analyse/qp/qp-verdict.h"
 #include "analyse/qp/qp.h"
 #include "cmd/meanings.h"
 #include "collect/kernel/klog.h"

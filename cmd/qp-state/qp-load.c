@@ -5,8 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyse/qp/qp-hidden.h"
-#include "analyse/qp/qp-proc-peers.h"
+#include "analyse/qp/qp-procs.h"
 #include "analyse/qp/qp-timers.h"
 #include "analyse/qp/qp-verdict.h"
 #include "analyse/qp/qp.h"

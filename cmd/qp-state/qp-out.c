@@ -3,7 +3,7 @@
 #include "qp.h"
 
 #include "analyse/qp/qp-groups.h"
-#include "analyse/qp/qp-proc-peers.h"
+#include "analyse/qp/qp-procs.h"
 #include "report/qp/report-qp.h"
 #include "report/shared/finding.h"
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <time.h>
 
-#include "analyse/qp/udp-sport.h"
+#include "analyse/qp/qp-entropy.h"
 #include "cmd/trace-errno/trace.h"
 #include "collect/rdma/nldev.h"
 #include "collect/rdma/qp-event.h"

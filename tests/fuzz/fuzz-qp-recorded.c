@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fuzz.h"
 
-#include "analyse/qp/qp-recorded.h"
+#include "analyse/qp/qp-track.h"
 #include "collect/rdma/qp-recorded.h"
 #include "source/redact/redact.h"
 

@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "analyse/qp/qp-groups.h"
-#include "analyse/qp/qp-proc-peers.h"
+#include "analyse/qp/qp-procs.h"
 #include "collect/rdma/procs.h"
 #include "source/live/live.h"
 

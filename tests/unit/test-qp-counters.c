@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "analyse/qp/qp-counters.h"
+#include "analyse/qp/qp-verdict.h"
 #include "collect/rdma/qp-evidence.h"
 #include "counter-table.h"
 #include "fake-host.h"

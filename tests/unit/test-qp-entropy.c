@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "analyse/qp/qp-entropy.h"
-#include "analyse/qp/udp-sport.h"
 
 static void what_is_not_in_the_spread_is_said(void **state)
 {

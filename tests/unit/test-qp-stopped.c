@@ -2,7 +2,7 @@
 /* Processes that are stopped, by a signal or a debugger: named before anything else is advised; and processes that are not. */
 #include "qp-host.h"
 
-#include "analyse/qp/qp-stopped.h"
+#include "analyse/qp/qp-verdict.h"
 #include "collect/rdma/procs.h"
 #include "fake-host.h"
 

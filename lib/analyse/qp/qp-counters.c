@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analyse/qp/qp-counters.h"
+#include "analyse/qp/qp-verdict.h"
 
 #include <string.h>
 

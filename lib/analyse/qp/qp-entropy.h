@@ -5,11 +5,12 @@
 
 #include "model/rdma/qp-pairs.h"
 #include "model/rdma/qp-view.h"
+#include "model/rdma/qp.h"
 #include "model/shared/finding.h"
 
 /*
  * A flow is a connected queue pair. Its five-tuple: the two addresses, UDP, port 4791, and the source port (as recorded, else
- * by the kernel's rule, udp-sport.h). Switches do not publish their hash, so many good hashes model it: the share of the fullest
+ * by the kernel's rule, see below). Switches do not publish their hash, so many good hashes model it: the share of the fullest
  * of `links` links is given as the mean and the maximum over them. Flows with the same five-tuple share a link with any hash of
  * the five-tuple only. Only queue pairs for which `chosen` (NULL: all) is true.
  */
@@ -17,5 +18,16 @@ void rd_qp_spread(const struct rd_qp_views *views, const bool *chosen, unsigned 
 
 /* Findings: colliding flows, and flows left out. */
 void rd_qp_spread_findings(const struct rd_res *res, const struct rd_spreads *spreads, struct rd_findings *findings);
+
+/*
+ * The kernel's rule (include/rdma/ib_verbs.h: rdma_get_udp_sport and what it calls, since 5.6): the flow label of the path if
+ * one was set, else one computed from the two queue pair numbers, folded into 0xc000 to 0xffff. Drivers follow it for connected
+ * queue pairs; an application may configure another port.
+ */
+uint32_t rd_flow_label_of_qps(uint32_t lqpn, uint32_t rqpn);
+uint16_t rd_udp_sport(uint32_t flow_label, uint32_t lqpn, uint32_t rqpn);
+
+/* Adds the port to what was recorded of queue pair `lqpn`, if its path is RoCE: it has a flow label, possibly 0, and no LID. */
+void rd_qp_seen_add_sport(struct rd_qp_seen *seen, uint32_t lqpn, bool has_lid);
 
 #endif

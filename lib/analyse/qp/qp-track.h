@@ -35,4 +35,11 @@ void rd_qp_track_event(struct rd_qp_track *track, struct rd_qp_event *event);
 /* Whether a queue pair is in ERR after this event (enum ib_event_type). */
 bool rd_qp_event_fails(uint32_t code);
 
+/*
+ * Fills the past of each view where nothing better is known: attributes, exact age, last errno and event. `now_ns`
+ * (CLOCK_MONOTONIC): when the sample ended; 0: no ages. An entry that contradicts the list (another type, process, remote QP or state)
+ * is of an earlier queue pair with this number, or outdated, and is not used.
+ */
+void rd_qp_apply_recorded(struct rd_qp_views *views, uint64_t now_ns);
+
 #endif

@@ -73,20 +73,9 @@ char *rd_qp_device_fix(const char *ibdev, enum rd_qp_advice advice);
 void rd_qp_set(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum rd_qp_verdict_kind kind,
 	       enum rd_qp_advice advice, char *why);
 
-/* A connected queue pair in RTS, and one in RTR that has packets. */
-void rd_qp_judge_ready(const struct rd_qp_judging *j, const struct rd_qp_one *one);
-
 /* Its port, and what is known of it: both NULL or none. */
 const struct rd_qp_port *rd_qp_port_of(const struct rd_qp_judging *j, const struct rd_qp *qp,
 				       const struct rd_res_port **port);
-
-/* What speaks against a connected queue pair, besides counters and packets. */
-struct rd_qp_trouble {
-	bool cut;		  /* proof that it can reach no remote QP */
-	enum rd_qp_advice advice; /* of the first one */
-	char *text;		  /* owned; NULL: nothing */
-};
-struct rd_qp_trouble rd_qp_trouble_of(const struct rd_qp_judging *j, const struct rd_qp_one *one);
 
 /* Adds troubles to the verdict, or replaces it by cut-off. */
 void rd_qp_judge_trouble(const struct rd_qp_judging *j, const struct rd_qp_one *one);
@@ -98,17 +87,8 @@ void rd_qp_judge_stopped(const struct rd_qp_judging *j, const struct rd_qp_one *
  * known to be; *at: index of the remote QP, or n_qps. */
 void rd_qp_local_peer(const struct rd_qp_judging *j, const struct rd_qp_one *one, int *dev, size_t *at);
 
-/* RNR NAKs while this queue pair had no packets: which end posts no receives? False: none; then there is no verdict. */
-bool rd_qp_judge_unready(const struct rd_qp_judging *j, const struct rd_qp_one *one);
-
-/* Notes of devices, of what no single queue pair is known to have caused. */
-void rd_qp_note_devices(const struct rd_qp_judging *j);
-
 /* UC has no acknowledgements: a lost packet stays lost. */
 bool rd_qp_can_retransmit(const struct rd_qp *qp);
-
-/* Whether the device had, or its link is fast enough for, more packets in the interval than half of what PSNs count: then a PSN that fell is no evidence. */
-bool rd_qp_may_have_wrapped(const struct rd_qp_judging *j, size_t i);
 
 /* Progress between the two samples. Neither: unknown. A packet or two of a requester are not progress: some drivers advance the
  * PSN when they retransmit. */
@@ -117,17 +97,5 @@ bool rd_qp_is_moving(const struct rd_qp_judging *j, const struct rd_qp *qp, cons
 
 /* How much the device counted since the previous sample; 0: nothing, or not counted. */
 uint64_t rd_qp_since(const struct rd_qp_judging *j, int dev, enum rd_qp_count what);
-bool rd_qp_is_counted(const struct rd_qp_judging *j, int dev, enum rd_qp_count what);
-
-/* `requester`: include what only queue pairs that retransmit cause. */
-struct rd_qp_loss rd_qp_loss_of(const struct rd_qp_judging *j, int dev, bool requester);
-/* Too few to be sure, but more than a healthy path loses; only where rd_qp_loss_of finds none. */
-struct rd_qp_loss rd_qp_loss_suspect(const struct rd_qp_judging *j, int dev, bool requester);
-/* Keeps in rd_qp_judge.doubts what each device lost, and how many packets flowed since. */
-void rd_qp_keep_doubts(const struct rd_qp_judging *j);
-/* What a device lost before this interval, whose packets are too few to show that it is over. */
-struct rd_qp_loss rd_qp_loss_before(const struct rd_qp_judging *j, int dev, bool requester);
-/* "3 % of packets retransmitted: 12 NAKs and ACK timeouts, 400 packets sent by rxe0 in 1.0 s"; caller frees. */
-char *rd_qp_loss_text(const struct rd_qp_judging *j, int dev, const struct rd_qp_loss *loss);
 
 #endif

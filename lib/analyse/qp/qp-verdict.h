@@ -3,6 +3,7 @@
 #ifndef RD_ANALYSE_QP_VERDICT_H
 #define RD_ANALYSE_QP_VERDICT_H
 
+#include "analyse/shared/meaning.h"
 #include "model/host/klog.h"
 #include "model/host/netstate.h"
 #include "model/rdma/qp-evidence.h"
@@ -56,10 +57,17 @@ void rd_qp_judge(struct rd_qp_views *views, const struct rd_qp_judge *judge);
 /* Whether the GID tables were read far enough: the source GID of each queue pair was found, or its table is complete. */
 bool rd_qp_ports_suffice(const struct rd_qp_views *views, const struct rd_qp_ports *ports);
 
+/* Which processes may be the reason why a connected queue pair has no packets: rd_proc.state of these is used (`ret`: res->n_procs
+ * entries). `seconds`: between the two samples; 0: one sample only. */
+void rd_qp_procs_that_may_stop(const struct rd_qp_views *views, double seconds, bool *ret);
+
 /* One finding per device and verdict with a severity of warning or worse, of the queue pairs selected by `chosen` (NULL: all). */
 void rd_qp_verdict_findings(const struct rd_qp_views *views, const bool *chosen, struct rd_findings *findings);
 
 /* Severity of a verdict; unknown where there is no verdict, or it cannot be determined. */
 enum rd_severity rd_qp_verdict_severity(enum rd_qp_verdict_kind kind);
+
+/* In the order of the table, which must outlive `ret`. Patterns are skipped: the names are names of files. */
+void rd_qp_counters_find(const struct rd_meanings *meanings, struct rd_qp_counters *ret);
 
 #endif
