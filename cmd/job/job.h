@@ -6,7 +6,7 @@
 #include "analyse/qp/qp-filter.h"
 #include "cmd/cmd.h"
 #include "model/host/host.h"
-#include "model/rdma/job-view.h"
+#include "model/rdma/job.h"
 
 #define JOB_CHOSEN_MAX 256 /* processes: a child for each */
 

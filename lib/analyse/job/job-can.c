@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What stands between a process and RDMA, in the order in which a program meets it. */
+/* What stands between a process and RDMA, in the order in which a program meets it, and what to do about it. */
 #include <inttypes.h>
 #include <linux/capability.h>
 #include <stdio.h>
@@ -7,6 +7,87 @@
 
 #include "analyse/job/job.h"
 #include "base/text.h"
+
+/* Parts of the path of a control group, as the runtimes name them by default. Kubernetes and Slurm come first: they use a runtime themselves. */
+static const struct {
+	const char *part, *name;
+} runtimes[] = {
+	{ "kubepods", "Kubernetes" }, { "slurm", "Slurm" },	      { "docker", "docker" },
+	{ "crio-", "CRI-O" },	      { "containerd", "containerd" }, { "libpod", "podman" },
+};
+
+const char *rd_job_runtime(const struct rd_job_proc *proc)
+{
+	for (size_t i = 0; i < RD_ARRAY_SIZE(runtimes) && proc->cgroup; i++)
+		if (strstr(proc->cgroup, runtimes[i].part))
+			return runtimes[i].name;
+	return NULL;
+}
+
+/* NULL: as on the host. */
+static const struct {
+	const char *id, *host, *container, *kubernetes, *slurm;
+} fixes[] = {
+	{ "job-device-file", "modprobe -a ib_uverbs rdma_ucm\n# in a container: start it with --device=/dev/infiniband",
+	  "# start the container with --device=/dev/infiniband",
+	  "# give the pod the resource of the RDMA device plugin (resources.limits, rdma/NAME); it mounts the device files",
+	  "# allow the device in gres.conf, or do not constrain devices (ConstrainDevices in cgroup.conf)" },
+	{ "job-device-mode",
+	  "chmod 0666 /dev/infiniband/uverbs*\n# permanently: rdma-core's udev rules, then udevadm trigger", NULL,
+	  "# chmod 0666 /dev/infiniband/uverbs* on the node, or securityContext.supplementalGroups with the group of the file",
+	  NULL },
+	{ "job-device-rules", "# allow c 231:* rwm in the control group (DeviceAllow in its unit)",
+	  "# start the container with --device=/dev/infiniband",
+	  "# give the pod the resource of the RDMA device plugin (resources.limits, rdma/NAME)",
+	  "# ConstrainDevices in cgroup.conf" },
+	{ "job-namespace",
+	  "rdma system show\n# rdma dev set DEVICE netns NAME, or rdma system set netns shared while no other namespace exists",
+	  "# start the container with --network=host, or rdma dev set DEVICE netns NAME",
+	  "# add the rdma CNI plugin to the network of the pod, or set the mode shared on the node", NULL },
+	{ "job-gid", "# give the namespace an interface of DEVICE (macvlan, ipvlan, virtual function) with an address",
+	  "# start the container with --network=host, or a macvlan network on the interface of DEVICE",
+	  "# add a secondary network on DEVICE (k8s.v1.cni.cncf.io/networks), or hostNetwork: true", NULL },
+	{ "job-port", "rdmadiag topo-check", NULL, NULL, NULL },
+	{ "job-provider", "# install the providers of rdma-core (Debian: ibverbs-providers; Red Hat: libibverbs)",
+	  "# install in the image the providers of rdma-core (Debian: ibverbs-providers; Red Hat: libibverbs)", NULL,
+	  NULL },
+	{ "job-provider-abi", "# install the provider library of the kernel's driver, from the same release",
+	  "# install in the image the provider library of the kernel's driver, from the same release", NULL, NULL },
+	{ "job-memlock",
+	  "# prlimit --pid PID --memlock=unlimited; permanently: LimitMEMLOCK=infinity in the unit that starts it",
+	  "# start the container with --ulimit memlock=-1:-1",
+	  "# LimitMEMLOCK=infinity for containerd (or default_ulimits of CRI-O); capabilities.add: [IPC_LOCK] works only for root",
+	  "# PropagateResourceLimitsExcept=MEMLOCK in slurm.conf, LimitMEMLOCK=infinity in the unit of slurmd" },
+	{ "job-nofile",
+	  "# prlimit --pid PID --nofile=1048576:1048576; permanently: LimitNOFILE in the unit that starts it",
+	  "# start the container with --ulimit nofile=1048576:1048576",
+	  "# LimitNOFILE for containerd, default_ulimits of CRI-O", NULL },
+	{ "job-cgroup", "# raise this limit of its control group", NULL, "# raise resources.limits of the pod",
+	  "# raise the request of the job" },
+	{ "job-shm", "# mount -o remount,size=50% /dev/shm", "# start the container with --shm-size=16g, or --ipc=host",
+	  "# mount a volume emptyDir with medium: Memory at /dev/shm", NULL },
+	{ "job-gpu-memory", "modprobe nvidia_peermem", "# on the host: modprobe nvidia_peermem",
+	  "# on the node: modprobe nvidia_peermem", NULL },
+};
+
+char *rd_job_fix(const struct rd_job_proc *proc, const char *id)
+{
+	const char *runtime = rd_job_runtime(proc), *text = NULL;
+	bool slurm = runtime && strcmp(runtime, "Slurm") == 0, pod = runtime && strcmp(runtime, "Kubernetes") == 0;
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(fixes); i++) {
+		if (strcmp(fixes[i].id, id) != 0)
+			continue;
+		text = fixes[i].host;
+		if ((runtime && !slurm) || proc->mnt_other)
+			text = fixes[i].container ? fixes[i].container : text;
+		if (pod && fixes[i].kubernetes)
+			text = fixes[i].kubernetes;
+		if (slurm && fixes[i].slurm)
+			text = fixes[i].slurm;
+	}
+	return text ? rd_text("%s", text) : NULL;
+}
 
 /* Below this limit of locked memory no queue pair with its completion queue can be created, below the other one no buffers of a job
  * can be registered (as in the rule "memlock"). */
@@ -23,6 +104,15 @@ static struct rd_finding made(const char *id, enum rd_severity severity, const c
 				    .subject = rd_text("%s", subject),
 				    .observed = observed,
 				    .expected = expected ? rd_text("%s", expected) : NULL };
+}
+
+/* Takes ownership of `observed`. */
+static void add_result(struct rd_findings *can, const char *id, enum rd_severity severity, const char *subject,
+		       char *observed, const char *expected)
+{
+	struct rd_finding finding = made(id, severity, subject, observed, expected);
+
+	rd_finding_add(can, &finding);
 }
 
 /* libibverbs' provider of each driver: by the number that RDMA netlink reports (enum rdma_driver_id), else by the name of the PCI driver up to "_".
@@ -277,14 +367,11 @@ static void judge_devices(const struct rd_job_input *in, struct rd_job_view *vie
 			view->can.v[i].severity = RD_SEV_SKIP;
 	if (usable || (in->kernel->known && !unknown))
 		RD_SET(view->able, usable > 0);
-	if (in->kernel->n == 0) {
-		struct rd_finding finding = made(
-			"job-device", in->kernel->known ? RD_SEV_CRITICAL : RD_SEV_UNKNOWN, "host",
-			rd_text(in->kernel->known ? "no RDMA device" : "/sys/class/infiniband_verbs could not be read"),
-			NULL);
-
-		rd_finding_add(&view->can, &finding);
-	}
+	if (in->kernel->n == 0)
+		add_result(&view->can, "job-device", in->kernel->known ? RD_SEV_CRITICAL : RD_SEV_UNKNOWN, "host",
+			   rd_text(in->kernel->known ? "no RDMA device" :
+						       "/sys/class/infiniband_verbs could not be read"),
+			   NULL);
 }
 
 static char *size_text(uint64_t bytes)
@@ -298,35 +385,29 @@ static void judge_memlock(const struct rd_job_proc *proc, struct rd_findings *ca
 	_cleanup_free_ char *locked = proc->locked.known == RD_OK ? size_text(proc->locked.v) : NULL;
 	bool free_of_it = proc->ipc_lock.known == RD_OK && proc->ipc_lock.v;
 	bool full = locked && proc->locked.v >= proc->memlock.v / 10 * 9;
-	struct rd_finding finding;
 
 	if (proc->memlock.known != RD_OK || (proc->ipc_lock.known != RD_OK && proc->memlock.v != RD_UNLIMITED))
-		finding = made("job-memlock", RD_SEV_UNKNOWN, "locked memory",
-			       rd_text("limit or capabilities not readable"), NULL);
+		add_result(can, "job-memlock", RD_SEV_UNKNOWN, "locked memory",
+			   rd_text("limit or capabilities not readable"), NULL);
 	else if (free_of_it || proc->memlock.v == RD_UNLIMITED)
-		finding = made("job-memlock", RD_SEV_OK, "locked memory", NULL, NULL);
+		add_result(can, "job-memlock", RD_SEV_OK, "locked memory", NULL, NULL);
 	else
-		finding = made("job-memlock",
-			       full || proc->memlock.v <= MEMLOCK_NONE ? RD_SEV_CRITICAL : RD_SEV_WARNING,
-			       "locked memory",
-			       rd_text("limit %s%s%s, and CAP_IPC_LOCK is not effective%s", limit,
-				       locked ? ", locked " : "", locked ? locked : "",
-				       proc->memlock.v <= MEMLOCK_FEW ? "" : "; large buffers do not fit"),
-			       "unlimited");
-	rd_finding_add(can, &finding);
+		add_result(can, "job-memlock",
+			   full || proc->memlock.v <= MEMLOCK_NONE ? RD_SEV_CRITICAL : RD_SEV_WARNING, "locked memory",
+			   rd_text("limit %s%s%s, and CAP_IPC_LOCK is not effective%s", limit,
+				   locked ? ", locked " : "", locked ? locked : "",
+				   proc->memlock.v <= MEMLOCK_FEW ? "" : "; large buffers do not fit"),
+			   "unlimited");
 }
 
 static void judge_limits(const struct rd_job_proc *proc, struct rd_findings *can)
 {
-	struct rd_finding finding;
-
 	if (proc->fds.known == RD_OK && proc->nofile.known == RD_OK) {
 		bool full = proc->fds.v * 10 >= proc->nofile.v / 10 * 90 && proc->nofile.v != RD_UNLIMITED;
 
-		finding = made("job-nofile", full ? RD_SEV_CRITICAL : RD_SEV_OK, "open files",
-			       rd_text("%" PRIu64 " open, limit %" PRIu64, proc->fds.v, proc->nofile.v),
-			       full ? "well above the number of open files" : NULL);
-		rd_finding_add(can, &finding);
+		add_result(can, "job-nofile", full ? RD_SEV_CRITICAL : RD_SEV_OK, "open files",
+			   rd_text("%" PRIu64 " open, limit %" PRIu64, proc->fds.v, proc->nofile.v),
+			   full ? "well above the number of open files" : NULL);
 	}
 	for (size_t i = 0; i < proc->n_limits; i++) {
 		const struct rd_job_limit *limit = &proc->limits[i];
@@ -334,49 +415,36 @@ static void judge_limits(const struct rd_job_proc *proc, struct rd_findings *can
 
 		if (limit->now < limit->max / 10 * 9 || (limit->max == 0 && !rdma))
 			continue;
-		finding = made("job-cgroup", rdma && limit->now >= limit->max ? RD_SEV_CRITICAL : RD_SEV_WARNING,
-			       limit->name, rd_text("%" PRIu64 " of %" PRIu64 " in use", limit->now, limit->max),
-			       "room");
-		rd_finding_add(can, &finding);
+		add_result(can, "job-cgroup", rdma && limit->now >= limit->max ? RD_SEV_CRITICAL : RD_SEV_WARNING,
+			   limit->name, rd_text("%" PRIu64 " of %" PRIu64 " in use", limit->now, limit->max), "room");
 	}
 }
 
 static void judge_rest(const struct rd_job_input *in, const struct rd_job_proc *proc, struct rd_findings *can)
 {
 	const struct rd_job_node *cm = rd_job_find_node(proc, "rdma_cm");
-	struct rd_finding finding;
 
-	if (cm && !cm->there && !cm->unknown && in->kernel->n > 0) {
-		finding = made("job-rdma-cm", RD_SEV_NOTE, "rdma_cm",
-			       rd_text("/dev/infiniband/rdma_cm is missing: programs that connect by librdmacm fail"),
-			       NULL);
-		rd_finding_add(can, &finding);
-	}
-	if (proc->shm.known == RD_OK && proc->shm.v > 0 && proc->shm.v <= SHM_DEFAULT) {
-		finding = made("job-shm", RD_SEV_WARNING, "/dev/shm", size_text(proc->shm.v),
-			       "more than the 64 MiB of a container without a setting");
-		rd_finding_add(can, &finding);
-	}
-	if (proc->mnt_other && !proc->device_rules && rd_job_count_open(proc, "uverbs") == 0) {
-		finding = made(
-			"job-device-rules", RD_SEV_NOTE, "control group",
+	if (cm && !cm->there && !cm->unknown && in->kernel->n > 0)
+		add_result(can, "job-rdma-cm", RD_SEV_NOTE, "rdma_cm",
+			   rd_text("/dev/infiniband/rdma_cm is missing: programs that connect by librdmacm fail"),
+			   NULL);
+	if (proc->shm.known == RD_OK && proc->shm.v > 0 && proc->shm.v <= SHM_DEFAULT)
+		add_result(can, "job-shm", RD_SEV_WARNING, "/dev/shm", size_text(proc->shm.v),
+			   "more than the 64 MiB of a container without a setting");
+	if (proc->mnt_other && !proc->device_rules && rd_job_count_open(proc, "uverbs") == 0)
+		add_result(
+			can, "job-device-rules", RD_SEV_NOTE, "control group",
 			rd_text("its device rules (version 2) are a program that cannot be read: an open may fail with EPERM"),
 			NULL);
-		rd_finding_add(can, &finding);
-	}
-	if (proc->seccomp) {
-		finding = made("job-seccomp", RD_SEV_NOTE, "seccomp",
-			       rd_text("a filter is active; what it forbids cannot be read"), NULL);
-		rd_finding_add(can, &finding);
-	}
+	if (proc->seccomp)
+		add_result(can, "job-seccomp", RD_SEV_NOTE, "seccomp",
+			   rd_text("a filter is active; what it forbids cannot be read"), NULL);
 	if (in->system && in->system->modules_known &&
 	    (rd_job_count_open(proc, "nvidia") || rd_job_count_open(proc, "kfd")) && !rd_gives_peermem(in->system) &&
-	    !rd_has_dmabuf(in->system)) {
-		finding = made("job-gpu-memory", RD_SEV_WARNING, "accelerator memory",
-			       rd_text("neither nvidia_peermem nor DMA-BUF: transfers are copied through host memory"),
-			       "modprobe nvidia_peermem, or the open driver with DMA-BUF");
-		rd_finding_add(can, &finding);
-	}
+	    !rd_has_dmabuf(in->system))
+		add_result(can, "job-gpu-memory", RD_SEV_WARNING, "accelerator memory",
+			   rd_text("neither nvidia_peermem nor DMA-BUF: transfers are copied through host memory"),
+			   "modprobe nvidia_peermem, or the open driver with DMA-BUF");
 }
 
 void rd_job_can(const struct rd_job_input *in, struct rd_job_view *view)

@@ -4,7 +4,7 @@
 #define RD_ANALYSE_JOB_H
 
 #include "model/host/host.h"
-#include "model/rdma/job-view.h"
+#include "model/rdma/job.h"
 #include "model/rdma/qp-view.h"
 
 /* What the judgement is based on. */
@@ -15,13 +15,10 @@ struct rd_job_input {
 	const struct rd_qp_views *qps;	/* NULL: queue pairs could not be listed */
 };
 
-/* Which carrier its variables request. */
-void rd_job_ask(struct rd_job_view *view);
-
 /* Fills `can`, `able` and `obstacle`. */
 void rd_job_can(const struct rd_job_input *in, struct rd_job_view *view);
 
-/* All of the above, and the verdict. `view` is zeroed except for `proc`. */
+/* All of the above, what its variables request, and the verdict. `view` is zeroed except for `proc`. */
 void rd_job_judge(const struct rd_job_input *in, struct rd_job_view *view);
 
 /* Several processes together: if they use few of the NICs that they could, their verdict becomes uneven. */

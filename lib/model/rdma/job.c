@@ -72,3 +72,19 @@ bool rd_job_is_local(const struct rd_job_proc *proc, const uint8_t ip[16])
 			return true;
 	return memcmp(ip, mapped, sizeof(mapped)) == 0 || memcmp(ip, loopback, sizeof(loopback)) == 0;
 }
+
+const char *rd_job_verdict_name(enum rd_job_verdict verdict)
+{
+	static const char *const names[] = { "cannot-tell", "idle", "host", "rdma", "tcp", "mixed", "uneven" };
+
+	return names[verdict];
+}
+
+void rd_job_view_deinit(struct rd_job_view *view)
+{
+	for (size_t i = 0; i < view->n_nics; i++)
+		free(view->nics[i].gids);
+	rd_findings_deinit(&view->can);
+	RD_FREE(view->reason, view->fix, view->nics);
+	*view = (struct rd_job_view){ 0 };
+}

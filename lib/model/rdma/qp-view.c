@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Conclusions about queue pairs, groups of them, their flows, and the counters that are evidence. */
 #include "model/rdma/qp-view.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "model/rdma/qp-evidence.h"
+#include "model/rdma/qp-groups.h"
+#include "model/rdma/qp-pairs.h"
 
 static const struct rd_qp_link no_link = { .cm_id = -1 };
 static const struct rd_qp_past no_past;
@@ -181,4 +186,45 @@ uint32_t rd_qp_unacknowledged(const struct rd_qp *qp)
 	n = (qp->sq_psn.v - qp->context->last_acked_psn.v) & 0xffffff;
 	/* The dump is newer than the PSN, so more may be acknowledged. Fewer than 2^16 are in flight: else the device set no PSN yet. */
 	return n > 1 && n < 1u << 16 ? n - 1 : 0;
+}
+
+const char *rd_path_health_name(enum rd_path_health health)
+{
+	static const char *const names[] = { NULL, "ok", "starting", "degraded", "dead", "unknown" };
+
+	return health < RD_ARRAY_SIZE(names) ? names[health] : NULL;
+}
+
+static void qp_group_deinit(struct rd_qp_group *group)
+{
+	RD_FREE(group->label, group->peers);
+}
+
+void rd_qp_groups_deinit(struct rd_qp_groups *groups)
+{
+	for (size_t i = 0; i < groups->n; i++)
+		qp_group_deinit(&groups->v[i]);
+	free(groups->v);
+	*groups = (struct rd_qp_groups){ 0 };
+}
+
+const char *rd_sport_from_name(enum rd_sport_from from)
+{
+	static const char *const names[] = { "assumed", "numbers", "label", "device" };
+
+	return names[from];
+}
+
+void rd_spreads_deinit(struct rd_spreads *spreads)
+{
+	for (size_t i = 0; i < spreads->n_collisions; i++)
+		free(spreads->collisions[i].lqpns);
+	RD_FREE(spreads->collisions, spreads->flows, spreads->v);
+	*spreads = (struct rd_spreads){ 0 };
+}
+
+void rd_qp_counters_deinit(struct rd_qp_counters *counters)
+{
+	free(counters->v);
+	*counters = (struct rd_qp_counters){ 0 };
 }

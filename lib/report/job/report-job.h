@@ -2,7 +2,7 @@
 #ifndef RD_REPORT_JOB_H
 #define RD_REPORT_JOB_H
 
-#include "model/rdma/job-view.h"
+#include "model/rdma/job.h"
 #include "report/shared/report.h"
 
 enum rd_job_column {
