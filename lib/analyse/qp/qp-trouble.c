@@ -48,19 +48,18 @@ const struct rd_qp_port *rd_qp_port_of(const struct rd_qp_judging *j, const stru
 	return ret;
 }
 
-static void add_trouble(struct trouble *ret, bool cut, enum rd_qp_advice advice, char *text)
+static RD_PRINTF(4, 5) void add_trouble(struct trouble *ret, bool cut, enum rd_qp_advice advice, const char *fmt, ...)
 {
-	char *both;
+	_cleanup_free_ char *before = ret->text, *text = NULL;
+	va_list ap;
 
+	va_start(ap, fmt);
+	text = rd_vtext(fmt, ap);
+	va_end(ap);
 	ret->cut |= cut;
-	if (!ret->text) {
+	if (!before)
 		ret->advice = advice;
-		ret->text = text;
-		return;
-	}
-	both = rd_text("%s; %s", ret->text, text);
-	RD_FREE(ret->text, text);
-	ret->text = both;
+	ret->text = before ? rd_text("%s; %s", before, text) : RD_TAKE(text);
 }
 
 /* It has an alternate path, which its device moves to by itself (IBTA vol. 1, 17.2.8). */
@@ -118,13 +117,15 @@ static void find_port_trouble(const struct rd_qp_judging *j, const struct rd_qp_
 	bool one_port = j->res->devs[one->qp->dev].n_ports < 2;
 	uint64_t downed = one_port ? rd_qp_since(j, one->qp->dev, RD_QPC_LINK_DOWNED) : 0;
 
-	if (port && port->state.known == RD_OK && port->state.v < PORT_ACTIVE && port->state.v)
-		add_trouble(ret, !can_migrate(one->qp) && loop_of_address(j, one) == LOOP_NO, RD_QP_DO_PORT,
-			    port_text(j, one->qp->dev, port, more));
-	else if (downed)
-		add_trouble(ret, false, RD_QP_DO_PORT,
-			    rd_text("the link of %s went down %llu time%s in %.1f s", j->res->devs[one->qp->dev].name,
-				    (unsigned long long)downed, downed == 1 ? "" : "s", j->opts->seconds));
+	if (port && port->state.known == RD_OK && port->state.v < PORT_ACTIVE && port->state.v) {
+		_cleanup_free_ char *text = port_text(j, one->qp->dev, port, more);
+
+		add_trouble(ret, !can_migrate(one->qp) && loop_of_address(j, one) == LOOP_NO, RD_QP_DO_PORT, "%s", text);
+	} else if (downed) {
+		add_trouble(ret, false, RD_QP_DO_PORT, "the link of %s went down %llu time%s in %.1f s",
+			    j->res->devs[one->qp->dev].name, (unsigned long long)downed, downed == 1 ? "" : "s",
+			    j->opts->seconds);
+	}
 }
 
 /* rdma_cm connects loopback addresses through any device; they are in no GID table. */
@@ -240,12 +241,11 @@ static void find_gid_trouble(const struct rd_qp_judging *j, const struct rd_qp_o
 	if (source_gid(j->views, one->i, gid) && port_has_gid(j->opts->ports, one->qp, gid) == 0) {
 		ip = gid_ip(gid);
 		add_trouble(ret, true, RD_QP_DO_GID,
-			    rd_text("its source address %s was removed: it is not in the GID table of %s/%u", ip, ibdev,
-				    one->qp->port.v));
+			    "its source address %s was removed: it is not in the GID table of %s/%u", ip, ibdev,
+			    one->qp->port.v);
 	} else if (entry_is_empty(j->views, one->i, j->opts->ports, &index)) {
-		add_trouble(ret, true, RD_QP_DO_GID,
-			    rd_text("its source address was removed: GID index %u of %s/%u is empty", index, ibdev,
-				    one->qp->port.v));
+		add_trouble(ret, true, RD_QP_DO_GID, "its source address was removed: GID index %u of %s/%u is empty",
+			    index, ibdev, one->qp->port.v);
 	}
 }
 
@@ -294,26 +294,25 @@ static void find_peer_trouble(const struct rd_qp_judging *j, const struct rd_qp_
 	name = j->res->devs[dev].name;
 	if (at == j->res->n_qps) {
 		if (lists_all(&j->res->devs[dev]))
-			add_trouble(ret, true, RD_QP_DO_GONE,
-				    rd_text("its remote QP %u of %s, on this host, no longer exists", number, name));
+			add_trouble(ret, true, RD_QP_DO_GONE, "its remote QP %u of %s, on this host, no longer exists",
+				    number, name);
 		return;
 	}
 	peer = &j->res->qps[at];
 	if (peer->state.known != RD_OK)
 		return;
 	if (rd_qp_has_failed(peer))
-		return add_trouble(ret, true, RD_QP_DO_FAILED,
-				   rd_text("its remote QP %u of %s, on this host, is in %s", number, name,
-					   rd_qp_state_name(peer->state.v)));
+		return add_trouble(ret, true, RD_QP_DO_FAILED, "its remote QP %u of %s, on this host, is in %s", number,
+				   name, rd_qp_state_name(peer->state.v));
 	if (peer->state.v == RD_QPS_RESET || peer->state.v == RD_QPS_INIT)
 		return add_trouble(ret, false, RD_QP_DO_FAILED,
-				   rd_text("its remote QP %u of %s, on this host, is in %s, not connected", number,
-					   name, rd_qp_state_name(peer->state.v)));
+				   "its remote QP %u of %s, on this host, is in %s, not connected", number, name,
+				   rd_qp_state_name(peer->state.v));
 	if (rd_qp_is_connected_type(peer) && peer->rqpn.known == RD_OK && one->qp->lqpn.known == RD_OK &&
 	    one->qp->type.v != RD_QPT_XRC_INI && one->qp->type.v != RD_QPT_XRC_TGT && peer->rqpn.v != one->qp->lqpn.v)
 		add_trouble(ret, true, RD_QP_DO_GONE,
-			    rd_text("its remote QP no longer exists: QP %u of %s, on this host, is connected to QP %u",
-				    number, name, peer->rqpn.v));
+			    "its remote QP no longer exists: QP %u of %s, on this host, is connected to QP %u", number,
+			    name, peer->rqpn.v);
 }
 
 static int compare_addresses(bool v6, const uint8_t *addr, const struct rd_neigh *neigh)
@@ -397,16 +396,15 @@ static void find_path_trouble(const struct rd_qp_judging *j, const struct rd_qp_
 	if (neigh) {
 		_cleanup_free_ char *ip = gid_ip(gid);
 
-		add_trouble(ret, false, RD_QP_DO_NEIGH,
-			    rd_text("its peer %s does not respond to %s: neighbour entry %s", ip,
-				    neigh->v6 ? "neighbour solicitation" : "ARP",
-				    neigh->state & NUD_FAILED ? "FAILED" : "INCOMPLETE"));
+		add_trouble(ret, false, RD_QP_DO_NEIGH, "its peer %s does not respond to %s: neighbour entry %s", ip,
+			    neigh->v6 ? "neighbour solicitation" : "ARP",
+			    neigh->state & NUD_FAILED ? "FAILED" : "INCOMPLETE");
 	}
 	if (more && more->mtu.known == RD_OK && attrs.path_mtu.known == RD_OK &&
 	    (uint32_t)attrs.path_mtu.v + LEAST_HEADERS > more->mtu.v)
 		add_trouble(ret, false, RD_QP_DO_MTU,
-			    rd_text("its path MTU of %u bytes, with headers, exceeds the MTU of %u bytes of %s",
-				    attrs.path_mtu.v, more->mtu.v, port->netdev ? port->netdev : "its interface"));
+			    "its path MTU of %u bytes, with headers, exceeds the MTU of %u bytes of %s",
+			    attrs.path_mtu.v, more->mtu.v, port->netdev ? port->netdev : "its interface");
 }
 
 static struct trouble trouble_of(const struct rd_qp_judging *j, const struct rd_qp_one *one)
@@ -488,11 +486,11 @@ static void judge_moving(const struct rd_qp_judging *j, const struct rd_qp_one *
 	if (!text)
 		return;
 	if (!was_down && !can_migrate(one->qp) && !may_loop_back(j, one))
-		return rd_qp_set(j, one, RD_QPV_CUT_OFF, RD_QP_DO_PORT,
-				 rd_text("%s; in the %.1f s before: %s", text, j->opts->seconds, one->verdict->why));
+		return rd_qp_set(j, one, RD_QPV_CUT_OFF, RD_QP_DO_PORT, "%s; in the %.1f s before: %s", text,
+				 j->opts->seconds, one->verdict->why);
 	if (kind == RD_QPV_OK || kind == RD_QPV_RECEIVING)
 		kind = RD_QPV_CANNOT_TELL;
-	rd_qp_set(j, one, kind, RD_QP_DO_PORT, rd_text("%s; %s", one->verdict->why, text));
+	rd_qp_set(j, one, kind, RD_QP_DO_PORT, "%s; %s", one->verdict->why, text);
 }
 
 /* UD has no connection, but sends through a port. Programs open all ports, and use some: one that sends nothing is only mentioned.
@@ -515,10 +513,9 @@ static void judge_datagrams(const struct rd_qp_judging *j, const struct rd_qp_on
 		kind = RD_QPV_CANNOT_TELL;
 	if (sends || sent)
 		return rd_qp_set(j, one, kind, RD_QP_DO_PORT,
-				 rd_text("%s: datagrams reach no other device; it %s %.3g packets per second", text,
-					 sends ? "sends" : "sent",
-					 sends ? past->psn_per_second.v : past->best_per_second.v));
-	rd_qp_set(j, one, kind, RD_QP_DO_PORT, rd_text("%s; %s", one->verdict->why, text));
+				 "%s: datagrams reach no other device; it %s %.3g packets per second", text,
+				 sends ? "sends" : "sent", sends ? past->psn_per_second.v : past->best_per_second.v);
+	rd_qp_set(j, one, kind, RD_QP_DO_PORT, "%s; %s", one->verdict->why, text);
 }
 
 static bool sends_datagrams(const struct rd_qp *qp)
@@ -531,7 +528,6 @@ void rd_qp_judge_trouble(const struct rd_qp_judging *j, const struct rd_qp_one *
 	const struct rd_qp *qp = one->qp;
 	struct trouble found;
 	enum rd_qp_verdict_kind kind = one->verdict->kind;
-	char *why;
 
 	if (qp->dev < 0 || qp->state.known != RD_OK)
 		return;
@@ -544,12 +540,11 @@ void rd_qp_judge_trouble(const struct rd_qp_judging *j, const struct rd_qp_one *
 	found = trouble_of(j, one);
 	if (!found.text)
 		return;
-	why = rd_text("%s; %s", found.cut && can_be_cut_off(qp) ? found.text : one->verdict->why,
-		      found.cut && can_be_cut_off(qp) ? one->verdict->why : found.text);
-	free(found.text);
 	if (found.cut && can_be_cut_off(qp))
-		kind = RD_QPV_CUT_OFF;
-	rd_qp_set(j, one, kind, found.advice, why);
+		rd_qp_set(j, one, RD_QPV_CUT_OFF, found.advice, "%s; %s", found.text, one->verdict->why);
+	else
+		rd_qp_set(j, one, kind, found.advice, "%s; %s", one->verdict->why, found.text);
+	free(found.text);
 }
 
 #define PACKETS_MOVING 2 /* in the interval: more than qp-verdict.c takes for none */

@@ -69,9 +69,9 @@ char *rd_qp_fix(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum
 /* Of a device, whichever of its queue pairs it is. */
 char *rd_qp_device_fix(const char *ibdev, enum rd_qp_advice advice);
 
-/* Takes ownership of `why`. */
+/* The verdict, what to do, and why. */
 void rd_qp_set(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum rd_qp_verdict_kind kind,
-	       enum rd_qp_advice advice, char *why);
+	       enum rd_qp_advice advice, const char *why, ...) RD_PRINTF(5, 6);
 
 /* Its port, and what is known of it: both NULL or none. */
 const struct rd_qp_port *rd_qp_port_of(const struct rd_qp_judging *j, const struct rd_qp *qp,

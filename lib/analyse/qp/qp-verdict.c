@@ -266,13 +266,12 @@ static void judge_undisturbed(const struct rd_qp_judging *j, const struct rd_qp_
 	const char *ibdev = j->res->devs[one->qp->dev].name, *unknown = counted ? "" : "; losses are not counted by ";
 
 	if (text)
-		return rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_LONGER,
-				 rd_text("%s; too few to %s: %s", rate,
-					 now.packets ? "judge" : "show that a loss is over", text));
+		return rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_LONGER, "%s; too few to %s: %s", rate,
+				 now.packets ? "judge" : "show that a loss is over", text);
 	if (one->qp->state.v == RD_QPS_RTR)
-		return rd_qp_set(j, one, RD_QPV_RECEIVING, RD_QP_DO_NOTHING,
-				 rd_text("in RTR; receives %s%s%s", rate, unknown, counted ? "" : ibdev));
-	rd_qp_set(j, one, RD_QPV_OK, RD_QP_DO_NOTHING, rd_text("%s%s%s", rate, unknown, counted ? "" : ibdev));
+		return rd_qp_set(j, one, RD_QPV_RECEIVING, RD_QP_DO_NOTHING, "in RTR; receives %s%s%s", rate, unknown,
+				 counted ? "" : ibdev);
+	rd_qp_set(j, one, RD_QPV_OK, RD_QP_DO_NOTHING, "%s%s%s", rate, unknown, counted ? "" : ibdev);
 }
 
 /* Packets were sent, none was received, ACKs included, and an ACK timeout expired: the first one to a peer that is dead. Ports do not
@@ -295,9 +294,9 @@ static void judge_unacknowledged(const struct rd_qp_judging *j, const struct rd_
 	_cleanup_free_ char *rate = rate_text(one->past);
 
 	rd_qp_set(j, one, candidates == 1 ? RD_QPV_RETRYING : RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
-		  rd_text("%s, but %s received no packet in %.1f s, no ACK either, and counted %llu ACK timeout%s "
-			  "(device-wide)",
-			  rate, ibdev, j->opts->seconds, timeouts, timeouts == 1 ? "" : "s"));
+		  "%s, but %s received no packet in %.1f s, no ACK either, and counted %llu ACK timeout%s "
+		  "(device-wide)",
+		  rate, ibdev, j->opts->seconds, timeouts, timeouts == 1 ? "" : "s");
 }
 
 /* It has packets: are too many of them lost? */
@@ -312,9 +311,8 @@ static void judge_moving(const struct rd_qp_judging *j, const struct rd_qp_one *
 		return judge_undisturbed(j, one, requester);
 	text = loss_text(j, one->qp->dev, &loss);
 	if (loss.kind != RD_QP_LOSS_UNORDERED && is_of_this_one(j, one->qp->dev, &loss))
-		return rd_qp_set(j, one, RD_QPV_SLOW, advice_of(&loss), rd_text("%s; %s", text, rate));
-	rd_qp_set(j, one, RD_QPV_CANNOT_TELL, advice_of(&loss),
-		  rd_text("%s; of this or another queue pair: %s", rate, text));
+		return rd_qp_set(j, one, RD_QPV_SLOW, advice_of(&loss), "%s; %s", text, rate);
+	rd_qp_set(j, one, RD_QPV_CANNOT_TELL, advice_of(&loss), "%s; of this or another queue pair: %s", rate, text);
 }
 
 static void judge_refused(const struct rd_qp_judging *j, const struct rd_qp_one *one, unsigned long long got)
@@ -325,13 +323,13 @@ static void judge_refused(const struct rd_qp_judging *j, const struct rd_qp_one 
 
 	if (candidates == 1)
 		return rd_qp_set(j, one, RD_QPV_NO_RECEIVES, RD_QP_DO_RNR,
-				 rd_text("no packet in %.1f s; %s received %llu RNR NAKs: the remote QP is not ready to "
-					 "receive, its program posts no receive work requests (device-wide)",
-					 s, ibdev, got));
+				 "no packet in %.1f s; %s received %llu RNR NAKs: the remote QP is not ready to "
+				 "receive, its program posts no receive work requests (device-wide)",
+				 s, ibdev, got);
 	rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_RNR,
-		  rd_text("no packet in %.1f s; %s received %llu RNR NAKs in that time, for this or another of its %zu "
-			  "queue pairs (device-wide)",
-			  s, ibdev, got, candidates));
+		  "no packet in %.1f s; %s received %llu RNR NAKs in that time, for this or another of its %zu "
+		  "queue pairs (device-wide)",
+		  s, ibdev, got, candidates);
 }
 
 static void judge_unposted(const struct rd_qp_judging *j, const struct rd_qp_one *one, unsigned long long sent)
@@ -341,14 +339,13 @@ static void judge_unposted(const struct rd_qp_judging *j, const struct rd_qp_one
 
 	if (count_responders(j, one->qp->dev) == 1)
 		return rd_qp_set(j, one, RD_QPV_NO_RECEIVES, RD_QP_DO_POST,
-				 rd_text("no packet in %.1f s; %s sent %llu RNR NAKs: the program of this QP posts no "
-					 "receive work requests (device-wide)",
-					 s, ibdev, sent));
-	rd_qp_set(
-		j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_POST,
-		rd_text("no packet in %.1f s; %s sent %llu RNR NAKs in that time: the program of this or of another of its "
-			"queue pairs posts too few receive work requests (device-wide)",
-			s, ibdev, sent));
+				 "no packet in %.1f s; %s sent %llu RNR NAKs: the program of this QP posts no "
+				 "receive work requests (device-wide)",
+				 s, ibdev, sent);
+	rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_POST,
+		  "no packet in %.1f s; %s sent %llu RNR NAKs in that time: the program of this or of another of its "
+		  "queue pairs posts too few receive work requests (device-wide)",
+		  s, ibdev, sent);
 }
 
 static bool judge_unready(const struct rd_qp_judging *j, const struct rd_qp_one *one)
@@ -371,12 +368,11 @@ static void judge_waiting(const struct rd_qp_judging *j, const struct rd_qp_one 
 	uint32_t n = rd_qp_unacknowledged(qp), first = (qp->sq_psn.v - n) & 0xffffff;
 	_cleanup_free_ char *rate = rd_qp_is_moving(j, qp, one->past) ? rate_text(one->past) : rd_dup("no packet");
 
-	rd_qp_set(
-		j, one, one->past->retry_changed ? RD_QPV_RETRYING : RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
-		rd_text("%s in %.1f s; waits for the ACK of PSN %u: at least %u packet%s sent, none acknowledged in that "
-			"time%s",
-			rate, j->opts->seconds, first, n, n == 1 ? "" : "s",
-			one->past->retry_changed ? "; its retry count changed" : ""));
+	rd_qp_set(j, one, one->past->retry_changed ? RD_QPV_RETRYING : RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
+		  "%s in %.1f s; waits for the ACK of PSN %u: at least %u packet%s sent, none acknowledged in that "
+		  "time%s",
+		  rate, j->opts->seconds, first, n, n == 1 ? "" : "s",
+		  one->past->retry_changed ? "; its retry count changed" : "");
 }
 
 /* Fewer ACK timeouts may be what a healthy path of another queue pair loses. */
@@ -470,43 +466,39 @@ static void judge_stalled(const struct rd_qp_judging *j, const struct rd_qp_one 
 	if (rd_qp_can_retransmit(one->qp) && again > 1 && !retries && !j->devices[one->qp->dev].moving)
 		return rd_qp_set(
 			j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_LATE,
-			rd_text("no new packet in %.1f s; %s received %llu duplicate requests: of this or another of its "
-				"queue pairs, ACKs do not arrive (device-wide)",
-				s, ibdev, again));
+			"no new packet in %.1f s; %s received %llu duplicate requests: of this or another of its "
+			"queue pairs, ACKs do not arrive (device-wide)",
+			s, ibdev, again);
 	if (!rd_qp_can_retransmit(one->qp))
 		return rd_qp_set(j, one, RD_QPV_IDLE, RD_QP_DO_IDLE,
-				 rd_text("no packet in %.1f s; UC queue pairs do not retransmit", s));
+				 "no packet in %.1f s; UC queue pairs do not retransmit", s);
 	if (!is_counted(j, one->qp->dev, RD_QPC_RETRIES))
 		return rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
-				 rd_text("no packet in %.1f s; retransmissions of %s are not counted", s, ibdev));
+				 "no packet in %.1f s; retransmissions of %s are not counted", s, ibdev);
 	if (!retries && before)
-		return rd_qp_set(
-			j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
-			rd_text("no packet in %.1f s; %s retransmitted %llu time%s before, after the last packet "
-				"(device-wide)",
-				s, ibdev, before, before == 1 ? "" : "s"));
+		return rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
+				 "no packet in %.1f s; %s retransmitted %llu time%s before, after the last packet "
+				 "(device-wide)",
+				 s, ibdev, before, before == 1 ? "" : "s");
 	if (!retries)
-		return rd_qp_set(j, one, RD_QPV_IDLE, RD_QP_DO_IDLE,
-				 rd_text("no packet in %.1f s; %s did not retransmit", s, ibdev));
+		return rd_qp_set(j, one, RD_QPV_IDLE, RD_QP_DO_IDLE, "no packet in %.1f s; %s did not retransmit", s,
+				 ibdev);
 	if (candidates == 1 && !(one->past->psn_per_second.v > 0))
 		one->verdict->retried = (uint32_t)(retries + before);
 	/* Of a request that was sent before, and acknowledged since. */
 	if (retries + before == 1)
-		return rd_qp_set(
-			j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
-			rd_text("no packet in %.1f s; %s retransmitted once, with or without success (device-wide)", s,
-				ibdev));
+		return rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
+				 "no packet in %.1f s; %s retransmitted once, with or without success (device-wide)", s,
+				 ibdev);
 	if (candidates > 1 && (count_silent(j, one->qp->dev) != 1 || !can_time_out(j, one, (double)retries)))
-		return rd_qp_set(
-			j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
-			rd_text("no packet in %.1f s; %s retransmitted in that time, for this or another of its "
-				"%zu queue pairs",
-				s, ibdev, candidates));
+		return rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
+				 "no packet in %.1f s; %s retransmitted in that time, for this or another of its "
+				 "%zu queue pairs",
+				 s, ibdev, candidates);
 	rd_qp_set(j, one, RD_QPV_RETRYING, RD_QP_DO_PEER,
-		  rd_text("no packet in %.1f s; %s retransmitted %llu times %s, without progress%s (device-wide)", s,
-			  ibdev, retries > 1 ? retries : retries + before,
-			  retries > 1 ? "in that time" : "after the last packet",
-			  candidates > 1 ? "; all its other queue pairs have packets" : ""));
+		  "no packet in %.1f s; %s retransmitted %llu times %s, without progress%s (device-wide)", s, ibdev,
+		  retries > 1 ? retries : retries + before, retries > 1 ? "in that time" : "after the last packet",
+		  candidates > 1 ? "; all its other queue pairs have packets" : "");
 }
 
 /* PSNs have 24 bits. Half of them: packets can be shorter than the path MTU, and links be bonded. Much shorter ones are counted. */
@@ -533,21 +525,20 @@ static void judge_ready(const struct rd_qp_judging *j, const struct rd_qp_one *o
 {
 	if (!rd_qp_is_connected_type(one->qp))
 		return rd_qp_set(j, one, RD_QPV_OK, RD_QP_DO_NOTHING,
-				 rd_text("in RTS; this type has no connection that could fail"));
+				 "in RTS; this type has no connection that could fail");
 	if (one->past->psn_per_second.known != RD_OK && one->past->psn_fell)
-		return rd_qp_set(
-			j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_CLOSER,
-			rd_text("in %s; its PSN fell in %.1f s: either it retransmits, or it has sent or received "
-				"more packets than a PSN counts (2^24)",
-				rd_qp_state_name(one->qp->state.v), j->opts->seconds));
+		return rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_CLOSER,
+				 "in %s; its PSN fell in %.1f s: either it retransmits, or it has sent or received "
+				 "more packets than a PSN counts (2^24)",
+				 rd_qp_state_name(one->qp->state.v), j->opts->seconds);
 	if (one->past->psn_per_second.known != RD_OK && rd_qp_unacknowledged(one->qp))
 		return rd_qp_set(
 			j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_TWICE,
-			rd_text("in RTS; one sample does not show whether packets flow; not acknowledged yet: at least %u",
-				rd_qp_unacknowledged(one->qp)));
+			"in RTS; one sample does not show whether packets flow; not acknowledged yet: at least %u",
+			rd_qp_unacknowledged(one->qp));
 	if (one->past->psn_per_second.known != RD_OK)
 		return rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_TWICE,
-				 rd_text("in RTS; one sample does not show whether packets flow"));
+				 "in RTS; one sample does not show whether packets flow");
 	/* PSNs advance when packets are retransmitted. */
 	if (rd_qp_is_moving(j, one->qp, one->past) && one->past->unacked && one->past->retry_changed)
 		return judge_waiting(j, one);
@@ -559,11 +550,15 @@ static void judge_ready(const struct rd_qp_judging *j, const struct rd_qp_one *o
 }
 
 void rd_qp_set(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum rd_qp_verdict_kind kind,
-	       enum rd_qp_advice advice, char *why)
+	       enum rd_qp_advice advice, const char *why, ...)
 {
+	va_list ap;
+
+	va_start(ap, why);
+	one->verdict->why = rd_qp_views_keep(j->views, rd_vtext(why, ap));
+	va_end(ap);
 	one->verdict->kind = kind;
 	one->verdict->fix = rd_qp_views_keep(j->views, rd_qp_fix(j, one, advice));
-	one->verdict->why = rd_qp_views_keep(j->views, why);
 }
 
 /* "for 12.3 s", "for at least 12.3 s", "for 10.0 to 12.3 s" */
@@ -596,11 +591,10 @@ static void judge_unreadable(const struct rd_qp_judging *j, const struct rd_qp_o
 	if (qp->query_errno && !rd_qp_query_failed(qp))
 		return rd_qp_set(
 			j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_DEVICE,
-			rd_text("never moved to INIT; the kernel reports the state of such a QP only in its dump, which "
-				"ended early"));
-	rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_DEVICE,
-		  rd_text("the device did not report the state of the QP%s%s%s", name ? " (" : "", name ? name : "",
-			  name ? ")" : ""));
+			"never moved to INIT; the kernel reports the state of such a QP only in its dump, which "
+			"ended early");
+	rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_DEVICE, "the device did not report the state of the QP%s%s%s",
+		  name ? " (" : "", name ? name : "", name ? ")" : "");
 }
 
 static bool is_for_too_long(const struct rd_qp_judging *j, const struct rd_qp_past *past)
@@ -618,13 +612,12 @@ static void judge_silent_rtr(const struct rd_qp_judging *j, const struct rd_qp_o
 
 	if (!received && qp->type.known == RD_OK && qp->type.v == RD_QPT_RC && qp->proc >= 0 && j->has_rts[qp->proc])
 		return rd_qp_set(j, one, RD_QPV_STUCK, RD_QP_DO_STUCK,
-				 rd_text("in RTR %s: no modify_qp call moved it to RTS, where other queue pairs of its "
-					 "process are",
-					 age));
-	rd_qp_set(
-		j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_RECEIVER,
-		rd_text("in RTR %s%s: either a QP that only receives, or one that waits for its program to move it to RTS",
-			age, one->past->psn_per_second.known == RD_OK ? ", no packet received" : ""));
+				 "in RTR %s: no modify_qp call moved it to RTS, where other queue pairs of its "
+				 "process are",
+				 age);
+	rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_RECEIVER,
+		  "in RTR %s%s: either a QP that only receives, or one that waits for its program to move it to RTS",
+		  age, one->past->psn_per_second.known == RD_OK ? ", no packet received" : "");
 }
 
 /* In INIT or RTR: connecting, or stuck. */
@@ -637,20 +630,20 @@ static void judge_connecting(const struct rd_qp_judging *j, const struct rd_qp_o
 	const char *state = state_name(one->qp);
 
 	if (is_for_too_long(j, past) && name)
-		return rd_qp_set(j, one, RD_QPV_STUCK, RD_QP_DO_STUCK,
-				 rd_text("in %s %s: the last modify_qp failed with %s", state, age, name));
+		return rd_qp_set(j, one, RD_QPV_STUCK, RD_QP_DO_STUCK, "in %s %s: the last modify_qp failed with %s",
+				 state, age, name);
 	if (is_for_too_long(j, past) && one->qp->state.v == RD_QPS_RTR)
 		return judge_silent_rtr(j, one, age);
 	if (is_for_too_long(j, past))
 		return rd_qp_set(j, one, RD_QPV_STUCK, RD_QP_DO_STUCK,
-				 rd_text("in %s %s: no modify_qp call moved it to the next state", state, age));
+				 "in %s %s: no modify_qp call moved it to the next state", state, age);
 	if (name)
 		return rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_STUCK,
-				 rd_text("in %s %s; modify_qp failed with %s; the program may retry", state, age, name));
+				 "in %s %s; modify_qp failed with %s; the program may retry", state, age, name);
 	if (bounded)
-		return rd_qp_set(j, one, RD_QPV_OK, RD_QP_DO_LATER, rd_text("connecting: in %s %s", state, age));
-	rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_LATER,
-		  rd_text("in %s %s: connecting, or stuck after %.0f s", state, age, j->opts->stuck_seconds));
+		return rd_qp_set(j, one, RD_QPV_OK, RD_QP_DO_LATER, "connecting: in %s %s", state, age);
+	rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_LATER, "in %s %s: connecting, or stuck after %.0f s", state, age,
+		  j->opts->stuck_seconds);
 }
 
 /* It can receive, and moves on to RTS if it is to send. */
@@ -664,8 +657,7 @@ static void judge_rtr(const struct rd_qp_judging *j, const struct rd_qp_one *one
 	if (rd_qp_is_connected_type(qp) && judge_unready(j, one))
 		return;
 	if (qp->type.known == RD_OK && qp->type.v == RD_QPT_XRC_TGT)
-		return rd_qp_set(j, one, RD_QPV_OK, RD_QP_DO_RECEIVER,
-				 rd_text("in RTR, the final state of an XRC target QP"));
+		return rd_qp_set(j, one, RD_QPV_OK, RD_QP_DO_RECEIVER, "in RTR, the final state of an XRC target QP");
 	judge_connecting(j, one);
 }
 
@@ -696,8 +688,8 @@ static void judge_logged(const struct rd_qp_judging *j, const struct rd_qp_one *
 		  cause == RD_QP_CAUSE_RNR ? RD_QP_DO_RNR :
 		  cause			   ? RD_QP_DO_PEER :
 					     RD_QP_DO_CAUSE,
-		  rd_text("in %s %s; kernel log: %.160s%s%s%s", state_name(one->qp), age, line,
-			  status ? " (IBV_WC_" : "", status ? status : "", status ? ")" : ""));
+		  "in %s %s; kernel log: %.160s%s%s%s", state_name(one->qp), age, line, status ? " (IBV_WC_" : "",
+		  status ? status : "", status ? ")" : "");
 }
 
 static void judge_by_count(const struct rd_qp_judging *j, const struct rd_qp_one *one, const char *age)
@@ -707,14 +699,13 @@ static void judge_by_count(const struct rd_qp_judging *j, const struct rd_qp_one
 	if (one->verdict->cause == RD_QP_CAUSE_RETRIES)
 		return rd_qp_set(
 			j, one, RD_QPV_EXHAUSTED, RD_QP_DO_PEER,
-			rd_text("in %s %s; transport retry count exceeded (IBV_WC_RETRY_EXC_ERR): %s counted it when the QP "
-				"failed (device-wide)",
-				state, age, ibdev));
-	rd_qp_set(
-		j, one, RD_QPV_EXHAUSTED, RD_QP_DO_RNR,
-		rd_text("in %s %s; RNR retry count exceeded (IBV_WC_RNR_RETRY_EXC_ERR): %s counted it when the QP failed "
-			"(device-wide)",
-			state, age, ibdev));
+			"in %s %s; transport retry count exceeded (IBV_WC_RETRY_EXC_ERR): %s counted it when the QP "
+			"failed (device-wide)",
+			state, age, ibdev);
+	rd_qp_set(j, one, RD_QPV_EXHAUSTED, RD_QP_DO_RNR,
+		  "in %s %s; RNR retry count exceeded (IBV_WC_RNR_RETRY_EXC_ERR): %s counted it when the QP failed "
+		  "(device-wide)",
+		  state, age, ibdev);
 }
 
 static void judge_failed(const struct rd_qp_judging *j, const struct rd_qp_one *one)
@@ -729,15 +720,13 @@ static void judge_failed(const struct rd_qp_judging *j, const struct rd_qp_one *
 		return judge_by_count(j, one, age);
 	if (one->past->moved_by_call)
 		return rd_qp_set(j, one, RD_QPV_FLUSHED, RD_QP_DO_PROGRAM,
-				 rd_text("in %s %s: its program moved it there; posted work requests were flushed",
-					 state, age));
+				 "in %s %s: its program moved it there; posted work requests were flushed", state, age);
 	if (one->past->last_event.known == RD_OK) {
 		name = rd_ib_event_name(one->past->last_event.v);
-		return rd_qp_set(j, one, RD_QPV_FAILED, RD_QP_DO_CAUSE,
-				 rd_text("in %s %s; the device reported %s", state, age,
-					 name ? name : "an unknown event"));
+		return rd_qp_set(j, one, RD_QPV_FAILED, RD_QP_DO_CAUSE, "in %s %s; the device reported %s", state, age,
+				 name ? name : "an unknown event");
 	}
-	rd_qp_set(j, one, RD_QPV_FAILED, RD_QP_DO_CAUSE, rd_text("in %s %s; cause unknown", state, age));
+	rd_qp_set(j, one, RD_QPV_FAILED, RD_QP_DO_CAUSE, "in %s %s; cause unknown", state, age);
 }
 
 static void judge_drained(const struct rd_qp_judging *j, const struct rd_qp_one *one)
@@ -746,9 +735,8 @@ static void judge_drained(const struct rd_qp_judging *j, const struct rd_qp_one 
 
 	if (is_for_too_long(j, one->past))
 		return rd_qp_set(j, one, RD_QPV_STUCK, RD_QP_DO_PROGRAM,
-				 rd_text("in SQD %s: its program has not resumed the send queue", age));
-	rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_LATER,
-		  rd_text("in SQD %s: its program is draining the send queue", age));
+				 "in SQD %s: its program has not resumed the send queue", age);
+	rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_LATER, "in SQD %s: its program is draining the send queue", age);
 }
 
 static void judge_one(const struct rd_qp_judging *j, const struct rd_qp_one *one)
@@ -757,8 +745,7 @@ static void judge_one(const struct rd_qp_judging *j, const struct rd_qp_one *one
 		return judge_unreadable(j, one);
 	switch (one->qp->state.v) {
 	case RD_QPS_RESET:
-		return rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_PROGRAM,
-				 rd_text("in RESET: created, not used yet"));
+		return rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_PROGRAM, "in RESET: created, not used yet");
 	case RD_QPS_INIT:
 		return judge_connecting(j, one);
 	case RD_QPS_RTR:
