@@ -456,6 +456,15 @@ static void one_of_several(void **state)
 	assert_non_null(strstr(findings.v[0].observed, "without packets: qpn 18, 19"));
 	assert_null(strstr(findings.v[0].observed, "17"));
 	rd_findings_deinit(&findings);
+	/* Also if one of them is selected, but not if none is. */
+	findings = (struct rd_findings){ 0 };
+	rd_qp_verdict_findings(&h.views, (bool[]){ false, true, false }, &findings);
+	assert_int_equal(findings.n, 1);
+	assert_string_equal(findings.v[0].subject, "rxe0, one of 2 queue pairs");
+	rd_findings_deinit(&findings);
+	findings = (struct rd_findings){ 0 };
+	rd_qp_verdict_findings(&h.views, (bool[]){ true, false, false }, &findings);
+	assert_int_equal(findings.n, 0);
 	/* Lost packets of those with packets: any of three. */
 	past_of(&h, &h.qps[2])->psn_per_second.v = 1000;
 	h.since[0].v[RD_QPC_SENT].v = 2000;

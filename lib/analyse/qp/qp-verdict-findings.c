@@ -90,18 +90,20 @@ static bool explains(enum rd_qp_verdict_kind kind)
 
 #define NAMED_MAX 8
 
-/* ": qpn 17, 18": those without packets, or the others. Returns how many. */
+/* "; without packets: qpn 17, 18", or with. Returns how many: also those that are not `chosen`, so that none is accused alone; *any:
+ * whether one is. */
 static size_t list_suspects(const struct rd_qp_views *views, const bool *chosen, const struct range *range, bool moving,
-			    struct rd_buf *out)
+			    bool *any, struct rd_buf *out)
 {
 	size_t n = 0;
 
 	for (size_t i = range->from; i < range->to; i++) {
 		const struct rd_qp_past *past = views->v[i].past;
 
-		if ((chosen && !chosen[i]) || views->v[i].verdict->kind != RD_QPV_CANNOT_TELL ||
-		    past->psn_per_second.known != RD_OK || (past->psn_per_second.v > 0) != moving)
+		if (views->v[i].verdict->kind != RD_QPV_CANNOT_TELL || past->psn_per_second.known != RD_OK ||
+		    (past->psn_per_second.v > 0) != moving)
 			continue;
+		*any |= !chosen || chosen[i];
 		if (n++ < NAMED_MAX)
 			rd_buf_printf(out, "%s%u",
 				      n > 1  ? ", " :
@@ -123,6 +125,7 @@ static void judge_note(const struct rd_qp_views *views, const bool *chosen, cons
 				      .title = "device retransmits, or loses packets",
 				      .why = kinds[RD_QPV_SLOW].why };
 	_cleanup_buf_ struct rd_buf which = { 0 };
+	bool any = false;
 	size_t n;
 
 	if (!views->notes || !views->notes[range->dev].why)
@@ -130,11 +133,12 @@ static void judge_note(const struct rd_qp_views *views, const bool *chosen, cons
 	for (size_t i = range->from; i < range->to; i++)
 		if (explains(views->v[i].verdict->kind))
 			return;
-	n = list_suspects(views, chosen, range, false, &which);
-	n += list_suspects(views, chosen, range, true, &which);
-	if (!n)
+	n = list_suspects(views, chosen, range, false, &any, &which);
+	n += list_suspects(views, chosen, range, true, &any, &which);
+	if (!any)
 		return;
-	finding.subject = rd_text("%s, one of %zu queue pairs", views->res->devs[range->dev].name, n);
+	finding.subject = rd_text(n == 1 ? "%s, a queue pair" : "%s, one of %zu queue pairs",
+				  views->res->devs[range->dev].name, n);
 	finding.observed = rd_text("%s%s", views->notes[range->dev].why, which.data);
 	finding.fix = rd_dup(views->notes[range->dev].fix);
 	rd_finding_add(findings, &finding);
