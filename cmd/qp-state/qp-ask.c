@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "qp-ask.h"
 
 #include "analyse/qp/qp-entropy.h"
 #include "analyse/qp/qp-timers.h"

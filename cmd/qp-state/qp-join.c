@@ -12,7 +12,7 @@
 #include "cmd/bundles/bundles.h"
 #include "collect/host/host.h"
 #include "collect/rdma/nldev.h"
-#include "qp-ask.h"
+#include "qp.h"
 #include "report/qp/report-qp-pairs.h"
 #include "report/shared/finding.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "qp-trace.h"
-
+/* qp-state --trace: events of queue pairs as they happen, until Ctrl-C or a limit. */
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -12,6 +11,7 @@
 
 #include "cmd/trace-errno/trace.h"
 #include "qp-recorder.h"
+#include "qp.h"
 #include "render/render-qp-event.h"
 #include "report/qp/report-qp-trace.h"
 
@@ -21,7 +21,7 @@
 
 struct run {
 	struct rd_ctx *ctx;
-	const struct qp_trace_opts *opts;
+	const struct qp_opts *opts;
 	struct qp_recorder rec;
 	struct rd_qp_trace_summary sum;
 	int signals;
@@ -29,6 +29,43 @@ struct run {
 	enum rd_early_end early_end; /* the holder has detached the hooks */
 	struct rd_err why_early;
 };
+
+/* Filters an event as a queue pair in the new state, or in the state before. */
+static bool matches(const struct rd_qp_filter *filter, const struct rd_qp_event *ev)
+{
+	struct rd_res_dev dev = { .name = (char *)ev->ibdev };
+	struct rd_proc proc = { .pid = ev->pid, .comm = (char *)ev->comm, .cgroup = ev->cgroup, .job = ev->job };
+	struct rd_qp qp = { .proc = ev->pid ? 0 : -1 };
+	struct rd_qp_link link = { .cm_id = -1, .has_gid = ev->seen.has_dgid };
+	const struct rd_qp_past past = { 0 };
+	const struct rd_qp_verdict verdict = { 0 };
+	struct rd_qp_view view = { &link, &past, &verdict };
+	struct rd_res res = {
+		.devs = &dev, .n_devs = 1, .qps = &qp, .n_qps = 1, .procs = &proc, .n_procs = ev->pid ? 1 : 0
+	};
+	const struct rd_qp_views views = { .res = &res, .v = &view };
+
+	qp.lqpn.v = ev->lqpn.v;
+	qp.lqpn.known = ev->lqpn.known;
+	qp.type.v = ev->type.v;
+	qp.type.known = ev->type.known;
+	qp.state.v = ev->state.known == RD_OK ? ev->state.v : ev->before.v;
+	qp.state.known = ev->state.known == RD_OK ? RD_OK : ev->before.known;
+	qp.rqpn.v = ev->seen.dest_qpn.v;
+	qp.rqpn.known = ev->seen.dest_qpn.known;
+	memcpy(link.gid, ev->seen.dgid, sizeof(link.gid));
+	if (ev->pid)
+		RD_SET(qp.owner.pid, ev->pid);
+	return rd_qp_filter_matches(filter, &views, 0);
+}
+
+static bool is_wanted(const struct rd_qp_filter *filter, const struct rd_qp_event *ev)
+{
+	const struct rd_qp_filter devices = { .devices = filter->devices };
+
+	/* An event of a port concerns all queue pairs of the device. */
+	return matches(ev->what == RD_QP_DEVICE ? &devices : filter, ev);
+}
 
 static bool is_limit_reached(const struct run *run)
 {
@@ -87,7 +124,7 @@ static int handle_event(void *arg, struct rd_qp_event *ev)
 
 	if (is_limit_reached(run))
 		return -ECANCELED;
-	if (run->opts->wanted && !run->opts->wanted(run->opts->wanted_arg, ev))
+	if (!is_wanted(&run->opts->filter, ev))
 		return 0;
 	count_move(&run->sum.moves, ev);
 	r = print_event(run, ev);
@@ -242,10 +279,10 @@ static void print_start(const struct run *run)
 				   rd_backend_name(run->rec.set.fns[i].backend));
 }
 
-int qp_trace(struct rd_ctx *ctx, const struct qp_trace_opts *opts)
+int qp_record_events(struct rd_ctx *ctx)
 {
 	struct run run = { .ctx = ctx,
-			   .opts = opts,
+			   .opts = ctx->state,
 			   .signals = -1,
 			   .rec = { .ctx = ctx, .event = handle_event, .interrupted = progress } };
 	struct rd_err err = { 0 };

@@ -4,12 +4,22 @@
 #define RD_CMD_QP_H
 
 #include "analyse/qp/qp-filter.h"
+#include "analyse/qp/qp-timers.h"
+#include "analyse/qp/qp-track.h"
+#include "analyse/qp/qp-verdict.h"
+#include "analyse/shared/meaning.h"
 #include "cmd/repeat.h"
+#include "model/rdma/qp-evidence.h"
 #include "model/rdma/qp-groups.h"
 #include "model/rdma/qp-view.h"
 #include "model/shared/finding.h"
-#include "qp-ask.h"
-#include "qp-history.h"
+
+/* --timeouts, --join, --entropy */
+struct qp_ask {
+	bool timeouts, join;
+	struct rd_timeouts values;
+	unsigned links; /* --entropy; 0: not given */
+};
 
 struct qp_opts {
 	struct rd_qp_filter filter;
@@ -21,6 +31,28 @@ struct qp_opts {
 	double duration;      /* seconds to record; 0: until stopped */
 	unsigned long events; /* to record; 0: all */
 };
+
+/* Successive samples: two show what one cannot. Zero it before the first sample; always deinit it. */
+struct qp_history {
+	bool repeated;		   /* another sample follows, which needs the counters of this one */
+	struct rd_qp_track *track; /* the recorder's if `recorded`; else owned */
+	bool recorded;
+	struct qp_counted {
+		char ibdev[64];
+		struct rd_qp_counts counts;
+	} * counted;		    /* at the last sample, by device */
+	struct rd_qp_doubt *doubts; /* of each of them */
+	size_t n_counted;
+	struct rd_meanings meanings;	/* read when counters are first needed */
+	struct rd_qp_counters counters; /* those of `meanings` that are evidence */
+	struct qp_down {
+		char ibdev[64];
+		uint32_t port;
+	} * down; /* ports that were DOWN or INIT at the last sample */
+	size_t n_down;
+	uint64_t sample_ns; /* CLOCK_MONOTONIC of the last sample; 0: none */
+};
+void qp_history_deinit(struct qp_history *history);
 
 /* One sample. */
 struct qp_sample {
@@ -58,5 +90,15 @@ int qp_live(struct rd_ctx *ctx);
 
 /* --trace: returns the exit code. */
 int qp_record_events(struct rd_ctx *ctx);
+
+/* Whether there are values for --timeouts. */
+bool qp_ask_given(const struct qp_ask *ask);
+
+/* Adds the sections of --timeouts and --entropy to the report of a sample. */
+void qp_ask_fill(const struct qp_ask *ask, struct qp_sample *sample);
+
+/* Return exit codes. --timeouts with given values needs no device; --join only reads bundles. */
+int qp_show_timeouts(struct rd_ctx *ctx, const struct qp_ask *ask);
+int qp_join(struct rd_ctx *ctx, int argc, char **argv);
 
 #endif
