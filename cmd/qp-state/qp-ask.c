@@ -4,7 +4,7 @@
 #include "analyse/qp/qp-timers.h"
 #include "analyse/qp/qp.h"
 #include "qp.h"
-#include "report/qp/report-qp-pairs.h"
+#include "report/qp/report-qp.h"
 
 #define RETRY_DEFAULT 7
 

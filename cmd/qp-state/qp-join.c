@@ -13,7 +13,7 @@
 #include "collect/host/host.h"
 #include "collect/rdma/nldev.h"
 #include "qp.h"
-#include "report/qp/report-qp-pairs.h"
+#include "report/qp/report-qp.h"
 #include "report/shared/finding.h"
 
 /* Rows of the table without -v. */

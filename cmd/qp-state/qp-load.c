@@ -15,7 +15,6 @@
 #include "collect/net/netstate.h"
 #include "collect/rdma/nldev.h"
 #include "collect/rdma/procs.h"
-#include "collect/rdma/qp-evidence.h"
 #include "collect/rdma/qp-ports.h"
 #include "qp.h"
 

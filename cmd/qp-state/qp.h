@@ -9,8 +9,8 @@
 #include "analyse/qp/qp-verdict.h"
 #include "analyse/shared/meaning.h"
 #include "cmd/repeat.h"
-#include "model/rdma/qp-evidence.h"
 #include "model/rdma/qp-groups.h"
+#include "model/rdma/qp-ports.h"
 #include "model/rdma/qp-view.h"
 #include "model/shared/finding.h"
 

@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "analyse/qp/qp-track.h"
-#include "collect/rdma/qp-recorded.h"
+#include "collect/rdma/qp-event.h"
 #include "source/redact/redact.h"
 
 #include <errno.h>

@@ -6,7 +6,6 @@
 #include "analyse/shared/meaning.h"
 #include "model/host/klog.h"
 #include "model/host/netstate.h"
-#include "model/rdma/qp-evidence.h"
 #include "model/rdma/qp-ports.h"
 #include "model/rdma/qp-view.h"
 #include "model/shared/finding.h"

@@ -11,7 +11,7 @@
 #include "collect/host/verbs.h"
 #include "collect/rdma/nldev-priv.h"
 #include "collect/rdma/procs.h"
-#include "collect/rdma/qp-recorded.h"
+#include "collect/rdma/qp-event.h"
 #include "collect/shared/sysfs.h"
 
 #define DEVICES_MAX 4096

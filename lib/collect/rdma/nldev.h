@@ -21,7 +21,7 @@ enum rd_res_want {
 	RD_WANT_PORTS = 1u << 16,
 	RD_WANT_PROCS = 1u << 17,    /* names, cgroups and jobs of the processes that own listed objects */
 	RD_WANT_LIMITS = 1u << 18,   /* limits of each device: one child process per device */
-	RD_WANT_RECORDED = 1u << 19, /* what recorders of other processes keep: collect/rdma/qp-recorded.h */
+	RD_WANT_RECORDED = 1u << 19, /* what recorders of other processes keep: collect/rdma/qp-event.h */
 	RD_WANT_ALL = ((1u << RD_RES_KINDS) - 1) | RD_WANT_PORTS | RD_WANT_PROCS | RD_WANT_LIMITS | RD_WANT_RECORDED,
 };
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Decodes records of the queue pair recorder (bpf/qp.h) into events. */
+/* What recorders of queue pairs (bpf/qp.h) say: their records, as events; and the map of one that runs, usually in another process. */
 #ifndef RD_COLLECT_QP_EVENT_H
 #define RD_COLLECT_QP_EVENT_H
 
 #include "base/err.h"
 #include "collect/shared/cgroup.h"
 #include "model/rdma/qp-event.h"
+#include "model/rdma/qp.h"
 #include "source/shared/source.h"
 
 /*
@@ -15,9 +16,13 @@
 int rd_qp_event_decode(struct rd_source *src, struct rd_cgroups *cgroups, const void *data, size_t size,
 		       struct rd_qp_event *ret, struct rd_err *err);
 
-struct rd_qp_rec;
+/*
+ * Adds what the recorders of this host know of queue pairs of the devices in `res`. That none runs, or that this user must not read
+ * their maps, is not an error; a map that cannot be used, or is incomplete, is one in `errors` (may be NULL).
+ */
+void rd_collect_qp_recorded(struct rd_source *src, struct rd_res *res, struct rd_errlist *errors);
 
-/* What a record of RD_QP_ROLE_MODIFY says of the call; each value is bounded. */
-void rd_qp_rec_attributes(const struct rd_qp_rec *rec, struct rd_qp_event *event);
+/* Decodes the bytes of the file; does not trust them. Called by the function above and a fuzz target. */
+void rd_qp_recorded_take(const struct rd_bytes *maps, struct rd_res *res, struct rd_errlist *errors);
 
 #endif

@@ -52,4 +52,37 @@ bool rd_qp_ports_have(const struct rd_qp_ports *ports, const uint8_t gid[16], in
 /* Sorts the GIDs, for rd_qp_ports_gids. */
 void rd_qp_ports_sort(struct rd_qp_ports *ports);
 
+enum rd_qp_count {
+	RD_QPC_RETRIES,	      /* retransmitted packets, or timeouts that caused retransmissions */
+	RD_QPC_EXHAUSTED,     /* transport retry count exceeded */
+	RD_QPC_RNR,	      /* RNR NAKs received */
+	RD_QPC_RNR_EXHAUSTED, /* RNR retry count exceeded */
+	RD_QPC_NAKS,	     /* requester: NAKs for PSN sequence errors received, each of which causes retransmission */
+	RD_QPC_OUT_OF_ORDER, /* responder: packets received out of sequence */
+	RD_QPC_DUPLICATES,   /* responder: requests received again: the ACK was lost, or late */
+	RD_QPC_RNR_SENT,     /* responder: packets that found no receive work request */
+	RD_QPC_SENT,	     /* packets */
+	RD_QPC_GOT,
+	RD_QPC_LINK_DOWNED, /* times that the link went down */
+	RD_QPC_N,
+};
+
+/* A driver counter of one of these. */
+struct rd_qp_counter {
+	enum rd_qp_count what;
+	const char *name; /* not owned */
+};
+
+/* Per kind, the first counter that a port has is used. */
+struct rd_qp_counters {
+	struct rd_qp_counter *v;
+	size_t n, cap;
+};
+void rd_qp_counters_deinit(struct rd_qp_counters *counters);
+
+/* Sums over the ports of a device; absent: no such counter, or not readable. */
+struct rd_qp_counts {
+	RD_FIELD(uint64_t) v[RD_QPC_N];
+};
+
 #endif

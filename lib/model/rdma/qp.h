@@ -7,7 +7,6 @@
 #define RD_MODEL_QP_H
 
 #include "base/base.h"
-#include "model/rdma/proc-peers.h"
 
 /* As the kernel and libibverbs number them. */
 enum rd_qp_type {
@@ -58,6 +57,21 @@ struct rd_owner {
 	RD_FIELD(uint32_t) pid; /* in our PID namespace */
 	char *kernel;		/* kernel component ("ib_core"); owned; NULL: none */
 };
+
+#define RD_PROC_PEERS 8
+
+struct rd_proc_peers {
+	uint8_t ip[RD_PROC_PEERS][16]; /* IPv4 as ::ffff:a.b.c.d; those with most connections */
+	unsigned n;
+	uint64_t more; /* other addresses */
+	bool at_least; /* there may be more than that */
+};
+
+/* Adds the addresses of another process; the same ones may be added again. */
+void rd_proc_peers_merge(struct rd_proc_peers *to, const struct rd_proc_peers *from);
+
+/* "10.0.0.2,10.0.0.3", "10.0.0.2,…,10.0.0.9 +12", "… +12 or more"; "" if there are none. Caller frees. */
+char *rd_proc_peers_text(const struct rd_proc_peers *peers);
 
 /* A process that owns objects. */
 struct rd_proc {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Connections between queue pairs, their timeouts, and their spread over links. */
-#include "report/qp/report-qp-pairs.h"
+#include "report/qp/report-qp.h"
 
 #include "base/memory.h"
 #include "report/shared/report-field.h"
