@@ -7,23 +7,39 @@
 #include "diagnose/failure/explain.h"
 #include "trace.h"
 
-/* The host is read for at most this share of the time, so that many failures do not keep us from reading the events. */
+/* The host is read for at most this share of the time, so that many failures do not keep us from reading the events; and for each kind
+ * of failure of a process for this share, so that none takes the causes from the others. */
 #define READ_SHARE 4 /* one part in so many */
+#define KIND_SHARE 16
 #define CREDIT_MAX_NS 2000000000
+#define KIND_CREDIT_MAX_NS 250000000
 #define REUSE_NS 2000000000u
+#define KINDS 64
+
+/* Time that reading may take. */
+struct budget {
+	int64_t credit;	 /* ns */
+	uint64_t earned; /* CLOCK_MONOTONIC, ns: up to when credit was earned */
+};
+
+/* Failures of one process, in the same call with the same errno. */
+struct kind {
+	uint64_t key, seen; /* CLOCK_MONOTONIC, ns: when the last one was judged; 0: unused */
+	struct budget budget;
+	struct rd_failure last;
+	uint64_t last_key, last_at; /* what `last` was read for (facts_key), and when; 0: nothing */
+};
 
 struct trace_causes {
 	struct rd_failure_reader *reader;
-	int64_t credit;	 /* ns that reading may take now */
-	uint64_t earned; /* CLOCK_MONOTONIC, ns: up to when credit was earned */
-	struct rd_failure last;
-	uint64_t last_key, last_at; /* what `last` was read for (facts_key), and when; 0: nothing */
+	struct budget budget; /* of all kinds together */
+	struct kind kinds[KINDS];
 };
 
 void trace_causes_create(struct trace *t)
 {
 	t->causes = rd_alloc(1, sizeof(*t->causes));
-	t->causes->credit = CREDIT_MAX_NS;
+	t->causes->budget.credit = CREDIT_MAX_NS;
 	t->causes->reader = rd_failure_reader_create(t->ctx->source);
 }
 
@@ -31,7 +47,8 @@ void trace_causes_destroy(struct trace_causes *causes)
 {
 	if (!causes)
 		return;
-	rd_failure_deinit(&causes->last);
+	for (size_t i = 0; i < KINDS; i++)
+		rd_failure_deinit(&causes->kinds[i].last);
 	rd_failure_reader_destroy(causes->reader);
 	free(causes);
 }
@@ -50,18 +67,23 @@ static uint64_t mix(uint64_t hash, const void *data, size_t size)
 	return hash;
 }
 
-/* Of everything that decides which facts are read. */
-static uint64_t facts_key(const struct rd_event *ev)
+static uint64_t kind_key(const struct rd_event *ev)
 {
-	static const enum rd_req_field fields[] = { RD_REQ_SGID_INDEX, RD_REQ_GID_INDEX, RD_REQ_PORT, RD_REQ_AV_PORT,
-						    RD_REQ_ALT_AV_PORT };
-	const struct rd_request *r = &ev->request;
 	uint64_t hash = 0xcbf29ce484222325;
 
 	hash = mix(hash, &ev->pid, sizeof(ev->pid));
 	hash = mix(hash, &ev->dev, sizeof(ev->dev));
 	hash = mix(hash, &ev->err, sizeof(ev->err));
-	hash = mix(hash, &ev->verb_key, sizeof(ev->verb_key));
+	return mix(hash, &ev->verb_key, sizeof(ev->verb_key));
+}
+
+/* Of everything that decides which facts are read. */
+static uint64_t facts_key(const struct rd_event *ev, uint64_t hash)
+{
+	static const enum rd_req_field fields[] = { RD_REQ_SGID_INDEX, RD_REQ_GID_INDEX, RD_REQ_PORT, RD_REQ_AV_PORT,
+						    RD_REQ_ALT_AV_PORT };
+	const struct rd_request *r = &ev->request;
+
 	if (ev->port.known == RD_OK)
 		hash = mix(hash, &ev->port.v, sizeof(ev->port.v));
 	for (size_t i = 0; i < RD_ARRAY_SIZE(fields); i++)
@@ -73,37 +95,63 @@ static uint64_t facts_key(const struct rd_event *ev)
 	return hash;
 }
 
-static void earn(struct trace_causes *causes, uint64_t at)
+static void earn(struct budget *b, uint64_t at, unsigned share, int64_t most)
 {
-	uint64_t share = (at - causes->earned) / READ_SHARE;
+	uint64_t part = (at - b->earned) / share;
 
-	causes->credit += share < CREDIT_MAX_NS ? (int64_t)share : CREDIT_MAX_NS;
-	if (causes->credit > CREDIT_MAX_NS)
-		causes->credit = CREDIT_MAX_NS;
-	causes->earned = at;
+	b->credit += part < (uint64_t)most ? (int64_t)part : most;
+	if (b->credit > most)
+		b->credit = most;
+	b->earned = at;
+}
+
+/* A new kind takes the place of the one that was seen longest ago. */
+static struct kind *find_kind(struct trace_causes *causes, uint64_t key, uint64_t at)
+{
+	struct kind *kind = &causes->kinds[0];
+
+	for (size_t i = 0; i < KINDS; i++) {
+		if (causes->kinds[i].seen && causes->kinds[i].key == key) {
+			kind = &causes->kinds[i];
+			break;
+		}
+		if (causes->kinds[i].seen < kind->seen)
+			kind = &causes->kinds[i];
+	}
+	if (!kind->seen || kind->key != key) {
+		rd_failure_deinit(&kind->last);
+		*kind = (struct kind){ .key = key, .budget = { KIND_CREDIT_MAX_NS, at } };
+	}
+	kind->seen = at;
+	return kind;
 }
 
 /* What the host says now, or, with many failures of the same kind, said a moment ago; NULL: it cannot be read at this pace. */
 static const struct rd_failure *read_facts(struct trace *t, const struct rd_failure *bare)
 {
 	struct trace_causes *causes = t->causes;
-	uint64_t start = now(t), key = facts_key(bare->event);
+	uint64_t start = now(t), key = kind_key(bare->event), facts = facts_key(bare->event, key);
+	struct kind *kind = find_kind(causes, key, start);
+	/* What fails rarely is read for even if all the time was used for what fails often. */
+	int64_t least = kind->budget.credit > KIND_CREDIT_MAX_NS / 2 ? -CREDIT_MAX_NS : 0;
 
-	earn(causes, start);
-	if (causes->credit > 0) {
-		rd_failure_deinit(&causes->last);
-		causes->last.event = bare->event;
-		causes->last.set = bare->set;
-		rd_failure_read(causes->reader, rd_explain_needs(bare), &causes->last, NULL);
-		causes->last_key = key;
-		causes->last_at = now(t);
-		causes->credit -= (int64_t)(causes->last_at - start);
-		return &causes->last;
+	earn(&causes->budget, start, READ_SHARE, CREDIT_MAX_NS);
+	earn(&kind->budget, start, KIND_SHARE, KIND_CREDIT_MAX_NS);
+	if (kind->budget.credit > 0 && causes->budget.credit > least) {
+		rd_failure_deinit(&kind->last);
+		kind->last.event = bare->event;
+		kind->last.set = bare->set;
+		rd_failure_read(causes->reader, rd_explain_needs(bare), &kind->last, NULL);
+		kind->last_key = facts;
+		kind->last_at = now(t);
+		kind->budget.credit -= (int64_t)(kind->last_at - start);
+		causes->budget.credit -= (int64_t)(kind->last_at - start);
+		return &kind->last;
 	}
-	if (!causes->last_at || causes->last_key != key || start - causes->last_at > REUSE_NS)
+	if (!kind->last_at || kind->last_key != facts || start - kind->last_at > REUSE_NS)
 		return NULL;
-	causes->last.event = bare->event;
-	return &causes->last;
+	kind->last.event = bare->event;
+	return &kind->last;
 }
 
 void trace_causes_find(struct trace *t, struct rd_event *ev)

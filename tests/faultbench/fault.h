@@ -31,7 +31,7 @@ enum needs { NOTHING, CONTEXT, PD, CQ, QP, QP_INIT, QP_RTR, QP_RTS };
 struct options {
 	const char *dev, *peer, *file, *bar;
 	long gid_index;
-	bool linger;
+	bool linger, again;
 };
 
 struct fault;

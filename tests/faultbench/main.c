@@ -67,9 +67,11 @@ static int run(const struct fault *fault, struct options opt)
 	if (need(&env, fault->needs))
 		return 2;
 	truth("pid", "%d", getpid());
-	err = fault->run(&env);
-	if (err < 0)
-		return 2;
+	do {
+		err = fault->run(&env);
+		if (err < 0)
+			return 2;
+	} while (opt.again && !usleep(20000));
 	printf("result %s %s\n", fault->verb, name_of(err));
 	fflush(stdout);
 	if (opt.linger)
@@ -86,7 +88,8 @@ static int usage(FILE *to)
 		    "  --peer ADDRESS   that resolves from there (10.9.0.2)\n"
 		    "  --file PATH      a file on a file system with writeback, for mr-shared-file\n"
 		    "  --bar PATH       resourceN of a PCI device, for mr-bar (the first that can be mapped)\n"
-		    "  --linger         sleep for a second before the end\n\n"
+		    "  --linger         sleep for a second before the end\n"
+		    "  --again          fails until it is killed, up to 50 times a second\n\n"
 		    "Exit status 2: the fault could not be set up.\n");
 	return to == stdout ? 0 : 2;
 }
@@ -129,6 +132,8 @@ int main(int argc, char **argv)
 			return list();
 		if (!strcmp(argv[i], "--linger"))
 			opt.linger = true;
+		else if (!strcmp(argv[i], "--again"))
+			opt.again = true;
 		else if (argv[i][0] != '-' && !fault) {
 			fault = find_fault(argv[i]);
 			if (!fault) {
@@ -142,6 +147,6 @@ int main(int argc, char **argv)
 	}
 	if (!fault)
 		return usage(stderr);
-	alarm(60); /* some calls may wait for ever */
+	alarm(opt.again ? 600 : 60); /* some calls may wait for ever */
 	_exit(run(fault, opt));
 }

@@ -84,6 +84,28 @@ test_one_fault_of_each_cause() {
 	judged sampled $(backend)
 }
 
+# A process that fails all the time takes the causes from none of the others.
+test_busy_process() {
+	local name cause
+	can_run
+	# shellcheck disable=SC2046 # words
+	trace busy $(backend)
+	"$FAULT" cq-entries "${FAULT_ARGS[@]}" --again >/dev/null &
+	until_true 60 true_of "$W/busy.json" "length > 200"
+	while read -r name cause; do
+		fault "$name"
+		soon_true_of "$W/busy.json" "$ran" ".cause_id == \"$cause\""
+	done <<-END
+		rtr-gid-200 gid-index-unused
+		cq-vector limit-exceeded
+		cm-bind-not-local address-not-local
+		cgroup-own cgroup-rdma-limit
+	END
+	kill "$!"
+	end busy
+	true_of "$W/busy.json" "any(.[]; any(.evidence[]; contains(\"not read: the state of the host\")))"
+}
+
 # Destroying is not traced until --deepen has seen it fail.
 test_deepen() {
 	only 6.12 7.x
