@@ -95,19 +95,17 @@ static __always_inline void add_exit(void *ctx, struct thread *t, __u32 fn, __u3
 	}
 }
 
-/* The origin of the errno of the root: the first function of the branch of the root, unless that begins with a different errno
- * and an earlier branch ended with the errno of the root. Then the later failure was one of the cleanup. */
+/* The origin of the errno of the root: that of the first branch that ended with it, of those that are kept. A later failure may be
+ * one of the cleanup. */
 static __always_inline __u32 find_origin(struct thread *t)
 {
 	struct rd_rec *rec = &t->rec;
-	struct rd_rec_link *first = &rec->chain[BOUNDED(t->branch, RD_CHAIN_SLOTS)];
 	__u64 i;
 
-	if (first->err != rec->err)
-		for (i = 0; i < RD_EARLIER; i++)
-			if (t->earlier[i].err == rec->err)
-				return t->earlier[i].fn;
-	return first->fn;
+	for (i = RD_EARLIER; i--;)
+		if (t->earlier[i].err == rec->err)
+			return t->earlier[i].fn;
+	return rec->chain[BOUNDED(t->branch, RD_CHAIN_SLOTS)].fn;
 }
 
 #endif

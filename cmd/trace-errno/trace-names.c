@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analyse/trace/benign.h"
-#include "analyse/trace/chain.h"
 #include "analyse/trace/hint.h"
 #include "analyse/trace/origin.h"
 #include "analyse/trace/symbols.h"
@@ -53,7 +52,7 @@ void trace_names_destroy(struct trace_names *names)
 
 void trace_names_judge(struct trace *t, struct rd_event *ev)
 {
-	rd_chain_settle(ev);
+	rd_chain_settle(ev, &t->set);
 	rd_verb_resolve(ev, &t->set);
 	ev->benign = rd_benign_reason(ev, &t->set);
 	rd_origin_judge(ev, &t->set);

@@ -17,7 +17,8 @@ static int open_driver(struct env *env, const char *dev, int error)
 	int fd;
 
 	snprintf(text, sizeof(text), "%d", error);
-	if (write_file("1", PARAMETERS "present") || write_file(text, PARAMETERS "error"))
+	if (write_file("1", PARAMETERS "present") || write_file("0", PARAMETERS "path") ||
+	    write_file(text, PARAMETERS "error"))
 		return -1;
 	env->dev = dev;
 	fd = open_uverbs(dev);
@@ -222,6 +223,21 @@ static int made_up(struct env *env)
 	return pd < 0 || !map ? -1 : say_and_reg_mr(fd, pd, map, 4 * PAGE);
 }
 
+/* Two functions of the driver return this errno: see `path` in module/fbdrv.c. */
+static int cleanup(struct env *env)
+{
+	int fd = open_driver(env, "fbdrv0", EINVAL), pd = alloc_pd(fd);
+	char *map = pages(4, PROT_READ | PROT_WRITE), text[16];
+
+	snprintf(text, sizeof(text), "%d", env->fault->arg);
+	if (pd < 0 || !map || write_file(text, PARAMETERS "path"))
+		return -1;
+	truth("origin", "%s", env->fault->arg == 8 ? "fbdrv_slot_exec" : "fbdrv_slot_open");
+	if (env->fault->arg > 11)
+		truth("or_origin", "fbdrv_slot_enable");
+	return say_and_reg_mr(fd, pd, map, 4 * PAGE);
+}
+
 /* A small limit that is not reached */
 static int below_memlock(struct env *env)
 {
@@ -264,6 +280,26 @@ const struct fault driver_faults[] = {
 	  EPERM },
 	{ "drv-etimedout", "ioctl(REG_MR)", "unknown", "ETIMEDOUT, a device without a peer", NOTHING, made_up,
 	  ETIMEDOUT },
+	{ "drv-cleanup-1", "ioctl(REG_MR)", "unknown", "a cleanup fails with the same errno", NOTHING, cleanup, 1 },
+	{ "drv-cleanup-2", "ioctl(REG_MR)", "unknown", "one that calls another, as the failure does", NOTHING, cleanup,
+	  2 },
+	{ "drv-cleanup-3", "ioctl(REG_MR)", "unknown", "a function without result, in which something fails", NOTHING,
+	  cleanup, 3 },
+	{ "drv-cleanup-4", "ioctl(REG_MR)", "unknown", "a failure passed on, then a cleanup", NOTHING, cleanup, 4 },
+	{ "drv-cleanup-5", "ioctl(REG_MR)", "unknown", "a failure, then a cleanup that calls another", NOTHING, cleanup,
+	  5 },
+	{ "drv-cleanup-6", "ioctl(REG_MR)", "unknown", "two cleanups", NOTHING, cleanup, 6 },
+	{ "drv-cleanup-7", "ioctl(REG_MR)", "unknown", "two cleanups, the first with another errno", NOTHING, cleanup,
+	  7 },
+	{ "drv-cleanup-8", "ioctl(REG_MR)", "unknown", "a translated errno, then a cleanup", NOTHING, cleanup, 8 },
+	{ "drv-cleanup-9", "ioctl(REG_MR)", "unknown", "a cleanup of a function that is called", NOTHING, cleanup, 9 },
+	{ "drv-cleanup-10", "ioctl(REG_MR)", "unknown", "there, and two of its caller", NOTHING, cleanup, 10 },
+	{ "drv-cleanup-11", "ioctl(REG_MR)", "unknown", "three cleanups, the second with another errno", NOTHING,
+	  cleanup, 11 },
+	{ "drv-attempt-2", "ioctl(REG_MR)", "unknown", "a second attempt, which fails in the same way", NOTHING,
+	  cleanup, 12 },
+	{ "drv-ignored", "ioctl(REG_MR)", "unknown", "a failure that is ignored, then one with the same errno", NOTHING,
+	  cleanup, 13 },
 	{ "drv-eio", "ioctl(REG_MR)", "unknown", "EIO, the device is there", NOTHING, made_up, EIO },
 	{ "drv-enospc", "ioctl(REG_MR)", "unknown", "ENOSPC", NOTHING, made_up, ENOSPC },
 	{ 0 },

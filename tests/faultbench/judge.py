@@ -94,7 +94,10 @@ def judge(kernel, list_path, results_path, outputs, trace):
             got, named = event['cause_id'] or 'unknown', values(event, event['cause_id'], truth)
             origin = event['origin']['function'] + ('' if event['origin_exact'] else '+')
         lacks = event is not None and got == wanted and named.split('/')[0] != named.split('/')[1]
-        wrong = (got != wanted and got not in accepted.get(name, {})) or lacks
+        # The first failure, or a later one if nothing says that it is the reason. It is certain only if there is one.
+        elsewhere = event is not None and 'origin' in truth and (
+            event['origin_exact'] or event['origin']['function'] not in (truth['origin'], truth.get('or_origin')))
+        wrong = (got != wanted and got not in accepted.get(name, {})) or lacks or elsewhere
         print(name, wanted, got, named, origin, *['WRONG'] * wrong)
         if wrong and event:
             print(json.dumps({key: event[key] for key in ('verb', 'errno', 'cause', 'evidence', 'fix', 'advice')}), truth, file=sys.stderr)

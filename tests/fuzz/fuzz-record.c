@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fuzz.h"
 
-#include "analyse/trace/chain.h"
 #include "analyse/trace/origin.h"
 #include "analyse/trace/verb.h"
 #include "collect/kernel/trace-event.h"
@@ -49,7 +48,7 @@ void fuzz_one(const uint8_t *data, size_t size)
 		return;
 	facts = rd_trace_facts_create(source);
 	if (rd_trace_event_decode(facts, data, size, &set, &event, NULL) == 0) {
-		rd_chain_settle(&event);
+		rd_chain_settle(&event, &set);
 		rd_verb_resolve(&event, &set);
 		rd_origin_judge(&event, &set);
 		explain(&event);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "analyse/trace/chain.h"
+#include "analyse/trace/origin.h"
 #include "base/buf.h"
 
 #include <ctype.h>
@@ -36,13 +36,14 @@ static void read_links(const char *text, struct rd_event *ev)
 	}
 }
 
-static void assert_chain(const char *links, int err, const char *expected)
+/* `rival`: 0: none */
+static void assert_rival(const char *links, int err, const char *expected, int rival)
 {
 	_cleanup_(rd_event_deinit) struct rd_event ev = { .root = 'R', .err = err, .origin = -1 };
 	_cleanup_buf_ struct rd_buf got = { 0 };
 
 	read_links(links, &ev);
-	rd_chain_settle(&ev);
+	rd_chain_settle(&ev, NULL);
 	for (size_t i = 0; i < ev.n_chain; i++) {
 		assert_false(ev.chain[i].branch);
 		rd_buf_printf(&got, ev.chain[i].translated ? "%s[%c%d]" : "%s%c%d", i ? " " : "", ev.chain[i].fn,
@@ -50,6 +51,12 @@ static void assert_chain(const char *links, int err, const char *expected)
 	}
 	assert_string_equal(got.data, expected);
 	assert_int_equal(ev.origin, ev.chain[0].fn);
+	assert_int_equal(ev.rival.known == RD_OK ? ev.rival.v : 0, rival);
+}
+
+static void assert_chain(const char *links, int err, const char *expected)
+{
+	assert_rival(links, err, expected, 0);
 }
 
 static void one_run_is_shown_whole(void **state)
@@ -98,11 +105,19 @@ static void the_original_error_may_itself_have_been_translated(void **state)
 	assert_chain("a-2 b-12 | u-22 c-12 R-12", -12, "[a-2] b-12 c-12 R-12");
 }
 
-static void a_retry_is_told_by_its_last_attempt(void **state)
+static void of_failures_with_the_same_errno_the_first_is_shown(void **state)
 {
 	(void)state;
-	assert_chain("a-11 | b-11 | c-11 d-11 R-11", -11, "c-11 d-11 R-11");
-	assert_chain("a-11 | b-11 | u-22 d-11 R-11", -11, "b-11 d-11 R-11");
+	assert_rival("a-12 | u-12 R-12", -12, "a-12 R-12", 'u');
+	assert_rival("a-12 b-12 | u-12 c-12 R-12", -12, "a-12 b-12 c-12 R-12", 'u');
+	assert_rival("a-2 b-12 | u-12 c-12 R-12", -12, "[a-2] b-12 c-12 R-12", 'u');
+	assert_rival("a-12 | u-16 | v-12 c-12 R-12", -12, "a-12 c-12 R-12", 'v');
+	assert_rival("a-12 | u-12 | v-16 c-12 R-12", -12, "a-12 c-12 R-12", 'u');
+	assert_rival("a-11 | b-11 | c-11 d-11 R-11", -11, "a-11 d-11 R-11", 'c');
+	assert_rival("a-11 | b-11 | u-22 d-11 R-11", -11, "a-11 d-11 R-11", 'b');
+	/* In each of several attempts */
+	assert_rival("a-11 | a-11 d-11 R-11", -11, "a-11 d-11 R-11", 0);
+	assert_rival("p-95 | a-12 | u-12 R-12", -12, "a-12 R-12", 'u');
 }
 
 static void a_swallowed_failure_inside_of_a_branch_is_no_original(void **state)
@@ -125,7 +140,7 @@ static void an_origin_that_had_no_room_stands_for_its_branch(void **state)
 
 	(void)state;
 	read_links("u-22 c-12 R-12", &ev);
-	rd_chain_settle(&ev);
+	rd_chain_settle(&ev, NULL);
 	assert_int_equal(ev.origin, 'a');
 	assert_int_equal(ev.n_chain, 3);
 	assert_int_equal(ev.chain[0].fn, 'a');
@@ -134,7 +149,7 @@ static void an_origin_that_had_no_room_stands_for_its_branch(void **state)
 
 	ev = (struct rd_event){ .root = 'R', .err = -12, .origin = 'u', .dropped = 20 };
 	read_links("u-22 c-12 R-12", &ev);
-	rd_chain_settle(&ev);
+	rd_chain_settle(&ev, NULL);
 	assert_int_equal(ev.n_chain, 3);
 	assert_true(ev.chain[0].translated);
 }
@@ -155,7 +170,7 @@ int main(void)
 		TEST(a_swallowed_failure_is_left_out),
 		TEST(cleaning_up_that_fails_does_not_hide_why_the_call_did),
 		TEST(the_original_error_may_itself_have_been_translated),
-		TEST(a_retry_is_told_by_its_last_attempt),
+		TEST(of_failures_with_the_same_errno_the_first_is_shown),
 		TEST(a_swallowed_failure_inside_of_a_branch_is_no_original),
 		TEST(a_record_that_was_full_still_ends_with_the_root),
 		TEST(an_origin_that_had_no_room_stands_for_its_branch),

@@ -54,6 +54,7 @@ static void judge(struct made_up *m)
 {
 	free(m->event.below);
 	m->event.below = NULL;
+	rd_chain_settle(&m->event, &m->set);
 	rd_origin_judge(&m->event, &m->set);
 }
 
@@ -75,21 +76,69 @@ static void assert_exact(struct made_up *m)
 
 static void end(struct made_up *m)
 {
-	free(m->event.below);
+	RD_FREE(m->event.below, m->event.chain);
 }
 
 /* The chain: `below` failed with ENOENT, then ORIGIN with the errno of the event. Returns what is left of it. */
 static size_t links_after(struct made_up *m, int below)
 {
-	struct rd_link links[] = { { .fn = below, .err = -ENOENT, .translated = true },
-				   { .fn = ORIGIN, .err = m->event.err } };
-
-	m->event.chain = links;
+	free(m->event.chain);
+	m->event.chain = calloc(2, sizeof(*m->event.chain));
+	assert_non_null(m->event.chain);
+	m->event.chain[0] = (struct rd_link){ .fn = below, .err = -ENOENT };
+	m->event.chain[1] = (struct rd_link){ .fn = ORIGIN, .err = m->event.err };
 	m->event.n_chain = 2;
-	m->event.origin = below;
 	judge(m);
-	m->event.chain = NULL;
 	return m->event.n_chain;
+}
+
+/* Two functions failed with the errno of the event, the second in a branch of its own or not, then ORIGIN. */
+static void fail_twice(struct made_up *m, int first, bool branch, int second)
+{
+	free(m->event.chain);
+	m->event.chain = calloc(3, sizeof(*m->event.chain));
+	assert_non_null(m->event.chain);
+	m->event.chain[0] = (struct rd_link){ .fn = first, .err = m->event.err };
+	m->event.chain[1] = (struct rd_link){ .fn = second, .err = m->event.err, .branch = branch };
+	m->event.chain[2] = (struct rd_link){ .fn = ORIGIN, .err = m->event.err };
+	m->event.n_chain = 3;
+	judge(m);
+}
+
+/* ORIGIN calls CALLEE, which calls DEEPER, and LAST. */
+static void of_two_failures_the_first_that_was_returned_is_the_origin(void **state)
+{
+	uint32_t calls[] = { CALLEE, LAST };
+	struct made_up m;
+
+	(void)state;
+	make(&m, EINVAL);
+	m.fns[ORIGIN].calls = calls;
+	m.fns[ORIGIN].n_calls = 2;
+	m.fns[DEEPER].n_calls = 0;
+	m.fns[LAST].backend = RD_BACKEND_FEXIT;
+	for (int branch = 0; branch < 2; branch++) {
+		fail_twice(&m, DEEPER, branch, LAST);
+		assert_int_equal(m.event.origin, DEEPER);
+		assert_int_equal(m.event.rival.known, RD_OK);
+		assert_int_equal(m.event.rival.v, LAST);
+		assert_false(m.event.origin_exact);
+		assert_int_equal(m.event.n_chain, 2);
+
+		/* CALLEE is traced and returned no error: it kept that of DEEPER. */
+		m.fns[CALLEE].backend = RD_BACKEND_FEXIT;
+		fail_twice(&m, DEEPER, branch, LAST);
+		assert_int_equal(m.event.origin, LAST);
+		assert_int_not_equal(m.event.rival.known, RD_OK);
+		assert_true(m.event.origin_exact);
+		m.fns[CALLEE].backend = RD_BACKEND_NONE;
+	}
+	/* CALLEE called DEEPER. */
+	fail_twice(&m, DEEPER, false, CALLEE);
+	assert_int_equal(m.event.origin, DEEPER);
+	assert_int_not_equal(m.event.rival.known, RD_OK);
+	assert_int_equal(m.event.n_chain, 3);
+	end(&m);
 }
 
 static void a_failure_of_another_call_is_left_out(void **state)
@@ -105,7 +154,8 @@ static void a_failure_of_another_call_is_left_out(void **state)
 	assert_int_equal(m.event.origin, ORIGIN);
 	assert_int_equal(links_after(&m, -1), 2);
 	m.event.err = -ENOENT;
-	assert_int_equal(links_after(&m, MEMBER), 2);
+	assert_int_equal(links_after(&m, CALLEE), 2);
+	assert_int_equal(links_after(&m, MEMBER), 1);
 	m.event.err = -EADDRINUSE;
 	m.fns[DEEPER].indirect = true;
 	assert_int_equal(links_after(&m, MEMBER), 2);
@@ -506,6 +556,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		TEST(the_function_of_a_carried_command),
 		TEST(a_failure_of_another_call_is_left_out),
+		TEST(of_two_failures_the_first_that_was_returned_is_the_origin),
 		TEST(an_origin_whose_callees_do_not_know_the_errno_is_exact),
 		TEST(a_callee_that_contains_the_errno_may_be_the_origin),
 		TEST(a_callee_may_pass_on_what_functions_below_it_return),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "analyse/trace/chain.h"
+#include "analyse/trace/origin.h"
 #include "collect/kernel/trace-event.h"
 
 #include <errno.h>
@@ -388,7 +388,7 @@ static void damaged_records_do_no_harm(void **state)
 		assert_in_range(ev.moment.fault.kind, 0, RD_MAP_KINDS - 1);
 		assert_in_range(strlen(ev.moment.fault.name), 0, sizeof(ev.moment.fault.name) - 1);
 		assert_true(ev.request.readable || !rd_req_has(&ev.request, RD_REQ_ADDRESS));
-		rd_chain_settle(&ev);
+		rd_chain_settle(&ev, NULL);
 		assert_true(ev.n_chain > 0);
 	}
 	host_close(&host);

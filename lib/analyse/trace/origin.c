@@ -1,10 +1,210 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The chain of the failed functions of one call, and whether its first function is the origin of the errno. */
 #include "analyse/trace/origin.h"
 
 #include <ctype.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "bpf/record.h"
+
+/* --- the chain --- */
+
+static bool is_traced(const struct rd_fn *fn)
+{
+	return fn->backend != RD_BACKEND_NONE;
+}
+
+/* Functions that are still to be looked at, of a search along calls. */
+struct search {
+	const struct rd_fnset *set;
+	bool *seen;
+	uint32_t *todo;
+	size_t n;
+};
+
+static void begin_search(struct search *s, uint32_t from)
+{
+	memset(s->seen, 0, s->set->n_fns * sizeof(*s->seen));
+	s->todo[0] = from;
+	s->n = 1;
+	s->seen[from] = true;
+}
+
+static void add_to_search(struct search *s, uint32_t fn)
+{
+	if (!s->seen[fn])
+		s->todo[s->n++] = fn;
+	s->seen[fn] = true;
+}
+
+/* Whether `from` may have called `to`, directly or through others: one that returned no error may have kept it for later. */
+static bool may_call(struct search *s, uint32_t from, uint32_t to)
+{
+	begin_search(s, from);
+	while (s->n) {
+		const struct rd_fn *fn = &s->set->fns[s->todo[--s->n]];
+
+		for (uint32_t i = 0; i < fn->n_calls; i++)
+			if (fn->calls[i] == to)
+				return true;
+		if (!fn->calls_known || fn->indirect || fn->outside)
+			return true;
+		for (uint32_t i = 0; i < fn->n_calls; i++)
+			add_to_search(s, fn->calls[i]);
+	}
+	return false;
+}
+
+/* Whether what `to` returned can have been returned to `from`: no function that is traced, and returned no errno, is between them. */
+static bool may_get(struct search *s, uint32_t from, uint32_t to)
+{
+	begin_search(s, from);
+	while (s->n) {
+		const struct rd_fn *fn = &s->set->fns[s->todo[--s->n]];
+
+		if (!fn->calls_known || (fn->indirect && s->set->fns[to].taken))
+			return true;
+		for (uint32_t i = 0; i < fn->n_calls; i++) {
+			if (fn->calls[i] == to)
+				return true;
+			if (!is_traced(&s->set->fns[fn->calls[i]]))
+				add_to_search(s, fn->calls[i]);
+		}
+	}
+	return false;
+}
+
+static bool is_known(const struct search *s, const struct rd_link *link)
+{
+	return s->set && link->fn >= 0 && (size_t)link->fn < s->set->n_fns;
+}
+
+/* First link of the branch that ends before `end` (> 0). */
+static size_t branch_start(const struct rd_link *links, size_t end)
+{
+	size_t i = end - 1;
+
+	while (i && !links[i].branch)
+		i--;
+	return i;
+}
+
+/* First link, at or after `start`, of the run before `end`: the links with the errno of the last one. */
+static size_t run_start(const struct rd_link *links, size_t start, size_t end)
+{
+	size_t i = end - 1;
+
+	while (i > start && links[i - 1].err == links[end - 1].err)
+		i--;
+	return i;
+}
+
+static size_t append(struct rd_link *out, size_t n, const struct rd_link *links, size_t start, size_t end,
+		     bool translated)
+{
+	for (size_t i = start; i < end; i++) {
+		out[n] = links[i];
+		out[n].branch = false;
+		out[n++].translated = translated;
+	}
+	return n;
+}
+
+/* One branch: the translated links, then the run it ends with. */
+static size_t append_branch(struct rd_link *out, size_t n, const struct rd_link *links, size_t end)
+{
+	size_t start = branch_start(links, end), run = run_start(links, start, end);
+
+	n = append(out, n, links, start, run, true);
+	return append(out, n, links, run, end, false);
+}
+
+/* The first link from `at` on whose function can have got the errno of `link`; n: none. */
+static size_t find_join(struct search *s, const struct rd_link *link, const struct rd_link *links, size_t at, size_t n)
+{
+	for (; at < n; at++)
+		if (!is_known(s, link) || !is_known(s, &links[at]) ||
+		    may_get(s, (uint32_t)links[at].fn, (uint32_t)link->fn))
+			break;
+	return at;
+}
+
+/* links[n-1] is the root. Returns the number of links in `out`, which has n + 1 elements. */
+static size_t settle(struct rd_event *event, struct search *s, const struct rd_link *links, size_t n,
+		     struct rd_link *out)
+{
+	size_t start = branch_start(links, n), run = run_start(links, start, n), end = start, first = 0, join = n, at;
+
+	/* The first of the last few branches that ends with the errno of the root, and where it joins the last one. */
+	for (int i = 0; end && i < RD_EARLIER; i++, end = branch_start(links, end)) {
+		if (links[end - 1].err != links[n - 1].err)
+			continue;
+		at = find_join(s, &links[end - 1], links, run > start ? run : start + 1 < n ? start + 1 : start, n);
+		if (at == n)
+			continue;
+		if (first)
+			RD_SET(event->rival, links[branch_start(links, first)].fn);
+		first = end;
+		join = at;
+	}
+	if (first && run == start && start + 1 < n)
+		RD_SET(event->rival, links[start].fn);
+	if (first) {
+		if (event->rival.v == links[branch_start(links, first)].fn)
+			event->rival.known = RD_ABSENT;
+		at = append_branch(out, 0, links, first);
+		return append(out, at, links, join, n, false);
+	}
+	if (run > start && event->dropped && event->origin >= 0 && event->origin != links[start].fn) {
+		out[0] = (struct rd_link){ .fn = event->origin, .err = links[n - 1].err };
+		return append(out, 1, links, run, n, false);
+	}
+	return append_branch(out, 0, links, n);
+}
+
+/* Copies the links with a valid errno, with the root last. What cannot have called the one before it begins a branch, too. */
+static size_t valid_links(const struct rd_event *event, struct search *s, struct rd_link *out)
+{
+	bool branch = false;
+	size_t n = 0;
+
+	for (size_t i = 0; i < event->n_chain; i++) {
+		branch |= event->chain[i].branch;
+		if (event->chain[i].err >= 0)
+			continue;
+		out[n] = event->chain[i];
+		out[n].branch = branch || (n && is_known(s, &out[n]) && is_known(s, &out[n - 1]) &&
+					   !may_call(s, (uint32_t)out[n].fn, (uint32_t)out[n - 1].fn));
+		n++;
+		branch = false;
+	}
+	if (!n || out[n - 1].fn != event->root || out[n - 1].err != event->err)
+		out[n++] = (struct rd_link){ .fn = event->root, .err = event->err };
+	return n;
+}
+
+void rd_chain_settle(struct rd_event *event, const struct rd_fnset *set)
+{
+	struct rd_link *links = rd_alloc(2 * (event->n_chain + 2), sizeof(*links)), *out;
+	_cleanup_free_ uint32_t *todo = rd_alloc(set ? set->n_fns + 1 : 1, sizeof(*todo));
+	_cleanup_free_ bool *seen = rd_alloc(set ? set->n_fns + 1 : 1, sizeof(*seen));
+	struct search search = { set, seen, todo, 0 };
+	size_t n;
+
+	event->rival.known = RD_ABSENT;
+	n = valid_links(event, &search, links);
+	out = links + event->n_chain + 2;
+	n = settle(event, &search, links, n, out);
+	memmove(links, out, n * sizeof(*links));
+
+	free(event->chain);
+	event->chain = links;
+	event->n_chain = n;
+	event->origin = links[0].fn;
+}
+
+/* --- its origin --- */
 
 /* Functions of the RDMA core that only look up the object of a handle. */
 static const char *const lookups[] = {
@@ -67,11 +267,6 @@ static bool may_be_origin(const struct rd_event *event, const struct rd_fn *fn)
 	}
 }
 
-static bool is_traced(const struct rd_fn *fn)
-{
-	return fn->backend != RD_BACKEND_NONE;
-}
-
 static bool has_errno(const struct rd_fn *fn, int err)
 {
 	return !fn->calls_known || (uint32_t)err / 64 >= RD_ARRAY_SIZE(fn->errnos) ||
@@ -82,82 +277,22 @@ static bool has_errno(const struct rd_fn *fn, int err)
  * Whether a function that is not traced can return this errno: its own code has it as a constant, or it calls something that is not
  * traced either and may return it. Driver functions called through pointers are traced or left out on their own account.
  */
-struct errno_search {
-	const struct rd_event *event;
-	const struct rd_fnset *set;
-	bool *seen;
-	uint32_t *todo;
-};
-
-static bool can_return(const struct errno_search *s, uint32_t start)
+static bool can_return(const struct rd_event *event, struct search *s, uint32_t start)
 {
-	size_t n = 0;
+	begin_search(s, start);
+	while (s->n) {
+		const struct rd_fn *fn = &s->set->fns[s->todo[--s->n]];
 
-	memset(s->seen, 0, s->set->n_fns * sizeof(*s->seen));
-	s->todo[n++] = start;
-	s->seen[start] = true;
-	while (n) {
-		const struct rd_fn *fn = &s->set->fns[s->todo[--n]];
-
-		if (has_errno(fn, -s->event->err) || fn->outside ||
-		    (fn->indirect && !s->set->modules[fn->module].has_ops))
+		if (has_errno(fn, -event->err) || fn->outside || (fn->indirect && !s->set->modules[fn->module].has_ops))
 			return true;
 		for (uint32_t i = 0; i < fn->n_calls; i++) {
-			uint32_t to = fn->calls[i];
+			const struct rd_fn *to = &s->set->fns[fn->calls[i]];
 
-			if (s->seen[to] || is_traced(&s->set->fns[to]) || !may_be_origin(s->event, &s->set->fns[to]))
-				continue;
-			s->seen[to] = true;
-			s->todo[n++] = to;
+			if (!is_traced(to) && may_be_origin(event, to))
+				add_to_search(s, fn->calls[i]);
 		}
 	}
 	return false;
-}
-
-/* Whether `from` may have called `to`, directly or through others: one that returned no error may have kept it for later. */
-static bool may_call(const struct errno_search *s, uint32_t from, uint32_t to)
-{
-	size_t n = 0;
-
-	memset(s->seen, 0, s->set->n_fns * sizeof(*s->seen));
-	s->todo[n++] = from;
-	s->seen[from] = true;
-	while (n) {
-		const struct rd_fn *fn = &s->set->fns[s->todo[--n]];
-
-		if (!fn->calls_known || fn->indirect || fn->outside)
-			return true;
-		for (uint32_t i = 0; i < fn->n_calls; i++) {
-			uint32_t next = fn->calls[i];
-
-			if (next == to)
-				return true;
-			if (s->seen[next])
-				continue;
-			s->seen[next] = true;
-			s->todo[n++] = next;
-		}
-	}
-	return false;
-}
-
-/*
- * A function with another errno that the next one cannot have called failed before it, and the kernel went on: the exits alone
- * look like a translated errno. Leaves such links out, with all before them.
- */
-static void drop_strangers(struct rd_event *event, const struct errno_search *s)
-{
-	for (size_t i = event->n_chain; i-- > 1;) {
-		const struct rd_link *link = &event->chain[i], *below = link - 1;
-
-		if (link->err == below->err || link->fn < 0 || below->fn < 0 || (size_t)link->fn >= s->set->n_fns ||
-		    (size_t)below->fn >= s->set->n_fns || may_call(s, (uint32_t)link->fn, (uint32_t)below->fn))
-			continue;
-		memmove(event->chain, link, (event->n_chain - i) * sizeof(*link));
-		event->n_chain -= i;
-		event->origin = event->chain[0].fn;
-		return;
-	}
 }
 
 /* The function of a write(2) command that an ioctl carries: it is called through a table. -1: not such a call, or it is traced. */
@@ -188,7 +323,7 @@ void rd_origin_judge(struct rd_event *event, const struct rd_fnset *set)
 {
 	_cleanup_free_ uint32_t *todo = rd_alloc(set->n_fns + 1, sizeof(*todo));
 	_cleanup_free_ bool *seen = rd_alloc(set->n_fns + 1, sizeof(*seen));
-	const struct errno_search search = { event, set, seen, todo };
+	struct search search = { set, seen, todo, 0 };
 	const int command = command_function(event, set);
 	const struct rd_fn *fn;
 	size_t cap = 0;
@@ -197,17 +332,16 @@ void rd_origin_judge(struct rd_event *event, const struct rd_fnset *set)
 	event->origin_exact = false;
 	if (event->origin < 0 || (size_t)event->origin >= set->n_fns)
 		return;
-	drop_strangers(event, &search);
 	fn = &set->fns[event->origin];
-	event->origin_exact = fn->calls_known;
+	event->origin_exact = fn->calls_known && event->rival.known != RD_OK;
 	for (uint32_t i = 0; i < fn->n_calls; i++) {
 		uint32_t to = fn->calls[i];
 
-		if (is_traced(&set->fns[to]) || !may_be_origin(event, &set->fns[to]) || !can_return(&search, to))
+		if (is_traced(&set->fns[to]) || !may_be_origin(event, &set->fns[to]) || !can_return(event, &search, to))
 			continue;
 		add_below(event, &cap, to);
 	}
-	if (command >= 0 && strstr(fn->name, "INVOKE_WRITE") && can_return(&search, (uint32_t)command))
+	if (command >= 0 && strstr(fn->name, "INVOKE_WRITE") && can_return(event, &search, (uint32_t)command))
 		add_below(event, &cap, (uint32_t)command);
 }
 

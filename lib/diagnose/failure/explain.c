@@ -67,10 +67,17 @@ void rd_explain_failure(const struct rd_failure *f, struct rd_explanation *ret)
 	}
 	if (ret->id) {
 		rd_explanation_deinit(&looked);
-		return;
+	} else {
+		rd_explanation_deinit(ret);
+		*ret = looked;
 	}
-	rd_explanation_deinit(ret);
-	*ret = looked;
+	/* Rules look at where the errno is from. */
+	if (f->event->rival.known != RD_OK || f->event->rival.v < 0 || (size_t)f->event->rival.v >= f->set->n_fns)
+		return;
+	if (ret->confidence == RD_CONFIDENCE_HIGH)
+		ret->confidence = RD_CONFIDENCE_MEDIUM;
+	rd_explain_fact(ret, "%s failed with the same errno later in the call: in a cleanup, or as the reason",
+			f->set->fns[f->event->rival.v].name);
 }
 
 char *rd_explain_line(const struct rd_explanation *e)

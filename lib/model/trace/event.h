@@ -171,6 +171,7 @@ struct rd_event {
 	int origin; /* likewise: chain[0].fn, even if a caller returned a different errno */
 	/* Whether the origin itself produced the errno: no function that it calls and that is not traced can have returned it. */
 	bool origin_exact;
+	RD_FIELD(int) rival; /* function id: it returned this errno later in the call, in a cleanup perhaps, or as the reason */
 	uint32_t *below; /* function ids: those that can have; empty also if the calls of the origin are unknown */
 	size_t n_below;
 	char *below_modules; /* likewise: names of modules that were loaded and are not traced yet; NULL: none */

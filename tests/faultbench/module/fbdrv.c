@@ -2,8 +2,9 @@
 /*
  * Two devices of an unknown driver, after tests/vm/module/rdtest.c: fbdrv0 registers memory, and fbib0 has
  * an InfiniBand port and queue pairs. The parameter `error` makes memory registration of fbdrv0 fail with this errno, two
- * helper functions down, for no reason; with 0 it pins the memory as any driver does. Writing 0 to `present` removes
- * the devices under their users, 1 brings them back.
+ * helper functions down, for no reason; with 0 it pins the memory as any driver does. With `path` from 1 on the function
+ * fbdrv_slot_open (13: fbdrv_slot_enable) fails with `error` instead, and a later one does so too, in a cleanup (1 to 11) or not
+ * (12, 13). Writing 0 to `present` removes the devices under their users, 1 brings them back.
  */
 #include <linux/module.h>
 #include <linux/version.h>
@@ -36,6 +37,8 @@
 
 static int error;
 module_param(error, int, 0644);
+static int path;
+module_param(path, int, 0644);
 static bool present = true;
 static DEFINE_MUTEX(fbdrv_lock);
 static struct ib_device *fbdrv, *fbib;
@@ -78,10 +81,157 @@ FBDRV_HELPER int fbdrv_window_open(struct fbdrv_pd *pd, u64 start, u64 length)
 	return err;
 }
 
+/* Functions that fail, one by one or through one another, with names by which they are selected without a file of the module */
+
+FBDRV_HELPER int fbdrv_slot_open(struct fbdrv_pd *pd)
+{
+	atomic_inc(&pd->tries);
+	return -READ_ONCE(error);
+}
+
+FBDRV_HELPER int fbdrv_slot_open_all(struct fbdrv_pd *pd)
+{
+	int err = fbdrv_slot_open(pd);
+
+	atomic_inc(&pd->tries);
+	return err;
+}
+
+/* The first that fails, with an errno that the caller changes */
+FBDRV_HELPER int fbdrv_slot_exec(struct fbdrv_pd *pd)
+{
+	atomic_inc(&pd->tries);
+	return -EBUSY;
+}
+
+FBDRV_HELPER int fbdrv_slot_setup_busy(struct fbdrv_pd *pd)
+{
+	int err = fbdrv_slot_exec(pd);
+
+	return err ? -READ_ONCE(error) : 0;
+}
+
+FBDRV_HELPER int fbdrv_slot_config(struct fbdrv_pd *pd)
+{
+	atomic_dec(&pd->tries);
+	return -READ_ONCE(error);
+}
+
+FBDRV_HELPER int fbdrv_slot_config_all(struct fbdrv_pd *pd)
+{
+	int err = fbdrv_slot_config(pd);
+
+	atomic_dec(&pd->tries);
+	return err;
+}
+
+FBDRV_HELPER void fbdrv_slot_config_quietly(struct fbdrv_pd *pd)
+{
+	fbdrv_slot_config(pd);
+	atomic_dec(&pd->tries);
+}
+
+FBDRV_HELPER int fbdrv_slot_modify(struct fbdrv_pd *pd)
+{
+	atomic_dec(&pd->tries);
+	return -READ_ONCE(error);
+}
+
+FBDRV_HELPER int fbdrv_slot_enable(struct fbdrv_pd *pd)
+{
+	atomic_inc(&pd->tries);
+	return -READ_ONCE(error);
+}
+
+/* It failed, and does not matter. */
+FBDRV_HELPER int fbdrv_slot_open_if(struct fbdrv_pd *pd)
+{
+	fbdrv_slot_open(pd);
+	atomic_inc(&pd->tries);
+	return 0;
+}
+
+FBDRV_HELPER int fbdrv_slot_open_or_config(struct fbdrv_pd *pd)
+{
+	int err = fbdrv_slot_open(pd);
+
+	if (err)
+		goto out;
+	return 0;
+out:
+	fbdrv_slot_config(pd);
+	return err;
+}
+
+FBDRV_HELPER int fbdrv_slots_open(struct fbdrv_pd *pd, int path)
+{
+	int err;
+
+	switch (path) {
+	case 1:
+	case 3:
+	case 5:
+	case 6:
+	case 7:
+	case 11:
+	case 12:
+		err = fbdrv_slot_open(pd);
+		break;
+	case 2:
+	case 4:
+		err = fbdrv_slot_open_all(pd);
+		break;
+	case 8:
+		err = fbdrv_slot_setup_busy(pd);
+		break;
+	case 13:
+		fbdrv_slot_open_if(pd);
+		return fbdrv_slot_enable(pd);
+	default:
+		err = fbdrv_slot_open_or_config(pd);
+	}
+	if (err)
+		goto out;
+	return 0;
+out:
+	switch (path) {
+	case 1:
+	case 4:
+	case 8:
+		fbdrv_slot_config(pd);
+		break;
+	case 2:
+	case 5:
+		fbdrv_slot_config_all(pd);
+		break;
+	case 3:
+		fbdrv_slot_config_quietly(pd);
+		break;
+	case 6:
+	case 10:
+		fbdrv_slot_config(pd);
+		fbdrv_slot_modify(pd);
+		break;
+	case 7:
+		fbdrv_slot_exec(pd);
+		fbdrv_slot_modify(pd);
+		break;
+	case 11:
+		fbdrv_slot_config_all(pd);
+		fbdrv_slot_exec(pd);
+		fbdrv_slot_config_quietly(pd);
+		break;
+	case 12: /* a second attempt */
+		return fbdrv_slot_enable(pd);
+	}
+	return err;
+}
+
 static struct ib_mr *fbdrv_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 virt_addr, int access,
 				       DMAH struct ib_udata *udata)
 {
-	int err = fbdrv_window_open(container_of(pd, struct fbdrv_pd, base), start, length);
+	struct fbdrv_pd *own = container_of(pd, struct fbdrv_pd, base);
+	int err = path ? fbdrv_slots_open(own, path) : fbdrv_window_open(own, start, length);
 	struct fbdrv_mr *mr;
 
 	if (err)
