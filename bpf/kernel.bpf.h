@@ -96,7 +96,17 @@ struct task_struct {
 
 struct super_block {
 	unsigned int s_dev;
-	unsigned long s_magic;
+	unsigned long s_magic, s_blocksize;
+	void *s_fs_info;
+};
+
+struct percpu_counter {
+	__s64 count;
+};
+
+struct shmem_sb_info {
+	unsigned long max_blocks;
+	struct percpu_counter used_blocks;
 };
 
 struct inode {

@@ -15,6 +15,12 @@
 #define VM_PFNMAP 0x400ull
 #define VM_IO 0x4000ull
 #define VM_HUGETLB 0x400000ull
+#define VM_UFFD 0x1200ull /* missing pages, write protection */
+#ifdef __TARGET_ARCH_x86
+#define VM_PKEY 0xf00000000ull
+#else
+#define VM_PKEY 0ull
+#endif
 
 #define IS_REGULAR(mode) (((mode)&0170000) == 0100000)
 
@@ -92,6 +98,7 @@ static __always_inline bool read_area(__u64 at, struct area *ret)
 
 static __always_inline void read_file(struct file *file, struct rd_rec_mapping *ret)
 {
+	struct shmem_sb_info *info = NULL;
 	struct super_block *sb = NULL;
 	struct dentry *dentry = NULL;
 	struct inode *inode = NULL;
@@ -106,6 +113,13 @@ static __always_inline void read_file(struct file *file, struct rd_rec_mapping *
 	if (!bpf_core_read(&sb, sizeof(sb), &inode->i_sb) && sb) {
 		bpf_core_read(&ret->dev, sizeof(ret->dev), &sb->s_dev);
 		bpf_core_read(&ret->magic, sizeof(ret->magic), &sb->s_magic);
+		bpf_core_read(&ret->block, sizeof(ret->block), &sb->s_blocksize);
+		if (ret->magic == TMPFS_MAGIC &&
+		    bpf_core_field_exists(((struct shmem_sb_info *)0)->used_blocks.count) &&
+		    !bpf_core_read(&info, sizeof(info), &sb->s_fs_info) && info) {
+			bpf_core_read(&ret->fs_blocks, sizeof(ret->fs_blocks), &info->max_blocks);
+			bpf_core_read(&ret->fs_used, sizeof(ret->fs_used), &info->used_blocks.count);
+		}
 	}
 	if (!bpf_core_read(&dentry, sizeof(dentry), &file->f_path.dentry) && dentry &&
 	    !bpf_core_read(&name, sizeof(name), &dentry->d_name.name))
@@ -126,6 +140,7 @@ static __always_inline void keep_mapping(struct rd_rec_mapping *ret, const struc
 static __always_inline __u32 judge_area(struct thread *t, const struct area *area, __u64 at, __u64 end, bool write,
 					__u64 *ret)
 {
+	__u32 other = area->flags & (VM_UFFD | VM_PKEY) ? RD_MAPPING_OTHER : RD_MAPPING_NONE;
 	struct rd_rec_mapping *file = &t->file;
 	__u64 limit;
 
@@ -137,11 +152,11 @@ static __always_inline __u32 judge_area(struct thread *t, const struct area *are
 	if (write && !(area->flags & VM_WRITE))
 		return RD_MAPPING_READ_ONLY;
 	if (!area->file)
-		return RD_MAPPING_NONE;
+		return other;
 	file->mode = 0;
 	read_file(area->file, file);
 	if (!IS_REGULAR(file->mode))
-		return RD_MAPPING_NONE;
+		return other;
 	/* Bytes of the file from the start of the mapping, in whole pages. */
 	limit = (file->file_size + PAGE - 1) & ~(PAGE - 1);
 	limit = limit > area->pgoff * PAGE ? area->start + limit - area->pgoff * PAGE : area->start;
@@ -152,7 +167,7 @@ static __always_inline __u32 judge_area(struct thread *t, const struct area *are
 	if (write && area->flags & VM_SHARED && file->magic != TMPFS_MAGIC && file->magic != RAMFS_MAGIC &&
 	    file->magic != HUGETLBFS_MAGIC)
 		return RD_MAPPING_FILE;
-	return area->flags & VM_HUGETLB ? RD_MAPPING_HUGE : RD_MAPPING_NONE;
+	return area->flags & VM_HUGETLB ? RD_MAPPING_HUGE : RD_MAPPING_OTHER;
 }
 
 /* One of the mappings of the range, at address `at`. Whether the next one matters, too. */
@@ -175,7 +190,7 @@ GLOBAL int look_at_mapping(struct thread *t, __u64 mapping, __u64 at, __u32 writ
 		keep_mapping(&m->fault, area, first, what);
 		return 0;
 	}
-	if (what && !m->special.what)
+	if (what && (!m->special.what || (m->special.what == RD_MAPPING_OTHER && what != RD_MAPPING_OTHER)))
 		keep_mapping(&m->special, area, first, what);
 	if (area->end < end)
 		return 1;

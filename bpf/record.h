@@ -92,7 +92,9 @@ struct rd_rec_mapping {
 	__u16 mode;		 /* of the file; 0: no file */
 	__u16 what;		 /* enum rd_mapping_what */
 	__u32 pad;
-	char name[32]; /* of the file, without directories */
+	__u64 block;		  /* bytes: of the file system; of hugetlbfs the size of a huge page */
+	__u64 fs_blocks, fs_used; /* pages of a tmpfs, about; 0: it has no limit */
+	char name[32];		  /* of the file, without directories */
 };
 enum rd_mapping_what {
 	RD_MAPPING_NONE = 0, /* not looked at */
@@ -103,6 +105,7 @@ enum rd_mapping_what {
 	RD_MAPPING_PAST_END,  /* beyond the end of the mapped file */
 	RD_MAPPING_FILE,      /* writable shared mapping of a file: some kernels do not pin it */
 	RD_MAPPING_HUGE,      /* huge pages */
+	RD_MAPPING_OTHER,     /* of a file, userfaultfd or a protection key: a page fault can be refused */
 };
 
 #define RD_HANDLES_MAX 4

@@ -72,8 +72,11 @@ void trace_names_explain(struct trace *t, struct rd_event *ev)
 	own = rd_hint_find(&t->names->own, ev, &t->set);
 	if (site && own && !strcmp(site, own))
 		site = NULL;
-	if (!ev->why.id && (site || own))
-		rd_explain_fix(&ev->why, "# %s", site ? site : own);
+	if (!ev->why.id && (site || own)) {
+		_cleanup_free_ char *command = RD_TAKE(ev->why.fix);
+
+		rd_explain_fix(&ev->why, "%s\n# %s", command ? command : "", site ? site : own);
+	}
 	ev->hint = site ? rd_dup(site) : rd_explain_line(&ev->why);
 }
 

@@ -208,6 +208,37 @@ static int resolve(struct env *env)
 					how == NOWHERE_V6 ? SA(to6) : SA(to), 1000));
 }
 
+/* A route that refuses, by its type; 3: 0.0.0.0/8, with the errno of the first */
+static int resolve_refused(struct env *env)
+{
+	static const char *const types[] = { "blackhole", "prohibit", "unreachable" };
+	struct sockaddr_in to = ipv4(env->fault->arg < 3 ? "203.0.113.9" : "0.1.2.3", 7000);
+	struct rdma_cm_id *id = create_id(RDMA_PS_TCP, false);
+
+	if (!id || (env->fault->arg < 3 ? shell("ip route replace %s 203.0.113.9", types[env->fault->arg]) :
+					  shell("ip route replace 0.0.0.0/7 dev v0")))
+		return -1;
+	if (env->fault->arg < 3)
+		truth("route_type", "%s", types[env->fault->arg]);
+	truth("address", "%s", inet_ntoa(to.sin_addr));
+	return result(rdma_resolve_addr(id, NULL, SA(to), 1000));
+}
+
+/* Right after the address was added, while duplicates of it are looked for */
+static int bind_tentative(struct env *env)
+{
+	struct sockaddr_in6 to = ipv6("2001:db8:77::1", 7000);
+	struct rdma_cm_id *id = create_id(RDMA_PS_TCP, false);
+
+	(void)env;
+	if (!id || shell("ip address del 2001:db8:77::1/64 dev v0 2>/dev/null; "
+			 "sysctl -qw net.ipv6.conf.v0.accept_dad=1 net.ipv6.conf.v0.dad_transmits=30; "
+			 "ip address add 2001:db8:77::1/64 dev v0"))
+		return -1;
+	truth("address", "2001:db8:77::1");
+	return result(rdma_bind_addr(id, SA(to)));
+}
+
 /* 0: an id that is bound. 1: a source in the same call. */
 static int resolve_family(struct env *env)
 {
@@ -366,6 +397,16 @@ const struct fault cm_faults[] = {
 	  resolve_family, 0 },
 	{ "cm-resolve-families", "rdma_resolve_addr", "address-family", "source IPv4, destination IPv6", NOTHING,
 	  resolve_family, 1 },
+	{ "cm-resolve-blackhole", "rdma_resolve_addr", "no-route", "a route of type blackhole", NOTHING,
+	  resolve_refused, 0 },
+	{ "cm-resolve-prohibit", "rdma_resolve_addr", "no-route", "a route of type prohibit", NOTHING, resolve_refused,
+	  1 },
+	{ "cm-resolve-unreachable", "rdma_resolve_addr", "no-route", "a route of type unreachable", NOTHING,
+	  resolve_refused, 2 },
+	{ "cm-resolve-this-network", "rdma_resolve_addr", "gid-destination", "a destination in 0.0.0.0/8", NOTHING,
+	  resolve_refused, 3 },
+	{ "cm-bind-tentative", "rdma_bind_addr", "address-tentative", "an IPv6 address that was just added", NOTHING,
+	  bind_tentative, 0 },
 	{ "cm-resolve-nowhere", "rdma_resolve_addr", "no-route", "no route", NOTHING, resolve, NOWHERE },
 	{ "cm-resolve-nowhere-v6", "rdma_resolve_addr", "no-route", "no route, IPv6", NOTHING, resolve, NOWHERE_V6 },
 	{ "cm-resolve-silent", "rdma_resolve_addr", "neighbour-unreachable",

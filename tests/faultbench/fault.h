@@ -59,6 +59,7 @@ struct fault {
 extern const struct fault mr_faults[], memlock_faults[], queue_faults[], qp_faults[], object_faults[], stale_faults[];
 extern const struct fault modify_faults[], path_faults[], cm_faults[], cm_raw_faults[], limit_faults[], raw_faults[];
 extern const struct fault unsupported_faults[], driver_faults[], invented_faults[], kernel_faults[];
+extern const struct fault refused_faults[];
 
 /* main.c */
 void truth(const char *key, const char *format, ...) __attribute__((format(printf, 2, 3)));

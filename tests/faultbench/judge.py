@@ -24,11 +24,37 @@ VALUES = {
     'handle-type': 'handle', 'iova-offset': 'iova address', 'memlock-limit': 'memlock_bytes pinned_bytes requested_bytes uid',
     'memory-device-mapping': 'address', 'memory-huge-page': 'address', 'memory-no-access': 'protected',
     'memory-past-end-of-file': 'file_bytes', 'memory-read-only': 'protected', 'memory-secret': 'address',
-    'memory-shared-file': 'address', 'multicast-limit': 'attached max_mcast_qp_attach', 'neighbour-unreachable': 'neighbour',
+    'memory-shared-file': 'address', 'no-route': 'route_type', 'cgroup-huge-pages': 'cgroup', 'memory-no-space': 'address', 'memory-userfaultfd': 'address',
+    'memory-protection-key': 'address', 'multicast-limit': 'attached max_mcast_qp_attach', 'neighbour-unreachable': 'neighbour',
     'object-in-use': 'users', 'pkey-index': 'pkey_index', 'port-number': 'port ports', 'private-data-too-long': 'private_data_len',
     'privileged-port': 'port', 'qp-attribute-missing': 'qpn', 'qp-attribute-not-allowed': 'qpn', 'qp-state': 'qpn',
     'range-overflow': 'address length',
 }
+
+# From which modules and functions the errno of a cause can come, whatever its fault; others: any.
+CM = r'(rdma_cm|rdma_ucm|ib_cm|iw_cm):'
+RESOLVED = r'ib_core:|' + CM
+PINNED = r'.*:.*umem.*get|(?!ib_|rdma_|iw_)'
+REACH = {
+    'memlock-limit': PINNED, 'memlock-zero': PINNED, 'memory-': PINNED, 'range-': PINNED, 'cgroup-huge-pages': PINNED,
+    'iova-offset': 'ib_uverbs:', 'handle-': 'ib_uverbs:', 'context-state': 'ib_uverbs:', 'cgroup-rdma-limit': 'ib_(uverbs|core):',
+    'no-route': RESOLVED, 'neighbour-unreachable': RESOLVED, 'interface-down': RESOLVED, 'address-': RESOLVED,
+    'privileged-port': CM, 'ports-exhausted': CM, 'cm-id-': CM, 'private-data-too-long': CM, 'gid-family': 'ib_core:',
+}
+# What the values of a cause cannot be, if it is the cause.
+CONTRADICTED = {
+    'memory-huge-page': r'no huge page is free.* ([1-9]\d*) of \d+ free, 0 of', 'memlock-': r'CAP_IPC_LOCK is effective:',
+    'memory-no-space': r'about 0 ', 'no-route': r'of type \w+.*: to \S+ (via|directly)', 'neighbour-unreachable': r'entry of \S+: known',
+    'object-in-use': r'used by 0 other', 'memory-shared-file': r' private ', 'address-in-use': r'no rdma_cm_id',
+}
+
+
+def is_impossible(event):
+    """Whether a cause cannot come from the origin, or its own evidence contradicts it."""
+    text, cause = ' '.join([event['cause'], *event['evidence']]), event['cause_id'] or ''
+    origin = f"{event['origin']['module']}:{event['origin']['function']}"
+    return any(cause.startswith(key) and not re.match(rule, origin) for key, rule in REACH.items()) or \
+        any(cause.startswith(key) and re.search(rule, text) for key, rule in CONTRADICTED.items())
 
 
 def has_value(text, value):
@@ -97,7 +123,7 @@ def judge(kernel, list_path, results_path, outputs, trace):
         # The first failure, or a later one if nothing says that it is the reason. It is certain only if there is one.
         elsewhere = event is not None and 'origin' in truth and (
             event['origin_exact'] or event['origin']['function'] not in (truth['origin'], truth.get('or_origin')))
-        wrong = (got != wanted and got not in accepted.get(name, {})) or lacks or elsewhere
+        wrong = (got != wanted and got not in accepted.get(name, {})) or lacks or elsewhere or (event is not None and is_impossible(event))
         print(name, wanted, got, named, origin, *['WRONG'] * wrong)
         if wrong and event:
             print(json.dumps({key: event[key] for key in ('verb', 'errno', 'cause', 'evidence', 'fix', 'advice')}), truth, file=sys.stderr)

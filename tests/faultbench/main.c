@@ -6,9 +6,9 @@
 #include <stdarg.h>
 
 static const struct fault *const topics[] = {
-	mr_faults,     memlock_faults, queue_faults,	qp_faults,	    object_faults, stale_faults,
-	modify_faults, path_faults,    cm_faults,	cm_raw_faults,	    limit_faults,  raw_faults,
-	driver_faults, kernel_faults,  invented_faults, unsupported_faults,
+	mr_faults,     memlock_faults, queue_faults,	qp_faults,	    object_faults,  stale_faults,
+	modify_faults, path_faults,    cm_faults,	cm_raw_faults,	    limit_faults,   raw_faults,
+	driver_faults, kernel_faults,  invented_faults, unsupported_faults, refused_faults,
 };
 
 #define NTOPICS (sizeof(topics) / sizeof(topics[0]))

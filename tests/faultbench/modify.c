@@ -79,6 +79,19 @@ static int too_much(struct env *env)
 	return modify(env, env->qp, &step);
 }
 
+/* Q_Keys with the highest bit set are for privileged programs. */
+static int ud_controlled_qkey(struct env *env)
+{
+	struct ibv_qp *qp = create_qp(env, IBV_QPT_UD);
+	struct step step = step_ud_init(env);
+
+	if (!qp || become_nobody())
+		return -1;
+	step.attr.qkey = 0x80010000;
+	truth("qkey", "0x80010000");
+	return take(qp, &step);
+}
+
 static int ud_with_access(struct env *env)
 {
 	struct ibv_qp *qp = create_qp(env, IBV_QPT_UD);
@@ -195,6 +208,8 @@ const struct fault modify_faults[] = {
 	{ "init-no-access", "ibv_modify_qp", "qp-attribute-missing", "to INIT without access flags", QP, missing,
 	  IBV_QP_ACCESS_FLAGS },
 	{ "init-no-port", "ibv_modify_qp", "qp-attribute-missing", "to INIT without a port", QP, missing, IBV_QP_PORT },
+	{ "init-ud-qkey-controlled", "ibv_modify_qp", "capability-missing", "a controlled Q_Key, by nobody", CQ,
+	  ud_controlled_qkey, 0 },
 	{ "init-ud-no-qkey", "ibv_modify_qp", "qp-attribute-missing", "UD to INIT without a Q_Key", CQ, ud_without_qkey,
 	  0 },
 	{ "rtr-no-rnr-timer", "ibv_modify_qp", "qp-attribute-missing", "to RTR without the RNR timer", QP_INIT, missing,

@@ -213,7 +213,7 @@ static int huge_page(struct env *env)
 	void *map = mmap(NULL, length, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_NORESERVE, -1, 0);
 
-	if (map == MAP_FAILED)
+	if (map == MAP_FAILED || write_file("0", "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages"))
 		return unready("mmap");
 	truth("page_bytes", "%zu", length);
 	truth("hugepages_free", "0");

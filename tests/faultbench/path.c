@@ -125,6 +125,20 @@ static int no_route(struct env *env)
 	return use(env, &step);
 }
 
+/* A route that refuses, by its type. Where the interface is given, IPv4 takes the destination for a neighbour even then. */
+static int refusing_route(struct env *env)
+{
+	const char *type = env->fault->arg ? "unreachable" : "blackhole";
+	struct step step = step_rtr(env, env->opt.peer);
+
+	step.attr.ah_attr.grh.sgid_index = 0;
+	inet_pton(AF_INET6, "2001:db8::9", step.attr.ah_attr.grh.dgid.raw);
+	if (shell("ip route replace %s 2001:db8::9", type))
+		return -1;
+	truth("route_type", "%s", type);
+	return use(env, &step);
+}
+
 /* What happens to our own interface and GID between opening the device and the verb. */
 enum change { DOWN, NO_ADDRESS, NO_ADDRESS_IN_USE, REMOVED };
 
@@ -276,6 +290,10 @@ const struct fault path_faults[] = {
 	{ "rtr-no-route", "ibv_modify_qp", "neighbour-unreachable", "no route: taken for a neighbour", QP_INIT,
 	  no_route, AF_INET },
 	{ "rtr-no-route-v6", "ibv_modify_qp", "no-route", "no route, IPv6", QP_INIT, no_route, AF_INET6 },
+	{ "rtr-blackhole-v6", "ibv_modify_qp", "no-route", "a route of type blackhole, IPv6", QP_INIT, refusing_route,
+	  0 },
+	{ "rtr-unreachable-v6", "ibv_modify_qp", "no-route", "a route of type unreachable, IPv6", QP_INIT,
+	  refusing_route, 1 },
 	{ "rtr-down", "ibv_modify_qp", "interface-down", "the interface went down", NOTHING, changed, DOWN },
 	{ "rtr-gid-gone", "ibv_modify_qp", "gid-changed", "the address was removed", NOTHING, changed, NO_ADDRESS },
 	{ "rtr-gid-pending", "ibv_modify_qp", "gid-changed",

@@ -116,9 +116,9 @@ static void judge(struct made_failure *m)
 /* A command begins with the name of a program: all else is advice. */
 static void assert_commands(const char *fix)
 {
-	static const char *const programs[] = { "devlink ", "dmesg ",	 "echo ",   "ethtool ",	 "ip ",
-						"mkdir ",   "modprobe ", "ping ",   "printf ",	 "prlimit ",
-						"rdma ",    "rdmadiag ", "sysctl ", "systemctl " };
+	static const char *const programs[] = { "devlink ", "df ",    "dmesg ",	   "echo ",   "ethtool ",
+						"ip ",	    "mkdir ", "modprobe ", "ping ",   "printf ",
+						"prlimit ", "rdma ",  "rdmadiag ", "sysctl ", "systemctl " };
 	_cleanup_free_ char *commands = rd_fix_commands(fix);
 
 	for (char *at = commands, *line; (line = strsep(&at, "\n"));) {
@@ -156,6 +156,9 @@ void made_assert_unknown(struct made_failure *m, const char *const *words)
 	judge(m);
 	if (m->why.id || m->why.cause)
 		fail_msg("%s: %s", m->why.id, m->said);
+	assert_true(m->why.n_evidence || !m->f.read);
+	assert_non_null(m->why.fix);
+	assert_commands(m->why.fix);
 	assert_words(m, words);
 }
 

@@ -41,6 +41,23 @@ static void bind_to(struct made_failure *m, int err, const char *origin, const c
 	made_field(m, RD_REQ_CM_ID, 12);
 }
 
+static void an_address_of_which_duplicates_are_looked_for(void **state)
+{
+	struct made_failure m;
+
+	(void)state;
+	bind_to(&m, EADDRNOTAVAIL, "rdma_find_ndev_for_src_ip_rcu", "2001:db8::1", 7000);
+	m.module.name = (char *)MADE_CORE;
+	addresses[0] = (struct rd_ifaddr){ .ifindex = 2, .flags = 0x40, .addr = { .v6 = true } };
+	memcpy(addresses[0].addr.raw, m.event.request.src.addr, 16);
+	ASSERT_CAUSE(&m, "address-tentative", HIGH, "2001:db8::1 of eth0 cannot be used yet");
+	addresses[0].flags = 0x08;
+	ASSERT_CAUSE(&m, "address-tentative", HIGH, "another host has it");
+	addresses[0].flags = 0;
+	made_assert_not(&m, "address-tentative");
+	made_end(&m);
+}
+
 static void a_port_that_another_process_uses(void **state)
 {
 	struct rd_cm_id id = { .src = { .family = AF_INET, .port = 7471, .ip = { 10, 1, 2, 3 } },
@@ -547,6 +564,7 @@ static void an_id_without_a_device(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		TEST(an_address_of_which_duplicates_are_looked_for),
 		TEST(a_port_that_another_process_uses),
 		TEST(an_address_of_another_host),
 		TEST(no_port_is_free),

@@ -85,14 +85,14 @@ static void a_control_group_near_its_limit_is_not_a_cause(void **state)
 	(void)state;
 	made_failure(&m, "ibv_reg_mr", ENOMEM, MADE_DRIVER, "mlx5_ib_reg_user_mr");
 	ASSERT_UNKNOWN(&m, "no control group of the process limits its memory");
-	m.f.memory.cgroup = (char *)"/job";
-	RD_SET(m.f.memory.cgroup_max, 100u << 20);
-	RD_SET(m.f.memory.cgroup_current, 99u << 20);
-	RD_SET(m.f.memory.cgroup_failures, 12);
+	m.f.memory.group.path = (char *)"/job";
+	RD_SET(m.f.memory.group.max, 100u << 20);
+	RD_SET(m.f.memory.group.current, 99u << 20);
+	RD_SET(m.f.memory.group.failures, 12);
 	ASSERT_UNKNOWN(&m, "/job uses 99 MiB of 100 MiB memory, page cache included", "12 times");
-	m.f.memory.cgroup_failures.v = 1;
+	m.f.memory.group.failures.v = 1;
 	ASSERT_UNKNOWN(&m, "1 time since");
-	m.f.memory.cgroup_current.known = RD_DENIED;
+	m.f.memory.group.current.known = RD_DENIED;
 	ASSERT_UNKNOWN(&m, "logged nothing");
 	made_end(&m);
 }
@@ -242,6 +242,8 @@ static void groups_at_their_limit_of_objects(void **state)
 	/* Drivers have reasons of their own. */
 	m.module.name = (char *)MADE_DRIVER;
 	m.fn.name = (char *)"mlx5_ib_create_cq";
+	ASSERT_UNKNOWN(&m, "logged nothing");
+	m.event.origin_exact = false;
 	ASSERT_CAUSE(&m, "cgroup-rdma-limit", MEDIUM, "50");
 	RD_SET(groups[0].max_objects, 80);
 	ASSERT_CAUSE(&m, "cgroup-rdma-limit", MEDIUM, "limit of 50", "/job: hca_object of mlx5_0 is 80");

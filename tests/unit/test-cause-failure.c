@@ -69,8 +69,12 @@ static void without_its_facts_a_rule_is_left_out(void **state)
 	made_field(&m, RD_REQ_PORT, 9);
 	ASSERT_CAUSE(&m, "port-number", HIGH, "is 9");
 	m.f.read &= ~(unsigned)RD_FACT_DEVICE;
-	ASSERT_NOTHING(&m);
-	assert_int_equal(m.why.n_evidence, 0);
+	ASSERT_UNKNOWN(&m, "not read: the limits of mlx5_0", ": dmesg | tail");
+	assert_int_equal(m.why.n_evidence, 1);
+	made_attr(&m, "max_sge", 30);
+	ASSERT_UNKNOWN(&m, "no rule knows this errno of ibv_modify_qp", ": dmesg | tail");
+	m.event.request.readable = false;
+	ASSERT_UNKNOWN(&m, "not read: the request of the call");
 	made_end(&m);
 }
 
@@ -85,12 +89,12 @@ static void without_a_cause_it_says_what_was_looked_at(void **state)
 	made_attr(&m, "max_qp_wr", 32768);
 	ASSERT_UNKNOWN(&m, "all sizes of the request are within the limits of mlx5_0", "the kernel logged nothing",
 		       "no control group of the process limits its memory");
-	assert_int_equal(m.why.n_evidence, 3);
+	assert_int_equal(m.why.n_evidence, 4);
 	line = rd_explain_line(&m.why);
 	assert_string_equal(line,
 			    "cannot tell; looked at: all sizes of the request are within the limits of mlx5_0; the "
 			    "kernel logged nothing since two seconds before the call; no control group of the process "
-			    "limits its memory");
+			    "limits its memory; not looked at: conditions of the driver; check: dmesg | tail -n 50");
 	free(line);
 	/* With a cause it is left out. */
 	made_field(&m, RD_REQ_SEND_WR, 40000);
@@ -171,7 +175,7 @@ static void handles_that_the_kernel_does_not_look_at(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(unused); i++) {
-		made_failure(&m, "ibv_create_qp", EINVAL, MADE_DRIVER, "mlx5_ib_create_qp");
+		made_failure(&m, "ibv_create_qp", EINVAL, MADE_UVERBS, "uverbs_get_uobject_from_file");
 		made_field(&m, RD_REQ_QP_TYPE, unused[i].type);
 		made_field(&m, RD_REQ_IS_SRQ, 0);
 		made_field(&m, RD_REQ_SEND_WR, 16);
@@ -183,7 +187,7 @@ static void handles_that_the_kernel_does_not_look_at(void **state)
 		made_end(&m);
 	}
 	/* Of a table of work queues. */
-	made_failure(&m, "ibv_create_qp_ex", EINVAL, MADE_DRIVER, "mlx5_ib_create_qp");
+	made_failure(&m, "ibv_create_qp_ex", EINVAL, MADE_UVERBS, "create_qp");
 	made_field(&m, RD_REQ_QP_TYPE, RD_QPT_RAW_PACKET);
 	made_handle(&m, RD_REQ_H_CQ, 0)->type = RD_OBJ_PD;
 	ASSERT_NOTHING(&m);
@@ -197,7 +201,7 @@ static void handles_of_shared_queues_and_changed_regions_that_are_not_looked_at(
 	struct made_failure m;
 
 	(void)state;
-	made_failure(&m, "ibv_create_srq_ex", EINVAL, MADE_DRIVER, "mlx5_ib_create_srq");
+	made_failure(&m, "ibv_create_srq_ex", EINVAL, MADE_UVERBS, "__uverbs_create_xsrq");
 	made_field(&m, RD_REQ_SRQ_TYPE, 2);
 	made_handle(&m, RD_REQ_H_XRCD, 0)->type = RD_OBJ_PD;
 	ASSERT_NOTHING(&m);
@@ -206,6 +210,10 @@ static void handles_of_shared_queues_and_changed_regions_that_are_not_looked_at(
 	m.event.moment.handles[0].type = RD_OBJ_XRCD;
 	made_handle(&m, RD_REQ_H_CQ, 1)->type = RD_OBJ_PD;
 	ASSERT_CAUSE(&m, "handle-type", HIGH, "and not a completion queue");
+	/* The driver was called after all of them were looked up. */
+	m.module.name = (char *)MADE_DRIVER;
+	made_assert_not(&m, "handle-type");
+	m.module.name = (char *)MADE_UVERBS;
 	made_field(&m, RD_REQ_SRQ_TYPE, 0);
 	ASSERT_NOTHING(&m);
 	made_end(&m);

@@ -193,7 +193,7 @@ static void mappings_are_judged_without_the_state_of_the_host(void **state)
 	ASSERT_NOTHING(&m);
 	m.event.moment.special =
 		(struct rd_mapping){ .kind = RD_MAP_FILE, .at = 0x7f0000000000, .has_file = true, .name = "log" };
-	ASSERT_CAUSE(&m, "memory-shared-file", HIGH, "'log'");
+	ASSERT_NOTHING(&m);
 	made_end(&m);
 }
 
@@ -294,7 +294,11 @@ static void files_are_not_pinned_by_every_kernel(void **state)
 	m.event.moment.special = (struct rd_mapping){
 		.kind = RD_MAP_FILE, .at = 0x1000, .writable = true, .shared = true, .has_file = true, .name = "log"
 	};
-	ASSERT_CAUSE(&m, "memory-shared-file", HIGH, "0x1000", "'log'", "read-write shared");
+	ASSERT_CAUSE(&m, "memory-shared-file", MEDIUM, "kernels from Linux 6.5 on", "'log'");
+	RD_SET(m.f.memory.refuses_files, true);
+	ASSERT_CAUSE(&m, "memory-shared-file", HIGH, "0x1000", "'log'", "this kernel", "read-write shared");
+	m.f.memory.refuses_files.v = false;
+	ASSERT_UNKNOWN(&m, "shared mapping of the file 'log': its file system can refuse a page");
 	/* Without memory a kernel that pins files fails as well. */
 	m.event.err = -ENOMEM;
 	ASSERT_UNKNOWN(&m, "no control group");
@@ -320,16 +324,61 @@ static void huge_pages_are_missing_only_where_they_were_not_reserved(void **stat
 	m.event.moment.special = (struct rd_mapping){ .kind = RD_MAP_HUGE, .at = 0x200000, .writable = true };
 	RD_SET(m.f.memory.huge_free, 0);
 	RD_SET(m.f.memory.huge_total, 512);
+	RD_SET(m.f.memory.huge_reserved, 0);
 	ASSERT_CAUSE(&m, "memory-huge-page", HIGH, "0x200000", "without reservation", "no huge page is free",
 		     "0 of 512 free", "sysctl vm.nr_hugepages=513\n");
 	m.f.memory.huge_free.v = 3;
-	ASSERT_CAUSE(&m, "memory-huge-page", MEDIUM, "not all of them", "3 of 512 free");
+	ASSERT_UNKNOWN(&m, "3 of 512 free, 0 of these reserved; the range has 1");
+	made_field(&m, RD_REQ_LENGTH, 8 * MIB);
+	ASSERT_CAUSE(&m, "memory-huge-page", MEDIUM, "too few are free", "3 of 512 free", "the range has 4");
+	/* Free, and for others */
+	m.f.memory.huge_reserved.v = 3;
+	ASSERT_CAUSE(&m, "memory-huge-page", HIGH, "no huge page is free", "3 of 512 free, 3 of these reserved");
+	m.event.moment.special.block = 1 << 30;
+	ASSERT_CAUSE(&m, "memory-huge-page", HIGH, "huge pages of 1 GiB", "hugepages=");
 	/* All of them are in use, by this mapping perhaps. */
-	m.f.memory.huge_free.v = 0;
+	m.f.memory.huge_free.v = m.f.memory.huge_reserved.v = 0;
 	m.event.moment.special.reserved = true;
-	ASSERT_CAUSE(&m, "memory-huge-page", MEDIUM, "0 of 512 free");
+	ASSERT_UNKNOWN(&m, "which were reserved for it", "0 of 512 free");
+	m.f.memory.huge_group =
+		(struct rd_memory_group){ (char *)"/job", { 2 << 20, RD_OK }, { 2 << 20, RD_OK }, { 1, RD_OK } };
+	ASSERT_CAUSE(&m, "cgroup-huge-pages", MEDIUM, "control group /job may have 2 MiB", "reached its limit 1 time\n");
 	m.event.err = -ENOMEM;
 	ASSERT_UNKNOWN(&m, "no control group");
+	made_end(&m);
+}
+
+static void pages_that_are_refused_when_they_are_faulted_in(void **state)
+{
+	struct rd_mapping *special;
+	struct made_failure m;
+
+	(void)state;
+	register_memory(&m, EFAULT, MADE_UVERBS, PIN);
+	m.event.moment.mapped_all = true;
+	special = &m.event.moment.special;
+	*special = (struct rd_mapping){ .kind = RD_MAP_OTHER,
+					.at = 0x1000,
+					.writable = true,
+					.has_file = true,
+					.shared = true,
+					.magic = 0x01021994,
+					.name = "pool" };
+	ASSERT_UNKNOWN(&m, "0x1000 is a shared mapping of the file 'pool' on tmpfs");
+	RD_SET(special->fs_size, 64 * MIB);
+	RD_SET(special->fs_used, 32 * MIB);
+	ASSERT_UNKNOWN(&m, "about 32 MiB of 64 MiB of the tmpfs are in use");
+	special->fs_used.v = 63 * MIB;
+	ASSERT_CAUSE(&m, "memory-no-space", MEDIUM, "the tmpfs that holds 'pool' is full: 63 MiB of 64 MiB", "df -h");
+	m.event.err = -ENOMEM;
+	ASSERT_UNKNOWN(&m, "no control group");
+	m.event.err = -EFAULT;
+	*special = (struct rd_mapping){ .kind = RD_MAP_OTHER, .at = 0x1000, .watched = true };
+	ASSERT_CAUSE(&m, "memory-userfaultfd", MEDIUM, "0x1000", "anonymous");
+	*special = (struct rd_mapping){ .kind = RD_MAP_OTHER, .at = 0x1000, .key = 3 };
+	ASSERT_CAUSE(&m, "memory-protection-key", MEDIUM, "protection key 3");
+	*special = (struct rd_mapping){ .kind = RD_MAP_OTHER, .at = 0x1000, .has_file = true, .name = "weights" };
+	ASSERT_UNKNOWN(&m, "private mapping of the file 'weights': its file system can refuse a page");
 	made_end(&m);
 }
 
@@ -357,6 +406,7 @@ static void ranges_that_the_kernel_refuses(void **state)
 	register_memory(&m, EINVAL, MADE_UVERBS, PIN);
 	ASSERT_UNKNOWN(&m, "range, iova and access flags (0x1) of the request are valid");
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
+		m.fn.name = (char *)(i ? PIN : "ib_uverbs_reg_mr");
 		made_field(&m, RD_REQ_ADDRESS, cases[i].address);
 		made_field(&m, RD_REQ_LENGTH, cases[i].length);
 		made_field(&m, RD_REQ_IOVA, cases[i].iova);
@@ -367,6 +417,12 @@ static void ranges_that_the_kernel_refuses(void **state)
 	made_field(&m, RD_REQ_IOVA, 0x7f0000000010);
 	made_field(&m, RD_REQ_LENGTH, 0);
 	ASSERT_CAUSE(&m, "range-empty", MEDIUM, "is 0");
+	/* The access flags are looked at first. */
+	m.fn.name = (char *)"ib_uverbs_reg_mr";
+	made_field(&m, RD_REQ_ACCESS, 2);
+	ASSERT_CAUSE(&m, "access-flags", HIGH, "IBV_ACCESS_REMOTE_WRITE");
+	made_field(&m, RD_REQ_ACCESS, 1);
+	made_assert_not(&m, "range-empty");
 	m.event.request.known[RD_REQ_IOVA] = false;
 	ASSERT_NOTHING(&m);
 	made_end(&m);
@@ -559,6 +615,7 @@ int main(void)
 		TEST(ordinary_memory_is_said_to_be_so),
 		TEST(files_are_not_pinned_by_every_kernel),
 		TEST(huge_pages_are_missing_only_where_they_were_not_reserved),
+		TEST(pages_that_are_refused_when_they_are_faulted_in),
 		TEST(ranges_that_the_kernel_refuses),
 		TEST(access_flags_that_need_others),
 		TEST(on_demand_paging_that_a_device_does_not_have),

@@ -313,12 +313,52 @@ static void inline_data_is_the_last_suspect(void **state)
 	made_end(&m);
 }
 
+static void a_controlled_qkey_needs_a_capability(void **state)
+{
+	struct made_failure m;
+
+	(void)state;
+	made_failure(&m, "ibv_modify_qp", EPERM, MADE_UVERBS, "modify_qp");
+	made_field(&m, RD_REQ_MASK, 1 | 64);
+	made_field(&m, RD_REQ_QKEY, 0x80010000);
+	RD_SET(m.event.moment.user_ns_level, 0);
+	RD_SET(m.event.moment.caps, 0);
+	ASSERT_CAUSE(&m, "capability-missing", HIGH, "qkey 0x80010000", "does not have it", "rdma system");
+	m.event.moment.caps.v = 1 << 13;
+	made_assert_not(&m, "capability-missing");
+	m.event.moment.user_ns_level.v = 1;
+	ASSERT_CAUSE(&m, "capability-missing", HIGH, "only in its user namespace");
+	made_field(&m, RD_REQ_QKEY, 0x10000);
+	made_assert_not(&m, "capability-missing");
+	made_end(&m);
+}
+
+/* A driver may have a reason of its own. */
+static void a_signal_is_no_failure(void **state)
+{
+	struct made_failure m;
+
+	(void)state;
+	made_failure(&m, "ibv_reg_mr", EINTR, MADE_UVERBS, "ib_umem_get");
+	m.f.read = 0;
+	ASSERT_CAUSE(&m, "interrupted", HIGH, "SIGKILL", "no failure");
+	m.event.err = -512;
+	ASSERT_CAUSE(&m, "interrupted", HIGH, "ERESTARTSYS");
+	m.event.err = -EINTR;
+	m.module.name = (char *)MADE_DRIVER;
+	m.fn.name = (char *)"mlx5_ib_reg_user_mr";
+	ASSERT_NOTHING(&m);
+	made_end(&m);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		TEST(types_of_queue_pairs_that_do_not_exist),
 		TEST(flags_of_queue_pairs_that_have_none),
 		TEST(raw_packets_need_a_capability),
+		TEST(a_controlled_qkey_needs_a_capability),
+		TEST(a_signal_is_no_failure),
 		TEST(a_queue_pair_without_completion_queue),
 		TEST(shared_receive_queues_of_types_that_do_not_exist),
 		TEST(flags_of_completion_queues),

@@ -180,6 +180,7 @@ static void mappings_have_their_kind_and_their_file(void **state)
 		[RD_MAPPING_NO_ACCESS] = RD_MAP_NO_ACCESS, [RD_MAPPING_READ_ONLY] = RD_MAP_READ_ONLY,
 		[RD_MAPPING_DEVICE] = RD_MAP_DEVICE,	   [RD_MAPPING_PAST_END] = RD_MAP_PAST_END,
 		[RD_MAPPING_FILE] = RD_MAP_FILE,	   [RD_MAPPING_HUGE] = RD_MAP_HUGE,
+		[RD_MAPPING_OTHER] = RD_MAP_OTHER,
 	};
 	struct rd_rec_moment rec = {
 		.fault = { .start = 0x1000,

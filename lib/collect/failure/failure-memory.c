@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Limits of control groups, and memory. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "collect/failure/failure.h"
 #include "collect/shared/sysfs.h"
 
 #define CGROUPS "/sys/fs/cgroup"
 #define DEPTH_MAX 64
-#define HUGE_PAGES "/sys/kernel/mm/hugepages/hugepages-2048kB"
 
 /* Modules through which a NIC driver pins memory of accelerators by address. */
 static const char *const peer_modules[] = { "nvidia_peermem", "nv_peer_mem" };
@@ -87,71 +88,80 @@ void rd_failure_read_cgroups(const struct rd_sysfs *fs, struct rd_failure *f)
 	}
 }
 
-/* The number after "max " in memory.events: how often the limit was reached. */
-static void read_failures(const struct rd_sysfs *fs, const char *path, struct rd_fail_memory *ret)
+/* The number after `key` in a text; false: it is not there. */
+static bool take_after(const char *text, const char *key, uint64_t *ret)
 {
-	_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, CGROUPS "%s/memory.events", path);
-	const char *at = text ? strstr(text, "\nmax ") : NULL;
-	uint64_t v;
+	const char *at = text ? strstr(text, key) : NULL;
 
-	at = at ? at + strlen("\nmax ") : NULL;
-	if (at && rd_take_uint(&at, RD_DECIMAL, UINT64_MAX, &v) == 0)
-		RD_SET(ret->cgroup_failures, v);
+	at = at ? at + strlen(key) : "";
+	at += strspn(at, " ");
+	return rd_take_uint(&at, RD_DECIMAL, UINT64_MAX / 1024, ret) == 0;
 }
 
-/* Of all groups that limit the memory of the caller, the one with least of it left. */
-static void read_cgroup_memory(const struct rd_sysfs *fs, const char *cgroup, struct rd_fail_memory *ret)
+/* `kind`: "memory", "hugetlb.2MB" */
+static void read_group(const struct rd_sysfs *fs, const char *cgroup, const char *kind, struct rd_memory_group *ret)
 {
-	_cleanup_free_ char *path = rd_dup(cgroup);
-	uint64_t least = UINT64_MAX;
+	_cleanup_free_ char *path = rd_dup(cgroup), *text = NULL, *events = NULL;
+	uint64_t least = UINT64_MAX, v;
 
 	for (int i = 0; i < DEPTH_MAX && path[1]; i++) {
-		_cleanup_free_ char *max = rd_sysfs_text(fs, NULL, CGROUPS "%s/memory.max", path);
-		_cleanup_free_ char *current = rd_sysfs_text(fs, NULL, CGROUPS "%s/memory.current", path);
+		_cleanup_free_ char *max = rd_sysfs_text(fs, NULL, CGROUPS "%s/%s.max", path, kind);
+		_cleanup_free_ char *current = rd_sysfs_text(fs, NULL, CGROUPS "%s/%s.current", path, kind);
 		uint64_t most, now;
 
 		if (max && take_limit(max, &most) && most != UINT64_MAX && current && take_limit(current, &now) &&
 		    (now > most ? 0 : most - now) < least) {
 			least = now > most ? 0 : most - now;
-			free(ret->cgroup);
-			ret->cgroup = rd_dup(path);
-			RD_SET(ret->cgroup_max, most);
-			RD_SET(ret->cgroup_current, now);
+			free(ret->path);
+			ret->path = rd_dup(path);
+			RD_SET(ret->max, most);
+			RD_SET(ret->current, now);
 		}
 		if (!to_parent(path))
 			break;
 	}
-	if (ret->cgroup)
-		read_failures(fs, ret->cgroup, ret);
+	if (ret->path)
+		text = rd_sysfs_text(fs, NULL, CGROUPS "%s/%s.events", ret->path, kind);
+	events = rd_text("\n%s", text ? text : "");
+	if (take_after(events, "\nmax ", &v))
+		RD_SET(ret->failures, v);
 }
 
-/* "HardwareCorrupted:    16 kB" */
-static void read_corrupted(const struct rd_sysfs *fs, struct rd_fail_memory *ret)
+/* Huge pages of the size of the mapping, and what limits them. */
+static void read_huge(const struct rd_sysfs *fs, const struct rd_failure *f, struct rd_fail_memory *ret)
 {
-	static const char key[] = "\nHardwareCorrupted:";
-	_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, "/proc/meminfo");
-	const char *at = text ? strstr(text, key) : NULL;
-	uint64_t v;
+	static const char *const files[] = { "nr_hugepages", "free_hugepages", "resv_hugepages" };
+	const struct rd_mapping *special = &f->event->moment.special;
+	uint64_t size = special->kind == RD_MAP_HUGE && special->block ? special->block : 2u << 20, found[3];
+	char kind[48];
 
-	at = at ? at + strlen(key) : NULL;
-	while (at && *at == ' ')
-		at++;
-	if (at && rd_take_uint(&at, RD_DECIMAL, UINT64_MAX / 1024, &v) == 0)
-		RD_SET(ret->corrupted, v * 1024);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(files); i++) {
+		int64_t v;
+
+		if (rd_sysfs_int(fs, &v, "/sys/kernel/mm/hugepages/hugepages-%" PRIu64 "kB/%s", size >> 10, files[i]) !=
+			    RD_OK ||
+		    v < 0)
+			return;
+		found[i] = (uint64_t)v;
+	}
+	RD_SET(ret->huge_total, found[0]);
+	RD_SET(ret->huge_free, found[1]);
+	RD_SET(ret->huge_reserved, found[2]);
+	snprintf(kind, sizeof(kind), "hugetlb.%" PRIu64 "%s", size >> (size >> 30 ? 30 : 20), size >> 30 ? "GB" : "MB");
+	if (f->event->cgroup && special->kind == RD_MAP_HUGE)
+		read_group(fs, f->event->cgroup, kind, &ret->huge_group);
 }
 
 void rd_failure_read_memory(const struct rd_sysfs *fs, struct rd_failure *f)
 {
+	_cleanup_free_ char *meminfo = rd_sysfs_text(fs, NULL, "/proc/meminfo");
 	struct rd_fail_memory *m = &f->memory;
 	bool loaded = false;
-	int64_t v;
+	uint64_t v;
 
 	if (f->event->cgroup)
-		read_cgroup_memory(fs, f->event->cgroup, m);
-	if (rd_sysfs_int(fs, &v, HUGE_PAGES "/nr_hugepages") == RD_OK && v >= 0)
-		RD_SET(m->huge_total, (uint64_t)v);
-	if (rd_sysfs_int(fs, &v, HUGE_PAGES "/free_hugepages") == RD_OK && v >= 0)
-		RD_SET(m->huge_free, (uint64_t)v);
+		read_group(fs, f->event->cgroup, "memory", &m->group);
+	read_huge(fs, f, m);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(peer_modules); i++) {
 		uint64_t ino;
 		char path[64];
@@ -160,5 +170,6 @@ void rd_failure_read_memory(const struct rd_sysfs *fs, struct rd_failure *f)
 		loaded = loaded || !rd_stat(fs->src, RD_OP_INO, path, &ino, NULL);
 	}
 	RD_SET(m->peer_module, loaded);
-	read_corrupted(fs, m);
+	if (take_after(meminfo, "\nHardwareCorrupted:", &v))
+		RD_SET(m->corrupted, v * 1024);
 }

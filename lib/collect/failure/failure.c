@@ -42,6 +42,8 @@ struct rd_failure_reader {
 	struct kept_gid *gids;
 	size_t n_gids, cap_gids;
 	RD_FIELD(uint32_t) net_ns;
+	bool looked;
+	RD_FIELD(bool) refuses_files;
 };
 
 /* The inode number in "net:[4026531840]". */
@@ -247,6 +249,20 @@ static void read_objects(struct rd_failure_reader *reader, unsigned want, const 
 		rd_errlist_add(errors, &err);
 }
 
+/* Since Linux 6.5 long-term pins are refused of pages that a file system writes back: with this function. */
+static void read_refuses_files(struct rd_failure_reader *r, struct rd_failure *f)
+{
+	static const char function[] = "vma_needs_dirty_tracking";
+	_cleanup_bytes_ struct rd_bytes btf = { 0 };
+
+	if (f->event->moment.special.kind != RD_MAP_FILE)
+		return;
+	if (!r->looked && !rd_read_file(r->src, "/sys/kernel/btf/vmlinux", &btf, NULL))
+		RD_SET(r->refuses_files, memmem(btf.data, btf.size, function, sizeof(function)) != NULL);
+	r->looked = true;
+	RD_COPY(f->memory.refuses_files, r->refuses_files);
+}
+
 static void read_log(const struct rd_sysfs *fs, struct rd_failure *f)
 {
 	rd_collect_klog(fs->src, &f->log, NULL);
@@ -266,8 +282,7 @@ void rd_failure_read(struct rd_failure_reader *reader, unsigned want, struct rd_
 		want |= RD_FACT_NET | RD_FACT_GID;
 	add = want & ~f->read;
 	f->read |= want;
-	f->own_net_ns.known = reader->net_ns.known;
-	f->own_net_ns.v = reader->net_ns.v;
+	RD_COPY(f->own_net_ns, reader->net_ns);
 	f->other_net_ns = f->event->moment.net_ns.known == RD_OK && reader->net_ns.known == RD_OK &&
 			  f->event->moment.net_ns.v != reader->net_ns.v;
 	if (add & RD_FACT_DEVICE)
@@ -288,10 +303,17 @@ void rd_failure_read(struct rd_failure_reader *reader, unsigned want, struct rd_
 			     f->event->ibdev, f, errors);
 	else if (add & RD_FACT_CM_IDS)
 		read_objects(reader, RD_WANT_CM_IDS | RD_WANT_PORTS | RD_WANT_PROCS, NULL, f, errors);
+	if (add & (RD_FACT_CGROUP | RD_FACT_MEMORY)) {
+		_cleanup_free_ char *v2 = rd_sysfs_text(&fs, NULL, "/sys/fs/cgroup/cgroup.controllers");
+
+		f->cgroups_v1 = !v2;
+	}
 	if (add & RD_FACT_CGROUP)
 		rd_failure_read_cgroups(&fs, f);
 	if (add & RD_FACT_LOG)
 		read_log(&fs, f);
-	if (add & RD_FACT_MEMORY)
+	if (add & RD_FACT_MEMORY) {
 		rd_failure_read_memory(&fs, f);
+		read_refuses_files(reader, f);
+	}
 }

@@ -428,15 +428,18 @@ void rd_request_decode(uint64_t key, const struct rd_fnset *set, const void *dat
 /* include/linux/mm.h */
 #define VM_WRITE 0x2
 #define VM_SHARED 0x8
+#define VM_UFFD 0x1200
 #define VM_NORESERVE 0x200000
+#define PKEY_SHIFT 32 /* x86 */
 
-static void take_mapping(const struct rd_rec_mapping *rec, struct rd_mapping *ret)
+static void take_mapping(const struct rd_rec_mapping *rec, uint64_t page, struct rd_mapping *ret)
 {
 	static const enum rd_mapping_kind kinds[] = {
 		[RD_MAPPING_NONE] = RD_MAP_NONE,	   [RD_MAPPING_HOLE] = RD_MAP_HOLE,
 		[RD_MAPPING_NO_ACCESS] = RD_MAP_NO_ACCESS, [RD_MAPPING_READ_ONLY] = RD_MAP_READ_ONLY,
 		[RD_MAPPING_DEVICE] = RD_MAP_DEVICE,	   [RD_MAPPING_PAST_END] = RD_MAP_PAST_END,
 		[RD_MAPPING_FILE] = RD_MAP_FILE,	   [RD_MAPPING_HUGE] = RD_MAP_HUGE,
+		[RD_MAPPING_OTHER] = RD_MAP_OTHER,
 	};
 
 	if (rec->what >= RD_ARRAY_SIZE(kinds))
@@ -449,13 +452,23 @@ static void take_mapping(const struct rd_rec_mapping *rec, struct rd_mapping *re
 		.writable = rec->flags & VM_WRITE,
 		.shared = rec->flags & VM_SHARED,
 		.reserved = !(rec->flags & VM_NORESERVE),
+		.watched = rec->flags & VM_UFFD,
+		.key = rec->flags >> PKEY_SHIFT & 15,
 		.has_file = rec->mode,
 		.mode = rec->mode,
 		.file_size = rec->file_size,
 		.inode = rec->inode,
 		.magic = rec->magic,
 		.rdev = rec->rdev,
+		.block = rec->block,
 	};
+	/* The sum of the processors' parts may be below 0 or beyond the limit. */
+	if (rec->fs_blocks && rec->fs_blocks < UINT64_MAX / page) {
+		RD_SET(ret->fs_size, rec->fs_blocks * page);
+		RD_SET(ret->fs_used, (int64_t)rec->fs_used < 0	   ? 0 :
+				     rec->fs_used < rec->fs_blocks ? rec->fs_used * page :
+								     ret->fs_size.v);
+	}
 	snprintf(ret->name, sizeof(ret->name), "%.*s", (int)sizeof(rec->name), rec->name);
 }
 
@@ -498,8 +511,8 @@ void rd_moment_decode(const void *data, struct rd_moment *ret)
 	snprintf(ret->fd_name, sizeof(ret->fd_name), "%.*s", (int)sizeof(rec.fd_name), rec.fd_name);
 	ret->mapped_all = rec.mapped == RD_MAPPED_ALL;
 	ret->mapped_in_part = rec.mapped == RD_MAPPED_MORE;
-	take_mapping(&rec.fault, &ret->fault);
-	take_mapping(&rec.special, &ret->special);
+	take_mapping(&rec.fault, ret->page_size, &ret->fault);
+	take_mapping(&rec.special, ret->page_size, &ret->special);
 	if (rec.response_what == RD_MAPPING_HOLE || rec.response_what == RD_MAPPING_READ_ONLY) {
 		ret->response.kind = rec.response_what == RD_MAPPING_HOLE ? RD_MAP_HOLE : RD_MAP_READ_ONLY;
 		ret->response.at = rec.response;

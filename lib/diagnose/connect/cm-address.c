@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Addresses and ports of librdmacm. */
 #include <linux/capability.h>
+#include <linux/if_addr.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -166,11 +167,38 @@ static bool find_ports_exhausted(const struct rd_failure *f, const struct rd_req
 	return true;
 }
 
+/* Duplicate address detection takes a second or two, in which the kernel does not let an IPv6 address be used. */
+static bool find_tentative(const struct rd_failure *f, const struct rd_req_address *a, struct rd_explanation *ret)
+{
+	char addr[RD_WORD_IP];
+
+	for (size_t i = 0; a && a->family == AF_INET6 && i < f->net.n_addrs; i++) {
+		const struct rd_ifaddr *own = &f->net.addrs[i];
+		const struct rd_netif *netif = rd_netstate_find(&f->net, own->ifindex);
+
+		if (!(own->flags & (IFA_F_TENTATIVE | IFA_F_DADFAILED)) || !own->addr.v6 ||
+		    memcmp(own->addr.raw, a->addr, 16) != 0)
+			continue;
+		rd_explain(
+			ret, "address-tentative", RD_CONFIDENCE_HIGH,
+			own->flags & IFA_F_DADFAILED ?
+				"address %s of %s cannot be used: another host has it (duplicate address detection failed)" :
+				"address %s of %s cannot be used yet: duplicate address detection is running",
+			rd_word_socket(a, addr), netif ? netif->name : "?");
+		rd_explain_fix(ret, "ip -6 address show tentative\n# wait until it is not listed, or add it with nodad");
+		return true;
+	}
+	return false;
+}
+
 static bool find_not_local(const struct rd_failure *f, struct rd_explanation *ret)
 {
 	const struct rd_req_address *a = own_address(f->event);
 	const struct rd_netif *netif = NULL;
 	char addr[RD_WORD_IP];
+
+	if (!f->other_net_ns && find_tentative(f, a, ret))
+		return true;
 
 	if (rd_failure_origin_is(f, "cma_check_port") || rd_failure_origin_is(f, "cma_use_port"))
 		return find_any_in_use(f, ret);
@@ -277,7 +305,7 @@ static bool find_without_rdma(const struct rd_failure *f, struct rd_explanation 
 
 	if (f->other_net_ns || f->net.addrs_known != RD_OK)
 		return false;
-	if (find_wrong_scope(f, ret))
+	if (find_tentative(f, a, ret) || find_wrong_scope(f, ret))
 		return true;
 	if (a && !is_local(f, a, &netif))
 		return false;

@@ -115,14 +115,15 @@ static bool find_cm_state(const struct rd_failure *f, struct rd_explanation *ret
 	const struct need *need = need_of(f->event);
 	const struct rd_moment *m = &f->event->moment;
 
-	if ((need && find_state(f, need, ret)) || (needs_connection(f->event) && find_unconnected(f, ret)))
+	if (f->event->err == -EINVAL &&
+	    ((need && find_state(f, need, ret)) || (needs_connection(f->event) && find_unconnected(f, ret))))
 		return true;
 	if (m->cm_state.known == RD_OK)
 		rd_explain_fact(looked, "the rdma_cm_id was %s when the call began", state_name(m->cm_state.v));
 	return false;
 }
 
-const struct rd_cause_rule rd_cause_cm_state = { .errnos = { EINVAL }, .find = find_cm_state };
+const struct rd_cause_rule rd_cause_cm_state = { .find = find_cm_state };
 
 /*
  * ucma_get_ctx_dev() refuses an rdma_cm_id without a device before its state is looked at. Compilers make it part of its callers;

@@ -118,7 +118,8 @@ static bool find_family(const struct rd_failure *f, struct rd_explanation *ret)
 	bool v4 = rd_is_v4_gid(f->gid.raw);
 
 	if (f->event->err != -EINVAL || !is_roce(f) || !r->has_gid || f->gid.known != RD_OK ||
-	    rd_failure_in_driver(f) || v4 == rd_is_v4_gid(r->gid) || is_multicast(r->gid))
+	    rd_failure_in_driver(f) || (!rd_failure_origin_is(f, "*resolve*") && f->event->origin_exact) ||
+	    v4 == rd_is_v4_gid(r->gid) || is_multicast(r->gid))
 		return false;
 	rd_explain(ret, "gid-family", RD_CONFIDENCE_HIGH,
 		   "source %s (GID index %u) is an %s address, and destination %s is %s", rd_word_gid(f->gid.raw, src),

@@ -135,18 +135,30 @@ static bool is_source_local(const struct rd_failure *f, const struct ends *e)
 	return !*e->src;
 }
 
-/* EINVAL of a blackhole route, EACCES of a prohibit one: other reasons of these errnos are not of the route. */
+/* EINVAL of a blackhole route, EACCES of a prohibit one, EHOSTUNREACH of one of type unreachable: without a route the kernel returns
+ * ENETUNREACH. EINVAL is also that of 0.0.0.0/8, to which there is none. */
 static bool find_refusing_route(const struct rd_failure *f, const struct ends *e, struct rd_explanation *ret)
 {
-	if (f->route_errno != -f->event->err || !rd_failure_origin_is(f, "addr*_resolve") || !is_source_local(f, e))
+	const char *type = f->route_errno == EINVAL ? "blackhole" :
+			   f->route_errno == EACCES ? "prohibit" :
+						      "unreachable";
+
+	if (f->route_errno != -f->event->err || f->route_errno == ENETUNREACH ||
+	    !rd_failure_origin_is(f, "addr*_resolve") || !is_source_local(f, e))
 		return false;
+	if (f->route_errno == EINVAL && !e->v6 && !e->addr[0]) {
+		rd_explain(ret, "gid-destination", RD_CONFIDENCE_HIGH,
+			   "%s is not the address of a peer: 0.0.0.0/8 is this network", e->dst);
+		rd_explain_fix(ret, "# use the address of the peer, as exchanged when connecting");
+		return true;
+	}
 	rd_explain(ret, "no-route", RD_CONFIDENCE_HIGH, "the route to %s%s%s, or a policy rule for it, is of type %s",
-		   e->dst, *e->src ? " from " : "", e->src, f->route_errno == EINVAL ? "blackhole" : "prohibit");
+		   e->dst, *e->src ? " from " : "", e->src, type);
 	add_route(f, e, ret);
 	rd_explain_fix(ret,
 		       "ip%s route show table all type %s\nip%s rule list\n# remove that route or rule, or add "
 		       "a more specific route",
-		       e->v6 ? " -6" : "", f->route_errno == EINVAL ? "blackhole" : "prohibit", e->v6 ? " -6" : "");
+		       e->v6 ? " -6" : "", type, e->v6 ? " -6" : "");
 	return true;
 }
 
@@ -283,8 +295,9 @@ static bool find_path(const struct rd_failure *f, struct rd_explanation *ret, st
 	}
 	if (f->event->err == -EINVAL || f->event->err == -EACCES)
 		return find_refusing_route(f, &e, ret);
-	if (find_scope(f, ret) || find_down(f, &e, ret) || find_no_route(f, &e, ret) || find_waited(f, &e, ret) ||
-	    find_unreachable(f, &e, ret))
+	if (find_scope(f, ret) || find_down(f, &e, ret) ||
+	    (f->event->err == -EHOSTUNREACH && find_refusing_route(f, &e, ret)) || find_no_route(f, &e, ret) ||
+	    find_waited(f, &e, ret) || find_unreachable(f, &e, ret))
 		return true;
 	add_route(f, &e, looked);
 	rd_explain_fact(looked, "neighbour entry: %s", state_name(f->route_errno ? NULL : find_neighbour(f, &e)));

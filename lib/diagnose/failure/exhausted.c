@@ -75,21 +75,19 @@ const struct rd_cause_rule rd_cause_exhausted = { .errnos = { ENOMEM, ENOSPC, EI
  * kernel counts each time that it had to free some of it. So this is never a cause, but the operator has to know it. */
 static bool find_memory(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
-	const struct rd_fail_memory *m = &f->memory;
+	const struct rd_memory_group *g = &f->memory.group;
 	char max[RD_BYTES_TEXT], now[RD_BYTES_TEXT];
 
 	(void)ret;
-	if (!m->cgroup) {
+	if (!g->path && !f->cgroups_v1)
 		rd_explain_fact(looked, "no control group of the process limits its memory");
+	if (!g->path || g->current.known != RD_OK || g->max.known != RD_OK)
 		return false;
-	}
-	if (m->cgroup_current.known != RD_OK || m->cgroup_max.known != RD_OK)
-		return false;
-	rd_explain_fact(looked, "control group %s uses %s of %s memory, page cache included", m->cgroup,
-			rd_bytes_text(m->cgroup_current.v, now), rd_bytes_text(m->cgroup_max.v, max));
-	if (m->cgroup_failures.known == RD_OK && m->cgroup_failures.v)
-		rd_explain_fact(looked, "%s reached its limit %" PRIu64 " time%s since it was created", m->cgroup,
-				m->cgroup_failures.v, m->cgroup_failures.v == 1 ? "" : "s");
+	rd_explain_fact(looked, "control group %s uses %s of %s memory, page cache included", g->path,
+			rd_bytes_text(g->current.v, now), rd_bytes_text(g->max.v, max));
+	if (g->failures.known == RD_OK && g->failures.v)
+		rd_explain_fact(looked, "%s reached its limit %" PRIu64 " time%s since it was created", g->path,
+				g->failures.v, g->failures.v == 1 ? "" : "s");
 	return false;
 }
 

@@ -1,12 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "diagnose/failure/explain.h"
 
+#include <fnmatch.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/fix.h"
 #include "base/text.h"
 #include "diagnose/shared/rule.h"
+
+/* include/linux/errno.h: those with which the kernel restarts a call, and ERESTART_RESTARTBLOCK */
+static bool find_signal(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+{
+	(void)looked;
+	if (rd_failure_in_driver(f) && f->event->origin_exact && f->event->err == -EINTR)
+		return false;
+	rd_explain(ret, "interrupted", RD_CONFIDENCE_HIGH,
+		   "a signal interrupted the call: SIGKILL, or one that the program handles");
+	rd_explain_fact(ret, "%s is returned to a call that a signal interrupts", rd_errno_name(-f->event->err));
+	rd_explain_fix(ret, "# no failure if the process was being ended\n# else call it again, or block the signal "
+			    "(SA_RESTART does not help with each call)");
+	return true;
+}
+
+static const struct rd_cause_rule rd_cause_signal = { .errnos = { EINTR, 512, 513, 514, 516 }, .find = find_signal };
 
 /* In this order: of several causes of the same confidence, the first is reported. */
 static const struct rd_cause_rule *const rules[] = {
@@ -24,8 +41,86 @@ static const struct rd_cause_rule *const rules[] = {
 	&rd_cause_removed,	 &rd_cause_core_checks,
 	&rd_cause_support,	 &rd_cause_malformed,
 	&rd_cause_exhausted,	 &rd_cause_firmware,
-	&rd_cause_out_of_memory,
+	&rd_cause_out_of_memory, &rd_cause_signal,
 };
+
+/* Where an errno can come from: modules, and the functions that pin memory. */
+enum {
+	UVERBS = 1,
+	CORE = 2,
+	PIN = 4,
+	CM = 8,
+	DRIVER = 16,
+	ANY = 31,
+};
+
+/* From where a cause can come: a rule that looks at values alone finds it elsewhere, too, where the values do not matter. The first row
+ * that matches counts. */
+static const struct reach {
+	const char *id; /* a pattern */
+	unsigned from;
+} reaches[] = {
+	{ "memlock-*", PIN | DRIVER },
+	{ "memory-*", PIN | DRIVER },
+	{ "range-*", PIN | DRIVER },
+	{ "cgroup-huge-pages", PIN | DRIVER },
+	{ "iova-offset", UVERBS | DRIVER },
+	{ "handle-*", UVERBS | CORE },
+	{ "object-in-use", UVERBS | CORE | DRIVER },
+	{ "context-state", UVERBS },
+	{ "access-flags", UVERBS | CORE | DRIVER },
+	{ "descriptors-exhausted", UVERBS | CM | CORE },
+	{ "capability-missing", UVERBS | CORE | DRIVER },
+	{ "cgroup-rdma-limit", UVERBS | CORE },
+	{ "qp-*", UVERBS | CORE | DRIVER | CM },
+	{ "port-number", UVERBS | CORE | DRIVER },
+	{ "limit-exceeded", UVERBS | CORE | DRIVER },
+	{ "user-buffer", UVERBS | CORE | DRIVER | CM },
+	{ "gid-*", UVERBS | CORE | DRIVER | CM },
+	{ "grh-missing", UVERBS | CORE | DRIVER },
+	{ "no-route", CORE | CM },
+	{ "neighbour-unreachable", CORE | CM },
+	{ "interface-down", CORE | CM },
+	{ "address-*", CORE | CM },
+	{ "privileged-port", CM },
+	{ "ports-exhausted", CM },
+	{ "cm-id-*", CM },
+	{ "private-data-too-long", CM | DRIVER },
+	{ "*", ANY },
+};
+
+/* Where the origin is, and what it calls: if it is not exact, the errno may be from there. */
+static unsigned places_of(const struct rd_failure *f)
+{
+	static const struct {
+		const char *module;
+		unsigned place, below;
+	} modules[] = { { "ib_uverbs", UVERBS, ANY },
+			{ "ib_core", CORE, CORE | PIN | DRIVER },
+			{ "rdma_ucm", CM, ANY },
+			{ "rdma_cm", CM, CM | CORE | DRIVER },
+			{ "ib_cm", CM, CM | CORE | DRIVER },
+			{ "iw_cm", CM, CM | CORE | DRIVER } };
+	int origin = f->event->origin;
+
+	if (origin < 0 || (size_t)origin >= f->set->n_fns)
+		return ANY;
+	if (rd_failure_origin_is(f, "*umem*get*"))
+		return PIN;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(modules); i++)
+		if (!strcmp(f->set->modules[f->set->fns[origin].module].name, modules[i].module))
+			return f->event->origin_exact ? modules[i].place : modules[i].below;
+	return f->event->origin_exact ? DRIVER : DRIVER | CORE | PIN;
+}
+
+static bool can_come_from(const char *id, unsigned places)
+{
+	size_t i = 0;
+
+	while (fnmatch(reaches[i].id, id, 0) != 0)
+		i++;
+	return reaches[i].from & places;
+}
 
 static bool applies(const struct rd_cause_rule *rule, const struct rd_failure *f)
 {
@@ -47,16 +142,64 @@ unsigned rd_explain_needs(const struct rd_failure *f)
 	return needs;
 }
 
+/* What to look at next where no cause is found: the first row of the errno. */
+static void add_next(const struct rd_failure *f, struct rd_explanation *ret)
+{
+	static const struct {
+		int err; /* 0: any */
+		bool cm;
+		const char *command;
+	} nexts[] = {
+		{ EADDRNOTAVAIL, true, "ip address" },	      { ENODEV, true, "rdmadiag nic-map --gids" },
+		{ 0, true, "rdma resource show cm_id" },      { EBUSY, false, "rdma resource show" },
+		{ EMFILE, false, "sysctl fs.file-nr" },	      { ENODATA, false, "rdmadiag nic-map --gids" },
+		{ ENODEV, false, "rdmadiag nic-map --gids" }, { ENETUNREACH, false, "ip route show table all" },
+		{ EHOSTUNREACH, false, "ip neigh" },	      { ETIMEDOUT, false, "ip neigh" },
+		{ EOPNOTSUPP, false, "rdma dev show -d" },    { 0, false, "dmesg | tail -n 50" },
+	};
+	bool cm = f->event->object && !strcmp(f->event->object, "RDMA_CM");
+	size_t i = 0;
+
+	while ((nexts[i].cm && !cm) || (nexts[i].err && nexts[i].err != -f->event->err))
+		i++;
+	rd_explain_fix(ret, "%s", nexts[i].command);
+}
+
+/* What would have been looked at. */
+static void add_unread(const struct rd_failure *f, struct rd_explanation *ret)
+{
+	const struct rd_event *ev = f->event;
+	unsigned needs = rd_explain_needs(f) & f->read;
+
+	if (!ev->request.readable)
+		rd_explain_fact(ret, "not read: the request of the call");
+	if (rd_req_has(&ev->request, RD_REQ_ADDRESS) && !ev->moment.mapped_all && !ev->moment.fault.kind &&
+	    !ev->moment.mapped_in_part && rd_failure_origin_is(f, "*umem*"))
+		rd_explain_fact(ret, "not read: the mappings of the range");
+	if (needs & RD_FACT_LIMITS && ev->ibdev && !f->n_attrs)
+		rd_explain_fact(ret, "not read: the limits of %s", ev->ibdev);
+	if (needs & (RD_FACT_MEMORY | RD_FACT_CGROUP) && f->cgroups_v1)
+		rd_explain_fact(ret, "not looked at: control groups of version 1, which this host has");
+	if (!f->read)
+		return;
+	if (rd_failure_in_driver(f))
+		rd_explain_fact(ret, "not looked at: conditions of the driver");
+	else if (!ret->n_evidence)
+		rd_explain_fact(ret, "no rule knows this errno of %s", rd_word_call(ev));
+}
+
 void rd_explain_failure(const struct rd_failure *f, struct rd_explanation *ret)
 {
 	struct rd_explanation looked = { 0 };
+	unsigned places = places_of(f);
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(rules); i++) {
 		struct rd_explanation one = { 0 };
 
 		if (!applies(rules[i], f) || rules[i]->needs & ~f->read)
 			continue;
-		if (!rules[i]->find(f, &one, &looked) || (ret->id && one.confidence <= ret->confidence)) {
+		if (!rules[i]->find(f, &one, &looked) || (ret->id && one.confidence <= ret->confidence) ||
+		    !can_come_from(one.id, places)) {
 			rd_explanation_deinit(&one);
 			continue;
 		}
@@ -70,6 +213,8 @@ void rd_explain_failure(const struct rd_failure *f, struct rd_explanation *ret)
 	} else {
 		rd_explanation_deinit(ret);
 		*ret = looked;
+		add_unread(f, ret);
+		add_next(f, ret);
 	}
 	/* Rules look at where the errno is from. */
 	if (f->event->rival.known != RD_OK || f->event->rival.v < 0 || (size_t)f->event->rival.v >= f->set->n_fns)

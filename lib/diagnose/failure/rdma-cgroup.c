@@ -131,7 +131,7 @@ static bool find_rdma_cgroup(const struct rd_failure *f, struct rd_explanation *
 			(rd_failure_origin_is(f, "*ucontext*") || rd_failure_origin_is(f, "*GET_CONTEXT*")));
 	struct limiting limiting;
 
-	if (f->cgroups_known != RD_OK)
+	if (f->cgroups_known != RD_OK || f->cgroups_v1)
 		return false;
 	limiting = find_groups(f, &r);
 	if (!limiting.n) {

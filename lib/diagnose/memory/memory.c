@@ -175,66 +175,148 @@ static void explain_file(const struct rd_failure *f, const struct rd_mapping *m,
 	struct place p = place_of(&f->event->request, m->at);
 
 	rd_explain(
-		ret, "memory-shared-file", RD_CONFIDENCE_HIGH,
-		"%s is a writable shared mapping of the file '%s': this kernel does not pin pages of files for long with write "
-		"access",
-		p.at, m->name);
+		ret, "memory-shared-file",
+		f->memory.refuses_files.known == RD_OK ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
+		"%s is a writable shared mapping of the file '%s': %s not pin pages of files for long with write access",
+		p.at, m->name,
+		f->memory.refuses_files.known == RD_OK ? "this kernel does" : "kernels from Linux 6.5 on do");
 	rd_explain_fix(ret, "# use anonymous memory, or a file on tmpfs (memfd_create, shm_open) or hugetlbfs\n# a "
 			    "private mapping (MAP_PRIVATE) works, but does not write to the file");
-	add_mapping(m, ret);
-	add_range(&f->event->request, ret);
 }
 
-#define HUGE_PAGE (2u << 20)
+/*
+ * What can refuse a page when it is faulted in, and the mapping is good: its pool of huge pages, a control group, a file system that
+ * is full, userfaultfd, a protection key. Each is said only with the numbers that show it; they may have changed since.
+ */
+static bool find_huge(const struct rd_failure *f, const struct rd_mapping *m, struct rd_explanation *ret,
+		      struct rd_explanation *looked)
+{
+	const struct rd_fail_memory *mem = &f->memory;
+	struct place p = place_of(&f->event->request, m->at);
+	uint64_t size = m->block ? m->block : 2u << 20, length = f->event->request.v[RD_REQ_LENGTH];
+	/* Pages that another mapping has reserved are free, and not for this one. */
+	uint64_t spare = mem->huge_free.v > mem->huge_reserved.v ? mem->huge_free.v - mem->huge_reserved.v : 0;
+	uint64_t wanted = length / size + (length % size != 0);
+	char page[RD_BYTES_TEXT], most[RD_BYTES_TEXT], used[RD_BYTES_TEXT];
+	const struct rd_memory_group *group = &mem->huge_group;
+	struct rd_explanation *facts = ret;
 
-static void explain_huge(const struct rd_failure *f, const struct rd_mapping *m, struct rd_explanation *ret)
+	rd_bytes_text(size, page);
+	if (group->path && group->failures.known == RD_OK && group->failures.v) {
+		rd_explain(ret, "cgroup-huge-pages", RD_CONFIDENCE_MEDIUM,
+			   "%s is a mapping of huge pages of %s, of which control group %s may have %s (hugetlb.max)",
+			   p.at, page, group->path, rd_bytes_text(group->max.v, most));
+		rd_explain_fact(ret, "%s has %s of them now, and reached its limit %" PRIu64 " time%s", group->path,
+				rd_bytes_text(group->current.v, used), group->failures.v,
+				group->failures.v == 1 ? "" : "s");
+		rd_explain_fix(ret, "# raise hugetlb.max of %s (the limit of huge pages of the container)", group->path);
+	} else if (m->reserved || mem->huge_free.known != RD_OK || spare >= wanted) {
+		facts = looked;
+		rd_explain_fact(looked, "%s is a mapping of huge pages of %s%s", p.at, page,
+				m->reserved ? ", which were reserved for it" : "");
+	} else {
+		rd_explain(ret, "memory-huge-page",
+			   !spare && f->event->err == -EFAULT ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
+			   "%s is a mapping of huge pages of %s without reservation (MAP_NORESERVE), and %s", p.at,
+			   page, spare ? "too few are free" : "no huge page is free");
+		rd_explain_fix(
+			ret,
+			size == 2u << 20 ?
+				"sysctl vm.nr_hugepages=%" PRIu64
+				"\n# until the next boot; also in /etc/sysctl.d/\n# do not map them with MAP_NORESERVE" :
+				"# reserve %" PRIu64 " pages of that size at boot (hugepagesz=, hugepages=)\n"
+				"# do not map them with MAP_NORESERVE",
+			mem->huge_total.v + wanted - spare);
+	}
+	if (mem->huge_free.known == RD_OK)
+		rd_explain_fact(facts,
+				"huge pages of %s: %" PRIu64 " of %" PRIu64 " free, %" PRIu64
+				" of these reserved; the range has %" PRIu64,
+				page, mem->huge_free.v, mem->huge_total.v, mem->huge_reserved.v, wanted);
+	return facts == ret;
+}
+
+#define TMPFS_MAGIC 0x01021994
+
+/* The kernel counts used pages by processor: a tmpfs of which less is left may be full. */
+static bool is_full(const struct rd_mapping *m)
+{
+	return m->fs_size.known == RD_OK &&
+	       m->fs_size.v - m->fs_used.v <= (m->fs_size.v / 32 > 1u << 20 ? m->fs_size.v / 32 : 1u << 20);
+}
+
+static bool find_refused(const struct rd_failure *f, const struct rd_mapping *m, struct rd_explanation *ret,
+			 struct rd_explanation *looked)
 {
 	struct place p = place_of(&f->event->request, m->at);
-	bool none = f->memory.huge_free.known == RD_OK && !f->memory.huge_free.v;
-	/* Pages that were reserved are not missing: that none is free means that they are in use, by this mapping perhaps. */
-	bool sure = none && !m->reserved && f->event->err == -EFAULT;
+	char size[RD_BYTES_TEXT], used[RD_BYTES_TEXT];
 
-	rd_explain(ret, "memory-huge-page", sure ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
-		   "%s is a mapping of huge pages%s, and %s", p.at,
-		   m->reserved ? "" : " without reservation (MAP_NORESERVE)",
-		   none ? "no huge page is free" : "not all of them could be allocated");
-	if (f->memory.huge_free.known == RD_OK && f->memory.huge_total.known == RD_OK)
-		rd_explain_fact(ret, "huge pages of 2 MiB: %" PRIu64 " of %" PRIu64 " free", f->memory.huge_free.v,
-				f->memory.huge_total.v);
-	add_mapping(m, ret);
-	add_range(&f->event->request, ret);
-	rd_explain_fix(ret,
-		       "sysctl vm.nr_hugepages=%" PRIu64
-		       "\n# until the next boot; also in /etc/sysctl.d/\n# do not map them with MAP_NORESERVE",
-		       (f->memory.huge_total.known == RD_OK ? f->memory.huge_total.v : 0) +
-			       f->event->request.v[RD_REQ_LENGTH] / HUGE_PAGE + 1);
-}
-
-/* A shared file mapping fails only where the kernel refuses to pin it, and the record does not say which kernel that is. So this is
- * said only if the function that pins pages failed, and nothing else is wrong with the range. */
-static bool find_file(const struct rd_failure *f, struct rd_explanation *ret)
-{
-	const struct rd_moment *m = &f->event->moment;
-
-	if (!m->mapped_all || m->special.kind != RD_MAP_FILE || f->event->err != -EFAULT ||
-	    !rd_failure_origin_is(f, "*umem_get*"))
+	if (m->watched) {
+		rd_explain(
+			ret, "memory-userfaultfd", RD_CONFIDENCE_MEDIUM,
+			"%s is memory whose page faults a program handles itself (userfaultfd), and one of the kernel "
+			"was not handled",
+			p.at);
+		rd_explain_fix(ret, "sysctl vm.unprivileged_userfaultfd\n# with 0, a userfaultfd of a process without "
+				    "CAP_SYS_PTRACE handles no faults of the kernel\n# touch the memory before it is "
+				    "registered, or unregister it from the userfaultfd");
+	} else if (m->key) {
+		rd_explain(
+			ret, "memory-protection-key", RD_CONFIDENCE_MEDIUM,
+			"%s is memory with protection key %u, which the thread that registers it may not have access to",
+			p.at, m->key);
+		rd_explain_fix(ret,
+			       "# permit access in that thread before (pkey_set), or register memory without a key");
+	} else if (is_full(m)) {
+		rd_explain(
+			ret, "memory-no-space", RD_CONFIDENCE_MEDIUM,
+			"the tmpfs that holds '%s' is full: %s of %s are in use, and the range needs pages that are not "
+			"there yet",
+			m->name, rd_bytes_text(m->fs_used.v, used), rd_bytes_text(m->fs_size.v, size));
+		rd_explain_fix(ret,
+			       "df -h -t tmpfs\n# in the mount namespace of the process; remove what is left there, or "
+			       "enlarge it: mount -o remount,size=, --shm-size of a container, an emptyDir of medium "
+			       "Memory\n# allocate the file before it is mapped (posix_fallocate)");
+	} else {
+		rd_explain_fact(looked, "%s is a %s mapping of the file '%s'%s", p.at, m->shared ? "shared" : "private",
+				m->name,
+				m->magic == TMPFS_MAGIC ? " on tmpfs" :
+							  ": its file system can refuse a page (no "
+							  "space, quota, read error)");
+		if (m->fs_size.known == RD_OK)
+			rd_explain_fact(looked, "about %s of %s of the tmpfs are in use",
+					rd_bytes_text(m->fs_used.v, used), rd_bytes_text(m->fs_size.v, size));
 		return false;
-	if (m->special.magic == SECRETMEM_MAGIC)
-		explain_secret(f, &m->special, ret);
-	else
-		explain_file(f, &m->special, ret);
+	}
 	return true;
 }
 
-static bool find_huge(const struct rd_failure *f, struct rd_explanation *ret)
+/* Nothing is wrong with the range itself, and the function that pins pages failed. */
+static bool find_special(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	const struct rd_moment *m = &f->event->moment;
+	const struct rd_mapping *special = &m->special;
+	bool fault = f->event->err == -EFAULT, found;
 
-	if (!m->mapped_all || m->special.kind != RD_MAP_HUGE || !rd_failure_origin_is(f, "*umem_get*") ||
-	    (m->special.reserved && f->event->err != -EFAULT))
+	if (!m->mapped_all || !special->kind || !rd_failure_origin_is(f, "*umem_get*"))
 		return false;
-	explain_huge(f, &m->special, ret);
-	return true;
+	if (special->kind == RD_MAP_HUGE) {
+		found = (fault || !special->reserved) && find_huge(f, special, ret, looked);
+	} else if (fault && special->kind == RD_MAP_FILE && special->magic == SECRETMEM_MAGIC) {
+		explain_secret(f, special, ret);
+		return true;
+	} else if (fault && special->kind == RD_MAP_FILE &&
+		   (f->memory.refuses_files.known != RD_OK || f->memory.refuses_files.v)) {
+		explain_file(f, special, ret);
+		found = true;
+	} else {
+		found = fault && find_refused(f, special, ret, looked);
+	}
+	if (found) {
+		add_mapping(special, ret);
+		add_range(&f->event->request, ret);
+	}
+	return found;
 }
 
 static bool has_range(const struct rd_failure *f)
@@ -259,7 +341,7 @@ static bool find_mapping(const struct rd_failure *f, struct rd_explanation *ret,
 	if (!has_range(f))
 		return false;
 	if (!fault->kind || is_accelerator(fault))
-		return find_file(f, ret);
+		return false;
 	judge_fault(f, ret);
 	return true;
 }
@@ -279,9 +361,9 @@ static bool find_memory(const struct rd_failure *f, struct rd_explanation *ret, 
 		judge_fault(f, ret);
 		return true;
 	}
-	if (find_huge(f, ret))
+	if (find_special(f, ret, looked))
 		return true;
-	if (m->mapped_all)
+	if (m->mapped_all && !m->special.kind)
 		rd_explain_fact(looked,
 				"the range 0x%" PRIx64 " to 0x%" PRIx64
 				" is mapped with the access that the region needs, and is ordinary memory",

@@ -39,19 +39,35 @@ static bool is_implicit(const struct rd_request *r)
 	return r->v[RD_REQ_ACCESS] & ON_DEMAND && !r->v[RD_REQ_ADDRESS] && r->v[RD_REQ_LENGTH] == UINT64_MAX;
 }
 
+static void add_range(const struct rd_request *r, struct rd_explanation *ret)
+{
+	rd_explain_fact(ret, "request: address 0x%" PRIx64 ", length %" PRIu64 ", iova 0x%" PRIx64,
+			r->v[RD_REQ_ADDRESS], r->v[RD_REQ_LENGTH], r->v[RD_REQ_IOVA]);
+}
+
+static bool find_offset(const struct rd_failure *f, struct rd_explanation *ret)
+{
+	const struct rd_request *r = &f->event->request;
+	uint64_t address = r->v[RD_REQ_ADDRESS], iova = r->v[RD_REQ_IOVA], page = rd_moment_page(&f->event->moment);
+
+	if (address % page == iova % page)
+		return false;
+	rd_explain(ret, "iova-offset", RD_CONFIDENCE_HIGH,
+		   "iova 0x%" PRIx64 " and address 0x%" PRIx64 " have different offsets in their page: 0x%" PRIx64
+		   " and 0x%" PRIx64,
+		   iova, address, iova % page, address % page);
+	rd_explain_fix(ret, "# choose an iova with the same offset in its page as the address");
+	add_range(r, ret);
+	return true;
+}
+
 static bool find_range(const struct rd_failure *f, struct rd_explanation *ret)
 {
 	const struct rd_request *r = &f->event->request;
-	uint64_t address = r->v[RD_REQ_ADDRESS], length = r->v[RD_REQ_LENGTH], iova = r->v[RD_REQ_IOVA];
+	uint64_t address = r->v[RD_REQ_ADDRESS], length = r->v[RD_REQ_LENGTH];
 	uint64_t page = rd_moment_page(&f->event->moment);
 
-	if (address % page != iova % page) {
-		rd_explain(ret, "iova-offset", RD_CONFIDENCE_HIGH,
-			   "iova 0x%" PRIx64 " and address 0x%" PRIx64
-			   " have different offsets in their page: 0x%" PRIx64 " and 0x%" PRIx64,
-			   iova, address, iova % page, address % page);
-		rd_explain_fix(ret, "# choose an iova with the same offset in its page as the address");
-	} else if (!length) {
+	if (!length) {
 		/* Inside of a page the kernel pins that page; drivers may refuse such a region. */
 		rd_explain(ret, "range-empty", address % page ? RD_CONFIDENCE_MEDIUM : RD_CONFIDENCE_HIGH,
 			   "the length of the range is 0");
@@ -72,8 +88,7 @@ static bool find_range(const struct rd_failure *f, struct rd_explanation *ret)
 	} else {
 		return false;
 	}
-	rd_explain_fact(ret, "request: address 0x%" PRIx64 ", length %" PRIu64 ", iova 0x%" PRIx64, address, length,
-			iova);
+	add_range(r, ret);
 	return true;
 }
 
@@ -254,6 +269,12 @@ static bool find_values(const struct rd_failure *f, struct rd_explanation *ret)
 {
 	const struct rd_request *r = &f->event->request;
 
+	/* In the order of the kernel: the page offset, access flags, and what pinning checks. */
+	if (is_changed(r, REREG_TRANSLATION) && find_offset(f, ret))
+		return true;
+	if (is_changed(r, REREG_ACCESS) && !rd_failure_origin_is(f, "*umem*get*") &&
+	    (find_access(f, ret) || find_on_demand(f, ret)))
+		return true;
 	if (is_changed(r, REREG_TRANSLATION) && find_range(f, ret))
 		return true;
 	return is_changed(r, REREG_ACCESS) &&

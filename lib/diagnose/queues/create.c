@@ -72,6 +72,27 @@ static bool find_raw(const struct rd_failure *f, struct rd_explanation *ret)
 	return true;
 }
 
+/* ib_uverbs_modify_qp(): a Q_Key with the highest bit is a controlled one. */
+static bool find_qkey(const struct rd_failure *f, struct rd_explanation *ret)
+{
+	const struct rd_request *r = &f->event->request;
+	const struct rd_moment *m = &f->event->moment;
+	bool has = m->caps.known == RD_OK && m->caps.v >> CAP_NET_RAW & 1,
+	     inner = m->user_ns_level.known == RD_OK && m->user_ns_level.v;
+
+	if (f->event->err != -EPERM || !rd_is_verb(f->event, "ibv_modify_qp") || !rd_req_has(r, RD_REQ_QKEY) ||
+	    !(r->v[RD_REQ_MASK] >> 6 & 1) || !(r->v[RD_REQ_QKEY] >> 31) || m->caps.known != RD_OK || (has && !inner))
+		return false;
+	rd_explain(ret, "capability-missing", RD_CONFIDENCE_HIGH,
+		   "qkey 0x%" PRIx64
+		   " is a controlled Q_Key (its highest bit is set), which needs CAP_NET_RAW; the process %s",
+		   r->v[RD_REQ_QKEY], has ? "has it only in its user namespace" : "does not have it");
+	rd_explain_fact(ret, "effective capabilities: 0x%" PRIx64, m->caps.v);
+	rd_explain_fix(ret, "rdma system\n# use a Q_Key below 0x80000000, or give the program CAP_NET_RAW\n"
+			    "# privileged-qkey of rdma system permits it to all users");
+	return true;
+}
+
 /* A queue pair of these types needs completion queues, which a request by ioctl may leave out. */
 static bool find_no_cq(const struct rd_failure *f, struct rd_explanation *ret)
 {
@@ -128,7 +149,8 @@ static bool find_create(const struct rd_failure *f, struct rd_explanation *ret, 
 	(void)looked;
 	if (f->event->err == -EINVAL && (find_qp_type(f, ret) || find_qp_flags(f, ret)))
 		return true;
-	return find_raw(f, ret) || find_no_cq(f, ret) || find_srq_type(f, ret) || find_cq_flags(f, ret);
+	return find_raw(f, ret) || find_qkey(f, ret) || find_no_cq(f, ret) || find_srq_type(f, ret) ||
+	       find_cq_flags(f, ret);
 }
 
 const struct rd_cause_rule rd_cause_create = { .errnos = { EINVAL, EPERM, ENOENT, EOPNOTSUPP }, .find = find_create };

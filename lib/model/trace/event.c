@@ -121,7 +121,7 @@ void rd_failure_deinit(struct rd_failure *f)
 		free(f->cgroups[i].path);
 	free(f->cgroups);
 	rd_klog_deinit(&f->log);
-	free(f->memory.cgroup);
+	RD_FREE(f->memory.group.path, f->memory.huge_group.path);
 	*f = (struct rd_failure){ 0 };
 }
 

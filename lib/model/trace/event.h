@@ -81,6 +81,7 @@ enum rd_mapping_kind {
 	RD_MAP_PAST_END,  /* beyond the end of the mapped file */
 	RD_MAP_FILE,	  /* writable shared mapping of a file that is written back */
 	RD_MAP_HUGE,	  /* huge pages */
+	RD_MAP_OTHER,	  /* of a file, with userfaultfd or a protection key: faulting in a page can fail */
 	RD_MAP_KINDS,
 };
 
@@ -89,11 +90,14 @@ struct rd_mapping {
 	uint64_t at;			 /* first address of the range to which `kind` applies */
 	uint64_t start, end;		 /* of the mapping; not of a hole */
 	bool writable, shared, reserved; /* reserved: false with MAP_NORESERVE */
-	bool has_file;
-	uint16_t mode; /* of the file: S_IF* */
+	bool has_file, watched;		 /* watched: by userfaultfd */
+	uint8_t key;			 /* protection key; 0: none */
+	uint16_t mode;			 /* of the file: S_IF* */
 	uint64_t file_size, inode, magic;
-	uint32_t rdev; /* of a device file: kernel dev_t */
-	char name[32]; /* of the file, without directories */
+	uint32_t rdev;			     /* of a device file: kernel dev_t */
+	uint64_t block;			     /* of the file system; of huge pages their size */
+	RD_FIELD(uint64_t) fs_size, fs_used; /* of a tmpfs with a limit, about */
+	char name[32];			     /* of the file, without directories */
 };
 
 struct rd_moment {
@@ -171,7 +175,8 @@ struct rd_event {
 	int origin; /* likewise: chain[0].fn, even if a caller returned a different errno */
 	/* Whether the origin itself produced the errno: no function that it calls and that is not traced can have returned it. */
 	bool origin_exact;
-	RD_FIELD(int) rival; /* function id: it returned this errno later in the call, in a cleanup perhaps, or as the reason */
+	RD_FIELD(int)
+	rival; /* function id: it returned this errno later in the call, in a cleanup perhaps, or as the reason */
 	uint32_t *below; /* function ids: those that can have; empty also if the calls of the origin are unknown */
 	size_t n_below;
 	char *below_modules; /* likewise: names of modules that were loaded and are not traced yet; NULL: none */

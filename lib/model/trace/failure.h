@@ -57,10 +57,16 @@ struct rd_rdma_cgroup {
 	RD_FIELD(uint64_t) max_handles, handles, max_objects, objects; /* of the device of the event */
 };
 
+/* Of the control groups of the caller that limit a kind of memory, the one with least of it left. */
+struct rd_memory_group {
+	char *path;				   /* NULL: none limits it */
+	RD_FIELD(uint64_t) max, current, failures; /* bytes; failures: "max" of its file of events */
+};
+
 struct rd_fail_memory {
-	char *cgroup; /* the nearest one above the caller that limits memory; NULL: none does */
-	RD_FIELD(uint64_t) cgroup_max, cgroup_current, cgroup_failures; /* bytes; failures: "max" of memory.events */
-	RD_FIELD(uint64_t) huge_total, huge_free;			/* pages of 2 MiB */
+	struct rd_memory_group group, huge_group;		 /* memory; huge pages of the size of the range */
+	RD_FIELD(uint64_t) huge_total, huge_free, huge_reserved; /* pages of that size */
+	RD_FIELD(bool) refuses_files; /* the kernel pins no pages that a file system writes back */
 	RD_FIELD(bool) peer_module;   /* a module that lets NICs pin memory of accelerators is loaded */
 	RD_FIELD(uint64_t) corrupted; /* bytes that the kernel took out of use after memory errors */
 };
@@ -83,6 +89,7 @@ struct rd_failure {
 	struct rd_rdma_cgroup *cgroups; /* of the caller, then its ancestors */
 	size_t n_cgroups, cap_cgroups;
 	enum rd_known cgroups_known;
+	bool cgroups_v1;    /* control groups are of version 1: their limits are not read */
 	struct rd_klog log; /* all of it; `log_first`: the first record that may be of the call */
 	size_t log_first;
 	struct rd_fail_memory memory;
