@@ -121,7 +121,7 @@ static int add_modules(struct trace *t, struct rd_err *err)
 {
 	struct rd_fnset newer = { 0 };
 	_cleanup_free_ bool *add = NULL;
-	size_t n = 0;
+	size_t n = 0, selected = 0;
 	int r = rd_select(t->ctx->source, &newer, NULL, err);
 
 	if (r)
@@ -129,9 +129,19 @@ static int add_modules(struct trace *t, struct rd_err *err)
 	rd_fnset_update(&t->set, &newer);
 	forget_deepen(t->extend); /* the set has another size */
 	add = rd_alloc(t->set.n_fns + 1, sizeof(*add));
-	for (size_t i = 0; i < t->set.n_fns; i++)
-		n += add[i] = t->set.fns[i].selected && t->set.fns[i].attachable &&
-			      t->set.fns[i].backend == RD_BACKEND_NONE;
+	for (size_t i = 0; i < t->set.n_fns; i++) {
+		add[i] = t->set.fns[i].selected && t->set.fns[i].backend == RD_BACKEND_NONE;
+		selected += add[i];
+		n += add[i] &= t->set.fns[i].attachable != 0;
+	}
+	/* No verb leads to a module such as a client of the RDMA core. */
+	if (!selected) {
+		rd_verbose(t->ctx, "%s was loaded during the trace: no verb leads to it", t->extend->modules);
+		RD_FREE(t->extend->modules);
+		t->extend->modules = NULL;
+		t->extend->adding = IDLE;
+		return 0;
+	}
 	return n ? add_hooks(t, add, n, err) : rd_err_set(err, ENOENT, "trace", "none of its functions can be hooked");
 }
 

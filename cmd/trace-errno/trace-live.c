@@ -117,11 +117,13 @@ static void take_event(void *arg, struct trace *t, struct rd_event *ev)
 		set_text(&o->job, ev->job);
 		set_text(&o->cause, cause);
 		free(live->newest);
-		/* "newest: ibv_reg_mr of python3[4711] on mlx5_0: ENOMEM from ib_umem_get: the limit of locked memory ..." */
-		live->newest = rd_text("newest: %s of %s[%u]%s%s: %s from %s%s%s", verb, ev->comm, ev->pid,
-				       ev->ibdev ? " on " : "", ev->ibdev ? ev->ibdev : "", name ? name : "?",
+		/* "newest: the limit of locked memory ... (ibv_reg_mr of python3[4711] on mlx5_0: ENOMEM from ib_umem_get)": the
+		 * cause first, for the line is cut at the edge of the screen. */
+		live->newest = rd_text("newest: %s%s%s of %s[%u]%s%s: %s from %s%s", cause ? cause : "",
+				       cause ? " (" : "", verb, ev->comm, ev->pid, ev->ibdev ? " on " : "",
+				       ev->ibdev ? ev->ibdev : "", name ? name : "?",
 				       ev->origin >= 0 ? t->set.fns[ev->origin].name : "an unknown function",
-				       cause ? ": " : "", cause ? cause : "");
+				       cause ? ")" : "");
 		live->explained++;
 	}
 	for (p = o->processes; p < o->processes + o->n_processes; p++)

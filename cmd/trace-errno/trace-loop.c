@@ -389,7 +389,7 @@ int trace_finish(struct trace *t)
 	_cleanup_free_ struct rd_verb *verbs = NULL;
 	struct rd_report report;
 	struct rd_err err = { 0 }, note = { 0 };
-	bool noted = false;
+	bool none, noted = false;
 	int r;
 
 	flush_fold(t, false);
@@ -433,14 +433,15 @@ int trace_finish(struct trace *t)
 		r = rd_fail(t->ctx, &err);
 	else if (!t->ctx->globals.json && !t->ctx->globals.openmetrics)
 		print_closing_line(t, &sum);
-	/* After a command without a failed call: a program can fail without one. */
-	if (r >= 0 && t->child.ended && !t->early_end && sum.totals.events <= t->benign &&
-	    !(sum.totals.missed.known == RD_OK && sum.totals.missed.v))
+	/* A program can fail without a failed call, and for another reason than that of a call that failed. */
+	none = sum.totals.events <= t->benign && !(sum.totals.missed.known == RD_OK && sum.totals.missed.v);
+	if (r >= 0 && t->child.ended && !t->early_end && (none || trace_child_exit_code(&t->child)))
 		rd_warn(t->ctx,
-			"no RDMA call failed in the kernel. If the program failed: a completion with an error status or an "
-			"asynchronous event is not a call (" RD_PROGRAM
-			" qp-state shows queue pairs in error); a library may refuse a "
-			"call itself, or open(2) of a device may fail (strace)");
+			"%sA trace does not see completions with an error status and asynchronous events (" RD_PROGRAM
+			" qp-state shows queue pairs in error), events of librdmacm (rdma resource show cm_id), what a library "
+			"refuses itself (ltrace -e 'ibv_*+rdma_*'), and calls that fail before they are RDMA's: open, mmap, "
+			"seccomp (strace -f -e trace=openat,mmap,ioctl,write)",
+			none ? "no RDMA call failed in the kernel. " : "");
 	rd_report_deinit(&report);
 	if (t->child.ended && r == RD_EXIT_OK)
 		return trace_child_exit_code(&t->child);

@@ -255,7 +255,7 @@ test_live_view_of_failures() {
 	for i in 1 2 3; do "$FAIL" modify-qp-rtr-empty-gid --dev rxe0 >/dev/null 2>&1 || :; done
 	until_true 60 on_screen '^  ENODATA *ibv_modify_qp *rxe0 .* 3 '
 	on_screen ' 3 failed calls'
-	on_screen '^newest: ibv_modify_qp of .* on rxe0: ENODATA'
+	on_screen '^newest: entry .* of the GID table of rxe0'
 	captured trace-errno
 	tmux -L rd send-keys Enter
 	until_true 60 on_screen 'process  *.*: 1 call$'
