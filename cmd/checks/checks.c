@@ -18,8 +18,7 @@
 #include "collect/kernel/klog.h"
 #include "collect/net/netstate.h"
 #include "collect/rdma/nldev.h"
-#include "diagnose/findings/diagnose.h"
-#include "diagnose/findings/elsewhere.h"
+#include "diagnose/findings/findings.h"
 #include "report/host/report-check.h"
 
 #define WHAT (RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS | RD_COLLECT_PCI | RD_COLLECT_IB)

@@ -11,8 +11,7 @@
 #include "collect/host/host.h"
 #include "collect/host/system.h"
 #include "collect/net/netstate.h"
-#include "diagnose/findings/diagnose.h"
-#include "diagnose/findings/elsewhere.h"
+#include "diagnose/findings/findings.h"
 
 int nicmap_read(struct rd_source *source, unsigned what, struct rd_host *host, struct rd_system *system,
 		struct rd_errlist *errors, struct rd_err *err)

@@ -8,7 +8,7 @@
 
 #include "analyse/shared/distance.h"
 #include "base/number.h"
-#include "diagnose/findings/elsewhere.h"
+#include "diagnose/findings/findings.h"
 #include "model/nicmap/library-rules.h"
 #include "report/nicmap/report-nicmap-page.h"
 #include "report/nicmap/report-nicmap.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "analyse/trace/audit-path.h"
 #include "analyse/trace/audit.h"
 #include "base/memory.h"
 #include "cmd/cmd.h"

@@ -208,19 +208,17 @@ static int resolve(struct env *env)
 					how == NOWHERE_V6 ? SA(to6) : SA(to), 1000));
 }
 
-/* A route that refuses, by its type; 3: 0.0.0.0/8, with the errno of the first */
+/* A route that refuses, by its type */
 static int resolve_refused(struct env *env)
 {
 	static const char *const types[] = { "blackhole", "prohibit", "unreachable" };
-	struct sockaddr_in to = ipv4(env->fault->arg < 3 ? "203.0.113.9" : "0.1.2.3", 7000);
+	struct sockaddr_in to = ipv4("203.0.113.9", 7000);
 	struct rdma_cm_id *id = create_id(RDMA_PS_TCP, false);
 
-	if (!id || (env->fault->arg < 3 ? shell("ip route replace %s 203.0.113.9", types[env->fault->arg]) :
-					  shell("ip route replace 0.0.0.0/7 dev v0")))
+	if (!id || shell("ip route replace %s 203.0.113.9", types[env->fault->arg]))
 		return -1;
-	if (env->fault->arg < 3)
-		truth("route_type", "%s", types[env->fault->arg]);
-	truth("address", "%s", inet_ntoa(to.sin_addr));
+	truth("route_type", "%s", types[env->fault->arg]);
+	truth("address", "203.0.113.9");
 	return result(rdma_resolve_addr(id, NULL, SA(to), 1000));
 }
 
@@ -403,8 +401,6 @@ const struct fault cm_faults[] = {
 	  1 },
 	{ "cm-resolve-unreachable", "rdma_resolve_addr", "no-route", "a route of type unreachable", NOTHING,
 	  resolve_refused, 2 },
-	{ "cm-resolve-this-network", "rdma_resolve_addr", "gid-destination", "a destination in 0.0.0.0/8", NOTHING,
-	  resolve_refused, 3 },
 	{ "cm-bind-tentative", "rdma_bind_addr", "address-tentative", "an IPv6 address that was just added", NOTHING,
 	  bind_tentative, 0 },
 	{ "cm-resolve-nowhere", "rdma_resolve_addr", "no-route", "no route", NOTHING, resolve, NOWHERE },

@@ -34,7 +34,7 @@ VALUES = {
 # From which modules and functions the errno of a cause can come, whatever its fault; others: any.
 CM = r'(rdma_cm|rdma_ucm|ib_cm|iw_cm):'
 RESOLVED = r'ib_core:|' + CM
-PINNED = r'.*:.*umem.*get|(?!ib_|rdma_|iw_)'
+PINNED = r'.*:.*umem.*get|(?!(ib_core|ib_uverbs|rdma_cm|rdma_ucm|ib_cm|iw_cm):)'
 REACH = {
     'memlock-limit': PINNED, 'memlock-zero': PINNED, 'memory-': PINNED, 'range-': PINNED, 'cgroup-huge-pages': PINNED,
     'iova-offset': 'ib_uverbs:', 'handle-': 'ib_uverbs:', 'context-state': 'ib_uverbs:', 'cgroup-rdma-limit': 'ib_(uverbs|core):',

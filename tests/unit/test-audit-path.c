@@ -2,7 +2,6 @@
 /* Why a function is watched, and what a baseline keeps of a selection. */
 #include "unit.h"
 
-#include "analyse/trace/audit-path.h"
 #include "analyse/trace/audit.h"
 #include "base/buf.h"
 

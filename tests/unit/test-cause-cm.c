@@ -5,7 +5,7 @@
 #include <net/if.h>
 #include <sys/socket.h>
 
-#include "diagnose/connect/cm.h"
+#include "diagnose/shared/rule.h"
 
 static struct rd_netif interfaces[] = {
 	{ .ifindex = 2, .name = (char *)"eth0", .flags = IFF_UP | IFF_RUNNING },

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "diagnose/findings/elsewhere.h"
+#include "diagnose/findings/findings.h"
 #include "nicmap-host.h"
 
 enum { FIRST, SECOND, TENTH, ONE, OTHER, VF, SOFT };

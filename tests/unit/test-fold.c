@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
-#include "diagnose/findings/diagnose.h"
+#include "diagnose/findings/findings.h"
 #include "nicmap-host.h"
 
 /* Two NICs below switches of their own; the first has an interface. */

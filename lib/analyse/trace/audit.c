@@ -1,14 +1,252 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* What an update of the kernel changes for the functions that are traced. */
 #include "analyse/trace/audit.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "analyse/trace/audit-match.h"
-#include "analyse/trace/audit-modules.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/memory.h"
+
+/* Whether the module is in both, with all its symbols. */
+static bool is_comparable(const struct rd_audit_side *x, const struct rd_audit_side *y, const char *module)
+{
+	int m = rd_audit_module_find(x->set, module), other = rd_audit_module_find(y->set, module);
+
+	return m >= 0 && other >= 0 && !x->set->modules[m].stripped && !y->set->modules[other].stripped;
+}
+
+/* Without types, or without the file, other functions are selected: such a set cannot be compared with one that had them. */
+static bool is_unequal(const struct rd_audit_side *a, const struct rd_audit_side *b, const char *module)
+{
+	int was = rd_audit_module_find(a->set, module), is = rd_audit_module_find(b->set, module);
+
+	return was >= 0 && is >= 0 &&
+	       (a->set->modules[was].has_btf != b->set->modules[is].has_btf ||
+		a->set->modules[was].has_file != b->set->modules[is].has_file);
+}
+
+/* Whether it is in both, and functions whose symbols were removed are missing from one. */
+static bool is_stripped(const struct rd_audit_side *a, const struct rd_audit_side *b, const char *module)
+{
+	return rd_audit_module_find(a->set, module) >= 0 && rd_audit_module_find(b->set, module) >= 0 &&
+	       !is_comparable(a, b, module);
+}
+
+/* Marks the functions of a side that modules that are not compared call, directly or not: those decide, too, whether verbs or the
+ * data path reach them. Caller frees. */
+static bool *find_unsure(const struct rd_audit_side *side, const struct rd_audit_side *other)
+{
+	bool *unsure = rd_alloc(side->set->n + 1, sizeof(*unsure));
+	_cleanup_free_ uint32_t *queue = rd_alloc(side->set->n + 1, sizeof(*queue));
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < side->set->n; i++) {
+		unsure[i] = is_unequal(side, other, side->set->fns[i].module) ||
+			    is_stripped(side, other, side->set->fns[i].module);
+		if (unsure[i])
+			queue[n++] = i;
+	}
+	for (size_t at = 0; at < n; at++) {
+		size_t first, n_calls = rd_audit_edges(side, queue[at], false, &first);
+
+		for (size_t k = first; k < first + n_calls; k++)
+			if (!unsure[side->calls[k].to]) {
+				unsure[side->calls[k].to] = true;
+				queue[n++] = side->calls[k].to;
+			}
+	}
+	return unsure;
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The names of the functions of a module, sorted; not owned. Caller frees the array. */
+static const char **names_of(const struct rd_audit_set *set, const char *module, size_t *n)
+{
+	const char **names = rd_alloc(set->n + 1, sizeof(*names));
+
+	*n = 0;
+	for (size_t i = 0; i < set->n; i++)
+		if (!strcmp(set->fns[i].module, module))
+			names[(*n)++] = set->fns[i].function;
+	qsort(names, *n, sizeof(*names), compare_texts);
+	return names;
+}
+
+bool rd_audit_is_renamed_module(const struct rd_audit_set *baseline, const struct rd_audit_set *now, const char *module)
+{
+	size_t n, n_was, same;
+	_cleanup_free_ const char **names = names_of(now, module, &n);
+	bool renamed = false;
+
+	for (size_t m = 0; m < baseline->n_modules && !renamed; m++) {
+		const char **was;
+
+		if (rd_audit_module_find(now, baseline->modules[m].name) >= 0)
+			continue;
+		was = names_of(baseline, baseline->modules[m].name, &n_was);
+		same = 0;
+		for (size_t i = 0; i < n_was; i++)
+			same += bsearch(&was[i], names, n, sizeof(*names), compare_texts) != NULL;
+		renamed = same > n_was / 2;
+		free(was);
+	}
+	return renamed;
+}
+
+#define NOT_SEEN UINT32_MAX
+
+/* The distance of each function from `to` along calls, and the next function on the way; found backwards from `to`. */
+static void walk(const struct rd_fnset *set, uint32_t to, uint32_t *next, uint32_t *queue)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < set->n_fns; i++)
+		next[i] = NOT_SEEN;
+	next[to] = to;
+	queue[n++] = to;
+	for (size_t at = 0; at < n; at++)
+		for (uint32_t i = 0; i < set->n_fns; i++)
+			for (uint32_t c = 0; c < set->fns[i].n_calls && next[i] == NOT_SEEN; c++)
+				if (set->fns[i].calls[c] == queue[at]) {
+					next[i] = queue[at];
+					queue[n++] = i;
+				}
+}
+
+static size_t length(const uint32_t *next, uint32_t from)
+{
+	size_t n = 1;
+
+	while (next[from] != from) {
+		from = next[from];
+		n++;
+	}
+	return n;
+}
+
+static void find_path(const struct rd_fnset *set, struct rd_audit_reason *ret)
+{
+	uint32_t *next = rd_alloc(set->n_fns + 1, sizeof(*next)), *queue = rd_alloc(set->n_fns + 1, sizeof(*queue));
+	const struct rd_fn *fn = &set->fns[ret->fn];
+	uint32_t best = NOT_SEEN, at;
+	size_t best_n = SIZE_MAX;
+
+	walk(set, ret->fn, next, queue);
+	for (uint32_t i = 0; i < fn->n_roots; i++) {
+		uint32_t from = set->roots[fn->roots[i]].fn;
+		size_t n = next[from] == NOT_SEEN ? SIZE_MAX - 1 : length(next, from);
+
+		if (n >= best_n)
+			continue;
+		best = fn->roots[i];
+		best_n = n;
+	}
+	if (best != NOT_SEEN) {
+		at = set->roots[best].fn;
+		ret->via = set->roots[best].via;
+		ret->gap = next[at] == NOT_SEEN;
+		ret->path[ret->n_path++] = at;
+		while (!ret->gap && next[at] != at && ret->n_path < RD_AUDIT_PATH_MAX)
+			ret->path[ret->n_path++] = at = next[at];
+		if (ret->gap)
+			ret->path[ret->n_path++] = ret->fn;
+	}
+	RD_FREE(next, queue);
+}
+
+static void find_callers(const struct rd_fnset *set, struct rd_audit_reason *ret)
+{
+	for (uint32_t i = 0; i < set->n_fns; i++)
+		for (uint32_t c = 0; c < set->fns[i].n_calls; c++)
+			if (set->fns[i].calls[c] == ret->fn) {
+				if (ret->n_callers < RD_AUDIT_CALLERS_MAX)
+					ret->callers[ret->n_callers] = i;
+				ret->n_callers++;
+				break;
+			}
+}
+
+size_t rd_audit_reasons(const struct rd_fnset *set, const char *name, struct rd_audit_reason **ret)
+{
+	size_t n = 0, cap = 0;
+
+	*ret = NULL;
+	for (uint32_t i = 0; i < set->n_fns; i++) {
+		if (rd_fn_compare_bare(set->fns[i].name, name) || set->fns[i].rule == RD_RULE_COLD)
+			continue;
+		rd_reserve(ret, &cap, n + 1, sizeof(**ret));
+		(*ret)[n] = (struct rd_audit_reason){ .fn = i };
+		find_path(set, &(*ret)[n]);
+		find_callers(set, &(*ret)[n++]);
+	}
+	return n;
+}
+
+/* What a baseline keeps of the functions of a kernel. */
+
+/* Those that have a name: a document has no others, and a set is compared with one that was read from a document. */
+static void take_errnos(const struct rd_fn *fn, struct rd_audit_fn *to)
+{
+	for (int code = 0; (code = rd_fn_next_errno(fn->loaded, code));)
+		to->errnos[code / 64] |= 1ull << code % 64;
+}
+
+/* Of several functions of one name, an address tells which to hook. Users who may not see addresses compare with those who may. */
+static uint8_t hooks_of(const struct rd_fn *fn, const struct rd_fnset *set)
+{
+	uint8_t by_address = 1u << RD_BACKEND_KPROBE_MULTI | (fn->no_kprobe ? 0 : 1u << RD_BACKEND_KPROBE);
+
+	return set->backends & (fn->attachable | (fn->in_filter && fn->ambiguous ? by_address : 0));
+}
+
+void rd_audit_take(const struct rd_fnset *set, bool complete, struct rd_audit_set *ret)
+{
+	*ret = (struct rd_audit_set){ .kernel = rd_dup(set->kernel ? set->kernel : ""), .complete = complete };
+	rd_reserve(&ret->fns, &ret->cap, set->n_fns + 1, sizeof(*ret->fns));
+	for (size_t i = 0; i < set->n_fns; i++) {
+		const struct rd_fn *fn = &set->fns[i];
+		struct rd_audit_fn *to = &ret->fns[ret->n++];
+
+		*to = (struct rd_audit_fn){
+			.function = rd_dup(fn->name),
+			.module = rd_dup(set->modules[fn->module].name),
+			.selected = fn->selected,
+			.rule = fn->rule,
+			.attachable = hooks_of(fn, set),
+			.size = fn->size,
+			.other_calls = fn->indirect || fn->outside || !fn->calls_known,
+			.taken = fn->taken,
+			.calls = rd_alloc(fn->n_calls + 1u, sizeof(*to->calls)),
+			.n_calls = fn->n_calls,
+		};
+		take_errnos(fn, to);
+		for (uint32_t c = 0; c < fn->n_calls; c++)
+			to->calls[c] = rd_dup(set->fns[fn->calls[c]].name);
+	}
+	for (size_t r = 0; r < set->n_roots; r++) {
+		struct rd_audit_fn *root = &ret->fns[set->roots[r].fn];
+
+		if (!root->root)
+			root->via = rd_fnset_via(set, set->roots[r].fn);
+		root->root = true;
+	}
+	rd_reserve(&ret->modules, &ret->cap_modules, set->n_modules + 1, sizeof(*ret->modules));
+	for (size_t m = 0; m < set->n_modules; m++)
+		ret->modules[ret->n_modules++] = (struct rd_audit_module){
+			.name = rd_dup(set->modules[m].name),
+			.version = rd_dup_if(set->modules[m].version),
+			.has_btf = set->modules[m].has_btf,
+			.has_file = set->modules[m].file_matches,
+			.stripped = set->modules[m].unnamed > 0,
+		};
+}
 
 /* Names in the detail of a change. */
 #define NAMES_MAX 6
@@ -180,7 +418,7 @@ static bool is_of_others(const struct rd_audit_side *x, const struct rd_audit_si
 			if (!f->selected)
 				continue;
 			watching++;
-			if (!rd_audit_is_comparable(x, y, f->module) || seen[caller])
+			if (!is_comparable(x, y, f->module) || seen[caller])
 				continue;
 			if (x->other[caller] != RD_AUDIT_NONE && y->set->fns[x->other[caller]].selected)
 				return false;
@@ -325,8 +563,7 @@ static void compare_baseline(struct comparing *c)
 		const struct rd_audit_fn *was = &c->a.set->fns[i];
 		uint32_t j = c->a.other[i];
 
-		if (!was->selected || rd_audit_is_unequal(&c->a, &c->b, was->module) ||
-		    rd_audit_is_stripped(&c->a, &c->b, was->module) ||
+		if (!was->selected || is_unequal(&c->a, &c->b, was->module) || is_stripped(&c->a, &c->b, was->module) ||
 		    (j == RD_AUDIT_NONE && rd_audit_module_find(c->b.set, was->module) < 0))
 			continue;
 		c->ret->compared++;
@@ -345,8 +582,7 @@ static void compare_new(struct comparing *c)
 		const struct rd_audit_fn *is = &c->b.set->fns[j];
 		uint32_t i = c->b.other[j];
 
-		if (!is->selected || rd_audit_is_unequal(&c->a, &c->b, is->module) ||
-		    rd_audit_is_stripped(&c->a, &c->b, is->module) ||
+		if (!is->selected || is_unequal(&c->a, &c->b, is->module) || is_stripped(&c->a, &c->b, is->module) ||
 		    (i != RD_AUDIT_NONE && c->a.set->fns[i].selected) || is_of_others(&c->b, &c->a, j) ||
 		    c->unsure_b[j] || (i != RD_AUDIT_NONE && c->unsure_a[i]))
 			continue;
@@ -371,7 +607,7 @@ static void compare_modules(struct comparing *c)
 {
 	const struct rd_audit_set *all = c->b.set->all ? c->b.set->all : c->b.set;
 	/* Without the types of the core, drivers are not recognized, nor the modules that they are based on. */
-	bool same_types = !rd_audit_is_unequal(&c->a, &c->b, "ib_core");
+	bool same_types = !is_unequal(&c->a, &c->b, "ib_core");
 
 	for (size_t m = 0; m < c->a.set->n_modules; m++) {
 		const char *name = c->a.set->modules[m].name;
@@ -379,9 +615,9 @@ static void compare_modules(struct comparing *c)
 
 		bool gone = rd_audit_module_find(c->b.set, name) < 0;
 
-		if (rd_audit_is_unequal(&c->a, &c->b, name) || (gone && n && !same_types))
+		if (is_unequal(&c->a, &c->b, name) || (gone && n && !same_types))
 			rd_texts_keep(&c->ret->unequal, name, strlen(name));
-		else if (rd_audit_is_stripped(&c->a, &c->b, name))
+		else if (is_stripped(&c->a, &c->b, name))
 			rd_texts_keep(&c->ret->stripped, name, strlen(name));
 		else if (gone && n && c->b.set->complete)
 			add_change(c, RD_CHANGE_MODULE_GONE, RD_SEV_WARNING, NULL, NULL,
@@ -440,8 +676,8 @@ void rd_audit_compare(const struct rd_audit_set *baseline, const struct rd_audit
 	struct comparing c = { .ret = ret };
 
 	rd_audit_match(baseline, now, &c.a, &c.b);
-	c.unsure_a = rd_audit_find_unsure(&c.a, &c.b);
-	c.unsure_b = rd_audit_find_unsure(&c.b, &c.a);
+	c.unsure_a = find_unsure(&c.a, &c.b);
+	c.unsure_b = find_unsure(&c.b, &c.a);
 	compare_baseline(&c);
 	compare_new(&c);
 	compare_modules(&c);

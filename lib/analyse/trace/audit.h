@@ -18,4 +18,7 @@ bool rd_audit_is_renamed_module(const struct rd_audit_set *baseline, const struc
  */
 void rd_audit_compare(const struct rd_audit_set *baseline, const struct rd_audit_set *now, struct rd_audit *ret);
 
+/* The functions of this name, whatever suffix the compiler added to it or to them. Returns their number; caller frees *ret. */
+size_t rd_audit_reasons(const struct rd_fnset *set, const char *name, struct rd_audit_reason **ret);
+
 #endif

@@ -1,17 +1,349 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "collect/failure/failure.h"
-
+/* Facts about a failed call: device and port, limits of control groups, memory, the route. */
+#include <arpa/inet.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/text.h"
+#include "collect/failure/failure.h"
 #include "collect/host/host.h"
 #include "collect/kernel/klog.h"
 #include "collect/net/netstate.h"
 #include "collect/rdma/nldev.h"
 #include "collect/shared/sysfs.h"
+
+/* The device and the port of a failed call, from sysfs. */
+
+#define CLASS "/sys/class/infiniband"
+
+bool rd_failure_port_dir(const struct rd_failure *f, char *ret, size_t size)
+{
+	return f->event->ibdev && f->dev.port &&
+	       (size_t)snprintf(ret, size, CLASS "/%s/ports/%u", f->event->ibdev, f->dev.port) < size;
+}
+
+/* "4: ACTIVE" */
+static char *read_state(const struct rd_sysfs *fs, const char *dir, const char *file)
+{
+	_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, "%s/%s", dir, file);
+	const char *colon = text ? strchr(text, ':') : NULL;
+
+	return colon ? rd_dup(colon + 1 + strspn(colon + 1, " ")) : RD_TAKE(text);
+}
+
+static unsigned count_entries(const struct rd_sysfs *fs, const char *dir, const char *sub)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+
+	return rd_sysfs_list(fs, &names, "%s/%s", dir, sub) < 0 ? 0 : (unsigned)names.n;
+}
+
+/* Interface of the first GID that has one here. */
+static char *read_netdev(const struct rd_sysfs *fs, const char *dir)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		char *netdev = rd_sysfs_text(fs, NULL, "%s/gid_attrs/ndevs/%u", dir, i);
+
+		if (netdev)
+			return netdev;
+	}
+	return NULL;
+}
+
+static void read_port(const struct rd_sysfs *fs, struct rd_fail_device *dev, const char *dir)
+{
+	dev->link_layer = rd_sysfs_text(fs, NULL, "%s/link_layer", dir);
+	dev->state = read_state(fs, dir, "state");
+	dev->phys_state = read_state(fs, dir, "phys_state");
+	dev->n_gids = count_entries(fs, dir, "gids");
+	dev->n_pkeys = count_entries(fs, dir, "pkeys");
+	dev->netdev = read_netdev(fs, dir);
+}
+
+/* The port that the request names, if the device has it; else that of the queue pair; else the only one. */
+static unsigned choose_port(const struct rd_failure *f)
+{
+	static const enum rd_req_field fields[] = { RD_REQ_AV_PORT, RD_REQ_PORT };
+	const struct rd_event *ev = f->event;
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(fields); i++) {
+		uint64_t port = ev->request.v[fields[i]];
+
+		if (rd_req_has(&ev->request, fields[i]) && port && port <= f->dev.n_ports)
+			return (unsigned)port;
+	}
+	if (ev->port.known == RD_OK && ev->port.v <= f->dev.n_ports)
+		return ev->port.v;
+	return f->dev.n_ports ? 1 : 0;
+}
+
+void rd_failure_read_device(const struct rd_sysfs *fs, struct rd_failure *f)
+{
+	_cleanup_names_ struct rd_names ports = { 0 };
+	_cleanup_free_ char *link = NULL, *type = NULL;
+	char dir[160];
+
+	f->dev.known = RD_DENIED;
+	if (!f->event->ibdev)
+		return;
+	type = rd_sysfs_text(fs, &f->dev.known, CLASS "/%s/node_type", f->event->ibdev);
+	f->dev.other_type = type && strncmp(type, "1:", 2) != 0;
+	if (rd_sysfs_list(fs, &ports, CLASS "/%s/ports", f->event->ibdev) < 0)
+		return;
+	f->dev.n_ports = (unsigned)ports.n;
+	f->dev.port = choose_port(f);
+	link = rd_sysfs_link(fs, CLASS "/%s/device/driver", f->event->ibdev);
+	if (link)
+		f->dev.driver = rd_dup(rd_basename(link));
+	free(link);
+	link = rd_sysfs_link(fs, CLASS "/%s/device", f->event->ibdev);
+	if (link && strchr(rd_basename(link), ':'))
+		f->dev.pci = rd_dup(rd_basename(link));
+	if (rd_failure_port_dir(f, dir, sizeof(dir)))
+		read_port(fs, &f->dev, dir);
+}
+
+/* Limits of control groups, and memory. */
+
+#define CGROUPS "/sys/fs/cgroup"
+#define DEPTH_MAX 64
+
+/* Modules through which a NIC driver pins memory of accelerators by address. */
+static const char *const peer_modules[] = { "nvidia_peermem", "nv_peer_mem" };
+
+/* "max" or a number. */
+static bool take_limit(const char *text, uint64_t *ret)
+{
+	if (!strncmp(text, "max", 3)) {
+		*ret = UINT64_MAX;
+		return true;
+	}
+	return rd_take_uint(&text, RD_DECIMAL, UINT64_MAX, ret) == 0;
+}
+
+/* The value of a key in a line "rxe0 hca_handle=2 hca_object=max". */
+static bool take_resource(const char *text, const char *ibdev, const char *key, uint64_t *ret)
+{
+	size_t n = strlen(ibdev);
+
+	for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+		const char *end = strchrnul(line, '\n'), *at;
+
+		if (strncmp(line, ibdev, n) != 0 || line[n] != ' ')
+			continue;
+		at = strstr(line, key);
+		return at && at < end && at[strlen(key)] == '=' && take_limit(at + strlen(key) + 1, ret);
+	}
+	return false;
+}
+
+static void read_resources(const struct rd_sysfs *fs, const char *ibdev, struct rd_rdma_cgroup *ret)
+{
+	_cleanup_free_ char *max = rd_sysfs_text(fs, NULL, CGROUPS "%s/rdma.max", ret->path);
+	_cleanup_free_ char *current = rd_sysfs_text(fs, NULL, CGROUPS "%s/rdma.current", ret->path);
+	uint64_t v;
+
+	if (max && take_resource(max, ibdev, "hca_handle", &v))
+		RD_SET(ret->max_handles, v);
+	if (max && take_resource(max, ibdev, "hca_object", &v))
+		RD_SET(ret->max_objects, v);
+	if (current && take_resource(current, ibdev, "hca_handle", &v))
+		RD_SET(ret->handles, v);
+	if (current && take_resource(current, ibdev, "hca_object", &v))
+		RD_SET(ret->objects, v);
+}
+
+/* Cuts the last part off a path; false: it was the root. */
+static bool to_parent(char *path)
+{
+	char *slash = strrchr(path, '/');
+
+	if (!slash || !path[1])
+		return false;
+	slash[slash == path] = '\0';
+	return true;
+}
+
+void rd_failure_read_cgroups(const struct rd_sysfs *fs, struct rd_failure *f)
+{
+	_cleanup_free_ char *path = NULL;
+
+	f->cgroups_known = RD_DENIED;
+	if (!f->event->cgroup || !f->event->ibdev)
+		return;
+	path = rd_dup(f->event->cgroup);
+	f->cgroups_known = RD_OK;
+	for (int i = 0; i < DEPTH_MAX; i++) {
+		struct rd_rdma_cgroup *group = RD_ADD(f->cgroups, f->n_cgroups, f->cap_cgroups);
+
+		*group = (struct rd_rdma_cgroup){ .path = rd_dup(path) };
+		read_resources(fs, f->event->ibdev, group);
+		if (!to_parent(path))
+			break;
+	}
+}
+
+/* The number after `key` in a text; false: it is not there. */
+static bool take_after(const char *text, const char *key, uint64_t *ret)
+{
+	const char *at = text ? strstr(text, key) : NULL;
+
+	at = at ? at + strlen(key) : "";
+	at += strspn(at, " ");
+	return rd_take_uint(&at, RD_DECIMAL, UINT64_MAX / 1024, ret) == 0;
+}
+
+/* `kind`: "memory", "hugetlb.2MB" */
+static void read_group(const struct rd_sysfs *fs, const char *cgroup, const char *kind, struct rd_memory_group *ret)
+{
+	_cleanup_free_ char *path = rd_dup(cgroup), *text = NULL, *events = NULL;
+	uint64_t least = UINT64_MAX, v;
+
+	for (int i = 0; i < DEPTH_MAX && path[1]; i++) {
+		_cleanup_free_ char *max = rd_sysfs_text(fs, NULL, CGROUPS "%s/%s.max", path, kind);
+		_cleanup_free_ char *current = rd_sysfs_text(fs, NULL, CGROUPS "%s/%s.current", path, kind);
+		uint64_t most, now;
+
+		if (max && take_limit(max, &most) && most != UINT64_MAX && current && take_limit(current, &now) &&
+		    (now > most ? 0 : most - now) < least) {
+			least = now > most ? 0 : most - now;
+			free(ret->path);
+			ret->path = rd_dup(path);
+			RD_SET(ret->max, most);
+			RD_SET(ret->current, now);
+		}
+		if (!to_parent(path))
+			break;
+	}
+	if (ret->path)
+		text = rd_sysfs_text(fs, NULL, CGROUPS "%s/%s.events", ret->path, kind);
+	events = rd_text("\n%s", text ? text : "");
+	if (take_after(events, "\nmax ", &v))
+		RD_SET(ret->failures, v);
+}
+
+/* Huge pages of the size of the mapping, and what limits them. */
+static void read_huge(const struct rd_sysfs *fs, const struct rd_failure *f, struct rd_fail_memory *ret)
+{
+	static const char *const files[] = { "nr_hugepages", "free_hugepages", "resv_hugepages" };
+	const struct rd_mapping *special = &f->event->moment.special;
+	uint64_t size = special->kind == RD_MAP_HUGE && special->block ? special->block : 2u << 20, found[3];
+	char kind[48];
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(files); i++) {
+		int64_t v;
+
+		if (rd_sysfs_int(fs, &v, "/sys/kernel/mm/hugepages/hugepages-%" PRIu64 "kB/%s", size >> 10, files[i]) !=
+			    RD_OK ||
+		    v < 0)
+			return;
+		found[i] = (uint64_t)v;
+	}
+	RD_SET(ret->huge_total, found[0]);
+	RD_SET(ret->huge_free, found[1]);
+	RD_SET(ret->huge_reserved, found[2]);
+	snprintf(kind, sizeof(kind), "hugetlb.%" PRIu64 "%s", size >> (size >> 30 ? 30 : 20), size >> 30 ? "GB" : "MB");
+	if (f->event->cgroup && special->kind == RD_MAP_HUGE)
+		read_group(fs, f->event->cgroup, kind, &ret->huge_group);
+}
+
+void rd_failure_read_memory(const struct rd_sysfs *fs, struct rd_failure *f)
+{
+	_cleanup_free_ char *meminfo = rd_sysfs_text(fs, NULL, "/proc/meminfo");
+	struct rd_fail_memory *m = &f->memory;
+	bool loaded = false;
+	uint64_t v;
+
+	if (f->event->cgroup)
+		read_group(fs, f->event->cgroup, "memory", &m->group);
+	read_huge(fs, f, m);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(peer_modules); i++) {
+		uint64_t ino;
+		char path[64];
+
+		snprintf(path, sizeof(path), "/sys/module/%s", peer_modules[i]);
+		loaded = loaded || !fs->src->ops->stat_ino(fs->src, path, &ino, NULL);
+	}
+	RD_SET(m->peer_module, loaded);
+	if (take_after(meminfo, "\nHardwareCorrupted:", &v))
+		RD_SET(m->corrupted, v * 1024);
+}
+
+/* The route from the source GID of a request to its destination, as the kernel finds it: "ip route get". */
+
+static bool is_v4(const uint8_t *gid)
+{
+	static const uint8_t prefix[12] = { [10] = 0xff, [11] = 0xff };
+
+	return !memcmp(gid, prefix, sizeof(prefix));
+}
+
+static unsigned index_of(const struct rd_netstate *net, const char *netdev)
+{
+	const struct rd_netif *netif = netdev ? rd_netstate_find_name(net, netdev) : NULL;
+
+	return netif ? netif->ifindex : 0;
+}
+
+/* Without its interface, the route to a link-local address is that of any interface. */
+static bool is_link_local(bool v6, const uint8_t *addr)
+{
+	return v6 && addr[0] == 0xfe && (addr[1] & 0xc0) == 0x80;
+}
+
+/* Between the GIDs of an address vector, through the interface of the source. */
+static void look_up_gids(const struct rd_sysfs *fs, struct rd_failure *f)
+{
+	const struct rd_request *request = &f->event->request;
+	struct rd_route_query query = { .v6 = !is_v4(request->gid) };
+	const uint8_t *dst = request->gid + (query.v6 ? 0 : 12), *src = f->gid.raw + (query.v6 ? 0 : 12);
+
+	if (f->gid.known != RD_OK || !f->gid.netdev || is_v4(f->gid.raw) == query.v6)
+		return;
+	memcpy(query.dst, dst, query.v6 ? 16 : 4);
+	memcpy(query.src, src, query.v6 ? 16 : 4);
+	query.has_src = true;
+	query.ifindex = index_of(&f->net, f->gid.netdev);
+	if (is_link_local(query.v6, query.dst) && !query.ifindex)
+		return;
+	rd_collect_route(fs, &query, &f->route, &f->route_errno);
+}
+
+static void look_up_address(const struct rd_sysfs *fs, struct rd_failure *f)
+{
+	const struct rd_req_address *dst = &f->event->request.dst, *src = &f->event->request.src;
+	struct rd_route_query query = { .v6 = dst->family == AF_INET6 };
+	static const uint8_t none[16];
+
+	if (dst->family != AF_INET && dst->family != AF_INET6)
+		return;
+	memcpy(query.dst, dst->addr, sizeof(query.dst));
+	if (src->known && src->family == dst->family && memcmp(src->addr, none, sizeof(none)) != 0) {
+		memcpy(query.src, src->addr, sizeof(query.src));
+		query.has_src = true;
+	}
+	/* As cma_bind_addr() does: the scope of the source, if there is one. */
+	if (is_link_local(query.v6, query.has_src ? query.src : query.dst))
+		query.ifindex = query.has_src ? src->scope_id : dst->scope_id;
+	if (is_link_local(query.v6, query.dst) && !query.ifindex)
+		return;
+	rd_collect_route(fs, &query, &f->route, &f->route_errno);
+}
+
+void rd_failure_read_path(const struct rd_sysfs *fs, struct rd_failure *f)
+{
+	f->route_errno = -1;
+	if (f->other_net_ns)
+		return;
+	if (f->event->request.has_gid)
+		look_up_gids(fs, f);
+	else if (f->event->request.dst.known)
+		look_up_address(fs, f);
+}
 
 #define DEVICES_MAX 256
 #define ATTRS_MAX 256

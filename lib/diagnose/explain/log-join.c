@@ -7,7 +7,7 @@
 
 #include "analyse/explain/log.h"
 #include "base/memory.h"
-#include "diagnose/findings/elsewhere.h"
+#include "diagnose/findings/findings.h"
 
 /* Findings about the device of a line that are shown with it. */
 #define FINDINGS_MOST 3

@@ -1,11 +1,164 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Why pages of a range of addresses cannot be pinned: the mappings as they were when the call failed. */
+/* Memory that cannot be registered: the limit of locked memory, mappings, and requests that the core refuses. */
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/buf.h"
+#include "base/fix.h"
 #include "diagnose/shared/rule.h"
+
+/*
+ * The limit of locked memory, as __ib_umem_get_va() (ib_umem_get() before Linux 7.1) applies it: the pages pinned by the process and
+ * those of the request together must not exceed RLIMIT_MEMLOCK, unless the process has CAP_IPC_LOCK in the initial user namespace.
+ */
+
+#define ALMOST (16u << 20) /* queues of a device pin a few megabytes at most */
+
+static uint64_t pages_of(uint64_t address, uint64_t length, uint64_t page)
+{
+	return (address % page + length + page - 1) / page;
+}
+
+/* Whether the limit does not apply; says so. */
+static bool may_exceed(const struct rd_moment *m, struct rd_explanation *looked)
+{
+	bool cap = m->caps.known == RD_OK && m->caps.v >> CAP_IPC_LOCK & 1;
+
+	if (cap && m->user_ns_level.known == RD_OK && !m->user_ns_level.v) {
+		rd_explain_fact(looked, "CAP_IPC_LOCK is effective: RLIMIT_MEMLOCK does not apply");
+		return true;
+	}
+	return m->caps.known != RD_OK;
+}
+
+static void add_facts(const struct rd_moment *m, struct rd_explanation *ret)
+{
+	char limit[RD_BYTES_TEXT], pinned[RD_BYTES_TEXT];
+
+	rd_explain_fact(ret, "RLIMIT_MEMLOCK of the process (soft limit): %s", rd_bytes_text(m->memlock.v, limit));
+	rd_explain_fact(ret, "pinned by the process (VmPin) before this call: %s", rd_bytes_text(m->pinned.v, pinned));
+	rd_explain_fact(ret,
+			m->caps.v >> CAP_IPC_LOCK & 1 ?
+				"CAP_IPC_LOCK is effective only in a user namespace: the kernel does not accept it" :
+				"CAP_IPC_LOCK is not effective");
+}
+
+/* UNIT: its name */
+#define UNIT_FIX                                                                                   \
+	"mkdir -p /etc/systemd/system/UNIT.d\n"                                                    \
+	"printf '[Service]\\nLimitMEMLOCK=infinity\\n' >/etc/systemd/system/UNIT.d/memlock.conf\n" \
+	"systemctl daemon-reload && systemctl restart UNIT\n# the restart interrupts UNIT"
+#define SLURM_FIX \
+	"\n# running jobs go on, with the old limit\n# also PropagateResourceLimitsExcept=MEMLOCK in slurm.conf"
+
+/* Where the limit is set: the unit or container that the control group names. Units of a user are not the system's. */
+static void add_fix(const struct rd_event *ev, struct rd_explanation *ret)
+{
+	const char *path = ev->cgroup ? ev->cgroup : "", *slash = strrchr(path, '/'), *unit = slash ? slash + 1 : path;
+	bool slurm = strstr(path, "slurmstepd");
+	_cleanup_free_ char *fix = NULL;
+	size_t n = strlen(unit);
+
+	if (strstr(path, "kubepods") || strstr(path, "docker") || strstr(path, "libpod") ||
+	    strstr(path, "cri-containerd")) {
+		rd_explain_fix(ret, "# raise the limit of the container: LimitMEMLOCK=infinity in the unit of the "
+				    "container runtime (containerd.service, docker.service), or --ulimit memlock=-1\n"
+				    "# then recreate the container");
+	} else if (slurm ||
+		   (n > 8 && !strcmp(unit + n - 8, ".service") && !strstr(path, "/user@") && rd_word_is_plain(unit))) {
+		fix = rd_fix_fill(UNIT_FIX, &(struct rd_fix_word){ "UNIT", slurm ? "slurmd.service" : unit }, 1);
+		rd_explain_fix(ret, "%s%s", fix, slurm ? SLURM_FIX : "");
+	} else {
+		rd_explain_fix(
+			ret,
+			"prlimit -p %u -lunlimited\n# only while it runs\n# also where it is launched: memlock in "
+			"/etc/security/limits.conf for logins, LimitMEMLOCK=infinity for a systemd unit\n"
+			"# ulimit -l shows it",
+			ev->pid);
+	}
+}
+
+static bool find_zero(const struct rd_failure *f, struct rd_explanation *ret)
+{
+	const struct rd_moment *m = &f->event->moment;
+
+	if (m->memlock.v)
+		return false;
+	rd_explain(ret, "memlock-zero",
+		   rd_failure_origin_is(f, "*umem_get*") ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
+		   "RLIMIT_MEMLOCK is 0: the process may not pin any memory");
+	add_facts(m, ret);
+	add_fix(f->event, ret);
+	return true;
+}
+
+/* The pages of the request are known for memory regions. */
+static bool find_exceeded(const struct rd_failure *f, uint64_t pages, struct rd_explanation *ret)
+{
+	const struct rd_moment *m = &f->event->moment;
+	uint64_t page = rd_moment_page(m), limit = m->memlock.v / page, pinned = m->pinned.v / page;
+	uint64_t length = f->event->request.v[RD_REQ_LENGTH];
+	char a[RD_BYTES_TEXT], b[RD_BYTES_TEXT], c[RD_BYTES_TEXT], d[RD_BYTES_TEXT];
+
+	if (pages > UINT64_MAX / page - pinned || pinned + pages <= limit)
+		return false;
+	rd_explain(
+		ret, "memlock-limit", rd_failure_origin_is(f, "*umem_get*") ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
+		"the process may pin %s of memory (RLIMIT_MEMLOCK); %s are pinned and %s more were requested: %s too much",
+		rd_bytes_text(m->memlock.v, a), rd_bytes_text(m->pinned.v, b), rd_bytes_text(pages * page, c),
+		rd_bytes_text((pinned + pages - limit) * page, d));
+	add_facts(m, ret);
+	rd_explain_fact(ret, "requested: %" PRIu64 " byte%s at 0x%" PRIx64 ", %" PRIu64 " page%s", length,
+			length == 1 ? "" : "s", f->event->request.v[RD_REQ_ADDRESS], pages, pages == 1 ? "" : "s");
+	add_fix(f->event, ret);
+	return true;
+}
+
+/* The memory of a queue is pinned by the driver, which alone knows how much that is. */
+static bool find_almost(const struct rd_failure *f, struct rd_explanation *ret)
+{
+	const struct rd_moment *m = &f->event->moment;
+	char a[RD_BYTES_TEXT], b[RD_BYTES_TEXT];
+
+	if (!rd_failure_origin_is(f, "*umem_get*") || m->memlock.v == UINT64_MAX ||
+	    (m->memlock.v > m->pinned.v && m->memlock.v - m->pinned.v > ALMOST))
+		return false;
+	rd_explain(ret, "memlock-limit", RD_CONFIDENCE_MEDIUM,
+		   "the process may pin %s of memory (RLIMIT_MEMLOCK), and %s are pinned: the queue needs more",
+		   rd_bytes_text(m->memlock.v, a), rd_bytes_text(m->pinned.v, b));
+	add_facts(m, ret);
+	add_fix(f->event, ret);
+	return true;
+}
+
+static bool find_memlock(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+{
+	const struct rd_moment *m = &f->event->moment;
+	const struct rd_request *request = &f->event->request;
+	bool range = rd_req_has(request, RD_REQ_ADDRESS) && rd_req_has(request, RD_REQ_LENGTH);
+	char limit[RD_BYTES_TEXT], pinned[RD_BYTES_TEXT];
+	uint64_t pages = range ? pages_of(request->v[RD_REQ_ADDRESS], request->v[RD_REQ_LENGTH],
+					  rd_moment_page(&f->event->moment)) :
+				 0;
+
+	if (m->memlock.known != RD_OK || m->pinned.known != RD_OK || may_exceed(m, looked))
+		return false;
+	if (f->event->err == -EPERM)
+		return range && find_zero(f, ret);
+	if (range ? find_exceeded(f, pages, ret) : find_almost(f, ret))
+		return true;
+	rd_explain_fact(looked, "RLIMIT_MEMLOCK is %s, and %s are pinned: not exceeded%s",
+			rd_bytes_text(m->memlock.v, limit), rd_bytes_text(m->pinned.v, pinned),
+			range ? " by the request" : "");
+	return false;
+}
+
+const struct rd_cause_rule rd_cause_memlock = { .errnos = { ENOMEM, EPERM }, .find = find_memlock };
+
+/* Why pages of a range of addresses cannot be pinned: the mappings as they were when the call failed. */
 
 struct place {
 	char at[RD_WORD_ADDRESS], start[RD_WORD_ADDRESS], offset[RD_BYTES_TEXT], length[RD_BYTES_TEXT];
@@ -383,3 +536,304 @@ static bool find_memory(const struct rd_failure *f, struct rd_explanation *ret, 
 const struct rd_cause_rule rd_cause_memory = { .errnos = { EFAULT, ENOMEM },
 					       .needs = RD_FACT_MEMORY,
 					       .find = find_memory };
+
+/* Requests for memory regions and windows that the RDMA core refuses, as ib_uverbs_reg_mr(), ib_check_mr_access() and
+ * __ib_umem_get_va() check them. */
+
+/* enum ib_uverbs_access_flags; IB_UVERBS_ACCESS_OPTIONAL_RANGE is ignored where it is not supported. */
+#define LOCAL_WRITE 1u
+#define REMOTE_WRITE 2u
+#define REMOTE_ATOMIC 8u
+#define MW_BIND 16u
+#define ON_DEMAND 64u
+#define ACCESS_KNOWN 0x3ffu
+#define ACCESS_OPTIONAL 0x3ff00000u
+#define ACCESS_HUGETLB 0x80u
+#define ACCESS_FLUSH_GLOBAL 0x100u
+#define ACCESS_FLUSH_PERSISTENT 0x200u
+
+/* enum ib_mr_rereg_flags: translation, protection domain, access. */
+/* What regions of DMA-BUF memory may have: local write, remote read, write and atomics, relaxed ordering. */
+#define DMABUF_KNOWN (0xfu | 1u << 20)
+
+#define REREG_KNOWN 7u
+#define REREG_TRANSLATION 1u
+#define REREG_ACCESS 4u
+
+static bool is_region(const struct rd_event *ev)
+{
+	return rd_is_verb(ev, "ibv_reg_mr") || rd_is_verb(ev, "ibv_rereg_mr");
+}
+
+/* On-demand paging of the whole address space: address 0 and the greatest length. */
+static bool is_implicit(const struct rd_request *r)
+{
+	return r->v[RD_REQ_ACCESS] & ON_DEMAND && !r->v[RD_REQ_ADDRESS] && r->v[RD_REQ_LENGTH] == UINT64_MAX;
+}
+
+static void add_request(const struct rd_request *r, struct rd_explanation *ret)
+{
+	rd_explain_fact(ret, "request: address 0x%" PRIx64 ", length %" PRIu64 ", iova 0x%" PRIx64,
+			r->v[RD_REQ_ADDRESS], r->v[RD_REQ_LENGTH], r->v[RD_REQ_IOVA]);
+}
+
+static bool find_offset(const struct rd_failure *f, struct rd_explanation *ret)
+{
+	const struct rd_request *r = &f->event->request;
+	uint64_t address = r->v[RD_REQ_ADDRESS], iova = r->v[RD_REQ_IOVA], page = rd_moment_page(&f->event->moment);
+
+	if (address % page == iova % page)
+		return false;
+	rd_explain(ret, "iova-offset", RD_CONFIDENCE_HIGH,
+		   "iova 0x%" PRIx64 " and address 0x%" PRIx64 " have different offsets in their page: 0x%" PRIx64
+		   " and 0x%" PRIx64,
+		   iova, address, iova % page, address % page);
+	rd_explain_fix(ret, "# choose an iova with the same offset in its page as the address");
+	add_request(r, ret);
+	return true;
+}
+
+static bool find_range(const struct rd_failure *f, struct rd_explanation *ret)
+{
+	const struct rd_request *r = &f->event->request;
+	uint64_t address = r->v[RD_REQ_ADDRESS], length = r->v[RD_REQ_LENGTH];
+	uint64_t page = rd_moment_page(&f->event->moment);
+
+	if (!length) {
+		/* Inside of a page the kernel pins that page; drivers may refuse such a region. */
+		rd_explain(ret, "range-empty", address % page ? RD_CONFIDENCE_MEDIUM : RD_CONFIDENCE_HIGH,
+			   "the length of the range is 0");
+		rd_explain_fix(ret, "# register at least one byte");
+	} else if (is_implicit(r)) {
+		return false;
+	} else if (address + length < address || address + length > UINT64_MAX - page) {
+		rd_explain(ret, "range-overflow", RD_CONFIDENCE_HIGH,
+			   "address 0x%" PRIx64 " plus length 0x%" PRIx64 " (%" PRIu64
+			   " bytes) exceeds the address space",
+			   address, length, length);
+		rd_explain_fix(ret, "# check how the length is calculated: a negative number became a large one");
+	} else if (length / page > UINT32_MAX) {
+		rd_explain(ret, "range-overflow", RD_CONFIDENCE_HIGH,
+			   "the range has %" PRIu64 " pages, and the kernel registers at most %u at once",
+			   length / page, UINT32_MAX);
+		rd_explain_fix(ret, "# check how the length is calculated, or register the range in parts");
+	} else {
+		return false;
+	}
+	add_request(r, ret);
+	return true;
+}
+
+/* The core refuses flags that it does not know; Linux 6.2 was the first to know those for flushing. On-demand paging it refuses for
+ * devices that do not have it. */
+static bool find_newer(const struct rd_failure *f, struct rd_explanation *ret)
+{
+	uint64_t access = f->event->request.v[RD_REQ_ACCESS],
+		 newer = access & (ACCESS_FLUSH_GLOBAL | ACCESS_FLUSH_PERSISTENT);
+
+	if (!newer || access & ON_DEMAND || !rd_failure_origin_is(f, "ib_uverbs_*reg_mr"))
+		return false;
+	rd_explain(ret, "access-flags", RD_CONFIDENCE_MEDIUM,
+		   "the access flags 0x%" PRIx64 " contain 0x%" PRIx64 ", which this kernel does not know", access,
+		   newer);
+	rd_explain_fix(ret, "# register the memory without them (IBV_ACCESS_FLUSH_GLOBAL, _FLUSH_PERSISTENT), or "
+			    "update the kernel to 6.2 or later");
+	return true;
+}
+
+static bool find_access(const struct rd_failure *f, struct rd_explanation *ret)
+{
+	uint64_t access = f->event->request.v[RD_REQ_ACCESS],
+		 unknown = access & ~(uint64_t)(ACCESS_KNOWN | ACCESS_OPTIONAL);
+
+	if (access & (REMOTE_WRITE | REMOTE_ATOMIC) && !(access & LOCAL_WRITE)) {
+		rd_explain(ret, "access-flags", RD_CONFIDENCE_HIGH,
+			   "%s requires IBV_ACCESS_LOCAL_WRITE, which is missing in the access flags 0x%" PRIx64,
+			   access & REMOTE_WRITE ? "IBV_ACCESS_REMOTE_WRITE" : "IBV_ACCESS_REMOTE_ATOMIC", access);
+		rd_explain_fix(ret, "# add IBV_ACCESS_LOCAL_WRITE");
+		return true;
+	}
+	if (!unknown)
+		return find_newer(f, ret);
+	rd_explain(ret, "access-flags", RD_CONFIDENCE_MEDIUM,
+		   "the access flags 0x%" PRIx64 " contain 0x%" PRIx64 ", which is not defined", access, unknown);
+	rd_explain_fix(ret, "# use only enum ibv_access_flags\n# a library that is newer than the kernel may know "
+			    "more of them");
+	return true;
+}
+
+/* A driver that supports on-demand paging may return EINVAL for another reason, and so may what it calls in the core. */
+static bool find_on_demand(const struct rd_failure *f, struct rd_explanation *ret)
+{
+	const struct rd_request *r = &f->event->request;
+	bool refused = f->event->err == -EOPNOTSUPP || (!rd_failure_in_driver(f) && !rd_failure_origin_is(f, "*umem*"));
+
+	if (!(r->v[RD_REQ_ACCESS] & ON_DEMAND) || (!refused && !is_implicit(r)))
+		return false;
+	rd_explain(ret, "odp-unsupported", refused ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
+		   is_implicit(r) ?
+			   "on-demand paging of the whole address space was requested (IBV_ACCESS_ON_DEMAND), which "
+			   "%s does not support" :
+			   "on-demand paging was requested (IBV_ACCESS_ON_DEMAND), which %s does not support for this "
+			   "region",
+		   f->event->ibdev ? f->event->ibdev : "the device");
+	rd_explain_fact(ret, "request: access flags 0x%" PRIx64, f->event->request.v[RD_REQ_ACCESS]);
+	rd_explain_fix(ret, "# register the memory without IBV_ACCESS_ON_DEMAND\n# ibv_devinfo -v shows odp_caps of "
+			    "the device");
+	return true;
+}
+
+/* Access flags that only some drivers know. Each that the request has may be the one; which a driver knows is not known here. */
+static bool find_optional(const struct rd_failure *f, struct rd_explanation *ret)
+{
+	static const struct {
+		uint32_t flag;
+		const char *name;
+	} flags[] = { { ACCESS_HUGETLB, "IBV_ACCESS_HUGETLB" },
+		      { ACCESS_FLUSH_GLOBAL, "IBV_ACCESS_FLUSH_GLOBAL" },
+		      { ACCESS_FLUSH_PERSISTENT, "IBV_ACCESS_FLUSH_PERSISTENT" } };
+	uint64_t access = f->event->request.v[RD_REQ_ACCESS];
+	_cleanup_buf_ struct rd_buf names = { 0 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(flags); i++)
+		if (access & flags[i].flag)
+			rd_buf_printf(&names, "%s%s", n++ ? " or " : "", flags[i].name);
+	if (!n || !rd_failure_in_driver(f) || !f->event->origin_exact)
+		return false;
+	rd_explain(ret, "access-flags", RD_CONFIDENCE_MEDIUM,
+		   "the driver of %s probably does not support %s, which %s in the access flags 0x%" PRIx64,
+		   f->event->ibdev ? f->event->ibdev : "the device", names.data, n == 1 ? "is" : "are", access);
+	rd_explain_fix(ret, "# register the memory without %s", n == 1 ? "it" : "them");
+	return true;
+}
+
+/* Flushing to persistent memory: the memory itself must be persistent. */
+static bool find_persistent(const struct rd_failure *f, struct rd_explanation *ret)
+{
+	const struct rd_moment *m = &f->event->moment;
+	uint64_t access = f->event->request.v[RD_REQ_ACCESS];
+
+	if (!(access & ACCESS_FLUSH_PERSISTENT) || !m->mapped_all || m->special.kind == RD_MAP_FILE ||
+	    !(rd_failure_in_driver(f) || rd_failure_origin_is(f, "*umem*")))
+		return false;
+	rd_explain(ret, "memory-not-persistent", RD_CONFIDENCE_MEDIUM,
+		   "IBV_ACCESS_FLUSH_PERSISTENT requires persistent memory, and the range is ordinary memory");
+	rd_explain_fact(ret, "request: access flags 0x%" PRIx64, access);
+	rd_explain_fix(ret, "# register a mapping of persistent memory (DAX), or leave the flag out");
+	return true;
+}
+
+static bool find_rereg(const struct rd_failure *f, struct rd_explanation *ret)
+{
+	uint64_t flags = f->event->request.v[RD_REQ_REREG];
+
+	if (f->event->err != -EINVAL || !rd_req_has(&f->event->request, RD_REQ_REREG) ||
+	    (flags && !(flags & ~(uint64_t)REREG_KNOWN)))
+		return false;
+	rd_explain(ret, "attribute-value", RD_CONFIDENCE_HIGH,
+		   flags ? "the flags 0x%" PRIx64 " contain one that is not defined" :
+			   "the flags are 0x%" PRIx64 ": nothing is to be changed",
+		   flags);
+	rd_explain_fix(ret, "# set IBV_REREG_MR_CHANGE_TRANSLATION, _PD or _ACCESS, as needed");
+	return true;
+}
+
+/* Windows of type 1 and 2; UVERBS: enum ibv_mw_type. */
+static bool find_window(const struct rd_failure *f, struct rd_explanation *ret)
+{
+	uint64_t type = f->event->request.v[RD_REQ_MW_TYPE];
+
+	if (!rd_req_has(&f->event->request, RD_REQ_MW_TYPE) || type == 1 || type == 2)
+		return false;
+	rd_explain(ret, "attribute-value", RD_CONFIDENCE_HIGH, "type %" PRIu64 " of the memory window does not exist",
+		   type);
+	rd_explain_fix(ret, "# use IBV_MW_TYPE_1 or IBV_MW_TYPE_2");
+	return true;
+}
+
+/* Changing a region: what is not to be changed is not looked at. */
+static bool is_changed(const struct rd_request *r, uint64_t what)
+{
+	return !rd_req_has(r, RD_REQ_REREG) || r->v[RD_REQ_REREG] & what;
+}
+
+/* ib_umem_check_rereg(): pages that were not pinned for writing cannot be written to under new flags. */
+static bool find_not_writable(const struct rd_failure *f, struct rd_explanation *ret)
+{
+	const struct rd_request *r = &f->event->request;
+	uint64_t access = r->v[RD_REQ_ACCESS];
+	bool check = rd_failure_origin_is(f, "ib_umem_check_rereg");
+
+	if (!rd_req_has(r, RD_REQ_REREG) || !(r->v[RD_REQ_REREG] & REREG_ACCESS) ||
+	    !(access & (LOCAL_WRITE | REMOTE_WRITE | REMOTE_ATOMIC | MW_BIND)) || (!check && !rd_failure_in_driver(f)))
+		return false;
+	rd_explain(ret, "access-flags", check ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
+		   "the access flags 0x%" PRIx64
+		   " require write access to the memory, without which the region was registered",
+		   access);
+	rd_explain_fact(ret, "request: flags 0x%" PRIx64 " (IBV_REREG_MR_CHANGE_ACCESS is in them)", r->v[RD_REQ_REREG]);
+	rd_explain_fix(ret, "# register the memory again, with IBV_ACCESS_LOCAL_WRITE");
+	return true;
+}
+
+/* Flags that regions of DMA-BUF memory cannot have: uverbs_get_flags32() in the handler of REG_DMABUF_MR, before the driver. */
+static bool find_dmabuf(const struct rd_failure *f, struct rd_explanation *ret)
+{
+	const struct rd_request *r = &f->event->request;
+	uint64_t access = r->v[RD_REQ_ACCESS], unknown = access & ~(uint64_t)DMABUF_KNOWN;
+
+	if (!rd_is_verb(f->event, "ibv_reg_dmabuf_mr") || !rd_req_has(r, RD_REQ_ACCESS) || rd_failure_in_driver(f) ||
+	    rd_failure_origin_is(f, "*umem*"))
+		return false;
+	if (!unknown)
+		return find_access(f, ret);
+	rd_explain(ret, "access-flags", RD_CONFIDENCE_HIGH,
+		   "the access flags 0x%" PRIx64 " contain 0x%" PRIx64 ", which regions of DMA-BUF memory cannot have",
+		   access, unknown);
+	rd_explain_fix(ret, "# use only IBV_ACCESS_LOCAL_WRITE, _REMOTE_READ, _REMOTE_WRITE, _REMOTE_ATOMIC and "
+			    "_RELAXED_ORDERING");
+	return true;
+}
+
+/* The values of the request, which EINVAL may be about. */
+static bool find_values(const struct rd_failure *f, struct rd_explanation *ret)
+{
+	const struct rd_request *r = &f->event->request;
+
+	/* In the order of the kernel: the page offset, access flags, and what pinning checks. */
+	if (is_changed(r, REREG_TRANSLATION) && find_offset(f, ret))
+		return true;
+	if (is_changed(r, REREG_ACCESS) && !rd_failure_origin_is(f, "*umem*get*") &&
+	    (find_access(f, ret) || find_on_demand(f, ret)))
+		return true;
+	if (is_changed(r, REREG_TRANSLATION) && find_range(f, ret))
+		return true;
+	return is_changed(r, REREG_ACCESS) &&
+	       (find_access(f, ret) || find_on_demand(f, ret) || find_persistent(f, ret));
+}
+
+static bool find_region(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+{
+	const struct rd_request *r = &f->event->request;
+	bool whole = rd_req_has(r, RD_REQ_ADDRESS) && rd_req_has(r, RD_REQ_LENGTH) && rd_req_has(r, RD_REQ_IOVA) &&
+		     rd_req_has(r, RD_REQ_ACCESS);
+
+	if (f->event->err == -EINVAL && (find_window(f, ret) || find_dmabuf(f, ret)))
+		return true;
+	if (!is_region(f->event) || !whole)
+		return false;
+	if (f->event->err == -EACCES)
+		return find_not_writable(f, ret);
+	if (find_rereg(f, ret))
+		return true;
+	if (f->event->err == -EINVAL && find_values(f, ret))
+		return true;
+	if (f->event->err != -EINVAL)
+		return is_changed(r, REREG_ACCESS) && (find_on_demand(f, ret) || find_optional(f, ret));
+	rd_explain_fact(looked, "range, iova and access flags (0x%" PRIx64 ") of the request are valid",
+			r->v[RD_REQ_ACCESS]);
+	return false;
+}
+
+const struct rd_cause_rule rd_cause_region = { .errnos = { EINVAL, EOPNOTSUPP, EACCES }, .find = find_region };

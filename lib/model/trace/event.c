@@ -143,7 +143,7 @@ bool rd_failure_origin_is(const struct rd_failure *f, const char *pattern)
 	if (origin < 0 || (size_t)origin >= f->set->n_fns)
 		return false;
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(f->set->fns[origin].name, "."), f->set->fns[origin].name);
-	return !fnmatch(pattern, name, 0);
+	return !fnmatch(pattern, name, FNM_EXTMATCH);
 }
 
 bool rd_failure_in_driver(const struct rd_failure *f)

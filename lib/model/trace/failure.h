@@ -100,7 +100,7 @@ void rd_failure_deinit(struct rd_failure *failure);
 /* False: the device does not have this attribute, or it is not readable. */
 bool rd_failure_attr(const struct rd_failure *failure, const char *name, uint64_t *ret);
 
-/* Whether the name of the origin, without a suffix added by the compiler, matches a shell pattern. */
+/* Whether the name of the origin, without a suffix added by the compiler, matches a shell pattern, which may have @(one|another). */
 bool rd_failure_origin_is(const struct rd_failure *failure, const char *pattern);
 
 /* Whether the origin is outside of the modules of the RDMA core, as in a device driver: its errnos mean what their author meant. */

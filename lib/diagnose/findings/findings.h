@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Hides findings that are about other RDMA devices than the selected ones. Pure. */
-#ifndef RD_DIAGNOSE_ELSEWHERE_H
-#define RD_DIAGNOSE_ELSEWHERE_H
+/* Prepares the findings of rules for the operator. Pure. */
+#ifndef RD_DIAGNOSE_FINDINGS_H
+#define RD_DIAGNOSE_FINDINGS_H
 
+#include "model/host/host.h"
+#include "model/host/profile.h"
 #include "model/host/selection.h"
 #include "model/shared/finding.h"
+
+/* Links consequences to their causes, mutes findings that the profile (NULL: none) ignores on that day (rd_profile_day), and
+ * sorts the worst first. */
+void rd_diagnose(const struct rd_host *host, const struct rd_profile *profile, int64_t day,
+		 struct rd_findings *findings);
 
 /* The RDMA device that the subject of a finding is about: its name, a port, an interface, its PCI function, or a function of its
  * card or a virtual function without an RDMA device. -1: the host, a bridge, an accelerator, several devices, or unknown. */
