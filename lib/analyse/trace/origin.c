@@ -3,6 +3,7 @@
 #include "analyse/trace/origin.h"
 
 #include <ctype.h>
+#include <fnmatch.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -207,37 +208,17 @@ void rd_chain_settle(struct rd_event *event, const struct rd_fnset *set)
 /* --- its origin --- */
 
 /* Functions of the RDMA core that only look up the object of a handle. */
-static const char *const lookups[] = {
-	"rdma_lookup_get_uobject",
-	"uverbs_get_uobject_from_file",
-	"lookup_get_idr_uobject",
-	"lookup_get_fd_uobject",
-};
-
-static bool is_named(const struct rd_fn *fn, const char *name)
-{
-	size_t n = strcspn(fn->name, ".");
-
-	return strlen(name) == n && !memcmp(name, fn->name, n);
-}
-
 static bool is_lookup(const struct rd_fn *fn)
 {
-	for (size_t i = 0; i < RD_ARRAY_SIZE(lookups); i++)
-		if (is_named(fn, lookups[i]))
-			return true;
-	return false;
+	return !fnmatch("@(rdma_lookup_get_uobject|uverbs_get_uobject_from_file|lookup_get_@(idr|fd)_uobject)?(.*)",
+			fn->name, FNM_EXTMATCH);
 }
 
 /* Whether the call destroys something: only then does it return the errno of a function that cleans up. */
 static bool destroys(const struct rd_event *event)
 {
-	static const char *const words[] = { "DESTROY", "DEALLOC", "DEREG", "DETACH", "CLOSE", "FREE", "LEAVE" };
-
-	for (size_t i = 0; event->method && i < RD_ARRAY_SIZE(words); i++)
-		if (strstr(event->method, words[i]))
-			return true;
-	return false;
+	return event->method &&
+	       !fnmatch("*@(DESTROY|DEALLOC|DEREG|DETACH|CLOSE|FREE|LEAVE)*", event->method, FNM_EXTMATCH);
 }
 
 static bool all_found(const struct rd_event *event)

@@ -20,7 +20,8 @@
 
 #define CLASS "/sys/class/infiniband"
 
-bool rd_failure_port_dir(const struct rd_failure *f, char *ret, size_t size)
+/* The directory of a port; false: the event names no device or port. */
+static bool port_dir(const struct rd_failure *f, char *ret, size_t size)
 {
 	return f->event->ibdev && f->dev.port &&
 	       (size_t)snprintf(ret, size, CLASS "/%s/ports/%u", f->event->ibdev, f->dev.port) < size;
@@ -81,7 +82,7 @@ static unsigned choose_port(const struct rd_failure *f)
 	return f->dev.n_ports ? 1 : 0;
 }
 
-void rd_failure_read_device(const struct rd_sysfs *fs, struct rd_failure *f)
+static void read_device(const struct rd_sysfs *fs, struct rd_failure *f)
 {
 	_cleanup_names_ struct rd_names ports = { 0 };
 	_cleanup_free_ char *link = NULL, *type = NULL;
@@ -103,7 +104,7 @@ void rd_failure_read_device(const struct rd_sysfs *fs, struct rd_failure *f)
 	link = rd_sysfs_link(fs, CLASS "/%s/device", f->event->ibdev);
 	if (link && strchr(rd_basename(link), ':'))
 		f->dev.pci = rd_dup(rd_basename(link));
-	if (rd_failure_port_dir(f, dir, sizeof(dir)))
+	if (port_dir(f, dir, sizeof(dir)))
 		read_port(fs, &f->dev, dir);
 }
 
@@ -168,7 +169,7 @@ static bool to_parent(char *path)
 	return true;
 }
 
-void rd_failure_read_cgroups(const struct rd_sysfs *fs, struct rd_failure *f)
+static void read_cgroups(const struct rd_sysfs *fs, struct rd_failure *f)
 {
 	_cleanup_free_ char *path = NULL;
 
@@ -251,7 +252,7 @@ static void read_huge(const struct rd_sysfs *fs, const struct rd_failure *f, str
 		read_group(fs, f->event->cgroup, kind, &ret->huge_group);
 }
 
-void rd_failure_read_memory(const struct rd_sysfs *fs, struct rd_failure *f)
+static void read_memory(const struct rd_sysfs *fs, struct rd_failure *f)
 {
 	_cleanup_free_ char *meminfo = rd_sysfs_text(fs, NULL, "/proc/meminfo");
 	struct rd_fail_memory *m = &f->memory;
@@ -334,7 +335,7 @@ static void look_up_address(const struct rd_sysfs *fs, struct rd_failure *f)
 	rd_collect_route(fs, &query, &f->route, &f->route_errno);
 }
 
-void rd_failure_read_path(const struct rd_sysfs *fs, struct rd_failure *f)
+static void read_path(const struct rd_sysfs *fs, struct rd_failure *f)
 {
 	f->route_errno = -1;
 	if (f->other_net_ns)
@@ -561,7 +562,7 @@ static void read_gid(struct rd_failure_reader *r, const struct rd_sysfs *fs, str
 	char dir[160];
 
 	f->gid.known = f->gid_before.known = RD_DENIED;
-	if (!rd_req_has(&f->event->request, field) || !rd_failure_port_dir(f, dir, sizeof(dir)))
+	if (!rd_req_has(&f->event->request, field) || !port_dir(f, dir, sizeof(dir)))
 		return;
 	f->gid_index = (unsigned)f->event->request.v[field];
 	f->gid.known = rd_collect_gid(fs, dir, f->dev.link_layer, f->gid_index, NULL, &gid);
@@ -618,7 +619,7 @@ void rd_failure_read(struct rd_failure_reader *reader, unsigned want, struct rd_
 	f->other_net_ns = f->event->moment.net_ns.known == RD_OK && reader->net_ns.known == RD_OK &&
 			  f->event->moment.net_ns.v != reader->net_ns.v;
 	if (add & RD_FACT_DEVICE)
-		rd_failure_read_device(&fs, f);
+		read_device(&fs, f);
 	if (add & RD_FACT_LIMITS)
 		read_attrs(reader, f, errors);
 	if (add & RD_FACT_GID)
@@ -629,7 +630,7 @@ void rd_failure_read(struct rd_failure_reader *reader, unsigned want, struct rd_
 		rd_collect_neighs(&fs, &f->net);
 	}
 	if (add & RD_FACT_PATH)
-		rd_failure_read_path(&fs, f);
+		read_path(&fs, f);
 	if (add & RD_FACT_OBJECTS && f->event->ibdev)
 		read_objects(reader, RD_WANT_QPS | RD_WANT_MRS | RD_WANT_SRQS | RD_WANT_CQS | RD_WANT_PROCS,
 			     f->event->ibdev, f, errors);
@@ -641,11 +642,11 @@ void rd_failure_read(struct rd_failure_reader *reader, unsigned want, struct rd_
 		f->cgroups_v1 = !v2;
 	}
 	if (add & RD_FACT_CGROUP)
-		rd_failure_read_cgroups(&fs, f);
+		read_cgroups(&fs, f);
 	if (add & RD_FACT_LOG)
 		read_log(&fs, f);
 	if (add & RD_FACT_MEMORY) {
-		rd_failure_read_memory(&fs, f);
+		read_memory(&fs, f);
 		read_refuses_files(reader, f);
 	}
 }

@@ -20,13 +20,4 @@ void rd_failure_reader_destroy(struct rd_failure_reader *reader);
 void rd_failure_read(struct rd_failure_reader *reader, unsigned want, struct rd_failure *failure,
 		     struct rd_errlist *errors);
 
-/* --- internal: one file per group of facts --- */
-struct rd_sysfs;
-void rd_failure_read_device(const struct rd_sysfs *fs, struct rd_failure *failure);
-void rd_failure_read_path(const struct rd_sysfs *fs, struct rd_failure *failure);
-void rd_failure_read_cgroups(const struct rd_sysfs *fs, struct rd_failure *failure);
-void rd_failure_read_memory(const struct rd_sysfs *fs, struct rd_failure *failure);
-/* The directory of a port; false: the event names no device or port. */
-bool rd_failure_port_dir(const struct rd_failure *failure, char *ret, size_t size);
-
 #endif

@@ -11,19 +11,18 @@
 
 /* The state of the rdma_cm_id when the call began. */
 
-static const char *const states[] = {
-	[CM_IDLE] = "new",
-	[CM_ADDR_QUERY] = "resolving the address",
-	[CM_ADDR_RESOLVED] = "address resolved",
-	[CM_ROUTE_QUERY] = "resolving the route",
-	[CM_ROUTE_RESOLVED] = "route resolved",
-	[CM_CONNECT] = "connecting or connected",
-	[CM_DISCONNECT] = "disconnected",
-	[CM_ADDR_BOUND] = "bound",
-	[CM_LISTEN] = "listening",
-	[CM_DEVICE_REMOVAL] = "its device is being removed",
-	[CM_DESTROYING] = "being destroyed",
-};
+/* enum rdma_cm_state */
+static const char *const states[] = { "new",
+				      "resolving the address",
+				      "address resolved",
+				      "resolving the route",
+				      "route resolved",
+				      "connecting or connected",
+				      "disconnected",
+				      "bound",
+				      "listening",
+				      "its device is being removed",
+				      "being destroyed" };
 
 /* What a call needs: the states that it accepts, and what to do in others. */
 static const struct need {
@@ -75,8 +74,7 @@ static const struct need *need_of(const struct rd_event *ev)
 /* These need a connection; an rdma_cm_id without one has no object of the connection manager. */
 static bool needs_connection(const struct rd_event *ev)
 {
-	return rd_is_verb(ev, "rdma_disconnect") || rd_is_verb(ev, "rdma_reject") || rd_is_verb(ev, "rdma_notify") ||
-	       rd_is_verb(ev, "rdma_init_qp_attr");
+	return rd_is_verb(ev, "rdma_@(disconnect|reject|notify|init_qp_attr)");
 }
 
 static bool find_state(const struct rd_failure *f, const struct need *need, struct rd_explanation *ret)
@@ -115,7 +113,7 @@ static bool find_unconnected(const struct rd_failure *f, struct rd_explanation *
 	return true;
 }
 
-static bool find_cm_state(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+bool rd_find_cm_state(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	const struct need *need = need_of(f->event);
 	const struct rd_moment *m = &f->event->moment;
@@ -128,11 +126,9 @@ static bool find_cm_state(const struct rd_failure *f, struct rd_explanation *ret
 	return false;
 }
 
-const struct rd_cause_rule rd_cause_cm_state = { .find = find_cm_state };
-
 /*
  * ucma_get_ctx_dev() refuses an rdma_cm_id without a device before its state is looked at. Compilers make it part of its callers;
- * values that these check themselves, cm-request.c has looked at. Not decoded: conn_param.valid.
+ * values that these check themselves, rd_find_cm_request() has looked at. Not decoded: conn_param.valid.
  */
 static bool is_device_check(const struct rd_failure *f, bool *other)
 {
@@ -146,15 +142,14 @@ static bool is_device_check(const struct rd_failure *f, bool *other)
 		   "process_join|join_*multicast)");
 }
 
-static bool find_without_device(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+bool rd_find_cm_device(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	const struct need *need = need_of(f->event);
 	bool other = false;
 
 	(void)looked;
 	if ((!need && !needs_connection(f->event)) || !is_device_check(f, &other) ||
-	    f->event->moment.cm_state.known == RD_OK || rd_is_verb(f->event, "rdma_bind_addr") ||
-	    rd_is_verb(f->event, "rdma_resolve_addr") || rd_is_verb(f->event, "rdma_listen"))
+	    f->event->moment.cm_state.known == RD_OK || rd_is_verb(f->event, "rdma_@(bind_addr|resolve_addr|listen)"))
 		return false;
 	rd_explain(ret, "cm-id-state", f->event->origin_exact && !other ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
 		   "%s needs an rdma_cm_id that has a device; this one was %snot resolved or bound to an address of one",
@@ -169,8 +164,6 @@ static bool find_without_device(const struct rd_failure *f, struct rd_explanatio
 	rd_explain_fix(ret, "# %s", need ? need->fix : "call it only after a connection was established or requested");
 	return true;
 }
-
-const struct rd_cause_rule rd_cause_cm_device = { .errnos = { EINVAL }, .find = find_without_device };
 
 /* Addresses and ports of librdmacm. */
 
@@ -527,7 +520,7 @@ static bool find_family(const struct rd_failure *f, struct rd_explanation *ret)
 	return true;
 }
 
-static bool find_cm_address(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+bool rd_find_cm_address(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	(void)looked;
 	if (!rd_is_cm(f->event))
@@ -547,10 +540,6 @@ static bool find_cm_address(const struct rd_failure *f, struct rd_explanation *r
 		return false;
 	}
 }
-
-const struct rd_cause_rule rd_cause_cm_address = { .errnos = { EADDRINUSE, EADDRNOTAVAIL, ENODEV, EACCES, EAFNOSUPPORT },
-						   .needs = RD_FACT_NET | RD_FACT_PATH | RD_FACT_CM_IDS,
-						   .find = find_cm_address };
 
 /* Values in requests of librdmacm. */
 
@@ -689,12 +678,6 @@ static bool find_families(const struct rd_failure *f, struct rd_explanation *ret
 	return true;
 }
 
-/* Options that have functions of their own, which core-checks.c knows. */
-static bool is_option_check(const struct rd_failure *f)
-{
-	return f->event->origin_exact && rd_failure_origin_is(f, "rdma_set_*");
-}
-
 /* Values of other commands. */
 static bool find_value(const struct rd_failure *f, struct rd_explanation *ret)
 {
@@ -750,17 +733,16 @@ static bool find_stale(const struct rd_failure *f, struct rd_explanation *ret)
 	return true;
 }
 
-static bool find_cm_request(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+bool rd_find_cm_request(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	(void)looked;
 	if (f->event->err == -ENOENT)
 		return find_stale(f, ret);
-	/* Of another channel: the values were not looked at. */
-	if (!rd_is_cm(f->event) || rd_failure_origin_is(f, "ucma_get_ctx") || is_option_check(f))
+	/* Of another channel: the values were not looked at. Options that have functions of their own are among the checks of the core. */
+	if (!rd_is_cm(f->event) || rd_failure_origin_is(f, "ucma_get_ctx") ||
+	    (f->event->origin_exact && rd_failure_origin_is(f, "rdma_set_*")))
 		return false;
 	return find_value(f, ret) ||
 	       (f->event->err == -EINVAL && (find_address_size(f, ret) || find_private_data(f, ret) ||
 					     find_families(f, ret) || find_scope(f, ret) || find_join(f, ret)));
 }
-
-const struct rd_cause_rule rd_cause_cm_request = { .errnos = { EINVAL, ENOSYS, ENOENT }, .find = find_cm_request };

@@ -200,7 +200,7 @@ static bool find_namespace(const struct rd_failure *f, struct rd_explanation *re
 	return true;
 }
 
-static bool find_gid(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+bool rd_find_gid(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	char gid[RD_WORD_IP];
 
@@ -220,11 +220,6 @@ static bool find_gid(const struct rd_failure *f, struct rd_explanation *ret, str
 				f->gid.netdev ? " of " : "", f->gid.netdev ? f->gid.netdev : "");
 	return false;
 }
-
-const struct rd_cause_rule rd_cause_gid = { .errnos = { EINVAL, ENODATA, ENODEV, ENOENT, ETIMEDOUT, ENETUNREACH,
-							EHOSTUNREACH },
-					    .needs = RD_FACT_GID | RD_FACT_DEVICE | RD_FACT_NET,
-					    .find = find_gid };
 
 /*
  * Resolution of the destination on RoCE and iWARP, as addr_resolve() does it before a packet is sent: route, then neighbour. Routes
@@ -412,17 +407,12 @@ static bool is_off_subnet(const struct rd_failure *f, const struct ends *e)
 	return some && !e->v6 && !f->route_errno && !f->route.has_gateway;
 }
 
-/* Interface and route as they are now: the kernel may have had others a second ago. */
-static bool is_route_gone(const struct rd_failure *f)
-{
-	return f->route_errno > 0 && f->event->err == -ETIMEDOUT && rd_failure_origin_is(f, "addr*_resolve");
-}
-
 static bool find_waited(const struct rd_failure *f, const struct ends *e, struct rd_explanation *ret)
 {
 	const struct rd_netif *netif = e->netdev ? rd_netstate_find_name(&f->net, e->netdev) : NULL;
 
-	if (!is_route_gone(f))
+	/* Interface and route are as they are now: the kernel may have had others a second ago. */
+	if (f->route_errno <= 0 || f->event->err != -ETIMEDOUT || !rd_failure_origin_is(f, "addr*_resolve"))
 		return false;
 	rd_explain(ret, "neighbour-unreachable", RD_CONFIDENCE_MEDIUM,
 		   "no reply to %s for %s, or for the gateway to it: no RDMA packet was sent",
@@ -484,18 +474,13 @@ static bool find_unreachable(const struct rd_failure *f, const struct ends *e, s
 	return true;
 }
 
-static bool is_path_call(const struct rd_event *ev)
-{
-	return rd_is_verb(ev, "ibv_modify_qp") || rd_is_verb(ev, "ibv_create_ah") ||
-	       rd_is_verb(ev, "rdma_resolve_addr") || rd_is_verb(ev, "rdma_connect");
-}
-
-static bool find_path(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+bool rd_find_path(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	struct ends e;
 
 	/* Drivers have timeouts of their own, of firmware commands. */
-	if (!is_path_call(f->event) || rd_failure_in_driver(f) || !find_ends(f, &e))
+	if (!rd_is_verb(f->event, "@(ibv_modify_qp|ibv_create_ah|rdma_resolve_addr|rdma_connect)") ||
+	    rd_failure_in_driver(f) || !find_ends(f, &e))
 		return false;
 	if (f->other_net_ns && (f->event->err == -EINVAL || f->event->err == -EACCES))
 		return false;
@@ -517,8 +502,3 @@ static bool find_path(const struct rd_failure *f, struct rd_explanation *ret, st
 	rd_explain_fact(looked, "neighbour entry: %s", state_name(f->route_errno ? NULL : find_neighbour(f, &e)));
 	return false;
 }
-
-const struct rd_cause_rule rd_cause_path = { .errnos = { ETIMEDOUT, ENETUNREACH, EHOSTUNREACH, ENETDOWN, ENODEV, EINVAL,
-							 EACCES },
-					     .needs = RD_FACT_PATH,
-					     .find = find_path };

@@ -16,12 +16,9 @@ static const struct {
 	enum rd_res_kind kind;
 	const char *attr, *what;
 } kinds[] = {
-	{ "ibv_create_qp", RD_RES_QP, "max_qp", "queue pairs" },
-	{ "ibv_create_qp_ex", RD_RES_QP, "max_qp", "queue pairs" },
-	{ "ibv_create_cq", RD_RES_CQ, "max_cq", "completion queues" },
-	{ "ibv_create_cq_ex", RD_RES_CQ, "max_cq", "completion queues" },
-	{ "ibv_reg_mr", RD_RES_MR, "max_mr", "memory regions" },
-	{ "ibv_reg_dmabuf_mr", RD_RES_MR, "max_mr", "memory regions" },
+	{ "ibv_create_qp?(_ex)", RD_RES_QP, "max_qp", "queue pairs" },
+	{ "ibv_create_cq?(_ex)", RD_RES_CQ, "max_cq", "completion queues" },
+	{ "ibv_reg?(_dmabuf)_mr", RD_RES_MR, "max_mr", "memory regions" },
 	{ "ibv_alloc_pd", RD_RES_PD, "max_pd", "protection domains" },
 	{ "ibv_create_srq", RD_RES_SRQ, "max_srq", "shared receive queues" },
 };
@@ -47,7 +44,7 @@ static void add_holders(const struct rd_failure *f, enum rd_res_kind kind, struc
 	rd_explain_fact(ret, "this process has %" PRIu64 " of them", own);
 }
 
-static bool find_exhausted(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+bool rd_find_exhausted(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	const struct rd_res_dev *dev = find_dev(f);
 	uint64_t most;
@@ -72,13 +69,9 @@ static bool find_exhausted(const struct rd_failure *f, struct rd_explanation *re
 	return false;
 }
 
-const struct rd_cause_rule rd_cause_exhausted = { .errnos = { ENOMEM, ENOSPC, EINVAL },
-						  .needs = RD_FACT_LIMITS | RD_FACT_OBJECTS,
-						  .find = find_exhausted };
-
 /* ENOMEM without another reason. A control group near its limit does not show that it is the reason: page cache fills it, and the
  * kernel counts each time that it had to free some of it. So this is never a cause, but the operator has to know it. */
-static bool find_memory(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+bool rd_find_out_of_memory(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	const struct rd_memory_group *g = &f->memory.group;
 	char max[RD_BYTES_TEXT], now[RD_BYTES_TEXT];
@@ -95,10 +88,6 @@ static bool find_memory(const struct rd_failure *f, struct rd_explanation *ret, 
 				g->failures.v, g->failures.v == 1 ? "" : "s");
 	return false;
 }
-
-const struct rd_cause_rule rd_cause_out_of_memory = { .errnos = { ENOMEM },
-						      .needs = RD_FACT_MEMORY,
-						      .find = find_memory };
 
 /* Limits of the rdma controller of control groups: the kernel charges an object to the group of the process and to all groups above
  * it, and fails with EAGAIN if one of them is at its limit (kernel/cgroup/rdma.c). */
@@ -214,7 +203,7 @@ static void explain_one(const struct rd_failure *f, const struct resource *r, co
 		       rd_word_is_plain(path) ? "" : "# ", f->event->ibdev, r->name, strcmp(path, "/") ? path : "");
 }
 
-static bool find_rdma_cgroup(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+bool rd_find_rdma_cgroup(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	/* A handle is an open device; all other objects are counted together. */
 	const struct resource r = rd_is_verb(f->event, "ibv_open_device") ?
@@ -244,13 +233,9 @@ static bool find_rdma_cgroup(const struct rd_failure *f, struct rd_explanation *
 	return true;
 }
 
-const struct rd_cause_rule rd_cause_rdma_cgroup = { .errnos = { EAGAIN },
-						    .needs = RD_FACT_CGROUP,
-						    .find = find_rdma_cgroup };
-
 /* Devices that were removed or reset under a program that has them open: ib_uverbs_get_ucontext_file(), rdma_lookup_get_uobject(). */
 
-static bool find_removed(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+bool rd_find_removed(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	const char *dev = f->event->ibdev ? f->event->ibdev : "the device";
 	bool core = rd_failure_origin_is(f, "@(ib_uverbs_@(get_ucontext_file|ioctl|cmd_verbs|mmap|open)|"
@@ -279,10 +264,6 @@ static bool find_removed(const struct rd_failure *f, struct rd_explanation *ret,
 }
 
 /* While a device is being removed its GIDs, ports and resources go first: calls then fail with the errno of what they miss. */
-const struct rd_cause_rule rd_cause_removed = { .errnos = { EIO, ENXIO, ENODEV, ENODATA, ENOENT, ETIMEDOUT },
-						.needs = RD_FACT_DEVICE,
-						.find = find_removed };
-
 /*
  * Errors of firmware commands, as drivers report them in the kernel log. What is known here of a driver was read from its messages
  * in public reports; no rule of this file has run on such a device.
@@ -404,7 +385,7 @@ static void add_looked(const struct rd_failure *f, const struct rd_krecord *othe
 		rd_explain_fact(looked, "the kernel logged nothing since two seconds before the call");
 }
 
-static bool find_firmware(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+bool rd_find_firmware(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	const struct rd_krecord *other = NULL;
 
@@ -441,5 +422,3 @@ static bool find_firmware(const struct rd_failure *f, struct rd_explanation *ret
 	add_looked(f, other, looked);
 	return false;
 }
-
-const struct rd_cause_rule rd_cause_firmware = { .needs = RD_FACT_LOG | RD_FACT_DEVICE, .find = find_firmware };

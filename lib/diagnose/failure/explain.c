@@ -23,36 +23,50 @@ static bool find_signal(const struct rd_failure *f, struct rd_explanation *ret, 
 	return true;
 }
 
-static const struct rd_cause_rule rd_cause_signal = { .errnos = { EINTR, 512, 513, 514, 516 }, .find = find_signal };
-
 /* In this order: of several causes of the same confidence, the first is reported. */
-static const struct rd_cause_rule *const rules[] = {
-	&rd_cause_handle,	 &rd_cause_descriptors_invalid,
-	&rd_cause_create,	 &rd_cause_descriptors,
-	&rd_cause_in_use,	 &rd_cause_memlock,
-	&rd_cause_region,	 &rd_cause_mapping,
-	&rd_cause_memory,	 &rd_cause_user_buffer,
-	&rd_cause_ports,	 &rd_cause_qp_transition,
-	&rd_cause_gid,		 &rd_cause_qp_values,
-	&rd_cause_queue_limits,	 &rd_cause_multicast,
-	&rd_cause_cm_state,	 &rd_cause_cm_request,
-	&rd_cause_cm_device,	 &rd_cause_cm_address,
-	&rd_cause_path,		 &rd_cause_rdma_cgroup,
-	&rd_cause_removed,	 &rd_cause_core_checks,
-	&rd_cause_support,	 &rd_cause_malformed,
-	&rd_cause_exhausted,	 &rd_cause_firmware,
-	&rd_cause_out_of_memory, &rd_cause_signal,
+static const struct rule {
+	rd_cause_find *find;
+	int errnos[8];	/* positive, ended by 0; empty: any */
+	unsigned needs; /* enum rd_fact */
+} rules[] = {
+	{ rd_find_handle, { ENOENT, EINVAL }, 0 },
+	{ rd_find_descriptors_invalid, { EBADF, EINVAL, ENOENT }, 0 },
+	{ rd_find_create, { EINVAL, EPERM, ENOENT, EOPNOTSUPP }, 0 },
+	{ rd_find_descriptors, { EMFILE }, 0 },
+	{ rd_find_in_use, { EBUSY }, RD_FACT_OBJECTS },
+	{ rd_find_memlock, { ENOMEM, EPERM }, 0 },
+	{ rd_find_region, { EINVAL, EOPNOTSUPP, EACCES }, 0 },
+	{ rd_find_mapping, { EFAULT }, 0 },
+	{ rd_find_memory, { EFAULT, ENOMEM }, RD_FACT_MEMORY },
+	{ rd_find_user_buffer, { EFAULT }, 0 },
+	{ rd_find_ports, { EINVAL }, RD_FACT_DEVICE },
+	{ rd_find_qp_transition, { EINVAL }, 0 },
+	{ rd_find_gid,
+	  { EINVAL, ENODATA, ENODEV, ENOENT, ETIMEDOUT, ENETUNREACH, EHOSTUNREACH },
+	  RD_FACT_GID | RD_FACT_DEVICE | RD_FACT_NET },
+	{ rd_find_qp_values, { EINVAL, EOPNOTSUPP, EPERM, ENOTSUP }, RD_FACT_LIMITS | RD_FACT_DEVICE },
+	{ rd_find_queue_limits, { EINVAL, ENOMEM }, RD_FACT_LIMITS },
+	{ rd_find_multicast, { EINVAL, ENOMEM, ENOENT }, RD_FACT_LIMITS },
+	{ rd_find_cm_state, { 0 }, 0 },
+	{ rd_find_cm_request, { EINVAL, ENOSYS, ENOENT }, 0 },
+	{ rd_find_cm_device, { EINVAL }, 0 },
+	{ rd_find_cm_address,
+	  { EADDRINUSE, EADDRNOTAVAIL, ENODEV, EACCES, EAFNOSUPPORT },
+	  RD_FACT_NET | RD_FACT_PATH | RD_FACT_CM_IDS },
+	{ rd_find_path, { ETIMEDOUT, ENETUNREACH, EHOSTUNREACH, ENETDOWN, ENODEV, EINVAL, EACCES }, RD_FACT_PATH },
+	{ rd_find_rdma_cgroup, { EAGAIN }, RD_FACT_CGROUP },
+	{ rd_find_removed, { EIO, ENXIO, ENODEV, ENODATA, ENOENT, ETIMEDOUT }, RD_FACT_DEVICE },
+	{ rd_find_core_checks, { EINVAL, EPROTONOSUPPORT, EACCES, ENOSYS }, 0 },
+	{ rd_find_support, { EOPNOTSUPP, EPROTONOSUPPORT, ENOTTY, 524 /* ENOTSUPP */ }, RD_FACT_DEVICE },
+	{ rd_find_malformed, { ENOSPC, EMSGSIZE }, 0 },
+	{ rd_find_exhausted, { ENOMEM, ENOSPC, EINVAL }, RD_FACT_LIMITS | RD_FACT_OBJECTS },
+	{ rd_find_firmware, { 0 }, RD_FACT_LOG | RD_FACT_DEVICE },
+	{ rd_find_out_of_memory, { ENOMEM }, RD_FACT_MEMORY },
+	{ find_signal, { EINTR, 512, 513, 514, 516 }, 0 },
 };
 
 /* Where an errno can come from: modules, and the functions that pin memory. */
-enum {
-	UVERBS = 1,
-	CORE = 2,
-	PIN = 4,
-	CM = 8,
-	DRIVER = 16,
-	ANY = 31,
-};
+enum { UVERBS = 1, CORE = 2, PIN = 4, CM = 8, DRIVER = 16, ANY = 31 };
 
 /* From where a cause can come: a rule that looks at values alone finds it elsewhere, too, where the values do not matter. The first row
  * that matches counts. */
@@ -60,31 +74,16 @@ static const struct reach {
 	const char *id; /* a pattern */
 	unsigned from;
 } reaches[] = {
-	{ "memlock-*", PIN | DRIVER },
-	{ "memory-*", PIN | DRIVER },
-	{ "range-*", PIN | DRIVER },
-	{ "cgroup-huge-pages", PIN | DRIVER },
+	{ "@(memlock-*|memory-*|range-*|cgroup-huge-pages)", PIN | DRIVER },
 	{ "iova-offset", UVERBS | DRIVER },
-	{ "handle-*", UVERBS | CORE },
-	{ "object-in-use", UVERBS | CORE | DRIVER },
 	{ "context-state", UVERBS },
-	{ "access-flags", UVERBS | CORE | DRIVER },
-	{ "descriptors-exhausted", UVERBS | CM | CORE },
-	{ "capability-missing", UVERBS | CORE | DRIVER },
-	{ "cgroup-rdma-limit", UVERBS | CORE },
-	{ "qp-*", UVERBS | CORE | DRIVER | CM },
-	{ "port-number", UVERBS | CORE | DRIVER },
-	{ "limit-exceeded", UVERBS | CORE | DRIVER },
-	{ "user-buffer", UVERBS | CORE | DRIVER | CM },
-	{ "gid-*", UVERBS | CORE | DRIVER | CM },
-	{ "grh-missing", UVERBS | CORE | DRIVER },
-	{ "no-route", CORE | CM },
-	{ "neighbour-unreachable", CORE | CM },
-	{ "interface-down", CORE | CM },
-	{ "address-*", CORE | CM },
-	{ "privileged-port", CM },
-	{ "ports-exhausted", CM },
-	{ "cm-id-*", CM },
+	{ "@(handle-*|cgroup-rdma-limit)", UVERBS | CORE },
+	{ "@(object-in-use|access-flags|capability-missing|port-number|limit-exceeded|grh-missing)",
+	  UVERBS | CORE | DRIVER },
+	{ "descriptors-exhausted", UVERBS | CORE | CM },
+	{ "@(qp-*|gid-*|user-buffer)", UVERBS | CORE | CM | DRIVER },
+	{ "@(no-route|neighbour-unreachable|interface-down|address-*)", CORE | CM },
+	{ "@(privileged-port|ports-exhausted|cm-id-*)", CM },
 	{ "private-data-too-long", CM | DRIVER },
 	{ "*", ANY },
 };
@@ -117,12 +116,12 @@ static bool can_come_from(const char *id, unsigned places)
 {
 	size_t i = 0;
 
-	while (fnmatch(reaches[i].id, id, 0) != 0)
+	while (fnmatch(reaches[i].id, id, FNM_EXTMATCH) != 0)
 		i++;
 	return reaches[i].from & places;
 }
 
-static bool applies(const struct rd_cause_rule *rule, const struct rd_failure *f)
+static bool applies(const struct rule *rule, const struct rd_failure *f)
 {
 	if (!rule->errnos[0])
 		return true;
@@ -137,8 +136,8 @@ unsigned rd_explain_needs(const struct rd_failure *f)
 	unsigned needs = 0;
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(rules); i++)
-		if (applies(rules[i], f))
-			needs |= rules[i]->needs;
+		if (applies(&rules[i], f))
+			needs |= rules[i].needs;
 	return needs;
 }
 
@@ -196,9 +195,9 @@ void rd_explain_failure(const struct rd_failure *f, struct rd_explanation *ret)
 	for (size_t i = 0; i < RD_ARRAY_SIZE(rules); i++) {
 		struct rd_explanation one = { 0 };
 
-		if (!applies(rules[i], f) || rules[i]->needs & ~f->read)
+		if (!applies(&rules[i], f) || rules[i].needs & ~f->read)
 			continue;
-		if (!rules[i]->find(f, &one, &looked) || (ret->id && one.confidence <= ret->confidence) ||
+		if (!rules[i].find(f, &one, &looked) || (ret->id && one.confidence <= ret->confidence) ||
 		    !can_come_from(one.id, places)) {
 			rd_explanation_deinit(&one);
 			continue;

@@ -82,7 +82,7 @@ static void explain_stale(const struct rd_failure *f, const char *kind, uint32_t
 			    "open of the device, or a process that it was forked from)");
 }
 
-static bool find_handle(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+bool rd_find_handle(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	bool any = false;
 
@@ -107,8 +107,6 @@ static bool find_handle(const struct rd_failure *f, struct rd_explanation *ret, 
 	return false;
 }
 
-const struct rd_cause_rule rd_cause_handle = { .errnos = { ENOENT, EINVAL }, .find = find_handle };
-
 /* What a descriptor of this call must be: the name of its file, and what people call it; and with which errno the kernel refuses one
  * that is closed, and one of something else: dma_buf_get(), ucma_migrate_id(), lookup_get_fd_uobject(). */
 static const struct expected {
@@ -120,7 +118,7 @@ static const struct expected {
 	  "export the memory as DMA-BUF (cuMemGetHandleForAddressRange), and keep the descriptor open until it is registered" },
 	{ "rdma_migrate_id", "rdma_cm", "event channel of rdma_cm", ENOENT, EINVAL,
 	  "keep the channel open (rdma_create_event_channel) until the rdma_cm_id has moved to it" },
-	{ "ibv_create_cq", "[infinibandevent]", "completion channel of this device", EBADF, EBADF,
+	{ "ibv_create_cq?(_ex)", "[infinibandevent]", "completion channel of this device", EBADF, EBADF,
 	  "keep the channel open (ibv_create_comp_channel) as long as queues use it, and use it only with the context it was "
 	  "created on" },
 };
@@ -130,7 +128,7 @@ static const struct expected *expected_of(const struct rd_event *ev)
 	for (size_t i = 0; i < RD_ARRAY_SIZE(descriptors); i++)
 		if (rd_is_verb(ev, descriptors[i].verb))
 			return &descriptors[i];
-	return rd_is_verb(ev, "ibv_create_cq_ex") ? &descriptors[2] : NULL;
+	return NULL;
 }
 
 /* Whether the errno is about the descriptor. EBADF is, in any case; the core checks the other values of a DMA-BUF before it asks the
@@ -144,7 +142,7 @@ static bool is_about(const struct rd_failure *f, const struct expected *e, bool 
 	return err == EBADF || (closed && err == e->closed) || (other && err == e->other && !early);
 }
 
-static bool find_descriptor(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+bool rd_find_descriptors_invalid(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	const struct rd_moment *m = &f->event->moment;
 	const struct expected *e = expected_of(f->event);
@@ -170,11 +168,8 @@ static bool find_descriptor(const struct rd_failure *f, struct rd_explanation *r
 	return true;
 }
 
-const struct rd_cause_rule rd_cause_descriptors_invalid = { .errnos = { EBADF, EINVAL, ENOENT },
-							    .find = find_descriptor };
-
 /* EMFILE: the kernel found no free descriptor below the limit. */
-static bool find_exhausted(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+bool rd_find_descriptors(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	const struct rd_moment *m = &f->event->moment;
 	uint64_t more = m->nofile.v < 512 ? 1024 : 2 * m->nofile.v;
@@ -198,8 +193,6 @@ static bool find_exhausted(const struct rd_failure *f, struct rd_explanation *re
 		       f->event->pid, more, more, more, f->event->pid);
 	return true;
 }
-
-const struct rd_cause_rule rd_cause_descriptors = { .errnos = { EMFILE }, .find = find_exhausted };
 
 /* Objects of the same process that belong to a protection domain. */
 static void add_users_of_pd(const struct rd_failure *f, uint32_t pdn, struct rd_explanation *ret)
@@ -250,12 +243,7 @@ static const char *fix_for(unsigned type)
 /* Whether the call destroys the object that it names: only then it matters that others use it. */
 static bool destroys(const struct rd_event *ev)
 {
-	static const char *const words[] = { "ibv_destroy_", "ibv_dealloc_", "ibv_dereg_", "ibv_close_", "ibv_free_" };
-
-	for (size_t i = 0; ev->verb && i < RD_ARRAY_SIZE(words); i++)
-		if (!strncmp(ev->verb, words[i], strlen(words[i])))
-			return true;
-	return false;
+	return rd_is_verb(ev, "ibv_@(destroy|dealloc|dereg|close|free)_*");
 }
 
 /* While a call uses an object the kernel refuses to destroy it: uverbs_try_lock_object(), which these call. An object with users is
@@ -278,7 +266,7 @@ static void explain_locked(const struct rd_moment_handle *h, struct rd_explanati
 	rd_explain_fix(ret, "# do not use an object while another thread destroys or modifies it");
 }
 
-static bool find_in_use(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+bool rd_find_in_use(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	for (enum rd_req_field field = 0; field < RD_REQ_HANDLES; field++) {
 		const struct rd_moment_handle *h = rd_handle_of(f, field);
@@ -311,8 +299,6 @@ static bool find_in_use(const struct rd_failure *f, struct rd_explanation *ret, 
 	}
 	return false;
 }
-
-const struct rd_cause_rule rd_cause_in_use = { .errnos = { EBUSY }, .needs = RD_FACT_OBJECTS, .find = find_in_use };
 
 /*
  * Functions of the RDMA core that return an errno for one reason only (drivers/infiniband/core of Linux 6.1 to 7.2). Rules that have
@@ -377,7 +363,7 @@ static const struct check {
 	  "use RDMA_PS_TCP or RDMA_PS_UDP, or the address of an IPoIB interface" },
 };
 
-static bool find_check(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+bool rd_find_core_checks(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	(void)looked;
 	if (!f->event->origin_exact)
@@ -394,21 +380,16 @@ static bool find_check(const struct rd_failure *f, struct rd_explanation *ret, s
 	return false;
 }
 
-const struct rd_cause_rule rd_cause_core_checks = { .errnos = { EINVAL, EPROTONOSUPPORT, EACCES, ENOSYS },
-						    .find = find_check };
-
 /* Calls and attributes that the kernel or the driver does not support; requests that do not have the form that the kernel expects. */
 
 /* What the device would have to offer for a call. */
 static const struct offer {
 	const char *verb, *what;
 } offers[] = {
-	{ "ibv_alloc_dm", "device memory" },
-	{ "ibv_reg_dm_mr", "device memory" },
+	{ "ibv_@(alloc_dm|reg_dm_mr)", "device memory" },
 	{ "ibv_open_xrcd", "XRC" },
 	{ "ibv_create_flow", "flow steering" },
-	{ "ibv_create_wq", "work queues (for RSS)" },
-	{ "ibv_create_rwq_ind_table", "work queues (for RSS)" },
+	{ "ibv_create_@(wq|rwq_ind_table)", "work queues (for RSS)" },
 	{ "ibv_create_counters", "counters" },
 	{ "ibv_create_flow_action_esp", "IPsec offload" },
 	{ "ibv_alloc_mw", "memory windows" },
@@ -511,7 +492,7 @@ static bool find_group(const struct rd_failure *f, struct rd_explanation *ret)
 	return true;
 }
 
-static bool find_support(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+bool rd_find_support(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	const struct rd_event *ev = f->event;
 	const char *what = offer_for(ev), *dev = ev->ibdev ? ev->ibdev : "the device";
@@ -542,12 +523,8 @@ static bool find_support(const struct rd_failure *f, struct rd_explanation *ret,
 	return true;
 }
 
-const struct rd_cause_rule rd_cause_support = { .errnos = { EOPNOTSUPP, EPROTONOSUPPORT, ENOTTY, K_ENOTSUPP },
-						.needs = RD_FACT_DEVICE,
-						.find = find_support };
-
 /* Requests and responses shorter than the kernel expects, unknown attributes. */
-static bool find_malformed(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+bool rd_find_malformed(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	const struct rd_event *ev = f->event;
 
@@ -569,11 +546,9 @@ static bool find_malformed(const struct rd_failure *f, struct rd_explanation *re
 	return true;
 }
 
-const struct rd_cause_rule rd_cause_malformed = { .errnos = { ENOSPC, EMSGSIZE }, .find = find_malformed };
-
 /* EFAULT that is not about the memory of a region: the kernel could not read the request, or write the response. */
 
-static bool find_user_buffer(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+bool rd_find_user_buffer(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	const struct rd_moment *m = &f->event->moment;
 	bool response = m->response.kind != RD_MAP_NONE, core = !rd_failure_in_driver(f);
@@ -605,5 +580,3 @@ static bool find_user_buffer(const struct rd_failure *f, struct rd_explanation *
 			    "memory protected against writing");
 	return true;
 }
-
-const struct rd_cause_rule rd_cause_user_buffer = { .errnos = { EFAULT }, .find = find_user_buffer };

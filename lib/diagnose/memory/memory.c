@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Memory that cannot be registered: the limit of locked memory, mappings, and requests that the core refuses. */
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <linux/capability.h>
 #include <stdio.h>
@@ -134,7 +135,7 @@ static bool find_almost(const struct rd_failure *f, struct rd_explanation *ret)
 	return true;
 }
 
-static bool find_memlock(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+bool rd_find_memlock(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	const struct rd_moment *m = &f->event->moment;
 	const struct rd_request *request = &f->event->request;
@@ -155,8 +156,6 @@ static bool find_memlock(const struct rd_failure *f, struct rd_explanation *ret,
 			range ? " by the request" : "");
 	return false;
 }
-
-const struct rd_cause_rule rd_cause_memlock = { .errnos = { ENOMEM, EPERM }, .find = find_memlock };
 
 /* Why pages of a range of addresses cannot be pinned: the mappings as they were when the call failed. */
 
@@ -203,27 +202,22 @@ static void add_range(const struct rd_request *request, struct rd_explanation *r
 /* Address ranges that CUDA reserves, and its device files. */
 static bool is_accelerator(const struct rd_mapping *m)
 {
-	static const char *const names[] = { "nvidia", "kfd", "renderD", "habanalabs", "gdrdrv" };
-
-	for (size_t i = 0; m->has_file && i < RD_ARRAY_SIZE(names); i++)
-		if (!strncmp(m->name, names[i], strlen(names[i])))
-			return true;
-	return false;
+	return m->has_file && !fnmatch("@(nvidia|kfd|renderD|habanalabs|gdrdrv)*", m->name, FNM_EXTMATCH);
 }
 
 static void explain_accelerator(const struct rd_failure *f, const struct rd_mapping *m, const struct place *p,
-				enum rd_confidence confidence, struct rd_explanation *ret)
+				struct rd_explanation *ret)
 {
 	bool loaded = f->read & RD_FACT_MEMORY && f->memory.peer_module.known == RD_OK && f->memory.peer_module.v;
 
 	if (!strcmp(m->name, "gdrdrv")) {
-		rd_explain(ret, "memory-device-mapping", confidence,
+		rd_explain(ret, "memory-device-mapping", RD_CONFIDENCE_HIGH,
 			   "%s is a mapping of GPU memory for the CPU (gdrdrv), which cannot be registered", p->at);
 		rd_explain_fix(ret, "# register the GPU pointer itself instead of the mapping for the CPU");
 		return;
 	}
-	rd_explain(ret, "memory-gpu", confidence, "%s is memory of an accelerator (mapping of '%s'), which %s", p->at,
-		   m->name,
+	rd_explain(ret, "memory-gpu", RD_CONFIDENCE_HIGH, "%s is memory of an accelerator (mapping of '%s'), which %s",
+		   p->at, m->name,
 		   loaded ? "the module for it did not accept" :
 			    "needs nvidia_peermem or DMA-BUF; the module is not loaded");
 	if (f->read & RD_FACT_MEMORY)
@@ -237,105 +231,55 @@ static void explain_accelerator(const struct rd_failure *f, const struct rd_mapp
 				"register the memory as DMA-BUF (ibv_reg_dmabuf_mr)");
 }
 
-static void explain_device(const struct rd_mapping *m, const struct place *p, enum rd_confidence confidence,
-			   struct rd_explanation *ret)
-{
-	rd_explain(ret, "memory-device-mapping", confidence,
-		   "%s is memory of a device%s%s%s, which has no pages that could be pinned", p->at,
-		   m->name[0] ? " (mapping of '" : "", m->name, m->name[0] ? "')" : "");
-	rd_explain_fix(ret, "# register memory of the host, or export the device's memory as DMA-BUF and use "
-			    "ibv_reg_dmabuf_mr");
-}
-
-static void explain_hole(const struct place *p, enum rd_confidence confidence, struct rd_explanation *ret)
-{
-	if (p->first)
-		rd_explain(ret, "memory-not-mapped", confidence, "address %s is not mapped", p->at);
-	else
-		rd_explain(ret, "memory-not-mapped", confidence,
-			   "address %s is not mapped: %s after the start of the range of %s at %s", p->at, p->offset,
-			   p->length, p->start);
-	rd_explain_fix(ret, "# check address and length: the memory was freed or unmapped before, was never mapped, "
-			    "or ends earlier");
-}
-
-static void explain_end(const struct rd_mapping *m, const struct place *p, enum rd_confidence confidence,
-			struct rd_explanation *ret)
-{
-	char size[RD_BYTES_TEXT];
-
-	rd_explain(ret, "memory-past-end-of-file", confidence,
-		   "the mapping of '%s' is longer than the file (%s): there are no pages from %s on", m->name,
-		   rd_bytes_text(m->file_size, size), p->at);
-	rd_explain_fix(ret, "# enlarge the file before mapping it (ftruncate), or register only what it contains");
-}
-
-/* Whether the mapping permits execution was not read. */
-static void explain_no_access(const struct rd_mapping *m, const struct place *p, struct rd_explanation *ret)
-{
-	rd_explain(ret, "memory-no-access", RD_CONFIDENCE_HIGH, "address %s is mapped, but not readable (%s)", p->at,
-		   m->writable ? "PROT_WRITE without PROT_READ" : "PROT_NONE, or PROT_EXEC alone");
-	rd_explain_fix(ret, "# mprotect it to PROT_READ | PROT_WRITE before\n# an address range that a GPU library "
-			    "reserved needs nvidia_peermem or DMA-BUF");
-}
-
 static void explain_fault(const struct rd_failure *f, struct rd_explanation *ret)
 {
 	const struct rd_mapping *m = &f->event->moment.fault;
 	struct place p = place_of(&f->event->request, m->at);
-	enum rd_confidence confidence = RD_CONFIDENCE_HIGH;
+	enum rd_confidence sure = RD_CONFIDENCE_HIGH;
+	char size[RD_BYTES_TEXT];
 
-	if (m->kind == RD_MAP_HOLE)
-		explain_hole(&p, confidence, ret);
-	else if (is_accelerator(m))
-		explain_accelerator(f, m, &p, confidence, ret);
-	else if (m->kind == RD_MAP_DEVICE)
-		explain_device(m, &p, confidence, ret);
-	else if (m->kind == RD_MAP_PAST_END)
-		explain_end(m, &p, confidence, ret);
-	else if (m->kind == RD_MAP_NO_ACCESS)
-		explain_no_access(m, &p, ret);
-	else
-		rd_explain(ret, "memory-read-only", confidence,
+	if (m->kind == RD_MAP_HOLE) {
+		if (p.first)
+			rd_explain(ret, "memory-not-mapped", sure, "address %s is not mapped", p.at);
+		else
+			rd_explain(ret, "memory-not-mapped", sure,
+				   "address %s is not mapped: %s after the start of the range of %s at %s", p.at,
+				   p.offset, p.length, p.start);
+		rd_explain_fix(ret, "# check address and length: the memory was freed or unmapped before, was never "
+				    "mapped, or ends earlier");
+	} else if (is_accelerator(m)) {
+		explain_accelerator(f, m, &p, ret);
+	} else if (m->kind == RD_MAP_DEVICE) {
+		rd_explain(ret, "memory-device-mapping", sure,
+			   "%s is memory of a device%s%s%s, which has no pages that could be pinned", p.at,
+			   m->name[0] ? " (mapping of '" : "", m->name, m->name[0] ? "')" : "");
+		rd_explain_fix(ret, "# register memory of the host, or export the device's memory as DMA-BUF and use "
+				    "ibv_reg_dmabuf_mr");
+	} else if (m->kind == RD_MAP_PAST_END) {
+		rd_explain(ret, "memory-past-end-of-file", sure,
+			   "the mapping of '%s' is longer than the file (%s): there are no pages from %s on", m->name,
+			   rd_bytes_text(m->file_size, size), p.at);
+		rd_explain_fix(ret,
+			       "# enlarge the file before mapping it (ftruncate), or register only what it contains");
+	} else if (m->kind == RD_MAP_NO_ACCESS) {
+		/* Whether the mapping permits execution was not read. */
+		rd_explain(ret, "memory-no-access", sure, "address %s is mapped, but not readable (%s)", p.at,
+			   m->writable ? "PROT_WRITE without PROT_READ" : "PROT_NONE, or PROT_EXEC alone");
+		rd_explain_fix(ret, "# mprotect it to PROT_READ | PROT_WRITE before\n# an address range that a GPU "
+				    "library reserved needs nvidia_peermem or DMA-BUF");
+	} else {
+		rd_explain(ret, "memory-read-only", sure,
 			   "address %s is mapped read-only, and the region needs write access (access flags 0x%" PRIx64
 			   ")",
 			   p.at, f->event->request.v[RD_REQ_ACCESS]);
-	if (!ret->fix)
 		rd_explain_fix(ret, "# map the memory with PROT_WRITE, or register it without IBV_ACCESS_LOCAL_WRITE "
 				    "and remote write access");
+	}
 	add_mapping(m, ret);
 	add_range(&f->event->request, ret);
 }
 
 #define SECRETMEM_MAGIC 0x5345434d
-
-/* memfd_secret(2): only the process itself can access it. */
-static void explain_secret(const struct rd_failure *f, const struct rd_mapping *m, struct rd_explanation *ret)
-{
-	struct place p = place_of(&f->event->request, m->at);
-
-	rd_explain(ret, "memory-secret", RD_CONFIDENCE_HIGH,
-		   "%s is memory of memfd_secret, which the kernel never pins", p.at);
-	rd_explain_fix(ret, "# use ordinary memory for buffers of RDMA");
-	add_mapping(m, ret);
-	add_range(&f->event->request, ret);
-}
-
-/* Since Linux 6.5 the kernel refuses long-term pins of pages that a file system writes back: it could not notice changes by the
- * device. Anonymous memory, tmpfs and hugetlbfs are not written back. */
-static void explain_file(const struct rd_failure *f, const struct rd_mapping *m, struct rd_explanation *ret)
-{
-	struct place p = place_of(&f->event->request, m->at);
-
-	rd_explain(
-		ret, "memory-shared-file",
-		f->memory.refuses_files.known == RD_OK ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
-		"%s is a writable shared mapping of the file '%s': %s not pin pages of files for long with write access",
-		p.at, m->name,
-		f->memory.refuses_files.known == RD_OK ? "this kernel does" : "kernels from Linux 6.5 on do");
-	rd_explain_fix(ret, "# use anonymous memory, or a file on tmpfs (memfd_create, shm_open) or hugetlbfs\n# a "
-			    "private mapping (MAP_PRIVATE) works, but does not write to the file");
-}
 
 /*
  * What can refuse a page when it is faulted in, and the mapping is good: its pool of huge pages, a control group, a file system that
@@ -449,19 +393,30 @@ static bool find_special(const struct rd_failure *f, struct rd_explanation *ret,
 {
 	const struct rd_moment *m = &f->event->moment;
 	const struct rd_mapping *special = &m->special;
-	bool fault = f->event->err == -EFAULT, found;
+	bool fault = f->event->err == -EFAULT, found = true;
+	int refuses = f->memory.refuses_files.known != RD_OK ? -1 : f->memory.refuses_files.v;
 
 	if (!m->mapped_all || !special->kind || !rd_failure_origin_is(f, "*umem_get*"))
 		return false;
 	if (special->kind == RD_MAP_HUGE) {
 		found = (fault || !special->reserved) && find_huge(f, special, ret, looked);
 	} else if (fault && special->kind == RD_MAP_FILE && special->magic == SECRETMEM_MAGIC) {
-		explain_secret(f, special, ret);
-		return true;
-	} else if (fault && special->kind == RD_MAP_FILE &&
-		   (f->memory.refuses_files.known != RD_OK || f->memory.refuses_files.v)) {
-		explain_file(f, special, ret);
-		found = true;
+		/* memfd_secret(2): only the process itself can access it. */
+		rd_explain(ret, "memory-secret", RD_CONFIDENCE_HIGH,
+			   "0x%" PRIx64 " is memory of memfd_secret, which the kernel never pins", special->at);
+		rd_explain_fix(ret, "# use ordinary memory for buffers of RDMA");
+	} else if (fault && special->kind == RD_MAP_FILE && refuses != 0) {
+		/* Since Linux 6.5 the kernel refuses long-term pins of pages that a file system writes back: it could not notice
+		 * changes by the device. Anonymous memory, tmpfs and hugetlbfs are not written back. */
+		rd_explain(ret, "memory-shared-file", refuses > 0 ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
+			   "0x%" PRIx64
+			   " is a writable shared mapping of the file '%s': %s not pin pages of files for long "
+			   "with write access",
+			   special->at, special->name,
+			   refuses > 0 ? "this kernel does" : "kernels from Linux 6.5 on do");
+		rd_explain_fix(ret,
+			       "# use anonymous memory, or a file on tmpfs (memfd_create, shm_open) or hugetlbfs\n# a "
+			       "private mapping (MAP_PRIVATE) works, but does not write to the file");
 	} else {
 		found = fault && find_refused(f, special, ret, looked);
 	}
@@ -486,7 +441,7 @@ static void judge_fault(const struct rd_failure *f, struct rd_explanation *ret)
 }
 
 /* What the record of the call alone shows. */
-static bool find_mapping(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+bool rd_find_mapping(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	const struct rd_mapping *fault = &f->event->moment.fault;
 
@@ -499,9 +454,7 @@ static bool find_mapping(const struct rd_failure *f, struct rd_explanation *ret,
 	return true;
 }
 
-const struct rd_cause_rule rd_cause_mapping = { .errnos = { EFAULT }, .find = find_mapping };
-
-static bool find_memory(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+bool rd_find_memory(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	const struct rd_moment *m = &f->event->moment;
 	bool pins = rd_failure_origin_is(f, "*umem*") || f->event->err == -EFAULT;
@@ -533,10 +486,6 @@ static bool find_memory(const struct rd_failure *f, struct rd_explanation *ret, 
 	return false;
 }
 
-const struct rd_cause_rule rd_cause_memory = { .errnos = { EFAULT, ENOMEM },
-					       .needs = RD_FACT_MEMORY,
-					       .find = find_memory };
-
 /* Requests for memory regions and windows that the RDMA core refuses, as ib_uverbs_reg_mr(), ib_check_mr_access() and
  * __ib_umem_get_va() check them. */
 
@@ -559,11 +508,6 @@ const struct rd_cause_rule rd_cause_memory = { .errnos = { EFAULT, ENOMEM },
 #define REREG_KNOWN 7u
 #define REREG_TRANSLATION 1u
 #define REREG_ACCESS 4u
-
-static bool is_region(const struct rd_event *ev)
-{
-	return rd_is_verb(ev, "ibv_reg_mr") || rd_is_verb(ev, "ibv_rereg_mr");
-}
 
 /* On-demand paging of the whole address space: address 0 and the greatest length. */
 static bool is_implicit(const struct rd_request *r)
@@ -813,7 +757,7 @@ static bool find_values(const struct rd_failure *f, struct rd_explanation *ret)
 	       (find_access(f, ret) || find_on_demand(f, ret) || find_persistent(f, ret));
 }
 
-static bool find_region(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+bool rd_find_region(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	const struct rd_request *r = &f->event->request;
 	bool whole = rd_req_has(r, RD_REQ_ADDRESS) && rd_req_has(r, RD_REQ_LENGTH) && rd_req_has(r, RD_REQ_IOVA) &&
@@ -821,7 +765,7 @@ static bool find_region(const struct rd_failure *f, struct rd_explanation *ret, 
 
 	if (f->event->err == -EINVAL && (find_window(f, ret) || find_dmabuf(f, ret)))
 		return true;
-	if (!is_region(f->event) || !whole)
+	if (!rd_is_verb(f->event, "ibv_?(re)reg_mr") || !whole)
 		return false;
 	if (f->event->err == -EACCES)
 		return find_not_writable(f, ret);
@@ -835,5 +779,3 @@ static bool find_region(const struct rd_failure *f, struct rd_explanation *ret, 
 			r->v[RD_REQ_ACCESS]);
 	return false;
 }
-
-const struct rd_cause_rule rd_cause_region = { .errnos = { EINVAL, EOPNOTSUPP, EACCES }, .find = find_region };

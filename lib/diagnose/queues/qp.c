@@ -243,7 +243,7 @@ static bool find_foreign(const struct rd_failure *f, struct rd_explanation *ret)
 	return true;
 }
 
-static bool find_qp_transition(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+bool rd_find_qp_transition(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	if (!rd_is_verb(f->event, "ibv_modify_qp"))
 		return false;
@@ -251,8 +251,6 @@ static bool find_qp_transition(const struct rd_failure *f, struct rd_explanation
 		return find_noted(f, ret, looked);
 	return find_never_init(f, ret) || find_foreign(f, ret);
 }
-
-const struct rd_cause_rule rd_cause_qp_transition = { .errnos = { EINVAL }, .find = find_qp_transition };
 
 /* clang-format off */
 #define TO_INIT (M_PKEY | M_PORT | M_ACCESS)
@@ -487,7 +485,7 @@ static void explain_found(const struct rd_failure *f, const struct found *found,
 	rd_explain_fix(ret, "# %s", fix_for(found->v[0].id));
 }
 
-static bool find_qp_values(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+bool rd_find_qp_values(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	/* The core checks some values itself, drivers check others, or none. Elsewhere in the core it is not about values, and EPERM
 	 * is about privileges. */
@@ -517,10 +515,6 @@ static bool find_qp_values(const struct rd_failure *f, struct rd_explanation *re
 		      ret);
 	return true;
 }
-
-const struct rd_cause_rule rd_cause_qp_values = { .errnos = { EINVAL, EOPNOTSUPP, EPERM, ENOTSUP },
-						  .needs = RD_FACT_LIMITS | RD_FACT_DEVICE,
-						  .find = find_qp_values };
 
 /* Ports, of modify_qp and of queries. */
 static bool find_port(const struct rd_failure *f, struct rd_explanation *ret)
@@ -565,10 +559,8 @@ static bool find_other_port(const struct rd_failure *f, struct rd_explanation *r
 	return true;
 }
 
-static bool find_ports(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+bool rd_find_ports(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	(void)looked;
 	return find_port(f, ret) || find_other_port(f, ret);
 }
-
-const struct rd_cause_rule rd_cause_ports = { .errnos = { EINVAL }, .needs = RD_FACT_DEVICE, .find = find_ports };

@@ -18,12 +18,7 @@
 
 static bool is_create_qp(const struct rd_event *ev)
 {
-	return rd_is_verb(ev, "ibv_create_qp") || rd_is_verb(ev, "ibv_create_qp_ex");
-}
-
-static bool is_create_cq(const struct rd_event *ev)
-{
-	return rd_is_verb(ev, "ibv_create_cq") || rd_is_verb(ev, "ibv_create_cq_ex");
+	return rd_is_verb(ev, "ibv_create_qp?(_ex)");
 }
 
 static bool find_qp_type(const struct rd_failure *f, struct rd_explanation *ret)
@@ -128,7 +123,7 @@ static bool find_cq_flags(const struct rd_failure *f, struct rd_explanation *ret
 {
 	uint64_t flags = f->event->request.v[RD_REQ_FLAGS];
 
-	if (!is_create_cq(f->event) || !rd_req_has(&f->event->request, RD_REQ_FLAGS) || !flags)
+	if (!rd_is_verb(f->event, "ibv_create_cq?(_ex)") || !rd_req_has(&f->event->request, RD_REQ_FLAGS) || !flags)
 		return false;
 	if (f->event->err == -EINVAL && (rd_failure_origin_is(f, "uverbs_get_flags*") || flags > 0xff)) {
 		rd_explain(ret, "attribute-value", RD_CONFIDENCE_HIGH,
@@ -147,7 +142,7 @@ static bool find_cq_flags(const struct rd_failure *f, struct rd_explanation *ret
 	return true;
 }
 
-static bool find_create(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+bool rd_find_create(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	(void)looked;
 	if (f->event->err == -EINVAL && (find_qp_type(f, ret) || find_qp_flags(f, ret)))
@@ -155,8 +150,6 @@ static bool find_create(const struct rd_failure *f, struct rd_explanation *ret, 
 	return find_raw(f, ret) || find_qkey(f, ret) || find_no_cq(f, ret) || find_srq_type(f, ret) ||
 	       find_cq_flags(f, ret);
 }
-
-const struct rd_cause_rule rd_cause_create = { .errnos = { EINVAL, EPERM, ENOENT, EOPNOTSUPP }, .find = find_create };
 
 /* Sizes of queues and groups beyond the limits of the device. */
 
@@ -289,7 +282,7 @@ static bool find_inline(const struct rd_failure *f, struct rd_explanation *ret)
 	return true;
 }
 
-static bool find_queue_limits(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+bool rd_find_queue_limits(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	size_t n;
 
@@ -308,10 +301,6 @@ static bool find_queue_limits(const struct rd_failure *f, struct rd_explanation 
 		rd_explain_fact(looked, "all sizes of the request are within the limits of %s", f->event->ibdev);
 	return false;
 }
-
-const struct rd_cause_rule rd_cause_queue_limits = { .errnos = { EINVAL, ENOMEM },
-						     .needs = RD_FACT_LIMITS,
-						     .find = find_queue_limits };
 
 /* Multicast groups: ib_attach_mcast(), ib_detach_mcast(). */
 
@@ -376,17 +365,12 @@ static bool find_full(const struct rd_failure *f, struct rd_explanation *ret)
 	return true;
 }
 
-static bool find_multicast(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
+bool rd_find_multicast(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	(void)looked;
-	if (!f->event->request.has_gid ||
-	    (!rd_is_verb(f->event, "ibv_attach_mcast") && !rd_is_verb(f->event, "ibv_detach_mcast")))
+	if (!f->event->request.has_gid || !rd_is_verb(f->event, "ibv_@(at|de)tach_mcast"))
 		return false;
 	if (f->event->err == -ENOMEM)
 		return find_full(f, ret);
 	return find_address(f, ret) || find_not_attached(f, ret);
 }
-
-const struct rd_cause_rule rd_cause_multicast = { .errnos = { EINVAL, ENOMEM, ENOENT },
-						  .needs = RD_FACT_LIMITS,
-						  .find = find_multicast };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A rule: one file per cause, or per group of causes that are decided by the same facts. Private to lib/diagnose. */
+/* Rules: one function per cause, or per group of causes that are decided by the same facts. Private to lib/diagnose. */
 #ifndef RD_DIAGNOSE_RULE_H
 #define RD_DIAGNOSE_RULE_H
 
@@ -11,20 +11,16 @@
 /*
  * A rule sets `ret` (rd_explain) and returns true if it finds a cause. If not, it adds what it looked at to `looked`, if that rules
  * something out that an operator would suspect. A cause is of high confidence only if the kernel's own condition, evaluated with
- * the values of the failed call, holds, and nothing known contradicts it.
+ * the values of the failed call, holds, and nothing known contradicts it. Errnos and facts that it needs: explain.c.
  */
-struct rd_cause_rule {
-	int errnos[8];	/* positive, ended by 0; empty: any */
-	unsigned needs; /* enum rd_fact */
-	bool (*find)(const struct rd_failure *failure, struct rd_explanation *ret, struct rd_explanation *looked);
-};
+typedef bool rd_cause_find(const struct rd_failure *failure, struct rd_explanation *ret, struct rd_explanation *looked);
 
-extern const struct rd_cause_rule rd_cause_memlock, rd_cause_mapping, rd_cause_memory, rd_cause_user_buffer,
-	rd_cause_region, rd_cause_queue_limits, rd_cause_qp_transition, rd_cause_qp_values, rd_cause_gid, rd_cause_path,
-	rd_cause_handle, rd_cause_in_use, rd_cause_descriptors, rd_cause_descriptors_invalid, rd_cause_rdma_cgroup,
-	rd_cause_cm_state, rd_cause_cm_device, rd_cause_cm_address, rd_cause_cm_request, rd_cause_multicast,
-	rd_cause_support, rd_cause_removed, rd_cause_malformed, rd_cause_core_checks, rd_cause_create,
-	rd_cause_exhausted, rd_cause_firmware, rd_cause_ports, rd_cause_out_of_memory;
+rd_cause_find rd_find_handle, rd_find_descriptors_invalid, rd_find_create, rd_find_descriptors, rd_find_in_use,
+	rd_find_memlock, rd_find_region, rd_find_mapping, rd_find_memory, rd_find_user_buffer, rd_find_ports,
+	rd_find_qp_transition, rd_find_gid, rd_find_qp_values, rd_find_queue_limits, rd_find_multicast,
+	rd_find_cm_state, rd_find_cm_request, rd_find_cm_device, rd_find_cm_address, rd_find_path, rd_find_rdma_cgroup,
+	rd_find_removed, rd_find_core_checks, rd_find_support, rd_find_malformed, rd_find_exhausted, rd_find_firmware,
+	rd_find_out_of_memory;
 
 /* --- words.c: names for texts. Static, or written to `ret` and returned --- */
 
@@ -55,7 +51,7 @@ bool rd_is_zero(const uint8_t *bytes, size_t n);
 /* The handle with that index in the request, if the kernel looked it up. */
 const struct rd_moment_handle *rd_handle_of(const struct rd_failure *failure, enum rd_req_field field);
 
-/* Whether the call has the verb key of RD_VERB_* `kind` and `low`, or is the same command by write(2) or INVOKE_WRITE. */
+/* Whether the call is this verb, a shell pattern with @(one|another), by whatever way it reached the kernel. */
 bool rd_is_verb(const struct rd_event *event, const char *verb);
 
 /* --- cm.c --- */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,25 +8,24 @@
 #include "diagnose/shared/rule.h"
 #include "model/rdma/qp-event.h"
 
-static const char *const objects[] = {
-	[0] = "device context",
-	[1] = "protection domain",
-	[2] = "completion channel",
-	[3] = "completion queue",
-	[4] = "queue pair",
-	[5] = "shared receive queue",
-	[6] = "address handle",
-	[7] = "memory region",
-	[8] = "memory window",
-	[9] = "flow",
-	[10] = "XRC domain",
-	[11] = "receive work queue indirection table",
-	[12] = "work queue",
-	[13] = "flow action",
-	[14] = "device memory",
-	[15] = "counters",
-	[16] = "asynchronous event file",
-};
+/* UVERBS_OBJECT_*, from 0 on */
+static const char *const objects[] = { "device context",
+				       "protection domain",
+				       "completion channel",
+				       "completion queue",
+				       "queue pair",
+				       "shared receive queue",
+				       "address handle",
+				       "memory region",
+				       "memory window",
+				       "flow",
+				       "XRC domain",
+				       "receive work queue indirection table",
+				       "work queue",
+				       "flow action",
+				       "device memory",
+				       "counters",
+				       "asynchronous event file" };
 
 const char *rd_word_call(const struct rd_event *event)
 {
@@ -136,5 +136,5 @@ const struct rd_moment_handle *rd_handle_of(const struct rd_failure *f, enum rd_
 
 bool rd_is_verb(const struct rd_event *event, const char *verb)
 {
-	return event->verb && !strcmp(event->verb, verb);
+	return event->verb && !fnmatch(verb, event->verb, FNM_EXTMATCH);
 }
