@@ -254,6 +254,14 @@ static bool has_errno(const struct rd_fn *fn, int err)
 	       fn->errnos[err / 64] >> err % 64 & 1;
 }
 
+/* Functions that are not traced, and may have returned the errno. */
+static void add_callees(const struct rd_event *event, struct search *s, const struct rd_fn *fn)
+{
+	for (uint32_t i = 0; i < fn->n_calls; i++)
+		if (!is_traced(&s->set->fns[fn->calls[i]]) && may_be_origin(event, &s->set->fns[fn->calls[i]]))
+			add_to_search(s, fn->calls[i]);
+}
+
 /*
  * Whether a function that is not traced can return this errno: its own code has it as a constant, or it calls something that is not
  * traced either and may return it. Driver functions called through pointers are traced or left out on their own account.
@@ -266,12 +274,7 @@ static bool can_return(const struct rd_event *event, struct search *s, uint32_t 
 
 		if (has_errno(fn, -event->err) || fn->outside || (fn->indirect && !s->set->modules[fn->module].has_ops))
 			return true;
-		for (uint32_t i = 0; i < fn->n_calls; i++) {
-			const struct rd_fn *to = &s->set->fns[fn->calls[i]];
-
-			if (!is_traced(to) && may_be_origin(event, to))
-				add_to_search(s, fn->calls[i]);
-		}
+		add_callees(event, s, fn);
 	}
 	return false;
 }
@@ -330,37 +333,27 @@ size_t rd_origin_deepen(const struct rd_event *event, const struct rd_fnset *set
 {
 	_cleanup_free_ uint32_t *todo = rd_alloc(set->n_fns + 1, sizeof(*todo));
 	_cleanup_free_ bool *seen = rd_alloc(set->n_fns + 1, sizeof(*seen));
-	size_t n_todo = 0, n = 0;
+	struct search s = { set, seen, todo, 0 };
+	size_t n = 0;
 
-	for (size_t i = 0; i < event->n_below; i++) {
-		todo[n_todo++] = event->below[i];
-		seen[event->below[i]] = true;
-	}
-	for (uint32_t i = 0; n_todo && i < set->n_fns; i++) {
+	for (size_t i = 0; i < event->n_below; i++)
+		add_to_search(&s, event->below[i]);
+	for (uint32_t i = 0; s.n && i < set->n_fns; i++) {
 		const struct rd_fn *fn = &set->fns[i];
 
-		if (fn->member && !seen[i] && may_be_origin(event, fn) && set->modules[fn->module].rdma &&
-		    (fn->rule == RD_RULE_CLEANUP || !set->modules[fn->module].has_ops)) {
-			todo[n_todo++] = i;
-			seen[i] = true;
-		}
+		if (fn->member && may_be_origin(event, fn) && set->modules[fn->module].rdma &&
+		    (fn->rule == RD_RULE_CLEANUP || !set->modules[fn->module].has_ops))
+			add_to_search(&s, i);
 	}
-	while (n_todo) {
-		uint32_t id = todo[--n_todo];
+	while (s.n) {
+		uint32_t id = todo[--s.n];
 		const struct rd_fn *fn = &set->fns[id];
 
 		if (!is_traced(fn) && fn->attachable) {
 			n += !add[id];
 			add[id] = true;
 		}
-		for (uint32_t i = 0; i < fn->n_calls; i++) {
-			uint32_t to = fn->calls[i];
-
-			if (seen[to] || is_traced(&set->fns[to]) || !may_be_origin(event, &set->fns[to]))
-				continue;
-			seen[to] = true;
-			todo[n_todo++] = to;
-		}
+		add_callees(event, &s, fn);
 	}
 	return n;
 }

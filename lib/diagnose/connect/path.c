@@ -66,7 +66,7 @@ static bool find_unused(const struct rd_failure *f, struct rd_explanation *ret)
 	enum rd_confidence confidence = f->event->err == -ENODATA && !rd_failure_in_driver(f) ? RD_CONFIDENCE_HIGH :
 												RD_CONFIDENCE_MEDIUM;
 
-	/* The whole port is going away: see removed.c. */
+	/* The whole port is going away: see rd_find_removed(). */
 	if (!fits || f->gid.known != RD_ABSENT || (!f->dev.netdev && !f->dev.state))
 		return false;
 	if (f->gid_before.known == RD_OK) {

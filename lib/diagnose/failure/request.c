@@ -8,13 +8,6 @@
 
 /* Objects that a request names: handles that do not exist, or are of another kind; descriptors; objects that are still in use. */
 
-static const char *kind_of(enum rd_req_field field)
-{
-	unsigned type = rd_word_type_of(field);
-
-	return type ? rd_word_object(type) : "object";
-}
-
 /* The receive side of a queue pair for sends only, both of one for receives only, and the domain of an XRC target, which is an XRC
  * domain: ib_uverbs_create_qp(). Queues of an indirection table belong to none, and are 0. */
 static bool is_used_by_qp(const struct rd_request *r, enum rd_req_field field)
@@ -59,29 +52,6 @@ static const char *article_of(const char *name)
 	return strchr("aeioX", *name) ? "an" : "a";
 }
 
-static void explain_type(uint32_t handle, unsigned is, unsigned wanted, struct rd_explanation *ret)
-{
-	const char *name = rd_word_object(is), *other = rd_word_object(wanted);
-
-	rd_explain(ret, "handle-type", RD_CONFIDENCE_HIGH, "handle %u is %s %s, and not %s %s", handle,
-		   article_of(name), name, article_of(other), other);
-	rd_explain_fix(ret, "# the program passes an object of the wrong kind, or one whose handle was reused after "
-			    "it had been destroyed");
-}
-
-static void explain_stale(const struct rd_failure *f, const char *kind, uint32_t handle, struct rd_explanation *ret)
-{
-	rd_explain(ret, "handle-stale", f->event->err == -ENOENT ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
-		   "the %s with handle %u does not exist in this process's context", kind, handle);
-	rd_explain_fact(
-		ret,
-		"%s names handle %u; the kernel's table of objects of this open device had none with that handle when "
-		"the call failed",
-		rd_word_call(f->event), handle);
-	rd_explain_fix(ret, "# the program uses an object after destroying it, or one of another context (another "
-			    "open of the device, or a process that it was forked from)");
-}
-
 bool rd_find_handle(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	bool any = false;
@@ -89,16 +59,31 @@ bool rd_find_handle(const struct rd_failure *f, struct rd_explanation *ret, stru
 	for (enum rd_req_field field = 0; field < RD_REQ_HANDLES; field++) {
 		const struct rd_moment_handle *h = is_used(f, field) ? rd_handle_of(f, field) : NULL;
 		unsigned type = rd_word_type_of(field);
+		const char *wanted = rd_word_object(type), *name;
 
 		if (!h)
 			continue;
 		any = true;
+		name = rd_word_object(h->type);
 		if (!h->found && (f->event->err == -ENOENT || f->event->err == -EINVAL)) {
-			explain_stale(f, kind_of(field), h->handle, ret);
+			rd_explain(ret, "handle-stale",
+				   f->event->err == -ENOENT ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
+				   "the %s with handle %u does not exist in this process's context",
+				   type ? wanted : "object", h->handle);
+			rd_explain_fact(ret,
+					"%s names handle %u; the kernel's table of objects of this open device had none "
+					"with that handle when the call failed",
+					rd_word_call(f->event), h->handle);
+			rd_explain_fix(ret,
+				       "# the program uses an object after destroying it, or one of another context "
+				       "(another open of the device, or a process that it was forked from)");
 			return true;
 		}
 		if (h->found && type && h->type != type && f->event->err == -EINVAL) {
-			explain_type(h->handle, h->type, type, ret);
+			rd_explain(ret, "handle-type", RD_CONFIDENCE_HIGH, "handle %u is %s %s, and not %s %s",
+				   h->handle, article_of(name), name, article_of(wanted), wanted);
+			rd_explain_fix(ret, "# the program passes an object of the wrong kind, or one whose handle was "
+					    "reused after it had been destroyed");
 			return true;
 		}
 	}
@@ -123,14 +108,6 @@ static const struct expected {
 	  "created on" },
 };
 
-static const struct expected *expected_of(const struct rd_event *ev)
-{
-	for (size_t i = 0; i < RD_ARRAY_SIZE(descriptors); i++)
-		if (rd_is_verb(ev, descriptors[i].verb))
-			return &descriptors[i];
-	return NULL;
-}
-
 /* Whether the errno is about the descriptor. EBADF is, in any case; the core checks the other values of a DMA-BUF before it asks the
  * driver, which looks up the descriptor. */
 static bool is_about(const struct rd_failure *f, const struct expected *e, bool closed, bool other)
@@ -145,10 +122,13 @@ static bool is_about(const struct rd_failure *f, const struct expected *e, bool 
 bool rd_find_descriptors_invalid(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	const struct rd_moment *m = &f->event->moment;
-	const struct expected *e = expected_of(f->event);
+	const struct expected *e = NULL;
 	int32_t fd = (int32_t)f->event->request.v[RD_REQ_FD];
-	bool closed = m->fd_known == RD_ABSENT, other = m->fd_known == RD_OK && e && strcmp(m->fd_name, e->file) != 0;
+	bool closed = m->fd_known == RD_ABSENT, other;
 
+	for (size_t i = 0; !e && i < RD_ARRAY_SIZE(descriptors); i++)
+		e = rd_is_verb(f->event, descriptors[i].verb) ? &descriptors[i] : NULL;
+	other = m->fd_known == RD_OK && e && strcmp(m->fd_name, e->file) != 0;
 	if (!e || !rd_req_has(&f->event->request, RD_REQ_FD))
 		return false;
 	if (!is_about(f, e, closed, other)) {
@@ -385,33 +365,23 @@ bool rd_find_core_checks(const struct rd_failure *f, struct rd_explanation *ret,
 /* What the device would have to offer for a call. */
 static const struct offer {
 	const char *verb, *what;
-} offers[] = {
-	{ "ibv_@(alloc_dm|reg_dm_mr)", "device memory" },
-	{ "ibv_open_xrcd", "XRC" },
-	{ "ibv_create_flow", "flow steering" },
-	{ "ibv_create_@(wq|rwq_ind_table)", "work queues (for RSS)" },
-	{ "ibv_create_counters", "counters" },
-	{ "ibv_create_flow_action_esp", "IPsec offload" },
-	{ "ibv_alloc_mw", "memory windows" },
-	{ "ibv_reg_dmabuf_mr", "registration of DMA-BUF memory" },
-	{ "ibv_advise_mr", "prefetching for on-demand paging" },
-	{ "ibv_rereg_mr", "changing memory regions" },
-	{ "ibv_resize_cq", "resizing completion queues" },
-	{ "ibv_attach_mcast", "multicast" },
-	{ "ibv_create_srq", "shared receive queues" },
-	{ "ibv_create_srq_ex", "this kind of shared receive queue" },
-	{ "ibv_modify_cq", "moderation of completion events" },
-	{ "ibv_alloc_dmah", "DMA handles" },
-	{ "ibv_create_comp_cntr", "completion counters" },
-};
-
-static const char *offer_for(const struct rd_event *ev)
-{
-	for (size_t i = 0; i < RD_ARRAY_SIZE(offers); i++)
-		if (rd_is_verb(ev, offers[i].verb))
-			return offers[i].what;
-	return NULL;
-}
+} offers[] = { { "ibv_@(alloc_dm|reg_dm_mr)", "device memory" },
+	       { "ibv_open_xrcd", "XRC" },
+	       { "ibv_create_flow", "flow steering" },
+	       { "ibv_create_@(wq|rwq_ind_table)", "work queues (for RSS)" },
+	       { "ibv_create_counters", "counters" },
+	       { "ibv_create_flow_action_esp", "IPsec offload" },
+	       { "ibv_alloc_mw", "memory windows" },
+	       { "ibv_reg_dmabuf_mr", "registration of DMA-BUF memory" },
+	       { "ibv_advise_mr", "prefetching for on-demand paging" },
+	       { "ibv_rereg_mr", "changing memory regions" },
+	       { "ibv_resize_cq", "resizing completion queues" },
+	       { "ibv_attach_mcast", "multicast" },
+	       { "ibv_create_srq", "shared receive queues" },
+	       { "ibv_create_srq_ex", "this kind of shared receive queue" },
+	       { "ibv_modify_cq", "moderation of completion events" },
+	       { "ibv_alloc_dmah", "DMA handles" },
+	       { "ibv_create_comp_cntr", "completion counters" } };
 
 #define QP_SIG_ALL (1u << 31) /* not a flag of the driver */
 
@@ -495,9 +465,11 @@ static bool find_group(const struct rd_failure *f, struct rd_explanation *ret)
 bool rd_find_support(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	const struct rd_event *ev = f->event;
-	const char *what = offer_for(ev), *dev = ev->ibdev ? ev->ibdev : "the device";
+	const char *what = NULL, *dev = ev->ibdev ? ev->ibdev : "the device";
 
 	(void)looked;
+	for (size_t i = 0; !what && i < RD_ARRAY_SIZE(offers); i++)
+		what = rd_is_verb(ev, offers[i].verb) ? offers[i].what : NULL;
 	if (find_group(f, ret))
 		return true;
 	if (ev->err == -EPROTONOSUPPORT || ev->err == -ENOTTY) {

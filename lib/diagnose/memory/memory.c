@@ -159,23 +159,6 @@ bool rd_find_memlock(const struct rd_failure *f, struct rd_explanation *ret, str
 
 /* Why pages of a range of addresses cannot be pinned: the mappings as they were when the call failed. */
 
-struct place {
-	char at[RD_WORD_ADDRESS], start[RD_WORD_ADDRESS], offset[RD_BYTES_TEXT], length[RD_BYTES_TEXT];
-	bool first; /* the problem is at the very start of the range */
-};
-
-static struct place place_of(const struct rd_request *request, uint64_t at)
-{
-	uint64_t start = request->v[RD_REQ_ADDRESS];
-	struct place p = { .first = at <= start };
-
-	rd_word_pointer(at, p.at);
-	rd_word_pointer(start, p.start);
-	rd_bytes_text(at > start ? at - start : 0, p.offset);
-	rd_bytes_text(request->v[RD_REQ_LENGTH], p.length);
-	return p;
-}
-
 static void add_mapping(const struct rd_mapping *m, struct rd_explanation *ret)
 {
 	bool named = m->has_file && m->name[0];
@@ -205,19 +188,20 @@ static bool is_accelerator(const struct rd_mapping *m)
 	return m->has_file && !fnmatch("@(nvidia|kfd|renderD|habanalabs|gdrdrv)*", m->name, FNM_EXTMATCH);
 }
 
-static void explain_accelerator(const struct rd_failure *f, const struct rd_mapping *m, const struct place *p,
-				struct rd_explanation *ret)
+static void explain_accelerator(const struct rd_failure *f, const struct rd_mapping *m, struct rd_explanation *ret)
 {
+	char at[RD_WORD_ADDRESS];
 	bool loaded = f->read & RD_FACT_MEMORY && f->memory.peer_module.known == RD_OK && f->memory.peer_module.v;
 
+	rd_word_pointer(m->at, at);
 	if (!strcmp(m->name, "gdrdrv")) {
 		rd_explain(ret, "memory-device-mapping", RD_CONFIDENCE_HIGH,
-			   "%s is a mapping of GPU memory for the CPU (gdrdrv), which cannot be registered", p->at);
+			   "%s is a mapping of GPU memory for the CPU (gdrdrv), which cannot be registered", at);
 		rd_explain_fix(ret, "# register the GPU pointer itself instead of the mapping for the CPU");
 		return;
 	}
 	rd_explain(ret, "memory-gpu", RD_CONFIDENCE_HIGH, "%s is memory of an accelerator (mapping of '%s'), which %s",
-		   p->at, m->name,
+		   at, m->name,
 		   loaded ? "the module for it did not accept" :
 			    "needs nvidia_peermem or DMA-BUF; the module is not loaded");
 	if (f->read & RD_FACT_MEMORY)
@@ -234,36 +218,38 @@ static void explain_accelerator(const struct rd_failure *f, const struct rd_mapp
 static void explain_fault(const struct rd_failure *f, struct rd_explanation *ret)
 {
 	const struct rd_mapping *m = &f->event->moment.fault;
-	struct place p = place_of(&f->event->request, m->at);
+	uint64_t start = f->event->request.v[RD_REQ_ADDRESS];
 	enum rd_confidence sure = RD_CONFIDENCE_HIGH;
-	char size[RD_BYTES_TEXT];
+	char at[RD_WORD_ADDRESS], size[RD_BYTES_TEXT], length[RD_BYTES_TEXT];
 
+	rd_word_pointer(m->at, at);
 	if (m->kind == RD_MAP_HOLE) {
-		if (p.first)
-			rd_explain(ret, "memory-not-mapped", sure, "address %s is not mapped", p.at);
+		if (m->at <= start)
+			rd_explain(ret, "memory-not-mapped", sure, "address %s is not mapped", at);
 		else
 			rd_explain(ret, "memory-not-mapped", sure,
-				   "address %s is not mapped: %s after the start of the range of %s at %s", p.at,
-				   p.offset, p.length, p.start);
+				   "address %s is not mapped: %s after the start of the range of %s at 0x%" PRIx64, at,
+				   rd_bytes_text(m->at - start, size),
+				   rd_bytes_text(f->event->request.v[RD_REQ_LENGTH], length), start);
 		rd_explain_fix(ret, "# check address and length: the memory was freed or unmapped before, was never "
 				    "mapped, or ends earlier");
 	} else if (is_accelerator(m)) {
-		explain_accelerator(f, m, &p, ret);
+		explain_accelerator(f, m, ret);
 	} else if (m->kind == RD_MAP_DEVICE) {
 		rd_explain(ret, "memory-device-mapping", sure,
-			   "%s is memory of a device%s%s%s, which has no pages that could be pinned", p.at,
+			   "%s is memory of a device%s%s%s, which has no pages that could be pinned", at,
 			   m->name[0] ? " (mapping of '" : "", m->name, m->name[0] ? "')" : "");
 		rd_explain_fix(ret, "# register memory of the host, or export the device's memory as DMA-BUF and use "
 				    "ibv_reg_dmabuf_mr");
 	} else if (m->kind == RD_MAP_PAST_END) {
 		rd_explain(ret, "memory-past-end-of-file", sure,
 			   "the mapping of '%s' is longer than the file (%s): there are no pages from %s on", m->name,
-			   rd_bytes_text(m->file_size, size), p.at);
+			   rd_bytes_text(m->file_size, size), at);
 		rd_explain_fix(ret,
 			       "# enlarge the file before mapping it (ftruncate), or register only what it contains");
 	} else if (m->kind == RD_MAP_NO_ACCESS) {
 		/* Whether the mapping permits execution was not read. */
-		rd_explain(ret, "memory-no-access", sure, "address %s is mapped, but not readable (%s)", p.at,
+		rd_explain(ret, "memory-no-access", sure, "address %s is mapped, but not readable (%s)", at,
 			   m->writable ? "PROT_WRITE without PROT_READ" : "PROT_NONE, or PROT_EXEC alone");
 		rd_explain_fix(ret, "# mprotect it to PROT_READ | PROT_WRITE before\n# an address range that a GPU "
 				    "library reserved needs nvidia_peermem or DMA-BUF");
@@ -271,7 +257,7 @@ static void explain_fault(const struct rd_failure *f, struct rd_explanation *ret
 		rd_explain(ret, "memory-read-only", sure,
 			   "address %s is mapped read-only, and the region needs write access (access flags 0x%" PRIx64
 			   ")",
-			   p.at, f->event->request.v[RD_REQ_ACCESS]);
+			   at, f->event->request.v[RD_REQ_ACCESS]);
 		rd_explain_fix(ret, "# map the memory with PROT_WRITE, or register it without IBV_ACCESS_LOCAL_WRITE "
 				    "and remote write access");
 	}
@@ -289,7 +275,7 @@ static bool find_huge(const struct rd_failure *f, const struct rd_mapping *m, st
 		      struct rd_explanation *looked)
 {
 	const struct rd_fail_memory *mem = &f->memory;
-	struct place p = place_of(&f->event->request, m->at);
+	char at[RD_WORD_ADDRESS];
 	uint64_t size = m->block ? m->block : 2u << 20, length = f->event->request.v[RD_REQ_LENGTH];
 	/* Pages that another mapping has reserved are free, and not for this one. */
 	uint64_t spare = mem->huge_free.v > mem->huge_reserved.v ? mem->huge_free.v - mem->huge_reserved.v : 0;
@@ -298,24 +284,25 @@ static bool find_huge(const struct rd_failure *f, const struct rd_mapping *m, st
 	const struct rd_memory_group *group = &mem->huge_group;
 	struct rd_explanation *facts = ret;
 
+	rd_word_pointer(m->at, at);
 	rd_bytes_text(size, page);
 	if (group->path && group->failures.known == RD_OK && group->failures.v) {
 		rd_explain(ret, "cgroup-huge-pages", RD_CONFIDENCE_MEDIUM,
 			   "%s is a mapping of huge pages of %s, of which control group %s may have %s (hugetlb.max)",
-			   p.at, page, group->path, rd_bytes_text(group->max.v, most));
+			   at, page, group->path, rd_bytes_text(group->max.v, most));
 		rd_explain_fact(ret, "%s has %s of them now, and reached its limit %" PRIu64 " time%s", group->path,
 				rd_bytes_text(group->current.v, used), group->failures.v,
 				group->failures.v == 1 ? "" : "s");
 		rd_explain_fix(ret, "# raise hugetlb.max of %s (the limit of huge pages of the container)", group->path);
 	} else if (m->reserved || mem->huge_free.known != RD_OK || spare >= wanted) {
 		facts = looked;
-		rd_explain_fact(looked, "%s is a mapping of huge pages of %s%s", p.at, page,
+		rd_explain_fact(looked, "%s is a mapping of huge pages of %s%s", at, page,
 				m->reserved ? ", which were reserved for it" : "");
 	} else {
 		rd_explain(ret, "memory-huge-page",
 			   !spare && f->event->err == -EFAULT ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
-			   "%s is a mapping of huge pages of %s without reservation (MAP_NORESERVE), and %s", p.at,
-			   page, spare ? "too few are free" : "no huge page is free");
+			   "%s is a mapping of huge pages of %s without reservation (MAP_NORESERVE), and %s", at, page,
+			   spare ? "too few are free" : "no huge page is free");
 		rd_explain_fix(
 			ret,
 			size == 2u << 20 ?
@@ -342,18 +329,18 @@ static bool is_full(const struct rd_mapping *m)
 	       m->fs_size.v - m->fs_used.v <= (m->fs_size.v / 32 > 1u << 20 ? m->fs_size.v / 32 : 1u << 20);
 }
 
-static bool find_refused(const struct rd_failure *f, const struct rd_mapping *m, struct rd_explanation *ret,
-			 struct rd_explanation *looked)
+static bool find_refused(const struct rd_mapping *m, struct rd_explanation *ret, struct rd_explanation *looked)
 {
-	struct place p = place_of(&f->event->request, m->at);
+	char at[RD_WORD_ADDRESS];
 	char size[RD_BYTES_TEXT], used[RD_BYTES_TEXT];
 
+	rd_word_pointer(m->at, at);
 	if (m->watched) {
 		rd_explain(
 			ret, "memory-userfaultfd", RD_CONFIDENCE_MEDIUM,
 			"%s is memory whose page faults a program handles itself (userfaultfd), and one of the kernel "
 			"was not handled",
-			p.at);
+			at);
 		rd_explain_fix(ret, "sysctl vm.unprivileged_userfaultfd\n# with 0, a userfaultfd of a process without "
 				    "CAP_SYS_PTRACE handles no faults of the kernel\n# touch the memory before it is "
 				    "registered, or unregister it from the userfaultfd");
@@ -361,7 +348,7 @@ static bool find_refused(const struct rd_failure *f, const struct rd_mapping *m,
 		rd_explain(
 			ret, "memory-protection-key", RD_CONFIDENCE_MEDIUM,
 			"%s is memory with protection key %u, which the thread that registers it may not have access to",
-			p.at, m->key);
+			at, m->key);
 		rd_explain_fix(ret,
 			       "# permit access in that thread before (pkey_set), or register memory without a key");
 	} else if (is_full(m)) {
@@ -375,7 +362,7 @@ static bool find_refused(const struct rd_failure *f, const struct rd_mapping *m,
 			       "enlarge it: mount -o remount,size=, --shm-size of a container, an emptyDir of medium "
 			       "Memory\n# allocate the file before it is mapped (posix_fallocate)");
 	} else {
-		rd_explain_fact(looked, "%s is a %s mapping of the file '%s'%s", p.at, m->shared ? "shared" : "private",
+		rd_explain_fact(looked, "%s is a %s mapping of the file '%s'%s", at, m->shared ? "shared" : "private",
 				m->name,
 				m->magic == TMPFS_MAGIC ? " on tmpfs" :
 							  ": its file system can refuse a page (no "
@@ -418,7 +405,7 @@ static bool find_special(const struct rd_failure *f, struct rd_explanation *ret,
 			       "# use anonymous memory, or a file on tmpfs (memfd_create, shm_open) or hugetlbfs\n# a "
 			       "private mapping (MAP_PRIVATE) works, but does not write to the file");
 	} else {
-		found = fault && find_refused(f, special, ret, looked);
+		found = fault && find_refused(special, ret, looked);
 	}
 	if (found) {
 		add_mapping(special, ret);
