@@ -67,23 +67,19 @@ static uint64_t mix(uint64_t hash, const void *data, size_t size)
 	return hash;
 }
 
-static uint64_t kind_key(const struct rd_event *ev)
+/* Of everything that decides which facts are read. *kind: of the kind alone. */
+static uint64_t facts_key(const struct rd_event *ev, uint64_t *kind)
 {
+	static const enum rd_req_field fields[] = { RD_REQ_SGID_INDEX, RD_REQ_GID_INDEX, RD_REQ_PORT, RD_REQ_AV_PORT,
+						    RD_REQ_ALT_AV_PORT };
+	const struct rd_request *r = &ev->request;
 	uint64_t hash = 0xcbf29ce484222325;
 
 	hash = mix(hash, &ev->pid, sizeof(ev->pid));
 	hash = mix(hash, &ev->dev, sizeof(ev->dev));
 	hash = mix(hash, &ev->err, sizeof(ev->err));
-	return mix(hash, &ev->verb_key, sizeof(ev->verb_key));
-}
-
-/* Of everything that decides which facts are read. */
-static uint64_t facts_key(const struct rd_event *ev, uint64_t hash)
-{
-	static const enum rd_req_field fields[] = { RD_REQ_SGID_INDEX, RD_REQ_GID_INDEX, RD_REQ_PORT, RD_REQ_AV_PORT,
-						    RD_REQ_ALT_AV_PORT };
-	const struct rd_request *r = &ev->request;
-
+	hash = mix(hash, &ev->verb_key, sizeof(ev->verb_key));
+	*kind = hash;
 	if (ev->port.known == RD_OK)
 		hash = mix(hash, &ev->port.v, sizeof(ev->port.v));
 	for (size_t i = 0; i < RD_ARRAY_SIZE(fields); i++)
@@ -91,8 +87,7 @@ static uint64_t facts_key(const struct rd_event *ev, uint64_t hash)
 			hash = mix(hash, &r->v[fields[i]], sizeof(r->v[0]));
 	hash = mix(hash, r->gid, sizeof(r->gid));
 	hash = mix(hash, r->src.addr, sizeof(r->src.addr));
-	hash = mix(hash, r->dst.addr, sizeof(r->dst.addr));
-	return hash;
+	return mix(hash, r->dst.addr, sizeof(r->dst.addr));
 }
 
 static void earn(struct budget *b, uint64_t at, unsigned share, int64_t most)
@@ -110,14 +105,9 @@ static struct kind *find_kind(struct trace_causes *causes, uint64_t key, uint64_
 {
 	struct kind *kind = &causes->kinds[0];
 
-	for (size_t i = 0; i < KINDS; i++) {
-		if (causes->kinds[i].seen && causes->kinds[i].key == key) {
+	for (size_t i = 0; i < KINDS && !(kind->seen && kind->key == key); i++)
+		if ((causes->kinds[i].seen && causes->kinds[i].key == key) || causes->kinds[i].seen < kind->seen)
 			kind = &causes->kinds[i];
-			break;
-		}
-		if (causes->kinds[i].seen < kind->seen)
-			kind = &causes->kinds[i];
-	}
 	if (!kind->seen || kind->key != key) {
 		rd_failure_deinit(&kind->last);
 		*kind = (struct kind){ .key = key, .budget = { KIND_CREDIT_MAX_NS, at } };
@@ -130,13 +120,14 @@ static struct kind *find_kind(struct trace_causes *causes, uint64_t key, uint64_
 static const struct rd_failure *read_facts(struct trace *t, const struct rd_failure *bare)
 {
 	struct trace_causes *causes = t->causes;
-	uint64_t start = now(t), key = kind_key(bare->event), facts = facts_key(bare->event, key);
+	uint64_t start = now(t), key, facts = facts_key(bare->event, &key);
 	struct kind *kind = find_kind(causes, key, start);
-	/* What fails rarely is read for even if all the time was used for what fails often. */
-	int64_t least = kind->budget.credit > KIND_CREDIT_MAX_NS / 2 ? -CREDIT_MAX_NS : 0;
+	int64_t least;
 
 	earn(&causes->budget, start, READ_SHARE, CREDIT_MAX_NS);
 	earn(&kind->budget, start, KIND_SHARE, KIND_CREDIT_MAX_NS);
+	/* What fails rarely is read for even if all the time was used for what fails often. */
+	least = kind->budget.credit > KIND_CREDIT_MAX_NS / 2 ? -CREDIT_MAX_NS : 0;
 	if (kind->budget.credit > 0 && causes->budget.credit > least) {
 		rd_failure_deinit(&kind->last);
 		kind->last.event = bare->event;

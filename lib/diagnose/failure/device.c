@@ -23,14 +23,6 @@ static const struct {
 	{ "ibv_create_srq", RD_RES_SRQ, "max_srq", "shared receive queues" },
 };
 
-static const struct rd_res_dev *find_dev(const struct rd_failure *f)
-{
-	for (size_t i = 0; f->event->ibdev && i < f->res.n_devs; i++)
-		if (!strcmp(f->res.devs[i].name, f->event->ibdev))
-			return &f->res.devs[i];
-	return NULL;
-}
-
 /* The objects of the process that holds most of them. */
 static void add_holders(const struct rd_failure *f, enum rd_res_kind kind, struct rd_explanation *ret)
 {
@@ -46,9 +38,11 @@ static void add_holders(const struct rd_failure *f, enum rd_res_kind kind, struc
 
 bool rd_find_exhausted(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
-	const struct rd_res_dev *dev = find_dev(f);
+	const struct rd_res_dev *dev = NULL;
 	uint64_t most;
 
+	for (size_t i = 0; !dev && f->event->ibdev && i < f->res.n_devs; i++)
+		dev = strcmp(f->res.devs[i].name, f->event->ibdev) ? NULL : &f->res.devs[i];
 	for (size_t i = 0; dev && i < RD_ARRAY_SIZE(kinds); i++) {
 		if (!rd_is_verb(f->event, kinds[i].verb) || dev->used[kinds[i].kind].known != RD_OK ||
 		    !rd_failure_attr(f, kinds[i].attr, &most))
