@@ -30,7 +30,7 @@ static void add_net(struct made_failure *m)
 					 .n_addrs = RD_ARRAY_SIZE(addresses) };
 }
 
-/* --- cm-address.c --- */
+/* --- addresses --- */
 
 static void bind_to(struct made_failure *m, int err, const char *origin, const char *address, uint16_t port)
 {
@@ -264,7 +264,7 @@ static void families_that_rdma_cm_does_not_have(void **state)
 	made_end(&m);
 }
 
-/* --- cm-request.c --- */
+/* --- values --- */
 
 static void a_length_that_is_not_of_the_family(void **state)
 {
@@ -451,7 +451,7 @@ static void an_id_that_does_not_exist(void **state)
 	made_end(&m);
 }
 
-/* --- cm-state.c --- */
+/* --- states --- */
 
 static void calls_need_certain_states(void **state)
 {

@@ -44,7 +44,7 @@ static void to_rtr(struct made_failure *m, int err, const char *module, const ch
 	made_gid_of("10.1.2.3", m->f.gid.raw);
 }
 
-/* --- gid.c --- */
+/* --- the source GID --- */
 
 static void roce_needs_a_global_route(void **state)
 {

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* --- core-checks.c --- */
+/* --- checks of the core --- */
 
 static void functions_with_one_reason(void **state)
 {
@@ -30,7 +30,7 @@ static void functions_with_one_reason(void **state)
 	made_end(&m);
 }
 
-/* --- exhausted.c --- */
+/* --- resources that are used up --- */
 
 static void a_device_that_has_no_queue_pairs_left(void **state)
 {
@@ -97,7 +97,7 @@ static void a_control_group_near_its_limit_is_not_a_cause(void **state)
 	made_end(&m);
 }
 
-/* --- firmware.c --- */
+/* --- firmware --- */
 
 #define CMD_PREFIX "mlx5_core 0000:1b:00.0: mlx5_cmd_out_err:803:(pid "
 #define MKEY_LIMIT "CREATE_MKEY(0x200) op_mod(0x0) failed, status limits exceeded(0x8), syndrome (0x59c8a4)"
@@ -220,7 +220,7 @@ static void what_a_status_means_depends_on_the_command(void **state)
 	made_end(&m);
 }
 
-/* --- rdma-cgroup.c --- */
+/* --- control groups --- */
 
 static void groups_at_their_limit_of_objects(void **state)
 {
@@ -300,7 +300,7 @@ static void limits_that_are_not_reached_any_more(void **state)
 	made_end(&m);
 }
 
-/* --- removed.c --- */
+/* --- removed devices --- */
 
 static void a_device_that_was_removed(void **state)
 {
@@ -339,7 +339,7 @@ static void a_device_that_was_removed(void **state)
 	made_end(&m);
 }
 
-/* --- support.c --- */
+/* --- what is supported --- */
 
 static void what_a_device_does_not_offer(void **state)
 {
@@ -415,7 +415,7 @@ static void requests_that_are_too_short(void **state)
 	made_end(&m);
 }
 
-/* --- user-buffer.c --- */
+/* --- buffers of the request --- */
 
 static void buffers_that_the_kernel_cannot_access(void **state)
 {

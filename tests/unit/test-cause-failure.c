@@ -126,7 +126,7 @@ static void an_explanation_on_one_line(void **state)
 	rd_explanation_deinit(&e);
 }
 
-/* --- handle.c --- */
+/* --- handles --- */
 
 static void handles_that_do_not_exist(void **state)
 {

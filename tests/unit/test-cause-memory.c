@@ -16,7 +16,7 @@ static void register_memory(struct made_failure *m, int err, const char *module,
 	made_field(m, RD_REQ_ACCESS, 1);
 }
 
-/* --- memlock.c --- */
+/* --- the limit of locked memory --- */
 
 static void limit(struct made_failure *m, int err, const char *module, const char *origin)
 {
@@ -382,7 +382,7 @@ static void pages_that_are_refused_when_they_are_faulted_in(void **state)
 	made_end(&m);
 }
 
-/* --- region.c --- */
+/* --- requests for regions --- */
 
 static void ranges_that_the_kernel_refuses(void **state)
 {

@@ -6,7 +6,7 @@ enum { STATE = 1, CUR_STATE = 2, ACCESS = 8, PKEY = 16, PORT = 32, QKEY = 64, AV
 #define ALT_PATH (1u << 14)
 #define MODIFY_QP "mlx5_ib_modify_qp"
 
-/* --- qp-transition.c --- */
+/* --- transitions --- */
 
 static void modify(struct made_failure *m, const char *module, const char *origin, uint32_t mask)
 {
@@ -146,7 +146,7 @@ static void attributes_that_a_type_never_has(void **state)
 	made_end(&m);
 }
 
-/* --- qp-values.c --- */
+/* --- values --- */
 
 static void values_above_the_highest(void **state)
 {

@@ -3,7 +3,7 @@
 
 #include <linux/capability.h>
 
-/* --- create.c --- */
+/* --- types and flags --- */
 
 static void types_of_queue_pairs_that_do_not_exist(void **state)
 {
@@ -116,7 +116,7 @@ static void flags_of_completion_queues(void **state)
 	made_end(&m);
 }
 
-/* --- multicast.c --- */
+/* --- multicast --- */
 
 static struct rd_moment_handle *join(struct made_failure *m, const char *verb, int err, const char *module,
 				     const char *origin)
@@ -183,7 +183,7 @@ static void a_full_group_is_the_likely_cause_only_in_a_driver(void **state)
 	made_end(&m);
 }
 
-/* --- queue-limits.c --- */
+/* --- sizes --- */
 
 static void sizes_above_the_limits(void **state)
 {
