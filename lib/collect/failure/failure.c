@@ -267,7 +267,7 @@ static void read_memory(const struct rd_sysfs *fs, struct rd_failure *f)
 		char path[64];
 
 		snprintf(path, sizeof(path), "/sys/module/%s", peer_modules[i]);
-		loaded = loaded || !fs->src->ops->stat_ino(fs->src, path, &ino, NULL);
+		loaded = loaded || !rd_stat(fs->src, RD_OP_INO, path, &ino, NULL);
 	}
 	RD_SET(m->peer_module, loaded);
 	if (take_after(meminfo, "\nHardwareCorrupted:", &v))
