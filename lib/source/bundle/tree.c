@@ -234,7 +234,8 @@ static int not_in(const struct rd_node *dir)
 	return rd_could_not_look(-code) ? -code : -ENOENT;
 }
 
-int rd_tree_resolve(struct rd_tree *tree, uint32_t top, const char *path, bool follow, uint32_t *ret)
+int rd_tree_walk(struct rd_tree *tree, uint32_t top, const char *path, bool follow, rd_tree_enter_fn *enter, void *arg,
+		 uint32_t *ret)
 {
 	struct walk walk = { .links = 0 };
 	uint32_t at = top;
@@ -248,22 +249,27 @@ int rd_tree_resolve(struct rd_tree *tree, uint32_t top, const char *path, bool f
 		size_t blank = strspn(walk.rest, "/"), size = strcspn(walk.rest + blank, "/");
 		const char *name = walk.rest + blank, *behind = name + size;
 		uint32_t child;
-		int r;
+		int r = 0;
 
 		if (!size)
 			break;
 		if (tree->nodes[at].type == RD_NODE_FILE)
 			return -ENOTDIR;
 		if (is_dots(name, size)) {
-			if (size == 2 && at == top)
+			/* In a recording "/.." is the top, as on the host. */
+			if (size == 2 && at == top && !enter)
 				return -EBADMSG;
-			at = size == 2 ? tree->nodes[at].parent : at;
+			at = size == 2 && at != top ? tree->nodes[at].parent : at;
 			memmove(walk.rest, behind, strlen(behind) + 1);
 			continue;
 		}
 		child = rd_tree_child(tree, at, name, size);
-		if (!child)
-			return not_in(&tree->nodes[at]);
+		if (enter)
+			r = enter(arg, at, name, size, &child);
+		else if (!child)
+			r = not_in(&tree->nodes[at]);
+		if (r < 0)
+			return r;
 		if (tree->nodes[child].type == RD_NODE_LINK && (follow || behind[strspn(behind, "/")])) {
 			r = walk_link(&walk, &tree->nodes[child], blank + size);
 			if (r < 0)
@@ -272,9 +278,16 @@ int rd_tree_resolve(struct rd_tree *tree, uint32_t top, const char *path, bool f
 		}
 		at = child;
 		memmove(walk.rest, behind, strlen(behind) + 1);
+		if (r)
+			break;
 	}
 	*ret = at;
 	return 0;
+}
+
+int rd_tree_resolve(struct rd_tree *tree, uint32_t top, const char *path, bool follow, uint32_t *ret)
+{
+	return rd_tree_walk(tree, top, path, follow, NULL, NULL, ret);
 }
 
 char *rd_tree_path(struct rd_tree *tree, uint32_t top, uint32_t node)

@@ -82,6 +82,12 @@ struct rd_node_more *rd_tree_more(struct rd_tree *tree, uint32_t node);
  */
 int rd_tree_resolve(struct rd_tree *tree, uint32_t top, const char *path, bool follow, uint32_t *ret);
 
+/* The same, where each name is entered by a function: `*child` is its node, which the function adds if that is 0. It returns 0, 1 to end
+ * there, or -errno. Then "/.." is the top. */
+typedef int rd_tree_enter_fn(void *arg, uint32_t dir, const char *name, size_t size, uint32_t *child);
+int rd_tree_walk(struct rd_tree *tree, uint32_t top, const char *path, bool follow, rd_tree_enter_fn *enter, void *arg,
+		 uint32_t *ret);
+
 /* The path of a node below `top`, without a leading slash; caller frees. */
 char *rd_tree_path(struct rd_tree *tree, uint32_t top, uint32_t node);
 

@@ -4,6 +4,7 @@
  * get the same reply, so that a report made while recording equals one made from the recording. Its clock stops, too.
  */
 #include "base/memory.h"
+#include "base/text.h"
 #include "source/record/mad-record.h"
 #include "source/record/record.h"
 #include "source/shared/netlink.h"
@@ -60,132 +61,54 @@ static void keep_code(struct record *record, uint32_t at, enum rd_op query, int 
 	more->code[query] = code;
 }
 
-static size_t depth_of(const char *path)
-{
-	size_t depth = 0;
-
-	for (; (path = strchr(path, '/')); path++)
-		depth++;
-	return depth;
-}
-
-/* Records the target of a link. For a link that points outside the tree, its target is noted, and the file behind it is recorded in
- * place of the link. */
-static int keep_link(struct record *record, uint32_t at, const char *path, char **target)
-{
-	if (!rd_link_stays(*target, depth_of(path) - 1)) {
-		rd_tree_more(record->now.tree, at)->target = RD_TAKE(*target);
-		return 0;
-	}
-	return rd_tree_set(record->now.tree, at, RD_NODE_LINK, *target, strlen(*target));
-}
-
-/* Determines whether the node at `path`, which contains no links, is a link. */
-static int probe_link(struct record *record, uint32_t at, const char *path)
-{
-	_cleanup_free_ char *target = NULL;
-	int r;
-
-	if (node_of(record, at)->probed)
-		return 0;
-	r = rd_read_link(record->inner, path, &target, NULL);
-	node_of(record, at)->probed = true;
-	if (r == -ENOENT || r == -ENOTDIR)
-		node_of(record, at)->missing = true;
-	return r == 0 ? keep_link(record, at, path, &target) : 0;
-}
-
 /* The archive has "t000/root" above the path; deeper paths are not written, because readers refuse them. */
 #define DEPTH_MAX (RD_TREE_DEPTH_MAX - 2)
 
-/* The rest of the path to follow, and the path so far without links. */
-struct way {
-	char rest[8192];
-	char here[4096];
-	size_t links;
-};
-
-static int way_link(struct way *way, const struct rd_node *link, const char *behind)
+/* Records the target of a link. For a link that points outside the tree, its target is noted, and the file behind it is recorded in
+ * place of the link. `depth`: of its directory. */
+static int keep_link(struct record *record, uint32_t at, size_t depth, char **target)
 {
-	char rest[sizeof(way->rest)]; /* `behind` is in way->rest */
-
-	if (++way->links > RD_TREE_LINKS_MAX)
-		return -ELOOP;
-	if ((size_t)snprintf(rest, sizeof(rest), "%s/%s", (const char *)link->data, behind) >= sizeof(rest))
-		return -ENAMETOOLONG;
-	memcpy(way->rest, rest, strlen(rest) + 1);
+	if (rd_link_stays(*target, depth))
+		return rd_tree_set(record->now.tree, at, RD_NODE_LINK, *target, strlen(*target));
+	rd_tree_more(record->now.tree, at)->target = RD_TAKE(*target);
 	return 0;
 }
 
-static void way_up(struct record *record, struct way *way, uint32_t *at)
+/* Adds a name, and determines whether it is a link. 1: it is missing, which also stands for everything below it. */
+static int enter_name(void *arg, uint32_t dir, const char *name, size_t size, uint32_t *child)
 {
-	char *slash = strrchr(way->here, '/');
+	struct record *record = arg;
+	_cleanup_free_ char *one = NULL, *path = NULL, *target = NULL;
+	size_t depth = 0;
+	int r = 0;
 
-	if (*at == record->now.root)
-		return;
-	*at = node_of(record, *at)->parent;
-	if (slash)
-		*slash = '\0';
-}
-
-/* Follows one name. Returns 1 if it was a link. */
-static int way_down(struct record *record, struct way *way, const char *name, const char *behind, bool follow,
-		    uint32_t *at)
-{
-	size_t here = strlen(way->here), size = behind - name;
-	char one[256];
-	uint32_t child;
-	int r;
-
-	if (size >= sizeof(one) || here + size + 2 > sizeof(way->here) || depth_of(way->here) >= DEPTH_MAX)
+	for (uint32_t up = dir; up != record->now.root; up = node_of(record, up)->parent)
+		depth++;
+	if (size > 255 || depth >= DEPTH_MAX)
 		return -ENAMETOOLONG;
-	memcpy(one, name, size);
-	one[size] = '\0';
-	r = rd_tree_enter(record->now.tree, *at, one, &child);
+	if (!*child) {
+		one = rd_dup_part(name, size);
+		r = rd_tree_enter(record->now.tree, dir, one, child);
+	}
 	if (r < 0)
 		return r == -EBADMSG ? -ENOTDIR : r;
-	snprintf(way->here + here, sizeof(way->here) - here, "/%s", one);
-	r = probe_link(record, child, way->here);
-	if (r < 0)
-		return r;
-	if (node_of(record, child)->type == RD_NODE_LINK && (follow || behind[strspn(behind, "/")])) {
-		way->here[here] = '\0';
-		r = way_link(way, node_of(record, child), behind);
-		return r < 0 ? r : 1;
+	if (!node_of(record, *child)->probed) {
+		char *below = rd_tree_path(record->now.tree, record->now.root, *child);
+
+		path = rd_text("/%s", below);
+		free(below);
+		r = rd_read_link(record->inner, path, &target, NULL);
+		node_of(record, *child)->probed = true;
+		node_of(record, *child)->missing = r == -ENOENT || r == -ENOTDIR;
+		r = r == 0 ? keep_link(record, *child, depth, &target) : 0;
 	}
-	*at = child;
-	return 0;
+	return r < 0 ? r : node_of(record, *child)->missing;
 }
 
 /* The node of a path, or the first missing node in it. */
 static int find_node(struct record *record, const char *path, bool follow, uint32_t *ret)
 {
-	struct way way = { .links = 0 };
-	uint32_t at = record->now.root;
-
-	if (strlen(path) >= sizeof(way.here))
-		return -ENAMETOOLONG;
-	strcpy(way.rest, path);
-	for (;;) {
-		char *name = way.rest + strspn(way.rest, "/"), *behind = name + strcspn(name, "/");
-		int r = 0;
-
-		if (name == behind)
-			break;
-		if (behind - name == 2 && name[0] == '.' && name[1] == '.')
-			way_up(record, &way, &at);
-		else if (behind - name != 1 || name[0] != '.')
-			r = way_down(record, &way, name, behind, follow, &at);
-		if (r < 0)
-			return r;
-		if (r == 0)
-			memmove(way.rest, behind, strlen(behind) + 1);
-		/* A missing node also stands for everything below it. */
-		if (r == 0 && node_of(record, at)->missing)
-			break;
-	}
-	*ret = at;
-	return 0;
+	return rd_tree_walk(record->now.tree, record->now.root, path, follow, enter_name, record, ret);
 }
 
 /* Keeps the bytes or the number that a query got. -errno, also where the host has changed while it is read: a directory stays a directory
