@@ -36,10 +36,6 @@ void rd_record_sample_init(struct rd_record_sample *sample);
 void rd_record_sample_deinit(struct rd_record_sample *sample);
 void rd_record_sample_log(struct rd_record_sample *sample, uint32_t node, enum rd_op query, uint64_t at_ns);
 
-/* The changes from `before` to `now`, as a separate sample. */
-int rd_record_sample_changes(struct rd_record_sample *before, struct rd_record_sample *now,
-			     struct rd_record_sample *ret);
-
 /* Moves the data of `src` (of rd_source_record_open) to the caller; the source is then empty and can only be closed. */
 int rd_source_record_take(struct rd_source *src, struct rd_recording *ret, struct rd_err *err);
 
