@@ -344,12 +344,12 @@ static void read_another_file(void)
 static int make_and_name(const char *path, bool replace, mode_t mode)
 {
 	struct rd_err err;
-	int fd = rd_opener_create(path, replace, &err);
+	int fd = rd_opener_call(OPENER_CREATE, path, replace, true, &err);
 
 	if (fd < 0)
 		return fd;
 	close(fd);
-	return rd_opener_finish(mode, &err);
+	return rd_opener_call(OPENER_FINISH, NULL, mode, false, &err);
 }
 
 static void make_what_may_be_made(void)

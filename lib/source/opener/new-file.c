@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "source/opener/new-file.h"
 #include "base/end.h"
-#include "source/opener/opener.h"
+#include "source/opener/opener-priv.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -23,7 +23,7 @@ int rd_new_file_check(const char *path, bool replace, struct rd_err *err)
 	struct stat st;
 
 	if (rd_opener_used())
-		return rd_opener_check(path, replace, err);
+		return rd_opener_call(OPENER_CHECK, path, replace, false, err);
 	/* A rename would replace /dev/null by a regular file. */
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return rd_err_set(err, EINVAL, path, "not a regular file: not replaced");
@@ -89,7 +89,7 @@ int rd_new_file_open(struct rd_new_file *file, const char *path, bool replace, s
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &file->before);
 	if (rd_opener_used()) {
-		file->fd = rd_opener_create(path, replace, err);
+		file->fd = rd_opener_call(OPENER_CREATE, path, replace, true, err);
 		return file->fd < 0 ? file->fd : 0;
 	}
 	r = rd_new_file_check(path, replace, err);
@@ -147,7 +147,7 @@ int rd_new_file_finish(struct rd_new_file *file, mode_t mode, struct rd_err *err
 
 	if (rd_opener_used()) {
 		close(RD_TAKE_FD(file->fd));
-		return rd_opener_finish(mode, err);
+		return rd_opener_call(OPENER_FINISH, NULL, mode, false, err);
 	}
 	r = fchmod(file->fd, mode) < 0 || fsync(file->fd) < 0 ? -errno : 0;
 	if (r < 0)
@@ -169,7 +169,7 @@ int rd_new_file_finish(struct rd_new_file *file, mode_t mode, struct rd_err *err
 void rd_new_file_deinit(struct rd_new_file *file)
 {
 	if (rd_opener_used() && file->fd >= 0)
-		rd_opener_abandon();
+		rd_opener_call(OPENER_ABANDON, NULL, 0, false, NULL);
 	rd_cleanup_close(&file->fd);
 	rd_cleanup_close(&file->folder);
 	rd_new_file_abandon();
@@ -190,7 +190,7 @@ int rd_open_for_update(const char *path, struct rd_err *err)
 	int fd;
 
 	if (rd_opener_used())
-		return rd_opener_update(path, err);
+		return rd_opener_call(OPENER_UPDATE, path, 0, true, err);
 	/* Do not wait for the reader of a pipe. */
 	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0666);
 	if (fd < 0 && errno == ELOOP)

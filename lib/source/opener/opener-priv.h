@@ -44,6 +44,9 @@ int rd_opener_receive(int sock, struct opener_message *message, int *fd);
 /* Exactly `size` bytes. 0 or -errno. */
 int rd_opener_data(int sock, void *to, size_t size);
 
+/* Sends a request about a path (may be NULL), a number or both. 0, a descriptor if it `opens` one, or -errno. */
+int rd_opener_call(enum opener_verb verb, const char *path, uint64_t number, bool opens, struct rd_err *err);
+
 /* A datagram to be sent. */
 struct opener_timed_mad {
 	int32_t ms;

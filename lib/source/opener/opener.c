@@ -201,62 +201,29 @@ static int put_request(struct opener_message *message, const void *data, int *fd
 	return 0;
 }
 
-static int request_path(enum opener_verb verb, const char *path, uint64_t number, int *fd, struct rd_bytes *bytes,
-			struct rd_err *err)
+int rd_opener_call(enum opener_verb verb, const char *path, uint64_t number, bool opens, struct rd_err *err)
 {
-	struct opener_message message = { verb, number, strlen(path) + 1 };
+	struct opener_message message = { verb, number, path ? strlen(path) + 1 : 0 };
+	int fd, r = put_request(&message, path, opens ? &fd : NULL, NULL, err);
 
-	return put_request(&message, path, fd, bytes, err);
+	return r < 0 || !opens ? r : fd;
 }
 
 int rd_opener_open(const char *path)
 {
-	int fd, r;
+	int fd;
 
-	if (rd_opener_used()) {
-		r = request_path(OPENER_OPEN, path, 0, &fd, NULL, NULL);
-		return r < 0 ? r : fd;
-	}
+	if (rd_opener_used())
+		return rd_opener_call(OPENER_OPEN, path, 0, true, NULL);
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	return fd >= 0 ? fd : -errno;
 }
 
 int rd_opener_walk(const char *path, struct rd_bytes *ret)
 {
-	return request_path(OPENER_WALK, path, 0, NULL, ret, NULL);
-}
+	struct opener_message message = { OPENER_WALK, 0, strlen(path) + 1 };
 
-int rd_opener_update(const char *path, struct rd_err *err)
-{
-	int fd, r = request_path(OPENER_UPDATE, path, 0, &fd, NULL, err);
-
-	return r < 0 ? r : fd;
-}
-
-int rd_opener_check(const char *path, bool replace, struct rd_err *err)
-{
-	return request_path(OPENER_CHECK, path, replace, NULL, NULL, err);
-}
-
-int rd_opener_create(const char *path, bool replace, struct rd_err *err)
-{
-	int fd, r = request_path(OPENER_CREATE, path, replace, &fd, NULL, err);
-
-	return r < 0 ? r : fd;
-}
-
-int rd_opener_finish(mode_t mode, struct rd_err *err)
-{
-	struct opener_message message = { OPENER_FINISH, mode, 0 };
-
-	return put_request(&message, NULL, NULL, NULL, err);
-}
-
-void rd_opener_abandon(void)
-{
-	struct opener_message message = { OPENER_ABANDON, 0, 0 };
-
-	put_request(&message, NULL, NULL, NULL, NULL);
+	return put_request(&message, path, NULL, ret, NULL);
 }
 
 int rd_opener_fork(pid_t *pid, struct rd_err *err)
@@ -270,9 +237,7 @@ int rd_opener_fork(pid_t *pid, struct rd_err *err)
 
 void rd_opener_leave(pid_t pid)
 {
-	struct opener_message message = { OPENER_LEAVE, (uint64_t)pid, 0 };
-
-	put_request(&message, NULL, NULL, NULL, NULL);
+	rd_opener_call(OPENER_LEAVE, NULL, (uint64_t)pid, false, NULL);
 }
 
 void rd_opener_take(int fd)

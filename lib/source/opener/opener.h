@@ -40,15 +40,6 @@ int rd_opener_open(const char *path);
 /* Reads an input that is a directory, in the format of rd_bundle_walk. -errno. */
 int rd_opener_walk(const char *path, struct rd_bytes *ret);
 
-/* Opens an output for reading and writing, and creates it if it is missing. -errno. */
-int rd_opener_update(const char *path, struct rd_err *err);
-
-/* See new-file.h. One at a time; the first returns a descriptor. */
-int rd_opener_check(const char *path, bool replace, struct rd_err *err);
-int rd_opener_create(const char *path, bool replace, struct rd_err *err);
-int rd_opener_finish(mode_t mode, struct rd_err *err);
-void rd_opener_abandon(void);
-
 /* A source of this host, limited to the permitted facts. Caller closes it. */
 struct rd_source *rd_opener_source(void);
 
