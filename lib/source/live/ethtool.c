@@ -10,6 +10,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include "base/memory.h"
+
 /* mlx5 has about 1,500 on a host of 64 queues. */
 #define STATS_MAX 65536
 /* Queues that are added between the two calls may make the reply longer than announced. */
@@ -53,11 +55,9 @@ static int count_stats(int fd, const char *netdev, uint32_t *ret)
 static int read_strings(int fd, const char *netdev, uint32_t count, struct rd_bytes *ret)
 {
 	size_t room = (size_t)count + STATS_SPARE;
-	_cleanup_free_ struct ethtool_gstrings *strings = calloc(1, sizeof(*strings) + room * ETH_GSTRING_LEN);
+	_cleanup_free_ struct ethtool_gstrings *strings = rd_alloc(1, sizeof(*strings) + room * ETH_GSTRING_LEN);
 	int r;
 
-	if (!strings)
-		return -ENOMEM;
 	strings->cmd = ETHTOOL_GSTRINGS;
 	strings->string_set = ETH_SS_STATS;
 	strings->len = count;
@@ -71,11 +71,9 @@ static int read_strings(int fd, const char *netdev, uint32_t count, struct rd_by
 static int read_stats(int fd, const char *netdev, uint32_t count, struct rd_bytes *ret)
 {
 	size_t room = (size_t)count + STATS_SPARE;
-	_cleanup_free_ struct ethtool_stats *stats = calloc(1, sizeof(*stats) + room * sizeof(uint64_t));
+	_cleanup_free_ struct ethtool_stats *stats = rd_alloc(1, sizeof(*stats) + room * sizeof(uint64_t));
 	int r;
 
-	if (!stats)
-		return -ENOMEM;
 	stats->cmd = ETHTOOL_GSTATS;
 	stats->n_stats = count;
 	r = call_ethtool(fd, netdev, stats);

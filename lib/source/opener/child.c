@@ -2,6 +2,7 @@
 #include "source/opener/child.h"
 
 #include "base/end.h"
+#include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "source/opener/opener.h"
@@ -49,16 +50,6 @@ static struct {
 	size_t n, cap;
 } openers;
 
-static void reap(void)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < behind.n; i++)
-		if (waitpid(behind.v[i], NULL, WNOHANG) == 0)
-			behind.v[kept++] = behind.v[i];
-	behind.n = kept;
-}
-
 static struct pair *opener_of(pid_t child)
 {
 	for (size_t i = 0; i < openers.n; i++)
@@ -67,23 +58,21 @@ static struct pair *opener_of(pid_t child)
 	return NULL;
 }
 
-static void leave_opener(pid_t child)
-{
-	struct pair *pair = opener_of(child);
-
-	if (!pair)
-		return;
-	rd_opener_leave(pair->opener);
-	*pair = openers.v[--openers.n];
-}
-
 void rd_child_leave(pid_t child)
 {
+	struct pair *pair = opener_of(child);
+	size_t kept = 0;
+
 	kill(child, SIGKILL);
-	leave_opener(child);
-	if (rd_grow(&behind.v, &behind.cap, behind.n + 1, sizeof(*behind.v)) == 0)
-		behind.v[behind.n++] = child;
-	reap();
+	if (pair) {
+		rd_opener_leave(pair->opener);
+		*pair = openers.v[--openers.n];
+	}
+	*RD_ADD(behind.v, behind.n, behind.cap) = child;
+	for (size_t i = 0; i < behind.n; i++)
+		if (waitpid(behind.v[i], NULL, WNOHANG) == 0)
+			behind.v[kept++] = behind.v[i];
+	behind.n = kept;
 }
 
 bool rd_child_lacked_memory(pid_t child)
@@ -119,16 +108,6 @@ static void begin_child(pid_t parent, int fd)
 	openers.n = 0;
 }
 
-/* The opener of a child may hang like the child itself: each gets its own. -1: no opener in use; -errno. */
-static int opener_for_child(pid_t *opener, struct rd_err *err)
-{
-	if (!rd_opener_used())
-		return -1;
-	if (rd_grow(&openers.v, &openers.cap, openers.n + 1, sizeof(*openers.v)) < 0)
-		return rd_err_set(err, ENOMEM, "opener", "no memory to start the process that opens files");
-	return rd_opener_fork(opener, err);
-}
-
 static void close_range_of(unsigned first, unsigned last)
 {
 	struct rlimit limit = { 0 };
@@ -150,7 +129,8 @@ void rd_child_close_others(void)
 static int start(const char *what, const int ends[2], pid_t *child, int *fd, struct rd_err *err)
 {
 	pid_t parent = getpid(), opener = 0;
-	_cleanup_close_ int to_opener = opener_for_child(&opener, err);
+	/* The opener of a child may hang like the child itself: each gets its own. */
+	_cleanup_close_ int to_opener = rd_opener_used() ? rd_opener_fork(&opener, err) : -1;
 	int r = rd_opener_used() && to_opener < 0 ? to_opener : 0;
 
 	*child = r ? -1 : fork();
@@ -168,7 +148,7 @@ static int start(const char *what, const int ends[2], pid_t *child, int *fd, str
 	if (*child == 0 && to_opener >= 0)
 		rd_opener_take(RD_TAKE_FD(to_opener));
 	else if (to_opener >= 0)
-		openers.v[openers.n++] = (struct pair){ *child, opener };
+		*RD_ADD(openers.v, openers.n, openers.cap) = (struct pair){ *child, opener };
 	return *child != 0;
 }
 
@@ -215,11 +195,6 @@ static char stat_of(pid_t child, pid_t *parent)
 	return state ? *state : '\0';
 }
 
-static char state_of(pid_t child)
-{
-	return stat_of(child, NULL);
-}
-
 bool rd_process_descends(pid_t pid, pid_t ancestor)
 {
 	/* A limit, because the tree changes while it is read. */
@@ -240,7 +215,7 @@ static pid_t at_work(pid_t child)
 	snprintf(name, sizeof(name), "task/%d/children", (int)child);
 	read_of(child, name, text, sizeof(text));
 	while (rd_take_uints(&at, RD_DECIMAL, &pid, 1) == 1 && pid > 0 && pid <= INT32_MAX)
-		if (state_of((pid_t)pid) && state_of((pid_t)pid) != 'Z')
+		if (stat_of((pid_t)pid, NULL) && stat_of((pid_t)pid, NULL) != 'Z')
 			found = (pid_t)pid;
 	return found;
 }
@@ -253,7 +228,7 @@ void rd_process_look(pid_t child, struct rd_child_state *ret)
 
 	*ret = (struct rd_child_state){ 0 };
 	child = at_work(child);
-	ret->state = state_of(child);
+	ret->state = stat_of(child, NULL);
 	read_of(child, "schedstat", text, sizeof(text));
 	ret->known = ret->state && rd_take_uints(&at, RD_DECIMAL, times, 3) == 3;
 	ret->cpu = times[0];
@@ -370,7 +345,6 @@ static int receive_reply(const char *what, int fd, unsigned limit_ms, size_t lim
 {
 	int64_t deadline = rd_monotonic_ms() + limit_ms;
 	struct reply reply;
-	uint8_t *data;
 	int r = rd_child_read(fd, deadline, &reply, sizeof(reply));
 
 	if (r == 0 && reply.result < 0) {
@@ -382,16 +356,11 @@ static int receive_reply(const char *what, int fd, unsigned limit_ms, size_t lim
 		return rd_err_set(err, EFBIG, what, "reply of %llu bytes exceeds the limit of %zu",
 				  (unsigned long long)reply.size, limit_size);
 	if (r == 0) {
-		data = malloc(reply.size + 1);
-		if (!data)
-			return rd_err_set(err, ENOMEM, what, "no memory for the reply");
-		r = rd_child_read(fd, deadline, data, reply.size);
-		if (r == 0) {
-			data[reply.size] = 0;
-			*ret = (struct rd_bytes){ .data = data, .size = reply.size };
+		*ret = (struct rd_bytes){ rd_alloc(1, reply.size + 1), reply.size };
+		r = rd_child_read(fd, deadline, ret->data, reply.size);
+		if (r == 0)
 			return 0;
-		}
-		free(data);
+		rd_bytes_deinit(ret);
 	}
 	if (r == -ETIMEDOUT)
 		return rd_err_set(err, ETIMEDOUT, what, "no reply within %u ms", limit_ms);

@@ -251,8 +251,6 @@ static int serve_fork(struct server *server, struct reply *ret, struct rd_err *e
 	if (server->is_fork || server->n_forks == FORKS_MAX)
 		return rd_err_set(err, EAGAIN, "opener process", "cannot start: %d of them are already running",
 				  FORKS_MAX);
-	if (rd_grow(&server->forks, &server->cap_forks, server->n_forks + 1, sizeof(*server->forks)) < 0)
-		return rd_err_set(err, ENOMEM, "opener", "cannot start");
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return rd_err_set(err, errno, "opener process", "cannot start");
 	self = getpid();
@@ -267,7 +265,7 @@ static int serve_fork(struct server *server, struct reply *ret, struct rd_err *e
 	ret->fd = ends[0];
 	ret->message.number = (uint64_t)child;
 	if (child > 0)
-		server->forks[server->n_forks++] = child;
+		*RD_ADD(server->forks, server->n_forks, server->cap_forks) = child;
 	return child < 0 ? rd_err_set(err, errno, "opener process", "cannot start") : 0;
 }
 

@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
+#include "base/memory.h"
+
 /* The kernel fills at most 32 KiB per read. */
 #define RECEIVE_SIZE ((size_t)64 << 10)
 #define ANSWER_MAX ((size_t)64 << 20)
@@ -154,8 +156,7 @@ static int answer_add(struct answer *answer, const uint8_t *at, size_t length)
 
 	if (answer->bytes.size + length > ANSWER_MAX)
 		return -EFBIG;
-	if (rd_grow(&answer->bytes.data, &answer->cap, answer->bytes.size + length + 1, 1) < 0)
-		return -ENOMEM;
+	rd_reserve(&answer->bytes.data, &answer->cap, answer->bytes.size + length + 1, 1);
 	memcpy(&head, at, sizeof(head));
 	head.nlmsg_seq = 0;
 	head.nlmsg_pid = 0;
@@ -209,10 +210,8 @@ static int answer_take(struct answer *answer, const uint8_t *data, size_t size)
 
 static int receive(struct mnl_socket *socket, struct answer *answer)
 {
-	_cleanup_free_ uint8_t *room = malloc(RECEIVE_SIZE);
+	_cleanup_free_ uint8_t *room = rd_alloc(1, RECEIVE_SIZE);
 
-	if (!room)
-		return -ENOMEM;
 	while (!answer->done) {
 		ssize_t n = mnl_socket_recvfrom(socket, room, RECEIVE_SIZE);
 		int r;
@@ -247,11 +246,9 @@ static int keep_the_beginning(struct answer *answer, int code)
 static int exchange(struct rd_nlsockets *sockets, struct mnl_socket *socket, const void *request, size_t size,
 		    struct answer *answer)
 {
-	_cleanup_free_ uint8_t *message = malloc(size);
+	_cleanup_free_ uint8_t *message = rd_alloc(1, size);
 	struct nlmsghdr head;
 
-	if (!message)
-		return -ENOMEM;
 	memcpy(message, request, size);
 	memcpy(&head, request, sizeof(head));
 	answer->seq = head.nlmsg_seq = ++sockets->seq ? sockets->seq : ++sockets->seq;
@@ -266,15 +263,14 @@ static int exchange(struct rd_nlsockets *sockets, struct mnl_socket *socket, con
 int rd_nlsockets_ask(struct rd_nlsockets *sockets, int protocol, const void *request, size_t size, struct rd_bytes *ret,
 		     struct rd_err *err)
 {
-	char buf[16], object[64];
+	const struct rd_query query = { .op = RD_OP_NETLINK, .protocol = protocol, .size = size, .data = request };
 	struct mnl_socket *socket = NULL;
-	struct nlmsghdr head;
+	char object[RD_NLOBJECT];
 	int r = rd_nlrequest_check(request, size, err);
 
 	if (r < 0)
 		return r;
-	memcpy(&head, request, sizeof(head));
-	snprintf(object, sizeof(object), "netlink %s, request %u", rd_nlprotocol_name(protocol, buf), head.nlmsg_type);
+	rd_query_object(&query, object);
 	r = socket_of(sockets, protocol, &socket);
 	if (r < 0)
 		return rd_err_set(err, -r, object, "cannot open a socket");
@@ -293,10 +289,7 @@ int rd_nlsockets_ask(struct rd_nlsockets *sockets, int protocol, const void *req
 			free(answer.bytes.data);
 			return rd_err_set(err, -r, object, "request failed");
 		}
-		if (!answer.bytes.data)
-			answer.bytes.data = malloc(1);
-		if (!answer.bytes.data)
-			return rd_err_set(err, ENOMEM, object, "no memory for the reply");
+		rd_reserve(&answer.bytes.data, &answer.cap, answer.bytes.size + 1, 1);
 		answer.bytes.data[answer.bytes.size] = '\0';
 		*ret = answer.bytes;
 		return 0;
