@@ -38,7 +38,7 @@ static void read_from_memory(const uint8_t *data, size_t size)
 	const struct rd_bytes bytes = { .data = (uint8_t *)data, .size = size };
 	struct rd_tree *tree = rd_tree_create();
 
-	rd_bundle_read_tar_bytes(&bytes, "fuzz", tree, NULL);
+	rd_bundle_read_tar(-1, &bytes, "fuzz", tree, NULL);
 	rd_tree_destroy(tree);
 }
 

@@ -93,40 +93,6 @@ static int check_rest(const struct pieces *pieces, const char *name, struct rd_e
 	return -EBADMSG;
 }
 
-static int add_filter(const uint8_t head[HEAD_SIZE], const char *name, struct archive *archive, struct rd_err *err)
-{
-	const struct packing *packing = packing_of(head, HEAD_SIZE);
-
-	/* ARCHIVE_WARN: libarchive was built without this filter, and would run the program of that name instead. */
-	if (packing && packing->bundle && (*packing->support)(archive) != ARCHIVE_OK)
-		return rd_err_set(err, ENOTSUP, name, "this libarchive does not support its compression");
-	return rd_libarchive.archive_read_support_format_tar(archive) != ARCHIVE_OK ? damaged(archive, name, err) : 0;
-}
-
-static int open_fd(int fd, const char *name, struct archive *archive, struct rd_err *err)
-{
-	uint8_t head[HEAD_SIZE] = { 0 };
-	ssize_t n = pread(fd, head, sizeof(head), 0);
-	int r = n < 0 ? rd_err_set(err, errno, name, "cannot read") : add_filter(head, name, archive, err);
-
-	if (!r && rd_libarchive.archive_read_open_fd(archive, fd, READ_SIZE) != ARCHIVE_OK)
-		r = damaged(archive, name, err);
-	return r;
-}
-
-static int open_pieces(struct pieces *pieces, const char *name, struct archive *archive, struct rd_err *err)
-{
-	const struct rd_bytes *bytes = pieces->bytes;
-	uint8_t head[HEAD_SIZE] = { 0 };
-	int r;
-
-	memcpy(head, bytes->data, bytes->size < HEAD_SIZE ? bytes->size : HEAD_SIZE);
-	r = add_filter(head, name, archive, err);
-	if (!r && rd_libarchive.archive_read_open(archive, pieces, NULL, next_piece, NULL) != ARCHIVE_OK)
-		r = damaged(archive, name, err);
-	return r;
-}
-
 static int read_member(struct archive *archive, const char *name, size_t claimed, struct rd_bytes *ret,
 		       struct rd_err *err)
 {
@@ -237,37 +203,33 @@ static int read_members(struct archive *archive, const char *name, struct rd_tre
 	return 0;
 }
 
-static int new_archive(const char *name, struct archive **ret, struct rd_err *err)
+int rd_bundle_read_tar(int fd, const struct rd_bytes *bytes, const char *name, struct rd_tree *tree, struct rd_err *err)
 {
+	_cleanup_(rd_archive_freep) struct archive *archive = NULL;
+	struct pieces pieces = { .bytes = bytes };
+	const struct packing *packing;
+	uint8_t head[HEAD_SIZE] = { 0 };
 	int r = rd_libarchive_load(name, err);
 
 	if (r < 0)
 		return r;
-	*ret = rd_libarchive.archive_read_new();
-	return *ret ? 0 : rd_err_set(err, ENOMEM, name, "no memory to read the archive");
-}
-
-int rd_bundle_read_tar(int fd, const char *name, struct rd_tree *tree, struct rd_err *err)
-{
-	_cleanup_(rd_archive_freep) struct archive *archive = NULL;
-	int r = new_archive(name, &archive, err);
-
-	if (!r)
-		r = open_fd(fd, name, archive, err);
-	return r < 0 ? r : read_members(archive, name, tree, err);
-}
-
-int rd_bundle_read_tar_bytes(const struct rd_bytes *bytes, const char *name, struct rd_tree *tree, struct rd_err *err)
-{
-	_cleanup_(rd_archive_freep) struct archive *archive = NULL;
-	struct pieces pieces = { .bytes = bytes };
-	int r = new_archive(name, &archive, err);
-
-	if (!r)
-		r = open_pieces(&pieces, name, archive, err);
-	if (!r)
-		r = read_members(archive, name, tree, err);
-	return r < 0 ? r : check_rest(&pieces, name, err);
+	if (bytes)
+		memcpy(head, bytes->data, bytes->size < HEAD_SIZE ? bytes->size : HEAD_SIZE);
+	else if (pread(fd, head, sizeof(head), 0) < 0)
+		return rd_err_set(err, errno, name, "cannot read");
+	archive = rd_libarchive.archive_read_new();
+	if (!archive)
+		return rd_err_set(err, ENOMEM, name, "no memory to read the archive");
+	packing = packing_of(head, HEAD_SIZE);
+	/* ARCHIVE_WARN: libarchive was built without this filter, and would run the program of that name instead. */
+	if (packing && packing->bundle && (*packing->support)(archive) != ARCHIVE_OK)
+		return rd_err_set(err, ENOTSUP, name, "this libarchive does not support its compression");
+	if (rd_libarchive.archive_read_support_format_tar(archive) != ARCHIVE_OK ||
+	    (bytes ? rd_libarchive.archive_read_open(archive, &pieces, NULL, next_piece, NULL) :
+		     rd_libarchive.archive_read_open_fd(archive, fd, READ_SIZE)) != ARCHIVE_OK)
+		return damaged(archive, name, err);
+	r = read_members(archive, name, tree, err);
+	return r < 0 || !bytes ? r : check_rest(&pieces, name, err);
 }
 
 static int read_raw(struct archive *archive, const struct packing *packing, size_t limit, struct rd_bytes *ret,

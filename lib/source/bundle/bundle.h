@@ -10,12 +10,9 @@
 
 #define RD_BUNDLE_SCHEMA "rdmadiag/bundle/1"
 
-/* Reads a tar, plain or compressed, into the tree. `name` is for messages. -EBADMSG for a damaged or hostile archive, -EFBIG
- * above the limits. Reads no file but `fd`. */
-int rd_bundle_read_tar(int fd, const char *name, struct rd_tree *tree, struct rd_err *err);
-
-/* The same from memory. Also -EBADMSG if another archive follows: it would be lost silently. */
-int rd_bundle_read_tar_bytes(const struct rd_bytes *bytes, const char *name, struct rd_tree *tree, struct rd_err *err);
+/* Reads a tar, plain or compressed, into the tree: from memory, or, if `bytes` is NULL, from `fd`. `name` is for messages. -EBADMSG for a
+ * damaged or hostile archive, and, in memory, if another one follows, which would be lost silently; -EFBIG above the limits. */
+int rd_bundle_read_tar(int fd, const struct rd_bytes *bytes, const char *name, struct rd_tree *tree, struct rd_err *err);
 
 /* All that a directory contains, as bytes for rd_bundle_read_dir. Follows no link, and interprets nothing. -EBADMSG if there is a file
  * type that a bundle must not contain, -EFBIG above the limits. */

@@ -318,7 +318,7 @@ static int read_standard_input(struct bundle *bundle, const char *name, struct r
 		return rd_err_set(err, EBADF, name, "was not read");
 	if (is_xml((const char *)bytes->data))
 		return store_xml(bundle, bytes->data, bytes->size, name, err);
-	r = rd_bundle_read_tar_bytes(bytes, name, bundle->tree, err);
+	r = rd_bundle_read_tar(-1, bytes, name, bundle->tree, err);
 	return r < 0 ? r : detect_layout(bundle, name, err);
 }
 
@@ -336,7 +336,7 @@ static int read_contents(struct bundle *bundle, int fd, const char *name, struct
 	} else if (is_xml_file(fd)) {
 		return take_xml(bundle, fd, name, err);
 	} else {
-		r = rd_bundle_read_tar(fd, name, bundle->tree, err);
+		r = rd_bundle_read_tar(fd, NULL, name, bundle->tree, err);
 	}
 	return r < 0 ? r : detect_layout(bundle, name, err);
 }
