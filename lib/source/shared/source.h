@@ -160,7 +160,7 @@ int rd_source_live_set_ring(struct rd_source *src, int ringbuf_map_fd, struct rd
  * directory, or a tar of one, plain or compressed by gzip, bzip2 or zstd. Nothing is extracted and no file outside is opened:
  * links are resolved within the tree. Missing files are -ENOENT; recorded errors are returned again.
  * An XML file is read as an NCCL topology: a host that has only RD_SOURCE_NCCL_XML.
- * "-": what rd_standard_input_read (bundle/standard-input.h) has read before.
+ * "-": what rd_standard_input_read (bundle/bundle.h) has read before.
  * -EBADMSG for a damaged or hostile bundle, -EFBIG above the limits; `err` has the object. Caller closes it.
  */
 int rd_source_bundle_open(const char *path, struct rd_source **ret, struct rd_err *err);
