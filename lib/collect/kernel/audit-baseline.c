@@ -41,18 +41,10 @@ static char *take_text(struct reader *rd)
 	return rd_dup(rd->text.data ? rd->text.data : "");
 }
 
-static bool take_bool(struct reader *rd)
+/* Whether the value is a literal that begins so: 't', true; 'f', false. Anything else, as null, is not known to be it. */
+static bool take_literal(struct reader *rd, char first)
 {
-	bool value = rd_json_peek(&rd->json) == 't';
-
-	rd_json_skip(&rd->json);
-	return value;
-}
-
-/* Anything else, as null, is not known to be false. */
-static bool take_false(struct reader *rd)
-{
-	bool value = rd_json_peek(&rd->json) == 'f';
+	bool value = rd_json_peek(&rd->json) == first;
 
 	rd_json_skip(&rd->json);
 	return value;
@@ -67,15 +59,6 @@ static uint32_t take_uint32(struct reader *rd)
 	else if (rd_json_uint(&rd->json, &value) && value > UINT32_MAX)
 		rd->json.failed = true;
 	return (uint32_t)value;
-}
-
-static void take_rule(struct reader *rd, struct rd_audit_fn *fn)
-{
-	_cleanup_free_ char *name = take_text(rd);
-
-	for (int rule = 0; name && rule < RD_RULE_COUNT; rule++)
-		if (!strcmp(name, rd_rule_name((enum rd_rule)rule)))
-			fn->rule = (enum rd_rule)rule;
 }
 
 /* Takes the elements of a list of texts. */
@@ -132,14 +115,16 @@ static void take_call(struct rd_audit_fn *fn, const char *text)
 
 static void take_fn_member(struct reader *rd, struct rd_audit_fn *fn)
 {
+	_cleanup_free_ char *rule = NULL;
+
 	if (is(rd, "function") && !fn->function)
 		fn->function = take_text(rd);
 	else if (is(rd, "module") && !fn->module)
 		fn->module = take_text(rd);
 	else if (is(rd, "selected"))
-		fn->selected = take_bool(rd);
+		fn->selected = take_literal(rd, 't');
 	else if (is(rd, "reason"))
-		take_rule(rd, fn);
+		rule = take_text(rd);
 	else if (is(rd, "size_bytes"))
 		fn->size = take_uint32(rd);
 	else if (is(rd, "attachable"))
@@ -149,15 +134,27 @@ static void take_fn_member(struct reader *rd, struct rd_audit_fn *fn)
 	else if (is(rd, "via") && !fn->via)
 		fn->via = take_text(rd);
 	else if (is(rd, "address_taken"))
-		fn->taken = take_bool(rd);
+		fn->taken = take_literal(rd, 't');
 	else if (is(rd, "other_calls"))
-		fn->other_calls = !take_false(rd);
+		fn->other_calls = !take_literal(rd, 'f');
 	else if (is(rd, "errnos"))
 		rd->errnos = take_list(rd, fn, take_errno);
 	else if (is(rd, "calls"))
 		take_list(rd, fn, take_call);
 	else
 		rd_json_skip(&rd->json);
+	for (int i = 0; rule && i < RD_RULE_COUNT; i++)
+		if (!strcmp(rule, rd_rule_name((enum rd_rule)i)))
+			fn->rule = (enum rd_rule)i;
+}
+
+/* Enters the next object of a list of at most `max`, of which there are `n`. */
+static bool next_object(struct reader *rd, size_t n, size_t max)
+{
+	if (!rd_json_element(&rd->json) || rd->too_many || !rd_json_enter(&rd->json, '{'))
+		return false;
+	rd->too_many = n == max;
+	return !rd->too_many;
 }
 
 static void take_functions(struct reader *rd)
@@ -166,14 +163,9 @@ static void take_functions(struct reader *rd)
 
 	if (!rd_json_enter(&rd->json, '['))
 		return;
-	while (rd_json_element(&rd->json) && !rd->too_many && rd_json_enter(&rd->json, '{')) {
-		struct rd_audit_fn *fn;
+	while (next_object(rd, set->n, RD_AUDIT_FNS_MAX)) {
+		struct rd_audit_fn *fn = RD_ADD(set->fns, set->n, set->cap);
 
-		if (set->n == RD_AUDIT_FNS_MAX) {
-			rd->too_many = true;
-			return;
-		}
-		fn = RD_ADD(set->fns, set->n, set->cap);
 		*fn = (struct rd_audit_fn){ .rule = RD_RULE_NOT_REACHED };
 		rd->hooks = rd->errnos = false;
 		while (rd_json_member(&rd->json, &rd->name))
@@ -192,14 +184,9 @@ static void take_modules(struct reader *rd)
 
 	if (!rd_json_enter(&rd->json, '['))
 		return;
-	while (rd_json_element(&rd->json) && !rd->too_many && rd_json_enter(&rd->json, '{')) {
-		struct rd_audit_module *module;
+	while (next_object(rd, set->n_modules, MODULES_MAX)) {
+		struct rd_audit_module *module = RD_ADD(set->modules, set->n_modules, set->cap_modules);
 
-		if (set->n_modules == MODULES_MAX) {
-			rd->too_many = true;
-			return;
-		}
-		module = RD_ADD(set->modules, set->n_modules, set->cap_modules);
 		*module = (struct rd_audit_module){ 0 };
 		while (rd_json_member(&rd->json, &rd->name))
 			if (is(rd, "module") && !module->name)
@@ -207,9 +194,9 @@ static void take_modules(struct reader *rd)
 			else if (is(rd, "version") && !module->version)
 				module->version = take_text(rd);
 			else if (is(rd, "btf"))
-				module->has_btf = take_bool(rd);
+				module->has_btf = take_literal(rd, 't');
 			else if (is(rd, "file_matches"))
-				module->has_file = take_bool(rd);
+				module->has_file = take_literal(rd, 't');
 			else if (is(rd, "unnamed_functions"))
 				module->stripped = take_uint32(rd) > 0;
 			else
@@ -224,14 +211,9 @@ static void take_probes(struct reader *rd)
 
 	if (!rd_json_enter(&rd->json, '['))
 		return;
-	while (rd_json_element(&rd->json) && !rd->too_many && rd_json_enter(&rd->json, '{')) {
-		struct rd_audit_probe *probe;
+	while (next_object(rd, set->n_probes, LIST_MAX)) {
+		struct rd_audit_probe *probe = RD_ADD(set->probes, set->n_probes, set->cap_probes);
 
-		if (set->n_probes == LIST_MAX) {
-			rd->too_many = true;
-			return;
-		}
-		probe = RD_ADD(set->probes, set->n_probes, set->cap_probes);
 		*probe = (struct rd_audit_probe){ .err = -1 };
 		while (rd_json_member(&rd->json, &rd->name))
 			if (is(rd, "call") && !probe->name)
@@ -245,23 +227,18 @@ static void take_probes(struct reader *rd)
 	}
 }
 
-static void take_schema(struct reader *rd)
-{
-	_cleanup_free_ char *schema = take_text(rd);
-
-	rd->schema = schema && !strcmp(schema, RD_AUDIT_SCHEMA);
-}
-
 static void take_member(struct reader *rd)
 {
+	_cleanup_free_ char *schema = is(rd, "schema") ? take_text(rd) : NULL;
+
 	if (is(rd, "schema"))
-		take_schema(rd);
+		rd->schema = schema && !strcmp(schema, RD_AUDIT_SCHEMA);
 	else if (is(rd, "kernel") && !rd->set->kernel)
 		rd->set->kernel = take_text(rd);
 	else if (is(rd, "version") && !rd->set->version)
 		rd->set->version = take_text(rd);
 	else if (is(rd, "complete"))
-		rd->set->complete = take_bool(rd);
+		rd->set->complete = take_literal(rd, 't');
 	else if (is(rd, "functions") && !rd->set->n)
 		take_functions(rd);
 	else if (is(rd, "modules") && !rd->set->n_modules)

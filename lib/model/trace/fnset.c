@@ -9,7 +9,6 @@
 #include "base/err.h"
 #include "base/memory.h"
 
-/* clang-format off */
 static const char *const backend_names[RD_BACKEND_COUNT] = {
 	[RD_BACKEND_NONE] = "none",
 	[RD_BACKEND_FEXIT] = "fexit",
@@ -17,10 +16,22 @@ static const char *const backend_names[RD_BACKEND_COUNT] = {
 	[RD_BACKEND_KPROBE_MULTI] = "kprobe-multi",
 	[RD_BACKEND_KPROBE] = "kprobe",
 };
-/* clang-format on */
 static const struct rule_text {
 	const char *name, *reason;
-} rules[RD_RULE_COUNT];
+} rules[RD_RULE_COUNT] = {
+	[RD_RULE_SELECTED] = { "selected", "reachable from a verb, and can return an errno" },
+	[RD_RULE_ENTRY] = { "entry", "kernel entry point of a verb" },
+	[RD_RULE_NOT_REACHED] = { "not-reached", "not reachable from a verb that changes something" },
+	[RD_RULE_RETURN] = { "return", "cannot return an errno" },
+	[RD_RULE_QUERY] = { "query", "only reads, or is reachable only from functions that only read" },
+	[RD_RULE_DATA_PATH] = { "data-path", "runs on the data path: posting, polling, and the functions they call" },
+	[RD_RULE_CLEANUP] = { "cleanup", "cleans up, or is reachable only from functions that clean up" },
+	[RD_RULE_REFCOUNT] = { "refcount", "counts references" },
+	[RD_RULE_COMMON] = { "common", "inline function: the kernel does not allow tracing it" },
+	[RD_RULE_DIAGNOSTIC] = { "diagnostic",
+				 "tracing, printing, debugfs or sysfs, or reachable only from such functions" },
+	[RD_RULE_COLD] = { "cold", "cold part of a function; the hook of the function covers it" },
+};
 
 const char *rd_backend_name(enum rd_backend backend)
 {
@@ -99,21 +110,6 @@ void rd_fnset_deinit(struct rd_fnset *set)
 	RD_FREE(set->modules, set->fns, set->roots, set->kernel);
 	*set = (struct rd_fnset){ 0 };
 }
-
-static const struct rule_text rules[RD_RULE_COUNT] = {
-	[RD_RULE_SELECTED] = { "selected", "reachable from a verb, and can return an errno" },
-	[RD_RULE_ENTRY] = { "entry", "kernel entry point of a verb" },
-	[RD_RULE_NOT_REACHED] = { "not-reached", "not reachable from a verb that changes something" },
-	[RD_RULE_RETURN] = { "return", "cannot return an errno" },
-	[RD_RULE_QUERY] = { "query", "only reads, or is reachable only from functions that only read" },
-	[RD_RULE_DATA_PATH] = { "data-path", "runs on the data path: posting, polling, and the functions they call" },
-	[RD_RULE_CLEANUP] = { "cleanup", "cleans up, or is reachable only from functions that clean up" },
-	[RD_RULE_REFCOUNT] = { "refcount", "counts references" },
-	[RD_RULE_COMMON] = { "common", "inline function: the kernel does not allow tracing it" },
-	[RD_RULE_DIAGNOSTIC] = { "diagnostic",
-				 "tracing, printing, debugfs or sysfs, or reachable only from such functions" },
-	[RD_RULE_COLD] = { "cold", "cold part of a function; the hook of the function covers it" },
-};
 
 struct key {
 	uint32_t module, id;

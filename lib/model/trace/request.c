@@ -93,13 +93,12 @@ static const struct rd_command commands[] = {
 	{ 57, true, "MODIFY_CQ", "CQ", "ibv_modify_cq", NULL },
 };
 /* clang-format on */
-static const size_t n_commands;
 
 const struct rd_command *rd_command_find(uint32_t number)
 {
 	bool extended = number & RD_COMMAND_EXTENDED;
 
-	for (size_t i = 0; i < n_commands; i++)
+	for (size_t i = 0; i < RD_ARRAY_SIZE(commands); i++)
 		if (commands[i].id == (number & ~RD_COMMAND_EXTENDED) && commands[i].extended == extended)
 			return &commands[i];
 	return NULL;
@@ -125,12 +124,8 @@ static bool is_handler(const struct rd_command *command, const char *function)
 
 const struct rd_command *rd_command_of_handler(const char *function)
 {
-	for (size_t i = 0; i < n_commands; i++)
+	for (size_t i = 0; i < RD_ARRAY_SIZE(commands); i++)
 		if (is_handler(&commands[i], function))
 			return &commands[i];
 	return NULL;
 }
-
-/* clang-format off */
-static const size_t n_commands = RD_ARRAY_SIZE(commands);
-/* clang-format on */

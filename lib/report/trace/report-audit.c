@@ -7,10 +7,6 @@
 #include "base/memory.h"
 #include "report/trace/report-trace.h"
 
-/* Findings of one kind; all are in the section `changes`. */
-#define FINDINGS_MAX 20
-#define MODULES_MAX 10
-
 enum scalar_column { SC_KERNEL, SC_BASELINE, SC_COMPLETE, SC_COMPARED, SC_COLUMNS };
 enum change_column {
 	CH_CHANGE,
@@ -23,6 +19,18 @@ enum change_column {
 	CH_COLUMNS
 };
 enum name_column { NA_FUNCTION, NA_MODULE, NA_COLUMNS };
+enum explain_column {
+	EX_KERNEL,
+	EX_FUNCTION,
+	EX_MODULE,
+	EX_SELECTED,
+	EX_REASON,
+	EX_HOOKS,
+	EX_VIA,
+	EX_PATH,
+	EX_COLUMNS
+};
+enum probe_column { PR_CALL, PR_ERRNO, PR_RESULT, PR_ORIGIN, PR_MODULE, PR_EXACT, PR_EXPECTED, PR_VERB, PR_COLUMNS };
 
 /* clang-format off */
 static const struct rd_column scalar_columns[SC_COLUMNS] = {
@@ -46,7 +54,37 @@ static const struct rd_column name_columns[NA_COLUMNS] = {
 	[NA_FUNCTION] = { "function", "FUNCTION", RD_T_STR, "kernel function", 0, false },
 	[NA_MODULE] = { "module", "MODULE", RD_T_STR, "kernel module", 0, false },
 };
+
+static const struct rd_column explain_columns[EX_COLUMNS] = {
+	[EX_KERNEL] = { "kernel", "KERNEL", RD_T_STR, "release of the kernel", 0, false },
+	[EX_FUNCTION] = { "function", "FUNCTION", RD_T_STR, "kernel function", 0, false },
+	[EX_MODULE] = { "module", "MODULE", RD_T_STR, "kernel module it belongs to", 0, false },
+	[EX_SELECTED] = { "selected", "WATCHED", RD_T_BOOL, "whether it is watched", 0, false },
+	[EX_REASON] = { "reason", "REASON", RD_T_STR, "why it is watched or left out", 0, false },
+	[EX_HOOKS] = { "hooks", "HOOKS", RD_T_STR, "backends that can hook it", 0, false },
+	[EX_VIA] = { "via", "VIA", RD_T_STR, "how the kernel calls the first function of the path", 0, true },
+	[EX_PATH] = { "path", "PATH", RD_T_STRS, "calls that lead to it", 0, true },
+};
+
+static const struct rd_column path_columns[1] = {
+	{ "function", "FUNCTION", RD_T_STR, "kernel function", 0, false },
+};
+
+static const struct rd_column probe_columns[PR_COLUMNS] = {
+	[PR_CALL] = { "call", "CALL", RD_T_STR, "what was called to fail", 0, false },
+	[PR_ERRNO] = { "errno", "ERRNO", RD_T_STR, "the error of the call", 0, false },
+	[PR_RESULT] = { "result", "RESULT", RD_T_STR, "seen, other-origin, not-seen, did-not-fail, not-tried", 0, false },
+	[PR_ORIGIN] = { "origin", "ORIGIN", RD_T_STR, "kernel function that the trace shows as origin", 0, false },
+	[PR_MODULE] = { "module", "MODULE", RD_T_STR, "its module", 0, false },
+	[PR_EXACT] = { "origin_exact", "EXACT", RD_T_BOOL, "false: at or below this function", 0, false },
+	[PR_EXPECTED] = { "expected", "EXPECTED", RD_T_STR, "origin in the baseline", 0, false },
+	[PR_VERB] = { "verb", "VERB", RD_T_STR, "the verb", 0, true },
+};
 /* clang-format on */
+
+/* Findings of one kind; all are in the section `changes`. */
+#define FINDINGS_MAX 20
+#define MODULES_MAX 10
 
 /* Changes that make an origin invisible. */
 static const struct text {
@@ -205,35 +243,6 @@ void rd_report_audit(struct rd_report *report, const struct rd_fnset *set, const
 	}
 }
 
-enum explain_column {
-	EX_KERNEL,
-	EX_FUNCTION,
-	EX_MODULE,
-	EX_SELECTED,
-	EX_REASON,
-	EX_HOOKS,
-	EX_VIA,
-	EX_PATH,
-	EX_COLUMNS
-};
-
-/* clang-format off */
-static const struct rd_column explain_columns[EX_COLUMNS] = {
-	[EX_KERNEL] = { "kernel", "KERNEL", RD_T_STR, "release of the kernel", 0, false },
-	[EX_FUNCTION] = { "function", "FUNCTION", RD_T_STR, "kernel function", 0, false },
-	[EX_MODULE] = { "module", "MODULE", RD_T_STR, "kernel module it belongs to", 0, false },
-	[EX_SELECTED] = { "selected", "WATCHED", RD_T_BOOL, "whether it is watched", 0, false },
-	[EX_REASON] = { "reason", "REASON", RD_T_STR, "why it is watched or left out", 0, false },
-	[EX_HOOKS] = { "hooks", "HOOKS", RD_T_STR, "backends that can hook it", 0, false },
-	[EX_VIA] = { "via", "VIA", RD_T_STR, "how the kernel calls the first function of the path", 0, true },
-	[EX_PATH] = { "path", "PATH", RD_T_STRS, "calls that lead to it", 0, true },
-};
-
-static const struct rd_column path_columns[1] = {
-	{ "function", "FUNCTION", RD_T_STR, "kernel function", 0, false },
-};
-/* clang-format on */
-
 /* The cells of a function that a set and a baseline have. */
 static struct rd_row *add_row(struct rd_section *section, const char *kernel, const char *function, const char *module,
 			      bool selected, enum rd_rule rule, uint8_t attachable)
@@ -325,21 +334,6 @@ void rd_report_audit_explain(struct rd_report *report, const struct rd_fnset *se
 	rd_report_add(report, section);
 	report->status = n_whys ? 0 : 3;
 }
-
-enum probe_column { PR_CALL, PR_ERRNO, PR_RESULT, PR_ORIGIN, PR_MODULE, PR_EXACT, PR_EXPECTED, PR_VERB, PR_COLUMNS };
-
-/* clang-format off */
-static const struct rd_column probe_columns[PR_COLUMNS] = {
-	[PR_CALL] = { "call", "CALL", RD_T_STR, "what was called to fail", 0, false },
-	[PR_ERRNO] = { "errno", "ERRNO", RD_T_STR, "the error of the call", 0, false },
-	[PR_RESULT] = { "result", "RESULT", RD_T_STR, "seen, other-origin, not-seen, did-not-fail, not-tried", 0, false },
-	[PR_ORIGIN] = { "origin", "ORIGIN", RD_T_STR, "kernel function that the trace shows as origin", 0, false },
-	[PR_MODULE] = { "module", "MODULE", RD_T_STR, "its module", 0, false },
-	[PR_EXACT] = { "origin_exact", "EXACT", RD_T_BOOL, "false: at or below this function", 0, false },
-	[PR_EXPECTED] = { "expected", "EXPECTED", RD_T_STR, "origin in the baseline", 0, false },
-	[PR_VERB] = { "verb", "VERB", RD_T_STR, "the verb", 0, true },
-};
-/* clang-format on */
 
 static const char *result_of(const struct rd_audit_probe *probe, const char *expected)
 {

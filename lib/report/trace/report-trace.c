@@ -43,7 +43,6 @@ enum event_column {
 	EV_HINT,
 	EV_COLUMNS,
 };
-
 enum place_column { PLACE_FUNCTION, PLACE_MODULE, PLACE_ERRNO, PLACE_TRANSLATED, PLACE_COLUMNS };
 enum frame_column { FRAME_FUNCTION, FRAME_OBJECT, FRAME_OFFSET, FRAME_FILE, FRAME_LINE, FRAME_COLUMNS };
 enum sum_column {
@@ -72,6 +71,53 @@ enum origin_column {
 	OR_CODE,
 	OR_BENIGN,
 	OR_COLUMNS
+};
+enum { LIVE_PROCESS = RD_LIVE_AGE + 1, LIVE_CAUSE, LIVE_JOB, LIVE_BENIGN, LIVE_COLUMNS };
+enum fn_column {
+	FN_FUNCTION,
+	FN_MODULE,
+	FN_SELECTED,
+	FN_REASON,
+	FN_ROOTS,
+	FN_VIA,
+	FN_ATTACHABLE,
+	FN_BACKEND,
+	FN_SIZE,
+	FN_ERRNOS,
+	FN_CALLS,
+	FN_OTHER,
+	FN_TAKEN,
+	FN_COLUMNS,
+};
+enum module_column {
+	MOD_MODULE,
+	MOD_VERSION,
+	MOD_FUNCTIONS,
+	MOD_SELECTED,
+	MOD_BTF,
+	MOD_FILE,
+	MOD_UNNAMED,
+	MOD_NOTE,
+	MOD_COLUMNS
+};
+enum status_column { ST_RUN_STATS, ST_COLUMNS };
+enum held_column {
+	HELD_PID,
+	HELD_HOLDER,
+	HELD_USER,
+	HELD_UID,
+	HELD_WHAT,
+	HELD_STATE,
+	HELD_SINCE,
+	HELD_FUNCTIONS,
+	HELD_BACKENDS,
+	HELD_LINKS,
+	HELD_PROGRAMS,
+	HELD_RUN,
+	HELD_RUNS,
+	HELD_RESULT,
+	HELD_COMMAND,
+	HELD_COLUMNS
 };
 
 _Static_assert(EV_COLUMNS == RD_TRACE_EVENT_COLUMNS, "RD_TRACE_EVENT_COLUMNS differs");
@@ -121,6 +167,109 @@ static const struct rd_column origin_columns[OR_COLUMNS] = {
 	[OR_METHOD] = { "method", "METHOD", RD_T_STR, "method of the object", 0, true },
 	[OR_CODE] = { "code", "CODE", RD_T_UINT, "error number", 0, true },
 	[OR_BENIGN] = { "benign", "BENIGN", RD_T_UINT, "failed calls that are benign", 0, true },
+};
+
+const struct rd_column rd_trace_event_columns[EV_COLUMNS] = {
+	[EV_TIME] = { "time", "TIME", RD_T_TIME, "when the call returned", 0, false },
+	[EV_PID] = { "pid", "PID", RD_T_UINT, "process ID, as in the PID namespace of this command; unknown if it is not visible there", 0, false },
+	[EV_TID] = { "tid", "TID", RD_T_UINT, "thread ID, likewise", 0, true },
+	[EV_COMM] = { "comm", "COMM", RD_T_STR, "name of the thread", 0, false },
+	[EV_UID] = { "uid", "UID", RD_T_UINT, "real user ID", 0, true },
+	[EV_CGROUP] = { "cgroup", "CGROUP", RD_T_STR, "control group of the process", 0, true },
+	[EV_JOB] = { "job", "JOB", RD_T_STR, "Slurm or Kubernetes job, from the control group", 0, true },
+	[EV_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
+	[EV_PORT] = { "port", "PORT", RD_T_UINT, "port of the device", 0, true },
+	[EV_OBJECT] = { "object", "OBJECT", RD_T_STR, "type of object the call operates on", 0, true },
+	[EV_METHOD] = { "method", "METHOD", RD_T_STR, "method of the object", 0, true },
+	[EV_VERB] = { "verb", "VERB", RD_T_STR, "library call that failed", 0, false },
+	[EV_QPN] = { "qpn", "QPN", RD_T_UINT, "queue pair number", 0, false },
+	[EV_ERRNO] = { "errno", "ERRNO", RD_T_STR, "error name", 0, false },
+	[EV_CODE] = { "code", "CODE", RD_T_UINT, "error number", 0, true },
+	[EV_SIDE] = { "side", "SIDE", RD_T_STR, "where the call failed: kernel", 0, true },
+	[EV_ORIGIN] = { "origin", "ORIGIN", RD_T_OBJECT, "kernel function the error came from", 0, false },
+	[EV_EXACT] = { "origin_exact", "EXACT", RD_T_BOOL, "false: the error may also have come from one below it that is not traced, or from one that failed later with the same errno", 0, true },
+	[EV_BELOW] = { "origin_below", NULL, RD_T_STRS, "functions called by the origin that may have returned the error, and are not traced", 0, false },
+	[EV_CHAIN] = { "chain", NULL, RD_T_ROWS, "functions that returned the error, innermost first", 0, false },
+	[EV_DROPPED] = { "chain_dropped", NULL, RD_T_UINT, "failed functions that did not fit into the record", 0, false },
+	[EV_KSTACK] = { "kernel_stack", NULL, RD_T_ROWS, "kernel stack at the origin", 0, false },
+	[EV_USTACK] = { "user_stack", NULL, RD_T_ROWS, "user stack of the program", 0, false },
+	[EV_USTACK_END] = { "user_stack_end", NULL, RD_T_STR, "why the user stack is incomplete", 0, false },
+	[EV_BENIGN] = { "benign", "BENIGN", RD_T_BOOL, "failure is expected from healthy programs", 0, true },
+	[EV_REASON] = { "benign_reason", NULL, RD_T_STR, "why the failure is benign", 0, false },
+	[EV_CAUSE_ID] = { "cause_id", "CAUSE_ID", RD_T_STR, "kind of cause; unknown if the cause cannot be determined", 0, true },
+	[EV_CAUSE] = { "cause", "CAUSE", RD_T_STR, "why the call failed, with the values that show it", 0, true },
+	[EV_CONFIDENCE] = { "confidence", "CONFIDENCE", RD_T_STR, "how sure the cause is: high, medium, low", 0, true },
+	[EV_EVIDENCE] = { "evidence", NULL, RD_T_STRS, "facts that show the cause; without a cause, what was looked at", 0, false },
+	[EV_FIX] = { "fix", "FIX", RD_T_STR, "commands that repair it; without a cause, that show more", 0, true },
+	[EV_ADVICE] = { "advice", "ADVICE", RD_T_STR, "what else to do; without a cause, what to check", 0, true },
+	[EV_HINT] = { "hint", "HINT", RD_T_STR, "cause and fix on one line", 0, true },
+};
+
+static const struct rd_column live_columns[LIVE_COLUMNS] = {
+	[RD_LIVE_ERRNO] = { "errno", "ERRNO", RD_T_STR, "error that the call returned", 0, false },
+	[RD_LIVE_VERB] = { "verb", "VERB", RD_T_STR, "verb, or object and method of the call", 0, false },
+	[RD_LIVE_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
+	[RD_LIVE_ORIGIN] = { "origin", "ORIGIN", RD_T_STR, "kernel function that failed first", 0, false },
+	[RD_LIVE_COUNT] = { "count", "COUNT", RD_T_UINT, "failed calls since the start", 0, false, .scaled = true },
+	[RD_LIVE_RATE] = { "rate", "PER_S", RD_T_DOUBLE, "failed calls per second, since the previous look", 1, false, .scaled = true },
+	[RD_LIVE_AGE] = { "age_seconds", "AGE", RD_T_DOUBLE, "seconds since the newest one that was read", 0, false },
+	[LIVE_PROCESS] = { "process", "PROCESS", RD_T_STR, "process of the newest one", 0, false },
+	[LIVE_CAUSE] = { "cause", "CAUSE", RD_T_STR, "cause of the newest one", 0, false },
+	[LIVE_JOB] = { "job", "JOB", RD_T_STR, "job of that process", 0, true },
+	[LIVE_BENIGN] = { "benign", "BENIGN", RD_T_UINT, "of the count: expected from healthy programs", 0, true },
+};
+
+static const struct rd_column scalar_columns[1] = {
+	{ "kernel", "KERNEL", RD_T_STR, "release of the running kernel", 0, false },
+};
+
+static const struct rd_column fn_columns[FN_COLUMNS] = {
+	[FN_FUNCTION] = { "function", "FUNCTION", RD_T_STR, "kernel function", 0, false },
+	[FN_MODULE] = { "module", "MODULE", RD_T_STR, "kernel module it belongs to", 0, false },
+	[FN_SELECTED] = { "selected", "SELECTED", RD_T_BOOL, "selected for tracing", 0, false },
+	[FN_REASON] = { "reason", "REASON", RD_T_STR, "rule that selects it or leaves it out", 0, false },
+	[FN_ROOTS] = { "roots", "ROOTS", RD_T_STRS, "entry points that lead to it", 0, true },
+	[FN_VIA] = { "via", "VIA", RD_T_STR, "how the kernel calls it, other than from functions listed here", 0, true },
+	[FN_ATTACHABLE] = { "attachable", "ATTACHABLE", RD_T_STRS, "backends that can hook it", 0, false },
+	[FN_BACKEND] = { "backend", "BACKEND", RD_T_STR, "backend it is hooked by", 0, true },
+	[FN_SIZE] = { "size_bytes", "SIZE", RD_T_UINT, "size of its code", 0, true },
+	[FN_ERRNOS] = { "errnos", "ERRNOS", RD_T_STRS, "errnos that its code loads as constants", 0, true },
+	[FN_OTHER] = { "other_calls", "OTHER-CALLS", RD_T_BOOL, "it also calls functions of the kernel image, or through pointers", 0, true },
+	[FN_TAKEN] = { "address_taken", "ADDRESS-TAKEN", RD_T_BOOL, "code or a table holds its address: it may be called through a pointer", 0, true },
+	[FN_CALLS] = { "calls", "CALLS", RD_T_STRS, "functions it calls that may return an errno", 0, true },
+};
+
+static const struct rd_column module_columns[MOD_COLUMNS] = {
+	[MOD_MODULE] = { "module", "MODULE", RD_T_STR, "kernel module", 0, false },
+	[MOD_VERSION] = { "version", "VERSION", RD_T_STR, "version of the module", 0, false },
+	[MOD_FUNCTIONS] = { "functions", "FUNCTIONS", RD_T_UINT, "functions of the module", 0, false },
+	[MOD_SELECTED] = { "selected", "SELECTED", RD_T_UINT, "functions selected for tracing", 0, false },
+	[MOD_BTF] = { "btf", "BTF", RD_T_BOOL, "has type information (BTF)", 0, false },
+	[MOD_FILE] = { "file_matches", "FILE", RD_T_BOOL, "module file on disk has the build-id of the loaded module", 0, false },
+	[MOD_UNNAMED] = { "unnamed_functions", "UNNAMED", RD_T_UINT, "functions whose symbols were removed from the module file", 0, true },
+	[MOD_NOTE] = { "note", "NOTE", RD_T_STR, "what is missing, and the consequence", 0, false },
+};
+
+static const struct rd_column status_columns[ST_COLUMNS] = {
+	[ST_RUN_STATS] = { "run_statistics", "RUN_STATISTICS", RD_T_BOOL, "kernel.bpf_stats_enabled: run statistics of all BPF programs", 0, false },
+};
+
+static const struct rd_column held_columns[HELD_COLUMNS] = {
+	[HELD_PID] = { "pid", "PID", RD_T_UINT, "process ID of the tracing command", 0, false },
+	[HELD_HOLDER] = { "holder_pid", "HOLDER", RD_T_UINT, "process ID of the holder of the hooks", 0, false },
+	[HELD_USER] = { "user", "USER", RD_T_STR, "user of the trace", 0, false },
+	[HELD_UID] = { "uid", "UID", RD_T_UINT, "user ID of the trace", 0, true },
+	[HELD_WHAT] = { "what", "WHAT", RD_T_STR, "command: trace-errno or qp-state", 0, true },
+	[HELD_STATE] = { "state", "STATE", RD_T_STR, "attaching, on, detaching or stopped", 0, false },
+	[HELD_SINCE] = { "since", "SINCE", RD_T_TIME, "time of attaching", 0, false },
+	[HELD_FUNCTIONS] = { "functions", "FUNCTIONS", RD_T_UINT, "hooked kernel functions", 0, false },
+	[HELD_BACKENDS] = { "backends", NULL, RD_T_MAP, "hooked kernel functions per backend", 0, false },
+	[HELD_LINKS] = { "links", "LINKS", RD_T_UINT, "current BPF links; one link can cover many functions", 0, false },
+	[HELD_PROGRAMS] = { "programs", "PROGRAMS", RD_T_UINT, "current BPF programs", 0, true },
+	[HELD_RUN] = { "run_seconds", "RUN_SECONDS", RD_T_DOUBLE, "CPU time of the programs while run statistics were on, in seconds", 6, false },
+	[HELD_RUNS] = { "runs", "RUNS", RD_T_UINT, "number of program runs in that time", 0, true },
+	[HELD_RESULT] = { "result", "RESULT", RD_T_STR, "result of --detach-all: detached, or why not", 0, true },
+	[HELD_COMMAND] = { "command", "COMMAND", RD_T_STR, "command line, including the traced command", 0, false },
 };
 /* clang-format on */
 
@@ -249,8 +398,9 @@ static int more_first(const void *pa, const void *pb)
 {
 	const struct rd_origin_count *a = pa, *b = pb;
 
-	return RD_FIRST(RD_CMP(b->count, a->count),
-			a->fn != b->fn ? (a->fn > b->fn) - (a->fn < b->fn) : (a->err > b->err) - (a->err < b->err));
+	if (a->count != b->count)
+		return a->count < b->count ? 1 : -1;
+	return a->fn != b->fn ? (a->fn > b->fn) - (a->fn < b->fn) : (a->err > b->err) - (a->err < b->err);
 }
 
 /* A device that was removed and added again has a different number and the same name: merges its rows. Returns the rest. */
@@ -344,63 +494,6 @@ void rd_report_trace_metrics(struct rd_report *report)
 	rd_metrics_add_section(family, report->sections[0], OR_COUNT, labels);
 }
 
-/* clang-format off */
-const struct rd_column rd_trace_event_columns[EV_COLUMNS] = {
-	[EV_TIME] = { "time", "TIME", RD_T_TIME, "when the call returned", 0, false },
-	[EV_PID] = { "pid", "PID", RD_T_UINT, "process ID, as in the PID namespace of this command; unknown if it is not visible there", 0, false },
-	[EV_TID] = { "tid", "TID", RD_T_UINT, "thread ID, likewise", 0, true },
-	[EV_COMM] = { "comm", "COMM", RD_T_STR, "name of the thread", 0, false },
-	[EV_UID] = { "uid", "UID", RD_T_UINT, "real user ID", 0, true },
-	[EV_CGROUP] = { "cgroup", "CGROUP", RD_T_STR, "control group of the process", 0, true },
-	[EV_JOB] = { "job", "JOB", RD_T_STR, "Slurm or Kubernetes job, from the control group", 0, true },
-	[EV_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
-	[EV_PORT] = { "port", "PORT", RD_T_UINT, "port of the device", 0, true },
-	[EV_OBJECT] = { "object", "OBJECT", RD_T_STR, "type of object the call operates on", 0, true },
-	[EV_METHOD] = { "method", "METHOD", RD_T_STR, "method of the object", 0, true },
-	[EV_VERB] = { "verb", "VERB", RD_T_STR, "library call that failed", 0, false },
-	[EV_QPN] = { "qpn", "QPN", RD_T_UINT, "queue pair number", 0, false },
-	[EV_ERRNO] = { "errno", "ERRNO", RD_T_STR, "error name", 0, false },
-	[EV_CODE] = { "code", "CODE", RD_T_UINT, "error number", 0, true },
-	[EV_SIDE] = { "side", "SIDE", RD_T_STR, "where the call failed: kernel", 0, true },
-	[EV_ORIGIN] = { "origin", "ORIGIN", RD_T_OBJECT, "kernel function the error came from", 0, false },
-	[EV_EXACT] = { "origin_exact", "EXACT", RD_T_BOOL, "false: the error may also have come from one below it that is not traced, or from one that failed later with the same errno", 0, true },
-	[EV_BELOW] = { "origin_below", NULL, RD_T_STRS, "functions called by the origin that may have returned the error, and are not traced", 0, false },
-	[EV_CHAIN] = { "chain", NULL, RD_T_ROWS, "functions that returned the error, innermost first", 0, false },
-	[EV_DROPPED] = { "chain_dropped", NULL, RD_T_UINT, "failed functions that did not fit into the record", 0, false },
-	[EV_KSTACK] = { "kernel_stack", NULL, RD_T_ROWS, "kernel stack at the origin", 0, false },
-	[EV_USTACK] = { "user_stack", NULL, RD_T_ROWS, "user stack of the program", 0, false },
-	[EV_USTACK_END] = { "user_stack_end", NULL, RD_T_STR, "why the user stack is incomplete", 0, false },
-	[EV_BENIGN] = { "benign", "BENIGN", RD_T_BOOL, "failure is expected from healthy programs", 0, true },
-	[EV_REASON] = { "benign_reason", NULL, RD_T_STR, "why the failure is benign", 0, false },
-	[EV_CAUSE_ID] = { "cause_id", "CAUSE_ID", RD_T_STR, "kind of cause; unknown if the cause cannot be determined", 0, true },
-	[EV_CAUSE] = { "cause", "CAUSE", RD_T_STR, "why the call failed, with the values that show it", 0, true },
-	[EV_CONFIDENCE] = { "confidence", "CONFIDENCE", RD_T_STR, "how sure the cause is: high, medium, low", 0, true },
-	[EV_EVIDENCE] = { "evidence", NULL, RD_T_STRS, "facts that show the cause; without a cause, what was looked at", 0, false },
-	[EV_FIX] = { "fix", "FIX", RD_T_STR, "commands that repair it; without a cause, that show more", 0, true },
-	[EV_ADVICE] = { "advice", "ADVICE", RD_T_STR, "what else to do; without a cause, what to check", 0, true },
-	[EV_HINT] = { "hint", "HINT", RD_T_STR, "cause and fix on one line", 0, true },
-};
-
-/* clang-format on */
-
-enum { LIVE_PROCESS = RD_LIVE_AGE + 1, LIVE_CAUSE, LIVE_JOB, LIVE_BENIGN, LIVE_COLUMNS };
-
-/* clang-format off */
-static const struct rd_column live_columns[LIVE_COLUMNS] = {
-	[RD_LIVE_ERRNO] = { "errno", "ERRNO", RD_T_STR, "error that the call returned", 0, false },
-	[RD_LIVE_VERB] = { "verb", "VERB", RD_T_STR, "verb, or object and method of the call", 0, false },
-	[RD_LIVE_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
-	[RD_LIVE_ORIGIN] = { "origin", "ORIGIN", RD_T_STR, "kernel function that failed first", 0, false },
-	[RD_LIVE_COUNT] = { "count", "COUNT", RD_T_UINT, "failed calls since the start", 0, false, .scaled = true },
-	[RD_LIVE_RATE] = { "rate", "PER_S", RD_T_DOUBLE, "failed calls per second, since the previous look", 1, false, .scaled = true },
-	[RD_LIVE_AGE] = { "age_seconds", "AGE", RD_T_DOUBLE, "seconds since the newest one that was read", 0, false },
-	[LIVE_PROCESS] = { "process", "PROCESS", RD_T_STR, "process of the newest one", 0, false },
-	[LIVE_CAUSE] = { "cause", "CAUSE", RD_T_STR, "cause of the newest one", 0, false },
-	[LIVE_JOB] = { "job", "JOB", RD_T_STR, "job of that process", 0, true },
-	[LIVE_BENIGN] = { "benign", "BENIGN", RD_T_UINT, "of the count: expected from healthy programs", 0, true },
-};
-/* clang-format on */
-
 struct rd_section *rd_report_trace_live(const struct rd_live_origin *origins, size_t n, const struct rd_fnset *set)
 {
 	struct rd_section *section = rd_section_create("origins", live_columns, LIVE_COLUMNS);
@@ -430,68 +523,6 @@ struct rd_section *rd_report_trace_live(const struct rd_live_origin *origins, si
 	}
 	return section;
 }
-
-/* clang-format off */
-enum fn_column {
-	FN_FUNCTION,
-	FN_MODULE,
-	FN_SELECTED,
-	FN_REASON,
-	FN_ROOTS,
-	FN_VIA,
-	FN_ATTACHABLE,
-	FN_BACKEND,
-	FN_SIZE,
-	FN_ERRNOS,
-	FN_CALLS,
-	FN_OTHER,
-	FN_TAKEN,
-	FN_COLUMNS,
-};
-enum module_column {
-	MOD_MODULE,
-	MOD_VERSION,
-	MOD_FUNCTIONS,
-	MOD_SELECTED,
-	MOD_BTF,
-	MOD_FILE,
-	MOD_UNNAMED,
-	MOD_NOTE,
-	MOD_COLUMNS
-};
-
-/* clang-format off */
-static const struct rd_column scalar_columns[1] = {
-	{ "kernel", "KERNEL", RD_T_STR, "release of the running kernel", 0, false },
-};
-
-static const struct rd_column fn_columns[FN_COLUMNS] = {
-	[FN_FUNCTION] = { "function", "FUNCTION", RD_T_STR, "kernel function", 0, false },
-	[FN_MODULE] = { "module", "MODULE", RD_T_STR, "kernel module it belongs to", 0, false },
-	[FN_SELECTED] = { "selected", "SELECTED", RD_T_BOOL, "selected for tracing", 0, false },
-	[FN_REASON] = { "reason", "REASON", RD_T_STR, "rule that selects it or leaves it out", 0, false },
-	[FN_ROOTS] = { "roots", "ROOTS", RD_T_STRS, "entry points that lead to it", 0, true },
-	[FN_VIA] = { "via", "VIA", RD_T_STR, "how the kernel calls it, other than from functions listed here", 0, true },
-	[FN_ATTACHABLE] = { "attachable", "ATTACHABLE", RD_T_STRS, "backends that can hook it", 0, false },
-	[FN_BACKEND] = { "backend", "BACKEND", RD_T_STR, "backend it is hooked by", 0, true },
-	[FN_SIZE] = { "size_bytes", "SIZE", RD_T_UINT, "size of its code", 0, true },
-	[FN_ERRNOS] = { "errnos", "ERRNOS", RD_T_STRS, "errnos that its code loads as constants", 0, true },
-	[FN_OTHER] = { "other_calls", "OTHER-CALLS", RD_T_BOOL, "it also calls functions of the kernel image, or through pointers", 0, true },
-	[FN_TAKEN] = { "address_taken", "ADDRESS-TAKEN", RD_T_BOOL, "code or a table holds its address: it may be called through a pointer", 0, true },
-	[FN_CALLS] = { "calls", "CALLS", RD_T_STRS, "functions it calls that may return an errno", 0, true },
-};
-
-static const struct rd_column module_columns[MOD_COLUMNS] = {
-	[MOD_MODULE] = { "module", "MODULE", RD_T_STR, "kernel module", 0, false },
-	[MOD_VERSION] = { "version", "VERSION", RD_T_STR, "version of the module", 0, false },
-	[MOD_FUNCTIONS] = { "functions", "FUNCTIONS", RD_T_UINT, "functions of the module", 0, false },
-	[MOD_SELECTED] = { "selected", "SELECTED", RD_T_UINT, "functions selected for tracing", 0, false },
-	[MOD_BTF] = { "btf", "BTF", RD_T_BOOL, "has type information (BTF)", 0, false },
-	[MOD_FILE] = { "file_matches", "FILE", RD_T_BOOL, "module file on disk has the build-id of the loaded module", 0, false },
-	[MOD_UNNAMED] = { "unnamed_functions", "UNNAMED", RD_T_UINT, "functions whose symbols were removed from the module file", 0, true },
-	[MOD_NOTE] = { "note", "NOTE", RD_T_STR, "what is missing, and the consequence", 0, false },
-};
-/* clang-format on */
 
 static void add_function(struct rd_section *section, const struct rd_fn *fn, const struct rd_fnset *set)
 {
@@ -569,50 +600,6 @@ void rd_report_trace_list(struct rd_report *report, const struct rd_fnset *set, 
 	rd_row_str(rd_section_add(report->scalars), 0, set->kernel);
 	rd_report_trace_functions(report, set, match);
 }
-
-enum status_column { ST_RUN_STATS, ST_COLUMNS };
-enum held_column {
-	HELD_PID,
-	HELD_HOLDER,
-	HELD_USER,
-	HELD_UID,
-	HELD_WHAT,
-	HELD_STATE,
-	HELD_SINCE,
-	HELD_FUNCTIONS,
-	HELD_BACKENDS,
-	HELD_LINKS,
-	HELD_PROGRAMS,
-	HELD_RUN,
-	HELD_RUNS,
-	HELD_RESULT,
-	HELD_COMMAND,
-	HELD_COLUMNS
-};
-
-/* clang-format off */
-static const struct rd_column status_columns[ST_COLUMNS] = {
-	[ST_RUN_STATS] = { "run_statistics", "RUN_STATISTICS", RD_T_BOOL, "kernel.bpf_stats_enabled: run statistics of all BPF programs", 0, false },
-};
-
-static const struct rd_column held_columns[HELD_COLUMNS] = {
-	[HELD_PID] = { "pid", "PID", RD_T_UINT, "process ID of the tracing command", 0, false },
-	[HELD_HOLDER] = { "holder_pid", "HOLDER", RD_T_UINT, "process ID of the holder of the hooks", 0, false },
-	[HELD_USER] = { "user", "USER", RD_T_STR, "user of the trace", 0, false },
-	[HELD_UID] = { "uid", "UID", RD_T_UINT, "user ID of the trace", 0, true },
-	[HELD_WHAT] = { "what", "WHAT", RD_T_STR, "command: trace-errno or qp-state", 0, true },
-	[HELD_STATE] = { "state", "STATE", RD_T_STR, "attaching, on, detaching or stopped", 0, false },
-	[HELD_SINCE] = { "since", "SINCE", RD_T_TIME, "time of attaching", 0, false },
-	[HELD_FUNCTIONS] = { "functions", "FUNCTIONS", RD_T_UINT, "hooked kernel functions", 0, false },
-	[HELD_BACKENDS] = { "backends", NULL, RD_T_MAP, "hooked kernel functions per backend", 0, false },
-	[HELD_LINKS] = { "links", "LINKS", RD_T_UINT, "current BPF links; one link can cover many functions", 0, false },
-	[HELD_PROGRAMS] = { "programs", "PROGRAMS", RD_T_UINT, "current BPF programs", 0, true },
-	[HELD_RUN] = { "run_seconds", "RUN_SECONDS", RD_T_DOUBLE, "CPU time of the programs while run statistics were on, in seconds", 6, false },
-	[HELD_RUNS] = { "runs", "RUNS", RD_T_UINT, "number of program runs in that time", 0, true },
-	[HELD_RESULT] = { "result", "RESULT", RD_T_STR, "result of --detach-all: detached, or why not", 0, true },
-	[HELD_COMMAND] = { "command", "COMMAND", RD_T_STR, "command line, including the traced command", 0, false },
-};
-/* clang-format on */
 
 static const char *state_name(const struct rd_held *held)
 {

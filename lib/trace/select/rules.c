@@ -11,13 +11,85 @@ struct words {
 	size_t n;
 };
 
+static const char *const data_path[] = {
+	"post send", "post recv", "post receive", "post srq",  "post sq", "post rq", "post wr",
+	"post wrs",  "poll cq",	  "req notify",	  "notify cq", "arm cq",  NULL,
+};
+
+static const char *const diagnostic[] = {
+	"trace", "sct",	 "traceiter", "probestub", "tracepoint", "dbg",	  "debug",   "debugfs",	 "printk",
+	"print", "warn", "dump",      "show",	   "store",	 "sysfs", "devlink", "selftest", NULL,
+};
+
+static const char *const refcount[] = {
+	"put", "ref", "unref", "kref", "refcount", "hold", "restrack get", "try get", NULL,
+};
+
+static const char *const query[] = {
+	"query",	 "queries",	 "fill res",	    "hw stats",	   "hw stat", "counters read",
+	"read counters", "info handles", "check mr status", "get strings", NULL,
+};
+
+static const char *const cleanup[] = {
+	"destroy", "dealloc",  "free",	   "freeing",  "dereg",	 "deregister", "unregister", "unreg",	     "release",
+	"cleanup", "clean",    "remove",   "rem",      "delete", "del",	       "detach",     "disassociate", "deinit",
+	"uninit",  "exit",     "teardown", "unbind",   "unmap",	 "unpin",      "unlink",     "disable",	     "stop",
+	"flush",   "abort",    "drain",	   "drop",     "cancel", "close",      "shutdown",   "fini",	     "clear",
+	"undo",	   "rollback", "unwind",   "destruct", "erase",	 "leave",      "deactivate", "revoke",	     "discard",
+	"purge",   "reclaim",  "kill",	   "dec",      "unlock", "uninstall",  "unset",	     NULL,
+};
+
+/* Not verbs: members that describe the device to the core, or process MADs. */
+static const char *const describing[] = {
+	"get", "fill", "process mad", "report", "rdma netdev", "port immutable", NULL,
+};
+
+static const char *const changing[] = {
+	"alloc",     "create",	"reg",	   "register", "rereg",	  "modify", "attach", "add",	  "set",
+	"init",	     "insert",	"find",	   "get",      "map",	  "mmap",   "advise", "connect",  "accept",
+	"listen",    "resolve", "join",	   "bind",     "migrate", "check",  "chk",    "validate", "verify",
+	"lookup",    "prepare", "setup",   "start",    "begin",	  "open",   "enable", "build",	  "config",
+	"configure", "update",	"change",  "copy",     "resize",  "pin",    "exec",   "assign",	  "import",
+	"export",    "reserve", "acquire", "install",  "invoke",  NULL,
+};
+
+/* Words of control path functions, if only names are available. "get", "find" and "lookup" occur on both paths. */
+static const char *const control[] = {
+	"alloc",   "create",   "reg",	 "register", "rereg",  "modify", "attach",  "add",	 "init",
+	"insert",  "mmap",     "advise", "connect",  "accept", "listen", "resolve", "join",	 "migrate",
+	"chk",	   "validate", "verify", "setup",    "open",   "enable", "config",  "configure", "update",
+	"change",  "resize",   "pin",	 "exec",     "cmd",    "assign", "import",  "export",	 "reserve",
+	"install", "invoke",   "umem",	 "set",	     "fill",   "from",	 "charge",  NULL,
+};
+
+static const char *const rare[] = {
+	"pd", "cq", "qp", "srq", "xrcd", "wq", "rwq", "flow", "counters", "dm", "mcast", "channel", NULL,
+};
+
+static const char *const frequent[] = { "mr", "mw", "ah", NULL };
+
+static const char *const per_packet[] = { "packet", "pkt", "skb", "wqe", "cqe", NULL };
+
+/* The first that applies. Posting comes last: with a call graph its ops members are known, and judge.c ignores this rule, but not
+ * the others. */
 static const struct word_rule {
 	enum rd_rule rule;
 	const char *const *phrases; /* words separated by blanks; NULL-terminated */
 	/* Applies only if not preceded by a word for changing something: alloc_free_list allocates. */
 	bool decisive;
-} name_rules[], member_rules[];
-static const char *const changing[], *const control[], *const per_packet[], *const rare[], *const frequent[];
+} name_rules[] = {
+	{ .rule = RD_RULE_DIAGNOSTIC, .phrases = diagnostic },
+	{ .rule = RD_RULE_REFCOUNT, .phrases = refcount },
+	{ .rule = RD_RULE_QUERY, .phrases = query, .decisive = true },
+	{ .rule = RD_RULE_CLEANUP, .phrases = cleanup, .decisive = true },
+	{ .rule = RD_RULE_DATA_PATH, .phrases = data_path },
+	{ .phrases = NULL },
+};
+
+static const struct word_rule member_rules[] = {
+	{ .rule = RD_RULE_QUERY, .phrases = describing, .decisive = true },
+	{ .phrases = NULL },
+};
 
 static void split_words(const char *name, struct words *ret)
 {
@@ -125,78 +197,3 @@ size_t rd_rules_bare_length(const char *name)
 {
 	return strcspn(name, ".");
 }
-
-static const char *const data_path[] = {
-	"post send", "post recv", "post receive", "post srq",  "post sq", "post rq", "post wr",
-	"post wrs",  "poll cq",	  "req notify",	  "notify cq", "arm cq",  NULL,
-};
-
-static const char *const diagnostic[] = {
-	"trace", "sct",	 "traceiter", "probestub", "tracepoint", "dbg",	  "debug",   "debugfs",	 "printk",
-	"print", "warn", "dump",      "show",	   "store",	 "sysfs", "devlink", "selftest", NULL,
-};
-
-static const char *const refcount[] = {
-	"put", "ref", "unref", "kref", "refcount", "hold", "restrack get", "try get", NULL,
-};
-
-static const char *const query[] = {
-	"query",	 "queries",	 "fill res",	    "hw stats",	   "hw stat", "counters read",
-	"read counters", "info handles", "check mr status", "get strings", NULL,
-};
-
-static const char *const cleanup[] = {
-	"destroy", "dealloc",  "free",	   "freeing",  "dereg",	 "deregister", "unregister", "unreg",	     "release",
-	"cleanup", "clean",    "remove",   "rem",      "delete", "del",	       "detach",     "disassociate", "deinit",
-	"uninit",  "exit",     "teardown", "unbind",   "unmap",	 "unpin",      "unlink",     "disable",	     "stop",
-	"flush",   "abort",    "drain",	   "drop",     "cancel", "close",      "shutdown",   "fini",	     "clear",
-	"undo",	   "rollback", "unwind",   "destruct", "erase",	 "leave",      "deactivate", "revoke",	     "discard",
-	"purge",   "reclaim",  "kill",	   "dec",      "unlock", "uninstall",  "unset",	     NULL,
-};
-
-/* Not verbs: members that describe the device to the core, or process MADs. */
-static const char *const describing[] = {
-	"get", "fill", "process mad", "report", "rdma netdev", "port immutable", NULL,
-};
-
-static const char *const changing[] = {
-	"alloc",     "create",	"reg",	   "register", "rereg",	  "modify", "attach", "add",	  "set",
-	"init",	     "insert",	"find",	   "get",      "map",	  "mmap",   "advise", "connect",  "accept",
-	"listen",    "resolve", "join",	   "bind",     "migrate", "check",  "chk",    "validate", "verify",
-	"lookup",    "prepare", "setup",   "start",    "begin",	  "open",   "enable", "build",	  "config",
-	"configure", "update",	"change",  "copy",     "resize",  "pin",    "exec",   "assign",	  "import",
-	"export",    "reserve", "acquire", "install",  "invoke",  NULL,
-};
-
-/* Words of control path functions, if only names are available. "get", "find" and "lookup" occur on both paths. */
-static const char *const control[] = {
-	"alloc",   "create",   "reg",	 "register", "rereg",  "modify", "attach",  "add",	 "init",
-	"insert",  "mmap",     "advise", "connect",  "accept", "listen", "resolve", "join",	 "migrate",
-	"chk",	   "validate", "verify", "setup",    "open",   "enable", "config",  "configure", "update",
-	"change",  "resize",   "pin",	 "exec",     "cmd",    "assign", "import",  "export",	 "reserve",
-	"install", "invoke",   "umem",	 "set",	     "fill",   "from",	 "charge",  NULL,
-};
-
-static const char *const rare[] = {
-	"pd", "cq", "qp", "srq", "xrcd", "wq", "rwq", "flow", "counters", "dm", "mcast", "channel", NULL,
-};
-
-static const char *const frequent[] = { "mr", "mw", "ah", NULL };
-
-static const char *const per_packet[] = { "packet", "pkt", "skb", "wqe", "cqe", NULL };
-
-/* The first that applies. Posting comes last: with a call graph its ops members are known, and judge.c ignores this rule, but not
- * the others. */
-static const struct word_rule name_rules[] = {
-	{ .rule = RD_RULE_DIAGNOSTIC, .phrases = diagnostic },
-	{ .rule = RD_RULE_REFCOUNT, .phrases = refcount },
-	{ .rule = RD_RULE_QUERY, .phrases = query, .decisive = true },
-	{ .rule = RD_RULE_CLEANUP, .phrases = cleanup, .decisive = true },
-	{ .rule = RD_RULE_DATA_PATH, .phrases = data_path },
-	{ .phrases = NULL },
-};
-
-static const struct word_rule member_rules[] = {
-	{ .rule = RD_RULE_QUERY, .phrases = describing, .decisive = true },
-	{ .phrases = NULL },
-};
