@@ -68,13 +68,13 @@ CALLS = [
     # The holder, what adds hooks, and what asks or opens in a process of its own, end themselves; end.c ends the program where it
     # cannot go on.
     ('nothing below cmd exits', 'exit|_exit|_Exit|quick_exit|abort|err|errx',
-     r'lib/(?!trace/(attach/(holder|adder)|symbols/ustack-child)'
+     r'lib/(?!trace/(attach/holder|symbols/ustack)\.c'
      r'|source/(opener/child|opener/opener-serve|guard/source-guard)\.c|base/end\.c)'),
     ('only a source reads the clock', 'time|clock_gettime|gettimeofday|clock|timespec_get',
      r'lib/(?!source/|trace/attach/(attach|holder|session)[a-z-]*\.c$)'),
     # The exceptions that source.h names.
     ('only a source touches the host', HOST,
-     r'lib/(?!source/|confine/|trace/(attach/(adder|attach|holder|session)|symbols/ustack)[a-z-]*\.c$)'),
+     r'lib/(?!source/|confine/|trace/(attach/(attach|holder|session)|symbols/ustack)[a-z-]*\.c$)'),
     ('rooms that compute allocate by base/memory.h',
      'malloc|calloc|realloc|reallocarray|strdup|strndup|asprintf|vasprintf|open_memstream|rd_grow',
      'lib/(model|analyse|check|diagnose|report|render|view)/'),

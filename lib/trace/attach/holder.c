@@ -192,7 +192,7 @@ static int compare_fds(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-/* holder-leave.c: makes a forked process independent of the command, so that it does not keep pipes and the terminal of the command
+/* Makes a forked process independent of the command, so that it does not keep pipes and the terminal of the command
  * open. Closes all descriptors but those in `keep`, which is sorted. */
 static void leave_command(int *keep, size_t n)
 {

@@ -269,7 +269,7 @@ static bool in_core(const struct rd_sel *sel, uint32_t fn)
 	return module->rdma && !module->has_ops;
 }
 
-/* alone.c: functions of the core that queries and rare destruction lead to become roots that are selected alone. */
+/* They become roots that are selected alone. */
 static void add_alone(struct rd_sel *sel)
 {
 	struct rd_fnset *set = sel->set;

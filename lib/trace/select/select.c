@@ -207,7 +207,7 @@ static void note_missing(struct rd_sel *sel, struct rd_module *module, const cha
 	rd_errlist_add(sel->notes, &err);
 }
 
-/* modload.c. rd_module.instance. */
+/* rd_module.instance. */
 static uint64_t instance_of(struct rd_source *src, const char *module)
 {
 	uint64_t inode = 0;
