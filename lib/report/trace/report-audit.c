@@ -296,26 +296,6 @@ static void add_here(struct rd_report *report, struct rd_section *section, const
 			       fn->indirect ? "; it also calls through pointers" : "");
 }
 
-/* How the function is in a baseline: one row for each of that name. */
-static void add_baseline(struct rd_section *section, const struct rd_audit_set *baseline, const char *name)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < baseline->n; i++) {
-		const struct rd_audit_fn *fn = &baseline->fns[i];
-
-		if (rd_fn_compare_bare(fn->function, name) || fn->rule == RD_RULE_COLD)
-			continue;
-		add_row(section, baseline->kernel, fn->function, fn->module, fn->selected, fn->rule, fn->attachable);
-		any = true;
-	}
-	if (any)
-		return;
-	rd_row_str(rd_section_add(section), EX_KERNEL, baseline->kernel);
-	rd_row_str(&section->rows[section->n - 1], EX_REASON,
-		   "no function of this name: it may be inlined into its callers");
-}
-
 void rd_report_audit_explain(struct rd_report *report, const struct rd_fnset *set, const char *name,
 			     const struct rd_audit_reason *whys, size_t n_whys, const struct rd_audit_set *baselines,
 			     size_t n_baselines)
@@ -324,8 +304,24 @@ void rd_report_audit_explain(struct rd_report *report, const struct rd_fnset *se
 
 	for (size_t i = 0; i < n_whys; i++)
 		add_here(report, section, set, &whys[i]);
-	for (size_t i = 0; i < n_baselines; i++)
-		add_baseline(section, &baselines[i], name);
+	for (size_t i = 0; i < n_baselines; i++) {
+		const struct rd_audit_set *baseline = &baselines[i];
+		bool any = false;
+
+		/* How the function is in the baseline: one row for each of that name. */
+		for (const struct rd_audit_fn *fn = baseline->fns; fn < baseline->fns + baseline->n; fn++) {
+			if (rd_fn_compare_bare(fn->function, name) || fn->rule == RD_RULE_COLD)
+				continue;
+			add_row(section, baseline->kernel, fn->function, fn->module, fn->selected, fn->rule,
+				fn->attachable);
+			any = true;
+		}
+		if (any)
+			continue;
+		rd_row_str(rd_section_add(section), EX_KERNEL, baseline->kernel);
+		rd_row_str(&section->rows[section->n - 1], EX_REASON,
+			   "no function of this name: it may be inlined into its callers");
+	}
 	if (!n_whys)
 		report->headline =
 			rd_text("%s: no function of this name in the RDMA modules of kernel %s: it may be inlined into "

@@ -52,20 +52,6 @@ void rd_btf_index_base(struct btf *base, struct rd_btf *ret)
 	index_funcs(ret);
 }
 
-/* libbpf 1.1 declares btf__new_split but does not export it; the exported function needs a path, here of a memfd. */
-static struct btf *new_split(const struct rd_bytes *bytes, struct btf *base)
-{
-	_cleanup_close_ int fd = memfd_create("btf", MFD_CLOEXEC);
-	char path[32];
-
-	if (fd < 0)
-		return NULL;
-	if (rd_write_all(fd, bytes->data, bytes->size) < 0)
-		return NULL;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return btf__parse_raw_split(path, base);
-}
-
 int rd_btf_read_module(struct rd_source *src, struct btf *base, const char *module, struct rd_btf *ret,
 		       struct rd_err *err)
 {
@@ -73,7 +59,8 @@ int rd_btf_read_module(struct rd_source *src, struct btf *base, const char *modu
 	struct rd_btf btf = { .first = btf__type_cnt(base) };
 	const struct btf_header *header;
 	const char *first;
-	char path[128];
+	_cleanup_close_ int fd = -1;
+	char path[128], own[32];
 	bool fit = true;
 	uint32_t size;
 	int rc;
@@ -82,7 +69,11 @@ int rd_btf_read_module(struct rd_source *src, struct btf *base, const char *modu
 	rc = rd_read_file(src, path, &bytes, err);
 	if (rc)
 		return rc;
-	btf.btf = new_split(&bytes, base);
+	/* libbpf 1.1 declares btf__new_split but does not export it; the exported function needs a path, here of a memfd. */
+	fd = memfd_create("btf", MFD_CLOEXEC);
+	snprintf(own, sizeof(own), "/proc/self/fd/%d", fd);
+	if (fd >= 0 && rd_write_all(fd, bytes.data, bytes.size) >= 0)
+		btf.btf = btf__parse_raw_split(own, base);
 	if (!btf.btf)
 		return rd_err_set(err, errno == ENOMEM ? ENOMEM : EBADMSG, path,
 				  "cannot read type information: it is damaged, or for another build of the kernel");

@@ -21,16 +21,6 @@ static int compare_exports(const void *a, const void *b)
 	return strcmp(((const struct export *)a)->name, ((const struct export *)b)->name);
 }
 
-static uint32_t find_export(const struct exports *exports, const char *name)
-{
-	struct export key = { .name = name }, *e;
-
-	if (!exports->n)
-		return RD_ELF_NONE;
-	e = bsearch(&key, exports->v, exports->n, sizeof(key), compare_exports);
-	return e ? e->fn : RD_ELF_NONE;
-}
-
 static int compare_edges(const void *a, const void *b)
 {
 	const struct rd_sel_edge *x = a, *y = b;
@@ -62,9 +52,12 @@ void rd_sel_build_graph(struct rd_sel *sel)
 
 		for (size_t i = 0; i < mod->elf.n_refs; i++) {
 			const struct rd_elf_ref *ref = &mod->elf.refs[i];
-			uint32_t from = mod->fn_of[ref->from];
-			uint32_t to = ref->extern_name ? find_export(&exports, ref->extern_name) : mod->fn_of[ref->to];
+			uint32_t from = mod->fn_of[ref->from], to;
+			const struct export key = { .name = ref->extern_name }, *found = NULL;
 
+			if (key.name && exports.n)
+				found = bsearch(&key, exports.v, exports.n, sizeof(key), compare_exports);
+			to = found ? found->fn : key.name ? RD_ELF_NONE : mod->fn_of[ref->to];
 			if (to == RD_ELF_NONE)
 				continue;
 			if (ref->kind == RD_ELF_CALL)

@@ -77,25 +77,6 @@ const char *rd_elf_defined_func(const struct rd_elf *elf, const Elf64_Sym *sym)
 	return ELF64_ST_TYPE(sym->st_info) == STT_FUNC && sym->st_shndx != SHN_UNDEF && *name ? name : NULL;
 }
 
-static int find_symtab(struct rd_elf *elf, struct rd_err *err)
-{
-	for (size_t i = 0; i < elf->n_sections; i++) {
-		const struct rd_elf_section *s = &elf->sections[i];
-
-		if (s->type != SHT_SYMTAB)
-			continue;
-		if (s->entsize != sizeof(Elf64_Sym) || s->offset % 8 || s->link >= elf->n_sections ||
-		    elf->sections[s->link].type != SHT_STRTAB)
-			return damaged(err, "invalid symbol table");
-		elf->symtab = (const void *)(elf->data + s->offset);
-		elf->n_symtab = s->size / sizeof(Elf64_Sym);
-		elf->strtab = (const char *)elf->data + elf->sections[s->link].offset;
-		elf->strtab_size = elf->sections[s->link].size;
-		return 0;
-	}
-	return damaged(err, "no symbol table");
-}
-
 /* Code that stays in memory: .init sections are freed after loading. */
 static bool is_code(const struct rd_elf_section *s)
 {
@@ -266,8 +247,23 @@ int rd_elf_init(struct rd_elf *elf, const void *data, size_t size, struct rd_err
 		return rd_err_set(err, EBADMSG, NULL, "not a kernel module for this architecture");
 	elf->machine = eh->e_machine;
 	rc = read_sections(elf, err);
-	if (!rc)
-		rc = find_symtab(elf, err);
+	for (size_t i = 0; !rc && i < elf->n_sections && !elf->symtab; i++) {
+		const struct rd_elf_section *s = &elf->sections[i];
+
+		if (s->type != SHT_SYMTAB)
+			continue;
+		if (s->entsize != sizeof(Elf64_Sym) || s->offset % 8 || s->link >= elf->n_sections ||
+		    elf->sections[s->link].type != SHT_STRTAB) {
+			rc = damaged(err, "invalid symbol table");
+			break;
+		}
+		elf->symtab = (const void *)(elf->data + s->offset);
+		elf->n_symtab = s->size / sizeof(Elf64_Sym);
+		elf->strtab = (const char *)elf->data + elf->sections[s->link].offset;
+		elf->strtab_size = elf->sections[s->link].size;
+	}
+	if (!rc && !elf->symtab)
+		rc = damaged(err, "no symbol table");
 	if (rc) {
 		rd_elf_deinit(elf);
 		return rc;

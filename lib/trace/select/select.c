@@ -526,9 +526,10 @@ static void find_offsets(struct rd_sel *sel)
 	}
 }
 
-/* From types and functions that the kernel has only if it was configured with the backend. Attaching does not depend on it. */
-static uint8_t find_backends(const struct btf *base)
+/* Reads what all modules need. Only the list of modules is mandatory. */
+static int read_common(struct rd_sel *sel)
 {
+	/* Types and functions that the kernel has only if it was configured with the backend. */
 	static const struct {
 		enum rd_backend backend;
 		const char *name;
@@ -539,19 +540,6 @@ static uint8_t find_backends(const struct btf *base)
 		{ RD_BACKEND_KPROBE_MULTI, "bpf_kprobe_multi_link", BTF_KIND_STRUCT },
 		{ RD_BACKEND_KPROBE, "trace_kprobe", BTF_KIND_STRUCT },
 	};
-	uint8_t found = 0;
-
-	if (!base)
-		return UINT8_MAX;
-	for (size_t i = 0; i < RD_ARRAY_SIZE(signs); i++)
-		if (btf__find_by_name_kind(base, signs[i].name, signs[i].kind) > 0)
-			found |= (uint8_t)(1u << signs[i].backend);
-	return found;
-}
-
-/* Reads what all modules need. Only the list of modules is mandatory. */
-static int read_common(struct rd_sel *sel)
-{
 	struct rd_err err = { 0 };
 	int rc;
 
@@ -572,7 +560,11 @@ static int read_common(struct rd_sel *sel)
 		return rd_err_set(sel->err, ENOMEM, NULL, "cannot select the functions to trace");
 	if (rc)
 		rd_errlist_add(sel->notes, &err);
-	sel->set->backends = find_backends(sel->base);
+	/* Attaching does not depend on it. */
+	sel->set->backends = sel->base ? 0 : UINT8_MAX;
+	for (size_t i = 0; sel->base && i < RD_ARRAY_SIZE(signs); i++)
+		if (btf__find_by_name_kind(sel->base, signs[i].name, signs[i].kind) > 0)
+			sel->set->backends |= (uint8_t)(1u << signs[i].backend);
 	return 0;
 }
 

@@ -214,23 +214,6 @@ static _Noreturn void serve_parent(int fd, pid_t traced, const struct rd_maps *m
 #define FRAMES_MAX RD_STACK_MAX
 #define RESPONSE_MAX (FRAMES_MAX * (sizeof(struct rd_named) + 2 * RD_NAMED_TEXT))
 
-static int start_namer(struct rd_namer *namer, pid_t traced, const struct rd_maps *maps, struct rd_err *err)
-{
-	char what[40];
-	pid_t child;
-	int fd, r;
-
-	snprintf(what, sizeof(what), "user stacks of PID %d", (int)traced);
-	r = rd_child_start_talk(what, &child, &fd, err);
-	if (r == 0)
-		serve_parent(fd, traced, maps);
-	if (r < 0)
-		return r;
-	/* The pidfd ensures that stop_namer does not signal a process with a reused PID. */
-	*namer = (struct rd_namer){ .pid = child, .pidfd = (int)syscall(SYS_pidfd_open, child, 0), .sock = fd };
-	return 0;
-}
-
 /* -errno with `err` filled. Uses `maps` only while it starts. */
 static void stop_namer(struct rd_namer *namer)
 {
@@ -522,7 +505,9 @@ int rd_ustack_resolve(struct rd_ustack *us, uint32_t pid, struct rd_frame *frame
 	struct process *p = *n ? process_of(us, pid) : NULL;
 	size_t first = 0, keep;	   /* first: that is not in executable memory */
 	bool current, any = false; /* any: is in a file that may have symbols */
-	int r;
+	char what[40];
+	pid_t child;
+	int sock, r = 0;
 
 	*cut = (struct rd_ustack_cut){ 0 };
 	if (!p)
@@ -550,8 +535,18 @@ int rd_ustack_resolve(struct rd_ustack *us, uint32_t pid, struct rd_frame *frame
 	if (!any || p->given_up || us->hangs >= HANGS_MAX)
 		return 0;
 	keep = *n;
-	r = p->namer.pid ? 0 : start_namer(&p->namer, (pid_t)p->pid, &p->maps, err);
-	if (!r)
+	if (!p->namer.pid) {
+		snprintf(what, sizeof(what), "user stacks of PID %u", p->pid);
+		r = rd_child_start_talk(what, &child, &sock, err);
+		if (r == 0)
+			serve_parent(sock, (pid_t)p->pid, &p->maps);
+		/* The pidfd ensures that stop_namer does not signal a process with a reused PID. */
+		if (r > 0)
+			p->namer = (struct rd_namer){ .pid = child,
+						      .pidfd = (int)syscall(SYS_pidfd_open, child, 0),
+						      .sock = sock };
+	}
+	if (r >= 0)
 		r = query_namer(&p->namer, frames, &keep, err);
 	if (p->namer.confined.active)
 		us->confined = p->namer.confined;
