@@ -104,28 +104,20 @@ static void judge_flows(struct checks *checks)
 	rd_qp_views_deinit(&views);
 }
 
-/* Reads everything through a source that records failed reads; contents that no kernel prints are the same. */
-static int read_watched(struct rd_source *source, int pid, struct checks *checks, struct rd_err *err)
+int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, struct checks *checks, struct rd_err *err)
 {
 	struct rd_unread watch;
 	int r;
 
+	*checks = (struct checks){ 0 };
+	rd_output_init(ctx, &checks->report);
+	/* Reads everything through a source that records failed reads; contents that no kernel prints are the same. */
 	rd_unread_init(&watch, source);
 	r = read_all(&watch.src, pid, checks, &checks->report.errors, err);
 	checks->unread = watch.failed;
 	for (size_t i = 0; i < checks->report.errors.n; i++)
 		if (checks->report.errors.v[i].code == EBADMSG)
 			rd_errlist_add(&checks->unread, &checks->report.errors.v[i]);
-	return r;
-}
-
-int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, struct checks *checks, struct rd_err *err)
-{
-	int r;
-
-	*checks = (struct checks){ 0 };
-	rd_output_init(ctx, &checks->report);
-	r = read_watched(source, pid, checks, err);
 	if (r < 0)
 		return r;
 	rd_nicmap_analyse(&checks->host, &checks->system, 0, &checks->map);

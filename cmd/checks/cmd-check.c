@@ -1,38 +1,91 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* check: is this host fit for a job? All quick rules under one deadline. */
+/* check: one line and an exit status for the whole host. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
 
-#include "check-result.h"
-
 #include "base/memory.h"
+#include "base/stall.h"
+#include "check/shared/unread.h"
+#include "checks.h"
 #include "cmd/counters/counters.h"
 #include "cmd/datafile.h"
+#include "cmd/repeat.h"
+#include "report/host/report-check.h"
 #include "source/guard/source-guard.h"
+
+struct check_opts {
+	const char *since, *profile;
+	double deadline; /* seconds */
+	bool exclusive, observe;
+	struct rd_repeat repeat;
+};
+
+struct check_result {
+	struct rd_stalls stalls; /* of the host or bundle, and of files named by options */
+	struct checks checks;
+	struct rd_findings moved; /* counters that changed, with --since */
+	const char *no_rdma;	  /* why there is nothing to judge, in `why`; NULL: RDMA is present */
+	struct rd_err why;	  /* the same in full */
+	int status;		  /* exit code; with --observe the report has 0 */
+};
+/* What check counts, and the verdict on a host without RDMA. */
+
+static void check_result_deinit(struct check_result *result)
+{
+	checks_deinit(&result->checks);
+	rd_findings_deinit(&result->moved);
+	rd_stalls_deinit(&result->stalls);
+}
+
+/* Devices that chassis, twins or the profile lead one to expect, and that have no port: at least one for each. */
+static size_t count_expected(const struct rd_findings *findings)
+{
+	size_t lost = 0, listed = 0;
+
+	for (size_t i = 0; i < findings->n; i++) {
+		const struct rd_finding *finding = &findings->v[i];
+
+		if (!rd_finding_stands(finding) || finding->severity < RD_SEV_WARNING)
+			continue;
+		lost += strcmp(finding->id, "nic-driver") == 0 || strcmp(finding->id, "nic-missing") == 0;
+		listed += strcmp(finding->id, "profile-nic") == 0 && strncmp(finding->subject, "NIC ", 4) == 0;
+	}
+	return lost > listed ? lost : listed;
+}
+
+static void check_count(const struct check_result *result, struct rd_check_numbers *ret)
+{
+	const struct rd_host *host = &result->checks.host;
+
+	*ret = (struct rd_check_numbers){ 0 };
+	for (size_t i = 0; i < result->checks.findings.n; i++) {
+		const struct rd_finding *finding = &result->checks.findings.v[i];
+
+		ret->muted += finding->muted != NULL;
+		if (rd_finding_stands(finding))
+			ret->results[finding->severity == RD_SEV_NOTE ? RD_SEV_OK : finding->severity]++;
+	}
+	for (size_t i = 0; i < host->n_ports; i++) {
+		/* Counts a port. Spare ports and unused virtual functions are down by design, and count only if active. */
+		bool active = rd_port_active(&result->checks.map.ports.host->ports[i]);
+
+		ret->active += active;
+		ret->ports += active || !rd_port_is_aside(&result->checks.map.ports, i);
+	}
+	/* A device has at least one port. */
+	for (size_t i = 0; i < host->n_ibdevs; i++)
+		ret->ports += host->ibdevs[i].ports_unread;
+	ret->ports += count_expected(&result->checks.findings);
+	/* Which ports are left out depends on PCI data. */
+	ret->at_least = rd_check_unread(result->checks.in.unread, RD_PART_PCI | RD_PART_RDMA) != NULL;
+}
+
+/* check: is this host fit for a job? All quick rules under one deadline. */
 
 #define CHECK_INTERVAL 60 /* seconds, the default of --interval */
 /* Milliseconds per second of the deadline: until all is read and judged. */
 #define READING_PART 900
-
-/* A file that does not respond makes the rule unknown; any other unreadable file is an error. */
-static int read_counters(struct rd_ctx *ctx, struct check_result *result, struct rd_err *err)
-{
-	const struct check_opts *opts = ctx->state;
-	int r = counters_since(ctx, opts->since, &result->moved, err);
-
-	if (r == -ETIMEDOUT) {
-		struct rd_finding finding = { .id = "counters-moved",
-					      .severity = RD_SEV_UNKNOWN,
-					      .subject = rd_dup(err->object),
-					      .observed = rd_dup(err->message) };
-
-		rd_finding_add(&result->moved, &finding);
-		r = 0;
-	}
-	result->checks.in.moved = &result->moved;
-	return r;
-}
 
 static bool *quick_rules(void)
 {
@@ -57,35 +110,46 @@ static void add_stalls(const struct rd_source *guard, struct check_result *resul
 	result->checks.in.stalls = &result->stalls;
 }
 
-static void conclude_check(const struct rd_ctx *ctx, struct check_result *result)
-{
-	const struct check_opts *opts = ctx->state;
-	_cleanup_free_ bool *chosen = quick_rules();
-	struct checks *checks = &result->checks;
-
-	checks->in.exclusive = opts->exclusive;
-	checks_conclude(checks, chosen, RD_SEV_SKIP, false);
-	if (checks->host.n_ibdevs == 0 && checks->report.status != RD_EXIT_CRITICAL)
-		check_no_rdma(ctx, result);
-}
-
 static int judge_host(struct rd_ctx *ctx, struct check_result *result, const struct rd_source *local, struct rd_err *err)
 {
 	const struct check_opts *opts = ctx->state;
 	int r = rd_source_guard_ready(ctx->source, err);
+	_cleanup_free_ bool *chosen = NULL;
+	struct checks *checks = &result->checks;
 
 	if (!r)
 		r = checks_load(ctx, ctx->source, 0, &result->checks, err);
 	if (!r && opts->profile)
 		r = checks_take_profile(&result->checks, opts->profile, err);
-	if (!r && opts->since)
-		r = read_counters(ctx, result, err);
+	if (!r && opts->since) {
+		/* A file that does not respond makes the rule unknown; any other unreadable file is an error. */
+		r = counters_since(ctx, opts->since, &result->moved, err);
+		if (r == -ETIMEDOUT) {
+			struct rd_finding finding = { .id = "counters-moved",
+						      .severity = RD_SEV_UNKNOWN,
+						      .subject = rd_dup(err->object),
+						      .observed = rd_dup(err->message) };
+
+			rd_finding_add(&result->moved, &finding);
+			r = 0;
+		}
+		result->checks.in.moved = &result->moved;
+	}
 	if (r < 0)
 		return r;
 	add_stalls(ctx->source, result);
 	if (local != ctx->source)
 		add_stalls(local, result);
-	conclude_check(ctx, result);
+	chosen = quick_rules();
+	checks->in.exclusive = opts->exclusive;
+	checks_conclude(checks, chosen, RD_SEV_SKIP, false);
+	if (checks->host.n_ibdevs == 0 && checks->report.status != RD_EXIT_CRITICAL) {
+		/* Without RDMA there is nothing to judge: records why, and sets the status. */
+		rd_no_rdma(ctx, checks->host.rdma_error, &result->why);
+		result->no_rdma = result->why.message;
+		rd_errlist_add(&checks->report.errors, &result->why);
+		checks->report.status = RD_EXIT_UNKNOWN;
+	}
 	return 0;
 }
 
@@ -153,26 +217,22 @@ static void read_ahead(struct rd_source *source, void *arg)
 		counters_read_ahead(source, NULL);
 }
 
-/* Prints the line of a check that failed, for programs that read only that line. */
-static void print_failure(const struct rd_err *err)
-{
-	_cleanup_buf_ struct rd_buf out = { 0 };
-	struct rd_report report = { 0 };
-
-	rd_report_check_failure(&report, err);
-	rd_render_headline(&report, &out);
-	rd_out(&out);
-	rd_report_deinit(&report);
-}
-
 /* A bundle that cannot be opened has no host and time for a document. */
 static void report_failure(struct rd_ctx *ctx, const struct rd_err *err)
 {
 	struct rd_source *source = ctx->source;
 	struct rd_err again;
 
-	if (!ctx->globals.json && !ctx->globals.openmetrics)
-		print_failure(err);
+	if (!ctx->globals.json && !ctx->globals.openmetrics) {
+		/* Prints the line of a check that failed, for programs that read only that line. */
+		_cleanup_buf_ struct rd_buf out = { 0 };
+		struct rd_report report = { 0 };
+
+		rd_report_check_failure(&report, err);
+		rd_render_headline(&report, &out);
+		rd_out(&out);
+		rd_report_deinit(&report);
+	}
 	if (rd_source_guard_ready(source, &again) < 0)
 		ctx->source = NULL;
 	rd_fail(ctx, err);

@@ -1,10 +1,209 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* topo-check: find what breaks or slows RDMA on this host. */
+/* topo-check: the rules, a profile, their results; also while they change. */
 #include <errno.h>
 #include <string.h>
 
+#include "analyse/compare/profile.h"
+#include "base/no-rdma.h"
+#include "checks.h"
+#include "cmd/opts.h"
+#include "cmd/repeat.h"
 #include "report/host/report-check.h"
-#include "topo.h"
+#include "report/shared/finding.h"
+#include "source/opener/new-file.h"
+#include "view/view.h"
+
+#define TOPO_INTERVAL 5 /* seconds, the default of --interval */
+
+struct topo_opts {
+	bool list, live, learn;
+	const char *devices; /* see rd_selection_make; NULL: all */
+	const char *explain, *only, *skip, *profile;
+	bool severity_set;
+	enum rd_severity severity; /* the least severe level that is shown and counted */
+	unsigned long pid;	   /* 0: none */
+	struct rd_repeat repeat;
+};
+
+/* Selection of rules. */
+
+/* Fills err for an option with an unknown rule, with the most similar name as hint; -EINVAL. */
+static int topo_no_such_rule(const char *option, const char *id, struct rd_err *err)
+{
+	size_t best = SIZE_MAX, at = 0;
+
+	for (size_t i = 0; i < rd_n_checks; i++) {
+		size_t distance = rd_name_distance(id, rd_checks[i]->id);
+
+		if (distance < best) {
+			best = distance;
+			at = i;
+		}
+	}
+	rd_err_set(err, EINVAL, option, "unknown rule '%s'", id);
+	if (best <= 3)
+		rd_err_hint(err, "%s %s; list of rules: rdmadiag topo-check --list", option, rd_checks[at]->id);
+	else
+		rd_err_hint(err, "rdmadiag topo-check --list");
+	return -EINVAL;
+}
+
+/* Sets `ret` to `value` for the rules in a comma-separated list. */
+static int mark_rules(const char *option, const char *list, bool value, bool *ret, struct rd_err *err)
+{
+	_cleanup_free_ char *copy = rd_dup(list);
+	char *rest = copy, *id;
+
+	while ((id = strsep(&rest, ","))) {
+		size_t i = 0;
+
+		while (i < rd_n_checks && strcmp(rd_checks[i]->id, id) != 0)
+			i++;
+		if (i == rd_n_checks)
+			return topo_no_such_rule(option, id, err);
+		ret[i] = value;
+	}
+	return 0;
+}
+
+/* The rules selected by --only and --skip; `ret` has space for rd_n_checks. -EINVAL with err filled for an unknown name. */
+static int topo_choose(const struct topo_opts *opts, bool *ret, struct rd_err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < rd_n_checks; i++)
+		ret[i] = !opts->only;
+	if (opts->only)
+		r = mark_rules("--only", opts->only, true, ret, err);
+	if (!r && opts->skip)
+		r = mark_rules("--skip", opts->skip, false, ret, err);
+	return r;
+}
+
+/* One run of topo-check. */
+
+/* Reads, runs the chosen rules, fills the report and its status. -errno with err filled; `checks` is to be released in any
+ * case. */
+static int topo_judge(const struct rd_ctx *ctx, const bool *chosen, struct checks *checks, struct rd_err *err)
+{
+	const struct topo_opts *opts = ctx->state;
+	int r = checks_load(ctx, ctx->source, (int)opts->pid, checks, err);
+
+	if (!r)
+		r = checks_select(checks, opts->devices, err);
+	if (!r && opts->profile)
+		r = checks_take_profile(checks, opts->profile, err);
+	if (r < 0)
+		return r;
+	checks_conclude(checks, chosen, opts->severity, opts->only != NULL);
+	rd_report_topo_headline(&checks->report, checks->shown.ibdevs ? &checks->hidden : NULL);
+	return 0;
+}
+
+/* topo-check --learn */
+
+/* --learn: writes a profile of this host to a file (NULL: standard output). Returns an exit code. */
+static int topo_learn(struct rd_ctx *ctx, const char *path)
+{
+	const struct topo_opts *opts = ctx->state;
+	struct rd_err err = { 0 };
+	struct checks checks;
+	size_t bad = 0;
+	int r = checks_load(ctx, ctx->source, (int)opts->pid, &checks, &err);
+
+	if (!r && checks.host.n_ibdevs == 0) {
+		r = rd_err_set(&err, ENODEV, "/sys/class/infiniband", RD_NO_RDMA_DEVICE " to learn from");
+		rd_err_hint(&err, "run it on a known good host");
+	}
+	if (!r) {
+		_cleanup_buf_ struct rd_buf out = { 0 };
+		const char *host;
+		struct rd_profile self = { 0 };
+
+		rd_checks_run(&checks.in, NULL, &checks.findings);
+		for (size_t i = 0; i < checks.findings.n; i++)
+			bad += checks.findings.v[i].severity >= RD_SEV_WARNING;
+		host = checks.report.host ? checks.report.host : "one";
+		rd_profile_learn(&checks.map.ports, &checks.system, &self);
+		rd_buf_str(&out, "# For rdmadiag topo-check --profile FILE: expected state of a host, learned on ");
+		rd_buf_safe(&out, host, strlen(host));
+		rd_buf_str(&out,
+			   ".\n# Remove what may differ; * matches any characters: port.*.rate_gbps = 400\n# "
+			   "rule.NAME = required: the result of that rule must not be unknown.\n# ignore = "
+			   "RULE@SUBJECT until YYYY-MM-DD reason: mutes that finding up to and including that day.\n");
+		rd_profile_write(&self, &out);
+		rd_profile_deinit(&self);
+		/* As for every command, main reports a closed pipe. */
+		if (!path)
+			rd_out(&out);
+		r = path ? rd_replace_file(path, &out, &err) : 0;
+	}
+	if (!r && bad > 0)
+		rd_warn(ctx, "topo-check reports %zu faults on this host: the profile contains them, too", bad);
+	checks_deinit(&checks);
+	return r < 0 ? rd_fail(ctx, &err) : RD_EXIT_OK;
+}
+
+/* topo-check --live */
+
+struct live {
+	struct rd_ctx *ctx;
+	const bool *chosen;
+	struct rd_repeat *repeat;
+};
+
+static int due(void *arg)
+{
+	const struct live *live = arg;
+
+	return rd_ticks_left_ms(&live->repeat->ticks);
+}
+
+/* Moves the first section of the report, the results, to the page. */
+static int refresh_page(void *arg, struct rd_view_page *page, struct rd_err *err)
+{
+	const struct live *live = arg;
+	struct checks checks;
+	int r;
+
+	if (!rd_repeat_next(live->repeat))
+		return 1;
+	r = topo_judge(live->ctx, live->chosen, &checks, err);
+	if (!r) {
+		page->body = checks.report.sections[0];
+		memmove(checks.report.sections, checks.report.sections + 1,
+			--checks.report.n_sections * sizeof(*checks.report.sections));
+		page->headline = rd_safe(checks.report.headline);
+		page->alarm = rd_findings_alarm(&checks.report.findings, &page->alarm_severity);
+	}
+	checks_deinit(&checks);
+	return r;
+}
+
+/* The columns of a row, one per line, including those too wide for the table. */
+static int detail(void *arg, const struct rd_section *body, size_t row, struct rd_section **ret, struct rd_err *err)
+{
+	(void)arg, (void)err;
+	*ret = rd_report_check_detail(body, row);
+	return 0;
+}
+
+/* --live. Returns an exit code. */
+static int topo_live(struct rd_ctx *ctx, const bool *chosen)
+{
+	static const int keys[] = { RD_CHECK_ID, RD_CHECK_SUBJECT, -1 };
+	static const struct rd_view_ops ops = { .look = refresh_page, .due = due, .keys = keys, .detail = detail };
+	struct topo_opts *opts = ctx->state;
+	struct live live = { .ctx = ctx, .chosen = chosen, .repeat = &opts->repeat };
+	struct rd_err err = { 0 };
+
+	rd_repeat_begin(&opts->repeat, TOPO_INTERVAL);
+	if (rd_view_run(&ops, &live, ctx->globals.style.colour, &err) < 0)
+		return rd_fail(ctx, &err);
+	return RD_EXIT_OK;
+}
+
+/* topo-check: find what breaks or slows RDMA on this host. */
 
 static int take_severity(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
@@ -23,19 +222,6 @@ static int take_severity(void *state, const struct rd_opt *opt, const char *arg,
 		return word;
 	opts->severity = results[word];
 	return 0;
-}
-
-static int show_list(struct rd_ctx *ctx)
-{
-	struct rd_report report;
-	int r;
-
-	ctx->schema = "rdmadiag/topo-check-list/1";
-	rd_output_init(ctx, &report);
-	rd_report_rules(&report, rd_checks, rd_n_checks);
-	r = rd_output_print(ctx, &report);
-	rd_report_deinit(&report);
-	return r;
 }
 
 static int explain(struct rd_ctx *ctx, const char *id)
@@ -60,14 +246,6 @@ static int explain(struct rd_ctx *ctx, const char *id)
 	return RD_EXIT_OK;
 }
 
-/* Without RDMA, results of other rules are not meaningful, except failures. */
-static void note_no_rdma(const struct rd_ctx *ctx, struct checks *checks, struct rd_err *err)
-{
-	rd_no_rdma(ctx, checks->host.rdma_error, err);
-	rd_errlist_add(&checks->report.errors, err);
-	checks->report.status = RD_EXIT_UNKNOWN;
-}
-
 static int show(struct rd_ctx *ctx, struct checks *checks)
 {
 	const struct topo_opts *opts = ctx->state;
@@ -80,7 +258,10 @@ static int show(struct rd_ctx *ctx, struct checks *checks)
 	struct rd_err err = { 0 };
 
 	if (checks->host.n_ibdevs == 0 && checks->report.status != RD_EXIT_CRITICAL) {
-		note_no_rdma(ctx, checks, &err);
+		/* Without RDMA, results of other rules are not meaningful, except failures. */
+		rd_no_rdma(ctx, checks->host.rdma_error, &err);
+		rd_errlist_add(&checks->report.errors, &err);
+		checks->report.status = RD_EXIT_UNKNOWN;
 		if (!ctx->globals.json)
 			return rd_fail(ctx, &err);
 	}
@@ -135,8 +316,17 @@ static int topo_run(struct rd_ctx *ctx, int argc, char **argv)
 	opts->devices = devices;
 	if (topo_choose(opts, chosen, &err) < 0)
 		return rd_fail_usage(ctx->cmd, &err);
-	if (opts->list)
-		return show_list(ctx);
+	if (opts->list) {
+		struct rd_report report;
+		int r;
+
+		ctx->schema = "rdmadiag/topo-check-list/1";
+		rd_output_init(ctx, &report);
+		rd_report_rules(&report, rd_checks, rd_n_checks);
+		r = rd_output_print(ctx, &report);
+		rd_report_deinit(&report);
+		return r;
+	}
 	if (opts->explain)
 		return explain(ctx, opts->explain);
 	if (opts->learn)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* counters --live: bars of the traffic of ports; below them counters by last change, or owners of queue pairs. */
-#include "counters-watch.h"
+#include "counters.h"
 
 #include <errno.h>
 #include <math.h>
@@ -63,35 +63,6 @@ static const struct rd_live_history *history_of(const struct live *live, const s
 	return NULL;
 }
 
-/* Devices were added or removed. `live->set` is the previous set, which the previous reader still owns. */
-static void take_set(struct live *live)
-{
-	const struct rd_counter_set *set = live->w.set;
-	struct rd_live_history *history = rd_alloc(set->n_ports + 1, sizeof(*history));
-
-	for (size_t p = 0; p < set->n_ports; p++) {
-		const struct rd_live_history *before = history_of(live, &set->ports[p], live->set);
-
-		if (before)
-			history[p] = *before;
-	}
-	free(live->history);
-	free(live->moved_ns);
-	free(live->order);
-	live->history = history;
-	live->moved_ns = rd_alloc(set->n + 1, sizeof(*live->moved_ns));
-	live->order = rd_alloc(set->n + 1, sizeof(*live->order));
-	live->set = set;
-}
-
-static void push_rate(struct rd_live_history *history, const struct rd_port_rate *rate)
-{
-	history->tx[history->next] = rate->tx_share.known == RD_OK ? rate->tx_share.v : NAN;
-	history->rx[history->next] = rate->rx_share.known == RD_OK ? rate->rx_share.v : NAN;
-	history->next = (history->next + 1) % RD_LIVE_HISTORY;
-	history->n += history->n < RD_LIVE_HISTORY;
-}
-
 struct sorting {
 	const struct rd_counter_set *set;
 	const uint64_t *moved_ns;
@@ -106,27 +77,6 @@ static int by_movement(const void *a, const void *b, void *arg)
 	bool load_x = mx && mx->role == RD_ROLE_LOAD, load_y = my && my->role == RD_ROLE_LOAD;
 
 	return RD_CMP(s->moved_ns[y], s->moved_ns[x]) ?: RD_CMP(load_x, load_y) ?: RD_CMP(x, y);
-}
-
-static void take_interval(struct live *live)
-{
-	struct counters *c = live->w.c;
-	struct sorting sorting = { live->w.set, live->moved_ns };
-
-	if (live->w.interval) {
-		for (size_t p = 0; p < live->w.set->n_ports; p++)
-			push_rate(&live->history[p], &live->w.rates.ports[p]);
-		for (size_t i = 0; i < live->w.set->n; i++)
-			if (c->deltas[i].kind != RD_DELTA_UNKNOWN && c->deltas[i].v)
-				live->moved_ns[i] = c->now.sample.monotonic_ns;
-	}
-	live->n_order = live->n_moved = 0;
-	for (size_t i = 0; i < live->w.set->n; i++) {
-		live->n_moved += live->moved_ns[i] != 0;
-		if (live->w.selected[i] && (live->quiet || live->moved_ns[i]))
-			live->order[live->n_order++] = (uint32_t)i;
-	}
-	qsort_r(live->order, live->n_order, sizeof(*live->order), by_movement, &sorting);
 }
 
 static char *headline(const struct live *live)
@@ -181,16 +131,58 @@ static int take_page(void *arg, struct rd_view_page *page, struct rd_err *err)
 	const struct counters_opts *opts = live->w.c->ctx->state;
 	struct rd_live all;
 	int r;
+	struct counters *c;
+	struct sorting sorting;
 
 	if (opts->repeat.count && live->samples++ > opts->repeat.count)
 		return 1;
 	rd_ticks_advance(&live->w.ticks);
 	r = counters_advance(&live->w, err);
-	if (!r && live->w.set != live->set)
-		take_set(live);
+	if (!r && live->w.set != live->set) {
+		/* Devices were added or removed. `live->set` is the previous set, which the previous reader still owns. */
+		const struct rd_counter_set *set = live->w.set;
+		struct rd_live_history *history = rd_alloc(set->n_ports + 1, sizeof(*history));
+
+		for (size_t p = 0; p < set->n_ports; p++) {
+			const struct rd_live_history *before = history_of(live, &set->ports[p], live->set);
+
+			if (before)
+				history[p] = *before;
+		}
+		free(live->history);
+		free(live->moved_ns);
+		free(live->order);
+		live->history = history;
+		live->moved_ns = rd_alloc(set->n + 1, sizeof(*live->moved_ns));
+		live->order = rd_alloc(set->n + 1, sizeof(*live->order));
+		live->set = set;
+	}
 	if (r < 0)
 		return r;
-	take_interval(live);
+	c = live->w.c;
+	sorting = (struct sorting){ live->w.set, live->moved_ns };
+	if (live->w.interval) {
+		for (size_t p = 0; p < live->w.set->n_ports; p++) {
+			const struct rd_port_rate *rate = &live->w.rates.ports[p];
+
+			live->history[p].tx[live->history[p].next] = rate->tx_share.known == RD_OK ? rate->tx_share.v :
+												     NAN;
+			live->history[p].rx[live->history[p].next] = rate->rx_share.known == RD_OK ? rate->rx_share.v :
+												     NAN;
+			live->history[p].next = (live->history[p].next + 1) % RD_LIVE_HISTORY;
+			live->history[p].n += live->history[p].n < RD_LIVE_HISTORY;
+		}
+		for (size_t i = 0; i < live->w.set->n; i++)
+			if (c->deltas[i].kind != RD_DELTA_UNKNOWN && c->deltas[i].v)
+				live->moved_ns[i] = c->now.sample.monotonic_ns;
+	}
+	live->n_order = live->n_moved = 0;
+	for (size_t i = 0; i < live->w.set->n; i++) {
+		live->n_moved += live->moved_ns[i] != 0;
+		if (live->w.selected[i] && (live->quiet || live->moved_ns[i]))
+			live->order[live->n_order++] = (uint32_t)i;
+	}
+	qsort_r(live->order, live->n_order, sizeof(*live->order), by_movement, &sorting);
 	all = shown(live);
 	page->top = rd_live_ports(&all);
 	page->headline = headline(live);

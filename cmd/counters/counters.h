@@ -4,8 +4,10 @@
 #define RD_CMD_COUNTERS_H
 
 #include "analyse/counters/delta.h"
+#include "analyse/counters/rates.h"
 #include "analyse/shared/meaning.h"
 #include "cmd/repeat.h"
+#include "cmd/ticks.h"
 #include "collect/counters/counters.h"
 #include "report/counters/report-counters.h"
 
@@ -42,26 +44,12 @@ struct counters {
 	struct rd_err table; /* code: the table of meanings could not be read completely */
 };
 
-/* Reads the table of meanings. The caller releases `c` in any case; `opts` must outlive it. */
-void counters_init(struct rd_ctx *ctx, const struct counters_opts *opts, struct counters *c);
-void counters_deinit(struct counters *c);
-
 /* Reads a sample from `source` into c->now. If devices were added or removed at the previous sample, finds the counters again. */
 int counters_sample(struct counters *c, struct rd_source *source, struct rd_err *err);
-
-/* Fills c->before from a saved JSON document or a bundle (its first sample): --since. */
-int counters_read_since(struct counters *c, const char *path, struct rd_err *err);
 
 /* Whether --group and --filter select a counter, --device and operands a port; whether one of their names matches the port. */
 bool counters_match(const struct counters *c, const struct rd_counter *counter);
 bool counters_port_matches(const struct counters *c, const struct rd_counter_port *port);
-bool counters_port_named(const struct rd_counter_port *port, const char *name);
-
-/* Whether only what tells of errors and congestion is listed: in a table for people, unless they choose. */
-bool counters_brief(const struct counters *c);
-
-/* Computes deltas from `before` to `now`, causes, and which counters to show. */
-int counters_conclude(struct counters *c, struct rd_err *err);
 
 /* For other commands: reads from a source with a deadline all that counters_since reads. */
 void counters_read_ahead(struct rd_source *source, void *unused);
@@ -75,14 +63,38 @@ int counters_need_meanings(const struct counters *c, struct rd_err *err);
 /* Turns `now` into `before`: the next sample is compared with this one. */
 void counters_keep_before(struct counters *c);
 
-/* Fills the report with the results of counters_conclude. */
-void counters_report(struct counters *c, struct rd_report *report);
+/* Repeated counters: rates, the view, recordings, waiting for a condition. */
 
-/* The exit code that results from the findings. */
-int counters_judge(const struct rd_report *report);
+struct counters_watch {
+	struct counters *c;
+	const struct rd_counter_set *set; /* the set that the rest belongs to; NULL: no sample yet */
+	struct rd_rates rates;
+	bool *selected;		     /* of the counters of the set: selected by --group, --filter and device */
+	bool *ports;		     /* of its ports: selected by device */
+	struct rd_findings findings; /* of the last interval */
+	struct rd_findings events;   /* of all intervals, at most a thousand */
+	struct rd_ticks ticks;
+	bool interval; /* there are deltas: false for the first sample, or without an earlier one to compare with */
+	/* The first sample of this set, for the summary. */
+	struct rd_counter_sample first;
+};
 
-/* Both return an exit code. The first prints findings and the table; with --json the document. */
-int counters_print(struct counters *c, const struct rd_report *report);
-int counters_explain(struct counters *c, const char *name);
+void counters_watch_init(struct counters_watch *w, struct counters *c, double seconds);
+void counters_watch_deinit(struct counters_watch *w);
+
+/* Takes the next sample: c->now, c->deltas, c->seconds, rates and findings are those of the interval since the previous one. */
+int counters_advance(struct counters_watch *w, struct rd_err *err);
+
+/* counters-watch.c: -i, --record, --until, --textfile. Returns the exit code. */
+int counters_watch(struct counters *c);
+
+/* counters-live.c */
+int counters_live(struct counters *c);
+
+/* counters-until.c */
+struct counters_until;
+
+/* counters-record.c */
+struct counters_file;
 
 #endif

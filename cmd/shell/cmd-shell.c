@@ -2,16 +2,545 @@
 /* rdmadiag shell: a prompt over this host or a bundle, and scripts on standard input. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
+#include "base/buf.h"
+#include "base/end.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "cmd/opts.h"
-#include "cmd/shell/reader.h"
+#include "cmd/program.h"
 #include "cmd/shell/shell.h"
+#include "confine/confine.h"
+#include "render/render.h"
+#include "source/bundle/bundle.h"
+
+enum token {
+	TOKEN_WORD,
+	TOKEN_PIPE,
+	TOKEN_FILE,
+	TOKEN_APPEND,
+	TOKEN_END,
+	TOKEN_OPEN, /* a word whose quote is not closed */
+};
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* Reads a word up to a blank or operator. Returns false if a quote is open at the end. */
+static bool read_word(const char **at, struct rd_buf *word)
+{
+	char quote = '\0';
+
+	for (; **at && (quote || (!is_blank(**at) && **at != '|' && **at != '>')); (*at)++) {
+		if (quote ? **at == quote : **at == '\'' || **at == '"') {
+			quote = quote ? '\0' : **at;
+			continue;
+		}
+		if (**at == '\\' && quote != '\'' && (*at)[1])
+			(*at)++;
+		rd_buf_add(word, *at, 1);
+	}
+	return quote == '\0';
+}
+
+static enum token next_token(const char **at, struct rd_buf *word)
+{
+	word->len = 0;
+	rd_buf_str(word, "");
+	while (is_blank(**at))
+		(*at)++;
+	switch (**at) {
+	case '\0':
+	case '#':
+		return TOKEN_END;
+	case '|':
+		(*at)++;
+		return TOKEN_PIPE;
+	case '>':
+		(*at)++;
+		if (**at != '>')
+			return TOKEN_FILE;
+		(*at)++;
+		return TOKEN_APPEND;
+	}
+	return read_word(at, word) ? TOKEN_WORD : TOKEN_OPEN;
+}
+
+static void add_word(struct shell_line *line, const char *text)
+{
+	rd_reserve(&line->words, &line->cap, line->n + 2, sizeof(*line->words));
+	line->words[line->n++] = rd_dup(text);
+	line->words[line->n] = NULL;
+}
+
+void shell_line_deinit(struct shell_line *line)
+{
+	for (size_t i = 0; i < line->n; i++)
+		free(line->words[i]);
+	free(line->words);
+	free(line->program);
+	free(line->file);
+	*line = (struct shell_line){ 0 };
+}
+
+/* A word after a file belongs to nothing. */
+static int take_token(struct shell_line *line, enum token token, const char **at, struct rd_buf *word,
+		      struct rd_err *err)
+{
+	if (token == TOKEN_OPEN)
+		return rd_err_set(err, EINVAL, "quote", "it is not closed");
+	if (token != TOKEN_WORD && line->n == 0)
+		return rd_err_set(err, EINVAL, token == TOKEN_PIPE ? "|" : ">", "there is no command before it");
+	if (token == TOKEN_PIPE && line->file)
+		return rd_err_set(err, EINVAL, "|", "the output goes to a file already");
+	if (token == TOKEN_PIPE) {
+		/* After '|': all of it is for sh. */
+		while (is_blank(**at))
+			(*at)++;
+		if (!**at)
+			return rd_err_set(err, EINVAL, "|", "a command of sh is expected");
+		line->program = rd_dup(*at);
+		*at += strlen(*at);
+		return 0;
+	}
+	if (token != TOKEN_WORD) {
+		bool append = token == TOKEN_APPEND;
+
+		if (line->file)
+			return rd_err_set(err, EINVAL, ">", "two files are given for the output");
+		if (next_token(at, word) != TOKEN_WORD || word->len == 0)
+			return rd_err_set(err, EINVAL, ">", "a file is expected");
+		line->file = rd_dup(word->data);
+		line->append = append;
+		return 0;
+	}
+	if (line->file)
+		return rd_err_set(err, EINVAL, word->data, "unexpected word after a file");
+	add_word(line, word->data);
+	return 0;
+}
+
+int shell_line_parse(const char *text, struct shell_line *ret, struct rd_err *err)
+{
+	_cleanup_buf_ struct rd_buf word = { 0 };
+	enum token token;
+	int r = 0;
+
+	*ret = (struct shell_line){ 0 };
+	while (!r && (token = next_token(&text, &word)) != TOKEN_END)
+		r = take_token(ret, token, &text, &word, err);
+	if (r < 0)
+		shell_line_deinit(ret);
+	return r;
+}
+
+void shell_line_typed(const char *text, struct shell_line *ret, bool *ret_command)
+{
+	_cleanup_buf_ struct rd_buf word = { 0 };
+	bool blank = !*text || is_blank(text[strlen(text) - 1]), open = false;
+	enum token token;
+
+	*ret = (struct shell_line){ 0 };
+	*ret_command = true;
+	while ((token = next_token(&text, &word)) != TOKEN_END) {
+		open = token == TOKEN_OPEN;
+		if (token == TOKEN_WORD || token == TOKEN_OPEN)
+			add_word(ret, word.data);
+		else
+			*ret_command = false;
+	}
+	if (*text == '#')
+		*ret_command = false;
+	if (blank && !open)
+		add_word(ret, "");
+}
+
+/* Before the two texts. */
+struct head {
+	uint32_t number, text, fix; /* of the texts: bytes */
+};
+
+static int sent_to = -1;
+
+static void send_finding(unsigned number, const char *text, const char *fix)
+{
+	struct head head = { number, (uint32_t)strlen(text), (uint32_t)strlen(fix) };
+	_cleanup_buf_ struct rd_buf out = { 0 };
+
+	if (number > SHELL_FINDINGS_MAX)
+		return;
+	rd_buf_add(&out, &head, sizeof(head));
+	rd_buf_add(&out, text, head.text);
+	rd_buf_add(&out, fix, head.fix);
+	/* Without the shell there is nothing to number for. */
+	(void)rd_write_all(sent_to, out.data, out.len);
+}
+
+static void forget(struct shell_findings *findings)
+{
+	for (size_t i = 0; i < findings->n; i++) {
+		free(findings->v[i].text);
+		free(findings->v[i].fix);
+	}
+	findings->n = 0;
+}
+
+static void keep(struct shell_findings *findings, const struct head *head, const char *texts)
+{
+	if (head->number == 1)
+		forget(findings);
+	if (findings->n >= SHELL_FINDINGS_MAX)
+		return;
+	*RD_ADD(findings->v, findings->n, findings->cap) = (struct shell_finding){
+		.number = head->number,
+		.text = rd_dup_part(texts, head->text),
+		.fix = rd_dup_part(texts + head->text, head->fix),
+	};
+}
+
+void shell_findings_take(struct shell_findings *findings, const void *data, size_t size)
+{
+	struct rd_buf *pending = &findings->pending;
+	size_t at = 0;
+	struct head head;
+
+	/* More than it would send: what follows cannot be understood. */
+	if (pending->len + size > SHELL_FINDINGS_BYTES)
+		return;
+	rd_buf_add(pending, data, size);
+	while (pending->len - at >= sizeof(head)) {
+		memcpy(&head, pending->data + at, sizeof(head));
+		if (pending->len - at - sizeof(head) < (size_t)head.text + head.fix)
+			break;
+		keep(findings, &head, pending->data + at + sizeof(head));
+		at += sizeof(head) + head.text + head.fix;
+	}
+	memmove(pending->data, pending->data + at, pending->len - at);
+	pending->len -= at;
+}
+
+const struct shell_finding *shell_findings_get(const struct shell_findings *findings, unsigned number)
+{
+	for (size_t i = 0; i < findings->n; i++)
+		if (findings->v[i].number == number)
+			return &findings->v[i];
+	return NULL;
+}
+
+void shell_findings_deinit(struct shell_findings *findings)
+{
+	forget(findings);
+	free(findings->v);
+	rd_buf_deinit(&findings->pending);
+	*findings = (struct shell_findings){ 0 };
+}
+
+/*
+ * Each command runs in a process of its own, as it would from another shell: it drops privileges, and ends by a signal, without the
+ * shell. On a terminal that process has a process group of its own, so that Ctrl-C reaches only it, and the program that its output is
+ * piped to.
+ */
+
+enum { READ_END, WRITE_END };
+
+#define CANNOT_RUN 126 /* as sh reports it */
+#define NOT_FOUND 127
+
+/* Where the output of a command goes. */
+struct running {
+	int findings[2], output[2]; /* pipes; `output`: to a program or, if there is `taken`, to the shell */
+	const char *program;	    /* of sh; NULL: none */
+	struct rd_buf *taken;
+	int out;
+};
+
+static void begin_child(const struct shell *shell, pid_t group)
+{
+	if (shell->terminal) {
+		setpgid(0, group);
+		signal(SIGTSTP, SIG_IGN);
+	} else {
+		int nothing = open("/dev/null", O_RDONLY);
+
+		/* The lines of a script are not the input of its commands. */
+		if (nothing >= 0)
+			dup2(nothing, STDIN_FILENO);
+		close(nothing);
+	}
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGQUIT, SIG_DFL);
+	signal(SIGHUP, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+}
+
+/* Makes a process group the one that gets what is typed, Ctrl-C included. The shell's own: with the modes of before the command. */
+static void give_terminal(const struct shell *shell, pid_t group)
+{
+	sigset_t stops, before;
+
+	if (!shell->terminal)
+		return;
+	sigemptyset(&stops);
+	sigaddset(&stops, SIGTTOU);
+	sigprocmask(SIG_BLOCK, &stops, &before);
+	tcsetpgrp(STDIN_FILENO, group);
+	if (group == getpgrp())
+		tcsetattr(STDIN_FILENO, TCSADRAIN, &shell->modes);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+_Noreturn static void become_command(const struct shell *shell, char **argv, const struct running *running)
+{
+	int argc = 0;
+
+	begin_child(shell, 0);
+	give_terminal(shell, getpid());
+	rd_end_watch();
+	if (dup2(running->output[WRITE_END] >= 0 ? running->output[WRITE_END] : running->out, STDOUT_FILENO) < 0)
+		_exit(RD_EXIT_UNKNOWN);
+	/* In the process of a command: numbers findings, and writes them to the descriptor as well. */
+	sent_to = running->findings[WRITE_END];
+	rd_render_number_findings(send_finding);
+	while (argv[argc])
+		argc++;
+	_exit(rd_program_run(argc, argv) & 0xff);
+}
+
+/* It is whatever the line names, and gets what may be foreign bytes. */
+_Noreturn static void become_program(const struct shell *shell, pid_t group, const struct running *running)
+{
+	struct rd_err err = { 0 };
+
+	begin_child(shell, group);
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
+	if (dup2(running->output[READ_END], STDIN_FILENO) < 0 || dup2(running->out, STDOUT_FILENO) < 0)
+		_exit(CANNOT_RUN);
+	if (rd_confine(RD_CONFINE_PROGRAM, NULL, &err) == 0) {
+		execl("/bin/sh", "sh", "-c", running->program, (char *)NULL);
+		rd_err_set(&err, errno, "/bin/sh", "cannot run");
+	}
+	rd_fail(NULL, &err);
+	_exit(CANNOT_RUN);
+}
+
+/* Reads the pipes of findings and of output for the shell up to their ends. */
+static void read_pipes(struct shell *shell, struct running *running)
+{
+	struct pollfd fds[] = { { .fd = running->findings[READ_END], .events = POLLIN },
+				{ .fd = running->taken ? running->output[READ_END] : -1, .events = POLLIN } };
+	static char piece[65536];
+
+	while (fds[0].fd >= 0 || fds[1].fd >= 0) {
+		if (poll(fds, RD_ARRAY_SIZE(fds), -1) < 0)
+			continue; /* a signal is for the command */
+		for (size_t i = 0; i < RD_ARRAY_SIZE(fds); i++) {
+			ssize_t n = fds[i].revents ? read(fds[i].fd, piece, sizeof(piece)) : -1;
+
+			if (fds[i].revents && n == 0)
+				fds[i].fd = -1;
+			else if (n > 0 && i == 0)
+				shell_findings_take(&shell->findings, piece, (size_t)n);
+			else if (n > 0 && running->taken->len < SHELL_FINDINGS_BYTES)
+				rd_buf_add(running->taken, piece, (size_t)n);
+		}
+	}
+}
+
+static int wait_for(pid_t pid)
+{
+	int status;
+
+	for (;;) {
+		if (waitpid(pid, &status, WUNTRACED) < 0) {
+			if (errno != EINTR)
+				return RD_EXIT_UNKNOWN;
+		} else if (WIFSTOPPED(status)) {
+			kill(pid, SIGCONT); /* there is no way to take it up again */
+		} else {
+			return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+		}
+	}
+}
+
+static void close_end(int pipe[2], int end)
+{
+	if (pipe[end] >= 0)
+		close(pipe[end]);
+	pipe[end] = -1;
+}
+
+static int open_pipes(struct running *running)
+{
+	if (pipe2(running->findings, O_CLOEXEC) < 0)
+		return -errno;
+	if ((running->program || running->taken) && pipe2(running->output, O_CLOEXEC) < 0)
+		return -errno;
+	return 0;
+}
+
+static int cannot_start(const char *what, int code)
+{
+	struct rd_err err;
+
+	rd_err_set(&err, code, what, "cannot start it");
+	return rd_fail(NULL, &err);
+}
+
+/* Its exit code; that of the program it is piped to does not matter, unless it could not run. */
+static int run_forked(struct shell *shell, char **argv, struct running *running)
+{
+	pid_t program = 0, pid = fork();
+	int code, last = 0;
+
+	if (pid < 0)
+		return cannot_start("process", errno);
+	if (pid == 0)
+		become_command(shell, argv, running);
+	if (shell->terminal)
+		setpgid(pid, pid);
+	give_terminal(shell, pid);
+	if (running->program) {
+		program = fork();
+		if (program == 0)
+			become_program(shell, pid, running);
+		if (program < 0) {
+			cannot_start("process", errno);
+			last = CANNOT_RUN;
+		} else if (shell->terminal) {
+			setpgid(program, pid);
+		}
+		close_end(running->output, READ_END);
+	}
+	close_end(running->findings, WRITE_END);
+	close_end(running->output, WRITE_END);
+	read_pipes(shell, running);
+	code = wait_for(pid);
+	if (program > 0)
+		last = wait_for(program);
+	return last == CANNOT_RUN || last == NOT_FOUND ? RD_EXIT_UNKNOWN : code;
+}
+
+/* `argv`: NULL-terminated, with the name of the program first. */
+static int run_argv(struct shell *shell, char **argv, struct running *running)
+{
+	int r = open_pipes(running), code;
+
+	shell->findings.pending.len = 0; /* of a command that was ended */
+	if (shell->terminal)
+		tcgetattr(STDIN_FILENO, &shell->modes);
+	code = r < 0 ? cannot_start("pipe", -r) : run_forked(shell, argv, running);
+	for (int end = READ_END; end <= WRITE_END; end++) {
+		close_end(running->findings, end);
+		close_end(running->output, end);
+	}
+	give_terminal(shell, getpgrp());
+	return code;
+}
+
+/* Whether the words already say what is to be read. */
+static bool has_from(const struct shell_line *line)
+{
+	const struct rd_cmd *cmd = NULL;
+
+	/* Its operands do. */
+	if (line->n > 0 && rd_cmd_choose(line->words[0], &cmd, NULL) == 0 &&
+	    cmd->operand_needs == RD_NEEDS_FOREIGN_BUNDLE)
+		return true;
+	for (size_t i = 0; i < line->n && strcmp(line->words[i], "--") != 0; i++)
+		if (strcmp(line->words[i], "--from") == 0 || strncmp(line->words[i], "--from=", 7) == 0)
+			return true;
+	return false;
+}
+
+/* The name of the program, `bundle` unless the line says what to read, `before` (may be empty), and the words of the line. Only the
+ * array is owned. */
+static char **make_argv(const char *bundle, const struct shell_line *line, char *const before[2])
+{
+	static char program[] = RD_PROGRAM, option[] = "--from";
+	char **argv = rd_alloc(line->n + 6, sizeof(*argv));
+	size_t n = 0;
+
+	argv[n++] = program;
+	if (bundle && !has_from(line)) {
+		argv[n++] = option;
+		argv[n++] = (char *)bundle;
+	}
+	for (size_t i = 0; i < 2 && before[i]; i++)
+		argv[n++] = before[i];
+	for (size_t i = 0; i < line->n; i++)
+		argv[n++] = line->words[i];
+	return argv;
+}
+
+/*
+ * Runs a command line in a process of its own, reads its findings, and waits for its end. `out`: its standard output, or that of the
+ * program of the line. Returns its exit code; 3 if the program could not run.
+ */
+static int shell_run(struct shell *shell, const struct shell_line *line, int out)
+{
+	_cleanup_free_ char **argv = make_argv(shell->bundle, line, (char *[2]){ NULL });
+	struct running running = { .findings = { -1, -1 }, .output = { -1, -1 }, .program = line->program, .out = out };
+
+	return run_argv(shell, argv, &running);
+}
+
+static int complete_with(struct shell *shell, const char *bundle, const struct shell_line *line, struct rd_buf *ret)
+{
+	static char command[] = "complete", end[] = "--";
+	_cleanup_free_ char **argv = make_argv(bundle, line, (char *[2]){ command, end });
+	struct running running = { .findings = { -1, -1 }, .output = { -1, -1 }, .taken = ret, .out = STDOUT_FILENO };
+	int code = run_argv(shell, argv, &running);
+
+	rd_buf_str(ret, "");
+	return code;
+}
+
+/* Runs `complete -- WORDS` on what is in use; its output is added to `ret`. */
+static void shell_complete(struct shell *shell, const struct shell_line *line, struct rd_buf *ret)
+{
+	complete_with(shell, shell->bundle, line, ret);
+}
+
+/* Uses a bundle, or this host (NULL). -errno: it has been reported, and what was in use stays so. */
+static int shell_use(struct shell *shell, const char *path)
+{
+	_cleanup_buf_ struct rd_buf ignored = { 0 };
+	struct shell_line nothing = { .words = (char *[]){ (char *)"", NULL }, .n = 1 };
+	struct rd_err err;
+	int code = 0;
+
+	if (path && rd_is_standard_input(path)) {
+		rd_err_set(&err, EINVAL, path, "the shell itself reads standard input: write the bundle to a file");
+		rd_fail_usage(NULL, &err);
+		return -EINVAL;
+	}
+	/* Reads it once, and reports if that fails. */
+	if (path)
+		code = complete_with(shell, path, &nothing, &ignored);
+	if (code > 128) {
+		rd_err_set(&err, 0, path, "interrupted: what was in use stays in use");
+		rd_fail(NULL, &err);
+	}
+	if (code)
+		return -EBADMSG;
+	free(shell->bundle);
+	shell->bundle = rd_dup_if(path);
+	return 0;
+}
+
+/* rdmadiag shell: a prompt over this host or a bundle, and scripts on standard input. */
 
 #define PROMPT_NAME 24 /* columns of the bundle's name */
 
@@ -203,27 +732,6 @@ static int run_own(struct session *s, const struct own_command *own, const struc
 	return own->run(s, line);
 }
 
-static int open_output(const struct shell_line *line, struct rd_err *err)
-{
-	int fd =
-		open(line->file, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (line->append ? O_APPEND : O_TRUNC), 0666);
-
-	return fd < 0 ? rd_err_set(err, errno, line->file, "cannot open it for writing") : fd;
-}
-
-/* "topo-check -d mlx5_0", for the list of its findings. */
-static void note_source(struct session *s, const struct shell_line *line)
-{
-	_cleanup_buf_ struct rd_buf text = { 0 };
-
-	for (size_t i = 0; i < line->n; i++) {
-		rd_buf_str(&text, i ? " " : "");
-		rd_buf_safe(&text, line->words[i], strlen(line->words[i]));
-	}
-	free(s->shell.source);
-	s->shell.source = rd_dup(text.data);
-}
-
 static int run_command(struct session *s, const struct shell_line *line)
 {
 	_cleanup_close_ int file = -1;
@@ -235,13 +743,24 @@ static int run_command(struct session *s, const struct shell_line *line)
 	if (line->words[0][0] != '-' && rd_cmd_choose(line->words[0], &cmd, &err) == 0 && cmd->starts_commands)
 		return refuse(cmd->name, "this is a shell already", "help");
 	if (line->file) {
-		file = open_output(line, &err);
+		int fd = open(line->file,
+			      O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (line->append ? O_APPEND : O_TRUNC), 0666);
+		file = fd < 0 ? rd_err_set(&err, errno, line->file, "cannot open it for writing") : fd;
 		if (file < 0)
 			return rd_fail(NULL, &err);
 	}
 	code = shell_run(&s->shell, line, file < 0 ? STDOUT_FILENO : file);
-	if (s->shell.findings.n && s->shell.findings.v[0].text != first)
-		note_source(s, line);
+	if (s->shell.findings.n && s->shell.findings.v[0].text != first) {
+		/* "topo-check -d mlx5_0", for the list of its findings. */
+		_cleanup_buf_ struct rd_buf text = { 0 };
+
+		for (size_t i = 0; i < line->n; i++) {
+			rd_buf_str(&text, i ? " " : "");
+			rd_buf_safe(&text, line->words[i], strlen(line->words[i]));
+		}
+		free(s->shell.source);
+		s->shell.source = rd_dup(text.data);
+	}
 	return code;
 }
 
@@ -285,29 +804,6 @@ static void add_candidate(struct rd_buf *out, const char *typed, const char *wor
 		rd_buf_printf(out, "%s\t%s\n", word, help);
 }
 
-static void complete_own(struct session *s, const struct shell_line *line, const struct own_command *own,
-			 struct rd_buf *out)
-{
-	const char *typed = line->words[line->n - 1];
-
-	if (own->run == run_use) {
-		add_candidate(out, typed, "live", "this host");
-		rd_buf_str(out, ":file\n");
-	} else if (own->run == run_help) {
-		for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++)
-			if (!(*cmd)->hidden)
-				add_candidate(out, typed, (*cmd)->name, (*cmd)->summary);
-	} else if (own->most > 0) {
-		for (size_t i = 0; i < s->shell.findings.n; i++) {
-			_cleanup_free_ char *number = rd_text("%u", s->shell.findings.v[i].number);
-			_cleanup_free_ char *first =
-				rd_dup_part(s->shell.findings.v[i].text, strcspn(s->shell.findings.v[i].text, "\n"));
-
-			add_candidate(out, typed, number, first);
-		}
-	}
-}
-
 /* See shell_reader. */
 static char *complete(void *arg, const char *before)
 {
@@ -327,8 +823,27 @@ static char *complete(void *arg, const char *before)
 			add_candidate(&out, line.words[0], own_commands[i].name, own_commands[i].help);
 		shell_complete(&s->shell, &line, &out);
 	} else if (line.n > 1 && find_own(&line, &own, &err) == 0 && own) {
-		if (line.n == 2)
-			complete_own(s, &line, own, &out);
+		if (line.n == 2) {
+			const char *typed = line.words[line.n - 1];
+
+			if (own->run == run_use) {
+				add_candidate(&out, typed, "live", "this host");
+				rd_buf_str(&out, ":file\n");
+			} else if (own->run == run_help) {
+				for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++)
+					if (!(*cmd)->hidden)
+						add_candidate(&out, typed, (*cmd)->name, (*cmd)->summary);
+			} else if (own->most > 0) {
+				for (size_t i = 0; i < s->shell.findings.n; i++) {
+					_cleanup_free_ char *number = rd_text("%u", s->shell.findings.v[i].number);
+					_cleanup_free_ char *first =
+						rd_dup_part(s->shell.findings.v[i].text,
+							    strcspn(s->shell.findings.v[i].text, "\n"));
+
+					add_candidate(&out, typed, number, first);
+				}
+			}
+		}
 	} else if (line.n > 1) {
 		shell_complete(&s->shell, &line, &out);
 	}
@@ -351,24 +866,6 @@ static char *make_prompt(const struct session *s)
 	return rd_text("%s ...%s> ", RD_PROGRAM, safe + length - PROMPT_NAME + 3);
 }
 
-/* critical, else warning, else unknown. */
-static int worst_of(int a, int b)
-{
-	static const int rank[] = {
-		[RD_EXIT_OK] = 0, [RD_EXIT_UNKNOWN] = 1, [RD_EXIT_WARNING] = 2, [RD_EXIT_CRITICAL] = 3
-	};
-
-	return rank[a] >= rank[b] ? a : b;
-}
-
-/* Reports the line that ended a script. */
-static void report_stop(const struct session *s, const char *text)
-{
-	_cleanup_free_ char *safe = rd_safe(text);
-
-	rd_warn(NULL, "line %u: '%s' failed: the lines after it are not run (shell -k runs them)", s->line, safe);
-}
-
 static int run_lines(struct session *s, struct shell_reader *reader)
 {
 	int worst = RD_EXIT_OK;
@@ -377,6 +874,10 @@ static int run_lines(struct session *s, struct shell_reader *reader)
 		_cleanup_free_ char *prompt = s->shell.terminal ? make_prompt(s) : NULL, *text = NULL;
 		enum shell_read read = shell_reader_next(reader, prompt, &text);
 		int code;
+		static const int rank[] = {
+			[RD_EXIT_OK] = 0, [RD_EXIT_UNKNOWN] = 1, [RD_EXIT_WARNING] = 2, [RD_EXIT_CRITICAL] = 3
+		};
+		_cleanup_free_ char *safe = NULL;
 
 		if (read == SHELL_READ_END)
 			break;
@@ -386,10 +887,14 @@ static int run_lines(struct session *s, struct shell_reader *reader)
 		text[strcspn(text, "\n")] = '\0';
 		code = run_line(s, text);
 		code = code > RD_EXIT_UNKNOWN ? RD_EXIT_UNKNOWN : code;
-		worst = worst_of(worst, code);
+		/* critical, else warning, else unknown. */
+		worst = rank[worst] >= rank[code] ? worst : code;
 		if (s->shell.terminal || s->opts->keep_going || code != RD_EXIT_UNKNOWN)
 			continue;
-		report_stop(s, text);
+		/* Reports the line that ended a script. */
+		safe = rd_safe(text);
+		rd_warn(NULL, "line %u: '%s' failed: the lines after it are not run (shell -k runs them)", s->line,
+			safe);
 		return worst == RD_EXIT_CRITICAL ? worst : RD_EXIT_UNKNOWN;
 	}
 	return s->shell.terminal ? RD_EXIT_OK : worst;
@@ -400,6 +905,7 @@ static int shell_cmd_run(struct rd_ctx *ctx, int argc, char **argv)
 	struct session s = { .opts = ctx->state, .shell.terminal = isatty(STDIN_FILENO) };
 	struct shell_reader reader = { .complete = complete, .arg = &s };
 	int code = RD_EXIT_UNKNOWN;
+	struct shell *shell;
 
 	/* What is typed ends commands and lines, but not the shell. */
 	if (s.shell.terminal) {
@@ -415,7 +921,11 @@ static int shell_cmd_run(struct rd_ctx *ctx, int argc, char **argv)
 		code = run_lines(&s, &reader);
 		shell_reader_close(&reader);
 	}
-	shell_deinit(&s.shell);
+	shell = &s.shell;
+	shell_findings_deinit(&shell->findings);
+	free(shell->bundle);
+	free(shell->source);
+	*shell = (struct shell){ 0 };
 	return code;
 }
 

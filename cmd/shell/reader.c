@@ -1,18 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cmd/shell/reader.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <readline/history.h>
+#include <readline/readline.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/late.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
-#include "cmd/shell/readline.h"
+#include "cmd/shell/shell.h"
+
+/* GNU Readline, loaded when somebody types. It is under the GPL, version 3 or later, and so is the running shell then: see LICENSE. */
+
+/* Functions and variables; the table has their addresses. */
+/* clang-format off */
+#define RD_READLINE_CALLS(x) \
+	x(add_history) x(append_history) x(history_truncate_file) x(read_history) x(rl_attempted_completion_function) \
+	x(rl_attempted_completion_over) x(rl_bind_key) x(rl_callback_handler_install) x(rl_callback_handler_remove) \
+	x(rl_callback_read_char) x(rl_catch_signals) x(rl_completer_quote_characters) x(rl_completer_word_break_characters) \
+	x(rl_completion_append_character) x(rl_completion_matches) x(rl_crlf) x(rl_filename_completion_function) \
+	x(rl_forced_update_display) x(rl_insert_text) x(rl_line_buffer) x(rl_on_new_line) x(rl_point) x(rl_readline_name) \
+	x(rl_redisplay) x(rl_replace_line) x(stifle_history) x(using_history)
+/* clang-format on */
+
+RD_LATE_DECLARE(rd_readline, RD_READLINE_CALLS);
 
 #define HISTORY_LINES 1000
 
@@ -43,15 +60,6 @@ static char *next_candidate(const char *text, int state)
 	if (state == 0)
 		typing.next = 0;
 	return typing.next < typing.n ? strdup(typing.candidates[typing.next++]) : NULL;
-}
-
-static void forget_candidates(void)
-{
-	for (size_t i = 0; i < typing.n; i++)
-		free(typing.candidates[i]);
-	free(typing.candidates);
-	typing.candidates = NULL;
-	typing.n = 0;
 }
 
 /* Cuts the lines of `list` off at the tab. Returns whether names of files are to be added. */
@@ -97,7 +105,11 @@ static char **complete_word(const char *text, int start, int end)
 	/* A list of columns may go on. */
 	if (matches && matches[0] && !matches[1] && strchr(matches[0], ','))
 		*rd_readline.rl_completion_append_character = '\0';
-	forget_candidates();
+	for (size_t i = 0; i < typing.n; i++)
+		free(typing.candidates[i]);
+	free(typing.candidates);
+	typing.candidates = NULL;
+	typing.n = 0;
 	return matches;
 }
 
@@ -168,22 +180,6 @@ static char *history_file(void)
 	if (!directory || make_directories(directory) < 0 || !is_own(directory))
 		return NULL;
 	return rd_text("%s/history", directory);
-}
-
-/* Adds the last `n` lines of readline's list. A file that cannot be written is reported once, and loses nothing else. */
-static void add_history_lines(const char *file, int n)
-{
-	/* It may hold names of jobs and hosts. */
-	int fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600), r = fd < 0 ? errno : 0;
-
-	if (fd >= 0) {
-		close(fd);
-		r = rd_readline.append_history(n, file);
-	}
-	if (!r)
-		r = rd_readline.history_truncate_file(file, HISTORY_LINES);
-	if (r)
-		rd_warn(NULL, "%s: the history cannot be written: %s", file, rd_errno_text(r));
 }
 
 /* ---- lines */
@@ -308,8 +304,21 @@ enum shell_read shell_reader_next(struct shell_reader *reader, const char *promp
 
 void shell_reader_close(struct shell_reader *reader)
 {
-	if (reader->history && reader->new_lines > 0)
-		add_history_lines(reader->history, reader->new_lines);
+	if (reader->history && reader->new_lines > 0) {
+		/* Adds the last `n` lines of readline's list. A file that cannot be written is reported once, and loses nothing else. */
+		/* It may hold names of jobs and hosts. */
+		int fd = open(reader->history, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600),
+		    r = fd < 0 ? errno : 0;
+
+		if (fd >= 0) {
+			close(fd);
+			r = rd_readline.append_history(reader->new_lines, reader->history);
+		}
+		if (!r)
+			r = rd_readline.history_truncate_file(reader->history, HISTORY_LINES);
+		if (r)
+			rd_warn(NULL, "%s: the history cannot be written: %s", reader->history, rd_errno_text(r));
+	}
 	free(reader->history);
 	reader->history = NULL;
 }

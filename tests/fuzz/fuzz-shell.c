@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "cmd/shell/line.h"
-#include "cmd/shell/numbered.h"
+#include "cmd/shell/shell.h"
 
 void fuzz_one(const uint8_t *data, size_t size)
 {

@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/shell/line.h"
-#include "cmd/shell/numbered.h"
+#include "cmd/shell/shell.h"
 #include "render/render.h"
 
 /* "word|word" of a line; "!" and the message if it is refused. */
