@@ -23,7 +23,7 @@
 #include "source/opener/opener.h"
 #include "source/shared/libibmad.h"
 #include "table.h"
-#include "view/terminal.h"
+#include "view/view.h"
 
 /* Memory for foreign files alone: what is promised for inputs below 10 MB, less code and stack; large hosts' bundles take 24 times their
  * size. */

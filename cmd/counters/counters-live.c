@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "collect/rdma/nldev.h"
-#include "report/counters/report-counters-live.h"
+#include "report/counters/report-counters.h"
 #include "report/shared/finding.h"
 #include "view/view.h"
 

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "cmd/record-file.h"
 #include "counters.h"
-#include "report/counters/report-rates.h"
+#include "report/counters/report-counters.h"
 #include "report/shared/finding.h"
 
 /*

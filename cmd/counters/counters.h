@@ -4,7 +4,6 @@
 #define RD_CMD_COUNTERS_H
 
 #include "analyse/counters/delta.h"
-#include "analyse/counters/rates.h"
 #include "analyse/shared/meaning.h"
 #include "cmd/repeat.h"
 #include "cmd/ticks.h"

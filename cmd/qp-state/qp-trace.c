@@ -12,7 +12,7 @@
 #include "cmd/trace-errno/trace.h"
 #include "qp-recorder.h"
 #include "qp.h"
-#include "render/render-qp-event.h"
+#include "render/render-event.h"
 #include "report/qp/report-qp-trace.h"
 
 /* The BPF programs do not wake the reader, so it polls the ring buffer. */

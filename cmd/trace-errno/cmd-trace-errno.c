@@ -12,7 +12,7 @@
 #include "report/trace/report-trace.h"
 #include "trace.h"
 #include "trace/select/select.h"
-#include "view/terminal.h"
+#include "view/view.h"
 
 #define RING_MIN (4 * 1024u)
 #define RING_MAX (1024u * 1024 * 1024)

@@ -1,8 +1,237 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The parts of a page that are not tables: headline, results of rules, notes. */
+/* Findings as text, and the parts of a page that are not tables. */
+#include "render/render.h"
+
 #include <string.h>
 
-#include "render/render.h"
+#include "base/fix.h"
+#include "base/memory.h"
+
+/* Findings as text: subject and fault, then the fix. The same in every command. */
+
+#define SUBJECTS_SHOWN 6 /* of one id and severity */
+
+struct page {
+	const struct rd_findings *findings;
+	const struct rd_finding_style *style;
+	struct rd_buf *out;
+};
+
+static const char *word_of(const struct rd_finding *finding)
+{
+	return finding->muted ? "muted" : rd_severity_name(finding->severity);
+}
+
+static void add_word(const struct page *page, const struct rd_finding *finding)
+{
+	static const char *const colours[RD_SEVERITIES] = {
+		[RD_SEV_CRITICAL] = "\033[1;31m", [RD_SEV_WARNING] = "\033[1;33m", [RD_SEV_UNKNOWN] = "\033[36m"
+	};
+	const char *colour = page->style->colour && !finding->muted ? colours[finding->severity] : NULL;
+
+	rd_buf_printf(page->out, "%s%s%s:", colour ? colour : "", word_of(finding), colour ? "\033[0m" : "");
+}
+
+static void add_text(struct rd_buf *out, const char *before, const char *text)
+{
+	if (!text)
+		return;
+	rd_buf_str(out, before);
+	rd_buf_safe(out, text, strlen(text));
+}
+
+static bool is_alike(const struct rd_finding *a, const struct rd_finding *b)
+{
+	return a->severity == b->severity && strcmp(a->id, b->id) == 0 && strcmp(a->title, b->title) == 0 &&
+	       !a->muted == !b->muted && !a->caused_by.id == !b->caused_by.id;
+}
+
+/* A line each: the first behind `label`, the others below it. */
+static void add_lines(struct rd_buf *out, const char *label, const char *text)
+{
+	for (size_t size, n = 0; text && *text; text += size + (text[size] == '\n'), n++) {
+		size = strcspn(text, "\n");
+		rd_buf_printf(out, "%*s", (int)strlen(label), n == 0 ? label : "");
+		rd_buf_safe(out, text, size);
+		rd_buf_str(out, "\n");
+	}
+}
+
+/* Of `n` findings, of which `shown` have been listed: those of the others only in a loop. */
+static void add_todo(const char *const *fixes, size_t n, size_t shown, const char *before, const char *before_advice,
+		     struct rd_buf *out)
+{
+	_cleanup_free_ char *all = rd_fix_join(fixes, n), *some = rd_fix_join(fixes, shown);
+
+	add_lines(out, before, n > shown && all && strncmp(all, "for ", 4) != 0 ? some : all);
+	for (size_t i = 0; i < shown; i++) {
+		_cleanup_free_ char *advice = rd_fix_advice(fixes[i]);
+		bool known = false;
+
+		for (size_t k = 0; k < i && !known && advice; k++) {
+			_cleanup_free_ char *other = rd_fix_advice(fixes[k]);
+
+			known = other && strcmp(other, advice) == 0;
+		}
+		if (!known)
+			add_lines(out, before_advice, advice);
+	}
+}
+
+void rd_render_fix(const char *const *fixes, size_t n, struct rd_buf *out)
+{
+	add_todo(fixes, n, n, "  fix: ", "  advice: ", out);
+}
+
+/* About `n` findings that are alike; caller frees. */
+static const char **fixes_of(const struct rd_finding *first, size_t n)
+{
+	const char **fixes = rd_alloc(n, sizeof(*fixes));
+
+	for (size_t i = 0; i < n; i++)
+		fixes[i] = first[i].fix;
+	return fixes;
+}
+
+/* Consequences: each with -v, else their ids. */
+static void add_consequences(const struct page *page, const struct rd_finding *cause)
+{
+	const char *last = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < page->findings->n; i++) {
+		const struct rd_finding *finding = &page->findings->v[i];
+
+		if (finding->muted || !rd_finding_is_caused_by(finding, cause))
+			continue;
+		if (page->style->verbose) {
+			add_text(page->out, "  therefore: ", finding->subject);
+			add_text(page->out, ": ", finding->title);
+			add_text(page->out, "; ", finding->observed);
+			rd_buf_printf(page->out, " [%s]\n", finding->id);
+			continue;
+		}
+		if (strcmp(finding->id, last) != 0)
+			rd_buf_printf(page->out, "%s%s", n++ == 0 ? "  therefore also: " : ", ", finding->id);
+		last = finding->id;
+	}
+	if (n > 0)
+		rd_buf_str(page->out, "\n");
+}
+
+static void add_tail(const struct page *page, const struct rd_finding *finding)
+{
+	if (page->style->why && finding->why) {
+		add_text(page->out, "  why: ", finding->why);
+		rd_buf_str(page->out, "\n");
+	}
+	if (finding->muted) {
+		add_text(page->out, "  muted ", finding->muted);
+		rd_buf_str(page->out, "\n");
+	}
+}
+
+static void add_one(const struct page *page, const struct rd_finding *finding)
+{
+	add_word(page, finding);
+	add_text(page->out, " ", finding->subject);
+	add_text(page->out, ": ", finding->title);
+	add_text(page->out, "; ", finding->observed);
+	add_text(page->out, "; expected: ", finding->expected);
+	rd_buf_printf(page->out, " [%s]\n", finding->id);
+	rd_render_fix((const char *const *)&finding->fix, 1, page->out);
+	add_consequences(page, finding);
+	add_tail(page, finding);
+}
+
+/* Several findings of one rule: the fault once, then the subjects, then what to do about all. */
+static void add_several(const struct page *page, const struct rd_finding *first, size_t n)
+{
+	_cleanup_free_ const char **fixes = fixes_of(first, n);
+	size_t shown = n > SUBJECTS_SHOWN && !page->style->verbose ? SUBJECTS_SHOWN - 1 : n;
+
+	add_word(page, first);
+	add_text(page->out, " ", first->subject);
+	rd_buf_printf(page->out, " and %zu more", n - 1);
+	add_text(page->out, ": ", first->title);
+	rd_buf_printf(page->out, " [%s]\n", first->id);
+	for (size_t i = 0; i < shown; i++) {
+		add_text(page->out, "    ", first[i].subject);
+		add_text(page->out, ": ", first[i].observed);
+		add_text(page->out, "; expected: ", first[i].expected);
+		rd_buf_str(page->out, "\n");
+	}
+	if (n > shown)
+		rd_buf_printf(page->out, "    and %zu more, use -v to list all\n", n - shown);
+	add_todo(fixes, n, shown, "  fix: ", "  advice: ", page->out);
+	for (size_t i = 0; i < n; i++)
+		add_consequences(page, &first[i]);
+	add_tail(page, first);
+}
+
+static struct {
+	rd_take_finding *take;
+	unsigned last;
+} numbers;
+
+void rd_render_number_findings(rd_take_finding *take)
+{
+	numbers.take = take;
+	numbers.last = 0;
+}
+
+void rd_render_restart_numbers(void)
+{
+	numbers.last = 0;
+}
+
+/* Numbers `n` findings that are alike, and passes them on with all that is known about them. */
+static void number_findings(const struct page *page, const struct rd_finding *first, size_t n)
+{
+	_cleanup_buf_ struct rd_buf all = { 0 }, todo = { 0 };
+	_cleanup_free_ const char **fixes = fixes_of(first, n);
+	const struct rd_finding_style style = { .verbose = true, .why = true };
+	const struct page whole = { page->findings, &style, &all };
+
+	if (!numbers.take)
+		return;
+	rd_buf_printf(page->out, "[%u] ", ++numbers.last);
+	if (n == 1)
+		add_one(&whole, first);
+	else
+		add_several(&whole, first, n);
+	rd_buf_str(&todo, "");
+	add_todo(fixes, n, n, "", "# ", &todo);
+	numbers.take(numbers.last, all.data, todo.data);
+}
+
+void rd_render_findings(const struct rd_findings *findings, const struct rd_finding_style *style, struct rd_buf *out)
+{
+	struct page page = { findings, style, out };
+	size_t muted = 0, printed = 0;
+
+	for (size_t i = 0, n; i < findings->n; i += n) {
+		const struct rd_finding *finding = &findings->v[i];
+
+		for (n = 1; i + n < findings->n && is_alike(finding, &findings->v[i + n]);)
+			n++;
+		if (finding->muted)
+			muted += n;
+		if (finding->severity < style->least || finding->caused_by.id || (finding->muted && !style->verbose))
+			continue;
+		if (style->gaps && printed++ > 0)
+			rd_buf_str(out, "\n");
+		number_findings(&page, finding, n);
+		if (n == 1)
+			add_one(&page, finding);
+		else
+			add_several(&page, finding, n);
+	}
+	if (muted > 0 && !style->verbose)
+		rd_buf_printf(out, "%zu muted by the profile, use -v to list %s\n", muted, muted == 1 ? "it" : "them");
+}
+
+/* The parts of a page that are not tables: headline, results of rules, notes. */
 
 static void add_part(const char *before, const char *text, struct rd_buf *out)
 {

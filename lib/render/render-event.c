@@ -1,12 +1,76 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Rows of a report as lines of text: failed calls, events of queue pairs, meanings of counters. */
 #include "render/render-event.h"
 
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/buf.h"
 #include "base/text.h"
-#include "render/row.h"
+#include "report/shared/report.h"
+
+/* A row as lines of text: shared by renderers of events. */
+
+/* SGR parameters. */
+#define RD_BOLD "1"
+#define RD_DIM "2"
+#define RD_RED "1;31"
+#define RD_CYAN "36"
+#define RD_YELLOW "33"
+
+struct rd_row_view {
+	const struct rd_section *section;
+	const struct rd_row *row;
+	bool colour;
+	int width; /* of the terminal; 0: unknown */
+	struct rd_buf *out;
+};
+
+static const struct rd_cell *rd_row_cell(const struct rd_row_view *v, const char *key)
+{
+	for (size_t i = 0; i < v->section->n_columns; i++)
+		if (!strcmp(v->section->columns[i].key, key))
+			return v->row->cells[i].known == RD_OK ? &v->row->cells[i] : NULL;
+	return NULL;
+}
+
+/* The cell of the column with this key; NULL: no such column, or unknown. */
+static const char *rd_row_text(const struct rd_row_view *v, const char *key)
+{
+	const struct rd_cell *c = rd_row_cell(v, key);
+
+	return c ? c->s : NULL;
+}
+
+/* Adds text, escaped, in these colours (NULL: none). */
+static void rd_row_put(const struct rd_row_view *v, const char *sgr, const char *s)
+{
+	if (v->colour && sgr)
+		rd_buf_printf(v->out, "\033[%sm", sgr);
+	rd_buf_safe(v->out, s, strlen(s));
+	if (v->colour && sgr)
+		rd_buf_str(v->out, "\033[0m");
+}
+
+/* Adds the key "time" as "14:03:07.123456 ", local time; nothing if unknown. */
+static void rd_row_put_time(const struct rd_row_view *v)
+{
+	const struct rd_cell *c = rd_row_cell(v, "time");
+	char clock[16], whole[32];
+	struct tm tm;
+	time_t t;
+
+	if (!c)
+		return;
+	t = (time_t)(c->u / 1000000000u);
+	if (!localtime_r(&t, &tm) || !strftime(clock, sizeof(clock), "%H:%M:%S", &tm))
+		return;
+	snprintf(whole, sizeof(whole), "%s.%06u ", clock, (unsigned)(c->u % 1000000000u / 1000));
+	rd_row_put(v, RD_DIM, whole);
+}
 
 #define INDENT "    "
 #define ARROW " -> "
@@ -318,4 +382,201 @@ void rd_render_event(const struct rd_section *section, size_t row, bool colour, 
 	if (benign)
 		put_remark(&v, "benign", benign);
 	put_why(&v);
+}
+
+/* In us, ms or s. */
+static void put_seconds(struct rd_buf *out, double s)
+{
+	if (s < 1e-3)
+		rd_buf_printf(out, "%.0f us", s * 1e6);
+	else if (s < 1)
+		rd_buf_printf(out, "%.1f ms", s * 1e3);
+	else
+		rd_buf_printf(out, "%.1f s", s);
+}
+
+static void put_where(const struct rd_row_view *v)
+{
+	const struct rd_cell *qpn = rd_row_cell(v, "lqpn"), *port = rd_row_cell(v, "port");
+	const char *ibdev = rd_row_text(v, "ibdev"), *type = rd_row_text(v, "type"), *kind = rd_row_text(v, "kind");
+
+	rd_row_put(v, RD_BOLD, ibdev ? ibdev : "?");
+	if (qpn)
+		rd_buf_printf(v->out, " qpn %" PRIu64, qpn->u);
+	else if (port && kind && !strcmp(kind, "device-event"))
+		rd_buf_printf(v->out, " port %" PRIu64, port->u);
+	if (type) {
+		rd_buf_str(v->out, " ");
+		rd_row_put(v, NULL, type);
+	}
+	rd_buf_str(v->out, ": ");
+}
+
+/* ", was INIT for 11.2 s": time in the previous state. */
+static void put_age(const struct rd_row_view *v)
+{
+	const struct rd_cell *age = rd_row_cell(v, "state_seconds");
+	const char *state = rd_row_text(v, "old_state"), *kind = rd_row_text(v, "state_age_kind");
+
+	if (!age || !state)
+		return;
+	rd_buf_printf(v->out, ", was %s for ", state);
+	if (kind && strcmp(kind, "exact") != 0)
+		rd_buf_str(v->out, "at least ");
+	put_seconds(v->out, age->d);
+}
+
+static void put_qp_call(const struct rd_row_view *v)
+{
+	const char *from = rd_row_text(v, "old_state"), *to = rd_row_text(v, "new_state"),
+		   *name = rd_row_text(v, "errno");
+	const struct rd_cell *took = rd_row_cell(v, "duration_seconds"), *code = rd_row_cell(v, "code");
+	bool bad = name || (to && (!strcmp(to, "ERR") || !strcmp(to, "SQE")));
+
+	if (to) {
+		rd_buf_printf(v->out, "%s -> ", from ? from : "?");
+		rd_row_put(v, bad ? RD_RED : NULL, to);
+	} else {
+		rd_buf_printf(v->out, "attributes set in %s", from ? from : "an unknown state");
+	}
+	if (name) {
+		rd_buf_str(v->out, " failed: ");
+		rd_row_put(v, RD_RED, name);
+		if (code)
+			rd_buf_printf(v->out, " (%s)", rd_errno_text((int)code->u));
+	}
+	if (took) {
+		rd_buf_str(v->out, " in ");
+		put_seconds(v->out, took->d);
+	}
+}
+
+static void put_what(const struct rd_row_view *v)
+{
+	const char *kind = rd_row_text(v, "kind"), *event = rd_row_text(v, "event");
+
+	if (!kind)
+		return;
+	if (!strcmp(kind, "modify")) {
+		put_qp_call(v);
+	} else if (event) {
+		rd_buf_str(v->out, "event ");
+		rd_row_put(v, RD_YELLOW, event);
+		put_age(v);
+	} else {
+		rd_buf_str(v->out, !strcmp(kind, "create") ? "created" : "destroyed");
+		put_age(v);
+	}
+}
+
+static void put_qp_caller(const struct rd_row_view *v)
+{
+	const struct rd_cell *pid = rd_row_cell(v, "pid");
+	const char *comm = rd_row_text(v, "comm"), *job = rd_row_text(v, "job");
+
+	if (!pid)
+		return;
+	rd_buf_str(v->out, "  ");
+	rd_row_put(v, NULL, comm && *comm ? comm : "?");
+	rd_buf_printf(v->out, "[%" PRIu64 "]", pid->u);
+	if (job) {
+		rd_buf_str(v->out, " job ");
+		rd_row_put(v, NULL, job);
+	}
+}
+
+static const struct {
+	const char *key, *label;
+} details[] = {
+	{ "path_mtu_bytes", "mtu" },
+	{ "rqpn", "rqpn" },
+	{ "peer_gid", "peer" },
+	{ "sgid_index", "sgid" },
+	{ "dlid", "dlid" },
+	{ "udp_sport", "sport" },
+	{ "flow_label", "flow" },
+	{ "traffic_class", "tclass" },
+	{ "hop_limit", "hops" },
+	{ "sl", "sl" },
+	{ "rq_psn", "rq_psn" },
+	{ "sq_psn", "sq_psn" },
+	{ "timeout", "timeout" },
+	{ "retry_cnt", "retry" },
+	{ "rnr_retry", "rnr_retry" },
+	{ "min_rnr_timer", "rnr_timer" },
+	{ "max_rd_atomic", "rd_atomic" },
+	{ "max_dest_rd_atomic", "dest_rd_atomic" },
+};
+
+static void put_details(const struct rd_row_view *v)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(details); i++) {
+		const struct rd_cell *c = rd_row_cell(v, details[i].key);
+
+		if (!c)
+			continue;
+		rd_buf_str(v->out, any ? "  " : "    ");
+		any = true;
+		rd_buf_printf(v->out, "%s ", details[i].label);
+		if (c->type == RD_T_STR)
+			rd_row_put(v, NULL, c->s);
+		else
+			rd_buf_printf(v->out, "%" PRIu64, c->u);
+	}
+	if (any)
+		rd_buf_str(v->out, "\n");
+}
+
+void rd_render_qp_event(const struct rd_section *section, size_t row, bool colour, struct rd_buf *out)
+{
+	struct rd_row_view v = { section, rd_section_row(section, row), colour, 0, out };
+
+	rd_row_put_time(&v);
+	put_where(&v);
+	put_what(&v);
+	put_qp_caller(&v);
+	rd_buf_str(out, "\n");
+	put_details(&v);
+}
+
+static const char *text_or(const struct rd_row_view *view, const char *key, const char *unknown)
+{
+	const char *text = rd_row_text(view, key);
+
+	return text ? text : unknown;
+}
+
+/* "16 bits, saturates at 65535"; a gauge and a counter of 64 bits never reach their limit. */
+static void add_overflow(const struct rd_row_view *view)
+{
+	const char *overflow = text_or(view, "overflow", "width unknown");
+	const struct rd_cell *bits = rd_row_cell(view, "bits");
+
+	if (bits && (strcmp(overflow, "saturates") == 0 || strcmp(overflow, "wraps") == 0))
+		rd_buf_printf(view->out, "%" PRIu64 " bits, %s at %" PRIu64, bits->u, overflow,
+			      (UINT64_C(1) << (bits->u & 63)) - 1);
+	else
+		rd_buf_str(view->out, overflow);
+}
+
+static void add_meaning(const struct rd_row_view *view)
+{
+	const char *driver = text_or(view, "driver", "*"), *unit = text_or(view, "unit", "-");
+	const struct rd_cell *summable = rd_row_cell(view, "summable");
+
+	rd_row_put(view, NULL, text_or(view, "name", "-"));
+	rd_buf_printf(view->out, " (%s)\n  ", strcmp(driver, "*") == 0 ? "any driver" : driver);
+	rd_row_put(view, NULL, text_or(view, "meaning", "-"));
+	rd_buf_printf(view->out, "\n  counts %s; ", strcmp(unit, "-") == 0 ? "various units" : unit);
+	add_overflow(view);
+	rd_buf_printf(view->out, "; %s; %s\n", text_or(view, "role", "no role"),
+		      summable && summable->b ? "may be added up over ports" : "must not be added up");
+}
+
+void rd_render_meanings(const struct rd_section *section, struct rd_buf *out)
+{
+	for (size_t i = 0; i < section->n; i++)
+		add_meaning(&(struct rd_row_view){ .section = section, .row = rd_section_row(section, i), .out = out });
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A section as text: a grid with changes, sorting and filtering, fitted into the terminal, and scrolled. */
 #include "view/grid.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
 
@@ -345,7 +347,8 @@ static int compare_rows(const void *pa, const void *pb, void *arg)
 	return (a->index > b->index) - (a->index < b->index);
 }
 
-void rd_grid_sort(struct rd_grid *grid, int column, bool backwards)
+/* Stable; groups first, numbers as numbers. `column` < 0: the order of the report. */
+static void rd_grid_sort(struct rd_grid *grid, int column, bool backwards)
 {
 	struct order order = { .column = column, .backwards = backwards };
 
@@ -355,7 +358,8 @@ void rd_grid_sort(struct rd_grid *grid, int column, bool backwards)
 	qsort_r(grid->rows, grid->n, sizeof(*grid->rows), compare_rows, &order);
 }
 
-bool rd_grid_matches(const struct rd_grid *grid, size_t row, const char *text)
+/* Whether any cell of the row, or its group, contains the text, ignoring case. Empty text: true. */
+static bool rd_grid_matches(const struct rd_grid *grid, size_t row, const char *text)
 {
 	if (!*text)
 		return true;
@@ -365,4 +369,454 @@ bool rd_grid_matches(const struct rd_grid *grid, size_t row, const char *text)
 		if (strcasestr(grid->rows[row].cells[c].text, text))
 			return true;
 	return false;
+}
+
+#define NAME_MOST 20  /* to which a name is shortened before columns are left out */
+#define NAME_LEAST 8  /* shorter names are all alike */
+#define SHARE_WIDTH 6 /* "100.0%", without its bar */
+#define NAMES_COMPARED 512
+
+/* Bytes of the character at `text`, and its width in columns of the terminal; as rd_text_width counts. */
+static size_t next_char(const char *text, size_t left, int *width)
+{
+	wchar_t c;
+	size_t n = mbrtowc(&c, text, left, &(mbstate_t){ 0 });
+
+	*width = n > 0 && n <= left ? wcwidth(c) : -1;
+	if (*width >= 0)
+		return n;
+	*width = 1;
+	return 1;
+}
+
+void rd_text_shorten(const char *text, int width, int head, bool ascii, struct rd_buf *out)
+{
+	size_t left = strlen(text), n;
+	int total = rd_text_width(text), at = 0, w;
+
+	if (total <= width) {
+		rd_buf_str(out, text);
+		return;
+	}
+	for (; left > 0; at += w, text += n, left -= n) {
+		n = next_char(text, left, &w);
+		if (at + w > head)
+			break;
+		rd_buf_add(out, text, n);
+	}
+	rd_buf_str(out, ascii ? "~" : "…");
+	for (; left > 0 && total - at > width - 1 - head; at += w, text += n, left -= n)
+		n = next_char(text, left, &w);
+	rd_buf_add(out, text, left);
+}
+
+/* The last `width` columns. */
+static const char *end_of(const char *text, int width)
+{
+	size_t left = strlen(text), n;
+
+	for (int over = rd_text_width(text) - width, w; left > 0 && over > 0; over -= w, text += n, left -= n)
+		n = next_char(text, left, &w);
+	return text;
+}
+
+void rd_grid_fitted(const struct rd_grid *grid, size_t column, const char *text, bool ascii, struct rd_buf *out)
+{
+	rd_buf_str(out, "");
+	if (grid->columns[column]->type == RD_T_SHARE)
+		rd_buf_str(out, end_of(text, grid->shown[column]));
+	else
+		rd_text_shorten(text, grid->shown[column], grid->heads[column], ascii, out);
+}
+
+static int less(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+/* The width to which a column can be narrowed, if names are shortened to `name`, and texts to half as much again. */
+static int least_width(const struct rd_grid *grid, size_t c, int name)
+{
+	int title = (int)strlen(grid->columns[c]->title), least = grid->widths[c];
+
+	if (grid->columns[c]->type == RD_T_SHARE)
+		least = less(least, SHARE_WIDTH);
+	else if (grid->columns[c]->fit != RD_FIT_WHOLE)
+		least = less(least, grid->columns[c]->fit == RD_FIT_TEXT ? name * 3 / 2 : name);
+	return least < title ? title : least;
+}
+
+static int sum_of(const struct rd_grid *grid, int name)
+{
+	int sum = -1; /* a blank between two columns */
+
+	for (size_t c = 0; c < grid->n_columns; c++)
+		if (grid->shown[c])
+			sum += least_width(grid, c, name) + 1;
+	return sum;
+}
+
+/* Leaves one column out; false: none is spare. */
+static bool leave_out(struct rd_grid *grid)
+{
+	size_t which = grid->n_columns;
+	int worst = 0;
+
+	for (size_t c = 0; c < grid->n_columns; c++) {
+		int spare = grid->columns[c]->spare;
+
+		if (spare && grid->empty[c])
+			spare += UINT8_MAX;
+		if (grid->shown[c] && spare > worst) {
+			worst = spare;
+			which = c;
+		}
+	}
+	if (which == grid->n_columns)
+		return false;
+	grid->shown[which] = 0;
+	return true;
+}
+
+/* Widens names and texts evenly as far as they need it, then shares by their bars. */
+static void widen(struct rd_grid *grid, int room)
+{
+	int before;
+
+	do {
+		before = room;
+		for (size_t c = 0; c < grid->n_columns && room > 0; c++)
+			if (grid->shown[c] && grid->shown[c] < grid->widths[c] &&
+			    grid->columns[c]->fit != RD_FIT_WHOLE) {
+				grid->shown[c]++;
+				room--;
+			}
+	} while (room < before);
+	for (size_t c = 0; c < grid->n_columns; c++)
+		if (grid->shown[c] && grid->widths[c] - grid->shown[c] <= room) {
+			room -= grid->widths[c] - grid->shown[c];
+			grid->shown[c] = grid->widths[c];
+		}
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Number of different names among those of the column, shortened with this head. */
+static size_t count_different(const struct rd_grid *grid, size_t c, int head)
+{
+	char *names[NAMES_COMPARED] = { 0 };
+	size_t n = 0, different = 0;
+
+	for (size_t i = 0; i < grid->n && n < NAMES_COMPARED; i++) {
+		struct rd_buf text = { 0 };
+
+		if (grid->rows[i].index >= NAMES_COMPARED)
+			continue;
+		rd_buf_str(&text, "");
+		rd_text_shorten(grid->rows[i].cells[c].text, grid->shown[c], head, true, &text);
+		names[n++] = text.data;
+	}
+	qsort(names, n, sizeof(*names), compare_texts);
+	for (size_t i = 0; i < n; i++)
+		different += i == 0 || strcmp(names[i - 1], names[i]) != 0;
+	for (size_t i = 0; i < n; i++)
+		free(names[i]);
+	return different;
+}
+
+/* Names of one site differ at the beginning, in the middle or at the end. */
+static int choose_head(const struct rd_grid *grid, size_t c)
+{
+	static const int percent[] = { 67, 50, 80, 33, 100, 0 };
+	int room = grid->shown[c] - 1, best = 0;
+	size_t most = 0;
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(percent); i++) {
+		int head = room * percent[i] / 100;
+		size_t n = count_different(grid, c, head);
+
+		if (n > most) {
+			most = n;
+			best = head;
+		}
+	}
+	return best;
+}
+
+void rd_grid_fit(struct rd_grid *grid, int columns)
+{
+	int name = columns / 4 > NAME_MOST ? NAME_MOST : columns / 4 < NAME_LEAST ? NAME_LEAST : columns / 4, room;
+
+	if (grid->fitted == columns)
+		return;
+	grid->fitted = columns;
+	room = columns + 1;
+	for (size_t c = 0; c < grid->n_columns; c++) {
+		grid->shown[c] = grid->heads[c] = grid->widths[c];
+		room -= grid->widths[c] + 1;
+	}
+	if (room >= 0)
+		return;
+	while (sum_of(grid, name) > columns && leave_out(grid))
+		;
+	while (sum_of(grid, name) > columns && name > NAME_LEAST)
+		name--;
+	room = columns - sum_of(grid, name);
+	for (size_t c = 0; c < grid->n_columns; c++)
+		if (grid->shown[c])
+			grid->shown[c] = least_width(grid, c, name);
+	widen(grid, room);
+	for (size_t c = 0; c < grid->n_columns; c++) {
+		grid->heads[c] = grid->shown[c] - 1;
+		if (grid->columns[c]->fit == RD_FIT_NAME && grid->shown[c] && grid->shown[c] < grid->widths[c])
+			grid->heads[c] = choose_head(grid, c);
+	}
+}
+
+#define LEAST_WIDTH 16 /* columns of the terminal for a value */
+
+/* Bytes of `text` that fit into `width` columns of the terminal: up to the last blank in them, or within a word that is longer. */
+static size_t fitting(const char *text, int width)
+{
+	size_t size = strlen(text), at = 0, blank = 0;
+	int used = 0;
+
+	while (at < size) {
+		wchar_t c;
+		size_t n = mbrtowc(&c, text + at, size - at, &(mbstate_t){ 0 });
+		int w = n > 0 && n <= size - at ? wcwidth(c) : -1;
+
+		if (w < 0)
+			n = w = 1;
+		if (used + w > width)
+			return blank ? blank : at ? at : n;
+		if (text[at] == ' ')
+			blank = at;
+		used += w;
+		at += n;
+	}
+	return size;
+}
+
+static void add_wrapped(struct rd_section *to, const char *name, const char *value, int width)
+{
+	do {
+		size_t size = fitting(value, width);
+		_cleanup_free_ char *part = rd_dup_part(value, size);
+		struct rd_row *row = rd_section_add(to);
+
+		rd_row_str(row, 0, name);
+		rd_row_str(row, 1, part);
+		name = "";
+		value += size;
+		value += strspn(value, " ");
+	} while (*value);
+}
+
+static bool has_values(const struct rd_section *section)
+{
+	return section->n_columns == 2 && section->columns[0].type == RD_T_STR && section->columns[1].type == RD_T_STR;
+}
+
+struct rd_section *rd_wrap_values(struct rd_section *section, int columns)
+{
+	struct rd_section *wrapped;
+	int width = columns;
+
+	if (!has_values(section))
+		return section;
+	for (size_t i = 0; i < section->n; i++) {
+		_cleanup_buf_ struct rd_buf name = { 0 };
+
+		rd_render_cell(&section->columns[0], &rd_section_row(section, i)->cells[0], &name);
+		if (name.data && columns - 1 - rd_text_width(name.data) < width)
+			width = columns - 1 - rd_text_width(name.data);
+	}
+	if (width < LEAST_WIDTH)
+		width = LEAST_WIDTH;
+	wrapped = rd_section_create(section->key, section->columns, 2);
+	for (size_t i = 0; i < section->n; i++) {
+		const struct rd_row *row = rd_section_row(section, i);
+		_cleanup_buf_ struct rd_buf value = { 0 };
+
+		rd_render_cell(&section->columns[1], &row->cells[1], &value);
+		add_wrapped(wrapped, row->cells[0].known == RD_OK ? row->cells[0].s : NULL,
+			    value.data ? value.data : "", width);
+	}
+	rd_section_destroy(section);
+	return wrapped;
+}
+
+void rd_pane_init(struct rd_pane *pane)
+{
+	*pane = (struct rd_pane){ .sort = -1 };
+}
+
+void rd_pane_deinit(struct rd_pane *pane)
+{
+	rd_grid_deinit(&pane->grid);
+	rd_section_destroy(pane->section);
+	free(pane->lines);
+	*pane = (struct rd_pane){ .sort = -1 };
+}
+
+const struct rd_grid_row *rd_pane_row(const struct rd_pane *pane)
+{
+	return pane->cursor < pane->n ? &pane->grid.rows[pane->lines[pane->cursor].row] : NULL;
+}
+
+static bool begins_group(const struct rd_pane *pane, size_t row, const char *group)
+{
+	const char *own = pane->grid.rows[row].group;
+
+	return own && (!group || strcmp(own, group) != 0);
+}
+
+static void fill_lines(struct rd_pane *pane)
+{
+	struct rd_pane_line *lines = rd_alloc(2 * pane->grid.n + 1, sizeof(*lines));
+	const char *group = NULL;
+
+	free(pane->lines);
+	pane->lines = lines;
+	pane->n = pane->n_rows = 0;
+	for (size_t i = 0; i < pane->grid.n; i++) {
+		if (!rd_grid_matches(&pane->grid, i, pane->filter) ||
+		    (pane->only_faults && pane->grid.rows[i].severity < RD_SEV_WARNING))
+			continue;
+		if (begins_group(pane, i, group))
+			lines[pane->n++] = (struct rd_pane_line){ .row = i, .heading = true };
+		group = pane->grid.rows[i].group;
+		lines[pane->n++] = (struct rd_pane_line){ .row = i };
+		pane->n_rows += !pane->grid.rows[i].gone;
+	}
+}
+
+/* Moves the cursor to the row with this key, else leaves it on its line. */
+static void find_cursor(struct rd_pane *pane, const char *key)
+{
+	for (size_t i = 0; key && i < pane->n; i++)
+		if (!pane->lines[i].heading && strcmp(pane->grid.rows[pane->lines[i].row].key, key) == 0) {
+			/* Scroll by the same amount, so that the row stays in place on the screen. */
+			pane->top = i + pane->top > pane->cursor ? i + pane->top - pane->cursor : 0;
+			pane->cursor = i;
+			return;
+		}
+	if (pane->cursor >= pane->n)
+		pane->cursor = pane->n ? pane->n - 1 : 0;
+}
+
+void rd_pane_arrange(struct rd_pane *pane)
+{
+	const struct rd_grid_row *row = rd_pane_row(pane);
+	_cleanup_free_ char *key = row && pane->cursor > 0 ? rd_dup(row->key) : NULL;
+
+	rd_grid_sort(&pane->grid, pane->sort, pane->backwards);
+	fill_lines(pane);
+	find_cursor(pane, key);
+}
+
+void rd_pane_set(struct rd_pane *pane, struct rd_section *section, const struct rd_grid_style *style, bool reselected)
+{
+	const struct rd_grid_row *row = rd_pane_row(pane);
+	/* A cursor on the first row stays there, whichever row that is. */
+	_cleanup_free_ char *key = row && pane->cursor > 1 ? rd_dup(row->key) : NULL;
+	struct rd_grid grid = { 0 };
+
+	rd_grid_build(&grid, section, style, pane->grid.n_columns && !reselected ? &pane->grid : NULL);
+	rd_grid_deinit(&pane->grid);
+	rd_section_destroy(pane->section);
+	pane->grid = grid;
+	pane->section = section;
+	if (pane->sort >= (int)grid.n_columns)
+		pane->sort = -1;
+	rd_grid_sort(&pane->grid, pane->sort, pane->backwards);
+	fill_lines(pane);
+	find_cursor(pane, key);
+}
+
+void rd_pane_sort_step(struct rd_pane *pane, int step)
+{
+	do {
+		pane->sort += step;
+		if (pane->sort < -1)
+			pane->sort = (int)pane->grid.n_columns - 1;
+		if (pane->sort >= (int)pane->grid.n_columns)
+			pane->sort = -1;
+		/* Not by a column that a narrow terminal leaves out. */
+	} while (pane->sort >= 0 && pane->grid.fitted && !pane->left && !pane->grid.shown[pane->sort]);
+}
+
+/* Keeps a heading with its rows, and the cursor off headings. */
+static void clamp_cursor(struct rd_pane *pane, long direction, size_t room)
+{
+	if (pane->n == 0) {
+		pane->cursor = pane->top = 0;
+		return;
+	}
+	if (pane->cursor >= pane->n)
+		pane->cursor = pane->n - 1;
+	if (pane->lines[pane->cursor].heading)
+		pane->cursor += direction < 0 && pane->cursor > 0 ? -1 : 1;
+	if (pane->top > pane->cursor)
+		pane->top = pane->cursor;
+	if (pane->top > 0 && pane->top == pane->cursor && pane->lines[pane->top - 1].heading)
+		pane->top--;
+	if (room > 0 && pane->cursor >= pane->top + room)
+		pane->top = pane->cursor - room + 1;
+	if (pane->top + room > pane->n)
+		pane->top = pane->n > room ? pane->n - room : 0;
+}
+
+void rd_pane_move(struct rd_pane *pane, long by, size_t room)
+{
+	if (by < 0 && (size_t)-by > pane->cursor)
+		pane->cursor = 0;
+	else
+		pane->cursor += by;
+	clamp_cursor(pane, by, room);
+}
+
+void rd_pane_home(struct rd_pane *pane, size_t room)
+{
+	pane->cursor = pane->top = 0;
+	pane->left = 0;
+	clamp_cursor(pane, 1, room);
+}
+
+void rd_pane_end(struct rd_pane *pane, size_t room)
+{
+	pane->cursor = pane->n;
+	clamp_cursor(pane, 1, room);
+}
+
+bool rd_pane_next_problem(struct rd_pane *pane, size_t room)
+{
+	for (size_t i = 1; i <= pane->n; i++) {
+		size_t at = (pane->cursor + i) % pane->n;
+		const struct rd_grid_row *row = &pane->grid.rows[pane->lines[at].row];
+
+		if (pane->lines[at].heading || row->gone || row->severity < RD_SEV_WARNING)
+			continue;
+		pane->cursor = at;
+		clamp_cursor(pane, 1, room);
+		return true;
+	}
+	return false;
+}
+
+void rd_pane_shift(struct rd_pane *pane, int by, int columns)
+{
+	int width = RD_PANE_MARGIN;
+
+	for (size_t c = 0; c < pane->grid.n_columns; c++)
+		width += pane->grid.widths[c] + (c > 0);
+	pane->left += by;
+	if (pane->left > width - columns)
+		pane->left = width - columns;
+	if (pane->left < 0)
+		pane->left = 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "view/terminal.h"
+#include "view/view.h"
 
 #include <errno.h>
 #include <poll.h>

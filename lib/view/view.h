@@ -6,6 +6,7 @@
 #ifndef RD_VIEW_H
 #define RD_VIEW_H
 
+#include "base/base.h"
 #include "base/err.h"
 #include "report/shared/report.h"
 
@@ -71,5 +72,18 @@ void rd_view_add_values(struct rd_section *page, const struct rd_section *from, 
 /* Runs until q, a terminating signal, or until look returns 1. Takes over the terminal and restores it. -ENOTTY without a
  * terminal, -EOPNOTSUPP if it cannot position text; else 0 or -errno with err filled. */
 int rd_view_run(const struct rd_view_ops *ops, void *arg, bool colour, struct rd_err *err);
+
+/* Checks of the terminal, and waiting for a key or a terminating signal. */
+
+/* 0 if text can be positioned on the terminal; else -ENOTTY or -EOPNOTSUPP with err filled. */
+int rd_view_check_terminal(struct rd_err *err);
+
+/* From now on the first terminating signal (SIGHUP, SIGINT, SIGQUIT, SIGTERM) ends the waiting; the second has its previous
+ * effect. Call it after newterm: the previous handlers are those of ncurses. A SIGHUP that is ignored (nohup) stays ignored. */
+void rd_view_catch_signals(void);
+void rd_view_release_signals(void);
+
+/* Waits up to `ms` milliseconds (-1: without limit) for input. False: a terminating signal came, or the terminal was closed. */
+bool rd_view_wait(int ms);
 
 #endif

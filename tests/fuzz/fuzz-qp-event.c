@@ -3,7 +3,7 @@
 
 #include "analyse/qp/qp-track.h"
 #include "collect/rdma/qp-event.h"
-#include "render/render-qp-event.h"
+#include "render/render-event.h"
 #include "report/qp/report-qp-trace.h"
 
 #include <linux/types.h>

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/counters/causes-priv.h"
 #include "analyse/counters/causes.h"
 #include "counter-table.h"
 

@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "view/fit.h"
-#include "view/pane.h"
+#include "view/grid.h"
 
 enum { NAME, PORT, ERRORS, NOTHING, USED, CABLE, COLUMNS };
 

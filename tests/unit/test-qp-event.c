@@ -9,7 +9,7 @@
 
 #include "bpf/qp.h"
 #include "fake-host.h"
-#include "render/render-qp-event.h"
+#include "render/render-event.h"
 #include "report/qp/report-qp-trace.h"
 
 static struct fake_host host;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analyse/counters/rates.h"
+#include "analyse/counters/delta.h"
 #include "counter-table.h"
 
 /* A host of two ports, each with its data counters. */

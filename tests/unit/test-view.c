@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "render/render.h"
-#include "view/pane.h"
+#include "view/grid.h"
 
 enum { NAME, PEER, COUNT, USED };
 

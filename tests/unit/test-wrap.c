@@ -7,7 +7,6 @@
 
 #include "base/buf.h"
 #include "view/grid.h"
-#include "view/wrap.h"
 
 static const struct rd_column columns[] = {
 	{ .key = "name", .title = "NAME", .type = RD_T_STR },

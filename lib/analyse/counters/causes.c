@@ -1,14 +1,229 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Id, title, fix, severity and confidence of each cause. */
 #include "analyse/counters/causes.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/counters/causes-priv.h"
 #include "base/fix.h"
 #include "base/memory.h"
 #include "base/text.h"
+
+const struct rd_cause_words rd_cause_words[RD_CAUSE_IDS] = {
+	[RD_CAUSE_BAD_CABLE] = { "bad-cable", "bad cable or transceiver: data received with errors",
+				 "# clean and reseat the connector\n# then replace cable or transceiver\n# then try another port",
+				 RD_SEV_CRITICAL, RD_CONFIDENCE_HIGH },
+	[RD_CAUSE_ELSEWHERE] = { "damaged-elsewhere",
+				 "packets received that were damaged on an earlier link: not the cable of this port",
+				 "# look along the path for the port whose own link has errors: counters of the switches, on InfiniBand rdmadiag counters --fabric",
+				 RD_SEV_WARNING, RD_CONFIDENCE_HIGH },
+	[RD_CAUSE_PCIE_STALL] = { "pcie-backpressure", "PCI Express slows the NIC down",
+				  "rdmadiag topo-check\n# topo-check checks link width and speed, relaxed ordering, ACS, NUMA nodes",
+				  RD_SEV_WARNING, RD_CONFIDENCE_HIGH },
+	[RD_CAUSE_LINK_FLAP] = { "link-flap", "link flaps: it goes down and comes back",
+				 "dmesg -T | grep -iw link\n# check and replace cable and transceivers at both ends\n# times are in the kernel log and the switch log",
+				 RD_SEV_CRITICAL, RD_CONFIDENCE_HIGH },
+	[RD_CAUSE_LINK_DOWN] = { "link-down", "link went down",
+				 "dmesg -T | grep -iw link\n# unless it was maintenance, check cable and transceiver",
+				 RD_SEV_WARNING, RD_CONFIDENCE_HIGH },
+	[RD_CAUSE_PCIE_ERRORS] = { "pcie-errors", "PCI Express errors",
+				   "dmesg -T | grep AER\n# reseat the card or riser", RD_SEV_CRITICAL,
+				   RD_CONFIDENCE_HIGH },
+	[RD_CAUSE_PAUSE_STORM] = { "pause-storm",
+				   "this host pauses the network: it does not keep up with received traffic",
+				   "rdmadiag topo-check\n# drain the host\n# topo-check checks PCI Express and memory\n# look for a hung receiving process or GPU",
+				   RD_SEV_CRITICAL, RD_CONFIDENCE_HIGH },
+	[RD_CAUSE_PAUSED] = { "paused-by-switch", "switch pauses this host for much of the time",
+			      "# find the slow receiver: check the counters of the hosts that this host sends to",
+			      RD_SEV_WARNING, RD_CONFIDENCE_MEDIUM },
+	[RD_CAUSE_PFC_PRIORITY] = { "pfc-wrong-priority",
+				    "PFC pauses a different priority than the one that carries the traffic",
+				    "rdmadiag topo-check\n# map the DSCP or VLAN priority of RDMA traffic to the PFC priority, on host and switch",
+				    RD_SEV_WARNING, RD_CONFIDENCE_MEDIUM },
+	[RD_CAUSE_DROPS_NO_PFC] = { "drops-without-pfc", "packets dropped on this host, and no pause frames were sent",
+				    "rdmadiag topo-check\n# enable PFC for the priority of RDMA traffic, on host and switch",
+				    RD_SEV_CRITICAL, RD_CONFIDENCE_MEDIUM },
+	[RD_CAUSE_DROPS_PFC] = { "drops-with-pfc", "packets dropped on this host although pause frames were sent",
+				 "dcb buffer show dev IF\n# size the PFC headroom for the cable length: increase the receive buffer (mlnx_qos, devlink sb)\n# check the priority of the traffic",
+				 RD_SEV_CRITICAL, RD_CONFIDENCE_MEDIUM },
+	[RD_CAUSE_DISCARDS] = { "discards", "packets dropped before transmission or on reception",
+				"# check that the port of the peer is up\n# if it is, look for congestion: on InfiniBand rdmadiag counters --fabric",
+				RD_SEV_WARNING, RD_CONFIDENCE_MEDIUM },
+	[RD_CAUSE_LIMITED] = { "rate-limit", "packets dropped above the limit of the instance",
+			       "# send less, or use an instance with a higher limit", RD_SEV_WARNING,
+			       RD_CONFIDENCE_HIGH },
+	[RD_CAUSE_PARTITION] = { "wrong-partition", "packets discarded by the partition key check",
+				 "# compare the partition keys (P_Keys) of this port and of its peers with the partitions of the subnet manager",
+				 RD_SEV_WARNING, RD_CONFIDENCE_MEDIUM },
+	[RD_CAUSE_MTU] = { "mtu-mismatch", "received frames longer than this port accepts",
+			   "ip link show dev IF\n# set the same MTU on both ends and on the switch\n# no job may use the port meanwhile",
+			   RD_SEV_CRITICAL, RD_CONFIDENCE_HIGH },
+	[RD_CAUSE_MARKED] = { "congestion", "congestion: switches mark packets (ECN), senders slow down",
+			      "# look for many senders to one receiver\n# on InfiniBand rdmadiag counters --fabric lists the busiest ports",
+			      RD_SEV_WARNING, RD_CONFIDENCE_HIGH },
+	[RD_CAUSE_CNP_UNCLEAR] = { "congestion",
+				   "cannot determine whether there is congestion: unreachable peers cause CNPs, too",
+				   "rdmadiag qp-state IBDEV\n# qp-state lists unreachable peers\n# check np_ecn_marked_roce_packets at the receivers",
+				   RD_SEV_UNKNOWN, RD_CONFIDENCE_LOW },
+	[RD_CAUSE_WAITING] = { "congestion", "congestion: port has data to send but no credits",
+			       "rdmadiag counters --fabric\n# find the slow receiver or the saturated link",
+			       RD_SEV_WARNING, RD_CONFIDENCE_LOW },
+	[RD_CAUSE_LOSS] = { "packet-loss", "packets lost on the path",
+			    "# look for drops and bad links along the path: switch counters, on InfiniBand rdmadiag counters --fabric\n# a few are normal with adaptive routing",
+			    RD_SEV_WARNING, RD_CONFIDENCE_MEDIUM },
+	[RD_CAUSE_TIMEOUT] = { "ack-timeout", "ACK timeouts: no ACK from remote QPs in time",
+			       "rdmadiag qp-state IBDEV\n# check that the peers that qp-state lists are up, their ports ACTIVE and the path free of loss",
+			       RD_SEV_WARNING, RD_CONFIDENCE_MEDIUM },
+	[RD_CAUSE_RNR] = { "receiver-not-ready", "receivers post too few receive work requests (RNR NAK)",
+			   "# check for a slow or hung receiving process\n# otherwise use deeper receive queues",
+			   RD_SEV_WARNING, RD_CONFIDENCE_HIGH },
+	[RD_CAUSE_WORK_FAILED] = { "work-failed", "work requests failed",
+				   "rdmadiag qp-state IBDEV\nrdmadiag trace-errno --duration 60\n# find the first failed completion of the program",
+				   RD_SEV_WARNING, RD_CONFIDENCE_LOW },
+	[RD_CAUSE_WEAK_SIGNAL] = { "weak-signal", "weak signal: high bit error rate before FEC",
+				   "# clean and reseat the connector\n# then replace cable or transceiver\n# then try another port",
+				   RD_SEV_WARNING, RD_CONFIDENCE_MEDIUM },
+	[RD_CAUSE_TRANSCEIVER] = { "transceiver", "transceiver fault",
+				   "ethtool -m IF\n# replace the transceiver\n# ethtool -m shows its temperature and power",
+				   RD_SEV_CRITICAL, RD_CONFIDENCE_HIGH },
+	[RD_CAUSE_ICRC] = { "icrc", "packets corrupted between the end points, undetected by link-level CRC",
+			    "# a switch or NIC corrupts data: find the path that the packets share, and replace the devices on it",
+			    RD_SEV_CRITICAL, RD_CONFIDENCE_HIGH },
+	[RD_CAUSE_NOT_SENT] = { "not-sent", "network interface could not send packets of the RDMA device",
+				"ip -s link show dev IF\n# check that the interface is up and has the same MTU as the peer",
+				RD_SEV_CRITICAL, RD_CONFIDENCE_HIGH },
+	[RD_CAUSE_PEER_GONE] = { "peer-gone", "peer does not respond: transport retry count exceeded",
+				 "rdmadiag qp-state IBDEV\n# check that host and process of the peers that qp-state lists are alive and their ports ACTIVE",
+				 RD_SEV_CRITICAL, RD_CONFIDENCE_HIGH },
+	[RD_CAUSE_RNR_END] = { "rnr-exceeded", "receiver not ready: RNR retry count exceeded",
+			       "# post more receive work requests, or set rnr_retry to 7 (infinite)\n# check for a hung receiving process",
+			       RD_SEV_CRITICAL, RD_CONFIDENCE_HIGH },
+	[RD_CAUSE_KEY] = { "wrong-key", "wrong key, address or length: memory access refused",
+			   "# check the program for deregistered regions, bounds and access flags\n# check the MTU of both ends",
+			   RD_SEV_CRITICAL, RD_CONFIDENCE_MEDIUM },
+};
+
+/* Increases of the counters of a port, by topic. */
+
+int rd_priority_of(const char *name)
+{
+	const char *at = strstr(name, "pri");
+
+	while (at && *at && !isdigit((unsigned char)*at))
+		at++;
+	if (!at || *at < '0' || *at > '7' || isdigit((unsigned char)at[1]))
+		return -1;
+	return *at - '0';
+}
+
+static void add_evidence(struct rd_moved_topic *topic, uint32_t counter, const struct rd_delta *delta)
+{
+	struct rd_evidence evidence = { counter, delta->v, delta->kind == RD_DELTA_AT_LEAST };
+	size_t at = topic->n;
+
+	if (delta->v > topic->most)
+		topic->most = delta->v;
+	/* The largest first; if there is no space, the smallest is left out. */
+	while (at > 0 && topic->evidence[at - 1].delta < evidence.delta)
+		at--;
+	if (at == RD_ARRAY_SIZE(topic->evidence))
+		return;
+	if (topic->n < RD_ARRAY_SIZE(topic->evidence))
+		topic->n++;
+	memmove(&topic->evidence[at + 1], &topic->evidence[at], (topic->n - at - 1) * sizeof(evidence));
+	topic->evidence[at] = evidence;
+}
+
+/* Bits per unit; 0: not a unit of data. */
+static unsigned bits_of(const char *unit)
+{
+	return strcmp(unit, "4-octets") == 0 ? 32 : strcmp(unit, "bytes") == 0 ? 8 : strcmp(unit, "bits") == 0 ? 1 : 0;
+}
+
+/* Several counters may count the same data: the largest is used; parts of a total are added up. */
+static void add_load(uint64_t *to, uint64_t value, const struct rd_meaning *about)
+{
+	*to = about->parts > 1 ? *to + value : value > *to ? value : *to;
+}
+
+static void take_load(struct rd_moved *moved, const struct rd_counter *counter, uint64_t delta)
+{
+	const struct rd_meaning *about = counter->about;
+	unsigned bits = bits_of(about->unit);
+	bool of_rdma = counter->group <= RD_GROUP_OPTIONAL;
+	int priority = about->topic == RD_TOPIC_PRIORITY_DATA ? rd_priority_of(counter->name) : -1;
+
+	if ((about->topic == RD_TOPIC_DATA_GOT || about->topic == RD_TOPIC_LINE_GOT) && bits &&
+	    delta < UINT64_MAX / bits)
+		add_load(&moved->bits_in, delta * bits, about);
+	if (about->topic == RD_TOPIC_DATA_SENT && bits == 32)
+		moved->words_out = delta;
+	if (about->topic == RD_TOPIC_PACKETS_GOT && of_rdma)
+		add_load(&moved->packets_in, delta, about);
+	if (about->topic == RD_TOPIC_PACKETS_SENT && of_rdma)
+		add_load(&moved->packets_out, delta, about);
+	if (priority >= 0)
+		moved->bytes_of[priority] += delta;
+}
+
+static enum rd_topic judged_as(enum rd_topic topic)
+{
+	return topic == RD_TOPIC_RNR_GOT    ? RD_TOPIC_RNR :
+	       topic == RD_TOPIC_CNP_ALL    ? RD_TOPIC_CNP :
+	       topic == RD_TOPIC_REPLY_LOST ? RD_TOPIC_LOST :
+					      topic;
+}
+
+static void take_one(struct rd_moved *moved, const struct rd_counter *counter, uint32_t index,
+		     const struct rd_delta *delta)
+{
+	enum rd_topic topic;
+	int priority;
+
+	if (!counter->about)
+		return;
+	if (counter->meaning && counter->meaning->role == RD_ROLE_LOAD) {
+		take_load(moved, counter, delta->v);
+		return;
+	}
+	topic = judged_as(counter->about->topic);
+	add_evidence(&moved->topics[topic], index, delta);
+	priority = topic == RD_TOPIC_PAUSE_SENT || topic == RD_TOPIC_PAUSE_GOT ? rd_priority_of(counter->name) : -1;
+	if (priority >= 0)
+		moved->pause_of[priority] += delta->v;
+}
+
+void rd_moved_gather(const struct rd_moment *now, const struct rd_delta *deltas, double seconds, size_t *at,
+		     struct rd_moved *moved)
+{
+	const struct rd_counter_set *set = now->set;
+	uint32_t port = set->counters[*at].port;
+
+	moved->port = port;
+	moved->of = &set->ports[port];
+	moved->seconds = seconds;
+	for (; *at < set->n && set->counters[*at].port == port; ++*at) {
+		const struct rd_counter *counter = &set->counters[*at];
+		const struct rd_delta *delta = &deltas[*at];
+
+		if (delta->note >= RD_NOTE_REBOOT && delta->note <= RD_NOTE_GONE && delta->note != RD_NOTE_NEW)
+			moved->note = delta->note;
+		moved->reset |= delta->note == RD_NOTE_RESET;
+		if (delta->v == 0 && rd_counter_saturated(counter, &now->sample->values[*at]))
+			add_evidence(&moved->saturated, (uint32_t)*at,
+				     &(struct rd_delta){ now->sample->values[*at].v, RD_DELTA_AT_LEAST, 0 });
+		/* Queue pairs bound to a counter are included in the counters of the port. */
+		if (delta->kind == RD_DELTA_UNKNOWN || counter->group == RD_GROUP_QP)
+			continue;
+		moved->compared = true;
+		if (delta->v == 0 && counter->about && counter->about->topic == RD_TOPIC_BIT_ERROR)
+			moved->no_symbols |= strcmp(counter->about->unit, "symbols") == 0;
+		if (delta->v)
+			take_one(moved, counter, (uint32_t)*at, delta);
+	}
+}
 
 /* Bit error rates. After FEC InfiniBand and Ethernet allow at most 1e-12; good links are 1,000 times better. Before FEC,
  * clouds that run their own fabrics take links out of use above 1e-7; above about 2e-4 the FEC of 50 Gbit/s lanes (RS-544)

@@ -4,6 +4,7 @@
 #define RD_ANALYSE_DELTA_H
 
 #include "model/counters/counter.h"
+#include "model/shared/finding.h"
 
 /* Upper bound of events per second on current ports: 400 million packets, about 1.6 Tbit/s of full-size ones. */
 #define RD_EVENTS_PER_SECOND 4e8
@@ -35,5 +36,30 @@ void rd_deltas(const struct rd_moment *before, const struct rd_moment *now, stru
 
 /* Seconds between the two: by the monotonic clock if both are from the same boot, else by the wall clock; 0: unknown. */
 double rd_moments_seconds(const struct rd_moment *before, const struct rd_moment *now);
+
+/* Traffic of a port, from the counters that its driver has. */
+
+/* Selects the counters by their topics. The set must outlive `rates`. */
+void rd_rates_init(struct rd_rates *rates, const struct rd_counter_set *set);
+void rd_rates_deinit(struct rd_rates *rates);
+
+/* After devices were added or removed: copies the usual rates of the ports that are in both sets. */
+void rd_rates_carry(struct rd_rates *rates, const struct rd_counter_set *set, const struct rd_rates *old,
+		    const struct rd_counter_set *old_set);
+
+/*
+ * Rates of an interval of `seconds` from the deltas of all counters (rd_deltas). A counter whose delta is only a lower bound
+ * gives no rate: an unknown rate must not look like a low one.
+ */
+void rd_rates_update(struct rd_rates *rates, const struct rd_counter_set *set, const struct rd_delta *deltas,
+		     double seconds);
+
+/*
+ * Reports ports that carried traffic until this interval and carry (nearly) none now, if the host as a whole still has traffic
+ * or the port is no longer active, and the port that took the traffic over. Each loss is reported once. Call it after
+ * rd_rates_update.
+ */
+void rd_rates_findings(struct rd_rates *rates, const struct rd_counter_set *set, const struct rd_counter_sample *now,
+		       struct rd_findings *findings);
 
 #endif

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyse/counters/causes-priv.h"
+#include "analyse/counters/causes.h"
 #include "base/lines.h"
 #include "base/memory.h"
 #include "base/number.h"
