@@ -13,7 +13,7 @@
 #include "cmd/meanings.h"
 #include "cmd/table.h"
 #include "cmd/ticks.h"
-#include "collect/counters/counters-saved.h"
+#include "collect/counters/counters.h"
 #include "counters.h"
 #include "render/render-event.h"
 #include "report/counters/report-counters.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Errors: lists of them, those of a host without RDMA, reads without a reply. */
 #include "base/err.h"
 
 #include <errno.h>
@@ -6,6 +7,8 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "base/no-rdma.h"
+#include "base/stall.h"
 
 int rd_err_set(struct rd_err *err, int code, const char *object, const char *fmt, ...)
 {
@@ -75,4 +78,51 @@ bool rd_could_not_look(int r)
 	default:
 		return r < 0;
 	}
+}
+
+static const char object[] = "/sys/class/infiniband";
+
+int rd_no_rdma_stack(struct rd_err *err)
+{
+	rd_err_set(err, ENOENT, object, RD_NO_RDMA_STACK);
+	rd_err_hint(err, "modprobe ib_core, or the driver of the NIC; or read another host: --from BUNDLE");
+	return -ENOENT;
+}
+
+int rd_no_rdma_device(struct rd_err *err)
+{
+	rd_err_set(err, ENODEV, object, RD_NO_RDMA_DEVICE);
+	rd_err_hint(
+		err,
+		"load the driver of the NIC, or add a software RDMA device: rdma link add rxe0 type rxe netdev eth0");
+	return -ENODEV;
+}
+
+void rd_stalls_add(struct rd_stalls *stalls, const struct rd_stall *stall)
+{
+	if (rd_grow(&stalls->v, &stalls->cap, stalls->n + 1, sizeof(*stalls->v)) == 0)
+		stalls->v[stalls->n++] = *stall;
+}
+
+void rd_stalls_deinit(struct rd_stalls *stalls)
+{
+	free(stalls->v);
+	*stalls = (struct rd_stalls){ 0 };
+}
+
+const struct rd_stall *rd_stalls_first(const struct rd_stalls *stalls, enum rd_stall_kind kind)
+{
+	for (size_t i = 0; i < stalls->n; i++)
+		if (stalls->v[i].kind == kind)
+			return &stalls->v[i];
+	return NULL;
+}
+
+size_t rd_stalls_count(const struct rd_stalls *stalls, enum rd_stall_kind kind)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < stalls->n; i++)
+		n += stalls->v[i].kind == kind;
+	return n;
 }

@@ -1,11 +1,115 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Libraries that are loaded on demand, and the environment that libraries see. */
 #include "base/late.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+
+#include "base/base.h"
+#include "base/environ.h"
+#include "base/library.h"
+
+/* clang-format off */
+#ifdef RD_STATIC
+#define MNL(x)                                                                                              \
+	x(RD_LIBMNL, "libmnl.so.0", "netlink", "the kernel cannot be queried over netlink", "all commands", \
+	  "libmnl (Debian: libmnl0, Fedora: libmnl)")
+#define BPF(x)                                                                                                     \
+	x(RD_LIBELF, "libelf.so.1", "tracing", "the kernel cannot be traced", "trace-errno, qp-state --trace", \
+	  "libelf (Debian: libelf1 or libelf1t64, Fedora: elfutils-libelf)")
+#else
+#define MNL(x)
+#define BPF(x)                                                                                                     \
+	x(RD_LIBBPF, "libbpf.so.1", "tracing", "the kernel cannot be traced", "trace-errno, qp-state --trace, capture", \
+	  "libbpf (Debian: libbpf1, Fedora: libbpf)")
+#endif
+
+/* Identifier, soname, feature, consequence if missing, affected commands, and package. */
+#define LIBRARIES(x)                                                                                   \
+	x(RD_LIBARCHIVE, "libarchive.so.13", "archives", "archives cannot be read or written",          \
+	  "capture, diff, --from; packed kernel modules", "libarchive (Debian: libarchive13, Fedora: libarchive)") \
+	BPF(x)                                                                                         \
+	x(RD_LIBDW, "libdw.so.1", "user-stacks", "functions in user stacks cannot be named",               \
+	  "trace-errno --user-stack", "libdw (Debian: libdw1, Fedora: elfutils-libs)")                  \
+	x(RD_LIBEXPAT, "libexpat.so.1", "topologies", "topology files cannot be read",                  \
+	  "nic-map of a topology file", "libexpat (Debian: libexpat1, Fedora: expat)")                  \
+	x(RD_LIBIBMAD, "libibmad.so.5", "fabric", "management datagrams (MADs) cannot be decoded",      \
+	  "counters --fabric", "libibmad (Debian: libibmad5, Fedora: infiniband-diags)")                \
+	x(RD_LIBIBUMAD, "libibumad.so.3", "fabric", "management datagrams (MADs) cannot be sent",       \
+	  "counters --fabric", "libibumad (Debian: libibumad3, Fedora: libibumad)")                     \
+	x(RD_LIBIBVERBS, "libibverbs.so.1", "limits", "device limits are unknown",                \
+	  "qp-state --summary, nic-map, capture", "libibverbs (Debian: libibverbs1, Fedora: libibverbs)") \
+	x(RD_LIBMLX5, "libmlx5.so.1", "data-direct", "Data Direct functions are unknown",             \
+	  "nic-map, topo-check", "ibverbs-providers (rdma-core 54 and later)")                          \
+	x(RD_LIBNCURSES, "libncursesw.so.6", "views", "live views are not available",                        \
+	  "--live", "ncurses (Debian: libncursesw6, Fedora: ncurses-libs)")                             \
+	x(RD_LIBREADLINE, "libreadline.so.8", "shell", "lines are not edited, completed and remembered",       \
+	  "shell", "readline (Debian: libreadline8, Fedora: readline)")                                 \
+	x(RD_LIBSMARTCOLS, "libsmartcols.so.1", "tables", "tables are not fitted to the terminal",       \
+	  "all commands, on a terminal", "libsmartcols (Debian: libsmartcols1, Fedora: libsmartcols)") \
+	MNL(x)
+/* clang-format on */
+
+#define ENTRY(id, so, word, what, place, pack) \
+	[id] = { .soname = (so), .without = (what), .where = (place), .package = (pack) },
+const struct rd_library rd_libraries[RD_LIBRARIES] = { LIBRARIES(ENTRY) };
+
+/*
+ * The same for packagers: the ELF notes of systemd.io/ELF_DLOPEN_METADATA, from which distributions derive recommended packages.
+ */
+#define TYPE 0x407c0c0a
+#define JSON(so, word, what)                                                                    \
+	"[{\"soname\":[\"" so "\"],\"feature\":\"" word "\",\"description\":\"without it " what \
+	"\",\"priority\":\"recommended\"}]"
+#define NOTE(id, so, word, what, place, pack)                                                      \
+	static const struct {                                                                      \
+		Elf32_Nhdr head;                                                                   \
+		char owner[4];                                                                     \
+		char json[(sizeof(JSON(so, word, what)) + 3) & ~(size_t)3];                        \
+	} note_##id __attribute__((used, aligned(4), section(".note.dlopen"))) = {                 \
+		{ sizeof("FDO"), sizeof(JSON(so, word, what)), TYPE }, "FDO", JSON(so, word, what) \
+	};
+LIBRARIES(NOTE)
+
+/* None of them can select a file: glibc and ncurses refuse values with a slash. */
+static const char *const harmless[] = { "LANG=", "LANGUAGE=", "LC_ALL=", "LC_CTYPE=", "TERM=", "COLUMNS=", "LINES=" };
+
+static char *shown[RD_ARRAY_SIZE(harmless) + 1];
+
+static char *find_variable(const char *name)
+{
+	for (char **variable = environ; *variable; variable++)
+		if (strncmp(*variable, name, strlen(name)) == 0)
+			return *variable;
+	return NULL;
+}
+
+char **rd_environ_hide(void)
+{
+	char **whole = environ;
+	size_t n = 0;
+
+	if (!getauxval(AT_SECURE) || !environ)
+		return whole;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(harmless); i++) {
+		shown[n] = find_variable(harmless[i]);
+		n += shown[n] != NULL;
+	}
+	shown[n] = NULL;
+	environ = shown;
+	return whole;
+}
+
+void rd_environ_show(char **whole)
+{
+	environ = whole;
+}
 
 static int missing(const struct rd_late *late, const char *object, struct rd_err *err)
 {

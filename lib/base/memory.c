@@ -1,9 +1,87 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Memory allocation that does not fail, and the abnormal end of the program. */
 #include "base/memory.h"
 
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/end.h"
+
+#define HINT "  try: free memory, or raise its limit (ulimit -v, memory.max of the control group)\n"
+
+static pid_t watched;
+static bool in_order, limited;
+static void (*steps[4])(void);
+static size_t n_steps;
+
+void rd_at_end(void (*step)(void))
+{
+	for (size_t i = 0; i < n_steps; i++)
+		if (steps[i] == step)
+			return;
+	if (n_steps == sizeof(steps) / sizeof(steps[0]))
+		abort();
+	steps[n_steps++] = step;
+}
+
+_Noreturn static void end_program(const char *why)
+{
+	ssize_t ignored;
+
+	if (getpid() != watched)
+		_exit(RD_EXIT_NO_MEMORY);
+	while (n_steps > 0)
+		steps[--n_steps]();
+	ignored = write(STDERR_FILENO, why, strlen(why));
+	(void)ignored; /* no other place to report it */
+	_exit(RD_EXIT_NO_MEMORY);
+}
+
+void rd_end_limit(size_t bytes)
+{
+#ifndef __SANITIZE_ADDRESS__
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_DATA, &limit) < 0 || limit.rlim_cur <= bytes)
+		return;
+	limit.rlim_cur = bytes;
+	limited = setrlimit(RLIMIT_DATA, &limit) == 0;
+#else
+	(void)bytes;
+#endif
+}
+
+_Noreturn void rd_out_of_memory(void)
+{
+	end_program(
+		limited ?
+			"rdmadiag: out of memory, of which inputs of this size may take no more: output is incomplete\n" :
+			"rdmadiag: out of memory: output is incomplete\n" HINT);
+}
+
+static void at_exit(void)
+{
+	if (!in_order && getpid() == watched)
+		end_program(
+			"rdmadiag: a library called exit(), probably for lack of memory: output is incomplete\n" HINT);
+}
+
+void rd_end_watch(void)
+{
+	watched = getpid();
+	in_order = false;
+	if (atexit(at_exit) != 0)
+		rd_out_of_memory();
+}
+
+int rd_end_in_order(int code)
+{
+	in_order = true;
+	return code;
+}
 
 void *rd_alloc(size_t n, size_t elem_size)
 {

@@ -6,7 +6,7 @@
 #include "analyse/counters/causes.h"
 #include "analyse/counters/threshold.h"
 #include "analyse/shared/meaning.h"
-#include "collect/counters/counters-saved.h"
+#include "collect/counters/counters.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "readback.h"
 
-#include "collect/counters/counters-saved.h"
+#include "collect/counters/counters.h"
 #include "collect/host/host.h"
 #include "model/host/profile.h"
 #include "source/shared/source.h"

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collect/counters/counters-saved.h"
 #include "collect/counters/counters.h"
 #include "fake-host.h"
 #include "fake-netlink.h"

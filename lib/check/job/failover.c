@@ -3,8 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "check/shared/pcie.h"
-#include "check/shared/port.h"
 #include "check/shared/rules.h"
 
 static const struct rd_choice *choice_in(const struct rd_choices *choices, size_t gpu)

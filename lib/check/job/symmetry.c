@@ -2,7 +2,6 @@
 /* Devices that the layout of the host implies, but that are missing. */
 
 #include "model/host/symmetry.h"
-#include "check/shared/pcie.h"
 #include "check/shared/rules.h"
 #include "model/host/pcie.h"
 #include "model/host/system.h"

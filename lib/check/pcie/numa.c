@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "base/memory.h"
-#include "check/shared/pcie.h"
 #include "check/shared/rules.h"
 #include "model/host/symmetry.h"
 

@@ -4,7 +4,6 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
-#include "check/shared/pcie.h"
 #include "check/shared/rules.h"
 #include "model/host/pcie.h"
 #include "model/host/symmetry.h"

@@ -2,7 +2,6 @@
 /* What a subnet manager assigns to a port (LID, partitions), and the width of its link. */
 #include <string.h>
 
-#include "check/shared/port.h"
 #include "check/shared/rules.h"
 
 enum { LID_PERMISSIVE = 0xffff, PKEY_DEFAULT = 0xffff, PKEY_FULL = 0x8000 };

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "check/shared/port.h"
 #include "check/shared/rules.h"
 #include "model/host/symmetry.h"
 

@@ -2,7 +2,6 @@
 /* GID tables of RoCE ports. */
 #include <string.h>
 
-#include "check/shared/port.h"
 #include "check/shared/rules.h"
 
 /* The rules in this file do not apply to the ports of a Gaudi, which are RoCE as well. */

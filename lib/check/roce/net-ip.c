@@ -2,7 +2,6 @@
 /* IP below RoCE: several NICs in one subnet, addresses, neighbours, routes, the firewall, flapping links. */
 #include <string.h>
 
-#include "check/shared/port.h"
 #include "check/shared/rules.h"
 
 enum { DADFAILED = 0x08 }; /* IFA_F_DADFAILED */

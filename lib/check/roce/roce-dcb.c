@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "check/shared/port.h"
 #include "check/shared/rules.h"
 #include "model/host/system.h"
 

@@ -56,8 +56,6 @@ struct rd_counter_read *rd_counter_read_begin(struct rd_counter_reader *reader, 
 /* Ends the request; one without counters is removed. */
 void rd_counter_read_end(struct rd_counter_reader *reader);
 
-void rd_counter_read_deinit(struct rd_counter_read *read);
-
 /* Adds a counter to the current request; above the limit it only sets too_many. */
 void rd_counter_read_add(struct rd_counter_reader *reader, enum rd_counter_group group, const char *name,
 			 const char *netdev);
@@ -70,16 +68,11 @@ struct rd_counter_value *rd_counter_slot(struct rd_counter_reader *reader, const
 void rd_counter_read_failed(const struct rd_counter_read *read, struct rd_counter_sample *sample, int code);
 
 /* Find the counters of a device, port or interface. */
-void rd_counters_find_files(struct rd_counter_reader *reader, uint32_t port, enum rd_counter_group group,
-			    const char *netdev, const char *dir);
-void rd_counters_find_cm(struct rd_counter_reader *reader, uint32_t port, const char *dir);
 bool rd_counters_find_rdma(struct rd_counter_reader *reader, uint32_t port); /* false: it has none */
 void rd_counters_find_bound(struct rd_counter_reader *reader, uint32_t port);
 void rd_counters_find_ethtool(struct rd_counter_reader *reader, uint32_t port, const char *netdev);
 
 /* Run one request. */
-void rd_counters_read_files(struct rd_counter_reader *reader, struct rd_counter_read *read,
-			    struct rd_counter_sample *sample);
 void rd_counters_read_rdma(struct rd_counter_reader *reader, struct rd_counter_read *read,
 			   struct rd_counter_sample *sample);
 void rd_counters_read_ethtool(struct rd_counter_reader *reader, struct rd_counter_read *read,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "collect/counters/counters-saved.h"
+#include "collect/counters/counters.h"
 
 #include <errno.h>
 #include <math.h>

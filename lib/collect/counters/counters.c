@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finding and reading the counters of a host; those in files. */
 #include "collect/counters/counters.h"
-#include "collect/counters/counters-priv.h"
-#include "collect/host/host.h"
-#include "collect/shared/genl.h"
 
 #include <errno.h>
 #include <linux/ethtool_netlink.h>
@@ -11,6 +9,193 @@
 #include <time.h>
 
 #include "base/memory.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "collect/counters/counters-priv.h"
+#include "collect/host/host.h"
+#include "collect/shared/genl.h"
+
+/* Requests, and the counters that they return. */
+
+struct rd_counter_read *rd_counter_read_begin(struct rd_counter_reader *reader, enum rd_counter_how how, uint32_t port,
+					      const char *object)
+{
+	struct rd_counter_read *read = RD_ADD(reader->reads, reader->n_reads, reader->cap_reads);
+
+	*read = (struct rd_counter_read){
+		.how = how, .port = port, .first = (uint32_t)reader->set.n, .object = rd_dup(object)
+	};
+	return read;
+}
+
+static void rd_counter_read_deinit(struct rd_counter_read *read)
+{
+	RD_FREE(read->object, read->slots);
+}
+
+void rd_counter_read_end(struct rd_counter_reader *reader)
+{
+	if (reader->reads[reader->n_reads - 1].n == 0)
+		rd_counter_read_deinit(&reader->reads[--reader->n_reads]);
+}
+
+void rd_counter_read_add(struct rd_counter_reader *reader, enum rd_counter_group group, const char *name,
+			 const char *netdev)
+{
+	struct rd_counter_read *read = &reader->reads[reader->n_reads - 1];
+	struct rd_counter *counter;
+
+	reader->too_many |= reader->set.n >= RD_COUNTERS_MAX;
+	if (reader->too_many)
+		return;
+	counter = rd_counter_set_add(&reader->set, read->port, group, name);
+	counter->netdev = rd_dup_if(netdev);
+	read->n++;
+}
+
+struct rd_counter_value *rd_counter_slot(struct rd_counter_reader *reader, const struct rd_counter_read *read,
+					 struct rd_counter_sample *sample, const char *name, uint32_t *hint)
+{
+	for (uint32_t i = 0; i < read->n; i++) {
+		uint32_t at = (*hint + i) % read->n;
+
+		if (strcmp(reader->set.counters[read->first + at].name, name) != 0)
+			continue;
+		*hint = at + 1;
+		return &sample->values[read->first + at];
+	}
+	return NULL;
+}
+
+void rd_counter_read_failed(const struct rd_counter_read *read, struct rd_counter_sample *sample, int code)
+{
+	for (uint32_t i = 0; i < read->n; i++)
+		sample->values[read->first + i] =
+			(struct rd_counter_value){ .known = code == EACCES || code == EPERM ? RD_DENIED : RD_ABSENT,
+						   .code = code };
+}
+
+/* Counters with one file each: counters/, hw_counters/, statistics/. */
+
+/* So many refusals in a row, from the first file of mlx5's counters/ on, mean that this function may not read any of them. Each
+ * costs a firmware command that is refused, and a line "ACCESS_REG … failed" in the kernel log. */
+#define REFUSALS 3
+
+/* A number as printed by sysfs, up to trailing blanks; -EBADMSG for any other text ("N/A (no PMA)"). */
+static int parse_value(const char *text, uint64_t *ret)
+{
+	text += strspn(text, " \t");
+	return rd_take_uint(&text, RD_AS_C, UINT64_MAX, ret) < 0 || text[strspn(text, " \t\r\n")] ? -EBADMSG : 0;
+}
+
+/* "lifespan" is among the counters: how long the driver caches values. */
+static bool is_counter(const char *name)
+{
+	return strcmp(name, "lifespan") != 0;
+}
+
+static void rd_counters_find_files(struct rd_counter_reader *reader, uint32_t port, enum rd_counter_group group,
+				   const char *netdev, const char *dir)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+
+	if (rd_sysfs_list(&reader->fs, &names, "%s", dir) < 0 || names.n == 0)
+		return;
+	rd_counter_read_begin(reader, RD_HOW_FILES, port, dir);
+	for (size_t i = 0; i < names.n; i++)
+		if (is_counter(names.v[i]))
+			rd_counter_read_add(reader, group, names.v[i], netdev);
+	rd_counter_read_end(reader);
+}
+
+/* Retransmitted and duplicate messages of the connection manager, by type: "cm_tx_retries/req". */
+static void rd_counters_find_cm(struct rd_counter_reader *reader, uint32_t port, const char *dir)
+{
+	static const char *const kinds[] = { "cm_tx_retries", "cm_rx_duplicates" };
+
+	rd_counter_read_begin(reader, RD_HOW_FILES, port, dir);
+	for (size_t k = 0; k < RD_ARRAY_SIZE(kinds); k++) {
+		_cleanup_names_ struct rd_names names = { 0 };
+
+		if (rd_sysfs_list(&reader->fs, &names, "%s/%s", dir, kinds[k]) < 0)
+			continue;
+		for (size_t i = 0; i < names.n; i++) {
+			_cleanup_free_ char *name = rd_text("%s/%s", kinds[k], names.v[i]);
+
+			rd_counter_read_add(reader, RD_GROUP_PORT, name, NULL);
+		}
+	}
+	rd_counter_read_end(reader);
+}
+
+static bool is_refusal(int code)
+{
+	return code == EINVAL || code == EIO || code == EREMOTEIO || code == EOPNOTSUPP;
+}
+
+/* The path is needed only if the file is not open yet. */
+static int read_text(struct rd_counter_reader *reader, const struct rd_counter_read *read, uint32_t i, char *text,
+		     size_t size)
+{
+	struct rd_source *src = reader->fs.src;
+	uint32_t *slot = &read->slots[i];
+	char path[512];
+	int r = *slot ? rd_read_again(src, NULL, slot, text, size) : -ESTALE;
+
+	if (r != -ESTALE)
+		return r;
+	snprintf(path, sizeof(path), "%s/%s", read->object, reader->set.counters[read->first + i].name);
+	return rd_read_again(src, path, slot, text, size);
+}
+
+static void read_one(struct rd_counter_reader *reader, const struct rd_counter_read *read, uint32_t i,
+		     struct rd_counter_value *value)
+{
+	char text[64];
+	int r = read_text(reader, read, i, text, sizeof(text));
+
+	if (r < 0) {
+		struct rd_err err = { 0 };
+
+		value->known = r == -EACCES || r == -EPERM ? RD_DENIED : RD_ABSENT;
+		value->code = -r;
+		if (value->known != RD_DENIED)
+			return;
+		rd_err_set(&err, -r, reader->set.counters[read->first + i].name, "cannot read counter in %s",
+			   read->object);
+		rd_errlist_add(reader->fs.errors, &err);
+		return;
+	}
+	if (parse_value(text, &value->v) < 0)
+		value->code = RD_COUNTER_NO_NUMBER;
+	else
+		value->known = RD_OK;
+}
+
+static void rd_counters_read_files(struct rd_counter_reader *reader, struct rd_counter_read *read,
+				   struct rd_counter_sample *sample)
+{
+	const char *driver = reader->set.ports[read->port].driver;
+	bool counting = driver && strcmp(driver, "mlx5") == 0;
+
+	if (!read->slots)
+		read->slots = rd_alloc(read->n, sizeof(*read->slots));
+
+	read->refused = 0;
+	for (uint32_t i = 0; i < read->n; i++) {
+		struct rd_counter_value *value = &sample->values[read->first + i];
+
+		read_one(reader, read, i, value);
+		if (value->known == RD_OK || !is_refusal(value->code))
+			counting = false;
+		if (!counting || ++read->refused < REFUSALS)
+			continue;
+		read->skipped = true;
+		read->code = value->code;
+		rd_counter_read_failed(read, sample, read->code);
+		break;
+	}
+}
 
 /* The RDMA driver (named as in rdma-core), by the driver of its PCI function (named as in the kernel). */
 static const char *driver_of(const struct rd_ibdev *dev)

@@ -36,4 +36,12 @@ struct rd_counter_set *rd_counter_reader_set(struct rd_counter_reader *reader);
  * read; create another reader for new counters. */
 bool rd_counter_reader_sample(struct rd_counter_reader *reader, struct rd_counter_sample *sample);
 
+/*
+ * Reads a set and a sample from the JSON document of `counters` (also written by --save). The input is not trusted: size, depth
+ * and number are limited. The caller zeroes both outputs, and releases them in any case. -EBADMSG with `err` filled for any
+ * other document, -EFBIG, -ENOMEM. Values that are null are unknown.
+ */
+int rd_counters_saved(const char *name, const char *text, size_t size, struct rd_counter_set *set,
+		      struct rd_counter_sample *sample, struct rd_err *err);
+
 #endif

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "collect/shared/sysfs.h"
 #include "model/host/host.h"
+#include "model/host/netstate.h"
 
 enum rd_collect_what {
 	RD_COLLECT_ACS =
@@ -30,8 +31,6 @@ void rd_collect_pci_detail(const struct rd_sysfs *fs, struct rd_host *host, int 
 void rd_collect_pci_config(const struct rd_sysfs *fs, struct rd_pci *pci);
 /* Base addresses of one function. */
 void rd_collect_pci_bars(const struct rd_sysfs *fs, struct rd_pci *pci);
-/* Error counts, power state, IOMMU group, base addresses of one function. */
-void rd_collect_pci_extras(const struct rd_sysfs *fs, struct rd_host *host, struct rd_pci *pci);
 /* Sets has_nvswitch and has_data_direct. */
 void rd_collect_pci_marks(const struct rd_sysfs *fs, struct rd_host *host);
 /* Details of network functions without driver or RDMA device, which are not read otherwise. */
@@ -78,5 +77,10 @@ bool rd_pci_place_parse(const char *target, struct rd_pci_place *ret);
  * of these is in `empty` (NULL: not wanted). ret->netdev is owned by the caller. `link_layer` as in the file of that name; may be NULL. */
 enum rd_known rd_collect_gid(const struct rd_sysfs *fs, const char *dir, const char *link_layer, unsigned index,
 			     bool *empty, struct rd_gid *ret);
+
+/* Shared by the files that collect interfaces. */
+
+/* Default routes from /proc/net; also addresses, if netlink is not available (a bare tree). */
+void rd_collect_procnet(const struct rd_sysfs *fs, struct rd_host *host);
 
 #endif

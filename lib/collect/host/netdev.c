@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* /sys/class/net, and the interfaces of RDMA ports. */
-#include "collect/host/netdev.h"
+#include "collect/host/host.h"
 
 #include <string.h>
 

@@ -1,18 +1,241 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Interfaces, addresses, routes, policy rules and neighbours, from rtnetlink. */
-#include "base/memory.h"
-#include "collect/host/netdev.h"
+/* Links, addresses, neighbours and routes: rtnetlink, and /proc/net where there is none. */
 #include "collect/net/netstate.h"
-#include "collect/shared/nlattr.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <linux/fib_rules.h>
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
 #include <linux/neighbour.h>
+#include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "collect/host/host.h"
+#include "collect/shared/nlattr.h"
+
+/* Addresses of interfaces, from rtnetlink. */
+
+#define ADDRS_MAX 1024
+
+static struct rd_netdev *find_by_ifindex(struct rd_host *host, uint32_t ifindex)
+{
+	for (size_t i = 0; i < host->n_netdevs; i++)
+		if (host->netdevs[i].ifindex == ifindex)
+			return &host->netdevs[i];
+	return NULL;
+}
+
+static void rd_netdev_add_addr(struct rd_netdev *netdev, const struct rd_addr *addr)
+{
+	if (netdev->n_addrs < ADDRS_MAX)
+		*RD_ADD(netdev->addrs, netdev->n_addrs, netdev->cap_addrs) = *addr;
+}
+
+/* IFA_LOCAL is the local address. IFA_ADDRESS is the peer's on a point-to-point link, and the only attribute for IPv6. */
+/* Decodes an rtnetlink message about an address. False: another message, or not an IP address. */
+static bool rd_ifaddr_decode(uint16_t type, const uint8_t *body, size_t size, struct rd_ifaddr *ret)
+{
+	static const uint8_t policy[] = {
+		[IFA_ADDRESS] = MNL_TYPE_BINARY, [IFA_LOCAL] = MNL_TYPE_BINARY, [IFA_FLAGS] = MNL_TYPE_U32
+	};
+	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
+	struct ifaddrmsg info;
+	size_t wanted;
+
+	*ret = (struct rd_ifaddr){ 0 };
+	if (type != RTM_NEWADDR || size < sizeof(info))
+		return false;
+	memcpy(&info, body, sizeof(info));
+	if (info.ifa_family != AF_INET && info.ifa_family != AF_INET6)
+		return false;
+	ret->addr.v6 = info.ifa_family == AF_INET6;
+	ret->addr.prefix = info.ifa_prefixlen;
+	ret->ifindex = info.ifa_index;
+	rd_nla_table(body + sizeof(info), size - sizeof(info), policy, RD_ARRAY_SIZE(policy), table);
+	ret->flags = table[IFA_FLAGS] ? mnl_attr_get_u32(table[IFA_FLAGS]) : info.ifa_flags;
+	wanted = ret->addr.v6 ? 16 : 4;
+	return rd_nla_bytes(table[IFA_LOCAL], ret->addr.raw, wanted) ||
+	       rd_nla_bytes(table[IFA_ADDRESS], ret->addr.raw, wanted);
+}
+
+static int take_message(void *arg, uint16_t type, const uint8_t *body, size_t size)
+{
+	struct rd_host *host = arg;
+	struct rd_ifaddr address;
+	struct rd_netdev *netdev;
+
+	if (!rd_ifaddr_decode(type, body, size, &address))
+		return 0;
+	netdev = find_by_ifindex(host, address.ifindex);
+	if (netdev)
+		rd_netdev_add_addr(netdev, &address.addr);
+	return 0;
+}
+
+/* Addresses from rtnetlink: 0, or the errno of a source without netlink. */
+static int rd_collect_netaddr(const struct rd_sysfs *fs, struct rd_host *host)
+{
+	struct rd_rtnl_dump request = rd_rtnl_dump(RTM_GETADDR, sizeof(struct ifaddrmsg));
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	int r = rd_netlink(fs->src, NETLINK_ROUTE, &request, request.head.nlmsg_len, &bytes, NULL);
+
+	return r < 0 ? r : rd_nlmsgs_each(&bytes, take_message, host);
+}
+
+/* /proc/net: default routes, and the addresses of interfaces if netlink is not available. */
+
+#define PROC_ROUTES_MAX 4096
+
+struct route {
+	int netdev;
+	uint32_t to, mask; /* host byte order */
+};
+
+struct routes {
+	struct route *v;
+	size_t n, cap;
+};
+
+/* "Iface Destination Gateway Flags RefCnt Use Metric Mask …": addresses in network order, printed as integers of the host's byte
+ * order. */
+static void read_routes(const struct rd_sysfs *fs, struct rd_host *host, struct routes *routes)
+{
+	_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, "/proc/net/route");
+
+	for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
+		uint32_t to, gateway, flags, mask;
+		char *words[8];
+		int netdev;
+
+		if (rd_words(&line, words, 8) < 8 || rd_parse_u32(words[1], RD_HEX, UINT32_MAX, &to) < 0 ||
+		    rd_parse_u32(words[2], RD_HEX, UINT32_MAX, &gateway) < 0 ||
+		    rd_parse_u32(words[3], RD_HEX, UINT32_MAX, &flags) < 0 ||
+		    rd_parse_u32(words[7], RD_HEX, UINT32_MAX, &mask) < 0)
+			continue;
+		netdev = rd_host_find_netdev(host, words[0]);
+		if (netdev < 0 || !(flags & 1))
+			continue;
+		if (to == 0 && mask == 0)
+			host->netdevs[netdev].default_route = true;
+		if (to != 0 && !gateway && routes->n < PROC_ROUTES_MAX)
+			*RD_ADD(routes->v, routes->n, routes->cap) = (struct route){ netdev, ntohl(to), ntohl(mask) };
+	}
+}
+
+/* The interface with the connected route to the address; -1 if there is none, or more than one. */
+static int netdev_of(const struct routes *routes, uint32_t addr, uint32_t *mask)
+{
+	int found = -1;
+
+	*mask = 0;
+	for (size_t i = 0; i < routes->n; i++) {
+		const struct route *route = &routes->v[i];
+
+		if ((addr & route->mask) != route->to || route->mask < *mask)
+			continue;
+		found = route->mask == *mask && found >= 0 && found != route->netdev ? -1 : route->netdev;
+		*mask = route->mask;
+	}
+	return found;
+}
+
+static bool has_addr(const struct rd_netdev *netdev, const struct rd_addr *addr)
+{
+	for (size_t i = 0; i < netdev->n_addrs; i++)
+		if (!netdev->addrs[i].v6 && memcmp(netdev->addrs[i].raw, addr->raw, 4) == 0)
+			return true;
+	return false;
+}
+
+/* Tables are in the order of the kernel's hash: "Main:" usually first. Until the first policy rule is added, Main and Local are
+ * one trie, which is printed under both names; after that, local addresses are in Local only.
+ * "    |-- 10.9.0.1", then "       /32 host LOCAL" for an address of this host. */
+static void read_v4(const struct rd_sysfs *fs, struct rd_host *host, const struct routes *routes)
+{
+	_cleanup_free_ char *text = routes->n > 0 ? rd_sysfs_text(fs, NULL, "/proc/net/fib_trie") : NULL;
+	struct in_addr last = { 0 };
+
+	for (char *line = text, *next; line; line = next) {
+		struct rd_addr addr = { 0 };
+		char *at, ip[20];
+		uint32_t mask;
+		int netdev;
+
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		at = strstr(line, "|-- ");
+		if (at) {
+			snprintf(ip, sizeof(ip), "%.*s", (int)strcspn(at + 4, " \t"), at + 4);
+			if (inet_pton(AF_INET, ip, &last) != 1)
+				last.s_addr = 0;
+		}
+		if (!last.s_addr || !strstr(line, "/32 host LOCAL"))
+			continue;
+		netdev = netdev_of(routes, ntohl(last.s_addr), &mask);
+		memcpy(addr.raw, &last.s_addr, 4);
+		addr.prefix = (unsigned)__builtin_popcount(mask);
+		last.s_addr = 0;
+		if (netdev >= 0 && !has_addr(&host->netdevs[netdev], &addr))
+			rd_netdev_add_addr(&host->netdevs[netdev], &addr);
+	}
+}
+
+/* 32 hexadecimal digits. */
+static bool parse_address(const char *text, uint8_t ret[16])
+{
+	uint64_t byte;
+
+	for (size_t i = 0; i < 16; i++) {
+		if (rd_take_hex(&text, 2, &byte) < 0)
+			return false;
+		ret[i] = (uint8_t)byte;
+	}
+	return !*text;
+}
+
+/* "fe80000000000000021b21fffe6a1c1e 02 40 20 80     eth0": address, interface, prefix, scope, flags, name */
+static void read_v6(const struct rd_sysfs *fs, struct rd_host *host)
+{
+	_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, "/proc/net/if_inet6");
+
+	for (char *line = text, *next; line; line = next) {
+		struct rd_addr addr = { .v6 = true };
+		char *words[6];
+		int netdev;
+
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		if (rd_words(&line, words, 6) < 6 || !parse_address(words[0], addr.raw) ||
+		    rd_parse_u32(words[2], RD_HEX, 128, &addr.prefix) < 0)
+			continue;
+		netdev = rd_host_find_netdev(host, words[5]);
+		if (netdev >= 0)
+			rd_netdev_add_addr(&host->netdevs[netdev], &addr);
+	}
+}
+
+void rd_collect_procnet(const struct rd_sysfs *fs, struct rd_host *host)
+{
+	struct routes routes = { 0 };
+
+	read_routes(fs, host, &routes);
+	if (rd_collect_netaddr(fs, host) < 0) {
+		read_v4(fs, host, &routes);
+		read_v6(fs, host);
+	}
+	free(routes.v);
+}
+
+/* Interfaces, addresses, routes, policy rules and neighbours, from rtnetlink. */
 
 /* Far above the numbers of a host with RDMA devices; below those of a router with a full Internet routing table. */
 #define LINKS_MAX 65536

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A host: its PCI functions, devices, ports and interfaces, which of them are shown, and what is odd among them. */
 #include "model/host/host.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
 
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
-
-#include <arpa/inet.h>
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-#include <strings.h>
+#include "model/host/pcie.h"
+#include "model/host/selection.h"
+#include "model/host/symmetry.h"
 
 static void pci_deinit(struct rd_pci *pci)
 {
@@ -400,4 +405,255 @@ bool rd_port_is_v1_only(const struct rd_port *port)
 		v1 |= port->gids[i].type == RD_GID_ROCE_V1;
 	}
 	return v1;
+}
+
+bool rd_pci_one_card(const struct rd_pci *a, const struct rd_pci *b)
+{
+	return a->domain == b->domain && a->bus == b->bus && a->dev == b->dev;
+}
+
+int rd_host_bond_of(const struct rd_host *host, int pci)
+{
+	for (size_t i = 0; pci >= 0 && i < host->n_netdevs; i++) {
+		int bond = host->netdevs[i].pci == pci ? rd_host_find_netdev(host, host->netdevs[i].master) : -1;
+
+		if (bond >= 0 && host->netdevs[bond].is_bond)
+			return bond;
+	}
+	return -1;
+}
+
+/* Whether the function has its own RDMA device; then a device does not spread over the bond. */
+static bool has_device(const struct rd_host *host, int pci)
+{
+	for (size_t i = 0; i < host->n_ibdevs; i++)
+		if (host->ibdevs[i].pci == pci && !host->ibdevs[i].parent_netdev)
+			return true;
+	return false;
+}
+
+/* Whether a slave carries traffic: 1, 0; -1: unknown. */
+static int carries_traffic(const struct rd_netdev *slave)
+{
+	if (!slave->bond_state || !slave->operstate)
+		return -1;
+	return strcmp(slave->bond_state, "active") == 0 && strcmp(slave->operstate, "up") == 0;
+}
+
+static void set_lag_rate(const struct rd_host *host, int bond, struct rd_port *port)
+{
+	int pci = host->ibdevs[port->ibdev].pci;
+	unsigned legs = 0, active = 0;
+	double sum = 0;
+
+	for (size_t i = 0; i < host->n_netdevs; i++) {
+		const struct rd_netdev *slave = &host->netdevs[i];
+		int on;
+
+		if (slave->pci < 0 || rd_host_find_netdev(host, slave->master) != bond ||
+		    !rd_pci_one_card(&host->pcis[slave->pci], &host->pcis[pci]))
+			continue;
+		if (slave->pci != pci && has_device(host, slave->pci))
+			return;
+		on = carries_traffic(slave);
+		if (on < 0)
+			return;
+		legs++;
+		active += (unsigned)on;
+		if (on)
+			sum += slave->rate_gbps.known == RD_OK ? slave->rate_gbps.v : port->leg_gbps.v;
+	}
+	if (legs < 2 || active == 0)
+		return;
+	port->lag_active = active;
+	port->rate_gbps.v = sum;
+}
+
+void rd_host_fill_lags(struct rd_host *host)
+{
+	for (size_t p = 0; p < host->n_ports; p++) {
+		struct rd_port *port = &host->ports[p];
+		int bond = rd_port_is_ethernet(port) ? rd_host_bond_of(host, host->ibdevs[port->ibdev].pci) : -1;
+
+		if (bond < 0 || port->rate_gbps.known != RD_OK)
+			continue;
+		if (port->leg_gbps.known != RD_OK)
+			RD_SET(port->leg_gbps, port->rate_gbps.v);
+		set_lag_rate(host, bond, port);
+	}
+}
+
+unsigned rd_pcie_depth(const struct rd_host *host, int pci)
+{
+	unsigned depth = 0;
+
+	for (int up = host->pcis[pci].parent; up >= 0; up = host->pcis[up].parent)
+		depth++;
+	return depth;
+}
+
+bool rd_pcie_links_up(const struct rd_host *host, int index)
+{
+	const struct rd_pci *pci = &host->pcis[index];
+
+	if (!rd_pci_is_bridge(pci))
+		return true;
+	if (pci->parent < 0)
+		return false;
+	if (pci->kind.known == RD_OK)
+		return pci->kind.v == RD_PCIE_UPSTREAM;
+	return rd_pcie_depth(host, index) % 2 == 1;
+}
+
+static unsigned min_of(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+unsigned rd_pcie_can_width(const struct rd_host *host, int index)
+{
+	const struct rd_pci *pci = &host->pcis[index], *up = pci->parent >= 0 ? &host->pcis[pci->parent] : NULL;
+
+	if (pci->max.width.known != RD_OK)
+		return 0;
+	return up && up->max.width.known == RD_OK ? min_of(pci->max.width.v, up->max.width.v) : pci->max.width.v;
+}
+
+unsigned rd_pcie_can_mtps(const struct rd_host *host, int index)
+{
+	const struct rd_pci *pci = &host->pcis[index], *up = pci->parent >= 0 ? &host->pcis[pci->parent] : NULL;
+
+	if (pci->max.mtps.known != RD_OK)
+		return 0;
+	return up && up->max.mtps.known == RD_OK ? min_of(pci->max.mtps.v, up->max.mtps.v) : pci->max.mtps.v;
+}
+
+/* 8b/10b up to 5 GT/s, 128b/130b up to 32, flits of 256 bytes with 236 of data above. */
+double rd_pcie_gbps(unsigned mtps, unsigned width)
+{
+	double gtps = mtps / 1000.0 * width;
+
+	return mtps <= 5000 ? gtps * 8 / 10 : mtps <= 32000 ? gtps * 128 / 130 : gtps * 236 / 256;
+}
+
+bool rd_pcie_is_gpu_part(const struct rd_host *host, int bridge, int gpu)
+{
+	const struct rd_pci *a = &host->pcis[bridge], *b = &host->pcis[gpu];
+
+	return a->vendor.known == RD_OK && b->vendor.known == RD_OK && a->vendor.v == b->vendor.v;
+}
+
+bool rd_pcie_in_guest(const struct rd_host *host)
+{
+	return host->guest.known == RD_OK && host->guest.v;
+}
+
+bool rd_pcie_is_vf(const struct rd_host *host, const struct rd_pci *pci)
+{
+	return pci->pf >= 0 || (rd_pcie_in_guest(host) && pci->now.width.known != RD_OK);
+}
+
+/* Device Control: payload in bits 7:5, read requests in 14:12; Device Capabilities: payload in 2:0. */
+unsigned rd_pcie_payload(const struct rd_pci *pci)
+{
+	return 128u << (pci->config.dev_ctl.v >> 5 & 7);
+}
+
+/* Supported by the function itself. */
+static unsigned max_payload(const struct rd_pci *pci)
+{
+	return 128u << (pci->config.dev_cap.v & 7);
+}
+
+unsigned rd_pcie_read_request(const struct rd_pci *pci)
+{
+	return 128u << (pci->config.dev_ctl.v >> 12 & 7);
+}
+
+unsigned rd_pcie_payload_path(const struct rd_host *host, const struct rd_pci *pci)
+{
+	unsigned can = max_payload(pci);
+
+	for (int up = pci->parent; up >= 0; up = host->pcis[up].parent)
+		if (host->pcis[up].config.dev_cap.known == RD_OK)
+			can = min_of(can, max_payload(&host->pcis[up]));
+	return can;
+}
+
+static bool is_interface_of(const struct rd_host *host, const struct rd_port *port, const char *name)
+{
+	if (port->netdev_name && fnmatch(name, port->netdev_name, 0) == 0)
+		return true;
+	for (size_t i = 0; i < port->n_netdevs; i++) {
+		const char *own = host->netdevs[port->netdevs[i]].name;
+
+		if (own && fnmatch(name, own, 0) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Returns whether anything has this name. */
+static bool select_named(const struct rd_host *host, const char *name, struct rd_selection *ret)
+{
+	int pci = rd_host_find_pci(host, name);
+	bool found = false;
+
+	for (size_t d = 0; d < host->n_ibdevs; d++)
+		if (fnmatch(name, rd_ibdev_label(host, (int)d), 0) == 0 || (pci >= 0 && host->ibdevs[d].pci == pci))
+			found = ret->ibdevs[d] = true;
+	for (size_t p = 0; p < host->n_ports; p++) {
+		const struct rd_port *port = &host->ports[p];
+
+		if (rd_port_fits(name, rd_ibdev_label(host, port->ibdev), port->num) ||
+		    is_interface_of(host, port, name) || (pci >= 0 && host->ibdevs[port->ibdev].pci == pci))
+			found = ret->ports[p] = ret->ibdevs[port->ibdev] = true;
+	}
+	return found;
+}
+
+int rd_selection_make(const struct rd_host *host, const char *names, struct rd_selection *ret, struct rd_err *err)
+{
+	*ret = (struct rd_selection){ 0 };
+	if (!names)
+		return 0;
+	ret->ibdevs = rd_alloc(host->n_ibdevs + 1, sizeof(*ret->ibdevs));
+	ret->ports = rd_alloc(host->n_ports + 1, sizeof(*ret->ports));
+	for (const char *at = names; at;) {
+		_cleanup_free_ char *name = rd_next_part(&at, ',');
+
+		if (select_named(host, name, ret))
+			continue;
+		rd_err_set(err, ENODEV, name, "no such RDMA device, port, interface or PCI address");
+		rd_err_hint(err, "rdmadiag nic-map");
+		return -ENODEV;
+	}
+	return 0;
+}
+
+void rd_selection_deinit(struct rd_selection *selection)
+{
+	RD_FREE(selection->ibdevs, selection->ports);
+	*selection = (struct rd_selection){ 0 };
+}
+
+void rd_symmetry_deinit(struct rd_symmetry *symmetry)
+{
+	for (size_t i = 0; i < symmetry->n_odds; i++)
+		RD_FREE(symmetry->odds[i].is, symmetry->odds[i].usual);
+	for (size_t i = 0; i < symmetry->n_missing; i++)
+		free(symmetry->missing[i].empty);
+	RD_FREE(symmetry->odds, symmetry->missing);
+	*symmetry = (struct rd_symmetry){ 0 };
+}
+
+const struct rd_odd *rd_symmetry_odd(const struct rd_symmetry *symmetry, enum rd_trait trait, int pci, int port)
+{
+	for (size_t i = 0; symmetry && i < symmetry->n_odds; i++) {
+		const struct rd_odd *odd = &symmetry->odds[i];
+
+		if (odd->trait == trait && (port >= 0 ? odd->port == port : odd->pci == pci))
+			return odd;
+	}
+	return NULL;
 }

@@ -49,11 +49,6 @@ bool rd_profile_requires(const struct rd_profile *profile, const char *id);
 /* Whether a key of a profile, with "*", matches this key of a host. */
 bool rd_profile_matches(const char *pattern, const char *key);
 
-/* Parses the right side of "ignore =", in place; returns NULL, or the error (static). The texts are copies; release them with
- * the profile. The caller sets `line`. */
-const char *rd_ignore_parse(char *text, struct rd_ignore *ret);
-void rd_ignore_deinit(struct rd_ignore *ignore);
-
 /* The day of a time, UTC: ns and days since 1970-01-01. */
 int64_t rd_profile_day(uint64_t realtime_ns);
 

@@ -1,10 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Software and limits of a host; its kernel log. */
 #include "model/host/system.h"
 
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/memory.h"
+#include "model/host/klog.h"
+
+void rd_klog_deinit(struct rd_klog *klog)
+{
+	RD_FREE(klog->v, klog->text);
+	*klog = (struct rd_klog){ 0 };
+}
+
+const char *rd_krecord_pci(const struct rd_krecord *record)
+{
+	static const char prefix[] = "+pci:";
+
+	if (!record->device || strncmp(record->device, prefix, sizeof(prefix) - 1) != 0)
+		return NULL;
+	return record->device + sizeof(prefix) - 1;
+}
 
 void rd_text_list_deinit(struct rd_text_list *list)
 {

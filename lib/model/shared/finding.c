@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Findings, the causes of failed calls, and the facts that diff compares. */
 #include "model/shared/finding.h"
 
 #include <stdio.h>
@@ -7,6 +8,8 @@
 #include "base/fix.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "model/shared/cause.h"
+#include "model/shared/facts.h"
 
 const char *rd_severity_name(enum rd_severity severity)
 {
@@ -167,4 +170,73 @@ size_t rd_findings_count(const struct rd_findings *findings, enum rd_severity se
 	for (size_t i = 0; i < findings->n; i++)
 		n += findings->v[i].severity == severity && rd_finding_stands(&findings->v[i]);
 	return n;
+}
+
+const char *rd_confidence_name(enum rd_confidence confidence)
+{
+	static const char *const names[] = {
+		[RD_CONFIDENCE_LOW] = "low",
+		[RD_CONFIDENCE_MEDIUM] = "medium",
+		[RD_CONFIDENCE_HIGH] = "high",
+	};
+
+	return names[confidence];
+}
+
+void rd_causes_deinit(struct rd_causes *causes)
+{
+	for (size_t i = 0; i < causes->n; i++)
+		RD_FREE(causes->v[i].observed, causes->v[i].fix);
+	free(causes->v);
+	rd_findings_deinit(&causes->findings);
+	*causes = (struct rd_causes){ 0 };
+}
+
+static const char *const area_names[RD_AREAS] = {
+	[RD_AREA_DEVICE] = "device", [RD_AREA_LINK] = "link",	    [RD_AREA_FIRMWARE] = "firmware",
+	[RD_AREA_MODULE] = "module", [RD_AREA_GID] = "gid",	    [RD_AREA_ADDRESS] = "address",
+	[RD_AREA_ROUTE] = "route",   [RD_AREA_SETTING] = "setting", [RD_AREA_COUNTER] = "counter",
+	[RD_AREA_HOST] = "host",
+};
+
+const char *rd_area_name(enum rd_area area)
+{
+	return area_names[area];
+}
+
+void rd_facts_add(struct rd_facts *facts, enum rd_area area, const char *subject, const char *field, const char *value)
+{
+	struct rd_fact fact = {
+		.area = area, .subject = rd_dup(subject), .field = rd_dup(field), .value = rd_dup_if(value)
+	};
+
+	*RD_ADD(facts->v, facts->n, facts->cap) = fact;
+}
+
+int rd_fact_compare(const struct rd_fact *a, const struct rd_fact *b)
+{
+	int r = (int)a->area - (int)b->area;
+
+	if (!r)
+		r = strverscmp(a->subject, b->subject);
+	return r ? r : strverscmp(a->field, b->field);
+}
+
+static int compare(const void *a, const void *b)
+{
+	return rd_fact_compare(a, b);
+}
+
+void rd_facts_sort(struct rd_facts *facts)
+{
+	if (facts->n > 0)
+		qsort(facts->v, facts->n, sizeof(*facts->v), compare);
+}
+
+void rd_facts_deinit(struct rd_facts *facts)
+{
+	for (size_t i = 0; i < facts->n; i++)
+		RD_FREE(facts->v[i].subject, facts->v[i].field, facts->v[i].value);
+	free(facts->v);
+	*facts = (struct rd_facts){ 0 };
 }

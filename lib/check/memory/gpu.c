@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Modules and kernel features that let NICs reach the memory of accelerators. */
+/* Rules about the memory path to accelerators and their drivers. */
 #include <string.h>
 
-#include "check/memory/gpumem.h"
 #include "check/shared/rules.h"
+#include "model/host/host.h"
+#include "model/host/profile.h"
 #include "model/host/system.h"
+#include "model/shared/check.h"
+
+/* Shared by rules about access of NICs to the memory of accelerators. */
+
+/* Modules and kernel features that let NICs reach the memory of accelerators. */
 
 /* Public reports differ on whether the driver of NVIDIA does without it. */
 #define NO_P2PDMA "the kernel lacks CONFIG_PCI_P2PDMA: DMA-BUF of GPU memory may not work"
 #define UNREAD_MODULES "/proc/modules could not be read"
 
-size_t rd_gpus_of(const struct rd_host *host, const char *vendor)
+/* Number of accelerators of this vendor ("NVIDIA") that are not assigned to guests. */
+static size_t rd_gpus_of(const struct rd_host *host, const char *vendor)
 {
 	size_t n = 0;
 
@@ -211,4 +218,141 @@ const struct rd_check rd_check_dmabuf = {
 	.whole = RD_PART_MODULES | RD_PART_PCI,
 	.reads = RD_PART_RDMA,
 	.run = run_dmabuf,
+};
+
+/* Options of the NVIDIA driver, and its limits on consumer cards. */
+
+static void run_ibgda(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	const struct rd_system *system = in->system;
+	bool wanted = rd_profile_requires(in->profile, "gpu-initiated"), mapping, memops;
+
+	if (rd_gpus_of(in->host, "NVIDIA") == 0) {
+		rd_check_skip(out, "no NVIDIA accelerator");
+		return;
+	}
+	if (!system || !system->nvidia_registry || system->nvidia_stream_memops.known != RD_OK) {
+		rd_check_unknown(out, "nvidia", "not reported in /proc/driver/nvidia/params");
+		return;
+	}
+	mapping = strstr(system->nvidia_registry, "PeerMappingOverride=1") != NULL;
+	memops = system->nvidia_stream_memops.v;
+	if (!mapping && !memops && !wanted)
+		rd_check_skip(out, "not configured for GPU-initiated RDMA, and the profile does not require it");
+	else if (mapping && memops)
+		rd_check_good(out, "nvidia");
+	else
+		rd_check_bad(out, wanted ? RD_SEV_CRITICAL : RD_SEV_WARNING, "nvidia",
+			     rd_text("PeerMappingOverride=1 %s, EnableStreamMemOPs %s", mapping ? "set" : "missing",
+				     memops ? "1" : "0"),
+			     rd_text("PeerMappingOverride=1 set, EnableStreamMemOPs 1"), NULL);
+}
+
+static void run_geforce(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	if (rd_gpus_of(in->host, "NVIDIA") == 0 || in->host->n_ibdevs == 0) {
+		rd_check_skip(out, "no NVIDIA accelerator, or no RDMA device");
+		return;
+	}
+	for (size_t g = 0; g < in->host->n_gpus; g++) {
+		const struct rd_gpu *gpu = &in->host->gpus[g];
+
+		if (!gpu->vendor || strcmp(gpu->vendor, "NVIDIA") != 0)
+			continue;
+		if (!gpu->name)
+			rd_check_unknown(out, in->host->pcis[gpu->pci].addr,
+					 "the model of the accelerator is unknown: no driver names it, nor pci.ids");
+		else if (strstr(gpu->name, "GeForce"))
+			rd_check_warn(out, in->host->pcis[gpu->pci].addr, rd_text("%s", gpu->name),
+				      rd_text("a data-centre or workstation card"));
+		else
+			rd_check_good(out, in->host->pcis[gpu->pci].addr);
+	}
+}
+
+const struct rd_check rd_check_ibgda = {
+	.id = "gpu-initiated",
+	.title = "NVIDIA driver is not configured for GPU-initiated RDMA (IBGDA)",
+	.why = "NVSHMEM IBGDA (DeepEP) maps the NIC's doorbells into the GPU: without these options it fails with "
+	       "CUDA error 800",
+	.fix = "echo 'options nvidia NVreg_EnableStreamMemOPs=1 NVreg_RegistryDwords=\"PeerMappingOverride=1;\"' "
+	       ">>/etc/modprobe.d/nvidia.conf\n"
+	       "# then rebuild the initramfs, and reboot while no job runs",
+	.needs = "/proc/driver/nvidia/params",
+	.reads = RD_PART_PCI | RD_PART_MODULES,
+	.run = run_ibgda,
+};
+
+const struct rd_check rd_check_geforce = {
+	.id = "gpu-geforce",
+	.title = "NVIDIA driver does not support GPUDirect RDMA on GeForce cards",
+	.why = "registering their memory fails; libraries copy through host memory",
+	.fix = "# accept copies through host memory: set NCCL_NET_GDR_LEVEL=LOC in the job's environment\n"
+	       "# or use another card",
+	.needs = "names of accelerators: /proc/driver/nvidia/gpus, pci.ids",
+	.thorough = true,
+	.reads = RD_PART_PCI | RD_PART_MODULES,
+	.run = run_geforce,
+};
+
+/* Zero-copy TCP to accelerators (devmem) and to io_uring (zcrx): Documentation/networking/devmem.rst and iou-zcrx.rst. */
+
+enum { SPLIT_ON = 2 };
+
+/* The first missing prerequisite; NULL: ready. */
+static const char *missing_feature(const struct rd_netif *netif)
+{
+	const struct rd_ethstate *eth = &netif->eth;
+
+	if (netif->queues.known != RD_OK)
+		return "not ready: the kernel does not report queues through netdev netlink (needs 6.8 or later)";
+	if (eth->data_split.known != RD_OK)
+		return "not ready: the driver does not support header split";
+	if (eth->data_split.v != SPLIT_ON)
+		return "not ready: header split is off (ethtool -G IF tcp-data-split on)";
+	if (eth->ntuple_able.known == RD_OK && !eth->ntuple_able.v)
+		return "not ready: the driver does not support flow steering";
+	if (eth->ntuple.known != RD_OK || !eth->ntuple.v)
+		return "not ready: flow steering is off (ethtool -K IF ntuple on)";
+	return NULL;
+}
+
+static void run_devmem(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	rd_check_skip(out, "no accelerator, or no RDMA port over Ethernet");
+	for (size_t p = 0; in->host->n_gpus > 0 && p < in->host->n_ports; p++) {
+		const struct rd_netif *netif = rd_check_roce_netif(in, p);
+		const char *why = netif ? missing_feature(netif) : NULL;
+		char subject[160];
+
+		if (!netif)
+			continue;
+		rd_check_port_subject(in, p, netif, subject);
+		if (!why)
+			rd_check_good(out, subject);
+		else if (netif->queues.n_dmabuf + netif->queues.n_io_uring > 0)
+			rd_check_warn(out, subject,
+				      rd_text("%u queues are bound to device memory or io_uring, but: %s",
+					      netif->queues.n_dmabuf + netif->queues.n_io_uring, why),
+				      rd_text("header split and flow steering on"));
+		else
+			/* Not used: it need not be ready. */
+			rd_check_skip(out, why);
+	}
+}
+
+const struct rd_check rd_check_devmem = {
+	.id = "devmem-tcp",
+	.title = "Queues are bound for zero-copy TCP, and their interface is not set up for it",
+	.why = "payload can be placed in device memory only if headers are split off and flows are steered to the "
+	       "queue",
+	.fix = "ethtool -G IF tcp-data-split on hds-thresh 0\n"
+	       "ethtool -K IF ntuple on\n"
+	       "# keep other traffic off these queues: ethtool -X INTERFACE equal N\n"
+	       "# the driver restarts its queues: no job may use the interface meanwhile\n"
+	       "# it lasts until the next boot; also in the network configuration",
+	.needs = "ethtool netlink (rings, features, RSS contexts), netdev netlink (queues)",
+	.thorough = true,
+	.reads = RD_PART_PCI | RD_PART_NET,
+	.run = run_devmem,
 };
