@@ -88,12 +88,6 @@ static const struct rd_fix_word *word_at(const char *line, size_t at, const stru
 	return NULL;
 }
 
-/* No name of a host runs as a command, "$(reboot)", is an option, or begins a line. */
-static bool is_plain(const char *name)
-{
-	return name && *name && *name != '-' && !name[name_size(name)];
-}
-
 char *rd_fix_fill(const char *fix, const struct rd_fix_word *words, size_t n)
 {
 	struct rd_buf out = { 0 };
@@ -106,7 +100,9 @@ char *rd_fix_fill(const char *fix, const struct rd_fix_word *words, size_t n)
 
 		for (size_t i = 0; i < size; i++) {
 			const struct rd_fix_word *word = word_at(line, i, words, n);
-			bool plain = word && is_plain(word->value);
+			/* No name of a host runs as a command, "$(reboot)", is an option, or begins a line. */
+			bool plain = word && (word->value && *word->value && *word->value != '-' &&
+					      !word->value[name_size(word->value)]);
 
 			whole &= !word || plain;
 			if (plain) {

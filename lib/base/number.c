@@ -63,18 +63,13 @@ static inline __attribute__((always_inline)) int take_digits(const char **at, un
 	return 0;
 }
 
-/* "0x" alone is a 0 followed by other text. */
-static bool has_0x(const char *text)
-{
-	return text[0] == '0' && (text[1] | 32) == 'x' && rd_digit_value(text[2]) < 16;
-}
-
 int rd_take_uint(const char **at, enum rd_radix radix, uint64_t most, uint64_t *ret)
 {
 	const char *begin = *at;
 	int r;
 
-	if (radix != RD_DECIMAL && has_0x(begin)) {
+	/* "0x" alone is a 0 followed by other text. */
+	if (radix != RD_DECIMAL && (begin[0] == '0' && (begin[1] | 32) == 'x' && rd_digit_value(begin[2]) < 16)) {
 		radix = RD_HEX;
 		begin += 2;
 	}

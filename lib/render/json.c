@@ -60,19 +60,6 @@ static size_t plain(const char *s)
 	return n;
 }
 
-static void put_escape(struct rd_buf *out, uint32_t c)
-{
-	static const char of[] = "\b\t\n\f\r\"\\", is[] = "btnfr\"\\";
-	const char *found = c < 0x80 ? strchr(of, (int)c) : NULL;
-
-	if (found)
-		rd_buf_printf(out, "\\%c", is[found - of]);
-	else if (c > 0xffff)
-		rd_buf_printf(out, "\\u%04x\\u%04x", 0xd7c0 + (c >> 10), 0xdc00 + (c & 0x3ff));
-	else
-		rd_buf_printf(out, "\\u%04x", c);
-}
-
 /* JSON is UTF-8, foreign text may not be: invalid bytes become \xNN, visible to a reader. DEL, C1 controls and bidirectional
  * marks would be valid, but affect a terminal, and are escaped. */
 static void put_string(struct json *json, const char *s)
@@ -94,7 +81,15 @@ static void put_string(struct json *json, const char *s)
 			rd_buf_printf(out, "\\\\x%02x", (uint8_t)*s);
 			n = 1;
 		} else if (rd_unsafe(c) || c == '"' || c == '\\') {
-			put_escape(out, c);
+			static const char of[] = "\b\t\n\f\r\"\\", is[] = "btnfr\"\\";
+			const char *found = c < 0x80 ? strchr(of, (int)c) : NULL;
+
+			if (found)
+				rd_buf_printf(out, "\\%c", is[found - of]);
+			else if (c > 0xffff)
+				rd_buf_printf(out, "\\u%04x\\u%04x", 0xd7c0 + (c >> 10), 0xdc00 + (c & 0x3ff));
+			else
+				rd_buf_printf(out, "\\u%04x", c);
 		} else {
 			rd_buf_add(out, s, n);
 		}
@@ -261,50 +256,9 @@ static void put_finding(struct json *json, const struct rd_finding *finding)
 	leave(json, "}");
 }
 
-/* As they are counted in texts and metrics: without consequences, and without what a profile mutes. */
-static void put_counts(struct json *json, const struct rd_findings *findings)
+static void put_report(struct json *json, const struct rd_report *report, const char *version)
 {
-	put_key(json, "counts");
 	enter(json, "{");
-	for (enum rd_severity i = RD_SEV_CRITICAL; i >= RD_SEV_NOTE; i--) {
-		put_key(json, rd_severity_name(i));
-		rd_buf_printf(json->out, "%zu", rd_findings_count(findings, i));
-	}
-	leave(json, "}");
-}
-
-static void put_findings(struct json *json, const struct rd_findings *findings)
-{
-	put_counts(json, findings);
-	put_key(json, "findings");
-	enter(json, "[");
-	for (size_t i = 0; i < findings->n; i++) {
-		next(json);
-		put_finding(json, &findings->v[i]);
-	}
-	leave(json, "]");
-}
-
-static void put_errors(struct json *json, const struct rd_errlist *errors)
-{
-	put_key(json, "errors");
-	enter(json, "[");
-	for (size_t i = 0; i < errors->n; i++) {
-		const struct rd_err *err = &errors->v[i];
-
-		next(json);
-		enter(json, "{");
-		put_member(json, "object", err->object[0] ? err->object : NULL);
-		put_member(json, "errno", err->code ? rd_errno_name(err->code) : NULL);
-		put_member(json, "message", err->message);
-		put_member(json, "hint", err->hint[0] ? err->hint : NULL);
-		leave(json, "}");
-	}
-	leave(json, "]");
-}
-
-static void put_head(struct json *json, const struct rd_report *report, const char *version)
-{
 	put_member(json, "schema", report->schema);
 	put_member(json, "version", version);
 	put_member(json, "host", report->host);
@@ -318,20 +272,41 @@ static void put_head(struct json *json, const struct rd_report *report, const ch
 		put_key(json, "read_at");
 		put_time(json, report->read_at.v);
 	}
-}
-
-static void put_report(struct json *json, const struct rd_report *report, const char *version)
-{
-	enter(json, "{");
-	put_head(json, report, version);
 	if (report->scalars && report->scalars->n > 0)
 		put_cells(json, report->scalars, rd_section_row(report->scalars, 0));
 	for (size_t i = 0; i < report->n_sections; i++) {
 		put_key(json, report->sections[i]->key);
 		put_list(json, report->sections[i], true);
 	}
-	put_findings(json, &report->findings);
-	put_errors(json, &report->errors);
+	/* As they are counted in texts and metrics: without consequences, and without what a profile mutes. */
+	put_key(json, "counts");
+	enter(json, "{");
+	for (enum rd_severity j = RD_SEV_CRITICAL; j >= RD_SEV_NOTE; j--) {
+		put_key(json, rd_severity_name(j));
+		rd_buf_printf(json->out, "%zu", rd_findings_count(&report->findings, j));
+	}
+	leave(json, "}");
+	put_key(json, "findings");
+	enter(json, "[");
+	for (size_t j = 0; j < report->findings.n; j++) {
+		next(json);
+		put_finding(json, &report->findings.v[j]);
+	}
+	leave(json, "]");
+	put_key(json, "errors");
+	enter(json, "[");
+	for (size_t k = 0; k < report->errors.n; k++) {
+		const struct rd_err *err = &report->errors.v[k];
+
+		next(json);
+		enter(json, "{");
+		put_member(json, "object", err->object[0] ? err->object : NULL);
+		put_member(json, "errno", err->code ? rd_errno_name(err->code) : NULL);
+		put_member(json, "message", err->message);
+		put_member(json, "hint", err->hint[0] ? err->hint : NULL);
+		leave(json, "}");
+	}
+	leave(json, "]");
 	put_key(json, "status");
 	rd_buf_printf(json->out, "%d", report->status);
 	leave(json, "}");

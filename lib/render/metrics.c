@@ -17,44 +17,6 @@ static const char *suffix(const struct rd_metric *metric)
 	return metric->type == RD_METRIC_COUNTER ? "_total" : "";
 }
 
-static void add_help(struct rd_buf *out, const char *help, bool openmetrics)
-{
-	for (; *help; help++) {
-		if (*help == '\\' || (openmetrics && *help == '"'))
-			rd_buf_str(out, "\\");
-		rd_buf_add(out, help, 1);
-	}
-}
-
-static void add_head(const struct rd_metric *metric, enum rd_metrics_format format, struct rd_buf *out)
-{
-	bool openmetrics = format == RD_OPENMETRICS;
-	const char *tail = openmetrics ? "" : suffix(metric);
-
-	if (metric->help) {
-		rd_buf_printf(out, "# HELP %s%s ", metric->name, tail);
-		add_help(out, metric->help, openmetrics);
-		rd_buf_str(out, "\n");
-	}
-	rd_buf_printf(out, "# TYPE %s%s %s\n", metric->name, tail,
-		      metric->type == RD_METRIC_COUNTER ? "counter" : "gauge");
-	if (openmetrics && metric->unit)
-		rd_buf_printf(out, "# UNIT %s %s\n", metric->name, metric->unit);
-}
-
-/* The shortest text that parses to the same number. */
-static void add_double(struct rd_buf *out, double value)
-{
-	char text[40];
-
-	for (int digits = 6; digits <= 17; digits++) {
-		snprintf(text, sizeof(text), "%.*g", digits, value);
-		if (strtod(text, NULL) == value)
-			break;
-	}
-	rd_buf_str(out, text);
-}
-
 static int by_labels(const void *a, const void *b)
 {
 	const struct rd_sample *x = *(const struct rd_sample *const *)a, *y = *(const struct rd_sample *const *)b;
@@ -67,33 +29,58 @@ static bool same_labels(const struct rd_sample *a, const struct rd_sample *b)
 	return strcmp(a->labels ? a->labels : "", b->labels ? b->labels : "") == 0;
 }
 
-static void add_metric(const struct rd_metric *metric, enum rd_metrics_format format, struct rd_buf *out)
-{
-	_cleanup_free_ const struct rd_sample **sorted = rd_alloc(metric->n, sizeof(*sorted));
-
-	for (size_t i = 0; i < metric->n; i++)
-		sorted[i] = &metric->samples[i];
-	qsort(sorted, metric->n, sizeof(*sorted), by_labels);
-	if (metric->n)
-		add_head(metric, format, out);
-	for (size_t i = 0; i < metric->n; i++) {
-		const struct rd_sample *sample = sorted[i];
-
-		if ((i > 0 && same_labels(sorted[i - 1], sample)) || (!sample->is_uint && !isfinite(sample->d)))
-			continue;
-		rd_buf_printf(out, "%s%s%s ", metric->name, suffix(metric), sample->labels ? sample->labels : "");
-		if (sample->is_uint)
-			rd_buf_printf(out, "%" PRIu64, sample->u);
-		else
-			add_double(out, sample->d);
-		rd_buf_str(out, "\n");
-	}
-}
-
 static void add_metrics(const struct rd_metrics *metrics, enum rd_metrics_format format, struct rd_buf *out)
 {
-	for (size_t i = 0; i < metrics->n; i++)
-		add_metric(metrics->v[i], format, out);
+	for (size_t i = 0; i < metrics->n; i++) {
+		_cleanup_free_ const struct rd_sample **sorted = rd_alloc(metrics->v[i]->n, sizeof(*sorted));
+
+		for (size_t j = 0; j < metrics->v[i]->n; j++)
+			sorted[j] = &metrics->v[i]->samples[j];
+		qsort(sorted, metrics->v[i]->n, sizeof(*sorted), by_labels);
+		if (metrics->v[i]->n) {
+			bool openmetrics = format == RD_OPENMETRICS;
+			const char *tail = openmetrics ? "" : suffix(metrics->v[i]);
+
+			if (metrics->v[i]->help) {
+				const char *help;
+
+				rd_buf_printf(out, "# HELP %s%s ", metrics->v[i]->name, tail);
+				help = metrics->v[i]->help;
+				for (; *help; help++) {
+					if (*help == '\\' || (openmetrics && *help == '"'))
+						rd_buf_str(out, "\\");
+					rd_buf_add(out, help, 1);
+				}
+				rd_buf_str(out, "\n");
+			}
+			rd_buf_printf(out, "# TYPE %s%s %s\n", metrics->v[i]->name, tail,
+				      metrics->v[i]->type == RD_METRIC_COUNTER ? "counter" : "gauge");
+			if (openmetrics && metrics->v[i]->unit)
+				rd_buf_printf(out, "# UNIT %s %s\n", metrics->v[i]->name, metrics->v[i]->unit);
+		}
+		for (size_t j = 0; j < metrics->v[i]->n; j++) {
+			const struct rd_sample *sample = sorted[j];
+
+			if ((j > 0 && same_labels(sorted[j - 1], sample)) || (!sample->is_uint && !isfinite(sample->d)))
+				continue;
+			rd_buf_printf(out, "%s%s%s ", metrics->v[i]->name, suffix(metrics->v[i]),
+				      sample->labels ? sample->labels : "");
+			if (sample->is_uint)
+				rd_buf_printf(out, "%" PRIu64, sample->u);
+			else {
+				/* The shortest text that parses to the same number. */
+				char text[40];
+
+				for (int digits = 6; digits <= 17; digits++) {
+					snprintf(text, sizeof(text), "%.*g", digits, sample->d);
+					if (strtod(text, NULL) == sample->d)
+						break;
+				}
+				rd_buf_str(out, text);
+			}
+			rd_buf_str(out, "\n");
+		}
+	}
 }
 
 void rd_render_metrics(const struct rd_report *report, const char *command, const char *version,

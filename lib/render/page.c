@@ -17,11 +17,6 @@ struct page {
 	struct rd_buf *out;
 };
 
-static const char *word_of(const struct rd_finding *finding)
-{
-	return finding->muted ? "muted" : rd_severity_name(finding->severity);
-}
-
 static void add_word(const struct page *page, const struct rd_finding *finding)
 {
 	static const char *const colours[RD_SEVERITIES] = {
@@ -29,7 +24,8 @@ static void add_word(const struct page *page, const struct rd_finding *finding)
 	};
 	const char *colour = page->style->colour && !finding->muted ? colours[finding->severity] : NULL;
 
-	rd_buf_printf(page->out, "%s%s%s:", colour ? colour : "", word_of(finding), colour ? "\033[0m" : "");
+	rd_buf_printf(page->out, "%s%s%s:", colour ? colour : "",
+		      finding->muted ? "muted" : rd_severity_name(finding->severity), colour ? "\033[0m" : "");
 }
 
 static void add_text(struct rd_buf *out, const char *before, const char *text)
@@ -316,23 +312,10 @@ static struct rd_findings notes_of(const struct rd_findings *findings)
 	return notes;
 }
 
-/* Rules that passed or do not apply. */
-static void add_rest(const struct rd_findings *findings, struct rd_buf *out)
+void rd_render_results(const struct rd_report *report, const struct rd_finding_style *style, struct rd_buf *out)
 {
-	rd_buf_str(out, "\n");
-	for (size_t i = 0; i < findings->n; i++) {
-		const struct rd_finding *finding = &findings->v[i];
-
-		if (finding->severity > RD_SEV_OK)
-			continue;
-		rd_buf_printf(out, "%s: %s", rd_severity_result(finding->severity), finding->id);
-		add_part(": ", finding->severity == RD_SEV_OK ? finding->subject : finding->observed, out);
-		rd_buf_str(out, "\n");
-	}
-}
-
-static void add_results(const struct rd_findings *results, const struct rd_finding_style *style, struct rd_buf *out)
-{
+	size_t below = out->len;
+	const struct rd_findings *results = report->results ? report->results : &report->findings;
 	const struct rd_finding_style plain = { .verbose = style->verbose };
 	const struct rd_findings notes = notes_of(results);
 	struct rd_finding_style faults = *style;
@@ -350,15 +333,19 @@ static void add_results(const struct rd_findings *results, const struct rd_findi
 	}
 	if (style->least <= RD_SEV_UNKNOWN)
 		add_unknown(results, style->verbose, out);
-	if (style->verbose && style->least <= RD_SEV_OK)
-		add_rest(results, out);
-}
+	if (style->verbose && style->least <= RD_SEV_OK) {
+		/* Rules that passed or do not apply. */
+		rd_buf_str(out, "\n");
+		for (size_t i = 0; i < results->n; i++) {
+			const struct rd_finding *finding = &results->v[i];
 
-void rd_render_results(const struct rd_report *report, const struct rd_finding_style *style, struct rd_buf *out)
-{
-	size_t below = out->len;
-
-	add_results(report->results ? report->results : &report->findings, style, out);
+			if (finding->severity > RD_SEV_OK)
+				continue;
+			rd_buf_printf(out, "%s: %s", rd_severity_result(finding->severity), finding->id);
+			add_part(": ", finding->severity == RD_SEV_OK ? finding->subject : finding->observed, out);
+			rd_buf_str(out, "\n");
+		}
+	}
 	for (size_t i = below; report->perfdata && i < out->len; i++)
 		if (out->data[i] == '|')
 			out->data[i] = '/';

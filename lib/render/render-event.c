@@ -93,28 +93,6 @@ static void pad(struct rd_buf *out, size_t have, size_t want)
 		rd_buf_str(out, " ");
 }
 
-static void put_call(const struct rd_row_view *v)
-{
-	const char *verb = rd_row_text(v, "verb"), *object = rd_row_text(v, "object"),
-		   *method = rd_row_text(v, "method");
-	const char *name = rd_row_text(v, "errno");
-	const struct rd_cell *code = rd_row_cell(v, "code");
-
-	if (verb) {
-		rd_row_put(v, RD_BOLD, verb);
-	} else if (object || method) {
-		rd_row_put(v, RD_BOLD, object ? object : "?");
-		rd_buf_str(v->out, " ");
-		rd_row_put(v, RD_BOLD, method ? method : "?");
-	} else {
-		rd_row_put(v, RD_BOLD, "call");
-	}
-	rd_buf_str(v->out, ": ");
-	rd_row_put(v, RD_RED, name ? name : "?");
-	if (code)
-		rd_buf_printf(v->out, " (%s)", rd_errno_text((int)code->u));
-}
-
 static void put_number(const struct rd_row_view *v, const char *key)
 {
 	const struct rd_cell *c = rd_row_cell(v, key);
@@ -131,25 +109,6 @@ static void put_word(const struct rd_row_view *v, const char *before, const char
 		return;
 	rd_buf_str(v->out, before);
 	rd_row_put(v, NULL, s);
-}
-
-static void put_caller(const struct rd_row_view *v)
-{
-	const struct rd_cell *pid = rd_row_cell(v, "pid"), *tid = rd_row_cell(v, "tid");
-	const char *comm = rd_row_text(v, "comm");
-
-	rd_buf_str(v->out, "  ");
-	rd_row_put(v, NULL, comm && *comm ? comm : "?");
-	if (pid)
-		rd_buf_printf(v->out, "[%" PRIu64, pid->u);
-	if (pid && tid && tid->u != pid->u)
-		rd_buf_printf(v->out, "/%" PRIu64, tid->u);
-	if (pid)
-		rd_buf_str(v->out, "]");
-	put_word(v, " ", "ibdev");
-	put_number(v, "port");
-	put_number(v, "qpn");
-	put_word(v, " job ", "job");
 }
 
 struct widths {
@@ -196,31 +155,6 @@ static const char *origin_note(const struct rd_row_view *v)
 	const struct rd_cell *exact = rd_row_cell(v, "origin_exact");
 
 	return exact && !exact->b ? "at or below this function" : "origin";
-}
-
-static void put_chain(const struct rd_row_view *v)
-{
-	const struct rd_cell *c = rd_row_cell(v, "chain"), *dropped = rd_row_cell(v, "chain_dropped");
-	struct widths w = { 0 };
-	bool before = false;
-
-	for (size_t i = 0; c && i < c->sub->n; i++) {
-		struct rd_row_view link = row_of(v, c->sub, i);
-
-		widen(&w.name, rd_row_text(&link, "function"), NAME_WIDTH);
-		widen(&w.module, rd_row_text(&link, "module"), MODULE_WIDTH);
-		widen(&w.err, rd_row_text(&link, "errno"), MODULE_WIDTH);
-	}
-	for (size_t i = 0; c && i < c->sub->n; i++) {
-		struct rd_row_view link = row_of(v, c->sub, i);
-		const struct rd_cell *translated = rd_row_cell(&link, "translated");
-		const char *note = !i ? origin_note(v) : before ? "errno changed here" : NULL;
-
-		put_link(&link, i, &w, translated && translated->b && i ? NULL : note);
-		before = translated && translated->b;
-	}
-	if (dropped && dropped->u)
-		rd_buf_printf(v->out, INDENT "(%" PRIu64 " more functions did not fit into the record)\n", dropped->u);
 }
 
 static void put_frame(const struct rd_row_view *f)
@@ -299,19 +233,6 @@ static void put_remark(const struct rd_row_view *v, const char *label, const cha
 	put_words(v, margin, margin, words);
 }
 
-static void put_list(const struct rd_row_view *v, const char *key)
-{
-	const struct rd_cell *c = rd_row_cell(v, key);
-
-	for (size_t i = 0; c && i < c->sub->n; i++) {
-		struct rd_row_view one = row_of(v, c->sub, i);
-		const char *text = rd_row_text(&one, "text");
-
-		rd_buf_str(v->out, INDENT "  -");
-		put_words(v, strlen(INDENT) + 3, strlen(INDENT) + 3, text ? text : "?");
-	}
-}
-
 /* The functions that may be the origin, on one line. */
 static void put_below(const struct rd_row_view *v)
 {
@@ -350,8 +271,17 @@ static void put_why(const struct rd_row_view *v)
 		put_remark(v, confidence && strcmp(confidence, "high") != 0 ? "probable cause" : "cause", cause);
 	else if (cause)
 		put_remark(v, "cause", any ? "cannot tell; looked at:" : cause);
-	if (cause)
-		put_list(v, "evidence");
+	if (cause) {
+		const struct rd_cell *c = rd_row_cell(v, "evidence");
+
+		for (size_t i = 0; c && i < c->sub->n; i++) {
+			struct rd_row_view one = row_of(v, c->sub, i);
+			const char *text = rd_row_text(&one, "text");
+
+			rd_buf_str(v->out, INDENT "  -");
+			put_words(v, strlen(INDENT) + 3, strlen(INDENT) + 3, text ? text : "?");
+		}
+	}
 	for (const char *line = fix; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
 		_cleanup_free_ char *command = rd_text("%.*s", (int)strcspn(line, "\n"), line);
 
@@ -368,12 +298,68 @@ void rd_render_event(const struct rd_section *section, size_t row, bool colour, 
 {
 	struct rd_row_view v = { section, rd_section_row(section, row), colour, width, out };
 	const char *benign = rd_row_text(&v, "benign_reason");
+	const char *verb, *object, *method, *name;
+	const struct rd_cell *code;
+	const struct rd_cell *pid, *tid;
+	const char *comm;
+	struct widths w = { 0 };
+	bool before = false;
+	const struct rd_cell *c, *dropped;
 
 	rd_row_put_time(&v);
-	put_call(&v);
-	put_caller(&v);
+	verb = rd_row_text(&v, "verb");
+	object = rd_row_text(&v, "object");
+	method = rd_row_text(&v, "method");
+	name = rd_row_text(&v, "errno");
+	code = rd_row_cell(&v, "code");
+	if (verb) {
+		rd_row_put(&v, RD_BOLD, verb);
+	} else if (object || method) {
+		rd_row_put(&v, RD_BOLD, object ? object : "?");
+		rd_buf_str(v.out, " ");
+		rd_row_put(&v, RD_BOLD, method ? method : "?");
+	} else {
+		rd_row_put(&v, RD_BOLD, "call");
+	}
+	rd_buf_str(v.out, ": ");
+	rd_row_put(&v, RD_RED, name ? name : "?");
+	if (code)
+		rd_buf_printf(v.out, " (%s)", rd_errno_text((int)code->u));
+	pid = rd_row_cell(&v, "pid");
+	tid = rd_row_cell(&v, "tid");
+	comm = rd_row_text(&v, "comm");
+	rd_buf_str(v.out, "  ");
+	rd_row_put(&v, NULL, comm && *comm ? comm : "?");
+	if (pid)
+		rd_buf_printf(v.out, "[%" PRIu64, pid->u);
+	if (pid && tid && tid->u != pid->u)
+		rd_buf_printf(v.out, "/%" PRIu64, tid->u);
+	if (pid)
+		rd_buf_str(v.out, "]");
+	put_word(&v, " ", "ibdev");
+	put_number(&v, "port");
+	put_number(&v, "qpn");
+	put_word(&v, " job ", "job");
 	rd_buf_str(out, "\n");
-	put_chain(&v);
+	c = rd_row_cell(&v, "chain");
+	dropped = rd_row_cell(&v, "chain_dropped");
+	for (size_t i = 0; c && i < c->sub->n; i++) {
+		struct rd_row_view link = row_of(&v, c->sub, i);
+
+		widen(&w.name, rd_row_text(&link, "function"), NAME_WIDTH);
+		widen(&w.module, rd_row_text(&link, "module"), MODULE_WIDTH);
+		widen(&w.err, rd_row_text(&link, "errno"), MODULE_WIDTH);
+	}
+	for (size_t i = 0; c && i < c->sub->n; i++) {
+		struct rd_row_view link = row_of(&v, c->sub, i);
+		const struct rd_cell *translated = rd_row_cell(&link, "translated");
+		const char *note = !i ? origin_note(&v) : before ? "errno changed here" : NULL;
+
+		put_link(&link, i, &w, translated && translated->b && i ? NULL : note);
+		before = translated && translated->b;
+	}
+	if (dropped && dropped->u)
+		rd_buf_printf(v.out, INDENT "(%" PRIu64 " more functions did not fit into the record)\n", dropped->u);
 	put_below(&v);
 	put_stack(&v, "kernel_stack", "kernel stack");
 	put_stack(&v, "user_stack", "user stack");
@@ -395,23 +381,6 @@ static void put_seconds(struct rd_buf *out, double s)
 		rd_buf_printf(out, "%.1f s", s);
 }
 
-static void put_where(const struct rd_row_view *v)
-{
-	const struct rd_cell *qpn = rd_row_cell(v, "lqpn"), *port = rd_row_cell(v, "port");
-	const char *ibdev = rd_row_text(v, "ibdev"), *type = rd_row_text(v, "type"), *kind = rd_row_text(v, "kind");
-
-	rd_row_put(v, RD_BOLD, ibdev ? ibdev : "?");
-	if (qpn)
-		rd_buf_printf(v->out, " qpn %" PRIu64, qpn->u);
-	else if (port && kind && !strcmp(kind, "device-event"))
-		rd_buf_printf(v->out, " port %" PRIu64, port->u);
-	if (type) {
-		rd_buf_str(v->out, " ");
-		rd_row_put(v, NULL, type);
-	}
-	rd_buf_str(v->out, ": ");
-}
-
 /* ", was INIT for 11.2 s": time in the previous state. */
 static void put_age(const struct rd_row_view *v)
 {
@@ -426,31 +395,6 @@ static void put_age(const struct rd_row_view *v)
 	put_seconds(v->out, age->d);
 }
 
-static void put_qp_call(const struct rd_row_view *v)
-{
-	const char *from = rd_row_text(v, "old_state"), *to = rd_row_text(v, "new_state"),
-		   *name = rd_row_text(v, "errno");
-	const struct rd_cell *took = rd_row_cell(v, "duration_seconds"), *code = rd_row_cell(v, "code");
-	bool bad = name || (to && (!strcmp(to, "ERR") || !strcmp(to, "SQE")));
-
-	if (to) {
-		rd_buf_printf(v->out, "%s -> ", from ? from : "?");
-		rd_row_put(v, bad ? RD_RED : NULL, to);
-	} else {
-		rd_buf_printf(v->out, "attributes set in %s", from ? from : "an unknown state");
-	}
-	if (name) {
-		rd_buf_str(v->out, " failed: ");
-		rd_row_put(v, RD_RED, name);
-		if (code)
-			rd_buf_printf(v->out, " (%s)", rd_errno_text((int)code->u));
-	}
-	if (took) {
-		rd_buf_str(v->out, " in ");
-		put_seconds(v->out, took->d);
-	}
-}
-
 static void put_what(const struct rd_row_view *v)
 {
 	const char *kind = rd_row_text(v, "kind"), *event = rd_row_text(v, "event");
@@ -458,7 +402,27 @@ static void put_what(const struct rd_row_view *v)
 	if (!kind)
 		return;
 	if (!strcmp(kind, "modify")) {
-		put_qp_call(v);
+		const char *from = rd_row_text(v, "old_state"), *to = rd_row_text(v, "new_state"),
+			   *name = rd_row_text(v, "errno");
+		const struct rd_cell *took = rd_row_cell(v, "duration_seconds"), *code = rd_row_cell(v, "code");
+		bool bad = name || (to && (!strcmp(to, "ERR") || !strcmp(to, "SQE")));
+
+		if (to) {
+			rd_buf_printf(v->out, "%s -> ", from ? from : "?");
+			rd_row_put(v, bad ? RD_RED : NULL, to);
+		} else {
+			rd_buf_printf(v->out, "attributes set in %s", from ? from : "an unknown state");
+		}
+		if (name) {
+			rd_buf_str(v->out, " failed: ");
+			rd_row_put(v, RD_RED, name);
+			if (code)
+				rd_buf_printf(v->out, " (%s)", rd_errno_text((int)code->u));
+		}
+		if (took) {
+			rd_buf_str(v->out, " in ");
+			put_seconds(v->out, took->d);
+		}
 	} else if (event) {
 		rd_buf_str(v->out, "event ");
 		rd_row_put(v, RD_YELLOW, event);
@@ -508,37 +472,47 @@ static const struct {
 	{ "max_dest_rd_atomic", "dest_rd_atomic" },
 };
 
-static void put_details(const struct rd_row_view *v)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < RD_ARRAY_SIZE(details); i++) {
-		const struct rd_cell *c = rd_row_cell(v, details[i].key);
-
-		if (!c)
-			continue;
-		rd_buf_str(v->out, any ? "  " : "    ");
-		any = true;
-		rd_buf_printf(v->out, "%s ", details[i].label);
-		if (c->type == RD_T_STR)
-			rd_row_put(v, NULL, c->s);
-		else
-			rd_buf_printf(v->out, "%" PRIu64, c->u);
-	}
-	if (any)
-		rd_buf_str(v->out, "\n");
-}
-
 void rd_render_qp_event(const struct rd_section *section, size_t row, bool colour, struct rd_buf *out)
 {
 	struct rd_row_view v = { section, rd_section_row(section, row), colour, 0, out };
+	const struct rd_cell *qpn, *port;
+	const char *ibdev, *type, *kind;
+	bool any = false;
 
 	rd_row_put_time(&v);
-	put_where(&v);
+	qpn = rd_row_cell(&v, "lqpn");
+	port = rd_row_cell(&v, "port");
+	ibdev = rd_row_text(&v, "ibdev");
+	type = rd_row_text(&v, "type");
+	kind = rd_row_text(&v, "kind");
+	rd_row_put(&v, RD_BOLD, ibdev ? ibdev : "?");
+	if (qpn)
+		rd_buf_printf(v.out, " qpn %" PRIu64, qpn->u);
+	else if (port && kind && !strcmp(kind, "device-event"))
+		rd_buf_printf(v.out, " port %" PRIu64, port->u);
+	if (type) {
+		rd_buf_str(v.out, " ");
+		rd_row_put(&v, NULL, type);
+	}
+	rd_buf_str(v.out, ": ");
 	put_what(&v);
 	put_qp_caller(&v);
 	rd_buf_str(out, "\n");
-	put_details(&v);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(details); i++) {
+		const struct rd_cell *c = rd_row_cell(&v, details[i].key);
+
+		if (!c)
+			continue;
+		rd_buf_str(v.out, any ? "  " : "    ");
+		any = true;
+		rd_buf_printf(v.out, "%s ", details[i].label);
+		if (c->type == RD_T_STR)
+			rd_row_put(&v, NULL, c->s);
+		else
+			rd_buf_printf(v.out, "%" PRIu64, c->u);
+	}
+	if (any)
+		rd_buf_str(v.out, "\n");
 }
 
 static const char *text_or(const struct rd_row_view *view, const char *key, const char *unknown)
@@ -548,35 +522,29 @@ static const char *text_or(const struct rd_row_view *view, const char *key, cons
 	return text ? text : unknown;
 }
 
-/* "16 bits, saturates at 65535"; a gauge and a counter of 64 bits never reach their limit. */
-static void add_overflow(const struct rd_row_view *view)
-{
-	const char *overflow = text_or(view, "overflow", "width unknown");
-	const struct rd_cell *bits = rd_row_cell(view, "bits");
-
-	if (bits && (strcmp(overflow, "saturates") == 0 || strcmp(overflow, "wraps") == 0))
-		rd_buf_printf(view->out, "%" PRIu64 " bits, %s at %" PRIu64, bits->u, overflow,
-			      (UINT64_C(1) << (bits->u & 63)) - 1);
-	else
-		rd_buf_str(view->out, overflow);
-}
-
-static void add_meaning(const struct rd_row_view *view)
-{
-	const char *driver = text_or(view, "driver", "*"), *unit = text_or(view, "unit", "-");
-	const struct rd_cell *summable = rd_row_cell(view, "summable");
-
-	rd_row_put(view, NULL, text_or(view, "name", "-"));
-	rd_buf_printf(view->out, " (%s)\n  ", strcmp(driver, "*") == 0 ? "any driver" : driver);
-	rd_row_put(view, NULL, text_or(view, "meaning", "-"));
-	rd_buf_printf(view->out, "\n  counts %s; ", strcmp(unit, "-") == 0 ? "various units" : unit);
-	add_overflow(view);
-	rd_buf_printf(view->out, "; %s; %s\n", text_or(view, "role", "no role"),
-		      summable && summable->b ? "may be added up over ports" : "must not be added up");
-}
-
 void rd_render_meanings(const struct rd_section *section, struct rd_buf *out)
 {
-	for (size_t i = 0; i < section->n; i++)
-		add_meaning(&(struct rd_row_view){ .section = section, .row = rd_section_row(section, i), .out = out });
+	for (size_t i = 0; i < section->n; i++) {
+		const struct rd_row_view *view =
+			&(struct rd_row_view){ .section = section, .row = rd_section_row(section, i), .out = out };
+		const char *driver = text_or(view, "driver", "*"), *unit = text_or(view, "unit", "-");
+		const struct rd_cell *summable = rd_row_cell(view, "summable");
+		const char *overflow;
+		const struct rd_cell *bits;
+
+		rd_row_put(view, NULL, text_or(view, "name", "-"));
+		rd_buf_printf(view->out, " (%s)\n  ", strcmp(driver, "*") == 0 ? "any driver" : driver);
+		rd_row_put(view, NULL, text_or(view, "meaning", "-"));
+		rd_buf_printf(view->out, "\n  counts %s; ", strcmp(unit, "-") == 0 ? "various units" : unit);
+		/* "16 bits, saturates at 65535"; a gauge and a counter of 64 bits never reach their limit. */
+		overflow = text_or(view, "overflow", "width unknown");
+		bits = rd_row_cell(view, "bits");
+		if (bits && (strcmp(overflow, "saturates") == 0 || strcmp(overflow, "wraps") == 0))
+			rd_buf_printf(view->out, "%" PRIu64 " bits, %s at %" PRIu64, bits->u, overflow,
+				      (UINT64_C(1) << (bits->u & 63)) - 1);
+		else
+			rd_buf_str(view->out, overflow);
+		rd_buf_printf(view->out, "; %s; %s\n", text_or(view, "role", "no role"),
+			      summable && summable->b ? "may be added up over ports" : "must not be added up");
+	}
 }

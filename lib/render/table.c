@@ -123,29 +123,6 @@ static void set_text(struct rd_buf *text, const struct rd_section *section, cons
 	rd_render_cell(&section->columns[column], &row->cells[column], text);
 }
 
-/* A column is as wide as its heading, shown or not. */
-static void find_widths(const struct rd_section *section, const struct rd_table_columns *columns, size_t *widths)
-{
-	_cleanup_buf_ struct rd_buf text = { 0 };
-
-	for (size_t i = 0; i < columns->n; i++) {
-		const char *title = rd_column_title(&section->columns[columns->v[i]]);
-
-		widths[i] = text_width(title, strlen(title));
-	}
-	for (size_t r = 0; r < section->n; r++) {
-		const struct rd_row *row = rd_section_row(section, r);
-
-		for (size_t i = 0; i < columns->n; i++) {
-			size_t width;
-
-			set_text(&text, section, row, columns->v[i]);
-			width = text_width(text.data, text.len);
-			widths[i] = width > widths[i] ? width : widths[i];
-		}
-	}
-}
-
 static void add_blanks(struct rd_buf *out, size_t n)
 {
 	static const char blanks[] = "                                ";
@@ -179,7 +156,23 @@ static void rd_table_plain(const struct rd_section *section, const struct rd_tab
 	_cleanup_free_ size_t *widths = rd_alloc(columns->n, sizeof(*widths));
 	_cleanup_buf_ struct rd_buf text = { 0 };
 
-	find_widths(section, columns, widths);
+	/* A column is as wide as its heading, shown or not. */
+	for (size_t i = 0; i < columns->n; i++) {
+		const char *title = rd_column_title(&section->columns[columns->v[i]]);
+
+		widths[i] = text_width(title, strlen(title));
+	}
+	for (size_t r = 0; r < section->n; r++) {
+		const struct rd_row *row = rd_section_row(section, r);
+
+		for (size_t i = 0; i < columns->n; i++) {
+			size_t width;
+
+			set_text(&text, section, row, columns->v[i]);
+			width = text_width(text.data, text.len);
+			widths[i] = width > widths[i] ? width : widths[i];
+		}
+	}
 	for (size_t i = 0; headings && i < columns->n; i++) {
 		const char *title = rd_column_title(&section->columns[columns->v[i]]);
 
@@ -300,20 +293,6 @@ static size_t column_named(const struct rd_section *section, const char *name, s
 	return section->n_columns;
 }
 
-static int unknown_column(const struct rd_section *section, const char *name, size_t size, struct rd_err *err)
-{
-	_cleanup_buf_ struct rd_buf known = { 0 };
-
-	for (size_t c = 0; c < section->n_columns; c++)
-		rd_buf_printf(&known, "%s%s", c > 0 ? "," : "", section->columns[c].key);
-	if (size == 0)
-		rd_err_set(err, EINVAL, "--columns", "empty column name");
-	else
-		rd_err_set(err, EINVAL, "--columns", "unknown column '%.*s'", (int)size, name);
-	rd_err_hint(err, "columns: %s", known.data);
-	return -EINVAL;
-}
-
 /* Selects the columns to show, as indices; `ret` has space for all columns, and one more per two bytes of -o. */
 static int select_columns(const struct rd_section *section, const char *list, size_t *ret, size_t *n, struct rd_err *err)
 {
@@ -330,8 +309,18 @@ static int select_columns(const struct rd_section *section, const char *list, si
 	for (;;) {
 		size_t size = strcspn(list, ","), c = column_named(section, list, size);
 
-		if (c == section->n_columns)
-			return unknown_column(section, list, size, err);
+		if (c == section->n_columns) {
+			_cleanup_buf_ struct rd_buf known = { 0 };
+
+			for (size_t j = 0; j < section->n_columns; j++)
+				rd_buf_printf(&known, "%s%s", j > 0 ? "," : "", section->columns[j].key);
+			if (size == 0)
+				rd_err_set(err, EINVAL, "--columns", "empty column name");
+			else
+				rd_err_set(err, EINVAL, "--columns", "unknown column '%.*s'", (int)size, list);
+			rd_err_hint(err, "columns: %s", known.data);
+			return -EINVAL;
+		}
 		ret[(*n)++] = c;
 		list += size;
 		if (!*list)
@@ -375,30 +364,6 @@ static void render_raw(const struct rd_section *section, const struct rd_table_s
 			raw_value(text.data, out);
 		}
 		rd_buf_str(out, "\n");
-	}
-}
-
-static bool is_sub(enum rd_type type)
-{
-	return type >= RD_T_OBJECT;
-}
-
-static void add_columns(struct libscols_table *table, const struct rd_section *section,
-			const struct rd_table_style *style, const size_t *columns, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		const struct rd_column *column = &section->columns[columns[i]];
-		int flags = rd_column_is_number(column) ? SCOLS_FL_RIGHT : 0;
-		struct libscols_column *added;
-
-		/* On a terminal long text is wrapped, not truncated. */
-		if (style->width > 0 && (is_sub(column->type) || (column->type == RD_T_STR && i + 1 == n)))
-			flags |= SCOLS_FL_WRAP;
-		added = rd_libsmartcols.scols_table_new_column(table, rd_column_title(column), 0, flags);
-		if (!added)
-			rd_out_of_memory();
-		if (style->colour)
-			rd_libsmartcols.scols_cell_set_color(rd_libsmartcols.scols_column_get_header(added), "\033[1m");
 	}
 }
 
@@ -467,7 +432,20 @@ static void render_table(const struct rd_section *section, const struct rd_table
 						  style->width > 0 ? SCOLS_TERMFORCE_ALWAYS : SCOLS_TERMFORCE_NEVER);
 	if (style->width > 0)
 		rd_libsmartcols.scols_table_set_termwidth(table, style->width);
-	add_columns(table, section, style, columns, n);
+	for (size_t i = 0; i < n; i++) {
+		const struct rd_column *column = &section->columns[columns[i]];
+		int flags = rd_column_is_number(column) ? SCOLS_FL_RIGHT : 0;
+		struct libscols_column *added;
+
+		/* On a terminal long text is wrapped, not truncated. */
+		if (style->width > 0 && ((column->type >= RD_T_OBJECT) || (column->type == RD_T_STR && i + 1 == n)))
+			flags |= SCOLS_FL_WRAP;
+		added = rd_libsmartcols.scols_table_new_column(table, rd_column_title(column), 0, flags);
+		if (!added)
+			rd_out_of_memory();
+		if (style->colour)
+			rd_libsmartcols.scols_cell_set_color(rd_libsmartcols.scols_column_get_header(added), "\033[1m");
+	}
 	add_rows(table, section, columns, n);
 	if (rd_libsmartcols.scols_print_table_to_string(table, &text) < 0 || !text)
 		return rd_out_of_memory();

@@ -15,19 +15,15 @@
 #define BAR_WIDTH 8
 #define SPARK_WIDTH 12
 
-static void row_deinit(struct rd_grid_row *row, size_t n)
-{
-	for (size_t c = 0; row->cells && c < n; c++)
-		free(row->cells[c].text);
-	free(row->cells);
-	free(row->key);
-	free(row->group);
-}
-
 void rd_grid_deinit(struct rd_grid *grid)
 {
-	for (size_t i = 0; i < grid->n; i++)
-		row_deinit(&grid->rows[i], grid->n_columns);
+	for (size_t i = 0; i < grid->n; i++) {
+		for (size_t c = 0; grid->rows[i].cells && c < grid->n_columns; c++)
+			free(grid->rows[i].cells[c].text);
+		free(grid->rows[i].cells);
+		free(grid->rows[i].key);
+		free(grid->rows[i].group);
+	}
 	free(grid->rows);
 	free(grid->columns);
 	free(grid->widths);
@@ -54,20 +50,6 @@ int rd_text_width(const char *text)
 		left -= n;
 	}
 	return width;
-}
-
-/* Views have bars and sparklines; other cells are rendered as in a table. */
-static void add_cell(const struct rd_column *column, const struct rd_cell *cell, const struct rd_grid_style *style,
-		     struct rd_buf *out)
-{
-	if (column->type == RD_T_SHARE && cell->known == RD_OK) {
-		rd_render_bar(cell->d, BAR_WIDTH + style->wider, style->ascii, out);
-		rd_buf_printf(out, " %5.1f%%", cell->d * 100);
-	} else if (column->type == RD_T_SPARK && cell->known == RD_OK && cell->sub) {
-		rd_render_spark(cell->sub, SPARK_WIDTH, style->ascii, out);
-	} else {
-		rd_render_cell(column, cell, out);
-	}
 }
 
 static double cell_value(const struct rd_cell *cell)
@@ -109,22 +91,18 @@ static char *cell_text(const struct rd_column *column, const struct rd_cell *cel
 	rd_buf_str(&text, "");
 	if (column->scaled && fabs(cell_value(cell)) >= SCALED_FROM && cell->known == RD_OK)
 		add_scaled(cell_value(cell), &text);
-	else
-		add_cell(column, cell, style, &text);
-	return text.data;
-}
-
-static char *key_of(const struct rd_section *section, const struct rd_row *row, const int *keys)
-{
-	struct rd_buf key = { 0 };
-
-	rd_buf_str(&key, "");
-	for (; keys && *keys >= 0; keys++) {
-		if ((size_t)*keys < section->n_columns)
-			rd_render_cell(&section->columns[*keys], &row->cells[*keys], &key);
-		rd_buf_add(&key, "\n", 1);
+	else {
+		/* Views have bars and sparklines; other cells are rendered as in a table. */
+		if (column->type == RD_T_SHARE && cell->known == RD_OK) {
+			rd_render_bar(cell->d, BAR_WIDTH + style->wider, style->ascii, &text);
+			rd_buf_printf(&text, " %5.1f%%", cell->d * 100);
+		} else if (column->type == RD_T_SPARK && cell->known == RD_OK && cell->sub) {
+			rd_render_spark(cell->sub, SPARK_WIDTH, style->ascii, &text);
+		} else {
+			rd_render_cell(column, cell, &text);
+		}
 	}
-	return key.data;
+	return text.data;
 }
 
 static void add_column(struct rd_grid *grid, const struct rd_column *column)
@@ -134,23 +112,6 @@ static void add_column(struct rd_grid *grid, const struct rd_column *column)
 	grid->widths[grid->n_columns] = (int)strlen(column->title);
 	grid->numbers[grid->n_columns++] = column->type == RD_T_UINT || column->type == RD_T_INT ||
 					   column->type == RD_T_DOUBLE || column->type == RD_T_SHARE;
-}
-
-static void select_columns(struct rd_grid *grid, const struct rd_section *section, const struct rd_grid_style *style)
-{
-	grid->columns = rd_alloc(section->n_columns + 1, sizeof(*grid->columns));
-	grid->widths = rd_alloc(section->n_columns + 1, sizeof(*grid->widths));
-	grid->numbers = rd_alloc(section->n_columns + 1, sizeof(*grid->numbers));
-	grid->empty = rd_alloc(section->n_columns + 1, sizeof(*grid->empty));
-	grid->shown = rd_alloc(section->n_columns + 1, sizeof(*grid->shown));
-	grid->heads = rd_alloc(section->n_columns + 1, sizeof(*grid->heads));
-	/* The column that groups rows is shown as a heading. */
-	for (const int *c = style->columns; c && *c >= 0 && grid->n_columns < section->n_columns; c++)
-		if (*c != style->group)
-			add_column(grid, &section->columns[*c]);
-	for (size_t c = 0; !style->columns && c < section->n_columns; c++)
-		if (section->columns[c].title && !section->columns[c].hidden && (int)c != style->group)
-			add_column(grid, &section->columns[c]);
 }
 
 /* The rows of a grid by their keys. */
@@ -200,69 +161,6 @@ static uint16_t fade(uint16_t refreshes)
 	return refreshes ? refreshes - 1 : 0;
 }
 
-static void fill_row(struct rd_grid *grid, struct rd_grid_row *row, const struct rd_section *section,
-		     const struct rd_grid_style *style, const struct rd_grid *old, const struct rd_key_index *index)
-{
-	const struct rd_row *from = rd_section_row(section, row->index);
-	const struct rd_grid_style heading = { .ascii = true };
-	const struct rd_grid_row *before;
-
-	row->cells = rd_alloc(grid->n_columns + 1, sizeof(*row->cells));
-	row->key = key_of(section, from, style->keys);
-	row->severity = from->severity;
-	row->over = from->over;
-	if (style->group >= 0)
-		row->group = cell_text(&section->columns[style->group], &from->cells[style->group], &heading);
-	before = key_index_find(index, row->key);
-	if (before && before->gone)
-		before = NULL;
-	row->fresh = old && old->n_columns ? before ? fade(before->fresh) : style->marked : 0;
-	for (size_t c = 0; c < grid->n_columns; c++) {
-		struct rd_grid_cell *cell = &row->cells[c];
-		size_t column = grid->columns[c] - section->columns;
-		int width;
-
-		cell->text = cell_text(grid->columns[c], &from->cells[column], style);
-		cell->value = cell_value(&from->cells[column]);
-		grid->empty[c] &= from->cells[column].known != RD_OK;
-		if (before && c < old->n_columns && grid->columns[c] == old->columns[c] &&
-		    !is_among(style->restless, column))
-			cell->age =
-				strcmp(before->cells[c].text, cell->text) != 0 ||
-						(grid->columns[c]->scaled && before->cells[c].value != cell->value) ?
-					style->marked :
-					fade(before->cells[c].age);
-		width = rd_text_width(cell->text);
-		grid->widths[c] = width > grid->widths[c] ? width : grid->widths[c];
-	}
-}
-
-/* Removed rows stay for a few refreshes, marked. */
-static void keep_removed(struct rd_grid *grid, const struct rd_grid *old, uint16_t marked)
-{
-	_cleanup_(key_index_deinit) struct rd_key_index now = { 0 };
-
-	key_index_build(&now, grid);
-	for (size_t i = 0; i < old->n; i++) {
-		const struct rd_grid_row *before = &old->rows[i];
-		struct rd_grid_row *row;
-
-		if (before->gone == 1 || key_index_find(&now, before->key))
-			continue;
-		row = &grid->rows[grid->n++];
-		row->index = before->index;
-		row->gone = before->gone ? fade(before->gone) : marked;
-		grid->n_gone++;
-		row->key = rd_dup(before->key);
-		row->group = rd_dup_if(before->group);
-		row->cells = rd_alloc(grid->n_columns + 1, sizeof(*row->cells));
-		for (size_t c = 0; c < grid->n_columns; c++) {
-			row->cells[c].value = before->cells[c].value;
-			row->cells[c].text = rd_dup(before->cells[c].text);
-		}
-	}
-}
-
 static bool same_columns(const struct rd_grid *a, const struct rd_grid *b)
 {
 	if (a->n_columns != b->n_columns)
@@ -282,41 +180,114 @@ static int compare_groups(const void *pa, const void *pb)
 			!a->gone != !b->gone ? (a->gone ? 1 : -1) : 0, RD_CMP(a->index, b->index));
 }
 
-static void rank_groups(struct rd_grid *grid)
-{
-	_cleanup_free_ struct rd_grid_row **rows = rd_alloc(grid->n + 1, sizeof(*rows));
-	const struct rd_grid_row *first = NULL;
-
-	for (size_t i = 0; i < grid->n; i++)
-		rows[i] = &grid->rows[i];
-	qsort(rows, grid->n, sizeof(*rows), compare_groups);
-	for (size_t i = 0; i < grid->n; i++) {
-		if (!rows[i]->group)
-			continue;
-		if (!first || strcmp(first->group, rows[i]->group) != 0)
-			first = rows[i];
-		rows[i]->rank = first->index + 1;
-	}
-}
-
 void rd_grid_build(struct rd_grid *grid, const struct rd_section *section, const struct rd_grid_style *style,
 		   const struct rd_grid *old)
 {
 	_cleanup_(key_index_deinit) struct rd_key_index index = { 0 };
 	size_t most = section->n + (old ? old->n : 0);
 
-	select_columns(grid, section, style);
+	grid->columns = rd_alloc(section->n_columns + 1, sizeof(*grid->columns));
+	grid->widths = rd_alloc(section->n_columns + 1, sizeof(*grid->widths));
+	grid->numbers = rd_alloc(section->n_columns + 1, sizeof(*grid->numbers));
+	grid->empty = rd_alloc(section->n_columns + 1, sizeof(*grid->empty));
+	grid->shown = rd_alloc(section->n_columns + 1, sizeof(*grid->shown));
+	grid->heads = rd_alloc(section->n_columns + 1, sizeof(*grid->heads));
+	/* The column that groups rows is shown as a heading. */
+	for (const int *c = style->columns; c && *c >= 0 && grid->n_columns < section->n_columns; c++)
+		if (*c != style->group)
+			add_column(grid, &section->columns[*c]);
+	for (size_t c = 0; !style->columns && c < section->n_columns; c++)
+		if (section->columns[c].title && !section->columns[c].hidden && (int)c != style->group)
+			add_column(grid, &section->columns[c]);
 	key_index_build(&index, old);
 	grid->rows = rd_alloc(most + 1, sizeof(*grid->rows));
 	for (size_t i = 0; i < section->n; i++) {
+		struct rd_buf key = { 0 };
+		const struct rd_row *from;
+		struct rd_grid_style heading;
+		const struct rd_grid_row *before;
+		const int *keys;
+
 		grid->rows[i].index = i;
 		grid->n++;
-		fill_row(grid, &grid->rows[i], section, style, old, &index);
+		from = rd_section_row(section, grid->rows[i].index);
+		heading = (struct rd_grid_style){ .ascii = true };
+		grid->rows[i].cells = rd_alloc(grid->n_columns + 1, sizeof(*grid->rows[i].cells));
+		keys = style->keys;
+		rd_buf_str(&key, "");
+		for (; keys && *keys >= 0; keys++) {
+			if ((size_t)*keys < section->n_columns)
+				rd_render_cell(&section->columns[*keys], &from->cells[*keys], &key);
+			rd_buf_add(&key, "\n", 1);
+		}
+		grid->rows[i].key = key.data;
+		grid->rows[i].severity = from->severity;
+		grid->rows[i].over = from->over;
+		if (style->group >= 0)
+			grid->rows[i].group =
+				cell_text(&section->columns[style->group], &from->cells[style->group], &heading);
+		before = key_index_find(&index, grid->rows[i].key);
+		if (before && before->gone)
+			before = NULL;
+		grid->rows[i].fresh = old && old->n_columns ? before ? fade(before->fresh) : style->marked : 0;
+		for (size_t j = 0; j < grid->n_columns; j++) {
+			struct rd_grid_cell *cell = &grid->rows[i].cells[j];
+			size_t column = grid->columns[j] - section->columns;
+			int width;
+
+			cell->text = cell_text(grid->columns[j], &from->cells[column], style);
+			cell->value = cell_value(&from->cells[column]);
+			grid->empty[j] &= from->cells[column].known != RD_OK;
+			if (before && j < old->n_columns && grid->columns[j] == old->columns[j] &&
+			    !is_among(style->restless, column))
+				cell->age = strcmp(before->cells[j].text, cell->text) != 0 ||
+							    (grid->columns[j]->scaled &&
+							     before->cells[j].value != cell->value) ?
+						    style->marked :
+						    fade(before->cells[j].age);
+			width = rd_text_width(cell->text);
+			grid->widths[j] = width > grid->widths[j] ? width : grid->widths[j];
+		}
 	}
-	if (old && same_columns(grid, old))
-		keep_removed(grid, old, style->marked);
-	if (style->ranked)
-		rank_groups(grid);
+	if (old && same_columns(grid, old)) {
+		/* Removed rows stay for a few refreshes, marked. */
+		_cleanup_(key_index_deinit) struct rd_key_index now = { 0 };
+
+		key_index_build(&now, grid);
+		for (size_t k = 0; k < old->n; k++) {
+			const struct rd_grid_row *before = &old->rows[k];
+			struct rd_grid_row *row;
+
+			if (before->gone == 1 || key_index_find(&now, before->key))
+				continue;
+			row = &grid->rows[grid->n++];
+			row->index = before->index;
+			row->gone = before->gone ? fade(before->gone) : style->marked;
+			grid->n_gone++;
+			row->key = rd_dup(before->key);
+			row->group = rd_dup_if(before->group);
+			row->cells = rd_alloc(grid->n_columns + 1, sizeof(*row->cells));
+			for (size_t m = 0; m < grid->n_columns; m++) {
+				row->cells[m].value = before->cells[m].value;
+				row->cells[m].text = rd_dup(before->cells[m].text);
+			}
+		}
+	}
+	if (style->ranked) {
+		_cleanup_free_ struct rd_grid_row **rows = rd_alloc(grid->n + 1, sizeof(*rows));
+		const struct rd_grid_row *first = NULL;
+
+		for (size_t q = 0; q < grid->n; q++)
+			rows[q] = &grid->rows[q];
+		qsort(rows, grid->n, sizeof(*rows), compare_groups);
+		for (size_t q = 0; q < grid->n; q++) {
+			if (!rows[q]->group)
+				continue;
+			if (!first || strcmp(first->group, rows[q]->group) != 0)
+				first = rows[q];
+			rows[q]->rank = first->index + 1;
+		}
+	}
 }
 
 /* Argument of compare_rows, passed by qsort_r. */
@@ -478,27 +449,6 @@ static bool leave_out(struct rd_grid *grid)
 	return true;
 }
 
-/* Widens names and texts evenly as far as they need it, then shares by their bars. */
-static void widen(struct rd_grid *grid, int room)
-{
-	int before;
-
-	do {
-		before = room;
-		for (size_t c = 0; c < grid->n_columns && room > 0; c++)
-			if (grid->shown[c] && grid->shown[c] < grid->widths[c] &&
-			    grid->columns[c]->fit != RD_FIT_WHOLE) {
-				grid->shown[c]++;
-				room--;
-			}
-	} while (room < before);
-	for (size_t c = 0; c < grid->n_columns; c++)
-		if (grid->shown[c] && grid->widths[c] - grid->shown[c] <= room) {
-			room -= grid->widths[c] - grid->shown[c];
-			grid->shown[c] = grid->widths[c];
-		}
-}
-
 static int compare_texts(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
@@ -549,6 +499,7 @@ static int choose_head(const struct rd_grid *grid, size_t c)
 void rd_grid_fit(struct rd_grid *grid, int columns)
 {
 	int name = columns / 4 > NAME_MOST ? NAME_MOST : columns / 4 < NAME_LEAST ? NAME_LEAST : columns / 4, room;
+	int before;
 
 	if (grid->fitted == columns)
 		return;
@@ -568,7 +519,21 @@ void rd_grid_fit(struct rd_grid *grid, int columns)
 	for (size_t c = 0; c < grid->n_columns; c++)
 		if (grid->shown[c])
 			grid->shown[c] = least_width(grid, c, name);
-	widen(grid, room);
+	/* Widens names and texts evenly as far as they need it, then shares by their bars. */
+	do {
+		before = room;
+		for (size_t j = 0; j < grid->n_columns && room > 0; j++)
+			if (grid->shown[j] && grid->shown[j] < grid->widths[j] &&
+			    grid->columns[j]->fit != RD_FIT_WHOLE) {
+				grid->shown[j]++;
+				room--;
+			}
+	} while (room < before);
+	for (size_t j = 0; j < grid->n_columns; j++)
+		if (grid->shown[j] && grid->widths[j] - grid->shown[j] <= room) {
+			room -= grid->widths[j] - grid->shown[j];
+			grid->shown[j] = grid->widths[j];
+		}
 	for (size_t c = 0; c < grid->n_columns; c++) {
 		grid->heads[c] = grid->shown[c] - 1;
 		if (grid->columns[c]->fit == RD_FIT_NAME && grid->shown[c] && grid->shown[c] < grid->widths[c])
@@ -616,17 +581,12 @@ static void add_wrapped(struct rd_section *to, const char *name, const char *val
 	} while (*value);
 }
 
-static bool has_values(const struct rd_section *section)
-{
-	return section->n_columns == 2 && section->columns[0].type == RD_T_STR && section->columns[1].type == RD_T_STR;
-}
-
 struct rd_section *rd_wrap_values(struct rd_section *section, int columns)
 {
 	struct rd_section *wrapped;
 	int width = columns;
 
-	if (!has_values(section))
+	if (!(section->n_columns == 2 && section->columns[0].type == RD_T_STR && section->columns[1].type == RD_T_STR))
 		return section;
 	for (size_t i = 0; i < section->n; i++) {
 		_cleanup_buf_ struct rd_buf name = { 0 };

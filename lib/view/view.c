@@ -124,12 +124,6 @@ static int put(const struct rd_view *view, int y, int x, const char *text, struc
 
 static const struct place whole_line = { 0, 0 };
 
-/* Width of a column, 0: left out. A pane that was scrolled shows everything in full width. */
-static int width_of(const struct rd_pane *pane, size_t column)
-{
-	return pane->left ? pane->grid.widths[column] : pane->grid.shown[column];
-}
-
 /* The columns at the left that stay when a pane is scrolled: those up to the last that identifies a row, if that is one of the first,
  * else the first. At most half of the terminal. */
 static size_t fixed_columns(const struct rd_view *view, const struct rd_pane *pane)
@@ -165,7 +159,8 @@ static int put_cell(const struct rd_view *view, const struct rd_pane *pane, int 
 {
 	struct place place = whole_line;
 	_cleanup_buf_ struct rd_buf fitted = { 0 };
-	int width = width_of(pane, column), pad;
+	/* Width of a column, 0: left out. A pane that was scrolled shows everything in full width. */
+	int width = pane->left ? pane->grid.widths[column] : pane->grid.shown[column], pad;
 
 	if (!width)
 		return x;
@@ -282,17 +277,6 @@ static void draw_help(const struct rd_view *view, int y)
 				put(view, y++, 2, parts[p].lines[i], whole_line);
 }
 
-/* "3 of 3", or which lines are on the screen. */
-static void add_position(const struct rd_view *view, const struct rd_pane *pane, struct rd_buf *out)
-{
-	size_t room = rd_view_room(view), last = pane->top + room < pane->n ? pane->top + room : pane->n;
-
-	if (pane->n > room)
-		rd_buf_printf(out, "lines %zu-%zu of %zu", pane->top + 1, last, pane->n);
-	else
-		rd_buf_printf(out, "%zu of %zu", pane->n_rows, pane->grid.n - pane->grid.n_gone);
-}
-
 static bool leaves_out_columns(const struct rd_pane *pane)
 {
 	for (size_t c = 0; c < pane->grid.n_columns; c++)
@@ -311,7 +295,13 @@ static void draw_footer(struct rd_view *view)
 	} else if (view->problem[0]) {
 		rd_buf_str(&text, view->problem);
 	} else {
-		add_position(view, pane, &text);
+		/* "3 of 3", or which lines are on the screen. */
+		size_t room = rd_view_room(view), last = pane->top + room < pane->n ? pane->top + room : pane->n;
+
+		if (pane->n > room)
+			rd_buf_printf(&text, "lines %zu-%zu of %zu", pane->top + 1, last, pane->n);
+		else
+			rd_buf_printf(&text, "%zu of %zu", pane->n_rows, pane->grid.n - pane->grid.n_gone);
 		if (pane->filter[0])
 			rd_buf_printf(&text, "  filter: %s", pane->filter);
 		rd_buf_printf(&text, "%s%s   q quit  ? help%s%s%s  / filter  < > sort  p pause",
@@ -424,20 +414,6 @@ static unsigned wider_by(int columns)
 	return columns > 80 ? (unsigned)(columns - 80) / 4 : 0;
 }
 
-static struct rd_grid_style style_of(const struct rd_view *view)
-{
-	return (struct rd_grid_style){
-		.keys = view->ops->keys,
-		.restless = view->ops->restless,
-		.marked = view->ops->marked ? view->ops->marked : MARKED,
-		.columns = view->ops->columns ? view->ops->columns(view->arg) : NULL,
-		.group = view->ops->group ? view->ops->group(view->arg) : -1,
-		.ranked = view->ops->worst_first,
-		.ascii = view->ascii,
-		.wider = wider_by(*rd_curses.COLS),
-	};
-}
-
 /* Updates the details of the opened row from the current body. The last details of a removed row stay. */
 static void update_detail(struct rd_view *view)
 {
@@ -459,25 +435,6 @@ static void update_detail(struct rd_view *view)
 		rd_pane_set(&view->detail, rd_wrap_values(section, *rd_curses.COLS - RD_PANE_MARGIN), &style, false);
 }
 
-static void show_page(struct rd_view *view, struct rd_view_page *page)
-{
-	struct rd_grid_style style = style_of(view);
-	struct rd_grid_style top_style = { .group = -1, .ascii = style.ascii, .wider = style.wider };
-
-	if (page->top)
-		rd_pane_set(&view->top, RD_TAKE(page->top), &top_style, false);
-	if (page->body)
-		rd_pane_set(&view->body, RD_TAKE(page->body), &style, page->reselected);
-	free(view->headline);
-	/* It may have names of foreign hosts. */
-	view->headline = page->headline ? rd_safe(page->headline) : NULL;
-	free(view->alarm);
-	view->alarm = RD_TAKE(page->alarm);
-	view->alarm_severity = page->alarm_severity;
-	if (view->detail_key)
-		update_detail(view);
-}
-
 static void refresh_page(struct rd_view *view)
 {
 	struct rd_view_page page = { .view = view };
@@ -490,20 +447,49 @@ static void refresh_page(struct rd_view *view)
 		view->end = true;
 	else if (r < 0)
 		set_problem(view, &err);
-	else
-		show_page(view, &page);
+	else {
+		struct rd_grid_style style = (struct rd_grid_style){
+			.keys = view->ops->keys,
+			.restless = view->ops->restless,
+			.marked = view->ops->marked ? view->ops->marked : MARKED,
+			.columns = view->ops->columns ? view->ops->columns(view->arg) : NULL,
+			.group = view->ops->group ? view->ops->group(view->arg) : -1,
+			.ranked = view->ops->worst_first,
+			.ascii = view->ascii,
+			.wider = wider_by(*rd_curses.COLS),
+		};
+		struct rd_grid_style top_style = { .group = -1, .ascii = style.ascii, .wider = style.wider };
+
+		if (page.top)
+			rd_pane_set(&view->top, RD_TAKE(page.top), &top_style, false);
+		if (page.body)
+			rd_pane_set(&view->body, RD_TAKE(page.body), &style, page.reselected);
+		free(view->headline);
+		/* It may have names of foreign hosts. */
+		view->headline = page.headline ? rd_safe(page.headline) : NULL;
+		free(view->alarm);
+		view->alarm = RD_TAKE(page.alarm);
+		view->alarm_severity = page.alarm_severity;
+		if (view->detail_key)
+			update_detail(view);
+	}
 	free(page.headline);
 	free(page.alarm);
 	rd_section_destroy(page.top);
 	rd_section_destroy(page.body);
 }
 
-/* "RULE port-state, SUBJECT mlx5_0/1": what identifies a row. */
-static char *title_of(const struct rd_view *view, const struct rd_grid_row *row)
+static void open_row(struct rd_view *view)
 {
-	const struct rd_section *section = view->body.section;
+	const struct rd_grid_row *row = rd_pane_row(&view->body);
 	struct rd_buf title = { 0 };
+	const struct rd_section *section;
 
+	if (!view->ops->detail || view->detail_key || !row)
+		return;
+	view->detail_key = rd_dup(row->key);
+	/* "RULE port-state, SUBJECT mlx5_0/1": what identifies a row. */
+	section = view->body.section;
 	rd_buf_str(&title, "");
 	for (const int *key = view->ops->keys; *key >= 0; key++) {
 		const struct rd_column *column = &section->columns[*key];
@@ -511,17 +497,7 @@ static char *title_of(const struct rd_view *view, const struct rd_grid_row *row)
 		rd_buf_printf(&title, "%s%s ", title.len ? ", " : "", column->title ? column->title : column->key);
 		rd_render_cell(column, &rd_section_row(section, row->index)->cells[*key], &title);
 	}
-	return title.data;
-}
-
-static void open_row(struct rd_view *view)
-{
-	const struct rd_grid_row *row = rd_pane_row(&view->body);
-
-	if (!view->ops->detail || view->detail_key || !row)
-		return;
-	view->detail_key = rd_dup(row->key);
-	view->detail_title = title_of(view, row);
+	view->detail_title = title.data;
 	update_detail(view);
 }
 
@@ -533,32 +509,70 @@ static void close_row(struct rd_view *view)
 	rd_pane_deinit(&view->detail);
 }
 
-static void type_filter(struct rd_view *view, int key)
+static void sort_step(struct rd_view *view, int step)
 {
 	struct rd_pane *pane = rd_view_active(view);
-	size_t n = strlen(pane->filter);
 
-	if (key == '\n' || key == '\r' || key == KEY_ENTER) {
-		view->typing = false;
-	} else if (key == ESCAPE) {
-		view->typing = false;
-		pane->filter[0] = '\0';
-	} else if ((key == KEY_BACKSPACE || key == 127 || key == '\b') && n > 0) {
-		pane->filter[n - 1] = '\0';
-	} else if (key >= ' ' && key < 127 && n + 1 < sizeof(pane->filter)) {
-		pane->filter[n] = (char)key;
-		pane->filter[n + 1] = '\0';
-	}
+	rd_pane_sort_step(pane, step);
 	rd_pane_arrange(pane);
 }
 
-/* Handles keys that move the cursor; false: other keys. */
-static bool move_by_key(struct rd_view *view, int key)
+/* Handles keys of the view itself; false: other keys. */
+static bool handle_own_key(struct rd_view *view, int key)
 {
 	struct rd_pane *pane = rd_view_active(view);
-	size_t room = rd_view_room(view);
-	long page = room > 1 ? (long)room - 1 : 1;
+	size_t room;
+	long page;
 
+	switch (key) {
+	case 'q':
+		view->end = true;
+		return true;
+	case '?':
+	case 'h':
+		view->help = !view->help;
+		return true;
+	case '/':
+		view->typing = true;
+		return true;
+	case 'p':
+		view->paused = !view->paused;
+		return true;
+	case '!':
+		view->body.only_faults = !view->body.only_faults;
+		close_row(view);
+		rd_pane_arrange(&view->body);
+		return true;
+	case 'n':
+		if (view->ops->worst_first) {
+			close_row(view);
+			view->problem[0] = '\0';
+			if (!rd_pane_next_problem(&view->body, rd_view_room(view)))
+				snprintf(view->problem, sizeof(view->problem), "no row is a warning or critical%s",
+					 view->body.filter[0] ? " among those that match the filter" : "");
+		}
+		return view->ops->worst_first;
+	case '<':
+	case '>':
+		sort_step(view, key == '<' ? -1 : 1);
+		return true;
+	case 'r':
+		pane->backwards = !pane->backwards;
+		rd_pane_arrange(pane);
+		return true;
+	case '\n':
+	case '\r':
+	case KEY_ENTER:
+		open_row(view);
+		return true;
+	case ESCAPE:
+	case KEY_BACKSPACE:
+		close_row(view);
+		return true;
+	}
+	/* Handles keys that move the cursor; false: other keys. */
+	room = rd_view_room(view);
+	page = room > 1 ? (long)room - 1 : 1;
 	switch (key) {
 	case KEY_UP:
 		rd_pane_move(pane, -1, room);
@@ -586,76 +600,24 @@ static bool move_by_key(struct rd_view *view, int key)
 	return false;
 }
 
-static void sort_step(struct rd_view *view, int step)
-{
-	struct rd_pane *pane = rd_view_active(view);
-
-	rd_pane_sort_step(pane, step);
-	rd_pane_arrange(pane);
-}
-
-static void show_next_problem(struct rd_view *view)
-{
-	close_row(view);
-	view->problem[0] = '\0';
-	if (!rd_pane_next_problem(&view->body, rd_view_room(view)))
-		snprintf(view->problem, sizeof(view->problem), "no row is a warning or critical%s",
-			 view->body.filter[0] ? " among those that match the filter" : "");
-}
-
-/* Handles keys of the view itself; false: other keys. */
-static bool handle_own_key(struct rd_view *view, int key)
-{
-	struct rd_pane *pane = rd_view_active(view);
-
-	switch (key) {
-	case 'q':
-		view->end = true;
-		return true;
-	case '?':
-	case 'h':
-		view->help = !view->help;
-		return true;
-	case '/':
-		view->typing = true;
-		return true;
-	case 'p':
-		view->paused = !view->paused;
-		return true;
-	case '!':
-		view->body.only_faults = !view->body.only_faults;
-		close_row(view);
-		rd_pane_arrange(&view->body);
-		return true;
-	case 'n':
-		if (view->ops->worst_first)
-			show_next_problem(view);
-		return view->ops->worst_first;
-	case '<':
-	case '>':
-		sort_step(view, key == '<' ? -1 : 1);
-		return true;
-	case 'r':
-		pane->backwards = !pane->backwards;
-		rd_pane_arrange(pane);
-		return true;
-	case '\n':
-	case '\r':
-	case KEY_ENTER:
-		open_row(view);
-		return true;
-	case ESCAPE:
-	case KEY_BACKSPACE:
-		close_row(view);
-		return true;
-	}
-	return move_by_key(view, key);
-}
-
 static void handle_key(struct rd_view *view, int key)
 {
 	if (view->typing) {
-		type_filter(view, key);
+		struct rd_pane *pane = rd_view_active(view);
+		size_t n = strlen(pane->filter);
+
+		if (key == '\n' || key == '\r' || key == KEY_ENTER) {
+			view->typing = false;
+		} else if (key == ESCAPE) {
+			view->typing = false;
+			pane->filter[0] = '\0';
+		} else if ((key == KEY_BACKSPACE || key == 127 || key == '\b') && n > 0) {
+			pane->filter[n - 1] = '\0';
+		} else if (key >= ' ' && key < 127 && n + 1 < sizeof(pane->filter)) {
+			pane->filter[n] = (char)key;
+			pane->filter[n + 1] = '\0';
+		}
+		rd_pane_arrange(pane);
 		return;
 	}
 	if (key == KEY_RESIZE) {
@@ -707,25 +669,6 @@ static int ms_to_wait(struct rd_view *view, int due)
 	return due;
 }
 
-static void run_loop(struct rd_view *view)
-{
-	refresh_page(view);
-	while (!view->end) {
-		int due = view->ops->due(view->arg);
-
-		if ((due <= 0 && !view->paused) || view->due) {
-			refresh_page(view);
-			if (view->end)
-				break;
-			due = view->ops->due(view->arg);
-		}
-		rd_view_draw(view);
-		if (!rd_view_wait(ms_to_wait(view, due)))
-			break;
-		handle_keys(view);
-	}
-}
-
 /* Whether curses has taken over the terminal. */
 static bool taken;
 
@@ -765,7 +708,21 @@ int rd_view_run(const struct rd_view_ops *ops, void *arg, bool colour, struct rd
 	rd_curses.nodelay(*rd_curses.stdscr, TRUE);
 	rd_curses.set_escdelay(25);
 	rd_view_catch_signals();
-	run_loop(&view);
+	refresh_page(&view);
+	while (!view.end) {
+		int due = view.ops->due(view.arg);
+
+		if ((due <= 0 && !view.paused) || view.due) {
+			refresh_page(&view);
+			if (view.end)
+				break;
+			due = view.ops->due(view.arg);
+		}
+		rd_view_draw(&view);
+		if (!rd_view_wait(ms_to_wait(&view, due)))
+			break;
+		handle_keys(&view);
+	}
 	restore_terminal();
 	rd_view_release_signals();
 	rd_curses.delscreen(screen);

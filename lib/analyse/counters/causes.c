@@ -136,12 +136,6 @@ static void add_evidence(struct rd_moved_topic *topic, uint32_t counter, const s
 	topic->evidence[at] = evidence;
 }
 
-/* Bits per unit; 0: not a unit of data. */
-static unsigned bits_of(const char *unit)
-{
-	return strcmp(unit, "4-octets") == 0 ? 32 : strcmp(unit, "bytes") == 0 ? 8 : strcmp(unit, "bits") == 0 ? 1 : 0;
-}
-
 /* Several counters may count the same data: the largest is used; parts of a total are added up. */
 static void add_load(uint64_t *to, uint64_t value, const struct rd_meaning *about)
 {
@@ -151,7 +145,11 @@ static void add_load(uint64_t *to, uint64_t value, const struct rd_meaning *abou
 static void take_load(struct rd_moved *moved, const struct rd_counter *counter, uint64_t delta)
 {
 	const struct rd_meaning *about = counter->about;
-	unsigned bits = bits_of(about->unit);
+	/* Bits per unit; 0: not a unit of data. */
+	unsigned bits = strcmp(about->unit, "4-octets") == 0 ? 32 :
+			strcmp(about->unit, "bytes") == 0    ? 8 :
+			strcmp(about->unit, "bits") == 0     ? 1 :
+							       0;
 	bool of_rdma = counter->group <= RD_GROUP_OPTIONAL;
 	int priority = about->topic == RD_TOPIC_PRIORITY_DATA ? rd_priority_of(counter->name) : -1;
 
@@ -168,14 +166,6 @@ static void take_load(struct rd_moved *moved, const struct rd_counter *counter, 
 		moved->bytes_of[priority] += delta;
 }
 
-static enum rd_topic judged_as(enum rd_topic topic)
-{
-	return topic == RD_TOPIC_RNR_GOT    ? RD_TOPIC_RNR :
-	       topic == RD_TOPIC_CNP_ALL    ? RD_TOPIC_CNP :
-	       topic == RD_TOPIC_REPLY_LOST ? RD_TOPIC_LOST :
-					      topic;
-}
-
 static void take_one(struct rd_moved *moved, const struct rd_counter *counter, uint32_t index,
 		     const struct rd_delta *delta)
 {
@@ -188,7 +178,10 @@ static void take_one(struct rd_moved *moved, const struct rd_counter *counter, u
 		take_load(moved, counter, delta->v);
 		return;
 	}
-	topic = judged_as(counter->about->topic);
+	topic = counter->about->topic == RD_TOPIC_RNR_GOT    ? RD_TOPIC_RNR :
+		counter->about->topic == RD_TOPIC_CNP_ALL    ? RD_TOPIC_CNP :
+		counter->about->topic == RD_TOPIC_REPLY_LOST ? RD_TOPIC_LOST :
+							       counter->about->topic;
 	add_evidence(&moved->topics[topic], index, delta);
 	priority = topic == RD_TOPIC_PAUSE_SENT || topic == RD_TOPIC_PAUSE_GOT ? rd_priority_of(counter->name) : -1;
 	if (priority >= 0)
@@ -649,22 +642,6 @@ static void judge_saturated(const struct rd_moment *now, const struct rd_moved *
 	rd_finding_add(findings, &finding);
 }
 
-/* Ports that were present before and are missing now. */
-static void judge_missing(const struct rd_moment *before, const struct rd_moment *now, struct rd_findings *findings)
-{
-	for (size_t b = 0; b < before->set->n_ports; b++) {
-		const struct rd_counter_port *was = &before->set->ports[b];
-		struct rd_moved moved = { .port = (uint32_t)b, .note = RD_NOTE_GONE };
-		bool there = !was->port || !before->sample->states[b].there;
-
-		for (size_t n = 0; !there && n < now->set->n_ports; n++)
-			there = now->set->ports[n].port == was->port &&
-				strcmp(now->set->ports[n].ibdev, was->ibdev) == 0;
-		if (!there)
-			judge_note(before, &moved, findings);
-	}
-}
-
 static int compare_causes(const void *a, const void *b)
 {
 	const struct rd_cause *x = a, *y = b;
@@ -690,27 +667,6 @@ static void judge_causes(const struct rd_moment *now, struct rd_causes *causes)
 	}
 }
 
-/* Quiet counters do not prove that the host is healthy. */
-static void judge_quiet(const struct rd_moment *now, struct rd_causes *causes)
-{
-	struct rd_finding finding = {
-		.id = "nothing-counted",
-		.severity = RD_SEV_NOTE,
-		.title = "no counter indicates a fault; this does not rule out faults that counters do not show"
-	};
-	bool devx = false;
-
-	for (size_t i = 0; i < now->set->n_ports; i++)
-		devx |= now->set->ports[i].driver && strcmp(now->set->ports[i].driver, "mlx5") == 0;
-	finding.why = devx ? "queue pairs created through the vendor's interface (DEVX: NVSHMEM IBGDA, NCCL's "
-			     "device-initiated networking) are not counted in groups hw and optional" :
-			     NULL;
-	finding.subject = rd_dup("all ports");
-	finding.observed = devx ? rd_dup("queue pairs of the vendor's interface (DEVX) are not counted") : NULL;
-	finding.fix = rd_dup("# if a job hangs nevertheless: rdmadiag qp-state, rdmadiag trace-errno");
-	rd_finding_add(&causes->findings, &finding);
-}
-
 void rd_saturated_find(const struct rd_moment *now, const bool *wanted, struct rd_findings *findings)
 {
 	_cleanup_free_ struct rd_delta *none = rd_alloc(now->set->n + 1, sizeof(*none));
@@ -731,8 +687,20 @@ void rd_causes_find(const struct rd_moment *before, const struct rd_moment *now,
 	bool compared = false;
 
 	*ret = (struct rd_causes){ 0 };
-	if (before)
-		judge_missing(before, now, &ret->findings);
+	if (before) {
+		/* Ports that were present before and are missing now. */
+		for (size_t b = 0; b < before->set->n_ports; b++) {
+			const struct rd_counter_port *was = &before->set->ports[b];
+			struct rd_moved moved = { .port = (uint32_t)b, .note = RD_NOTE_GONE };
+			bool there = !was->port || !before->sample->states[b].there;
+
+			for (size_t n = 0; !there && n < now->set->n_ports; n++)
+				there = now->set->ports[n].port == was->port &&
+					strcmp(now->set->ports[n].ibdev, was->ibdev) == 0;
+			if (!there)
+				judge_note(before, &moved, &ret->findings);
+		}
+	}
 	for (size_t at = 0; at < now->set->n;) {
 		struct rd_moved moved = { 0 };
 
@@ -745,8 +713,25 @@ void rd_causes_find(const struct rd_moment *before, const struct rd_moment *now,
 	if (ret->n > 1)
 		qsort(ret->v, ret->n, sizeof(*ret->v), compare_causes);
 	judge_causes(now, ret);
-	if (compared && ret->findings.n == 0 && rd_findings_worst(&saturated) < RD_SEV_WARNING)
-		judge_quiet(now, ret);
+	if (compared && ret->findings.n == 0 && rd_findings_worst(&saturated) < RD_SEV_WARNING) {
+		/* Quiet counters do not prove that the host is healthy. */
+		struct rd_finding finding = {
+			.id = "nothing-counted",
+			.severity = RD_SEV_NOTE,
+			.title = "no counter indicates a fault; this does not rule out faults that counters do not show"
+		};
+		bool devx = false;
+
+		for (size_t i = 0; i < now->set->n_ports; i++)
+			devx |= now->set->ports[i].driver && strcmp(now->set->ports[i].driver, "mlx5") == 0;
+		finding.why = devx ? "queue pairs created through the vendor's interface (DEVX: NVSHMEM IBGDA, NCCL's "
+				     "device-initiated networking) are not counted in groups hw and optional" :
+				     NULL;
+		finding.subject = rd_dup("all ports");
+		finding.observed = devx ? rd_dup("queue pairs of the vendor's interface (DEVX) are not counted") : NULL;
+		finding.fix = rd_dup("# if a job hangs nevertheless: rdmadiag qp-state, rdmadiag trace-errno");
+		rd_finding_add(&ret->findings, &finding);
+	}
 	for (size_t i = 0; i < saturated.n; i++) {
 		rd_finding_add(&ret->findings, &saturated.v[i]);
 		saturated.v[i] = (struct rd_finding){ 0 }; /* moved to ret */

@@ -109,12 +109,6 @@ static bool same_counter(const struct rd_counter_set *a, const struct rd_counter
 	       same_text(ca->netdev, cb->netdev) && same_port(&a->ports[ca->port], &b->ports[cb->port]);
 }
 
-static void map_counters(const struct rd_counter_set *set, struct rd_map *map)
-{
-	for (size_t i = 0; i < set->n; i++)
-		rd_map_put(map, hash_counter(set, &set->counters[i]), i);
-}
-
 /* Index in `before`, whose counters are in `map`; -1: not found. */
 static ptrdiff_t find_counter(const struct rd_map *map, const struct rd_counter_set *before,
 			      const struct rd_counter_set *now, size_t i)
@@ -151,14 +145,6 @@ static enum rd_delta_note port_note(const struct rd_moment *before, const struct
 	if (old->instance && state->instance && old->instance != state->instance)
 		return RD_NOTE_RELOADED;
 	return RD_NOTE_NONE;
-}
-
-/* The largest number of events a port can have had in the time between. */
-static uint64_t max_events_in(const struct rd_moment *before, const struct rd_moment *now)
-{
-	double seconds = rd_moments_seconds(before, now), most = seconds * RD_EVENTS_PER_SECOND;
-
-	return seconds <= 0 || most >= 1.8e19 ? UINT64_MAX : (uint64_t)most;
 }
 
 static struct rd_delta delta_at(const struct rd_counter *counter, const struct rd_counter_value *before,
@@ -212,12 +198,16 @@ static void note_packets(struct span *span, const struct rd_counter *counter, co
 void rd_deltas(const struct rd_moment *before, const struct rd_moment *now, struct rd_delta *ret)
 {
 	_cleanup_free_ struct span *spans = rd_alloc(now->set->n_ports + 1, sizeof(*spans));
-	uint64_t by_time = max_events_in(before, now);
+	/* The largest number of events a port can have had in the time between. */
+	double seconds = rd_moments_seconds(before, now), most = seconds * RD_EVENTS_PER_SECOND;
+	uint64_t by_time = seconds <= 0 || most >= 1.8e19 ? UINT64_MAX : (uint64_t)most;
 	bool same_set = before->set == now->set;
 	struct rd_map map = { 0 };
 
-	if (!same_set)
-		map_counters(before->set, &map);
+	if (!same_set) {
+		for (size_t i = 0; i < before->set->n; i++)
+			rd_map_put(&map, hash_counter(before->set, &before->set->counters[i]), i);
+	}
 	for (size_t i = 0; i < now->set->n_ports; i++)
 		spans[i] = (struct span){ port_note(before, now, (uint32_t)i), { UINT64_MAX, UINT64_MAX } };
 	for (size_t i = 0; i < now->set->n; i++) {
@@ -254,11 +244,6 @@ static const enum rd_topic topics[RD_LOADS] = {
  * of the interface, which include other traffic. */
 static const enum rd_counter_group groups[] = { RD_GROUP_PORT, RD_GROUP_HW, RD_GROUP_ETHTOOL, RD_GROUP_NETDEV };
 
-static double factor_of(const char *unit)
-{
-	return strcmp(unit, "4-octets") == 0 ? 4 : strcmp(unit, "bits") == 0 ? 1.0 / 8 : 1;
-}
-
 static void add_candidate(struct rd_load_counters *to, enum rd_load load, const struct rd_counter_set *set, uint32_t i)
 {
 	const struct rd_counter *counter = &set->counters[i];
@@ -268,7 +253,9 @@ static void add_candidate(struct rd_load_counters *to, enum rd_load load, const 
 
 		if (v[0] == NONE) {
 			v[0] = i;
-			to->factor[load][c] = factor_of(counter->about->unit);
+			to->factor[load][c] = strcmp(counter->about->unit, "4-octets") == 0 ? 4 :
+					      strcmp(counter->about->unit, "bits") == 0	    ? 1.0 / 8 :
+											      1;
 			return;
 		}
 		if (set->counters[v[0]].about != counter->about || set->counters[v[0]].group != counter->group)
@@ -280,27 +267,23 @@ static void add_candidate(struct rd_load_counters *to, enum rd_load load, const 
 	}
 }
 
-static void find_candidates(struct rd_rates *rates, const struct rd_counter_set *set, enum rd_counter_group group)
-{
-	for (uint32_t i = 0; i < set->n; i++) {
-		const struct rd_counter *counter = &set->counters[i];
-
-		if (!counter->about || counter->group != group || !set->ports[counter->port].port)
-			continue;
-		for (enum rd_load load = 0; load < RD_LOADS; load++)
-			if (counter->about->topic == topics[load])
-				add_candidate(&rates->counters[counter->port], load, set, i);
-	}
-}
-
 void rd_rates_init(struct rd_rates *rates, const struct rd_counter_set *set)
 {
 	*rates = (struct rd_rates){ .n = set->n_ports };
 	rates->ports = rd_alloc(set->n_ports + 1, sizeof(*rates->ports));
 	rates->counters = rd_alloc(set->n_ports + 1, sizeof(*rates->counters));
 	memset(rates->counters, 0xff, (set->n_ports + 1) * sizeof(*rates->counters)); /* NONE */
-	for (size_t g = 0; g < RD_ARRAY_SIZE(groups); g++)
-		find_candidates(rates, set, groups[g]);
+	for (size_t g = 0; g < RD_ARRAY_SIZE(groups); g++) {
+		for (uint32_t i = 0; i < set->n; i++) {
+			const struct rd_counter *counter = &set->counters[i];
+
+			if (!counter->about || counter->group != groups[g] || !set->ports[counter->port].port)
+				continue;
+			for (enum rd_load load = 0; load < RD_LOADS; load++)
+				if (counter->about->topic == topics[load])
+					add_candidate(&rates->counters[counter->port], load, set, i);
+		}
+	}
 }
 
 void rd_rates_deinit(struct rd_rates *rates)
@@ -407,11 +390,6 @@ static bool is_active(const struct rd_counter_state *state)
 	return state->there && (!state->state[0] || strcmp(state->state, "ACTIVE") == 0);
 }
 
-static bool has_lost(const struct rd_port_rate *rate)
-{
-	return rate->usual_gbps > BUSY_GBPS && total_gbps(rate) < LOST * rate->usual_gbps;
-}
-
 /* The port that gained most in this interval; NONE: no port gained half of the lost rate. */
 static uint32_t successor_of(const struct rd_rates *rates, double lost)
 {
@@ -479,7 +457,9 @@ void rd_rates_findings(struct rd_rates *rates, const struct rd_counter_set *set,
 
 	for (uint32_t p = 0; rates->intervals > 1 && p < rates->n; p++) {
 		struct rd_port_rate *rate = &rates->ports[p];
-		bool lost = set->ports[p].port && has_lost(rate) && (others || !is_active(&now->states[p]));
+		bool lost = set->ports[p].port &&
+			    (rate->usual_gbps > BUSY_GBPS && total_gbps(rate) < LOST * rate->usual_gbps) &&
+			    (others || !is_active(&now->states[p]));
 
 		if (lost && !rate->lost)
 			add_lost_finding(rates, set, now, p, findings);

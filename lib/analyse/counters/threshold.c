@@ -59,23 +59,6 @@ static bool parse_line(char *line, struct rd_threshold *ret)
 	return parse_limit(words[LIMIT], &ret->limit) && ret->measure != MEASURES && ret->severity != RD_SEV_NOTE;
 }
 
-/* Removes those of the first `n` limits that `one` replaces. Returns how many of them are left. */
-static size_t drop_replaced(struct rd_thresholds *thresholds, size_t n, const struct rd_threshold *one)
-{
-	size_t left = 0;
-
-	for (size_t i = 0; i < thresholds->n; i++) {
-		const struct rd_threshold *old = &thresholds->v[i];
-
-		if (i >= n || old->measure != one->measure || old->severity != one->severity ||
-		    strcmp(old->name, one->name) != 0)
-			thresholds->v[left++] = *old;
-	}
-	n -= thresholds->n - left;
-	thresholds->n = left;
-	return n;
-}
-
 int rd_thresholds_parse(const char *name, const char *text, size_t size, struct rd_thresholds *ret, struct rd_err *err)
 {
 	size_t before = ret->n;
@@ -92,8 +75,22 @@ int rd_thresholds_parse(const char *name, const char *text, size_t size, struct 
 			return rd_lines_err(&lines, err, EINVAL,
 					    " is not NAME value|delta|per_second|per_bit|per_packet LIMIT "
 					    "warning|critical why");
-		if (before > 0)
-			before = drop_replaced(ret, before, &one);
+		if (before > 0) {
+			/* Removes those of the first `n` limits that `one` replaces. Returns how many of them are left. */
+			size_t n = before;
+			size_t left = 0;
+
+			for (size_t i = 0; i < ret->n; i++) {
+				const struct rd_threshold *old = &ret->v[i];
+
+				if (i >= n || old->measure != one.measure || old->severity != one.severity ||
+				    strcmp(old->name, one.name) != 0)
+					ret->v[left++] = *old;
+			}
+			n -= ret->n - left;
+			ret->n = left;
+			before = n;
+		}
 		if (ret->n == LINES_MAX)
 			return rd_err_set(err, EFBIG, name, "more than %d limits", LINES_MAX);
 		*RD_ADD(ret->v, ret->n, ret->cap) = one;
@@ -131,29 +128,6 @@ static bool measure_of(enum measure measure, const struct rd_counter_value *valu
 	return delta->v == 0 || by > 0;
 }
 
-static void add_limit_finding(struct rd_findings *findings, const struct rd_moment *now, size_t i,
-			      const struct rd_threshold *over, double measured)
-{
-	const struct rd_counter *counter = &now->set->counters[i];
-	struct rd_finding it = { .id = over ? "threshold" : "threshold-unknown",
-				 .severity = over ? over->severity : RD_SEV_UNKNOWN,
-				 .title = over ? "above its limit" : "limit not checked: counter not readable" };
-	char label[256];
-
-	rd_counter_port_label(&now->set->ports[counter->port], label, sizeof(label));
-	it.subject = rd_text("%s %s", label, counter->name);
-	if (over) {
-		it.observed = rd_text("%s %g", measures[over->measure], measured);
-		it.expected = rd_text("at most %g", over->limit);
-		it.fix = *over->why ? rd_text("# %s", over->why) : NULL;
-	} else if (now->sample->values[i].code) {
-		it.observed = rd_text("%s", rd_errno_name(now->sample->values[i].code) ?
-						    rd_errno_name(now->sample->values[i].code) :
-						    "?");
-	}
-	rd_finding_add(findings, &it);
-}
-
 /* A counter that the device lacks, or that is disabled, does not count as unreadable. */
 static bool is_unread(const struct rd_counter_value *value)
 {
@@ -184,8 +158,26 @@ static void judge_one(const struct rd_thresholds *thresholds, const struct rd_mo
 			measured = at;
 		}
 	}
-	if (over || unread)
-		add_limit_finding(findings, now, i, over, measured);
+	if (over || unread) {
+		const struct rd_counter *counter = &now->set->counters[i];
+		struct rd_finding it = { .id = over ? "threshold" : "threshold-unknown",
+					 .severity = over ? over->severity : RD_SEV_UNKNOWN,
+					 .title = over ? "above its limit" : "limit not checked: counter not readable" };
+		char label[256];
+
+		rd_counter_port_label(&now->set->ports[counter->port], label, sizeof(label));
+		it.subject = rd_text("%s %s", label, counter->name);
+		if (over) {
+			it.observed = rd_text("%s %g", measures[over->measure], measured);
+			it.expected = rd_text("at most %g", over->limit);
+			it.fix = *over->why ? rd_text("# %s", over->why) : NULL;
+		} else if (now->sample->values[i].code) {
+			it.observed = rd_text("%s", rd_errno_name(now->sample->values[i].code) ?
+							    rd_errno_name(now->sample->values[i].code) :
+							    "?");
+		}
+		rd_finding_add(findings, &it);
+	}
 }
 
 void rd_thresholds_judge(const struct rd_thresholds *thresholds, const struct rd_moment *now,

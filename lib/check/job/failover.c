@@ -119,11 +119,6 @@ static void run_fabric(const struct rd_check_input *in, struct rd_check_out *out
 	}
 }
 
-static bool one_card(const struct rd_pci *a, const struct rd_pci *b)
-{
-	return a->domain == b->domain && a->bus == b->bus && a->dev == b->dev;
-}
-
 /* Whether there is an active NIC on another card that could serve as backup. */
 static bool has_other_card(const struct rd_port_views *views, int pci)
 {
@@ -134,7 +129,9 @@ static bool has_other_card(const struct rd_port_views *views, int pci)
 		enum rd_role role = views->v[p].role;
 
 		if (rd_port_active(&host->ports[p]) && (role == RD_ROLE_COMPUTE || role == RD_ROLE_UNKNOWN) &&
-		    other >= 0 && !one_card(&host->pcis[pci], &host->pcis[other]))
+		    other >= 0 &&
+		    !(host->pcis[pci].domain == host->pcis[other].domain &&
+		      host->pcis[pci].bus == host->pcis[other].bus && host->pcis[pci].dev == host->pcis[other].dev))
 			return true;
 	}
 	return false;

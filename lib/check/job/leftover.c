@@ -29,19 +29,15 @@ static size_t count_qps(const struct rd_res *res, int dev, uint32_t pid)
 	return n;
 }
 
-/* Whether the process is in a control group of a workload manager. */
-static bool is_in_job(const struct rd_proc *proc)
-{
-	return proc->job || (proc->cgroup && (strstr(proc->cgroup, "/job_") || strstr(proc->cgroup, "kubepods")));
-}
-
 static void judge_process(const struct rd_check_input *in, const struct rd_qp *qp, struct rd_check_out *out)
 {
 	const struct rd_proc *proc = qp->proc >= 0 ? &in->res->procs[qp->proc] : NULL;
 	const char *dev = in->res->devs[qp->dev].name;
 	size_t n = count_qps(in->res, qp->dev, qp->owner.pid.v);
 
-	if (!in->exclusive || !proc || !is_in_job(proc))
+	/* Whether the process is in a control group of a workload manager. */
+	if (!in->exclusive || !proc ||
+	    !(proc->job || (proc->cgroup && (strstr(proc->cgroup, "/job_") || strstr(proc->cgroup, "kubepods")))))
 		return rd_check_good(out, dev);
 	rd_check_warn(out, dev,
 		      rd_text("process %u (%s) of %s holds %zu queue pair%s", qp->owner.pid.v,
@@ -135,12 +131,6 @@ static void run_answers(const struct rd_check_input *in, struct rd_check_out *ou
 	rd_check_good(out, "host");
 }
 
-/* About four times the limit, in whole seconds: "rdmadiag check --deadline 8". Caller frees. */
-static char *longer_deadline(const struct rd_stalls *stalls)
-{
-	return rd_text("rdmadiag check --deadline %u", stalls->limit_ms * 4 / 1000 + 1);
-}
-
 static void run_in_time(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	static const enum rd_stall_kind kinds[] = { RD_STALL_UNASKED, RD_STALL_SLOW, RD_STALL_UNSURE };
@@ -152,10 +142,12 @@ static void run_in_time(const struct rd_check_input *in, struct rd_check_out *ou
 		return;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(kinds) && !first; i++)
 		first = rd_stalls_first(stalls, kinds[i]);
+	/* About four times the limit, in whole seconds: "rdmadiag check --deadline 8". Caller frees. */
 	if (first)
 		rd_check_bad(out, RD_SEV_WARNING, first->err.object,
 			     rd_text("%s; %zu other reads completed", first->err.message, stalls->replied),
-			     rd_text("all reads complete within %u ms", stalls->limit_ms), longer_deadline(stalls));
+			     rd_text("all reads complete within %u ms", stalls->limit_ms),
+			     rd_text("rdmadiag check --deadline %u", stalls->limit_ms * 4 / 1000 + 1));
 	rd_check_good(out, "host");
 }
 

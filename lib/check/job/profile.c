@@ -10,7 +10,8 @@
 
 /* Differences of a host from the profile of its fleet. */
 
-static void report_differences(const struct rd_check_input *in, struct rd_check_out *out, const char *id)
+/* The differences with the name of the rule. */
+static void run_differences(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	if (!in->profile || !in->differences) {
 		rd_check_not_asked(out, "no profile given (--profile)");
@@ -19,7 +20,7 @@ static void report_differences(const struct rd_check_input *in, struct rd_check_
 	for (size_t i = 0; i < in->differences->n; i++) {
 		const struct rd_finding *finding = &in->differences->v[i];
 
-		if (strcmp(finding->id, id) != 0)
+		if (strcmp(finding->id, rd_check_of(out)->id) != 0)
 			continue;
 		if (finding->severity == RD_SEV_UNKNOWN)
 			rd_check_unknown(out, finding->subject, finding->observed ? finding->observed : "-");
@@ -29,21 +30,6 @@ static void report_differences(const struct rd_check_input *in, struct rd_check_
 				     rd_text("%s", finding->expected ? finding->expected : "-"), NULL);
 	}
 	rd_check_good(out, "profile");
-}
-
-static void run_gpu(const struct rd_check_input *in, struct rd_check_out *out)
-{
-	report_differences(in, out, "profile-gpu");
-}
-
-static void run_nic(const struct rd_check_input *in, struct rd_check_out *out)
-{
-	report_differences(in, out, "profile-nic");
-}
-
-static void run_value(const struct rd_check_input *in, struct rd_check_out *out)
-{
-	report_differences(in, out, "profile-value");
 }
 
 const struct rd_check rd_check_profile_gpu = {
@@ -56,7 +42,7 @@ const struct rd_check rd_check_profile_gpu = {
 	       "# if the host was changed: rdmadiag topo-check --learn FILE",
 	.needs = "--profile; accelerators by PCI address",
 	.whole = RD_PART_ALL & ~RD_PART_PROCESSES,
-	.run = run_gpu,
+	.run = run_differences,
 };
 
 const struct rd_check rd_check_profile_nic = {
@@ -69,7 +55,7 @@ const struct rd_check rd_check_profile_nic = {
 	       "# if the host was changed: rdmadiag topo-check --learn FILE",
 	.needs = "--profile; RDMA devices by name",
 	.whole = RD_PART_ALL & ~RD_PART_PROCESSES,
-	.run = run_nic,
+	.run = run_differences,
 };
 
 const struct rd_check rd_check_profile_value = {
@@ -80,7 +66,7 @@ const struct rd_check rd_check_profile_value = {
 	       "# if the profile is out of date: rdmadiag topo-check --learn FILE on a good host",
 	.needs = "--profile; the fields in it",
 	.whole = RD_PART_ALL & ~RD_PART_PROCESSES,
-	.run = run_value,
+	.run = run_differences,
 };
 
 /* Separation of front-end and back-end networks. */

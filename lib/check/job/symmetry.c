@@ -6,21 +6,10 @@
 #include "model/host/pcie.h"
 #include "model/host/system.h"
 
-static const char *what_of(const struct rd_missing *missing, unsigned n)
-{
-	return missing->gpu ? (n == 1 ? "accelerator" : "accelerators") : (n == 1 ? "NIC" : "NICs");
-}
-
 #define GPU_RESCAN                                         \
 	"dmesg | grep -e fallen -e Xid -e AER -e pciehp\n" \
 	"echo 1 >/sys/bus/pci/rescan\n"
 #define POWER_CYCLE "# if it is still missing: power-cycle the host while no job runs, then reseat or replace the "
-
-static char *observed_of(const struct rd_missing *missing)
-{
-	return rd_text("%u %s below this switch, %u in all%s%s", missing->found, what_of(missing, missing->found),
-		       missing->all, missing->empty ? "; no device below " : "", missing->empty ? missing->empty : "");
-}
 
 static char *expected_of(const struct rd_host *host, const struct rd_missing *missing)
 {
@@ -46,32 +35,6 @@ static bool is_on_board(const struct rd_pci *pci)
 		    on_boards[i].device == pci->device.v)
 			return true;
 	return false;
-}
-
-/* Add-in cards: any number of them is normal, and slots may be empty. */
-static bool are_cards(const struct rd_host *host)
-{
-	return host->n_gpus > 0 && !is_on_board(&host->pcis[host->gpus[0].pci]);
-}
-
-static void report_missing_device(const struct rd_host *host, const struct rd_missing *missing, struct rd_check_out *out)
-{
-	const char *subject = missing->bridge >= 0 ? host->pcis[missing->bridge].addr : "host";
-
-	if (missing->sure == RD_MISSING_CLEAR)
-		rd_check_bad(out, missing->gpu && are_cards(host) ? RD_SEV_WARNING : RD_SEV_CRITICAL, subject,
-			     observed_of(missing), expected_of(host, missing), NULL);
-	else if (missing->sure == RD_MISSING_LIKELY && missing->bridge < 0 && (missing->wanted >= 8 || missing->empty))
-		rd_check_bad(out, RD_SEV_WARNING, subject, rd_text("%u accelerators of one model", missing->found),
-			     rd_text("%u, as many as NICs of one board type", missing->wanted),
-			     rd_text(GPU_RESCAN "# check how many accelerators this host was ordered with"));
-	else if (missing->sure == RD_MISSING_LIKELY)
-		rd_check_unknown(out, subject,
-				 missing->gpu ? "either an accelerator is missing, or the host was built with one "
-						"fewer" :
-						"either a NIC is missing, or the host was built with one fewer");
-	else
-		rd_check_good(out, subject);
 }
 
 /* The expected number: no such board has 3, 5, 6 or 7. 0: the number is plausible, or another rule reports it. Guests may
@@ -138,8 +101,42 @@ static void run_missing(const struct rd_check_input *in, struct rd_check_out *ou
 		return;
 	}
 	for (size_t i = 0; symmetry && i < symmetry->n_missing; i++)
-		if (symmetry->missing[i].gpu == gpu)
-			report_missing_device(in->host, &symmetry->missing[i], out);
+		if (symmetry->missing[i].gpu == gpu) {
+			const struct rd_missing *missing = &symmetry->missing[i];
+			const char *subject = missing->bridge >= 0 ? in->host->pcis[missing->bridge].addr : "host";
+
+			/* Add-in cards: any number of them is normal, and slots may be empty. */
+			if (missing->sure == RD_MISSING_CLEAR)
+				rd_check_bad(out,
+					     missing->gpu && (in->host->n_gpus > 0 &&
+							      !is_on_board(&in->host->pcis[in->host->gpus[0].pci])) ?
+						     RD_SEV_WARNING :
+						     RD_SEV_CRITICAL,
+					     subject,
+					     rd_text("%u %s below this switch, %u in all%s%s", missing->found,
+						     missing->gpu ?
+							     (missing->found == 1 ? "accelerator" : "accelerators") :
+							     (missing->found == 1 ? "NIC" : "NICs"),
+						     missing->all, missing->empty ? "; no device below " : "",
+						     missing->empty ? missing->empty : ""),
+					     expected_of(in->host, missing), NULL);
+			else if (missing->sure == RD_MISSING_LIKELY && missing->bridge < 0 &&
+				 (missing->wanted >= 8 || missing->empty))
+				rd_check_bad(out, RD_SEV_WARNING, subject,
+					     rd_text("%u accelerators of one model", missing->found),
+					     rd_text("%u, as many as NICs of one board type", missing->wanted),
+					     rd_text(GPU_RESCAN
+						     "# check how many accelerators this host was ordered with"));
+			else if (missing->sure == RD_MISSING_LIKELY)
+				rd_check_unknown(
+					out, subject,
+					missing->gpu ?
+						"either an accelerator is missing, or the host was built with one "
+						"fewer" :
+						"either a NIC is missing, or the host was built with one fewer");
+			else
+				rd_check_good(out, subject);
+		}
 	if (symmetry && symmetry->sisters > 0)
 		rd_check_good(out, "host");
 	rd_check_skip(out, "no identical switches with accelerators below to compare");

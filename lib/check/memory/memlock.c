@@ -46,26 +46,6 @@ static void judge_limit(const char *subject, uint64_t bytes, const char *more, i
 				   NULL);
 }
 
-/* `asked`: the process of --pid, judged with its capabilities. Processes that a launcher starts inherit its limit only. */
-static void run_process(const struct rd_launcher *launcher, bool asked, struct rd_check_out *out)
-{
-	char subject[64];
-
-	snprintf(subject, sizeof(subject), "%.32s, process %d", launcher->comm, launcher->pid);
-	if (asked && launcher->ipc_lock.known == RD_OK && launcher->ipc_lock.v)
-		rd_check_good(out, subject);
-	else if (launcher->memlock.known != RD_OK)
-		rd_check_unknown(out, subject,
-				 launcher->memlock.known == RD_DENIED ? "no permission to read /proc/PID/limits" :
-									"not reported in /proc/PID/limits");
-	else if (asked && launcher->memlock.v != RD_UNLIMITED && launcher->ipc_lock.known != RD_OK)
-		rd_check_unknown(out, subject,
-				 "limit set, and whether CAP_IPC_LOCK overrides it is unknown (/proc/PID/status)");
-	else
-		judge_limit(subject, launcher->memlock.v, asked ? "and CAP_IPC_LOCK is not in its effective set" : NULL,
-			    launcher->pid, out);
-}
-
 static void run_memlock(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_system *system = in->system;
@@ -78,11 +58,29 @@ static void run_memlock(const struct rd_check_input *in, struct rd_check_out *ou
 	}
 	for (size_t i = 0; i < system->n_launchers; i++) {
 		bool asked = system->launchers[i].pid == system->asked_pid;
+		const struct rd_launcher *launcher;
+		char subject[64];
 
 		/* Whether a daemon uses RDMA is unknown. */
 		if (system->launchers[i].serves && !asked)
 			continue;
-		run_process(&system->launchers[i], asked, out);
+		/* `asked`: the process of --pid, judged with its capabilities. Processes that a launcher starts inherit its limit only. */
+		launcher = &system->launchers[i];
+		snprintf(subject, sizeof(subject), "%.32s, process %d", launcher->comm, launcher->pid);
+		if (asked && launcher->ipc_lock.known == RD_OK && launcher->ipc_lock.v)
+			rd_check_good(out, subject);
+		else if (launcher->memlock.known != RD_OK)
+			rd_check_unknown(out, subject,
+					 launcher->memlock.known == RD_DENIED ?
+						 "no permission to read /proc/PID/limits" :
+						 "not reported in /proc/PID/limits");
+		else if (asked && launcher->memlock.v != RD_UNLIMITED && launcher->ipc_lock.known != RD_OK)
+			rd_check_unknown(
+				out, subject,
+				"limit set, and whether CAP_IPC_LOCK overrides it is unknown (/proc/PID/status)");
+		else
+			judge_limit(subject, launcher->memlock.v,
+				    asked ? "and CAP_IPC_LOCK is not in its effective set" : NULL, launcher->pid, out);
 		judged = true;
 	}
 	if (judged)
@@ -136,29 +134,6 @@ static void run_maps(const struct rd_check_input *in, struct rd_check_out *out)
 /* Units of storage daemons set a million; this is what a process has without one. */
 #define FEW_FILES 4096
 
-static void judge_files(const struct rd_launcher *launcher, bool asked, struct rd_check_out *out)
-{
-	bool full = launcher->files.known == RD_OK && launcher->nofile.known == RD_OK &&
-		    launcher->files.v * 10 >= launcher->nofile.v * 9;
-	char subject[64];
-
-	snprintf(subject, sizeof(subject), "%.32s, process %d", launcher->comm, launcher->pid);
-	if (launcher->nofile.known != RD_OK || (asked && launcher->files.known != RD_OK))
-		rd_check_unknown(out, subject, "/proc/PID/limits or /proc/PID/fd could not be read");
-	else if (full || (launcher->serves && launcher->nofile.v <= FEW_FILES))
-		rd_check_bad(
-			out, full ? RD_SEV_CRITICAL : RD_SEV_WARNING, subject,
-			full ? rd_text("%" PRIu64 " open files, limit %" PRIu64, launcher->files.v, launcher->nofile.v) :
-			       rd_text("limit %" PRIu64, launcher->nofile.v),
-			launcher->serves ? rd_text("1048576, as the units of storage daemons set") :
-					   rd_text("well above the number of open files"),
-			rd_text("prlimit --pid %d --nofile=1048576:1048576\n"
-				"# permanently: LimitNOFILE=1048576 in its unit (systemctl edit UNIT), then restart it",
-				launcher->pid));
-	else
-		rd_check_good(out, subject);
-}
-
 static void run_files(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	rd_check_skip(out, "no storage daemon runs here; --pid checks one process");
@@ -166,8 +141,28 @@ static void run_files(const struct rd_check_input *in, struct rd_check_out *out)
 		const struct rd_launcher *launcher = &in->system->launchers[i];
 		bool asked = launcher->pid == in->system->asked_pid;
 
-		if (asked || launcher->serves)
-			judge_files(launcher, asked, out);
+		if (asked || launcher->serves) {
+			bool full = launcher->files.known == RD_OK && launcher->nofile.known == RD_OK &&
+				    launcher->files.v * 10 >= launcher->nofile.v * 9;
+			char subject[64];
+
+			snprintf(subject, sizeof(subject), "%.32s, process %d", launcher->comm, launcher->pid);
+			if (launcher->nofile.known != RD_OK || (asked && launcher->files.known != RD_OK))
+				rd_check_unknown(out, subject, "/proc/PID/limits or /proc/PID/fd could not be read");
+			else if (full || (launcher->serves && launcher->nofile.v <= FEW_FILES))
+				rd_check_bad(
+					out, full ? RD_SEV_CRITICAL : RD_SEV_WARNING, subject,
+					full ? rd_text("%" PRIu64 " open files, limit %" PRIu64, launcher->files.v,
+						       launcher->nofile.v) :
+					       rd_text("limit %" PRIu64, launcher->nofile.v),
+					launcher->serves ? rd_text("1048576, as the units of storage daemons set") :
+							   rd_text("well above the number of open files"),
+					rd_text("prlimit --pid %d --nofile=1048576:1048576\n"
+						"# permanently: LimitNOFILE=1048576 in its unit (systemctl edit UNIT), then restart it",
+						launcher->pid));
+			else
+				rd_check_good(out, subject);
+		}
 	}
 }
 

@@ -57,17 +57,6 @@ static bool is_above(const struct rd_host *host, int bridge, int pci)
 	return false;
 }
 
-static void add_redirect(struct redirects *redirects, int bridge, const struct rd_pci *pci, size_t gpu, const char *nic)
-{
-	if (redirects->n++ == 0) {
-		redirects->first = bridge;
-		redirects->gpu = gpu;
-		redirects->nic = nic;
-	}
-	redirects->acs |= pci->acs_ctl.v;
-	rd_buf_printf(&redirects->list, "%s%s", redirects->list.len ? " " : "", pci->addr);
-}
-
 static void judge(struct walk *walk, int kind, int bridge, size_t gpu, const char *nic)
 {
 	const struct rd_pci *pci = &walk->in->host->pcis[bridge];
@@ -81,8 +70,15 @@ static void judge(struct walk *walk, int kind, int bridge, size_t gpu, const cha
 		rd_check_unknown(walk->out, pci->addr, rd_pci_unread(pci));
 	else if (!(pci->acs_ctl.v & right_of(kind)->redirect))
 		rd_check_good(walk->out, pci->addr);
-	else
-		add_redirect(&walk->kinds[kind], bridge, pci, gpu, nic);
+	else {
+		if (walk->kinds[kind].n++ == 0) {
+			walk->kinds[kind].first = bridge;
+			walk->kinds[kind].gpu = gpu;
+			walk->kinds[kind].nic = nic;
+		}
+		walk->kinds[kind].acs |= pci->acs_ctl.v;
+		rd_buf_printf(&walk->kinds[kind].list, "%s%s", walk->kinds[kind].list.len ? " " : "", pci->addr);
+	}
 }
 
 static char *fix_of(const struct redirects *redirects, int kind)

@@ -67,34 +67,6 @@ static void fail_down(const struct rd_check_input *in, size_t p, const char *nam
 			       down_fix(in, port));
 }
 
-/* A bond that carries the default route over RDMA ports none of which is active. */
-static void judge_route(const struct rd_host *host, struct rd_check_out *out)
-{
-	for (size_t i = 0; i < host->n_netdevs; i++) {
-		const struct rd_netdev *bond = &host->netdevs[i];
-		size_t ports = 0, active = 0;
-
-		if (!bond->is_bond || !bond->default_route)
-			continue;
-		for (size_t p = 0; p < host->n_ports; p++)
-			for (size_t n = 0; n < host->ports[p].n_netdevs; n++) {
-				const struct rd_netdev *netdev = &host->netdevs[host->ports[p].netdevs[n]];
-
-				if (!host->ports[p].state || !netdev->master || strcmp(netdev->master, bond->name) != 0)
-					continue;
-				ports++;
-				active += rd_port_active(&host->ports[p]);
-			}
-		if (ports > 0 && active == 0)
-			rd_check_bad(out, RD_SEV_WARNING, bond->name,
-				     rd_text("carries the default route, but none of its %zu RDMA port%s is active",
-					     ports, ports == 1 ? "" : "s"),
-				     rd_text("at least one active RDMA port"),
-				     rd_text("ip link show master IF\n"
-					     "# check cables, transceivers and switch ports of these interfaces"));
-	}
-}
-
 /* Unknown: after a failed read the port may be down (undecided); the driver may also lack the file. */
 static void report_unread(const struct rd_check_input *in, const char *subject, const char *what,
 			  struct rd_check_out *out)
@@ -120,7 +92,30 @@ static void run_state(const struct rd_check_input *in, struct rd_check_out *out)
 		any_active |= rd_port_active(&host->ports[p]) || !host->ports[p].state;
 		any_state |= host->ports[p].state != NULL;
 	}
-	judge_route(host, out);
+	/* A bond that carries the default route over RDMA ports none of which is active. */
+	for (size_t i = 0; i < host->n_netdevs; i++) {
+		const struct rd_netdev *bond = &host->netdevs[i];
+		size_t ports = 0, active = 0;
+
+		if (!bond->is_bond || !bond->default_route)
+			continue;
+		for (size_t j = 0; j < host->n_ports; j++)
+			for (size_t n = 0; n < host->ports[j].n_netdevs; n++) {
+				const struct rd_netdev *netdev = &host->netdevs[host->ports[j].netdevs[n]];
+
+				if (!host->ports[j].state || !netdev->master || strcmp(netdev->master, bond->name) != 0)
+					continue;
+				ports++;
+				active += rd_port_active(&host->ports[j]);
+			}
+		if (ports > 0 && active == 0)
+			rd_check_bad(out, RD_SEV_WARNING, bond->name,
+				     rd_text("carries the default route, but none of its %zu RDMA port%s is active",
+					     ports, ports == 1 ? "" : "s"),
+				     rd_text("at least one active RDMA port"),
+				     rd_text("ip link show master IF\n"
+					     "# check cables, transceivers and switch ports of these interfaces"));
+	}
 	for (size_t d = 0; d < host->n_ibdevs; d++)
 		if (host->ibdevs[d].ports_unread)
 			report_unread(in, rd_ibdev_label(host, (int)d), "the list of ports", out);
@@ -264,13 +259,6 @@ static bool read_devlink(const struct rd_check_input *in, struct rd_check_out *o
 	"# it may reset the device: no job may use it meanwhile\n" \
 	"# if that does not help, reboot while no job runs"
 
-static char *health_fix(const char *reporter)
-{
-	return rd_text("devlink health dump show pci/ADDRESS reporter %s\n"
-		       "devlink health recover pci/ADDRESS reporter %s\n" RECOVERS,
-		       reporter, reporter);
-}
-
 static void run_health(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	for (size_t i = 0; read_devlink(in, out) && i < in->net->n_devlinks; i++) {
@@ -288,7 +276,10 @@ static void run_health(const struct rd_check_input *in, struct rd_check_out *out
 					     rd_text("reporter %s in error state: %llu errors, %llu recoveries",
 						     reporter->name, (unsigned long long)reporter->errors,
 						     (unsigned long long)reporter->recoveries),
-					     rd_text("healthy"), health_fix(reporter->name));
+					     rd_text("healthy"),
+					     rd_text("devlink health dump show pci/ADDRESS reporter %s\n"
+						     "devlink health recover pci/ADDRESS reporter %s\n" RECOVERS,
+						     reporter->name, reporter->name));
 		}
 	}
 }

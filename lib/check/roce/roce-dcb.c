@@ -12,8 +12,12 @@
 #define NO_DCB "the driver does not support Data Center Bridging (DCB)"
 #define NOT_READ "interfaces could not be read (rtnetlink)"
 
-typedef void port_fn(const struct rd_check_input *in, const struct rd_netif *netif, const char *subject,
-		     struct rd_check_out *out);
+/* A rule about each port over Ethernet. */
+struct each_port {
+	void (*judge)(const struct rd_check_input *in, const struct rd_netif *netif, const char *subject,
+		      struct rd_check_out *out);
+	bool dcb; /* the rule needs DCB; ports whose driver has none are reported as unknown */
+};
 
 static bool is_down(const struct rd_port *port)
 {
@@ -21,7 +25,7 @@ static bool is_down(const struct rd_port *port)
 }
 
 /* A bond has no DCB and no pause frames; its members have. */
-static void judge_carriers(const struct rd_check_input *in, struct rd_check_out *out, bool dcb, port_fn *fn,
+static void judge_carriers(const struct rd_check_input *in, struct rd_check_out *out, const struct each_port *rule,
 			   size_t port, const struct rd_netif *netif)
 {
 	const struct rd_netif *carrier;
@@ -29,17 +33,17 @@ static void judge_carriers(const struct rd_check_input *in, struct rd_check_out 
 
 	for (size_t at = 0; (carrier = rd_netstate_next_carrier(in->net, netif, &at));) {
 		rd_check_port_subject(in, port, carrier, subject);
-		if (dcb && carrier->dcb.pfc.known != RD_OK)
+		if (rule->dcb && carrier->dcb.pfc.known != RD_OK)
 			rd_check_unknown(out, subject,
 					 carrier->dcb.known == RD_DENIED ? "no permission to read DCB, or no response" :
 									   NO_DCB);
 		else
-			fn(in, carrier, subject, out);
+			rule->judge(in, carrier, subject, out);
 	}
 }
 
-/* Calls `fn` for each port over Ethernet. `dcb`: the rule needs DCB; ports whose driver has none are reported as unknown. */
-static void judge_each_port(const struct rd_check_input *in, struct rd_check_out *out, bool dcb, port_fn *fn)
+/* Calls the rule's own function for each port over Ethernet. */
+static void run_ports(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	rd_check_skip(out, "no RDMA port over Ethernet");
 	if (!in->net || in->net->links_known != RD_OK)
@@ -66,7 +70,7 @@ static void judge_each_port(const struct rd_check_input *in, struct rd_check_out
 		if (in->ports->v[p].role == RD_ROLE_UNKNOWN)
 			rd_check_unknown(out, subject, "role of the port is unknown");
 		else
-			judge_carriers(in, out, dcb, fn, p, netif);
+			judge_carriers(in, out, rd_check_of(out)->with, p, netif);
 	}
 }
 
@@ -89,11 +93,6 @@ static void judge_lossless(const struct rd_check_input *in, const struct rd_neti
 			      rd_text("PFC on the priority of RoCE, at host and switch"));
 }
 
-static void run_lossless(const struct rd_check_input *in, struct rd_check_out *out)
-{
-	judge_each_port(in, out, true, judge_lossless);
-}
-
 static void judge_one_flow_control(const struct rd_check_input *in, const struct rd_netif *netif, const char *subject,
 				   struct rd_check_out *out)
 {
@@ -102,11 +101,6 @@ static void judge_one_flow_control(const struct rd_check_input *in, const struct
 		rd_check_warn(out, subject, rd_text("PFC and pause frames are both enabled"), rd_text("PFC only"));
 	else
 		rd_check_good(out, subject);
-}
-
-static void run_one_flow_control(const struct rd_check_input *in, struct rd_check_out *out)
-{
-	judge_each_port(in, out, true, judge_one_flow_control);
 }
 
 /* The kernel shows an empty DSCP map also of drivers that have none: the one of Gaudi. */
@@ -134,11 +128,6 @@ static void judge_trust(const struct rd_check_input *in, const struct rd_netif *
 			      rd_text("trust DSCP: RoCE v2 is routed, mostly without a VLAN tag"));
 }
 
-static void run_trust(const struct rd_check_input *in, struct rd_check_out *out)
-{
-	judge_each_port(in, out, true, judge_trust);
-}
-
 static void judge_traffic_class(const struct rd_check_input *in, const struct rd_netif *netif, const char *subject,
 				struct rd_check_out *out)
 {
@@ -159,11 +148,6 @@ static void judge_traffic_class(const struct rd_check_input *in, const struct rd
 			      rd_text("a traffic class that maps to a priority with PFC"));
 }
 
-static void run_traffic_class(const struct rd_check_input *in, struct rd_check_out *out)
-{
-	judge_each_port(in, out, true, judge_traffic_class);
-}
-
 static void judge_devx_class(const struct rd_check_input *in, const struct rd_netif *netif, const char *subject,
 			     struct rd_check_out *out)
 {
@@ -179,11 +163,6 @@ static void judge_devx_class(const struct rd_check_input *in, const struct rd_ne
 			      netif->tclass.v),
 		      rd_text("NCCL_IB_TC=%d and NVSHMEM_IB_TRAFFIC_CLASS=%d in the job's environment", netif->tclass.v,
 			      netif->tclass.v));
-}
-
-static void run_devx_class(const struct rd_check_input *in, struct rd_check_out *out)
-{
-	judge_each_port(in, out, false, judge_devx_class);
 }
 
 static void judge_classes(const struct rd_check_input *in, const struct rd_netif *netif, const char *subject,
@@ -207,11 +186,6 @@ static void judge_classes(const struct rd_check_input *in, const struct rd_netif
 	rd_check_good(out, subject);
 }
 
-static void run_classes(const struct rd_check_input *in, struct rd_check_out *out)
-{
-	judge_each_port(in, out, true, judge_classes);
-}
-
 static void judge_congestion(const struct rd_check_input *in, const struct rd_netif *netif, const char *subject,
 			     struct rd_check_out *out)
 {
@@ -233,11 +207,6 @@ static void judge_congestion(const struct rd_check_input *in, const struct rd_ne
 			      rd_text("both enabled for the priority of RoCE"));
 }
 
-static void run_congestion(const struct rd_check_input *in, struct rd_check_out *out)
-{
-	judge_each_port(in, out, false, judge_congestion);
-}
-
 static void judge_cnp(const struct rd_check_input *in, const struct rd_netif *netif, const char *subject,
 		      struct rd_check_out *out)
 {
@@ -253,11 +222,6 @@ static void judge_cnp(const struct rd_check_input *in, const struct rd_netif *ne
 			      rd_text("a strict priority without PFC (often DSCP 48, priority 6)"));
 	else
 		rd_check_good(out, subject);
-}
-
-static void run_cnp(const struct rd_check_input *in, struct rd_check_out *out)
-{
-	judge_each_port(in, out, true, judge_cnp);
 }
 
 /* The interface of a compute port, if its PFC setting is known; else NULL. */
@@ -339,7 +303,8 @@ const struct rd_check rd_check_roce_lossless = {
 	.needs = NEEDS_DCB "; pause settings from ethtool netlink",
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
-	.run = run_lossless,
+	.run = run_ports,
+	.with = &(const struct each_port){ judge_lossless, true },
 };
 
 const struct rd_check rd_check_roce_pause = {
@@ -352,7 +317,8 @@ const struct rd_check rd_check_roce_pause = {
 	.thorough = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
-	.run = run_one_flow_control,
+	.run = run_ports,
+	.with = &(const struct each_port){ judge_one_flow_control, true },
 };
 
 const struct rd_check rd_check_roce_trust = {
@@ -365,7 +331,8 @@ const struct rd_check rd_check_roce_trust = {
 	.needs = NEEDS_DCB ", with application table and trust",
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
-	.run = run_trust,
+	.run = run_ports,
+	.with = &(const struct each_port){ judge_trust, true },
 };
 
 const struct rd_check rd_check_roce_tclass = {
@@ -380,7 +347,8 @@ const struct rd_check rd_check_roce_tclass = {
 	.thorough = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
-	.run = run_traffic_class,
+	.run = run_ports,
+	.with = &(const struct each_port){ judge_traffic_class, true },
 };
 
 const struct rd_check rd_check_roce_devx_tclass = {
@@ -393,7 +361,8 @@ const struct rd_check rd_check_roce_devx_tclass = {
 	.thorough = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
-	.run = run_devx_class,
+	.run = run_ports,
+	.with = &(const struct each_port){ judge_devx_class, false },
 };
 
 const struct rd_check rd_check_roce_ets = {
@@ -406,7 +375,8 @@ const struct rd_check rd_check_roce_ets = {
 	.thorough = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
-	.run = run_classes,
+	.run = run_ports,
+	.with = &(const struct each_port){ judge_classes, true },
 };
 
 const struct rd_check rd_check_roce_ecn = {
@@ -422,7 +392,8 @@ const struct rd_check rd_check_roce_ecn = {
 	.thorough = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
-	.run = run_congestion,
+	.run = run_ports,
+	.with = &(const struct each_port){ judge_congestion, false },
 };
 
 const struct rd_check rd_check_roce_cnp = {
@@ -435,7 +406,8 @@ const struct rd_check rd_check_roce_cnp = {
 	.thorough = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
-	.run = run_cnp,
+	.run = run_ports,
+	.with = &(const struct each_port){ judge_cnp, true },
 };
 
 const struct rd_check rd_check_roce_uniform = {

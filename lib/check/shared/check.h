@@ -20,6 +20,9 @@ const struct rd_check *rd_check_find(const char *id);
 /* Runs the rules with `chosen[i]` set (NULL: all). */
 void rd_checks_run(const struct rd_check_input *in, const bool *chosen, struct rd_findings *findings);
 
+/* For rules: the one that runs. */
+const struct rd_check *rd_check_of(const struct rd_check_out *out);
+
 /* For rules. `subject` is copied; ownership of observed and expected (from rd_text) is taken. */
 void rd_check_good(struct rd_check_out *out, const char *subject);
 void rd_check_warn(struct rd_check_out *out, const char *subject, char *observed, char *expected);

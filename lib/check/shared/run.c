@@ -90,6 +90,11 @@ struct rd_check_out {
 	size_t n_doubts;
 };
 
+const struct rd_check *rd_check_of(const struct rd_check_out *out)
+{
+	return out->check;
+}
+
 const struct rd_check *rd_check_find(const char *id)
 {
 	for (size_t i = 0; i < rd_n_checks; i++)
@@ -138,23 +143,6 @@ static void find_name(const struct rd_host *host, char *word, struct names *name
 			names->first = host->ports[p].netdevs[0];
 }
 
-/* The interface of a function, the function of an interface, and so on. */
-static void complete_names(const struct rd_host *host, struct names *names)
-{
-	if (names->netdev < 0)
-		names->netdev = names->first;
-	if (names->pci < 0 && names->ibdev >= 0)
-		names->pci = host->ibdevs[names->ibdev].pci;
-	if (names->pci < 0 && names->netdev >= 0)
-		names->pci = host->netdevs[names->netdev].pci;
-	for (size_t i = 0; i < host->n_ibdevs && names->pci >= 0 && names->ibdev < 0; i++)
-		if (host->ibdevs[i].pci == names->pci && host->ibdevs[i].name)
-			names->ibdev = (int)i;
-	for (size_t i = 0; i < host->n_netdevs && names->pci >= 0 && names->netdev < 0; i++)
-		if (host->netdevs[i].pci == names->pci)
-			names->netdev = (int)i;
-}
-
 /* A fix with the names of its subject. */
 static char *fix_for(const struct rd_host *host, const char *subject, const char *fix)
 {
@@ -164,8 +152,21 @@ static char *fix_for(const struct rd_host *host, const char *subject, const char
 
 	while (host && (word = rd_word(&line)))
 		find_name(host, word + (*word == '('), &names);
-	if (host)
-		complete_names(host, &names);
+	if (host) {
+		/* The interface of a function, the function of an interface, and so on. */
+		if (names.netdev < 0)
+			names.netdev = names.first;
+		if (names.pci < 0 && names.ibdev >= 0)
+			names.pci = host->ibdevs[names.ibdev].pci;
+		if (names.pci < 0 && names.netdev >= 0)
+			names.pci = host->netdevs[names.netdev].pci;
+		for (size_t i = 0; i < host->n_ibdevs && names.pci >= 0 && names.ibdev < 0; i++)
+			if (host->ibdevs[i].pci == names.pci && host->ibdevs[i].name)
+				names.ibdev = (int)i;
+		for (size_t i = 0; i < host->n_netdevs && names.pci >= 0 && names.netdev < 0; i++)
+			if (host->netdevs[i].pci == names.pci)
+				names.netdev = (int)i;
+	}
 	return rd_fix_fill(fix,
 			   (struct rd_fix_word[]){
 				   { "ADDRESS", names.pci >= 0 ? host->pcis[names.pci].addr : NULL },
@@ -204,22 +205,17 @@ void rd_check_good(struct rd_check_out *out, const char *subject)
 	out->last_good = rd_dup(subject);
 }
 
-/* The fault may be apparent only, because something was not read. */
-static void doubt_fault(struct rd_check_out *out, const char *subject)
-{
-	_cleanup_free_ char *reason = rd_text("a fault is possible, but a read failed: %s: %s", out->unread->object,
-					      rd_errno_text(out->unread->code));
-
-	rd_check_undecided(out, subject, reason);
-}
-
 void rd_check_bad(struct rd_check_out *out, enum rd_severity severity, const char *subject, char *observed,
 		  char *expected, char *fix)
 {
 	struct rd_finding finding = begin_finding(out, severity);
 
 	if (out->unread) {
-		doubt_fault(out, subject);
+		/* The fault may be apparent only, because something was not read. */
+		_cleanup_free_ char *reason = rd_text("a fault is possible, but a read failed: %s: %s",
+						      out->unread->object, rd_errno_text(out->unread->code));
+
+		rd_check_undecided(out, subject, reason);
 		RD_FREE(observed, expected, fix);
 		return;
 	}
@@ -319,31 +315,6 @@ static void conclude_good(const struct rd_check_input *in, struct rd_check_out *
 	add_finding(out, &finding);
 }
 
-static void conclude(const struct rd_check_input *in, struct rd_check_out *out)
-{
-	struct rd_finding finding;
-
-	for (size_t i = 0; i < RD_SEVERITIES; i++) {
-		if (!out->more[i])
-			continue;
-		finding = begin_finding(out, (enum rd_severity)i);
-		finding.subject = rd_text("%zu more", out->more[i]);
-		finding.observed = rd_text("only the first %d are listed", NAMED_MAX);
-		add_finding(out, &finding);
-	}
-	for (size_t i = 0; i < out->n_doubts; i++) {
-		finding = begin_finding(out, RD_SEV_UNKNOWN);
-		finding.subject = subject_of(out->doubts[i].subject, out->doubts[i].n);
-		finding.observed = out->doubts[i].reason;
-		finding.undecided = out->doubts[i].undecided;
-		free(out->doubts[i].subject);
-		add_finding(out, &finding);
-	}
-	if (out->bad == 0 && out->n_doubts == 0)
-		conclude_good(in, out);
-	free(out->last_good);
-}
-
 void rd_checks_run(const struct rd_check_input *in, const bool *chosen, struct rd_findings *findings)
 {
 	for (size_t i = 0; i < rd_n_checks; i++) {
@@ -351,10 +322,29 @@ void rd_checks_run(const struct rd_check_input *in, const bool *chosen, struct r
 					    .host = in->host,
 					    .findings = findings,
 					    .unread = rd_check_unread(in->unread, rd_checks[i]->whole) };
+		struct rd_finding finding;
 
 		if (chosen && !chosen[i])
 			continue;
 		rd_checks[i]->run(in, &out);
-		conclude(in, &out);
+		for (size_t j = 0; j < RD_SEVERITIES; j++) {
+			if (!out.more[j])
+				continue;
+			finding = begin_finding(&out, (enum rd_severity)j);
+			finding.subject = rd_text("%zu more", out.more[j]);
+			finding.observed = rd_text("only the first %d are listed", NAMED_MAX);
+			add_finding(&out, &finding);
+		}
+		for (size_t j = 0; j < out.n_doubts; j++) {
+			finding = begin_finding(&out, RD_SEV_UNKNOWN);
+			finding.subject = subject_of(out.doubts[j].subject, out.doubts[j].n);
+			finding.observed = out.doubts[j].reason;
+			finding.undecided = out.doubts[j].undecided;
+			free(out.doubts[j].subject);
+			add_finding(&out, &finding);
+		}
+		if (out.bad == 0 && out.n_doubts == 0)
+			conclude_good(in, &out);
+		free(out.last_good);
 	}
 }

@@ -29,14 +29,9 @@ bool rd_pci_is_nic(const struct rd_host *host, size_t pci)
 	return ibdev_of(host, pci) >= 0;
 }
 
-static bool is_gpu(const struct rd_host *host, size_t pci)
-{
-	return gpu_of(host, pci) >= 0;
-}
-
 bool rd_pci_matters(const struct rd_host *host, size_t pci)
 {
-	return rd_pci_is_nic(host, pci) || is_gpu(host, pci);
+	return rd_pci_is_nic(host, pci) || (gpu_of(host, pci) >= 0);
 }
 
 const char *rd_pci_what(const struct rd_host *host, size_t pci)

@@ -160,14 +160,14 @@ static bool match_one(const struct rd_klog *klog, const struct pattern *pattern,
 	return found;
 }
 
-static void match(const struct rd_check_input *in, struct rd_check_out *out, const struct pattern *patterns, size_t n)
+static void run_lines(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	bool found = false;
 
 	if (!in->klog || in->klog->known != RD_OK)
 		return report_unread(in->klog, out);
-	for (size_t p = 0; p < n; p++) {
-		struct pattern pattern = patterns[p];
+	for (const struct pattern *p = rd_check_of(out)->with; p->form; p++) {
+		struct pattern pattern = *p;
 
 		if (pattern.with_keys && has_form(in->klog, RD_KLOG_MKEY_LIMIT))
 			continue;
@@ -182,21 +182,16 @@ static void match(const struct rd_check_input *in, struct rd_check_out *out, con
 #define NEEDS "/dev/kmsg"
 
 /* A rule and the forms of its lines. */
-#define KLOG_RULE(name, rule_id, rule_title, rule_why, rule_fix, is_thorough, ...)        \
-	static void run_##name(const struct rd_check_input *in, struct rd_check_out *out) \
-	{                                                                                 \
-		static const struct pattern patterns[] = { __VA_ARGS__ };                 \
-                                                                                          \
-		match(in, out, patterns, RD_ARRAY_SIZE(patterns));                        \
-	}                                                                                 \
-	const struct rd_check rd_check_##name = {                                         \
-		.id = rule_id,                                                            \
-		.title = rule_title,                                                      \
-		.why = rule_why,                                                          \
-		.fix = rule_fix,                                                          \
-		.needs = NEEDS,                                                           \
-		.thorough = is_thorough,                                                  \
-		.run = run_##name,                                                        \
+#define KLOG_RULE(name, rule_id, rule_title, rule_why, rule_fix, is_thorough, ...) \
+	const struct rd_check rd_check_##name = {                                  \
+		.id = rule_id,                                                     \
+		.title = rule_title,                                               \
+		.why = rule_why,                                                   \
+		.fix = rule_fix,                                                   \
+		.needs = NEEDS,                                                    \
+		.thorough = is_thorough,                                           \
+		.run = run_lines,                                                  \
+		.with = (const struct pattern[]){ __VA_ARGS__, { 0 } },            \
 	}
 
 /* clang-format off */
@@ -395,19 +390,6 @@ static int pci_at(const struct rd_host *host, const char *word, size_t size)
 	return found;
 }
 
-/* Function whose request an IOMMU refused. The line may be one of the IOMMU's own device, and name the other one only in the text:
- * "pci 0000:00:00.2: AMD-Vi: Event logged [INVALID_DEVICE_REQUEST device=0000:5c:00.0 …". */
-static int requester_of(const struct rd_host *host, const struct rd_krecord *record)
-{
-	int found = -1;
-
-	for (const char *at = record->text; found < 0 && (at = strpbrk(at, " [="));) {
-		at++;
-		found = pci_at(host, at, strcspn(at, " ]"));
-	}
-	return found >= 0 ? found : pci_of(host, record);
-}
-
 /* For the host: a guest has its own mappings for the devices that it was given. */
 static bool moves_data(const struct rd_host *host, int pci)
 {
@@ -452,11 +434,18 @@ static void run_iommu_faults(const struct rd_check_input *in, struct rd_check_ou
 	for (size_t i = 0; i < in->klog->n; i++) {
 		const struct rd_krecord *record = &in->klog->v[i];
 		int pci;
+		int found = -1;
 
 		if (record->facility != RD_KLOG_KERN || record->form < RD_KLOG_DMAR_FAULT ||
 		    record->form > RD_KLOG_SMMU_FAULT)
 			continue;
-		pci = requester_of(in->host, record);
+		/* Function whose request an IOMMU refused. The line may be one of the IOMMU's own device, and name the other one only in the text:
+		 * "pci 0000:00:00.2: AMD-Vi: Event logged [INVALID_DEVICE_REQUEST device=0000:5c:00.0 …". */
+		for (const char *at = record->text; found < 0 && (at = strpbrk(at, " [="));) {
+			at++;
+			found = pci_at(in->host, at, strcspn(at, " ]"));
+		}
+		pci = found >= 0 ? found : pci_of(in->host, record);
 		if (pci < 0 ? record->form < RD_KLOG_SMMU3_EVENT : !moves_data(in->host, pci))
 			continue;
 		add_line(v, &n, rd_dup(pci < 0 ? "kernel log" : in->host->pcis[pci].addr), record);

@@ -256,33 +256,11 @@ static void take_pfc(struct walk *walk, const struct rd_dcb *dcb)
 	}
 }
 
-static void find_pfc(struct rd_counter_reader *reader, uint32_t port, const char *netdev)
-{
-	struct walk walk = { .reader = reader };
-	struct rd_dcb dcb = { 0 };
-
-	rd_collect_dcb(&reader->fs, netdev, &dcb);
-	if (dcb.pfc.known != RD_OK)
-		return;
-	walk.read = rd_counter_read_begin(reader, RD_HOW_PFC, port, netdev);
-	take_pfc(&walk, &dcb);
-	rd_counter_read_end(reader);
-}
-
-static void read_pfc(struct walk *walk)
-{
-	struct rd_dcb dcb = { 0 };
-
-	rd_collect_dcb(&walk->reader->fs, walk->read->object, &dcb);
-	if (dcb.pfc.known == RD_OK)
-		take_pfc(walk, &dcb);
-	else
-		rd_counter_read_failed(walk->read, walk->sample, ENODATA);
-}
-
 void rd_counters_find_ethtool(struct rd_counter_reader *reader, uint32_t port, const char *netdev)
 {
 	static const enum rd_counter_how hows[] = { RD_HOW_STATS, RD_HOW_PAUSE, RD_HOW_FEC };
+	struct rd_dcb dcb = { 0 };
+	struct walk walk;
 
 	if (reader->groups & 1u << RD_GROUP_ETHTOOL)
 		find_driver(reader, port, netdev);
@@ -290,7 +268,13 @@ void rd_counters_find_ethtool(struct rd_counter_reader *reader, uint32_t port, c
 		return;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(hows); i++)
 		find_standard(reader, hows[i], port, netdev);
-	find_pfc(reader, port, netdev);
+	walk = (struct walk){ .reader = reader };
+	rd_collect_dcb(&reader->fs, netdev, &dcb);
+	if (dcb.pfc.known != RD_OK)
+		return;
+	walk.read = rd_counter_read_begin(reader, RD_HOW_PFC, port, netdev);
+	take_pfc(&walk, &dcb);
+	rd_counter_read_end(reader);
 }
 
 static void read_driver(struct rd_counter_reader *reader, struct rd_counter_read *read, struct rd_counter_sample *sample)
@@ -331,7 +315,13 @@ void rd_counters_read_ethtool(struct rd_counter_reader *reader, struct rd_counte
 		return;
 	}
 	if (read->how == RD_HOW_PFC) {
-		read_pfc(&walk);
+		struct rd_dcb dcb = { 0 };
+
+		rd_collect_dcb(&walk.reader->fs, walk.read->object, &dcb);
+		if (dcb.pfc.known == RD_OK)
+			take_pfc(&walk, &dcb);
+		else
+			rd_counter_read_failed(walk.read, walk.sample, ENODATA);
 		return;
 	}
 	r = request_standard(reader, read->how, read->object, &reply);

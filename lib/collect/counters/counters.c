@@ -88,12 +88,6 @@ static int parse_value(const char *text, uint64_t *ret)
 	return rd_take_uint(&text, RD_AS_C, UINT64_MAX, ret) < 0 || text[strspn(text, " \t\r\n")] ? -EBADMSG : 0;
 }
 
-/* "lifespan" is among the counters: how long the driver caches values. */
-static bool is_counter(const char *name)
-{
-	return strcmp(name, "lifespan") != 0;
-}
-
 static void rd_counters_find_files(struct rd_counter_reader *reader, uint32_t port, enum rd_counter_group group,
 				   const char *netdev, const char *dir)
 {
@@ -102,29 +96,10 @@ static void rd_counters_find_files(struct rd_counter_reader *reader, uint32_t po
 	if (rd_sysfs_list(&reader->fs, &names, "%s", dir) < 0 || names.n == 0)
 		return;
 	rd_counter_read_begin(reader, RD_HOW_FILES, port, dir);
+	/* "lifespan" is among the counters: how long the driver caches values. */
 	for (size_t i = 0; i < names.n; i++)
-		if (is_counter(names.v[i]))
+		if (strcmp(names.v[i], "lifespan") != 0)
 			rd_counter_read_add(reader, group, names.v[i], netdev);
-	rd_counter_read_end(reader);
-}
-
-/* Retransmitted and duplicate messages of the connection manager, by type: "cm_tx_retries/req". */
-static void rd_counters_find_cm(struct rd_counter_reader *reader, uint32_t port, const char *dir)
-{
-	static const char *const kinds[] = { "cm_tx_retries", "cm_rx_duplicates" };
-
-	rd_counter_read_begin(reader, RD_HOW_FILES, port, dir);
-	for (size_t k = 0; k < RD_ARRAY_SIZE(kinds); k++) {
-		_cleanup_names_ struct rd_names names = { 0 };
-
-		if (rd_sysfs_list(&reader->fs, &names, "%s/%s", dir, kinds[k]) < 0)
-			continue;
-		for (size_t i = 0; i < names.n; i++) {
-			_cleanup_free_ char *name = rd_text("%s/%s", kinds[k], names.v[i]);
-
-			rd_counter_read_add(reader, RD_GROUP_PORT, name, NULL);
-		}
-	}
 	rd_counter_read_end(reader);
 }
 
@@ -316,8 +291,23 @@ static void find_port(struct rd_counter_reader *reader, const struct rd_host *ho
 		rd_counters_find_files(reader, index, RD_GROUP_PORT, NULL, dir);
 	}
 	if (reader->groups & 1u << RD_GROUP_PORT) {
+		static const char *const kinds[] = { "cm_tx_retries", "cm_rx_duplicates" };
+
 		snprintf(dir, sizeof(dir), RD_IB "/%s/ports/%u", reader->set.ports[index].ibdev, port->num);
-		rd_counters_find_cm(reader, index, dir);
+		/* Retransmitted and duplicate messages of the connection manager, by type: "cm_tx_retries/req". */
+		rd_counter_read_begin(reader, RD_HOW_FILES, index, dir);
+		for (size_t k = 0; k < RD_ARRAY_SIZE(kinds); k++) {
+			_cleanup_names_ struct rd_names names = { 0 };
+
+			if (rd_sysfs_list(&reader->fs, &names, "%s/%s", dir, kinds[k]) < 0)
+				continue;
+			for (size_t j = 0; j < names.n; j++) {
+				_cleanup_free_ char *name = rd_text("%s/%s", kinds[k], names.v[j]);
+
+				rd_counter_read_add(reader, RD_GROUP_PORT, name, NULL);
+			}
+		}
+		rd_counter_read_end(reader);
 	}
 	if (reader->groups & (1u << RD_GROUP_HW | 1u << RD_GROUP_OPTIONAL | 1u << RD_GROUP_QP))
 		find_hw(reader, index);
@@ -341,23 +331,6 @@ static bool is_doubled(const struct rd_counter_set *set, size_t first, size_t po
 	return n > 0 && first + n == set->n;
 }
 
-static void remove_from(struct rd_counter_reader *reader, size_t first)
-{
-	while (reader->set.n > first) {
-		struct rd_counter *counter = &reader->set.counters[--reader->set.n];
-
-		RD_FREE(counter->name, counter->netdev);
-	}
-	rd_counter_read_deinit(&reader->reads[--reader->n_reads]);
-}
-
-static void remove_port(struct rd_counter_set *set)
-{
-	struct rd_counter_port *port = &set->ports[--set->n_ports];
-
-	RD_FREE(port->ibdev, port->driver, port->guid, port->pci);
-}
-
 /* Counters of the device as a whole follow those of its ports. */
 static void find_device_level(struct rd_counter_reader *reader, const struct rd_host *host, const struct rd_ibdev *dev,
 			      size_t ports_first)
@@ -370,25 +343,18 @@ static void find_device_level(struct rd_counter_reader *reader, const struct rd_
 	add_port(reader, host, dev, NULL);
 	snprintf(dir, sizeof(dir), RD_IB "/%s/hw_counters", dev->name);
 	rd_counters_find_files(reader, (uint32_t)reader->set.n_ports - 1, RD_GROUP_HW, NULL, dir);
-	if (dev->n_ports == 1 && reader->set.n > first && is_doubled(&reader->set, first, ports_first, first))
-		remove_from(reader, first);
-	if (reader->set.n == first)
-		remove_port(&reader->set);
-}
+	if (dev->n_ports == 1 && reader->set.n > first && is_doubled(&reader->set, first, ports_first, first)) {
+		while (reader->set.n > first) {
+			struct rd_counter *counter = &reader->set.counters[--reader->set.n];
 
-static void find_all(struct rd_counter_reader *reader, const struct rd_host *host)
-{
-	for (size_t d = 0; d < host->n_ibdevs; d++) {
-		const struct rd_ibdev *dev = &host->ibdevs[d];
-		size_t first = reader->set.n;
-
-		for (unsigned p = 0; p < dev->n_ports; p++) {
-			const struct rd_port *port = &host->ports[(unsigned)dev->first_port + p];
-
-			add_port(reader, host, dev, port);
-			find_port(reader, host, port);
+			RD_FREE(counter->name, counter->netdev);
 		}
-		find_device_level(reader, host, dev, first);
+		rd_counter_read_deinit(&reader->reads[--reader->n_reads]);
+	}
+	if (reader->set.n == first) {
+		struct rd_counter_port *port = &reader->set.ports[--reader->set.n_ports];
+
+		RD_FREE(port->ibdev, port->driver, port->guid, port->pci);
 	}
 }
 
@@ -417,7 +383,18 @@ int rd_counter_reader_create(struct rd_source *src, unsigned groups, struct rd_c
 	if (!r) {
 		*rdma_error = host.rdma_error;
 		rd_genl_family(src, ETHTOOL_GENL_NAME, &reader->ethtool, NULL);
-		find_all(reader, &host);
+		for (size_t d = 0; d < host.n_ibdevs; d++) {
+			const struct rd_ibdev *dev = &host.ibdevs[d];
+			size_t first = reader->set.n;
+
+			for (unsigned p = 0; p < dev->n_ports; p++) {
+				const struct rd_port *port = &host.ports[(unsigned)dev->first_port + p];
+
+				add_port(reader, &host, dev, port);
+				find_port(reader, &host, port);
+			}
+			find_device_level(reader, &host, dev, first);
+		}
 		reader->states = rd_alloc(reader->set.n_ports + 1, sizeof(*reader->states));
 		if (reader->too_many)
 			r = rd_err_set(err, EFBIG, "counters", "cannot store counters");

@@ -28,11 +28,6 @@ static const struct adapter {
 	{ .driver = "mana", .module = "mana_ib" },
 };
 
-static bool is_for(const struct adapter *adapter, int64_t vendor, int64_t device)
-{
-	return adapter->vendor == vendor && device >= adapter->least && device <= adapter->most;
-}
-
 /* Functions that lack the same. */
 struct lack {
 	size_t n;
@@ -80,7 +75,8 @@ void rd_no_rdma_reason(struct rd_source *source, bool recorded, struct rd_err *e
 			count(&cxi, addr);
 		for (size_t a = 0; a < RD_ARRAY_SIZE(adapters); a++)
 			if (driver ? strcmp(rd_basename(driver), adapters[a].driver) == 0 :
-				     is_for(&adapters[a], vendor, device))
+				     (adapters[a].vendor == vendor && device >= adapters[a].least &&
+				      device <= adapters[a].most))
 				count(driver ? &modules[a] : &drivers[a], addr);
 	}
 	for (size_t a = 0; a < RD_ARRAY_SIZE(adapters); a++) {

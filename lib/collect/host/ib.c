@@ -102,27 +102,6 @@ static enum rd_known add_gid(const struct rd_sysfs *fs, const char *dir, struct 
 	return RD_OK;
 }
 
-static void read_gids(const struct rd_sysfs *fs, const char *dir, bool all, struct rd_port *port)
-{
-	_cleanup_names_ struct rd_names names = { 0 };
-	unsigned empty = 0;
-
-	if (rd_sysfs_list(fs, &names, "%s/gids", dir) < 0)
-		return;
-	port->gids_known = true;
-	rd_names_sort_natural(&names);
-	for (size_t i = 0; i < names.n && i < 4096 && (all || empty < GIDS_EMPTY); i++) {
-		enum rd_known known;
-		uint32_t index;
-
-		if (rd_parse_u32(names.v[i], RD_DECIMAL, 65535, &index) < 0)
-			continue;
-		known = add_gid(fs, dir, port, index);
-		empty = known == RD_ABSENT ? empty + 1 : 0;
-		port->gids_known &= known != RD_DENIED;
-	}
-}
-
 /* "400 Gb/sec (4X NDR)" */
 static void read_width(const char *rate, struct rd_port *port)
 {
@@ -159,24 +138,15 @@ static void read_pkeys(const struct rd_sysfs *fs, const char *dir, struct rd_por
 	}
 }
 
-static void read_subnet(const struct rd_sysfs *fs, const char *dir, struct rd_port *port)
-{
-	int64_t value;
-
-	if (rd_sysfs_int(fs, &value, "%s/sm_lid", dir) == RD_OK && value >= 0 && value <= 0xffff)
-		RD_SET(port->sm_lid, (unsigned)value);
-	if (rd_sysfs_int(fs, &value, "%s/counters/link_downed", dir) == RD_OK && value >= 0)
-		RD_SET(port->link_downed, (uint64_t)value);
-	if (!rd_port_is_ethernet(port))
-		read_pkeys(fs, dir, port);
-}
-
 static void read_port(const struct rd_sysfs *fs, const char *dir, unsigned what, struct rd_port *port)
 {
 	_cleanup_free_ char *rate = rd_sysfs_text(fs, NULL, "%s/rate", dir);
 	const char *at = rate;
 	double gbps;
 	int64_t lid;
+	_cleanup_names_ struct rd_names names = { 0 };
+	unsigned empty = 0;
+	bool all;
 
 	port->link_layer = rd_sysfs_text(fs, NULL, "%s/link_layer", dir);
 	port->state = after_colon(rd_sysfs_text(fs, NULL, "%s/state", dir));
@@ -187,9 +157,31 @@ static void read_port(const struct rd_sysfs *fs, const char *dir, unsigned what,
 	if (rd_sysfs_int(fs, &lid, "%s/lid", dir) == RD_OK && lid >= 0 && lid <= 0xffff)
 		RD_SET(port->lid, (unsigned)lid);
 	read_width(rate, port);
-	if (what & RD_COLLECT_IB)
-		read_subnet(fs, dir, port);
-	read_gids(fs, dir, what & RD_COLLECT_ALL_GIDS, port);
+	if (what & RD_COLLECT_IB) {
+		int64_t value;
+
+		if (rd_sysfs_int(fs, &value, "%s/sm_lid", dir) == RD_OK && value >= 0 && value <= 0xffff)
+			RD_SET(port->sm_lid, (unsigned)value);
+		if (rd_sysfs_int(fs, &value, "%s/counters/link_downed", dir) == RD_OK && value >= 0)
+			RD_SET(port->link_downed, (uint64_t)value);
+		if (!rd_port_is_ethernet(port))
+			read_pkeys(fs, dir, port);
+	}
+	all = what & RD_COLLECT_ALL_GIDS;
+	if (rd_sysfs_list(fs, &names, "%s/gids", dir) < 0)
+		return;
+	port->gids_known = true;
+	rd_names_sort_natural(&names);
+	for (size_t i = 0; i < names.n && i < 4096 && (all || empty < GIDS_EMPTY); i++) {
+		enum rd_known known;
+		uint32_t index;
+
+		if (rd_parse_u32(names.v[i], RD_DECIMAL, 65535, &index) < 0)
+			continue;
+		known = add_gid(fs, dir, port, index);
+		empty = known == RD_ABSENT ? empty + 1 : 0;
+		port->gids_known &= known != RD_DENIED;
+	}
 }
 
 /* InfiniBand: the lower half of the port's first GID. */
@@ -227,50 +219,12 @@ static void read_ports(const struct rd_sysfs *fs, const char *name, unsigned wha
 	}
 }
 
-/* Soft devices have no `device` link, but the name of the interface below. A device on an auxiliary bus has no PCI address;
- * the class link contains the PCI function above it. */
-static void find_pci_function(const struct rd_sysfs *fs, struct rd_host *host, struct rd_ibdev *dev)
-{
-	_cleanup_free_ char *link = rd_sysfs_link(fs, IB "/%s", dev->name);
-	_cleanup_free_ char *device = rd_sysfs_link(fs, IB "/%s/device", dev->name);
-	struct rd_pci_place place;
-
-	if (link && rd_pci_place_parse(link, &place))
-		dev->pci = rd_host_find_pci(host, place.self);
-	if (dev->pci < 0 && device && rd_pci_place_parse(device, &place))
-		dev->pci = rd_host_find_pci(host, place.self);
-	if (dev->pci >= 0)
-		dev->via = "device";
-	else
-		dev->parent_netdev = rd_sysfs_text(fs, NULL, IB "/%s/parent", dev->name);
-}
-
 /* "4: RNIC"; "5: usNIC" and "6: usNIC UDP" are not RoCE either. */
 static bool is_iwarp(const struct rd_sysfs *fs, const char *name)
 {
 	_cleanup_free_ char *type = rd_sysfs_text(fs, NULL, IB "/%s/node_type", name);
 
 	return type && strchr("456", type[0]) && type[1] == ':';
-}
-
-static void add_device(const struct rd_sysfs *fs, const char *name, unsigned what, struct rd_host *host)
-{
-	struct rd_ibdev *dev = rd_host_add_ibdev(host);
-
-	dev->name = rd_dup(name);
-	dev->firmware = rd_sysfs_text(fs, NULL, IB "/%s/fw_ver", name);
-	dev->board = rd_sysfs_text(fs, NULL, IB "/%s/board_id", name);
-	dev->hca_type = rd_sysfs_text(fs, NULL, IB "/%s/hca_type", name);
-	dev->node_guid = rd_sysfs_text(fs, NULL, IB "/%s/node_guid", name);
-	dev->sys_image_guid = rd_sysfs_text(fs, NULL, IB "/%s/sys_image_guid", name);
-	dev->node_desc = rd_sysfs_text(fs, NULL, IB "/%s/node_desc", name);
-	dev->iwarp = is_iwarp(fs, name);
-	find_pci_function(fs, host, dev);
-	/* Of debugfs, which only root can read: nothing is missing without it. */
-	if (dev->pci >= 0 && rd_read_textf(fs->src, &dev->lag_mode, NULL, "/sys/kernel/debug/mlx5/%s/lag/port_sel_mode",
-					   host->pcis[dev->pci].addr) == 0)
-		dev->lag_mode[strcspn(dev->lag_mode, "\n")] = '\0';
-	read_ports(fs, name, what, host, (int)host->n_ibdevs - 1);
 }
 
 void rd_collect_ib(const struct rd_sysfs *fs, unsigned what, struct rd_host *host)
@@ -281,8 +235,39 @@ void rd_collect_ib(const struct rd_sysfs *fs, unsigned what, struct rd_host *hos
 	if (host->rdma_error)
 		return;
 	rd_names_sort_natural(&names);
-	for (size_t i = 0; i < names.n && i < DEVICES_MAX; i++)
-		add_device(fs, names.v[i], what, host);
+	for (size_t i = 0; i < names.n && i < DEVICES_MAX; i++) {
+		struct rd_ibdev *dev = rd_host_add_ibdev(host);
+		_cleanup_free_ char *link = NULL;
+		_cleanup_free_ char *device = NULL;
+		struct rd_pci_place place;
+
+		dev->name = rd_dup(names.v[i]);
+		dev->firmware = rd_sysfs_text(fs, NULL, IB "/%s/fw_ver", names.v[i]);
+		dev->board = rd_sysfs_text(fs, NULL, IB "/%s/board_id", names.v[i]);
+		dev->hca_type = rd_sysfs_text(fs, NULL, IB "/%s/hca_type", names.v[i]);
+		dev->node_guid = rd_sysfs_text(fs, NULL, IB "/%s/node_guid", names.v[i]);
+		dev->sys_image_guid = rd_sysfs_text(fs, NULL, IB "/%s/sys_image_guid", names.v[i]);
+		dev->node_desc = rd_sysfs_text(fs, NULL, IB "/%s/node_desc", names.v[i]);
+		dev->iwarp = is_iwarp(fs, names.v[i]);
+		/* Soft devices have no `device` link, but the name of the interface below. A device on an auxiliary bus has no PCI address;
+		 * the class link contains the PCI function above it. */
+		link = rd_sysfs_link(fs, IB "/%s", dev->name);
+		device = rd_sysfs_link(fs, IB "/%s/device", dev->name);
+		if (link && rd_pci_place_parse(link, &place))
+			dev->pci = rd_host_find_pci(host, place.self);
+		if (dev->pci < 0 && device && rd_pci_place_parse(device, &place))
+			dev->pci = rd_host_find_pci(host, place.self);
+		if (dev->pci >= 0)
+			dev->via = "device";
+		else
+			dev->parent_netdev = rd_sysfs_text(fs, NULL, IB "/%s/parent", dev->name);
+		/* Of debugfs, which only root can read: nothing is missing without it. */
+		if (dev->pci >= 0 &&
+		    rd_read_textf(fs->src, &dev->lag_mode, NULL, "/sys/kernel/debug/mlx5/%s/lag/port_sel_mode",
+				  host->pcis[dev->pci].addr) == 0)
+			dev->lag_mode[strcspn(dev->lag_mode, "\n")] = '\0';
+		read_ports(fs, names.v[i], what, host, (int)host->n_ibdevs - 1);
+	}
 }
 
 /* The number after "key=" at the start of a line; false: none. */
@@ -343,22 +328,6 @@ static bool lacks_mtu(const struct rd_host *host, const struct rd_ibdev *dev)
 	return false;
 }
 
-static void take_mtus(const char *text, const struct rd_ibdev *dev, struct rd_host *host)
-{
-	for (unsigned p = 0; p < dev->n_ports; p++) {
-		struct rd_port *port = &host->ports[(unsigned)dev->first_port + p];
-		char key[48];
-		uint64_t value;
-
-		snprintf(key, sizeof(key), "port%u.active_mtu_bytes", port->num);
-		if (value_of(text, key, &value) && value <= 65536)
-			RD_SET(port->mtu, (unsigned)value);
-		snprintf(key, sizeof(key), "port%u.max_mtu_bytes", port->num);
-		if (value_of(text, key, &value) && value <= 65536)
-			RD_SET(port->max_mtu, (unsigned)value);
-	}
-}
-
 /* "data_direct=/devices/pci0009:00/0009:00:00.0/0009:01:00.0": the last component is the function. */
 static void take_data_direct(const char *text, const struct rd_host *host, struct rd_ibdev *dev)
 {
@@ -390,7 +359,18 @@ void rd_collect_verbs(struct rd_source *src, bool all, struct rd_host *host, str
 		text = read_device(src, dev->name, errors);
 		if (!text)
 			continue;
-		take_mtus(text, dev, host);
+		for (unsigned p = 0; p < dev->n_ports; p++) {
+			struct rd_port *port = &host->ports[(unsigned)dev->first_port + p];
+			char key[48];
+			uint64_t value;
+
+			snprintf(key, sizeof(key), "port%u.active_mtu_bytes", port->num);
+			if (value_of(text, key, &value) && value <= 65536)
+				RD_SET(port->mtu, (unsigned)value);
+			snprintf(key, sizeof(key), "port%u.max_mtu_bytes", port->num);
+			if (value_of(text, key, &value) && value <= 65536)
+				RD_SET(port->max_mtu, (unsigned)value);
+		}
 		take_data_direct(text, host, dev);
 	}
 }

@@ -66,23 +66,6 @@ static bool is_named(const struct rd_host *host, const char *name)
 	return false;
 }
 
-static void add_netdev(const struct rd_sysfs *fs, const char *name, struct rd_host *host)
-{
-	_cleanup_free_ char *link = rd_sysfs_link(fs, NET "/%s", name);
-	struct rd_netdev *netdev = rd_host_add_netdev(host);
-	struct rd_pci_place place;
-	int64_t ifindex;
-
-	if (rd_sysfs_int(fs, &ifindex, NET "/%s/ifindex", name) == RD_OK && ifindex > 0 && ifindex <= INT32_MAX)
-		netdev->ifindex = (unsigned)ifindex;
-	netdev->name = rd_dup(name);
-	if (link && rd_pci_place_parse(link, &place))
-		netdev->pci = rd_host_find_pci(host, place.self);
-	/* Hosts with containers have hundreds of virtual interfaces, which do not matter here. */
-	if (netdev->pci >= 0 || strncmp(name, "bond", 4) == 0 || is_named(host, name))
-		read_netdev(fs, netdev);
-}
-
 /* State and rate of a bond's slave. `speed` is in Mbit/s; reading it fails with EINVAL while the link is down. */
 static void read_slave(const struct rd_sysfs *fs, const struct rd_host *host, struct rd_netdev *netdev)
 {
@@ -104,8 +87,22 @@ void rd_collect_netdev(const struct rd_sysfs *fs, struct rd_host *host)
 	if (rd_sysfs_list(fs, &names, NET) < 0)
 		return;
 	rd_names_sort_natural(&names);
-	for (size_t i = 0; i < names.n && i < NETDEVS_MAX; i++)
-		add_netdev(fs, names.v[i], host);
+	for (size_t i = 0; i < names.n && i < NETDEVS_MAX; i++) {
+		_cleanup_free_ char *link = rd_sysfs_link(fs, NET "/%s", names.v[i]);
+		struct rd_netdev *netdev = rd_host_add_netdev(host);
+		struct rd_pci_place place;
+		int64_t ifindex;
+
+		if (rd_sysfs_int(fs, &ifindex, NET "/%s/ifindex", names.v[i]) == RD_OK && ifindex > 0 &&
+		    ifindex <= INT32_MAX)
+			netdev->ifindex = (unsigned)ifindex;
+		netdev->name = rd_dup(names.v[i]);
+		if (link && rd_pci_place_parse(link, &place))
+			netdev->pci = rd_host_find_pci(host, place.self);
+		/* Hosts with containers have hundreds of virtual interfaces, which do not matter here. */
+		if (netdev->pci >= 0 || strncmp(names.v[i], "bond", 4) == 0 || is_named(host, names.v[i]))
+			read_netdev(fs, netdev);
+	}
 	for (size_t i = 0; i < host->n_netdevs; i++) {
 		int master = rd_host_find_netdev(host, host->netdevs[i].master);
 
@@ -144,39 +141,6 @@ static void place_soft_device(struct rd_host *host, struct rd_ibdev *dev)
 	dev->via = "netdev";
 }
 
-static void join_by_gids(struct rd_host *host, struct rd_port *port)
-{
-	for (size_t g = 0; g < port->n_gids; g++) {
-		const struct rd_gid *gid = &port->gids[g];
-		int netdev = rd_host_find_netdev(host, gid->netdev);
-
-		if (netdev >= 0) {
-			port_add_netdev(port, netdev);
-		} else if (rd_port_is_ethernet(port)) {
-			port->foreign_gids = true;
-			if (gid->netdev && !port->netdev_name) {
-				port->netdev_name = rd_dup(gid->netdev);
-				port->netns_other = true;
-			}
-		}
-	}
-}
-
-static void join_by_pci(struct rd_host *host, const struct rd_ibdev *dev, struct rd_port *port)
-{
-	for (size_t i = 0; dev->pci >= 0 && i < host->n_netdevs; i++) {
-		const struct rd_netdev *netdev = &host->netdevs[i];
-		unsigned wanted = netdev->type.v == ARPHRD_IPOIB ? 0 : 1;
-
-		if (netdev->pci != dev->pci || (wanted == 1) != rd_port_is_ethernet(port))
-			continue;
-		/* dev_port is meaningless if each function has one port. */
-		if (dev->n_ports > 1 && netdev->ibdev_port >= 0 && (unsigned)netdev->ibdev_port + 1 != port->num)
-			continue;
-		port_add_netdev(port, (int)i);
-	}
-}
-
 /* RDMA MTU: payload left in an Ethernet packet: GRH 40, UDP 8, BTH 12, extended headers 4 and 28, ICRC 4; rounded down to
  * one of InfiniBand's sizes. The kernel uses the same formula for every RoCE port (iboe_get_mtu). In IPoIB's datagram
  * mode its own header takes 4 bytes. */
@@ -210,8 +174,31 @@ void rd_collect_join_netdevs(struct rd_host *host)
 
 		if (parent >= 0)
 			port_add_netdev(port, parent);
-		join_by_gids(host, port);
-		join_by_pci(host, dev, port);
+		for (size_t g = 0; g < port->n_gids; g++) {
+			const struct rd_gid *gid = &port->gids[g];
+			int netdev = rd_host_find_netdev(host, gid->netdev);
+
+			if (netdev >= 0) {
+				port_add_netdev(port, netdev);
+			} else if (rd_port_is_ethernet(port)) {
+				port->foreign_gids = true;
+				if (gid->netdev && !port->netdev_name) {
+					port->netdev_name = rd_dup(gid->netdev);
+					port->netns_other = true;
+				}
+			}
+		}
+		for (size_t j = 0; dev->pci >= 0 && j < host->n_netdevs; j++) {
+			const struct rd_netdev *netdev = &host->netdevs[j];
+			unsigned wanted = netdev->type.v == ARPHRD_IPOIB ? 0 : 1;
+
+			if (netdev->pci != dev->pci || (wanted == 1) != rd_port_is_ethernet(port))
+				continue;
+			/* dev_port is meaningless if each function has one port. */
+			if (dev->n_ports > 1 && netdev->ibdev_port >= 0 && (unsigned)netdev->ibdev_port + 1 != port->num)
+				continue;
+			port_add_netdev(port, (int)j);
+		}
 		if (port->n_netdevs > 0) {
 			free(port->netdev_name);
 			port->netdev_name = rd_dup(host->netdevs[port->netdevs[0]].name);

@@ -255,11 +255,6 @@ static void rd_collect_pci_extras(const struct rd_sysfs *fs, struct rd_host *hos
 #define PCIS_MAX 65536
 #define DEPTH_MAX 64
 
-static bool is_root_name(const char *s, size_t n)
-{
-	return n > 4 && n < RD_PCI_ADDR && strncmp(s, "pci", 3) == 0 && memchr(s, ':', n);
-}
-
 bool rd_pci_place_parse(const char *target, struct rd_pci_place *ret)
 {
 	struct rd_pci pci;
@@ -271,7 +266,7 @@ bool rd_pci_place_parse(const char *target, struct rd_pci_place *ret)
 
 		if (n < sizeof(word))
 			memcpy(word, target, n);
-		if (is_root_name(word, n)) {
+		if (n > 4 && n < RD_PCI_ADDR && strncmp(word, "pci", 3) == 0 && memchr(word, ':', n)) {
 			/* A bus created by a function of another domain (VMD) is the root of a separate tree. */
 			if (!ret->root[0])
 				memcpy(ret->root, word, sizeof(word));
@@ -283,23 +278,6 @@ bool rd_pci_place_parse(const char *target, struct rd_pci_place *ret)
 		target += n + (target[n] == '/');
 	}
 	return ret->self[0] != '\0';
-}
-
-/* Parents may follow their children in the listing. */
-static void link_parents(struct rd_host *host, const struct rd_pci_place *places)
-{
-	for (size_t i = 0; i < host->n_pcis; i++)
-		if (places[i].parent[0])
-			host->pcis[i].parent = rd_host_find_pci(host, places[i].parent);
-	/* A hostile tree may contain a cycle. */
-	for (size_t i = 0; i < host->n_pcis; i++) {
-		int up = host->pcis[i].parent, depth = 0;
-
-		while (up >= 0 && depth++ < DEPTH_MAX)
-			up = host->pcis[up].parent;
-		if (up >= 0)
-			host->pcis[i].parent = -1;
-	}
 }
 
 /* False: another name. */
@@ -339,7 +317,19 @@ int rd_collect_pci(const struct rd_sysfs *fs, struct rd_host *host, struct rd_er
 	places = rd_alloc(names.n + 1, sizeof(*places));
 	for (size_t i = 0; i < names.n; i++)
 		n += add_function(fs, host, names.v[i], &places[n]);
-	link_parents(host, places);
+	/* Parents may follow their children in the listing. */
+	for (size_t j = 0; j < host->n_pcis; j++)
+		if (places[j].parent[0])
+			host->pcis[j].parent = rd_host_find_pci(host, places[j].parent);
+	/* A hostile tree may contain a cycle. */
+	for (size_t j = 0; j < host->n_pcis; j++) {
+		int up = host->pcis[j].parent, depth = 0;
+
+		while (up >= 0 && depth++ < DEPTH_MAX)
+			up = host->pcis[up].parent;
+		if (up >= 0)
+			host->pcis[j].parent = -1;
+	}
 	return 0;
 }
 
@@ -369,35 +359,31 @@ static void read_link(const struct rd_sysfs *fs, const char *addr, const char *w
 			RD_SET(pci->field, (uint16_t)value);                                       \
 	} while (0)
 
-static void read_detail(const struct rd_sysfs *fs, struct rd_host *host, struct rd_pci *pci)
-{
-	_cleanup_free_ char *driver = rd_sysfs_link(fs, "/sys/bus/pci/devices/%s/driver", pci->addr);
-	_cleanup_free_ char *physfn = rd_sysfs_link(fs, "/sys/bus/pci/devices/%s/physfn", pci->addr);
-	int64_t value;
-
-	pci->detailed = true;
-	READ_ID(vendor, "vendor");
-	READ_ID(device, "device");
-	READ_ID(subvendor, "subsystem_vendor");
-	READ_ID(subdevice, "subsystem_device");
-	if (rd_sysfs_int(fs, &value, "/sys/bus/pci/devices/%s/numa_node", pci->addr) == RD_OK && value >= -1 &&
-	    value < 65536)
-		RD_SET(pci->numa, (int)value);
-	read_link(fs, pci->addr, "current", &pci->now);
-	read_link(fs, pci->addr, "max", &pci->max);
-	if (driver)
-		pci->driver = rd_dup(rd_basename(driver));
-	if (physfn)
-		pci->pf = rd_host_find_pci(host, rd_basename(physfn));
-}
-
 void rd_collect_pci_detail(const struct rd_sysfs *fs, struct rd_host *host, int index, unsigned what)
 {
 	for (int depth = 0; index >= 0 && depth < DEPTH_MAX; depth++) {
 		struct rd_pci *pci = &host->pcis[index];
 
-		if (!pci->detailed)
-			read_detail(fs, host, pci);
+		if (!pci->detailed) {
+			_cleanup_free_ char *driver = rd_sysfs_link(fs, "/sys/bus/pci/devices/%s/driver", pci->addr);
+			_cleanup_free_ char *physfn = rd_sysfs_link(fs, "/sys/bus/pci/devices/%s/physfn", pci->addr);
+			int64_t value;
+
+			pci->detailed = true;
+			READ_ID(vendor, "vendor");
+			READ_ID(device, "device");
+			READ_ID(subvendor, "subsystem_vendor");
+			READ_ID(subdevice, "subsystem_device");
+			if (rd_sysfs_int(fs, &value, "/sys/bus/pci/devices/%s/numa_node", pci->addr) == RD_OK &&
+			    value >= -1 && value < 65536)
+				RD_SET(pci->numa, (int)value);
+			read_link(fs, pci->addr, "current", &pci->now);
+			read_link(fs, pci->addr, "max", &pci->max);
+			if (driver)
+				pci->driver = rd_dup(rd_basename(driver));
+			if (physfn)
+				pci->pf = rd_host_find_pci(host, rd_basename(physfn));
+		}
 		if (!pci->config_read &&
 		    (what & RD_COLLECT_PCI || (what & RD_COLLECT_ACS && pci->class.v >> 8 == RD_PCI_CLASS_BRIDGE)))
 			rd_collect_pci_config(fs, pci);

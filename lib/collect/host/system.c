@@ -64,14 +64,6 @@ static void read_limits(const struct rd_sysfs *fs, int pid, struct rd_launcher *
 	launcher->nofile.known = take_limit(text, known, "Max open files", &launcher->nofile.v);
 }
 
-static void count_files(const struct rd_sysfs *fs, int pid, struct rd_launcher *launcher)
-{
-	_cleanup_names_ struct rd_names names = { 0 };
-
-	if (rd_sysfs_list(fs, &names, "/proc/%d/fd", pid) >= 0)
-		RD_SET(launcher->files, names.n);
-}
-
 /* "CapEff:\t00000000a80425fb". A non-root process does not get the capabilities of its container, except through file
  * capabilities or the ambient set. In another user namespace the set may be full, but ib_umem_get() ignores it: only the
  * initial one maps all of 2^32 - 1 IDs to themselves. */
@@ -115,7 +107,10 @@ static void add_launcher(const struct rd_sysfs *fs, struct rd_system *system, in
 	launcher->serves = rd_program_serves_storage(comm);
 	read_limits(fs, pid, launcher);
 	if (pid == system->asked_pid) {
-		count_files(fs, pid, launcher);
+		_cleanup_names_ struct rd_names names = { 0 };
+
+		if (rd_sysfs_list(fs, &names, "/proc/%d/fd", pid) >= 0)
+			RD_SET(launcher->files, names.n);
 		count_maps(fs, pid, launcher);
 		read_ipc_lock(fs, pid, launcher);
 	}
@@ -212,22 +207,6 @@ int rd_collect_limits(const struct rd_sysfs *fs, struct rd_system *system)
 
 /* User space: device files, providers of libibverbs, settings that all jobs read. */
 
-static void add_uverbs(const struct rd_sysfs *fs, struct rd_system *system, const char *name)
-{
-	struct rd_source *src = fs->src;
-	struct rd_uverbs *uverbs;
-	uint64_t value;
-	char path[128];
-
-	uverbs = RD_ADD(system->uverbs, system->n_uverbs, system->cap_uverbs);
-	*uverbs = (struct rd_uverbs){ .name = rd_dup(name) };
-	uverbs->ibdev = rd_sysfs_text(fs, NULL, "/sys/class/infiniband_verbs/%s/ibdev", name);
-	snprintf(path, sizeof(path), "/dev/infiniband/%.64s", name);
-	uverbs->node = src->ops->stat_rdev(src, path, &value, NULL) == 0;
-	if (uverbs->node && src->ops->stat_mode(src, path, &value, NULL) == 0)
-		RD_SET(uverbs->mode, (unsigned)value);
-}
-
 static void read_devices(const struct rd_sysfs *fs, struct rd_system *system)
 {
 	_cleanup_names_ struct rd_names names = { 0 }, misc = { 0 };
@@ -244,8 +223,20 @@ static void read_devices(const struct rd_sysfs *fs, struct rd_system *system)
 	system->uverbs_known = true;
 	system->dev_known = fs->src->ops->stat_rdev(fs->src, "/dev/null", &value, NULL) == 0;
 	for (size_t i = 0; i < names.n && i < 4096; i++)
-		if (strncmp(names.v[i], "uverbs", 6) == 0)
-			add_uverbs(fs, system, names.v[i]);
+		if (strncmp(names.v[i], "uverbs", 6) == 0) {
+			struct rd_source *src = fs->src;
+			struct rd_uverbs *uverbs;
+			uint64_t rdev;
+			char path[128];
+
+			uverbs = RD_ADD(system->uverbs, system->n_uverbs, system->cap_uverbs);
+			*uverbs = (struct rd_uverbs){ .name = rd_dup(names.v[i]) };
+			uverbs->ibdev = rd_sysfs_text(fs, NULL, "/sys/class/infiniband_verbs/%s/ibdev", names.v[i]);
+			snprintf(path, sizeof(path), "/dev/infiniband/%.64s", names.v[i]);
+			uverbs->node = src->ops->stat_rdev(src, path, &rdev, NULL) == 0;
+			if (uverbs->node && src->ops->stat_mode(src, path, &rdev, NULL) == 0)
+				RD_SET(uverbs->mode, (unsigned)rdev);
+		}
 	system->has_rdma_cm = rd_sysfs_list(fs, &misc, "/sys/class/misc/rdma_cm") == 0;
 	system->rdma_cm_node = fs->src->ops->stat_rdev(fs->src, "/dev/infiniband/rdma_cm", &value, NULL) == 0;
 }
@@ -272,27 +263,26 @@ static bool ends_in(const char *name, const char *end)
 	return n >= m && strcmp(name + n - m, end) == 0;
 }
 
-/* "libibverbs.so.1" is a link to "libibverbs.so.1.14.44.0". */
-static void read_libibverbs(const struct rd_sysfs *fs, const char *dir, struct rd_system *system)
-{
-	static const char base[] = "libibverbs.so.";
-	_cleanup_free_ char *target = rd_sysfs_link(fs, "%s/libibverbs.so.1", dir);
-	const char *name = target ? rd_basename(target) : "";
-
-	if (!system->libibverbs && strncmp(name, base, sizeof(base) - 1) == 0)
-		system->libibverbs = rd_dup(name + sizeof(base) - 1);
-}
-
-/* A provider must be a library that libibverbs finds; files in libibverbs.d only name it. */
-static void read_providers(const struct rd_sysfs *fs, struct rd_system *system)
+void rd_collect_userspace(const struct rd_sysfs *fs, struct rd_system *system)
 {
 	static const char *const dirs[] = { "/usr/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
 					    "/usr/lib/powerpc64le-linux-gnu" };
+	static const char *const files[] = { "/etc/nccl.conf", "/etc/environment" };
+	static const char *const kinds[] = { "NCCL_", "NVSHMEM_", "UCX_", "GLOO_", "FI_", "MC_" };
 
+	read_devices(fs, system);
+	/* A provider must be a library that libibverbs finds; files in libibverbs.d only name it. */
 	for (size_t d = 0; d < RD_ARRAY_SIZE(dirs); d++) {
 		_cleanup_names_ struct rd_names names = { 0 };
+		static const char base[] = "libibverbs.so.";
+		_cleanup_free_ char *target = NULL;
+		const char *name;
 
-		read_libibverbs(fs, dirs[d], system);
+		/* "libibverbs.so.1" is a link to "libibverbs.so.1.14.44.0". */
+		target = rd_sysfs_link(fs, "%s/libibverbs.so.1", dirs[d]);
+		name = target ? rd_basename(target) : "";
+		if (!system->libibverbs && strncmp(name, base, sizeof(base) - 1) == 0)
+			system->libibverbs = rd_dup(name + sizeof(base) - 1);
 		if (rd_sysfs_list(fs, &names, "%s/libibverbs", dirs[d]) < 0)
 			continue;
 		system->providers_known = true;
@@ -302,14 +292,7 @@ static void read_providers(const struct rd_sysfs *fs, struct rd_system *system)
 	}
 	/* Without the directory there is no provider, if libibverbs is installed. */
 	system->providers_known |= system->libibverbs != NULL;
-}
-
-/* NAME=VALUE lines of files that apply to every job on this host. */
-static void read_job_env(const struct rd_sysfs *fs, struct rd_system *system)
-{
-	static const char *const files[] = { "/etc/nccl.conf", "/etc/environment" };
-	static const char *const kinds[] = { "NCCL_", "NVSHMEM_", "UCX_", "GLOO_", "FI_", "MC_" };
-
+	/* NAME=VALUE lines of files that apply to every job on this host. */
 	for (size_t f = 0; f < RD_ARRAY_SIZE(files); f++) {
 		_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, "%s", files[f]);
 		char *rest = text, *line;
@@ -321,13 +304,6 @@ static void read_job_env(const struct rd_sysfs *fs, struct rd_system *system)
 					rd_text_list_add(&system->job_env, line);
 		}
 	}
-}
-
-void rd_collect_userspace(const struct rd_sysfs *fs, struct rd_system *system)
-{
-	read_devices(fs, system);
-	read_providers(fs, system);
-	read_job_env(fs, system);
 }
 
 /* Kernel, modules, the accelerator driver's settings, huge pages. */
@@ -342,16 +318,6 @@ static bool is_beside(const char *name)
 		if (strcmp(beside[i], name) == 0)
 			return true;
 	return false;
-}
-
-static void add_module(const struct rd_sysfs *fs, struct rd_system *system, const struct rd_kmod *mod, bool rdma)
-{
-	struct rd_module *module;
-
-	module = RD_ADD(system->modules, system->n_modules, system->cap_modules);
-	*module = (struct rd_module){ .name = rd_dup(mod->name), .out_of_tree = mod->out_of_tree, .rdma = rdma };
-	if (rdma || is_beside(mod->name))
-		module->version = rd_sysfs_text(fs, NULL, "/sys/module/%s/version", mod->name);
 }
 
 static void collect_modules(const struct rd_sysfs *fs, struct rd_system *system)
@@ -371,8 +337,16 @@ static void collect_modules(const struct rd_sysfs *fs, struct rd_system *system)
 	core = rd_kmods_find(&mods, "ib_core");
 	if (core >= 0)
 		rd_kmods_mark_users(&mods, core, marked);
-	for (size_t i = 0; i < mods.n; i++)
-		add_module(fs, system, &mods.v[i], marked[i]);
+	for (size_t i = 0; i < mods.n; i++) {
+		struct rd_module *module;
+
+		module = RD_ADD(system->modules, system->n_modules, system->cap_modules);
+		*module = (struct rd_module){ .name = rd_dup(mods.v[i].name),
+					      .out_of_tree = mods.v[i].out_of_tree,
+					      .rdma = marked[i] };
+		if (marked[i] || is_beside(mods.v[i].name))
+			module->version = rd_sysfs_text(fs, NULL, "/sys/module/%s/version", mods.v[i].name);
+	}
 	rd_kmods_deinit(&mods);
 }
 
@@ -405,28 +379,6 @@ static void read_nvidia_licence(const struct rd_sysfs *fs, const char *version, 
 		RD_SET(system->nvidia_open, !strchr(taint, 'P'));
 }
 
-static void read_nvidia(const struct rd_sysfs *fs, struct rd_system *system)
-{
-	_cleanup_free_ char *version = rd_sysfs_text(fs, NULL, "/proc/driver/nvidia/version");
-	_cleanup_free_ char *params = rd_sysfs_text(fs, NULL, "/proc/driver/nvidia/params");
-	const char *at, *quote;
-	uint64_t memops;
-
-	system->nvidia_version = version ? nvidia_version_of(version) : NULL;
-	read_nvidia_licence(fs, version, system);
-	at = params ? strstr(params, "RegistryDwords: \"") : NULL;
-	if (at) {
-		at += strlen("RegistryDwords: \"");
-		quote = strchr(at, '"');
-		system->nvidia_registry = quote ? rd_dup_part(at, (size_t)(quote - at)) : NULL;
-	}
-	at = params ? strstr(params, "EnableStreamMemOPs:") : NULL;
-	if (at) {
-		at += strlen("EnableStreamMemOPs:");
-		RD_SET(system->nvidia_stream_memops, rd_take_uints(&at, RD_DECIMAL, &memops, 1) == 1 && memops != 0);
-	}
-}
-
 static void read_memory_peers(const struct rd_sysfs *fs, struct rd_system *system)
 {
 	static const char *const dirs[] = { "/sys/kernel/mm/memory_peers", "/sys/kernel/memory_peers",
@@ -445,30 +397,6 @@ static void read_memory_peers(const struct rd_sysfs *fs, struct rd_system *syste
 	version = rd_sysfs_text(fs, NULL, "/sys/module/nvidia_peermem/version");
 	if (version)
 		rd_text_list_add(&system->memory_peers, "nvidia_peermem");
-}
-
-static bool contains(const struct rd_bytes *bytes, const char *word)
-{
-	return memmem(bytes->data, bytes->size, word, strlen(word)) != NULL;
-}
-
-/* BTF, which is readable without privilege, lists the functions of a module: with DMA-BUF support ib_uverbs has
- * ib_umem_dmabuf_get; in out-of-tree stacks ib_core has it. */
-static void read_dmabuf(const struct rd_sysfs *fs, struct rd_system *system)
-{
-	static const char *const files[] = { "/sys/kernel/btf/ib_uverbs", "/sys/kernel/btf/ib_core" };
-	bool any = false, found = false;
-
-	for (size_t i = 0; i < RD_ARRAY_SIZE(files) && !found; i++) {
-		_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-
-		if (rd_read_file(fs->src, files[i], &bytes, NULL) < 0)
-			continue;
-		any |= i == 0 && memchr(bytes.data, 0, bytes.size) != NULL; /* BTF is binary */
-		found = contains(&bytes, "ib_umem_dmabuf_get");
-	}
-	if (any || found)
-		RD_SET(system->dmabuf, found);
 }
 
 static void read_p2pdma(const struct rd_sysfs *fs, struct rd_system *system)
@@ -534,8 +462,39 @@ static void read_huge(const struct rd_sysfs *fs, struct rd_system *system)
 
 void rd_collect_gpu_memory(const struct rd_sysfs *fs, struct rd_system *system)
 {
-	read_nvidia(fs, system);
-	read_dmabuf(fs, system);
+	_cleanup_free_ char *version = rd_sysfs_text(fs, NULL, "/proc/driver/nvidia/version");
+	_cleanup_free_ char *params = rd_sysfs_text(fs, NULL, "/proc/driver/nvidia/params");
+	const char *at, *quote;
+	uint64_t memops;
+	static const char *const files[] = { "/sys/kernel/btf/ib_uverbs", "/sys/kernel/btf/ib_core" };
+	bool any = false;
+	bool found = false;
+
+	system->nvidia_version = version ? nvidia_version_of(version) : NULL;
+	read_nvidia_licence(fs, version, system);
+	at = params ? strstr(params, "RegistryDwords: \"") : NULL;
+	if (at) {
+		at += strlen("RegistryDwords: \"");
+		quote = strchr(at, '"');
+		system->nvidia_registry = quote ? rd_dup_part(at, (size_t)(quote - at)) : NULL;
+	}
+	at = params ? strstr(params, "EnableStreamMemOPs:") : NULL;
+	if (at) {
+		at += strlen("EnableStreamMemOPs:");
+		RD_SET(system->nvidia_stream_memops, rd_take_uints(&at, RD_DECIMAL, &memops, 1) == 1 && memops != 0);
+	}
+	/* BTF, which is readable without privilege, lists the functions of a module: with DMA-BUF support ib_uverbs has
+	 * ib_umem_dmabuf_get; in out-of-tree stacks ib_core has it. */
+	for (size_t i = 0; i < RD_ARRAY_SIZE(files) && !found; i++) {
+		_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+
+		if (rd_read_file(fs->src, files[i], &bytes, NULL) < 0)
+			continue;
+		any |= i == 0 && memchr(bytes.data, 0, bytes.size) != NULL; /* BTF is binary */
+		found = memmem(bytes.data, bytes.size, "ib_umem_dmabuf_get", strlen("ib_umem_dmabuf_get")) != NULL;
+	}
+	if (any || found)
+		RD_SET(system->dmabuf, found);
 	collect_modules(fs, system);
 	read_p2pdma(fs, system);
 	read_memory_peers(fs, system);

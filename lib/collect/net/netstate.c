@@ -102,35 +102,6 @@ static bool is_named(const struct nlattr *name, const char *text)
 	       memcmp(mnl_attr_get_payload(name), text, strlen(text) + 1) == 0;
 }
 
-static void read_expression(const struct nlattr *element, struct rule *rule)
-{
-	const struct nlattr *name = within(element, NFTA_EXPR_NAME), *data = within(element, NFTA_EXPR_DATA), *verdict;
-
-	if (is_named(name, "meta")) {
-		rule->loaded = be32_of(data, NFTA_META_KEY) == NFT_META_L4PROTO ? LOADED_PROTOCOL : LOADED_OTHER;
-	} else if (is_named(name, "payload")) {
-		rule->loaded = be32_of(data, NFTA_PAYLOAD_BASE) == NFT_PAYLOAD_TRANSPORT_HEADER &&
-					       be32_of(data, NFTA_PAYLOAD_OFFSET) == 2 &&
-					       be32_of(data, NFTA_PAYLOAD_LEN) == 2 ?
-				       LOADED_PORT :
-				       LOADED_OTHER;
-	} else if (is_named(name, "cmp")) {
-		read_compare(data, rule);
-	} else if (is_named(name, "immediate")) {
-		verdict = within(within(data, NFTA_IMMEDIATE_DATA), NFTA_DATA_VERDICT);
-		rule->drops |= be32_of(verdict, NFTA_VERDICT_CODE) == NF_DROP;
-		rule->others |= verdict && be32_of(verdict, NFTA_VERDICT_CODE) != NF_DROP;
-	} else if (is_named(name, "reject")) {
-		rule->drops = true;
-	} else if (!is_named(name, "counter") && !is_named(name, "log") && !is_named(name, "notrack")) {
-		rule->conditions = true;
-		/* More than a condition: targets of iptables, programs, other devices, maps of verdicts. */
-		if (!name || is_named(name, "target") || is_named(name, "queue") || is_named(name, "fwd") ||
-		    (is_named(name, "lookup") && be32_of(data, NFTA_LOOKUP_DREG) == NFT_REG_VERDICT))
-			rule->drops = rule->others = true;
-	}
-}
-
 static int take_message(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
 	const size_t head = sizeof(struct nfgenmsg);
@@ -148,8 +119,34 @@ static int take_message(void *arg, uint16_t type, const uint8_t *body, size_t si
 			set->may_drop |= rd_nla_bytes(policy, &value, sizeof(value)) && ntohl(value) == NF_DROP;
 		return 0;
 	}
-	while (rd_nla_next_nested(find_attr(body + head, size - head, NFTA_RULE_EXPRESSIONS), &element))
-		read_expression(element, &rule);
+	while (rd_nla_next_nested(find_attr(body + head, size - head, NFTA_RULE_EXPRESSIONS), &element)) {
+		const struct nlattr *name = within(element, NFTA_EXPR_NAME), *data = within(element, NFTA_EXPR_DATA),
+				    *verdict;
+
+		if (is_named(name, "meta")) {
+			rule.loaded = be32_of(data, NFTA_META_KEY) == NFT_META_L4PROTO ? LOADED_PROTOCOL : LOADED_OTHER;
+		} else if (is_named(name, "payload")) {
+			rule.loaded = be32_of(data, NFTA_PAYLOAD_BASE) == NFT_PAYLOAD_TRANSPORT_HEADER &&
+						      be32_of(data, NFTA_PAYLOAD_OFFSET) == 2 &&
+						      be32_of(data, NFTA_PAYLOAD_LEN) == 2 ?
+					      LOADED_PORT :
+					      LOADED_OTHER;
+		} else if (is_named(name, "cmp")) {
+			read_compare(data, &rule);
+		} else if (is_named(name, "immediate")) {
+			verdict = within(within(data, NFTA_IMMEDIATE_DATA), NFTA_DATA_VERDICT);
+			rule.drops |= be32_of(verdict, NFTA_VERDICT_CODE) == NF_DROP;
+			rule.others |= verdict && be32_of(verdict, NFTA_VERDICT_CODE) != NF_DROP;
+		} else if (is_named(name, "reject")) {
+			rule.drops = true;
+		} else if (!is_named(name, "counter") && !is_named(name, "log") && !is_named(name, "notrack")) {
+			rule.conditions = true;
+			/* More than a condition: targets of iptables, programs, other devices, maps of verdicts. */
+			if (!name || is_named(name, "target") || is_named(name, "queue") || is_named(name, "fwd") ||
+			    (is_named(name, "lookup") && be32_of(data, NFTA_LOOKUP_DREG) == NFT_REG_VERDICT))
+				rule.drops = rule.others = true;
+		}
+	}
 	if (rule.excludes)
 		return 0;
 	set->drops |= rule.drops && rule.names && !rule.conditions;
@@ -338,33 +335,35 @@ void rd_collect_devlink(const struct rd_sysfs *fs, struct rd_netstate *net)
 
 #define CONF "/proc/sys/net/ipv4/conf"
 
-/* The effective value is the maximum of conf/all and conf/INTERFACE (Documentation/networking/ip-sysctl.rst). */
-static void read_sysctls(const struct rd_sysfs *fs, struct rd_netif *netif, const int64_t *all, const bool *all_known)
+/* "Global tclass=106", only in NVIDIA's own driver packages. Empty: no traffic class is forced. */
+static void read_tclass(const struct rd_sysfs *fs, const struct rd_host *host, const struct rd_port *port,
+			struct rd_netif *netif)
 {
-	static const char *const names[] = { "rp_filter", "arp_ignore", "arp_announce", "arp_filter" };
+	const char *dev = host->ibdevs[port->ibdev].name;
+	_cleanup_free_ char *text = NULL;
+	const char *value;
+	uint32_t tclass;
 
-	for (size_t i = 0; i < RD_ARRAY_SIZE(names); i++) {
-		int64_t value;
-
-		if (!all_known[i] || rd_sysfs_int(fs, &value, CONF "/%s/%s", netif->name, names[i]) != RD_OK)
-			continue;
-		value = value > all[i] ? value : all[i];
-		if (i == 0)
-			RD_SET(netif->rp_filter, (int)value);
-		else if (i == 1)
-			RD_SET(netif->arp_ignore, (int)value);
-		else if (i == 2)
-			RD_SET(netif->arp_announce, (int)value);
-		else
-			RD_SET(netif->arp_filter, (int)value);
-	}
+	if (!dev ||
+	    rd_read_textf(fs->src, &text, NULL, "/sys/class/infiniband/%s/tc/%u/traffic_class", dev, port->num) < 0)
+		return;
+	value = strstr(text, "lobal tclass=");
+	value = value ? value + 13 : "";
+	RD_SET(netif->tclass, rd_take_u32(&value, RD_DECIMAL, INT32_MAX, &tclass) < 0 ? -1 : (int)tclass);
 }
 
-/* ecn/roce_np/enable/0 … 7 and cnp_*: only in NVIDIA's own driver packages, not in the kernel's mlx5 driver. */
-static void read_ecn(const struct rd_sysfs *fs, struct rd_netif *netif)
+/* What the driver says of an interface of an RDMA port, or of a member of its bond. */
+static void read_driver(const struct rd_sysfs *fs, const struct rd_host *host, const struct rd_ethfamilies *families,
+			const struct rd_port *port, struct rd_netif *netif)
 {
 	int64_t value;
 
+	if (netif->rdma)
+		return;
+	netif->rdma = true;
+	rd_collect_dcb(fs, netif->name, &netif->dcb);
+	rd_collect_ethstate(fs, families, netif);
+	/* ecn/roce_np/enable/0 … 7 and cnp_*: only in NVIDIA's own driver packages, not in the kernel's mlx5 driver. */
 	for (int i = 0; i < 2; i++) {
 		const char *side = i ? "roce_rp" : "roce_np";
 		uint8_t mask = 0;
@@ -387,51 +386,31 @@ static void read_ecn(const struct rd_sysfs *fs, struct rd_netif *netif)
 	if (rd_sysfs_int(fs, &value, "/sys/class/net/%s/ecn/roce_np/cnp_802p_prio", netif->name) == RD_OK &&
 	    value >= 0 && value < RD_PRIOS)
 		RD_SET(netif->cnp_prio, (uint8_t)value);
-}
-
-/* "Global tclass=106", only in NVIDIA's own driver packages. Empty: no traffic class is forced. */
-static void read_tclass(const struct rd_sysfs *fs, const struct rd_host *host, const struct rd_port *port,
-			struct rd_netif *netif)
-{
-	const char *dev = host->ibdevs[port->ibdev].name;
-	_cleanup_free_ char *text = NULL;
-	const char *value;
-	uint32_t tclass;
-
-	if (!dev ||
-	    rd_read_textf(fs->src, &text, NULL, "/sys/class/infiniband/%s/tc/%u/traffic_class", dev, port->num) < 0)
-		return;
-	value = strstr(text, "lobal tclass=");
-	value = value ? value + 13 : "";
-	RD_SET(netif->tclass, rd_take_u32(&value, RD_DECIMAL, INT32_MAX, &tclass) < 0 ? -1 : (int)tclass);
-}
-
-static void read_families(const struct rd_sysfs *fs, struct rd_ethfamilies *ret)
-{
-	*ret = (struct rd_ethfamilies){ 0 };
-	rd_genl_family(fs->src, ETHTOOL_GENL_NAME, &ret->ethtool, NULL);
-	rd_genl_family(fs->src, "netdev", &ret->netdev, NULL);
-}
-
-/* What the driver says of an interface of an RDMA port, or of a member of its bond. */
-static void read_driver(const struct rd_sysfs *fs, const struct rd_host *host, const struct rd_ethfamilies *families,
-			const struct rd_port *port, struct rd_netif *netif)
-{
-	if (netif->rdma)
-		return;
-	netif->rdma = true;
-	rd_collect_dcb(fs, netif->name, &netif->dcb);
-	rd_collect_ethstate(fs, families, netif);
-	read_ecn(fs, netif);
 	read_tclass(fs, host, port, netif);
 }
 
-static void read_details(const struct rd_sysfs *fs, const struct rd_host *host, struct rd_netstate *net)
+void rd_collect_netstate(struct rd_source *src, const struct rd_host *host, struct rd_netstate *net,
+			 struct rd_errlist *errors)
 {
+	const struct rd_sysfs fs = { .src = src, .errors = errors };
 	struct rd_ethfamilies families = { 0 };
+	static const char *const names[] = { "rp_filter", "arp_ignore", "arp_announce", "arp_filter" };
+	int64_t all[RD_ARRAY_SIZE(names)], ttl;
+	bool known[RD_ARRAY_SIZE(names)];
 
-	if (host->n_ports > 0 && net->n_ifs > 0)
-		read_families(fs, &families);
+	rd_collect_links(&fs, net);
+	rd_collect_ifaddrs(&fs, net);
+	rd_collect_routes(&fs, net);
+	rd_collect_neighs(&fs, net);
+	rd_collect_firewall(&fs, net);
+	rd_collect_devlink(&fs, net);
+	if (host->n_ports > 0 && net->n_ifs > 0) {
+		struct rd_ethfamilies *ret = &families;
+
+		*ret = (struct rd_ethfamilies){ 0 };
+		rd_genl_family(fs.src, ETHTOOL_GENL_NAME, &ret->ethtool, NULL);
+		rd_genl_family(fs.src, "netdev", &ret->netdev, NULL);
+	}
 	for (size_t p = 0; p < host->n_ports; p++) {
 		const struct rd_port *port = &host->ports[p];
 
@@ -440,9 +419,9 @@ static void read_details(const struct rd_sysfs *fs, const struct rd_host *host, 
 			const struct rd_netif *carrier;
 
 			for (size_t at = 0; found && (carrier = rd_netstate_next_carrier(net, found, &at));)
-				read_driver(fs, host, &families, port, &net->ifs[carrier - net->ifs]);
+				read_driver(&fs, host, &families, port, &net->ifs[carrier - net->ifs]);
 			if (found)
-				read_driver(fs, host, &families, port, &net->ifs[found - net->ifs]);
+				read_driver(&fs, host, &families, port, &net->ifs[found - net->ifs]);
 		}
 	}
 	/* The addresses of an RDMA interface may be on a VLAN or bond above it. */
@@ -455,35 +434,28 @@ static void read_details(const struct rd_sysfs *fs, const struct rd_host *host, 
 		if (above && net->ifs[i].rdma)
 			net->ifs[above - net->ifs].rdma = true;
 	}
-}
-
-static void read_all_sysctls(const struct rd_sysfs *fs, struct rd_netstate *net)
-{
-	static const char *const names[] = { "rp_filter", "arp_ignore", "arp_announce", "arp_filter" };
-	int64_t all[RD_ARRAY_SIZE(names)];
-	bool known[RD_ARRAY_SIZE(names)];
-	int64_t ttl;
-
-	if (rd_sysfs_int(fs, &ttl, "/proc/sys/net/ipv4/ip_default_ttl") == RD_OK && ttl > 0 && ttl < 256)
+	if (rd_sysfs_int(&fs, &ttl, "/proc/sys/net/ipv4/ip_default_ttl") == RD_OK && ttl > 0 && ttl < 256)
 		RD_SET(net->ttl, (int)ttl);
-	for (size_t i = 0; i < RD_ARRAY_SIZE(names); i++)
-		known[i] = rd_sysfs_int(fs, &all[i], CONF "/all/%s", names[i]) == RD_OK;
-	for (size_t i = 0; i < net->n_ifs; i++)
-		if (net->ifs[i].rdma)
-			read_sysctls(fs, &net->ifs[i], all, known);
-}
+	for (size_t k = 0; k < RD_ARRAY_SIZE(names); k++)
+		known[k] = rd_sysfs_int(&fs, &all[k], CONF "/all/%s", names[k]) == RD_OK;
+	for (size_t k = 0; k < net->n_ifs; k++)
+		if (net->ifs[k].rdma) {
+			/* The effective value is the maximum of conf/all and conf/INTERFACE (Documentation/networking/ip-sysctl.rst). */
+			for (size_t j = 0; j < RD_ARRAY_SIZE(names); j++) {
+				int64_t value;
 
-void rd_collect_netstate(struct rd_source *src, const struct rd_host *host, struct rd_netstate *net,
-			 struct rd_errlist *errors)
-{
-	const struct rd_sysfs fs = { .src = src, .errors = errors };
-
-	rd_collect_links(&fs, net);
-	rd_collect_ifaddrs(&fs, net);
-	rd_collect_routes(&fs, net);
-	rd_collect_neighs(&fs, net);
-	rd_collect_firewall(&fs, net);
-	rd_collect_devlink(&fs, net);
-	read_details(&fs, host, net);
-	read_all_sysctls(&fs, net);
+				if (!known[j] ||
+				    rd_sysfs_int(&fs, &value, CONF "/%s/%s", net->ifs[k].name, names[j]) != RD_OK)
+					continue;
+				value = value > all[j] ? value : all[j];
+				if (j == 0)
+					RD_SET(net->ifs[k].rp_filter, (int)value);
+				else if (j == 1)
+					RD_SET(net->ifs[k].arp_ignore, (int)value);
+				else if (j == 2)
+					RD_SET(net->ifs[k].arp_announce, (int)value);
+				else
+					RD_SET(net->ifs[k].arp_filter, (int)value);
+			}
+		}
 }

@@ -103,32 +103,6 @@ struct routes {
 	size_t n, cap;
 };
 
-/* "Iface Destination Gateway Flags RefCnt Use Metric Mask …": addresses in network order, printed as integers of the host's byte
- * order. */
-static void read_routes(const struct rd_sysfs *fs, struct rd_host *host, struct routes *routes)
-{
-	_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, "/proc/net/route");
-
-	for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
-		uint32_t to, gateway, flags, mask;
-		char *words[8];
-		int netdev;
-
-		if (rd_words(&line, words, 8) < 8 || rd_parse_u32(words[1], RD_HEX, UINT32_MAX, &to) < 0 ||
-		    rd_parse_u32(words[2], RD_HEX, UINT32_MAX, &gateway) < 0 ||
-		    rd_parse_u32(words[3], RD_HEX, UINT32_MAX, &flags) < 0 ||
-		    rd_parse_u32(words[7], RD_HEX, UINT32_MAX, &mask) < 0)
-			continue;
-		netdev = rd_host_find_netdev(host, words[0]);
-		if (netdev < 0 || !(flags & 1))
-			continue;
-		if (to == 0 && mask == 0)
-			host->netdevs[netdev].default_route = true;
-		if (to != 0 && !gateway && routes->n < PROC_ROUTES_MAX)
-			*RD_ADD(routes->v, routes->n, routes->cap) = (struct route){ netdev, ntohl(to), ntohl(mask) };
-	}
-}
-
 /* The interface with the connected route to the address; -1 if there is none, or more than one. */
 static int netdev_of(const struct routes *routes, uint32_t addr, uint32_t *mask)
 {
@@ -226,8 +200,29 @@ static void read_v6(const struct rd_sysfs *fs, struct rd_host *host)
 void rd_collect_procnet(const struct rd_sysfs *fs, struct rd_host *host)
 {
 	struct routes routes = { 0 };
+	_cleanup_free_ char *text = NULL;
 
-	read_routes(fs, host, &routes);
+	/* "Iface Destination Gateway Flags RefCnt Use Metric Mask …": addresses in network order, printed as integers of the host's byte
+	 * order. */
+	text = rd_sysfs_text(fs, NULL, "/proc/net/route");
+	for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
+		uint32_t to, gateway, flags, mask;
+		char *words[8];
+		int netdev;
+
+		if (rd_words(&line, words, 8) < 8 || rd_parse_u32(words[1], RD_HEX, UINT32_MAX, &to) < 0 ||
+		    rd_parse_u32(words[2], RD_HEX, UINT32_MAX, &gateway) < 0 ||
+		    rd_parse_u32(words[3], RD_HEX, UINT32_MAX, &flags) < 0 ||
+		    rd_parse_u32(words[7], RD_HEX, UINT32_MAX, &mask) < 0)
+			continue;
+		netdev = rd_host_find_netdev(host, words[0]);
+		if (netdev < 0 || !(flags & 1))
+			continue;
+		if (to == 0 && mask == 0)
+			host->netdevs[netdev].default_route = true;
+		if (to != 0 && !gateway && routes.n < PROC_ROUTES_MAX)
+			*RD_ADD(routes.v, routes.n, routes.cap) = (struct route){ netdev, ntohl(to), ntohl(mask) };
+	}
 	if (rd_collect_netaddr(fs, host) < 0) {
 		read_v4(fs, host, &routes);
 		read_v6(fs, host);

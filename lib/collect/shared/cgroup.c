@@ -285,13 +285,6 @@ static bool equals(const struct component *p, const char *name)
 	return p->n == strlen(name) && starts_with(p, name);
 }
 
-/* "slurm", "slurm_node7" (v1); "slurmstepd.scope", "node7_slurmstepd.scope" (v2). */
-static bool is_slurm(const struct component *p)
-{
-	return equals(p, "slurm") || starts_with(p, "slurm_") || equals(p, "slurmstepd.scope") ||
-	       ends_with(p, "_slurmstepd.scope");
-}
-
 static size_t count_digits(const char *s, size_t n)
 {
 	size_t i = 0;
@@ -315,7 +308,9 @@ static char *slurm_job(const char *path)
 	bool slurm = false;
 
 	while (next_component(&path, &p)) {
-		if (is_slurm(&p)) {
+		/* "slurm", "slurm_node7" (v1); "slurmstepd.scope", "node7_slurmstepd.scope" (v2). */
+		if (equals(&p, "slurm") || starts_with(&p, "slurm_") || equals(&p, "slurmstepd.scope") ||
+		    ends_with(&p, "_slurmstepd.scope")) {
 			slurm = true;
 		} else if (slurm && starts_with(&p, "job_") && p.n > 4 && count_digits(p.s + 4, p.n - 4) == p.n - 4) {
 			job = (struct component){ p.s + 4, p.n - 4 };
@@ -329,16 +324,6 @@ static char *slurm_job(const char *path)
 	return rd_text("slurm:%.*s%s%.*s", (int)job.n, job.s, step.n ? "." : "", (int)step.n, step.n ? step.s : "");
 }
 
-/* The length of a pod uid at `s`, 0 if there is none. The systemd cgroup driver writes its dashes as underscores. */
-static size_t uid_length(const char *s, size_t n)
-{
-	size_t i = 0;
-
-	while (i < n && (isxdigit((unsigned char)s[i]) || s[i] == '-' || s[i] == '_'))
-		i++;
-	return i == UID_DASHED || i == UID_PLAIN ? i : 0;
-}
-
 static char *kubernetes_job(const char *path)
 {
 	struct component p, uid = { NULL, 0 };
@@ -348,6 +333,7 @@ static char *kubernetes_job(const char *path)
 	while (next_component(&path, &p)) {
 		const char *pods = memmem(p.s, p.n, "kubepods", 8), *pod;
 		size_t left, n;
+		size_t i = 0;
 
 		/* kubepods, kubepods.slice, kubepods-burstable-pod….slice, kubelet-kubepods… */
 		if (pods && (pods == p.s || pods[-1] == '-'))
@@ -360,7 +346,10 @@ static char *kubernetes_job(const char *path)
 		if (!pod)
 			continue;
 		left = p.n - (pod - p.s);
-		n = uid_length(pod, left);
+		/* The length of a pod uid at `s`, 0 if there is none. The systemd cgroup driver writes its dashes as underscores. */
+		while (i < left && (isxdigit((unsigned char)pod[i]) || pod[i] == '-' || pod[i] == '_'))
+			i++;
+		n = i == UID_DASHED || i == UID_PLAIN ? i : 0;
 		/* Followed by the end, ".slice", or ":cri-containerd:…" if cgroup drivers are mixed. */
 		if (n && (n == left || pod[n] == '.' || pod[n] == ':'))
 			uid = (struct component){ pod, n };

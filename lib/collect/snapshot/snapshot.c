@@ -22,32 +22,6 @@ static const char *netif_name(const struct rd_netstate *net, unsigned ifindex)
 	return netif ? netif->name : "?";
 }
 
-/* "10.1.0.0/16 table 7 metric 100". Each interface has the same link-local ones. */
-static void add_route(const struct rd_netstate *net, const struct rd_route *route, struct rd_facts *ret)
-{
-	_cleanup_buf_ struct rd_buf subject = RD_BUF_CHECKED, value = RD_BUF_CHECKED;
-	const char *dev = netif_name(net, route->ifindex);
-	char ip[INET6_ADDRSTRLEN];
-
-	rd_ip_text(route->v6, route->dst, ip);
-	rd_buf_printf(&subject, "%s/%u", ip, route->dst_len);
-	if (strncmp(ip, "fe80:", 5) == 0)
-		rd_buf_printf(&subject, " dev %s", dev);
-	if (route->table != RT_TABLE_MAIN)
-		rd_buf_printf(&subject, " table %u", route->table);
-	if (route->metric)
-		rd_buf_printf(&subject, " metric %u", route->metric);
-	rd_ip_text(route->v6, route->gateway, ip);
-	if (route->has_gateway)
-		rd_buf_printf(&value, "via %s ", ip);
-	rd_buf_printf(&value, route->multipath ? "multipath" : "dev %s", dev);
-	rd_ip_text(route->v6, route->source, ip);
-	if (route->has_source)
-		rd_buf_printf(&value, " src %s", ip);
-	if (!subject.failed && !value.failed)
-		rd_facts_add(ret, RD_AREA_ROUTE, subject.data, "path", value.data);
-}
-
 void rd_snapshot_net(const struct rd_netstate *net, struct rd_facts *ret)
 {
 	ret->partial[RD_AREA_ADDRESS] |= net->addrs_known != RD_OK || net->links_known != RD_OK;
@@ -64,8 +38,30 @@ void rd_snapshot_net(const struct rd_netstate *net, struct rd_facts *ret)
 	for (size_t i = 0; i < net->n_routes; i++)
 		if (net->routes[i].type == RTN_UNICAST &&
 		    (i == 0 || !net->routes[i].multipath ||
-		     memcmp(net->routes[i].dst, net->routes[i - 1].dst, sizeof(net->routes[i].dst)) != 0))
-			add_route(net, &net->routes[i], ret);
+		     memcmp(net->routes[i].dst, net->routes[i - 1].dst, sizeof(net->routes[i].dst)) != 0)) {
+			/* "10.1.0.0/16 table 7 metric 100". Each interface has the same link-local ones. */
+			_cleanup_buf_ struct rd_buf subject = RD_BUF_CHECKED, value = RD_BUF_CHECKED;
+			const char *dev = netif_name(net, net->routes[i].ifindex);
+			char ip[INET6_ADDRSTRLEN];
+
+			rd_ip_text(net->routes[i].v6, net->routes[i].dst, ip);
+			rd_buf_printf(&subject, "%s/%u", ip, net->routes[i].dst_len);
+			if (strncmp(ip, "fe80:", 5) == 0)
+				rd_buf_printf(&subject, " dev %s", dev);
+			if (net->routes[i].table != RT_TABLE_MAIN)
+				rd_buf_printf(&subject, " table %u", net->routes[i].table);
+			if (net->routes[i].metric)
+				rd_buf_printf(&subject, " metric %u", net->routes[i].metric);
+			rd_ip_text(net->routes[i].v6, net->routes[i].gateway, ip);
+			if (net->routes[i].has_gateway)
+				rd_buf_printf(&value, "via %s ", ip);
+			rd_buf_printf(&value, net->routes[i].multipath ? "multipath" : "dev %s", dev);
+			rd_ip_text(net->routes[i].v6, net->routes[i].source, ip);
+			if (net->routes[i].has_source)
+				rd_buf_printf(&value, " src %s", ip);
+			if (!subject.failed && !value.failed)
+				rd_facts_add(ret, RD_AREA_ROUTE, subject.data, "path", value.data);
+		}
 }
 
 #define IB "/sys/class/infiniband"
@@ -110,29 +106,6 @@ static bool is_zero_gid(const char *text)
 	return text[strspn(text, "0:")] == '\0';
 }
 
-/* "fe80:… RoCE v2 eth0" */
-static void add_gids(struct snapshot *shot, const char *subject, const char *dir)
-{
-	_cleanup_names_ struct rd_names names = { 0 };
-	char path[512];
-
-	snprintf(path, sizeof(path), "%s/gids", dir);
-	list_names(shot, RD_AREA_GID, path, &names);
-	for (size_t i = 0; i < names.n; i++) {
-		_cleanup_free_ char *gid = NULL, *type = NULL, *netdev = NULL, *value = NULL;
-		char field[64];
-
-		if (rd_read_textf(shot->src, &gid, NULL, "%s/%s", path, names.v[i]) < 0 || is_zero_gid(gid))
-			continue;
-		rd_read_textf(shot->src, &type, NULL, "%s/gid_attrs/types/%s", dir, names.v[i]);
-		rd_read_textf(shot->src, &netdev, NULL, "%s/gid_attrs/ndevs/%s", dir, names.v[i]);
-		value = rd_text("%s%s%s%s%s", gid, type ? ", " : "", type ? type : "", netdev ? ", " : "",
-				netdev ? netdev : "");
-		snprintf(field, sizeof(field), "%.40s", names.v[i]);
-		rd_facts_add(shot->facts, RD_AREA_GID, subject, field, value);
-	}
-}
-
 static void add_dir(struct snapshot *shot, enum rd_area area, const char *subject, const char *dir, const char *sub)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
@@ -151,11 +124,28 @@ static void add_port(struct snapshot *shot, const char *ibdev, const char *port)
 	static const char *const link[] = { "state", "phys_state", "rate",     "link_layer",
 					    "lid",   "sm_lid",	   "cap_mask", NULL };
 	char subject[128], dir[400];
+	_cleanup_names_ struct rd_names names = { 0 };
+	char path[512];
 
 	snprintf(subject, sizeof(subject), "%.64s/%.16s", ibdev, port);
 	snprintf(dir, sizeof(dir), IB "/%.64s/ports/%.16s", ibdev, port);
 	add_all(shot, RD_AREA_LINK, subject, dir, link);
-	add_gids(shot, subject, dir);
+	/* "fe80:… RoCE v2 eth0" */
+	snprintf(path, sizeof(path), "%s/gids", dir);
+	list_names(shot, RD_AREA_GID, path, &names);
+	for (size_t i = 0; i < names.n; i++) {
+		_cleanup_free_ char *gid = NULL, *type = NULL, *netdev = NULL, *value = NULL;
+		char field[64];
+
+		if (rd_read_textf(shot->src, &gid, NULL, "%s/%s", path, names.v[i]) < 0 || is_zero_gid(gid))
+			continue;
+		rd_read_textf(shot->src, &type, NULL, "%s/gid_attrs/types/%s", dir, names.v[i]);
+		rd_read_textf(shot->src, &netdev, NULL, "%s/gid_attrs/ndevs/%s", dir, names.v[i]);
+		value = rd_text("%s%s%s%s%s", gid, type ? ", " : "", type ? type : "", netdev ? ", " : "",
+				netdev ? netdev : "");
+		snprintf(field, sizeof(field), "%.40s", names.v[i]);
+		rd_facts_add(shot->facts, RD_AREA_GID, subject, field, value);
+	}
 	add_dir(shot, RD_AREA_COUNTER, subject, dir, "counters");
 	add_dir(shot, RD_AREA_COUNTER, subject, dir, "hw_counters");
 }
@@ -168,31 +158,6 @@ static void add_link(struct snapshot *shot, enum rd_area area, const char *subje
 	if (rd_read_link(shot->src, path, &target, NULL) == 0)
 		rd_facts_add(shot->facts, area, subject, field,
 			     strrchr(target, '/') ? strrchr(target, '/') + 1 : target);
-}
-
-static void add_ibdevs(struct snapshot *shot)
-{
-	static const char *const firmware[] = { "fw_ver", "board_id", "hca_type", "hw_rev", NULL };
-	static const char *const guids[] = { "node_guid", "sys_image_guid", "node_desc", "node_type", NULL };
-	_cleanup_names_ struct rd_names names = { 0 };
-
-	list_names(shot, RD_AREA_DEVICE, IB, &names);
-	for (size_t i = 0; i < names.n; i++) {
-		_cleanup_names_ struct rd_names ports = { 0 };
-		char dir[256], path[300];
-
-		snprintf(dir, sizeof(dir), IB "/%.64s", names.v[i]);
-		rd_facts_add(shot->facts, RD_AREA_DEVICE, names.v[i], "present", "yes");
-		snprintf(path, sizeof(path), "%s/device", dir);
-		add_link(shot, RD_AREA_DEVICE, names.v[i], "pci", path);
-		add_all(shot, RD_AREA_FIRMWARE, names.v[i], dir, firmware);
-		add_all(shot, RD_AREA_DEVICE, names.v[i], dir, guids);
-		add_dir(shot, RD_AREA_COUNTER, names.v[i], dir, "hw_counters");
-		snprintf(path, sizeof(path), "%s/ports", dir);
-		list_names(shot, RD_AREA_LINK, path, &ports);
-		for (size_t k = 0; k < ports.n; k++)
-			add_port(shot, names.v[i], ports.v[k]);
-	}
 }
 
 /* Network, display and accelerator functions, and bridges. */
@@ -327,10 +292,29 @@ int rd_snapshot_collect(struct rd_source *src, struct rd_facts *ret, struct rd_e
 	struct rd_system system = { 0 };
 	struct rd_host host = { 0 };
 	int r = read_model(src, &host, &system, &net, err);
+	static const char *const firmware[] = { "fw_ver", "board_id", "hca_type", "hw_rev", NULL };
+	static const char *const guids[] = { "node_guid", "sys_image_guid", "node_desc", "node_type", NULL };
+	_cleanup_names_ struct rd_names names = { 0 };
 
 	add_file(&shot, RD_AREA_HOST, "host", "hostname", "/proc/sys/kernel", "hostname");
 	add_file(&shot, RD_AREA_HOST, "host", "boot", "/proc/sys/kernel/random", "boot_id");
-	add_ibdevs(&shot);
+	list_names(&shot, RD_AREA_DEVICE, IB, &names);
+	for (size_t i = 0; i < names.n; i++) {
+		_cleanup_names_ struct rd_names ports = { 0 };
+		char dir[256], path[300];
+
+		snprintf(dir, sizeof(dir), IB "/%.64s", names.v[i]);
+		rd_facts_add(shot.facts, RD_AREA_DEVICE, names.v[i], "present", "yes");
+		snprintf(path, sizeof(path), "%s/device", dir);
+		add_link(&shot, RD_AREA_DEVICE, names.v[i], "pci", path);
+		add_all(&shot, RD_AREA_FIRMWARE, names.v[i], dir, firmware);
+		add_all(&shot, RD_AREA_DEVICE, names.v[i], dir, guids);
+		add_dir(&shot, RD_AREA_COUNTER, names.v[i], dir, "hw_counters");
+		snprintf(path, sizeof(path), "%s/ports", dir);
+		list_names(&shot, RD_AREA_LINK, path, &ports);
+		for (size_t k = 0; k < ports.n; k++)
+			add_port(&shot, names.v[i], ports.v[k]);
+	}
 	add_netdevs(&shot);
 	add_pcis(&shot, &host);
 	add_modules(&shot);

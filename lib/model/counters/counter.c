@@ -61,15 +61,12 @@ const char *rd_delta_note_name(enum rd_delta_note note)
 	return names[note];
 }
 
-static void port_deinit(struct rd_counter_port *port)
-{
-	RD_FREE(port->ibdev, port->netdev, port->driver, port->pci, port->guid, port->link_layer);
-}
-
 void rd_counter_set_deinit(struct rd_counter_set *set)
 {
-	for (size_t i = 0; i < set->n_ports; i++)
-		port_deinit(&set->ports[i]);
+	for (size_t i = 0; i < set->n_ports; i++) {
+		RD_FREE(set->ports[i].ibdev, set->ports[i].netdev, set->ports[i].driver, set->ports[i].pci,
+			set->ports[i].guid, set->ports[i].link_layer);
+	}
 	for (size_t i = 0; i < set->n; i++)
 		RD_FREE(set->counters[i].name, set->counters[i].netdev);
 	RD_FREE(set->ports, set->counters);

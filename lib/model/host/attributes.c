@@ -294,25 +294,20 @@ static void add_object(struct rd_facts *facts, enum rd_object of, const char *na
 	}
 }
 
-/* Processes of the same name are represented by the first. */
-static void add_system(struct rd_facts *facts, const struct rd_system *system)
-{
-	add_object(facts, RD_OBJECT_SYSTEM, "host", system);
-	for (size_t i = 0, k; i < system->n_launchers; i++) {
-		for (k = 0; strcmp(system->launchers[k].comm, system->launchers[i].comm) != 0; k++)
-			;
-		if (k == i)
-			add_object(facts, RD_OBJECT_PROCESS, system->launchers[i].comm, &system->launchers[i]);
-	}
-}
-
 void rd_attributes_facts(const struct rd_host *host, const struct rd_system *system, const struct rd_netstate *net,
 			 struct rd_facts *ret)
 {
 	char label[128];
 
 	add_object(ret, RD_OBJECT_HOST, "host", host);
-	add_system(ret, system);
+	/* Processes of the same name are represented by the first. */
+	add_object(ret, RD_OBJECT_SYSTEM, "host", system);
+	for (size_t i = 0, k; i < system->n_launchers; i++) {
+		for (k = 0; strcmp(system->launchers[k].comm, system->launchers[i].comm) != 0; k++)
+			;
+		if (k == i)
+			add_object(ret, RD_OBJECT_PROCESS, system->launchers[i].comm, &system->launchers[i]);
+	}
 	for (size_t i = 0; i < host->n_pcis; i++)
 		if (host->pcis[i].extras_read)
 			add_object(ret, RD_OBJECT_PCI, host->pcis[i].addr, &host->pcis[i]);

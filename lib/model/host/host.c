@@ -16,41 +16,29 @@
 #include "model/host/selection.h"
 #include "model/host/symmetry.h"
 
-static void pci_deinit(struct rd_pci *pci)
-{
-	RD_FREE(pci->root, pci->driver, pci->slot, pci->power_state, pci->iommu_type);
-}
-
-static void port_deinit(struct rd_port *port)
-{
-	for (size_t i = 0; i < port->n_gids; i++)
-		free(port->gids[i].netdev);
-	RD_FREE(port->gids, port->netdevs, port->netdev_name, port->link_layer, port->state, port->phys_state,
-		port->speed, port->pkeys, port->guid);
-}
-
-static void ibdev_deinit(struct rd_ibdev *dev)
-{
-	RD_FREE(dev->name, dev->firmware, dev->board, dev->hca_type, dev->node_guid, dev->sys_image_guid,
-		dev->node_desc, dev->driver, dev->parent_netdev, dev->lag_mode);
-}
-
-static void netdev_deinit(struct rd_netdev *netdev)
-{
-	RD_FREE(netdev->name, netdev->operstate, netdev->master, netdev->bond_state, netdev->bond_mode,
-		netdev->ipoib_mode, netdev->mac, netdev->addrs);
-}
-
 void rd_host_deinit(struct rd_host *host)
 {
-	for (size_t i = 0; i < host->n_pcis; i++)
-		pci_deinit(&host->pcis[i]);
-	for (size_t i = 0; i < host->n_ports; i++)
-		port_deinit(&host->ports[i]);
-	for (size_t i = 0; i < host->n_ibdevs; i++)
-		ibdev_deinit(&host->ibdevs[i]);
-	for (size_t i = 0; i < host->n_netdevs; i++)
-		netdev_deinit(&host->netdevs[i]);
+	for (size_t i = 0; i < host->n_pcis; i++) {
+		RD_FREE(host->pcis[i].root, host->pcis[i].driver, host->pcis[i].slot, host->pcis[i].power_state,
+			host->pcis[i].iommu_type);
+	}
+	for (size_t i = 0; i < host->n_ports; i++) {
+		for (size_t j = 0; j < host->ports[i].n_gids; j++)
+			free(host->ports[i].gids[j].netdev);
+		RD_FREE(host->ports[i].gids, host->ports[i].netdevs, host->ports[i].netdev_name,
+			host->ports[i].link_layer, host->ports[i].state, host->ports[i].phys_state,
+			host->ports[i].speed, host->ports[i].pkeys, host->ports[i].guid);
+	}
+	for (size_t i = 0; i < host->n_ibdevs; i++) {
+		RD_FREE(host->ibdevs[i].name, host->ibdevs[i].firmware, host->ibdevs[i].board, host->ibdevs[i].hca_type,
+			host->ibdevs[i].node_guid, host->ibdevs[i].sys_image_guid, host->ibdevs[i].node_desc,
+			host->ibdevs[i].driver, host->ibdevs[i].parent_netdev, host->ibdevs[i].lag_mode);
+	}
+	for (size_t i = 0; i < host->n_netdevs; i++) {
+		RD_FREE(host->netdevs[i].name, host->netdevs[i].operstate, host->netdevs[i].master,
+			host->netdevs[i].bond_state, host->netdevs[i].bond_mode, host->netdevs[i].ipoib_mode,
+			host->netdevs[i].mac, host->netdevs[i].addrs);
+	}
 	for (size_t i = 0; i < host->n_numas; i++)
 		free(host->numas[i].cpulist);
 	for (size_t i = 0; i < host->n_gpus; i++)

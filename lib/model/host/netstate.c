@@ -5,23 +5,20 @@
 #include <linux/dcbnl.h>
 #include <string.h>
 
-static void devlink_deinit(struct rd_devlink *devlink)
-{
-	for (size_t i = 0; i < devlink->n_versions; i++)
-		RD_FREE(devlink->versions[i].name, devlink->versions[i].value);
-	for (size_t i = 0; i < devlink->n_reporters; i++)
-		free(devlink->reporters[i].name);
-	RD_FREE(devlink->versions, devlink->reporters, devlink->bus, devlink->dev, devlink->driver);
-}
-
 void rd_netstate_deinit(struct rd_netstate *net)
 {
 	for (size_t i = 0; i < net->n_ifs; i++)
 		RD_FREE(net->ifs[i].name, net->ifs[i].kind, net->ifs[i].eth.fec);
 	for (size_t i = 0; i < net->n_policies; i++)
 		RD_FREE(net->policies[i].iif, net->policies[i].oif);
-	for (size_t i = 0; i < net->n_devlinks; i++)
-		devlink_deinit(&net->devlinks[i]);
+	for (size_t i = 0; i < net->n_devlinks; i++) {
+		for (size_t j = 0; j < net->devlinks[i].n_versions; j++)
+			RD_FREE(net->devlinks[i].versions[j].name, net->devlinks[i].versions[j].value);
+		for (size_t j = 0; j < net->devlinks[i].n_reporters; j++)
+			free(net->devlinks[i].reporters[j].name);
+		RD_FREE(net->devlinks[i].versions, net->devlinks[i].reporters, net->devlinks[i].bus,
+			net->devlinks[i].dev, net->devlinks[i].driver);
+	}
 	RD_FREE(net->ifs, net->addrs, net->routes, net->policies, net->neighs, net->devlinks);
 	*net = (struct rd_netstate){ 0 };
 }

@@ -30,20 +30,13 @@ static bool is_rule(const char *rule)
 	return true;
 }
 
-/* Days since 1970-01-01 in the Gregorian calendar: years are counted from March, so that the leap day is the last of one. */
-static int64_t day_number(int64_t year, int64_t month, int64_t day)
-{
-	int64_t y = month > 2 ? year : year - 1, m = month > 2 ? month - 3 : month + 9;
-
-	return 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719468;
-}
-
 static bool parse_date(const char *text, int64_t *ret)
 {
 	static const char form[] = "dddd-dd-dd";
 	static const uint8_t days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
 	const char *at = text;
 	unsigned year, month, day, last;
+	int64_t y, m;
 
 	for (size_t i = 0; i < sizeof(form); i++)
 		if (form[i] == 'd' ? !isdigit((unsigned char)text[i]) : text[i] != form[i])
@@ -55,7 +48,10 @@ static bool parse_date(const char *text, int64_t *ret)
 	last = days[month - 1] + (month == 2 && year % 4 == 0 && (year % 100 != 0 || year % 400 == 0));
 	if (day < 1 || day > last)
 		return false;
-	*ret = day_number(year, month, day);
+	/* Days since 1970-01-01 in the Gregorian calendar: years are counted from March, so that the leap day is the last of one. */
+	y = month > 2 ? year : year - 1;
+	m = month > 2 ? month - 3 : month + 9;
+	*ret = 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719468;
 	return true;
 }
 

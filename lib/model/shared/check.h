@@ -67,6 +67,7 @@ struct rd_check {
 	unsigned whole; /* enum rd_part, ORed: if a read of these failed, a fault found by this rule becomes unknown */
 	unsigned reads; /* further parts that it reads: if a read of `whole` or `reads` failed, the rule does not pass */
 	void (*run)(const struct rd_check_input *in, struct rd_check_out *out);
+	const void *with; /* for a `run` that several rules have: what differs; NULL: nothing */
 };
 
 #endif

@@ -224,49 +224,6 @@ struct rd_section *rd_counters_section(const struct rd_counters_shown *shown)
 	return section;
 }
 
-/* Without this an empty cell would be the only sign. */
-static void add_unread_state(struct rd_report *report, const struct rd_counter_port *port, int code)
-{
-	struct rd_err err;
-	char object[128];
-
-	if (port->port)
-		snprintf(object, sizeof(object), "%s/%u", port->ibdev, port->port);
-	else
-		snprintf(object, sizeof(object), "%s", port->ibdev);
-	rd_err_set(&err, code, object, "cannot read the %sstate", port->port ? "port " : "");
-	rd_errlist_add(&report->errors, &err);
-}
-
-static void add_ports(struct rd_report *report, const struct rd_counters_shown *shown)
-{
-	struct rd_section *section = rd_section_create("ports", port_columns, PORT_COLUMNS);
-
-	for (size_t i = 0; i < shown->set->n_ports; i++) {
-		const struct rd_counter_port *port = &shown->set->ports[i];
-		const struct rd_counter_state *state = &shown->now->states[i];
-		struct rd_row *row = rd_section_add(section);
-
-		rd_row_str(row, PORT_IBDEV, port->ibdev);
-		if (port->port)
-			rd_row_uint(row, PORT_PORT, port->port);
-		rd_row_str(row, PORT_NETDEV, port->netdev);
-		rd_row_str(row, PORT_DRIVER, port->driver);
-		rd_row_str(row, PORT_PCI, port->pci);
-		rd_row_str(row, PORT_GUID, port->guid);
-		rd_row_str(row, PORT_LAYER, port->link_layer);
-		rd_row_str(row, PORT_STATE, state->state[0] ? state->state : NULL);
-		if (state->code)
-			add_unread_state(report, port, state->code);
-		if (port->rate_gbps.known == RD_OK)
-			rd_row_double(row, PORT_RATE, port->rate_gbps.v);
-		rd_row_bool(row, PORT_THERE, state->there);
-		if (state->instance)
-			rd_row_uint(row, PORT_INSTANCE, state->instance);
-	}
-	rd_report_add(report, section);
-}
-
 static struct rd_section *evidence_of(const struct rd_counters_shown *shown, const struct rd_cause *cause)
 {
 	struct rd_section *section = rd_section_create("counters", evidence_columns, EVIDENCE_COLUMNS);
@@ -322,8 +279,43 @@ static void add_scalars(struct rd_report *report, const struct rd_counters_shown
 
 void rd_report_counters(struct rd_report *report, const struct rd_counters_shown *shown)
 {
+	struct rd_section *section;
+
 	rd_report_add(report, rd_counters_section(shown));
-	add_ports(report, shown);
+	section = rd_section_create("ports", port_columns, PORT_COLUMNS);
+	for (size_t i = 0; i < shown->set->n_ports; i++) {
+		const struct rd_counter_port *port = &shown->set->ports[i];
+		const struct rd_counter_state *state = &shown->now->states[i];
+		struct rd_row *row = rd_section_add(section);
+
+		rd_row_str(row, PORT_IBDEV, port->ibdev);
+		if (port->port)
+			rd_row_uint(row, PORT_PORT, port->port);
+		rd_row_str(row, PORT_NETDEV, port->netdev);
+		rd_row_str(row, PORT_DRIVER, port->driver);
+		rd_row_str(row, PORT_PCI, port->pci);
+		rd_row_str(row, PORT_GUID, port->guid);
+		rd_row_str(row, PORT_LAYER, port->link_layer);
+		rd_row_str(row, PORT_STATE, state->state[0] ? state->state : NULL);
+		if (state->code) {
+			/* Without this an empty cell would be the only sign. */
+			struct rd_err err;
+			char object[128];
+
+			if (port->port)
+				snprintf(object, sizeof(object), "%s/%u", port->ibdev, port->port);
+			else
+				snprintf(object, sizeof(object), "%s", port->ibdev);
+			rd_err_set(&err, state->code, object, "cannot read the %sstate", port->port ? "port " : "");
+			rd_errlist_add(&report->errors, &err);
+		}
+		if (port->rate_gbps.known == RD_OK)
+			rd_row_double(row, PORT_RATE, port->rate_gbps.v);
+		rd_row_bool(row, PORT_THERE, state->there);
+		if (state->instance)
+			rd_row_uint(row, PORT_INSTANCE, state->instance);
+	}
+	rd_report_add(report, section);
 	add_causes(report, shown);
 	add_scalars(report, shown);
 	if (shown->causes)
@@ -369,33 +361,6 @@ static const struct rd_column rate_columns[RD_RATE_COLUMNS] = {
 				 .hidden = true },
 };
 
-static void fill_rate(struct rd_row *row, const struct rd_port_rate *rate, const struct rd_counter_port *port,
-		      const struct rd_counter_state *state)
-{
-	char by[96];
-
-	rd_row_str(row, RD_RATE_IBDEV, port->ibdev);
-	rd_row_uint(row, RD_RATE_PORT, port->port);
-	rd_row_str(row, RD_RATE_NETDEV, port->netdev);
-	rd_row_str(row, RD_RATE_STATE, !state->there ? "gone" : state->state[0] ? state->state : NULL);
-	RD_ROW_DOUBLE(row, RD_RATE_LINE, port->rate_gbps);
-	RD_ROW_DOUBLE(row, RD_RATE_TX_GBPS, rate->tx_gbps);
-	RD_ROW_DOUBLE(row, RD_RATE_TX_SHARE, rate->tx_share);
-	RD_ROW_DOUBLE(row, RD_RATE_RX_GBPS, rate->rx_gbps);
-	RD_ROW_DOUBLE(row, RD_RATE_RX_SHARE, rate->rx_share);
-	RD_ROW_DOUBLE(row, RD_RATE_TX_PACKETS, rate->per_second[RD_LOAD_TX_PACKETS]);
-	RD_ROW_DOUBLE(row, RD_RATE_RX_PACKETS, rate->per_second[RD_LOAD_RX_PACKETS]);
-	if (rate->usual_gbps > 0)
-		rd_row_double(row, RD_RATE_USUAL, rate->usual_gbps);
-	if (rate->counted_by) {
-		snprintf(by, sizeof(by), "%s %s", rd_counter_group_name(rate->counted_by->group),
-			 rate->counted_by->name);
-		rd_row_str(row, RD_RATE_COUNTED_BY, by);
-	}
-	if (!state->there || (state->state[0] && state->state[0] != 'A'))
-		rd_row_severity(row, RD_SEV_CRITICAL);
-}
-
 struct rd_section *rd_rates_section(const struct rd_rates *rates, const struct rd_counter_set *set,
 				    const struct rd_counter_sample *now, const bool *selected)
 {
@@ -403,8 +368,35 @@ struct rd_section *rd_rates_section(const struct rd_rates *rates, const struct r
 
 	/* Port 0 is a device as a whole, without traffic of its own. */
 	for (size_t p = 0; p < rates->n; p++)
-		if (set->ports[p].port && (!selected || selected[p]))
-			fill_rate(rd_section_add(section), &rates->ports[p], &set->ports[p], &now->states[p]);
+		if (set->ports[p].port && (!selected || selected[p])) {
+			struct rd_row *row = rd_section_add(section);
+			char by[96];
+
+			rd_row_str(row, RD_RATE_IBDEV, set->ports[p].ibdev);
+			rd_row_uint(row, RD_RATE_PORT, set->ports[p].port);
+			rd_row_str(row, RD_RATE_NETDEV, set->ports[p].netdev);
+			rd_row_str(row, RD_RATE_STATE,
+				   !now->states[p].there   ? "gone" :
+				   now->states[p].state[0] ? now->states[p].state :
+							     NULL);
+			RD_ROW_DOUBLE(row, RD_RATE_LINE, set->ports[p].rate_gbps);
+			RD_ROW_DOUBLE(row, RD_RATE_TX_GBPS, rates->ports[p].tx_gbps);
+			RD_ROW_DOUBLE(row, RD_RATE_TX_SHARE, rates->ports[p].tx_share);
+			RD_ROW_DOUBLE(row, RD_RATE_RX_GBPS, rates->ports[p].rx_gbps);
+			RD_ROW_DOUBLE(row, RD_RATE_RX_SHARE, rates->ports[p].rx_share);
+			RD_ROW_DOUBLE(row, RD_RATE_TX_PACKETS, rates->ports[p].per_second[RD_LOAD_TX_PACKETS]);
+			RD_ROW_DOUBLE(row, RD_RATE_RX_PACKETS, rates->ports[p].per_second[RD_LOAD_RX_PACKETS]);
+			if (rates->ports[p].usual_gbps > 0)
+				rd_row_double(row, RD_RATE_USUAL, rates->ports[p].usual_gbps);
+			if (rates->ports[p].counted_by) {
+				snprintf(by, sizeof(by), "%s %s",
+					 rd_counter_group_name(rates->ports[p].counted_by->group),
+					 rates->ports[p].counted_by->name);
+				rd_row_str(row, RD_RATE_COUNTED_BY, by);
+			}
+			if (!now->states[p].there || (now->states[p].state[0] && now->states[p].state[0] != 'A'))
+				rd_row_severity(row, RD_SEV_CRITICAL);
+		}
 	return section;
 }
 
@@ -477,36 +469,33 @@ static struct rd_section *history_section(const double *shares, const struct rd_
 	return section;
 }
 
-static void fill_port(struct rd_row *row, const struct rd_live *live, size_t p)
-{
-	const struct rd_port_rate *rate = &live->rates->ports[p];
-	const struct rd_counter_state *state = &live->now->states[p];
-
-	rd_row_str(row, P_IBDEV, live->set->ports[p].ibdev);
-	rd_row_uint(row, P_PORT, live->set->ports[p].port);
-	rd_row_str(row, P_STATE, !state->there ? "gone" : state->state[0] ? state->state : NULL);
-	if (rate->tx_share.known == RD_OK)
-		rd_row_double(row, P_TX, rate->tx_share.v);
-	if (rate->tx_gbps.known == RD_OK)
-		rd_row_double(row, P_TX_GBPS, rate->tx_gbps.v);
-	rd_row_sub(row, P_TX_SPARK, history_section(live->history[p].tx, &live->history[p]));
-	if (rate->rx_share.known == RD_OK)
-		rd_row_double(row, P_RX, rate->rx_share.v);
-	if (rate->rx_gbps.known == RD_OK)
-		rd_row_double(row, P_RX_GBPS, rate->rx_gbps.v);
-	if (!state->there || (state->state[0] && strcmp(state->state, "ACTIVE") != 0))
-		rd_row_severity(row, RD_SEV_CRITICAL);
-	else if (rate->lost)
-		rd_row_severity(row, RD_SEV_WARNING);
-}
-
 struct rd_section *rd_live_ports(const struct rd_live *live)
 {
 	struct rd_section *section = rd_section_create("ports", live_port_columns, P_COLUMNS);
 
 	for (size_t p = 0; p < live->set->n_ports; p++)
-		if (live->set->ports[p].port && live->ports[p])
-			fill_port(rd_section_add(section), live, p);
+		if (live->set->ports[p].port && live->ports[p]) {
+			struct rd_row *row = rd_section_add(section);
+			const struct rd_port_rate *rate = &live->rates->ports[p];
+			const struct rd_counter_state *state = &live->now->states[p];
+
+			rd_row_str(row, P_IBDEV, live->set->ports[p].ibdev);
+			rd_row_uint(row, P_PORT, live->set->ports[p].port);
+			rd_row_str(row, P_STATE, !state->there ? "gone" : state->state[0] ? state->state : NULL);
+			if (rate->tx_share.known == RD_OK)
+				rd_row_double(row, P_TX, rate->tx_share.v);
+			if (rate->tx_gbps.known == RD_OK)
+				rd_row_double(row, P_TX_GBPS, rate->tx_gbps.v);
+			rd_row_sub(row, P_TX_SPARK, history_section(live->history[p].tx, &live->history[p]));
+			if (rate->rx_share.known == RD_OK)
+				rd_row_double(row, P_RX, rate->rx_share.v);
+			if (rate->rx_gbps.known == RD_OK)
+				rd_row_double(row, P_RX_GBPS, rate->rx_gbps.v);
+			if (!state->there || (state->state[0] && strcmp(state->state, "ACTIVE") != 0))
+				rd_row_severity(row, RD_SEV_CRITICAL);
+			else if (rate->lost)
+				rd_row_severity(row, RD_SEV_WARNING);
+		}
 	return section;
 }
 
@@ -528,30 +517,27 @@ static void set_numbers(struct rd_row *row, size_t value, size_t rate, const str
 	rd_row_severity(row, severity_of(&live->set->counters[i], delta));
 }
 
-static void fill_live_counter(struct rd_row *row, const struct rd_live *live, size_t i)
-{
-	const struct rd_counter *counter = &live->set->counters[i];
-	char label[96];
-
-	rd_counter_port_label(&live->set->ports[counter->port], label, sizeof(label));
-	rd_row_str(row, C_PORT, label);
-	rd_row_str(row, C_GROUP, rd_counter_group_name(counter->group));
-	rd_row_str(row, C_NAME, counter->name);
-	rd_row_str(row, C_NETDEV, counter->netdev);
-	set_numbers(row, C_VALUE, C_RATE, live, i);
-	if (counter->meaning)
-		rd_row_str(row, C_UNIT, counter->meaning->unit);
-	if (live->moved_ns[i] && live->moved_ns[i] <= live->now->monotonic_ns)
-		rd_row_uint(row, C_SINCE, (live->now->monotonic_ns - live->moved_ns[i]) / 1000000000u);
-	rd_row_str(row, C_NOTE, rd_delta_note_name(live->deltas[i].note));
-}
-
 struct rd_section *rd_live_counters(const struct rd_live *live, const uint32_t *order, size_t n)
 {
 	struct rd_section *section = rd_section_create("counters", counter_columns, C_COLUMNS);
 
-	for (size_t i = 0; i < n; i++)
-		fill_live_counter(rd_section_add(section), live, order[i]);
+	for (size_t i = 0; i < n; i++) {
+		struct rd_row *row = rd_section_add(section);
+		const struct rd_counter *counter = &live->set->counters[order[i]];
+		char label[96];
+
+		rd_counter_port_label(&live->set->ports[counter->port], label, sizeof(label));
+		rd_row_str(row, C_PORT, label);
+		rd_row_str(row, C_GROUP, rd_counter_group_name(counter->group));
+		rd_row_str(row, C_NAME, counter->name);
+		rd_row_str(row, C_NETDEV, counter->netdev);
+		set_numbers(row, C_VALUE, C_RATE, live, order[i]);
+		if (counter->meaning)
+			rd_row_str(row, C_UNIT, counter->meaning->unit);
+		if (live->moved_ns[order[i]] && live->moved_ns[order[i]] <= live->now->monotonic_ns)
+			rd_row_uint(row, C_SINCE, (live->now->monotonic_ns - live->moved_ns[order[i]]) / 1000000000u);
+		rd_row_str(row, C_NOTE, rd_delta_note_name(live->deltas[order[i]].note));
+	}
 	return section;
 }
 
@@ -631,37 +617,33 @@ struct rd_section *rd_live_owners(const struct rd_res *res, const char *device)
 	return section;
 }
 
-static void add_owners(struct rd_section *section, const struct rd_res *res, const char *device)
-{
-	_cleanup_free_ struct tally *tallies = NULL;
-	size_t n = count_by_owner(res, device, &tallies);
-
-	if (n)
-		qsort(tallies, n, sizeof(*tallies), compare_tallies);
-	for (size_t i = 0; i < n; i++) {
-		const struct rd_proc *proc = tallies[i].proc >= 0 ? &res->procs[tallies[i].proc] : NULL;
-		_cleanup_free_ char *name =
-			proc ? rd_text("%s (%u)", tallies[i].name ? tallies[i].name : "?", proc->pid) :
-			       rd_text("%s", tallies[i].name ? tallies[i].name : "?");
-		_cleanup_free_ char *states =
-			rd_text("%" PRIu64 " ready to send, %" PRIu64 " in error", tallies[i].rts, tallies[i].err);
-		struct rd_row *row = rd_section_add(section);
-
-		rd_row_str(row, D_WHAT, proc ? "process" : "kernel");
-		rd_row_str(row, D_NAME, name);
-		rd_row_uint(row, D_VALUE, tallies[i].qps);
-		rd_row_str(row, D_UNIT, "QPs");
-		rd_row_str(row, D_MEANING, states);
-		rd_row_severity(row, tallies[i].err ? RD_SEV_WARNING : RD_SEV_OK);
-	}
-}
-
 struct rd_section *rd_live_port(const struct rd_live *live, uint32_t port, const struct rd_res *res)
 {
 	struct rd_section *section = rd_section_create("port", detail_columns, D_COLUMNS);
 
-	if (res)
-		add_owners(section, res, live->set->ports[port].ibdev);
+	if (res) {
+		_cleanup_free_ struct tally *tallies = NULL;
+		size_t n = count_by_owner(res, live->set->ports[port].ibdev, &tallies);
+
+		if (n)
+			qsort(tallies, n, sizeof(*tallies), compare_tallies);
+		for (size_t i = 0; i < n; i++) {
+			const struct rd_proc *proc = tallies[i].proc >= 0 ? &res->procs[tallies[i].proc] : NULL;
+			_cleanup_free_ char *name =
+				proc ? rd_text("%s (%u)", tallies[i].name ? tallies[i].name : "?", proc->pid) :
+				       rd_text("%s", tallies[i].name ? tallies[i].name : "?");
+			_cleanup_free_ char *states = rd_text("%" PRIu64 " ready to send, %" PRIu64 " in error",
+							      tallies[i].rts, tallies[i].err);
+			struct rd_row *row = rd_section_add(section);
+
+			rd_row_str(row, D_WHAT, proc ? "process" : "kernel");
+			rd_row_str(row, D_NAME, name);
+			rd_row_uint(row, D_VALUE, tallies[i].qps);
+			rd_row_str(row, D_UNIT, "QPs");
+			rd_row_str(row, D_MEANING, states);
+			rd_row_severity(row, tallies[i].err ? RD_SEV_WARNING : RD_SEV_OK);
+		}
+	}
 	for (size_t i = 0; i < live->set->n; i++) {
 		const struct rd_counter *counter = &live->set->counters[i];
 		struct rd_row *row;
@@ -714,61 +696,62 @@ static struct rd_metric *family_of(struct rd_metrics *metrics, const struct rd_c
 				 counter->meaning ? counter->meaning->text : "Not in the table of counters.");
 }
 
-static void add_counter(struct rd_metrics *metrics, const struct rd_counter_set *set, const struct rd_counter *counter,
-			uint64_t value)
-{
-	const struct rd_counter_port *port = &set->ports[counter->port];
-	int unit = unit_of(counter->meaning);
-	char number[16] = "", bound[16] = "";
-	const struct rd_label labels[] = {
-		{ "device", port->ibdev },    { "port", number },	  { "netdev", counter->netdev },
-		{ "counter", counter->name }, { "bound_counter", bound },
-	};
-
-	if (port->port)
-		snprintf(number, sizeof(number), "%u", port->port);
-	if (counter->group == RD_GROUP_QP)
-		snprintf(bound, sizeof(bound), "%u", counter->counter);
-	if (unit >= 0 && units[unit].factor < 1)
-		rd_metric_double(family_of(metrics, counter), (double)value * units[unit].factor, labels,
-				 RD_ARRAY_SIZE(labels));
-	else
-		rd_metric_uint(family_of(metrics, counter), value * (unit >= 0 ? (uint64_t)units[unit].factor : 1),
-			       labels, RD_ARRAY_SIZE(labels));
-}
-
-static void add_port(struct rd_metrics *metrics, const struct rd_counter_port *port,
-		     const struct rd_counter_state *state)
-{
-	char number[16];
-	const struct rd_label labels[] = {
-		{ "device", port->ibdev },	    { "port", number },	  { "netdev", port->netdev },
-		{ "driver", port->driver },	    { "pci", port->pci }, { "guid", port->guid },
-		{ "link_layer", port->link_layer },
-	};
-	struct rd_metric *family;
-
-	snprintf(number, sizeof(number), "%u", port->port);
-	family = rd_metrics_family(metrics, "port_info", RD_METRIC_GAUGE, NULL,
-				   "Always 1; the labels describe the port.");
-	rd_metric_uint(family, 1, labels, RD_ARRAY_SIZE(labels));
-	family = rd_metrics_family(metrics, "port_active", RD_METRIC_GAUGE, NULL,
-				   "1 if the port is present and ACTIVE, else 0.");
-	if (!state->there || state->state[0])
-		rd_metric_uint(family, state->there && strcmp(state->state, "ACTIVE") == 0, labels, 2);
-	family = rd_metrics_family(metrics, "port_rate", RD_METRIC_GAUGE, "bytes",
-				   "Line rate of the port in bytes per second.");
-	if (port->rate_gbps.known == RD_OK)
-		rd_metric_double(family, port->rate_gbps.v * 1e9 / 8, labels, 2);
-}
-
 void rd_report_counter_metrics(struct rd_report *report, const struct rd_counter_set *set,
 			       const struct rd_counter_sample *now, const bool *selected)
 {
 	for (size_t p = 0; p < set->n_ports; p++)
-		if (set->ports[p].port)
-			add_port(&report->metrics, &set->ports[p], &now->states[p]);
+		if (set->ports[p].port) {
+			char number[16];
+			const struct rd_label labels[] = {
+				{ "device", set->ports[p].ibdev },
+				{ "port", number },
+				{ "netdev", set->ports[p].netdev },
+				{ "driver", set->ports[p].driver },
+				{ "pci", set->ports[p].pci },
+				{ "guid", set->ports[p].guid },
+				{ "link_layer", set->ports[p].link_layer },
+			};
+			struct rd_metric *family;
+
+			snprintf(number, sizeof(number), "%u", set->ports[p].port);
+			family = rd_metrics_family(&report->metrics, "port_info", RD_METRIC_GAUGE, NULL,
+						   "Always 1; the labels describe the port.");
+			rd_metric_uint(family, 1, labels, RD_ARRAY_SIZE(labels));
+			family = rd_metrics_family(&report->metrics, "port_active", RD_METRIC_GAUGE, NULL,
+						   "1 if the port is present and ACTIVE, else 0.");
+			if (!now->states[p].there || now->states[p].state[0])
+				rd_metric_uint(family,
+					       now->states[p].there && strcmp(now->states[p].state, "ACTIVE") == 0,
+					       labels, 2);
+			family = rd_metrics_family(&report->metrics, "port_rate", RD_METRIC_GAUGE, "bytes",
+						   "Line rate of the port in bytes per second.");
+			if (set->ports[p].rate_gbps.known == RD_OK)
+				rd_metric_double(family, set->ports[p].rate_gbps.v * 1e9 / 8, labels, 2);
+		}
 	for (size_t i = 0; i < set->n; i++)
-		if (now->values[i].known == RD_OK && (!selected || selected[i]))
-			add_counter(&report->metrics, set, &set->counters[i], now->values[i].v);
+		if (now->values[i].known == RD_OK && (!selected || selected[i])) {
+			const struct rd_counter_port *port = &set->ports[set->counters[i].port];
+			int unit = unit_of(set->counters[i].meaning);
+			char number[16] = "", bound[16] = "";
+			const struct rd_label labels[] = {
+				{ "device", port->ibdev },
+				{ "port", number },
+				{ "netdev", set->counters[i].netdev },
+				{ "counter", set->counters[i].name },
+				{ "bound_counter", bound },
+			};
+
+			if (port->port)
+				snprintf(number, sizeof(number), "%u", port->port);
+			if (set->counters[i].group == RD_GROUP_QP)
+				snprintf(bound, sizeof(bound), "%u", set->counters[i].counter);
+			if (unit >= 0 && units[unit].factor < 1)
+				rd_metric_double(family_of(&report->metrics, &set->counters[i]),
+						 (double)now->values[i].v * units[unit].factor, labels,
+						 RD_ARRAY_SIZE(labels));
+			else
+				rd_metric_uint(family_of(&report->metrics, &set->counters[i]),
+					       now->values[i].v * (unit >= 0 ? (uint64_t)units[unit].factor : 1),
+					       labels, RD_ARRAY_SIZE(labels));
+		}
 }

@@ -11,21 +11,17 @@
 
 #define PREFIX "rdmadiag_"
 
-static void metric_destroy(struct rd_metric *metric)
-{
-	for (size_t i = 0; i < metric->n; i++)
-		free(metric->samples[i].labels);
-	free(metric->samples);
-	free(metric->name);
-	free(metric->unit);
-	free(metric->help);
-	free(metric);
-}
-
 void rd_metrics_deinit(struct rd_metrics *metrics)
 {
-	for (size_t i = 0; i < metrics->n; i++)
-		metric_destroy(metrics->v[i]);
+	for (size_t i = 0; i < metrics->n; i++) {
+		for (size_t j = 0; j < metrics->v[i]->n; j++)
+			free(metrics->v[i]->samples[j].labels);
+		free(metrics->v[i]->samples);
+		free(metrics->v[i]->name);
+		free(metrics->v[i]->unit);
+		free(metrics->v[i]->help);
+		free(metrics->v[i]);
+	}
 	free(metrics->v);
 	*metrics = (struct rd_metrics){ 0 };
 }
@@ -112,38 +108,29 @@ struct rd_metric *rd_metrics_family(struct rd_metrics *metrics, const char *name
 	return metric;
 }
 
-/* Makes foreign text printable first; then only the characters that the formats define need escapes. */
-static void add_value(struct rd_buf *out, const char *value)
+static void add_sample(struct rd_metric *family, struct rd_sample sample, const struct rd_label *labels, size_t n)
 {
-	_cleanup_free_ char *safe = rd_safe(value);
-
-	for (const char *s = safe; *s; s++) {
-		if (*s == '\\' || *s == '"')
-			rd_buf_str(out, "\\");
-		rd_buf_add(out, s, 1);
-	}
-}
-
-/* NULL if no label has a value. */
-static char *labels_text(const struct rd_label *labels, size_t n)
-{
+	/* NULL if no label has a value. */
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
 	for (size_t i = 0; i < n; i++) {
+		_cleanup_free_ char *safe = NULL;
+
 		if (!labels[i].value || !*labels[i].value)
 			continue;
 		rd_buf_printf(&out, "%s%s=\"", out.len ? "," : "{", labels[i].name);
-		add_value(&out, labels[i].value);
+		/* Makes foreign text printable first; then only the characters that the formats define need escapes. */
+		safe = rd_safe(labels[i].value);
+		for (const char *s = safe; *s; s++) {
+			if (*s == '\\' || *s == '"')
+				rd_buf_str(&out, "\\");
+			rd_buf_add(&out, s, 1);
+		}
 		rd_buf_str(&out, "\"");
 	}
 	if (out.len)
 		rd_buf_str(&out, "}");
-	return RD_TAKE(out.data);
-}
-
-static void add_sample(struct rd_metric *family, struct rd_sample sample, const struct rd_label *labels, size_t n)
-{
-	sample.labels = labels_text(labels, n);
+	sample.labels = RD_TAKE(out.data);
 	*RD_ADD(family->samples, family->n, family->cap) = sample;
 }
 

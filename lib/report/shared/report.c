@@ -104,17 +104,6 @@ const struct rd_row *rd_section_row(const struct rd_section *section, size_t i)
 	return row;
 }
 
-static void own_texts(struct rd_row *row)
-{
-	for (size_t c = 0; c < row->n_cells; c++) {
-		struct rd_cell *cell = &row->cells[c];
-
-		if (cell->borrowed)
-			cell->s = rd_dup(cell->s);
-		cell->borrowed = false;
-	}
-}
-
 void rd_section_store(struct rd_section *section)
 {
 	if (!section->make)
@@ -123,7 +112,13 @@ void rd_section_store(struct rd_section *section)
 	for (size_t i = 0; i < section->n; i++) {
 		row_init(&section->rows[i], section);
 		section->make(section->arg, i, &section->rows[i]);
-		own_texts(&section->rows[i]);
+		for (size_t c = 0; c < section->rows[i].n_cells; c++) {
+			struct rd_cell *cell = &section->rows[i].cells[c];
+
+			if (cell->borrowed)
+				cell->s = rd_dup(cell->s);
+			cell->borrowed = false;
+		}
 	}
 	forget_maker(section);
 }
