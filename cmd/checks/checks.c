@@ -61,20 +61,6 @@ static int read_all(struct rd_source *source, int pid, struct checks *checks, st
 	return r;
 }
 
-static void report_too_many(struct checks *checks)
-{
-	const struct rd_finding finding = {
-		.id = "env-too-many",
-		.severity = RD_SEV_UNKNOWN,
-		.title = "Too many system-wide environment variables to check",
-		.subject = rd_text("system-wide environment variables"),
-		.observed = rd_text("more than %d variables, or one larger than %zu KiB: not checked", RD_EFFECTS_MAX,
-				    RD_EFFECT_BYTES >> 10),
-	};
-
-	rd_finding_add(&checks->job_env, &finding);
-}
-
 /* Judges the settings that all jobs inherit, as nic-map --check-env does. */
 static void judge_job_env(struct checks *checks)
 {
@@ -84,9 +70,18 @@ static void judge_job_env(struct checks *checks)
 	checks->map.ports.net = &checks->net;
 	for (size_t i = 0; i < checks->system.job_env.n && !r; i++)
 		r = rd_effects_take(checks->system.job_env.v[i], strlen(checks->system.job_env.v[i]), &effects);
-	if (r)
-		report_too_many(checks);
-	else
+	if (r) {
+		const struct rd_finding finding = {
+			.id = "env-too-many",
+			.severity = RD_SEV_UNKNOWN,
+			.title = "Too many system-wide environment variables to check",
+			.subject = rd_text("system-wide environment variables"),
+			.observed = rd_text("more than %d variables, or one larger than %zu KiB: not checked",
+					    RD_EFFECTS_MAX, RD_EFFECT_BYTES >> 10),
+		};
+
+		rd_finding_add(&checks->job_env, &finding);
+	} else
 		rd_envcheck(&checks->map.ports, &effects, &checks->job_env);
 	rd_effects_deinit(&effects);
 }

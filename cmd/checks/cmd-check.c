@@ -31,13 +31,6 @@ struct check_result {
 };
 /* What check counts, and the verdict on a host without RDMA. */
 
-static void check_result_deinit(struct check_result *result)
-{
-	checks_deinit(&result->checks);
-	rd_findings_deinit(&result->moved);
-	rd_stalls_deinit(&result->stalls);
-}
-
 /* Devices that chassis, twins or the profile lead one to expect, and that have no port: at least one for each. */
 static size_t count_expected(const struct rd_findings *findings)
 {
@@ -217,28 +210,6 @@ static void read_ahead(struct rd_source *source, void *arg)
 		counters_read_ahead(source, NULL);
 }
 
-/* A bundle that cannot be opened has no host and time for a document. */
-static void report_failure(struct rd_ctx *ctx, const struct rd_err *err)
-{
-	struct rd_source *source = ctx->source;
-	struct rd_err again;
-
-	if (!ctx->globals.json && !ctx->globals.openmetrics) {
-		/* Prints the line of a check that failed, for programs that read only that line. */
-		_cleanup_buf_ struct rd_buf out = { 0 };
-		struct rd_report report = { 0 };
-
-		rd_report_check_failure(&report, err);
-		rd_render_headline(&report, &out);
-		rd_out(&out);
-		rd_report_deinit(&report);
-	}
-	if (rd_source_guard_ready(source, &again) < 0)
-		ctx->source = NULL;
-	rd_fail(ctx, err);
-	ctx->source = source;
-}
-
 /* `arg`: the guard of this host's files. ctx->source is a guard as well. */
 static int check_once(struct rd_ctx *ctx, void *arg)
 {
@@ -253,14 +224,33 @@ static int check_once(struct rd_ctx *ctx, void *arg)
 	rd_source_guard_renew(ctx->source, limit_ms);
 	rd_source_guard_ahead(ctx->source, read_ahead, ctx->state);
 	r = judge_host(ctx, &result, local, &err);
-	if (r < 0)
-		report_failure(ctx, &err);
-	else
+	if (r < 0) {
+		/* A bundle that cannot be opened has no host and time for a document. */
+		struct rd_source *source = ctx->source;
+		struct rd_err again;
+
+		if (!ctx->globals.json && !ctx->globals.openmetrics) {
+			/* Prints the line of a check that failed, for programs that read only that line. */
+			_cleanup_buf_ struct rd_buf out = { 0 };
+			struct rd_report report = { 0 };
+
+			rd_report_check_failure(&report, &err);
+			rd_render_headline(&report, &out);
+			rd_out(&out);
+			rd_report_deinit(&report);
+		}
+		if (rd_source_guard_ready(source, &again) < 0)
+			ctx->source = NULL;
+		rd_fail(ctx, &err);
+		ctx->source = source;
+	} else
 		r = show(ctx, &result);
 	/* A read that hung may succeed next time; an invalid profile stays invalid. */
 	if (r == -ETIMEDOUT)
 		r = RD_EXIT_UNKNOWN;
-	check_result_deinit(&result);
+	checks_deinit(&result.checks);
+	rd_findings_deinit(&result.moved);
+	rd_stalls_deinit(&result.stalls);
 	return opts->observe ? RD_EXIT_OK : r;
 }
 

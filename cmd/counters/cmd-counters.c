@@ -314,23 +314,6 @@ int counters_since(struct rd_ctx *ctx, const char *path, struct rd_findings *ret
 	return 0;
 }
 
-/* Fills the report with the results of counters_conclude. */
-static void counters_report(struct counters *c, struct rd_report *report)
-{
-	const struct rd_counters_shown shown = {
-		.set = c->now.set,
-		.now = &c->now.sample,
-		.deltas = c->deltas,
-		.seconds = c->seconds,
-		.selected = c->selected,
-		.causes = &c->causes,
-	};
-
-	for (size_t i = 0; i < c->errors.n; i++)
-		rd_errlist_add(&report->errors, &c->errors.v[i]);
-	rd_report_counters(report, &shown);
-}
-
 /* counters: tables, findings, meanings. */
 
 /* What the list below is of, and what one sample cannot tell. */
@@ -496,11 +479,23 @@ static int print_result(struct counters *c)
 	int r = counters_conclude(c, &err);
 	struct rd_ctx *ctx;
 	struct rd_table_style *style;
+	struct rd_counters_shown shown;
 
 	if (r < 0)
 		return rd_fail(c->ctx, &err);
 	rd_output_init(c->ctx, &report);
-	counters_report(c, &report);
+	/* Fills the report with the results of counters_conclude. */
+	shown = (struct rd_counters_shown){
+		.set = c->now.set,
+		.now = &c->now.sample,
+		.deltas = c->deltas,
+		.seconds = c->seconds,
+		.selected = c->selected,
+		.causes = &c->causes,
+	};
+	for (size_t i = 0; i < c->errors.n; i++)
+		rd_errlist_add(&report.errors, &c->errors.v[i]);
+	rd_report_counters(&report, &shown);
 	if (rd_metrics_wanted(c->ctx))
 		rd_report_counter_metrics(&report, c->now.set, &c->now.sample, c->selected);
 	if (opts->fail || opts->since || opts->thresholds) {

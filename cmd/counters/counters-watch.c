@@ -406,20 +406,6 @@ void counters_watch_deinit(struct counters_watch *w)
 	free(w->ports);
 }
 
-static void compare(struct counters_watch *w)
-{
-	struct counters *c = w->c;
-	const struct rd_moment before = { c->before.set, &c->before.sample }, now = { c->now.set, &c->now.sample };
-
-	rd_deltas(&before, &now, c->deltas);
-	c->seconds = rd_moments_seconds(&before, &now);
-	rd_rates_update(&w->rates, c->now.set, c->deltas, c->seconds);
-	rd_findings_deinit(&w->findings);
-	rd_rates_findings(&w->rates, c->now.set, &c->now.sample, &w->findings);
-	for (size_t i = 0; i < w->findings.n && w->events.n < EVENTS_MAX; i++)
-		rd_finding_copy(&w->events, &w->findings.v[i]);
-}
-
 int counters_advance(struct counters_watch *w, struct rd_err *err)
 {
 	struct counters *c = w->c;
@@ -467,8 +453,18 @@ int counters_advance(struct counters_watch *w, struct rd_err *err)
 	w->interval = c->before.set;
 	if (w->interval && counters_need_meanings(c, err) < 0)
 		return -err->code;
-	if (w->interval)
-		compare(w);
+	if (w->interval) {
+		const struct rd_moment before = { c->before.set, &c->before.sample },
+				       now = { c->now.set, &c->now.sample };
+
+		rd_deltas(&before, &now, c->deltas);
+		c->seconds = rd_moments_seconds(&before, &now);
+		rd_rates_update(&w->rates, c->now.set, c->deltas, c->seconds);
+		rd_findings_deinit(&w->findings);
+		rd_rates_findings(&w->rates, c->now.set, &c->now.sample, &w->findings);
+		for (size_t i = 0; i < w->findings.n && w->events.n < EVENTS_MAX; i++)
+			rd_finding_copy(&w->events, &w->findings.v[i]);
+	}
 	return 0;
 }
 
@@ -517,21 +513,19 @@ static void print_time(const struct counters_watch *w, const struct rd_report *r
 static int print_interval(const struct counters_watch *w)
 {
 	struct rd_ctx *ctx = w->c->ctx;
-	struct rd_report report;
-	int r;
-	const struct counters_opts *opts;
-
-	rd_output_init(ctx, &report);
+	const struct counters_opts *opts = opts_of(w);
+	/* If counters were selected they are shown; otherwise the traffic of ports. */
+	bool first_counters = opts->filter || opts->groups || opts->changed || opts->nonzero;
 	_cleanup_free_ bool *shown = shown_counters(w);
 	const struct rd_counters_shown counters = { .set = w->set,
 						    .now = &w->c->now.sample,
 						    .deltas = w->c->deltas,
 						    .seconds = w->c->seconds,
 						    .selected = shown };
-	/* If counters were selected they are shown; otherwise the traffic of ports. */
-	opts = opts_of(w);
-	bool first_counters = opts->filter || opts->groups || opts->changed || opts->nonzero;
+	struct rd_report report;
+	int r;
 
+	rd_output_init(ctx, &report);
 	report.time = w->c->now.sample.realtime_ns;
 	if (first_counters)
 		rd_report_add(&report, rd_counters_section(&counters));

@@ -182,20 +182,6 @@ static void put_row(struct json *json, const struct rd_section *section, const s
 	leave(json, "}");
 }
 
-static void put_map(struct json *json, const struct rd_section *section)
-{
-	enter(json, "{");
-	for (size_t i = 0; i < section->n && section->n_columns >= 2; i++) {
-		const struct rd_cell *cells = rd_section_row(section, i)->cells;
-
-		if (cells[0].type != RD_T_STR || cells[0].known != RD_OK)
-			continue;
-		put_key(json, cells[0].s);
-		put_cell(json, &section->columns[1], &cells[1]);
-	}
-	leave(json, "}");
-}
-
 static void put_list(struct json *json, const struct rd_section *section, bool objects)
 {
 	enter(json, "[");
@@ -213,9 +199,18 @@ static void put_list(struct json *json, const struct rd_section *section, bool o
 
 static void put_section(struct json *json, const struct rd_section *section, enum rd_type type)
 {
-	if (type == RD_T_MAP)
-		put_map(json, section);
-	else if (type != RD_T_OBJECT)
+	if (type == RD_T_MAP) {
+		enter(json, "{");
+		for (size_t i = 0; i < section->n && section->n_columns >= 2; i++) {
+			const struct rd_cell *cells = rd_section_row(section, i)->cells;
+
+			if (cells[0].type != RD_T_STR || cells[0].known != RD_OK)
+				continue;
+			put_key(json, cells[0].s);
+			put_cell(json, &section->columns[1], &cells[1]);
+		}
+		leave(json, "}");
+	} else if (type != RD_T_OBJECT)
 		put_list(json, section, type == RD_T_ROWS);
 	else if (section->n > 0)
 		put_row(json, section, rd_section_row(section, 0));

@@ -19,12 +19,13 @@ static const char *suffix(const struct rd_metric *metric)
 
 static int by_labels(const void *a, const void *b)
 {
-	const struct rd_sample *x = *(const struct rd_sample *const *)a, *y = *(const struct rd_sample *const *)b;
+	const struct rd_metric_sample *x = *(const struct rd_metric_sample *const *)a,
+				      *y = *(const struct rd_metric_sample *const *)b;
 
 	return strcmp(x->labels ? x->labels : "", y->labels ? y->labels : "") ?: RD_CMP(x, y);
 }
 
-static bool same_labels(const struct rd_sample *a, const struct rd_sample *b)
+static bool same_labels(const struct rd_metric_sample *a, const struct rd_metric_sample *b)
 {
 	return strcmp(a->labels ? a->labels : "", b->labels ? b->labels : "") == 0;
 }
@@ -32,7 +33,7 @@ static bool same_labels(const struct rd_sample *a, const struct rd_sample *b)
 static void add_metrics(const struct rd_metrics *metrics, enum rd_metrics_format format, struct rd_buf *out)
 {
 	for (size_t i = 0; i < metrics->n; i++) {
-		_cleanup_free_ const struct rd_sample **sorted = rd_alloc(metrics->v[i]->n, sizeof(*sorted));
+		_cleanup_free_ const struct rd_metric_sample **sorted = rd_alloc(metrics->v[i]->n, sizeof(*sorted));
 
 		for (size_t j = 0; j < metrics->v[i]->n; j++)
 			sorted[j] = &metrics->v[i]->samples[j];
@@ -59,7 +60,7 @@ static void add_metrics(const struct rd_metrics *metrics, enum rd_metrics_format
 				rd_buf_printf(out, "# UNIT %s %s\n", metrics->v[i]->name, metrics->v[i]->unit);
 		}
 		for (size_t j = 0; j < metrics->v[i]->n; j++) {
-			const struct rd_sample *sample = sorted[j];
+			const struct rd_metric_sample *sample = sorted[j];
 
 			if ((j > 0 && same_labels(sorted[j - 1], sample)) || (!sample->is_uint && !isfinite(sample->d)))
 				continue;

@@ -157,34 +157,6 @@ static const char *origin_note(const struct rd_row_view *v)
 	return exact && !exact->b ? "at or below this function" : "origin";
 }
 
-static void put_frame(const struct rd_row_view *f)
-{
-	const char *function = rd_row_text(f, "function"), *object = rd_row_text(f, "object"),
-		   *file = rd_row_text(f, "file");
-	const struct rd_cell *offset = rd_row_cell(f, "offset"), *line = rd_row_cell(f, "line");
-
-	rd_buf_str(f->out, INDENT INDENT);
-	if (!function && !object) {
-		rd_buf_str(f->out, "?\n");
-		return;
-	}
-	rd_row_put(f, NULL, function ? function : object);
-	if (offset)
-		rd_buf_printf(f->out, "+0x%" PRIx64, offset->u);
-	if (file) {
-		rd_buf_str(f->out, " at ");
-		rd_row_put(f, NULL, file);
-		if (line)
-			rd_buf_printf(f->out, ":%" PRIu64, line->u);
-	}
-	if (function && object) {
-		rd_buf_str(f->out, " [");
-		rd_row_put(f, RD_CYAN, object);
-		rd_buf_str(f->out, "]");
-	}
-	rd_buf_str(f->out, "\n");
-}
-
 static void put_stack(const struct rd_row_view *v, const char *key, const char *title)
 {
 	const struct rd_cell *c = rd_row_cell(v, key);
@@ -194,8 +166,30 @@ static void put_stack(const struct rd_row_view *v, const char *key, const char *
 	rd_buf_printf(v->out, INDENT "%s:\n", title);
 	for (size_t i = 0; i < c->sub->n; i++) {
 		struct rd_row_view frame = row_of(v, c->sub, i);
+		const char *function = rd_row_text(&frame, "function"), *object = rd_row_text(&frame, "object"),
+			   *file = rd_row_text(&frame, "file");
+		const struct rd_cell *offset = rd_row_cell(&frame, "offset"), *line = rd_row_cell(&frame, "line");
 
-		put_frame(&frame);
+		rd_buf_str(frame.out, INDENT INDENT);
+		if (!function && !object) {
+			rd_buf_str(frame.out, "?\n");
+			continue;
+		}
+		rd_row_put(&frame, NULL, function ? function : object);
+		if (offset)
+			rd_buf_printf(frame.out, "+0x%" PRIx64, offset->u);
+		if (file) {
+			rd_buf_str(frame.out, " at ");
+			rd_row_put(&frame, NULL, file);
+			if (line)
+				rd_buf_printf(frame.out, ":%" PRIu64, line->u);
+		}
+		if (function && object) {
+			rd_buf_str(frame.out, " [");
+			rd_row_put(&frame, RD_CYAN, object);
+			rd_buf_str(frame.out, "]");
+		}
+		rd_buf_str(frame.out, "\n");
 	}
 }
 

@@ -229,15 +229,6 @@ static void sub_text(const struct rd_section *sub, enum rd_type type, struct rd_
 	}
 }
 
-/* On one line, for they are a line each. */
-static void commands_text(const char *commands, struct rd_buf *out)
-{
-	for (const char *at = commands; at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL) {
-		rd_buf_str(out, at > commands ? "; " : "");
-		rd_buf_safe(out, at, strcspn(at, "\n"));
-	}
-}
-
 static void cell_text(const struct rd_column *column, const struct rd_cell *cell, struct rd_buf *out)
 {
 	if (cell->known != RD_OK) {
@@ -246,9 +237,13 @@ static void cell_text(const struct rd_column *column, const struct rd_cell *cell
 	}
 	switch (cell->type) {
 	case RD_T_STR:
-		if (strcmp(column->key, "fix") == 0)
-			commands_text(cell->s, out);
-		else if (cell->s)
+		if (strcmp(column->key, "fix") == 0) {
+			/* On one line, for they are a line each. */
+			for (const char *at = cell->s; at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL) {
+				rd_buf_str(out, at > cell->s ? "; " : "");
+				rd_buf_safe(out, at, strcspn(at, "\n"));
+			}
+		} else if (cell->s)
 			rd_buf_safe(out, cell->s, strlen(cell->s));
 		break;
 	case RD_T_UINT:
@@ -338,33 +333,6 @@ static void raw_value(const char *text, struct rd_buf *out)
 			rd_buf_str(out, "\\x20");
 		else
 			rd_buf_add(out, text, 1);
-}
-
-static void render_raw(const struct rd_section *section, const struct rd_table_style *style, const size_t *columns,
-		       size_t n, struct rd_buf *out)
-{
-	_cleanup_buf_ struct rd_buf text = { 0 };
-
-	for (size_t i = 0; i < n && !style->no_headings; i++) {
-		rd_buf_str(out, i > 0 ? " " : "");
-		raw_value(rd_column_title(&section->columns[columns[i]]), out);
-	}
-	if (!style->no_headings)
-		rd_buf_str(out, "\n");
-	for (size_t r = 0; r < section->n; r++) {
-		const struct rd_row *row = rd_section_row(section, r);
-
-		for (size_t i = 0; i < n; i++) {
-			size_t c = columns[i];
-
-			text.len = 0;
-			rd_buf_str(&text, "");
-			cell_text(&section->columns[c], &row->cells[c], &text);
-			rd_buf_str(out, i > 0 ? " " : "");
-			raw_value(text.data, out);
-		}
-		rd_buf_str(out, "\n");
-	}
 }
 
 static const char *row_colour(const struct rd_row *row)
@@ -465,9 +433,30 @@ int rd_render_table(const struct rd_section *section, const struct rd_table_styl
 
 	if (r < 0)
 		return r;
-	if (style->raw)
-		render_raw(section, style, columns, n, out);
-	else if (section->n == 0)
+	if (style->raw) {
+		_cleanup_buf_ struct rd_buf text = { 0 };
+
+		for (size_t i = 0; i < n && !style->no_headings; i++) {
+			rd_buf_str(out, i > 0 ? " " : "");
+			raw_value(rd_column_title(&section->columns[columns[i]]), out);
+		}
+		if (!style->no_headings)
+			rd_buf_str(out, "\n");
+		for (size_t j = 0; j < section->n; j++) {
+			const struct rd_row *row = rd_section_row(section, j);
+
+			for (size_t i = 0; i < n; i++) {
+				size_t c = columns[i];
+
+				text.len = 0;
+				rd_buf_str(&text, "");
+				cell_text(&section->columns[c], &row->cells[c], &text);
+				rd_buf_str(out, i > 0 ? " " : "");
+				raw_value(text.data, out);
+			}
+			rd_buf_str(out, "\n");
+		}
+	} else if (section->n == 0)
 		render_empty(section, style, columns, n, out);
 	else if ((!style->colour && style->width == 0) || rd_libsmartcols_load("table", &missing) < 0)
 		rd_table_plain(section, &(struct rd_table_columns){ columns, n }, !style->no_headings, out);

@@ -69,19 +69,6 @@ static double cell_value(const struct rd_cell *cell)
 	}
 }
 
-/* Three or four digits: "7.5 M", "186.9 k". */
-static void add_scaled(double value, struct rd_buf *out)
-{
-	static const char units[] = " kMGTPE";
-	size_t unit = 0;
-
-	while (fabs(value) >= 999.95 && units[unit + 1]) {
-		value /= 1000;
-		unit++;
-	}
-	rd_buf_printf(out, "%.1f %c", value, units[unit]);
-}
-
 #define SCALED_FROM 10000 /* smaller numbers are read as they are */
 
 static char *cell_text(const struct rd_column *column, const struct rd_cell *cell, const struct rd_grid_style *style)
@@ -89,9 +76,18 @@ static char *cell_text(const struct rd_column *column, const struct rd_cell *cel
 	struct rd_buf text = { 0 };
 
 	rd_buf_str(&text, "");
-	if (column->scaled && fabs(cell_value(cell)) >= SCALED_FROM && cell->known == RD_OK)
-		add_scaled(cell_value(cell), &text);
-	else {
+	if (column->scaled && fabs(cell_value(cell)) >= SCALED_FROM && cell->known == RD_OK) {
+		/* Three or four digits: "7.5 M", "186.9 k". */
+		double value = cell_value(cell);
+		static const char units[] = " kMGTPE";
+		size_t unit = 0;
+
+		while (fabs(value) >= 999.95 && units[unit + 1]) {
+			value /= 1000;
+			unit++;
+		}
+		rd_buf_printf(&text, "%.1f %c", value, units[unit]);
+	} else {
 		/* Views have bars and sparklines; other cells are rendered as in a table. */
 		if (column->type == RD_T_SHARE && cell->known == RD_OK) {
 			rd_render_bar(cell->d, BAR_WIDTH + style->wider, style->ascii, &text);

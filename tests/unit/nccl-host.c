@@ -81,5 +81,5 @@ void load_module(struct made *m, const char *module)
 	assert_int_equal(rd_grow(&m->system.modules, &m->system.cap_modules, m->system.n_modules + 1,
 				 sizeof(*m->system.modules)),
 			 0);
-	m->system.modules[m->system.n_modules++] = (struct rd_module){ .name = strdup(module) };
+	m->system.modules[m->system.n_modules++] = (struct rd_loaded_module){ .name = strdup(module) };
 }

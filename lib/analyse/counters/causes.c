@@ -394,17 +394,17 @@ static int busiest(const uint64_t *of)
 
 static void judge_pause(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
-	uint64_t paused = most(moved, RD_TOPIC_PAUSED_US), held_us = most(moved, RD_TOPIC_HELD_US);
+	uint64_t paused = most(moved, RD_TOPIC_PAUSE_SENT_TIME), held = most(moved, RD_TOPIC_PAUSE_GOT_TIME);
 	double us = moved->seconds * 1e6;
 	int pausing = busiest(moved->pause_of), carrying = busiest(moved->bytes_of);
 
 	if (most(moved, RD_TOPIC_PAUSE_STORM) || (us > 0 && (double)paused > PAUSED_MUCH * us))
 		add_cause(causes, moved, RD_CAUSE_PAUSE_STORM,
-			  deltas_text(now, moved, RD_TOPIC_PAUSE_STORM, RD_TOPIC_PAUSED_US), RD_TOPIC_PAUSE_STORM,
-			  RD_TOPIC_PAUSED_US, RD_TOPIC_PAUSE_SENT);
-	if (us > 0 && (double)held_us > PAUSED_SOME * us)
+			  deltas_text(now, moved, RD_TOPIC_PAUSE_STORM, RD_TOPIC_PAUSE_SENT_TIME), RD_TOPIC_PAUSE_STORM,
+			  RD_TOPIC_PAUSE_SENT_TIME, RD_TOPIC_PAUSE_SENT);
+	if (us > 0 && (double)held > PAUSED_SOME * us)
 		add_cause(causes, moved, RD_CAUSE_PAUSED,
-			  rd_text("paused for %.0f %% of the time", 100 * (double)held_us / us), RD_TOPIC_HELD_US,
+			  rd_text("paused for %.0f %% of the time", 100 * (double)held / us), RD_TOPIC_PAUSE_GOT_TIME,
 			  RD_TOPIC_PAUSE_GOT, 0);
 	if (pausing >= 0 && carrying >= 0 && pausing != carrying &&
 	    moved->bytes_of[pausing] < moved->bytes_of[carrying] / 100)

@@ -185,16 +185,6 @@ static uint64_t max_events_of(const struct rd_counter *counter, const struct spa
 	return most < by_time ? most : by_time;
 }
 
-static void note_packets(struct span *span, const struct rd_counter *counter, const struct rd_delta *delta)
-{
-	if (counter->group != RD_GROUP_PORT || delta->kind != RD_DELTA_EXACT)
-		return;
-	if (counter->about && counter->about->topic == RD_TOPIC_PACKETS_SENT)
-		span->packets[0] = delta->v;
-	else if (counter->about && counter->about->topic == RD_TOPIC_PACKETS_GOT)
-		span->packets[1] = delta->v;
-}
-
 void rd_deltas(const struct rd_moment *before, const struct rd_moment *now, struct rd_delta *ret)
 {
 	_cleanup_free_ struct span *spans = rd_alloc(now->set->n_ports + 1, sizeof(*spans));
@@ -218,7 +208,12 @@ void rd_deltas(const struct rd_moment *before, const struct rd_moment *now, stru
 		/* The counters of the port precede those of the driver. */
 		ret[i] = delta_at(counter, at < 0 ? NULL : &before->sample->values[at], &now->sample->values[i],
 				  span->note, max_events_of(counter, span, by_time));
-		note_packets(span, counter, &ret[i]);
+		if (counter->group != RD_GROUP_PORT || ret[i].kind != RD_DELTA_EXACT)
+			continue;
+		if (counter->about && counter->about->topic == RD_TOPIC_PACKETS_SENT)
+			span->packets[0] = ret[i].v;
+		else if (counter->about && counter->about->topic == RD_TOPIC_PACKETS_GOT)
+			span->packets[1] = ret[i].v;
 	}
 	rd_map_deinit(&map);
 }

@@ -277,25 +277,6 @@ static bool is_gpu_link(const struct rd_host *host, const struct load *loads, si
 	return gpu >= 0 && rd_pcie_is_gpu_part(host, (int)i, gpu);
 }
 
-/* The present speed is meaningful only while most accelerators are not idle. */
-static void judge_gpu_speed(const struct judge *j, size_t i, size_t low, size_t all)
-{
-	const struct rd_odd *limited = rd_symmetry_odd(j->in->symmetry, RD_TRAIT_MAX_SPEED, (int)i, -1);
-	const char *addr = j->in->host->pcis[i].addr;
-	unsigned now = now_of(j, i), can = can_of(j, i);
-
-	if (!now || !can)
-		rd_check_unknown(j->out, addr, "link speed not reported (virtual function or guest)");
-	else if (limited && limited->less && limited->clear)
-		report_limited(j, i, can, limited);
-	else if (now < can && all >= 4 && low * 3 < all)
-		rd_check_unknown(
-			j->out, addr,
-			"slower than the other accelerators; some lower the speed when idle: check again under load");
-	else
-		rd_check_good(j->out, addr);
-}
-
 static void run_speed(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_host *host = in->host;
@@ -311,9 +292,23 @@ static void run_speed(const struct rd_check_input *in, struct rd_check_out *out)
 	for (size_t i = 0; loads && i < host->n_pcis; i++) {
 		if (!is_judged(host, loads, i))
 			continue;
-		if (is_gpu_link(host, loads, i))
-			judge_gpu_speed(&j, i, low, host->n_gpus);
-		else
+		if (is_gpu_link(host, loads, i)) {
+			/* The present speed is meaningful only while most accelerators are not idle. */
+			const struct rd_odd *limited = rd_symmetry_odd(j.in->symmetry, RD_TRAIT_MAX_SPEED, (int)i, -1);
+			const char *addr = j.in->host->pcis[i].addr;
+			unsigned now = now_of(&j, i), can = can_of(&j, i);
+
+			if (!now || !can)
+				rd_check_unknown(j.out, addr, "link speed not reported (virtual function or guest)");
+			else if (limited && limited->less && limited->clear)
+				report_limited(&j, i, can, limited);
+			else if (now < can && host->n_gpus >= 4 && low * 3 < host->n_gpus)
+				rd_check_unknown(
+					j.out, addr,
+					"slower than the other accelerators; some lower the speed when idle: check again under load");
+			else
+				rd_check_good(j.out, addr);
+		} else
 			judge_link(&j, i);
 	}
 }

@@ -74,19 +74,6 @@ static const struct rd_netdev *down_in_lag(const struct rd_host *host, const str
 	return NULL;
 }
 
-static void report_leg(const struct rd_host *host, const struct rd_port *port, const struct rd_odd *odd,
-		       struct rd_check_out *out)
-{
-	struct rd_port_name name = rd_check_port_name(host, port);
-	const struct rd_netdev *leg = down_in_lag(host, port);
-
-	rd_check_bad(
-		out, RD_SEV_WARNING, name.text,
-		rd_text("%s: %s, a link of %s, is down", odd->is, leg->name, leg->master), expected_of(odd),
-		rd_text("cat /proc/net/bonding/%s\nip link show %s\n# check cable, transceiver and switch port of %s",
-			leg->master, leg->name, leg->name));
-}
-
 static void run_speed(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	for (size_t p = 0; p < in->host->n_ports; p++) {
@@ -98,9 +85,16 @@ static void run_speed(const struct rd_check_input *in, struct rd_check_out *out)
 			continue;
 		if (port->rate_gbps.known != RD_OK)
 			rd_check_unknown(out, name.text, "rate not reported");
-		else if (odd && down_in_lag(in->host, port))
-			report_leg(in->host, port, odd, out);
-		else if (odd)
+		else if (odd && down_in_lag(in->host, port)) {
+			const struct rd_netdev *leg = down_in_lag(in->host, port);
+
+			rd_check_bad(
+				out, RD_SEV_WARNING, name.text,
+				rd_text("%s: %s, a link of %s, is down", odd->is, leg->name, leg->master),
+				expected_of(odd),
+				rd_text("cat /proc/net/bonding/%s\nip link show %s\n# check cable, transceiver and switch port of %s",
+					leg->master, leg->name, leg->name));
+		} else if (odd)
 			rd_check_warn(out, name.text, rd_text("%s", odd->is), expected_of(odd));
 		else
 			report_good_or_mixed(in, RD_TRAIT_RATE, -1, (int)p, name.text, out);

@@ -270,18 +270,6 @@ static void run_lid(const struct rd_check_input *in, struct rd_check_out *out)
 	rd_check_skip(out, "no active RoCE port");
 }
 
-/* The provider reports an MTU even if the interface is in another network namespace. */
-static void report_mtu(const struct rd_host *host, const struct rd_port *port, const char *name,
-		       struct rd_check_out *out)
-{
-	const struct rd_netdev *netdev = port->n_netdevs > 0 ? &host->netdevs[port->netdevs[0]] : NULL;
-
-	rd_check_warn(out, name,
-		      netdev ? rd_text("RDMA MTU %u (%s has %u)", port->mtu.v, netdev->name, netdev->mtu.v) :
-			       rd_text("RDMA MTU %u", port->mtu.v),
-		      rd_text("4096 (4200 or 9000 on the interface)"));
-}
-
 static void run_mtu(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	for (size_t p = 0; p < in->host->n_ports; p++) {
@@ -293,9 +281,17 @@ static void run_mtu(const struct rd_check_input *in, struct rd_check_out *out)
 			continue;
 		if (port->mtu.known != RD_OK)
 			rd_check_unknown(out, name.text, "MTU not reported (no interface in this network namespace)");
-		else if (port->mtu.v < 4096)
-			report_mtu(in->host, port, name.text, out);
-		else
+		else if (port->mtu.v < 4096) {
+			/* The provider reports an MTU even if the interface is in another network namespace. */
+			const struct rd_netdev *netdev = port->n_netdevs > 0 ? &in->host->netdevs[port->netdevs[0]] :
+									       NULL;
+
+			rd_check_warn(out, name.text,
+				      netdev ? rd_text("RDMA MTU %u (%s has %u)", port->mtu.v, netdev->name,
+						       netdev->mtu.v) :
+					       rd_text("RDMA MTU %u", port->mtu.v),
+				      rd_text("4096 (4200 or 9000 on the interface)"));
+		} else
 			rd_check_good(out, name.text);
 	}
 	rd_check_skip(out, "no RoCE compute port on a host with accelerators");

@@ -222,7 +222,7 @@ static bool drives_nic(const struct rd_host *host, const char *module)
 	"# reinstall one stack for this kernel, rebuild the initramfs, and reboot while no job runs\n" \
 	"# modinfo shows the origin of a module"
 
-static char *fix_of(const struct rd_module *module)
+static char *fix_of(const struct rd_loaded_module *module)
 {
 	return rd_text("modinfo -n ib_core %s\n" FIX, module->name);
 }
@@ -231,7 +231,7 @@ static char *fix_of(const struct rd_module *module)
 static void run_modules(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_system *system = in->system;
-	const struct rd_module *core = system ? rd_system_module(system, "ib_core") : NULL;
+	const struct rd_loaded_module *core = system ? rd_system_module(system, "ib_core") : NULL;
 
 	if (!system || !system->modules_known) {
 		rd_check_unknown(out, "ib_core", "/proc/modules could not be read");
@@ -242,7 +242,7 @@ static void run_modules(const struct rd_check_input *in, struct rd_check_out *ou
 		return;
 	}
 	for (size_t i = 0; i < system->n_modules; i++) {
-		const struct rd_module *module = &system->modules[i];
+		const struct rd_loaded_module *module = &system->modules[i];
 
 		if (!module->rdma && !drives_nic(in->host, module->name))
 			continue;

@@ -479,49 +479,6 @@ static const struct {
 	{ { RD_KLOG_POWER_UNKNOWN, RD_SEV_WARNING, 0 }, false },
 };
 
-/* Healthy systems log the line, too: many slots advertise 25 W or nothing at all, and the card works. So it is evidence only
- * if a port of the NIC is down or lanes are missing. */
-static void judge_power(const struct rd_check_input *in, int pci, const struct rd_krecord *record,
-			enum rd_severity result, struct rd_check_out *out)
-{
-	const struct rd_pci *nic = &in->host->pcis[pci];
-	const struct rd_port *down = NULL;
-	bool compute = false; /* `down` is a compute port */
-	size_t ports = 0, active = 0;
-
-	for (size_t p = 0; p < in->host->n_ports; p++) {
-		const struct rd_port *port = &in->host->ports[p];
-
-		if (in->host->ibdevs[port->ibdev].pci != pci || !port->state)
-			continue;
-		ports++;
-		active += rd_port_active(port);
-		if (rd_port_active(port) || (down && in->ports->v[p].role != RD_ROLE_COMPUTE))
-			continue;
-		down = port;
-		compute = in->ports->v[p].role == RD_ROLE_COMPUTE;
-	}
-	if (compute)
-		rd_check_bad(out, result, nic->addr,
-			     rd_text("%s/%u is %s; kernel log: %.200s", rd_ibdev_label(in->host, down->ibdev),
-				     down->num, down->state, record->text),
-			     rd_text("no such line"), NULL);
-	else if (nic->now.width.known == RD_OK && nic->max.width.known == RD_OK && nic->now.width.v < nic->max.width.v)
-		rd_check_warn(out, nic->addr,
-			      rd_text("link width x%u of x%u; kernel log: %.200s", nic->now.width.v, nic->max.width.v,
-				      record->text),
-			      rd_text("no such line"));
-	else if (ports > 0 && active > 0)
-		rd_check_note(out, nic->addr, rd_text("ports are up nevertheless; kernel log: %.200s", record->text),
-			      rd_text("no such line"),
-			      rd_text("# no action needed as long as port state and PCIe link width do not change"));
-	else
-		rd_check_unknown(
-			out, nic->addr,
-			"kernel log reports insufficient slot power; whether a port of this NIC should be up is "
-			"unknown");
-}
-
 static void run_slot_power(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	_cleanup_free_ bool *seen = rd_alloc(in->host->n_pcis + 1, sizeof(*seen));
@@ -542,9 +499,50 @@ static void run_slot_power(const struct rd_check_input *in, struct rd_check_out 
 			seen[known] = true;
 			if (power_lines[p].good)
 				continue;
-			if (pci >= 0)
-				judge_power(in, pci, record, power_lines[p].line.result, out);
-			else
+			if (pci >= 0) {
+				/* Healthy systems log the line, too: many slots advertise 25 W or nothing at all, and the card works. So it is evidence only
+				 * if a port of the NIC is down or lanes are missing. */
+				const struct rd_pci *nic = &in->host->pcis[pci];
+				const struct rd_port *down = NULL;
+				bool compute = false; /* `down` is a compute port */
+				size_t ports = 0, active = 0;
+
+				for (size_t j = 0; j < in->host->n_ports; j++) {
+					const struct rd_port *port = &in->host->ports[j];
+
+					if (in->host->ibdevs[port->ibdev].pci != pci || !port->state)
+						continue;
+					ports++;
+					active += rd_port_active(port);
+					if (rd_port_active(port) || (down && in->ports->v[j].role != RD_ROLE_COMPUTE))
+						continue;
+					down = port;
+					compute = in->ports->v[j].role == RD_ROLE_COMPUTE;
+				}
+				if (compute)
+					rd_check_bad(out, power_lines[p].line.result, nic->addr,
+						     rd_text("%s/%u is %s; kernel log: %.200s",
+							     rd_ibdev_label(in->host, down->ibdev), down->num,
+							     down->state, record->text),
+						     rd_text("no such line"), NULL);
+				else if (nic->now.width.known == RD_OK && nic->max.width.known == RD_OK &&
+					 nic->now.width.v < nic->max.width.v)
+					rd_check_warn(out, nic->addr,
+						      rd_text("link width x%u of x%u; kernel log: %.200s",
+							      nic->now.width.v, nic->max.width.v, record->text),
+						      rd_text("no such line"));
+				else if (ports > 0 && active > 0)
+					rd_check_note(
+						out, nic->addr,
+						rd_text("ports are up nevertheless; kernel log: %.200s", record->text),
+						rd_text("no such line"),
+						rd_text("# no action needed as long as port state and PCIe link width do not change"));
+				else
+					rd_check_unknown(
+						out, nic->addr,
+						"kernel log reports insufficient slot power; whether a port of this NIC should be up is "
+						"unknown");
+			} else
 				rd_check_unknown(out, "kernel log",
 						 "kernel log reports insufficient slot power for a NIC that is not "
 						 "known here");

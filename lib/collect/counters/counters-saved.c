@@ -219,20 +219,6 @@ static void document_deinit(struct document *document)
 	rd_buf_deinit(&document->time.text);
 }
 
-static double read_seconds(struct rd_json *json)
-{
-	char text[32];
-	const char *from;
-	double seconds;
-
-	rd_json_peek(json);
-	from = json->at;
-	rd_json_skip(json);
-	snprintf(text, sizeof(text), "%.*s", (int)(json->at - from), from);
-	from = text;
-	return rd_take_real(&from, &seconds) < 0 ? 0 : seconds;
-}
-
 static bool read_array(struct rd_json *json, struct rd_json *ret)
 {
 	bool is = rd_json_peek(json) == '[';
@@ -254,9 +240,18 @@ static void read_document(struct rd_json *json, struct document *document)
 			read_cell(json, &document->boot_id);
 		else if (strcmp(name.data, "time") == 0)
 			read_cell(json, &document->time);
-		else if (strcmp(name.data, "monotonic_seconds") == 0)
-			document->monotonic = read_seconds(json);
-		else if (strcmp(name.data, "counters") == 0)
+		else if (strcmp(name.data, "monotonic_seconds") == 0) {
+			char text[32];
+			const char *from;
+			double seconds;
+
+			rd_json_peek(json);
+			from = json->at;
+			rd_json_skip(json);
+			snprintf(text, sizeof(text), "%.*s", (int)(json->at - from), from);
+			from = text;
+			document->monotonic = rd_take_real(&from, &seconds) < 0 ? 0 : seconds;
+		} else if (strcmp(name.data, "counters") == 0)
 			document->has_counters = read_array(json, &document->counters);
 		else if (strcmp(name.data, "ports") == 0)
 			document->has_ports = read_array(json, &document->ports);

@@ -83,20 +83,6 @@ static void read_cpu(const struct rd_sysfs *fs, struct rd_host *host)
 	read_number(text, "model", &host->cpu.model.v, &host->cpu.model.known);
 }
 
-/* -1: firmware does not number the sockets. */
-static void read_package(const struct rd_sysfs *fs, struct rd_numa *numa)
-{
-	const char *at = numa->cpulist ? numa->cpulist : "";
-	int64_t package;
-	uint32_t cpu;
-
-	if (rd_take_u32(&at, RD_DECIMAL, 65535, &cpu) < 0)
-		return;
-	if (rd_sysfs_int(fs, &package, "/sys/devices/system/cpu/cpu%u/topology/physical_package_id", cpu) == RD_OK &&
-	    package >= 0 && package <= INT32_MAX)
-		RD_SET(numa->package, (int)package);
-}
-
 void rd_collect_numa(const struct rd_sysfs *fs, struct rd_host *host)
 {
 	_cleanup_free_ char *bios = rd_sysfs_text(fs, NULL, "/sys/class/dmi/id/bios_version");
@@ -114,6 +100,9 @@ void rd_collect_numa(const struct rd_sysfs *fs, struct rd_host *host)
 		struct rd_numa *numa;
 		enum rd_known known;
 		uint32_t id;
+		const char *at;
+		int64_t package;
+		uint32_t cpu;
 
 		if (strncmp(names.v[i], "node", 4) != 0 || rd_parse_u32(names.v[i] + 4, RD_DECIMAL, 65535, &id) < 0)
 			continue;
@@ -123,7 +112,14 @@ void rd_collect_numa(const struct rd_sysfs *fs, struct rd_host *host)
 		/* Every node has the file: a node of memory alone, such as that of a GPU, has nothing in it. */
 		if (known == RD_ABSENT)
 			numa->cpulist = rd_dup("");
-		read_package(fs, numa);
+		/* -1: firmware does not number the sockets. */
+		at = numa->cpulist ? numa->cpulist : "";
+		if (rd_take_u32(&at, RD_DECIMAL, 65535, &cpu) < 0)
+			continue;
+		if (rd_sysfs_int(fs, &package, "/sys/devices/system/cpu/cpu%u/topology/physical_package_id", cpu) ==
+			    RD_OK &&
+		    package >= 0 && package <= INT32_MAX)
+			RD_SET(numa->package, (int)package);
 	}
 }
 

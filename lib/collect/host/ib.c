@@ -184,17 +184,6 @@ static void read_port(const struct rd_sysfs *fs, const char *dir, unsigned what,
 	}
 }
 
-/* InfiniBand: the lower half of the port's first GID. */
-static void set_guid(struct rd_port *port)
-{
-	char text[40];
-
-	if (rd_port_is_ethernet(port) || port->n_gids == 0 || port->gids[0].index != 0)
-		return;
-	rd_gid_text(&port->gids[0], text);
-	port->guid = rd_dup(text + 20);
-}
-
 static void read_ports(const struct rd_sysfs *fs, const char *name, unsigned what, struct rd_host *host, int ibdev)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
@@ -208,6 +197,7 @@ static void read_ports(const struct rd_sysfs *fs, const char *name, unsigned wha
 		struct rd_port *port;
 		char dir[256];
 		uint32_t num;
+		char text[40];
 
 		if (rd_parse_u32(names.v[i], RD_DECIMAL, PORTS_MAX, &num) < 0 || num < 1)
 			continue;
@@ -215,7 +205,11 @@ static void read_ports(const struct rd_sysfs *fs, const char *name, unsigned wha
 		port->num = num;
 		snprintf(dir, sizeof(dir), IB "/%s/ports/%s", name, names.v[i]);
 		read_port(fs, dir, what, port);
-		set_guid(port);
+		/* InfiniBand: the lower half of the port's first GID. */
+		if (rd_port_is_ethernet(port) || port->n_gids == 0 || port->gids[0].index != 0)
+			continue;
+		rd_gid_text(&port->gids[0], text);
+		port->guid = rd_dup(text + 20);
 	}
 }
 

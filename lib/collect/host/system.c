@@ -338,12 +338,12 @@ static void collect_modules(const struct rd_sysfs *fs, struct rd_system *system)
 	if (core >= 0)
 		rd_kmods_mark_users(&mods, core, marked);
 	for (size_t i = 0; i < mods.n; i++) {
-		struct rd_module *module;
+		struct rd_loaded_module *module;
 
 		module = RD_ADD(system->modules, system->n_modules, system->cap_modules);
-		*module = (struct rd_module){ .name = rd_dup(mods.v[i].name),
-					      .out_of_tree = mods.v[i].out_of_tree,
-					      .rdma = marked[i] };
+		*module = (struct rd_loaded_module){ .name = rd_dup(mods.v[i].name),
+						     .out_of_tree = mods.v[i].out_of_tree,
+						     .rdma = marked[i] };
 		if (marked[i] || is_beside(mods.v[i].name))
 			module->version = rd_sysfs_text(fs, NULL, "/sys/module/%s/version", mods.v[i].name);
 	}

@@ -350,27 +350,6 @@ static void add_route(struct rd_netstate *net, const struct rd_route *route)
 	*RD_ADD(net->routes, net->n_routes, net->cap_routes) = *route;
 }
 
-/* Adds a route for each next hop of a multipath route. */
-static void add_hops(struct rd_netstate *net, const struct nlattr *multipath, struct rd_route *route)
-{
-	const uint8_t *at = mnl_attr_get_payload(multipath);
-	size_t left = mnl_attr_get_payload_len(multipath);
-	struct rtnexthop hop;
-
-	route->multipath = true;
-	while (left >= sizeof(hop)) {
-		memcpy(&hop, at, sizeof(hop));
-		if (hop.rtnh_len < sizeof(hop) || hop.rtnh_len > left)
-			break;
-		route->ifindex = hop.rtnh_ifindex > 0 ? (unsigned)hop.rtnh_ifindex : 0;
-		add_route(net, route);
-		if (MNL_ALIGN((size_t)hop.rtnh_len) >= left)
-			break;
-		at += MNL_ALIGN((size_t)hop.rtnh_len);
-		left -= MNL_ALIGN((size_t)hop.rtnh_len);
-	}
-}
-
 /* Decodes a route message, also of table local. *multipath: its next hops; NULL: none. */
 static bool decode_route(uint16_t type, const uint8_t *body, size_t size, struct rd_route *ret, struct rtmsg *info,
 			 const struct nlattr **multipath)
@@ -415,9 +394,25 @@ static int take_route(void *arg, uint16_t type, const uint8_t *body, size_t size
 	if (net->n_routes >= ROUTES_MAX || !decode_route(type, body, size, &route, &info, &multipath) ||
 	    route.table == RT_TABLE_LOCAL || (info.rtm_flags & RTM_F_CLONED))
 		return 0;
-	if (multipath)
-		add_hops(net, multipath, &route);
-	else
+	if (multipath) {
+		/* Adds a route for each next hop of a multipath route. */
+		const uint8_t *at = mnl_attr_get_payload(multipath);
+		size_t left = mnl_attr_get_payload_len(multipath);
+		struct rtnexthop hop;
+
+		route.multipath = true;
+		while (left >= sizeof(hop)) {
+			memcpy(&hop, at, sizeof(hop));
+			if (hop.rtnh_len < sizeof(hop) || hop.rtnh_len > left)
+				break;
+			route.ifindex = hop.rtnh_ifindex > 0 ? (unsigned)hop.rtnh_ifindex : 0;
+			add_route(net, &route);
+			if (MNL_ALIGN((size_t)hop.rtnh_len) >= left)
+				break;
+			at += MNL_ALIGN((size_t)hop.rtnh_len);
+			left -= MNL_ALIGN((size_t)hop.rtnh_len);
+		}
+	} else
 		add_route(net, &route);
 	return 0;
 }

@@ -160,32 +160,6 @@ static void add_link(struct snapshot *shot, enum rd_area area, const char *subje
 			     strrchr(target, '/') ? strrchr(target, '/') + 1 : target);
 }
 
-/* Network, display and accelerator functions, and bridges. */
-static void add_pcis(struct snapshot *shot, const struct rd_host *host)
-{
-	static const char *const link[] = { "current_link_speed", "current_link_width", "max_link_speed",
-					    "max_link_width", NULL };
-	static const char *const device[] = { "vendor", "device", "class", "numa_node", NULL };
-
-	for (size_t i = 0; i < host->n_pcis; i++) {
-		const struct rd_pci *pci = &host->pcis[i];
-		uint32_t base = pci->class.v >> 16;
-		char dir[64], path[80];
-
-		if (base != RD_PCI_NETWORK && base != RD_PCI_DISPLAY && base != RD_PCI_ACCELERATOR &&
-		    pci->class.v >> 8 != RD_PCI_CLASS_BRIDGE)
-			continue;
-		snprintf(dir, sizeof(dir), "/sys/bus/pci/devices/%s", pci->addr);
-		rd_facts_add(shot->facts, RD_AREA_DEVICE, pci->addr, "present", "yes");
-		add_all(shot, RD_AREA_LINK, pci->addr, dir, link);
-		add_all(shot, RD_AREA_DEVICE, pci->addr, dir, device);
-		snprintf(path, sizeof(path), "%s/driver", dir);
-		add_link(shot, RD_AREA_DEVICE, pci->addr, "driver", path);
-		if (pci->parent >= 0)
-			rd_facts_add(shot->facts, RD_AREA_DEVICE, pci->addr, "bridge", host->pcis[pci->parent].addr);
-	}
-}
-
 static void add_netdevs(struct snapshot *shot)
 {
 	static const char *const link[] = { "operstate", "carrier", "speed", "duplex", "mtu", "mode", NULL };
@@ -295,6 +269,9 @@ int rd_snapshot_collect(struct rd_source *src, struct rd_facts *ret, struct rd_e
 	static const char *const firmware[] = { "fw_ver", "board_id", "hca_type", "hw_rev", NULL };
 	static const char *const guids[] = { "node_guid", "sys_image_guid", "node_desc", "node_type", NULL };
 	_cleanup_names_ struct rd_names names = { 0 };
+	static const char *const link[] = { "current_link_speed", "current_link_width", "max_link_speed",
+					    "max_link_width", NULL };
+	static const char *const device[] = { "vendor", "device", "class", "numa_node", NULL };
 
 	add_file(&shot, RD_AREA_HOST, "host", "hostname", "/proc/sys/kernel", "hostname");
 	add_file(&shot, RD_AREA_HOST, "host", "boot", "/proc/sys/kernel/random", "boot_id");
@@ -316,7 +293,24 @@ int rd_snapshot_collect(struct rd_source *src, struct rd_facts *ret, struct rd_e
 			add_port(&shot, names.v[i], ports.v[k]);
 	}
 	add_netdevs(&shot);
-	add_pcis(&shot, &host);
+	/* Network, display and accelerator functions, and bridges. */
+	for (size_t j = 0; j < host.n_pcis; j++) {
+		const struct rd_pci *pci = &host.pcis[j];
+		uint32_t base = pci->class.v >> 16;
+		char dir[64], path[80];
+
+		if (base != RD_PCI_NETWORK && base != RD_PCI_DISPLAY && base != RD_PCI_ACCELERATOR &&
+		    pci->class.v >> 8 != RD_PCI_CLASS_BRIDGE)
+			continue;
+		snprintf(dir, sizeof(dir), "/sys/bus/pci/devices/%s", pci->addr);
+		rd_facts_add(shot.facts, RD_AREA_DEVICE, pci->addr, "present", "yes");
+		add_all(&shot, RD_AREA_LINK, pci->addr, dir, link);
+		add_all(&shot, RD_AREA_DEVICE, pci->addr, dir, device);
+		snprintf(path, sizeof(path), "%s/driver", dir);
+		add_link(&shot, RD_AREA_DEVICE, pci->addr, "driver", path);
+		if (pci->parent >= 0)
+			rd_facts_add(shot.facts, RD_AREA_DEVICE, pci->addr, "bridge", host.pcis[pci->parent].addr);
+	}
 	add_modules(&shot);
 	add_settings(&shot);
 	rd_snapshot_net(&net, ret);

@@ -23,8 +23,8 @@ enum rd_topic {
 	RD_TOPIC_PAUSE_STORM,
 	RD_TOPIC_PAUSE_SENT,
 	RD_TOPIC_PAUSE_GOT,
-	RD_TOPIC_PAUSED_US, /* this host paused the link partner */
-	RD_TOPIC_HELD_US,   /* the link partner paused this host */
+	RD_TOPIC_PAUSE_SENT_TIME, /* this host paused the link partner */
+	RD_TOPIC_PAUSE_GOT_TIME,  /* the link partner paused this host */
 	RD_TOPIC_DROP,
 	RD_TOPIC_DISCARDED, /* not sent for lack of a link or of credits; RD_TOPIC_DROP: received */
 	RD_TOPIC_LIMITED,

@@ -55,7 +55,7 @@ static bool same_name(const char *a, const char *b)
 	return *a == *b;
 }
 
-const struct rd_module *rd_system_module(const struct rd_system *system, const char *name)
+const struct rd_loaded_module *rd_system_module(const struct rd_system *system, const char *name)
 {
 	for (size_t i = 0; i < system->n_modules; i++)
 		if (same_name(system->modules[i].name, name))

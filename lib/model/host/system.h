@@ -11,7 +11,7 @@
 #define RD_UNLIMITED UINT64_MAX
 
 /* A loaded module. */
-struct rd_module {
+struct rd_loaded_module {
 	char *name;
 	char *version;	  /* its version attribute; most in-tree modules have none */
 	bool out_of_tree; /* sets the kernel's taint flag O */
@@ -53,7 +53,7 @@ struct rd_text_list {
 struct rd_system {
 	char *release; /* of the kernel */
 	bool modules_known;
-	struct rd_module *modules;
+	struct rd_loaded_module *modules;
 	size_t n_modules, cap_modules;
 	/* Whose processes are shown: none, those of a container (kthreadd is not process 2), of the host. */
 	enum { RD_OF_NOBODY, RD_OF_CONTAINER, RD_OF_HOST } processes;
@@ -100,7 +100,7 @@ struct rd_system {
 void rd_system_deinit(struct rd_system *system);
 
 /* NULL: not loaded (or unknown: system->modules_known). "-" and "_" are equal. */
-const struct rd_module *rd_system_module(const struct rd_system *system, const char *name);
+const struct rd_loaded_module *rd_system_module(const struct rd_system *system, const char *name);
 
 /* Copies. */
 void rd_text_list_add(struct rd_text_list *list, const char *text);

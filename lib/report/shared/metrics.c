@@ -108,7 +108,7 @@ struct rd_metric *rd_metrics_family(struct rd_metrics *metrics, const char *name
 	return metric;
 }
 
-static void add_sample(struct rd_metric *family, struct rd_sample sample, const struct rd_label *labels, size_t n)
+static void add_sample(struct rd_metric *family, struct rd_metric_sample sample, const struct rd_label *labels, size_t n)
 {
 	/* NULL if no label has a value. */
 	_cleanup_buf_ struct rd_buf out = { 0 };
@@ -136,12 +136,12 @@ static void add_sample(struct rd_metric *family, struct rd_sample sample, const 
 
 void rd_metric_uint(struct rd_metric *family, uint64_t value, const struct rd_label *labels, size_t n)
 {
-	add_sample(family, (struct rd_sample){ .is_uint = true, .u = value }, labels, n);
+	add_sample(family, (struct rd_metric_sample){ .is_uint = true, .u = value }, labels, n);
 }
 
 void rd_metric_double(struct rd_metric *family, double value, const struct rd_label *labels, size_t n)
 {
-	add_sample(family, (struct rd_sample){ .d = value }, labels, n);
+	add_sample(family, (struct rd_metric_sample){ .d = value }, labels, n);
 }
 
 /* Converts a report to metrics: common metrics, and sections as families. */
@@ -199,20 +199,6 @@ static void label_text(const struct rd_cell *cell, char *ret, size_t size)
 		snprintf(ret, size, "%s", cell->b ? "yes" : "no");
 }
 
-static void add_cell(struct rd_metric *family, const struct rd_cell *cell, const struct rd_label *labels, size_t n)
-{
-	if (cell->known != RD_OK)
-		return;
-	if (cell->type == RD_T_UINT)
-		rd_metric_uint(family, cell->u, labels, n);
-	else if (cell->type == RD_T_BOOL)
-		rd_metric_uint(family, cell->b, labels, n);
-	else if (cell->type == RD_T_INT)
-		rd_metric_double(family, (double)cell->i, labels, n);
-	else if (cell->type == RD_T_DOUBLE || cell->type == RD_T_SHARE)
-		rd_metric_double(family, cell->d, labels, n);
-}
-
 void rd_metrics_add_section(struct rd_metric *family, const struct rd_section *section, size_t value, const int *columns)
 {
 	for (size_t i = 0; i < section->n; i++) {
@@ -225,6 +211,15 @@ void rd_metrics_add_section(struct rd_metric *family, const struct rd_section *s
 			label_text(&cells[columns[n]], text[n], LABEL_MAX);
 			labels[n] = (struct rd_label){ section->columns[columns[n]].key, text[n] };
 		}
-		add_cell(family, &cells[value], labels, n);
+		if (cells[value].known != RD_OK)
+			continue;
+		if (cells[value].type == RD_T_UINT)
+			rd_metric_uint(family, cells[value].u, labels, n);
+		else if (cells[value].type == RD_T_BOOL)
+			rd_metric_uint(family, cells[value].b, labels, n);
+		else if (cells[value].type == RD_T_INT)
+			rd_metric_double(family, (double)cells[value].i, labels, n);
+		else if (cells[value].type == RD_T_DOUBLE || cells[value].type == RD_T_SHARE)
+			rd_metric_double(family, cells[value].d, labels, n);
 	}
 }

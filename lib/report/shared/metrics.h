@@ -14,7 +14,7 @@ struct rd_label {
 	const char *name, *value; /* NULL or empty value: no label */
 };
 
-struct rd_sample {
+struct rd_metric_sample {
 	char *labels; /* as in both formats, "{a=\"b\"}"; owned; NULL: none */
 	bool is_uint;
 	union {
@@ -27,7 +27,7 @@ struct rd_metric {
 	char *name;	   /* complete, with "rdmadiag_" and the unit, without "_total"; owned */
 	char *unit, *help; /* owned; NULL: none */
 	enum rd_metric_type type;
-	struct rd_sample *samples;
+	struct rd_metric_sample *samples;
 	size_t n, cap;
 };
 
