@@ -3,6 +3,7 @@
 #ifndef RD_CMD_CHECKS_H
 #define RD_CMD_CHECKS_H
 
+#include "base/stall.h"
 #include "check/shared/check.h"
 #include "cmd/cmd.h"
 #include "model/host/klog.h"
@@ -15,6 +16,7 @@
 #include "model/rdma/qp-pairs.h"
 #include "model/rdma/qp.h"
 #include "model/shared/finding.h"
+#include "report/host/report-check.h"
 
 struct checks {
 	struct rd_host host;
@@ -54,5 +56,18 @@ int checks_record(struct rd_source *source, struct rd_err *err);
  * read may hide a fault; else 0.
  */
 void checks_conclude(struct checks *checks, const bool *chosen, enum rd_severity least, bool all_required);
+
+/* What check concludes from them. */
+struct check_result {
+	struct rd_stalls stalls; /* of the host or bundle, and of files named by options */
+	struct checks checks;
+	struct rd_findings moved; /* counters that changed, with --since */
+	const char *no_rdma;	  /* why there is nothing to judge, in `why`; NULL: RDMA is present */
+	struct rd_err why;	  /* the same in full */
+	int status;		  /* exit code; with --observe the report has 0 */
+};
+void check_result_deinit(struct check_result *result);
+
+void check_count(const struct check_result *result, struct rd_check_numbers *ret);
 
 #endif

@@ -5,13 +5,11 @@
 #include <time.h>
 
 #include "base/memory.h"
-#include "base/stall.h"
 #include "check/shared/unread.h"
 #include "checks.h"
 #include "cmd/counters/counters.h"
 #include "cmd/datafile.h"
 #include "cmd/repeat.h"
-#include "report/host/report-check.h"
 #include "source/guard/source-guard.h"
 
 struct check_opts {
@@ -21,15 +19,14 @@ struct check_opts {
 	struct rd_repeat repeat;
 };
 
-struct check_result {
-	struct rd_stalls stalls; /* of the host or bundle, and of files named by options */
-	struct checks checks;
-	struct rd_findings moved; /* counters that changed, with --since */
-	const char *no_rdma;	  /* why there is nothing to judge, in `why`; NULL: RDMA is present */
-	struct rd_err why;	  /* the same in full */
-	int status;		  /* exit code; with --observe the report has 0 */
-};
 /* What check counts, and the verdict on a host without RDMA. */
+
+void check_result_deinit(struct check_result *result)
+{
+	checks_deinit(&result->checks);
+	rd_findings_deinit(&result->moved);
+	rd_stalls_deinit(&result->stalls);
+}
 
 /* Devices that chassis, twins or the profile lead one to expect, and that have no port: at least one for each. */
 static size_t count_expected(const struct rd_findings *findings)
@@ -47,7 +44,7 @@ static size_t count_expected(const struct rd_findings *findings)
 	return lost > listed ? lost : listed;
 }
 
-static void check_count(const struct check_result *result, struct rd_check_numbers *ret)
+void check_count(const struct check_result *result, struct rd_check_numbers *ret)
 {
 	const struct rd_host *host = &result->checks.host;
 
@@ -248,9 +245,7 @@ static int check_once(struct rd_ctx *ctx, void *arg)
 	/* A read that hung may succeed next time; an invalid profile stays invalid. */
 	if (r == -ETIMEDOUT)
 		r = RD_EXIT_UNKNOWN;
-	checks_deinit(&result.checks);
-	rd_findings_deinit(&result.moved);
-	rd_stalls_deinit(&result.stalls);
+	check_result_deinit(&result);
 	return opts->observe ? RD_EXIT_OK : r;
 }
 

@@ -90,10 +90,4 @@ int counters_watch(struct counters *c);
 /* counters-live.c */
 int counters_live(struct counters *c);
 
-/* counters-until.c */
-struct counters_until;
-
-/* counters-record.c */
-struct counters_file;
-
 #endif

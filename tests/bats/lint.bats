@@ -74,9 +74,9 @@ breach() {
 }
 
 @test "names: a second function of the same name is found, one that only its file sees is none" {
-	breach lib/report/shared/report.c $'int topo_judge(void)\n{\n\treturn 0;\n}' names.sh
-	[[ $output == *"cmd/checks/topo-judge.c"* ]]
-	printf 'int topo_judge(void);\nstatic int topo_learn(void)\n{\n\treturn 0;\n}\n' >>lib/report/shared/report.c
+	breach lib/report/shared/report.c $'int checks_load(void)\n{\n\treturn 0;\n}' names.sh
+	[[ $output == *"cmd/checks/checks.c"* ]]
+	printf 'int checks_load(void);\nstatic int topo_learn(void)\n{\n\treturn 0;\n}\n' >>lib/report/shared/report.c
 	tests/lint/names.sh
 }
 

@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/checks/check-result.h"
 #include "cmd/checks/checks.h"
 #include "collect/shared/sysfs.h"
 

@@ -232,7 +232,7 @@ struct rd_port_rate {
 	bool lost;	   /* reported as having lost its traffic, which has not come back yet */
 };
 
-/* Rates of all ports of a set; see analyse/counters/rates.h. */
+/* Rates of all ports of a set; see analyse/counters/delta.h. */
 struct rd_rates {
 	struct rd_port_rate *ports; /* as many as the set has ports */
 	size_t n;
