@@ -221,7 +221,7 @@ static void read_devices(const struct rd_sysfs *fs, struct rd_system *system)
 		return;
 	rd_names_sort_natural(&names);
 	system->uverbs_known = true;
-	system->dev_known = fs->src->ops->stat_rdev(fs->src, "/dev/null", &value, NULL) == 0;
+	system->dev_known = rd_stat(fs->src, RD_OP_RDEV, "/dev/null", &value, NULL) == 0;
 	for (size_t i = 0; i < names.n && i < 4096; i++)
 		if (strncmp(names.v[i], "uverbs", 6) == 0) {
 			struct rd_source *src = fs->src;
@@ -233,12 +233,12 @@ static void read_devices(const struct rd_sysfs *fs, struct rd_system *system)
 			*uverbs = (struct rd_uverbs){ .name = rd_dup(names.v[i]) };
 			uverbs->ibdev = rd_sysfs_text(fs, NULL, "/sys/class/infiniband_verbs/%s/ibdev", names.v[i]);
 			snprintf(path, sizeof(path), "/dev/infiniband/%.64s", names.v[i]);
-			uverbs->node = src->ops->stat_rdev(src, path, &rdev, NULL) == 0;
-			if (uverbs->node && src->ops->stat_mode(src, path, &rdev, NULL) == 0)
+			uverbs->node = rd_stat(src, RD_OP_RDEV, path, &rdev, NULL) == 0;
+			if (uverbs->node && rd_stat(src, RD_OP_MODE, path, &rdev, NULL) == 0)
 				RD_SET(uverbs->mode, (unsigned)rdev);
 		}
 	system->has_rdma_cm = rd_sysfs_list(fs, &misc, "/sys/class/misc/rdma_cm") == 0;
-	system->rdma_cm_node = fs->src->ops->stat_rdev(fs->src, "/dev/infiniband/rdma_cm", &value, NULL) == 0;
+	system->rdma_cm_node = rd_stat(fs->src, RD_OP_RDEV, "/dev/infiniband/rdma_cm", &value, NULL) == 0;
 }
 
 /* "libmlx5-rdmav34.so", "mlx5.driver": "mlx5". An empty name: no provider. */

@@ -155,18 +155,19 @@ static int take_message(void *arg, uint16_t type, const uint8_t *body, size_t si
 	return 0;
 }
 
-/* Whether modules of legacy iptables are loaded: their rules cannot be read over netlink. */
-static bool has_iptables_rules(const struct rd_sysfs *fs)
+/* Whether a module of legacy iptables is loaded, whose rules cannot be read over netlink: 0 if so, or why not, or why that is
+ * unknown. */
+static int find_iptables(const struct rd_sysfs *fs)
 {
 	static const char *const modules[] = { "iptable_filter", "iptable_raw", "iptable_mangle" };
+	int r = -ENOENT;
 
-	for (size_t i = 0; i < RD_ARRAY_SIZE(modules); i++) {
+	for (size_t i = 0; i < RD_ARRAY_SIZE(modules) && r && !rd_could_not_look(r); i++) {
 		_cleanup_names_ struct rd_names names = { 0 };
 
-		if (rd_sysfs_list(fs, &names, "/sys/module/%s", modules[i]) == 0)
-			return true;
+		r = rd_sysfs_list(fs, &names, "/sys/module/%s", modules[i]);
 	}
-	return false;
+	return r;
 }
 
 void rd_collect_firewall(const struct rd_sysfs *fs, struct rd_netstate *net)
@@ -180,10 +181,15 @@ void rd_collect_firewall(const struct rd_sysfs *fs, struct rd_netstate *net)
 	struct ruleset set = { 0 };
 	_cleanup_names_ struct rd_names names = { 0 };
 	struct rd_firewall *firewall = &net->firewall;
+	int r = find_iptables(fs);
 
-	if (has_iptables_rules(fs))
+	firewall->legacy = r == 0;
+	if (r == 0 || rd_could_not_look(r))
 		return;
-	if (rd_sysfs_list(fs, &names, "/sys/module/nf_tables") < 0) {
+	r = rd_sysfs_list(fs, &names, "/sys/module/nf_tables");
+	if (rd_could_not_look(r))
+		return;
+	if (r < 0) {
 		/* A query would load the module. Without it there are no rules, provided that sysfs lists modules. */
 		firewall->known = rd_sysfs_list(fs, &names, "/sys/module") == 0 ? RD_OK : RD_ABSENT;
 		return;
