@@ -2,9 +2,9 @@
 /* diff: changes on a host between two captures, or between a capture and now. */
 #include "repeat.h"
 
-#include "analyse/compare/diff.h"
+#include "analyse/compare/compare.h"
 #include "collect/snapshot/snapshot.h"
-#include "report/host/report-diff.h"
+#include "report/host/report-capture.h"
 
 #include <errno.h>
 #include <string.h>
@@ -51,28 +51,11 @@ static int side_init(struct side *side, const char *path, struct rd_err *err)
 	return rd_snapshot_collect(side->source, &side->facts, err);
 }
 
-static void add_changes(struct rd_report *report, const struct rd_changes *changes)
-{
-	struct rd_section *section = rd_report_diff();
-
-	for (size_t i = 0; i < changes->n; i++) {
-		const struct rd_change *change = &changes->v[i];
-		const struct rd_fact *fact = change->after ? change->after : change->before;
-
-		rd_report_diff_add(section, rd_area_name(fact->area), fact->subject, fact->field,
-				   change->before ? change->before->value : NULL,
-				   change->after ? change->after->value : NULL, change->weight);
-		if (change->weight >= MATTERS && fact->area != RD_AREA_COUNTER)
-			report->status = RD_EXIT_WARNING;
-	}
-	rd_report_add(report, section);
-}
-
 /* Host and time of the document are those of `after`. */
 static void make_report(struct rd_ctx *ctx, const struct side *before, const struct side *after,
 			struct rd_report *report)
 {
-	_cleanup_(rd_changes_deinit) struct rd_changes changes = { 0 };
+	struct rd_changes changes = { 0 };
 	struct timespec now = { 0 };
 
 	rd_diff(&before->facts, &after->facts, &changes);
@@ -84,8 +67,14 @@ static void make_report(struct rd_ctx *ctx, const struct side *before, const str
 		clock_gettime(CLOCK_REALTIME, &now);
 		RD_SET(report->read_at, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
 	}
-	rd_report_diff_base(report, before->host, before->time);
-	add_changes(report, &changes);
+	rd_report_changes(report, before->host, before->time, &changes);
+	for (size_t i = 0; i < changes.n; i++) {
+		const struct rd_fact *fact = changes.v[i].after ? changes.v[i].after : changes.v[i].before;
+
+		if (changes.v[i].weight >= MATTERS && fact->area != RD_AREA_COUNTER)
+			report->status = RD_EXIT_WARNING;
+	}
+	free(changes.v);
 }
 
 static int compare(struct rd_ctx *ctx, void *arg)

@@ -10,8 +10,7 @@
 #include "collect/host/host.h"
 #include "collect/nccl/runlog.h"
 #include "nicmap.h"
-#include "report/nicmap/report-against.h"
-#include "report/nicmap/report-nicmap-page.h"
+#include "report/nicmap/report-nicmap.h"
 #include "report/shared/finding.h"
 
 /* Rows of the table without -v. */

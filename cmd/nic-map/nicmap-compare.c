@@ -8,7 +8,6 @@
 #include "cmd/bundles/bundles.h"
 #include "collect/snapshot/snapshot.h"
 #include "nicmap.h"
-#include "report/nicmap/report-nicmap-page.h"
 #include "report/nicmap/report-nicmap.h"
 #include "report/shared/finding.h"
 

@@ -11,7 +11,6 @@
 #include "cmd/datafile.h"
 #include "collect/net/netstate.h"
 #include "nicmap.h"
-#include "report/nicmap/report-nicmap-page.h"
 #include "report/nicmap/report-nicmap.h"
 
 /* Device names are foreign input, and a shell evaluates the output. */

@@ -10,9 +10,7 @@
 #include "base/number.h"
 #include "diagnose/findings/findings.h"
 #include "model/nicmap/library-rules.h"
-#include "report/nicmap/report-nicmap-page.h"
 #include "report/nicmap/report-nicmap.h"
-#include "report/nicmap/report-stacks.h"
 #include "report/shared/finding.h"
 
 int nicmap_print(struct rd_ctx *ctx, struct nicmap *nm, const struct rd_section *const *sections, size_t n)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Compares hosts that should be alike. Pure. */
+/* Compares hosts that should be alike, and captures of one host. Pure. */
 #ifndef RD_ANALYSE_COMPARE_H
 #define RD_ANALYSE_COMPARE_H
 
@@ -27,5 +27,9 @@ void rd_comparison_deinit(struct rd_comparison *comparison);
  * and no host as wrong. Equal findings become one, with a list of hosts. Time: n log n in hosts.
  */
 void rd_compare(const struct rd_compared *hosts, size_t n, struct rd_comparison *ret);
+
+/* Compares two sorted lists of one host, which must outlive the result. If a device was added or removed, only that is reported, not
+ * its attributes. */
+void rd_diff(const struct rd_facts *before, const struct rd_facts *after, struct rd_changes *ret);
 
 #endif

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analyse/compare/diff.h"
+#include "analyse/compare/compare.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "model/host/attributes.h"
-
-void rd_changes_deinit(struct rd_changes *changes)
-{
-	free(changes->v);
-	*changes = (struct rd_changes){ 0 };
-}
 
 static const struct rd_fact *fact_of(const struct rd_change *change)
 {
@@ -122,9 +116,8 @@ static void add_change(struct rd_changes *changes, const struct rd_facts *before
 	if (follows_from_device(before, after, fact_of(&change)) ||
 	    follows_from_module(&change, old ? after : before) || is_unread(&change, before, after))
 		return;
-	rd_reserve(&changes->v, &changes->cap, changes->n + 1, sizeof(change));
 	change.weight = is_idling(new ? after : before, fact_of(&change)) ? 15 : weight_of(&change);
-	changes->v[changes->n++] = change;
+	*RD_ADD(changes->v, changes->n, changes->cap) = change;
 }
 
 void rd_diff(const struct rd_facts *before, const struct rd_facts *after, struct rd_changes *ret)

@@ -42,4 +42,15 @@ void rd_facts_deinit(struct rd_facts *facts);
 /* Order: area, subject, field; numbers within names by value ("eth2" before "eth10"). */
 int rd_fact_compare(const struct rd_fact *a, const struct rd_fact *b);
 
+/* Differences of two lists. */
+struct rd_change {
+	const struct rd_fact *before, *after; /* into the two lists; NULL: absent there */
+	unsigned weight;		      /* significance, 1 to 100 */
+};
+
+struct rd_changes {
+	struct rd_change *v; /* owned; highest weight first */
+	size_t n, cap;
+};
+
 #endif

@@ -1,55 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tables, headlines and notes of nic-map. */
 #ifndef RD_REPORT_NICMAP_H
 #define RD_REPORT_NICMAP_H
 
 #include "model/host/selection.h"
+#include "model/host/system.h"
+#include "model/nicmap/against.h"
 #include "model/nicmap/compared.h"
+#include "model/nicmap/library-rules.h"
 #include "model/nicmap/nicmap.h"
 #include "report/shared/report.h"
 
-/* Columns of the table of NICs, for -o. */
-enum rd_nic_column {
-	RD_NIC_IBDEV,
-	RD_NIC_PORT,
-	RD_NIC_NETDEV,
-	RD_NIC_PCI,
-	RD_NIC_NUMA,
-	RD_NIC_GPUS,
-	RD_NIC_STATE,
-	RD_NIC_RATE,
-	RD_NIC_MTU,
-	RD_NIC_GID_INDEX,
-	RD_NIC_GID_NCCL,
-	RD_NIC_GID_TYPE,
-	RD_NIC_IP,
-	RD_NIC_ROLE,
-	RD_NIC_DRIVER,
-	RD_NIC_FIRMWARE,
-	RD_NIC_BOARD,
-	RD_NIC_HCA_TYPE,
-	RD_NIC_LINK_LAYER,
-	RD_NIC_PHYS_STATE,
-	RD_NIC_LID,
-	RD_NIC_MAX_MTU,
-	RD_NIC_NETDEV_MTU,
-	RD_NIC_NETDEVS,
-	RD_NIC_MASTER,
-	RD_NIC_NETNS,
-	RD_NIC_GID,
-	RD_NIC_GID_WHY,
-	RD_NIC_ROLE_WHY,
-	RD_NIC_SLOT,
-	RD_NIC_PF,
-	RD_NIC_LINK_MTPS,
-	RD_NIC_LINK_WIDTH,
-	RD_NIC_LINK_MAX_MTPS,
-	RD_NIC_LINK_MAX_WIDTH,
-	RD_NIC_NODE_GUID,
-	RD_NIC_PORT_GUID,
-	RD_NIC_SYS_GUID,
-	RD_NIC_VIA,
-	RD_NIC_COLUMNS,
-};
+/* The table of NICs, for -o; columns that identify a row. */
+enum { RD_NIC_IBDEV, RD_NIC_PORT, RD_NIC_PCI = 3, RD_NIC_COLUMNS = 39 };
 extern const struct rd_column rd_nic_columns[RD_NIC_COLUMNS];
 
 /* Sections nics, gpus and paths; assignment and env among the scalars; findings. `shown`: NICs with a row in nics and paths. */
@@ -94,5 +57,44 @@ struct rd_matrix {
 void rd_matrix_build(struct rd_matrix *matrix, const struct rd_host *host, const struct rd_nicmap *map,
 		     enum rd_path (*between)(const struct rd_host *host, int a, int b, const char **why));
 void rd_matrix_deinit(struct rd_matrix *matrix);
+
+/* Section stacks as rows for a table: stack, memory, NICs, GID index, transport. */
+void rd_report_stacks(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map);
+
+/* What was compared, for the top of the document. */
+struct rd_against_what {
+	const char *file;
+	const char *kind;     /* "log", "topology" */
+	const char *run_host; /* as in the log; NULL: not in the log */
+	const char *version;  /* NCCL's; NULL: not in the log */
+};
+
+/* Section against: a row per compared value. */
+void rd_report_against(struct rd_report *report, const struct rd_against_what *what, const struct rd_against *against);
+
+/* The same section with at most `most` rows, those that differ first, for a table; the caller frees it. */
+struct rd_section *rd_report_against_table(const struct rd_against *against, size_t most, size_t *left_out);
+
+/* "nic-map of 3 hosts: 1 critical, 2 warnings, 1 unknown", of the findings of the report. */
+void rd_report_compare_headline(struct rd_report *report, size_t hosts);
+
+/* "nic-map against run.log (node-1, NCCL 2.19.3): 12 of 14 agree, 1 differs, 1 unknown". `rccl`: the run used RCCL. */
+void rd_report_against_headline(struct rd_report *report, const struct rd_against_what *what,
+				const struct rd_against *against, bool rccl);
+
+/* "nic-map of 3 variables (2 judged, 1 only listed, 0 unknown names): no problems found", of the findings of the report. `where`:
+ * whose variables. It distinguishes "no variable set" from "no problems found". */
+void rd_report_env_headline(struct rd_report *report, const struct rd_effects *effects, const char *where);
+
+/* "0000:17:00.0 to 0000:18:00.0: PIX". `path`: the distance between the functions `from` and `to`; NULL: unknown. `why`: the
+ * reason, or NULL. */
+void rd_report_path_headline(struct rd_report *report, const struct rd_host *host, int from, int to, const char *path,
+			     const char *why);
+
+/* Adds a note in a container that was given some of the devices that sysfs shows. */
+void rd_report_given_note(struct rd_report *report, const struct rd_system *system);
+
+/* Adds a note on the assumptions behind the choice of each library. */
+void rd_report_assignment_notes(struct rd_report *report, const struct rd_nicmap *map);
 
 #endif

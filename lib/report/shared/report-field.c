@@ -105,3 +105,34 @@ static const struct rd_column backend_columns[2] = {
 	{ "backend", "BACKEND", RD_T_STR, "backend that hooks the functions", 0, false },
 	{ "functions", "FUNCTIONS", RD_T_UINT, "hooked functions", 0, false },
 };
+
+struct rd_row *rd_section_put(struct rd_section *section, const struct rd_cell *cells, size_t n)
+{
+	struct rd_row *row = rd_section_add(section);
+
+	for (size_t i = 0; i < n; i++) {
+		if (cells[i].known != RD_OK)
+			continue;
+		switch (cells[i].type) {
+		case RD_T_STR:
+			rd_row_str(row, i, cells[i].s);
+			break;
+		case RD_T_UINT:
+			rd_row_uint(row, i, cells[i].u);
+			break;
+		case RD_T_INT:
+			rd_row_int(row, i, cells[i].i);
+			break;
+		case RD_T_DOUBLE:
+			rd_row_double(row, i, cells[i].d);
+			break;
+		case RD_T_BOOL:
+			rd_row_bool(row, i, cells[i].b);
+			break;
+		default:
+			rd_row_sub(row, i, cells[i].sub);
+			break;
+		}
+	}
+	return row;
+}

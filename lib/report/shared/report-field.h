@@ -17,6 +17,29 @@
 			rd_row_double(row, column, (field).v); \
 	} while (0)
 
+/* Cells of a row, for RD_ROW: text, unknown if NULL; numbers; fields, which may be unknown; a sub-section, of which the row takes
+ * ownership. */
+#define RD_UNKNOWN_CELL ((struct rd_cell){ .known = RD_ABSENT })
+#define RD_STR(text) rd_cell_text(text)
+#define RD_UINT(n) ((struct rd_cell){ .known = RD_OK, .type = RD_T_UINT, .u = (n) })
+#define RD_INT(n) ((struct rd_cell){ .known = RD_OK, .type = RD_T_INT, .i = (n) })
+#define RD_DOUBLE(n) ((struct rd_cell){ .known = RD_OK, .type = RD_T_DOUBLE, .d = (n) })
+#define RD_BOOL(is) ((struct rd_cell){ .known = RD_OK, .type = RD_T_BOOL, .b = (is) })
+#define RD_UINT_OF(field) ((struct rd_cell){ .known = (field).known, .type = RD_T_UINT, .u = (field).v })
+#define RD_DOUBLE_OF(field) ((struct rd_cell){ .known = (field).known, .type = RD_T_DOUBLE, .d = (field).v })
+#define RD_BOOL_OF(field) ((struct rd_cell){ .known = (field).known, .type = RD_T_BOOL, .b = (field).v })
+#define RD_SUB(section) ((struct rd_cell){ .known = RD_OK, .type = RD_T_ROWS, .sub = (section) })
+static inline struct rd_cell rd_cell_text(const char *text)
+{
+	return (struct rd_cell){ .known = text ? RD_OK : RD_ABSENT, .type = RD_T_STR, .s = (char *)text };
+}
+
+/* Adds a row with these cells, in the order of the columns; those left out at the end are unknown. Returns the row. */
+#define RD_ROW(section, ...)                                             \
+	rd_section_put(section, (const struct rd_cell[]){ __VA_ARGS__ }, \
+		       sizeof((const struct rd_cell[]){ __VA_ARGS__ }) / sizeof(struct rd_cell))
+struct rd_row *rd_section_put(struct rd_section *section, const struct rd_cell *cells, size_t n);
+
 /* A GID of 16 bytes, as in sysfs; as the IP address that it contains. */
 void rd_row_gid(struct rd_row *row, size_t column, const uint8_t *raw);
 void rd_row_gid_ip(struct rd_row *row, size_t column, const uint8_t *raw);
