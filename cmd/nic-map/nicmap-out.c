@@ -9,7 +9,7 @@
 #include "analyse/shared/distance.h"
 #include "base/number.h"
 #include "diagnose/findings/findings.h"
-#include "model/nicmap/library-rules.h"
+#include "model/nicmap/nicmap.h"
 #include "report/nicmap/report-nicmap.h"
 #include "report/shared/finding.h"
 

@@ -3,7 +3,6 @@
 #ifndef RD_ANALYSE_COMPARE_H
 #define RD_ANALYSE_COMPARE_H
 
-#include "model/nicmap/compared.h"
 #include "model/nicmap/nicmap.h"
 #include "model/shared/facts.h"
 

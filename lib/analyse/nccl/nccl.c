@@ -9,7 +9,7 @@
 #include "analyse/shared/distance.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "model/nicmap/library-rules.h"
+#include "model/nicmap/nicmap.h"
 
 /* More accelerators than any host has: a topology file can hold thousands, and PXN is computed for all pairs. */
 #define GPUS_MAX 64

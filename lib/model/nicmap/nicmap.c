@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/nicmap/nicmap.h"
 
+#include <string.h>
+
+#include "base/base.h"
+
 const char *rd_path_name(enum rd_path path)
 {
 	static const char *const names[] = {
@@ -68,4 +72,75 @@ void rd_nicmap_deinit(struct rd_nicmap *map)
 	rd_findings_deinit(&map->findings);
 	rd_findings_deinit(&map->backup_findings);
 	*map = (struct rd_nicmap){ 0 };
+}
+
+const char *rd_stack_name(enum rd_stack_id id)
+{
+	static const char *const names[RD_STACKS] = {
+		[RD_STACK_MOONCAKE] = "mooncake",
+		[RD_STACK_UCX] = "ucx",
+		[RD_STACK_NIXL_LIBFABRIC] = "nixl_libfabric",
+		[RD_STACK_LIBFABRIC] = "libfabric",
+	};
+
+	return names[id];
+}
+
+static void deinit_one(struct rd_stack *stack)
+{
+	for (size_t i = 0; i < stack->n; i++)
+		RD_FREE(stack->v[i].ports, stack->v[i].why);
+	RD_FREE(stack->v, stack->ports, stack->note);
+}
+
+void rd_stacks_deinit(struct rd_stacks *stacks)
+{
+	for (size_t i = 0; i < RD_STACKS; i++)
+		deinit_one(&stacks->v[i]);
+	rd_findings_deinit(&stacks->findings);
+	*stacks = (struct rd_stacks){ 0 };
+}
+
+static void free_texts(char **texts, size_t n)
+{
+	for (size_t i = 0; texts && i < n; i++)
+		free(texts[i]);
+	free(texts);
+}
+
+void rd_compared_deinit(struct rd_compared *host)
+{
+	free(host->name);
+	free_texts(host->gpus, host->n_gpus);
+	free_texts(host->nics, host->n_nics);
+	for (size_t i = 0; i < host->n_ports; i++) {
+		struct rd_compared_port *port = &host->ports[i];
+
+		RD_FREE(port->place, port->label, port->board, port->subnet, port->rate, port->mtu, port->firmware,
+			port->state, port->link_layer);
+	}
+	for (size_t i = 0; i < host->n_rails; i++)
+		free(host->rails[i].nic);
+	for (size_t i = 0; i < host->n_settings; i++)
+		RD_FREE(host->settings[i].place, host->settings[i].label, host->settings[i].value);
+	RD_FREE(host->ports, host->rails, host->settings);
+	*host = (struct rd_compared){ 0 };
+}
+
+const struct rd_library_rules rd_library_rules[] = {
+	{ "nccl", "2.30.7 (5067397c)", "src/graph, src/transport/net_ib" },
+	{ "nvshmem", "3.5.1.1 (2d7d25f)", "src/host/topo" },
+	{ "ucx", "1.23 development version (9466d104a3)", "src/ucs/sys/topo, src/uct/ib/base, src/ucp/core" },
+	{ "nixl", "1.4.0 development version (8770b655a)", "src/plugins/ucx, src/utils/libfabric" },
+	{ "mooncake", "0.3.12.post1 plus 245 commits (3b5a59413)", "mooncake-transfer-engine/src" },
+	{ "libfabric", "2.7.0 development version (af8ddbe92)", "src/fabric.c, prov/verbs, prov/efa" },
+};
+const size_t rd_n_library_rules = RD_ARRAY_SIZE(rd_library_rules);
+
+const char *rd_library_release(const char *library)
+{
+	for (size_t i = 0; i < rd_n_library_rules; i++)
+		if (strcmp(rd_library_rules[i].library, library) == 0)
+			return rd_library_rules[i].release;
+	return NULL;
 }

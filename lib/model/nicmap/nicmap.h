@@ -4,10 +4,61 @@
 #ifndef RD_MODEL_NICMAP_H
 #define RD_MODEL_NICMAP_H
 
+#include <stddef.h>
+
 #include "base/base.h"
+#include "model/host/host.h"
 #include "model/nicmap/port-view.h"
-#include "model/nicmap/stacks.h"
 #include "model/shared/finding.h"
+
+/*
+ * Choices of stacks that move KV caches: the NICs for each kind of memory, the GID of each port, the transport. If a rule
+ * depends on facts that are not visible on the host (how a library was built, the peer), the choice is the set of
+ * candidates, and `why` states the dependency. Indices are those of struct rd_host.
+ */
+
+enum rd_stack_id {
+	RD_STACK_MOONCAKE,
+	RD_STACK_UCX,		 /* NIXL over UCX */
+	RD_STACK_NIXL_LIBFABRIC, /* NIXL's libfabric backend */
+	RD_STACK_LIBFABRIC,	 /* any program that leaves the choice to libfabric */
+	RD_STACKS,
+};
+
+/* How a stack uses a port by default, without variables. */
+struct rd_stack_port {
+	bool taken;	       /* the stack can use it */
+	int gid;	       /* index into the port's gids; -1: none, or unknown */
+	const char *gid_why;   /* why this GID, or why none; static */
+	const char *transport; /* "rc_mlx5", "srd", "verbs;ofi_rxm"; static; NULL: none */
+	const char *why_not;   /* why it is not used; static; NULL: it is used */
+};
+
+/* The ports selected for some memory. */
+struct rd_stack_choice {
+	int gpu;    /* index; -1: not a GPU's memory */
+	int numa;   /* node of host memory; -1: of a GPU, or all memory */
+	int *ports; /* n_first ports that are used first, then fallback ports; owned */
+	size_t n_first, n_ports;
+	char *why; /* owned */
+};
+
+struct rd_stack {
+	struct rd_stack_port *ports; /* one per port of the host; owned */
+	struct rd_stack_choice *v;   /* owned */
+	size_t n, cap;
+	const char *transport; /* if it uses no port: "tcp", "none"; static; NULL: it uses ports */
+	char *note;	       /* note about all choices; owned */
+};
+
+struct rd_stacks {
+	struct rd_stack v[RD_STACKS];
+	struct rd_findings findings;
+};
+void rd_stacks_deinit(struct rd_stacks *stacks);
+
+/* Name in options, tables and `assignment`: "mooncake", "ucx", "nixl_libfabric", "libfabric". */
+const char *rd_stack_name(enum rd_stack_id id);
 
 /* Paths of `nvidia-smi topo -m`, and two of NCCL's; the nearest first, in NCCL's order. */
 enum rd_path {
@@ -134,5 +185,52 @@ static inline const struct rd_pair *rd_nicmap_pair(const struct rd_nicmap *map, 
 {
 	return &map->pairs[gpu * map->n_ibdevs + ibdev];
 }
+
+/* The part of a host that is compared with other hosts; about a thousandth of the size of a struct rd_host. */
+
+struct rd_compared_port {
+	char *place; /* "0000:15:00.0/1", the same on hosts that are built alike; the label if there is no PCI function */
+	char *label;							   /* "mlx5_0/1" */
+	char *board, *subnet, *rate, *mtu, *firmware, *state, *link_layer; /* NULL: unknown; rate in Gbit/s */
+	bool compute;
+};
+
+/* The NIC that NCCL selects for an accelerator. */
+struct rd_rail {
+	int gpu;     /* index into gpus */
+	size_t port; /* index into ports */
+	char *nic;   /* "mlx5_0/1" */
+};
+
+/* A setting of a port, its interface, a PCI function or the host: see model/host/attributes.h. */
+struct rd_compared_setting {
+	char *place; /* as above, and the field: "0000:15:00.0/1 pkeys" */
+	char *label; /* "mlx5_0/1 pkeys"; NULL: the same */
+	char *value;
+};
+
+struct rd_compared {
+	char *name;	     /* of the host, for messages */
+	char **gpus, **nics; /* PCI addresses, else labels */
+	struct rd_compared_port *ports;
+	struct rd_rail *rails;
+	struct rd_compared_setting *settings;
+	size_t n_gpus, n_nics, n_ports, n_rails, n_settings;
+};
+void rd_compared_deinit(struct rd_compared *host);
+
+/* Releases of the libraries from whose sources the rules in lib/analyse were taken. */
+
+struct rd_library_rules {
+	const char *library; /* "nccl" */
+	const char *release; /* version and commit */
+	const char *source;  /* directories of its sources that contain the rules */
+};
+
+extern const struct rd_library_rules rd_library_rules[];
+extern const size_t rd_n_library_rules;
+
+/* The release that the rules of a library were taken from; NULL: unknown library. */
+const char *rd_library_release(const char *library);
 
 #endif

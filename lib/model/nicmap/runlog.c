@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/memory.h"
+
 const char *rd_run_stack_name(enum rd_run_stack stack)
 {
 	static const char *const names[] = {
@@ -95,4 +97,31 @@ bool rd_runlog_before(const struct rd_runlog *log, unsigned minor, unsigned patc
 	if (version[0] != 2)
 		return version[0] < 2;
 	return version[1] < minor || (version[1] == minor && version[2] < patch);
+}
+
+static void row_deinit(struct rd_against_row *row)
+{
+	RD_FREE(row->subject, row->predicted, row->observed, row->reason);
+}
+
+void rd_against_deinit(struct rd_against *against)
+{
+	for (size_t i = 0; i < against->n; i++)
+		row_deinit(&against->v[i]);
+	free(against->v);
+	rd_findings_deinit(&against->findings);
+	*against = (struct rd_against){ 0 };
+}
+
+void rd_against_add(struct rd_against *against, const struct rd_against_row *row)
+{
+	*RD_ADD(against->v, against->n, against->cap) = *row;
+	against->n_of[row->verdict]++;
+}
+
+const char *rd_verdict_name(enum rd_verdict verdict)
+{
+	static const char *const names[RD_VERDICTS] = { "same", "differs", "unknown" };
+
+	return (size_t)verdict < RD_VERDICTS ? names[verdict] : NULL;
 }

@@ -5,9 +5,7 @@
 
 #include "model/host/selection.h"
 #include "model/host/system.h"
-#include "model/nicmap/against.h"
-#include "model/nicmap/compared.h"
-#include "model/nicmap/library-rules.h"
+#include "model/nicmap/runlog.h"
 #include "model/nicmap/nicmap.h"
 #include "report/shared/report.h"
 
