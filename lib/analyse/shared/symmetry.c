@@ -1,12 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analyse/shared/symmetry-priv.h"
+/* Twins that differ, and switches that lack devices which their sisters have. */
+#include "analyse/shared/symmetry.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "model/host/pcie.h"
 
-void rd_board_key(const struct rd_pci *pci, bool subsystem, char *ret)
+/* What is below a bridge, or what the function itself is. */
+struct rd_below {
+	bool is_gpu, is_nic;		 /* an accelerator; a physical function of a model with RDMA */
+	bool near;			 /* a switch above it has an accelerator below */
+	int gpu;			 /* an accelerator's function: this one or one below; -1: none */
+	unsigned gpus, nics;		 /* functions */
+	unsigned main_gpus;		 /* of the model that most have */
+	unsigned main_nics;		 /* cards of the board that most have below switches with accelerators */
+	unsigned others;		 /* devices that are neither */
+	unsigned ports, empty;		 /* bridges on its secondary bus; empty bridges anywhere below */
+	bool child;			 /* has something below */
+	bool reported_gpu, reported_nic; /* a missing device below has been reported */
+};
+
+/* Whether there is a whole number of NICs per accelerator, or of accelerators per NIC. */
+static bool is_regular(unsigned nics, size_t gpus)
+{
+	return nics > 0 && gpus > 0 && (nics % gpus == 0 || gpus % nics == 0);
+}
+
+/* "10de:2330" or, for NICs, "15b3:1021:15b3:0041"; "" if an ID is unknown. `ret`: 32 bytes. */
+static void board_key(const struct rd_pci *pci, bool subsystem, char *ret)
 {
 	ret[0] = '\0';
 	if (pci->vendor.known != RD_OK || pci->device.known != RD_OK)
@@ -69,6 +93,710 @@ static void count_up(const struct rd_host *host, struct rd_below *below)
 	}
 }
 
+struct item {
+	char *key, *value; /* owned */
+	double number;	   /* the value; 0 if it is text */
+	int pci, port;
+	bool near_nic;
+	bool front; /* carries the default route: may be configured differently */
+};
+
+struct items {
+	struct item *v;
+	size_t n, cap;
+	enum rd_trait trait;
+	struct rd_symmetry *ret;
+};
+
+static void add_item(struct items *items, int pci, int port, bool near_nic, double number, char *key, char *value)
+{
+	*RD_ADD(items->v, items->n, items->cap) = (struct item){
+		.key = key, .value = value, .number = number, .pci = pci, .port = port, .near_nic = near_nic
+	};
+}
+
+static int compare_items(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+	int r = strcmp(x->key, y->key);
+
+	if (!r)
+		r = x->number < y->number ? -1 : x->number > y->number;
+	if (!r)
+		r = strcmp(x->value, y->value);
+	return r ? r : x->pci != y->pci ? (x->pci < y->pci ? -1 : 1) : x->port - y->port;
+}
+
+static bool same_value(const struct item *a, const struct item *b)
+{
+	return a->number == b->number && strcmp(a->value, b->value) == 0;
+}
+
+/* Whether the items that differ from the `usual` of `n` are clearly wrong. Ports of one board often serve two purposes: at
+ * most one in eight may differ. */
+static bool is_clear(enum rd_trait trait, unsigned usual, unsigned n, bool near_nic, size_t gpus)
+{
+	if (usual * 3 <= n * 2)
+		return false;
+	if (n - usual == 1)
+		return true;
+	/* A rate is not configured: two of eight ports that are slower are degraded. */
+	if (trait == RD_TRAIT_RATE)
+		return (n - usual) * 4 <= n;
+	return trait >= RD_TRAIT_LAYER ? (n - usual) * 8 <= n : !near_nic || is_regular(n, gpus);
+}
+
+static bool are_extra(unsigned usual, unsigned n, bool near_nic, size_t gpus)
+{
+	return near_nic && is_regular(usual, gpus) && !is_regular(n, gpus);
+}
+
+static void report_odd(struct items *items, const struct item *item, const struct item *usual, unsigned twins,
+		       unsigned n, bool clear)
+{
+	struct rd_symmetry *ret = items->ret;
+	struct rd_odd odd = {
+		.trait = items->trait,
+		.pci = item->pci,
+		.port = item->port,
+		.n = n,
+		.twins = twins,
+		.clear = clear,
+		.less = item->number < usual->number,
+		.is = rd_dup(item->value),
+		.usual = rd_dup(usual->value),
+		.like = usual->pci,
+	};
+
+	*RD_ADD(ret->odds, ret->n_odds, ret->cap_odds) = odd;
+}
+
+/* Items of one key, in order of value. */
+static void judge_twins(struct items *items, const struct item *v, unsigned n, size_t gpus)
+{
+	const struct item *usual = NULL;
+	unsigned most = 0, run = 0;
+	bool clear;
+
+	if (n < 2)
+		return;
+	items->ret->compared[items->trait] += n;
+	/* Of equally frequent values the higher. */
+	for (unsigned i = 0; i < n; i++) {
+		run = i > 0 && same_value(&v[i - 1], &v[i]) ? run + 1 : 1;
+		if (run >= most) {
+			most = run;
+			usual = &v[i];
+		}
+	}
+	if (most == n || are_extra(most, n, v[0].near_nic, gpus))
+		return;
+	clear = is_clear(items->trait, most, n, v[0].near_nic, gpus);
+	for (unsigned i = 0; i < n; i++)
+		if (!same_value(&v[i], usual))
+			report_odd(items, &v[i], usual, most, n, clear && !v[i].front);
+}
+
+static void judge_trait(struct items *items, size_t gpus)
+{
+	if (items->n > 0)
+		qsort(items->v, items->n, sizeof(*items->v), compare_items);
+	for (size_t from = 0, to; from < items->n; from = to) {
+		for (to = from + 1; to < items->n && strcmp(items->v[from].key, items->v[to].key) == 0;)
+			to++;
+		judge_twins(items, items->v + from, (unsigned)(to - from), gpus);
+	}
+	for (size_t i = 0; i < items->n; i++)
+		RD_FREE(items->v[i].key, items->v[i].value);
+	items->n = 0;
+}
+
+/* Key that twins share; "" if unknown. `ret`: 64 bytes. */
+static void twin_key(const struct rd_host *host, const struct rd_below *below, size_t i, char *ret)
+{
+	const struct rd_pci *pci = &host->pcis[i];
+	bool bridge = rd_pci_is_bridge(pci);
+	bool nic = below[i].is_nic && !below[i].is_gpu; /* a Gaudi is both while its driver is loaded */
+	char board[32];
+
+	board_key(pci, nic, board);
+	if (!board[0])
+		ret[0] = '\0';
+	else if (bridge)
+		snprintf(ret, 64, "bridge %s %u %d", board, rd_pcie_depth(host, (int)i), below[i].gpus > 0);
+	else
+		snprintf(ret, 64, "%s %d %d", board, nic ? pci->fn : 0, below[i].near);
+}
+
+/* Whether an accelerator lowers the speed of this link when it is idle. */
+static bool lowers_speed(const struct rd_host *host, const struct rd_below *below, size_t i)
+{
+	return below[i].is_gpu || (rd_pci_is_bridge(&host->pcis[i]) && below[i].gpu >= 0 &&
+				   rd_pcie_is_gpu_part(host, (int)i, below[i].gpu));
+}
+
+static void add_number(struct items *items, int pci, bool near_nic, const char *key, unsigned value, const char *fmt)
+{
+	if (value == 0)
+		items->ret->unread[items->trait]++;
+	else
+		add_item(items, pci, -1, near_nic, value, rd_dup(key),
+			 strcmp(fmt, "GT/s") == 0 ? rd_text("%g GT/s", value / 1000.0) : rd_text("x%u", value));
+}
+
+static void link_traits(const struct rd_host *host, const struct rd_below *below, struct items *items)
+{
+	for (size_t i = 0; i < host->n_pcis; i++) {
+		const struct rd_pci *pci = &host->pcis[i];
+		bool bridge = rd_pci_is_bridge(pci), near_nic = below[i].is_nic && below[i].near;
+		char key[64];
+
+		if (pci->pf >= 0 || !(below[i].is_gpu || below[i].is_nic || (bridge && below[i].gpus + below[i].nics)))
+			continue;
+		/* Bridges of a guest are emulated; slots of different width are normal. */
+		if (!rd_pcie_links_up(host, (int)i) || (bridge && rd_pcie_in_guest(host)))
+			continue;
+		if (items->trait >= RD_TRAIT_MAX_WIDTH && !below[i].is_gpu && !near_nic && !(bridge && below[i].gpus))
+			continue;
+		twin_key(host, below, i, key);
+		if (!key[0])
+			continue;
+		if (items->trait == RD_TRAIT_WIDTH)
+			add_number(items, (int)i, near_nic, key, pci->now.width.known == RD_OK ? pci->now.width.v : 0,
+				   "x");
+		else if (items->trait == RD_TRAIT_MAX_WIDTH)
+			add_number(items, (int)i, near_nic, key, rd_pcie_can_width(host, (int)i), "x");
+		else if (items->trait == RD_TRAIT_MAX_SPEED)
+			add_number(items, (int)i, near_nic, key, rd_pcie_can_mtps(host, (int)i), "GT/s");
+		else if (!lowers_speed(host, below, i))
+			add_number(items, (int)i, near_nic, key, pci->now.mtps.known == RD_OK ? pci->now.mtps.v : 0,
+				   "GT/s");
+	}
+}
+
+enum {
+	CTL_RELAXED = 0x0010,
+};
+
+static void config_traits(const struct rd_host *host, const struct rd_below *below, struct items *items)
+{
+	for (size_t i = 0; i < host->n_pcis; i++) {
+		const struct rd_pci *pci = &host->pcis[i];
+		unsigned payload = rd_pcie_payload(pci), request = rd_pcie_read_request(pci);
+		bool relaxed = pci->config.dev_ctl.v & CTL_RELAXED;
+		char key[64];
+
+		if (!below[i].is_nic || rd_pcie_is_vf(host, pci))
+			continue;
+		twin_key(host, below, i, key);
+		if (!key[0])
+			continue;
+		if (pci->config.dev_ctl.known != RD_OK || pci->config.dev_cap.known != RD_OK)
+			items->ret->unread[items->trait]++;
+		else if (items->trait == RD_TRAIT_MPS)
+			add_item(items, (int)i, -1, below[i].near, payload,
+				 rd_text("%s %u", key, rd_pcie_payload_path(host, pci)), rd_text("%u", payload));
+		else if (items->trait == RD_TRAIT_MRRS)
+			add_item(items, (int)i, -1, below[i].near, request, rd_dup(key), rd_text("%u", request));
+		else
+			add_item(items, (int)i, -1, below[i].near, relaxed, rd_dup(key),
+				 rd_text(relaxed ? "on" : "off"));
+	}
+}
+
+static void driver_traits(const struct rd_host *host, const struct rd_below *below, struct items *items)
+{
+	for (size_t i = 0; i < host->n_pcis; i++) {
+		const struct rd_pci *pci = &host->pcis[i];
+		char key[64];
+
+		if (!pci->detailed ||
+		    !(items->trait == RD_TRAIT_GPU_DRIVER ? below[i].is_gpu : below[i].is_nic && !below[i].is_gpu))
+			continue;
+		twin_key(host, below, i, key);
+		if (key[0])
+			add_item(items, (int)i, -1, below[i].is_nic && below[i].near, 0, rd_dup(key),
+				 rd_dup(pci->driver ? pci->driver : "none"));
+	}
+}
+
+static void firmware_trait(const struct rd_host *host, struct items *items)
+{
+	for (size_t n = 0; n < host->n_ibdevs; n++) {
+		const struct rd_ibdev *dev = &host->ibdevs[n];
+		char board[32] = "";
+
+		/* All functions of a card have one firmware. */
+		if (dev->parent_netdev || dev->pci < 0 || host->pcis[dev->pci].fn != 0 || host->pcis[dev->pci].pf >= 0)
+			continue;
+		/* Not every driver reports a board; the IDs identify it. */
+		board_key(&host->pcis[dev->pci], true, board);
+		if (!dev->board && !board[0])
+			continue;
+		if (!dev->firmware)
+			items->ret->unread[items->trait]++;
+		else
+			add_item(items, dev->pci, -1, false, 0, rd_dup(dev->board ? dev->board : board),
+				 rd_dup(dev->firmware));
+	}
+}
+
+/* Index and type of the usable GID, which a program with one index for all NICs depends on, and whether there is RoCE v1. */
+static char *gid_shape(const struct rd_port *port)
+{
+	const struct rd_gid *found = NULL;
+	bool v1 = false;
+
+	for (size_t g = 0; g < port->n_gids; g++) {
+		const struct rd_gid *gid = &port->gids[g];
+		bool v4 = rd_gid_is_v4(gid);
+
+		v1 |= gid->type == RD_GID_ROCE_V1;
+		if (gid->type == RD_GID_ROCE_V2 && !rd_gid_is_link_local(gid) &&
+		    (!found || (v4 && !rd_gid_is_v4(found))))
+			found = gid;
+	}
+	if (!found)
+		return rd_text("no RoCE v2 GID with an address");
+	return rd_text("%s at index %u, %s", rd_gid_is_v4(found) ? "RoCE v2 with IPv4" : "RoCE v2 with IPv6",
+		       found->index, v1 ? "also RoCE v1" : "no RoCE v1");
+}
+
+static void port_value(const struct rd_port *port, int pci, int index, bool near, char *key, struct items *items)
+{
+	_cleanup_free_ char *owned_key = key;
+
+	if (items->trait != RD_TRAIT_LAYER && !rd_port_active(port))
+		return;
+	if (items->trait == RD_TRAIT_LAYER && port->link_layer)
+		add_item(items, pci, index, near, 0, RD_TAKE(owned_key), rd_dup(port->link_layer));
+	else if (items->trait == RD_TRAIT_RATE && port->rate_gbps.known == RD_OK)
+		add_item(items, pci, index, near, port->rate_gbps.v, RD_TAKE(owned_key),
+			 rd_text("%g Gbit/s", port->rate_gbps.v));
+	else if (items->trait == RD_TRAIT_MTU && port->mtu.known == RD_OK)
+		add_item(items, pci, index, near, port->mtu.v, RD_TAKE(owned_key), rd_text("%u", port->mtu.v));
+	else if (items->trait == RD_TRAIT_GID && rd_port_is_ethernet(port) && port->gids_known && !port->foreign_gids &&
+		 !port->netns_other)
+		add_item(items, pci, index, near, 0, RD_TAKE(owned_key), gid_shape(port));
+	else if (items->trait != RD_TRAIT_GID || rd_port_is_ethernet(port))
+		items->ret->unread[items->trait]++;
+}
+
+static bool has_default_route(const struct rd_host *host, const struct rd_port *port)
+{
+	for (size_t n = 0; n < port->n_netdevs; n++) {
+		const struct rd_netdev *netdev = &host->netdevs[port->netdevs[n]];
+		int master = rd_host_find_netdev(host, netdev->master);
+
+		if (netdev->default_route || (master >= 0 && host->netdevs[master].default_route))
+			return true;
+	}
+	return false;
+}
+
+static void port_traits(const struct rd_port_views *views, const struct rd_below *below, struct items *items)
+{
+	const struct rd_host *host = views->host;
+
+	for (size_t p = 0; p < host->n_ports; p++) {
+		const struct rd_port *port = &host->ports[p];
+		const struct rd_ibdev *dev = &host->ibdevs[port->ibdev];
+		size_t had = items->n;
+		bool near;
+		char key[64];
+
+		if (dev->pci < 0 || dev->parent_netdev || host->pcis[dev->pci].pf >= 0)
+			continue;
+		near = below[dev->pci].near;
+		twin_key(host, below, (size_t)dev->pci, key);
+		/* NICs far from accelerators are compared by role. Other values are compared within a link layer: MTU and rate
+		 * of two networks may differ. */
+		if (key[0])
+			port_value(port, dev->pci, (int)p, near,
+				   rd_text("%s %u %d %s", key, port->num, near ? 0 : (int)views->v[p].role,
+					   items->trait != RD_TRAIT_LAYER && port->link_layer ? port->link_layer : ""),
+				   items);
+		if (items->n > had)
+			items->v[had].front = has_default_route(host, port);
+	}
+}
+
+static void find_twins(const struct rd_port_views *views, const struct rd_below *below, struct rd_symmetry *ret)
+{
+	const struct rd_host *host = views->host;
+	struct items items = { .ret = ret };
+
+	for (items.trait = 0; items.trait < RD_N_TRAITS; items.trait++) {
+		if (items.trait <= RD_TRAIT_MAX_SPEED)
+			link_traits(host, below, &items);
+		else if (items.trait <= RD_TRAIT_RELAXED)
+			config_traits(host, below, &items);
+		else if (items.trait <= RD_TRAIT_NIC_DRIVER)
+			driver_traits(host, below, &items);
+		else if (items.trait == RD_TRAIT_FIRMWARE)
+			firmware_trait(host, &items);
+		else
+			port_traits(views, below, &items);
+		judge_trait(&items, host->n_gpus);
+	}
+	free(items.v);
+}
+
+struct sister {
+	char board[32];
+	unsigned depth;
+	int pci;
+};
+
+struct state {
+	const struct rd_host *host;
+	struct rd_below *below;
+	struct rd_symmetry *ret;
+	char gpu_model[32], nic_board[32]; /* the most frequent */
+	unsigned gpus, nics;		   /* how many on the host; NICs: cards below switches with accelerators */
+	bool reported_gpus;
+};
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+/* The most frequent of some short texts, which it sorts. Returns how often it occurs. */
+static unsigned most_frequent(char (*v)[32], size_t n, char *ret)
+{
+	unsigned most = 0, run = 0;
+
+	ret[0] = '\0';
+	if (n > 0)
+		qsort(v, n, sizeof(*v), compare_texts);
+	for (size_t i = 0; i < n; i++) {
+		run = i > 0 && strcmp(v[i - 1], v[i]) == 0 ? run + 1 : 1;
+		if (run > most) {
+			most = run;
+			memcpy(ret, v[i], sizeof(*v));
+		}
+	}
+	return most;
+}
+
+/* Whether function `i` represents a NIC card (its first function); `near`: only below switches with accelerators. */
+static bool is_card(const struct state *st, size_t i, bool near)
+{
+	return st->below[i].is_nic && st->host->pcis[i].fn == 0 && (!near || st->below[i].near);
+}
+
+static void find_main(struct state *st, bool near)
+{
+	const struct rd_host *host = st->host;
+	_cleanup_free_ char(*models)[32] = rd_alloc(host->n_gpus + 1, sizeof(*models));
+	_cleanup_free_ char(*boards)[32] = rd_alloc(host->n_pcis + 1, sizeof(*boards));
+	size_t n = 0, g = 0;
+
+	for (size_t i = 0; i < host->n_gpus; i++) {
+		board_key(&host->pcis[host->gpus[i].pci], false, models[g]);
+		g += models[g][0] != '\0';
+	}
+	for (size_t i = 0; i < host->n_pcis; i++)
+		if (is_card(st, i, near)) {
+			board_key(&host->pcis[i], true, boards[n]);
+			n += boards[n][0] != '\0';
+		}
+	st->gpus = most_frequent(models, g, st->gpu_model);
+	st->nics = most_frequent(boards, n, st->nic_board);
+}
+
+static void count_main(struct state *st)
+{
+	const struct rd_host *host = st->host;
+
+	for (size_t i = 0; i < host->n_pcis; i++) {
+		char model[32] = "", board[32] = "";
+
+		if (st->below[i].is_gpu)
+			board_key(&host->pcis[i], false, model);
+		else if (is_card(st, i, false))
+			board_key(&host->pcis[i], true, board);
+		else
+			continue;
+		for (int up = host->pcis[i].parent; up >= 0; up = host->pcis[up].parent) {
+			st->below[up].main_gpus += model[0] && strcmp(model, st->gpu_model) == 0;
+			st->below[up].main_nics += board[0] && strcmp(board, st->nic_board) == 0;
+		}
+	}
+}
+
+static int compare_sisters(const void *a, const void *b)
+{
+	const struct sister *x = a, *y = b;
+
+	/* The deepest first: a device missing there is also missing in the switches above. */
+	if (x->depth != y->depth)
+		return x->depth > y->depth ? -1 : 1;
+	return strcmp(x->board, y->board) ? strcmp(x->board, y->board) : x->pci - y->pci;
+}
+
+static unsigned count_of(const struct state *st, const struct sister *sister, bool gpu)
+{
+	return gpu ? st->below[sister->pci].main_gpus : st->below[sister->pci].main_nics;
+}
+
+/* The empty ports below a bridge; NULL: none. */
+static char *empty_ports(const struct state *st, int bridge)
+{
+	char *list = NULL;
+	unsigned n = 0;
+
+	for (size_t i = 0; i < st->host->n_pcis && n < 4; i++) {
+		bool below = false;
+		char *longer;
+
+		if (!rd_pci_is_bridge(&st->host->pcis[i]) || st->below[i].child)
+			continue;
+		for (int up = st->host->pcis[i].parent; up >= 0 && !below; up = st->host->pcis[up].parent)
+			below = up == bridge;
+		if (!below)
+			continue;
+		longer = rd_text("%s%s%s", list ? list : "", list ? ", " : "", st->host->pcis[i].addr);
+		free(list);
+		list = longer;
+		n++;
+	}
+	return list;
+}
+
+static void report_missing(struct state *st, struct rd_missing missing)
+{
+	struct rd_symmetry *ret = st->ret;
+
+	if (missing.bridge >= 0)
+		missing.empty = empty_ports(st, missing.bridge);
+	*RD_ADD(ret->missing, ret->n_missing, ret->cap_missing) = missing;
+	st->reported_gpus |= missing.gpu;
+	for (int up = missing.bridge; up >= 0; up = st->host->pcis[up].parent) {
+		st->below[up].reported_gpu |= missing.gpu;
+		st->below[up].reported_nic |= !missing.gpu;
+	}
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+	const unsigned *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* The most frequent count, the higher of equals; of two or three sisters the highest, which shows the capacity. */
+static unsigned usual_count(struct state *st, const struct sister *v, size_t n, bool gpu)
+{
+	_cleanup_free_ unsigned *counts = rd_alloc(n, sizeof(*counts));
+	unsigned most = 0, run = 0, value = 0;
+
+	for (size_t i = 0; i < n; i++)
+		counts[i] = count_of(st, &v[i], gpu);
+	qsort(counts, n, sizeof(*counts), compare_counts);
+	for (size_t i = 0; i < n; i++) {
+		run = i > 0 && counts[i] == counts[i - 1] ? run + 1 : 1;
+		if (run >= most || n < 4) {
+			most = run;
+			value = counts[i];
+		}
+	}
+	return value;
+}
+
+/* Whether a switch is built like a complete sister except for what it lacks: that slot is empty, or not visible. */
+static bool is_built_alike(const struct state *st, int pci, int like, unsigned lacks)
+{
+	const struct rd_below *mine = &st->below[pci], *other = &st->below[like];
+
+	return mine->others <= other->others && mine->ports <= other->ports && mine->ports + lacks >= other->ports;
+}
+
+static enum rd_missing_sure how_sure(const struct state *st, size_t n, unsigned agree, unsigned wanted,
+				     unsigned lack_all, int pci, int like, bool gpu)
+{
+	const struct rd_below *mine = &st->below[pci], *other = &st->below[like];
+	unsigned found = gpu ? mine->main_gpus : mine->main_nics, all = (unsigned)n * wanted;
+	unsigned tie = gpu ? mine->main_nics : mine->main_gpus, whole = gpu ? other->main_nics : other->main_gpus;
+	bool alike = is_built_alike(st, pci, like, wanted - found);
+	bool is_free = mine->empty > other->empty || mine->ports < other->ports;
+
+	if (!alike)
+		return RD_MISSING_MAYBE;
+	if (n >= 4 && agree * 3 > n * 2) {
+		/* The NICs that belong to the missing device are present, or its slot is empty. */
+		if (tie > 0 && tie >= whole)
+			return RD_MISSING_CLEAR;
+		if (is_free && (found > 0 || (agree >= 7 && mine->others == other->others)))
+			return RD_MISSING_CLEAR;
+		return RD_MISSING_LIKELY;
+	}
+	if (n < 4 && is_free && lack_all == 1)
+		return all >= 8 && tie >= whole ? RD_MISSING_CLEAR : RD_MISSING_LIKELY;
+	return RD_MISSING_MAYBE;
+}
+
+static void judge_kind(struct state *st, const struct sister *v, size_t n, bool gpu)
+{
+	unsigned wanted = usual_count(st, v, n, gpu), agree = 0, all = 0, lack_all = 0;
+	int like = -1;
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned mine = count_of(st, &v[i], gpu);
+
+		all += mine;
+		agree += mine == wanted;
+		if (mine == wanted && (like < 0 || st->below[v[i].pci].main_gpus > st->below[like].main_gpus))
+			like = v[i].pci;
+	}
+	if (wanted == 0 || like < 0)
+		return;
+	/* A switch with other devices, such as NVSwitches, lacks nothing. */
+	for (size_t i = 0; i < n; i++) {
+		unsigned mine = count_of(st, &v[i], gpu);
+
+		if (mine < wanted && is_built_alike(st, v[i].pci, like, wanted - mine))
+			lack_all += wanted - mine;
+	}
+	if (lack_all == 0)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		unsigned mine = count_of(st, &v[i], gpu);
+		struct rd_missing missing = { .gpu = gpu, .bridge = v[i].pci, .found = mine, .wanted = wanted };
+
+		if (mine >= wanted || (gpu ? st->below[v[i].pci].reported_gpu : st->below[v[i].pci].reported_nic))
+			continue;
+		missing.all = all;
+		missing.all_wanted = all + lack_all;
+		missing.sisters = (unsigned)n;
+		missing.agree = agree;
+		missing.like = like;
+		missing.sure = how_sure(st, n, agree, wanted, lack_all, v[i].pci, like, gpu);
+		/* NICs whose number does not match that of the accelerators may serve another purpose. */
+		if (!gpu && missing.sure == RD_MISSING_CLEAR && !is_regular(all + lack_all, st->gpus))
+			missing.sure = RD_MISSING_LIKELY;
+		report_missing(st, missing);
+	}
+}
+
+/* Switches of one model at one depth. */
+static void judge_group(struct state *st, const struct sister *v, size_t n)
+{
+	bool has_gpus = false;
+
+	for (size_t i = 0; i < n; i++)
+		has_gpus |= st->below[v[i].pci].main_gpus > 0;
+	if (n < 2 || !has_gpus)
+		return;
+	st->ret->sisters += (unsigned)n;
+	judge_kind(st, v, n, true);
+	judge_kind(st, v, n, false);
+}
+
+/* A single switch with an accelerator on every port but one; with the missing one they would be 4, 8 or 16. */
+static void judge_alone(struct state *st, const struct sister *v)
+{
+	const struct rd_below *mine = &st->below[v->pci];
+	unsigned all = mine->main_gpus + 1;
+
+	if (mine->reported_gpu || mine->empty != 1 || mine->nics > 0 || mine->others > 0 || mine->ports != all ||
+	    mine->gpus != mine->main_gpus || all < 4 || (all & (all - 1)) != 0)
+		return;
+	report_missing(st, (struct rd_missing){ .gpu = true,
+						.bridge = v->pci,
+						.found = all - 1,
+						.wanted = all,
+						.all = all - 1,
+						.all_wanted = all,
+						.sisters = all,
+						.agree = all - 1,
+						.sure = all >= 8 ? RD_MISSING_CLEAR : RD_MISSING_LIKELY,
+						.like = -1 });
+}
+
+static void judge_switches(struct state *st)
+{
+	const struct rd_host *host = st->host;
+	_cleanup_free_ struct sister *v = rd_alloc(host->n_pcis + 1, sizeof(*v));
+	size_t n = 0;
+
+	for (size_t i = 0; i < host->n_pcis; i++) {
+		const struct rd_below *below = &st->below[i];
+
+		if (!rd_pci_is_bridge(&host->pcis[i]) || !rd_pcie_links_up(host, (int)i) || below->ports == 0 ||
+		    (below->gpu >= 0 && rd_pcie_is_gpu_part(host, (int)i, below->gpu)))
+			continue;
+		board_key(&host->pcis[i], false, v[n].board);
+		v[n].depth = rd_pcie_depth(host, (int)i);
+		v[n].pci = (int)i;
+		n += v[n].board[0] != '\0';
+	}
+	if (n > 0)
+		qsort(v, n, sizeof(*v), compare_sisters);
+	for (size_t from = 0, to; from < n; from = to) {
+		for (to = from + 1; to < n && v[to].depth == v[from].depth && strcmp(v[to].board, v[from].board) == 0;)
+			to++;
+		judge_group(st, v + from, to - from);
+		for (size_t i = from; i < to; i++)
+			judge_alone(st, &v[i]);
+	}
+}
+
+/* An empty port of the same model as the ports above the accelerators; -1: none. */
+static int empty_place(const struct state *st)
+{
+	const struct rd_host *host = st->host;
+
+	for (size_t i = 0; i < host->n_pcis; i++) {
+		const struct rd_pci *pci = &host->pcis[i];
+
+		if (!rd_pci_is_bridge(pci) || st->below[i].child || pci->vendor.known != RD_OK)
+			continue;
+		for (size_t g = 0; g < host->n_gpus; g++) {
+			int parent = host->pcis[host->gpus[g].pci].parent;
+
+			if (parent >= 0 && host->pcis[parent].vendor.known == RD_OK &&
+			    host->pcis[parent].vendor.v == pci->vendor.v &&
+			    host->pcis[parent].device.v == pci->device.v)
+				return (int)i;
+		}
+	}
+	return -1;
+}
+
+/* Without evidence from switches, compares numbers: seven accelerators of one model and eight NICs of one board. */
+static void judge_numbers(struct state *st)
+{
+	unsigned more = st->nics;
+	int place;
+
+	if (st->gpus == 0 || st->gpus != st->host->n_gpus || (more & (more - 1)) != 0 || more < 4)
+		return;
+	place = empty_place(st);
+	if (!st->reported_gpus && st->gpus + 1 == more)
+		report_missing(st, (struct rd_missing){ .gpu = true,
+							.empty = place >= 0 ? rd_dup(st->host->pcis[place].addr) : NULL,
+							.bridge = -1,
+							.found = st->gpus,
+							.wanted = more,
+							.all = st->gpus,
+							.all_wanted = more,
+							.sure = RD_MISSING_LIKELY,
+							.like = -1 });
+}
+
+static void find_sisters(const struct rd_host *host, struct rd_below *below, struct rd_symmetry *ret)
+{
+	struct state st = { .host = host, .below = below, .ret = ret };
+
+	find_main(&st, true);
+	count_main(&st);
+	judge_switches(&st);
+	find_main(&st, false);
+	judge_numbers(&st);
+}
+
 void rd_symmetry_find(const struct rd_port_views *views, struct rd_symmetry *ret)
 {
 	const struct rd_host *host = views->host;
@@ -85,6 +813,6 @@ void rd_symmetry_find(const struct rd_port_views *views, struct rd_symmetry *ret
 	}
 	mark_nics(host, below);
 	count_up(host, below);
-	rd_twins_find(views, below, ret);
-	rd_sisters_find(host, below, ret);
+	find_twins(views, below, ret);
+	find_sisters(host, below, ret);
 }
