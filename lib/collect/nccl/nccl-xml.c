@@ -8,7 +8,171 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "collect/host/host.h"
-#include "collect/nccl/xml.h"
+#include "collect/nccl/libexpat.h"
+#include "collect/nccl/runlog.h"
+#include "source/shared/source.h"
+
+/*
+ * Small XML files of elements and attributes, parsed by libexpat. Document types are rejected, so there are only XML's five
+ * predefined entities and nothing external; no namespaces; text between elements is ignored. A file above the limits is
+ * rejected.
+ */
+
+#define RD_XML_DEPTH 64
+#define RD_XML_ATTRS 32
+#define RD_XML_ELEMENTS 65536
+#define RD_XML_NAME 31	 /* bytes of a name */
+#define RD_XML_VALUE 255 /* bytes of a value */
+
+struct element {
+	const char *name;
+	const char *const *attrs; /* name, value, ...; NULL-terminated */
+};
+
+/* Called while the file is parsed; the arguments are valid only during the call. `end` (may be NULL) is not called for an element whose
+ * `start` failed. */
+struct xml_ops {
+	int (*start)(void *arg, const struct element *element, struct rd_err *err);
+	void (*end)(void *arg);
+};
+
+RD_LATE_DEFINE(rd_libexpat, RD_LIBEXPAT_CALLS, RD_LIBEXPAT)
+
+struct reader {
+	const struct xml_ops *ops;
+	void *arg;
+	XML_Parser parser;
+	const char *name;
+	struct rd_err *err;
+	size_t elements, depth;
+	int r; /* below 0: parsing failed with this errno, and `err` is set */
+};
+
+/* libexpat may still call the end handler of an empty element. */
+static void stop_parser(struct reader *xml, int r)
+{
+	xml->r = r;
+	rd_libexpat.XML_StopParser(xml->parser, XML_FALSE);
+}
+
+static int set_bad_message(const struct reader *xml, const char *what)
+{
+	return rd_err_set(xml->err, EBADMSG, xml->name, "line %lu: %s",
+			  (unsigned long)rd_libexpat.XML_GetCurrentLineNumber(xml->parser), what);
+}
+
+static int set_above_limit(const struct reader *xml, size_t most, const char *what)
+{
+	return rd_err_set(xml->err, E2BIG, xml->name, "line %lu: more than %zu %s",
+			  (unsigned long)rd_libexpat.XML_GetCurrentLineNumber(xml->parser), most, what);
+}
+
+static int within_limits(const struct reader *xml, const char *name, const char *const *attrs)
+{
+	size_t n = 0;
+
+	if (xml->elements > RD_XML_ELEMENTS)
+		return set_above_limit(xml, RD_XML_ELEMENTS, "elements");
+	if (xml->depth > RD_XML_DEPTH)
+		return set_above_limit(xml, RD_XML_DEPTH, "nested elements");
+	if (strlen(name) > RD_XML_NAME)
+		return set_above_limit(xml, RD_XML_NAME, "bytes in a name");
+	for (; attrs[2 * n]; n++) {
+		if (n == RD_XML_ATTRS)
+			return set_above_limit(xml, RD_XML_ATTRS, "attributes in an element");
+		if (strlen(attrs[2 * n]) > RD_XML_NAME)
+			return set_above_limit(xml, RD_XML_NAME, "bytes in a name");
+		if (strlen(attrs[2 * n + 1]) > RD_XML_VALUE)
+			return set_above_limit(xml, RD_XML_VALUE, "bytes in a value");
+	}
+	return 0;
+}
+
+static void XMLCALL on_xml_start(void *arg, const XML_Char *name, const XML_Char **attrs)
+{
+	const struct element element = { name, attrs };
+	struct reader *xml = arg;
+	int r;
+
+	if (xml->r < 0)
+		return;
+	xml->elements++;
+	xml->depth++;
+	r = within_limits(xml, name, attrs);
+	if (!r)
+		r = xml->ops->start(xml->arg, &element, xml->err);
+	if (r < 0)
+		stop_parser(xml, r);
+}
+
+static void XMLCALL on_xml_end(void *arg, const XML_Char *name)
+{
+	struct reader *xml = arg;
+
+	(void)name;
+	if (xml->r < 0)
+		return;
+	xml->depth--;
+	if (xml->ops->end)
+		xml->ops->end(xml->arg);
+}
+
+static void XMLCALL on_doctype(void *arg, const XML_Char *name, const XML_Char *system, const XML_Char *public,
+			       int has_internal)
+{
+	struct reader *xml = arg;
+
+	(void)name;
+	(void)system;
+	(void)public;
+	(void)has_internal;
+	stop_parser(xml, set_bad_message(xml, "document type declarations (DOCTYPE) are not supported"));
+}
+
+static int parse_error(const struct reader *xml)
+{
+	enum XML_Error code = rd_libexpat.XML_GetErrorCode(xml->parser);
+	const char *why = rd_libexpat.XML_ErrorString(code);
+
+	if (xml->r < 0)
+		return xml->r;
+	if (code == XML_ERROR_NO_MEMORY)
+		return rd_err_set(xml->err, ENOMEM, xml->name, "out of memory");
+	return set_bad_message(xml, why ? why : "not XML");
+}
+
+/* -EBADMSG if it is not such a file, -EFBIG or -E2BIG above a limit, -EOPNOTSUPP without libexpat, or what the callbacks return. */
+static int parse_xml(const char *name, const char *text, size_t size, const struct xml_ops *ops, void *arg,
+		     struct rd_err *err)
+{
+	struct reader xml = { .ops = ops, .arg = arg, .name = name, .err = err };
+	int r = rd_libexpat_load(name, err);
+
+	if (r < 0)
+		return r;
+	/* libexpat stores each name, and all attributes of an element before it calls a handler: up to 14 bytes per byte of the file. */
+	if (size > RD_SOURCE_XML_MAX)
+		return rd_err_set(err, EFBIG, name, "XML file larger than %zu bytes", RD_SOURCE_XML_MAX);
+	xml.parser = rd_libexpat.XML_ParserCreate(NULL);
+	if (!xml.parser)
+		return rd_err_set(err, ENOMEM, name, "out of memory");
+	rd_libexpat.XML_SetUserData(xml.parser, &xml);
+	rd_libexpat.XML_SetElementHandler(xml.parser, on_xml_start, on_xml_end);
+	rd_libexpat.XML_SetStartDoctypeDeclHandler(xml.parser, on_doctype);
+	if (rd_libexpat.XML_Parse(xml.parser, text, (int)size, XML_TRUE) != XML_STATUS_OK)
+		r = parse_error(&xml);
+	rd_libexpat.XML_ParserFree(xml.parser);
+	return r;
+}
+
+/* NULL: no such attribute. */
+static const char *attribute_of(const struct element *element, const char *name)
+{
+	for (const char *const *attr = element->attrs; *attr; attr += 2)
+		if (strcmp(attr[0], name) == 0)
+			return attr[1];
+	return NULL;
+}
 
 #define PCIS_MAX 4096
 #define CPUS_MAX 1024
@@ -32,9 +196,9 @@ struct state {
 	bool system;
 };
 
-static bool number_of(const struct rd_xml_element *element, const char *name, long least, long most, long *ret)
+static bool number_of(const struct element *element, const char *name, long least, long most, long *ret)
 {
-	const char *text = rd_xml_attr(element, name);
+	const char *text = attribute_of(element, name);
 	int64_t value;
 
 	if (!text || rd_parse_int(text, RD_AS_C, least, most, &value) < 0)
@@ -43,7 +207,7 @@ static bool number_of(const struct rd_xml_element *element, const char *name, lo
 	return true;
 }
 
-static void set_id(const struct rd_xml_element *element, const char *name, uint16_t *ret, enum rd_known *known)
+static void set_id(const struct element *element, const char *name, uint16_t *ret, enum rd_known *known)
 {
 	long value;
 
@@ -89,10 +253,10 @@ static char *cpulist_of(const char *mask)
 	return used ? RD_TAKE(list) : NULL;
 }
 
-static int start_cpu(struct state *st, const struct rd_xml_element *element, struct frame *frame, struct rd_err *err)
+static int start_cpu(struct state *st, const struct element *element, struct frame *frame, struct rd_err *err)
 {
-	const char *mask = rd_xml_attr(element, "affinity"), *arch = rd_xml_attr(element, "arch");
-	const char *vendor = rd_xml_attr(element, "vendor");
+	const char *mask = attribute_of(element, "affinity"), *arch = attribute_of(element, "arch");
+	const char *vendor = attribute_of(element, "vendor");
 	struct rd_cpu *cpu = &st->host->cpu;
 	struct rd_numa *numa;
 	long value;
@@ -117,9 +281,9 @@ static int start_cpu(struct state *st, const struct rd_xml_element *element, str
 	return 0;
 }
 
-static void set_link(const struct rd_xml_element *element, struct rd_pci *pci)
+static void set_link(const struct element *element, struct rd_pci *pci)
 {
-	const char *speed = rd_xml_attr(element, "link_speed");
+	const char *speed = attribute_of(element, "link_speed");
 	double gtps;
 	long width;
 
@@ -130,11 +294,11 @@ static void set_link(const struct rd_xml_element *element, struct rd_pci *pci)
 	pci->now = pci->max;
 }
 
-static int start_pci(struct state *st, const struct rd_xml_element *element, struct frame *frame, struct rd_err *err)
+static int start_pci(struct state *st, const struct element *element, struct frame *frame, struct rd_err *err)
 {
-	const char *busid = rd_xml_attr(element, "busid");
+	const char *busid = attribute_of(element, "busid");
 	struct rd_pci parsed = { 0 }, *pci;
-	const char *bridge = rd_xml_attr(element, "host_bridge"), *below = rd_xml_attr(element, "below");
+	const char *bridge = attribute_of(element, "host_bridge"), *below = attribute_of(element, "below");
 	struct rd_pci skipped = { 0 };
 	long class;
 
@@ -192,10 +356,10 @@ static struct rd_port *add_port(struct rd_host *host, const char *name, int pci,
 	return port;
 }
 
-static void start_net(struct state *st, const struct rd_xml_element *element, const struct frame *frame)
+static void start_net(struct state *st, const struct element *element, const struct frame *frame)
 {
-	const char *guid = rd_xml_attr(element, "guid");
-	struct rd_port *port = add_port(st->host, rd_xml_attr(element, "name"), frame->pci, frame->numa);
+	const char *guid = attribute_of(element, "guid");
+	struct rd_port *port = add_port(st->host, attribute_of(element, "name"), frame->pci, frame->numa);
 	long value;
 
 	if (number_of(element, "port", 0, 254, &value))
@@ -208,7 +372,7 @@ static void start_net(struct state *st, const struct rd_xml_element *element, co
 		st->host->ibdevs[port->ibdev].sys_image_guid = rd_dup(guid);
 }
 
-static void start_gpu(const struct rd_xml_element *element, struct frame *pci)
+static void start_gpu(const struct element *element, struct frame *pci)
 {
 	struct rd_gpu *gpu = &pci->gpu;
 	long value;
@@ -220,16 +384,16 @@ static void start_gpu(const struct rd_xml_element *element, struct frame *pci)
 		RD_SET(gpu->sm, (unsigned)value);
 	if (number_of(element, "gdr", 0, 1, &value))
 		RD_SET(gpu->gdr, value == 1);
-	if (rd_xml_attr(element, "gcn"))
+	if (attribute_of(element, "gcn"))
 		gpu->vendor = "AMD";
-	else if (rd_xml_attr(element, "sm"))
+	else if (attribute_of(element, "sm"))
 		gpu->vendor = "NVIDIA";
 }
 
 /* <nvlink target="0000:1b:00.0" count="12" tclass="0x030200"/>: an NVSwitch is recognised only by its class. */
-static void start_nvlink(const struct rd_xml_element *element, struct rd_gpu *gpu)
+static void start_nvlink(const struct element *element, struct rd_gpu *gpu)
 {
-	const char *target = rd_xml_attr(element, "target");
+	const char *target = attribute_of(element, "target");
 	struct rd_pci parsed = { 0 };
 	struct rd_nvlink link = { 0 };
 	long count, class;
@@ -247,7 +411,7 @@ static void start_nvlink(const struct rd_xml_element *element, struct rd_gpu *gp
 }
 
 /* In MB/s per link. */
-static void start_c2c(const struct rd_xml_element *element, struct rd_gpu *gpu)
+static void start_c2c(const struct element *element, struct rd_gpu *gpu)
 {
 	long bw, count;
 
@@ -256,16 +420,16 @@ static void start_c2c(const struct rd_xml_element *element, struct rd_gpu *gpu)
 }
 
 /* NCCL logs the name and ignores unknown attributes; the name "rdmadiag" marks a file that is complete. */
-static void start_system(struct state *st, const struct rd_xml_element *element)
+static void start_system(struct state *st, const struct element *element)
 {
-	const char *name = rd_xml_attr(element, "name"), *guest = rd_xml_attr(element, "guest");
+	const char *name = attribute_of(element, "name"), *guest = attribute_of(element, "guest");
 
 	st->host->file_whole = name && strcmp(name, "rdmadiag") == 0;
 	if (st->host->file_whole && guest)
 		RD_SET(st->host->guest, strcmp(guest, "1") == 0);
 }
 
-static int on_start(void *arg, const struct rd_xml_element *element, struct rd_err *err)
+static int on_start(void *arg, const struct element *element, struct rd_err *err)
 {
 	struct state *st = arg;
 	struct frame *up = &st->frames[st->n - 1], *frame = &st->frames[st->n++];
@@ -333,13 +497,13 @@ static void on_end(void *arg)
 
 int rd_collect_nccl_xml(const char *name, const char *text, size_t size, struct rd_host *host, struct rd_err *err)
 {
-	static const struct rd_xml_ops ops = { .start = on_start, .end = on_end };
+	static const struct xml_ops ops = { .start = on_start, .end = on_end };
 	struct state st = { .host = host, .n = 1 };
 	int r;
 
 	st.frames[0] = (struct frame){ .pci = -1, .numa = -1, .gpu = { .dev = -1 } };
 	host->from_topology_file = true;
-	r = rd_xml_parse(name, text, size, &ops, &st, err);
+	r = parse_xml(name, text, size, &ops, &st, err);
 	/* Frames that a truncated file left open. */
 	while (st.n > 1)
 		free(st.frames[--st.n].gpu.nvlinks);
@@ -347,4 +511,37 @@ int rd_collect_nccl_xml(const char *name, const char *text, size_t size, struct 
 		return r;
 	rd_collect_sort_gpus(host);
 	return rd_host_within_bounds(host, err);
+}
+
+/* Facts of a dumped topology that are not about hardware, and so not in struct rd_host: GPUDirect support and NIC numbers. */
+static int on_net(void *arg, const struct element *element, struct rd_err *err)
+{
+	struct rd_runlog *log = arg;
+	struct rd_run_host *host = &log->v[0];
+	const char *name = attribute_of(element, "name"), *gdr = attribute_of(element, "gdr");
+	const char *dev = attribute_of(element, "dev");
+	struct rd_run_net net = { 0 };
+
+	(void)err;
+	if (strcmp(element->name, "net") != 0 || !name)
+		return 0;
+	log->cut |= host->nets.n >= RD_RUN_LIST;
+	if (log->cut)
+		return 0;
+	net.name = rd_dup(name);
+	if (dev)
+		rd_take_u32(&dev, RD_DECIMAL, 999999999, &net.number);
+	if (gdr)
+		RD_SET(net.gpudirect, strcmp(gdr, "1") == 0);
+	*RD_ADD(host->nets.v, host->nets.n, host->nets.cap) = net;
+	return 0;
+}
+
+int rd_runlog_topology(const char *name, const char *text, size_t size, struct rd_runlog *ret, struct rd_err *err)
+{
+	static const struct xml_ops ops = { .start = on_net };
+
+	*ret = (struct rd_runlog){ 0 };
+	*RD_ADD(ret->v, ret->n, ret->cap) = (struct rd_run_host){ .name = rd_dup(""), .tells_nets = true };
+	return parse_xml(name, text, size, &ops, ret, err);
 }
