@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/env/env-assign.h"
-#include "analyse/env/env.h"
 #include "analyse/env/envcheck.h"
 #include "analyse/stacks/stacks.h"
 #include "cmd/datafile.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "analyse/env/env-assign.h"
+#include "analyse/env/envcheck.h"
 #include "nccl-host.h"
 
 /* Two NICs of a card on the accelerator's switch, a third behind another root port. */

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/env/env-names.h"
 #include "analyse/env/envcheck.h"
 #include "analyse/nccl/nccl.h"
 #include "analyse/nicmap/nicmap.h"

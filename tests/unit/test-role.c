@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/env/env.h"
+#include "analyse/env/envcheck.h"
 #include "analyse/nicmap/nicmap.h"
 #include "analyse/nicmap/role.h"
 #include "check-run.h"

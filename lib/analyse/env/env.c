@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analyse/env/env.h"
+#include "analyse/env/envcheck.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -163,41 +163,32 @@ static const char *unused_by(const struct rd_effects *all, const char *name)
 }
 
 /* clang-format off */
-static const struct rd_env_values device_rdma = { RD_ENV_WORD, 1, 0, 0, RD_ENV_MEANINGS(
-	{ 0, "EFA emulates RDMA with sends: data is copied", RD_SEV_WARNING, "env-gdr-off",
-	  "RDMA reads and writes of EFA are disabled", "data is copied through bounce buffers instead", "# unset FI_EFA_USE_DEVICE_RDMA in the job's environment" },
-	{ 1, "EFA uses RDMA reads and writes; the process aborts if the device does not support them" }), NULL, NULL, false };
-static const struct rd_env_values shm = { RD_ENV_ANY_BASE, 1, 0, 0, RD_ENV_MEANINGS(
-	{ 0, "processes on this host communicate through the NIC" },
-	{ 1, "processes on this host communicate through shared memory" }), "same as 1", NULL, false };
-static const struct rd_env_values fork_safe = { RD_ENV_WORD, 0, 0, 0, RD_ENV_MEANINGS(
-	{ 0, "a process that forks must not access registered memory (Linux 5.13 and later have no such limit)" },
-	{ 1, "registered memory stays valid after fork()" }), NULL, NULL, false };
-static const struct rd_env_values p2p = { RD_ENV_WORD, 0, 0, 0, RD_ENV_MEANINGS(
-	{ 0, "NICs access GPU memory directly where supported" },
-	{ 1, "NICs do not access GPU memory: data is copied through host memory", RD_SEV_WARNING, "env-gdr-off",
-	  "GPUDirect RDMA is disabled", "data is copied through host memory", "# unset FI_HMEM_DISABLE_P2P in the job's environment" }),
-	NULL, NULL, false };
-static const struct rd_env_values dmabuf = { RD_ENV_WORD, 1, 0, 0, RD_ENV_MEANINGS(
-	{ 0, "GPU memory is registered through a peer memory driver only" },
-	{ 1, "GPU memory is registered as DMA-BUF if the driver supports it" }), NULL, NULL, false };
-
 static const struct rd_env_rule rules[] = {
-	{ "FI_PROVIDER", check_provider, false, NULL },
-	{ "FI_EFA_IFACE", check_efa_iface, true, NULL },
-	{ "FI_EFA_USE_DEVICE_RDMA", NULL, false, &device_rdma },
-	{ "FI_EFA_ENABLE_SHM_TRANSFER", NULL, false, &shm },
-	{ "FI_EFA_FORK_SAFE", NULL, false, &fork_safe },
-	{ "FI_VERBS_DEVICE_NAME", check_device_name, true, NULL },
-	{ "FI_VERBS_IFACE", rd_envcheck_interfaces, false, NULL },
-	{ "FI_TCP_IFACE", rd_envcheck_interfaces, false, NULL },
-	{ "FI_HMEM_DISABLE_P2P", NULL, false, &p2p },
-	{ "FI_HMEM_CUDA_USE_DMABUF", NULL, false, &dmabuf },
+	{ "FI_PROVIDER", check_provider },
+	{ "FI_EFA_IFACE", check_efa_iface, .hca = true },
+	{ "FI_EFA_USE_DEVICE_RDMA", NULL, { RD_ENV_WORD, 1, 0, 0, RD_ENV_MEANINGS(
+		{ 0, "EFA emulates RDMA with sends: data is copied", RD_SEV_WARNING, "env-gdr-off", "RDMA reads and writes of EFA are disabled", "data is copied through bounce buffers instead", "# unset FI_EFA_USE_DEVICE_RDMA in the job's environment" },
+		{ 1, "EFA uses RDMA reads and writes; the process aborts if the device does not support them" }) } },
+	{ "FI_EFA_ENABLE_SHM_TRANSFER", NULL, { RD_ENV_ANY_BASE, 1, 0, 0, RD_ENV_MEANINGS(
+		{ 0, "processes on this host communicate through the NIC" },
+		{ 1, "processes on this host communicate through shared memory" }), "same as 1" } },
+	{ "FI_EFA_FORK_SAFE", NULL, { RD_ENV_WORD, 0, 0, 0, RD_ENV_MEANINGS(
+		{ 0, "a process that forks must not access registered memory (Linux 5.13 and later have no such limit)" },
+		{ 1, "registered memory stays valid after fork()" }) } },
+	{ "FI_VERBS_DEVICE_NAME", check_device_name, .hca = true },
+	{ "FI_VERBS_IFACE", rd_envcheck_interfaces },
+	{ "FI_TCP_IFACE", rd_envcheck_interfaces },
+	{ "FI_HMEM_DISABLE_P2P", NULL, { RD_ENV_WORD, 0, 0, 0, RD_ENV_MEANINGS(
+		{ 0, "NICs access GPU memory directly where supported" },
+		{ 1, "NICs do not access GPU memory: data is copied through host memory", RD_SEV_WARNING, "env-gdr-off", "GPUDirect RDMA is disabled", "data is copied through host memory", "# unset FI_HMEM_DISABLE_P2P in the job's environment" }) } },
+	{ "FI_HMEM_CUDA_USE_DMABUF", NULL, { RD_ENV_WORD, 1, 0, 0, RD_ENV_MEANINGS(
+		{ 0, "GPU memory is registered through a peer memory driver only" },
+		{ 1, "GPU memory is registered as DMA-BUF if the driver supports it" }) } },
 };
 const struct rd_env_rules rd_env_libfabric = { rules, RD_ARRAY_SIZE(rules), unused_by };
 
 static const struct rd_env_rule gloo_rules[] = {
-	{ "GLOO_SOCKET_IFNAME", rd_envcheck_interfaces, false, NULL },
+	{ "GLOO_SOCKET_IFNAME", rd_envcheck_interfaces },
 };
 /* clang-format on */
 const struct rd_env_rules rd_env_gloo = { gloo_rules, RD_ARRAY_SIZE(gloo_rules), NULL };

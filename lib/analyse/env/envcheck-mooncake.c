@@ -191,56 +191,42 @@ static const char *unused_by(const struct rd_effects *all, const char *name)
 }
 
 /* clang-format off */
-static const struct rd_env_values qps = { RD_ENV_ATOI, 2, 1, 255, NULL, "%ld queue pairs to each NIC of a peer",
-	"Mooncake keeps 2", false };
-static const struct rd_env_values cqs = { RD_ENV_ATOI, 1, 1, 255, NULL, "%ld completion queues per NIC",
-	"Mooncake keeps 1", false };
-static const struct rd_env_values workers = { RD_ENV_ATOI, 2, 1, 8, NULL, "%ld worker threads per NIC",
-	"Mooncake keeps 2", false };
-static const struct rd_env_values max_wr = { RD_ENV_ATOI, 256, 1, 65535, NULL, "%ld work requests per queue pair",
-	"Mooncake keeps 256", false };
-static const struct rd_env_values slice = { RD_ENV_ATOI, 65536, 1, 2147483647, NULL,
-	"transfers are split into slices of %ld bytes, spread over NICs", "Mooncake keeps 65536", false };
-static const struct rd_env_values retries = { RD_ENV_ATOI, 9, 1, 127, NULL,
-	"a failed slice is tried up to %ld times, on other NICs (the QP retry count stays 7)",
-	"Mooncake keeps 9", false };
-static const struct rd_env_values slice_timeout = { RD_ENV_ATOI, -1, 1, 65535, NULL, "a slice times out after %ld s",
-	"Mooncake waits without a timeout", false };
-static const struct rd_env_values relaxed = { RD_ENV_ATOI, 1, 0, 2, RD_ENV_MEANINGS(
-	{ 0, "no PCI relaxed ordering" }, { 1, "PCI relaxed ordering if libibverbs supports it" },
-	{ 2, "PCI relaxed ordering if libibverbs supports it" }), NULL, "Mooncake keeps 1", false };
-static const struct rd_env_values roundrobin = { RD_ENV_TRUE, 0, 0, 0, RD_ENV_MEANINGS(
-	{ 0, "each slice uses a random NIC among the nearest" }, { 1, "the nearest NICs are used round-robin" }), NULL, NULL, false };
-static const struct rd_env_values lag = { RD_ENV_TRUE, 0, 0, 0, RD_ENV_MEANINGS(
-	{ 0, "the NIC spreads queue pairs over the ports of a LAG" },
-	{ 1, "queue pairs are pinned to the ports of a LAG round-robin (mlx5)" }), NULL, NULL, false };
-
 static const struct rd_env_rule rules[] = {
-	{ "MC_TE_FILTERS", check_filters, true, NULL },
-	{ "MC_FORCE_TCP", check_force_tcp, false, NULL },
-	{ "MC_FORCE_HCA", check_force_hca, false, NULL },
-	{ "MC_FORCE_MNNVL", check_force_mnnvl, false, NULL },
-	{ "MC_INTRANODE_NVLINK", check_intranode, false, NULL },
-	{ "MC_GID_INDEX", check_gid, false, NULL },
-	{ "MC_IB_PORT", check_port, false, NULL },
-	{ "MC_PKEY_INDEX", rd_envcheck_pkey, false, NULL },
-	{ "MC_IB_TC", rd_envcheck_traffic_class, false, NULL },
-	{ "MC_IB_SL", rd_envcheck_service_level, false, NULL },
-	{ "MC_MTU", check_mtu, false, NULL },
-	{ "MC_NUM_QP_PER_EP", NULL, false, &qps },
-	{ "MC_NUM_CQ_PER_CTX", NULL, false, &cqs },
-	{ "MC_WORKERS_PER_CTX", NULL, false, &workers },
-	{ "MC_MAX_WR", NULL, false, &max_wr },
-	{ "MC_SLICE_SIZE", NULL, false, &slice },
-	{ "MC_SLICE_TIMEOUT", NULL, false, &slice_timeout },
-	{ "MC_RETRY_CNT", NULL, false, &retries },
-	{ "MC_IB_PCI_RELAXED_ORDERING", NULL, false, &relaxed },
-	{ "MC_PATH_ROUNDROBIN", NULL, false, &roundrobin },
-	{ "MC_MLX5_QP_LAG_PORT_BALANCE", NULL, false, &lag },
-	{ "MC_CUSTOM_TOPO_JSON", check_topo, false, NULL },
-	{ "MC_DISABLE_METACACHE", check_metacache, false, NULL },
-	{ "MC_USE_IPV6", check_ipv6, false, NULL },
-	{ "MC_ENABLE_DEST_DEVICE_AFFINITY", check_affinity, false, NULL },
+	{ "MC_TE_FILTERS", check_filters, .hca = true },
+	{ "MC_FORCE_TCP", check_force_tcp },
+	{ "MC_FORCE_HCA", check_force_hca },
+	{ "MC_FORCE_MNNVL", check_force_mnnvl },
+	{ "MC_INTRANODE_NVLINK", check_intranode },
+	{ "MC_GID_INDEX", check_gid },
+	{ "MC_IB_PORT", check_port },
+	{ "MC_PKEY_INDEX", rd_envcheck_pkey },
+	{ "MC_IB_TC", rd_envcheck_traffic_class },
+	{ "MC_IB_SL", rd_envcheck_service_level },
+	{ "MC_MTU", check_mtu },
+	{ "MC_NUM_QP_PER_EP", NULL, { RD_ENV_ATOI, 2, 1, 255, NULL, "%ld queue pairs to each NIC of a peer", "Mooncake keeps 2" } },
+	{ "MC_NUM_CQ_PER_CTX", NULL, { RD_ENV_ATOI, 1, 1, 255, NULL, "%ld completion queues per NIC", "Mooncake keeps 1" } },
+	{ "MC_WORKERS_PER_CTX", NULL, { RD_ENV_ATOI, 2, 1, 8, NULL, "%ld worker threads per NIC", "Mooncake keeps 2" } },
+	{ "MC_MAX_WR", NULL, { RD_ENV_ATOI, 256, 1, 65535, NULL, "%ld work requests per queue pair", "Mooncake keeps 256" } },
+	{ "MC_SLICE_SIZE", NULL, { RD_ENV_ATOI, 65536, 1, 2147483647, NULL,
+		"transfers are split into slices of %ld bytes, spread over NICs", "Mooncake keeps 65536" } },
+	{ "MC_SLICE_TIMEOUT", NULL, { RD_ENV_ATOI, -1, 1, 65535, NULL,
+		"a slice times out after %ld s", "Mooncake waits without a timeout" } },
+	{ "MC_RETRY_CNT", NULL, { RD_ENV_ATOI, 9, 1, 127, NULL,
+		"a failed slice is tried up to %ld times, on other NICs (the QP retry count stays 7)", "Mooncake keeps 9" } },
+	{ "MC_IB_PCI_RELAXED_ORDERING", NULL, { RD_ENV_ATOI, 1, 0, 2, RD_ENV_MEANINGS(
+		{ 0, "no PCI relaxed ordering" },
+		{ 1, "PCI relaxed ordering if libibverbs supports it" },
+		{ 2, "PCI relaxed ordering if libibverbs supports it" }), NULL, "Mooncake keeps 1" } },
+	{ "MC_PATH_ROUNDROBIN", NULL, { RD_ENV_TRUE, 0, 0, 0, RD_ENV_MEANINGS(
+		{ 0, "each slice uses a random NIC among the nearest" },
+		{ 1, "the nearest NICs are used round-robin" }) } },
+	{ "MC_MLX5_QP_LAG_PORT_BALANCE", NULL, { RD_ENV_TRUE, 0, 0, 0, RD_ENV_MEANINGS(
+		{ 0, "the NIC spreads queue pairs over the ports of a LAG" },
+		{ 1, "queue pairs are pinned to the ports of a LAG round-robin (mlx5)" }) } },
+	{ "MC_CUSTOM_TOPO_JSON", check_topo },
+	{ "MC_DISABLE_METACACHE", check_metacache },
+	{ "MC_USE_IPV6", check_ipv6 },
+	{ "MC_ENABLE_DEST_DEVICE_AFFINITY", check_affinity },
 };
 /* clang-format on */
 const struct rd_env_rules rd_env_mooncake = { rules, RD_ARRAY_SIZE(rules), unused_by };

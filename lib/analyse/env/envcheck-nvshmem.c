@@ -143,89 +143,68 @@ static const char *unused_by(const struct rd_effects *all, const char *name)
 }
 
 /* clang-format off */
-static const struct rd_env_values ibgda = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
-	{ 0, "GPUs do not initiate RDMA themselves: a CPU proxy thread does" },
-	{ 1, "GPUs initiate RDMA themselves (IBGDA): mlx5 devices only" }), NULL, NULL, false };
-static const struct rd_env_values gdaki = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
-	{ 0, "GPUs do not initiate RDMA themselves: the CPU does" },
-	{ 1, "GPUs initiate RDMA themselves (GPUNetIO)" }), NULL, NULL, false };
-static const struct rd_env_values nics_per_pe = { RD_ENV_ANY_BASE, 16, 0, 0, NULL, "up to %ld NICs per PE", NULL, false };
-static const struct rd_env_values rc_per_pe = { RD_ENV_ANY_BASE, 2, 0, 0, RD_ENV_MEANINGS(
-	{ 0, "no RC queue pairs: DCI and DCT only" }),
-	"%ld RC queue pairs per peer PE and NIC", NULL, false };
-static const struct rd_env_values num_dci = { RD_ENV_ANY_BASE, 1, 0, 0, NULL,
-	"%ld DCI queue pairs (0 or less: NVSHMEM decides)", NULL, false };
-static const struct rd_env_values num_dct = { RD_ENV_ANY_BASE, 2, 0, 0, NULL, "%ld DCT queue pairs", NULL, false };
-static const struct rd_env_values shared_dci = { RD_ENV_ANY_BASE, 1, 0, 0, NULL,
-	"%ld of the DCI queue pairs are shared", NULL, false };
-static const struct rd_env_values multi_port = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
-	{ 0, "one NIC per PE, even if several are equally near" },
-	{ 1, "all NICs that are as near as the nearest one, for each PE" }), NULL, NULL, false };
-static const struct rd_env_values rc_per_device = { RD_ENV_ANY_BASE, 1, 1, 1024, NULL,
-	"%ld RC queue pairs per peer PE and NIC", "connections fail", false };
-static const struct rd_env_values no_dmabuf = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
-	{ 0, "GPU memory is registered as DMA-BUF if the driver supports it" },
-	{ 1, "GPU memory is registered through nvidia_peermem only, which must be loaded" }), NULL, NULL, false };
-static const struct rd_env_values relaxed = { RD_ENV_LETTER, 1, 0, 0, RD_ENV_MEANINGS(
-	{ 0, "no PCI relaxed ordering" }, { 1, "PCI relaxed ordering" }), NULL, NULL, false };
-static const struct rd_env_values no_gdrcopy = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
-	{ 0, "GDRCopy is used if available" }, { 1, "GDRCopy is not used: IBRC emulates atomics" }), NULL, NULL, false };
-static const struct rd_env_values no_p2p = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
-	{ 0, "GPUs of this host access each other directly (P2P)" },
-	{ 1, "GPUs of this host communicate over the network only" }), NULL, NULL, false };
-static const struct rd_env_values no_data_direct = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
-	{ 0, "Data Direct functions are used if NICs have them" },
-	{ 1, "Data Direct functions are not used" }), NULL, NULL, false };
-static const struct rd_env_values no_atomics = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
-	{ 0, "NICs execute atomics" }, { 1, "a CPU proxy thread executes atomics" }), NULL, NULL, false };
-static const struct rd_env_values mapping = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
-	{ 0, "each PE uses the NIC nearest to its GPU" },
-	{ 1, "PEs use NICs in the order of NVSHMEM_HCA_PE_MAPPING or _HCA_LIST, else round-robin, regardless of "
-	     "distance" }),
-	NULL, NULL, false };
-static const struct rd_env_values qp_depth = { RD_ENV_ANY_BASE, 1024, 128, 32768, NULL,
-	"%ld work requests per queue pair (IBGDA: rounded up to a power of two)", "NVSHMEM fails to start", true };
-static const struct rd_env_values mnnvl = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
-	{ 0, "NVLink between hosts (MNNVL) is used where available" }, { 1, "NVLink between hosts (MNNVL) is not used" }), NULL, NULL, false };
-
 static const struct rd_env_rule rules[] = {
-	{ "NVSHMEM_HCA_LIST", rd_envcheck_nvshmem_list, true, NULL },
-	{ "NVSHMEM_HCA_PE_MAPPING", rd_envcheck_nvshmem_list, true, NULL },
-	{ "NVSHMEM_ENABLE_NIC_PE_MAPPING", NULL, false, &mapping },
-	{ "NVSHMEM_HCA_PREFIX", rd_envcheck_nvshmem_prefix, false, NULL },
-	{ "NVSHMEM_REMOTE_TRANSPORT", check_remote, false, NULL },
-	{ "NVSHMEM_IB_ENABLE_IBGDA", NULL, false, &ibgda },
-	{ "NVSHMEM_GPUNETIO_ENABLE_GDAKI", NULL, false, &gdaki },
-	{ "NVSHMEM_IB_GID_INDEX", rd_envcheck_gid_index, false, NULL },
-	{ "NVSHMEM_IB_ADDR_FAMILY", rd_envcheck_addr_family, false, NULL },
-	{ "NVSHMEM_IB_ADDR_RANGE", rd_envcheck_addr_range, false, NULL },
-	{ "NVSHMEM_IB_ROCE_VERSION_NUM", rd_envcheck_roce_version, false, NULL },
-	{ "NVSHMEM_IB_TIMEOUT", rd_envcheck_timeout, false, NULL },
-	{ "NVSHMEM_IB_RETRY_CNT", rd_envcheck_retry_count, false, NULL },
-	{ "NVSHMEM_IB_PKEY_INDEX", rd_envcheck_pkey, false, NULL },
-	{ "NVSHMEM_IB_SL", rd_envcheck_service_level, false, NULL },
-	{ "NVSHMEM_IB_TRAFFIC_CLASS", rd_envcheck_traffic_class, false, NULL },
-	{ "NVSHMEM_IB_NUM_RC_PER_DEVICE", NULL, false, &rc_per_device },
-	{ "NVSHMEM_IB_DISABLE_DMABUF", NULL, false, &no_dmabuf },
-	{ "NVSHMEM_IB_ENABLE_RELAXED_ORDERING", NULL, false, &relaxed },
-	{ "NVSHMEM_IBGDA_NIC_HANDLER", check_handler, false, NULL },
-	{ "NVSHMEM_IBGDA_NUM_RC_PER_PE", NULL, false, &rc_per_pe },
-	{ "NVSHMEM_IBGDA_NUM_DCI", NULL, false, &num_dci },
-	{ "NVSHMEM_IBGDA_NUM_DCT", NULL, false, &num_dct },
-	{ "NVSHMEM_IBGDA_NUM_SHARED_DCI", NULL, false, &shared_dci },
-	{ "NVSHMEM_IBGDA_DCI_MAP_BY", check_map, false, NULL },
-	{ "NVSHMEM_IBGDA_RC_MAP_BY", check_map, false, NULL },
-	{ "NVSHMEM_IBGDA_ENABLE_MULTI_PORT", NULL, false, &multi_port },
-	{ "NVSHMEM_IBGDA_FORCE_NIC_BUF_MEMTYPE", check_memtype, false, NULL },
-	{ "NVSHMEM_DISABLE_GDRCOPY", NULL, false, &no_gdrcopy },
-	{ "NVSHMEM_DISABLE_P2P", NULL, false, &no_p2p },
-	{ "NVSHMEM_DISABLE_MNNVL", NULL, false, &mnnvl },
-	{ "NVSHMEM_DISABLE_DATA_DIRECT", NULL, false, &no_data_direct },
-	{ "NVSHMEM_DISABLE_IB_NATIVE_ATOMICS", NULL, false, &no_atomics },
-	{ "NVSHMEM_QP_DEPTH", NULL, false, &qp_depth },
-	{ "NVSHMEM_LIBFABRIC_PROVIDER", check_provider, false, NULL },
-	{ "NVSHMEM_LIBFABRIC_MAX_NIC_PER_PE", NULL, false, &nics_per_pe },
-	{ "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME", rd_envcheck_interfaces, false, NULL },
+	{ "NVSHMEM_HCA_LIST", rd_envcheck_nvshmem_list, .hca = true },
+	{ "NVSHMEM_HCA_PE_MAPPING", rd_envcheck_nvshmem_list, .hca = true },
+	{ "NVSHMEM_ENABLE_NIC_PE_MAPPING", NULL, { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
+		{ 0, "each PE uses the NIC nearest to its GPU" },
+		{ 1, "PEs use NICs in the order of NVSHMEM_HCA_PE_MAPPING or _HCA_LIST, else round-robin, regardless of distance" }) } },
+	{ "NVSHMEM_HCA_PREFIX", rd_envcheck_nvshmem_prefix },
+	{ "NVSHMEM_REMOTE_TRANSPORT", check_remote },
+	{ "NVSHMEM_IB_ENABLE_IBGDA", NULL, { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
+		{ 0, "GPUs do not initiate RDMA themselves: a CPU proxy thread does" },
+		{ 1, "GPUs initiate RDMA themselves (IBGDA): mlx5 devices only" }) } },
+	{ "NVSHMEM_GPUNETIO_ENABLE_GDAKI", NULL, { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
+		{ 0, "GPUs do not initiate RDMA themselves: the CPU does" },
+		{ 1, "GPUs initiate RDMA themselves (GPUNetIO)" }) } },
+	{ "NVSHMEM_IB_GID_INDEX", rd_envcheck_gid_index },
+	{ "NVSHMEM_IB_ADDR_FAMILY", rd_envcheck_addr_family },
+	{ "NVSHMEM_IB_ADDR_RANGE", rd_envcheck_addr_range },
+	{ "NVSHMEM_IB_ROCE_VERSION_NUM", rd_envcheck_roce_version },
+	{ "NVSHMEM_IB_TIMEOUT", rd_envcheck_timeout },
+	{ "NVSHMEM_IB_RETRY_CNT", rd_envcheck_retry_count },
+	{ "NVSHMEM_IB_PKEY_INDEX", rd_envcheck_pkey },
+	{ "NVSHMEM_IB_SL", rd_envcheck_service_level },
+	{ "NVSHMEM_IB_TRAFFIC_CLASS", rd_envcheck_traffic_class },
+	{ "NVSHMEM_IB_NUM_RC_PER_DEVICE", NULL, { RD_ENV_ANY_BASE, 1, 1, 1024, NULL, "%ld RC queue pairs per peer PE and NIC", "connections fail" } },
+	{ "NVSHMEM_IB_DISABLE_DMABUF", NULL, { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
+		{ 0, "GPU memory is registered as DMA-BUF if the driver supports it" },
+		{ 1, "GPU memory is registered through nvidia_peermem only, which must be loaded" }) } },
+	{ "NVSHMEM_IB_ENABLE_RELAXED_ORDERING", NULL, { RD_ENV_LETTER, 1, 0, 0, RD_ENV_MEANINGS(
+		{ 0, "no PCI relaxed ordering" },
+		{ 1, "PCI relaxed ordering" }) } },
+	{ "NVSHMEM_IBGDA_NIC_HANDLER", check_handler },
+	{ "NVSHMEM_IBGDA_NUM_RC_PER_PE", NULL, { RD_ENV_ANY_BASE, 2, 0, 0, RD_ENV_MEANINGS(
+		{ 0, "no RC queue pairs: DCI and DCT only" }), "%ld RC queue pairs per peer PE and NIC" } },
+	{ "NVSHMEM_IBGDA_NUM_DCI", NULL, { RD_ENV_ANY_BASE, 1, 0, 0, NULL, "%ld DCI queue pairs (0 or less: NVSHMEM decides)" } },
+	{ "NVSHMEM_IBGDA_NUM_DCT", NULL, { RD_ENV_ANY_BASE, 2, 0, 0, NULL, "%ld DCT queue pairs" } },
+	{ "NVSHMEM_IBGDA_NUM_SHARED_DCI", NULL, { RD_ENV_ANY_BASE, 1, 0, 0, NULL, "%ld of the DCI queue pairs are shared" } },
+	{ "NVSHMEM_IBGDA_DCI_MAP_BY", check_map },
+	{ "NVSHMEM_IBGDA_RC_MAP_BY", check_map },
+	{ "NVSHMEM_IBGDA_ENABLE_MULTI_PORT", NULL, { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
+		{ 0, "one NIC per PE, even if several are equally near" },
+		{ 1, "all NICs that are as near as the nearest one, for each PE" }) } },
+	{ "NVSHMEM_IBGDA_FORCE_NIC_BUF_MEMTYPE", check_memtype },
+	{ "NVSHMEM_DISABLE_GDRCOPY", NULL, { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
+		{ 0, "GDRCopy is used if available" },
+		{ 1, "GDRCopy is not used: IBRC emulates atomics" }) } },
+	{ "NVSHMEM_DISABLE_P2P", NULL, { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
+		{ 0, "GPUs of this host access each other directly (P2P)" },
+		{ 1, "GPUs of this host communicate over the network only" }) } },
+	{ "NVSHMEM_DISABLE_MNNVL", NULL, { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
+		{ 0, "NVLink between hosts (MNNVL) is used where available" },
+		{ 1, "NVLink between hosts (MNNVL) is not used" }) } },
+	{ "NVSHMEM_DISABLE_DATA_DIRECT", NULL, { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
+		{ 0, "Data Direct functions are used if NICs have them" },
+		{ 1, "Data Direct functions are not used" }) } },
+	{ "NVSHMEM_DISABLE_IB_NATIVE_ATOMICS", NULL, { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
+		{ 0, "NICs execute atomics" },
+		{ 1, "a CPU proxy thread executes atomics" }) } },
+	{ "NVSHMEM_QP_DEPTH", NULL, { RD_ENV_ANY_BASE, 1024, 128, 32768, NULL,
+		"%ld work requests per queue pair (IBGDA: rounded up to a power of two)", "NVSHMEM fails to start", true } },
+	{ "NVSHMEM_LIBFABRIC_PROVIDER", check_provider },
+	{ "NVSHMEM_LIBFABRIC_MAX_NIC_PER_PE", NULL, { RD_ENV_ANY_BASE, 16, 0, 0, NULL, "up to %ld NICs per PE" } },
+	{ "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME", rd_envcheck_interfaces },
 };
 /* clang-format on */
 const struct rd_env_rules rd_env_nvshmem = { rules, RD_ARRAY_SIZE(rules), unused_by };

@@ -70,8 +70,8 @@ struct rd_env_values {
 struct rd_env_rule {
 	const char *name;
 	rd_env_check *check; /* NULL: `values` applies */
-	bool hca;	     /* selects the NICs of the library */
-	const struct rd_env_values *values;
+	struct rd_env_values values;
+	bool hca; /* selects the NICs of the library */
 };
 
 /* The rules of a library. Variables that select NICs come first: rules about GIDs use the selection. */
@@ -85,16 +85,10 @@ struct rd_env_rules {
 extern const struct rd_env_rules rd_env_nccl, rd_env_nvshmem, rd_env_ucx, rd_env_libfabric, rd_env_gloo,
 	rd_env_mooncake;
 
-rd_env_check rd_envcheck_nccl_hca, rd_envcheck_nvshmem_list, rd_envcheck_nvshmem_prefix;
-rd_env_check rd_envcheck_gid_index, rd_envcheck_addr_family, rd_envcheck_addr_range, rd_envcheck_roce_version;
-rd_env_check rd_envcheck_interfaces, rd_envcheck_traffic_class, rd_envcheck_service_level, rd_envcheck_net;
-rd_env_check rd_envcheck_net_plugin, rd_envcheck_ib_disable, rd_envcheck_timeout, rd_envcheck_retry_count;
-rd_env_check rd_envcheck_level, rd_envcheck_merge_level;
-rd_env_check rd_envcheck_force_merge, rd_envcheck_merge_policy, rd_envcheck_topo_file, rd_envcheck_pkey;
-rd_env_check rd_envcheck_netdevs_policy;
-
-/* The setting that makes an NCCL variable unused, or NULL. */
-const char *rd_envcheck_nccl_unused_by(const struct rd_effects *all, const char *name);
+rd_env_check rd_envcheck_nccl_hca, rd_envcheck_nvshmem_list, rd_envcheck_nvshmem_prefix, rd_envcheck_gid_index;
+rd_env_check rd_envcheck_addr_family, rd_envcheck_addr_range, rd_envcheck_roce_version, rd_envcheck_interfaces;
+rd_env_check rd_envcheck_traffic_class, rd_envcheck_service_level, rd_envcheck_timeout, rd_envcheck_retry_count;
+rd_env_check rd_envcheck_pkey;
 
 /* After NCCL_IB_HCA, if no GID index is set: checks the GID that NCCL selects itself. */
 rd_env_check rd_envcheck_own_gid;

@@ -2,7 +2,7 @@
 /* Draws all conclusions about a host: assignments, backups, and findings about both. */
 #include "analyse/nicmap/nicmap.h"
 
-#include "analyse/env/env.h"
+#include "analyse/env/envcheck.h"
 #include "analyse/nccl/nccl.h"
 #include "analyse/nccl/nvshmem.h"
 #include "analyse/nicmap/role.h"

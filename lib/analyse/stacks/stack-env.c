@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
-#include "analyse/env/env.h"
+#include "analyse/env/envcheck.h"
 #include "analyse/stacks/stack-priv.h"
 #include "analyse/stacks/stacks.h"
 #include "base/buf.h"

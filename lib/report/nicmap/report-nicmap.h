@@ -5,8 +5,8 @@
 
 #include "model/host/selection.h"
 #include "model/host/system.h"
-#include "model/nicmap/runlog.h"
 #include "model/nicmap/nicmap.h"
+#include "model/nicmap/runlog.h"
 #include "report/shared/report.h"
 
 /* The table of NICs, for -o; columns that identify a row. */

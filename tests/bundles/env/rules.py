@@ -275,7 +275,7 @@ def judged():
     found = set()
     for path in glob.glob(os.path.join(HERE, "../../../lib/analyse/env/envcheck-*.c")):
         with open(path, encoding="utf-8") as f:
-            found |= set(re.findall(r'^\t\{ "((?:NCCL|NVSHMEM|UCX|FI|GLOO|MC)_[A-Z0-9_]+)", (?:rd_envcheck_|check_|NULL)', f.read(), re.M))
+            found |= set(re.findall(r'^\t\{ "((?:NCCL|NVSHMEM|UCX|FI|GLOO|MC)_[A-Z0-9_]+)",\s*(?:rd_envcheck_|check_|NULL)', f.read(), re.M))
     return found
 
 
