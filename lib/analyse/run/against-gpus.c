@@ -8,30 +8,21 @@
 #include "base/number.h"
 #include "base/text.h"
 
-static const struct rd_against_problem missing_gpu = {
-	.id = "against-gpu",
-	.title = "The run used GPUs that this host does not have",
-	.why = "their NICs and GPUDirect use cannot be compared",
-	.severity = RD_SEV_WARNING,
-};
+static const struct rd_against_problem missing_gpu = { "against-gpu", "The run used GPUs that this host does not have",
+						       "their NICs and GPUDirect use cannot be compared",
+						       RD_SEV_WARNING };
 static const struct rd_against_problem bounced = {
-	.id = "against-gpudirect",
-	.title = "The run copied GPU memory through host memory",
-	.why = "the copy costs host memory bandwidth and latency, which GPUDirect RDMA avoids",
-	.severity = RD_SEV_WARNING,
+	"against-gpudirect", "The run copied GPU memory through host memory",
+	"the copy costs host memory bandwidth and latency, which GPUDirect RDMA avoids", RD_SEV_WARNING
 };
 static const struct rd_against_problem direct = {
-	.id = "against-gpudirect-lost",
-	.title = "The run used GPUDirect RDMA, which is not available on this host now",
-	.why = "a new run would copy GPU memory through host memory",
-	.severity = RD_SEV_WARNING,
+	"against-gpudirect-lost", "The run used GPUDirect RDMA, which is not available on this host now",
+	"a new run would copy GPU memory through host memory", RD_SEV_WARNING
 };
-static const struct rd_against_problem other_nic = {
-	.id = "against-nic",
-	.title = "GPUs used different NICs than NCCL selects on this host",
-	.why = "a NIC that is farther away, or shared, is slower",
-	.severity = RD_SEV_WARNING,
-};
+static const struct rd_against_problem other_nic = { "against-nic",
+						     "GPUs used different NICs than NCCL selects on this host",
+						     "a NIC that is farther away, or shared, is slower",
+						     RD_SEV_WARNING };
 
 static const char *label_of(const struct rd_host *host, int gpu, char ret[RD_PCI_ADDR + 16])
 {
@@ -44,6 +35,7 @@ static void compare_presence(struct rd_against_state *st)
 {
 	_cleanup_buf_ struct rd_buf missing = { 0 };
 	size_t n = 0, found = 0;
+	char count[40];
 
 	for (size_t i = 0; i < st->run->ranks.n; i++) {
 		const struct rd_run_rank *rank = &st->run->ranks.v[i];
@@ -63,12 +55,12 @@ static void compare_presence(struct rd_against_state *st)
 	}
 	if (n == 0 || st->host->n_gpus == 0)
 		return;
+	snprintf(count, sizeof(count), "%zu GPU%s", found, found == 1 ? "" : "s");
 	if (!missing.len)
-		rd_against_same(st, "gpu", rd_text("%zu GPU%s", found, found == 1 ? "" : "s"), rd_text("present"),
-				rd_text("used"), NULL);
+		rd_against_same(st, "gpu", count, "present", "used", NULL);
 	else
 		rd_against_differs(
-			st, "gpu", &missing_gpu, rd_text("%s", missing.data), NULL, rd_text("used"),
+			st, "gpu", &missing_gpu, missing.data, NULL, "used",
 			rd_against_other_name(st) ?
 				rd_text("the log names host %s: a virtual machine with different PCI addresses, or another host",
 					st->run->name) :
@@ -192,12 +184,11 @@ static size_t ranks_here(const struct rd_against_state *st)
 }
 
 /* No channel of the GPU used the predicted NIC. */
-static void nic_differs(struct rd_against_state *st, int gpu, const struct seen *seen)
+static void nic_differs(struct rd_against_state *st, int gpu, const char *label, const char *here,
+			const struct seen *seen)
 {
 	const char *network = rd_against_observed(st->run);
-	char label[RD_PCI_ADDR + 16], *reason = steering_variable(st),
-				      *subject = rd_text("%s", label_of(st->host, gpu, label));
-	char *here = choice_text(st, gpu), *there = rd_text("%s", seen->nets.data);
+	char *reason = steering_variable(st);
 	bool certain = seen->peer_beyond || (seen->first_beyond && ranks_here(st) == 1);
 
 	if (!reason && !rd_nccl_lacks(st->log, RD_NCCL_DEAL, &reason)) {
@@ -211,10 +202,10 @@ static void nic_differs(struct rd_against_state *st, int gpu, const struct seen 
 				"GPUs; the log has no further information");
 	}
 	if (reason)
-		rd_against_unknown(st, "nic", subject, here, there, reason);
+		rd_against_unknown(st, "nic", label, here, seen->nets.data, reason);
 	else
 		rd_against_differs(
-			st, "nic", &other_nic, subject, here, there,
+			st, "nic", &other_nic, label, here, seen->nets.data,
 			rd_text("%s", st->log->version[0] == 0 ?
 					      "NCCL version not in the log" :
 					      "PCI topology, link speeds or GPUDirect were different then"),
@@ -233,21 +224,20 @@ static void compare_nic(struct rd_against_state *st, int gpu)
 		if (rd_against_is_ib(channel->transport) && rd_against_gpu(st, &channel->gpu) == gpu)
 			add_seen_channel(st, gpu, channel, &seen);
 	}
-	if (!seen.any || !seen.nets.data || !choice_of(st, gpu)) {
-		rd_buf_deinit(&seen.nets);
-		return;
+	if (seen.any && seen.nets.data && choice_of(st, gpu)) {
+		_cleanup_free_ char *here = choice_text(st, gpu);
+		bool others = strchr(seen.nets.data, ' ') != NULL;
+
+		label_of(st->host, gpu, label);
+		if (seen.local)
+			rd_against_same(st, "nic", label, here, seen.nets.data,
+					others ? rd_text("rings and trees may also use NICs of other GPUs") : NULL);
+		else if (seen.proxy_local && !seen.peer_beyond && !seen.first_beyond)
+			rd_against_same(st, "nic", label, here, seen.nets.data,
+					rd_text("PXN: through NVLink to %s, whose GPU is near this NIC", seen.proxies));
+		else
+			nic_differs(st, gpu, label, here, &seen);
 	}
-	label_of(st->host, gpu, label);
-	if (seen.local)
-		rd_against_same(st, "nic", rd_text("%s", label), choice_text(st, gpu), rd_text("%s", seen.nets.data),
-				strchr(seen.nets.data, ' ') ?
-					rd_text("rings and trees may also use NICs of other GPUs") :
-					NULL);
-	else if (seen.proxy_local && !seen.peer_beyond && !seen.first_beyond)
-		rd_against_same(st, "nic", rd_text("%s", label), choice_text(st, gpu), rd_text("%s", seen.nets.data),
-				rd_text("PXN: through NVLink to %s, whose GPU is near this NIC", seen.proxies));
-	else
-		nic_differs(st, gpu, &seen);
 	rd_buf_deinit(&seen.nets);
 }
 
@@ -263,23 +253,6 @@ static char *gpudirect_cause(const struct rd_against_state *st, bool observed, e
 	return cause;
 }
 
-static char *gpudirect_guess(const struct rd_against_state *st, bool observed)
-{
-	if (observed)
-		return rd_text("nvidia_peermem or DMA-BUF was available then, and is not now");
-	if (rd_against_other_name(st))
-		return rd_text("nvidia_peermem or DMA-BUF was not visible to the process: a container, or loaded since");
-	return rd_text("nvidia_peermem was not loaded then, or the run's CUDA and NCCL do not support DMA-BUF");
-}
-
-/* Why GPUDirect use is unknown; NULL if it is known, or no reason is known. */
-static char *gpudirect_unknown(const struct rd_against_state *st, int gpu, int ibdev)
-{
-	const struct rd_pair *pair = rd_nicmap_pair(&st->own, (size_t)gpu, (size_t)ibdev);
-
-	return pair->gpudirect.known != RD_OK && pair->gpudirect_why ? rd_text("%s", pair->gpudirect_why) : NULL;
-}
-
 /* What the map predicts for the GPU and the device: 1, 0; -1: unknown. */
 static int predicted_gpudirect(const struct rd_against_state *st, int gpu, int ibdev)
 {
@@ -293,12 +266,11 @@ static int predicted_gpudirect(const struct rd_against_state *st, int gpu, int i
 
 /* `here`: 1, 0; -1: unknown. `note`: reason if both agree, or `here` is unknown; taken over; may be NULL. `path`: distance
  * between GPU and NIC, RD_PATH_UNKNOWN if the row is about a NIC alone. */
-static void add_gpudirect(struct rd_against_state *st, char *subject, int here, bool observed, char *note,
+static void add_gpudirect(struct rd_against_state *st, const char *subject, int here, bool observed, char *note,
 			  enum rd_path path)
 {
-	char *predicted = here < 0 ? NULL : rd_text("%s", here ? "yes" : "no"),
-	     *seen = rd_text("%s", observed ? "yes" : "no");
-	char *cause = here >= 0 && (here != 0) != observed ? gpudirect_cause(st, observed, path) : NULL;
+	const char *predicted = here < 0 ? NULL : here ? "yes" : "no", *seen = observed ? "yes" : "no";
+	char *cause;
 
 	if (here >= 0 && (here != 0) == observed) {
 		rd_against_same(st, "gpudirect", subject, predicted, seen, note);
@@ -310,14 +282,30 @@ static void add_gpudirect(struct rd_against_state *st, char *subject, int here, 
 		return;
 	}
 	free(note);
+	cause = gpudirect_cause(st, observed, path);
 	if (cause)
 		rd_against_unknown(st, "gpudirect", subject, predicted, seen, cause);
 	else
 		rd_against_differs(
 			st, "gpudirect", observed ? &direct : &bounced, subject, predicted, seen,
-			gpudirect_guess(st, observed),
+			rd_text(observed ?
+					"nvidia_peermem or DMA-BUF was available then, and is not now" :
+				rd_against_other_name(st) ?
+					"nvidia_peermem or DMA-BUF was not visible to the process: a container, or loaded since" :
+					"nvidia_peermem was not loaded then, or the run's CUDA and NCCL do not support DMA-BUF"),
 			rd_text("modprobe nvidia_peermem\n# until the next boot; also in /etc/modules-load.d/%s",
 				observed ? "" : "\n# where the job runs: lsmod | grep peermem"));
+}
+
+/* A row for a GPU and a NIC. */
+static void add_pair(struct rd_against_state *st, int gpu, int ibdev, unsigned number, bool observed, char *note)
+{
+	_cleanup_free_ char *name = net_name(st, number), *subject = NULL;
+	char label[RD_PCI_ADDR + 16];
+
+	subject = rd_text("%s and %s", label_of(st->host, gpu, label), name);
+	add_gpudirect(st, subject, predicted_gpudirect(st, gpu, ibdev), observed, note,
+		      rd_nicmap_pair(&st->own, (size_t)gpu, (size_t)ibdev)->nccl);
 }
 
 /* "GPU Direct RDMA Enabled for HCA 0 'mlx5_0'": the NIC supports it, whatever the distance to a GPU. */
@@ -339,7 +327,7 @@ static void compare_support(struct rd_against_state *st)
 		}
 		/* Without a GPU near enough, nothing can be concluded about the NIC. */
 		add_gpudirect(
-			st, rd_text("%s", net->name), here, net->gpudirect.v,
+			st, net->name, here, net->gpudirect.v,
 			here < 0 && too_far ?
 				rd_text("no GPU of this host uses GPUDirect with this NIC, so its support is unknown") :
 				NULL,
@@ -363,18 +351,17 @@ static void compare_channels(struct rd_against_state *st)
 {
 	for (size_t i = 0; i < st->run->channels.n; i++) {
 		const struct rd_run_channel *channel = &st->run->channels.v[i];
-		int gpu = rd_against_gpu(st, &channel->gpu), ibdev = net_ibdev(st, channel->net), here;
-		_cleanup_free_ char *name = NULL;
-		char label[RD_PCI_ADDR + 16];
+		int gpu = rd_against_gpu(st, &channel->gpu), ibdev = net_ibdev(st, channel->net);
+		const struct rd_pair *pair;
 
 		if (gpu < 0 || ibdev < 0 || channel->proxy >= 0 || !rd_against_is_ib(channel->transport) ||
 		    counted_before(st, i, gpu))
 			continue;
-		name = net_name(st, channel->net);
-		here = predicted_gpudirect(st, gpu, ibdev);
-		add_gpudirect(st, rd_text("%s and %s", label_of(st->host, gpu, label), name ? name : "?"), here,
-			      channel->gpudirect, gpudirect_unknown(st, gpu, ibdev),
-			      rd_nicmap_pair(&st->own, (size_t)gpu, (size_t)ibdev)->nccl);
+		/* Why it is unknown, if it is and a reason is known. */
+		pair = rd_nicmap_pair(&st->own, (size_t)gpu, (size_t)ibdev);
+		add_pair(st, gpu, ibdev, channel->net, channel->gpudirect,
+			 pair->gpudirect.known != RD_OK && pair->gpudirect_why ? rd_text("%s", pair->gpudirect_why) :
+										 NULL);
 	}
 }
 
@@ -393,18 +380,15 @@ static void compare_pairs(struct rd_against_state *st)
 {
 	for (size_t i = 0; i < st->run->pairs.n; i++) {
 		const struct rd_run_pair *pair = &st->run->pairs.v[i];
-		int gpu = gpu_of_pair(st, pair), ibdev = net_ibdev(st, pair->net),
-		    here = predicted_gpudirect(st, gpu, ibdev);
-		_cleanup_free_ char *name = net_name(st, pair->net);
-		char label[RD_PCI_ADDR + 16], *reason = NULL;
+		int gpu = gpu_of_pair(st, pair), ibdev = net_ibdev(st, pair->net);
 
 		if (gpu < 0 || ibdev < 0)
 			continue;
-		if (pair->distance.known == RD_OK && pair->level.known == RD_OK)
-			reason = rd_text("NCCL computed distance %u, and allows up to %u", pair->distance.v,
-					 pair->level.v);
-		add_gpudirect(st, rd_text("%s and %s", label_of(st->host, gpu, label), name ? name : "?"), here,
-			      pair->gpudirect, reason, rd_nicmap_pair(&st->own, (size_t)gpu, (size_t)ibdev)->nccl);
+		add_pair(st, gpu, ibdev, pair->net, pair->gpudirect,
+			 pair->distance.known == RD_OK && pair->level.known == RD_OK ?
+				 rd_text("NCCL computed distance %u, and allows up to %u", pair->distance.v,
+					 pair->level.v) :
+				 NULL);
 	}
 }
 
@@ -430,7 +414,7 @@ void rd_against_gpus(struct rd_against_state *st)
 
 	compare_presence(st);
 	if (unnamed) {
-		rd_against_unknown(st, "nic", rd_text("channels"), NULL, rd_text("by number"), unnamed);
+		rd_against_unknown(st, "nic", "channels", NULL, "by number", unnamed);
 		return;
 	}
 	for (size_t g = 0; g < st->host->n_gpus; g++)

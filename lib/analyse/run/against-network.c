@@ -1,49 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Network, devices, and which NICs NCCL merged. */
+/* What the run used: the network, devices, and which NICs NCCL merged; and what UCX, Mooncake and NVSHMEM used. */
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "analyse/run/against-priv.h"
+#include "analyse/shared/gid.h"
 #include "base/buf.h"
 #include "base/number.h"
 #include "base/text.h"
 
+/* Network, devices, and which NICs NCCL merged. */
+
 static const struct rd_against_problem tcp = {
-	.id = "against-tcp",
-	.title = "The run used TCP sockets although RDMA ports are active",
-	.why = "all traffic between hosts went through the kernel's TCP stack, at a fraction of the link rate",
-	.severity = RD_SEV_CRITICAL,
+	"against-tcp", "The run used TCP sockets although RDMA ports are active",
+	"all traffic between hosts went through the kernel's TCP stack, at a fraction of the link rate", RD_SEV_CRITICAL
 };
-static const struct rd_against_problem rdma = {
-	.id = "against-rdma",
-	.title = "The run used RDMA, but no port of this host is active now",
-	.why = "a new run would use TCP sockets",
-	.severity = RD_SEV_CRITICAL,
-};
-static const struct rd_against_problem not_used = {
-	.id = "against-not-used",
-	.title = "The run did not use NICs that are active on this host",
-	.why = "GPUs near these NICs use and share NICs that are farther away",
-	.severity = RD_SEV_WARNING,
-};
-static const struct rd_against_problem link_layer = {
-	.id = "against-link",
-	.title = "Link layer of ports was different in the run",
-	.why = "InfiniBand and Ethernet ports cannot reach each other",
-	.severity = RD_SEV_WARNING,
-};
-static const struct rd_against_problem order = {
-	.id = "against-order",
-	.title = "NCCL numbered the NICs in a different order",
-	.why = "NCCL assigns NICs to GPUs in that order",
-	.severity = RD_SEV_WARNING,
-};
-static const struct rd_against_problem merged = {
-	.id = "against-merged",
-	.title = "NCCL merged different NICs",
-	.why = "merging determines which ports carry the traffic of a GPU",
-	.severity = RD_SEV_WARNING,
-};
+static const struct rd_against_problem rdma = { "against-rdma",
+						"The run used RDMA, but no port of this host is active now",
+						"a new run would use TCP sockets", RD_SEV_CRITICAL };
+static const struct rd_against_problem not_used = { "against-not-used",
+						    "The run did not use NICs that are active on this host",
+						    "GPUs near these NICs use and share NICs that are farther away",
+						    RD_SEV_WARNING };
+static const struct rd_against_problem link_layer = { "against-link", "Link layer of ports was different in the run",
+						      "InfiniBand and Ethernet ports cannot reach each other",
+						      RD_SEV_WARNING };
+static const struct rd_against_problem order = { "against-order", "NCCL numbered the NICs in a different order",
+						 "NCCL assigns NICs to GPUs in that order", RD_SEV_WARNING };
+static const struct rd_against_problem merged = { "against-merged", "NCCL merged different NICs",
+						  "merging determines which ports carry the traffic of a GPU",
+						  RD_SEV_WARNING };
 
 static size_t count_usable(const struct rd_against_state *st, bool allowed_only, bool compute_only)
 {
@@ -106,23 +93,20 @@ static void report_tcp(struct rd_against_state *st, const char *observed)
 		reason = rd_text("the log does not contain the reason");
 		fix = rd_text("# run again with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,NET and look for NET/IB");
 	}
-	rd_against_differs(st, "network", &problem, rd_text("NCCL"), rd_text("IB"), rd_text("%s", observed), reason,
-			   fix);
+	rd_against_differs(st, "network", &problem, "NCCL", "IB", observed, reason, fix);
 }
 
 /* A network plugin: RDMA by rules other than NCCL's. */
 static void report_plugin(struct rd_against_state *st, const char *observed, bool usable)
 {
-	char *subject = rd_text("NCCL"), *seen = rd_text("%s", observed);
-
 	if (rd_against_is_ib(observed) && usable)
-		rd_against_same(st, "network", subject, rd_text("IB"), seen,
+		rd_against_same(st, "network", "NCCL", "IB", observed,
 				rd_text("%s is a plugin that uses the same devices, by its own rules", observed));
 	else if (has_efa(st->host) && strstr(observed, "Libfabric"))
-		rd_against_same(st, "network", subject, rd_text("a plugin"), seen,
+		rd_against_same(st, "network", "NCCL", "a plugin", observed,
 				rd_text("NCCL itself does not use EFA; the aws-ofi-nccl plugin does"));
 	else
-		rd_against_unknown(st, "network", subject, rd_text("%s", usable ? "IB" : "Socket"), seen,
+		rd_against_unknown(st, "network", "NCCL", usable ? "IB" : "Socket", observed,
 				   rd_text("the network plugin chooses: %s", observed));
 }
 
@@ -138,18 +122,17 @@ void rd_against_network(struct rd_against_state *st)
 			rd_text("Socket in %zu of %zu communicators", st->run->n_sockets, st->run->n_networks);
 
 		/* One communicator without RDMA slows down all. */
-		report_tcp(st, mixed ? mixed : "Socket");
+		report_tcp(st, mixed);
 	} else if (strcmp(observed, "Socket") == 0 && usable) {
 		report_tcp(st, observed);
 	} else if (strcmp(observed, "Socket") == 0) {
-		rd_against_same(st, "network", rd_text("NCCL"), rd_text("Socket"), rd_text("Socket"),
-				rd_text("no active port that NCCL can use"));
+		rd_against_same(st, "network", "NCCL", "Socket", "Socket", rd_text("no active port that NCCL can use"));
 	} else if (strcmp(observed, "IB") != 0) {
 		report_plugin(st, observed, usable);
 	} else if (usable) {
-		rd_against_same(st, "network", rd_text("NCCL"), rd_text("IB"), rd_text("IB"), NULL);
+		rd_against_same(st, "network", "NCCL", "IB", "IB", NULL);
 	} else {
-		rd_against_differs(st, "network", &rdma, rd_text("NCCL"), rd_text("Socket"), rd_text("IB"),
+		rd_against_differs(st, "network", &rdma, "NCCL", "Socket", "IB",
 				   rd_text("the ports that the run used are not active now"),
 				   rd_text("rdmadiag nic-map -o ibdev,port,state,phys_state"));
 	}
@@ -190,11 +173,9 @@ static void device_missing(struct rd_against_state *st, const char *label, const
 						   NULL;
 
 	if (doubt)
-		rd_against_unknown(st, "device", rd_text("%s", label), rd_text("used"), rd_text("not in the list"),
-				   rd_text("%s", doubt));
+		rd_against_unknown(st, "device", label, "used", "not in the list", rd_text("%s", doubt));
 	else
-		rd_against_differs(st, "device", &not_used, rd_text("%s", label), rd_text("used"),
-				   rd_text("not in the list"), missing_reason(st),
+		rd_against_differs(st, "device", &not_used, label, "used", "not in the list", missing_reason(st),
 				   rd_text("# where the job runs: ibv_devinfo -d %s",
 					   rd_ibdev_label(st->host, port->ibdev)));
 }
@@ -205,19 +186,19 @@ static void device_unexpected(struct rd_against_state *st, const char *label, co
 
 	if (rd_against_usable(st->host, p) && !st->allowed[p])
 		rd_against_unknown(
-			st, "device", rd_text("%s", label), rd_text("not used"), rd_text("used"),
+			st, "device", label, "not used", "used",
 			rd_text("NCCL_IB_HCA=%s excludes it: other processes of the run may have had a different value",
 				hca));
 	else if (rd_port_active(port))
 		rd_against_unknown(
-			st, "device", rd_text("%s", label), rd_text("not used"), rd_text("used"),
+			st, "device", label, "not used", "used",
 			rd_text("NCCL's InfiniBand transport does not support its link layer: a plugin was used, or the "
 				"driver has changed"));
 	else
-		rd_against_differs(
-			st, "device", &rd_against_down, rd_text("%s", label), rd_text("not used"), rd_text("used"),
-			rd_text("its port is %s now, and was active then", port->state ? port->state : "not active"),
-			rd_text("rdma link show %s", label));
+		rd_against_differs(st, "device", &rd_against_down, label, "not used", "used",
+				   rd_text("its port is %s now, and was active then",
+					   port->state ? port->state : "not active"),
+				   rd_text("rdma link show %s", label));
 }
 
 static void compare_link(struct rd_against_state *st, const char *label, const struct rd_port *port,
@@ -226,8 +207,7 @@ static void compare_link(struct rd_against_state *st, const char *label, const s
 	const char *here = rd_port_is_ethernet(port) ? "RoCE" : rd_port_is_ib(port) ? "IB" : NULL;
 
 	if (here && dev->link && strcmp(here, dev->link) != 0)
-		rd_against_differs(st, "link", &link_layer, rd_text("%s", label), rd_text("%s", here),
-				   rd_text("%s", dev->link),
+		rd_against_differs(st, "link", &link_layer, label, here, dev->link,
 				   rd_text("the port type was changed since (mlxconfig LINK_TYPE_P1), "
 					   "or another device has this name now"),
 				   NULL);
@@ -247,10 +227,9 @@ static void compare_port(struct rd_against_state *st, size_t p)
 	else if (!wanted && dev)
 		device_unexpected(st, label, port, p);
 	else if (dev)
-		rd_against_same(st, "device", rd_text("%s", label), rd_text("used"), rd_text("used"), NULL);
+		rd_against_same(st, "device", label, "used", "used", NULL);
 	else if (hca && rd_against_usable(st->host, p))
-		rd_against_same(st, "device", rd_text("%s", label), rd_text("not used"), rd_text("not in the list"),
-				rd_text("NCCL_IB_HCA=%s", hca));
+		rd_against_same(st, "device", label, "not used", "not in the list", rd_text("NCCL_IB_HCA=%s", hca));
 	if (dev)
 		compare_link(st, label, port, dev);
 }
@@ -259,13 +238,12 @@ static void compare_unknown_devices(struct rd_against_state *st)
 {
 	for (size_t i = 0; i < st->run->devs.n; i++) {
 		const struct rd_run_dev *dev = &st->run->devs.v[i];
-		char *label = dev->port ? rd_text("%s/%u", dev->name, dev->port) : rd_text("%s", dev->name);
+		_cleanup_free_ char *label = dev->port ? rd_text("%s/%u", dev->name, dev->port) :
+							 rd_text("%s", dev->name);
 
-		if (rd_against_ibdev(st->host, dev->name) >= 0)
-			free(label);
-		else
+		if (rd_against_ibdev(st->host, dev->name) < 0)
 			rd_against_differs(
-				st, "device", &rd_against_not_here, label, NULL, rd_text("used"),
+				st, "device", &rd_against_not_here, label, NULL, "used",
 				rd_against_other_name(st) ?
 					rd_text("the host name in the log is %s: a container or virtual machine with other "
 						"device names, or another host",
@@ -302,30 +280,31 @@ static bool in_order(const struct rd_against_state *st)
 static void compare_order(struct rd_against_state *st)
 {
 	const char *off = rd_run_var(st->run, "NCCL_IB_DEVICE_PCI_ORDER");
-	char *reason = NULL, *subject, *observed;
+	_cleanup_free_ char *subject = NULL, *observed = NULL;
+	char *reason = NULL;
 
 	if (st->run->devs.n < 2 || st->run->nets_vary)
 		return;
 	subject = rd_text("%zu devices", st->run->devs.n);
 	if (in_order(st)) {
-		rd_against_same(st, "order", subject, rd_text("by PCI address"), rd_text("by PCI address"), NULL);
+		rd_against_same(st, "order", subject, "by PCI address", "by PCI address", NULL);
 		return;
 	}
 	observed = rd_text("%s first", st->run->devs.v[0].name);
 	if (rd_nccl_lacks(st->log, RD_NCCL_PCI_ORDER, &reason))
-		rd_against_unknown(st, "order", subject, rd_text("by PCI address"), observed, reason);
+		rd_against_unknown(st, "order", subject, "by PCI address", observed, reason);
 	else if (off && rd_as_atoi(off) == 0)
-		rd_against_same(st, "order", subject, rd_text("as libibverbs lists them"), observed,
+		rd_against_same(st, "order", subject, "as libibverbs lists them", observed,
 				rd_text("NCCL_IB_DEVICE_PCI_ORDER=%s", off));
 	else if (st->log->version[0] == 0 || st->log->rccl || rd_against_other_name(st))
 		rd_against_unknown(
-			st, "order", subject, rd_text("by PCI address"), observed,
+			st, "order", subject, "by PCI address", observed,
 			rd_text("%s",
 				rd_against_other_name(st) ?
 					"a virtual machine has different PCI addresses" :
 					"NCCL version not in the log: before 2.29.7 NCCL used the order of libibverbs"));
 	else
-		rd_against_differs(st, "order", &order, subject, rd_text("by PCI address"), observed,
+		rd_against_differs(st, "order", &order, subject, "by PCI address", observed,
 				   rd_text("PCI addresses have changed since the run"), NULL);
 }
 
@@ -335,14 +314,12 @@ static bool is_net_of(const struct rd_nccl_net *net, const char *name)
 }
 
 /* Explains why the NICs that NCCL merged are not those predicted. */
-static void merged_differs(struct rd_against_state *st, char *subject, bool predicted)
+static void merged_differs(struct rd_against_state *st, const char *subject, bool predicted)
 {
 	static const char *const names[] = { "NCCL_NET_FORCE_MERGE", "NCCL_NET_MERGE_POLICY" };
-	char *here = rd_text("%s", predicted ? "one NIC" : "separate"),
-	     *seen = rd_text("%s", predicted ? "separate" : "one NIC");
-	char *reason = NULL;
+	const char *here = predicted ? "one NIC" : "separate", *seen = predicted ? "separate" : "one NIC";
+	char *reason = rd_against_variable(st, names, RD_ARRAY_SIZE(names));
 
-	reason = rd_against_variable(st, names, RD_ARRAY_SIZE(names));
 	if (reason || rd_nccl_lacks(st->log, RD_NCCL_MERGE_LEVEL, &reason))
 		rd_against_unknown(st, "merged", subject, here, seen, reason);
 	else if (rd_against_other_name(st))
@@ -369,10 +346,9 @@ static void compare_merged(struct rd_against_state *st)
 		for (size_t k = 0; k < st->run->nets.n; k++)
 			seen |= st->run->nets.v[k].name && is_net_of(&nets->v[i], st->run->nets.v[k].name);
 		if (seen)
-			rd_against_same(st, "merged", rd_text("%s", nets->v[i].name), rd_text("one NIC"),
-					rd_text("one NIC"), NULL);
+			rd_against_same(st, "merged", nets->v[i].name, "one NIC", "one NIC", NULL);
 		else
-			merged_differs(st, rd_text("%s", nets->v[i].name), true);
+			merged_differs(st, nets->v[i].name, true);
 	}
 	for (size_t k = 0; k < st->run->nets.n; k++) {
 		const char *name = st->run->nets.v[k].name;
@@ -381,7 +357,7 @@ static void compare_merged(struct rd_against_state *st)
 		for (size_t i = 0; name && i < nets->n; i++)
 			here |= is_net_of(&nets->v[i], name);
 		if (name && strchr(name, '+') && !here)
-			merged_differs(st, rd_text("%s", name), false);
+			merged_differs(st, name, false);
 	}
 }
 
@@ -398,4 +374,205 @@ void rd_against_devices(struct rd_against_state *st)
 		compare_order(st);
 	}
 	compare_merged(st);
+}
+
+/* What UCX, Mooncake and NVSHMEM used. */
+
+static const struct rd_against_problem bad_gid = { "against-gid", "The run used an unusable GID",
+						   "connections to other hosts time out", RD_SEV_WARNING };
+static const struct rd_against_problem far_nic = { "against-nic",
+						   "GPUs used different NICs than predicted for this host",
+						   "a NIC that is farther away, or shared, is slower", RD_SEV_WARNING };
+
+/* The port that the stack names, or the first port of the device if it names none; -1: not found. */
+static int port_of(const struct rd_host *host, const struct rd_run_use *use)
+{
+	for (size_t p = 0; p < host->n_ports; p++) {
+		const char *name = host->ibdevs[host->ports[p].ibdev].name;
+
+		if (name && strcmp(name, use->device) == 0 && (!use->port || host->ports[p].num == use->port))
+			return (int)p;
+	}
+	return -1;
+}
+
+static bool is_active(const struct rd_host *host, int port)
+{
+	return rd_port_active(&host->ports[port]) || (host->from_topology_file && !host->ports[port].state);
+}
+
+/* A device that the stack used, or did not use because its port was not active. */
+static void compare_device(struct rd_against_state *st, const struct rd_run_use *use, const char *label, int port)
+{
+	const char *topic = rd_run_stack_name(use->stack);
+	const char *seen = use->refused ? "not active" : use->transport ? use->transport : "used";
+
+	if (port < 0)
+		rd_against_differs(st, topic, &rd_against_not_here, label, NULL, seen,
+				   rd_text("the device was removed or renamed since, or the log is from another host"),
+				   rd_text("rdma dev"));
+	else if (is_active(st->host, port) == !use->refused)
+		rd_against_same(st, topic, label, use->refused ? "not active" : "active", seen, NULL);
+	else if (use->refused)
+		rd_against_differs(st, topic, &not_used, label, "active", seen, rd_text("its port became active since"),
+				   rd_text("# restart the job"));
+	else
+		rd_against_differs(st, topic, &rd_against_down, label, "not active", seen,
+				   rd_text("its port was active then"), rd_text("rdma link show %s", use->device));
+}
+
+/* Mooncake logs the index of the GID that it uses. */
+static void compare_gid(struct rd_against_state *st, const struct rd_run_use *use, const char *label,
+			const struct rd_port *port)
+{
+	const struct rd_gid *gid;
+	const char *fault;
+	_cleanup_free_ char *here = NULL, *seen = NULL;
+	int own;
+
+	if (use->gid < 0 || !port->gids_known || !rd_port_is_ethernet(port))
+		return;
+	gid = rd_gid_at(port, (unsigned)use->gid);
+	fault = gid ? rd_gid_fault(st->host, port, gid) : "no GID at this index";
+	own = rd_port_gid_index(&st->map->ports, (size_t)(port - st->host->ports));
+	here = own >= 0 ? rd_text("%d", own) : NULL;
+	seen = rd_text("%d", use->gid);
+	if (own == use->gid)
+		rd_against_same(st, "gid", label, here, seen, NULL);
+	else if (fault)
+		rd_against_differs(st, "gid", &bad_gid, label, here, seen, rd_text("%s", fault),
+				   own >= 0 ? rd_text("# set MC_GID_INDEX=%d in the job's environment", own) : NULL);
+	else
+		rd_against_unknown(st, "gid", label, here, seen,
+				   rd_text("this GID can also be used: %s chooses by its own rules",
+					   rd_run_stack_name(use->stack)));
+}
+
+/* NVSHMEM PEs numbered from 0 are those of this host; others cannot be assigned to a GPU. */
+static void compare_pe(struct rd_against_state *st, const struct rd_run_use *use)
+{
+	const struct rd_choices *choices = &st->map->nvshmem;
+	_cleanup_buf_ struct rd_buf here = { 0 };
+	_cleanup_free_ char *subject = rd_text("PE %d", use->pe);
+	const char *seen = use->device;
+	char *reason;
+	bool same = false;
+
+	if ((size_t)use->pe >= choices->n) {
+		rd_against_unknown(st, "NVSHMEM", subject, NULL, seen, rd_text("unknown which GPU this PE uses"));
+		return;
+	}
+	for (size_t p = 0; p < choices->v[use->pe].n_ports; p++) {
+		const char *name = rd_ibdev_label(st->host, st->host->ports[choices->v[use->pe].ports[p]].ibdev);
+
+		same |= strcmp(name, use->device) == 0;
+		rd_buf_printf(&here, "%s%s", here.len ? " " : "", name);
+	}
+	reason = rd_run_var(st->run, "NVSHMEM_ENABLE_NIC_PE_MAPPING") || rd_run_var(st->run, "NVSHMEM_HCA_LIST") ?
+			 rd_text("the run had its own list of NICs") :
+			 NULL;
+	if (same)
+		rd_against_same(st, "NVSHMEM", subject, here.data, seen, reason);
+	else if (reason || rd_against_other_name(st))
+		rd_against_unknown(st, "NVSHMEM", subject, here.len ? here.data : "none", seen,
+				   reason ? reason : rd_text("the number of PEs on the host is unknown"));
+	else
+		rd_against_differs(st, "NVSHMEM", &far_nic, subject, here.len ? here.data : "none", seen,
+				   rd_text("depends on the number of PEs on the host: --pes N"), NULL);
+}
+
+/* "cuda:0" and the devices that Mooncake prefers: they should be the nearest ones. */
+static void compare_preferred(struct rd_against_state *st, const struct rd_run_prefer *prefer)
+{
+	const char *number = strchr(prefer->place, ':'), *at = prefer->names;
+	enum rd_path best = RD_PATH_UNKNOWN, worst = RD_PATH_UNKNOWN;
+	uint32_t gpu;
+
+	if (!number || strncmp(prefer->place, "cpu", 3) == 0 ||
+	    rd_parse_u32(number + 1, RD_DECIMAL, INT32_MAX, &gpu) < 0 || gpu >= st->host->n_gpus)
+		return;
+	for (size_t d = 0; d < st->host->n_ibdevs; d++) {
+		enum rd_path path = rd_nicmap_pair(st->map, (size_t)gpu, d)->path;
+
+		if (path != RD_PATH_UNKNOWN && (best == RD_PATH_UNKNOWN || path < best))
+			best = path;
+	}
+	while (*at) {
+		size_t size = strcspn(at, " ");
+		char name[128];
+		int ibdev;
+
+		snprintf(name, sizeof(name), "%.*s", (int)(size < 127 ? size : 127), at);
+		ibdev = rd_host_find_ibdev(st->host, name);
+		if (ibdev < 0)
+			return;
+		if (rd_nicmap_pair(st->map, (size_t)gpu, (size_t)ibdev)->path > worst)
+			worst = rd_nicmap_pair(st->map, (size_t)gpu, (size_t)ibdev)->path;
+		at += size + (at[size] == ' ');
+	}
+	if (best == RD_PATH_UNKNOWN || worst == RD_PATH_UNKNOWN)
+		rd_against_unknown(st, "Mooncake", prefer->place, NULL, prefer->names,
+				   rd_text("the distance is unknown"));
+	else if (worst == best)
+		rd_against_same(st, "Mooncake", prefer->place, rd_path_name(best), prefer->names, NULL);
+	else
+		rd_against_unknown(
+			st, "Mooncake", prefer->place, rd_path_name(best), prefer->names,
+			rd_text("one of them is %s: Mooncake counts components of sysfs paths, and CUDA may number GPUs "
+				"differently",
+				rd_path_name(worst)));
+}
+
+static bool has_rdma_use(const struct rd_run_host *run)
+{
+	for (size_t i = 0; i < run->uses.n; i++)
+		if (run->uses.v[i].stack == RD_RUN_UCX && strcmp(run->uses.v[i].transport, "tcp") != 0)
+			return true;
+	return false;
+}
+
+/* UCX used only TCP. */
+static void compare_tcp(struct rd_against_state *st, const char *label)
+{
+	const char *tls = rd_run_var(st->run, "UCX_TLS"), *devices = rd_run_var(st->run, "UCX_NET_DEVICES");
+	size_t n = 0;
+	char *reason, *fix;
+
+	for (size_t p = 0; p < st->host->n_ports; p++)
+		n += rd_against_usable(st->host, p);
+	if (has_rdma_use(st->run))
+		return;
+	if (n == 0) {
+		rd_against_same(st, "UCX", label, "tcp", "tcp", rd_text("no RDMA port is active"));
+		return;
+	}
+	reason = tls	 ? rd_text("the run had UCX_TLS=%s", tls) :
+		 devices ? rd_text("the run had UCX_NET_DEVICES=%s", devices) :
+			   rd_text("the process found no RDMA device, or its UCX was built without verbs");
+	fix = tls || devices ?
+		      rd_text("# unset %s in the job's environment", tls ? "UCX_TLS" : "UCX_NET_DEVICES") :
+		      rd_text("# where the job runs: ucx_info -d | grep -A3 Transport\n# there also: ls /dev/infiniband");
+	rd_against_differs(st, "UCX", &tcp, label, "rc, ud or dc", "tcp", reason, fix);
+}
+
+void rd_against_stacks(struct rd_against_state *st)
+{
+	for (size_t i = 0; i < st->run->uses.n; i++) {
+		const struct rd_run_use *use = &st->run->uses.v[i];
+		int port = port_of(st->host, use);
+		_cleanup_free_ char *label = use->port ? rd_text("%s/%u", use->device, use->port) :
+							 rd_text("%s", use->device);
+
+		if (use->stack == RD_RUN_NVSHMEM) {
+			compare_pe(st, use);
+		} else if (use->transport && strcmp(use->transport, "tcp") == 0) {
+			compare_tcp(st, label);
+		} else {
+			compare_device(st, use, label, port);
+			if (port >= 0)
+				compare_gid(st, use, label, &st->host->ports[port]);
+		}
+	}
+	for (size_t i = 0; i < st->run->prefers.n; i++)
+		compare_preferred(st, &st->run->prefers.v[i]);
 }

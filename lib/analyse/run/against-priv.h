@@ -24,17 +24,13 @@ struct rd_against_problem {
 
 extern const struct rd_against_problem rd_against_not_here, rd_against_down;
 
-/* Add a row. All texts but `topic` are taken over. */
-void rd_against_same(struct rd_against_state *st, const char *topic, char *subject, char *predicted, char *observed,
-		     char *reason);
-void rd_against_unknown(struct rd_against_state *st, const char *topic, char *subject, char *predicted, char *observed,
-			char *reason);
-/* `fix` may be NULL. */
+/* Add a row. `reason` and `fix` (either may be NULL) are taken over. */
+void rd_against_same(struct rd_against_state *st, const char *topic, const char *subject, const char *predicted,
+		     const char *observed, char *reason);
+void rd_against_unknown(struct rd_against_state *st, const char *topic, const char *subject, const char *predicted,
+			const char *observed, char *reason);
 void rd_against_differs(struct rd_against_state *st, const char *topic, const struct rd_against_problem *problem,
-			char *subject, char *predicted, char *observed, char *reason, char *fix);
-
-/* Fills `allowed` and `own`. */
-void rd_against_recompute(struct rd_against_state *st, const struct rd_system *system);
+			const char *subject, const char *predicted, const char *observed, char *reason, char *fix);
 
 /* The comparisons. */
 void rd_against_network(struct rd_against_state *st);

@@ -1,76 +1,193 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A run, or a topology file, compared with the prediction: NCCL's rules with the run's variables and without what its release did
+ * not yet have; rows and findings. */
 #include "analyse/run/against.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "analyse/nccl/nccl.h"
 #include "analyse/run/against-priv.h"
+#include "analyse/shared/distance.h"
 #include "base/buf.h"
+#include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
 
-const struct rd_against_problem rd_against_not_here = {
-	.id = "against-not-here",
-	.title = "The run used NICs that this host does not have",
-	.why = "a new run cannot use them",
-	.severity = RD_SEV_WARNING,
-};
-const struct rd_against_problem rd_against_down = {
-	.id = "against-down",
-	.title = "The run used NICs whose ports are not active now",
-	.why = "a new run cannot use them",
-	.severity = RD_SEV_WARNING,
+/* Changes between NCCL releases that affect the choice of NICs, with the first tag that has the change in src/. */
+
+static const struct {
+	unsigned minor, patch;
+	const char *what;
+} changes[] = {
+	[RD_NCCL_PXN] = { 12, 7, "send through the NIC of another GPU (PXN)" },
+	[RD_NCCL_DMABUF] = { 13, 4, "access GPU memory through DMA-BUF, without nvidia_peermem" },
+	[RD_NCCL_MERGE_VFS] = { 18, 1, "treat the functions of a card as one NIC (NCCL_IB_MERGE_VFS)" },
+	[RD_NCCL_DEAL] = { 19, 1, "distribute equally near NICs among GPUs as current releases do" },
+	[RD_NCCL_MERGE_NICS] = { 20, 3, "merge the ports of a card into one NIC (NCCL_IB_MERGE_NICS)" },
+	[RD_NCCL_MERGE_LEVEL] = { 24, 3, "merge NICs by distance (NCCL_NET_MERGE_LEVEL)" },
+	[RD_NCCL_C2C] = { 27, 3, "have the path type P2C (C2C)" },
+	[RD_NCCL_DATA_DIRECT] = { 27, 3, "use the data direct function of a NIC" },
+	[RD_NCCL_PCI_ORDER] = { 29, 7, "number NICs by PCI address (NCCL_IB_DEVICE_PCI_ORDER)" },
 };
 
-static void add_row(struct rd_against_state *st, const char *topic, enum rd_verdict verdict, char *subject,
-		    char *predicted, char *observed, char *reason)
+bool rd_nccl_lacks(const struct rd_runlog *log, enum rd_nccl_change change, char **ret)
 {
-	struct rd_against_row row = {
-		.topic = topic,
-		.subject = subject,
-		.predicted = predicted,
-		.observed = observed,
-		.reason = reason,
-		.verdict = verdict,
+	if (!rd_runlog_before(log, changes[change].minor, changes[change].patch))
+		return false;
+	*ret = rd_text("the run had NCCL %u.%u.%u; only NCCL 2.%u.%u and later %s", log->version[0], log->version[1],
+		       log->version[2], changes[change].minor, changes[change].patch, changes[change].what);
+	return true;
+}
+
+/* NCCL's rules in the run: with its variables, and without what its release did not yet have. */
+
+/* Ports allowed by the run's NCCL_IB_HCA; all ports if it was not set, or processes had different values. */
+static void fill_allowed(struct rd_against_state *st)
+{
+	const char *value = rd_run_var(st->run, "NCCL_IB_HCA");
+	struct rd_hca_list list;
+
+	st->allowed = rd_alloc(st->host->n_ports + 1, sizeof(*st->allowed));
+	if (rd_run_var_varies(st->run, "NCCL_IB_HCA"))
+		value = NULL;
+	rd_hca_list_parse(value ? value : "", &list);
+	for (size_t p = 0; p < st->host->n_ports; p++)
+		st->allowed[p] = !value || rd_hca_list_allows(&list, rd_ibdev_label(st->host, st->host->ports[p].ibdev),
+							      st->host->ports[p].num);
+	rd_hca_list_deinit(&list);
+}
+
+static void set_flag(const struct rd_run_host *run, const char *name, bool on_means, bool *ret)
+{
+	const char *value = rd_run_var(run, name);
+
+	if (value && !rd_run_var_varies(run, name))
+		*ret = (rd_as_atoi(value) != 0) == on_means;
+}
+
+/* "PIX", or the number that older releases used. Levels nearer than PIX give RD_PATH_UNKNOWN. False: invalid level. */
+static bool level_of(const char *value, enum rd_path *ret)
+{
+	static const enum rd_path numbered[] = { RD_PATH_UNKNOWN, RD_PATH_PIX, RD_PATH_PXB,
+						 RD_PATH_PHB,	  RD_PATH_SYS, RD_PATH_SYS };
+	static const char *const nearer[] = { "LOC", "NVL", "NVB", "C2C", "PORT" };
+
+	if (*value >= '0' && *value <= '9') {
+		size_t last = RD_ARRAY_SIZE(numbered) - 1;
+		uint64_t number;
+
+		*ret = numbered[rd_take_uint(&value, RD_DECIMAL, last, &number) < 0 ? last : number];
+		return true;
+	}
+	for (enum rd_path path = RD_PATH_PIX; path <= RD_PATH_SYS; path++)
+		if (path != RD_PATH_NODE && strcmp(value, rd_path_name(path)) == 0) {
+			*ret = path;
+			return true;
+		}
+	*ret = RD_PATH_UNKNOWN;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(nearer); i++)
+		if (strcmp(value, nearer[i]) == 0)
+			return true;
+	return false;
+}
+
+static void apply_release(const struct rd_runlog *log, struct rd_nccl_settings *settings)
+{
+	static const struct {
+		enum rd_nccl_change change;
+		size_t flag;
+	} flags[] = {
+		{ RD_NCCL_PXN, offsetof(struct rd_nccl_settings, pxn) },
+		{ RD_NCCL_MERGE_VFS, offsetof(struct rd_nccl_settings, merge_vfs) },
+		{ RD_NCCL_MERGE_NICS, offsetof(struct rd_nccl_settings, merge) },
 	};
+	char *why = NULL;
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(flags); i++)
+		if (rd_nccl_lacks(log, flags[i].change, &why)) {
+			*(bool *)((char *)settings + flags[i].flag) = false;
+			free(why);
+		}
+	if (rd_nccl_lacks(log, RD_NCCL_C2C, &why)) {
+		settings->gdr_level = RD_PATH_PXB;
+		free(why);
+	}
+}
+
+static void apply_variables(const struct rd_run_host *run, struct rd_nccl_settings *settings)
+{
+	const char *level = rd_run_var(run, "NCCL_NET_GDR_LEVEL"), *merge = rd_run_var(run, "NCCL_NET_MERGE_LEVEL");
+	enum rd_path path;
+
+	set_flag(run, "NCCL_IB_MERGE_VFS", true, &settings->merge_vfs);
+	set_flag(run, "NCCL_IB_MERGE_NICS", true, &settings->merge);
+	set_flag(run, "NCCL_PXN_DISABLE", false, &settings->pxn);
+	set_flag(run, "NCCL_PXN_C2C", true, &settings->pxn_c2c);
+	if (level && level_of(level, &path))
+		settings->gdr_level = path;
+	if (merge && level_of(merge, &path)) {
+		settings->merge_level = path;
+		settings->merge &= strcmp(merge, "LOC") != 0;
+	}
+}
+
+static void recompute(struct rd_against_state *st, const struct rd_system *system)
+{
+	struct rd_nccl_settings settings = rd_nccl_defaults();
+
+	fill_allowed(st);
+	settings.allowed = st->allowed;
+	apply_release(st->log, &settings);
+	apply_variables(st->run, &settings);
+	rd_distance_fill(st->host, &st->own);
+	rd_nccl_fill(st->host, system, &settings, &st->own);
+}
+
+const struct rd_against_problem rd_against_not_here = { "against-not-here",
+							"The run used NICs that this host does not have",
+							"a new run cannot use them", RD_SEV_WARNING };
+const struct rd_against_problem rd_against_down = { "against-down", "The run used NICs whose ports are not active now",
+						    "a new run cannot use them", RD_SEV_WARNING };
+
+static void add_row(struct rd_against_state *st, const char *topic, enum rd_verdict verdict, const char *subject,
+		    const char *predicted, const char *observed, char *reason)
+{
+	const struct rd_against_row row = { topic,  rd_dup(subject), rd_dup_if(predicted), rd_dup_if(observed),
+					    reason, verdict };
 
 	rd_against_add(st->ret, &row);
 }
 
-void rd_against_same(struct rd_against_state *st, const char *topic, char *subject, char *predicted, char *observed,
-		     char *reason)
+void rd_against_same(struct rd_against_state *st, const char *topic, const char *subject, const char *predicted,
+		     const char *observed, char *reason)
 {
 	add_row(st, topic, RD_VERDICT_SAME, subject, predicted, observed, reason);
 }
 
-void rd_against_unknown(struct rd_against_state *st, const char *topic, char *subject, char *predicted, char *observed,
-			char *reason)
+void rd_against_unknown(struct rd_against_state *st, const char *topic, const char *subject, const char *predicted,
+			const char *observed, char *reason)
 {
 	add_row(st, topic, RD_VERDICT_UNKNOWN, subject, predicted, observed, reason);
 }
 
 /* Findings of one problem are merged when they are printed. */
-static void add_finding(struct rd_findings *findings, const struct rd_against_problem *problem, const char *subject,
-			const char *observed, char *fix)
+void rd_against_differs(struct rd_against_state *st, const char *topic, const struct rd_against_problem *problem,
+			const char *subject, const char *predicted, const char *observed, char *reason, char *fix)
 {
-	struct rd_finding finding = {
+	const struct rd_finding finding = {
 		.id = problem->id,
 		.title = problem->title,
 		.why = problem->why,
 		.severity = problem->severity,
-		.subject = rd_text("%s", subject),
-		.observed = observed ? rd_text("%s", observed) : NULL,
+		.subject = rd_dup(subject),
+		.observed = rd_dup_if(reason ? reason : observed),
 		.fix = fix,
 	};
 
-	rd_finding_add(findings, &finding);
-}
-
-void rd_against_differs(struct rd_against_state *st, const char *topic, const struct rd_against_problem *problem,
-			char *subject, char *predicted, char *observed, char *reason, char *fix)
-{
-	add_finding(&st->ret->findings, problem, subject, reason ? reason : observed, fix);
+	rd_finding_add(&st->ret->findings, &finding);
 	add_row(st, topic, RD_VERDICT_DIFFERS, subject, predicted, observed, reason);
 }
 
@@ -249,7 +366,7 @@ void rd_against_log(const struct rd_host *host, const struct rd_system *system, 
 		.ret = ret,
 	};
 
-	rd_against_recompute(&st, system);
+	recompute(&st, system);
 	if (is_other_host(&st)) {
 		report_other_host(&st);
 	} else {
@@ -260,4 +377,284 @@ void rd_against_log(const struct rd_host *host, const struct rd_system *system, 
 	}
 	free(st.allowed);
 	rd_nicmap_deinit(&st.own);
+}
+
+/* Compares a topology file, dumped by NCCL or given to it, with the host. */
+
+/* Relative difference of rates that count as equal: 56 and 54.54 Gb/s are both FDR. */
+#define RATE_SLACK 0.04
+
+static const struct rd_against_problem not_in_file = {
+	"against-not-used", "Topology file lacks devices of this host",
+	"NCCL did not use them, and will not use them if NCCL_TOPO_FILE names this file", RD_SEV_WARNING
+};
+static const struct rd_against_problem not_here = { "against-not-here",
+						    "Topology file contains devices that this host does not have",
+						    "the file is from another host, or devices were removed since",
+						    RD_SEV_WARNING };
+static const struct rd_against_problem moved = { "against-place",
+						 "PCI addresses differ from those in the topology file",
+						 "with a stale file as NCCL_TOPO_FILE, NCCL assumes wrong distances",
+						 RD_SEV_WARNING };
+static const struct rd_against_problem rate = { "against-rate", "Port rates differ from those in the topology file",
+						"NCCL prefers NICs with a higher rate", RD_SEV_WARNING };
+static const struct rd_against_problem distance = {
+	"against-distance", "Distances between GPUs and NICs differ from those in the topology file",
+	"NCCL selects other NICs, and may not use GPUDirect RDMA", RD_SEV_WARNING
+};
+static const struct rd_against_problem support = { "against-gpudirect",
+						   "Topology file has no GPUDirect RDMA although this host supports it",
+						   "NCCL copied GPU memory through host memory", RD_SEV_WARNING };
+
+struct match {
+	const struct rd_host *file;
+	int *gpus; /* [gpu of the host]: the GPU in the file at the same PCI address; -1: none; owned */
+	int *nics; /* [device of the host]: the device in the file; -1: none; owned */
+};
+
+/* The file's device with the same name, or with the same PCI address if one of the two has no name. */
+static int same_device(const struct rd_host *host, size_t d, const struct rd_host *file)
+{
+	const struct rd_ibdev *dev = &host->ibdevs[d];
+	int by_name = dev->name ? rd_host_find_ibdev(file, dev->name) : -1;
+
+	if (by_name >= 0)
+		return by_name;
+	for (size_t i = 0; dev->pci >= 0 && i < file->n_ibdevs; i++)
+		if (file->ibdevs[i].pci >= 0 && (!file->ibdevs[i].name || !dev->name) &&
+		    strcmp(file->pcis[file->ibdevs[i].pci].addr, host->pcis[dev->pci].addr) == 0)
+			return (int)i;
+	return -1;
+}
+
+static void match_all(const struct rd_host *host, const struct rd_host *file, struct match *ret)
+{
+	ret->file = file;
+	ret->gpus = rd_alloc(host->n_gpus + 1, sizeof(*ret->gpus));
+	ret->nics = rd_alloc(host->n_ibdevs + 1, sizeof(*ret->nics));
+	for (size_t g = 0; g < host->n_gpus; g++) {
+		int pci = rd_host_find_pci(file, host->pcis[host->gpus[g].pci].addr);
+
+		ret->gpus[g] = -1;
+		for (size_t i = 0; pci >= 0 && i < file->n_gpus; i++)
+			if (file->gpus[i].pci == pci)
+				ret->gpus[g] = (int)i;
+	}
+	for (size_t d = 0; d < host->n_ibdevs; d++)
+		ret->nics[d] = same_device(host, d, file);
+}
+
+static void compare_gpus(struct rd_against_state *st, const struct match *match)
+{
+	for (size_t g = 0; g < st->host->n_gpus; g++) {
+		const char *addr = st->host->pcis[st->host->gpus[g].pci].addr;
+		_cleanup_free_ char *subject = rd_text("GPU%u", st->host->gpus[g].index);
+
+		if (match->gpus[g] >= 0)
+			rd_against_same(st, "gpu", subject, addr, addr, NULL);
+		else
+			rd_against_differs(
+				st, "gpu", &not_in_file, subject, addr, NULL,
+				rd_text("the run used fewer GPUs (CUDA_VISIBLE_DEVICES, a container), or the file is "
+					"from another host"),
+				NULL);
+	}
+	for (size_t i = 0; i < match->file->n_gpus; i++) {
+		bool here = false;
+
+		for (size_t g = 0; g < st->host->n_gpus; g++)
+			here |= match->gpus[g] == (int)i;
+		if (!here)
+			rd_against_differs(st, "gpu", &not_here, match->file->pcis[match->file->gpus[i].pci].addr, NULL,
+					   "GPU", rd_text("removed or moved since, or the file is from another host"),
+					   rd_text("lspci -d ::0302\nlspci -d ::0300"));
+	}
+}
+
+static void compare_place(struct rd_against_state *st, size_t d, const struct match *match)
+{
+	const struct rd_ibdev *here = &st->host->ibdevs[d], *there = &match->file->ibdevs[match->nics[d]];
+	const char *a = here->pci >= 0 ? st->host->pcis[here->pci].addr : NULL;
+	const char *b = there->pci >= 0 ? match->file->pcis[there->pci].addr : NULL;
+	const char *subject = rd_ibdev_label(st->host, (int)d);
+
+	if (!a || !b)
+		rd_against_unknown(st, "nic", subject, a, b, rd_text("no PCI address on one side"));
+	else if (strcmp(a, b) == 0)
+		rd_against_same(st, "nic", subject, a, b, NULL);
+	else if (strncmp(a, b, strlen(a) - 1) == 0 ||
+		 (strncmp(a, b, strlen(a) - 4) == 0 && strcmp(b + strlen(b) - 4, "00.0") == 0))
+		rd_against_same(st, "nic", subject, a, b, rd_text("NCCL treats the functions of a card as one"));
+	else
+		rd_against_differs(st, "nic", &moved, subject, a, b,
+				   rd_text("address of a virtual machine, card in another slot, or device renamed"),
+				   rd_text("# write a new file: run the job with NCCL_TOPO_DUMP_FILE=FILE"));
+}
+
+static void compare_rate(struct rd_against_state *st, size_t d, const struct match *match)
+{
+	const struct rd_ibdev *here = &st->host->ibdevs[d], *there = &match->file->ibdevs[match->nics[d]];
+
+	for (unsigned i = 0; i < here->n_ports && i < there->n_ports; i++) {
+		const struct rd_port *a = &st->host->ports[here->first_port + (int)i];
+		const struct rd_port *b = &match->file->ports[there->first_port + (int)i];
+		double x = a->rate_gbps.v, y = b->rate_gbps.v;
+		_cleanup_free_ char *here_text = NULL, *there_text = NULL;
+		const char *subject = rd_ibdev_label(st->host, (int)d);
+
+		if (a->rate_gbps.known != RD_OK || b->rate_gbps.known != RD_OK || x <= 0 || y <= 0)
+			continue;
+		here_text = rd_text("%g Gb/s", x);
+		there_text = rd_text("%g Gb/s", y);
+		if (x - y <= x * RATE_SLACK && y - x <= x * RATE_SLACK)
+			rd_against_same(st, "rate", subject, here_text, there_text, NULL);
+		else if (a->leg_gbps.known == RD_OK && a->leg_gbps.v <= y * (1 + RATE_SLACK) &&
+			 a->leg_gbps.v >= y * (1 - RATE_SLACK))
+			rd_against_same(st, "rate", subject, here_text, there_text,
+					rd_text("NCCL counts only one link of the bond"));
+		else
+			rd_against_differs(st, "rate", &rate, subject, here_text, there_text,
+					   rd_text("the link came up at another speed, or the file was edited"),
+					   rd_text("rdmadiag topo-check"));
+	}
+}
+
+static bool is_wanted(const struct rd_against_state *st, size_t d)
+{
+	const struct rd_ibdev *dev = &st->host->ibdevs[d];
+
+	for (unsigned i = 0; i < dev->n_ports; i++)
+		if (rd_against_usable(st->host, (size_t)dev->first_port + i))
+			return true;
+	return false;
+}
+
+static void compare_nics(struct rd_against_state *st, const struct match *match)
+{
+	for (size_t d = 0; d < st->host->n_ibdevs; d++) {
+		if (match->nics[d] >= 0) {
+			compare_place(st, d, match);
+			compare_rate(st, d, match);
+		} else if (match->file->n_ibdevs > 0 && is_wanted(st, d)) {
+			rd_against_differs(
+				st, "nic", &not_in_file, rd_ibdev_label(st->host, (int)d), "used", NULL,
+				rd_text("NCCL_IB_HCA, a port that was down, or a container without the device"), NULL);
+		}
+	}
+	for (size_t i = 0; i < match->file->n_ibdevs; i++) {
+		const char *name = match->file->ibdevs[i].name;
+		bool here = false;
+
+		for (size_t d = 0; d < st->host->n_ibdevs; d++)
+			here |= match->nics[d] == (int)i;
+		/* A merged NIC is listed in addition to its parts. */
+		if (!here && !(name && strchr(name, '+')))
+			rd_against_differs(st, "nic", &not_here, rd_ibdev_label(match->file, (int)i), NULL, "NIC",
+					   rd_text("removed or renamed since, or the file is from another host"),
+					   rd_text("rdma dev"));
+	}
+}
+
+/* Distances of the pairs that both sides have. */
+static void compare_distances(struct rd_against_state *st, const struct match *match)
+{
+	for (size_t g = 0; g < st->host->n_gpus; g++)
+		for (size_t d = 0; d < st->host->n_ibdevs; d++) {
+			_cleanup_free_ char *subject = NULL;
+			const char *here, *there;
+			enum rd_path a, b;
+
+			if (match->gpus[g] < 0 || match->nics[d] < 0)
+				continue;
+			a = rd_distance_nccl(st->host, (int)g, (int)d);
+			b = rd_distance_nccl(match->file, match->gpus[g], match->nics[d]);
+			subject = rd_text("GPU%u and %s", st->host->gpus[g].index, rd_ibdev_label(st->host, (int)d));
+			here = rd_path_name(a);
+			there = rd_path_name(b);
+			if (a == b && a != RD_PATH_UNKNOWN)
+				rd_against_same(st, "distance", subject, here, there, NULL);
+			else if (!a || !b)
+				rd_against_unknown(st, "distance", subject, here, there, rd_text("unknown on one side"));
+			else if (a == RD_PATH_PXN || b == RD_PATH_PXN || a == RD_PATH_P2C || b == RD_PATH_P2C)
+				rd_against_unknown(
+					st, "distance", subject, here, there,
+					rd_text("depends on NVLink or C2C, which the file contains and sysfs does not show"));
+			else
+				rd_against_differs(
+					st, "distance", &distance, subject, here, there,
+					rd_text("cards or switches were moved, or the file, from a virtual machine, omits "
+						"switches"),
+					rd_text("rdmadiag nic-map --path GPU%u %s", st->host->gpus[g].index,
+						rd_ibdev_label(st->host, (int)d)));
+		}
+}
+
+static void compare_gdr(struct rd_against_state *st, const struct rd_run_host *gdr)
+{
+	for (size_t i = 0; gdr && i < gdr->nets.n; i++) {
+		const struct rd_run_net *net = &gdr->nets.v[i];
+		int ibdev = net->name ? rd_against_ibdev(st->host, net->name) : -1;
+		bool can = false;
+
+		if (net->gpudirect.known != RD_OK || ibdev < 0)
+			continue;
+		for (size_t g = 0; g < st->host->n_gpus; g++) {
+			const struct rd_pair *pair = rd_nicmap_pair(st->map, g, (size_t)ibdev);
+
+			can |= pair->gpudirect.known == RD_OK && pair->gpudirect.v;
+		}
+		if (!can)
+			continue;
+		if (net->gpudirect.v)
+			rd_against_same(st, "gpudirect", net->name, "yes", "yes", NULL);
+		else
+			rd_against_differs(
+				st, "gpudirect", &support, net->name, "yes", "no",
+				rd_text("nvidia_peermem was not loaded, or not visible in the container"),
+				rd_text("modprobe nvidia_peermem\n# until the next boot; also in /etc/modules-load.d/"));
+	}
+}
+
+static void report_other_file(struct rd_against_state *st)
+{
+	struct rd_finding finding = {
+		.id = "against-elsewhere",
+		.severity = RD_SEV_UNKNOWN,
+		.title = "Topology file is not from this host",
+		.why = "no PCI address of a GPU and no NIC name in the file matches this host",
+		.subject = rd_text("topology file"),
+		.fix = rd_text("# write one on this host: run a job with NCCL_TOPO_DUMP_FILE=FILE"),
+	};
+
+	rd_finding_add(&st->ret->findings, &finding);
+}
+
+/* Whether nothing in the file matches this host: no GPU by PCI address, no NIC by name or address. */
+static bool is_other_file(const struct rd_against_state *st, const struct match *match)
+{
+	for (size_t g = 0; g < st->host->n_gpus; g++)
+		if (match->gpus[g] >= 0)
+			return false;
+	for (size_t d = 0; d < st->host->n_ibdevs; d++)
+		if (match->nics[d] >= 0)
+			return false;
+	return true;
+}
+
+void rd_against_topology(const struct rd_host *host, const struct rd_nicmap *map, const struct rd_host *file,
+			 const struct rd_run_host *gdr, struct rd_against *ret)
+{
+	struct rd_against_state st = { .host = host, .map = map, .ret = ret };
+	struct match match = { 0 };
+
+	match_all(host, file, &match);
+	if (is_other_file(&st, &match)) {
+		report_other_file(&st);
+	} else {
+		compare_gpus(&st, &match);
+		compare_nics(&st, &match);
+		compare_distances(&st, &match);
+		compare_gdr(&st, gdr);
+	}
+	RD_FREE(match.gpus, match.nics);
 }

@@ -9,8 +9,8 @@
 #define RD_ANALYSE_AGAINST_H
 
 #include "model/host/system.h"
-#include "model/nicmap/runlog.h"
 #include "model/nicmap/nicmap.h"
+#include "model/nicmap/runlog.h"
 
 /* `run`: the part of `log` that is of this host; `name`: host name (NULL: unknown). `system`: as in rd_nccl_fill. */
 void rd_against_log(const struct rd_host *host, const struct rd_system *system, const struct rd_nicmap *map,
