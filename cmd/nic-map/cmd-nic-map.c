@@ -1,10 +1,414 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* nic-map: which NICs are near which accelerators. */
 #include <errno.h>
+#include <string.h>
 
+#include "analyse/compare/profile.h"
+#include "analyse/nccl/nccl-xml.h"
+#include "analyse/nicmap/nicmap.h"
+#include "analyse/shared/distance.h"
+#include "analyse/shared/symmetry.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "check/shared/check.h"
+#include "cmd/profile-file.h"
 #include "collect/host/host.h"
+#include "collect/host/system.h"
+#include "collect/net/netstate.h"
+#include "diagnose/findings/diagnose.h"
+#include "diagnose/findings/elsewhere.h"
+#include "model/nicmap/nicmap.h"
 #include "nicmap.h"
 #include "report/nicmap/report-nicmap.h"
+#include "report/shared/finding.h"
+#include "view/view.h"
+
+static int read_sysfs(struct rd_source *source, unsigned what, struct rd_host *host, struct rd_system *system,
+		      struct rd_errlist *errors, struct rd_err *err)
+{
+	const struct rd_sysfs fs = { .src = source, .errors = errors };
+	int r = rd_collect_host(source, what, host, errors, err);
+
+	if (!r)
+		r = rd_host_within_bounds(host, err);
+	if (!r)
+		rd_collect_gpu_memory(&fs, system);
+	return r;
+}
+
+static int read_host(struct rd_source *source, const char *from, unsigned what, struct nicmap *nm, struct rd_err *err)
+{
+	_cleanup_bytes_ struct rd_bytes xml = { 0 };
+
+	if (rd_read_file(source, RD_SOURCE_NCCL_XML, &xml, NULL) == 0)
+		return rd_collect_nccl_xml(from ? from : RD_SOURCE_NCCL_XML, (char *)xml.data, xml.size, &nm->host, err);
+	return read_sysfs(source, what, &nm->host, &nm->system, &nm->report.errors, err);
+}
+
+/* The rules of topo-check that concern what nic-map shows. */
+static const char *const map_rules[] = { "profile-gpu",	       "profile-nic", "profile-value", "gpu-missing",
+					 "nic-missing",	       "port-state",  "ib-no-sm",      "link-layer-uniform",
+					 "port-speed-uniform", "gid-usable",  "gid-v2",	       "roce-lag-affinity" };
+
+/* Whether the finding is shown below the map: unknown results only if a profile requires them. */
+static bool is_shown(const struct rd_finding *finding)
+{
+	if (finding->severity == RD_SEV_UNKNOWN)
+		return strncmp(finding->id, "profile-", strlen("profile-")) == 0;
+	return finding->severity > RD_SEV_OK;
+}
+
+/* Runs the same rules as topo-check, so that a finding has the same id and severity in both. */
+static void run_rules(struct nicmap *nm, const struct rd_profile *profile, const struct rd_findings *differences,
+		      struct rd_findings *ret)
+{
+	_cleanup_free_ bool *selected = rd_alloc(rd_n_checks + 1, sizeof(*selected));
+	struct rd_symmetry symmetry = { 0 };
+	struct rd_findings all = { 0 };
+	const struct rd_check_input in = {
+		.host = &nm->host,
+		.ports = &nm->map.ports,
+		.map = &nm->map,
+		.symmetry = &symmetry,
+		.profile = profile,
+		.differences = differences,
+		.unread = &nm->report.errors,
+	};
+
+	rd_symmetry_find(&nm->map.ports, &symmetry);
+	for (size_t i = 0; i < rd_n_checks; i++)
+		for (size_t m = 0; m < RD_ARRAY_SIZE(map_rules); m++)
+			selected[i] |= strcmp(rd_checks[i]->id, map_rules[m]) == 0;
+	rd_checks_run(&in, selected, &all);
+	for (size_t i = 0; i < all.n; i++)
+		if (is_shown(&all.v[i]))
+			rd_finding_copy(ret, &all.v[i]);
+	rd_findings_deinit(&all);
+	rd_symmetry_deinit(&symmetry);
+}
+
+static int judge_host(const char *path, struct rd_source *source, struct nicmap *nm, struct rd_err *err)
+{
+	struct rd_profile profile = { 0 }, self = { 0 };
+	struct rd_findings differences = { 0 };
+	int r = path ? rd_profile_load(path, &profile, err) : 0;
+
+	if (r < 0) {
+		rd_profile_deinit(&profile);
+		return r;
+	}
+	if (path) {
+		struct rd_port_views ports = nm->map.ports;
+		struct rd_netstate net = { 0 };
+
+		rd_collect_netstate(source, &nm->host, &net, NULL);
+		ports.net = &net;
+		rd_profile_of(&ports, NULL, &self);
+		rd_netstate_deinit(&net);
+		rd_profile_compare(&profile, &self, &differences);
+	}
+	run_rules(nm, path ? &profile : NULL, path ? &differences : NULL, &nm->map.findings);
+	rd_diagnose(&nm->host, path ? &profile : NULL, rd_profile_day(nm->report.time), &nm->map.findings);
+	rd_findings_select(&nm->host, &nm->shown, &nm->map.findings);
+	rd_findings_deinit(&differences);
+	rd_profile_deinit(&profile);
+	rd_profile_deinit(&self);
+	return 0;
+}
+
+int nicmap_load(const struct rd_ctx *ctx, struct rd_source *source, unsigned what, struct nicmap *nm, struct rd_err *err)
+{
+	const struct nicmap_opts *opts = ctx->state;
+	int r;
+
+	*nm = (struct nicmap){ 0 };
+	rd_output_init(ctx, &nm->report);
+	/* A profile also contains links, PCI registers and partition keys. */
+	r = read_host(source, ctx->globals.from, what | (opts->profile ? RD_COLLECT_PCI | RD_COLLECT_IB : 0), nm, err);
+	if (r < 0)
+		return r;
+	nm->incomplete = rd_output_incomplete(ctx, &nm->report, false);
+	/* On a host without RDMA devices, that is what to report. */
+	if (nm->host.n_ibdevs > 0)
+		r = rd_selection_make(&nm->host, opts->devices, &nm->shown, err);
+	if (r < 0)
+		return r;
+	rd_nicmap_analyse(&nm->host, nm->host.from_topology_file ? NULL : &nm->system, (unsigned)opts->pes, &nm->map);
+	return judge_host(opts->profile, source, nm, err);
+}
+
+void nicmap_deinit(struct nicmap *nm)
+{
+	rd_report_deinit(&nm->report);
+	rd_selection_deinit(&nm->shown);
+	rd_nicmap_deinit(&nm->map);
+	rd_system_deinit(&nm->system);
+	rd_host_deinit(&nm->host);
+}
+
+int nicmap_print(struct rd_ctx *ctx, struct nicmap *nm, const struct rd_section *const *sections, size_t n)
+{
+	return ctx->globals.json ? rd_output_print(ctx, &nm->report) : rd_output_tables(ctx, &nm->report, sections, n);
+}
+
+void nicmap_judge(struct nicmap *nm)
+{
+	nm->report.status = nm->incomplete ? RD_EXIT_UNKNOWN : rd_report_judge(&nm->report);
+}
+
+/* Devices; the matrix has as many lines and columns. */
+#define MATRIX_MAX 512
+
+/* JSON documents have pairs instead. */
+static bool shows_matrix(const struct rd_ctx *ctx, const struct nicmap *nm)
+{
+	const struct nicmap_opts *opts = ctx->state;
+
+	if (ctx->globals.json || opts->matrix)
+		return !ctx->globals.json;
+	return !opts->pairs && !opts->gids && !opts->assignment && !opts->stacks && !ctx->globals.style.columns &&
+	       !ctx->globals.style.raw && nm->host.n_gpus > 0;
+}
+
+/* NICs, accelerators and distances; with -o or --raw the NICs alone, for scripts. */
+static int show_all(struct rd_ctx *ctx, struct nicmap *nm, const struct rd_section *matrix)
+{
+	const struct nicmap_opts *opts = ctx->state;
+	const char *only = opts->pairs	    ? "pairs" :
+			   opts->gids	    ? "gids" :
+			   opts->assignment ? "assignments" :
+			   opts->stacks	    ? "stacks" :
+					      NULL;
+	const struct rd_section *sections[3] = {
+		opts->matrix ? matrix : rd_report_section(&nm->report, only ? only : "nics"),
+	};
+	size_t n = 1;
+
+	if (!opts->matrix && !only && !ctx->globals.style.columns && !ctx->globals.style.raw && nm->host.n_gpus > 0) {
+		sections[n++] = rd_report_section(&nm->report, "gpus");
+		if (matrix && matrix->n > 0)
+			sections[n++] = matrix;
+	}
+	return nicmap_print(ctx, nm, sections, n);
+}
+
+static int show_tables(struct rd_ctx *ctx, struct nicmap *nm)
+{
+	const struct nicmap_opts *opts = ctx->state;
+	size_t n = nm->host.n_gpus + nm->host.n_ibdevs;
+	struct rd_matrix matrix = { 0 };
+	struct rd_err err = { 0 };
+	int r;
+
+	for (size_t i = 0; i < rd_n_library_rules; i++)
+		rd_verbose(ctx, "rules of %s: %s, %s", rd_library_rules[i].library, rd_library_rules[i].release,
+			   rd_library_rules[i].source);
+	rd_report_nicmap(&nm->report, &nm->host, &nm->map, &nm->shown);
+	if (opts->gids)
+		rd_report_gids(&nm->report, &nm->map.ports, &nm->shown);
+	if (opts->assignment) {
+		rd_findings_select(&nm->host, &nm->shown, &nm->map.backup_findings);
+		rd_report_add_findings(&nm->report, &nm->map.backup_findings);
+	}
+	/* The JSON document has it as an object. */
+	if (opts->assignment && !ctx->globals.json)
+		rd_report_assignment(&nm->report, &nm->host, &nm->map);
+	if (opts->pairs && !ctx->globals.json)
+		rd_report_gpu_nics(&nm->report, &nm->host, &nm->map, &nm->shown);
+	if (opts->stacks && !ctx->globals.json)
+		rd_report_stacks(&nm->report, &nm->host, &nm->map);
+	/* Findings about the stacks appear only with --stacks: most hosts do not run them. */
+	if (opts->stacks) {
+		rd_findings_select(&nm->host, &nm->shown, &nm->map.stacks.findings);
+		rd_report_add_findings(&nm->report, &nm->map.stacks.findings);
+	}
+	if (shows_matrix(ctx, nm) && n > MATRIX_MAX) {
+		rd_err_set(&err, E2BIG, "--matrix", "too many devices: %zu, at most %d", n, MATRIX_MAX);
+		rd_err_hint(&err, "list the pairs instead: rdmadiag nic-map --pairs");
+		if (opts->matrix)
+			return rd_fail(ctx, &err);
+		rd_warn(ctx, "matrix omitted: %s", err.message);
+	} else if (shows_matrix(ctx, nm)) {
+		rd_matrix_build(&matrix, &nm->host, &nm->map, rd_distance_pci);
+	}
+	if (opts->fail || opts->profile)
+		nicmap_judge(nm);
+	if (opts->assignment)
+		rd_report_assignment_notes(&nm->report, &nm->map);
+	if (!nm->host.from_topology_file) {
+		rd_collect_userspace(&(struct rd_sysfs){ .src = ctx->source }, &nm->system);
+		rd_report_given_note(&nm->report, &nm->system);
+	}
+	r = show_all(ctx, nm, matrix.section);
+	rd_matrix_deinit(&matrix);
+	return r;
+}
+
+/* An accelerator by its number ("0", "GPU0") or PCI address; -1: not found. */
+static int find_gpu(const struct rd_host *host, const char *name)
+{
+	const char *digits = strncasecmp(name, "gpu", 3) == 0 ? name + 3 : name;
+	int pci = rd_host_find_pci(host, name);
+	uint32_t number;
+
+	for (size_t g = 0; pci >= 0 && g < host->n_gpus; g++)
+		if (host->gpus[g].pci == pci)
+			return (int)g;
+	return rd_parse_u32(digits, RD_DECIMAL, INT32_MAX, &number) == 0 && number < host->n_gpus ? (int)number : -1;
+}
+
+/* The PCI function of a NIC given by device name, interface name, number ("NIC3") or PCI address; -1: not found. */
+static int find_nic(const struct rd_host *host, const char *name)
+{
+	int ibdev = rd_host_find_ibdev(host, name), netdev;
+	uint32_t number;
+
+	if (ibdev < 0 && strncasecmp(name, "nic", 3) == 0 &&
+	    rd_parse_u32(name + 3, RD_DECIMAL, INT32_MAX, &number) == 0 && number < host->n_ibdevs)
+		ibdev = (int)number;
+	if (ibdev >= 0)
+		return host->ibdevs[ibdev].pci;
+	netdev = rd_host_find_netdev(host, name);
+	return netdev >= 0 ? host->netdevs[netdev].pci : rd_host_find_pci(host, name);
+}
+
+static int show_path(struct rd_ctx *ctx, struct nicmap *nm, const char *gpu_name, const char *nic_name)
+{
+	int gpu = find_gpu(&nm->host, gpu_name), nic = find_nic(&nm->host, nic_name);
+	_cleanup_free_ int *bridges = NULL;
+	const struct rd_section *section;
+	struct rd_report page = { 0 };
+	struct rd_err err = { 0 };
+	const char *why = NULL, *path;
+	size_t n, top;
+	int from, r;
+
+	if (gpu < 0 || nic < 0) {
+		rd_err_set(&err, ENODEV, gpu < 0 ? gpu_name : nic_name, "no such %s with a PCI function",
+			   gpu < 0 ? "accelerator" : "NIC");
+		rd_err_hint(&err, "rdmadiag nic-map");
+		return rd_fail(ctx, &err);
+	}
+	from = nm->host.gpus[gpu].pci;
+	path = rd_path_name(rd_distance_pci(&nm->host, from, nic, &why));
+	rd_distance_bridges(&nm->host, from, nic, &bridges, &n, &top);
+	rd_report_nicmap(&nm->report, &nm->host, &nm->map, &nm->shown);
+	rd_report_bridges(&nm->report, &nm->host, from, nic, bridges, n, top);
+	section = rd_report_section(&nm->report, "bridges");
+	if (ctx->globals.json)
+		return rd_output_print(ctx, &nm->report);
+	/* Findings about the rest of the host do not belong here. */
+	rd_report_path_headline(&page, &nm->host, from, nic, path, why);
+	r = rd_output_tables(ctx, &page, &section, 1);
+	rd_report_deinit(&page);
+	return r;
+}
+
+/* nic-map --live */
+
+struct live {
+	struct rd_ctx *ctx;
+	bool gpus; /* they are the body, and NICs the top */
+	bool switched;
+};
+
+static int due_ms(void *arg)
+{
+	const struct live *live = arg;
+	const struct nicmap_opts *opts = live->ctx->state;
+
+	return rd_ticks_left_ms(&opts->repeat.ticks);
+}
+
+static char *headline_of(const struct nicmap *nm)
+{
+	size_t warnings = rd_findings_count(&nm->report.findings, RD_SEV_WARNING) +
+			  rd_findings_count(&nm->report.findings, RD_SEV_CRITICAL);
+	char when[RD_CLOCK_SIZE];
+
+	return rd_text("nic-map  %s  %s  %zu NICs, %zu accelerators, %zu warnings",
+		       nm->report.host ? nm->report.host : "-", rd_clock(nm->report.time, when), nm->host.n_ibdevs,
+		       nm->host.n_gpus, warnings);
+}
+
+/* Takes the section with this key out of the report. */
+static struct rd_section *take_section(struct rd_report *report, const char *key)
+{
+	size_t i = 0;
+	struct rd_section *section;
+
+	while (strcmp(report->sections[i]->key, key) != 0)
+		i++;
+	section = report->sections[i];
+	memmove(report->sections + i, report->sections + i + 1, (--report->n_sections - i) * sizeof(*report->sections));
+	return section;
+}
+
+static int load_page(void *arg, struct rd_view_page *page, struct rd_err *err)
+{
+	struct live *live = arg;
+	struct nicmap_opts *opts = live->ctx->state;
+	struct rd_section *nics, *gpus;
+	struct nicmap nm;
+	int r;
+
+	if (!rd_repeat_next(&opts->repeat))
+		return 1;
+	r = nicmap_load(live->ctx, live->ctx->source, 0, &nm, err);
+	if (!r) {
+		rd_report_nicmap(&nm.report, &nm.host, &nm.map, &nm.shown);
+		nics = take_section(&nm.report, "nics");
+		gpus = take_section(&nm.report, "gpus");
+		page->body = live->gpus ? gpus : nics;
+		page->top = live->gpus ? nics : gpus;
+		page->reselected = live->switched;
+		live->switched = false;
+		if (page->top->n == 0) {
+			rd_section_destroy(page->top);
+			page->top = NULL;
+		}
+		page->headline = headline_of(&nm);
+		page->alarm = rd_findings_alarm(&nm.report.findings, &page->alarm_severity);
+	}
+	nicmap_deinit(&nm);
+	return r;
+}
+
+static int detail(void *arg, const struct rd_section *body, size_t row, struct rd_section **ret, struct rd_err *err)
+{
+	(void)arg, (void)err;
+	*ret = rd_view_page();
+	rd_view_add_values(*ret, body, row);
+	return 0;
+}
+
+static int handle_key(void *arg, int key)
+{
+	struct live *live = arg;
+
+	if (key != 'g')
+		return 0;
+	live->gpus = !live->gpus;
+	live->switched = true;
+	return 1;
+}
+
+static int run_live(struct rd_ctx *ctx)
+{
+	static const int keys[] = { RD_NIC_IBDEV, RD_NIC_PORT, RD_NIC_PCI, -1 };
+	static const char *const help[] = { "g        accelerators below NICs, or NICs below accelerators", NULL };
+	static const struct rd_view_ops ops = {
+		.look = load_page, .due = due_ms, .keys = keys, .detail = detail, .key = handle_key, .help = help
+	};
+	struct live live = { .ctx = ctx };
+	struct nicmap_opts *opts = ctx->state;
+	struct rd_err err = { 0 };
+
+	rd_repeat_begin(&opts->repeat, NICMAP_INTERVAL);
+	if (rd_view_run(&ops, &live, ctx->globals.style.colour, &err) < 0)
+		return rd_fail(ctx, &err);
+	return RD_EXIT_OK;
+}
 
 #define PES_MAX 4096
 
@@ -57,15 +461,20 @@ static int show_selected(struct rd_ctx *ctx, struct nicmap *nm, int argc, char *
 		return refuse_incomplete(ctx);
 	if (opts->against)
 		return nicmap_against(ctx, nm);
-	if (opts->nccl_xml)
-		return nicmap_show_xml(ctx, nm);
+	if (opts->nccl_xml) {
+		_cleanup_buf_ struct rd_buf out = { 0 };
+
+		rd_nccl_xml_write(&nm->host, &out);
+		rd_out(&out);
+		return RD_EXIT_OK;
+	}
 	if (opts->check_env)
 		return nicmap_check_env(ctx, nm);
 	if (opts->env)
 		return nicmap_show_env(ctx, nm);
 	if (opts->path)
-		return nicmap_show_path(ctx, nm, opts->path, argv[0]);
-	return nicmap_show(ctx, nm);
+		return show_path(ctx, nm, opts->path, argv[0]);
+	return show_tables(ctx, nm);
 }
 
 struct operands {
@@ -108,7 +517,7 @@ static int nicmap_run(struct rd_ctx *ctx, int argc, char **argv)
 		return rd_fail_usage(ctx->cmd, &err);
 	if (devices)
 		opts->devices = devices;
-	return opts->live ? nicmap_live(ctx) : rd_repeat(ctx, &opts->repeat, NICMAP_INTERVAL, read_and_show, &operands);
+	return opts->live ? run_live(ctx) : rd_repeat(ctx, &opts->repeat, NICMAP_INTERVAL, read_and_show, &operands);
 }
 
 static int nicmap_record(struct rd_source *source, struct rd_err *err)
@@ -122,7 +531,7 @@ static int nicmap_record(struct rd_source *source, struct rd_err *err)
 	/* Nothing else is known about such a host. */
 	if (r == 0)
 		return 0;
-	r = nicmap_read(source, RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS | RD_COLLECT_VERBS, &host, &system, &errors, err);
+	r = read_sysfs(source, RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS | RD_COLLECT_VERBS, &host, &system, &errors, err);
 
 	rd_errlist_deinit(&errors);
 	rd_system_deinit(&system);

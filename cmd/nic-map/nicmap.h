@@ -32,25 +32,17 @@ struct nicmap {
 	bool incomplete; /* reads failed: rows may be missing, and verdicts are at most unknown */
 };
 
-/* Reads everything that nic-map uses from a host, and thus what a bundle contains. -errno with err filled. */
-int nicmap_read(struct rd_source *source, unsigned what, struct rd_host *host, struct rd_system *system,
-		struct rd_errlist *errors, struct rd_err *err);
-
 /* Reads `source` (a host, or a topology file) into `nm`, which is zeroed first. -errno with err filled. Release `nm` in any
  * case. */
 int nicmap_load(const struct rd_ctx *ctx, struct rd_source *source, unsigned what, struct nicmap *nm,
 		struct rd_err *err);
 void nicmap_deinit(struct nicmap *nm);
 
-/* The modes of nic-map. Each returns an exit code. */
-int nicmap_show(struct rd_ctx *ctx, struct nicmap *nm);
-int nicmap_show_path(struct rd_ctx *ctx, struct nicmap *nm, const char *gpu, const char *nic);
+/* Modes of nic-map. Each returns an exit code. */
 int nicmap_show_env(struct rd_ctx *ctx, struct nicmap *nm);
 int nicmap_check_env(struct rd_ctx *ctx, struct nicmap *nm);
-int nicmap_show_xml(struct rd_ctx *ctx, struct nicmap *nm);
 int nicmap_against(struct rd_ctx *ctx, struct nicmap *nm);
 int nicmap_compare(struct rd_ctx *ctx, struct nicmap *nm, int argc, char **argv);
-int nicmap_live(struct rd_ctx *ctx);
 
 /* Sets the report's status from its findings; unknown if reads failed. */
 void nicmap_judge(struct nicmap *nm);
