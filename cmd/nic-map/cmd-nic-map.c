@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analyse/compare/profile.h"
-#include "analyse/nccl/nccl-xml.h"
+#include "analyse/nccl/nccl.h"
 #include "analyse/nicmap/nicmap.h"
 #include "analyse/shared/distance.h"
 #include "analyse/shared/symmetry.h"

@@ -2,7 +2,7 @@
 /* An NCCL topology file, all that is concluded from it, and the file that is written of it, which can be read. */
 #include "fuzz.h"
 
-#include "analyse/nccl/nccl-xml.h"
+#include "analyse/nccl/nccl.h"
 #include "analyse/nicmap/nicmap.h"
 #include "collect/host/host.h"
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/nccl/nccl-xml.h"
+#include "analyse/nccl/nccl.h"
 #include "analyse/nicmap/nicmap.h"
 #include "analyse/run/against.h"
 #include "collect/host/host.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analyse/nccl/nccl.h"
-#include "analyse/nccl/nvshmem.h"
 #include "analyse/nicmap/nicmap.h"
 #include "nicmap-host.h"
 

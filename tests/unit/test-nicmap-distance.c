@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/nccl/nccl-xml.h"
+#include "analyse/nccl/nccl.h"
 #include "analyse/shared/distance.h"
 #include "collect/host/host.h"
 #include "nicmap-host.h"

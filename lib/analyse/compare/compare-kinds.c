@@ -63,7 +63,7 @@ static char *signature_of(const struct rd_compared *host)
 
 	for (size_t i = 0; i < n; i++)
 		rd_buf_printf(&text, "%c%s\n", items[i].nic ? 'N' : 'G', items[i].place);
-	return rd_dup(text.data ? text.data : "");
+	return text.data ? RD_TAKE(text.data) : rd_dup("");
 }
 
 struct named {

@@ -45,8 +45,6 @@ struct rd_compare {
 
 /* Sets the kinds, and adds what is missing. */
 void rd_compare_kinds(struct rd_compare *cmp);
-/* Adds differences of one kind of value, and reports values none of which is usual. */
-void rd_compare_values(struct rd_compare *cmp, enum rd_differs what);
 
 /* Valid until the next call. */
 struct rd_difference *rd_compare_add(struct rd_compare *cmp, enum rd_differs what, size_t host);

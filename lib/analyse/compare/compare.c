@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analyse/compare/compare-priv.h"
+/* Finds the usual value of each place, and hosts that have another; equal differences become one finding. */
+#include "analyse/compare/compare.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "analyse/compare/compare-priv.h"
 #include "base/buf.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/text.h"
 
 /* Names listed before "and 41 more". */
@@ -14,6 +17,7 @@
 
 static const struct {
 	const char *id, *title, *why;
+	const char *split; /* title if no value is usual */
 } words[RD_DIFFERS] = {
 	[RD_DIFFERS_GPU] = { "gpu-missing", "GPU is missing: other hosts have it at this PCI address",
 			     "jobs fail or run on fewer GPUs; it fell off the bus, or the host is built differently" },
@@ -22,22 +26,29 @@ static const struct {
 	[RD_DIFFERS_STATE] = { "port-state", "Port is not active, but is on other hosts",
 			       "accelerators near this port use a different rail than on other hosts" },
 	[RD_DIFFERS_LAYER] = { "rail-layer", "Link layer of a port differs from other hosts",
-			       "InfiniBand and Ethernet ports cannot communicate" },
+			       "InfiniBand and Ethernet ports cannot communicate",
+			       "Link layer differs between hosts, and no value has a clear majority" },
 	[RD_DIFFERS_RATE] = { "rail-rate", "Port runs slower than on other hosts",
-			      "collectives run at the speed of the slowest port" },
+			      "collectives run at the speed of the slowest port",
+			      "Rate differs between hosts, and no value has a clear majority" },
 	[RD_DIFFERS_MTU] = { "rail-mtu", "MTU of a port differs from other hosts",
 			     "packets above the MTU of the peer are dropped (completion status 12) unless both ends agree on "
-			     "the smaller one" },
+			     "the smaller one",
+			     "MTU differs between hosts, and no value has a clear majority" },
 	[RD_DIFFERS_CHOICE] = { "rail-name", "NCCL selects a different NIC for an accelerator than on other hosts",
-				"peers of one rail then use different rails" },
+				"peers of one rail then use different rails",
+				"NIC selected by NCCL differs between hosts, and no choice has a clear majority" },
 	[RD_DIFFERS_NAME] = { "nic-name", "Name of a NIC differs from other hosts",
-			      "NCCL_IB_HCA and similar variables select a different NIC on this host" },
+			      "NCCL_IB_HCA and similar variables select a different NIC on this host",
+			      "Name differs between hosts, and no value has a clear majority" },
 	[RD_DIFFERS_SUBNET] = { "rail-subnet", "Subnet of a port differs from other hosts",
 				"rails are cross-cabled: peers of one rail may not reach each other" },
 	[RD_DIFFERS_FIRMWARE] = { "rail-firmware", "Firmware of a NIC differs from other hosts",
-				  "firmware versions may behave differently" },
+				  "firmware versions may behave differently",
+				  "Firmware differs between hosts, and no value has a clear majority" },
 	[RD_DIFFERS_SETTING] = { "host-setting", "Setting differs from other hosts",
-				 "jobs fail or slow down on hosts that are set up differently" },
+				 "jobs fail or slow down on hosts that are set up differently",
+				 "Setting differs between hosts, and no value has a clear majority" },
 };
 
 /* Differences of one host that become one finding. */
@@ -79,7 +90,7 @@ char *rd_compare_hosts(const struct rd_compare *cmp, const size_t *hosts, size_t
 		rd_buf_printf(&text, "%s%s", i == 0 ? "" : i + 1 == n ? " and " : ", ", cmp->hosts[hosts[i]].name);
 	if (n > shown)
 		rd_buf_printf(&text, " and %zu more", n - shown);
-	return !text.data ? NULL : rd_dup(text.data);
+	return RD_TAKE(text.data);
 }
 
 static int by_alike(const void *pa, const void *pb)
@@ -124,7 +135,7 @@ static char *labels_of(const struct rd_difference *d, size_t n, size_t most)
 		rd_buf_printf(&text, "%s%s", i == 0 ? "" : i + 1 == n ? " and " : ", ", d[i].label);
 	if (n > shown)
 		rd_buf_printf(&text, " and %zu more", n - shown);
-	return !text.data ? NULL : rd_dup(text.data);
+	return RD_TAKE(text.data);
 }
 
 static char *signature_of(const struct rd_difference *d, size_t n)
@@ -135,7 +146,7 @@ static char *signature_of(const struct rd_difference *d, size_t n)
 		      d->usual ? d->usual : "");
 	for (size_t i = 0; i < n; i++)
 		rd_buf_printf(&text, "\n%s", d[i].label);
-	return !text.data ? NULL : rd_dup(text.data);
+	return RD_TAKE(text.data);
 }
 
 /* Text of `observed`, from the first of the hosts. */
@@ -311,13 +322,348 @@ static void find_causes(struct rd_compare *cmp, size_t from)
 	}
 }
 
-static void compare_value(struct rd_compare *cmp, enum rd_differs what)
-{
-	size_t from = cmp->n_v;
+/* One value of one port (or accelerator) of one host. */
+struct seen {
+	size_t kind, host;
+	const char *place; /* what it is compared by */
+	const char *value, *label, *board;
+	bool compute;
+};
 
-	rd_compare_values(cmp, what);
-	find_causes(cmp, from);
-	rd_compare_fold(cmp, from);
+/* How the values of a place are distributed if none is usual. */
+struct split {
+	char *text, *label; /* owned */
+};
+
+struct seens {
+	struct rd_compare *cmp;
+	enum rd_differs what;
+	struct seen *v;
+	size_t n, cap;
+	struct seen *boards; /* the same sorted by kind of card; only for rates */
+	struct split *splits;
+	size_t n_splits, cap_splits;
+};
+
+static int order_text(const char *a, const char *b)
+{
+	return !a || !b ? !!a - !!b : strcmp(a, b);
+}
+
+static int by_place(const void *pa, const void *pb)
+{
+	const struct seen *a = pa, *b = pb;
+	int r = a->kind != b->kind ? (a->kind < b->kind ? -1 : 1) : strcmp(a->place, b->place);
+
+	if (!r)
+		r = order_text(a->value, b->value);
+	return r ? r : a->host < b->host ? -1 : a->host > b->host;
+}
+
+static int by_board(const void *pa, const void *pb)
+{
+	const struct seen *a = pa, *b = pb;
+	int r = a->kind != b->kind ? (a->kind < b->kind ? -1 : 1) : (int)a->compute - (int)b->compute;
+
+	return r ? r : order_text(a->board, b->board);
+}
+
+static int by_board_value(const void *pa, const void *pb)
+{
+	int r = by_board(pa, pb);
+
+	return r ? r : order_text(((const struct seen *)pa)->value, ((const struct seen *)pb)->value);
+}
+
+/* The value of a port that is compared; of NCCL's choice and of settings there is none. */
+static const char *value_of(const struct rd_compared_port *port, enum rd_differs what)
+{
+	static const size_t members[RD_DIFFERS] = {
+		[RD_DIFFERS_STATE] = offsetof(struct rd_compared_port, state),
+		[RD_DIFFERS_LAYER] = offsetof(struct rd_compared_port, link_layer),
+		[RD_DIFFERS_RATE] = offsetof(struct rd_compared_port, rate),
+		[RD_DIFFERS_MTU] = offsetof(struct rd_compared_port, mtu),
+		[RD_DIFFERS_NAME] = offsetof(struct rd_compared_port, label),
+		[RD_DIFFERS_SUBNET] = offsetof(struct rd_compared_port, subnet),
+		[RD_DIFFERS_FIRMWARE] = offsetof(struct rd_compared_port, firmware),
+	};
+
+	return *(char *const *)((const char *)port + members[what]);
+}
+
+static void gather(struct seens *all)
+{
+	const struct rd_compare *cmp = all->cmp;
+
+	for (size_t h = 0; h < cmp->n; h++) {
+		const struct rd_compared *host = &cmp->hosts[h];
+
+		for (size_t p = 0;
+		     all->what != RD_DIFFERS_CHOICE && all->what != RD_DIFFERS_SETTING && p < host->n_ports; p++) {
+			const struct rd_compared_port *port = &host->ports[p];
+
+			*RD_ADD(all->v, all->n, all->cap) =
+				(struct seen){ cmp->kinds[h], h,	   port->place,	 value_of(port, all->what),
+					       port->label,   port->board, port->compute };
+		}
+		for (size_t i = 0; all->what == RD_DIFFERS_SETTING && i < host->n_settings; i++) {
+			const struct rd_compared_setting *setting = &host->settings[i];
+
+			*RD_ADD(all->v, all->n, all->cap) =
+				(struct seen){ cmp->kinds[h],
+					       h,
+					       setting->place,
+					       setting->value,
+					       setting->label ? setting->label : setting->place,
+					       NULL,
+					       true };
+		}
+		/* Compared by the place of the NIC, not by its name. */
+		for (size_t i = 0; all->what == RD_DIFFERS_CHOICE && i < host->n_rails; i++) {
+			const struct rd_rail *rail = &host->rails[i];
+
+			*RD_ADD(all->v, all->n, all->cap) = (struct seen){ cmp->kinds[h],
+									   h,
+									   host->gpus[rail->gpu],
+									   host->ports[rail->port].place,
+									   host->ports[rail->port].label,
+									   NULL,
+									   true };
+		}
+	}
+}
+
+/* The most frequent of a run of sorted values; `with`: its count, `of`: the count of known values. */
+static const struct seen *most(const struct seen *v, size_t n, size_t *with, size_t *of)
+{
+	const struct seen *best = NULL;
+
+	*with = *of = 0;
+	for (size_t i = 0, k; i < n; i = k) {
+		for (k = i; k < n && order_text(v[i].value, v[k].value) == 0; k++)
+			;
+		if (!v[i].value)
+			continue;
+		*of += k - i;
+		if (k - i > *with) {
+			*with = k - i;
+			best = &v[i];
+		}
+	}
+	return best;
+}
+
+/* At least two thirds, and more than one. */
+static bool is_usual(size_t with, size_t of)
+{
+	return with >= 2 && 3 * with >= 2 * of;
+}
+
+/* The rate of most ports with the same role on cards of one kind; used if the hosts have no usual rate. */
+static const struct seen *most_of_board(const struct seens *all, const struct seen *port, size_t *with, size_t *of)
+{
+	size_t low, end;
+
+	if (!all->boards || !port->board)
+		return NULL;
+	low = rd_lower_bound(port, all->boards, all->n, sizeof(*port), by_board);
+	for (end = low; end < all->n && by_board(&all->boards[end], port) == 0; end++)
+		;
+	return most(all->boards + low, end - low, with, of);
+}
+
+static double rate_of(const char *text)
+{
+	double value;
+
+	return rd_take_real(&text, &value) < 0 ? 0 : value;
+}
+
+/* A port that is faster than others is not a fault. */
+static bool is_worse(const struct seens *all, const char *value, const char *usual)
+{
+	return all->what != RD_DIFFERS_RATE || rate_of(value) < rate_of(usual);
+}
+
+static void add_difference(struct seens *all, const struct seen *seen, const struct seen *usual, size_t with, size_t of,
+			   bool board)
+{
+	struct rd_difference *d = rd_compare_add(all->cmp, all->what, seen->host);
+
+	snprintf(d->label, sizeof(d->label), "%s", seen->label);
+	if (all->what == RD_DIFFERS_CHOICE) {
+		const struct rd_compared *host = &all->cmp->hosts[seen->host];
+
+		for (size_t g = 0; g < host->n_gpus; g++)
+			if (strcmp(host->gpus[g], seen->place) == 0)
+				snprintf(d->label, sizeof(d->label), "GPU%zu", g);
+		d->is = seen->label;
+		d->usual = usual->label;
+	} else {
+		d->is = seen->value;
+		d->usual = usual->value;
+	}
+	d->with = with;
+	d->of = of;
+	d->by_board = board;
+	d->severity = all->what == RD_DIFFERS_STATE && seen->compute ? RD_SEV_CRITICAL : RD_SEV_WARNING;
+}
+
+/* "400 on 500 hosts (n0, n1 and 498 more), 200 on …": the values of a run of one place. */
+static char *spread(struct seens *all, const struct seen *v, size_t n)
+{
+	_cleanup_free_ size_t *hosts = rd_alloc(n + 1, sizeof(*hosts));
+	_cleanup_buf_ struct rd_buf text = { 0 };
+
+	for (size_t i = 0, k; i < n; i = k) {
+		_cleanup_free_ char *names = NULL;
+
+		for (k = i; k < n && order_text(v[i].value, v[k].value) == 0; k++)
+			hosts[k - i] = v[k].host;
+		if (!v[i].value)
+			continue;
+		names = rd_compare_hosts(all->cmp, hosts, k - i);
+		rd_buf_printf(&text, "%s%s on %s", text.len > 0 ? "; " : "",
+			      all->what == RD_DIFFERS_CHOICE ? v[i].label : v[i].value, names);
+	}
+	return RD_TAKE(text.data);
+}
+
+/* No value is usual. A compute port that is down is reported all the same, unless it is down on most hosts; subnets often
+ * differ on each host. */
+static void judge_split(struct seens *all, const struct seen *v, size_t n)
+{
+	size_t active = 0, known = 0;
+
+	if (all->what == RD_DIFFERS_SUBNET)
+		return;
+	if (all->what != RD_DIFFERS_STATE) {
+		*RD_ADD(all->splits, all->n_splits, all->cap_splits) =
+			(struct split){ spread(all, v, n),
+					rd_dup(all->what == RD_DIFFERS_CHOICE ? v->place : v->label) };
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		known += v[i].value != NULL;
+		active += v[i].value && strcmp(v[i].value, "ACTIVE") == 0;
+	}
+	for (size_t i = 0; i < n && 2 * active >= known; i++) {
+		static const struct seen usual = { .value = "ACTIVE" };
+
+		if (v[i].value && strcmp(v[i].value, "ACTIVE") != 0 && v[i].compute)
+			add_difference(all, &v[i], &usual, active, known, false);
+	}
+}
+
+/* A run of one place, sorted by value. */
+static void judge_place(struct seens *all, const struct seen *v, size_t n)
+{
+	size_t with, of, board_with = 0, board_of = 0;
+	const struct seen *best = most(v, n, &with, &of);
+	bool by_board = false, any = false;
+
+	if (!best || with == of)
+		return;
+	if (!is_usual(with, of)) {
+		best = most_of_board(all, best, &board_with, &board_of);
+		if (!best || !is_usual(board_with, board_of)) {
+			judge_split(all, v, n);
+			return;
+		}
+		by_board = true;
+		with = board_with;
+		of = board_of;
+	}
+	if (all->what == RD_DIFFERS_STATE && strcmp(best->value, "ACTIVE") != 0)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		if (!v[i].value || strcmp(v[i].value, best->value) == 0 || !is_worse(all, v[i].value, best->value))
+			continue;
+		any = true;
+		add_difference(all, &v[i], best, with, of, by_board);
+	}
+	if (!any && all->what != RD_DIFFERS_RATE)
+		judge_split(all, v, n);
+}
+
+/* For qsort_r: texts of splits; the same in their order. */
+static int by_split(const void *pa, const void *pb, void *splits)
+{
+	size_t a = *(const size_t *)pa, b = *(const size_t *)pb;
+	const struct split *v = splits;
+	int r = strcmp(v[a].text, v[b].text);
+
+	return r ? r : a < b ? -1 : a > b;
+}
+
+/* For each split, how many later ones have the same text; SIZE_MAX: an earlier one has it. Caller frees. */
+static size_t *count_alike(const struct seens *all)
+{
+	size_t *order = rd_alloc(all->n_splits + 1, sizeof(*order));
+	size_t *more = rd_alloc(all->n_splits + 1, sizeof(*more));
+
+	for (size_t i = 0; i < all->n_splits; i++)
+		order[i] = i;
+	qsort_r(order, all->n_splits, sizeof(*order), by_split, all->splits);
+	for (size_t i = 0, k; i < all->n_splits; i = k) {
+		for (k = i + 1;
+		     k < all->n_splits && strcmp(all->splits[order[i]].text, all->splits[order[k]].text) == 0; k++)
+			more[order[k]] = SIZE_MAX;
+		more[order[i]] = k - i - 1;
+	}
+	free(order);
+	return more;
+}
+
+static void report_splits(struct seens *all)
+{
+	_cleanup_free_ size_t *more = count_alike(all);
+
+	for (size_t i = 0; i < all->n_splits; i++) {
+		struct rd_finding finding = {
+			.id = words[all->what].id,
+			/* One of both is wrong, whichever. */
+			.severity = all->what == RD_DIFFERS_MTU ? RD_SEV_WARNING : RD_SEV_UNKNOWN,
+			.title = words[all->what].split,
+			.why = "cannot determine from these hosts which value is right",
+		};
+
+		if (more[i] == SIZE_MAX)
+			continue;
+		finding.subject = more[i] ? rd_text("%s and %zu more", all->splits[i].label, more[i]) :
+					    rd_text("%s", all->splits[i].label);
+		finding.observed = rd_text("%s", all->splits[i].text);
+		rd_compare_report(all->cmp, &finding, SIZE_MAX);
+	}
+}
+
+static void seens_deinit(struct seens *all)
+{
+	for (size_t i = 0; i < all->n_splits; i++)
+		RD_FREE(all->splits[i].text, all->splits[i].label);
+	RD_FREE(all->splits, all->boards, all->v);
+}
+
+static void compare_values(struct rd_compare *cmp, enum rd_differs what)
+{
+	_cleanup_(seens_deinit) struct seens all = { .cmp = cmp, .what = what };
+
+	gather(&all);
+	if (all.n == 0)
+		return;
+	if (what == RD_DIFFERS_RATE) {
+		all.boards = rd_alloc(all.n, sizeof(*all.boards));
+		memcpy(all.boards, all.v, all.n * sizeof(*all.boards));
+		qsort(all.boards, all.n, sizeof(*all.boards), by_board_value);
+	}
+	qsort(all.v, all.n, sizeof(*all.v), by_place);
+	for (size_t i = 0, k; i < all.n; i = k) {
+		for (k = i; k < all.n && all.v[k].kind == all.v[i].kind && strcmp(all.v[k].place, all.v[i].place) == 0;
+		     k++)
+			;
+		judge_place(&all, &all.v[i], k - i);
+	}
+	report_splits(&all);
 }
 
 /* Marks the rails whose port or accelerator has a difference. */
@@ -348,8 +694,13 @@ void rd_compare(const struct rd_compared *hosts, size_t n, struct rd_comparison 
 	struct rd_compare cmp = { .hosts = hosts, .n = n, .ret = ret, .kinds = rd_alloc(n + 1, sizeof(*cmp.kinds)) };
 
 	rd_compare_kinds(&cmp);
-	for (enum rd_differs what = RD_DIFFERS_STATE; what < RD_DIFFERS; what++)
-		compare_value(&cmp, what);
+	for (enum rd_differs what = RD_DIFFERS_STATE; what < RD_DIFFERS; what++) {
+		size_t from = cmp.n_v;
+
+		compare_values(&cmp, what);
+		find_causes(&cmp, from);
+		rd_compare_fold(&cmp, from);
+	}
 	mark_rails(&cmp);
 	rd_findings_sort(&ret->findings);
 	RD_FREE(cmp.kinds, cmp.v);

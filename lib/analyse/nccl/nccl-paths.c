@@ -412,6 +412,84 @@ static void divert_through_cpu(struct state *st, size_t gpu, size_t net)
 	*back = path_through_cpu(st->host, &own, &st->nets->v[net], home->numa);
 }
 
+static struct rd_offer yes(const char *why)
+{
+	return (struct rd_offer){ .offered = { .v = true, .known = RD_OK }, .why = why };
+}
+
+static struct rd_offer no(const char *why)
+{
+	return (struct rd_offer){ .offered = { .v = false, .known = RD_OK }, .why = why };
+}
+
+static struct rd_offer unknown(const char *why)
+{
+	return (struct rd_offer){ .why = why };
+}
+
+static struct rd_offer of_nvidia(const struct rd_system *system, const struct rd_gpu *gpu)
+{
+	/* CPU and GPU share one memory; the driver supports neither peer memory nor DMA-BUF. */
+	if (gpu->name && strstr(gpu->name, "GB10") && !strstr(gpu->name, "GB100"))
+		return no("GB10 does not support GPUDirect RDMA");
+	if (rd_has_peermem(system))
+		return yes("nvidia_peermem");
+	if (rd_gives_peermem(system))
+		return yes("nv_peer_mem");
+	if (!system->modules_known)
+		return unknown("could not read /proc/modules");
+	if (rd_has_dmabuf(system))
+		return yes("DMA-BUF");
+	if (!rd_system_module(system, "nvidia"))
+		return unknown("the nvidia driver is not loaded");
+	if (system->nvidia_open.known != RD_OK)
+		return unknown(
+			"nvidia_peermem is not loaded; could not determine whether the nvidia driver is the open one, "
+			"which supports DMA-BUF");
+	if (system->nvidia_open.v && system->dmabuf.known != RD_OK)
+		return unknown(
+			"nvidia_peermem is not loaded; could not determine whether this kernel's RDMA core supports "
+			"DMA-BUF");
+	if (system->nvidia_open.v && system->dmabuf.v)
+		return unknown(
+			"nvidia_peermem is not loaded, and the kernel lacks CONFIG_PCI_P2PDMA, which DMA-BUF may need");
+	return no("nvidia_peermem is not loaded, and DMA-BUF is not available");
+}
+
+static struct rd_offer of_amd(const struct rd_system *system)
+{
+	if (!system->modules_known)
+		return unknown("could not read /proc/modules");
+	if (!rd_system_module(system, "amdgpu"))
+		return unknown("the amdgpu driver is not loaded");
+	if (rd_text_list_has(&system->memory_peers, "amdkfd"))
+		return yes("amdkfd");
+	if (system->dmabuf.known != RD_OK)
+		return unknown("could not determine whether this kernel's RDMA core supports DMA-BUF");
+	if (rd_lacks_p2pdma(system))
+		return no("no PeerDirect, and the kernel lacks CONFIG_PCI_P2PDMA");
+	return system->dmabuf.v ? yes("DMA-BUF") : no("no PeerDirect, and the RDMA core does not support DMA-BUF");
+}
+
+/* Whether NICs of this host can access the memory of the accelerator, whatever the distance. Same checks as NCCL
+ * (src/transport/net_ib/gdr.cc: ncclIbGdrSupport, ncclIbDmaBufSupport). `system` may be NULL. */
+static struct rd_offer offer_of(const struct rd_host *host, const struct rd_system *system, size_t gpu)
+{
+	const struct rd_gpu *of = &host->gpus[gpu];
+
+	if (of->gdr.known == RD_OK)
+		return of->gdr.v ? yes("gdr=\"1\" in the topology file") : no("gdr=\"0\" in the topology file");
+	if (!system)
+		return unknown("not in the topology file");
+	if (rd_gpu_is_for_guest(host, gpu))
+		return no("the accelerator is passed through to a virtual machine");
+	if (of->vendor && strcmp(of->vendor, "NVIDIA") == 0)
+		return of_nvidia(system, of);
+	if (of->vendor && strcmp(of->vendor, "AMD") == 0)
+		return of_amd(system);
+	return unknown("unknown for accelerators of this vendor");
+}
+
 void rd_nccl_paths_find(const struct rd_host *host, const struct rd_system *system, const struct rd_nccl_nets *nets,
 			const struct rd_nccl_settings *settings, struct rd_nccl_paths *ret)
 {
@@ -432,7 +510,7 @@ void rd_nccl_paths_find(const struct rd_host *host, const struct rd_system *syst
 	ret->to_gpu = rd_alloc(host->n_gpus * nets->n + 1, sizeof(*ret->to_gpu));
 	ret->offers = rd_alloc(host->n_gpus + 1, sizeof(*ret->offers));
 	for (size_t g = 0; g < host->n_gpus; g++) {
-		ret->offers[g] = rd_gpudirect_offer(host, system, g);
+		ret->offers[g] = offer_of(host, system, g);
 		homes[g] = local_cpu_path(host, g);
 		for (size_t n = 0; n < nets->n; n++)
 			ret->to_net[at(&st, g, n)] = ret->to_gpu[at(&st, g, n)] = direct_path(host, g, &nets->v[n]);

@@ -4,13 +4,15 @@
 #define RD_ANALYSE_NCCL_PRIV_H
 
 #include "analyse/nccl/nccl.h"
-#include "analyse/shared/gpudirect.h"
 
 /* GB/s: NCCL's value for a path without a bottleneck (src/graph/topo.h). */
 #define RD_NCCL_LOC_BW 5000.0f
 
-/* The NICs that NCCL builds from the ports. It skips ports that are down, excluded, or neither InfiniBand nor Ethernet. */
-void rd_nccl_nets_find(const struct rd_host *host, const struct rd_nccl_settings *settings, struct rd_nccl_nets *ret);
+/* How NICs can access the memory of an accelerator. */
+struct rd_offer {
+	RD_FIELD(bool) offered;
+	const char *why; /* by which mechanism, or why not, or why unknown; static */
+};
 
 /* A path between an accelerator and a NIC. */
 struct rd_nccl_path {

@@ -4,6 +4,8 @@
 #ifndef RD_ANALYSE_NCCL_H
 #define RD_ANALYSE_NCCL_H
 
+#include "base/buf.h"
+#include "model/host/host.h"
 #include "model/host/system.h"
 #include "model/nicmap/nicmap.h"
 
@@ -56,5 +58,18 @@ bool rd_hca_list_allows(const struct rd_hca_list *list, const char *name, unsign
 /* Whether this entry matches the port (^ is not applied). */
 bool rd_hca_entry_matches(const struct rd_hca_list *list, const struct rd_hca_entry *entry, const char *name,
 			  unsigned port);
+
+/*
+ * Predicts the ports that NVSHMEM assigns to each PE (process) of this host, by its two passes (src/host/topo/topo.cpp, 3.x):
+ * first the nearest pairs, where PIX and PXB are equal; then a PE whose NIC has at least two more users than an equally good
+ * one moves to that one. `pes`: PEs on this host; PE i uses accelerator i (modulo their number); 0: one per accelerator. With
+ * fewer PEs than NICs, each gets several. `allowed` as in struct rd_nccl_settings.
+ */
+void rd_nvshmem_choose(const struct rd_host *host, const struct rd_nicmap *map, unsigned pes, const bool *allowed,
+		       struct rd_choices *ret);
+
+/* Appends an NCCL topology file of this host: its CPUs, switches, accelerators and NICs, as NCCL would detect them. NCCL adds
+ * at run time what belongs to a job (ranks, links between accelerators). */
+void rd_nccl_xml_write(const struct rd_host *host, struct rd_buf *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analyse/nccl/nvshmem.h"
+#include "analyse/nccl/nccl.h"
 
 #include <string.h>
 

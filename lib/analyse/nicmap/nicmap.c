@@ -4,7 +4,6 @@
 
 #include "analyse/env/envcheck.h"
 #include "analyse/nccl/nccl.h"
-#include "analyse/nccl/nvshmem.h"
 #include "analyse/nicmap/role.h"
 #include "analyse/shared/distance.h"
 #include "analyse/shared/gid.h"
