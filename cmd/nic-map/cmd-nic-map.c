@@ -440,25 +440,21 @@ static int no_rdma(struct rd_ctx *ctx, struct nicmap *nm)
 	return rd_output_print(ctx, &nm->report);
 }
 
-/* Output that selects devices for other programs, and verdicts, may be wrong if part of the host could not be read. */
-static int refuse_incomplete(struct rd_ctx *ctx)
-{
-	struct rd_err err;
-
-	rd_err_set(&err, ENODATA, "nic-map", "not all of this host could be read, and the result could be wrong");
-	return rd_fail(ctx, &err);
-}
-
 static int show_selected(struct rd_ctx *ctx, struct nicmap *nm, int argc, char **argv)
 {
 	const struct nicmap_opts *opts = ctx->state;
+	struct rd_err err;
 
 	if (opts->compare)
 		return nicmap_compare(ctx, nm, argc, argv);
 	if (nm->host.n_ibdevs == 0 && !opts->profile)
 		return no_rdma(ctx, nm);
-	if (nm->incomplete && (opts->env || opts->nccl_xml || opts->check_env || opts->against))
-		return refuse_incomplete(ctx);
+	/* Output that selects devices for other programs, and verdicts, may be wrong then. */
+	if (nm->incomplete && (opts->env || opts->nccl_xml || opts->check_env || opts->against)) {
+		rd_err_set(&err, ENODATA, "nic-map",
+			   "not all of this host could be read, and the result could be wrong");
+		return rd_fail(ctx, &err);
+	}
 	if (opts->against)
 		return nicmap_against(ctx, nm);
 	if (opts->nccl_xml) {

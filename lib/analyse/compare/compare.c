@@ -479,12 +479,6 @@ static double rate_of(const char *text)
 	return rd_take_real(&text, &value) < 0 ? 0 : value;
 }
 
-/* A port that is faster than others is not a fault. */
-static bool is_worse(const struct seens *all, const char *value, const char *usual)
-{
-	return all->what != RD_DIFFERS_RATE || rate_of(value) < rate_of(usual);
-}
-
 static void add_difference(struct seens *all, const struct seen *seen, const struct seen *usual, size_t with, size_t of,
 			   bool board)
 {
@@ -577,7 +571,9 @@ static void judge_place(struct seens *all, const struct seen *v, size_t n)
 	if (all->what == RD_DIFFERS_STATE && strcmp(best->value, "ACTIVE") != 0)
 		return;
 	for (size_t i = 0; i < n; i++) {
-		if (!v[i].value || strcmp(v[i].value, best->value) == 0 || !is_worse(all, v[i].value, best->value))
+		if (!v[i].value || strcmp(v[i].value, best->value) == 0 ||
+		    /* A port that is faster than others is not a fault. */
+		    (all->what == RD_DIFFERS_RATE && rate_of(v[i].value) >= rate_of(best->value)))
 			continue;
 		any = true;
 		add_difference(all, &v[i], best, with, of, by_board);

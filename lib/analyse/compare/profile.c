@@ -310,11 +310,6 @@ static const struct rd_profile_line *find_object(const struct index *index, cons
 	return line && object_length(line->key) == n && memcmp(line->key, key, n) == 0 ? line : NULL;
 }
 
-static bool has_object(const struct compare *cmp, const char *key)
-{
-	return find_object(&cmp->own, key) != NULL;
-}
-
 /* Whether this is the first line of its object: a missing object is reported once. */
 static bool is_first(const struct compare *cmp, size_t at)
 {
@@ -345,7 +340,7 @@ static void report_missing(struct compare *cmp, const char *kind, const char *id
 		size_t n = object_length(key), k = strlen(kind);
 
 		if (!starts_with(key, kind) || n <= k + 1 || strchr(key, '*') || !is_first(cmp, i) ||
-		    has_object(cmp, key))
+		    find_object(&cmp->own, key))
 			continue;
 		add_finding(cmp, id, RD_SEV_CRITICAL, rd_text("%s %.*s", what, (int)(n - 1 - k), key + k),
 			    rd_text("missing"), "present");
@@ -427,7 +422,7 @@ static void compare_value(struct compare *cmp, const struct rd_profile_line *lin
 		compare_own(cmp, line, own);
 	}
 	/* A missing object has already been reported. */
-	if (!any && (pattern || has_object(cmp, line->key) || starts_with(line->key, "module.") ||
+	if (!any && (pattern || find_object(&cmp->own, line->key) || starts_with(line->key, "module.") ||
 		     starts_with(line->key, "software.")))
 		add_finding(cmp, "profile-value", RD_SEV_WARNING, rd_text("%s", line->key), rd_text("nothing"),
 			    line->value);

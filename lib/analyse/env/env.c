@@ -16,18 +16,14 @@ static void add_var(struct rd_env *env, const char *library, const char *name, c
 }
 
 /* NCCL uses EFA through aws-ofi-nccl, and HCCL uses Gaudi ports: their variables name no devices. */
-static bool has_own_library(const struct rd_host *host, const struct rd_port *port)
-{
-	return rd_ibdev_is_efa(host, port->ibdev) || rd_ibdev_is_gaudi(host, port->ibdev);
-}
-
 bool rd_env_wants(const struct rd_port_views *views, size_t p)
 {
 	const struct rd_host *host = views->host;
 	const struct rd_port *port = &host->ports[p];
 
 	return views->v[p].role == RD_ROLE_COMPUTE && rd_port_active(port) && port->num > 0 &&
-	       host->ibdevs[port->ibdev].name && !has_own_library(host, port);
+	       host->ibdevs[port->ibdev].name && !rd_ibdev_is_efa(host, port->ibdev) &&
+	       !rd_ibdev_is_gaudi(host, port->ibdev);
 }
 
 /* "mlx5_0/1 and 7 more" */

@@ -46,29 +46,29 @@ static void check_force_hca(struct rd_check_env *check)
 		rd_text("# set MC_TE_FILTERS=%s in the job's environment instead of MC_FORCE_HCA", value));
 }
 
-static void check_force_mnnvl(struct rd_check_env *check)
+/* Variables that only have to be set. */
+static void check_set(struct rd_check_env *check)
 {
-	check_presence(check, "NVLink between hosts, in builds that support it: NICs are not used there");
+	static const struct {
+		const char *name, *text;
+	} meanings[] = {
+		{ "MC_FORCE_MNNVL", "NVLink between hosts, in builds that support it: NICs are not used there" },
+		{ "MC_INTRANODE_NVLINK", "NVLink within the host, in builds that support it" },
+		{ "MC_DISABLE_METACACHE", "peer metadata is fetched each time instead of cached" },
+		{ "MC_USE_IPV6", "IPv6 for handshakes" },
+		{ "MC_ENABLE_DEST_DEVICE_AFFINITY", "a transfer uses the peer's NIC of the same name" },
+	};
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(meanings); i++)
+		if (strcmp(meanings[i].name, check->effect->name) == 0)
+			check_presence(check, meanings[i].text);
 }
 
-static void check_intranode(struct rd_check_env *check)
+static void check_topo(struct rd_check_env *check)
 {
-	check_presence(check, "NVLink within the host, in builds that support it");
-}
-
-static void check_metacache(struct rd_check_env *check)
-{
-	check_presence(check, "peer metadata is fetched each time instead of cached");
-}
-
-static void check_ipv6(struct rd_check_env *check)
-{
-	check_presence(check, "IPv6 for handshakes");
-}
-
-static void check_affinity(struct rd_check_env *check)
-{
-	check_presence(check, "a transfer uses the peer's NIC of the same name");
+	rd_envcheck_effect(
+		check, "the preferred NICs of each memory location come from this file; if it is not readable, they "
+		       "are detected (the file was not checked)");
 }
 
 /* Exact device names; blanks around them are ignored. */
@@ -168,13 +168,6 @@ static void check_port(struct rd_check_env *check)
 			    "Mooncake does not use these devices", rd_env_list_take(&lacking), NULL);
 }
 
-static void check_topo(struct rd_check_env *check)
-{
-	rd_envcheck_effect(
-		check, "the preferred NICs of each memory location come from this file; if it is not readable, they "
-		       "are detected (the file was not checked)");
-}
-
 static const char *unused_by(const struct rd_effects *all, const char *name)
 {
 	static const char *const about[] = { "MC_IB_",	      "MC_GID_INDEX",	    "MC_PKEY_INDEX",
@@ -195,8 +188,8 @@ static const struct rd_env_rule rules[] = {
 	{ "MC_TE_FILTERS", check_filters, .hca = true },
 	{ "MC_FORCE_TCP", check_force_tcp },
 	{ "MC_FORCE_HCA", check_force_hca },
-	{ "MC_FORCE_MNNVL", check_force_mnnvl },
-	{ "MC_INTRANODE_NVLINK", check_intranode },
+	{ "MC_FORCE_MNNVL", check_set },
+	{ "MC_INTRANODE_NVLINK", check_set },
 	{ "MC_GID_INDEX", check_gid },
 	{ "MC_IB_PORT", check_port },
 	{ "MC_PKEY_INDEX", rd_envcheck_pkey },
@@ -224,9 +217,9 @@ static const struct rd_env_rule rules[] = {
 		{ 0, "the NIC spreads queue pairs over the ports of a LAG" },
 		{ 1, "queue pairs are pinned to the ports of a LAG round-robin (mlx5)" }) } },
 	{ "MC_CUSTOM_TOPO_JSON", check_topo },
-	{ "MC_DISABLE_METACACHE", check_metacache },
-	{ "MC_USE_IPV6", check_ipv6 },
-	{ "MC_ENABLE_DEST_DEVICE_AFFINITY", check_affinity },
+	{ "MC_DISABLE_METACACHE", check_set },
+	{ "MC_USE_IPV6", check_set },
+	{ "MC_ENABLE_DEST_DEVICE_AFFINITY", check_set },
 };
 /* clang-format on */
 const struct rd_env_rules rd_env_mooncake = { rules, RD_ARRAY_SIZE(rules), unused_by };

@@ -337,15 +337,11 @@ static bool is_like_ib(const char *net)
 
 static bool depends_on_ib(const char *name)
 {
-	static const char *const also[] = { "NCCL_NET_GDR_LEVEL",     "NCCL_NET_GDR_READ",  "NCCL_NET_GDR_C2C",
-					    "NCCL_GDR_FLUSH_DISABLE", "NCCL_DMABUF_ENABLE", "NCCL_GIN_IB_TC" };
-
 	if (strncmp(name, "NCCL_IB_", 8) == 0)
 		return strcmp(name, "NCCL_IB_DISABLE") != 0;
-	for (size_t i = 0; i < RD_ARRAY_SIZE(also); i++)
-		if (strcmp(also[i], name) == 0)
-			return true;
-	return false;
+	return rd_envcheck_listed(" NCCL_NET_GDR_LEVEL NCCL_NET_GDR_READ NCCL_NET_GDR_C2C NCCL_GDR_FLUSH_DISABLE "
+				  "NCCL_DMABUF_ENABLE NCCL_GIN_IB_TC ",
+				  name, strlen(name), true);
 }
 
 static const char *unused_by(const struct rd_effects *all, const char *name)
@@ -372,18 +368,6 @@ static void report_rdma_off(struct rd_check_env *check, enum rd_severity severit
 	rd_envcheck_finding_fix(check, severity, "env-rdma-off", "RDMA is disabled",
 				"NCCL uses TCP between hosts, at a fraction of the rate and without GPUDirect RDMA",
 				NULL, NULL, rd_text("# unset %s in the job's environment", check->effect->name));
-}
-
-/* Words that users write although NCCL has no network of that name. */
-static bool is_misnomer(const char *net)
-{
-	static const char *const words[] = { "tcp",	 "rdma", "verbs",   "roce",   "infiniband", "sockets",
-					     "ethernet", "eth",	 "ibverbs", "rocev2", "net",	    "mlx5" };
-
-	for (size_t i = 0; i < RD_ARRAY_SIZE(words); i++)
-		if (strcasecmp(net, words[i]) == 0)
-			return true;
-	return false;
 }
 
 static void check_net(struct rd_check_env *check)
@@ -417,7 +401,10 @@ static void check_net(struct rd_check_env *check)
 	}
 	rd_envcheck_effect(check, "the plugin whose network is named '%.*s'; NCCL fails if there is none",
 			   RD_ENV_QUOTED, net);
-	if (*net && !no_plugin(check->all) && !is_misnomer(net))
+	/* Words that users write although NCCL has no network of that name. */
+	if (*net && !no_plugin(check->all) &&
+	    !rd_envcheck_listed(" tcp rdma verbs roce infiniband sockets ethernet eth ibverbs rocev2 net mlx5 ", net,
+				strlen(net), false))
 		return;
 	rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-no-network", "NCCL has no network of this name",
 				"NCCL fails: Failed to initialize any NET plugin", NULL,

@@ -28,12 +28,6 @@ static void add_port(struct rd_env_list *list, const struct rd_host *host, size_
 	rd_env_list_add(list, label, strlen(label));
 }
 
-/* A mapping assigns one NIC to each PE: with several NICs per accelerator, it cannot name all of them. */
-static bool serves_each_process(const struct rd_check_env *check, size_t selected)
-{
-	return strcmp(check->effect->name, "NVSHMEM_HCA_PE_MAPPING") == 0 && selected >= check->host->n_gpus;
-}
-
 void rd_envcheck_selection(struct rd_check_env *check)
 {
 	_cleanup_env_list_ struct rd_env_list other = { 0 }, missing = { 0 };
@@ -61,7 +55,8 @@ void rd_envcheck_selection(struct rd_check_env *check)
 				    "Storage or management NICs are selected",
 				    "job traffic competes with storage and login traffic on them",
 				    rd_env_list_take(&other), NULL);
-	if (missing.n && !serves_each_process(check, n))
+	/* A mapping assigns one NIC to each PE: with several NICs per accelerator, it cannot name all of them. */
+	if (missing.n && (strcmp(check->effect->name, "NVSHMEM_HCA_PE_MAPPING") != 0 || n < host->n_gpus))
 		rd_envcheck_finding(check, RD_SEV_WARNING, "env-left-out", "Compute NICs are not selected",
 				    "accelerators near them use NICs that are farther away", rd_env_list_take(&missing),
 				    NULL);
@@ -399,14 +394,12 @@ static void note_gid(struct rd_check_env *check, struct faults *faults, size_t p
 	const struct rd_gid *gid = index >= 0 && index <= 0xffff ? rd_gid_at(port, (unsigned)index) : NULL;
 	const char *fault = gid ? rd_gid_fault(check->host, port, gid) : NULL;
 	int advised = rd_port_gid_index(check->views, p);
-	char label[128];
 
 	if (!rd_port_is_ethernet(port) || !rd_port_active(port) || port->n_gids == 0 ||
 	    (gid ? !fault : !port->gids_known))
 		return;
-	rd_port_label(check->host, port, label, sizeof(label));
 	faults->advised = faults->empty.n + faults->bad.n == 0 || faults->advised == advised ? advised : -1;
-	rd_env_list_add(gid ? &faults->bad : &faults->empty, label, strlen(label));
+	add_port(gid ? &faults->bad : &faults->empty, check->host, p);
 	if (fault)
 		faults->why = !faults->why || strcmp(faults->why, fault) == 0 ? fault : "several reasons";
 }
@@ -434,14 +427,12 @@ static void show_index(struct rd_check_env *check, const bool *which, int index,
 	_cleanup_env_list_ struct rd_env_list ports = { 0 };
 	_cleanup_free_ char *list = NULL;
 	const char *type = example ? rd_gid_type_name(example->type) : NULL;
-	char label[128], ip[46] = "";
+	char ip[46] = "";
 	bool one;
 
 	for (size_t p = 0; p < check->host->n_ports; p++)
-		if (which[p]) {
-			rd_port_label(check->host, &check->host->ports[p], label, sizeof(label));
-			rd_env_list_add(&ports, label, strlen(label));
-		}
+		if (which[p])
+			add_port(&ports, check->host, p);
 	one = ports.n == 1;
 	if (example && one)
 		rd_gid_ip(example, ip);
@@ -806,7 +797,6 @@ static void judge_priority(struct rd_check_env *check, long class)
 	_cleanup_env_list_ struct rd_env_list ports = { 0 };
 	_cleanup_free_ char *list = NULL;
 	unsigned prio = 0, pfc = 0;
-	char label[128];
 
 	for (size_t p = 0; check->views->net && !strstr(check->effect->name, "FIFO") && p < check->host->n_ports; p++) {
 		const struct rd_port *port = &check->host->ports[p];
@@ -827,8 +817,7 @@ static void judge_priority(struct rd_check_env *check, long class)
 				continue;
 			prio = rd_dcb_prio(dcb, (unsigned)class);
 			pfc = dcb->pfc.enable;
-			rd_port_label(check->host, port, label, sizeof(label));
-			rd_env_list_add(&ports, label, strlen(label));
+			add_port(&ports, check->host, p);
 			break;
 		}
 	}
@@ -895,13 +884,11 @@ void rd_envcheck_pkey(struct rd_check_env *check)
 		return;
 	for (size_t p = 0; p < host->n_ports; p++) {
 		const struct rd_port *port = &host->ports[p];
-		char label[128];
 
 		if (!rd_envcheck_uses(check, p) || !port->pkeys_known || port->n_pkeys == 0 ||
 		    (index >= 0 && index < 128))
 			continue;
-		rd_port_label(host, port, label, sizeof(label));
-		rd_env_list_add(&none, label, strlen(label));
+		add_port(&none, check->host, p);
 	}
 	rd_envcheck_effect(check, "the P_Key at index %ld of each port's table%s", index,
 			   index == 0 ? " (the default)" : "");

@@ -122,11 +122,6 @@ struct devices {
 	bool any_rdma, any_netdev;
 };
 
-static bool is_netdev(const struct rd_host *host, const char *name)
-{
-	return rd_host_find_netdev(host, name) >= 0;
-}
-
 static void look_up_entry(struct rd_check_env *check, struct devices *devices, const char *entry)
 {
 	const struct rd_host *host = check->host;
@@ -140,7 +135,7 @@ static void look_up_entry(struct rd_check_env *check, struct devices *devices, c
 		devices->any_rdma = true;
 		return;
 	}
-	if (is_netdev(host, entry)) {
+	if (rd_host_find_netdev(host, entry) >= 0) {
 		devices->any_netdev = true; /* for its TCP transport */
 		return;
 	}

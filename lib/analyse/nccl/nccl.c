@@ -228,13 +228,6 @@ static size_t next_group(struct state *st, size_t first, size_t *members)
 	return n;
 }
 
-/* ncclTopoGetVNicParent: a merged NIC without a PCI function is added under the first device's <nic>, where ncclTopoAddNic does
- * not look for it, and the single NICs have been removed by then. */
-static bool is_lost(const struct state *st, const size_t *members, size_t n)
-{
-	return n > 1 && st->v[members[0]].pci < 0;
-}
-
 static void add_net(const struct state *st, const size_t *members, size_t n, struct rd_nccl_nets *ret)
 {
 	struct rd_nccl_net *net = &ret->v[ret->n++];
@@ -346,7 +339,9 @@ static void find_nets(const struct rd_host *host, const struct rd_nccl_settings 
 	for (size_t i = 0; i < st->n; i++) {
 		size_t n = st->v[i].placed ? 0 : next_group(st, i, members);
 
-		if (n > 0 && !is_lost(st, members, n))
+		/* ncclTopoGetVNicParent: a merged NIC without a PCI function is added under the first device's <nic>, where
+		 * ncclTopoAddNic does not look for it, and the single NICs have been removed by then. */
+		if (n > 0 && (n == 1 || st->v[members[0]].pci >= 0))
 			add_net(st, members, n, ret);
 		else
 			for (size_t k = 0; k < n; k++)

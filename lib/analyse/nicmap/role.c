@@ -579,11 +579,6 @@ static unsigned place_on_card(const struct rd_host *host, const struct rd_port *
 	return (pci < 0 ? 0 : host->pcis[pci].fn) + (port->num > 0 ? port->num - 1 : 0);
 }
 
-static bool is_up_netdev(const struct rd_netdev *netdev)
-{
-	return netdev->operstate && strcmp(netdev->operstate, "up") == 0;
-}
-
 /* Whether the port has an address, or is part of a bond: it is meant to be used. IPv6 link-local addresses, and their GIDs,
  * are assigned automatically and do not count. */
 static bool is_configured(const struct rd_host *host, const struct rd_port *port)
@@ -614,7 +609,9 @@ static bool is_unused(const struct rd_host *host, const struct rd_port *port)
 	if (port->phys_state)
 		return strcmp(port->phys_state, "LinkUp") != 0 && strcmp(port->phys_state, "LinkErrorRecovery") != 0;
 	for (size_t i = 0; i < port->n_netdevs; i++) {
-		if (is_up_netdev(&host->netdevs[port->netdevs[i]]))
+		const struct rd_netdev *netdev = &host->netdevs[port->netdevs[i]];
+
+		if (netdev->operstate && strcmp(netdev->operstate, "up") == 0)
 			return false;
 		no_link = true;
 	}
@@ -730,13 +727,6 @@ static void remove_front(struct rd_role_state *st, enum rd_role_front sign)
 		view->role_why = rd_text("%s; %g Gb/s", st->front[p].text, rate);
 		view->role = rate > 0 && rate <= RD_ROLE_SLOW_GBPS ? RD_ROLE_MANAGEMENT : RD_ROLE_STORAGE;
 	}
-}
-
-static void settle_ports(struct rd_role_state *st)
-{
-	remove_spare(st);
-	remove_front(st, RD_FRONT_ROUTE);
-	remove_front(st, RD_FRONT_BOND);
 }
 
 /* siw does not report a parent interface; hardware has a board or a type. */
@@ -953,6 +943,8 @@ void rd_role_fill(const struct rd_host *host, struct rd_nicmap *map)
 		choose_alone(&st);
 	for (size_t p = 0; p < host->n_ports; p++)
 		judge_port(&st, p);
-	settle_ports(&st);
+	remove_spare(&st);
+	remove_front(&st, RD_FRONT_ROUTE);
+	remove_front(&st, RD_FRONT_BOND);
 	free(st.front);
 }

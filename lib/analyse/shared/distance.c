@@ -103,12 +103,6 @@ static size_t addresses_of(const struct rd_host *host, int pci, const char **ret
 	return n;
 }
 
-/* At most one bridge on each side below the common one is one switch. */
-static enum rd_path below_one_bridge(size_t na, size_t nb, size_t common)
-{
-	return na - common - 1 <= 1 && nb - common - 1 <= 1 ? RD_PATH_PIX : RD_PATH_PXB;
-}
-
 static enum rd_path distance_by_tree(const struct rd_host *host, int a, int b, const char **why)
 {
 	const char *ca[2 * DEPTH_MAX], *cb[2 * DEPTH_MAX];
@@ -118,7 +112,8 @@ static enum rd_path distance_by_tree(const struct rd_host *host, int a, int b, c
 	while (common < na && common < nb && strcmp(ca[na - 1 - common], cb[nb - 1 - common]) == 0)
 		common++;
 	if (common > 0)
-		return below_one_bridge(na, nb, common);
+		/* At most one bridge on each side below the common one is one switch. */
+		return na - common - 1 <= 1 && nb - common - 1 <= 1 ? RD_PATH_PIX : RD_PATH_PXB;
 	if (host->guest.known == RD_OK && host->guest.v && !shows_switch(na) && !shows_switch(nb) &&
 	    (numa_a < 0 || numa_b < 0 || numa_a == numa_b)) {
 		*why = why_guest;

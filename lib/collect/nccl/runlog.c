@@ -266,11 +266,6 @@ static bool parse_pair(struct reader *reader, struct rd_run_host *host, const ch
 	return kept != NULL;
 }
 
-static bool parse_gpudirect(struct reader *reader, struct rd_run_host *host, const char *at)
-{
-	return parse_support(reader, host, at) || parse_pair(reader, host, at);
-}
-
 /* "Made virtual device [8] name=mlx5_0+mlx5_1 speed=800000 ndevs=2" */
 static bool parse_virtual(struct reader *reader, struct rd_run_host *host, const char *at)
 {
@@ -293,7 +288,7 @@ static bool parse_net(struct reader *reader, struct rd_run_host *host, const cha
 		return false;
 	rest = begins(at, "GPU Direct RDMA ");
 	if (rest)
-		return parse_gpudirect(reader, host, rest);
+		return parse_support(reader, host, rest) || parse_pair(reader, host, rest);
 	rest = begins(at, "Made virtual device ");
 	if (rest)
 		return parse_virtual(reader, host, rest);

@@ -99,15 +99,10 @@ bool rd_runlog_before(const struct rd_runlog *log, unsigned minor, unsigned patc
 	return version[1] < minor || (version[1] == minor && version[2] < patch);
 }
 
-static void row_deinit(struct rd_against_row *row)
-{
-	RD_FREE(row->subject, row->predicted, row->observed, row->reason);
-}
-
 void rd_against_deinit(struct rd_against *against)
 {
 	for (size_t i = 0; i < against->n; i++)
-		row_deinit(&against->v[i]);
+		RD_FREE(against->v[i].subject, against->v[i].predicted, against->v[i].observed, against->v[i].reason);
 	free(against->v);
 	rd_findings_deinit(&against->findings);
 	*against = (struct rd_against){ 0 };

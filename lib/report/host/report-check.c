@@ -207,12 +207,6 @@ static void add_reason(const struct rd_findings *findings, const struct rd_errli
 	}
 }
 
-static void add_ports(const struct rd_check_numbers *numbers, struct rd_buf *out)
-{
-	rd_buf_printf(out, "%zu of %s%zu ports active, %zu rules passed", numbers->active,
-		      numbers->at_least ? "at least " : "", numbers->ports, numbers->results[RD_SEV_OK]);
-}
-
 void rd_report_check_line(struct rd_report *report, const struct rd_host *host, const struct rd_check_numbers *numbers,
 			  const struct rd_errlist *unread, const char *no_rdma)
 {
@@ -228,7 +222,8 @@ void rd_report_check_line(struct rd_report *report, const struct rd_host *host, 
 		add_problem(host, &findings->v[0], &text);
 		add_others(findings, &text);
 	} else {
-		add_ports(numbers, &text);
+		rd_buf_printf(&text, "%zu of %s%zu ports active, %zu rules passed", numbers->active,
+			      numbers->at_least ? "at least " : "", numbers->ports, numbers->results[RD_SEV_OK]);
 	}
 	if (unknown && !no_rdma)
 		rd_buf_printf(&text, ", %zu unknown", unknown);
