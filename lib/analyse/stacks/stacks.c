@@ -210,6 +210,24 @@ static char *ports_of(const struct rd_host *host, const struct port_count *ports
 	return rd_text("%s%s%s", rd_ibdev_label(host, port->ibdev), number, more);
 }
 
+/* Adds a finding about a stack. Takes over `observed`, `expected` and `fix`. */
+static void report(struct rd_findings *ret, enum rd_severity severity, const char *id, const char *stack,
+		   const char *title, const char *why, char *observed, char *expected, char *fix)
+{
+	const struct rd_finding finding = {
+		.id = id,
+		.severity = severity,
+		.title = title,
+		.why = why,
+		.subject = rd_dup(stack),
+		.observed = observed,
+		.expected = expected,
+		.fix = fix,
+	};
+
+	rd_finding_add(ret, &finding);
+}
+
 static char *gid_text(const struct rd_port *port, int index)
 {
 	const struct rd_gid *gid = &port->gids[index];
@@ -251,12 +269,6 @@ static void judge_gid(const struct rd_port_views *views, enum rd_stack_id id, co
 		      struct rd_findings *ret)
 {
 	const struct rd_host *host = views->host;
-	struct rd_finding finding = {
-		.id = "stack-gid",
-		.severity = RD_SEV_WARNING,
-		.title = "Stack selects an unusable GID although the port has a usable one",
-		.why = "its queue pairs fail to connect (ETIMEDOUT from ibv_modify_qp), or connect but never receive an ACK",
-	};
 	_cleanup_free_ char *ports = NULL, *gid = NULL, *wanted = NULL;
 	struct port_count count = { 0 };
 	const struct rd_port *port;
@@ -270,24 +282,18 @@ static void judge_gid(const struct rd_port_views *views, enum rd_stack_id id, co
 	gid = gid_text(port, stack->ports[count.first].gid);
 	wanted = gid_text(port, views->v[count.first].gid);
 	ports = ports_of(host, &count);
-	finding.subject = rd_text("%s", rd_stack_name(id));
-	finding.observed = rd_text("%s: %s", ports, gid);
-	finding.expected = rd_text("%s", wanted);
-	finding.fix = fix_of_gid(views, id == RD_STACK_MOONCAKE ? "MC_GID_INDEX" : "UCX_IB_GID_INDEX", stack,
-				 rd_port_gid_index(views, (size_t)count.first));
-	rd_finding_add(ret, &finding);
+	report(ret, RD_SEV_WARNING, "stack-gid", rd_stack_name(id),
+	       "Stack selects an unusable GID although the port has a usable one",
+	       "its queue pairs fail to connect (ETIMEDOUT from ibv_modify_qp), or connect but never receive an ACK",
+	       rd_text("%s: %s", ports, gid), RD_TAKE(wanted),
+	       fix_of_gid(views, id == RD_STACK_MOONCAKE ? "MC_GID_INDEX" : "UCX_IB_GID_INDEX", stack,
+			  rd_port_gid_index(views, (size_t)count.first)));
 }
 
 /* Releases before 0.3.12 are still in use, and select the first IPv6 address. */
 static void judge_older_gid(const struct rd_port_views *views, const struct rd_stack *stack, struct rd_findings *ret)
 {
 	const struct rd_host *host = views->host;
-	struct rd_finding finding = {
-		.id = "stack-gid-older",
-		.severity = RD_SEV_NOTE,
-		.title = "Mooncake 0.3.10 and 0.3.11 select a link-local GID on this host",
-		.why = "without an IPv4 address, they use the first IPv6 address, even if it is link-local",
-	};
 	_cleanup_free_ char *ports = NULL, *gid = NULL;
 	struct port_count count = { 0 };
 	const struct rd_port *port;
@@ -305,12 +311,12 @@ static void judge_older_gid(const struct rd_port_views *views, const struct rd_s
 	port = &host->ports[count.first];
 	gid = gid_text(port, rd_gid_mooncake_0311(port));
 	ports = ports_of(host, &count);
-	finding.subject = rd_text("mooncake");
-	finding.observed = rd_text("%s: %s", ports, gid);
-	finding.expected =
-		rd_text("index %d, as selected by 0.3.12 and later", rd_port_gid_index(views, (size_t)count.first));
-	finding.fix = rd_text("# update Mooncake to 0.3.12 or later");
-	rd_finding_add(ret, &finding);
+	report(ret, RD_SEV_NOTE, "stack-gid-older", "mooncake",
+	       "Mooncake 0.3.10 and 0.3.11 select a link-local GID on this host",
+	       "without an IPv4 address, they use the first IPv6 address, even if it is link-local",
+	       rd_text("%s: %s", ports, gid),
+	       rd_text("index %d, as selected by 0.3.12 and later", rd_port_gid_index(views, (size_t)count.first)),
+	       rd_text("# update Mooncake to 0.3.12 or later"));
 }
 
 static bool is_aside(const struct rd_port_view *port)
@@ -341,12 +347,6 @@ static void judge_gpu_role(const struct rd_port_views *views, enum rd_stack_id i
 			   struct rd_findings *ret)
 {
 	const struct rd_host *host = views->host;
-	struct rd_finding finding = {
-		.id = "stack-gpu-role",
-		.severity = RD_SEV_WARNING,
-		.title = "Accelerator gets only storage or management NICs",
-		.why = "the stack selects NICs by PCI path alone, and these are nearer than the compute NICs",
-	};
 	const struct rd_stack_choice *first = NULL;
 	bool compute = false;
 	size_t n = 0;
@@ -360,26 +360,20 @@ static void judge_gpu_role(const struct rd_port_views *views, enum rd_stack_id i
 	}
 	if (n == 0)
 		return;
-	finding.subject = rd_text("%s", rd_stack_name(id));
-	finding.observed = rd_text("%zu accelerator%s; first NIC of GPU%u: %s", n, n == 1 ? "" : "s",
-				   host->gpus[first->gpu].index,
-				   rd_ibdev_label(host, host->ports[first->ports[0]].ibdev));
-	finding.expected = rd_text("compute NICs");
-	finding.fix = rd_text("rdmadiag nic-map --env %s\n# set for the job what it prints",
-			      id == RD_STACK_MOONCAKE ? "mooncake" : "nixl");
-	rd_finding_add(ret, &finding);
+	report(ret, RD_SEV_WARNING, "stack-gpu-role", rd_stack_name(id),
+	       "Accelerator gets only storage or management NICs",
+	       "the stack selects NICs by PCI path alone, and these are nearer than the compute NICs",
+	       rd_text("%zu accelerator%s; first NIC of GPU%u: %s", n, n == 1 ? "" : "s", host->gpus[first->gpu].index,
+		       rd_ibdev_label(host, host->ports[first->ports[0]].ibdev)),
+	       rd_text("compute NICs"),
+	       rd_text("rdmadiag nic-map --env %s\n# set for the job what it prints",
+		       id == RD_STACK_MOONCAKE ? "mooncake" : "nixl"));
 }
 
 static void judge_role(const struct rd_port_views *views, enum rd_stack_id id, const struct rd_stack *stack,
 		       struct rd_findings *ret)
 {
 	const struct rd_host *host = views->host;
-	struct rd_finding finding = {
-		.id = "stack-role",
-		.severity = RD_SEV_NOTE,
-		.title = "Stack also uses storage or management NICs",
-		.why = "the stack uses all active NICs: slices sent through a slower NIC finish later than the rest",
-	};
 	_cleanup_free_ char *ports = NULL;
 	struct port_count count = { 0 };
 	bool compute = false;
@@ -392,12 +386,11 @@ static void judge_role(const struct rd_port_views *views, enum rd_stack_id id, c
 	if (count.n == 0 || !compute)
 		return;
 	ports = ports_of(host, &count);
-	finding.subject = rd_text("%s", rd_stack_name(id));
-	finding.observed = rd_text("%s (%s)", ports, rd_role_name(views->v[count.first].role));
-	finding.expected = rd_text("compute NICs only");
-	finding.fix = rd_text("rdmadiag nic-map --env %s\n# set for the job what it prints",
-			      id == RD_STACK_MOONCAKE ? "mooncake" : "nixl");
-	rd_finding_add(ret, &finding);
+	report(ret, RD_SEV_NOTE, "stack-role", rd_stack_name(id), "Stack also uses storage or management NICs",
+	       "the stack uses all active NICs: slices sent through a slower NIC finish later than the rest",
+	       rd_text("%s (%s)", ports, rd_role_name(views->v[count.first].role)), rd_text("compute NICs only"),
+	       rd_text("rdmadiag nic-map --env %s\n# set for the job what it prints",
+		       id == RD_STACK_MOONCAKE ? "mooncake" : "nixl"));
 }
 
 static bool is_usable(const struct rd_host *host, const struct rd_port *port)
@@ -409,12 +402,6 @@ static bool is_usable(const struct rd_host *host, const struct rd_port *port)
 static void judge_no_rdma(const struct rd_host *host, enum rd_stack_id id, const struct rd_stack *stack,
 			  struct rd_findings *ret)
 {
-	struct rd_finding finding = {
-		.id = "stack-no-rdma",
-		.severity = RD_SEV_WARNING,
-		.title = "Stack does not use RDMA on this host",
-		.why = "transfers use TCP, which is many times slower, or the stack fails to start",
-	};
 	_cleanup_free_ char *ports = NULL;
 	struct port_count count = { 0 };
 
@@ -426,41 +413,29 @@ static void judge_no_rdma(const struct rd_host *host, enum rd_stack_id id, const
 	if (count.n == 0)
 		return;
 	ports = ports_of(host, &count);
-	finding.subject = rd_text("%s", rd_stack_name(id));
-	finding.observed = rd_text("%s: %s", ports, stack->ports[count.first].why_not);
-	finding.expected = rd_text("at least one port that it can use");
-	finding.fix = rd_fix_fill(
-		"rdmadiag nic-map --gids\nip link set IF up\n# give it an address: ip address add ADDRESS/PREFIX dev IF",
-		&(struct rd_fix_word){ "IF", host->ports[count.first].netdev_name }, 1);
-	rd_finding_add(ret, &finding);
+	report(ret, RD_SEV_WARNING, "stack-no-rdma", rd_stack_name(id), "Stack does not use RDMA on this host",
+	       "transfers use TCP, which is many times slower, or the stack fails to start",
+	       rd_text("%s: %s", ports, stack->ports[count.first].why_not),
+	       rd_text("at least one port that it can use"),
+	       rd_fix_fill(
+		       "rdmadiag nic-map --gids\nip link set IF up\n# give it an address: ip address add ADDRESS/PREFIX dev IF",
+		       &(struct rd_fix_word){ "IF", host->ports[count.first].netdev_name }, 1));
 }
 
 static void judge_tcp(const struct rd_host *host, const struct rd_stacks *stacks, struct rd_findings *ret)
 {
 	const struct rd_stack *stack = &stacks->v[RD_STACK_NIXL_LIBFABRIC];
-	struct rd_finding finding = {
-		.id = "stack-tcp",
-		.severity = RD_SEV_NOTE,
-		.title = "NIXL's libfabric backend uses TCP on this host",
-		.why = "it supports only the providers cxi, efa, tcp and sockets, not verbs",
-	};
 
 	if (!stack->transport || stacks->v[RD_STACK_LIBFABRIC].transport || host->n_ports == 0)
 		return;
-	finding.subject = rd_text("nixl_libfabric");
-	finding.observed = rd_text("tcp, while other stacks use RDMA on this host");
-	finding.fix = rd_text("# use NIXL's UCX backend on this host");
-	rd_finding_add(ret, &finding);
+	report(ret, RD_SEV_NOTE, "stack-tcp", "nixl_libfabric", "NIXL's libfabric backend uses TCP on this host",
+	       "it supports only the providers cxi, efa, tcp and sockets, not verbs",
+	       rd_text("tcp, while other stacks use RDMA on this host"), NULL,
+	       rd_text("# use NIXL's UCX backend on this host"));
 }
 
 static void judge_srd(const struct rd_host *host, const struct rd_stack *stack, struct rd_findings *ret)
 {
-	struct rd_finding finding = {
-		.id = "stack-srd",
-		.severity = RD_SEV_NOTE,
-		.title = "NIXL over UCX uses RDMA on EFA only if UCX was built with EFA support",
-		.why = "without the srd transport UCX uses TCP without a warning",
-	};
 	_cleanup_free_ char *ports = NULL;
 	struct port_count count = { 0 };
 
@@ -470,23 +445,18 @@ static void judge_srd(const struct rd_host *host, const struct rd_stack *stack, 
 	if (count.n == 0)
 		return;
 	ports = ports_of(host, &count);
-	finding.subject = rd_text("ucx");
-	finding.observed = rd_text("%s: EFA; UCX build options unknown", ports);
-	finding.expected = rd_text("ucx_info -d lists srd (UCX 1.19 or later, built with libefa)");
-	finding.fix = rd_text("ucx_info -d | grep srd\n# if it prints nothing: use NIXL's LIBFABRIC backend");
-	rd_finding_add(ret, &finding);
+	report(ret, RD_SEV_NOTE, "stack-srd", "ucx",
+	       "NIXL over UCX uses RDMA on EFA only if UCX was built with EFA support",
+	       "without the srd transport UCX uses TCP without a warning",
+	       rd_text("%s: EFA; UCX build options unknown", ports),
+	       rd_text("ucx_info -d lists srd (UCX 1.19 or later, built with libefa)"),
+	       rd_text("ucx_info -d | grep srd\n# if it prints nothing: use NIXL's LIBFABRIC backend"));
 }
 
 /* Mooncake uses one port per device: the others carry no traffic. */
 static void judge_port(const struct rd_port_views *views, const struct rd_stack *stack, struct rd_findings *ret)
 {
 	const struct rd_host *host = views->host;
-	struct rd_finding finding = {
-		.id = "stack-port",
-		.severity = RD_SEV_WARNING,
-		.title = "Mooncake does not use a compute port",
-		.why = "it opens the same port number on all devices, 1 unless MC_IB_PORT is set",
-	};
 	_cleanup_free_ char *ports = NULL;
 	struct port_count count = { 0 };
 
@@ -497,23 +467,16 @@ static void judge_port(const struct rd_port_views *views, const struct rd_stack 
 	if (count.n == 0)
 		return;
 	ports = ports_of(host, &count);
-	finding.subject = rd_text("mooncake");
-	finding.observed = rd_text("%s: active, but not used", ports);
-	finding.expected = rd_text("used");
-	finding.fix = rd_text("# if port 1 is not connected on any device: set MC_IB_PORT=%u in the job's environment",
-			      host->ports[count.first].num);
-	rd_finding_add(ret, &finding);
+	report(ret, RD_SEV_WARNING, "stack-port", "mooncake", "Mooncake does not use a compute port",
+	       "it opens the same port number on all devices, 1 unless MC_IB_PORT is set",
+	       rd_text("%s: active, but not used", ports), rd_text("used"),
+	       rd_text("# if port 1 is not connected on any device: set MC_IB_PORT=%u in the job's environment",
+		       host->ports[count.first].num));
 }
 
 static void judge_idle(const struct rd_port_views *views, const struct rd_stack *stack, struct rd_findings *ret)
 {
 	const struct rd_host *host = views->host;
-	struct rd_finding finding = {
-		.id = "stack-idle",
-		.severity = RD_SEV_NOTE,
-		.title = "Mooncake does not use a compute NIC for any accelerator",
-		.why = "it uses only the nearest NICs; the others carry GPU memory only if those fail",
-	};
 	_cleanup_free_ char *ports = NULL;
 	struct port_count count = { 0 };
 
@@ -523,11 +486,10 @@ static void judge_idle(const struct rd_port_views *views, const struct rd_stack 
 	if (count.n == 0 || host->n_gpus == 0 || stack->transport)
 		return;
 	ports = ports_of(host, &count);
-	finding.subject = rd_text("mooncake");
-	finding.observed = rd_text("%s: not the nearest NIC of any of %zu accelerators", ports, host->n_gpus);
-	finding.fix = rd_text(
-		"# add it to the first list of an accelerator in a topology file\n# set MC_CUSTOM_TOPO_JSON=FILE, its name, in the job's environment");
-	rd_finding_add(ret, &finding);
+	report(ret, RD_SEV_NOTE, "stack-idle", "mooncake", "Mooncake does not use a compute NIC for any accelerator",
+	       "it uses only the nearest NICs; the others carry GPU memory only if those fail",
+	       rd_text("%s: not the nearest NIC of any of %zu accelerators", ports, host->n_gpus), NULL,
+	       rd_text("# add it to the first list of an accelerator in a topology file\n# set MC_CUSTOM_TOPO_JSON=FILE, its name, in the job's environment"));
 }
 
 void rd_stacks_judge(const struct rd_port_views *views, struct rd_stacks *stacks)
