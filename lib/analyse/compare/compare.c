@@ -353,26 +353,21 @@ static int order_text(const char *a, const char *b)
 static int by_place(const void *pa, const void *pb)
 {
 	const struct seen *a = pa, *b = pb;
-	int r = a->kind != b->kind ? (a->kind < b->kind ? -1 : 1) : strcmp(a->place, b->place);
 
-	if (!r)
-		r = order_text(a->value, b->value);
-	return r ? r : a->host < b->host ? -1 : a->host > b->host;
+	return RD_FIRST(RD_CMP(a->kind, b->kind), strcmp(a->place, b->place), order_text(a->value, b->value),
+			RD_CMP(a->host, b->host));
 }
 
 static int by_board(const void *pa, const void *pb)
 {
 	const struct seen *a = pa, *b = pb;
-	int r = a->kind != b->kind ? (a->kind < b->kind ? -1 : 1) : (int)a->compute - (int)b->compute;
 
-	return r ? r : order_text(a->board, b->board);
+	return RD_CMP(a->kind, b->kind) ?: (int)a->compute - (int)b->compute ?: order_text(a->board, b->board);
 }
 
 static int by_board_value(const void *pa, const void *pb)
 {
-	int r = by_board(pa, pb);
-
-	return r ? r : order_text(((const struct seen *)pa)->value, ((const struct seen *)pb)->value);
+	return by_board(pa, pb) ?: order_text(((const struct seen *)pa)->value, ((const struct seen *)pb)->value);
 }
 
 /* The value of a port that is compared; of NCCL's choice and of settings there is none. */
@@ -587,9 +582,8 @@ static int by_split(const void *pa, const void *pb, void *splits)
 {
 	size_t a = *(const size_t *)pa, b = *(const size_t *)pb;
 	const struct split *v = splits;
-	int r = strcmp(v[a].text, v[b].text);
 
-	return r ? r : a < b ? -1 : a > b;
+	return strcmp(v[a].text, v[b].text) ?: RD_CMP(a, b);
 }
 
 /* For each split, how many later ones have the same text; SIZE_MAX: an earlier one has it. Caller frees. */

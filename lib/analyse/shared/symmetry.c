@@ -118,13 +118,9 @@ static void add_item(struct items *items, int pci, int port, bool near_nic, doub
 static int compare_items(const void *a, const void *b)
 {
 	const struct item *x = a, *y = b;
-	int r = strcmp(x->key, y->key);
 
-	if (!r)
-		r = x->number < y->number ? -1 : x->number > y->number;
-	if (!r)
-		r = strcmp(x->value, y->value);
-	return r ? r : x->pci != y->pci ? (x->pci < y->pci ? -1 : 1) : x->port - y->port;
+	return RD_FIRST(strcmp(x->key, y->key), RD_CMP(x->number, y->number), strcmp(x->value, y->value),
+			RD_CMP(x->pci, y->pci), x->port - y->port);
 }
 
 static bool same_value(const struct item *a, const struct item *b)
@@ -531,9 +527,7 @@ static int compare_sisters(const void *a, const void *b)
 	const struct sister *x = a, *y = b;
 
 	/* The deepest first: a device missing there is also missing in the switches above. */
-	if (x->depth != y->depth)
-		return x->depth > y->depth ? -1 : 1;
-	return strcmp(x->board, y->board) ? strcmp(x->board, y->board) : x->pci - y->pci;
+	return RD_CMP(y->depth, x->depth) ?: strcmp(x->board, y->board) ?: x->pci - y->pci;
 }
 
 static unsigned count_of(const struct state *st, const struct sister *sister, bool gpu)
