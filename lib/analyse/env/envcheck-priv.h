@@ -36,7 +36,6 @@ enum rd_env_read {
 	RD_ENV_UCX_BOOL, /* y yes on 1, n no off 0; UCX rejects anything else */
 	RD_ENV_UCX_UINT, /* UCX rejects what is not a number */
 	RD_ENV_UCX_AUTO, /* the same, plus "auto" and "inf" */
-	RD_ENV_SET,	 /* only has to be set, to any value */
 };
 
 /* The meaning of one value. */

@@ -230,9 +230,6 @@ static enum rd_env_got read_number(enum rd_env_read read, const char *text, long
 enum rd_env_got rd_envcheck_read(enum rd_env_read read, const char *text, long standard, long *ret)
 {
 	switch (read) {
-	case RD_ENV_SET:
-		*ret = 1;
-		return RD_ENV_OK;
 	case RD_ENV_LETTER:
 		*ret = !*text || !strchr("0NnFf", *text);
 		return RD_ENV_OK;
