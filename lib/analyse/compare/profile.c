@@ -182,7 +182,7 @@ static void add_software(const struct maker *maker, const struct rd_system *syst
 	rd_profile_add(maker->ret, "software.libibverbs", system->libibverbs);
 	rd_profile_add(maker->ret, "software.nvidia", system->nvidia_version);
 	for (size_t i = 0; i < system->n_modules; i++) {
-		const struct rd_module *module = &system->modules[i];
+		const struct rd_loaded_module *module = &system->modules[i];
 
 		if (!module->rdma && strcmp(module->name, "ib_core") != 0 && !module->version)
 			continue;
