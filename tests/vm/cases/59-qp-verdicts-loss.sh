@@ -56,11 +56,12 @@ test_loss_5_percent_of_what_a_sends() {
 	says b '.verdict != "ok" and .verdict != "idle" and (.reason | contains("packets"))'
 }
 
+# Few packets of a busy machine may be too few to judge: then the reason names ACKs, else the next steps, too.
 test_loss_5_percent_of_what_b_sends() {
 	job --timeout 15
 	lose 5 b
 	look
-	says a '.verdict != "ok" and (.advice | contains("ACK"))'
+	says a '.verdict != "ok" and (all | contains("ACK"))'
 	says b '.verdict == "idle" or (.verdict != "ok" and (.reason | contains("duplicate")))'
 }
 
@@ -84,7 +85,7 @@ test_loss_20_percent_of_what_b_sends() {
 	job --timeout 15
 	lose 20 b
 	look
-	says a '.verdict != "ok" and (.advice | contains("ACK"))'
+	says a '.verdict != "ok" and (all | contains("ACK"))'
 	says b '.verdict == "idle" or (.verdict != "ok" and (.reason | contains("duplicate")))'
 }
 
