@@ -37,7 +37,7 @@ RESOLVED = r'ib_core:|' + CM
 PINNED = r'.*:.*umem.*get|(?!(ib_core|ib_uverbs|rdma_cm|rdma_ucm|ib_cm|iw_cm):)'
 REACH = {
     'memlock-limit': PINNED, 'memlock-zero': PINNED, 'memory-': PINNED, 'range-': PINNED, 'cgroup-huge-pages': PINNED,
-    'iova-offset': 'ib_uverbs:', 'handle-': 'ib_uverbs:', 'context-state': 'ib_uverbs:', 'cgroup-rdma-limit': 'ib_(uverbs|core):',
+    'iova-offset': 'ib_(uverbs|core):', 'handle-': 'ib_(uverbs|core):', 'context-state': 'ib_(uverbs|core):', 'cgroup-rdma-limit': 'ib_(uverbs|core):',
     'no-route': RESOLVED, 'neighbour-unreachable': RESOLVED, 'interface-down': RESOLVED, 'address-': RESOLVED,
     'privileged-port': CM, 'ports-exhausted': CM, 'cm-id-': CM, 'private-data-too-long': CM, 'gid-family': 'ib_core:',
 }

@@ -75,9 +75,8 @@ static const struct reach {
 	unsigned from;
 } reaches[] = {
 	{ "@(memlock-*|memory-*|range-*|cgroup-huge-pages)", PIN | DRIVER },
-	{ "iova-offset", UVERBS | DRIVER },
-	{ "context-state", UVERBS },
-	{ "@(handle-*|cgroup-rdma-limit)", UVERBS | CORE },
+	{ "iova-offset", UVERBS | CORE | DRIVER },
+	{ "@(handle-*|context-state|cgroup-rdma-limit)", UVERBS | CORE },
 	{ "@(object-in-use|access-flags|capability-missing|port-number|limit-exceeded|grh-missing)",
 	  UVERBS | CORE | DRIVER },
 	{ "descriptors-exhausted", UVERBS | CORE | CM },
