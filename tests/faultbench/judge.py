@@ -34,10 +34,10 @@ VALUES = {
 # From which modules and functions the errno of a cause can come, whatever its fault; others: any.
 CM = r'(rdma_cm|rdma_ucm|ib_cm|iw_cm):'
 RESOLVED = r'ib_core:|' + CM
-PINNED = r'.*:.*umem.*get|(?!(ib_core|ib_uverbs|rdma_cm|rdma_ucm|ib_cm|iw_cm):)'
+PINNED = r'.*:.*umem.*get|(?!(ib_core|ib_uverbs|ib_uverbs_support|rdma_cm|rdma_ucm|ib_cm|iw_cm):)'
 REACH = {
     'memlock-limit': PINNED, 'memlock-zero': PINNED, 'memory-': PINNED, 'range-': PINNED, 'cgroup-huge-pages': PINNED,
-    'iova-offset': 'ib_(uverbs|core):', 'handle-': 'ib_(uverbs|core):', 'context-state': 'ib_(uverbs|core):', 'cgroup-rdma-limit': 'ib_(uverbs|core):',
+    'iova-offset': 'ib_(uverbs|uverbs_support|core):', 'handle-': 'ib_(uverbs|uverbs_support|core):', 'context-state': 'ib_(uverbs|uverbs_support|core):', 'cgroup-rdma-limit': 'ib_(uverbs|uverbs_support|core):',
     'no-route': RESOLVED, 'neighbour-unreachable': RESOLVED, 'interface-down': RESOLVED, 'address-': RESOLVED,
     'privileged-port': CM, 'ports-exhausted': CM, 'cm-id-': CM, 'private-data-too-long': CM, 'gid-family': 'ib_core:',
 }

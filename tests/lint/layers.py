@@ -65,11 +65,11 @@ HOST = ('open|openat|open64|creat|fopen|fdopen|freopen|popen|opendir|fdopendir|r
 # (rule, functions, files): no call of these functions in these files.
 CALLS = [
     ('nothing below cmd prints', 'printf|fprintf|vprintf|vfprintf|puts|fputs|putchar|perror|dprintf|vdprintf|warn|warnx', 'lib/'),
-    # The holder, what adds hooks, and what asks or opens in a process of its own, end themselves; end.c ends the program where it
+    # The holder, what adds hooks, and what asks or opens in a process of its own, end themselves; memory.c ends the program where it
     # cannot go on.
     ('nothing below cmd exits', 'exit|_exit|_Exit|quick_exit|abort|err|errx',
      r'lib/(?!trace/(attach/holder|symbols/ustack)\.c'
-     r'|source/(opener/child|opener/opener-serve|guard/source-guard)\.c|base/end\.c)'),
+     r'|source/(opener/child|opener/opener-serve|guard/source-guard)\.c|base/memory\.c)'),
     ('only a source reads the clock', 'time|clock_gettime|gettimeofday|clock|timespec_get',
      r'lib/(?!source/|trace/attach/(attach|holder|session)[a-z-]*\.c$)'),
     # The exceptions that source.h names.

@@ -139,6 +139,8 @@ static void handles_that_do_not_exist(void **state)
 	ASSERT_UNKNOWN(&m, "all objects that the request names exist");
 	h->found = false;
 	ASSERT_CAUSE(&m, "handle-stale", HIGH, "queue pair with handle 17", "ibv_destroy_qp names handle 17");
+	m.module.name = (char *)"ib_uverbs_support"; /* Linux 7 */
+	ASSERT_CAUSE(&m, "handle-stale", HIGH, "handle 17");
 	m.event.err = -EINVAL;
 	ASSERT_CAUSE(&m, "handle-stale", MEDIUM, "handle 17");
 	h->looked_up = false;

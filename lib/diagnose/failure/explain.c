@@ -94,6 +94,7 @@ static unsigned places_of(const struct rd_failure *f)
 		const char *module;
 		unsigned place, below;
 	} modules[] = { { "ib_uverbs", UVERBS, ANY },
+			{ "ib_uverbs_support", UVERBS, ANY },
 			{ "ib_core", CORE, CORE | PIN | DRIVER },
 			{ "rdma_ucm", CM, ANY },
 			{ "rdma_cm", CM, CM | CORE | DRIVER },

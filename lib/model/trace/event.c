@@ -148,7 +148,8 @@ bool rd_failure_origin_is(const struct rd_failure *f, const char *pattern)
 
 bool rd_failure_in_driver(const struct rd_failure *f)
 {
-	static const char *const core[] = { "ib_core", "ib_uverbs", "ib_cm", "iw_cm", "rdma_cm", "rdma_ucm", "ib_umad" };
+	static const char *const core[] = { "ib_core", "ib_uverbs", "ib_uverbs_support", "ib_cm",
+					    "iw_cm",   "rdma_cm",   "rdma_ucm",		 "ib_umad" };
 	int origin = f->event->origin;
 	const struct rd_module *module;
 
