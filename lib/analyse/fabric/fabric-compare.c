@@ -205,12 +205,11 @@ static void find_owners(struct comparison *c)
 	}
 }
 
-/* Index of a finding that the judge of the latest sweep added for the same node; RD_NONE. */
-static size_t find_gone(const struct comparison *c, const char *subject)
+/* Index of a finding that the judge of the latest sweep added; RD_NONE. */
+static size_t find_subject(const struct comparison *c, const char *id, const char *subject)
 {
 	for (size_t i = 0; i < c->judged; i++)
-		if (strcmp(c->findings->v[i].id, "fabric-node-gone") == 0 &&
-		    strcmp(c->findings->v[i].subject, subject) == 0)
+		if (strcmp(c->findings->v[i].id, id) == 0 && strcmp(c->findings->v[i].subject, subject) == 0)
 			return i;
 	return RD_NONE;
 }
@@ -218,16 +217,9 @@ static size_t find_gone(const struct comparison *c, const char *subject)
 /* Index of the finding that a node of the fabric has the GUID of another one; RD_NONE. */
 static size_t find_duplicate(const struct comparison *c, size_t node)
 {
-	_cleanup_free_ char *subject = NULL;
+	_cleanup_free_ char *subject = rd_text("0x%016" PRIx64, rd_fabric_reported_guid(&c->now->nodes[node]));
 
-	if (!c->duplicates)
-		return RD_NONE;
-	subject = rd_text("0x%016" PRIx64, rd_fabric_reported_guid(&c->now->nodes[node]));
-	for (size_t i = 0; i < c->judged; i++)
-		if (strcmp(c->findings->v[i].id, "fabric-guid-duplicate") == 0 &&
-		    strcmp(c->findings->v[i].subject, subject) == 0)
-			return i;
-	return RD_NONE;
+	return c->duplicates ? find_subject(c, "fabric-guid-duplicate", subject) : RD_NONE;
 }
 
 /* The same for a node that is connected where `missing` is in the saved topology: it may be that node, with a wrong GUID. */
@@ -249,7 +241,7 @@ static size_t cause_of_missing(const struct comparison *c, size_t node, const ch
 {
 	size_t root = c->of[node].root,
 	       owner = root == RD_NONE || c->of[root].owner == RD_NONE ? root : c->of[root].owner;
-	size_t cause = owner == RD_NONE ? find_gone(c, subject) : c->of[owner].cause;
+	size_t cause = owner == RD_NONE ? find_subject(c, "fabric-node-gone", subject) : c->of[owner].cause;
 
 	return cause == RD_NONE ? find_duplicate_of(c, node) : cause;
 }
@@ -257,8 +249,8 @@ static size_t cause_of_missing(const struct comparison *c, size_t node, const ch
 static void report_missing_switch(struct comparison *c, size_t node)
 {
 	char *subject = node_text(c->plan, node), *observed = NULL, *expected = NULL;
-	size_t n = c->of[node].adapters, switches = c->of[node].switches, gone = find_gone(c, subject),
-	       owner = c->of[node].owner;
+	size_t n = c->of[node].adapters, switches = c->of[node].switches,
+	       gone = find_subject(c, "fabric-node-gone", subject), owner = c->of[node].owner;
 
 	if (switches > 0)
 		observed = rd_text("not found, and with it %zu switch%s and %zu adapter%s behind it", switches,

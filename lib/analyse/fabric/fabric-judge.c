@@ -391,21 +391,6 @@ static char *cable_fix(const struct judge *j, const struct rd_fabric_port *port,
 		at, counts->number, from, drives->number);
 }
 
-static void explain_unused(const struct rd_fabric_port *port, const struct errors *errors, struct rd_finding *finding)
-{
-	finding->severity = RD_SEV_NOTE;
-	if (errors->most) {
-		finding->title = "port without a link counts errors";
-		finding->why = "at the latest discovery its link was down; so it counts while a cable is plugged in";
-		finding->fix = rd_text("ibportstate %u %u query\n# if its link does not come up, reseat the cable",
-				       port->lid, port->number);
-		return;
-	}
-	finding->title = "port without a link has counted errors before";
-	finding->why = "they say nothing about a cable that is not there";
-	finding->fix = rd_text("perfquery -R %u %u", port->lid, port->number);
-}
-
 static char *fill_in(const char *text, const struct rd_fabric_port *port, const struct rd_fabric_port *peer)
 {
 	_cleanup_free_ char *here = rd_text("%u %u", port->lid, port->number);
@@ -428,7 +413,17 @@ static void explain(const struct judge *j, const struct rd_fabric_port *port, co
 	if (source == FROM_ELSEWHERE)
 		finding->title = title_elsewhere;
 	if (!peer && rd_fabric_has_no_link(port) && !here->flaps && here->most <= RD_HISTORY_LOSS_ERRORS) {
-		explain_unused(port, here, finding);
+		finding->severity = RD_SEV_NOTE;
+		finding->title = here->most ? "port without a link counts errors" :
+					      "port without a link has counted errors before";
+		finding->why =
+			here->most ?
+				"at the latest discovery its link was down; so it counts while a cable is plugged in" :
+				"they say nothing about a cable that is not there";
+		finding->fix = rd_text(
+			here->most ? "ibportstate %u %u query\n# if its link does not come up, reseat the cable" :
+				     "perfquery -R %u %u",
+			port->lid, port->number);
 		return;
 	}
 	if (finding->severity == RD_SEV_NOTE)
@@ -498,23 +493,32 @@ static void judge_errors(struct judge *j, size_t index)
 		report_errors(j, port, peer, &here, &there);
 }
 
+/* The finding about the cable at this port, whichever end it names; NULL: none. */
+static struct rd_finding *find_cable(const struct judge *j, const char *id, const struct rd_fabric_port *port)
+{
+	const struct rd_fabric_port *peer = rd_fabric_neighbour(j->fabric, port);
+	_cleanup_free_ char *here = rd_fabric_cable_text(j->fabric, port);
+	_cleanup_free_ char *there = rd_fabric_cable_text(j->fabric, peer ? peer : port);
+	struct rd_finding *finding = find_finding(j, id, here);
+
+	return finding ? finding : find_finding(j, id, there);
+}
+
 /* Errors of a cable whose link is down now, or whose other node is gone, are consequences; a link that goes down again and again is
  * not. */
 static void blame_link(struct judge *j, size_t index)
 {
 	const struct rd_fabric_port *port = &j->fabric->ports[index];
 	const struct rd_fabric_port *peer = rd_fabric_neighbour(j->fabric, port);
-	_cleanup_free_ char *cable = NULL, *back = NULL, *node = NULL;
+	_cleanup_free_ char *cable = NULL, *node = NULL;
 	struct rd_finding *errors, *down, *gone;
 
 	if (!peer || !has_reason(j, port))
 		return;
 	cable = rd_fabric_cable_text(j->fabric, port);
-	back = rd_fabric_cable_text(j->fabric, peer);
 	node = rd_judge_node_text(node_of(j, peer));
 	errors = find_finding(j, "fabric-errors", cable);
-	down = find_finding(j, "fabric-link-down", cable);
-	down = down ? down : find_finding(j, "fabric-link-down", back);
+	down = find_cable(j, "fabric-link-down", port);
 	gone = find_finding(j, "fabric-node-gone", node);
 	/* Packets for a node that does not respond are dropped. */
 	if (!gone && errors && errors->why == sources[FROM_CONGESTION].why)
@@ -533,21 +537,13 @@ static void blame_link(struct judge *j, size_t index)
 static void blame_block(struct judge *j, const struct rd_fabric_node *cut_off)
 {
 	size_t at = rd_fabric_find_port(j->fabric, cut_off->blocked.guid, cut_off->blocked.port);
-	const struct rd_fabric_port *port, *peer;
-	_cleanup_free_ char *node = rd_judge_node_text(cut_off), *cable = NULL, *back = NULL;
-	struct rd_finding *finding = find_finding(j, "fabric-node-cut-off", node), *cause = NULL;
-	static const char *const causes[] = { "fabric-link-inactive", "fabric-link-down" };
+	_cleanup_free_ char *node = rd_judge_node_text(cut_off);
+	struct rd_finding *finding = find_finding(j, "fabric-node-cut-off", node), *cause;
 
 	if (!finding || at == RD_NONE)
 		return;
-	port = &j->fabric->ports[at];
-	peer = rd_fabric_neighbour(j->fabric, port);
-	cable = rd_fabric_cable_text(j->fabric, port);
-	back = rd_fabric_cable_text(j->fabric, peer ? peer : port);
-	for (size_t i = 0; i < RD_ARRAY_SIZE(causes) && !cause; i++) {
-		cause = find_finding(j, causes[i], cable);
-		cause = cause ? cause : find_finding(j, causes[i], back);
-	}
+	cause = find_cable(j, "fabric-link-inactive", &j->fabric->ports[at]);
+	cause = cause ? cause : find_cable(j, "fabric-link-down", &j->fabric->ports[at]);
 	if (cause)
 		rd_finding_blame(finding, cause);
 }

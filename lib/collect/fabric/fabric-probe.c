@@ -13,14 +13,13 @@
 
 struct probe {
 	const struct rd_fabric *fabric;
-	size_t *nodes; /* per query */
-	bool *responds;
+	bool *responds; /* per node */
 };
 
 static bool take_node_info(void *arg, const struct rd_sweep_result *result)
 {
 	struct probe *probe = arg;
-	size_t node = probe->nodes[result->query];
+	size_t node = result->sent->subject;
 
 	if (result->error)
 		return true;
@@ -34,8 +33,7 @@ int rd_fabric_probe(struct rd_mads *mads, const struct rd_sweep_limits *limits, 
 		    const bool *asked, bool *responds, struct rd_err *err)
 {
 	_cleanup_free_ struct rd_sweep_query *queries = rd_alloc(fabric->n_ports + 1, sizeof(*queries));
-	_cleanup_free_ size_t *nodes = rd_alloc(fabric->n_ports + 1, sizeof(*nodes));
-	struct probe probe = { fabric, nodes, responds };
+	struct probe probe = { fabric, responds };
 	struct rd_sweep_callbacks callbacks = { .done = take_node_info, .arg = &probe };
 	struct rd_sweep_stats stats;
 	size_t n = 0;
@@ -44,15 +42,16 @@ int rd_fabric_probe(struct rd_mads *mads, const struct rd_sweep_limits *limits, 
 		const struct rd_fabric_port *port = &fabric->ports[i];
 
 		if (!asked[port->node] || port->lid < IB_MIN_UCAST_LID || port->lid > IB_MAX_UCAST_LID ||
-		    (n > 0 && nodes[n - 1] == port->node && queries[n - 1].dest.lid == port->lid))
+		    (n > 0 && queries[n - 1].subject == port->node && queries[n - 1].dest.lid == port->lid))
 			continue;
 		queries[n] = (struct rd_sweep_query){
 			.dest.lid = port->lid,
 			.mad_class = CLASS_SMI,
 			.attribute = IB_ATTR_NODE_INFO,
+			.subject = port->node,
 			.lid = n,
 		};
-		nodes[n++] = port->node;
+		n++;
 	}
 	return n ? rd_sweep_run(mads, limits, queries, n, n, &callbacks, &stats, err) : 0;
 }
@@ -83,14 +82,13 @@ int rd_fabric_query_sm(struct rd_mads *mads, const struct rd_sweep_limits *limit
 
 struct states {
 	struct rd_fabric *fabric;
-	const size_t *ports; /* per query */
-	bool *responds;	     /* per query */
+	bool *responds; /* per query */
 };
 
 static bool take_port_info(void *arg, const struct rd_sweep_result *result)
 {
 	struct states *states = arg;
-	struct rd_fabric_port *port = &states->fabric->ports[states->ports[result->query]];
+	struct rd_fabric_port *port = &states->fabric->ports[result->sent->subject];
 	unsigned state;
 
 	if (result->error)
@@ -126,8 +124,8 @@ int rd_fabric_check_links(struct rd_mads *mads, const struct rd_sweep_limits *li
 {
 	struct rd_sweep_query queries[DOUBTFUL_MAX * 2];
 	bool responds[DOUBTFUL_MAX * 2] = { false };
-	size_t ports[DOUBTFUL_MAX * 2], n = 0;
-	struct states states = { fabric, ports, responds };
+	size_t n = 0;
+	struct states states = { fabric, responds };
 	struct rd_sweep_callbacks callbacks = { .done = take_port_info, .arg = &states };
 	struct rd_sweep_limits short_limits = *limits;
 	struct rd_sweep_stats stats;
@@ -140,26 +138,23 @@ int rd_fabric_check_links(struct rd_mads *mads, const struct rd_sweep_limits *li
 
 		if (port->presence == RD_PORT_GONE || !port->lid || !is_doubtful(fabric, port))
 			continue;
-		ports[n++] = i;
+		queries[n++].subject = i;
 		if (port->peer != RD_NONE && fabric->ports[port->peer].lid)
-			ports[n++] = port->peer;
+			queries[n++].subject = port->peer;
 	}
-	for (size_t i = 0; i < n; i++) {
-		size_t port = ports[i];
-		struct rd_sweep_query *query = &queries[i];
-
-		*query = (struct rd_sweep_query){ .dest.lid = fabric->ports[port].lid,
-						  .mad_class = CLASS_SMI,
-						  .attribute = IB_ATTR_PORT_INFO,
-						  .modifier = fabric->ports[port].number,
-						  .optional = true };
-		queries[i].lid = i;
-	}
+	for (size_t i = 0; i < n; i++)
+		queries[i] = (struct rd_sweep_query){ .dest.lid = fabric->ports[queries[i].subject].lid,
+						      .mad_class = CLASS_SMI,
+						      .attribute = IB_ATTR_PORT_INFO,
+						      .modifier = fabric->ports[queries[i].subject].number,
+						      .optional = true,
+						      .subject = queries[i].subject,
+						      .lid = i };
 	short_limits.retries = limits->retries > 1 ? 1 : limits->retries;
 	r = n ? rd_sweep_run(mads, &short_limits, queries, n, n, &callbacks, &stats, err) : 0;
 	/* A port that does not respond has lost its link if the other end says so. */
 	for (size_t i = 0; i < n && !r; i++) {
-		struct rd_fabric_port *port = &fabric->ports[ports[i]];
+		struct rd_fabric_port *port = &fabric->ports[queries[i].subject];
 
 		port->mute = !responds[i];
 		if (port->mute && port->peer != RD_NONE)
@@ -195,7 +190,6 @@ struct traces {
 	bool known_lids;
 	struct trace v[TRACES_MAX];
 	struct rd_sweep_query queries[TRACES_MAX];
-	size_t which[TRACES_MAX]; /* per query: index of the trace */
 	size_t n;
 };
 
@@ -213,7 +207,7 @@ static void drop(struct traces *t, struct trace *trace, unsigned port, unsigned 
 static bool take_table(void *arg, const struct rd_sweep_result *result)
 {
 	struct traces *t = arg;
-	struct trace *trace = &t->v[t->which[result->query]];
+	struct trace *trace = &t->v[result->sent->subject];
 
 	if (result->error) {
 		trace->ended = true;
@@ -269,7 +263,7 @@ static void move_on(struct traces *t, struct trace *trace)
 static bool take_state(void *arg, const struct rd_sweep_result *result)
 {
 	struct traces *t = arg;
-	struct trace *trace = &t->v[t->which[result->query]];
+	struct trace *trace = &t->v[result->sent->subject];
 	unsigned state;
 
 	if (result->error) {
@@ -304,7 +298,6 @@ static ssize_t query_switches(struct rd_mads *mads, const struct rd_sweep_limits
 
 		if (trace->ended)
 			continue;
-		t->which[n] = i;
 		t->queries[n] = (struct rd_sweep_query){
 			.dest.lid = LID_PERMISSIVE,
 			.mad_class = CLASS_SM_DIRECTED,
@@ -312,6 +305,7 @@ static ssize_t query_switches(struct rd_mads *mads, const struct rd_sweep_limits
 			.modifier = attribute == IB_ATTR_PORT_INFO ? trace->egress :
 								     (uint32_t)trace->lid / RD_ROUTE_BLOCK,
 			.route = &trace->way,
+			.subject = i,
 			.lid = n,
 		};
 		n++;

@@ -708,18 +708,13 @@ int rd_fabric_sweep(struct rd_mads *mads, const struct rd_sweep_limits *limits, 
 	return r;
 }
 
-struct tick_queries {
-	struct rd_fabric *fabric;
-	size_t *nodes; /* per query: index of its node */
-};
-
 static bool take_tick(void *arg, const struct rd_sweep_result *result)
 {
-	struct tick_queries *sent = arg;
-	if (result->error == 0) {
-		RD_SET(sent->fabric->nodes[sent->nodes[result->query]].tick,
+	struct rd_fabric *fabric = arg;
+
+	if (result->error == 0)
+		RD_SET(fabric->nodes[result->sent->subject].tick,
 		       (uint8_t)rd_mad_field(result->mad + DATA_AT, IB_PSC_TICK_F));
-	}
 	return true;
 }
 
@@ -727,9 +722,7 @@ int rd_fabric_query_ticks(struct rd_mads *mads, const struct rd_sweep_limits *li
 			  struct rd_err *err)
 {
 	_cleanup_free_ struct rd_sweep_query *queries = rd_alloc(fabric->n_nodes + 1, sizeof(*queries));
-	_cleanup_free_ size_t *nodes = rd_alloc(fabric->n_nodes + 1, sizeof(*nodes));
-	struct tick_queries sent = { fabric, nodes };
-	struct rd_sweep_callbacks callbacks = { .done = take_tick, .arg = &sent };
+	struct rd_sweep_callbacks callbacks = { .done = take_tick, .arg = fabric };
 	struct rd_sweep_limits once = *limits;
 	struct rd_sweep_stats stats;
 	size_t n = 0;
@@ -739,16 +732,17 @@ int rd_fabric_query_ticks(struct rd_mads *mads, const struct rd_sweep_limits *li
 		const struct rd_fabric_port *port = &fabric->ports[i];
 
 		if (!port->selected || fabric->nodes[port->node].kind != RD_NODE_SWITCH || port->silent ||
-		    (n && nodes[n - 1] == port->node))
+		    (n && queries[n - 1].subject == port->node))
 			continue;
 		queries[n] = (struct rd_sweep_query){
 			.dest.lid = port->lid,
 			.mad_class = CLASS_PM,
 			.port_select = (uint8_t)port->number,
 			.attribute = IB_GSI_PORT_SAMPLES_CONTROL,
+			.subject = port->node,
 			.lid = n,
 		};
-		nodes[n++] = port->node;
+		n++;
 	}
 	return rd_sweep_run(mads, &once, queries, n, n, &callbacks, &stats, err);
 }

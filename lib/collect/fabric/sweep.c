@@ -222,7 +222,9 @@ static void enqueue_lid(struct sweep *sweep, size_t index)
 static bool report_result(struct sweep *sweep, size_t query, int error, unsigned status, const uint8_t *mad,
 			  uint64_t at_ns)
 {
-	struct rd_sweep_result result = { query, sweep->tries[query], error, status, mad, at_ns };
+	struct rd_sweep_result result = {
+		query, sweep->tries[query], error, status, mad, at_ns, &sweep->queries[query]
+	};
 
 	sweep->left--;
 	if (error == EHOSTDOWN)

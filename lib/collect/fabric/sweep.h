@@ -52,6 +52,7 @@ struct rd_sweep_query {
 	uint32_t modifier;
 	const struct rd_mad_route *route; /* class 0x81; owned by the caller */
 	uint32_t gate; /* the last switch that it passes and that has a limit; 0: none. The same for all queries of a LID */
+	size_t subject; /* of the caller: what the query is about */
 	size_t lid; /* index of the agent, chosen by the caller, below n_lids. Queries of one LID must be contiguous */
 };
 
@@ -65,6 +66,7 @@ struct rd_sweep_result {
 	unsigned mad_status;
 	const uint8_t *mad; /* RD_MAD_SIZE bytes; NULL: none. Valid during the call */
 	uint64_t at_ns;	    /* clock of the port */
+	const struct rd_sweep_query *sent;
 };
 
 struct rd_sweep_callbacks {

@@ -13,10 +13,6 @@
 #define QUERIES_MAX ((size_t)1 << 16) /* of one run of the sweep, about 10 MB; a table of 48 K LIDs has 768 blocks */
 #define WHOLE_TABLE SIZE_MAX	      /* `block` of the SwitchInfo query */
 
-struct subject {
-	size_t node, block;
-};
-
 struct reading {
 	struct rd_mads *mads;
 	struct rd_sweep_limits limits;
@@ -27,8 +23,7 @@ struct reading {
 	uint32_t *gates;	   /* per node: see struct rd_sweep_query */
 	uint32_t *parents;	   /* of the gates: see struct rd_sweep_limits */
 	struct rd_sweep_query *queries;
-	struct subject *subjects;
-	size_t n, cap, cap_subjects, n_agents;
+	size_t n, cap, n_agents;
 };
 
 static uint16_t lid_of_switch(const struct reading *reading, size_t node)
@@ -60,35 +55,33 @@ static bool can_query(const struct reading *reading, size_t node)
 
 static void add_query(struct reading *reading, size_t node, size_t block)
 {
+	struct rd_sweep_query *query = RD_ADD(reading->queries, reading->n, reading->cap);
 	bool info = block == WHOLE_TABLE;
 
-	rd_reserve(&reading->queries, &reading->cap, reading->n + 1, sizeof(*reading->queries));
-	rd_reserve(&reading->subjects, &reading->cap_subjects, reading->n + 1, sizeof(*reading->subjects));
-	reading->subjects[reading->n] = (struct subject){ node, block };
-	reading->queries[reading->n] = (struct rd_sweep_query){
+	*query = (struct rd_sweep_query){
 		.dest.lid = reading->ways ? LID_PERMISSIVE : lid_of_switch(reading, node),
 		.mad_class = reading->ways ? CLASS_SM_DIRECTED : CLASS_SM,
 		.attribute = info ? IB_ATTR_SWITCH_INFO : IB_ATTR_LINEARFORWTBL,
 		.modifier = info ? 0 : (uint32_t)block,
 		.gate = reading->ways ? reading->gates[node] : 0,
 		.route = reading->ways ? &reading->ways[node] : NULL,
+		.subject = node,
 		.lid = reading->n_agents - 1,
 	};
-	reading->n++;
 }
 
 static bool store_response(void *arg, const struct rd_sweep_result *result)
 {
 	struct reading *reading = arg;
-	const struct subject *subject = &reading->subjects[result->query];
+	const struct rd_sweep_query *sent = result->sent;
 
 	if (result->error)
 		return true;
-	if (subject->block == WHOLE_TABLE)
-		RD_SET(reading->routes->tables[subject->node].top,
+	if (sent->attribute == IB_ATTR_SWITCH_INFO)
+		RD_SET(reading->routes->tables[sent->subject].top,
 		       (uint16_t)rd_mad_field(result->mad + IB_SMP_DATA_OFFS, IB_SW_LINEAR_FDB_TOP_F));
 	else
-		memcpy(rd_routes_block(reading->routes, subject->node, subject->block), result->mad + IB_SMP_DATA_OFFS,
+		memcpy(rd_routes_block(reading->routes, sent->subject, sent->modifier), result->mad + IB_SMP_DATA_OFFS,
 		       RD_ROUTE_BLOCK);
 	return true;
 }
@@ -235,6 +228,6 @@ int rd_routes_read(struct rd_mads *mads, const struct rd_sweep_limits *limits, c
 	}
 	routes->n_unread = count_unread(&reading);
 	routes->duration_ns = mads->ops->now(mads) - start;
-	RD_FREE(reading.ways, reading.gates, reading.parents, reading.queries, reading.subjects);
+	RD_FREE(reading.ways, reading.gates, reading.parents, reading.queries);
 	return r;
 }
