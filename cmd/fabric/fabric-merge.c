@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "analyse/fabric/fabric-rank.h"
-#include "analyse/shares/fabric-merge.h"
+#include "analyse/shares/fabric-shard.h"
 #include "cmd/datafile.h"
 #include "cmd/output.h"
 #include "collect/fabric/share-read.h"

@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "analyse/fabric/fabric-judge.h"
-#include "analyse/shares/fabric-merge.h"
+#include "analyse/shares/fabric-shard.h"
 #include "collect/fabric/share-read.h"
 
 /* Also after an error: what was read before it is released, not used, but is in order. */

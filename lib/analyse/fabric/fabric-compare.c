@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Compares a network with its saved topology. */
 #include "analyse/fabric/fabric-judge.h"
 
 #include <inttypes.h>

@@ -26,8 +26,6 @@ void rd_path_judge(const struct rd_fabric *fabric, const struct rd_path *path, s
 void rd_path_part(const struct rd_fabric *fabric, const struct rd_path *const *paths, size_t n, struct rd_fabric *ret);
 void rd_path_free_part(struct rd_fabric *part);
 
-/* Whether every pair of adapters has a route, and how evenly routes lie over links. */
-
 /*
  * Follows the tables from each switch with a source to each destination LID; switches that an earlier source passed on the way to
  * the same LID are not followed again, so the time is proportional to switches times LIDs. Adds one finding per switch and kind of

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Congestion: which ports wait for credits, and for which port they wait in the end. */
 #include "analyse/fabric/fabric-judge.h"
 
 #include "base/buf.h"

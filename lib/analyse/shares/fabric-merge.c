@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analyse/shares/fabric-merge.h"
+/* Puts together what hosts read of their shares of a network. */
+#include "analyse/shares/fabric-shard.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Divides the ports of a network among the hosts that read them, and puts together what they read. */
+
 /*
  * Divides the ports of a fabric among the hosts that read them. There is no coordination: every host computes the same division,
  * because it depends only on the topology and the list of hosts. The order of discovery, the byte order and the order of the
  * list do not matter.
  */
+
 #ifndef RD_ANALYSE_FABRIC_SHARD_H
 #define RD_ANALYSE_FABRIC_SHARD_H
 
@@ -36,5 +39,16 @@ void rd_shards_predict(struct rd_shards *shards, unsigned attributes, double lat
 
 /* Adds a finding for each host that is not in the fabric: its share is not read. */
 void rd_shards_judge(const struct rd_shards *shards, struct rd_findings *findings);
+
+/* Puts together what hosts read of their shares of a fabric. */
+
+/* The ports of all files, each as it was read last; times are those since the epoch. Both results are released by the caller. */
+void rd_fabric_merge(const struct rd_share_files *files, struct rd_fabric *ret, struct rd_merge *merge);
+void rd_merge_deinit(struct rd_merge *merge);
+
+/* Adds the findings of the files, each once and as its worst, and what is wrong with the shares: missing, incomplete, of another
+ * topology, old. `hosts`: of the shares in their order; NULL: unknown. */
+void rd_fabric_merge_judge(const struct rd_share_files *files, const struct rd_merge *merge, const char *const *hosts,
+			   struct rd_findings *findings);
 
 #endif

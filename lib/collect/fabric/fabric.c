@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Ports of this host, a network as the walk found it, and names of its nodes. */
 #include "collect/fabric/fabric.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reads the linear forwarding tables of switches. */
 #include "collect/fabric/fabric.h"
 
 #include "base/memory.h"

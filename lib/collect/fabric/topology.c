@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Topology files: parsing, also of ibnetdiscover's output, and writing. */
 #include "collect/fabric/topology.h"
 
 #include <errno.h>

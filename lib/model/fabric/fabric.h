@@ -302,7 +302,7 @@ static inline bool rd_pma_saturated(const struct rd_pma_value *value)
 	return value->bits && value->bits < 64 && value->v >= (UINT64_C(1) << value->bits) - 1;
 }
 
-/* Rates from two readings of a port's counters. */
+/* ---- rates from two readings of a port's counters */
 
 /* The latest value of a counter; false if unknown. */
 bool rd_fabric_value(const struct rd_fabric *fabric, const struct rd_fabric_port *port, size_t counter,
@@ -334,7 +334,7 @@ bool rd_fabric_gbps(const struct rd_fabric *fabric, const struct rd_fabric_port 
  */
 bool rd_fabric_wait_share(const struct rd_fabric *fabric, const struct rd_fabric_port *port, double *ret);
 
-/* How findings name ports and nodes, and what was at the other end of a cable. The caller owns the texts. */
+/* ---- names of ports, of which the caller owns the text, and what was at the other end of a cable */
 
 /* "leaf3 port 17" */
 char *rd_fabric_port_text(const struct rd_fabric *fabric, const struct rd_fabric_port *port);
@@ -354,7 +354,7 @@ bool rd_fabric_is_unsure(const struct rd_fabric_port *port);
 /* Whether no discovery found a link at the port, and the latest one saw that it is down. */
 bool rd_fabric_has_no_link(const struct rd_fabric_port *port);
 
-/* How many nodes and links of each kind a network has. */
+/* ---- how many nodes and links of each kind a network has */
 
 #define RD_CENSUS_RATES 32 /* more combinations of width and speed are counted as unknown */
 

@@ -50,7 +50,7 @@ struct rd_share_files {
 	size_t cap_seen;
 };
 
-/* What files of shares cover together: result of analyse/shares/fabric-merge.h. */
+/* What files of shares cover together: result of analyse/shares/fabric-shard.h. */
 
 struct rd_merge {
 	unsigned shares;	      /* into which the ports are divided, by most files; 0: they are not */

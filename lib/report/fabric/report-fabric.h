@@ -100,8 +100,6 @@ struct rd_plan_basis {
 };
 void rd_report_plan(struct rd_report *report, const struct rd_shards *shards, const struct rd_plan_basis *basis);
 
-/* counters --fabric --path and --routes */
-
 /* Section path: a row per node and direction; as scalars both ends of the path and how it ends. `same_way`: whether the way back passes
  * the same ports; NULL: unknown. */
 void rd_report_path(struct rd_report *report, const struct rd_fabric *fabric, const struct rd_path paths[2],

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* counters --fabric --path and --routes. */
 #include "report/fabric/report-fabric.h"
 
 #include <stdio.h>
