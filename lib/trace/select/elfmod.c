@@ -689,12 +689,13 @@ void rd_elf_read_refs(struct rd_elf *elf)
 			read_code(elf, elf->funcs[i].section);
 	for (size_t i = 0; i < elf->n_sections; i++) {
 		const struct rd_elf_section *s = &elf->sections[i];
-		const Elf64_Rela *r = (const void *)(elf->data + s->offset);
+		const Elf64_Rela *r;
 		struct target to;
 
 		if (s->type != SHT_RELA || s->offset % 8 || s->info >= elf->n_sections ||
 		    !is_data(&elf->sections[s->info]))
 			continue;
+		r = (const void *)(elf->data + s->offset);
 		for (const Elf64_Rela *end = r + s->size / sizeof(*r); r < end; r++)
 			if (ELF64_R_TYPE(r->r_info) == pointer &&
 			    resolve(elf, ELF64_R_SYM(r->r_info), r->r_addend, &to) && (to.extern_name || to.exact))
