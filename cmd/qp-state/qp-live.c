@@ -32,8 +32,8 @@ static int compare_ranked(const void *pa, const void *pb)
 {
 	const struct ranked *a = pa, *b = pb;
 
-	return RD_CMP(b->row.severity, a->row.severity) ?: RD_CMP(a->moving, b->moving) ?: RD_CMP(b->age, a->age) ?:
-	       RD_CMP(a->at, b->at);
+	return RD_FIRST(RD_CMP(b->row.severity, a->row.severity), RD_CMP(a->moving, b->moving), RD_CMP(b->age, a->age),
+			RD_CMP(a->at, b->at));
 }
 
 /* Those without packets first. `age`: the column with seconds, `rate`: with packets; -1: none. */

@@ -298,8 +298,8 @@ static int compare(const void *a, const void *b)
 {
 	const struct rd_qp_recorded *x = a, *y = b;
 
-	return RD_CMP(x->dev, y->dev) ?: RD_CMP(x->lqpn, y->lqpn) ?: RD_CMP(y->attrs, x->attrs) ?:
-	       RD_CMP(y->updated_ns, x->updated_ns);
+	return RD_FIRST(RD_CMP(x->dev, y->dev), RD_CMP(x->lqpn, y->lqpn), RD_CMP(y->attrs, x->attrs),
+			RD_CMP(y->updated_ns, x->updated_ns));
 }
 
 static void add_notes(const struct take *take)
