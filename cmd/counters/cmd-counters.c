@@ -169,7 +169,7 @@ static int read_thresholds(const char *name, struct rd_thresholds *ret, struct r
 
 static int check_thresholds(struct counters *c, struct rd_err *err)
 {
-	const struct rd_moment now = { c->now.set, &c->now.sample };
+	const struct rd_counted now = { c->now.set, &c->now.sample };
 	_cleanup_(rd_thresholds_deinit) struct rd_thresholds thresholds = { 0 };
 	int r = read_thresholds(c->opts->thresholds, &thresholds, err);
 
@@ -249,7 +249,7 @@ static bool is_selected(const struct counters *c, size_t i)
 
 static int compare(struct counters *c, struct rd_err *err)
 {
-	const struct rd_moment before = { c->before.set, &c->before.sample }, now = { c->now.set, &c->now.sample };
+	const struct rd_counted before = { c->before.set, &c->before.sample }, now = { c->now.set, &c->now.sample };
 	int r = 0;
 
 	free(c->deltas);

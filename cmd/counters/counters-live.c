@@ -95,7 +95,7 @@ static char *headline(const struct live *live)
 static char *alarm_of(const struct live *live, enum rd_severity *ret_severity)
 {
 	const struct counters_watch *w = &live->w;
-	const struct rd_moment first = { w->set, &w->first }, now = { w->set, &w->c->now.sample };
+	const struct rd_counted first = { w->set, &w->first }, now = { w->set, &w->c->now.sample };
 	_cleanup_free_ struct rd_delta *deltas = NULL;
 	struct rd_causes causes = { 0 };
 	char *text;

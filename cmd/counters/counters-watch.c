@@ -454,8 +454,8 @@ int counters_advance(struct counters_watch *w, struct rd_err *err)
 	if (w->interval && counters_need_meanings(c, err) < 0)
 		return -err->code;
 	if (w->interval) {
-		const struct rd_moment before = { c->before.set, &c->before.sample },
-				       now = { c->now.set, &c->now.sample };
+		const struct rd_counted before = { c->before.set, &c->before.sample },
+					now = { c->now.set, &c->now.sample };
 
 		rd_deltas(&before, &now, c->deltas);
 		c->seconds = rd_moments_seconds(&before, &now);
@@ -560,7 +560,7 @@ static int finish(struct counters_watch *w, uint64_t looks)
 		{ "missed", "MISSED", RD_T_UINT, "intervals missed because a sample took too long", 0, false },
 	};
 	struct counters *c = w->c;
-	const struct rd_moment first = { w->set, &w->first }, last = { w->set, &c->now.sample };
+	const struct rd_counted first = { w->set, &w->first }, last = { w->set, &c->now.sample };
 	const struct counters_opts *opts = opts_of(w);
 	struct rd_ctx *ctx = c->ctx;
 	struct rd_report report;

@@ -13,12 +13,12 @@
 static void judge(const struct rd_counter_set *set, const struct rd_counter_sample *sample)
 {
 	static const char limits[] = "* delta 0 critical x\n* value 3 warning x\n* per_bit 0 critical x\n";
-	const struct rd_moment moment = { set, sample };
+	const struct rd_counted moment = { set, sample };
 	struct rd_delta *deltas = calloc(set->n + 1, sizeof(*deltas));
 	struct rd_thresholds thresholds = { 0 };
 	struct rd_causes causes = { 0 };
 	struct rd_counter_set copy = *set; /* another set by address: it is searched */
-	const struct rd_moment before = { &copy, sample };
+	const struct rd_counted before = { &copy, sample };
 
 	if (!deltas)
 		abort();

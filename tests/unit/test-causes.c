@@ -27,7 +27,7 @@ static void scene_init(struct scene *scene, const char *driver, const char *link
 		       const struct moved *moved)
 {
 	struct rd_counter_port *port;
-	struct rd_moment now;
+	struct rd_counted now;
 	size_t n = 0;
 
 	*scene = (struct scene){ 0 };
@@ -46,7 +46,7 @@ static void scene_init(struct scene *scene, const char *driver, const char *link
 	scene->deltas = calloc(n + 1, sizeof(*scene->deltas));
 	for (size_t i = 0; i < n; i++)
 		scene->deltas[i] = (struct rd_delta){ moved[i].delta, RD_DELTA_EXACT, RD_NOTE_NONE };
-	now = (struct rd_moment){ &scene->set, &scene->sample };
+	now = (struct rd_counted){ &scene->set, &scene->sample };
 	rd_causes_find(NULL, &now, scene->deltas, seconds, &scene->causes);
 }
 

@@ -195,7 +195,7 @@ static void take_sample(struct scene *scene, struct rd_counter_sample *sample, u
 static void scene_judge(struct scene *scene, const struct rd_meanings *meanings, unsigned seconds,
 			const uint64_t *before, const uint64_t *now)
 {
-	const struct rd_moment a = { &scene->set, &scene->before }, b = { &scene->set, &scene->now };
+	const struct rd_counted a = { &scene->set, &scene->before }, b = { &scene->set, &scene->now };
 
 	rd_meanings_apply(meanings, &scene->set);
 	take_sample(scene, &scene->before, 0, before);

@@ -183,8 +183,8 @@ static void scene_init(struct scene *scene)
 
 static struct rd_delta scene_delta(struct scene *scene)
 {
-	const struct rd_moment before = { &scene->sets[0], &scene->samples[0] };
-	const struct rd_moment now = { &scene->sets[1], &scene->samples[1] };
+	const struct rd_counted before = { &scene->sets[0], &scene->samples[0] };
+	const struct rd_counted now = { &scene->sets[1], &scene->samples[1] };
 	struct rd_delta ret;
 
 	rd_deltas(&before, &now, &ret);
@@ -204,7 +204,7 @@ static void packets_bound_what_is_counted_of_packets(void **state)
 	static const struct rd_meaning cause = { .role = RD_ROLE_CAUSE }, follows = { .role = RD_ROLE_FOLLOWS };
 	struct rd_counter_set set = { 0 };
 	struct rd_counter_sample samples[2] = { 0 };
-	const struct rd_moment before = { &set, &samples[0] }, now = { &set, &samples[1] };
+	const struct rd_counted before = { &set, &samples[0] }, now = { &set, &samples[1] };
 	struct rd_delta deltas[4];
 
 	(void)state;

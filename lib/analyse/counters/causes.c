@@ -188,7 +188,7 @@ static void take_one(struct rd_moved *moved, const struct rd_counter *counter, u
 		moved->pause_of[priority] += delta->v;
 }
 
-void rd_moved_gather(const struct rd_moment *now, const struct rd_delta *deltas, double seconds, size_t *at,
+void rd_moved_gather(const struct rd_counted *now, const struct rd_delta *deltas, double seconds, size_t *at,
 		     struct rd_moved *moved)
 {
 	const struct rd_counter_set *set = now->set;
@@ -273,7 +273,7 @@ static uint64_t most(const struct rd_moved *moved, enum rd_topic topic)
 }
 
 /* "link_downed 3, link_error_recovery at least 1": the counters of up to two topics that increased most. */
-static char *deltas_text(const struct rd_moment *now, const struct rd_moved *moved, enum rd_topic a, enum rd_topic b)
+static char *deltas_text(const struct rd_counted *now, const struct rd_moved *moved, enum rd_topic a, enum rd_topic b)
 {
 	const enum rd_topic topics[] = { a, b };
 	char text[512] = "";
@@ -291,7 +291,7 @@ static char *deltas_text(const struct rd_moment *now, const struct rd_moved *mov
 	return rd_text("%s", text);
 }
 
-static void judge_link(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
+static void judge_link(const struct rd_counted *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
 	uint64_t times = most(moved, RD_TOPIC_LINK_DOWN);
 
@@ -303,7 +303,7 @@ static void judge_link(const struct rd_moment *now, const struct rd_moved *moved
 
 /* Ethernet frames with a CRC error although no symbol of this link was damaged: a cut-through switch forwards frames that it
  * received damaged. */
-static bool is_forwarded(const struct rd_moment *now, const struct rd_moved *moved)
+static bool is_forwarded(const struct rd_counted *now, const struct rd_moved *moved)
 {
 	const struct rd_moved_topic *topic = &moved->topics[RD_TOPIC_BIT_ERROR];
 
@@ -314,7 +314,7 @@ static bool is_forwarded(const struct rd_moment *now, const struct rd_moved *mov
 }
 
 /* Errors per bit received: one error per second at full rate differs from one per week. */
-static void judge_bits(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
+static void judge_bits(const struct rd_counted *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
 	uint64_t errors = most(moved, RD_TOPIC_BIT_ERROR), corrected = most(moved, RD_TOPIC_CORRECTED);
 	double bits = (double)moved->bits_in, ber = bits > 0 ? (double)errors / bits : 0;
@@ -351,7 +351,7 @@ static void judge_bits(const struct rd_moment *now, const struct rd_moved *moved
 }
 
 /* Judged per bit received, too: each link of the path may have the few errors that a good link has. */
-static void judge_remote(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
+static void judge_remote(const struct rd_counted *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
 	struct rd_cause_words of = rd_cause_words[RD_CAUSE_ELSEWHERE];
 	uint64_t damaged = most(moved, RD_TOPIC_REMOTE);
@@ -363,7 +363,7 @@ static void judge_remote(const struct rd_moment *now, const struct rd_moved *mov
 	add_cause_as(causes, moved, &of, deltas_text(now, moved, RD_TOPIC_REMOTE, 0), RD_TOPIC_REMOTE, 0, 0);
 }
 
-static void judge_pci(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
+static void judge_pci(const struct rd_counted *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
 	struct rd_cause_words of = rd_cause_words[RD_CAUSE_PCIE_STALL];
 	uint64_t stalled = most(moved, RD_TOPIC_PCI_STALL);
@@ -392,7 +392,7 @@ static int busiest(const uint64_t *of)
 	return found;
 }
 
-static void judge_pause(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
+static void judge_pause(const struct rd_counted *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
 	uint64_t paused = most(moved, RD_TOPIC_PAUSE_SENT_TIME), held = most(moved, RD_TOPIC_PAUSE_GOT_TIME);
 	double us = moved->seconds * 1e6;
@@ -413,14 +413,14 @@ static void judge_pause(const struct rd_moment *now, const struct rd_moved *move
 			  RD_TOPIC_PAUSE_SENT, RD_TOPIC_PAUSE_GOT, 0);
 }
 
-static bool is_ethernet(const struct rd_moment *now, const struct rd_moved *moved)
+static bool is_ethernet(const struct rd_counted *now, const struct rd_moved *moved)
 {
 	const char *layer = now->set->ports[moved->port].link_layer;
 
 	return layer && strcmp(layer, "Ethernet") == 0;
 }
 
-static void judge_drops(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
+static void judge_drops(const struct rd_counted *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
 	enum rd_cause_id of = !is_ethernet(now, moved)	       ? RD_CAUSE_DISCARDS :
 			      most(moved, RD_TOPIC_PAUSE_SENT) ? RD_CAUSE_DROPS_PFC :
@@ -438,7 +438,7 @@ static void judge_drops(const struct rd_moment *now, const struct rd_moved *move
  * (cnp-own, roce_slow_restart_cnps): 9 to 13 for each peer that dies, without any marked packet (measured on ConnectX-5 and 6).
  * Queue pairs created by verbs count both alike; those of the vendor's interface (DEVX) only cnp-all, so the remainder may be
  * theirs: `unclear`. */
-static uint64_t cnps_of(const struct rd_moment *now, const struct rd_moved *moved, uint64_t *unclear)
+static uint64_t cnps_of(const struct rd_counted *now, const struct rd_moved *moved, uint64_t *unclear)
 {
 	const struct rd_moved_topic *topic = &moved->topics[RD_TOPIC_CNP];
 	bool lost = most(moved, RD_TOPIC_TIMEOUT) || most(moved, RD_TOPIC_RETRIES) || most(moved, RD_TOPIC_RESTART);
@@ -460,7 +460,7 @@ static uint64_t cnps_of(const struct rd_moment *now, const struct rd_moved *move
 	return sure;
 }
 
-static void judge_congestion(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
+static void judge_congestion(const struct rd_counted *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
 	uint64_t in = most(moved, RD_TOPIC_MARKED), wait = most(moved, RD_TOPIC_WAIT), unclear;
 	uint64_t cnp = cnps_of(now, moved, &unclear);
@@ -488,7 +488,7 @@ static void judge_congestion(const struct rd_moment *now, const struct rd_moved 
 }
 
 /* Topics that are each a cause by themselves. */
-static void judge_plain(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
+static void judge_plain(const struct rd_counted *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
 	static const struct {
 		enum rd_topic topic, with;
@@ -519,7 +519,7 @@ static void judge_plain(const struct rd_moment *now, const struct rd_moved *move
 }
 
 /* Topics that are a cause only if no cause above explains them. */
-static void judge_transport(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
+static void judge_transport(const struct rd_counted *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
 	struct rd_cause_words timeout = rd_cause_words[RD_CAUSE_TIMEOUT], rnr = rd_cause_words[RD_CAUSE_RNR];
 	size_t before = causes->n;
@@ -550,9 +550,9 @@ static void judge_transport(const struct rd_moment *now, const struct rd_moved *
 			  RD_TOPIC_FLUSH, 0);
 }
 
-static void judge_port(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
+static void judge_port(const struct rd_counted *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
-	static void (*const judges[])(const struct rd_moment *, const struct rd_moved *, struct rd_causes *) = {
+	static void (*const judges[])(const struct rd_counted *, const struct rd_moved *, struct rd_causes *) = {
 		judge_link,  judge_bits,  judge_remote,	    judge_pci,	     judge_pause,
 		judge_drops, judge_plain, judge_congestion, judge_transport,
 	};
@@ -562,7 +562,7 @@ static void judge_port(const struct rd_moment *now, const struct rd_moved *moved
 }
 
 /* Reports why the counters of a port could not be compared. */
-static void judge_note(const struct rd_moment *now, const struct rd_moved *moved, struct rd_findings *findings)
+static void judge_note(const struct rd_counted *now, const struct rd_moved *moved, struct rd_findings *findings)
 {
 	static const struct {
 		const char *id, *title, *fix;
@@ -595,7 +595,7 @@ static void judge_note(const struct rd_moment *now, const struct rd_moved *moved
 }
 
 /* "link_downed at least 255": those of faults, or if there are none, the others. */
-static char *saturated_text(const struct rd_moment *now, const struct rd_moved *moved, bool faults)
+static char *saturated_text(const struct rd_counted *now, const struct rd_moved *moved, bool faults)
 {
 	char text[512] = "";
 	size_t used = 0;
@@ -612,7 +612,7 @@ static char *saturated_text(const struct rd_moment *now, const struct rd_moved *
 }
 
 /* Counters at their maximum show no increase, however often the fault happens. */
-static void judge_saturated(const struct rd_moment *now, const struct rd_moved *moved, bool notes,
+static void judge_saturated(const struct rd_counted *now, const struct rd_moved *moved, bool notes,
 			    struct rd_findings *findings)
 {
 	struct rd_finding finding = { .id = "counters-at-their-end",
@@ -651,7 +651,7 @@ static int compare_causes(const void *a, const void *b)
 			RD_CMP(x->port, y->port));
 }
 
-static void judge_causes(const struct rd_moment *now, struct rd_causes *causes)
+static void judge_causes(const struct rd_counted *now, struct rd_causes *causes)
 {
 	for (size_t i = 0; i < causes->n; i++) {
 		const struct rd_cause *cause = &causes->v[i];
@@ -667,7 +667,7 @@ static void judge_causes(const struct rd_moment *now, struct rd_causes *causes)
 	}
 }
 
-void rd_saturated_find(const struct rd_moment *now, const bool *wanted, struct rd_findings *findings)
+void rd_saturated_find(const struct rd_counted *now, const bool *wanted, struct rd_findings *findings)
 {
 	_cleanup_free_ struct rd_delta *none = rd_alloc(now->set->n + 1, sizeof(*none));
 
@@ -680,7 +680,7 @@ void rd_saturated_find(const struct rd_moment *now, const bool *wanted, struct r
 	}
 }
 
-void rd_causes_find(const struct rd_moment *before, const struct rd_moment *now, const struct rd_delta *deltas,
+void rd_causes_find(const struct rd_counted *before, const struct rd_counted *now, const struct rd_delta *deltas,
 		    double seconds, struct rd_causes *ret)
 {
 	_cleanup_(rd_findings_deinit) struct rd_findings saturated = { 0 };

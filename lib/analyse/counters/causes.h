@@ -11,11 +11,11 @@
  * size of the increase. Findings hold each cause, ports of `before` (NULL: unknown) that are missing now, and what could not be
  * determined.
  */
-void rd_causes_find(const struct rd_moment *before, const struct rd_moment *now, const struct rd_delta *deltas,
+void rd_causes_find(const struct rd_counted *before, const struct rd_counted *now, const struct rd_delta *deltas,
 		    double seconds, struct rd_causes *ret);
 
 /* Findings of one sample: error counters at their maximum, of the ports that are `wanted`. */
-void rd_saturated_find(const struct rd_moment *now, const bool *wanted, struct rd_findings *findings);
+void rd_saturated_find(const struct rd_counted *now, const bool *wanted, struct rd_findings *findings);
 
 /* Causes that can be reported for a port. */
 enum rd_cause_id {
@@ -83,7 +83,7 @@ struct rd_moved {
 };
 
 /* Fills `moved` (zeroed by the caller) from the counters of one port, which start at *at; advances *at past them. */
-void rd_moved_gather(const struct rd_moment *now, const struct rd_delta *deltas, double seconds, size_t *at,
+void rd_moved_gather(const struct rd_counted *now, const struct rd_delta *deltas, double seconds, size_t *at,
 		     struct rd_moved *moved);
 
 #endif

@@ -68,7 +68,7 @@ struct rd_delta rd_delta_of(enum rd_overflow overflow, unsigned bits, uint64_t b
 	return (struct rd_delta){ now - before, RD_DELTA_EXACT, RD_NOTE_NONE };
 }
 
-double rd_moments_seconds(const struct rd_moment *before, const struct rd_moment *now)
+double rd_moments_seconds(const struct rd_counted *before, const struct rd_counted *now)
 {
 	const struct rd_counter_sample *a = before->sample, *b = now->sample;
 
@@ -123,7 +123,7 @@ static ptrdiff_t find_counter(const struct rd_map *map, const struct rd_counter_
 }
 
 /* Why the counters of a port cannot be compared; RD_NOTE_NONE: they can. */
-static enum rd_delta_note port_note(const struct rd_moment *before, const struct rd_moment *now, uint32_t port)
+static enum rd_delta_note port_note(const struct rd_counted *before, const struct rd_counted *now, uint32_t port)
 {
 	const struct rd_counter_port *of = &now->set->ports[port], *was = NULL;
 	const struct rd_counter_state *state = &now->sample->states[port], *old = NULL;
@@ -185,7 +185,7 @@ static uint64_t max_events_of(const struct rd_counter *counter, const struct spa
 	return most < by_time ? most : by_time;
 }
 
-void rd_deltas(const struct rd_moment *before, const struct rd_moment *now, struct rd_delta *ret)
+void rd_deltas(const struct rd_counted *before, const struct rd_counted *now, struct rd_delta *ret)
 {
 	_cleanup_free_ struct span *spans = rd_alloc(now->set->n_ports + 1, sizeof(*spans));
 	/* The largest number of events a port can have had in the time between. */

@@ -22,7 +22,7 @@
 struct rd_delta rd_delta_of(enum rd_overflow overflow, unsigned bits, uint64_t before, uint64_t now, uint64_t most);
 
 /* A set of counters with a sample of it. */
-struct rd_moment {
+struct rd_counted {
 	const struct rd_counter_set *set;
 	const struct rd_counter_sample *sample;
 };
@@ -32,10 +32,10 @@ struct rd_moment {
  * now->set->n. After a reboot, with a different device under the name (GUID), or if the device was registered again, they are
  * unknown, with a note. If both moments use the same set, nothing is searched.
  */
-void rd_deltas(const struct rd_moment *before, const struct rd_moment *now, struct rd_delta *ret);
+void rd_deltas(const struct rd_counted *before, const struct rd_counted *now, struct rd_delta *ret);
 
 /* Seconds between the two: by the monotonic clock if both are from the same boot, else by the wall clock; 0: unknown. */
-double rd_moments_seconds(const struct rd_moment *before, const struct rd_moment *now);
+double rd_moments_seconds(const struct rd_counted *before, const struct rd_counted *now);
 
 /* Traffic of a port, from the counters that its driver has. */
 

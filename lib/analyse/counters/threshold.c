@@ -135,7 +135,7 @@ static bool is_unread(const struct rd_counter_value *value)
 	       value->code != RD_COUNTER_OFF && value->code != EOPNOTSUPP && value->code != ENOENT;
 }
 
-static void judge_one(const struct rd_thresholds *thresholds, const struct rd_moment *now,
+static void judge_one(const struct rd_thresholds *thresholds, const struct rd_counted *now,
 		      const struct rd_delta *deltas, const struct rd_moved *moved, size_t i,
 		      struct rd_findings *findings)
 {
@@ -180,7 +180,7 @@ static void judge_one(const struct rd_thresholds *thresholds, const struct rd_mo
 	}
 }
 
-void rd_thresholds_judge(const struct rd_thresholds *thresholds, const struct rd_moment *now,
+void rd_thresholds_judge(const struct rd_thresholds *thresholds, const struct rd_counted *now,
 			 const struct rd_delta *deltas, double seconds, struct rd_findings *findings)
 {
 	_cleanup_free_ struct rd_delta *none = deltas ? NULL : rd_alloc(now->set->n + 1, sizeof(*none));

@@ -31,7 +31,7 @@ bool rd_thresholds_compare(const struct rd_thresholds *thresholds);
 
 /* Adds a finding for each counter that is above a limit: the most severe one. A counter that has a limit and could not be read
  * is a finding of severity unknown. `deltas` NULL: limits that require them are skipped. */
-void rd_thresholds_judge(const struct rd_thresholds *thresholds, const struct rd_moment *now,
+void rd_thresholds_judge(const struct rd_thresholds *thresholds, const struct rd_counted *now,
 			 const struct rd_delta *deltas, double seconds, struct rd_findings *findings);
 
 #endif
