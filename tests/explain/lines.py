@@ -5,7 +5,7 @@ lines.jsonl, a line each: thread (where it is from), line (as printed; hosts, ad
 in data/explain, with their texts in the line), settled (whether its thread settled the cause), cause, cause_id (one of the causes that are
 named for it; empty: none is wanted), half ("seen": known to those who wrote the tables; "aside": put aside before they did).
 What must hold: of the half that was put aside 90 % have a form and the right objects, of the other half 95 %. The tables were completed by
-projects whose lines failed, without a look at the lines."""
+projects whose lines failed, and with this count, without a look at the lines."""
 import json, os, subprocess, sys
 from concurrent.futures import ThreadPoolExecutor
 
