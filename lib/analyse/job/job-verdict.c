@@ -113,7 +113,7 @@ static void find_request(struct rd_job_view *view)
 /* From here on TCP carries data: a rendezvous, the exchange of addresses and health checks of large jobs take less. */
 #define BULK (UINT64_C(16) << 20)
 
-/* Libraries that create queue pairs which the kernel does not list (proc-libs.c). */
+/* Libraries that create queue pairs which the kernel does not list (proc.c). */
 static const char *const hiders[] = { "libdoca_", "libnccl-gin", "libuct_ib_mlx5", "nvshmem_transport_ibgda" };
 
 /* What decides, counted. */
