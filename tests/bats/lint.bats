@@ -28,7 +28,7 @@ breach() {
 	breach lib/collect/shared/cgroup.c '#include "trace/attach/session.h"' layers.py
 	breach lib/source/shared/source.c '#include "trace.skel.h"' layers.py
 	breach lib/model/trace/event.c '#include "../cmd/cmd.h"' layers.py
-	breach cmd/nic-map/nicmap-out.c '#include "cmd/fabric/fabric.h"' layers.py
+	breach cmd/nic-map/cmd-nic-map.c '#include "cmd/fabric/fabric.h"' layers.py
 	breach cmd/output.c '#include "cmd/fabric/fabric.h"' layers.py
 }
 

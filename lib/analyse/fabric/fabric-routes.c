@@ -614,7 +614,7 @@ static void follow_to(struct job *job, size_t to, uint16_t lid)
 static void report_kind(const struct job *job, enum rd_route_end end, struct rd_findings *findings)
 {
 	const struct fault *faults = job->faults[end];
-	size_t worst[NAMED_MAX], n = 0, most = end == RD_ROUTE_UNKNOWN ? 1 : NAMED_MAX, shown;
+	size_t worst[NAMED_MAX] = { 0 }, n = 0, most = end == RD_ROUTE_UNKNOWN ? 1 : NAMED_MAX, shown;
 
 	for (size_t i = 0; i < job->fabric->n_nodes; i++) {
 		size_t at = n < most ? n : most;
