@@ -58,6 +58,7 @@ static __always_inline void add_exit(void *ctx, struct thread *t, __u32 fn, __u3
 	struct rd_rec *rec = &t->rec;
 	__u64 sp = caller_sp(ctx, t, fexit);
 	__u32 n = rec->n_chain;
+	bool other = true; /* the first exit, or with another errno than the branch before */
 	__u16 flags = 0;
 
 	if (n) {
@@ -65,6 +66,7 @@ static __always_inline void add_exit(void *ctx, struct thread *t, __u32 fn, __u3
 
 		if (sp < t->sp || (sp == t->sp && (fexit || err != last))) {
 			flags = RD_LINK_BRANCH;
+			other = err != last;
 			t->earlier[2] = t->earlier[1];
 			t->earlier[1] = t->earlier[0];
 			t->earlier[0] = rec->chain[BOUNDED(t->branch, RD_CHAIN_SLOTS)];
@@ -88,7 +90,8 @@ static __always_inline void add_exit(void *ctx, struct thread *t, __u32 fn, __u3
 	t->sp = sp;
 	if (info & RD_FN_MATCH)
 		t->matched = true;
-	if (cfg.kernel_stack && (flags || !n)) {
+	/* Of branches with one errno the first is the origin: its stack is kept. */
+	if (cfg.kernel_stack && (flags || !n) && other) {
 		long size = bpf_get_stack(ctx, t->kstack, RD_STACK_MAX * sizeof(__u64), 0);
 
 		t->n_kstack = size > 0 ? size / sizeof(__u64) : 0;

@@ -133,6 +133,7 @@ static __always_inline void keep_mapping(struct rd_rec_mapping *ret, const struc
 	ret->flags = area->flags;
 	ret->at = at;
 	ret->what = what;
+	ret->fs_blocks = ret->fs_used = 0; /* of the file that was kept before */
 	read_file(area->file, ret);
 }
 

@@ -80,6 +80,9 @@ static uint64_t facts_key(const struct rd_event *ev, uint64_t *kind)
 	hash = mix(hash, &ev->err, sizeof(ev->err));
 	hash = mix(hash, &ev->verb_key, sizeof(ev->verb_key));
 	*kind = hash;
+	/* Pools of huge pages have a size each. */
+	hash = mix(hash, &ev->moment.special.kind, sizeof(ev->moment.special.kind));
+	hash = mix(hash, &ev->moment.special.block, sizeof(ev->moment.special.block));
 	if (ev->port.known == RD_OK)
 		hash = mix(hash, &ev->port.v, sizeof(ev->port.v));
 	for (size_t i = 0; i < RD_ARRAY_SIZE(fields); i++)

@@ -120,18 +120,20 @@ static int add_hooks(struct trace *t, const bool *add, size_t n, struct rd_err *
 static int add_modules(struct trace *t, struct rd_err *err)
 {
 	struct rd_fnset newer = { 0 };
-	_cleanup_free_ bool *add = NULL;
-	size_t n = 0, selected = 0;
+	size_t n = 0, selected = 0, known = t->set.n_fns;
+	_cleanup_free_ bool *add = NULL, *was = rd_alloc(known + 1, sizeof(*was));
 	int r = rd_select(t->ctx->source, &newer, NULL, err);
 
 	if (r)
 		return r;
+	for (size_t i = 0; i < known; i++)
+		was[i] = t->set.fns[i].selected;
 	rd_fnset_update(&t->set, &newer);
 	forget_deepen(t->extend); /* the set has another size */
 	add = rd_alloc(t->set.n_fns + 1, sizeof(*add));
 	for (size_t i = 0; i < t->set.n_fns; i++) {
 		add[i] = t->set.fns[i].selected && t->set.fns[i].backend == RD_BACKEND_NONE;
-		selected += add[i];
+		selected += add[i] && !(i < known && was[i]);
 		n += add[i] &= t->set.fns[i].attachable != 0;
 	}
 	/* No verb leads to a module such as a client of the RDMA core. */

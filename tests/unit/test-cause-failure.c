@@ -284,7 +284,7 @@ static void all_descriptors_are_in_use(void **state)
 	RD_SET(m.event.moment.next_fd, 1024);
 	ASSERT_CAUSE(&m, "descriptors-exhausted", HIGH, "all 1024");
 	m.event.moment.next_fd.v = 1023;
-	ASSERT_UNKNOWN(&m, "RLIMIT_NOFILE is 1024, and descriptor 1023 was free");
+	ASSERT_UNKNOWN(&m, "RLIMIT_NOFILE is 1024, and all descriptors below 1023 were in use");
 	made_end(&m);
 }
 

@@ -136,24 +136,29 @@ static size_t settle(struct rd_event *event, struct search *s, const struct rd_l
 		     struct rd_link *out)
 {
 	size_t start = branch_start(links, n), run = run_start(links, start, n), end = start, first = 0, join = n, at;
+	size_t later = run > start ? run : start + 1 < n ? start + 1 : start;
+	int origin;
 
-	/* The first of the last few branches that ends with the errno of the root, and where it joins the last one. */
+	/* The first of the last few branches that ends with the errno of the root, and where it joins the last one. The programs that
+	 * count failures by origin keep as many. */
 	for (int i = 0; end && i < RD_EARLIER; i++, end = branch_start(links, end)) {
-		if (links[end - 1].err != links[n - 1].err)
+		at = find_join(s, &links[end - 1], links, later, n);
+		if (links[end - 1].err != links[n - 1].err || at == n)
 			continue;
-		at = find_join(s, &links[end - 1], links, run > start ? run : start + 1 < n ? start + 1 : start, n);
-		if (at == n)
-			continue;
-		if (first)
-			RD_SET(event->rival, links[branch_start(links, first)].fn);
 		first = end;
 		join = at;
 	}
-	if (first && run == start && start + 1 < n)
+	origin = links[first ? branch_start(links, first) : start].fn;
+	/* Any other one that ends with it, of all that were recorded, may be the origin as well. */
+	for (end = start; end; end = branch_start(links, end))
+		if (links[end - 1].err == links[n - 1].err && links[branch_start(links, end)].fn != origin &&
+		    find_join(s, &links[end - 1], links, later, n) < n)
+			RD_SET(event->rival, links[branch_start(links, end)].fn);
+	if (first && run == start && start + 1 < n && links[start].fn != origin)
 		RD_SET(event->rival, links[start].fn);
+	if (!first && run == start && event->dropped && event->origin >= 0 && event->origin != origin)
+		RD_SET(event->rival, event->origin);
 	if (first) {
-		if (event->rival.v == links[branch_start(links, first)].fn)
-			event->rival.known = RD_ABSENT;
 		at = append_branch(out, 0, links, first);
 		return append(out, at, links, join, n, false);
 	}
@@ -191,9 +196,13 @@ void rd_chain_settle(struct rd_event *event, const struct rd_fnset *set)
 	_cleanup_free_ uint32_t *todo = rd_alloc(set ? set->n_fns + 1 : 1, sizeof(*todo));
 	_cleanup_free_ bool *seen = rd_alloc(set ? set->n_fns + 1 : 1, sizeof(*seen));
 	struct search search = { set, seen, todo, 0 };
-	size_t n;
+	size_t n, stack = 0; /* the link at which the kernel stack was taken */
 
 	event->rival.known = RD_ABSENT;
+	for (size_t i = 1; i < event->n_chain; i++)
+		if (event->chain[i].branch && event->chain[i].err != event->chain[i - 1].err)
+			stack = i;
+	stack = event->n_chain ? (size_t)event->chain[stack].fn : SIZE_MAX;
 	n = valid_links(event, &search, links);
 	out = links + event->n_chain + 2;
 	n = settle(event, &search, links, n, out);
@@ -203,6 +212,9 @@ void rd_chain_settle(struct rd_event *event, const struct rd_fnset *set)
 	event->chain = links;
 	event->n_chain = n;
 	event->origin = links[0].fn;
+	/* The stack of another function would mislead. */
+	if ((size_t)event->origin != stack)
+		event->n_kstack = 0;
 }
 
 /* --- its origin --- */

@@ -247,7 +247,13 @@ static void read_huge(const struct rd_sysfs *fs, const struct rd_failure *f, str
 	RD_SET(ret->huge_total, found[0]);
 	RD_SET(ret->huge_free, found[1]);
 	RD_SET(ret->huge_reserved, found[2]);
-	snprintf(kind, sizeof(kind), "hugetlb.%" PRIu64 "%s", size >> (size >> 30 ? 30 : 20), size >> 30 ? "GB" : "MB");
+	snprintf(kind, sizeof(kind), "hugetlb.%" PRIu64 "%s",
+		 size >> (size >> 30 ? 30 :
+			  size >> 20 ? 20 :
+				       10),
+		 size >> 30 ? "GB" :
+		 size >> 20 ? "MB" :
+			      "KB");
 	if (f->event->cgroup && special->kind == RD_MAP_HUGE)
 		read_group(fs, f->event->cgroup, kind, &ret->huge_group);
 }

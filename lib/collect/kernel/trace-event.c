@@ -362,7 +362,11 @@ void rd_request_decode(uint64_t key, const struct rd_fnset *set, const void *dat
 #define VM_SHARED 0x8
 #define VM_UFFD 0x1200
 #define VM_NORESERVE 0x200000
-#define PKEY_SHIFT 32 /* x86 */
+#ifdef __x86_64__
+#define PKEY_OF(flags) ((flags) >> 32 & 15)
+#else
+#define PKEY_OF(flags) 0 /* the bits have other meanings there */
+#endif
 
 static void take_mapping(const struct rd_rec_mapping *rec, uint64_t page, struct rd_mapping *ret)
 {
@@ -385,7 +389,7 @@ static void take_mapping(const struct rd_rec_mapping *rec, uint64_t page, struct
 		.shared = rec->flags & VM_SHARED,
 		.reserved = !(rec->flags & VM_NORESERVE),
 		.watched = rec->flags & VM_UFFD,
-		.key = rec->flags >> PKEY_SHIFT & 15,
+		.key = PKEY_OF(rec->flags),
 		.has_file = rec->mode,
 		.mode = rec->mode,
 		.file_size = rec->file_size,

@@ -333,7 +333,10 @@ static bool find_tentative(const struct rd_failure *f, const struct rd_req_addre
 		const struct rd_netif *netif = rd_netstate_find(&f->net, own->ifindex);
 
 		if (!(own->flags & (IFA_F_TENTATIVE | IFA_F_DADFAILED)) || !own->addr.v6 ||
-		    memcmp(own->addr.raw, a->addr, 16) != 0)
+		    memcmp(own->addr.raw, a->addr, 16) != 0 || (a->scope_id && a->scope_id != own->ifindex))
+			continue;
+		/* An optimistic address can be used while it is tentative. */
+		if (own->flags & IFA_F_OPTIMISTIC && !(own->flags & IFA_F_DADFAILED))
 			continue;
 		rd_explain(
 			ret, "address-tentative", RD_CONFIDENCE_HIGH,
@@ -341,7 +344,14 @@ static bool find_tentative(const struct rd_failure *f, const struct rd_req_addre
 				"address %s of %s cannot be used: another host has it (duplicate address detection failed)" :
 				"address %s of %s cannot be used yet: duplicate address detection is running",
 			rd_word_socket(a, addr), netif ? netif->name : "?");
-		rd_explain_fix(ret, "ip -6 address show tentative\n# wait until it is not listed, or add it with nodad");
+		if (own->flags & IFA_F_DADFAILED)
+			rd_explain_fix(
+				ret,
+				"ip -6 address show dadfailed\n# remove the address here, or from the other host that has it");
+		else
+			rd_explain_fix(
+				ret,
+				"ip -6 address show tentative\n# wait until it is not listed, or add it with nodad");
 		return true;
 	}
 	return false;
@@ -353,11 +363,10 @@ static bool find_not_local(const struct rd_failure *f, struct rd_explanation *re
 	const struct rd_netif *netif = NULL;
 	char addr[RD_WORD_IP];
 
-	if (!f->other_net_ns && find_tentative(f, a, ret))
-		return true;
-
 	if (rd_failure_origin_is(f, "cma_@(check|use)_port"))
 		return find_any_in_use(f, ret);
+	if (!f->other_net_ns && find_tentative(f, a, ret))
+		return true;
 	/* No device was found for it, in the namespace of the process. */
 	if (a && f->other_net_ns && rd_failure_origin_is(f, "rdma_find_ndev_for_src_ip_rcu")) {
 		rd_explain(ret, "address-not-local", RD_CONFIDENCE_HIGH,

@@ -286,7 +286,9 @@ static bool find_huge(const struct rd_failure *f, const struct rd_mapping *m, st
 
 	rd_word_pointer(m->at, at);
 	rd_bytes_text(size, page);
-	if (group->path && group->failures.known == RD_OK && group->failures.v) {
+	/* That it reached the limit once says nothing of this call: its pages have to be too many now. */
+	if (group->path && group->failures.known == RD_OK && group->failures.v && group->max.known == RD_OK &&
+	    group->current.known == RD_OK && group->current.v + wanted * size > group->max.v) {
 		rd_explain(ret, "cgroup-huge-pages", RD_CONFIDENCE_MEDIUM,
 			   "%s is a mapping of huge pages of %s, of which control group %s may have %s (hugetlb.max)",
 			   at, page, group->path, rd_bytes_text(group->max.v, most));
@@ -322,14 +324,18 @@ static bool find_huge(const struct rd_failure *f, const struct rd_mapping *m, st
 
 #define TMPFS_MAGIC 0x01021994
 
-/* The kernel counts used pages by processor: a tmpfs of which less is left may be full. */
-static bool is_full(const struct rd_mapping *m)
+/* Whether a tmpfs may have had too little space for `length` bytes. The kernel counts used pages by processor: what it says is left may
+ * be off by some of them. */
+static bool is_full(const struct rd_mapping *m, uint64_t length)
 {
-	return m->fs_size.known == RD_OK &&
-	       m->fs_size.v - m->fs_used.v <= (m->fs_size.v / 32 > 1u << 20 ? m->fs_size.v / 32 : 1u << 20);
+	uint64_t left = m->fs_size.v - m->fs_used.v, off = m->fs_size.v / 32;
+
+	off = off < 1u << 20 ? 1u << 20 : off > 128u << 20 ? 128u << 20 : off;
+	return m->fs_size.known == RD_OK && left <= off && (left < length || left <= 1u << 20);
 }
 
-static bool find_refused(const struct rd_mapping *m, struct rd_explanation *ret, struct rd_explanation *looked)
+static bool find_refused(const struct rd_mapping *m, uint64_t length, struct rd_explanation *ret,
+			 struct rd_explanation *looked)
 {
 	char at[RD_WORD_ADDRESS];
 	char size[RD_BYTES_TEXT], used[RD_BYTES_TEXT];
@@ -351,7 +357,7 @@ static bool find_refused(const struct rd_mapping *m, struct rd_explanation *ret,
 			at, m->key);
 		rd_explain_fix(ret,
 			       "# permit access in that thread before (pkey_set), or register memory without a key");
-	} else if (is_full(m)) {
+	} else if (is_full(m, length)) {
 		rd_explain(
 			ret, "memory-no-space", RD_CONFIDENCE_MEDIUM,
 			"the tmpfs that holds '%s' is full: %s of %s are in use, and the range needs pages that are not "
@@ -385,7 +391,9 @@ static bool find_special(const struct rd_failure *f, struct rd_explanation *ret,
 
 	if (!m->mapped_all || !special->kind || !rd_failure_origin_is(f, "*umem_get*"))
 		return false;
-	if (special->kind == RD_MAP_HUGE) {
+	if (fault && special->watched) {
+		found = find_refused(special, 0, ret, looked);
+	} else if (special->kind == RD_MAP_HUGE) {
 		found = (fault || !special->reserved) && find_huge(f, special, ret, looked);
 	} else if (fault && special->kind == RD_MAP_FILE && special->magic == SECRETMEM_MAGIC) {
 		/* memfd_secret(2): only the process itself can access it. */
@@ -405,7 +413,7 @@ static bool find_special(const struct rd_failure *f, struct rd_explanation *ret,
 			       "# use anonymous memory, or a file on tmpfs (memfd_create, shm_open) or hugetlbfs\n# a "
 			       "private mapping (MAP_PRIVATE) works, but does not write to the file");
 	} else {
-		found = fault && find_refused(special, ret, looked);
+		found = fault && find_refused(special, f->event->request.v[RD_REQ_LENGTH], ret, looked);
 	}
 	if (found) {
 		add_mapping(special, ret);
