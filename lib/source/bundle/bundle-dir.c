@@ -109,9 +109,11 @@ static int walk_dir(int fd, struct rd_buf *out, size_t depth)
 		switch (st.st_mode & S_IFMT) {
 		case S_IFDIR:
 			fd = open_name(dirfd(dir), entry->d_name, O_DIRECTORY);
-			if (fd < 0 && errno != EACCES)
-				return -errno;
-			r = add_entry(out, RD_NODE_DIR, fd < 0 ? EACCES : 0, entry->d_name, NULL, 0);
+			r = fd < 0 ? errno : 0;
+			/* Another file system is not entered. */
+			if (r && r != EACCES && r != EXDEV)
+				return -r;
+			r = add_entry(out, RD_NODE_DIR, r, entry->d_name, NULL, 0);
 			if (fd >= 0)
 				r = r ? (close(fd), r) : walk_dir(fd, out, depth + 1);
 			if (!r)
@@ -133,7 +135,7 @@ static int walk_dir(int fd, struct rd_buf *out, size_t depth)
 int rd_bundle_walk(int fd, struct rd_bytes *ret)
 {
 	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
-	int r = walk_dir(fcntl(fd, F_DUPFD_CLOEXEC, 0), &out, 0);
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0), r = copy < 0 ? -errno : walk_dir(copy, &out, 0);
 
 	if (r < 0)
 		return r;
@@ -195,8 +197,8 @@ int rd_bundle_read_dir(int fd, const char *name, struct rd_tree *tree, struct rd
 	if (!r)
 		r = index_walk(&walk, tree);
 	if (r == -EFBIG)
-		return rd_err_set(err, EFBIG, name, "contains more than %zu files or %zu MB", RD_TREE_NODES_MAX,
-				  RD_TREE_BYTES_MAX >> 20);
+		return rd_err_set(err, EFBIG, name, "contains more than %zu files, %zu MB, or a file above %zu MB",
+				  RD_TREE_NODES_MAX, RD_TREE_BYTES_MAX >> 20, RD_TREE_FILE_MAX >> 20);
 	if (r == -EBADMSG)
 		return rd_err_set(err, EBADMSG, name,
 				  "not a bundle: contains a device node, or directories are nested too deep");
