@@ -182,6 +182,20 @@ static void no_password_of_a_process_is_recorded(void **state)
 	assert_memory_equal(text, kept, sizeof(kept) - 1);
 }
 
+static void no_address_in_a_process_is_recorded(void **state)
+{
+	char text[] = "4242 (a) b c) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 867 4096 3 18446 9411 4095";
+	struct rd_bytes bytes = { (uint8_t *)text, sizeof(text) - 1 };
+
+	(void)state;
+	rd_scrub_file("/proc/stat", &bytes);
+	assert_int_equal(bytes.size, sizeof(text) - 1);
+	rd_scrub_file("/proc/4242/stat", &bytes);
+	assert_string_equal(text, "4242 (a) b c) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 867");
+	rd_scrub_file("/proc/4242/stat", &bytes);
+	assert_int_equal(bytes.size, strlen(text));
+}
+
 static void profiles_that_are_none(void **state)
 {
 	static const char *const bad[] = {
@@ -267,11 +281,17 @@ static void the_missing_are_told_first(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_device_file_for_root_only),	    TEST(flows_that_no_switch_parts),
-		TEST(sizes_as_systemd_writes_them),	    TEST(no_secret_of_etc_environment_is_recorded),
-		TEST(no_password_of_a_process_is_recorded), TEST(profiles_that_are_none),
-		TEST(a_profile_reads_as_it_was_written),    TEST(what_a_star_stands_for),
-		TEST(the_missing_are_told_first),	    TEST(a_container_is_given_some_devices),
+		TEST(a_device_file_for_root_only),
+		TEST(flows_that_no_switch_parts),
+		TEST(sizes_as_systemd_writes_them),
+		TEST(no_secret_of_etc_environment_is_recorded),
+		TEST(no_password_of_a_process_is_recorded),
+		TEST(no_address_in_a_process_is_recorded),
+		TEST(profiles_that_are_none),
+		TEST(a_profile_reads_as_it_was_written),
+		TEST(what_a_star_stands_for),
+		TEST(the_missing_are_told_first),
+		TEST(a_container_is_given_some_devices),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

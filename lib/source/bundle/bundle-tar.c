@@ -102,7 +102,7 @@ static int read_member(struct archive *archive, const char *name, size_t claimed
 	if (claimed > RD_TREE_FILE_MAX)
 		return rd_err_set(err, EFBIG, name, "a file of %zu bytes exceeds the limit of %zu", claimed,
 				  RD_TREE_FILE_MAX);
-	rd_reserve(&bytes.data, &(size_t){ 0 }, claimed + 1, 1);
+	bytes.data = rd_alloc(claimed + 1, 1);
 	while (bytes.size < claimed) {
 		n = rd_libarchive.archive_read_data(archive, bytes.data + bytes.size, claimed - bytes.size);
 		if (n < 0)

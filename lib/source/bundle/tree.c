@@ -33,8 +33,8 @@ static void *tree_alloc(struct rd_tree *tree, size_t size)
 	void *p;
 
 	if (!block || block->size - block->used < need) {
-		block = NULL;
-		rd_reserve(&block, &(size_t){ 0 }, sizeof(*block) + room, 1);
+		/* Exactly as much: rd_end_limit counts what was reserved. */
+		block = rd_alloc(1, sizeof(*block) + room);
 		*block = (struct block){ .next = tree->blocks, .size = room };
 		/* A large block is inserted after the current one, which still has space. */
 		if (tree->blocks && room > BLOCK_SIZE) {
@@ -122,6 +122,7 @@ int rd_tree_charge(struct rd_tree *tree, size_t size)
 
 static int add_child(struct rd_tree *tree, uint32_t dir, const char *name, size_t size, uint32_t *ret)
 {
+	uint32_t next = tree->nodes[dir].child;
 	char *copy;
 
 	if (tree->n >= RD_TREE_NODES_MAX)
@@ -133,8 +134,7 @@ static int add_child(struct rd_tree *tree, uint32_t dir, const char *name, size_
 	copy[size] = '\0';
 	rd_map_put(&tree->children, name_hash(tree, dir, name, size), tree->n);
 	*ret = (uint32_t)tree->n;
-	*RD_ADD(tree->nodes, tree->n, tree->cap) =
-		(struct rd_node){ .name = copy, .parent = dir, .next = tree->nodes[dir].child };
+	*RD_ADD(tree->nodes, tree->n, tree->cap) = (struct rd_node){ .name = copy, .parent = dir, .next = next };
 	tree->nodes[dir].child = *ret;
 	return 0;
 }

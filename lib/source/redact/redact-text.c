@@ -313,14 +313,14 @@ static const char cgroup_words[] =
 	"kubepods kubelet besteffort burstable guaranteed pod slice scope service system user session "
 	"machine init app slurm slurmstepd slurmd job step task batch extern interactive uid docker "
 	"containerd cri crio conmon libpod podman container lxc payload monitor pbs sge lsf htcondor "
-	"special kubeproxy root tasks sshd";
+	"special kubeproxy root tasks sshd unified freezer";
 
 /* Files that the kernel creates in each control group. */
 static bool is_interface_file(const char *name, size_t size)
 {
 	const char *dot = memchr(name, '.', size);
 
-	return dot && rd_redact_is_listed("cgroup memory cpu cpuset io pids hugetlb rdma misc irq dmem", name,
+	return dot && rd_redact_is_listed("cgroup memory cpu cpuset io pids hugetlb rdma misc irq dmem freezer", name,
 					  (size_t)(dot - name));
 }
 

@@ -58,11 +58,27 @@ static int separator(const char *path)
 	return strcmp(path, "/etc/environment") == 0 || strcmp(path, "/etc/nccl.conf") == 0 ? '\n' : -1;
 }
 
+/* Of /proc/PID/stat what follows the time at which the process started, the 20th field behind its name: addresses in it. */
+static void scrub_stat(struct rd_bytes *bytes)
+{
+	const uint8_t *at = memrchr(bytes->data, ')', bytes->size), *end = bytes->data + bytes->size;
+
+	for (size_t field = 0; at && field < 21; field++)
+		at = at + 1 < end ? memchr(at + 1, ' ', (size_t)(end - at - 1)) : NULL;
+	if (at) {
+		bytes->size = (size_t)(at - bytes->data);
+		bytes->data[bytes->size] = '\0';
+	}
+}
+
 void rd_scrub_file(const char *path, struct rd_bytes *bytes)
 {
+	const char *name = strrchr(path, '/');
 	int end = separator(path);
 	size_t kept = 0;
 
+	if (name && strncmp(path, "/proc/", 6) == 0 && path + 5 != name && strcmp(name, "/stat") == 0)
+		scrub_stat(bytes);
 	if (end < 0)
 		return;
 	for (size_t at = 0; at < bytes->size;) {

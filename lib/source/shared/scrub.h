@@ -7,7 +7,8 @@
 #include "source/shared/source.h"
 
 /* In an environment file (/proc/PID/environ, /etc/environment, /etc/nccl.conf), keeps only the NCCL_, NVSHMEM_, UCX_, GLOO_, FI_
- * and MC_ variables, except passwords, tokens and addresses that contain a user name. Other paths are not changed. */
+ * and MC_ variables, except passwords, tokens and addresses that contain a user name; of /proc/PID/stat, what is before the
+ * addresses in that process. Other paths are not changed. */
 void rd_scrub_file(const char *path, struct rd_bytes *bytes);
 
 /* Whether a variable of a process that somebody selected is shown and recorded: those, and RCCL_, UCCL_, MORI_, ROCSHMEM_, NIXL_, OMPI_MCA_,
