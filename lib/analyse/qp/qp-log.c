@@ -12,6 +12,8 @@
 #define LINES_MAX 20000 /* newest lines only, counted by sequence number, including lines that are missing here */
 /* A driver may log shortly before or after a sample sees the new state. */
 #define SLACK_S 2.0
+/* The clock of the log is not corrected by NTP, as that of processes is. */
+#define DRIFT_PPM 50
 
 static bool starts_word(const char *text, const char *at)
 {
@@ -77,10 +79,12 @@ static bool recent_enough(const struct rd_res *res, const struct rd_qp *qp, cons
 			  uint64_t line_ns, uint64_t now_ns)
 {
 	double ago = now_ns > line_ns ? (double)(now_ns - line_ns) / 1e9 : 0;
+	uint64_t slack = now_ns / 1000000 * DRIFT_PPM;
 
-	if (qp->proc >= 0 && res->procs[qp->proc].start_ns.known == RD_OK && line_ns < res->procs[qp->proc].start_ns.v)
+	if (qp->proc >= 0 && res->procs[qp->proc].start_ns.known == RD_OK &&
+	    line_ns + slack < res->procs[qp->proc].start_ns.v)
 		return false;
-	return past->age_max_seconds.known != RD_OK || ago <= past->age_max_seconds.v + SLACK_S;
+	return past->age_max_seconds.known != RD_OK || ago <= past->age_max_seconds.v + SLACK_S + (double)slack / 1e9;
 }
 
 /* The only line that names a failed queue pair, and a failure, has the time of that. */
@@ -88,13 +92,14 @@ static void date_failure(struct rd_qp_views *views, size_t i, const struct rd_kr
 {
 	struct rd_qp_past past = *views->v[i].past;
 	double ago = mono_ns > line->time_ns ? (double)(mono_ns - line->time_ns) / 1e9 : 0;
+	double off = (double)mono_ns * DRIFT_PPM / 1e15; /* seconds */
 
 	if (!rd_qp_has_failed(&views->res->qps[i]) || past.age_kind == RD_AGE_EXACT || past.moved_by_call ||
 	    !strcasestr(line->text, "err") || (past.age_seconds.known == RD_OK && ago + SLACK_S < past.age_seconds.v))
 		return;
-	past.age_kind = RD_AGE_EXACT;
-	RD_SET(past.age_seconds, ago);
-	RD_SET(past.age_max_seconds, ago);
+	past.age_kind = off > SLACK_S ? RD_AGE_INTERVAL : RD_AGE_EXACT;
+	RD_SET(past.age_seconds, off > SLACK_S ? (ago > off ? ago - off : 0) : ago);
+	RD_SET(past.age_max_seconds, off > SLACK_S ? ago + off : ago);
 	rd_qp_views_set_past(views, i, &past);
 }
 

@@ -490,7 +490,8 @@ void rd_qp_track_keep(struct rd_qp_track *track, const struct rd_qp_views *views
 		if (!q)
 			continue;
 		q->cause = views->v[i].verdict->cause;
-		if (views->v[i].verdict->retried > q->retried) {
+		/* Not 0: the device retransmitted since the sample before. */
+		if (views->v[i].verdict->retried) {
 			q->retried = views->v[i].verdict->retried;
 			q->retried_ns = q->sample_ns;
 		}

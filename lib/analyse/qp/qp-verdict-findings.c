@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "analyse/qp/qp-verdict-priv.h"
 #include "analyse/qp/qp-verdict.h"
+#include "analyse/qp/qp.h"
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -116,6 +118,15 @@ static size_t list_suspects(const struct rd_qp_views *views, const bool *chosen,
 	return n;
 }
 
+/* Whether what the device counted may be of this one, though it is not in the lists: its packets are unknown, or it failed since the
+ * sample before. */
+static bool may_be_meant(const struct rd_qp *qp, const struct rd_qp_past *past)
+{
+	if (!rd_qp_can_retransmit(qp) || qp->state.known != RD_OK)
+		return false;
+	return qp->state.v == RD_QPS_RTS ? past->psn_per_second.known != RD_OK : past->fresh && rd_qp_has_failed(qp);
+}
+
 /* What cannot be attributed to one queue pair. */
 static void judge_note(const struct rd_qp_views *views, const bool *chosen, const struct range *range,
 		       struct rd_findings *findings)
@@ -125,8 +136,8 @@ static void judge_note(const struct rd_qp_views *views, const bool *chosen, cons
 				      .title = "device retransmits, or loses packets",
 				      .why = kinds[RD_QPV_SLOW].why };
 	_cleanup_buf_ struct rd_buf which = { 0 };
+	size_t n, unknown = 0;
 	bool any = false;
-	size_t n;
 
 	if (!views->notes || !views->notes[range->dev].why)
 		return;
@@ -137,6 +148,11 @@ static void judge_note(const struct rd_qp_views *views, const bool *chosen, cons
 	n += list_suspects(views, chosen, range, true, &any, &which);
 	if (!any)
 		return;
+	for (size_t i = range->from; i < range->to; i++)
+		unknown += may_be_meant(&views->res->qps[i], views->v[i].past);
+	if (unknown)
+		rd_buf_printf(&which, "; %zu more, whose packets are unknown", unknown);
+	n += unknown;
 	finding.subject = rd_text(n == 1 ? "%s, a queue pair" : "%s, one of %zu queue pairs",
 				  views->res->devs[range->dev].name, n);
 	finding.observed = rd_text("%s%s", views->notes[range->dev].why, which.data);

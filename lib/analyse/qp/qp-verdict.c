@@ -413,6 +413,7 @@ static enum rd_qp_advice note_device(const struct rd_qp_judging *j, int dev, cha
 	unsigned long long retries = rd_qp_since(j, dev, RD_QPC_RETRIES), got = rd_qp_since(j, dev, RD_QPC_RNR);
 	unsigned long long sent = rd_qp_since(j, dev, RD_QPC_RNR_SENT);
 	const char *ibdev = j->res->devs[dev].name;
+	size_t silent = count_silent(j, dev);
 	double s = j->opts->seconds;
 
 	if (device->moving && loss.kind != RD_QP_LOSS_NONE && loss.kind != RD_QP_LOSS_UNORDERED && loss.packets) {
@@ -424,9 +425,12 @@ static enum rd_qp_advice note_device(const struct rd_qp_judging *j, int dev, cha
 			       got, s);
 	else if (!device->moving && device->waiting && sent > 1)
 		*why = rd_text("%s sent %llu RNR NAKs in %.1f s, without progress (device-wide)", ibdev, sent, s);
-	else if (retries > 1 && count_silent(j, dev))
+	else if (retries > 1 && silent && !(device->senders && silent == 1)) {
+		/* A single one beside others with packets has its verdict: it was, or it cannot have been. */
 		*why = rd_text("%s retransmitted %llu times in %.1f s, for those without packets (device-wide)", ibdev,
 			       retries, s);
+		return RD_QP_DO_PEER;
+	}
 	return got > 1 ? RD_QP_DO_RNR : sent > 1 ? RD_QP_DO_POST : RD_QP_DO_PEER;
 }
 
