@@ -91,7 +91,8 @@ test_busy_process() {
 	# shellcheck disable=SC2046 # words
 	trace busy $(backend)
 	"$FAULT" cq-entries "${FAULT_ARGS[@]}" --again >/dev/null &
-	until_true 300 grep -q "not read: the state of the host" "$W/busy.json"
+	# How fast it fails, and so whether facts are left unread for itself, depends on the machine.
+	until_true 300 eval '[ "$(wc -l <"$W/busy.json")" -gt 100 ]'
 	while read -r name cause; do
 		fault "$name"
 		soon_true_of "$W/busy.json" "$ran" ".cause_id == \"$cause\""
