@@ -70,7 +70,7 @@ test_user_stack() {
 test_user_stack_that_kills() {
 	only 6.12 7.x
 	LD_PRELOAD=$PWD/build/tests/vm/libdw-fault.so "$R" trace-errno --json --user-stack -- \
-		sh -c '"$FAIL" write2 --dev rxe0 --repeat 40 >&2' >"$W/fault.json"
+		sh -c '"$FAIL" write2 --dev rxe0 --repeat 500 >&2' >"$W/fault.json"
 	true_of "$W/fault.json" 'map(select(.user_stack)) | length > 0 and all(.[].user_stack[]; .function == null) and
 		any(.[].user_stack[]; .object | strings | endswith("/verbs-fail"))'
 	tail -1 "$W/fault.json" | jq -c .errors
