@@ -7,14 +7,14 @@
 
 static __always_inline bool below_command(void)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = cfg.read_kernel ? (void *)bpf_get_current_task() : bpf_get_current_task_btf();
 	__u64 i;
 
 	for (i = 0; i < RD_ANCESTORS_SEARCHED; i++) {
-		task = task->real_parent;
+		task = TASK_FIELD(task, real_parent);
 		if (!task)
 			return false;
-		if (task->tgid == command)
+		if (TASK_FIELD(task, tgid) == command)
 			return true;
 	}
 	return false;

@@ -13,28 +13,25 @@
 #define RLIMIT_NOFILE 7
 #define RLIMIT_MEMLOCK 8
 
-/* The calling process. Fields of the task are read through BTF, which is permitted even where programs may not read kernel
- * memory. */
+/* The calling process. */
 static __always_inline void look_at_process(struct rd_rec_moment *m)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct mm_struct *mm = task->mm;
-	struct files_struct *files = task->files;
 
-	m->memlock = task->signal->rlim[RLIMIT_MEMLOCK].rlim_cur;
-	m->nofile = task->signal->rlim[RLIMIT_NOFILE].rlim_cur;
-	m->user_ns_level = task->cred->user_ns->level;
-	m->net_ns = task->nsproxy->net_ns->ns.inum;
+	m->memlock = TASK_FIELD(task, signal, rlim[RLIMIT_MEMLOCK].rlim_cur);
+	m->nofile = TASK_FIELD(task, signal, rlim[RLIMIT_NOFILE].rlim_cur);
+	m->user_ns_level = TASK_FIELD(task, cred, user_ns, level);
+	m->net_ns = TASK_FIELD(task, nsproxy, net_ns, ns.inum);
 	m->known = RD_MOMENT_LIMITS | RD_MOMENT_NET;
-	if (cfg.read_kernel && !bpf_core_read(&m->caps, sizeof(m->caps), &task->cred->cap_effective))
+	if (cfg.read_kernel && !BPF_CORE_READ_INTO(&m->caps, task, cred, cap_effective))
 		m->known |= RD_MOMENT_CREDS;
-	if (mm) {
-		m->pinned = mm->pinned_vm.counter;
-		m->locked = mm->locked_vm;
+	if (TASK_FIELD(task, mm)) {
+		m->pinned = TASK_FIELD(task, mm, pinned_vm.counter);
+		m->locked = TASK_FIELD(task, mm, locked_vm);
 		m->known |= RD_MOMENT_MEMORY;
 	}
-	if (files) {
-		m->next_fd = files->next_fd;
+	if (TASK_FIELD(task, files)) {
+		m->next_fd = TASK_FIELD(task, files, next_fd);
 		m->known |= RD_MOMENT_FILES;
 	}
 }
@@ -44,8 +41,8 @@ static __always_inline __u64 mappings_of(struct task_struct *task)
 {
 	__u64 root = 0;
 
-	if (cfg.read_kernel && task->mm && bpf_core_type_exists(struct maple_tree))
-		bpf_core_read(&root, sizeof(root), &task->mm->mm_mt.ma_root);
+	if (cfg.read_kernel && bpf_core_type_exists(struct maple_tree))
+		BPF_CORE_READ_INTO(&root, task, mm, mm_mt.ma_root);
 	return root;
 }
 
@@ -94,7 +91,7 @@ GLOBAL int look_at_fd(struct thread *t, __u32 place)
 		return 0;
 	m = &t->moment;
 	fd = value_of(t, place, 4);
-	if (fd == RD_NO_VALUE || (__s32)fd < 0 || bpf_core_read(&fdt, sizeof(fdt), &task->files->fdt) ||
+	if (fd == RD_NO_VALUE || (__s32)fd < 0 || BPF_CORE_READ_INTO(&fdt, task, files, fdt) ||
 	    bpf_core_read(&max, sizeof(max), &fdt->max_fds) || bpf_core_read(&table, sizeof(table), &fdt->fd))
 		return 0;
 	if (fd < max && bpf_probe_read_kernel(&file, sizeof(file), table + fd))

@@ -44,7 +44,7 @@ static __always_inline __u32 number_of(struct task_struct *task)
 {
 	struct upid number = {};
 
-	if (task->thread_pid->level < own_depth)
+	if (BPF_CORE_READ(task, thread_pid, level) < own_depth)
 		return 0;
 	read_number(task, own_depth, &number);
 	return (__u64)number.ns == own_namespace ? number.nr : 0;
@@ -62,7 +62,7 @@ static __always_inline void read_pids(bool read_kernel, __u64 ns_dev, __u64 ns_i
 	} else if (read_kernel) {
 		struct task_struct *task = bpf_get_current_task_btf();
 
-		*pid = number_of(task->group_leader);
+		*pid = number_of(BPF_CORE_READ(task, group_leader));
 		*tid = number_of(task);
 	} else {
 		bpf_get_ns_current_pid_tgid(ns_dev, ns_ino, &ns, sizeof(ns));
