@@ -181,12 +181,80 @@ static void a_job_that_pauses_loses_nothing(void **state)
 	end(&host);
 }
 
+static void silence(struct host *host, int seconds, struct rd_findings *findings)
+{
+	moved(host, 0, 0);
+	for (int i = 0; i < seconds; i++)
+		remarks_of(host, findings);
+}
+
+/* 34 s is the shortest time that NCCL's timers take to report a dead path. */
+static void a_takeover_after_silence_is_told(void **state)
+{
+	struct rd_findings findings = { 0 };
+	struct host host;
+
+	(void)state;
+	begin_loaded(&host, 0);
+	silence(&host, 34, &findings);
+	assert_int_equal(findings.n, 0);
+	moved(&host, 1, 1250000000);
+	assert_int_equal(remarks_of(&host, &findings), 1);
+	assert_non_null(strstr(findings.v[0].observed, "mlx5_1/1 took over"));
+	/* Nothing says that the silence was a failure. */
+	assert_int_equal(findings.v[0].severity, RD_SEV_NOTE);
+	assert_int_equal(remarks_of(&host, &findings), 0);
+	rd_findings_deinit(&findings);
+	end(&host);
+}
+
+static void a_takeover_from_a_port_that_is_down_is_told_beside_it(void **state)
+{
+	struct rd_findings findings = { 0 };
+	struct host host;
+
+	(void)state;
+	begin_loaded(&host, 0);
+	strcpy(host.now.states[0].state, "DOWN");
+	silence(&host, 1, &findings);
+	assert_int_equal(findings.n, 1);
+	assert_null(strstr(findings.v[0].observed, "took over"));
+	silence(&host, 34, &findings);
+	assert_int_equal(findings.n, 0);
+	moved(&host, 1, 1250000000);
+	assert_int_equal(remarks_of(&host, &findings), 1);
+	assert_non_null(strstr(findings.v[0].observed, "mlx5_1/1 took over"));
+	assert_int_equal(findings.v[0].severity, RD_SEV_CRITICAL);
+	assert_int_equal(remarks_of(&host, &findings), 0);
+	rd_findings_deinit(&findings);
+	end(&host);
+}
+
+static void what_was_silent_for_longer_than_timers_is_forgotten(void **state)
+{
+	struct rd_findings findings = { 0 };
+	struct host host;
+
+	(void)state;
+	begin_loaded(&host, 0);
+	silence(&host, 200, &findings);
+	moved(&host, 1, 1250000000);
+	assert_int_equal(remarks_of(&host, &findings), 0);
+	rd_findings_deinit(&findings);
+	end(&host);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(data_counters_count_four_octets), TEST(more_than_is_known_gives_no_rate),
-		TEST(both_halves_of_a_sum_are_needed), TEST(a_loss_is_told_once_with_its_heir),
+		TEST(data_counters_count_four_octets),
+		TEST(more_than_is_known_gives_no_rate),
+		TEST(both_halves_of_a_sum_are_needed),
+		TEST(a_loss_is_told_once_with_its_heir),
 		TEST(a_job_that_pauses_loses_nothing),
+		TEST(a_takeover_after_silence_is_told),
+		TEST(a_takeover_from_a_port_that_is_down_is_told_beside_it),
+		TEST(what_was_silent_for_longer_than_timers_is_forgotten),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -291,6 +291,7 @@ void rd_rates_carry(struct rd_rates *rates, const struct rd_counter_set *set, co
 		    const struct rd_counter_set *old_set)
 {
 	rates->intervals = old->intervals;
+	rates->silent_seconds = old->silent_seconds;
 	for (size_t p = 0; p < rates->n; p++)
 		for (size_t o = 0; o < old->n; o++) {
 			if (set->ports[p].port != old_set->ports[o].port ||
@@ -364,21 +365,42 @@ static void update_port(struct rd_port_rate *rate, const struct rd_load_counters
 		RD_SET(rate->rx_share, rate->rx_gbps.v / port->rate_gbps.v);
 }
 
-void rd_rates_update(struct rd_rates *rates, const struct rd_counter_set *set, const struct rd_delta *deltas,
-		     double seconds)
-{
-	if (seconds <= 0)
-		return;
-	for (size_t p = 0; p < rates->n; p++)
-		update_port(&rates->ports[p], &rates->counters[p], set, &set->ports[p], deltas, seconds,
-			    rates->intervals);
-	rates->intervals++;
-}
-
 /* Below this rate a port was idle and had no traffic to lose. */
 #define BUSY_GBPS 0.01
 #define LOST 0.1   /* of the usual rate */
 #define GAINED 0.5 /* of the lost rate */
+
+/* A queue pair with NCCL's timeout 20 and retry_cnt 7 takes 34.4 s to report that its path is dead, or up to four times that (IBTA vol. 1,
+ * 9.7.6.1.3). So long its job may be silent before another port takes its traffic over. */
+#define SILENT_SECONDS 138.0
+
+/* The traffic of all ports in the last interval, and usually. */
+static double total_of_host(const struct rd_rates *rates, double *usual)
+{
+	double now = 0;
+
+	*usual = 0;
+	for (size_t p = 0; p < rates->n; p++) {
+		*usual += rates->ports[p].usual_gbps;
+		now += total_gbps(&rates->ports[p]);
+	}
+	return now;
+}
+
+void rd_rates_update(struct rd_rates *rates, const struct rd_counter_set *set, const struct rd_delta *deltas,
+		     double seconds)
+{
+	double usual, before = total_of_host(rates, &usual);
+	bool silent = rates->intervals > 1 && usual > BUSY_GBPS && before < LOST * usual;
+
+	if (seconds <= 0)
+		return;
+	rates->silent_seconds = silent ? rates->silent_seconds + seconds : 0;
+	for (size_t p = 0; p < rates->n; p++)
+		update_port(&rates->ports[p], &rates->counters[p], set, &set->ports[p], deltas, seconds,
+			    silent && rates->silent_seconds < SILENT_SECONDS ? 0 : rates->intervals);
+	rates->intervals++;
+}
 
 static bool is_active(const struct rd_counter_state *state)
 {
@@ -405,26 +427,25 @@ static uint32_t successor_of(const struct rd_rates *rates, double lost)
 /* Whether the host as a whole still has traffic. A job that pauses affects all ports alike. */
 static bool has_traffic(const struct rd_rates *rates)
 {
-	double usual = 0, now = 0;
+	double usual, now = total_of_host(rates, &usual);
 
-	for (size_t p = 0; p < rates->n; p++) {
-		usual += rates->ports[p].usual_gbps;
-		now += total_gbps(&rates->ports[p]);
-	}
 	return rates->n > 1 && now > GAINED * usual;
 }
 
 static void add_lost_finding(const struct rd_rates *rates, const struct rd_counter_set *set,
-			     const struct rd_counter_sample *now, uint32_t port, struct rd_findings *findings)
+			     const struct rd_counter_sample *now, uint32_t port, uint32_t successor,
+			     struct rd_findings *findings)
 {
 	const struct rd_port_rate *rate = &rates->ports[port];
 	const struct rd_counter_state *state = &now->states[port];
 	bool active = is_active(state);
-	uint32_t successor = successor_of(rates, rate->usual_gbps - total_gbps(rate));
 	char label[80], to[80] = "";
 	struct rd_finding finding = {
 		.id = "traffic-lost",
-		.severity = active ? RD_SEV_WARNING : RD_SEV_CRITICAL,
+		/* After a pause, a job may use other ports than before it. */
+		.severity = !active		      ? RD_SEV_CRITICAL :
+			    rates->silent_seconds > 0 ? RD_SEV_NOTE :
+							RD_SEV_WARNING,
 		.title = active ? "traffic on the port stopped" : "port went down and its traffic stopped",
 		.why = "a job that loads all NICs evenly is slowed down to the remaining bandwidth",
 	};
@@ -456,8 +477,11 @@ void rd_rates_findings(struct rd_rates *rates, const struct rd_counter_set *set,
 			    (rate->usual_gbps > BUSY_GBPS && total_gbps(rate) < LOST * rate->usual_gbps) &&
 			    (others || !is_active(&now->states[p]));
 
-		if (lost && !rate->lost)
-			add_lost_finding(rates, set, now, p, findings);
+		uint32_t successor = lost ? successor_of(rates, rate->usual_gbps - total_gbps(rate)) : NONE;
+
+		if (lost && (!rate->lost || (successor != NONE && !rate->replaced)))
+			add_lost_finding(rates, set, now, p, successor, findings);
 		rate->lost = lost || (rate->lost && total_gbps(rate) < BUSY_GBPS);
+		rate->replaced = rate->lost && (rate->replaced || successor != NONE);
 	}
 }

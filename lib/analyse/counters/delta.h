@@ -56,8 +56,8 @@ void rd_rates_update(struct rd_rates *rates, const struct rd_counter_set *set, c
 
 /*
  * Reports ports that carried traffic until this interval and carry (nearly) none now, if the host as a whole still has traffic
- * or the port is no longer active, and the port that took the traffic over. Each loss is reported once. Call it after
- * rd_rates_update.
+ * or the port is no longer active, and the port that took the traffic over, at once or after all were silent for as long as queue
+ * pairs retry. Each loss is reported once, and once more when another port takes over. Call it after rd_rates_update.
  */
 void rd_rates_findings(struct rd_rates *rates, const struct rd_counter_set *set, const struct rd_counter_sample *now,
 		       struct rd_findings *findings);

@@ -230,6 +230,7 @@ struct rd_port_rate {
 	const struct rd_counter *counted_by;
 	double usual_gbps; /* both directions, average of recent intervals without this one; 0: none yet */
 	bool lost;	   /* reported as having lost its traffic, which has not come back yet */
+	bool replaced;	   /* the port that took it over was reported, too */
 };
 
 /* Rates of all ports of a set; see analyse/counters/delta.h. */
@@ -238,6 +239,7 @@ struct rd_rates {
 	size_t n;
 	struct rd_load_counters *counters; /* which counters to use; as many */
 	unsigned intervals;		   /* so far */
+	double silent_seconds; /* how long no port had traffic before this interval, if some had it before that; 0: some had */
 };
 
 #endif
