@@ -597,6 +597,73 @@ static void loss_is_over_only_once_packets_show_it(void **state)
 	host_deinit(&h);
 }
 
+/* Where packets are not counted, and the list is not complete, time tells that a loss is over. */
+static void loss_ends_where_packets_are_not_counted(void **state)
+{
+	struct rd_qp_doubt doubts[2] = { 0 };
+	struct host h;
+
+	(void)state;
+	busy(&h, 20);
+	h.judge.doubts = doubts;
+	h.judge.seconds = 2;
+	h.since[0].v[RD_QPC_SENT].known = h.since[0].v[RD_QPC_GOT].known = RD_ABSENT;
+	RD_SET(h.since[0].v[RD_QPC_NAKS], 5);
+	judge(&h);
+	is(h.v[0].verdict, "slow", "12 % of packets");
+	h.judge.seconds = 1;
+	h.since[0].v[RD_QPC_NAKS].v = 0;
+	RD_SET(h.devs[0].used[RD_RES_QP], 2);
+	h.devs[0].listed[RD_RES_QP] = 1;
+	judge(&h);
+	is(h.v[0].verdict, "cannot-tell", "too few to show that a loss is over");
+	judge(&h);
+	is(h.v[0].verdict, "ok", "20 packets per second");
+	host_deinit(&h);
+}
+
+/* One that its program closed since the sample before can have lost the packets, too. */
+static void one_that_was_closed_may_be_meant(void **state)
+{
+	struct host h;
+	struct rd_qp *closed;
+
+	(void)state;
+	busy(&h, 1000);
+	RD_SET(h.since[0].v[RD_QPC_NAKS], 30);
+	judge(&h);
+	is(h.v[0].verdict, "slow", "3.0 %");
+	closed = put(&h, 18, RD_QPS_ERR);
+	past_of(&h, closed)->moved_by_call = past_of(&h, closed)->fresh = true;
+	judge(&h);
+	is(h.v[0].verdict, "cannot-tell", "of this or another");
+	past_of(&h, closed)->fresh = false;
+	judge(&h);
+	is(h.v[0].verdict, "slow", "3.0 %");
+	host_deinit(&h);
+}
+
+/* One in RTR sends nothing that could be retransmitted. */
+static void receivers_are_not_meant_by_what_requesters_lose(void **state)
+{
+	struct host h;
+
+	(void)state;
+	busy(&h, 1000);
+	put(&h, 18, RD_QPS_RTS);
+	put(&h, 19, RD_QPS_RTR);
+	RD_SET(h.past[1].psn_per_second, 1000);
+	RD_SET(h.past[2].psn_per_second, 1000);
+	RD_SET(h.since[0].v[RD_QPC_NAKS], 30);
+	RD_SET(h.since[0].v[RD_QPC_OUT_OF_ORDER], 2); /* not enough to judge: 19 cannot tell */
+	RD_SET(h.since[0].v[RD_QPC_GOT], 300);
+	judge(&h);
+	is(h.v[2].verdict, "cannot-tell", "too few to judge");
+	assert_int_equal(count_findings(&h, "qps-retransmit", "; with packets: qpn 17, 18"), 1);
+	assert_int_equal(count_findings(&h, "qps-retransmit", "19"), 0);
+	host_deinit(&h);
+}
+
 /* Healthy: a program that computes between transfers. Its rate is mentioned, and decides nothing. */
 static void a_rate_that_fell(void **state)
 {
@@ -640,6 +707,9 @@ int main(void)
 		TEST(none_of_several),
 		TEST(between_two_retransmissions),
 		TEST(loss_is_over_only_once_packets_show_it),
+		TEST(loss_ends_where_packets_are_not_counted),
+		TEST(one_that_was_closed_may_be_meant),
+		TEST(receivers_are_not_meant_by_what_requesters_lose),
 		TEST(a_rate_that_fell),
 	};
 

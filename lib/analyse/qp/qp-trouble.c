@@ -540,6 +540,7 @@ void rd_qp_judge_trouble(const struct rd_qp_judging *j, const struct rd_qp_one *
 	found = trouble_of(j, one);
 	if (!found.text)
 		return;
+	one->verdict->trouble = true;
 	if (found.cut && can_be_cut_off(qp))
 		rd_qp_set(j, one, RD_QPV_CUT_OFF, found.advice, "%s; %s", found.text, one->verdict->why);
 	else

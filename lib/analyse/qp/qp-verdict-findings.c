@@ -102,6 +102,8 @@ static size_t list_suspects(const struct rd_qp_views *views, const bool *chosen,
 	for (size_t i = range->from; i < range->to; i++) {
 		const struct rd_qp_past *past = views->v[i].past;
 
+		if (views->notes[range->dev].of_requester && views->res->qps[i].state.v == RD_QPS_RTR)
+			continue;
 		if (views->v[i].verdict->kind != RD_QPV_CANNOT_TELL || past->psn_per_second.known != RD_OK ||
 		    (past->psn_per_second.v > 0) != moving)
 			continue;

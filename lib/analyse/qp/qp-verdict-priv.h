@@ -7,11 +7,11 @@
 
 /* Of one device, between the two samples. */
 struct rd_qp_device {
-	size_t failed;	  /* queue pairs that entered ERR */
-	size_t stalled;	  /* queue pairs in RTS that can retransmit: those without packets */
-	size_t senders;	  /* the same, with packets */
-	size_t moving;	  /* connected queue pairs with packets, in RTR or RTS; UC, too */
-	size_t unclear;	  /* connected queue pairs in RTS whose progress is unknown */
+	size_t failed;	/* queue pairs that entered ERR */
+	size_t stalled; /* queue pairs in RTS that can retransmit: those without packets */
+	size_t senders; /* the same, with packets */
+	size_t moving;	/* connected queue pairs with packets, in RTR or RTS; UC, too */
+	size_t unclear; /* connected queue pairs whose progress is unknown: in RTS, or moved from there to ERR by a call */
 	size_t waiting;	  /* connected queue pairs in RTR or RTS without packets, UC, too */
 	size_t unrelated; /* others that may receive packets: UD and raw packet queue pairs of programs */
 	size_t unlisted;  /* queue pairs that the kernel counts, but does not list, or no longer has */

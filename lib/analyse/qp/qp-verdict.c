@@ -47,17 +47,19 @@ uint64_t rd_qp_since(const struct rd_qp_judging *j, int dev, enum rd_qp_count wh
 	return is_counted(j, dev, what) ? j->opts->since[dev].v[what].v : 0;
 }
 
+/* Whether it is known what all queue pairs of the device transferred. */
+static bool lists_all_packets(const struct rd_qp_judging *j, int dev)
+{
+	return !j->devices[dev].unclear && !j->devices[dev].unlisted && !rd_res_dev_hides_qps(&j->res->devs[dev]);
+}
+
 /* Packets that the device sent or received; 0: unknown. Without such a counter, what the queue pairs in the list transferred, if
  * the list is complete. */
 static uint64_t packets_of(const struct rd_qp_judging *j, int dev, enum rd_qp_count what)
 {
-	const struct rd_qp_device *device = &j->devices[dev];
-
 	if (is_counted(j, dev, what))
 		return rd_qp_since(j, dev, what);
-	if (device->unclear || device->unlisted || rd_res_dev_hides_qps(&j->res->devs[dev]))
-		return 0;
-	return (uint64_t)device->packets;
+	return lists_all_packets(j, dev) ? (uint64_t)j->devices[dev].packets : 0;
 }
 
 /* Packets behind one that found no receive work request are out of sequence: that is one NAK for each RNR NAK. */
@@ -123,6 +125,7 @@ static void keep_doubts(const struct rd_qp_judging *j)
 	for (size_t d = 0; j->opts->doubts && d < j->res->n_devs; d++) {
 		struct rd_qp_doubt *doubt = &j->opts->doubts[d];
 		struct rd_qp_loss loss = loss_of(j, (int)d, true);
+		enum rd_qp_count what = is_of_requester(doubt->loss.kind) ? RD_QPC_SENT : RD_QPC_GOT;
 
 		if (loss.kind == RD_QP_LOSS_NONE)
 			loss = suspected_loss(j, (int)d, true);
@@ -130,8 +133,12 @@ static void keep_doubts(const struct rd_qp_judging *j)
 			*doubt = (struct rd_qp_doubt){ .loss = loss };
 			continue;
 		}
-		doubt->packets += packets_of(j, (int)d, is_of_requester(doubt->loss.kind) ? RD_QPC_SENT : RD_QPC_GOT);
-		if ((double)doubt->packets * (double)doubt->loss.events >= EXPECTED_SURE * (double)doubt->loss.packets)
+		doubt->packets += packets_of(j, (int)d, what);
+		/* Where they are not counted, time stands for them. */
+		if (!is_counted(j, (int)d, what) && !lists_all_packets(j, (int)d))
+			doubt->seconds += j->opts->seconds;
+		if ((double)doubt->packets * (double)doubt->loss.events >= EXPECTED_SURE * (double)doubt->loss.packets ||
+		    doubt->seconds * (double)doubt->loss.events >= EXPECTED_SURE * doubt->loss.seconds)
 			*doubt = (struct rd_qp_doubt){ 0 };
 	}
 }
@@ -140,7 +147,7 @@ static struct rd_qp_loss loss_before(const struct rd_qp_judging *j, int dev, boo
 {
 	const struct rd_qp_doubt *doubt = j->opts->doubts ? &j->opts->doubts[dev] : NULL;
 
-	if (!doubt || !doubt->packets || (!requester && is_of_requester(doubt->loss.kind)))
+	if (!doubt || (!doubt->packets && doubt->seconds <= 0) || (!requester && is_of_requester(doubt->loss.kind)))
 		return (struct rd_qp_loss){ 0 };
 	return doubt->loss;
 }
@@ -406,7 +413,7 @@ static bool can_time_out(const struct rd_qp_judging *j, const struct rd_qp_one *
 	return !giveup.ack_for_ever && timeouts <= most + 1 && timeouts + 1 >= most / 4;
 }
 
-static enum rd_qp_advice note_device(const struct rd_qp_judging *j, int dev, char **why)
+static enum rd_qp_advice note_device(const struct rd_qp_judging *j, int dev, struct rd_qp_note *note)
 {
 	const struct rd_qp_device *device = &j->devices[dev];
 	struct rd_qp_loss loss = loss_of(j, dev, true);
@@ -416,29 +423,35 @@ static enum rd_qp_advice note_device(const struct rd_qp_judging *j, int dev, cha
 	size_t silent = count_silent(j, dev);
 	double s = j->opts->seconds;
 
+	note->of_requester = true;
 	if (device->moving && loss.kind != RD_QP_LOSS_NONE && loss.kind != RD_QP_LOSS_UNORDERED && loss.packets) {
-		*why = loss_text(j, dev, &loss);
+		note->why = loss_text(j, dev, &loss);
+		note->of_requester = is_of_requester(loss.kind);
 		return advice_of(&loss);
 	}
-	if (!device->senders && device->stalled && got > 1)
-		*why = rd_text("%s received %llu RNR NAKs in %.1f s, for those without packets (device-wide)", ibdev,
-			       got, s);
-	else if (!device->moving && device->waiting && sent > 1)
-		*why = rd_text("%s sent %llu RNR NAKs in %.1f s, without progress (device-wide)", ibdev, sent, s);
-	else if (retries > 1 && silent && !(device->senders && silent == 1)) {
-		/* A single one beside others with packets has its verdict: it was, or it cannot have been. */
-		*why = rd_text("%s retransmitted %llu times in %.1f s, for those without packets (device-wide)", ibdev,
-			       retries, s);
-		return RD_QP_DO_PEER;
+	if (!device->senders && device->stalled && got > 1) {
+		note->why = rd_text("%s received %llu RNR NAKs in %.1f s, for those without packets (device-wide)",
+				    ibdev, got, s);
+		return RD_QP_DO_RNR;
 	}
-	return got > 1 ? RD_QP_DO_RNR : sent > 1 ? RD_QP_DO_POST : RD_QP_DO_PEER;
+	if (!device->moving && device->waiting && sent > 1) {
+		note->why = rd_text("%s sent %llu RNR NAKs in %.1f s, without progress (device-wide)", ibdev, sent, s);
+		note->of_requester = false;
+		return got > 1 ? RD_QP_DO_RNR : RD_QP_DO_POST;
+	}
+	/* A single one beside others with packets has its verdict: it was, or it cannot have been. */
+	note->retries = retries > 1 && silent && !(device->senders && silent == 1);
+	if (note->retries)
+		note->why = rd_text("%s retransmitted %llu times in %.1f s, for those without packets (device-wide)",
+				    ibdev, retries, s);
+	return RD_QP_DO_PEER;
 }
 
 static void note_devices(const struct rd_qp_judging *j)
 {
 	for (size_t d = 0; d < j->res->n_devs; d++) {
 		struct rd_qp_note note = { 0 };
-		enum rd_qp_advice advice = note_device(j, (int)d, &note.why);
+		enum rd_qp_advice advice = note_device(j, (int)d, &note);
 
 		if (!note.why)
 			continue;
@@ -771,8 +784,8 @@ static void count_qp(const struct rd_qp_judging *j, const struct rd_qp *qp, cons
 	struct rd_qp_device *device = &j->devices[qp->dev];
 	bool moving = rd_qp_is_moving(j, qp, past), rts = qp->state.v == RD_QPS_RTS;
 
-	if (qp->state.v == RD_QPS_ERR && past->fresh && !past->moved_by_call)
-		device->failed++;
+	if (qp->state.v == RD_QPS_ERR && past->fresh)
+		++*(past->moved_by_call ? &device->unclear : &device->failed);
 	if (!rts && qp->state.v != RD_QPS_RTR)
 		return;
 	if (!rd_qp_is_connected_type(qp)) {

@@ -33,6 +33,7 @@ struct rd_qp_loss {
 struct rd_qp_doubt {
 	struct rd_qp_loss loss;
 	uint64_t packets; /* that flowed since, without loss */
+	double seconds;	  /* since then, in which none were counted */
 };
 
 struct rd_qp_judge {

@@ -36,6 +36,7 @@ struct rd_qp_verdict {
 	enum rd_qp_verdict_kind kind;
 	enum rd_qp_cause cause; /* from the counters of its device when it failed */
 	uint32_t retried;	/* retransmissions after its last packet that no other queue pair can be the cause of */
+	bool trouble;		/* its port, GID, neighbour or remote QP is known to be wrong */
 	const char *fix;	/* the next step; static, or owned by the views. NULL: not judged */
 	const char *why;	/* owned by the views; NULL: not judged */
 };
@@ -91,7 +92,9 @@ struct rd_qp_view {
 
 /* What a device counted that one of its queue pairs caused, not known which. */
 struct rd_qp_note {
-	char *why, *fix; /* owned; NULL: nothing, or unknown */
+	char *why, *fix;   /* owned; NULL: nothing, or unknown */
+	bool retries;	   /* retransmissions of queue pairs without packets */
+	bool of_requester; /* one in RTR cannot be meant: it sends nothing */
 };
 
 struct rd_qp_views {
