@@ -195,6 +195,8 @@ static void every_driver_has_its_words(void **state)
 	const struct moved rxe[] = { { "retry_exceeded_err", H, 1 }, { "completer_retry_err", H, 7 }, { 0 } };
 	const struct moved rxe_rnr[] = { { "rcvd_rnr_err", H, 3 }, { "retry_rnr_exceeded_err", H, 1 }, { 0 } };
 	const struct moved rxe_loss[] = { { "rcvd_seq_err", H, 3 }, { 0 } };
+	const struct moved both_ways[] = { { "packet_seq_err", H, 30 }, { "out_of_buffer", H, 90 }, { 0 } };
+	const struct moved one_way[] = { { "out_of_sequence", H, 30 }, { "out_of_buffer", H, 90 }, { 0 } };
 	const struct moved rxe_mtu[] = { { "send_err", H, 52810 }, { 0 } };
 	const struct moved irdma[] = { { "RNR received", H, 3 }, { 0 } };
 	const struct moved irdma_loss[] = { { "Rcvd Out of order packets", H, 3 }, { 0 } };
@@ -208,6 +210,9 @@ static void every_driver_has_its_words(void **state)
 	expect("rxe", ETH, 10, rxe, "peer-gone");
 	expect("rxe", ETH, 10, rxe_rnr, "rnr-exceeded");
 	expect("rxe", ETH, 10, rxe_loss, "packet-loss");
+	/* RNR NAKs of what this host receives explain no loss of what it sends. */
+	expect("mlx5", ETH, 10, both_ways, "receiver-not-ready packet-loss");
+	expect("mlx5", ETH, 10, one_way, "receiver-not-ready");
 	expect("rxe", ETH, 10, rxe_mtu, "not-sent");
 	expect("irdma", ETH, 10, irdma, "receiver-not-ready");
 	expect("irdma", ETH, 10, irdma_loss, "packet-loss");

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyse/shared/meaning.h"
 #include "base/fix.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -166,6 +167,19 @@ static void take_load(struct rd_moved *moved, const struct rd_counter *counter, 
 		moved->bytes_of[priority] += delta;
 }
 
+/* What one direction loses says nothing about RNR NAKs of the other. */
+static void add_side(struct rd_moved *moved, const struct rd_counter *counter, enum rd_topic topic, uint64_t delta)
+{
+	enum rd_topic of = counter->about->topic;
+	bool requester = of == RD_TOPIC_RNR_GOT || of == RD_TOPIC_REPLY_LOST || rd_counts_requests(counter->name);
+	uint64_t *side = topic == RD_TOPIC_RNR	? &moved->naks[requester] :
+			 topic == RD_TOPIC_LOST ? &moved->gaps[requester] :
+						  NULL;
+
+	if (side && *side < delta)
+		*side = delta;
+}
+
 static void take_one(struct rd_moved *moved, const struct rd_counter *counter, uint32_t index,
 		     const struct rd_delta *delta)
 {
@@ -183,6 +197,7 @@ static void take_one(struct rd_moved *moved, const struct rd_counter *counter, u
 		counter->about->topic == RD_TOPIC_REPLY_LOST ? RD_TOPIC_LOST :
 							       counter->about->topic;
 	add_evidence(&moved->topics[topic], index, delta);
+	add_side(moved, counter, topic, delta->v);
 	priority = topic == RD_TOPIC_PAUSE_SENT || topic == RD_TOPIC_PAUSE_GOT ? rd_priority_of(counter->name) : -1;
 	if (priority >= 0)
 		moved->pause_of[priority] += delta->v;
@@ -534,7 +549,7 @@ static void judge_transport(const struct rd_counted *now, const struct rd_moved 
 		timeout.confidence = RD_CONFIDENCE_LOW;
 	if (gaps > 2 * naks)
 		rnr.confidence = RD_CONFIDENCE_MEDIUM;
-	if (gaps > naks || resent)
+	if (moved->gaps[0] > moved->naks[0] || moved->gaps[1] > moved->naks[1] || resent)
 		add_cause(causes, moved, RD_CAUSE_LOSS, deltas_text(now, moved, RD_TOPIC_LOST, RD_TOPIC_RETRANSMITTED),
 			  RD_TOPIC_LOST, RD_TOPIC_RETRANSMITTED, 0);
 	if (most(moved, RD_TOPIC_TIMEOUT) && !most(moved, RD_TOPIC_RETRIES))

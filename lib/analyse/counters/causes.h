@@ -68,9 +68,10 @@ struct rd_moved {
 		uint64_t most; /* the largest delta: several counters may count the same events */
 		struct rd_evidence evidence[8];
 		size_t n;
-	} topics[RD_TOPICS];		  /* see judged_as */
-	uint64_t bits_in;		  /* received; 0: unknown */
-	uint64_t words_out;		  /* sent, if counted in units of 4 octets */
+	} topics[RD_TOPICS];	   /* see judged_as */
+	uint64_t gaps[2], naks[2]; /* packets lost, RNR NAKs: of responders, of requesters; each the largest delta */
+	uint64_t bits_in;	   /* received; 0: unknown */
+	uint64_t words_out;	   /* sent, if counted in units of 4 octets */
 	uint64_t packets_in, packets_out; /* 0: unknown */
 	uint64_t pause_of[8];		  /* frames, both directions, by priority */
 	uint64_t bytes_of[8];		  /* both directions */

@@ -5,19 +5,6 @@
 
 #include "base/memory.h"
 
-/* Counters of topic "lost" that a requester counts; others are those of a responder. */
-static bool is_of_requester(const char *name)
-{
-	static const char *const names[] = { "packet_seq_err", "rcvd_seq_err",	    "requester_oos_nak",
-					     "SeqNak",	       "seq_err_naks_rcvd", "seq_naks",
-					     "sq_num_oos",     "req_rx_pkt_seq_err" };
-
-	for (size_t i = 0; i < RD_ARRAY_SIZE(names); i++)
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	return false;
-}
-
 /* Those without a topic of their own; a retrained link (topic "link-down") did not go down. */
 static enum rd_qp_count count_by_name(const char *name)
 {
@@ -43,7 +30,7 @@ static enum rd_qp_count count_of(enum rd_topic topic, const char *name)
 	case RD_TOPIC_RNR:
 		return RD_QPC_RNR_SENT;
 	case RD_TOPIC_LOST:
-		return is_of_requester(name) ? RD_QPC_NAKS : RD_QPC_OUT_OF_ORDER;
+		return rd_counts_requests(name) ? RD_QPC_NAKS : RD_QPC_OUT_OF_ORDER;
 	case RD_TOPIC_PACKETS_SENT:
 		return RD_QPC_SENT;
 	case RD_TOPIC_PACKETS_GOT:

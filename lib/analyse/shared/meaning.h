@@ -38,4 +38,7 @@ const struct rd_meaning *rd_meaning_find(const struct rd_meanings *meanings, con
  */
 void rd_meanings_apply(const struct rd_meanings *meanings, struct rd_counter_set *set);
 
+/* Whether a counter of topic "lost" is one of requesters; others are of responders. */
+bool rd_counts_requests(const char *name);
+
 #endif
