@@ -93,6 +93,8 @@ static int qp_run(struct rd_ctx *ctx, int argc, char **argv)
 		return qp_show_timeouts(ctx, &opts->ask);
 	if (opts->live)
 		return qp_live(ctx);
+	if (opts->failover)
+		return qp_failover(ctx);
 	if (is_repeated(opts))
 		return qp_repeat(ctx);
 	if (opts->trace)
@@ -217,6 +219,8 @@ static const struct rd_opt qp_options[] = {
 	  RD_NUMBER_FIELD(qp_opts, ask.values.min_rnr_timer, 0, 31) },
 	{ "entropy", 0, "N", "estimate the spread of RoCE v2 flows over N equal-cost links",
 	  RD_NUMBER(qp_opts, ask.links, 2, LINKS_MAX) },
+	{ "failover", 0, NULL, "show what processes fail over with; with -i: events when a NIC fails",
+	  RD_FLAG(qp_opts, failover) },
 	{ "summary", 0, NULL, "show QPs, CQs, MRs ... in use, their limits, and their owners",
 	  RD_FLAG(qp_opts, summary) },
 	{ "stuck", 0, "SECONDS", "treat queue pairs in INIT or RTR for SECONDS as stuck (default 10)",
@@ -239,7 +243,8 @@ static const struct rd_opt_rule rules[] = {
 	{ RD_EXCLUDES, "openmetrics textfile", "trace live interval count", "metrics describe a single sample" },
 	{ RD_EXCLUDES, "live", "json" },
 	{ RD_REQUIRES, "timeout retry rnr-retry min-rnr-timer", "timeouts" },
-	{ RD_ONE_OF, "timeouts join entropy" },
+	{ RD_ONE_OF, "timeouts join entropy failover" },
+	{ RD_EXCLUDES, "failover", "by summary live trace fail openmetrics textfile columns raw noheadings" },
 	{ 0 },
 };
 
@@ -260,6 +265,7 @@ const struct rd_cmd rd_cmd_qp_state = {
 		    "  rdmadiag qp-state --by peer\n"
 		    "  rdmadiag qp-state --summary\n"
 		    "  rdmadiag qp-state -i 1 -c 2 --state RTS     do packets flow?\n"
+		    "  rdmadiag qp-state --failover -i 1           what happens when a NIC fails\n"
 		    "  rdmadiag qp-state --trace --json\n"
 		    "  rdmadiag --from host17.tar.zst qp-state --job slurm:4711 --json\n",
 	.metrics = true,

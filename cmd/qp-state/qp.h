@@ -24,7 +24,7 @@ struct qp_ask {
 struct qp_opts {
 	struct rd_qp_filter filter;
 	struct qp_ask ask;
-	bool grouped, summary, fail, trace, live;
+	bool grouped, summary, fail, trace, live, failover;
 	enum rd_qp_by by;
 	double stuck; /* seconds in INIT or RTR; 0: default */
 	struct rd_repeat repeat;
@@ -87,6 +87,9 @@ int qp_show(struct rd_ctx *ctx, struct qp_sample *sample);
 /* -i and --live: return exit codes. */
 int qp_repeat(struct rd_ctx *ctx);
 int qp_live(struct rd_ctx *ctx);
+
+/* --failover: returns the exit code. */
+int qp_failover(struct rd_ctx *ctx);
 
 /* --trace: returns the exit code. */
 int qp_record_events(struct rd_ctx *ctx);

@@ -353,3 +353,26 @@ joined() {
 	[ "$status" -eq 3 ]
 	[[ $output == *"nosuch: "* ]]
 }
+
+@test "--failover: what there is before, and the summary of a watch" {
+	run --separate-stderr qp --failover
+	[ "$status" -eq 1 ]
+	[[ ${lines[0]} == PID*IBDEV*UNUSABLE*PEERS*BACKUP*LEAST* ]]
+	[[ $output == *"one NIC only [failover-no-backup]"* ]]
+	run --separate-stderr qp --failover --json
+	[ "$status" -eq 1 ]
+	jq -e '.schema == "rdmadiag/qp-state-failover/1" and .status == 1 and (.paths | length == 2 and
+		all(.ibdev == "rxe0" and .backup == null and .unusable == 0)) and ([.paths[].peers] | sort) == [null, 1]' <<<"$output"
+	# Nothing moved, and nothing failed, while it was captured.
+	run --separate-stderr qp --failover --json -i 1
+	[ "$status" -eq 0 ]
+	jq -es 'length == 1 and .[0].schema == "rdmadiag/qp-state-failover-summary/1" and .[0].findings == []' <<<"$output"
+	run --separate-stderr qp --failover --pid 1
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"no process has a connected"* ]]
+	for other in --summary "--by pid" --timeouts --fail "-o pid"; do
+		run qp --failover $other
+		[ "$status" -eq 3 ]
+		[[ $output == *"mutually exclusive"* ]]
+	done
+}

@@ -153,6 +153,27 @@ void rd_collect_qp_rates(struct rd_source *src, const struct rd_res *res, struct
 	}
 }
 
+bool rd_collect_port_bytes(struct rd_source *src, const struct rd_res *res, const struct rd_res_port *port, double *ret)
+{
+	static const char counter[] = "/sys/class/infiniband/%s/ports/%u/counters/port_%s_data";
+	static const char statistic[] = "/sys/class/net/%s/statistics/%s_bytes";
+	const char *ibdev = res->devs[port->dev].name;
+	const struct rd_sysfs fs = { .src = src };
+	int64_t sent, got;
+
+	/* In units of four; those of 32 bits stay at their maximum. */
+	if (rd_sysfs_int(&fs, &sent, counter, ibdev, port->num, "xmit") == RD_OK &&
+	    rd_sysfs_int(&fs, &got, counter, ibdev, port->num, "rcv") == RD_OK) {
+		*ret = 4 * ((double)sent + (double)got);
+		return sent != UINT32_MAX && got != UINT32_MAX;
+	}
+	if (!port->netdev || rd_sysfs_int(&fs, &sent, statistic, port->netdev, "tx") != RD_OK ||
+	    rd_sysfs_int(&fs, &got, statistic, port->netdev, "rx") != RD_OK)
+		return false;
+	*ret = (double)sent + (double)got;
+	return true;
+}
+
 #define PORTS_COUNTED 8 /* ports to read per NIC */
 
 /* Counters of packets and links are in hw_counters or, as InfiniBand defines them, in counters. */

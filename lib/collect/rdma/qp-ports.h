@@ -15,6 +15,10 @@ void rd_collect_qp_ports(struct rd_source *src, const struct rd_res *res, bool a
 /* Fills rd_qp_port.rate_gbps. */
 void rd_collect_qp_rates(struct rd_source *src, const struct rd_res *res, struct rd_qp_ports *ports);
 
+/* Bytes that a port sent and received so far: as its device counts them, else its interface, which carries other traffic, too. False:
+ * neither is known. */
+bool rd_collect_port_bytes(struct rd_source *src, const struct rd_res *res, const struct rd_res_port *port, double *ret);
+
 /* From /sys/class/infiniband/DEV/ports/N/hw_counters and counters. Missing counters stay absent, without an error. */
 void rd_collect_qp_counts(struct rd_source *src, const char *ibdev, unsigned n_ports,
 			  const struct rd_qp_counters *counters, struct rd_qp_counts *ret);

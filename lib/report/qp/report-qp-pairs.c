@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Connections between queue pairs, their timeouts, and their spread over links. */
+/* Connections between queue pairs, their timeouts, their spread over links, and what they fail over to. */
 #include "report/qp/report-qp.h"
 
 #include "base/memory.h"
@@ -287,4 +287,127 @@ void rd_report_spreads(struct rd_report *report, const struct rd_qp_views *views
 	rd_report_add(report, section);
 	rd_report_add(report, collisions);
 	report_flows(report, views, spreads);
+}
+
+enum {
+	OVER_TIME = RD_FAILOVER_TIME,
+	OVER_EVENT = RD_FAILOVER_EVENT,
+	OVER_IBDEV,
+	OVER_LQPN,
+	OVER_PEER,
+	OVER_DETECTED,
+	OVER_DETECTED_MAX,
+	OVER_EXPECTED,
+	OVER_FROM,
+	OVER_TO,
+	OVER_GBPS,
+	OVER_GBPS_BEFORE,
+	OVER_AFTER,
+	OVER_PLANNED,
+	OVER_REBUILT,
+	OVER_QPS,
+	OVER_PID,
+	OVER_TEXT,
+	OVER_COLUMNS,
+};
+
+/* clang-format off */
+static const struct rd_column bound_columns[] = {
+	{ "min", "MIN", RD_T_DOUBLE, "at least", 3, false },
+	{ "max", "MAX", RD_T_DOUBLE, "at most", 3, false },
+};
+
+static const struct rd_column over_columns[OVER_COLUMNS] = {
+	[OVER_TIME] = { "time", "TIME", RD_T_TIME, "time of the sample that shows it", 0, false },
+	[OVER_EVENT] = { "event", "EVENT", RD_T_STR, "path-died, moved, back, stays", 0, false },
+	[OVER_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device that failed", 0, false },
+	[OVER_LQPN] = { "lqpn", "LQPN", RD_T_UINT, "number of the first queue pair", 0, false },
+	[OVER_PEER] = { "peer_gid", "PEER", RD_T_STR, "GID of its peer", 0, false },
+	[OVER_DETECTED] = { "detected_seconds", "DETECTED", RD_T_DOUBLE, "seconds after the last packet, at least", 3, false },
+	[OVER_DETECTED_MAX] = { "detected_max_seconds", "DETECTED-MAX", RD_T_DOUBLE, "the same, at most", 3, false },
+	[OVER_EXPECTED] = { "expected_seconds", "EXPECTED", RD_T_OBJECT, "4.096 us x 2^timeout x (retry_cnt + 1), and four times that", 0, false },
+	[OVER_FROM] = { "from", "FROM", RD_T_STR, "RDMA device that had the traffic", 0, false },
+	[OVER_TO] = { "to", "TO", RD_T_STR, "RDMA device that has it now", 0, false },
+	[OVER_GBPS] = { "gbps", "GBPS", RD_T_DOUBLE, "of that device, both directions", 3, false },
+	[OVER_GBPS_BEFORE] = { "before_gbps", "BEFORE", RD_T_DOUBLE, "of the device that failed, before", 3, false },
+	[OVER_AFTER] = { "after_seconds", "AFTER", RD_T_DOUBLE, "seconds without packets, at most", 3, false },
+	[OVER_PLANNED] = { "expected_backup", "PLANNED", RD_T_BOOL, "nic-map names it as the backup", 0, false },
+	[OVER_REBUILT] = { "rebuilt", "REBUILT", RD_T_BOOL, "there are new queue pairs on the device that failed", 0, false },
+	[OVER_QPS] = { "qps", "QPS", RD_T_UINT, "number of queue pairs", 0, false },
+	[OVER_PID] = { "pid", "PID", RD_T_UINT, "process", 0, false },
+	[OVER_TEXT] = { "observed", "OBSERVED", RD_T_STR, "the event as a sentence", 0, false },
+};
+
+static const struct rd_column path_columns[] = {
+	{ "pid", "PID", RD_T_UINT, "process", 0, false },
+	{ "comm", "COMM", RD_T_STR, "name of the process", 0, false },
+	{ "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
+	{ "qps", "QPS", RD_T_UINT, "connected queue pairs", 0, false },
+	{ "unusable", "UNUSABLE", RD_T_UINT, "failed, cut off or stuck ones", 0, false },
+	{ "peers", "PEERS", RD_T_UINT, "peers that they reach", 0, false },
+	{ "backup", "BACKUP", RD_T_STR, "other RDMA device of the process", 0, false },
+	{ "expected_backup", "PLANNED", RD_T_BOOL, "nic-map names that as the backup", 0, false },
+	{ "shared", "SHARED", RD_T_STR, "what both share: card, or as in nic-map: PIX, PXB, PHB, NODE, SYS", 0, false },
+	{ "detect_least_seconds", "LEAST", RD_T_DOUBLE, "a dead path is detected after: minimum of the slowest QP", 3, false },
+	{ "detect_most_seconds", "MOST", RD_T_DOUBLE, "the same, maximum", 3, false },
+	{ "retries_forever", "FOREVER", RD_T_BOOL, "one of them never detects it", 0, true },
+};
+/* clang-format on */
+
+static const char *failover_name(enum rd_failover_kind kind)
+{
+	static const char *const names[] = { "path-died", "moved", "back", "stays" };
+
+	return names[kind];
+}
+
+struct rd_section *rd_report_failover_event(const struct rd_failover_event *event, uint64_t realtime_ns)
+{
+	struct rd_section *section = rd_section_create("event", over_columns, OVER_COLUMNS);
+	struct rd_section *expected = rd_section_create("expected_seconds", bound_columns, 2);
+	bool moved = event->kind != RD_FAILOVER_DIED;
+	struct rd_row *row = rd_section_add(section);
+
+	RD_ROW(expected, RD_DOUBLE_OF(event->least), RD_DOUBLE_OF(event->most));
+	rd_row_uint(row, OVER_TIME, realtime_ns);
+	rd_row_str(row, OVER_EVENT, failover_name(event->kind));
+	rd_row_str(row, OVER_IBDEV, event->ibdev);
+	if (event->qps) {
+		rd_row_uint(row, OVER_LQPN, event->lqpn);
+		rd_row_uint(row, OVER_QPS, event->qps);
+	}
+	if (event->has_peer)
+		rd_row_gid(row, OVER_PEER, event->peer);
+	RD_ROW_DOUBLE(row, OVER_DETECTED, event->detected);
+	RD_ROW_DOUBLE(row, OVER_DETECTED_MAX, event->detected_max);
+	rd_row_sub(row, OVER_EXPECTED, expected);
+	rd_row_str(row, OVER_FROM, moved ? event->ibdev : NULL);
+	rd_row_str(row, OVER_TO, moved && event->to[0] ? event->to : NULL);
+	RD_ROW_DOUBLE(row, OVER_GBPS, event->gbps);
+	RD_ROW_DOUBLE(row, OVER_GBPS_BEFORE, event->gbps_before);
+	RD_ROW_DOUBLE(row, OVER_AFTER, event->after);
+	if (event->expected_backup.known == RD_OK)
+		rd_row_bool(row, OVER_PLANNED, event->expected_backup.v);
+	if (event->rebuilt.known == RD_OK)
+		rd_row_bool(row, OVER_REBUILT, event->rebuilt.v);
+	rd_row_uint(row, OVER_PID, event->pid);
+	rd_row_str(row, OVER_TEXT, event->text);
+	return section;
+}
+
+void rd_report_failover(struct rd_report *report, const struct rd_res *res, const struct rd_failover_paths *paths)
+{
+	struct rd_section *section = rd_section_create("paths", path_columns, RD_ARRAY_SIZE(path_columns));
+
+	for (size_t i = 0; i < paths->n; i++) {
+		const struct rd_failover_path *path = &paths->v[i];
+		const struct rd_proc *proc = &res->procs[path->proc];
+
+		RD_ROW(section, RD_UINT(proc->pid), RD_STR(proc->comm), RD_STR(res->devs[path->dev].name),
+		       RD_UINT(path->qps), RD_UINT(path->unusable), RD_UINT_OF(path->peers),
+		       RD_STR(path->backup < 0 ? NULL : res->devs[path->backup].name),
+		       RD_BOOL_OF(path->expected_backup), RD_STR(path->shared), RD_DOUBLE_OF(path->least),
+		       RD_DOUBLE_OF(path->most), RD_BOOL(path->for_ever));
+	}
+	rd_report_add(report, section);
 }

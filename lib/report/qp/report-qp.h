@@ -3,6 +3,7 @@
 #define RD_REPORT_QP_H
 
 #include "model/rdma/join.h"
+#include "model/rdma/qp-failover.h"
 #include "model/rdma/qp-groups.h"
 #include "model/rdma/qp-pairs.h"
 #include "model/rdma/qp-view.h"
@@ -97,5 +98,12 @@ void rd_timeouts_add(struct rd_section *section, const struct rd_qp_views *views
 
 /* Adds sections "entropy", "collisions" and "flows". */
 void rd_report_spreads(struct rd_report *report, const struct rd_qp_views *views, const struct rd_spreads *spreads);
+
+/* An event of --failover as a section of one row. */
+enum { RD_FAILOVER_TIME, RD_FAILOVER_EVENT };
+struct rd_section *rd_report_failover_event(const struct rd_failover_event *event, uint64_t realtime_ns);
+
+/* Adds section "paths": the NICs of each process, and their backups. */
+void rd_report_failover(struct rd_report *report, const struct rd_res *res, const struct rd_failover_paths *paths);
 
 #endif

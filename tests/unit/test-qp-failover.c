@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "qp-host.h"
+
+#include "analyse/qp/qp-failover.h"
+
+#include <string.h>
+
+/* A process with a queue pair on each of two NICs, sampled every second. */
+struct job {
+	struct host h;
+	struct rd_failover *f;
+	struct rd_failover_events events; /* of the last sample */
+	struct rd_host host;
+	struct rd_nicmap map;
+	struct rd_res_port ports[2];
+	struct rd_qp_note notes[2];
+	double gbps[2];
+	uint64_t second;
+};
+
+static void forget_events(struct job *job)
+{
+	for (size_t i = 0; i < job->events.n; i++)
+		free(job->events.v[i].text);
+	free(job->events.v);
+	job->events = (struct rd_failover_events){ 0 };
+}
+
+/* A second later: packets per second on each NIC. */
+static void sample(struct job *job, double first, double second)
+{
+	struct host *h = &job->h;
+	const double rates[] = { first, second };
+
+	forget_events(job);
+	for (size_t i = 0; i < h->res.n_qps; i++) {
+		RD_SET(h->past[i].psn_per_second, rates[i]);
+		job->gbps[i] = rates[i] / 1000;
+	}
+	rd_failover_update(
+		job->f, &(struct rd_failover_sample){ &h->views, job->gbps, &job->host, &job->map, ++job->second * S },
+		&job->events);
+}
+
+static void begin(struct job *job)
+{
+	struct host *h = &job->h;
+
+	*job = (struct job){ .f = rd_failover_create(), .second = 100 };
+	host_init(h);
+	for (int d = 0; d < 2; d++) {
+		struct rd_qp *qp = put(h, 17 + d, RD_QPS_RTS);
+
+		h->devs[d].index = d;
+		qp->dev = d;
+		qp->proc = 0;
+		RD_SET(qp->owner.pid, 700);
+		job->ports[d] = (struct rd_res_port){ .dev = d, .num = 1 };
+		RD_SET(job->ports[d].state, 4);
+	}
+	h->procs[0].pid = 700;
+	h->res.ports = job->ports;
+	h->res.n_ports = 2;
+	h->past[0].seen = rd_alloc(1, sizeof(*h->past[0].seen));
+	RD_SET(h->past[0].seen->timeout, 17);
+	RD_SET(h->past[0].seen->retry_cnt, 6);
+	memcpy(h->past[0].seen->dgid, "\0\0\0\0\0\0\0\0\0\0\xff\xff\x0a\x09\x02\x02", 16);
+	h->past[0].seen->has_dgid = true;
+	for (int i = 0; i < 4; i++) {
+		sample(job, 1000, 0);
+		assert_int_equal(job->events.n, 0);
+	}
+}
+
+static void end(struct job *job, const char *id)
+{
+	struct rd_findings findings = { 0 };
+
+	rd_failover_findings(job->f, &findings);
+	assert_int_equal(findings.n, id != NULL);
+	if (id)
+		assert_string_equal(findings.v[0].id, id);
+	rd_findings_deinit(&findings);
+	forget_events(job);
+	rd_failover_destroy(job->f);
+	job->h.views.notes = NULL;
+	host_deinit(&job->h);
+}
+
+static const struct rd_failover_event *event(const struct job *job, enum rd_failover_kind kind)
+{
+	for (size_t i = 0; i < job->events.n; i++)
+		if (job->events.v[i].kind == kind)
+			return &job->events.v[i];
+	fail_msg("no such event");
+	return NULL;
+}
+
+static void exhaust(struct job *job)
+{
+	RD_SET(job->h.qps[0].state, RD_QPS_ERR);
+	job->h.verdict[0].kind = RD_QPV_EXHAUSTED;
+	job->h.verdict[0].cause = RD_QP_CAUSE_RETRIES;
+}
+
+static void a_path_dies_and_its_traffic_moves(void **state)
+{
+	const struct rd_failover_event *e;
+	struct job job;
+
+	(void)state;
+	begin(&job);
+	for (int i = 0; i < 4; i++) {
+		sample(&job, 3, 0); /* retransmissions advance the PSN, too */
+		assert_int_equal(job.events.n, 0);
+	}
+	exhaust(&job);
+	sample(&job, 0, 0);
+	assert_int_equal(job.events.n, 1);
+	e = event(&job, RD_FAILOVER_DIED);
+	assert_string_equal(e->ibdev, "mlx5_0");
+	assert_int_equal(e->lqpn, 17);
+	assert_true(e->has_peer && e->qps == 1 && e->pid == 700);
+	assert_true(e->detected.v > 3.9 && e->detected.v < 4.1 && e->detected_max.v > 5.9 && e->detected_max.v < 6.1);
+	assert_true(e->least.v > 3.7 && e->least.v < 3.8 && e->most.v > 15 && e->most.v < 15.1);
+	assert_non_null(strstr(e->text, "to 10.9.2.2 died 4.0 to 6.0 s"));
+	assert_null(strstr(e->text, "sooner"));
+	sample(&job, 0, 900);
+	assert_int_equal(job.events.n, 1);
+	e = event(&job, RD_FAILOVER_MOVED);
+	assert_string_equal(e->to, "mlx5_1");
+	assert_true(e->lqpn == 18 && e->after.v > 5.9 && e->after.v < 6.1);
+	assert_true(e->gbps.v == 0.9 && e->gbps_before.v == 1);
+	assert_int_equal(e->expected_backup.known, RD_ABSENT);
+	sample(&job, 0, 900);
+	assert_int_equal(job.events.n, 0);
+	end(&job, "failover-moved");
+}
+
+/* With 34 s of silence, an average that decays has forgotten what was lost. */
+static void what_was_lost_is_known_after_a_long_silence(void **state)
+{
+	struct job job;
+
+	(void)state;
+	begin(&job);
+	job.h.past[0].seen->timeout.v = 20;
+	for (int i = 0; i < 34; i++)
+		sample(&job, 0, 0);
+	exhaust(&job);
+	/* A few packets of others are not what moved. */
+	sample(&job, 0, 20);
+	assert_int_equal(job.events.n, 1);
+	sample(&job, 0, 600);
+	event(&job, RD_FAILOVER_MOVED);
+	end(&job, "failover-moved");
+}
+
+static void traffic_may_move_without_a_failure(void **state)
+{
+	struct job job;
+
+	(void)state;
+	begin(&job);
+	for (int i = 0; i < 20; i++) {
+		sample(&job, 0, 1000);
+		assert_int_equal(job.events.n, 0);
+	}
+	/* Nor is its own closing a failure. */
+	RD_SET(job.h.qps[0].state, RD_QPS_ERR);
+	job.h.verdict[0].kind = RD_QPV_FLUSHED;
+	sample(&job, 0, 1000);
+	assert_int_equal(job.events.n, 0);
+	end(&job, NULL);
+}
+
+static void retries_that_succeed_are_no_failure(void **state)
+{
+	struct job job;
+
+	(void)state;
+	begin(&job);
+	job.h.verdict[0].kind = RD_QPV_RETRYING;
+	sample(&job, 0, 0);
+	sample(&job, 0, 0);
+	job.h.verdict[0].kind = RD_QPV_OK;
+	sample(&job, 1000, 0);
+	sample(&job, 1000, 1000);
+	assert_int_equal(job.events.n, 0);
+	/* Nor is one that was closed meanwhile. */
+	job.h.res.n_qps = 1;
+	sample(&job, 1000, 1000);
+	assert_int_equal(job.events.n, 0);
+	job.h.res.n_qps = 2;
+	end(&job, NULL);
+}
+
+/* The program, too, may have a timer: it destroys what retries, or uses the other NIC meanwhile. */
+static void a_program_may_be_faster_than_the_timers(void **state)
+{
+	struct job job;
+
+	(void)state;
+	begin(&job);
+	job.h.past[0].seen->timeout.v = 20;
+	job.h.views.notes = job.notes; /* one of the queue pairs of the device retransmits */
+	job.notes[0].retries = true;
+	sample(&job, 0, 0);
+	assert_int_equal(job.events.n, 0);
+	sample(&job, 0, 1000);
+	assert_int_equal(job.events.n, 2);
+	assert_non_null(strstr(event(&job, RD_FAILOVER_DIED)->text, "sooner"));
+	event(&job, RD_FAILOVER_MOVED);
+	end(&job, "failover-moved");
+
+	begin(&job);
+	job.h.verdict[0].kind = RD_QPV_CUT_OFF;
+	sample(&job, 0, 0);
+	job.h.qps[0] = job.h.qps[1];
+	job.h.v[0].past = job.h.v[1].past;
+	job.h.res.n_qps = 1;
+	sample(&job, 0, 0);
+	assert_int_equal(event(&job, RD_FAILOVER_DIED)->lqpn, 17);
+	job.h.res.n_qps = 2;
+	end(&job, "failover-none");
+}
+
+static void a_nic_comes_back_and_its_traffic_stays(void **state)
+{
+	struct job job;
+
+	(void)state;
+	begin(&job);
+	RD_SET(job.h.qps[0].state, RD_QPS_ERR); /* at once, for want of a route */
+	job.h.verdict[0].kind = RD_QPV_FAILED;
+	job.ports[0].state.v = 1;
+	sample(&job, 0, 1000);
+	assert_int_equal(job.events.n, 2);
+	sample(&job, 0, 1000);
+	job.ports[0].state.v = 4;
+	sample(&job, 0, 1000);
+	assert_false(event(&job, RD_FAILOVER_BACK)->rebuilt.v);
+	for (int i = 0; i < 9; i++) {
+		sample(&job, 0, 1000);
+		assert_int_equal(job.events.n, 0);
+	}
+	sample(&job, 0, 1000);
+	assert_true(event(&job, RD_FAILOVER_STAYS)->gbps_before.v == 1);
+	/* At last it is rebuilt, and used. */
+	job.h.qps[0].lqpn.v = 16;
+	job.h.qps[0].state.v = RD_QPS_RTS;
+	job.h.verdict[0].kind = RD_QPV_OK;
+	sample(&job, 1000, 0);
+	sample(&job, 1000, 0);
+	assert_int_equal(job.events.n, 0);
+	end(&job, "failover-returned");
+}
+
+static void what_there_is_before_is_compared(void **state)
+{
+	struct rd_failover_paths paths = { 0 };
+	struct rd_findings findings = { 0 };
+	const bool chosen[8] = { true, true, true };
+	struct job job;
+
+	(void)state;
+	begin(&job);
+	rd_failover_before(&(struct rd_failover_sample){ &job.h.views, NULL, &job.host, &job.map, 0 }, chosen, &paths,
+			   &findings);
+	assert_int_equal(paths.n, 2);
+	assert_true(paths.v[0].backup == 1 && paths.v[0].peers.known == RD_OK && paths.v[0].peers.v == 1);
+	assert_true(paths.v[0].most.v > 15 && paths.v[0].most.v < 15.1);
+	assert_true(paths.v[1].peers.known == RD_ABSENT && paths.v[1].most.known == RD_ABSENT);
+	for (size_t i = 0; i < findings.n; i++)
+		assert_string_equal(findings.v[i].id, "failover-unknown");
+	assert_int_equal(findings.n, 3);
+	free(paths.v);
+	paths = (struct rd_failover_paths){ 0 };
+	rd_findings_deinit(&findings);
+	/* Fewer peers than without, and one that is cut off. */
+	put(&job.h, 30, RD_QPS_RTS);
+	job.h.qps[2] = job.h.qps[0];
+	job.h.qps[2].lqpn.v = 30;
+	job.h.past[1].seen = rd_alloc(1, sizeof(struct rd_qp_seen));
+	job.h.past[2].seen = rd_alloc(1, sizeof(struct rd_qp_seen));
+	*job.h.past[1].seen = *job.h.past[2].seen = *job.h.past[0].seen;
+	job.h.past[2].seen->dgid[15] = 3;
+	job.h.past[1].seen->timeout.v = 0;
+	job.h.verdict[1].trouble = true;
+	rd_failover_before(&(struct rd_failover_sample){ &job.h.views, NULL, &job.host, &job.map, 0 }, chosen, &paths,
+			   &findings);
+	assert_int_equal(findings.n, 3);
+	assert_string_equal(findings.v[0].id, "failover-unusable");
+	assert_string_equal(findings.v[1].id, "failover-peers");
+	assert_string_equal(findings.v[1].observed, "2 peers, 1 via mlx5_1");
+	assert_string_equal(findings.v[2].id, "failover-undetected");
+	assert_string_equal(findings.v[2].subject, "mlx5_1 process 700");
+	free(paths.v);
+	rd_findings_deinit(&findings);
+	end(&job, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_path_dies_and_its_traffic_moves),       TEST(what_was_lost_is_known_after_a_long_silence),
+		TEST(traffic_may_move_without_a_failure),      TEST(retries_that_succeed_are_no_failure),
+		TEST(a_program_may_be_faster_than_the_timers), TEST(a_nic_comes_back_and_its_traffic_stays),
+		TEST(what_there_is_before_is_compared),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
