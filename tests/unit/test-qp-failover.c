@@ -187,7 +187,9 @@ static void retries_that_succeed_are_no_failure(void **state)
 	sample(&job, 1000, 0);
 	sample(&job, 1000, 1000);
 	assert_int_equal(job.events.n, 0);
-	/* Nor is one that was closed meanwhile. */
+	/* Nor is one that was closed, after its peer on this host was. */
+	job.h.verdict[1].kind = RD_QPV_CUT_OFF;
+	sample(&job, 1000, 0);
 	job.h.res.n_qps = 1;
 	sample(&job, 1000, 1000);
 	assert_int_equal(job.events.n, 0);
@@ -214,7 +216,7 @@ static void a_program_may_be_faster_than_the_timers(void **state)
 	end(&job, "failover-moved");
 
 	begin(&job);
-	job.h.verdict[0].kind = RD_QPV_CUT_OFF;
+	job.ports[0].state.v = 1;
 	sample(&job, 0, 0);
 	job.h.qps[0] = job.h.qps[1];
 	job.h.v[0].past = job.h.v[1].past;

@@ -206,13 +206,13 @@ static bool has_link(const struct rd_res *res, int dev)
 	return !known;
 }
 
-/* Something shows that its packets are lost. */
+/* Something shows that its packets are lost. A remote QP on this host that is gone is none: so jobs end. */
 static bool is_suspect(const struct rd_qp_views *views, size_t i)
 {
 	const struct rd_qp_view *view = &views->v[i];
 	const struct rd_qp *qp = &views->res->qps[i];
 
-	return view->verdict->kind == RD_QPV_CUT_OFF || view->verdict->kind == RD_QPV_RETRYING || view->past->retried ||
+	return view->verdict->kind == RD_QPV_RETRYING || view->past->retried || !has_link(views->res, qp->dev) ||
 	       (qp->state.v == RD_QPS_RTS && views->notes && views->notes[qp->dev].retries);
 }
 
