@@ -49,17 +49,18 @@ struct rd_rec {
 	__u32 qpn;    /* valid with RD_REC_QPN */
 	__u16 port;   /* valid with RD_REC_PORT */
 	__s16 err;    /* return value of the root: negative errno */
-	__u16 n_chain;		  /* links that follow in chain */
-	__u16 dropped;		  /* exits that did not fit into the chain */
-	__u16 flags;		  /* RD_REC_* */
-	__u16 n_kstack, n_ustack; /* frames that follow the chain, kernel first; 8 bytes each */
-	__u16 num_attrs;	  /* of the ioctl header; 0 for other entry points */
-	__u16 n_moment;		  /* 1: a struct rd_rec_moment follows the stacks */
-	__u16 n_request;	  /* bytes of a struct rd_rec_request that follow it; 0: the request is not readable */
+	__u16 n_chain;	 /* links that follow in chain */
+	__u16 dropped;	 /* exits that did not fit into the chain */
+	__u16 flags;	 /* RD_REC_* */
+	__u16 n_kstack;	 /* frames that follow the chain; 8 bytes each */
+	__u16 n_user;	 /* 1: a struct rd_rec_user and its stack are last */
+	__u16 num_attrs; /* of the ioctl header; 0 for other entry points */
+	__u16 n_moment;	 /* 1: a struct rd_rec_moment follows the stack */
+	__u16 n_request; /* bytes of a struct rd_rec_request that follow it; 0: the request is not readable */
 	char comm[RD_COMM_LEN];
 	char ibdev[64]; /* name read from a struct ib_device argument; empty: unknown, use dev */
 	struct rd_rec_link chain[RD_CHAIN_SLOTS];
-	/* __u64 kstack[n_kstack], ustack[n_ustack]; struct rd_rec_moment; struct rd_rec_request */
+	/* __u64 kstack[n_kstack]; struct rd_rec_moment; struct rd_rec_request; struct rd_rec_user */
 };
 #define RD_REC_QPN 1
 #define RD_REC_PORT 2
@@ -189,6 +190,23 @@ struct rd_rec_layout {
 	__u16 address, length, access;
 	__u16 handles[RD_HANDLES_MAX];
 	__u16 fd;
+};
+
+/* What a stack of the program is unwound from. `size` bytes of the stack follow, from the stack pointer upwards. */
+#define RD_USER_REGS 34	  /* the longest of them: struct user_pt_regs of arm64 */
+#define RD_USER_PART 4096 /* bytes: copied at a time */
+#define RD_USER_PARTS 16  /* at most */
+struct rd_rec_user {
+	__u64 regs[RD_USER_REGS]; /* struct pt_regs, as the architecture has it in the headers for user space */
+	__u32 size;
+	__u32 end; /* enum rd_user_end */
+};
+/* Why the copy ends. */
+enum rd_user_end {
+	RD_USER_PAGED_OUT = 0, /* behind it, nothing is mapped, or not in memory */
+	RD_USER_LIMIT,	       /* it is as long as it may be */
+	RD_USER_NO_ROOM,       /* the ring buffer had none for the stack */
+	RD_USER_LOCKED,	       /* the kernel forbids to read memory: nothing is valid */
 };
 
 /* Exact counts, kept in the kernel even if the ring buffer is full. */

@@ -83,7 +83,7 @@ struct thread {
 	struct area area;
 	struct rd_rec_mapping file;
 	__u64 kstack[RD_STACK_SLOTS];
-	__u64 ustack[RD_STACK_SLOTS];
+	struct rd_rec_user user;
 };
 
 struct {

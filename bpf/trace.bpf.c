@@ -52,27 +52,50 @@ static __always_inline __u64 wakeup(const struct rd_rec *rec)
 	return BPF_RB_FORCE_WAKEUP;
 }
 
-static __always_inline long send(void *ctx, struct thread *t)
+/* Registers of the program, and how much of its stack is in memory. */
+GLOBAL int look_at_user(struct thread *t)
+{
+	struct pt_regs *regs;
+	struct rd_rec_user *user;
+	__u64 sp, i;
+	__u8 byte;
+
+	if (!t)
+		return 0;
+	user = &t->user;
+	user->size = 0;
+	user->end = RD_USER_LOCKED;
+	if (!cfg.read_kernel ||
+	    bpf_probe_read_kernel(user->regs, sizeof(*regs), (void *)bpf_task_pt_regs(bpf_get_current_task_btf())))
+		return 0;
+	regs = (struct pt_regs *)user->regs;
+	sp = PT_REGS_SP(regs);
+	user->end = RD_USER_LIMIT;
+	for (i = 0; i < RD_USER_PARTS; i++) {
+		if (bpf_probe_read_user(&byte, 1, (void *)(sp + user->size))) {
+			user->end = RD_USER_PAGED_OUT;
+			break;
+		}
+		user->size = (i + 1) * RD_USER_PART - (sp & (RD_USER_PART - 1));
+	}
+	return 0;
+}
+
+/* Writes the record, with the stack of the program in whole parts. */
+static __noinline long send_record(struct thread *t)
 {
 	struct rd_rec *rec = &t->rec;
-	__u64 head = HEADER_SIZE + BOUNDED(rec->n_chain, RD_CHAIN_SLOTS) * sizeof(rec->chain[0]);
-	__u64 at = head, kernel, user, request;
+	__u64 head = HEADER_SIZE + BOUNDED(rec->n_chain, RD_CHAIN_SLOTS) * sizeof(rec->chain[0]), at = head;
+	__u64 kernel = BOUNDED(rec->n_kstack, RD_STACK_SLOTS) * sizeof(__u64), request = request_size(&t->request);
+	__u64 user = cfg.user_stack ? t->user.size : 0, i;
 	struct bpf_dynptr ptr;
 	long err;
 
-	rec->n_kstack = t->n_kstack;
-	rec->n_ustack = 0;
-	if (cfg.user_stack) {
-		long got = bpf_get_stack(ctx, t->ustack, RD_STACK_MAX * sizeof(__u64), BPF_F_USER_STACK);
-
-		rec->n_ustack = got > 0 ? got / sizeof(__u64) : 0;
-	}
-	kernel = BOUNDED(rec->n_kstack, RD_STACK_SLOTS) * sizeof(__u64);
-	user = BOUNDED(rec->n_ustack, RD_STACK_SLOTS) * sizeof(__u64);
-	request = request_size(&t->request);
-	rec->n_moment = 1;
 	rec->n_request = request;
-	err = bpf_ringbuf_reserve_dynptr(&ring, head + kernel + user + sizeof(t->moment) + request, 0, &ptr);
+	err = bpf_ringbuf_reserve_dynptr(&ring,
+					 head + kernel + sizeof(t->moment) + request +
+						 (cfg.user_stack ? sizeof(t->user) + user + RD_USER_PART : 0),
+					 0, &ptr);
 	if (err) {
 		bpf_ringbuf_discard_dynptr(&ptr, BPF_RB_NO_WAKEUP);
 		return err;
@@ -81,15 +104,48 @@ static __always_inline long send(void *ctx, struct thread *t)
 	if (kernel)
 		bpf_dynptr_write(&ptr, at, t->kstack, kernel, 0);
 	at += kernel;
-	if (user)
-		bpf_dynptr_write(&ptr, at, t->ustack, user, 0);
-	at += user;
 	bpf_dynptr_write(&ptr, at, &t->moment, sizeof(t->moment), 0);
 	at += sizeof(t->moment);
 	if (request)
 		bpf_dynptr_write(&ptr, at, &t->request, request, 0);
+	at += request;
+	if (cfg.user_stack) {
+		const struct pt_regs *regs = (struct pt_regs *)t->user.regs;
+
+		for (i = 0; i < RD_USER_PARTS && i * RD_USER_PART < user; i++) {
+			void *to = bpf_dynptr_data(&ptr, at + sizeof(t->user) + i * RD_USER_PART, RD_USER_PART);
+			__u64 part = user - i * RD_USER_PART;
+
+			barrier_var(part);
+			if (part > RD_USER_PART)
+				part = RD_USER_PART;
+			if (!to || bpf_probe_read_user(to, part, (void *)(PT_REGS_SP(regs) + i * RD_USER_PART))) {
+				t->user.size = i * RD_USER_PART;
+				t->user.end = RD_USER_PAGED_OUT;
+				break;
+			}
+		}
+		bpf_dynptr_write(&ptr, at, &t->user, sizeof(t->user), 0);
+	}
 	bpf_ringbuf_submit_dynptr(&ptr, wakeup(rec));
 	return 0;
+}
+
+static __always_inline long send(struct thread *t)
+{
+	long err;
+
+	t->rec.n_kstack = t->n_kstack;
+	t->rec.n_moment = 1;
+	t->rec.n_user = cfg.user_stack;
+	if (cfg.user_stack)
+		look_at_user(t);
+	err = send_record(t);
+	if (!err || !cfg.user_stack || !t->user.size)
+		return err;
+	t->user.size = 0;
+	t->user.end = RD_USER_NO_ROOM;
+	return send_record(t);
 }
 
 /* Whether every function of the last branch returned the errno of the root. */
@@ -153,14 +209,14 @@ GLOBAL int complete(struct thread *t, __u32 entry, __s32 err)
 }
 
 /* The root returned an errno: the chain becomes an event. */
-static __always_inline void emit(void *ctx, struct thread *t, __u32 entry, __s16 err)
+static __always_inline void emit(struct thread *t, __u32 entry, __s16 err)
 {
 	struct rd_totals *sum = get_totals();
 
 	if (!sum || !complete(t, entry, err))
 		return;
 	look_around(t, entry);
-	if (send(ctx, t))
+	if (send(t))
 		sum->lost++;
 	else
 		sum->delivered++;
@@ -254,7 +310,7 @@ static __always_inline int root_failed(void *ctx, struct thread *t, __u32 fn, __
 		return 0;
 	t->state &= ~THREAD_IN_CALL;
 	if (failed)
-		emit(ctx, t, RD_FN_ENTRY(info), ret);
+		emit(t, RD_FN_ENTRY(info), ret);
 	return 0;
 }
 

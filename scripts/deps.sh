@@ -86,6 +86,8 @@ vm       ibverbs-utils                    libibverbs-utils
 vm       ibverbs-providers                libibverbs
 vm       rdmacm-utils                     librdmacm-utils
 vm       perftest                         perftest
+vm       g++                              gcc-c++
+vm       gdb                              gdb
 vm       ucx-utils                        ucx
 vm       pciutils                         pciutils
 compilers clang-14                        clang14

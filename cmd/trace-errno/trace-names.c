@@ -88,17 +88,14 @@ void trace_names_complete(struct trace *t, struct rd_event *ev)
 	if (names->ustack && ev->pid) {
 		bool reported = rd_ustack_confined(names->ustack)->active;
 		_cleanup_buf_ struct rd_buf confined = { 0 };
-		struct rd_ustack_cut cut;
 
-		if (rd_ustack_resolve(names->ustack, ev->pid, ev->ustack, &ev->n_ustack, &cut, &err) < 0) {
+		if (rd_ustack_resolve(names->ustack, ev, &err) < 0) {
 			rd_errlist_add(&t->notes, &err);
 			rd_verbose(t->ctx, "%s: %s; %s", err.object, err.message, err.hint);
 		}
-		ev->ustack_dropped = cut.dropped;
-		ev->ustack_end = cut.why;
 		if (!reported && rd_ustack_confined(names->ustack)->active) {
 			rd_confined_text(rd_ustack_confined(names->ustack), &confined);
-			rd_verbose(t->ctx, "process that resolves symbols of user stacks: %s", confined.data);
+			rd_verbose(t->ctx, "process that unwinds user stacks: %s", confined.data);
 		}
 	}
 	ev->job = rd_job_from_cgroup(ev->cgroup);

@@ -35,7 +35,7 @@
 	x(RD_LIBARCHIVE, "libarchive.so.13", "archives", "archives cannot be read or written",          \
 	  "capture, diff, --from; packed kernel modules", "libarchive (Debian: libarchive13, Fedora: libarchive)") \
 	BPF(x)                                                                                         \
-	x(RD_LIBDW, "libdw.so.1", "user-stacks", "functions in user stacks cannot be named",               \
+	x(RD_LIBDW, "libdw.so.1", "user-stacks", "user stacks cannot be unwound",               \
 	  "trace-errno --user-stack", "libdw (Debian: libdw1, Fedora: elfutils-libs)")                  \
 	x(RD_LIBEXPAT, "libexpat.so.1", "topologies", "topology files cannot be read",                  \
 	  "nic-map of a topology file", "libexpat (Debian: libexpat1, Fedora: expat)")                  \

@@ -74,7 +74,7 @@ page_options() {
 	echo "no library" >"$BATS_TEST_TMPDIR/lib/libdw.so.1"
 	LD_LIBRARY_PATH=$BATS_TEST_TMPDIR/lib run --separate-stderr "$RD" --version -v
 	[ "$status" -eq 0 ]
-	[[ $output == *"libdw.so.1 "*" not found: functions in user stacks cannot be named (trace-errno --user-stack); install libdw "* ]]
+	[[ $output == *"libdw.so.1 "*" not found: user stacks cannot be unwound (trace-errno --user-stack); install libdw "* ]]
 }
 
 @test "without the libraries that trace and fit tables, the rest says nothing about them" {

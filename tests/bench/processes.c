@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "bpf/record.h"
 #include "confine/confine.h"
 #include "trace/symbols/ustack.h"
 
@@ -45,18 +46,15 @@ static pid_t waiting(void)
 
 static double resolve(struct rd_ustack *ustack, pid_t pid)
 {
-	struct rd_frame frame = { .addr = (uint64_t)(uintptr_t)qsort + 8 };
-	struct rd_ustack_cut cut;
+	struct rd_event ev = { .pid = (uint32_t)pid, .user = calloc(1, sizeof(*ev.user)) };
 	struct rd_err err = { 0 };
 	double begin = now_us(), took;
-	size_t n = 1;
 
-	if (rd_ustack_resolve(ustack, (uint32_t)pid, &frame, &n, &cut, &err) < 0 || !frame.function)
+	ev.user->regs[16] = (uint64_t)(uintptr_t)qsort + 8; /* rip */
+	if (rd_ustack_resolve(ustack, &ev, &err) < 0 || !ev.ustack->function)
 		exit(1);
 	took = now_us() - begin;
-	free(frame.function);
-	free(frame.object);
-	free(frame.file);
+	rd_event_deinit(&ev);
 	return took;
 }
 

@@ -67,8 +67,8 @@ static void put(const char *name, __u64 verb, const struct rd_rec_request *reque
 		.err = -14,
 		.n_chain = 3,
 		.flags = RD_REC_QPN | RD_REC_PORT,
-		.n_kstack = 2,
-		.n_ustack = 2,
+		.n_kstack = 4,
+		.n_user = 1,
 		.num_attrs = 4,
 		.n_moment = 1,
 		.n_request = size,
@@ -76,6 +76,7 @@ static void put(const char *name, __u64 verb, const struct rd_rec_request *reque
 		.ibdev = "dev0",
 		.chain = { { 5, -14, 0 }, { 1, -14, RD_LINK_BRANCH }, { 0, -14, 0 } },
 	};
+	const struct rd_rec_user user = { .size = sizeof(frames) };
 	char path[4096];
 	FILE *file;
 
@@ -83,7 +84,8 @@ static void put(const char *name, __u64 verb, const struct rd_rec_request *reque
 	file = fopen(path, "wb");
 	if (!file || !fwrite(&rec, offsetof(struct rd_rec, chain) + rec.n_chain * sizeof(rec.chain[0]), 1, file) ||
 	    !fwrite(frames, sizeof(frames), 1, file) || !fwrite(&m, sizeof(m), 1, file) ||
-	    (size && !fwrite(request, size, 1, file)) || fclose(file)) {
+	    (size && !fwrite(request, size, 1, file)) || !fwrite(&user, sizeof(user), 1, file) ||
+	    !fwrite(frames, sizeof(frames), 1, file) || fclose(file)) {
 		perror(path);
 		exit(1);
 	}

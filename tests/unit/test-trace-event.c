@@ -99,15 +99,18 @@ static void host_close(struct host *host)
 	nftw(host->root, unlink_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
+static const char stack[24] = "the words of a stack";
+
 /* A record as the programs send it: cut off behind the links in use, frames behind them, and then what the caller and its request
  * were. */
 struct bytes {
 	size_t size;
-	uint8_t data[sizeof(struct rd_rec) + 2 * RD_STACK_MAX * 8 + sizeof(struct rd_rec_moment) +
-		     sizeof(struct rd_rec_request)];
+	uint8_t data[sizeof(struct rd_rec) + RD_STACK_MAX * 8 + sizeof(struct rd_rec_user) + sizeof(stack) +
+		     sizeof(struct rd_rec_moment) + sizeof(struct rd_rec_request)];
 };
 
 static struct rd_rec_moment moment;
+static struct rd_rec_user user;
 static struct rd_rec_request request;
 
 static struct rd_rec example(void)
@@ -139,7 +142,7 @@ static void encode(const struct rd_rec *rec, struct bytes *ret)
 	size_t at = offsetof(struct rd_rec, chain) + rec->n_chain * sizeof(rec->chain[0]);
 
 	memcpy(ret->data, rec, at);
-	for (unsigned i = 0; i < rec->n_kstack + rec->n_ustack; i++) {
+	for (unsigned i = 0; i < rec->n_kstack; i++) {
 		uint64_t addr = 0x1000 + i;
 
 		memcpy(ret->data + at, &addr, sizeof(addr));
@@ -150,7 +153,13 @@ static void encode(const struct rd_rec *rec, struct bytes *ret)
 		at += sizeof(moment);
 	}
 	memcpy(ret->data + at, &request, rec->n_request);
-	ret->size = at + rec->n_request;
+	at += rec->n_request;
+	if (rec->n_user) {
+		memcpy(ret->data + at, &user, sizeof(user));
+		memcpy(ret->data + at + sizeof(user), stack, sizeof(stack));
+		at += sizeof(user) + sizeof(stack);
+	}
+	ret->size = at;
 }
 
 /* The caller may lock 64 KiB, and registers two pages, of which the second is not mapped. */
@@ -175,7 +184,6 @@ static struct rd_rec example_with_request(void)
 	};
 	memcpy(request.blocks[0].bytes, &cmd, sizeof(cmd));
 	rec.n_kstack = 1;
-	rec.n_ustack = 2;
 	rec.n_moment = 1;
 	rec.n_request = offsetof(struct rd_rec_request, blocks) + sizeof(request.blocks[0]);
 	return rec;
@@ -199,7 +207,8 @@ static void a_record_becomes_an_event(void **state)
 	(void)state;
 	host_open(&host, true);
 	rec.n_kstack = 2;
-	rec.n_ustack = 1;
+	rec.n_user = 1;
+	user = (struct rd_rec_user){ .regs = { 17 }, .size = sizeof(stack), .end = RD_USER_LIMIT };
 	assert_int_equal(decode(&host, &rec, &ev), 0);
 	assert_int_equal(ev.pid, 77);
 	assert_int_equal(ev.tid, 78);
@@ -216,8 +225,15 @@ static void a_record_becomes_an_event(void **state)
 	assert_true(ev.chain[1].branch);
 	assert_int_equal(ev.n_kstack, 2);
 	assert_int_equal(ev.kstack[1].addr, 0x1001);
-	assert_int_equal(ev.n_ustack, 1);
-	assert_int_equal(ev.ustack[0].addr, 0x1002);
+	assert_int_equal(ev.n_ustack, 0);
+	assert_int_equal(ev.user->regs[0], 17);
+	assert_int_equal(ev.user->size, sizeof(stack));
+	assert_memory_equal(ev.user + 1, stack, sizeof(stack));
+	rd_event_deinit(&ev);
+	/* What is not there is not read. */
+	user.size = UINT32_MAX;
+	assert_int_equal(decode(&host, &rec, &ev), 0);
+	assert_int_equal(ev.user->size, sizeof(stack));
 	host_close(&host);
 }
 
@@ -233,7 +249,6 @@ static void caller_and_request_are_behind_the_stacks(void **state)
 	assert_int_equal(decode(&host, &rec, &ev), 0);
 	assert_int_equal(ev.at_ns, 123456);
 	assert_int_equal(ev.kstack[0].addr, 0x1000);
-	assert_int_equal(ev.ustack[1].addr, 0x1002);
 	assert_int_equal(ev.moment.memlock.known, RD_OK);
 	assert_int_equal(ev.moment.memlock.v, 65536);
 	assert_int_equal(ev.moment.nofile.v, 1024);
@@ -326,7 +341,6 @@ static void counts_that_do_not_fit_the_size_are_refused(void **state)
 	assert_int_equal(rd_trace_event_decode(host.facts, &rec, sizeof(rec), &three, &ev, &err), -EBADMSG);
 	rec = example();
 	rec.n_kstack = 0xffff;
-	rec.n_ustack = 0xffff;
 	assert_int_equal(rd_trace_event_decode(host.facts, &rec, sizeof(rec), &three, &ev, &err), -EBADMSG);
 	rec = example();
 	rec.err = 0;
@@ -383,7 +397,7 @@ static void damaged_records_do_no_harm(void **state)
 		if (rd_trace_event_decode(host.facts, exact, size, &three, &ev, &err))
 			continue;
 		assert_in_range(ev.n_chain, 0, RD_CHAIN_SLOTS);
-		assert_in_range(ev.n_kstack + ev.n_ustack, 0, 2 * RD_STACK_MAX);
+		assert_in_range(ev.n_kstack, 0, RD_STACK_MAX);
 		assert_in_range(ev.moment.n_handles, 0, RD_MOMENT_HANDLES);
 		assert_in_range(ev.moment.fault.kind, 0, RD_MAP_KINDS - 1);
 		assert_in_range(strlen(ev.moment.fault.name), 0, sizeof(ev.moment.fault.name) - 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * User stacks, where a file has taken over what parses it: this program has a libdw of its own, which does what the frame's
+ * User stacks, where a file has taken over what parses it: this program has a libdw of its own, which does what the first frame's
  * address says, and tells as a function's name what came of it.
  */
 #include "unit.h"
@@ -22,9 +22,12 @@
 #include <time.h>
 
 #include "base/late.h"
+#include <linux/types.h>
+
+#include "bpf/record.h"
 #include "trace/symbols/ustack-priv.h"
 
-enum fault { ATTACK = 1, HANG, DIE, LONG, TOO_MUCH, TOO_LITTLE, UNKNOWN_KIND, ASK_DEBUG, END_NOW, GOOD };
+enum fault { ATTACK = 1, HANG, DIE, LONG, TOO_MUCH, TOO_LITTLE, UNKNOWN_KIND, ASK_DEBUG, END_NOW, UNKNOWN_END, GOOD };
 
 static struct file {
 	int fd;
@@ -112,13 +115,25 @@ static const char *ask_debug(void)
 	return read(own_end(), &byte, 1) == 1 && !byte ? "refused" : "?";
 }
 
-/* As if all frames were beyond the end of their file. */
+/* A stack that begins elsewhere, after which nothing more is to be said. */
 static void end_now(void)
 {
-	const struct rd_named named[3] = { { .past_end = 1 }, { .past_end = UINT64_MAX }, { .past_end = 1 } };
+	const struct {
+		uint32_t end;
+		struct rd_named named;
+	} __attribute__((packed)) says = { RD_END_NONE, { .addr = 1 } };
 
-	say_head(RD_NAMER_NAMES, sizeof(named));
-	say(named, sizeof(named));
+	say_head(RD_NAMER_FRAMES, sizeof(says));
+	say(&says, sizeof(says));
+}
+
+/* No frame, and a reason that does not exist. */
+static void say_unknown_end(void)
+{
+	const uint32_t end = RD_ENDS;
+
+	say_head(RD_NAMER_FRAMES, sizeof(end));
+	say(&end, sizeof(end));
 }
 
 static const char *do_fault(enum fault fault)
@@ -135,10 +150,10 @@ static const char *do_fault(enum fault fault)
 	case LONG:
 		return long_name();
 	case TOO_MUCH:
-		say_head(RD_NAMER_NAMES, UINT32_MAX);
+		say_head(RD_NAMER_FRAMES, UINT32_MAX);
 		return NULL;
 	case TOO_LITTLE:
-		say_head(RD_NAMER_NAMES, 0);
+		say_head(RD_NAMER_FRAMES, 0);
 		return NULL;
 	case UNKNOWN_KIND:
 		say_head(4711, 0);
@@ -147,6 +162,9 @@ static const char *do_fault(enum fault fault)
 		return ask_debug();
 	case END_NOW:
 		end_now();
+		return NULL;
+	case UNKNOWN_END:
+		say_unknown_end();
 		return NULL;
 	default:
 		return "good";
@@ -198,7 +216,7 @@ const char *dwfl_module_addrinfo(Dwfl_Module *mod, GElf_Addr addr, GElf_Off *off
 {
 	(void)mod, (void)sym, (void)section, (void)elf, (void)bias;
 	*offset = 0;
-	return do_fault((enum fault)(addr + 1 - base()));
+	return do_fault((enum fault)(addr - base()));
 }
 
 int dwfl_module_build_id(Dwfl_Module *mod, const unsigned char **bits, GElf_Addr *vaddr)
@@ -226,6 +244,70 @@ const char *dwfl_lineinfo(Dwfl_Line *line, Dwarf_Addr *addr, int *number, int *c
 	return NULL;
 }
 
+/* The stack has two frames: the instruction pointer, and where a call of this program returns to. */
+static const Dwfl_Thread_Callbacks *thread_callbacks;
+static Dwarf_Addr pcs[2];
+
+bool dwfl_attach_state(Dwfl *dwfl, Elf *elf, pid_t pid, const Dwfl_Thread_Callbacks *called, void *arg)
+{
+	(void)dwfl, (void)elf, (void)pid, (void)arg;
+	thread_callbacks = called;
+	return true;
+}
+
+void dwfl_thread_state_register_pc(Dwfl_Thread *thread, Dwarf_Word pc)
+{
+	(void)thread;
+	pcs[0] = pc;
+}
+
+bool dwfl_thread_state_registers(Dwfl_Thread *thread, int first, unsigned n, const Dwarf_Word *regs)
+{
+	(void)thread, (void)first, (void)regs;
+	return n > 0;
+}
+
+int dwfl_getthread_frames(Dwfl *dwfl, pid_t tid, int (*callback)(Dwfl_Frame *, void *), void *arg)
+{
+	int r = DWARF_CB_OK;
+
+	(void)dwfl, (void)tid;
+	thread_callbacks->set_initial_registers((Dwfl_Thread *)dwfl, NULL);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(pcs) && r == DWARF_CB_OK; i++)
+		r = callback((Dwfl_Frame *)&pcs[i], arg);
+	return r;
+}
+
+bool dwfl_frame_pc(Dwfl_Frame *frame, Dwarf_Addr *pc, bool *exact)
+{
+	*pc = *(Dwarf_Addr *)frame;
+	*exact = false;
+	return true;
+}
+
+Dwarf_CFI *dwfl_module_eh_cfi(Dwfl_Module *mod, Dwarf_Addr *bias)
+{
+	*bias = 0;
+	return (Dwarf_CFI *)mod;
+}
+
+Dwarf_CFI *dwfl_module_dwarf_cfi(Dwfl_Module *mod, Dwarf_Addr *bias)
+{
+	return dwfl_module_eh_cfi(mod, bias);
+}
+
+int dwarf_cfi_addrframe(Dwarf_CFI *cfi, Dwarf_Addr addr, Dwarf_Frame **frame)
+{
+	(void)cfi, (void)addr;
+	*frame = NULL;
+	return 0;
+}
+
+__attribute__((noinline)) static Dwarf_Addr called_from(void)
+{
+	return (Dwarf_Addr)(uintptr_t)__builtin_return_address(0);
+}
+
 static struct rd_ustack *us;
 static pid_t pids[4];
 
@@ -233,6 +315,7 @@ static int begin(void **state)
 {
 	(void)state;
 	us = NULL;
+	pcs[1] = called_from();
 	if (rd_ustack_create(&us, NULL) < 0)
 		return 1;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(pids); i++) {
@@ -254,27 +337,38 @@ static int end(void **state)
 	return 0;
 }
 
-/* What the name of the frame came to be; NULL: none. The caller frees it. */
+static int resolve(pid_t pid, uint64_t pc, struct rd_event *ev)
+{
+	struct rd_err err = { 0 };
+	int r;
+
+	*ev = (struct rd_event){ .pid = (uint32_t)pid, .user = calloc(1, sizeof(*ev->user)) };
+#ifdef __x86_64__
+	ev->user->regs[16] = pc;
+#else
+	ev->user->regs[32] = pc;
+#endif
+	r = rd_ustack_resolve(us, ev, &err);
+	assert_int_equal(err.code, -r);
+	return r;
+}
+
+/* What the name of the first frame came to be; NULL: none. The caller frees it. */
 static char *ask(pid_t pid, enum fault fault, int r)
 {
-	struct rd_frame frames[2] = { { .addr = base() + fault }, { .addr = base() + GOOD } };
-	struct rd_ustack_cut cut;
-	struct rd_err err = { 0 };
-	size_t n = 2;
+	_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
 
-	assert_int_equal(rd_ustack_resolve(us, (uint32_t)pid, frames, &n, &cut, &err), r);
-	assert_int_equal(err.code, -r);
-	assert_int_equal(n, 2);
-	assert_int_equal(cut.dropped, 0);
+	assert_int_equal(resolve(pid, base() + fault, &ev), r);
+	assert_true(ev.n_ustack > 0);
 	/* What the kernel said is there in any case. */
-	for (size_t i = 0; i < 2; i++) {
-		assert_non_null(frames[i].object);
-		assert_true(frames[i].offset > 0);
-		assert_null(frames[i].file);
-		free(frames[i].object);
+	for (size_t i = 0; i < ev.n_ustack; i++) {
+		assert_non_null(ev.ustack[i].object);
+		assert_true(ev.ustack[i].offset > 0 || ev.ustack[i].function);
+		assert_null(ev.ustack[i].file);
 	}
-	free(frames[1].function);
-	return frames[0].function;
+	assert_int_equal(ev.ustack[0].addr, base() + fault);
+	assert_int_equal(ev.n_ustack, ev.ustack_end ? 1 : 2);
+	return ev.ustack[0].function ? strdup(ev.ustack[0].function) : NULL;
 }
 
 static void whoever_parses_can_do_nothing(void **state)
@@ -341,27 +435,13 @@ static void answers_are_foreign(void **state)
 	assert_null(ask(pids[0], TOO_MUCH, -EPROTO));
 	assert_null(ask(pids[1], TOO_LITTLE, -EPROTO));
 	assert_null(ask(pids[2], UNKNOWN_KIND, -EPROTO));
+	assert_null(ask(pids[3], UNKNOWN_END, -EPROTO));
 }
 
-/* It can only hide callers; that it did so is said. */
 static void whoever_parses_cannot_take_away_the_first_frame(void **state)
 {
-	struct rd_frame frames[3] = { { .addr = base() + END_NOW },
-				      { .addr = base() + GOOD },
-				      { .addr = base() + GOOD } };
-	struct rd_ustack_cut cut;
-	struct rd_err err = { 0 };
-	size_t n = 3;
-
 	(void)state;
-	assert_int_equal(rd_ustack_resolve(us, (uint32_t)pids[0], frames, &n, &cut, &err), 0);
-	assert_int_equal(n, 1);
-	assert_non_null(frames[0].object);
-	assert_null(frames[1].object);
-	assert_null(frames[2].object);
-	assert_int_equal(cut.dropped, 2);
-	assert_non_null(cut.why);
-	free(frames[0].object);
+	assert_null(ask(pids[0], END_NOW, -EPROTO));
 }
 
 /* Maps this program once more for each byte that comes, and says where. */
@@ -395,17 +475,13 @@ static void maps_that_change_are_followed_so_many_times(void **state)
 		map_again_and_again(in[0], out[1]);
 	}
 	for (unsigned i = 0; i < 80; i++) {
-		struct rd_frame frame = { 0 };
-		struct rd_ustack_cut cut;
-		struct rd_err err = { 0 };
-		size_t n = 1;
+		_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
+		uint64_t at;
 
 		assert_int_equal(write(in[1], "", 1), 1);
-		assert_int_equal(read(out[0], &frame.addr, sizeof(frame.addr)), sizeof(frame.addr));
-		assert_int_equal(rd_ustack_resolve(us, (uint32_t)pid, &frame, &n, &cut, &err), 0);
-		known += frame.object != NULL;
-		free(frame.object);
-		free(frame.function);
+		assert_int_equal(read(out[0], &at, sizeof(at)), sizeof(at));
+		assert_int_equal(resolve(pid, at, &ev), 0);
+		known += ev.ustack[0].object != NULL;
 	}
 	close(in[1]);
 	assert_true(known >= 64 && known < 70);

@@ -605,9 +605,23 @@ static struct rd_frame *copy_frames(const uint8_t *data, size_t n)
 	return frames;
 }
 
+/* A stack that is longer than what follows is cut off there. */
+static struct rd_rec_user *copy_user(const uint8_t *at, const uint8_t *end)
+{
+	struct rd_rec_user head, *user;
+	size_t room = (size_t)(end - at) - sizeof(head);
+
+	memcpy(&head, at, sizeof(head));
+	head.size = head.size < room ? head.size : (uint32_t)room;
+	user = rd_alloc(1, sizeof(head) + head.size);
+	*user = head;
+	memcpy(user + 1, at + sizeof(head), head.size);
+	return user;
+}
+
 /* What follows the fixed part: sizes in bytes. */
 struct parts {
-	size_t chain, kstack, ustack, moment, request;
+	size_t chain, kstack, moment, request, user;
 };
 
 static struct parts parts_of(const struct rd_rec *rec)
@@ -615,9 +629,9 @@ static struct parts parts_of(const struct rd_rec *rec)
 	return (struct parts){
 		.chain = rec->n_chain * sizeof(rec->chain[0]),
 		.kstack = rec->n_kstack * sizeof(uint64_t),
-		.ustack = rec->n_ustack * sizeof(uint64_t),
 		.moment = rec->n_moment ? sizeof(struct rd_rec_moment) : 0,
 		.request = rec->n_request,
+		.user = rec->n_user ? sizeof(struct rd_rec_user) : 0,
 	};
 }
 
@@ -632,12 +646,11 @@ static int check_record(const void *data, size_t size, struct rd_rec *rec, struc
 		return rd_err_set(err, EBADMSG, "event record", "%zu bytes, expected at least %zu", size, fixed);
 	memcpy(rec, data, fixed);
 	parts = parts_of(rec);
-	if (rec->n_chain > RD_CHAIN_SLOTS || rec->n_kstack > RD_STACK_MAX || rec->n_ustack > RD_STACK_MAX ||
-	    size < fixed + parts.chain + parts.kstack + parts.ustack + parts.moment + parts.request)
-		return rd_err_set(
-			err, EBADMSG, "event record",
-			"%u functions, %u + %u stack frames and %u bytes of the request do not fit into %zu bytes",
-			rec->n_chain, rec->n_kstack, rec->n_ustack, rec->n_request, size);
+	if (rec->n_chain > RD_CHAIN_SLOTS || rec->n_kstack > RD_STACK_MAX ||
+	    size < fixed + parts.chain + parts.kstack + parts.moment + parts.request + parts.user)
+		return rd_err_set(err, EBADMSG, "event record",
+				  "%u functions, %u stack frames and %u bytes of the request do not fit into %zu bytes",
+				  rec->n_chain, rec->n_kstack, rec->n_request, size);
 	if (rec->err >= 0)
 		return rd_err_set(err, EBADMSG, "event record", "invalid errno %d", rec->err);
 	memcpy(rec->chain, (const uint8_t *)data + fixed, rec->n_chain * sizeof(rec->chain[0]));
@@ -687,14 +700,14 @@ int rd_trace_event_decode(struct rd_trace_facts *facts, const void *data, size_t
 			.branch = rec.chain[i].flags & RD_LINK_BRANCH,
 		};
 	ev.kstack = copy_frames(at, rec.n_kstack);
-	ev.ustack = copy_frames(at + parts.kstack, rec.n_ustack);
 	ev.n_kstack = rec.n_kstack;
-	ev.n_ustack = rec.n_ustack;
-	at += parts.kstack + parts.ustack;
+	at += parts.kstack;
 	if (parts.moment)
 		rd_moment_decode(at, &ev.moment);
 	rd_request_decode(rec.verb, set, at + parts.moment, parts.request, &ev.request);
 	ev.ibdev = *rec.ibdev ? rd_dup_part(rec.ibdev, sizeof(rec.ibdev)) : NULL;
+	if (parts.user)
+		ev.user = copy_user(at + parts.moment + parts.request, (const uint8_t *)data + size);
 	if (!ev.ibdev && (ibdev = rd_trace_facts_ibdev(facts, rec.dev)))
 		ev.ibdev = rd_dup(ibdev);
 	ev.cgroup = rd_cgroups_path(facts->cgroups, rec.pid, rec.cgroup);

@@ -21,7 +21,7 @@ static void frames_free(struct rd_frame *frames, size_t n)
 void rd_event_deinit(struct rd_event *event)
 {
 	RD_FREE(event->cgroup, event->job, event->ibdev, event->object, event->method, event->verb, event->chain,
-		event->below, event->below_modules, event->hint);
+		event->below, event->below_modules, event->hint, event->user);
 	rd_explanation_deinit(&event->why);
 	frames_free(event->kstack, event->n_kstack);
 	frames_free(event->ustack, event->n_ustack);

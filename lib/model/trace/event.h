@@ -190,7 +190,7 @@ struct rd_event {
 	struct rd_frame *kstack, *ustack;
 	size_t n_kstack, n_ustack;
 	const char *ustack_end;	   /* why the user stack ends before its last frame; NULL: it does not. Static */
-	size_t ustack_dropped;	   /* frames left out for that reason */
+	struct rd_rec_user *user;  /* what the user stack is unwound from, with its copy behind it; NULL: none */
 	const char *benign;	   /* why the failure is expected from healthy programs; NULL: it is not. Static */
 	struct rd_explanation why; /* of a failure that is not benign */
 	char *hint;		   /* the cause, or what to check next, on one line; NULL: nothing is known */

@@ -361,12 +361,7 @@ struct rd_section *rd_report_trace_event(const struct rd_event *ev, const struct
 		rd_row_sub(row, EV_KSTACK, stack_section("kernel_stack", FRAME_FILE, ev->kstack, ev->n_kstack));
 	if (ev->n_ustack)
 		rd_row_sub(row, EV_USTACK, stack_section("user_stack", FRAME_COLUMNS, ev->ustack, ev->n_ustack));
-	if (ev->ustack_end) {
-		_cleanup_free_ char *end = rd_text("%s (%zu frame%s left out)", ev->ustack_end, ev->ustack_dropped,
-						   ev->ustack_dropped == 1 ? "" : "s");
-
-		rd_row_str(row, EV_USTACK_END, end);
-	}
+	rd_row_str(row, EV_USTACK_END, ev->ustack_end);
 	rd_row_bool(row, EV_BENIGN, ev->benign != NULL);
 	rd_row_str(row, EV_REASON, ev->benign);
 	for (size_t i = 0; i < ev->why.n_evidence; i++)

@@ -19,6 +19,7 @@
 /* Limits, because a process controls what it maps. Programs with a thousand libraries stay far below. */
 #define MAPS_MAX ((size_t)8 << 20)
 #define FILES_MAX 4096
+#define VDSO_MAX ((uint64_t)64 << 10)
 #define APART_MAX (UINT64_C(64) << 20) /* segments may be aligned to huge pages */
 
 struct line {
@@ -200,12 +201,6 @@ const struct rd_area *rd_maps_code(const struct rd_maps *maps, uint64_t addr)
 	return maps->n_areas ? bsearch(&addr, maps->areas, maps->n_areas, sizeof(*maps->areas), compare_to_area) : NULL;
 }
 
-bool rd_area_past_end(const struct rd_area *area, uint64_t size, uint64_t addr)
-{
-	/* Without a sum: the process chose the offset. */
-	return area->offset >= size || addr - area->start >= size - area->offset;
-}
-
 /* `path_fd` is an O_PATH descriptor: opening a device or a pipe could have side effects. */
 static int open_regular(int path_fd)
 {
@@ -252,28 +247,40 @@ static int find_here(const struct rd_mapped *file, bool ours)
 	return -1;
 }
 
-int rd_maps_open(pid_t pid, const struct rd_mapped *file, bool ours, uint64_t *ret_size)
+/* The only file that exists in memory alone. */
+static int copy_vdso(pid_t pid, const struct rd_mapped *file)
+{
+	_cleanup_close_ int mem = -1;
+	char path[32], page[4096];
+	uint64_t size = file->end - file->start < VDSO_MAX ? file->end - file->start : VDSO_MAX;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	mem = open(path, O_RDONLY | O_CLOEXEC);
+	fd = mem < 0 ? -1 : memfd_create("vdso", MFD_CLOEXEC);
+	for (uint64_t at = 0; fd >= 0 && at < size; at += sizeof(page))
+		if (pread(mem, page, sizeof(page), (off_t)(file->start + at)) != sizeof(page) ||
+		    rd_write_all(fd, page, sizeof(page)) < 0) {
+			close(fd);
+			fd = -1;
+		}
+	return fd;
+}
+
+int rd_maps_open(pid_t pid, const struct rd_mapped *file, bool ours)
 {
 	_cleanup_close_ int fd = -1;
-	struct stat st;
 	char path[80];
-	bool mapped;
 
-	*ret_size = 0;
 	if (*file->name != '/')
-		return -1;
+		return copy_vdso(pid, file);
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, file->start, file->first_end);
 	fd = open(path, O_PATH | O_CLOEXEC);
-	mapped = fd >= 0;
 	if (fd < 0)
 		fd = find_below_root(pid, file->name);
 	if (fd < 0)
 		fd = find_here(file, ours);
-	if (fd < 0)
-		return -1;
-	if ((mapped || is_mapped_file(fd, file)) && fstat(fd, &st) == 0)
-		*ret_size = (uint64_t)st.st_size;
-	return open_regular(fd);
+	return fd < 0 ? -1 : open_regular(fd);
 }
 
 void rd_maps_unshare(void)

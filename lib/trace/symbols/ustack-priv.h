@@ -43,13 +43,10 @@ void rd_maps_deinit(struct rd_maps *maps);
 bool rd_maps_same(const struct rd_maps *a, const struct rd_maps *b);
 /* NULL: no executable memory is known there. */
 const struct rd_area *rd_maps_code(const struct rd_maps *maps, uint64_t addr);
-/* Whether an address in the area is beyond the end of its file, of `size` bytes. Nothing can run there. */
-bool rd_area_past_end(const struct rd_area *area, uint64_t size, uint64_t addr);
-
 /* Opens a file that `pid` has mapped, for reading: the mapped file itself if the kernel permits it (map_files), else its path in
  * the root of the process; if the process has ended, its path in our root, if `ours` or if it is the same file. Does not open
- * devices, pipes and the like. -1: not accessible. `ret_size`: bytes; 0: unknown, also if the path may be of another file now. */
-int rd_maps_open(pid_t pid, const struct rd_mapped *file, bool ours, uint64_t *ret_size);
+ * devices, pipes and the like. The vdso is copied from memory. -1: not accessible. */
+int rd_maps_open(pid_t pid, const struct rd_mapped *file, bool ours);
 
 /* Unmaps all shared mappings of this process. */
 void rd_maps_unshare(void);
@@ -62,13 +59,13 @@ struct rd_namer {
 	struct rd_confined confined;
 };
 
-/* Messages on the socket. A request is a uint32_t n and n addresses. The response is a RD_NAMER_NAMES or RD_NAMER_FAILED; other
+/* Messages on the socket. A request is a struct rd_rec_user and its stack. The response is a RD_NAMER_FRAMES or RD_NAMER_FAILED; other
  * messages may precede it. */
 enum rd_namer_kind {
 	RD_NAMER_READY,	 /* struct rd_confined */
 	RD_NAMER_FAILED, /* struct rd_err */
 	RD_NAMER_DEBUG,	 /* a build-id: requests its debug file; the parent sends a byte, with a descriptor if found */
-	RD_NAMER_NAMES,	 /* struct rd_named for each address, each followed by its strings */
+	RD_NAMER_FRAMES, /* uint32_t, enum rd_ustack_end; struct rd_named for each frame, each followed by its strings */
 };
 
 struct rd_namer_head {
@@ -76,12 +73,30 @@ struct rd_namer_head {
 };
 
 struct rd_named {
-	uint64_t offset;
+	uint64_t addr, offset;
 	int32_t line;		 /* 0: unknown */
 	uint16_t function, file; /* bytes; 0: unknown */
-	uint64_t past_end;	 /* 1: the address is beyond the end of its file; 0: it is not, or that is unknown */
 };
 
+/* Why a stack ends. */
+enum rd_ustack_end {
+	RD_END_NONE = 0, /* the first function of the thread was reached */
+	RD_END_COPY,	 /* the copy of the stack is shorter: enum rd_user_end has the reason */
+	RD_END_ELSEWHERE,
+	RD_END_NO_CODE,
+	RD_END_NO_CALL,
+	RD_END_NO_INFO,
+	RD_END_GENERATED,
+	RD_END_NO_FILE,
+	RD_END_BROKEN,
+	RD_END_FRAMES,
+	RD_END_MACHINE,
+	RD_END_NO_MAPS, /* this one and the next: stated by the parent */
+	RD_END_NO_CHILD,
+	RD_ENDS
+};
+
+#define RD_USER_FRAMES 128
 #define RD_NAMED_TEXT 4096 /* maximum bytes of a name */
 #define RD_BUILD_ID_MAX 64 /* bytes */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Symbols of user stacks: the processes that are remembered, and the child of each, which parses its files. */
+/* User stacks: the processes that are remembered, and the child of each, which parses its files, unwinds and resolves symbols. */
 #include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,8 +22,10 @@
 /* libdw, loaded when user stacks are requested. */
 /* clang-format off */
 #define RD_LIBDW_CALLS(x) \
-	x(dwfl_addrmodule) x(dwfl_begin) x(dwfl_lineinfo) x(dwfl_module_addrinfo) x(dwfl_module_build_id) \
-	x(dwfl_module_getelf) x(dwfl_module_getsrc) x(dwfl_module_info) x(dwfl_report_end) x(dwfl_report_module)
+	x(dwarf_cfi_addrframe) x(dwfl_addrmodule) x(dwfl_attach_state) x(dwfl_begin) x(dwfl_frame_pc) x(dwfl_getthread_frames) \
+	x(dwfl_lineinfo) x(dwfl_module_addrinfo) x(dwfl_module_build_id) x(dwfl_module_dwarf_cfi) x(dwfl_module_eh_cfi) \
+	x(dwfl_module_getelf) x(dwfl_module_getsrc) x(dwfl_module_info) x(dwfl_report_end) x(dwfl_report_module) \
+	x(dwfl_thread_state_register_pc) x(dwfl_thread_state_registers)
 /* clang-format on */
 RD_LATE_DECLARE(rd_libdw, RD_LIBDW_CALLS);
 RD_LATE_DEFINE(rd_libdw, RD_LIBDW_CALLS, RD_LIBDW)
@@ -32,10 +34,73 @@ RD_LATE_DEFINE(rd_libdw, RD_LIBDW_CALLS, RD_LIBDW)
 #define DATA_MAX ((rlim_t)1 << 30)
 
 struct file {
-	int fd; /* -1: none, or libdw has it */
+	int fd;	  /* -1: none, or libdw has it */
+	int code; /* the same file, for us; -1: none */
 	bool requested;
-	uint64_t size; /* when it was opened; 0: unknown */
 };
+
+/* Where struct rd_rec_user has the registers, by their numbers in DWARF. */
+struct machine {
+	unsigned bits;
+	int n; /* registers */
+	uint8_t pc, sp;
+	uint8_t regs[33];
+};
+
+#if defined(__x86_64__)
+static const struct machine amd64 = { 64, 17, 16, 19, { 10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16 } };
+static const struct machine i386 = { 32, 9, 16, 19, { 10, 11, 12, 5, 19, 4, 13, 14, 16 } };
+
+static const struct machine *machine_of(const struct rd_rec_user *user)
+{
+	/* The selector of the code segment: __USER32_CS, also as Xen has it. */
+	return (user->regs[17] & 0xfff) == 0x23 ? &i386 : &amd64;
+}
+
+/* call REL32; or call of a register or of memory: 0xff /2, whose length is in the byte behind it. */
+static bool ends_in_call(const uint8_t *end, size_t n)
+{
+	if (n >= 5 && end[-5] == 0xe8)
+		return true;
+	for (size_t length = 2; length <= 7 && length <= n; length++) {
+		const uint8_t *at = end - length, mod = at[1] >> 6, rm = at[1] & 7;
+		bool sib = mod != 3 && rm == 4;
+		size_t wanted = 2 + sib + (mod == 1 ? 1 : mod == 2 ? 4 : 0);
+
+		if (at[0] != 0xff || (at[1] >> 3 & 7) != 2)
+			continue;
+		if (mod == 0 && (rm == 5 || (sib && length == 7 && (at[2] & 7) == 5)))
+			wanted += 4;
+		if (wanted == length)
+			return true;
+	}
+	return false;
+}
+#elif defined(__aarch64__)
+static const struct machine arm64 = {
+	64, 32, 32, 31, { 0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+			  16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31 }
+};
+
+static const struct machine *machine_of(const struct rd_rec_user *user)
+{
+	return user->regs[33] & 0x10 ? NULL : &arm64; /* PSR_MODE32_BIT */
+}
+
+/* BL; BLR, also with authentication of the pointer. */
+static bool ends_in_call(const uint8_t *end, size_t n)
+{
+	uint32_t word;
+
+	if (n < sizeof(word))
+		return false;
+	memcpy(&word, end - sizeof(word), sizeof(word));
+	return (word & 0xfc000000) == 0x94000000 || (word & 0xfefff000) == 0xd63f0000;
+}
+#else
+#define machine_of(user) NULL
+#define ends_in_call(end, n) false
+#endif
 
 static int parent;
 
@@ -120,11 +185,12 @@ static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *name, D
 /* Finds only files of this host; the functions of libdw would also query debuginfod servers. */
 static const Dwfl_Callbacks callbacks = { .find_elf = find_elf, .find_debuginfo = find_debuginfo };
 
-static void name_address(Dwfl *dwfl, uint64_t addr, bool past_end, struct rd_buf *out)
+static Dwfl *dwfl;
+
+/* `addr`: of the instruction, or of the byte before a return address. */
+static void name_address(Dwfl_Module *mod, uint64_t addr, struct rd_named named, struct rd_buf *out)
 {
-	Dwfl_Module *mod = rd_libdw.dwfl_addrmodule(dwfl, addr);
 	const char *function = NULL, *file = NULL;
-	struct rd_named named = { .offset = addr, .past_end = past_end };
 	Dwarf_Addr bias = 0, low = 0;
 	GElf_Off offset = 0;
 	Dwfl_Line *line;
@@ -132,10 +198,10 @@ static void name_address(Dwfl *dwfl, uint64_t addr, bool past_end, struct rd_buf
 
 	if (mod) {
 		rd_libdw.dwfl_module_info(mod, NULL, &low, NULL, NULL, NULL, NULL, NULL);
-		/* A return address points behind its call, which may be the last instruction of the function. */
-		function = rd_libdw.dwfl_module_addrinfo(mod, addr - 1, &offset, &sym, NULL, NULL, NULL);
-		named.offset = function ? offset + 1 : addr - (rd_libdw.dwfl_module_getelf(mod, &bias) ? bias : low);
-		line = rd_libdw.dwfl_module_getsrc(mod, addr - 1);
+		function = rd_libdw.dwfl_module_addrinfo(mod, addr, &offset, &sym, NULL, NULL, NULL);
+		named.offset = function ? offset + named.addr - addr :
+					  named.addr - (rd_libdw.dwfl_module_getelf(mod, &bias) ? bias : low);
+		line = rd_libdw.dwfl_module_getsrc(mod, addr);
 		file = line ? rd_libdw.dwfl_lineinfo(line, NULL, &named.line, NULL, NULL, NULL) : NULL;
 	}
 	named.function = function ? (uint16_t)strnlen(function, RD_NAMED_TEXT) : 0;
@@ -145,13 +211,154 @@ static void name_address(Dwfl *dwfl, uint64_t addr, bool past_end, struct rd_buf
 	rd_buf_add(out, file, named.file);
 }
 
+/* The stack that is being unwound. */
+static struct unwinding {
+	const struct rd_maps *maps;
+	const struct file *files;
+	const struct machine *machine;
+	struct {
+		struct rd_rec_user head;
+		uint8_t stack[RD_USER_PARTS * RD_USER_PART];
+	} user;
+	size_t n; /* frames */
+	enum rd_ustack_end end, fault;
+	struct rd_buf *out;
+} now;
+
+static pid_t next_thread(Dwfl *of, void *arg, void **thread)
+{
+	pid_t pid = *thread ? 0 : 1;
+
+	(void)of;
+	*thread = arg;
+	return pid;
+}
+
+static bool get_thread(Dwfl *of, pid_t tid, void *arg, void **thread)
+{
+	(void)of, (void)tid;
+	*thread = arg;
+	return true;
+}
+
+/* A word of the process. */
+static bool read_memory(Dwfl *of, Dwarf_Addr addr, Dwarf_Word *ret, void *arg)
+{
+	uint64_t sp = now.user.head.regs[now.machine->sp], size = now.user.head.size, at = addr - sp;
+	size_t word = now.machine->bits / 8;
+
+	(void)of, (void)arg;
+	if (at >= size || size - at < word) {
+		now.fault = addr >= sp && at < (UINT64_C(1) << 30) ? RD_END_COPY : RD_END_ELSEWHERE;
+		return false;
+	}
+	*ret = 0;
+	memcpy(ret, now.user.stack + at, word);
+	return true;
+}
+
+static bool set_registers(Dwfl_Thread *thread, void *arg)
+{
+	Dwarf_Word regs[RD_ARRAY_SIZE(now.machine->regs)];
+
+	(void)arg;
+	for (int i = 0; i < now.machine->n; i++)
+		regs[i] = now.user.head.regs[now.machine->regs[i]];
+	rd_libdw.dwfl_thread_state_register_pc(thread, now.user.head.regs[now.machine->pc]);
+	return rd_libdw.dwfl_thread_state_registers(thread, 0, (unsigned)now.machine->n, regs);
+}
+
+static const Dwfl_Thread_Callbacks thread_callbacks = { .next_thread = next_thread,
+							.get_thread = get_thread,
+							.memory_read = read_memory,
+							.set_initial_registers = set_registers };
+
+static bool has_unwind_info(Dwfl_Module *mod, Dwarf_Addr addr)
+{
+	Dwarf_Addr bias = 0;
+	Dwarf_Frame *frame = NULL;
+	Dwarf_CFI *cfi = rd_libdw.dwfl_module_eh_cfi(mod, &bias);
+	bool found = cfi && rd_libdw.dwarf_cfi_addrframe(cfi, addr - bias, &frame) == 0;
+
+	if (!found) {
+		cfi = rd_libdw.dwfl_module_dwarf_cfi(mod, &bias);
+		found = cfi && rd_libdw.dwarf_cfi_addrframe(cfi, addr - bias, &frame) == 0;
+	}
+	free(frame);
+	return found;
+}
+
+/* Whether a return address can be one; code that is in no file that we have is not looked at. */
+static bool follows_call(const struct rd_area *area, uint64_t addr)
+{
+	uint8_t code[7];
+	size_t n = addr - area->start < sizeof(code) ? addr - area->start : sizeof(code);
+	int fd = area->file >= 0 ? now.files[area->file].code : -1;
+
+	return fd < 0 || (pread(fd, code, n, (off_t)(area->offset + (addr - area->start) - n)) == (ssize_t)n &&
+			  ends_in_call(code + n, n));
+}
+
+/* libdw follows frame pointers where there is no unwind information, and then leaves out frames: it must not get there. */
+static int add_frame(Dwfl_Frame *frame, void *arg)
+{
+	const struct rd_area *area;
+	Dwarf_Addr pc, addr;
+	bool exact = false;
+	Dwfl_Module *mod;
+
+	(void)arg;
+	now.end = RD_END_BROKEN;
+	now.fault = RD_END_NONE;
+	if (!rd_libdw.dwfl_frame_pc(frame, &pc, &exact))
+		return DWARF_CB_ABORT;
+	/* A return address points behind its call, which may be the last instruction of the function. */
+	exact |= !now.n;
+	addr = pc - !exact;
+	area = rd_maps_code(now.maps, addr);
+	now.end = !area && now.n		    ? RD_END_NO_CODE :
+		  !exact && !follows_call(area, pc) ? RD_END_NO_CALL :
+		  now.n == RD_USER_FRAMES	    ? RD_END_FRAMES :
+						      RD_END_NONE;
+	if (now.end)
+		return DWARF_CB_ABORT;
+	mod = area && area->file >= 0 ? rd_libdw.dwfl_addrmodule(dwfl, addr) : NULL;
+	name_address(mod, addr, (struct rd_named){ .addr = pc, .offset = pc }, now.out);
+	now.n++;
+	now.end = !area				 ? RD_END_NO_CODE :
+		  !mod				 ? RD_END_GENERATED :
+		  now.files[area->file].code < 0 ? RD_END_NO_FILE :
+		  has_unwind_info(mod, addr)	 ? RD_END_NONE :
+						   RD_END_NO_INFO;
+	return now.end ? DWARF_CB_ABORT : DWARF_CB_OK;
+}
+
+/* The response to one request. */
+static void unwind(struct rd_buf *out)
+{
+	uint32_t end = RD_END_MACHINE;
+	int r;
+
+	rd_buf_add(out, &end, sizeof(end));
+	now.machine = machine_of(&now.user.head);
+	now.out = out;
+	now.n = 0;
+	now.end = now.fault = RD_END_NONE;
+	if (now.machine) {
+		r = rd_libdw.dwfl_getthread_frames(dwfl, 1, add_frame, NULL);
+		/* libdw takes a caller that cannot be read for the end. */
+		end = now.end ? now.end : now.fault ? now.fault : r < 0 ? RD_END_BROKEN : RD_END_NONE;
+	}
+	if (out->data)
+		memcpy(out->data, &end, sizeof(end));
+}
+
 static _Noreturn void serve_parent(int fd, pid_t traced, const struct rd_maps *maps)
 {
 	const struct rlimit none = { 0 };
 	struct rlimit limit = { 0 };
 	struct rd_err err = { 0 };
 	struct file *files = rd_alloc(maps->n + 1, sizeof(*files));
-	Dwfl *dwfl = NULL;
 
 	parent = fd;
 	rd_environ_hide();
@@ -166,7 +373,9 @@ static _Noreturn void serve_parent(int fd, pid_t traced, const struct rd_maps *m
 	setrlimit(RLIMIT_DATA, &(struct rlimit){ DATA_MAX, DATA_MAX });
 #endif
 	for (size_t i = 0; i < maps->n; i++)
-		files[i].fd = maps->v[i].code ? rd_maps_open(traced, &maps->v[i], maps->ours, &files[i].size) : -1;
+		files[i].fd = maps->v[i].code ? rd_maps_open(traced, &maps->v[i], maps->ours) : -1;
+	for (size_t i = 0; i < maps->n; i++)
+		files[i].code = files[i].fd >= 0 ? dup(files[i].fd) : -1;
 	if (rd_confine(0, NULL, &err) == 0) {
 		send_kind(RD_NAMER_READY, rd_confined(), sizeof(*rd_confined()));
 		dwfl = rd_libdw.dwfl_begin(&callbacks);
@@ -179,7 +388,10 @@ static _Noreturn void serve_parent(int fd, pid_t traced, const struct rd_maps *m
 			    userdata)
 				*userdata = &files[i];
 		}
-		if (dwfl && rd_libdw.dwfl_report_end(dwfl, NULL, NULL) != 0)
+		/* Without any file, it cannot know the machine: then each stack ends at once. */
+		if (dwfl && rd_libdw.dwfl_report_end(dwfl, NULL, NULL) == 0)
+			rd_libdw.dwfl_attach_state(dwfl, NULL, 1, &thread_callbacks, NULL);
+		else
 			dwfl = NULL;
 		if (!dwfl)
 			rd_err_set(&err, ENOMEM, "user stacks", "no memory to resolve them");
@@ -188,31 +400,26 @@ static _Noreturn void serve_parent(int fd, pid_t traced, const struct rd_maps *m
 		send_kind(RD_NAMER_FAILED, &err, sizeof(err));
 		_exit(1);
 	}
+	now.maps = maps;
+	now.files = files;
 	for (;;) {
 		_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
-		uint64_t addrs[RD_STACK_MAX];
-		uint32_t n;
 
 		/* Read the request completely: responses to our own requests follow it on the socket. */
-		if (!read_whole(&n, sizeof(n)) || n > RD_STACK_MAX || !read_whole(addrs, n * sizeof(*addrs)))
+		if (!read_whole(&now.user.head, sizeof(now.user.head)) || now.user.head.size > sizeof(now.user.stack) ||
+		    !read_whole(now.user.stack, now.user.head.size))
 			_exit(0);
-		for (uint32_t i = 0; i < n; i++) {
-			const struct rd_area *area = rd_maps_code(maps, addrs[i] - 1);
-			uint64_t size = area && area->file >= 0 ? files[area->file].size : 0;
-
-			name_address(dwfl, addrs[i], size && rd_area_past_end(area, size, addrs[i] - 1), &out);
-		}
+		unwind(&out);
 		if (out.failed)
 			_exit(1);
-		send_kind(RD_NAMER_NAMES, out.data, out.len);
+		send_kind(RD_NAMER_FRAMES, out.data, out.len);
 	}
 }
 
 /* The privileged parent: starts the child, opens debug files for it, and treats its output as untrusted. */
 
-#define LIMIT_MS 5000 /* an idle host needs 0.1 s for the debug information of libc */
-#define FRAMES_MAX RD_STACK_MAX
-#define RESPONSE_MAX (FRAMES_MAX * (sizeof(struct rd_named) + 2 * RD_NAMED_TEXT))
+#define LIMIT_MS 10000 /* an idle host needs 0.1 s for the debug information of libc */
+#define RESPONSE_MAX (sizeof(uint32_t) + RD_USER_FRAMES * (sizeof(struct rd_named) + 2 * RD_NAMED_TEXT))
 
 /* -errno with `err` filled. Uses `maps` only while it starts. */
 static void stop_namer(struct rd_namer *namer)
@@ -249,36 +456,41 @@ static int send_file(int sock, int fd)
 	return sendmsg(sock, &head, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-static int parse_names(struct rd_frame *frames, size_t *n, const char *data, size_t size)
+static int parse_frames(struct rd_event *ev, uint32_t *end, const char *data, size_t size)
 {
-	size_t end = *n;
-
-	for (size_t i = 0; i < *n; i++) {
+	if (size < sizeof(*end))
+		return -EPROTO;
+	memcpy(end, data, sizeof(*end));
+	data += sizeof(*end);
+	size -= sizeof(*end);
+	for (size_t i = 0; size > 0; i++) {
+		struct rd_frame *frame = &ev->ustack[i];
 		struct rd_named named;
 
-		if (size < sizeof(named))
+		if (size < sizeof(named) || i == RD_USER_FRAMES)
 			return -EPROTO;
 		memcpy(&named, data, sizeof(named));
 		data += sizeof(named);
 		size -= sizeof(named);
-		if ((size_t)named.function + named.file > size)
+		/* The first is known. */
+		if ((size_t)named.function + named.file > size || (i == 0 && named.addr != frame->addr))
 			return -EPROTO;
-		if (named.past_end && i > 0 && i < end)
-			end = i;
-		frames[i].offset = named.offset;
-		frames[i].function = named.function ? rd_dup_part(data, named.function) : NULL;
-		frames[i].file = named.file ? rd_dup_part(data + named.function, named.file) : NULL;
-		if (frames[i].file)
-			RD_SET(frames[i].line, named.line);
+		ev->n_ustack = i + 1;
+		RD_FREE(frame->function, frame->file);
+		frame->addr = named.addr;
+		frame->offset = named.offset;
+		frame->function = named.function ? rd_dup_part(data, named.function) : NULL;
+		frame->file = named.file ? rd_dup_part(data + named.function, named.file) : NULL;
+		if (frame->file)
+			RD_SET(frame->line, named.line);
 		data += named.function + named.file;
 		size -= (size_t)named.function + named.file;
 	}
-	*n = end;
-	return size ? -EPROTO : 0;
+	return *end < RD_ENDS ? 0 : -EPROTO;
 }
 
 /* Receives one message. 1: more messages follow. */
-static int receive_message(struct rd_namer *namer, int64_t deadline, struct rd_frame *frames, size_t *n,
+static int receive_message(struct rd_namer *namer, int64_t deadline, struct rd_event *ev, uint32_t *end,
 			   struct rd_err *err)
 {
 	_cleanup_close_ int debug = -1;
@@ -319,45 +531,33 @@ static int receive_message(struct rd_namer *namer, int64_t deadline, struct rd_f
 			failure.hint[sizeof(failure.hint) - 1] = '\0';
 		*err = failure;
 		return failure.code > 0 ? -failure.code : -EPROTO;
-	case RD_NAMER_NAMES:
-		return parse_names(frames, n, data, head.size);
+	case RD_NAMER_FRAMES:
+		return parse_frames(ev, end, data, head.size);
 	default:
 		return -EPROTO;
 	}
 }
 
-/* Fills the frames. `*n` becomes the number of frames before the first, except frame 0, that is beyond the end of its file; those
- * behind it are filled as well. -ETIMEDOUT, -ECHILD, -EPROTO and others with `err` filled: the namer must not be used any more. */
-static int query_namer(struct rd_namer *namer, struct rd_frame *frames, size_t *n, struct rd_err *err)
+/* Adds the frames and why they end. -ETIMEDOUT, -ECHILD, -EPROTO and others with `err` filled: the namer must not be used any more. */
+static int query_namer(struct rd_namer *namer, struct rd_event *ev, uint32_t *end, struct rd_err *err)
 {
 	int64_t deadline = rd_monotonic_ms() + LIMIT_MS;
-	size_t sent = *n < FRAMES_MAX ? *n : FRAMES_MAX, real = sent;
-	struct {
-		uint32_t n;
-		uint64_t addrs[FRAMES_MAX];
-	} __attribute__((packed)) request = { .n = (uint32_t)sent };
-	int r;
-
-	for (size_t i = 0; i < sent; i++)
-		request.addrs[i] = frames[i].addr;
+	size_t size = sizeof(*ev->user) + ev->user->size;
 	/* Fits into the socket buffer, which is empty between requests. */
-	r = send(namer->sock, &request, sizeof(request.n) + sent * sizeof(*request.addrs),
-		 MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ?
-		    -errno :
-		    0;
+	ssize_t sent = send(namer->sock, ev->user, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+	int r = sent < 0 ? -errno : (size_t)sent < size ? -EAGAIN : 0;
+
 	*err = (struct rd_err){ 0 };
 	do {
-		r = r < 0 ? r : receive_message(namer, deadline, frames, &real, err);
+		r = r < 0 ? r : receive_message(namer, deadline, ev, end, err);
 	} while (r > 0 && rd_monotonic_ms() < deadline);
 	if (r > 0)
 		r = -ETIMEDOUT;
-	if (r == 0 && real < sent)
-		*n = real;
 	if (r < 0 && !err->code)
 		rd_err_set(err, -r, "user stacks", "%s",
-			   r == -ETIMEDOUT	       ? "the process that resolves symbols timed out" :
-			   r == -ECHILD || r == -EPIPE ? "the process that resolves symbols ended" :
-							 "invalid response of the process that resolves symbols");
+			   r == -ETIMEDOUT	       ? "the process that unwinds them timed out" :
+			   r == -ECHILD || r == -EPIPE ? "the process that unwinds them ended" :
+							 "invalid response of the process that unwinds them");
 	return r;
 }
 
@@ -365,10 +565,28 @@ static int query_namer(struct rd_namer *namer, struct rd_frame *frames, size_t *
 #define HANGS_MAX 3    /* each delays the trace for some seconds */
 #define CHANGES_MAX 64 /* of the files of a process: each requires a new child */
 
-#define NOT_CODE "the next frame is not in executable memory: code without frame pointers hides its callers"
-/* The mappings are as of an earlier frame: the process has ended, or changes them all the time. */
-#define WAS_NOT_CODE "the next frame was not in executable memory when the mappings were last read"
-#define PAST_END "the next frame is beyond the end of its file: code without frame pointers hides its callers"
+static const char *const copy_ends[] = {
+	[RD_USER_PAGED_OUT] = "the next part of the stack was not in memory",
+	[RD_USER_LIMIT] = "the stack is deeper than the 64 KiB that are copied",
+	[RD_USER_NO_ROOM] = "the ring buffer had no room for a copy of the stack: calls fail too fast (--buffer)",
+	[RD_USER_LOCKED] = "the kernel forbids to read memory (lockdown)",
+};
+_Static_assert(RD_USER_PARTS *RD_USER_PART == 64 << 10, "as in the text");
+
+static const char *const ends[] = {
+	[RD_END_ELSEWHERE] = "the caller is not on this stack, but in other memory, which is not copied",
+	[RD_END_NO_CODE] = "the next return address is not in executable memory",
+	[RD_END_NO_CALL] = "no call instruction is in front of the next return address",
+	[RD_END_NO_INFO] = "the file has no unwind information (.eh_frame) for this code",
+	[RD_END_GENERATED] = "generated code has no unwind information",
+	[RD_END_NO_FILE] = "the file of this code cannot be read",
+	[RD_END_BROKEN] = "the unwind information of this code leads no further",
+	[RD_END_FRAMES] = "there are more than 128 frames",
+	[RD_END_MACHINE] = "programs of this machine cannot be unwound",
+	[RD_END_NO_MAPS] = "the mappings of the process are not readable: it has ended, or belongs to another user",
+	[RD_END_NO_CHILD] = "the process that unwinds the stacks of this program ended, or timed out",
+};
+_Static_assert(RD_ARRAY_SIZE(ends) == RD_ENDS && RD_USER_FRAMES == 128, "a text for each");
 
 struct process {
 	uint32_t pid; /* 0: unused */
@@ -377,7 +595,8 @@ struct process {
 	struct rd_maps maps;
 	unsigned changes;
 	struct rd_namer namer;
-	bool given_up; /* symbols are not resolved any more */
+	bool stale;    /* it does not know all of the executable memory */
+	bool given_up; /* no stacks are unwound any more */
 };
 
 struct rd_ustack {
@@ -455,109 +674,119 @@ static struct process *process_of(struct rd_ustack *us, uint32_t pid)
 	return p;
 }
 
-/* Files that were mapped since then need a new child, which has not parsed anything yet. Returns whether the maps are current. */
-static bool reread_maps(struct process *p)
+/* Files that were mapped since then need a new child, which has not parsed anything yet. */
+static void reread_maps(struct process *p)
 {
 	struct rd_maps maps;
 	bool same;
 
 	if (rd_maps_read((pid_t)p->pid, &maps) < 0)
-		return false;
+		return;
 	same = rd_maps_same(&maps, &p->maps);
 	/* Of a process that is ending, only a part can be read. */
 	if ((!same && p->changes == CHANGES_MAX) || (p->maps.complete && !maps.complete)) {
 		rd_maps_deinit(&maps);
-		return false;
+		return;
 	}
 	if (!same) {
 		stop_namer(&p->namer);
 		p->changes++;
 	}
+	p->stale |= maps.n_areas != p->maps.n_areas ||
+		    memcmp(maps.areas, p->maps.areas, maps.n_areas * sizeof(*maps.areas)) != 0;
 	rd_maps_deinit(&p->maps);
 	p->maps = maps;
-	return true;
 }
 
-/* Frame 0 is the instruction pointer. The others are return addresses: these point behind a call, which may be the last instruction
- * of the mapping. */
-static const struct rd_area *area_of(const struct process *p, const struct rd_frame *frames, size_t i)
+/* Object and offset are from the maps of the kernel; what the child said of an offset stays. */
+static void place_frames(const struct process *p, struct rd_event *ev)
 {
-	return rd_maps_code(&p->maps, frames[i].addr - (i > 0));
-}
+	for (size_t i = 0; i < ev->n_ustack; i++) {
+		struct rd_frame *frame = &ev->ustack[i];
+		const struct rd_area *area = rd_maps_code(&p->maps, frame->addr - (i > 0));
 
-static void drop_frames(struct rd_frame *frames, size_t *n, size_t keep, const char *why, struct rd_ustack_cut *cut)
-{
-	if (keep >= *n)
-		return;
-	for (size_t i = keep; i < *n; i++) {
-		free(frames[i].function);
-		free(frames[i].object);
-		free(frames[i].file);
-		frames[i] = (struct rd_frame){ .addr = frames[i].addr };
+		if (!area || area->file < 0)
+			continue;
+		frame->object = rd_dup(p->maps.v[area->file].name);
+		if (frame->offset == frame->addr)
+			frame->offset = frame->addr - p->maps.v[area->file].start;
 	}
-	*cut = (struct rd_ustack_cut){ .dropped = cut->dropped + *n - keep, .why = why };
-	*n = keep;
 }
 
-int rd_ustack_resolve(struct rd_ustack *us, uint32_t pid, struct rd_frame *frames, size_t *n, struct rd_ustack_cut *cut,
-		      struct rd_err *err)
+static int start_namer(struct process *p, struct rd_err *err)
 {
-	struct process *p = *n ? process_of(us, pid) : NULL;
-	size_t first = 0, keep;	   /* first: that is not in executable memory */
-	bool current, any = false; /* any: is in a file that may have symbols */
 	char what[40];
 	pid_t child;
-	int sock, r = 0;
+	int sock, r;
 
-	*cut = (struct rd_ustack_cut){ 0 };
-	if (!p)
-		return 0;
-	/* The mappings may have changed since they were read. Frame 0 stays in any case. */
-	while (first < *n && area_of(p, frames, first))
-		first++;
-	current = first == *n || reread_maps(p);
-	if (p->maps.complete) {
-		for (first = 1; first < *n && area_of(p, frames, first);)
-			first++;
-		drop_frames(frames, n, first, current ? NOT_CODE : WAS_NOT_CODE, cut);
-	}
-	/* Object and offset are from the maps of the kernel. */
-	for (size_t i = 0; i < *n; i++) {
-		const struct rd_area *area = area_of(p, frames, i);
-		const struct rd_mapped *mapped = area && area->file >= 0 ? &p->maps.v[area->file] : NULL;
+	snprintf(what, sizeof(what), "user stacks of PID %u", p->pid);
+	r = rd_child_start_talk(what, &child, &sock, err);
+	if (r == 0)
+		serve_parent(sock, (pid_t)p->pid, &p->maps);
+	/* The pidfd ensures that stop_namer does not signal a process with a reused PID. */
+	if (r > 0)
+		p->namer =
+			(struct rd_namer){ .pid = child, .pidfd = (int)syscall(SYS_pidfd_open, child, 0), .sock = sock };
+	return r;
+}
 
-		if (!mapped)
-			continue;
-		frames[i].object = rd_dup(mapped->name);
-		frames[i].offset = frames[i].addr - mapped->start;
-		any |= *mapped->name == '/';
+static int unwind_in_child(struct process *p, struct rd_event *ev, uint32_t *end, struct rd_err *err)
+{
+	int r = 0;
+
+	for (;;) {
+		if (!p->namer.pid) {
+			r = start_namer(p, err);
+			p->stale = false;
+		}
+		if (r >= 0)
+			r = query_namer(&p->namer, ev, end, err);
+		/* Code that was generated since it started. */
+		if (r < 0 || *end != RD_END_NO_CODE || !p->stale || p->changes == CHANGES_MAX)
+			return r;
+		stop_namer(&p->namer);
+		p->changes++;
 	}
-	if (!any || p->given_up || us->hangs >= HANGS_MAX)
+}
+
+int rd_ustack_resolve(struct rd_ustack *us, struct rd_event *ev, struct rd_err *err)
+{
+	_cleanup_free_ struct rd_rec_user *user = ev->user;
+	const struct machine *machine = user ? machine_of(user) : NULL;
+	struct process *p;
+	uint32_t end = RD_END_NO_CHILD;
+	int r = 0;
+
+	if (user && (user->end == RD_USER_LOCKED || !machine))
+		ev->ustack_end = user->end == RD_USER_LOCKED ? copy_ends[RD_USER_LOCKED] : ends[RD_END_MACHINE];
+	if (!user || ev->ustack_end) {
+		ev->user = NULL;
 		return 0;
-	keep = *n;
-	if (!p->namer.pid) {
-		snprintf(what, sizeof(what), "user stacks of PID %u", p->pid);
-		r = rd_child_start_talk(what, &child, &sock, err);
-		if (r == 0)
-			serve_parent(sock, (pid_t)p->pid, &p->maps);
-		/* The pidfd ensures that stop_namer does not signal a process with a reused PID. */
-		if (r > 0)
-			p->namer = (struct rd_namer){ .pid = child,
-						      .pidfd = (int)syscall(SYS_pidfd_open, child, 0),
-						      .sock = sock };
 	}
-	if (r >= 0)
-		r = query_namer(&p->namer, frames, &keep, err);
+	ev->ustack = rd_alloc(RD_USER_FRAMES, sizeof(*ev->ustack));
+	ev->ustack[0].addr = ev->ustack[0].offset = user->regs[machine->pc];
+	ev->n_ustack = 1;
+	p = process_of(us, ev->pid);
+	reread_maps(p);
+	if (!p->maps.n)
+		end = RD_END_NO_MAPS;
+	else if (!p->given_up && us->hangs < HANGS_MAX)
+		r = unwind_in_child(p, ev, &end, err);
 	if (p->namer.confined.active)
 		us->confined = p->namer.confined;
-	drop_frames(frames, n, keep, PAST_END, cut);
-	if (!r)
-		return 0;
-	stop_namer(&p->namer);
-	p->given_up = true;
-	us->hangs += r == -ETIMEDOUT;
-	snprintf(err->object, sizeof(err->object), "user stacks of PID %u", p->pid);
-	rd_err_hint(err,
-		    us->hangs == HANGS_MAX ? "all further user stacks are shown without names" : "shown without names");
+	if (r < 0) {
+		stop_namer(&p->namer);
+		p->given_up = true;
+		us->hangs += r == -ETIMEDOUT;
+		snprintf(err->object, sizeof(err->object), "user stacks of PID %u", p->pid);
+		rd_err_hint(err, us->hangs == HANGS_MAX ? "of all further user stacks, only the first frame is shown" :
+							  "only the first frame is shown");
+		end = RD_END_NO_CHILD;
+	}
+	place_frames(p, ev);
+	ev->ustack_end = end != RD_END_COPY		      ? ends[end] :
+			 user->end < RD_ARRAY_SIZE(copy_ends) ? copy_ends[user->end] :
+								ends[RD_END_BROKEN];
+	ev->user = NULL;
 	return r;
 }

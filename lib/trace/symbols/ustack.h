@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Resolves user stacks of live processes. The mapped files come from the kernel. The symbols come from libdw, which runs in a
+ * Unwinds user stacks of live processes, and resolves their symbols. The mapped files come from the kernel. Frames and symbols come from libdw, which runs in a
  * separate confined process per traced process (confine/confine.h), with access only to the mapped files: they are untrusted
  * input.
  */
@@ -17,24 +17,18 @@ struct rd_ustack; /* caches the last processes and their maps */
 int rd_ustack_create(struct rd_ustack **ret, struct rd_err *err);
 void rd_ustack_destroy(struct rd_ustack *ustack);
 
-/* Why a stack ends before its last frame. */
-struct rd_ustack_cut {
-	size_t dropped;	 /* frames; 0: none */
-	const char *why; /* "the next frame is not in executable memory: ..."; NULL: none was dropped. Static */
-};
-
 /*
- * Fills function, object, offset, and file and line if there is debug information (in the file itself, or below /usr/lib/debug by
- * build-id; nothing is downloaded). `pid` is in our PID namespace. Unknown fields stay NULL: the process may have ended, or may
- * not be accessible. -errno with `err` filled if the child died or timed out, once per traced process: from then on only object and
- * offset of its frames are filled. Waits at most five seconds, and at most three times.
+ * Unwinds the stack of an event from the copy that the kernel took (ev->user, which becomes NULL), and fills ev->ustack: function,
+ * object, offset, and file and line if there is debug information (in the file itself, or below /usr/lib/debug by build-id; nothing
+ * is downloaded). ev->pid is in our PID namespace. Unknown fields stay NULL. -errno with `err` filled if the child died or timed
+ * out, once per traced process: from then on only the first frame of its stacks is filled. Waits at most ten seconds, and at most
+ * three times.
  *
- * The kernel follows frame pointers. In code without them, that register contains any number, and the next frames are not return
- * addresses. The first of them that cannot be one ends the stack: `*n` becomes smaller, and `cut` has the reason. The first frame
- * stays, because it is the instruction pointer; all frames stay if the mappings of the process were never readable.
+ * Each step follows the unwind information of the file (.eh_frame, .debug_frame), and must lead behind a call instruction in
+ * executable memory; otherwise the stack ends. ev->ustack_end has the reason; NULL: the first function of the thread was reached.
+ * The first frame is the instruction pointer.
  */
-int rd_ustack_resolve(struct rd_ustack *ustack, uint32_t pid, struct rd_frame *frames, size_t *n,
-		      struct rd_ustack_cut *cut, struct rd_err *err);
+int rd_ustack_resolve(struct rd_ustack *ustack, struct rd_event *ev, struct rd_err *err);
 
 /* The confinement of the child that responded last; not `active`: none has responded. */
 const struct rd_confined *rd_ustack_confined(const struct rd_ustack *ustack);
