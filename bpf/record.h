@@ -46,9 +46,10 @@ struct rd_rec {
 	__u32 root;   /* function id */
 	__u32 origin; /* function id: first function of the chain that led to `err`; see find_origin() in trace.bpf.c */
 	__u32 dev;    /* kernel dev_t (major << 20 | minor) of the character device; 0: unknown */
-	__u32 qpn;    /* valid with RD_REC_QPN */
-	__u16 port;   /* valid with RD_REC_PORT */
-	__s16 err;    /* return value of the root: negative errno */
+	__u32 chain_id;	 /* a hash of the chain */
+	__u32 qpn;	 /* valid with RD_REC_QPN */
+	__u16 port;	 /* valid with RD_REC_PORT */
+	__s16 err;	 /* return value of the root: negative errno */
 	__u16 n_chain;	 /* links that follow in chain */
 	__u16 dropped;	 /* exits that did not fit into the chain */
 	__u16 flags;	 /* RD_REC_* */
@@ -214,8 +215,8 @@ struct rd_count_key {
 	__u64 verb;
 	__u32 origin;
 	__u32 dev;
-	__s32 err; /* negative */
-	__u32 pad; /* 0 */
+	__s32 err;	/* negative */
+	__u32 chain_id; /* with it, who knows which function calls which can correct the origin */
 };
 
 /* Properties of a function for the programs, packed into 32 bits: RD_CLASS_* and RD_ROOT_* (trace.h), argument indices of a

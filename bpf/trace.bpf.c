@@ -16,7 +16,9 @@
 
 static __always_inline bool count(const struct rd_rec *rec)
 {
-	struct rd_count_key key = { .verb = rec->verb, .origin = rec->origin, .dev = rec->dev, .err = rec->err };
+	struct rd_count_key key = {
+		.verb = rec->verb, .origin = rec->origin, .dev = rec->dev, .err = rec->err, .chain_id = rec->chain_id
+	};
 	__u64 one = 1, *value = bpf_map_lookup_elem(&counts, &key);
 
 	if (!value && !bpf_map_update_elem(&counts, &key, &one, BPF_NOEXIST))
@@ -148,6 +150,16 @@ static __always_inline long send(struct thread *t)
 	return send_record(t);
 }
 
+/* FNV-1a, of whole links. */
+static __always_inline __u32 hash_chain(const struct rd_rec *rec)
+{
+	__u64 hash = 0xcbf29ce484222325, i;
+
+	for (i = 0; i < RD_CHAIN_MAX && i < rec->n_chain; i++)
+		hash = (hash ^ *(__u64 *)&rec->chain[BOUNDED(i, RD_CHAIN_SLOTS)]) * 0x100000001b3;
+	return hash ^ hash >> 32;
+}
+
 /* Whether every function of the last branch returned the errno of the root. */
 GLOBAL int passed_on(struct thread *t)
 {
@@ -190,6 +202,7 @@ GLOBAL int complete(struct thread *t, __u32 entry, __s32 err)
 	rec = &t->rec;
 	rec->err = err;
 	rec->origin = find_origin(t);
+	rec->chain_id = hash_chain(rec);
 	decode(t, entry);
 	read_pids(cfg.read_kernel, cfg.pidns_dev, cfg.pidns_ino, &rec->pid, &rec->tid);
 	rec->uid = bpf_get_current_uid_gid();

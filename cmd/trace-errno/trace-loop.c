@@ -319,6 +319,39 @@ int trace_loop(struct trace *t, struct rd_err *err)
 	return r == -EPIPE ? 0 : r < 0 ? r : 0;
 }
 
+static int by_key(const void *a, const void *b)
+{
+	const struct rd_count *x = a, *y = b;
+
+	return RD_CMP(x->origin, y->origin)	?:
+		       RD_CMP(x->verb, y->verb) ?:
+		       RD_CMP(x->dev, y->dev)	?:
+						  RD_CMP(x->err, y->err);
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct rd_count *x = a, *y = b;
+
+	return RD_CMP(y->count, x->count) ?: by_key(a, b);
+}
+
+/* One row for each origin, verb, device and errno, the most frequent first. Returns how many there are. */
+static size_t merge_counts(struct rd_count *counts, size_t n)
+{
+	size_t kept = 0;
+
+	qsort(counts, n, sizeof(*counts), by_key);
+	for (size_t i = 0; i < n; i++) {
+		if (kept && by_key(&counts[kept - 1], &counts[i]) == 0)
+			counts[kept - 1].count += counts[i].count;
+		else
+			counts[kept++] = counts[i];
+	}
+	qsort(counts, kept, sizeof(*counts), by_count);
+	return kept;
+}
+
 /* ---- the summary */
 
 void trace_counts(struct trace *t, struct rd_origin_count **ret, struct rd_verb **verbs, size_t *n)
@@ -326,6 +359,9 @@ void trace_counts(struct trace *t, struct rd_origin_count **ret, struct rd_verb 
 	_cleanup_free_ struct rd_count *counts = NULL;
 
 	rd_session_counts(t->session, &counts, n);
+	for (size_t i = 0; i < *n; i++)
+		counts[i].origin = trace_names_origin(t->names, counts[i].chain_id, counts[i].origin);
+	*n = merge_counts(counts, *n);
 	*ret = rd_alloc(*n + 1, sizeof(**ret));
 	*verbs = rd_alloc(*n + 1, sizeof(**verbs));
 	for (size_t i = 0; i < *n; i++) {

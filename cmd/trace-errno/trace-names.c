@@ -15,11 +15,18 @@
 #include "diagnose/failure/explain.h"
 #include "trace/symbols/ustack.h"
 
+#define MOVED_MAX 1024 /* chains: there are some ten on any host */
+
 struct trace_names {
 	struct rd_hints site, own; /* hints of the site, and of the program */
 	struct rd_symbols symbols; /* read for the first kernel stack */
 	bool symbols_read;
 	struct rd_ustack *ustack; /* NULL: not requested */
+	struct {
+		uint32_t chain_id;
+		int counted, origin;
+	} moved[MOVED_MAX]; /* origins other than the kernel counts them */
+	size_t n_moved;
 };
 
 int trace_names_create(struct trace *t, struct rd_err *err)
@@ -50,9 +57,26 @@ void trace_names_destroy(struct trace_names *names)
 	free(names);
 }
 
+int trace_names_origin(const struct trace_names *names, uint32_t chain_id, int counted)
+{
+	for (size_t i = 0; i < names->n_moved; i++)
+		if (names->moved[i].chain_id == chain_id && names->moved[i].counted == counted)
+			return names->moved[i].origin;
+	return counted;
+}
+
 void trace_names_judge(struct trace *t, struct rd_event *ev)
 {
+	struct trace_names *names = t->names;
+	int counted = ev->origin;
+
 	rd_chain_settle(ev, &t->set);
+	if (ev->origin != counted && names->n_moved < MOVED_MAX &&
+	    trace_names_origin(names, ev->chain_id, counted) == counted) {
+		names->moved[names->n_moved].chain_id = ev->chain_id;
+		names->moved[names->n_moved].counted = counted;
+		names->moved[names->n_moved++].origin = ev->origin;
+	}
 	rd_verb_resolve(ev, &t->set);
 	ev->benign = rd_benign_reason(ev, &t->set);
 	rd_origin_judge(ev, &t->set);

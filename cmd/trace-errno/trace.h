@@ -107,7 +107,9 @@ int trace_session_opts(struct trace *trace, struct rd_session_opts *ret, bool **
 /* trace-names.c: verb, chain, job, symbols, benign, hint. */
 int trace_names_create(struct trace *trace, struct rd_err *err);
 void trace_names_destroy(struct trace_names *names);
-void trace_names_judge(struct trace *trace, struct rd_event *event);	/* what decides whether it is shown */
+void trace_names_judge(struct trace *trace, struct rd_event *event); /* what decides whether it is shown */
+/* The origin of the failures that the kernel counts for `counted`: that of the events with the same chain. */
+int trace_names_origin(const struct trace_names *names, uint32_t chain_id, int counted);
 void trace_names_explain(struct trace *trace, struct rd_event *event);	/* the cause, and whether it repeats */
 void trace_names_complete(struct trace *trace, struct rd_event *event); /* the rest */
 

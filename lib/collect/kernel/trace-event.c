@@ -681,6 +681,7 @@ int rd_trace_event_decode(struct rd_trace_facts *facts, const void *data, size_t
 	ev.err = rec.err;
 	ev.root = fn_id(rec.root, set->n_fns);
 	ev.origin = fn_id(rec.origin, set->n_fns);
+	ev.chain_id = rec.chain_id;
 	ev.dropped = rec.dropped;
 	/* 0: no number assigned yet; queue pair 0 itself belongs to the kernel. */
 	if (rec.flags & RD_REC_QPN && rec.qpn)
@@ -705,9 +706,9 @@ int rd_trace_event_decode(struct rd_trace_facts *facts, const void *data, size_t
 	if (parts.moment)
 		rd_moment_decode(at, &ev.moment);
 	rd_request_decode(rec.verb, set, at + parts.moment, parts.request, &ev.request);
-	ev.ibdev = *rec.ibdev ? rd_dup_part(rec.ibdev, sizeof(rec.ibdev)) : NULL;
 	if (parts.user)
 		ev.user = copy_user(at + parts.moment + parts.request, (const uint8_t *)data + size);
+	ev.ibdev = *rec.ibdev ? rd_dup_part(rec.ibdev, sizeof(rec.ibdev)) : NULL;
 	if (!ev.ibdev && (ibdev = rd_trace_facts_ibdev(facts, rec.dev)))
 		ev.ibdev = rd_dup(ibdev);
 	ev.cgroup = rd_cgroups_path(facts->cgroups, rec.pid, rec.cgroup);

@@ -170,9 +170,10 @@ struct rd_event {
 	char *verb;   /* "ibv_modify_qp", "rdma_bind_addr"; NULL: unknown */
 	RD_FIELD(uint32_t) qpn;
 	RD_FIELD(uint32_t) port;
-	int err;    /* negative errno, as the root returned it */
-	int root;   /* function id; -1: unknown */
-	int origin; /* likewise: chain[0].fn, even if a caller returned a different errno */
+	int err;	   /* negative errno, as the root returned it */
+	int root;	   /* function id; -1: unknown */
+	int origin;	   /* likewise: chain[0].fn, even if a caller returned a different errno */
+	uint32_t chain_id; /* of the chain as recorded: that of its count (struct rd_count) */
 	/* Whether the origin itself produced the errno: no function that it calls and that is not traced can have returned it. */
 	bool origin_exact;
 	RD_FIELD(int)
@@ -189,8 +190,8 @@ struct rd_event {
 	struct rd_request request;
 	struct rd_frame *kstack, *ustack;
 	size_t n_kstack, n_ustack;
-	const char *ustack_end;	   /* why the user stack ends before its last frame; NULL: it does not. Static */
 	struct rd_rec_user *user;  /* what the user stack is unwound from, with its copy behind it; NULL: none */
+	const char *ustack_end;	   /* why the user stack ends before its last frame; NULL: it does not. Static */
 	const char *benign;	   /* why the failure is expected from healthy programs; NULL: it is not. Static */
 	struct rd_explanation why; /* of a failure that is not benign */
 	char *hint;		   /* the cause, or what to check next, on one line; NULL: nothing is known */
@@ -207,9 +208,11 @@ struct rd_benign_rule {
 	bool unknown_verb;  /* only if the verb could not be read */
 };
 
-/* A row of the counts kept in the kernel. */
+/* A row of the counts kept in the kernel, which does not know which function calls which: calls with the same chain have one
+ * origin, which may be another one (rd_chain_settle). */
 struct rd_count {
-	int origin;    /* function id */
+	int origin; /* function id */
+	uint32_t chain_id;
 	uint64_t verb; /* RD_VERB_*: see bpf/record.h */
 	uint32_t dev;
 	int err;

@@ -299,13 +299,6 @@ int rd_session_holder_fd(const struct rd_session *session)
 	return session->poll;
 }
 
-static int by_count(const void *a, const void *b)
-{
-	const struct rd_count *x = a, *y = b;
-
-	return RD_CMP(y->count, x->count) ?: x->origin - y->origin;
-}
-
 void rd_session_counts(struct rd_session *session, struct rd_count **ret, size_t *n)
 {
 	struct rd_count *counts = rd_alloc(RD_COUNTS_MAX, sizeof(*counts));
@@ -319,13 +312,13 @@ void rd_session_counts(struct rd_session *session, struct rd_count **ret, size_t
 
 		if (!bpf_map_lookup_elem(fd, &key, &value))
 			counts[found++] = (struct rd_count){ .origin = (int)key.origin,
+							     .chain_id = key.chain_id,
 							     .verb = key.verb,
 							     .dev = key.dev,
 							     .err = key.err,
 							     .count = value };
 		previous = &key;
 	}
-	qsort(counts, found, sizeof(*counts), by_count);
 	*ret = counts;
 	*n = found;
 }

@@ -106,6 +106,22 @@ test_busy_process() {
 	end busy
 }
 
+# What the kernel counts has the origins of the events, also where a failure with the same errno was ignored before.
+test_counts_agree_with_events() {
+	local name
+	only 6.12 7.x
+	can_run
+	trace counted
+	for name in drv-ignored drv-attempt-2 drv-cleanup-3; do
+		fault "$name"
+		soon_true_of "$W/counted.json" "$ran" '.chain | length > 0'
+	done
+	end counted
+	true_of "$W/counted.json" '.[-1] as $last | map(select(.chain and (.benign | not)) | [.origin.function, .errno, .verb, .ibdev]) |
+		length >= 3 and (group_by(.) | map([.[0][], length]) | sort) ==
+			($last.by_origin | map([.function, .errno, .verb, .ibdev, .count - (.benign // 0)] | select(.[4] > 0)) | sort)'
+}
+
 # Destroying is not traced until --deepen has seen it fail.
 test_deepen() {
 	only 6.12 7.x
