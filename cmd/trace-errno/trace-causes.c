@@ -14,6 +14,7 @@
 #define CREDIT_MAX_NS 2000000000
 #define KIND_CREDIT_MAX_NS 250000000
 #define REUSE_NS 2000000000u
+#define LATE_NS 2000000000u /* of an event that waited as long, others may get lost */
 #define KINDS 64
 
 /* Time that reading may take. */
@@ -129,8 +130,10 @@ static const struct rd_failure *read_facts(struct trace *t, const struct rd_fail
 
 	earn(&causes->budget, start, READ_SHARE, CREDIT_MAX_NS);
 	earn(&kind->budget, start, KIND_SHARE, KIND_CREDIT_MAX_NS);
-	/* What fails rarely is read for even if all the time was used for what fails often. */
-	least = kind->budget.credit > KIND_CREDIT_MAX_NS / 2 ? -CREDIT_MAX_NS : 0;
+	/* What fails rarely is read for even if all the time was used for what fails often, as long as the events do not wait. */
+	least = kind->budget.credit <= KIND_CREDIT_MAX_NS / 2 ? 0 :
+		start - bare->event->at_ns < LATE_NS	      ? INT64_MIN :
+								-CREDIT_MAX_NS;
 	if (kind->budget.credit > 0 && causes->budget.credit > least) {
 		rd_failure_deinit(&kind->last);
 		kind->last.event = bare->event;
@@ -140,6 +143,8 @@ static const struct rd_failure *read_facts(struct trace *t, const struct rd_fail
 		kind->last_at = now(t);
 		kind->budget.credit -= (int64_t)(kind->last_at - start);
 		causes->budget.credit -= (int64_t)(kind->last_at - start);
+		if (causes->budget.credit < -CREDIT_MAX_NS)
+			causes->budget.credit = -CREDIT_MAX_NS;
 		return &kind->last;
 	}
 	if (!kind->last_at || kind->last_key != facts || start - kind->last_at > REUSE_NS)
