@@ -16,31 +16,31 @@ static void a_function_that_can_no_longer_be_hooked_is_critical(void **state)
 	differ(FNS({ "check" }), FNS({ "check", .hooks = NO_HOOK }), "critical lost-hook drv:check: " HOOKLESS);
 	differ(FNS({ "check" }), FNS({ "check", .rule = RD_RULE_COMMON, .hooks = NO_HOOK, .root = true }),
 	       "critical lost-hook drv:check: the kernel does not let it be hooked: notrace, or an out-of-line copy of an "
-	       "inline function\n");
+	       "inline function; no direct caller of it is watched\n");
 	/* Its errors were not visible before either. */
 	differ(FNS({ "check", .hooks = NO_HOOK }), FNS({ "check", .hooks = NO_HOOK }), "");
 	differ(FNS({ "check", .hooks = NO_HOOK }), FNS({ "check", .rule = RD_RULE_DATA_PATH }),
-	       "warning left-out drv:check: runs on the data path: posting, polling, and the functions they call\n");
+	       "warning left-out drv:check: runs on the data path: posting, polling, and the functions they call; no direct caller of it is watched\n");
 	differ(FNS({ "check", .hooks = NO_HOOK }), FNS({ "check", .rule = RD_RULE_COMMON, .hooks = NO_HOOK }),
-	       "warning left-out drv:check: inline function: the kernel does not allow tracing it\n");
+	       "warning left-out drv:check: inline function: the kernel does not allow tracing it; no direct caller of it is watched\n");
 }
 
 static void a_function_that_is_left_out_is_critical_where_it_still_returns_errors(void **state)
 {
 	(void)state;
 	differ(FNS({ "check" }), FNS({ "open", .calls = "check" }, { "check", .rule = RD_RULE_QUERY }),
-	       "critical left-out drv:check: only reads, or is reachable only from functions that only read\n"
+	       "critical left-out drv:check: only reads, or is reachable only from functions that only read; its failures are shown as those of open\n"
 	       "warning added drv:open\n");
 	/* Nothing that is watched calls it. */
 	differ(FNS({ "check" }), FNS({ "check", .rule = RD_RULE_DATA_PATH }),
-	       "warning left-out drv:check: runs on the data path: posting, polling, and the functions they call\n");
+	       "warning left-out drv:check: runs on the data path: posting, polling, and the functions they call; no direct caller of it is watched\n");
 	/* Its type has none, and its code has. */
 	differ(FNS({ "check" }), FNS({ "check", .rule = RD_RULE_RETURN, .errnos = { EIO } }),
 	       "critical left-out drv:check: cannot return an errno\n");
 	differ(FNS({ "check" }), FNS({ "check", .rule = RD_RULE_DATA_PATH, .root = true }),
-	       "critical left-out drv:check: runs on the data path: posting, polling, and the functions they call\n");
+	       "critical left-out drv:check: runs on the data path: posting, polling, and the functions they call; no direct caller of it is watched\n");
 	differ(FNS({ "check" }), FNS({ "check", .rule = RD_RULE_NOT_REACHED }),
-	       "warning left-out drv:check: not reachable from a verb that changes something\n");
+	       "warning left-out drv:check: not reachable from a verb that changes something; no direct caller of it is watched\n");
 	differ(FNS({ "check" }), FNS({ "check", .rule = RD_RULE_RETURN }),
 	       "warning left-out drv:check: cannot return an errno\n");
 }
@@ -51,7 +51,8 @@ static void what_only_a_module_reached_that_is_missing_is_no_change(void **state
 	const struct made *was =
 		FNS({ "reg", "cm", "outer" }, { "outer", .calls = "check" }, { "check", .calls = "outer" });
 	const struct made *is = FNS({ "outer", .rule = RD_RULE_NOT_REACHED }, { "check", .rule = RD_RULE_NOT_REACHED });
-	static const char left[] = "warning left-out drv:check: not reachable from a verb that changes something\n";
+	static const char left[] =
+		"warning left-out drv:check: not reachable from a verb that changes something; no direct caller of it is watched\n";
 
 	(void)state;
 	made_audit_differ(was, true, is, false, "missing cm\n");
@@ -59,9 +60,10 @@ static void what_only_a_module_reached_that_is_missing_is_no_change(void **state
 	/* Another caller is here. */
 	differ(FNS({ "reg", "cm", "check" }, { "open", .calls = "check" }, { "check" }),
 	       FNS({ "reg", "cm" }, { "open" }, { "check", .rule = RD_RULE_NOT_REACHED }), left);
-	made_audit_differ(FNS({ "reg", "cm", "check" }, { "open", .calls = "check" }, { "check" }), true,
-			  FNS({ "open" }, { "check", .rule = RD_RULE_NOT_REACHED }), false,
-			  "warning left-out drv:check: not reachable from a verb that changes something\nmissing cm\n");
+	made_audit_differ(
+		FNS({ "reg", "cm", "check" }, { "open", .calls = "check" }, { "check" }), true,
+		FNS({ "open" }, { "check", .rule = RD_RULE_NOT_REACHED }), false,
+		"warning left-out drv:check: not reachable from a verb that changes something; no direct caller of it is watched\nmissing cm\n");
 	/* Whatever calls it, it returns no errno. */
 	made_audit_differ(FNS({ "reg", "cm", "check" }, { "check" }), true, FNS({ "check", .rule = RD_RULE_RETURN }),
 			  false, "warning left-out drv:check: cannot return an errno\nmissing cm\n");
@@ -126,6 +128,9 @@ static void new_functions_and_those_left_out_before_are_listed(void **state)
 	       "warning added drv:check\n");
 	differ(FNS({ "open" }, { "check", .rule = RD_RULE_RETURN }), FNS({ "open" }, { "check" }),
 	       "warning newly-reached drv:check: left out before: cannot return an errno\n");
+	differ(FNS({ "open" }, { "check", .rule = RD_RULE_DATA_PATH }), FNS({ "open" }, { "check" }),
+	       "warning newly-reached drv:check: left out before: runs on the data path: posting, polling, and the functions they "
+	       "call; now no path of transfers leads to it, so that its hook costs them nothing\n");
 }
 
 static void code_that_a_caller_took_over_was_inlined(void **state)
@@ -276,7 +281,7 @@ static void modules_without_all_symbols_are_not_compared_nor_what_they_decide(vo
 	       FNS({ "open", "drv", "check", .stripped = true }, { "check", "core", "map", .hooks = NO_HOOK },
 		   { "map", "core" }, { "query", "core", .rule = RD_RULE_NOT_REACHED }),
 	       "critical lost-hook core:check: " HOOKLESS
-	       "warning left-out core:query: not reachable from a verb that changes something\n"
+	       "warning left-out core:query: not reachable from a verb that changes something; no direct caller of it is watched\n"
 	       "stripped drv\n");
 }
 
@@ -286,12 +291,12 @@ static void a_call_that_goes_through_a_pointer_now_hides_the_function(void **sta
 
 	(void)state;
 	differ(was, FNS({ "open" }, { "check", .rule = RD_RULE_NOT_REACHED, .taken = true }),
-	       "critical left-out drv:check: not reachable from a verb that changes something\n");
+	       "critical left-out drv:check: not reachable from a verb that changes something; no direct caller of it is watched\n");
 	differ(was, FNS({ "open" }, { "check", .rule = RD_RULE_NOT_REACHED }),
-	       "warning left-out drv:check: not reachable from a verb that changes something\n");
+	       "warning left-out drv:check: not reachable from a verb that changes something; no direct caller of it is watched\n");
 	differ(FNS({ "open", .calls = "check" }, { "check", .taken = true }),
 	       FNS({ "open" }, { "check", .rule = RD_RULE_NOT_REACHED, .taken = true }),
-	       "warning left-out drv:check: not reachable from a verb that changes something\n");
+	       "warning left-out drv:check: not reachable from a verb that changes something; no direct caller of it is watched\n");
 }
 
 /* The set is selected without the new driver, and with it. */

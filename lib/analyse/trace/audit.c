@@ -431,21 +431,50 @@ static bool is_of_others(const struct rd_audit_side *x, const struct rd_audit_si
 	return true;
 }
 
+/* The nearest callers of function `fn` of the new side that are watched: what a failure in it is shown as. */
+static void name_watched_callers(const struct comparing *c, uint32_t fn, struct rd_buf *ret)
+{
+	uint32_t queue[CALLERS_MAX] = { fn };
+	size_t n = 1, named = 0;
+
+	for (size_t at = 0; at < n; at++) {
+		const struct rd_audit_fn *f = &c->b.set->fns[queue[at]];
+		size_t first, n_callers = rd_audit_edges(&c->b, queue[at], true, &first);
+
+		if (f->selected)
+			add_name(ret, f->function, named++);
+		for (size_t i = first; i < first + n_callers && !f->selected && n < CALLERS_MAX; i++) {
+			size_t k = 0;
+
+			while (k < n && queue[k] != c->b.callers[i].from)
+				k++;
+			if (k == n)
+				queue[n++] = c->b.callers[i].from;
+		}
+	}
+}
+
 /* Still there, and not watched any more. */
 static void left_out(struct comparing *c, const struct rd_audit_fn *was, const struct rd_audit_fn *is)
 {
 	uint32_t i = (uint32_t)(was - c->a.set->fns), j = (uint32_t)(is - c->b.set->fns);
+	_cleanup_buf_ struct rd_buf callers = { 0 };
+	/* Code that ftrace cannot hook counts as inline code of a header; see leave_out_inline(). */
+	bool lost = is->rule == RD_RULE_COMMON && !is->attachable && was->attachable;
 
 	if (is->rule != RD_RULE_RETURN && is->rule != RD_RULE_COMMON &&
 	    (is_of_others(&c->a, &c->b, i) || c->unsure_a[i] || c->unsure_b[j]))
 		return;
-	/* Code that ftrace cannot hook counts as inline code of a header; see leave_out_inline(). */
-	if (is->rule == RD_RULE_COMMON && !is->attachable && was->attachable)
-		add_change(
-			c, RD_CHANGE_LOST_HOOK, of_lost(c, was, is), was, is,
-			rd_text("the kernel does not let it be hooked: notrace, or an out-of-line copy of an inline function"));
-	else
-		add_change(c, RD_CHANGE_LEFT_OUT, of_lost(c, was, is), was, is, rd_text("%s", rd_rule_reason(is->rule)));
+	name_watched_callers(c, j, &callers);
+	add_change(
+		c, lost ? RD_CHANGE_LOST_HOOK : RD_CHANGE_LEFT_OUT, of_lost(c, was, is), was, is,
+		rd_text("%s%s%s",
+			lost ? "the kernel does not let it be hooked: notrace, or an out-of-line copy of an inline function" :
+			       rd_rule_reason(is->rule),
+			is->rule == RD_RULE_RETURN ? "" :
+			callers.len		   ? "; its failures are shown as those of " :
+						     "; no direct caller of it is watched",
+			is->rule != RD_RULE_RETURN && callers.len ? callers.data : ""));
 }
 
 /* Whether y, which was x, shows that the code of the function `gone` is in it now. */
@@ -587,8 +616,12 @@ static void compare_new(struct comparing *c)
 		    c->unsure_b[j] || (i != RD_AUDIT_NONE && c->unsure_a[i]))
 			continue;
 		if (i != RD_AUDIT_NONE)
-			add_change(c, RD_CHANGE_REACHED, RD_SEV_WARNING, &c->a.set->fns[i], is,
-				   rd_text("left out before: %s", rd_rule_reason(c->a.set->fns[i].rule)));
+			add_change(
+				c, RD_CHANGE_REACHED, RD_SEV_WARNING, &c->a.set->fns[i], is,
+				rd_text("left out before: %s%s", rd_rule_reason(c->a.set->fns[i].rule),
+					c->a.set->fns[i].rule == RD_RULE_DATA_PATH ?
+						"; now no path of transfers leads to it, so that its hook costs them nothing" :
+						""));
 		else if (rd_audit_module_find(c->a.set, is->module) >= 0)
 			add_change(c, RD_CHANGE_ADDED, RD_SEV_WARNING, NULL, is, NULL);
 	}
