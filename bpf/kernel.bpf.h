@@ -85,6 +85,7 @@ struct mm_struct {
 
 struct task_struct {
 	__u32 tgid;
+	__u64 start_time;
 	struct task_struct *real_parent, *group_leader;
 	struct pid *thread_pid;
 	struct mm_struct *mm;
@@ -92,6 +93,14 @@ struct task_struct {
 	struct signal_struct *signal;
 	struct cred *cred;
 	struct nsproxy *nsproxy;
+};
+
+struct module {
+	char name[56];
+};
+
+struct module_kobject {
+	struct module *mod;
 };
 
 struct super_block {

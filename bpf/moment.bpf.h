@@ -22,6 +22,7 @@ static __always_inline void look_at_process(struct rd_rec_moment *m)
 	m->nofile = TASK_FIELD(task, signal, rlim[RLIMIT_NOFILE].rlim_cur);
 	m->user_ns_level = TASK_FIELD(task, cred, user_ns, level);
 	m->net_ns = TASK_FIELD(task, nsproxy, net_ns, ns.inum);
+	m->started = TASK_FIELD(task, group_leader, start_time);
 	m->known = RD_MOMENT_LIMITS | RD_MOMENT_NET;
 	if (cfg.read_kernel && !BPF_CORE_READ_INTO(&m->caps, task, cred, cap_effective))
 		m->known |= RD_MOMENT_CREDS;

@@ -117,6 +117,7 @@ struct rd_rec_moment {
 	__u64 memlock, nofile; /* soft limits: RLIMIT_MEMLOCK in bytes, RLIMIT_NOFILE */
 	__u64 pinned, locked;  /* pages: pinned_vm, locked_vm */
 	__u64 caps;	       /* effective capabilities */
+	__u64 started;	       /* CLOCK_MONOTONIC, ns: when the process started */
 	__u32 user_ns_level;   /* 0: the initial user namespace, to which capabilities must belong */
 	__u32 net_ns;	       /* inode number of the network namespace */
 	__u32 next_fd;	       /* all lower descriptors are in use */

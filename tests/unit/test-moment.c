@@ -30,6 +30,7 @@ static struct rd_rec_moment example(void)
 		.pinned = 16,
 		.locked = 17,
 		.caps = 1ull << 14 | 1,
+		.started = 9000000001,
 		.user_ns_level = 2,
 		.net_ns = 4026531840,
 		.next_fd = 33,
@@ -50,6 +51,7 @@ static void what_was_read_is_known(void **state)
 	rec.known = RD_MOMENT_LIMITS | RD_MOMENT_MEMORY | RD_MOMENT_CREDS | RD_MOMENT_NET | RD_MOMENT_FILES |
 		    RD_MOMENT_QP | RD_MOMENT_CM;
 	m = decode(&rec);
+	assert_int_equal(m.started_ns, 9000000001);
 	assert_int_equal(m.memlock.v, 65536);
 	assert_int_equal(m.nofile.v, 1024);
 	assert_int_equal(m.pinned.v, 16 * 4096);

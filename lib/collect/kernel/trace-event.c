@@ -416,6 +416,7 @@ void rd_moment_decode(const void *data, struct rd_moment *ret)
 	memcpy(&rec, data, sizeof(rec));
 	memset(ret, 0, sizeof(*ret));
 	ret->page_size = page;
+	ret->started_ns = rec.started;
 	if (rec.known & RD_MOMENT_LIMITS) {
 		RD_SET(ret->memlock, rec.memlock);
 		RD_SET(ret->nofile, rec.nofile);

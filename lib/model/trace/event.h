@@ -102,6 +102,7 @@ struct rd_mapping {
 
 struct rd_moment {
 	uint64_t page_size;		    /* bytes; 0: unknown, see rd_moment_page */
+	uint64_t started_ns;		    /* CLOCK_MONOTONIC: when the process started; 0: unknown */
 	RD_FIELD(uint64_t) memlock, nofile; /* soft limits: bytes, descriptors; UINT64_MAX: unlimited */
 	RD_FIELD(uint64_t) pinned, locked;  /* bytes: VmPin, VmLck */
 	RD_FIELD(uint64_t) caps;	    /* effective capabilities, bit per number */
@@ -206,6 +207,27 @@ struct rd_benign_rule {
 	int err;	    /* negative errno */
 	unsigned num_attrs; /* of an uverbs ioctl; 0: any */
 	bool unknown_verb;  /* only if the verb could not be read */
+};
+
+/* ---- what trace-errno --service keeps: flat, of bounded size, shared by its processes */
+
+/* Failures that have everything but the process in common. Texts are cut; empty: unknown. */
+struct rd_failure_count {
+	char function[64], module[56], verb[48], ibdev[64], job[80];
+	int err; /* negative errno */
+	uint64_t count;
+};
+
+/* A program that starts again and again, and fails in the same way each time. */
+struct rd_crash_loop {
+	uint64_t key;		       /* of origin, call, error and values of the request; 0: unused */
+	struct rd_failure_count where; /* .count: starts in which it failed like this */
+	char comm[16];
+	uint64_t starts;      /* since the first of these: those in which any call failed */
+	uint64_t first, last; /* CLOCK_REALTIME, ns: of the failures */
+	uint64_t reported;    /* .where.count when it was reported; 0: it was not */
+	uint64_t first_start, last_start;
+	char cause[256]; /* empty: unknown */
 };
 
 /* A row of the counts kept in the kernel, which does not know which function calls which: calls with the same chain have one

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "unit.h"
+
+#include <string.h>
+
+#include "analyse/trace/starts.h"
+
+#define SECOND UINT64_C(1000000000)
+
+static struct rd_module modules[] = { { .name = "ib_core" } };
+static struct rd_fn fns[] = { { .name = "ib_umem_get" }, { .name = "other" } };
+static const struct rd_fnset set = { .modules = modules, .n_modules = 1, .fns = fns, .n_fns = 2 };
+static struct rd_starts starts;
+
+static struct rd_event failure(uint64_t started, uint64_t at)
+{
+	struct rd_event ev = { .comm = "trainer",
+			       .uid = 7,
+			       .err = -12,
+			       .verb = (char *)"ibv_reg_mr",
+			       .at_ns = at * SECOND,
+			       .time_ns = (1000 + at) * SECOND };
+
+	ev.moment.started_ns = started * SECOND;
+	ev.request.known[RD_REQ_LENGTH] = ev.request.known[RD_REQ_ADDRESS] = true;
+	ev.request.v[RD_REQ_LENGTH] = 4096;
+	ev.request.v[RD_REQ_ADDRESS] = at;
+	return ev;
+}
+
+static struct rd_crash_loop *add(const struct rd_event *ev)
+{
+	return rd_starts_add(&starts, ev, &set);
+}
+
+static int empty(void **state)
+{
+	(void)state;
+	memset(&starts, 0, sizeof(starts));
+	return 0;
+}
+
+static void the_same_failure_of_each_start_is_a_loop(void **state)
+{
+	const struct rd_crash_loop *loop = NULL;
+
+	(void)state;
+	for (uint64_t i = 1; i <= 7; i++) {
+		struct rd_event ev = failure(10 * i, 10 * i + 1);
+
+		loop = add(&ev);
+		assert_int_equal(rd_crash_loop_is(loop), i >= 3);
+		/* Again in the same start. */
+		ev.at_ns++;
+		assert_ptr_equal(add(&ev), loop);
+	}
+	assert_int_equal(loop->where.count, 7);
+	assert_int_equal(loop->starts, 7);
+	assert_int_equal(loop->first, 1011 * SECOND);
+	assert_int_equal(loop->last, 1071 * SECOND);
+	assert_string_equal(loop->where.function, "ib_umem_get");
+	assert_string_equal(loop->where.verb, "ibv_reg_mr");
+	assert_string_equal(loop->comm, "trainer");
+}
+
+/* All were started before the first of them failed. */
+static void processes_of_one_job_are_one_start(void **state)
+{
+	(void)state;
+	for (uint64_t i = 0; i < 8; i++) {
+		struct rd_event ev = failure(10 + i % 2, 20 + i);
+
+		assert_false(rd_crash_loop_is(add(&ev)));
+	}
+}
+
+static void other_values_are_another_failure(void **state)
+{
+	(void)state;
+	for (uint64_t i = 1; i <= 7; i++) {
+		struct rd_event ev = failure(10 * i, 10 * i + 1);
+
+		ev.request.v[RD_REQ_LENGTH] = i;
+		assert_false(rd_crash_loop_is(add(&ev)));
+	}
+}
+
+static void another_job_is_another_program(void **state)
+{
+	char name[] = "slurm:1";
+
+	(void)state;
+	for (uint64_t i = 1; i <= 7; i++) {
+		struct rd_event ev = failure(10 * i, 10 * i + 1);
+
+		name[6] = (char)('0' + i);
+		ev.job = name;
+		assert_false(rd_crash_loop_is(add(&ev)));
+	}
+}
+
+static void starts_that_fail_elsewhere_count(void **state)
+{
+	const struct rd_crash_loop *loop = NULL;
+
+	(void)state;
+	for (uint64_t i = 1; i <= 9; i++) {
+		struct rd_event ev = failure(10 * i, 10 * i + 1);
+
+		ev.origin = i % 3 ? 1 : 0;
+		loop = add(&ev);
+	}
+	assert_int_equal(loop->where.count, 3);
+	assert_int_equal(loop->starts, 7);
+	assert_false(rd_crash_loop_is(loop));
+}
+
+static void long_ago_is_forgotten(void **state)
+{
+	(void)state;
+	for (uint64_t i = 1; i <= 7; i++) {
+		struct rd_event ev = failure(1000 * i, 1000 * i + 1);
+
+		assert_false(rd_crash_loop_is(add(&ev)));
+	}
+}
+
+static void many_programs_are_bounded(void **state)
+{
+	const struct rd_crash_loop *loop = NULL;
+
+	(void)state;
+	for (uint64_t i = 0; i < 1000; i++) {
+		struct rd_event ev = failure(10 + i, 10 + i);
+
+		ev.uid = (uint32_t)i;
+		add(&ev);
+	}
+	/* Those seen last are known. */
+	for (uint64_t i = 1; i <= 3; i++) {
+		struct rd_event ev = failure(1100 + 2 * i, 1101 + 2 * i);
+
+		ev.uid = 999;
+		loop = add(&ev);
+	}
+	assert_int_equal(loop->where.count, 4);
+}
+
+static void an_unknown_start_is_not_counted(void **state)
+{
+	struct rd_event ev = failure(0, 5);
+
+	(void)state;
+	assert_null(add(&ev));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(the_same_failure_of_each_start_is_a_loop, empty),
+		cmocka_unit_test_setup(processes_of_one_job_are_one_start, empty),
+		cmocka_unit_test_setup(other_values_are_another_failure, empty),
+		cmocka_unit_test_setup(another_job_is_another_program, empty),
+		cmocka_unit_test_setup(starts_that_fail_elsewhere_count, empty),
+		cmocka_unit_test_setup(long_ago_is_forgotten, empty),
+		cmocka_unit_test_setup(many_programs_are_bounded, empty),
+		cmocka_unit_test_setup(an_unknown_start_is_not_counted, empty),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
