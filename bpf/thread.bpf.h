@@ -46,6 +46,7 @@ volatile __u32 command = 0;
 volatile __u64 woken = 0;
 
 volatile struct rd_module_loads loads = {};
+volatile struct rd_module_unloads unloads = {};
 
 #define THREAD_IN_CALL 1
 #define THREAD_USED 2 /* contains data of an earlier call with a failure */

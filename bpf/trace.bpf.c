@@ -561,6 +561,30 @@ int module_loaded(void *ctx)
 	return 0;
 }
 
+/* rmmod and modprobe do not try to unload a module that is in use: they read how many use it, show_refcnt(), and give up. lsmod and
+ * others read that, too. */
+SEC("?kprobe")
+int unload_asked(struct pt_regs *ctx)
+{
+	struct module_kobject *object = (void *)PT_REGS_PARM2(ctx);
+	struct module *module;
+	__u64 n;
+	union {
+		char text[RD_COMM_LEN];
+		__u64 word[2];
+	} comm = {};
+
+	bpf_get_current_comm(comm.text, sizeof(comm.text));
+	/* "rmmod", "modprobe" */
+	if ((comm.word[0] != 0x646f6d6d72 && comm.word[0] != 0x65626f7270646f6d) || comm.word[1] ||
+	    bpf_core_read(&module, sizeof(module), &object->mod))
+		return 0;
+	n = unloads.n;
+	if (bpf_probe_read_kernel_str((void *)unloads.names[BOUNDED(n, RD_UNLOADS)], RD_UNLOAD_NAME, module->name) > 0)
+		unloads.n = n + 1;
+	return 0;
+}
+
 /* Run once, in the context of the holder, which is a child of the command. */
 SEC("?raw_tp")
 int whoami(void *ctx)

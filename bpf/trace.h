@@ -56,6 +56,14 @@ struct rd_module_loads {
 	__u64 at; /* CLOCK_MONOTONIC, ns: of the last */
 };
 
+/* Modules that somebody wants to unload; likewise. The newest is names[(n - 1) % RD_UNLOADS]. */
+#define RD_UNLOADS 8
+#define RD_UNLOAD_NAME 64
+struct rd_module_unloads {
+	__u64 n;
+	char names[RD_UNLOADS][RD_UNLOAD_NAME];
+};
+
 struct rd_trace_config {
 	__u64 cgroup;		    /* 0: no filter; likewise below */
 	__u64 pidns_dev, pidns_ino; /* PID namespace of `pid` */

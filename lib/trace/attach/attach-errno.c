@@ -103,6 +103,10 @@ static int load(struct rd_attach *attach, bool tracing, bool kprobes, char *log)
 	bpf_program__set_autoload(skel->progs.whoami, true);
 	fill_config(attach, (struct rd_trace_config *)&skel->rodata->cfg);
 	bpf_program__set_autoload(skel->progs.module_loaded, !share);
+	if (attach->opts->service && !share && kprobes && attach->read_kernel) {
+		p->unload_asked = skel->progs.unload_asked;
+		bpf_program__set_autoload(p->unload_asked, true);
+	}
 	if (!share) {
 		bpf_map__set_max_entries(skel->maps.fns, (__u32)attach->set->n_fns + FNS_ADDED);
 		bpf_map__set_max_entries(skel->maps.ring, attach->opts->ring_bytes ? attach->opts->ring_bytes :
@@ -126,6 +130,7 @@ static int load(struct rd_attach *attach, bool tracing, bool kprobes, char *log)
 	p->on = &skel->bss->on;
 	p->on_at = (uintptr_t)&skel->bss->on - (uintptr_t)skel->bss;
 	p->loads_at = (uintptr_t)&skel->bss->loads - (uintptr_t)skel->bss;
+	p->unloads_at = (uintptr_t)&skel->bss->unloads - (uintptr_t)skel->bss;
 	p->loads = skel->progs.module_loaded;
 	return 0;
 }

@@ -160,29 +160,29 @@ int rd_programs_run(const struct bpf_program *program)
 	return bpf_prog_test_run_opts(bpf_program__fd(program), &opts);
 }
 
-void rd_attach_keep_link(struct rd_attach *attach, int fd)
+void rd_attach_keep_link(struct rd_attach *attach, int fd, uint32_t module)
 {
-	*RD_ADD(attach->links, attach->n_links, attach->cap_links) = fd;
+	*RD_ADD(attach->links, attach->n_links, attach->cap_links) = (struct rd_held_fd){ fd, module };
 }
 
 /* Descriptors of programs are needed only to read their counters: if descriptors are scarce, links take precedence. */
-void rd_attach_keep_prog(struct rd_attach *attach, int fd)
+void rd_attach_keep_prog(struct rd_attach *attach, int fd, uint32_t module)
 {
 	if (attach->n_progs >= attach->max_files / 3) {
 		attach->progs_closed = true;
 		close(fd);
 		return;
 	}
-	*RD_ADD(attach->progs, attach->n_progs, attach->cap_progs) = fd;
+	*RD_ADD(attach->progs, attach->n_progs, attach->cap_progs) = (struct rd_held_fd){ fd, module };
 }
 
 /* Takes ownership of a link and, unless `link` is an error, of its program. 0 or -errno. */
-static int keep_both(struct rd_attach *attach, int link, int *prog)
+static int keep_both(struct rd_attach *attach, int link, int *prog, uint32_t module)
 {
 	if (link < 0)
 		return link;
-	rd_attach_keep_link(attach, link);
-	rd_attach_keep_prog(attach, RD_TAKE_FD(*prog));
+	rd_attach_keep_link(attach, link, module);
+	rd_attach_keep_prog(attach, RD_TAKE_FD(*prog), module);
 	return 0;
 }
 
@@ -263,7 +263,7 @@ static int fexit_one(struct rd_attach *attach, enum rd_hook hook, uint32_t id)
 		return prog;
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .tracing.cookie = id);
 	link = bpf_link_create(prog, 0, type, &opts);
-	return keep_both(attach, link, &prog);
+	return keep_both(attach, link, &prog, fn->module);
 }
 
 /* A link of this program to functions of one module or of vmlinux; -errno. */
@@ -300,7 +300,7 @@ static int attach_fexit_multi(struct rd_attach *attach, enum rd_hook hook, const
 		ids[i] = attach->set->fns[fns[i]].btf_id;
 		cookies[i] = fns[i];
 	}
-	return keep_both(attach, link_multi(prog, type, ids, cookies, n), &prog);
+	return keep_both(attach, link_multi(prog, type, ids, cookies, n), &prog, attach->set->fns[fns[0]].module);
 }
 
 /* By address if all addresses are known, because several functions can have the same name. */
@@ -309,6 +309,7 @@ static int attach_kprobe_multi(struct rd_attach *attach, enum rd_hook hook, cons
 	_cleanup_free_ const char **names = rd_alloc(n, sizeof(*names));
 	_cleanup_free_ unsigned long *addrs = rd_alloc(n, sizeof(*addrs));
 	_cleanup_free_ __u64 *cookies = rd_alloc(n, sizeof(*cookies));
+	uint32_t module = attach->set->fns[fns[0]].module;
 	bool by_addr = true;
 	_cleanup_close_ int prog = -1;
 	int link;
@@ -323,6 +324,7 @@ static int attach_kprobe_multi(struct rd_attach *attach, enum rd_hook hook, cons
 		addrs[i] = fn->addr;
 		cookies[i] = fns[i];
 		by_addr = by_addr && fn->addr;
+		module = fn->module == module ? module : RD_NO_MODULE;
 	}
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .kprobe_multi.cnt = (__u32)n, .kprobe_multi.cookies = cookies,
 		    .kprobe_multi.flags = at_exit(hook) ? BPF_F_KPROBE_MULTI_RETURN : 0);
@@ -331,28 +333,29 @@ static int attach_kprobe_multi(struct rd_attach *attach, enum rd_hook hook, cons
 	else
 		opts.kprobe_multi.syms = names;
 	link = bpf_link_create(prog, 0, BPF_TRACE_KPROBE_MULTI, &opts);
-	return keep_both(attach, link, &prog);
+	return keep_both(attach, link, &prog, module);
 }
 
-/* Through a perf event, which is removed with its file descriptor; an entry in kprobe_events of tracefs would outlive us. */
-static int kprobe_one(struct rd_attach *attach, enum rd_hook hook, uint32_t id)
+/* Through a perf event, which is removed with its file descriptor; an entry in kprobe_events of tracefs would outlive us. `addr` 0: by
+ * name. */
+static int kprobe_event(struct rd_attach *attach, int prog, bool at_exit, const char *name, uint64_t addr,
+			uint64_t cookie, uint32_t module)
 {
-	const struct rd_fn *fn = &attach->set->fns[id];
 	struct perf_event_attr attr = { .size = sizeof(attr), .type = (__u32)attach->kprobe_type };
 	_cleanup_close_ int event = -1;
-	int prog = attach->programs.kprobe[hook] ? bpf_program__fd(attach->programs.kprobe[hook]) : -1, link;
+	int link;
 
 	if (attach->kprobe_type < 0 || prog < 0)
 		return -ENOTSUP;
-	attr.config = at_exit(hook) ? 1 : 0; /* bit "retprobe" of the kprobe event source */
-	if (fn->addr)
-		attr.config2 = fn->addr;
+	attr.config = at_exit ? 1 : 0; /* bit "retprobe" of the kprobe event source */
+	if (addr)
+		attr.config2 = addr;
 	else
-		attr.config1 = (__u64)(uintptr_t)fn->name;
+		attr.config1 = (__u64)(uintptr_t)name;
 	event = (int)syscall(__NR_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
 	if (event < 0)
 		return -errno;
-	LIBBPF_OPTS(bpf_link_create_opts, opts, .perf_event.bpf_cookie = id);
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .perf_event.bpf_cookie = cookie);
 	link = bpf_link_create(prog, event, BPF_PERF_EVENT, &opts);
 	if (link < 0)
 		return link;
@@ -362,8 +365,16 @@ static int kprobe_one(struct rd_attach *attach, enum rd_hook hook, uint32_t id)
 		close(link);
 		return r;
 	}
-	rd_attach_keep_link(attach, link); /* the link holds the event */
+	rd_attach_keep_link(attach, link, module); /* the link holds the event */
 	return 0;
+}
+
+static int kprobe_one(struct rd_attach *attach, enum rd_hook hook, uint32_t id)
+{
+	const struct rd_fn *fn = &attach->set->fns[id];
+	int prog = attach->programs.kprobe[hook] ? bpf_program__fd(attach->programs.kprobe[hook]) : -1;
+
+	return kprobe_event(attach, prog, at_exit(hook), fn->name, fn->addr, id, fn->module);
 }
 
 /* Attaches `hook` to n functions with a backend; fexit-multi: all of one module. On an error none is attached. Does not set
@@ -381,7 +392,7 @@ static int attach_with(struct rd_attach *attach, enum rd_backend backend, enum r
 	for (size_t i = 0; !r && i < n; i++)
 		r = backend == RD_BACKEND_FEXIT ? fexit_one(attach, hook, fns[i]) : kprobe_one(attach, hook, fns[i]);
 	while (r && attach->n_links > before)
-		close(attach->links[--attach->n_links]);
+		close(attach->links[--attach->n_links].fd);
 	return r;
 }
 
@@ -503,118 +514,6 @@ static void choose_order(const struct rd_attach *attach, size_t functions, enum 
 		i++;
 	memcpy(order, rules[i].order, sizeof(rules[i].order));
 	*reason = rd_dup(rules[i].why);
-}
-
-int rd_attach_create_record(struct rd_attach *attach)
-{
-	struct rd_hold_record *owner = &attach->owner;
-	struct timespec now = { 0 };
-	char stat[1024];
-	const char *start;
-	__u32 zero = 0;
-	size_t n;
-	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, RD_HOLD_MAP, sizeof(zero), sizeof(*owner), 1, NULL);
-
-	if (fd < 0)
-		return fd;
-	attach->owner_map = fd;
-	*owner = (struct rd_hold_record){ .magic = RD_HOLD_MAGIC,
-					  .version = RD_HOLD_VERSION,
-					  .holder = (uint32_t)getpid(),
-					  .reader = (uint32_t)getppid() };
-	rd_read_own("/proc/self/stat", stat, sizeof(stat));
-	start = rd_stat_field(stat, 22);
-	if (!start || rd_take_uint(&start, RD_DECIMAL, UINT64_MAX, &owner->holder_start) != 0)
-		owner->holder_start = 0;
-	clock_gettime(CLOCK_REALTIME, &now);
-	owner->since = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-	snprintf(owner->what, sizeof(owner->what), "%s", attach->opts->qp ? "qp-state" : "trace-errno");
-	/* The holder was forked without exec: its command line is that of the command. */
-	n = rd_read_own("/proc/self/cmdline", owner->command, sizeof(owner->command));
-	for (size_t i = 0; i + 1 < n; i++)
-		if (!owner->command[i])
-			owner->command[i] = ' ';
-	return bpf_map_update_elem(fd, &zero, owner, BPF_ANY);
-}
-
-void rd_attach_update_record(struct rd_attach *attach, enum rd_hold_state state)
-{
-	__u32 zero = 0;
-
-	attach->owner.state = state;
-	memset(attach->owner.functions, 0, sizeof(attach->owner.functions));
-	for (size_t i = 0; i < attach->set->n_fns; i++)
-		attach->owner.functions[attach->backends[i]]++;
-	attach->owner.functions[RD_BACKEND_NONE] = 0;
-	for (size_t i = 0; i < RD_BACKEND_COUNT; i++)
-		attach->owner.functions[i] += (uint32_t)attach->added[i];
-	bpf_map_update_elem(attach->owner_map, &zero, &attach->owner, BPF_ANY);
-}
-
-/*
- * struct bpf_link_info of Linux 6.7 and later, which the headers of older distributions lack: the fields of the link type follow
- * type, id and prog_id at offset 16. An older kernel returns a shorter struct.
- */
-#define INFO_SIZE 96
-#define MULTI_MISSED 32 /* kprobe_multi: addrs, count, flags, missed */
-#define EVENT_MISSED 48 /* perf_event: type, then kprobe: func_name, name_len, offset, addr, missed */
-#define LINK_KPROBE_MULTI 8
-#define LINK_PERF_EVENT 7
-
-/* Adds the counters of one program. False: not readable. */
-static bool add_prog(int prog, struct rd_attach_counts *sum)
-{
-	struct bpf_prog_info info = {};
-	__u32 len = sizeof(info);
-
-	if (bpf_obj_get_info_by_fd(prog, &info, &len))
-		return false;
-	sum->missed += info.recursion_misses;
-	sum->runs += info.run_cnt;
-	sum->run_ns += info.run_time_ns;
-	return true;
-}
-
-/* Adds the missed calls of one link. False: this kernel does not count them for this link type. */
-static bool add_link(int link, struct rd_attach_counts *sum)
-{
-	union {
-		uint8_t bytes[INFO_SIZE];
-		struct {
-			__u32 type, id, prog_id;
-		};
-	} info = {};
-	__u32 len = sizeof(info);
-	uint64_t value = 0;
-	size_t at = 0;
-
-	if (bpf_obj_get_info_by_fd(link, &info, &len))
-		return false;
-	if (info.type == LINK_KPROBE_MULTI)
-		at = MULTI_MISSED;
-	else if (info.type == LINK_PERF_EVENT)
-		at = EVENT_MISSED;
-	else
-		return true;
-	if (len < at + sizeof(value))
-		return false;
-	memcpy(&value, info.bytes + at, sizeof(value));
-	sum->missed += value;
-	return true;
-}
-
-void rd_attach_count(const struct rd_attach *attach, struct rd_attach_counts *ret)
-{
-	*ret = (struct rd_attach_counts){ .all_runs = !attach->progs_closed };
-	for (size_t i = 0; i < attach->n_progs; i++)
-		ret->all_runs &= add_prog(attach->progs[i], ret);
-	/* The templates, which perf events share. */
-	for (size_t i = 0; i < RD_HOOK_COUNT; i++)
-		if (attach->programs.kprobe[i] && bpf_program__fd(attach->programs.kprobe[i]) >= 0)
-			ret->all_runs &= add_prog(bpf_program__fd(attach->programs.kprobe[i]), ret);
-	ret->all_missed = ret->all_runs;
-	for (size_t i = 0; i < attach->n_links; i++)
-		ret->all_missed &= add_link(attach->links[i], ret);
 }
 
 /* If the kernel refuses a batch, it is split in halves until the functions that cannot be hooked are found. */
@@ -776,12 +675,13 @@ static int attach_hook(struct batch *b, const uint32_t *fns, size_t n)
 		    attach->programs.ops->applies(attach, &attach->set->fns[fns[i]], b->backend, b->hook))
 			ours[m++] = fns[i];
 	for (size_t i = 0; i < m;) {
-		/* A multi link covers functions of one BTF object (fexit) or of all (kprobe); the other backends hook one function at
-		 * a time. */
-		size_t size = b->backend == RD_BACKEND_KPROBE_MULTI ? m - i : 1;
+		/* A multi link covers functions of one BTF object (fexit) or of all (kprobe, unless hooks are to be released by module);
+		 * the other backends hook one function at a time. */
+		bool multi = b->backend == RD_BACKEND_KPROBE_MULTI, each = multi && attach->opts->service;
+		size_t size = multi && !each ? m - i : 1;
 		int r = tick(attach);
 
-		while (b->backend == RD_BACKEND_FEXIT_MULTI && i + size < m &&
+		while ((b->backend == RD_BACKEND_FEXIT_MULTI || each) && i + size < m &&
 		       attach->set->fns[ours[i + size]].module == attach->set->fns[ours[i]].module)
 			size++;
 		if (!r)
@@ -890,6 +790,19 @@ static void note_failed(struct rd_attach *attach, int last_error)
 	add_note(attach, last_error, "trace", text, "trace-errno --list shows the reason for each");
 }
 
+/* Hooks of the service hold modules for weeks. */
+static void watch_unloads(struct rd_attach *attach)
+{
+	int prog = attach->programs.unload_asked ? bpf_program__fd(attach->programs.unload_asked) : -1;
+	int r = prog < 0 ? -ENOTSUP : bpf_prog_bind_map(prog, attach->owner_map, NULL);
+
+	if (!r)
+		r = kprobe_event(attach, prog, false, "show_refcnt", 0, 0, RD_NO_MODULE);
+	if (r)
+		add_note(attach, -r, "trace", "cannot notice that a module is to be unloaded: its hooks keep it in use",
+			 "rdmadiag trace-errno --detach-all, before it is unloaded");
+}
+
 int rd_attach_run(struct rd_attach *attach, char **reason, struct rd_err *err)
 {
 	size_t before = count_hooked(attach);
@@ -938,21 +851,23 @@ int rd_attach_run(struct rd_attach *attach, char **reason, struct rd_err *err)
 		r = bpf_prog_bind_map(prog, attach->owner_map, NULL);
 		link = r ? r : bpf_raw_tracepoint_open("module_load", prog);
 		if (link >= 0)
-			rd_attach_keep_link(attach, link);
+			rd_attach_keep_link(attach, link, RD_NO_MODULE);
 		else
 			r = link;
 	}
 	if (r)
 		add_note(attach, -r, "trace", "cannot notice modules that are loaded during the trace", NULL);
+	if (attach->opts->service && !attach->opts->qp)
+		watch_unloads(attach);
 	*attach->programs.on = true;
 	rd_attach_update_record(attach, RD_HOLD_ON);
 	return 0;
 }
 
-void rd_attach_add(struct rd_attach *attach, const int *fds, size_t n_links, size_t n_progs)
+void rd_attach_add(struct rd_attach *attach, const int *fds, const uint32_t *modules, size_t n_links, size_t n_progs)
 {
 	for (size_t i = 0; i < n_links + n_progs; i++)
-		(i < n_links ? rd_attach_keep_link : rd_attach_keep_prog)(attach, fds[i]);
+		(i < n_links ? rd_attach_keep_link : rd_attach_keep_prog)(attach, fds[i], modules[i]);
 }
 
 void rd_attach_close(struct rd_attach *attach)
@@ -964,10 +879,10 @@ void rd_attach_close(struct rd_attach *attach)
 	if (attach->owner_map >= 0)
 		rd_attach_update_record(attach, RD_HOLD_DETACHING);
 	while (attach->n_links)
-		close(attach->links[--attach->n_links]);
+		close(attach->links[--attach->n_links].fd);
 	free(attach->links);
 	while (attach->n_progs)
-		close(attach->progs[--attach->n_progs]);
+		close(attach->progs[--attach->n_progs].fd);
 	free(attach->progs);
 	if (attach->btf_fds)
 		for (size_t i = 0; i < attach->set->n_modules; i++)

@@ -67,9 +67,11 @@ struct rd_programs {
 	struct bpf_program *tracing[RD_HOOK_COUNT], *kprobe[RD_HOOK_COUNT]; /* NULL: none for that hook */
 	int fds[RD_FD_COUNT];
 	volatile bool *on;
-	size_t on_at;		   /* offset in its map */
-	size_t loads_at;	   /* in the same map: of struct rd_module_loads; SIZE_MAX: none */
-	struct bpf_program *loads; /* notes modules that are loaded; NULL: none */
+	size_t on_at;			  /* offset in its map */
+	size_t loads_at;		  /* in the same map: of struct rd_module_loads; SIZE_MAX: none */
+	struct bpf_program *loads;	  /* notes modules that are loaded; NULL: none */
+	struct bpf_program *unload_asked; /* notes modules that are to be unloaded; NULL: none */
+	size_t unloads_at;		  /* in the map of the switch: of struct rd_module_unloads */
 	struct rd_program_types types[2 * RD_HOOK_COUNT]; /* of the templates */
 	size_t n_types;
 };
@@ -92,6 +94,21 @@ struct rd_programs_ops {
 extern const struct rd_programs_ops rd_programs_errno; /* attach-errno.c */
 extern const struct rd_programs_ops rd_programs_qp;    /* attach-qp.c */
 
+/* A file descriptor of a link or a program, which keeps the module of its functions from being unloaded. */
+struct rd_held_fd {
+	int fd;
+	uint32_t module; /* index in the set; RD_NO_MODULE: of several, or of none */
+};
+#define RD_NO_MODULE UINT32_MAX
+
+/* Counters of our programs, kept by the kernel. */
+struct rd_attach_counts {
+	uint64_t missed;       /* calls for which the kernel could not run the hook */
+	uint64_t run_ns, runs; /* of the programs, while run statistics were on */
+	bool all_missed; /* false: the kernel does not count misses of all link types in use; `missed` is a lower bound */
+	bool all_runs;	 /* false: run_ns and runs are incomplete; true only if run statistics were on all the time */
+};
+
 struct rd_attach {
 	struct rd_fnset *set;
 	const struct rd_session_opts *opts;
@@ -102,17 +119,18 @@ struct rd_attach {
 	bool preemptible;	      /* the kernel is preemptible, or it is unknown */
 	int *btf_fds;		      /* per module; -1: not opened */
 	int kprobe_type;	      /* perf event type of kprobes; -1: the kernel has none */
-	int *links;		      /* file descriptors */
+	struct rd_held_fd *links;
 	size_t n_links, cap_links;
-	int *progs; /* of the programs that were loaded in addition to the templates; for reading their counters */
+	struct rd_held_fd *progs; /* programs that were loaded in addition to the templates; for reading their counters */
 	size_t n_progs, cap_progs;
-	size_t max_files;		/* limit on descriptors of this process */
-	bool progs_closed;		/* some, for lack of descriptors */
-	size_t added[RD_BACKEND_COUNT]; /* functions whose hooks another process attached: rd_attach_add */
-	struct rd_hold_record owner;	/* contents of owner_map */
-	int owner_map;			/* map of the record; -1: none yet */
-	size_t done, total;		/* functions, for progress */
-	uint8_t *backends;		/* per function: enum rd_backend; the result */
+	struct rd_attach_counts released; /* of programs and links that were released */
+	size_t max_files;		  /* limit on descriptors of this process */
+	bool progs_closed;		  /* some, for lack of descriptors */
+	size_t added[RD_BACKEND_COUNT];	  /* functions whose hooks another process attached: rd_attach_add */
+	struct rd_hold_record owner;	  /* contents of owner_map */
+	int owner_map;			  /* map of the record; -1: none yet */
+	size_t done, total;		  /* functions, for progress */
+	uint8_t *backends;		  /* per function: enum rd_backend; the result */
 	int (*tick)(void *arg, size_t done, size_t total); /* returns other than 0 to cancel */
 	void *tick_arg;
 	struct rd_errlist *notes;
@@ -126,16 +144,12 @@ int rd_attach_open(struct rd_attach *attach, struct rd_fnset *set, const struct 
  * -EINTR if the tick cancelled. Fails only if nothing could be attached. */
 int rd_attach_run(struct rd_attach *attach, char **reason, struct rd_err *err);
 
-/* Takes over hooks that another process attached: links, then programs. Owns the descriptors. */
-void rd_attach_add(struct rd_attach *attach, const int *fds, size_t n_links, size_t n_progs);
+/* Takes over hooks that another process attached: links, then programs, with their modules. Owns the descriptors. */
+void rd_attach_add(struct rd_attach *attach, const int *fds, const uint32_t *modules, size_t n_links, size_t n_progs);
 
-/* Counters of our programs, kept by the kernel. */
-struct rd_attach_counts {
-	uint64_t missed;       /* calls for which the kernel could not run the hook */
-	uint64_t run_ns, runs; /* of the programs, while run statistics were on */
-	bool all_missed; /* false: the kernel does not count misses of all link types in use; `missed` is a lower bound */
-	bool all_runs;	 /* false: run_ns and runs are incomplete; true only if run statistics were on all the time */
-};
+/* Detaches the hooks of one module, so that it can be unloaded. */
+void rd_attach_release(struct rd_attach *attach, uint32_t module);
+
 void rd_attach_count(const struct rd_attach *attach, struct rd_attach_counts *ret);
 
 /* Updates the record: state, and functions per backend. */
@@ -147,8 +161,8 @@ void rd_attach_close(struct rd_attach *attach);
 /* --- internal --- */
 
 /* Take ownership of the descriptor of a link, and of an attached program. */
-void rd_attach_keep_link(struct rd_attach *attach, int fd);
-void rd_attach_keep_prog(struct rd_attach *attach, int fd);
+void rd_attach_keep_link(struct rd_attach *attach, int fd, uint32_t module);
+void rd_attach_keep_prog(struct rd_attach *attach, int fd, uint32_t module);
 
 /* Determines by test programs which backends this kernel supports. */
 void rd_attach_probe(struct rd_attach *attach);

@@ -292,9 +292,19 @@ static bool handle_message(struct holder *h)
 		read_counts(h, &reply.counts);
 		rd_msg_send(h->sock, &reply, NULL, 0);
 	} else if (msg.type == RD_MSG_HOOKS) {
-		rd_attach_add(&h->attach, fds, msg.a, msg.b);
+		rd_attach_add(&h->attach, fds, msg.modules, msg.a, msg.b);
 		for (size_t i = 0; i < RD_BACKEND_COUNT; i++)
 			h->attach.added[i] += msg.functions[i];
+		rd_attach_update_record(&h->attach, RD_HOLD_ON);
+	} else if (msg.type == RD_MSG_RELEASE) {
+		/* Those that another process attached are only counted here. */
+		for (size_t i = 0; i < h->attach.set->n_fns; i++)
+			if (h->attach.set->fns[i].module == msg.a && msg.functions[h->attach.backends[i]])
+				msg.functions[h->attach.backends[i]]--;
+		for (size_t i = 0; i < RD_BACKEND_COUNT; i++)
+			h->attach.added[i] -= msg.functions[i] < h->attach.added[i] ? msg.functions[i] :
+										      h->attach.added[i];
+		rd_attach_release(&h->attach, (uint32_t)msg.a);
 		rd_attach_update_record(&h->attach, RD_HOLD_ON);
 	}
 	return true;
@@ -454,6 +464,7 @@ _Noreturn void rd_holder_run(int sock, struct rd_fnset *set, const struct rd_ses
 		msg.seconds = (double)(now_ns() - start) / 1e9;
 		msg.a = h.attach.programs.on_at;
 		msg.b = h.attach.programs.loads_at;
+		msg.unloads_at = h.attach.programs.unload_asked ? h.attach.programs.unloads_at : SIZE_MAX;
 		snprintf(msg.text, sizeof(msg.text), "%s", reason ? reason : "");
 		r = rd_msg_send(sock, &msg, h.attach.programs.fds, RD_FD_COUNT);
 		why = r ? RD_EARLY_END_NOT : serve(&h, &err);
@@ -483,10 +494,15 @@ static int send_hooks(int sock, const struct rd_attach *attach, const uint32_t f
 	memcpy(msg.functions, functions, sizeof(msg.functions));
 	for (size_t i = 0; !r && i < attach->n_links + attach->n_progs;) {
 		msg.a = msg.b = 0;
-		for (; i < attach->n_links && msg.a < RD_MSG_FDS; i++)
-			fds[msg.a++] = attach->links[i];
-		for (; i >= attach->n_links && i < attach->n_links + attach->n_progs && msg.a + msg.b < RD_MSG_FDS; i++)
-			fds[msg.a + msg.b++] = attach->progs[i - attach->n_links];
+		while (i < attach->n_links + attach->n_progs && msg.a + msg.b < RD_MSG_FDS) {
+			bool link = i < attach->n_links;
+			const struct rd_held_fd *held = link ? &attach->links[i] : &attach->progs[i - attach->n_links];
+
+			fds[msg.a + msg.b] = held->fd;
+			msg.modules[msg.a + msg.b] = held->module;
+			++*(link ? &msg.a : &msg.b);
+			i++;
+		}
 		r = rd_msg_send(sock, &msg, fds, msg.a + msg.b);
 		memset(msg.functions, 0, sizeof(msg.functions));
 	}
@@ -517,7 +533,7 @@ static _Noreturn void add_hooks(int sock, struct rd_fnset *set, const struct rd_
 		int fd = prog && bpf_program__fd(prog) >= 0 ? dup(bpf_program__fd(prog)) : -1;
 
 		if (fd >= 0)
-			rd_attach_keep_prog(&h.attach, fd);
+			rd_attach_keep_prog(&h.attach, fd, RD_NO_MODULE);
 	}
 	for (size_t i = 0; !r && i < set->n_fns; i++)
 		functions[backends[i]] += !had[i] && backends[i];

@@ -24,6 +24,7 @@ enum rd_msg_type {
 	RD_MSG_EARLY_END,  /* holder: detaches the hooks early; reason and last counts */
 	RD_MSG_STOP,	   /* command: detach the hooks */
 	RD_MSG_ADDED,	   /* process that adds hooks: done */
+	RD_MSG_RELEASE, /* command: detach the hooks of a module; its index, and how many functions of it had hooks */
 	RD_MSG_HOOKS, /* process that adds hooks, passed on by the command: links and programs to take over; their number */
 };
 
@@ -33,9 +34,11 @@ enum rd_msg_type {
 struct rd_msg {
 	enum rd_msg_type type;
 	enum rd_early_end why;
-	uint64_t a,
-		b; /* done, total; READY: offsets in the map of the switch: of it, and of the loaded modules; HOOKS: links, programs */
-	uint32_t functions[RD_BACKEND_COUNT]; /* HOOKS: that were hooked */
+	/* done, total; READY: offsets in the map of the switch: of it, and of the loaded modules; HOOKS: links, programs; RELEASE: module */
+	uint64_t a, b;
+	uint64_t unloads_at;		      /* READY: offset in the same map */
+	uint32_t functions[RD_BACKEND_COUNT]; /* HOOKS, RELEASE: that were hooked */
+	uint32_t modules[RD_MSG_FDS];	      /* HOOKS: of each link and program */
 	struct rd_attach_counts counts;
 	double seconds;
 	struct rd_err err;

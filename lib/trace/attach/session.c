@@ -35,6 +35,7 @@ struct rd_session {
 	int fds[RD_FD_COUNT];
 	volatile uint8_t *page;	    /* the map with the on switch, shared with the programs; NULL: not mapped */
 	size_t switch_at, loads_at; /* offsets in it; loads_at: of struct rd_module_loads, SIZE_MAX: none */
+	size_t unloads_at;	    /* of struct rd_module_unloads, likewise */
 	bool stopped;
 	uint64_t reading_sent; /* CLOCK_MONOTONIC, ns: time of the last RD_MSG_READING */
 	bool counted;
@@ -187,6 +188,45 @@ uint64_t rd_session_loads(const struct rd_session *session, uint64_t *at_ns)
 	return loads->n;
 }
 
+size_t rd_session_unloads(const struct rd_session *session, uint64_t *seen, char (*ret)[RD_UNLOAD_NAME])
+{
+	const volatile struct rd_module_unloads *unloads;
+	size_t n = 0;
+	uint64_t end;
+
+	if (!session->page || session->unloads_at > (size_t)sysconf(_SC_PAGESIZE) - sizeof(*unloads))
+		return 0;
+	unloads = (const volatile void *)(session->page + session->unloads_at);
+	end = unloads->n;
+	for (uint64_t i = end - *seen > RD_UNLOADS ? end - RD_UNLOADS : *seen; i < end; i++, n++) {
+		memcpy(ret[n], (const void *)unloads->names[i % RD_UNLOADS], RD_UNLOAD_NAME);
+		ret[n][RD_UNLOAD_NAME - 1] = 0;
+	}
+	*seen = end;
+	return n;
+}
+
+size_t rd_session_release(struct rd_session *session, struct rd_fnset *set, uint32_t module)
+{
+	struct rd_msg msg = { .type = RD_MSG_RELEASE, .a = module };
+	size_t n = 0;
+
+	for (size_t i = 0; i < set->n_fns; i++) {
+		struct rd_fn *fn = &set->fns[i];
+
+		if (fn->module != module || fn->backend == RD_BACKEND_NONE)
+			continue;
+		msg.functions[fn->backend]++;
+		session->info.per_backend[fn->backend]--;
+		session->info.functions--;
+		fn->backend = RD_BACKEND_NONE;
+		n++;
+	}
+	if (n)
+		rd_msg_send(session->sock, &msg, NULL, 0);
+	return n;
+}
+
 /* A holder that does not respond in this time is stuck in the kernel; only missed hooks and run time are then outdated. */
 #define RESPONSE_MS 2000
 
@@ -231,6 +271,7 @@ static int wait_ready(struct rd_session *session, const struct rd_session_opts *
 			session->info.reason = strdup(msg.text);
 			session->switch_at = msg.a;
 			session->loads_at = msg.b;
+			session->unloads_at = msg.unloads_at;
 			memcpy(session->fds, fds, sizeof(session->fds));
 			return 0;
 		default:

@@ -19,6 +19,7 @@ struct rd_session_opts {
 	enum rd_backend backend; /* RD_BACKEND_NONE: auto, by cost */
 	double seconds;		 /* planned duration of the trace; 0: unknown */
 	bool endless;		 /* it runs until it is stopped */
+	bool service;		 /* --service: hooks can be released by module */
 	uint32_t ring_bytes;	 /* a power of two and a multiple of the page size; 0: 256 KiB */
 	bool kernel_stack, user_stack;
 
@@ -82,6 +83,13 @@ const struct rd_session_info *rd_session_info(const struct rd_session *session);
 /* The number of modules that were loaded into the kernel since the start, RDMA or not; *at_ns: CLOCK_MONOTONIC time of the last. Costs
  * no system call. 0 also if that is unknown. */
 uint64_t rd_session_loads(const struct rd_session *session, uint64_t *at_ns);
+
+/* Modules that somebody wanted to unload since *seen, which is set; of opts->service. `ret` has room for RD_UNLOADS names of
+ * RD_UNLOAD_NAME bytes (bpf/trace.h). Returns their number; further ones were overwritten. Costs no system call. */
+size_t rd_session_unloads(const struct rd_session *session, uint64_t *seen, char (*ret)[64]);
+
+/* Detaches the hooks of a module, of opts->service, in the background. Returns of how many functions. */
+size_t rd_session_release(struct rd_session *session, struct rd_fnset *set, uint32_t module);
 
 /*
  * Starts to hook further functions of the set, those with add[i], in the background; further than those of rd_session_start, if
