@@ -6,7 +6,7 @@
 #include "analyse/qp/qp-groups.h"
 #include "analyse/qp/qp-verdict.h"
 #include "base/text.h"
-#include "qp-recorder.h"
+#include "cmd/trace-errno/qp-recorder.h"
 #include "qp.h"
 #include "render/render.h"
 #include "report/qp/report-qp.h"

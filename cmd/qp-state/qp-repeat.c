@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* qp-state -i: repeated samples, of this host at whole multiples of the interval, of a bundle one by one; with --trace, the
  * recorder runs in between. */
-#include "qp-recorder.h"
+#include "cmd/trace-errno/qp-recorder.h"
 #include "qp.h"
 
 struct repeated {

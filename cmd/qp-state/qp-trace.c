@@ -9,8 +9,8 @@
 #include <sys/signalfd.h>
 #include <time.h>
 
+#include "cmd/trace-errno/qp-recorder.h"
 #include "cmd/trace-errno/trace.h"
-#include "qp-recorder.h"
 #include "qp.h"
 #include "render/render-event.h"
 #include "report/qp/report-qp-trace.h"

@@ -95,6 +95,12 @@ static const struct rd_opt options[] = {
 	{ "user-stack", 0, NULL, "add the user stack of the program", RD_FLAG(trace_opts, user_stack) },
 	{ "live", 'w', NULL, "show a live view of failures by origin, with the newest one", NULL, RD_NEEDS_TERMINAL,
 	  RD_FLAG(trace_opts, live) },
+	{ "service", 0, NULL, "run for weeks: JSON lines, crash loops, and with --textfile counts",
+	  RD_FLAG(trace_opts, service) },
+	{ "log", 0, "FILE", "with --service: append events to FILE, which becomes FILE.1 when it is large", "file",
+	  RD_TEXT(trace_opts, log) },
+	{ "log-size", 0, "MIB", "size of that file in MiB (64)", RD_NUMBER(trace_opts, log_size, 1, 1 << 20) },
+	{ "report", 0, "SECONDS", "interval of crash loops and counts (15)", RD_SECONDS(trace_opts, report, 1, 3600) },
 	{ "summary", 0, NULL, "print counts at the end instead of events", RD_FLAG(trace_opts, summary) },
 	{ "duration", 0, "SECONDS", "stop tracing after this time",
 	  RD_SECONDS(trace_opts, duration, RD_ABOVE_0, SECONDS_MAX) },
@@ -130,9 +136,16 @@ static const struct rd_opt options[] = {
 };
 
 static const struct rd_opt_rule rules[] = {
-	{ RD_REQUIRES, "openmetrics textfile", "summary", "metrics are made from the counts, not from single events" },
+	{ RD_REQUIRES, "openmetrics", "summary", "metrics are made from the counts, not from single events" },
+	{ RD_REQUIRES, "textfile", "summary service", "metrics are made from the counts, not from single events" },
+	{ RD_REQUIRES, "log log-size report", "service" },
+	{ RD_REQUIRES, "log-size", "log" },
+	{ RD_EXCLUDES, "service",
+	  "columns all-columns raw noheadings duration events user pid comm errno function cgroup benign stack "
+	  "user-stack deepen",
+	  "it writes all failures as JSON lines" },
 	{ RD_REQUIRES, "keep-privs", "user", "without it COMMAND keeps its privileges" },
-	{ RD_ONE_OF, "status detach-all list summary live" },
+	{ RD_ONE_OF, "status detach-all list summary live service" },
 	{ RD_EXCLUDES, "live", "json columns all-columns raw noheadings events user",
 	  "it shows counts on the terminal" },
 	{ 0 },
@@ -322,6 +335,7 @@ int trace_session_opts(struct trace *t, struct rd_session_opts *ret, bool **matc
 	ret->benign = *benign;
 	ret->drop_benign = !o->benign;
 	ret->descendants = t->child.pid > 0;
+	ret->service = t->opts->service;
 	ret->endless = !t->child.pid && !o->events && o->duration <= 0;
 	return 0;
 }
@@ -332,7 +346,7 @@ static uint64_t now(const struct trace *t)
 }
 
 /* Attaches the hooks, then lets the command run. */
-static int start_trace(struct trace *t, char **argv, struct rd_err *err)
+int trace_start(struct trace *t, char **argv, struct rd_err *err)
 {
 	struct trace_command command = { .argv = argv, .keep_privs = t->opts->keep_privs };
 	_cleanup_free_ bool *match = NULL;
@@ -393,15 +407,16 @@ int trace_run(struct trace *t, char **argv, struct rd_err *err)
 	}
 	if (!r)
 		r = trace_names_create(t, err);
-	if (!r && !t->opts->summary)
+	/* The process of the service that reads events has its own. */
+	if (!r && !t->opts->summary && !t->opts->service)
 		trace_causes_create(t);
 	if (!r)
 		r = t->signals = trace_signals_open(t->opts->user != NULL, err);
 	if (r >= 0)
-		r = start_trace(t, argv, err);
+		r = trace_start(t, argv, err);
 	if (r)
 		return r;
-	return t->opts->live ? trace_live(t, err) : trace_loop(t, err);
+	return t->opts->service ? trace_service(t, err) : t->opts->live ? trace_live(t, err) : trace_loop(t, err);
 }
 
 static int check_args(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
@@ -414,12 +429,13 @@ static int check_args(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *
 		return rd_err_set(err, EINVAL, "--user", "requires a COMMAND to run as '%s'", o->user);
 	if (argc && o->live)
 		return rd_err_set(err, EINVAL, "--live", "takes no COMMAND: its output would disturb the view");
-	if (argc && (o->status || o->detach_all || o->list))
+	if (argc && (o->status || o->detach_all || o->list || o->service))
 		return rd_err_set(err, EINVAL,
-				  o->list   ? "--list" :
-				  o->status ? "--status" :
-					      "--detach-all",
-				  "does not trace, and does not take a COMMAND");
+				  o->service ? "--service" :
+				  o->list    ? "--list" :
+				  o->status  ? "--status" :
+					       "--detach-all",
+				  "takes no COMMAND");
 	return trace_columns_check(&t, err);
 }
 
@@ -452,7 +468,7 @@ static int run_trace_errno(struct rd_ctx *ctx, int argc, char **argv)
 	rd_warn_errors(t.ctx, &t.notes, 0);
 	if (!t.opts->list) {
 		r = trace_run(&t, argv, &err);
-		r = r ? r : trace_finish(&t);
+		r = r || t.opts->service ? r : trace_finish(&t);
 		return r < 0 ? rd_fail(ctx, &err) : r;
 	}
 	if (t.opts->function && match_functions(&t.set, t.opts->function, &match, &err))

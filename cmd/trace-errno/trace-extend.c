@@ -4,6 +4,7 @@
  * below an origin that may have passed on an errno of a function that is not traced.
  */
 #include <errno.h>
+#include <stdio.h>
 
 #include "analyse/trace/origin.h"
 #include "base/memory.h"
@@ -174,12 +175,41 @@ static void report_failed(struct trace *t, const struct rd_err *why)
 	struct rd_err err = { 0 };
 
 	if (e->adding == DEEPEN)
-		rd_err_set(&err, why->code, "--deepen", "cannot trace further functions: %s", why->message);
+		rd_err_set(&err, why->code, t->opts->service ? "trace" : "--deepen",
+			   "cannot trace further functions: %s", why->message);
 	else
 		rd_err_set(&err, why->code, e->modules, "loaded during the trace, and its functions are not traced: %s",
 			   why->message);
 	rd_errlist_add(&t->notes, &err);
 	rd_warn(t->ctx, "%s: %s", err.object, err.message);
+}
+
+void trace_extend_again(struct trace *t, uint32_t module)
+{
+	const struct rd_module *m = &t->set.modules[module];
+	struct trace_extend *e = t->extend;
+	char path[160];
+	uint64_t inode;
+
+	if ((size_t)snprintf(path, sizeof(path), "/sys/module/%s", m->name) >= sizeof(path) ||
+	    rd_stat(t->ctx->source, RD_OP_INO, path, &inode, NULL) || inode != m->instance)
+		return;
+	if (!e->deepen) {
+		e->deepen = rd_alloc(t->set.n_fns + 1, sizeof(*e->deepen));
+		e->tried = rd_alloc(t->set.n_fns + 1, sizeof(*e->tried));
+	}
+	for (size_t i = 0; i < t->set.n_fns; i++)
+		if (t->set.fns[i].module == module && t->set.fns[i].selected && t->set.fns[i].attachable) {
+			e->deepen[i] = true;
+			e->tried[i] = false;
+		}
+}
+
+bool trace_extend_due(const struct trace *t)
+{
+	uint64_t at;
+
+	return rd_session_loads(t->session, &at) != t->extend->loads;
 }
 
 void trace_extend_step(struct trace *t)
@@ -194,8 +224,9 @@ void trace_extend_step(struct trace *t)
 		if (!added)
 			report_failed(t, &err);
 		else if (e->adding == DEEPEN)
-			rd_warn(t->ctx, "tracing %zu more function%s, for the next call that fails there (--deepen)",
-				added, added == 1 ? "" : "s");
+			rd_warn(t->ctx, "tracing %zu more function%s, %s", added, added == 1 ? "" : "s",
+				t->opts->service ? "of a module that was not unloaded" :
+						   "for the next call that fails there (--deepen)");
 		else
 			rd_warn(t->ctx, "tracing %zu more function%s: %s was loaded during the trace", added,
 				added == 1 ? "" : "s", e->modules);

@@ -275,7 +275,7 @@ static void wait_for_input(struct trace *t, uint64_t ns, bool idle, bool *reader
 /* take_event returns -ECANCELED to stop reading. */
 int trace_drain(struct trace *t, struct rd_err *err)
 {
-	int r = rd_drain_events(t->ctx->source, take_event, t, err);
+	int r = rd_drain_events(t->ring ? t->ring : t->ctx->source, take_event, t, err);
 
 	rd_session_reading(t->session);
 	return r == -ECANCELED ? 0 : r;

@@ -26,7 +26,10 @@ struct trace_opts {
 	double max_cpu;		 /* percent of one processor; 0: no limit */
 	double max_unread;	 /* seconds; 0: no limit, if the option was given */
 	const char *user, *comm, *cgroup, *device, *function;
-	bool keep_privs, benign, stack, user_stack, summary, list, status, detach_all, run_stats, deepen, live;
+	bool keep_privs, benign, stack, user_stack, summary, list, status, detach_all, run_stats, deepen, live, service;
+	const char *log;	/* of --service; NULL: standard output */
+	unsigned long log_size; /* MiB; 0: 64 */
+	double report;		/* seconds; 0: 15 */
 };
 
 /* Hints, symbols and user stacks for events; see trace-names.c. */
@@ -50,6 +53,7 @@ struct trace_fold {
 struct trace {
 	struct rd_ctx *ctx;
 	const struct trace_opts *opts;
+	struct rd_source *ring; /* reads the ring buffer; NULL: ctx->source does */
 	struct rd_fnset set;
 	struct rd_errlist notes; /* what failed, and what is missing because of it */
 	struct rd_trace_facts *facts;
@@ -73,6 +77,12 @@ struct trace {
 	void (*sink)(void *arg, struct trace *trace, struct rd_event *event);
 	void *sink_arg;
 };
+
+/* trace-service.c: --service, after the hooks are attached. Returns the exit code, or -errno with err filled. */
+int trace_service(struct trace *trace, struct rd_err *err);
+
+/* cmd-trace-errno.c: attaches the hooks, then lets the command run. -errno with err filled. */
+int trace_start(struct trace *trace, char **argv, struct rd_err *err);
 
 /* cmd-trace-errno.c: traces until the end. trace->set and trace->facts belong to the trace. -errno with err filled. */
 int trace_run(struct trace *trace, char **argv, struct rd_err *err);
@@ -125,6 +135,10 @@ void trace_extend_notice(struct trace *trace); /* modules that were loaded; to b
 /* The modules that were loaded, are not traced yet, and may have returned the errno of this event; NULL: none. */
 const char *trace_extend_missing(const struct trace *trace, const struct rd_event *event);
 void trace_extend_below(struct trace *trace, const struct rd_event *event); /* --deepen: what to hook next */
+/* Whether modules were loaded since the last step: it may add functions to the set. */
+bool trace_extend_due(const struct trace *trace);
+/* Hooks the functions of a module again that were released, if it is still there. */
+void trace_extend_again(struct trace *trace, uint32_t module);
 /* Adds hooks, and reports those that were added. */
 void trace_extend_step(struct trace *trace);
 

@@ -50,6 +50,19 @@ no_rdma() {
 	refused --detach-all --summary
 	refused --status --list
 	refused --detach-all --status
+	refused --service -- true
+	refused --service --summary
+	refused --service --status
+	refused --service --duration=3
+	refused --service --pid=1
+	refused --service --benign
+	refused --service -o pid
+	refused --log=x
+	refused --log-size=4 --service
+	refused --log-size=0 --service --log=x
+	refused --report=0 --service
+	refused --report=3
+	refused --textfile=x
 }
 
 @test "a user that is none: exit 3, before anything else is looked at" {

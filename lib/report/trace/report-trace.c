@@ -72,6 +72,32 @@ enum origin_column {
 	OR_BENIGN,
 	OR_COLUMNS
 };
+enum {
+	LOOP_SUMMARY,
+	LOOP_ORIGIN,
+	LOOP_VERB,
+	LOOP_ERRNO,
+	LOOP_IBDEV,
+	LOOP_COMM,
+	LOOP_JOB,
+	LOOP_STARTS,
+	LOOP_FAILED,
+	LOOP_FIRST,
+	LOOP_LAST,
+	LOOP_CAUSE,
+	LOOP_COLUMNS
+};
+enum {
+	NOTICE_EVENT,
+	NOTICE_COUNT,
+	NOTICE_SINCE,
+	NOTICE_PID,
+	NOTICE_FUNCTION,
+	NOTICE_VERB,
+	NOTICE_ERRNO,
+	NOTICE_IBDEV,
+	NOTICE_COLUMNS
+};
 enum { LIVE_PROCESS = RD_LIVE_AGE + 1, LIVE_CAUSE, LIVE_JOB, LIVE_BENIGN, LIVE_COLUMNS };
 enum fn_column {
 	FN_FUNCTION,
@@ -219,6 +245,32 @@ static const struct rd_column live_columns[LIVE_COLUMNS] = {
 	[LIVE_BENIGN] = { "benign", "BENIGN", RD_T_UINT, "of the count: expected from healthy programs", 0, true },
 };
 
+static const struct rd_column loop_columns[LOOP_COLUMNS] = {
+	[LOOP_SUMMARY] = { "summary", "SUMMARY", RD_T_STR, "in how many of the last starts it failed like this", 0, false },
+	[LOOP_ORIGIN] = { "origin", "ORIGIN", RD_T_OBJECT, "kernel function the error came from", 0, false },
+	[LOOP_VERB] = { "verb", "VERB", RD_T_STR, "library call that failed", 0, false },
+	[LOOP_ERRNO] = { "errno", "ERRNO", RD_T_STR, "error name", 0, false },
+	[LOOP_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
+	[LOOP_COMM] = { "comm", "COMM", RD_T_STR, "name of the program", 0, false },
+	[LOOP_JOB] = { "job", "JOB", RD_T_STR, "Slurm or Kubernetes job", 0, false },
+	[LOOP_STARTS] = { "starts", "STARTS", RD_T_UINT, "starts since the first of these, in which any call failed", 0, false },
+	[LOOP_FAILED] = { "failed", "FAILED", RD_T_UINT, "starts that failed at this origin with these values", 0, false },
+	[LOOP_FIRST] = { "first", "FIRST", RD_T_TIME, "first of these failures", 0, false },
+	[LOOP_LAST] = { "last", "LAST", RD_T_TIME, "last of them", 0, false },
+	[LOOP_CAUSE] = { "cause", "CAUSE", RD_T_STR, "why the call failed", 0, false },
+};
+
+static const struct rd_column notice_columns[NOTICE_COLUMNS] = {
+	[NOTICE_EVENT] = { "event", "EVENT", RD_T_STR, "what happened", 0, false },
+	[NOTICE_COUNT] = { "count", "COUNT", RD_T_UINT, "how often", 0, false },
+	[NOTICE_SINCE] = { "since", "SINCE", RD_T_TIME, "since when", 0, false },
+	[NOTICE_PID] = { "pid", "PID", RD_T_UINT, "process", 0, false },
+	[NOTICE_FUNCTION] = { "function", "ORIGIN", RD_T_STR, "kernel function the error came from", 0, false },
+	[NOTICE_VERB] = { "verb", "VERB", RD_T_STR, "library call that failed", 0, false },
+	[NOTICE_ERRNO] = { "errno", "ERRNO", RD_T_STR, "error name", 0, false },
+	[NOTICE_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
+};
+
 static const struct rd_column scalar_columns[1] = {
 	{ "kernel", "KERNEL", RD_T_STR, "release of the running kernel", 0, false },
 };
@@ -272,6 +324,11 @@ static const struct rd_column held_columns[HELD_COLUMNS] = {
 	[HELD_COMMAND] = { "command", "COMMAND", RD_T_STR, "command line, including the traced command", 0, false },
 };
 /* clang-format on */
+
+static void set_known(struct rd_row *row, size_t column, const char *text)
+{
+	rd_row_str(row, column, *text ? text : NULL);
+}
 
 static void set_function(struct rd_row *row, size_t function, size_t module, int fn, const struct rd_fnset *set)
 {
@@ -487,6 +544,82 @@ void rd_report_trace_metrics(struct rd_report *report)
 	family = rd_metrics_family(m, "trace_errno_failures", RD_METRIC_GAUGE, NULL,
 				   "Failed calls during the trace, per kernel function the error came from.");
 	rd_metrics_add_section(family, report->sections[0], OR_COUNT, labels);
+}
+
+void rd_report_trace_loop(struct rd_report *report, const struct rd_crash_loop *loop)
+{
+	struct rd_section *origin = rd_section_create("origin", place_columns, 2);
+	_cleanup_free_ char *summary = rd_text("same origin in %llu of the last %llu starts",
+					       (unsigned long long)loop->where.count, (unsigned long long)loop->starts);
+	struct rd_row *row, *place = rd_section_add(origin);
+
+	report->scalars = rd_section_create("loop", loop_columns, LOOP_COLUMNS);
+	row = rd_section_add(report->scalars);
+	set_known(place, PLACE_FUNCTION, loop->where.function);
+	set_known(place, PLACE_MODULE, loop->where.module);
+	rd_row_str(row, LOOP_SUMMARY, summary);
+	rd_row_sub(row, LOOP_ORIGIN, origin);
+	set_known(row, LOOP_VERB, loop->where.verb);
+	rd_row_errno(row, LOOP_ERRNO, loop->where.err);
+	set_known(row, LOOP_IBDEV, loop->where.ibdev);
+	set_known(row, LOOP_COMM, loop->comm);
+	set_known(row, LOOP_JOB, loop->where.job);
+	RD_ROW_UINTS(row, LOOP_STARTS, loop->starts, loop->where.count, loop->first, loop->last);
+	set_known(row, LOOP_CAUSE, loop->cause);
+}
+
+void rd_report_trace_notice(struct rd_report *report, const char *event, uint64_t count, uint64_t since,
+			    const struct rd_failure_count *where, uint32_t pid)
+{
+	struct rd_row *row;
+
+	report->scalars = rd_section_create("notice", notice_columns, NOTICE_COLUMNS);
+	row = rd_section_add(report->scalars);
+	rd_row_str(row, NOTICE_EVENT, event);
+	rd_row_uint(row, NOTICE_COUNT, count);
+	if (since)
+		rd_row_uint(row, NOTICE_SINCE, since);
+	if (!where)
+		return;
+	if (pid)
+		rd_row_uint(row, NOTICE_PID, pid);
+	set_known(row, NOTICE_FUNCTION, where->function);
+	set_known(row, NOTICE_VERB, where->verb);
+	rd_row_errno(row, NOTICE_ERRNO, where->err);
+	set_known(row, NOTICE_IBDEV, where->ibdev);
+}
+
+void rd_report_service_metrics(struct rd_report *report, const struct rd_service_totals *t)
+{
+	const struct {
+		const char *name, *help;
+		enum rd_metric_type type;
+		uint64_t value;
+	} totals[] = {
+		{ "service_events", "Failed calls that were read.", RD_METRIC_COUNTER, t->events },
+		{ "service_lost_events", "Failed calls that were not read.", RD_METRIC_COUNTER, t->lost },
+		{ "service_suppressed_events", "Failed calls not logged.", RD_METRIC_COUNTER, t->suppressed },
+		{ "service_unwritten_lines", "Lines the log did not take.", RD_METRIC_COUNTER, t->unwritten },
+		{ "service_restarts", "Processes started again.", RD_METRIC_COUNTER, t->restarts },
+		{ "service_functions", "Kernel functions that are hooked.", RD_METRIC_GAUGE, t->functions },
+		{ "service_crash_loops", "Programs in a crash loop.", RD_METRIC_GAUGE, t->loops },
+	};
+	struct rd_metric *family =
+		rd_metrics_family(&report->metrics, RD_SERVICE_FAILURES, RD_METRIC_COUNTER, NULL,
+				  "Failed calls; the sample without labels has those beyond the limit of series.");
+
+	for (const struct rd_failure_count *c = t->counts; c < t->counts + t->n_counts; c++) {
+		const struct rd_label labels[] = {
+			{ "errno", rd_errno_name(-c->err) }, { "verb", c->verb },     { "ibdev", c->ibdev },
+			{ "function", c->function },	     { "module", c->module }, { "job", c->job }
+		};
+
+		rd_metric_uint(family, c->count, labels, RD_ARRAY_SIZE(labels));
+	}
+	rd_metric_uint(family, t->others, NULL, 0);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(totals); i++)
+		rd_metric_uint(rd_metrics_family(&report->metrics, totals[i].name, totals[i].type, NULL, totals[i].help),
+			       totals[i].value, NULL, 0);
 }
 
 struct rd_section *rd_report_trace_live(const struct rd_live_origin *origins, size_t n, const struct rd_fnset *set)

@@ -48,6 +48,30 @@ void rd_report_trace_functions(struct rd_report *report, const struct rd_fnset *
 /* --status and --detach-all: the scalars and the section `attached`, which is the table. */
 void rd_report_trace_status(struct rd_report *report, const struct rd_held_list *list);
 
+/* ---- --service */
+
+/* The family of counts in its textfile, from which it goes on after a restart. */
+#define RD_SERVICE_FAILURES "service_failures"
+
+/* What the service counted since it keeps its counts. */
+struct rd_service_totals {
+	const struct rd_failure_count *counts;
+	size_t n_counts;
+	uint64_t others; /* failures beyond the bound on series */
+	uint64_t events, lost, suppressed, unwritten, restarts;
+	size_t functions, loops;
+};
+
+/* The line of a crash loop: scalars. */
+void rd_report_trace_loop(struct rd_report *report, const struct rd_crash_loop *loop);
+
+/* A line about the service itself: what happened, how often, since when (CLOCK_REALTIME, ns), and to what. `where`: NULL, or of
+ * which failures. */
+void rd_report_trace_notice(struct rd_report *report, const char *event, uint64_t count, uint64_t since,
+			    const struct rd_failure_count *where, uint32_t pid);
+
+void rd_report_service_metrics(struct rd_report *report, const struct rd_service_totals *totals);
+
 /* The columns of an event, for --help, completion and the man page. */
 #define RD_TRACE_EVENT_COLUMNS 33
 extern const struct rd_column rd_trace_event_columns[RD_TRACE_EVENT_COLUMNS];

@@ -5,10 +5,10 @@
 #include <time.h>
 
 #include "analyse/qp/qp-entropy.h"
-#include "cmd/trace-errno/trace.h"
 #include "collect/rdma/nldev.h"
 #include "collect/rdma/qp-event.h"
 #include "collect/shared/job.h"
+#include "trace.h"
 
 #define DAMAGED_WARNINGS 3
 
@@ -127,7 +127,7 @@ static int take_record(void *arg, const void *data, size_t size)
 
 int qp_recorder_drain(struct qp_recorder *rec, struct rd_err *err)
 {
-	return rd_drain_events(rec->ctx->source, take_record, rec, err);
+	return rd_drain_events(rec->ring ? rec->ring : rec->ctx->source, take_record, rec, err);
 }
 
 void qp_recorder_report_lost(struct qp_recorder *rec, struct rd_errlist *errors)

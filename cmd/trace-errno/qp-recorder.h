@@ -11,6 +11,7 @@
 
 struct qp_recorder {
 	struct rd_ctx *ctx;
+	struct rd_source *ring; /* reads the ring buffer; NULL: ctx->source does */
 	struct rd_fnset set;
 	struct rd_qp_watch watch;
 	struct rd_session *session;

@@ -1,0 +1,230 @@
+# shellcheck shell=bash disable=SC2154
+# SPDX-License-Identifier: GPL-2.0-or-later
+# trace-errno --service: what it counts, what it logs, and what it survives.
+# kernels: 6.12
+# asked: 6.1 7.x
+# boot: service
+
+prepare() {
+	[ -e /sys/class/infiniband/rxe0 ] || . tests/vm/guest/rxe-up --one
+}
+
+# service NAME ARG…: starts it, and waits until it is ready. Its output: $W/NAME.json, $W/NAME.err, $W/NAME.prom
+service() {
+	local name=$1
+	shift
+	: >"$W/$name.err"
+	rm -f "$W/$name.ready"
+	rm -f "$W/$name.notify"
+	python3 -c 'import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind(sys.argv[1])
+with open(sys.argv[2], "a") as f:
+    while True:
+        print(s.recv(4096).decode(), file=f, flush=True)' "$W/$name.notify" "$W/$name.ready" &
+	until_true 10 test -S "$W/$name.notify"
+	# shellcheck disable=SC2046
+	NOTIFY_SOCKET=$W/$name.notify "$R" trace-errno --service -v --textfile "$W/$name.prom" $(fast) "$@" \
+		>"$W/$name.json" 2>"$W/$name.err" &
+	pid[$name]=$!
+	until_true 240 grep -qs READY=1 "$W/$name.ready" || {
+		cat "$W/$name.err"
+		fail "$name is not ready"
+	}
+}
+
+# worker NAME: the process that reads the events
+worker() {
+	pgrep -P "${pid[$1]}" -x rdmadiag
+}
+
+# soon NAME COMMAND…: until it is true; else what the service said
+soon() {
+	until_true 60 "${@:2}" || {
+		cat "$W/$1.err" "$W/$1.ready"
+		ls -l "$W"
+		tail -c 1500 "$W/$1.json"
+		fail "not soon: ${*:2}"
+	}
+}
+
+# counted NAME FUNCTION: failures in its textfile
+counted() {
+	awk -v f="function=\"$2\"" '/^rdmadiag_service_failures_total/ && index($0, f) { n += $NF } END { print n + 0 }' "$W/$1.prom"
+}
+
+has_counted() { # NAME FUNCTION COUNT
+	[ "$(counted "$1" "$2" 2>/dev/null)" = "$3" ]
+}
+
+test_crash_loop_is_one_line() {
+	local n
+	service loop --report 300
+	for n in 1 2 3 4 5 6 7; do
+		run reg-mr-memlock --dev rxe0 --uid 65534
+	done
+	end loop TERM
+	true_of "$W/loop.json" '[.[] | select(.schema == "rdmadiag/trace-errno-crash-loop/1")] | length == 1 and
+		(.[0] | .failed == 7 and .starts == 7 and .summary == "same origin in 7 of the last 7 starts" and
+		 .errno == "ENOMEM" and .verb == "ibv_reg_mr" and (.cause | test("RLIMIT_MEMLOCK")) and .first < .last)'
+	# The first two are events.
+	true_of "$W/loop.json" '[.[] | select(.errno == "ENOMEM" and .pid?)] | length == 2'
+	[ "$(counted loop ib_umem_get)" -ge 7 ]
+}
+
+# The process that parses what others wrote can do nothing else.
+test_worker_has_no_privileges() {
+	local worker
+	service caps
+	worker=$(worker caps)
+	grep -qx $'Uid:\t65534\t65534\t65534\t65534' "/proc/$worker/status"
+	grep -qx $'CapPrm:\t0000000000000000' "/proc/$worker/status"
+	grep -qx $'NoNewPrivs:\t1' "/proc/$worker/status"
+	grep -qx $'Seccomp:\t2' "/proc/$worker/status"
+	"$R" trace-errno --status --json >"$W/status.json"
+	true_of "$W/status.json" '[.[0].attached[] | select(.what == "service" and (.command | test("--service")))] | length == 1'
+	end caps TERM
+}
+
+has_another_worker() { # NAME WORKER
+	local now
+	now=$(worker "$1") && [ "$now" != "$2" ]
+}
+
+has_lines() { # N RE FILE
+	[ "$(grep -c -- "$2" "$3")" -ge "$1" ]
+}
+
+# More than the log gets, and more than the ring buffer holds.
+test_counts_are_exact() {
+	service many --buffer 64k --report 1
+	run burst --dev rxe0
+	end many TERM
+	has_counted many ib_umem_get 20000 || has_counted many ib_uverbs_reg_mr 20000 || {
+		cat "$W/many.prom"
+		fail "not 20000"
+	}
+	true_of "$W/many.json" '([.[] | select(.pid?)] | length) as $n | $n >= 1 and $n <= 40 and
+		([.[] | select(.event? == "suppressed") | .count] | add) > 0'
+}
+
+# After a restart the counts go on.
+test_counts_go_on() {
+	local n
+	for n in 1 2; do
+		service on
+		run reg-mr-unmapped --dev rxe0
+		end on TERM
+		has_counted on ib_umem_get $n || fail "$(cat "$W/on.prom")"
+	done
+}
+
+test_reload_and_rotation() {
+	local n
+	jq -nc '{ time: "before", text: ("x" * (1024 * 1024)) }' >"$W/log.txt"
+	service log --log "$W/log.txt" --log-size 1
+	for n in 1 2 3 4 5 6; do
+		run reg-mr-unmapped --dev rxe0
+	done
+	soon log test -s "$W/log.txt.1"
+	mv "$W/log.txt" "$W/log.moved"
+	kill -HUP "${pid[log]}"
+	soon log grep -q RELOADING=1 "$W/log.ready"
+	soon log test -e "$W/log.txt"
+	run create-cq-limit --dev rxe0
+	soon log grep -q EINVAL "$W/log.txt"
+	end log TERM
+	cat "$W"/log.txt* "$W/log.moved" | jq -es '([.[] | select(.verb? == "ibv_create_cq")] | length) >= 1 and all(.[]; .time)'
+	has_counted log ib_umem_get 6
+}
+
+# Lines wait until there is room again.
+test_full_disk() {
+	local n fails=()
+	mkdir -p "$W/small"
+	mount -t tmpfs -o size=1m small "$W/small"
+	head -c 1m /dev/zero >"$W/small/fill" || :
+	service full --log "$W/small/log" --report 1
+	# All at once, so that they are no crash loop.
+	for n in {1..40}; do
+		"$FAIL" reg-mr-memlock --dev rxe0 --uid 65534 --memlock $((65536 + n * 4096)) 2>/dev/null &
+		fails+=($!)
+	done
+	wait "${fails[@]}" || :
+	soon full has_counted full ib_umem_get 40
+	rm "$W/small/fill"
+	run create-cq-limit --dev rxe0
+	soon full grep -q EINVAL "$W/small/log"
+	end full TERM
+	jq -es . "$W/small/log" >/dev/null
+	has_counted full ib_umem_get 40
+	umount "$W/small"
+}
+
+# Whatever is killed, counts stay and tracing goes on.
+test_kill() {
+	local worker
+	service killed --report 1
+	run reg-mr-unmapped --dev rxe0
+	soon killed has_counted killed ib_umem_get 1
+	worker=$(worker killed)
+	kill -9 "$worker"
+	soon killed has_another_worker killed "$worker"
+	run reg-mr-unmapped --dev rxe0
+	soon killed has_counted killed ib_umem_get 2
+	true_of "$W/killed.json" 'any(.[]; .event? == "worker-died" and .since)'
+	kill -9 "$(pgrep -o -P "${pid[killed]}" rdmadiag-hold)" # that of the recorder is younger
+	soon killed has_lines 2 ': hooked ' "$W/killed.err"
+	run reg-mr-unmapped --dev rxe0
+	soon killed has_counted killed ib_umem_get 3
+	# The worker notices, and writes what it knows.
+	run reg-mr-unmapped --dev rxe0
+	end killed KILL || :
+	soon killed has_counted killed ib_umem_get 4
+	gone
+}
+
+unloaded() {
+	! [ -e /sys/module/rdma_rxe ] || modprobe -r rdma_rxe 2>>"$W/unload.err"
+}
+
+test_driver_is_reloaded() {
+	service reload --report 1
+	run reg-mr-unmapped --dev rxe0
+	soon reload has_counted reload ib_umem_get 1
+	rdma link delete rxe0
+	until_true 90 unloaded
+	cat "$W/unload.err"
+	grep -q 'rdma_rxe is to be unloaded' "$W/reload.err"
+	# The rest is traced meanwhile, and the module again when it is loaded.
+	modprobe rdma_rxe
+	rdma link add rxe0 type rxe netdev v0 || rdma link add rxe0 type rxe netdev "$(ls /sys/class/net | grep -m1 -v lo)"
+	soon reload grep -q 'rdma_rxe was loaded' "$W/reload.err"
+	run create-cq-limit --dev rxe0
+	soon reload grep -q '"module":"rdma_rxe"' "$W/reload.json"
+	end reload TERM
+	true_of "$W/reload.json" 'any(.[]; .verb? == "ibv_create_cq" and .errno == "EINVAL")'
+}
+
+rss() { # NAME: of its two processes, KiB
+	cat "/proc/${pid[$1]}/status" "/proc/$(worker "$1")/status" | awk '/^VmRSS:/ { n += $2 } END { print n }'
+}
+
+# Two minutes, or as long as `make soak` wants: memory does not grow, and every failure is counted.
+test_under_load() {
+	local seconds=120 began n=0 early=0 late
+	[ ! -e build/tests/vm/soak ] || seconds=$(<build/tests/vm/soak)
+	service load --report 5 --log "$W/load.log" --log-size 1
+	began=$(now)
+	while [ $(($(now) - began)) -lt $((seconds * 1000)) ]; do
+		"$FAIL" reg-mr-unmapped --dev rxe0 --repeat 200 --threads 2 2>/dev/null
+		n=$((n + 400))
+		if [ "$early" = 0 ] && [ $(($(now) - began)) -gt $((seconds * 300)) ]; then early=$(rss load); fi
+	done
+	late=$(rss load)
+	echo "$KERNEL: $n failures in $seconds s, resident $early KiB after a third, $late KiB at the end, ticks of the worker: $(
+		cut -d' ' -f14,15 "/proc/$(worker load)/stat")" | tee -a "$RD_VM_OUT/load"
+	[ "$late" -le $((early + early / 10 + 1024)) ]
+	end load TERM
+	has_counted load ib_umem_get $n || fail "$n: $(cat "$W/load.prom")"
+}
