@@ -19,6 +19,7 @@ SYSCONFDIR ?= /etc
 MANDIR ?= $(DATADIR)/man
 DOCDIR ?= $(DATADIR)/doc/rdmadiag
 TMPFILESDIR ?= $(PREFIX)/lib/tmpfiles.d
+UNITDIR ?= $(PREFIX)/lib/systemd/system
 BASHCOMPDIR ?= $(DATADIR)/bash-completion/completions
 ZSHCOMPDIR ?= $(DATADIR)/zsh/site-functions
 FISHCOMPDIR ?= $(DATADIR)/fish/vendor_completions.d
@@ -323,6 +324,9 @@ install: all
 	$(PUT) 644 etc/README $(DESTDIR)$(SITE)/README
 	for table in $(notdir $(TABLES)) profiles; do $(INSTALL) -d -m 755 $(DESTDIR)$(SITE)/$$table.d || exit 1; done
 	$(PUT) 644 systemd/tmpfiles.conf $(DESTDIR)$(TMPFILESDIR)/rdmadiag.conf
+	$(PUT) 644 systemd/rdmadiag-trace.service $(DESTDIR)$(UNITDIR)/rdmadiag-trace.service
+	sed -i 's,/usr/bin/rdmadiag,$(BINDIR)/rdmadiag,' $(DESTDIR)$(UNITDIR)/rdmadiag-trace.service
+	touch -r systemd/rdmadiag-trace.service $(DESTDIR)$(UNITDIR)/rdmadiag-trace.service
 	$(PUT) 644 completions/rdmadiag.bash $(DESTDIR)$(BASHCOMPDIR)/rdmadiag
 	$(PUT) 644 completions/_rdmadiag $(DESTDIR)$(ZSHCOMPDIR)/_rdmadiag
 	$(PUT) 644 completions/rdmadiag.fish $(DESTDIR)$(FISHCOMPDIR)/rdmadiag.fish
@@ -330,6 +334,7 @@ install: all
 # Keeps files that the site wrote.
 uninstall:
 	rm -f $(DESTDIR)$(BINDIR)/rdmadiag $(DESTDIR)$(SITE)/README $(DESTDIR)$(TMPFILESDIR)/rdmadiag.conf
+	rm -f $(DESTDIR)$(UNITDIR)/rdmadiag-trace.service
 	for page in man/*.[1-9]; do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}; done
 	rm -rf $(DESTDIR)$(DATADIR)/rdmadiag $(DESTDIR)$(DOCDIR)
 	rm -f $(DESTDIR)$(BASHCOMPDIR)/rdmadiag $(DESTDIR)$(ZSHCOMPDIR)/_rdmadiag $(DESTDIR)$(FISHCOMPDIR)/rdmadiag.fish

@@ -70,6 +70,7 @@ rpm() {
 	! nocheck || options+=(--nocheck)
 	# A place and a program that distributions of RPM have.
 	[ -n "$(command rpm --eval '%{?_tmpfilesdir}')" ] || options+=(--define "_tmpfilesdir /usr/lib/tmpfiles.d")
+	[ -n "$(command rpm --eval '%{?_unitdir}')" ] || options+=(--define "_unitdir /usr/lib/systemd/system")
 	options+=(--define "use_source_date_epoch_as_buildtime 1" --define "clamp_mtime_to_source_date_epoch 1" --define "_buildhost localhost")
 	rm -rf build/rpm
 	mkdir -p build/rpm

@@ -96,6 +96,18 @@ setup() {
 	[ ! -x "$BATS_TEST_TMPDIR/root/usr/local/share/doc/rdmadiag/examples/nagios.cfg" ]
 }
 
+@test "the unit: installed off, with the program's path, and hardened" {
+	unset DATADIR SYSCONFDIR # those of this build
+	make -s install DESTDIR="$BATS_TEST_TMPDIR/root" PREFIX=/usr/local >/dev/null
+	unit=$BATS_TEST_TMPDIR/root/usr/local/lib/systemd/system/rdmadiag-trace.service
+	grep -q '^ExecStart=/usr/local/bin/rdmadiag trace-errno --service ' "$unit"
+	! find "$BATS_TEST_TMPDIR/root" -name '*.wants' | grep .
+	command -v systemd-analyze >/dev/null || skip "no systemd-analyze here"
+	run systemd-analyze security --offline=yes --threshold=30 --no-pager "$unit"
+	echo "$output"
+	[ "$status" -eq 0 ]
+}
+
 @test "Slurm: a healthy node runs the job, a broken one is drained with our line" {
 	[ "$(id -u)" -eq 0 ] || skip "needs root for namespaces of its own"
 	for tool in slurmctld slurmd munged sbatch scontrol unshare; do
