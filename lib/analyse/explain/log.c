@@ -84,12 +84,12 @@ static void look_up(const struct rd_log_forms *forms, const struct rd_log_value 
 		line->not_public |= UINT64_C(1) << value->field;
 }
 
-/* "device driver" and TCP ports are none: names of devices have a digit, ports of devices 8 bits, numbers of queue pairs 24. */
+/* "device driver", "device 3" and TCP ports are none: names of devices begin with a letter and have a digit, ports have 8 bits. */
 static bool is_possible(const struct rd_log_value *value)
 {
 	switch (value->field) {
 	case RD_LOG_IBDEV:
-		for (size_t i = 0; i < value->size; i++)
+		for (size_t i = 0; i < value->size && isalpha((unsigned char)value->text[0]); i++)
 			if (isdigit((unsigned char)value->text[i]))
 				return true;
 		return false;
