@@ -79,8 +79,8 @@ static char *fix_peer(const struct rd_qp_judging *j, const struct rd_qp_one *one
 		_cleanup_free_ char *ping = ping_peer(j, one);
 
 		return rd_text(
-			"%s\n%srdmadiag counters %s -i 1 -c 5\n# does the remote QP, and its process, still exist? if not, restart the job\n# then the path: the counters of the remote host, too",
-			look, ping, ibdev);
+			"%s\n%srdmadiag counters %s -i 1 -c 5\n# does the remote QP, and its process, still exist? if not, restart the job\n# if it does: its remote QP number must be %u, its peer_gid one of %s, its rq_psn about the sq_psn here; ip neigh must have the MAC of its NIC\n# then the path: the counters of the remote host, too",
+			look, ping, ibdev, one->qp->lqpn.v, ibdev);
 	}
 	if (advice == RD_QP_DO_RNR)
 		return rd_text(
