@@ -231,6 +231,7 @@ static void judge_path(const struct rd_failover *f, const struct rd_failover_sam
 	const struct rd_qp_past *past = s->views->v[i].past;
 	bool packets = p->now * seconds(s->mono_ns, f->sample_ns) >= 2 && !past->psn_fell;
 	uint64_t first = f->sample_ns, last = s->mono_ns;
+	double gbps = s->gbps[qp->dev];
 
 	if (rd_qp_has_failed(qp)) {
 		p->news = p->health < DEAD &&
@@ -248,7 +249,9 @@ static void judge_path(const struct rd_failover *f, const struct rd_failover_sam
 		p->health = HEALTHY;
 		p->busy_from_ns = f->sample_ns;
 		p->busy_ns = s->mono_ns;
-		p->gbps = s->gbps[qp->dev];
+		/* In the interval of the failure there was less. */
+		if (gbps >= 0)
+			p->gbps += gbps < p->gbps ? WEIGHT * (gbps - p->gbps) : gbps - p->gbps;
 	} else if (p->health == HEALTHY && p->usual > 0 && is_suspect(s->views, i)) {
 		p->health = SUSPECT;
 	}
