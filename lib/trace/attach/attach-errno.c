@@ -15,9 +15,6 @@
 /* Functions of modules that are loaded during the trace. */
 #define FNS_ADDED 16384
 
-/* Bytes: some hundred copies of stacks. */
-#define RING_WITH_STACKS (16 << 20)
-
 _Static_assert(RD_OBJECTS == RD_OBJECT_TYPES, "offsets of all types of objects");
 
 static void fill_config(const struct rd_attach *attach, struct rd_trace_config *cfg)
@@ -109,9 +106,10 @@ static int load(struct rd_attach *attach, bool tracing, bool kprobes, char *log)
 	}
 	if (!share) {
 		bpf_map__set_max_entries(skel->maps.fns, (__u32)attach->set->n_fns + FNS_ADDED);
-		bpf_map__set_max_entries(skel->maps.ring, attach->opts->ring_bytes ? attach->opts->ring_bytes :
-							  attach->opts->user_stack ? RING_WITH_STACKS :
-										     1024 * 1024);
+		/* With stacks, some hundred events fit into it. */
+		bpf_map__set_max_entries(skel->maps.ring, attach->opts->ring_bytes	   ?:
+								  attach->opts->user_stack ? 16u << 20 :
+											     1u << 20);
 	}
 	for (size_t i = 0; share && !r && i < RD_ARRAY_SIZE(maps); i++)
 		r = bpf_map__reuse_fd(maps[i].map, share[maps[i].fd]);

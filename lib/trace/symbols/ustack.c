@@ -668,7 +668,6 @@ static struct process *process_of(struct rd_ustack *us, uint32_t pid)
 		process_forget(p);
 		p->pid = pid;
 		p->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-		rd_maps_read((pid_t)pid, &p->maps);
 	}
 	p->used = ++us->clock;
 	return p;
@@ -713,39 +712,28 @@ static void place_frames(const struct process *p, struct rd_event *ev)
 	}
 }
 
-static int start_namer(struct process *p, struct rd_err *err)
+static int unwind_in_child(struct process *p, struct rd_event *ev, uint32_t *end, struct rd_err *err)
 {
 	char what[40];
 	pid_t child;
 	int sock, r;
 
 	snprintf(what, sizeof(what), "user stacks of PID %u", p->pid);
-	r = rd_child_start_talk(what, &child, &sock, err);
-	if (r == 0)
-		serve_parent(sock, (pid_t)p->pid, &p->maps);
-	/* The pidfd ensures that stop_namer does not signal a process with a reused PID. */
-	if (r > 0)
-		p->namer =
-			(struct rd_namer){ .pid = child, .pidfd = (int)syscall(SYS_pidfd_open, child, 0), .sock = sock };
-	return r;
-}
-
-static int unwind_in_child(struct process *p, struct rd_event *ev, uint32_t *end, struct rd_err *err)
-{
-	int r = 0;
-
-	for (;;) {
-		if (!p->namer.pid) {
-			r = start_namer(p, err);
+	for (;; p->changes++) {
+		r = p->namer.pid ? 1 : rd_child_start_talk(what, &child, &sock, err);
+		if (r == 0)
+			serve_parent(sock, (pid_t)p->pid, &p->maps);
+		if (r > 0 && !p->namer.pid) {
 			p->stale = false;
+			/* The pidfd ensures that stop_namer does not signal a process with a reused PID. */
+			p->namer = (struct rd_namer){ child, (int)syscall(SYS_pidfd_open, child, 0), sock, { 0 } };
 		}
-		if (r >= 0)
+		if (r > 0)
 			r = query_namer(&p->namer, ev, end, err);
 		/* Code that was generated since it started. */
 		if (r < 0 || *end != RD_END_NO_CODE || !p->stale || p->changes == CHANGES_MAX)
 			return r;
 		stop_namer(&p->namer);
-		p->changes++;
 	}
 }
 
