@@ -161,8 +161,7 @@ static void note_walk(struct fabric_run *run, bool hinted)
 /* ---- discovery and sweeps */
 
 /* SMPs are sent on VL15, which has no flow control and few buffers in switches: opensm keeps 4 in flight, ibnetdiscover 2, to the
- * whole network. The limit of each switch allows for more in all where routes do not meet. */
-#define WALK_WINDOW 8
+ * whole network. The limit of each switch allows for more in all where routes do not meet; where it is too much, losses show it. */
 #define WALK_PER_SWITCH 2
 /* Of the first try; 50, 100, 200 and 400 ms in all. Current devices respond within a millisecond: a lost datagram, whose place in the
  * windows stays occupied, is retried early, and a slow device has as much time as opensm gives it (200 ms), and more. */
@@ -404,9 +403,7 @@ int fabric_begin(struct rd_source *source, const struct fabric_opts *opts, struc
 	run->limits.window = opts->window ? opts->window : limits.window;
 	run->limits.timeout_ms = opts->timeout_ms ? opts->timeout_ms : limits.timeout_ms;
 	run->walk = run->limits;
-	run->walk.backoff = true;
 	run->walk.per_switch = WALK_PER_SWITCH;
-	run->walk.window = WALK_WINDOW;
 	run->walk.retries = WALK_RETRIES;
 	run->walk.timeout_ms = opts->timeout_ms ? opts->timeout_ms : WALK_TIMEOUT_MS;
 	r = choose_port(source, opts->port, &run->from, err);

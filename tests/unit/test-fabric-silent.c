@@ -68,6 +68,34 @@ static void a_silent_agent_is_no_cause_behind_a_switch_that_works(void **state)
 	assert_true(strncmp(findings.v[1].subject, "host1-3 ", 8) == 0);
 }
 
+/* Not one that all agents have in common. */
+static void a_slow_agent_is_a_note_with_its_time(void **state)
+{
+	(void)state;
+	fabric.sweep.latency_median_ns = 400000;
+	fabric.sweep.duration_ns = 1500000000;
+	for (size_t i = 0; i < fabric.n_ports; i++)
+		fabric.ports[i].response_ns = 500000;
+	judge();
+	assert_int_equal(findings.n, 0);
+	for (size_t i = 0; i < fabric.n_ports; i++)
+		if (fabric.nodes[fabric.ports[i].node].guid == LEAF(1)) {
+			fabric.ports[i].response_ns = 310000000;
+			fabric.ports[i].busy_ns = 1200000000;
+		}
+	judge();
+	assert_int_equal(findings.n, 1);
+	assert_string_equal(findings.v[0].id, "fabric-agent-slow");
+	assert_int_equal(findings.v[0].severity, RD_SEV_NOTE);
+	assert_true(strncmp(findings.v[0].subject, "leaf1 ", 6) == 0);
+	assert_non_null(strstr(findings.v[0].observed, "310 ms or more"));
+	assert_non_null(strstr(findings.v[0].observed, "1.20 s of the 1.50 s"));
+	assert_non_null(strstr(findings.v[0].observed, "; 1 agent is slow"));
+	fabric.sweep.latency_median_ns = 40000000;
+	judge();
+	assert_int_equal(findings.n, 0);
+}
+
 /* Nothing behind it responds: it may pass nothing. */
 static void a_silent_switch_is_the_cause_of_silence_behind_it(void **state)
 {
@@ -173,6 +201,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_silent_agent_is_no_cause_behind_a_switch_that_works, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(a_slow_agent_is_a_note_with_its_time, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_silent_switch_is_the_cause_of_silence_behind_it, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_changed_lid_is_no_silence, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(two_nodes_with_one_lid_are_named, set_up, tear_down),

@@ -225,6 +225,27 @@ static void a_silent_port_keeps_its_old_values_and_is_not_fresh(void **state)
 	fake_mads_deinit(&fake);
 }
 
+/* Of an agent with one response it is not known whether it is slow, or the delay was here. */
+static void the_time_of_a_slow_agent_is_known(void **state)
+{
+	struct fake_mads fake;
+	struct rd_fabric fabric;
+
+	(void)state;
+	fake_mads_init(&fake);
+	build(&fabric, attributes("counters,extended"));
+	fake.agents[7].latency_us = 310000;
+	sweep(&fake, &fabric, false);
+	assert_in_range(port_at(&fabric, 0x1007, 1)->response_ns, 310000000, 311000000);
+	assert_in_range(port_at(&fabric, 0x1007, 1)->busy_ns, 620000000, fabric.sweep.duration_ns);
+	assert_in_range(port_at(&fabric, 0x1006, 1)->response_ns, 244000, 300000);
+	fabric.by_need = true;
+	sweep(&fake, &fabric, false);
+	assert_int_equal(port_at(&fabric, 0x1007, 1)->response_ns, 0);
+	rd_fabric_deinit(&fabric);
+	fake_mads_deinit(&fake);
+}
+
 static void a_lid_given_to_another_node_is_not_believed(void **state)
 {
 	struct fake_mads fake;
@@ -486,6 +507,7 @@ int main(void)
 		TEST(the_wider_counter_counts),
 		TEST(what_a_device_lacks_is_neither_asked_nor_zero),
 		TEST(a_silent_port_keeps_its_old_values_and_is_not_fresh),
+		TEST(the_time_of_a_slow_agent_is_known),
 		TEST(a_lid_given_to_another_node_is_not_believed),
 		TEST(an_attribute_that_is_refused_is_not_asked_again),
 		TEST(an_attribute_that_is_never_answered_spoils_nothing),

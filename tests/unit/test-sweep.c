@@ -144,8 +144,8 @@ static void fewer_silent_agents_than_the_window_hold_up_nobody(void **state)
 	assert_int_equal(errors(net, 0) + errors(net, ETIMEDOUT) + errors(net, EHOSTDOWN), net->n);
 	/* all that answer have done so before the first that does not is given up */
 	assert_true(net->fake.last_answer < net->fake.first_failure);
-	/* the time of one LID on top: three tries */
-	assert_true(net->fake.now - start <= (net->fake.last_answer - start) + 300 * UINT64_C(1000000));
+	/* the time of one LID on top: three tries, of 100, 200 and 400 ms */
+	assert_true(net->fake.now - start <= (net->fake.last_answer - start) + 700 * UINT64_C(1000000));
 	assert_int_equal(net->stats.timeouts, 15);
 	assert_int_equal(net->stats.retries, 10);
 }
@@ -159,9 +159,22 @@ static void many_silent_agents_cost_no_more_than_their_share_of_the_window(void 
 		net->fake.agents[i + 1].silent = i < 200 ? UINT_MAX : 0;
 	}
 	assert_int_equal(run(net), 0);
-	/* ceil(200 / 64) = 4 times the three tries of 100 ms, and some ms for the others */
-	assert_true(net->stats.duration_ns <= 4 * 300 * UINT64_C(1000000) + UINT64_C(20000000));
+	/* ceil(200 / 64) = 4 times three tries, and some ms for the others */
+	assert_true(net->stats.duration_ns <= 4 * 700 * UINT64_C(1000000) + UINT64_C(20000000));
 	assert_int_equal(errors(net, 0), 1000);
+}
+
+/* Tries of one length would all end before its answer. */
+static void a_slow_agent_is_waited_for(void **state)
+{
+	struct net *net = *state;
+
+	for (int i = 0; i < 10; i++)
+		add(net, 2);
+	net->fake.agents[3].latency_us = 310000;
+	assert_int_equal(run(net), 0);
+	assert_int_equal(errors(net, 0), net->n);
+	assert_in_range(net->stats.latency_max_ns, 310000000, 311000000);
 }
 
 static void a_lost_datagram_is_asked_for_again(void **state)
@@ -434,6 +447,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(fewer_silent_agents_than_the_window_hold_up_nobody, setup, teardown),
 		cmocka_unit_test_setup_teardown(many_silent_agents_cost_no_more_than_their_share_of_the_window, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(a_slow_agent_is_waited_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_lost_datagram_is_asked_for_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_answer_that_comes_in_the_next_sweep_is_none_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(duplicates_and_late_answers_are_dropped_and_counted, setup, teardown),

@@ -13,6 +13,9 @@
 #include "model/fabric/fabric.h"
 
 #define EXAMPLES 3
+/* Current devices respond within a millisecond. */
+#define SLOW_NS UINT64_C(50000000)
+#define SLOW_TIMES 10
 #define FAN 3 /* so many switches that are gone, all behind one that is there, are one event */
 
 char *rd_judge_node_text(const struct rd_fabric_node *node)
@@ -385,6 +388,45 @@ static void judge_alone(struct judge *j)
 	rd_finding_add(j->findings, &finding);
 }
 
+/* A delay of this host meets what is in flight at that time; each agent gets its first query alone, so all responses of an agent are
+ * late only if the agent is slow. */
+static void judge_slow(struct judge *j)
+{
+	const struct rd_sweep_stats *sweep = &j->fabric->sweep;
+	const struct rd_fabric_port *slowest = NULL;
+	size_t n = 0, last = RD_NONE;
+	struct rd_finding finding = {
+		.id = "fabric-agent-slow",
+		.severity = RD_SEV_NOTE,
+		.title = "performance management agent responds slowly",
+		.why = "a sweep waits for the slowest agent; data does not pass the processor that runs it",
+	};
+
+	for (size_t i = 0; i < j->fabric->n_ports; i++) {
+		const struct rd_fabric_port *port = &j->fabric->ports[i];
+
+		if (!port->fresh || port->response_ns < SLOW_NS ||
+		    port->response_ns < SLOW_TIMES * sweep->latency_median_ns)
+			continue;
+		n += port->node != last;
+		last = port->node;
+		if (!slowest || port->response_ns > slowest->response_ns)
+			slowest = port;
+	}
+	if (!slowest)
+		return;
+	finding.subject = rd_judge_node_text(node_of(j, slowest));
+	finding.observed =
+		rd_text("%.0f ms or more, median of all responses %.1f ms; %.2f s of the %.2f s of the sweep; "
+			"%zu agent%s",
+			(double)slowest->response_ns / 1e6, (double)sweep->latency_median_ns / 1e6,
+			(double)slowest->busy_ns / 1e9, (double)sweep->duration_ns / 1e9, n,
+			n == 1 ? " is slow" : "s are slow");
+	finding.expected = rd_text("less than %u ms", (unsigned)(SLOW_NS / 1000000));
+	finding.fix = rd_dup("# look at the load and the firmware of this device");
+	rd_finding_add(j->findings, &finding);
+}
+
 /* ---- all */
 
 void rd_judge_nodes(struct judge *j)
@@ -455,6 +497,7 @@ void rd_judge_nodes(struct judge *j)
 			report_unread(j, first, failed, queried, r.of[i].root == i ? covered_text(j, &r, i) : NULL);
 	}
 	judge_strangers(j);
+	judge_slow(j);
 	RD_FREE(r.of, r.queue);
 }
 

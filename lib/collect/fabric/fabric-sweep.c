@@ -309,6 +309,8 @@ struct lid {
 	bool wrong_node; /* responded with a different node GUID */
 	bool silent;	 /* no response so far */
 	unsigned sent;	 /* MADs */
+	unsigned responses;
+	uint64_t fastest_ns, begun_ns, ended_ns;
 	/* Bit I is for rd_pma_attributes[I]: responded; got no response to any try, once and twice. */
 	uint64_t responded, silent_once, silent_twice;
 	struct rd_pma_value *sums; /* RD_PMA_SUMS; owned, NULL: none */
@@ -573,6 +575,12 @@ static bool handle_result(void *arg, const struct rd_sweep_result *result)
 	struct lid *lid = &job->lids[job->queries[result->query].lid];
 
 	lid->sent += result->tries;
+	if (result->mad) {
+		lid->begun_ns = lid->responses ? lid->begun_ns : result->at_ns - result->latency_ns;
+		lid->ended_ns = result->at_ns;
+		if (lid->responses++ == 0 || result->latency_ns < lid->fastest_ns)
+			lid->fastest_ns = result->latency_ns;
+	}
 	if (result->error == 0 || result->error == EREMOTEIO || result->error == EBADMSG)
 		lid->silent = false;
 	if (info->what == QUERY_COUNTERS)
@@ -657,6 +665,8 @@ static void update_fabric(struct sweep_job *job)
 			port->silent = lid->silent;
 			port->fresh = false;
 			port->mads = lid->sent;
+			port->response_ns = lid->responses > 1 ? lid->fastest_ns : 0;
+			port->busy_ns = lid->ended_ns - lid->begun_ns;
 			fabric->changed |= lid->wrong_node || (port->silent && !was_silent);
 			if (!lid->wrong_node && !lid->silent && read) {
 				free(port->before);

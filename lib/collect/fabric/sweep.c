@@ -192,8 +192,9 @@ struct sweep {
 	uint8_t *tries;	      /* per query */
 	uint32_t *next_retry; /* per query in a retry list: the next query of that list */
 	struct slot *slots;
-	uint32_t free_slot, in_flight;
-	struct gates gates; /* LIDs that a query can be sent to */
+	uint32_t free_slot, in_flight, window;
+	uint64_t narrowed_ns; /* when the window was halved last */
+	struct gates gates;   /* LIDs that a query can be sent to */
 	const struct rd_sweep_callbacks *callbacks;
 	struct rd_sweep_stats *stats;
 	uint32_t *latencies; /* ns, of every response */
@@ -222,9 +223,9 @@ static void enqueue_lid(struct sweep *sweep, size_t index)
 static bool report_result(struct sweep *sweep, size_t query, int error, unsigned status, const uint8_t *mad,
 			  uint64_t at_ns)
 {
-	struct rd_sweep_result result = {
-		query, sweep->tries[query], error, status, mad, at_ns, &sweep->queries[query]
-	};
+	uint64_t latency_ns = mad ? sweep->latencies[sweep->n_latencies - 1] : 0;
+	struct rd_sweep_result result = { query, sweep->tries[query], error, status,
+					  mad,	 latency_ns,	      at_ns, &sweep->queries[query] };
 
 	sweep->left--;
 	if (error == EHOSTDOWN)
@@ -316,8 +317,6 @@ static unsigned timeout_of(const struct sweep *sweep, size_t query)
 {
 	unsigned timeout = sweep->limits.timeout_ms;
 
-	if (!sweep->limits.backoff)
-		return timeout;
 	for (unsigned tries = sweep->tries[query]; tries > 0 && timeout < RD_SWEEP_TIMEOUT_MAX_MS; tries--)
 		timeout *= 2;
 	return timeout;
@@ -382,7 +381,7 @@ static int fill_window(struct sweep *sweep, struct rd_err *err)
 {
 	size_t index;
 
-	while (sweep->in_flight < sweep->limits.window && (index = gates_pop(&sweep->gates)) != RD_NONE) {
+	while (sweep->in_flight < sweep->window && (index = gates_pop(&sweep->gates)) != RD_NONE) {
 		int r;
 
 		sweep->lids[index].waits = false;
@@ -469,6 +468,12 @@ static void handle_response(struct sweep *sweep, uint32_t at, const struct rd_ma
 		sweep->stats->refused++;
 		error = EREMOTEIO;
 	}
+	/* An earlier try was lost, unless the agent is slow. What was on its way with it may be lost for the same reason. */
+	if (sweep->limits.per_switch && slot->tries > 1 && latency < (uint64_t)sweep->limits.timeout_ms * 1000000 &&
+	    slot->sent_ns > sweep->narrowed_ns && sweep->window > RD_SWEEP_WINDOW_LOSSY) {
+		sweep->window /= 2;
+		sweep->narrowed_ns = now;
+	}
 	release_slot(sweep, at);
 	sweep->stats->received++;
 	sweep->latencies[sweep->n_latencies++] = latency > UINT32_MAX ? UINT32_MAX : (uint32_t)latency;
@@ -536,6 +541,7 @@ int rd_sweep_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, con
 		.limits = *limits,
 		.queries = queries,
 		.n_queries = n_queries,
+		.window = limits->window,
 		.left = n_queries,
 		.n_lids = n_lids,
 		.callbacks = callbacks,
@@ -547,7 +553,7 @@ int rd_sweep_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, con
 	struct gates *gates;
 	static const struct list empty = { NO_GATE, NO_GATE };
 
-	*stats = (struct rd_sweep_stats){ .window = limits->window, .per_lid_window = limits->per_lid };
+	*stats = (struct rd_sweep_stats){ .per_lid_window = limits->per_lid };
 	n = sweep.n_queries + 1;
 	sweep.lids = rd_alloc(sweep.n_lids + 1, sizeof(*sweep.lids));
 	sweep.tries = rd_alloc(n, 1);
@@ -599,6 +605,7 @@ int rd_sweep_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, con
 		}
 	}
 	stats->duration_ns = mads->ops->now(mads) - start;
+	stats->window = sweep.window;
 	stats->latencies = sweep.n_latencies;
 	if (sweep.n_latencies) {
 		size_t last = sweep.n_latencies - 1;

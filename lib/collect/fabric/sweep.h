@@ -17,16 +17,16 @@
 struct rd_sweep_limits {
 	unsigned window;     /* in flight, in all: 1 … RD_SWEEP_WINDOW_MAX */
 	unsigned per_lid;    /* in flight to one LID that has responded; before it has, 1 */
-	unsigned timeout_ms; /* of each try */
+	unsigned timeout_ms; /* of the first try; doubles with each, up to RD_SWEEP_TIMEOUT_MAX_MS */
 	unsigned retries;    /* after the first try; done here, the retry count given to the kernel is 0 */
-	/* Directed routes: in flight to or through one switch. The switches that have this limit, by index: the one before it on the way, 0: the root; 0 of them: none. */
+	/* Directed routes: in flight to or through one switch; with it, losses halve the window, down to RD_SWEEP_WINDOW_LOSSY. The switches that have this limit, by index: the one before it on the way, 0: the root; 0 of them: none. */
 	unsigned per_switch;
 	size_t n_switches;
 	const uint32_t *switches; /* owned by the caller */
-	bool backoff;		  /* the timeout doubles with each try, up to RD_SWEEP_TIMEOUT_MAX_MS */
 };
 #define RD_SWEEP_TIMEOUT_MAX_MS 2000
 #define RD_SWEEP_WINDOW_MAX 1024
+#define RD_SWEEP_WINDOW_LOSSY 8
 #define RD_SWEEP_LIMITS_DEFAULT                                             \
 	{                                                                   \
 		.window = 64, .per_lid = 2, .timeout_ms = 100, .retries = 2 \
@@ -64,8 +64,9 @@ struct rd_sweep_result {
 	unsigned tries; /* MADs sent for it */
 	int error;
 	unsigned mad_status;
-	const uint8_t *mad; /* RD_MAD_SIZE bytes; NULL: none. Valid during the call */
-	uint64_t at_ns;	    /* clock of the port */
+	const uint8_t *mad;  /* RD_MAD_SIZE bytes; NULL: none. Valid during the call */
+	uint64_t latency_ns; /* of `mad`, since its latest try */
+	uint64_t at_ns;	     /* clock of the port */
 	const struct rd_sweep_query *sent;
 };
 

@@ -154,6 +154,7 @@ static int send_queries(struct discovery *d, struct rd_err *err)
 	d->walk->stats.sent += stats.sent;
 	d->walk->stats.retries += stats.retries;
 	d->timeouts += stats.timeouts;
+	d->limits.window = d->walk->stats.window = stats.window;
 	return r;
 }
 

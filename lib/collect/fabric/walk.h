@@ -49,7 +49,8 @@ struct rd_walk {
  * Queries each cable once: NodeInfo of the neighbour contains the number of the port that received the query. Nodes that do not
  * respond are omitted: `peer_unreached` is set where they are connected. If queries were lost that got a response when retried, what
  * is missing in the end is queried once more. limits->per_switch is the number of datagrams in flight to or through each switch
- * except the first, as far as the walk knows what it will meet; with it, routes are spread over the switches that they could take.
+ * except the first, as far as the walk knows what it will meet; with it, routes are spread over the switches that they could take,
+ * and losses halve limits->window.
  * -errno if the local port fails or does not respond. Call rd_walk_deinit in any case.
  */
 int rd_walk_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, struct rd_walk *walk, struct rd_err *err);

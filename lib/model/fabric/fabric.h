@@ -105,6 +105,9 @@ struct rd_fabric_port {
 	unsigned error_attribute;    /* the attribute whose query failed */
 	struct rd_pma_value *values; /* fabric->n_values, in the order of rd_pma_counters; owned, NULL: never read */
 	unsigned mads;		     /* sent to its LID in the latest sweep */
+	/* Its agent, in that sweep: shortest time to a response, of at least two; time from the first query to the last response. 0:
+	 * unknown */
+	uint64_t response_ns, busy_ns;
 	/* Those of the previous reading, for rates. */
 	struct rd_pma_value *before;
 	uint64_t before_ns;
@@ -146,7 +149,8 @@ struct rd_sweep_stats {
 /* Statistics of a walk, in SMPs. */
 struct rd_walk_stats {
 	uint64_t sent, retries;
-	uint64_t lost; /* queries without a response to any try */
+	uint64_t lost;	 /* queries without a response to any try */
+	unsigned window; /* in the end: losses halve it */
 };
 
 struct rd_fabric {
