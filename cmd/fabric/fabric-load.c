@@ -246,11 +246,6 @@ static int name_nodes(struct fabric_run *run, struct rd_err *err)
 	return 0;
 }
 
-int fabric_subsets(const struct fabric_opts *opts, uint64_t *ret, struct rd_err *err)
-{
-	return rd_pma_subsets(opts->subsets ? opts->subsets : RD_PMA_DEFAULT_SUBSETS, ret, err);
-}
-
 static uint64_t monotonic(struct rd_source *source)
 {
 	return source->ops->now(source, CLOCK_MONOTONIC);
@@ -323,7 +318,7 @@ static int collect(struct fabric_run *run, struct rd_mads *mads, struct rd_fabri
 	struct rd_sweep_limits plain = run->walk;
 	struct rd_fabric other;
 	uint64_t attributes;
-	int r = fabric_subsets(&run->opts, &attributes, err);
+	int r = rd_pma_subsets(run->opts.subsets, &attributes, err);
 
 	if (!r)
 		r = rd_collect_fabric(mads, &run->from, &run->walk, attributes, ret, err);

@@ -151,23 +151,6 @@ static void add_text(struct rd_buf *out, const char *text)
 	rd_buf_str(out, "\"");
 }
 
-/* "PortRcvErrorDetails: ETIMEDOUT", as in the column error of the table. */
-static void add_error(const struct rd_fabric_port *port, struct rd_buf *out)
-{
-	const char *attribute = port->fresh ? rd_pma_attribute_name(port->error_attribute) : NULL;
-	const char *name = rd_errno_name(port->error);
-
-	rd_buf_str(out, ",");
-	if (!port->error && !port->error_status)
-		return;
-	if (attribute)
-		rd_buf_printf(out, "%s: ", attribute);
-	if (port->error_status)
-		rd_buf_printf(out, "status 0x%04x", (unsigned)port->error_status);
-	else
-		rd_buf_str(out, name ? name : "unknown");
-}
-
 void fabric_csv_add(struct fabric_csv *csv, uint64_t time_ns)
 {
 	const struct rd_fabric *fabric = &csv->s->run.fabric;
@@ -221,7 +204,8 @@ void fabric_csv_add(struct fabric_csv *csv, uint64_t time_ns)
 		rd_buf_printf(&csv->out, ",%d,", port->fresh);
 		if (port->read_ns && now_ns >= port->read_ns)
 			rd_buf_printf(&csv->out, "%.6f", (double)(now_ns - port->read_ns) / 1e9);
-		add_error(port, &csv->out);
+		rd_buf_str(&csv->out, ",");
+		rd_fabric_read_error(port, &csv->out);
 		/* What was not read is an empty field, never 0. */
 		separator = "";
 		rd_buf_str(&csv->out, ",");

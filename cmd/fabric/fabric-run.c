@@ -185,9 +185,7 @@ int fabric_session_sweep(struct fabric_session *s, struct rd_err *err)
 
 static int compare_doubles(const void *a, const void *b)
 {
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
+	return RD_CMP(*(const double *)a, *(const double *)b);
 }
 
 /* Of the latest FABRIC_SWEEPS sweeps. */
@@ -282,7 +280,8 @@ void fabric_session_report(struct fabric_session *s, const bool *picked, const s
 	latch(s, report);
 	if (repeats_sweeps(s))
 		RD_SET(shown.latches_dropped, s->latches.dropped);
-	rd_report_fabric(report, &shown);
+	rd_report_fabric_ports(report, &shown);
+	rd_report_fabric_sweep(report, &shown);
 	if (s->ctx->globals.json && repeats_sweeps(s)) {
 		_cleanup_free_ const struct rd_fabric_latch **ranked = rd_fabric_latches_ranked(&s->latches);
 
@@ -549,20 +548,25 @@ static int sweep_repeatedly(struct fabric_session *s, struct fabric_record *reco
 	return s->worst;
 }
 
-static int repeat_and_write_csv(struct fabric_session *s)
+/* The same, with a file of either kind. */
+static int record_sweeps(struct fabric_session *s)
 {
-	struct fabric_csv csv;
+	bool rows = fabric_csv_wanted(s->cmd->record);
+	struct fabric_record record = { .to.fd = -1 };
+	struct fabric_csv csv = { .fd = -1 };
 	struct rd_err err = { 0 };
-	int r = fabric_csv_open(s, s->cmd->record, &csv, &err);
+	int r = rows ? fabric_csv_open(s, s->cmd->record, &csv, &err) :
+		       fabric_record_open(s->ctx, s->cmd->record, &record, &err);
 
 	if (r < 0) {
-		r = rd_fail(s->ctx, &err);
+		r = r == -EINVAL ? rd_fail_usage(s->ctx->cmd, &err) : rd_fail(s->ctx, &err);
 	} else {
-		r = sweep_repeatedly(s, NULL, &csv);
-		if (fabric_csv_finish(&csv, &err) < 0)
+		r = sweep_repeatedly(s, rows ? NULL : &record, rows ? &csv : NULL);
+		if ((rows ? fabric_csv_finish(&csv, &err) : fabric_record_finish(&record, &err)) < 0)
 			r = rd_fail(s->ctx, &err);
 	}
 	fabric_csv_close(&csv);
+	fabric_record_close(&record);
 	return r;
 }
 
@@ -632,7 +636,7 @@ static int show_plan(struct fabric_session *s, const struct rd_fabric *fabric)
 	int r = divide_ports(s, fabric, &err);
 
 	if (!r)
-		r = fabric_subsets(opts, &attributes, &err);
+		r = rd_pma_subsets(opts->subsets, &attributes, &err);
 	if (r < 0)
 		return rd_fail(s->ctx, &err);
 	basis.attributes = (unsigned)__builtin_popcountll(attributes);
@@ -695,25 +699,10 @@ static int run_session(struct fabric_session *s, int n_operands, char **operands
 		return save_topology(s);
 	if (cmd->live)
 		return fabric_live(s);
-	if (cmd->repeat.seconds > 0 || cmd->record) {
-		struct fabric_record record;
-		int r;
-
-		if (!s->cmd->record)
-			return sweep_repeatedly(s, NULL, NULL);
-		if (fabric_csv_wanted(s->cmd->record))
-			return repeat_and_write_csv(s);
-		r = fabric_record_open(s->ctx, s->cmd->record, &record, &err);
-		if (r < 0) {
-			r = r == -EINVAL ? rd_fail_usage(s->ctx->cmd, &err) : rd_fail(s->ctx, &err);
-		} else {
-			r = sweep_repeatedly(s, &record, NULL);
-			if (fabric_record_finish(&record, &err) < 0)
-				r = rd_fail(s->ctx, &err);
-		}
-		fabric_record_close(&record);
-		return r;
-	}
+	if (cmd->record)
+		return record_sweeps(s);
+	if (cmd->repeat.seconds > 0)
+		return sweep_repeatedly(s, NULL, NULL);
 	if (!cmd->plan) {
 		int r = fabric_session_begin(s, &err);
 

@@ -52,9 +52,6 @@ struct fabric_run {
 	uint64_t sm_checked_ns;
 };
 
-/* The attributes to read of each port: a mask of rd_pma_attributes. */
-int fabric_subsets(const struct fabric_opts *opts, uint64_t *ret, struct rd_err *err);
-
 /* Chooses and opens the port, and discovers the network. On failure `err` has the reason and a hint. */
 int fabric_begin(struct rd_source *source, const struct fabric_opts *opts, struct fabric_run *run, struct rd_err *err);
 

@@ -232,6 +232,16 @@ static void put_finding(struct json *json, const struct rd_finding *finding)
 	put_member(json, "id", finding->id);
 	put_member(json, "severity", rd_severity_name(finding->severity));
 	put_member(json, "subject", finding->subject);
+	if (finding->node_guid) {
+		put_key(json, "node_guid");
+		rd_buf_printf(json->out, "\"0x%016" PRIx64 "\"", finding->node_guid);
+		put_key(json, "port");
+		rd_buf_printf(json->out, finding->port ? "%u" : "null", finding->port);
+	}
+	if (finding->harm > 0) {
+		put_key(json, "harm");
+		rd_buf_printf(json->out, "%.0f", finding->harm);
+	}
 	put_member(json, "title", finding->title);
 	put_member(json, "observed", finding->observed);
 	put_member(json, "expected", finding->expected);

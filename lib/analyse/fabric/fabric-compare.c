@@ -44,11 +44,6 @@ static char *port_text(const struct rd_fabric *fabric, size_t port)
 		       fabric->nodes[p->node].guid, p->number);
 }
 
-static char *node_text(const struct rd_fabric *fabric, size_t node)
-{
-	return rd_text("%s (0x%016" PRIx64 ")", rd_fabric_name(&fabric->nodes[node]), fabric->nodes[node].guid);
-}
-
 /* The same port in the other topology; RD_NONE. */
 static size_t other_port(const struct rd_fabric *from, const size_t *map, const struct rd_fabric *to, size_t port)
 {
@@ -122,13 +117,13 @@ static const struct {
 			      "# on the host: ibstat, dmesg\n# check its power, and the cable at both ends" },
 };
 
-/* Takes ownership of the texts; NULL: the text of node_changes. `cause`: index of the finding that explains it; RD_NONE. */
-static void add_node_finding(struct comparison *c, enum node_change change, char *subject, char *observed,
-			     char *expected, size_t cause)
+/* Takes ownership of both texts; NULL: the text of node_changes. `cause`: index of the finding that explains it; RD_NONE. */
+static void add_node_finding(struct comparison *c, enum node_change change, const struct rd_fabric_node *node,
+			     char *observed, char *expected, size_t cause)
 {
 	struct rd_finding finding = node_changes[change].finding;
 
-	finding.subject = subject;
+	rd_finding_at_node(&finding, node);
 	finding.observed = observed ? observed : rd_dup_if(node_changes[change].observed);
 	finding.expected = expected ? expected : rd_dup_if(node_changes[change].expected);
 	finding.fix = rd_dup(node_changes[change].fix);
@@ -238,8 +233,9 @@ static size_t find_duplicate_of(const struct comparison *c, size_t missing)
 	return RD_NONE;
 }
 
-static size_t cause_of_missing(const struct comparison *c, size_t node, const char *subject)
+static size_t cause_of_missing(const struct comparison *c, size_t node)
 {
+	_cleanup_free_ char *subject = rd_fabric_node_text(&c->plan->nodes[node]);
 	size_t root = c->of[node].root,
 	       owner = root == RD_NONE || c->of[root].owner == RD_NONE ? root : c->of[root].owner;
 	size_t cause = owner == RD_NONE ? find_subject(c, "fabric-node-gone", subject) : c->of[owner].cause;
@@ -249,7 +245,8 @@ static size_t cause_of_missing(const struct comparison *c, size_t node, const ch
 
 static void report_missing_switch(struct comparison *c, size_t node)
 {
-	char *subject = node_text(c->plan, node), *observed = NULL, *expected = NULL;
+	_cleanup_free_ char *subject = rd_fabric_node_text(&c->plan->nodes[node]);
+	char *observed = NULL, *expected = NULL;
 	size_t n = c->of[node].adapters, switches = c->of[node].switches,
 	       gone = find_subject(c, "fabric-node-gone", subject), owner = c->of[node].owner;
 
@@ -263,7 +260,7 @@ static void report_missing_switch(struct comparison *c, size_t node)
 	if (gone == RD_NONE && owner != RD_NONE && owner != node)
 		gone = c->of[owner].cause;
 	c->of[node].cause = gone == RD_NONE ? c->findings->n : gone;
-	add_node_finding(c, SWITCH_MISSING, subject, observed, expected, gone);
+	add_node_finding(c, SWITCH_MISSING, &c->plan->nodes[node], observed, expected, gone);
 	if (gone == RD_NONE)
 		c->findings->v[c->of[node].cause].harm = rd_fabric_harm(RD_HARM_SWITCH_GONE, (double)(n + switches));
 }
@@ -288,18 +285,17 @@ static void compare_nodes(struct comparison *c)
 			    (c->of[i].owner == i) == (pass == 0))
 				report_missing_switch(c, i);
 	for (size_t i = 0; i < c->plan->n_nodes; i++) {
-		if (is_missing(c, i) && c->plan->nodes[i].kind == RD_NODE_CA) {
-			char *subject = node_text(c->plan, i);
+		const struct rd_fabric_node *node = &c->plan->nodes[i];
 
-			add_node_finding(c, ADAPTER_MISSING, subject, NULL, NULL, cause_of_missing(c, i, subject));
-		} else if (c->of[i].replaced) {
-			add_node_finding(c, NODE_REPLACED, node_text(c->plan, i), node_text(c->now, c->to_now[i]),
-					 node_text(c->plan, i), find_duplicate(c, c->to_now[i]));
-		}
+		if (is_missing(c, i) && node->kind == RD_NODE_CA)
+			add_node_finding(c, ADAPTER_MISSING, node, NULL, NULL, cause_of_missing(c, i));
+		else if (c->of[i].replaced)
+			add_node_finding(c, NODE_REPLACED, node, rd_fabric_node_text(&c->now->nodes[c->to_now[i]]),
+					 rd_fabric_node_text(node), find_duplicate(c, c->to_now[i]));
 	}
 	for (size_t i = 0; i < c->now->n_nodes; i++)
 		if (c->to_plan[i] == RD_NONE)
-			add_node_finding(c, NODE_EXTRA, node_text(c->now, i), NULL, NULL, find_duplicate(c, i));
+			add_node_finding(c, NODE_EXTRA, &c->now->nodes[i], NULL, NULL, find_duplicate(c, i));
 }
 
 /* ---- cables */
@@ -342,11 +338,15 @@ static void add_cable_finding(struct comparison *c, size_t planned, size_t now, 
 			      const char *title)
 {
 	size_t expected = planned == RD_NONE ? RD_NONE : c->plan->ports[planned].peer;
+	const struct rd_fabric *of = now == RD_NONE ? c->plan : c->now;
+	const struct rd_fabric_port *port = &of->ports[now == RD_NONE ? planned : now];
 	struct rd_finding finding = {
 		.id = id,
 		.severity = RD_SEV_WARNING,
 		.title = title,
 		.why = "routing and host ordering were computed for the saved topology",
+		.node_guid = of->nodes[port->node].guid,
+		.port = port->number,
 		.subject = now == RD_NONE ? port_text(c->plan, planned) : port_text(c->now, now),
 		.observed = port_text(c->now, peer),
 		.expected = port_text(c->plan, expected),
@@ -371,8 +371,8 @@ static void add_cable_finding(struct comparison *c, size_t planned, size_t now, 
 	if (rail != RD_NONE)
 		rd_finding_blame(&c->findings->v[rail], &finding);
 	for (int end = 0; end < 2; end++) {
-		size_t port = end ? peer : now;
-		size_t cause = port == RD_NONE ? RD_NONE : find_duplicate(c, c->now->ports[port].node);
+		size_t at = end ? peer : now;
+		size_t cause = at == RD_NONE ? RD_NONE : find_duplicate(c, c->now->ports[at].node);
 
 		if (cause != RD_NONE && !finding.caused_by.id)
 			rd_finding_blame(&finding, &c->findings->v[cause]);
@@ -395,6 +395,8 @@ static void add_slower_finding(struct comparison *c, size_t planned, size_t now)
 
 	if (before <= 0 || after <= 0 || after >= before * 0.999)
 		return;
+	rd_finding_at_port(&finding, c->now, is);
+	free(finding.subject);
 	finding.subject = port_text(c->now, now);
 	finding.observed = rd_text("%ux%s", is->width_active, rd_link_speed_name(is->speed_active));
 	finding.expected = rd_text("%ux%s", was->width_active, rd_link_speed_name(was->speed_active));
@@ -476,47 +478,34 @@ static void compare_cables(struct comparison *c)
 	}
 }
 
-/* What was not reached is neither the same nor different. */
-static void report_unknown(struct comparison *c)
+/* Takes ownership of `observed`. */
+static void add_unknown(struct comparison *c, const char *title, const char *why, char *observed, const char *fix)
 {
 	struct rd_finding finding = {
 		.id = "fabric-compare-unknown",
 		.severity = RD_SEV_UNKNOWN,
 		.undecided = true,
-		.title = "part of the saved topology could not be compared",
-		.why = "the discovery did not reach it: it may be as saved, or missing",
+		.title = title,
+		.why = why,
+		.subject = rd_dup("saved topology"),
+		.observed = observed,
+		.fix = rd_dup(fix),
 	};
 
-	if (!c->unknown_nodes && !c->unknown_cables)
-		return;
-	finding.subject = rd_dup("saved topology");
-	finding.observed = rd_text("%zu of %zu nodes, and %zu more cable%s, were not reached", c->unknown_nodes,
-				   c->plan->n_nodes, c->unknown_cables, c->unknown_cables == 1 ? "" : "s");
-	finding.fix = rd_dup("# repeat\n# finding fabric-walk-incomplete names the ports where the discovery ended");
 	rd_finding_add(c->findings, &finding);
 }
 
 /* If no node of the saved topology is found, it is of another network: its differences say nothing. */
 static bool report_foreign(struct comparison *c)
 {
-	struct rd_finding finding = {
-		.id = "fabric-compare-unknown",
-		.severity = RD_SEV_UNKNOWN,
-		.undecided = true,
-		.title = "the saved topology is of another network: none of its nodes is here",
-		.why = "nothing was compared",
-	};
-
 	for (size_t i = 0; i < c->plan->n_nodes; i++)
 		if (c->to_now[i] != RD_NONE)
 			return false;
 	if (c->plan->n_nodes == 0 || c->unknown_nodes > 0)
 		return false;
-	finding.subject = rd_dup("saved topology");
-	finding.observed =
-		rd_text("0 of its %zu nodes are among the %zu that were found", c->plan->n_nodes, c->now->n_nodes);
-	finding.fix = rd_dup("# check the name of the file, and the port in use: --port");
-	rd_finding_add(c->findings, &finding);
+	add_unknown(c, "the saved topology is of another network: none of its nodes is here", "nothing was compared",
+		    rd_text("0 of its %zu nodes are among the %zu that were found", c->plan->n_nodes, c->now->n_nodes),
+		    "# check the name of the file, and the port in use: --port");
 	return true;
 }
 
@@ -557,7 +546,14 @@ void rd_fabric_compare(const struct rd_fabric *plan, const struct rd_fabric *now
 		}
 		compare_nodes(&c);
 		compare_cables(&c);
-		report_unknown(&c);
+		/* What was not reached is neither the same nor different. */
+		if (c.unknown_nodes || c.unknown_cables)
+			add_unknown(
+				&c, "part of the saved topology could not be compared",
+				"the discovery did not reach it: it may be as saved, or missing",
+				rd_text("%zu of %zu nodes, and %zu more cable%s, were not reached", c.unknown_nodes,
+					plan->n_nodes, c.unknown_cables, c.unknown_cables == 1 ? "" : "s"),
+				"# repeat\n# finding fabric-walk-incomplete names the ports where the discovery ended");
 	}
 	RD_FREE(c.of, c.told, c.reach, c.to_now, c.to_plan, c.reported);
 }

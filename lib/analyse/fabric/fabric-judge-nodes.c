@@ -18,16 +18,6 @@
 #define SLOW_TIMES 10
 #define FAN 3 /* so many switches that are gone, all behind one that is there, are one event */
 
-char *rd_judge_node_text(const struct rd_fabric_node *node)
-{
-	char guid[20];
-
-	/* A name that others have, too, contains it already. */
-	snprintf(guid, sizeof(guid), "0x%016" PRIx64, node->guid);
-	return strstr(rd_fabric_name(node), guid) ? rd_dup(rd_fabric_name(node)) :
-						    rd_text("%s (%s)", rd_fabric_name(node), guid);
-}
-
 /* ---- who is gone or silent, and because of whom */
 
 static enum rd_fate fate_of(const struct judge *j, size_t node)
@@ -226,7 +216,8 @@ static void report_gone(struct judge *j, const struct roots *r, size_t node)
 		.title = is_switch ? "switch disappeared: it is no longer discovered" :
 				     "node disappeared: it is no longer discovered",
 		.why = "it was powered off, hangs, or lost its last cable; its values are old",
-		.subject = rd_judge_node_text(&j->fabric->nodes[node]),
+		.node_guid = j->fabric->nodes[node].guid,
+		.subject = rd_fabric_node_text(&j->fabric->nodes[node]),
 		.observed = covered_text(j, r, node),
 		.harm = rd_fabric_harm(is_switch ? RD_HARM_SWITCH_GONE : RD_HARM_ADAPTER_GONE,
 				       (double)r->of[node].adapters),
@@ -266,7 +257,8 @@ static void report_blocked(struct judge *j, size_t node, const char *covered)
 		.severity = RD_SEV_WARNING,
 		.title = "node is cut off: packets from here to its LID, or back, are dropped",
 		.why = "the routes of the subnet manager lead to a link that is not ACTIVE: data is dropped there, too",
-		.subject = rd_judge_node_text(&j->fabric->nodes[node]),
+		.node_guid = j->fabric->nodes[node].guid,
+		.subject = rd_fabric_node_text(&j->fabric->nodes[node]),
 		.expected = rd_dup("a route whose links are all ACTIVE"),
 		.harm = rd_fabric_harm(RD_HARM_LINK_DOWN, 0),
 	};
@@ -300,7 +292,7 @@ static void report_unread(struct judge *j, const struct rd_fabric_port *port, si
 		report_blocked(j, port->node, more);
 		return;
 	}
-	finding.subject = rd_judge_node_text(&j->fabric->nodes[port->node]);
+	rd_finding_at_node(&finding, &j->fabric->nodes[port->node]);
 	finding.observed = rd_text("%zu of %zu ports: %s%s%s", n, queried, error, more ? ", " : "", more ? more : "");
 	finding.expected = rd_dup("a response for every port");
 	finding.fix = rd_text("perfquery %u %u\n# if it times out too, the firmware or the CPU of that node hangs",
@@ -353,7 +345,7 @@ static void judge_presence(struct judge *j, size_t node)
 	if (which == to || (size_t)port->presence >= RD_ARRAY_SIZE(kinds))
 		return;
 	finding = kinds[port->presence];
-	finding.subject = rd_judge_node_text(&j->fabric->nodes[node]);
+	rd_finding_at_node(&finding, &j->fabric->nodes[node]);
 	if (port->presence == RD_PORT_REPLACED)
 		finding.observed = rd_text("instead of 0x%016" PRIx64, port->old_guid);
 	else if (port->presence == RD_PORT_MOVED)
@@ -415,7 +407,7 @@ static void judge_slow(struct judge *j)
 	}
 	if (!slowest)
 		return;
-	finding.subject = rd_judge_node_text(node_of(j, slowest));
+	rd_finding_at_node(&finding, node_of(j, slowest));
 	finding.observed =
 		rd_text("%.0f ms or more, median of all responses %.1f ms; %.2f s of the %.2f s of the sweep; "
 			"%zu agent%s",
@@ -465,7 +457,7 @@ void rd_judge_nodes(struct judge *j)
 					    !rd_fabric_is_aggregation(&j->fabric->nodes[k]);
 			}
 			count = count_text(switches, adapters);
-			fan.subject = rd_judge_node_text(&j->fabric->nodes[i]);
+			rd_finding_at_node(&fan, &j->fabric->nodes[i]);
 			fan.observed = rd_text("%s: %s", count, names);
 			fan.harm = rd_fabric_harm(RD_HARM_SWITCH_GONE, (double)(adapters + switches));
 			fan.fix =

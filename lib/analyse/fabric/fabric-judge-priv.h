@@ -34,9 +34,6 @@ static inline const struct rd_fabric_node *node_of(const struct judge *j, const 
 /* Whether both ends are switches. */
 bool rd_judge_is_uplink(const struct judge *j, const struct rd_fabric_port *port);
 
-/* Name and GUID: the subject of findings about a node. */
-char *rd_judge_node_text(const struct rd_fabric_node *node);
-
 /* fabric-judge-nodes.c: nodes that are gone, silent, new, replaced. Fills `fates` and `first`, then adds findings. */
 void rd_judge_find_fates(struct judge *j);
 void rd_judge_nodes(struct judge *j);

@@ -461,7 +461,7 @@ static void report_errors(struct judge *j, const struct rd_fabric_port *port, co
 				      flaps				   ? RD_HARM_FLAPPING :
 									     RD_HARM_ERRORS,
 				      finding.title == title_elsewhere ? 0 : degree);
-	finding.subject = rd_fabric_cable_text(j->fabric, here->text.len ? port : peer);
+	rd_finding_at_port(&finding, j->fabric, here->text.len ? port : peer);
 	if (here->text.len && there->text.len) {
 		other = rd_fabric_port_text(j->fabric, peer);
 		finding.observed = rd_text("%s; %s: %s", here->text.data, other, there->text.data);
@@ -516,7 +516,7 @@ static void blame_link(struct judge *j, size_t index)
 	if (!peer || !has_reason(j, port))
 		return;
 	cable = rd_fabric_cable_text(j->fabric, port);
-	node = rd_judge_node_text(node_of(j, peer));
+	node = rd_fabric_node_text(node_of(j, peer));
 	errors = find_finding(j, "fabric-errors", cable);
 	down = find_cable(j, "fabric-link-down", port);
 	gone = find_finding(j, "fabric-node-gone", node);
@@ -537,7 +537,7 @@ static void blame_link(struct judge *j, size_t index)
 static void blame_block(struct judge *j, const struct rd_fabric_node *cut_off)
 {
 	size_t at = rd_fabric_find_port(j->fabric, cut_off->blocked.guid, cut_off->blocked.port);
-	_cleanup_free_ char *node = rd_judge_node_text(cut_off);
+	_cleanup_free_ char *node = rd_fabric_node_text(cut_off);
 	struct rd_finding *finding = find_finding(j, "fabric-node-cut-off", node), *cause;
 
 	if (!finding || at == RD_NONE)
@@ -595,8 +595,10 @@ static void judge_saturated(struct judge *j)
 	}
 	if (n == 0)
 		return;
-	finding.subject = n == 1 ? rd_fabric_cable_text(j->fabric, first) : rd_text("%zu ports", n);
-	if (n > 1) {
+	if (n == 1) {
+		rd_finding_at_port(&finding, j->fabric, first);
+	} else {
+		finding.subject = rd_text("%zu ports", n);
 		free(finding.observed);
 		finding.observed = rd_text("%s%s", examples.data, n > EXAMPLES ? "; ..." : "");
 	}
@@ -661,7 +663,7 @@ static void add_link_finding(struct judge *j, const struct rd_fabric_port *port,
 	unsigned width = common_width(port, peer), speed = common_speed(port, peer);
 
 	if (!finding->subject)
-		finding->subject = rd_fabric_cable_text(j->fabric, port);
+		rd_finding_at_port(finding, j->fabric, port);
 	if (!finding->observed)
 		finding->observed = rd_text("%ux %s", port->width_active, rd_link_speed_name(port->speed_active));
 	finding->expected = rd_text("%ux %s", width ? width : port->width_active,
@@ -745,7 +747,7 @@ static void judge_state(struct judge *j, const struct rd_fabric_port *port)
 	/* Once per cable. */
 	if (port->peer != RD_NONE && &j->fabric->ports[port->peer] < port && is_inactive(&j->fabric->ports[port->peer]))
 		return;
-	finding.subject = rd_fabric_cable_text(j->fabric, port);
+	rd_finding_at_port(&finding, j->fabric, port);
 	finding.observed = rd_dup(rd_link_state_name(port->state));
 	finding.expected = rd_dup("ACTIVE");
 	finding.fix = rd_dup(
@@ -790,7 +792,7 @@ static void judge_lost(struct judge *j, const struct rd_fabric_port *port)
 		finding.title = "link went down, and the node at one end does not respond";
 		finding.why = "whether it is gone is known after the next discovery";
 	}
-	finding.subject = rd_fabric_cable_text(j->fabric, port);
+	rd_finding_at_port(&finding, j->fabric, port);
 	finding.observed = rd_dup("DOWN");
 	finding.expected = rd_dup("ACTIVE, as at an earlier discovery");
 	if (finding.severity != RD_SEV_NOTE)

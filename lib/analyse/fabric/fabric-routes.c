@@ -438,7 +438,7 @@ static void report_uneven(const struct links *links, const struct rd_routes_verd
 		return;
 	if (n > EXAMPLES)
 		rd_buf_printf(&out, "; %zu more", n - EXAMPLES);
-	finding.subject = rd_fabric_cable_text(links->fabric, &links->fabric->ports[worst->busiest]);
+	rd_finding_at_port(&finding, links->fabric, &links->fabric->ports[worst->busiest]);
 	finding.observed = rd_dup(out.data);
 	finding.expected = rd_text("less than %.0f times the mean", UNEVEN);
 	finding.fix = rd_dup(
@@ -654,6 +654,7 @@ static void report_kind(const struct job *job, enum rd_route_end end, struct rd_
 			observed = rd_text("%s; for example %s%s", count, one.v[0].observed, more);
 		free(one.v[0].subject);
 		one.v[0].subject = rd_dup(rd_fabric_name(&fabric->nodes[culprit]));
+		one.v[0].node_guid = fabric->nodes[culprit].guid;
 		free(one.v[0].observed);
 		one.v[0].observed = observed;
 		rd_finding_copy(findings, &one.v[0]);

@@ -296,7 +296,7 @@ void rd_fabric_judge_trees(const struct rd_fabric *fabric, const struct rd_fabri
 			else if (t.limit->critical >= 0 && root->worst * 100 > t.limit->critical)
 				finding.severity = RD_SEV_CRITICAL;
 			describe_kind(&t, root, &finding);
-			finding.subject = rd_fabric_cable_text(t.fabric, &t.fabric->ports[root->port]);
+			rd_finding_at_port(&finding, t.fabric, &t.fabric->ports[root->port]);
 			finding.observed = describe(&t, root);
 			finding.expected = rd_text("ports wait at most %.0f %% of the time", t.limit->warning);
 			rd_finding_add(findings, &finding);

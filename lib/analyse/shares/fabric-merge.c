@@ -180,9 +180,7 @@ static int by_subject(const void *a, const void *b)
 
 static int by_place(const void *a, const void *b)
 {
-	const struct told *x = a, *y = b;
-
-	return (x->place > y->place) - (x->place < y->place);
+	return RD_CMP(((const struct told *)a)->place, ((const struct told *)b)->place);
 }
 
 /* Adds what several hosts found once, as the worst of them has it, in the order of the files. */

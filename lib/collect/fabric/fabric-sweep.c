@@ -87,7 +87,7 @@ int rd_pma_subsets(const char *list, uint64_t *ret, struct rd_err *err)
 {
 	uint64_t mask = 0;
 
-	for (const char *word = list;; word++) {
+	for (const char *word = list ? list : RD_PMA_DEFAULT_SUBSETS;; word++) {
 		size_t n = strcspn(word, ",");
 		uint64_t found = 0;
 

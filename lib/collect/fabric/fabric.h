@@ -73,7 +73,7 @@ int rd_fabric_sweep(struct rd_mads *mads, const struct rd_sweep_limits *limits, 
 int rd_fabric_query_ticks(struct rd_mads *mads, const struct rd_sweep_limits *limits, struct rd_fabric *fabric,
 			  struct rd_err *err);
 
-/* Parses "counters,extended" or "all" into a mask of rd_pma_attributes. -EINVAL with the valid names in the hint. */
+/* Parses "counters,extended" or "all" into a mask of rd_pma_attributes; NULL: RD_PMA_DEFAULT_SUBSETS. -EINVAL with the valid names in the hint. */
 int rd_pma_subsets(const char *list, uint64_t *ret, struct rd_err *err);
 
 /* Number of values that a port has if these attributes are read. */

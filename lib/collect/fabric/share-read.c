@@ -206,16 +206,18 @@ static bool is(const struct document *d, const char *name)
 	return strcmp(d->name.data, name) == 0;
 }
 
+/* Whether there is an object; another value is skipped. */
+static bool enter_object(struct document *d)
+{
+	return rd_json_peek(&d->json) == '{' ? rd_json_enter(&d->json, '{') : rd_json_skip(&d->json) && false;
+}
+
 static void read_shard(struct document *d)
 {
 	uint64_t n;
+	bool object = enter_object(d);
 
-	if (rd_json_peek(&d->json) != '{') {
-		rd_json_skip(&d->json);
-		return;
-	}
-	rd_json_enter(&d->json, '{');
-	while (rd_json_member(&d->json, &d->name)) {
+	while (object && rd_json_member(&d->json, &d->name)) {
 		if (is(d, "index"))
 			d->share.index = (unsigned)number_or_0(d, 1000000);
 		else if (is(d, "of"))
@@ -233,12 +235,9 @@ static void read_shard(struct document *d)
 
 static void read_counters(struct document *d, struct rd_share_row *row)
 {
-	if (rd_json_peek(&d->json) != '{') {
-		rd_json_skip(&d->json);
-		return;
-	}
-	rd_json_enter(&d->json, '{');
-	while (rd_json_member(&d->json, &d->name)) {
+	bool object = enter_object(d);
+
+	while (object && rd_json_member(&d->json, &d->name)) {
 		size_t counter = rd_pma_find_counter(d->name.data);
 
 		if (counter >= RD_SHARE_COUNTERS)
@@ -250,12 +249,9 @@ static void read_counters(struct document *d, struct rd_share_row *row)
 
 static void read_peer(struct document *d, struct rd_share_row *row)
 {
-	if (rd_json_peek(&d->json) != '{') {
-		rd_json_skip(&d->json);
-		return;
-	}
-	rd_json_enter(&d->json, '{');
-	while (rd_json_member(&d->json, &d->name))
+	bool object = enter_object(d);
+
+	while (object && rd_json_member(&d->json, &d->name))
 		if (is(d, "port"))
 			row->peer_port = (unsigned)number_or_0(d, 255);
 		else if (!is(d, "node_guid"))
@@ -358,6 +354,12 @@ static void read_findings(struct document *d)
 				finding.id = keep_text(d->files, read_text(d));
 			else if (is(d, "severity"))
 				finding.severity = severity_of(read_text(d));
+			else if (is(d, "node_guid"))
+				parse_guid(read_text(d), &finding.node_guid);
+			else if (is(d, "port"))
+				finding.port = (unsigned)number_or_0(d, 255);
+			else if (is(d, "harm"))
+				finding.harm = (double)number_or_0(d, (uint64_t)1 << 53);
 			else if (is(d, "title"))
 				finding.title = keep_text(d->files, read_text(d));
 			else if (is(d, "why"))

@@ -527,9 +527,7 @@ static int run_sweep(struct sweep *sweep, struct rd_err *err)
 
 static int compare_latencies(const void *a, const void *b)
 {
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
+	return RD_CMP(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
 int rd_sweep_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, const struct rd_sweep_query *queries,

@@ -564,6 +564,28 @@ char *rd_fabric_cable_text(const struct rd_fabric *fabric, const struct rd_fabri
 		       rd_fabric_name(&fabric->nodes[peer->node]), peer->number);
 }
 
+char *rd_fabric_node_text(const struct rd_fabric_node *node)
+{
+	_cleanup_free_ char *guid = rd_text("0x%016" PRIx64, node->guid);
+	const char *name = rd_fabric_name(node);
+
+	/* A name that others have, too, contains it already. */
+	return strstr(name, guid) ? rd_dup(name) : rd_text("%s (%s)", name, guid);
+}
+
+void rd_finding_at_node(struct rd_finding *finding, const struct rd_fabric_node *node)
+{
+	finding->subject = rd_fabric_node_text(node);
+	finding->node_guid = node->guid;
+}
+
+void rd_finding_at_port(struct rd_finding *finding, const struct rd_fabric *fabric, const struct rd_fabric_port *port)
+{
+	finding->subject = rd_fabric_cable_text(fabric, port);
+	finding->node_guid = fabric->nodes[port->node].guid;
+	finding->port = port->number;
+}
+
 bool rd_fabric_is_unsure(const struct rd_fabric_port *port)
 {
 	return port->unread || port->peer_unreached || port->presence == RD_PORT_UNREACHED;

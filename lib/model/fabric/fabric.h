@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "base/err.h"
+#include "model/shared/finding.h"
 
 #define RD_NONE SIZE_MAX /* no such node, port or agent */
 
@@ -345,6 +346,13 @@ char *rd_fabric_port_text(const struct rd_fabric *fabric, const struct rd_fabric
 
 /* "leaf3 port 17, to node5 port 1": the latest one, if there is no link now; without the peer if it is unknown. */
 char *rd_fabric_cable_text(const struct rd_fabric *fabric, const struct rd_fabric_port *port);
+
+/* "leaf3 (0x0002c90300000003)" */
+char *rd_fabric_node_text(const struct rd_fabric_node *node);
+
+/* Makes a node, or a port and its cable, the subject of a finding. */
+void rd_finding_at_node(struct rd_finding *finding, const struct rd_fabric_node *node);
+void rd_finding_at_port(struct rd_finding *finding, const struct rd_fabric *fabric, const struct rd_fabric_port *port);
 
 /* The port at the other end of the cable or, if there is no link now, the one at its latest link; NULL: none known. */
 const struct rd_fabric_port *rd_fabric_neighbour(const struct rd_fabric *fabric, const struct rd_fabric_port *port);

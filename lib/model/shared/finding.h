@@ -32,9 +32,11 @@ struct rd_finding {
 		const char *id; /* static */
 		char *subject;	/* owned */
 	} caused_by;
-	double harm;	/* orders findings about a network, see rd_fabric_harm; 0: none */
-	bool undecided; /* UNKNOWN because of a failed read: may hide a fault, so the verdict cannot be OK */
-	char *muted;	/* owned; until when and why the profile ignores it; NULL: not ignored */
+	uint64_t node_guid; /* in a network: of the node; 0: none, or several */
+	unsigned port;	    /* of this node; 0: all, or none */
+	double harm;	    /* orders findings about a network, see rd_fabric_harm; 0: none */
+	bool undecided;	    /* UNKNOWN because of a failed read: may hide a fault, so the verdict cannot be OK */
+	char *muted;	    /* owned; until when and why the profile ignores it; NULL: not ignored */
 };
 
 /* Maximum bytes of each text. A list of all ports of a large host fits. */

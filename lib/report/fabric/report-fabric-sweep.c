@@ -13,15 +13,6 @@ enum { CEN_SWITCHES, CEN_ADAPTERS, CEN_ROUTERS, CEN_AGGREGATION, CEN_LINKS, CEN_
 enum { RATE_NAME, RATE_LINKS, RATE_UPLINKS, RATE_RARE, RATE_EXAMPLE, RATE_COLUMNS };
 static const struct rd_column census_columns[CEN_COLUMNS], rate_columns[RATE_COLUMNS];
 
-/* "leaf3 port 17, to node5 port 1"; owned by the caller. */
-static char *link_text(const struct rd_fabric *fabric, size_t index)
-{
-	const struct rd_fabric_port *port = &fabric->ports[index], *peer = &fabric->ports[port->peer];
-
-	return rd_text("%s port %u, to %s port %u", rd_fabric_name(&fabric->nodes[port->node]), port->number,
-		       rd_fabric_name(&fabric->nodes[peer->node]), peer->number);
-}
-
 static struct rd_section *make_rates(const struct rd_fabric *fabric, const struct rd_fabric_census *census)
 {
 	struct rd_section *section = rd_section_create("links_by_rate", rate_columns, RATE_COLUMNS);
@@ -29,7 +20,7 @@ static struct rd_section *make_rates(const struct rd_fabric *fabric, const struc
 	for (size_t i = 0; i < census->n_rates; i++) {
 		const struct rd_fabric_rate *rate = &census->rates[i];
 		_cleanup_free_ char *name = rd_text("%ux %s", rate->width, rd_link_speed_name(rate->speed));
-		_cleanup_free_ char *example = link_text(fabric, rate->example);
+		_cleanup_free_ char *example = rd_fabric_cable_text(fabric, &fabric->ports[rate->example]);
 		struct rd_row *row = rd_section_add(section);
 
 		rd_row_str(row, RATE_NAME, name);
@@ -76,7 +67,7 @@ void rd_report_fabric_census_line(const struct rd_fabric *fabric, struct rd_buf 
 		rd_buf_printf(&line, "%s%zu of %ux %s", i > 0 ? ", " : ": ", rate->links, rate->width,
 			      rd_link_speed_name(rate->speed));
 		if (rd_fabric_rate_is_rare(&census, rate)) {
-			_cleanup_free_ char *example = link_text(fabric, rate->example);
+			_cleanup_free_ char *example = rd_fabric_cable_text(fabric, &fabric->ports[rate->example]);
 
 			rd_buf_str(&line, " (");
 			rd_buf_safe(&line, example, strlen(example));

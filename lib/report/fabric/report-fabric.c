@@ -90,6 +90,22 @@ bool rd_fabric_errors_text(const struct rd_fabric *fabric, const struct rd_fabri
 	return known;
 }
 
+void rd_fabric_read_error(const struct rd_fabric_port *port, struct rd_buf *out)
+{
+	/* One attribute is missing, or all. */
+	const char *attribute = port->fresh ? rd_pma_attribute_name(port->error_attribute) : NULL;
+	const char *name = rd_errno_name(port->error);
+
+	if (!port->error && !port->error_status)
+		return;
+	if (attribute)
+		rd_buf_printf(out, "%s: ", attribute);
+	if (port->error_status)
+		rd_buf_printf(out, "status 0x%04x", (unsigned)port->error_status);
+	else
+		rd_buf_str(out, name ? name : "unknown");
+}
+
 static void add_rates(const struct rd_fabric *fabric, const struct rd_fabric_port *port, struct rd_row *row)
 {
 	double xmit, rcv, share, seconds, gbps = rd_fabric_link_gbps(port);
@@ -114,8 +130,8 @@ static void add_rates(const struct rd_fabric *fabric, const struct rd_fabric_por
 
 static void add_state(const struct rd_fabric_port *port, uint64_t now_ns, struct rd_row *row)
 {
-	_cleanup_free_ char *label = NULL;
-	const char *speed = rd_link_speed_name(port->speed_active), *name, *attribute;
+	_cleanup_buf_ struct rd_buf error = { 0 };
+	const char *speed = rd_link_speed_name(port->speed_active);
 	char text[64];
 
 	rd_row_str(row, RD_FAB_STATE, rd_link_state_name(port->state));
@@ -128,17 +144,9 @@ static void add_state(const struct rd_fabric_port *port, uint64_t now_ns, struct
 	rd_row_bool(row, RD_FAB_FRESH, port->fresh);
 	if (port->read_ns && now_ns >= port->read_ns)
 		rd_row_double(row, RD_FAB_AGE, (double)(now_ns - port->read_ns) / 1e9);
-	if (port->error || port->error_status) {
-		name = rd_errno_name(port->error);
-		/* One attribute is missing, or all. */
-		attribute = port->fresh ? rd_pma_attribute_name(port->error_attribute) : NULL;
-		if (port->error_status)
-			snprintf(text, sizeof(text), "status 0x%04x", (unsigned)port->error_status);
-		else
-			snprintf(text, sizeof(text), "%s", name ? name : "unknown");
-		label = rd_text("%s%s%s", attribute ? attribute : "", attribute ? ": " : "", text);
-		rd_row_str(row, RD_FAB_ERROR, label);
-	}
+	rd_fabric_read_error(port, &error);
+	if (error.len)
+		rd_row_str(row, RD_FAB_ERROR, error.data);
 	if (!port->fresh || port->error)
 		rd_row_severity(row, RD_SEV_WARNING);
 }
@@ -203,12 +211,6 @@ void rd_report_fabric_ports(struct rd_report *report, const struct rd_fabric_sho
 	}
 	rd_report_add(report, rd_section_create_made("ports", rd_fabric_columns, RD_FABRIC_COLUMNS, ports->n, make_port,
 						     ports));
-}
-
-void rd_report_fabric(struct rd_report *report, const struct rd_fabric_shown *shown)
-{
-	rd_report_fabric_ports(report, shown);
-	rd_report_fabric_sweep(report, shown);
 }
 
 struct rd_section *rd_report_fabric_port(const struct rd_fabric *fabric, const struct rd_fabric_port *port)

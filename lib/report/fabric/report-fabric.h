@@ -59,18 +59,18 @@ struct rd_fabric_shown {
 	RD_FIELD(uint64_t) latches_dropped; /* of repeated sweeps: see struct rd_fabric_latches */
 };
 
-/* Adds the section ports, and the object sweep (and shard) among the scalars. The rows of ports are made from the network when they
- * are read: store them (rd_section_store) to keep them beyond a sweep. */
-void rd_report_fabric(struct rd_report *report, const struct rd_fabric_shown *shown);
+/* Adds the section ports. Its rows are made from the network when they are read: store them (rd_section_store) to keep them beyond a
+ * sweep. */
+void rd_report_fabric_ports(struct rd_report *report, const struct rd_fabric_shown *shown);
 
 /* Appends "SymbolErrorCounter 77 (+2)": error counters that are not 0. Returns whether their increase is known. */
 bool rd_fabric_errors_text(const struct rd_fabric *fabric, const struct rd_fabric_port *port, struct rd_buf *out,
 			   uint64_t *ret_rise);
 
-/* Adds only the section ports, in the same way. */
-void rd_report_fabric_ports(struct rd_report *report, const struct rd_fabric_shown *shown);
+/* Appends "PortRcvErrorDetails: ETIMEDOUT": why the port, or an attribute of it, could not be read; nothing if it was. */
+void rd_fabric_read_error(const struct rd_fabric_port *port, struct rd_buf *out);
 
-/* Adds only the sweep (and shard). */
+/* Adds the object sweep (and shard) among the scalars. */
 void rd_report_fabric_sweep(struct rd_report *report, const struct rd_fabric_shown *shown);
 
 /* Nodes and links by kind: the object census among the scalars, and a line of text, without gone nodes. */
