@@ -16,7 +16,7 @@
 
 struct fabric_cmd {
 	struct fabric_opts engine;
-	bool merge, all, plan, live, routes;
+	bool merge, all, plan, live, routes, nonzero;
 	const char *path; /* the source of --path; the operand is the destination */
 	const char *shard, *shards, *topology, *compare, *save_topology, *thresholds, *record;
 	unsigned record_mb; /* of a file; 0: default */
@@ -41,6 +41,7 @@ struct fabric_session {
 	double durations[FABRIC_SWEEPS];
 	size_t n_durations;
 	/* Of repeated sweeps. */
+	uint64_t documented_ns; /* discovered_ns of the network of which a document has all ports; 0: none has */
 	struct rd_fabric_latches latches;
 	size_t latched; /* n_durations of the sweep that was latched last */
 	int worst;	/* exit code of all sweeps so far */

@@ -235,7 +235,7 @@ static void judge(struct fabric_session *s, struct rd_report *report)
 			rd_fabric_accept_uplinks(&findings);
 	}
 	if (s->shard >= 0)
-		rd_shards_judge(&s->shards, &findings);
+		rd_shards_judge(&s->run.fabric, &s->shards, &findings);
 	rd_fabric_rank(&findings);
 	rd_report_add_findings(report, &findings);
 	rd_findings_deinit(&findings);
@@ -267,6 +267,7 @@ void fabric_session_report(struct fabric_session *s, const bool *picked, const s
 		.fabric = &s->run.fabric,
 		.now_ns = s->run.mads->ops->now(s->run.mads),
 		.values = s->ctx->globals.json,
+		.nonzero = s->cmd->nonzero,
 		.picked = picked,
 		.order = order,
 		.shards = s->shard >= 0 ? &s->shards : NULL,
@@ -278,8 +279,11 @@ void fabric_session_report(struct fabric_session *s, const bool *picked, const s
 	rd_output_init(s->ctx, report);
 	judge(s, report);
 	latch(s, report);
-	if (repeats_sweeps(s))
+	if (repeats_sweeps(s)) {
 		RD_SET(shown.latches_dropped, s->latches.dropped);
+		shown.changes = shown.values && s->documented_ns == s->run.fabric.discovered_ns;
+		s->documented_ns = shown.values ? s->run.fabric.discovered_ns : 0;
+	}
 	rd_report_fabric_ports(report, &shown);
 	rd_report_fabric_sweep(report, &shown);
 	if (s->ctx->globals.json && repeats_sweeps(s)) {
@@ -447,6 +451,7 @@ static void add_findings(const struct rd_ctx *ctx, struct rd_report *report, str
 static int print_report(struct fabric_session *s, struct rd_report *report, bool again)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 }, table = { 0 };
+	_cleanup_free_ char *few = NULL;
 	struct rd_table_style with_columns = s->ctx->globals.style, *style = &with_columns;
 	bool rows_only = s->ctx->globals.rows_only;
 	const struct rd_section *ports = rd_report_section(report, "ports");
@@ -455,8 +460,11 @@ static int print_report(struct fabric_session *s, struct rd_report *report, bool
 	if (s->ctx->globals.json || rd_metrics_wanted(s->ctx))
 		return rd_output_print(s->ctx, report);
 	/* A single sweep has no rates. */
-	if (!again && !style->columns)
-		style->columns = "NODE,PORT,LID,LINK,CABLE,FRESH,ERROR,ERRORS";
+	if (!again && (!style->columns || style->columns[0] == '+')) {
+		few = rd_text("NODE,PORT,LID,LINK,CABLE,FRESH,ERROR,ERRORS%s%s", style->columns ? "," : "",
+			      style->columns ? style->columns + 1 : "");
+		style->columns = few;
+	}
 	if (!rows_only) {
 		rd_buf_printf(&out, "fabric of %s/%u: ", s->run.fabric.ibdev, s->run.fabric.port);
 		fabric_verdict(s, report, &out);
@@ -661,7 +669,7 @@ static int show_plan(struct fabric_session *s, const struct rd_fabric *fabric)
 	rd_shards_predict(&s->shards, basis.attributes, basis.latency, basis.window, basis.per_lid);
 	rd_output_init(s->ctx, &report);
 	rd_report_plan(&report, &s->shards, &basis);
-	rd_shards_judge(&s->shards, &findings);
+	rd_shards_judge(fabric, &s->shards, &findings);
 	rd_fabric_judge_walk(fabric, &findings);
 	rd_report_add_findings(&report, &findings);
 	rd_findings_deinit(&findings);
@@ -779,6 +787,8 @@ static const struct rd_opt options[] = {
 	  NULL, RD_TEXT(fabric_cmd, path) },
 	{ "routes", 0, NULL, "check that each pair of adapters has a route, and how evenly routes lie over links",
 	  RD_FLAG(fabric_cmd, routes) },
+	{ "nonzero", 0, NULL, "with --openmetrics or --textfile: only errors that are not 0, links and findings",
+	  RD_FLAG(fabric_cmd, nonzero) },
 	{ "fabric", 0, NULL, "read every port of the InfiniBand network instead of the ports of this host", NULL,
 	  RD_NEEDS_PORTS },
 	{ "record-size", 0, "MB", "with --record FILE.csv: begin a new file when it exceeds MB megabytes (default 128)",
@@ -821,6 +831,7 @@ static const struct rd_opt_rule rules[] = {
 	{ RD_EXCLUDES, "plan save-topology", "interval live record" },
 	{ RD_EXCLUDES, "topology", "interval live record", "a saved topology does not change" },
 	{ RD_REQUIRES, "record-size", "record" },
+	{ RD_REQUIRES, "nonzero", "openmetrics textfile" },
 	{ RD_REQUIRES, "count", "interval live record" },
 	{ RD_EXCLUDES, "live", "json openmetrics textfile", "it writes no output" },
 	{ RD_EXCLUDES, "openmetrics", "interval live record",

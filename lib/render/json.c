@@ -170,6 +170,8 @@ static void put_cell(struct json *json, const struct rd_column *column, const st
 static void put_cells(struct json *json, const struct rd_section *section, const struct rd_row *row)
 {
 	for (size_t c = 0; c < section->n_columns; c++) {
+		if (section->sparse && row->cells[c].known != RD_OK)
+			continue;
 		put_key(json, section->columns[c].key);
 		put_cell(json, &section->columns[c], &row->cells[c]);
 	}

@@ -2,6 +2,7 @@
 /* Findings as text, and the parts of a page that are not tables. */
 #include "render/render.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/fix.h"
@@ -127,6 +128,13 @@ static void add_tail(const struct page *page, const struct rd_finding *finding)
 	}
 }
 
+/* Of the node that the subject names. */
+static void add_guid(struct rd_buf *out, const struct rd_finding *finding)
+{
+	if (finding->node_guid && !strstr(finding->subject, "0x"))
+		rd_buf_printf(out, ", 0x%016" PRIx64, finding->node_guid);
+}
+
 static void add_one(const struct page *page, const struct rd_finding *finding)
 {
 	add_word(page, finding);
@@ -134,7 +142,9 @@ static void add_one(const struct page *page, const struct rd_finding *finding)
 	add_text(page->out, ": ", finding->title);
 	add_text(page->out, "; ", finding->observed);
 	add_text(page->out, "; expected: ", finding->expected);
-	rd_buf_printf(page->out, " [%s]\n", finding->id);
+	rd_buf_printf(page->out, " [%s", finding->id);
+	add_guid(page->out, finding);
+	rd_buf_str(page->out, "]\n");
 	rd_render_fix((const char *const *)&finding->fix, 1, page->out);
 	add_consequences(page, finding);
 	add_tail(page, finding);
@@ -153,6 +163,7 @@ static void add_several(const struct page *page, const struct rd_finding *first,
 	rd_buf_printf(page->out, " [%s]\n", first->id);
 	for (size_t i = 0; i < shown; i++) {
 		add_text(page->out, "    ", first[i].subject);
+		add_guid(page->out, &first[i]);
 		add_text(page->out, ": ", first[i].observed);
 		add_text(page->out, "; expected: ", first[i].expected);
 		rd_buf_str(page->out, "\n");

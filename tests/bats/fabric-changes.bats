@@ -52,12 +52,9 @@ watch() {
 # Whether the latest document holds an expression; at("host 0-1") is the list of its ports.
 holds() {
 	kill -0 "$WATCH" 2>/dev/null || { echo "it ended: $(cat "$DOCS.err")" >&2 && exit 1; }
-	python3 - "$DOCS" "$1" <<'PY'
+	tests/fabric/whole "$DOCS" >"$DOCS.whole" && python3 - "$DOCS.whole" "$1" <<'PY'
 import json, sys
-lines = open(sys.argv[1]).read().split('\n')[:-1]
-if not lines:
-    sys.exit(1)
-d = json.loads(lines[-1])
+d = json.load(open(sys.argv[1]))
 at = lambda node: [p for p in d['ports'] if p['node'] == node]
 ids = [f['id'] for f in d['findings']]
 sys.exit(not eval(sys.argv[2]))

@@ -150,7 +150,7 @@ static void the_share_of_a_missing_host_is_named_as_not_covered(void **state)
 	assert_int_equal(rd_shards_divide(&fabric, names, 3, &shards), 0);
 	check_whole(&fabric, &shards);
 	check_even(&shards);
-	rd_shards_judge(&shards, &findings);
+	rd_shards_judge(&fabric, &shards, &findings);
 	assert_int_equal(findings.n, 1);
 	assert_string_equal(findings.v[0].subject, "gone17");
 	assert_int_equal(findings.v[0].severity, RD_SEV_WARNING);

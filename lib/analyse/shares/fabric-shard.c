@@ -581,8 +581,14 @@ void rd_shards_predict(struct rd_shards *shards, unsigned attributes, double lat
 	}
 }
 
-void rd_shards_judge(const struct rd_shards *shards, struct rd_findings *findings)
+void rd_shards_judge(const struct rd_fabric *fabric, const struct rd_shards *shards, struct rd_findings *findings)
 {
+	size_t unnamed = 0;
+
+	/* "MT4123 ConnectX6   Mellanox Technologies": the kernel sets the description at start, rdma-ndd puts the host name into it. */
+	for (size_t i = 0; i < fabric->n_nodes; i++)
+		unnamed += fabric->nodes[i].kind == RD_NODE_CA && !rd_fabric_is_aggregation(&fabric->nodes[i]) &&
+			   strstr(rd_fabric_name(&fabric->nodes[i]), "Mellanox Technologies");
 	for (size_t i = 0; i < shards->n; i++) {
 		const struct rd_shard *shard = &shards->v[i];
 		struct rd_finding finding = {
@@ -599,7 +605,12 @@ void rd_shards_judge(const struct rd_shards *shards, struct rd_findings *finding
 					   shard->ports, shards->ports);
 		finding.expected =
 			rd_dup("an adapter with a link, whose node description begins with the name of the host");
-		finding.fix = rd_dup("# bring the host back, or remove it from the list on all hosts");
+		finding.fix =
+			unnamed ?
+				rd_text("# %zu adapters have the description of their vendor: on all hosts, give their "
+					"names by --node-name-map, or start rdma-ndd",
+					unnamed) :
+				rd_dup("# bring the host back, or remove it from the list on all hosts");
 		rd_finding_add(findings, &finding);
 	}
 }

@@ -38,7 +38,7 @@ ssize_t rd_shards_of_node(const struct rd_shards *shards, const struct rd_fabric
 void rd_shards_predict(struct rd_shards *shards, unsigned attributes, double latency, unsigned window, unsigned per_lid);
 
 /* Adds a finding for each host that is not in the fabric: its share is not read. */
-void rd_shards_judge(const struct rd_shards *shards, struct rd_findings *findings);
+void rd_shards_judge(const struct rd_fabric *fabric, const struct rd_shards *shards, struct rd_findings *findings);
 
 /* Puts together what hosts read of their shares of a fabric. */
 

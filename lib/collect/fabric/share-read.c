@@ -144,6 +144,7 @@ struct document {
 	struct rd_buf name, text; /* of the latest member */
 	struct rd_share share;
 	bool known, judged, too_many; /* has the schema, and findings; exceeds a bound */
+	bool changes;		      /* lists only ports of which a value changed */
 };
 
 /* A string, or NULL for null; another type is an error. Valid until the next call. */
@@ -242,8 +243,9 @@ static void read_counters(struct document *d, struct rd_share_row *row)
 
 		if (counter >= RD_SHARE_COUNTERS)
 			rd_json_skip(&d->json);
-		else if (read_number(d, UINT64_MAX, &row->values[counter]))
-			row->known |= UINT64_C(1) << counter;
+		else
+			*(read_number(d, UINT64_MAX, &row->values[counter]) ? &row->known : &row->nulls) |= UINT64_C(1)
+													    << counter;
 	}
 }
 
@@ -399,6 +401,8 @@ static void read_members(struct document *d)
 			d->share.host = keep_text(d->files, read_text(d));
 		} else if (is(d, "time")) {
 			d->share.time_ns = rd_rfc3339_parse(read_text(d));
+		} else if (is(d, "changes_only")) {
+			d->changes = read_flag(d);
 		} else if (is(d, "shard")) {
 			read_shard(d);
 		} else if (is(d, "sweep")) {
@@ -418,11 +422,46 @@ static void read_members(struct document *d)
 	}
 }
 
+/* Adds to the latest share, which has only changes and whose rows begin at `row`, what it does not say of the ports of the one before.
+ * Both have them in the same order. */
+static bool complete(struct document *d, size_t share, size_t row)
+{
+	size_t end = d->files->n_rows, begun = row;
+
+	for (size_t i = 0; i < begun; i++) {
+		struct rd_share_row old = d->files->rows[i], *new = &d->files->rows[row];
+
+		if (old.share != share)
+			continue;
+		if (row < end && old.guid == new->guid &&old.port == new->port) {
+			old.fresh = new->fresh;
+			old.error = new->error;
+			old.read_ns = new->read_ns;
+			old.known = (old.known & ~new->nulls) | new->known;
+			for (size_t k = 0; k < RD_SHARE_COUNTERS; k++)
+				if (new->known >> k & 1)
+					old.values[k] = new->values[k];
+			old.share = new->share;
+			*new = old;
+			row++;
+			continue;
+		}
+		old.fresh = true;
+		old.error = NULL;
+		old.read_ns = d->share.time_ns;
+		if (add_row(d->files, &old) < 0) {
+			d->too_many = true;
+			return false;
+		}
+	}
+	return row == end;
+}
+
 /* Reads a document; its rows are added to a share that is completed afterwards. */
 static bool read_document(struct document *d, const char *name)
 {
 	struct rd_share *share;
-	size_t begun, row = d->files->n_rows;
+	size_t begun, row = d->files->n_rows, before = RD_NONE;
 
 	d->share = (struct rd_share){ .file = name, .host = "" };
 	if (!begin_share(d->files, &d->share)) {
@@ -430,15 +469,15 @@ static bool read_document(struct document *d, const char *name)
 		return false;
 	}
 	begun = d->files->n - 1;
-	d->known = d->judged = false;
+	d->known = d->judged = d->changes = false;
 	read_members(d);
 	share = &d->files->v[begun];
 	d->share.found = share->found;
 	*share = d->share;
 	if (d->json.failed || !d->known || !d->judged || !share->time_ns || !share->host || !share->host[0])
 		return false;
-	for (; row < d->files->n_rows; row++) {
-		struct rd_share_row *r = &d->files->rows[row];
+	for (size_t i = row; i < d->files->n_rows; i++) {
+		struct rd_share_row *r = &d->files->rows[i];
 
 		r->read_ns = r->read_ns <= share->time_ns ? share->time_ns - r->read_ns : 0;
 	}
@@ -447,10 +486,12 @@ static bool read_document(struct document *d, const char *name)
 		struct rd_share *old = &d->files->v[i];
 
 		if (old != share && !old->replaced && old->index == share->index && old->of == share->of &&
-		    old->file == share->file && strcmp(old->host, share->host) == 0)
+		    old->file == share->file && strcmp(old->host, share->host) == 0) {
 			*(old->time_ns > share->time_ns ? &share->replaced : &old->replaced) = true;
+			before = i;
+		}
 	}
-	return true;
+	return !d->changes || (before != RD_NONE && complete(d, before, row));
 }
 
 static int read_documents(const char *name, const char *text, size_t size, struct rd_share_files *files,

@@ -21,7 +21,7 @@ struct rd_share_row {
 	bool fresh;
 	uint64_t read_ns;	  /* since the epoch, by the clock of that host; 0: never read */
 	const char *node, *error; /* in `texts`; NULL: none */
-	uint64_t known;		  /* bit I: values[I] is known */
+	uint64_t known, nulls;	  /* bit I: values[I] is known; was not read */
 	uint64_t values[RD_SHARE_COUNTERS];
 	size_t share;
 };

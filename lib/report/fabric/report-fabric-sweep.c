@@ -132,7 +132,17 @@ enum {
 	SW_COLUMNS
 };
 enum { SH_HOST, SH_INDEX, SH_OF, SH_PORTS, SH_ALL_PORTS, SH_TOPOLOGY, SH_COLUMNS };
-enum { TOP_IBDEV, TOP_PORT, TOP_SM_LID, TOP_CENSUS, TOP_SWEEP, TOP_SHARD, TOP_LATCHES_DROPPED, TOP_COLUMNS };
+enum {
+	TOP_IBDEV,
+	TOP_PORT,
+	TOP_SM_LID,
+	TOP_CHANGES,
+	TOP_CENSUS,
+	TOP_SWEEP,
+	TOP_SHARD,
+	TOP_LATCHES_DROPPED,
+	TOP_COLUMNS
+};
 enum { BA_TOPOLOGY, BA_PORTS, BA_LATENCY, BA_KIND, BA_ATTRIBUTES, BA_WINDOW, BA_PER_LID, BA_COLUMNS };
 enum { PL_INDEX, PL_HOST, PL_FOUND, PL_PORTS, PL_SHARE, PL_OWN, PL_LEAF, PL_AGENTS, PL_SECONDS, PL_COLUMNS };
 
@@ -230,6 +240,7 @@ void rd_report_fabric_sweep(struct rd_report *report, const struct rd_fabric_sho
 		rd_row_uint(row, TOP_PORT, shown->fabric->port);
 	if (shown->fabric->sm_lid)
 		rd_row_uint(row, TOP_SM_LID, shown->fabric->sm_lid);
+	rd_row_bool(row, TOP_CHANGES, shown->changes);
 	rd_row_sub(row, TOP_CENSUS, rd_report_fabric_census(shown->fabric));
 	rd_row_sub(row, TOP_SWEEP, make_sweep(shown));
 	if (shown->shards)
@@ -318,12 +329,16 @@ static void add_nodes(struct rd_metrics *metrics, const struct rd_fabric *fabric
 }
 
 /* A counter, of all ports that are fresh. Data counters count units of four octets. */
-static void add_counter(struct rd_metrics *metrics, const struct rd_fabric *fabric, size_t counter)
+static void add_counter(struct rd_metrics *metrics, const struct rd_fabric_shown *shown, size_t counter)
 {
-	bool data = rd_pma_counters[counter].kind == RD_PMA_DATA;
+	const struct rd_fabric *fabric = shown->fabric;
+	enum rd_pma_kind kind = rd_pma_counters[counter].kind;
+	bool data = kind == RD_PMA_DATA;
 	struct rd_metric *family = NULL;
 	char name[64];
 
+	if (shown->nonzero && kind != RD_PMA_ERROR && kind != RD_PMA_DROP)
+		return;
 	/* OpenMetrics names do not contain the type. */
 	snprintf(name, sizeof(name), "fabric_%s", rd_pma_counters[counter].name);
 	if (strlen(name) > strlen("Counter") && strcmp(name + strlen(name) - strlen("Counter"), "Counter") == 0)
@@ -334,7 +349,8 @@ static void add_counter(struct rd_metrics *metrics, const struct rd_fabric *fabr
 		struct rd_pma_value value;
 		struct port_text text = { 0 };
 
-		if (!port->fresh || port->presence == RD_PORT_GONE || !rd_fabric_value(fabric, port, counter, &value))
+		if (!port->fresh || port->presence == RD_PORT_GONE || !rd_fabric_value(fabric, port, counter, &value) ||
+		    (shown->nonzero && value.v == 0))
 			continue;
 		if (!family)
 			family = rd_metrics_family(metrics, name, RD_METRIC_COUNTER, data ? "bytes" : NULL,
@@ -344,24 +360,68 @@ static void add_counter(struct rd_metrics *metrics, const struct rd_fabric *fabr
 	}
 }
 
+enum port_family { FRESH, AGE, STATE, WIDTH, SPEED, PEER, PORT_FAMILIES };
+
 static void add_ports(struct rd_metrics *metrics, const struct rd_fabric_shown *shown)
 {
-	struct rd_metric *fresh = rd_metrics_family(metrics, "fabric_port_fresh", RD_METRIC_GAUGE, NULL,
-						    "1: all counters of the port were read in the latest sweep");
-	struct rd_metric *age = rd_metrics_family(metrics, "fabric_port_age", RD_METRIC_GAUGE, "seconds",
-						  "Age of the counter values of a port");
+	static const struct {
+		const char *name, *unit, *help;
+	} families[PORT_FAMILIES] = {
+		[FRESH] = { "fabric_port_fresh", NULL, "1: all counters of the port were read in the latest sweep" },
+		[AGE] = { "fabric_port_age", "seconds", "Age of the counter values of a port" },
+		[STATE] = { "fabric_port_state", NULL, "PortState: 1 DOWN, 2 INIT, 3 ARMED, 4 ACTIVE" },
+		[WIDTH] = { "fabric_link_width", NULL, "Lanes in use" },
+		[SPEED] = { "fabric_link_lane_gbps", NULL, "Data rate of a lane, Gbit/s" },
+		[PEER] = { "fabric_link_info", NULL, "Always 1; the port at the other end of the cable is in labels" },
+	};
+	struct rd_metric *m[PORT_FAMILIES];
 
+	for (size_t i = 0; i < PORT_FAMILIES; i++)
+		m[i] = rd_metrics_family(metrics, families[i].name, RD_METRIC_GAUGE, families[i].unit, families[i].help);
 	for (size_t i = 0; i < shown->fabric->n_ports; i++) {
 		const struct rd_fabric_port *port = &shown->fabric->ports[i];
-		struct rd_label labels[PORT_LABELS];
-		struct port_text text = { 0 };
+		struct port_text text = { 0 }, to = { 0 };
+		struct rd_label labels[2 * PORT_LABELS];
 
 		if (!port->selected || port->presence == RD_PORT_GONE)
 			continue;
 		label_port(shown->fabric, port, &text, labels);
-		rd_metric_uint(fresh, port->fresh, labels, PORT_LABELS);
-		if (port->read_ns && shown->now_ns >= port->read_ns)
-			rd_metric_double(age, (double)(shown->now_ns - port->read_ns) / 1e9, labels, PORT_LABELS);
+		if (!shown->nonzero || !port->fresh)
+			rd_metric_uint(m[FRESH], port->fresh, labels, PORT_LABELS);
+		if (!shown->nonzero && port->read_ns && shown->now_ns >= port->read_ns)
+			rd_metric_double(m[AGE], (double)(shown->now_ns - port->read_ns) / 1e9, labels, PORT_LABELS);
+		if (port->state)
+			rd_metric_uint(m[STATE], port->state, labels, PORT_LABELS);
+		if (port->peer == RD_NONE)
+			continue;
+		if (port->width_active)
+			rd_metric_uint(m[WIDTH], port->width_active, labels, PORT_LABELS);
+		if (port->speed_active)
+			rd_metric_double(m[SPEED], rd_link_data_gbps(port->speed_active), labels, PORT_LABELS);
+		label_port(shown->fabric, &shown->fabric->ports[port->peer], &to, labels + PORT_LABELS);
+		labels[PORT_LABELS].name = "peer_guid";
+		labels[PORT_LABELS + 1].name = "peer_port";
+		rd_metric_uint(m[PEER], 1, labels, 2 * PORT_LABELS);
+	}
+}
+
+/* With the labels of a port, so that they can be joined. */
+static void add_findings(struct rd_metrics *metrics, const struct rd_findings *findings)
+{
+	struct rd_metric *family = rd_metrics_family(metrics, "fabric_finding", RD_METRIC_GAUGE, NULL,
+						     "Always 1; a finding, and its port or node, are in labels");
+
+	for (size_t i = 0; i < findings->n; i++) {
+		const struct rd_finding *finding = &findings->v[i];
+		_cleanup_free_ char *guid = rd_text(finding->node_guid ? "0x%016" PRIx64 : "", finding->node_guid);
+		_cleanup_free_ char *number = rd_text(finding->port ? "%u" : "", finding->port);
+		const struct rd_label labels[] = { { "id", finding->id },
+						   { "severity", rd_severity_name(finding->severity) },
+						   { "node_guid", guid },
+						   { "port", number } };
+
+		if (rd_finding_stands(finding))
+			rd_metric_uint(family, 1, labels, RD_ARRAY_SIZE(labels));
 	}
 }
 
@@ -373,8 +433,9 @@ void rd_report_fabric_metrics(struct rd_report *report, const struct rd_fabric_s
 
 	count_ports(shown->fabric, &queried, &fresh, &partial);
 	for (size_t i = 0; i < shown->fabric->n_values; i++)
-		add_counter(m, shown->fabric, i);
+		add_counter(m, shown, i);
 	add_ports(m, shown);
+	add_findings(m, &report->findings);
 	add_nodes(m, shown->fabric);
 	rd_metric_uint(rd_metrics_family(m, "fabric_nodes", RD_METRIC_GAUGE, NULL, "Nodes discovered"),
 		       count_nodes(shown->fabric), NULL, 0);
@@ -436,6 +497,7 @@ static const struct rd_column top_columns[TOP_COLUMNS] = {
 	[TOP_IBDEV] = { .key = "ibdev", .type = RD_T_STR, .help = "local device that sends the queries" },
 	[TOP_PORT] = { .key = "port", .type = RD_T_UINT, .help = "port of that device" },
 	[TOP_SM_LID] = { .key = "sm_lid", .type = RD_T_UINT, .help = "LID of the subnet manager" },
+	[TOP_CHANGES] = { .key = "changes_only", .type = RD_T_BOOL, .help = "the ports are those of which a value changed since the previous document, with these values" },
 	[TOP_CENSUS] = { .key = "census", .type = RD_T_OBJECT, .help = "nodes and links by kind" },
 	[TOP_SWEEP] = { .key = "sweep", .type = RD_T_OBJECT, .help = "statistics of the sweep" },
 	[TOP_SHARD] = { .key = "shard", .type = RD_T_OBJECT, .help = "share of this host" },

@@ -29,7 +29,25 @@ static bool is_read(const struct rd_fabric *fabric, const struct rd_fabric_port 
 	       fabric->attributes >> rd_pma_counters[counter].attribute & 1;
 }
 
-static struct rd_section *make_counters(const struct rd_fabric *fabric, const struct rd_fabric_port *port, bool deltas)
+/* Of a port that was read before. */
+static bool has_changed(const struct rd_fabric_port *port, size_t counter)
+{
+	return port->values[counter].v != port->before[counter].v ||
+	       port->values[counter].bits != port->before[counter].bits;
+}
+
+/* Whether a document of changes has the port: what was not read has no values that could be the same. */
+static bool is_changed(const struct rd_fabric *fabric, const struct rd_fabric_port *port)
+{
+	bool changed = !port->fresh || port->error || !port->before || !port->before_ns;
+
+	for (size_t i = 0; i < fabric->n_values && !changed; i++)
+		changed = has_changed(port, i);
+	return changed;
+}
+
+static struct rd_section *make_counters(const struct rd_fabric *fabric, const struct rd_fabric_port *port, bool deltas,
+					bool moved)
 {
 	struct rd_section *section = rd_section_create("counters", map_columns, MAP_COLUMNS);
 
@@ -39,7 +57,7 @@ static struct rd_section *make_counters(const struct rd_fabric *fabric, const st
 		uint64_t delta;
 		double seconds;
 
-		if (!is_read(fabric, port, i))
+		if (!is_read(fabric, port, i) || (moved && port->fresh && port->before && !has_changed(port, i)))
 			continue;
 		row = rd_section_add(section);
 		rd_row_str(row, MAP_NAME, rd_pma_counters[i].name);
@@ -128,19 +146,21 @@ static void add_rates(const struct rd_fabric *fabric, const struct rd_fabric_por
 		rd_row_double(row, RD_FAB_WAIT_TICKS, (double)ticks / seconds);
 }
 
-static void add_state(const struct rd_fabric_port *port, uint64_t now_ns, struct rd_row *row)
+static void add_state(const struct rd_fabric_port *port, uint64_t now_ns, bool all, struct rd_row *row)
 {
 	_cleanup_buf_ struct rd_buf error = { 0 };
 	const char *speed = rd_link_speed_name(port->speed_active);
 	char text[64];
 
-	rd_row_str(row, RD_FAB_STATE, rd_link_state_name(port->state));
-	if (port->width_active && speed) {
+	if (all) {
+		rd_row_str(row, RD_FAB_STATE, rd_link_state_name(port->state));
+		rd_row_str(row, RD_FAB_CHANGE, changes[port->presence]);
+	}
+	if (all && port->width_active && speed) {
 		snprintf(text, sizeof(text), "%ux %s", port->width_active, speed);
 		rd_row_str(row, RD_FAB_LINK, text);
 		rd_row_double(row, RD_FAB_GBPS, rd_fabric_link_gbps(port));
 	}
-	rd_row_str(row, RD_FAB_CHANGE, changes[port->presence]);
 	rd_row_bool(row, RD_FAB_FRESH, port->fresh);
 	if (port->read_ns && now_ns >= port->read_ns)
 		rd_row_double(row, RD_FAB_AGE, (double)(now_ns - port->read_ns) / 1e9);
@@ -165,21 +185,23 @@ static void make_port(const void *arg, size_t i, struct rd_row *row)
 	const struct rd_fabric_port *port = &fabric->ports[ports->ports[i]];
 	const struct rd_fabric_node *node = &fabric->nodes[port->node];
 	const struct rd_fabric_port *peer = port->peer == RD_NONE ? NULL : &fabric->ports[port->peer];
-	char label[160];
 	_cleanup_buf_ struct rd_buf text = { 0 };
+	bool all = !ports->shown.changes;
 	uint64_t rise;
 
-	rd_row_str(row, RD_FAB_NODE, rd_fabric_name(node));
 	rd_row_uint(row, RD_FAB_PORT, port->number);
 	rd_row_hex64(row, RD_FAB_GUID, node->guid);
-	if (port->lid)
-		rd_row_uint(row, RD_FAB_LID, port->lid);
-	rd_row_str(row, RD_FAB_KIND, rd_node_kind_name(node->kind));
-	if (peer) {
-		snprintf(label, sizeof(label), "%s/%u", rd_fabric_name(&fabric->nodes[peer->node]), peer->number);
+	if (all) {
+		_cleanup_free_ char *label =
+			peer ? rd_text("%s/%u", rd_fabric_name(&fabric->nodes[peer->node]), peer->number) : NULL;
+
+		rd_row_str(row, RD_FAB_NODE, rd_fabric_name(node));
+		if (port->lid)
+			rd_row_uint(row, RD_FAB_LID, port->lid);
+		rd_row_str(row, RD_FAB_KIND, rd_node_kind_name(node->kind));
 		rd_row_str(row, RD_FAB_PEER_LABEL, label);
 	}
-	add_state(port, ports->shown.now_ns, row);
+	add_state(port, ports->shown.now_ns, all, row);
 	add_rates(fabric, port, row);
 	if (rd_fabric_errors_text(fabric, port, &text, &rise))
 		rd_row_uint(row, RD_FAB_RISE, rise);
@@ -189,33 +211,38 @@ static void make_port(const void *arg, size_t i, struct rd_row *row)
 		rd_row_severity(row, RD_SEV_WARNING);
 	if (!ports->shown.values)
 		return;
-	if (peer)
+	if (peer && all)
 		rd_row_sub(row, RD_FAB_PEER, make_peer(fabric, peer));
-	rd_row_sub(row, RD_FAB_COUNTERS, make_counters(fabric, port, false));
-	if (port->before_ns && port->fresh)
-		rd_row_sub(row, RD_FAB_DELTAS, make_counters(fabric, port, true));
+	if (all || port->fresh)
+		rd_row_sub(row, RD_FAB_COUNTERS, make_counters(fabric, port, false, !all));
+	/* Those of changes follow from the document before. */
+	if (port->before_ns && port->fresh && all)
+		rd_row_sub(row, RD_FAB_DELTAS, make_counters(fabric, port, true, false));
 }
 
 void rd_report_fabric_ports(struct rd_report *report, const struct rd_fabric_shown *shown)
 {
 	const struct rd_fabric *fabric = shown->fabric;
 	struct shown_ports *ports = rd_alloc(1, sizeof(*ports) + fabric->n_ports * sizeof(*ports->ports));
+	struct rd_section *section;
 
 	ports->shown = *shown;
 	for (size_t i = 0; i < fabric->n_ports; i++) {
 		size_t at = shown->order ? shown->order[i] : i;
 		const struct rd_fabric_port *port = &fabric->ports[at];
 
-		if (shown->picked ? shown->picked[at] : port->selected || port->presence == RD_PORT_GONE)
+		if ((shown->picked ? shown->picked[at] : port->selected || port->presence == RD_PORT_GONE) &&
+		    !(shown->changes && !is_changed(fabric, port)))
 			ports->ports[ports->n++] = at;
 	}
-	rd_report_add(report, rd_section_create_made("ports", rd_fabric_columns, RD_FABRIC_COLUMNS, ports->n, make_port,
-						     ports));
+	section = rd_section_create_made("ports", rd_fabric_columns, RD_FABRIC_COLUMNS, ports->n, make_port, ports);
+	section->sparse = shown->changes;
+	rd_report_add(report, section);
 }
 
 struct rd_section *rd_report_fabric_port(const struct rd_fabric *fabric, const struct rd_fabric_port *port)
 {
-	return make_counters(fabric, port, false);
+	return make_counters(fabric, port, false, false);
 }
 
 /* clang-format off */
@@ -277,7 +304,7 @@ enum {
 };
 static const struct rd_column latch_columns[LA_COLUMNS];
 
-enum { SEEN_STATE, SEEN_LAST, SEEN_LOOKS, SEEN_SUBJECT, SEEN_PORT, SEEN_OBSERVED, SEEN_COLUMNS };
+enum { SEEN_STATE, SEEN_LAST, SEEN_LOOKS, SEEN_SUBJECT, SEEN_PORT, SEEN_PEER, SEEN_OBSERVED, SEEN_COLUMNS };
 static const struct rd_column seen_columns[SEEN_COLUMNS];
 
 void rd_report_fabric_latched(struct rd_report *report, const struct rd_fabric_latch *const *ranked, size_t n)
@@ -327,8 +354,9 @@ struct rd_section *rd_report_fabric_seen(const struct rd_fabric_latch *const *ra
 		if (localtime_r(&seconds, &tm) && strftime(text, sizeof(text), "%H:%M:%S", &tm))
 			rd_row_str(row, SEEN_LAST, text);
 		rd_row_uint(row, SEEN_LOOKS, latch->looks.n);
-		/* Of a cable, "leaf3 port 17, to node5 port 1", the end that is named first: there is no room for both. The number has a column of
-		 * its own, as names may be shortened. */
+		/* Of a cable, "leaf3 port 17, to node5 port 1", the end that is named first, and the other where there is room. The number has a
+		 * column of its own, as names may be shortened. */
+		rd_row_str(row, SEEN_PEER, to ? to + strlen(", to ") : NULL);
 		guid = strstr(end, " (0x");
 		if (guid && end[strlen(end) - 1] == ')')
 			*guid = '\0'; /* behind the name of a node */
@@ -368,6 +396,7 @@ static const struct rd_column seen_columns[SEEN_COLUMNS] = {
 	[SEEN_LOOKS] = { .key = "looks", .title = "SWEEPS", .type = RD_T_UINT, .help = "number of sweeps that found it", .spare = 2 },
 	[SEEN_SUBJECT] = { .key = "subject", .title = "WHERE", .type = RD_T_STR, .help = "node or port", .fit = RD_FIT_NAME },
 	[SEEN_PORT] = { .key = "port", .title = "PORT", .type = RD_T_UINT, .help = "port number" },
+	[SEEN_PEER] = { .key = "peer", .title = "PEER", .type = RD_T_STR, .help = "node and port at the other end of the cable", .fit = RD_FIT_NAME, .spare = 3 },
 	[SEEN_OBSERVED] = { .key = "observed", .title = "WHAT", .type = RD_T_STR, .help = "values, else the fault", .fit = RD_FIT_TEXT },
 };
 /* clang-format on */

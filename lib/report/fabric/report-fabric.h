@@ -50,6 +50,8 @@ struct rd_fabric_shown {
 	const struct rd_fabric *fabric;
 	uint64_t now_ns;		/* same clock as read_ns of the ports */
 	bool values;			/* include all counters of each port, as in JSON */
+	bool changes;			/* only what changed since the previous sweep: the document before had all */
+	bool nonzero;			/* metrics: errors that are not 0, and links only */
 	const bool *picked;		/* per port: show it; NULL: all that are read, and those that are gone */
 	const size_t *order;		/* of the ports; NULL: order of the fabric */
 	const struct rd_shards *shards; /* NULL: this host reads all ports */

@@ -81,6 +81,7 @@ struct rd_section {
 	rd_row_fn *make;     /* NULL: stored */
 	void *arg;	     /* of `make`; owned */
 	struct rd_row *made; /* the row that was read last; NULL if stored */
+	bool sparse;	     /* documents have no member for a cell without a value */
 };
 
 struct rd_report {
