@@ -94,7 +94,7 @@ static bool has_manager_changed(struct fabric_run *run)
 static void trace_silent(struct fabric_run *run)
 {
 	uint64_t now = run->source->ops->now(run->source, CLOCK_MONOTONIC);
-	struct rd_sweep_limits limits = run->walk;
+	struct rd_sweep_limits limits = run->limits;
 	size_t silent = 0;
 	bool recent;
 
@@ -104,7 +104,8 @@ static void trace_silent(struct fabric_run *run)
 		return;
 	/* A walk just before this sweep knows the LIDs, and so does one after the nodes became silent. */
 	recent = now < run->discovered_ns + run->fabric.sweep.duration_ns + RECENT_NS;
-	limits.retries = limits.retries > 1 ? 1 : limits.retries;
+	limits.retries = 1;
+	limits.window = RD_SWEEP_WINDOW_LOSSY; /* directed routes, through the same switches */
 	run->silent_ports = silent;
 	run->traced_ns = now;
 	rd_fabric_trace_silent(run->mads, &limits, recent || !run->fabric.changed, &run->fabric, NULL);
@@ -160,13 +161,6 @@ static void note_walk(struct fabric_run *run, bool hinted)
 
 /* ---- discovery and sweeps */
 
-/* SMPs are sent on VL15, which has no flow control and few buffers in switches: opensm keeps 4 in flight, ibnetdiscover 2, to the
- * whole network. The limit of each switch allows for more in all where routes do not meet; where it is too much, losses show it. */
-#define WALK_PER_SWITCH 2
-/* Of the first try; 50, 100, 200 and 400 ms in all. Current devices respond within a millisecond: a lost datagram, whose place in the
- * windows stays occupied, is retried early, and a slow device has as much time as opensm gives it (200 ms), and more. */
-#define WALK_TIMEOUT_MS 50
-#define WALK_RETRIES 3
 #define DEFAULT_MAP "/etc/opensm/ib-node-name-map"
 
 static bool is_ethernet(const struct rd_mad_port *port)
@@ -303,7 +297,7 @@ static int find_reach(struct fabric_run *run, struct rd_mads *mads, struct fabri
 	found->reach = rd_fabric_reach(&run->fabric, &found->fabric);
 	for (size_t i = 0; i < run->fabric.n_nodes; i++)
 		missing[i] = found->reach[i] == RD_REACH_MISSING;
-	r = rd_fabric_probe(mads, &run->walk, &run->fabric, missing, responds, err);
+	r = rd_fabric_probe(mads, &run->limits, &run->fabric, missing, responds, err);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < run->fabric.n_nodes; i++)
@@ -315,13 +309,13 @@ static int find_reach(struct fabric_run *run, struct rd_mads *mads, struct fabri
 /* A bundle of version 0.2 has responses to the routes of a walk that does not spread them. */
 static int collect(struct fabric_run *run, struct rd_mads *mads, struct rd_fabric *ret, struct rd_err *err)
 {
-	struct rd_sweep_limits plain = run->walk;
+	struct rd_sweep_limits plain = run->limits;
 	struct rd_fabric other;
 	uint64_t attributes;
 	int r = rd_pma_subsets(run->opts.subsets, &attributes, err);
 
 	if (!r)
-		r = rd_collect_fabric(mads, &run->from, &run->walk, attributes, ret, err);
+		r = rd_collect_fabric(mads, &run->from, &run->limits, attributes, ret, err);
 
 	plain.per_switch = 0;
 	if (r < 0 || strcmp(run->source->ops->name, "bundle") != 0 || !rd_fabric_is_incomplete(ret) ||
@@ -397,10 +391,6 @@ int fabric_begin(struct rd_source *source, const struct fabric_opts *opts, struc
 	*run = (struct fabric_run){ .source = source, .opts = *opts, .limits = limits };
 	run->limits.window = opts->window ? opts->window : limits.window;
 	run->limits.timeout_ms = opts->timeout_ms ? opts->timeout_ms : limits.timeout_ms;
-	run->walk = run->limits;
-	run->walk.per_switch = WALK_PER_SWITCH;
-	run->walk.retries = WALK_RETRIES;
-	run->walk.timeout_ms = opts->timeout_ms ? opts->timeout_ms : WALK_TIMEOUT_MS;
 	r = choose_port(source, opts->port, &run->from, err);
 	if (!r)
 		r = discover(run, err);
@@ -468,7 +458,7 @@ int fabric_record(struct rd_source *source, struct rd_err *err)
 	/* For --path and --routes. */
 	rd_routes_init(&run.fabric, &routes);
 	if (!r)
-		r = rd_routes_read(run.mads, &run.limits, &run.walk, &run.fabric, NULL, 0, &routes, err);
+		r = rd_routes_read(run.mads, &run.limits, &run.fabric, NULL, 0, &routes, err);
 	rd_routes_deinit(&routes);
 	fabric_end(&run);
 	return r;

@@ -72,7 +72,7 @@ static int read_tables(struct fabric_session *s, const uint16_t *lids, size_t n,
 		       struct rd_err *err)
 {
 	rd_routes_init(&s->run.fabric, routes);
-	return rd_routes_read(s->run.mads, &s->run.limits, &s->run.walk, &s->run.fabric, lids, n, routes, err);
+	return rd_routes_read(s->run.mads, &s->run.limits, &s->run.fabric, lids, n, routes, err);
 }
 
 /* Reads the counters of the ports on the paths: once or, with -i, twice. Without the verification of LIDs and without a discovery,

@@ -812,7 +812,7 @@ static const struct rd_opt options[] = {
 	  RD_NEEDS_OWN_FILE, RD_TEXT(fabric_cmd, engine.node_name_map) },
 	{ "window", 0, "N", "MADs in flight (default 64)",
 	  RD_NUMBER(fabric_cmd, engine.window, 1, RD_SWEEP_WINDOW_MAX) },
-	{ "mad-timeout", 0, "MS", "response timeout in milliseconds (default 100)",
+	{ "mad-timeout", 0, "MS", "response timeout in milliseconds (default 50), doubled for each of three retries",
 	  RD_NUMBER(fabric_cmd, engine.timeout_ms, 1, 60000) },
 	{ 0 },
 };

@@ -31,7 +31,6 @@ struct fabric_run {
 	struct rd_mads *mads;		  /* NULL: not open */
 	struct rd_background *background; /* of the same port: for discoveries between sweeps; NULL: not live */
 	struct rd_sweep_limits limits;
-	struct rd_sweep_limits walk; /* of the discovery */
 	struct fabric_opts opts;
 	struct rd_fabric fabric;
 	struct fabric_found {

@@ -305,7 +305,7 @@ static void an_attribute_that_is_silent_costs_itself(void **state)
 	net.symbols[2] = 7;
 	sweep();
 	/* Given up after two ports. */
-	assert_int_equal(fabric.sweep.timeouts, 6);
+	assert_int_equal(fabric.sweep.timeouts, 8);
 	for (unsigned i = 1; i <= PORTS; i++) {
 		check(i, RD_C_SYMBOL_ERROR, i == 2 ? 7 : 0);
 		assert_int_equal(port_at(i)->values[RD_C_UNICAST_XMIT_PKTS].bits, 0);

@@ -20,7 +20,7 @@ struct net {
 	struct fake_mads fake;
 	struct rd_fabric fabric;
 	struct rd_routes routes;
-	struct rd_sweep_limits limits, walk;
+	struct rd_sweep_limits limits;
 };
 
 /* The entry of LID l is l & 63, plus 64 in blocks of an odd number. */
@@ -53,9 +53,7 @@ static int set_up(void **state)
 	fake_cable(&net->fake, near, 2, far, 3);
 	net->fake.agents[2].change = net->fake.agents[3].change = respond;
 	net->limits = (struct rd_sweep_limits){ .window = 64, .per_lid = 2, .timeout_ms = 100, .retries = 2 };
-	net->walk = net->limits;
-	net->walk.window = 4;
-	net->walk.per_switch = 2;
+	net->limits.per_switch = 2;
 	fabric_from_text(TEXT, &net->fabric);
 	for (size_t i = 0; i < net->fabric.n_ports; i++)
 		net->fabric.ports[i].lid = (uint16_t)(net->fabric.nodes[net->fabric.ports[i].node].guid - 0x1000);
@@ -81,9 +79,7 @@ static void read_tables(struct net *net, const uint16_t *lids, size_t n)
 
 	rd_routes_deinit(&net->routes);
 	rd_routes_init(&net->fabric, &net->routes);
-	assert_int_equal(rd_routes_read(&net->fake.mads, &net->limits, &net->walk, &net->fabric, lids, n, &net->routes,
-					&err),
-			 0);
+	assert_int_equal(rd_routes_read(&net->fake.mads, &net->limits, &net->fabric, lids, n, &net->routes, &err), 0);
 }
 
 static size_t node_at(const struct net *net, uint64_t guid)

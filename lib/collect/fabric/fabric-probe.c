@@ -35,7 +35,6 @@ int rd_fabric_probe(struct rd_mads *mads, const struct rd_sweep_limits *limits, 
 	_cleanup_free_ struct rd_sweep_query *queries = rd_alloc(fabric->n_ports + 1, sizeof(*queries));
 	struct probe probe = { fabric, responds };
 	struct rd_sweep_callbacks callbacks = { .done = take_node_info, .arg = &probe };
-	struct rd_sweep_stats stats;
 	size_t n = 0;
 
 	for (size_t i = 0; i < fabric->n_ports; i++) {
@@ -53,7 +52,7 @@ int rd_fabric_probe(struct rd_mads *mads, const struct rd_sweep_limits *limits, 
 		};
 		n++;
 	}
-	return n ? rd_sweep_run(mads, limits, queries, n, n, &callbacks, &stats, err) : 0;
+	return n ? rd_sweep_run(mads, limits, queries, n, n, &callbacks, NULL, err) : 0;
 }
 
 static bool take_sm_info(void *arg, const struct rd_sweep_result *result)
@@ -74,10 +73,9 @@ int rd_fabric_query_sm(struct rd_mads *mads, const struct rd_sweep_limits *limit
 {
 	struct rd_sweep_query query = { .dest.lid = lid, .mad_class = CLASS_SMI, .attribute = IB_ATTR_SMINFO };
 	struct rd_sweep_callbacks callbacks = { .done = take_sm_info, .arg = ret };
-	struct rd_sweep_stats stats;
 
 	*ret = (struct rd_sm_info){ 0 };
-	return rd_sweep_run(mads, limits, &query, 1, 1, &callbacks, &stats, err);
+	return rd_sweep_run(mads, limits, &query, 1, 1, &callbacks, NULL, err);
 }
 
 struct states {
@@ -128,7 +126,6 @@ int rd_fabric_check_links(struct rd_mads *mads, const struct rd_sweep_limits *li
 	struct states states = { fabric, responds };
 	struct rd_sweep_callbacks callbacks = { .done = take_port_info, .arg = &states };
 	struct rd_sweep_limits short_limits = *limits;
-	struct rd_sweep_stats stats;
 	int r;
 
 	for (size_t i = 0; i < fabric->n_ports; i++)
@@ -151,7 +148,7 @@ int rd_fabric_check_links(struct rd_mads *mads, const struct rd_sweep_limits *li
 						      .subject = queries[i].subject,
 						      .lid = i };
 	short_limits.retries = limits->retries > 1 ? 1 : limits->retries;
-	r = n ? rd_sweep_run(mads, &short_limits, queries, n, n, &callbacks, &stats, err) : 0;
+	r = n ? rd_sweep_run(mads, &short_limits, queries, n, n, &callbacks, NULL, err) : 0;
 	/* A port that does not respond has lost its link if the other end says so. */
 	for (size_t i = 0; i < n && !r; i++) {
 		struct rd_fabric_port *port = &fabric->ports[queries[i].subject];
@@ -289,7 +286,6 @@ static ssize_t query_switches(struct rd_mads *mads, const struct rd_sweep_limits
 		.done = attribute == IB_ATTR_PORT_INFO ? take_state : take_table,
 		.arg = t,
 	};
-	struct rd_sweep_stats stats = { 0 };
 	size_t n = 0;
 	int r;
 
@@ -310,7 +306,7 @@ static ssize_t query_switches(struct rd_mads *mads, const struct rd_sweep_limits
 		};
 		n++;
 	}
-	r = n ? rd_sweep_run(mads, limits, t->queries, n, n, &callbacks, &stats, err) : 0;
+	r = n ? rd_sweep_run(mads, limits, t->queries, n, n, &callbacks, NULL, err) : 0;
 	return r < 0 ? r : (ssize_t)n;
 }
 

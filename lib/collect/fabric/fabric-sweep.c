@@ -734,7 +734,6 @@ int rd_fabric_query_ticks(struct rd_mads *mads, const struct rd_sweep_limits *li
 	_cleanup_free_ struct rd_sweep_query *queries = rd_alloc(fabric->n_nodes + 1, sizeof(*queries));
 	struct rd_sweep_callbacks callbacks = { .done = take_tick, .arg = fabric };
 	struct rd_sweep_limits once = *limits;
-	struct rd_sweep_stats stats;
 	size_t n = 0;
 
 	once.retries = 0;
@@ -754,5 +753,5 @@ int rd_fabric_query_ticks(struct rd_mads *mads, const struct rd_sweep_limits *li
 		};
 		n++;
 	}
-	return rd_sweep_run(mads, &once, queries, n, n, &callbacks, &stats, err);
+	return rd_sweep_run(mads, &once, queries, n, n, &callbacks, NULL, err);
 }

@@ -469,7 +469,7 @@ static void handle_response(struct sweep *sweep, uint32_t at, const struct rd_ma
 		error = EREMOTEIO;
 	}
 	/* An earlier try was lost, unless the agent is slow. What was on its way with it may be lost for the same reason. */
-	if (sweep->limits.per_switch && slot->tries > 1 && latency < (uint64_t)sweep->limits.timeout_ms * 1000000 &&
+	if (sweep->limits.n_switches && slot->tries > 1 && latency < (uint64_t)sweep->limits.timeout_ms * 1000000 &&
 	    slot->sent_ns > sweep->narrowed_ns && sweep->window > RD_SWEEP_WINDOW_LOSSY) {
 		sweep->window /= 2;
 		sweep->narrowed_ns = now;
@@ -543,14 +543,15 @@ int rd_sweep_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, con
 		.left = n_queries,
 		.n_lids = n_lids,
 		.callbacks = callbacks,
-		.stats = stats,
 	};
+	struct rd_sweep_stats unused;
 	uint64_t start = mads->ops->now(mads);
 	int r;
 	size_t n;
 	struct gates *gates;
 	static const struct list empty = { NO_GATE, NO_GATE };
 
+	sweep.stats = stats = stats ? stats : &unused;
 	*stats = (struct rd_sweep_stats){ .per_lid_window = limits->per_lid };
 	n = sweep.n_queries + 1;
 	sweep.lids = rd_alloc(sweep.n_lids + 1, sizeof(*sweep.lids));

@@ -19,7 +19,9 @@ struct rd_sweep_limits {
 	unsigned per_lid;    /* in flight to one LID that has responded; before it has, 1 */
 	unsigned timeout_ms; /* of the first try; doubles with each, up to RD_SWEEP_TIMEOUT_MAX_MS */
 	unsigned retries;    /* after the first try; done here, the retry count given to the kernel is 0 */
-	/* Directed routes: in flight to or through one switch; with it, losses halve the window, down to RD_SWEEP_WINDOW_LOSSY. The switches that have this limit, by index: the one before it on the way, 0: the root; 0 of them: none. */
+	/* Directed routes: in flight to or through one switch. SMPs are sent on VL15, which has no flow control and few buffers in
+	 * switches: opensm keeps 4 in flight, ibnetdiscover 2, to the whole network. This allows for more in all where routes do not meet;
+	 * where it is too much, losses halve the window, down to RD_SWEEP_WINDOW_LOSSY. The switches that have this limit, by index: the one before it on the way, 0: the root; 0 of them: none. */
 	unsigned per_switch;
 	size_t n_switches;
 	const uint32_t *switches; /* owned by the caller */
@@ -27,9 +29,11 @@ struct rd_sweep_limits {
 #define RD_SWEEP_TIMEOUT_MAX_MS 2000
 #define RD_SWEEP_WINDOW_MAX 1024
 #define RD_SWEEP_WINDOW_LOSSY 8
-#define RD_SWEEP_LIMITS_DEFAULT                                             \
-	{                                                                   \
-		.window = 64, .per_lid = 2, .timeout_ms = 100, .retries = 2 \
+/* 50, 100, 200 and 400 ms in all. Current devices respond within a millisecond: a lost datagram, whose place in the windows stays
+ * occupied, is retried early, and a slow device has as much time as opensm gives it (200 ms), and more. */
+#define RD_SWEEP_LIMITS_DEFAULT                                                             \
+	{                                                                                   \
+		.window = 64, .per_lid = 2, .timeout_ms = 50, .retries = 3, .per_switch = 2 \
 	}
 
 /* A directed route: the egress port of each hop, beginning with the local port. */
@@ -80,7 +84,7 @@ struct rd_sweep_callbacks {
 };
 
 /*
- * Sends all queries, calls `done` exactly once for each, and fills `stats`. An agent that has not responded yet gets one query at
+ * Sends all queries, calls `done` exactly once for each, and fills `stats` unless it is NULL. An agent that has not responded yet gets one query at
  * a time. One whose latest try timed out is queried again only when no other LID waits, so unresponsive LIDs delay the others only
  * if there are as many as the window is wide. -errno if the local port failed; queries without a result then end with that error.
  */

@@ -205,9 +205,8 @@ static size_t count_unread(struct reading *reading)
 	return n;
 }
 
-int rd_routes_read(struct rd_mads *mads, const struct rd_sweep_limits *limits, const struct rd_sweep_limits *walk,
-		   const struct rd_fabric *fabric, const uint16_t *lids, size_t n_lids, struct rd_routes *routes,
-		   struct rd_err *err)
+int rd_routes_read(struct rd_mads *mads, const struct rd_sweep_limits *limits, const struct rd_fabric *fabric,
+		   const uint16_t *lids, size_t n_lids, struct rd_routes *routes, struct rd_err *err)
 {
 	struct reading reading = { .mads = mads, .limits = *limits, .fabric = fabric, .routes = routes };
 	uint64_t start = mads->ops->now(mads);
@@ -221,7 +220,6 @@ int rd_routes_read(struct rd_mads *mads, const struct rd_sweep_limits *limits, c
 	if (!r)
 		r = read_blocks(&reading, err);
 	if (!r && count_unread(&reading) > 0) {
-		reading.limits = *walk;
 		find_ways(&reading);
 		r = read_infos(&reading, err);
 		if (!r)

@@ -235,20 +235,17 @@ const struct rd_pma_attribute rd_pma_attributes[] = {
 const size_t rd_pma_n_attributes = RD_ARRAY_SIZE(rd_pma_attributes);
 
 /* One for each virtual lane or service level. The specification counts the congested time of the 15 data VLs only. */
-#define FIFTEEN(name, kind, attr)                                                                               \
-	{ name "0", kind, attr }, { name "1", kind, attr }, { name "2", kind, attr }, { name "3", kind, attr }, \
-		{ name "4", kind, attr }, { name "5", kind, attr }, { name "6", kind, attr },                   \
-		{ name "7", kind, attr }, { name "8", kind, attr }, { name "9", kind, attr },                   \
-		{ name "10", kind, attr }, { name "11", kind, attr }, { name "12", kind, attr },                \
-		{ name "13", kind, attr },                                                                      \
-	{                                                                                                       \
-		name "14", kind, attr                                                                           \
+#define ONE(name, number, kind, attr)   \
+	{                               \
+		name number, kind, attr \
 	}
-#define SIXTEEN(name, kind, attr)     \
-	FIFTEEN(name, kind, attr),    \
-	{                             \
-		name "15", kind, attr \
-	}
+#define FOUR(name, a, b, c, d, kind, attr) \
+	ONE(name, a, kind, attr), ONE(name, b, kind, attr), ONE(name, c, kind, attr), ONE(name, d, kind, attr)
+#define FIFTEEN(name, kind, attr)                                                               \
+	FOUR(name, "0", "1", "2", "3", kind, attr), FOUR(name, "4", "5", "6", "7", kind, attr), \
+		FOUR(name, "8", "9", "10", "11", kind, attr), ONE(name, "12", kind, attr),      \
+		ONE(name, "13", kind, attr), ONE(name, "14", kind, attr)
+#define SIXTEEN(name, kind, attr) FIFTEEN(name, kind, attr), ONE(name, "15", kind, attr)
 
 /* Counters of the default subsets come first: a port has values up to the last counter that is read. */
 const struct rd_pma_counter rd_pma_counters[] = {

@@ -371,7 +371,7 @@ static void add_ports(struct rd_metrics *metrics, const struct rd_fabric_shown *
 		[AGE] = { "fabric_port_age", "seconds", "Age of the counter values of a port" },
 		[STATE] = { "fabric_port_state", NULL, "PortState: 1 DOWN, 2 INIT, 3 ARMED, 4 ACTIVE" },
 		[WIDTH] = { "fabric_link_width", NULL, "Lanes in use" },
-		[SPEED] = { "fabric_link_lane_gbps", NULL, "Data rate of a lane, Gbit/s" },
+		[SPEED] = { "fabric_link_gbps", NULL, "Data rate of the link in each direction, Gbit/s" },
 		[PEER] = { "fabric_link_info", NULL, "Always 1; the port at the other end of the cable is in labels" },
 	};
 	struct rd_metric *m[PORT_FAMILIES];
@@ -397,7 +397,7 @@ static void add_ports(struct rd_metrics *metrics, const struct rd_fabric_shown *
 		if (port->width_active)
 			rd_metric_uint(m[WIDTH], port->width_active, labels, PORT_LABELS);
 		if (port->speed_active)
-			rd_metric_double(m[SPEED], rd_link_data_gbps(port->speed_active), labels, PORT_LABELS);
+			rd_metric_double(m[SPEED], rd_fabric_link_gbps(port), labels, PORT_LABELS);
 		label_port(shown->fabric, &shown->fabric->ports[port->peer], &to, labels + PORT_LABELS);
 		labels[PORT_LABELS].name = "peer_guid";
 		labels[PORT_LABELS + 1].name = "peer_port";
