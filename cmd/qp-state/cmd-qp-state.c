@@ -229,6 +229,8 @@ static const struct rd_opt qp_options[] = {
 	{ "duration", 0, "SECONDS", "with --trace: stop after SECONDS",
 	  RD_SECONDS(qp_opts, duration, RD_ABOVE_0, RD_TICKS_MOST) },
 	{ "events", 0, "N", "with --trace: stop after N events", RD_NUMBER(qp_opts, events, 1, RD_COUNT_MAX) },
+	{ "no-probe", 0, NULL, "attach nothing to the kernel: peers and timers only from other sources",
+	  RD_FLAG(qp_opts, no_probe) },
 	{ "fail", 0, NULL, "exit 1 on warnings, 2 on critical findings", RD_FLAG(qp_opts, fail) },
 	{ 0 },
 };

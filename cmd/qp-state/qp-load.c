@@ -16,6 +16,7 @@
 #include "collect/rdma/nldev.h"
 #include "collect/rdma/procs.h"
 #include "collect/rdma/qp-ports.h"
+#include "qp-probe.h"
 #include "qp.h"
 
 #define PORT_ARMED 3 /* enum ib_port_state */
@@ -203,6 +204,8 @@ static void judge_sample(struct qp_history *h, struct rd_source *source, double 
 
 void qp_history_deinit(struct qp_history *h)
 {
+	if (h->probe.session)
+		rd_session_destroy(h->probe.session);
 	if (!h->recorded)
 		rd_qp_track_destroy(h->track);
 	RD_FREE(h->counted, h->doubts, h->down);
@@ -299,6 +302,18 @@ void qp_read_libraries(struct rd_source *source, struct rd_res *res)
 			rd_collect_proc_libs(source, &res->procs[i]);
 }
 
+/* Before the first sample. Without it, peers are known from elsewhere, or not. */
+static void probe(const struct rd_ctx *ctx, struct rd_source *source, struct qp_history *history)
+{
+	const struct qp_opts *opts = ctx->state;
+
+	if (history->probed || opts->no_probe || strcmp(source->ops->name, "live") != 0)
+		return;
+	history->probed = true;
+	if (qp_probe_start(ctx, source, &history->probe, &history->unprobed) < 0)
+		rd_verbose(ctx, "%s: %s", history->unprobed.object, history->unprobed.message);
+}
+
 int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_history *history, struct qp_sample *sample,
 	    struct rd_err *err)
 {
@@ -310,9 +325,12 @@ int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_histor
 
 	*sample = (struct qp_sample){ 0 };
 	rd_output_init(ctx, &sample->report);
+	probe(ctx, source, history);
 	/* A single device is queried alone; for several, all devices are queried, then filtered. */
 	r = rd_collect_res(source, wanted(opts), devices && !strchr(devices, ',') ? devices : NULL, &sample->res,
 			   &sample->report.errors, err);
+	if (!history->repeated)
+		qp_probe_end(source, &history->probe);
 	/* After a failure, what was read so far is reported, too. */
 	rd_qp_views_init(&sample->views, &sample->res);
 	sample->chosen = rd_alloc(sample->res.n_qps + 1, sizeof(*sample->chosen));

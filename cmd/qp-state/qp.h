@@ -13,6 +13,7 @@
 #include "model/rdma/qp-ports.h"
 #include "model/rdma/qp-view.h"
 #include "model/shared/finding.h"
+#include "qp-probe.h"
 
 /* --timeouts, --join, --entropy */
 struct qp_ask {
@@ -24,7 +25,7 @@ struct qp_ask {
 struct qp_opts {
 	struct rd_qp_filter filter;
 	struct qp_ask ask;
-	bool grouped, summary, fail, trace, live, failover;
+	bool grouped, summary, fail, trace, live, failover, no_probe;
 	enum rd_qp_by by;
 	double stuck; /* seconds in INIT or RTR; 0: default */
 	struct rd_repeat repeat;
@@ -37,6 +38,9 @@ struct qp_history {
 	bool repeated;		   /* another sample follows, which needs the counters of this one */
 	struct rd_qp_track *track; /* the recorder's if `recorded`; else owned */
 	bool recorded;
+	struct qp_probe probe;
+	bool probed;		/* tried */
+	struct rd_err unprobed; /* why nothing is seen; code 0: it is, or there is nothing to see */
 	struct qp_counted {
 		char ibdev[64];
 		struct rd_qp_counts counts;

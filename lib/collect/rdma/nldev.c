@@ -457,6 +457,8 @@ int rd_collect_res(struct rd_source *src, unsigned want, const char *device, str
 	/* After the list: a queue pair that is created in between is not missing here. */
 	if (want & RD_WANT_RECORDED)
 		rd_collect_qp_recorded(src, ret, errors);
+	if (want & RD_WANT_QPS)
+		rd_collect_qp_queries(src, ret, errors);
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Decodes what the recorder of queue pairs says, as foreign input. */
+/* Decodes what BPF programs say of queue pairs, as foreign input: those of the recorder, and those that look at queries. */
 #include "collect/rdma/qp-event.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "base/memory.h"
-#include "bpf/qp.h"
+#include "bpf/query.h"
 
 /* enum ib_mtu */
 #define MTU_FIRST 1
@@ -329,21 +329,27 @@ static bool next_map(const struct rd_bytes *maps, size_t *at, struct rd_source_m
 	return !one || ret->entries <= (maps->size - *at) / one;
 }
 
+static void each_map(struct take *take, const struct rd_bytes *maps,
+		     void (*fn)(struct take *take, const uint8_t *entries, const struct rd_source_map *map))
+{
+	for (size_t at = 0; at < maps->size;) {
+		struct rd_source_map map;
+
+		if (!next_map(maps, &at, &map)) {
+			take->damaged++;
+			break;
+		}
+		fn(take, maps->data + at, &map);
+		at += ((size_t)map.key_size + map.value_size) * map.entries;
+	}
+}
+
 void rd_qp_recorded_take(const struct rd_bytes *maps, struct rd_res *res, struct rd_errlist *errors)
 {
 	struct take take = { .res = res, .errors = errors };
 
 	list_devs(&take);
-	for (size_t at = 0; at < maps->size;) {
-		struct rd_source_map map;
-
-		if (!next_map(maps, &at, &map)) {
-			take.damaged++;
-			break;
-		}
-		take_map(&take, maps->data + at, &map);
-		at += ((size_t)map.key_size + map.value_size) * map.entries;
-	}
+	each_map(&take, maps, take_map);
 	if (res->n_recorded)
 		qsort(res->recorded, res->n_recorded, sizeof(*res->recorded), compare);
 	add_notes(&take);
@@ -362,4 +368,168 @@ void rd_collect_qp_recorded(struct rd_source *src, struct rd_res *res, struct rd
 		rd_errlist_add(errors, &err);
 	else
 		rd_qp_recorded_take(&maps, res, errors);
+}
+
+/* ---- what drivers fill in for the query that the kernel makes for its list */
+
+#define BIT(n) (1ull << (n))
+#define TYPE(type) (1u << RD_QPT_##type)
+#define STATE(state) (1u << RD_QPS_##state)
+
+/* Members of struct ib_qp_attr, as in rd_query_value.qp.known. */
+#define PATH                                                                                                       \
+	(RD_QP_HAS_DGID | RD_QP_HAS_DLID | BIT(RD_QPA_FLOW_LABEL) | BIT(RD_QPA_AH_TYPE) | BIT(RD_QPA_SGID_INDEX) | \
+	 BIT(RD_QPA_HOP_LIMIT) | BIT(RD_QPA_TRAFFIC_CLASS) | BIT(RD_QPA_SL) | BIT(RD_QPA_AH_FLAGS))
+#define MTU BIT(RD_QPA_PATH_MTU)
+#define TIMEOUT BIT(RD_QPA_TIMEOUT)
+#define RETRIES (BIT(RD_QPA_RETRY_CNT) | BIT(RD_QPA_RNR_RETRY))
+#define RNR_TIMER BIT(RD_QPA_MIN_RNR_TIMER)
+#define ATOMICS (BIT(RD_QPA_MAX_RD_ATOMIC) | BIT(RD_QPA_MAX_DEST_RD_ATOMIC))
+#define ALTERNATE RD_QUERY_HAS_ALT
+
+#define CONNECTED (STATE(RTR) | STATE(RTS) | STATE(SQD) | STATE(SQE) | STATE(ERR))
+
+/*
+ * The kernel does not clear what it passes to a driver, so a member that the driver does not write holds what was there before,
+ * mostly of another queue pair. Known are only those that these functions write with attr_mask 0, in the kernels that list such
+ * queue pairs. A driver that is not here fills in nothing that is used.
+ */
+static const struct written {
+	enum rd_driver driver;
+	uint32_t types;
+	uint32_t states;
+	uint64_t members;
+} written[] = {
+	/* sw/rxe/rxe_verbs.c: rxe_query_qp; rxe_qp.c: rxe_qp_to_attr copies all attributes, rxe_av.c: rxe_av_to_attr. */
+	{ RD_DRIVER_RXE, TYPE(RC) | TYPE(UC), CONNECTED,
+	  PATH | MTU | TIMEOUT | RETRIES | RNR_TIMER | ATOMICS | ALTERNATE },
+	/* hw/mlx5/qp.c: mlx5_ib_query_qp clears all, query_qp_attr, to_rdma_ah_attr. */
+	{ RD_DRIVER_MLX5, TYPE(RC) | TYPE(UC) | TYPE(XRC_INI) | TYPE(XRC_TGT), CONNECTED,
+	  PATH | MTU | TIMEOUT | RETRIES | RNR_TIMER | ATOMICS | ALTERNATE },
+	/* hw/mlx4/qp.c: mlx4_ib_query_qp, to_rdma_ah_attr; in RESET only the state. */
+	{ RD_DRIVER_MLX4, TYPE(RC) | TYPE(UC) | TYPE(XRC_INI) | TYPE(XRC_TGT), CONNECTED,
+	  PATH | MTU | TIMEOUT | RETRIES | RNR_TIMER | ATOMICS | ALTERNATE },
+};
+
+static uint64_t written_by(const struct rd_res_dev *dev, const struct rd_qp *qp)
+{
+	uint64_t members = 0;
+
+	if (dev->driver_id.known != RD_OK || qp->type.known != RD_OK || qp->state.known != RD_OK || qp->type.v > 31 ||
+	    qp->state.v > 31)
+		return 0;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(written); i++)
+		if (written[i].driver == dev->driver_id.v && written[i].types & 1u << qp->type.v &&
+		    written[i].states & 1u << qp->state.v)
+			members |= written[i].members;
+	return members;
+}
+
+/* What has no meaning for a queue pair of that type in that state, though a driver writes it. */
+static uint64_t meaningful(const struct rd_qp *qp, const struct rd_query_value *value)
+{
+	bool acknowledged = qp->type.v == RD_QPT_RC || qp->type.v == RD_QPT_XRC_INI;
+	bool responds = qp->type.v == RD_QPT_RC || qp->type.v == RD_QPT_XRC_TGT;
+	uint8_t timeout = value->qp.narrow[RD_QPA_TIMEOUT - RD_QPA_ENUMS];
+	uint64_t members = UINT64_MAX;
+
+	/* Set by the move to RTS; one that failed may have failed before. */
+	if (!acknowledged || qp->state.v == RD_QPS_RTR || (qp->state.v == RD_QPS_ERR && !timeout))
+		members &= ~(TIMEOUT | RETRIES | BIT(RD_QPA_MAX_RD_ATOMIC));
+	if (!responds)
+		members &= ~(RNR_TIMER | BIT(RD_QPA_MAX_DEST_RD_ATOMIC));
+	/* No alternate path was set. */
+	if (!value->alt_port)
+		members &= ~ALTERNATE;
+	return members;
+}
+
+/* The kernel took these values of the list from the same memory: they differ if the entry is of another query. */
+static bool is_of_list(const struct rd_query_value *value, const struct rd_qp *qp)
+{
+	const uint32_t *wide = value->qp.wide;
+
+	return value->qp.qp_type == qp->type.v && wide[RD_QPA_STATE] == qp->state.v &&
+	       (qp->sq_psn.known != RD_OK || wide[RD_QPA_SQ_PSN] == qp->sq_psn.v) &&
+	       (qp->rq_psn.known != RD_OK || wide[RD_QPA_RQ_PSN] == qp->rq_psn.v) &&
+	       (qp->rqpn.known != RD_OK || wide[RD_QPA_DEST_QPN] == qp->rqpn.v) &&
+	       (qp->path_mig.known != RD_OK || value->path_mig == qp->path_mig.v);
+}
+
+static void take_query(struct take *take, const struct rd_qp_key *key, struct rd_query_value *value)
+{
+	int dev = find_dev(take, key->dev);
+	size_t i = dev < 0 ? take->res->n_qps : rd_res_find_qp(take->res, dev, key->qpn);
+	struct rd_qp_recorded taken = { 0 };
+	struct rd_qp_context *context;
+	struct rd_qp *qp;
+
+	if (key->qpn > QPN_MASK || value->qp.qpn != key->qpn || value->qp.version != RD_QUERY_VERSION) {
+		take->damaged++;
+		return;
+	}
+	if (i >= take->res->n_qps)
+		return;
+	qp = &take->res->qps[i];
+	value->qp.known &= written_by(&take->res->devs[dev], qp) & meaningful(qp, value);
+	if (!value->qp.known || !is_of_list(value, qp))
+		return;
+	copy_attributes(&value->qp, &taken);
+	context = rd_qp_need_context(qp);
+	context->queried = true;
+	rd_qp_seen_merge(&context->attrs, &taken.seen);
+	if (taken.has_dlid)
+		RD_SET(context->dlid, value->qp.dlid);
+	if (value->qp.known & ALTERNATE) {
+		RD_SET(context->alt_port, value->alt_port);
+		memcpy(context->alt_dgid, value->alt_dgid, sizeof(context->alt_dgid));
+	}
+}
+
+static void take_queries(struct take *take, const uint8_t *entries, const struct rd_source_map *map)
+{
+	size_t size = sizeof(struct rd_qp_key) + sizeof(struct rd_query_value);
+
+	if (map->key_size != sizeof(struct rd_qp_key) || map->value_size != sizeof(struct rd_query_value)) {
+		take->damaged++;
+		return;
+	}
+	for (uint32_t i = 0; i < map->entries; i++) {
+		struct rd_query_value value;
+		struct rd_qp_key key;
+
+		memcpy(&key, entries + i * size, sizeof(key));
+		memcpy(&value, entries + i * size + sizeof(key), sizeof(value));
+		take_query(take, &key, &value);
+	}
+}
+
+void rd_qp_queries_take(const struct rd_bytes *maps, struct rd_res *res, struct rd_errlist *errors)
+{
+	struct take take = { .res = res, .errors = errors };
+	struct rd_err err = { 0 };
+
+	list_devs(&take);
+	each_map(&take, maps, take_queries);
+	if (take.damaged && errors) {
+		rd_err_set(&err, EBADMSG, RD_SOURCE_QUERIES, "%zu invalid entries are skipped", take.damaged);
+		rd_errlist_add(errors, &err);
+	}
+	free(take.devs);
+}
+
+void rd_collect_qp_queries(struct rd_source *src, struct rd_res *res, struct rd_errlist *errors)
+{
+	_cleanup_bytes_ struct rd_bytes maps = { 0 };
+
+	if (rd_read_file(src, RD_SOURCE_QUERIES, &maps, NULL) == 0)
+		rd_qp_queries_take(&maps, res, errors);
+}
+
+bool rd_res_dev_is_queried(const struct rd_res_dev *dev)
+{
+	for (size_t i = 0; i < RD_ARRAY_SIZE(written); i++)
+		if (dev->driver_id.known == RD_OK && written[i].driver == dev->driver_id.v)
+			return true;
+	return false;
 }

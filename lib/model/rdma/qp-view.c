@@ -130,7 +130,7 @@ const uint8_t *rd_qp_peer_gid(const struct rd_qp_view *view)
 
 static enum rd_peer_source source_of(const struct rd_qp_context *context)
 {
-	return context->dumped ? RD_PEER_RAW_DUMP : RD_PEER_DRIVER;
+	return context->queried ? RD_PEER_KERNEL_QUERY : context->dumped ? RD_PEER_RAW_DUMP : RD_PEER_DRIVER;
 }
 
 struct rd_qp_seen rd_qp_attributes(const struct rd_qp_view *view)
@@ -166,10 +166,8 @@ enum rd_peer_source rd_qp_peer_source(const struct rd_res *res, const struct rd_
 const char *rd_peer_source_name(enum rd_peer_source source)
 {
 	static const char *const names[RD_PEER_SOURCES] = {
-		[RD_PEER_RECORDER] = "recorder",
-		[RD_PEER_RDMA_CM] = "rdma_cm",
-		[RD_PEER_RAW_DUMP] = "raw-dump",
-		[RD_PEER_DRIVER] = "driver",
+		[RD_PEER_RECORDER] = "recorder", [RD_PEER_RDMA_CM] = "rdma_cm", [RD_PEER_KERNEL_QUERY] = "kernel-query",
+		[RD_PEER_RAW_DUMP] = "raw-dump", [RD_PEER_DRIVER] = "driver",
 	};
 
 	return source < RD_PEER_SOURCES ? names[source] : NULL;

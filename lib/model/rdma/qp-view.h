@@ -44,10 +44,11 @@ struct rd_qp_verdict {
 /* Where the address of a peer comes from. The first one that knows it is used. */
 enum rd_peer_source {
 	RD_PEER_UNKNOWN = 0,
-	RD_PEER_RECORDER, /* the calls that connected it were recorded */
-	RD_PEER_RDMA_CM,  /* its rdma_cm connection */
-	RD_PEER_RAW_DUMP, /* the device's own context of it (RDMA_NLDEV_CMD_RES_QP_GET_RAW) */
-	RD_PEER_DRIVER,	  /* what its driver adds to the kernel's list (RDMA_NLDEV_ATTR_DRIVER) */
+	RD_PEER_RECORDER,     /* the calls that connected it were recorded */
+	RD_PEER_RDMA_CM,      /* its rdma_cm connection */
+	RD_PEER_KERNEL_QUERY, /* what its driver filled in when the kernel queried it for the list */
+	RD_PEER_RAW_DUMP,     /* the device's own context of it (RDMA_NLDEV_CMD_RES_QP_GET_RAW) */
+	RD_PEER_DRIVER,	      /* what its driver adds to the kernel's list (RDMA_NLDEV_ATTR_DRIVER) */
 	RD_PEER_SOURCES,
 };
 

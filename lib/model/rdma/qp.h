@@ -104,11 +104,14 @@ void rd_qp_seen_merge(struct rd_qp_seen *to, const struct rd_qp_seen *from);
 
 /* What a QP's device or driver reports beyond the kernel's list. Each value is known by itself. */
 struct rd_qp_context {
-	bool dumped; /* `attrs` are from a dump by the device (RDMA_NLDEV_CMD_RES_QP_GET_RAW), else from its driver */
+	bool queried; /* `attrs` are what its driver filled in for the query of the kernel (collect/rdma/qp-event.h) */
+	bool dumped;  /* `attrs` are from a dump by the device (RDMA_NLDEV_CMD_RES_QP_GET_RAW), else from its driver */
 	struct rd_qp_seen attrs;			/* as they are set now */
 	RD_FIELD(uint8_t) cur_retry_cnt, cur_rnr_retry; /* as the device counts them now */
 	RD_FIELD(uint32_t) last_acked_psn;
-	RD_FIELD(uint16_t) dlid; /* InfiniBand */
+	RD_FIELD(uint16_t) dlid;    /* InfiniBand */
+	RD_FIELD(uint8_t) alt_port; /* of the alternate path; absent: there is none, or unknown */
+	uint8_t alt_dgid[16];	    /* of that path; 0: it has no GID */
 	char *driver; /* what its driver adds: names and values in turn, each with a NUL at its end; owned; NULL: nothing */
 	size_t driver_size; /* bytes */
 };
@@ -152,7 +155,7 @@ struct rd_qp {
 };
 
 /* enum rdma_driver_id of rdma/ib_user_ioctl_verbs.h */
-enum rd_driver { RD_DRIVER_MLX5 = 1, RD_DRIVER_BNXT_RE = 6, RD_DRIVER_RXE = 14 };
+enum rd_driver { RD_DRIVER_MLX5 = 1, RD_DRIVER_MLX4 = 2, RD_DRIVER_BNXT_RE = 6, RD_DRIVER_RXE = 14 };
 
 #define RD_AF_IB 27 /* the kernel's AF_IB, which libc does not name */
 

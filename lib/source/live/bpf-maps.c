@@ -152,3 +152,19 @@ int rd_bpf_maps_read(const char *path, struct rd_bytes *ret, struct rd_err *err)
 	*ret = (struct rd_bytes){ (uint8_t *)maps.out.data, maps.out.len };
 	return 0;
 }
+
+int rd_bpf_map_read(int fd, const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	struct maps maps = { .out = RD_BUF_CHECKED };
+	struct bpf_map_info info = { 0 };
+	int r = fd < 0 ? -ENOENT : describe_map(fd, &info);
+
+	if (!r)
+		r = add_map(&maps, fd, &info);
+	if (r < 0) {
+		rd_buf_deinit(&maps.out);
+		return rd_err_set(err, -r, path, "cannot read the BPF map");
+	}
+	*ret = (struct rd_bytes){ (uint8_t *)maps.out.data, maps.out.len };
+	return 0;
+}

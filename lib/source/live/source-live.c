@@ -106,6 +106,7 @@ struct live {
 	struct rd_nlsockets sockets;
 	struct kept kept;
 	int ethtool;	   /* a socket for the ioctl; -1: not open yet */
+	int queries;	   /* the map of RD_SOURCE_QUERIES; -1: none */
 	bool verbs_silent; /* libibverbs did not reply: it is not queried again */
 	struct ring_buffer *ring;
 	rd_event_fn *fn; /* of the drain_events that is running */
@@ -242,6 +243,8 @@ static int live_read_file(struct live *live, const char *path, struct rd_bytes *
 	_cleanup_close_ int fd = -1;
 	int r;
 
+	if (i < RD_ARRAY_SIZE(made) && strcmp(path, RD_SOURCE_QUERIES) == 0)
+		return rd_bpf_map_read(live->queries, path, ret, err);
 	if (i < RD_ARRAY_SIZE(made))
 		return made[i].make ? made[i].make(path, ret, err) :
 		       i	    ? rd_verbs_read(&live->verbs_silent, path, ret, err) :
@@ -471,7 +474,7 @@ int rd_source_live_open(const char *root, struct rd_source **ret, struct rd_err 
 	live = rd_alloc(1, sizeof(*live));
 	live->src.ops = &live_ops;
 	live->root = fd;
-	live->ethtool = -1;
+	live->ethtool = live->queries = -1;
 	live->confined = strcmp(path, "/") != 0;
 	*ret = &live->src;
 	return 0;
@@ -489,5 +492,13 @@ int rd_source_live_set_ring(struct rd_source *src, int ringbuf_map_fd, struct rd
 		return rd_err_set(err, errno, "ring buffer", "cannot map");
 	ring_buffer__free(live->ring);
 	live->ring = ring;
+	return 0;
+}
+
+int rd_source_live_set_queries(struct rd_source *src, int map_fd)
+{
+	if (src->ops != &live_ops)
+		return -EINVAL;
+	live_of(src)->queries = map_fd;
 	return 0;
 }

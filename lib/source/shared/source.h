@@ -155,6 +155,9 @@ int rd_source_live_open(const char *root, struct rd_source **ret, struct rd_err 
 /* Lets drain_events read the BPF ring buffer behind `ringbuf_map_fd` (kept open by the caller). */
 int rd_source_live_set_ring(struct rd_source *src, int ringbuf_map_fd, struct rd_err *err);
 
+/* Makes the BPF hash map behind `map_fd` (kept open by the caller; -1: none) readable as RD_SOURCE_QUERIES. -EINVAL: not a live source. */
+int rd_source_live_set_queries(struct rd_source *src, int map_fd);
+
 /*
  * A recorded host: a bundle, or a bare tree with sys/ and optionally proc/, at the top or in a single top-level directory. A
  * directory, or a tar of one, plain or compressed by gzip, bzip2 or zstd. Nothing is extracted and no file outside is opened:
@@ -196,6 +199,9 @@ struct rd_source_map {
 	uint32_t entries; /* that follow */
 	uint32_t code;	  /* positive errno: why there are no more; 0: complete */
 };
+
+/* The map of rd_source_live_set_queries, in the same format; -ENOENT if there is none. */
+#define RD_SOURCE_QUERIES "/bpf/rdmadiag_query"
 
 /*
  * TCP connections of a process, as virtual files: "/tcp/1234". A line for each remote address of its established connections:

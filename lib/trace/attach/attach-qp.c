@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The BPF programs of the recorder: their configuration, and which of them are attached to a function. */
+/* The BPF programs of the recorder, and those that look at queries: their configuration, and which of them are attached to a function. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include "trace/select/select-qp.h"
 
 #include "qp.skel.h"
+#include "query.skel.h"
 
 _Static_assert(RD_QP_ENDS == RD_QP_STATES && RD_QP_END_NONE == RD_QP_NO_STATE && RD_QP_DURATIONS == RD_QP_POWERS,
 	       "the counts are read without conversion");
@@ -118,4 +119,70 @@ const struct rd_programs_ops rd_programs_qp = {
 	.applies = applies,
 	.ending = ending,
 	.unload = unload,
+};
+
+static int load_query(struct rd_attach *attach, bool tracing, bool kprobes, char *log)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, open, .kernel_log_buf = log, .kernel_log_size = log ? RD_VERIFIER_LOG : 0);
+	struct rd_programs *p = &attach->programs;
+	struct query_bpf *skel;
+	int r = 0;
+
+	if (!attach->read_kernel)
+		return -EPERM;
+	skel = query_bpf__open_opts(&open);
+	if (!skel)
+		return -errno;
+	p->tracing[RD_HOOK_LEAVE] = skel->progs.fexit_query;
+	p->kprobe[RD_HOOK_LEAVE] = skel->progs.kretprobe_query;
+	p->kprobe[RD_HOOK_ENTER_ROOT] = skel->progs.kprobe_query;
+	if (tracing)
+		r = rd_programs_autoload(p->tracing, true);
+	if (!r && kprobes)
+		r = rd_programs_autoload(p->kprobe, false);
+	*(struct rd_query_config *)&skel->rodata->cfg = *attach->opts->query;
+	bpf_map__set_max_entries(skel->maps.rdmadiag_query, attach->opts->query_entries);
+	if (!r)
+		r = query_bpf__load(skel);
+	if (r < 0) {
+		query_bpf__destroy(skel);
+		return r;
+	}
+	p->skel = skel;
+	for (size_t i = 0; i < RD_FD_OWNER; i++)
+		p->fds[i] = bpf_map__fd(skel->maps.bss);
+	p->fds[RD_FD_RING] = bpf_map__fd(skel->maps.rdmadiag_query);
+	p->on = &skel->bss->on;
+	p->on_at = (uintptr_t)&skel->bss->on - (uintptr_t)skel->bss;
+	p->loads_at = SIZE_MAX;
+	return 0;
+}
+
+static int describe_nothing(const struct rd_attach *attach)
+{
+	(void)attach;
+	return 0;
+}
+
+/* fexit has the arguments at the exit. */
+static bool applies_to_query(const struct rd_attach *attach, const struct rd_fn *fn, enum rd_backend backend,
+			     enum rd_hook hook)
+{
+	(void)attach;
+	(void)fn;
+	return hook == RD_HOOK_LEAVE ||
+	       (hook == RD_HOOK_ENTER_ROOT && (backend == RD_BACKEND_KPROBE || backend == RD_BACKEND_KPROBE_MULTI));
+}
+
+static void unload_query(void *skel)
+{
+	query_bpf__destroy(skel);
+}
+
+const struct rd_programs_ops rd_programs_query = {
+	.load = load_query,
+	.describe = describe_nothing,
+	.applies = applies_to_query,
+	.unload = unload_query,
+	.brief = true,
 };

@@ -428,7 +428,7 @@ void rd_attach_probe(struct rd_attach *attach)
 	attach->works[RD_BACKEND_FEXIT_MULTI] = template >= 0 && can_link_multi(attach, template);
 	attach->works[RD_BACKEND_FEXIT] = attach->works[RD_BACKEND_FEXIT_MULTI] || (template >= 0 && linked);
 	attach->works[RD_BACKEND_KPROBE] = kprobes && attach->kprobe_type >= 0;
-	if (kprobes) {
+	if (kprobes && !(attach->programs.ops->brief && attach->works[RD_BACKEND_KPROBE])) {
 		const char *name = "bpf_fentry_test1";
 		LIBBPF_OPTS(bpf_link_create_opts, opts, .kprobe_multi.cnt = 1, .kprobe_multi.syms = &name);
 		_cleanup_close_ int prog = load_copy(attach, RD_HOOK_LEAVE, true, BPF_TRACE_KPROBE_MULTI, 0, 0);
@@ -486,6 +486,9 @@ static void choose_order(const struct rd_attach *attach, size_t functions, enum 
 		const char *why;
 	} rules[] = {
 		{ attach->opts->backend != RD_BACKEND_NONE, { attach->opts->backend }, requested },
+		{ attach->programs.ops->brief && works[kprobe],
+		  { kprobe, fexits, fexit },
+		  "kprobe: attaches and detaches fastest" },
 		/* On kernels with this backend, the registers that kprobe-multi passes do not lead to the caller. */
 		{ works[fexits] && attach->opts->kernel_stack,
 		  { fexits, fexit, kprobes, kprobe },
@@ -575,7 +578,7 @@ int rd_attach_open(struct rd_attach *attach, struct rd_fnset *set, const struct 
 	int r = -ENOTSUP, refused = 0;
 
 	*attach = (struct rd_attach){ .set = set, .opts = opts, .backends = backends, .notes = notes, .owner_map = -1 };
-	attach->programs.ops = opts->qp ? &rd_programs_qp : &rd_programs_errno;
+	attach->programs.ops = opts->query ? &rd_programs_query : opts->qp ? &rd_programs_qp : &rd_programs_errno;
 	rd_read_own("/sys/bus/event_source/devices/kprobe/type", text, sizeof(text));
 	attach->kprobe_type = rd_take_u32(&at, RD_DECIMAL, INT32_MAX, &type) < 0 ? -1 : (int)type;
 	/* "none voluntary full (lazy)": the preemption mode is in parentheses. Only kernels built with PREEMPT_DYNAMIC have the file;
@@ -601,6 +604,10 @@ int rd_attach_open(struct rd_attach *attach, struct rd_fnset *set, const struct 
 		bool read_kernel, tracing, kprobes;
 	} tries[] = { { true, true, true },  { false, true, true },  { true, false, true },
 		      { true, true, false }, { false, true, false }, { false, false, true } };
+	if (attach->programs.ops->brief) {
+		attach->read_kernel = true;
+		r = load_programs(attach, false, true, NULL);
+	}
 	for (size_t i = 0; i < RD_ARRAY_SIZE(tries) && !attach->programs.skel && r != -EMFILE; i++) {
 		attach->read_kernel = tries[i].read_kernel;
 		r = load_programs(attach, tries[i].tracing, tries[i].kprobes, i ? NULL : &attach->refusal);

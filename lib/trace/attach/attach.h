@@ -89,10 +89,12 @@ struct rd_programs_ops {
 	void (*ending)(const struct rd_attach *attach);
 	void (*unload)(void *skel);
 	bool object_optional; /* a function is hooked even if its object hook fails */
+	bool brief; /* attached for a moment, so with what attaches fastest: kprobes are loaded alone, others only if that fails */
 };
 
 extern const struct rd_programs_ops rd_programs_errno; /* attach-errno.c */
 extern const struct rd_programs_ops rd_programs_qp;    /* attach-qp.c */
+extern const struct rd_programs_ops rd_programs_query; /* attach-qp.c */
 
 /* A file descriptor of a link or a program, which keeps the module of its functions from being unloaded. */
 struct rd_held_fd {

@@ -14,6 +14,7 @@
 #define RD_FILTER_DEVS_MAX 16
 
 struct rd_qp_watch;
+struct rd_query_config;
 
 struct rd_session_opts {
 	enum rd_backend backend; /* RD_BACKEND_NONE: auto, by cost */
@@ -41,6 +42,9 @@ struct rd_session_opts {
 
 	/* Use the recorder of queue pairs instead of the programs of trace-errno; filters do not apply. NULL: no. */
 	const struct rd_qp_watch *qp;
+	/* Instead: use those that look at the queries of one thread. Their map, of query_entries, is rd_session_ring_fd. NULL: no. */
+	const struct rd_query_config *query;
+	uint32_t query_entries;
 
 	/* Set by rd_session_extend: the maps of the running trace, and the number of functions that it knew. */
 	const int *share;

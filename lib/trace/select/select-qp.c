@@ -32,39 +32,81 @@ static const char *const attr_paths[RD_QPA_COUNT] = {
 	[RD_QPA_AH_FLAGS] = "ah_attr.ah_flags",
 };
 
+/* From the BTF of ib_core. False: it does not describe a queue pair. */
+static bool read_layouts(const struct rd_btf *btf, struct rd_qp_config *cfg)
+{
+	uint32_t attr = rd_btf_find_struct(btf, "ib_qp_attr"), qp = rd_btf_find_struct(btf, "ib_qp");
+	uint32_t device = rd_btf_find_struct(btf, "ib_device");
+	uint32_t event = rd_btf_find_struct(btf, "ib_event");
+
+	for (size_t i = 0; i < RD_QPA_COUNT; i++)
+		cfg->attr[i] = rd_sel_offset(btf, attr, attr_paths[i], i < RD_QPA_ENUMS ? 4 : 1);
+	cfg->dgid = rd_sel_offset(btf, attr, "ah_attr.grh.dgid", 16);
+	cfg->dlid = rd_sel_offset(btf, attr, "ah_attr.ib.dlid", 2);
+	cfg->qp_num = rd_sel_offset(btf, qp, "qp_num", 4);
+	cfg->qp_type = rd_sel_offset(btf, qp, "qp_type", 4);
+	cfg->qp_device = rd_sel_offset(btf, qp, "device", 8);
+	cfg->ibdev_name = rd_sel_offset(btf, device, "name", 64);
+	cfg->ibdev_index = rd_sel_offset(btf, device, "index", 4);
+	cfg->event_device = rd_sel_offset(btf, event, "device", 8);
+	cfg->event_element = rd_sel_offset(btf, event, "element", 8);
+	cfg->event_code = rd_sel_offset(btf, event, "event", 4);
+	return cfg->attr[RD_QPA_STATE] >= 0 && cfg->qp_num >= 0;
+}
+
+static int report_no_layout(struct rd_err *err)
+{
+	rd_err_set(err, ENOTSUP, "ib_core", "no BTF with the layout of a queue pair in this module");
+	return -ENOTSUP;
+}
+
 static int core_layouts(struct rd_sel *sel, void *arg)
 {
-	struct rd_qp_config *cfg = arg;
-
 	for (size_t m = 0; m < sel->set->n_modules; m++) {
 		if (strcmp(sel->set->modules[m].name, "ib_core") != 0)
 			continue;
-		if (sel->set->modules[m].has_btf) {
-			const struct rd_btf *btf = &sel->mods[m].btf;
-			uint32_t attr = rd_btf_find_struct(btf, "ib_qp_attr"), qp = rd_btf_find_struct(btf, "ib_qp");
-			uint32_t device = rd_btf_find_struct(btf, "ib_device");
-			uint32_t event = rd_btf_find_struct(btf, "ib_event");
-
-			for (size_t i = 0; i < RD_QPA_COUNT; i++)
-				cfg->attr[i] = rd_sel_offset(btf, attr, attr_paths[i], i < RD_QPA_ENUMS ? 4 : 1);
-			cfg->dgid = rd_sel_offset(btf, attr, "ah_attr.grh.dgid", 16);
-			cfg->dlid = rd_sel_offset(btf, attr, "ah_attr.ib.dlid", 2);
-			cfg->qp_num = rd_sel_offset(btf, qp, "qp_num", 4);
-			cfg->qp_type = rd_sel_offset(btf, qp, "qp_type", 4);
-			cfg->qp_device = rd_sel_offset(btf, qp, "device", 8);
-			cfg->ibdev_name = rd_sel_offset(btf, device, "name", 64);
-			cfg->ibdev_index = rd_sel_offset(btf, device, "index", 4);
-			cfg->event_device = rd_sel_offset(btf, event, "device", 8);
-			cfg->event_element = rd_sel_offset(btf, event, "element", 8);
-			cfg->event_code = rd_sel_offset(btf, event, "event", 4);
-		}
-		if (cfg->attr[RD_QPA_STATE] >= 0 && cfg->qp_num >= 0)
+		if (sel->set->modules[m].has_btf && read_layouts(&sel->mods[m].btf, arg))
 			return 0;
-		rd_err_set(sel->err, ENOTSUP, "ib_core", "no BTF with the layout of a queue pair in this module");
+		report_no_layout(sel->err);
 		rd_err_hint(sel->err, "qp-state -i without --trace shows changes between two samples");
 		return -ENOTSUP;
 	}
 	return rd_err_set(sel->err, ENODEV, "ib_core", RD_NO_RDMA_MODULE);
+}
+
+int rd_select_query(struct rd_source *src, struct rd_fnset *set, struct rd_query_config *ret, struct rd_err *err)
+{
+	static const char name[] = "ib_query_qp";
+	struct rd_query_config cfg = { 0 };
+	struct btf *base = NULL;
+	struct rd_btf btf = { 0 };
+	int r = rd_btf_read_base(src, &base, err);
+
+	if (!r)
+		r = rd_btf_read_module(src, base, "ib_core", &btf, err);
+	if (!r && !(read_layouts(&btf, &cfg.qp) && cfg.qp.qp_type >= 0 && cfg.qp.qp_device >= 0 &&
+		    cfg.qp.ibdev_index >= 0 && rd_btf_find_func(&btf, name)))
+		r = report_no_layout(err);
+	if (!r) {
+		uint32_t attr = rd_btf_find_struct(&btf, "ib_qp_attr");
+
+		cfg.path_mig = rd_sel_offset(&btf, attr, "path_mig_state", 4);
+		cfg.alt_dgid = rd_sel_offset(&btf, attr, "alt_ah_attr.grh.dgid", 16);
+		cfg.alt_dlid = rd_sel_offset(&btf, attr, "alt_ah_attr.ib.dlid", 2);
+		cfg.alt_port = rd_sel_offset(&btf, attr, "alt_port_num", 1);
+		cfg.alt_timeout = rd_sel_offset(&btf, attr, "alt_timeout", 1);
+		*ret = cfg;
+		*set = (struct rd_fnset){ .backends = UINT8_MAX };
+		*RD_ADD(set->modules, set->n_modules, set->cap_modules) =
+			(struct rd_module){ .name = rd_dup("ib_core"), .rdma = true, .has_btf = true };
+		*RD_ADD(set->fns, set->n_fns, set->cap_fns) = (struct rd_fn){ .name = rd_dup(name),
+									      .btf_id = rd_btf_find_func(&btf, name),
+									      .attachable = UINT8_MAX,
+									      .selected = true };
+	}
+	rd_btf_deinit(&btf);
+	btf__free(base);
+	return r;
 }
 
 /* Selects the function for this role, if it can be hooked and its arguments match as far as BTF describes them. */

@@ -4,7 +4,7 @@
 #define RD_TRACE_SELECT_QP_H
 
 #include "base/err.h"
-#include "bpf/qp.h"
+#include "bpf/query.h"
 #include "model/trace/fnset.h"
 #include "source/shared/source.h"
 
@@ -22,6 +22,10 @@ struct rd_qp_watch {
 int rd_select_qp(struct rd_source *src, struct rd_fnset *set, struct rd_qp_watch *ret, struct rd_errlist *notes,
 		 struct rd_err *err);
 void rd_qp_watch_deinit(struct rd_qp_watch *watch);
+
+/* Fills *set with ib_query_qp alone, and *ret with the offsets of what it is passed: reads only the BTF of vmlinux and of ib_core. -errno with
+ * err filled. The caller frees with rd_fnset_deinit. */
+int rd_select_query(struct rd_source *src, struct rd_fnset *set, struct rd_query_config *ret, struct rd_err *err);
 
 /*
  * Selects the functions to hook. For transitions there are RD_QP_CHOICES sets of functions: uses the first one, from *choice on,
