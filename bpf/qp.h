@@ -116,4 +116,32 @@ struct rd_qp_value {
 #define RD_QP_NO_STATE 7
 #define RD_QP_POWERS 64
 
+/*
+ * What drivers fill in for ib_query_qp (query.bpf.c): the map RD_QUERY_MAP has an entry for each queue pair that a thread queried, by struct
+ * rd_qp_key.
+ */
+#define RD_QUERY_MAP "rdmadiag_query"
+#define RD_QUERY_VERSION 1
+#define RD_QUERY_ENTRIES_MAX 262144 /* 50 MB; more queue pairs than that have no peer */
+
+/* Set before the programs are loaded. Offsets in struct ib_qp_attr as in struct rd_qp_config. */
+struct rd_query_config {
+	struct rd_qp_config qp;
+	__s32 path_mig, alt_dgid, alt_dlid, alt_port, alt_timeout;
+	__u32 thread;		/* whose queries are looked at, in this PID namespace: */
+	__u64 ns_dev, ns_inode; /* st_dev and st_ino of /proc/self/ns/pid */
+};
+
+/* Members are as the memory had them: only some of them were written by the driver. */
+struct rd_query_value {
+	struct rd_qp_value qp; /* version: RD_QUERY_VERSION; time: when the query returned */
+	__u32 path_mig;
+	__u16 alt_dlid;
+	__u8 alt_port, alt_timeout;
+	__u8 alt_dgid[16];
+};
+/* More of rd_query_value.qp.known. */
+#define RD_QUERY_HAS_MIG (1ull << 41)
+#define RD_QUERY_HAS_ALT (1ull << 42)
+
 #endif

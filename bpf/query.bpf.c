@@ -11,7 +11,7 @@
 #include <linux/ptrace.h>
 #include <stdbool.h>
 
-#include "query.h"
+#include "qp.h"
 #include "totals.bpf.h"
 
 #define DEPTH 4 /* a driver may query an internal queue pair while it is queried */

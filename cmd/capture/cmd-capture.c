@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cmd/fabric/fabric.h"
 #include "cmd/output.h"
+#include "cmd/qp-state/qp.h"
 #include "cmd/repeat.h"
 #include "cmd/ticks.h"
 #include "report/host/report-capture.h"
@@ -26,6 +27,7 @@ struct capture_state {
 	bool force;		/* replace an existing file */
 	const char *redact_key; /* a file; NULL: a random key that is not kept */
 	bool fabric;		/* also the counters of the InfiniBand fabric */
+	bool no_probe;
 };
 
 /* Shows the current step on a line that is overwritten; NULL clears it. Only on a terminal. */
@@ -254,6 +256,7 @@ static int capture(struct rd_ctx *ctx, struct rd_capture_facts *facts, struct rd
 	const struct capture_state *state = ctx->state;
 	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
 	_cleanup_(rd_recording_deinit) struct rd_recording recording = { 0 };
+	struct qp_probe probe = { 0 };
 	double start = seconds_now();
 	struct rd_sipkey key = { 0 };
 	int r = is_standard_output(facts->file) ? 0 : rd_record_can_save(facts->file, state->force, err);
@@ -261,11 +264,15 @@ static int capture(struct rd_ctx *ctx, struct rd_capture_facts *facts, struct rd
 	if (!r)
 		r = read_key(state, &key, err);
 	if (!r) {
+		/* Before the first list of queue pairs, which is the only one of a sample. */
+		if (!ctx->globals.from && !state->no_probe)
+			qp_probe_start(ctx, ctx->source, &probe);
 		source = rd_source_record_open(ctx->source);
 		r = ctx->globals.from ? record_bundle(ctx, source, err) : record_live(ctx, source, err);
 	}
 	if (!r)
 		r = rd_source_record_take(source, &recording, err);
+	qp_probe_end(&probe);
 	if (!r)
 		rd_recording_inherit(&recording, ctx->source);
 	if (!r && state->redact)
@@ -336,6 +343,8 @@ static const struct rd_opt opts[] = {
 	  RD_NUMBER(capture_state, repeat.count, 1, SAMPLES_MAX) },
 	{ "fabric", 0, NULL, "also record every node, port and counter of the InfiniBand fabric", NULL, RD_NEEDS_PORTS,
 	  RD_FLAG(capture_state, fabric) },
+	{ "no-probe", 0, NULL, "attach nothing to the kernel: peers and timers of queue pairs are not recorded",
+	  RD_FLAG(capture_state, no_probe) },
 	{ "force", 0, NULL, "replace FILE if it exists", NULL, RD_NEEDS_TO_REPLACE, RD_FLAG(capture_state, force) },
 	{ "redact", 0, NULL, "replace names of hosts, users, jobs and programs, and addresses, by pseudonyms",
 	  RD_FLAG(capture_state, redact) },

@@ -11,6 +11,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "cmd/output.h"
+#include "cmd/qp-state/qp.h"
 #include "collect/host/host.h"
 #include "collect/host/system.h"
 #include "collect/rdma/job.h"
@@ -201,6 +202,7 @@ static int run_job(struct rd_ctx *ctx, int argc, char **argv)
 {
 	struct job_opts *opts = ctx->state;
 	struct job_sample sample = { 0 };
+	struct qp_probe probe = { 0 };
 	struct job_pids pids = { 0 };
 	struct rd_err err = { 0 };
 	int r;
@@ -211,8 +213,11 @@ static int run_job(struct rd_ctx *ctx, int argc, char **argv)
 		rd_parse_u32(argv[i], RD_DECIMAL, RD_PID_MAX, &opts->filter.pids.v[opts->filter.pids.n++]);
 	rd_output_init(ctx, &sample.report);
 	r = choose(opts, ctx->source, &pids, &err);
+	if (!r && !ctx->globals.from && !opts->no_probe)
+		qp_probe_start(ctx, ctx->source, &probe);
 	if (!r)
 		r = job_load(ctx->source, &pids, &sample, &err);
+	qp_probe_end(&probe);
 	if (r < 0) {
 		r = rd_fail(ctx, &err);
 	} else {
@@ -263,6 +268,8 @@ static const struct rd_opt opts[] = {
 	{ "cgroup", 0, "PATH", "judge the processes of this control group and those below it",
 	  RD_TEXT(job_opts, cgroup) },
 	{ "comm", 0, "PATTERN", "judge the processes with this name", RD_TAKES(take_filter) },
+	{ "no-probe", 0, NULL, "attach nothing to the kernel: peers of queue pairs only from other sources",
+	  RD_FLAG(job_opts, no_probe) },
 	{ 0 },
 };
 

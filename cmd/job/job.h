@@ -13,6 +13,7 @@
 struct job_opts {
 	struct rd_qp_filter filter; /* pids, comm, job */
 	const char *cgroup;
+	bool no_probe;
 };
 
 struct job_pids {

@@ -168,7 +168,6 @@ static int qp_record(struct rd_source *source, struct rd_err *err)
 	struct rd_klog klog = { 0 };
 
 	if (!r) {
-		rd_collect_qp_dumps(source, &res, NULL, NULL);
 		record_counts(source, &res);
 		record_surroundings(source, &res);
 		record_procs(source, &res);
@@ -259,9 +258,9 @@ const struct rd_cmd rd_cmd_qp_state = {
 	.rules = rules,
 	.description =
 		"Lists the queue pairs that the kernel tracks, through RDMA netlink: device, number, type, state, remote QP\n"
-		"number, process, job, and the address of the peer if a recorder, an rdma_cm connection or the device provides\n"
-		"it. Needs no privilege, except for what the device itself knows (CAP_NET_ADMIN; mlx5). A queue pair whose query\n"
-		"fails does not hide the others.\n",
+		"number, process, job, peer. Needs no privilege, except for the peer and the timers of queue pairs without a\n"
+		"recorder or an rdma_cm connection: as root, it looks at what drivers tell the kernel for that list (two kprobes,\n"
+		"for a moment). A queue pair whose query fails does not hide the others.\n",
 	.examples = "  rdmadiag qp-state\n"
 		    "  rdmadiag qp-state --state '!RTS' --type RC\n"
 		    "  rdmadiag qp-state --by peer\n"

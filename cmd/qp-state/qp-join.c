@@ -71,8 +71,6 @@ static int read_source(struct reading *reading, struct rd_source *source, const 
 		return r;
 	r = rd_collect_res(source, RD_WANT_QPS | RD_WANT_CM_IDS | RD_WANT_PROCS | RD_WANT_RECORDED, NULL, &capture.res,
 			   reading->errors, err);
-	if (!r)
-		rd_collect_qp_dumps(source, &capture.res, NULL, reading->errors);
 	rd_qp_views_init(&capture.views, &capture.res);
 	if (r < 0) {
 		/* The object of the error does not name the bundle. */

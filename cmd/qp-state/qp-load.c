@@ -16,7 +16,6 @@
 #include "collect/rdma/nldev.h"
 #include "collect/rdma/procs.h"
 #include "collect/rdma/qp-ports.h"
-#include "qp-probe.h"
 #include "qp.h"
 
 #define PORT_ARMED 3 /* enum ib_port_state */
@@ -204,8 +203,7 @@ static void judge_sample(struct qp_history *h, struct rd_source *source, double 
 
 void qp_history_deinit(struct qp_history *h)
 {
-	if (h->probe.session)
-		rd_session_destroy(h->probe.session);
+	qp_probe_end(&h->probe);
 	if (!h->recorded)
 		rd_qp_track_destroy(h->track);
 	RD_FREE(h->counted, h->doubts, h->down);
@@ -243,17 +241,6 @@ static int check_devices(const struct rd_res *res, const char *list, struct rd_e
 		}
 	}
 	return 0;
-}
-
-/* Requests dumps of the queue pairs that are shown; which peer they have may be known only afterwards. */
-static void read_dumps(const struct qp_opts *opts, struct rd_source *source, struct qp_sample *sample)
-{
-	struct rd_qp_filter filter = opts->filter;
-
-	filter.has_peer = false;
-	for (size_t i = 0; i < sample->res.n_qps; i++)
-		sample->chosen[i] = rd_qp_filter_matches(&filter, &sample->views, i);
-	rd_collect_qp_dumps(source, &sample->res, sample->chosen, &sample->report.errors);
 }
 
 /* In the first sample, names the numbers of --lqpn that do not exist. Ends a repeated view that would always be empty: later, a
@@ -307,11 +294,9 @@ static void probe(const struct rd_ctx *ctx, struct rd_source *source, struct qp_
 {
 	const struct qp_opts *opts = ctx->state;
 
-	if (history->probed || opts->no_probe || strcmp(source->ops->name, "live") != 0)
+	if (history->sample_ns || strcmp(source->ops->name, "live") != 0)
 		return;
-	history->probed = true;
-	if (qp_probe_start(ctx, source, &history->probe, &history->unprobed) < 0)
-		rd_verbose(ctx, "%s: %s", history->unprobed.object, history->unprobed.message);
+	history->missed = opts->no_probe ? RD_PROBE_OFF : qp_probe_start(ctx, source, &history->probe);
 }
 
 int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_history *history, struct qp_sample *sample,
@@ -330,7 +315,9 @@ int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_histor
 	r = rd_collect_res(source, wanted(opts), devices && !strchr(devices, ',') ? devices : NULL, &sample->res,
 			   &sample->report.errors, err);
 	if (!history->repeated)
-		qp_probe_end(source, &history->probe);
+		qp_probe_end(&history->probe);
+	if (!sample->res.probe)
+		sample->res.probe = history->missed;
 	/* After a failure, what was read so far is reported, too. */
 	rd_qp_views_init(&sample->views, &sample->res);
 	sample->chosen = rd_alloc(sample->res.n_qps + 1, sizeof(*sample->chosen));
@@ -343,7 +330,6 @@ int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_histor
 		r = check_numbers(opts, history->repeated, sample, err);
 	if (r < 0)
 		return r;
-	read_dumps(opts, source, sample);
 	rd_qp_link(&sample->views);
 	judge_sample(history, source, opts->stuck, began, &sample->res, &sample->views, &sample->report.errors);
 	rd_res_findings(&sample->res, &sample->findings);

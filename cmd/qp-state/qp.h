@@ -13,7 +13,8 @@
 #include "model/rdma/qp-ports.h"
 #include "model/rdma/qp-view.h"
 #include "model/shared/finding.h"
-#include "qp-probe.h"
+#include "model/trace/fnset.h"
+#include "trace/attach/session.h"
 
 /* --timeouts, --join, --entropy */
 struct qp_ask {
@@ -33,14 +34,20 @@ struct qp_opts {
 	unsigned long events; /* to record; 0: all */
 };
 
+/* Looks at what drivers fill in while this process lists queue pairs: their peers and timers. */
+struct qp_probe {
+	struct rd_fnset set;
+	struct rd_session *session; /* NULL: not attached */
+	struct rd_source *source;
+};
+
 /* Successive samples: two show what one cannot. Zero it before the first sample; always deinit it. */
 struct qp_history {
 	bool repeated;		   /* another sample follows, which needs the counters of this one */
 	struct rd_qp_track *track; /* the recorder's if `recorded`; else owned */
 	bool recorded;
 	struct qp_probe probe;
-	bool probed;		/* tried */
-	struct rd_err unprobed; /* why nothing is seen; code 0: it is, or there is nothing to see */
+	enum rd_probe missed; /* why nothing is seen of what drivers fill in */
 	struct qp_counted {
 		char ibdev[64];
 		struct rd_qp_counts counts;
@@ -107,5 +114,15 @@ void qp_ask_fill(const struct qp_ask *ask, struct qp_sample *sample);
 /* Return exit codes. --timeouts with given values needs no device; --join only reads bundles. */
 int qp_show_timeouts(struct rd_ctx *ctx, const struct qp_ask *ask);
 int qp_join(struct rd_ctx *ctx, int argc, char **argv);
+
+/*
+ * Attaches to ib_query_qp for what `source`, a live one, reads from now on, if it has queue pairs of a driver that is known to fill in
+ * something. `probe` is zeroed; always end it. RD_PROBE_ON also if there is nothing to see; else why nothing will be seen, and -v has
+ * more.
+ */
+enum rd_probe qp_probe_start(const struct rd_ctx *ctx, struct rd_source *source, struct qp_probe *probe);
+
+/* Detaches, in the background. The source must still be open. */
+void qp_probe_end(struct qp_probe *probe);
 
 #endif

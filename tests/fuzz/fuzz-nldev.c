@@ -67,7 +67,6 @@ void fuzz_one(const uint8_t *data, size_t size)
 	}
 	rd_collect_res(&patient.answerer.src, RD_WANT_ALL, NULL, &res, &errors, NULL);
 	patient.asked = 0;
-	rd_collect_qp_dumps(&patient.answerer.src, &res, NULL, &errors);
 	rd_errlist_deinit(&errors);
 	rd_res_deinit(&res);
 }

@@ -28,7 +28,7 @@ void fuzz_one(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < 2; i++)
 		if (views.v[i].past->age_kind == RD_AGE_EXACT && views.v[i].past->age_seconds.v < 0)
 			__builtin_trap();
-	rd_redact_qps(&redact, data, size, &out);
+	rd_redact_qps(&redact, data, size, false, &out);
 	rd_redact_deinit(&redact);
 	rd_qp_views_deinit(&views);
 	rd_errlist_deinit(&errors);

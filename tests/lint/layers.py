@@ -53,9 +53,9 @@ TOPICS = {
 BUILDS_ON = {
     'qp-state': 'bundles trace-errno',
     'nic-map': 'bundles',
-    'job': 'trace-errno',
+    'job': 'qp-state trace-errno',
     'counters': 'fabric',
-    'capture': 'fabric',
+    'capture': 'fabric qp-state',
     'checks': 'counters',
     'explain': 'checks',
 }

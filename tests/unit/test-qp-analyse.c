@@ -194,8 +194,8 @@ static void a_connection_is_of_its_own_process(void **state)
 	assert_true(view->link->has_gid);
 }
 
-/* What the device reports of 17: its peer is 10.0.0.2. A connection's address comes first, and what was recorded before both. */
-static void a_dump_names_the_peer_unless_something_earlier_does(void **state)
+/* What the driver fills in of 17: its peer is 10.0.0.2. A connection's address comes first, and what was recorded before both. */
+static void a_query_names_the_peer_unless_something_earlier_does(void **state)
 {
 	struct side *a = &((struct two *)*state)->a;
 	struct rd_qp *qp = add_qp(a, 17, 33, RD_QPS_RTS, 0);
@@ -203,16 +203,16 @@ static void a_dump_names_the_peer_unless_something_earlier_does(void **state)
 	struct rd_qp_context *context = rd_qp_need_context(qp);
 	struct rd_qp_seen attrs;
 
-	context->dumped = true;
+	context->queried = true;
 	context->attrs.has_dgid = true;
 	gid_of(context->attrs.dgid, 2);
 	RD_SET(context->attrs.timeout, 14);
 	RD_SET(context->attrs.retry_cnt, 7);
 	rd_qp_link(&a->views);
-	assert_int_equal(rd_qp_peer_source(&a->res, view), RD_PEER_RAW_DUMP);
-	assert_int_equal(rd_qp_timeout_source(view), RD_PEER_RAW_DUMP);
+	assert_int_equal(rd_qp_peer_source(&a->res, view), RD_PEER_KERNEL_QUERY);
+	assert_int_equal(rd_qp_timeout_source(view), RD_PEER_KERNEL_QUERY);
 	assert_int_equal(matching(a, "peer", "10.0.0.2"), 1);
-	context->dumped = false;
+	context->queried = false;
 	assert_int_equal(rd_qp_peer_source(&a->res, view), RD_PEER_DRIVER);
 	cm_connect(a, qp, 1, 40000, 3, 7174);
 	set_peer(a, qp, 3);
@@ -264,7 +264,7 @@ int main(void)
 		JOIN_TEST(peers_are_known_by_the_address_of_their_connection),
 		JOIN_TEST(a_connection_is_of_its_own_process),
 		JOIN_TEST(a_number_that_is_not_listed_is_named_with_what_may_hide_it),
-		JOIN_TEST(a_dump_names_the_peer_unless_something_earlier_does),
+		JOIN_TEST(a_query_names_the_peer_unless_something_earlier_does),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,7 +72,7 @@ static void each_entry_is_shown_as_the_driver_would_have_it_printed(void **state
 	put(&nest, RDMA_NLDEV_ATTR_DRIVER_S64, &lower, 8);
 	list(&res, 12, RD_QPS_RTS, &nest);
 	assert_non_null(res.qps[0].context);
-	assert_false(res.qps[0].context->dumped);
+	assert_false(res.qps[0].context->queried);
 	assert_int_equal(res.qps[0].context->driver_size, sizeof(expected));
 	assert_memory_equal(res.qps[0].context->driver, expected, sizeof(expected));
 	assert_int_equal(res.qps[0].context->attrs.timeout.known, RD_ABSENT);

@@ -321,7 +321,7 @@ static void peers_are_redacted(void **state)
 	(void)state;
 	begin(&scene);
 	add_map(&scene, RD_QP_MAP_VERSION, &value, 1);
-	rd_redact_qps(&redact, (uint8_t *)scene.maps.data, scene.maps.len, &out);
+	rd_redact_qps(&redact, (uint8_t *)scene.maps.data, scene.maps.len, false, &out);
 	assert_int_equal(out.len, scene.maps.len);
 	assert_null(memmem(out.data, out.len, peer, sizeof(peer)));
 	rd_buf_deinit(&scene.maps);

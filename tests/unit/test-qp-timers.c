@@ -2,18 +2,16 @@
 /* What is said of timers, and of peers and timers that are unknown. */
 #include "qp-side.h"
 
-#include <errno.h>
-
 #include "analyse/qp/qp-timers.h"
 #include "analyse/qp/qp.h"
 
-/* A queue pair whose device reports these values. */
-static struct rd_qp_context *dumped(struct side *side, uint32_t lqpn, uint8_t timeout, uint8_t rnr_retry,
-				    uint8_t min_rnr)
+/* A queue pair whose driver fills in these values. */
+static struct rd_qp_context *queried(struct side *side, uint32_t lqpn, uint8_t timeout, uint8_t rnr_retry,
+				     uint8_t min_rnr)
 {
 	struct rd_qp_context *context = rd_qp_need_context(add_qp(side, lqpn, 33, RD_QPS_RTS, 0));
 
-	context->dumped = true;
+	context->queried = true;
 	RD_SET(context->attrs.timeout, timeout);
 	RD_SET(context->attrs.rnr_retry, rnr_retry);
 	RD_SET(context->attrs.min_rnr_timer, min_rnr);
@@ -33,12 +31,12 @@ static void timers_that_are_off_or_longest_are_found(void **state)
 	struct side *a = &((struct two *)*state)->a;
 	struct rd_findings findings = { 0 };
 
-	dumped(a, 17, 18, 6, 12);
+	queried(a, 17, 18, 6, 12);
 	add_qp(a, 18, 34, RD_QPS_RTS, 0);
 	rd_qp_link(&a->views);
 	rd_qp_timer_findings(&a->views, NULL, &findings);
 	assert_int_equal(findings.n, 0);
-	dumped(a, 19, 0, 7, 0);
+	queried(a, 19, 0, 7, 0);
 	rd_qp_link(&a->views);
 	rd_qp_timer_findings(&a->views, NULL, &findings);
 	assert_int_equal(findings.n, 3);
@@ -57,9 +55,9 @@ static void a_timer_that_does_not_run_is_not_judged(void **state)
 	struct side *a = &((struct two *)*state)->a;
 	struct rd_findings findings = { 0 };
 
-	dumped(a, 17, 0, 7, 12);
+	queried(a, 17, 0, 7, 12);
 	RD_SET(a->res.qps[0].state, RD_QPS_RTR);
-	dumped(a, 18, 0, 7, 12);
+	queried(a, 18, 0, 7, 12);
 	RD_SET(a->res.qps[1].type, RD_QPT_UC);
 	rd_qp_link(&a->views);
 	rd_qp_timer_findings(&a->views, NULL, &findings);
@@ -72,29 +70,31 @@ static void a_timer_that_does_not_run_is_not_judged(void **state)
 static void unknown_timeouts_are_told_with_the_reason(void **state)
 {
 	static const struct {
-		int code;
+		unsigned fills;
+		enum rd_probe probe;
 		const char *why;
-	} reasons[] = { { EPERM, "CAP_NET_ADMIN" },
-			{ EOPNOTSUPP, "provides no dumps" },
-			{ ENOENT, "was recorded" },
-			{ 0, "contradict" } };
+	} reasons[] = { { 0, RD_PROBE_ON, "does not fill it in" },
+			{ RD_FILLS_PEER | RD_FILLS_TIMEOUT, RD_PROBE_NONE, "not recorded" },
+			{ RD_FILLS_PEER | RD_FILLS_TIMEOUT, RD_PROBE_OFF, "--no-probe" },
+			{ RD_FILLS_PEER | RD_FILLS_TIMEOUT, RD_PROBE_DENIED, "CAP_PERFMON" },
+			{ RD_FILLS_PEER | RD_FILLS_TIMEOUT, RD_PROBE_FAILED, "on this host" },
+			{ RD_FILLS_PEER | RD_FILLS_TIMEOUT, RD_PROBE_ON, "missed" } };
 	struct side *a = &((struct two *)*state)->a;
 
 	add_qp(a, 17, 33, RD_QPS_RTS, 0);
 	rd_qp_link(&a->views);
-	for (size_t i = 0; i <= RD_ARRAY_SIZE(reasons); i++) {
-		bool soft = i == RD_ARRAY_SIZE(reasons);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(reasons); i++) {
 		struct rd_findings findings = { 0 };
 
-		RD_SET(a->res.devs[0].driver_id, soft ? RD_DRIVER_RXE : RD_DRIVER_MLX5);
-		a->res.devs[0].dumps.code = soft ? 0 : reasons[i].code;
+		a->res.devs[0].fills = reasons[i].fills;
+		a->res.probe = reasons[i].probe;
 		assert_true(rd_qp_timeout_findings(&a->views, NULL, &findings));
 		rd_qp_peer_findings(&a->views, NULL, &findings);
 		assert_int_equal(findings.n, 2);
 		assert_int_equal(find(&findings, "timeouts-unknown")->severity, RD_SEV_UNKNOWN);
 		assert_int_equal(find(&findings, "peer-unknown")->severity, RD_SEV_NOTE);
 		for (size_t f = 0; f < findings.n; f++)
-			assert_non_null(strstr(findings.v[f].observed, soft ? "rxe" : reasons[i].why));
+			assert_non_null(strstr(findings.v[f].observed, reasons[i].why));
 		rd_findings_deinit(&findings);
 	}
 }
@@ -105,7 +105,7 @@ static void one_that_is_known_makes_a_table(void **state)
 	struct side *a = &((struct two *)*state)->a;
 	struct rd_findings findings = { 0 };
 
-	dumped(a, 17, 14, 7, 12);
+	queried(a, 17, 14, 7, 12);
 	add_qp(a, 18, 34, RD_QPS_RTS, 2);
 	add_qp(a, 19, 0, RD_QPS_ERR, 0);
 	rd_qp_link(&a->views);

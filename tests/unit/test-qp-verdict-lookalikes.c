@@ -291,53 +291,6 @@ static void psns_that_wrap(void **state)
 	host_deinit(&h);
 }
 
-/* Broken: the device counts no retransmission yet, but its dumps show that packets wait for their ACK. Healthy: all are acknowledged, or
- * some in between. */
-static void packets_without_an_ack(void **state)
-{
-	static struct rd_qp_context context;
-	struct rd_qp_track *track = rd_qp_track_create();
-	struct host h;
-
-	(void)state;
-	start(&h, 2);
-	add(&h, 17, RD_QPS_RTS, 0)->context = &context;
-	RD_SET(h.qps[0].sq_psn, 3);
-	RD_SET(context.last_acked_psn, 0xfffffe);
-	RD_SET(context.cur_retry_cnt, 7);
-	sample(track, &h, 100 * S);
-	judge(&h);
-	is(h.v[0].verdict, "cannot-tell", "not acknowledged yet: at least 4");
-	sample(track, &h, 102 * S);
-	judge(&h);
-	is(h.v[0].verdict, "cannot-tell",
-	   "waits for the ACK of PSN 16777215: at least 4 packets sent, none acknowledged");
-	context.cur_retry_cnt.v = 6;
-	sample(track, &h, 104 * S);
-	judge(&h);
-	is(h.v[0].verdict, "retrying", "its retry count changed");
-	context.last_acked_psn.v = 1;
-	sample(track, &h, 106 * S);
-	judge(&h);
-	is(h.v[0].verdict, "idle", "did not retransmit");
-	/* The last one, or the next one? And a dump that is newer than the list. */
-	for (uint32_t acked = 2; acked < 5; acked++) {
-		context.last_acked_psn.v = acked;
-		sample(track, &h, (100 + 10 * acked) * S);
-		sample(track, &h, (102 + 10 * acked) * S);
-		judge(&h);
-		is(h.v[0].verdict, "idle", "did not retransmit");
-	}
-	/* Not set yet: so many packets are never in flight. */
-	context.last_acked_psn.v = 0xff0000;
-	sample(track, &h, 150 * S);
-	sample(track, &h, 152 * S);
-	judge(&h);
-	is(h.v[0].verdict, "idle", "did not retransmit");
-	rd_qp_track_destroy(track);
-	host_deinit(&h);
-}
-
 /* Broken: UC needs no ACK to send, so packets prove nothing about a port that is down. */
 static void uc_through_a_port_that_is_down(void **state)
 {
@@ -351,75 +304,6 @@ static void uc_through_a_port_that_is_down(void **state)
 	add(&h, 17, RD_QPS_RTS, 1000)->type.v = RD_QPT_UC;
 	judge(&h);
 	not_(&h, 0, "ok");
-	host_deinit(&h);
-}
-
-/* Healthy: UC packets have no ACK, so none is missing. */
-static void uc_has_no_acks(void **state)
-{
-	static struct rd_qp_context context;
-	struct rd_qp_track *track = rd_qp_track_create();
-	struct host h;
-
-	(void)state;
-	start(&h, 2);
-	add(&h, 17, RD_QPS_RTS, 0)->context = &context;
-	RD_SET(h.qps[0].type, RD_QPT_UC);
-	RD_SET(h.qps[0].sq_psn, 1000);
-	RD_SET(context.last_acked_psn, 0);
-	sample(track, &h, 100 * S);
-	judge(&h);
-	assert_null(strstr(h.v[0].verdict->why, "acknowledged"));
-	sample(track, &h, 102 * S);
-	judge(&h);
-	is(h.v[0].verdict, "idle", "UC queue pairs do not retransmit");
-	rd_qp_track_destroy(track);
-	host_deinit(&h);
-}
-
-/* Broken: while it retransmits, its next PSN is anywhere between the first one without an ACK and the last one. */
-static void a_psn_that_falls_without_an_ack(void **state)
-{
-	static struct rd_qp_context context;
-	struct rd_qp_track *track = rd_qp_track_create();
-	struct ports p;
-	struct host h;
-
-	(void)state;
-	start(&h, 2);
-	set_ports(&h, &p, 1);
-	RD_SET(p.more[0].rate_gbps, 10);
-	add(&h, 17, RD_QPS_RTS, 0)->context = &context;
-	RD_SET(h.qps[0].sq_psn, 1009);
-	RD_SET(context.last_acked_psn, 999);
-	sample(track, &h, 100 * S);
-	RD_SET(h.qps[0].sq_psn, 1003);
-	sample(track, &h, 102 * S);
-	judge(&h);
-	is(h.v[0].verdict, "cannot-tell", "no packet in 2.0 s; waits for the ACK of PSN 1000");
-	/* And rises again: no progress, but only the retry count proves it. */
-	RD_SET(context.cur_retry_cnt, 6);
-	sample(track, &h, 104 * S);
-	RD_SET(h.qps[0].sq_psn, 1009);
-	context.cur_retry_cnt.v = 5;
-	sample(track, &h, 106 * S);
-	judge(&h);
-	is(h.v[0].verdict, "retrying", "3 packets per second in 2.0 s; waits for the ACK of PSN 1000");
-	/* Healthy: some were acknowledged. */
-	RD_SET(h.qps[0].sq_psn, 1019);
-	context.last_acked_psn.v = 1010;
-	context.cur_retry_cnt.v = 7;
-	sample(track, &h, 108 * S);
-	judge(&h);
-	is(h.v[0].verdict, "ok", "5 packets per second");
-	/* Healthy: all were, and the last one was sent a moment ago. */
-	context.last_acked_psn.v = 1018;
-	sample(track, &h, 110 * S);
-	RD_SET(h.qps[0].sq_psn, 1020);
-	sample(track, &h, 112 * S);
-	judge(&h);
-	is(h.v[0].verdict, "idle", "did not retransmit");
-	rd_qp_track_destroy(track);
 	host_deinit(&h);
 }
 
@@ -558,9 +442,6 @@ int main(void)
 		TEST(reconnected_to_nobody),
 		TEST(uc_through_a_port_that_is_down),
 		TEST(psns_that_wrap),
-		TEST(packets_without_an_ack),
-		TEST(uc_has_no_acks),
-		TEST(a_psn_that_falls_without_an_ack),
 		TEST(loopback_that_is_not_proven),
 		TEST(to_the_other_port),
 		TEST(a_port_without_a_subnet_manager),

@@ -140,19 +140,15 @@ static void add_collision(struct rd_spreads *ret, const struct flow *flows, size
 static struct rd_flow sport_of(const struct rd_qp_views *views, size_t i)
 {
 	const struct rd_qp *qp = &views->res->qps[i];
-	const struct rd_qp_seen *seen = views->v[i].past->seen;
-	const struct rd_qp_context *context = views->v[i].link->context;
-	bool recorded = seen && seen->flow_label.known == RD_OK;
-	uint32_t label = recorded ? seen->flow_label.v : 0;
-	struct rd_flow flow = { .qp = i, .udp_sport = rd_udp_sport(label, qp->lqpn.v, qp->rqpn.v) };
+	const struct rd_qp_seen attrs = rd_qp_attributes(&views->v[i]);
+	bool known = attrs.flow_label.known == RD_OK;
+	uint32_t label = known ? attrs.flow_label.v : 0;
 
-	if (context && context->attrs.udp_sport.known == RD_OK) {
-		flow.udp_sport = context->attrs.udp_sport.v;
-		flow.from = RD_SPORT_DEVICE;
-		return flow;
-	}
-	flow.from = !recorded ? RD_SPORT_ASSUMED : label ? RD_SPORT_LABEL : RD_SPORT_NUMBERS;
-	return flow;
+	return (struct rd_flow){ .qp = i,
+				 .udp_sport = rd_udp_sport(label, qp->lqpn.v, qp->rqpn.v),
+				 .from = !known ? RD_SPORT_ASSUMED :
+					 label	? RD_SPORT_LABEL :
+						  RD_SPORT_NUMBERS };
 }
 
 static struct flow flow_of(const struct rd_qp *qp, const uint8_t *peer, uint16_t sport)

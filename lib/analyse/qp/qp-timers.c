@@ -2,8 +2,6 @@
 /* Timeouts of queue pairs, and what is unknown of them. */
 #include "analyse/qp/qp-timers.h"
 
-#include <errno.h>
-
 #include "analyse/qp/qp.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -68,50 +66,43 @@ struct rd_giveup rd_qp_giveup(const struct rd_timeouts *in)
 	return ret;
 }
 
-/* Why a device does not report what it knows of its queue pairs. */
+/* Why it is unknown what a driver fills in when the kernel queries a queue pair for the list. */
 enum silence {
-	SILENT_SOFT,	  /* soft-RoCE has no dumps */
-	SILENT_DRIVER,	  /* no layout of this driver is known */
-	SILENT_PRIVILEGE, /* no CAP_NET_ADMIN */
-	SILENT_SUPPORT,	  /* the kernel or the firmware has no dumps */
+	SILENT_DRIVER,	  /* it is not known to fill this in */
+	SILENT_OFF,	  /* --no-probe */
+	SILENT_PRIVILEGE, /* no CAP_BPF or CAP_PERFMON */
 	SILENT_MISSING,	  /* not in the bundle */
-	SILENT_FAILED,	  /* requests failed, or dumps contradict the list */
+	SILENT_FAILED,	  /* nothing could be attached */
+	SILENT_MISSED,	  /* other queue pairs were seen */
 	SILENCES,
 };
+
+#define TRACE_BEFORE "# start rdmadiag qp-state --trace before the job"
 
 static const struct {
 	const char *why, *fix;
 } silences[SILENCES] = {
-	[SILENT_SOFT] = { "soft-RoCE (rxe) reports no more than the kernel lists",
-			  "# start rdmadiag qp-state --trace before the job" },
-	[SILENT_DRIVER] = { "the driver's own dumps are not decoded by this version",
-			    "# start rdmadiag qp-state --trace before the job" },
-	[SILENT_PRIVILEGE] = { "the device's own dumps need CAP_NET_ADMIN",
-			       "# run rdmadiag qp-state as root\n# or start rdmadiag qp-state --trace before the job" },
-	[SILENT_SUPPORT] = { "the kernel, the driver or the firmware provides no dumps",
-			     "# start rdmadiag qp-state --trace before the job" },
-	[SILENT_MISSING] = { "no dump by the device was recorded, or they ended meanwhile",
-			     "# run rdmadiag capture as root\n# or start rdmadiag qp-state --trace before the job" },
-	[SILENT_FAILED] = { "dumps by the device failed, or contradict the kernel's list",
-			    "dmesg | grep mlx5\nrdmadiag qp-state" },
+	[SILENT_DRIVER] = { "their driver does not fill it in when the kernel lists them", TRACE_BEFORE },
+	[SILENT_OFF] = { "the kernel's own queries were not looked at (--no-probe)",
+			 "# run rdmadiag qp-state as root, without --no-probe" },
+	[SILENT_PRIVILEGE] = { "to look at the kernel's own queries needs CAP_BPF and CAP_PERFMON",
+			       "# run rdmadiag qp-state as root: it shows peers and timers\n" TRACE_BEFORE },
+	[SILENT_MISSING] = { "the kernel's own queries were not recorded",
+			     "# run rdmadiag capture as root\n" TRACE_BEFORE },
+	[SILENT_FAILED] = { "the kernel's own queries cannot be looked at on this host",
+			    "rdmadiag -v qp-state\n" TRACE_BEFORE },
+	[SILENT_MISSED] = { "the kernel's own queries of them were missed, or they had no peer yet",
+			    "rdmadiag qp-state" },
 };
 
-static enum silence silence_of(const struct rd_res_dev *dev)
+static enum silence silence_of(const struct rd_res *res, const struct rd_qp *qp, unsigned what)
 {
-	if (!rd_res_dev_dumps_qps(dev))
-		return rd_res_dev_is_rxe(dev) ? SILENT_SOFT : SILENT_DRIVER;
-	switch (dev->dumps.code) {
-	case EPERM:
-	case EACCES:
-		return SILENT_PRIVILEGE;
-	case EOPNOTSUPP:
-	case EINVAL:
-		return SILENT_SUPPORT;
-	case ENOENT:
-		return SILENT_MISSING;
-	default:
-		return SILENT_FAILED;
-	}
+	static const uint8_t silence[] = {
+		[RD_PROBE_NONE] = SILENT_MISSING,  [RD_PROBE_OFF] = SILENT_OFF,	  [RD_PROBE_DENIED] = SILENT_PRIVILEGE,
+		[RD_PROBE_FAILED] = SILENT_FAILED, [RD_PROBE_ON] = SILENT_MISSED,
+	};
+
+	return res->devs[qp->dev].fills & what ? silence[res->probe] : SILENT_DRIVER;
 }
 
 /* Queue pairs with a property: how many, and the first one. */
@@ -186,7 +177,7 @@ void rd_qp_peer_findings(const struct rd_qp_views *views, const bool *chosen, st
 		const struct rd_qp *qp = &views->res->qps[i];
 
 		if ((!chosen || chosen[i]) && has_peer(qp))
-			count(&counted[silence_of(&views->res->devs[qp->dev])], i, !rd_qp_peer(views, i, peer));
+			count(&counted[silence_of(views->res, qp, RD_FILLS_PEER)], i, !rd_qp_peer(views, i, peer));
 	}
 	add_unknown(views->res, counted, &kind, findings);
 }
@@ -208,7 +199,7 @@ bool rd_qp_timeout_findings(const struct rd_qp_views *views, const bool *chosen,
 
 		if ((chosen && !chosen[i]) || !has_timeout(qp))
 			continue;
-		count(&counted[silence_of(&views->res->devs[qp->dev])], i, unknown);
+		count(&counted[silence_of(views->res, qp, RD_FILLS_TIMEOUT)], i, unknown);
 		n += unknown;
 		of++;
 	}

@@ -149,8 +149,7 @@ struct tracked {
 	/* As in that sample: to detect a reused number, and progress. */
 	uint32_t dev_index;
 	RD_FIELD(uint32_t) pid, pdn, rqpn, sq_psn, rq_psn;
-	RD_FIELD(uint32_t) acked;
-	RD_FIELD(uint8_t) type, retry;
+	RD_FIELD(uint8_t) type;
 	RD_FIELD(double) best; /* packets per second, the most between any two samples */
 	uint32_t retried;      /* after its last packet, as verdicts found */
 	uint64_t retried_ns;
@@ -289,12 +288,6 @@ static void set_psn_rate(struct tracked *q, const struct rd_qp *qp, uint64_t now
 		packets += advance(q->sq_psn.v, qp->sq_psn.v);
 	if (rq)
 		packets += advance(q->rq_psn.v, qp->rq_psn.v);
-	if (qp->context && rd_qp_unacknowledged(qp) && q->acked.known == RD_OK && sq) {
-		/* Also in the previous sample: what was sent since may be in flight. */
-		past->unacked = ((q->sq_psn.v - q->acked.v) & PSN_MASK) > 1 &&
-				q->acked.v == qp->context->last_acked_psn.v;
-		past->retry_changed = DIFFERS(q->retry, qp->context->cur_retry_cnt);
-	}
 	past->psn_fell = (sq && fell(q->sq_psn.v, qp->sq_psn.v)) || (rq && fell(q->rq_psn.v, qp->rq_psn.v));
 	if (packets || past->psn_fell)
 		q->retried = 0;
@@ -368,11 +361,6 @@ static void store_sample(struct tracked *q, const struct rd_res *res, const stru
 	RD_COPY(q->rqpn, qp->rqpn);
 	RD_COPY(q->sq_psn, qp->sq_psn);
 	RD_COPY(q->rq_psn, qp->rq_psn);
-	q->acked.known = q->retry.known = RD_ABSENT;
-	if (qp->context) {
-		RD_COPY(q->acked, qp->context->last_acked_psn);
-		RD_COPY(q->retry, qp->context->cur_retry_cnt);
-	}
 }
 
 static bool is_complete(const struct rd_res *res)

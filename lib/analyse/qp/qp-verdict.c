@@ -368,20 +368,6 @@ static bool judge_unready(const struct rd_qp_judging *j, const struct rd_qp_one 
 	return got || sent;
 }
 
-/* Its device has no new ACK for what it sent: it is not idle, whatever the device counts. */
-static void judge_waiting(const struct rd_qp_judging *j, const struct rd_qp_one *one)
-{
-	const struct rd_qp *qp = one->qp;
-	uint32_t n = rd_qp_unacknowledged(qp), first = (qp->sq_psn.v - n) & 0xffffff;
-	_cleanup_free_ char *rate = rd_qp_is_moving(j, qp, one->past) ? rate_text(one->past) : rd_dup("no packet");
-
-	rd_qp_set(j, one, one->past->retry_changed ? RD_QPV_RETRYING : RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
-		  "%s in %.1f s; waits for the ACK of PSN %u: at least %u packet%s sent, none acknowledged in that "
-		  "time%s",
-		  rate, j->opts->seconds, first, n, n == 1 ? "" : "s",
-		  one->past->retry_changed ? "; its retry count changed" : "");
-}
-
 /* Fewer ACK timeouts may be what a healthy path of another queue pair loses. */
 #define TIMEOUTS_SURE 4
 
@@ -477,8 +463,6 @@ static void judge_stalled(const struct rd_qp_judging *j, const struct rd_qp_one 
 
 	if (judge_unready(j, one))
 		return;
-	if (one->past->unacked)
-		return judge_waiting(j, one);
 	/* The remote QP has no ACK for what arrived before: it is not idle. */
 	if (rd_qp_can_retransmit(one->qp) && again > 1 && !retries && !j->devices[one->qp->dev].moving)
 		return rd_qp_set(
@@ -548,17 +532,10 @@ static void judge_ready(const struct rd_qp_judging *j, const struct rd_qp_one *o
 				 "in %s; its PSN fell in %.1f s: either it retransmits, or it has sent or received "
 				 "more packets than a PSN counts (2^24)",
 				 rd_qp_state_name(one->qp->state.v), j->opts->seconds);
-	if (one->past->psn_per_second.known != RD_OK && rd_qp_unacknowledged(one->qp))
-		return rd_qp_set(
-			j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_TWICE,
-			"in RTS; one sample does not show whether packets flow; not acknowledged yet: at least %u",
-			rd_qp_unacknowledged(one->qp));
 	if (one->past->psn_per_second.known != RD_OK)
 		return rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_TWICE,
 				 "in RTS; one sample does not show whether packets flow");
 	/* PSNs advance when packets are retransmitted. */
-	if (rd_qp_is_moving(j, one->qp, one->past) && one->past->unacked && one->past->retry_changed)
-		return judge_waiting(j, one);
 	if (rd_qp_is_moving(j, one->qp, one->past) && is_unacknowledged(j, one->qp, one->past))
 		return judge_unacknowledged(j, one);
 	if (rd_qp_is_moving(j, one->qp, one->past))

@@ -23,12 +23,6 @@ int rd_nldev_each(const struct rd_bytes *reply, unsigned command, rd_nldev_fn *f
 /* Copies a string attribute to *ret; keeps *ret if the attribute is missing. */
 void rd_nldev_text(const struct rd_nldev_attrs *attrs, unsigned type, char **ret);
 
-/*
- * Takes the context of `qp` from a dump by mlx5 (source/shared/mlx5-dump.h). False: the dump is not about this queue pair, or it
- * contradicts what the kernel lists (the queue pair changed its state meanwhile, or the layout is another one).
- */
-bool rd_mlx5_take_context(const uint8_t *dump, size_t size, const struct rd_res_dev *dev, struct rd_qp *qp);
-
 #define RD_NLDEV_U8(attrs, type, field)                                   \
 	do {                                                              \
 		if ((attrs)->v[type])                                     \

@@ -34,13 +34,6 @@ enum rd_res_want {
 int rd_collect_res(struct rd_source *src, unsigned want, const char *device, struct rd_res *ret,
 		   struct rd_errlist *errors, struct rd_err *err);
 
-/*
- * Requests the device's own context of the queue pairs selected by `wanted` (res->n_qps entries; NULL: all) that are connected, of
- * devices whose driver is known to dump them, one request each, and fills rd_qp.context. Needs CAP_NET_ADMIN. What failed is in
- * rd_res_dev.dumps; a limit that was reached in `errors`.
- */
-void rd_collect_qp_dumps(struct rd_source *src, struct rd_res *res, const bool *wanted, struct rd_errlist *errors);
-
 /* Decodes one reply to a dump (or to a query by number) of `kind` into `res`, for device `dev`. Called by rd_collect_res and a
  * fuzz target. Skips damaged entries and sets `damaged` in the gaps of the device. */
 void rd_nldev_take(const struct rd_bytes *reply, enum rd_res_kind kind, int dev, struct rd_res *res);

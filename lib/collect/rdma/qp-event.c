@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "base/memory.h"
-#include "bpf/query.h"
+#include "bpf/qp.h"
 
 /* enum ib_mtu */
 #define MTU_FIRST 1
@@ -377,22 +377,25 @@ void rd_collect_qp_recorded(struct rd_source *src, struct rd_res *res, struct rd
 #define STATE(state) (1u << RD_QPS_##state)
 
 /* Members of struct ib_qp_attr, as in rd_query_value.qp.known. */
-#define PATH                                                                                                       \
-	(RD_QP_HAS_DGID | RD_QP_HAS_DLID | BIT(RD_QPA_FLOW_LABEL) | BIT(RD_QPA_AH_TYPE) | BIT(RD_QPA_SGID_INDEX) | \
-	 BIT(RD_QPA_HOP_LIMIT) | BIT(RD_QPA_TRAFFIC_CLASS) | BIT(RD_QPA_SL) | BIT(RD_QPA_AH_FLAGS))
+#define ROUTE                                                                                           \
+	(BIT(RD_QPA_AH_TYPE) | BIT(RD_QPA_AH_FLAGS) | BIT(RD_QPA_FLOW_LABEL) | BIT(RD_QPA_SGID_INDEX) | \
+	 BIT(RD_QPA_HOP_LIMIT) | BIT(RD_QPA_TRAFFIC_CLASS))
+#define PEER (ROUTE | RD_QP_HAS_DGID)
+#define LID RD_QP_HAS_DLID
 #define MTU BIT(RD_QPA_PATH_MTU)
 #define TIMEOUT BIT(RD_QPA_TIMEOUT)
 #define RETRIES (BIT(RD_QPA_RETRY_CNT) | BIT(RD_QPA_RNR_RETRY))
 #define RNR_TIMER BIT(RD_QPA_MIN_RNR_TIMER)
-#define ATOMICS (BIT(RD_QPA_MAX_RD_ATOMIC) | BIT(RD_QPA_MAX_DEST_RD_ATOMIC))
 #define ALTERNATE RD_QUERY_HAS_ALT
 
+/* Before RTR there is no peer, and drivers write zeros or nothing. */
 #define CONNECTED (STATE(RTR) | STATE(RTS) | STATE(SQD) | STATE(SQE) | STATE(ERR))
 
 /*
  * The kernel does not clear what it passes to a driver, so a member that the driver does not write holds what was there before,
- * mostly of another queue pair. Known are only those that these functions write with attr_mask 0, in the kernels that list such
- * queue pairs. A driver that is not here fills in nothing that is used.
+ * mostly of another queue pair. Known are only those that these functions write with attr_mask 0, as the program set them, in all
+ * kernels that list such queue pairs; doc/qp-state.md has what was left out, and why. A driver without a row fills in nothing that is
+ * used.
  */
 static const struct written {
 	enum rd_driver driver;
@@ -400,23 +403,37 @@ static const struct written {
 	uint32_t states;
 	uint64_t members;
 } written[] = {
-	/* sw/rxe/rxe_verbs.c: rxe_query_qp; rxe_qp.c: rxe_qp_to_attr copies all attributes, rxe_av.c: rxe_av_to_attr. */
-	{ RD_DRIVER_RXE, TYPE(RC) | TYPE(UC), CONNECTED,
-	  PATH | MTU | TIMEOUT | RETRIES | RNR_TIMER | ATOMICS | ALTERNATE },
-	/* hw/mlx5/qp.c: mlx5_ib_query_qp clears all, query_qp_attr, to_rdma_ah_attr. */
+	/* hw/mlx5/qp.c: mlx5_ib_query_qp clears all; query_qp_attr, to_rdma_ah_attr. DCT, raw packet: zeros. */
 	{ RD_DRIVER_MLX5, TYPE(RC) | TYPE(UC) | TYPE(XRC_INI) | TYPE(XRC_TGT), CONNECTED,
-	  PATH | MTU | TIMEOUT | RETRIES | RNR_TIMER | ATOMICS | ALTERNATE },
-	/* hw/mlx4/qp.c: mlx4_ib_query_qp, to_rdma_ah_attr; in RESET only the state. */
+	  PEER | LID | MTU | TIMEOUT | RETRIES | RNR_TIMER | ALTERNATE },
+	/* hw/mlx4/qp.c: mlx4_ib_query_qp, to_rdma_ah_attr. In RESET only the state. */
 	{ RD_DRIVER_MLX4, TYPE(RC) | TYPE(UC) | TYPE(XRC_INI) | TYPE(XRC_TGT), CONNECTED,
-	  PATH | MTU | TIMEOUT | RETRIES | RNR_TIMER | ATOMICS | ALTERNATE },
+	  PEER | LID | MTU | TIMEOUT | RETRIES | RNR_TIMER | ALTERNATE },
+	/* hw/bnxt_re/ib_verbs.c: bnxt_re_query_qp. */
+	{ RD_DRIVER_BNXT_RE, TYPE(RC), CONNECTED, PEER | MTU | TIMEOUT | RETRIES | RNR_TIMER },
+	/* hw/irdma/verbs.c: irdma_query_qp clears all. */
+	{ RD_DRIVER_IRDMA, TYPE(RC), CONNECTED, MTU | RETRIES },
+	/* hw/ionic/ionic_controlpath.c: ionic_query_qp_cmd. */
+	{ RD_DRIVER_IONIC, TYPE(RC) | TYPE(UC), CONNECTED, MTU | TIMEOUT | RETRIES | RNR_TIMER },
+	/* hw/erdma/erdma_verbs.c: erdma_query_qp, erdma_av_to_attr. */
+	{ RD_DRIVER_ERDMA, TYPE(RC), CONNECTED, PEER },
+	/* hw/hns/hns_roce_hw_v2.c: hns_roce_v2_query_qp clears all. */
+	{ RD_DRIVER_HNS, TYPE(RC) | TYPE(UC), CONNECTED, PEER | MTU | RNR_TIMER },
+	/* hw/ocrdma/ocrdma_verbs.c: ocrdma_query_qp. */
+	{ RD_DRIVER_OCRDMA, TYPE(RC) | TYPE(UC), CONNECTED, PEER | TIMEOUT | RETRIES },
+	/* hw/qedr/verbs.c: qedr_query_qp clears all. */
+	{ RD_DRIVER_QEDR, TYPE(RC), CONNECTED, ROUTE | MTU | RETRIES | RNR_TIMER },
+	/* sw/rxe/rxe_verbs.c: rxe_query_qp; rxe_qp.c: rxe_qp_to_attr, which copies all that was set; rxe_av.c: rxe_av_to_attr. */
+	{ RD_DRIVER_RXE, TYPE(RC) | TYPE(UC), CONNECTED, PEER | MTU | TIMEOUT | RETRIES | RNR_TIMER | ALTERNATE },
 };
 
 static uint64_t written_by(const struct rd_res_dev *dev, const struct rd_qp *qp)
 {
 	uint64_t members = 0;
 
+	/* Drivers of both kinds leave what iWARP does not have. */
 	if (dev->driver_id.known != RD_OK || qp->type.known != RD_OK || qp->state.known != RD_OK || qp->type.v > 31 ||
-	    qp->state.v > 31)
+	    qp->state.v > 31 || !dev->protocol || strcmp(dev->protocol, "iw") == 0)
 		return 0;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(written); i++)
 		if (written[i].driver == dev->driver_id.v && written[i].types & 1u << qp->type.v &&
@@ -430,14 +447,22 @@ static uint64_t meaningful(const struct rd_qp *qp, const struct rd_query_value *
 {
 	bool acknowledged = qp->type.v == RD_QPT_RC || qp->type.v == RD_QPT_XRC_INI;
 	bool responds = qp->type.v == RD_QPT_RC || qp->type.v == RD_QPT_XRC_TGT;
-	uint8_t timeout = value->qp.narrow[RD_QPA_TIMEOUT - RD_QPA_ENUMS];
+	const uint8_t *narrow = value->qp.narrow;
+	uint8_t timeout = narrow[RD_QPA_TIMEOUT - RD_QPA_ENUMS];
 	uint64_t members = UINT64_MAX;
 
 	/* Set by the move to RTS; one that failed may have failed before. */
 	if (!acknowledged || qp->state.v == RD_QPS_RTR || (qp->state.v == RD_QPS_ERR && !timeout))
-		members &= ~(TIMEOUT | RETRIES | BIT(RD_QPA_MAX_RD_ATOMIC));
+		members &= ~(TIMEOUT | RETRIES);
 	if (!responds)
-		members &= ~(RNR_TIMER | BIT(RD_QPA_MAX_DEST_RD_ATOMIC));
+		members &= ~RNR_TIMER;
+	/* A driver that is not as the table has it. */
+	if (timeout > 31)
+		members &= ~TIMEOUT;
+	if (narrow[RD_QPA_RETRY_CNT - RD_QPA_ENUMS] > 7 || narrow[RD_QPA_RNR_RETRY - RD_QPA_ENUMS] > 7)
+		members &= ~RETRIES;
+	if (narrow[RD_QPA_MIN_RNR_TIMER - RD_QPA_ENUMS] > 31)
+		members &= ~RNR_TIMER;
 	/* No alternate path was set. */
 	if (!value->alt_port)
 		members &= ~ALTERNATE;
@@ -518,18 +543,25 @@ void rd_qp_queries_take(const struct rd_bytes *maps, struct rd_res *res, struct 
 	free(take.devs);
 }
 
+static unsigned filled_by(const struct rd_res_dev *dev)
+{
+	unsigned fills = 0;
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(written) && dev->driver_id.known == RD_OK; i++)
+		if (written[i].driver == dev->driver_id.v)
+			fills |= (written[i].members & RD_QP_HAS_DGID ? RD_FILLS_PEER : 0) |
+				 (written[i].members & TIMEOUT ? RD_FILLS_TIMEOUT : 0);
+	return fills;
+}
+
 void rd_collect_qp_queries(struct rd_source *src, struct rd_res *res, struct rd_errlist *errors)
 {
 	_cleanup_bytes_ struct rd_bytes maps = { 0 };
 
-	if (rd_read_file(src, RD_SOURCE_QUERIES, &maps, NULL) == 0)
-		rd_qp_queries_take(&maps, res, errors);
-}
-
-bool rd_res_dev_is_queried(const struct rd_res_dev *dev)
-{
-	for (size_t i = 0; i < RD_ARRAY_SIZE(written); i++)
-		if (dev->driver_id.known == RD_OK && written[i].driver == dev->driver_id.v)
-			return true;
-	return false;
+	for (size_t d = 0; d < res->n_devs; d++)
+		res->devs[d].fills = filled_by(&res->devs[d]);
+	if (!res->n_qps || rd_read_file(src, RD_SOURCE_QUERIES, &maps, NULL) < 0)
+		return;
+	res->probe = RD_PROBE_ON;
+	rd_qp_queries_take(&maps, res, errors);
 }

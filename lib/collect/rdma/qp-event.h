@@ -28,14 +28,11 @@ void rd_qp_recorded_take(const struct rd_bytes *maps, struct rd_res *res, struct
 /*
  * Takes what the drivers of the devices in `res` filled in when the kernel queried its queue pairs for the list, into rd_qp.context:
  * from RD_SOURCE_QUERIES, which there is while rd_source_live_set_queries is in effect, and in bundles. No such file is not an
- * error.
+ * error. Sets rd_res.probe if there is one, and rd_res_dev.fills.
  */
 void rd_collect_qp_queries(struct rd_source *src, struct rd_res *res, struct rd_errlist *errors);
 
 /* Decodes the bytes of the file; does not trust them. Called by the function above and a fuzz target. */
 void rd_qp_queries_take(const struct rd_bytes *maps, struct rd_res *res, struct rd_errlist *errors);
-
-/* Whether it is known what the driver of this device fills in. */
-bool rd_res_dev_is_queried(const struct rd_res_dev *dev);
 
 #endif

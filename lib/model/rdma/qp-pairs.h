@@ -48,9 +48,8 @@ enum rd_sport_from {
 	RD_SPORT_ASSUMED, /* both QP numbers: not recorded whether a flow label is set */
 	RD_SPORT_NUMBERS, /* both QP numbers: recorded that no flow label is set */
 	RD_SPORT_LABEL,	  /* the recorded flow label */
-	RD_SPORT_DEVICE,  /* as the device has it */
 };
-const char *rd_sport_from_name(enum rd_sport_from from); /* "assumed", "numbers", "label", "device" */
+const char *rd_sport_from_name(enum rd_sport_from from); /* "assumed", "numbers", "label" */
 
 struct rd_flow {
 	size_t qp; /* index into rd_res.qps */

@@ -130,7 +130,7 @@ const uint8_t *rd_qp_peer_gid(const struct rd_qp_view *view)
 
 static enum rd_peer_source source_of(const struct rd_qp_context *context)
 {
-	return context->queried ? RD_PEER_KERNEL_QUERY : context->dumped ? RD_PEER_RAW_DUMP : RD_PEER_DRIVER;
+	return context->queried ? RD_PEER_KERNEL_QUERY : RD_PEER_DRIVER;
 }
 
 struct rd_qp_seen rd_qp_attributes(const struct rd_qp_view *view)
@@ -166,24 +166,13 @@ enum rd_peer_source rd_qp_peer_source(const struct rd_res *res, const struct rd_
 const char *rd_peer_source_name(enum rd_peer_source source)
 {
 	static const char *const names[RD_PEER_SOURCES] = {
-		[RD_PEER_RECORDER] = "recorder", [RD_PEER_RDMA_CM] = "rdma_cm", [RD_PEER_KERNEL_QUERY] = "kernel-query",
-		[RD_PEER_RAW_DUMP] = "raw-dump", [RD_PEER_DRIVER] = "driver",
+		[RD_PEER_RECORDER] = "recorder",
+		[RD_PEER_RDMA_CM] = "rdma_cm",
+		[RD_PEER_KERNEL_QUERY] = "kernel-query",
+		[RD_PEER_DRIVER] = "driver",
 	};
 
 	return source < RD_PEER_SOURCES ? names[source] : NULL;
-}
-
-uint32_t rd_qp_unacknowledged(const struct rd_qp *qp)
-{
-	uint32_t n;
-
-	if (qp->type.known != RD_OK || (qp->type.v != RD_QPT_RC && qp->type.v != RD_QPT_XRC_INI))
-		return 0; /* UC has no ACKs */
-	if (!qp->context || qp->context->last_acked_psn.known != RD_OK || qp->sq_psn.known != RD_OK)
-		return 0;
-	n = (qp->sq_psn.v - qp->context->last_acked_psn.v) & 0xffffff;
-	/* The dump is newer than the PSN, so more may be acknowledged. Fewer than 2^16 are in flight: else the device set no PSN yet. */
-	return n > 1 && n < 1u << 16 ? n - 1 : 0;
 }
 
 const char *rd_path_health_name(enum rd_path_health health)
@@ -208,7 +197,7 @@ void rd_qp_groups_deinit(struct rd_qp_groups *groups)
 
 const char *rd_sport_from_name(enum rd_sport_from from)
 {
-	static const char *const names[] = { "assumed", "numbers", "label", "device" };
+	static const char *const names[] = { "assumed", "numbers", "label" };
 
 	return names[from];
 }

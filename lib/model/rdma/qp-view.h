@@ -47,7 +47,6 @@ enum rd_peer_source {
 	RD_PEER_RECORDER,     /* the calls that connected it were recorded */
 	RD_PEER_RDMA_CM,      /* its rdma_cm connection */
 	RD_PEER_KERNEL_QUERY, /* what its driver filled in when the kernel queried it for the list */
-	RD_PEER_RAW_DUMP,     /* the device's own context of it (RDMA_NLDEV_CMD_RES_QP_GET_RAW) */
 	RD_PEER_DRIVER,	      /* what its driver adds to the kernel's list (RDMA_NLDEV_ATTR_DRIVER) */
 	RD_PEER_SOURCES,
 };
@@ -71,9 +70,6 @@ struct rd_qp_past {
 	bool psn_fell; /* a PSN is lower than in the previous sample, or wrapped in between; psn_per_second counts neither */
 	uint32_t retried; /* rd_qp_verdict.retried of earlier samples, and when that was last known to rise: */
 	RD_PACKED_FIELD(double) retried_seconds;
-	/* From dumps of its device, of both samples: */
-	bool unacked;		/* packets were sent, and none was acknowledged in between */
-	bool retry_changed;	/* the current retry count changed */
 	enum rd_qp_cause cause; /* of its failure, from an earlier sample */
 	/* From a recorder: */
 	bool moved_by_call;		      /* a modify_qp call moved it to this state */
@@ -128,10 +124,6 @@ const char *rd_qp_views_keep(struct rd_qp_views *views, char *text);
 /* Sets the note of a device; takes ownership of its texts. */
 void rd_qp_views_note(struct rd_qp_views *views, size_t dev, const struct rd_qp_note *note);
 
-/* Packets, at least, that a queue pair sent and its device has no ACK for; 0: none, or unknown. A single packet is unknown: nothing says
- * whether a device dumps the last acknowledged PSN or the one after it. Never run on a device. */
-uint32_t rd_qp_unacknowledged(const struct rd_qp *qp);
-
 /* GID of the peer, 16 bytes within the view or the facts: as recorded, else from the connection, else from the device; NULL:
  * unknown. */
 const uint8_t *rd_qp_peer_gid(const struct rd_qp_view *view);
@@ -144,7 +136,7 @@ struct rd_qp_seen rd_qp_attributes(const struct rd_qp_view *view);
 /* Where its local ACK timeout comes from. */
 enum rd_peer_source rd_qp_timeout_source(const struct rd_qp_view *view);
 
-/* "recorder", "rdma_cm", "raw-dump", "driver"; NULL for unknown. Static. */
+/* "recorder", "rdma_cm", "kernel-query", "driver"; NULL for unknown. Static. */
 const char *rd_peer_source_name(enum rd_peer_source source);
 
 #endif

@@ -24,11 +24,6 @@ struct rd_qp_context *rd_qp_need_context(struct rd_qp *qp)
 	return qp->context;
 }
 
-bool rd_res_dev_dumps_qps(const struct rd_res_dev *dev)
-{
-	return dev->driver_id.known == RD_OK && dev->driver_id.v == RD_DRIVER_MLX5;
-}
-
 static void dev_deinit(struct rd_res_dev *dev)
 {
 	RD_FREE(dev->name, dev->protocol, dev->firmware);

@@ -105,10 +105,7 @@ void rd_qp_seen_merge(struct rd_qp_seen *to, const struct rd_qp_seen *from);
 /* What a QP's device or driver reports beyond the kernel's list. Each value is known by itself. */
 struct rd_qp_context {
 	bool queried; /* `attrs` are what its driver filled in for the query of the kernel (collect/rdma/qp-event.h) */
-	bool dumped;  /* `attrs` are from a dump by the device (RDMA_NLDEV_CMD_RES_QP_GET_RAW), else from its driver */
-	struct rd_qp_seen attrs;			/* as they are set now */
-	RD_FIELD(uint8_t) cur_retry_cnt, cur_rnr_retry; /* as the device counts them now */
-	RD_FIELD(uint32_t) last_acked_psn;
+	struct rd_qp_seen attrs;    /* as they are set now */
 	RD_FIELD(uint16_t) dlid;    /* InfiniBand */
 	RD_FIELD(uint8_t) alt_port; /* of the alternate path; absent: there is none, or unknown */
 	uint8_t alt_dgid[16];	    /* of that path; 0: it has no GID */
@@ -155,7 +152,18 @@ struct rd_qp {
 };
 
 /* enum rdma_driver_id of rdma/ib_user_ioctl_verbs.h */
-enum rd_driver { RD_DRIVER_MLX5 = 1, RD_DRIVER_MLX4 = 2, RD_DRIVER_BNXT_RE = 6, RD_DRIVER_RXE = 14 };
+enum rd_driver {
+	RD_DRIVER_MLX5 = 1,
+	RD_DRIVER_MLX4 = 2,
+	RD_DRIVER_BNXT_RE = 6,
+	RD_DRIVER_OCRDMA = 7,
+	RD_DRIVER_IRDMA = 9,
+	RD_DRIVER_QEDR = 11,
+	RD_DRIVER_HNS = 12,
+	RD_DRIVER_RXE = 14,
+	RD_DRIVER_ERDMA = 19,
+	RD_DRIVER_IONIC = 21,
+};
 
 #define RD_AF_IB 27 /* the kernel's AF_IB, which libc does not name */
 
@@ -204,11 +212,18 @@ struct rd_res_gap {
 	bool damaged;	  /* messages with wrong lengths */
 };
 
-/* Dumps of queue pairs that were requested from a device. */
-struct rd_res_dumps {
-	size_t requested, used; /* a dump that contradicts the kernel's list is not used */
-	int code;		/* positive errno of the last request that failed; 0: none failed */
+/* Whether what drivers fill in was seen while the kernel listed queue pairs. */
+enum rd_probe {
+	RD_PROBE_NONE = 0, /* it was not tried: in bundles */
+	RD_PROBE_OFF,	   /* not wanted */
+	RD_PROBE_DENIED,   /* without the privilege */
+	RD_PROBE_FAILED,
+	RD_PROBE_ON,
 };
+
+/* What a driver is known to fill in. */
+#define RD_FILLS_PEER 1
+#define RD_FILLS_TIMEOUT 2
 
 /* Limits from the device attributes (ibv_query_device). */
 struct rd_res_limits {
@@ -229,10 +244,11 @@ struct rd_res_dev {
 	uint64_t listed[RD_RES_KINDS];	       /* objects in these lists */
 	struct rd_res_gap gaps[RD_RES_KINDS];  /* of the lists */
 	struct rd_res_limits limits;
-	struct rd_res_dumps dumps;
+	unsigned fills; /* RD_FILLS_*; 0: unknown */
 };
 
 struct rd_res {
+	enum rd_probe probe;
 	RD_FIELD(bool) netns_shared; /* devices are visible in every network namespace */
 	struct rd_res_dev *devs;
 	size_t n_devs, cap_devs;
@@ -255,9 +271,6 @@ void rd_qp_deinit(struct rd_qp *qp);
 
 /* The context of a queue pair, which is created if it has none. */
 struct rd_qp_context *rd_qp_need_context(struct rd_qp *qp);
-
-/* Whether the driver of the device is known to dump its queue pairs, and how. */
-bool rd_res_dev_dumps_qps(const struct rd_res_dev *dev);
 
 /* Names as `rdma resource` prints them; NULL: no name. */
 const char *rd_qp_type_name(unsigned type);

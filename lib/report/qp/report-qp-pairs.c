@@ -85,7 +85,7 @@ static const struct rd_column time_columns[TIME_COLUMNS] = {
 	[TIME_RNR] = { "rnr_timer_seconds", "RNRTIMER", RD_T_DOUBLE, "minimum wait after an RNR NAK", 6, false },
 	[TIME_RNR_LEAST] = { "rnr_exc_least_seconds", "RNRLEAST", RD_T_DOUBLE, "minimum until IBV_WC_RNR_RETRY_EXC_ERR", 6, false },
 	[TIME_RNR_FOR_EVER] = { "rnr_for_ever", "RNRFOREVER", RD_T_BOOL, "retries forever after RNR NAKs", 0, false },
-	[TIME_SOURCE] = { "source", "SOURCE", RD_T_STR, "where the values come from: recorder, raw-dump, driver; none: the command line", 0, false },
+	[TIME_SOURCE] = { "source", "SOURCE", RD_T_STR, "where the values come from: recorder, kernel-query, driver; none: the command line", 0, false },
 	[TIME_NOTE] = { "note", "NOTE", RD_T_STR, "remark", 0, false },
 };
 

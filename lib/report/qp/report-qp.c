@@ -127,9 +127,9 @@ static void add_attribute_cells(struct rd_row *row, const struct rd_qp_view *vie
 	RD_ROW_UINT(row, RD_QP_DEST_QPN, attrs.dest_qpn);
 	if (!context)
 		return;
-	RD_ROW_UINT(row, RD_QP_CUR_RETRY_CNT, context->cur_retry_cnt);
-	RD_ROW_UINT(row, RD_QP_CUR_RNR_RETRY, context->cur_rnr_retry);
-	RD_ROW_UINT(row, RD_QP_LAST_ACKED_PSN, context->last_acked_psn);
+	RD_ROW_UINT(row, RD_QP_ALT_PORT, context->alt_port);
+	if (context->alt_port.known == RD_OK)
+		rd_row_gid(row, RD_QP_ALT_GID, context->alt_dgid);
 	RD_ROW_UINT(row, RD_QP_DLID, context->dlid);
 	add_driver_cell(row, context);
 }
@@ -216,7 +216,7 @@ const struct rd_column rd_qp_columns[RD_QP_COLUMNS] = {
 	[RD_QP_AGE_MAX] = { "state_max_seconds", "AGEMAX", RD_T_DOUBLE, "upper bound of state_seconds, for an interval", 1, true },
 	[RD_QP_PSN_RATE] = { "psn_per_second", "PSN/S", RD_T_DOUBLE, "packets per second between two samples", 0, true },
 	[RD_QP_PEER_GID] = { "peer_gid", "PEERGID", RD_T_STR, "GID of the peer", 0, true },
-	[RD_QP_PEER_SOURCE] = { "peer_source", "PEERSOURCE", RD_T_STR, "where the address of the peer comes from: recorder, rdma_cm, raw-dump, driver", 0, true },
+	[RD_QP_PEER_SOURCE] = { "peer_source", "PEERSOURCE", RD_T_STR, "where the address of the peer comes from: recorder, rdma_cm, kernel-query, driver", 0, true },
 	[RD_QP_PROC_PEERS] = { "process_tcp_peers", "TCPPEERS", RD_T_STR, "if the peer is unknown: addresses that the process has TCP connections to", 0, true },
 	[RD_QP_UDP_SPORT] = { "udp_sport", "SPORT", RD_T_UINT, "UDP source port (RoCE v2), as recorded, or from the device", 0, true },
 	[RD_QP_FLOW_LABEL] = { "flow_label", "FLOWLABEL", RD_T_UINT, "flow label, as recorded, or from the device", 0, true },
@@ -227,9 +227,8 @@ const struct rd_column rd_qp_columns[RD_QP_COLUMNS] = {
 	[RD_QP_MIN_RNR_TIMER] = { "min_rnr_timer", "RNRTIMER", RD_T_UINT, "RNR NAK timer, encoded, as recorded, or from the device", 0, true },
 	[RD_QP_SGID_INDEX] = { "sgid_index", "GIDX", RD_T_UINT, "index of the local GID, as recorded", 0, true },
 	[RD_QP_DEST_QPN] = { "dest_qpn", "DESTQPN", RD_T_UINT, "remote QP number, as recorded, or from the device", 0, true },
-	[RD_QP_CUR_RETRY_CNT] = { "cur_retry_cnt", "CURRETRY", RD_T_UINT, "current transport retry counter of the device", 0, true },
-	[RD_QP_CUR_RNR_RETRY] = { "cur_rnr_retry", "CURRNR", RD_T_UINT, "current RNR retry counter of the device", 0, true },
-	[RD_QP_LAST_ACKED_PSN] = { "last_acked_psn", "ACKEDPSN", RD_T_UINT, "last packet sequence number that the remote QP acknowledged, from the device", 0, true },
+	[RD_QP_ALT_PORT] = { "alt_port", "ALTPORT", RD_T_UINT, "port of the alternate path", 0, true },
+	[RD_QP_ALT_GID] = { "alt_peer_gid", "ALTPEERGID", RD_T_STR, "GID of the peer on the alternate path", 0, true },
 	[RD_QP_DLID] = { "dlid", "DLID", RD_T_UINT, "LID of the peer (InfiniBand), from the device", 0, true },
 	[RD_QP_DRIVER] = { "driver", "DRIVER", RD_T_MAP, "what its driver adds to the kernel's list, by the driver's own names", 0, true },
 	[RD_QP_SUBTYPE] = { "subtype", "SUBTYPE", RD_T_STR, "driver-specific type", 0, true },

@@ -131,7 +131,15 @@ static int look_at(struct maps *maps, uint32_t id)
 	return add_map(maps, fd, &info);
 }
 
-int rd_bpf_maps_read(const char *path, struct rd_bytes *ret, struct rd_err *err)
+static int read_own(struct maps *maps, int fd)
+{
+	struct bpf_map_info info = { 0 };
+	int r = fd < 0 ? -ENOENT : describe_map(fd, &info);
+
+	return r ? r : add_map(maps, fd, &info);
+}
+
+int rd_bpf_maps_read(const char *path, int queries, struct rd_bytes *ret, struct rd_err *err)
 {
 	struct maps maps = { .name = path + strlen(RD_SOURCE_MAPS), .out = RD_BUF_CHECKED };
 	unsigned looked = 0;
@@ -140,6 +148,11 @@ int rd_bpf_maps_read(const char *path, struct rd_bytes *ret, struct rd_err *err)
 
 	if (!*maps.name || strlen(++maps.name) >= BPF_OBJ_NAME_LEN || strchr(maps.name, '/'))
 		return rd_err_set(err, ENOENT, path, "cannot read");
+	if (strcmp(path, RD_SOURCE_QUERIES) == 0) {
+		r = read_own(&maps, queries);
+		maps.found = !r;
+		r = r ?: -ENOENT;
+	}
 	while (!r && (r = next_map(id, &id)) == 0)
 		r = ++looked > MAPS_LOOKED_AT ? -E2BIG : look_at(&maps, id);
 	/* After the last map. Too many: those found until then are read. */
@@ -148,22 +161,6 @@ int rd_bpf_maps_read(const char *path, struct rd_bytes *ret, struct rd_err *err)
 	if (r < 0) {
 		rd_buf_deinit(&maps.out);
 		return rd_err_set(err, -r, path, "cannot read the BPF maps of this name");
-	}
-	*ret = (struct rd_bytes){ (uint8_t *)maps.out.data, maps.out.len };
-	return 0;
-}
-
-int rd_bpf_map_read(int fd, const char *path, struct rd_bytes *ret, struct rd_err *err)
-{
-	struct maps maps = { .out = RD_BUF_CHECKED };
-	struct bpf_map_info info = { 0 };
-	int r = fd < 0 ? -ENOENT : describe_map(fd, &info);
-
-	if (!r)
-		r = add_map(&maps, fd, &info);
-	if (r < 0) {
-		rd_buf_deinit(&maps.out);
-		return rd_err_set(err, -r, path, "cannot read the BPF map");
 	}
 	*ret = (struct rd_bytes){ (uint8_t *)maps.out.data, maps.out.len };
 	return 0;

@@ -6,11 +6,9 @@
 #include "base/buf.h"
 #include "source/shared/source.h"
 
-/* RD_SOURCE_MAPS. -ENOENT: there is no map of that name. -EPERM without CAP_SYS_ADMIN. */
-int rd_bpf_maps_read(const char *path, struct rd_bytes *ret, struct rd_err *err);
-
-/* RD_SOURCE_QUERIES. */
-int rd_bpf_map_read(int fd, const char *path, struct rd_bytes *ret, struct rd_err *err);
+/* RD_SOURCE_MAPS. -ENOENT: there is no map of that name. -EPERM without CAP_SYS_ADMIN. `queries`: the map that is
+ * RD_SOURCE_QUERIES; -1: none. */
+int rd_bpf_maps_read(const char *path, int queries, struct rd_bytes *ret, struct rd_err *err);
 
 /* RD_SOURCE_ETHTOOL. `*fd` is a socket, -1 before the first call; the caller closes it. */
 int rd_ethtool_read(int *fd, const char *path, struct rd_bytes *ret, struct rd_err *err);

@@ -218,9 +218,12 @@ static const struct {
 	const char *dir;
 	int (*make)(const char *path, struct rd_bytes *ret, struct rd_err *err);
 } made[] = {
-	{ RD_SOURCE_ETHTOOL, NULL },	       { RD_SOURCE_VERBS, NULL },
-	{ RD_SOURCE_MAPS, rd_bpf_maps_read },  { RD_SOURCE_TCP, rd_proc_tcp_read },
-	{ RD_SOURCE_LIBS, rd_proc_libs_read }, { RD_SOURCE_JOB, rd_proc_job_read },
+	{ RD_SOURCE_ETHTOOL, NULL },
+	{ RD_SOURCE_VERBS, NULL },
+	{ RD_SOURCE_MAPS, NULL },
+	{ RD_SOURCE_TCP, rd_proc_tcp_read },
+	{ RD_SOURCE_LIBS, rd_proc_libs_read },
+	{ RD_SOURCE_JOB, rd_proc_job_read },
 };
 
 /* Its index in `made`; another number: a file of the host. */
@@ -243,10 +246,9 @@ static int live_read_file(struct live *live, const char *path, struct rd_bytes *
 	_cleanup_close_ int fd = -1;
 	int r;
 
-	if (i < RD_ARRAY_SIZE(made) && strcmp(path, RD_SOURCE_QUERIES) == 0)
-		return rd_bpf_map_read(live->queries, path, ret, err);
 	if (i < RD_ARRAY_SIZE(made))
 		return made[i].make ? made[i].make(path, ret, err) :
+		       i == 2	    ? rd_bpf_maps_read(path, live->queries, ret, err) :
 		       i	    ? rd_verbs_read(&live->verbs_silent, path, ret, err) :
 				      rd_ethtool_read(&live->ethtool, path, ret, err);
 	/* O_NONBLOCK: a FIFO in place of a file must not block us; regular files ignore it. */

@@ -6,7 +6,6 @@
 #include "bpf/qp.h"
 #include "source/record/record.h"
 #include "source/redact/redact.h"
-#include "source/shared/mlx5-dump.h"
 #include "source/shared/netlink.h"
 
 #include <ctype.h>
@@ -155,22 +154,6 @@ static bool redact_alias(const struct messages *in, uint16_t type, uint8_t *data
 	return true;
 }
 
-/* The remote end's addresses in the dump of a queue pair. Of a dump with another layout, nothing is kept. */
-static void redact_dump(struct rd_redact *redact, uint8_t *data, size_t size)
-{
-	uint32_t qpn;
-	size_t at = rd_mlx5_find_qpc(data, size, &qpn);
-
-	if (!at) {
-		memset(data, 0, size);
-		return;
-	}
-	rd_redact_ip6(redact, data + at + RD_MLX5_GID_AT);
-	rd_redact_ip6(redact, data + at + RD_MLX5_SECOND_GID_AT);
-	rd_redact_hardware(redact, data + at + RD_MLX5_MAC_AT, 6);
-	rd_redact_hardware(redact, data + at + RD_MLX5_SECOND_MAC_AT, 6);
-}
-
 static bool redact_rdma(const struct messages *in, uint16_t type, uint8_t *data, size_t size)
 {
 	switch (type) {
@@ -184,7 +167,8 @@ static bool redact_rdma(const struct messages *in, uint16_t type, uint8_t *data,
 		redact_sockaddr(in->redact, data, size);
 		return true;
 	case RDMA_NLDEV_ATTR_RES_RAW:
-		redact_dump(in->redact, data, size);
+		/* A device's own dump, which bundles of older versions have: nothing of it is kept. */
+		memset(data, 0, size);
 		return true;
 	}
 	return false;
@@ -309,9 +293,18 @@ void rd_redact_messages(struct rd_redact *redact, const char *protocol, uint8_t 
 	}
 }
 
-void rd_redact_qps(struct rd_redact *redact, const uint8_t *data, size_t size, struct rd_buf *out)
+/* The GIDs of an entry. */
+static void redact_entry(struct rd_redact *redact, uint8_t *value, bool query)
 {
-	const size_t key = sizeof(struct rd_qp_key), one = key + sizeof(struct rd_qp_value);
+	rd_redact_ip6(redact, value + offsetof(struct rd_qp_value, dgid));
+	if (query)
+		rd_redact_ip6(redact, value + offsetof(struct rd_query_value, alt_dgid));
+}
+
+void rd_redact_qps(struct rd_redact *redact, const uint8_t *data, size_t size, bool query, struct rd_buf *out)
+{
+	const size_t key = sizeof(struct rd_qp_key);
+	const size_t one = key + (query ? sizeof(struct rd_query_value) : sizeof(struct rd_qp_value));
 
 	for (size_t at = 0; size - at >= sizeof(struct rd_source_map);) {
 		struct rd_source_map map;
@@ -325,12 +318,11 @@ void rd_redact_qps(struct rd_redact *redact, const uint8_t *data, size_t size, s
 			return;
 		rd_buf_add(out, &map, sizeof(map));
 		for (uint32_t i = 0; i < map.entries; i++, at += one) {
-			struct rd_qp_value value;
+			uint8_t entry[sizeof(struct rd_qp_key) + sizeof(struct rd_query_value)];
 
-			memcpy(&value, data + at + key, sizeof(value));
-			rd_redact_ip6(redact, value.dgid);
-			rd_buf_add(out, data + at, key);
-			rd_buf_add(out, &value, sizeof(value));
+			memcpy(entry, data + at, one);
+			redact_entry(redact, entry + key, query);
+			rd_buf_add(out, entry, one);
 		}
 	}
 }
@@ -535,7 +527,9 @@ static bool redact_special(struct rd_redact *redact, const char *path, const cha
 	else if (rd_redact_is_listed("vpd cmdline", name, strlen(name)))
 		return true; /* vital product data, arguments of a process: nothing is kept */
 	else if (strcmp(path, "root" RD_SOURCE_MAPS "/rdmadiag_qps") == 0)
-		rd_redact_qps(redact, data, size, out);
+		rd_redact_qps(redact, data, size, false, out);
+	else if (strcmp(path, "root" RD_SOURCE_QUERIES) == 0)
+		rd_redact_qps(redact, data, size, true, out);
 	else if (strncmp(path, "root" RD_SOURCE_JOB "/", strlen("root" RD_SOURCE_JOB "/")) == 0)
 		redact_job(redact, text, out);
 	else if (strcmp(path, "root/dev/kmsg") == 0)

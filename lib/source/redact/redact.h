@@ -126,7 +126,7 @@ void rd_redact_kmsg(struct rd_redact *redact, const char *text, size_t size, str
 
 /* Adds the file of the maps "rdmadiag_qps" (RD_SOURCE_MAPS), which hold the addresses of peers: those of this layout, up to the first one
  * that has another one. */
-void rd_redact_qps(struct rd_redact *redact, const uint8_t *data, size_t size, struct rd_buf *out);
+void rd_redact_qps(struct rd_redact *redact, const uint8_t *data, size_t size, bool query, struct rd_buf *out);
 
 /* Redacts netlink messages in place; `protocol`: its name in the bundle ("route"). */
 void rd_redact_messages(struct rd_redact *redact, const char *protocol, uint8_t *data, size_t size);

@@ -5,8 +5,6 @@
 #include <rdma/rdma_netlink.h>
 #include <string.h>
 
-#include "source/shared/mlx5-dump.h"
-
 static bool contains(const char *text, size_t size, const char *word)
 {
 	return memmem(text, size, word, strlen(word)) != NULL;
@@ -108,16 +106,6 @@ static bool is_table(uint16_t type)
 	       type == RDMA_NLDEV_ATTR_RES_PD || type == RDMA_NLDEV_ATTR_RES_PD_ENTRY;
 }
 
-/* The dump of a queue pair also has its Q_Key, the key of DC and physical addresses, behind what is read of it. Of a dump with
- * another layout, nothing is kept. */
-static void scrub_dump(uint8_t *data, size_t size)
-{
-	uint32_t qpn;
-	size_t at = rd_mlx5_find_qpc(data, size, &qpn), kept = at ? at + RD_MLX5_QPC_USED : 0;
-
-	memset(data + kept, 0, size - kept);
-}
-
 static void scrub_attributes(uint8_t *data, size_t size, int depth)
 {
 	while (size >= NLA_HDRLEN) {
@@ -135,7 +123,8 @@ static void scrub_attributes(uint8_t *data, size_t size, int depth)
 			memcpy(data, &attr, sizeof(attr));
 			memset(data + NLA_HDRLEN, 0, attr.nla_len - NLA_HDRLEN);
 		} else if (type == RDMA_NLDEV_ATTR_RES_RAW) {
-			scrub_dump(data + NLA_HDRLEN, attr.nla_len - NLA_HDRLEN);
+			/* A device's own dump: keys and addresses among it, at places that it alone knows. */
+			memset(data + NLA_HDRLEN, 0, attr.nla_len - NLA_HDRLEN);
 		} else if (is_table(type) && depth < 4) {
 			scrub_attributes(data + NLA_HDRLEN, attr.nla_len - NLA_HDRLEN, depth + 1);
 		}

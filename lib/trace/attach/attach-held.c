@@ -36,9 +36,9 @@ int rd_attach_create_record(struct rd_attach *attach)
 	clock_gettime(CLOCK_REALTIME, &now);
 	owner->since = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	snprintf(owner->what, sizeof(owner->what), "%s",
-		 attach->opts->qp      ? "qp-state" :
-		 attach->opts->service ? "service" :
-					 "trace-errno");
+		 attach->opts->qp || attach->opts->query ? "qp-state" :
+		 attach->opts->service			 ? "service" :
+							   "trace-errno");
 	/* The holder was forked without exec: its command line is that of the command. */
 	n = rd_read_own("/proc/self/cmdline", owner->command, sizeof(owner->command));
 	for (size_t i = 0; i + 1 < n; i++)

@@ -93,7 +93,8 @@ int rd_select_query(struct rd_source *src, struct rd_fnset *set, struct rd_query
 		cfg.path_mig = rd_sel_offset(&btf, attr, "path_mig_state", 4);
 		cfg.alt_dgid = rd_sel_offset(&btf, attr, "alt_ah_attr.grh.dgid", 16);
 		cfg.alt_dlid = rd_sel_offset(&btf, attr, "alt_ah_attr.ib.dlid", 2);
-		cfg.alt_port = rd_sel_offset(&btf, attr, "alt_port_num", 1);
+		/* One byte, or since Linux 5.13 four, of which the first is read: all architectures are little-endian. */
+		cfg.alt_port = rd_sel_offset(&btf, attr, "alt_port_num", 0);
 		cfg.alt_timeout = rd_sel_offset(&btf, attr, "alt_timeout", 1);
 		*ret = cfg;
 		*set = (struct rd_fnset){ .backends = UINT8_MAX };

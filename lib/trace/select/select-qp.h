@@ -4,7 +4,7 @@
 #define RD_TRACE_SELECT_QP_H
 
 #include "base/err.h"
-#include "bpf/query.h"
+#include "bpf/qp.h"
 #include "model/trace/fnset.h"
 #include "source/shared/source.h"
 

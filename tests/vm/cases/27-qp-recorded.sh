@@ -15,7 +15,7 @@ prepare() {
 shown() {
 	local expression=$1
 	shift
-	"$R" --json "$@" qp-state >"$W/look.json"
+	"$R" --json "$@" qp-state --no-probe >"$W/look.json"
 	jq -e --argjson a "$a" ".qps[] | select(.ibdev == \"rxe0\" and .lqpn == \$a) | $expression" "$W/look.json" >/dev/null && return
 	echo "not shown: $expression"
 	jq -c '.qps[], .errors' "$W/look.json"
@@ -31,7 +31,7 @@ test_peer_timers_and_age() {
 	record all
 	play pair
 	shown "$ALL"
-	"$R" --json qp-state --by peer >"$W/by.json"
+	"$R" --json qp-state --no-probe --by peer >"$W/by.json"
 	jq -e '[.groups[].group] | sort == ["10.9.0.1", "10.9.0.2"]' "$W/by.json"
 	# Ages are exact from the first of several samples on.
 	"$R" --json qp-state -i 0.5 -c 2 >"$W/twice.json"
