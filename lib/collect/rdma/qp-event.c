@@ -549,7 +549,7 @@ static unsigned filled_by(const struct rd_res_dev *dev)
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(written) && dev->driver_id.known == RD_OK; i++)
 		if (written[i].driver == dev->driver_id.v)
-			fills |= (written[i].members & RD_QP_HAS_DGID ? RD_FILLS_PEER : 0) |
+			fills |= RD_FILLS_OTHER | (written[i].members & RD_QP_HAS_DGID ? RD_FILLS_PEER : 0) |
 				 (written[i].members & TIMEOUT ? RD_FILLS_TIMEOUT : 0);
 	return fills;
 }

@@ -224,6 +224,7 @@ enum rd_probe {
 /* What a driver is known to fill in. */
 #define RD_FILLS_PEER 1
 #define RD_FILLS_TIMEOUT 2
+#define RD_FILLS_OTHER 4 /* something else, or one of these as well */
 
 /* Limits from the device attributes (ibv_query_device). */
 struct rd_res_limits {
