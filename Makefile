@@ -297,9 +297,11 @@ bench: all
 fuzz:
 	$(Q)tests/fuzz/run $(SECONDS)
 
-# Looks at a simulated network for an hour, or SECONDS, while faults come and go; and runs the service of trace-errno under load.
+# Looks at a simulated network for an hour, or SECONDS, while faults come and go; at a link that is cut for half a minute; and runs the
+# service of trace-errno under load.
 soak: all
 	$(Q)tests/fabric/soak $(SECONDS)
+	$(Q)tests/vm/check 6.12 qp-failover/34-seconds-of-silence
 	$(Q)mkdir -p $(B)/tests/vm && echo $(or $(SECONDS),3600) >$(B)/tests/vm/soak
 	$(Q)tests/vm/check 6.12 service/under-load; r=$$?; rm -f $(B)/tests/vm/soak; exit $$r
 

@@ -36,7 +36,7 @@ static const char *const names[] = { "A", "B" };
 static const char *const states[] = { "RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR" };
 
 struct options {
-	const char *dev[2], *wait, *abort, *later, *host;
+	const char *dev[2], *wait, *abort, *later, *host, *over, *shift;
 	int gid[2], mtu[2], stop[2]; /* stop: the last state to go to */
 	int timeout, retry, rnr, bytes, pause_ms, alone;
 	bool send, both, uc, receive, access, bad_key, rest, peer_gid_zero;
@@ -202,8 +202,10 @@ static void post_work(struct end *e)
 					       e->peer.rkey ^ (e->opt->bad_key && is_later(e) ? 0x55 : 0) } },
 			   *bad;
 
-	if (ibv_post_send(e->qp, &wr, &bad))
+	if (ibv_post_send(e->qp, &wr, &bad)) {
 		say(e, "post failed");
+		e->failed = true;
+	}
 }
 
 /* Completions and events that have come; how many completions were good. */
@@ -255,6 +257,35 @@ static void work(struct end *e)
 	}
 }
 
+/* Two queue pairs, each on a NIC of its own: the second one is used once the first one failed, or the program likes to. */
+static void work_over(struct end *e)
+{
+	struct options opt = *e->opt;
+	struct end other = { .me = e->me, .sock = e->sock, .opt = &opt }, *used = e;
+
+	opt.dev[e->me] = opt.over;
+	make(&other);
+	meet(&other);
+	for (int to = 1; to <= 3; to++)
+		if (modify(&other, to))
+			exit(1);
+	meet(&other);
+	for (bool outstanding = false, told = false;; poll(NULL, 0, opt.pause_ms)) {
+		if (used == e && !outstanding && opt.shift && !access(opt.shift, F_OK))
+			used = &other;
+		if (e->me == A && !outstanding && !used->failed) {
+			post_work(used);
+			outstanding = true;
+		}
+		if (look(used))
+			outstanding = false;
+		if (!told && e->me == A && !outstanding)
+			told = true, say(e, "ready");
+		if (used == e && e->failed)
+			used = &other, outstanding = false;
+	}
+}
+
 static void play(struct end *e)
 {
 	make(e);
@@ -268,6 +299,8 @@ static void play(struct end *e)
 			break;
 	}
 	meet(e); /* nobody sends before the other end has got as far as it will */
+	if (e->opt->over)
+		work_over(e);
 	work(e);
 }
 
@@ -306,19 +339,41 @@ enum {
 	REST,
 	LATER,
 	ALONE,
-	HOST
+	HOST,
+	OVER,
+	SHIFT
 };
 
 static const struct option longs[] = {
-	{ "dev-a", 1, NULL, DEV_A },	     { "dev-b", 1, NULL, DEV_B },   { "gid-a", 1, NULL, GID_A },
-	{ "gid-b", 1, NULL, GID_B },	     { "mtu-a", 1, NULL, MTU_A },   { "mtu-b", 1, NULL, MTU_B },
-	{ "stop-a", 1, NULL, STOP_A },	     { "stop-b", 1, NULL, STOP_B }, { "timeout", 1, NULL, TIMEOUT },
-	{ "retry", 1, NULL, RETRY },	     { "rnr", 1, NULL, RNR },	    { "bytes", 1, NULL, BYTES },
-	{ "pause", 1, NULL, PAUSE },	     { "send", 0, NULL, SEND },	    { "no-receive", 0, NULL, NO_RECEIVE },
-	{ "no-access", 0, NULL, NO_ACCESS }, { "wait", 1, NULL, WAIT },	    { "abort", 1, NULL, ABORT },
-	{ "zero-gid", 0, NULL, ZERO_GID },   { "both", 0, NULL, BOTH },	    { "uc", 0, NULL, UC },
-	{ "bad-key", 0, NULL, BAD_KEY },     { "rest", 0, NULL, REST },	    { "later", 1, NULL, LATER },
-	{ "alone", 1, NULL, ALONE },	     { "host", 1, NULL, HOST },	    { 0 },
+	{ "dev-a", 1, NULL, DEV_A },
+	{ "dev-b", 1, NULL, DEV_B },
+	{ "gid-a", 1, NULL, GID_A },
+	{ "gid-b", 1, NULL, GID_B },
+	{ "mtu-a", 1, NULL, MTU_A },
+	{ "mtu-b", 1, NULL, MTU_B },
+	{ "stop-a", 1, NULL, STOP_A },
+	{ "stop-b", 1, NULL, STOP_B },
+	{ "timeout", 1, NULL, TIMEOUT },
+	{ "retry", 1, NULL, RETRY },
+	{ "rnr", 1, NULL, RNR },
+	{ "bytes", 1, NULL, BYTES },
+	{ "pause", 1, NULL, PAUSE },
+	{ "send", 0, NULL, SEND },
+	{ "no-receive", 0, NULL, NO_RECEIVE },
+	{ "no-access", 0, NULL, NO_ACCESS },
+	{ "wait", 1, NULL, WAIT },
+	{ "abort", 1, NULL, ABORT },
+	{ "zero-gid", 0, NULL, ZERO_GID },
+	{ "both", 0, NULL, BOTH },
+	{ "uc", 0, NULL, UC },
+	{ "bad-key", 0, NULL, BAD_KEY },
+	{ "rest", 0, NULL, REST },
+	{ "later", 1, NULL, LATER },
+	{ "alone", 1, NULL, ALONE },
+	{ "host", 1, NULL, HOST },
+	{ "over", 1, NULL, OVER },
+	{ "shift", 1, NULL, SHIFT },
+	{ 0 },
 };
 
 static void usage(void)
@@ -331,7 +386,8 @@ static void usage(void)
 		"  [--wait FILE]                FILE must be there before either end goes to RTR\n"
 		"  [--abort FILE]               once FILE is there, B moves its queue pair to ERR\n"
 		"  [--later FILE]               no receives, a wrong key, or no work (--rest) only once FILE is there\n"
-		"  [--alone A|B --host ADDRESS] one end; B listens at ADDRESS, its own, and A connects to it\n");
+		"  [--alone A|B --host ADDRESS] one end; B listens at ADDRESS, its own, and A connects to it\n"
+		"  [--over D [--shift FILE]]    a second queue pair on D, for when the first one fails, or FILE is there\n");
 	exit(2);
 }
 
@@ -407,6 +463,12 @@ static void take(struct options *o, int opt)
 		break;
 	case HOST:
 		o->host = optarg;
+		break;
+	case OVER:
+		o->over = optarg;
+		break;
+	case SHIFT:
+		o->shift = optarg;
 		break;
 	default:
 		usage();

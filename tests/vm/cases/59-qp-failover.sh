@@ -1,0 +1,126 @@
+# shellcheck shell=bash disable=SC2016,SC2154
+# SPDX-License-Identifier: GPL-2.0-or-later
+# qp-state --failover, while a job with queue pairs on two NICs loses one of them. Each machine has rxe1 on m1 and rxe2 on m2.
+# kernels: 6.12
+# asked: 6.1 7.x
+# whole: 34-seconds-of-silence
+# boot: pair
+
+PLAY=build/tests/vm/qp-play
+
+# NICS NUMBER: a machine's two further NICs
+NICS='nics() { modprobe macvlan
+	for n in 1 2; do
+		ip link add m$n link pair0 type macvlan mode bridge && sysctl -qw net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.m$n.rp_filter=0 \
+			net.ipv6.conf.m$n.accept_dad=0 &&
+			ip address add 10.9.$((n + 1)).$1/24 dev m$n && ip link set m$n up && rdma link add rxe$n type rxe netdev m$n || return
+		until grep -qs ffff:0a09 /sys/class/infiniband/rxe$n/ports/1/gids/1; do sleep 0.2; done
+	done; }'
+UNDO='{ kill -KILL $(cat /run/play); rm -f /run/play /run/shift; rdma link delete rxe1; rdma link delete rxe2; ip link del m1; ip link del m2; } >/dev/null 2>&1'
+
+prepare() {
+	. tests/vm/guest/pair-up a && until_true 240 test -e "$MEET/b-up"
+}
+
+# job [ARG…]: qp-play at both ends, until it has done work over rxe1, and a watch that has seen it
+job() {
+	# shellcheck disable=SC2046 # words
+	trap 'kill $(jobs -p) || :; there "$UNDO" || :; eval "$UNDO" || :' EXIT
+	there "$UNDO; $NICS; nics 2 && { $PLAY --alone B --host 10.9.1.2 --dev-b rxe1 --over rxe2 $* >/run/play.out 2>&1 & echo \$! >/run/play; }"
+	eval "$UNDO" || :
+	eval "$NICS"
+	nics 1
+	for n in 2 3; do until_true 60 reaches "$n"; done
+	"$PLAY" --alone A --host 10.9.1.2 --dev-a rxe1 --over rxe2 "$@" >"$W/play.out" 2>&1 &
+	pid_a=$!
+	until_true 60 grep -q '^A ready' "$W/play.out" || {
+		cat "$W/play.out"
+		there 'cat /run/play.out'
+		return 1
+	}
+	"$R" -v --json qp-state --failover -i 1 >"$W/over.json" 2>"$W/over.err" &
+	watch=$!
+	samples 5
+}
+
+# reaches NET: the peer there has a neighbour entry; soft-RoCE waits a second only
+reaches() {
+	(: <"/dev/tcp/10.9.$1.2/9") 2>/dev/null || :
+	ip neigh show "10.9.$1.2" | grep -qE 'REACHABLE|STALE|DELAY'
+}
+
+# samples N: so many more of the watch
+samples() {
+	local n
+	n=$(grep -c 'sample of' "$W/over.err" || :)
+	until_true 60 more_than $((n + $1))
+}
+more_than() { [ "$(grep -c 'sample of' "$W/over.err")" -ge "$1" ]; }
+
+holds() { jq -es --argjson pid "$pid_a" "$1" "$W/over.json" >/dev/null 2>&1; }
+
+# saw EXPRESSION: of all events so far, before long
+saw() {
+	until_true 90 holds "$1" && return
+	echo "not seen: $1"
+	cat "$W/play.out" "$W/over.json"
+	tail -n 3 "$W/over.err"
+	"$R" qp-state -i 1 -c 2 -o +verdict,reason --type RC || :
+	return 1
+}
+
+# ends STATUS: the watch
+ends() {
+	local status=0
+	kill -INT "$watch"
+	wait "$watch" || status=$?
+	tail -n 1 "$W/over.json"
+	[ $status = "$1" ] && holds ".[-1].status == $1 and (.[-1].schema | endswith(\"failover-summary/1\"))"
+}
+
+# Its peer is cut off: the retries of 3.8 s end, and the second NIC has the traffic. The link comes back.
+test_remote_link_is_cut() {
+	job --timeout 17 --retry 6
+	there 'ip link set m1 down'
+	saw 'map(.event) | index("path-died") != null and index("moved") != null'
+	holds 'map(select(.event == "path-died")) | length == 1 and (.[0] | .ibdev == "rxe1" and .pid == $pid and .qps == 1 and
+		.detected_seconds > 1 and .detected_max_seconds < 60)' || saw false
+	holds 'map(select(.event == "moved")) | length == 1 and (.[0] | .from == "rxe1" and .to == "rxe2" and .gbps > 0 and
+		.before_gbps > 0 and .expected_backup == null and .after_seconds > 1)' || saw false
+	there 'ip link set m1 up'
+	samples 3
+	ends 1
+	holds '.[-1].findings | map(.id) == ["failover-moved"]'
+}
+
+# As test_remote_link_is_cut, with the timeout of NCCL; three times, as `make soak` does.
+test_34_seconds_of_silence() {
+	local n
+	for n in 1 2 3; do
+		job --timeout 20 --retry 6
+		there 'ip link set m1 down'
+		SLOW=6 saw 'map(.event) | index("path-died") != null and index("moved") != null'
+		holds 'map(select(.event == "path-died")) | length == 1 and (.[0] | .ibdev == "rxe1" and .detected_max_seconds > 28)' || saw false
+		holds 'map(select(.event == "moved")) | length == 1 and (.[0] | .to == "rxe2" and .after_seconds > 28)' || saw false
+		ends 1
+	done
+}
+
+test_without_a_link_to_move_to() {
+	job --timeout 17 --retry 6
+	there 'ip link set m1 down; ip link set m2 down'
+	saw 'map(select(.event == "path-died") | .ibdev) | unique | contains(["rxe1"])'
+	samples 5
+	holds 'map(select(.event == "moved")) == []' || saw false
+	ends 2
+	holds '.[-1].findings | map(.id) | contains(["failover-none"])'
+}
+
+# Nothing fails: a program may use another NIC as it likes.
+test_traffic_that_shifts_by_itself() {
+	job --timeout 20 --retry 6 --shift /run/shift
+	: >/run/shift
+	samples 6
+	ends 0
+	holds 'length == 1 and (.[0].findings == [])'
+}
