@@ -206,7 +206,7 @@ static bool has_link(const struct rd_res *res, int dev)
 	return !known;
 }
 
-/* Something shows that its packets are lost. A remote QP on this host that is gone is none: so jobs end. */
+/* Something shows that its packets are lost, which a remote QP on this host that is gone does not: so jobs end. */
 static bool is_suspect(const struct rd_qp_views *views, size_t i)
 {
 	const struct rd_qp_view *view = &views->v[i];
