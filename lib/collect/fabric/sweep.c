@@ -544,7 +544,7 @@ int rd_sweep_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, con
 		.n_lids = n_lids,
 		.callbacks = callbacks,
 	};
-	struct rd_sweep_stats unused;
+	struct rd_sweep_stats unused = { 0 };
 	uint64_t start = mads->ops->now(mads);
 	int r;
 	size_t n;
