@@ -678,7 +678,7 @@ static int start_again(struct service *s, struct rd_err *err)
 	trace_extend_destroy(RD_TAKE(t->extend));
 	rd_fnset_deinit(&t->set);
 	t->early_end = RD_EARLY_END_NOT;
-	for (size_t i = 0; i < s->m->n_series; i++) {
+	for (size_t i = 0; i < SERIES_MAX; i++) { /* not n_series, which the worker wrote */
 		s->m->series[i].live = false;
 		s->m->series[i].read = s->m->series[i].lost = 0;
 	}

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/rfc3339.h"
 #include "base/text.h"
 #include "report/shared/report-run.h"
 
@@ -549,10 +550,13 @@ void rd_report_trace_metrics(struct rd_report *report)
 void rd_report_trace_loop(struct rd_report *report, const struct rd_crash_loop *loop)
 {
 	struct rd_section *origin = rd_section_create("origin", place_columns, 2);
-	_cleanup_free_ char *summary = rd_text("same origin in %llu of the last %llu starts",
-					       (unsigned long long)loop->where.count, (unsigned long long)loop->starts);
+	_cleanup_free_ char *summary = NULL;
 	struct rd_row *row, *place = rd_section_add(origin);
+	char first[RD_RFC3339_SIZE];
 
+	rd_rfc3339(loop->first, first);
+	summary = rd_text("same origin in %llu of the last %llu starts with a failure, first at %.19sZ",
+			  (unsigned long long)loop->where.count, (unsigned long long)loop->starts, first);
 	report->scalars = rd_section_create("loop", loop_columns, LOOP_COLUMNS);
 	row = rd_section_add(report->scalars);
 	set_known(place, PLACE_FUNCTION, loop->where.function);
