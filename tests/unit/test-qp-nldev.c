@@ -185,6 +185,13 @@ static int inode(struct rd_source *src, const char *path, uint64_t *ret, struct 
 	return rd_err_set(err, ENOENT, path, "no");
 }
 
+static int read_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	(void)src;
+	(void)ret;
+	return rd_err_set(err, ENOENT, path, "no");
+}
+
 static int list_dir(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
 {
 	(void)src;
@@ -198,6 +205,7 @@ static struct kernel kernel_of(size_t n)
 {
 	struct kernel kernel = { .ops = { .ops = { .name = "live", .get = parts_get },
 					  .netlink = answer,
+					  .read_file = read_file,
 					  .stat_ino = inode,
 					  .list_dir = list_dir },
 				 .n = n,
