@@ -226,7 +226,7 @@ sys.exit(p.wait())' "$RD"
 	! "$RD" counters --help | grep -q -- --save-topology
 	"$RD" counters --help | grep -q "rdmadiag counters --fabric --help"
 	"$RD" complete -- counters --save-t | grep -q "^--save-topology"
-	[ "$("$RD" complete -- counters --fabric --nonz)" = "" ]
+	[ "$("$RD" complete -- counters --fabric --chang)" = "" ]
 	run --separate-stderr "$RD" counters -c 2 --port mlx5_0 -i 1 --fabric --plan
 	[ "$status" -eq 3 ]
 	[[ ${stderr_lines[0]} == "rdmadiag: counters: --plan requires --shard or --shards"* ]]

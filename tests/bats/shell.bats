@@ -163,7 +163,7 @@ readline() {
 }
 
 @test "on a terminal: Ctrl-C ends the command, or the line, and not the shell" {
-	on_terminal 80 24 "$RD shell"
+	on_terminal 80 60 "$RD shell"
 	seen 'live>'
 	line 'topo-check -i 1'
 	seen '^[0-9][0-9]:[0-9][0-9]:[0-9][0-9]$'
