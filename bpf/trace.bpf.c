@@ -54,10 +54,17 @@ static __always_inline __u64 wakeup(const struct rd_rec *rec)
 	return BPF_RB_FORCE_WAKEUP;
 }
 
+/* As the kernel keeps the registers of a program, or begins to. */
+#ifdef __TARGET_ARCH_arm64
+#define user_regs user_pt_regs
+#else
+#define user_regs pt_regs
+#endif
+
 /* Registers of the program, and how much of its stack is in memory. */
 GLOBAL int look_at_user(struct thread *t)
 {
-	struct pt_regs *regs;
+	struct user_regs *regs;
 	struct rd_rec_user *user;
 	__u64 sp, i;
 	__u8 byte;
@@ -70,7 +77,7 @@ GLOBAL int look_at_user(struct thread *t)
 	if (!cfg.read_kernel ||
 	    bpf_probe_read_kernel(user->regs, sizeof(*regs), (void *)bpf_task_pt_regs(bpf_get_current_task_btf())))
 		return 0;
-	regs = (struct pt_regs *)user->regs;
+	regs = (struct user_regs *)user->regs;
 	sp = PT_REGS_SP(regs);
 	user->end = RD_USER_LIMIT;
 	for (i = 0; i < RD_USER_PARTS; i++) {
