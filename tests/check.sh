@@ -330,7 +330,7 @@ fresh() {
 }
 
 vm() {
-	RDMADIAG_VM_JOBS=3 job vm machines 6.12 "$(turn 6.1 7.x)"
+	RDMADIAG_TURN=$(turn 1 2) RDMADIAG_VM_JOBS=3 job vm machines 6.12 "$(turn 6.1 7.x)"
 	job vm tap "audit of kernels" timeout 900 tests/vm/audit
 }
 

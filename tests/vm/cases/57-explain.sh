@@ -4,6 +4,7 @@
 # kernels: 6.12
 # asked: 6.1 7.x
 # whole: ucx-peer-killed
+# turn: 1
 # boot: main
 
 prepare() {

@@ -5,6 +5,7 @@
 # their place, not by their number.
 # kernels: 6.12
 # asked: 6.1 7.x
+# turn: 1
 # boot: pci
 # qemu: -machine q35 -object memory-backend-ram,id=m0,size=768M -object memory-backend-ram,id=m1,size=768M
 # qemu: -smp 2,sockets=2,cores=1,threads=1

@@ -125,7 +125,7 @@ vm_run() {
 			-device virtio-9p-pci,fsdev=tools,mount_tag=tools "${extra[@]}")
 	fi
 	{
-		echo "export HOME=/root USER=root LOGNAME=root TERM=dumb LANG=C.UTF-8 RD_VM_OUT=/run/vm/out RD_VM_KERNEL=$k RDMADIAG_ARCH=$arch"
+		echo "export HOME=/root USER=root LOGNAME=root TERM=dumb LANG=C.UTF-8 RD_VM_OUT=/run/vm/out RD_VM_KERNEL=$k RDMADIAG_ARCH=$arch RDMADIAG_TURN=${RDMADIAG_TURN-}"
 		printf "cd %s && exec %s\n" "$(quote "$checkout")" "$(quote "$@")"
 	} >"$work/tree/job/job"
 	initramfs "$work" "$dir"
