@@ -104,7 +104,7 @@ test_two_recorders() {
 	shown "$NOTHING"
 }
 
-# The connections of the process are shown, without a claim; of another process nothing.
+# Where nothing else has the peer, the connections of the process are shown, without a claim; of another process nothing.
 test_tcp_connections() {
 	ip netns add far
 	ip link add w0 type veth peer name w1 netns far
@@ -119,15 +119,15 @@ test_tcp_connections() {
 	play other
 	PLAY=$W/play play pair
 	shown '.peer == null and .peer_source == null and .process_tcp_peers == "10.8.0.2"'
-	"$R" --json qp-state >"$W/look.json"
+	"$R" --json qp-state --no-probe >"$W/look.json"
 	jq -e '[.qps[] | select(.process_tcp_peers == "10.8.0.2")] | length == 2' "$W/look.json"
 	jq -e '[.qps[] | select(.type == "RC" and .process_tcp_peers == "")] | length == 2' "$W/look.json"
-	"$R" qp-state --by peer >"$W/by.out" 2>&1
+	"$R" qp-state --no-probe --by peer >"$W/by.out" 2>&1
 	grep -q 'process-tcp-peers\|TCP connections to 10.8.0.2' "$W/by.out"
 	setpriv --reuid 65534 --clear-groups "$R" --json qp-state >"$W/look.json"
 	jq -e '.qps | all(.process_tcp_peers == null)' "$W/look.json"
-	"$R" capture "$W/tcp.tar.gz"
-	"$R" capture --redact "$W/tcp-redacted.tar.gz"
+	"$R" capture --no-probe "$W/tcp.tar.gz"
+	"$R" capture --no-probe --redact "$W/tcp-redacted.tar.gz"
 	shown '.process_tcp_peers == "10.8.0.2"' --from "$W/tcp.tar.gz"
 	shown '.process_tcp_peers != "10.8.0.2" and (.process_tcp_peers | length > 0)' --from "$W/tcp-redacted.tar.gz"
 }
