@@ -32,7 +32,7 @@ const volatile struct rd_trace_config cfg = {};
 
 /* TASK_FIELD(task, mm, locked_vm): what lies behind pointers of a task. Through BTF that is permitted even where programs may not
  * read kernel memory, but for each such pointer the verifier of Linux 6.2 and later searches the types of the kernel by name, several
- * times: half of the time that hooking took. */
+ * times: half of the time that loading took on 6.12. */
 #define TASK_FIELD(task, ...) (cfg.read_kernel ? BPF_CORE_READ(task, __VA_ARGS__) : ___arrow(task, __VA_ARGS__))
 
 /* Set by user space. On: calls are traced. Off while hooks are being attached, so that no call is traced partially, and at the
