@@ -11,8 +11,8 @@ prepare() {
 	{ [ -e /sys/class/infiniband/rxe0 ] || . tests/vm/guest/rxe-up; } && . tests/vm/cases/qp.sh
 }
 
-# shows EXPRESSION [ARG…]: the document of qp-state
-shows() {
+# query EXPRESSION [ARG…]: the document of qp-state
+query() {
 	local expression=$1
 	shift
 	"$R" --json "$@" qp-state >"$W/query.json"
@@ -34,9 +34,9 @@ SET='.peer == "10.9.0.2" and .peer_source == "kernel-query" and .timeout == 14 a
 # Of a program that connects by hand: all that it set, in the list, in a bundle, and in what other options show.
 test_by_hand() {
 	play pair
-	shows "$A | $SET"
+	query "$A | $SET"
 	"$R" capture "$W/query.tar.gz"
-	shows "$A | $SET" --from "$W/query.tar.gz"
+	query "$A | $SET" --from "$W/query.tar.gz"
 	"$R" --json qp-state --by peer >"$W/by.json"
 	true_of "$W/by.json" '.[0] | [.groups[].group] | sort == ["10.9.0.1", "10.9.0.2"]'
 	"$R" --json qp-state --timeouts >"$W/timeouts.json"
@@ -44,7 +44,7 @@ test_by_hand() {
 	"$R" --json qp-state --entropy 4 >"$W/entropy.json"
 	true_of "$W/entropy.json" '.[0] | .flows | length == 2 and all(.[]; .peer != null and .udp_sport_from == "numbers")'
 	"$R" capture --redact "$W/hidden.tar.gz"
-	shows "$A | .peer_source == \"kernel-query\" and .peer != \"10.9.0.2\" and .timeout == 14" --from "$W/hidden.tar.gz"
+	query "$A | .peer_source == \"kernel-query\" and .peer != \"10.9.0.2\" and .timeout == 14" --from "$W/hidden.tar.gz"
 	tar -xzOf "$W/hidden.tar.gz" --wildcards '*bpf/rdmadiag_query' >"$W/maps"
 	[ -s "$W/maps" ]
 	! LC_ALL=C grep -qP '\xff\xff\x0a\x09\x00\x02' "$W/maps"
@@ -53,7 +53,7 @@ test_by_hand() {
 # UC has a peer, and no timers.
 test_uc() {
 	play pair --uc
-	shows "$A | .type == \"UC\" and .peer == \"10.9.0.2\" and .timeout == null and .path_mtu_bytes == 1024"
+	query "$A | .type == \"UC\" and .peer == \"10.9.0.2\" and .timeout == null and .path_mtu_bytes == 1024"
 }
 
 # rdma_cm sets the timers; and UD has no peer.
@@ -63,8 +63,8 @@ test_rdma_cm() {
 	rping -c -a "$RXE_IP1" -C 1000000 >/dev/null 2>&1 &
 	until_true 30 both_rts
 	pkill -STOP -x rping
-	shows '[.qps[] | select(.comm == "rping") | .timeout > 0 and .retry_cnt != null and .sgid_index == 1 and .path_mtu_bytes != null] == [true, true]'
-	shows 'all(.qps[] | select(.type == "GSI" or .type == "UD"); .peer == null and .timeout == null)'
+	query '[.qps[] | select(.comm == "rping") | .timeout > 0 and .retry_cnt != null and .sgid_index == 1 and .path_mtu_bytes != null] == [true, true]'
+	query 'all(.qps[] | select(.type == "GSI" or .type == "UD"); .peer == null and .timeout == null)'
 	pkill -CONT -x rping
 }
 
@@ -76,7 +76,7 @@ both_rts() {
 test_two_thousand() {
 	build/tests/vm/qp-many rxe0 2000 1 >"$W/many.out" &
 	until_true 120 grep -q ready "$W/many.out"
-	shows '[.qps[] | select(.comm == "qp-many" and .peer == "10.9.0.1" and .rqpn == 8388608 + .lqpn and
+	query '[.qps[] | select(.comm == "qp-many" and .peer == "10.9.0.1" and .rqpn == 8388608 + .lqpn and
 		.timeout == 1 + .lqpn % 31 and .retry_cnt == .lqpn % 8 and .rnr_retry == ((.lqpn / 8 | floor) % 8) and
 		.min_rnr_timer == .lqpn % 32 and .sgid_index == 1 and .path_mtu_bytes == 1024)] | length == 2000'
 }
@@ -86,21 +86,21 @@ test_half_filled() {
 	local row='.qps[] | select(.ibdev == "rdpeer0") | [.lqpn, .peer_gid[-4:]?, .dlid, .path_mtu_bytes, .timeout, .retry_cnt,
 		.rnr_retry, .min_rnr_timer, .sgid_index, .alt_port, .alt_peer_gid[-4:]?]'
 	rdpeer thread=1
-	shows "[$row] == [[257, \"0011\", 17, 2048, 1, 2, 3, 21, 3, null, null], [258, \"0012\", 18, 2048, 2, 3, 4, null, 3, null, null],
+	query "[$row] == [[257, \"0011\", 17, 2048, 1, 2, 3, 21, 3, null, null], [258, \"0012\", 18, 2048, 2, 3, 4, null, 3, null, null],
 		[259, \"0013\", 19, 2048, null, null, null, null, 3, null, null], [260, \"0014\", 20, 2048, 4, 5, 6, 24, 3, 1, \"0024\"]]"
 	rmmod rdpeer
 	# bnxt_re: no alternate path, and only RC.
 	insmod "build/tests/vm/$RD_VM_KERNEL-module/rdpeer.ko" driver=6 writes=15
-	shows "[$row] | .[0][:9] == [257, \"0011\", null, 2048, 1, 2, 3, 21, 3] and .[1][1:] == .[2][1:] and .[3][9:] == [null, null] and
+	query "[$row] | .[0][:9] == [257, \"0011\", null, 2048, 1, 2, 3, 21, 3] and .[1][1:] == .[2][1:] and .[3][9:] == [null, null] and
 		.[1][1:] == [range(10) | null]"
 	rmmod rdpeer
 	# irdma: no peer, no timeout.
 	insmod "build/tests/vm/$RD_VM_KERNEL-module/rdpeer.ko" driver=9 writes=6
-	shows "[$row] | .[0] == [257, null, null, 2048, null, 2, 3, null, null, null, null]"
+	query "[$row] | .[0] == [257, null, null, 2048, null, 2, 3, null, null, null, null]"
 	rmmod rdpeer
 	# Another driver: nothing.
 	insmod "build/tests/vm/$RD_VM_KERNEL-module/rdpeer.ko" driver=0
-	shows "[$row | .[1:]] | unique == [[range(10) | null]]"
+	query "[$row | .[1:]] | unique == [[range(10) | null]]"
 }
 
 # Nothing is attached without the privilege, with --no-probe, by check; and nothing stays.
