@@ -24,6 +24,10 @@ static const char table[] = "# comment\n"
 			    "form net-any note\n"
 			    "\tmatch Got completion\n"
 			    "\tmeans Anything.\n"
+			    "form net-general note general\n"
+			    "\tmatch Got completion with error {n}, opcode {n} at last\n"
+			    "\tmatch at last: {...}\n"
+			    "\tmeans Something.\n"
 			    "form wqe critical detail\n"
 			    "\tmatch QP {qpn} wqe[{n}]\n"
 			    "\talso rqpn {rqpn}\n"
@@ -168,6 +172,17 @@ static void numbers_and_texts_are_not_taken_for_others(void **state)
 	assert_null(all.log.v[0].values[RD_LOG_ERRNO]);
 	assert_int_equal(all.log.v[1].numbers[RD_LOG_ERRNO].v, 22);
 	assert_string_equal(all.log.v[2].form->id, "call");
+}
+
+static void general_forms_are_for_lines_of_no_other(void **state)
+{
+	_cleanup_(all_deinit) struct all all = { 0 };
+
+	(void)state;
+	read_text(&all, "Got completion with error 12, opcode 3 at last\nat last: done\n");
+	assert_int_equal(all.log.n, 2);
+	assert_int_equal(all.log.v[0].numbers[RD_LOG_STATUS].v, 12);
+	assert_string_equal(all.log.v[1].form->id, "net-general");
 }
 
 static void details_are_added_to_the_line_before(void **state)
@@ -376,6 +391,7 @@ int main(void)
 		TEST(numbers_are_whole_words),
 		TEST(a_code_without_public_meaning_is_marked),
 		TEST(numbers_and_texts_are_not_taken_for_others),
+		TEST(general_forms_are_for_lines_of_no_other),
 		TEST(details_are_added_to_the_line_before),
 		TEST(repetitions_are_counted_and_consequences_come_last),
 		TEST(text_may_be_cut_anywhere),

@@ -155,7 +155,7 @@ static bool parse_severity(const char *word, enum rd_severity *ret)
 	return false;
 }
 
-/* "form ID SEVERITY [consequence|detail]", "code TABLE VALUE NAME SEVERITY [consequence]" */
+/* "form ID SEVERITY [consequence|detail|general]", "code TABLE VALUE NAME SEVERITY [consequence]" */
 static bool parse_head(char *text, struct rd_log_form *ret)
 {
 	char *words[6] = { 0 };
@@ -164,6 +164,7 @@ static bool parse_head(char *text, struct rd_log_form *ret)
 
 	if (n < 3 || *rd_trim(text))
 		return false;
+	ret->id = words[1];
 	if (strcmp(words[0], "code") == 0) {
 		severity = 4;
 		ret->table = words[1];
@@ -172,15 +173,14 @@ static bool parse_head(char *text, struct rd_log_form *ret)
 			RD_SET(ret->value, value);
 		else if (strcmp(words[2], "-") != 0)
 			return false;
-	} else if (strcmp(words[0], "form") == 0) {
-		ret->id = words[1];
-	} else {
+	} else if (strcmp(words[0], "form") != 0) {
 		return false;
 	}
 	if (n > severity + 1) {
 		ret->consequence = strcmp(words[severity + 1], "consequence") == 0;
 		ret->detail = strcmp(words[severity + 1], "detail") == 0;
-		if (n > severity + 2 || !(ret->consequence || ret->detail))
+		ret->general = strcmp(words[severity + 1], "general") == 0;
+		if (n > severity + 2 || !(ret->consequence || ret->detail || ret->general))
 			return false;
 	}
 	return parse_severity(words[severity], &ret->severity);

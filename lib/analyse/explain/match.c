@@ -305,10 +305,10 @@ static bool match_pattern(const struct rd_log_pattern *pattern, const char *line
 	return false;
 }
 
-/* A form before any code, then the most literal text. */
+/* A form before one that is general, that before any code; then the most literal text. */
 static size_t worth_of(const struct entry *entry)
 {
-	return entry->form->table ? entry->pattern->literal : entry->pattern->literal + RD_LOG_LINE_MAX;
+	return entry->pattern->literal + RD_LOG_LINE_MAX * (entry->form->table ? 0 : 2 - entry->form->general);
 }
 
 /* A text that a pattern with little else takes for that of an errno has to be one: "ibv_devinfo: 4 devices" has none. */

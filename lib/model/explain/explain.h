@@ -102,8 +102,8 @@ struct rd_log_form {
 	const char *table; /* of a code; NULL: a form */
 	RD_FIELD(uint64_t) value;
 	enum rd_severity severity;
-	bool consequence; /* follows from an earlier failure */
-	bool detail;	  /* adds objects to the line before it */
+	bool consequence;     /* follows from an earlier failure */
+	bool detail, general; /* adds objects to the line before it; of a line that no other form is of */
 	struct rd_log_part *parts;
 	size_t n, cap;
 };
