@@ -48,6 +48,8 @@ static const char table[] = "# comment\n"
 			    "\tmatch never printed\n"
 			    "\talso err {errno}\n"
 			    "\tmeans Objects.\n"
+			    "code status 5 IBV_WC_WR_FLUSH_ERR critical consequence\n"
+			    "\tmeans Flushed.\n"
 			    "code status 12 IBV_WC_RETRY_EXC_ERR critical\n"
 			    "\talias transport retry counter exceeded\n"
 			    "\tmeans No response.\n"
@@ -123,8 +125,8 @@ static void the_form_with_most_literal_text_wins(void **state)
 	(void)state;
 	read_text(&all, "Got completion\nGot completion with error 12, opcode 3\n");
 	assert_int_equal(all.log.n, 2);
-	assert_string_equal(all.log.v[0].form->id, "net-any");
-	assert_string_equal(all.log.v[1].form->id, "net-completion");
+	assert_string_equal(all.log.v[0].form->id, "net-completion");
+	assert_string_equal(all.log.v[1].form->id, "net-any");
 }
 
 static void numbers_are_whole_words(void **state)
@@ -142,10 +144,10 @@ static void numbers_are_whole_words(void **state)
 	assert_int_equal(all.log.n, 3);
 	assert_int_equal(all.log.v[0].numbers[RD_LOG_QPN].v, 0x9d0);
 	assert_int_equal(all.log.v[0].numbers[RD_LOG_RQPN].v, 0x9d4);
-	assert_int_equal(all.log.v[1].numbers[RD_LOG_QPN].v, 0x9d);
-	assert_string_equal(all.log.v[2].values[RD_LOG_CMD], "CREATE_MKEY");
-	assert_string_equal(all.log.v[2].codes[0]->id, "pi");
-	assert_string_equal(all.log.v[2].codes[1]->id, "ENOMEM");
+	assert_int_equal(all.log.v[2].numbers[RD_LOG_QPN].v, 0x9d);
+	assert_string_equal(all.log.v[1].values[RD_LOG_CMD], "CREATE_MKEY");
+	assert_string_equal(all.log.v[1].codes[0]->id, "pi");
+	assert_string_equal(all.log.v[1].codes[1]->id, "ENOMEM");
 	assert_int_equal(all.log.unknown, 4);
 }
 
@@ -217,6 +219,23 @@ static void repetitions_are_counted_and_consequences_come_last(void **state)
 }
 
 /* The same result wherever the text is cut. */
+/* What was flushed had failed before, whoever prints it; lines of normal work come last. */
+static void failures_come_first(void **state)
+{
+	_cleanup_(all_deinit) struct all all = { 0 };
+
+	(void)state;
+	read_text(&all, "Got completion\n"
+			"Got completion with error 5, opcode 3\n"
+			"Got completion with error 12, opcode 3\n");
+	assert_int_equal(all.log.n, 3);
+	assert_int_equal(all.log.v[0].numbers[RD_LOG_STATUS].v, 12);
+	assert_int_equal(all.log.v[0].rank, RD_LOG_FAILURE);
+	assert_int_equal(all.log.v[1].numbers[RD_LOG_STATUS].v, 5);
+	assert_int_equal(all.log.v[1].rank, RD_LOG_FOLLOWS);
+	assert_int_equal(all.log.v[2].rank, RD_LOG_NOTE);
+}
+
 static void text_may_be_cut_anywhere(void **state)
 {
 	static const char text[] = "a\nGot completion with error 12, opcode 3\r\n\nQP 5 wqe[0]\nGot completion";
@@ -250,8 +269,8 @@ static void a_long_line_is_cut(void **state)
 	strcpy(text + 99990, "\nGot completion with error 12, opcode 3");
 	read_text(&all, text);
 	assert_int_equal(all.log.cut, 1);
-	assert_int_equal(strlen(all.log.v[0].text), RD_LOG_LINE_MAX);
-	assert_int_equal(all.log.v[1].number, 2);
+	assert_int_equal(all.log.v[0].number, 2);
+	assert_int_equal(strlen(all.log.v[1].text), RD_LOG_LINE_MAX);
 }
 
 static void what_is_no_good_in_a_table_is_noted(void **state)
@@ -394,6 +413,7 @@ int main(void)
 		TEST(general_forms_are_for_lines_of_no_other),
 		TEST(details_are_added_to_the_line_before),
 		TEST(repetitions_are_counted_and_consequences_come_last),
+		TEST(failures_come_first),
 		TEST(text_may_be_cut_anywhere),
 		TEST(a_long_line_is_cut),
 		TEST(what_is_no_good_in_a_table_is_noted),

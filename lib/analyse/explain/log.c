@@ -60,6 +60,9 @@ static void add_code(struct rd_log_line *line, const struct rd_log_form *code)
 		i++;
 	if (i < RD_ARRAY_SIZE(line->codes))
 		line->codes[i] = code;
+	/* The queue pair of a request that was flushed had failed before. */
+	if (code->consequence && strcmp(code->table, "status") == 0)
+		line->rank = RD_LOG_FOLLOWS;
 }
 
 static void look_up(const struct rd_log_forms *forms, const struct rd_log_value *value, struct rd_log_line *line)
@@ -260,23 +263,19 @@ static void add_line(struct rd_log_reader *reader, struct rd_log_line *line)
 {
 	struct rd_log *log = reader->log;
 	uint64_t hash = hash_of(line);
+	size_t probe = 0, same;
 
 	count_peer(reader, line);
-	for (size_t probe = 0, i; (i = rd_map_next(&log->map, hash, &probe)) != RD_MAP_END;)
-		if (is_same(&log->v[i], line)) {
-			log->v[i].count++;
-			line_free(line);
-			reader->last = 0;
-			return;
-		}
-	if (log->n == RD_LOG_MAX) {
-		log->dropped++;
+	do
+		same = rd_map_next(&log->map, hash, &probe);
+	while (same != RD_MAP_END && !is_same(&log->v[same], line));
+	if (same != RD_MAP_END || log->n == RD_LOG_MAX) {
+		++*(same != RD_MAP_END ? &log->v[same].count : &log->dropped);
 		line_free(line);
 		reader->last = 0;
 		return;
 	}
 	rd_map_put(&log->map, hash, log->n);
-	line->order = log->n;
 	*RD_ADD(log->v, log->n, log->cap) = *line;
 	reader->last = log->n;
 	reader->last_number = reader->number;
@@ -327,32 +326,21 @@ static void end_line(struct rd_log_reader *reader, const char *text, size_t size
 	read_line(reader, line);
 }
 
-static size_t count_lines(const char *text, size_t size)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < size; i++)
-		n += text[i] == '\n';
-	return n;
-}
-
 /* Whole lines; those in which no form can be are only counted. */
 static void read_lines(struct rd_log_reader *reader, const char *text, size_t size)
 {
 	while (size > 0) {
-		size_t at = rd_log_skip(reader->forms, text, size), skipped;
+		size_t at = rd_log_skip(reader->forms, text, size), skipped = 0;
 		const char *begin = memrchr(text, '\n', at), *end;
 
-		begin = begin ? begin + 1 : text;
-		skipped = count_lines(text, (size_t)(begin - text));
-		if (at == size) {
-			skipped = count_lines(text, size);
-			reader->number += skipped;
-			reader->log->unknown += skipped;
-			return;
-		}
-		reader->number += skipped + 1;
+		begin = at == size ? text + size : begin ? begin + 1 : text;
+		for (const char *c = text; c < begin; c++)
+			skipped += *c == '\n';
+		reader->number += skipped;
 		reader->log->unknown += skipped;
+		if (at == size)
+			return;
+		reader->number++;
 		end = memchr(text + at, '\n', size - at);
 		end_line(reader, begin, (size_t)(end - begin));
 		size -= (size_t)(end + 1 - text);
@@ -414,8 +402,7 @@ static int compare_lines(const void *a, const void *b)
 {
 	const struct rd_log_line *x = a, *y = b;
 
-	return x->form->consequence != y->form->consequence ? (x->form->consequence ? 1 : -1) :
-							      (x->order > y->order) - (x->order < y->order);
+	return x->rank != y->rank ? (int)x->rank - (int)y->rank : (x->order > y->order) - (x->order < y->order);
 }
 
 static int compare_peers(const void *a, const void *b)
@@ -461,7 +448,6 @@ bool rd_log_add_word(struct rd_log_reader *reader, const char *word)
 	if (!line.form)
 		return false;
 	line.text = rd_dup(word);
-	line.order = reader->log->n;
 	*RD_ADD(reader->log->v, reader->log->n, reader->log->cap) = line;
 	return true;
 }
@@ -489,6 +475,15 @@ char *rd_log_fill(const struct rd_log_line *line, const char *text)
 
 void rd_log_sort(struct rd_log *log)
 {
+	for (size_t i = 0; i < log->n; i++) {
+		struct rd_log_line *line = &log->v[i];
+
+		if (line->form->consequence)
+			line->rank = RD_LOG_FOLLOWS;
+		else if (line->rank == RD_LOG_FAILURE && line->form->severity == RD_SEV_NOTE)
+			line->rank = RD_LOG_NOTE;
+		line->order = i;
+	}
 	if (log->n)
 		qsort(log->v, log->n, sizeof(*log->v), compare_lines);
 	if (log->n_peers)

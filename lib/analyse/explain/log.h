@@ -27,7 +27,7 @@ void rd_log_feed(struct rd_log_reader *reader, const char *text, size_t size);
 /* Ends the file, whose last line may have no newline. */
 void rd_log_end(struct rd_log_reader *reader);
 
-/* Puts consequences behind what began, after the last file. */
+/* Sets ranks, and puts failures first, after the last file. */
 void rd_log_sort(struct rd_log *log);
 
 /* Adds what a word means: "status=12", "errno=ENOMEM", "IBV_WC_RNR_RETRY_EXC_ERR", the name of a form. False: nothing known. */

@@ -127,8 +127,9 @@ struct rd_log_line {
 	const struct rd_log_form *codes[4]; /* of its fields; NULL: no more */
 	uint64_t not_public;		    /* bit per field whose value has a table, but no code */
 	const char *file;		    /* NULL: an operand, or standard input */
-	size_t number, count;		    /* of the first line in its file; of all */
-	size_t order;
+	size_t number, count, order;	    /* of the first line in its file; of all; among all */
+	/* In the order in which lines are shown: failures, what follows from one, and the others. */
+	enum rd_log_rank { RD_LOG_FAILURE, RD_LOG_FOLLOWS, RD_LOG_NOTE } rank;
 	char *host; /* that printed it, by its prefix; NULL: unknown */
 };
 
@@ -154,7 +155,7 @@ struct rd_log_peer {
 };
 
 struct rd_log {
-	struct rd_log_line *v; /* in the order of their first lines, then those that are consequences */
+	struct rd_log_line *v; /* by rank, then in the order of their first lines */
 	size_t n, cap;
 	struct rd_map map;
 	struct rd_log_peer *peers;

@@ -171,7 +171,7 @@ static void add_row(const struct rd_log_line *line, const struct rd_log_join *jo
 	rd_row_str(row, RD_EXPLAIN_MEANING, part_text(line->form, RD_LOG_MEANS));
 	rd_row_str(row, RD_EXPLAIN_TEXT, line->text);
 	rd_row_str(row, RD_EXPLAIN_SOURCE, part_text(line->form, RD_LOG_SOURCE));
-	rd_row_bool(row, RD_EXPLAIN_CONSEQUENCE, line->form->consequence);
+	rd_row_bool(row, RD_EXPLAIN_CONSEQUENCE, line->rank == RD_LOG_FOLLOWS);
 	rd_row_str(row, RD_EXPLAIN_HOST, line->host);
 	rd_row_sub(row, RD_EXPLAIN_OBJECTS, objects_of(line));
 	rd_row_sub(row, RD_EXPLAIN_CODES, codes_of(line));
@@ -211,17 +211,12 @@ static void add_line(struct rd_buf *out, const char *what, const char *text)
 	rd_buf_str(out, "\n");
 }
 
-/* "first of 7 such lines, job.log:17: TEXT" */
+/* "job.log:17" */
 static void add_place(const struct rd_log_line *line, struct rd_buf *out)
 {
-	rd_buf_str(out, "  ");
-	if (line->count > 1)
-		rd_buf_printf(out, "first of %zu such lines, ", line->count);
 	if (line->file)
 		rd_buf_safe(out, line->file, strlen(line->file));
-	rd_buf_printf(out, "%s%zu: ", line->file ? ":" : "line ", line->number);
-	rd_buf_safe(out, line->text, strlen(line->text));
-	rd_buf_str(out, "\n");
+	rd_buf_printf(out, "%s%zu", line->file ? ":" : "line ", line->number);
 }
 
 static void add_codes(const struct rd_log_line *line, struct rd_buf *out)
@@ -265,15 +260,32 @@ static void add_cause(const struct rd_log_cause *cause, bool verbose, struct rd_
 	rd_buf_str(out, "\n");
 }
 
-static void add_explained(const struct rd_log_line *line, const struct rd_log_join *join, bool verbose, bool place,
-			  struct rd_buf *out)
+/* The first line with the same causes, if this host shows none of them; `at`: this one. */
+static size_t find_alike(const struct rd_log *log, size_t at)
 {
+	const struct rd_log_join *join = &log->joins[at];
+
+	for (size_t i = 0, k = 0; i < at && join->n > 1; i++, k = 0) {
+		while (k < join->n && k < log->joins[i].n && log->joins[i].causes[k].part == join->causes[k].part &&
+		       !join->causes[k].evidence)
+			k++;
+		if (k == join->n && k == log->joins[i].n)
+			return i;
+	}
+	return at;
+}
+
+static void add_explained(const struct rd_log *log, size_t at, bool verbose, struct rd_buf *out)
+{
+	const struct rd_log_line *line = &log->v[at];
+	const struct rd_log_join *join = &log->joins[at];
+	size_t alike = find_alike(log, at);
 	const char *means = part_text(line->form, RD_LOG_MEANS), *source = part_text(line->form, RD_LOG_SOURCE);
-	_cleanup_buf_ struct rd_buf about = { 0 };
+	_cleanup_buf_ struct rd_buf about = { 0 }, place = { 0 };
 
 	add_objects(line, &about);
 	rd_buf_printf(out, "%s%s: %s", rd_severity_name(line->form->severity),
-		      line->form->consequence ? ", follows" : "", means ? means : line->form->id);
+		      line->rank == RD_LOG_FOLLOWS ? ", follows" : "", means ? means : line->form->id);
 	if (about.len)
 		rd_buf_printf(out, " [%s]", about.data);
 	rd_buf_str(out, "\n");
@@ -281,13 +293,22 @@ static void add_explained(const struct rd_log_line *line, const struct rd_log_jo
 		add_line(out, "cause", join->next ? "cannot tell; look at the next step" : "cannot tell");
 	if (join->next)
 		add_line(out, "next", join->next);
-	add_codes(line, out);
-	for (size_t i = 0; i < join->n; i++)
-		add_cause(&join->causes[i], verbose, out);
+	if (alike < at) {
+		add_place(&log->v[alike], &place);
+		add_line(out, "codes and possible causes as of", place.data);
+		rd_buf_deinit(&place);
+	} else {
+		add_codes(line, out);
+		for (size_t i = 0; i < join->n; i++)
+			add_cause(&join->causes[i], verbose, out);
+	}
 	for (size_t i = 0; i < join->facts.n; i++)
 		add_line(out, "now", join->facts.v[i]);
-	if (place)
-		add_place(line, out);
+	if (line->count > 1)
+		rd_buf_printf(&place, "first of %zu such lines, ", line->count);
+	add_place(line, &place);
+	if (log->lines > 1)
+		add_line(out, place.data, line->text);
 	if (verbose && source)
 		add_line(out, "printed by", source);
 }
@@ -312,17 +333,18 @@ static void add_peers(const struct rd_log *log, size_t files, struct rd_buf *out
 
 void rd_report_explain_text(const struct rd_log *log, size_t files, bool verbose, struct rd_buf *out)
 {
+	static const char *const headings[] = {
+		[RD_LOG_FOLLOWS] = "\nWhat follows from an earlier failure:\n", [RD_LOG_NOTE] = "\nOther lines:\n"
+	};
+
 	for (size_t i = 0; i < log->n; i++) {
-		if (i && log->v[i].form->consequence && !log->v[i - 1].form->consequence)
-			rd_buf_str(out, "\nWhat follows from an earlier failure:\n");
-		else if (i)
-			rd_buf_str(out, "\n");
-		add_explained(&log->v[i], &log->joins[i], verbose, log->lines > 1, out);
+		if (i)
+			rd_buf_str(out, log->v[i].rank == log->v[i - 1].rank ? "\n" : headings[log->v[i].rank]);
+		add_explained(log, i, verbose, out);
 	}
-	if (log->n && log->v[0].form->consequence)
-		rd_buf_str(
-			out,
-			"\nAll of these follow from an earlier failure: look at earlier lines, and at the logs of the peers\n");
+	if (log->n && log->v[0].rank == RD_LOG_FOLLOWS)
+		rd_buf_str(out,
+			   "\nThe first failure is not in these lines: look at earlier ones, and at the peers' logs\n");
 	if (log->n_peers && (files > 1 || log->n_peers > 1))
 		add_peers(log, files, out);
 	if (log->lines > 1)
