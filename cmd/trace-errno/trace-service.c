@@ -61,8 +61,7 @@ struct series {
 
 struct kind {
 	uint64_t key, refilled, suppressed; /* key 0: unused */
-	unsigned tokens;
-	uint32_t pid;
+	uint32_t tokens, pid;
 	struct rd_failure_count where;
 };
 
@@ -70,7 +69,7 @@ struct shared {
 	uint64_t beat; /* the worker lives */
 	uint64_t events, lost, suppressed, unwritten, restarts, next_report;
 	uint64_t gap; /* CLOCK_REALTIME, ns: since when there was no worker, or no hooks; 0: none */
-	const char *gap_why;
+	bool gap_of_hooks;
 	struct series series[SERIES_MAX];
 	size_t n_series;
 	uint64_t others;
@@ -387,7 +386,9 @@ static int take_qp_event(void *arg, struct rd_qp_event *ev)
 {
 	struct service *s = arg;
 	struct rd_failure_count where = { .err = 0 };
-	struct rd_event as = { .pid = ev->lqpn.known == RD_OK ? ev->lqpn.v : 0,
+	/* Only what tells kinds apart: the queue pair in place of the errno. */
+	struct rd_event as = { .pid = ev->pid,
+			       .err = ev->lqpn.known == RD_OK ? (int)ev->lqpn.v : 0,
 			       .origin = -1,
 			       .verb_key = ev->code.known == RD_OK ? ev->code.v : 0,
 			       .at_ns = ev->mono_ns };
@@ -485,7 +486,7 @@ static int work(struct service *s)
 	if (!r && s->m->gap) {
 		_cleanup_buf_ struct rd_buf line = { 0 };
 
-		put_notice(s, s->m->gap_why, 1, s->m->gap, NULL, 0, &line);
+		put_notice(s, s->m->gap_of_hooks ? "holder-died" : "worker-died", 1, s->m->gap, NULL, 0, &line);
 		put_line(s, &line);
 		s->m->gap = 0;
 	}
@@ -586,7 +587,7 @@ static int reap_worker(struct service *s, struct rd_err *err)
 	}
 	s->m->restarts++;
 	s->m->gap = clock_ns(s, CLOCK_REALTIME);
-	s->m->gap_why = "worker-died";
+	s->m->gap_of_hooks = false;
 	rd_warn(s->t->ctx, "the process that reads events ended (%s %d), and is started again",
 		WIFEXITED(status) ? "status" : "signal", WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 	s->deaths = s->m->gap > s->died + DEATHS_NS ? 1 : s->deaths + 1;
@@ -671,7 +672,7 @@ static int start_again(struct service *s, struct rd_err *err)
 
 	rd_warn(t->ctx, "the process that held the hooks died: they are attached again");
 	s->m->gap = clock_ns(s, CLOCK_REALTIME);
-	s->m->gap_why = "holder-died";
+	s->m->gap_of_hooks = true;
 	s->m->restarts++;
 	stop_worker(s);
 	rd_session_destroy(RD_TAKE(t->session));
