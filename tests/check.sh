@@ -183,7 +183,7 @@ units() {
 		[ -f "$program" ] && [ -x "$program" ] || continue
 		case $program in *.d | *.o) continue ;; esac
 		[ -f "tests/unit/${program##*/}.c" ] || continue
-		tap "$1: ${program##*/test-}" env CMOCKA_MESSAGE_OUTPUT=TAP timeout 120 "$program"
+		tap "$1: ${program##*/test-}" env CMOCKA_MESSAGE_OUTPUT=TAP timeout 600 "$program"
 	done
 }
 
@@ -229,7 +229,7 @@ bats_files() {
 	for file in tests/bats/{recipes,lint,topo-check,runs,env,*}.bats; do
 		[[ " $seen " != *" $file "* ]] || continue
 		seen+=" $file"
-		job bats tap "bats: $(basename "$file" .bats)" timeout 900 bats --tap "$file"
+		job bats tap "bats: $(basename "$file" .bats)" timeout 1800 bats --tap "$file"
 	done
 	job bats tap "public lines" timeout 600 tests/explain/lines.py
 }

@@ -176,6 +176,7 @@ breach() {
 
 @test "wording: subjects of commits since the lint are imperative and at most 72 characters long" {
 	commit() { git -c user.name=t -c user.email=t@t commit -q --allow-empty -m "$1"; }
+	rm -r lib cmd bpf data man doc
 	git init -q .
 	commit 'it was before the lint'
 	git add tests/lint/wording.py
