@@ -208,6 +208,24 @@ END
 	[ "$(json 'len(d["shares"]), [p["port"] for p in d["ports"]], d["coverage"]["duplicates"]')" = "(2, [1, 2, 4, 5, 6], 0)" ]
 }
 
+@test "documents of changes are completed by those before them, in any order of what changed" {
+	share "$PLAN.1" one 1 10 1 2 3 4
+	for change in '11 3:5' '12 1:7 4:8' '13 2:9 3:6'; do
+		# shellcheck disable=SC2086 # words
+		share "$PLAN.2" one 1 $change
+		jq -c '. + {changes_only: true, ports: (.ports | map({node_guid, port, fresh, age_seconds, error, counters})), findings: []}' "$PLAN.2" >"$PLAN.3"
+		cat "$PLAN.3" >>"$PLAN.1"
+	done
+	share "$PLAN.2" two 2 13 5 6
+	fabric --merge --json "$PLAN.1" "$PLAN.2"
+	[ "$(json '[(p["port"], p["fresh"], p["counters"]["SymbolErrorCounter"]) for p in d["ports"]]')" = \
+		"[(1, True, 7), (2, True, 9), (3, True, 6), (4, True, 8), (5, True, 0), (6, True, 0)]" ]
+	# What is in no earlier document cannot be completed.
+	tail -n 1 "$PLAN.1" >"$PLAN.4"
+	fabric --merge "$PLAN.4" "$PLAN.2"
+	[ "$status" -eq 3 ]
+}
+
 @test "a damaged or foreign file is refused by name" {
 	share "$PLAN.1" one 1 10 1 2 3
 	head -c 900 "$PLAN.1" >"$PLAN.cut"

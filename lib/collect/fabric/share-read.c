@@ -422,46 +422,45 @@ static void read_members(struct document *d)
 	}
 }
 
-/* Adds to the latest share, which has only changes and whose rows begin at `row`, what it does not say of the ports of the one before.
- * Both have them in the same order. */
+/* Completes the latest share, which has only changes and whose rows begin at `row`, by what it does not say of the ports of the one
+ * before. Both have them in the same order, and so has the result. */
 static bool complete(struct document *d, size_t share, size_t row)
 {
-	size_t end = d->files->n_rows, begun = row;
+	struct rd_share_files *files = d->files;
+	size_t n = files->n_rows - row, at = 0;
+	_cleanup_free_ struct rd_share_row *changes = rd_alloc(n + 1, sizeof(*changes));
 
-	for (size_t i = 0; i < begun; i++) {
-		struct rd_share_row old = d->files->rows[i], *new = &d->files->rows[row];
+	memcpy(changes, files->rows + row, n * sizeof(*changes));
+	files->n_rows = row;
+	files->v[files->n - 1].found = 0;
+	for (size_t i = 0; i < row; i++) {
+		struct rd_share_row whole = files->rows[i], *new = &changes[at];
+		bool changed = at < n && whole.guid == new->guid &&whole.port == new->port;
 
-		if (old.share != share)
+		if (whole.share != share)
 			continue;
-		if (row < end && old.guid == new->guid &&old.port == new->port) {
-			old.fresh = new->fresh;
-			old.error = new->error;
-			old.read_ns = new->read_ns;
-			old.known = (old.known & ~new->nulls) | new->known;
-			for (size_t k = 0; k < RD_SHARE_COUNTERS; k++)
-				if (new->known >> k & 1)
-					old.values[k] = new->values[k];
-			old.share = new->share;
-			*new = old;
-			row++;
-			continue;
-		}
-		old.fresh = true;
-		old.error = NULL;
-		old.read_ns = d->share.time_ns;
-		if (add_row(d->files, &old) < 0) {
+		whole.fresh = changed ? new->fresh : true;
+		whole.error = changed ? new->error : NULL;
+		whole.read_ns = changed ? new->read_ns : d->share.time_ns;
+		if (changed)
+			whole.known = (whole.known & ~new->nulls) | new->known;
+		for (size_t k = 0; changed && k < RD_SHARE_COUNTERS; k++)
+			if (new->known >> k & 1)
+				whole.values[k] = new->values[k];
+		at += changed;
+		if (add_row(files, &whole) < 0) {
 			d->too_many = true;
 			return false;
 		}
 	}
-	return row == end;
+	return at == n;
 }
 
 /* Reads a document; its rows are added to a share that is completed afterwards. */
 static bool read_document(struct document *d, const char *name)
 {
 	struct rd_share *share;
-	size_t begun, row = d->files->n_rows, before = RD_NONE;
+	size_t begun, row, before = RD_NONE;
 
 	d->share = (struct rd_share){ .file = name, .host = "" };
 	if (!begin_share(d->files, &d->share)) {
@@ -469,6 +468,7 @@ static bool read_document(struct document *d, const char *name)
 		return false;
 	}
 	begun = d->files->n - 1;
+	row = d->files->n_rows;
 	d->known = d->judged = d->changes = false;
 	read_members(d);
 	share = &d->files->v[begun];
