@@ -84,6 +84,20 @@ void counters_watch_deinit(struct counters_watch *w);
 /* Takes the next sample: c->now, c->deltas, c->seconds, rates and findings are those of the interval since the previous one. */
 int counters_advance(struct counters_watch *w, struct rd_err *err);
 
+/*
+ * counters-record.c. The suffix of the name selects the format; another name or a file that is not a recording in this format is
+ * refused (-EINVAL, -EEXIST), links are not followed. The file is closed by the caller; NULL is allowed.
+ */
+struct counters_file;
+int counters_file_open(struct rd_ctx *ctx, const char *path, struct counters_file **ret, struct rd_err *err);
+void counters_file_close(struct counters_file *file);
+
+/* Adds the last sample. Write errors are reported. */
+void counters_file_add(struct counters_file *file, const struct counters_watch *w);
+
+/* Ends the file. -ENOSPC if samples were lost. */
+int counters_file_finish(struct counters_file *file, struct rd_err *err);
+
 /* counters-watch.c: -i, --record, --until, --textfile. Returns the exit code. */
 int counters_watch(struct counters *c);
 

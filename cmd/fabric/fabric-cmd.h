@@ -8,7 +8,6 @@
 #include "analyse/fabric/fabric-judge.h"
 #include "analyse/fabric/fabric-rank.h"
 #include "analyse/shares/fabric-shard.h"
-#include "cmd/record-file.h"
 #include "cmd/repeat.h"
 #include "fabric.h"
 #include "model/fabric/fabric.h"
@@ -41,7 +40,7 @@ struct fabric_session {
 	double durations[FABRIC_SWEEPS];
 	size_t n_durations;
 	/* Of repeated sweeps. */
-	uint64_t documented_ns; /* discovered_ns of the network of which a document has all ports; 0: none has */
+	uint64_t documented_ns; /* on standard output; see fabric_session_report */
 	struct rd_fabric_latches latches;
 	size_t latched; /* n_durations of the sweep that was latched last */
 	int worst;	/* exit code of all sweeps so far */
@@ -57,8 +56,10 @@ void fabric_session_keep_status(struct fabric_session *s, int status);
 int fabric_session_sweep(struct fabric_session *s, struct rd_err *err);
 
 /* Fills a report of the latest sweep: findings, sections, status, metrics if requested. `picked`, `order`: see struct
- * rd_fabric_shown. */
-void fabric_session_report(struct fabric_session *s, const bool *picked, const size_t *order, struct rd_report *report);
+ * rd_fabric_shown. `documented_ns`: it becomes a document; discovered_ns of the network of which an earlier one has all ports, 0 if
+ * none has: this one then has them. NULL: a table. */
+void fabric_session_report(struct fabric_session *s, const bool *picked, const size_t *order, uint64_t *documented_ns,
+			   struct rd_report *report);
 
 /* "0 critical, 1 warning; 40 nodes, 96 ports read in 0.012 s": without the port, as a narrow terminal shows what was found. */
 void fabric_verdict(const struct fabric_session *s, const struct rd_report *report, struct rd_buf *out);
@@ -75,81 +76,35 @@ int fabric_routes(struct fabric_session *s);
 /* --merge: reads the files `argv`; needs no network. */
 int fabric_merge(struct fabric_session *s, int argc, char **argv);
 
-/* A counter of a port: what was last written of it. */
-struct fabric_track {
-	bool defined, written; /* the series, and a point of it, is in the file */
-	bool known, increased; /* of the last point */
-	uint64_t value;
-};
-
-/* A port; kept until the end of the recording, even if it disappears. */
-struct fabric_recorded {
-	uint64_t key; /* of its GUID and number */
-	size_t id;    /* from 0 */
-	char *device; /* "leaf 3 0x…": names alone may not be unique */
-	size_t first; /* its first counter in the file; RD_NONE: none */
-	enum rd_presence presence;
-	enum { UNTOLD, TOLD_READ, TOLD_UNREAD } told; /* the latest event of it in the file */
-	/* Our own MADs that can have passed it, since the recording began; at the start of the sweep that its latest values are of. */
-	uint64_t passed, passed_before;
-	struct fabric_track *tracks;
-};
-
+/*
+ * counters --fabric --record: in FILE.csv a row for each port that this host reads and each sweep, so that a database loads the
+ * file; in FILE.jsonl the documents of --json. A sweep is written whole or not at all; sweeps that do not fit on a full disk are
+ * dropped, reported and counted, and recording continues when there is space.
+ */
 struct fabric_record {
-	struct record_file to;
-	struct fabric_recorded *ports; /* sorted by key */
-	size_t n, cap;
-	size_t n_values, series;
-	uint64_t discovered_ns; /* of the network added last */
-};
-
-int fabric_record_open(struct rd_ctx *ctx, const char *path, struct fabric_record *record, struct rd_err *err);
-void fabric_record_close(struct fabric_record *record);
-
-/*
- * Writes what moved since the previous sweep: errors that counted; data and packets that counted more than our own MADs can explain.
- * At first, errors that are not 0, and an event for each port: read, or not read. Another event is written when that changes.
- *
- * Every query and every response passes a port at most once in each direction. At the cable of an adapter, only those of its LID pass,
- * and those of the walk that go there; elsewhere all can, as the routes are not known. Between two readings of a port are at most
- * the MADs of both sweeps.
- */
-void fabric_record_add(struct fabric_record *record, const struct rd_fabric *fabric, uint64_t time_ns);
-
-/* Completes the file. */
-int fabric_record_finish(struct fabric_record *record, struct rd_err *err);
-
-/*
- * counters --fabric --record FILE.csv: a row for each port that this host reads and each sweep, so that a database loads the
- * file. A sweep is written whole or not at all; sweeps that do not fit on a full disk are dropped, reported and
- * counted, and recording continues when there is space.
- */
-
-#define FABRIC_CSV_KEPT 4 /* full files: FILE.1, the newest, to FILE.4 */
-#define FABRIC_CSV_MB 128 /* of a file, unless --record-size is given */
-
-struct fabric_csv {
+	struct rd_buf out; /* of the sweep, written in pieces; the first member */
 	struct fabric_session *s;
 	const char *path;
+	bool rows; /* .csv */
 	char *host;
 	int fd;
-	uint64_t size; /* whole sweeps */
+	uint64_t documented_ns; /* see fabric_session_report */
+	uint64_t size;		/* whole sweeps */
+	uint64_t added;		/* size of the sweep that is written */
+	int error;		/* -errno of writing it */
 	uint64_t sweeps, lost;
 	bool refused, unrotated;
-	struct rd_buf out;
 };
 
-/* Whether the name is that of such a recording. */
-bool fabric_csv_wanted(const char *path);
-
-/* Replaces an older recording; another file is refused (-EEXIST), links are not followed. `csv` must be closed in any case. */
-int fabric_csv_open(struct fabric_session *s, const char *path, struct fabric_csv *csv, struct rd_err *err);
-void fabric_csv_close(struct fabric_csv *csv);
+/* Replaces an older recording in the same format; another file is refused (-EEXIST), as is another suffix (-EINVAL); links are not
+ * followed. `record` must be closed in any case. */
+int fabric_record_open(struct fabric_session *s, const char *path, struct fabric_record *record, struct rd_err *err);
+void fabric_record_close(struct fabric_record *record);
 
 /* Writes the latest sweep. */
-void fabric_csv_add(struct fabric_csv *csv, uint64_t time_ns);
+void fabric_record_add(struct fabric_record *record);
 
 /* -ENOSPC if sweeps were lost. */
-int fabric_csv_finish(struct fabric_csv *csv, struct rd_err *err);
+int fabric_record_finish(struct fabric_record *record, struct rd_err *err);
 
 #endif

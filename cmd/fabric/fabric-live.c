@@ -98,7 +98,7 @@ static int fill_page(struct live *live, struct rd_view_page *page, struct rd_err
 	if (!live->s->run.mads)
 		return rd_err_set(err, ENODEV, "network", "the local port failed: values are old");
 	order = rd_fabric_sort_by(&live->s->run.fabric, live->order);
-	fabric_session_report(live->s, NULL, order, &report);
+	fabric_session_report(live->s, NULL, order, NULL, &report);
 	take_ports(&report, page);
 	ranked = rd_fabric_latches_ranked(&live->s->latches);
 	page->top = rd_report_fabric_seen(ranked, live->s->latches.n);

@@ -261,12 +261,14 @@ static void latch(struct fabric_session *s, const struct rd_report *report)
 	fabric_session_keep_status(s, report->status);
 }
 
-void fabric_session_report(struct fabric_session *s, const bool *picked, const size_t *order, struct rd_report *report)
+void fabric_session_report(struct fabric_session *s, const bool *picked, const size_t *order, uint64_t *documented_ns,
+			   struct rd_report *report)
 {
+	bool repeats = repeats_sweeps(s);
 	struct rd_fabric_shown shown = {
 		.fabric = &s->run.fabric,
 		.now_ns = s->run.mads->ops->now(s->run.mads),
-		.values = s->ctx->globals.json,
+		.values = documented_ns != NULL,
 		.nonzero = s->cmd->nonzero,
 		.picked = picked,
 		.order = order,
@@ -279,14 +281,15 @@ void fabric_session_report(struct fabric_session *s, const bool *picked, const s
 	rd_output_init(s->ctx, report);
 	judge(s, report);
 	latch(s, report);
-	if (repeats_sweeps(s)) {
+	if (repeats)
 		RD_SET(shown.latches_dropped, s->latches.dropped);
-		shown.changes = shown.values && s->documented_ns == s->run.fabric.discovered_ns;
-		s->documented_ns = shown.values ? s->run.fabric.discovered_ns : 0;
+	if (repeats && documented_ns) {
+		shown.changes = *documented_ns == s->run.fabric.discovered_ns;
+		*documented_ns = s->run.fabric.discovered_ns;
 	}
 	rd_report_fabric_ports(report, &shown);
 	rd_report_fabric_sweep(report, &shown);
-	if (s->ctx->globals.json && repeats_sweeps(s)) {
+	if (repeats && documented_ns) {
 		_cleanup_free_ const struct rd_fabric_latch **ranked = rd_fabric_latches_ranked(&s->latches);
 
 		rd_report_fabric_latched(report, ranked, s->latches.n);
@@ -499,14 +502,14 @@ static int report_sweep(struct fabric_session *s, bool again)
 		else
 			rd_fabric_pick_faulty(fabric, picked);
 	}
-	fabric_session_report(s, picked, NULL, &report);
+	fabric_session_report(s, picked, NULL, s->ctx->globals.json ? &s->documented_ns : NULL, &report);
 	r = print_report(s, &report, again);
 	rd_report_deinit(&report);
 	return r;
 }
 
 /* Sweeps, records and reports at an interval. */
-static void sweep_at_tick(struct fabric_session *s, struct fabric_record *record, struct fabric_csv *csv, bool again)
+static void sweep_at_tick(struct fabric_session *s, struct fabric_record *record, bool again)
 {
 	const struct rd_buf empty = { .data = (char *)(uintptr_t) "\n", .len = 1 };
 	struct rd_err err = { 0 };
@@ -516,9 +519,7 @@ static void sweep_at_tick(struct fabric_session *s, struct fabric_record *record
 		return;
 	}
 	if (record)
-		fabric_record_add(record, &s->run.fabric, s->ctx->source->ops->now(s->ctx->source, CLOCK_REALTIME));
-	if (csv)
-		fabric_csv_add(csv, s->ctx->source->ops->now(s->ctx->source, CLOCK_REALTIME));
+		fabric_record_add(record);
 	fabric_session_keep_status(s, report_sweep(s, again));
 	if (!s->ctx->globals.json && !s->ctx->globals.rows_only && !rd_metrics_wanted(s->ctx))
 		rd_out(&empty);
@@ -531,7 +532,7 @@ static bool refresh_between(void *arg, unsigned ms)
 }
 
 /* Sweeps at each tick; returns the worst exit code. */
-static int sweep_repeatedly(struct fabric_session *s, struct fabric_record *record, struct fabric_csv *csv)
+static int sweep_repeatedly(struct fabric_session *s, struct fabric_record *record)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	struct rd_err err = { 0 };
@@ -544,7 +545,7 @@ static int sweep_repeatedly(struct fabric_session *s, struct fabric_record *reco
 	for (unsigned long i = 0; !s->cmd->repeat.count || i < s->cmd->repeat.count; i++) {
 		if (rd_ticks_wait_doing(&s->cmd->repeat.ticks, refresh_between, &s->run) < 0)
 			break;
-		sweep_at_tick(s, record, csv, i > 0);
+		sweep_at_tick(s, record, i > 0);
 		if (rd_out_failure())
 			break;
 	}
@@ -556,24 +557,20 @@ static int sweep_repeatedly(struct fabric_session *s, struct fabric_record *reco
 	return s->worst;
 }
 
-/* The same, with a file of either kind. */
+/* The same, with a file. */
 static int record_sweeps(struct fabric_session *s)
 {
-	bool rows = fabric_csv_wanted(s->cmd->record);
-	struct fabric_record record = { .to.fd = -1 };
-	struct fabric_csv csv = { .fd = -1 };
+	struct fabric_record record;
 	struct rd_err err = { 0 };
-	int r = rows ? fabric_csv_open(s, s->cmd->record, &csv, &err) :
-		       fabric_record_open(s->ctx, s->cmd->record, &record, &err);
+	int r = fabric_record_open(s, s->cmd->record, &record, &err);
 
 	if (r < 0) {
 		r = r == -EINVAL ? rd_fail_usage(s->ctx->cmd, &err) : rd_fail(s->ctx, &err);
 	} else {
-		r = sweep_repeatedly(s, rows ? NULL : &record, rows ? &csv : NULL);
-		if ((rows ? fabric_csv_finish(&csv, &err) : fabric_record_finish(&record, &err)) < 0)
+		r = sweep_repeatedly(s, &record);
+		if (fabric_record_finish(&record, &err) < 0)
 			r = rd_fail(s->ctx, &err);
 	}
-	fabric_csv_close(&csv);
 	fabric_record_close(&record);
 	return r;
 }
@@ -710,7 +707,7 @@ static int run_session(struct fabric_session *s, int n_operands, char **operands
 	if (cmd->record)
 		return record_sweeps(s);
 	if (cmd->repeat.seconds > 0)
-		return sweep_repeatedly(s, NULL, NULL);
+		return sweep_repeatedly(s, NULL);
 	if (!cmd->plan) {
 		int r = fabric_session_begin(s, &err);
 
@@ -775,7 +772,7 @@ static const struct rd_opt options[] = {
 	{ "count", 'c', "N", "end after N sweeps", RD_NUMBER(fabric_cmd, repeat.count, 1, RD_COUNT_MAX) },
 	{ "live", 'w', NULL, "interactive view of traffic, increasing errors and ports waiting for credits", NULL,
 	  RD_NEEDS_TERMINAL, RD_FLAG(fabric_cmd, live) },
-	{ "record", 0, "FILE", "write each sweep to FILE: .csv, a row for each port; .jsonl, what changed", "file",
+	{ "record", 0, "FILE", "write each sweep to FILE: .csv, a row for each port; .jsonl, a JSON document", "file",
 	  RD_NEEDS_OUTPUT, RD_TEXT(fabric_cmd, record) },
 	{ "thresholds", 0, "FILE", "also read thresholds from FILE; they override the default ones", "file",
 	  RD_NEEDS_OWN_FILE, RD_TEXT(fabric_cmd, thresholds) },
@@ -791,7 +788,7 @@ static const struct rd_opt options[] = {
 	  RD_FLAG(fabric_cmd, nonzero) },
 	{ "fabric", 0, NULL, "read every port of the InfiniBand network instead of the ports of this host", NULL,
 	  RD_NEEDS_PORTS },
-	{ "record-size", 0, "MB", "with --record FILE.csv: begin a new file when it exceeds MB megabytes (default 128)",
+	{ "record-size", 0, "MB", "with --record: begin a new file when it exceeds MB megabytes (default 128)",
 	  RD_NUMBER(fabric_cmd, record_mb, 1, 256) },
 	{ "fail", 0, NULL, "exit 1 or 2 on warnings or critical findings (always on with --fabric)" },
 	{ "merge", 0, NULL, "put together what several hosts read, from their JSON documents", NULL,

@@ -139,6 +139,22 @@ void rd_buf_safe(struct rd_buf *buf, const char *s, size_t size)
 	rd_buf_add(buf, "", 0);
 }
 
+void rd_buf_csv(struct rd_buf *buf, const char *text)
+{
+	_cleanup_buf_ struct rd_buf safe = { 0 };
+
+	text = text ? text : "";
+	if (!strpbrk(text, ",\"")) {
+		rd_buf_safe(buf, text, strlen(text));
+		return;
+	}
+	rd_buf_safe(&safe, text, strlen(text));
+	rd_buf_str(buf, "\"");
+	for (const char *c = safe.data; *c; c++)
+		rd_buf_printf(buf, *c == '"' ? "\"\"" : "%c", *c);
+	rd_buf_str(buf, "\"");
+}
+
 char *rd_safe(const char *s)
 {
 	_cleanup_buf_ struct rd_buf buf = { 0 };

@@ -41,7 +41,7 @@ fabric() {
 @test "a command line that makes no sense is refused, exit 3" {
 	for args in "mlx5_0" "--nonzero" "--plan" "--shard 0/4" "--shard 5/4" "--shard x" "--shard 1/2 --shards f" \
 		"--topology $PLAN" "--interval 0.01" "--window 0" "--subsets nonsense" "--plan --shard 1/2 --interval 1" \
-		"--live --json" "--count 3" "--openmetrics --interval 1" "--record x.txt" "--from none.csv"; do
+		"--live --json" "--count 3" "--openmetrics --interval 1" "--record x.txt" "--record x.json" "--from none.csv"; do
 		# shellcheck disable=SC2086 # words
 		fabric $args
 		[ "$status" -eq 3 ] || { echo "$args: $status" && false; }
