@@ -341,14 +341,19 @@ static bool rd_grid_matches(const struct rd_grid *grid, size_t row, const char *
 #define NAME_MOST 20  /* to which a name is shortened before columns are left out */
 #define NAME_LEAST 8  /* shorter names are all alike */
 #define SHARE_WIDTH 6 /* "100.0%", without its bar */
-#define NAMES_COMPARED 512
+#define NAMES_READ 512
+#define NAMES_COMPARED 64
 
 /* Bytes of the character at `text`, and its width in columns of the terminal; as rd_text_width counts. */
 static size_t next_char(const char *text, size_t left, int *width)
 {
 	wchar_t c;
-	size_t n = mbrtowc(&c, text, left, &(mbstate_t){ 0 });
+	size_t n;
 
+	*width = 1;
+	if (*text >= ' ' && *text <= '~')
+		return 1;
+	n = mbrtowc(&c, text, left, &(mbstate_t){ 0 });
 	*width = n > 0 && n <= left ? wcwidth(c) : -1;
 	if (*width >= 0)
 		return n;
@@ -356,25 +361,35 @@ static size_t next_char(const char *text, size_t left, int *width)
 	return 1;
 }
 
+/* See rd_text_shorten. `rest`: gets what is left out; NULL: not wanted. */
+static void shorten(const char *text, int width, int head, const char *ellipsis, struct rd_buf *out, struct rd_buf *rest)
+{
+	int total = rd_text_width(text), at = 0, first, end, tail, w;
+	size_t left = total > width ? strlen(text) : 0, n;
+	bool kept = true;
+
+	if (total <= width)
+		rd_buf_str(out, text);
+	if (head < 0 && total + head < width)
+		head = 0;
+	first = head < 0 ? -head : 0;
+	end = head < 0 ? first + width - 2 : head;
+	tail = head < 0 ? 0 : width - 1 - head;
+	for (; left > 0; at += w, text += n, left -= n) {
+		bool before = kept;
+
+		n = next_char(text, left, &w);
+		kept = (at >= first && at + w <= end) || total - at <= tail;
+		if (before && !kept)
+			rd_buf_str(out, ellipsis);
+		if (kept || rest)
+			rd_buf_add(kept ? out : rest, text, n);
+	}
+}
+
 void rd_text_shorten(const char *text, int width, int head, bool ascii, struct rd_buf *out)
 {
-	size_t left = strlen(text), n;
-	int total = rd_text_width(text), at = 0, w;
-
-	if (total <= width) {
-		rd_buf_str(out, text);
-		return;
-	}
-	for (; left > 0; at += w, text += n, left -= n) {
-		n = next_char(text, left, &w);
-		if (at + w > head)
-			break;
-		rd_buf_add(out, text, n);
-	}
-	rd_buf_str(out, ascii ? "~" : "…");
-	for (; left > 0 && total - at > width - 1 - head; at += w, text += n, left -= n)
-		n = next_char(text, left, &w);
-	rd_buf_add(out, text, left);
+	shorten(text, width, head, ascii ? "~" : "…", out, NULL);
 }
 
 /* The last `width` columns. */
@@ -447,47 +462,65 @@ static bool leave_out(struct rd_grid *grid)
 
 static int compare_texts(const void *a, const void *b)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Number of different names among those of the column, shortened with this head. */
-static size_t count_different(const struct rd_grid *grid, size_t c, int head)
+static size_t count_different(uint64_t *hashes, size_t n)
 {
-	char *names[NAMES_COMPARED] = { 0 };
-	size_t n = 0, different = 0;
+	size_t different = 0;
 
-	for (size_t i = 0; i < grid->n && n < NAMES_COMPARED; i++) {
-		struct rd_buf text = { 0 };
-
-		if (grid->rows[i].index >= NAMES_COMPARED)
-			continue;
-		rd_buf_str(&text, "");
-		rd_text_shorten(grid->rows[i].cells[c].text, grid->shown[c], head, true, &text);
-		names[n++] = text.data;
-	}
-	qsort(names, n, sizeof(*names), compare_texts);
+	qsort(hashes, n, sizeof(*hashes), rd_compare_u64);
 	for (size_t i = 0; i < n; i++)
-		different += i == 0 || strcmp(names[i - 1], names[i]) != 0;
-	for (size_t i = 0; i < n; i++)
-		free(names[i]);
+		different += i == 0 || hashes[i] != hashes[i - 1];
 	return different;
+}
+
+/* How much of the names is left: how many of them are different, and among equals, how many leave out the same. */
+static size_t rate_head(const char *const *names, size_t n, int width, int head)
+{
+	uint64_t shown[NAMES_COMPARED] = { 0 }, left_out[NAMES_COMPARED] = { 0 };
+	_cleanup_buf_ struct rd_buf text = { 0 }, rest = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		text.len = rest.len = 0;
+		shorten(names[i], width, head, "~", &text, &rest);
+		shown[i] = rd_hash(RD_HASH, text.data, text.len);
+		left_out[i] = rd_hash(RD_HASH, rest.data, rest.len);
+	}
+	return count_different(shown, n) * NAMES_COMPARED + n - count_different(left_out, n);
 }
 
 /* Names of one site differ at the beginning, in the middle or at the end. */
 static int choose_head(const struct rd_grid *grid, size_t c)
 {
 	static const int percent[] = { 67, 50, 80, 33, 100, 0 };
+	const char *names[NAMES_READ] = { 0 };
 	int room = grid->shown[c] - 1, best = 0;
-	size_t most = 0;
+	size_t n = 0, different = 0, most = 0;
 
-	for (size_t i = 0; i < RD_ARRAY_SIZE(percent); i++) {
-		int head = room * percent[i] / 100;
-		size_t n = count_different(grid, c, head);
+	for (size_t i = 0; i < grid->n && n < NAMES_READ; i++)
+		if (grid->rows[i].index < NAMES_READ && rd_text_width(grid->rows[i].cells[c].text) > grid->shown[c])
+			names[n++] = grid->rows[i].cells[c].text;
+	qsort(names, n, sizeof(*names), compare_texts);
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || strcmp(names[i], names[different - 1]) != 0)
+			names[different++] = names[i];
+	/* Some of many, from all of the list. */
+	n = less((int)different, NAMES_COMPARED);
+	for (size_t i = 0; i < n; i++)
+		names[i] = names[i * different / n];
+	/* The usual ones, then all others: with one ellipsis, then with two. */
+	for (int i = -(int)RD_ARRAY_SIZE(percent); i <= grid->widths[c]; i++) {
+		int head = i < 0 ? room * percent[i + (int)RD_ARRAY_SIZE(percent)] / 100 : i <= room ? i : room - i - 1;
+		size_t rating = rate_head(names, n, grid->shown[c], head);
 
-		if (n > most) {
-			most = n;
+		if (rating > most) {
+			most = rating;
 			best = head;
 		}
+		/* All are different, and the same is left out of all. */
+		if (rating == n * NAMES_COMPARED + n - 1)
+			break;
 	}
 	return best;
 }

@@ -30,7 +30,7 @@ struct rd_grid {
 	int *widths;			  /* columns of the terminal */
 	bool *numbers;			  /* sorted by value, aligned to the right */
 	bool *empty;			  /* no row has a value */
-	/* Set by rd_grid_fit: width on the terminal, 0: left out; columns kept of the beginning of a name. */
+	/* Set by rd_grid_fit: width on the terminal, 0: left out; `head` of rd_text_shorten. */
 	int *shown, *heads;
 	int fitted; /* columns of the terminal; 0: not yet */
 	struct rd_grid_row *rows;
@@ -67,12 +67,13 @@ struct rd_section *rd_wrap_values(struct rd_section *section, int columns);
 
 /*
  * Sets the widths of the columns as shown (grid->shown) on `columns` columns of the terminal. If not everything fits, empty columns
- * and those that are spare are left out first, bars are dropped, names are shortened in the middle, and other long texts at the end:
- * see enum rd_fit. Of names, the part is kept that distinguishes most of them.
+ * and those that are spare are left out first, bars are dropped, names are shortened in what they have in common, and other long texts
+ * at the end: see enum rd_fit.
  */
 void rd_grid_fit(struct rd_grid *grid, int columns);
 
-/* Adds a text that is wider than `width` shortened to that: its first `head` columns, an ellipsis, and its end. */
+/* Adds a text that is wider than `width` shortened to that: its first `head` columns, an ellipsis, and its end; if `head` is negative,
+ * an ellipsis instead of so many columns, what follows, and another ellipsis. */
 void rd_text_shorten(const char *text, int width, int head, bool ascii, struct rd_buf *out);
 
 /* The text of a cell, or a title, as fitted. */

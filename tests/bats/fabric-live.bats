@@ -77,7 +77,7 @@ quits() {
 	seen 'warning .*MF0;SLG04-0[0-9]:.* 2 SymbolErrorCounter 300'
 	seen 'NODE .*PORT .*NEW .*ERRORS .*TICKS .*XMIT .*RCV'
 	seen '^  MF0;SLG04-0[0-9]:[^ ]* * 2 .*SymbolErrorCounter 300 '
-	seen '^  node-rack0[1-6]-[^ ]*…'
+	seen '^  …[^ ]*-rack0[1-6]-compute-000[1-6]…'
 	fabric_console 'PerformanceSet "Leaf-1"[2] PortCounters.SymbolErrorCounter=0'
 	seen 'was warning .* 2 SymbolErrorCounter 300'
 	tm send-keys c

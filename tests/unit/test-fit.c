@@ -95,6 +95,11 @@ static void a_text_is_shortened_by_columns_of_the_terminal(void **state)
 	/* Two columns each: none is cut in half. */
 	assert_short("数据中心交换机", 8, 3, "数…换机");
 	assert_short("\xff\xff\xff\xff", 3, 1, "\xff…\xff");
+	assert_short("MF0;SLG04-15:MQM8700/U1", 8, -6, "…G04-15…");
+	assert_short("MF0;SLG04-15:MQM8700/U1", 12, -11, "…5:MQM8700/…");
+	assert_short("MF0;SLG04-15:MQM8700/U1", 12, -12, "…:MQM8700/U1");
+	assert_short("MF0;SLG04-15:MQM8700/U1", 12, -20, "…:MQM8700/U1");
+	assert_short("数据中心交换机", 8, -3, "…中心…");
 }
 
 static void everything_is_shown_where_it_fits(void **state)
@@ -165,6 +170,22 @@ static void names_that_differ_at_their_end_keep_it(void **state)
 	assert_string_not_equal(fitted(1, NAME), first);
 }
 
+static void names_lose_what_all_of_them_have(void **state)
+{
+	(void)state;
+	/* Between what is the same in all, at the beginning and at the end. */
+	build("MF0;SLG04-%02u:MQM8700/U1");
+	rd_grid_fit(&grid, 38);
+	assert_int_equal(grid.shown[NAME], 11);
+	assert_string_equal(fitted(3, NAME), "…;SLG04-03…");
+	rd_grid_deinit(&grid);
+	rd_section_destroy(section);
+	/* Both numbers stay, though one of them would do. */
+	build("rack%1$02u-of-a-long-row-node%1$02u-mlx5_0");
+	rd_grid_fit(&grid, 60);
+	assert_string_equal(fitted(3, NAME), "rack03-of…e03-mlx5_0");
+}
+
 static void a_share_loses_its_bar_and_keeps_its_number(void **state)
 {
 	(void)state;
@@ -182,6 +203,7 @@ int main(void)
 		cmocka_unit_test_teardown(errors_and_different_names_stay_on_80_columns, tear_down),
 		cmocka_unit_test_teardown(rows_are_not_sorted_by_a_column_that_is_left_out, tear_down),
 		cmocka_unit_test_teardown(names_that_differ_at_their_end_keep_it, tear_down),
+		cmocka_unit_test_teardown(names_lose_what_all_of_them_have, tear_down),
 		cmocka_unit_test_teardown(a_share_loses_its_bar_and_keeps_its_number, tear_down),
 	};
 

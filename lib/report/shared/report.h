@@ -30,7 +30,7 @@ enum rd_type {
 /* What a view on a narrow terminal may do with the texts of a column. */
 enum rd_fit {
 	RD_FIT_WHOLE,
-	RD_FIT_NAME, /* shorten them in the middle */
+	RD_FIT_NAME, /* shorten them in what they have in common */
 	RD_FIT_TEXT, /* cut them off at the end */
 };
 
