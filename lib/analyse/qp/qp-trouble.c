@@ -219,27 +219,17 @@ bool rd_qp_ports_suffice(const struct rd_qp_views *views, const struct rd_qp_por
 	return true;
 }
 
-static char *gid_ip(const uint8_t gid[16])
-{
-	static const uint8_t v4[12] = { [10] = 0xff, [11] = 0xff };
-	bool is_v4 = memcmp(gid, v4, sizeof(v4)) == 0;
-	char text[46];
-
-	rd_ip_text(!is_v4, is_v4 ? gid + 12 : gid, text);
-	return rd_dup(text);
-}
-
 static void find_gid_trouble(const struct rd_qp_judging *j, const struct rd_qp_one *one, struct trouble *ret)
 {
 	const char *ibdev = j->res->devs[one->qp->dev].name;
-	_cleanup_free_ char *ip = NULL;
 	unsigned index;
 	uint8_t gid[16];
+	char ip[46];
 
 	if (!j->opts->ports || !is_roce(j, one->qp->dev))
 		return;
 	if (source_gid(j->views, one->i, gid) && port_has_gid(j->opts->ports, one->qp, gid) == 0) {
-		ip = gid_ip(gid);
+		rd_qp_gid_ip(gid, ip);
 		add_trouble(ret, true, RD_QP_DO_GID,
 			    "its source address %s was removed: it is not in the GID table of %s/%u", ip, ibdev,
 			    one->qp->port.v);
@@ -394,8 +384,9 @@ static void find_path_trouble(const struct rd_qp_judging *j, const struct rd_qp_
 		neigh = find_failed_neighbour(j, one, !is_v4, is_v4 ? gid + 12 : gid);
 	}
 	if (neigh) {
-		_cleanup_free_ char *ip = gid_ip(gid);
+		char ip[46];
 
+		rd_qp_gid_ip(gid, ip);
 		add_trouble(ret, false, RD_QP_DO_NEIGH, "its peer %s does not respond to %s: neighbour entry %s", ip,
 			    neigh->v6 ? "neighbour solicitation" : "ARP",
 			    neigh->state & NUD_FAILED ? "FAILED" : "INCOMPLETE");

@@ -2,28 +2,24 @@
 /* What to do next about a queue pair: the likeliest and cheapest first, with real names. */
 #include <ctype.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "analyse/qp/qp-verdict-priv.h"
 #include "analyse/qp/qp.h"
+#include "base/fix.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "model/host/netstate.h"
 
 #define IP_SIZE 46
 
 /* The IP address of the peer, which is the GID on RoCE. False: unknown, or not an IP address. */
 static bool peer_ip(const struct rd_qp_judging *j, const struct rd_qp_one *one, char ret[IP_SIZE])
 {
-	static const uint8_t v4[12] = { [10] = 0xff, [11] = 0xff };
 	const struct rd_res_dev *dev = &j->res->devs[one->qp->dev];
 	uint8_t gid[16];
-	bool is_v4;
 
 	if (!dev->protocol || strcmp(dev->protocol, "ib") == 0 || !rd_qp_peer(j->views, one->i, gid))
 		return false;
-	is_v4 = memcmp(gid, v4, sizeof(v4)) == 0;
-	rd_ip_text(!is_v4, is_v4 ? gid + 12 : gid, ret);
+	rd_qp_gid_ip(gid, ret);
 	return true;
 }
 
@@ -163,46 +159,31 @@ static char *fix_idle(const struct rd_qp_judging *j, const struct rd_qp_one *one
 		ibdev, LONG_ENOUGH, program, look);
 }
 
-/* What needs no more than the name of the device; NULL: other advice. */
-static char *fix_device(const char *ibdev, enum rd_qp_advice advice)
+/* What needs no more than the name of the device. */
+static const char *const of_device[RD_QP_DO_NOTHING + 1] = {
+	[RD_QP_DO_DEVICE] = "dmesg | grep IBDEV\ndevlink health show\n# does the device still respond to its driver?",
+	[RD_QP_DO_TWICE] = "rdmadiag qp-state IBDEV -i 1 -c 2",
+	[RD_QP_DO_CLOSER] = "rdmadiag qp-state IBDEV -i 0.1 -c 3",
+	[RD_QP_DO_LONGER] = "rdmadiag qp-state IBDEV -i 30 -c 2",
+	[RD_QP_DO_LATER] = "rdmadiag qp-state IBDEV -i 5 -c 3",
+	[RD_QP_DO_NOTHING] = "# no action needed\n# rdmadiag counters IBDEV -i 1 shows the traffic of its port",
+	[RD_QP_DO_CAUSE] =
+		"dmesg | grep IBDEV\nrdmadiag qp-state --trace --duration 60\n# see dmesg on both hosts\n# reproduce the failure while qp-state --trace runs",
+	[RD_QP_DO_LOSS] =
+		"rdmadiag counters IBDEV -i 1 -c 5\nrdmadiag topo-check\n# find where packets are lost: the counters of both hosts",
+	[RD_QP_DO_LATE] =
+		"rdmadiag counters IBDEV -i 1 -c 5\nvmstat 1 5\n# ACKs are lost, or come later than the ACK timeout: is the host that has to send them too busy? look at both hosts",
+};
+
+static char *fill(const char *fix, const char *ibdev)
 {
-	switch (advice) {
-	case RD_QP_DO_DEVICE:
-		return rd_text("dmesg | grep %s\ndevlink health show\n# does the device still respond to its driver?",
-			       ibdev);
-	case RD_QP_DO_TWICE:
-		return rd_text("rdmadiag qp-state %s -i 1 -c 2", ibdev);
-	case RD_QP_DO_CLOSER:
-		return rd_text("rdmadiag qp-state %s -i 0.1 -c 3", ibdev);
-	case RD_QP_DO_LONGER:
-		return rd_text("rdmadiag qp-state %s -i 30 -c 2", ibdev);
-	case RD_QP_DO_LATER:
-		return rd_text("rdmadiag qp-state %s -i 5 -c 3", ibdev);
-	case RD_QP_DO_NOTHING:
-		return rd_text("# no action needed\n# rdmadiag counters %s -i 1 shows the traffic of its port", ibdev);
-	case RD_QP_DO_CAUSE:
-		return rd_text(
-			"dmesg | grep %s\nrdmadiag qp-state --trace --duration 60\n# see dmesg on both hosts\n# reproduce the failure while qp-state --trace runs",
-			ibdev);
-	case RD_QP_DO_LOSS:
-		return rd_text(
-			"rdmadiag counters %s -i 1 -c 5\nrdmadiag topo-check\n# find where packets are lost: the counters of both hosts",
-			ibdev);
-	case RD_QP_DO_LATE:
-		return rd_text(
-			"rdmadiag counters %s -i 1 -c 5\nvmstat 1 5\n# ACKs are lost, or come later than the ACK timeout: is the host that has to send them too busy? look at both hosts",
-			ibdev);
-	default:
-		return NULL;
-	}
+	return rd_fix_fill(fix, &(struct rd_fix_word){ "IBDEV", ibdev }, 1);
 }
 
 char *rd_qp_device_fix(const char *ibdev, enum rd_qp_advice advice)
 {
-	char *ret = fix_device(ibdev, advice);
-
-	if (ret)
-		return ret;
+	if (of_device[advice])
+		return fill(of_device[advice], ibdev);
 	return rd_text(
 		"rdmadiag qp-state %s -i 1 -c 5\n%s", ibdev,
 		advice == RD_QP_DO_RNR	? "# find the remote process that posts too few receive work requests" :
@@ -213,12 +194,13 @@ char *rd_qp_device_fix(const char *ibdev, enum rd_qp_advice advice)
 
 char *rd_qp_fix(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum rd_qp_advice advice)
 {
-	char *ret = one->qp->dev < 0 ? fix_device("infiniband", RD_QP_DO_DEVICE) :
-				       fix_device(j->res->devs[one->qp->dev].name, advice);
-	_cleanup_free_ char *program = look_at_program(one), *look = NULL;
+	_cleanup_free_ char *program = NULL, *look = NULL;
 
-	if (ret)
-		return ret;
+	if (one->qp->dev < 0)
+		return fill(of_device[RD_QP_DO_DEVICE], "infiniband");
+	if (of_device[advice])
+		return fill(of_device[advice], j->res->devs[one->qp->dev].name);
+	program = look_at_program(one);
 	switch (advice) {
 	case RD_QP_DO_PROGRAM:
 		return rd_text("%s\n# see what the program does\n# then rdmadiag qp-state on the remote host", program);

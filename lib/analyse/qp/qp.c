@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "model/host/host.h"
 
 #define NEARLY_ALL 0.9
 
@@ -62,6 +63,14 @@ bool rd_qp_peer(const struct rd_qp_views *views, size_t i, uint8_t ret[16])
 	else
 		return false;
 	return true;
+}
+
+void rd_qp_gid_ip(const uint8_t gid[16], char *ret)
+{
+	struct rd_gid of = { 0 };
+
+	memcpy(of.raw, gid, sizeof(of.raw));
+	rd_gid_ip(&of, ret);
 }
 
 /* An IP address is a GID on RoCE only; on InfiniBand it is an address of IPoIB. */
