@@ -39,11 +39,12 @@ static struct rd_qp_counts difference(const struct rd_qp_counts *before, const s
 }
 
 /* Reads the counters of each device; sets `since` (res->n_devs entries) to the increase since the previous sample. */
-static void count_devices(struct qp_history *h, struct rd_source *source, const struct rd_res *res,
+static void count_devices(struct qp_history *h, struct rd_source *source, const struct rd_res *res, uint64_t mono_ns,
 			  struct rd_qp_counts *since, struct rd_errlist *errors)
 {
 	struct qp_counted *now = rd_alloc(res->n_devs + 1, sizeof(*now));
 	struct rd_qp_doubt *doubts = rd_alloc(res->n_devs + 1, sizeof(*doubts));
+	double *gbps = rd_alloc(res->n_devs + 1, sizeof(*gbps));
 	struct rd_err err = { 0 };
 
 	if (h->meanings.n == 0) {
@@ -59,9 +60,14 @@ static void count_devices(struct qp_history *h, struct rd_source *source, const 
 		since[d] = difference(before ? &before->counts : NULL, &now[d].counts);
 		if (before)
 			doubts[d] = h->doubts[before - h->counted];
+		now[d].bytes = h->wants_gbps ? rd_collect_dev_bytes(source, res, (int)d) : -1;
+		gbps[d] = before && before->bytes >= 0 && now[d].bytes >= before->bytes ?
+				  (now[d].bytes - before->bytes) * 8 / (double)(mono_ns - h->sample_ns) :
+				  -1;
 	}
-	RD_FREE(h->counted, h->doubts);
+	RD_FREE(h->counted, h->doubts, h->gbps);
 	h->counted = now;
+	h->gbps = gbps;
 	h->doubts = doubts;
 	h->n_counted = res->n_devs;
 }
@@ -171,7 +177,7 @@ static void judge_sample(struct qp_history *h, struct rd_source *source, double 
 	if (!h->track)
 		h->track = rd_qp_track_create();
 	if (h->repeated || h->sample_ns)
-		count_devices(h, source, res, since, errors);
+		count_devices(h, source, res, now, since, errors);
 	if (h->repeated)
 		rd_qp_track_sample(h->track, views, began_ns, now);
 	else
@@ -206,7 +212,7 @@ void qp_history_deinit(struct qp_history *h)
 	qp_probe_end(&h->probe);
 	if (!h->recorded)
 		rd_qp_track_destroy(h->track);
-	RD_FREE(h->counted, h->doubts, h->down);
+	RD_FREE(h->counted, h->doubts, h->gbps, h->down);
 	rd_qp_counters_deinit(&h->counters);
 	rd_meanings_deinit(&h->meanings);
 	*h = (struct qp_history){ 0 };

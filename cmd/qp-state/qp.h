@@ -51,8 +51,11 @@ struct qp_history {
 	struct qp_counted {
 		char ibdev[64];
 		struct rd_qp_counts counts;
+		double bytes;	    /* sent and received; below 0: unknown */
 	} * counted;		    /* at the last sample, by device */
 	struct rd_qp_doubt *doubts; /* of each of them */
+	bool wants_gbps;
+	double *gbps; /* of each of them, since the sample before; below 0: unknown */
 	size_t n_counted;
 	struct rd_meanings meanings;	/* read when counters are first needed */
 	struct rd_qp_counters counters; /* those of `meanings` that are evidence */

@@ -8,11 +8,11 @@
 #include "analyse/qp/qp-timers.h"
 #include "analyse/qp/qp.h"
 #include "analyse/shared/distance.h"
+#include "base/fix.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "model/host/netstate.h"
 
-#define FAILURES_MAX 1024    /* processes and NICs */
+#define NICS_MAX 1024	     /* of processes */
 #define EVENTS_MAX 1024	     /* of one sample */
 #define WEIGHT 0.2	     /* of an interval in the average of packets */
 #define LOST 0.25	     /* of the usual rate: below that it is silent; a retransmission advances the PSN, too */
@@ -22,20 +22,39 @@
 #define STAYS_SECONDS 10.0   /* after the NIC is back */
 #define PORT_ARMED 3	     /* enum ib_port_state */
 
+/* Of a NIC, by what happened; then what is missing before anything did. */
+enum stage { FINE, WAITING, MOVED, STAYING, RETURNED, NO_BACKUP, UNUSABLE, PEERS, UNDETECTED, SHARED, UNCLEAR };
+
+/* A NIC of a process. */
+struct nic {
+	struct rd_failover_event last; /* .pid, .ibdev, .to, .after, .gbps_before, .expected_backup: also of the next one */
+	enum stage stage;
+	double lost; /* packets per second */
+	double gbps; /* when it last had packets; below 0: unknown */
+	uint64_t silent_ns,
+		back_ns; /* the last sample in which what died, or is suspect, had packets; it was back in */
+	bool was_down;
+	/* Of its queue pairs in this sample. */
+	struct {
+		int dev;
+		size_t n;
+		double now, usual, suspect, longest; /* packets per second, of healthy ones, suspect ones; seconds */
+		uint64_t busy_ns;
+		bool rebuilt, used; /* there are new ones; they have packets */
+		bool kept;	    /* its process is silent: what is usual stays */
+	} sum;
+};
+
 /* A queue pair. */
 struct path {
-	char ibdev[64];
-	uint32_t lqpn, dev_index, pid, rqpn;
-	int dev, proc; /* in this sample */
-	bool has_peer, kept;
+	struct nic *nic;
+	uint32_t dev_index, lqpn, rqpn;
+	bool has_peer;
 	uint8_t peer[16];
 	enum { HEALTHY, SUSPECT, DEAD, CLOSED } health;
-	bool news;			/* it died in this sample */
 	uint64_t first_ns;		/* the first sample that had it */
 	uint64_t busy_from_ns, busy_ns; /* the last interval with packets; 0: none yet */
 	double now, usual;		/* packets per second */
-	double gbps;			/* of its NIC, when it last had packets; below 0: unknown */
-	double died_from, died_to;	/* seconds after the last packet */
 	struct rd_giveup giveup;
 };
 
@@ -45,70 +64,56 @@ struct paths {
 	size_t n, cap;
 };
 
-enum stage { SUSPECTED, WAITING, MOVED, STAYING, RETURNED };
-
-/* A NIC whose paths died, of one process. */
-struct failure {
-	struct rd_failover_event last; /* text: of the last event; owned */
-	enum stage stage;
-	double lost;	    /* packets per second */
-	uint64_t silent_ns; /* the last sample in which they had packets */
-	uint64_t back_ns;
-	bool was_down;
-};
-
 struct rd_failover {
 	struct paths paths;
-	struct failure *v;
+	struct nic **v;
 	size_t n, cap;
+	struct rd_failover_event *events;
+	size_t n_events, cap_events;
 	uint64_t sample_ns;
+	size_t unwatched; /* queue pairs, in the last sample */
 };
 
-/* Of failures, by stage; then what is missing before one. */
-enum lack { NO_BACKUP = RETURNED + 1, UNUSABLE, PEERS, UNDETECTED, SHARED, UNCLEAR };
-
 static const struct kind {
-	const char *id;
-	enum rd_severity severity;
-	const char *title, *why, *fix; /* %s: the device */
+	const char *id, *title, *why, *fix;
 } kinds[] = {
-	[WAITING] = { "failover-none", RD_SEV_CRITICAL, "path died, and no other NIC took its traffic over",
+	[WAITING] = { "failover-none", "path died, and no other NIC took its traffic over",
 		      "the process waits for what was lost, or ends with an error",
-		      "rdmadiag counters %s --filter 'link*'" },
-	[MOVED] = { "failover-moved", RD_SEV_WARNING, "path died; its traffic moved to another NIC",
+		      "rdmadiag counters IBDEV --filter 'link*'" },
+	[MOVED] = { "failover-moved", "path died; its traffic moved to another NIC",
 		    "that NIC carries the traffic of two, and a second failure has no backup",
-		    "rdmadiag counters %s --filter 'link*'\n# repair the path while the process runs on" },
-	[STAYING] = { "failover-stays", RD_SEV_WARNING, "NIC is back, but its traffic stays on another",
+		    "rdmadiag counters IBDEV --filter 'link*'\n# repair the path while the process runs on" },
+	[STAYING] = { "failover-stays", "NIC is back, but its traffic stays on another",
 		      "the process runs on with less bandwidth, and a second failure has no backup",
-		      "rdmadiag counters %s -i 1 -c 2\n# leave the process running: only it can rebuild its queue pairs" },
-	[RETURNED] = { "failover-returned", RD_SEV_WARNING, "path died; it was rebuilt and has traffic again",
+		      "rdmadiag counters IBDEV -i 1 -c 2\n# leave the process running: only it can rebuild its queue pairs" },
+	[RETURNED] = { "failover-returned", "path died; it was rebuilt and has traffic again",
 		       "the process was silent until the failure was detected",
-		       "rdmadiag counters %s --filter 'link*'" },
-	[NO_BACKUP] = { "failover-no-backup", RD_SEV_WARNING, "process has queue pairs on one NIC only",
+		       "rdmadiag counters IBDEV --filter 'link*'" },
+	[NO_BACKUP] = { "failover-no-backup", "process has queue pairs on one NIC only",
 			"if that NIC or its link fails, the process has no path left", "rdmadiag nic-map --assignment" },
-	[UNUSABLE] = { "failover-unusable", RD_SEV_WARNING, "queue pairs on the backup NIC cannot be used",
+	[UNUSABLE] = { "failover-unusable", "queue pairs on the backup NIC cannot be used",
 		       "if the NIC fails, its traffic has nowhere to go", "rdmadiag qp-state -i 1 -c 2" },
-	[PEERS] = { "failover-peers", RD_SEV_WARNING, "the backup NIC reaches fewer peers",
-		    "if the NIC fails, some peers are lost", "rdmadiag qp-state --by peer" },
-	[UNDETECTED] = { "failover-undetected", RD_SEV_WARNING, "a dead path is never detected",
+	[PEERS] = { "failover-peers", "the backup NIC reaches fewer peers", "if the NIC fails, some peers are lost",
+		    "rdmadiag qp-state --by peer" },
+	[UNDETECTED] = { "failover-undetected", "a dead path is never detected",
 			 "queue pairs retry without end: nothing fails over unless the program has a timer of its own",
 			 "rdmadiag qp-state --timeouts" },
-	[SHARED] = { "failover-shared", RD_SEV_WARNING, "NIC and backup are on one card",
+	[SHARED] = { "failover-shared", "NIC and backup are on one card",
 		     "they fail together: firmware, power and slot are shared", "rdmadiag nic-map --assignment" },
-	[UNCLEAR] = { "failover-unknown", RD_SEV_UNKNOWN, "not known whether the process can fail over",
+	[UNCLEAR] = { "failover-unknown", "not known whether the process can fail over",
 		      "what is not known may be what is missing",
 		      "# start rdmadiag qp-state --trace before the job, as root" },
 };
 
-static void add_finding(int kind, const char *ibdev, uint32_t pid, char *observed, struct rd_findings *findings)
+/* Takes ownership of `observed`. */
+static void add_finding(enum stage kind, const char *ibdev, uint32_t pid, char *observed, struct rd_findings *findings)
 {
 	const struct kind *of = &kinds[kind];
-	const char *at = strstr(of->fix, "%s");
-	struct rd_finding finding = { .id = of->id, .severity = of->severity, .title = of->title, .why = of->why };
+	struct rd_finding finding = { .id = of->id, .title = of->title, .why = of->why, .observed = observed };
 
-	finding.subject = rd_text("%s process %u", ibdev, pid);
-	finding.observed = observed;
-	finding.fix = at ? rd_text("%.*s%s%s", (int)(at - of->fix), of->fix, ibdev, at + 2) : rd_dup(of->fix);
+	finding.severity = kind == WAITING ? RD_SEV_CRITICAL : kind == UNCLEAR ? RD_SEV_UNKNOWN : RD_SEV_WARNING;
+	finding.subject = pid ? rd_text("%s process %u", ibdev, pid) : rd_dup(ibdev);
+	finding.fix = rd_fix_fill(of->fix, &(struct rd_fix_word){ "IBDEV", ibdev }, 1);
 	rd_finding_add(findings, &finding);
 }
 
@@ -122,8 +127,8 @@ void rd_failover_destroy(struct rd_failover *f)
 	if (!f)
 		return;
 	for (size_t i = 0; i < f->n; i++)
-		free(f->v[i].last.text);
-	RD_FREE(f->paths.v, f->v, f);
+		free(f->v[i]);
+	RD_FREE(f->paths.v, f->v, f->events, f);
 }
 
 static double seconds(uint64_t to, uint64_t from)
@@ -147,9 +152,9 @@ static struct rd_giveup giveup_of(const struct rd_qp_views *views, size_t i)
 	return rd_qp_giveup(&values);
 }
 
-static bool names_backup(const struct rd_host *host, int port, const char *to)
+static bool is_port_of(const struct rd_host *host, int port, const char *ibdev)
 {
-	return port >= 0 && strcmp(rd_ibdev_label(host, host->ports[port].ibdev), to) == 0;
+	return port >= 0 && strcmp(rd_ibdev_label(host, host->ports[port].ibdev), ibdev) == 0;
 }
 
 /* Sets whether nic-map names `to` as a backup of `from`; false: it names none. */
@@ -159,34 +164,26 @@ static bool is_planned(const struct rd_failover_sample *s, const char *from, con
 	bool named = false;
 
 	*ret = false;
-	for (size_t k = 0; k < RD_ARRAY_SIZE(of); k++) {
+	for (size_t k = 0; k < RD_ARRAY_SIZE(of); k++)
 		for (size_t i = 0; i < of[k]->n; i++) {
 			const struct rd_choice *choice = &of[k]->v[i];
+			size_t n = 0;
 
-			for (size_t n = 0; n < choice->n_ports; n++) {
-				if (!names_backup(s->host, choice->ports[n], from))
-					continue;
-				named |= choice->backup >= 0 || choice->library_backup >= 0;
-				*ret |= names_backup(s->host, choice->backup, to) ||
-					names_backup(s->host, choice->library_backup, to);
-			}
+			while (n < choice->n_ports && !is_port_of(s->host, choice->ports[n], from))
+				n++;
+			if (n == choice->n_ports)
+				continue;
+			named |= choice->backup >= 0 || choice->library_backup >= 0;
+			*ret |= is_port_of(s->host, choice->backup, to) ||
+				is_port_of(s->host, choice->library_backup, to);
 		}
-	}
 	return named;
 }
 
-/* "card", or the path between them as nic-map names it; NULL: unknown. */
-static const char *shared_by(const struct rd_host *host, const char *a, const char *b)
+/* Its paths died, and it is not used again. */
+static bool is_lost(const struct nic *nic)
 {
-	int da = rd_host_find_ibdev(host, a), db = rd_host_find_ibdev(host, b);
-	int pa = da < 0 ? -1 : host->ibdevs[da].pci, pb = db < 0 ? -1 : host->ibdevs[db].pci;
-	const struct rd_pci *x = pa < 0 ? NULL : &host->pcis[pa], *y = pb < 0 ? NULL : &host->pcis[pb];
-
-	if (!x || !y)
-		return NULL;
-	if (x->domain == y->domain && x->bus == y->bus && x->dev == y->dev)
-		return "card";
-	return rd_path_name(rd_distance_pci(host, pa, pb, NULL));
+	return nic->stage != FINE && nic->stage != RETURNED;
 }
 
 /* Whether a port of the device has a link, or may have. */
@@ -216,44 +213,158 @@ static bool is_suspect(const struct rd_qp_views *views, size_t i)
 	       (qp->state.v == RD_QPS_RTS && views->notes && views->notes[qp->dev].retries);
 }
 
-/* It failed between these times. */
-static void set_died(struct path *p, uint64_t first, uint64_t last)
+static struct rd_failover_event *add_event(struct rd_failover *f, const struct rd_failover_sample *s,
+					   const struct nic *nic, enum rd_failover_kind kind)
 {
+	struct rd_failover_event *e = RD_ADD(f->events, f->n_events, f->cap_events);
+	int to = *nic->last.to ? rd_res_find_dev(s->views->res, nic->last.to) : -1;
+
+	*e = nic->last;
+	e->kind = kind;
+	e->qps = 0;
+	e->has_peer = false;
+	e->detected.known = e->least.known = e->most.known = e->gbps.known = RD_ABSENT;
+	e->rebuilt = nic->sum.rebuilt;
+	if (to >= 0 && s->gbps[to] >= 0)
+		RD_SET(e->gbps, s->gbps[to]);
+	return e;
+}
+
+/* Also that of the finding at the end. */
+static RD_PRINTF(3, 4) void set_text(struct nic *nic, struct rd_failover_event *e, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(e->text, sizeof(e->text), fmt, ap);
+	va_end(ap);
+	memcpy(nic->last.text, e->text, sizeof(e->text));
+}
+
+static void count_qp(struct rd_failover_event *e, const struct path *p)
+{
+	if (e->qps++)
+		return;
+	e->lqpn = p->lqpn;
+	e->has_peer = p->has_peer;
+	memcpy(e->peer, p->peer, sizeof(e->peer));
+}
+
+static void describe_death(struct nic *nic, struct rd_failover_event *e)
+{
+	_cleanup_free_ char *bounds = e->most.known == RD_OK ? rd_text("%.3g to %.3g s", e->least.v, e->most.v) : NULL;
+	char peer[46] = "an unknown peer";
+
+	if (e->has_peer)
+		rd_qp_gid_ip(e->peer, peer);
+	set_text(nic, e,
+		 "%s: %zu queue pair%s of process %u to %s died %.1f to %.1f s after the last packet, first: QP %u; "
+		 "its timeout and retry_cnt take %s%s",
+		 e->ibdev, e->qps, e->qps == 1 ? "" : "s", e->pid, peer, e->detected.v, e->detected_max, e->lqpn,
+		 bounds ? bounds : "a time that is unknown, or no end",
+		 bounds && e->detected_max < e->least.v ? "; sooner, by an error or by its program" :
+		 bounds && e->detected.v > e->most.v	? "; later" :
+							  "");
+}
+
+/* It failed between these times: adds it to the event of its NIC, process and peer. */
+static void report_death(struct rd_failover *f, const struct rd_failover_sample *s, struct path *p, uint64_t first_ns,
+			 uint64_t last_ns)
+{
+	double least = seconds(first_ns, p->busy_ns), most = seconds(last_ns, p->busy_from_ns);
+	struct rd_failover_event *e = NULL;
+	struct nic *nic = p->nic;
+
 	p->health = DEAD;
-	p->died_from = seconds(first, p->busy_ns);
-	p->died_to = seconds(last, p->busy_from_ns);
+	if (!is_lost(nic)) {
+		nic->stage = WAITING;
+		nic->last.gbps_before.known = nic->gbps >= 0 ? RD_OK : RD_ABSENT;
+		nic->last.gbps_before.v = nic->gbps;
+	}
+	nic->lost += p->usual;
+	nic->silent_ns = p->busy_ns > nic->silent_ns ? p->busy_ns : nic->silent_ns;
+	for (size_t i = 0; i < f->n_events && !e; i++)
+		if (f->events[i].kind == RD_FAILOVER_DIED && f->events[i].has_peer == p->has_peer &&
+		    memcmp(f->events[i].peer, p->peer, sizeof(p->peer)) == 0 && f->events[i].pid == nic->last.pid &&
+		    strcmp(f->events[i].ibdev, nic->last.ibdev) == 0)
+			e = &f->events[i];
+	if (!e && f->n_events >= EVENTS_MAX)
+		return;
+	if (!e) {
+		e = add_event(f, s, nic, RD_FAILOVER_DIED);
+		RD_SET(e->detected, least);
+		e->detected_max = most;
+		RD_COPY(e->least, p->giveup.ack_least);
+		RD_COPY(e->most, p->giveup.ack_most);
+	}
+	count_qp(e, p);
+	e->detected.v = least < e->detected.v ? least : e->detected.v;
+	e->detected_max = most > e->detected_max ? most : e->detected_max;
+	describe_death(nic, e);
 }
 
 /* What the sample shows of a queue pair that existed before. */
-static void judge_path(const struct rd_failover *f, const struct rd_failover_sample *s, size_t i, struct path *p)
+static void judge_path(struct rd_failover *f, const struct rd_failover_sample *s, size_t i, struct path *p)
 {
 	const struct rd_qp *qp = &s->views->res->qps[i];
 	const struct rd_qp_past *past = s->views->v[i].past;
 	bool packets = p->now * seconds(s->mono_ns, f->sample_ns) >= 2 && !past->psn_fell;
 	uint64_t first = f->sample_ns, last = s->mono_ns;
-	double gbps = s->gbps[qp->dev];
 
 	if (rd_qp_has_failed(qp)) {
-		p->news = p->health < DEAD &&
-			  (p->health == SUSPECT || s->views->v[i].verdict->cause == RD_QP_CAUSE_RETRIES ||
-			   !has_link(s->views->res, qp->dev));
-		if (p->health < DEAD)
-			p->health = CLOSED;
 		if (past->age_max_seconds.known == RD_OK) {
 			last -= (uint64_t)(past->age_seconds.v * 1e9);
 			first = s->mono_ns - (uint64_t)(past->age_max_seconds.v * 1e9);
 		}
-		if (p->news)
-			set_died(p, first, last);
+		if (p->health == SUSPECT ||
+		    (p->health == HEALTHY &&
+		     (s->views->v[i].verdict->cause == RD_QP_CAUSE_RETRIES || !has_link(s->views->res, qp->dev))))
+			report_death(f, s, p, first, last);
+		else if (p->health == HEALTHY)
+			p->health = CLOSED;
 	} else if (packets && p->now > LOST * p->usual) {
 		p->health = HEALTHY;
 		p->busy_from_ns = f->sample_ns;
 		p->busy_ns = s->mono_ns;
-		/* In the interval of the failure there was less. */
-		if (gbps >= 0)
-			p->gbps += gbps < p->gbps ? WEIGHT * (gbps - p->gbps) : gbps - p->gbps;
 	} else if (p->health == HEALTHY && p->usual > 0 && is_suspect(s->views, i)) {
 		p->health = SUSPECT;
+	}
+}
+
+/* NULL: too many. */
+static struct nic *need_nic(struct rd_failover *f, uint32_t pid, const char *ibdev)
+{
+	struct nic *ret;
+
+	for (size_t k = 0; k < f->n; k++)
+		if (f->v[k]->last.pid == pid && strcmp(f->v[k]->last.ibdev, ibdev) == 0)
+			return f->v[k];
+	if (f->n >= NICS_MAX)
+		return NULL;
+	ret = rd_alloc(1, sizeof(*ret));
+	*ret = (struct nic){ .last.pid = pid, .gbps = -1 };
+	snprintf(ret->last.ibdev, sizeof(ret->last.ibdev), "%s", ibdev);
+	*RD_ADD(f->v, f->n, f->cap) = ret;
+	return ret;
+}
+
+static void sum_up(const struct path *p, const struct rd_failover_sample *s, int dev)
+{
+	double longest = p->giveup.ack_most.known == RD_OK ? p->giveup.ack_most.v : SILENT_SECONDS;
+	struct nic *nic = p->nic;
+
+	nic->sum.dev = dev;
+	nic->sum.n++;
+	nic->sum.longest = longest > nic->sum.longest ? longest : nic->sum.longest;
+	nic->sum.busy_ns = p->busy_ns > nic->sum.busy_ns ? p->busy_ns : nic->sum.busy_ns;
+	if (p->health == HEALTHY) {
+		nic->sum.now += p->now;
+		nic->sum.usual += p->usual;
+		nic->sum.rebuilt |= is_lost(nic) && p->first_ns > nic->silent_ns;
+		nic->sum.used |= is_lost(nic) && p->first_ns > nic->silent_ns && p->busy_ns == s->mono_ns;
+	} else if (p->health == SUSPECT) {
+		nic->sum.suspect += p->usual;
+		nic->silent_ns = p->busy_ns > nic->silent_ns ? p->busy_ns : nic->silent_ns;
 	}
 }
 
@@ -263,355 +374,196 @@ static void take_path(struct rd_failover *f, const struct rd_failover_sample *s,
 	const struct rd_res *res = s->views->res;
 	const struct rd_qp *qp = &res->qps[i];
 	const struct rd_qp_past *past = s->views->v[i].past;
-	struct path one = { .lqpn = qp->lqpn.v,
-			    .dev_index = res->devs[qp->dev].index,
-			    .pid = qp->owner.pid.v,
-			    .rqpn = qp->rqpn.known == RD_OK ? qp->rqpn.v : 0,
-			    .first_ns = s->mono_ns,
-			    .gbps = -1,
-			    .health = rd_qp_has_failed(qp) ? CLOSED : HEALTHY };
+	uint32_t index = res->devs[qp->dev].index, rqpn = qp->rqpn.known == RD_OK ? qp->rqpn.v : 0;
 	struct path *old, *p;
 
 	while (*at < f->paths.n &&
-	       RD_FIRST(RD_CMP(f->paths.v[*at].dev_index, one.dev_index), RD_CMP(f->paths.v[*at].lqpn, one.lqpn)) < 0)
+	       RD_FIRST(RD_CMP(f->paths.v[*at].dev_index, index), RD_CMP(f->paths.v[*at].lqpn, qp->lqpn.v)) < 0)
 		++*at;
 	/* Numbers are reused. */
 	old = *at < f->paths.n ? &f->paths.v[*at] : NULL;
-	if (old && (old->dev_index != one.dev_index || old->lqpn != one.lqpn || old->pid != one.pid ||
-		    (old->rqpn && one.rqpn && old->rqpn != one.rqpn)))
+	if (old && (old->dev_index != index || old->lqpn != qp->lqpn.v || old->nic->last.pid != qp->owner.pid.v ||
+		    (old->rqpn && rqpn && old->rqpn != rqpn)))
 		old = NULL;
-	snprintf(one.ibdev, sizeof(one.ibdev), "%s", res->devs[qp->dev].name);
-	rd_reserve(&now->v, &now->cap, now->n + 1, sizeof(*now->v));
-	p = &now->v[now->n++];
-	*p = old ? *old : one;
-	p->dev = qp->dev;
-	p->proc = qp->proc;
-	p->news = p->kept = false;
+	p = RD_ADD(now->v, now->n, now->cap);
+	*p = (struct path){ .dev_index = index,
+			    .lqpn = qp->lqpn.v,
+			    .rqpn = rqpn,
+			    .first_ns = s->mono_ns,
+			    .health = rd_qp_has_failed(qp) ? CLOSED : HEALTHY };
+	if (old)
+		*p = *old;
+	else
+		p->nic = need_nic(f, qp->owner.pid.v, res->devs[qp->dev].name);
+	if (!p->nic) {
+		f->unwatched++;
+		now->n--;
+		return;
+	}
 	p->now = past->psn_per_second.known == RD_OK ? past->psn_per_second.v : 0;
 	p->has_peer = p->has_peer || rd_qp_peer(s->views, i, p->peer);
 	p->giveup = giveup_of(s->views, i);
-	if (!old)
-		return;
-	old->kept = true;
-	judge_path(f, s, i, p);
-}
-
-static bool is_of(const struct path *p, const struct failure *failure)
-{
-	return p->pid == failure->last.pid && strcmp(p->ibdev, failure->last.ibdev) == 0;
-}
-
-/* The failure that the path belongs to, which is created if there is none; NULL: too many. */
-static struct failure *need_failure(struct rd_failover *f, const struct path *p)
-{
-	struct failure *ret;
-
-	for (size_t i = 0; i < f->n; i++)
-		if (f->v[i].stage != RETURNED && is_of(p, &f->v[i]))
-			return &f->v[i];
-	if (f->n >= FAILURES_MAX)
-		return NULL;
-	rd_reserve(&f->v, &f->cap, f->n + 1, sizeof(*f->v));
-	ret = &f->v[f->n++];
-	*ret = (struct failure){ .last = { .pid = p->pid } };
-	memcpy(ret->last.ibdev, p->ibdev, sizeof(p->ibdev));
-	return ret;
-}
-
-/* "mlx5_0: 2 queue pairs …". Caller frees. */
-static char *text_of(const struct rd_failover_event *e)
-{
-	static const uint8_t v4[12] = { [10] = 0xff, [11] = 0xff };
-	bool is_v6 = memcmp(e->peer, v4, sizeof(v4)) != 0;
-	_cleanup_free_ char *more = NULL;
-	char peer[46] = "an unknown peer";
-
-	switch (e->kind) {
-	case RD_FAILOVER_DIED:
-		if (e->has_peer)
-			rd_ip_text(is_v6, is_v6 ? e->peer : e->peer + 12, peer);
-		if (e->most.known == RD_OK)
-			more = rd_text("its timeout and retry_cnt take %.3g to %.3g s%s", e->least.v, e->most.v,
-				       e->detected_max.v < e->least.v ? "; sooner, by an error or by its program" :
-				       e->detected.v > e->most.v      ? "; later" :
-									"");
-		return rd_text(
-			"%s: %zu queue pair%s of process %u to %s died %.1f to %.1f s after the last packet, first: QP %u; %s",
-			e->ibdev, e->qps, e->qps == 1 ? "" : "s", e->pid, peer, e->detected.v, e->detected_max.v,
-			e->lqpn, more ? more : "its timeout and retry_cnt are unknown, or never end");
-	case RD_FAILOVER_MOVED:
-		more = e->gbps.known == RD_OK ? rd_text("%.3g Gbit/s", e->gbps.v) : rd_dup("a rate that is unknown");
-		return rd_text("%s: traffic of process %u moved to %s at most %.1f s after the last packet: %s; %s",
-			       e->ibdev, e->pid, e->to, e->after.v, more,
-			       e->expected_backup.known != RD_OK ? "unknown whether nic-map's backup" :
-			       e->expected_backup.v		 ? "the backup that nic-map names" :
-								   "not the backup that nic-map names");
-	case RD_FAILOVER_BACK:
-		return rd_text("%s is back: %s", e->ibdev,
-			       e->rebuilt.v ? "its queue pairs were rebuilt" : "its port has a link");
-	default:
-		return rd_text(
-			"%s has been back for %.0f s, and traffic of process %u stays on %s; queue pairs were %srebuilt",
-			e->ibdev, STAYS_SECONDS, e->pid, e->to, e->rebuilt.v ? "" : "not ");
+	if (old) {
+		old->health = CLOSED; /* it has not vanished */
+		judge_path(f, s, i, p);
 	}
-}
-
-/* The text is added at the end of the sample. */
-static struct rd_failover_event *add_event(struct failure *failure, enum rd_failover_kind kind,
-					   struct rd_failover_events *ret)
-{
-	struct rd_failover_event *e;
-
-	rd_reserve(&ret->v, &ret->cap, ret->n + 1, sizeof(*ret->v));
-	e = &ret->v[ret->n++];
-	*e = (struct rd_failover_event){ .kind = kind, .pid = failure->last.pid };
-	memcpy(e->ibdev, failure->last.ibdev, sizeof(e->ibdev));
-	memcpy(e->to, failure->last.to, sizeof(e->to));
-	if (kind != RD_FAILOVER_DIED)
-		RD_COPY(e->gbps_before, failure->last.gbps_before);
-	return e;
-}
-
-static void set_first_qp(struct rd_failover_event *e, const struct path *p)
-{
-	if (e->qps++)
-		return;
-	e->lqpn = p->lqpn;
-	e->has_peer = p->has_peer;
-	memcpy(e->peer, p->peer, sizeof(e->peer));
-}
-
-/* Adds a path that died to the event of its NIC, process and peer. */
-static void report_death(struct rd_failover *f, const struct path *p, size_t first, struct rd_failover_events *ret)
-{
-	struct failure *failure = need_failure(f, p);
-	struct rd_failover_event *e = NULL;
-
-	if (!failure)
-		return;
-	if (failure->stage == SUSPECTED)
-		failure->stage = WAITING;
-	failure->lost += p->usual;
-	if (p->busy_ns > failure->silent_ns)
-		failure->silent_ns = p->busy_ns;
-	if (p->gbps >= 0)
-		RD_SET(failure->last.gbps_before, p->gbps);
-	for (size_t i = first; i < ret->n && !e; i++)
-		if (ret->v[i].kind == RD_FAILOVER_DIED && ret->v[i].has_peer == p->has_peer &&
-		    memcmp(ret->v[i].peer, p->peer, sizeof(p->peer)) == 0 && ret->v[i].pid == p->pid &&
-		    strcmp(ret->v[i].ibdev, p->ibdev) == 0)
-			e = &ret->v[i];
-	if (!e && ret->n - first >= EVENTS_MAX)
-		return;
-	if (!e) {
-		e = add_event(failure, RD_FAILOVER_DIED, ret);
-		RD_SET(e->detected, p->died_from);
-		RD_SET(e->detected_max, p->died_to);
-		RD_COPY(e->least, p->giveup.ack_least);
-		RD_COPY(e->most, p->giveup.ack_most);
-	}
-	set_first_qp(e, p);
-	e->detected.v = p->died_from < e->detected.v ? p->died_from : e->detected.v;
-	e->detected_max.v = p->died_to > e->detected_max.v ? p->died_to : e->detected_max.v;
+	sum_up(p, s, qp->dev);
 }
 
 /* What its traffic would be if nothing had failed: kept while the process as a whole is silent, as long as its timers take. */
-static void update_usual(const struct rd_res *res, uint64_t mono_ns, struct paths *now)
+static void update_usual(const struct rd_failover *f, uint64_t mono_ns, struct paths *paths)
 {
-	struct of_proc {
-		double now, usual, longest;
-		uint64_t busy_ns;
-	} *procs = rd_alloc(res->n_procs + 1, sizeof(*procs));
+	for (size_t k = 0; k < f->n; k++) {
+		double now = 0, usual = 0, longest = 0;
+		uint64_t busy_ns = 0;
 
-	for (size_t i = 0; i < now->n; i++) {
-		const struct path *p = &now->v[i];
-		struct of_proc *proc = &procs[p->proc];
-		double most = p->giveup.ack_most.known == RD_OK ? p->giveup.ack_most.v : SILENT_SECONDS;
+		for (size_t i = 0; i < f->n; i++) {
+			const struct nic *of = f->v[i];
 
-		proc->now += p->now;
-		proc->usual += p->usual;
-		proc->longest = most > proc->longest ? most : proc->longest;
-		proc->busy_ns = p->busy_ns > proc->busy_ns ? p->busy_ns : proc->busy_ns;
+			if (of->last.pid != f->v[k]->last.pid)
+				continue;
+			now += of->sum.now;
+			usual += of->sum.usual + of->sum.suspect;
+			longest = of->sum.longest > longest ? of->sum.longest : longest;
+			busy_ns = of->sum.busy_ns > busy_ns ? of->sum.busy_ns : busy_ns;
+		}
+		f->v[k]->sum.kept = now < LOST * usual && seconds(mono_ns, busy_ns) < longest;
 	}
-	for (size_t i = 0; i < now->n; i++) {
-		struct path *p = &now->v[i];
-		const struct of_proc *proc = &procs[p->proc];
+	for (size_t i = 0; i < paths->n; i++) {
+		struct path *p = &paths->v[i];
 
-		if (p->health == HEALTHY &&
-		    (proc->now >= LOST * proc->usual || seconds(mono_ns, proc->busy_ns) >= proc->longest))
+		if (p->health == HEALTHY && !p->nic->sum.kept)
 			p->usual = p->usual > 0 ? p->usual + WEIGHT * (p->now - p->usual) : p->now;
 	}
-	free(procs);
 }
 
-/* The device over which the process continues; -1: none. */
-static int successor_of(const struct rd_res *res, const struct paths *now, const struct failure *failure)
+/* The NIC over which the process continues; NULL: none. */
+static const struct nic *find_successor(const struct rd_failover *f, const struct nic *nic)
 {
-	struct of_dev {
-		double now, usual;
-	} *devs = rd_alloc(res->n_devs + 1, sizeof(*devs));
-	double most = 0, lost = failure->lost;
-	int ret = -1;
+	double most = 0, lost = nic->lost + nic->sum.suspect;
+	const struct nic *ret = NULL;
 
-	for (size_t i = 0; i < now->n; i++) {
-		const struct path *p = &now->v[i];
+	for (size_t k = 0; k < f->n && lost > 0; k++) {
+		const struct nic *to = f->v[k];
+		double gain = to->sum.now - to->sum.usual;
+		bool woke = to->sum.now > WOKEN * to->sum.usual && gain > LOST * LOST * lost;
 
-		if (is_of(p, failure)) {
-			lost += p->health == SUSPECT ? p->usual : 0;
-		} else if (p->pid == failure->last.pid && p->health == HEALTHY) {
-			devs[p->dev].now += p->busy_ns > failure->silent_ns ? p->now : 0;
-			devs[p->dev].usual += p->usual;
-		}
-	}
-	for (size_t d = 0; d < res->n_devs && lost > 0; d++) {
-		double gain = devs[d].now - devs[d].usual;
-		bool woke = devs[d].now > WOKEN * devs[d].usual && gain > LOST * LOST * lost;
-
-		if (gain <= most || !(woke || gain > GAINED * lost))
+		if (to == nic || to->last.pid != nic->last.pid || gain <= most || !(woke || gain > GAINED * lost))
 			continue;
 		most = gain;
-		ret = (int)d;
+		ret = to;
 	}
-	free(devs);
 	return ret;
 }
 
-static void report_move(struct rd_failover *f, const struct rd_failover_sample *s, struct paths *now, size_t at, int to,
-			size_t first, struct rd_failover_events *ret)
+static void report_move(struct rd_failover *f, const struct rd_failover_sample *s, struct nic *nic,
+			const struct nic *to, struct paths *now)
 {
-	struct failure *failure = &f->v[at];
+	_cleanup_free_ char *rate = s->gbps[to->sum.dev] >= 0 ? rd_text("%.3g Gbit/s", s->gbps[to->sum.dev]) : NULL;
 	struct rd_failover_event *e;
 
 	/* Its program did not wait for the end of the retries. */
-	for (size_t i = 0; i < now->n; i++) {
-		if (now->v[i].health != SUSPECT || !is_of(&now->v[i], failure))
-			continue;
-		set_died(&now->v[i], f->sample_ns, s->mono_ns);
-		report_death(f, &now->v[i], first, ret);
-	}
-	failure->stage = MOVED;
-	snprintf(failure->last.to, sizeof(failure->last.to), "%s", s->views->res->devs[to].name);
-	e = add_event(failure, RD_FAILOVER_MOVED, ret);
-	RD_SET(e->after, seconds(s->mono_ns, failure->silent_ns));
-	if (s->gbps[to] >= 0)
-		RD_SET(e->gbps, s->gbps[to]);
-	if (is_planned(s, e->ibdev, e->to, &e->expected_backup.v))
-		e->expected_backup.known = RD_OK;
 	for (size_t i = 0; i < now->n; i++)
-		if (now->v[i].dev == to && now->v[i].pid == e->pid && now->v[i].busy_ns == s->mono_ns)
-			set_first_qp(e, &now->v[i]);
+		if (now->v[i].health == SUSPECT && now->v[i].nic == nic)
+			report_death(f, s, &now->v[i], f->sample_ns, s->mono_ns);
+	nic->stage = MOVED;
+	memcpy(nic->last.to, to->last.ibdev, sizeof(nic->last.to));
+	RD_SET(nic->last.after, seconds(s->mono_ns, nic->silent_ns));
+	if (is_planned(s, nic->last.ibdev, nic->last.to, &nic->last.expected_backup.v))
+		nic->last.expected_backup.known = RD_OK;
+	e = add_event(f, s, nic, RD_FAILOVER_MOVED);
+	for (size_t i = 0; i < now->n; i++)
+		if (now->v[i].nic == to && now->v[i].busy_ns == s->mono_ns)
+			count_qp(e, &now->v[i]);
+	set_text(nic, e, "%s: traffic of process %u moved to %s at most %.1f s after the last packet: %s; %s", e->ibdev,
+		 e->pid, e->to, e->after.v, rate ? rate : "a rate that is unknown",
+		 e->expected_backup.known != RD_OK ? "unknown whether nic-map's backup" :
+		 e->expected_backup.v		   ? "the backup that nic-map names" :
+						     "not the backup that nic-map names");
 }
 
 /* Whether the NIC that failed has a link again, or new queue pairs; and whether these have traffic. */
-static void follow_return(const struct rd_failover_sample *s, const struct paths *now, struct failure *failure,
-			  struct rd_failover_events *ret)
+static void follow_return(struct rd_failover *f, const struct rd_failover_sample *s, struct nic *nic)
 {
-	const struct rd_res *res = s->views->res;
-	int dev = rd_res_find_dev(res, failure->last.ibdev), to = rd_res_find_dev(res, failure->last.to);
-	bool link = dev >= 0 && has_link(res, dev), rebuilt = false, busy = false;
-	struct rd_failover_event *e;
+	int dev = rd_res_find_dev(s->views->res, nic->last.ibdev);
+	bool link = dev >= 0 && has_link(s->views->res, dev);
 
-	for (size_t i = 0; i < now->n; i++) {
-		const struct path *p = &now->v[i];
-
-		if (!is_of(p, failure) || p->health != HEALTHY || p->first_ns <= failure->silent_ns)
-			continue;
-		rebuilt = true;
-		busy |= p->busy_ns == s->mono_ns;
+	nic->was_down |= !link;
+	if (!nic->back_ns && ((nic->was_down && link) || nic->sum.rebuilt)) {
+		nic->back_ns = s->mono_ns;
+		set_text(nic, add_event(f, s, nic, RD_FAILOVER_BACK), "%s is back: %s", nic->last.ibdev,
+			 nic->sum.rebuilt ? "its queue pairs were rebuilt" : "its port has a link");
 	}
-	failure->was_down |= !link;
-	if (!failure->back_ns && ((failure->was_down && link) || rebuilt)) {
-		failure->back_ns = s->mono_ns;
-		e = add_event(failure, RD_FAILOVER_BACK, ret);
-		RD_SET(e->rebuilt, rebuilt);
-	}
-	if (failure->back_ns && busy) {
-		failure->stage = RETURNED;
-	} else if (failure->back_ns && failure->stage == MOVED &&
-		   seconds(s->mono_ns, failure->back_ns) >= STAYS_SECONDS) {
-		failure->stage = STAYING;
-		e = add_event(failure, RD_FAILOVER_STAYS, ret);
-		RD_SET(e->rebuilt, rebuilt);
-		if (to >= 0 && s->gbps[to] >= 0)
-			RD_SET(e->gbps, s->gbps[to]);
+	if (nic->back_ns && nic->sum.used) {
+		nic->stage = RETURNED;
+		nic->lost = 0;
+		nic->back_ns = 0;
+		nic->was_down = false;
+		nic->last.to[0] = '\0';
+		nic->last.after.known = nic->last.expected_backup.known = RD_ABSENT;
+	} else if (nic->back_ns && nic->stage == MOVED && seconds(s->mono_ns, nic->back_ns) >= STAYS_SECONDS) {
+		nic->stage = STAYING;
+		set_text(
+			nic, add_event(f, s, nic, RD_FAILOVER_STAYS),
+			"%s has been back for %.0f s, and traffic of process %u stays on %s; queue pairs were %srebuilt",
+			nic->last.ibdev, STAYS_SECONDS, nic->last.pid, nic->last.to, nic->sum.rebuilt ? "" : "not ");
 	}
 }
 
-/* Begins failures of what is suspect, and forgets those that were none. */
-static void update_suspected(struct rd_failover *f, const struct paths *now)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < now->n; i++) {
-		struct failure *failure = now->v[i].health == SUSPECT ? need_failure(f, &now->v[i]) : NULL;
-
-		if (failure && failure->stage == SUSPECTED && now->v[i].busy_ns > failure->silent_ns)
-			failure->silent_ns = now->v[i].busy_ns;
-	}
-	for (size_t k = 0; k < f->n; k++) {
-		bool keep = f->v[k].stage != SUSPECTED;
-
-		for (size_t i = 0; i < now->n && !keep; i++)
-			keep = now->v[i].health == SUSPECT && is_of(&now->v[i], &f->v[k]);
-		if (keep)
-			f->v[n++] = f->v[k];
-	}
-	f->n = n;
-}
-
-void rd_failover_update(struct rd_failover *f, const struct rd_failover_sample *s, struct rd_failover_events *ret)
+const struct rd_failover_event *rd_failover_update(struct rd_failover *f, const struct rd_failover_sample *s, size_t *n)
 {
 	const struct rd_res *res = s->views->res;
-	size_t first = ret->n, at = 0;
 	struct paths now = { 0 };
+	size_t at = 0, kept = 0;
 
+	f->n_events = f->unwatched = 0;
+	for (size_t k = 0; k < f->n; k++)
+		memset(&f->v[k]->sum, 0, sizeof(f->v[k]->sum));
 	for (size_t i = 0; i < res->n_qps; i++)
 		if (is_watched(&res->qps[i]))
 			take_path(f, s, i, &at, &now);
 	/* Those destroyed while they retried: their program did not wait for the end. */
-	for (size_t i = 0; i < f->paths.n; i++) {
-		struct path *p = &f->paths.v[i];
-
-		if (p->kept || p->health != SUSPECT)
-			continue;
-		set_died(p, f->sample_ns, s->mono_ns);
-		report_death(f, p, first, ret);
-	}
-	for (size_t i = 0; i < now.n; i++)
-		if (now.v[i].news)
-			report_death(f, &now.v[i], first, ret);
-	update_suspected(f, &now);
+	for (size_t i = 0; i < f->paths.n; i++)
+		if (f->paths.v[i].health == SUSPECT)
+			report_death(f, s, &f->paths.v[i], f->sample_ns, s->mono_ns);
 	for (size_t k = 0; k < f->n; k++) {
-		int to = f->v[k].stage <= WAITING ? successor_of(res, &now, &f->v[k]) : -1;
+		struct nic *nic = f->v[k];
+		double gbps = nic->sum.busy_ns == s->mono_ns ? s->gbps[nic->sum.dev] : -1;
+		const struct nic *to = nic->stage != MOVED && nic->stage != STAYING ? find_successor(f, nic) : NULL;
 
-		if (to >= 0)
-			report_move(f, s, &now, k, to, first, ret);
-		if (f->v[k].stage >= WAITING && f->v[k].stage != RETURNED)
-			follow_return(s, &now, &f->v[k], ret);
+		if (to)
+			report_move(f, s, nic, to, &now);
+		if (is_lost(nic))
+			follow_return(f, s, nic);
+		/* In the interval of the failure there is less. */
+		if (gbps >= 0)
+			nic->gbps += gbps < nic->gbps ? WEIGHT * (gbps - nic->gbps) : gbps - nic->gbps;
 	}
-	for (size_t i = first; i < ret->n; i++) {
-		ret->v[i].text = text_of(&ret->v[i]);
-		for (size_t k = 0; k < f->n; k++) {
-			struct rd_failover_event *last = &f->v[k].last;
-
-			if (last->pid != ret->v[i].pid || strcmp(last->ibdev, ret->v[i].ibdev) != 0)
-				continue;
-			free(last->text);
-			last->text = rd_dup(ret->v[i].text);
-		}
+	update_usual(f, s->mono_ns, &now);
+	for (size_t k = 0; k < f->n; k++) {
+		if (f->v[k]->sum.n || f->v[k]->stage != FINE)
+			f->v[kept++] = f->v[k];
+		else
+			free(f->v[k]);
 	}
-	update_usual(res, s->mono_ns, &now);
+	f->n = kept;
 	free(f->paths.v);
 	f->paths = now;
 	f->sample_ns = s->mono_ns;
+	*n = f->n_events;
+	return f->events;
 }
 
 void rd_failover_findings(const struct rd_failover *f, struct rd_findings *findings)
 {
 	for (size_t k = 0; k < f->n; k++)
-		if (f->v[k].stage != SUSPECTED)
-			add_finding(f->v[k].stage, f->v[k].last.ibdev, f->v[k].last.pid, rd_dup(f->v[k].last.text),
+		if (f->v[k]->stage != FINE)
+			add_finding(f->v[k]->stage, f->v[k]->last.ibdev, f->v[k]->last.pid, rd_dup(f->v[k]->last.text),
 				    findings);
+	if (f->unwatched)
+		add_finding(UNCLEAR, "processes", 0,
+			    rd_text("%zu queue pairs of more than %d NICs of processes", f->unwatched, NICS_MAX),
+			    findings);
 }
 
 /* A connected queue pair, for counting. */
@@ -633,8 +585,8 @@ static int compare_uses(const void *pa, const void *pb)
 /* It cannot carry what another NIC loses. */
 static bool is_unusable(const struct rd_qp_verdict *verdict)
 {
-	return verdict->trouble || verdict->kind == RD_QPV_FAILED || verdict->kind == RD_QPV_EXHAUSTED ||
-	       verdict->kind == RD_QPV_CUT_OFF || verdict->kind == RD_QPV_STUCK || verdict->kind == RD_QPV_FLUSHED;
+	return verdict->trouble || (verdict->kind >= RD_QPV_FAILED && verdict->kind <= RD_QPV_STUCK) ||
+	       verdict->kind == RD_QPV_FLUSHED;
 }
 
 /* `before`: the one before it, of the same process and device; NULL: it is the first one. */
@@ -656,6 +608,19 @@ static void count_use(const struct rd_failover_sample *s, const struct use *befo
 		path->least.v = giveup.ack_least.v;
 		path->most.v = giveup.ack_most.v;
 	}
+}
+
+/* "card", or the path between them as nic-map names it; NULL: unknown. */
+static const char *shared_by(const struct rd_host *host, const char *a, const char *b)
+{
+	int da = rd_host_find_ibdev(host, a), db = rd_host_find_ibdev(host, b);
+	int pa = da < 0 ? -1 : host->ibdevs[da].pci, pb = db < 0 ? -1 : host->ibdevs[db].pci;
+
+	if (pa < 0 || pb < 0)
+		return NULL;
+	if (rd_pci_one_card(&host->pcis[pa], &host->pcis[pb]))
+		return "card";
+	return rd_path_name(rd_distance_pci(host, pa, pb, NULL));
 }
 
 /* The other NIC of the process: the one that nic-map names, or the only one. NULL: none, or unknown which. */
@@ -689,30 +654,30 @@ static void judge_before(const struct rd_failover_sample *s, const struct rd_fai
 	const char *ibdev = s->views->res->devs[path->dev].name;
 	const char *to = backup ? s->views->res->devs[backup->dev].name : NULL;
 	const struct rd_proc *proc = &s->views->res->procs[path->proc];
-	uint32_t pid = proc->pid;
+	bool hidden = proc->devx_libs && *proc->devx_libs;
 
-	if (!path->others && proc->devx_libs && *proc->devx_libs)
-		return add_finding(UNCLEAR, ibdev, pid,
-				   rd_text("queue pairs of %.200s, which are not listed", proc->devx_libs), findings);
-	if (!path->others)
-		return add_finding(NO_BACKUP, ibdev, pid, rd_text("connected queue pairs: %zu", path->qps), findings);
 	if (!backup)
-		return add_finding(UNCLEAR, ibdev, pid,
-				   rd_text("which of its %zu other NICs is the backup", path->others), findings);
+		return add_finding(path->others || hidden ? UNCLEAR : NO_BACKUP, ibdev, proc->pid,
+				   path->others ? rd_text("which of its %zu other NICs is the backup", path->others) :
+				   hidden ? rd_text("queue pairs of %.200s, which are not listed", proc->devx_libs) :
+					    rd_text("connected queue pairs: %zu", path->qps),
+				   findings);
 	if (backup->unusable)
-		add_finding(UNUSABLE, ibdev, pid, rd_text("%zu of %zu on %s", backup->unusable, backup->qps, to),
+		add_finding(UNUSABLE, ibdev, proc->pid, rd_text("%zu of %zu on %s", backup->unusable, backup->qps, to),
 			    findings);
 	if (path->peers.known != RD_OK || backup->peers.known != RD_OK)
-		add_finding(UNCLEAR, ibdev, pid, rd_text("peers of its queue pairs, or of those on %s", to), findings);
-	else if (backup->peers.v < path->peers.v)
-		add_finding(PEERS, ibdev, pid, rd_text("%zu peers, %zu via %s", path->peers.v, backup->peers.v, to),
+		add_finding(UNCLEAR, ibdev, proc->pid, rd_text("peers of its queue pairs, or of those on %s", to),
 			    findings);
-	if (path->for_ever)
-		add_finding(UNDETECTED, ibdev, pid, rd_text("timeout 0, or retry_cnt 7 of soft-RoCE"), findings);
-	else if (path->most.known != RD_OK)
-		add_finding(UNCLEAR, ibdev, pid, rd_text("timeout and retry_cnt of its queue pairs"), findings);
+	else if (backup->peers.v < path->peers.v)
+		add_finding(PEERS, ibdev, proc->pid,
+			    rd_text("%zu peers, %zu via %s", path->peers.v, backup->peers.v, to), findings);
+	if (path->for_ever || path->most.known != RD_OK)
+		add_finding(path->for_ever ? UNDETECTED : UNCLEAR, ibdev, proc->pid,
+			    rd_dup(path->for_ever ? "timeout 0, or retry_cnt 7 of soft-RoCE" :
+						    "timeout and retry_cnt of its queue pairs"),
+			    findings);
 	if (path->shared && strcmp(path->shared, "card") == 0)
-		add_finding(SHARED, ibdev, pid, rd_text("with %s", to), findings);
+		add_finding(SHARED, ibdev, proc->pid, rd_text("with %s", to), findings);
 }
 
 void rd_failover_before(const struct rd_failover_sample *s, const bool *chosen, struct rd_failover_paths *ret,
@@ -733,14 +698,10 @@ void rd_failover_before(const struct rd_failover_sample *s, const bool *chosen, 
 	for (size_t i = 0; i < n; i++) {
 		bool same = i && uses[i - 1].proc == uses[i].proc && uses[i - 1].dev == uses[i].dev;
 
-		if (!same) {
-			rd_reserve(&ret->v, &ret->cap, ret->n + 1, sizeof(*ret->v));
-			ret->v[ret->n++] = (struct rd_failover_path){ .proc = uses[i].proc,
-								      .dev = uses[i].dev,
-								      .peers.known = RD_OK,
-								      .least.known = RD_OK,
-								      .most.known = RD_OK };
-		}
+		if (!same)
+			*RD_ADD(ret->v, ret->n, ret->cap) =
+				(struct rd_failover_path){ uses[i].proc, uses[i].dev, .peers.known = RD_OK,
+							   .least.known = RD_OK, .most.known = RD_OK };
 		count_use(s, same ? &uses[i - 1] : NULL, &uses[i], &ret->v[ret->n - 1]);
 	}
 	free(uses);

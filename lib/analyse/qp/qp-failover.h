@@ -4,8 +4,7 @@
 #define RD_ANALYSE_QP_FAILOVER_H
 
 #include "model/nicmap/nicmap.h"
-#include "model/rdma/qp-failover.h"
-#include "model/rdma/qp-view.h"
+#include "model/rdma/qp-pairs.h"
 #include "model/shared/finding.h"
 
 struct rd_failover;
@@ -16,17 +15,17 @@ void rd_failover_destroy(struct rd_failover *failover);
 /* A sample of queue pairs that were judged, and what is known of their NICs. */
 struct rd_failover_sample {
 	const struct rd_qp_views *views;
-	const double *gbps; /* of each device (rd_res.n_devs), both directions; below 0: unknown */
+	const double *gbps; /* of each device (rd_res.n_devs), both directions; below 0: unknown. For rd_failover_update */
 	/* From the beginning; without names of devices: unknown. */
 	const struct rd_host *host;
 	const struct rd_nicmap *map;
 	uint64_t mono_ns;
 };
 
-/* Adds what happened since the sample before. A path is a pair of a NIC and a peer; it counts as dead only with evidence: retry count
+/* What happened since the sample before: `*n` events, valid until the next call. A path is a pair of a NIC and a peer; it counts as dead only with evidence: retry count
  * exceeded, retransmissions without a packet, or a port without a link. Traffic that moves without that is none of this. */
-void rd_failover_update(struct rd_failover *failover, const struct rd_failover_sample *sample,
-			struct rd_failover_events *ret);
+const struct rd_failover_event *rd_failover_update(struct rd_failover *failover,
+						   const struct rd_failover_sample *sample, size_t *n);
 
 /* One finding for each process and NIC that failed so far. */
 void rd_failover_findings(const struct rd_failover *failover, struct rd_findings *findings);

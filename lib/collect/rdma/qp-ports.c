@@ -153,25 +153,31 @@ void rd_collect_qp_rates(struct rd_source *src, const struct rd_res *res, struct
 	}
 }
 
-bool rd_collect_port_bytes(struct rd_source *src, const struct rd_res *res, const struct rd_res_port *port, double *ret)
+double rd_collect_dev_bytes(struct rd_source *src, const struct rd_res *res, int dev)
 {
 	static const char counter[] = "/sys/class/infiniband/%s/ports/%u/counters/port_%s_data";
 	static const char statistic[] = "/sys/class/net/%s/statistics/%s_bytes";
-	const char *ibdev = res->devs[port->dev].name;
+	const char *ibdev = res->devs[dev].name;
 	const struct rd_sysfs fs = { .src = src };
 	int64_t sent, got;
+	double ret = 0;
 
-	/* In units of four; those of 32 bits stay at their maximum. */
-	if (rd_sysfs_int(&fs, &sent, counter, ibdev, port->num, "xmit") == RD_OK &&
-	    rd_sysfs_int(&fs, &got, counter, ibdev, port->num, "rcv") == RD_OK) {
-		*ret = 4 * ((double)sent + (double)got);
-		return sent != UINT32_MAX && got != UINT32_MAX;
+	for (size_t i = 0; i < res->n_ports; i++) {
+		const struct rd_res_port *port = &res->ports[i];
+		bool counted;
+
+		if (port->dev != dev)
+			continue;
+		counted = rd_sysfs_int(&fs, &sent, counter, ibdev, port->num, "xmit") == RD_OK &&
+			  rd_sysfs_int(&fs, &got, counter, ibdev, port->num, "rcv") == RD_OK;
+		/* In units of four; those of 32 bits stay at their maximum. */
+		if (counted ? sent == UINT32_MAX || got == UINT32_MAX :
+			      !port->netdev || rd_sysfs_int(&fs, &sent, statistic, port->netdev, "tx") != RD_OK ||
+				      rd_sysfs_int(&fs, &got, statistic, port->netdev, "rx") != RD_OK)
+			return -1;
+		ret += (counted ? 4 : 1) * ((double)sent + (double)got);
 	}
-	if (!port->netdev || rd_sysfs_int(&fs, &sent, statistic, port->netdev, "tx") != RD_OK ||
-	    rd_sysfs_int(&fs, &got, statistic, port->netdev, "rx") != RD_OK)
-		return false;
-	*ret = (double)sent + (double)got;
-	return true;
+	return ret;
 }
 
 #define PORTS_COUNTED 8 /* ports to read per NIC */

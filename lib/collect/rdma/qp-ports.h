@@ -15,9 +15,9 @@ void rd_collect_qp_ports(struct rd_source *src, const struct rd_res *res, bool a
 /* Fills rd_qp_port.rate_gbps. */
 void rd_collect_qp_rates(struct rd_source *src, const struct rd_res *res, struct rd_qp_ports *ports);
 
-/* Bytes that a port sent and received so far: as its device counts them, else its interface, which carries other traffic, too. False:
- * neither is known. */
-bool rd_collect_port_bytes(struct rd_source *src, const struct rd_res *res, const struct rd_res_port *port, double *ret);
+/* Bytes that the ports of a device sent and received so far: as it counts them, else their interfaces, which carry other traffic, too.
+ * Below 0: unknown of one. */
+double rd_collect_dev_bytes(struct rd_source *src, const struct rd_res *res, int dev);
 
 /* From /sys/class/infiniband/DEV/ports/N/hw_counters and counters. Missing counters stay absent, without an error. */
 void rd_collect_qp_counts(struct rd_source *src, const char *ibdev, unsigned n_ports,

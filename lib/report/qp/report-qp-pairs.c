@@ -289,27 +289,7 @@ void rd_report_spreads(struct rd_report *report, const struct rd_qp_views *views
 	report_flows(report, views, spreads);
 }
 
-enum {
-	OVER_TIME = RD_FAILOVER_TIME,
-	OVER_EVENT = RD_FAILOVER_EVENT,
-	OVER_IBDEV,
-	OVER_LQPN,
-	OVER_PEER,
-	OVER_DETECTED,
-	OVER_DETECTED_MAX,
-	OVER_EXPECTED,
-	OVER_FROM,
-	OVER_TO,
-	OVER_GBPS,
-	OVER_GBPS_BEFORE,
-	OVER_AFTER,
-	OVER_PLANNED,
-	OVER_REBUILT,
-	OVER_QPS,
-	OVER_PID,
-	OVER_TEXT,
-	OVER_COLUMNS,
-};
+#define OVER_PEER 4
 
 /* clang-format off */
 static const struct rd_column bound_columns[] = {
@@ -317,25 +297,25 @@ static const struct rd_column bound_columns[] = {
 	{ "max", "MAX", RD_T_DOUBLE, "at most", 3, false },
 };
 
-static const struct rd_column over_columns[OVER_COLUMNS] = {
-	[OVER_TIME] = { "time", "TIME", RD_T_TIME, "time of the sample that shows it", 0, false },
-	[OVER_EVENT] = { "event", "EVENT", RD_T_STR, "path-died, moved, back, stays", 0, false },
-	[OVER_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device that failed", 0, false },
-	[OVER_LQPN] = { "lqpn", "LQPN", RD_T_UINT, "number of the first queue pair", 0, false },
+static const struct rd_column over_columns[] = {
+	{ "time", "TIME", RD_T_TIME, "time of the sample that shows it", 0, false },
+	{ "event", "EVENT", RD_T_STR, "path-died, moved, back, stays", 0, false },
+	{ "ibdev", "IBDEV", RD_T_STR, "RDMA device that failed", 0, false },
+	{ "lqpn", "LQPN", RD_T_UINT, "number of the first queue pair", 0, false },
 	[OVER_PEER] = { "peer_gid", "PEER", RD_T_STR, "GID of its peer", 0, false },
-	[OVER_DETECTED] = { "detected_seconds", "DETECTED", RD_T_DOUBLE, "seconds after the last packet, at least", 3, false },
-	[OVER_DETECTED_MAX] = { "detected_max_seconds", "DETECTED-MAX", RD_T_DOUBLE, "the same, at most", 3, false },
-	[OVER_EXPECTED] = { "expected_seconds", "EXPECTED", RD_T_OBJECT, "4.096 us x 2^timeout x (retry_cnt + 1), and four times that", 0, false },
-	[OVER_FROM] = { "from", "FROM", RD_T_STR, "RDMA device that had the traffic", 0, false },
-	[OVER_TO] = { "to", "TO", RD_T_STR, "RDMA device that has it now", 0, false },
-	[OVER_GBPS] = { "gbps", "GBPS", RD_T_DOUBLE, "of that device, both directions", 6, false },
-	[OVER_GBPS_BEFORE] = { "before_gbps", "BEFORE", RD_T_DOUBLE, "of the device that failed, before", 6, false },
-	[OVER_AFTER] = { "after_seconds", "AFTER", RD_T_DOUBLE, "seconds without packets, at most", 3, false },
-	[OVER_PLANNED] = { "expected_backup", "PLANNED", RD_T_BOOL, "nic-map names it as the backup", 0, false },
-	[OVER_REBUILT] = { "rebuilt", "REBUILT", RD_T_BOOL, "there are new queue pairs on the device that failed", 0, false },
-	[OVER_QPS] = { "qps", "QPS", RD_T_UINT, "number of queue pairs", 0, false },
-	[OVER_PID] = { "pid", "PID", RD_T_UINT, "process", 0, false },
-	[OVER_TEXT] = { "observed", "OBSERVED", RD_T_STR, "the event as a sentence", 0, false },
+	{ "detected_seconds", "DETECTED", RD_T_DOUBLE, "seconds after the last packet, at least", 3, false },
+	{ "detected_max_seconds", "DETECTED-MAX", RD_T_DOUBLE, "the same, at most", 3, false },
+	{ "expected_seconds", "EXPECTED", RD_T_OBJECT, "4.096 us x 2^timeout x (retry_cnt + 1), and four times that", 0, false },
+	{ "from", "FROM", RD_T_STR, "RDMA device that had the traffic", 0, false },
+	{ "to", "TO", RD_T_STR, "RDMA device that has it now", 0, false },
+	{ "gbps", "GBPS", RD_T_DOUBLE, "of that device, both directions", 6, false },
+	{ "before_gbps", "BEFORE", RD_T_DOUBLE, "of the device that failed, before", 6, false },
+	{ "after_seconds", "AFTER", RD_T_DOUBLE, "seconds without packets, at most", 3, false },
+	{ "expected_backup", "PLANNED", RD_T_BOOL, "nic-map names it as the backup", 0, false },
+	{ "rebuilt", "REBUILT", RD_T_BOOL, "there are new queue pairs on the device that failed", 0, false },
+	{ "qps", "QPS", RD_T_UINT, "number of queue pairs", 0, false },
+	{ "pid", "PID", RD_T_UINT, "process", 0, false },
+	{ "observed", "OBSERVED", RD_T_STR, "the event as a sentence", 0, false },
 };
 
 static const struct rd_column path_columns[] = {
@@ -354,44 +334,24 @@ static const struct rd_column path_columns[] = {
 };
 /* clang-format on */
 
-static const char *failover_name(enum rd_failover_kind kind)
+struct rd_section *rd_report_failover_event(const struct rd_failover_event *e, uint64_t realtime_ns)
 {
 	static const char *const names[] = { "path-died", "moved", "back", "stays" };
-
-	return names[kind];
-}
-
-struct rd_section *rd_report_failover_event(const struct rd_failover_event *event, uint64_t realtime_ns)
-{
-	struct rd_section *section = rd_section_create("event", over_columns, OVER_COLUMNS);
+	struct rd_section *section = rd_section_create("event", over_columns, RD_ARRAY_SIZE(over_columns));
 	struct rd_section *expected = rd_section_create("expected_seconds", bound_columns, 2);
-	bool moved = event->kind != RD_FAILOVER_DIED;
-	struct rd_row *row = rd_section_add(section);
+	bool died = e->kind == RD_FAILOVER_DIED;
+	struct rd_row *row;
 
-	RD_ROW(expected, RD_DOUBLE_OF(event->least), RD_DOUBLE_OF(event->most));
-	rd_row_uint(row, OVER_TIME, realtime_ns);
-	rd_row_str(row, OVER_EVENT, failover_name(event->kind));
-	rd_row_str(row, OVER_IBDEV, event->ibdev);
-	if (event->qps) {
-		rd_row_uint(row, OVER_LQPN, event->lqpn);
-		rd_row_uint(row, OVER_QPS, event->qps);
-	}
-	if (event->has_peer)
-		rd_row_gid(row, OVER_PEER, event->peer);
-	RD_ROW_DOUBLE(row, OVER_DETECTED, event->detected);
-	RD_ROW_DOUBLE(row, OVER_DETECTED_MAX, event->detected_max);
-	rd_row_sub(row, OVER_EXPECTED, expected);
-	rd_row_str(row, OVER_FROM, moved ? event->ibdev : NULL);
-	rd_row_str(row, OVER_TO, moved && event->to[0] ? event->to : NULL);
-	RD_ROW_DOUBLE(row, OVER_GBPS, event->gbps);
-	RD_ROW_DOUBLE(row, OVER_GBPS_BEFORE, event->gbps_before);
-	RD_ROW_DOUBLE(row, OVER_AFTER, event->after);
-	if (event->expected_backup.known == RD_OK)
-		rd_row_bool(row, OVER_PLANNED, event->expected_backup.v);
-	if (event->rebuilt.known == RD_OK)
-		rd_row_bool(row, OVER_REBUILT, event->rebuilt.v);
-	rd_row_uint(row, OVER_PID, event->pid);
-	rd_row_str(row, OVER_TEXT, event->text);
+	RD_ROW(expected, RD_DOUBLE_OF(e->least), RD_DOUBLE_OF(e->most));
+	row = RD_ROW(section, RD_UINT(realtime_ns), RD_STR(names[e->kind]), RD_STR(e->ibdev),
+		     e->qps ? RD_UINT(e->lqpn) : RD_UNKNOWN_CELL, RD_UNKNOWN_CELL, RD_DOUBLE_OF(e->detected),
+		     died ? RD_DOUBLE(e->detected_max) : RD_UNKNOWN_CELL, RD_SUB(expected),
+		     RD_STR(died ? NULL : e->ibdev), RD_STR(died || !*e->to ? NULL : e->to), RD_DOUBLE_OF(e->gbps),
+		     RD_DOUBLE_OF(e->gbps_before), RD_DOUBLE_OF(e->after), RD_BOOL_OF(e->expected_backup),
+		     died ? RD_UNKNOWN_CELL : RD_BOOL(e->rebuilt), e->qps ? RD_UINT(e->qps) : RD_UNKNOWN_CELL,
+		     RD_UINT(e->pid), RD_STR(e->text));
+	if (e->has_peer)
+		rd_row_gid(row, OVER_PEER, e->peer);
 	return section;
 }
 
