@@ -88,7 +88,7 @@ static char *port_text(const struct rd_qp_judging *j, int dev, const struct rd_r
 enum loop { LOOP_NO, LOOP_MAYBE, LOOP_YES };
 
 /* By the address of the peer; LOOP_NO if that is unknown. */
-static enum loop loop_of_address(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+static enum loop loop_of_address(const struct rd_qp_one *one)
 {
 	const struct rd_qp *qp = one->qp;
 	const struct rd_qp_gid *found;
@@ -96,35 +96,34 @@ static enum loop loop_of_address(const struct rd_qp_judging *j, const struct rd_
 	size_t n, at;
 	int dev;
 
-	if (!j->opts->ports || !rd_qp_peer(j->views, one->i, gid))
+	if (!one->j->opts->ports || !rd_qp_peer(one->j->views, one->i, gid))
 		return LOOP_NO;
-	rd_qp_local_peer(j, one, &dev, &at);
-	if (dev == qp->dev && qp->port.known == RD_OK && rd_qp_ports_have(j->opts->ports, gid, dev, qp->port.v))
+	rd_qp_local_peer(one, &dev, &at);
+	if (dev == qp->dev && qp->port.known == RD_OK && rd_qp_ports_have(one->j->opts->ports, gid, dev, qp->port.v))
 		return LOOP_YES;
 	/* Of another port, of another network namespace, or of several devices. */
-	found = rd_qp_ports_gids(j->opts->ports, gid, &n);
+	found = rd_qp_ports_gids(one->j->opts->ports, gid, &n);
 	for (size_t i = 0; i < n; i++)
 		if (found[i].dev == qp->dev || i == SAME_MAX)
 			return LOOP_MAYBE;
 	return LOOP_NO;
 }
 
-static void find_port_trouble(const struct rd_qp_judging *j, const struct rd_qp_one *one, struct trouble *ret)
+static void find_port_trouble(const struct rd_qp_one *one, struct trouble *ret)
 {
 	const struct rd_res_port *port;
-	const struct rd_qp_port *more = rd_qp_port_of(j, one->qp, &port);
+	const struct rd_qp_port *more = rd_qp_port_of(one->j, one->qp, &port);
 	/* The counter is the sum of all ports. */
-	bool one_port = j->res->devs[one->qp->dev].n_ports < 2;
-	uint64_t downed = one_port ? rd_qp_since(j, one->qp->dev, RD_QPC_LINK_DOWNED) : 0;
+	bool one_port = one->j->res->devs[one->qp->dev].n_ports < 2;
+	uint64_t downed = one_port ? rd_qp_since(one->j, one->qp->dev, RD_QPC_LINK_DOWNED) : 0;
 
 	if (port && port->state.known == RD_OK && port->state.v < PORT_ACTIVE && port->state.v) {
-		_cleanup_free_ char *text = port_text(j, one->qp->dev, port, more);
+		_cleanup_free_ char *text = port_text(one->j, one->qp->dev, port, more);
 
-		add_trouble(ret, !can_migrate(one->qp) && loop_of_address(j, one) == LOOP_NO, RD_QP_DO_PORT, "%s", text);
+		add_trouble(ret, !can_migrate(one->qp) && loop_of_address(one) == LOOP_NO, RD_QP_DO_PORT, "%s", text);
 	} else if (downed) {
-		add_trouble(ret, false, RD_QP_DO_PORT, "the link of %s went down %llu time%s in %.1f s",
-			    j->res->devs[one->qp->dev].name, (unsigned long long)downed, downed == 1 ? "" : "s",
-			    j->opts->seconds);
+		add_trouble(ret, false, RD_QP_DO_PORT, "the link of %s went down %llu time%s in %.1f s", one->ibdev,
+			    (unsigned long long)downed, downed == 1 ? "" : "s", one->s);
 	}
 }
 
@@ -219,45 +218,45 @@ bool rd_qp_ports_suffice(const struct rd_qp_views *views, const struct rd_qp_por
 	return true;
 }
 
-static void find_gid_trouble(const struct rd_qp_judging *j, const struct rd_qp_one *one, struct trouble *ret)
+static void find_gid_trouble(const struct rd_qp_one *one, struct trouble *ret)
 {
-	const char *ibdev = j->res->devs[one->qp->dev].name;
 	unsigned index;
 	uint8_t gid[16];
 	char ip[46];
 
-	if (!j->opts->ports || !is_roce(j, one->qp->dev))
+	if (!one->j->opts->ports || !is_roce(one->j, one->qp->dev))
 		return;
-	if (source_gid(j->views, one->i, gid) && port_has_gid(j->opts->ports, one->qp, gid) == 0) {
+	if (source_gid(one->j->views, one->i, gid) && port_has_gid(one->j->opts->ports, one->qp, gid) == 0) {
 		rd_qp_gid_ip(gid, ip);
 		add_trouble(ret, true, RD_QP_DO_GID,
-			    "its source address %s was removed: it is not in the GID table of %s/%u", ip, ibdev,
+			    "its source address %s was removed: it is not in the GID table of %s/%u", ip, one->ibdev,
 			    one->qp->port.v);
-	} else if (entry_is_empty(j->views, one->i, j->opts->ports, &index)) {
+	} else if (entry_is_empty(one->j->views, one->i, one->j->opts->ports, &index)) {
 		add_trouble(ret, true, RD_QP_DO_GID, "its source address was removed: GID index %u of %s/%u is empty",
-			    index, ibdev, one->qp->port.v);
+			    index, one->ibdev, one->qp->port.v);
 	}
 }
 
-void rd_qp_local_peer(const struct rd_qp_judging *j, const struct rd_qp_one *one, int *dev, size_t *at)
+void rd_qp_local_peer(const struct rd_qp_one *one, int *dev, size_t *at)
 {
 	const struct rd_qp_gid *found;
 	uint8_t gid[16];
 	size_t n;
 
 	*dev = -1;
-	*at = j->res->n_qps;
-	if (!j->opts->ports || one->qp->rqpn.known != RD_OK || !one->qp->rqpn.v || !rd_qp_peer(j->views, one->i, gid))
+	*at = one->j->res->n_qps;
+	if (!one->j->opts->ports || one->qp->rqpn.known != RD_OK || !one->qp->rqpn.v ||
+	    !rd_qp_peer(one->j->views, one->i, gid))
 		return;
 	/* An address of another network namespace may be that of a remote host, too. */
-	found = rd_qp_ports_gids(j->opts->ports, gid, &n);
+	found = rd_qp_ports_gids(one->j->opts->ports, gid, &n);
 	if (!n || n > SAME_MAX || found[0].dev != found[n - 1].dev)
 		return;
 	for (size_t i = 0; i < n; i++)
 		if (!found[i].here)
 			return;
 	*dev = found[0].dev;
-	*at = rd_res_find_qp(j->res, *dev, one->qp->rqpn.v);
+	*at = rd_res_find_qp(one->j->res, *dev, one->qp->rqpn.v);
 }
 
 /* Whether a queue pair that is not in the list of a device does not exist. */
@@ -269,7 +268,7 @@ static bool lists_all(const struct rd_res_dev *dev)
 	       dev->used[RD_RES_QP].known == RD_OK && dev->listed[RD_RES_QP] >= dev->used[RD_RES_QP].v;
 }
 
-static void find_peer_trouble(const struct rd_qp_judging *j, const struct rd_qp_one *one, struct trouble *ret)
+static void find_peer_trouble(const struct rd_qp_one *one, struct trouble *ret)
 {
 	const struct rd_qp *peer;
 	uint32_t number;
@@ -277,18 +276,18 @@ static void find_peer_trouble(const struct rd_qp_judging *j, const struct rd_qp_
 	size_t at;
 	int dev;
 
-	rd_qp_local_peer(j, one, &dev, &at);
+	rd_qp_local_peer(one, &dev, &at);
 	if (dev < 0)
 		return;
 	number = one->qp->rqpn.v;
-	name = j->res->devs[dev].name;
-	if (at == j->res->n_qps) {
-		if (lists_all(&j->res->devs[dev]))
+	name = one->j->res->devs[dev].name;
+	if (at == one->j->res->n_qps) {
+		if (lists_all(&one->j->res->devs[dev]))
 			add_trouble(ret, true, RD_QP_DO_GONE, "its remote QP %u of %s, on this host, no longer exists",
 				    number, name);
 		return;
 	}
-	peer = &j->res->qps[at];
+	peer = &one->j->res->qps[at];
 	if (peer->state.known != RD_OK)
 		return;
 	if (rd_qp_has_failed(peer))
@@ -312,10 +311,10 @@ static int compare_addresses(bool v6, const uint8_t *addr, const struct rd_neigh
 
 /* Whether packets of the queue pair may leave through this interface: that of its source GID, if that is known, else of any GID of its
  * port (its VLANs have their own), or that of the port. Where no index is known, any. */
-static bool may_use(const struct rd_qp_judging *j, const struct rd_qp_one *one, unsigned ifindex)
+static bool may_use(const struct rd_qp_one *one, unsigned ifindex)
 {
 	const struct rd_res_port *port;
-	const struct rd_qp_port *more = rd_qp_port_of(j, one->qp, &port);
+	const struct rd_qp_port *more = rd_qp_port_of(one->j, one->qp, &port);
 	const struct rd_qp_gid *from;
 	bool known = false;
 	uint8_t gid[16];
@@ -323,7 +322,7 @@ static bool may_use(const struct rd_qp_judging *j, const struct rd_qp_one *one, 
 
 	if (!more || more->n_ifs > RD_QP_PORT_IFS)
 		return true;
-	from = source_gid(j->views, one->i, gid) ? rd_qp_ports_gids(j->opts->ports, gid, &n) : NULL;
+	from = source_gid(one->j->views, one->i, gid) ? rd_qp_ports_gids(one->j->opts->ports, gid, &n) : NULL;
 	for (size_t i = 0; i < n && i < SAME_MAX; i++) {
 		if (from[i].dev != more->dev || from[i].port != more->num || !from[i].ifindex)
 			continue;
@@ -341,47 +340,46 @@ static bool may_use(const struct rd_qp_judging *j, const struct rd_qp_one *one, 
 }
 
 /* An entry in this state has failed, and no interface that the queue pair may use has another one for the address. */
-static const struct rd_neigh *find_failed_neighbour(const struct rd_qp_judging *j, const struct rd_qp_one *one, bool v6,
-						    const uint8_t *addr)
+static const struct rd_neigh *find_failed_neighbour(const struct rd_qp_one *one, bool v6, const uint8_t *addr)
 {
-	size_t low = 0, high = j->n_neighs;
+	size_t low = 0, high = one->j->n_neighs;
 	const struct rd_neigh *ret = NULL;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (compare_addresses(v6, addr, j->neighs[middle]) > 0)
+		if (compare_addresses(v6, addr, one->j->neighs[middle]) > 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (size_t n = 0; low < j->n_neighs && compare_addresses(v6, addr, j->neighs[low]) == 0; low++) {
+	for (size_t n = 0; low < one->j->n_neighs && compare_addresses(v6, addr, one->j->neighs[low]) == 0; low++) {
 		if (++n > SAME_MAX)
 			return NULL;
-		if (!may_use(j, one, j->neighs[low]->ifindex))
+		if (!may_use(one, one->j->neighs[low]->ifindex))
 			continue;
-		if (!(j->neighs[low]->state & (NUD_FAILED | NUD_INCOMPLETE)))
+		if (!(one->j->neighs[low]->state & (NUD_FAILED | NUD_INCOMPLETE)))
 			return NULL;
-		ret = j->neighs[low];
+		ret = one->j->neighs[low];
 	}
 	return ret;
 }
 
-static void find_path_trouble(const struct rd_qp_judging *j, const struct rd_qp_one *one, struct trouble *ret)
+static void find_path_trouble(const struct rd_qp_one *one, struct trouble *ret)
 {
 	static const uint8_t v4[12] = { [10] = 0xff, [11] = 0xff };
 	const struct rd_res_port *port;
-	const struct rd_qp_port *more = rd_qp_port_of(j, one->qp, &port);
-	const struct rd_qp_seen attrs = rd_qp_attributes(&j->views->v[one->i]);
+	const struct rd_qp_port *more = rd_qp_port_of(one->j, one->qp, &port);
+	const struct rd_qp_seen attrs = rd_qp_attributes(&one->j->views->v[one->i]);
 	const struct rd_neigh *neigh = NULL;
 	uint8_t gid[16];
 
-	if (!is_roce(j, one->qp->dev))
+	if (!is_roce(one->j, one->qp->dev))
 		return;
-	if (rd_qp_peer(j->views, one->i, gid)) {
+	if (rd_qp_peer(one->j->views, one->i, gid)) {
 		bool is_v4 = memcmp(gid, v4, sizeof(v4)) == 0;
 
-		neigh = find_failed_neighbour(j, one, !is_v4, is_v4 ? gid + 12 : gid);
+		neigh = find_failed_neighbour(one, !is_v4, is_v4 ? gid + 12 : gid);
 	}
 	if (neigh) {
 		char ip[46];
@@ -398,21 +396,21 @@ static void find_path_trouble(const struct rd_qp_judging *j, const struct rd_qp_
 			    attrs.path_mtu.v, more->mtu.v, port->netdev ? port->netdev : "its interface");
 }
 
-static struct trouble trouble_of(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+static struct trouble trouble_of(const struct rd_qp_one *one)
 {
 	struct trouble ret = { 0 };
 
-	find_port_trouble(j, one, &ret);
-	find_gid_trouble(j, one, &ret);
-	find_peer_trouble(j, one, &ret);
-	find_path_trouble(j, one, &ret);
+	find_port_trouble(one, &ret);
+	find_gid_trouble(one, &ret);
+	find_peer_trouble(one, &ret);
+	find_path_trouble(one, &ret);
 	return ret;
 }
 
 /* With packets, nothing but counters can speak against it. Those that UC sends prove nothing: it waits for no ACK. */
-static bool has_progress(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+static bool has_progress(const struct rd_qp_one *one)
 {
-	return rd_qp_is_moving(j, one->qp, one->past) &&
+	return rd_qp_is_moving(one->j, one->qp, one->past) &&
 	       (rd_qp_can_retransmit(one->qp) || one->qp->state.v == RD_QPS_RTR);
 }
 
@@ -448,52 +446,52 @@ static char *port_down_text(const struct rd_qp_judging *j, const struct rd_qp *q
 
 /* Whether its remote QP may be one of the same device, which is reached without a link. Without the address of the peer, the numbers
  * fit; but numbers of another host can be the same. */
-static bool may_loop_back(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+static bool may_loop_back(const struct rd_qp_one *one)
 {
 	const struct rd_qp *qp = one->qp, *peer;
 	uint8_t gid[16];
 	size_t at;
 
-	if (rd_qp_peer(j->views, one->i, gid))
-		return loop_of_address(j, one) != LOOP_NO;
+	if (rd_qp_peer(one->j->views, one->i, gid))
+		return loop_of_address(one) != LOOP_NO;
 	if (qp->rqpn.known != RD_OK || qp->lqpn.known != RD_OK)
 		return true;
-	at = rd_res_find_qp(j->res, qp->dev, qp->rqpn.v);
-	if (at == j->res->n_qps)
-		return j->devices[qp->dev].unlisted > 0;
-	peer = &j->res->qps[at];
+	at = rd_res_find_qp(one->j->res, qp->dev, qp->rqpn.v);
+	if (at == one->j->res->n_qps)
+		return one->j->devices[qp->dev].unlisted > 0;
+	peer = &one->j->res->qps[at];
 	return peer->rqpn.known != RD_OK || peer->rqpn.v == qp->lqpn.v;
 }
 
 /* With packets in the interval, a port that is DOWN now went down since. If it was DOWN at the beginning, too, packets need no link,
  * or it was up in between. */
-static void judge_moving(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+static void judge_moving(const struct rd_qp_one *one)
 {
 	enum rd_qp_verdict_kind kind = one->verdict->kind;
 	_cleanup_free_ char *text = NULL;
 	bool was_down;
 
-	text = loop_of_address(j, one) == LOOP_YES ? NULL : port_down_text(j, one->qp, &was_down);
+	text = loop_of_address(one) == LOOP_YES ? NULL : port_down_text(one->j, one->qp, &was_down);
 	if (!text)
 		return;
-	if (!was_down && !can_migrate(one->qp) && !may_loop_back(j, one))
-		return rd_qp_set(j, one, RD_QPV_CUT_OFF, RD_QP_DO_PORT, "%s; in the %.1f s before: %s", text,
-				 j->opts->seconds, one->verdict->why);
+	if (!was_down && !can_migrate(one->qp) && !may_loop_back(one))
+		return rd_qp_set(one, RD_QPV_CUT_OFF, RD_QP_DO_PORT, "%s; in the %.1f s before: %s", text, one->s,
+				 one->verdict->why);
 	if (kind == RD_QPV_OK || kind == RD_QPV_RECEIVING)
 		kind = RD_QPV_CANNOT_TELL;
-	rd_qp_set(j, one, kind, RD_QP_DO_PORT, "%s; %s", one->verdict->why, text);
+	rd_qp_set(one, kind, RD_QP_DO_PORT, "%s; %s", one->verdict->why, text);
 }
 
 /* UD has no connection, but sends through a port. Programs open all ports, and use some: one that sends nothing is only mentioned.
  * Another datagram queue pair of the device may be its peer, which is reached without a link. */
-static void judge_datagrams(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+static void judge_datagrams(const struct rd_qp_one *one)
 {
-	const struct rd_qp_device *device = &j->devices[one->qp->dev];
+	const struct rd_qp_device *device = one->device;
 	const struct rd_qp_past *past = one->past;
 	bool known = past->psn_per_second.known == RD_OK, was_down;
-	bool sends = known && rd_qp_is_moving(j, one->qp, past);
+	bool sends = known && rd_qp_is_moving(one->j, one->qp, past);
 	bool sent = past->best_per_second.known == RD_OK && past->best_per_second.v > 0;
-	_cleanup_free_ char *text = port_down_text(j, one->qp, &was_down);
+	_cleanup_free_ char *text = port_down_text(one->j, one->qp, &was_down);
 	enum rd_qp_verdict_kind kind = one->verdict->kind;
 
 	if (!text)
@@ -503,10 +501,10 @@ static void judge_datagrams(const struct rd_qp_judging *j, const struct rd_qp_on
 	else if (!known)
 		kind = RD_QPV_CANNOT_TELL;
 	if (sends || sent)
-		return rd_qp_set(j, one, kind, RD_QP_DO_PORT,
+		return rd_qp_set(one, kind, RD_QP_DO_PORT,
 				 "%s: datagrams reach no other device; it %s %.3g packets per second", text,
 				 sends ? "sends" : "sent", sends ? past->psn_per_second.v : past->best_per_second.v);
-	rd_qp_set(j, one, kind, RD_QP_DO_PORT, "%s; %s", one->verdict->why, text);
+	rd_qp_set(one, kind, RD_QP_DO_PORT, "%s; %s", one->verdict->why, text);
 }
 
 static bool sends_datagrams(const struct rd_qp *qp)
@@ -514,7 +512,7 @@ static bool sends_datagrams(const struct rd_qp *qp)
 	return qp->type.known == RD_OK && qp->type.v == RD_QPT_UD && !qp->owner.kernel && qp->state.v == RD_QPS_RTS;
 }
 
-void rd_qp_judge_trouble(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+void rd_qp_judge_trouble(const struct rd_qp_one *one)
 {
 	const struct rd_qp *qp = one->qp;
 	struct trouble found;
@@ -523,19 +521,19 @@ void rd_qp_judge_trouble(const struct rd_qp_judging *j, const struct rd_qp_one *
 	if (qp->dev < 0 || qp->state.known != RD_OK)
 		return;
 	if (sends_datagrams(qp))
-		return judge_datagrams(j, one);
+		return judge_datagrams(one);
 	if (!rd_qp_is_connected_type(qp) || kind == RD_QPV_FLUSHED || qp->state.v == RD_QPS_RESET)
 		return;
-	if (has_progress(j, one))
-		return judge_moving(j, one);
-	found = trouble_of(j, one);
+	if (has_progress(one))
+		return judge_moving(one);
+	found = trouble_of(one);
 	if (!found.text)
 		return;
 	one->verdict->trouble = true;
 	if (found.cut && can_be_cut_off(qp))
-		rd_qp_set(j, one, RD_QPV_CUT_OFF, found.advice, "%s; %s", found.text, one->verdict->why);
+		rd_qp_set(one, RD_QPV_CUT_OFF, found.advice, "%s; %s", found.text, one->verdict->why);
 	else
-		rd_qp_set(j, one, kind, found.advice, "%s; %s", one->verdict->why, found.text);
+		rd_qp_set(one, kind, found.advice, "%s; %s", one->verdict->why, found.text);
 	free(found.text);
 }
 
@@ -594,8 +592,7 @@ static char *without_debugger(const char *fix)
 }
 
 /* Adds a stopped process to the verdict: what stopped it, and what to do, before all else. */
-static void add_stopped(const struct rd_qp_judging *j, const struct rd_qp_one *one, const struct rd_proc *proc,
-			const char *whose)
+static void add_stopped(const struct rd_qp_one *one, const struct rd_proc *proc, const char *whose)
 {
 	_cleanup_free_ char *name = name_of(proc), *by = NULL, *fix = NULL, *rest = NULL;
 	struct rd_qp_verdict *verdict = one->verdict;
@@ -618,32 +615,33 @@ static void add_stopped(const struct rd_qp_judging *j, const struct rd_qp_one *o
 		by = rd_dup(" by its tracer");
 		fix = rd_text("grep TracerPid /proc/%u/status\n# %s is stopped%s: detach it", proc->pid, name, by);
 	}
-	verdict->fix = rd_qp_views_keep(j->views, rd_text("%s\n%s", fix, rest));
-	verdict->why = rd_qp_views_keep(j->views, rd_text("%s; %s %s is %s%s", verdict->why, whose, name,
-							  is_frozen(proc) ? "frozen" : "stopped", by));
+	verdict->fix = rd_qp_views_keep(one->j->views, rd_text("%s\n%s", fix, rest));
+	verdict->why = rd_qp_views_keep(one->j->views, rd_text("%s; %s %s is %s%s", verdict->why, whose, name,
+							       is_frozen(proc) ? "frozen" : "stopped", by));
 }
 
 /* Connected or connecting, and neither proof nor a failure explains why it has no packets. */
-static bool may_wait(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+static bool may_wait(const struct rd_qp_one *one)
 {
 	const struct rd_qp *qp = one->qp;
 
 	return qp->dev >= 0 && qp->state.known == RD_OK && rd_qp_is_connected_type(qp) && qp->state.v >= RD_QPS_INIT &&
-	       qp->state.v <= RD_QPS_SQD && one->verdict->kind != RD_QPV_CUT_OFF && !rd_qp_is_moving(j, qp, one->past);
+	       qp->state.v <= RD_QPS_SQD && one->verdict->kind != RD_QPV_CUT_OFF &&
+	       !rd_qp_is_moving(one->j, qp, one->past);
 }
 
-void rd_qp_judge_stopped(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+void rd_qp_judge_stopped(const struct rd_qp_one *one)
 {
 	int own = one->qp->proc, peer = -1, dev;
 	size_t at;
 
-	if (!may_wait(j, one))
+	if (!may_wait(one))
 		return;
-	rd_qp_local_peer(j, one, &dev, &at);
-	if (dev >= 0 && at < j->res->n_qps)
-		peer = j->res->qps[at].proc;
-	if (peer >= 0 && peer != own && is_stopped(&j->res->procs[peer]))
-		add_stopped(j, one, &j->res->procs[peer], "of its remote QP,");
-	if (own >= 0 && is_stopped(&j->res->procs[own]))
-		add_stopped(j, one, &j->res->procs[own], "its");
+	rd_qp_local_peer(one, &dev, &at);
+	if (dev >= 0 && at < one->j->res->n_qps)
+		peer = one->j->res->qps[at].proc;
+	if (peer >= 0 && peer != own && is_stopped(&one->j->res->procs[peer]))
+		add_stopped(one, &one->j->res->procs[peer], "of its remote QP,");
+	if (own >= 0 && is_stopped(&one->j->res->procs[own]))
+		add_stopped(one, &one->j->res->procs[own], "its");
 }

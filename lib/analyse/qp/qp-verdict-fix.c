@@ -12,12 +12,12 @@
 #define IP_SIZE 46
 
 /* The IP address of the peer, which is the GID on RoCE. False: unknown, or not an IP address. */
-static bool peer_ip(const struct rd_qp_judging *j, const struct rd_qp_one *one, char ret[IP_SIZE])
+static bool peer_ip(const struct rd_qp_one *one, char ret[IP_SIZE])
 {
-	const struct rd_res_dev *dev = &j->res->devs[one->qp->dev];
+	const struct rd_res_dev *dev = &one->j->res->devs[one->qp->dev];
 	uint8_t gid[16];
 
-	if (!dev->protocol || strcmp(dev->protocol, "ib") == 0 || !rd_qp_peer(j->views, one->i, gid))
+	if (!dev->protocol || strcmp(dev->protocol, "ib") == 0 || !rd_qp_peer(one->j->views, one->i, gid))
 		return false;
 	rd_qp_gid_ip(gid, ret);
 	return true;
@@ -36,24 +36,24 @@ static const char *netdev_of(const struct rd_qp_judging *j, const struct rd_qp *
 }
 
 /* "ssh 10.9.1.2 rdmadiag qp-state --lqpn 18", with `options`; advice where the host of the peer is unknown. */
-static char *look_at_peer(const struct rd_qp_judging *j, const struct rd_qp_one *one, const char *options)
+static char *look_at_peer(const struct rd_qp_one *one, const char *options)
 {
 	bool numbered = one->qp->rqpn.known == RD_OK && one->qp->rqpn.v;
 	_cleanup_free_ char *lqpn = numbered ? rd_text(" --lqpn %u", one->qp->rqpn.v) : rd_dup("");
 	char ip[IP_SIZE];
 
-	if (peer_ip(j, one, ip))
+	if (peer_ip(one, ip))
 		return rd_text("ssh %s rdmadiag qp-state%s%s", ip, lqpn, options);
 	return rd_text("# on the remote host: rdmadiag qp-state%s%s", lqpn, options);
 }
 
 /* "ping -c 3 -I v0 10.0.0.2" as a line, or "". */
-static char *ping_peer(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+static char *ping_peer(const struct rd_qp_one *one)
 {
-	const char *netdev = netdev_of(j, one->qp);
+	const char *netdev = netdev_of(one->j, one->qp);
 	char ip[IP_SIZE];
 
-	if (!peer_ip(j, one, ip))
+	if (!peer_ip(one, ip))
 		return rd_dup("");
 	return netdev ? rd_text("ping -c 3 -I %s %s\n", netdev, ip) : rd_text("ping -c 3 %s\n", ip);
 }
@@ -66,17 +66,16 @@ static char *look_at_program(const struct rd_qp_one *one)
 	return rd_dup("# see the log of the program that owns the QP");
 }
 
-static char *fix_peer(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum rd_qp_advice advice)
+static char *fix_peer(const struct rd_qp_one *one, enum rd_qp_advice advice)
 {
-	const char *ibdev = j->res->devs[one->qp->dev].name;
-	_cleanup_free_ char *look = look_at_peer(j, one, "");
+	_cleanup_free_ char *look = look_at_peer(one, "");
 
 	if (advice == RD_QP_DO_PEER) {
-		_cleanup_free_ char *ping = ping_peer(j, one);
+		_cleanup_free_ char *ping = ping_peer(one);
 
 		return rd_text(
 			"%s\n%srdmadiag counters %s -i 1 -c 5\n# does the remote QP, and its process, still exist? if not, restart the job\n# if it does: its remote QP number must be %u, its peer_gid one of %s, its rq_psn about the sq_psn here; ip neigh must have the MAC of its NIC\n# then the path: the counters of the remote host, too",
-			look, ping, ibdev, one->qp->lqpn.v, ibdev);
+			look, ping, one->ibdev, one->qp->lqpn.v, one->ibdev);
 	}
 	if (advice == RD_QP_DO_RNR)
 		return rd_text(
@@ -89,12 +88,12 @@ static char *fix_peer(const struct rd_qp_judging *j, const struct rd_qp_one *one
 	return rd_text("%s\n# look at the requester", look);
 }
 
-static char *fix_port(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+static char *fix_port(const struct rd_qp_one *one)
 {
 	const struct rd_qp *qp = one->qp;
 	const struct rd_res_port *unused;
-	const struct rd_qp_port *port = rd_qp_port_of(j, qp, &unused);
-	const char *ibdev = j->res->devs[qp->dev].name, *netdev = netdev_of(j, qp);
+	const struct rd_qp_port *port = rd_qp_port_of(one->j, qp, &unused);
+	const char *ibdev = one->j->res->devs[qp->dev].name, *netdev = netdev_of(one->j, qp);
 
 	if (netdev && port && port->admin_up.known == RD_OK && !port->admin_up.v)
 		return rd_text("ip link set %s up\n# see in dmesg who took it down", netdev);
@@ -108,26 +107,26 @@ static char *fix_port(const struct rd_qp_judging *j, const struct rd_qp_one *one
 }
 
 /* About a remote QP on this host. */
-static char *fix_local(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum rd_qp_advice advice)
+static char *fix_local(const struct rd_qp_one *one, enum rd_qp_advice advice)
 {
 	size_t at;
 	int dev;
 
-	rd_qp_local_peer(j, one, &dev, &at);
+	rd_qp_local_peer(one, &dev, &at);
 	if (dev < 0)
-		return fix_peer(j, one, RD_QP_DO_PEER);
+		return fix_peer(one, RD_QP_DO_PEER);
 	if (advice == RD_QP_DO_GONE)
 		return rd_text(
 			"rdmadiag qp-state %s\n# its remote process has ended or closed the connection: see the log of the job, and dmesg for the OOM killer\n# restart the job\n# qp-state lists what is left",
-			j->res->devs[dev].name);
+			one->j->res->devs[dev].name);
 	return rd_text("rdmadiag qp-state %s --lqpn %u\n# see what happened to the remote QP first",
-		       j->res->devs[dev].name, one->qp->rqpn.v);
+		       one->j->res->devs[dev].name, one->qp->rqpn.v);
 }
 
-static char *fix_path(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum rd_qp_advice advice)
+static char *fix_path(const struct rd_qp_one *one, enum rd_qp_advice advice)
 {
-	const char *netdev = netdev_of(j, one->qp);
-	_cleanup_free_ char *ping = ping_peer(j, one), *look = look_at_peer(j, one, "");
+	const char *netdev = netdev_of(one->j, one->qp);
+	_cleanup_free_ char *ping = ping_peer(one), *look = look_at_peer(one, "");
 
 	if (advice == RD_QP_DO_NEIGH)
 		return rd_text("%sip neigh show%s%s\n%s\n# is the remote host up, and its link?", ping,
@@ -147,16 +146,14 @@ static char *fix_path(const struct rd_qp_judging *j, const struct rd_qp_one *one
  * 9.7.6.1.3). 20 s are enough for what NCCL sets by itself. */
 #define LONG_ENOUGH 20
 
-static char *fix_idle(const struct rd_qp_judging *j, const struct rd_qp_one *one, const char *program, const char *look)
+static char *fix_idle(const struct rd_qp_one *one, const char *program, const char *look)
 {
-	const char *ibdev = j->res->devs[one->qp->dev].name;
-
-	if (j->opts->seconds >= LONG_ENOUGH || !rd_qp_can_retransmit(one->qp))
+	if (one->s >= LONG_ENOUGH || !rd_qp_can_retransmit(one->qp))
 		return rd_text("%s\n%s\n# if the job hangs, see what the program does, then the remote QP", program,
 			       look);
 	return rd_text(
 		"rdmadiag qp-state %s -i %d -c 2\n%s\n%s\n# if the job hangs: first samples that are further apart than the ACK timeout\n# if it is idle then, too, see what the program does, then the remote QP",
-		ibdev, LONG_ENOUGH, program, look);
+		one->ibdev, LONG_ENOUGH, program, look);
 }
 
 /* What needs no more than the name of the device. */
@@ -192,14 +189,14 @@ char *rd_qp_device_fix(const char *ibdev, enum rd_qp_advice advice)
 					  "exist? then the path");
 }
 
-char *rd_qp_fix(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum rd_qp_advice advice)
+char *rd_qp_fix(const struct rd_qp_one *one, enum rd_qp_advice advice)
 {
 	_cleanup_free_ char *program = NULL, *look = NULL;
 
 	if (one->qp->dev < 0)
 		return fill(of_device[RD_QP_DO_DEVICE], "infiniband");
 	if (of_device[advice])
-		return fill(of_device[advice], j->res->devs[one->qp->dev].name);
+		return fill(of_device[advice], one->ibdev);
 	program = look_at_program(one);
 	switch (advice) {
 	case RD_QP_DO_PROGRAM:
@@ -209,18 +206,18 @@ char *rd_qp_fix(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum
 			"%s\nrdmadiag qp-state --by pid\n# see why the program posts too few receive work requests",
 			program);
 	case RD_QP_DO_IDLE:
-		look = look_at_peer(j, one, " -i 1 -c 2");
-		return fix_idle(j, one, program, look);
+		look = look_at_peer(one, " -i 1 -c 2");
+		return fix_idle(one, program, look);
 	case RD_QP_DO_PORT:
-		return fix_port(j, one);
+		return fix_port(one);
 	case RD_QP_DO_GONE:
 	case RD_QP_DO_FAILED:
-		return fix_local(j, one, advice);
+		return fix_local(one, advice);
 	case RD_QP_DO_NEIGH:
 	case RD_QP_DO_MTU:
 	case RD_QP_DO_GID:
-		return fix_path(j, one, advice);
+		return fix_path(one, advice);
 	default:
-		return fix_peer(j, one, advice);
+		return fix_peer(one, advice);
 	}
 }

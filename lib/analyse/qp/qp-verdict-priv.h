@@ -30,6 +30,10 @@ struct rd_qp_judging {
 
 /* The queue pair to judge. */
 struct rd_qp_one {
+	const struct rd_qp_judging *j;
+	const char *ibdev;		   /* NULL: unknown */
+	const struct rd_qp_device *device; /* NULL: unknown */
+	double s;			   /* seconds between the two samples */
 	size_t i;
 	const struct rd_qp *qp;
 	const struct rd_qp_past *past;
@@ -64,28 +68,28 @@ enum rd_qp_advice {
 };
 
 /* The text, owned by the caller. */
-char *rd_qp_fix(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum rd_qp_advice advice);
+char *rd_qp_fix(const struct rd_qp_one *one, enum rd_qp_advice advice);
 
 /* Of a device, whichever of its queue pairs it is. */
 char *rd_qp_device_fix(const char *ibdev, enum rd_qp_advice advice);
 
 /* The verdict, what to do, and why. */
-void rd_qp_set(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum rd_qp_verdict_kind kind,
-	       enum rd_qp_advice advice, const char *why, ...) RD_PRINTF(5, 6);
+void rd_qp_set(const struct rd_qp_one *one, enum rd_qp_verdict_kind kind, enum rd_qp_advice advice, const char *why,
+	       ...) RD_PRINTF(4, 5);
 
 /* Its port, and what is known of it: both NULL or none. */
 const struct rd_qp_port *rd_qp_port_of(const struct rd_qp_judging *j, const struct rd_qp *qp,
 				       const struct rd_res_port **port);
 
 /* Adds troubles to the verdict, or replaces it by cut-off. */
-void rd_qp_judge_trouble(const struct rd_qp_judging *j, const struct rd_qp_one *one);
+void rd_qp_judge_trouble(const struct rd_qp_one *one);
 
 /* Adds its process, and that of its remote QP on this host, if they are stopped. */
-void rd_qp_judge_stopped(const struct rd_qp_judging *j, const struct rd_qp_one *one);
+void rd_qp_judge_stopped(const struct rd_qp_one *one);
 
 /* The remote QP if its address is one of this host's GIDs, and no other device has it. *dev: the device, -1: not on this host, or not
  * known to be; *at: index of the remote QP, or n_qps. */
-void rd_qp_local_peer(const struct rd_qp_judging *j, const struct rd_qp_one *one, int *dev, size_t *at);
+void rd_qp_local_peer(const struct rd_qp_one *one, int *dev, size_t *at);
 
 /* UC has no acknowledgements: a lost packet stays lost. */
 bool rd_qp_can_retransmit(const struct rd_qp *qp);

@@ -47,6 +47,11 @@ uint64_t rd_qp_since(const struct rd_qp_judging *j, int dev, enum rd_qp_count wh
 	return is_counted(j, dev, what) ? j->opts->since[dev].v[what].v : 0;
 }
 
+static uint64_t since(const struct rd_qp_one *one, enum rd_qp_count what)
+{
+	return rd_qp_since(one->j, one->qp->dev, what);
+}
+
 /* Whether it is known what all queue pairs of the device transferred. */
 static bool lists_all_packets(const struct rd_qp_judging *j, int dev)
 {
@@ -262,23 +267,24 @@ static char *rate_text(const struct rd_qp_past *past)
 }
 
 /* It has packets, and no loss that is certain. */
-static void judge_undisturbed(const struct rd_qp_judging *j, const struct rd_qp_one *one, bool requester)
+static void judge_undisturbed(const struct rd_qp_one *one, bool requester)
 {
-	struct rd_qp_loss now = suspected_loss(j, one->qp->dev, requester);
-	struct rd_qp_loss loss = now.packets ? now : loss_before(j, one->qp->dev, requester);
+	struct rd_qp_loss now = suspected_loss(one->j, one->qp->dev, requester);
+	struct rd_qp_loss loss = now.packets ? now : loss_before(one->j, one->qp->dev, requester);
 	_cleanup_free_ char *rate = rate_text(one->past);
-	_cleanup_free_ char *text = loss.packets ? loss_text(j, one->qp->dev, &loss) : NULL;
-	bool counted = is_counted(j, one->qp->dev, RD_QPC_RETRIES) || is_counted(j, one->qp->dev, RD_QPC_NAKS) ||
-		       is_counted(j, one->qp->dev, RD_QPC_OUT_OF_ORDER);
-	const char *ibdev = j->res->devs[one->qp->dev].name, *unknown = counted ? "" : "; losses are not counted by ";
+	_cleanup_free_ char *text = loss.packets ? loss_text(one->j, one->qp->dev, &loss) : NULL;
+	bool counted = is_counted(one->j, one->qp->dev, RD_QPC_RETRIES) ||
+		       is_counted(one->j, one->qp->dev, RD_QPC_NAKS) ||
+		       is_counted(one->j, one->qp->dev, RD_QPC_OUT_OF_ORDER);
+	const char *unknown = counted ? "" : "; losses are not counted by ";
 
 	if (text)
-		return rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_LONGER, "%s; too few to %s: %s", rate,
+		return rd_qp_set(one, RD_QPV_CANNOT_TELL, RD_QP_DO_LONGER, "%s; too few to %s: %s", rate,
 				 now.packets ? "judge" : "show that a loss is over", text);
 	if (one->qp->state.v == RD_QPS_RTR)
-		return rd_qp_set(j, one, RD_QPV_RECEIVING, RD_QP_DO_NOTHING, "in RTR; receives %s%s%s", rate, unknown,
-				 counted ? "" : ibdev);
-	rd_qp_set(j, one, RD_QPV_OK, RD_QP_DO_NOTHING, "%s%s%s", rate, unknown, counted ? "" : ibdev);
+		return rd_qp_set(one, RD_QPV_RECEIVING, RD_QP_DO_NOTHING, "in RTR; receives %s%s%s", rate, unknown,
+				 counted ? "" : one->ibdev);
+	rd_qp_set(one, RD_QPV_OK, RD_QP_DO_NOTHING, "%s%s%s", rate, unknown, counted ? "" : one->ibdev);
 }
 
 /* Packets were sent, none was received, ACKs included, and an ACK timeout expired: the first one to a peer that is dead. Ports do not
@@ -293,78 +299,56 @@ static bool is_unacknowledged(const struct rd_qp_judging *j, const struct rd_qp 
 	       !rd_qp_since(j, qp->dev, RD_QPC_GOT);
 }
 
-static void judge_unacknowledged(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+static void judge_unacknowledged(const struct rd_qp_one *one)
 {
-	size_t candidates = count_requesters(&j->devices[one->qp->dev]);
-	unsigned long long timeouts = rd_qp_since(j, one->qp->dev, RD_QPC_RETRIES);
-	const char *ibdev = j->res->devs[one->qp->dev].name;
+	size_t candidates = count_requesters(one->device);
+	unsigned long long timeouts = since(one, RD_QPC_RETRIES);
 	_cleanup_free_ char *rate = rate_text(one->past);
 
-	rd_qp_set(j, one, candidates == 1 ? RD_QPV_RETRYING : RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
+	rd_qp_set(one, candidates == 1 ? RD_QPV_RETRYING : RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
 		  "%s, but %s received no packet in %.1f s, no ACK either, and counted %llu ACK timeout%s "
 		  "(device-wide)",
-		  rate, ibdev, j->opts->seconds, timeouts, timeouts == 1 ? "" : "s");
+		  rate, one->ibdev, one->s, timeouts, timeouts == 1 ? "" : "s");
 }
 
 /* It has packets: are too many of them lost? */
-static void judge_moving(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+static void judge_moving(const struct rd_qp_one *one)
 {
 	bool requester = one->qp->state.v != RD_QPS_RTR && rd_qp_can_retransmit(one->qp);
-	struct rd_qp_loss loss = loss_of(j, one->qp->dev, requester);
+	struct rd_qp_loss loss = loss_of(one->j, one->qp->dev, requester);
 	_cleanup_free_ char *rate = rate_text(one->past);
 	_cleanup_free_ char *text = NULL;
 
 	if (loss.kind == RD_QP_LOSS_NONE)
-		return judge_undisturbed(j, one, requester);
-	text = loss_text(j, one->qp->dev, &loss);
-	if (loss.kind != RD_QP_LOSS_UNORDERED && is_of_this_one(j, one->qp->dev, &loss))
-		return rd_qp_set(j, one, RD_QPV_SLOW, advice_of(&loss), "%s; %s", text, rate);
-	rd_qp_set(j, one, RD_QPV_CANNOT_TELL, advice_of(&loss), "%s; of this or another queue pair: %s", rate, text);
+		return judge_undisturbed(one, requester);
+	text = loss_text(one->j, one->qp->dev, &loss);
+	if (loss.kind != RD_QP_LOSS_UNORDERED && is_of_this_one(one->j, one->qp->dev, &loss))
+		return rd_qp_set(one, RD_QPV_SLOW, advice_of(&loss), "%s; %s", text, rate);
+	rd_qp_set(one, RD_QPV_CANNOT_TELL, advice_of(&loss), "%s; of this or another queue pair: %s", rate, text);
 }
 
-static void judge_refused(const struct rd_qp_judging *j, const struct rd_qp_one *one, unsigned long long got)
-{
-	size_t candidates = count_requesters(&j->devices[one->qp->dev]);
-	const char *ibdev = j->res->devs[one->qp->dev].name;
-	double s = j->opts->seconds;
-
-	if (candidates == 1)
-		return rd_qp_set(j, one, RD_QPV_NO_RECEIVES, RD_QP_DO_RNR,
-				 "no packet in %.1f s; %s received %llu RNR NAKs: the remote QP is not ready to "
-				 "receive, its program posts no receive work requests (device-wide)",
-				 s, ibdev, got);
-	rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_RNR,
-		  "no packet in %.1f s; %s received %llu RNR NAKs in that time, for this or another of its %zu "
-		  "queue pairs (device-wide)",
-		  s, ibdev, got, candidates);
-}
-
-static void judge_unposted(const struct rd_qp_judging *j, const struct rd_qp_one *one, unsigned long long sent)
-{
-	const char *ibdev = j->res->devs[one->qp->dev].name;
-	double s = j->opts->seconds;
-
-	if (count_responders(j, one->qp->dev) == 1)
-		return rd_qp_set(j, one, RD_QPV_NO_RECEIVES, RD_QP_DO_POST,
-				 "no packet in %.1f s; %s sent %llu RNR NAKs: the program of this QP posts no "
-				 "receive work requests (device-wide)",
-				 s, ibdev, sent);
-	rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_POST,
-		  "no packet in %.1f s; %s sent %llu RNR NAKs in that time: the program of this or of another of its "
-		  "queue pairs posts too few receive work requests (device-wide)",
-		  s, ibdev, sent);
-}
-
-static bool judge_unready(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+/* RNR NAKs: whose program posts no receives? False: there are none. */
+static bool judge_unready(const struct rd_qp_one *one)
 {
 	bool sends = one->qp->state.v == RD_QPS_RTS && rd_qp_can_retransmit(one->qp);
-	uint64_t got = sends ? rd_qp_since(j, one->qp->dev, RD_QPC_RNR) : 0;
-	uint64_t sent = rd_qp_can_retransmit(one->qp) ? rd_qp_since(j, one->qp->dev, RD_QPC_RNR_SENT) : 0;
+	unsigned long long got = sends ? since(one, RD_QPC_RNR) : 0;
+	unsigned long long sent = rd_qp_can_retransmit(one->qp) ? since(one, RD_QPC_RNR_SENT) : 0;
+	size_t n = got ? count_requesters(one->device) : count_responders(one->j, one->qp->dev);
 
-	if (got)
-		judge_refused(j, one, got);
-	else if (sent)
-		judge_unposted(j, one, sent);
+	if (got && n > 1)
+		rd_qp_set(
+			one, RD_QPV_CANNOT_TELL, RD_QP_DO_RNR,
+			"no packet in %.1f s; %s received %llu RNR NAKs in that time, for this or another of its %zu queue pairs (device-wide)",
+			one->s, one->ibdev, got, n);
+	else if (got || sent)
+		rd_qp_set(
+			one, n == 1 ? RD_QPV_NO_RECEIVES : RD_QPV_CANNOT_TELL, got ? RD_QP_DO_RNR : RD_QP_DO_POST,
+			"no packet in %.1f s; %s %s %llu RNR NAKs%s: %s (device-wide)", one->s, one->ibdev,
+			got ? "received" : "sent", got ? got : sent, n == 1 ? "" : " in that time",
+			got ? "the remote QP is not ready to receive, its program posts no receive work requests" :
+			n == 1 ?
+			      "the program of this QP posts no receive work requests" :
+			      "the program of this or of another of its queue pairs posts too few receive work requests");
 	return got || sent;
 }
 
@@ -389,12 +373,12 @@ static size_t count_silent(const struct rd_qp_judging *j, int dev)
 }
 
 /* Whether one queue pair can have as many ACK timeouts in the interval: devices let them run up to four times as long. */
-static bool can_time_out(const struct rd_qp_judging *j, const struct rd_qp_one *one, double timeouts)
+static bool can_time_out(const struct rd_qp_one *one, double timeouts)
 {
-	const struct rd_qp_seen attrs = rd_qp_attributes(&j->views->v[one->i]);
+	const struct rd_qp_seen attrs = rd_qp_attributes(&one->j->views->v[one->i]);
 	struct rd_timeouts set = { .timeout = { attrs.timeout.v, attrs.timeout.known } };
 	struct rd_giveup giveup = rd_qp_giveup(&set);
-	double most = giveup.ack_timeout.known == RD_OK ? j->opts->seconds / giveup.ack_timeout.v : timeouts;
+	double most = giveup.ack_timeout.known == RD_OK ? one->s / giveup.ack_timeout.v : timeouts;
 
 	return !giveup.ack_for_ever && timeouts <= most + 1 && timeouts + 1 >= most / 4;
 }
@@ -450,55 +434,54 @@ static void note_devices(const struct rd_qp_judging *j)
 #define RETRIES_APART 20
 
 /* No packet: no work posted, or no packet gets through? */
-static void judge_stalled(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+static void judge_stalled(const struct rd_qp_one *one)
 {
 	/* A queue pair with packets may be the one that retransmits, too; one of UC is not. */
-	size_t candidates = count_requesters(&j->devices[one->qp->dev]);
-	unsigned long long retries = rd_qp_since(j, one->qp->dev, RD_QPC_RETRIES);
+	size_t candidates = count_requesters(one->device);
+	unsigned long long retries = since(one, RD_QPC_RETRIES);
 	bool lately = one->past->retried_seconds.known == RD_OK && one->past->retried_seconds.v < RETRIES_APART;
 	unsigned long long before = lately ? one->past->retried : 0;
-	unsigned long long again = rd_qp_since(j, one->qp->dev, RD_QPC_DUPLICATES);
-	const char *ibdev = j->res->devs[one->qp->dev].name;
-	double s = j->opts->seconds;
+	unsigned long long again = since(one, RD_QPC_DUPLICATES);
 
-	if (judge_unready(j, one))
+	if (judge_unready(one))
 		return;
 	/* The remote QP has no ACK for what arrived before: it is not idle. */
-	if (rd_qp_can_retransmit(one->qp) && again > 1 && !retries && !j->devices[one->qp->dev].moving)
+	if (rd_qp_can_retransmit(one->qp) && again > 1 && !retries && !one->device->moving)
 		return rd_qp_set(
-			j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_LATE,
+			one, RD_QPV_CANNOT_TELL, RD_QP_DO_LATE,
 			"no new packet in %.1f s; %s received %llu duplicate requests: of this or another of its "
 			"queue pairs, ACKs do not arrive (device-wide)",
-			s, ibdev, again);
+			one->s, one->ibdev, again);
 	if (!rd_qp_can_retransmit(one->qp))
-		return rd_qp_set(j, one, RD_QPV_IDLE, RD_QP_DO_IDLE,
-				 "no packet in %.1f s; UC queue pairs do not retransmit", s);
-	if (!is_counted(j, one->qp->dev, RD_QPC_RETRIES))
-		return rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
-				 "no packet in %.1f s; retransmissions of %s are not counted", s, ibdev);
+		return rd_qp_set(one, RD_QPV_IDLE, RD_QP_DO_IDLE,
+				 "no packet in %.1f s; UC queue pairs do not retransmit", one->s);
+	if (!is_counted(one->j, one->qp->dev, RD_QPC_RETRIES))
+		return rd_qp_set(one, RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
+				 "no packet in %.1f s; retransmissions of %s are not counted", one->s, one->ibdev);
 	if (!retries && before)
-		return rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
+		return rd_qp_set(one, RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
 				 "no packet in %.1f s; %s retransmitted %llu time%s before, after the last packet "
 				 "(device-wide)",
-				 s, ibdev, before, before == 1 ? "" : "s");
+				 one->s, one->ibdev, before, before == 1 ? "" : "s");
 	if (!retries)
-		return rd_qp_set(j, one, RD_QPV_IDLE, RD_QP_DO_IDLE, "no packet in %.1f s; %s did not retransmit", s,
-				 ibdev);
+		return rd_qp_set(one, RD_QPV_IDLE, RD_QP_DO_IDLE, "no packet in %.1f s; %s did not retransmit", one->s,
+				 one->ibdev);
 	if (candidates == 1 && !(one->past->psn_per_second.v > 0))
 		one->verdict->retried = (uint32_t)(retries + before);
 	/* Of a request that was sent before, and acknowledged since. */
 	if (retries + before == 1)
-		return rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
-				 "no packet in %.1f s; %s retransmitted once, with or without success (device-wide)", s,
-				 ibdev);
-	if (candidates > 1 && (count_silent(j, one->qp->dev) != 1 || !can_time_out(j, one, (double)retries)))
-		return rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
+		return rd_qp_set(one, RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
+				 "no packet in %.1f s; %s retransmitted once, with or without success (device-wide)",
+				 one->s, one->ibdev);
+	if (candidates > 1 && (count_silent(one->j, one->qp->dev) != 1 || !can_time_out(one, (double)retries)))
+		return rd_qp_set(one, RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
 				 "no packet in %.1f s; %s retransmitted in that time, for this or another of its "
 				 "%zu queue pairs",
-				 s, ibdev, candidates);
-	rd_qp_set(j, one, RD_QPV_RETRYING, RD_QP_DO_PEER,
-		  "no packet in %.1f s; %s retransmitted %llu times %s, without progress%s (device-wide)", s, ibdev,
-		  retries > 1 ? retries : retries + before, retries > 1 ? "in that time" : "after the last packet",
+				 one->s, one->ibdev, candidates);
+	rd_qp_set(one, RD_QPV_RETRYING, RD_QP_DO_PEER,
+		  "no packet in %.1f s; %s retransmitted %llu times %s, without progress%s (device-wide)", one->s,
+		  one->ibdev, retries > 1 ? retries : retries + before,
+		  retries > 1 ? "in that time" : "after the last packet",
 		  candidates > 1 ? "; all its other queue pairs have packets" : "");
 }
 
@@ -522,37 +505,36 @@ static bool may_have_wrapped(const struct rd_qp_judging *j, size_t i)
 	       port->rate_gbps.v * 1e9 / 8 / mtu * j->opts->seconds > PSN_HALF;
 }
 
-static void judge_ready(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+static void judge_ready(const struct rd_qp_one *one)
 {
 	if (!rd_qp_is_connected_type(one->qp))
-		return rd_qp_set(j, one, RD_QPV_OK, RD_QP_DO_NOTHING,
+		return rd_qp_set(one, RD_QPV_OK, RD_QP_DO_NOTHING,
 				 "in RTS; this type has no connection that could fail");
 	if (one->past->psn_per_second.known != RD_OK && one->past->psn_fell)
-		return rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_CLOSER,
+		return rd_qp_set(one, RD_QPV_CANNOT_TELL, RD_QP_DO_CLOSER,
 				 "in %s; its PSN fell in %.1f s: either it retransmits, or it has sent or received "
 				 "more packets than a PSN counts (2^24)",
-				 rd_qp_state_name(one->qp->state.v), j->opts->seconds);
+				 rd_qp_state_name(one->qp->state.v), one->s);
 	if (one->past->psn_per_second.known != RD_OK)
-		return rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_TWICE,
+		return rd_qp_set(one, RD_QPV_CANNOT_TELL, RD_QP_DO_TWICE,
 				 "in RTS; one sample does not show whether packets flow");
 	/* PSNs advance when packets are retransmitted. */
-	if (rd_qp_is_moving(j, one->qp, one->past) && is_unacknowledged(j, one->qp, one->past))
-		return judge_unacknowledged(j, one);
-	if (rd_qp_is_moving(j, one->qp, one->past))
-		return judge_moving(j, one);
-	judge_stalled(j, one);
+	if (rd_qp_is_moving(one->j, one->qp, one->past) && is_unacknowledged(one->j, one->qp, one->past))
+		return judge_unacknowledged(one);
+	if (rd_qp_is_moving(one->j, one->qp, one->past))
+		return judge_moving(one);
+	judge_stalled(one);
 }
 
-void rd_qp_set(const struct rd_qp_judging *j, const struct rd_qp_one *one, enum rd_qp_verdict_kind kind,
-	       enum rd_qp_advice advice, const char *why, ...)
+void rd_qp_set(const struct rd_qp_one *one, enum rd_qp_verdict_kind kind, enum rd_qp_advice advice, const char *why, ...)
 {
 	va_list ap;
 
 	va_start(ap, why);
-	one->verdict->why = rd_qp_views_keep(j->views, rd_vtext(why, ap));
+	one->verdict->why = rd_qp_views_keep(one->j->views, rd_vtext(why, ap));
 	va_end(ap);
 	one->verdict->kind = kind;
-	one->verdict->fix = rd_qp_views_keep(j->views, rd_qp_fix(j, one, advice));
+	one->verdict->fix = rd_qp_views_keep(one->j->views, rd_qp_fix(one, advice));
 }
 
 /* "for 12.3 s", "for at least 12.3 s", "for 10.0 to 12.3 s" */
@@ -577,17 +559,17 @@ static const char *state_name(const struct rd_qp *qp)
 	return name ? name : "?";
 }
 
-static void judge_unreadable(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+static void judge_unreadable(const struct rd_qp_one *one)
 {
 	const struct rd_qp *qp = one->qp;
 	const char *name = qp->query_errno ? rd_errno_name(qp->query_errno) : NULL;
 
 	if (qp->query_errno && !rd_qp_query_failed(qp))
 		return rd_qp_set(
-			j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_DEVICE,
+			one, RD_QPV_CANNOT_TELL, RD_QP_DO_DEVICE,
 			"never moved to INIT; the kernel reports the state of such a QP only in its dump, which "
 			"ended early");
-	rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_DEVICE, "the device did not report the state of the QP%s%s%s",
+	rd_qp_set(one, RD_QPV_CANNOT_TELL, RD_QP_DO_DEVICE, "the device did not report the state of the QP%s%s%s",
 		  name ? " (" : "", name ? name : "", name ? ")" : "");
 }
 
@@ -598,87 +580,88 @@ static bool is_for_too_long(const struct rd_qp_judging *j, const struct rd_qp_pa
 
 /* In RTR for long, without packets. A QP that only receives may stay in RTR for ever, and one that has received does not wait for
  * RTS; another one, whose process moved others to RTS, does. */
-static void judge_silent_rtr(const struct rd_qp_judging *j, const struct rd_qp_one *one, const char *age)
+static void judge_silent_rtr(const struct rd_qp_one *one, const char *age)
 {
 	const struct rd_qp *qp = one->qp;
 
 	bool received = one->past->best_per_second.known == RD_OK && one->past->best_per_second.v > 0;
 
-	if (!received && qp->type.known == RD_OK && qp->type.v == RD_QPT_RC && qp->proc >= 0 && j->has_rts[qp->proc])
-		return rd_qp_set(j, one, RD_QPV_STUCK, RD_QP_DO_STUCK,
+	if (!received && qp->type.known == RD_OK && qp->type.v == RD_QPT_RC && qp->proc >= 0 &&
+	    one->j->has_rts[qp->proc])
+		return rd_qp_set(one, RD_QPV_STUCK, RD_QP_DO_STUCK,
 				 "in RTR %s: no modify_qp call moved it to RTS, where other queue pairs of its "
 				 "process are",
 				 age);
-	rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_RECEIVER,
+	rd_qp_set(one, RD_QPV_CANNOT_TELL, RD_QP_DO_RECEIVER,
 		  "in RTR %s%s: either a QP that only receives, or one that waits for its program to move it to RTS",
 		  age, one->past->psn_per_second.known == RD_OK ? ", no packet received" : "");
 }
 
 /* In INIT or RTR: connecting, or stuck. */
-static void judge_connecting(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+static void judge_connecting(const struct rd_qp_one *one)
 {
 	const struct rd_qp_past *past = one->past;
-	bool bounded = past->age_max_seconds.known == RD_OK && past->age_max_seconds.v < j->opts->stuck_seconds;
+	bool bounded = past->age_max_seconds.known == RD_OK && past->age_max_seconds.v < one->j->opts->stuck_seconds;
 	const char *name = past->last_err ? rd_errno_name(past->last_err) : NULL;
 	_cleanup_free_ char *age = age_text(past);
 	const char *state = state_name(one->qp);
 
-	if (is_for_too_long(j, past) && name)
-		return rd_qp_set(j, one, RD_QPV_STUCK, RD_QP_DO_STUCK, "in %s %s: the last modify_qp failed with %s",
+	if (is_for_too_long(one->j, past) && name)
+		return rd_qp_set(one, RD_QPV_STUCK, RD_QP_DO_STUCK, "in %s %s: the last modify_qp failed with %s",
 				 state, age, name);
-	if (is_for_too_long(j, past) && one->qp->state.v == RD_QPS_RTR)
-		return judge_silent_rtr(j, one, age);
-	if (is_for_too_long(j, past))
-		return rd_qp_set(j, one, RD_QPV_STUCK, RD_QP_DO_STUCK,
+	if (is_for_too_long(one->j, past) && one->qp->state.v == RD_QPS_RTR)
+		return judge_silent_rtr(one, age);
+	if (is_for_too_long(one->j, past))
+		return rd_qp_set(one, RD_QPV_STUCK, RD_QP_DO_STUCK,
 				 "in %s %s: no modify_qp call moved it to the next state", state, age);
 	if (name)
-		return rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_STUCK,
+		return rd_qp_set(one, RD_QPV_CANNOT_TELL, RD_QP_DO_STUCK,
 				 "in %s %s; modify_qp failed with %s; the program may retry", state, age, name);
 	if (bounded)
-		return rd_qp_set(j, one, RD_QPV_OK, RD_QP_DO_LATER, "connecting: in %s %s", state, age);
-	rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_LATER, "in %s %s: connecting, or stuck after %.0f s", state, age,
-		  j->opts->stuck_seconds);
+		return rd_qp_set(one, RD_QPV_OK, RD_QP_DO_LATER, "connecting: in %s %s", state, age);
+	rd_qp_set(one, RD_QPV_CANNOT_TELL, RD_QP_DO_LATER, "in %s %s: connecting, or stuck after %.0f s", state, age,
+		  one->j->opts->stuck_seconds);
 }
 
 /* It can receive, and moves on to RTS if it is to send. */
-static void judge_rtr(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+static void judge_rtr(const struct rd_qp_one *one)
 {
 	const struct rd_qp *qp = one->qp;
 	bool unclear = one->past->psn_fell && one->past->psn_per_second.known != RD_OK;
 
-	if (rd_qp_is_connected_type(qp) && (unclear || rd_qp_is_moving(j, qp, one->past)))
-		return judge_ready(j, one);
-	if (rd_qp_is_connected_type(qp) && judge_unready(j, one))
+	if (rd_qp_is_connected_type(qp) && (unclear || rd_qp_is_moving(one->j, qp, one->past)))
+		return judge_ready(one);
+	if (rd_qp_is_connected_type(qp) && judge_unready(one))
 		return;
 	if (qp->type.known == RD_OK && qp->type.v == RD_QPT_XRC_TGT)
-		return rd_qp_set(j, one, RD_QPV_OK, RD_QP_DO_RECEIVER, "in RTR, the final state of an XRC target QP");
-	judge_connecting(j, one);
+		return rd_qp_set(one, RD_QPV_OK, RD_QP_DO_RECEIVER, "in RTR, the final state of an XRC target QP");
+	judge_connecting(one);
 }
 
 /* In the interval in which the QP failed, its device counted at least as many exceeded retry counts as failed QPs; otherwise the
  * cause that an earlier sample found. */
-static enum rd_qp_cause cause_of(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+static enum rd_qp_cause cause_of(const struct rd_qp_one *one)
 {
-	size_t failed = j->devices[one->qp->dev].failed;
+	size_t failed = one->device->failed;
 
 	if (!one->past->fresh || one->past->moved_by_call || one->qp->state.v != RD_QPS_ERR)
 		return one->past->cause;
-	if (rd_qp_since(j, one->qp->dev, RD_QPC_EXHAUSTED) >= failed)
+	if (since(one, RD_QPC_EXHAUSTED) >= failed)
 		return RD_QP_CAUSE_RETRIES;
-	if (rd_qp_since(j, one->qp->dev, RD_QPC_RNR_EXHAUSTED) >= failed)
+	if (since(one, RD_QPC_RNR_EXHAUSTED) >= failed)
 		return RD_QP_CAUSE_RNR;
 	return one->past->cause;
 }
 
 /* A kernel log line that names the QP is better evidence than counters of the whole device. */
-static void judge_logged(const struct rd_qp_judging *j, const struct rd_qp_one *one, const char *age)
+static void judge_logged(const struct rd_qp_one *one, const char *age)
 {
 	const char *line = one->line->text, *status = rd_qp_log_status(line);
 	enum rd_qp_cause cause = rd_qp_log_cause(line);
 
 	if (cause == RD_QP_CAUSE_NONE)
 		cause = one->verdict->cause;
-	rd_qp_set(j, one, cause ? RD_QPV_EXHAUSTED : RD_QPV_FAILED,
+	rd_qp_set(one, cause ? RD_QPV_EXHAUSTED : RD_QPV_FAILED,
 		  cause == RD_QP_CAUSE_RNR ? RD_QP_DO_RNR :
 		  cause			   ? RD_QP_DO_PEER :
 					     RD_QP_DO_CAUSE,
@@ -686,73 +669,61 @@ static void judge_logged(const struct rd_qp_judging *j, const struct rd_qp_one *
 		  status ? status : "", status ? ")" : "");
 }
 
-static void judge_by_count(const struct rd_qp_judging *j, const struct rd_qp_one *one, const char *age)
-{
-	const char *ibdev = j->res->devs[one->qp->dev].name, *state = state_name(one->qp);
-
-	if (one->verdict->cause == RD_QP_CAUSE_RETRIES)
-		return rd_qp_set(
-			j, one, RD_QPV_EXHAUSTED, RD_QP_DO_PEER,
-			"in %s %s; transport retry count exceeded (IBV_WC_RETRY_EXC_ERR): %s counted it when the QP "
-			"failed (device-wide)",
-			state, age, ibdev);
-	rd_qp_set(j, one, RD_QPV_EXHAUSTED, RD_QP_DO_RNR,
-		  "in %s %s; RNR retry count exceeded (IBV_WC_RNR_RETRY_EXC_ERR): %s counted it when the QP failed "
-		  "(device-wide)",
-		  state, age, ibdev);
-}
-
-static void judge_failed(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+static void judge_failed(const struct rd_qp_one *one)
 {
 	_cleanup_free_ char *age = age_text(one->past);
-	const char *state = state_name(one->qp), *name;
+	const char *state = state_name(one->qp), *event = NULL;
+	bool retries;
 
-	one->verdict->cause = cause_of(j, one);
+	one->verdict->cause = cause_of(one);
+	retries = one->verdict->cause == RD_QP_CAUSE_RETRIES;
 	if (one->line)
-		return judge_logged(j, one, age);
+		return judge_logged(one, age);
 	if (one->verdict->cause != RD_QP_CAUSE_NONE)
-		return judge_by_count(j, one, age);
+		return rd_qp_set(one, RD_QPV_EXHAUSTED, retries ? RD_QP_DO_PEER : RD_QP_DO_RNR,
+				 "in %s %s; %s: %s counted it when the QP failed (device-wide)", state, age,
+				 retries ? "transport retry count exceeded (IBV_WC_RETRY_EXC_ERR)" :
+					   "RNR retry count exceeded (IBV_WC_RNR_RETRY_EXC_ERR)",
+				 one->ibdev);
 	if (one->past->moved_by_call)
-		return rd_qp_set(j, one, RD_QPV_FLUSHED, RD_QP_DO_PROGRAM,
+		return rd_qp_set(one, RD_QPV_FLUSHED, RD_QP_DO_PROGRAM,
 				 "in %s %s: its program moved it there; posted work requests were flushed", state, age);
-	if (one->past->last_event.known == RD_OK) {
-		name = rd_ib_event_name(one->past->last_event.v);
-		return rd_qp_set(j, one, RD_QPV_FAILED, RD_QP_DO_CAUSE, "in %s %s; the device reported %s", state, age,
-				 name ? name : "an unknown event");
-	}
-	rd_qp_set(j, one, RD_QPV_FAILED, RD_QP_DO_CAUSE, "in %s %s; cause unknown", state, age);
+	if (one->past->last_event.known == RD_OK)
+		event = rd_ib_event_name(one->past->last_event.v) ?: "an unknown event";
+	rd_qp_set(one, RD_QPV_FAILED, RD_QP_DO_CAUSE, "in %s %s; %s%s", state, age,
+		  event ? "the device reported " : "cause unknown", event ? event : "");
 }
 
-static void judge_drained(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+static void judge_drained(const struct rd_qp_one *one)
 {
 	_cleanup_free_ char *age = age_text(one->past);
 
-	if (is_for_too_long(j, one->past))
-		return rd_qp_set(j, one, RD_QPV_STUCK, RD_QP_DO_PROGRAM,
+	if (is_for_too_long(one->j, one->past))
+		return rd_qp_set(one, RD_QPV_STUCK, RD_QP_DO_PROGRAM,
 				 "in SQD %s: its program has not resumed the send queue", age);
-	rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_LATER, "in SQD %s: its program is draining the send queue", age);
+	rd_qp_set(one, RD_QPV_CANNOT_TELL, RD_QP_DO_LATER, "in SQD %s: its program is draining the send queue", age);
 }
 
-static void judge_one(const struct rd_qp_judging *j, const struct rd_qp_one *one)
+static void judge_one(const struct rd_qp_one *one)
 {
 	if (one->qp->state.known != RD_OK || one->qp->dev < 0)
-		return judge_unreadable(j, one);
+		return judge_unreadable(one);
 	switch (one->qp->state.v) {
 	case RD_QPS_RESET:
-		return rd_qp_set(j, one, RD_QPV_CANNOT_TELL, RD_QP_DO_PROGRAM, "in RESET: created, not used yet");
+		return rd_qp_set(one, RD_QPV_CANNOT_TELL, RD_QP_DO_PROGRAM, "in RESET: created, not used yet");
 	case RD_QPS_INIT:
-		return judge_connecting(j, one);
+		return judge_connecting(one);
 	case RD_QPS_RTR:
-		return judge_rtr(j, one);
+		return judge_rtr(one);
 	case RD_QPS_RTS:
-		return judge_ready(j, one);
+		return judge_ready(one);
 	case RD_QPS_SQD:
-		return judge_drained(j, one);
+		return judge_drained(one);
 	case RD_QPS_SQE:
 	case RD_QPS_ERR:
-		return judge_failed(j, one);
+		return judge_failed(one);
 	default:
-		return judge_unreadable(j, one);
+		return judge_unreadable(one);
 	}
 }
 
@@ -845,13 +816,20 @@ void rd_qp_judge(struct rd_qp_views *views, const struct rd_qp_judge *opts)
 	for (size_t i = 0; i < res->n_qps; i++) {
 		const struct rd_qp_past *past = views->v[i].past;
 		struct rd_qp_verdict verdict = { .cause = past->cause };
-		struct rd_qp_one one = {
-			.i = i, .qp = &res->qps[i], .past = past, .line = lines ? lines[i] : NULL, .verdict = &verdict
-		};
+		int dev = res->qps[i].dev;
+		struct rd_qp_one one = { .j = &j,
+					 .ibdev = dev < 0 ? NULL : res->devs[dev].name,
+					 .device = dev < 0 ? NULL : &devices[dev],
+					 .s = opts->seconds,
+					 .i = i,
+					 .qp = &res->qps[i],
+					 .past = past,
+					 .line = lines ? lines[i] : NULL,
+					 .verdict = &verdict };
 
-		judge_one(&j, &one);
-		rd_qp_judge_trouble(&j, &one);
-		rd_qp_judge_stopped(&j, &one);
+		judge_one(&one);
+		rd_qp_judge_trouble(&one);
+		rd_qp_judge_stopped(&one);
 		rd_qp_views_set_verdict(views, i, &verdict);
 	}
 	note_devices(&j);
