@@ -257,14 +257,14 @@ static void describe_death(struct nic *nic, struct rd_failover_event *e)
 
 	if (e->has_peer)
 		rd_qp_gid_ip(e->peer, peer);
-	set_text(nic, e,
-		 "%s: %zu queue pair%s of process %u to %s died %.1f to %.1f s after the last packet, first: QP %u; "
-		 "its timeout and retry_cnt take %s%s",
-		 e->ibdev, e->qps, e->qps == 1 ? "" : "s", e->pid, peer, e->detected.v, e->detected_max, e->lqpn,
-		 bounds ? bounds : "a time that is unknown, or no end",
-		 bounds && e->detected_max < e->least.v ? "; sooner, by an error or by its program" :
-		 bounds && e->detected.v > e->most.v	? "; later" :
-							  "");
+	set_text(
+		nic, e,
+		"%s: %zu queue pair%s of process %u to %s died %.1f to %.1f s after the last packet, first: QP %u; its timeout and retry_cnt take %s%s",
+		e->ibdev, e->qps, e->qps == 1 ? "" : "s", e->pid, peer, e->detected.v, e->detected_max, e->lqpn,
+		bounds ? bounds : "a time that is unknown, or no end",
+		bounds && e->detected_max < e->least.v ? "; sooner, by an error or by its program" :
+		bounds && e->detected.v > e->most.v    ? "; later" :
+							 "");
 }
 
 /* It failed between these times: adds it to the event of its NIC, process and peer. */

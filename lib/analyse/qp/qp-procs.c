@@ -64,8 +64,7 @@ static struct rd_finding about(char *subject)
 		.id = "qps-may-be-hidden",
 		.severity = RD_SEV_NOTE,
 		.title = "may own queue pairs that the kernel does not list",
-		.why = "The kernel does not track queue pairs that a program creates through DEVX. How many there are is unknown; if "
-		       "the job hangs, one of them may be the reason.",
+		.why = "The kernel does not track queue pairs that a program creates through DEVX. How many there are is unknown; if the job hangs, one of them may be the reason.",
 		.subject = subject,
 	};
 }
@@ -129,8 +128,7 @@ static void add_peers_finding(const struct rd_proc *proc, size_t qps, struct rd_
 		.id = "process-tcp-peers",
 		.severity = RD_SEV_NOTE,
 		.title = "the peers of its queue pairs are unknown, but not its TCP connections",
-		.why = "NCCL, Gloo and MPI connect the hosts of a job by TCP first. These addresses may be hosts of its job; which "
-		       "queue pair is connected to which of them is unknown.",
+		.why = "NCCL, Gloo and MPI connect the hosts of a job by TCP first. These addresses may be hosts of its job; which queue pair is connected to which of them is unknown.",
 	};
 
 	finding.subject = proc->comm ? rd_text("process %u (%s)", proc->pid, proc->comm) :

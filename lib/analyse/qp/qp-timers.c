@@ -215,16 +215,14 @@ static const struct {
 } timers[TIMERS] = {
 	[ACK_OFF] = { "timeout 0",
 		      "a timeout from 1 to 31 (4.096 us x 2^timeout); 14 is 67 ms, 18 is 1.07 s",
-		      "# set timeout when the program moves its queue pairs to RTS (NCCL_IB_TIMEOUT, UCX_RC_TIMEOUT)\n# "
-		      "rdmadiag qp-state --timeouts shows the result",
+		      "# set timeout when the program moves its queue pairs to RTS (NCCL_IB_TIMEOUT, UCX_RC_TIMEOUT)\n# rdmadiag qp-state --timeouts shows the result",
 		      { .id = "ack-timer-off",
 			.severity = RD_SEV_WARNING,
 			.title = "local ACK timeout is off",
 			.why = "After a lost packet, or if its peer is gone, such a queue pair waits forever and reports no error." } },
 	[RNR_LONGEST] = { "min_rnr_timer 0",
 			  "a code from 1 to 31; 12 is 0.64 ms",
-			  "# set min_rnr_timer when the program moves its queue pairs to RTR (rdma_cm: rdma_set_option, "
-			  "kernel: rdma_set_min_rnr_timer)",
+			  "# set min_rnr_timer when the program moves its queue pairs to RTR (rdma_cm: rdma_set_option, kernel: rdma_set_min_rnr_timer)",
 			  { .id = "rnr-timer-longest",
 			    .severity = RD_SEV_NOTE,
 			    .title = "RNR NAK timer is the longest: 655.36 ms",

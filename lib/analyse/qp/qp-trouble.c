@@ -601,8 +601,7 @@ static void add_stopped(const struct rd_qp_one *one, const struct rd_proc *proc,
 	if (is_frozen(proc)) {
 		by = rd_dup("");
 		fix = rd_text(
-			"cat /proc/%u/cgroup\n# %s is in a frozen control group: write 0 to cgroup.freeze of that, or of one above "
-			"it\n# not if a scheduler suspended its job",
+			"cat /proc/%u/cgroup\n# %s is in a frozen control group: write 0 to cgroup.freeze of that, or of one above it\n# not if a scheduler suspended its job",
 			proc->pid, name);
 	} else if (proc->state.v == 'T') {
 		by = rd_dup("");

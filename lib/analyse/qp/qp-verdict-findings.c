@@ -18,8 +18,7 @@ static const struct {
 			       "retry count exceeded (IBV_WC_RETRY_EXC_ERR or IBV_WC_RNR_RETRY_EXC_ERR)",
 			       "the remote QP sent no ACK, or only RNR NAKs, until the transport or RNR retry count was exceeded" },
 	[RD_QPV_CUT_OFF] = { RD_SEV_WARNING, "qp-cut-off", "queue pairs can reach no remote QP",
-			     "the job hangs: what is posted is retransmitted until the retry count is exceeded, or forever; "
-			     "datagrams are lost" },
+			     "the job hangs: what is posted is retransmitted until the retry count is exceeded, or forever; datagrams are lost" },
 	[RD_QPV_STUCK] = { RD_SEV_WARNING, "qp-stuck", "queue pairs are stuck in INIT, RTR or SQD",
 			   "a job hangs until all its connections are established" },
 	[RD_QPV_RETRYING] = { RD_SEV_WARNING, "qp-retrying", "retransmitting; no ACK from the remote QP",

@@ -133,8 +133,7 @@ static char *fix_path(const struct rd_qp_one *one, enum rd_qp_advice advice)
 			       netdev ? " dev " : "", netdev ? netdev : "", look);
 	if (advice == RD_QP_DO_MTU)
 		return rd_text(
-			"%s%s%s\n# raise the MTU of the interface, the switch and the remote host\n# no job may use them meanwhile\n# or restart the job with a lower path MTU (ib_write_bw -m, UCX_RC_PATH_MTU)\n"
-			"# an MTU set by ip link lasts until the next boot\n# also in the configuration of the interface",
+			"%s%s%s\n# raise the MTU of the interface, the switch and the remote host\n# no job may use them meanwhile\n# or restart the job with a lower path MTU (ib_write_bw -m, UCX_RC_PATH_MTU)\n# an MTU set by ip link lasts until the next boot\n# also in the configuration of the interface",
 			netdev ? "ip link set " : "rdmadiag topo-check", netdev ? netdev : "",
 			netdev ? " mtu 9000" : "");
 	return rd_text(
@@ -183,10 +182,11 @@ char *rd_qp_device_fix(const char *ibdev, enum rd_qp_advice advice)
 		return fill(of_device[advice], ibdev);
 	return rd_text(
 		"rdmadiag qp-state %s -i 1 -c 5\n%s", ibdev,
-		advice == RD_QP_DO_RNR	? "# find the remote process that posts too few receive work requests" :
-		advice == RD_QP_DO_POST ? "# find the process that posts too few receive work requests" :
-					  "# first those without packets: do the remote QP, and its process, still "
-					  "exist? then the path");
+		advice == RD_QP_DO_RNR ?
+			"# find the remote process that posts too few receive work requests" :
+		advice == RD_QP_DO_POST ?
+			"# find the process that posts too few receive work requests" :
+			"# first those without packets: do the remote QP, and its process, still exist? then the path");
 }
 
 char *rd_qp_fix(const struct rd_qp_one *one, enum rd_qp_advice advice)

@@ -306,8 +306,7 @@ static void judge_unacknowledged(const struct rd_qp_one *one)
 	_cleanup_free_ char *rate = rate_text(one->past);
 
 	rd_qp_set(one, candidates == 1 ? RD_QPV_RETRYING : RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
-		  "%s, but %s received no packet in %.1f s, no ACK either, and counted %llu ACK timeout%s "
-		  "(device-wide)",
+		  "%s, but %s received no packet in %.1f s, no ACK either, and counted %llu ACK timeout%s (device-wide)",
 		  rate, one->ibdev, one->s, timeouts, timeouts == 1 ? "" : "s");
 }
 
@@ -449,8 +448,7 @@ static void judge_stalled(const struct rd_qp_one *one)
 	if (rd_qp_can_retransmit(one->qp) && again > 1 && !retries && !one->device->moving)
 		return rd_qp_set(
 			one, RD_QPV_CANNOT_TELL, RD_QP_DO_LATE,
-			"no new packet in %.1f s; %s received %llu duplicate requests: of this or another of its "
-			"queue pairs, ACKs do not arrive (device-wide)",
+			"no new packet in %.1f s; %s received %llu duplicate requests: of this or another of its queue pairs, ACKs do not arrive (device-wide)",
 			one->s, one->ibdev, again);
 	if (!rd_qp_can_retransmit(one->qp))
 		return rd_qp_set(one, RD_QPV_IDLE, RD_QP_DO_IDLE,
@@ -459,10 +457,10 @@ static void judge_stalled(const struct rd_qp_one *one)
 		return rd_qp_set(one, RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
 				 "no packet in %.1f s; retransmissions of %s are not counted", one->s, one->ibdev);
 	if (!retries && before)
-		return rd_qp_set(one, RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
-				 "no packet in %.1f s; %s retransmitted %llu time%s before, after the last packet "
-				 "(device-wide)",
-				 one->s, one->ibdev, before, before == 1 ? "" : "s");
+		return rd_qp_set(
+			one, RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
+			"no packet in %.1f s; %s retransmitted %llu time%s before, after the last packet (device-wide)",
+			one->s, one->ibdev, before, before == 1 ? "" : "s");
 	if (!retries)
 		return rd_qp_set(one, RD_QPV_IDLE, RD_QP_DO_IDLE, "no packet in %.1f s; %s did not retransmit", one->s,
 				 one->ibdev);
@@ -474,10 +472,10 @@ static void judge_stalled(const struct rd_qp_one *one)
 				 "no packet in %.1f s; %s retransmitted once, with or without success (device-wide)",
 				 one->s, one->ibdev);
 	if (candidates > 1 && (count_silent(one->j, one->qp->dev) != 1 || !can_time_out(one, (double)retries)))
-		return rd_qp_set(one, RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
-				 "no packet in %.1f s; %s retransmitted in that time, for this or another of its "
-				 "%zu queue pairs",
-				 one->s, one->ibdev, candidates);
+		return rd_qp_set(
+			one, RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
+			"no packet in %.1f s; %s retransmitted in that time, for this or another of its %zu queue pairs",
+			one->s, one->ibdev, candidates);
 	rd_qp_set(one, RD_QPV_RETRYING, RD_QP_DO_PEER,
 		  "no packet in %.1f s; %s retransmitted %llu times %s, without progress%s (device-wide)", one->s,
 		  one->ibdev, retries > 1 ? retries : retries + before,
@@ -511,10 +509,10 @@ static void judge_ready(const struct rd_qp_one *one)
 		return rd_qp_set(one, RD_QPV_OK, RD_QP_DO_NOTHING,
 				 "in RTS; this type has no connection that could fail");
 	if (one->past->psn_per_second.known != RD_OK && one->past->psn_fell)
-		return rd_qp_set(one, RD_QPV_CANNOT_TELL, RD_QP_DO_CLOSER,
-				 "in %s; its PSN fell in %.1f s: either it retransmits, or it has sent or received "
-				 "more packets than a PSN counts (2^24)",
-				 rd_qp_state_name(one->qp->state.v), one->s);
+		return rd_qp_set(
+			one, RD_QPV_CANNOT_TELL, RD_QP_DO_CLOSER,
+			"in %s; its PSN fell in %.1f s: either it retransmits, or it has sent or received more packets than a PSN counts (2^24)",
+			rd_qp_state_name(one->qp->state.v), one->s);
 	if (one->past->psn_per_second.known != RD_OK)
 		return rd_qp_set(one, RD_QPV_CANNOT_TELL, RD_QP_DO_TWICE,
 				 "in RTS; one sample does not show whether packets flow");
@@ -567,8 +565,7 @@ static void judge_unreadable(const struct rd_qp_one *one)
 	if (qp->query_errno && !rd_qp_query_failed(qp))
 		return rd_qp_set(
 			one, RD_QPV_CANNOT_TELL, RD_QP_DO_DEVICE,
-			"never moved to INIT; the kernel reports the state of such a QP only in its dump, which "
-			"ended early");
+			"never moved to INIT; the kernel reports the state of such a QP only in its dump, which ended early");
 	rd_qp_set(one, RD_QPV_CANNOT_TELL, RD_QP_DO_DEVICE, "the device did not report the state of the QP%s%s%s",
 		  name ? " (" : "", name ? name : "", name ? ")" : "");
 }
@@ -588,10 +585,10 @@ static void judge_silent_rtr(const struct rd_qp_one *one, const char *age)
 
 	if (!received && qp->type.known == RD_OK && qp->type.v == RD_QPT_RC && qp->proc >= 0 &&
 	    one->j->has_rts[qp->proc])
-		return rd_qp_set(one, RD_QPV_STUCK, RD_QP_DO_STUCK,
-				 "in RTR %s: no modify_qp call moved it to RTS, where other queue pairs of its "
-				 "process are",
-				 age);
+		return rd_qp_set(
+			one, RD_QPV_STUCK, RD_QP_DO_STUCK,
+			"in RTR %s: no modify_qp call moved it to RTS, where other queue pairs of its process are",
+			age);
 	rd_qp_set(one, RD_QPV_CANNOT_TELL, RD_QP_DO_RECEIVER,
 		  "in RTR %s%s: either a QP that only receives, or one that waits for its program to move it to RTS",
 		  age, one->past->psn_per_second.known == RD_OK ? ", no packet received" : "");

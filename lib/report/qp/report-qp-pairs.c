@@ -8,40 +8,9 @@
 enum { END_HOST, END_IBDEV, END_LQPN, END_STATE, END_COLUMNS };
 enum { PAIR_A, PAIR_B, PAIR_VERDICT, PAIR_REASON, PAIR_COLUMNS };
 enum { FLAT_A, FLAT_B = FLAT_A + END_COLUMNS, FLAT_VERDICT = FLAT_B + END_COLUMNS, FLAT_REASON, FLAT_COLUMNS };
-enum {
-	TIME_IBDEV,
-	TIME_LQPN,
-	TIME_TIMEOUT,
-	TIME_RETRY,
-	TIME_ACK,
-	TIME_LEAST,
-	TIME_MOST,
-	TIME_FOR_EVER,
-	TIME_RNR_RETRY,
-	TIME_MIN_RNR,
-	TIME_RNR,
-	TIME_RNR_LEAST,
-	TIME_RNR_FOR_EVER,
-	TIME_SOURCE,
-	TIME_NOTE,
-	TIME_COLUMNS,
-};
-enum {
-	SPREAD_IBDEV,
-	SPREAD_PEER,
-	SPREAD_FLOWS,
-	SPREAD_TUPLES,
-	SPREAD_LINKS,
-	SPREAD_IDEAL,
-	SPREAD_MEAN,
-	SPREAD_WORST,
-	SPREAD_TUPLES_QP,
-	SPREAD_MEAN_QP,
-	SPREAD_WORST_QP,
-	SPREAD_COLUMNS,
-};
-enum { FLOW_IBDEV, FLOW_LQPN, FLOW_RQPN, FLOW_PEER, FLOW_SPORT, FLOW_FROM, FLOW_COLUMNS };
-enum { COLL_IBDEV, COLL_PEER, COLL_SPORT, COLL_FLOWS, COLL_LQPNS, COLL_COLUMNS };
+
+/* Columns that are set by themselves. */
+enum { SPREAD_PEER = 1, COLL_PEER = 1, FLOW_PEER = 3, OVER_PEER = 4 };
 
 /* clang-format off */
 static const struct rd_column end_columns[END_COLUMNS] = {
@@ -71,53 +40,53 @@ static const struct rd_column flat_columns[FLAT_COLUMNS] = {
 	[FLAT_REASON] = { "reason", "REASON", RD_T_STR, "reason for the verdict", 0, false },
 };
 
-static const struct rd_column time_columns[TIME_COLUMNS] = {
-	[TIME_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
-	[TIME_LQPN] = { "lqpn", "LQPN", RD_T_UINT, "queue pair number; none: values from the command line", 0, false },
-	[TIME_TIMEOUT] = { "timeout", "T", RD_T_UINT, "local ACK timeout, encoded", 0, false },
-	[TIME_RETRY] = { "retry_cnt", "R", RD_T_UINT, "retry_cnt: retransmissions of a packet", 0, false },
-	[TIME_ACK] = { "ack_timeout_seconds", "ACKTIMEOUT", RD_T_DOUBLE, "local ACK timeout in seconds: 4.096 us x 2^T", 6, false },
-	[TIME_LEAST] = { "retry_exc_least_seconds", "LEAST", RD_T_DOUBLE, "minimum until IBV_WC_RETRY_EXC_ERR: (R + 1) timeouts", 6, false },
-	[TIME_MOST] = { "retry_exc_most_seconds", "MOST", RD_T_DOUBLE, "maximum until IBV_WC_RETRY_EXC_ERR: four times the minimum", 6, false },
-	[TIME_FOR_EVER] = { "retry_for_ever", "FOREVER", RD_T_BOOL, "retries forever", 0, false },
-	[TIME_RNR_RETRY] = { "rnr_retry", "RNR", RD_T_UINT, "rnr_retry: retries after RNR NAKs", 0, false },
-	[TIME_MIN_RNR] = { "min_rnr_timer", "RNRCODE", RD_T_UINT, "min_rnr_timer of the receiver, encoded", 0, false },
-	[TIME_RNR] = { "rnr_timer_seconds", "RNRTIMER", RD_T_DOUBLE, "minimum wait after an RNR NAK", 6, false },
-	[TIME_RNR_LEAST] = { "rnr_exc_least_seconds", "RNRLEAST", RD_T_DOUBLE, "minimum until IBV_WC_RNR_RETRY_EXC_ERR", 6, false },
-	[TIME_RNR_FOR_EVER] = { "rnr_for_ever", "RNRFOREVER", RD_T_BOOL, "retries forever after RNR NAKs", 0, false },
-	[TIME_SOURCE] = { "source", "SOURCE", RD_T_STR, "where the values come from: recorder, kernel-query, driver; none: the command line", 0, false },
-	[TIME_NOTE] = { "note", "NOTE", RD_T_STR, "remark", 0, false },
+static const struct rd_column time_columns[] = {
+	{ "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
+	{ "lqpn", "LQPN", RD_T_UINT, "queue pair number; none: values from the command line", 0, false },
+	{ "timeout", "T", RD_T_UINT, "local ACK timeout, encoded", 0, false },
+	{ "retry_cnt", "R", RD_T_UINT, "retry_cnt: retransmissions of a packet", 0, false },
+	{ "ack_timeout_seconds", "ACKTIMEOUT", RD_T_DOUBLE, "local ACK timeout in seconds: 4.096 us x 2^T", 6, false },
+	{ "retry_exc_least_seconds", "LEAST", RD_T_DOUBLE, "minimum until IBV_WC_RETRY_EXC_ERR: (R + 1) timeouts", 6, false },
+	{ "retry_exc_most_seconds", "MOST", RD_T_DOUBLE, "maximum until IBV_WC_RETRY_EXC_ERR: four times the minimum", 6, false },
+	{ "retry_for_ever", "FOREVER", RD_T_BOOL, "retries forever", 0, false },
+	{ "rnr_retry", "RNR", RD_T_UINT, "rnr_retry: retries after RNR NAKs", 0, false },
+	{ "min_rnr_timer", "RNRCODE", RD_T_UINT, "min_rnr_timer of the receiver, encoded", 0, false },
+	{ "rnr_timer_seconds", "RNRTIMER", RD_T_DOUBLE, "minimum wait after an RNR NAK", 6, false },
+	{ "rnr_exc_least_seconds", "RNRLEAST", RD_T_DOUBLE, "minimum until IBV_WC_RNR_RETRY_EXC_ERR", 6, false },
+	{ "rnr_for_ever", "RNRFOREVER", RD_T_BOOL, "retries forever after RNR NAKs", 0, false },
+	{ "source", "SOURCE", RD_T_STR, "where the values come from: recorder, kernel-query, driver; none: the command line", 0, false },
+	{ "note", "NOTE", RD_T_STR, "remark", 0, false },
 };
 
-static const struct rd_column spread_columns[SPREAD_COLUMNS] = {
-	[SPREAD_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
+static const struct rd_column spread_columns[] = {
+	{ "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
 	[SPREAD_PEER] = { "peer", "PEER", RD_T_STR, "peer of the flows; none: all flows of the device", 0, false },
-	[SPREAD_FLOWS] = { "flows", "FLOWS", RD_T_UINT, "connected queue pairs", 0, false },
-	[SPREAD_TUPLES] = { "five_tuples", "TUPLES", RD_T_UINT, "distinct five-tuples", 0, false },
-	[SPREAD_LINKS] = { "links", "LINKS", RD_T_UINT, "equal-cost links", 0, false },
-	[SPREAD_IDEAL] = { "ideal_percent", "IDEAL%", RD_T_DOUBLE, "share of each link with an even spread", 1, false },
-	[SPREAD_MEAN] = { "expected_percent", "EXPECT%", RD_T_DOUBLE, "share of the most loaded link, mean over hashes", 1, false },
-	[SPREAD_WORST] = { "worst_percent", "WORST%", RD_T_DOUBLE, "share of the most loaded link with the worst hash", 1, false },
-	[SPREAD_TUPLES_QP] = { "five_tuples_and_qps", "TUPLES+QP", RD_T_UINT, "distinct five-tuples with destination QP", 0, false },
-	[SPREAD_MEAN_QP] = { "expected_qp_percent", "EXPECT+QP%", RD_T_DOUBLE, "share of the most loaded link, mean over hashes that include the destination QP", 1, false },
-	[SPREAD_WORST_QP] = { "worst_qp_percent", "WORST+QP%", RD_T_DOUBLE, "share of the most loaded link with the worst of these hashes", 1, false },
+	{ "flows", "FLOWS", RD_T_UINT, "connected queue pairs", 0, false },
+	{ "five_tuples", "TUPLES", RD_T_UINT, "distinct five-tuples", 0, false },
+	{ "links", "LINKS", RD_T_UINT, "equal-cost links", 0, false },
+	{ "ideal_percent", "IDEAL%", RD_T_DOUBLE, "share of each link with an even spread", 1, false },
+	{ "expected_percent", "EXPECT%", RD_T_DOUBLE, "share of the most loaded link, mean over hashes", 1, false },
+	{ "worst_percent", "WORST%", RD_T_DOUBLE, "share of the most loaded link with the worst hash", 1, false },
+	{ "five_tuples_and_qps", "TUPLES+QP", RD_T_UINT, "distinct five-tuples with destination QP", 0, false },
+	{ "expected_qp_percent", "EXPECT+QP%", RD_T_DOUBLE, "share of the most loaded link, mean over hashes that include the destination QP", 1, false },
+	{ "worst_qp_percent", "WORST+QP%", RD_T_DOUBLE, "share of the most loaded link with the worst of these hashes", 1, false },
 };
 
-static const struct rd_column one_flow_columns[FLOW_COLUMNS] = {
-	[FLOW_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
-	[FLOW_LQPN] = { "lqpn", "LQPN", RD_T_UINT, "queue pair number", 0, false },
-	[FLOW_RQPN] = { "rqpn", "RQPN", RD_T_UINT, "remote QP number", 0, false },
+static const struct rd_column one_flow_columns[] = {
+	{ "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
+	{ "lqpn", "LQPN", RD_T_UINT, "queue pair number", 0, false },
+	{ "rqpn", "RQPN", RD_T_UINT, "remote QP number", 0, false },
 	[FLOW_PEER] = { "peer", "PEER", RD_T_STR, "address of the peer, if known", 0, false },
-	[FLOW_SPORT] = { "udp_sport", "SPORT", RD_T_UINT, "UDP source port", 0, false },
-	[FLOW_FROM] = { "udp_sport_from", "FROM", RD_T_STR, "what the port is derived from: device (as the device has it), label (flow label), numbers (QP numbers), assumed (QP numbers; flow label unknown)", 0, false },
+	{ "udp_sport", "SPORT", RD_T_UINT, "UDP source port", 0, false },
+	{ "udp_sport_from", "FROM", RD_T_STR, "what the port is derived from: device (as the device has it), label (flow label), numbers (QP numbers), assumed (QP numbers; flow label unknown)", 0, false },
 };
 
-static const struct rd_column coll_columns[COLL_COLUMNS] = {
-	[COLL_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
+static const struct rd_column coll_columns[] = {
+	{ "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
 	[COLL_PEER] = { "peer", "PEER", RD_T_STR, "peer of the flows", 0, false },
-	[COLL_SPORT] = { "udp_sport", "SPORT", RD_T_UINT, "shared UDP source port", 0, false },
-	[COLL_FLOWS] = { "flows", "FLOWS", RD_T_UINT, "queue pairs with this port", 0, false },
-	[COLL_LQPNS] = { "lqpns", "LQPNS", RD_T_STR, "numbers of the first 16 queue pairs", 0, false },
+	{ "udp_sport", "SPORT", RD_T_UINT, "shared UDP source port", 0, false },
+	{ "flows", "FLOWS", RD_T_UINT, "queue pairs with this port", 0, false },
+	{ "lqpns", "LQPNS", RD_T_STR, "numbers of the first 16 queue pairs", 0, false },
 };
 /* clang-format on */
 
@@ -195,101 +164,70 @@ struct rd_section *rd_pairs_table(const struct rd_join *join, const struct rd_jo
 
 struct rd_section *rd_timeouts_section(void)
 {
-	return rd_section_create("timeouts", time_columns, TIME_COLUMNS);
+	return rd_section_create("timeouts", time_columns, RD_ARRAY_SIZE(time_columns));
 }
 
 void rd_timeouts_add(struct rd_section *section, const struct rd_qp_views *views, size_t i,
 		     const struct rd_timeouts *values, const struct rd_giveup *giveup)
 {
-	struct rd_row *row = rd_section_add(section);
+	const struct rd_qp *qp = views ? &views->res->qps[i] : NULL;
+	bool decided = giveup->ack_for_ever || giveup->ack_least.known == RD_OK;
 
-	if (views) {
-		const struct rd_qp *qp = &views->res->qps[i];
-
-		rd_row_str(row, TIME_IBDEV, views->res->devs[qp->dev].name);
-		RD_ROW_UINT(row, TIME_LQPN, qp->lqpn);
-		rd_row_str(row, TIME_SOURCE, rd_peer_source_name(rd_qp_timeout_source(&views->v[i])));
-	}
-	RD_ROW_UINT(row, TIME_TIMEOUT, values->timeout);
-	RD_ROW_UINT(row, TIME_RETRY, values->retry_cnt);
-	RD_ROW_UINT(row, TIME_RNR_RETRY, values->rnr_retry);
-	RD_ROW_UINT(row, TIME_MIN_RNR, values->min_rnr_timer);
-	RD_ROW_DOUBLE(row, TIME_ACK, giveup->ack_timeout);
-	RD_ROW_DOUBLE(row, TIME_LEAST, giveup->ack_least);
-	RD_ROW_DOUBLE(row, TIME_MOST, giveup->ack_most);
-	if (giveup->ack_for_ever || giveup->ack_least.known == RD_OK)
-		rd_row_bool(row, TIME_FOR_EVER, giveup->ack_for_ever);
-	RD_ROW_DOUBLE(row, TIME_RNR, giveup->rnr_timer);
-	RD_ROW_DOUBLE(row, TIME_RNR_LEAST, giveup->rnr_least);
-	if (values->rnr_retry.known == RD_OK)
-		rd_row_bool(row, TIME_RNR_FOR_EVER, giveup->rnr_for_ever);
-	rd_row_str(row, TIME_NOTE, giveup->note);
+	RD_ROW(section, RD_STR(qp ? views->res->devs[qp->dev].name : NULL), qp ? RD_UINT_OF(qp->lqpn) : RD_UNKNOWN_CELL,
+	       RD_UINT_OF(values->timeout), RD_UINT_OF(values->retry_cnt), RD_DOUBLE_OF(giveup->ack_timeout),
+	       RD_DOUBLE_OF(giveup->ack_least), RD_DOUBLE_OF(giveup->ack_most),
+	       decided ? RD_BOOL(giveup->ack_for_ever) : RD_UNKNOWN_CELL, RD_UINT_OF(values->rnr_retry),
+	       RD_UINT_OF(values->min_rnr_timer), RD_DOUBLE_OF(giveup->rnr_timer), RD_DOUBLE_OF(giveup->rnr_least),
+	       values->rnr_retry.known == RD_OK ? RD_BOOL(giveup->rnr_for_ever) : RD_UNKNOWN_CELL,
+	       RD_STR(qp ? rd_peer_source_name(rd_qp_timeout_source(&views->v[i])) : NULL), RD_STR(giveup->note));
 }
 
-static void add_spread(struct rd_section *section, const struct rd_res *res, const struct rd_spread *spread,
-		       unsigned links)
+static struct rd_section *flows_section(const struct rd_qp_views *views, const struct rd_spreads *spreads)
 {
-	struct rd_row *row = rd_section_add(section);
-
-	rd_row_str(row, SPREAD_IBDEV, res->devs[spread->dev].name);
-	if (spread->has_peer)
-		rd_row_gid_ip(row, SPREAD_PEER, spread->peer_gid);
-	rd_row_uint(row, SPREAD_FLOWS, spread->flows);
-	rd_row_uint(row, SPREAD_TUPLES, spread->tuples);
-	rd_row_uint(row, SPREAD_LINKS, links);
-	rd_row_double(row, SPREAD_IDEAL, 100.0 / links);
-	rd_row_double(row, SPREAD_MEAN, 100.0 * spread->mean);
-	rd_row_double(row, SPREAD_WORST, 100.0 * spread->worst);
-	rd_row_uint(row, SPREAD_TUPLES_QP, spread->tuples_qp);
-	rd_row_double(row, SPREAD_MEAN_QP, 100.0 * spread->mean_qp);
-	rd_row_double(row, SPREAD_WORST_QP, 100.0 * spread->worst_qp);
-}
-
-static void report_flows(struct rd_report *report, const struct rd_qp_views *views, const struct rd_spreads *spreads)
-{
-	struct rd_section *section = rd_section_create("flows", one_flow_columns, FLOW_COLUMNS);
+	struct rd_section *section = rd_section_create("flows", one_flow_columns, RD_ARRAY_SIZE(one_flow_columns));
 
 	for (size_t i = 0; i < spreads->n_flows; i++) {
 		const struct rd_flow *flow = &spreads->flows[i];
 		const struct rd_qp *qp = &views->res->qps[flow->qp];
 		const uint8_t *peer = rd_qp_peer_gid(&views->v[flow->qp]);
-		struct rd_row *row = rd_section_add(section);
+		struct rd_row *row = RD_ROW(section, RD_STR(views->res->devs[qp->dev].name), RD_UINT_OF(qp->lqpn),
+					    RD_UINT_OF(qp->rqpn), RD_UNKNOWN_CELL, RD_UINT(flow->udp_sport),
+					    RD_STR(rd_sport_from_name(flow->from)));
 
-		rd_row_str(row, FLOW_IBDEV, views->res->devs[qp->dev].name);
-		RD_ROW_UINT(row, FLOW_LQPN, qp->lqpn);
-		RD_ROW_UINT(row, FLOW_RQPN, qp->rqpn);
 		if (peer)
 			rd_row_gid_ip(row, FLOW_PEER, peer);
-		rd_row_uint(row, FLOW_SPORT, flow->udp_sport);
-		rd_row_str(row, FLOW_FROM, rd_sport_from_name(flow->from));
 	}
-	rd_report_add(report, section);
+	return section;
 }
 
 void rd_report_spreads(struct rd_report *report, const struct rd_qp_views *views, const struct rd_spreads *spreads)
 {
 	const struct rd_res *res = views->res;
-	struct rd_section *section = rd_section_create("entropy", spread_columns, SPREAD_COLUMNS);
-	struct rd_section *collisions = rd_section_create("collisions", coll_columns, COLL_COLUMNS);
+	struct rd_section *section = rd_section_create("entropy", spread_columns, RD_ARRAY_SIZE(spread_columns));
+	struct rd_section *collisions = rd_section_create("collisions", coll_columns, RD_ARRAY_SIZE(coll_columns));
 
-	for (size_t i = 0; i < spreads->n; i++)
-		add_spread(section, res, &spreads->v[i], spreads->links);
+	for (size_t i = 0; i < spreads->n; i++) {
+		const struct rd_spread *of = &spreads->v[i];
+		struct rd_row *row = RD_ROW(section, RD_STR(res->devs[of->dev].name), RD_UNKNOWN_CELL,
+					    RD_UINT(of->flows), RD_UINT(of->tuples), RD_UINT(spreads->links),
+					    RD_DOUBLE(100.0 / spreads->links), RD_DOUBLE(100.0 * of->mean),
+					    RD_DOUBLE(100.0 * of->worst), RD_UINT(of->tuples_qp),
+					    RD_DOUBLE(100.0 * of->mean_qp), RD_DOUBLE(100.0 * of->worst_qp));
+
+		if (of->has_peer)
+			rd_row_gid_ip(row, SPREAD_PEER, of->peer_gid);
+	}
 	for (size_t i = 0; i < spreads->n_collisions; i++) {
-		const struct rd_collision *collision = &spreads->collisions[i];
-		struct rd_row *row = rd_section_add(collisions);
+		const struct rd_collision *of = &spreads->collisions[i];
 
-		rd_row_str(row, COLL_IBDEV, res->devs[collision->dev].name);
-		rd_row_gid_ip(row, COLL_PEER, collision->peer_gid);
-		rd_row_uint(row, COLL_SPORT, collision->udp_sport);
-		rd_row_uint(row, COLL_FLOWS, collision->flows);
-		rd_row_str(row, COLL_LQPNS, collision->lqpns);
+		rd_row_gid_ip(RD_ROW(collisions, RD_STR(res->devs[of->dev].name), RD_UNKNOWN_CELL,
+				     RD_UINT(of->udp_sport), RD_UINT(of->flows), RD_STR(of->lqpns)),
+			      COLL_PEER, of->peer_gid);
 	}
 	rd_report_add(report, section);
 	rd_report_add(report, collisions);
-	report_flows(report, views, spreads);
+	rd_report_add(report, flows_section(views, spreads));
 }
-
-#define OVER_PEER 4
 
 /* clang-format off */
 static const struct rd_column bound_columns[] = {

@@ -244,7 +244,6 @@ const struct rd_column rd_qp_columns[RD_QP_COLUMNS] = {
 };
 /* clang-format on */
 
-enum { SUM_IBDEV, SUM_RESOURCE, SUM_USED, SUM_MAX, SUM_PERCENT, SUM_LISTED, SUM_COLUMNS };
 enum { HELD_IBDEV, HELD_PID, HELD_COMM, HELD_JOB, HELD_KINDS, HELD_COLUMNS = HELD_KINDS + RD_RES_KINDS };
 enum {
 	GROUP_NAME = RD_QP_GROUP_NAME,
@@ -262,13 +261,13 @@ enum {
 };
 
 /* clang-format off */
-static const struct rd_column summary_columns[SUM_COLUMNS] = {
-	[SUM_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
-	[SUM_RESOURCE] = { "resource", "RESOURCE", RD_T_STR, "qp, cm_id, cq, mr, pd, ctx, srq", 0, false },
-	[SUM_USED] = { "used", "USED", RD_T_UINT, "objects in use, in all namespaces", 0, false },
-	[SUM_MAX] = { "max", "MAX", RD_T_UINT, "limit of the device", 0, false },
-	[SUM_PERCENT] = { "used_percent", "USE%", RD_T_DOUBLE, "percentage of the limit in use", 1, false },
-	[SUM_LISTED] = { "listed", "LISTED", RD_T_UINT, "objects in use that the kernel lists here", 0, true },
+static const struct rd_column summary_columns[] = {
+	{ "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
+	{ "resource", "RESOURCE", RD_T_STR, "qp, cm_id, cq, mr, pd, ctx, srq", 0, false },
+	{ "used", "USED", RD_T_UINT, "objects in use, in all namespaces", 0, false },
+	{ "max", "MAX", RD_T_UINT, "limit of the device", 0, false },
+	{ "used_percent", "USE%", RD_T_DOUBLE, "percentage of the limit in use", 1, false },
+	{ "listed", "LISTED", RD_T_UINT, "objects in use that the kernel lists here", 0, true },
 };
 
 static const struct rd_column holder_columns[HELD_COLUMNS] = {
@@ -308,26 +307,20 @@ static const struct rd_column group_columns[GROUP_COLUMNS] = {
 
 static void add_limit(struct rd_section *section, const struct rd_res_dev *dev, enum rd_res_kind kind)
 {
-	struct rd_row *row = rd_section_add(section);
-	bool used = dev->used[kind].known == RD_OK, max = dev->limits.max[kind].known == RD_OK;
+	uint64_t max = dev->limits.max[kind].known == RD_OK ? dev->limits.max[kind].v : 0;
 
-	rd_row_str(row, SUM_IBDEV, dev->name);
-	rd_row_str(row, SUM_RESOURCE, rd_res_kind_name(kind));
-	if (used)
-		rd_row_uint(row, SUM_USED, dev->used[kind].v);
-	if (max)
-		rd_row_uint(row, SUM_MAX, dev->limits.max[kind].v);
-	if (used && max && dev->limits.max[kind].v > 0)
-		rd_row_double(row, SUM_PERCENT, 100.0 * (double)dev->used[kind].v / (double)dev->limits.max[kind].v);
-	if (dev->requested[kind])
-		rd_row_uint(row, SUM_LISTED, dev->listed[kind]);
+	RD_ROW(section, RD_STR(dev->name), RD_STR(rd_res_kind_name(kind)), RD_UINT_OF(dev->used[kind]),
+	       RD_UINT_OF(dev->limits.max[kind]),
+	       dev->used[kind].known == RD_OK && max ? RD_DOUBLE(100.0 * (double)dev->used[kind].v / (double)max) :
+						       RD_UNKNOWN_CELL,
+	       dev->requested[kind] ? RD_UINT(dev->listed[kind]) : RD_UNKNOWN_CELL);
 }
 
 void rd_report_qp_summary(struct rd_report *report, const struct rd_res *res)
 {
 	static const enum rd_res_kind order[] = { RD_RES_QP,  RD_RES_CQ,  RD_RES_MR,   RD_RES_PD,
 						  RD_RES_CTX, RD_RES_SRQ, RD_RES_CM_ID };
-	struct rd_section *section = rd_section_create("summary", summary_columns, SUM_COLUMNS);
+	struct rd_section *section = rd_section_create("summary", summary_columns, RD_ARRAY_SIZE(summary_columns));
 
 	for (size_t d = 0; d < res->n_devs; d++)
 		for (size_t i = 0; i < RD_ARRAY_SIZE(order); i++)
