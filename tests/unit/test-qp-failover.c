@@ -45,7 +45,7 @@ static void begin(struct job *job)
 	for (int d = 0; d < 2; d++) {
 		struct rd_qp *qp = put(h, 17 + d, RD_QPS_RTS);
 
-		h->devs[d].index = d;
+		h->devs[d].index = 1 - d; /* not the order of names */
 		qp->dev = d;
 		qp->proc = 0;
 		RD_SET(qp->owner.pid, 700);

@@ -9,6 +9,7 @@
 #include "analyse/qp/qp.h"
 #include "analyse/shared/distance.h"
 #include "base/fix.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "base/text.h"
 
@@ -58,10 +59,10 @@ struct path {
 	struct rd_giveup giveup;
 };
 
-/* By device and number, as in rd_res. */
 struct paths {
 	struct path *v;
 	size_t n, cap;
+	struct rd_map map; /* by device and number */
 };
 
 struct rd_failover {
@@ -128,6 +129,7 @@ void rd_failover_destroy(struct rd_failover *f)
 		return;
 	for (size_t i = 0; i < f->n; i++)
 		free(f->v[i]);
+	rd_map_deinit(&f->paths.map);
 	RD_FREE(f->paths.v, f->v, f->events, f);
 }
 
@@ -368,23 +370,23 @@ static void sum_up(const struct path *p, const struct rd_failover_sample *s, int
 	}
 }
 
-/* `at`: where the search among those of the sample before goes on. */
-static void take_path(struct rd_failover *f, const struct rd_failover_sample *s, size_t i, size_t *at, struct paths *now)
+static void take_path(struct rd_failover *f, const struct rd_failover_sample *s, size_t i, struct paths *now)
 {
 	const struct rd_res *res = s->views->res;
 	const struct rd_qp *qp = &res->qps[i];
 	const struct rd_qp_past *past = s->views->v[i].past;
 	uint32_t index = res->devs[qp->dev].index, rqpn = qp->rqpn.known == RD_OK ? qp->rqpn.v : 0;
-	struct path *old, *p;
+	uint64_t hash = rd_hash(rd_hash(RD_HASH, &index, sizeof(index)), &qp->lqpn.v, sizeof(qp->lqpn.v));
+	struct path *old = NULL, *p;
 
-	while (*at < f->paths.n &&
-	       RD_FIRST(RD_CMP(f->paths.v[*at].dev_index, index), RD_CMP(f->paths.v[*at].lqpn, qp->lqpn.v)) < 0)
-		++*at;
 	/* Numbers are reused. */
-	old = *at < f->paths.n ? &f->paths.v[*at] : NULL;
-	if (old && (old->dev_index != index || old->lqpn != qp->lqpn.v || old->nic->last.pid != qp->owner.pid.v ||
-		    (old->rqpn && rqpn && old->rqpn != rqpn)))
-		old = NULL;
+	for (size_t probe = 0, at; (at = rd_map_next(&f->paths.map, hash, &probe)) != RD_MAP_END && !old;) {
+		const struct path *o = &f->paths.v[at];
+
+		if (o->dev_index == index && o->lqpn == qp->lqpn.v && o->nic->last.pid == qp->owner.pid.v &&
+		    (!o->rqpn || !rqpn || o->rqpn == rqpn))
+			old = &f->paths.v[at];
+	}
 	p = RD_ADD(now->v, now->n, now->cap);
 	*p = (struct path){ .dev_index = index,
 			    .lqpn = qp->lqpn.v,
@@ -400,6 +402,7 @@ static void take_path(struct rd_failover *f, const struct rd_failover_sample *s,
 		now->n--;
 		return;
 	}
+	rd_map_put(&now->map, hash, now->n - 1);
 	p->now = past->psn_per_second.known == RD_OK ? past->psn_per_second.v : 0;
 	p->has_peer = p->has_peer || rd_qp_peer(s->views, i, p->peer);
 	p->giveup = giveup_of(s->views, i);
@@ -514,14 +517,14 @@ const struct rd_failover_event *rd_failover_update(struct rd_failover *f, const 
 {
 	const struct rd_res *res = s->views->res;
 	struct paths now = { 0 };
-	size_t at = 0, kept = 0;
+	size_t kept = 0;
 
 	f->n_events = f->unwatched = 0;
 	for (size_t k = 0; k < f->n; k++)
 		memset(&f->v[k]->sum, 0, sizeof(f->v[k]->sum));
 	for (size_t i = 0; i < res->n_qps; i++)
 		if (is_watched(&res->qps[i]))
-			take_path(f, s, i, &at, &now);
+			take_path(f, s, i, &now);
 	/* Those destroyed while they retried: their program did not wait for the end. */
 	for (size_t i = 0; i < f->paths.n; i++)
 		if (f->paths.v[i].health == SUSPECT)
@@ -548,6 +551,7 @@ const struct rd_failover_event *rd_failover_update(struct rd_failover *f, const 
 	}
 	f->n = kept;
 	free(f->paths.v);
+	rd_map_deinit(&f->paths.map);
 	f->paths = now;
 	f->sample_ns = s->mono_ns;
 	*n = f->n_events;
