@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* qp-state --live: the rows of the report on the whole terminal, sorted by severity. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analyse/qp/qp-groups.h"
@@ -19,6 +20,12 @@ struct qp_page {
 	bool grouped; /* --by: rows are groups, else queue pairs */
 	enum rd_qp_by by;
 	int columns[QP_PAGE_COLUMNS + 1];
+	/* Devices of this sample, and those that were removed with queue pairs of processes. */
+	struct qp_seen {
+		char ibdev[64];
+		size_t qps;
+	} * seen;
+	size_t n_seen;
 };
 
 struct ranked {
@@ -59,7 +66,39 @@ static struct rd_section *take_section(struct rd_report *report)
 	return report->sections[--report->n_sections];
 }
 
-static struct rd_section *qps_of(struct qp_sample *sample)
+/* A row for each device that was removed: its queue pairs are in no list, and their processes have lost them. */
+static void add_removed(struct qp_page *shown, const struct qp_sample *sample, struct rd_section *section)
+{
+	const struct rd_res *res = &sample->res;
+	struct qp_seen *now = rd_alloc(res->n_devs + shown->n_seen + 1, sizeof(*now));
+	size_t n = res->n_devs;
+
+	for (size_t d = 0; d < n; d++)
+		snprintf(now[d].ibdev, sizeof(now[d].ibdev), "%s", res->devs[d].name);
+	for (size_t i = 0; i < res->n_qps; i++)
+		if (sample->chosen[i] && res->qps[i].dev >= 0 && res->qps[i].owner.pid.known == RD_OK)
+			now[res->qps[i].dev].qps++;
+	for (size_t k = 0; k < shown->n_seen; k++) {
+		const struct qp_seen *old = &shown->seen[k];
+		_cleanup_free_ char *why = rd_text("the device was removed; processes had %zu queue pair%s of it",
+						   old->qps, old->qps == 1 ? "" : "s");
+		struct rd_row *row;
+
+		if (!old->qps || rd_res_find_dev(res, old->ibdev) >= 0)
+			continue;
+		now[n++] = *old;
+		row = rd_section_add(section);
+		rd_row_str(row, RD_QP_IBDEV, old->ibdev);
+		rd_row_str(row, RD_QP_VERDICT, "removed");
+		rd_row_str(row, RD_QP_WHY, why);
+		rd_row_severity(row, RD_SEV_CRITICAL);
+	}
+	free(shown->seen);
+	shown->seen = now;
+	shown->n_seen = n;
+}
+
+static struct rd_section *qps_of(struct qp_page *shown, struct qp_sample *sample)
 {
 	struct rd_section *section;
 	size_t row = 0;
@@ -70,6 +109,7 @@ static struct rd_section *qps_of(struct qp_sample *sample)
 	for (size_t i = 0; i < sample->res.n_qps && row < section->n; i++)
 		if (sample->chosen[i])
 			rd_row_severity(&section->rows[row++], rd_qp_verdict_severity(sample->views.v[i].verdict->kind));
+	add_removed(shown, sample, section);
 	sort_worst_first(section, RD_QP_AGE, RD_QP_PSN_RATE);
 	return section;
 }
@@ -190,7 +230,7 @@ static void fill_page(struct qp_page *shown, struct qp_sample *sample, const cha
 	uint64_t without_peer = 0;
 	char when[RD_CLOCK_SIZE];
 
-	page->body = shown->grouped ? groups_of(sample, shown->by, &without_peer) : qps_of(sample);
+	page->body = shown->grouped ? groups_of(sample, shown->by, &without_peer) : qps_of(shown, sample);
 	if (shown->grouped) {
 		select_group_columns(shown, page->body);
 		add_count("", page->body->n, "group", &groups);
@@ -375,6 +415,7 @@ int qp_live(struct rd_ctx *ctx)
 		rd_repeat_begin(&opts->repeat, interval);
 		r = rd_view_run(&ops, &live, ctx->globals.style.colour, &err) < 0 ? rd_fail(ctx, &err) : RD_EXIT_OK;
 	}
+	free(live.shown.seen);
 	qp_sample_deinit(&live.sample);
 	qp_history_deinit(&live.history);
 	qp_recorder_deinit(&live.recorder);

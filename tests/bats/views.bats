@@ -60,6 +60,21 @@ view() {
 	view qp-state "$RD qp-state --live --from tests/bundles/qp-hung.tar.zst -i 60" Enter 'Esc back'
 }
 
+@test "qp-state's view: a device that is removed with queue pairs of processes is a problem" {
+	local bundle=$BATS_TEST_TMPDIR/removed list
+	mkdir "$bundle"
+	tar -C "$bundle" --zstd -xf tests/bundles/qp-hung.tar.zst
+	list=$(cd "$bundle" && echo nl/rdma/5121-*)
+	# Of the reply that lists the devices, what is about rxe0: the last sample lacks rxe1.
+	head -c 132 "$bundle/$list" >"$bundle/t001/$list"
+	on_terminal 120x30 "$RD qp-state --live --from $bundle -i 1"
+	seen '^[+ ] removed *rxe1'
+	seen '  3 problems, 1 unknown in 4 QPs'
+	tm send-keys n
+	tm send-keys Enter
+	seen 'the device was removed; processes had 1 queue pair of it'
+}
+
 @test "nic-map's view, with accelerators" {
 	view nic-map "$RD nic-map --live --from $HOST" g '^8 of 8'
 }
