@@ -110,12 +110,13 @@ static const struct kind {
 static void add_finding(enum stage kind, const char *ibdev, uint32_t pid, char *observed, struct rd_findings *findings)
 {
 	const struct kind *of = &kinds[kind];
-	struct rd_finding finding = { .id = of->id, .title = of->title, .why = of->why, .observed = observed };
+	enum rd_severity severity = kind == WAITING ? RD_SEV_CRITICAL :
+				    kind == UNCLEAR ? RD_SEV_UNKNOWN :
+						      RD_SEV_WARNING;
 
-	finding.severity = kind == WAITING ? RD_SEV_CRITICAL : kind == UNCLEAR ? RD_SEV_UNKNOWN : RD_SEV_WARNING;
-	finding.subject = pid ? rd_text("%s process %u", ibdev, pid) : rd_dup(ibdev);
-	finding.fix = rd_fix_fill(of->fix, &(struct rd_fix_word){ "IBDEV", ibdev }, 1);
-	rd_finding_add(findings, &finding);
+	rd_finding_put(findings, &(struct rd_finding){ of->id, of->title, of->why, severity },
+		       pid ? rd_text("%s process %u", ibdev, pid) : rd_dup(ibdev), observed,
+		       rd_fix_fill(of->fix, &(struct rd_fix_word){ "IBDEV", ibdev }, 1));
 }
 
 struct rd_failover *rd_failover_create(void)

@@ -58,29 +58,34 @@ static struct opened *list_opened(const struct rd_res *res)
 	return opened;
 }
 
-static struct rd_finding about(char *subject)
+static const struct rd_finding hidden = {
+	.id = "qps-may-be-hidden",
+	.severity = RD_SEV_NOTE,
+	.title = "may own queue pairs that the kernel does not list",
+	.why = "The kernel does not track queue pairs that a program creates through DEVX. How many there are is unknown; if the job hangs, one of them may be the reason.",
+};
+
+static const struct rd_finding unknown_peers = {
+	.id = "process-tcp-peers",
+	.severity = RD_SEV_NOTE,
+	.title = "the peers of its queue pairs are unknown, but not its TCP connections",
+	.why = "NCCL, Gloo and MPI connect the hosts of a job by TCP first. These addresses may be hosts of its job; which queue pair is connected to which of them is unknown.",
+};
+
+static char *name_of(const struct rd_proc *proc)
 {
-	return (struct rd_finding){
-		.id = "qps-may-be-hidden",
-		.severity = RD_SEV_NOTE,
-		.title = "may own queue pairs that the kernel does not list",
-		.why = "The kernel does not track queue pairs that a program creates through DEVX. How many there are is unknown; if the job hangs, one of them may be the reason.",
-		.subject = subject,
-	};
+	return proc->comm ? rd_text("process %u (%s)", proc->pid, proc->comm) : rd_text("process %u", proc->pid);
 }
 
 static void add_finding(const struct rd_proc *proc, const struct opened *opened, struct rd_findings *findings)
 {
 	bool libs = proc->devx_libs && *proc->devx_libs;
-	struct rd_finding finding = about(proc->comm ? rd_text("process %u (%s)", proc->pid, proc->comm) :
-						       rd_text("process %u", proc->pid));
 
-	if (libs)
-		finding.observed = rd_text("has %s open, and libraries mapped that create queue pairs through DEVX: %s",
-					   opened->names.data, proc->devx_libs);
-	else
-		finding.observed = rd_text("has %s open; the kernel lists no queue pair of it", opened->names.data);
-	rd_finding_add(findings, &finding);
+	rd_finding_put(findings, &hidden, name_of(proc),
+		       libs ? rd_text("has %s open, and libraries mapped that create queue pairs through DEVX: %s",
+				      opened->names.data, proc->devx_libs) :
+			      rd_text("has %s open; the kernel lists no queue pair of it", opened->names.data),
+		       NULL);
 }
 
 void rd_qp_hidden_findings(const struct rd_res *res, struct rd_findings *findings)
@@ -96,11 +101,8 @@ void rd_qp_hidden_findings(const struct rd_res *res, struct rd_findings *finding
 		if (n++ < PROCESSES_MAX)
 			add_finding(&res->procs[i], &opened[i], findings);
 	}
-	if (n > PROCESSES_MAX) {
-		struct rd_finding finding = about(rd_text("%zu more processes", n - PROCESSES_MAX));
-
-		rd_finding_add(findings, &finding);
-	}
+	if (n > PROCESSES_MAX)
+		rd_finding_put(findings, &hidden, rd_text("%zu more processes", n - PROCESSES_MAX), NULL, NULL);
 	for (size_t i = 0; i < res->n_procs; i++)
 		rd_buf_deinit(&opened[i].names);
 	free(opened);
@@ -121,48 +123,25 @@ void rd_qp_count_unknown_peers(const struct rd_qp_views *views, const bool *chos
 	}
 }
 
-static void add_peers_finding(const struct rd_proc *proc, size_t qps, struct rd_findings *findings)
-{
-	_cleanup_free_ char *peers = rd_proc_peers_text(proc->peers);
-	struct rd_finding finding = {
-		.id = "process-tcp-peers",
-		.severity = RD_SEV_NOTE,
-		.title = "the peers of its queue pairs are unknown, but not its TCP connections",
-		.why = "NCCL, Gloo and MPI connect the hosts of a job by TCP first. These addresses may be hosts of its job; which queue pair is connected to which of them is unknown.",
-	};
-
-	finding.subject = proc->comm ? rd_text("process %u (%s)", proc->pid, proc->comm) :
-				       rd_text("process %u", proc->pid);
-	finding.observed = rd_text("%zu queue pairs with unknown peers; TCP connections to %s", qps, peers);
-	rd_finding_add(findings, &finding);
-}
-
 void rd_qp_proc_peers_findings(const struct rd_qp_views *views, const bool *chosen, struct rd_findings *findings)
 {
 	const struct rd_res *res = views->res;
 	_cleanup_free_ size_t *qps = rd_alloc(res->n_procs + 1, sizeof(*qps));
-	size_t named = 0, more = 0;
+	size_t n = 0;
 
 	rd_qp_count_unknown_peers(views, chosen, qps);
 	for (size_t i = 0; i < res->n_procs; i++) {
-		const struct rd_proc *proc = &res->procs[i];
+		const struct rd_proc_peers *peers = res->procs[i].peers;
+		_cleanup_free_ char *text = NULL;
 
-		if (!qps[i] || !proc->peers || !proc->peers->n)
+		if (!qps[i] || !peers || !peers->n || n++ >= PROCESSES_MAX)
 			continue;
-		if (named++ < PROCESSES_MAX)
-			add_peers_finding(proc, qps[i], findings);
-		else
-			more++;
+		text = rd_proc_peers_text(peers);
+		rd_finding_put(findings, &unknown_peers, name_of(&res->procs[i]),
+			       rd_text("%zu queue pairs with unknown peers; TCP connections to %s", qps[i], text),
+			       NULL);
 	}
-	if (more) {
-		struct rd_finding finding = {
-			.id = "process-tcp-peers",
-			.severity = RD_SEV_NOTE,
-			.title = "the peers of its queue pairs are unknown, but not its TCP connections",
-			.subject = rd_text("%zu more processes", more),
-			.fix = rd_dup("rdmadiag qp-state -o pid,comm,process_tcp_peers"),
-		};
-
-		rd_finding_add(findings, &finding);
-	}
+	if (n > PROCESSES_MAX)
+		rd_finding_put(findings, &unknown_peers, rd_text("%zu more processes", n - PROCESSES_MAX), NULL,
+			       rd_dup("rdmadiag qp-state -o pid,comm,process_tcp_peers"));
 }

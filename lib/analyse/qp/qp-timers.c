@@ -148,17 +148,16 @@ static void add_unknown(const struct rd_res *res, const struct counted counted[S
 {
 	for (int s = 0; s < SILENCES; s++) {
 		_cleanup_free_ char *first = NULL;
-		struct rd_finding finding = *kind;
 
 		if (!counted[s].n)
 			continue;
 		first = name_of(res, counted[s].first);
-		finding.subject = counted[s].n == 1 ? rd_dup(first) :
-						      rd_text("%zu queue pairs, first: %s", counted[s].n, first);
-		finding.observed = rd_text("%zu of %zu queue pairs: no recorder saw them connect; %s", counted[s].n,
-					   counted[s].of, silences[s].why);
-		finding.fix = rd_dup(silences[s].fix);
-		rd_finding_add(findings, &finding);
+		rd_finding_put(findings, kind,
+			       counted[s].n == 1 ? rd_dup(first) :
+						   rd_text("%zu queue pairs, first: %s", counted[s].n, first),
+			       rd_text("%zu of %zu queue pairs: no recorder saw them connect; %s", counted[s].n,
+				       counted[s].of, silences[s].why),
+			       rd_dup(silences[s].fix));
 	}
 }
 

@@ -60,10 +60,6 @@ static bool next_device(const struct rd_res *res, struct range *range)
 static void judge_device(const struct rd_qp_views *views, const bool *chosen, const struct range *range,
 			 enum rd_qp_verdict_kind kind, struct rd_findings *findings)
 {
-	struct rd_finding finding = { .id = kinds[kind].id,
-				      .severity = kinds[kind].severity,
-				      .title = kinds[kind].title,
-				      .why = kinds[kind].why };
 	const struct rd_res *res = views->res;
 	size_t first = 0, n = 0;
 
@@ -73,14 +69,14 @@ static void judge_device(const struct rd_qp_views *views, const bool *chosen, co
 		if (!n++)
 			first = i;
 	}
-	if (!n)
-		return;
-	finding.subject = n == 1 ? rd_text("%s qpn %u", res->devs[range->dev].name, res->qps[first].lqpn.v) :
-				   rd_text("%s, %zu queue pairs, first: qpn %u", res->devs[range->dev].name, n,
-					   res->qps[first].lqpn.v);
-	finding.observed = rd_text("%s", views->v[first].verdict->why);
-	finding.fix = rd_text("%s", views->v[first].verdict->fix);
-	rd_finding_add(findings, &finding);
+	if (n)
+		rd_finding_put(findings,
+			       &(struct rd_finding){ kinds[kind].id, kinds[kind].title, kinds[kind].why,
+						     kinds[kind].severity },
+			       n == 1 ? rd_text("%s qpn %u", res->devs[range->dev].name, res->qps[first].lqpn.v) :
+					rd_text("%s, %zu queue pairs, first: qpn %u", res->devs[range->dev].name, n,
+						res->qps[first].lqpn.v),
+			       rd_dup(views->v[first].verdict->why), rd_dup(views->v[first].verdict->fix));
 }
 
 /* A verdict on one queue pair that explains what its device counted. */
@@ -132,10 +128,8 @@ static bool may_be_meant(const struct rd_qp *qp, const struct rd_qp_past *past)
 static void judge_note(const struct rd_qp_views *views, const bool *chosen, const struct range *range,
 		       struct rd_findings *findings)
 {
-	struct rd_finding finding = { .id = "qps-retransmit",
-				      .severity = RD_SEV_WARNING,
-				      .title = "device retransmits, or loses packets",
-				      .why = kinds[RD_QPV_SLOW].why };
+	const struct rd_finding kind = { "qps-retransmit", "device retransmits, or loses packets",
+					 kinds[RD_QPV_SLOW].why, RD_SEV_WARNING };
 	_cleanup_buf_ struct rd_buf which = { 0 };
 	size_t n, unknown = 0;
 	bool any = false;
@@ -154,11 +148,10 @@ static void judge_note(const struct rd_qp_views *views, const bool *chosen, cons
 	if (unknown)
 		rd_buf_printf(&which, "; %zu more, whose packets are unknown", unknown);
 	n += unknown;
-	finding.subject = rd_text(n == 1 ? "%s, a queue pair" : "%s, one of %zu queue pairs",
-				  views->res->devs[range->dev].name, n);
-	finding.observed = rd_text("%s%s", views->notes[range->dev].why, which.data);
-	finding.fix = rd_dup(views->notes[range->dev].fix);
-	rd_finding_add(findings, &finding);
+	rd_finding_put(findings, &kind,
+		       rd_text(n == 1 ? "%s, a queue pair" : "%s, one of %zu queue pairs",
+			       views->res->devs[range->dev].name, n),
+		       rd_text("%s%s", views->notes[range->dev].why, which.data), rd_dup(views->notes[range->dev].fix));
 }
 
 void rd_qp_verdict_findings(const struct rd_qp_views *views, const bool *chosen, struct rd_findings *findings)

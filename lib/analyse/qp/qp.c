@@ -121,48 +121,43 @@ static void judge_missing(const struct rd_res_dev *dev, struct rd_findings *find
 	const struct rd_res_gap *gap = &dev->gaps[RD_RES_QP];
 	uint64_t used = dev->used[RD_RES_QP].v, listed = dev->listed[RD_RES_QP];
 	bool counted = dev->used[RD_RES_QP].known == RD_OK;
-	struct rd_finding finding = {
-		.id = "qps-not-listed",
-		.severity = RD_SEV_UNKNOWN,
-		.title = "the list of queue pairs is incomplete",
-		.why = "A queue pair missing from the list may be the one that hangs.",
-	};
+	static const struct rd_finding kind = { "qps-not-listed", "the list of queue pairs is incomplete",
+						"A queue pair missing from the list may be the one that hangs.",
+						RD_SEV_UNKNOWN };
+	char *observed, *fix;
 
 	/* Without a count, a dump that ended early may still be complete, but only by chance. */
 	if (!gap->damaged && !gap->interrupted && (counted ? listed >= used : !gap->code))
 		return;
 	if (gap->damaged || gap->interrupted || !counted) {
-		finding.observed = rd_text("%llu listed: the kernel's reply was %s", (unsigned long long)listed,
-					   gap->damaged	    ? "damaged" :
-					   gap->interrupted ? "interrupted by changes" :
-							      "cut short");
-		finding.fix = rd_dup("# run the command again");
+		observed = rd_text("%llu listed: the kernel's reply was %s", (unsigned long long)listed,
+				   gap->damaged	    ? "damaged" :
+				   gap->interrupted ? "interrupted by changes" :
+						      "cut short");
+		fix = rd_dup("# run the command again");
 	} else if (gap->code) {
-		finding.observed = rd_text(
+		observed = rd_text(
 			"%llu of %llu listed: the kernel ended its dump early (%s), and queries by number did not find the rest",
 			(unsigned long long)listed, (unsigned long long)used, rd_errno_text(gap->code));
-		finding.fix =
-			rd_text("dmesg | grep %s\n# the device does not respond\n# rdma resource show qp fails, too",
-				dev->name);
+		fix = rd_text("dmesg | grep %s\n# the device does not respond\n# rdma resource show qp fails, too",
+			      dev->name);
 	} else {
-		finding.observed = rd_text(
+		observed = rd_text(
 			"%llu of %llu listed: the others belong to other PID namespaces or to the kernel, or were just destroyed",
 			(unsigned long long)listed, (unsigned long long)used);
-		finding.fix = rd_dup("# run rdmadiag in the PID namespace of the host");
+		fix = rd_dup("# run rdmadiag in the PID namespace of the host");
 	}
-	finding.subject = rd_dup(dev->name);
-	rd_finding_add(findings, &finding);
+	rd_finding_put(findings, &kind, rd_dup(dev->name), observed, fix);
 }
 
 /* A failed query ends the kernel's dump; the QP may itself be one whose state only the dump reports. */
 static void judge_queries(const struct rd_res *res, int dev, struct rd_findings *findings)
 {
-	struct rd_finding finding = {
-		.id = "qp-query-failed",
-		.severity = RD_SEV_WARNING,
-		.title = "device does not report the state of queue pairs",
-		.why = "A driver that cannot query its queue pairs has usually lost contact with the firmware.",
+	static const struct rd_finding kind = {
+		"qp-query-failed", "device does not report the state of queue pairs",
+		"A driver that cannot query its queue pairs has usually lost contact with the firmware.", RD_SEV_WARNING
 	};
+	char *observed;
 	int code = res->devs[dev].gaps[RD_RES_QP].code;
 	size_t failed = 0, portless = 0;
 
@@ -178,8 +173,7 @@ static void judge_queries(const struct rd_res *res, int dev, struct rd_findings 
 	}
 	if (!failed && !portless)
 		return;
-	finding.subject = rd_dup(res->devs[dev].name);
-	finding.observed =
+	observed =
 		!failed ?
 			rd_text("query failed for one of %zu queue pairs that have not reached INIT: %s", portless,
 				rd_errno_text(code)) :
@@ -187,86 +181,72 @@ static void judge_queries(const struct rd_res *res, int dev, struct rd_findings 
 			rd_text("query failed for %zu queue pairs: %s; the kernel does not report %zu more that have not reached INIT",
 				failed, rd_errno_text(code), portless) :
 			rd_text("query failed for %zu queue pairs: %s", failed, rd_errno_text(code));
-	finding.fix = rd_text("dmesg | grep %s\ndevlink health show", res->devs[dev].name);
-	rd_finding_add(findings, &finding);
+	rd_finding_put(findings, &kind, rd_dup(res->devs[dev].name), observed,
+		       rd_text("dmesg | grep %s\ndevlink health show", res->devs[dev].name));
 }
 
 static void judge_limits(const struct rd_res_dev *dev, struct rd_findings *findings)
 {
 	for (int kind = 0; kind < RD_RES_KINDS; kind++) {
-		struct rd_finding finding = {
-			.id = "resource-exhausted",
-			.title = "device is nearly out of RDMA resources",
-			.why = "The next program that creates one gets ENOMEM.",
-		};
 		uint64_t max = dev->limits.max[kind].v, used = dev->used[kind].v;
 
 		if (dev->limits.max[kind].known != RD_OK || dev->used[kind].known != RD_OK || max == 0 ||
 		    (double)used < NEARLY_ALL * (double)max)
 			continue;
-		finding.severity = used >= max ? RD_SEV_CRITICAL : RD_SEV_WARNING;
-		finding.subject = rd_text("%s %s", dev->name, rd_res_kind_name(kind));
-		finding.observed = rd_text("%llu of %llu", (unsigned long long)used, (unsigned long long)max);
-		finding.fix = rd_dup("rdmadiag qp-state --summary\n# end the process that holds most of them");
-		rd_finding_add(findings, &finding);
+		rd_finding_put(findings,
+			       &(struct rd_finding){ "resource-exhausted", "device is nearly out of RDMA resources",
+						     "The next program that creates one gets ENOMEM.",
+						     used >= max ? RD_SEV_CRITICAL : RD_SEV_WARNING },
+			       rd_text("%s %s", dev->name, rd_res_kind_name(kind)),
+			       rd_text("%llu of %llu", (unsigned long long)used, (unsigned long long)max),
+			       rd_dup("rdmadiag qp-state --summary\n# end the process that holds most of them"));
 	}
 }
 
 static void judge_hidden_procs(const struct rd_res *res, struct rd_findings *findings)
 {
-	struct rd_finding finding = {
-		.id = "process-hidden",
-		.severity = RD_SEV_UNKNOWN,
-		.title = "names of processes that own RDMA resources are not readable",
-		.why = "Their job is unknown.",
-	};
+	static const struct rd_finding kind = { "process-hidden",
+						"names of processes that own RDMA resources are not readable",
+						"Their job is unknown.", RD_SEV_UNKNOWN };
 	size_t n = 0;
 
 	for (size_t i = 0; i < res->n_procs; i++)
 		n += !res->procs[i].comm;
-	if (n == 0)
-		return;
-	finding.subject = rd_dup("/proc");
-	finding.observed = rd_text("%zu of %zu: exited meanwhile, or hidden from this user", n, res->n_procs);
-	finding.fix = rd_dup("# run as root, or mount /proc without hidepid=");
-	rd_finding_add(findings, &finding);
+	if (n)
+		rd_finding_put(findings, &kind, rd_dup("/proc"),
+			       rd_text("%zu of %zu: exited meanwhile, or hidden from this user", n, res->n_procs),
+			       rd_dup("# run as root, or mount /proc without hidepid="));
 }
 
 /* Older kernels leave these out of the list; newer ones list them without an owner. */
 static void judge_owners(const struct rd_res *res, struct rd_findings *findings)
 {
-	struct rd_finding finding = {
-		.id = "owner-not-visible",
-		.severity = RD_SEV_UNKNOWN,
-		.title = "owner of queue pairs not reported by the kernel",
-		.why = "Their process is in a PID namespace other than this one and its children, or has exited.",
+	static const struct rd_finding kind = {
+		"owner-not-visible", "owner of queue pairs not reported by the kernel",
+		"Their process is in a PID namespace other than this one and its children, or has exited.",
+		RD_SEV_UNKNOWN
 	};
 	size_t n = 0;
 
 	for (size_t i = 0; i < res->n_qps; i++)
 		n += !res->qps[i].owner.kernel && res->qps[i].owner.pid.known != RD_OK && !res->qps[i].query_errno;
-	if (n == 0)
-		return;
-	finding.subject = rd_dup("PID namespace");
-	finding.observed = rd_text("%zu of %zu queue pairs", n, res->n_qps);
-	finding.fix = rd_dup("# run rdmadiag in the PID namespace of the host");
-	rd_finding_add(findings, &finding);
+	if (n)
+		rd_finding_put(findings, &kind, rd_dup("PID namespace"),
+			       rd_text("%zu of %zu queue pairs", n, res->n_qps),
+			       rd_dup("# run rdmadiag in the PID namespace of the host"));
 }
 
 static void judge_netns(const struct rd_res *res, struct rd_findings *findings)
 {
-	struct rd_finding finding = {
-		.id = "netns-exclusive",
-		.severity = RD_SEV_NOTE,
-		.title = "devices of other network namespaces are not visible",
-		.why = "The RDMA subsystem is in exclusive mode: each network namespace sees only its own devices.",
+	static const struct rd_finding kind = {
+		"netns-exclusive", "devices of other network namespaces are not visible",
+		"The RDMA subsystem is in exclusive mode: each network namespace sees only its own devices.",
+		RD_SEV_NOTE
 	};
 
-	if (res->netns_shared.known != RD_OK || res->netns_shared.v)
-		return;
-	finding.subject = rd_dup("network namespace");
-	finding.fix = rd_dup("# in one of them: ip netns exec NAME rdmadiag qp-state");
-	rd_finding_add(findings, &finding);
+	if (res->netns_shared.known == RD_OK && !res->netns_shared.v)
+		rd_finding_put(findings, &kind, rd_dup("network namespace"), NULL,
+			       rd_dup("# in one of them: ip netns exec NAME rdmadiag qp-state"));
 }
 
 void rd_res_findings(const struct rd_res *res, struct rd_findings *findings)

@@ -76,6 +76,17 @@ void rd_finding_add(struct rd_findings *findings, const struct rd_finding *findi
 	quieten(&findings->v[findings->n - 1]);
 }
 
+void rd_finding_put(struct rd_findings *findings, const struct rd_finding *kind, char *subject, char *observed,
+		    char *fix)
+{
+	struct rd_finding finding = *kind;
+
+	finding.subject = subject;
+	finding.observed = observed;
+	finding.fix = fix;
+	rd_finding_add(findings, &finding);
+}
+
 void rd_finding_copy(struct rd_findings *findings, const struct rd_finding *finding)
 {
 	struct rd_finding own = *finding;

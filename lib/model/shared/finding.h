@@ -51,6 +51,10 @@ void rd_findings_deinit(struct rd_findings *findings);
 /* Adds a finding; takes ownership of its texts. Longer texts are truncated, and end with their length. */
 void rd_finding_add(struct rd_findings *findings, const struct rd_finding *finding);
 
+/* Adds one of this kind, with these texts, of which it takes ownership. */
+void rd_finding_put(struct rd_findings *findings, const struct rd_finding *kind, char *subject, char *observed,
+		    char *fix);
+
 /* Adds a copy. */
 void rd_finding_copy(struct rd_findings *findings, const struct rd_finding *finding);
 
