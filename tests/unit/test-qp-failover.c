@@ -282,10 +282,12 @@ static void what_there_is_before_is_compared(void **state)
 	job.h.past[2].seen->dgid[15] = 3;
 	job.h.past[1].seen->timeout.v = 0;
 	job.h.verdict[1].trouble = true;
+	job.h.verdict[1].why = "its peer does not respond";
 	rd_failover_before(&(struct rd_failover_sample){ &job.h.views, NULL, &job.host, &job.map, 0 }, chosen, &paths,
 			   &findings);
 	assert_int_equal(findings.n, 3);
 	assert_string_equal(findings.v[0].id, "failover-unusable");
+	assert_string_equal(findings.v[0].observed, "1 of 1 on mlx5_1: its peer does not respond");
 	assert_string_equal(findings.v[1].id, "failover-peers");
 	assert_string_equal(findings.v[1].observed, "2 peers, 1 via mlx5_1");
 	assert_string_equal(findings.v[2].id, "failover-undetected");
@@ -295,13 +297,55 @@ static void what_there_is_before_is_compared(void **state)
 	end(&job, NULL);
 }
 
+#define MANY 1030
+
+static void what_is_too_much_to_watch_is_counted(void **state)
+{
+	struct rd_res_dev dev = { .name = "mlx5_0" };
+	struct rd_proc proc = { 0 };
+	struct rd_res res = { .devs = &dev, .n_devs = 1, .n_qps = MANY, .procs = &proc, .n_procs = 1 };
+	struct rd_failover *f = rd_failover_create();
+	struct rd_findings findings = { 0 };
+	struct rd_host host = { 0 };
+	struct rd_nicmap map = { 0 };
+	struct rd_qp_views views;
+	const double gbps = -1;
+	size_t n;
+
+	(void)state;
+	res.qps = calloc(MANY, sizeof(*res.qps));
+	for (uint32_t i = 0; i < MANY; i++) {
+		RD_SET(res.qps[i].lqpn, i);
+		RD_SET(res.qps[i].owner.pid, i + 1);
+		RD_SET(res.qps[i].state, RD_QPS_RTS);
+		RD_SET(res.qps[i].type, RD_QPT_RC);
+	}
+	rd_qp_views_init(&views, &res);
+	for (uint64_t second = 1; second < 3; second++)
+		rd_failover_update(f, &(struct rd_failover_sample){ &views, &gbps, &host, &map, second * S }, &n);
+	rd_failover_findings(f, &findings);
+	assert_int_equal(findings.n, 1);
+	assert_int_equal(findings.v[0].severity, RD_SEV_UNKNOWN);
+	assert_string_equal(findings.v[0].observed, "6 queue pairs of more than 1024 NICs of processes");
+	rd_findings_deinit(&findings);
+	/* Those of processes that ended make room. */
+	res.n_qps = 3;
+	rd_failover_update(f, &(struct rd_failover_sample){ &views, &gbps, &host, &map, 3 * S }, &n);
+	rd_failover_findings(f, &findings);
+	assert_int_equal(findings.n, 0);
+	rd_failover_destroy(f);
+	res.n_qps = MANY;
+	rd_qp_views_deinit(&views);
+	free(res.qps);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_path_dies_and_its_traffic_moves),       TEST(what_was_lost_is_known_after_a_long_silence),
 		TEST(traffic_may_move_without_a_failure),      TEST(retries_that_succeed_are_no_failure),
 		TEST(a_program_may_be_faster_than_the_timers), TEST(a_nic_comes_back_and_its_traffic_stays),
-		TEST(what_there_is_before_is_compared),
+		TEST(what_there_is_before_is_compared),	       TEST(what_is_too_much_to_watch_is_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

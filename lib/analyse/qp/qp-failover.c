@@ -598,10 +598,12 @@ static bool is_unusable(const struct rd_qp_verdict *verdict)
 static void count_use(const struct rd_failover_sample *s, const struct use *before, const struct use *use,
 		      struct rd_failover_path *path)
 {
+	const struct rd_qp_verdict *verdict = s->views->v[use->at].verdict;
 	struct rd_giveup giveup = giveup_of(s->views, use->at);
 
 	path->qps++;
-	path->unusable += is_unusable(s->views->v[use->at].verdict);
+	if (is_unusable(verdict) && !path->unusable++)
+		path->why = verdict->why;
 	path->peers.v += !before || memcmp(before->peer, use->peer, sizeof(use->peer)) != 0;
 	path->for_ever |= giveup.ack_for_ever;
 	/* Unknown of one: unknown of all. */
@@ -668,8 +670,8 @@ static void judge_before(const struct rd_failover_sample *s, const struct rd_fai
 					    rd_text("connected queue pairs: %zu", path->qps),
 				   findings);
 	if (backup->unusable)
-		add_finding(UNUSABLE, ibdev, proc->pid, rd_text("%zu of %zu on %s", backup->unusable, backup->qps, to),
-			    findings);
+		add_finding(UNUSABLE, ibdev, proc->pid,
+			    rd_text("%zu of %zu on %s: %s", backup->unusable, backup->qps, to, backup->why), findings);
 	if (path->peers.known != RD_OK || backup->peers.known != RD_OK)
 		add_finding(UNCLEAR, ibdev, proc->pid, rd_text("peers of its queue pairs, or of those on %s", to),
 			    findings);

@@ -99,6 +99,7 @@ struct rd_failover_event {
 struct rd_failover_path {
 	int proc, dev, backup;	      /* indices into rd_res; backup -1: none, or unknown which */
 	size_t qps, unusable;	      /* queue pairs */
+	const char *why;	      /* the first one that is unusable is; of the views; NULL: none is */
 	size_t others;		      /* NICs of the process */
 	RD_FIELD(size_t) peers;	      /* different ones */
 	RD_FIELD(double) least, most; /* seconds until a dead path is detected, of the slowest queue pair */
