@@ -92,9 +92,9 @@ test_rping_is_rdma() {
 }
 
 test_perftest_is_rdma() {
-	ib_write_bw -d rxe1 -x 1 -D 100 >/dev/null 2>&1 &
+	ib_write_bw -d rxe1 -x 1 -D 1000 >/dev/null 2>&1 &
 	until_true 30 rxe_listens 18515
-	ib_write_bw -d rxe0 -x 1 -D 100 10.9.0.2 >/dev/null 2>&1 &
+	ib_write_bw -d rxe0 -x 1 -D 1000 10.9.0.2 >/dev/null 2>&1 &
 	job=$!
 	until_true 60 sh -c "rdma resource show qp | grep -q 'RTS.*pid $job'"
 	says 0 rdma
