@@ -25,6 +25,8 @@ prepare() {
 
 # job [ARG…]: qp-play at both ends, until it has done work over rxe1, and a watch that has seen it
 job() {
+	# A device that a process uses is not removed: the one of the run before.
+	[ -z "${pid_a:-}" ] || kill -KILL "$pid_a" || :
 	# shellcheck disable=SC2046 # words
 	trap 'kill $(jobs -p) || :; there "$UNDO" || :; eval "$UNDO" || :' EXIT
 	there "$UNDO; $NICS; nics 2 && { $PLAY --alone B --host 10.9.1.2 --dev-b rxe1 --over rxe2 $* >/run/play.out 2>&1 & echo \$! >/run/play; }"
@@ -94,6 +96,18 @@ test_remote_link_is_cut() {
 	holds '.[-1].findings | map(.id) == ["failover-moved"]'
 }
 
+# The NIC itself loses its link, and has it again: its queue pairs are not rebuilt.
+test_own_link_is_cut_and_restored() {
+	job --timeout 17 --retry 6
+	ip link set m1 down
+	saw 'map(.event) | index("path-died") != null and index("moved") != null'
+	ip link set m1 up
+	saw 'map(.event) | index("back") != null and index("stays") != null'
+	holds 'map(select(.event == "stays")) | .[0] | .from == "rxe1" and .to == "rxe2" and .rebuilt == false' || saw false
+	ends 1
+	holds '.[-1].findings | map(.id) == ["failover-stays"]'
+}
+
 # As test_remote_link_is_cut, with the timeout of NCCL; three times, as `make soak` does.
 test_34_seconds_of_silence() {
 	local n
@@ -124,4 +138,23 @@ test_traffic_that_shifts_by_itself() {
 	samples 6
 	ends 0
 	holds 'length == 1 and (.[0].findings == [])'
+}
+
+# Before anything fails: peers and timers by the kernel's own queries, without these unknown.
+test_before() {
+	local status=0
+	job --timeout 17 --retry 6
+	"$R" --json qp-state --failover --no-probe >"$W/before.json" || status=$?
+	[ $status = 3 ]
+	true_of "$W/before.json" '.[0] | .status == 3 and (.findings | map(.id) | unique) == ["failover-unknown"]'
+	"$R" --json qp-state --failover >"$W/before.json" || { cat "$W/before.json"; false; }
+	true_of "$W/before.json" '.[0] | .findings == [] and (.paths | map([.ibdev, .backup, .qps, .unusable, .peers]) | sort) ==
+		[["rxe1", "rxe2", 1, 0, 1], ["rxe2", "rxe1", 1, 0, 1]] and all(.paths[]; .detect_least_seconds > 3 and .detect_most_seconds < 16)'
+	there 'ip link set m2 down'
+	ip link set m2 down
+	status=0
+	"$R" --json qp-state --failover >"$W/before.json" || status=$?
+	[ $status = 1 ]
+	true_of "$W/before.json" '.[0].findings | map(select(.id == "failover-unusable" and .severity == "warning")) | length == 1'
+	ends 0
 }
