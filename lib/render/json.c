@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fix.h"
+#include "base/memory.h"
 #include "base/rfc3339.h"
 
 /* Writer of a document. */
@@ -167,36 +168,63 @@ static void put_cell(struct json *json, const struct rd_column *column, const st
 	}
 }
 
-static void put_cells(struct json *json, const struct rd_section *section, const struct rd_row *row)
+/* What is before the cells of each row, the same for all: ",", a new line, the key. */
+struct keys {
+	struct rd_buf text;
+	size_t *ends; /* of each column */
+};
+
+/* `keys` NULL: this is the only row. */
+static void put_cells(struct json *json, const struct rd_section *section, const struct rd_row *row,
+		      const struct keys *keys)
 {
 	for (size_t c = 0; c < section->n_columns; c++) {
+		size_t start = keys && c ? keys->ends[c - 1] : 0;
+
 		if (section->sparse && row->cells[c].known != RD_OK)
 			continue;
-		put_key(json, section->columns[c].key);
+		if (keys) {
+			start += json->first; /* without the comma */
+			rd_buf_add(json->out, keys->text.data + start, keys->ends[c] - start);
+			json->first = false;
+		} else {
+			put_key(json, section->columns[c].key);
+		}
 		put_cell(json, &section->columns[c], &row->cells[c]);
 	}
 }
 
-static void put_row(struct json *json, const struct rd_section *section, const struct rd_row *row)
+static void put_row(struct json *json, const struct rd_section *section, const struct rd_row *row,
+		    const struct keys *keys)
 {
 	enter(json, "{");
-	put_cells(json, section, row);
+	put_cells(json, section, row, keys);
 	leave(json, "}");
 }
 
 static void put_list(struct json *json, const struct rd_section *section, bool objects)
 {
+	struct keys keys = { .ends = rd_alloc(section->n_columns + 1, sizeof(*keys.ends)) };
+	bool many = objects && section->n > 1;
+	struct json each = { .out = &keys.text, .lines = json->lines, .depth = json->depth + 2 };
+
+	for (size_t c = 0; many && c < section->n_columns; c++) {
+		put_key(&each, section->columns[c].key);
+		keys.ends[c] = keys.text.len;
+	}
 	enter(json, "[");
 	for (size_t i = 0; i < section->n; i++) {
 		const struct rd_row *row = rd_section_row(section, i);
 
 		next(json);
 		if (objects)
-			put_row(json, section, row);
+			put_row(json, section, row, many ? &keys : NULL);
 		else
 			put_cell(json, &section->columns[0], &row->cells[0]);
 	}
 	leave(json, "]");
+	rd_buf_deinit(&keys.text);
+	free(keys.ends);
 }
 
 static void put_section(struct json *json, const struct rd_section *section, enum rd_type type)
@@ -215,7 +243,7 @@ static void put_section(struct json *json, const struct rd_section *section, enu
 	} else if (type != RD_T_OBJECT)
 		put_list(json, section, type == RD_T_ROWS);
 	else if (section->n > 0)
-		put_row(json, section, rd_section_row(section, 0));
+		put_row(json, section, rd_section_row(section, 0), NULL);
 	else
 		rd_buf_str(json->out, "null");
 }
@@ -280,7 +308,7 @@ static void put_report(struct json *json, const struct rd_report *report, const 
 		put_time(json, report->read_at.v);
 	}
 	if (report->scalars && report->scalars->n > 0)
-		put_cells(json, report->scalars, rd_section_row(report->scalars, 0));
+		put_cells(json, report->scalars, rd_section_row(report->scalars, 0), NULL);
 	for (size_t i = 0; i < report->n_sections; i++) {
 		put_key(json, report->sections[i]->key);
 		put_list(json, report->sections[i], true);
@@ -332,6 +360,6 @@ void rd_render_json_line(const struct rd_report *report, const char *version, st
 
 void rd_render_json_row(const struct rd_section *section, size_t row, struct rd_buf *out)
 {
-	put_row(&(struct json){ .out = out }, section, rd_section_row(section, row));
+	put_row(&(struct json){ .out = out }, section, rd_section_row(section, row), NULL);
 	rd_buf_str(out, "\n");
 }

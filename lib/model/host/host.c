@@ -371,8 +371,13 @@ bool rd_gid_is_link_local(const struct rd_gid *gid)
 
 void rd_gid_text(const struct rd_gid *gid, char *ret)
 {
-	for (int i = 0; i < 8; i++)
-		snprintf(ret + 5 * i, 6, "%02x%02x%s", gid->raw[2 * i], gid->raw[2 * i + 1], i < 7 ? ":" : "");
+	/* Not by printf: there may be tens of thousands. */
+	for (int i = 0; i < 16; i++) {
+		*ret++ = "0123456789abcdef"[gid->raw[i] >> 4];
+		*ret++ = "0123456789abcdef"[gid->raw[i] & 15];
+		if (i % 2)
+			*ret++ = i < 15 ? ':' : '\0';
+	}
 }
 
 void rd_gid_ip(const struct rd_gid *gid, char *ret)
