@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <time.h>
 
-#include "analyse/qp/qp-entropy.h"
 #include "collect/rdma/nldev.h"
 #include "collect/rdma/qp-event.h"
 #include "collect/shared/job.h"
@@ -65,6 +64,8 @@ static int take_first_sample(struct qp_recorder *rec, struct rd_err *err)
 	uint64_t began = now(rec);
 	int r = rd_collect_res(rec->ctx->source, RD_WANT_QPS, NULL, &res, &rec->notes, err);
 
+	if (!r)
+		r = rd_collect_res(rec->ctx->source, 0, NULL, &rec->devs, NULL, err);
 	if (!r) {
 		rd_qp_views_init(&views, &res);
 		rd_qp_track_sample(rec->track, &views, began, now(rec));
@@ -107,7 +108,7 @@ static int take_record(void *arg, const void *data, size_t size)
 	struct qp_recorder *rec = arg;
 	struct rd_qp_event ev = { 0 };
 	struct rd_err err = { 0 };
-	int r = rd_qp_event_decode(rec->ctx->source, rec->cgroups, data, size, &ev, &err);
+	int dev, r = rd_qp_event_decode(rec->ctx->source, rec->cgroups, data, size, &ev, &err);
 
 	if (r == -EBADMSG) {
 		if (rec->damaged++ < DAMAGED_WARNINGS)
@@ -116,8 +117,10 @@ static int take_record(void *arg, const void *data, size_t size)
 	}
 	if (r)
 		return r;
-	if (ev.lqpn.known == RD_OK)
-		rd_qp_seen_add_sport(&ev.seen, ev.lqpn.v, ev.dlid.known == RD_OK);
+	dev = rd_res_find_dev(&rec->devs, ev.ibdev);
+	if (dev >= 0 && ev.lqpn.known == RD_OK && ev.seen.dest_qpn.known == RD_OK)
+		rd_qp_seen_add_sport(&ev.seen, rec->devs.devs[dev].driver_id.v, ev.lqpn.v, ev.seen.dest_qpn.v,
+				     ev.dlid.known == RD_OK);
 	ev.job = rd_job_from_cgroup(ev.cgroup);
 	rd_qp_track_event(rec->track, &ev);
 	r = rec->event ? rec->event(rec->arg, &ev) : 0;
@@ -161,6 +164,7 @@ void qp_recorder_deinit(struct qp_recorder *rec)
 	rd_session_destroy(rec->session);
 	rd_qp_track_destroy(rec->track);
 	rd_cgroups_destroy(rec->cgroups);
+	rd_res_deinit(&rec->devs);
 	rd_qp_watch_deinit(&rec->watch);
 	rd_fnset_deinit(&rec->set);
 	rd_errlist_deinit(&rec->notes);

@@ -43,6 +43,7 @@ static void begin(struct scene *scene)
 	scene->res.devs = calloc(2, sizeof(*scene->res.devs));
 	scene->res.n_devs = 2;
 	scene->res.devs[0].index = DEV;
+	RD_SET(scene->res.devs[0].driver_id, RD_DRIVER_MLX5);
 	scene->res.devs[1].index = DEV - 1;
 	scene->res.qps = calloc(4, sizeof(*scene->res.qps));
 	put(scene, 17, RD_QPS_RTS, 18, 812);
@@ -137,7 +138,7 @@ static void peer_timers_and_age_are_known(void **state)
 	assert_int_equal(past->seen->timeout.v, 14);
 	assert_int_equal(past->seen->retry_cnt.v, 7);
 	assert_int_equal(past->seen->rnr_retry.known, RD_ABSENT);
-	assert_int_equal(past->seen->udp_sport.known, RD_OK);
+	assert_int_equal(past->seen->udp_sport.v, rd_udp_sport(5, 17, 18));
 	assert_int_equal(past->age_kind, RD_AGE_EXACT);
 	assert_float_equal(past->age_seconds.v, 150, 1e-6);
 	assert_true(past->moved_by_call);

@@ -306,6 +306,36 @@ static void source_port_as_the_kernel_has_it(void **state)
 	assert_int_equal(rd_flow_label_of_qps(0xffffff, 0xffffff), 0xfff1e);
 }
 
+/* bnxt_re leaves it to the device. */
+static void source_port_of_each_driver(void **state)
+{
+	static const struct {
+		uint32_t driver, label;
+		bool has_lid;
+		uint16_t port; /* 0: unknown */
+	} cells[] = {
+		{ RD_DRIVER_MLX5, 0, false, 0xc000 | 17 * 33 },
+		{ RD_DRIVER_MLX5, 0xfffff, false, 0xc000 | (0x3fff ^ 0x3f) },
+		{ RD_DRIVER_MLX5, 0, true, 0 },
+		{ RD_DRIVER_IONIC, 0, false, 0xc000 | 17 * 33 },
+		{ RD_DRIVER_RXE, 0, false, 0xc000 | 17 * 33 },
+		{ RD_DRIVER_BNXT_RE, 0xfffff, false, 0 },
+		{ 0, 0, false, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cells); i++) {
+		struct rd_qp_seen seen = { 0 };
+
+		rd_qp_seen_add_sport(&seen, cells[i].driver, 17, 33, cells[i].has_lid);
+		assert_int_equal(seen.udp_sport.known, RD_ABSENT);
+		RD_SET(seen.flow_label, cells[i].label);
+		rd_qp_seen_add_sport(&seen, cells[i].driver, 17, 33, cells[i].has_lid);
+		assert_int_equal(seen.udp_sport.known, cells[i].port ? RD_OK : RD_ABSENT);
+		assert_int_equal(seen.udp_sport.v, cells[i].port);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -323,6 +353,7 @@ int main(void)
 		TEST(numbers_as_drivers_write_them),
 		TEST(remarks_are_one_a_device),
 		TEST(source_port_as_the_kernel_has_it),
+		TEST(source_port_of_each_driver),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

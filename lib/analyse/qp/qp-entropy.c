@@ -9,32 +9,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-#define FLOW_LABEL_MASK 0xfffffu /* 20 bits */
-#define PORT_LOW 0x3fffu	 /* bits that the lower bits of the label set */
-#define PORT_LEAST 0xc000u	 /* start of the ephemeral ports */
-
-uint32_t rd_flow_label_of_qps(uint32_t lqpn, uint32_t rqpn)
-{
-	uint64_t v = (uint64_t)lqpn * rqpn;
-
-	v ^= v >> 20;
-	v ^= v >> 40;
-	return (uint32_t)(v & FLOW_LABEL_MASK);
-}
-
-uint16_t rd_udp_sport(uint32_t flow_label, uint32_t lqpn, uint32_t rqpn)
-{
-	uint32_t label = flow_label ? flow_label & FLOW_LABEL_MASK : rd_flow_label_of_qps(lqpn, rqpn);
-
-	return (uint16_t)(((label & PORT_LOW) ^ (label >> 14)) | PORT_LEAST);
-}
-
-void rd_qp_seen_add_sport(struct rd_qp_seen *seen, uint32_t lqpn, bool has_lid)
-{
-	if (seen->flow_label.known == RD_OK && seen->dest_qpn.known == RD_OK && !has_lid)
-		RD_SET(seen->udp_sport, rd_udp_sport(seen->flow_label.v, lqpn, seen->dest_qpn.v));
-}
-
 #define HASHES 256
 #define NAMES_MAX 16 /* queue pairs named per collision */
 
@@ -145,7 +119,9 @@ static struct rd_flow sport_of(const struct rd_qp_views *views, size_t i)
 	uint32_t label = known ? attrs.flow_label.v : 0;
 
 	return (struct rd_flow){ .qp = i,
-				 .udp_sport = rd_udp_sport(label, qp->lqpn.v, qp->rqpn.v),
+				 .udp_sport = attrs.udp_sport.known == RD_OK ?
+						      attrs.udp_sport.v :
+						      rd_udp_sport(label, qp->lqpn.v, qp->rqpn.v),
 				 .from = !known ? RD_SPORT_ASSUMED :
 					 label	? RD_SPORT_LABEL :
 						  RD_SPORT_NUMBERS };

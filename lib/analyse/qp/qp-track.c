@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/qp/qp-entropy.h"
 #include "analyse/qp/qp.h"
 #include "base/map.h"
 #include "base/memory.h"
@@ -51,7 +50,7 @@ static bool is_of(const struct rd_qp_recorded *recorded, const struct rd_qp *qp)
 	return !DIFFERS(recorded->type, qp->type) && may_belong_to(recorded, qp) && may_be_in(recorded, qp);
 }
 
-static void apply(const struct rd_qp_recorded *recorded, const struct rd_qp *qp, uint64_t now_ns,
+static void apply(const struct rd_qp_recorded *recorded, uint32_t driver, const struct rd_qp *qp, uint64_t now_ns,
 		  struct rd_qp_past *past)
 {
 	struct current current = current_of(recorded);
@@ -60,7 +59,8 @@ static void apply(const struct rd_qp_recorded *recorded, const struct rd_qp *qp,
 		struct rd_qp_seen *seen = rd_alloc(1, sizeof(*seen));
 
 		*seen = recorded->seen;
-		rd_qp_seen_add_sport(seen, recorded->lqpn, recorded->has_dlid);
+		if (seen->dest_qpn.known == RD_OK)
+			rd_qp_seen_add_sport(seen, driver, recorded->lqpn, seen->dest_qpn.v, recorded->has_dlid);
 		past->seen = seen;
 	}
 	if (!past->last_err)
@@ -115,7 +115,7 @@ void rd_qp_apply_recorded(struct rd_qp_views *views, uint64_t now_ns)
 		if (recorded) {
 			struct rd_qp_past past = *views->v[i].past;
 
-			apply(recorded, qp, now_ns, &past);
+			apply(recorded, res->devs[qp->dev].driver_id.v, qp, now_ns, &past);
 			rd_qp_views_set_past(views, i, &past);
 		}
 	}

@@ -554,6 +554,38 @@ static unsigned filled_by(const struct rd_res_dev *dev)
 	return fills;
 }
 
+/* UDP source ports, where the path is RoCE v2. */
+static void add_sports(struct rd_source *src, struct rd_res *res)
+{
+	struct {
+		int dev;
+		uint32_t port, index;
+		bool v2;
+	} last = { .dev = -1 }; /* the GID that was looked at last */
+
+	for (size_t i = 0; i < res->n_qps; i++) {
+		struct rd_qp *qp = &res->qps[i];
+		struct rd_qp_context *context = qp->context;
+		struct rd_qp_seen *attrs = context && context->queried ? &context->attrs : NULL;
+		const struct rd_res_dev *dev = &res->devs[qp->dev];
+
+		if (!attrs || attrs->sgid_index.known != RD_OK || qp->port.known != RD_OK || qp->rqpn.known != RD_OK)
+			continue;
+		if (last.dev != qp->dev || last.port != qp->port.v || last.index != attrs->sgid_index.v) {
+			_cleanup_free_ char *type = NULL;
+
+			rd_read_textf(src, &type, NULL, "/sys/class/infiniband/%s/ports/%u/gid_attrs/types/%u",
+				      dev->name, qp->port.v, attrs->sgid_index.v);
+			last.dev = qp->dev;
+			last.port = qp->port.v;
+			last.index = attrs->sgid_index.v;
+			last.v2 = type && strcmp(type, "RoCE v2") == 0;
+		}
+		if (last.v2)
+			rd_qp_seen_add_sport(attrs, dev->driver_id.v, qp->lqpn.v, qp->rqpn.v, false);
+	}
+}
+
 void rd_collect_qp_queries(struct rd_source *src, struct rd_res *res, struct rd_errlist *errors)
 {
 	_cleanup_bytes_ struct rd_bytes maps = { 0 };
@@ -564,4 +596,5 @@ void rd_collect_qp_queries(struct rd_source *src, struct rd_res *res, struct rd_
 		return;
 	res->probe = RD_PROBE_ON;
 	rd_qp_queries_take(&maps, res, errors);
+	add_sports(src, res);
 }

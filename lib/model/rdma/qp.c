@@ -209,6 +209,36 @@ void rd_qp_seen_merge(struct rd_qp_seen *to, const struct rd_qp_seen *from)
 	}
 }
 
+#define FLOW_LABEL_MASK 0xfffffu /* 20 bits */
+#define PORT_LOW 0x3fffu	 /* bits that the lower bits of the label set */
+#define PORT_LEAST 0xc000u	 /* start of the ephemeral ports */
+
+uint32_t rd_flow_label_of_qps(uint32_t lqpn, uint32_t rqpn)
+{
+	uint64_t v = (uint64_t)lqpn * rqpn;
+
+	v ^= v >> 20;
+	v ^= v >> 40;
+	return (uint32_t)(v & FLOW_LABEL_MASK);
+}
+
+uint16_t rd_udp_sport(uint32_t flow_label, uint32_t lqpn, uint32_t rqpn)
+{
+	uint32_t label = flow_label ? flow_label & FLOW_LABEL_MASK : rd_flow_label_of_qps(lqpn, rqpn);
+
+	return (uint16_t)(((label & PORT_LOW) ^ (label >> 14)) | PORT_LEAST);
+}
+
+/* By the kernel's rule; doc/qp-state.md has the function of each driver, and what was left out, and why. */
+static const enum rd_driver with_rule[] = { RD_DRIVER_MLX5, RD_DRIVER_ERDMA, RD_DRIVER_IONIC, RD_DRIVER_RXE };
+
+void rd_qp_seen_add_sport(struct rd_qp_seen *seen, uint32_t driver, uint32_t lqpn, uint32_t rqpn, bool has_lid)
+{
+	for (size_t i = 0; i < RD_ARRAY_SIZE(with_rule); i++)
+		if (with_rule[i] == driver && seen->flow_label.known == RD_OK && !has_lid)
+			RD_SET(seen->udp_sport, rd_udp_sport(seen->flow_label.v, lqpn, rqpn));
+}
+
 static bool has(const struct rd_proc_peers *peers, const uint8_t ip[16])
 {
 	for (unsigned i = 0; i < peers->n; i++)

@@ -102,6 +102,18 @@ struct rd_qp_seen {
 /* Replaces what `from` knows; what it does not know is kept. */
 void rd_qp_seen_merge(struct rd_qp_seen *to, const struct rd_qp_seen *from);
 
+/*
+ * The kernel's rule (include/rdma/ib_verbs.h: rdma_get_udp_sport and what it calls, since 5.6): the flow label of the path if
+ * one was set, else one computed from the two queue pair numbers, folded into 0xc000 to 0xffff. Drivers follow it for connected
+ * queue pairs; an application may configure another port.
+ */
+uint32_t rd_flow_label_of_qps(uint32_t lqpn, uint32_t rqpn);
+uint16_t rd_udp_sport(uint32_t flow_label, uint32_t lqpn, uint32_t rqpn);
+
+/* Adds the port that the driver (enum rd_driver; 0: unknown) gives this queue pair, if its path is RoCE: it has a flow label, possibly 0,
+ * and no LID. Of drivers without a known rule it stays unknown. */
+void rd_qp_seen_add_sport(struct rd_qp_seen *seen, uint32_t driver, uint32_t lqpn, uint32_t rqpn, bool has_lid);
+
 /* What a QP's device or driver reports beyond the kernel's list. Each value is known by itself. */
 struct rd_qp_context {
 	bool queried; /* `attrs` are what its driver filled in for the query of the kernel (collect/rdma/qp-event.h) */
