@@ -44,6 +44,9 @@ static const char table[] = "# comment\n"
 			    "form call note\n"
 			    "\tmatch ibv_{w}: {errno_text}\n"
 			    "\tmeans A call failed.\n"
+			    "form step note\n"
+			    "\tmatch step err {n} of\n"
+			    "\tmeans A step.\n"
 			    "form objects note detail\n"
 			    "\tmatch never printed\n"
 			    "\talso err {errno}\n"
@@ -169,11 +172,14 @@ static void numbers_and_texts_are_not_taken_for_others(void **state)
 	read_text(&all, "Got completion from peer 192.0.2.36 with status=12 vendor err 129\n"
 			"Got completion with error 12, opcode 3: err 22\n"
 			"ibv_devinfo: 4 devices\n"
-			"ibv_reg_mr: ENOMEM\n");
-	assert_int_equal(all.log.n, 3);
+			"ibv_reg_mr: ENOMEM\n"
+			"step err 7 of 9\n");
+	assert_int_equal(all.log.n, 4);
 	assert_null(all.log.v[0].values[RD_LOG_ERRNO]);
 	assert_int_equal(all.log.v[1].numbers[RD_LOG_ERRNO].v, 22);
 	assert_string_equal(all.log.v[2].form->id, "call");
+	assert_string_equal(all.log.v[3].form->id, "step");
+	assert_null(all.log.v[3].values[RD_LOG_ERRNO]);
 }
 
 static void general_forms_are_for_lines_of_no_other(void **state)

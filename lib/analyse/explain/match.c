@@ -272,7 +272,7 @@ static bool match_rest(const struct rd_log_pattern *pattern, size_t i, const cha
 
 		if (!n && !empty)
 			return false;
-		if (!piece->text && n && piece->field < RD_LOG_N && ret->n < RD_LOG_VALUES)
+		if (!piece->text && n && piece->field <= RD_LOG_N && ret->n < RD_LOG_VALUES)
 			ret->v[ret->n++] = value;
 		at += n;
 	}
