@@ -326,7 +326,7 @@ fresh() {
 		skip "fresh machine" "this is one"
 		return
 	fi
-	job fresh one "fresh machine: trixie" timeout 1500 tests/fresh/run --quick trixie
+	job fresh one "fresh machine: trixie" timeout 2700 tests/fresh/run --quick trixie
 }
 
 vm() {
