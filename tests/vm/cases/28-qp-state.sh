@@ -74,9 +74,9 @@ test_what_is_unknown_is_told() {
 }
 
 test_write_bw() {
-	ib_write_bw -d rxe1 -x 1 -R -D 60 >/dev/null 2>&1 &
+	ib_write_bw -d rxe1 -x 1 -R -D 1000 >/dev/null 2>&1 &
 	until_true 20 rxe_listens_or_cm
-	ib_write_bw -d rxe0 -x 1 -R -D 60 "$RXE_IP1" >/dev/null 2>&1 &
+	ib_write_bw -d rxe0 -x 1 -R -D 1000 "$RXE_IP1" >/dev/null 2>&1 &
 	until_true 30 both_connected
 	"$R" --json qp-state --peer "$RXE_IP1" >"$W/to1.json"
 	# It has a connection for its parameters, too, for a while or for good.

