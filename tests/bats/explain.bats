@@ -133,3 +133,15 @@ host() { # NAME
 	[ "${lines[2]}" = "  next: restart it on mlx5_3" ]
 	[[ $stderr == *"line 6"* ]]
 }
+
+@test "a log: causes that an earlier line has are not listed again, those of another code are" {
+	for code in "12 mlx5_0 129" "12 mlx5_1 129" "12 mlx5_2 136" "5 mlx5_0 249"; do
+		read -r status device vendor <<<"$code"
+		echo "NCCL WARN NET/IB: Got completion from peer 192.0.2.1<5> with status=$status opcode=0 len=0 vendor err $vendor (Send) hca $device"
+	done >"$T/log"
+	run --separate-stderr "$RD" explain --log "$T/log"
+	[ "$status" -eq 0 ]
+	[ "$(grep -c '^  status 12 ' <<<"$output")" -eq 2 ]
+	[ "$(grep -c "^  codes and possible causes as of: $T/log:1\$" <<<"$output")" -eq 1 ]
+	[[ $output == *"mlx5-vendor-remote-access"*"What follows from an earlier failure:"*"status 5 "* ]]
+}

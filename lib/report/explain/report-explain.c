@@ -260,14 +260,22 @@ static void add_cause(const struct rd_log_cause *cause, bool verbose, struct rd_
 	rd_buf_str(out, "\n");
 }
 
-/* The first line with the same causes, if this host shows none of them; `at`: this one. */
+static bool same_cause(const struct rd_log_cause *a, const struct rd_log_cause *b)
+{
+	return a->part == b->part && a->here.known == b->here.known && a->here.v == b->here.v && !a->evidence &&
+	       !b->evidence;
+}
+
+/* The first line with the same codes and causes, of which nothing is known for either alone; `at`: this one. */
 static size_t find_alike(const struct rd_log *log, size_t at)
 {
+	const struct rd_log_line *line = &log->v[at];
 	const struct rd_log_join *join = &log->joins[at];
 
-	for (size_t i = 0, k = 0; i < at && join->n > 1; i++, k = 0) {
-		while (k < join->n && k < log->joins[i].n && log->joins[i].causes[k].part == join->causes[k].part &&
-		       !join->causes[k].evidence)
+	for (size_t i = 0, k = 0; i < at && join->n > 1 && !line->not_public; i++, k = 0) {
+		if (log->v[i].not_public || memcmp(log->v[i].codes, line->codes, sizeof(line->codes)))
+			continue;
+		while (k < join->n && k < log->joins[i].n && same_cause(&log->joins[i].causes[k], &join->causes[k]))
 			k++;
 		if (k == join->n && k == log->joins[i].n)
 			return i;
