@@ -42,6 +42,7 @@ test     cppcheck                         cppcheck
 test     shellcheck                       ShellCheck
 test     mandoc                           mandoc
 test     jq                               jq
+test     gojq                             -
 test     python3                          python3
 test     xz-utils                         xz
 test     bzip2                            bzip2
@@ -75,6 +76,7 @@ vm       busybox-static                   busybox
 vm       kmod                             kmod
 vm       cpio                             cpio
 vm       jq                               jq
+vm       gojq                             -
 vm       procps                           procps-ng
 vm       xz-utils                         xz
 vm       zstd                             zstd

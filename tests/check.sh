@@ -5,6 +5,7 @@
 # V=1 also names every test that passed. build/check/parts.md: how long each part took.
 #
 # Three jobs run at a time, because each waits much of the time; first those without virtual machines, which take most of a processor.
+# What takes part in turns has the next turn with the next commit (turn).
 set -u
 cd "$(dirname "$0")/.." || exit 1
 # shellcheck source=path.sh
@@ -234,9 +235,9 @@ bats_files() {
 	job bats tap "public lines" timeout 600 tests/explain/lines.py
 }
 
-# turn FIRST SECOND: the one whose turn it is with this commit; the other has the next one.
+# turn FIRST SECOND…: the one whose turn it is with this commit; the one after it has the next commit.
 turn() {
-	[ $(($(git rev-list --count HEAD 2>/dev/null || echo 0) % 2)) = 0 ] || shift
+	shift $(($(git rev-list --count HEAD 2>/dev/null || echo 0) % $#))
 	echo "$1"
 }
 
@@ -266,7 +267,7 @@ torture() {
 		if [ "${TORTURE-}" = whole ]; then
 			tap "torture: ${program##*/}" "$program" --whole
 		else
-			job torture tap "torture: ${program##*/}" timeout 900 "$program" --sample
+			job torture tap "torture: ${program##*/}" timeout 1800 "$program" --sample
 		fi
 	done
 	[ "${TORTURE-}" = whole ] || return
@@ -317,7 +318,7 @@ arm64() {
 
 # Builds the Debian package of HEAD, without its tests, which are other parts. tests/packages/run installs it in clean systems.
 package() {
-	job package one "package: deb" env DEB_BUILD_OPTIONS=nocheck timeout 900 tests/packages/deb
+	job package one "package: deb" env -u TMPDIR DEB_BUILD_OPTIONS=nocheck timeout 1800 tests/packages/deb
 }
 
 # The commands of the README in a fresh Debian 13, whose compilers and libraries differ from those of Debian 12.
@@ -326,7 +327,7 @@ fresh() {
 		skip "fresh machine" "this is one"
 		return
 	fi
-	job fresh one "fresh machine: trixie" timeout 2700 tests/fresh/run --quick trixie
+	job fresh one "fresh machine: trixie" env -u TMPDIR timeout 3600 tests/fresh/run --quick trixie
 }
 
 vm() {
@@ -360,7 +361,7 @@ fi
 offline="san torture bats fuzz lint accept" # the longest first
 [ $# -gt 0 ] || set -- test
 # shellcheck disable=SC2046 # words
-set -- $(printf '%s ' "$@" | sed "s/\<all\>/packages build kernels fabric test package fresh vm arm64/; s/\<test\>/$offline/")
+set -- $(printf '%s ' "$@" | sed "s/\<all\>/packages build fresh kernels fabric test package vm arm64/; s/\<test\>/$offline/")
 alone= # have the parts before these ended?
 load=$(cut -d' ' -f1 /proc/loadavg)
 if [ $# -gt 1 ]; then
@@ -377,7 +378,8 @@ for name; do
 	kernels) job vm kernels ;;
 	lint | unit | san | fuzz | torture | fabric | accept) "$name" ;;
 	bats) bats_files ;;
-	package | fresh | vm | arm64)
+	package | fresh) "$name" ;;
+	vm | arm64)
 		[ -n "$alone" ] || collect
 		alone=1
 		unset TMPDIR

@@ -87,7 +87,7 @@ breach() {
 
 @test "cppcheck: a write behind the end is found" {
 	command -v cppcheck >/dev/null || skip "cppcheck is not here"
-	breach lib/report/shared/report.c 'int x(void); int x(void) { int a[2]; a[2] = 1; return a[2]; }' cppcheck.sh
+	breach lib/report/shared/report.c 'int x(void); int x(void) { int a[2]; a[2] = 1; return a[2]; }' cppcheck.sh lib/report/shared/report.c
 }
 
 @test "words: a file without its licence line is found" {

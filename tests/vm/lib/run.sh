@@ -118,14 +118,16 @@ vm_run() {
 
 	mkdir -p "$work/tree/job"
 	cp "$here/lib/stage2" "$work/tree/job/"
-	printf 'CHECKOUT=%q\nBUILD=%q\nRD_VM_KERNEL=%q\nTOOLS=%q\n' "$checkout" "$build" "$k" "${tools:+$low}" >"$work/tree/job/vars"
+	printf 'CHECKOUT=%q\nBUILD=%q\nRD_VM_KERNEL=%q\nTOOLS=%q\nARCH=%q\n' "$checkout" "$build" "$k" \
+		"${tools:+$low}" "$arch" >"$work/tree/job/vars"
 	if [[ -n $tools ]]; then
 		# In front of what a test adds, which may be bridges that would take it in.
 		extra=(-fsdev "local,id=tools,path=$tools,security_model=none,readonly=on,multidevs=remap"
 			-device virtio-9p-pci,fsdev=tools,mount_tag=tools "${extra[@]}")
 	fi
 	{
-		echo "export HOME=/root USER=root LOGNAME=root TERM=dumb LANG=C.UTF-8 RD_VM_OUT=/run/vm/out RD_VM_KERNEL=$k RDMADIAG_ARCH=$arch RDMADIAG_TURN=${RDMADIAG_TURN-}"
+		echo "export HOME=/root USER=root LOGNAME=root TERM=dumb LANG=C.UTF-8 RD_VM_OUT=/run/vm/out RD_VM_KERNEL=$k RDMADIAG_ARCH=$arch"
+		echo "export RDMADIAG_TURN=${RDMADIAG_TURN-} RDMADIAG_VM_LIMIT=${RDMADIAG_VM_UNTIL:+$((RDMADIAG_VM_UNTIL - EPOCHSECONDS))}"
 		printf "cd %s && exec %s\n" "$(quote "$checkout")" "$(quote "$@")"
 	} >"$work/tree/job/job"
 	initramfs "$work" "$dir"
