@@ -143,6 +143,7 @@ PY
 	lid=$(python3 -c 'import json, sys; print([p["lid"] for p in json.loads(open(sys.argv[1]).readline())["ports"] if p["node"] == "host 1-0"][0])' "$DOCS")
 	fabric_console 'Baselid "Host-1-0"[1] 77'
 	seen "at('host 1-0')[0]['presence'] == 'moved' or at('host 1-0')[0]['lid'] != $lid or not at('host 1-0')[0]['fresh']"
+	kill -HUP "$FABRIC_SM_PID" # it sweeps: else it may never see the LID, to which no switch has a route
 	seen 'at("host 1-0")[0]["fresh"]'
 	no_lie
 }
