@@ -58,7 +58,7 @@ make_host() {
 
 # The report without what may differ between a recording and its reading.
 report() {
-	"$RD" --from "$1" --json nic-map | jq -S 'del(.source, .read_at)'
+	"$RD" --from "$1" --json nic-map | jq 'del(.source, .read_at)'
 }
 
 # Exit 3 and one line, or a second with a hint.

@@ -6,6 +6,7 @@
 # sample 6.1: reg-mr-* write2 create-* modify-* rdma-* chains-and-stacks user-stack
 # sample 7.x: reg-mr-* write2 create-* modify-* rdma-* chains-and-stacks user-stack
 # sample arm64: reg-mr-readonly reg-mr-memlock modify-qp-missing-attr
+# whole: user-stack-static user-stack-32-bit user-stack-perftest
 # boot: main
 
 # One trace for all: on 6.1 each costs 10 s to come and half a minute to go.

@@ -5,7 +5,7 @@
 # asked: 6.1 7.x
 # sample 6.1: by-hand two-thousand
 # sample 7.x: by-hand two-thousand
-# turn: 2
+# turn: 1
 # boot: qp
 
 prepare() {

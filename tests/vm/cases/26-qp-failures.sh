@@ -206,5 +206,5 @@ test_one_look() {
 	true_of "$W/one.json" '.[0].qps | length == 1 and (.[0] | .state == "INIT" and
 		(.verdict == "cannot-tell" or .verdict == "ok") and .state_age_kind == "exact" and .fix != null)'
 	"$R" qp-state --state INIT --columns lqpn,verdict,reason >"$W/one.out"
-	grep -q "^ *$a [co][ak].*in INIT for [0-9.]* s" "$W/one.out"
+	grep -q "^ *$a .*in INIT for [0-9.]* s" "$W/one.out"
 }

@@ -17,9 +17,9 @@ prepare() {
 
 # same_as_rdma FILE: the document has all that `rdma -j resource show qp` has, and says the same. PSNs move by themselves.
 same_as_rdma() {
-	rdma -j resource show qp | jq -S '[.[] | { ibdev: .ifname, port, lqpn, rqpn, type, state, pid, comm, pdn,
+	rdma -j resource show qp | jq '[.[] | { ibdev: .ifname, port, lqpn, rqpn, type, state, pid, comm, pdn,
 		path_mig_state: .["path-mig-state"] }] | sort_by(.ibdev, .lqpn, .port)' >"$W/rdma.list"
-	jq -S '[.qps[] | { ibdev, port, lqpn, rqpn, type, state, pid, comm, pdn, path_mig_state }] |
+	jq '[.qps[] | { ibdev, port, lqpn, rqpn, type, state, pid, comm, pdn, path_mig_state }] |
 		sort_by(.ibdev, .lqpn, .port)' "$1" >"$W/ours.list"
 	cmp "$W/rdma.list" "$W/ours.list" || { diff "$W/rdma.list" "$W/ours.list" | head -40; return 1; }
 }
@@ -168,9 +168,9 @@ one_sick() {
 	echo "of $(($1 + 1)) rdma shows $(grep -o '"lqpn"' "$W/rdma.out" | wc -l)"
 
 	"$R" --json qp-state --device rxe0 >"$W/sick.json"
-	jq -S '[.qps[] | select(.port != null and .lqpn != $sick) | del(.sq_psn, .rq_psn)]' --argjson sick "$sick" \
+	jq '[.qps[] | select(.port != null and .lqpn != $sick) | del(.sq_psn, .rq_psn)]' --argjson sick "$sick" \
 		"$W/well.json" >"$W/well.list"
-	jq -S '[.qps[] | select(.port != null) | del(.sq_psn, .rq_psn)]' "$W/sick.json" >"$W/sick.list"
+	jq '[.qps[] | select(.port != null) | del(.sq_psn, .rq_psn)]' "$W/sick.json" >"$W/sick.list"
 	cmp "$W/well.list" "$W/sick.list" || { diff "$W/well.list" "$W/sick.list" | head -40; return 1; }
 	[ "$(jq -c '[.qps[].lqpn]' "$W/well.json")" = "$(jq -c '[.qps[].lqpn]' "$W/sick.json")" ]
 	true_of "$W/sick.json" '.[0] | .status == 0 and

@@ -3,7 +3,7 @@
 # topo-check on real PCI bridges, with stand-ins for accelerators: the right rule fires, and stops when it is mended.
 # kernels: 6.12
 # asked: 6.1 7.x
-# turn: 2
+# turn: 1
 # boot: pci
 
 . tests/vm/guest/pci-up

@@ -4,7 +4,7 @@
 # mended. A machine of its own: what other tests leave in its counters and its log would alarm, and rightly.
 # kernels: 6.12
 # asked: 6.1 7.x
-# turn: 2
+# turn: 1
 # boot: clean
 
 prepare() {

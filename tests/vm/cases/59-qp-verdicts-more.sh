@@ -23,7 +23,7 @@ test_requester_killed() {
 	kill -KILL "$pid_a"
 	look
 	no_qp a
-	says b '.verdict == "idle" and (.advice | contains("remote host"))'
+	says b '.verdict == "idle" and (.fix | contains("ssh 10.9.1.1 rdmadiag qp-state"))'
 }
 
 test_peer_killed_few_retries() {

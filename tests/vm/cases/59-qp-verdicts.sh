@@ -4,6 +4,7 @@
 # `check --verdicts` runs this on all kernels and writes what was said as a table.
 # kernels: 6.12
 # asked: 6.1 7.x
+# turn: 4
 # boot: pair
 
 # Jobs that are to work have the ACK timeout of NCCL, 4.3 s: on a busy host the clock of an emulated machine jumps, and ACKs come
@@ -59,7 +60,7 @@ test_interface_of_a_down() {
 	look
 	says a '(.verdict == "cut-off" or .state == "ERR") and (.reason | test("rxe0/1.* DOWN|pair0.* down"; "i"))'
 	says a-once '.verdict != "ok" and .verdict != "idle"'
-	says b '.verdict == "idle" and (.advice | contains("remote host"))'
+	says b '.verdict == "idle" and (.fix | contains("ssh 10.9.1.1 rdmadiag qp-state"))'
 }
 
 test_interface_of_b_down() {

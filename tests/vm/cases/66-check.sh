@@ -4,6 +4,7 @@
 # hangs in the kernel takes nothing with it.
 # kernels: 6.12
 # asked: 6.1 7.x
+# turn: 4
 # boot: check
 
 prepare() {

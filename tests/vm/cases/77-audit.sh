@@ -3,6 +3,7 @@
 # trace-errno --audit on the running kernel: calls that fail, and a kernel against its own files.
 # kernels: 6.12
 # asked: 6.1 7.x
+# turn: 4
 # boot: check
 
 prepare() {

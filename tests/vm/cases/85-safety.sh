@@ -352,7 +352,7 @@ test_run_statistics() {
 
 # The table in rdmadiag(1): who has the capability is told what root is, who has not lacks just that.
 said() { # NAME COMMAND…: a document without what differs from call to call
-	"${@:2}" | jq -S 'del(.time, .monotonic_seconds, .counters[]?.value)' >"$W/$1"
+	"${@:2}" | jq 'del(.time, .monotonic_seconds, .counters[]?.value)' >"$W/$1"
 }
 
 same_as_root() { # CAPABILITIES ARG…
