@@ -250,10 +250,10 @@ test_line_of_the_kernel_log() {
 	[ "$(wc -l <"$W/line.out")" -le 8 ] # with the notes on what is unknown
 }
 
-# Nothing is missing without root but what procfs hides, connections of processes among it.
+# Nothing is missing without root but what the probe reads, and what procfs hides, connections of processes among it.
 test_without_root() {
 	play pair
-	"$R" --json qp-state >"$W/root.json"
+	"$R" --json qp-state --no-probe >"$W/root.json"
 	setpriv --reuid 65534 --regid 65534 --clear-groups "$R" --json qp-state >"$W/nobody.json"
 	jq '[.qps[] | del(.sq_psn, .rq_psn, .verdict, .reason, .fix, .advice, .process_tcp_peers)]' "$W/root.json" >"$W/root.list"
 	jq '[.qps[] | del(.sq_psn, .rq_psn, .verdict, .reason, .fix, .advice, .process_tcp_peers)]' "$W/nobody.json" >"$W/nobody.list"
