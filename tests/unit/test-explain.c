@@ -47,9 +47,14 @@ static const char table[] = "# comment\n"
 			    "form step note\n"
 			    "\tmatch step err {n} of\n"
 			    "\tmeans A step.\n"
+			    "form hello note\n"
+			    "\tmatch hello from {n} to port {peer}:{n}\n"
+			    "\tmeans A greeting.\n"
 			    "form objects note detail\n"
 			    "\tmatch never printed\n"
 			    "\talso err {errno}\n"
+			    "\talso from {peer}\n"
+			    "\talso port {port}\n"
 			    "\tmeans Objects.\n"
 			    "code status 5 IBV_WC_WR_FLUSH_ERR critical consequence\n"
 			    "\tmeans Flushed.\n"
@@ -173,13 +178,16 @@ static void numbers_and_texts_are_not_taken_for_others(void **state)
 			"Got completion with error 12, opcode 3: err 22\n"
 			"ibv_devinfo: 4 devices\n"
 			"ibv_reg_mr: ENOMEM\n"
-			"step err 7 of 9\n");
-	assert_int_equal(all.log.n, 4);
+			"step err 7 of 9\n"
+			"hello from 3 to port 192.0.2.36:18515\n");
+	assert_int_equal(all.log.n, 5);
 	assert_null(all.log.v[0].values[RD_LOG_ERRNO]);
 	assert_int_equal(all.log.v[1].numbers[RD_LOG_ERRNO].v, 22);
 	assert_string_equal(all.log.v[2].form->id, "call");
 	assert_string_equal(all.log.v[3].form->id, "step");
 	assert_null(all.log.v[3].values[RD_LOG_ERRNO]);
+	assert_string_equal(all.log.v[4].values[RD_LOG_PEER], "192.0.2.36");
+	assert_null(all.log.v[4].values[RD_LOG_PORT]);
 }
 
 static void general_forms_are_for_lines_of_no_other(void **state)

@@ -372,11 +372,15 @@ static void add_errno(const struct entry *entry, const char *line, size_t *longe
 	match->err = entry->form;
 }
 
-/* Whether one of the first `n` values has these bytes of the line. */
+/* Whether one of the first `n` values has these bytes of the line, and is of another kind: an address has no port in it, and a rank is not a
+ * peer, but a text has other values in it. */
 static bool is_taken(const struct rd_log_match *match, size_t n, const struct rd_log_value *value)
 {
-	for (size_t i = 0; i < n; i++)
-		if (value->text < match->v[i].text + match->v[i].size && match->v[i].text < value->text + value->size)
+	for (const struct rd_log_value *had = match->v; had < match->v + n; had++)
+		if (value->text < had->text + had->size && had->text < value->text + value->size &&
+		    (value->field == RD_LOG_ERRNO ||
+		     (rd_log_fields[had->field].class != RD_LOG_REST &&
+		      rd_log_fields[had->field].class != rd_log_fields[value->field].class)))
 			return true;
 	return false;
 }
@@ -389,9 +393,8 @@ static void add_objects(const struct rd_log_pattern *pattern, const char *line, 
 
 	match_pattern(pattern, line, match);
 	for (size_t i = n; i < match->n && !match->form->table; i++)
-		if ((match->v[i].field == RD_LOG_ERRNO && is_taken(match, n, &match->v[i])) ||
-		    match->v[i].field == RD_LOG_STATUS || match->v[i].field == RD_LOG_EVENT ||
-		    match->v[i].field == RD_LOG_STATUS_NAME)
+		if (is_taken(match, n, &match->v[i]) || match->v[i].field == RD_LOG_STATUS ||
+		    match->v[i].field == RD_LOG_EVENT || match->v[i].field == RD_LOG_STATUS_NAME)
 			match->n = n;
 }
 
