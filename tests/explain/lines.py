@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Public lines of logs, each explained with the objects that are in it: lines.py [-v] [BINARY]. Speaks TAP.
-lines.jsonl, a line each: thread (where it is from), line (as printed; hosts, addresses and names of people replaced), objects (fields as
+lines.jsonl, a line each: thread (where it is from; a file: made from the text that it prints), line (as printed; hosts, addresses and names of people replaced), objects (fields as
 in data/explain, with their texts in the line), settled (whether its thread settled the cause), cause, cause_id (one of the causes that are
 named for it; empty: none is wanted), half ("seen": known to those who wrote the tables; "aside": put aside before they did).
 What must hold: of the half that was put aside 90 % have a form and the right objects, of the other half 95 %. The tables were completed by
