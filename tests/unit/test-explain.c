@@ -179,7 +179,7 @@ static void numbers_and_texts_are_not_taken_for_others(void **state)
 			"ibv_devinfo: 4 devices\n"
 			"ibv_reg_mr: ENOMEM\n"
 			"step err 7 of 9\n"
-			"hello from 3 to port 192.0.2.36:18515\n");
+			"hello from 3 to port 192.0.2.36:18515 (rc=-1)\n");
 	assert_int_equal(all.log.n, 5);
 	assert_null(all.log.v[0].values[RD_LOG_ERRNO]);
 	assert_int_equal(all.log.v[1].numbers[RD_LOG_ERRNO].v, 22);
@@ -188,6 +188,7 @@ static void numbers_and_texts_are_not_taken_for_others(void **state)
 	assert_null(all.log.v[3].values[RD_LOG_ERRNO]);
 	assert_string_equal(all.log.v[4].values[RD_LOG_PEER], "192.0.2.36");
 	assert_null(all.log.v[4].values[RD_LOG_PORT]);
+	assert_null(all.log.v[4].values[RD_LOG_ERRNO]);
 }
 
 static void general_forms_are_for_lines_of_no_other(void **state)

@@ -29,7 +29,7 @@ static const struct {
 	{ "rdmap", "vendor-efa" },
 	{ "erdma", "vendor-erdma" },
 	{ "irdma", "vendor-irdma" },
-	{ "hns", "vendor-hns" },
+	{ "hns_", "vendor-hns" },
 	{ "ionic", "vendor-ionic" },
 	{ "mana", "vendor-mana" },
 	{ "rxe", "vendor-rxe" },
@@ -96,6 +96,9 @@ static bool is_possible(const struct rd_log_value *value)
 			if (isdigit((unsigned char)value->text[i]))
 				return true;
 		return false;
+	case RD_LOG_PCI: /* 0000:81:00.0, 81:00.0, 0000:81:00 */
+		return memchr(value->text, '.', value->size) ||
+		       memrchr(value->text, ':', value->size) != memchr(value->text, ':', value->size);
 	case RD_LOG_PORT:
 		return value->number.v <= UINT8_MAX;
 	case RD_LOG_QPN:
@@ -153,7 +156,7 @@ static void find_device(struct rd_log_line *line)
 	}
 }
 
-/* "rc = -107", "failed (-22)": a negative number in the range of errnos, by itself. */
+/* "rc = -107", "failed (-22)": a negative number in the range of errnos, by itself. With -1 most functions only say that they failed. */
 static void find_errno(struct rd_log_line *line)
 {
 	for (const char *at = line->text; (at = strchr(at, '-')) && !line->values[RD_LOG_ERRNO]; at++) {
@@ -161,7 +164,7 @@ static void find_errno(struct rd_log_line *line)
 		uint64_t number;
 
 		if (at == line->text || !strchr(" (=:[", at[-1]) ||
-		    rd_take_uint(&end, RD_DECIMAL, ERRNO_MOST, &number) < 0 || number == 0 ||
+		    rd_take_uint(&end, RD_DECIMAL, ERRNO_MOST, &number) < 0 || number <= 1 ||
 		    (*end && !strchr(" )],;.", *end)))
 			continue;
 		set_value(line, RD_LOG_ERRNO, at, (size_t)(end - at), number);
