@@ -174,7 +174,7 @@ static void find_errno(struct rd_log_line *line)
 static bool has_code(const struct rd_log_line *line, const char *table)
 {
 	for (size_t i = 0; i < RD_ARRAY_SIZE(line->codes) && line->codes[i]; i++)
-		if (strncmp(line->codes[i]->table, table, strlen(table)) == 0)
+		if (strstr(line->codes[i]->table, table))
 			return true;
 	return false;
 }
