@@ -145,3 +145,14 @@ host() { # NAME
 	[ "$(grep -c "^  codes and possible causes as of: $T/log:1\$" <<<"$output")" -eq 1 ]
 	[[ $output == *"mlx5-vendor-remote-access"*"What follows from an earlier failure:"*"status 5 "* ]]
 }
+
+@test "a line of normal work is a note, beside a failure of the same driver" {
+	severity() { "$RD" explain --json -- "$1" | jq -r '.lines[0].severity'; }
+	[ "$(severity 'nvme nvme1: Removing ctrl: NQN "target1"')" = note ]
+	[ "$(severity 'bnxt_en 0000:c1:00.0 eth0: NIC Link is Up, 100000 Mbps (NRZ) full duplex')" = note ]
+	[ "$(severity 'bnxt_en 0000:c1:00.0 eth0: NIC Link is Down')" = warning ]
+	[ "$(severity 'bnxt_en 0000:c1:00.0 (unnamed net_device) (uninitialized): Device requests max timeout of 60 seconds')" = note ]
+	[ "$(severity 'bnxt_en 0000:c1:00.0 (unnamed net_device) (uninitialized): Failed to init ring')" = warning ]
+	run "$RD" explain -- 'mlx5_core 0000:5e:00.0 eth1: Error cqe on cqn 0x41d, ci 0x1f, qn 0x1234, opcode 0xd, syndrome 0x4, vendor syndrome 0x51'
+	[[ $output == *MLX5_CQE_SYNDROME_LOCAL_PROT_ERR* && $output != *"not public"* ]]
+}
