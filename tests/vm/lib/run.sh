@@ -148,7 +148,7 @@ vm_run() {
 }
 
 # Reads the variables of vm_run. Sets rc; fails when the machine never came to start the command. On a busy host that
-# happens once in a hundred boots (the kernel finds its emulated timer too slow), and is worth a second try.
+# happens once in a hundred boots (the kernel finds its emulated timer too slow, or QEMU aborts), and is worth a second try.
 boot() {
 	local pid reader n=0 hung=''
 	rc=0
@@ -184,9 +184,11 @@ boot() {
 	# QEMU that never came to open the port leaves its reader waiting.
 	[[ -s $work/status ]] || kill "$reader" 2>/dev/null || :
 	wait "$reader" || :
-	if [[ ! -s $work/status ]] && { [[ -n $hung ]] || grep -q 'Kernel panic' "$log"; }; then
+	# A signal may have ended QEMU: 128 and its number.
+	if [[ ! -s $work/status ]] && { [[ -n $hung || $rc -gt 128 ]] || grep -q 'Kernel panic' "$log"; }; then
 		[[ -z $hung ]] || rc=124
 		cp "$log" "${log%.log}.first.log"
+		cat "$work/qemu.log" >&2
 		return 1
 	fi
 }
