@@ -23,6 +23,8 @@
 . tests/path.sh
 # shellcheck source=../until.sh
 . tests/until.sh
+# shellcheck source=../bats/setup_suite.bash
+. tests/bats/setup_suite.bash && setup_suite
 
 # shellcheck disable=SC2034 # of the caller
 FABRIC_PATIENT=(-t 60000) FABRIC_PATIENTLY=(--mad-timeout 60000)
