@@ -57,7 +57,7 @@ view() {
 }
 
 @test "qp-state's view" {
-	view qp-state "$RD qp-state --live --from tests/bundles/qp-hung.tar.zst -i 60" Enter 'Esc back'
+	view qp-state "$RD qp-state --live --from tests/bundles/qp-hung.tar.zst -i 3600" Enter 'Esc back'
 }
 
 @test "qp-state's view: a device that is removed with queue pairs of processes is a problem" {
