@@ -191,6 +191,22 @@ static void numbers_and_texts_are_not_taken_for_others(void **state)
 	assert_null(all.log.v[4].values[RD_LOG_ERRNO]);
 }
 
+/* "from sources" names no peer, and a longer word no errno. */
+static void words_are_not_taken_for_objects(void **state)
+{
+	_cleanup_(all_deinit) struct all all = { 0 };
+
+	(void)state;
+	read_text(&all, "step err 7 of 9 from sources, XENOMEMORY\n");
+	assert_null(all.log.v[0].values[RD_LOG_PEER]);
+	assert_null(all.log.v[0].codes[0]);
+	all_deinit(&all);
+	all = (struct all){ 0 };
+	read_text(&all, "step err 7 of 9 from gpu-a: ENOMEM\n");
+	assert_string_equal(all.log.v[0].values[RD_LOG_PEER], "gpu-a");
+	assert_string_equal(all.log.v[0].codes[0]->id, "ENOMEM");
+}
+
 static void general_forms_are_for_lines_of_no_other(void **state)
 {
 	_cleanup_(all_deinit) struct all all = { 0 };
@@ -425,6 +441,7 @@ int main(void)
 		TEST(numbers_are_whole_words),
 		TEST(a_code_without_public_meaning_is_marked),
 		TEST(numbers_and_texts_are_not_taken_for_others),
+		TEST(words_are_not_taken_for_objects),
 		TEST(general_forms_are_for_lines_of_no_other),
 		TEST(details_are_added_to_the_line_before),
 		TEST(repetitions_are_counted_and_consequences_come_last),

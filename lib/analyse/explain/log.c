@@ -75,12 +75,9 @@ static void look_up(const struct rd_log_forms *forms, const struct rd_log_value 
 
 	if (!table)
 		return;
-	if (value->number.known == RD_OK)
-		code = rd_log_code(forms, table, value->number.v);
-	else if (rd_log_fields[value->field].class == RD_LOG_REST)
-		code = rd_log_code_in(forms, table, text);
-	else
-		code = rd_log_code_named(forms, table, text);
+	code = value->number.known == RD_OK			? rd_log_code(forms, table, value->number.v) :
+	       rd_log_fields[value->field].class == RD_LOG_REST ? rd_log_code_in(forms, table, text) :
+								  rd_log_code_named(forms, table, text);
 	if (code)
 		add_code(line, code);
 	else if (value->field < RD_LOG_FIELDS && value->number.known == RD_OK && rd_log_has_table(forms, table))

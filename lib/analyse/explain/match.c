@@ -15,6 +15,7 @@
 #define LITERAL_ENOUGH 12
 /* Places in a line at which a pattern is tried. */
 #define TRIES 16
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 /* A pattern, and four bytes of it with what follows them in its literal. */
 struct entry {
@@ -386,7 +387,7 @@ static bool is_taken(const struct rd_log_match *match, size_t n, const struct rd
 }
 
 /* A form knows what its numbers are: of others no completion status or event is taken, and none for something else, too: "vendor err 129"
- * has no errno. */
+ * has no errno. Hosts and interfaces that only letters name are words of a sentence. */
 static void add_objects(const struct rd_log_pattern *pattern, const char *line, struct rd_log_match *match)
 {
 	size_t n = match->n;
@@ -394,7 +395,9 @@ static void add_objects(const struct rd_log_pattern *pattern, const char *line, 
 	match_pattern(pattern, line, match);
 	for (size_t i = n; i < match->n && !match->form->table; i++)
 		if (is_taken(match, n, &match->v[i]) || match->v[i].field == RD_LOG_STATUS ||
-		    match->v[i].field == RD_LOG_EVENT || match->v[i].field == RD_LOG_STATUS_NAME)
+		    match->v[i].field == RD_LOG_EVENT || match->v[i].field == RD_LOG_STATUS_NAME ||
+		    ((match->v[i].field == RD_LOG_PEER || match->v[i].field == RD_LOG_NETDEV) &&
+		     strspn(match->v[i].text, LETTERS) >= match->v[i].size))
 			match->n = n;
 }
 
@@ -418,12 +421,13 @@ static void add_also(const struct rd_log_forms *forms, const char *line, struct 
 		else
 			add_objects(entry->pattern, line, match);
 	}
+	/* "DEFAULT" has no EFAULT. */
+	match->err = match->err ? rd_log_code_in(forms, "errno", line) : NULL;
 }
 
 bool rd_log_match(const struct rd_log_forms *forms, const char *line, struct rd_log_match *ret)
 {
-	ret->form = ret->err = NULL;
-	ret->n = 0;
+	*ret = (struct rd_log_match){ 0 };
 	forms->index->line++;
 	find_grams(forms, FORMS, line, ret);
 	if (ret->form)
