@@ -50,6 +50,9 @@ static const char table[] = "# comment\n"
 			    "form hello note\n"
 			    "\tmatch hello from {n} to port {peer}:{n}\n"
 			    "\tmeans A greeting.\n"
+			    "form event note\n"
+			    "\tmatch event of {pci} {netdev} guid {guid} port {port} qp {qpn}: -{errno} {...}\n"
+			    "\tmeans An event.\n"
 			    "form objects note detail\n"
 			    "\tmatch never printed\n"
 			    "\talso err {errno}\n"
@@ -205,6 +208,32 @@ static void words_are_not_taken_for_objects(void **state)
 	read_text(&all, "step err 7 of 9 from gpu-a: ENOMEM\n");
 	assert_string_equal(all.log.v[0].values[RD_LOG_PEER], "gpu-a");
 	assert_string_equal(all.log.v[0].codes[0]->id, "ENOMEM");
+}
+
+/* RDMA drivers print their device where others print the interface, IPoIB interfaces are named like devices, and hosts begin like them. */
+static void no_value_is_of_another_kind(void **state)
+{
+	_cleanup_(all_deinit) struct all all = { 0 };
+
+	(void)state;
+	read_text(&all, "event of 0000:81:00.0 bnxt_re0 guid be port 0 qp -16: -70000 by manager1\n"
+			"event of ce.1 mlx5_ib0.8008 guid 0002c903 port 1 qp 16: -5 by ibserver2\n");
+	assert_int_equal(all.log.n, 2);
+	assert_string_equal(all.log.v[0].values[RD_LOG_PCI], "0000:81:00.0");
+	assert_string_equal(all.log.v[0].values[RD_LOG_IBDEV], "bnxt_re0");
+	for (size_t i = 0; i < 5; i++) {
+		static const enum rd_log_field none[] = { RD_LOG_NETDEV, RD_LOG_GUID, RD_LOG_PORT, RD_LOG_QPN,
+							  RD_LOG_ERRNO };
+
+		assert_null(all.log.v[0].values[none[i]]);
+	}
+	assert_null(all.log.v[1].values[RD_LOG_PCI]);
+	assert_null(all.log.v[1].values[RD_LOG_IBDEV]);
+	assert_string_equal(all.log.v[1].values[RD_LOG_NETDEV], "mlx5_ib0.8008");
+	assert_string_equal(all.log.v[1].values[RD_LOG_GUID], "0002c903");
+	assert_int_equal(all.log.v[1].numbers[RD_LOG_PORT].v, 1);
+	assert_int_equal(all.log.v[1].numbers[RD_LOG_QPN].v, 16);
+	assert_int_equal(all.log.v[1].numbers[RD_LOG_ERRNO].v, 5);
 }
 
 static void general_forms_are_for_lines_of_no_other(void **state)
@@ -442,6 +471,7 @@ int main(void)
 		TEST(a_code_without_public_meaning_is_marked),
 		TEST(numbers_and_texts_are_not_taken_for_others),
 		TEST(words_are_not_taken_for_objects),
+		TEST(no_value_is_of_another_kind),
 		TEST(general_forms_are_for_lines_of_no_other),
 		TEST(details_are_added_to_the_line_before),
 		TEST(repetitions_are_counted_and_consequences_come_last),

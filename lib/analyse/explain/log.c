@@ -20,7 +20,8 @@ static const enum rd_log_field identity[] = { RD_LOG_IBDEV,   RD_LOG_PORT,	  RD_
 					      RD_LOG_ERRNAME, RD_LOG_SYNDROME,	  RD_LOG_CMD,	 RD_LOG_CMD_STATUS,
 					      RD_LOG_EVENT,   RD_LOG_EVENT_N };
 
-/* What names of devices begin with, and the table of the driver's vendor errors, if there is one. Devices may have other names. */
+/* What names of devices begin with, before a digit or "_", and the table of the driver's vendor errors, if there is one and no network
+ * interface has such a name. Devices may have other names. */
 static const struct {
 	const char *begin, *table;
 } drivers[] = {
@@ -33,8 +34,10 @@ static const struct {
 	{ "ionic", "vendor-ionic" },
 	{ "mana", "vendor-mana" },
 	{ "rxe", "vendor-rxe" },
-	{ "mlx5", "vendor-mlx5" },
+	{ "mlx5", NULL },
 	{ "mlx4", NULL },
+	{ "rocep", NULL },
+	{ "roces", NULL },
 	{ "roce", NULL },
 	{ "ibp", NULL },
 	{ "ibs", NULL },
@@ -48,8 +51,7 @@ static const char *vendor_table(const char *ibdev)
 	for (size_t i = 0; ibdev && i < RD_ARRAY_SIZE(drivers); i++)
 		if (drivers[i].table && strncmp(ibdev, drivers[i].begin, strlen(drivers[i].begin)) == 0)
 			return drivers[i].table;
-	/* Most lines with vendor errors are of these; what is shown names the driver. */
-	return "vendor-mlx5";
+	return NULL;
 }
 
 static void add_code(struct rd_log_line *line, const struct rd_log_form *code)
@@ -67,12 +69,13 @@ static void add_code(struct rd_log_line *line, const struct rd_log_form *code)
 
 static void look_up(const struct rd_log_forms *forms, const struct rd_log_value *value, struct rd_log_line *line)
 {
-	const char *table = value->table && strcmp(value->table, "vendor") == 0 ?
-				    vendor_table(line->values[RD_LOG_IBDEV]) :
-				    value->table;
+	const char *table = value->table;
 	_cleanup_free_ char *text = rd_dup_part(value->text, value->size);
 	const struct rd_log_form *code;
 
+	/* Most lines with vendor errors are of mlx5; what is shown names the driver. */
+	if (table && strcmp(table, "vendor") == 0)
+		table = vendor_table(line->values[RD_LOG_IBDEV]) ?: "vendor-mlx5";
 	if (!table)
 		return;
 	code = value->number.known == RD_OK			? rd_log_code(forms, table, value->number.v) :
@@ -84,7 +87,8 @@ static void look_up(const struct rd_log_forms *forms, const struct rd_log_value 
 		line->not_public |= UINT64_C(1) << value->field;
 }
 
-/* "device driver", "device 3" and TCP ports are none: names of devices begin with a letter and have a digit, ports have 8 bits. */
+/* "device driver", "device 3" and TCP ports are none: names of devices begin with a letter and have a digit, ports have 8 bits and begin
+ * with 1. */
 static bool is_possible(const struct rd_log_value *value)
 {
 	switch (value->field) {
@@ -94,13 +98,20 @@ static bool is_possible(const struct rd_log_value *value)
 				return true;
 		return false;
 	case RD_LOG_PCI: /* 0000:81:00.0, 81:00.0, 0000:81:00 */
-		return memchr(value->text, '.', value->size) ||
-		       memrchr(value->text, ':', value->size) != memchr(value->text, ':', value->size);
+		return memchr(value->text, ':', value->size) &&
+		       (memchr(value->text, '.', value->size) ||
+			memrchr(value->text, ':', value->size) != memchr(value->text, ':', value->size));
+	case RD_LOG_GUID:
+		return value->size >= 8;
+	case RD_LOG_ERRNO: /* as the kernel returns them in pointers */
+		return value->number.v <= 4095;
+	case RD_LOG_NETDEV: /* where others print it, RDMA drivers print the name of their device */
+		return !vendor_table(value->text);
 	case RD_LOG_PORT:
-		return value->number.v <= UINT8_MAX;
+		return value->number.v && value->number.v <= UINT8_MAX;
 	case RD_LOG_QPN:
 	case RD_LOG_RQPN:
-		return value->number.v <= 0xffffff;
+		return value->text[0] != '-' && value->number.v <= 0xffffff;
 	default:
 		return true;
 	}
@@ -134,16 +145,20 @@ static void set_value(struct rd_log_line *line, enum rd_log_field field, const c
 		RD_SET(line->numbers[field], number);
 }
 
-/* A word that can only be the name of a device: "mlx5_0", "rocep33s0f1". */
+/* A word that can only be the name of a device: "mlx5_0", "rocep33s0f1"; IPoIB interfaces have such names, too. */
 static void find_device(struct rd_log_line *line)
 {
+	const char *netdev = line->values[RD_LOG_NETDEV];
+
 	for (const char *at = line->text; *at && !line->values[RD_LOG_IBDEV]; at++) {
 		if (at > line->text && (isalnum((unsigned char)at[-1]) || strchr("_.-/", at[-1])))
 			continue;
 		for (size_t i = 0; i < RD_ARRAY_SIZE(drivers) && !line->values[RD_LOG_IBDEV]; i++) {
 			size_t begin = strlen(drivers[i].begin), size = begin;
 
-			if (strncmp(at, drivers[i].begin, begin) != 0)
+			if (strncmp(at, drivers[i].begin, begin) != 0 ||
+			    (!isdigit((unsigned char)at[begin]) && at[begin - 1] != '_' && at[begin] != '_') ||
+			    (netdev && strncmp(at, netdev, strlen(netdev)) == 0))
 				continue;
 			while (isalnum((unsigned char)at[size]) || at[size] == '_')
 				size++;
