@@ -217,8 +217,10 @@ static void no_value_is_of_another_kind(void **state)
 
 	(void)state;
 	read_text(&all, "event of 0000:81:00.0 bnxt_re0 guid be port 0 qp -16: -70000 by manager1\n"
-			"event of ce.1 mlx5_ib0.8008 guid 0002c903 port 1 qp 16: -5 by ibserver2\n");
-	assert_int_equal(all.log.n, 2);
+			"event of ce.1 mlx5_ib0.8008 guid 0002c903 port 1 qp 16: -5 by ibserver2\n"
+			"event of 0000:81:00.0 is guid 2 port 1 qp 16: -5 by ibserver2\n");
+	assert_int_equal(all.log.n, 3);
+	assert_null(all.log.v[2].values[RD_LOG_NETDEV]);
 	assert_string_equal(all.log.v[0].values[RD_LOG_PCI], "0000:81:00.0");
 	assert_string_equal(all.log.v[0].values[RD_LOG_IBDEV], "bnxt_re0");
 	for (size_t i = 0; i < 5; i++) {

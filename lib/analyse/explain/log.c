@@ -105,8 +105,8 @@ static bool is_possible(const struct rd_log_value *value)
 		return value->size >= 8;
 	case RD_LOG_ERRNO: /* as the kernel returns them in pointers */
 		return value->number.v <= 4095;
-	case RD_LOG_NETDEV: /* where others print it, RDMA drivers print the name of their device */
-		return !vendor_table(value->text);
+	case RD_LOG_NETDEV: /* where others print it, RDMA drivers print the name of their device; "interface is down" */
+		return !vendor_table(value->text) && strncmp(value->text, "is ", 3) != 0;
 	case RD_LOG_PORT:
 		return value->number.v && value->number.v <= UINT8_MAX;
 	case RD_LOG_QPN:
