@@ -238,6 +238,20 @@ static void no_value_is_of_another_kind(void **state)
 	assert_int_equal(all.log.v[1].numbers[RD_LOG_ERRNO].v, 5);
 }
 
+/* With a domain: "12:30:15.5" may be a time. Of several, none is the line's. */
+static void one_pci_address_in_a_line_is_its_own(void **state)
+{
+	_cleanup_(all_deinit) struct all all = { 0 };
+
+	(void)state;
+	read_text(&all, "12:30:15.5 step err 7 of 9 at (0000:81:00.0), vf of 0000:81:00.0\n"
+			"12:30:15.5 step err 8 of 9\n"
+			"step err 6 of 9 at 0000:81:00.0 and 0001:81:00.0\n");
+	assert_int_equal(all.log.n, 2); /* the second and the third are alike */
+	assert_string_equal(all.log.v[0].values[RD_LOG_PCI], "0000:81:00.0");
+	assert_null(all.log.v[1].values[RD_LOG_PCI]);
+}
+
 static void general_forms_are_for_lines_of_no_other(void **state)
 {
 	_cleanup_(all_deinit) struct all all = { 0 };
@@ -474,6 +488,7 @@ int main(void)
 		TEST(numbers_and_texts_are_not_taken_for_others),
 		TEST(words_are_not_taken_for_objects),
 		TEST(no_value_is_of_another_kind),
+		TEST(one_pci_address_in_a_line_is_its_own),
 		TEST(general_forms_are_for_lines_of_no_other),
 		TEST(details_are_added_to_the_line_before),
 		TEST(repetitions_are_counted_and_consequences_come_last),

@@ -2,6 +2,7 @@
 #include "analyse/explain/log.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analyse/explain/forms.h"
@@ -9,6 +10,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/siphash.h"
+#include "model/host/host.h"
 
 /* A line with details follows the one that it belongs to at once, or after lines of other processes. */
 #define DETAIL_WITHIN 8
@@ -168,6 +170,32 @@ static void find_device(struct rd_log_line *line)
 	}
 }
 
+/* "0000:81:00.0", with its domain (else it may be a time), if the line has one such address. */
+static void find_pci(struct rd_log_line *line)
+{
+	const char *found = NULL;
+	char address[2][16] = { "" };
+
+	for (const char *at = line->text; (at = strchr(at, '.')); at++) {
+		const char *begin = at;
+		struct rd_pci pci;
+
+		while (begin > line->text && (isxdigit((unsigned char)begin[-1]) || begin[-1] == ':'))
+			begin--;
+		begin += strspn(begin, ":");
+		snprintf(address[1], sizeof(address[1]), "%.*s", (int)(at - begin) + 2, begin);
+		if (!isdigit((unsigned char)at[1]) || isalnum((unsigned char)at[2]) || strcspn(address[1], ":") < 4 ||
+		    rd_pci_parse(address[1], &pci) < 0)
+			continue;
+		if (found && strcmp(address[0], address[1]) != 0)
+			return;
+		found = begin;
+		memcpy(address[0], address[1], sizeof(address[0]));
+	}
+	if (found)
+		set_value(line, RD_LOG_PCI, found, strlen(address[0]), 0);
+}
+
 /* "rc = -107", "failed (-22)": a negative number in the range of errnos, by itself. With -1 most functions only say that they failed. */
 static void find_errno(struct rd_log_line *line)
 {
@@ -191,11 +219,13 @@ static bool has_code(const struct rd_log_line *line, const char *table)
 	return false;
 }
 
-/* What a line has besides the values of its form: the device, and the errno, whose text `code` (NULL: none) may be in it. */
+/* What a line has besides the values of its form: the device, its PCI address, and the errno, whose text `code` (NULL: none) may be in it. */
 static void find_more(const struct rd_log_forms *forms, const struct rd_log_form *code, struct rd_log_line *line)
 {
 	if (!line->values[RD_LOG_IBDEV])
 		find_device(line);
+	if (!line->values[RD_LOG_PCI])
+		find_pci(line);
 	/* One of several values of a kind may be known. */
 	for (size_t i = 0; i < RD_LOG_FIELDS; i++)
 		if (rd_log_fields[i].table && has_code(line, rd_log_fields[i].table))
