@@ -14,20 +14,49 @@
 #include "collect/fabric/fabric.h"
 #include "collect/fabric/share-read.h"
 #include "collect/fabric/topology.h"
+#include "confine/confine.h"
 #include "fabric-cmd.h"
 #include "report/shared/finding.h"
+#include "source/opener/child.h"
 #include "source/opener/new-file.h"
 
 /* ---- files given by options */
 
 #define SHARDS_MAX 1000000
 
+#define PARSING_MS 60000
+#define TOPOLOGY_BYTES ((size_t)256 << 20)
+
+struct topology_file {
+	const char *path;
+	struct rd_bytes bytes;
+};
+
+/* In a child. */
+static int parse_confined(void *arg, struct rd_bytes *ret, struct rd_err *err)
+{
+	const struct topology_file *file = arg;
+	int r;
+
+	rd_child_close_others();
+	r = rd_confined()->active ? 0 : rd_confine(0, NULL, err);
+
+	return r < 0 ? r : rd_topology_read(file->path, (const char *)file->bytes.data, file->bytes.size, ret, err);
+}
+
+/* This process keeps its privileges, to send MADs: another one parses the file. */
 static int read_topology(const char *path, struct rd_fabric *ret, struct rd_err *err)
 {
-	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	int r = rd_read_local(path, &bytes, err);
+	_cleanup_bytes_ struct rd_bytes read = { 0 };
+	struct topology_file file = { .path = path };
+	int r = rd_read_local(path, &file.bytes, err);
 
-	return r < 0 ? r : rd_topology_parse(path, (const char *)bytes.data, bytes.size, ret, err);
+	if (!r)
+		r = rd_child_run(path, parse_confined, &file, PARSING_MS, TOPOLOGY_BYTES, &read, err);
+	if (!r)
+		r = rd_topology_build(path, &read, ret, err);
+	rd_bytes_deinit(&file.bytes);
+	return r;
 }
 
 static int read_limits(struct fabric_session *s, struct rd_err *err)
@@ -776,7 +805,7 @@ static const struct rd_opt options[] = {
 	  RD_NEEDS_OUTPUT, RD_TEXT(fabric_cmd, record) },
 	{ "thresholds", 0, "FILE", "also read thresholds from FILE; they override the default ones", "file",
 	  RD_NEEDS_OWN_FILE, RD_TEXT(fabric_cmd, thresholds) },
-	{ "compare", 0, "FILE", "compare the network with a saved topology", "file", RD_NEEDS_FOREIGN_FILE,
+	{ "compare", 0, "FILE", "compare the network with a saved topology", "file", RD_NEEDS_OWN_FILE,
 	  RD_TEXT(fabric_cmd, compare) },
 	{ "save-topology", 0, "FILE", "write the topology to FILE and exit", "file", RD_NEEDS_OUTPUT,
 	  RD_TEXT(fabric_cmd, save_topology) },
@@ -794,7 +823,7 @@ static const struct rd_opt options[] = {
 	{ "merge", 0, NULL, "put together what several hosts read, from their JSON documents", NULL,
 	  RD_NEEDS_FOREIGN_OPERANDS, RD_FLAG(fabric_cmd, merge) },
 	{ "topology", 0, "FILE", "with --plan or --compare: read the topology from FILE instead of the network", "file",
-	  RD_NEEDS_FOREIGN_FILE, RD_TEXT(fabric_cmd, topology) },
+	  RD_NEEDS_OWN_FILE, RD_TEXT(fabric_cmd, topology) },
 	{ "shard", 0, "K/N", "read only share K of N", RD_TEXT(fabric_cmd, shard) },
 	{ "shards", 0, "FILE", "divide the ports among the hosts listed in FILE", "file", RD_NEEDS_OWN_FILE,
 	  RD_TEXT(fabric_cmd, shards) },

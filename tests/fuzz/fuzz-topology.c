@@ -31,6 +31,19 @@ static void whole_topology(const char *text, size_t size)
 	rd_fabric_deinit(&two);
 }
 
+/* What a process that parses a topology file returns, if the file has taken it over. */
+static void build(const uint8_t *data, size_t size)
+{
+	struct rd_bytes bytes = { 0 };
+	struct rd_fabric fabric;
+	struct rd_err err;
+
+	rd_bytes_copy(data, size, &bytes);
+	if (rd_topology_build("read", &bytes, &fabric, &err) == 0)
+		rd_fabric_deinit(&fabric);
+	rd_bytes_deinit(&bytes);
+}
+
 void fuzz_one(const uint8_t *data, size_t size)
 {
 	struct rd_fabric_limits limits = { 0 };
@@ -40,6 +53,7 @@ void fuzz_one(const uint8_t *data, size_t size)
 	size_t n;
 
 	whole_topology(text, size);
+	build(data, size);
 	if (rd_hostfile_parse("seed", text, size, &names, &n, &err) == 0)
 		rd_hostfile_free(names, n);
 	rd_fabric_limits_init(&limits);

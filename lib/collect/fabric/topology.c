@@ -13,7 +13,19 @@
 
 #define PORT_MAX 254
 #define DESCRIPTION_MAX 255
+#define WIDTH_MAX 12
 #define LINE_SIZE 2048 /* enough for a description with all bytes escaped */
+
+/* What rd_topology_read returns: the counts, then the nodes in the order of the file, then the cables. */
+struct counts {
+	uint64_t nodes, cables;
+};
+
+struct node {
+	uint64_t guid;
+	unsigned kind, n_ports;
+	char description[DESCRIPTION_MAX + 1];
+};
 
 struct cable {
 	uint64_t guid, peer_guid;
@@ -24,9 +36,9 @@ struct parser {
 	const char *name;
 	struct rd_err *err;
 	size_t line;
-	struct rd_fabric fabric; /* nodes in the order of the file */
-	size_t ports;		 /* of all nodes */
-	size_t node;		 /* ibnetdiscover: the node whose ports follow; RD_NONE: none yet */
+	struct node *nodes; /* ibnetdiscover: ports belong to the last one */
+	size_t n_nodes, cap_nodes;
+	size_t ports; /* of all nodes */
 	struct cable *cables;
 	size_t n_cables, cap_cables;
 };
@@ -69,7 +81,7 @@ static void take_rate(const char *word, unsigned *width, unsigned *speed)
 {
 	const char *at = word;
 
-	if (!take_number(&at, 12, width) || *at++ != 'x') {
+	if (!take_number(&at, WIDTH_MAX, width) || *at++ != 'x') {
 		*width = 0;
 		return;
 	}
@@ -107,12 +119,15 @@ static bool take_quoted(const char **at, char *ret, size_t size)
 
 static int add_node(struct parser *p, uint64_t guid, enum rd_node_kind kind, unsigned n_ports, const char *description)
 {
+	struct node *node;
+
 	p->ports += n_ports;
-	if (p->fabric.n_nodes >= RD_TOPOLOGY_NODES || p->ports > RD_TOPOLOGY_PORTS)
+	if (p->n_nodes >= RD_TOPOLOGY_NODES || p->ports > RD_TOPOLOGY_PORTS)
 		return rd_err_set(p->err, EFBIG, p->name, "line %zu: more than %d nodes or %d ports", p->line,
 				  RD_TOPOLOGY_NODES, RD_TOPOLOGY_PORTS);
-	rd_fabric_add_node(&p->fabric, guid, kind, n_ports, description);
-	p->node = p->fabric.n_nodes - 1;
+	node = RD_ADD(p->nodes, p->n_nodes, p->cap_nodes);
+	*node = (struct node){ .guid = guid, .kind = kind, .n_ports = n_ports };
+	snprintf(node->description, sizeof(node->description), "%s", description);
 	return 0;
 }
 
@@ -193,9 +208,9 @@ static int net_port(struct parser *p, const char *at)
 	struct cable cable = { 0 };
 	const char *rate;
 
-	if (p->node == RD_NONE)
+	if (p->n_nodes == 0)
 		return bad(p, "port before any node");
-	cable.guid = p->fabric.nodes[p->node].guid;
+	cable.guid = p->nodes[p->n_nodes - 1].guid;
 	at++;
 	if (!take_number(&at, PORT_MAX, &cable.port) || *at++ != ']')
 		return bad(p, "expected the number of a port in brackets");
@@ -228,16 +243,82 @@ static int net_line(struct parser *p, const char *at)
 	return 0; /* vendid=, devid=, chassis and comments */
 }
 
+static int read_lines(struct parser *p, const char *text, size_t size)
+{
+	bool own = size >= strlen(RD_TOPOLOGY_MAGIC) && memcmp(text, RD_TOPOLOGY_MAGIC, strlen(RD_TOPOLOGY_MAGIC)) == 0;
+	int r = 0;
+
+	for (const char *at = text, *end = text + size; !r && at < end;) {
+		const char *stop = memchr(at, '\n', (size_t)(end - at));
+		size_t len = (size_t)((stop ? stop : end) - at);
+		char line[LINE_SIZE];
+
+		p->line++;
+		if (len > 0 && at[len - 1] == '\r')
+			len--;
+		if (len >= sizeof(line) || memchr(at, '\0', len))
+			return bad(p, "longer than 2047 characters, or contains NUL");
+		memcpy(line, at, len);
+		line[len] = '\0';
+		r = own ? own_line(p, line) : net_line(p, line);
+		at = stop ? stop + 1 : end;
+	}
+	if (!r && p->n_nodes == 0) {
+		r = rd_err_set(p->err, EBADMSG, p->name, "contains no nodes");
+		rd_err_hint(
+			p->err,
+			"write a topology with rdmadiag counters --fabric --save-topology FILE, or use the output of ibnetdiscover");
+	}
+	return r;
+}
+
+int rd_topology_read(const char *name, const char *text, size_t size, struct rd_bytes *ret, struct rd_err *err)
+{
+	struct parser p = { .name = name, .err = err };
+	int r = read_lines(&p, text, size);
+	const struct counts counts = { p.n_nodes, p.n_cables };
+	size_t nodes = p.n_nodes * sizeof(*p.nodes), cables = p.n_cables * sizeof(*p.cables);
+
+	if (!r) {
+		*ret = (struct rd_bytes){ rd_alloc(1, sizeof(counts) + nodes + cables + 1),
+					  sizeof(counts) + nodes + cables };
+		memcpy(ret->data, &counts, sizeof(counts));
+		memcpy(ret->data + sizeof(counts), p.nodes, nodes);
+		if (cables)
+			memcpy(ret->data + sizeof(counts) + nodes, p.cables, cables);
+	}
+	free(p.nodes);
+	free(p.cables);
+	return r;
+}
+
 /* ---- connecting nodes, ports and cables */
 
-static int make_ports(struct parser *p)
+/* Whether these numbers could come from rd_topology_read: another process wrote them, which may be under the control of the file. */
+static bool is_sound(const struct counts *counts, const struct node *nodes, const struct cable *cables)
 {
-	struct rd_fabric *fabric = &p->fabric;
-	size_t n = fabric->n_nodes;
+	size_t ports = 0;
 
+	for (size_t i = 0; i < counts->nodes; i++) {
+		if (nodes[i].kind < RD_NODE_CA || nodes[i].kind > RD_NODE_ROUTER || nodes[i].n_ports > PORT_MAX ||
+		    !memchr(nodes[i].description, '\0', sizeof(nodes[i].description)))
+			return false;
+		ports += nodes[i].n_ports;
+	}
+	for (size_t i = 0; i < counts->cables; i++)
+		if (cables[i].port > PORT_MAX || cables[i].peer_port > PORT_MAX || cables[i].width > WIDTH_MAX ||
+		    cables[i].speed >= RD_SPEEDS)
+			return false;
+	return ports <= RD_TOPOLOGY_PORTS;
+}
+
+static int make_ports(const char *name, const struct node *nodes, size_t n, struct rd_fabric *fabric, struct rd_err *err)
+{
+	for (size_t i = 0; i < n; i++)
+		rd_fabric_add_node(fabric, nodes[i].guid, nodes[i].kind, nodes[i].n_ports, nodes[i].description);
 	rd_fabric_sort_nodes(fabric);
 	if (fabric->n_nodes < n)
-		return rd_err_set(p->err, EBADMSG, p->name, "%zu of %zu nodes are listed twice", n - fabric->n_nodes, n);
+		return rd_err_set(err, EBADMSG, name, "%zu of %zu nodes are listed twice", n - fabric->n_nodes, n);
 	for (size_t i = 0; i < n; i++)
 		for (unsigned number = 1; number <= fabric->nodes[i].n_ports; number++) {
 			struct rd_fabric_port *port = rd_fabric_add_port(fabric, fabric->nodes[i].guid, number);
@@ -249,16 +330,15 @@ static int make_ports(struct parser *p)
 	return 0;
 }
 
-static int connect_cable(struct parser *p, const struct cable *cable)
+static int connect_cable(const char *name, const struct cable *cable, struct rd_fabric *fabric, struct rd_err *err)
 {
-	struct rd_fabric *fabric = &p->fabric;
 	size_t ends[2] = {
 		rd_fabric_find_port(fabric, cable->guid, cable->port),
 		rd_fabric_find_port(fabric, cable->peer_guid, cable->peer_port),
 	};
 
 	if (ends[0] == RD_NONE || ends[1] == RD_NONE || ends[0] == ends[1])
-		return rd_err_set(p->err, EBADMSG, p->name,
+		return rd_err_set(err, EBADMSG, name,
 				  "cable 0x%016" PRIx64 " port %u to 0x%016" PRIx64
 				  " port %u: no such node or port, or both ends are the same",
 				  cable->guid, cable->port, cable->peer_guid, cable->peer_port);
@@ -266,7 +346,7 @@ static int connect_cable(struct parser *p, const struct cable *cable)
 		struct rd_fabric_port *port = &fabric->ports[ends[i]];
 
 		if (port->peer != RD_NONE && port->peer != ends[1 - i])
-			return rd_err_set(p->err, EBADMSG, p->name, "0x%016" PRIx64 " port %u has two cables",
+			return rd_err_set(err, EBADMSG, name, "0x%016" PRIx64 " port %u has two cables",
 					  fabric->nodes[port->node].guid, port->number);
 		port->peer = ends[1 - i];
 		port->state = RD_LINK_ACTIVE;
@@ -277,52 +357,38 @@ static int connect_cable(struct parser *p, const struct cable *cable)
 	return 0;
 }
 
-static int connect_cables(struct parser *p)
+int rd_topology_build(const char *name, const struct rd_bytes *read, struct rd_fabric *ret, struct rd_err *err)
 {
-	int r = make_ports(p);
+	struct rd_fabric fabric = { .self = RD_NONE };
+	struct counts counts = { 0 };
+	const struct cable *cables;
+	const struct node *nodes;
+	int r;
 
-	for (size_t i = 0; !r && i < p->n_cables; i++)
-		r = connect_cable(p, &p->cables[i]);
+	if (read->size >= sizeof(counts))
+		memcpy(&counts, read->data, sizeof(counts));
+	nodes = (const struct node *)(read->data + sizeof(counts));
+	cables = (const struct cable *)(nodes + (counts.nodes <= RD_TOPOLOGY_NODES ? counts.nodes : 0));
+	if (counts.nodes < 1 || counts.nodes > RD_TOPOLOGY_NODES || counts.cables > SIZE_MAX / sizeof(*cables) ||
+	    read->size != sizeof(counts) + counts.nodes * sizeof(*nodes) + counts.cables * sizeof(*cables) ||
+	    !is_sound(&counts, nodes, cables))
+		return rd_err_set(err, EBADMSG, name, "the process that parsed it did not return a topology");
+	r = make_ports(name, nodes, counts.nodes, &fabric, err);
+	for (size_t i = 0; i < counts.cables && !r; i++)
+		r = connect_cable(name, &cables[i], &fabric, err);
+	if (r)
+		rd_fabric_deinit(&fabric);
+	else
+		*ret = fabric;
 	return r;
 }
 
 int rd_topology_parse(const char *name, const char *text, size_t size, struct rd_fabric *ret, struct rd_err *err)
 {
-	struct parser p = { .name = name, .err = err, .node = RD_NONE, .fabric.self = RD_NONE };
-	bool own = size >= strlen(RD_TOPOLOGY_MAGIC) && memcmp(text, RD_TOPOLOGY_MAGIC, strlen(RD_TOPOLOGY_MAGIC)) == 0;
-	int r = 0;
+	_cleanup_bytes_ struct rd_bytes read = { 0 };
+	int r = rd_topology_read(name, text, size, &read, err);
 
-	for (const char *at = text, *end = text + size; !r && at < end;) {
-		const char *stop = memchr(at, '\n', (size_t)(end - at));
-		size_t len = (size_t)((stop ? stop : end) - at);
-		char line[LINE_SIZE];
-
-		p.line++;
-		if (len > 0 && at[len - 1] == '\r')
-			len--;
-		if (len >= sizeof(line) || memchr(at, '\0', len)) {
-			r = bad(&p, "longer than 2047 characters, or contains NUL");
-			break;
-		}
-		memcpy(line, at, len);
-		line[len] = '\0';
-		r = own ? own_line(&p, line) : net_line(&p, line);
-		at = stop ? stop + 1 : end;
-	}
-	if (!r && p.fabric.n_nodes == 0) {
-		r = rd_err_set(err, EBADMSG, name, "contains no nodes");
-		rd_err_hint(
-			err,
-			"write a topology with rdmadiag counters --fabric --save-topology FILE, or use the output of ibnetdiscover");
-	}
-	if (!r)
-		r = connect_cables(&p);
-	free(p.cables);
-	if (r)
-		rd_fabric_deinit(&p.fabric);
-	else
-		*ret = p.fabric;
-	return r;
+	return r < 0 ? r : rd_topology_build(name, &read, ret, err);
 }
 
 /* ---- writing */

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "model/fabric/fabric.h"
+#include "source/shared/source.h"
 
 #define RD_TOPOLOGY_MAGIC "# rdmadiag topology 1"
 
@@ -18,6 +19,13 @@
 #define RD_TOPOLOGY_NODES 200000
 #define RD_TOPOLOGY_PORTS 1000000
 int rd_topology_parse(const char *name, const char *text, size_t size, struct rd_fabric *ret, struct rd_err *err);
+
+/*
+ * The same in two steps. The first, which interprets the text, may run in a process without privileges: `ret` has numbers and texts of a
+ * fixed size only, and the second checks all of them.
+ */
+int rd_topology_read(const char *name, const char *text, size_t size, struct rd_bytes *ret, struct rd_err *err);
+int rd_topology_build(const char *name, const struct rd_bytes *read, struct rd_fabric *ret, struct rd_err *err);
 
 /* Writes a topology file, nodes and cables sorted by GUID: equal topologies yield equal files. Omits nodes and ports that are
  * GONE. */

@@ -348,6 +348,9 @@ static int receive_reply(const char *what, int fd, unsigned limit_ms, size_t lim
 	int r = rd_child_read(fd, deadline, &reply, sizeof(reply));
 
 	if (r == 0 && reply.result < 0) {
+		/* The child may have parsed what others wrote. */
+		reply.err.object[sizeof(reply.err.object) - 1] = reply.err.message[sizeof(reply.err.message) - 1] =
+			reply.err.hint[sizeof(reply.err.hint) - 1] = '\0';
 		if (err)
 			*err = reply.err;
 		return (int)reply.result;
