@@ -31,10 +31,10 @@ enum rd_needs {
 	RD_NEEDS_FOREIGN_TEXT,	   /* the operands are untrusted text; without any, standard input is */
 	RD_NEEDS_OWN_FILE,	   /* to read a file of the user who runs the command */
 	RD_NEEDS_OUTPUT,	   /* to write a file */
+	RD_NEEDS_UPDATE,	   /* to add to a file again and again */
 	RD_NEEDS_OUTPUT_OPERANDS,  /* the same for the operands */
 	RD_NEEDS_NEW_FILE,	   /* the same; without operand, to create a file in the working directory */
 	RD_NEEDS_TO_REPLACE,	   /* to replace such a file if it exists */
-	RD_NEEDS_PROCESS,	   /* to read the environment and the mappings of a process */
 	RD_NEEDS_TERMINAL,	   /* to set up the terminal */
 	RD_NEEDS_PORTS,		   /* to send datagrams from this host's ports */
 };
@@ -168,6 +168,9 @@ struct rd_cmd {
 	/* Reads through `source` everything that the command reads with any of its options, and prints nothing: `capture`
 	 * calls it with a recording source. Read errors are not failures. NULL: the command reads nothing for a bundle. */
 	int (*record)(struct rd_source *source, struct rd_err *err);
+	/* Reads what run() reads of this host with these options: a command that parses foreign files has it read before, by the process that
+	 * keeps its privileges. It must not parse those files. NULL: what `record` reads. */
+	void (*read)(const struct rd_ctx *ctx, struct rd_source *source);
 	/* Runs the command; returns the exit code. argv: the operands ("--" removed), NULL-terminated. */
 	int (*run)(struct rd_ctx *ctx, int argc, char **argv);
 };

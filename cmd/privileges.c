@@ -17,9 +17,13 @@
 #include "base/text.h"
 #include "collect/nccl/libexpat.h"
 #include "confine/confine.h"
+#include "datafile.h"
 #include "render/libsmartcols.h"
 #include "source/bundle/bundle.h"
 #include "source/bundle/libarchive.h"
+#include "source/guard/source-guard.h"
+#include "source/opener/input.h"
+#include "source/opener/new-file.h"
 #include "source/opener/opener.h"
 #include "source/shared/libibmad.h"
 #include "table.h"
@@ -36,19 +40,15 @@ static struct {
 	bool foreign, foreign_operands, output_operands, terminal, ports, replaces;
 	unsigned standard_inputs; /* how many bundles are '-' */
 	size_t size;		  /* bytes of foreign files; of a directory, what a large host takes */
+	const char *update;	  /* a file to update; NULL: none */
+	unsigned limit_ms;	  /* for reading; 0: none */
+	const char **files;	  /* that may also be names of profiles */
+	size_t n_files, cap_files;
+	const struct rd_ctx *ctx;
+	struct rd_source *live;	  /* of the opener; NULL: it records only files */
+	struct rd_source *inputs; /* a guard; NULL: there is no limit */
+	struct rd_source *facts;  /* what it recorded; NULL: it was not started */
 } noted;
-
-/* An invalid number is reported by the option itself. */
-static void name_process(const char *pid)
-{
-	char path[64];
-	uint64_t number;
-
-	if (rd_parse_uint(pid, RD_DECIMAL, UINT64_MAX, &number) < 0)
-		return;
-	snprintf(path, sizeof(path), "/proc/%" PRIu64, number);
-	rd_opener_name(RD_OPENER_PROCESS, path);
-}
 
 void rd_privileges_note(enum rd_needs needs, const char *arg)
 {
@@ -69,7 +69,8 @@ void rd_privileges_note(enum rd_needs needs, const char *arg)
 		noted.foreign = true;
 		if (stat(arg, &st) == 0 && st.st_size < (off_t)1 << 34)
 			noted.size += S_ISDIR(st.st_mode) ? FOLDER_SIZE : (size_t)st.st_size;
-		rd_opener_name(RD_OPENER_INPUT, arg);
+		*RD_ADD(noted.files, noted.n_files, noted.cap_files) = arg;
+		rd_input_name(arg);
 		break;
 	case RD_NEEDS_FOREIGN_TEXT:
 		noted.foreign = true;
@@ -78,10 +79,13 @@ void rd_privileges_note(enum rd_needs needs, const char *arg)
 		noted.foreign_operands = true;
 		break;
 	case RD_NEEDS_OWN_FILE:
-		rd_opener_name(RD_OPENER_INPUT, arg);
+		rd_input_name(arg);
 		break;
 	case RD_NEEDS_OUTPUT:
 		rd_opener_name(RD_OPENER_OUTPUT, arg);
+		break;
+	case RD_NEEDS_UPDATE:
+		noted.update = arg;
 		break;
 	case RD_NEEDS_OUTPUT_OPERANDS:
 		noted.output_operands = true;
@@ -93,9 +97,6 @@ void rd_privileges_note(enum rd_needs needs, const char *arg)
 		break;
 	case RD_NEEDS_TO_REPLACE:
 		noted.replaces = true;
-		break;
-	case RD_NEEDS_PROCESS:
-		name_process(arg);
 		break;
 	case RD_NEEDS_TERMINAL:
 		noted.terminal = true;
@@ -193,9 +194,59 @@ static int read_standard_input(struct rd_err *err)
 	return r;
 }
 
-static void name_data_folder(const char *folder)
+void rd_privileges_limit(unsigned ms)
 {
-	rd_opener_name(RD_OPENER_FOLDER, folder);
+	noted.limit_ms = ms;
+}
+
+/* What the command reads of this host, and its tables. Runs with privileges, and parses no file of others. */
+static void read_parts(struct rd_source *source, void *arg)
+{
+	const unsigned *parts = arg;
+	struct rd_ctx ctx = *noted.ctx;
+	_cleanup_free_ char *host = NULL;
+	_cleanup_names_ struct rd_names names = { 0 };
+	struct rd_err err;
+
+	ctx.source = source;
+	rd_local_guard(source);
+	if (*parts & RD_OPENER_OWN) {
+		rd_read_textf(source, &host, NULL, "/proc/sys/kernel/hostname");
+		rd_tables_read_ahead(noted.files, noted.n_files, ctx.cmd->operand_needs == RD_NEEDS_FOREIGN_TEXT);
+	}
+	if (!(*parts & RD_OPENER_HOST) || !noted.live)
+		return;
+	if (ctx.cmd->read)
+		ctx.cmd->read(&ctx, source);
+	else if (ctx.cmd->record)
+		ctx.cmd->record(source, &err);
+	/* Why there are none. */
+	if (rd_list_dir(source, "/sys/class/infiniband", &names, NULL) < 0 || names.n == 0)
+		rd_no_rdma(&ctx, ENOENT, &err);
+}
+
+static void record(unsigned parts, unsigned limit_ms, struct rd_buf *out)
+{
+	_cleanup_(rd_source_closep) struct rd_source *guard = NULL, *files = NULL;
+	struct rd_source *live = noted.live;
+
+	if (!live && rd_source_live_open(NULL, &files, NULL) == 0)
+		live = files;
+	guard = limit_ms ? rd_source_guard_open(live, limit_ms) : rd_source_guard_open_alone(live);
+	rd_source_guard_ahead(guard, read_parts, &parts);
+	rd_source_guard_pack(guard, out);
+}
+
+void rd_privileges_join(struct rd_source *guard)
+{
+	if (noted.inputs)
+		rd_source_guard_join(guard, noted.inputs);
+}
+
+void rd_privileges_renew(void)
+{
+	if (noted.facts)
+		rd_source_guard_renew(noted.facts, 0);
 }
 
 int rd_privileges_drop(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
@@ -213,12 +264,22 @@ int rd_privileges_drop(struct rd_ctx *ctx, int argc, char **argv, struct rd_err 
 	if (!live && !noted.ports)
 		rd_end_limit(noted.size > MEMORY_LEAST / MEMORY_PER_BYTE ? noted.size * MEMORY_PER_BYTE : MEMORY_LEAST);
 	load_libraries(ctx);
-	rd_table_folders(name_data_folder);
 	if (noted.ports)
 		needs |= RD_CONFINE_THREADS;
 	if (noted.terminal)
 		needs |= RD_CONFINE_TERMINAL | RD_CONFINE_READ;
-	r = rd_opener_start(live, err);
+	noted.ctx = ctx;
+	if (noted.limit_ms)
+		noted.inputs = rd_source_guard_open(&rd_input_source, noted.limit_ms);
+	rd_inputs_open(noted.inputs);
+	if (noted.update)
+		rd_open_for_update_ahead(noted.update);
+	if (live)
+		r = rd_source_live_open(NULL, &noted.live, err);
+	noted.facts = rd_source_guard_open_alone(NULL);
+	if (!r)
+		r = rd_opener_start(record, noted.facts, err);
+	rd_source_closep(&noted.live);
 	if (!r)
 		r = rd_confine(needs, terminal_dirs(), err);
 	return r;

@@ -11,6 +11,7 @@
 #include "opts.h"
 #include "output.h"
 #include "privileges.h"
+#include "source/opener/child.h"
 #include "source/opener/opener.h"
 #include "source/shared/libmnl.h"
 
@@ -88,24 +89,25 @@ static int run_command(struct rd_ctx *ctx, int argc, char **argv)
 
 	rd_libmnl_load(ctx->cmd->name, NULL);
 	r = ctx->cmd->starts_commands ? 0 : rd_privileges_drop(ctx, argc, argv, &err);
-	if (r < 0)
-		return rd_fail(ctx, &err);
-	if (ctx->globals.from && !ctx->cmd->opens_from)
+	if (!r && ctx->globals.from && !ctx->cmd->opens_from)
 		r = rd_source_bundle_open(ctx->globals.from, &source, &err);
-	else
+	else if (!r)
 		r = rd_source_live_open(NULL, &source, &err);
-	if (r < 0)
-		return rd_fail(ctx, &err);
-	ctx->source = source;
-	if (!ctx->schema) {
-		snprintf(schema, sizeof(schema), RD_PROGRAM "/%s/1", ctx->cmd->name);
-		ctx->schema = schema;
+	if (r < 0) {
+		r = rd_fail(ctx, &err);
+	} else {
+		ctx->source = source;
+		if (!ctx->schema) {
+			snprintf(schema, sizeof(schema), RD_PROGRAM "/%s/1", ctx->cmd->name);
+			ctx->schema = schema;
+		}
+		r = ctx->cmd->run(ctx, argc, argv);
+		ctx->schema = NULL;
+		ctx->source = NULL;
+		if (!ctx->cmd->starts_commands)
+			rd_privileges_say(ctx);
 	}
-	r = ctx->cmd->run(ctx, argc, argv);
-	ctx->schema = NULL;
-	ctx->source = NULL;
-	if (!ctx->cmd->starts_commands)
-		rd_privileges_say(ctx);
+	rd_child_reap();
 	rd_opener_end();
 	return r;
 }

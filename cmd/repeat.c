@@ -2,6 +2,7 @@
 #include "repeat.h"
 
 #include "output.h"
+#include "privileges.h"
 
 /* 0: another sample follows. */
 static int wait_next(struct rd_ctx *ctx, struct rd_repeat *repeat, void *arg)
@@ -14,7 +15,8 @@ bool rd_repeat_next(struct rd_repeat *repeat)
 {
 	if (repeat->count && repeat->looks >= repeat->count)
 		return false;
-	repeat->looks++;
+	if (repeat->looks++)
+		rd_privileges_renew();
 	rd_ticks_advance(&repeat->ticks);
 	return true;
 }
@@ -30,6 +32,8 @@ int rd_repeat(struct rd_ctx *ctx, struct rd_repeat *repeat, double seconds, rd_l
 	rd_repeat_begin(repeat, seconds);
 	do {
 		ctx->printed = false;
+		if (repeat->looks)
+			rd_privileges_renew();
 		status = look(ctx, arg);
 		repeat->looks++;
 	} while (status >= 0 && rd_repeat_wanted(repeat) && repeat->looks != repeat->count && !rd_out_failure() &&

@@ -14,9 +14,6 @@
 /* Directories of tables relative to the program, which may be installed anywhere, or run from the build tree. */
 static const char *const relative_folders[] = { "../share/rdmadiag", "../data" };
 
-/* Kinds of files in directories of a site. */
-static const char *const kinds[] = { "counters", "explain", "fabric-thresholds", "hints", "profiles", "thresholds" };
-
 /* The tables of data/, compiled into the program, so that the binary alone can be copied to a host. The Makefile lists these files as
  * dependencies of the object. */
 #define TABLE(symbol, file)                   \
@@ -237,16 +234,14 @@ int rd_table_read_all(const char *name, struct rd_table *ret, struct rd_err *err
 	return -err->code;
 }
 
-int rd_table_read_named(const char *kind, const char *name, struct rd_bytes *ret, struct rd_err *err)
+/* KIND.d/NAME.conf in the site's directories. */
+static int read_site(const char *kind, const char *name, struct rd_bytes *ret, struct rd_err *err)
 {
 	const char *const folders[] = { site_of_user(), SITE_FOLDER };
 	_cleanup_(rd_source_closep) struct rd_source *opened = NULL;
 	struct rd_source *host;
-	int r = rd_read_local(name, ret, err);
+	int r = rd_local_host(&opened, &host, err);
 
-	if (r != -ENOENT || strchr(name, '/'))
-		return r;
-	r = rd_local_host(&opened, &host, err);
 	if (r < 0)
 		return r;
 	r = -ENOENT;
@@ -256,34 +251,34 @@ int rd_table_read_named(const char *kind, const char *name, struct rd_bytes *ret
 		if (folders[i])
 			r = rd_read_file(host, path, ret, err);
 	}
+	return r;
+}
+
+int rd_table_read_named(const char *kind, const char *name, struct rd_bytes *ret, struct rd_err *err)
+{
+	int r = rd_read_local(name, ret, err);
+
+	if (r != -ENOENT || strchr(name, '/'))
+		return r;
+	r = read_site(kind, name, ret, err);
 	if (is_absent(r))
 		return rd_err_set(err, ENOENT, name, "no such file, and no " SITE_FOLDER "/%s.d/%s.conf", kind, name);
 	return r;
 }
 
-static void call_for_site(const char *folder, void (*fn)(const char *folder))
+void rd_tables_read_ahead(const char *const *names, size_t n, bool forms)
 {
-	fn(folder);
-	for (size_t i = 0; i < RD_ARRAY_SIZE(kinds); i++) {
-		_cleanup_free_ char *path = rd_text("%s/%s.d", folder, kinds[i]);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(builtin); i++) {
+		_cleanup_(rd_errlist_deinit) struct rd_errlist errors = { 0 };
+		_cleanup_(rd_table_deinit) struct rd_table table = { 0 };
 
-		fn(path);
+		if (forms || strncmp(builtin[i].name, "explain", strlen("explain")) != 0)
+			rd_table_read(builtin[i].name, &table, &errors);
 	}
-}
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 
-void rd_table_folders(void (*fn)(const char *folder))
-{
-	_cleanup_(rd_source_closep) struct rd_source *host = NULL;
-	_cleanup_free_ char *exe = NULL;
-	char *folder;
-
-	if (site_of_user())
-		call_for_site(site_of_user(), fn);
-	call_for_site(SITE_FOLDER, fn);
-	if (rd_source_live_open(NULL, &host, NULL) == 0)
-		exe = program_path(host);
-	for (size_t i = 0; (folder = shipped_folder(exe ? exe : "", i)); i++) {
-		fn(folder);
-		free(folder);
+		if (!strchr(names[i], '/'))
+			read_site("profiles", names[i], &bytes, NULL);
 	}
 }

@@ -34,7 +34,8 @@ void rd_table_deinit(struct rd_table *table);
  * -errno with `err` filled. */
 int rd_table_read_named(const char *kind, const char *name, struct rd_bytes *ret, struct rd_err *err);
 
-/* Calls `fn` for each directory of tables. */
-void rd_table_folders(void (*fn)(const char *folder));
+/* Reads all tables, and the profiles of the site that have one of these names, so that a recording has them. `forms`: also those of explain,
+ * which are far larger than all others. */
+void rd_tables_read_ahead(const char *const *names, size_t n, bool forms);
 
 #endif

@@ -203,13 +203,18 @@ void checks_deinit(struct checks *checks)
 	rd_errlist_deinit(&checks->unread);
 }
 
-int checks_record(struct rd_source *source, struct rd_err *err)
+int checks_record_with(struct rd_source *source, int pid, struct rd_err *err)
 {
 	struct rd_errlist errors = { 0 };
 	struct checks checks = { 0 };
-	int r = read_all(source, 0, &checks, &errors, err);
+	int r = read_all(source, pid, &checks, &errors, err);
 
 	rd_errlist_deinit(&errors);
 	checks_deinit(&checks);
 	return r;
+}
+
+int checks_record(struct rd_source *source, struct rd_err *err)
+{
+	return checks_record_with(source, 0, err);
 }

@@ -49,6 +49,7 @@ void checks_deinit(struct checks *checks);
 
 /* Reads everything that checks_load reads; for recordings. */
 int checks_record(struct rd_source *source, struct rd_err *err);
+int checks_record_with(struct rd_source *source, int pid, struct rd_err *err);
 
 /*
  * Runs the chosen rules, fills the report with the results to show, and sets its status: any failure 2; else any warning 1, unless

@@ -9,13 +9,16 @@
 #include "checks.h"
 #include "cmd/counters/counters.h"
 #include "cmd/datafile.h"
+#include "cmd/privileges.h"
 #include "cmd/repeat.h"
 #include "source/guard/source-guard.h"
+#include "source/opener/child.h"
 
 struct check_opts {
 	const char *since, *profile;
 	double deadline; /* seconds */
 	bool exclusive, observe;
+	int64_t begun_ms; /* files of others are read before the first look */
 	struct rd_repeat repeat;
 };
 
@@ -76,6 +79,11 @@ void check_count(const struct check_result *result, struct rd_check_numbers *ret
 #define CHECK_INTERVAL 60 /* seconds, the default of --interval */
 /* Milliseconds per second of the deadline: until all is read and judged. */
 #define READING_PART 900
+
+static unsigned limit_of(const struct check_opts *opts)
+{
+	return (unsigned)(opts->deadline * READING_PART);
+}
 
 static bool *quick_rules(void)
 {
@@ -191,35 +199,44 @@ static int show(struct rd_ctx *ctx, struct check_result *result)
 	return status;
 }
 
-/* Reads everything that judge_host reads; runs in a child, ahead of it. */
-static void read_ahead(struct rd_source *source, void *arg)
+static void read_host(const struct rd_ctx *ctx, struct rd_source *source)
 {
+	const struct check_opts *opts = ctx->state;
 	_cleanup_free_ char *host = NULL;
-	const struct check_opts *opts = arg;
 	struct rd_err err = { 0 };
 
-	if (rd_source_guard_ready(source, &err) < 0)
-		return;
-	source->ops->now(source, CLOCK_REALTIME);
 	rd_read_textf(source, &host, NULL, "/proc/sys/kernel/hostname");
 	checks_record(source, &err);
 	if (opts->since)
 		counters_read_ahead(source, NULL);
 }
 
+/* Reads everything that judge_host reads; runs in a child, ahead of it. */
+static void read_ahead(struct rd_source *source, void *arg)
+{
+	struct rd_err err = { 0 };
+
+	if (rd_source_guard_ready(source, &err) < 0)
+		return;
+	source->ops->now(source, CLOCK_REALTIME);
+	read_host(arg, source);
+}
+
 /* `arg`: the guard of this host's files. ctx->source is a guard as well. */
 static int check_once(struct rd_ctx *ctx, void *arg)
 {
 	const struct check_opts *opts = ctx->state;
-	unsigned limit_ms = (unsigned)(opts->deadline * READING_PART);
+	unsigned spent_ms = opts->repeat.looks ? 0 : (unsigned)(rd_monotonic_ms() - opts->begun_ms);
+	unsigned limit_ms = limit_of(opts) > spent_ms ? limit_of(opts) - spent_ms : 1;
 	struct rd_source *local = arg;
 	struct check_result result = { 0 };
 	struct rd_err err = { 0 };
 	int r;
 
 	rd_source_guard_renew(local, limit_ms);
+	rd_privileges_join(local);
 	rd_source_guard_renew(ctx->source, limit_ms);
-	rd_source_guard_ahead(ctx->source, read_ahead, ctx->state);
+	rd_source_guard_ahead(ctx->source, read_ahead, ctx);
 	r = judge_host(ctx, &result, local, &err);
 	if (r < 0) {
 		/* A bundle that cannot be opened has no host and time for a document. */
@@ -258,8 +275,6 @@ static int check_run(struct rd_ctx *ctx, int argc, char **argv)
 
 	(void)argc;
 	(void)argv;
-	if (opts->deadline == 0)
-		opts->deadline = ctx->globals.from ? 60 : 2;
 	local = rd_source_guard_open(host, 0);
 	if (ctx->globals.from)
 		bundle = rd_source_guard_open_bundle(ctx->globals.from, 0);
@@ -269,6 +284,18 @@ static int check_run(struct rd_ctx *ctx, int argc, char **argv)
 	ctx->source = host;
 	rd_local_guard(NULL);
 	return r;
+}
+
+static int begin(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
+{
+	struct check_opts *opts = ctx->state;
+
+	(void)argc, (void)argv, (void)err;
+	if (opts->deadline == 0)
+		opts->deadline = ctx->globals.from ? 60 : 2;
+	opts->begun_ms = rd_monotonic_ms();
+	rd_privileges_limit(limit_of(opts));
+	return 0;
 }
 
 static const struct rd_opt check_options[] = {
@@ -314,5 +341,7 @@ const struct rd_cmd rd_cmd_check = {
 	.metrics = true,
 	.opens_from = true,
 	.state_size = sizeof(struct check_opts),
+	.check = begin,
+	.read = read_host,
 	.run = check_run,
 };

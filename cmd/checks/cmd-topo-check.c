@@ -336,6 +336,13 @@ static int topo_run(struct rd_ctx *ctx, int argc, char **argv)
 	return rd_repeat(ctx, &opts->repeat, TOPO_INTERVAL, topo_once, chosen);
 }
 
+static void topo_read(const struct rd_ctx *ctx, struct rd_source *source)
+{
+	struct rd_err err;
+
+	checks_record_with(source, (int)((const struct topo_opts *)ctx->state)->pid, &err);
+}
+
 static const struct rd_opt topo_options[] = {
 	{ "explain", 0, "RULE", "explain one rule: consequence, fix, data read", "rule", RD_NEEDS_NOTHING,
 	  RD_TEXT(topo_opts, explain) },
@@ -351,7 +358,7 @@ static const struct rd_opt topo_options[] = {
 	{ "learn", 0, NULL, "write a profile of this host to standard output, or to FILE", NULL,
 	  RD_NEEDS_OUTPUT_OPERANDS, RD_FLAG(topo_opts, learn) },
 	{ "pid", 'p', "PID", "check the limits of this process instead of those of job launchers", "pid",
-	  RD_NEEDS_PROCESS, RD_NUMBER(topo_opts, pid, 1, RD_PID_MAX) },
+	  RD_NUMBER(topo_opts, pid, 1, RD_PID_MAX) },
 	{ "device", 0, "DEVICE,...",
 	  "hide results about RDMA devices other than these, their ports and interfaces (same as operands)", "ibdev",
 	  RD_TEXT(topo_opts, devices) },
@@ -395,5 +402,6 @@ const struct rd_cmd rd_cmd_topo_check = {
 	.state_size = sizeof(struct topo_opts),
 	.check = topo_check,
 	.record = checks_record,
+	.read = topo_read,
 	.run = topo_run,
 };

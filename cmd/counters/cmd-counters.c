@@ -611,7 +611,7 @@ static const struct rd_opt counters_opts[] = {
 	{ "nonzero", 0, NULL, "only list counters that are not 0", RD_FLAG(counters_opts, nonzero) },
 	{ "group", 0, "LIST", "only read these groups: port, hw, optional, qp, ethtool, standard, netdev",
 	  "port|hw|optional|qp|ethtool|standard|netdev", RD_TAKES(take_groups) },
-	{ "record", 0, "FILE", "record changes to FILE: .csv, .jsonl or .json", "file", RD_NEEDS_OUTPUT,
+	{ "record", 0, "FILE", "record changes to FILE: .csv, .jsonl or .json", "file", RD_NEEDS_UPDATE,
 	  RD_TEXT(counters_opts, record) },
 	{ "until", 0, "NAME>N", "wait until a counter has increased by more than N; N/s: per second", "counter",
 	  RD_NEEDS_NOTHING, RD_TEXT(counters_opts, until) },

@@ -13,7 +13,7 @@
 #include "diagnose/explain/log-join.h"
 #include "report/explain/report-explain.h"
 #include "source/bundle/bundle.h"
-#include "source/opener/opener.h"
+#include "source/opener/input.h"
 
 #define FILES_MAX 64
 #define READ_SIZE ((size_t)256 << 10)
@@ -95,16 +95,19 @@ static void add_names(struct rd_log_forms *forms, struct rd_errlist *errors)
 
 static int read_file(struct rd_log_reader *reader, const char *name, struct rd_err *err)
 {
-	bool input = !name || rd_is_standard_input(name);
-	_cleanup_close_ int opened = input ? -1 : rd_opener_open(name);
+	bool standard = !name || rd_is_standard_input(name);
+	_cleanup_(rd_input_close) struct rd_input input = { .fd = STDIN_FILENO };
 	_cleanup_free_ char *buffer = rd_alloc(READ_SIZE, 1);
-	const char *object = input ? "standard input" : name;
+	const char *object = standard ? "standard input" : name;
+	int r = standard ? 0 : rd_input_open(name, &input, err);
 	ssize_t n;
 
-	if (!input && opened < 0)
-		return rd_err_set(err, -opened, object, "cannot open");
-	rd_log_begin(reader, input ? NULL : name);
-	while ((n = read(input ? STDIN_FILENO : opened, buffer, READ_SIZE)) != 0)
+	if (!r && S_ISDIR(input.mode))
+		r = rd_err_set(err, EISDIR, object, "cannot read");
+	if (r < 0)
+		return r;
+	rd_log_begin(reader, standard ? NULL : name);
+	while ((n = read(input.fd, buffer, READ_SIZE)) != 0)
 		if (n > 0)
 			rd_log_feed(reader, buffer, (size_t)n);
 		else if (errno != EINTR)
@@ -274,6 +277,14 @@ static int check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 	return 0;
 }
 
+static void read_host(const struct rd_ctx *ctx, struct rd_source *source)
+{
+	struct rd_err err;
+
+	(void)ctx;
+	checks_record(source, &err);
+}
+
 static const struct rd_opt opts[] = {
 	{ "log", 0, "FILE", "explain the lines of FILE (-: standard input); repeatable", "file", RD_NEEDS_FOREIGN_FILE,
 	  RD_TAKES(take_log) },
@@ -303,5 +314,6 @@ const struct rd_cmd rd_cmd_explain = {
 	.n_columns = RD_EXPLAIN_COLUMNS,
 	.state_size = sizeof(struct explain),
 	.check = check,
+	.read = read_host,
 	.run = run_explain,
 };

@@ -802,7 +802,7 @@ static const struct rd_opt options[] = {
 	{ "live", 'w', NULL, "interactive view of traffic, increasing errors and ports waiting for credits", NULL,
 	  RD_NEEDS_TERMINAL, RD_FLAG(fabric_cmd, live) },
 	{ "record", 0, "FILE", "write each sweep to FILE: .csv, a row for each port; .jsonl, a JSON document", "file",
-	  RD_NEEDS_OUTPUT, RD_TEXT(fabric_cmd, record) },
+	  RD_NEEDS_UPDATE, RD_TEXT(fabric_cmd, record) },
 	{ "thresholds", 0, "FILE", "also read thresholds from FILE; they override the default ones", "file",
 	  RD_NEEDS_OWN_FILE, RD_TEXT(fabric_cmd, thresholds) },
 	{ "compare", 0, "FILE", "compare the network with a saved topology", "file", RD_NEEDS_OWN_FILE,

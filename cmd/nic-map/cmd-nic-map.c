@@ -15,6 +15,7 @@
 #include "collect/host/host.h"
 #include "collect/host/system.h"
 #include "collect/net/netstate.h"
+#include "collect/snapshot/snapshot.h"
 #include "diagnose/findings/findings.h"
 #include "model/nicmap/nicmap.h"
 #include "nicmap.h"
@@ -115,6 +116,12 @@ static int judge_host(const char *path, struct rd_source *source, struct nicmap 
 	return 0;
 }
 
+/* A profile also contains links, PCI registers and partition keys. */
+static unsigned profile_of(const struct nicmap_opts *opts)
+{
+	return opts->profile ? RD_COLLECT_PCI | RD_COLLECT_IB : 0;
+}
+
 int nicmap_load(const struct rd_ctx *ctx, struct rd_source *source, unsigned what, struct nicmap *nm, struct rd_err *err)
 {
 	const struct nicmap_opts *opts = ctx->state;
@@ -122,8 +129,7 @@ int nicmap_load(const struct rd_ctx *ctx, struct rd_source *source, unsigned wha
 
 	*nm = (struct nicmap){ 0 };
 	rd_output_init(ctx, &nm->report);
-	/* A profile also contains links, PCI registers and partition keys. */
-	r = read_host(source, ctx->globals.from, what | (opts->profile ? RD_COLLECT_PCI | RD_COLLECT_IB : 0), nm, err);
+	r = read_host(source, ctx->globals.from, what | profile_of(opts), nm, err);
 	if (r < 0)
 		return r;
 	nm->incomplete = rd_output_incomplete(ctx, &nm->report, false);
@@ -477,17 +483,23 @@ struct operands {
 	char **v;
 };
 
+static unsigned what_of(const struct rd_ctx *ctx)
+{
+	const struct nicmap_opts *opts = ctx->state;
+	/* The largest MTU is a hidden column and a JSON key. */
+	bool whole = ctx->globals.json || ctx->globals.style.columns;
+
+	return (opts->path ? RD_COLLECT_ACS : 0) | (opts->gids ? RD_COLLECT_ALL_GIDS : 0) |
+	       (whole ? RD_COLLECT_VERBS : 0);
+}
+
 static int read_and_show(struct rd_ctx *ctx, void *arg)
 {
 	const struct nicmap_opts *opts = ctx->state;
 	const struct operands *operands = arg;
-	/* The largest MTU is a hidden column and a JSON key. */
-	bool whole = ctx->globals.json || ctx->globals.style.columns;
-	unsigned what = (opts->path ? RD_COLLECT_ACS : 0) | (opts->gids ? RD_COLLECT_ALL_GIDS : 0) |
-			(whole ? RD_COLLECT_VERBS : 0);
 	struct rd_err err = { 0 };
 	struct nicmap nm;
-	int r = nicmap_load(ctx, ctx->source, what, &nm, &err);
+	int r = nicmap_load(ctx, ctx->source, what_of(ctx), &nm, &err);
 
 	if (r < 0) {
 		rd_fail(ctx, &err);
@@ -534,6 +546,24 @@ static int nicmap_record(struct rd_source *source, struct rd_err *err)
 	return r;
 }
 
+static void nicmap_read(const struct rd_ctx *ctx, struct rd_source *source)
+{
+	const struct nicmap_opts *opts = ctx->state;
+	_cleanup_(rd_netstate_deinit) struct rd_netstate net = { 0 };
+	_cleanup_(rd_facts_deinit) struct rd_facts facts = { 0 };
+	struct nicmap nm = { 0 };
+	struct rd_err err;
+
+	if (read_host(source, NULL, what_of(ctx) | profile_of(opts), &nm, &err) == 0 && !nm.host.from_topology_file) {
+		rd_collect_userspace(&(struct rd_sysfs){ .src = source }, &nm.system);
+		if (opts->profile || opts->check_env)
+			rd_collect_netstate(source, &nm.host, &net, NULL);
+	}
+	if (opts->compare)
+		rd_snapshot_collect(source, &facts, &err);
+	nicmap_deinit(&nm);
+}
+
 static const struct rd_opt nicmap_opts[] = {
 	{ "device", 0, "DEVICE,...",
 	  "only list these devices, ports or interfaces, and findings about them (same as operands)", "ibdev",
@@ -547,7 +577,7 @@ static const struct rd_opt nicmap_opts[] = {
 	  "nccl|nvshmem|ucx|mooncake|nixl|libfabric|all", RD_WORD(nicmap_opts, env) },
 	{ "check-env", 0, NULL, "show what each variable set here does on this host, and what is wrong",
 	  RD_FLAG(nicmap_opts, check_env) },
-	{ "pid", 'p', "PID", "with --check-env: check the variables of this process", "pid", RD_NEEDS_PROCESS,
+	{ "pid", 'p', "PID", "with --check-env: check the variables of this process", "pid",
 	  RD_NUMBER(nicmap_opts, pid, 1, RD_PID_MAX) },
 	{ "compare", 0, NULL, "show how the bundles that follow differ from this host", NULL, RD_NEEDS_FOREIGN_OPERANDS,
 	  RD_FLAG(nicmap_opts, compare) },
@@ -614,5 +644,6 @@ const struct rd_cmd rd_cmd_nic_map = {
 	.state_size = sizeof(struct nicmap_opts),
 	.check = nicmap_check,
 	.record = nicmap_record,
+	.read = nicmap_read,
 	.run = nicmap_run,
 };

@@ -409,7 +409,7 @@ int trace_run(struct trace *t, char **argv, struct rd_err *err)
 		r = trace_names_create(t, err);
 	/* The process of the service that reads events has its own. */
 	if (!r && !t->opts->summary && !t->opts->service)
-		trace_causes_create(t);
+		trace_causes_create(t, t->ctx->source);
 	if (!r)
 		r = t->signals = trace_signals_open(t->opts->user != NULL, err);
 	if (r >= 0)

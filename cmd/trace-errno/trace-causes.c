@@ -37,11 +37,11 @@ struct trace_causes {
 	struct kind kinds[KINDS];
 };
 
-void trace_causes_create(struct trace *t)
+void trace_causes_create(struct trace *t, struct rd_source *facts)
 {
 	t->causes = rd_alloc(1, sizeof(*t->causes));
 	t->causes->budget.credit = CREDIT_MAX_NS;
-	t->causes->reader = rd_failure_reader_create(t->ctx->source);
+	t->causes->reader = rd_failure_reader_create(facts);
 }
 
 void trace_causes_destroy(struct trace_causes *causes)
@@ -126,6 +126,7 @@ static const struct rd_failure *read_facts(struct trace *t, const struct rd_fail
 	struct trace_causes *causes = t->causes;
 	uint64_t start = now(t), key, facts = facts_key(bare->event, &key);
 	struct kind *kind = find_kind(causes, key, start);
+	unsigned needs = rd_explain_needs(bare);
 	int64_t least;
 
 	earn(&causes->budget, start, READ_SHARE, CREDIT_MAX_NS);
@@ -138,7 +139,9 @@ static const struct rd_failure *read_facts(struct trace *t, const struct rd_fail
 		rd_failure_deinit(&kind->last);
 		kind->last.event = bare->event;
 		kind->last.set = bare->set;
-		rd_failure_read(causes->reader, rd_explain_needs(bare), &kind->last, NULL);
+		if (t->record)
+			t->record(t->sink_arg, bare->event, needs);
+		rd_failure_read(causes->reader, needs, &kind->last, NULL);
 		kind->last_key = facts;
 		kind->last_at = now(t);
 		kind->budget.credit -= (int64_t)(kind->last_at - start);

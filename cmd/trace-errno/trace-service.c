@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * --service: two processes, and the holders of the hooks. The supervisor attaches the hooks, reads the counts of the kernel and parses
- * nothing of others. The worker, which it starts, has no privileges (an opener reads the host for it): it reads the ring buffers, and
+ * nothing of others. The worker, which it starts, has no privileges (an opener records the host for it): it reads the ring buffers, and
  * writes the log and the textfile. Everything that must outlive a worker is in memory that both share, so that it can be replaced at any
  * time: for modules that were loaded, on SIGHUP, when the log is full, and after it died. Whatever grows has a limit.
  */
@@ -26,11 +26,13 @@
 #include "analyse/trace/verb.h"
 #include "base/number.h"
 #include "bpf/trace.h"
+#include "collect/failure/failure.h"
 #include "collect/shared/cgroup.h"
 #include "confine/confine.h"
 #include "qp-recorder.h"
 #include "report/qp/report-qp-trace.h"
 #include "report/trace/report-trace.h"
+#include "source/guard/source-guard.h"
 #include "source/opener/opener.h"
 #include "trace.h"
 #include "trace/select/select.h"
@@ -65,8 +67,21 @@ struct kind {
 	struct rd_failure_count where;
 };
 
+/* The failed call for which the opener is to record the host. From a process without privileges: no value is a path, a size or an index. */
+struct call {
+	bool names;	/* only the names of the device and of the control group */
+	unsigned facts; /* enum rd_fact */
+	uint32_t pid, dev;
+	uint64_t cgroup, at_ns;
+	char ibdev[64];
+	RD_FIELD(uint32_t) port;
+	struct rd_moment moment;
+	struct rd_request request;
+};
+
 struct shared {
 	uint64_t beat; /* the worker lives */
+	struct call call;
 	uint64_t events, lost, suppressed, unwritten, restarts, next_report;
 	uint64_t gap; /* CLOCK_REALTIME, ns: since when there was no worker, or no hooks; 0: none */
 	bool gap_of_hooks;
@@ -93,6 +108,7 @@ struct service {
 	uint64_t out_size;
 	/* of the worker */
 	struct rd_ctx ctx;
+	struct rd_source *facts; /* of the host, as the opener recorded them for the last failure */
 	struct rd_buf backlog;
 	uint64_t dropped; /* lines since the log took one */
 	uint64_t dropped_since;
@@ -206,6 +222,114 @@ static void put_section(struct service *s, struct rd_section *section)
 	put_line(s, &line);
 }
 
+/* ---- the opener of the worker: it keeps the privileges, and parses what the kernel says */
+
+static struct {
+	struct shared *m;
+	struct rd_source *live, *guard;
+	struct rd_trace_facts *devices;
+	struct rd_cgroups *cgroups;
+	struct rd_failure_reader *reader; /* as that of the worker, which reads what this one recorded */
+	char *ibdev, *cgroup;		  /* of the last call; NULL: unknown */
+} recorder;
+
+static void name_call(struct call *call, struct rd_buf *out)
+{
+	const char *ibdev = call->ibdev;
+
+	call->ibdev[sizeof(call->ibdev) - 1] = 0;
+	if (!*ibdev || *ibdev == '.' || strchr(ibdev, '/'))
+		ibdev = rd_trace_facts_ibdev(recorder.devices, call->dev);
+	RD_FREE(recorder.ibdev, recorder.cgroup);
+	recorder.ibdev = rd_dup_if(ibdev);
+	recorder.cgroup = rd_cgroups_path(recorder.cgroups, call->pid, call->cgroup);
+	rd_buf_printf(out, "%s%c%s", ibdev ? ibdev : "", 0, recorder.cgroup ? recorder.cgroup : "");
+}
+
+/* What is read for the failure named last, and the name of the host. */
+static void record_host(unsigned parts, unsigned limit_ms, struct rd_buf *out)
+{
+	_cleanup_(rd_failure_deinit) struct rd_failure failure = { 0 };
+	_cleanup_free_ char *host = NULL;
+	struct call call;
+	struct rd_event ev = { 0 };
+
+	(void)parts, (void)limit_ms;
+	memcpy(&call, &recorder.m->call, sizeof(call));
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* the worker may change it meanwhile */
+	if (call.names) {
+		name_call(&call, out);
+		return;
+	}
+	rd_source_guard_renew(recorder.guard, 0);
+	if (!recorder.reader)
+		recorder.reader = rd_failure_reader_create(recorder.guard);
+	ev = (struct rd_event){ .pid = call.pid,
+				.ibdev = recorder.ibdev,
+				.cgroup = recorder.cgroup,
+				.at_ns = call.at_ns,
+				.moment = call.moment,
+				.request = call.request };
+	RD_COPY(ev.port, call.port);
+	failure.event = &ev;
+	rd_failure_read(recorder.reader, call.facts, &failure, NULL);
+	rd_read_textf(recorder.guard, &host, NULL, "/proc/sys/kernel/hostname");
+	rd_source_guard_pack(recorder.guard, out);
+}
+
+/* Before it is forked. */
+static int prepare_opener(struct service *s, struct rd_err *err)
+{
+	int r = rd_source_live_open(NULL, &recorder.live, err);
+
+	if (r)
+		return r;
+	recorder.m = s->m;
+	recorder.guard = rd_source_guard_open_alone(recorder.live);
+	recorder.devices = rd_trace_facts_create(recorder.live);
+	recorder.cgroups = rd_cgroups_create(recorder.live);
+	s->m->call = (struct call){ 0 };
+	s->ctx = *s->t->ctx;
+	s->ctx.source = rd_source_guard_open_alone(NULL);
+	return rd_opener_start(record_host, s->ctx.source, err);
+}
+
+/* ---- the worker: names and facts of the host */
+
+/* Sets those that are not known yet. The strings are the caller's to free. */
+static void find_names(struct service *s, uint32_t pid, uint64_t cgroup, uint32_t dev, char **ibdev, char **path)
+{
+	_cleanup_bytes_ struct rd_bytes names = { 0 };
+	struct call *call = &s->m->call;
+	size_t size;
+
+	*call = (struct call){ .names = true, .pid = pid, .cgroup = cgroup, .dev = dev };
+	snprintf(call->ibdev, sizeof(call->ibdev), "%s", *ibdev ? *ibdev : "");
+	if (rd_opener_record(0, 0, &names, NULL) < 0 || !names.size)
+		return;
+	size = strnlen((char *)names.data, names.size);
+	if (!*ibdev && size)
+		*ibdev = rd_dup((char *)names.data);
+	if (!*path && size + 1 < names.size)
+		*path = rd_dup((char *)names.data + size + 1);
+}
+
+/* Has the host recorded for a failure that find_names was called for. */
+static void record_facts(void *arg, const struct rd_event *ev, unsigned facts)
+{
+	struct service *s = arg;
+	struct call *call = &s->m->call;
+
+	call->names = false;
+	call->facts = facts;
+	call->at_ns = ev->at_ns;
+	RD_COPY(call->port, ev->port);
+	call->moment = ev->moment;
+	call->request = ev->request;
+	rd_source_guard_renew(s->facts, 0);
+	rd_source_guard_ahead(s->facts, NULL, NULL);
+}
+
 /* ---- the worker: counts */
 
 static bool same_failure(const struct rd_failure_count *a, const struct rd_failure_count *b)
@@ -253,6 +377,7 @@ static void count_lost(struct service *s)
 		struct rd_failure_count where = { 0 };
 		struct rd_event ev = { .origin = c->origin, .err = c->err, .verb_key = c->verb };
 		struct rd_verb verb;
+		_cleanup_free_ char *ibdev = NULL, *cgroup = NULL;
 		struct series *v;
 		uint64_t known = 0;
 
@@ -265,7 +390,8 @@ static void count_lost(struct service *s)
 		ev.verb = *verb.verb ? verb.verb : NULL;
 		ev.object = *verb.object ? verb.object : NULL;
 		ev.method = *verb.method ? verb.method : NULL;
-		ev.ibdev = (char *)rd_trace_facts_ibdev(s->t->facts, c->dev);
+		find_names(s, 0, 0, c->dev, &ibdev, &cgroup);
+		ev.ibdev = ibdev;
 		rd_failure_count_name(&ev, &s->t->set, &where);
 		v = find_series(m, &where, &ids);
 		m->lost += c->count - known;
@@ -355,6 +481,7 @@ static void take_failure(void *arg, struct trace *t, struct rd_event *ev)
 	struct rd_crash_loop *loop;
 	struct series *v;
 
+	find_names(s, ev->pid, ev->cgroup_id, ev->dev, &ev->ibdev, &ev->cgroup);
 	trace_names_complete(t, ev);
 	rd_failure_count_name(ev, &t->set, &where);
 	s->m->events++;
@@ -450,28 +577,29 @@ static int drain(struct service *s, struct rd_err *err)
 static int prepare_worker(struct service *s, struct rd_err *err)
 {
 	struct trace *t = s->t;
-	struct rd_source *host = NULL;
-	int r = rd_opener_start(true, err);
+	int r = prepare_opener(s, err);
 
-	if (!r)
-		r = rd_source_live_open(NULL, &host, err);
 	if (r)
 		return r;
-	s->ctx = *t->ctx;
-	s->ctx.source = host;
+	rd_source_closep(&recorder.live);
 	t->ring = t->ctx->source;
 	t->ctx = &s->ctx;
+	/* It finds nothing: find_names does. */
 	rd_trace_facts_destroy(t->facts);
-	t->facts = rd_trace_facts_create(host);
-	trace_causes_create(t);
+	t->facts = rd_trace_facts_create(s->ctx.source);
+	s->facts = rd_source_guard_open_alone(NULL);
+	rd_source_guard_ahead(s->facts, NULL, NULL);
+	rd_source_guard_ahead(s->ctx.source, NULL, NULL);
+	trace_causes_create(t, s->facts);
 	t->sink = take_failure;
+	t->record = record_facts;
 	t->sink_arg = s;
 	s->qp.ring = s->qp_ctx.source;
 	s->qp.ctx = &s->ctx;
 	s->qp.event = take_qp_event;
 	s->qp.arg = s;
 	rd_cgroups_destroy(s->qp.cgroups);
-	s->qp.cgroups = rd_cgroups_create(host);
+	s->qp.cgroups = NULL;
 	return rd_confine(RD_CONFINE_CHILDREN, NULL, err);
 }
 

@@ -75,6 +75,8 @@ struct trace {
 	struct rd_err why_early;
 	/* Takes events instead of showing them; NULL: they are shown. */
 	void (*sink)(void *arg, struct trace *trace, struct rd_event *event);
+	/* Called before the facts of the host are read for an event; NULL: there is nothing to do. */
+	void (*record)(void *arg, const struct rd_event *event, unsigned facts);
 	void *sink_arg;
 };
 
@@ -124,7 +126,7 @@ void trace_names_explain(struct trace *trace, struct rd_event *event);	/* the ca
 void trace_names_complete(struct trace *trace, struct rd_event *event); /* the rest */
 
 /* trace-causes.c */
-void trace_causes_create(struct trace *trace);
+void trace_causes_create(struct trace *trace, struct rd_source *facts); /* `facts` must outlive it */
 void trace_causes_destroy(struct trace_causes *causes);
 void trace_causes_find(struct trace *trace, struct rd_event *event); /* fills event->why */
 

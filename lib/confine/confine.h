@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A process that drops its privileges before it parses untrusted data. Files that it still needs are open already, or requested
- * from another process (source/opener/opener.h).
+ * A process that drops its privileges before it parses untrusted data. Files that it still needs are open already, or recorded by
+ * another process (source/opener/opener.h).
  */
 #ifndef RD_CONFINE_H
 #define RD_CONFINE_H

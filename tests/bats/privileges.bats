@@ -57,6 +57,18 @@ confined() {
 	[ -z "$(find . -not -user "$(id -u)")" ]
 }
 
+@test "a file for --record: what is in it stays, and none is left empty if there is nothing to record" {
+	cd "$BATS_TEST_TMPDIR"
+	echo nothing >bad
+	run --separate-stderr "$RD" counters --fabric --from bad --record x.csv
+	[ "$status" -eq 3 ]
+	[ ! -e x.csv ]
+	: >x.csv
+	run --separate-stderr "$RD" counters --fabric --from bad --record x.csv
+	[ "$status" -eq 3 ]
+	[ -e x.csv ]
+}
+
 @test "several bundles in one command" {
 	"$RD" --from "$HOST" capture "$BATS_TEST_TMPDIR/a.tar" >/dev/null
 	"$RD" --from "$HOST" capture "$BATS_TEST_TMPDIR/b.tar.zst" >/dev/null
@@ -74,7 +86,7 @@ confined() {
 	[ "$status" -eq 0 ] || { echo "$status $output $stderr"; return 1; }
 }
 
-@test "this host, read through the opener: nothing that is asked for is refused, and the same is said" {
+@test "this host, as the opener records it: nothing that is needed is missing, and the same is said" {
 	"$RD" --from "$HOST" topo-check --learn >"$BATS_TEST_TMPDIR/profile"
 	"$RD" counters --save "$BATS_TEST_TMPDIR/saved" >/dev/null || true
 	"$RD" capture "$BATS_TEST_TMPDIR/now.tar" >/dev/null

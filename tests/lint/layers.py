@@ -69,7 +69,7 @@ CALLS = [
     # cannot go on.
     ('nothing below cmd exits', 'exit|_exit|_Exit|quick_exit|abort|err|errx',
      r'lib/(?!trace/(attach/holder|symbols/ustack)\.c'
-     r'|source/(opener/child|opener/opener-serve|guard/source-guard)\.c|base/memory\.c)'),
+     r'|source/(opener/child|opener/opener|guard/source-guard)\.c|base/memory\.c)'),
     ('only a source reads the clock', 'time|clock_gettime|gettimeofday|clock|timespec_get',
      r'lib/(?!source/|trace/attach/(attach|holder|session)[a-z-]*\.c$)'),
     # The exceptions that source.h names.

@@ -54,7 +54,7 @@ struct rd_rec_user *traced_copy(pid_t pid)
 	struct rd_child_state state = { 0 };
 
 	while (!state.known || state.state != 'S') {
-		rd_process_look(pid, &state);
+		rd_child_look(pid, &state);
 		usleep(1000);
 	}
 	assert_int_equal(ptrace(PTRACE_ATTACH, pid, NULL, NULL), 0);

@@ -11,7 +11,6 @@
 #include <sys/syscall.h>
 
 #include "base/buf.h"
-#include "source/opener/opener.h"
 
 static void closedirp(DIR **dir)
 {
@@ -189,13 +188,10 @@ static int index_walk(const struct rd_bytes *walk, struct rd_tree *tree)
 	return r;
 }
 
-int rd_bundle_read_dir(int fd, const char *name, struct rd_tree *tree, struct rd_err *err)
+int rd_bundle_read_dir(int code, const struct rd_bytes *walk, const char *name, struct rd_tree *tree, struct rd_err *err)
 {
-	_cleanup_bytes_ struct rd_bytes walk = { 0 };
-	int r = rd_opener_used() ? rd_opener_walk(name, &walk) : rd_bundle_walk(fd, &walk);
+	int r = code ? -code : index_walk(walk, tree);
 
-	if (!r)
-		r = index_walk(&walk, tree);
 	if (r == -EFBIG)
 		return rd_err_set(err, EFBIG, name, "contains more than %zu files, %zu MB, or a file above %zu MB",
 				  RD_TREE_NODES_MAX, RD_TREE_BYTES_MAX >> 20, RD_TREE_FILE_MAX >> 20);

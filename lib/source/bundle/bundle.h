@@ -18,8 +18,9 @@ int rd_bundle_read_tar(int fd, const struct rd_bytes *bytes, const char *name, s
  * type that a bundle must not contain, -EFBIG above the limits. */
 int rd_bundle_walk(int fd, struct rd_bytes *ret);
 
-/* Reads a directory into the tree; `name`: as given by the user. */
-int rd_bundle_read_dir(int fd, const char *name, struct rd_tree *tree, struct rd_err *err);
+/* Puts what rd_bundle_walk returned, or its positive errno, into the tree; `name`: as given by the user. */
+int rd_bundle_read_dir(int code, const struct rd_bytes *walk, const char *name, struct rd_tree *tree,
+		       struct rd_err *err);
 
 #define RD_SAMPLES_MAX 1000 /* t000 to t999 follow the first */
 

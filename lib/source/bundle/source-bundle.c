@@ -2,7 +2,7 @@
 /* A recorded host. The format is described in rdmadiag-bundle(5). */
 #include "base/memory.h"
 #include "source/bundle/bundle.h"
-#include "source/opener/opener.h"
+#include "source/opener/input.h"
 #include "source/shared/netlink.h"
 
 #include <errno.h>
@@ -230,16 +230,6 @@ static int store_xml(struct bundle *bundle, const uint8_t *data, size_t size, co
 	return r < 0 ? rd_err_set(err, -r, name, "cannot store the file") : 0;
 }
 
-static int take_xml(struct bundle *bundle, int fd, const char *name, struct rd_err *err)
-{
-	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	int r = rd_read_fd(fd, RD_SOURCE_XML_MAX, &bytes);
-
-	if (r < 0 && r != -EFBIG)
-		return rd_err_set(err, -r, name, "cannot read");
-	return store_xml(bundle, bytes.data, r < 0 ? RD_SOURCE_XML_MAX + 1 : bytes.size, name, err);
-}
-
 /* `head`: its beginning, NUL-terminated. */
 static bool is_xml(const char *head)
 {
@@ -248,11 +238,23 @@ static bool is_xml(const char *head)
 	return head[strspn(head, " \t\r\n")] == '<';
 }
 
-static bool is_xml_file(int fd)
+static int take_xml(struct bundle *bundle, const struct rd_input *file, const char *name, struct rd_err *err)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	int r = file->fd < 0 ? 0 : rd_read_fd(file->fd, RD_SOURCE_XML_MAX, &bytes);
+
+	if (r < 0 && r != -EFBIG)
+		return rd_err_set(err, -r, name, "cannot read");
+	return file->fd < 0 ? store_xml(bundle, file->bytes.data, file->bytes.size, name, err) :
+			      store_xml(bundle, bytes.data, r < 0 ? RD_SOURCE_XML_MAX + 1 : bytes.size, name, err);
+}
+
+static bool is_xml_file(const struct rd_input *file)
 {
 	char head[64] = "";
 
-	return pread(fd, head, sizeof(head) - 1, 0) > 0 && is_xml(head);
+	return file->fd < 0 ? is_xml((const char *)file->bytes.data) :
+			      pread(file->fd, head, sizeof(head) - 1, 0) > 0 && is_xml(head);
 }
 
 #define STANDARD_INPUT "standard input"
@@ -322,21 +324,21 @@ static int read_standard_input(struct bundle *bundle, const char *name, struct r
 	return r < 0 ? r : detect_layout(bundle, name, err);
 }
 
-static int read_contents(struct bundle *bundle, int fd, const char *name, struct rd_err *err)
+/* `r`: of opening it, with `err`. */
+static int read_contents(struct bundle *bundle, const struct rd_input *file, int r, const char *name, struct rd_err *err)
 {
-	struct stat st;
-	int r;
-
-	if (fstat(fd, &st) < 0)
-		return rd_err_set(err, errno, name, "cannot stat");
-	if (S_ISDIR(st.st_mode)) {
-		r = rd_bundle_read_dir(fd, name, bundle->tree, err);
-	} else if (!S_ISREG(st.st_mode)) {
+	if (S_ISDIR(file->mode)) {
+		r = rd_bundle_read_dir(-r, &file->bytes, name, bundle->tree, err);
+	} else if (r == -ETIMEDOUT) {
+		return r;
+	} else if (r < 0) {
+		return rd_err_set(err, -r, name, "cannot open the bundle");
+	} else if (!S_ISREG(file->mode)) {
 		return rd_err_set(err, EBADMSG, name, "neither a directory nor a tar archive");
-	} else if (is_xml_file(fd)) {
-		return take_xml(bundle, fd, name, err);
+	} else if (is_xml_file(file)) {
+		return take_xml(bundle, file, name, err);
 	} else {
-		r = rd_bundle_read_tar(fd, NULL, name, bundle->tree, err);
+		r = rd_bundle_read_tar(file->fd, file->fd < 0 ? &file->bytes : NULL, name, bundle->tree, err);
 	}
 	return r < 0 ? r : detect_layout(bundle, name, err);
 }
@@ -344,16 +346,14 @@ static int read_contents(struct bundle *bundle, int fd, const char *name, struct
 int rd_source_bundle_open(const char *path, struct rd_source **ret, struct rd_err *err)
 {
 	bool standard_input = rd_is_standard_input(path);
-	_cleanup_close_ int fd = standard_input ? -1 : rd_opener_open(path);
-	struct bundle *bundle;
-	int r;
+	_cleanup_(rd_input_close) struct rd_input file = { .fd = -1 };
+	struct bundle *bundle = rd_alloc(1, sizeof(*bundle));
+	int r = standard_input ? 0 : rd_input_open(path, &file, err);
 
-	if (fd < 0 && !standard_input)
-		return rd_err_set(err, -fd, path, "cannot open the bundle");
-	bundle = rd_alloc(1, sizeof(*bundle));
 	bundle->tree = rd_tree_create();
 	bundle->src.ops = &bundle_ops;
-	r = standard_input ? read_standard_input(bundle, STANDARD_INPUT, err) : read_contents(bundle, fd, path, err);
+	r = standard_input ? read_standard_input(bundle, STANDARD_INPUT, err) :
+			     read_contents(bundle, &file, r, path, err);
 	if (r < 0) {
 		bundle_close(&bundle->src);
 		return r;

@@ -7,16 +7,22 @@
 #include "source/guard/source-guard.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "base/end.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "source/opener/child.h"
+#include "source/opener/input.h"
+#include "source/opener/opener.h"
 #include "source/shared/netlink.h"
+#include "source/shared/scrub.h"
 
 /* A child that sleeps in a request gets this part of the time left: several hanging reads do not use up all of it. */
 #define PATIENCE_PART 8
@@ -72,7 +78,9 @@ struct requester {
 struct guard {
 	struct rd_source src;
 	struct rd_source_ops ops;
-	struct rd_source *inner; /* of a bundle: NULL but in a child that has opened it */
+	struct rd_source *inner; /* of a bundle: NULL but in a child that has opened it; NULL: another process reads */
+	bool alone;		 /* this process reads itself, without a deadline */
+	unsigned asked;		 /* parts that the other process has read */
 	char *bundle;		 /* NULL: not a bundle */
 	size_t sample;		 /* of the bundle */
 	int64_t deadline_ms;
@@ -81,6 +89,8 @@ struct guard {
 	struct rd_map map; /* entries by their query */
 	struct arena **arenas;
 	size_t n_arenas, cap_arenas;
+	struct rd_bytes *logs; /* requests with replies that were read without an arena */
+	size_t n_logs, cap_logs;
 	struct rd_stalls stalls;
 	struct arena *arena;		       /* in a child: its arena; NULL in the parent */
 	struct requester waiting[WAITING_MAX]; /* abandoned children that may still reply */
@@ -179,6 +189,12 @@ static struct entry *enter(struct guard *guard, const struct rd_query *query)
 	return found;
 }
 
+/* Whether another process reads, because this one dropped its privileges. */
+static bool is_remote(const struct guard *guard)
+{
+	return !guard->inner && !guard->bundle;
+}
+
 /* In a child. */
 static int open_inner(struct guard *guard, struct rd_err *err)
 {
@@ -196,6 +212,17 @@ static int open_inner(struct guard *guard, struct rd_err *err)
 	return r;
 }
 
+static int get_inner(struct guard *guard, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err)
+{
+	int r = guard->bundle ? open_inner(guard, err) : 0;
+
+	if (!r && query->op == RD_OP_NOW)
+		ret->number = guard->inner->ops->now(guard->inner, query->protocol);
+	else if (!r && query->op != RD_OP_OPEN)
+		r = guard->inner->ops->get(guard->inner, query, ret, err);
+	return r;
+}
+
 /* In a child: makes a request and stores the reply. Does not return if there is no space left, or the child was dismissed. */
 static struct entry *get_here(struct guard *guard, const struct rd_query *asked)
 {
@@ -208,17 +235,133 @@ static struct entry *get_here(struct guard *guard, const struct rd_query *asked)
 
 	if (!query)
 		_exit(0);
-	r = open_inner(guard, &err);
-	if (!r && query->op == RD_OP_NOW)
-		got.number = guard->inner->ops->now(guard->inner, query->protocol);
-	else if (!r && query->op != RD_OP_OPEN)
-		r = guard->inner->ops->get(guard->inner, query, &got, &err);
+	r = get_inner(guard, query, &got, &err);
 	reply = (struct answer){ r, got.number, r < 0 ? 0 : got.bytes.size };
 	entry = enter(guard, query);
 	entry->reply = arena_answer(guard->arena, &reply, got.bytes.data, &err);
 	rd_bytes_deinit(&got.bytes);
 	if (guard->arena->dismissed)
 		_exit(0);
+	return entry;
+}
+
+/* ---- requests with their replies, in memory of a process or on their way between two */
+
+/* Appends one, as an arena has it. `reply` may have no data. */
+static void log_add(struct rd_buf *log, const struct rd_query *query, const struct answer *reply, const void *data)
+{
+	static const uint8_t zeros[8];
+
+	rd_buf_add(log, query, sizeof(*query));
+	rd_buf_add(log, query->data, query->size);
+	rd_buf_add(log, zeros, padded(query->size) - query->size);
+	rd_buf_add(log, reply, sizeof(*reply));
+	rd_buf_add(log, data, reply->size);
+	rd_buf_add(log, zeros, padded(reply->size + 1) - reply->size);
+}
+
+/* Takes ownership of the log. Of a request that is known already the first reply stays. */
+static void log_take(struct guard *guard, struct rd_bytes log)
+{
+	*RD_ADD(guard->logs, guard->n_logs, guard->cap_logs) = log;
+	for (size_t at = 0; at < log.size;) {
+		struct rd_query *query = (struct rd_query *)(log.data + at);
+		const struct answer *reply;
+		struct entry *entry;
+
+		query->data = query + 1;
+		at += sizeof(*query) + padded(query->size);
+		reply = (const struct answer *)(log.data + at);
+		at += sizeof(*reply) + padded(reply->size + 1);
+		entry = enter(guard, query);
+		entry->reply = entry->reply ? entry->reply : reply;
+	}
+}
+
+static struct entry *get_alone(struct guard *guard, const struct rd_query *query)
+{
+	struct rd_buf log = RD_BUF_CHECKED;
+	struct rd_reply got = { 0 };
+	struct rd_err err = { 0 };
+	int r = get_inner(guard, query, &got, &err);
+	const struct answer reply = { r, got.number, r < 0 ? sizeof(err) : got.bytes.size };
+
+	log_add(&log, query, &reply, r < 0 ? (void *)&err : got.bytes.data);
+	rd_bytes_deinit(&got.bytes);
+	if (log.failed)
+		rd_buf_deinit(&log);
+	else
+		log_take(guard, (struct rd_bytes){ (uint8_t *)log.data, log.len });
+	return find_entry(guard, query);
+}
+
+/* Followed by the requests, then by those without reply. */
+struct pack {
+	uint64_t log, stalls, replied;
+};
+
+void rd_source_guard_pack(struct rd_source *src, struct rd_buf *out)
+{
+	const struct guard *guard = guard_of(src);
+	struct pack head = { .stalls = guard->stalls.n, .replied = guard->stalls.replied };
+	size_t at = out->len;
+
+	rd_buf_add(out, &head, sizeof(head));
+	for (size_t i = 0; i < guard->n; i++) {
+		const struct entry *entry = &guard->entries[i];
+		const struct rd_err *why = entry->stall < guard->stalls.n ? &guard->stalls.v[entry->stall].err : NULL;
+		_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+		struct answer reply = { why ? -why->code : -ETIMEDOUT, 0, why ? sizeof(*why) : 0 };
+
+		if (!entry->reply && !why)
+			continue;
+		if (entry->reply)
+			reply = *entry->reply;
+		rd_bytes_copy(entry->reply ? (void *)entry->reply->data : (void *)why, reply.size, &bytes);
+		/* Memory keys: no parser needs them. */
+		if (reply.result >= 0 && entry->query->op == RD_OP_NETLINK)
+			rd_scrub_messages(entry->query->protocol, &bytes);
+		log_add(out, entry->query, &reply, bytes.data);
+	}
+	head.log = out->len - at - sizeof(head);
+	rd_buf_add(out, guard->stalls.v, guard->stalls.n * sizeof(*guard->stalls.v));
+	if (!out->failed)
+		memcpy(out->data + at, &head, sizeof(head));
+}
+
+/* Has the process that kept its privileges read these parts. */
+static void fetch(struct guard *guard, unsigned parts)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	struct rd_bytes log = { 0 };
+	const struct rd_stall *stalls;
+	struct pack head;
+
+	parts &= ~guard->asked;
+	if (!guard->alone && time_left(guard) == 0)
+		return;
+	guard->asked |= parts;
+	if (!parts || rd_opener_record(parts, (unsigned)time_left(guard), &bytes, NULL) < 0 || bytes.size < sizeof(head))
+		return;
+	memcpy(&head, bytes.data, sizeof(head));
+	rd_bytes_copy(bytes.data + sizeof(head), head.log, &log);
+	stalls = (const struct rd_stall *)(bytes.data + sizeof(head) + head.log);
+	for (size_t i = 0; i < head.stalls; i++)
+		rd_stalls_add(&guard->stalls, &stalls[i]);
+	guard->stalls.replied += head.replied;
+	log_take(guard, log);
+}
+
+/* What the other process read. */
+static struct entry *find_there(struct guard *guard, const struct rd_query *query)
+{
+	static const unsigned parts[] = { RD_OPENER_OWN, RD_OPENER_HOST };
+	struct entry *entry = NULL;
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(parts) && !entry; i++) {
+		fetch(guard, parts[i]);
+		entry = find_entry(guard, query);
+	}
 	return entry;
 }
 
@@ -299,7 +442,10 @@ static enum end follow(const struct guard *guard, struct requester *requester)
 			requester->asleep = state;
 			slept_since = now;
 		}
-		patience = left / PATIENCE_PART > PATIENCE_LEAST_MS ? left / PATIENCE_PART : PATIENCE_LEAST_MS;
+		/* A bundle is in memory: its reader does not wait for anything. */
+		patience = guard->bundle			    ? left :
+			   left / PATIENCE_PART > PATIENCE_LEAST_MS ? left / PATIENCE_PART :
+								      PATIENCE_LEAST_MS;
 		if ((state.known ? now - slept_since : now - requester->since) >= patience ||
 		    now - requester->since >= left / WORK_PART)
 			return END_GIVEN_UP;
@@ -333,9 +479,13 @@ static int start(struct guard *guard, struct requester *requester)
 		return -ENOMEM;
 	*RD_ADD(guard->arenas, guard->n_arenas, guard->cap_arenas) = requester->arena;
 	r = rd_child_start("reading", &requester->pid, &requester->fd, NULL);
-	if (r == 0)
-		guard->arena = requester->arena;
-	return r;
+	if (r != 0)
+		return r;
+	guard->arena = requester->arena;
+	/* Ends with its parent, which may have dropped its privileges: then PR_SET_PDEATHSIG has no effect. */
+	if (fcntl(requester->fd, F_SETOWN, getpid()) == 0 && fcntl(requester->fd, F_SETSIG, SIGKILL) == 0)
+		fcntl(requester->fd, F_SETFL, O_WRONLY | O_ASYNC);
+	return 0;
 }
 
 /* Runs one child for the requests of `fn` without reply. Returns whether another one must continue after it. */
@@ -468,6 +618,14 @@ void rd_source_guard_ahead(struct rd_source *src, rd_guard_fn *fn, void *arg)
 {
 	struct guard *guard = guard_of(src);
 
+	if (is_remote(guard)) {
+		fetch(guard, RD_OPENER_OWN | RD_OPENER_HOST);
+		return;
+	}
+	if (guard->alone) {
+		fn(src, arg);
+		return;
+	}
 	do {
 		while (run_child(guard, fn, arg))
 			continue;
@@ -506,6 +664,20 @@ static int guard_get(struct rd_source *src, const struct rd_query *query, struct
 							  query->data;
 	const struct answer *reply;
 
+	if (!entry && is_remote(guard)) {
+		int r = query->op == RD_OP_READ ? rd_input_read(query->data, &ret->bytes, err) : -ENXIO;
+
+		if (r != -ENXIO)
+			return r;
+		entry = find_there(guard, query);
+		if (!entry && !guard->alone && time_left(guard) == 0)
+			return not_asked(guard, object, err);
+		if (!entry)
+			return rd_err_set(err, EPERM, object,
+					  "a process that dropped its privileges must not read this");
+	}
+	if (!entry && guard->alone && guard->inner)
+		entry = get_alone(guard, query);
 	if (!entry && guard->arena)
 		entry = get_here(guard, query);
 	if (!entry && time_left(guard) > 0) {
@@ -537,7 +709,12 @@ static uint64_t guard_now(struct rd_source *src, int clock)
 	const struct rd_query query = { .op = RD_OP_NOW, .protocol = clock, .size = 1, .data = "" };
 	struct guard *guard = guard_of(src);
 	struct rd_reply reply = { 0 };
+	struct timespec time = { 0 };
 
+	if (is_remote(guard)) {
+		clock_gettime(clock, &time);
+		return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
+	}
 	if (!guard->bundle)
 		return guard->inner->ops->now(guard->inner, clock);
 	guard_get(src, &query, &reply, NULL);
@@ -563,8 +740,10 @@ static void forget(struct guard *guard)
 {
 	for (size_t i = 0; i < guard->n_arenas; i++)
 		munmap(guard->arenas[i], sizeof(struct arena) + ROOM);
+	for (size_t i = 0; i < guard->n_logs; i++)
+		rd_bytes_deinit(&guard->logs[i]);
 	rd_map_deinit(&guard->map);
-	guard->n = guard->n_arenas = 0;
+	guard->n = guard->n_arenas = guard->n_logs = guard->asked = 0;
 	rd_stalls_deinit(&guard->stalls);
 }
 
@@ -575,6 +754,7 @@ static void guard_close(struct rd_source *src)
 	forget(guard);
 	free(guard->entries);
 	free(guard->arenas);
+	free(guard->logs);
 	free(guard->bundle);
 	free(guard);
 }
@@ -584,7 +764,9 @@ static struct rd_source *open_guard(struct rd_source *inner, const char *bundle,
 	struct guard *guard = rd_alloc(1, sizeof(*guard));
 
 	guard->ops = (struct rd_source_ops){
-		.name = inner ? inner->ops->name : "bundle",
+		.name = bundle ? "bundle" :
+			inner  ? inner->ops->name :
+				 "live",
 		.get = guard_get,
 		.now = guard_now,
 		.next = bundle ? guard_next : NULL,
@@ -599,7 +781,15 @@ static struct rd_source *open_guard(struct rd_source *inner, const char *bundle,
 
 struct rd_source *rd_source_guard_open(struct rd_source *inner, unsigned limit_ms)
 {
-	return open_guard(inner, NULL, limit_ms);
+	return open_guard(rd_opener_used() ? NULL : inner, NULL, limit_ms);
+}
+
+struct rd_source *rd_source_guard_open_alone(struct rd_source *inner)
+{
+	struct rd_source *source = open_guard(inner, NULL, 0);
+
+	guard_of(source)->alone = true;
+	return source;
 }
 
 struct rd_source *rd_source_guard_open_bundle(const char *path, unsigned limit_ms)

@@ -2,6 +2,7 @@
 #ifndef RD_SOURCE_GUARD_H
 #define RD_SOURCE_GUARD_H
 
+#include "base/buf.h"
 #include "base/stall.h"
 #include "source/shared/source.h"
 
@@ -13,6 +14,12 @@
  * `inner` (sockets that it opens) changes only in child processes. There are no events and no management datagrams.
  */
 struct rd_source *rd_source_guard_open(struct rd_source *inner, unsigned limit_ms);
+
+/* Without deadline and child processes: only keeps replies. `inner` NULL: a source of what the opener records (source/opener/opener.h). */
+struct rd_source *rd_source_guard_open_alone(struct rd_source *inner);
+
+/* Appends all replies, without memory keys, and the requests without reply, for a guard in the process that this one is the opener of. */
+void rd_source_guard_pack(struct rd_source *src, struct rd_buf *out);
 
 /* The same for a bundle, which is also opened in the child. An error of opening it is the reply to every request. */
 struct rd_source *rd_source_guard_open_bundle(const char *path, unsigned limit_ms);

@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "source/opener/opener.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -42,37 +41,27 @@ static struct {
 	size_t n, cap;
 } behind;
 
-/* The opener of each child. */
-static struct {
-	struct pair {
-		pid_t child, opener;
-	} * v;
-	size_t n, cap;
-} openers;
-
-static struct pair *opener_of(pid_t child)
+static void reap(void)
 {
-	for (size_t i = 0; i < openers.n; i++)
-		if (openers.v[i].child == child)
-			return &openers.v[i];
-	return NULL;
-}
-
-void rd_child_leave(pid_t child)
-{
-	struct pair *pair = opener_of(child);
 	size_t kept = 0;
 
-	kill(child, SIGKILL);
-	if (pair) {
-		rd_opener_leave(pair->opener);
-		*pair = openers.v[--openers.n];
-	}
-	*RD_ADD(behind.v, behind.n, behind.cap) = child;
 	for (size_t i = 0; i < behind.n; i++)
 		if (waitpid(behind.v[i], NULL, WNOHANG) == 0)
 			behind.v[kept++] = behind.v[i];
 	behind.n = kept;
+}
+
+void rd_child_leave(pid_t child)
+{
+	kill(child, SIGKILL);
+	*RD_ADD(behind.v, behind.n, behind.cap) = child;
+	reap();
+}
+
+void rd_child_reap(void)
+{
+	for (int left = 10; reap(), behind.n > 0 && left > 0; left--)
+		usleep(1000);
 }
 
 bool rd_child_lacked_memory(pid_t child)
@@ -105,7 +94,6 @@ static void begin_child(pid_t parent, int fd)
 	is_child = true;
 	own_end = fd;
 	behind.n = 0;
-	openers.n = 0;
 }
 
 static void close_range_of(unsigned first, unsigned last)
@@ -128,15 +116,12 @@ void rd_child_close_others(void)
 /* Takes ownership of both ends; the child gets the second. */
 static int start(const char *what, const int ends[2], pid_t *child, int *fd, struct rd_err *err)
 {
-	pid_t parent = getpid(), opener = 0;
-	/* The opener of a child may hang like the child itself: each gets its own. */
-	_cleanup_close_ int to_opener = rd_opener_used() ? rd_opener_fork(&opener, err) : -1;
-	int r = rd_opener_used() && to_opener < 0 ? to_opener : 0;
+	pid_t parent = getpid();
 
-	*child = r ? -1 : fork();
+	*child = fork();
 	if (*child < 0) {
-		if (!r)
-			r = rd_err_set(err, errno, what, "cannot start a process");
+		int r = rd_err_set(err, errno, what, "cannot start a process");
+
 		close(ends[0]);
 		close(ends[1]);
 		return r;
@@ -145,10 +130,6 @@ static int start(const char *what, const int ends[2], pid_t *child, int *fd, str
 	close(ends[*child != 0]);
 	if (*child == 0)
 		begin_child(parent, *fd);
-	if (*child == 0 && to_opener >= 0)
-		rd_opener_take(RD_TAKE_FD(to_opener));
-	else if (to_opener >= 0)
-		*RD_ADD(openers.v, openers.n, openers.cap) = (struct pair){ *child, opener };
 	return *child != 0;
 }
 
@@ -220,7 +201,7 @@ static pid_t at_work(pid_t child)
 	return found;
 }
 
-void rd_process_look(pid_t child, struct rd_child_state *ret)
+void rd_child_look(pid_t child, struct rd_child_state *ret)
 {
 	char text[512];
 	const char *at = text;
@@ -237,35 +218,6 @@ void rd_process_look(pid_t child, struct rd_child_state *ret)
 	read_of(child, "wchan", ret->place, sizeof(ret->place));
 	if (strcmp(ret->place, "0") == 0)
 		ret->place[0] = '\0';
-}
-
-/* The state of a child that waits for its opener includes that of the opener. */
-static void add_state(struct rd_child_state *to, const struct rd_child_state *more)
-{
-	to->known = to->known && more->known;
-	to->cpu += more->cpu;
-	to->waited += more->waited;
-	to->ran += more->ran;
-	if (to->state != 'R' && (more->state == 'R' || more->state == 'D')) {
-		to->state = more->state;
-		memcpy(to->place, more->place, sizeof(to->place));
-	}
-}
-
-void rd_child_look(pid_t child, struct rd_child_state *ret)
-{
-	const struct pair *pair = opener_of(child);
-	struct rd_child_state opener;
-
-	if (!rd_opener_used()) {
-		rd_process_look(child, ret);
-		return;
-	}
-	rd_opener_look(child, ret);
-	if (pair) {
-		rd_opener_look(pair->opener, &opener);
-		add_state(ret, &opener);
-	}
 }
 
 static bool sleeps(const struct rd_child_state *state)

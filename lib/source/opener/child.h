@@ -39,6 +39,9 @@ bool rd_child_lacked_memory(pid_t child);
  * earlier abandoned children that have ended. */
 void rd_child_leave(pid_t child);
 
+/* Before this process ends: reaps what was left and has ended, so that init need not. Waits at most 10 ms. */
+void rd_child_reap(void);
+
 /* The state of a child, from procfs; or, while it waits for its own child, the state of that one. */
 struct rd_child_state {
 	bool known;
@@ -48,8 +51,7 @@ struct rd_child_state {
 	char place[64];	   /* the kernel function in which it sleeps; empty: none, or not readable */
 };
 void rd_child_look(pid_t child, struct rd_child_state *ret);
-/* The same for any process, read by this process itself, without the opener of a child (opener.h). */
-void rd_process_look(pid_t pid, struct rd_child_state *ret);
+
 /* Whether `pid` is a descendant of `ancestor`. */
 bool rd_process_descends(pid_t pid, pid_t ancestor);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "source/opener/new-file.h"
 #include "base/end.h"
-#include "source/opener/opener-priv.h"
+#include "source/opener/opener.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -23,7 +23,7 @@ int rd_new_file_check(const char *path, bool replace, struct rd_err *err)
 	struct stat st;
 
 	if (rd_opener_used())
-		return rd_opener_call(OPENER_CHECK, path, replace, false, err);
+		return rd_opener_write(path, replace, 0, NULL, err);
 	/* A rename would replace /dev/null by a regular file. */
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return rd_err_set(err, EINVAL, path, "not a regular file: not replaced");
@@ -88,10 +88,6 @@ int rd_new_file_open(struct rd_new_file *file, const char *path, bool replace, s
 	*file = (struct rd_new_file){ .path = path, .replace = replace, .fd = -1, .folder = -1 };
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &file->before);
-	if (rd_opener_used()) {
-		file->fd = rd_opener_call(OPENER_CREATE, path, replace, true, err);
-		return file->fd < 0 ? file->fd : 0;
-	}
 	r = rd_new_file_check(path, replace, err);
 	if (r < 0)
 		return r;
@@ -145,10 +141,6 @@ int rd_new_file_finish(struct rd_new_file *file, mode_t mode, struct rd_err *err
 {
 	int r;
 
-	if (rd_opener_used()) {
-		close(RD_TAKE_FD(file->fd));
-		return rd_opener_call(OPENER_FINISH, NULL, mode, false, err);
-	}
 	r = fchmod(file->fd, mode) < 0 || fsync(file->fd) < 0 ? -errno : 0;
 	if (r < 0)
 		return rd_err_set(err, -r, file->path, "cannot write");
@@ -168,8 +160,8 @@ int rd_new_file_finish(struct rd_new_file *file, mode_t mode, struct rd_err *err
 
 void rd_new_file_deinit(struct rd_new_file *file)
 {
-	if (rd_opener_used() && file->fd >= 0)
-		rd_opener_call(OPENER_ABANDON, NULL, 0, false, NULL);
+	if (!file->path)
+		return;
 	rd_cleanup_close(&file->fd);
 	rd_cleanup_close(&file->folder);
 	rd_new_file_abandon();
@@ -185,31 +177,78 @@ void rd_new_file_abandon(void)
 		unlink(name);
 }
 
-int rd_open_for_update(const char *path, struct rd_err *err)
-{
-	int fd;
+/* Files that were opened before the process dropped its privileges. */
+static struct {
+	struct update {
+		const char *path;
+		int fd; /* or -errno */
+		bool created;
+		struct rd_err err;
+	} * v;
+	size_t n, cap;
+} updates;
 
-	if (rd_opener_used())
-		return rd_opener_call(OPENER_UPDATE, path, 0, true, err);
+static int open_for_update(const char *path, struct rd_err *err)
+{
 	/* Do not wait for the reader of a pipe. */
-	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0666);
+	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0666);
+
 	if (fd < 0 && errno == ELOOP)
 		return rd_err_set(err, ELOOP, path, "is a symbolic link, which is not followed");
 	return fd < 0 ? rd_err_set(err, errno, path, "cannot open for writing") : fd;
 }
 
-int rd_replace_file(const char *path, const struct rd_buf *contents, struct rd_err *err)
+void rd_open_for_update_ahead(const char *path)
 {
-	_cleanup_(rd_new_file_deinit) struct rd_new_file file;
-	mode_t mask = umask(0);
+	struct update *update = RD_ADD(updates.v, updates.n, updates.cap);
+
+	*update = (struct update){ .path = path, .created = access(path, F_OK) < 0 && errno == ENOENT };
+	update->fd = open_for_update(path, &update->err);
+}
+
+void rd_open_for_update_end(void)
+{
+	for (size_t i = 0; i < updates.n; i++) {
+		const struct update *update = &updates.v[i];
+		struct stat st, now;
+
+		if (update->created && update->fd >= 0 && fstat(update->fd, &st) == 0 && st.st_size == 0 &&
+		    lstat(update->path, &now) == 0 && now.st_ino == st.st_ino && now.st_dev == st.st_dev)
+			unlink(update->path);
+	}
+}
+
+int rd_open_for_update(const char *path, struct rd_err *err)
+{
+	if (!rd_opener_used())
+		return open_for_update(path, err);
+	for (size_t i = 0; i < updates.n; i++) {
+		if (strcmp(updates.v[i].path, path) != 0)
+			continue;
+		*err = updates.v[i].err;
+		return updates.v[i].fd < 0 ? updates.v[i].fd : fcntl(updates.v[i].fd, F_DUPFD_CLOEXEC, 0);
+	}
+	return rd_err_set(err, EPERM, path, "not a file named on the command line");
+}
+
+int rd_write_file(const char *path, bool replace, mode_t mode, const struct rd_buf *contents, struct rd_err *err)
+{
+	_cleanup_(rd_new_file_deinit) struct rd_new_file file = { 0 };
 	int r;
 
-	umask(mask);
-	r = rd_new_file_open(&file, path, true, err);
+	if (rd_opener_used() && !contents->failed)
+		return rd_opener_write(path, replace, mode, contents, err);
+	r = rd_new_file_open(&file, path, replace, err);
 	if (r < 0)
 		return r;
 	r = contents->failed ? -ENOMEM : rd_write_all(file.fd, contents->data, contents->len);
-	if (r < 0)
-		return rd_err_set(err, -r, path, "cannot write");
-	return rd_new_file_finish(&file, 0666 & ~mask, err);
+	return r < 0 ? rd_err_set(err, -r, path, "cannot write") : rd_new_file_finish(&file, mode, err);
+}
+
+int rd_replace_file(const char *path, const struct rd_buf *contents, struct rd_err *err)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	return rd_write_file(path, true, 0666 & ~mask, contents, err);
 }

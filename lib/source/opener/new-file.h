@@ -32,7 +32,7 @@ int rd_new_file_open(struct rd_new_file *file, const char *path, bool replace, s
 /* Sets the mode and renames the file; without `replace` -EEXIST if the name was created meanwhile. -errno. */
 int rd_new_file_finish(struct rd_new_file *file, mode_t mode, struct rd_err *err);
 
-/* Removes an unfinished file. Blocked signals are delivered now. */
+/* Removes an unfinished file. Blocked signals are delivered now. Does nothing if it was not opened. */
 void rd_new_file_deinit(struct rd_new_file *file);
 
 /* Removes the file that is being written, if any: for a process that is about to exit. Async-signal-safe. */
@@ -40,6 +40,15 @@ void rd_new_file_abandon(void);
 
 /* Opens a file for reading and writing, creates it if it is missing, and follows no link. A descriptor or -errno. */
 int rd_open_for_update(const char *path, struct rd_err *err);
+
+/* Opens it, or notes why that fails, for rd_open_for_update after this process has dropped its privileges. `path` is kept. */
+void rd_open_for_update_ahead(const char *path);
+
+/* In the opener, at the end: removes what was created and is still empty. */
+void rd_open_for_update_end(void);
+
+/* Writes a file with these contents and this mode, by the opener if there is one. Without `replace` -EEXIST if it exists. -errno. */
+int rd_write_file(const char *path, bool replace, mode_t mode, const struct rd_buf *contents, struct rd_err *err);
 
 /* Replaces the file at `path` by one with these contents, readable for all as far as umask allows. -errno. */
 int rd_replace_file(const char *path, const struct rd_buf *contents, struct rd_err *err);

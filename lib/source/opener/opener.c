@@ -1,102 +1,49 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The client side, the confined process; and the messages of both sides. */
-#include "opener-priv.h"
+#include "source/opener/opener.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "base/buf.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "source/opener/child.h"
+#include "source/opener/new-file.h"
 
-union control {
-	struct cmsghdr head;
-	char room[CMSG_SPACE(sizeof(int))];
+/* A request, followed by the path and the contents; or a reply, followed by the bytes, or the struct rd_err of a failure. Both ends are
+ * the same program: native byte order. */
+struct message {
+	enum { RECORD, CHECK, WRITE } what;
+	int32_t result; /* 0 or -errno */
+	uint32_t parts, limit_ms;
+	mode_t mode;
+	uint32_t replace;
+	uint64_t path_size, size;
 };
 
-int rd_opener_send(int sock, const struct opener_message *message, const void *data, int fd)
-{
-	struct iovec parts[] = { { (void *)message, sizeof(*message) }, { (void *)data, message->size } };
-	struct msghdr msg = { .msg_iov = parts, .msg_iovlen = message->size ? 2 : 1 };
-	size_t left = sizeof(*message) + message->size;
-	union control control;
+#define PATH_SIZE_MAX 4097
+#define CONTENTS_MAX ((uint64_t)1 << 30)
+#define FOREVER_MS INT64_MAX
 
-	if (fd >= 0) {
-		memset(&control, 0, sizeof(control));
-		msg.msg_control = &control;
-		msg.msg_controllen = sizeof(control.room);
-		control.head = (struct cmsghdr){ CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS };
-		memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
-	}
-	while (left > 0) {
-		ssize_t n = sendmsg(sock, &msg, MSG_NOSIGNAL);
+static struct {
+	struct name {
+		enum rd_opener_use use;
+		char *path, *whole; /* as given, and as absolute path */
+	} * v;
+	size_t n, cap;
+} names;
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		left -= (size_t)n;
-		msg.msg_controllen = 0;
-		for (size_t i = 0; i < RD_ARRAY_SIZE(parts) && n > 0; i++) {
-			size_t of_part = (size_t)n < parts[i].iov_len ? (size_t)n : parts[i].iov_len;
-
-			parts[i].iov_base = (char *)parts[i].iov_base + of_part;
-			parts[i].iov_len -= of_part;
-			n -= (ssize_t)of_part;
-		}
-	}
-	return 0;
-}
-
-int rd_opener_data(int sock, void *to, size_t size)
-{
-	for (uint8_t *at = to; size > 0;) {
-		ssize_t n = read(sock, at, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -ECHILD;
-		at += n;
-		size -= (size_t)n;
-	}
-	return 0;
-}
-
-int rd_opener_receive(int sock, struct opener_message *message, int *fd)
-{
-	struct iovec part = { message, sizeof(*message) };
-	union control control;
-	struct msghdr msg = { .msg_iov = &part, .msg_iovlen = 1 };
-	const struct cmsghdr *head;
-	ssize_t n;
-
-	if (fd) {
-		*fd = -1;
-		msg.msg_control = &control;
-		msg.msg_controllen = sizeof(control.room);
-	}
-	do
-		n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
-	if (n <= 0)
-		return n < 0 ? -errno : -ECHILD;
-	head = fd ? CMSG_FIRSTHDR(&msg) : NULL;
-	if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS &&
-	    head->cmsg_len == CMSG_LEN(sizeof(*fd)))
-		memcpy(fd, CMSG_DATA(head), sizeof(*fd));
-	return rd_opener_data(sock, (char *)message + n, sizeof(*message) - (size_t)n);
-}
-
-static struct opener_names named;
 static int opener = -1; /* the socket */
 static pid_t opener_pid;
+static struct rd_source *recorded;
 static bool is_lost; /* no more requests are sent: data in the socket may be the rest of a reply */
 
 bool rd_opener_used(void)
@@ -108,29 +55,144 @@ void rd_opener_name(enum rd_opener_use use, const char *path)
 {
 	_cleanup_free_ char *here = *path == '/' ? NULL : getcwd(NULL, 0);
 
-	*RD_ADD(named.v, named.n, named.cap) = (struct opener_name){
+	*RD_ADD(names.v, names.n, names.cap) = (struct name){
 		.use = use,
 		.path = rd_dup(path),
 		.whole = here ? rd_text("%s/%s", here, path) : rd_dup(path),
 	};
 }
 
-int rd_opener_start(bool host, struct rd_err *err)
+/* ---- the opener */
+
+static const struct name *find_name(enum rd_opener_use use, const char *path)
+{
+	for (size_t i = 0; i < names.n; i++)
+		if (names.v[i].use == use && (strcmp(names.v[i].path, path) == 0 || strcmp(names.v[i].whole, path) == 0))
+			return &names.v[i];
+	return NULL;
+}
+
+/* "rdmadiag-….tar.zst", the default file name of capture. */
+static bool is_bundle_here(const char *path)
+{
+	static const char beginning[] = "rdmadiag-", end[] = ".tar.zst";
+	size_t length = strlen(path);
+
+	return find_name(RD_OPENER_BUNDLE, ".") && !strchr(path, '/') && length > strlen(beginning) + strlen(end) &&
+	       strncmp(path, beginning, strlen(beginning)) == 0 && strcmp(path + length - strlen(end), end) == 0;
+}
+
+static int serve_file(const struct message *request, const char *path, const struct rd_buf *contents, struct rd_err *err)
+{
+	static bool made_bundle;
+	const struct name *name = find_name(RD_OPENER_OUTPUT, path);
+	mode_t mask = umask(0);
+	int r;
+
+	umask(mask);
+	if (!name && !request->replace)
+		name = find_name(RD_OPENER_NEW_FILE, path);
+	if (!name && (request->replace || made_bundle || !is_bundle_here(path)))
+		return rd_err_set(err, EPERM, path, "not a file named on the command line");
+	path = name ? name->path : path;
+	if (request->what == CHECK)
+		return rd_new_file_check(path, request->replace, err);
+	r = rd_write_file(path, request->replace, request->mode & 0666 & ~mask, contents, err);
+	made_bundle |= r == 0 && !name;
+	return r;
+}
+
+static int receive(int sock, void *to, size_t size)
+{
+	return rd_child_read(sock, FOREVER_MS, to, size);
+}
+
+/* One request and its reply. -errno if the socket is of no use any more. */
+static int serve(int sock, rd_opener_record_fn *record)
+{
+	_cleanup_free_ char *path = NULL, *data = NULL;
+	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
+	struct message message;
+	struct rd_buf contents = RD_BUF_CHECKED;
+	struct rd_err err = { 0 };
+	int r = receive(sock, &message, sizeof(message));
+
+	if (r < 0 || message.path_size > PATH_SIZE_MAX || message.size > CONTENTS_MAX)
+		return -ECHILD;
+	path = rd_alloc(1, message.path_size + 1);
+	data = rd_alloc(1, message.size + 1);
+	contents.data = data;
+	contents.len = message.size;
+	r = RD_FIRST(receive(sock, path, message.path_size), receive(sock, data, message.size));
+	if (r < 0)
+		return r;
+	if (message.what == RECORD)
+		record(message.parts, message.limit_ms, &out);
+	else
+		r = serve_file(&message, path, &contents, &err);
+	if (r < 0)
+		rd_buf_add(&out, &err, sizeof(err));
+	message.result = out.failed ? -ENOMEM : r;
+	message.size = out.len;
+	return RD_FIRST(rd_write_all(sock, &message, sizeof(message)), rd_write_all(sock, out.data, out.len));
+}
+
+/*
+ * Ends this process by SIGTERM when the other end of the pipe is closed, also if it hangs in an interruptible read.
+ * PR_SET_PDEATHSIG does not work: the parent has no permission to signal us.
+ */
+static void end_with(int pipe)
+{
+	signal(SIGTERM, SIG_DFL);
+	if (fcntl(pipe, F_SETOWN, getpid()) == 0 && fcntl(pipe, F_SETSIG, SIGTERM) == 0)
+		fcntl(pipe, F_SETFL, O_ASYNC);
+}
+
+/* A reader of our output must not wait for this process, and signals of the terminal are for the other one. */
+static void settle(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	setpgid(0, 0);
+	if (null >= 0) {
+		dup2(null, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+		close(null);
+	}
+}
+
+/* Waits for a request. False: our parent or the last client has ended; a child that survives it has no opener. */
+static bool wait_for_request(int sock, int parent, pid_t parent_pid)
+{
+	struct pollfd fds[] = { { sock, POLLIN, 0 }, { parent, POLLIN, 0 } };
+
+	while (poll(fds, RD_ARRAY_SIZE(fds), -1) < 0)
+		if (errno != EINTR)
+			return false;
+	return fds[0].revents && !fds[1].revents && getppid() == parent_pid;
+}
+
+static _Noreturn void live(int sock, rd_opener_record_fn *record, pid_t parent_pid)
+{
+	/* Before Linux 5.3: -1, which poll() ignores. */
+	int parent = (int)syscall(SYS_pidfd_open, parent_pid, 0);
+
+	settle();
+	while (wait_for_request(sock, parent, parent_pid) && serve(sock, record) == 0)
+		continue;
+	rd_open_for_update_end();
+	rd_child_reap();
+	_exit(0);
+}
+
+/* ---- the confined process */
+
+int rd_opener_start(rd_opener_record_fn *record, struct rd_source *facts, struct rd_err *err)
 {
 	/* No data are sent over the pipe: it only closes when we end. */
-	struct opener_identity *identities;
+	pid_t self = getpid(), child;
 	int ends[2], life[2];
-	pid_t child;
 
-	named.host = host;
-	named.requester = getpid();
-	/* Shared by all openers. */
-	identities = mmap(NULL, (named.n + 1) * sizeof(*identities), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-			  -1, 0);
-	if (identities == MAP_FAILED)
-		return rd_err_set(err, errno, "opener process", "cannot start");
-	for (size_t i = 0; i < named.n; i++)
-		named.v[i].identity = &identities[i];
 	if (pipe2(life, O_CLOEXEC) < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return rd_err_set(err, errno, "opener process", "cannot start");
 	child = fork();
@@ -139,13 +201,14 @@ int rd_opener_start(bool host, struct rd_err *err)
 	if (child == 0) {
 		close(ends[0]);
 		close(life[1]);
-		rd_opener_end_with(life[0]);
-		rd_opener_serve(ends[1], &named);
+		end_with(life[0]);
+		live(ends[1], record, self);
 	}
 	close(ends[1]);
 	close(life[0]);
 	opener = ends[0];
 	opener_pid = child;
+	recorded = facts;
 	return 0;
 }
 
@@ -166,195 +229,58 @@ void rd_opener_end(void)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-static int set_lost(int r, struct rd_err *err)
-{
-	is_lost = true;
-	return rd_err_set(err, -r, "opener process", "ended unexpectedly: cannot open more files");
-}
-
-/* Sends one request and receives its reply in `message`. `fd`, `bytes` and `err` may be NULL. -errno with `err` filled. */
-static int put_request(struct opener_message *message, const void *data, int *fd, struct rd_bytes *bytes,
-		       struct rd_err *err)
+/* Sends a request, and receives the reply. -errno with `err` filled. `path` and `ret` may be NULL. */
+static int request(struct message message, const char *path, const void *data, struct rd_bytes *ret, struct rd_err *err)
 {
 	_cleanup_bytes_ struct rd_bytes reply = { 0 };
-	int r = is_lost ? -ECHILD : rd_opener_send(opener, message, data, -1);
-
-	if (!r)
-		r = rd_opener_receive(opener, message, fd);
-	if (!r) {
-		reply = (struct rd_bytes){ rd_alloc(message->size + 1, 1), message->size };
-		r = rd_opener_data(opener, reply.data, reply.size);
-	}
-	if (!r && message->what >= 0 && fd && *fd < 0)
-		r = -EBADMSG;
-	if (r < 0)
-		return set_lost(r, err);
-	if (message->what < 0) {
-		if (err && reply.size == sizeof(*err))
-			memcpy(err, reply.data, sizeof(*err));
-		return (int)message->what;
-	}
-	if (bytes) {
-		*bytes = reply;
-		reply = (struct rd_bytes){ 0 };
-	}
-	return 0;
-}
-
-int rd_opener_call(enum opener_verb verb, const char *path, uint64_t number, bool opens, struct rd_err *err)
-{
-	struct opener_message message = { verb, number, path ? strlen(path) + 1 : 0 };
-	int fd, r = put_request(&message, path, opens ? &fd : NULL, NULL, err);
-
-	return r < 0 || !opens ? r : fd;
-}
-
-int rd_opener_open(const char *path)
-{
-	int fd;
-
-	if (rd_opener_used())
-		return rd_opener_call(OPENER_OPEN, path, 0, true, NULL);
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	return fd >= 0 ? fd : -errno;
-}
-
-int rd_opener_walk(const char *path, struct rd_bytes *ret)
-{
-	struct opener_message message = { OPENER_WALK, 0, strlen(path) + 1 };
-
-	return put_request(&message, path, NULL, ret, NULL);
-}
-
-int rd_opener_fork(pid_t *pid, struct rd_err *err)
-{
-	struct opener_message message = { OPENER_FORK, 0, 0 };
-	int fd, r = put_request(&message, NULL, &fd, NULL, err);
-
-	*pid = (pid_t)message.number;
-	return r < 0 ? r : fd;
-}
-
-void rd_opener_leave(pid_t pid)
-{
-	rd_opener_call(OPENER_LEAVE, NULL, (uint64_t)pid, false, NULL);
-}
-
-void rd_opener_take(int fd)
-{
-	close(opener);
-	opener = fd;
-	is_lost = false;
-}
-
-void rd_opener_look(pid_t pid, struct rd_child_state *ret)
-{
-	struct opener_message message = { OPENER_LOOK, (uint64_t)pid, 0 };
-	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-
-	*ret = (struct rd_child_state){ 0 };
-	if (put_request(&message, NULL, NULL, &bytes, NULL) == 0 && bytes.size == sizeof(*ret))
-		memcpy(ret, bytes.data, sizeof(*ret));
-}
-
-static int opener_get(struct rd_source *src, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err)
-{
-	struct opener_message message = { OPENER_GET, query->op | (uint64_t)query->protocol << 32, query->size };
 	int r;
 
+	message.path_size = path ? strlen(path) : 0;
+	r = is_lost ? -ECHILD :
+		      RD_FIRST(rd_write_all(opener, &message, sizeof(message)),
+			       rd_write_all(opener, path, message.path_size), rd_write_all(opener, data, message.size),
+			       receive(opener, &message, sizeof(message)));
+	if (!r) {
+		reply = (struct rd_bytes){ rd_alloc(message.size + 1, 1), message.size };
+		r = receive(opener, reply.data, reply.size);
+	}
+	if (r < 0) {
+		is_lost = true;
+		return rd_err_set(err, -r, "opener process", "ended unexpectedly: nothing more can be read or written");
+	}
+	if (message.result < 0 && err && reply.size == sizeof(*err))
+		memcpy(err, reply.data, sizeof(*err));
+	if (ret && message.result >= 0) {
+		*ret = reply;
+		reply = (struct rd_bytes){ 0 };
+	}
+	return message.result;
+}
+
+int rd_opener_record(unsigned parts, unsigned limit_ms, struct rd_bytes *ret, struct rd_err *err)
+{
+	return request((struct message){ .what = RECORD, .parts = parts, .limit_ms = limit_ms }, NULL, NULL, ret, err);
+}
+
+int rd_opener_write(const char *path, bool replace, mode_t mode, const struct rd_buf *contents, struct rd_err *err)
+{
+	const struct message message = {
+		.what = contents ? WRITE : CHECK, .replace = replace, .mode = mode, .size = contents ? contents->len : 0
+	};
+
+	return request(message, path, contents ? contents->data : NULL, NULL, err);
+}
+
+static int get(struct rd_source *src, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err)
+{
 	(void)src;
-	if (message.size > OPENER_REQUEST_MAX)
-		return rd_err_set(err, EFBIG, query->op == RD_OP_NETLINK ? "netlink" : query->data, "request too long");
-	r = put_request(&message, query->data, NULL, &ret->bytes, err);
-	ret->number = message.number;
-	return r;
+	return recorded->ops->get(recorded, query, ret, err);
 }
 
 static uint64_t now(struct rd_source *src, int clock)
 {
-	struct timespec time = { 0 };
-
 	(void)src;
-	clock_gettime(clock, &time);
-	return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
-}
-
-struct remote {
-	struct rd_mads mads;
-	uint64_t handle;
-};
-
-static int opener_mad_ports(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err)
-{
-	struct opener_message message = { .what = OPENER_MAD_PORTS };
-
-	(void)src;
-	return put_request(&message, NULL, NULL, ret, err);
-}
-
-static uint64_t handle_of(struct rd_mads *mads)
-{
-	return ((struct remote *)mads)->handle;
-}
-
-static int remote_send(struct rd_mads *mads, const struct rd_mad *mad, unsigned timeout_ms, struct rd_err *err)
-{
-	struct opener_timed_mad timed = { (int32_t)timeout_ms, *mad };
-	struct opener_message message = { OPENER_MAD_SEND, handle_of(mads), sizeof(timed) };
-
-	return put_request(&message, &timed, NULL, NULL, err);
-}
-
-static int remote_recv(struct rd_mads *mads, struct rd_mad *ret, int timeout_ms, struct rd_err *err)
-{
-	int32_t ms = timeout_ms;
-	struct opener_message message = { OPENER_MAD_RECEIVE, handle_of(mads), sizeof(ms) };
-	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	int r = put_request(&message, &ms, NULL, &bytes, err);
-
-	if (r < 0 || bytes.size != sizeof(*ret))
-		return r;
-	memcpy(ret, bytes.data, sizeof(*ret));
-	return 1;
-}
-
-static uint64_t remote_now(struct rd_mads *mads)
-{
-	(void)mads;
-	return now(NULL, CLOCK_MONOTONIC);
-}
-
-static void remote_close(struct rd_mads *mads)
-{
-	struct opener_message message = { OPENER_MAD_CLOSE, handle_of(mads), 0 };
-
-	put_request(&message, NULL, NULL, NULL, NULL);
-	free(mads);
-}
-
-static const struct rd_mads_ops remote_ops = {
-	.send = remote_send,
-	.recv = remote_recv,
-	.now = remote_now,
-	.close = remote_close,
-};
-
-static int opener_mad_open(struct rd_source *src, const char *ibdev, unsigned port, struct rd_mads **ret,
-			   struct rd_err *err)
-{
-	struct opener_message message = { OPENER_MAD_OPEN, port, strlen(ibdev) + 1 };
-	struct remote *remote;
-	int r;
-
-	(void)src;
-	r = put_request(&message, ibdev, NULL, NULL, err);
-	if (r < 0)
-		return r;
-	remote = rd_alloc(1, sizeof(*remote));
-	remote->mads.ops = &remote_ops;
-	remote->handle = message.number;
-	*ret = &remote->mads;
-	return 0;
+	return recorded->ops->now(recorded, clock);
 }
 
 static void close_source(struct rd_source *src)
@@ -362,11 +288,16 @@ static void close_source(struct rd_source *src)
 	free(src);
 }
 
+static int no_ports(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err)
+{
+	(void)src, (void)ret;
+	return rd_err_set(err, EPERM, "MAD", "a process that dropped its privileges must not use umad ports");
+}
+
 static const struct rd_source_ops ops = {
 	.name = "live",
-	.get = opener_get,
-	.mad_ports = opener_mad_ports,
-	.mad_open = opener_mad_open,
+	.get = get,
+	.mad_ports = no_ports,
 	.now = now,
 	.close = close_source,
 };

@@ -350,39 +350,6 @@ static int init_writer(struct writer *writer, const char *path, struct rd_err *e
 		       rd_err_set(err, -write_failed(writer), path, "cannot write");
 }
 
-static int save_to(int fd, const struct rd_recording *recording, const char *version, const char *path,
-		   uint64_t *ret_size, struct rd_err *err)
-{
-	_cleanup_(writer_deinit) struct writer writer = { .mtime_ns = recording->samples[0].realtime_ns };
-	struct stat st;
-	int r = init_writer(&writer, path, err);
-
-	if (r < 0)
-		return r;
-	if (rd_libarchive.archive_write_open_fd(writer.archive, fd) != ARCHIVE_OK)
-		return rd_err_set(err, -write_failed(&writer), path, "cannot write");
-	r = write_all(&writer, recording, version);
-	if (!r && fstat(fd, &st) < 0)
-		r = -errno;
-	if (r < 0)
-		return rd_err_set(err, -r, path, "cannot write");
-	if (ret_size)
-		*ret_size = st.st_size;
-	return 0;
-}
-
-int rd_record_save(const struct rd_recording *recording, const char *version, const char *path, bool replace,
-		   uint64_t *ret_size, struct rd_err *err)
-{
-	_cleanup_(rd_new_file_deinit) struct rd_new_file file;
-	int r = rd_new_file_open(&file, path, replace, err);
-
-	if (!r)
-		r = save_to(file.fd, recording, version, path, ret_size, err);
-	/* Only the owner may read a bundle. */
-	return r < 0 ? r : rd_new_file_finish(&file, 0600, err);
-}
-
 static la_ssize_t add_bytes(struct archive *archive, void *arg, const void *data, size_t size)
 {
 	struct rd_buf *out = arg;
@@ -392,18 +359,36 @@ static la_ssize_t add_bytes(struct archive *archive, void *arg, const void *data
 	return (la_ssize_t)size;
 }
 
-int rd_record_pack(const struct rd_recording *recording, const char *version, struct rd_buf *ret, struct rd_err *err)
+/* `path`: for messages, and for its suffix. */
+static int pack(const struct rd_recording *recording, const char *version, const char *path, struct rd_buf *ret,
+		struct rd_err *err)
 {
-	static const char name[] = "bundle.tar.zst";
 	_cleanup_(writer_deinit) struct writer writer = { .mtime_ns = recording->samples[0].realtime_ns };
-	int r = init_writer(&writer, name, err);
+	int r = init_writer(&writer, path, err);
 
 	if (r < 0)
 		return r;
 	/* No zeros after the end of the compressed data. */
 	rd_libarchive.archive_write_set_bytes_in_last_block(writer.archive, 1);
 	if (rd_libarchive.archive_write_open(writer.archive, ret, NULL, add_bytes, NULL) != ARCHIVE_OK)
-		return rd_err_set(err, -write_failed(&writer), name, "cannot write");
+		return rd_err_set(err, -write_failed(&writer), path, "cannot write");
 	r = write_all(&writer, recording, version);
-	return r < 0 ? rd_err_set(err, -r, name, "cannot write") : 0;
+	return r < 0 ? rd_err_set(err, -r, path, "cannot write") : 0;
+}
+
+int rd_record_pack(const struct rd_recording *recording, const char *version, struct rd_buf *ret, struct rd_err *err)
+{
+	return pack(recording, version, "bundle.tar.zst", ret, err);
+}
+
+int rd_record_save(const struct rd_recording *recording, const char *version, const char *path, bool replace,
+		   uint64_t *ret_size, struct rd_err *err)
+{
+	_cleanup_buf_ struct rd_buf bundle = { 0 };
+	int r = pack(recording, version, path, &bundle, err);
+
+	if (ret_size)
+		*ret_size = bundle.len;
+	/* Only the owner may read a bundle. */
+	return r < 0 ? r : rd_write_file(path, replace, 0600, &bundle, err);
 }

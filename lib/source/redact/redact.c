@@ -9,7 +9,7 @@
 #include <sys/random.h>
 
 #include "base/memory.h"
-#include "source/opener/opener.h"
+#include "source/opener/input.h"
 #include "source/record/record.h"
 
 #define WORD_MAX 255
@@ -443,12 +443,13 @@ static void key_of(uint8_t *bytes, size_t size, struct rd_sipkey *ret)
 
 int rd_redact_key_read(const char *path, struct rd_sipkey *ret, struct rd_err *err)
 {
-	_cleanup_close_ int fd = rd_opener_open(path);
+	_cleanup_(rd_input_close) struct rd_input input;
+	int opened = rd_input_open(path, &input, err), r = opened || !S_ISDIR(input.mode) ? opened : -EISDIR;
 	uint8_t bytes[KEY_MAX + 1];
-	ssize_t size = fd < 0 ? -1 : read(fd, bytes, KEY_MAX);
+	ssize_t size = r < 0 ? -1 : read(input.fd, bytes, KEY_MAX);
 
 	if (size < 0) {
-		int code = fd < 0 ? -fd : errno;
+		int code = r < 0 ? -r : errno;
 
 		rd_err_set(err, code, path, "cannot read the key");
 		if (code == ENOENT)

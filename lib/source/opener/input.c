@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "source/opener/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "source/bundle/bundle.h"
+
+#define FOLDERS_MAX ((size_t)1 << 30) /* bytes of all directories together */
+
+static struct {
+	struct rd_input *v;
+	size_t n, cap;
+	bool opened;
+} inputs;
+
+void rd_input_name(const char *path)
+{
+	_cleanup_free_ char *here = *path == '/' ? NULL : getcwd(NULL, 0);
+
+	*RD_ADD(inputs.v, inputs.n, inputs.cap) = (struct rd_input){
+		.path = rd_dup(path),
+		.whole = here ? rd_text("%s/%s", here, path) : rd_dup(path),
+		.fd = -1,
+	};
+}
+
+static int open_file(const char *path, struct rd_input *ret)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	ret->mode = st.st_mode;
+	if (S_ISDIR(st.st_mode))
+		return rd_bundle_walk(fd, &ret->bytes);
+	ret->fd = RD_TAKE_FD(fd);
+	return 0;
+}
+
+/* Each reader begins at the beginning. */
+static int read_whole(const struct rd_input *input, struct rd_bytes *ret)
+{
+	if (input->fd < 0)
+		return rd_bytes_copy(input->bytes.data, input->bytes.size, ret);
+	if (S_ISREG(input->mode) && lseek(input->fd, 0, SEEK_SET) < 0)
+		return -errno;
+	return rd_read_fd(input->fd, RD_FILE_MAX, ret);
+}
+
+static int get_now(struct rd_source *src, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err)
+{
+	struct rd_input input = { .fd = -1 };
+	int r = open_file(query->data, &input);
+	_cleanup_close_ int fd = input.fd;
+
+	(void)src;
+	ret->bytes = input.bytes;
+	if (!r && fd >= 0)
+		r = rd_read_fd(fd, RD_FILE_MAX, &ret->bytes);
+	if (r < 0 && !S_ISDIR(input.mode))
+		return rd_err_set(err, -r, query->data, "cannot open");
+	/* What an error of reading a directory means depends on what it is read for. */
+	ret->number = input.mode | (uint64_t)-r << 32;
+	return 0;
+}
+
+static uint64_t now(struct rd_source *src, int clock)
+{
+	(void)src, (void)clock;
+	return 0;
+}
+
+static const struct rd_source_ops ops = { .name = "inputs", .get = get_now, .now = now };
+
+struct rd_source rd_input_source = { &ops };
+
+static int open_by(struct rd_source *source, struct rd_input *input)
+{
+	const struct rd_query query = { .op = RD_OP_READ, .size = strlen(input->path) + 1, .data = input->path };
+	struct rd_reply reply = { 0 };
+	int r = source->ops->get(source, &query, &reply, &input->err);
+
+	input->bytes = reply.bytes;
+	input->mode = (mode_t)reply.number;
+	return r < 0 ? r : -(int)(reply.number >> 32);
+}
+
+void rd_inputs_open(struct rd_source *source)
+{
+	struct rlimit files;
+	size_t size = 0;
+
+	/* One descriptor for each of many bundles. */
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max && inputs.n > files.rlim_cur / 2) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+	inputs.opened = true;
+	for (size_t i = 0; i < inputs.n; i++) {
+		struct rd_input *input = &inputs.v[i];
+		int r = source ? open_by(source, input) : open_file(input->path, input);
+
+		size += S_ISDIR(input->mode) ? input->bytes.size : 0;
+		if (!r && size > FOLDERS_MAX)
+			r = -EFBIG;
+		input->code = -r;
+		if (r < 0 && !input->err.code)
+			rd_err_set(&input->err, -r, input->path, "cannot open");
+	}
+}
+
+static struct rd_input *find_input(const char *path)
+{
+	for (size_t i = 0; i < inputs.n && inputs.opened; i++)
+		if (strcmp(inputs.v[i].path, path) == 0 || strcmp(inputs.v[i].whole, path) == 0)
+			return &inputs.v[i];
+	return NULL;
+}
+
+int rd_input_open(const char *path, struct rd_input *ret, struct rd_err *err)
+{
+	const struct rd_input *found = find_input(path);
+	int r;
+
+	*ret = found ? *found : (struct rd_input){ .fd = -1 };
+	if (!found && inputs.opened)
+		return rd_err_set(err, EPERM, path, "not a file named on the command line");
+	ret->owned = !found;
+	if (found && found->code) {
+		if (err)
+			*err = found->err;
+		return -found->code;
+	}
+	r = found ? 0 : open_file(path, ret);
+	if (!r && S_ISREG(ret->mode) && ret->fd >= 0 && lseek(ret->fd, 0, SEEK_SET) < 0)
+		r = -errno;
+	return r < 0 ? rd_err_set(err, -r, path, "cannot open") : 0;
+}
+
+void rd_input_close(struct rd_input *input)
+{
+	if (!input->owned)
+		return;
+	rd_cleanup_close(&input->fd);
+	rd_bytes_deinit(&input->bytes);
+}
+
+int rd_input_read(const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	const struct rd_input *input = find_input(path);
+	int r;
+
+	if (!input)
+		return -ENXIO;
+	if (input->code && !S_ISDIR(input->mode)) {
+		if (err)
+			*err = input->err;
+		return -input->code;
+	}
+	r = S_ISDIR(input->mode) ? -EISDIR : read_whole(input, ret);
+	return r < 0 ? rd_err_set(err, -r, path, "cannot read") : 0;
+}
