@@ -238,23 +238,21 @@ static bool is_xml(const char *head)
 	return head[strspn(head, " \t\r\n")] == '<';
 }
 
-static int take_xml(struct bundle *bundle, const struct rd_input *file, const char *name, struct rd_err *err)
+static int take_xml(struct bundle *bundle, int fd, const char *name, struct rd_err *err)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	int r = file->fd < 0 ? 0 : rd_read_fd(file->fd, RD_SOURCE_XML_MAX, &bytes);
+	int r = rd_read_fd(fd, RD_SOURCE_XML_MAX, &bytes);
 
 	if (r < 0 && r != -EFBIG)
 		return rd_err_set(err, -r, name, "cannot read");
-	return file->fd < 0 ? store_xml(bundle, file->bytes.data, file->bytes.size, name, err) :
-			      store_xml(bundle, bytes.data, r < 0 ? RD_SOURCE_XML_MAX + 1 : bytes.size, name, err);
+	return store_xml(bundle, bytes.data, r < 0 ? RD_SOURCE_XML_MAX + 1 : bytes.size, name, err);
 }
 
-static bool is_xml_file(const struct rd_input *file)
+static bool is_xml_file(int fd)
 {
 	char head[64] = "";
 
-	return file->fd < 0 ? is_xml((const char *)file->bytes.data) :
-			      pread(file->fd, head, sizeof(head) - 1, 0) > 0 && is_xml(head);
+	return pread(fd, head, sizeof(head) - 1, 0) > 0 && is_xml(head);
 }
 
 #define STANDARD_INPUT "standard input"
@@ -335,10 +333,10 @@ static int read_contents(struct bundle *bundle, const struct rd_input *file, int
 		return rd_err_set(err, -r, name, "cannot open the bundle");
 	} else if (!S_ISREG(file->mode)) {
 		return rd_err_set(err, EBADMSG, name, "neither a directory nor a tar archive");
-	} else if (is_xml_file(file)) {
-		return take_xml(bundle, file, name, err);
+	} else if (is_xml_file(file->fd)) {
+		return take_xml(bundle, file->fd, name, err);
 	} else {
-		r = rd_bundle_read_tar(file->fd, file->fd < 0 ? &file->bytes : NULL, name, bundle->tree, err);
+		r = rd_bundle_read_tar(file->fd, NULL, name, bundle->tree, err);
 	}
 	return r < 0 ? r : detect_layout(bundle, name, err);
 }

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/text.h"
@@ -43,18 +45,37 @@ static int open_file(const char *path, struct rd_input *ret)
 	return 0;
 }
 
-/* Each reader begins at the beginning. */
-static int read_whole(const struct rd_input *input, struct rd_bytes *ret)
+static struct rd_input *find_input(const char *path)
 {
-	if (input->fd < 0)
-		return rd_bytes_copy(input->bytes.data, input->bytes.size, ret);
-	if (S_ISREG(input->mode) && lseek(input->fd, 0, SEEK_SET) < 0)
-		return -errno;
-	return rd_read_fd(input->fd, RD_FILE_MAX, ret);
+	for (size_t i = 0; i < inputs.n && inputs.opened; i++)
+		if (strcmp(inputs.v[i].path, path) == 0 || strcmp(inputs.v[i].whole, path) == 0)
+			return &inputs.v[i];
+	return NULL;
 }
 
+/* At most RD_FILE_MAX bytes. */
+static int copy_file(int from, int to)
+{
+	static char some[64 << 10];
+	size_t size = 0;
+	ssize_t n;
+	int r = 0;
+
+	while (!r && (n = read(from, some, sizeof(some))) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		r = n < 0 ? -errno : rd_write_all(to, some, (size_t)n);
+		size += n < 0 ? 0 : (size_t)n;
+		if (size > RD_FILE_MAX)
+			r = -EFBIG;
+	}
+	return r;
+}
+
+/* In the child of a guard: a file is copied to the descriptor that its parent made for it. */
 static int get_now(struct rd_source *src, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err)
 {
+	const struct rd_input *copy = find_input(query->data);
 	struct rd_input input = { .fd = -1 };
 	int r = open_file(query->data, &input);
 	_cleanup_close_ int fd = input.fd;
@@ -62,7 +83,7 @@ static int get_now(struct rd_source *src, const struct rd_query *query, struct r
 	(void)src;
 	ret->bytes = input.bytes;
 	if (!r && fd >= 0)
-		r = rd_read_fd(fd, RD_FILE_MAX, &ret->bytes);
+		r = copy ? copy_file(fd, copy->fd) : -EPERM;
 	if (r < 0 && !S_ISDIR(input.mode))
 		return rd_err_set(err, -r, query->data, "cannot open");
 	/* What an error of reading a directory means depends on what it is read for. */
@@ -80,6 +101,7 @@ static const struct rd_source_ops ops = { .name = "inputs", .get = get_now, .now
 
 struct rd_source rd_input_source = { &ops };
 
+/* A file's contents come in memory, a descriptor all the same. */
 static int open_by(struct rd_source *source, struct rd_input *input)
 {
 	const struct rd_query query = { .op = RD_OP_READ, .size = strlen(input->path) + 1, .data = input->path };
@@ -88,7 +110,11 @@ static int open_by(struct rd_source *source, struct rd_input *input)
 
 	input->bytes = reply.bytes;
 	input->mode = (mode_t)reply.number;
-	return r < 0 ? r : -(int)(reply.number >> 32);
+	if (!r)
+		r = -(int)(reply.number >> 32);
+	if (r < 0 || S_ISDIR(input->mode))
+		close(RD_TAKE_FD(input->fd));
+	return r;
 }
 
 void rd_inputs_open(struct rd_source *source)
@@ -102,6 +128,8 @@ void rd_inputs_open(struct rd_source *source)
 		setrlimit(RLIMIT_NOFILE, &files);
 	}
 	inputs.opened = true;
+	for (size_t i = 0; i < inputs.n && source; i++)
+		inputs.v[i].fd = memfd_create("input", MFD_CLOEXEC);
 	for (size_t i = 0; i < inputs.n; i++) {
 		struct rd_input *input = &inputs.v[i];
 		int r = source ? open_by(source, input) : open_file(input->path, input);
@@ -115,12 +143,10 @@ void rd_inputs_open(struct rd_source *source)
 	}
 }
 
-static struct rd_input *find_input(const char *path)
+/* Each reader begins at the beginning, but of a pipe. */
+static int begin_again(int fd)
 {
-	for (size_t i = 0; i < inputs.n && inputs.opened; i++)
-		if (strcmp(inputs.v[i].path, path) == 0 || strcmp(inputs.v[i].whole, path) == 0)
-			return &inputs.v[i];
-	return NULL;
+	return lseek(fd, 0, SEEK_SET) < 0 && errno != ESPIPE ? -errno : 0;
 }
 
 int rd_input_open(const char *path, struct rd_input *ret, struct rd_err *err)
@@ -138,8 +164,8 @@ int rd_input_open(const char *path, struct rd_input *ret, struct rd_err *err)
 		return -found->code;
 	}
 	r = found ? 0 : open_file(path, ret);
-	if (!r && S_ISREG(ret->mode) && ret->fd >= 0 && lseek(ret->fd, 0, SEEK_SET) < 0)
-		r = -errno;
+	if (!r && ret->fd >= 0)
+		r = begin_again(ret->fd);
 	return r < 0 ? rd_err_set(err, -r, path, "cannot open") : 0;
 }
 
@@ -163,6 +189,6 @@ int rd_input_read(const char *path, struct rd_bytes *ret, struct rd_err *err)
 			*err = input->err;
 		return -input->code;
 	}
-	r = S_ISDIR(input->mode) ? -EISDIR : read_whole(input, ret);
+	r = S_ISDIR(input->mode) ? -EISDIR : RD_FIRST(begin_again(input->fd), rd_read_fd(input->fd, RD_FILE_MAX, ret));
 	return r < 0 ? rd_err_set(err, -r, path, "cannot read") : 0;
 }

@@ -12,7 +12,7 @@
 
 struct rd_input {
 	char *path, *whole; /* as given, and as absolute path */
-	int fd;		    /* of a file, to be read from its beginning; -1: `bytes` has all of it */
+	int fd;		    /* of a file, or of a copy in memory; -1: a directory, or not opened */
 	int code;	    /* positive errno: why it could not be opened or read */
 	mode_t mode;
 	struct rd_bytes bytes; /* of a directory, as rd_bundle_walk returns them */
@@ -23,8 +23,8 @@ struct rd_input {
 /* `path` may be relative to the working directory. */
 void rd_input_name(const char *path);
 
-/* Reads a file or directory to its end: for a guard, which can abandon that. Bytes: as in struct rd_input; number: its mode, and above that a
- * positive errno of reading a directory. */
+/* Reads a file or directory to its end: for a guard, which can abandon that. Bytes: of a directory, as in struct rd_input; number: the mode, and
+ * above that a positive errno of reading it. The contents of a file go to its descriptor. */
 extern struct rd_source rd_input_source;
 
 /* `source`: all contents are read through this guard of rd_input_source; NULL: files are only opened. What cannot be opened or read is an error
