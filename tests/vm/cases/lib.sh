@@ -39,12 +39,21 @@ now() { # ms since boot: tests set the clock
 # until_true SECONDS COMMAND…: tries less often with time, because each try takes the processor from what is waited for. From 10 s on
 # it is a limit, and multiplied; less is what a test takes where the event may not come.
 until_true() {
-	local end=$(($(now) + $1 * ($1 < 10 ? 1 : SLOW) * 1000)) pauses=(0.1 0.2 0.3 0.5) n=0
+	local up end pauses=(0.1 0.2 0.3 0.5) n=0
+	read -r up _ </proc/uptime
+	end=$((10#${up/./} + $1 * ($1 < 10 ? 1 : SLOW) * 100))
 	shift
 	until "$@"; do
-		[ "$(now)" -lt $end ] || return 1
-		sleep "${pauses[n++]:-1}"
+		read -r up _ </proc/uptime
+		[ $((10#${up/./})) -lt $end ] || return 1
+		nap "${pauses[n++]:-1}"
 	done
+}
+
+# nap SECONDS: sleep, without a process. Nothing ever comes from this pipe.
+nap() {
+	[ -n "${quiet-}" ] || exec {quiet}<> <(:)
+	read -rt "$1" -u "$quiet" || :
 }
 
 # true_of FILE EXPRESSION [JQ-ARG…]: over the list of all documents in FILE. Of one that a trace is writing, the last line may be a
@@ -55,7 +64,7 @@ true_of() {
 	for n in 1 2 3 4 5; do
 		jq -es "$@" "$expression" "$file" >/dev/null && return
 		[ $? -ne 1 ] || break
-		sleep 0.$n
+		nap 0.$n
 	done
 	echo "not true of $file: $expression $*"
 	head -c 6000 "$file"
@@ -80,7 +89,7 @@ trace() {
 }
 
 started() {
-	grep -q ': hooked ' "$W/$1.err" || ! kill -0 "${pid[$1]}" 2>/dev/null
+	[[ $(<"$W/$1.err") == *': hooked '* ]] || ! kill -0 "${pid[$1]}" 2>/dev/null
 }
 
 # end NAME [SIGNAL]: ends it, its status is ours
@@ -130,7 +139,7 @@ gone() {
 			bpftool link show | head -20
 			return 1
 		fi
-		sleep $pause
+		nap $pause
 	done
 	echo "${FUNCNAME[1]}: $(($(now) - began)) ms" | tee -a "$RD_VM_OUT/gone"
 }

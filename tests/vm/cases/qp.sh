@@ -7,7 +7,7 @@ PLAY=build/tests/vm/qp-play
 # play NAME [ARG…]: qp-play in the background, until both ends are there. Its output: $W/NAME.out; its ends: queue pairs
 # $a (on rxe0) and $b (on rxe1), processes ${pid[NAME]} and $peer
 play() {
-	local name=$1
+	local name=$1 said
 	shift
 	: >"$W/$name.out"
 	"$PLAY" "$@" >"$W/$name.out" 2>&1 &
@@ -16,14 +16,14 @@ play() {
 		cat "$W/$name.out"
 		return 1
 	}
-	a=$(sed -n 's/^A pid .* qpn //p' "$W/$name.out")
-	b=$(sed -n 's/^B pid .* qpn //p' "$W/$name.out")
-	peer=$(sed -n 's/^B pid \([0-9]*\) .*/\1/p' "$W/$name.out")
+	said=$(<"$W/$name.out")
+	[[ $said =~ A\ pid\ [0-9]+\ qpn\ ([0-9]+) ]] && a=${BASH_REMATCH[1]}
+	[[ $said =~ B\ pid\ ([0-9]+)\ qpn\ ([0-9]+) ]] && peer=${BASH_REMATCH[1]} b=${BASH_REMATCH[2]}
 	until_true 5 said "$name" 'A ready' || : # where nothing gets through it never is
 }
 
-both_ends() { [ "$(grep -c '^[AB] pid' "$W/$1.out")" = 2 ]; }
-said() { grep -q "^$2" "$W/$1.out"; }
+both_ends() { [[ $(<"$W/$1.out") =~ [AB]' pid '.*$'\n'[AB]' pid ' ]]; }
+said() { [[ $'\n'$(<"$W/$1.out") == *$'\n'"$2"* ]]; }
 ended() { ! kill -0 "${pid[$1]}" 2>/dev/null; }
 
 # record NAME [ARG…]: the recorder in the background, until it is on
