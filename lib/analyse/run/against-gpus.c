@@ -57,10 +57,10 @@ static void compare_presence(struct rd_against_state *st)
 		return;
 	snprintf(count, sizeof(count), "%zu GPU%s", found, found == 1 ? "" : "s");
 	if (!missing.len)
-		rd_against_same(st, "gpu", count, "present", "used", NULL);
+		rd_against_same(st, &(struct rd_against_pair){ "gpu", count, "present", "used" }, NULL);
 	else
 		rd_against_differs(
-			st, "gpu", &missing_gpu, missing.data, NULL, "used",
+			st, &(struct rd_against_pair){ "gpu", missing.data, NULL, "used" }, &missing_gpu,
 			rd_against_other_name(st) ?
 				rd_text("the log names host %s: a virtual machine with different PCI addresses, or another host",
 					st->run->name) :
@@ -159,16 +159,6 @@ static void add_seen_channel(const struct rd_against_state *st, int gpu, const s
 			rd_nicmap_pair(&st->own, (size_t)gpu, (size_t)st->host->ports[choice->ports[0]].ibdev)->nccl;
 }
 
-/* A variable of the run that makes NCCL use other NICs than a GPU's own; NULL: none. */
-static char *steering_variable(const struct rd_against_state *st)
-{
-	static const char *const names[] = { "NCCL_TOPO_FILE",	    "NCCL_GRAPH_FILE", "NCCL_NETDEVS_POLICY",
-					     "NCCL_CROSS_NIC",	    "NCCL_P2P_LEVEL",  "NCCL_P2P_DISABLE",
-					     "NCCL_NET_FORCE_MERGE" };
-
-	return rd_against_variable(st, names, RD_ARRAY_SIZE(names));
-}
-
 static size_t ranks_here(const struct rd_against_state *st)
 {
 	size_t n = 0;
@@ -184,31 +174,33 @@ static size_t ranks_here(const struct rd_against_state *st)
 }
 
 /* No channel of the GPU used the predicted NIC. */
-static void nic_differs(struct rd_against_state *st, int gpu, const char *label, const char *here,
-			const struct seen *seen)
+static void nic_differs(struct rd_against_state *st, int gpu, const struct rd_against_pair *nic, const struct seen *seen)
 {
+	/* Variables that make NCCL use other NICs than a GPU's own. */
+	static const char *const names[] = { "NCCL_TOPO_FILE",	    "NCCL_GRAPH_FILE", "NCCL_NETDEVS_POLICY",
+					     "NCCL_CROSS_NIC",	    "NCCL_P2P_LEVEL",  "NCCL_P2P_DISABLE",
+					     "NCCL_NET_FORCE_MERGE" };
 	const char *network = rd_against_observed(st->run);
-	char *reason = steering_variable(st);
+	char *reason = rd_against_variable(st, names, RD_ARRAY_SIZE(names)) ?: rd_against_lacks(st->log, RD_NCCL_DEAL);
 	bool certain = seen->peer_beyond || (seen->first_beyond && ranks_here(st) == 1);
 
-	if (!reason && !rd_nccl_lacks(st->log, RD_NCCL_DEAL, &reason)) {
-		if (network && strcmp(network, "IB") != 0)
-			reason = rd_text("the network plugin chooses: %s", network);
-		else if (seen->as_near)
-			reason = rd_text("as near as the predicted NIC: NCCL distributes NICs by GPU and channel");
-		else if (!certain)
-			reason = rd_text(
-				"a ring enters and leaves a host through one NIC, which is near only one of the two "
-				"GPUs; the log has no further information");
-	}
 	if (reason)
-		rd_against_unknown(st, "nic", label, here, seen->nets.data, reason);
+		rd_against_unknown(st, nic, reason);
+	else if (network && strcmp(network, "IB") != 0)
+		rd_against_unknown(st, nic, rd_text("the network plugin chooses: %s", network));
+	else if (seen->as_near)
+		rd_against_unknown(st, nic,
+				   rd_text("as near as the predicted NIC: NCCL distributes NICs by GPU and channel"));
+	else if (!certain)
+		rd_against_unknown(
+			st, nic,
+			rd_text("a ring enters and leaves a host through one NIC, which is near only one of the two "
+				"GPUs; the log has no further information"));
 	else
 		rd_against_differs(
-			st, "nic", &other_nic, label, here, seen->nets.data,
-			rd_text("%s", st->log->version[0] == 0 ?
-					      "NCCL version not in the log" :
-					      "PCI topology, link speeds or GPUDirect were different then"),
+			st, nic, &other_nic,
+			rd_text(st->log->version[0] == 0 ? "NCCL version not in the log" :
+							   "PCI topology, link speeds or GPUDirect were different then"),
 			rd_text("rdmadiag nic-map --path GPU%u %s", st->host->gpus[gpu].index,
 				rd_ibdev_label(st->host, st->host->ports[choice_of(st, gpu)->ports[0]].ibdev)));
 }
@@ -226,17 +218,17 @@ static void compare_nic(struct rd_against_state *st, int gpu)
 	}
 	if (seen.any && seen.nets.data && choice_of(st, gpu)) {
 		_cleanup_free_ char *here = choice_text(st, gpu);
+		const struct rd_against_pair nic = { "nic", label_of(st->host, gpu, label), here, seen.nets.data };
 		bool others = strchr(seen.nets.data, ' ') != NULL;
 
-		label_of(st->host, gpu, label);
 		if (seen.local)
-			rd_against_same(st, "nic", label, here, seen.nets.data,
+			rd_against_same(st, &nic,
 					others ? rd_text("rings and trees may also use NICs of other GPUs") : NULL);
 		else if (seen.proxy_local && !seen.peer_beyond && !seen.first_beyond)
-			rd_against_same(st, "nic", label, here, seen.nets.data,
+			rd_against_same(st, &nic,
 					rd_text("PXN: through NVLink to %s, whose GPU is near this NIC", seen.proxies));
 		else
-			nic_differs(st, gpu, label, here, &seen);
+			nic_differs(st, gpu, &nic, &seen);
 	}
 	rd_buf_deinit(&seen.nets);
 }
@@ -248,9 +240,9 @@ static char *gpudirect_cause(const struct rd_against_state *st, bool observed, e
 					     "NCCL_IB_DATA_DIRECT", "NCCL_IB_CUDA_SUPPORT" };
 	char *cause = rd_against_variable(st, names, RD_ARRAY_SIZE(names));
 
-	if (!cause && !observed && !rd_nccl_lacks(st->log, RD_NCCL_DMABUF, &cause) && path == RD_PATH_P2C)
-		rd_nccl_lacks(st->log, RD_NCCL_C2C, &cause);
-	return cause;
+	if (!cause && !observed)
+		cause = rd_against_lacks(st->log, RD_NCCL_DMABUF);
+	return cause || observed || path != RD_PATH_P2C ? cause : rd_against_lacks(st->log, RD_NCCL_C2C);
 }
 
 /* What the map predicts for the GPU and the device: 1, 0; -1: unknown. */
@@ -269,25 +261,28 @@ static int predicted_gpudirect(const struct rd_against_state *st, int gpu, int i
 static void add_gpudirect(struct rd_against_state *st, const char *subject, int here, bool observed, char *note,
 			  enum rd_path path)
 {
-	const char *predicted = here < 0 ? NULL : here ? "yes" : "no", *seen = observed ? "yes" : "no";
+	const struct rd_against_pair pair = { "gpudirect", subject,
+					      here < 0 ? NULL :
+					      here     ? "yes" :
+							 "no",
+					      observed ? "yes" : "no" };
 	char *cause;
 
 	if (here >= 0 && (here != 0) == observed) {
-		rd_against_same(st, "gpudirect", subject, predicted, seen, note);
+		rd_against_same(st, &pair, note);
 		return;
 	}
 	if (here < 0) {
-		rd_against_unknown(st, "gpudirect", subject, predicted, seen,
-				   note ? note : rd_text("GPUDirect support of this host is unknown"));
+		rd_against_unknown(st, &pair, note ?: rd_text("GPUDirect support of this host is unknown"));
 		return;
 	}
 	free(note);
 	cause = gpudirect_cause(st, observed, path);
 	if (cause)
-		rd_against_unknown(st, "gpudirect", subject, predicted, seen, cause);
+		rd_against_unknown(st, &pair, cause);
 	else
 		rd_against_differs(
-			st, "gpudirect", observed ? &direct : &bounced, subject, predicted, seen,
+			st, &pair, observed ? &direct : &bounced,
 			rd_text(observed ?
 					"nvidia_peermem or DMA-BUF was available then, and is not now" :
 				rd_against_other_name(st) ?
@@ -392,29 +387,26 @@ static void compare_pairs(struct rd_against_state *st)
 	}
 }
 
-/* Why the NICs of the channels cannot be identified; NULL: they can. */
-static char *unnamed_nics(const struct rd_run_host *run)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < run->channels.n; i++)
-		any |= rd_against_is_ib(run->channels.v[i].transport);
-	if (run->nets_vary)
-		return rd_text(
-			"processes had different lists of devices, so a NIC number is ambiguous: use the log of a single "
-			"process");
-	if (any && run->nets.n == 0)
-		return rd_text("the log has no line \"NET/IB : Using\", so NIC numbers cannot be resolved to names");
-	return NULL;
-}
-
 void rd_against_gpus(struct rd_against_state *st)
 {
-	char *unnamed = unnamed_nics(st->run);
+	static const struct rd_against_pair channels = { "nic", "channels", NULL, "by number" };
+	const struct rd_run_host *run = st->run;
+	bool any = false;
 
 	compare_presence(st);
-	if (unnamed) {
-		rd_against_unknown(st, "nic", "channels", NULL, "by number", unnamed);
+	if (run->nets_vary) {
+		rd_against_unknown(
+			st, &channels,
+			rd_text("processes had different lists of devices, so a NIC number is ambiguous: use the log of "
+				"a single process"));
+		return;
+	}
+	for (size_t i = 0; i < run->channels.n; i++)
+		any |= rd_against_is_ib(run->channels.v[i].transport);
+	if (any && run->nets.n == 0) {
+		rd_against_unknown(
+			st, &channels,
+			rd_text("the log has no line \"NET/IB : Using\", so NIC numbers cannot be resolved to names"));
 		return;
 	}
 	for (size_t g = 0; g < st->host->n_gpus; g++)

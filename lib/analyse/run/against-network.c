@@ -93,27 +93,29 @@ static void report_tcp(struct rd_against_state *st, const char *observed)
 		reason = rd_text("the log does not contain the reason");
 		fix = rd_text("# run again with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,NET and look for NET/IB");
 	}
-	rd_against_differs(st, "network", &problem, "NCCL", "IB", observed, reason, fix);
+	rd_against_differs(st, &(struct rd_against_pair){ "network", "NCCL", "IB", observed }, &problem, reason, fix);
 }
 
 /* A network plugin: RDMA by rules other than NCCL's. */
-static void report_plugin(struct rd_against_state *st, const char *observed, bool usable)
+static void report_plugin(struct rd_against_state *st, struct rd_against_pair network)
 {
-	if (rd_against_is_ib(observed) && usable)
-		rd_against_same(st, "network", "NCCL", "IB", observed,
-				rd_text("%s is a plugin that uses the same devices, by its own rules", observed));
-	else if (has_efa(st->host) && strstr(observed, "Libfabric"))
-		rd_against_same(st, "network", "NCCL", "a plugin", observed,
-				rd_text("NCCL itself does not use EFA; the aws-ofi-nccl plugin does"));
-	else
-		rd_against_unknown(st, "network", "NCCL", usable ? "IB" : "Socket", observed,
-				   rd_text("the network plugin chooses: %s", observed));
+	if (rd_against_is_ib(network.observed) && strcmp(network.predicted, "IB") == 0) {
+		rd_against_same(st, &network,
+				rd_text("%s is a plugin that uses the same devices, by its own rules",
+					network.observed));
+	} else if (has_efa(st->host) && strstr(network.observed, "Libfabric")) {
+		network.predicted = "a plugin";
+		rd_against_same(st, &network, rd_text("NCCL itself does not use EFA; the aws-ofi-nccl plugin does"));
+	} else {
+		rd_against_unknown(st, &network, rd_text("the network plugin chooses: %s", network.observed));
+	}
 }
 
 void rd_against_network(struct rd_against_state *st)
 {
 	const char *observed = rd_against_observed(st->run);
 	bool usable = count_usable(st, false, false) > 0;
+	struct rd_against_pair network = { "network", "NCCL", usable ? "IB" : "Socket", observed };
 
 	if (!observed)
 		return;
@@ -126,14 +128,13 @@ void rd_against_network(struct rd_against_state *st)
 	} else if (strcmp(observed, "Socket") == 0 && usable) {
 		report_tcp(st, observed);
 	} else if (strcmp(observed, "Socket") == 0) {
-		rd_against_same(st, "network", "NCCL", "Socket", "Socket", rd_text("no active port that NCCL can use"));
+		rd_against_same(st, &network, rd_text("no active port that NCCL can use"));
 	} else if (strcmp(observed, "IB") != 0) {
-		report_plugin(st, observed, usable);
+		report_plugin(st, network);
 	} else if (usable) {
-		rd_against_same(st, "network", "NCCL", "IB", "IB", NULL);
+		rd_against_same(st, &network, NULL);
 	} else {
-		rd_against_differs(st, "network", &rdma, "NCCL", "Socket", "IB",
-				   rd_text("the ports that the run used are not active now"),
+		rd_against_differs(st, &network, &rdma, rd_text("the ports that the run used are not active now"),
 				   rd_text("rdmadiag nic-map -o ibdev,port,state,phys_state"));
 	}
 }
@@ -165,52 +166,35 @@ static char *missing_reason(const struct rd_against_state *st)
 	return rd_text("the port was down when the run started, or the process had no access to the device");
 }
 
-static void device_missing(struct rd_against_state *st, const char *label, const struct rd_port *port)
+static void device_missing(struct rd_against_state *st, const struct rd_against_pair *device, const char *name)
 {
-	const char *doubt = !st->run->list_whole ? "the list of devices in the log is truncated" :
-			    rd_run_var_varies(st->run, "NCCL_IB_HCA") ?
-						   "processes of the run had different values of NCCL_IB_HCA" :
-						   NULL;
-
-	if (doubt)
-		rd_against_unknown(st, "device", label, "used", "not in the list", rd_text("%s", doubt));
+	if (!st->run->list_whole)
+		rd_against_unknown(st, device, rd_text("the list of devices in the log is truncated"));
+	else if (rd_run_var_varies(st->run, "NCCL_IB_HCA"))
+		rd_against_unknown(st, device, rd_text("processes of the run had different values of NCCL_IB_HCA"));
 	else
-		rd_against_differs(st, "device", &not_used, label, "used", "not in the list", missing_reason(st),
-				   rd_text("# where the job runs: ibv_devinfo -d %s",
-					   rd_ibdev_label(st->host, port->ibdev)));
+		rd_against_differs(st, device, &not_used, missing_reason(st),
+				   rd_text("# where the job runs: ibv_devinfo -d %s", name));
 }
 
-static void device_unexpected(struct rd_against_state *st, const char *label, const struct rd_port *port, size_t p)
+static void device_unexpected(struct rd_against_state *st, const struct rd_against_pair *device, size_t p)
 {
-	const char *hca = rd_run_var(st->run, "NCCL_IB_HCA");
+	const char *hca = rd_run_var(st->run, "NCCL_IB_HCA"), *state = st->host->ports[p].state;
 
 	if (rd_against_usable(st->host, p) && !st->allowed[p])
 		rd_against_unknown(
-			st, "device", label, "not used", "used",
+			st, device,
 			rd_text("NCCL_IB_HCA=%s excludes it: other processes of the run may have had a different value",
 				hca));
-	else if (rd_port_active(port))
+	else if (rd_port_active(&st->host->ports[p]))
 		rd_against_unknown(
-			st, "device", label, "not used", "used",
+			st, device,
 			rd_text("NCCL's InfiniBand transport does not support its link layer: a plugin was used, or the "
 				"driver has changed"));
 	else
-		rd_against_differs(st, "device", &rd_against_down, label, "not used", "used",
-				   rd_text("its port is %s now, and was active then",
-					   port->state ? port->state : "not active"),
-				   rd_text("rdma link show %s", label));
-}
-
-static void compare_link(struct rd_against_state *st, const char *label, const struct rd_port *port,
-			 const struct rd_run_dev *dev)
-{
-	const char *here = rd_port_is_ethernet(port) ? "RoCE" : rd_port_is_ib(port) ? "IB" : NULL;
-
-	if (here && dev->link && strcmp(here, dev->link) != 0)
-		rd_against_differs(st, "link", &link_layer, label, here, dev->link,
-				   rd_text("the port type was changed since (mlxconfig LINK_TYPE_P1), "
-					   "or another device has this name now"),
-				   NULL);
+		rd_against_differs(st, device, &rd_against_down,
+				   rd_text("its port is %s now, and was active then", state ? state : "not active"),
+				   rd_text("rdma link show %s", device->subject));
 }
 
 static void compare_port(struct rd_against_state *st, size_t p)
@@ -220,18 +204,28 @@ static void compare_port(struct rd_against_state *st, size_t p)
 	const struct rd_run_dev *dev = name ? find_dev(st->run, name, port->num) : NULL;
 	bool wanted = rd_against_usable(st->host, p) && st->allowed[p];
 	char label[128];
+	struct rd_against_pair device = { "device", label, wanted ? "used" : "not used",
+					  dev ? "used" : "not in the list" };
+	struct rd_against_pair link = { "link", label,
+					rd_port_is_ethernet(port) ? "RoCE" :
+					rd_port_is_ib(port)	  ? "IB" :
+								    NULL,
+					dev ? dev->link : NULL };
 
 	rd_port_label(st->host, port, label, sizeof(label));
 	if (wanted && !dev && name)
-		device_missing(st, label, port);
+		device_missing(st, &device, name);
 	else if (!wanted && dev)
-		device_unexpected(st, label, port, p);
+		device_unexpected(st, &device, p);
 	else if (dev)
-		rd_against_same(st, "device", label, "used", "used", NULL);
+		rd_against_same(st, &device, NULL);
 	else if (hca && rd_against_usable(st->host, p))
-		rd_against_same(st, "device", label, "not used", "not in the list", rd_text("NCCL_IB_HCA=%s", hca));
-	if (dev)
-		compare_link(st, label, port, dev);
+		rd_against_same(st, &device, rd_text("NCCL_IB_HCA=%s", hca));
+	if (link.predicted && link.observed && strcmp(link.predicted, link.observed) != 0)
+		rd_against_differs(st, &link, &link_layer,
+				   rd_text("the port type was changed since (mlxconfig LINK_TYPE_P1), "
+					   "or another device has this name now"),
+				   NULL);
 }
 
 static void compare_unknown_devices(struct rd_against_state *st)
@@ -243,7 +237,7 @@ static void compare_unknown_devices(struct rd_against_state *st)
 
 		if (rd_against_ibdev(st->host, dev->name) < 0)
 			rd_against_differs(
-				st, "device", &rd_against_not_here, label, NULL, "used",
+				st, &(struct rd_against_pair){ "device", label, NULL, "used" }, &rd_against_not_here,
 				rd_against_other_name(st) ?
 					rd_text("the host name in the log is %s: a container or virtual machine with other "
 						"device names, or another host",
@@ -280,32 +274,31 @@ static bool in_order(const struct rd_against_state *st)
 static void compare_order(struct rd_against_state *st)
 {
 	const char *off = rd_run_var(st->run, "NCCL_IB_DEVICE_PCI_ORDER");
-	_cleanup_free_ char *subject = NULL, *observed = NULL;
-	char *reason = NULL;
+	_cleanup_free_ char *subject = rd_text("%zu devices", st->run->devs.n), *observed = NULL;
+	struct rd_against_pair pair = { "order", subject, "by PCI address", "by PCI address" };
+	char *reason;
 
 	if (st->run->devs.n < 2 || st->run->nets_vary)
 		return;
-	subject = rd_text("%zu devices", st->run->devs.n);
 	if (in_order(st)) {
-		rd_against_same(st, "order", subject, "by PCI address", "by PCI address", NULL);
+		rd_against_same(st, &pair, NULL);
 		return;
 	}
-	observed = rd_text("%s first", st->run->devs.v[0].name);
-	if (rd_nccl_lacks(st->log, RD_NCCL_PCI_ORDER, &reason))
-		rd_against_unknown(st, "order", subject, "by PCI address", observed, reason);
-	else if (off && rd_as_atoi(off) == 0)
-		rd_against_same(st, "order", subject, "as libibverbs lists them", observed,
-				rd_text("NCCL_IB_DEVICE_PCI_ORDER=%s", off));
-	else if (st->log->version[0] == 0 || st->log->rccl || rd_against_other_name(st))
+	pair.observed = observed = rd_text("%s first", st->run->devs.v[0].name);
+	if ((reason = rd_against_lacks(st->log, RD_NCCL_PCI_ORDER))) {
+		rd_against_unknown(st, &pair, reason);
+	} else if (off && rd_as_atoi(off) == 0) {
+		pair.predicted = "as libibverbs lists them";
+		rd_against_same(st, &pair, rd_text("NCCL_IB_DEVICE_PCI_ORDER=%s", off));
+	} else if (rd_against_other_name(st)) {
+		rd_against_unknown(st, &pair, rd_text("a virtual machine has different PCI addresses"));
+	} else if (st->log->version[0] == 0 || st->log->rccl) {
 		rd_against_unknown(
-			st, "order", subject, "by PCI address", observed,
-			rd_text("%s",
-				rd_against_other_name(st) ?
-					"a virtual machine has different PCI addresses" :
-					"NCCL version not in the log: before 2.29.7 NCCL used the order of libibverbs"));
-	else
-		rd_against_differs(st, "order", &order, subject, "by PCI address", observed,
-				   rd_text("PCI addresses have changed since the run"), NULL);
+			st, &pair,
+			rd_text("NCCL version not in the log: before 2.29.7 NCCL used the order of libibverbs"));
+	} else {
+		rd_against_differs(st, &pair, &order, rd_text("PCI addresses have changed since the run"), NULL);
+	}
 }
 
 static bool is_net_of(const struct rd_nccl_net *net, const char *name)
@@ -317,17 +310,19 @@ static bool is_net_of(const struct rd_nccl_net *net, const char *name)
 static void merged_differs(struct rd_against_state *st, const char *subject, bool predicted)
 {
 	static const char *const names[] = { "NCCL_NET_FORCE_MERGE", "NCCL_NET_MERGE_POLICY" };
-	const char *here = predicted ? "one NIC" : "separate", *seen = predicted ? "separate" : "one NIC";
-	char *reason = rd_against_variable(st, names, RD_ARRAY_SIZE(names));
+	const struct rd_against_pair pair = { "merged", subject, predicted ? "one NIC" : "separate",
+					      predicted ? "separate" : "one NIC" };
+	char *reason = rd_against_variable(st, names, RD_ARRAY_SIZE(names)) ?:
+			       rd_against_lacks(st->log, RD_NCCL_MERGE_LEVEL);
 
-	if (reason || rd_nccl_lacks(st->log, RD_NCCL_MERGE_LEVEL, &reason))
-		rd_against_unknown(st, "merged", subject, here, seen, reason);
+	if (reason)
+		rd_against_unknown(st, &pair, reason);
 	else if (rd_against_other_name(st))
 		rd_against_unknown(
-			st, "merged", subject, here, seen,
+			st, &pair,
 			rd_text("depends on the PCI addresses in the virtual machine, which are not those of this host"));
 	else
-		rd_against_differs(st, "merged", &merged, subject, here, seen,
+		rd_against_differs(st, &pair, &merged,
 				   rd_text("PCI addresses or number of these NICs have changed since the run"), NULL);
 }
 
@@ -346,7 +341,8 @@ static void compare_merged(struct rd_against_state *st)
 		for (size_t k = 0; k < st->run->nets.n; k++)
 			seen |= st->run->nets.v[k].name && is_net_of(&nets->v[i], st->run->nets.v[k].name);
 		if (seen)
-			rd_against_same(st, "merged", nets->v[i].name, "one NIC", "one NIC", NULL);
+			rd_against_same(
+				st, &(struct rd_against_pair){ "merged", nets->v[i].name, "one NIC", "one NIC" }, NULL);
 		else
 			merged_differs(st, nets->v[i].name, true);
 	}
@@ -396,54 +392,52 @@ static int port_of(const struct rd_host *host, const struct rd_run_use *use)
 	return -1;
 }
 
-static bool is_active(const struct rd_host *host, int port)
-{
-	return rd_port_active(&host->ports[port]) || (host->from_topology_file && !host->ports[port].state);
-}
-
 /* A device that the stack used, or did not use because its port was not active. */
 static void compare_device(struct rd_against_state *st, const struct rd_run_use *use, const char *label, int port)
 {
-	const char *topic = rd_run_stack_name(use->stack);
-	const char *seen = use->refused ? "not active" : use->transport ? use->transport : "used";
+	bool active = port >= 0 && (rd_port_active(&st->host->ports[port]) ||
+				    (st->host->from_topology_file && !st->host->ports[port].state));
+	const struct rd_against_pair device = { rd_run_stack_name(use->stack), label,
+						port < 0 ? NULL :
+						active	 ? "active" :
+							   "not active",
+						use->refused   ? "not active" :
+						use->transport ? use->transport :
+								 "used" };
 
 	if (port < 0)
-		rd_against_differs(st, topic, &rd_against_not_here, label, NULL, seen,
+		rd_against_differs(st, &device, &rd_against_not_here,
 				   rd_text("the device was removed or renamed since, or the log is from another host"),
 				   rd_text("rdma dev"));
-	else if (is_active(st->host, port) == !use->refused)
-		rd_against_same(st, topic, label, use->refused ? "not active" : "active", seen, NULL);
+	else if (active == !use->refused)
+		rd_against_same(st, &device, NULL);
 	else if (use->refused)
-		rd_against_differs(st, topic, &not_used, label, "active", seen, rd_text("its port became active since"),
+		rd_against_differs(st, &device, &not_used, rd_text("its port became active since"),
 				   rd_text("# restart the job"));
 	else
-		rd_against_differs(st, topic, &rd_against_down, label, "not active", seen,
-				   rd_text("its port was active then"), rd_text("rdma link show %s", use->device));
+		rd_against_differs(st, &device, &rd_against_down, rd_text("its port was active then"),
+				   rd_text("rdma link show %s", use->device));
 }
 
 /* Mooncake logs the index of the GID that it uses. */
 static void compare_gid(struct rd_against_state *st, const struct rd_run_use *use, const char *label,
 			const struct rd_port *port)
 {
-	const struct rd_gid *gid;
-	const char *fault;
-	_cleanup_free_ char *here = NULL, *seen = NULL;
-	int own;
+	const struct rd_gid *gid = use->gid < 0 ? NULL : rd_gid_at(port, (unsigned)use->gid);
+	const char *fault = gid ? rd_gid_fault(st->host, port, gid) : "no GID at this index";
+	int own = rd_port_gid_index(&st->map->ports, (size_t)(port - st->host->ports));
+	_cleanup_free_ char *here = own >= 0 ? rd_text("%d", own) : NULL, *seen = rd_text("%d", use->gid);
+	const struct rd_against_pair index = { "gid", label, here, seen };
 
 	if (use->gid < 0 || !port->gids_known || !rd_port_is_ethernet(port))
 		return;
-	gid = rd_gid_at(port, (unsigned)use->gid);
-	fault = gid ? rd_gid_fault(st->host, port, gid) : "no GID at this index";
-	own = rd_port_gid_index(&st->map->ports, (size_t)(port - st->host->ports));
-	here = own >= 0 ? rd_text("%d", own) : NULL;
-	seen = rd_text("%d", use->gid);
 	if (own == use->gid)
-		rd_against_same(st, "gid", label, here, seen, NULL);
+		rd_against_same(st, &index, NULL);
 	else if (fault)
-		rd_against_differs(st, "gid", &bad_gid, label, here, seen, rd_text("%s", fault),
+		rd_against_differs(st, &index, &bad_gid, rd_text("%s", fault),
 				   own >= 0 ? rd_text("# set MC_GID_INDEX=%d in the job's environment", own) : NULL);
 	else
-		rd_against_unknown(st, "gid", label, here, seen,
+		rd_against_unknown(st, &index,
 				   rd_text("this GID can also be used: %s chooses by its own rules",
 					   rd_run_stack_name(use->stack)));
 }
@@ -454,12 +448,12 @@ static void compare_pe(struct rd_against_state *st, const struct rd_run_use *use
 	const struct rd_choices *choices = &st->map->nvshmem;
 	_cleanup_buf_ struct rd_buf here = { 0 };
 	_cleanup_free_ char *subject = rd_text("PE %d", use->pe);
-	const char *seen = use->device;
-	char *reason;
+	struct rd_against_pair pair = { "NVSHMEM", subject, NULL, use->device };
+	char *reason = NULL;
 	bool same = false;
 
 	if ((size_t)use->pe >= choices->n) {
-		rd_against_unknown(st, "NVSHMEM", subject, NULL, seen, rd_text("unknown which GPU this PE uses"));
+		rd_against_unknown(st, &pair, rd_text("unknown which GPU this PE uses"));
 		return;
 	}
 	for (size_t p = 0; p < choices->v[use->pe].n_ports; p++) {
@@ -468,17 +462,16 @@ static void compare_pe(struct rd_against_state *st, const struct rd_run_use *use
 		same |= strcmp(name, use->device) == 0;
 		rd_buf_printf(&here, "%s%s", here.len ? " " : "", name);
 	}
-	reason = rd_run_var(st->run, "NVSHMEM_ENABLE_NIC_PE_MAPPING") || rd_run_var(st->run, "NVSHMEM_HCA_LIST") ?
-			 rd_text("the run had its own list of NICs") :
-			 NULL;
+	pair.predicted = here.len ? here.data : "none";
+	if (rd_run_var(st->run, "NVSHMEM_ENABLE_NIC_PE_MAPPING") || rd_run_var(st->run, "NVSHMEM_HCA_LIST"))
+		reason = rd_text("the run had its own list of NICs");
 	if (same)
-		rd_against_same(st, "NVSHMEM", subject, here.data, seen, reason);
+		rd_against_same(st, &pair, reason);
 	else if (reason || rd_against_other_name(st))
-		rd_against_unknown(st, "NVSHMEM", subject, here.len ? here.data : "none", seen,
-				   reason ? reason : rd_text("the number of PEs on the host is unknown"));
+		rd_against_unknown(st, &pair, reason ?: rd_text("the number of PEs on the host is unknown"));
 	else
-		rd_against_differs(st, "NVSHMEM", &far_nic, subject, here.len ? here.data : "none", seen,
-				   rd_text("depends on the number of PEs on the host: --pes N"), NULL);
+		rd_against_differs(st, &pair, &far_nic, rd_text("depends on the number of PEs on the host: --pes N"),
+				   NULL);
 }
 
 /* "cuda:0" and the devices that Mooncake prefers: they should be the nearest ones. */
@@ -486,6 +479,7 @@ static void compare_preferred(struct rd_against_state *st, const struct rd_run_p
 {
 	const char *number = strchr(prefer->place, ':'), *at = prefer->names;
 	enum rd_path best = RD_PATH_UNKNOWN, worst = RD_PATH_UNKNOWN;
+	struct rd_against_pair pair = { "Mooncake", prefer->place, NULL, prefer->names };
 	uint32_t gpu;
 
 	if (!number || strncmp(prefer->place, "cpu", 3) == 0 ||
@@ -510,49 +504,43 @@ static void compare_preferred(struct rd_against_state *st, const struct rd_run_p
 			worst = rd_nicmap_pair(st->map, (size_t)gpu, (size_t)ibdev)->path;
 		at += size + (at[size] == ' ');
 	}
-	if (best == RD_PATH_UNKNOWN || worst == RD_PATH_UNKNOWN)
-		rd_against_unknown(st, "Mooncake", prefer->place, NULL, prefer->names,
-				   rd_text("the distance is unknown"));
-	else if (worst == best)
-		rd_against_same(st, "Mooncake", prefer->place, rd_path_name(best), prefer->names, NULL);
+	if (best == RD_PATH_UNKNOWN || worst == RD_PATH_UNKNOWN) {
+		rd_against_unknown(st, &pair, rd_text("the distance is unknown"));
+		return;
+	}
+	pair.predicted = rd_path_name(best);
+	if (worst == best)
+		rd_against_same(st, &pair, NULL);
 	else
 		rd_against_unknown(
-			st, "Mooncake", prefer->place, rd_path_name(best), prefer->names,
+			st, &pair,
 			rd_text("one of them is %s: Mooncake counts components of sysfs paths, and CUDA may number GPUs "
 				"differently",
 				rd_path_name(worst)));
-}
-
-static bool has_rdma_use(const struct rd_run_host *run)
-{
-	for (size_t i = 0; i < run->uses.n; i++)
-		if (run->uses.v[i].stack == RD_RUN_UCX && strcmp(run->uses.v[i].transport, "tcp") != 0)
-			return true;
-	return false;
 }
 
 /* UCX used only TCP. */
 static void compare_tcp(struct rd_against_state *st, const char *label)
 {
 	const char *tls = rd_run_var(st->run, "UCX_TLS"), *devices = rd_run_var(st->run, "UCX_NET_DEVICES");
-	size_t n = 0;
+	struct rd_against_pair pair = { "UCX", label, "tcp", "tcp" };
 	char *reason, *fix;
 
-	for (size_t p = 0; p < st->host->n_ports; p++)
-		n += rd_against_usable(st->host, p);
-	if (has_rdma_use(st->run))
-		return;
-	if (n == 0) {
-		rd_against_same(st, "UCX", label, "tcp", "tcp", rd_text("no RDMA port is active"));
+	for (size_t i = 0; i < st->run->uses.n; i++)
+		if (st->run->uses.v[i].stack == RD_RUN_UCX && strcmp(st->run->uses.v[i].transport, "tcp") != 0)
+			return;
+	if (count_usable(st, false, false) == 0) {
+		rd_against_same(st, &pair, rd_text("no RDMA port is active"));
 		return;
 	}
+	pair.predicted = "rc, ud or dc";
 	reason = tls	 ? rd_text("the run had UCX_TLS=%s", tls) :
 		 devices ? rd_text("the run had UCX_NET_DEVICES=%s", devices) :
 			   rd_text("the process found no RDMA device, or its UCX was built without verbs");
 	fix = tls || devices ?
 		      rd_text("# unset %s in the job's environment", tls ? "UCX_TLS" : "UCX_NET_DEVICES") :
 		      rd_text("# where the job runs: ucx_info -d | grep -A3 Transport\n# there also: ls /dev/infiniband");
-	rd_against_differs(st, "UCX", &tcp, label, "rc, ud or dc", "tcp", reason, fix);
+	rd_against_differs(st, &pair, &tcp, reason, fix);
 }
 
 void rd_against_stacks(struct rd_against_state *st)

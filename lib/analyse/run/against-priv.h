@@ -24,13 +24,31 @@ struct rd_against_problem {
 
 extern const struct rd_against_problem rd_against_not_here, rd_against_down;
 
+/* What a row compares; NULL: none. */
+struct rd_against_pair {
+	const char *topic, *subject, *predicted, *observed;
+};
+
 /* Add a row. `reason` and `fix` (either may be NULL) are taken over. */
-void rd_against_same(struct rd_against_state *st, const char *topic, const char *subject, const char *predicted,
-		     const char *observed, char *reason);
-void rd_against_unknown(struct rd_against_state *st, const char *topic, const char *subject, const char *predicted,
-			const char *observed, char *reason);
-void rd_against_differs(struct rd_against_state *st, const char *topic, const struct rd_against_problem *problem,
-			const char *subject, const char *predicted, const char *observed, char *reason, char *fix);
+void rd_against_same(struct rd_against_state *st, const struct rd_against_pair *pair, char *reason);
+void rd_against_unknown(struct rd_against_state *st, const struct rd_against_pair *pair, char *reason);
+void rd_against_differs(struct rd_against_state *st, const struct rd_against_pair *pair,
+			const struct rd_against_problem *problem, char *reason, char *fix);
+
+/* Changes in NCCL, by the first release that has them; read from its tags. */
+enum rd_nccl_change {
+	RD_NCCL_PXN,
+	RD_NCCL_DMABUF,
+	RD_NCCL_MERGE_VFS,
+	RD_NCCL_DEAL,
+	RD_NCCL_MERGE_NICS,
+	RD_NCCL_MERGE_LEVEL,
+	RD_NCCL_C2C,
+	RD_NCCL_DATA_DIRECT,
+	RD_NCCL_PCI_ORDER,
+};
+/* A sentence if the log's NCCL is older than the change, freed by the caller; else NULL. */
+char *rd_against_lacks(const struct rd_runlog *log, enum rd_nccl_change change);
 
 /* The comparisons. */
 void rd_against_network(struct rd_against_state *st);

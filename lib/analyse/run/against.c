@@ -33,13 +33,17 @@ static const struct {
 	[RD_NCCL_PCI_ORDER] = { 29, 7, "number NICs by PCI address (NCCL_IB_DEVICE_PCI_ORDER)" },
 };
 
-bool rd_nccl_lacks(const struct rd_runlog *log, enum rd_nccl_change change, char **ret)
+static bool is_older(const struct rd_runlog *log, enum rd_nccl_change change)
 {
-	if (!rd_runlog_before(log, changes[change].minor, changes[change].patch))
-		return false;
-	*ret = rd_text("the run had NCCL %u.%u.%u; only NCCL 2.%u.%u and later %s", log->version[0], log->version[1],
+	return rd_runlog_before(log, changes[change].minor, changes[change].patch);
+}
+
+char *rd_against_lacks(const struct rd_runlog *log, enum rd_nccl_change change)
+{
+	if (!is_older(log, change))
+		return NULL;
+	return rd_text("the run had NCCL %u.%u.%u; only NCCL 2.%u.%u and later %s", log->version[0], log->version[1],
 		       log->version[2], changes[change].minor, changes[change].patch, changes[change].what);
-	return true;
 }
 
 /* NCCL's rules in the run: with its variables, and without what its release did not yet have. */
@@ -96,25 +100,11 @@ static bool level_of(const char *value, enum rd_path *ret)
 
 static void apply_release(const struct rd_runlog *log, struct rd_nccl_settings *settings)
 {
-	static const struct {
-		enum rd_nccl_change change;
-		size_t flag;
-	} flags[] = {
-		{ RD_NCCL_PXN, offsetof(struct rd_nccl_settings, pxn) },
-		{ RD_NCCL_MERGE_VFS, offsetof(struct rd_nccl_settings, merge_vfs) },
-		{ RD_NCCL_MERGE_NICS, offsetof(struct rd_nccl_settings, merge) },
-	};
-	char *why = NULL;
-
-	for (size_t i = 0; i < RD_ARRAY_SIZE(flags); i++)
-		if (rd_nccl_lacks(log, flags[i].change, &why)) {
-			*(bool *)((char *)settings + flags[i].flag) = false;
-			free(why);
-		}
-	if (rd_nccl_lacks(log, RD_NCCL_C2C, &why)) {
+	settings->pxn &= !is_older(log, RD_NCCL_PXN);
+	settings->merge_vfs &= !is_older(log, RD_NCCL_MERGE_VFS);
+	settings->merge &= !is_older(log, RD_NCCL_MERGE_NICS);
+	if (is_older(log, RD_NCCL_C2C))
 		settings->gdr_level = RD_PATH_PXB;
-		free(why);
-	}
 }
 
 static void apply_variables(const struct rd_run_host *run, struct rd_nccl_settings *settings)
@@ -152,43 +142,45 @@ const struct rd_against_problem rd_against_not_here = { "against-not-here",
 const struct rd_against_problem rd_against_down = { "against-down", "The run used NICs whose ports are not active now",
 						    "a new run cannot use them", RD_SEV_WARNING };
 
-static void add_row(struct rd_against_state *st, const char *topic, enum rd_verdict verdict, const char *subject,
-		    const char *predicted, const char *observed, char *reason)
+static void add_row(struct rd_against_state *st, const struct rd_against_pair *pair, enum rd_verdict verdict,
+		    char *reason)
 {
-	const struct rd_against_row row = { topic,  rd_dup(subject), rd_dup_if(predicted), rd_dup_if(observed),
-					    reason, verdict };
+	const struct rd_against_row row = { .topic = pair->topic,
+					    .subject = rd_dup(pair->subject),
+					    .predicted = rd_dup_if(pair->predicted),
+					    .observed = rd_dup_if(pair->observed),
+					    .reason = reason,
+					    .verdict = verdict };
 
 	rd_against_add(st->ret, &row);
 }
 
-void rd_against_same(struct rd_against_state *st, const char *topic, const char *subject, const char *predicted,
-		     const char *observed, char *reason)
+void rd_against_same(struct rd_against_state *st, const struct rd_against_pair *pair, char *reason)
 {
-	add_row(st, topic, RD_VERDICT_SAME, subject, predicted, observed, reason);
+	add_row(st, pair, RD_VERDICT_SAME, reason);
 }
 
-void rd_against_unknown(struct rd_against_state *st, const char *topic, const char *subject, const char *predicted,
-			const char *observed, char *reason)
+void rd_against_unknown(struct rd_against_state *st, const struct rd_against_pair *pair, char *reason)
 {
-	add_row(st, topic, RD_VERDICT_UNKNOWN, subject, predicted, observed, reason);
+	add_row(st, pair, RD_VERDICT_UNKNOWN, reason);
 }
 
 /* Findings of one problem are merged when they are printed. */
-void rd_against_differs(struct rd_against_state *st, const char *topic, const struct rd_against_problem *problem,
-			const char *subject, const char *predicted, const char *observed, char *reason, char *fix)
+void rd_against_differs(struct rd_against_state *st, const struct rd_against_pair *pair,
+			const struct rd_against_problem *problem, char *reason, char *fix)
 {
 	const struct rd_finding finding = {
 		.id = problem->id,
 		.title = problem->title,
 		.why = problem->why,
 		.severity = problem->severity,
-		.subject = rd_dup(subject),
-		.observed = rd_dup_if(reason ? reason : observed),
+		.subject = rd_dup(pair->subject),
+		.observed = rd_dup_if(reason ? reason : pair->observed),
 		.fix = fix,
 	};
 
 	rd_finding_add(&st->ret->findings, &finding);
-	add_row(st, topic, RD_VERDICT_DIFFERS, subject, predicted, observed, reason);
+	add_row(st, pair, RD_VERDICT_DIFFERS, reason);
 }
 
 bool rd_against_usable(const struct rd_host *host, size_t p)
@@ -302,55 +294,45 @@ char *rd_against_variable(const struct rd_against_state *st, const char *const *
 	return NULL;
 }
 
-/* Whether this host has any device, NIC or GPU named in the log. `named`: how many it names. */
-static bool any_here(const struct rd_against_state *st, size_t *named)
+/* Whether the log is of another host: no device, NIC or GPU named in it is on this host, and its host name is another. */
+static bool is_other_host(const struct rd_against_state *st)
 {
 	const struct rd_run_host *run = st->run;
-	bool any = false;
+	bool here = st->name && *run->name && !rd_against_other_name(st);
+	size_t named = run->devs.n;
 
-	*named = 0;
-	for (size_t i = 0; i < run->devs.n; i++, ++*named)
-		any |= rd_against_ibdev(st->host, run->devs.v[i].name) >= 0;
+	for (size_t i = 0; i < run->devs.n; i++)
+		here |= rd_against_ibdev(st->host, run->devs.v[i].name) >= 0;
 	for (size_t i = 0; i < run->nets.n; i++)
 		if (run->nets.v[i].name) {
-			any |= rd_against_ibdev(st->host, run->nets.v[i].name) >= 0;
-			++*named;
+			here |= rd_against_ibdev(st->host, run->nets.v[i].name) >= 0;
+			named++;
 		}
 	for (size_t i = 0; i < run->ranks.n; i++)
 		if (run->ranks.v[i].bus.known == RD_OK && st->host->n_gpus > 0) {
-			any |= rd_against_gpu_of_rank(st, run->ranks.v[i].rank) >= 0;
-			++*named;
+			here |= rd_against_gpu_of_rank(st, run->ranks.v[i].rank) >= 0;
+			named++;
 		}
-	return any;
-}
-
-/* Whether the log is of another host: no device named in it is on this host, and its host name is another. */
-static bool is_other_host(const struct rd_against_state *st)
-{
-	size_t named;
-
-	if (st->name && *st->run->name && !rd_against_other_name(st))
-		return false;
-	return !any_here(st, &named) && named > 0;
+	return !here && named > 0;
 }
 
 static void report_other_host(struct rd_against_state *st)
 {
-	struct rd_finding finding = {
+	static const struct rd_finding other_host = {
 		.id = "against-elsewhere",
 		.severity = RD_SEV_UNKNOWN,
 		.title = "Log is not from this host",
 		.why = "no device and no GPU named in the log is on this host",
-		.subject = rd_text("%s", *st->run->name ? st->run->name : "log"),
-		.observed = rd_text("the log names %s", st->run->devs.n > 0 ? st->run->devs.v[0].name :
-							st->run->nets.n > 0 && st->run->nets.v[0].name ?
-									      st->run->nets.v[0].name :
-									      "GPUs at other addresses"),
-		.fix = rd_text("# use a bundle of that host: rdmadiag --from %s.tar.zst nic-map --against FILE",
-			       *st->run->name ? st->run->name : "HOST"),
 	};
+	const struct rd_run_host *run = st->run;
+	const char *named = run->nets.n > 0 ? run->nets.v[0].name : NULL;
 
-	rd_finding_add(&st->ret->findings, &finding);
+	if (run->devs.n > 0)
+		named = run->devs.v[0].name;
+	rd_finding_put(&st->ret->findings, &other_host, rd_dup(*run->name ? run->name : "log"),
+		       rd_text("the log names %s", named ? named : "GPUs at other addresses"),
+		       rd_text("# use a bundle of that host: rdmadiag --from %s.tar.zst nic-map --against FILE",
+			       *run->name ? run->name : "HOST"));
 }
 
 void rd_against_log(const struct rd_host *host, const struct rd_system *system, const struct rd_nicmap *map,
@@ -427,8 +409,11 @@ static int same_device(const struct rd_host *host, size_t d, const struct rd_hos
 	return -1;
 }
 
-static void match_all(const struct rd_host *host, const struct rd_host *file, struct match *ret)
+/* False: nothing in the file is of this host, no GPU by PCI address, no NIC by name or address. */
+static bool match_all(const struct rd_host *host, const struct rd_host *file, struct match *ret)
 {
+	bool any = false;
+
 	ret->file = file;
 	ret->gpus = rd_alloc(host->n_gpus + 1, sizeof(*ret->gpus));
 	ret->nics = rd_alloc(host->n_ibdevs + 1, sizeof(*ret->nics));
@@ -439,9 +424,21 @@ static void match_all(const struct rd_host *host, const struct rd_host *file, st
 		for (size_t i = 0; pci >= 0 && i < file->n_gpus; i++)
 			if (file->gpus[i].pci == pci)
 				ret->gpus[g] = (int)i;
+		any |= ret->gpus[g] >= 0;
 	}
-	for (size_t d = 0; d < host->n_ibdevs; d++)
+	for (size_t d = 0; d < host->n_ibdevs; d++) {
 		ret->nics[d] = same_device(host, d, file);
+		any |= ret->nics[d] >= 0;
+	}
+	return any;
+}
+
+/* Whether one of these devices of the host is the file's number `i`. */
+static bool is_matched(const int *devices, size_t n, size_t i)
+{
+	while (n > 0 && devices[n - 1] != (int)i)
+		n--;
+	return n > 0;
 }
 
 static void compare_gpus(struct rd_against_state *st, const struct match *match)
@@ -449,24 +446,23 @@ static void compare_gpus(struct rd_against_state *st, const struct match *match)
 	for (size_t g = 0; g < st->host->n_gpus; g++) {
 		const char *addr = st->host->pcis[st->host->gpus[g].pci].addr;
 		_cleanup_free_ char *subject = rd_text("GPU%u", st->host->gpus[g].index);
+		const struct rd_against_pair gpu = { "gpu", subject, addr, match->gpus[g] >= 0 ? addr : NULL };
 
-		if (match->gpus[g] >= 0)
-			rd_against_same(st, "gpu", subject, addr, addr, NULL);
+		if (gpu.observed)
+			rd_against_same(st, &gpu, NULL);
 		else
 			rd_against_differs(
-				st, "gpu", &not_in_file, subject, addr, NULL,
+				st, &gpu, &not_in_file,
 				rd_text("the run used fewer GPUs (CUDA_VISIBLE_DEVICES, a container), or the file is "
 					"from another host"),
 				NULL);
 	}
 	for (size_t i = 0; i < match->file->n_gpus; i++) {
-		bool here = false;
+		const char *addr = match->file->pcis[match->file->gpus[i].pci].addr;
 
-		for (size_t g = 0; g < st->host->n_gpus; g++)
-			here |= match->gpus[g] == (int)i;
-		if (!here)
-			rd_against_differs(st, "gpu", &not_here, match->file->pcis[match->file->gpus[i].pci].addr, NULL,
-					   "GPU", rd_text("removed or moved since, or the file is from another host"),
+		if (!is_matched(match->gpus, st->host->n_gpus, i))
+			rd_against_differs(st, &(struct rd_against_pair){ "gpu", addr, NULL, "GPU" }, &not_here,
+					   rd_text("removed or moved since, or the file is from another host"),
 					   rd_text("lspci -d ::0302\nlspci -d ::0300"));
 	}
 }
@@ -476,17 +472,17 @@ static void compare_place(struct rd_against_state *st, size_t d, const struct ma
 	const struct rd_ibdev *here = &st->host->ibdevs[d], *there = &match->file->ibdevs[match->nics[d]];
 	const char *a = here->pci >= 0 ? st->host->pcis[here->pci].addr : NULL;
 	const char *b = there->pci >= 0 ? match->file->pcis[there->pci].addr : NULL;
-	const char *subject = rd_ibdev_label(st->host, (int)d);
+	const struct rd_against_pair nic = { "nic", rd_ibdev_label(st->host, (int)d), a, b };
 
 	if (!a || !b)
-		rd_against_unknown(st, "nic", subject, a, b, rd_text("no PCI address on one side"));
+		rd_against_unknown(st, &nic, rd_text("no PCI address on one side"));
 	else if (strcmp(a, b) == 0)
-		rd_against_same(st, "nic", subject, a, b, NULL);
+		rd_against_same(st, &nic, NULL);
 	else if (strncmp(a, b, strlen(a) - 1) == 0 ||
 		 (strncmp(a, b, strlen(a) - 4) == 0 && strcmp(b + strlen(b) - 4, "00.0") == 0))
-		rd_against_same(st, "nic", subject, a, b, rd_text("NCCL treats the functions of a card as one"));
+		rd_against_same(st, &nic, rd_text("NCCL treats the functions of a card as one"));
 	else
-		rd_against_differs(st, "nic", &moved, subject, a, b,
+		rd_against_differs(st, &nic, &moved,
 				   rd_text("address of a virtual machine, card in another slot, or device renamed"),
 				   rd_text("# write a new file: run the job with NCCL_TOPO_DUMP_FILE=FILE"));
 }
@@ -499,21 +495,18 @@ static void compare_rate(struct rd_against_state *st, size_t d, const struct mat
 		const struct rd_port *a = &st->host->ports[here->first_port + (int)i];
 		const struct rd_port *b = &match->file->ports[there->first_port + (int)i];
 		double x = a->rate_gbps.v, y = b->rate_gbps.v;
-		_cleanup_free_ char *here_text = NULL, *there_text = NULL;
-		const char *subject = rd_ibdev_label(st->host, (int)d);
+		_cleanup_free_ char *here_text = rd_text("%g Gb/s", x), *there_text = rd_text("%g Gb/s", y);
+		const struct rd_against_pair pair = { "rate", rd_ibdev_label(st->host, (int)d), here_text, there_text };
 
 		if (a->rate_gbps.known != RD_OK || b->rate_gbps.known != RD_OK || x <= 0 || y <= 0)
 			continue;
-		here_text = rd_text("%g Gb/s", x);
-		there_text = rd_text("%g Gb/s", y);
 		if (x - y <= x * RATE_SLACK && y - x <= x * RATE_SLACK)
-			rd_against_same(st, "rate", subject, here_text, there_text, NULL);
+			rd_against_same(st, &pair, NULL);
 		else if (a->leg_gbps.known == RD_OK && a->leg_gbps.v <= y * (1 + RATE_SLACK) &&
 			 a->leg_gbps.v >= y * (1 - RATE_SLACK))
-			rd_against_same(st, "rate", subject, here_text, there_text,
-					rd_text("NCCL counts only one link of the bond"));
+			rd_against_same(st, &pair, rd_text("NCCL counts only one link of the bond"));
 		else
-			rd_against_differs(st, "rate", &rate, subject, here_text, there_text,
+			rd_against_differs(st, &pair, &rate,
 					   rd_text("the link came up at another speed, or the file was edited"),
 					   rd_text("rdmadiag topo-check"));
 	}
@@ -536,20 +529,20 @@ static void compare_nics(struct rd_against_state *st, const struct match *match)
 			compare_place(st, d, match);
 			compare_rate(st, d, match);
 		} else if (match->file->n_ibdevs > 0 && is_wanted(st, d)) {
+			const struct rd_against_pair nic = { "nic", rd_ibdev_label(st->host, (int)d), "used", NULL };
+
 			rd_against_differs(
-				st, "nic", &not_in_file, rd_ibdev_label(st->host, (int)d), "used", NULL,
+				st, &nic, &not_in_file,
 				rd_text("NCCL_IB_HCA, a port that was down, or a container without the device"), NULL);
 		}
 	}
 	for (size_t i = 0; i < match->file->n_ibdevs; i++) {
 		const char *name = match->file->ibdevs[i].name;
-		bool here = false;
+		const struct rd_against_pair nic = { "nic", rd_ibdev_label(match->file, (int)i), NULL, "NIC" };
 
-		for (size_t d = 0; d < st->host->n_ibdevs; d++)
-			here |= match->nics[d] == (int)i;
 		/* A merged NIC is listed in addition to its parts. */
-		if (!here && !(name && strchr(name, '+')))
-			rd_against_differs(st, "nic", &not_here, rd_ibdev_label(match->file, (int)i), NULL, "NIC",
+		if (!is_matched(match->nics, st->host->n_ibdevs, i) && !(name && strchr(name, '+')))
+			rd_against_differs(st, &nic, &not_here,
 					   rd_text("removed or renamed since, or the file is from another host"),
 					   rd_text("rdma dev"));
 	}
@@ -560,32 +553,31 @@ static void compare_distances(struct rd_against_state *st, const struct match *m
 {
 	for (size_t g = 0; g < st->host->n_gpus; g++)
 		for (size_t d = 0; d < st->host->n_ibdevs; d++) {
-			_cleanup_free_ char *subject = NULL;
-			const char *here, *there;
+			const char *nic = rd_ibdev_label(st->host, (int)d);
+			_cleanup_free_ char *subject = rd_text("GPU%u and %s", st->host->gpus[g].index, nic);
+			struct rd_against_pair pair = { "distance", subject, NULL, NULL };
 			enum rd_path a, b;
 
 			if (match->gpus[g] < 0 || match->nics[d] < 0)
 				continue;
 			a = rd_distance_nccl(st->host, (int)g, (int)d);
 			b = rd_distance_nccl(match->file, match->gpus[g], match->nics[d]);
-			subject = rd_text("GPU%u and %s", st->host->gpus[g].index, rd_ibdev_label(st->host, (int)d));
-			here = rd_path_name(a);
-			there = rd_path_name(b);
+			pair.predicted = rd_path_name(a);
+			pair.observed = rd_path_name(b);
 			if (a == b && a != RD_PATH_UNKNOWN)
-				rd_against_same(st, "distance", subject, here, there, NULL);
+				rd_against_same(st, &pair, NULL);
 			else if (!a || !b)
-				rd_against_unknown(st, "distance", subject, here, there, rd_text("unknown on one side"));
+				rd_against_unknown(st, &pair, rd_text("unknown on one side"));
 			else if (a == RD_PATH_PXN || b == RD_PATH_PXN || a == RD_PATH_P2C || b == RD_PATH_P2C)
 				rd_against_unknown(
-					st, "distance", subject, here, there,
+					st, &pair,
 					rd_text("depends on NVLink or C2C, which the file contains and sysfs does not show"));
 			else
 				rd_against_differs(
-					st, "distance", &distance, subject, here, there,
+					st, &pair, &distance,
 					rd_text("cards or switches were moved, or the file, from a virtual machine, omits "
 						"switches"),
-					rd_text("rdmadiag nic-map --path GPU%u %s", st->host->gpus[g].index,
-						rd_ibdev_label(st->host, (int)d)));
+					rd_text("rdmadiag nic-map --path GPU%u %s", st->host->gpus[g].index, nic));
 		}
 }
 
@@ -603,53 +595,31 @@ static void compare_gdr(struct rd_against_state *st, const struct rd_run_host *g
 
 			can |= pair->gpudirect.known == RD_OK && pair->gpudirect.v;
 		}
-		if (!can)
-			continue;
-		if (net->gpudirect.v)
-			rd_against_same(st, "gpudirect", net->name, "yes", "yes", NULL);
-		else
+		if (can && net->gpudirect.v)
+			rd_against_same(st, &(struct rd_against_pair){ "gpudirect", net->name, "yes", "yes" }, NULL);
+		else if (can)
 			rd_against_differs(
-				st, "gpudirect", &support, net->name, "yes", "no",
+				st, &(struct rd_against_pair){ "gpudirect", net->name, "yes", "no" }, &support,
 				rd_text("nvidia_peermem was not loaded, or not visible in the container"),
 				rd_text("modprobe nvidia_peermem\n# until the next boot; also in /etc/modules-load.d/"));
 	}
 }
 
-static void report_other_file(struct rd_against_state *st)
+void rd_against_topology(const struct rd_host *host, const struct rd_nicmap *map, const struct rd_host *file,
+			 const struct rd_run_host *gdr, struct rd_against *ret)
 {
-	struct rd_finding finding = {
+	static const struct rd_finding other_file = {
 		.id = "against-elsewhere",
 		.severity = RD_SEV_UNKNOWN,
 		.title = "Topology file is not from this host",
 		.why = "no PCI address of a GPU and no NIC name in the file matches this host",
-		.subject = rd_text("topology file"),
-		.fix = rd_text("# write one on this host: run a job with NCCL_TOPO_DUMP_FILE=FILE"),
 	};
-
-	rd_finding_add(&st->ret->findings, &finding);
-}
-
-/* Whether nothing in the file matches this host: no GPU by PCI address, no NIC by name or address. */
-static bool is_other_file(const struct rd_against_state *st, const struct match *match)
-{
-	for (size_t g = 0; g < st->host->n_gpus; g++)
-		if (match->gpus[g] >= 0)
-			return false;
-	for (size_t d = 0; d < st->host->n_ibdevs; d++)
-		if (match->nics[d] >= 0)
-			return false;
-	return true;
-}
-
-void rd_against_topology(const struct rd_host *host, const struct rd_nicmap *map, const struct rd_host *file,
-			 const struct rd_run_host *gdr, struct rd_against *ret)
-{
 	struct rd_against_state st = { .host = host, .map = map, .ret = ret };
 	struct match match = { 0 };
 
-	match_all(host, file, &match);
-	if (is_other_file(&st, &match)) {
-		report_other_file(&st);
+	if (!match_all(host, file, &match)) {
+		rd_finding_put(&ret->findings, &other_file, rd_text("topology file"), NULL,
+			       rd_text("# write one on this host: run a job with NCCL_TOPO_DUMP_FILE=FILE"));
 	} else {
 		compare_gpus(&st, &match);
 		compare_nics(&st, &match);

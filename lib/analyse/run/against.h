@@ -21,19 +21,4 @@ void rd_against_log(const struct rd_host *host, const struct rd_system *system, 
 void rd_against_topology(const struct rd_host *host, const struct rd_nicmap *map, const struct rd_host *file,
 			 const struct rd_run_host *gdr, struct rd_against *ret);
 
-/* Changes in NCCL, by the first release that has them; read from its tags. */
-enum rd_nccl_change {
-	RD_NCCL_PXN,
-	RD_NCCL_DMABUF,
-	RD_NCCL_MERGE_VFS,
-	RD_NCCL_DEAL,
-	RD_NCCL_MERGE_NICS,
-	RD_NCCL_MERGE_LEVEL,
-	RD_NCCL_C2C,
-	RD_NCCL_DATA_DIRECT,
-	RD_NCCL_PCI_ORDER,
-};
-/* Whether the log's NCCL is older than the change; `ret`: a sentence, freed by the caller. */
-bool rd_nccl_lacks(const struct rd_runlog *log, enum rd_nccl_change change, char **ret);
-
 #endif
