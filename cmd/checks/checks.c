@@ -148,7 +148,7 @@ int checks_take_profile(struct checks *checks, const char *path, struct rd_err *
 
 	if (r < 0)
 		return r;
-	rd_profile_of(&checks->map.ports, &checks->system, &self);
+	rd_profile_of(&checks->map.ports, &checks->system, false, &self);
 	rd_profile_compare(&checks->profile, &self, &checks->differences);
 	rd_profile_deinit(&self);
 	checks->in.profile = &checks->profile;

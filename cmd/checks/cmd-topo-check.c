@@ -124,7 +124,7 @@ static int topo_learn(struct rd_ctx *ctx, const char *path)
 		for (size_t i = 0; i < checks.findings.n; i++)
 			bad += checks.findings.v[i].severity >= RD_SEV_WARNING;
 		host = checks.report.host ? checks.report.host : "one";
-		rd_profile_learn(&checks.map.ports, &checks.system, &self);
+		rd_profile_of(&checks.map.ports, &checks.system, true, &self);
 		rd_buf_str(&out, "# For rdmadiag topo-check --profile FILE: expected state of a host, learned on ");
 		rd_buf_safe(&out, host, strlen(host));
 		rd_buf_str(&out,

@@ -103,7 +103,7 @@ static int judge_host(const char *path, struct rd_source *source, struct nicmap 
 
 		rd_collect_netstate(source, &nm->host, &net, NULL);
 		ports.net = &net;
-		rd_profile_of(&ports, NULL, &self);
+		rd_profile_of(&ports, NULL, false, &self);
 		rd_netstate_deinit(&net);
 		rd_profile_compare(&profile, &self, &differences);
 	}

@@ -204,7 +204,7 @@ static const char *of(const struct rd_host *host, const char *key, bool learn)
 	const char *found;
 
 	rd_port_views_init(&views, host);
-	(learn ? rd_profile_learn : rd_profile_of)(&views, NULL, &profile);
+	rd_profile_of(&views, NULL, learn, &profile);
 	rd_port_views_deinit(&views);
 	found = rd_profile_get(&profile, key);
 	snprintf(value, sizeof(value), "%s", found ? found : "-");

@@ -192,35 +192,25 @@ static void add_software(const struct maker *maker, const struct rd_system *syst
 	}
 }
 
-static void add_all(const struct maker *maker, const struct rd_system *system)
+void rd_profile_of(const struct rd_port_views *views, const struct rd_system *system, bool learn, struct rd_profile *ret)
 {
-	const struct rd_host *host = maker->host;
+	const struct rd_host *host = views->host;
+	const struct maker maker = { host, views->v, views->net, ret, learn };
 
-	rd_profile_addf(maker->ret, "count.gpus", "%zu", host->n_gpus);
-	rd_profile_addf(maker->ret, "count.nics", "%zu", host->n_ibdevs);
-	rd_profile_addf(maker->ret, "count.numa_nodes", "%zu", host->n_numas);
-	add_gpus(maker);
-	add_nics(maker);
-	add_bridges(maker);
+	rd_profile_addf(ret, "count.gpus", "%zu", host->n_gpus);
+	rd_profile_addf(ret, "count.nics", "%zu", host->n_ibdevs);
+	rd_profile_addf(ret, "count.numa_nodes", "%zu", host->n_numas);
+	add_gpus(&maker);
+	add_nics(&maker);
+	add_bridges(&maker);
 	if (system)
-		add_software(maker, system);
-}
-
-void rd_profile_of(const struct rd_port_views *views, const struct rd_system *system, struct rd_profile *ret)
-{
-	add_all(&(struct maker){ .host = views->host, .views = views->v, .net = views->net, .ret = ret }, system);
-}
-
-void rd_profile_learn(const struct rd_port_views *views, const struct rd_system *system, struct rd_profile *ret)
-{
-	add_all(&(struct maker){ .host = views->host, .views = views->v, .net = views->net, .ret = ret, .learn = true },
-		system);
+		add_software(&maker, system);
 }
 
 /* Lines sorted by object, then by the rest of the key: profiles can have tens of thousands of lines. */
 struct index {
-	const struct rd_profile *of;
-	size_t *at; /* owned */
+	const struct rd_profile_line **v; /* owned */
+	size_t n;
 };
 
 struct compare {
@@ -245,69 +235,47 @@ static bool starts_with(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* `n` bytes of `key` are its object; `rest` follows. */
-static int compare_key(const char *line, const char *key, size_t n, const char *rest)
+static int compare_key(const void *line, const void *key)
 {
-	size_t own = object_length(line);
-	int r = memcmp(line, key, own < n ? own : n);
+	const char *a = (*(const struct rd_profile_line *const *)line)->key, *b = key;
+	size_t n = object_length(a), m = object_length(b);
 
-	if (r || own != n)
-		return r ? r : own < n ? -1 : 1;
-	return strcmp(line + own, rest);
+	return memcmp(a, b, n < m ? n : m) ?: RD_CMP(n, m) ?: strcmp(a + n, b + n);
 }
 
-static int by_key(const void *a, const void *b, void *arg)
+/* Lines with the same key stay in order. */
+static int by_key(const void *pa, const void *pb)
 {
-	const struct rd_profile_line *v = arg;
-	size_t x = *(const size_t *)a, y = *(const size_t *)b, n = object_length(v[y].key);
+	const struct rd_profile_line *a = *(const struct rd_profile_line *const *)pa,
+				     *b = *(const struct rd_profile_line *const *)pb;
 
-	return compare_key(v[x].key, v[y].key, n, v[y].key + n) ?: RD_CMP(x, y);
+	return compare_key(&a, b->key) ?: RD_CMP(a, b);
 }
 
 static void index_of(const struct rd_profile *profile, struct index *ret)
 {
-	*ret = (struct index){ profile, rd_alloc(profile->n + 1, sizeof(*ret->at)) };
+	*ret = (struct index){ rd_alloc(profile->n + 1, sizeof(*ret->v)), profile->n };
 	for (size_t i = 0; i < profile->n; i++)
-		ret->at[i] = i;
+		ret->v[i] = &profile->v[i];
 	if (profile->n)
-		qsort_r(ret->at, profile->n, sizeof(*ret->at), by_key, profile->v);
+		qsort(ret->v, ret->n, sizeof(*ret->v), by_key);
 }
 
-/* The first line not before the key; the number of lines if there is none. */
-static size_t lower_bound(const struct index *index, const char *key, size_t n, const char *rest)
-{
-	size_t low = 0, high = index->of->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (compare_key(index->of->v[index->at[middle]].key, key, n, rest) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-static const struct rd_profile_line *line_at(const struct index *index, size_t i)
-{
-	return i < index->of->n ? &index->of->v[index->at[i]] : NULL;
-}
-
-/* The first line with exactly this key; the following lines may have it, too. */
+/* The number of the first line with this key, or behind it; the following lines may have it, too. */
 static size_t find_key(const struct index *index, const char *key)
 {
-	size_t n = object_length(key);
-
-	return lower_bound(index, key, n, key + n);
+	return rd_lower_bound(key, index->v, index->n, sizeof(*index->v), compare_key);
 }
 
 static const struct rd_profile_line *find_object(const struct index *index, const char *key)
 {
 	size_t n = object_length(key);
-	const struct rd_profile_line *line = line_at(index, lower_bound(index, key, n, ""));
+	_cleanup_free_ char *object = rd_dup_part(key, n);
+	size_t at = find_key(index, object);
 
-	return line && object_length(line->key) == n && memcmp(line->key, key, n) == 0 ? line : NULL;
+	return at < index->n && strncmp(index->v[at]->key, object, n) == 0 && object_length(index->v[at]->key) == n ?
+		       index->v[at] :
+		       NULL;
 }
 
 /* Whether this is the first line of its object: a missing object is reported once. */
@@ -379,15 +347,14 @@ static bool is_compared(const struct compare *cmp, const char *key)
 /* If the interface of a port is missing and the profile contains it, that is reported, and its attributes are not. */
 static bool is_reported_by_netdev(const struct compare *cmp, const struct rd_profile_line *own)
 {
-	const struct rd_profile_line *netdev;
+	size_t n = object_length(own->key), at;
 	_cleanup_free_ char *key = NULL;
-	size_t n = object_length(own->key);
 
 	if (!starts_with(own->key, "port.") || !starts_with(own->key + n, "netdev_") || strcmp(own->value, "none") != 0)
 		return false;
 	key = rd_text("%.*snetdev", (int)n, own->key);
-	netdev = key ? line_at(&cmp->wanted, find_key(&cmp->wanted, key)) : NULL;
-	return netdev && strcmp(netdev->key, key) == 0;
+	at = find_key(&cmp->wanted, key);
+	return at < cmp->wanted.n && strcmp(cmp->wanted.v[at]->key, key) == 0;
 }
 
 static void compare_own(struct compare *cmp, const struct rd_profile_line *line, const struct rd_profile_line *own)
@@ -413,13 +380,10 @@ static void compare_value(struct compare *cmp, const struct rd_profile_line *lin
 			any = true;
 			compare_own(cmp, line, &cmp->self->v[i]);
 		}
-	for (size_t i = pattern ? cmp->self->n : find_key(&cmp->own, line->key); i < cmp->self->n; i++) {
-		const struct rd_profile_line *own = line_at(&cmp->own, i);
-
-		if (strcmp(own->key, line->key) != 0)
-			break;
+	for (size_t i = pattern ? cmp->own.n : find_key(&cmp->own, line->key);
+	     i < cmp->own.n && strcmp(cmp->own.v[i]->key, line->key) == 0; i++) {
 		any = true;
-		compare_own(cmp, line, own);
+		compare_own(cmp, line, cmp->own.v[i]);
 	}
 	/* A missing object has already been reported. */
 	if (!any && (pattern || find_object(&cmp->own, line->key) || starts_with(line->key, "module.") ||
@@ -431,32 +395,17 @@ static void compare_value(struct compare *cmp, const struct rd_profile_line *lin
 /* One finding for all: without root it may be a hundred registers. */
 static void report_unread(struct compare *cmp)
 {
-	struct rd_finding finding = {
+	static const struct rd_finding unread = {
 		.id = "profile-value",
 		.severity = RD_SEV_UNKNOWN,
 		.title = "Values in the profile could not be read on this host",
 		.why = "cannot determine whether the host matches its profile",
-		.observed = rd_text("not readable (PCI configuration requires CAP_SYS_ADMIN)"),
 	};
 
-	if (cmp->n_unread == 1)
-		finding.subject = rd_text("%s", cmp->unread);
-	else
-		finding.subject = rd_text("%s and %zu more", cmp->unread, cmp->n_unread - 1);
-	rd_finding_add(cmp->findings, &finding);
-}
-
-static void compare_all(struct compare *cmp)
-{
-	report_missing(cmp, "gpu.", "profile-gpu", "GPU");
-	report_count(cmp, "count.gpus", "profile-gpu");
-	report_missing(cmp, "nic.", "profile-nic", "NIC");
-	report_count(cmp, "count.nics", "profile-nic");
-	for (size_t i = 0; i < cmp->profile->n; i++)
-		if (is_compared(cmp, cmp->profile->v[i].key))
-			compare_value(cmp, &cmp->profile->v[i]);
-	if (cmp->n_unread > 0)
-		report_unread(cmp);
+	rd_finding_put(cmp->findings, &unread,
+		       cmp->n_unread == 1 ? rd_dup(cmp->unread) :
+					    rd_text("%s and %zu more", cmp->unread, cmp->n_unread - 1),
+		       rd_text("not readable (PCI configuration requires CAP_SYS_ADMIN)"), NULL);
 }
 
 void rd_profile_compare(const struct rd_profile *profile, const struct rd_profile *self, struct rd_findings *ret)
@@ -466,6 +415,14 @@ void rd_profile_compare(const struct rd_profile *profile, const struct rd_profil
 	cmp.with_software = rd_profile_get(self, "software.kernel") != NULL;
 	index_of(profile, &cmp.wanted);
 	index_of(self, &cmp.own);
-	compare_all(&cmp);
-	RD_FREE(cmp.wanted.at, cmp.own.at);
+	report_missing(&cmp, "gpu.", "profile-gpu", "GPU");
+	report_count(&cmp, "count.gpus", "profile-gpu");
+	report_missing(&cmp, "nic.", "profile-nic", "NIC");
+	report_count(&cmp, "count.nics", "profile-nic");
+	for (size_t i = 0; i < profile->n; i++)
+		if (is_compared(&cmp, profile->v[i].key))
+			compare_value(&cmp, &profile->v[i]);
+	if (cmp.n_unread > 0)
+		report_unread(&cmp);
+	RD_FREE(cmp.wanted.v, cmp.own.v);
 }

@@ -8,12 +8,11 @@
 #include "model/nicmap/port-view.h"
 #include "model/shared/finding.h"
 
-/* The profile of this host, whose roles are set (rd_nicmap_analyse). `system` may be NULL: without modules and versions. */
-void rd_profile_of(const struct rd_port_views *views, const struct rd_system *system, struct rd_profile *ret);
-
-/* The same for writing a profile: without values that change by themselves (a GPU's current link speed, state and rate of a
- * port that is not active, an interface that is down), and without values that could not be read. */
-void rd_profile_learn(const struct rd_port_views *views, const struct rd_system *system, struct rd_profile *ret);
+/* The profile of this host, whose roles are set (rd_nicmap_analyse). `system` may be NULL: without modules and versions. `learn`: for
+ * writing a profile: without values that change by themselves (a GPU's current link speed, state and rate of a port that is not
+ * active, an interface that is down), and without values that could not be read. */
+void rd_profile_of(const struct rd_port_views *views, const struct rd_system *system, bool learn,
+		   struct rd_profile *ret);
 
 /*
  * Differences of the host from the profile: first missing accelerators and NICs ("profile-gpu", "profile-nic"), then values
