@@ -50,11 +50,8 @@ enum rd_nccl_change {
 /* A sentence if the log's NCCL is older than the change, freed by the caller; else NULL. */
 char *rd_against_lacks(const struct rd_runlog *log, enum rd_nccl_change change);
 
-/* The comparisons. */
-void rd_against_network(struct rd_against_state *st);
-void rd_against_devices(struct rd_against_state *st);
-void rd_against_gpus(struct rd_against_state *st);
-void rd_against_stacks(struct rd_against_state *st);
+/* Compares all that the log of the run has. */
+void rd_against_run(struct rd_against_state *st);
 
 /* Whether NCCL's InfiniBand transport can use the port: active, and InfiniBand or Ethernet. */
 bool rd_against_usable(const struct rd_host *host, size_t port);

@@ -124,18 +124,6 @@ static void apply_variables(const struct rd_run_host *run, struct rd_nccl_settin
 	}
 }
 
-static void recompute(struct rd_against_state *st, const struct rd_system *system)
-{
-	struct rd_nccl_settings settings = rd_nccl_defaults();
-
-	fill_allowed(st);
-	settings.allowed = st->allowed;
-	apply_release(st->log, &settings);
-	apply_variables(st->run, &settings);
-	rd_distance_fill(st->host, &st->own);
-	rd_nccl_fill(st->host, system, &settings, &st->own);
-}
-
 const struct rd_against_problem rd_against_not_here = { "against-not-here",
 							"The run used NICs that this host does not have",
 							"a new run cannot use them", RD_SEV_WARNING };
@@ -347,16 +335,18 @@ void rd_against_log(const struct rd_host *host, const struct rd_system *system, 
 		.name = name,
 		.ret = ret,
 	};
+	struct rd_nccl_settings settings = rd_nccl_defaults();
 
-	recompute(&st, system);
-	if (is_other_host(&st)) {
+	fill_allowed(&st);
+	settings.allowed = st.allowed;
+	apply_release(log, &settings);
+	apply_variables(run, &settings);
+	rd_distance_fill(host, &st.own);
+	rd_nccl_fill(host, system, &settings, &st.own);
+	if (is_other_host(&st))
 		report_other_host(&st);
-	} else {
-		rd_against_network(&st);
-		rd_against_devices(&st);
-		rd_against_gpus(&st);
-		rd_against_stacks(&st);
-	}
+	else
+		rd_against_run(&st);
 	free(st.allowed);
 	rd_nicmap_deinit(&st.own);
 }
