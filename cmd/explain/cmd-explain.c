@@ -5,7 +5,6 @@
 
 #include "analyse/explain/forms.h"
 #include "analyse/explain/log.h"
-#include "analyse/explain/match.h"
 #include "base/fix.h"
 #include "cmd/checks/checks.h"
 #include "cmd/meanings.h"

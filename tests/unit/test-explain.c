@@ -3,7 +3,6 @@
 
 #include "analyse/explain/forms.h"
 #include "analyse/explain/log.h"
-#include "analyse/explain/match.h"
 #include "diagnose/explain/log-join.h"
 
 #include <errno.h>

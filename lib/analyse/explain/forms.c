@@ -189,10 +189,9 @@ static bool parse_head(char *text, struct rd_log_form *ret)
 /* The same name, and of codes the same table and value. */
 static bool is_taken(const struct rd_log_forms *forms, const struct rd_log_form *form)
 {
-	for (size_t i = 0; i < forms->n; i++)
-		if (strcmp(forms->v[i].id, form->id) == 0 && !forms->v[i].table == !form->table &&
-		    (!form->table ||
-		     (strcmp(forms->v[i].table, form->table) == 0 && forms->v[i].value.v == form->value.v)))
+	for (const struct rd_log_form *had = forms->v; had < forms->v + forms->n; had++)
+		if (strcmp(had->id, form->id) == 0 && !had->table == !form->table &&
+		    (!form->table || (strcmp(had->table, form->table) == 0 && had->value.v == form->value.v)))
 			return true;
 	return false;
 }
@@ -235,10 +234,16 @@ int rd_log_forms_parse(const char *name, const char *text, size_t size, struct r
 	return 0;
 }
 
+/* Whether the form is a code of the table; of any one if that is NULL. */
+static bool is_of_table(const struct rd_log_form *form, const char *table)
+{
+	return form->table && (!table || strcmp(form->table, table) == 0);
+}
+
 bool rd_log_has_table(const struct rd_log_forms *forms, const char *table)
 {
 	for (size_t i = 0; i < forms->n; i++)
-		if (forms->v[i].table && strcmp(forms->v[i].table, table) == 0)
+		if (is_of_table(&forms->v[i], table))
 			return true;
 	return false;
 }
@@ -246,23 +251,17 @@ bool rd_log_has_table(const struct rd_log_forms *forms, const char *table)
 const struct rd_log_form *rd_log_code(const struct rd_log_forms *forms, const char *table, uint64_t value)
 {
 	for (size_t i = 0; i < forms->n; i++)
-		if (forms->v[i].table && forms->v[i].value.known == RD_OK && forms->v[i].value.v == value &&
-		    strcmp(forms->v[i].table, table) == 0)
+		if (forms->v[i].value.known == RD_OK && forms->v[i].value.v == value && is_of_table(&forms->v[i], table))
 			return &forms->v[i];
 	return NULL;
 }
 
 const struct rd_log_form *rd_log_code_named(const struct rd_log_forms *forms, const char *table, const char *name)
 {
-	for (size_t i = 0; i < forms->n; i++) {
-		const struct rd_log_form *form = &forms->v[i];
-
-		if (!form->table || (table && strcmp(form->table, table) != 0))
-			continue;
-		for (size_t k = 0; k < form->n; k++)
+	for (const struct rd_log_form *form = forms->v; form < forms->v + forms->n; form++)
+		for (size_t k = 0; k < form->n && is_of_table(form, table); k++)
 			if (form->parts[k].kind == RD_LOG_ALIAS && strcasecmp(form->parts[k].v[0], name) == 0)
 				return form;
-	}
 	return NULL;
 }
 
@@ -283,18 +282,13 @@ const struct rd_log_form *rd_log_code_in(const struct rd_log_forms *forms, const
 	const struct rd_log_form *found = NULL;
 	size_t longest = 0;
 
-	for (size_t i = 0; i < forms->n; i++) {
-		const struct rd_log_form *form = &forms->v[i];
-
-		if (!form->table || strcmp(form->table, table) != 0)
-			continue;
-		for (size_t k = 0; k < form->n; k++)
+	for (const struct rd_log_form *form = forms->v; form < forms->v + forms->n; form++)
+		for (size_t k = 0; k < form->n && is_of_table(form, table); k++)
 			if (form->parts[k].kind == RD_LOG_ALIAS && strlen(form->parts[k].v[0]) > longest &&
 			    has_words(text, form->parts[k].v[0])) {
 				found = form;
 				longest = strlen(form->parts[k].v[0]);
 			}
-	}
 	return found;
 }
 

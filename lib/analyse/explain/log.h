@@ -6,6 +6,9 @@
 #include "base/buf.h"
 #include "model/explain/explain.h"
 
+/* Longer lines are cut. */
+#define RD_LOG_LINE_MAX 8192
+
 struct rd_log_reader {
 	const struct rd_log_forms *forms; /* with an index */
 	struct rd_log *log;
@@ -17,6 +20,9 @@ struct rd_log_reader {
 	size_t last;	    /* index of the line that was recognized last, plus 1; 0: none */
 	size_t last_number;
 };
+
+/* Makes the index of all patterns, after the last table was read. */
+void rd_log_forms_index(struct rd_log_forms *forms);
 
 /* Begins the next file; NULL: operands or standard input. The name must outlive the log. */
 void rd_log_begin(struct rd_log_reader *reader, const char *file);
@@ -32,6 +38,9 @@ void rd_log_sort(struct rd_log *log);
 
 /* Adds what a word means: "status=12", "errno=ENOMEM", "IBV_WC_RNR_RETRY_EXC_ERR", the name of a form. False: nothing known. */
 bool rd_log_add_word(struct rd_log_reader *reader, const char *word);
+
+/* The host in the prefix of a line, of syslog or of libraries ("host:pid:tid"); 0: none is recognized, else its size. */
+size_t rd_log_host(const char *line, const char **ret);
 
 /* `text` with the values of the line in place of "{field}". NULL: one of them is unknown. Caller frees. */
 char *rd_log_fill(const struct rd_log_line *line, const char *text);

@@ -112,7 +112,7 @@ struct rd_log_forms {
 	struct rd_texts texts; /* all texts point into them */
 	struct rd_log_form *v;
 	size_t n, cap;
-	struct rd_log_index *index; /* see analyse/explain/match.h; NULL: not made */
+	struct rd_log_index *index; /* see analyse/explain/log.c; NULL: not made */
 };
 
 /* The first part of a kind that is not before `from`; NULL: none. */
