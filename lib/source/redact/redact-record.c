@@ -9,6 +9,7 @@
 #include "source/shared/netlink.h"
 
 #include <ctype.h>
+#include <endian.h>
 #include <errno.h>
 #include <linux/devlink.h>
 #include <linux/genetlink.h>
@@ -106,17 +107,15 @@ static void redact_sockaddr(struct rd_redact *redact, uint8_t *data, size_t size
 
 static void redact_guid_number(struct rd_redact *redact, uint8_t *data, size_t size)
 {
-	uint8_t guid[8];
+	uint64_t guid;
 
-	if (size != 8)
+	if (size != sizeof(guid))
 		return;
-	memcpy(guid, data, 8);
-	if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
-		reverse(data, guid, 8);
-	rd_redact_guid(redact, guid);
-	memcpy(data, guid, 8);
-	if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
-		reverse(guid, data, 8);
+	memcpy(&guid, data, sizeof(guid));
+	guid = htobe64(guid);
+	rd_redact_guid(redact, (uint8_t *)&guid);
+	guid = be64toh(guid);
+	memcpy(data, &guid, sizeof(guid));
 }
 
 /* Attributes with addresses, at the top level of an rtnetlink message. */
@@ -293,14 +292,6 @@ void rd_redact_messages(struct rd_redact *redact, const char *protocol, uint8_t 
 	}
 }
 
-/* The GIDs of an entry. */
-static void redact_entry(struct rd_redact *redact, uint8_t *value, bool query)
-{
-	rd_redact_ip6(redact, value + offsetof(struct rd_qp_value, dgid));
-	if (query)
-		rd_redact_ip6(redact, value + offsetof(struct rd_query_value, alt_dgid));
-}
-
 void rd_redact_qps(struct rd_redact *redact, const uint8_t *data, size_t size, bool query, struct rd_buf *out)
 {
 	const size_t key = sizeof(struct rd_qp_key);
@@ -321,7 +312,9 @@ void rd_redact_qps(struct rd_redact *redact, const uint8_t *data, size_t size, b
 			uint8_t entry[sizeof(struct rd_qp_key) + sizeof(struct rd_query_value)];
 
 			memcpy(entry, data + at, one);
-			redact_entry(redact, entry + key, query);
+			rd_redact_ip6(redact, entry + key + offsetof(struct rd_qp_value, dgid));
+			if (query)
+				rd_redact_ip6(redact, entry + key + offsetof(struct rd_query_value, alt_dgid));
 			rd_buf_add(out, entry, one);
 		}
 	}
@@ -407,14 +400,12 @@ static void learn_xml(struct rd_redact *redact, const char *text)
 {
 	for (const char *at = text; (at = strstr(at, "\"0x"));) {
 		uint64_t value;
-		uint8_t guid[8];
 
 		at += 3;
 		if (rd_take_hex(&at, 16, &value) < 0 || rd_digit_value(*at) < 16)
 			continue;
-		for (size_t i = 0; i < 8; i++)
-			guid[7 - i] = (uint8_t)(value >> (8 * i));
-		rd_redact_guid(redact, guid);
+		value = htobe64(value);
+		rd_redact_guid(redact, (uint8_t *)&value);
 	}
 }
 
@@ -431,11 +422,9 @@ static void redact_config(struct rd_redact *redact, uint8_t *data, size_t size)
 			uint8_t guid[8];
 
 			/* Two numbers, the lower half first. */
-			for (size_t i = 0; i < 8; i++)
-				guid[7 - i] = data[at + 4 + i];
+			reverse(data + at + 4, guid, 8);
 			rd_redact_guid(redact, guid);
-			for (size_t i = 0; i < 8; i++)
-				data[at + 4 + i] = guid[7 - i];
+			reverse(guid, data + at + 4, 8);
 		}
 		at = head >> 20;
 	}

@@ -315,22 +315,15 @@ static const char cgroup_words[] =
 	"containerd cri crio conmon libpod podman container lxc payload monitor pbs sge lsf htcondor "
 	"special kubeproxy root tasks sshd unified freezer";
 
-/* Files that the kernel creates in each control group. */
-static bool is_interface_file(const char *name, size_t size)
-{
-	const char *dot = memchr(name, '.', size);
-
-	return dot && rd_redact_is_listed("cgroup memory cpu cpuset io pids hugetlb rdma misc irq dmem freezer", name,
-					  (size_t)(dot - name));
-}
-
 /* One component of a control group path: "kubepods-burstable-pod5f1c….slice", "job_42", "node7_slurmstepd.scope". */
 static void redact_group(struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out)
 {
-	const char *before = "";
+	const char *before = "", *dot = memchr(text, '.', size);
 	size_t before_size = 0;
 
-	if (is_interface_file(text, size)) {
+	/* A file that the kernel creates in each control group. */
+	if (dot && rd_redact_is_listed("cgroup memory cpu cpuset io pids hugetlb rdma misc irq dmem freezer", text,
+				       (size_t)(dot - text))) {
 		rd_buf_add(out, text, size);
 		return;
 	}
@@ -546,22 +539,6 @@ void rd_redact_kernel_command(struct rd_redact *redact, const char *text, struct
 	}
 }
 
-/* A serial number that a driver prints ("usb 1-2: SerialNumber: …"). */
-static void learn_serial(struct rd_redact *redact, const char *text)
-{
-	static const char word[] = "SerialNumber: ";
-	const char *found = strstr(text, word);
-
-	if (found)
-		rd_redact_add_serial(redact, found + sizeof(word) - 1);
-}
-
-/* Characters between words. */
-static bool in_token(char c)
-{
-	return is_word(c) || (c && strchr("-.:@", c));
-}
-
 static bool is_pci(const char *text, size_t size)
 {
 	static const char whole[] = "xxxx:xx:xx.x";
@@ -622,19 +599,14 @@ static bool is_joined(const struct rd_redact *redact, const char *text, size_t s
 	return parts > 1 && (number || !function);
 }
 
-static bool says_nobody(const struct rd_redact *redact, const char *text, size_t size)
-{
-	return is_pci(text, size) || is_number(text, size) || rd_klog_is_term(text, size) ||
-	       rd_redact_is_name(redact, text, size) || is_joined(redact, text, size);
-}
-
 /* The length of a word; the number of a queue pair is a separate word. */
 static size_t token_size(const char *line, const char *at, const char *end)
 {
 	const char *from = at;
 	uint32_t qpn;
 
-	while (at < end && in_token(*at) && (at == from || !rd_klog_qp_at(line, at, &qpn)))
+	while (at < end && (is_word(*at) || (*at && strchr("-.:@", *at))) &&
+	       (at == from || !rd_klog_qp_at(line, at, &qpn)))
 		at++;
 	return (size_t)(at - from);
 }
@@ -661,7 +633,8 @@ static void redact_gap(struct rd_redact *redact, const char *line, const char *a
 		n = token_size(line, at, end);
 		for (bare = n; !is_word(at[bare - 1]);)
 			bare--;
-		if (says_nobody(redact, at, bare))
+		if (is_pci(at, bare) || is_number(at, bare) || rd_klog_is_term(at, bare) ||
+		    rd_redact_is_name(redact, at, bare) || is_joined(redact, at, bare))
 			rd_buf_add(out, at, bare);
 		else if (at < head)
 			rd_redact_whole(redact, "name-", at, bare, out);
@@ -723,11 +696,15 @@ static bool is_key_kept(const char *line)
  * ended. */
 static void redact_record(struct rd_redact *redact, char *line, bool edge, bool *kept, struct rd_buf *out)
 {
+	static const char serial[] = "SerialNumber: ";
+	const char *found = strstr(line, serial);
 	char *text = NULL, *head;
 	enum rd_klog_form form;
 	bool foreign;
 
-	learn_serial(redact, line);
+	/* A driver prints it: "usb 1-2: SerialNumber: …" */
+	if (found)
+		rd_redact_add_serial(redact, found + sizeof(serial) - 1);
 	if (*line == ' ') {
 		if (*kept && is_key_kept(line))
 			rd_buf_printf(out, "%s\n", line);
