@@ -98,30 +98,29 @@ static bool level_of(const char *value, enum rd_path *ret)
 	return false;
 }
 
-static void apply_release(const struct rd_runlog *log, struct rd_nccl_settings *settings)
-{
-	settings->pxn &= !is_older(log, RD_NCCL_PXN);
-	settings->merge_vfs &= !is_older(log, RD_NCCL_MERGE_VFS);
-	settings->merge &= !is_older(log, RD_NCCL_MERGE_NICS);
-	if (is_older(log, RD_NCCL_C2C))
-		settings->gdr_level = RD_PATH_PXB;
-}
-
-static void apply_variables(const struct rd_run_host *run, struct rd_nccl_settings *settings)
+/* What the run's release had and its variables set. */
+static struct rd_nccl_settings settings_of(const struct rd_runlog *log, const struct rd_run_host *run)
 {
 	const char *level = rd_run_var(run, "NCCL_NET_GDR_LEVEL"), *merge = rd_run_var(run, "NCCL_NET_MERGE_LEVEL");
+	struct rd_nccl_settings ret = rd_nccl_defaults();
 	enum rd_path path;
 
-	set_flag(run, "NCCL_IB_MERGE_VFS", true, &settings->merge_vfs);
-	set_flag(run, "NCCL_IB_MERGE_NICS", true, &settings->merge);
-	set_flag(run, "NCCL_PXN_DISABLE", false, &settings->pxn);
-	set_flag(run, "NCCL_PXN_C2C", true, &settings->pxn_c2c);
+	ret.pxn &= !is_older(log, RD_NCCL_PXN);
+	ret.merge_vfs &= !is_older(log, RD_NCCL_MERGE_VFS);
+	ret.merge &= !is_older(log, RD_NCCL_MERGE_NICS);
+	if (is_older(log, RD_NCCL_C2C))
+		ret.gdr_level = RD_PATH_PXB;
+	set_flag(run, "NCCL_IB_MERGE_VFS", true, &ret.merge_vfs);
+	set_flag(run, "NCCL_IB_MERGE_NICS", true, &ret.merge);
+	set_flag(run, "NCCL_PXN_DISABLE", false, &ret.pxn);
+	set_flag(run, "NCCL_PXN_C2C", true, &ret.pxn_c2c);
 	if (level && level_of(level, &path))
-		settings->gdr_level = path;
+		ret.gdr_level = path;
 	if (merge && level_of(merge, &path)) {
-		settings->merge_level = path;
-		settings->merge &= strcmp(merge, "LOC") != 0;
+		ret.merge_level = path;
+		ret.merge &= strcmp(merge, "LOC") != 0;
 	}
+	return ret;
 }
 
 const struct rd_against_problem rd_against_not_here = { "against-not-here",
@@ -256,22 +255,19 @@ int rd_against_gpu_of_rank(const struct rd_against_state *st, unsigned number)
 	return -1;
 }
 
-/* Until 2.18 NCCL logs a busId, then the GPU's number, of at most two digits; most busIds have four or more. */
-static int gpu_of_text(const struct rd_against_state *st, const char *text)
-{
-	uint64_t bus;
-	uint32_t number;
-
-	if (strlen(text) >= 4 || rd_runlog_before(st->log, 19, 1))
-		return rd_take_uint(&text, RD_HEX, UINT64_MAX, &bus) < 0 ? -1 : gpu_at_bus(st->host, bus);
-	return rd_parse_u32(text, RD_DECIMAL, 999, &number) < 0 ? -1 : gpu_of_number(st->host, number);
-}
-
 int rd_against_gpu(const struct rd_against_state *st, const struct rd_run_gpu *gpu)
 {
 	int found = gpu->rank.known == RD_OK ? rd_against_gpu_of_rank(st, gpu->rank.v) : -1;
+	const char *text = gpu->text;
+	uint64_t bus;
+	uint32_t number;
 
-	return found >= 0 ? found : gpu_of_text(st, gpu->text);
+	if (found >= 0)
+		return found;
+	/* Until 2.18 NCCL logs a busId, then the GPU's number, of at most two digits; most busIds have four or more. */
+	if (strlen(text) >= 4 || rd_runlog_before(st->log, 19, 1))
+		return rd_take_uint(&text, RD_HEX, UINT64_MAX, &bus) < 0 ? -1 : gpu_at_bus(st->host, bus);
+	return rd_parse_u32(text, RD_DECIMAL, 999, &number) < 0 ? -1 : gpu_of_number(st->host, number);
 }
 
 char *rd_against_variable(const struct rd_against_state *st, const char *const *names, size_t n)
@@ -335,12 +331,10 @@ void rd_against_log(const struct rd_host *host, const struct rd_system *system, 
 		.name = name,
 		.ret = ret,
 	};
-	struct rd_nccl_settings settings = rd_nccl_defaults();
+	struct rd_nccl_settings settings = settings_of(log, run);
 
 	fill_allowed(&st);
 	settings.allowed = st.allowed;
-	apply_release(log, &settings);
-	apply_variables(run, &settings);
 	rd_distance_fill(host, &st.own);
 	rd_nccl_fill(host, system, &settings, &st.own);
 	if (is_other_host(&st))
