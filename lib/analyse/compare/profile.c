@@ -278,12 +278,6 @@ static const struct rd_profile_line *find_object(const struct index *index, cons
 		       NULL;
 }
 
-/* Whether this is the first line of its object: a missing object is reported once. */
-static bool is_first(const struct compare *cmp, size_t at)
-{
-	return find_object(&cmp->wanted, cmp->profile->v[at].key) == &cmp->profile->v[at];
-}
-
 static void add_finding(struct compare *cmp, const char *id, enum rd_severity severity, char *subject, char *observed,
 			const char *expected)
 {
@@ -307,8 +301,9 @@ static void report_missing(struct compare *cmp, const char *kind, const char *id
 		const char *key = cmp->profile->v[i].key;
 		size_t n = object_length(key), k = strlen(kind);
 
-		if (!starts_with(key, kind) || n <= k + 1 || strchr(key, '*') || !is_first(cmp, i) ||
-		    find_object(&cmp->own, key))
+		/* A missing object is reported once, with its first line. */
+		if (!starts_with(key, kind) || n <= k + 1 || strchr(key, '*') ||
+		    find_object(&cmp->wanted, key) != &cmp->profile->v[i] || find_object(&cmp->own, key))
 			continue;
 		add_finding(cmp, id, RD_SEV_CRITICAL, rd_text("%s %.*s", what, (int)(n - 1 - k), key + k),
 			    rd_text("missing"), "present");
