@@ -7,15 +7,6 @@
 
 #define DEPTH_MAX 64
 
-static const char why_no_pci[] = "neither the device nor its interface has a PCI function";
-static const char why_no_place[] = "could not read the bridges above the function";
-static const char why_guest[] =
-	"a virtual machine without visible switches: the path between is known only to the hypervisor";
-static const char why_file[] =
-	"bus numbers below the switch are missing in the topology file: either devices that NCCL omits (PIX), or bridges "
-	"omitted from a flattened file (PXB)";
-static const char why_file_bridge[] = "or NODE: the topology file does not contain host bridges";
-
 /* The functions from `pci` up to the root, `pci` first. Returns how many. */
 static size_t chain_of(const struct rd_host *host, int pci, int *chain)
 {
@@ -34,11 +25,6 @@ static size_t common_of(const int *a, size_t na, const int *b, size_t nb)
 	while (common < na && common < nb && a[na - 1 - common] == b[nb - 1 - common])
 		common++;
 	return common;
-}
-
-static bool same_card(const struct rd_pci *a, const struct rd_pci *b)
-{
-	return a->domain == b->domain && a->bus == b->bus && a->dev == b->dev;
 }
 
 static bool same_text(const char *a, const char *b)
@@ -72,22 +58,16 @@ static enum rd_path over_host_bridge(const struct rd_host *host, int a, int b, c
 	int na = rd_pci_numa(host, a), nb = rd_pci_numa(host, b);
 
 	if (host->from_topology_file && !host->file_whole) {
-		*why = na == nb ? why_file_bridge : *why;
+		*why = na == nb ? "or NODE: the topology file does not contain host bridges" : *why;
 		return na == nb ? RD_PATH_PHB : RD_PATH_SYS;
 	}
 	if (!pa->root || !pb->root) {
-		*why = why_no_place;
+		*why = "could not read the bridges above the function";
 		return RD_PATH_UNKNOWN;
 	}
 	if (same_text(pa->root, pb->root))
 		return RD_PATH_PHB;
 	return na == nb && na >= 0 ? RD_PATH_NODE : RD_PATH_SYS;
-}
-
-/* Whether there is more above than a root bus or a root port. */
-static bool shows_switch(size_t depth)
-{
-	return depth > 2;
 }
 
 /* Addresses of the functions from `pci` up to the root, `pci` first, including those that a file skips between its nodes. */
@@ -114,9 +94,10 @@ static enum rd_path distance_by_tree(const struct rd_host *host, int a, int b, c
 	if (common > 0)
 		/* At most one bridge on each side below the common one is one switch. */
 		return na - common - 1 <= 1 && nb - common - 1 <= 1 ? RD_PATH_PIX : RD_PATH_PXB;
-	if (host->guest.known == RD_OK && host->guest.v && !shows_switch(na) && !shows_switch(nb) &&
+	/* Above neither is more than a root bus or a root port. */
+	if (host->guest.known == RD_OK && host->guest.v && na <= 2 && nb <= 2 &&
 	    (numa_a < 0 || numa_b < 0 || numa_a == numa_b)) {
-		*why = why_guest;
+		*why = "a virtual machine without visible switches: the path between is known only to the hypervisor";
 		return RD_PATH_UNKNOWN;
 	}
 	return over_host_bridge(host, a, b, why);
@@ -134,36 +115,33 @@ static enum rd_path distance_by_file(const struct rd_host *host, int a, int b, c
 		return RD_PATH_PXB;
 	if (!omits_buses(host, ca[na - common], a, b))
 		return RD_PATH_PIX;
-	*why = why_file;
+	*why = "bus numbers below the switch are missing in the topology file: either devices that NCCL omits (PIX), or bridges "
+	       "omitted from a flattened file (PXB)";
 	return RD_PATH_UNKNOWN;
-}
-
-static enum rd_path distance(const struct rd_host *host, int a, int b, const char **why)
-{
-	if (a == b || same_card(&host->pcis[a], &host->pcis[b]))
-		return RD_PATH_PIX;
-	return host->from_topology_file && !host->file_whole ? distance_by_file(host, a, b, why) :
-							       distance_by_tree(host, a, b, why);
 }
 
 enum rd_path rd_distance_pci(const struct rd_host *host, int a, int b, const char **why)
 {
+	const struct rd_pci *pa = &host->pcis[a], *pb = &host->pcis[b];
 	const char *ignored = NULL;
 
-	return distance(host, a, b, why ? why : &ignored);
+	if (pa->domain == pb->domain && pa->bus == pb->bus && pa->dev == pb->dev)
+		return RD_PATH_PIX;
+	why = why ? why : &ignored;
+	return host->from_topology_file && !host->file_whole ? distance_by_file(host, a, b, why) :
+							       distance_by_tree(host, a, b, why);
 }
 
 enum rd_path rd_distance(const struct rd_host *host, int gpu, int ibdev, const char **why)
 {
 	const struct rd_ibdev *dev = &host->ibdevs[ibdev];
-	const char *ignored = NULL;
 
-	why = why ? why : &ignored;
 	if (dev->pci >= 0)
-		return distance(host, host->gpus[gpu].pci, dev->pci, why);
+		return rd_distance_pci(host, host->gpus[gpu].pci, dev->pci, why);
 	if (host->from_topology_file && !host->file_whole && dev->numa >= 0)
 		return dev->numa == rd_pci_numa(host, host->gpus[gpu].pci) ? RD_PATH_PHB : RD_PATH_SYS;
-	*why = why_no_pci;
+	if (why)
+		*why = "neither the device nor its interface has a PCI function";
 	return RD_PATH_UNKNOWN;
 }
 

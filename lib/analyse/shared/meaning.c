@@ -20,29 +20,26 @@ void rd_meanings_deinit(struct rd_meanings *meanings)
 	*meanings = (struct rd_meanings){ 0 };
 }
 
-static bool parse_bits(const char *text, unsigned *ret)
-{
-	return rd_parse_u32(text, RD_DECIMAL, 64, ret) == 0 && *ret >= 1;
-}
-
 static bool parse_overflow(const char *word, struct rd_meaning *ret)
 {
-	if (strcmp(word, "64-bit") == 0) {
-		ret->overflow = RD_64BIT;
-		ret->bits = 64;
-		return true;
-	}
-	if (strcmp(word, "gauge") == 0) {
-		ret->overflow = RD_GAUGE;
-		return true;
-	}
-	if (strncmp(word, "saturates:", 10) == 0) {
-		ret->overflow = RD_SATURATES;
-		return parse_bits(word + 10, &ret->bits);
-	}
-	if (strncmp(word, "wraps:", 6) == 0) {
-		ret->overflow = RD_WRAPS;
-		return parse_bits(word + 6, &ret->bits);
+	static const struct {
+		const char *word;
+		enum rd_overflow overflow;
+		unsigned bits;
+	} words[] = { { "64-bit", RD_64BIT, 64 },
+		      { "gauge", RD_GAUGE, 0 },
+		      { "saturates:", RD_SATURATES, 0 },
+		      { "wraps:", RD_WRAPS, 0 } };
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(words); i++) {
+		size_t n = strlen(words[i].word);
+		bool with_bits = words[i].word[n - 1] == ':';
+
+		if (with_bits ? strncmp(word, words[i].word, n) != 0 : strcmp(word, words[i].word) != 0)
+			continue;
+		ret->overflow = words[i].overflow;
+		ret->bits = words[i].bits;
+		return !with_bits || (rd_parse_u32(word + n, RD_DECIMAL, 64, &ret->bits) == 0 && ret->bits >= 1);
 	}
 	return strcmp(word, "-") == 0;
 }
@@ -92,21 +89,20 @@ static void squeeze(char *text)
 /* `topic`: the invalid topic, pointing into the line, if that is the error; else NULL. */
 static bool parse_line(char *line, struct rd_meaning *ret, const char **topic)
 {
-	char *overflow, *role, *sum, *word;
+	char *words[6] = { 0 }, *role, *sum, *word;
+	bool whole = rd_words(&line, words, RD_ARRAY_SIZE(words)) == RD_ARRAY_SIZE(words);
 
-	*ret = (struct rd_meaning){ .name = rd_word(&line) };
+	*ret = (struct rd_meaning){ .name = words[0], .driver = words[1], .unit = words[2] };
 	*topic = NULL;
-	ret->driver = ret->name ? rd_word(&line) : NULL;
-	ret->unit = ret->driver ? rd_word(&line) : NULL;
-	overflow = ret->unit ? rd_word(&line) : NULL;
-	role = overflow ? rd_word(&line) : NULL;
-	sum = role ? rd_word(&line) : NULL;
-	word = sum ? strchr(role, ':') : NULL;
+	if (!whole)
+		return false;
+	role = words[4];
+	sum = words[5];
+	word = strchr(role, ':');
 	if (word)
 		*word++ = '\0';
-	if (!sum || !parse_overflow(overflow, ret) || !parse_role(role, &ret->role))
-		return false;
-	if (strcmp(sum, "sum") != 0 && strcmp(sum, "-") != 0)
+	if (!parse_overflow(words[3], ret) || !parse_role(role, &ret->role) ||
+	    (strcmp(sum, "sum") != 0 && strcmp(sum, "-") != 0))
 		return false;
 	if (word && !parse_topic(word, ret))
 		*topic = word;
@@ -117,37 +113,25 @@ static bool parse_line(char *line, struct rd_meaning *ret, const char **topic)
 	return *line && !*topic;
 }
 
-/* Notes an invalid line, which is ignored; it begins with `start`. */
-static void note_bad(const char *name, const char *start, const char *topic, const struct rd_meaning *meaning,
-		     struct rd_errlist *notes)
+/* Adds a line; an invalid one is ignored, and noted with its beginning. */
+static void add_line(struct rd_meanings *meanings, const char *name, char *line, struct rd_errlist *notes)
 {
-	const char *role = rd_counter_role_name(meaning->role);
+	_cleanup_free_ char *start = rd_dup_part(line, 39);
 	struct rd_err note = { 0 };
+	struct rd_meaning meaning;
+	const char *topic, *role;
 
+	if (parse_line(line, &meaning, &topic)) {
+		*RD_ADD(meanings->v, meanings->n, meanings->cap) = meaning;
+		return;
+	}
+	role = rd_counter_role_name(meaning.role);
 	if (topic)
 		rd_err_set(&note, EINVAL, name, "'%s': invalid topic '%s' for role %s", start, topic, role ? role : "-");
 	else
 		rd_err_set(&note, EINVAL, name,
 			   "'%s': invalid line: expected NAME DRIVER UNIT OVERFLOW ROLE[:TOPIC] SUM MEANING", start);
 	rd_errlist_add(notes, &note);
-}
-
-static int add_line(struct rd_meanings *meanings, const char *name, char *line, struct rd_errlist *notes)
-{
-	struct rd_meaning meaning;
-	const char *topic;
-	char start[40];
-
-	strncpy(start, line, sizeof(start) - 1);
-	start[sizeof(start) - 1] = '\0';
-	if (!parse_line(line, &meaning, &topic)) {
-		note_bad(name, start, topic, &meaning, notes);
-		return 0;
-	}
-	if (meanings->n == LINES_MAX)
-		return -EFBIG;
-	*RD_ADD(meanings->v, meanings->n, meanings->cap) = meaning;
-	return 0;
 }
 
 int rd_meanings_parse(const char *name, const char *text, size_t size, struct rd_meanings *ret,
@@ -159,9 +143,9 @@ int rd_meanings_parse(const char *name, const char *text, size_t size, struct rd
 
 	lines.continued = true;
 	while (!r && (line = rd_lines_next(&lines))) {
-		r = add_line(ret, name, line, notes);
-		if (r < 0)
-			rd_err_set(err, -r, name, "too many lines");
+		add_line(ret, name, line, notes);
+		if (ret->n > LINES_MAX)
+			r = rd_err_set(err, EFBIG, name, "too many lines");
 	}
 	return r;
 }

@@ -5,22 +5,24 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "model/host/pcie.h"
 
+enum { NIC, GPU }; /* kinds of devices: whether it is an accelerator */
+
 /* What is below a bridge, or what the function itself is. */
 struct rd_below {
-	bool is_gpu, is_nic;		 /* an accelerator; a physical function of a model with RDMA */
-	bool near;			 /* a switch above it has an accelerator below */
-	int gpu;			 /* an accelerator's function: this one or one below; -1: none */
-	unsigned gpus, nics;		 /* functions */
-	unsigned main_gpus;		 /* of the model that most have */
-	unsigned main_nics;		 /* cards of the board that most have below switches with accelerators */
-	unsigned others;		 /* devices that are neither */
-	unsigned ports, empty;		 /* bridges on its secondary bus; empty bridges anywhere below */
-	bool child;			 /* has something below */
-	bool reported_gpu, reported_nic; /* a missing device below has been reported */
+	bool is_gpu, is_nic; /* an accelerator; a physical function of a model with RDMA */
+	bool near;	     /* a switch above it has an accelerator below */
+	int gpu;	     /* an accelerator's function: this one or one below; -1: none */
+	unsigned gpus, nics; /* functions */
+	unsigned main[2]; /* cards of the board that most have below switches with accelerators; GPUs of the model that most have */
+	unsigned others;       /* devices that are neither */
+	unsigned ports, empty; /* bridges on its secondary bus; empty bridges anywhere below */
+	bool child;	       /* has something below */
+	bool reported[2];      /* a missing NIC, GPU below has been reported */
 };
 
 /* Whether there is a whole number of NICs per accelerator, or of accelerators per NIC. */
@@ -142,11 +144,6 @@ static bool is_clear(enum rd_trait trait, unsigned usual, unsigned n, bool near_
 	return trait >= RD_TRAIT_LAYER ? (n - usual) * 8 <= n : !near_nic || is_regular(n, gpus);
 }
 
-static bool are_extra(unsigned usual, unsigned n, bool near_nic, size_t gpus)
-{
-	return near_nic && is_regular(usual, gpus) && !is_regular(n, gpus);
-}
-
 static void report_odd(struct items *items, const struct item *item, const struct item *usual, unsigned twins,
 		       unsigned n, bool clear)
 {
@@ -185,7 +182,8 @@ static void judge_twins(struct items *items, const struct item *v, unsigned n, s
 			usual = &v[i];
 		}
 	}
-	if (most == n || are_extra(most, n, v[0].near_nic, gpus))
+	/* Those that differ are extra NICs. */
+	if (most == n || (v[0].near_nic && is_regular(most, gpus) && !is_regular(n, gpus)))
 		return;
 	clear = is_clear(items->trait, most, n, v[0].near_nic, gpus);
 	for (unsigned i = 0; i < n; i++)
@@ -224,95 +222,84 @@ static void twin_key(const struct rd_host *host, const struct rd_below *below, s
 		snprintf(ret, 64, "%s %d %d", board, nic ? pci->fn : 0, below[i].near);
 }
 
-/* Whether an accelerator lowers the speed of this link when it is idle. */
-static bool lowers_speed(const struct rd_host *host, const struct rd_below *below, size_t i)
-{
-	return below[i].is_gpu || (rd_pci_is_bridge(&host->pcis[i]) && below[i].gpu >= 0 &&
-				   rd_pcie_is_gpu_part(host, (int)i, below[i].gpu));
-}
-
-static void add_number(struct items *items, int pci, bool near_nic, const char *key, unsigned value, const char *fmt)
-{
-	if (value == 0)
-		items->ret->unread[items->trait]++;
-	else
-		add_item(items, pci, -1, near_nic, value, rd_dup(key),
-			 strcmp(fmt, "GT/s") == 0 ? rd_text("%g GT/s", value / 1000.0) : rd_text("x%u", value));
-}
-
-static void link_traits(const struct rd_host *host, const struct rd_below *below, struct items *items)
-{
-	for (size_t i = 0; i < host->n_pcis; i++) {
-		const struct rd_pci *pci = &host->pcis[i];
-		bool bridge = rd_pci_is_bridge(pci), near_nic = below[i].is_nic && below[i].near;
-		char key[64];
-
-		if (pci->pf >= 0 || !(below[i].is_gpu || below[i].is_nic || (bridge && below[i].gpus + below[i].nics)))
-			continue;
-		/* Bridges of a guest are emulated; slots of different width are normal. */
-		if (!rd_pcie_links_up(host, (int)i) || (bridge && rd_pcie_in_guest(host)))
-			continue;
-		if (items->trait >= RD_TRAIT_MAX_WIDTH && !below[i].is_gpu && !near_nic && !(bridge && below[i].gpus))
-			continue;
-		twin_key(host, below, i, key);
-		if (!key[0])
-			continue;
-		if (items->trait == RD_TRAIT_WIDTH)
-			add_number(items, (int)i, near_nic, key, pci->now.width.known == RD_OK ? pci->now.width.v : 0,
-				   "x");
-		else if (items->trait == RD_TRAIT_MAX_WIDTH)
-			add_number(items, (int)i, near_nic, key, rd_pcie_can_width(host, (int)i), "x");
-		else if (items->trait == RD_TRAIT_MAX_SPEED)
-			add_number(items, (int)i, near_nic, key, rd_pcie_can_mtps(host, (int)i), "GT/s");
-		else if (!lowers_speed(host, below, i))
-			add_number(items, (int)i, near_nic, key, pci->now.mtps.known == RD_OK ? pci->now.mtps.v : 0,
-				   "GT/s");
-	}
-}
-
 enum {
 	CTL_RELAXED = 0x0010,
 };
 
-static void config_traits(const struct rd_host *host, const struct rd_below *below, struct items *items)
+/* Whether a function is compared with its twins by this trait. */
+static bool has_trait(const struct rd_host *host, const struct rd_below *below, size_t i, enum rd_trait trait)
 {
-	for (size_t i = 0; i < host->n_pcis; i++) {
-		const struct rd_pci *pci = &host->pcis[i];
-		unsigned payload = rd_pcie_payload(pci), request = rd_pcie_read_request(pci);
-		bool relaxed = pci->config.dev_ctl.v & CTL_RELAXED;
-		char key[64];
+	const struct rd_pci *pci = &host->pcis[i];
+	bool bridge = rd_pci_is_bridge(pci), near_nic = below[i].is_nic && below[i].near;
 
-		if (!below[i].is_nic || rd_pcie_is_vf(host, pci))
-			continue;
-		twin_key(host, below, i, key);
-		if (!key[0])
-			continue;
-		if (pci->config.dev_ctl.known != RD_OK || pci->config.dev_cap.known != RD_OK)
-			items->ret->unread[items->trait]++;
-		else if (items->trait == RD_TRAIT_MPS)
-			add_item(items, (int)i, -1, below[i].near, payload,
-				 rd_text("%s %u", key, rd_pcie_payload_path(host, pci)), rd_text("%u", payload));
-		else if (items->trait == RD_TRAIT_MRRS)
-			add_item(items, (int)i, -1, below[i].near, request, rd_dup(key), rd_text("%u", request));
-		else
-			add_item(items, (int)i, -1, below[i].near, relaxed, rd_dup(key),
-				 rd_text(relaxed ? "on" : "off"));
+	if (trait == RD_TRAIT_GPU_DRIVER)
+		return pci->detailed && below[i].is_gpu;
+	if (trait == RD_TRAIT_NIC_DRIVER)
+		return pci->detailed && below[i].is_nic && !below[i].is_gpu;
+	if (trait > RD_TRAIT_MAX_SPEED)
+		return below[i].is_nic && !rd_pcie_is_vf(host, pci);
+	if (pci->pf >= 0 || !(below[i].is_gpu || below[i].is_nic || (bridge && below[i].gpus + below[i].nics)))
+		return false;
+	/* Bridges of a guest are emulated; slots of different width are normal. */
+	if (!rd_pcie_links_up(host, (int)i) || (bridge && rd_pcie_in_guest(host)))
+		return false;
+	if (trait >= RD_TRAIT_MAX_WIDTH && !below[i].is_gpu && !near_nic && !(bridge && below[i].gpus))
+		return false;
+	/* An accelerator lowers the speed of its link when it is idle. */
+	return trait != RD_TRAIT_SPEED ||
+	       !(below[i].is_gpu || (bridge && below[i].gpu >= 0 && rd_pcie_is_gpu_part(host, (int)i, below[i].gpu)));
+}
+
+/* The text of a function's value, and the number behind it; NULL: unknown. */
+static char *trait_text(const struct rd_host *host, size_t i, enum rd_trait trait, unsigned *number)
+{
+	const struct rd_pci *pci = &host->pcis[i];
+	bool config = pci->config.dev_ctl.known == RD_OK && pci->config.dev_cap.known == RD_OK;
+
+	switch (trait) {
+	case RD_TRAIT_WIDTH:
+	case RD_TRAIT_MAX_WIDTH:
+		*number = trait == RD_TRAIT_MAX_WIDTH	? rd_pcie_can_width(host, (int)i) :
+			  pci->now.width.known == RD_OK ? pci->now.width.v :
+							  0;
+		return *number ? rd_text("x%u", *number) : NULL;
+	case RD_TRAIT_SPEED:
+	case RD_TRAIT_MAX_SPEED:
+		*number = trait == RD_TRAIT_MAX_SPEED  ? rd_pcie_can_mtps(host, (int)i) :
+			  pci->now.mtps.known == RD_OK ? pci->now.mtps.v :
+							 0;
+		return *number ? rd_text("%g GT/s", *number / 1000.0) : NULL;
+	case RD_TRAIT_MPS:
+	case RD_TRAIT_MRRS:
+		*number = trait == RD_TRAIT_MPS ? rd_pcie_payload(pci) : rd_pcie_read_request(pci);
+		return config ? rd_text("%u", *number) : NULL;
+	case RD_TRAIT_RELAXED:
+		*number = (pci->config.dev_ctl.v & CTL_RELAXED) != 0;
+		return config ? rd_dup(*number ? "on" : "off") : NULL;
+	default:
+		*number = 0;
+		return rd_dup(pci->driver ? pci->driver : "none");
 	}
 }
 
-static void driver_traits(const struct rd_host *host, const struct rd_below *below, struct items *items)
+static void pci_traits(const struct rd_host *host, const struct rd_below *below, struct items *items)
 {
 	for (size_t i = 0; i < host->n_pcis; i++) {
-		const struct rd_pci *pci = &host->pcis[i];
-		char key[64];
+		unsigned number;
+		char key[64], *text;
 
-		if (!pci->detailed ||
-		    !(items->trait == RD_TRAIT_GPU_DRIVER ? below[i].is_gpu : below[i].is_nic && !below[i].is_gpu))
+		if (!has_trait(host, below, i, items->trait))
 			continue;
 		twin_key(host, below, i, key);
-		if (key[0])
-			add_item(items, (int)i, -1, below[i].is_nic && below[i].near, 0, rd_dup(key),
-				 rd_dup(pci->driver ? pci->driver : "none"));
+		text = key[0] ? trait_text(host, i, items->trait, &number) : NULL;
+		if (text)
+			add_item(items, (int)i, -1, below[i].is_nic && below[i].near, number,
+				 items->trait == RD_TRAIT_MPS ?
+					 rd_text("%s %u", key, rd_pcie_payload_path(host, &host->pcis[i])) :
+					 rd_dup(key),
+				 text);
+		else
+			items->ret->unread[items->trait] += key[0] != '\0';
 	}
 }
 
@@ -423,12 +410,8 @@ static void find_twins(const struct rd_port_views *views, const struct rd_below 
 	struct items items = { .ret = ret };
 
 	for (items.trait = 0; items.trait < RD_N_TRAITS; items.trait++) {
-		if (items.trait <= RD_TRAIT_MAX_SPEED)
-			link_traits(host, below, &items);
-		else if (items.trait <= RD_TRAIT_RELAXED)
-			config_traits(host, below, &items);
-		else if (items.trait <= RD_TRAIT_NIC_DRIVER)
-			driver_traits(host, below, &items);
+		if (items.trait <= RD_TRAIT_NIC_DRIVER)
+			pci_traits(host, below, &items);
 		else if (items.trait == RD_TRAIT_FIRMWARE)
 			firmware_trait(host, &items);
 		else
@@ -516,8 +499,8 @@ static void count_main(struct state *st)
 		else
 			continue;
 		for (int up = host->pcis[i].parent; up >= 0; up = host->pcis[up].parent) {
-			st->below[up].main_gpus += model[0] && strcmp(model, st->gpu_model) == 0;
-			st->below[up].main_nics += board[0] && strcmp(board, st->nic_board) == 0;
+			st->below[up].main[GPU] += model[0] && strcmp(model, st->gpu_model) == 0;
+			st->below[up].main[NIC] += board[0] && strcmp(board, st->nic_board) == 0;
 		}
 	}
 }
@@ -530,33 +513,23 @@ static int compare_sisters(const void *a, const void *b)
 	return RD_CMP(y->depth, x->depth) ?: strcmp(x->board, y->board) ?: x->pci - y->pci;
 }
 
-static unsigned count_of(const struct state *st, const struct sister *sister, bool gpu)
-{
-	return gpu ? st->below[sister->pci].main_gpus : st->below[sister->pci].main_nics;
-}
-
-/* The empty ports below a bridge; NULL: none. */
+/* Up to four of the empty ports below a bridge; NULL: none. */
 static char *empty_ports(const struct state *st, int bridge)
 {
-	char *list = NULL;
+	_cleanup_buf_ struct rd_buf list = { 0 };
 	unsigned n = 0;
 
 	for (size_t i = 0; i < st->host->n_pcis && n < 4; i++) {
-		bool below = false;
-		char *longer;
+		int up = st->host->pcis[i].parent;
 
 		if (!rd_pci_is_bridge(&st->host->pcis[i]) || st->below[i].child)
 			continue;
-		for (int up = st->host->pcis[i].parent; up >= 0 && !below; up = st->host->pcis[up].parent)
-			below = up == bridge;
-		if (!below)
-			continue;
-		longer = rd_text("%s%s%s", list ? list : "", list ? ", " : "", st->host->pcis[i].addr);
-		free(list);
-		list = longer;
-		n++;
+		while (up >= 0 && up != bridge)
+			up = st->host->pcis[up].parent;
+		if (up >= 0)
+			rd_buf_printf(&list, "%s%s", n++ ? ", " : "", st->host->pcis[i].addr);
 	}
-	return list;
+	return RD_TAKE(list.data);
 }
 
 static void report_missing(struct state *st, struct rd_missing missing)
@@ -567,10 +540,22 @@ static void report_missing(struct state *st, struct rd_missing missing)
 		missing.empty = empty_ports(st, missing.bridge);
 	*RD_ADD(ret->missing, ret->n_missing, ret->cap_missing) = missing;
 	st->reported_gpus |= missing.gpu;
-	for (int up = missing.bridge; up >= 0; up = st->host->pcis[up].parent) {
-		st->below[up].reported_gpu |= missing.gpu;
-		st->below[up].reported_nic |= !missing.gpu;
+	for (int up = missing.bridge; up >= 0; up = st->host->pcis[up].parent)
+		st->below[up].reported[missing.gpu] = true;
+}
+
+/* One accelerator of `wanted` is missing. `empty`: the port where it may be, if the bridge is unknown (-1). */
+static void report_missing_gpu(struct state *st, int bridge, char *empty, unsigned wanted, enum rd_missing_sure sure)
+{
+	struct rd_missing missing = { .gpu = true, .bridge = bridge, .empty = empty, .sure = sure, .like = -1 };
+
+	missing.found = missing.all = wanted - 1;
+	missing.wanted = missing.all_wanted = wanted;
+	if (bridge >= 0) {
+		missing.sisters = wanted;
+		missing.agree = wanted - 1;
 	}
+	report_missing(st, missing);
 }
 
 static int compare_counts(const void *a, const void *b)
@@ -587,7 +572,7 @@ static unsigned usual_count(struct state *st, const struct sister *v, size_t n, 
 	unsigned most = 0, run = 0, value = 0;
 
 	for (size_t i = 0; i < n; i++)
-		counts[i] = count_of(st, &v[i], gpu);
+		counts[i] = st->below[v[i].pci].main[gpu];
 	qsort(counts, n, sizeof(*counts), compare_counts);
 	for (size_t i = 0; i < n; i++) {
 		run = i > 0 && counts[i] == counts[i - 1] ? run + 1 : 1;
@@ -611,8 +596,7 @@ static enum rd_missing_sure how_sure(const struct state *st, size_t n, unsigned 
 				     unsigned lack_all, int pci, int like, bool gpu)
 {
 	const struct rd_below *mine = &st->below[pci], *other = &st->below[like];
-	unsigned found = gpu ? mine->main_gpus : mine->main_nics, all = (unsigned)n * wanted;
-	unsigned tie = gpu ? mine->main_nics : mine->main_gpus, whole = gpu ? other->main_nics : other->main_gpus;
+	unsigned found = mine->main[gpu], tie = mine->main[!gpu], whole = other->main[!gpu], all = (unsigned)n * wanted;
 	bool alike = is_built_alike(st, pci, like, wanted - found);
 	bool is_free = mine->empty > other->empty || mine->ports < other->ports;
 
@@ -637,18 +621,18 @@ static void judge_kind(struct state *st, const struct sister *v, size_t n, bool 
 	int like = -1;
 
 	for (size_t i = 0; i < n; i++) {
-		unsigned mine = count_of(st, &v[i], gpu);
+		unsigned mine = st->below[v[i].pci].main[gpu];
 
 		all += mine;
 		agree += mine == wanted;
-		if (mine == wanted && (like < 0 || st->below[v[i].pci].main_gpus > st->below[like].main_gpus))
+		if (mine == wanted && (like < 0 || st->below[v[i].pci].main[GPU] > st->below[like].main[GPU]))
 			like = v[i].pci;
 	}
 	if (wanted == 0 || like < 0)
 		return;
 	/* A switch with other devices, such as NVSwitches, lacks nothing. */
 	for (size_t i = 0; i < n; i++) {
-		unsigned mine = count_of(st, &v[i], gpu);
+		unsigned mine = st->below[v[i].pci].main[gpu];
 
 		if (mine < wanted && is_built_alike(st, v[i].pci, like, wanted - mine))
 			lack_all += wanted - mine;
@@ -656,10 +640,10 @@ static void judge_kind(struct state *st, const struct sister *v, size_t n, bool 
 	if (lack_all == 0)
 		return;
 	for (size_t i = 0; i < n; i++) {
-		unsigned mine = count_of(st, &v[i], gpu);
+		unsigned mine = st->below[v[i].pci].main[gpu];
 		struct rd_missing missing = { .gpu = gpu, .bridge = v[i].pci, .found = mine, .wanted = wanted };
 
-		if (mine >= wanted || (gpu ? st->below[v[i].pci].reported_gpu : st->below[v[i].pci].reported_nic))
+		if (mine >= wanted || st->below[v[i].pci].reported[gpu])
 			continue;
 		missing.all = all;
 		missing.all_wanted = all + lack_all;
@@ -680,7 +664,7 @@ static void judge_group(struct state *st, const struct sister *v, size_t n)
 	bool has_gpus = false;
 
 	for (size_t i = 0; i < n; i++)
-		has_gpus |= st->below[v[i].pci].main_gpus > 0;
+		has_gpus |= st->below[v[i].pci].main[GPU] > 0;
 	if (n < 2 || !has_gpus)
 		return;
 	st->ret->sisters += (unsigned)n;
@@ -692,21 +676,12 @@ static void judge_group(struct state *st, const struct sister *v, size_t n)
 static void judge_alone(struct state *st, const struct sister *v)
 {
 	const struct rd_below *mine = &st->below[v->pci];
-	unsigned all = mine->main_gpus + 1;
+	unsigned all = mine->main[GPU] + 1;
 
-	if (mine->reported_gpu || mine->empty != 1 || mine->nics > 0 || mine->others > 0 || mine->ports != all ||
-	    mine->gpus != mine->main_gpus || all < 4 || (all & (all - 1)) != 0)
+	if (mine->reported[GPU] || mine->empty != 1 || mine->nics > 0 || mine->others > 0 || mine->ports != all ||
+	    mine->gpus != mine->main[GPU] || all < 4 || (all & (all - 1)) != 0)
 		return;
-	report_missing(st, (struct rd_missing){ .gpu = true,
-						.bridge = v->pci,
-						.found = all - 1,
-						.wanted = all,
-						.all = all - 1,
-						.all_wanted = all,
-						.sisters = all,
-						.agree = all - 1,
-						.sure = all >= 8 ? RD_MISSING_CLEAR : RD_MISSING_LIKELY,
-						.like = -1 });
+	report_missing_gpu(st, v->pci, NULL, all, all >= 8 ? RD_MISSING_CLEAR : RD_MISSING_LIKELY);
 }
 
 static void judge_switches(struct state *st)
@@ -769,32 +744,15 @@ static void judge_numbers(struct state *st)
 		return;
 	place = empty_place(st);
 	if (!st->reported_gpus && st->gpus + 1 == more)
-		report_missing(st, (struct rd_missing){ .gpu = true,
-							.empty = place >= 0 ? rd_dup(st->host->pcis[place].addr) : NULL,
-							.bridge = -1,
-							.found = st->gpus,
-							.wanted = more,
-							.all = st->gpus,
-							.all_wanted = more,
-							.sure = RD_MISSING_LIKELY,
-							.like = -1 });
-}
-
-static void find_sisters(const struct rd_host *host, struct rd_below *below, struct rd_symmetry *ret)
-{
-	struct state st = { .host = host, .below = below, .ret = ret };
-
-	find_main(&st, true);
-	count_main(&st);
-	judge_switches(&st);
-	find_main(&st, false);
-	judge_numbers(&st);
+		report_missing_gpu(st, -1, place >= 0 ? rd_dup(st->host->pcis[place].addr) : NULL, more,
+				   RD_MISSING_LIKELY);
 }
 
 void rd_symmetry_find(const struct rd_port_views *views, struct rd_symmetry *ret)
 {
 	const struct rd_host *host = views->host;
 	_cleanup_free_ struct rd_below *below = rd_alloc(host->n_pcis + 1, sizeof(*below));
+	struct state st = { .host = host, .below = below, .ret = ret };
 
 	/* A topology file lists only the devices that a vendor or a library wants to show. */
 	if (host->from_topology_file)
@@ -808,5 +766,9 @@ void rd_symmetry_find(const struct rd_port_views *views, struct rd_symmetry *ret
 	mark_nics(host, below);
 	count_up(host, below);
 	find_twins(views, below, ret);
-	find_sisters(host, below, ret);
+	find_main(&st, true);
+	count_main(&st);
+	judge_switches(&st);
+	find_main(&st, false);
+	judge_numbers(&st);
 }
