@@ -69,7 +69,8 @@ static void judge_job_env(struct checks *checks)
 
 	checks->map.ports.net = &checks->net;
 	for (size_t i = 0; i < checks->system.job_env.n && !r; i++)
-		r = rd_effects_take(checks->system.job_env.v[i], strlen(checks->system.job_env.v[i]), &effects);
+		r = rd_effects_own(&effects, rd_dup(checks->system.job_env.v[i]), strlen(checks->system.job_env.v[i]),
+				   '\n');
 	if (r) {
 		const struct rd_finding finding = {
 			.id = "env-too-many",

@@ -299,24 +299,6 @@ char *rd_env_name_near(const char *name)
 	return *best.name ? rd_text("%s%s%s", library->prefix, best.prefix, best.name) : NULL;
 }
 
-/* -E2BIG: too many variables, or the value is too long. */
-static int add_effect(struct rd_effects *effects, const char *name, const char *value)
-{
-	if (effects->n >= RD_EFFECTS_MAX || strlen(value) >= RD_EFFECT_BYTES)
-		return -E2BIG;
-	rd_reserve(&effects->v, &effects->cap, effects->n + 1, sizeof(*effects->v));
-	effects->v[effects->n] = (struct rd_effect){ .name = name, .value = value };
-	rd_env_name_known(name, &effects->v[effects->n].library, NULL);
-	effects->n++;
-	return 0;
-}
-
-/* Takes ownership of the text. */
-static void keep_text(struct rd_effects *effects, char *text)
-{
-	*RD_ADD(effects->texts, effects->n_texts, effects->cap_texts) = text;
-}
-
 static char *skip_blanks(char *at)
 {
 	return at + strspn(at, " \t");
@@ -361,34 +343,25 @@ static char *split_assignment(char *line, bool shell, char **value)
 int rd_effects_own(struct rd_effects *effects, char *text, size_t size, char separator)
 {
 	char *stop = text + size;
-	int r = 0;
+	const char *library;
 
-	keep_text(effects, text);
-	while (text < stop && !r) {
+	*RD_ADD(effects->texts, effects->n_texts, effects->cap_texts) = text;
+	while (text < stop) {
 		char *next = memchr(text, separator, stop - text), *value, *name;
 
 		next = next ? next : stop;
 		*next = '\0';
 		name = split_assignment(text, separator == '\n', &value);
-		if (name && rd_env_name_known(name, NULL, NULL) != RD_ENV_NAME_FOREIGN)
-			r = add_effect(effects, name, value);
-		else
-			effects->foreign += name != NULL;
 		text = next + 1;
+		if (!name || rd_env_name_known(name, &library, NULL) == RD_ENV_NAME_FOREIGN) {
+			effects->foreign += name != NULL;
+			continue;
+		}
+		if (effects->n >= RD_EFFECTS_MAX || strlen(value) >= RD_EFFECT_BYTES)
+			return -E2BIG;
+		*RD_ADD(effects->v, effects->n, effects->cap) =
+			(struct rd_effect){ .name = name, .value = value, .library = library };
 	}
-	return r;
-}
-
-int rd_effects_take(const char *line, size_t size, struct rd_effects *effects)
-{
-	char *copy = rd_dup_part(line, size), *value, *name = split_assignment(copy, true, &value);
-
-	if (name && rd_env_name_known(name, NULL, NULL) != RD_ENV_NAME_FOREIGN) {
-		keep_text(effects, RD_TAKE(copy));
-		return add_effect(effects, name, value);
-	}
-	effects->foreign += name != NULL;
-	free(copy);
 	return 0;
 }
 

@@ -9,12 +9,9 @@
 #include "base/err.h"
 #include "model/nicmap/nicmap.h"
 
-/* Adds "NAME=VALUE", perhaps after "export" and with quotes, if the name belongs to one of the libraries. If a name is
- * set twice, the last value counts. 0 or -E2BIG. */
-int rd_effects_take(const char *line, size_t size, struct rd_effects *effects);
-
-/* The same for all entries of a text. Takes ownership of the text in any case; it must have room for a NUL after its end.
- * `separator`: '\n' for shell lines, '\0' for an environment block, which has no quotes. */
+/* Adds each entry "NAME=VALUE" of a text, perhaps after "export" and with quotes, if the name belongs to one of the libraries. If a
+ * name is set twice, the last value counts. Takes ownership of the text in any case; it must have room for a NUL after its end.
+ * `separator`: '\n' for shell lines, '\0' for an environment block, which has no quotes. 0 or -E2BIG. */
 int rd_effects_own(struct rd_effects *effects, char *text, size_t size, char separator);
 
 /* Sorts by name and removes duplicates; rd_envcheck calls it, too. */
