@@ -176,8 +176,8 @@ static void the_gid_to_use(void **state)
 	rd_port_views_init(&views, &host);
 	rd_gid_choose(&views);
 	assert_int_equal(rd_port_gid_index(&views, 0), 3);
-	assert_int_equal(rd_gid_nccl(port, false, 2), 3);
-	assert_int_equal(rd_gid_nccl(port, false, 1), 2);
+	assert_int_equal(rd_gid_nccl(port, false, 2, NULL), 3);
+	assert_int_equal(rd_gid_nccl(port, false, 1, NULL), 2);
 	/* In another network namespace the kernel does not name the interface. */
 	for (size_t i = 0; i < port->n_gids; i++) {
 		free(port->gids[i].netdev);
@@ -241,7 +241,7 @@ static void a_global_address_where_there_is_no_ipv4(void **state)
 	rd_gid_choose(&views);
 	assert_int_equal(rd_port_gid_index(&views, 0), 5);
 	/* NCCL stays at 0, as no GID is of the family that it wants. */
-	assert_int_equal(rd_gid_nccl(port, false, 2), 0);
+	assert_int_equal(rd_gid_nccl(port, false, 2, NULL), 0);
 	rd_port_views_deinit(&views);
 	rd_host_deinit(&host);
 }

@@ -120,15 +120,6 @@ int rd_env_gid_index(const struct rd_port_views *views)
 	return index;
 }
 
-/* The interface with the default route (the bond, not its members). NULL if none is known. */
-static const char *front_end(const struct rd_host *host)
-{
-	for (size_t i = 0; i < host->n_netdevs; i++)
-		if (host->netdevs[i].default_route)
-			return host->netdevs[i].name;
-	return NULL;
-}
-
 /* The nearest port; among equals the one with the fewest users, then the first; -1 if there is none. */
 static int best_port(const struct rd_host *host, const struct rd_nicmap *map, size_t gpu, const unsigned *users)
 {
@@ -204,9 +195,11 @@ static void add_nvshmem(const struct rd_host *host, const struct rd_nicmap *map,
 void rd_env_fill(const struct rd_host *host, const struct rd_nicmap *map, struct rd_env *ret)
 {
 	_cleanup_free_ char *list = port_list(&map->ports);
-	const char *front = front_end(host);
+	const char *front = NULL; /* the interface with the default route: the bond, not its members */
 	int gid_index = rd_env_gid_index(&map->ports);
 
+	for (size_t i = 0; i < host->n_netdevs && !front; i++)
+		front = host->netdevs[i].default_route ? host->netdevs[i].name : NULL;
 	if (!*list || rd_env_refused(&map->ports, NULL))
 		return;
 	add_var(ret, "nccl", "NCCL_IB_HCA", rd_text("=%s", list));

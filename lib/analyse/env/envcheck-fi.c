@@ -51,18 +51,6 @@ static bool allows_rdma(const char *value, struct rd_env_list *unknown)
 	return any;
 }
 
-static void check_efa(struct rd_check_env *check)
-{
-	bool others = rd_envcheck_has_rdma(check, false);
-
-	rd_envcheck_effect(check, "no EFA device on this host: no provider is found");
-	rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-no-provider", "No device for this provider",
-				"fi_getinfo fails with -61 (No data available)",
-				rd_text("no EFA device in /sys/class/infiniband"), NULL,
-				rd_text("%s# in a container: start it with --device=/dev/infiniband",
-					others ? "# set FI_PROVIDER=verbs in the job's environment\n" : ""));
-}
-
 static void check_provider(struct rd_check_env *check)
 {
 	const char *value = check->effect->value;
@@ -74,7 +62,14 @@ static void check_provider(struct rd_check_env *check)
 		return;
 	}
 	if (strcasecmp(value, "efa") == 0 && !efa) {
-		check_efa(check);
+		rd_envcheck_effect(check, "no EFA device on this host: no provider is found");
+		rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-no-provider", "No device for this provider",
+					"fi_getinfo fails with -61 (No data available)",
+					rd_text("no EFA device in /sys/class/infiniband"), NULL,
+					rd_text("%s# in a container: start it with --device=/dev/infiniband",
+						rd_envcheck_has_rdma(check, false) ?
+							"# set FI_PROVIDER=verbs in the job's environment\n" :
+							""));
 		return;
 	}
 	if (allows_rdma(value, &unknown)) {
@@ -96,36 +91,6 @@ static void check_provider(struct rd_check_env *check)
 					efa ? "efa" : "verbs"));
 }
 
-/* Selects the devices that a libfabric list names: by full name, or by name prefix, ignoring case. */
-static void check_names(struct rd_check_env *check, bool exact, const char *title)
-{
-	_cleanup_env_list_ struct rd_env_list none = { 0 };
-	const struct rd_host *host = check->host;
-	const char *at = check->effect->value, *entry;
-	size_t size;
-
-	while (rd_env_entry(&at, &entry, &size)) {
-		bool found = false;
-
-		for (size_t p = 0; p < host->n_ports; p++) {
-			const char *name = rd_ibdev_label(host, host->ports[p].ibdev);
-
-			if (exact ? strlen(name) != size || strncmp(name, entry, size) != 0 :
-				    strncasecmp(name, entry, size) != 0)
-				continue;
-			found = true;
-			rd_envcheck_selects(check, p);
-		}
-		if (!found)
-			rd_env_list_add(&none, entry, size);
-	}
-	rd_envcheck_effect_count(check);
-	if (!none.n)
-		return;
-	rd_envcheck_finding(check, RD_SEV_WARNING, "env-no-device", title, "the entry has no effect",
-			    rd_env_list_take(&none), NULL);
-}
-
 /* prov/efa/src: exact names separated by commas; a value that starts with "all" selects all. */
 static void check_efa_iface(struct rd_check_env *check)
 {
@@ -141,12 +106,12 @@ static void check_efa_iface(struct rd_check_env *check)
 		rd_envcheck_effect(check, "all EFA devices (the default)");
 		return;
 	}
-	check_names(check, true, "No such device");
+	rd_envcheck_names(check, RD_ENV_BY_NAME, "No such device");
 }
 
 static void check_device_name(struct rd_check_env *check)
 {
-	check_names(check, false, "No device name starts with this");
+	rd_envcheck_names(check, RD_ENV_BY_PREFIX, "No device name starts with this");
 }
 
 static const char *unused_by(const struct rd_effects *all, const char *name)

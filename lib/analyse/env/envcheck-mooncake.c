@@ -6,12 +6,12 @@
 #include "analyse/env/envcheck-priv.h"
 #include "base/text.h"
 
-/* For variables that only have to be set, whatever the value. */
-static void check_presence(struct rd_check_env *check, const char *what)
+/* For variables that only have to be set, whatever the value: the effect is the text of the rule. */
+static void check_set(struct rd_check_env *check)
 {
 	static const char *const off[] = { "0", "false", "no", "off", "" };
 
-	rd_envcheck_effect(check, "%s", what);
+	rd_envcheck_effect(check, "%s", check->values->text);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(off); i++)
 		if (strcmp(check->effect->value, off[i]) == 0) {
 			rd_envcheck_finding_fix(check, RD_SEV_WARNING, "env-set-is-on", "Any value enables it",
@@ -23,7 +23,7 @@ static void check_presence(struct rd_check_env *check, const char *what)
 
 static void check_force_tcp(struct rd_check_env *check)
 {
-	check_presence(check, "TCP only: no other transport is installed");
+	check_set(check);
 	if (!rd_envcheck_has_rdma(check, true))
 		return;
 	rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-rdma-off", "RDMA is disabled",
@@ -35,33 +35,13 @@ static void check_force_hca(struct rd_check_env *check)
 {
 	const char *value = check->effect->value;
 
-	check_presence(
-		check,
-		"installs the RDMA transport even if no NIC was found; does not select a NIC (MC_TE_FILTERS does)");
+	check_set(check);
 	if (rd_host_find_ibdev(check->host, value) < 0)
 		return;
 	rd_envcheck_finding_fix(
 		check, RD_SEV_WARNING, "env-no-selection", "MC_FORCE_HCA does not select the NIC that it names",
 		"Mooncake checks only whether it is set, not its value, and uses all NICs", NULL, NULL,
 		rd_text("# set MC_TE_FILTERS=%s in the job's environment instead of MC_FORCE_HCA", value));
-}
-
-/* Variables that only have to be set. */
-static void check_set(struct rd_check_env *check)
-{
-	static const struct {
-		const char *name, *text;
-	} meanings[] = {
-		{ "MC_FORCE_MNNVL", "NVLink between hosts, in builds that support it: NICs are not used there" },
-		{ "MC_INTRANODE_NVLINK", "NVLink within the host, in builds that support it" },
-		{ "MC_DISABLE_METACACHE", "peer metadata is fetched each time instead of cached" },
-		{ "MC_USE_IPV6", "IPv6 for handshakes" },
-		{ "MC_ENABLE_DEST_DEVICE_AFFINITY", "a transfer uses the peer's NIC of the same name" },
-	};
-
-	for (size_t i = 0; i < RD_ARRAY_SIZE(meanings); i++)
-		if (strcmp(meanings[i].name, check->effect->name) == 0)
-			check_presence(check, meanings[i].text);
 }
 
 static void check_topo(struct rd_check_env *check)
@@ -71,39 +51,9 @@ static void check_topo(struct rd_check_env *check)
 		       "are detected (the file was not checked)");
 }
 
-/* Exact device names; blanks around them are ignored. */
 static void check_filters(struct rd_check_env *check)
 {
-	_cleanup_env_list_ struct rd_env_list none = { 0 };
-	const struct rd_host *host = check->host;
-	const char *at = check->effect->value, *entry;
-	size_t size;
-
-	while (rd_env_entry(&at, &entry, &size)) {
-		size_t skip = strspn(entry, " \t");
-		bool found = false;
-
-		skip = skip < size ? skip : size;
-		entry += skip;
-		size -= skip;
-		while (size > 0 && strchr(" \t", entry[size - 1]))
-			size--;
-		for (size_t p = 0; p < host->n_ports; p++) {
-			const char *name = rd_ibdev_label(host, host->ports[p].ibdev);
-
-			if (strlen(name) != size || strncmp(name, entry, size) != 0)
-				continue;
-			found = true;
-			if (rd_port_active(&host->ports[p]))
-				rd_envcheck_selects(check, p);
-		}
-		if (!found)
-			rd_env_list_add(&none, entry, size);
-	}
-	rd_envcheck_effect_count(check);
-	if (none.n)
-		rd_envcheck_finding(check, RD_SEV_WARNING, "env-no-device", "No such device", "the entry has no effect",
-				    rd_env_list_take(&none), NULL);
+	rd_envcheck_names(check, RD_ENV_BY_TRIMMED, "No such device");
 	rd_envcheck_selection(check);
 }
 
@@ -186,10 +136,11 @@ static const char *unused_by(const struct rd_effects *all, const char *name)
 /* clang-format off */
 static const struct rd_env_rule rules[] = {
 	{ "MC_TE_FILTERS", check_filters, .hca = true },
-	{ "MC_FORCE_TCP", check_force_tcp },
-	{ "MC_FORCE_HCA", check_force_hca },
-	{ "MC_FORCE_MNNVL", check_set },
-	{ "MC_INTRANODE_NVLINK", check_set },
+	{ "MC_FORCE_TCP", check_force_tcp, { .text = "TCP only: no other transport is installed" } },
+	{ "MC_FORCE_HCA", check_force_hca, { .text =
+		"installs the RDMA transport even if no NIC was found; does not select a NIC (MC_TE_FILTERS does)" } },
+	{ "MC_FORCE_MNNVL", check_set, { .text = "NVLink between hosts, in builds that support it: NICs are not used there" } },
+	{ "MC_INTRANODE_NVLINK", check_set, { .text = "NVLink within the host, in builds that support it" } },
 	{ "MC_GID_INDEX", check_gid },
 	{ "MC_IB_PORT", check_port },
 	{ "MC_PKEY_INDEX", rd_envcheck_pkey },
@@ -217,9 +168,9 @@ static const struct rd_env_rule rules[] = {
 		{ 0, "the NIC spreads queue pairs over the ports of a LAG" },
 		{ 1, "queue pairs are pinned to the ports of a LAG round-robin (mlx5)" }) } },
 	{ "MC_CUSTOM_TOPO_JSON", check_topo },
-	{ "MC_DISABLE_METACACHE", check_set },
-	{ "MC_USE_IPV6", check_set },
-	{ "MC_ENABLE_DEST_DEVICE_AFFINITY", check_set },
+	{ "MC_DISABLE_METACACHE", check_set, { .text = "peer metadata is fetched each time instead of cached" } },
+	{ "MC_USE_IPV6", check_set, { .text = "IPv6 for handshakes" } },
+	{ "MC_ENABLE_DEST_DEVICE_AFFINITY", check_set, { .text = "a transfer uses the peer's NIC of the same name" } },
 };
 /* clang-format on */
 const struct rd_env_rules rd_env_mooncake = { rules, RD_ARRAY_SIZE(rules), unused_by };

@@ -25,11 +25,6 @@ enum rd_nccl_level {
 /* In NCCL's order, nearest first (src/graph/topo.cc, topoPathTypeStr). */
 static const char *const levels[] = { "LOC", "NVL", "NVB", "C2C", "PIX", "PXB", "P2C", "PXN", "PHB", "SYS" };
 
-static const char *level_name(int level)
-{
-	return levels[level];
-}
-
 /* An exact name, or a number as in older releases (src/graph/paths.cc, ncclGetLevel). */
 static int parse_level(const char *text)
 {
@@ -57,26 +52,18 @@ static const char *parse_merge_level(const char *text)
 }
 
 /* No NIC is nearer than PIX. */
-static enum rd_path path_of(int level)
-{
-	static const enum rd_path paths[] = {
-		[RD_LEVEL_PIX] = RD_PATH_PIX, [RD_LEVEL_PXB] = RD_PATH_PXB, [RD_LEVEL_P2C] = RD_PATH_P2C,
-		[RD_LEVEL_PXN] = RD_PATH_PXN, [RD_LEVEL_PHB] = RD_PATH_PHB, [RD_LEVEL_SYS] = RD_PATH_SYS,
-	};
-
-	return (size_t)level < RD_ARRAY_SIZE(paths) ? paths[level] : RD_PATH_UNKNOWN;
-}
+static const enum rd_path paths[RD_ARRAY_SIZE(levels)] = {
+	[RD_LEVEL_PIX] = RD_PATH_PIX, [RD_LEVEL_PXB] = RD_PATH_PXB, [RD_LEVEL_P2C] = RD_PATH_P2C,
+	[RD_LEVEL_PXN] = RD_PATH_PXN, [RD_LEVEL_PHB] = RD_PATH_PHB, [RD_LEVEL_SYS] = RD_PATH_SYS,
+};
 
 /* Reads an on/off variable as NCCL does: a value that is not a number leaves the default. */
 static bool is_switch_on(const struct rd_effects *effects, const char *name, bool standard, bool *any)
 {
-	const char *text = rd_effects_get(effects, name);
-	long value = standard;
+	bool on = rd_env_number(effects, RD_ENV_NCCL, name, standard) != 0;
 
-	if (text)
-		rd_envcheck_read(RD_ENV_NCCL, text, standard, &value);
-	*any |= text && (value != 0) != standard;
-	return value != 0;
+	*any |= on != standard;
+	return on;
 }
 
 static void take_gdr(const struct rd_effects *effects, struct rd_nccl_settings *ret, bool *any)
@@ -88,8 +75,8 @@ static void take_gdr(const struct rd_effects *effects, struct rd_nccl_settings *
 		ret->gdr_level = RD_PATH_PXB;
 	if (level < 0)
 		return;
-	*any |= path_of(level) != ret->gdr_level;
-	ret->gdr_level = path_of(level);
+	*any |= paths[level] != ret->gdr_level;
+	ret->gdr_level = paths[level];
 }
 
 static void take_merging(const struct rd_effects *effects, struct rd_nccl_settings *ret, bool *any)
@@ -102,7 +89,7 @@ static void take_merging(const struct rd_effects *effects, struct rd_nccl_settin
 	if (!level || strcmp(level, "LOC") == 0)
 		ret->merge = false;
 	else if (strcmp(level, "PORT") != 0)
-		ret->merge_level = path_of(parse_level(level));
+		ret->merge_level = paths[parse_level(level)];
 	*any |= !level || strcmp(level, "PORT") != 0;
 }
 
@@ -126,36 +113,20 @@ static void take_devices(const struct rd_host *host, const struct rd_effects *ef
 
 #define MERGED_MAX 8 /* NCCL_NET_MAX_DEVS_PER_NIC */
 
-static int level_of(enum rd_path path)
-{
-	switch (path) {
-	case RD_PATH_PIX:
-		return RD_LEVEL_PIX;
-	case RD_PATH_PXB:
-		return RD_LEVEL_PXB;
-	case RD_PATH_PHB:
-		return RD_LEVEL_PHB;
-	case RD_PATH_SYS:
-	case RD_PATH_NODE:
-		return RD_LEVEL_SYS;
-	default:
-		return -1;
-	}
-}
-
 /* The distance level of the nearest NIC in use; -1: unknown. */
 static int nearest_level(struct rd_check_env *check, size_t gpu)
 {
 	int best = -1;
 
 	for (size_t p = 0; p < check->host->n_ports; p++) {
-		int level;
+		enum rd_path path;
 
 		if (!rd_envcheck_uses(check, p))
 			continue;
-		level = level_of(rd_distance_nccl(check->host, (int)gpu, check->host->ports[p].ibdev));
-		if (level >= 0 && (best < 0 || level < best))
-			best = level;
+		path = rd_distance_nccl(check->host, (int)gpu, check->host->ports[p].ibdev);
+		for (int level = RD_LEVEL_PIX; level <= RD_LEVEL_SYS; level++)
+			if (paths[level] == path && (best < 0 || level < best))
+				best = level;
 	}
 	return best;
 }
@@ -197,7 +168,7 @@ static void check_level(struct rd_check_env *check)
 	if (gdr) {
 		rd_envcheck_effect(check,
 				   "GPUDirect RDMA, if the driver supports it, where GPU and NIC are %s or nearer%s",
-				   level_name(level),
+				   levels[level],
 				   level == RD_LEVEL_P2C || level == RD_LEVEL_PXB ? " (as by default)" : "");
 		check_gdr_level(check, level);
 		return;
@@ -205,7 +176,7 @@ static void check_level(struct rd_check_env *check)
 	if (level == RD_LEVEL_LOC)
 		rd_envcheck_effect(check, "no direct traffic between GPUs: data goes through host memory");
 	else
-		rd_envcheck_effect(check, "direct traffic between GPUs that are %s or nearer", level_name(level));
+		rd_envcheck_effect(check, "direct traffic between GPUs that are %s or nearer", levels[level]);
 }
 
 static void check_merge_level(struct rd_check_env *check)
@@ -249,19 +220,6 @@ static bool is_active(const struct rd_host *host, const struct rd_hca_entry *ent
 	return false;
 }
 
-/* One group, "mlx5_0,mlx5_1": all of its NICs must be active. */
-static void check_group(struct rd_check_env *check, const char *text, size_t size, struct rd_env_list *missing)
-{
-	_cleanup_free_ char *copy = rd_dup_part(text, size);
-	struct rd_hca_list list;
-
-	rd_hca_list_parse_most(copy, MERGED_MAX, &list);
-	for (size_t i = 0; i < list.n; i++)
-		if (!is_active(check->host, &list.v[i]))
-			rd_env_list_add(missing, list.v[i].name, strlen(list.v[i].name));
-	rd_hca_list_deinit(&list);
-}
-
 static void check_force_merge(struct rd_check_env *check)
 {
 	_cleanup_env_list_ struct rd_env_list missing = { 0 };
@@ -270,10 +228,16 @@ static void check_force_merge(struct rd_check_env *check)
 
 	while (*at) {
 		size_t size = strcspn(at, ";");
+		_cleanup_free_ char *group =
+			rd_dup_part(at, size); /* "mlx5_0,mlx5_1": all of its NICs must be active */
+		struct rd_hca_list list;
 
 		groups += size > 0;
-		if (size > 0)
-			check_group(check, at, size, &missing);
+		rd_hca_list_parse_most(group, MERGED_MAX, &list);
+		for (size_t i = 0; size > 0 && i < list.n; i++)
+			if (!is_active(check->host, &list.v[i]))
+				rd_env_list_add(&missing, list.v[i].name, strlen(list.v[i].name));
+		rd_hca_list_deinit(&list);
 		at += size + (at[size] == ';');
 	}
 	rd_envcheck_effect(check, "%zu group%s of NICs, each merged into one", groups, groups == 1 ? "" : "s");
@@ -319,22 +283,6 @@ static bool no_plugin(const struct rd_effects *all)
 	return plugin && (!*plugin || strcasecmp(plugin, "none") == 0);
 }
 
-static bool ib_disabled(const struct rd_effects *all)
-{
-	const char *text = rd_effects_get(all, "NCCL_IB_DISABLE");
-	long value = 0;
-
-	if (text)
-		rd_envcheck_read(RD_ENV_NCCL, text, 0, &value);
-	return value != 0;
-}
-
-/* Networks that read NCCL_IB_* as NCCL's built-in IB transport does. */
-static bool is_like_ib(const char *net)
-{
-	return strcasecmp(net, "IB") == 0 || strncasecmp(net, "IBext", 5) == 0 || strcasecmp(net, "gIB") == 0;
-}
-
 static bool depends_on_ib(const char *name)
 {
 	if (strncmp(name, "NCCL_IB_", 8) == 0)
@@ -354,9 +302,12 @@ static const char *unused_by(const struct rd_effects *all, const char *name)
 		return NULL;
 	if (net && strcasecmp(net, "Socket") == 0)
 		return "NCCL_NET=Socket selects TCP";
-	if (ib_disabled(all) && strncmp(name, "NCCL_IB_", 8) == 0)
+	if (rd_env_number(all, RD_ENV_NCCL, "NCCL_IB_DISABLE", 0) && strncmp(name, "NCCL_IB_", 8) == 0)
 		return "NCCL_IB_DISABLE disables NCCL's built-in IB/RoCE transport";
-	if (net && *net && !is_like_ib(net) && strncmp(name, "NCCL_IB_", 8) == 0)
+	/* These read NCCL_IB_* as NCCL's built-in IB transport does. */
+	if (net && (strcasecmp(net, "IB") == 0 || strncasecmp(net, "IBext", 5) == 0 || strcasecmp(net, "gIB") == 0))
+		return NULL;
+	if (net && *net && strncmp(name, "NCCL_IB_", 8) == 0)
 		return "NCCL_NET selects a plugin, and this variable is for NCCL's built-in IB/RoCE transport";
 	return NULL;
 }
@@ -380,7 +331,7 @@ static void check_net(struct rd_check_env *check)
 		report_rdma_off(check, RD_SEV_CRITICAL);
 		return;
 	}
-	if (ib && ib_disabled(check->all)) {
+	if (ib && rd_env_number(check->all, RD_ENV_NCCL, "NCCL_IB_DISABLE", 0)) {
 		rd_envcheck_effect(check, "NCCL's built-in IB/RoCE transport, which NCCL_IB_DISABLE disables");
 		rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-no-network", "No network transport is left",
 					"NCCL fails: Failed to initialize any NET plugin",
@@ -490,14 +441,14 @@ static void check_queue_pairs(struct rd_check_env *check)
 	if (n > 1)
 		rd_envcheck_effect(
 			check,
-			rd_envcheck_nccl_number(check, "NCCL_IB_SPLIT_DATA_ON_QPS", 0) == 1 ?
+			rd_env_number(check->all, RD_ENV_NCCL, "NCCL_IB_SPLIT_DATA_ON_QPS", 0) == 1 ?
 				"each message is split across them" :
 				"messages use them round-robin (NCCL_IB_SPLIT_DATA_ON_QPS=1 splits each message)");
 }
 
 static void check_split(struct rd_check_env *check)
 {
-	long qps = rd_envcheck_nccl_number(check, "NCCL_IB_QPS_PER_CONNECTION", 1), split;
+	long qps = rd_env_number(check->all, RD_ENV_NCCL, "NCCL_IB_QPS_PER_CONNECTION", 1), split;
 
 	if (!rd_envcheck_value(check, RD_ENV_NCCL, 0, &split))
 		return;
@@ -544,34 +495,30 @@ static void check_subsystems(struct rd_check_env *check)
 		rd_envcheck_unknown_value(check, rd_env_list_take(&unknown), NULL);
 }
 
-/* clang-format off */
-static const struct rd_env_values relaxed = { RD_ENV_NCCL, 2, 0, 2, RD_ENV_MEANINGS(
-	{ 0, "no PCI relaxed ordering: slow in virtual machines and on some AMD processors" },
-	{ 1, "PCI relaxed ordering if libibverbs supports it" },
-	{ 2, "PCI relaxed ordering if libibverbs supports it" }), NULL, "NCCL treats it as 0", false };
-
 /* RCCL, GPUDirect RDMA in net_ib.cc: not on Hyper-V with automatic NUMA balancing, unless ordering is relaxed. */
 static void check_relaxed(struct rd_check_env *check)
 {
 	const struct rd_host *host = check->host;
 	bool amd = false;
 
-	rd_envcheck_values(check, &relaxed);
+	rd_envcheck_values(check);
 	for (size_t g = 0; g < host->n_gpus; g++)
 		amd |= host->gpus[g].vendor && strcmp(host->gpus[g].vendor, "AMD") == 0;
 	if (!amd || !host->hyper_v || host->numa_balancing.known != RD_OK || !host->numa_balancing.v ||
-	    rd_envcheck_nccl_number(check, check->effect->name, 2) != 0)
+	    rd_env_number(check->all, RD_ENV_NCCL, check->effect->name, 2) != 0)
 		return;
-	rd_envcheck_finding_fix(check, RD_SEV_WARNING, "env-numa-balancing", "RCCL does not use GPUDirect RDMA on this guest",
-				"on Hyper-V, RCCL leaves GPUDirect RDMA off if kernel.numa_balancing is 1 and PCI relaxed "
-				"ordering is off: data goes through host memory",
-				rd_text("kernel.numa_balancing 1, and no PCI relaxed ordering"),
-				rd_text("kernel.numa_balancing 0, or relaxed ordering"),
-				rd_text("sysctl -w kernel.numa_balancing=0\n"
-					"# until the next boot; also in /etc/sysctl.d/\n"
-					"# or leave NCCL_IB_PCI_RELAXED_ORDERING unset"));
+	rd_envcheck_finding_fix(
+		check, RD_SEV_WARNING, "env-numa-balancing", "RCCL does not use GPUDirect RDMA on this guest",
+		"on Hyper-V, RCCL leaves GPUDirect RDMA off if kernel.numa_balancing is 1 and PCI relaxed "
+		"ordering is off: data goes through host memory",
+		rd_text("kernel.numa_balancing 1, and no PCI relaxed ordering"),
+		rd_text("kernel.numa_balancing 0, or relaxed ordering"),
+		rd_text("sysctl -w kernel.numa_balancing=0\n"
+			"# until the next boot; also in /etc/sysctl.d/\n"
+			"# or leave NCCL_IB_PCI_RELAXED_ORDERING unset"));
 }
 
+/* clang-format off */
 static const struct rd_env_rule rules[] = {
 	{ "NCCL_IB_HCA", rd_envcheck_nccl_hca, .hca = true },
 	{ "NCCL_NET", check_net },
@@ -642,7 +589,10 @@ static const struct rd_env_rule rules[] = {
 		{ 1, "on: larger messages are sent as an RDMA write, and a second one signals completion, so packets may arrive out of order" }), "same as 1" } },
 	{ "NCCL_IB_AR_THRESHOLD", NULL, { RD_ENV_NCCL, 8192, 0, 0, NULL,
 		"with adaptive routing, a second RDMA write signals messages above %ld bytes" } },
-	{ "NCCL_IB_PCI_RELAXED_ORDERING", check_relaxed },
+	{ "NCCL_IB_PCI_RELAXED_ORDERING", check_relaxed, { RD_ENV_NCCL, 2, 0, 2, RD_ENV_MEANINGS(
+		{ 0, "no PCI relaxed ordering: slow in virtual machines and on some AMD processors" },
+		{ 1, "PCI relaxed ordering if libibverbs supports it" },
+		{ 2, "PCI relaxed ordering if libibverbs supports it" }), NULL, "NCCL treats it as 0" } },
 	{ "NCCL_IB_USE_INLINE", NULL, { RD_ENV_NCCL, 0, 0, 0, RD_ENV_MEANINGS(
 		{ 0, "control messages are not sent inline: the NIC reads them from memory" },
 		{ 1, "control messages are sent inline" }), "same as 1" } },

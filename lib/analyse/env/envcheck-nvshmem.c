@@ -7,14 +7,10 @@
 #include "analyse/env/envcheck-priv.h"
 #include "base/text.h"
 
+/* Whether a switch is set, and on. */
 static bool is_on(const struct rd_effects *all, const char *name)
 {
-	const char *text = rd_effects_get(all, name);
-	long on = 0;
-
-	if (text)
-		rd_envcheck_read(RD_ENV_LETTER, text, 0, &on);
-	return on != 0;
+	return rd_env_number(all, RD_ENV_LETTER, name, 0) != 0;
 }
 
 #define TRANSPORTS "ibrc, ibdevx, ucx, libfabric or gpunetio"

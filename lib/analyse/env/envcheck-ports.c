@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "analyse/env/envcheck-priv.h"
 #include "analyse/nccl/nccl.h"
@@ -62,27 +63,17 @@ void rd_envcheck_selection(struct rd_check_env *check)
 				    NULL);
 }
 
-/* Entries with the same fault share one finding. */
-struct entry_faults {
-	struct rd_env_list signs, no_device, no_port, prefix, down;
-	char *first_prefix; /* "=NAME" of the first entry that is a prefix; owned */
+/* Faults of entries, in the order of reporting; entries with the same one share a finding. */
+enum { SIGN_MISPLACED, NO_DEVICE, NO_PORT, PREFIX, PORT_DOWN, ENTRY_FAULTS };
+static const struct rd_finding entry_faults[ENTRY_FAULTS] = {
+	{ "env-sign-misplaced", "^ or = is misplaced",
+	  "^ and = apply to the whole list and come once, in this order, at its start; elsewhere they are part of a name",
+	  RD_SEV_CRITICAL, .expected = "^=NAME,NAME or =NAME,NAME" },
+	{ "env-no-device", "No such device", "the entry has no effect", RD_SEV_WARNING },
+	{ "env-no-port", "Device has no such port", "the entry has no effect", RD_SEV_WARNING },
+	{ "env-prefix", "Name without = matches as a prefix", "the entry also matches other devices", RD_SEV_WARNING },
+	{ "env-port-down", "Port is not active", "the library ignores it", RD_SEV_WARNING },
 };
-
-static void deinit_faults(struct entry_faults *faults)
-{
-	rd_env_list_deinit(&faults->signs);
-	rd_env_list_deinit(&faults->no_device);
-	rd_env_list_deinit(&faults->no_port);
-	rd_env_list_deinit(&faults->prefix);
-	rd_env_list_deinit(&faults->down);
-	free(faults->first_prefix);
-}
-
-static void add_owned_text(struct rd_env_list *list, char *text)
-{
-	rd_env_list_add(list, text, strlen(text));
-	free(text);
-}
 
 /* What an entry matches on this host. */
 struct entry_match {
@@ -113,64 +104,55 @@ static void find_matches(const struct rd_host *host, const struct rd_hca_list *l
 	}
 }
 
-/* Checks one entry against all ports. */
+/* Checks one entry against all ports, and adds it to the entries with its fault. */
 static void check_entry(const struct rd_host *host, const struct rd_hca_list *list, const struct rd_hca_entry *entry,
-			struct entry_faults *faults)
+			struct rd_env_list *faults)
 {
 	struct entry_match match = { 0 };
-	_cleanup_free_ char *also = NULL;
+	_cleanup_free_ char *also = NULL, *text = NULL;
+	int fault;
 
 	find_matches(host, list, entry, &match);
 	also = rd_env_list_take(&match.also);
 	if (strpbrk(entry->name, "^="))
-		add_owned_text(&faults->signs, rd_text("'%s'", entry->name));
+		fault = SIGN_MISPLACED;
 	else if (match.devices == 0)
-		add_owned_text(&faults->no_device, rd_text("'%s'", entry->name));
+		fault = NO_DEVICE;
 	else if (match.ports == 0)
-		add_owned_text(&faults->no_port, rd_text("%s, port %d", entry->name, entry->port));
-	else if (match.exact && also) {
-		if (!faults->first_prefix)
-			faults->first_prefix = rd_text("=%s", entry->name);
-		add_owned_text(&faults->prefix, rd_text("%s also matches %s", entry->name, also));
-	} else if (match.up == 0 && !list->exclude)
-		add_owned_text(&faults->down, rd_text("%s", entry->name));
-}
-
-static void report_faults(struct rd_check_env *check, struct entry_faults *faults)
-{
-	if (faults->signs.n)
-		rd_envcheck_finding(
-			check, RD_SEV_CRITICAL, "env-sign-misplaced", "^ or = is misplaced",
-			"^ and = apply to the whole list and come once, in this order, at its start; elsewhere they are part of a name",
-			rd_env_list_take(&faults->signs), rd_text("^=NAME,NAME or =NAME,NAME"));
-	if (faults->no_device.n)
-		rd_envcheck_finding(check, RD_SEV_WARNING, "env-no-device", "No such device", "the entry has no effect",
-				    rd_env_list_take(&faults->no_device), NULL);
-	if (faults->no_port.n)
-		rd_envcheck_finding(check, RD_SEV_WARNING, "env-no-port", "Device has no such port",
-				    "the entry has no effect", rd_env_list_take(&faults->no_port), NULL);
-	if (faults->prefix.n)
-		rd_envcheck_finding(check, RD_SEV_WARNING, "env-prefix", "Name without = matches as a prefix",
-				    "the entry also matches other devices", rd_env_list_take(&faults->prefix),
-				    RD_TAKE(faults->first_prefix));
-	if (faults->down.n)
-		rd_envcheck_finding(check, RD_SEV_WARNING, "env-port-down", "Port is not active",
-				    "the library ignores it", rd_env_list_take(&faults->down), NULL);
+		fault = NO_PORT;
+	else if (match.exact && also)
+		fault = PREFIX;
+	else if (match.up == 0 && !list->exclude)
+		fault = PORT_DOWN;
+	else
+		return;
+	text = fault == NO_PORT	  ? rd_text("%s, port %d", entry->name, entry->port) :
+	       fault == PREFIX	  ? rd_text("%s also matches %s", entry->name, also) :
+	       fault == PORT_DOWN ? rd_dup(entry->name) :
+				    rd_text("'%s'", entry->name);
+	rd_env_list_add(&faults[fault], text, strlen(text));
 }
 
 /* Reports the faults of the entries and selects the ports that they match. */
 static void check_entries(struct rd_check_env *check, const struct rd_hca_list *list)
 {
 	const struct rd_host *host = check->host;
-	struct entry_faults faults = { 0 };
+	struct rd_env_list faults[ENTRY_FAULTS] = { 0 };
+	_cleanup_free_ char *first_prefix = NULL;
 
-	for (size_t i = 0; i < list->n; i++)
-		check_entry(host, list, &list->v[i], &faults);
+	for (size_t i = 0; i < list->n; i++) {
+		check_entry(host, list, &list->v[i], faults);
+		if (faults[PREFIX].n && !first_prefix)
+			first_prefix = rd_text("=%s", list->v[i].name);
+	}
 	for (size_t p = 0; p < host->n_ports; p++)
 		if (rd_port_active(&host->ports[p]) && rd_hca_list_allows(list, device(host, p), host->ports[p].num))
 			rd_envcheck_selects(check, p);
-	report_faults(check, &faults);
-	deinit_faults(&faults);
+	for (int i = 0; i < ENTRY_FAULTS; i++)
+		if (faults[i].n)
+			rd_envcheck_finding(check, entry_faults[i].severity, entry_faults[i].id, entry_faults[i].title,
+					    entry_faults[i].why, rd_env_list_take(&faults[i]),
+					    i == PREFIX ? RD_TAKE(first_prefix) : rd_dup_if(entry_faults[i].expected));
 	if (!list->left)
 		return;
 	rd_envcheck_effect(check, "%zu entries after entry %zu are not read", list->left, list->n);
@@ -210,7 +192,7 @@ void rd_envcheck_nvshmem_list(struct rd_check_env *check)
 {
 	const char *mapping = rd_effects_get(check->all, "NVSHMEM_ENABLE_NIC_PE_MAPPING");
 	bool is_list = strcmp(check->effect->name, "NVSHMEM_HCA_LIST") == 0;
-	long on = 0;
+	bool on = rd_env_number(check->all, RD_ENV_LETTER, "NVSHMEM_ENABLE_NIC_PE_MAPPING", 0);
 
 	if (!is_list && rd_effects_get(check->all, "NVSHMEM_HCA_LIST")) {
 		rd_envcheck_effect(check, "not used: NVSHMEM_HCA_LIST overrides it");
@@ -220,8 +202,6 @@ void rd_envcheck_nvshmem_list(struct rd_check_env *check)
 	}
 	check_nvshmem_list(check, is_list);
 	rd_envcheck_effect_count(check);
-	if (mapping)
-		rd_envcheck_read(RD_ENV_LETTER, mapping, 0, &on);
 	rd_envcheck_effect(check, on ? "PEs use the NICs in this order" :
 				       "each PE uses the nearest of these NICs, not the next in order");
 	/* An explicit 0 is taken as intended. */
@@ -237,19 +217,48 @@ void rd_envcheck_nvshmem_prefix(struct rd_check_env *check)
 {
 	const char *part = check->effect->value;
 	const struct rd_host *host = check->host;
-	size_t n = 0;
 
 	for (size_t p = 0; p < host->n_ports; p++)
-		if (strstr(device(host, p), part)) {
+		if (strstr(device(host, p), part))
 			rd_envcheck_selects(check, p);
-			n++;
-		}
 	rd_envcheck_effect(check, "IBGDA and IBDEVX use devices whose names contain '%.*s'; IBRC uses all",
 			   RD_ENV_QUOTED, part);
-	if (n > 0)
-		return;
-	rd_envcheck_finding(check, RD_SEV_CRITICAL, "env-no-device", "No device name contains this text",
-			    "IBGDA finds no NIC", NULL, NULL);
+	if (!check->selects.len)
+		rd_envcheck_finding(check, RD_SEV_CRITICAL, "env-no-device", "No device name contains this text",
+				    "IBGDA finds no NIC", NULL, NULL);
+}
+
+void rd_envcheck_names(struct rd_check_env *check, enum rd_env_by by, const char *title)
+{
+	_cleanup_env_list_ struct rd_env_list none = { 0 };
+	const struct rd_host *host = check->host;
+	const char *at = check->effect->value, *entry;
+	size_t size;
+
+	while (rd_env_entry(&at, &entry, &size)) {
+		bool found = false;
+
+		for (; by == RD_ENV_BY_TRIMMED && size > 0 && strchr(" \t", *entry); entry++)
+			size--;
+		while (by == RD_ENV_BY_TRIMMED && size > 0 && strchr(" \t", entry[size - 1]))
+			size--;
+		for (size_t p = 0; p < host->n_ports; p++) {
+			const char *name = device(host, p);
+
+			if (by == RD_ENV_BY_PREFIX ? strncasecmp(name, entry, size) != 0 :
+						     strlen(name) != size || strncmp(name, entry, size) != 0)
+				continue;
+			found = true;
+			if (by != RD_ENV_BY_TRIMMED || rd_port_active(&host->ports[p]))
+				rd_envcheck_selects(check, p);
+		}
+		if (!found)
+			rd_env_list_add(&none, entry, size);
+	}
+	rd_envcheck_effect_count(check);
+	if (none.n)
+		rd_envcheck_finding(check, RD_SEV_WARNING, "env-no-device", title, "the entry has no effect",
+				    rd_env_list_take(&none), NULL);
 }
 
 /* Variables that list network interfaces. NCCL (src/misc/socket.cc, src/os/linux.cc) and NVSHMEM, which has the same code,
@@ -260,16 +269,9 @@ static bool matches(const char *entry, size_t n, const char *name, bool exact)
 	return exact ? strlen(name) == n && strncmp(name, entry, n) == 0 : strncmp(name, entry, n) == 0;
 }
 
-static void select_interface(struct rd_check_env *check, const struct rd_netdev *netdev, struct rd_env_list *bare)
-{
-	if (netdev->n_addrs == 0)
-		rd_env_list_add(bare, netdev->name, strlen(netdev->name));
-	rd_buf_printf(&check->selects, "%s%s", check->selects.len ? " " : "", netdev->name);
-}
-
 /* Selects the interfaces that the list matches, and returns how many. */
 static size_t select_interfaces(struct rd_check_env *check, const char *value, bool exclude, bool exact,
-				struct rd_env_list *none, struct rd_env_list *bare)
+				struct rd_env_list *none)
 {
 	const struct rd_host *host = check->host;
 	_cleanup_free_ bool *named = rd_alloc(host->n_netdevs + 1, 1);
@@ -288,20 +290,18 @@ static size_t select_interfaces(struct rd_check_env *check, const char *value, b
 			rd_env_list_add(none, entry, size);
 	}
 	for (size_t i = 0; i < host->n_netdevs; i++)
-		if (named[i] != exclude) {
-			select_interface(check, &host->netdevs[i], bare);
-			n++;
-		}
+		if (named[i] != exclude)
+			rd_buf_printf(&check->selects, "%s%s", n++ ? " " : "", host->netdevs[i].name);
 	return n;
 }
 
 void rd_envcheck_interfaces(struct rd_check_env *check)
 {
-	_cleanup_env_list_ struct rd_env_list none = { 0 }, bare = { 0 };
+	_cleanup_env_list_ struct rd_env_list none = { 0 };
 	const char *value = check->effect->value, *name = check->effect->name;
 	bool signs = strncmp(name, "NCCL", 4) == 0 || strncmp(name, "NVSHMEM", 7) == 0,
 	     exclude = signs && *value == '^', exact;
-	bool all_needed = strncmp(name, "GLOO", 4) == 0; /* a missing one raises an exception */
+	bool fatal = strncmp(name, "GLOO", 4) == 0; /* a missing one raises an exception */
 	size_t n;
 
 	value += exclude;
@@ -311,17 +311,15 @@ void rd_envcheck_interfaces(struct rd_check_env *check)
 		rd_envcheck_effect(check, "network interfaces of this host are unknown");
 		return;
 	}
-	n = select_interfaces(check, value, exclude, exact, &none, &bare);
+	n = select_interfaces(check, value, exclude, exact, &none);
 	rd_envcheck_effect(check, "%zu interface%s", n, n == 1 ? "" : "s");
 	if (!none.n || exclude)
 		return;
-	if (n > 0 && !all_needed) {
-		rd_envcheck_finding(check, RD_SEV_WARNING, "env-no-interface", "No such network interface",
-				    "the entry has no effect", rd_env_list_take(&none), NULL);
-		return;
-	}
-	rd_envcheck_finding(check, RD_SEV_CRITICAL, "env-no-interface", "No such network interface",
-			    "processes cannot connect to each other", rd_env_list_take(&none), NULL);
+	fatal |= n == 0;
+	rd_envcheck_finding(check, fatal ? RD_SEV_CRITICAL : RD_SEV_WARNING, "env-no-interface",
+			    "No such network interface",
+			    fatal ? "processes cannot connect to each other" : "the entry has no effect",
+			    rd_env_list_take(&none), NULL);
 }
 
 /* Variables that select a GID. NCCL: src/transport/net_ib/connect.cc, ncclIbGetGidIndex; NVSHMEM has the same rule
@@ -391,7 +389,7 @@ struct faults {
 static void note_gid(struct rd_check_env *check, struct faults *faults, size_t p, long index)
 {
 	const struct rd_port *port = &check->host->ports[p];
-	const struct rd_gid *gid = index >= 0 && index <= 0xffff ? rd_gid_at(port, (unsigned)index) : NULL;
+	const struct rd_gid *gid = rd_gid_at(port, index);
 	const char *fault = gid ? rd_gid_fault(check->host, port, gid) : NULL;
 	int advised = rd_port_gid_index(check->views, p);
 
@@ -444,7 +442,7 @@ static void show_index(struct rd_check_env *check, const bool *which, int index,
 
 static int index_of(const struct rd_port *port, const struct gid_filter *filter)
 {
-	return rd_gid_nccl_in(port, filter->v6, filter->version, &filter->range);
+	return rd_gid_nccl(port, filter->v6, filter->version, &filter->range);
 }
 
 /* Shows the GID index of each RoCE port in use; ports with the same index share one entry. */
@@ -465,7 +463,7 @@ static void show_filter(struct rd_check_env *check, const struct gid_filter *fil
 			if (!shown[q] && rd_envcheck_uses(check, q) && rd_port_is_ethernet(&host->ports[q]) &&
 			    host->ports[q].n_gids > 0 && index_of(&host->ports[q], filter) == index)
 				shown[q] = which[q] = true;
-		show_index(check, which, index, index >= 0 ? rd_gid_at(port, (unsigned)index) : NULL);
+		show_index(check, which, index, rd_gid_at(port, index));
 	}
 }
 
@@ -494,13 +492,10 @@ static void judge_filter(struct rd_check_env *check, const struct gid_filter *fi
 
 	show_filter(check, filter);
 	for (size_t p = 0; p < check->host->n_ports; p++)
-		if (rd_envcheck_uses(check, p) && check->host->ports[p].n_gids > 0) {
-			const struct rd_port *port = &check->host->ports[p];
-
-			/* A device that supports RoCE v1 only leaves no choice. */
-			if (!rd_port_is_v1_only(port))
-				note_gid(check, &faults, p, index_of(port, filter));
-		}
+		/* A device that supports RoCE v1 only leaves no choice. */
+		if (rd_envcheck_uses(check, p) && check->host->ports[p].n_gids > 0 &&
+		    !rd_port_is_v1_only(&check->host->ports[p]))
+			note_gid(check, &faults, p, index_of(&check->host->ports[p], filter));
 	report_gid_faults(check, &faults, severity);
 }
 
@@ -563,8 +558,7 @@ static void show_fixed(struct rd_check_env *check, long index)
 
 	for (size_t p = 0; p < host->n_ports; p++)
 		if (rd_envcheck_uses(check, p) && rd_port_is_ethernet(&host->ports[p])) {
-			bool in_range = index >= 0 && index <= 0xffff;
-			const struct rd_gid *gid = in_range ? rd_gid_at(&host->ports[p], (unsigned)index) : NULL;
+			const struct rd_gid *gid = rd_gid_at(&host->ports[p], index);
 
 			which[p] = gid != NULL;
 			example = example ? example : gid;
@@ -664,28 +658,25 @@ static double ack_timeout(long exponent)
 
 static void judge_timeout(struct rd_check_env *check, long exponent, double total)
 {
-	if (total > WATCHDOG) {
+	if (total > WATCHDOG)
 		rd_envcheck_finding(check, RD_SEV_NOTE, "env-timeout-long",
 				    "Unreachable peer is reported only after the PyTorch watchdog fires",
 				    "PyTorch's watchdog (600 s) aborts the job first, without naming the peer",
 				    rd_text("%.3g s", total), rd_text("20 to 23"));
-		return;
-	}
-	if (total < 1) {
+	else if (total < 1)
 		rd_envcheck_finding(check, RD_SEV_WARNING, "env-timeout-short",
 				    "Short network interruption fails the job",
 				    "a link flap or a reroute in the fabric takes longer than this timeout",
 				    rd_text("error after %.3g s at the earliest, 4 times that at the latest", total),
 				    rd_text("20 to 23 (%ld is set)", exponent));
-		return;
-	}
 }
 
 /* The timer is 4.096 us x 2^N; the specification allows a device up to four times that. */
 void rd_envcheck_timeout(struct rd_check_env *check)
 {
 	bool nccl = reader(check) == RD_ENV_NCCL;
-	long exponent, retries = rd_envcheck_nccl_number(check, nccl ? "NCCL_IB_RETRY_CNT" : "NVSHMEM_IB_RETRY_CNT", 7);
+	long exponent, retries = rd_env_number(check->all, RD_ENV_NCCL,
+					       nccl ? "NCCL_IB_RETRY_CNT" : "NVSHMEM_IB_RETRY_CNT", 7);
 	double total;
 
 	if (!rd_envcheck_value(check, reader(check), 20, &exponent))
@@ -763,31 +754,19 @@ void rd_envcheck_service_level(struct rd_check_env *check)
 				   level);
 }
 
-/* The traffic class byte of the IP header: 6 bits of DSCP, 2 bits of ECN. */
-static void show_class(struct rd_check_env *check, long class)
-{
-	static const char *const ecn[] = { "not ECN-capable", "ECT(1)", "ECT(0)", "CE, congestion experienced" };
-
-	rd_envcheck_effect(check, "RoCE: DSCP %ld, ECN bits %ld (%s)", class >> 2, class & 3, ecn[class & 3]);
-}
-
 static void judge_class(struct rd_check_env *check, long class)
 {
-	if ((class & 3) == 3) {
+	if ((class & 3) == 3)
 		rd_envcheck_finding(
 			check, RD_SEV_WARNING, "env-ecn-marked", "Traffic class marks every packet as congested",
 			"the lowest two bits are the ECN field; 3 (CE) signals congestion to the receiver on every packet",
 			rd_text("%ld = DSCP %ld x 4 + 3", class, class >> 2),
 			rd_text("%ld or %ld", (class >> 2) * 4, (class >> 2) * 4 + 2));
-		return;
-	}
-	if (class < 64 && (class & 3) && (CODE_POINTS >> class & 1) && !(CODE_POINTS >> (class >> 2) & 1)) {
+	else if (class < 64 && (class & 3) && (CODE_POINTS >> class & 1) && !(CODE_POINTS >> (class >> 2) & 1))
 		rd_envcheck_finding(
 			check, RD_SEV_WARNING, "env-tc-is-dscp", "Value looks like a DSCP, not a traffic class",
 			"a traffic class is DSCP x 4, plus 2 for ECN-capable; switches classify packets by DSCP",
 			rd_text("%ld is DSCP %ld", class, class >> 2), rd_text("for DSCP %ld: %ld", class, class * 4));
-		return;
-	}
 }
 
 /* Ports that would send this class with a priority without PFC, while another has it. Of a class that the
@@ -847,6 +826,7 @@ static void judge_class_on_ib(struct rd_check_env *check, long class)
 
 void rd_envcheck_traffic_class(struct rd_check_env *check)
 {
+	static const char *const ecn[] = { "not ECN-capable", "ECT(1)", "ECT(0)", "CE, congestion experienced" };
 	size_t roce, ib;
 	long class;
 
@@ -868,7 +848,8 @@ void rd_envcheck_traffic_class(struct rd_check_env *check)
 		judge_class_on_ib(check, class);
 		return;
 	}
-	show_class(check, class);
+	/* The byte of the IP header: 6 bits of DSCP, 2 bits of ECN. */
+	rd_envcheck_effect(check, "RoCE: DSCP %ld, ECN bits %ld (%s)", class >> 2, class & 3, ecn[class & 3]);
 	judge_class(check, class);
 	judge_priority(check, class);
 }
@@ -882,14 +863,9 @@ void rd_envcheck_pkey(struct rd_check_env *check)
 
 	if (!rd_envcheck_value(check, reader(check), 0, &index))
 		return;
-	for (size_t p = 0; p < host->n_ports; p++) {
-		const struct rd_port *port = &host->ports[p];
-
-		if (!rd_envcheck_uses(check, p) || !port->pkeys_known || port->n_pkeys == 0 ||
-		    (index >= 0 && index < 128))
-			continue;
-		add_port(&none, check->host, p);
-	}
+	for (size_t p = 0; (index < 0 || index >= 128) && p < host->n_ports; p++)
+		if (rd_envcheck_uses(check, p) && host->ports[p].pkeys_known && host->ports[p].n_pkeys)
+			add_port(&none, host, p);
 	rd_envcheck_effect(check, "the P_Key at index %ld of each port's table%s", index,
 			   index == 0 ? " (the default)" : "");
 	if (!none.n)

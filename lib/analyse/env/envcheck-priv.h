@@ -9,11 +9,14 @@
 #define RD_ENV_QUOTED 60 /* characters of a value that a finding quotes */
 #define RD_ENV_NAMED 8	 /* items that a finding lists by name; the rest is counted */
 
+struct rd_env_values;
+
 struct rd_check_env {
 	const struct rd_host *host;
 	const struct rd_port_views *views;
 	const struct rd_effects *all;
-	struct rd_effect *effect; /* the variable being checked */
+	struct rd_effect *effect;	    /* the variable being checked */
+	const struct rd_env_values *values; /* of its rule */
 	struct rd_findings *findings;
 	struct rd_buf selects; /* becomes effect->selects */
 	struct rd_buf effects; /* becomes effect->effect */
@@ -68,7 +71,7 @@ struct rd_env_values {
 
 struct rd_env_rule {
 	const char *name;
-	rd_env_check *check; /* NULL: `values` applies */
+	rd_env_check *check; /* NULL: rd_envcheck_values */
 	struct rd_env_values values;
 	bool hca; /* selects the NICs of the library */
 };
@@ -110,14 +113,23 @@ bool rd_envcheck_number(const char *text, long *ret);
 /* Parses the number as the library does. Unless RD_ENV_OK, *ret is the value that the library uses instead. */
 enum rd_env_got { RD_ENV_OK = 0, RD_ENV_PART, RD_ENV_ZERO, RD_ENV_DEFAULT, RD_ENV_REFUSED, RD_ENV_NO_NUMBER };
 enum rd_env_got rd_envcheck_read(enum rd_env_read read, const char *text, long standard, long *ret);
-/* The value of a variable as NCCL parses it; `standard` if it is not set. */
-long rd_envcheck_nccl_number(const struct rd_check_env *check, const char *name, long standard);
+/* The value of a variable as its library parses it; `standard` if it is not set. */
+long rd_env_number(const struct rd_effects *all, enum rd_env_read read, const char *name, long standard);
 /* As rd_envcheck_read, and reports what is wrong with the text. False: no number results. */
 bool rd_envcheck_value(struct rd_check_env *check, enum rd_env_read read, long standard, long *ret);
-void rd_envcheck_values(struct rd_check_env *check, const struct rd_env_values *values);
+/* Judges a number or a switch by the values of its rule. */
+void rd_envcheck_values(struct rd_check_env *check);
 
 /* Checks a selection of NICs: not empty, only compute NICs, and no compute NIC missing. */
 void rd_envcheck_selection(struct rd_check_env *check);
+
+/* Selects the ports of the devices that a list names, and reports names that no device has with this title. */
+enum rd_env_by {
+	RD_ENV_BY_NAME,
+	RD_ENV_BY_PREFIX, /* ignoring case */
+	RD_ENV_BY_TRIMMED /* name: without the blanks around it; only active ports */
+};
+void rd_envcheck_names(struct rd_check_env *check, enum rd_env_by by, const char *title);
 
 /* Appends "3 of 8 active ports" to the column effect. */
 void rd_envcheck_effect_count(struct rd_check_env *check);

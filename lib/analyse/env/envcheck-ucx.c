@@ -77,37 +77,19 @@ static bool only_starts_job(const struct rd_effects *all)
 
 /* Ports by "device:port", sorted for lookup. */
 struct label {
-	char text[128];
+	char text[128]; /* first: compared with other texts */
 	size_t port;
 };
 
-static int compare_by_text(const void *a, const void *b)
+static int compare_texts(const void *a, const void *b)
 {
-	return strcmp(((const struct label *)a)->text, ((const struct label *)b)->text);
-}
-
-static struct label *list_labels(const struct rd_host *host)
-{
-	struct label *labels = rd_alloc(host->n_ports + 1, sizeof(*labels));
-
-	for (size_t p = 0; p < host->n_ports; p++) {
-		rd_port_library_name(host, &host->ports[p], labels[p].text, sizeof(labels[p].text));
-		labels[p].port = p;
-	}
-	if (host->n_ports)
-		qsort(labels, host->n_ports, sizeof(*labels), compare_by_text);
-	return labels;
-}
-
-static int compare_label(const void *label, const void *text)
-{
-	return strcmp(((const struct label *)label)->text, text);
+	return strcmp(a, b);
 }
 
 /* The first label that is not below the key. */
 static size_t lower_bound(const struct label *labels, size_t n, const char *key)
 {
-	return rd_lower_bound(key, labels, n, sizeof(*labels), compare_label);
+	return rd_lower_bound(key, labels, n, sizeof(*labels), compare_texts);
 }
 
 #define DEVICES_MAX 64 /* bits of a mask: ucp_is_resource_in_device_list */
@@ -234,15 +216,21 @@ static void check_devices(struct rd_check_env *check)
 	const char *at = check->effect->value, *entry;
 	bool negate = *at == '^';
 	_cleanup_free_ struct label *labels = NULL;
-	_cleanup_free_ bool *named = rd_alloc(check->host->n_ports + 1, 1);
+	size_t size, n = check->host->n_ports;
+	_cleanup_free_ bool *named = rd_alloc(n + 1, 1);
 	struct devices devices = { .named = named };
-	size_t size;
 
 	if (strcmp(at, "all") == 0) {
 		rd_envcheck_effect(check, "all devices (the default)");
 		return;
 	}
-	devices.labels = labels = list_labels(check->host);
+	devices.labels = labels = rd_alloc(n + 1, sizeof(*labels));
+	for (size_t p = 0; p < n; p++) {
+		rd_port_library_name(check->host, &check->host->ports[p], labels[p].text, sizeof(labels[p].text));
+		labels[p].port = p;
+	}
+	if (n)
+		qsort(labels, n, sizeof(*labels), compare_texts);
 	at += negate;
 	while (rd_env_entry(&at, &entry, &size))
 		look_up_range(check, &devices, entry, size);

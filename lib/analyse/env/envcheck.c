@@ -13,25 +13,20 @@
 
 /* Findings, lists and port queries that the rules share. */
 
-/* Truncated: a list can have any length, and several findings may be about it. */
-static char *finding_subject(const struct rd_effect *effect)
-{
-	size_t size = strlen(effect->value);
-
-	if (size <= RD_ENV_QUOTED)
-		return rd_text("%s=%s", effect->name, effect->value);
-	return rd_text("%s=%.*s... (%zu bytes)", effect->name, RD_ENV_QUOTED, effect->value, size);
-}
-
 void rd_envcheck_finding_fix(struct rd_check_env *check, enum rd_severity severity, const char *id, const char *title,
 			     const char *why, char *observed, char *expected, char *fix)
 {
+	const struct rd_effect *effect = check->effect;
+	size_t size = strlen(effect->value);
 	struct rd_finding finding = {
 		.id = id,
 		.severity = check->minor && severity > RD_SEV_NOTE ? RD_SEV_NOTE : severity,
 		.title = title,
 		.why = why,
-		.subject = finding_subject(check->effect),
+		/* Truncated: a list can have any length, and several findings may be about it. */
+		.subject = size <= RD_ENV_QUOTED ?
+				   rd_text("%s=%s", effect->name, effect->value) :
+				   rd_text("%s=%.*s... (%zu bytes)", effect->name, RD_ENV_QUOTED, effect->value, size),
 		.observed = observed,
 		.expected = expected,
 		.fix = fix,
@@ -249,13 +244,13 @@ enum rd_env_got rd_envcheck_read(enum rd_env_read read, const char *text, long s
 	}
 }
 
-long rd_envcheck_nccl_number(const struct rd_check_env *check, const char *name, long standard)
+long rd_env_number(const struct rd_effects *all, enum rd_env_read read, const char *name, long standard)
 {
-	const char *text = rd_effects_get(check->all, name);
+	const char *text = rd_effects_get(all, name);
 	long value = standard;
 
 	if (text)
-		rd_envcheck_read(RD_ENV_NCCL, text, standard, &value);
+		rd_envcheck_read(read, text, standard, &value);
 	return value;
 }
 
@@ -318,8 +313,9 @@ static void report_out_of_range(struct rd_check_env *check, const struct rd_env_
 			    rd_text("%ld to %ld", values->min, values->max));
 }
 
-void rd_envcheck_values(struct rd_check_env *check, const struct rd_env_values *values)
+void rd_envcheck_values(struct rd_check_env *check)
 {
+	const struct rd_env_values *values = check->values;
 	const struct rd_env_meaning *meaning;
 	long value;
 
@@ -346,13 +342,6 @@ static const struct rd_env_rules *const libraries[] = {
 	&rd_env_nccl, &rd_env_nvshmem, &rd_env_ucx, &rd_env_libfabric, &rd_env_gloo, &rd_env_mooncake,
 };
 
-/* State while the variables of one library are checked. */
-struct check_state {
-	struct rd_check_env check;
-	bool *selected, *by_hca; /* one per port */
-	bool by_hca_set;
-};
-
 /* Quotes that no shell removed. */
 static bool is_quoted(const char *value)
 {
@@ -362,9 +351,8 @@ static bool is_quoted(const char *value)
 }
 
 /* An unused setting is not a fault: only the setting that makes it unused is reported. */
-static void apply_rule(struct check_state *st, const struct rd_env_rules *rules, const struct rd_env_rule *rule)
+static void apply_rule(struct rd_check_env *check, const struct rd_env_rules *rules, const struct rd_env_rule *rule)
 {
-	struct rd_check_env *check = &st->check;
 	const char *unused_by = rules->unused_by ? rules->unused_by(check->all, rule->name) : NULL;
 
 	if (unused_by) {
@@ -378,41 +366,28 @@ static void apply_rule(struct check_state *st, const struct rd_env_rules *rules,
 	} else if (rule->check) {
 		rule->check(check);
 	} else {
-		rd_envcheck_values(check, &rule->values);
+		rd_envcheck_values(check);
 	}
 }
 
-static void check_variable(struct check_state *st, const struct rd_env_rules *rules, const struct rd_env_rule *rule)
+static void check_variable(struct rd_check_env *check, const struct rd_env_rules *rules, const struct rd_env_rule *rule,
+			   bool *by_hca)
 {
-	struct rd_check_env *check = &st->check;
-
 	check->selects = check->effects = (struct rd_buf){ 0 };
 	check->minor = false;
-	check->by_hca = st->by_hca_set ? st->by_hca : NULL;
-	memset(st->selected, 0, check->host->n_ports);
-	apply_rule(st, rules, rule);
+	check->values = &rule->values;
+	memset(check->selected, 0, check->host->n_ports);
+	apply_rule(check, rules, rule);
 	if (rule->hca) {
-		memcpy(st->by_hca, st->selected, check->host->n_ports);
-		st->by_hca_set = true;
+		memcpy(by_hca, check->selected, check->host->n_ports);
+		check->by_hca = by_hca;
 	}
-	if (strcmp(rule->name, "NCCL_IB_HCA") == 0 && !(rules->unused_by && rules->unused_by(check->all, rule->name))) {
-		check->by_hca = st->by_hca;
+	if (strcmp(rule->name, "NCCL_IB_HCA") == 0 && !(rules->unused_by && rules->unused_by(check->all, rule->name)))
 		rd_envcheck_own_gid(check);
-	}
 	check->effect->judged = RD_JUDGED_YES;
 	RD_FREE(check->effect->selects, check->effect->effect);
 	check->effect->selects = check->selects.data;
 	check->effect->effect = check->effects.data;
-}
-
-static void check_library(struct check_state *st, const struct rd_env_rules *rules)
-{
-	st->by_hca_set = false;
-	for (size_t i = 0; i < rules->n; i++) {
-		st->check.effect = rd_effects_find(st->check.all, rules->v[i].name);
-		if (st->check.effect)
-			check_variable(st, rules, &rules->v[i]);
-	}
 }
 
 static void check_unknown(struct rd_check_env *check, struct rd_effect *effect, enum rd_env_known known,
@@ -467,13 +442,18 @@ void rd_envcheck(const struct rd_port_views *views, struct rd_effects *effects, 
 {
 	const struct rd_host *host = views->host;
 	_cleanup_free_ bool *selected = rd_alloc(host->n_ports + 1, 1), *by_hca = rd_alloc(host->n_ports + 1, 1);
-	struct check_state st = { .selected = selected, .by_hca = by_hca };
-
-	rd_effects_sort(effects);
-	st.check = (struct rd_check_env){
+	struct rd_check_env check = {
 		.host = host, .views = views, .all = effects, .findings = findings, .selected = selected
 	};
-	for (size_t i = 0; i < RD_ARRAY_SIZE(libraries); i++)
-		check_library(&st, libraries[i]);
-	check_names(&st.check, effects);
+
+	rd_effects_sort(effects);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(libraries); i++) {
+		check.by_hca = NULL;
+		for (size_t k = 0; k < libraries[i]->n; k++) {
+			check.effect = rd_effects_find(effects, libraries[i]->v[k].name);
+			if (check.effect)
+				check_variable(&check, libraries[i], &libraries[i]->v[k], by_hca);
+		}
+	}
+	check_names(&check, effects);
 }

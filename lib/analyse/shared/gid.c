@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyse/shared/gid.h"
 
-static bool is_foreign(const struct rd_host *host, const struct rd_gid *gid)
-{
-	/* Trees without any interface have no information about namespaces. */
-	return host->n_netdevs > 0 && rd_host_find_netdev(host, gid->netdev) < 0;
-}
-
 const char *rd_gid_fault(const struct rd_host *host, const struct rd_port *port, const struct rd_gid *gid)
 {
 	if (!rd_port_is_roce(host, port))
 		return NULL;
 	if (gid->type == RD_GID_ROCE_V1)
 		return "RoCE v1: not routable, and most networks are configured for v2";
-	if (is_foreign(host, gid))
+	/* Trees without any interface have no information about namespaces. */
+	if (host->n_netdevs > 0 && rd_host_find_netdev(host, gid->netdev) < 0)
 		return "interface is in another network namespace";
 	if (gid->type == RD_GID_UNKNOWN)
 		return "GID type not reported by the driver";
@@ -62,7 +57,7 @@ void rd_gid_choose(struct rd_port_views *views)
 {
 	for (size_t p = 0; p < views->n; p++) {
 		const struct rd_port *port = &views->host->ports[p];
-		int index = rd_gid_nccl(port, false, 2);
+		int index = rd_gid_nccl(port, false, 2, NULL);
 
 		choose_gid(views->host, port, &views->v[p]);
 		views->v[p].gid_nccl = -1;
@@ -72,7 +67,7 @@ void rd_gid_choose(struct rd_port_views *views)
 	}
 }
 
-const struct rd_gid *rd_gid_at(const struct rd_port *port, unsigned index)
+const struct rd_gid *rd_gid_at(const struct rd_port *port, long index)
 {
 	for (size_t i = 0; i < port->n_gids; i++)
 		if (port->gids[i].index == index)
@@ -104,12 +99,7 @@ static bool is_within(const struct rd_gid_range *range, bool v6, const struct rd
 	return true;
 }
 
-int rd_gid_nccl(const struct rd_port *port, bool v6, int roce_version)
-{
-	return rd_gid_nccl_in(port, v6, roce_version, NULL);
-}
-
-int rd_gid_nccl_in(const struct rd_port *port, bool v6, int roce_version, const struct rd_gid_range *range)
+int rd_gid_nccl(const struct rd_port *port, bool v6, int roce_version, const struct rd_gid_range *range)
 {
 	const struct rd_gid *current = rd_gid_at(port, 0);
 	int index = 0;
