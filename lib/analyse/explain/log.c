@@ -928,7 +928,7 @@ bool rd_log_add_word(struct rd_log_reader *reader, const char *word)
 {
 	const char *is = strchr(word, '=');
 	struct rd_log_line line = { .count = 1 };
-	struct value value = { .field = RD_LOG_FIELDS }, number;
+	struct value value = { .field = RD_LOG_FIELDS }, number = { 0 };
 
 	if (is) {
 		value.field = find_field(word, (size_t)(is - word));
