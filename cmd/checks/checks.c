@@ -64,26 +64,23 @@ static int read_all(struct rd_source *source, int pid, struct checks *checks, st
 /* Judges the settings that all jobs inherit, as nic-map --check-env does. */
 static void judge_job_env(struct checks *checks)
 {
+	static const struct rd_finding too_many = { "env-too-many",
+						    "Too many system-wide environment variables to check", NULL,
+						    RD_SEV_UNKNOWN };
+	const struct rd_text_list *lines = &checks->system.job_env;
 	struct rd_effects effects = { 0 };
 	int r = 0;
 
 	checks->map.ports.net = &checks->net;
-	for (size_t i = 0; i < checks->system.job_env.n && !r; i++)
-		r = rd_effects_own(&effects, rd_dup(checks->system.job_env.v[i]), strlen(checks->system.job_env.v[i]),
-				   '\n');
-	if (r) {
-		const struct rd_finding finding = {
-			.id = "env-too-many",
-			.severity = RD_SEV_UNKNOWN,
-			.title = "Too many system-wide environment variables to check",
-			.subject = rd_text("system-wide environment variables"),
-			.observed = rd_text("more than %d variables, or one larger than %zu KiB: not checked",
-					    RD_EFFECTS_MAX, RD_EFFECT_BYTES >> 10),
-		};
-
-		rd_finding_add(&checks->job_env, &finding);
-	} else
+	for (size_t i = 0; i < lines->n && !r; i++)
+		r = rd_effects_own(&effects, rd_dup(lines->v[i]), strlen(lines->v[i]), '\n');
+	if (!r)
 		rd_envcheck(&checks->map.ports, &effects, &checks->job_env);
+	else
+		rd_finding_put(&checks->job_env, &too_many, rd_dup("system-wide environment variables"),
+			       rd_text("more than %d variables, or one larger than %zu KiB: not checked",
+				       RD_EFFECTS_MAX, RD_EFFECT_BYTES >> 10),
+			       NULL);
 	rd_effects_deinit(&effects);
 }
 

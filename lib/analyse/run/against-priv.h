@@ -52,6 +52,8 @@ char *rd_against_lacks(const struct rd_runlog *log, enum rd_nccl_change change);
 
 /* Compares all that the log of the run has. */
 void rd_against_run(struct rd_against_state *st);
+/* The part of it that is about GPUs. */
+void rd_against_gpus(struct rd_against_state *st);
 
 /* Whether NCCL's InfiniBand transport can use the port: active, and InfiniBand or Ethernet. */
 bool rd_against_usable(const struct rd_host *host, size_t port);
