@@ -1,34 +1,418 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Queries of nldev, and their order. */
+/* Queries of nldev, their order, and what their replies say. */
 #include "collect/rdma/nldev.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
+#include <sys/socket.h>
 
+#include "base/buf.h"
 #include "base/memory.h"
 #include "base/no-rdma.h"
 #include "base/text.h"
 #include "collect/host/verbs.h"
-#include "collect/rdma/nldev-priv.h"
 #include "collect/rdma/procs.h"
 #include "collect/rdma/qp-event.h"
+#include "collect/shared/nlattr.h"
 #include "collect/shared/sysfs.h"
+#include "collect/shared/uapi.h"
 
+#define RELEASE_STEP 65536 /* bytes */
 #define DEVICES_MAX 4096
 /* Numbers to try after a dump that ended early: one request each, about 1 us. */
 #define NUMBERS_MAX 65536u
+
+/* The expected type of each attribute. */
+/* clang-format off */
+static const uint8_t policy[RD_NLDEV_ATTRS] = {
+	[RDMA_NLDEV_ATTR_DEV_INDEX] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_DEV_NAME] = MNL_TYPE_NUL_STRING,
+	[RDMA_NLDEV_ATTR_PORT_INDEX] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_FW_VERSION] = MNL_TYPE_NUL_STRING,
+	[RDMA_NLDEV_ATTR_NODE_GUID] = MNL_TYPE_U64,
+	[RDMA_NLDEV_ATTR_DEV_NODE_TYPE] = MNL_TYPE_U8,
+	[RDMA_NLDEV_ATTR_DEV_PROTOCOL] = MNL_TYPE_NUL_STRING,
+	[RDMA_NLDEV_ATTR_LID] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_PORT_STATE] = MNL_TYPE_U8,
+	[RDMA_NLDEV_ATTR_PORT_PHYS_STATE] = MNL_TYPE_U8,
+	[RDMA_NLDEV_ATTR_NDEV_INDEX] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_NDEV_NAME] = MNL_TYPE_NUL_STRING,
+	[RDMA_NLDEV_SYS_ATTR_NETNS_MODE] = MNL_TYPE_U8,
+	[RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_RES_SUMMARY] = MNL_TYPE_NESTED,
+	[RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME] = MNL_TYPE_NUL_STRING,
+	[RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR] = MNL_TYPE_U64,
+	[RDMA_NLDEV_ATTR_RES_QP] = MNL_TYPE_NESTED,
+	[RDMA_NLDEV_ATTR_RES_CM_ID] = MNL_TYPE_NESTED,
+	[RDMA_NLDEV_ATTR_RES_CQ] = MNL_TYPE_NESTED,
+	[RDMA_NLDEV_ATTR_RES_MR] = MNL_TYPE_NESTED,
+	[RDMA_NLDEV_ATTR_RES_PD] = MNL_TYPE_NESTED,
+	[RDMA_NLDEV_ATTR_RES_CTX] = MNL_TYPE_NESTED,
+	[RDMA_NLDEV_ATTR_RES_SRQ] = MNL_TYPE_NESTED,
+	[RDMA_NLDEV_ATTR_RES_LQPN] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_RES_RQPN] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_RES_RQ_PSN] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_RES_SQ_PSN] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_RES_PATH_MIG_STATE] = MNL_TYPE_U8,
+	[RDMA_NLDEV_ATTR_RES_TYPE] = MNL_TYPE_U8,
+	[RDMA_NLDEV_ATTR_RES_SUBTYPE] = MNL_TYPE_NUL_STRING,
+	[RDMA_NLDEV_ATTR_RES_STATE] = MNL_TYPE_U8,
+	[RDMA_NLDEV_ATTR_RES_PID] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_RES_KERN_NAME] = MNL_TYPE_NUL_STRING,
+	[RDMA_NLDEV_ATTR_RES_PS] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_RES_SRC_ADDR] = MNL_TYPE_BINARY,
+	[RDMA_NLDEV_ATTR_RES_DST_ADDR] = MNL_TYPE_BINARY,
+	[RDMA_NLDEV_ATTR_RES_CQE] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_RES_USECNT] = MNL_TYPE_U64,
+	[RDMA_NLDEV_ATTR_RES_MRLEN] = MNL_TYPE_U64,
+	[RDMA_NLDEV_ATTR_RES_PDN] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_RES_CQN] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_RES_MRN] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_RES_CM_IDN] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_RES_CTXN] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_RES_SRQN] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_DRIVER] = MNL_TYPE_NESTED,
+};
+/* clang-format on */
+
+#define TAKE_U8(attrs, type, field)                                    \
+	do {                                                           \
+		if ((attrs)[type])                                     \
+			RD_SET(field, mnl_attr_get_u8((attrs)[type])); \
+	} while (0)
+#define TAKE_U32(attrs, type, field)                                    \
+	do {                                                            \
+		if ((attrs)[type])                                      \
+			RD_SET(field, mnl_attr_get_u32((attrs)[type])); \
+	} while (0)
+#define TAKE_U64(attrs, type, field)                                    \
+	do {                                                            \
+		if ((attrs)[type])                                      \
+			RD_SET(field, mnl_attr_get_u64((attrs)[type])); \
+	} while (0)
+
+/* The command and attributes of each kind: table, entry, and number of an entry. */
+static const struct {
+	uint16_t command, table, entry, id;
+} places[RD_RES_KINDS] = {
+	[RD_RES_QP] = { RDMA_NLDEV_CMD_RES_QP_GET, RDMA_NLDEV_ATTR_RES_QP, RDMA_NLDEV_ATTR_RES_QP_ENTRY,
+			RDMA_NLDEV_ATTR_RES_LQPN },
+	[RD_RES_CM_ID] = { RDMA_NLDEV_CMD_RES_CM_ID_GET, RDMA_NLDEV_ATTR_RES_CM_ID, RDMA_NLDEV_ATTR_RES_CM_ID_ENTRY,
+			   RDMA_NLDEV_ATTR_RES_CM_IDN },
+	[RD_RES_CQ] = { RDMA_NLDEV_CMD_RES_CQ_GET, RDMA_NLDEV_ATTR_RES_CQ, RDMA_NLDEV_ATTR_RES_CQ_ENTRY,
+			RDMA_NLDEV_ATTR_RES_CQN },
+	[RD_RES_MR] = { RDMA_NLDEV_CMD_RES_MR_GET, RDMA_NLDEV_ATTR_RES_MR, RDMA_NLDEV_ATTR_RES_MR_ENTRY,
+			RDMA_NLDEV_ATTR_RES_MRN },
+	[RD_RES_PD] = { RDMA_NLDEV_CMD_RES_PD_GET, RDMA_NLDEV_ATTR_RES_PD, RDMA_NLDEV_ATTR_RES_PD_ENTRY,
+			RDMA_NLDEV_ATTR_RES_PDN },
+	[RD_RES_CTX] = { RDMA_NLDEV_CMD_RES_CTX_GET, RDMA_NLDEV_ATTR_RES_CTX, RDMA_NLDEV_ATTR_RES_CTX_ENTRY,
+			 RDMA_NLDEV_ATTR_RES_CTXN },
+	[RD_RES_SRQ] = { RDMA_NLDEV_CMD_RES_SRQ_GET, RDMA_NLDEV_ATTR_RES_SRQ, RDMA_NLDEV_ATTR_RES_SRQ_ENTRY,
+			 RDMA_NLDEV_ATTR_RES_SRQN },
+};
+
+static void take_text(const struct nlattr *const *attrs, unsigned type, char **ret)
+{
+	char *copy;
+
+	if (!attrs[type])
+		return;
+	copy = rd_dup(mnl_attr_get_str(attrs[type]));
+	free(*ret);
+	*ret = copy;
+}
+
+static void take_owner(const struct nlattr *const *attrs, struct rd_owner *owner)
+{
+	TAKE_U32(attrs, RDMA_NLDEV_ATTR_RES_PID, owner->pid);
+	take_text(attrs, RDMA_NLDEV_ATTR_RES_KERN_NAME, &owner->kernel);
+}
+
+/* The value as text, in `text` (32 bytes) or the attribute itself; false: not a value. */
+static bool value_of(const struct nlattr *attr, bool hex, char *text, const char **ret)
+{
+	size_t size = mnl_attr_get_payload_len(attr);
+	uint64_t number;
+
+	*ret = text;
+	switch (mnl_attr_get_type(attr)) {
+	case RDMA_NLDEV_ATTR_DRIVER_STRING:
+		*ret = mnl_attr_get_str(attr);
+		return true;
+	case RDMA_NLDEV_ATTR_DRIVER_S32:
+	case RDMA_NLDEV_ATTR_DRIVER_S64:
+		if ((size != 4 && size != 8) || !rd_nla_uint(attr, &number))
+			return false;
+		snprintf(text, 32, "%" PRId64, size == 4 ? (int64_t)(int32_t)number : (int64_t)number);
+		return true;
+	case RDMA_NLDEV_ATTR_DRIVER_U32:
+	case RDMA_NLDEV_ATTR_DRIVER_U64:
+		if (!rd_nla_uint(attr, &number))
+			return false;
+		snprintf(text, 32, hex ? "0x%" PRIx64 : "%" PRIu64, number);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool is_text(const struct nlattr *attr)
+{
+	return mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_DRIVER_STRING &&
+	       mnl_attr_validate(attr, MNL_TYPE_NUL_STRING) >= 0;
+}
+
+/*
+ * Values whose name alone does not tell what they are, but whose driver's source does. bnxt_re: the code of the local ACK timeout
+ * that modify_qp set, which RTS requires.
+ */
+static void take_known(const struct rd_res_dev *dev, const struct rd_qp *qp, const char *name,
+		       const struct nlattr *value, struct rd_qp_context *context)
+{
+	bool sends = qp->type.known == RD_OK && qp->type.v == RD_QPT_RC && qp->state.known == RD_OK &&
+		     (qp->state.v == RD_QPS_RTS || qp->state.v == RD_QPS_SQD);
+	uint64_t number;
+
+	if (dev->driver_id.known != RD_OK || dev->driver_id.v != RD_DRIVER_BNXT_RE || strcmp(name, "timeout") != 0 ||
+	    !sends || mnl_attr_get_type(value) != RDMA_NLDEV_ATTR_DRIVER_U32 || !rd_nla_uint(value, &number) ||
+	    number > 31)
+		return;
+	RD_SET(context->attrs.timeout, (uint8_t)number);
+}
+
+/*
+ * What a driver adds to the kernel's list of queue pairs (RDMA_NLDEV_ATTR_DRIVER): a name, for some numbers how to print it, and a
+ * value, in turn. The kernel sends it unasked, to every user.
+ */
+static void take_driver(const struct nlattr *nest, const struct rd_res_dev *dev, struct rd_qp *qp)
+{
+	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
+	const struct nlattr *attr = NULL;
+	const char *name = NULL, *value;
+	bool hex = false;
+	char text[32];
+
+	while (rd_nla_next_nested(nest, &attr)) {
+		if (mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_PAD) /* before 64 bits, on some architectures */
+			continue;
+		if (!name) {
+			name = is_text(attr) ? mnl_attr_get_str(attr) : NULL;
+			hex = false;
+		} else if (mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_DRIVER_PRINT_TYPE) {
+			uint64_t type = 0;
+
+			hex = rd_nla_uint(attr, &type) && type == RDMA_NLDEV_PRINT_TYPE_HEX;
+		} else {
+			bool string = mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_DRIVER_STRING;
+
+			if ((!string || is_text(attr)) && value_of(attr, hex, text, &value)) {
+				rd_buf_add(&out, name, strlen(name) + 1);
+				rd_buf_add(&out, value, strlen(value) + 1);
+				take_known(dev, qp, name, attr, rd_qp_need_context(qp));
+			}
+			name = NULL;
+		}
+	}
+	if (out.failed || !out.len)
+		return;
+	qp->context->driver_size = out.len;
+	qp->context->driver = RD_TAKE(out.data);
+}
+
+static void take_qp(const struct nlattr *const *attrs, int dev, struct rd_res *res)
+{
+	struct rd_qp *qp;
+
+	/* Skip entries without a number. */
+	if (!attrs[RDMA_NLDEV_ATTR_RES_LQPN])
+		return;
+	qp = RD_ADD(res->qps, res->n_qps, res->cap_qps);
+	*qp = (struct rd_qp){ .dev = dev, .proc = -1 };
+	TAKE_U32(attrs, RDMA_NLDEV_ATTR_RES_LQPN, qp->lqpn);
+	TAKE_U32(attrs, RDMA_NLDEV_ATTR_PORT_INDEX, qp->port);
+	TAKE_U32(attrs, RDMA_NLDEV_ATTR_RES_RQPN, qp->rqpn);
+	TAKE_U32(attrs, RDMA_NLDEV_ATTR_RES_SQ_PSN, qp->sq_psn);
+	TAKE_U32(attrs, RDMA_NLDEV_ATTR_RES_RQ_PSN, qp->rq_psn);
+	TAKE_U32(attrs, RDMA_NLDEV_ATTR_RES_PDN, qp->pdn);
+	TAKE_U8(attrs, RDMA_NLDEV_ATTR_RES_TYPE, qp->type);
+	TAKE_U8(attrs, RDMA_NLDEV_ATTR_RES_STATE, qp->state);
+	TAKE_U8(attrs, RDMA_NLDEV_ATTR_RES_PATH_MIG_STATE, qp->path_mig);
+	take_owner(attrs, &qp->owner);
+	take_text(attrs, RDMA_NLDEV_ATTR_RES_SUBTYPE, &qp->subtype);
+	if (attrs[RDMA_NLDEV_ATTR_DRIVER])
+		take_driver(attrs[RDMA_NLDEV_ATTR_DRIVER], &res->devs[dev], qp);
+}
+
+/* struct sockaddr_in, _in6 and the kernel's sockaddr_ib, by offset: attributes are not aligned. */
+static void take_sockaddr(const struct nlattr *attr, struct rd_sockaddr *ret)
+{
+	const uint8_t *data = attr ? mnl_attr_get_payload(attr) : NULL;
+	size_t size = attr ? mnl_attr_get_payload_len(attr) : 0;
+	uint16_t family;
+
+	if (size < 8)
+		return;
+	memcpy(&family, data, sizeof(family));
+	if (family == AF_INET) {
+		memcpy(ret->ip, data + 4, 4);
+	} else if (size >= 24 && (family == AF_INET6 || family == RD_AF_IB)) {
+		memcpy(ret->ip, data + 8, 16);
+	} else {
+		return;
+	}
+	ret->family = family;
+	if (family != RD_AF_IB)
+		ret->port = (uint16_t)(data[2] << 8 | data[3]);
+}
+
+static void take_cm_id(const struct nlattr *const *attrs, int dev, struct rd_res *res)
+{
+	struct rd_cm_id *cm_id;
+
+	/* All kernels tell its port space. */
+	if (!attrs[RDMA_NLDEV_ATTR_RES_PS])
+		return;
+	cm_id = RD_ADD(res->cm_ids, res->n_cm_ids, res->cap_cm_ids);
+	*cm_id = (struct rd_cm_id){ .dev = dev, .proc = -1 };
+	TAKE_U32(attrs, RDMA_NLDEV_ATTR_PORT_INDEX, cm_id->port);
+	TAKE_U32(attrs, RDMA_NLDEV_ATTR_RES_LQPN, cm_id->lqpn);
+	TAKE_U32(attrs, RDMA_NLDEV_ATTR_RES_CM_IDN, cm_id->id);
+	TAKE_U32(attrs, RDMA_NLDEV_ATTR_RES_PS, cm_id->ps);
+	TAKE_U8(attrs, RDMA_NLDEV_ATTR_RES_STATE, cm_id->state);
+	TAKE_U8(attrs, RDMA_NLDEV_ATTR_RES_TYPE, cm_id->type);
+	take_sockaddr(attrs[RDMA_NLDEV_ATTR_RES_SRC_ADDR], &cm_id->src);
+	take_sockaddr(attrs[RDMA_NLDEV_ATTR_RES_DST_ADDR], &cm_id->dst);
+	take_owner(attrs, &cm_id->owner);
+}
+
+static void take_object(const struct nlattr *const *attrs, enum rd_res_kind kind, int dev, struct rd_res *res)
+{
+	struct rd_res_object *object;
+
+	/* Kernels before 5.1 tell no numbers, but the owner. */
+	if (!attrs[places[kind].id] && !attrs[RDMA_NLDEV_ATTR_RES_PID] && !attrs[RDMA_NLDEV_ATTR_RES_KERN_NAME])
+		return;
+	object = RD_ADD(res->objects, res->n_objects, res->cap_objects);
+	*object = (struct rd_res_object){ .dev = dev, .kind = kind, .proc = -1 };
+	TAKE_U32(attrs, places[kind].id, object->id);
+	TAKE_U32(attrs, RDMA_NLDEV_ATTR_RES_PDN, object->pdn);
+	TAKE_U32(attrs, RDMA_NLDEV_ATTR_RES_CTXN, object->ctxn);
+	TAKE_U32(attrs, RDMA_NLDEV_ATTR_RES_CQN, object->cqn);
+	TAKE_U32(attrs, RDMA_NLDEV_ATTR_RES_CQE, object->cqe);
+	TAKE_U64(attrs, RDMA_NLDEV_ATTR_RES_USECNT, object->users);
+	TAKE_U64(attrs, RDMA_NLDEV_ATTR_RES_MRLEN, object->length);
+	TAKE_U8(attrs, RDMA_NLDEV_ATTR_RES_TYPE, object->type);
+	take_owner(attrs, &object->owner);
+}
+
+/* Destination of the entries of a message. */
+struct take {
+	enum rd_res_kind kind;
+	int dev;
+	struct rd_res *res;
+	struct rd_res_gap *gap;
+	struct rd_bytes *reply; /* to release; NULL: it is kept */
+	size_t released;	/* bytes */
+};
+
+static void take_entry(const struct take *take, const struct nlattr *const *attrs)
+{
+	if (take->kind == RD_RES_QP)
+		take_qp(attrs, take->dev, take->res);
+	else if (take->kind == RD_RES_CM_ID)
+		take_cm_id(attrs, take->dev, take->res);
+	else
+		take_object(attrs, take->kind, take->dev, take->res);
+}
+
+static void take_table(const struct take *take, const struct nlattr *table)
+{
+	const struct nlattr *entry = NULL, *attrs[RD_NLDEV_ATTRS];
+
+	while (rd_nla_next_nested(table, &entry)) {
+		if (mnl_attr_get_type(entry) != places[take->kind].entry)
+			continue;
+		if (rd_nla_nested(entry, policy, RD_NLDEV_ATTRS, attrs))
+			take_entry(take, attrs);
+		else
+			take->gap->damaged = true;
+	}
+	take->gap->damaged |= !rd_nla_ended_nested(table, entry);
+}
+
+/* What was taken, in steps: each is a system call. */
+static void release(struct take *take, const uint8_t *body)
+{
+	size_t taken = take->reply ? (size_t)(body - take->reply->data) : 0;
+
+	if (taken < take->released + RELEASE_STEP)
+		return;
+	rd_bytes_release(take->reply, taken);
+	take->released = taken;
+}
+
+static int take_message(void *arg, uint16_t type, const uint8_t *body, size_t size)
+{
+	const struct nlattr *attrs[RD_NLDEV_ATTRS] = { 0 };
+	struct take *take = arg;
+
+	release(take, body);
+	if (rd_nlmsg_error(type, body, size))
+		take->gap->code = rd_nlmsg_error(type, body, size);
+	take->gap->interrupted |= (rd_nlmsg_flags(body) & NLM_F_DUMP_INTR) != 0;
+	if (type != RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, places[take->kind].command))
+		return 0;
+	if (!rd_nla_table(body, size, policy, RD_NLDEV_ATTRS, attrs))
+		take->gap->damaged = true;
+	/* Ignore replies about another device than the queried one. */
+	if (!attrs[RDMA_NLDEV_ATTR_DEV_INDEX] ||
+	    mnl_attr_get_u32(attrs[RDMA_NLDEV_ATTR_DEV_INDEX]) != take->res->devs[take->dev].index)
+		return 0;
+	/* A dump has a table; the reply to a query by number has the attributes next to those of the device. */
+	if (attrs[places[take->kind].table])
+		take_table(take, attrs[places[take->kind].table]);
+	else if (attrs[places[take->kind].id])
+		take_entry(take, attrs);
+	return 0;
+}
+
+void rd_nldev_take(const struct rd_bytes *reply, enum rd_res_kind kind, int dev, struct rd_res *res)
+{
+	struct take take = { .kind = kind, .dev = dev, .res = res, .gap = &res->devs[dev].gaps[kind] };
+
+	rd_nlmsgs_each(reply, take_message, &take);
+}
+
+void rd_nldev_consume(struct rd_bytes *reply, enum rd_res_kind kind, int dev, struct rd_res *res)
+{
+	struct take take = { kind, dev, res, &res->devs[dev].gaps[kind], reply, 0 };
+
+	rd_nlmsgs_each(reply, take_message, &take);
+}
+
 /* A request with up to three attributes. */
 struct request {
 	uint8_t bytes[MNL_NLMSG_HDRLEN + 64] __attribute__((aligned(MNL_ALIGNTO)));
 	struct nlmsghdr *head; /* within `bytes` */
 };
 
-static void request_init(struct request *request, unsigned command, uint16_t flags)
+struct nldev {
+	struct rd_source *src;
+	const char *wanted; /* device; NULL: all */
+	struct rd_res *res;
+	struct rd_errlist *errors;
+};
+
+/* `dev`: the device that it is about; -1: none. */
+static void request_init(struct request *request, const struct nldev *nl, unsigned command, uint16_t flags, int dev)
 {
 	*request = (struct request){ 0 };
 	request->head = mnl_nlmsg_put_header(request->bytes);
 	request->head->nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command);
 	request->head->nlmsg_flags = NLM_F_REQUEST | flags;
+	if (dev >= 0)
+		mnl_attr_put_u32(request->head, RDMA_NLDEV_ATTR_DEV_INDEX, nl->res->devs[dev].index);
 }
 
 static int send_request(struct rd_source *src, const struct request *request, struct rd_bytes *ret, struct rd_err *err)
@@ -36,49 +420,69 @@ static int send_request(struct rd_source *src, const struct request *request, st
 	return rd_netlink(src, NETLINK_RDMA, request->head, request->head->nlmsg_len, ret, err);
 }
 
-struct nldev {
-	struct rd_source *src;
-	struct rd_res *res;
-	struct rd_errlist *errors;
+/* Takes the attributes of a message of a reply. */
+typedef void take_fn(const struct nldev *nl, int dev, const struct nlattr *const *attrs);
+
+struct each {
+	const struct nldev *nl;
+	int dev;
+	uint16_t type;
+	take_fn *take;
 };
 
-static int query_device(const struct nldev *nl, unsigned command, uint16_t flags, int dev, struct rd_bytes *ret,
-			struct rd_err *err)
+static int each_message(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
-	struct request request;
+	const struct nlattr *attrs[RD_NLDEV_ATTRS];
+	const struct each *each = arg;
 
-	request_init(&request, command, flags);
-	mnl_attr_put_u32(request.head, RDMA_NLDEV_ATTR_DEV_INDEX, nl->res->devs[dev].index);
-	return send_request(nl->src, &request, ret, err);
+	if (type == each->type && rd_nla_table(body, size, policy, RD_NLDEV_ATTRS, attrs))
+		each->take(each->nl, each->dev, attrs);
+	return 0;
 }
 
-struct named {
-	struct rd_res *res;
-	const char *wanted; /* NULL: all */
-};
-
-static int take_device(void *arg, const struct rd_nldev_attrs *attrs)
+/* Sends a request, and takes the messages of the reply. */
+static int query_each(const struct nldev *nl, const struct request *request, int dev, take_fn *take, struct rd_err *err)
 {
-	const struct named *named = arg;
-	struct rd_res *res = named->res;
+	_cleanup_bytes_ struct rd_bytes reply = { 0 };
+	struct each each = { nl, dev, request->head->nlmsg_type, take };
+	int r = send_request(nl->src, request, &reply, err);
+
+	if (!r)
+		rd_nlmsgs_each(&reply, each_message, &each);
+	return r;
+}
+
+/* The same for a device; what fails is an error of the result. */
+static void query_device(const struct nldev *nl, unsigned command, uint16_t flags, int dev, take_fn *take)
+{
+	struct request request;
+	struct rd_err err = { 0 };
+
+	request_init(&request, nl, command, flags, dev);
+	if (query_each(nl, &request, dev, take, &err) < 0)
+		rd_errlist_add(nl->errors, &err);
+}
+
+static void take_device(const struct nldev *nl, int unused, const struct nlattr *const *attrs)
+{
+	struct rd_res *res = nl->res;
 	struct rd_res_dev *dev;
 	const char *name;
 
-	if (!attrs->v[RDMA_NLDEV_ATTR_DEV_INDEX] || !attrs->v[RDMA_NLDEV_ATTR_DEV_NAME] || res->n_devs >= DEVICES_MAX)
-		return 0;
-	name = mnl_attr_get_str(attrs->v[RDMA_NLDEV_ATTR_DEV_NAME]);
-	if ((named->wanted && strcmp(name, named->wanted) != 0) || rd_res_find_dev(res, name) >= 0)
-		return 0;
+	(void)unused;
+	if (!attrs[RDMA_NLDEV_ATTR_DEV_INDEX] || !attrs[RDMA_NLDEV_ATTR_DEV_NAME] || res->n_devs >= DEVICES_MAX)
+		return;
+	name = mnl_attr_get_str(attrs[RDMA_NLDEV_ATTR_DEV_NAME]);
+	if ((nl->wanted && strcmp(name, nl->wanted) != 0) || rd_res_find_dev(res, name) >= 0)
+		return;
 	dev = RD_ADD(res->devs, res->n_devs, res->cap_devs);
-	*dev = (struct rd_res_dev){ .index = mnl_attr_get_u32(attrs->v[RDMA_NLDEV_ATTR_DEV_INDEX]),
-				    .name = rd_dup(name) };
-	if (attrs->v[RDMA_NLDEV_ATTR_PORT_INDEX])
-		dev->n_ports = mnl_attr_get_u32(attrs->v[RDMA_NLDEV_ATTR_PORT_INDEX]);
-	RD_NLDEV_U64(attrs, RDMA_NLDEV_ATTR_NODE_GUID, dev->node_guid);
-	RD_NLDEV_U8(attrs, RDMA_NLDEV_ATTR_DEV_NODE_TYPE, dev->node_type);
-	rd_nldev_text(attrs, RDMA_NLDEV_ATTR_FW_VERSION, &dev->firmware);
-	rd_nldev_text(attrs, RDMA_NLDEV_ATTR_DEV_PROTOCOL, &dev->protocol);
-	return 0;
+	*dev = (struct rd_res_dev){ .index = mnl_attr_get_u32(attrs[RDMA_NLDEV_ATTR_DEV_INDEX]), .name = rd_dup(name) };
+	if (attrs[RDMA_NLDEV_ATTR_PORT_INDEX])
+		dev->n_ports = mnl_attr_get_u32(attrs[RDMA_NLDEV_ATTR_PORT_INDEX]);
+	TAKE_U64(attrs, RDMA_NLDEV_ATTR_NODE_GUID, dev->node_guid);
+	TAKE_U8(attrs, RDMA_NLDEV_ATTR_DEV_NODE_TYPE, dev->node_type);
+	take_text(attrs, RDMA_NLDEV_ATTR_FW_VERSION, &dev->firmware);
+	take_text(attrs, RDMA_NLDEV_ATTR_DEV_PROTOCOL, &dev->protocol);
 }
 
 static int compare_devices(const void *a, const void *b)
@@ -88,144 +492,85 @@ static int compare_devices(const void *a, const void *b)
 	return rd_natural_compare(x->name, y->name);
 }
 
-/* Opening a socket of this protocol would load ib_core: reading must not change the host. */
-static int check_stack(struct rd_source *src, struct rd_err *err)
+static int collect_devices(const struct nldev *nl, struct rd_err *err)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
-	int r = rd_list_dir(src, "/sys/class/infiniband", &names, err);
-
-	return r == -ENOENT ? rd_no_rdma_stack(err) : r;
-}
-
-static int collect_devices(const struct nldev *nl, const char *wanted, struct rd_err *err)
-{
-	_cleanup_bytes_ struct rd_bytes reply = { 0 };
-	struct named named = { nl->res, wanted };
 	struct request request;
-	int r;
+	/* Opening a socket of this protocol would load ib_core: reading must not change the host. */
+	int r = rd_list_dir(nl->src, "/sys/class/infiniband", &names, err);
 
-	request_init(&request, RDMA_NLDEV_CMD_GET, NLM_F_DUMP);
-	r = send_request(nl->src, &request, &reply, err);
+	if (r < 0)
+		return r == -ENOENT ? rd_no_rdma_stack(err) : r;
+	request_init(&request, nl, RDMA_NLDEV_CMD_GET, NLM_F_DUMP, -1);
+	r = query_each(nl, &request, -1, take_device, err);
 	if (r == -ENOENT) {
 		rd_err_set(err, ENOENT, "RDMA netlink", "the bundle contains no queue pairs");
 		rd_err_hint(err, "run rdmadiag capture to record queue pairs; a plain sysfs tree does not contain them");
 	}
 	if (r < 0)
 		return r;
-	rd_nldev_each(&reply, RDMA_NLDEV_CMD_GET, take_device, &named);
 	if (nl->res->n_devs > 0)
 		qsort(nl->res->devs, nl->res->n_devs, sizeof(*nl->res->devs), compare_devices);
-	else if (wanted)
-		return rd_err_set(err, ENODEV, wanted, "no such RDMA device in this network namespace");
-	return 0;
-}
-
-static int take_mode(void *arg, const struct rd_nldev_attrs *attrs)
-{
-	struct rd_res *res = arg;
-
-	if (attrs->v[RDMA_NLDEV_SYS_ATTR_NETNS_MODE])
-		RD_SET(res->netns_shared, mnl_attr_get_u8(attrs->v[RDMA_NLDEV_SYS_ATTR_NETNS_MODE]) == 1);
+	else if (nl->wanted)
+		return rd_err_set(err, ENODEV, nl->wanted, "no such RDMA device in this network namespace");
 	return 0;
 }
 
 /* Whether all network namespaces see all devices. Kernels before 5.2 do not report it; there, they do. */
-static void collect_mode(const struct nldev *nl)
+static void take_mode(const struct nldev *nl, int unused, const struct nlattr *const *attrs)
 {
-	_cleanup_bytes_ struct rd_bytes reply = { 0 };
-	struct request request;
-
-	request_init(&request, RDMA_NLDEV_CMD_SYS_GET, 0);
-	if (send_request(nl->src, &request, &reply, NULL) == 0)
-		rd_nldev_each(&reply, RDMA_NLDEV_CMD_SYS_GET, take_mode, nl->res);
+	(void)unused;
+	if (attrs[RDMA_NLDEV_SYS_ATTR_NETNS_MODE])
+		RD_SET(nl->res->netns_shared, mnl_attr_get_u8(attrs[RDMA_NLDEV_SYS_ATTR_NETNS_MODE]) == 1);
 }
 
-static int take_counts(void *arg, const struct rd_nldev_attrs *attrs)
+static void take_counts(const struct nldev *nl, int dev, const struct nlattr *const *attrs)
 {
-	const struct nlattr *entry = NULL;
-	struct rd_nldev_attrs one = { 0 };
-	struct rd_res_dev *dev = arg;
+	const struct nlattr *entry = NULL, *one[RD_NLDEV_ATTRS] = { 0 };
 
-	while (rd_nla_next_nested(attrs->v[RDMA_NLDEV_ATTR_RES_SUMMARY], &entry)) {
-		rd_nla_nested(entry, rd_nldev_policy, RD_NLDEV_ATTRS, one.v);
-		if (!one.v[RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME])
+	while (rd_nla_next_nested(attrs[RDMA_NLDEV_ATTR_RES_SUMMARY], &entry)) {
+		rd_nla_nested(entry, policy, RD_NLDEV_ATTRS, one);
+		if (!one[RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME])
 			continue;
 		for (int kind = 0; kind < RD_RES_KINDS; kind++)
-			if (strcmp(mnl_attr_get_str(one.v[RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME]),
+			if (strcmp(mnl_attr_get_str(one[RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME]),
 				   rd_res_kind_name(kind)) == 0)
-				RD_NLDEV_U64(&one, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, dev->used[kind]);
+				TAKE_U64(one, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, nl->res->devs[dev].used[kind]);
 	}
-	return 0;
 }
 
-static void collect_counts(const struct nldev *nl, int dev)
+static void take_driver_id(const struct nldev *nl, int dev, const struct nlattr *const *attrs)
 {
-	_cleanup_bytes_ struct rd_bytes reply = { 0 };
-	struct rd_err err = { 0 };
-
-	if (query_device(nl, RDMA_NLDEV_CMD_RES_GET, 0, dev, &reply, &err) == 0)
-		rd_nldev_each(&reply, RDMA_NLDEV_CMD_RES_GET, take_counts, &nl->res->devs[dev]);
-	else
-		rd_errlist_add(nl->errors, &err);
-}
-
-static int take_driver(void *arg, const struct rd_nldev_attrs *attrs)
-{
-	struct rd_res_dev *dev = arg;
-
-	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID, dev->driver_id);
-	return 0;
+	TAKE_U32(attrs, RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID, nl->res->devs[dev].driver_id);
 }
 
 /* The driver of the device. Without ib_uverbs, skipped: the query would load the module. */
 static void collect_driver(const struct nldev *nl, int dev)
 {
-	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 	struct request request;
 	uint64_t ino;
 
 	if (rd_stat(nl->src, RD_OP_INO, "/sys/class/infiniband_verbs", &ino, NULL) < 0)
 		return;
-	request_init(&request, RDMA_NLDEV_CMD_GET_CHARDEV, 0);
-	mnl_attr_put_u32(request.head, RDMA_NLDEV_ATTR_DEV_INDEX, nl->res->devs[dev].index);
+	request_init(&request, nl, RDMA_NLDEV_CMD_GET_CHARDEV, 0, dev);
 	mnl_attr_put_strz(request.head, RDMA_NLDEV_ATTR_CHARDEV_TYPE, "uverbs");
-	if (send_request(nl->src, &request, &reply, NULL) == 0)
-		rd_nldev_each(&reply, RDMA_NLDEV_CMD_GET_CHARDEV, take_driver, &nl->res->devs[dev]);
+	query_each(nl, &request, dev, take_driver_id, NULL);
 }
 
-struct ports {
-	struct rd_res *res;
-	int dev;
-};
-
-static int take_port(void *arg, const struct rd_nldev_attrs *attrs)
+static void take_port(const struct nldev *nl, int dev, const struct nlattr *const *attrs)
 {
-	const struct ports *ports = arg;
-	struct rd_res *res = ports->res;
+	struct rd_res *res = nl->res;
 	struct rd_res_port *port;
 
-	if (!attrs->v[RDMA_NLDEV_ATTR_PORT_INDEX])
-		return 0;
+	if (!attrs[RDMA_NLDEV_ATTR_PORT_INDEX])
+		return;
 	port = RD_ADD(res->ports, res->n_ports, res->cap_ports);
-	*port = (struct rd_res_port){ .dev = ports->dev, .num = mnl_attr_get_u32(attrs->v[RDMA_NLDEV_ATTR_PORT_INDEX]) };
-	RD_NLDEV_U8(attrs, RDMA_NLDEV_ATTR_PORT_STATE, port->state);
-	RD_NLDEV_U8(attrs, RDMA_NLDEV_ATTR_PORT_PHYS_STATE, port->phys_state);
-	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_LID, port->lid);
-	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_NDEV_INDEX, port->netdev_index);
-	rd_nldev_text(attrs, RDMA_NLDEV_ATTR_NDEV_NAME, &port->netdev);
-	return 0;
-}
-
-static void collect_ports(const struct nldev *nl, int dev)
-{
-	_cleanup_bytes_ struct rd_bytes reply = { 0 };
-	struct ports ports = { nl->res, dev };
-	struct rd_err err = { 0 };
-
-	if (query_device(nl, RDMA_NLDEV_CMD_PORT_GET, NLM_F_DUMP, dev, &reply, &err) == 0)
-		rd_nldev_each(&reply, RDMA_NLDEV_CMD_PORT_GET, take_port, &ports);
-	else
-		rd_errlist_add(nl->errors, &err);
+	*port = (struct rd_res_port){ .dev = dev, .num = mnl_attr_get_u32(attrs[RDMA_NLDEV_ATTR_PORT_INDEX]) };
+	TAKE_U8(attrs, RDMA_NLDEV_ATTR_PORT_STATE, port->state);
+	TAKE_U8(attrs, RDMA_NLDEV_ATTR_PORT_PHYS_STATE, port->phys_state);
+	TAKE_U32(attrs, RDMA_NLDEV_ATTR_LID, port->lid);
+	TAKE_U32(attrs, RDMA_NLDEV_ATTR_NDEV_INDEX, port->netdev_index);
+	take_text(attrs, RDMA_NLDEV_ATTR_NDEV_NAME, &port->netdev);
 }
 
 /* -errno; -ENOENT: no QP with this number; -EAGAIN: the QP has another port or, before INIT, none. */
@@ -233,8 +578,7 @@ static int query_number(const struct nldev *nl, int dev, uint32_t port, uint32_t
 {
 	struct request request;
 
-	request_init(&request, RDMA_NLDEV_CMD_RES_QP_GET, 0);
-	mnl_attr_put_u32(request.head, RDMA_NLDEV_ATTR_DEV_INDEX, nl->res->devs[dev].index);
+	request_init(&request, nl, RDMA_NLDEV_CMD_RES_QP_GET, 0, dev);
 	mnl_attr_put_u32(request.head, RDMA_NLDEV_ATTR_PORT_INDEX, port);
 	mnl_attr_put_u32(request.head, RDMA_NLDEV_ATTR_RES_LQPN, id);
 	return send_request(nl->src, &request, ret, NULL);
@@ -366,9 +710,11 @@ static void collect_kind(const struct nldev *nl, enum rd_res_kind kind, int dev)
 	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 	struct rd_res_gap *gap = &nl->res->devs[dev].gaps[kind];
 	size_t first = nl->res->n_qps;
-	struct rd_err err = { 0 };
-	int r = query_device(nl, rd_nldev_command(kind), NLM_F_DUMP, dev, &reply, &err);
+	struct request request;
+	int r;
 
+	request_init(&request, nl, places[kind].command, NLM_F_DUMP, dev);
+	r = send_request(nl->src, &request, &reply, NULL);
 	nl->res->devs[dev].requested[kind] = true;
 	/* Old kernels do not support all kinds (EOPNOTSUPP, EINVAL): not an error, but not zero either. */
 	if (r < 0)
@@ -397,7 +743,7 @@ static void update_count(const struct nldev *nl, int dev, size_t listed)
 
 	if (of->used[RD_RES_QP].known != RD_OK || before <= listed)
 		return;
-	collect_counts(nl, dev);
+	query_device(nl, RDMA_NLDEV_CMD_RES_GET, 0, dev, take_counts);
 	/* Nor are QPs created since. */
 	if (of->used[RD_RES_QP].v > before)
 		of->used[RD_RES_QP].v = before;
@@ -410,10 +756,10 @@ static void collect_of_device(const struct nldev *nl, unsigned want, int dev)
 						  RD_RES_CTX,	RD_RES_SRQ, RD_RES_QP };
 	size_t first = nl->res->n_qps;
 
-	collect_counts(nl, dev);
+	query_device(nl, RDMA_NLDEV_CMD_RES_GET, 0, dev, take_counts);
 	collect_driver(nl, dev);
 	if (want & RD_WANT_PORTS)
-		collect_ports(nl, dev);
+		query_device(nl, RDMA_NLDEV_CMD_PORT_GET, NLM_F_DUMP, dev, take_port);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(order); i++)
 		if (want & 1u << order[i])
 			collect_kind(nl, order[i], dev);
@@ -424,14 +770,14 @@ static void collect_of_device(const struct nldev *nl, unsigned want, int dev)
 int rd_collect_res(struct rd_source *src, unsigned want, const char *device, struct rd_res *ret,
 		   struct rd_errlist *errors, struct rd_err *err)
 {
-	struct nldev nl = { .src = src, .res = ret, .errors = errors };
-	int r = check_stack(src, err);
+	struct nldev nl = { src, device, ret, errors };
+	int r = collect_devices(&nl, err);
+	struct request request;
 
-	if (!r)
-		r = collect_devices(&nl, device, err);
 	if (r < 0)
 		return r;
-	collect_mode(&nl);
+	request_init(&request, &nl, RDMA_NLDEV_CMD_SYS_GET, 0, -1);
+	query_each(&nl, &request, -1, take_mode, NULL);
 	for (size_t i = 0; i < ret->n_devs; i++)
 		collect_of_device(&nl, want, (int)i);
 	sort_qps(ret);
