@@ -1,20 +1,275 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* qp-state: lists queue pairs and their states. */
+/* qp-state: lists queue pairs and their states, once or repeatedly; its options. */
 #include <errno.h>
 #include <string.h>
 
+#include "analyse/qp/qp-entropy.h"
+#include "analyse/qp/qp-groups.h"
 #include "analyse/qp/qp-procs.h"
+#include "analyse/qp/qp-timers.h"
 #include "analyse/qp/qp-verdict.h"
+#include "analyse/qp/qp.h"
 #include "base/no-rdma.h"
-#include "cmd/meanings.h"
 #include "cmd/output.h"
-#include "collect/kernel/klog.h"
-#include "collect/net/netstate.h"
-#include "collect/rdma/nldev.h"
-#include "collect/rdma/procs.h"
-#include "collect/rdma/qp-ports.h"
+#include "cmd/trace-errno/qp-recorder.h"
 #include "qp.h"
 #include "report/qp/report-qp.h"
+#include "report/shared/finding.h"
+
+#define RETRY_DEFAULT 7
+
+static bool has_values(const struct qp_ask *ask)
+{
+	const struct rd_timeouts *values = &ask->values;
+
+	return values->timeout.known == RD_OK || values->retry_cnt.known == RD_OK || values->rnr_retry.known == RD_OK ||
+	       values->min_rnr_timer.known == RD_OK;
+}
+
+static void fill_entropy(const struct qp_ask *ask, struct qp_sample *sample)
+{
+	struct rd_spreads spreads = { 0 };
+
+	rd_qp_spread(&sample->views, sample->chosen, ask->links, &spreads);
+	rd_report_spreads(&sample->report, &sample->views, &spreads);
+	rd_qp_spread_findings(&sample->res, &spreads, &sample->findings);
+	rd_spreads_deinit(&spreads);
+}
+
+static void fill_timeouts(struct qp_sample *sample)
+{
+	struct rd_section *section = rd_timeouts_section();
+
+	for (size_t i = 0; i < sample->res.n_qps; i++) {
+		const struct rd_qp *qp = &sample->res.qps[i];
+		const struct rd_qp_view *view = &sample->views.v[i];
+		const struct rd_qp_seen attrs = rd_qp_attributes(view);
+		struct rd_timeouts values = { .rxe = rd_res_dev_is_rxe(&sample->res.devs[qp->dev]) };
+		struct rd_giveup giveup;
+
+		if (!sample->chosen[i] || attrs.timeout.known != RD_OK)
+			continue;
+		/* The RNR timer that applies is that of the remote QP. */
+		RD_COPY(values.timeout, attrs.timeout);
+		RD_COPY(values.retry_cnt, attrs.retry_cnt);
+		RD_COPY(values.rnr_retry, attrs.rnr_retry);
+		giveup = rd_qp_giveup(&values);
+		rd_timeouts_add(section, &sample->views, i, &values, &giveup);
+	}
+	sample->incomplete |= rd_qp_timeout_findings(&sample->views, sample->chosen, &sample->findings);
+	rd_report_add(&sample->report, section);
+}
+
+static int show_timeouts(struct rd_ctx *ctx, const struct qp_ask *ask)
+{
+	struct rd_timeouts values = ask->values;
+	struct rd_section *section = rd_timeouts_section();
+	struct rd_giveup giveup;
+	struct rd_report report;
+	int r;
+
+	if (values.timeout.known == RD_OK && values.retry_cnt.known != RD_OK)
+		RD_SET(values.retry_cnt, RETRY_DEFAULT);
+	giveup = rd_qp_giveup(&values);
+	if (!giveup.note && values.timeout.known == RD_OK && values.retry_cnt.v == RETRY_DEFAULT)
+		giveup.note = "soft-RoCE (rxe) retries forever with retry_cnt 7";
+	rd_output_init(ctx, &report);
+	rd_timeouts_add(section, NULL, 0, &values, &giveup);
+	rd_report_add(&report, section);
+	r = rd_output_print(ctx, &report);
+	rd_report_deinit(&report);
+	return r;
+}
+
+static void fill_groups(const struct qp_opts *opts, struct qp_sample *sample)
+{
+	struct rd_qp_groups groups = { 0 };
+
+	rd_qp_group_by(&sample->views, sample->chosen, opts->by, &groups);
+	rd_report_qp_groups(&sample->report, &sample->res, &groups);
+	if (opts->by == RD_BY_PEER) {
+		rd_qp_groups_findings(&sample->res, &groups, &sample->findings);
+		rd_qp_proc_peers_findings(&sample->views, sample->chosen, &sample->findings);
+	}
+	rd_qp_groups_deinit(&groups);
+}
+
+static void fill_processes(struct qp_sample *sample)
+{
+	struct rd_res_holders holders = { 0 };
+
+	rd_res_count_holders(&sample->res, &holders);
+	rd_report_qp_processes(&sample->report, &sample->res, &holders);
+	free(holders.v);
+}
+
+static void fill_report(const struct rd_ctx *ctx, struct qp_sample *sample)
+{
+	const struct qp_opts *opts = ctx->state;
+
+	rd_report_qps(&sample->report, &sample->views, sample->chosen);
+	rd_report_qp_summary(&sample->report, &sample->res);
+	if (opts->summary)
+		fill_processes(sample);
+	if (opts->grouped)
+		fill_groups(opts, sample);
+	if (rd_metrics_wanted(ctx) && sample->chosen)
+		rd_report_qp_metrics(&sample->report, &sample->res, sample->chosen);
+	if (opts->ask.timeouts)
+		fill_timeouts(sample);
+	if (opts->ask.links)
+		fill_entropy(&opts->ask, sample);
+	rd_report_add_findings(&sample->report, &sample->findings);
+	if (opts->fail)
+		sample->report.status = rd_report_judge(&sample->report);
+	if (sample->incomplete && sample->report.status < RD_EXIT_UNKNOWN)
+		sample->report.status = RD_EXIT_UNKNOWN;
+}
+
+const char *qp_group_columns(enum rd_qp_by by)
+{
+#define STATES "qps,reset,init,rtr,rts,sqd,sqe,err,unknown,stuck"
+	switch (by) {
+	case RD_BY_PID:
+		return "group,comm,job," STATES;
+	case RD_BY_PEER:
+		return "ibdev,group,health," STATES ",retrying";
+	case RD_BY_STATE:
+		return "group,qps,stuck";
+	default:
+		return "group," STATES;
+	}
+#undef STATES
+}
+
+void qp_warn_errors(const struct rd_ctx *ctx, const struct qp_sample *sample)
+{
+	if (!ctx->globals.json)
+		rd_warn_errors(ctx, &sample->report.errors, 0);
+}
+
+/* An empty table says nothing about why it is empty. */
+static void note_processes_without(const struct rd_qp_filter *filter, struct qp_sample *sample)
+{
+	for (size_t i = 0; i < filter->pids.n; i++) {
+		size_t k = 0;
+
+		while (k < sample->res.n_qps && (sample->res.qps[k].owner.pid.known != RD_OK ||
+						 sample->res.qps[k].owner.pid.v != filter->pids.v[i]))
+			k++;
+		if (k == sample->res.n_qps)
+			rd_report_note(&sample->report,
+				       "process %u has no queue pair that the kernel lists; why: " RD_PROGRAM " job %u",
+				       filter->pids.v[i], filter->pids.v[i]);
+	}
+}
+
+static int show_report(struct rd_ctx *ctx, struct qp_sample *sample)
+{
+	const struct qp_opts *opts = ctx->state;
+	const struct rd_section *sections[2] = { rd_report_section(&sample->report, "qps") };
+	size_t n = 1;
+
+	if (ctx->globals.json || rd_metrics_wanted(ctx))
+		return rd_output_print(ctx, &sample->report);
+	note_processes_without(&opts->filter, sample);
+	if (opts->grouped) {
+		sections[0] = rd_report_section(&sample->report, "groups");
+		if (!ctx->globals.style.columns)
+			ctx->globals.style.columns = qp_group_columns(opts->by);
+	}
+	if (opts->ask.timeouts)
+		sections[0] = rd_report_section(&sample->report, "timeouts");
+	if (opts->ask.links) {
+		sections[0] = rd_report_section(&sample->report, "entropy");
+		if (!ctx->globals.style.raw && !ctx->globals.style.columns)
+			sections[n++] = rd_report_section(&sample->report, "flows");
+	}
+	if (opts->summary) {
+		sections[0] = rd_report_section(&sample->report, "summary");
+		if (!ctx->globals.style.raw && !ctx->globals.style.columns)
+			sections[n++] = rd_report_section(&sample->report, "processes");
+	}
+	return rd_output_tables(ctx, &sample->report, sections, n);
+}
+
+struct repeated {
+	struct qp_recorder recorder; /* with --trace */
+	struct qp_history history;
+	size_t errors; /* number of errors of the previous sample */
+};
+
+/* Called ten times a second, so that the ring buffer does not overflow between two samples. An error here recurs, and is reported,
+ * when the ring buffer is drained for the sample. */
+static bool drain(void *arg, unsigned ms)
+{
+	struct repeated *repeated = arg;
+	struct rd_err err = { 0 };
+
+	(void)ms;
+	if (repeated->recorder.session)
+		qp_recorder_drain(&repeated->recorder, &err);
+	return false;
+}
+
+static int print_sample(struct rd_ctx *ctx, void *arg)
+{
+	const struct qp_opts *opts = ctx->state;
+	struct repeated *repeated = arg;
+	struct rd_err err = { 0 };
+	struct qp_sample sample = { 0 };
+	/* Recorded events are older than the sample. */
+	int r = repeated->recorder.session ? qp_recorder_drain(&repeated->recorder, &err) : 0;
+
+	if (r >= 0)
+		r = qp_load(ctx, ctx->source, &repeated->history, &sample, &err);
+	if (r >= 0 && repeated->recorder.session)
+		qp_recorder_report_lost(&repeated->recorder, &sample.report.errors);
+	/* Do not repeat the errors of the previous sample. */
+	if (sample.report.errors.n != repeated->errors)
+		qp_warn_errors(ctx, &sample);
+	repeated->errors = sample.report.errors.n;
+	if (r < 0) {
+		rd_fail(ctx, &err);
+	} else {
+		rd_repeat_head(ctx, &opts->repeat, sample.report.time);
+		fill_report(ctx, &sample);
+		r = show_report(ctx, &sample);
+	}
+	qp_sample_deinit(&sample);
+	return r;
+}
+
+/* Whether the table lists queue pairs; other tables have other columns. */
+static bool lists_queue_pairs(const struct qp_opts *opts)
+{
+	return !opts->grouped && !opts->summary && !opts->ask.timeouts && !opts->ask.links;
+}
+
+static int repeat_samples(struct rd_ctx *ctx)
+{
+	struct qp_opts *opts = ctx->state;
+	struct repeated repeated = { .recorder = { .ctx = ctx } };
+	struct rd_err err = { 0 };
+	int r;
+
+	if (opts->repeat.seconds <= 0)
+		opts->repeat.seconds = 1;
+	opts->repeat.meanwhile = drain;
+	if (!ctx->globals.style.columns && lists_queue_pairs(opts))
+		ctx->globals.style.columns = "+state_seconds,verdict,psn_per_second";
+	if (opts->trace && qp_recorder_start(&repeated.recorder, &err) < 0) {
+		r = rd_fail(ctx, &err);
+	} else {
+		repeated.history = (struct qp_history){ .repeated = true,
+							.track = repeated.recorder.track,
+							.recorded = repeated.recorder.session };
+		r = rd_repeat(ctx, &opts->repeat, opts->repeat.seconds, print_sample, &repeated);
+	}
+	qp_history_deinit(&repeated.history);
+	qp_recorder_deinit(&repeated.recorder);
+	return r;
+}
 
 #define LINKS_MAX 1024
 
@@ -49,7 +304,7 @@ static int qp_check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *er
 
 	if (opts->ask.join && argc < 1)
 		return rd_err_set(err, EINVAL, "--join", "requires bundles of two or more hosts");
-	if (qp_ask_given(&opts->ask) && argc > 0)
+	if (has_values(&opts->ask) && argc > 0)
 		return rd_err_set(err, EINVAL, argv[0],
 				  "timeout values given as options cannot be combined with devices");
 	return 0;
@@ -67,7 +322,7 @@ static int report_no_devices(struct rd_ctx *ctx, struct qp_sample *sample, struc
 	if (!ctx->globals.json && !ctx->globals.from)
 		return rd_fail(ctx, err);
 	rd_errlist_add(&sample->report.errors, err);
-	qp_fill(ctx, sample);
+	fill_report(ctx, sample);
 	sample->report.status = RD_EXIT_UNKNOWN;
 	rd_output_print(ctx, &sample->report);
 	return ctx->globals.json || rd_out_failure() ? RD_EXIT_UNKNOWN : rd_fail(ctx, err);
@@ -89,14 +344,14 @@ static int qp_run(struct rd_ctx *ctx, int argc, char **argv)
 	if (rd_devices(ctx, opts->filter.devices, argv, true, &devices, &err) < 0)
 		return rd_fail_usage(ctx->cmd, &err);
 	opts->filter.devices = devices;
-	if (qp_ask_given(&opts->ask))
-		return qp_show_timeouts(ctx, &opts->ask);
+	if (has_values(&opts->ask))
+		return show_timeouts(ctx, &opts->ask);
 	if (opts->live)
 		return qp_live(ctx);
 	if (opts->failover)
 		return qp_failover(ctx);
 	if (is_repeated(opts))
-		return qp_repeat(ctx);
+		return repeat_samples(ctx);
 	if (opts->trace)
 		return qp_record_events(ctx);
 	r = qp_load(ctx, ctx->source, &history, &sample, &err);
@@ -104,78 +359,11 @@ static int qp_run(struct rd_ctx *ctx, int argc, char **argv)
 	if (r < 0 || sample.res.n_devs == 0) {
 		r = report_no_devices(ctx, &sample, &err);
 	} else {
-		qp_fill(ctx, &sample);
-		r = qp_show(ctx, &sample);
+		fill_report(ctx, &sample);
+		r = show_report(ctx, &sample);
 	}
 	qp_sample_deinit(&sample);
 	qp_history_deinit(&history);
-	return r;
-}
-
-/* Reads the counters that qp_history reads. */
-static void record_counts(struct rd_source *source, const struct rd_res *res)
-{
-	_cleanup_(rd_qp_counters_deinit) struct rd_qp_counters counters = { 0 };
-	_cleanup_(rd_meanings_deinit) struct rd_meanings meanings = { 0 };
-	struct rd_qp_counts counts;
-	struct rd_err err = { 0 };
-
-	rd_read_meanings(&meanings, NULL, &err);
-	rd_qp_counters_find(&meanings, &counters);
-	for (size_t d = 0; d < res->n_devs; d++)
-		rd_collect_qp_counts(source, res->devs[d].name, res->devs[d].n_ports, &counters, &counts);
-}
-
-/* Reads the TCP connections of all processes whose queue pairs may have unknown peers, whether processes are stopped, and when those
- * with failed queue pairs started. */
-static void record_procs(struct rd_source *source, struct rd_res *res)
-{
-	_cleanup_free_ size_t *qps = rd_alloc(res->n_procs + 1, sizeof(*qps));
-	_cleanup_free_ bool *may_stop = rd_alloc(res->n_procs + 1, sizeof(*may_stop));
-	struct rd_qp_views views;
-
-	rd_qp_views_init(&views, res);
-	rd_qp_count_unknown_peers(&views, NULL, qps);
-	rd_qp_procs_that_may_stop(&views, 0, may_stop);
-	rd_qp_views_deinit(&views);
-	for (size_t i = 0; i < res->n_procs; i++) {
-		if (qps[i])
-			rd_collect_proc_peers(source, &res->procs[i]);
-		if (may_stop[i])
-			rd_collect_proc_state(source, &res->procs[i]);
-	}
-	rd_collect_failed_starts(source, res);
-}
-
-/* Reads what qp_history reads of ports and neighbours. */
-static void record_surroundings(struct rd_source *source, const struct rd_res *res)
-{
-	const struct rd_sysfs fs = { .src = source };
-	struct rd_qp_ports ports = { 0 };
-	struct rd_netstate net = { 0 };
-
-	rd_collect_neighs(&fs, &net);
-	rd_collect_qp_ports(source, res, true, &ports);
-	rd_collect_qp_rates(source, res, &ports);
-	rd_qp_ports_deinit(&ports);
-	rd_netstate_deinit(&net);
-}
-
-static int qp_record(struct rd_source *source, struct rd_err *err)
-{
-	struct rd_res res = { 0 };
-	int r = rd_collect_res(source, RD_WANT_ALL, NULL, &res, NULL, err);
-	struct rd_klog klog = { 0 };
-
-	if (!r) {
-		record_counts(source, &res);
-		record_surroundings(source, &res);
-		record_procs(source, &res);
-		qp_read_libraries(source, &res);
-		rd_collect_klog(source, &klog, NULL);
-	}
-	rd_klog_deinit(&klog);
-	rd_res_deinit(&res);
 	return r;
 }
 

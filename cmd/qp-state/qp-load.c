@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One sample of queue pairs: read, judged with those before it, filtered. */
+/* One sample of queue pairs: read, judged with those before it, filtered; and what a recording reads. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "analyse/qp/qp-procs.h"
@@ -11,12 +12,82 @@
 #include "analyse/qp/qp.h"
 #include "base/text.h"
 #include "cmd/meanings.h"
+#include "cmd/trace-errno/trace.h"
 #include "collect/kernel/klog.h"
 #include "collect/net/netstate.h"
 #include "collect/rdma/nldev.h"
 #include "collect/rdma/procs.h"
 #include "collect/rdma/qp-ports.h"
 #include "qp.h"
+#include "trace/select/select-qp.h"
+
+#define SPARE 1024 /* entries for queue pairs that are created meanwhile */
+
+/* The most queue pairs that may have to be kept; 0: none of a known driver, besides one for each port (GSI). */
+static uint32_t count_queue_pairs(struct rd_source *source)
+{
+	struct rd_res res = { 0 };
+	struct rd_err err = { 0 };
+	uint64_t n = 0;
+
+	if (rd_collect_res(source, 0, NULL, &res, NULL, &err) == 0)
+		for (size_t d = 0; d < res.n_devs; d++)
+			if (res.devs[d].fills && res.devs[d].used[RD_RES_QP].known == RD_OK &&
+			    res.devs[d].used[RD_RES_QP].v > res.devs[d].n_ports)
+				n += res.devs[d].used[RD_RES_QP].v;
+	rd_res_deinit(&res);
+	return !n ? 0 : n < (RD_QUERY_ENTRIES_MAX - SPARE) / 2 ? (uint32_t)n * 2 + SPARE : RD_QUERY_ENTRIES_MAX;
+}
+
+static int attach(const struct rd_ctx *ctx, struct rd_source *source, uint32_t entries, struct qp_probe *probe,
+		  struct rd_err *err)
+{
+	struct rd_query_config config = { 0 };
+	struct rd_session_opts opts = {
+		.query = &config, .query_entries = entries, .log = rd_verbose_line, .log_arg = (void *)ctx
+	};
+	_cleanup_(rd_errlist_deinit) struct rd_errlist notes = { 0 };
+	struct stat ns;
+	int r = trace_have_privileges(source, ctx->cmd->name, err);
+
+	if (!r)
+		r = rd_select_query(source, &probe->set, &config, err);
+	if (!r && stat("/proc/self/ns/pid", &ns))
+		r = rd_err_set(err, errno, "/proc/self/ns/pid", "cannot stat");
+	if (r)
+		return r;
+	config.thread = (uint32_t)getpid();
+	config.ns_dev = ns.st_dev;
+	config.ns_inode = ns.st_ino;
+	r = rd_session_start(&probe->set, &opts, &probe->session, &notes, err);
+	if (r)
+		return r;
+	rd_verbose(ctx, "looking at ib_query_qp, attached in %.3f s: %s",
+		   rd_session_info(probe->session)->attach_seconds, rd_session_info(probe->session)->reason);
+	probe->source = source;
+	return rd_source_live_set_queries(source, rd_session_ring_fd(probe->session));
+}
+
+enum rd_probe qp_probe_start(const struct rd_ctx *ctx, struct rd_source *source, struct qp_probe *probe)
+{
+	uint32_t entries = count_queue_pairs(source);
+	struct rd_err err = { 0 };
+	int r = entries ? attach(ctx, source, entries, probe, &err) : 0;
+
+	if (!r)
+		return RD_PROBE_ON;
+	rd_verbose(ctx, "%s: %s", err.object, err.message);
+	return r == -EPERM || r == -EACCES ? RD_PROBE_DENIED : RD_PROBE_FAILED;
+}
+
+void qp_probe_end(struct qp_probe *probe)
+{
+	if (probe->session)
+		rd_source_live_set_queries(probe->source, -1);
+	rd_session_destroy(probe->session);
+	rd_fnset_deinit(&probe->set);
+	*probe = (struct qp_probe){ 0 };
+}
 
 #define PORT_ARMED 3 /* enum ib_port_state */
 
@@ -115,44 +186,32 @@ static void compare_ports(struct qp_history *h, const struct rd_res *res, struct
 	h->n_down = n;
 }
 
-/* Whether the address of a peer is known that can be one of a neighbour. */
-static bool any_peer(const struct rd_qp_views *views)
-{
-	uint8_t gid[16];
-
-	for (size_t i = 0; i < views->res->n_qps; i++)
-		if (rd_qp_is_connected_type(&views->res->qps[i]) && rd_qp_peer(views, i, gid))
-			return true;
-	return false;
-}
-
-static bool any_psn_fell(const struct rd_qp_views *views)
-{
-	for (size_t i = 0; i < views->res->n_qps; i++)
-		if (views->v[i].past->psn_fell)
-			return true;
-	return false;
-}
-
 /* What the queue pairs run over. */
 static void collect_surroundings(struct rd_source *source, const struct rd_qp_views *views, struct rd_qp_ports *ports,
 				 struct rd_netstate *net)
 {
 	const struct rd_sysfs fs = { .src = source };
+	bool peer = false, fell = false;
+	uint8_t gid[16];
 
+	for (size_t i = 0; i < views->res->n_qps; i++) {
+		fell |= views->v[i].past->psn_fell;
+		peer = peer || (rd_qp_is_connected_type(&views->res->qps[i]) && rd_qp_peer(views, i, gid));
+	}
 	rd_collect_qp_ports(source, views->res, false, ports);
 	if (!rd_qp_ports_suffice(views, ports)) {
 		rd_qp_ports_deinit(ports);
 		rd_collect_qp_ports(source, views->res, true, ports);
 	}
-	if (any_psn_fell(views))
+	if (fell)
 		rd_collect_qp_rates(source, views->res, ports);
-	if (any_peer(views))
+	/* The address of a peer can be one of a neighbour. */
+	if (peer)
 		rd_collect_neighs(&fs, net);
 }
 
 /* Whether processes are stopped whose queue pairs have no packets. */
-static void collect_states(struct rd_source *source, const struct rd_qp_views *views, double seconds, struct rd_res *res)
+static void read_states(struct rd_source *source, const struct rd_qp_views *views, double seconds, struct rd_res *res)
 {
 	_cleanup_free_ bool *wanted = rd_alloc(res->n_procs + 1, sizeof(*wanted));
 
@@ -160,6 +219,17 @@ static void collect_states(struct rd_source *source, const struct rd_qp_views *v
 	for (size_t i = 0; i < res->n_procs; i++)
 		if (wanted[i])
 			rd_collect_proc_state(source, &res->procs[i]);
+}
+
+/* The TCP connections of processes whose queue pairs have unknown peers. */
+static void read_peers(struct rd_source *source, const struct rd_qp_views *views, const bool *chosen, struct rd_res *res)
+{
+	_cleanup_free_ size_t *qps = rd_alloc(res->n_procs + 1, sizeof(*qps));
+
+	rd_qp_count_unknown_peers(views, chosen, qps);
+	for (size_t i = 0; i < res->n_procs; i++)
+		if (qps[i])
+			rd_collect_proc_peers(source, &res->procs[i]);
 }
 
 /* Judges a sample that was begun at `began_ns` (CLOCK_MONOTONIC): ages, packet rates, verdicts. `views` are those of `res`, of which it
@@ -198,7 +268,7 @@ static void judge_sample(struct qp_history *h, struct rd_source *source, double 
 		judge.doubts = h->doubts;
 		judge.seconds = (double)(now - h->sample_ns) / 1e9;
 	}
-	collect_states(source, views, judge.seconds, res);
+	read_states(source, views, judge.seconds, res);
 	rd_qp_judge(views, &judge);
 	rd_qp_track_keep(h->track, views);
 	h->sample_ns = now;
@@ -225,13 +295,6 @@ void qp_sample_deinit(struct qp_sample *sample)
 	rd_qp_views_deinit(&sample->views);
 	rd_res_deinit(&sample->res);
 	free(sample->chosen);
-}
-
-static unsigned wanted(const struct qp_opts *opts)
-{
-	return opts->summary ?
-		       RD_WANT_ALL :
-		       RD_WANT_QPS | RD_WANT_CM_IDS | RD_WANT_CTXS | RD_WANT_PROCS | RD_WANT_PORTS | RD_WANT_RECORDED;
 }
 
 /* Whether all devices in the list exist. */
@@ -275,17 +338,7 @@ static bool shows_proc_peers(const struct rd_ctx *ctx)
 	       (columns && (strchr(columns, '*') || strstr(columns, "process_tcp_peers")));
 }
 
-static void read_proc_peers(struct rd_source *source, struct qp_sample *sample)
-{
-	_cleanup_free_ size_t *qps = rd_alloc(sample->res.n_procs + 1, sizeof(*qps));
-
-	rd_qp_count_unknown_peers(&sample->views, sample->chosen, qps);
-	for (size_t i = 0; i < sample->res.n_procs; i++)
-		if (qps[i])
-			rd_collect_proc_peers(source, &sample->res.procs[i]);
-}
-
-void qp_read_libraries(struct rd_source *source, struct rd_res *res)
+static void read_libraries(struct rd_source *source, struct rd_res *res)
 {
 	_cleanup_free_ bool *may_hide = rd_alloc(res->n_procs + 1, sizeof(*may_hide));
 
@@ -295,16 +348,6 @@ void qp_read_libraries(struct rd_source *source, struct rd_res *res)
 			rd_collect_proc_libs(source, &res->procs[i]);
 }
 
-/* Before the first sample. Without it, peers are known from elsewhere, or not. */
-static void probe(const struct rd_ctx *ctx, struct rd_source *source, struct qp_history *history)
-{
-	const struct qp_opts *opts = ctx->state;
-
-	if (history->sample_ns || strcmp(source->ops->name, "live") != 0)
-		return;
-	history->missed = opts->no_probe ? RD_PROBE_OFF : qp_probe_start(ctx, source, &history->probe);
-}
-
 int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_history *history, struct qp_sample *sample,
 	    struct rd_err *err)
 {
@@ -312,13 +355,18 @@ int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_histor
 	const char *devices = opts->filter.devices;
 	uint64_t began = source->ops->now(source, CLOCK_MONOTONIC);
 	bool first = !history->sample_ns;
+	unsigned want = RD_WANT_QPS | RD_WANT_CM_IDS | RD_WANT_CTXS | RD_WANT_PROCS | RD_WANT_PORTS | RD_WANT_RECORDED;
 	int r;
 
 	*sample = (struct qp_sample){ 0 };
 	rd_output_init(ctx, &sample->report);
-	probe(ctx, source, history);
+	/* Without the probe, peers are known from elsewhere, or not. */
+	if (first && strcmp(source->ops->name, "live") == 0)
+		history->missed = opts->no_probe ? RD_PROBE_OFF : qp_probe_start(ctx, source, &history->probe);
 	/* A single device is queried alone; for several, all devices are queried, then filtered. */
-	r = rd_collect_res(source, wanted(opts), devices && !strchr(devices, ',') ? devices : NULL, &sample->res,
+	if (opts->summary)
+		want = RD_WANT_ALL;
+	r = rd_collect_res(source, want, devices && !strchr(devices, ',') ? devices : NULL, &sample->res,
 			   &sample->report.errors, err);
 	if (!history->repeated)
 		qp_probe_end(&history->probe);
@@ -343,15 +391,52 @@ int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_histor
 		sample->chosen[i] = rd_qp_filter_matches(&opts->filter, &sample->views, i);
 	/* Queue pairs that are missing from the list: a child process for each process, so not in every sample. */
 	if (!opts->live && !rd_repeat_wanted(&opts->repeat)) {
-		qp_read_libraries(source, &sample->res);
+		read_libraries(source, &sample->res);
 		rd_qp_hidden_findings(&sample->res, &sample->findings);
 	}
 	if (shows_proc_peers(ctx))
-		read_proc_peers(source, sample);
+		read_peers(source, &sample->views, sample->chosen, &sample->res);
 	rd_qp_verdict_findings(&sample->views, sample->chosen, &sample->findings);
 	rd_qp_timer_findings(&sample->views, sample->chosen, &sample->findings);
 	/* It changes rarely; a reader of text has seen it above. */
 	if (first || ctx->globals.json)
 		rd_qp_peer_findings(&sample->views, sample->chosen, &sample->findings);
 	return 0;
+}
+
+int qp_record(struct rd_source *source, struct rd_err *err)
+{
+	_cleanup_(rd_qp_counters_deinit) struct rd_qp_counters counters = { 0 };
+	_cleanup_(rd_meanings_deinit) struct rd_meanings meanings = { 0 };
+	const struct rd_sysfs fs = { .src = source };
+	struct rd_err unread = { 0 };
+	struct rd_qp_counts counts;
+	struct rd_qp_ports ports = { 0 };
+	struct rd_netstate net = { 0 };
+	struct rd_klog klog = { 0 };
+	struct rd_qp_views views;
+	struct rd_res res = { 0 };
+	int r = rd_collect_res(source, RD_WANT_ALL, NULL, &res, NULL, err);
+
+	if (!r) {
+		rd_read_meanings(&meanings, NULL, &unread);
+		rd_qp_counters_find(&meanings, &counters);
+		for (size_t d = 0; d < res.n_devs; d++)
+			rd_collect_qp_counts(source, res.devs[d].name, res.devs[d].n_ports, &counters, &counts);
+		rd_collect_neighs(&fs, &net);
+		rd_collect_qp_ports(source, &res, true, &ports);
+		rd_collect_qp_rates(source, &res, &ports);
+		rd_qp_views_init(&views, &res);
+		read_peers(source, &views, NULL, &res);
+		read_states(source, &views, 0, &res);
+		rd_qp_views_deinit(&views);
+		rd_collect_failed_starts(source, &res);
+		read_libraries(source, &res);
+		rd_collect_klog(source, &klog, NULL);
+	}
+	rd_qp_ports_deinit(&ports);
+	rd_netstate_deinit(&net);
+	rd_klog_deinit(&klog);
+	rd_res_deinit(&res);
+	return r;
 }

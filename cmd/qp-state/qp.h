@@ -82,12 +82,10 @@ struct qp_sample {
  * the sample, also on failure. */
 int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_history *history, struct qp_sample *sample,
 	    struct rd_err *err);
-/* Reads the libraries of processes that may own queue pairs which the kernel does not list. */
-void qp_read_libraries(struct rd_source *source, struct rd_res *res);
 void qp_sample_deinit(struct qp_sample *sample);
 
-/* Fills the report of a sample: queue pairs, summary, and sections of the options. */
-void qp_fill(const struct rd_ctx *ctx, struct qp_sample *sample);
+/* Reads whatever options can need, for a recording. */
+int qp_record(struct rd_source *source, struct rd_err *err);
 
 /* The keys of the columns that are useful for this grouping, separated by commas. */
 const char *qp_group_columns(enum rd_qp_by by);
@@ -95,11 +93,7 @@ const char *qp_group_columns(enum rd_qp_by by);
 /* Prints read errors on standard error, unless they are part of a JSON document. */
 void qp_warn_errors(const struct rd_ctx *ctx, const struct qp_sample *sample);
 
-/* Prints the report. Returns the exit code. */
-int qp_show(struct rd_ctx *ctx, struct qp_sample *sample);
-
-/* -i and --live: return exit codes. */
-int qp_repeat(struct rd_ctx *ctx);
+/* --live: returns the exit code. */
 int qp_live(struct rd_ctx *ctx);
 
 /* --failover: returns the exit code. */
@@ -108,14 +102,7 @@ int qp_failover(struct rd_ctx *ctx);
 /* --trace: returns the exit code. */
 int qp_record_events(struct rd_ctx *ctx);
 
-/* Whether there are values for --timeouts. */
-bool qp_ask_given(const struct qp_ask *ask);
-
-/* Adds the sections of --timeouts and --entropy to the report of a sample. */
-void qp_ask_fill(const struct qp_ask *ask, struct qp_sample *sample);
-
-/* Return exit codes. --timeouts with given values needs no device; --join only reads bundles. */
-int qp_show_timeouts(struct rd_ctx *ctx, const struct qp_ask *ask);
+/* --join only reads bundles. Returns the exit code. */
 int qp_join(struct rd_ctx *ctx, int argc, char **argv);
 
 /*
