@@ -13,7 +13,7 @@
 #include "model/host/symmetry.h"
 #include "model/host/system.h"
 #include "model/nicmap/nicmap.h"
-#include "model/rdma/qp-pairs.h"
+#include "model/rdma/qp-view.h"
 #include "model/rdma/qp.h"
 #include "model/shared/finding.h"
 #include "report/host/report-check.h"

@@ -5,7 +5,6 @@
 
 #include "analyse/qp/qp-entropy.h"
 #include "analyse/qp/qp-groups.h"
-#include "analyse/qp/qp-procs.h"
 #include "analyse/qp/qp-timers.h"
 #include "analyse/qp/qp-verdict.h"
 #include "analyse/qp/qp.h"

@@ -13,7 +13,7 @@
 #include "cmd/trace-errno/trace.h"
 #include "qp.h"
 #include "render/render-event.h"
-#include "report/qp/report-qp-trace.h"
+#include "report/qp/report-qp.h"
 
 /* The BPF programs do not wake the reader, so it polls the ring buffer. */
 #define POLL_MIN_MS 5

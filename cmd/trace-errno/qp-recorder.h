@@ -5,7 +5,7 @@
 
 #include "analyse/qp/qp-track.h"
 #include "cmd/cmd.h"
-#include "model/rdma/qp-event.h"
+#include "model/rdma/qp.h"
 #include "trace/attach/session.h"
 #include "trace/select/select-qp.h"
 

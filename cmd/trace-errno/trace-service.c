@@ -30,7 +30,7 @@
 #include "collect/shared/cgroup.h"
 #include "confine/confine.h"
 #include "qp-recorder.h"
-#include "report/qp/report-qp-trace.h"
+#include "report/qp/report-qp.h"
 #include "report/trace/report-trace.h"
 #include "source/guard/source-guard.h"
 #include "source/opener/opener.h"

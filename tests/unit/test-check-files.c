@@ -12,7 +12,7 @@
 #include "fake-host.h"
 #include "model/host/host.h"
 #include "model/host/profile.h"
-#include "model/rdma/qp-pairs.h"
+#include "model/rdma/qp-view.h"
 #include "model/rdma/qp.h"
 #include "source/shared/scrub.h"
 

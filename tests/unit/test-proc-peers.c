@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "analyse/qp/qp-groups.h"
-#include "analyse/qp/qp-procs.h"
+#include "analyse/qp/qp-timers.h"
 #include "collect/rdma/procs.h"
 #include "source/live/live.h"
 

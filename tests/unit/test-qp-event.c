@@ -10,7 +10,7 @@
 #include "bpf/qp.h"
 #include "fake-host.h"
 #include "render/render-event.h"
-#include "report/qp/report-qp-trace.h"
+#include "report/qp/report-qp.h"
 
 static struct fake_host host;
 

@@ -3,7 +3,6 @@
 #ifndef RD_ANALYSE_QP_ENTROPY_H
 #define RD_ANALYSE_QP_ENTROPY_H
 
-#include "model/rdma/qp-pairs.h"
 #include "model/rdma/qp-view.h"
 #include "model/rdma/qp.h"
 #include "model/shared/finding.h"

@@ -4,7 +4,7 @@
 #define RD_ANALYSE_QP_FAILOVER_H
 
 #include "model/nicmap/nicmap.h"
-#include "model/rdma/qp-pairs.h"
+#include "model/rdma/qp-view.h"
 #include "model/shared/finding.h"
 
 struct rd_failover;

@@ -3,7 +3,6 @@
 #ifndef RD_ANALYSE_QP_GROUPS_H
 #define RD_ANALYSE_QP_GROUPS_H
 
-#include "model/rdma/qp-groups.h"
 #include "model/rdma/qp-view.h"
 #include "model/shared/finding.h"
 

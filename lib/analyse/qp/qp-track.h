@@ -11,8 +11,8 @@
 #ifndef RD_ANALYSE_QP_TRACK_H
 #define RD_ANALYSE_QP_TRACK_H
 
-#include "model/rdma/qp-event.h"
 #include "model/rdma/qp-view.h"
+#include "model/rdma/qp.h"
 
 struct rd_qp_track;
 

@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "model/rdma/qp-event.h"
+#include "model/rdma/qp.h"
 
 /*
  * A bit error rate of 1e-12 loses one packet of 4 KiB in 3e7; congestion that a lossless or a well-tuned lossy network allows loses

@@ -6,8 +6,8 @@
 #include "analyse/shared/meaning.h"
 #include "model/host/klog.h"
 #include "model/host/netstate.h"
-#include "model/rdma/qp-ports.h"
 #include "model/rdma/qp-view.h"
+#include "model/rdma/qp.h"
 #include "model/shared/finding.h"
 
 #define RD_QP_STUCK_SECONDS 10.0

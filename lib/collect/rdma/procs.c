@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Processes that own RDMA resources, and what a process needs to use RDMA. */
 #include "collect/rdma/procs.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "collect/host/system.h"
 #include "collect/shared/cgroup.h"
 #include "collect/shared/job.h"
 
@@ -27,9 +30,7 @@ static void add_pid(struct pids *pids, const struct rd_owner *owner)
 
 static int compare_pids(const void *a, const void *b)
 {
-	const uint32_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
+	return RD_CMP(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
 static void list_pids(const struct rd_res *res, struct pids *pids)
@@ -103,22 +104,28 @@ void rd_collect_proc_libs(struct rd_source *src, struct rd_proc *proc)
 	proc->devx_libs = rd_dup_part(text, NAMES_SIZE);
 }
 
+/* IPv4 as ::ffff:a.b.c.d. */
+static bool take_ip(const char *text, uint8_t ret[16])
+{
+	memset(ret, 0, 16);
+	if (inet_pton(AF_INET6, text, ret) == 1)
+		return true;
+	memset(ret + 10, 0xff, 2);
+	return inet_pton(AF_INET, text, ret + 12) == 1;
+}
+
 /* "10.0.0.2 3": the address into `ip`; false: another line. */
-static bool take_line(const char *line, uint8_t ip[16], uint64_t *connections)
+static bool take_peer(const char *line, uint8_t ip[16], uint64_t *connections)
 {
 	size_t n = strcspn(line, " \n");
 	char text[INET6_ADDRSTRLEN];
-	const char *at = line + n;
+	const char *at = line + n + 1;
 
-	if (*at != ' ' || n >= sizeof(text))
+	if (line[n] != ' ' || n >= sizeof(text))
 		return false;
 	memcpy(text, line, n);
 	text[n] = '\0';
-	at++;
-	memset(ip, 0, 10);
-	memset(ip + 10, 0xff, 2);
-	return (inet_pton(AF_INET, text, ip + 12) == 1 || inet_pton(AF_INET6, text, ip) == 1) &&
-	       rd_take_uint(&at, RD_DECIMAL, UINT64_MAX, connections) == 0;
+	return take_ip(text, ip) && rd_take_uint(&at, RD_DECIMAL, UINT64_MAX, connections) == 0;
 }
 
 /* Keeps those with most connections, in that order. */
@@ -151,7 +158,7 @@ void rd_proc_peers_take(const char *text, struct rd_proc_peers *ret)
 
 		if (*line == '+' && rd_take_uint(&at, RD_DECIMAL, UINT32_MAX, &count) == 0)
 			more = count;
-		else if (take_line(line, ip, &count))
+		else if (take_peer(line, ip, &count))
 			insert(ret, counts, ip, count);
 	}
 	ret->more += more;
@@ -259,4 +266,303 @@ bool rd_collect_failed_starts(struct rd_source *src, struct rd_res *res)
 		last = qp->proc;
 	}
 	return any;
+}
+
+#define LINES_MAX 32768 /* bundles are foreign */
+#define GROUPS_MAX 65536
+
+/* "uverbs0 231:192 0666 0 0 acl", "uverbs0 ENOENT" */
+static void take_node(struct rd_job_proc *proc, char **words, size_t n)
+{
+	struct rd_job_node *node = RD_ADD(proc->nodes, proc->n_nodes, proc->cap_nodes);
+	uint32_t mode;
+
+	*node = (struct rd_job_node){ .name = rd_dup(words[0]), .there = n > 4, .acl = n > 5 };
+	node->unknown = !node->there && strcmp(words[1], "ENOENT") != 0;
+	node->number = node->there ? rd_dup(words[1]) : NULL;
+	if (node->there && rd_parse_u32(words[2], RD_AS_C, 07777, &mode) == 0 &&
+	    rd_parse_u32(words[3], RD_DECIMAL, UINT32_MAX, &node->uid) == 0 &&
+	    rd_parse_u32(words[4], RD_DECIMAL, UINT32_MAX, &node->gid) == 0)
+		RD_SET(node->mode, mode);
+}
+
+static void take_provider(struct rd_job_proc *proc, char **words, size_t n)
+{
+	struct rd_job_provider *provider = RD_ADD(proc->providers, proc->n_providers, proc->cap_providers);
+	uint32_t min, max;
+
+	*provider = (struct rd_job_provider){ .name = rd_dup(words[0]) };
+	if (n > 2 && rd_parse_u32(words[1], RD_DECIMAL, UINT32_MAX, &min) == 0 &&
+	    rd_parse_u32(words[2], RD_DECIMAL, UINT32_MAX, &max) == 0) {
+		RD_SET(provider->min, min);
+		RD_SET(provider->max, max);
+	}
+}
+
+static void take_tcp(struct rd_job_proc *proc, char **words, size_t n)
+{
+	uint64_t sent, received;
+	struct rd_job_tcp tcp;
+
+	(void)n;
+	if (!take_ip(words[0], tcp.remote) ||
+	    rd_parse_uint(words[1], RD_DECIMAL, UINT64_MAX / LINES_MAX / 2, &sent) < 0 ||
+	    rd_parse_uint(words[2], RD_DECIMAL, UINT64_MAX / LINES_MAX / 2, &received) < 0)
+		return;
+	tcp.bytes = sent + received;
+	*RD_ADD(proc->tcp, proc->n_tcp, proc->cap_tcp) = tcp;
+}
+
+static void take_addr(struct rd_job_proc *proc, char **words, size_t n)
+{
+	struct rd_job_tcp own = { 0 };
+
+	(void)n;
+	if (take_ip(words[0], own.remote))
+		*RD_ADD(proc->addrs, proc->n_addrs, proc->cap_addrs) = own;
+}
+
+static void take_shm(struct rd_job_proc *proc, char **words, size_t n)
+{
+	(void)n;
+	if (rd_parse_uint(words[0], RD_DECIMAL, UINT64_MAX, &proc->shm.v) == 0)
+		proc->shm.known = RD_OK;
+}
+
+static void take_other(struct rd_job_proc *proc, char **words, size_t n)
+{
+	(void)n;
+	proc->net_other |= strcmp(words[0], "net") == 0;
+	proc->mnt_other |= strcmp(words[0], "mnt") == 0;
+	proc->user_other |= strcmp(words[0], "user") == 0;
+}
+
+static void take_fds(struct rd_job_proc *proc, char **words, size_t n)
+{
+	(void)n;
+	if (rd_parse_uint(words[0], RD_DECIMAL, UINT32_MAX, &proc->fds.v) == 0)
+		proc->fds.known = RD_OK;
+}
+
+static void take_end(struct rd_job_proc *proc, char **words, size_t n)
+{
+	(void)words, (void)n;
+	proc->providers_known = true;
+}
+
+#define LIST(member) offsetof(struct rd_job_proc, member), 0, NULL
+static const struct {
+	const char *key;
+	size_t list;  /* of texts: the rest of the line is added */
+	size_t words; /* else: at least so many, for */
+	void (*take)(struct rd_job_proc *proc, char **words, size_t n);
+} keys[] = {
+	{ "error", LIST(unread) },
+	{ "open", LIST(opened) },
+	{ "lib", LIST(libs) },
+	{ "segment", LIST(segments) },
+	{ "env", LIST(env) },
+	{ "rdma", LIST(rdma) },
+	{ "dev", 0, 2, take_node },
+	{ "provider", 0, 1, take_provider },
+	{ "providers", 0, 0, take_end },
+	{ "tcp", 0, 3, take_tcp },
+	{ "addr", 0, 1, take_addr },
+	{ "shm", 0, 1, take_shm },
+	{ "other", 0, 1, take_other },
+	{ "fds", 0, 1, take_fds },
+};
+
+static void take_line(struct rd_job_proc *proc, const char *key, char *rest)
+{
+	char *words[6];
+	size_t i = 0, n;
+
+	while (i < RD_ARRAY_SIZE(keys) && strcmp(keys[i].key, key) != 0)
+		i++;
+	if (i == RD_ARRAY_SIZE(keys))
+		return;
+	if (!keys[i].take)
+		return rd_text_list_add((void *)((char *)proc + keys[i].list), rest);
+	n = rd_words(&rest, words, RD_ARRAY_SIZE(words));
+	if (n >= keys[i].words)
+		keys[i].take(proc, words, n);
+}
+
+void rd_job_take(const char *text, struct rd_job_proc *proc)
+{
+	_cleanup_free_ char *copy = rd_dup(text);
+	char *rest = copy, *line;
+
+	proc->looked = true;
+	for (size_t i = 0; i < LINES_MAX && (line = strsep(&rest, "\n")); i++) {
+		char *value = line + strcspn(line, " ");
+
+		if (*value)
+			*value++ = '\0';
+		take_line(proc, line, value);
+	}
+}
+
+void rd_collect_job_kernel(struct rd_source *src, const struct rd_res *res, struct rd_job_kernel *ret)
+{
+	const struct rd_sysfs fs = { .src = src };
+	_cleanup_names_ struct rd_names names = { 0 };
+	int r = rd_sysfs_list(&fs, &names, "/sys/class/infiniband_verbs");
+
+	ret->known = r >= 0 || !rd_could_not_look(r);
+	rd_names_sort_natural(&names);
+	for (size_t i = 0; i < names.n && ret->n < 4096; i++) {
+		struct rd_job_uverbs *uverbs;
+		int64_t abi;
+		int dev;
+
+		if (strncmp(names.v[i], "uverbs", 6) != 0)
+			continue;
+		uverbs = RD_ADD(ret->v, ret->n, ret->cap);
+		*uverbs = (struct rd_job_uverbs){ .name = rd_dup(names.v[i]) };
+		uverbs->ibdev = rd_sysfs_text(&fs, NULL, "/sys/class/infiniband_verbs/%s/ibdev", names.v[i]);
+		uverbs->number = rd_sysfs_text(&fs, NULL, "/sys/class/infiniband_verbs/%s/dev", names.v[i]);
+		if (rd_sysfs_int(&fs, &abi, "/sys/class/infiniband_verbs/%s/abi_version", names.v[i]) == RD_OK &&
+		    abi >= 0 && abi <= UINT32_MAX)
+			RD_SET(uverbs->abi, (uint32_t)abi);
+		dev = uverbs->ibdev ? rd_res_find_dev(res, uverbs->ibdev) : -1;
+		if (dev >= 0)
+			RD_COPY(uverbs->driver, res->devs[dev].driver_id);
+	}
+}
+
+/* A bundle without the file of a process, or a directory, has device files and providers of the host. */
+static void take_host(const struct rd_sysfs *fs, struct rd_job_proc *proc)
+{
+	struct rd_system system = { 0 };
+
+	rd_collect_userspace(fs, &system);
+	for (size_t i = 0; i < system.n_uverbs && system.dev_known; i++) {
+		struct rd_job_node *node = RD_ADD(proc->nodes, proc->n_nodes, proc->cap_nodes);
+
+		*node = (struct rd_job_node){ .name = rd_dup(system.uverbs[i].name), .there = system.uverbs[i].node };
+		RD_COPY(node->mode, system.uverbs[i].mode);
+	}
+	for (size_t i = 0; i < system.providers.n; i++)
+		take_provider(proc, &system.providers.v[i], 1);
+	proc->providers_known = system.providers_known;
+	rd_system_deinit(&system);
+}
+
+/* The numbers of a line of /proc/PID/status; returns how many. */
+static size_t status_numbers(const char *text, const char *key, enum rd_radix radix, uint64_t *ret, size_t n)
+{
+	const char *at = find_line(text, key);
+
+	if (!at)
+		return 0;
+	at += strspn(at, "\t ");
+	return rd_take_uints(&at, radix, ret, n);
+}
+
+static void take_status(const char *text, struct rd_job_proc *proc)
+{
+	uint64_t ids[4], *groups = rd_alloc(GROUPS_MAX, sizeof(*groups)), value, pinned = 0;
+
+	if (status_numbers(text, "Uid:", RD_DECIMAL, ids, 4) == 4)
+		RD_SET(proc->uid, (uint32_t)ids[3]);
+	if (status_numbers(text, "Gid:", RD_DECIMAL, ids, 4) == 4)
+		proc->gid = (uint32_t)ids[3];
+	if (status_numbers(text, "CapEff:", RD_HEX, &value, 1) == 1)
+		RD_SET(proc->caps, value);
+	proc->seccomp = status_numbers(text, "Seccomp:", RD_DECIMAL, &value, 1) == 1 && value == 2;
+	status_numbers(text, "VmPin:", RD_DECIMAL, &pinned, 1);
+	if (status_numbers(text, "VmLck:", RD_DECIMAL, &value, 1) == 1 && value < UINT64_MAX >> 12 &&
+	    pinned < UINT64_MAX >> 12)
+		RD_SET(proc->locked, (value + pinned) << 10);
+	proc->n_groups = status_numbers(text, "Groups:", RD_DECIMAL, groups, GROUPS_MAX);
+	proc->groups = groups;
+}
+
+/* `key`: what stands before the number; "" for none. "max": no limit. */
+static void add_limit(struct rd_job_proc *proc, const char *name, const char *now, const char *max, const char *key)
+{
+	struct rd_job_limit limit = { 0 };
+	const char *most = max ? strstr(max, key) : NULL, *used = now ? strstr(now, key) : NULL;
+
+	if (!most || !used)
+		return;
+	most += strlen(key);
+	used += strlen(key);
+	if (rd_take_uint(&most, RD_DECIMAL, UINT64_MAX, &limit.max) < 0 ||
+	    rd_take_uint(&used, RD_DECIMAL, UINT64_MAX, &limit.now) < 0)
+		return;
+	limit.name = rd_text("%s%s%.*s", name, *key ? " " : "", (int)strcspn(key, "="), key);
+	*RD_ADD(proc->limits, proc->n_limits, proc->cap_limits) = limit;
+}
+
+/* rdma.max and rdma.current have a line for each device: "mlx5_0 hca_handle=2 hca_object=2000". */
+static void read_cgroup(const struct rd_sysfs *fs, const char *groups, struct rd_job_proc *proc)
+{
+	static const char *const names[] = { "rdma", "memory", "hugetlb.2MB", "hugetlb.1GB" };
+	const char *v1 = groups ? strstr(groups, ":devices:") : NULL;
+	_cleanup_free_ char *path = v1 ? rd_dup_part(v1 + 9, strcspn(v1 + 9, "\n")) : NULL;
+
+	if (path)
+		proc->device_rules = rd_sysfs_text(fs, NULL, "/sys/fs/cgroup/devices%s/devices.list", path);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(names) && proc->cgroup; i++) {
+		_cleanup_free_ char *max = rd_sysfs_text(fs, NULL, "/sys/fs/cgroup%s/%s.max", proc->cgroup, names[i]);
+		_cleanup_free_ char *now =
+			rd_sysfs_text(fs, NULL, "/sys/fs/cgroup%s/%s.current", proc->cgroup, names[i]);
+		char *rest = max, *line;
+
+		if (i > 0) {
+			add_limit(proc, names[i], now, max, "");
+			continue;
+		}
+		while (now && (line = strsep(&rest, "\n"))) {
+			_cleanup_free_ char *dev = rd_dup_part(line, strcspn(line, " "));
+
+			add_limit(proc, dev, strstr(now, dev), line, "hca_handle=");
+			add_limit(proc, dev, strstr(now, dev), line, "hca_object=");
+		}
+	}
+}
+
+static void read_limits(const struct rd_sysfs *fs, uint32_t pid, struct rd_job_proc *proc)
+{
+	struct rd_system system = { .asked_pid = (int)pid };
+
+	if (rd_collect_limits(fs, &system) == 0 && system.n_launchers > 0) {
+		RD_COPY(proc->nofile, system.launchers[0].nofile);
+		RD_COPY(proc->memlock, system.launchers[0].memlock);
+		RD_COPY(proc->ipc_lock, system.launchers[0].ipc_lock);
+	}
+	rd_system_deinit(&system);
+}
+
+int rd_collect_job(struct rd_source *src, uint32_t pid, uint32_t self, struct rd_job_proc *ret)
+{
+	const struct rd_sysfs fs = { .src = src };
+	uint32_t number = pid ? pid : self;
+	_cleanup_free_ char *name = pid ? rd_text("%u", pid) : rd_dup("self");
+	_cleanup_free_ char *text = rd_sysfs_text(&fs, NULL, RD_SOURCE_JOB "/%s", name);
+	_cleanup_free_ char *status = rd_sysfs_text(&fs, NULL, "/proc/%u/status", number);
+	_cleanup_free_ char *groups = rd_sysfs_text(&fs, NULL, "/proc/%u/cgroup", number);
+	const char *path;
+	size_t size = groups ? rd_cgroup_parse(groups, &path) : 0;
+
+	*ret = (struct rd_job_proc){ .pid = pid, .here = !pid };
+	if (pid && !text && !status)
+		return -ESRCH;
+	if (pid)
+		ret->comm = rd_sysfs_text(&fs, NULL, "/proc/%u/comm", pid);
+	ret->cgroup = size ? rd_dup_part(path, size) : NULL;
+	ret->job = rd_job_from_cgroup(ret->cgroup);
+	if (text)
+		rd_job_take(text, ret);
+	else if (!pid)
+		take_host(&fs, ret);
+	if (status)
+		take_status(status, ret);
+	read_cgroup(&fs, groups, ret);
+	if (number)
+		read_limits(&fs, number, ret);
+	return 0;
 }

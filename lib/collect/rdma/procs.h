@@ -3,6 +3,7 @@
 #ifndef RD_COLLECT_PROCS_H
 #define RD_COLLECT_PROCS_H
 
+#include "model/rdma/job.h"
 #include "model/rdma/qp.h"
 #include "source/shared/source.h"
 
@@ -24,5 +25,14 @@ void rd_collect_proc_state(struct rd_source *src, struct rd_proc *proc);
 /* Decode the files (RD_SOURCE_TCP, /proc/PID/status), as foreign input. */
 void rd_proc_peers_take(const char *text, struct rd_proc_peers *ret);
 void rd_proc_state_take(const char *text, struct rd_proc *proc);
+
+/* The uverbs devices of the kernel. */
+void rd_collect_job_kernel(struct rd_source *src, const struct rd_res *res, struct rd_job_kernel *ret);
+
+/* One process, or with pid 0 what one would find that `self` starts. -ESRCH: no such process. */
+int rd_collect_job(struct rd_source *src, uint32_t pid, uint32_t self, struct rd_job_proc *ret);
+
+/* Decodes the file (RD_SOURCE_JOB), as foreign input: lines of a key and its values. */
+void rd_job_take(const char *text, struct rd_job_proc *proc);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "base/err.h"
 #include "collect/shared/cgroup.h"
-#include "model/rdma/qp-event.h"
 #include "model/rdma/qp.h"
 #include "source/shared/source.h"
 

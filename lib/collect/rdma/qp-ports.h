@@ -2,7 +2,6 @@
 #ifndef RD_COLLECT_QP_PORTS_H
 #define RD_COLLECT_QP_PORTS_H
 
-#include "model/rdma/qp-ports.h"
 #include "model/rdma/qp.h"
 #include "source/shared/source.h"
 

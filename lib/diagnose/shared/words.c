@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 
 #include "diagnose/shared/rule.h"
-#include "model/rdma/qp-event.h"
+#include "model/rdma/qp.h"
 
 /* UVERBS_OBJECT_*, from 0 on */
 static const char *const objects[] = { "device context",

@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "model/rdma/qp-groups.h"
-#include "model/rdma/qp-pairs.h"
-#include "model/rdma/qp-ports.h"
+#include "model/rdma/qp.h"
 
 static const struct rd_qp_link no_link = { .cm_id = -1 };
 static const struct rd_qp_past no_past;

@@ -2,6 +2,8 @@
 #include "model/rdma/qp.h"
 
 #include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -24,20 +26,10 @@ struct rd_qp_context *rd_qp_need_context(struct rd_qp *qp)
 	return qp->context;
 }
 
-static void dev_deinit(struct rd_res_dev *dev)
-{
-	RD_FREE(dev->name, dev->protocol, dev->firmware);
-}
-
-static void proc_deinit(struct rd_proc *proc)
-{
-	RD_FREE(proc->comm, proc->cgroup, proc->job, proc->devx_libs, proc->peers);
-}
-
 void rd_res_deinit(struct rd_res *res)
 {
 	for (size_t i = 0; i < res->n_devs; i++)
-		dev_deinit(&res->devs[i]);
+		RD_FREE(res->devs[i].name, res->devs[i].protocol, res->devs[i].firmware);
 	for (size_t i = 0; i < res->n_ports; i++)
 		free(res->ports[i].netdev);
 	for (size_t i = 0; i < res->n_qps; i++)
@@ -46,8 +38,11 @@ void rd_res_deinit(struct rd_res *res)
 		free(res->cm_ids[i].owner.kernel);
 	for (size_t i = 0; i < res->n_objects; i++)
 		free(res->objects[i].owner.kernel);
-	for (size_t i = 0; i < res->n_procs; i++)
-		proc_deinit(&res->procs[i]);
+	for (size_t i = 0; i < res->n_procs; i++) {
+		struct rd_proc *proc = &res->procs[i];
+
+		RD_FREE(proc->comm, proc->cgroup, proc->job, proc->devx_libs, proc->peers);
+	}
 	RD_FREE(res->devs, res->ports, res->qps, res->cm_ids, res->objects, res->procs, res->recorded);
 	*res = (struct rd_res){ 0 };
 }
@@ -150,9 +145,7 @@ int rd_res_find_dev(const struct rd_res *res, const char *name)
 
 static int compare_pid(const void *proc, const void *pid)
 {
-	const uint32_t *x = &((const struct rd_proc *)proc)->pid, *y = pid;
-
-	return *x < *y ? -1 : *x > *y;
+	return RD_CMP(((const struct rd_proc *)proc)->pid, *(const uint32_t *)pid);
 }
 
 int rd_res_find_proc(const struct rd_res *res, uint32_t pid)
@@ -283,4 +276,127 @@ char *rd_proc_peers_text(const struct rd_proc_peers *peers)
 	if (peers->more)
 		rd_buf_printf(&out, " +%" PRIu64 "%s", peers->more, peers->at_least ? " or more" : "");
 	return RD_TAKE(out.data);
+}
+
+void rd_qp_ports_deinit(struct rd_qp_ports *ports)
+{
+	RD_FREE(ports->v, ports->gids);
+	*ports = (struct rd_qp_ports){ 0 };
+}
+
+static int compare_ports(const void *a, const void *b)
+{
+	const struct rd_qp_port *x = a, *y = b;
+
+	return RD_CMP(x->dev, y->dev) ?: RD_CMP(x->num, y->num);
+}
+
+const struct rd_qp_port *rd_qp_ports_find(const struct rd_qp_ports *ports, int dev, uint32_t num)
+{
+	const struct rd_qp_port key = { .dev = dev, .num = num };
+
+	return ports->n ? bsearch(&key, ports->v, ports->n, sizeof(key), compare_ports) : NULL;
+}
+
+static int compare_gids(const void *a, const void *b)
+{
+	const struct rd_qp_gid *x = a, *y = b;
+
+	return RD_FIRST(memcmp(x->raw, y->raw, sizeof(x->raw)), RD_CMP(x->dev, y->dev), RD_CMP(x->port, y->port));
+}
+
+void rd_qp_ports_sort(struct rd_qp_ports *ports)
+{
+	if (ports->n_gids)
+		qsort(ports->gids, ports->n_gids, sizeof(*ports->gids), compare_gids);
+}
+
+const struct rd_qp_gid *rd_qp_ports_gids(const struct rd_qp_ports *ports, const uint8_t gid[16], size_t *n)
+{
+	struct rd_qp_gid first = { .dev = INT_MIN }, last = { .dev = INT_MAX, .port = UINT32_MAX };
+	size_t at;
+
+	memcpy(first.raw, gid, 16);
+	memcpy(last.raw, gid, 16);
+	at = rd_lower_bound(&first, ports->gids, ports->n_gids, sizeof(first), compare_gids);
+	*n = rd_lower_bound(&last, ports->gids, ports->n_gids, sizeof(last), compare_gids) - at;
+	return *n ? &ports->gids[at] : NULL;
+}
+
+bool rd_qp_ports_have(const struct rd_qp_ports *ports, const uint8_t gid[16], int dev, uint32_t port)
+{
+	struct rd_qp_gid key = { .dev = dev, .port = port };
+
+	memcpy(key.raw, gid, 16);
+	return ports->n_gids && bsearch(&key, ports->gids, ports->n_gids, sizeof(key), compare_gids);
+}
+
+void rd_qp_event_deinit(struct rd_qp_event *event)
+{
+	RD_FREE(event->cgroup, event->job);
+	*event = (struct rd_qp_event){ 0 };
+}
+
+const char *rd_qp_what_name(enum rd_qp_what what)
+{
+	static const char *const names[] = { NULL, "modify", "create", "destroy", "event", "device-event" };
+
+	return name_of(names, RD_ARRAY_SIZE(names), what);
+}
+
+/* The first 20 of enum ib_event_type (rdma/ib_verbs.h) are those of libibverbs. */
+const char *rd_ib_event_name(unsigned code)
+{
+	static const char *const names[] = { "CQ_ERR",
+					     "QP_FATAL",
+					     "QP_REQ_ERR",
+					     "QP_ACCESS_ERR",
+					     "COMM_EST",
+					     "SQ_DRAINED",
+					     "PATH_MIG",
+					     "PATH_MIG_ERR",
+					     "DEVICE_FATAL",
+					     "PORT_ACTIVE",
+					     "PORT_ERR",
+					     "LID_CHANGE",
+					     "PKEY_CHANGE",
+					     "SM_CHANGE",
+					     "SRQ_ERR",
+					     "SRQ_LIMIT_REACHED",
+					     "QP_LAST_WQE_REACHED",
+					     "CLIENT_REREGISTER",
+					     "GID_CHANGE",
+					     "WQ_FATAL" };
+
+	return name_of(names, RD_ARRAY_SIZE(names), code);
+}
+
+/* enum ib_qp_attr_mask: the kernel's user interface. */
+const char *rd_qp_attr_name(unsigned bit)
+{
+	static const char *const names[] = { "STATE",
+					     "CUR_STATE",
+					     "EN_SQD_ASYNC_NOTIFY",
+					     "ACCESS_FLAGS",
+					     "PKEY_INDEX",
+					     "PORT",
+					     "QKEY",
+					     "AV",
+					     "PATH_MTU",
+					     "TIMEOUT",
+					     "RETRY_CNT",
+					     "RNR_RETRY",
+					     "RQ_PSN",
+					     "MAX_QP_RD_ATOMIC",
+					     "ALT_PATH",
+					     "MIN_RNR_TIMER",
+					     "SQ_PSN",
+					     "MAX_DEST_RD_ATOMIC",
+					     "PATH_MIG_STATE",
+					     "CAP",
+					     "DEST_QPN",
+					     [25] = "RATE_LIMIT",
+					     "QP_RESERVED1" };
+
+	return name_of(names, RD_ARRAY_SIZE(names), bit);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * RDMA resources that the kernel tracks ("restrack"): queue pairs and related objects, their owners and limits. Plain data:
- * one owner, arrays, indices between objects (-1: none). Results of the analysis are in qp-view.h.
+ * RDMA resources that the kernel tracks ("restrack"): queue pairs and related objects, their owners and limits; the ports that queue
+ * pairs run over, and recorded events. Plain data: one owner, arrays, indices between objects (-1: none). Results of the analysis are
+ * in qp-view.h.
  */
 #ifndef RD_MODEL_QP_H
 #define RD_MODEL_QP_H
@@ -307,5 +308,137 @@ int rd_res_find_proc(const struct rd_res *res, uint32_t pid);
 
 /* The first queue pair with this number; queue pairs must be sorted by device and number. Index, or n_qps. */
 size_t rd_res_find_qp(const struct rd_res *res, int dev, uint32_t lqpn);
+
+/* What queue pairs run over: the interfaces and GIDs of the ports of their devices. States of ports are in rd_res.ports. */
+#define RD_QP_PORT_IFS 16
+
+struct rd_qp_port {
+	int dev; /* index into rd_res.devs */
+	uint32_t num;
+	size_t at; /* index into rd_res.ports */
+	/* Of its interface in this network namespace. */
+	RD_FIELD(bool) admin_up, carrier;
+	RD_FIELD(uint32_t) mtu;
+	RD_FIELD(double) rate_gbps; /* of its link; read only if a PSN fell */
+	bool was_down;		    /* DOWN or INIT in the previous sample */
+	/* Interfaces of its GIDs (the port's, its VLANs …), by index: the first ones; n_ifs may be larger. Unknown ones are left out. */
+	unsigned ifs[RD_QP_PORT_IFS];
+	unsigned n_ifs;
+	bool gids_complete; /* its whole GID table was read */
+	/* Entries 0 to 255, a bit each: read, and found empty. Queue pairs keep the entries they use: those are not reused. */
+	uint8_t gids_empty[32];
+};
+
+struct rd_qp_gid {
+	uint8_t raw[16];
+	int dev;
+	uint32_t port;
+	bool here;	  /* of an interface in this network namespace */
+	unsigned ifindex; /* of that interface; 0: unknown */
+};
+
+struct rd_qp_ports {
+	struct rd_qp_port *v; /* by device and number */
+	size_t n, cap;
+	struct rd_qp_gid *gids; /* by GID; of all ports */
+	size_t n_gids, cap_gids;
+};
+void rd_qp_ports_deinit(struct rd_qp_ports *ports);
+
+/* NULL: not read. */
+const struct rd_qp_port *rd_qp_ports_find(const struct rd_qp_ports *ports, int dev, uint32_t num);
+
+/* The first entry with this GID, and *n entries in all, by device and port; NULL: none. */
+const struct rd_qp_gid *rd_qp_ports_gids(const struct rd_qp_ports *ports, const uint8_t gid[16], size_t *n);
+
+/* Whether the GID table of this port has it. */
+bool rd_qp_ports_have(const struct rd_qp_ports *ports, const uint8_t gid[16], int dev, uint32_t port);
+
+/* Sorts the GIDs, for rd_qp_ports_gids. */
+void rd_qp_ports_sort(struct rd_qp_ports *ports);
+
+enum rd_qp_count {
+	RD_QPC_RETRIES,	      /* retransmitted packets, or timeouts that caused retransmissions */
+	RD_QPC_EXHAUSTED,     /* transport retry count exceeded */
+	RD_QPC_RNR,	      /* RNR NAKs received */
+	RD_QPC_RNR_EXHAUSTED, /* RNR retry count exceeded */
+	RD_QPC_NAKS,	     /* requester: NAKs for PSN sequence errors received, each of which causes retransmission */
+	RD_QPC_OUT_OF_ORDER, /* responder: packets received out of sequence */
+	RD_QPC_DUPLICATES,   /* responder: requests received again: the ACK was lost, or late */
+	RD_QPC_RNR_SENT,     /* responder: packets that found no receive work request */
+	RD_QPC_SENT,	     /* packets */
+	RD_QPC_GOT,
+	RD_QPC_LINK_DOWNED, /* times that the link went down */
+	RD_QPC_N,
+};
+
+/* A driver counter of one of these. */
+struct rd_qp_counter {
+	enum rd_qp_count what;
+	const char *name; /* not owned */
+};
+
+/* Per kind, the first counter that a port has is used. */
+struct rd_qp_counters {
+	struct rd_qp_counter *v;
+	size_t n, cap;
+};
+void rd_qp_counters_deinit(struct rd_qp_counters *counters);
+
+/* Sums over the ports of a device; absent: no such counter, or not readable. */
+struct rd_qp_counts {
+	RD_FIELD(uint64_t) v[RD_QPC_N];
+};
+
+/* A recorded event of a queue pair, or of a device or port that queue pairs depend on. */
+enum rd_qp_what {
+	RD_QP_MODIFIED = 1, /* a modify_qp call returned */
+	RD_QP_CREATED,
+	RD_QP_DESTROYED,
+	RD_QP_ASYNC,  /* the device reported an event of the queue pair */
+	RD_QP_DEVICE, /* the device reported an event of itself or of a port */
+};
+/* "modify", "create", "destroy", "event", "device-event" */
+const char *rd_qp_what_name(enum rd_qp_what what);
+
+struct rd_qp_event {
+	enum rd_qp_what what;
+	uint64_t time_ns;     /* since the epoch */
+	uint64_t mono_ns;     /* CLOCK_MONOTONIC */
+	uint64_t duration_ns; /* of the call; RD_QP_MODIFIED only */
+	int err;	      /* negative errno that the call returned; 0 */
+	RD_FIELD(uint32_t) lqpn;
+	RD_FIELD(uint32_t) port;  /* of RD_QP_DEVICE, or set by the call */
+	RD_FIELD(uint8_t) type;	  /* enum rd_qp_type */
+	RD_FIELD(uint32_t) code;  /* enum ib_event_type */
+	RD_FIELD(uint8_t) state;  /* requested by the call */
+	RD_FIELD(uint8_t) before; /* state before: set by the caller, or last seen (by analysis) */
+	RD_FIELD(uint32_t) rq_psn, sq_psn;
+	RD_FIELD(uint16_t) dlid;
+	uint32_t mask;		/* enum ib_qp_attr_mask */
+	struct rd_qp_seen seen; /* attributes set by this call */
+	uint32_t pid, tid;	/* in the initial PID namespace; 0: no process */
+	char comm[16];
+	char ibdev[64]; /* empty: unknown */
+	char *cgroup;	/* owned; NULL: unknown */
+	char *job;	/* owned; NULL: unknown; by analysis */
+	/* By analysis, of the previous state: */
+	RD_FIELD(double) age_seconds, age_max_seconds;
+	enum rd_age_kind age_kind;
+};
+
+/* Old and new states of calls: enum rd_qp_state, and one for none or unknown. Durations are counted by power of two ns. */
+#define RD_QP_ENDS 8
+#define RD_QP_END_NONE 7
+#define RD_QP_DURATIONS 64
+
+void rd_qp_event_deinit(struct rd_qp_event *event);
+
+/* "QP_FATAL", "PORT_ERR" …: enum ib_event_type, named as in libibverbs; NULL: no name. */
+const char *rd_ib_event_name(unsigned code);
+
+/* A bit of enum ib_qp_attr_mask: "STATE", "AV" …; NULL: no name. */
+const char *rd_qp_attr_name(unsigned bit);
+#define RD_QP_ATTR_BITS 32
 
 #endif

@@ -219,7 +219,7 @@ struct rd_source_map {
 
 /*
  * What a process finds of RDMA and what it uses, as virtual files: "/job/1234"; "/job/self" for a process that is started by this one.
- * A line for each fact; collect/rdma/job.h has their keys. Of its environment only variables of communication libraries, without secrets; of
+ * A line for each fact; collect/rdma/procs.c has their keys. Of its environment only variables of communication libraries, without secrets; of
  * its mappings only their libraries. Files of its root are opened below that root, and only regular ones; its network namespace is entered. read_file only;
  * recorded like any file. A part that could not be read is "error PART ENAME". -ETIMEDOUT if one of these hangs.
  */

@@ -7,7 +7,7 @@
 #define RD_TRACE_SESSION_H
 
 #include "base/err.h"
-#include "model/rdma/qp-event.h"
+#include "model/rdma/qp.h"
 #include "model/trace/event.h"
 #include "model/trace/fnset.h"
 
