@@ -87,31 +87,25 @@ static const struct {
 	struct rd_finding finding;
 	const char *observed, *expected, *fix;
 } node_changes[] = {
-	[NODE_REPLACED] = { { .id = "fabric-node-replaced",
-			      .severity = RD_SEV_WARNING,
-			      .title = "node was replaced: same cable, different GUID",
-			      .why = "hardware was swapped; the saved topology, and any configuration by GUID, still names the old node" },
+	[NODE_REPLACED] = { { "fabric-node-replaced", "node was replaced: same cable, different GUID",
+			      "hardware was swapped; the saved topology, and any configuration by GUID, still names the old node",
+			      RD_SEV_WARNING },
 			    NULL,
 			    NULL,
 			    "# if intended, save the topology again: rdmadiag counters --fabric --save-topology FILE" },
-	[NODE_EXTRA] = { { .id = "fabric-node-extra",
-			   .severity = RD_SEV_WARNING,
-			   .title = "node is not in the saved topology",
-			   .why = "it was connected after the topology was saved, or to the wrong fabric" },
+	[NODE_EXTRA] = { { "fabric-node-extra", "node is not in the saved topology",
+			   "it was connected after the topology was saved, or to the wrong fabric", RD_SEV_WARNING },
 			 "found",
 			 "not in the saved topology",
 			 "# if intended, save the topology again: rdmadiag counters --fabric --save-topology FILE" },
-	[SWITCH_MISSING] = { { .id = "fabric-node-missing",
-			       .severity = RD_SEV_CRITICAL,
-			       .title = "switch in the saved topology is missing from the fabric",
-			       .why = "nodes attached to it are unreachable, or have fewer paths" },
+	[SWITCH_MISSING] = { { "fabric-node-missing", "switch in the saved topology is missing from the fabric",
+			       "nodes attached to it are unreachable, or have fewer paths", RD_SEV_CRITICAL },
 			     "not found",
 			     "a switch",
 			     "# check its power, and the ports of its neighbours in the saved topology" },
-	[ADAPTER_MISSING] = { { .id = "fabric-node-missing",
-				.severity = RD_SEV_CRITICAL,
-				.title = "channel adapter in the saved topology is missing from the fabric",
-				.why = "its host cannot take part in a job" },
+	[ADAPTER_MISSING] = { { "fabric-node-missing",
+				"channel adapter in the saved topology is missing from the fabric",
+				"its host cannot take part in a job", RD_SEV_CRITICAL },
 			      "not found",
 			      "a channel adapter",
 			      "# on the host: ibstat, dmesg\n# check its power, and the cable at both ends" },
@@ -386,12 +380,8 @@ static void add_slower_finding(struct comparison *c, size_t planned, size_t now)
 	double before = was->width_active * rd_link_lane_gbps(was->speed_active);
 	double after = is->width_active * rd_link_lane_gbps(is->speed_active);
 	size_t cause;
-	struct rd_finding finding = {
-		.id = "fabric-link-slower",
-		.severity = RD_SEV_WARNING,
-		.title = "link is slower than in the saved topology",
-		.why = "it limits all traffic routed over it",
-	};
+	struct rd_finding finding = { "fabric-link-slower", "link is slower than in the saved topology",
+				      "it limits all traffic routed over it", RD_SEV_WARNING };
 
 	if (before <= 0 || after <= 0 || after >= before * 0.999)
 		return;

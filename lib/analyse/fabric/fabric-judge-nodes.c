@@ -279,14 +279,11 @@ static void report_blocked(struct judge *j, size_t node, const char *covered)
 static void report_unread(struct judge *j, const struct rd_fabric_port *port, size_t n, size_t queried, char *covered)
 {
 	_cleanup_free_ char *error = read_error_text(port), *more = covered;
-	struct rd_finding finding = {
-		.id = n < queried ? "fabric-ports-unread" : "fabric-agent-silent",
-		.severity = RD_SEV_WARNING,
-		.title = n < queried ? "counters of some ports could not be read" :
-				       "node does not respond to performance queries",
-		.why = "its counters are stale or unknown, so its ports are not checked",
-		.harm = rd_fabric_harm(RD_HARM_UNREAD, (double)n),
-	};
+	struct rd_finding finding = { n < queried ? "fabric-ports-unread" : "fabric-agent-silent",
+				      n < queried ? "counters of some ports could not be read" :
+						    "node does not respond to performance queries",
+				      "its counters are stale or unknown, so its ports are not checked", RD_SEV_WARNING,
+				      .harm = rd_fabric_harm(RD_HARM_UNREAD, (double)n) };
 
 	if (n == queried && j->fabric->nodes[port->node].blocked.guid) {
 		report_blocked(j, port->node, more);
@@ -304,11 +301,9 @@ static void report_unread(struct judge *j, const struct rd_fabric_port *port, si
 static void judge_strangers(struct judge *j)
 {
 	struct rd_finding finding = {
-		.id = "fabric-lid-changed",
-		.severity = RD_SEV_NOTE,
-		.title = "other nodes respond at known LIDs: the subnet manager has changed LIDs",
-		.why = "counters are not taken from the wrong node: they are old until the network was discovered again",
-		.harm = rd_fabric_harm(RD_HARM_NOTE, 0),
+		"fabric-lid-changed", "other nodes respond at known LIDs: the subnet manager has changed LIDs",
+		"counters are not taken from the wrong node: they are old until the network was discovered again",
+		RD_SEV_NOTE, .harm = rd_fabric_harm(RD_HARM_NOTE, 0)
 	};
 
 	if (!j->stranger)
@@ -327,10 +322,8 @@ static void judge_presence(struct judge *j, size_t node)
 {
 	static const struct rd_finding kinds[] = {
 		[RD_PORT_NEW] = { .id = "fabric-node-new", .severity = RD_SEV_NOTE, .title = "new node" },
-		[RD_PORT_REPLACED] = { .id = "fabric-node-replaced",
-				       .severity = RD_SEV_WARNING,
-				       .title = "node was replaced: same cable, different GUID",
-				       .why = "hardware was swapped: its counters start from zero" },
+		[RD_PORT_REPLACED] = { "fabric-node-replaced", "node was replaced: same cable, different GUID",
+				       "hardware was swapped: its counters start from zero", RD_SEV_WARNING },
 		[RD_PORT_MOVED] = { .id = "fabric-lid-changed",
 				    .severity = RD_SEV_NOTE,
 				    .title = "LID of the node changed" },
@@ -360,11 +353,9 @@ static void judge_alone(struct judge *j)
 	const struct rd_fabric_port *self = fabric->self == RD_NONE ? NULL : &fabric->ports[fabric->self];
 	size_t others = 0;
 	struct rd_finding finding = {
-		.id = "fabric-alone",
-		.severity = RD_SEV_CRITICAL,
-		.title = "no node discovered except this one",
-		.harm = rd_fabric_harm(RD_HARM_ALONE, 0),
-		.why = "no other node responded: this host cannot reach the fabric, or is not connected to one",
+		"fabric-alone", "no node discovered except this one",
+		"no other node responded: this host cannot reach the fabric, or is not connected to one",
+		RD_SEV_CRITICAL, .harm = rd_fabric_harm(RD_HARM_ALONE, 0)
 	};
 
 	for (size_t i = 0; self && i < fabric->n_ports; i++)
@@ -388,10 +379,8 @@ static void judge_slow(struct judge *j)
 	const struct rd_fabric_port *slowest = NULL;
 	size_t n = 0, last = RD_NONE;
 	struct rd_finding finding = {
-		.id = "fabric-agent-slow",
-		.severity = RD_SEV_NOTE,
-		.title = "performance management agent responds slowly",
-		.why = "a sweep waits for the slowest agent; data does not pass the processor that runs it",
+		"fabric-agent-slow", "performance management agent responds slowly",
+		"a sweep waits for the slowest agent; data does not pass the processor that runs it", RD_SEV_NOTE
 	};
 
 	for (size_t i = 0; i < j->fabric->n_ports; i++) {
@@ -440,10 +429,9 @@ void rd_judge_nodes(struct judge *j)
 			_cleanup_free_ char *count = NULL, *names = names_of(j, &r, RD_NONE, i);
 			size_t adapters = 0, switches = 0;
 			struct rd_finding fan = {
-				.id = "fabric-node-gone",
-				.severity = RD_SEV_CRITICAL,
-				.title = "all switches behind this one disappeared",
-				.why = "this part of the network is cut off: the links of this switch are down, or all behind it lost power",
+				"fabric-node-gone", "all switches behind this one disappeared",
+				"this part of the network is cut off: the links of this switch are down, or all behind it lost power",
+				RD_SEV_CRITICAL
 			};
 
 			/* Several switches that are gone have one neighbour that is there: it lost its links, or what is behind it lost power. */
@@ -565,10 +553,9 @@ static void judge_duplicates(const struct rd_fabric *fabric, struct rd_findings 
 		size_t other = node->reported_guid ? rd_fabric_find_node(fabric, node->reported_guid) : RD_NONE;
 		_cleanup_free_ char *first = NULL, *second = NULL;
 		struct rd_finding finding = {
-			.id = "fabric-guid-duplicate",
-			.severity = RD_SEV_CRITICAL,
-			.title = "two devices report the same node GUID",
-			.why = "the subnet manager takes them for one node: one of them gets no LID, or the wrong routes",
+			"fabric-guid-duplicate", "two devices report the same node GUID",
+			"the subnet manager takes them for one node: one of them gets no LID, or the wrong routes",
+			RD_SEV_CRITICAL
 		};
 
 		if (other == RD_NONE)
@@ -636,11 +623,10 @@ static void judge_lids(const struct rd_fabric *fabric, struct rd_findings *findi
 static void judge_manager(const struct rd_fabric *fabric, struct rd_findings *findings)
 {
 	struct rd_finding finding = {
-		.id = "fabric-sm-silent",
-		.severity = RD_SEV_WARNING,
-		.title = "the subnet manager does not respond",
-		.why = "ports that come up stay in INIT, and routes are not changed when a link or switch fails; what works "
-		       "now goes on",
+		"fabric-sm-silent", "the subnet manager does not respond",
+		"ports that come up stay in INIT, and routes are not changed when a link or switch fails; what works "
+		"now goes on",
+		RD_SEV_WARNING
 	};
 	_cleanup_free_ char *name = NULL;
 
@@ -668,10 +654,8 @@ void rd_fabric_judge_walk(const struct rd_fabric *fabric, struct rd_findings *fi
 	_cleanup_buf_ struct rd_buf observed = { 0 };
 	const struct rd_fabric_port *first = list_unreached_ports(fabric, &observed);
 	struct rd_finding finding = {
-		.id = "fabric-walk-incomplete",
-		.severity = RD_SEV_WARNING,
-		.title = "discovery is incomplete: parts of the network were not reached",
-		.why = "what is behind these ports is unknown: it is neither checked nor reported as missing",
+		"fabric-walk-incomplete", "discovery is incomplete: parts of the network were not reached",
+		"what is behind these ports is unknown: it is neither checked nor reported as missing", RD_SEV_WARNING
 	};
 	_cleanup_buf_ struct rd_buf nodes = { 0 };
 	size_t n = 0, attributes = 0;

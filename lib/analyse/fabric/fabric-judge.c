@@ -556,13 +556,9 @@ static void judge_saturated(struct judge *j)
 	_cleanup_buf_ struct rd_buf examples = { 0 }, text = { 0 };
 	const struct rd_fabric_port *first = NULL;
 	size_t n = 0;
-	struct rd_finding finding = {
-		.id = "fabric-saturated",
-		.severity = RD_SEV_NOTE,
-		.title = "error counters are at their maximum",
-		.why = "they do not count further, so new errors are not visible",
-		.harm = rd_fabric_harm(RD_HARM_SATURATED, 0),
-	};
+	struct rd_finding finding = { "fabric-saturated", "error counters are at their maximum",
+				      "they do not count further, so new errors are not visible", RD_SEV_NOTE,
+				      .harm = rd_fabric_harm(RD_HARM_SATURATED, 0) };
 
 	for (size_t i = 0; i < j->fabric->n_ports; i++) {
 		const struct rd_fabric_port *port = &j->fabric->ports[i];
@@ -734,13 +730,9 @@ static bool is_inactive(const struct rd_fabric_port *port)
 
 static void judge_state(struct judge *j, const struct rd_fabric_port *port)
 {
-	struct rd_finding finding = {
-		.id = "fabric-link-inactive",
-		.severity = RD_SEV_WARNING,
-		.title = "link is up, but not ACTIVE",
-		.harm = rd_fabric_harm(RD_HARM_LINK_DOWN, 0),
-		.why = "the subnet manager has not set it to ACTIVE: only management packets can pass",
-	};
+	struct rd_finding finding = { "fabric-link-inactive", "link is up, but not ACTIVE",
+				      "the subnet manager has not set it to ACTIVE: only management packets can pass",
+				      RD_SEV_WARNING, .harm = rd_fabric_harm(RD_HARM_LINK_DOWN, 0) };
 
 	if (port->number == 0 || !is_inactive(port))
 		return;
@@ -770,11 +762,9 @@ static void judge_lost(struct judge *j, const struct rd_fabric_port *port)
 {
 	const struct rd_fabric_port *peer = rd_fabric_neighbour(j->fabric, port);
 	struct rd_finding finding = {
-		.id = "fabric-link-down",
-		.severity = RD_SEV_WARNING,
-		.title = "link went down, both nodes are still there",
-		.why = "the cable was pulled, or it or a transceiver failed; other links carry its traffic, if there are any",
-		.harm = rd_fabric_harm(RD_HARM_LINK_DOWN, rd_judge_is_uplink(j, port)),
+		"fabric-link-down", "link went down, both nodes are still there",
+		"the cable was pulled, or it or a transceiver failed; other links carry its traffic, if there are any",
+		RD_SEV_WARNING, .harm = rd_fabric_harm(RD_HARM_LINK_DOWN, rd_judge_is_uplink(j, port))
 	};
 
 	if (!peer || !is_down(port) || !is_down(peer) || port->presence == RD_PORT_GONE ||

@@ -175,30 +175,23 @@ static struct rd_finding route_finding(enum rd_route_end end)
 	static const char tables[] =
 		"sminfo\n# read the log of the subnet manager, which computes the tables\n# opensm computes them again on SIGHUP";
 	static const struct rd_finding kinds[RD_ROUTE_ENDS] = {
-		[RD_ROUTE_UNKNOWN] = { .id = "fabric-route-unread",
-				       .severity = RD_SEV_UNKNOWN,
-				       .title = "route is unknown: a forwarding table was not read",
-				       .why = "the switch did not respond to SwitchInfo or LinearForwardingTable queries, or "
-					      "an M_Key protects them",
-				       .undecided = true },
-		[RD_ROUTE_MISSING] = { .id = "fabric-route-missing",
-				       .severity = RD_SEV_CRITICAL,
-				       .title = "switch has no route for a LID",
-				       .why = "it discards packets to that LID: transport retry count exceeded at the senders" },
-		[RD_ROUTE_DEAD_END] = { .id = "fabric-route-dead-end",
-					.severity = RD_SEV_CRITICAL,
-					.title = "route leads to a port whose link is not ACTIVE",
-					.why = "the switch discards packets to that LID: the subnet manager has not reacted to "
-					       "the loss of the link, or has not set it to ACTIVE" },
-		[RD_ROUTE_ASTRAY] = { .id = "fabric-route-astray",
-				      .severity = RD_SEV_CRITICAL,
-				      .title = "route ends at the wrong port",
-				      .why = "that adapter drops packets that are not for its LID" },
-		[RD_ROUTE_LOOPS] = { .id = "fabric-route-loop",
-				     .severity = RD_SEV_CRITICAL,
-				     .title = "route loops between switches",
-				     .why = "packets circulate until a lifetime limit discards them, and take the "
-					    "credits of other traffic" },
+		[RD_ROUTE_UNKNOWN] = { "fabric-route-unread", "route is unknown: a forwarding table was not read",
+				       "the switch did not respond to SwitchInfo or LinearForwardingTable queries, or "
+				       "an M_Key protects them",
+				       RD_SEV_UNKNOWN, .undecided = true },
+		[RD_ROUTE_MISSING] = { "fabric-route-missing", "switch has no route for a LID",
+				       "it discards packets to that LID: transport retry count exceeded at the senders",
+				       RD_SEV_CRITICAL },
+		[RD_ROUTE_DEAD_END] = { "fabric-route-dead-end", "route leads to a port whose link is not ACTIVE",
+					"the switch discards packets to that LID: the subnet manager has not reacted to "
+					"the loss of the link, or has not set it to ACTIVE",
+					RD_SEV_CRITICAL },
+		[RD_ROUTE_ASTRAY] = { "fabric-route-astray", "route ends at the wrong port",
+				      "that adapter drops packets that are not for its LID", RD_SEV_CRITICAL },
+		[RD_ROUTE_LOOPS] = { "fabric-route-loop", "route loops between switches",
+				     "packets circulate until a lifetime limit discards them, and take the "
+				     "credits of other traffic",
+				     RD_SEV_CRITICAL },
 	};
 	struct rd_finding finding = kinds[end];
 
@@ -410,12 +403,10 @@ static int compare_links(const void *a, const void *b)
 static void report_uneven(const struct links *links, const struct rd_routes_verdict *verdict,
 			  struct rd_findings *findings)
 {
-	struct rd_finding finding = {
-		.id = "fabric-route-uneven",
-		.severity = RD_SEV_NOTE,
-		.title = "routes lie unevenly over links that lead to the same switches",
-		.why = "the busiest link saturates while the others are idle, if all adapters send",
-	};
+	struct rd_finding finding = { "fabric-route-uneven",
+				      "routes lie unevenly over links that lead to the same switches",
+				      "the busiest link saturates while the others are idle, if all adapters send",
+				      RD_SEV_NOTE };
 	const struct rd_route_group *worst = NULL;
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	size_t n = 0;

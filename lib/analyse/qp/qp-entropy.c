@@ -198,12 +198,8 @@ void rd_qp_spread(const struct rd_qp_views *views, const bool *chosen, unsigned 
 /* Flows that the figures leave out or assume. */
 static void judge_missing_flows(const struct rd_spreads *spreads, struct rd_findings *findings)
 {
-	struct rd_finding finding = {
-		.id = "flows-not-known",
-		.severity = RD_SEV_UNKNOWN,
-		.title = "flows left out, or assumed to go to one peer",
-		.why = "More flows, or other peers, change the spread.",
-	};
+	struct rd_finding finding = { "flows-not-known", "flows left out, or assumed to go to one peer",
+				      "More flows, or other peers, change the spread.", RD_SEV_UNKNOWN };
 
 	if (!spreads->not_roce && !spreads->no_remote_qp && !spreads->unknown_peer)
 		return;

@@ -167,10 +167,9 @@ static void add_unknown(const struct rd_res *res, const struct counted counted[S
 void rd_qp_peer_findings(const struct rd_qp_views *views, const bool *chosen, struct rd_findings *findings)
 {
 	static const struct rd_finding kind = {
-		.id = "peer-unknown",
-		.severity = RD_SEV_NOTE,
-		.title = "peer of queue pairs unknown",
-		.why = "The kernel lists the number of the remote QP, but not its host; only rdma_cm connections have an address.",
+		"peer-unknown", "peer of queue pairs unknown",
+		"The kernel lists the number of the remote QP, but not its host; only rdma_cm connections have an address.",
+		RD_SEV_NOTE
 	};
 	struct counted counted[SILENCES] = { 0 };
 	uint8_t peer[16];
@@ -186,12 +185,9 @@ void rd_qp_peer_findings(const struct rd_qp_views *views, const bool *chosen, st
 
 bool rd_qp_timeout_findings(const struct rd_qp_views *views, const bool *chosen, struct rd_findings *findings)
 {
-	static const struct rd_finding kind = {
-		.id = "timeouts-unknown",
-		.severity = RD_SEV_UNKNOWN,
-		.title = "timeouts of queue pairs unknown",
-		.why = "The kernel does not list the timeouts and retry counts of queue pairs.",
-	};
+	static const struct rd_finding kind = { "timeouts-unknown", "timeouts of queue pairs unknown",
+						"The kernel does not list the timeouts and retry counts of queue pairs.",
+						RD_SEV_UNKNOWN };
 	struct counted counted[SILENCES] = { 0 };
 	size_t n = 0, of = 0;
 
@@ -218,24 +214,21 @@ static const struct {
 	[ACK_OFF] = { "timeout 0",
 		      "a timeout from 1 to 31 (4.096 us x 2^timeout); 14 is 67 ms, 18 is 1.07 s",
 		      "# set timeout when the program moves its queue pairs to RTS (NCCL_IB_TIMEOUT, UCX_RC_TIMEOUT)\n# rdmadiag qp-state --timeouts shows the result",
-		      { .id = "ack-timer-off",
-			.severity = RD_SEV_WARNING,
-			.title = "local ACK timeout is off",
-			.why = "After a lost packet, or if its peer is gone, such a queue pair waits forever and reports no error." } },
+		      { "ack-timer-off", "local ACK timeout is off",
+			"After a lost packet, or if its peer is gone, such a queue pair waits forever and reports no error.",
+			RD_SEV_WARNING } },
 	[RNR_LONGEST] = { "min_rnr_timer 0",
 			  "a code from 1 to 31; 12 is 0.64 ms",
 			  "# set min_rnr_timer when the program moves its queue pairs to RTR (rdma_cm: rdma_set_option, kernel: rdma_set_min_rnr_timer)",
-			  { .id = "rnr-timer-longest",
-			    .severity = RD_SEV_NOTE,
-			    .title = "RNR NAK timer is the longest: 655.36 ms",
-			    .why = "Code 0 is not zero: a sender that finds no receive work request posted pauses for 655.36 ms each time." } },
+			  { "rnr-timer-longest", "RNR NAK timer is the longest: 655.36 ms",
+			    "Code 0 is not zero: a sender that finds no receive work request posted pauses for 655.36 ms each time.",
+			    RD_SEV_NOTE } },
 	[RNR_FOREVER] = { "rnr_retry 7",
 			  "0 to 6 if a receiver that stops posting must end the connection; 7 is common (NCCL, MPI)",
 			  "rdmadiag qp-state -i 1 -c 3\n# if the job hangs, look for receivers that post no receives",
-			  { .id = "rnr-retry-forever",
-			    .severity = RD_SEV_NOTE,
-			    .title = "queue pairs retry forever after RNR NAKs",
-			    .why = "A receiver that posts no receive work requests stalls its sender without an error." } },
+			  { "rnr-retry-forever", "queue pairs retry forever after RNR NAKs",
+			    "A receiver that posts no receive work requests stalls its sender without an error.",
+			    RD_SEV_NOTE } },
 };
 
 /* Whether queue pair `i` has the timer, and whether it is the one of the finding. */
@@ -334,17 +327,15 @@ static struct opened *list_opened(const struct rd_res *res)
 }
 
 static const struct rd_finding hidden = {
-	.id = "qps-may-be-hidden",
-	.severity = RD_SEV_NOTE,
-	.title = "may own queue pairs that the kernel does not list",
-	.why = "The kernel does not track queue pairs that a program creates through DEVX. How many there are is unknown; if the job hangs, one of them may be the reason.",
+	"qps-may-be-hidden", "may own queue pairs that the kernel does not list",
+	"The kernel does not track queue pairs that a program creates through DEVX. How many there are is unknown; if the job hangs, one of them may be the reason.",
+	RD_SEV_NOTE
 };
 
 static const struct rd_finding unknown_peers = {
-	.id = "process-tcp-peers",
-	.severity = RD_SEV_NOTE,
-	.title = "the peers of its queue pairs are unknown, but not its TCP connections",
-	.why = "NCCL, Gloo and MPI connect the hosts of a job by TCP first. These addresses may be hosts of its job; which queue pair is connected to which of them is unknown.",
+	"process-tcp-peers", "the peers of its queue pairs are unknown, but not its TCP connections",
+	"NCCL, Gloo and MPI connect the hosts of a job by TCP first. These addresses may be hosts of its job; which queue pair is connected to which of them is unknown.",
+	RD_SEV_NOTE
 };
 
 static char *proc_name(const struct rd_proc *proc)
