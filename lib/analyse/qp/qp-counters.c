@@ -5,39 +5,37 @@
 
 #include "base/memory.h"
 
-/* Those without a topic of their own; a retrained link (topic "link-down") did not go down. */
-static enum rd_qp_count count_by_name(const char *name)
-{
-	if (strcmp(name, "duplicate_request") == 0)
-		return RD_QPC_DUPLICATES;
-	if (strcmp(name, "retrans_pkts") == 0)
-		return RD_QPC_NAKS;
-	return strcmp(name, "link_downed") == 0 ? RD_QPC_LINK_DOWNED : RD_QPC_N;
-}
+/* Evidence by topic, else by name; a retrained link (topic "link-down") did not go down. */
+static const struct {
+	enum rd_topic topic;
+	enum rd_qp_count what;
+} topics[] = {
+	{ RD_TOPIC_TIMEOUT, RD_QPC_RETRIES },	{ RD_TOPIC_RETRIES, RD_QPC_EXHAUSTED },
+	{ RD_TOPIC_RNR_GOT, RD_QPC_RNR },	{ RD_TOPIC_RNR_END, RD_QPC_RNR_EXHAUSTED },
+	{ RD_TOPIC_RNR, RD_QPC_RNR_SENT },	{ RD_TOPIC_LOST, RD_QPC_OUT_OF_ORDER },
+	{ RD_TOPIC_PACKETS_SENT, RD_QPC_SENT }, { RD_TOPIC_PACKETS_GOT, RD_QPC_GOT },
+};
+static const struct {
+	const char *name;
+	enum rd_qp_count what;
+} names[] = {
+	{ "duplicate_request", RD_QPC_DUPLICATES },
+	{ "retrans_pkts", RD_QPC_NAKS },
+	{ "link_downed", RD_QPC_LINK_DOWNED },
+};
 
 /* RD_QPC_N: not evidence. */
 static enum rd_qp_count count_of(enum rd_topic topic, const char *name)
 {
-	switch (topic) {
-	case RD_TOPIC_TIMEOUT:
-		return RD_QPC_RETRIES;
-	case RD_TOPIC_RETRIES:
-		return RD_QPC_EXHAUSTED;
-	case RD_TOPIC_RNR_GOT:
-		return RD_QPC_RNR;
-	case RD_TOPIC_RNR_END:
-		return RD_QPC_RNR_EXHAUSTED;
-	case RD_TOPIC_RNR:
-		return RD_QPC_RNR_SENT;
-	case RD_TOPIC_LOST:
-		return rd_counts_requests(name) ? RD_QPC_NAKS : RD_QPC_OUT_OF_ORDER;
-	case RD_TOPIC_PACKETS_SENT:
-		return RD_QPC_SENT;
-	case RD_TOPIC_PACKETS_GOT:
-		return RD_QPC_GOT;
-	default:
-		return count_by_name(name);
-	}
+	if (topic == RD_TOPIC_LOST && rd_counts_requests(name))
+		return RD_QPC_NAKS;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(topics); i++)
+		if (topics[i].topic == topic)
+			return topics[i].what;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(names); i++)
+		if (strcmp(names[i].name, name) == 0)
+			return names[i].what;
+	return RD_QPC_N;
 }
 
 static bool has_counter(const struct rd_qp_counters *counters, const char *name)

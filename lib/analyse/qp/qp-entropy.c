@@ -99,12 +99,11 @@ static void add_collision(struct rd_spreads *ret, const struct flow *flows, size
 
 	if (n < 2 || !flows->has_peer)
 		return;
-	rd_reserve(&ret->collisions, &ret->cap_collisions, ret->n_collisions + 1, sizeof(*ret->collisions));
 	for (size_t i = 0; i < n && i < NAMES_MAX; i++)
 		rd_buf_printf(&names, "%s%u", i ? "," : "", flows[i].lqpn);
 	if (n > NAMES_MAX)
 		rd_buf_str(&names, ",...");
-	collision = &ret->collisions[ret->n_collisions++];
+	collision = RD_ADD(ret->collisions, ret->n_collisions, ret->cap_collisions);
 	*collision =
 		(struct rd_collision){ .dev = flows->dev, .has_peer = true, .udp_sport = flows->sport, .flows = n };
 	collision->lqpns = RD_TAKE(names.data);
@@ -125,15 +124,6 @@ static struct rd_flow sport_of(const struct rd_qp_views *views, size_t i)
 				 .from = !known ? RD_SPORT_ASSUMED :
 					 label	? RD_SPORT_LABEL :
 						  RD_SPORT_NUMBERS };
-}
-
-static struct flow flow_of(const struct rd_qp *qp, const uint8_t *peer, uint16_t sport)
-{
-	struct flow flow = { .dev = qp->dev, .has_peer = peer, .sport = sport, .lqpn = qp->lqpn.v, .rqpn = qp->rqpn.v };
-
-	if (peer)
-		memcpy(flow.peer, peer, 16);
-	return flow;
 }
 
 static size_t collect_flows(const struct rd_qp_views *views, const bool *chosen, struct flow *flows,
@@ -158,7 +148,13 @@ static size_t collect_flows(const struct rd_qp_views *views, const bool *chosen,
 		} else {
 			ret->unknown_peer += !peer;
 			ret->flows[n] = sport_of(views, i);
-			flows[n] = flow_of(qp, peer, ret->flows[n].udp_sport);
+			flows[n] = (struct flow){ .dev = qp->dev,
+						  .has_peer = peer,
+						  .sport = ret->flows[n].udp_sport,
+						  .lqpn = qp->lqpn.v,
+						  .rqpn = qp->rqpn.v };
+			if (peer)
+				memcpy(flows[n].peer, peer, 16);
 			n++;
 		}
 	}

@@ -155,19 +155,13 @@ static bool job_matches(const char *pattern, const char *job)
 	return fnmatch(pattern, job, 0) == 0 || (strncmp(pattern, job, size) == 0 && job[size] == '.');
 }
 
-static bool peer_matches(const struct rd_qp_filter *filter, const struct rd_qp_views *views, size_t i)
-{
-	uint8_t peer[16];
-
-	return rd_qp_peer(views, i, peer) && memcmp(peer, filter->peer, 16) == 0;
-}
-
 bool rd_qp_filter_matches(const struct rd_qp_filter *filter, const struct rd_qp_views *views, size_t i)
 {
 	const struct rd_res *res = views->res;
 	const struct rd_qp *qp = &res->qps[i];
 	const struct rd_proc *proc = qp->proc >= 0 ? &res->procs[qp->proc] : NULL;
 	const char *name = rd_owner_name(res, &qp->owner, qp->proc);
+	uint8_t peer[16];
 
 	return (!filter->devices || name_in_list(filter->devices, res->devs[qp->dev].name)) &&
 	       kind_matches(&filter->states, qp->state.known == RD_OK, qp->state.v) &&
@@ -177,7 +171,7 @@ bool rd_qp_filter_matches(const struct rd_qp_filter *filter, const struct rd_qp_
 	       number_matches(&filter->rqpns, qp->rqpn.known == RD_OK, qp->rqpn.v) &&
 	       (!filter->comm || (name && fnmatch(filter->comm, name, 0) == 0)) &&
 	       (!filter->job || job_matches(filter->job, proc ? proc->job : NULL)) &&
-	       (!filter->has_peer || peer_matches(filter, views, i));
+	       (!filter->has_peer || (rd_qp_peer(views, i, peer) && memcmp(peer, filter->peer, 16) == 0));
 }
 
 static bool selects_device(const struct rd_qp_filter *filter, const struct rd_res_dev *dev)

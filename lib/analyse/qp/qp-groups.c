@@ -5,9 +5,7 @@
 
 #include "analyse/qp/qp-verdict.h"
 #include "analyse/qp/qp.h"
-#include "base/map.h"
 #include "base/memory.h"
-#include "base/siphash.h"
 #include "base/text.h"
 #include "model/host/host.h"
 
@@ -52,19 +50,10 @@ static struct key key_of(const struct rd_qp_views *views, size_t i, enum rd_qp_b
 static int compare_keys(const void *a, const void *b)
 {
 	const struct key *x = a, *y = b;
-	int r = 0;
 
-	if (x->dev != y->dev)
-		return x->dev < y->dev ? -1 : 1;
-	if (x->number != y->number)
-		return x->number < y->number ? -1 : 1;
-	if (!x->text != !y->text || x->has_peer != y->has_peer)
-		return (!x->text && y->text) || (!x->has_peer && y->has_peer) ? 1 : -1;
-	if (x->text)
-		r = strcmp(x->text, y->text);
-	if (!r && x->has_peer)
-		r = memcmp(x->peer, y->peer, 16);
-	return r;
+	return RD_FIRST(RD_CMP(x->dev, y->dev), RD_CMP(x->number, y->number), RD_CMP(!x->text, !y->text),
+			RD_CMP(y->has_peer, x->has_peer), x->text && y->text ? strcmp(x->text, y->text) : 0,
+			memcmp(x->peer, y->peer, 16));
 }
 
 static char *label_of(const struct rd_res *res, const struct key *key, enum rd_qp_by by)
@@ -95,15 +84,6 @@ static char *label_of(const struct rd_res *res, const struct key *key, enum rd_q
 	default:
 		return rd_dup_if(key->text);
 	}
-}
-
-static void add_group(const struct rd_res *res, const struct key *key, struct rd_qp_groups *ret)
-{
-	struct rd_qp_group *group = RD_ADD(ret->v, ret->n, ret->cap);
-
-	*group = (struct rd_qp_group){ .label = label_of(res, key, ret->by), .dev = key->dev, .proc = -1 };
-	if (ret->by == RD_BY_PID)
-		group->proc = key->qp->proc;
 }
 
 /* Queue pairs of one process are mostly adjacent; merging the same addresses again may only make the number of others inexact. */
@@ -168,86 +148,53 @@ static bool is_grouped(const struct rd_qp_views *views, size_t i, const bool *ch
 	return (!chosen || chosen[i]) && (by != RD_BY_PEER || rd_qp_is_connected_type(&views->res->qps[i]));
 }
 
-struct keys {
-	struct rd_sipkey secret; /* as a bundle chooses what is hashed */
-	struct key *v;		 /* each once */
-	size_t n, cap;
-	struct rd_map map;
-};
-
-static uint64_t hash_of(const struct keys *keys, const struct key *key)
+/* The keys that occur, each once, in order. */
+static struct key *list_keys(const struct rd_qp_views *views, const bool *chosen, enum rd_qp_by by, size_t *n)
 {
-	struct {
-		uint64_t number, text, dev;
-		uint8_t peer[16];
-	} all = { .number = key->number, .dev = (uint64_t)key->dev };
+	struct key *keys = NULL;
+	size_t all = 0, cap = 0;
 
-	all.text = key->text ? rd_siphash(&keys->secret, key->text, strlen(key->text)) : 0;
-	memcpy(all.peer, key->peer, sizeof(all.peer));
-	return rd_siphash(&keys->secret, &all, sizeof(all));
-}
-
-static void add_key(struct keys *keys, const struct key *key)
-{
-	uint64_t hash;
-
-	/* Queue pairs of one group are mostly adjacent. */
-	if (keys->n && compare_keys(&keys->v[keys->n - 1], key) == 0)
-		return;
-	hash = hash_of(keys, key);
-	for (size_t probe = 0, at; (at = rd_map_next(&keys->map, hash, &probe)) != RD_MAP_END;)
-		if (compare_keys(&keys->v[at], key) == 0)
-			return;
-	rd_reserve(&keys->v, &keys->cap, keys->n + 1, sizeof(*keys->v));
-	keys->v[keys->n] = *key;
-	rd_map_put(&keys->map, hash, keys->n++);
-}
-
-/* A group for each key that occurs, in the order of keys. */
-static void add_groups(const struct rd_qp_views *views, const bool *chosen, struct keys *keys, struct rd_qp_groups *ret)
-{
 	for (size_t i = 0; i < views->res->n_qps; i++) {
-		struct key key = key_of(views, i, ret->by);
+		struct key key = key_of(views, i, by);
 
-		if (is_grouped(views, i, chosen, ret->by))
-			add_key(keys, &key);
+		/* Queue pairs of one group are mostly adjacent. */
+		if (is_grouped(views, i, chosen, by) && (!all || compare_keys(&keys[all - 1], &key) != 0))
+			*RD_ADD(keys, all, cap) = key;
 	}
-	rd_map_deinit(&keys->map);
-	if (keys->n)
-		qsort(keys->v, keys->n, sizeof(*keys->v), compare_keys);
-	for (size_t i = 0; i < keys->n; i++)
-		add_group(views->res, &keys->v[i], ret);
-}
-
-static void count_qps(const struct rd_qp_views *views, const bool *chosen, const struct keys *keys,
-		      struct rd_qp_groups *ret)
-{
-	const struct rd_res *res = views->res;
-
-	for (size_t i = 0; i < res->n_qps; i++) {
-		struct key key = key_of(views, i, ret->by);
-		const struct key *of;
-		struct rd_qp_group *group;
-
-		if (!is_grouped(views, i, chosen, ret->by))
-			continue;
-		of = bsearch(&key, keys->v, keys->n, sizeof(key), compare_keys);
-		group = &ret->v[of - keys->v];
-		count_qp(group, &res->qps[i], &views->v[i]);
-		if (ret->by == RD_BY_PEER && !group->label)
-			add_proc_peers(group, res, &res->qps[i]);
-	}
+	if (all)
+		qsort(keys, all, sizeof(*keys), compare_keys);
+	*n = 0;
+	for (size_t i = 0; i < all; i++)
+		if (!*n || compare_keys(&keys[*n - 1], &keys[i]) != 0)
+			keys[(*n)++] = keys[i];
+	return keys;
 }
 
 void rd_qp_group_by(const struct rd_qp_views *views, const bool *chosen, enum rd_qp_by by, struct rd_qp_groups *ret)
 {
-	struct keys keys = { 0 };
+	const struct rd_res *res = views->res;
+	size_t n;
+	_cleanup_free_ struct key *keys = list_keys(views, chosen, by, &n);
 
-	rd_sipkey_of_process(&keys.secret);
 	*ret = (struct rd_qp_groups){ .by = by };
-	add_groups(views, chosen, &keys, ret);
-	count_qps(views, chosen, &keys, ret);
-	free(keys.v);
+	for (size_t i = 0; i < n; i++)
+		*RD_ADD(ret->v, ret->n, ret->cap) =
+			(struct rd_qp_group){ .label = label_of(res, &keys[i], by),
+					      .dev = keys[i].dev,
+					      .proc = by == RD_BY_PID ? keys[i].qp->proc : -1 };
+	for (size_t i = 0; i < res->n_qps; i++) {
+		struct key key = key_of(views, i, by);
+		const struct key *of;
+		struct rd_qp_group *group;
+
+		if (!is_grouped(views, i, chosen, by))
+			continue;
+		of = bsearch(&key, keys, n, sizeof(key), compare_keys);
+		group = &ret->v[of - keys];
+		count_qp(group, &res->qps[i], &views->v[i]);
+		if (by == RD_BY_PEER && !group->label)
+			add_proc_peers(group, res, &res->qps[i]);
+	}
 	for (size_t i = 0; by == RD_BY_PEER && i < views->res->n_qps; i++)
 		ret->without_peer += (!chosen || chosen[i]) && !rd_qp_is_connected_type(&views->res->qps[i]);
 	for (size_t i = 0; i < ret->n; i++)
@@ -295,58 +242,48 @@ static int compare_holders(const void *a, const void *b)
 			RD_CMP(!y->kernel, !x->kernel), x->kernel ? strcmp(x->kernel, y->kernel) : x->proc - y->proc);
 }
 
-struct holders {
-	struct rd_sipkey secret; /* as a bundle chooses what is hashed */
-	struct rd_res_holders *ret;
-	struct rd_map map;
-};
-
-static bool is_held_by(const struct rd_res_holder *holder, int dev, int proc, const char *kernel)
+static int compare_owners(const void *a, const void *b)
 {
-	return holder->dev == dev && holder->proc == proc && !holder->kernel == !kernel &&
-	       (!kernel || strcmp(holder->kernel, kernel) == 0);
+	const struct rd_res_holder *x = a, *y = b;
+
+	return RD_FIRST(RD_CMP(x->dev, y->dev), RD_CMP(x->proc, y->proc), RD_CMP(!y->kernel, !x->kernel),
+			x->kernel && y->kernel ? strcmp(x->kernel, y->kernel) : 0);
 }
 
-static void count_held(struct holders *holders, enum rd_res_kind kind, int dev, int proc, const struct rd_owner *owner)
+static void count_held(struct rd_res_holders *ret, enum rd_res_kind kind, int dev, int proc,
+		       const struct rd_owner *owner)
 {
-	const int64_t number[2] = { dev, proc };
-	struct rd_res_holders *ret = holders->ret;
-	struct rd_res_holder *holder = ret->n ? &ret->v[ret->n - 1] : NULL;
-	uint64_t hash;
+	struct rd_res_holder holder = { .dev = dev, .proc = proc, .kernel = owner->kernel };
 
 	/* Objects of one process are mostly adjacent. */
-	if (holder && is_held_by(holder, dev, proc, owner->kernel)) {
-		holder->held[kind]++;
-		return;
-	}
-	hash = rd_siphash(&holders->secret, number, sizeof(number));
-	if (owner->kernel)
-		hash ^= rd_siphash(&holders->secret, owner->kernel, strlen(owner->kernel));
-	for (size_t probe = 0, at; (at = rd_map_next(&holders->map, hash, &probe)) != RD_MAP_END;)
-		if (is_held_by(&ret->v[at], dev, proc, owner->kernel)) {
-			ret->v[at].held[kind]++;
-			return;
-		}
-	rd_map_put(&holders->map, hash, ret->n);
-	holder = RD_ADD(ret->v, ret->n, ret->cap);
-	*holder = (struct rd_res_holder){ .dev = dev, .proc = proc, .kernel = owner->kernel };
-	holder->held[kind]++;
+	if (!ret->n || compare_owners(&ret->v[ret->n - 1], &holder) != 0)
+		*RD_ADD(ret->v, ret->n, ret->cap) = holder;
+	ret->v[ret->n - 1].held[kind]++;
 }
 
 void rd_res_count_holders(const struct rd_res *res, struct rd_res_holders *ret)
 {
-	struct holders holders = { .ret = ret };
+	size_t n = 0;
 
 	*ret = (struct rd_res_holders){ 0 };
-	rd_sipkey_of_process(&holders.secret);
 	for (size_t i = 0; i < res->n_qps; i++)
-		count_held(&holders, RD_RES_QP, res->qps[i].dev, res->qps[i].proc, &res->qps[i].owner);
+		count_held(ret, RD_RES_QP, res->qps[i].dev, res->qps[i].proc, &res->qps[i].owner);
 	for (size_t i = 0; i < res->n_cm_ids; i++)
-		count_held(&holders, RD_RES_CM_ID, res->cm_ids[i].dev, res->cm_ids[i].proc, &res->cm_ids[i].owner);
+		count_held(ret, RD_RES_CM_ID, res->cm_ids[i].dev, res->cm_ids[i].proc, &res->cm_ids[i].owner);
 	for (size_t i = 0; i < res->n_objects; i++)
-		count_held(&holders, res->objects[i].kind, res->objects[i].dev, res->objects[i].proc,
-			   &res->objects[i].owner);
-	rd_map_deinit(&holders.map);
-	if (ret->n > 0)
-		qsort(ret->v, ret->n, sizeof(*ret->v), compare_holders);
+		count_held(ret, res->objects[i].kind, res->objects[i].dev, res->objects[i].proc, &res->objects[i].owner);
+	if (!ret->n)
+		return;
+	/* Those of one owner become one. */
+	qsort(ret->v, ret->n, sizeof(*ret->v), compare_owners);
+	for (size_t i = 1; i < ret->n; i++) {
+		if (compare_owners(&ret->v[n], &ret->v[i]) != 0) {
+			ret->v[++n] = ret->v[i];
+			continue;
+		}
+		for (size_t kind = 0; kind < RD_RES_KINDS; kind++)
+			ret->v[n].held[kind] += ret->v[i].held[kind];
+	}
+	ret->n = n + 1;
+	qsort(ret->v, ret->n, sizeof(*ret->v), compare_holders);
 }

@@ -29,25 +29,26 @@ static struct current current_of(const struct rd_qp_recorded *recorded)
 	return (struct current){ recorded->state.v, true, recorded->entered ? recorded->state_ns : 0 };
 }
 
-/* A device moves a queue pair to SQE or ERR by itself; every other transition is a call, which the recorder would have seen. */
-static bool may_be_in(const struct rd_qp_recorded *recorded, const struct rd_qp *qp)
-{
-	return recorded->state.known != RD_OK || qp->state.known != RD_OK || rd_qp_has_failed(qp) ||
-	       current_of(recorded).state == qp->state.v;
-}
-
-/* The kernel names a thread as the owner, which created it or opened the device; its ID need not be that of the process. */
-static bool may_belong_to(const struct rd_qp_recorded *recorded, const struct rd_qp *qp)
+static bool is_of(const struct rd_qp_recorded *recorded, const struct rd_qp *qp)
 {
 	bool connected = rd_qp_is_connected_type(qp) && recorded->seen.dest_qpn.known == RD_OK &&
 			 qp->rqpn.known == RD_OK;
 
-	return connected ? recorded->seen.dest_qpn.v == qp->rqpn.v : !DIFFERS(recorded->pid, qp->owner.pid);
+	/* The kernel names a thread as the owner, which created it or opened the device; its ID need not be that of the process. */
+	if (DIFFERS(recorded->type, qp->type) ||
+	    (connected ? recorded->seen.dest_qpn.v != qp->rqpn.v : DIFFERS(recorded->pid, qp->owner.pid)))
+		return false;
+	/* A device moves a queue pair to SQE or ERR by itself; every other transition is a call, which the recorder would have seen. */
+	return recorded->state.known != RD_OK || qp->state.known != RD_OK || rd_qp_has_failed(qp) ||
+	       current_of(recorded).state == qp->state.v;
 }
 
-static bool is_of(const struct rd_qp_recorded *recorded, const struct rd_qp *qp)
+static struct rd_qp_seen *copy_seen(const struct rd_qp_seen *seen)
 {
-	return !DIFFERS(recorded->type, qp->type) && may_belong_to(recorded, qp) && may_be_in(recorded, qp);
+	struct rd_qp_seen *ret = rd_alloc(1, sizeof(*ret));
+
+	*ret = *seen;
+	return ret;
 }
 
 static void apply(const struct rd_qp_recorded *recorded, uint32_t driver, const struct rd_qp *qp, uint64_t now_ns,
@@ -56,9 +57,8 @@ static void apply(const struct rd_qp_recorded *recorded, uint32_t driver, const 
 	struct current current = current_of(recorded);
 
 	if (!past->seen || (recorded->seen.has_dgid && !past->seen->has_dgid)) {
-		struct rd_qp_seen *seen = rd_alloc(1, sizeof(*seen));
+		struct rd_qp_seen *seen = copy_seen(&recorded->seen);
 
-		*seen = recorded->seen;
 		if (seen->dest_qpn.known == RD_OK)
 			rd_qp_seen_add_sport(seen, driver, recorded->lqpn, seen->dest_qpn.v, recorded->has_dlid);
 		past->seen = seen;
@@ -92,11 +92,6 @@ static const struct rd_qp_recorded *find_entry(const struct rd_res *res, const s
 	return NULL;
 }
 
-static bool is_before(const struct rd_qp_recorded *recorded, const struct rd_qp *qp)
-{
-	return recorded->dev < qp->dev || (recorded->dev == qp->dev && recorded->lqpn < qp->lqpn.v);
-}
-
 void rd_qp_apply_recorded(struct rd_qp_views *views, uint64_t now_ns)
 {
 	const struct rd_res *res = views->res;
@@ -109,7 +104,9 @@ void rd_qp_apply_recorded(struct rd_qp_views *views, uint64_t now_ns)
 
 		if (qp->lqpn.known != RD_OK)
 			continue;
-		while (at < res->n_recorded && is_before(&res->recorded[at], qp))
+		while (at < res->n_recorded &&
+		       (res->recorded[at].dev < qp->dev ||
+			(res->recorded[at].dev == qp->dev && res->recorded[at].lqpn < qp->lqpn.v)))
 			at++;
 		recorded = find_entry(res, qp, at);
 		if (recorded) {
@@ -199,13 +196,6 @@ static struct tracked new_tracked(const char *ibdev, uint32_t qpn)
 
 	snprintf(ret.ibdev, sizeof(ret.ibdev), "%s", ibdev);
 	return ret;
-}
-
-static struct tracked *add_new(struct table *t, const char *ibdev, uint32_t qpn)
-{
-	struct tracked new = new_tracked(ibdev, qpn);
-
-	return add_tracked(t, &new);
 }
 
 static void table_deinit(struct table *t)
@@ -300,23 +290,14 @@ static void set_psn_rate(struct tracked *q, const struct rd_qp *qp, uint64_t now
 		RD_SET(q->best, packets / dt);
 }
 
-static struct rd_qp_seen *copy_seen(const struct rd_qp_seen *seen)
-{
-	struct rd_qp_seen *ret = rd_alloc(1, sizeof(*ret));
-
-	*ret = *seen;
-	return ret;
-}
-
 static void set_recorded(const struct tracked *q, const struct rd_qp *qp, struct rd_qp_past *past)
 {
 	past->last_err = q->last_err;
 	past->cause = q->cause;
 	RD_COPY(past->last_event, q->last_event);
 	past->moved_by_call = q->by_call && qp->state.known == RD_OK && q->state.v == qp->state.v;
-	if (!q->recorded)
-		return;
-	past->seen = copy_seen(&q->seen);
+	if (q->recorded)
+		past->seen = copy_seen(&q->seen);
 }
 
 /* Numbers are reused: whether this is another queue pair than in the last sample, or one of another device of that name. */
@@ -324,12 +305,6 @@ static bool is_another(const struct tracked *q, const struct rd_res *res, const 
 {
 	return q->sample_ns && (q->dev_index != res->devs[qp->dev].index || DIFFERS(q->pid, qp->owner.pid) ||
 				DIFFERS(q->pdn, qp->pdn) || DIFFERS(q->type, qp->type));
-}
-
-/* It has another remote QP: so it left its state since the last sample, and came back. */
-static bool was_reconnected(const struct tracked *q, const struct rd_qp *qp)
-{
-	return q->sample_ns && q->to_ns <= q->sample_ns && DIFFERS(q->rqpn, qp->rqpn);
 }
 
 /* Updates the state from a sample. */
@@ -342,7 +317,9 @@ static void update_state(struct tracked *q, const struct rd_qp *qp, bool created
 	} else if (q->state.known != RD_OK) {
 		enter_state(q, qp->state.v, created_since ? RD_AGE_INTERVAL : RD_AGE_AT_LEAST,
 			    created_since ? last_ns : 0, now_ns, false);
-	} else if (q->state.v != qp->state.v || was_reconnected(q, qp)) {
+	} else if (q->state.v != qp->state.v ||
+		   (q->sample_ns && q->to_ns <= q->sample_ns && DIFFERS(q->rqpn, qp->rqpn))) {
+		/* With another remote QP, it left its state since the last sample, and came back. */
 		uint64_t from = q->to_ns > last_ns ? q->to_ns : last_ns;
 
 		enter_state(q, qp->state.v, RD_AGE_INTERVAL, from, now_ns, false);
@@ -521,26 +498,24 @@ static void set_left_state(const struct tracked *q, struct rd_qp_event *ev)
 
 void rd_qp_track_event(struct rd_qp_track *track, struct rd_qp_event *ev)
 {
-	struct tracked *q;
+	struct tracked new, *q;
 
 	if (ev->what == RD_QP_DEVICE || ev->lqpn.known != RD_OK || !ev->ibdev[0])
 		return;
+	new = new_tracked(ev->ibdev, ev->lqpn.v);
 	q = find_tracked(&track->table, ev->ibdev, ev->lqpn.v);
 	if (!q)
-		q = add_new(&track->table, ev->ibdev, ev->lqpn.v);
+		q = add_tracked(&track->table, &new);
 	if (!q)
 		return;
 	if (ev->what != RD_QP_CREATED)
 		set_left_state(q, ev);
 	switch (ev->what) {
-	case RD_QP_CREATED: {
-		struct tracked new = { .qpn = q->qpn, .recorded = true };
-
-		snprintf(new.ibdev, sizeof(new.ibdev), "%s", ev->ibdev);
+	case RD_QP_CREATED:
 		*q = new;
+		q->recorded = true;
 		enter_state(q, RD_QPS_RESET, RD_AGE_EXACT, ev->mono_ns, ev->mono_ns, true);
 		break;
-	}
 	case RD_QP_MODIFIED:
 		apply_modify(q, ev);
 		break;

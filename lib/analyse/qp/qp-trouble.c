@@ -190,22 +190,17 @@ static bool entry_is_empty(const struct rd_qp_views *views, size_t i, const stru
 /* Entries from here on may not have been read. */
 #define INDEX_LOW 16
 
-static bool has_high_index(const struct rd_qp_view *view)
-{
-	const struct rd_qp_seen *seen = view->past->seen;
-
-	return seen && seen->sgid_index.known == RD_OK && seen->sgid_index.v >= INDEX_LOW;
-}
-
 static bool suffice_for(const struct rd_qp_views *views, size_t i, const struct rd_qp_ports *ports)
 {
 	const struct rd_qp *qp = &views->res->qps[i];
 	const struct rd_qp_port *port = qp->port.known == RD_OK ? rd_qp_ports_find(ports, qp->dev, qp->port.v) : NULL;
+	const struct rd_qp_seen *seen = views->v[i].past->seen;
 	uint8_t gid[16];
 
 	if (source_gid(views, i, gid))
 		return port_has_gid(ports, qp, gid) >= 0;
-	return !has_high_index(&views->v[i]) || !port || port->gids_complete;
+	return !seen || seen->sgid_index.known != RD_OK || seen->sgid_index.v < INDEX_LOW || !port ||
+	       port->gids_complete;
 }
 
 bool rd_qp_ports_suffice(const struct rd_qp_views *views, const struct rd_qp_ports *ports)
@@ -304,11 +299,6 @@ static void find_peer_trouble(const struct rd_qp_one *one, struct trouble *ret)
 			    name, peer->rqpn.v);
 }
 
-static int compare_addresses(bool v6, const uint8_t *addr, const struct rd_neigh *neigh)
-{
-	return v6 != neigh->v6 ? (int)v6 - (int)neigh->v6 : memcmp(addr, neigh->addr, v6 ? 16 : 4);
-}
-
 /* Whether packets of the queue pair may leave through this interface: that of its source GID, if that is known, else of any GID of its
  * port (its VLANs have their own), or that of the port. Where no index is known, any. */
 static bool may_use(const struct rd_qp_one *one, unsigned ifindex)
@@ -342,25 +332,20 @@ static bool may_use(const struct rd_qp_one *one, unsigned ifindex)
 /* An entry in this state has failed, and no interface that the queue pair may use has another one for the address. */
 static const struct rd_neigh *find_failed_neighbour(const struct rd_qp_one *one, bool v6, const uint8_t *addr)
 {
-	size_t low = 0, high = one->j->n_neighs;
-	const struct rd_neigh *ret = NULL;
+	struct rd_neigh key = { .v6 = v6 };
+	const struct rd_neigh **neighs = one->j->neighs, *ret = NULL, *wanted = &key;
+	size_t at;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (compare_addresses(v6, addr, one->j->neighs[middle]) > 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (size_t n = 0; low < one->j->n_neighs && compare_addresses(v6, addr, one->j->neighs[low]) == 0; low++) {
+	memcpy(key.addr, addr, v6 ? 16 : 4);
+	at = rd_lower_bound(&wanted, neighs, one->j->n_neighs, sizeof(*neighs), rd_qp_compare_neighbours);
+	for (size_t n = 0; at < one->j->n_neighs && rd_qp_compare_neighbours(&wanted, &neighs[at]) == 0; at++) {
 		if (++n > SAME_MAX)
 			return NULL;
-		if (!may_use(one, one->j->neighs[low]->ifindex))
+		if (!may_use(one, neighs[at]->ifindex))
 			continue;
-		if (!(one->j->neighs[low]->state & (NUD_FAILED | NUD_INCOMPLETE)))
+		if (!(neighs[at]->state & (NUD_FAILED | NUD_INCOMPLETE)))
 			return NULL;
-		ret = one->j->neighs[low];
+		ret = neighs[at];
 	}
 	return ret;
 }
@@ -396,27 +381,11 @@ static void find_path_trouble(const struct rd_qp_one *one, struct trouble *ret)
 			    attrs.path_mtu.v, more->mtu.v, port->netdev ? port->netdev : "its interface");
 }
 
-static struct trouble trouble_of(const struct rd_qp_one *one)
-{
-	struct trouble ret = { 0 };
-
-	find_port_trouble(one, &ret);
-	find_gid_trouble(one, &ret);
-	find_peer_trouble(one, &ret);
-	find_path_trouble(one, &ret);
-	return ret;
-}
-
 /* With packets, nothing but counters can speak against it. Those that UC sends prove nothing: it waits for no ACK. */
 static bool has_progress(const struct rd_qp_one *one)
 {
 	return rd_qp_is_moving(one->j, one->qp, one->past) &&
 	       (rd_qp_can_retransmit(one->qp) || one->qp->state.v == RD_QPS_RTR);
-}
-
-static bool can_be_cut_off(const struct rd_qp *qp)
-{
-	return qp->state.v == RD_QPS_RTR || qp->state.v == RD_QPS_RTS || qp->state.v == RD_QPS_SQD;
 }
 
 /* In ARMED, packets may flow. In INIT, InfiniBand discards all but those of management (IBTA vol. 1, 7.2.7); iWARP reports INIT for an
@@ -507,30 +476,28 @@ static void judge_datagrams(const struct rd_qp_one *one)
 	rd_qp_set(one, kind, RD_QP_DO_PORT, "%s; %s", one->verdict->why, text);
 }
 
-static bool sends_datagrams(const struct rd_qp *qp)
-{
-	return qp->type.known == RD_OK && qp->type.v == RD_QPT_UD && !qp->owner.kernel && qp->state.v == RD_QPS_RTS;
-}
-
 void rd_qp_judge_trouble(const struct rd_qp_one *one)
 {
 	const struct rd_qp *qp = one->qp;
-	struct trouble found;
+	struct trouble found = { 0 };
 	enum rd_qp_verdict_kind kind = one->verdict->kind;
 
 	if (qp->dev < 0 || qp->state.known != RD_OK)
 		return;
-	if (sends_datagrams(qp))
+	if (qp->type.known == RD_OK && qp->type.v == RD_QPT_UD && !qp->owner.kernel && qp->state.v == RD_QPS_RTS)
 		return judge_datagrams(one);
 	if (!rd_qp_is_connected_type(qp) || kind == RD_QPV_FLUSHED || qp->state.v == RD_QPS_RESET)
 		return;
 	if (has_progress(one))
 		return judge_moving(one);
-	found = trouble_of(one);
+	find_port_trouble(one, &found);
+	find_gid_trouble(one, &found);
+	find_peer_trouble(one, &found);
+	find_path_trouble(one, &found);
 	if (!found.text)
 		return;
 	one->verdict->trouble = true;
-	if (found.cut && can_be_cut_off(qp))
+	if (found.cut && (qp->state.v == RD_QPS_RTR || qp->state.v == RD_QPS_RTS || qp->state.v == RD_QPS_SQD))
 		rd_qp_set(one, RD_QPV_CUT_OFF, found.advice, "%s; %s", found.text, one->verdict->why);
 	else
 		rd_qp_set(one, kind, found.advice, "%s; %s", one->verdict->why, found.text);
@@ -619,22 +586,15 @@ static void add_stopped(const struct rd_qp_one *one, const struct rd_proc *proc,
 							       is_frozen(proc) ? "frozen" : "stopped", by));
 }
 
-/* Connected or connecting, and neither proof nor a failure explains why it has no packets. */
-static bool may_wait(const struct rd_qp_one *one)
-{
-	const struct rd_qp *qp = one->qp;
-
-	return qp->dev >= 0 && qp->state.known == RD_OK && rd_qp_is_connected_type(qp) && qp->state.v >= RD_QPS_INIT &&
-	       qp->state.v <= RD_QPS_SQD && one->verdict->kind != RD_QPV_CUT_OFF &&
-	       !rd_qp_is_moving(one->j, qp, one->past);
-}
-
 void rd_qp_judge_stopped(const struct rd_qp_one *one)
 {
-	int own = one->qp->proc, peer = -1, dev;
+	const struct rd_qp *qp = one->qp;
+	int own = qp->proc, peer = -1, dev;
 	size_t at;
 
-	if (!may_wait(one))
+	/* Connected or connecting, and neither proof nor a failure explains why it has no packets. */
+	if (qp->dev < 0 || qp->state.known != RD_OK || !rd_qp_is_connected_type(qp) || qp->state.v < RD_QPS_INIT ||
+	    qp->state.v > RD_QPS_SQD || one->verdict->kind == RD_QPV_CUT_OFF || rd_qp_is_moving(one->j, qp, one->past))
 		return;
 	rd_qp_local_peer(one, &dev, &at);
 	if (dev >= 0 && at < one->j->res->n_qps)

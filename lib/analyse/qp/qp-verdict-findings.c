@@ -79,12 +79,6 @@ static void judge_device(const struct rd_qp_views *views, const bool *chosen, co
 			       rd_dup(views->v[first].verdict->why), rd_dup(views->v[first].verdict->fix));
 }
 
-/* A verdict on one queue pair that explains what its device counted. */
-static bool explains(enum rd_qp_verdict_kind kind)
-{
-	return kind == RD_QPV_CUT_OFF || kind == RD_QPV_RETRYING || kind == RD_QPV_NO_RECEIVES || kind == RD_QPV_SLOW;
-}
-
 #define NAMED_MAX 8
 
 /* "; without packets: qpn 17, 18", or with. Returns how many: also those that are not `chosen`, so that none is accused alone; *any:
@@ -128,17 +122,22 @@ static bool may_be_meant(const struct rd_qp *qp, const struct rd_qp_past *past)
 static void judge_note(const struct rd_qp_views *views, const bool *chosen, const struct range *range,
 		       struct rd_findings *findings)
 {
-	const struct rd_finding kind = { "qps-retransmit", "device retransmits, or loses packets",
-					 kinds[RD_QPV_SLOW].why, RD_SEV_WARNING };
+	const struct rd_finding retransmits = { "qps-retransmit", "device retransmits, or loses packets",
+						kinds[RD_QPV_SLOW].why, RD_SEV_WARNING };
 	_cleanup_buf_ struct rd_buf which = { 0 };
 	size_t n, unknown = 0;
 	bool any = false;
 
 	if (!views->notes || !views->notes[range->dev].why)
 		return;
-	for (size_t i = range->from; i < range->to; i++)
-		if (explains(views->v[i].verdict->kind))
+	/* A verdict on one queue pair may explain what its device counted. */
+	for (size_t i = range->from; i < range->to; i++) {
+		enum rd_qp_verdict_kind kind = views->v[i].verdict->kind;
+
+		if (kind == RD_QPV_CUT_OFF || kind == RD_QPV_RETRYING || kind == RD_QPV_NO_RECEIVES ||
+		    kind == RD_QPV_SLOW)
 			return;
+	}
 	n = list_suspects(views, chosen, range, false, &any, &which);
 	n += list_suspects(views, chosen, range, true, &any, &which);
 	if (!any)
@@ -148,7 +147,7 @@ static void judge_note(const struct rd_qp_views *views, const bool *chosen, cons
 	if (unknown)
 		rd_buf_printf(&which, "; %zu more, whose packets are unknown", unknown);
 	n += unknown;
-	rd_finding_put(findings, &kind,
+	rd_finding_put(findings, &retransmits,
 		       rd_text(n == 1 ? "%s, a queue pair" : "%s, one of %zu queue pairs",
 			       views->res->devs[range->dev].name, n),
 		       rd_text("%s%s", views->notes[range->dev].why, which.data), rd_dup(views->notes[range->dev].fix));

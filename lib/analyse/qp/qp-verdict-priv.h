@@ -81,6 +81,9 @@ void rd_qp_set(const struct rd_qp_one *one, enum rd_qp_verdict_kind kind, enum r
 const struct rd_qp_port *rd_qp_port_of(const struct rd_qp_judging *j, const struct rd_qp *qp,
 				       const struct rd_res_port **port);
 
+/* Orders rd_qp_judging.neighs: by address. */
+int rd_qp_compare_neighbours(const void *a, const void *b);
+
 /* Adds troubles to the verdict, or replaces it by cut-off. */
 void rd_qp_judge_trouble(const struct rd_qp_one *one);
 

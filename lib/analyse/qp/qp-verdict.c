@@ -112,16 +112,6 @@ static struct rd_qp_loss find_loss(const struct rd_qp_judging *j, int dev, bool 
 	return (struct rd_qp_loss){ 0 };
 }
 
-static struct rd_qp_loss loss_of(const struct rd_qp_judging *j, int dev, bool requester)
-{
-	return find_loss(j, dev, requester, is_too_many);
-}
-
-static struct rd_qp_loss suspected_loss(const struct rd_qp_judging *j, int dev, bool requester)
-{
-	return find_loss(j, dev, requester, is_suspect);
-}
-
 /* So many events would have been expected in the packets that flowed since: then it is over. */
 #define EXPECTED_SURE 5
 
@@ -129,11 +119,11 @@ static void keep_doubts(const struct rd_qp_judging *j)
 {
 	for (size_t d = 0; j->opts->doubts && d < j->res->n_devs; d++) {
 		struct rd_qp_doubt *doubt = &j->opts->doubts[d];
-		struct rd_qp_loss loss = loss_of(j, (int)d, true);
+		struct rd_qp_loss loss = find_loss(j, (int)d, true, is_too_many);
 		enum rd_qp_count what = is_of_requester(doubt->loss.kind) ? RD_QPC_SENT : RD_QPC_GOT;
 
 		if (loss.kind == RD_QP_LOSS_NONE)
-			loss = suspected_loss(j, (int)d, true);
+			loss = find_loss(j, (int)d, true, is_suspect);
 		if (loss.kind != RD_QP_LOSS_NONE && loss.kind != RD_QP_LOSS_UNORDERED && loss.packets) {
 			*doubt = (struct rd_qp_doubt){ .loss = loss };
 			continue;
@@ -192,15 +182,12 @@ bool rd_qp_can_retransmit(const struct rd_qp *qp)
 	return rd_qp_is_connected_type(qp) && qp->type.v != RD_QPT_UC;
 }
 
-/* A queue pair in RTR sends nothing, so a single packet is one received. */
-static double least_packets(const struct rd_qp *qp)
-{
-	return qp->state.v == RD_QPS_RTR ? 0.5 : PACKETS_STALLED;
-}
-
 bool rd_qp_is_stalled(const struct rd_qp_judging *j, const struct rd_qp *qp, const struct rd_qp_past *past)
 {
-	return past->psn_per_second.known == RD_OK && past->psn_per_second.v * j->opts->seconds < least_packets(qp);
+	/* A queue pair in RTR sends nothing, so a single packet is one received. */
+	double least = qp->state.v == RD_QPS_RTR ? 0.5 : PACKETS_STALLED;
+
+	return past->psn_per_second.known == RD_OK && past->psn_per_second.v * j->opts->seconds < least;
 }
 
 bool rd_qp_is_moving(const struct rd_qp_judging *j, const struct rd_qp *qp, const struct rd_qp_past *past)
@@ -269,7 +256,7 @@ static char *rate_text(const struct rd_qp_past *past)
 /* It has packets, and no loss that is certain. */
 static void judge_undisturbed(const struct rd_qp_one *one, bool requester)
 {
-	struct rd_qp_loss now = suspected_loss(one->j, one->qp->dev, requester);
+	struct rd_qp_loss now = find_loss(one->j, one->qp->dev, requester, is_suspect);
 	struct rd_qp_loss loss = now.packets ? now : loss_before(one->j, one->qp->dev, requester);
 	_cleanup_free_ char *rate = rate_text(one->past);
 	_cleanup_free_ char *text = loss.packets ? loss_text(one->j, one->qp->dev, &loss) : NULL;
@@ -314,7 +301,7 @@ static void judge_unacknowledged(const struct rd_qp_one *one)
 static void judge_moving(const struct rd_qp_one *one)
 {
 	bool requester = one->qp->state.v != RD_QPS_RTR && rd_qp_can_retransmit(one->qp);
-	struct rd_qp_loss loss = loss_of(one->j, one->qp->dev, requester);
+	struct rd_qp_loss loss = find_loss(one->j, one->qp->dev, requester, is_too_many);
 	_cleanup_free_ char *rate = rate_text(one->past);
 	_cleanup_free_ char *text = NULL;
 
@@ -359,14 +346,14 @@ static bool judge_unready(const struct rd_qp_one *one)
 static size_t count_silent(const struct rd_qp_judging *j, int dev)
 {
 	const struct rd_qp_device *device = &j->devices[dev];
-	enum rd_qp_loss_kind lost = loss_of(j, dev, true).kind;
+	enum rd_qp_loss_kind lost = find_loss(j, dev, true, is_too_many).kind;
 
 	if (device->failed || device->unclear || device->unlisted)
 		return 0;
 	if (device->senders &&
 	    (rd_qp_since(j, dev, RD_QPC_RETRIES) < TIMEOUTS_SURE || !is_counted(j, dev, RD_QPC_NAKS) ||
 	     rd_qp_since(j, dev, RD_QPC_NAKS) || (lost != RD_QP_LOSS_NONE && lost != RD_QP_LOSS_UNORDERED) ||
-	     suspected_loss(j, dev, true).kind == RD_QP_LOSS_UNACKED))
+	     find_loss(j, dev, true, is_suspect).kind == RD_QP_LOSS_UNACKED))
 		return 0;
 	return device->stalled;
 }
@@ -385,7 +372,7 @@ static bool can_time_out(const struct rd_qp_one *one, double timeouts)
 static enum rd_qp_advice note_device(const struct rd_qp_judging *j, int dev, struct rd_qp_note *note)
 {
 	const struct rd_qp_device *device = &j->devices[dev];
-	struct rd_qp_loss loss = loss_of(j, dev, true);
+	struct rd_qp_loss loss = find_loss(j, dev, true, is_too_many);
 	unsigned long long retries = rd_qp_since(j, dev, RD_QPC_RETRIES), got = rd_qp_since(j, dev, RD_QPC_RNR);
 	unsigned long long sent = rd_qp_since(j, dev, RD_QPC_RNR_SENT);
 	const char *ibdev = j->res->devs[dev].name;
@@ -779,19 +766,11 @@ static void doubt_psns(const struct rd_qp_judging *j)
 	}
 }
 
-static int compare_neighbours(const void *a, const void *b)
+int rd_qp_compare_neighbours(const void *a, const void *b)
 {
 	const struct rd_neigh *x = *(const struct rd_neigh *const *)a, *y = *(const struct rd_neigh *const *)b;
 
 	return x->v6 != y->v6 ? (int)x->v6 - (int)y->v6 : memcmp(x->addr, y->addr, x->v6 ? 16 : 4);
-}
-
-static void sort_neighbours(struct rd_qp_judging *j, const struct rd_neigh **ret)
-{
-	j->neighs = ret;
-	for (size_t i = 0; j->opts->net && i < j->opts->net->n_neighs; i++)
-		ret[j->n_neighs++] = &j->opts->net->neighs[i];
-	qsort(ret, j->n_neighs, sizeof(*ret), compare_neighbours);
 }
 
 void rd_qp_judge(struct rd_qp_views *views, const struct rd_qp_judge *opts)
@@ -802,11 +781,15 @@ void rd_qp_judge(struct rd_qp_views *views, const struct rd_qp_judge *opts)
 	_cleanup_free_ const struct rd_krecord **lines = NULL;
 	_cleanup_free_ const struct rd_neigh **neighs =
 		rd_alloc((opts->net ? opts->net->n_neighs : 0) + 1, sizeof(*neighs));
-	struct rd_qp_judging j = { .views = views, .res = res, .opts = opts, .devices = devices, .has_rts = has_rts };
+	struct rd_qp_judging j = {
+		.views = views, .res = res, .opts = opts, .devices = devices, .has_rts = has_rts, .neighs = neighs
+	};
 
 	if (opts->klog && opts->klog->known == RD_OK)
 		lines = rd_qp_log_join(opts->klog, views, opts->mono_ns);
-	sort_neighbours(&j, neighs);
+	for (size_t i = 0; opts->net && i < opts->net->n_neighs; i++)
+		neighs[j.n_neighs++] = &opts->net->neighs[i];
+	qsort(neighs, j.n_neighs, sizeof(*neighs), rd_qp_compare_neighbours);
 	doubt_psns(&j);
 	count_devices(&j);
 	keep_doubts(&j);
