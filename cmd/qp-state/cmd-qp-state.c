@@ -93,23 +93,18 @@ static void fill_groups(const struct qp_opts *opts, struct qp_sample *sample)
 	rd_qp_groups_deinit(&groups);
 }
 
-static void fill_processes(struct qp_sample *sample)
-{
-	struct rd_res_holders holders = { 0 };
-
-	rd_res_count_holders(&sample->res, &holders);
-	rd_report_qp_processes(&sample->report, &sample->res, &holders);
-	free(holders.v);
-}
-
 static void fill_report(const struct rd_ctx *ctx, struct qp_sample *sample)
 {
 	const struct qp_opts *opts = ctx->state;
+	struct rd_res_holders holders;
 
 	rd_report_qps(&sample->report, &sample->views, sample->chosen);
 	rd_report_qp_summary(&sample->report, &sample->res);
-	if (opts->summary)
-		fill_processes(sample);
+	if (opts->summary) {
+		rd_res_count_holders(&sample->res, &holders);
+		rd_report_qp_processes(&sample->report, &sample->res, &holders);
+		free(holders.v);
+	}
 	if (opts->grouped)
 		fill_groups(opts, sample);
 	if (rd_metrics_wanted(ctx) && sample->chosen)
@@ -239,12 +234,6 @@ static int print_sample(struct rd_ctx *ctx, void *arg)
 	return r;
 }
 
-/* Whether the table lists queue pairs; other tables have other columns. */
-static bool lists_queue_pairs(const struct qp_opts *opts)
-{
-	return !opts->grouped && !opts->summary && !opts->ask.timeouts && !opts->ask.links;
-}
-
 static int repeat_samples(struct rd_ctx *ctx)
 {
 	struct qp_opts *opts = ctx->state;
@@ -255,7 +244,8 @@ static int repeat_samples(struct rd_ctx *ctx)
 	if (opts->repeat.seconds <= 0)
 		opts->repeat.seconds = 1;
 	opts->repeat.meanwhile = drain;
-	if (!ctx->globals.style.columns && lists_queue_pairs(opts))
+	/* Tables of other things have other columns. */
+	if (!ctx->globals.style.columns && !opts->grouped && !opts->summary && !opts->ask.timeouts && !opts->ask.links)
 		ctx->globals.style.columns = "+state_seconds,verdict,psn_per_second";
 	if (opts->trace && qp_recorder_start(&repeated.recorder, &err) < 0) {
 		r = rd_fail(ctx, &err);
@@ -289,12 +279,6 @@ static int take_filter(void *state, const struct rd_opt *opt, const char *arg, s
 	struct qp_opts *opts = state;
 
 	return rd_qp_filter_set(&opts->filter, opt->name, arg, err);
-}
-
-/* Options about queue pairs, not events, need samples while the recorder runs. */
-static bool is_repeated(const struct qp_opts *opts)
-{
-	return rd_repeat_wanted(&opts->repeat) || (opts->trace && (opts->ask.timeouts || opts->ask.links));
 }
 
 static int qp_check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
@@ -349,7 +333,8 @@ static int qp_run(struct rd_ctx *ctx, int argc, char **argv)
 		return qp_live(ctx);
 	if (opts->failover)
 		return qp_failover(ctx);
-	if (is_repeated(opts))
+	/* Options about queue pairs, not events, need samples while the recorder runs. */
+	if (rd_repeat_wanted(&opts->repeat) || (opts->trace && (opts->ask.timeouts || opts->ask.links)))
 		return repeat_samples(ctx);
 	if (opts->trace)
 		return qp_record_events(ctx);

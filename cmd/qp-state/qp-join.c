@@ -87,14 +87,6 @@ static int read_source(struct reading *reading, struct rd_source *source, const 
 		       add_capture(reading->join, source, &capture, path, err);
 }
 
-static int read_bundle(struct reading *reading, const char *path, struct rd_err *err)
-{
-	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
-	int r = rd_source_bundle_open(path, &source, err);
-
-	return r < 0 ? r : read_source(reading, source, path, err);
-}
-
 static int read_all(struct rd_ctx *ctx, struct rd_join *join, int argc, char **argv, struct rd_errlist *errors,
 		    struct rd_err *err)
 {
@@ -103,8 +95,12 @@ static int read_all(struct rd_ctx *ctx, struct rd_join *join, int argc, char **a
 	int r = 0;
 
 	for (int i = 0; i < argc && !r; i++) {
+		_cleanup_(rd_source_closep) struct rd_source *source = NULL;
+
 		rd_progress_show(&progress, "bundle", (size_t)i + 1, (size_t)argc);
-		r = read_bundle(&reading, argv[i], err);
+		r = rd_source_bundle_open(argv[i], &source, err);
+		if (!r)
+			r = read_source(&reading, source, argv[i], err);
 	}
 	rd_progress_end(&progress);
 	/* The bundle of --from is one of them. */
@@ -166,15 +162,6 @@ static int print_pairs(struct rd_ctx *ctx, const struct rd_join *join, const str
 	return r;
 }
 
-/* No match: no verdict. */
-static void set_no_match(struct rd_report *report, struct rd_err *err)
-{
-	rd_err_set(err, ENODATA, "--join", "no connection between queue pairs of these hosts found");
-	rd_err_hint(err, "capture both hosts while the job runs");
-	rd_errlist_add(&report->errors, err);
-	report->status = RD_EXIT_UNKNOWN;
-}
-
 static int match_hosts(struct rd_ctx *ctx, struct rd_join *join, struct rd_report *report)
 {
 	struct rd_findings findings = { 0 };
@@ -189,8 +176,12 @@ static int match_hosts(struct rd_ctx *ctx, struct rd_join *join, struct rd_repor
 		rd_report_pairs(report, join, &pairs);
 	rd_report_add_findings(report, &findings);
 	report->status = rd_report_judge(report);
-	if (!report->status && pairs.count[RD_JOIN_CONNECTED] == 0)
-		set_no_match(report, &err);
+	if (!report->status && pairs.count[RD_JOIN_CONNECTED] == 0) {
+		rd_err_set(&err, ENODATA, "--join", "no connection between queue pairs of these hosts found");
+		rd_err_hint(&err, "capture both hosts while the job runs");
+		rd_errlist_add(&report->errors, &err);
+		report->status = RD_EXIT_UNKNOWN;
+	}
 	r = print_pairs(ctx, join, &pairs, report);
 	if (err.code && r == RD_EXIT_UNKNOWN && !ctx->globals.json)
 		r = rd_fail(ctx, &err);

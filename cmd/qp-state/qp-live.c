@@ -284,15 +284,6 @@ static int milliseconds_left(void *arg)
 	return DRAIN_MS;
 }
 
-/* Of a bundle, each sample is shown once, and the last one stays. */
-static int go_on(struct live *live, struct rd_err *err)
-{
-	int r = live->ctx->globals.from && live->loaded ? rd_source_bundle_next(live->ctx->source, err) : 0;
-
-	live->ended = r == -ENODATA;
-	return live->ended ? 0 : r;
-}
-
 static int load_sample(struct live *live, struct rd_err *err)
 {
 	int r = 0;
@@ -313,12 +304,17 @@ static int load_sample(struct live *live, struct rd_err *err)
 static int take_sample(void *arg, struct rd_view_page *page, struct rd_err *err)
 {
 	struct live *live = arg;
-	int r;
+	int r = 0;
 
 	if (!rd_repeat_next(live->repeat))
 		return 1;
-	r = live->ended ? 0 : go_on(live, err);
-	if (!r && !live->ended)
+	/* Of a bundle, each sample is shown once, and the last one stays. */
+	if (live->loaded && !live->ended && live->ctx->globals.from)
+		r = rd_source_bundle_next(live->ctx->source, err);
+	live->ended |= r == -ENODATA;
+	if (live->ended)
+		r = 0;
+	else if (!r)
 		r = load_sample(live, err);
 	if (r < 0)
 		return r;

@@ -59,14 +59,6 @@ static bool matches(const struct rd_qp_filter *filter, const struct rd_qp_event 
 	return rd_qp_filter_matches(filter, &views, 0);
 }
 
-static bool is_wanted(const struct rd_qp_filter *filter, const struct rd_qp_event *ev)
-{
-	const struct rd_qp_filter devices = { .devices = filter->devices };
-
-	/* An event of a port concerns all queue pairs of the device. */
-	return matches(ev->what == RD_QP_DEVICE ? &devices : filter, ev);
-}
-
 static bool is_limit_reached(const struct run *run)
 {
 	return run->opts->events && run->sum.shown >= run->opts->events;
@@ -120,11 +112,13 @@ static void count_move(struct rd_qp_moves *moves, const struct rd_qp_event *ev)
 static int handle_event(void *arg, struct rd_qp_event *ev)
 {
 	struct run *run = arg;
+	const struct rd_qp_filter devices = { .devices = run->opts->filter.devices };
 	int r;
 
 	if (is_limit_reached(run))
 		return -ECANCELED;
-	if (!is_wanted(&run->opts->filter, ev))
+	/* An event of a port concerns all queue pairs of the device. */
+	if (!matches(ev->what == RD_QP_DEVICE ? &devices : &run->opts->filter, ev))
 		return 0;
 	count_move(&run->sum.moves, ev);
 	r = print_event(run, ev);

@@ -94,17 +94,6 @@ static void take_attributes(const struct rd_qp_rec *rec, struct rd_qp_event *ev)
 	copy_path(rec, ev);
 }
 
-static int what_of(uint32_t role)
-{
-	static const uint8_t whats[RD_QP_ROLE_COUNT] = {
-		[RD_QP_ROLE_MODIFY] = RD_QP_MODIFIED,	[RD_QP_ROLE_CREATE] = RD_QP_CREATED,
-		[RD_QP_ROLE_DESTROY] = RD_QP_DESTROYED, [RD_QP_ROLE_EVENT] = RD_QP_ASYNC,
-		[RD_QP_ROLE_DISPATCH] = RD_QP_DEVICE,
-	};
-
-	return role < RD_QP_ROLE_COUNT ? whats[role] : 0;
-}
-
 static void copy_text(char *to, const char *from, size_t size)
 {
 	memcpy(to, from, size);
@@ -114,13 +103,18 @@ static void copy_text(char *to, const char *from, size_t size)
 int rd_qp_event_decode(struct rd_source *src, struct rd_cgroups *cgroups, const void *data, size_t size,
 		       struct rd_qp_event *ret, struct rd_err *err)
 {
+	static const uint8_t whats[RD_QP_ROLE_COUNT] = {
+		[RD_QP_ROLE_MODIFY] = RD_QP_MODIFIED,	[RD_QP_ROLE_CREATE] = RD_QP_CREATED,
+		[RD_QP_ROLE_DESTROY] = RD_QP_DESTROYED, [RD_QP_ROLE_EVENT] = RD_QP_ASYNC,
+		[RD_QP_ROLE_DISPATCH] = RD_QP_DEVICE,
+	};
 	struct rd_qp_event ev = { 0 };
 	struct rd_qp_rec rec;
 
 	if (size < sizeof(rec))
 		return rd_err_set(err, EBADMSG, "record of a queue pair", "%zu bytes, expected %zu", size, sizeof(rec));
 	memcpy(&rec, data, sizeof(rec));
-	ev.what = what_of(rec.role);
+	ev.what = rec.role < RD_QP_ROLE_COUNT ? whats[rec.role] : 0;
 	if (!ev.what || rec.ret < -4095)
 		return rd_err_set(err, EBADMSG, "record of a queue pair", "invalid kind %u or errno %d", rec.role,
 				  rec.ret);
@@ -316,31 +310,24 @@ static void add_notes(const struct take *take)
 			 "bpftool map list name " RD_QP_MAP);
 }
 
-/* The head at `at`, which goes to its entries; false: it is cut off, or they are. */
-static bool next_map(const struct rd_bytes *maps, size_t *at, struct rd_source_map *ret)
-{
-	size_t one;
-
-	if (maps->size - *at < sizeof(*ret))
-		return false;
-	memcpy(ret, maps->data + *at, sizeof(*ret));
-	*at += sizeof(*ret);
-	one = (size_t)ret->key_size + ret->value_size;
-	return !one || ret->entries <= (maps->size - *at) / one;
-}
-
 static void each_map(struct take *take, const struct rd_bytes *maps,
 		     void (*fn)(struct take *take, const uint8_t *entries, const struct rd_source_map *map))
 {
 	for (size_t at = 0; at < maps->size;) {
-		struct rd_source_map map;
+		struct rd_source_map map = { 0 };
+		size_t one, left = maps->size - at;
+		bool whole = left >= sizeof(map);
 
-		if (!next_map(maps, &at, &map)) {
+		memcpy(&map, maps->data + at, whole ? sizeof(map) : left);
+		at += sizeof(map);
+		one = (size_t)map.key_size + map.value_size;
+		/* The head is cut off, or its entries are. */
+		if (!whole || (one && map.entries > (maps->size - at) / one)) {
 			take->damaged++;
 			break;
 		}
 		fn(take, maps->data + at, &map);
-		at += ((size_t)map.key_size + map.value_size) * map.entries;
+		at += one * map.entries;
 	}
 }
 

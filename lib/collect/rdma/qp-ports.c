@@ -82,17 +82,10 @@ static enum entry read_gid(const struct rd_sysfs *fs, const char *dir, unsigned 
 	return ENTRY_GID;
 }
 
-/* Entries of the table of a port; 0: unknown. */
-static size_t count_gids(const struct rd_sysfs *fs, const char *dir)
-{
-	_cleanup_names_ struct rd_names names = { 0 };
-
-	return rd_sysfs_list(fs, &names, "%s/gids", dir) < 0 ? 0 : names.n;
-}
-
 static void read_gids(const struct rd_sysfs *fs, const char *ibdev, bool all, struct rd_qp_port *port,
 		      struct rd_qp_ports *ret)
 {
+	_cleanup_names_ struct rd_names names = { 0 };
 	struct interface last = { 0 };
 	size_t index = 0, entries = 0; /* A table may have a thousand: counted only where one cannot be read. */
 	unsigned empty = 0;
@@ -103,8 +96,8 @@ static void read_gids(const struct rd_sysfs *fs, const char *ibdev, bool all, st
 	for (; index < GIDS_MAX && (all || empty < GIDS_EMPTY); index++) {
 		enum entry entry = read_gid(fs, dir, (unsigned)index, port, &last, ret);
 
-		if (entry == ENTRY_UNREAD && !entries)
-			entries = count_gids(fs, dir);
+		if (entry == ENTRY_UNREAD && !entries && rd_sysfs_list(fs, &names, "%s/gids", dir) >= 0)
+			entries = names.n;
 		if (entry == ENTRY_UNREAD && index >= entries)
 			break;
 		unread |= entry == ENTRY_UNREAD;
@@ -182,26 +175,6 @@ double rd_collect_dev_bytes(struct rd_source *src, const struct rd_res *res, int
 
 #define PORTS_COUNTED 8 /* ports to read per NIC */
 
-/* Counters of packets and links are in hw_counters or, as InfiniBand defines them, in counters. */
-static bool may_be_standard(enum rd_qp_count what)
-{
-	return what == RD_QPC_SENT || what == RD_QPC_GOT || what == RD_QPC_LINK_DOWNED;
-}
-
-static char *read_counter(struct rd_source *src, const char *ibdev, unsigned port, const struct rd_qp_counter *counter)
-{
-	char *text = NULL;
-
-	if (rd_read_textf(src, &text, NULL, "/sys/class/infiniband/%s/ports/%u/hw_counters/%s", ibdev, port,
-			  counter->name) == 0)
-		return text;
-	if (may_be_standard(counter->what) &&
-	    rd_read_textf(src, &text, NULL, "/sys/class/infiniband/%s/ports/%u/counters/%s", ibdev, port,
-			  counter->name) == 0)
-		return text;
-	return NULL;
-}
-
 static void count_port(struct rd_source *src, const char *ibdev, unsigned port, const struct rd_qp_counters *counters,
 		       struct rd_qp_counts *ret)
 {
@@ -209,10 +182,17 @@ static void count_port(struct rd_source *src, const char *ibdev, unsigned port, 
 
 	for (size_t i = 0; i < counters->n; i++) {
 		enum rd_qp_count what = counters->v[i].what;
-		_cleanup_free_ char *text = counted[what] ? NULL : read_counter(src, ibdev, port, &counters->v[i]);
-		const char *at = text;
+		/* Counters of packets and links are in hw_counters or, as InfiniBand defines them, in counters. */
+		bool standard = what == RD_QPC_SENT || what == RD_QPC_GOT || what == RD_QPC_LINK_DOWNED;
+		static const char *const dirs[] = { "hw_counters", "counters" };
+		_cleanup_free_ char *text = NULL;
+		const char *at;
 		uint64_t value;
 
+		for (size_t d = 0; d < (standard ? 2 : 1) && !counted[what] && !text; d++)
+			rd_read_textf(src, &text, NULL, "/sys/class/infiniband/%s/ports/%u/%s/%s", ibdev, port, dirs[d],
+				      counters->v[i].name);
+		at = text;
 		if (!text || rd_take_uint(&at, RD_DECIMAL, UINT64_MAX, &value) < 0)
 			continue;
 		counted[what] = true;

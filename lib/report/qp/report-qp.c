@@ -3,6 +3,7 @@
 #include "report/qp/report-qp.h"
 
 #include <arpa/inet.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -59,36 +60,6 @@ static void add_peer_cells(struct rd_row *row, const struct rd_res *res, const s
 		rd_row_borrow(row, RD_QP_CM_STATE, rd_cm_state_name(cm_id->state.v));
 	set_address(row, RD_QP_SRC_ADDR, &cm_id->src);
 	set_address(row, RD_QP_DST_ADDR, &cm_id->dst);
-}
-
-static void add_owner_cells(struct rd_row *row, const struct rd_res *res, const struct rd_qp *qp)
-{
-	const struct rd_proc *proc = qp->proc >= 0 ? &res->procs[qp->proc] : NULL;
-
-	RD_ROW_UINT(row, RD_QP_PID, qp->owner.pid);
-	rd_row_borrow(row, RD_QP_COMM, rd_owner_name(res, &qp->owner, qp->proc));
-	rd_row_borrow(row, RD_QP_JOB, proc ? proc->job : NULL);
-	rd_row_borrow(row, RD_QP_CGROUP, proc ? proc->cgroup : NULL);
-	/* The kernel's own QPs have a name; if the query failed, the owner is unknown. */
-	if (!qp->query_errno)
-		rd_row_bool(row, RD_QP_KERNEL, qp->owner.kernel != NULL);
-}
-
-static void add_verdict_cells(struct rd_row *row, const struct rd_qp_verdict *verdict)
-{
-	rd_row_borrow(row, RD_QP_VERDICT, rd_qp_verdict_name(verdict->kind));
-	rd_row_borrow(row, RD_QP_WHY, verdict->why);
-	rd_row_fix(row, RD_QP_FIX, verdict->fix);
-}
-
-static void add_past_cells(struct rd_row *row, const struct rd_qp_past *past)
-{
-	rd_row_borrow(row, RD_QP_AGE_KIND, rd_age_kind_name(past->age_kind));
-	RD_ROW_DOUBLE(row, RD_QP_AGE, past->age_seconds);
-	RD_ROW_DOUBLE(row, RD_QP_AGE_MAX, past->age_max_seconds);
-	RD_ROW_DOUBLE(row, RD_QP_PSN_RATE, past->psn_per_second);
-	if (past->last_err)
-		rd_row_borrow(row, RD_QP_LAST_ERR, rd_errno_name(past->last_err));
 }
 
 /* By name; numbers as the driver would have them printed. */
@@ -149,6 +120,8 @@ static void make_row(const void *arg, size_t i, struct rd_row *row)
 	size_t at = rows->list ? rows->list[i] : i;
 	const struct rd_qp *qp = &res->qps[at];
 	const struct rd_qp_view *view = &rows->views->v[at];
+	const struct rd_qp_past *past = view->past;
+	const struct rd_proc *proc = qp->proc >= 0 ? &res->procs[qp->proc] : NULL;
 
 	rd_row_borrow(row, RD_QP_IBDEV, res->devs[qp->dev].name);
 	RD_ROW_UINT(row, RD_QP_PORT, qp->port);
@@ -166,13 +139,26 @@ static void make_row(const void *arg, size_t i, struct rd_row *row)
 	if (qp->path_mig.known == RD_OK)
 		rd_row_borrow(row, RD_QP_PATH_MIG, rd_path_mig_name(qp->path_mig.v));
 	rd_row_borrow(row, RD_QP_SUBTYPE, qp->subtype);
+	RD_ROW_UINT(row, RD_QP_PID, qp->owner.pid);
+	rd_row_borrow(row, RD_QP_COMM, rd_owner_name(res, &qp->owner, qp->proc));
+	rd_row_borrow(row, RD_QP_JOB, proc ? proc->job : NULL);
+	rd_row_borrow(row, RD_QP_CGROUP, proc ? proc->cgroup : NULL);
+	/* The kernel's own QPs have a name; if the query failed, the owner is unknown. */
 	if (qp->query_errno)
 		rd_row_borrow(row, RD_QP_ERRNO, rd_errno_name(qp->query_errno));
-	add_owner_cells(row, res, qp);
+	else
+		rd_row_bool(row, RD_QP_KERNEL, qp->owner.kernel != NULL);
 	add_peer_cells(row, res, view);
 	add_proc_peers(row, res, qp, view);
-	add_verdict_cells(row, view->verdict);
-	add_past_cells(row, view->past);
+	rd_row_borrow(row, RD_QP_VERDICT, rd_qp_verdict_name(view->verdict->kind));
+	rd_row_borrow(row, RD_QP_WHY, view->verdict->why);
+	rd_row_fix(row, RD_QP_FIX, view->verdict->fix);
+	rd_row_borrow(row, RD_QP_AGE_KIND, rd_age_kind_name(past->age_kind));
+	RD_ROW_DOUBLE(row, RD_QP_AGE, past->age_seconds);
+	RD_ROW_DOUBLE(row, RD_QP_AGE_MAX, past->age_max_seconds);
+	RD_ROW_DOUBLE(row, RD_QP_PSN_RATE, past->psn_per_second);
+	if (past->last_err)
+		rd_row_borrow(row, RD_QP_LAST_ERR, rd_errno_name(past->last_err));
 	add_attribute_cells(row, view);
 }
 
@@ -573,15 +559,6 @@ static struct rd_section *moves_section(const struct rd_qp_moves *moves)
 	return section;
 }
 
-static double power_of_two_ns(unsigned power)
-{
-	double v = 1e-9;
-
-	while (power--)
-		v *= 2;
-	return v;
-}
-
 static struct rd_section *durations_section(const uint64_t durations[RD_QP_ENDS][RD_QP_DURATIONS])
 {
 	struct rd_section *section = rd_section_create("durations", duration_columns, RD_ARRAY_SIZE(duration_columns));
@@ -589,8 +566,8 @@ static struct rd_section *durations_section(const uint64_t durations[RD_QP_ENDS]
 	for (unsigned to = 0; to < RD_QP_ENDS; to++)
 		for (unsigned power = 0; power < RD_QP_DURATIONS; power++)
 			if (durations[to][power])
-				RD_ROW(section, RD_STR(state_or_none(to)), RD_DOUBLE(power_of_two_ns(power)),
-				       RD_DOUBLE(power_of_two_ns(power + 1)), RD_UINT(durations[to][power]));
+				RD_ROW(section, RD_STR(state_or_none(to)), RD_DOUBLE(ldexp(1e-9, (int)power)),
+				       RD_DOUBLE(ldexp(1e-9, (int)power + 1)), RD_UINT(durations[to][power]));
 	return section;
 }
 
