@@ -3,8 +3,8 @@
 #include "fake-mads.h"
 #include "unit.h"
 
+#include "collect/fabric/fabric.h"
 #include "collect/fabric/shared-port.h"
-#include "collect/fabric/walk.h"
 #include "source/shared/libibmad.h"
 
 #include <errno.h>

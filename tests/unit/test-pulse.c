@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "collect/fabric/fabric.h"
 #include "collect/fabric/shared-port.h"
-#include "collect/fabric/walk.h"
 #include "fake-mads.h"
 #include "source/shared/libibmad.h"
 

@@ -3,7 +3,7 @@
 #include "fake-mads.h"
 #include "unit.h"
 
-#include "collect/fabric/walk.h"
+#include "collect/fabric/fabric.h"
 #include "source/shared/libibmad.h"
 
 #include <errno.h>

@@ -198,15 +198,6 @@ static char *covered_text(const struct judge *j, const struct roots *r, size_t r
 	return rd_text("and with it %s without another link: %s", count, names);
 }
 
-/* Whether the finding about the node in its place says that it is gone. */
-static bool is_replaced(const struct judge *j, uint64_t guid)
-{
-	for (size_t i = 0; i < j->fabric->n_ports; i++)
-		if (j->fabric->ports[i].presence == RD_PORT_REPLACED && j->fabric->ports[i].old_guid == guid)
-			return true;
-	return false;
-}
-
 static void report_gone(struct judge *j, const struct roots *r, size_t node)
 {
 	bool is_switch = j->fabric->nodes[node].kind == RD_NODE_SWITCH;
@@ -224,8 +215,11 @@ static void report_gone(struct judge *j, const struct roots *r, size_t node)
 		.fix = rd_dup("# check the port of its neighbour, then its power\n# no action needed if intended"),
 	};
 
-	if (r->of[node].adapters == 0 && is_replaced(j, j->fabric->nodes[node].guid))
-		finding.severity = RD_SEV_NOTE;
+	/* The finding about a node in its place says that it is gone. */
+	for (size_t i = 0; r->of[node].adapters == 0 && i < j->fabric->n_ports; i++)
+		if (j->fabric->ports[i].presence == RD_PORT_REPLACED &&
+		    j->fabric->ports[i].old_guid == finding.node_guid)
+			finding.severity = RD_SEV_NOTE;
 	rd_finding_add(j->findings, &finding);
 }
 

@@ -791,18 +791,6 @@ static void judge_lost(struct judge *j, const struct rd_fabric_port *port)
 	rd_finding_add(j->findings, &finding);
 }
 
-static void judge_links(struct judge *j)
-{
-	for (size_t i = 0; i < j->fabric->n_ports; i++) {
-		if (j->fabric->ports[i].presence == RD_PORT_GONE)
-			continue;
-		judge_state(j, &j->fabric->ports[i]);
-		judge_lost(j, &j->fabric->ports[i]);
-	}
-	judge_rates(j);
-	rd_judge_odd(j);
-}
-
 /* ---- all */
 
 void rd_fabric_judge(const struct rd_fabric *fabric, const struct rd_fabric_limits *limits,
@@ -828,7 +816,14 @@ void rd_fabric_judge(const struct rd_fabric *fabric, const struct rd_fabric_limi
 		if (j.findings->v[i].title == title_elsewhere)
 			rd_finding_blame(&j.findings->v[i], worst);
 	judge_saturated(&j);
-	judge_links(&j);
+	for (size_t i = 0; i < fabric->n_ports; i++) {
+		if (fabric->ports[i].presence == RD_PORT_GONE)
+			continue;
+		judge_state(&j, &fabric->ports[i]);
+		judge_lost(&j, &fabric->ports[i]);
+	}
+	judge_rates(&j);
+	rd_judge_odd(&j);
 	for (size_t i = 0; i < fabric->n_ports; i++)
 		blame_link(&j, i);
 	for (size_t i = 0; i < fabric->n_nodes; i++)

@@ -5,7 +5,7 @@
 #ifndef RD_ANALYSE_FABRIC_JUDGE_H
 #define RD_ANALYSE_FABRIC_JUDGE_H
 
-#include "analyse/fabric/fabric-history.h"
+#include "analyse/fabric/fabric-update.h"
 #include "base/err.h"
 #include "model/fabric/fabric.h"
 #include "model/shared/finding.h"

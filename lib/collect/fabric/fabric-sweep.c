@@ -146,22 +146,19 @@ static bool pma_extended_errors(const struct rd_fabric_node *node)
 /* Whether ClassPortInfo reports that the fields are valid. */
 static bool is_valid(const struct rd_fabric_node *node, enum need need)
 {
+	static const struct {
+		unsigned cap, cap2;
+	} needs[] = {
+		[NEED_NOTHING] = { 0, 0 },
+		[NEED_XMIT_WAIT] = { CAP_XMIT_WAIT, 0 },
+		[NEED_QP1_DROPPED] = { CAP_QP1_DROPPED, 0 },
+		[NEED_IETF] = { CAP_EXTENDED_WIDTH, 0 },
+		[NEED_EXTENDED_ERRORS] = { 0, CAP2_EXTENDED_ERRORS },
+	};
 	unsigned cap = node->capability.known == RD_OK ? node->capability.v : 0;
 	unsigned cap2 = node->capability2.known == RD_OK ? node->capability2.v : 0;
 
-	switch (need) {
-	case NEED_NOTHING:
-		return true;
-	case NEED_XMIT_WAIT:
-		return cap & CAP_XMIT_WAIT;
-	case NEED_QP1_DROPPED:
-		return cap & CAP_QP1_DROPPED;
-	case NEED_IETF:
-		return cap & CAP_EXTENDED_WIDTH;
-	case NEED_EXTENDED_ERRORS:
-		return cap2 & CAP2_EXTENDED_ERRORS;
-	}
-	return false;
+	return (cap & needs[need].cap) == needs[need].cap && (cap2 & needs[need].cap2) == needs[need].cap2;
 }
 
 void rd_pma_decode(size_t attribute, const uint8_t *mad, const struct rd_fabric_node *node, struct rd_pma_value *values,
@@ -558,16 +555,6 @@ static void take_sums(struct sweep_job *job, struct lid *lid, const struct query
 	free(RD_TAKE(lid->sums));
 }
 
-static void check_node_guid(struct sweep_job *job, struct lid *lid, const struct query_info *info,
-			    const struct rd_sweep_result *result)
-{
-	/* An M_Key can prevent NodeInfo queries: then the LID is assumed to be unchanged. */
-	if (result->error)
-		return;
-	if (rd_mad_field64(result->mad + DATA_AT, IB_NODE_GUID_F) != rd_fabric_reported_guid(node_of(job, info->port)))
-		lid->wrong_node = true;
-}
-
 static bool handle_result(void *arg, const struct rd_sweep_result *result)
 {
 	struct sweep_job *job = arg;
@@ -588,7 +575,9 @@ static bool handle_result(void *arg, const struct rd_sweep_result *result)
 	else if (info->what == QUERY_SUMS)
 		take_sums(job, lid, info, result);
 	else if (info->what == QUERY_NODE)
-		check_node_guid(job, lid, info, result);
+		/* An M_Key can prevent NodeInfo queries: then the LID is assumed to be unchanged. */
+		lid->wrong_node |= !result->error && rd_mad_field64(result->mad + DATA_AT, IB_NODE_GUID_F) !=
+							     rd_fabric_reported_guid(node_of(job, info->port));
 	else if (result->error == 0) {
 		struct rd_fabric_node *node = node_of(job, info->port);
 

@@ -121,9 +121,8 @@ static struct rd_share *begin_share(struct rd_share_files *files, const struct r
 		drop_replaced(files);
 	if (files->n >= 2 * RD_SHARE_FILES_MAX)
 		return NULL;
-	rd_reserve(&files->v, &files->cap, files->n + 1, sizeof(*files->v));
-	files->v[files->n] = *share;
-	return &files->v[files->n++];
+	*RD_ADD(files->v, files->n, files->cap) = *share;
+	return &files->v[files->n - 1];
 }
 
 /* Adds a row to the latest share. -EFBIG: too many. */
@@ -131,9 +130,8 @@ static int add_row(struct rd_share_files *files, const struct rd_share_row *row)
 {
 	if (files->n_rows >= 2 * RD_SHARE_ROWS_MAX)
 		return -EFBIG;
-	rd_reserve(&files->rows, &files->cap_rows, files->n_rows + 1, sizeof(*files->rows));
-	files->rows[files->n_rows] = *row;
-	files->rows[files->n_rows++].share = files->n - 1;
+	*RD_ADD(files->rows, files->n_rows, files->cap_rows) = *row;
+	files->rows[files->n_rows - 1].share = files->n - 1;
 	files->v[files->n - 1].found++;
 	return 0;
 }

@@ -272,12 +272,12 @@ bool rd_collect_failed_starts(struct rd_source *src, struct rd_res *res)
 #define GROUPS_MAX 65536
 
 /* "uverbs0 231:192 0666 0 0 acl", "uverbs0 ENOENT" */
-static void take_node(struct rd_job_proc *proc, char **words, size_t n)
+static void take_node(struct rd_job_proc *proc, char **words)
 {
 	struct rd_job_node *node = RD_ADD(proc->nodes, proc->n_nodes, proc->cap_nodes);
 	uint32_t mode;
 
-	*node = (struct rd_job_node){ .name = rd_dup(words[0]), .there = n > 4, .acl = n > 5 };
+	*node = (struct rd_job_node){ .name = rd_dup(words[0]), .there = words[4], .acl = words[5] };
 	node->unknown = !node->there && strcmp(words[1], "ENOENT") != 0;
 	node->number = node->there ? rd_dup(words[1]) : NULL;
 	if (node->there && rd_parse_u32(words[2], RD_AS_C, 07777, &mode) == 0 &&
@@ -286,25 +286,24 @@ static void take_node(struct rd_job_proc *proc, char **words, size_t n)
 		RD_SET(node->mode, mode);
 }
 
-static void take_provider(struct rd_job_proc *proc, char **words, size_t n)
+static void take_provider(struct rd_job_proc *proc, char **words)
 {
 	struct rd_job_provider *provider = RD_ADD(proc->providers, proc->n_providers, proc->cap_providers);
 	uint32_t min, max;
 
 	*provider = (struct rd_job_provider){ .name = rd_dup(words[0]) };
-	if (n > 2 && rd_parse_u32(words[1], RD_DECIMAL, UINT32_MAX, &min) == 0 &&
+	if (words[2] && rd_parse_u32(words[1], RD_DECIMAL, UINT32_MAX, &min) == 0 &&
 	    rd_parse_u32(words[2], RD_DECIMAL, UINT32_MAX, &max) == 0) {
 		RD_SET(provider->min, min);
 		RD_SET(provider->max, max);
 	}
 }
 
-static void take_tcp(struct rd_job_proc *proc, char **words, size_t n)
+static void take_tcp(struct rd_job_proc *proc, char **words)
 {
 	uint64_t sent, received;
 	struct rd_job_tcp tcp;
 
-	(void)n;
 	if (!take_ip(words[0], tcp.remote) ||
 	    rd_parse_uint(words[1], RD_DECIMAL, UINT64_MAX / LINES_MAX / 2, &sent) < 0 ||
 	    rd_parse_uint(words[2], RD_DECIMAL, UINT64_MAX / LINES_MAX / 2, &received) < 0)
@@ -313,49 +312,45 @@ static void take_tcp(struct rd_job_proc *proc, char **words, size_t n)
 	*RD_ADD(proc->tcp, proc->n_tcp, proc->cap_tcp) = tcp;
 }
 
-static void take_addr(struct rd_job_proc *proc, char **words, size_t n)
+static void take_addr(struct rd_job_proc *proc, char **words)
 {
 	struct rd_job_tcp own = { 0 };
 
-	(void)n;
 	if (take_ip(words[0], own.remote))
 		*RD_ADD(proc->addrs, proc->n_addrs, proc->cap_addrs) = own;
 }
 
-static void take_shm(struct rd_job_proc *proc, char **words, size_t n)
+static void take_shm(struct rd_job_proc *proc, char **words)
 {
-	(void)n;
 	if (rd_parse_uint(words[0], RD_DECIMAL, UINT64_MAX, &proc->shm.v) == 0)
 		proc->shm.known = RD_OK;
 }
 
-static void take_other(struct rd_job_proc *proc, char **words, size_t n)
+static void take_other(struct rd_job_proc *proc, char **words)
 {
-	(void)n;
 	proc->net_other |= strcmp(words[0], "net") == 0;
 	proc->mnt_other |= strcmp(words[0], "mnt") == 0;
 	proc->user_other |= strcmp(words[0], "user") == 0;
 }
 
-static void take_fds(struct rd_job_proc *proc, char **words, size_t n)
+static void take_fds(struct rd_job_proc *proc, char **words)
 {
-	(void)n;
 	if (rd_parse_uint(words[0], RD_DECIMAL, UINT32_MAX, &proc->fds.v) == 0)
 		proc->fds.known = RD_OK;
 }
 
-static void take_end(struct rd_job_proc *proc, char **words, size_t n)
+static void take_end(struct rd_job_proc *proc, char **words)
 {
-	(void)words, (void)n;
+	(void)words;
 	proc->providers_known = true;
 }
 
 #define LIST(member) offsetof(struct rd_job_proc, member), 0, NULL
 static const struct {
 	const char *key;
-	size_t list;  /* of texts: the rest of the line is added */
-	size_t words; /* else: at least so many, for */
-	void (*take)(struct rd_job_proc *proc, char **words, size_t n);
+	size_t list;					      /* of texts: the rest of the line is added */
+	size_t words;					      /* else: at least so many, for */
+	void (*take)(struct rd_job_proc *proc, char **words); /* 6 of them; NULL: missing */
 } keys[] = {
 	{ "error", LIST(unread) },
 	{ "open", LIST(opened) },
@@ -375,7 +370,7 @@ static const struct {
 
 static void take_line(struct rd_job_proc *proc, const char *key, char *rest)
 {
-	char *words[6];
+	char *words[6] = { 0 };
 	size_t i = 0, n;
 
 	while (i < RD_ARRAY_SIZE(keys) && strcmp(keys[i].key, key) != 0)
@@ -386,7 +381,7 @@ static void take_line(struct rd_job_proc *proc, const char *key, char *rest)
 		return rd_text_list_add((void *)((char *)proc + keys[i].list), rest);
 	n = rd_words(&rest, words, RD_ARRAY_SIZE(words));
 	if (n >= keys[i].words)
-		keys[i].take(proc, words, n);
+		keys[i].take(proc, words);
 }
 
 void rd_job_take(const char *text, struct rd_job_proc *proc)
@@ -445,7 +440,7 @@ static void take_host(const struct rd_sysfs *fs, struct rd_job_proc *proc)
 		RD_COPY(node->mode, system.uverbs[i].mode);
 	}
 	for (size_t i = 0; i < system.providers.n; i++)
-		take_provider(proc, &system.providers.v[i], 1);
+		take_provider(proc, (char *[6]){ system.providers.v[i] });
 	proc->providers_known = system.providers_known;
 	rd_system_deinit(&system);
 }
