@@ -25,16 +25,6 @@ static bool has_values(const struct qp_ask *ask)
 	       values->min_rnr_timer.known == RD_OK;
 }
 
-static void fill_entropy(const struct qp_ask *ask, struct qp_sample *sample)
-{
-	struct rd_spreads spreads = { 0 };
-
-	rd_qp_spread(&sample->views, sample->chosen, ask->links, &spreads);
-	rd_report_spreads(&sample->report, &sample->views, &spreads);
-	rd_qp_spread_findings(&sample->res, &spreads, &sample->findings);
-	rd_spreads_deinit(&spreads);
-}
-
 static void fill_timeouts(struct qp_sample *sample)
 {
 	struct rd_section *section = rd_timeouts_section();
@@ -97,6 +87,7 @@ static void fill_report(const struct rd_ctx *ctx, struct qp_sample *sample)
 {
 	const struct qp_opts *opts = ctx->state;
 	struct rd_res_holders holders;
+	struct rd_spreads spreads;
 
 	rd_report_qps(&sample->report, &sample->views, sample->chosen);
 	rd_report_qp_summary(&sample->report, &sample->res);
@@ -111,8 +102,12 @@ static void fill_report(const struct rd_ctx *ctx, struct qp_sample *sample)
 		rd_report_qp_metrics(&sample->report, &sample->res, sample->chosen);
 	if (opts->ask.timeouts)
 		fill_timeouts(sample);
-	if (opts->ask.links)
-		fill_entropy(&opts->ask, sample);
+	if (opts->ask.links) {
+		rd_qp_spread(&sample->views, sample->chosen, opts->ask.links, &spreads);
+		rd_report_spreads(&sample->report, &sample->views, &spreads);
+		rd_qp_spread_findings(&sample->res, &spreads, &sample->findings);
+		rd_spreads_deinit(&spreads);
+	}
 	rd_report_add_findings(&sample->report, &sample->findings);
 	if (opts->fail)
 		sample->report.status = rd_report_judge(&sample->report);

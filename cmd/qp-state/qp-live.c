@@ -130,17 +130,6 @@ static struct rd_section *groups_of(struct qp_sample *sample, enum rd_qp_by by, 
 	return section;
 }
 
-/* The verdict comes first: it fits even 40 columns, next to the numbers that identify a queue pair. */
-static void select_qp_columns(struct qp_page *shown)
-{
-	static const int columns[] = { RD_QP_VERDICT,  RD_QP_IBDEV, RD_QP_LQPN,	    RD_QP_STATE,
-				       RD_QP_AGE,      RD_QP_PEER,  RD_QP_COMM,	    RD_QP_TYPE,
-				       RD_QP_PSN_RATE, RD_QP_JOB,   RD_QP_LAST_ERR, -1 };
-
-	_Static_assert(RD_ARRAY_SIZE(columns) <= QP_PAGE_COLUMNS + 1, "too many columns");
-	memcpy(shown->columns, columns, sizeof(columns));
-}
-
 /* Those of the table of --by. */
 static void select_group_columns(struct qp_page *shown, const struct rd_section *section)
 {
@@ -229,6 +218,9 @@ static void fill_page(struct qp_page *shown, struct qp_sample *sample, const cha
 	_cleanup_buf_ struct rd_buf out = { 0 }, groups = { 0 };
 	uint64_t without_peer = 0;
 	char when[RD_CLOCK_SIZE];
+	static const int columns[] = { RD_QP_VERDICT,  RD_QP_IBDEV, RD_QP_LQPN,	    RD_QP_STATE,
+				       RD_QP_AGE,      RD_QP_PEER,  RD_QP_COMM,	    RD_QP_TYPE,
+				       RD_QP_PSN_RATE, RD_QP_JOB,   RD_QP_LAST_ERR, -1 };
 
 	page->body = shown->grouped ? groups_of(sample, shown->by, &without_peer) : qps_of(shown, sample);
 	if (shown->grouped) {
@@ -236,7 +228,8 @@ static void fill_page(struct qp_page *shown, struct qp_sample *sample, const cha
 		add_count("", page->body->n, "group", &groups);
 		rd_buf_str(&groups, " of ");
 	} else {
-		select_qp_columns(shown);
+		/* The verdict comes first: it fits even 40 columns, next to the numbers that identify a queue pair. */
+		memcpy(shown->columns, columns, sizeof(columns));
 		add_alarm(page->body, page);
 	}
 	rd_buf_printf(&out, "qp-state  %s  %s  %s", sample->report.host ? sample->report.host : "-",

@@ -100,19 +100,13 @@ static int print_event(struct run *run, const struct rd_qp_event *ev)
 	return r ? r : rd_out(&out) ? -EPIPE : 0;
 }
 
-static void count_move(struct rd_qp_moves *moves, const struct rd_qp_event *ev)
-{
-	unsigned from = ev->before.known == RD_OK ? ev->before.v : RD_QP_END_NONE;
-	unsigned to = ev->state.known == RD_OK ? ev->state.v : RD_QP_END_NONE;
-
-	if (ev->what == RD_QP_MODIFIED)
-		(ev->err ? moves->failed : moves->ok)[from][to]++;
-}
-
 static int handle_event(void *arg, struct rd_qp_event *ev)
 {
 	struct run *run = arg;
 	const struct rd_qp_filter devices = { .devices = run->opts->filter.devices };
+	struct rd_qp_moves *moves = &run->sum.moves;
+	unsigned from = ev->before.known == RD_OK ? ev->before.v : RD_QP_END_NONE;
+	unsigned to = ev->state.known == RD_OK ? ev->state.v : RD_QP_END_NONE;
 	int r;
 
 	if (is_limit_reached(run))
@@ -120,7 +114,8 @@ static int handle_event(void *arg, struct rd_qp_event *ev)
 	/* An event of a port concerns all queue pairs of the device. */
 	if (!matches(ev->what == RD_QP_DEVICE ? &devices : &run->opts->filter, ev))
 		return 0;
-	count_move(&run->sum.moves, ev);
+	if (ev->what == RD_QP_MODIFIED)
+		(ev->err ? moves->failed : moves->ok)[from][to]++;
 	r = print_event(run, ev);
 	run->sum.shown++;
 	return r ? r : !run->stopped && is_interrupted(run) ? -ECANCELED : 0;

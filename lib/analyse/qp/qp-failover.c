@@ -587,13 +587,6 @@ static int compare_uses(const void *pa, const void *pb)
 			memcmp(a->peer, b->peer, sizeof(a->peer)), RD_CMP(a->at, b->at));
 }
 
-/* It cannot carry what another NIC loses. */
-static bool is_unusable(const struct rd_qp_verdict *verdict)
-{
-	return verdict->trouble || (verdict->kind >= RD_QPV_FAILED && verdict->kind <= RD_QPV_STUCK) ||
-	       verdict->kind == RD_QPV_FLUSHED;
-}
-
 /* `before`: the one before it, of the same process and device; NULL: it is the first one. */
 static void count_use(const struct rd_failover_sample *s, const struct use *before, const struct use *use,
 		      struct rd_failover_path *path)
@@ -602,7 +595,10 @@ static void count_use(const struct rd_failover_sample *s, const struct use *befo
 	struct rd_giveup giveup = giveup_of(s->views, use->at);
 
 	path->qps++;
-	if (is_unusable(verdict) && !path->unusable++)
+	/* It cannot carry what another NIC loses. */
+	if ((verdict->trouble || (verdict->kind >= RD_QPV_FAILED && verdict->kind <= RD_QPV_STUCK) ||
+	     verdict->kind == RD_QPV_FLUSHED) &&
+	    !path->unusable++)
 		path->why = verdict->why;
 	path->peers.v += !before || memcmp(before->peer, use->peer, sizeof(use->peer)) != 0;
 	path->for_ever |= giveup.ack_for_ever;

@@ -15,11 +15,6 @@
 /* The clock of the log is not corrected by NTP, as that of processes is. */
 #define DRIFT_PPM 50
 
-static bool starts_word(const char *text, const char *at)
-{
-	return at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
-}
-
 /* enum ibv_wc_status */
 static const char *const statuses[] = {
 	"SUCCESS",	    "LOC_LEN_ERR",	 "LOC_QP_OP_ERR",     "LOC_EEC_OP_ERR",
@@ -69,7 +64,8 @@ static bool names_device(const char *text, const char *name)
 	size_t len = strlen(name);
 
 	for (const char *at = text; (at = strstr(at, name)); at++)
-		if (starts_word(text, at) && !isalnum((unsigned char)at[len]) && at[len] != '_')
+		if ((at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_')) &&
+		    !isalnum((unsigned char)at[len]) && at[len] != '_')
 			return true;
 	return false;
 }

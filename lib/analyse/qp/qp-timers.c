@@ -244,20 +244,6 @@ static void count_timers(const struct rd_qp *qp, const struct rd_qp_view *view, 
 		count(&counted[RNR_FOREVER], i, attrs.rnr_retry.v == 7);
 }
 
-static void add_timer(const struct rd_res *res, int dev, enum timer timer, const struct counted *counted,
-		      struct rd_findings *findings)
-{
-	_cleanup_free_ char *first = name_of(res, counted->first);
-	struct rd_finding finding = timers[timer].kind;
-
-	finding.subject = rd_dup(res->devs[dev].name);
-	finding.observed =
-		rd_text("%s on %zu of %zu queue pairs, first: %s", timers[timer].value, counted->n, counted->of, first);
-	finding.expected = rd_dup(timers[timer].expected);
-	finding.fix = rd_dup(timers[timer].fix);
-	rd_finding_add(findings, &finding);
-}
-
 void rd_qp_timer_findings(const struct rd_qp_views *views, const bool *chosen, struct rd_findings *findings)
 {
 	const struct rd_res *res = views->res;
@@ -271,9 +257,20 @@ void rd_qp_timer_findings(const struct rd_qp_views *views, const bool *chosen, s
 		for (; i < res->n_qps && res->qps[i].dev == dev; i++)
 			if (!chosen || chosen[i])
 				count_timers(&res->qps[i], &views->v[i], i, counted);
-		for (int timer = 0; timer < TIMERS; timer++)
-			if (counted[timer].n)
-				add_timer(res, dev, (enum timer)timer, &counted[timer], findings);
+		for (int timer = 0; timer < TIMERS; timer++) {
+			_cleanup_free_ char *first = NULL;
+			struct rd_finding finding = timers[timer].kind;
+
+			if (!counted[timer].n)
+				continue;
+			first = name_of(res, counted[timer].first);
+			finding.subject = rd_dup(res->devs[dev].name);
+			finding.observed = rd_text("%s on %zu of %zu queue pairs, first: %s", timers[timer].value,
+						   counted[timer].n, counted[timer].of, first);
+			finding.expected = rd_dup(timers[timer].expected);
+			finding.fix = rd_dup(timers[timer].fix);
+			rd_finding_add(findings, &finding);
+		}
 	}
 }
 

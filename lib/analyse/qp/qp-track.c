@@ -290,16 +290,6 @@ static void set_psn_rate(struct tracked *q, const struct rd_qp *qp, uint64_t now
 		RD_SET(q->best, packets / dt);
 }
 
-static void set_recorded(const struct tracked *q, const struct rd_qp *qp, struct rd_qp_past *past)
-{
-	past->last_err = q->last_err;
-	past->cause = q->cause;
-	RD_COPY(past->last_event, q->last_event);
-	past->moved_by_call = q->by_call && qp->state.known == RD_OK && q->state.v == qp->state.v;
-	if (q->recorded)
-		past->seen = copy_seen(&q->seen);
-}
-
 /* Numbers are reused: whether this is another queue pair than in the last sample, or one of another device of that name. */
 static bool is_another(const struct tracked *q, const struct rd_res *res, const struct rd_qp *qp)
 {
@@ -340,17 +330,6 @@ static void store_sample(struct tracked *q, const struct rd_res *res, const stru
 	RD_COPY(q->rq_psn, qp->rq_psn);
 }
 
-static bool is_complete(const struct rd_res *res)
-{
-	for (size_t d = 0; d < res->n_devs; d++) {
-		const struct rd_res_gap *gap = &res->devs[d].gaps[RD_RES_QP];
-
-		if (gap->code || gap->interrupted || gap->damaged)
-			return false;
-	}
-	return true;
-}
-
 /* Updates one queue pair. `now`: where it is kept for the next sample; NULL: nowhere. False: too many to track, its age stays
  * unknown. */
 static bool track_qp(struct rd_qp_track *track, struct table *now, const struct rd_res *res, const struct rd_qp *qp,
@@ -371,7 +350,12 @@ static bool track_qp(struct rd_qp_track *track, struct table *now, const struct 
 	if (q->kind != RD_AGE_UNKNOWN)
 		set_age(q, mono_ns, past);
 	set_psn_rate(q, qp, mono_ns, past);
-	set_recorded(q, qp, past);
+	past->last_err = q->last_err;
+	past->cause = q->cause;
+	RD_COPY(past->last_event, q->last_event);
+	past->moved_by_call = q->by_call && qp->state.known == RD_OK && q->state.v == qp->state.v;
+	if (q->recorded)
+		past->seen = copy_seen(&q->seen);
 	store_sample(q, res, qp, began_ns, mono_ns);
 	return true;
 }
@@ -439,7 +423,12 @@ void rd_qp_track_sample(struct rd_qp_track *track, struct rd_qp_views *views, ui
 	table_deinit(&track->table);
 	track->table = now;
 	track->sample_ns = mono_ns;
-	track->complete = tracked_all && is_complete(res);
+	track->complete = tracked_all;
+	for (size_t d = 0; d < res->n_devs; d++) {
+		const struct rd_res_gap *gap = &res->devs[d].gaps[RD_RES_QP];
+
+		track->complete &= !gap->code && !gap->interrupted && !gap->damaged;
+	}
 	rd_qp_apply_recorded(views, mono_ns);
 }
 

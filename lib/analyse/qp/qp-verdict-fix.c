@@ -58,14 +58,6 @@ static char *ping_peer(const struct rd_qp_one *one)
 	return netdev ? rd_text("ping -c 3 -I %s %s\n", netdev, ip) : rd_text("ping -c 3 %s\n", ip);
 }
 
-/* How to see what the program of this queue pair does. */
-static char *look_at_program(const struct rd_qp_one *one)
-{
-	if (one->qp->owner.pid.known == RD_OK)
-		return rd_text("gdb -p %u -batch -ex 'thread apply all bt'", one->qp->owner.pid.v);
-	return rd_dup("# see the log of the program that owns the QP");
-}
-
 static char *fix_peer(const struct rd_qp_one *one, enum rd_qp_advice advice)
 {
 	_cleanup_free_ char *look = look_at_peer(one, "");
@@ -197,7 +189,10 @@ char *rd_qp_fix(const struct rd_qp_one *one, enum rd_qp_advice advice)
 		return fill(of_device[RD_QP_DO_DEVICE], "infiniband");
 	if (of_device[advice])
 		return fill(of_device[advice], one->ibdev);
-	program = look_at_program(one);
+	/* How to see what the program of this queue pair does. */
+	program = one->qp->owner.pid.known == RD_OK ?
+			  rd_text("gdb -p %u -batch -ex 'thread apply all bt'", one->qp->owner.pid.v) :
+			  rd_dup("# see the log of the program that owns the QP");
 	switch (advice) {
 	case RD_QP_DO_PROGRAM:
 		return rd_text("%s\n# see what the program does\n# then rdmadiag qp-state on the remote host", program);

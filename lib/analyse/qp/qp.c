@@ -73,21 +73,6 @@ void rd_qp_gid_ip(const uint8_t gid[16], char *ret)
 	rd_gid_ip(&of, ret);
 }
 
-/* An IP address is a GID on RoCE only; on InfiniBand it is an address of IPoIB. */
-static bool is_gid_of(const struct rd_res *res, const struct rd_qp *qp, const struct rd_sockaddr *peer)
-{
-	const char *protocol = res->devs[qp->dev].protocol;
-	bool roce = protocol && strcmp(protocol, "roce") == 0;
-
-	return rd_qp_is_connected_type(qp) && peer->family && (roce || peer->family == RD_AF_IB);
-}
-
-/* A connection keeps the number of its queue pair after that was destroyed: the number may then belong to another process. */
-static bool of_one_process(const struct rd_owner *a, const struct rd_owner *b)
-{
-	return a->pid.known != RD_OK || b->pid.known != RD_OK || a->pid.v == b->pid.v;
-}
-
 void rd_qp_link(struct rd_qp_views *views)
 {
 	const struct rd_res *res = views->res;
@@ -102,13 +87,20 @@ void rd_qp_link(struct rd_qp_views *views)
 	for (size_t i = 0; i < res->n_cm_ids; i++) {
 		const struct rd_cm_id *cm_id = &res->cm_ids[i];
 		size_t at = cm_id->lqpn.known == RD_OK ? rd_res_find_qp(res, cm_id->dev, cm_id->lqpn.v) : res->n_qps;
+		const struct rd_qp *qp = &res->qps[at];
+		const char *protocol;
 		struct rd_qp_link link;
 
-		if (at == res->n_qps || !of_one_process(&res->qps[at].owner, &cm_id->owner))
+		/* A connection keeps the number of its queue pair after that was destroyed: the number may then belong to another process. */
+		if (at == res->n_qps || (qp->owner.pid.known == RD_OK && cm_id->owner.pid.known == RD_OK &&
+					 qp->owner.pid.v != cm_id->owner.pid.v))
 			continue;
 		link = *views->v[at].link;
 		link.cm_id = (int)i;
-		link.has_gid = is_gid_of(res, &res->qps[at], &cm_id->dst);
+		/* An IP address is a GID on RoCE only; on InfiniBand it is an address of IPoIB. */
+		protocol = res->devs[qp->dev].protocol;
+		link.has_gid = rd_qp_is_connected_type(qp) && cm_id->dst.family &&
+			       ((protocol && strcmp(protocol, "roce") == 0) || cm_id->dst.family == RD_AF_IB);
 		if (link.has_gid)
 			address_of(&cm_id->dst, link.gid);
 		rd_qp_views_set_link(views, at, &link);
@@ -236,22 +228,17 @@ static void judge_owners(const struct rd_res *res, struct rd_findings *findings)
 			       rd_dup("# run rdmadiag in the PID namespace of the host"));
 }
 
-static void judge_netns(const struct rd_res *res, struct rd_findings *findings)
+void rd_res_findings(const struct rd_res *res, struct rd_findings *findings)
 {
-	static const struct rd_finding kind = {
+	static const struct rd_finding exclusive = {
 		"netns-exclusive", "devices of other network namespaces are not visible",
 		"The RDMA subsystem is in exclusive mode: each network namespace sees only its own devices.",
 		RD_SEV_NOTE
 	};
 
 	if (res->netns_shared.known == RD_OK && !res->netns_shared.v)
-		rd_finding_put(findings, &kind, rd_dup("network namespace"), NULL,
+		rd_finding_put(findings, &exclusive, rd_dup("network namespace"), NULL,
 			       rd_dup("# in one of them: ip netns exec NAME rdmadiag qp-state"));
-}
-
-void rd_res_findings(const struct rd_res *res, struct rd_findings *findings)
-{
-	judge_netns(res, findings);
 	for (size_t i = 0; i < res->n_devs; i++) {
 		judge_missing(&res->devs[i], findings);
 		judge_queries(res, (int)i, findings);

@@ -82,16 +82,6 @@ static void gates_push(struct gates *gates, size_t agent, uint32_t gate, enum ga
 	list_gate(gates, gate, class);
 }
 
-static uint32_t take_gate(struct gates *gates, uint32_t from, enum gate_class class)
-{
-	struct list *list = &gates->v[from].of[class].gates;
-	uint32_t gate = list->first;
-
-	list->first = gates->v[gate].of[class].next;
-	gates->v[gate].of[class].listed = false;
-	return gate;
-}
-
 /* Agents behind other gates come first: the more gates a datagram passes, the fewer can be sent at a time. Returns the agent; NO_GATE.
  * A gate that still has something waiting is put at the end of its list, so that gates take turns. */
 static uint32_t pop_class(struct gates *gates, enum gate_class class)
@@ -100,8 +90,11 @@ static uint32_t pop_class(struct gates *gates, enum gate_class class)
 
 	for (;;) {
 		if (gates->v[at].of[class].gates.first != NO_GATE) {
-			uint32_t gate = take_gate(gates, at, class);
+			struct list *list = &gates->v[at].of[class].gates;
+			uint32_t gate = list->first;
 
+			list->first = gates->v[gate].of[class].next;
+			gates->v[gate].of[class].listed = false;
 			at = is_full(gates, gate) ? at : gate;
 		} else if (at != 0 && gates->v[at].of[class].agents.first == NO_GATE) {
 			at = gates->v[at].parent; /* only gates that are full were behind it */
@@ -312,16 +305,6 @@ static void finish_query(struct sweep *sweep, size_t query, int error, unsigned 
 	}
 }
 
-/* Of the next try of a query. */
-static unsigned timeout_of(const struct sweep *sweep, size_t query)
-{
-	unsigned timeout = sweep->limits.timeout_ms;
-
-	for (unsigned tries = sweep->tries[query]; tries > 0 && timeout < RD_SWEEP_TIMEOUT_MAX_MS; tries--)
-		timeout *= 2;
-	return timeout;
-}
-
 /* Sends one query of a LID. 1: sent; 0: nothing to send, or this query failed; -EAGAIN: send queue full; other -errno: the local
  * port failed. */
 static int send_query(struct sweep *sweep, size_t index, struct rd_err *err)
@@ -335,11 +318,12 @@ static int send_query(struct sweep *sweep, size_t index, struct rd_err *err)
 	unsigned timeout_ms;
 	struct rd_mad mad;
 	int r;
-	uint32_t gate;
 
 	if (query == RD_NONE)
 		return 0;
-	timeout_ms = timeout_of(sweep, query);
+	timeout_ms = sweep->limits.timeout_ms;
+	for (unsigned tries = sweep->tries[query]; tries > 0 && timeout_ms < RD_SWEEP_TIMEOUT_MAX_MS; tries--)
+		timeout_ms *= 2;
 	build_get(&sweep->queries[query], &mad);
 	/* Slot in the low bits, serial number above: a late response finds its slot, but its serial number does not match. */
 	mad.tid = (++sweep->mads->serial << 10 | at) & RD_MAD_TID_MAX;
@@ -368,8 +352,7 @@ static int send_query(struct sweep *sweep, size_t index, struct rd_err *err)
 	sweep->in_flight++;
 	lid->in_flight++;
 	/* A datagram passes a gate and its parents, until it leaves. */
-	gate = lid->gate;
-	for (; gate != 0; gate = sweep->gates.v[gate].parent)
+	for (uint32_t gate = lid->gate; gate != 0; gate = sweep->gates.v[gate].parent)
 		sweep->gates.v[gate].passing++;
 	sweep->stats->sent++;
 	sweep->stats->retries += slot->tries > 1;

@@ -592,18 +592,6 @@ static bool supports_query_by_number(const struct nldev *nl, int dev)
 	return query_number(nl, dev, 1, 0xffffff, &reply) == -ENOENT;
 }
 
-/* Adds a QP that exists, but whose query failed. */
-static int add_unknown(struct rd_res *res, int dev, uint32_t id, int code)
-{
-	struct rd_qp *qp = RD_ADD(res->qps, res->n_qps, res->cap_qps);
-
-	*qp = (struct rd_qp){ .dev = dev, .proc = -1, .query_errno = code };
-	RD_SET(qp->lqpn, id & 0xffffff);
-	if (id >> 24)
-		RD_SET(qp->port, id >> 24);
-	return 1;
-}
-
 /* Queries one QP by its number in the kernel's table. 1: found, 0: no such QP, -ENODEV: no reply any more. */
 static int collect_number(const struct nldev *nl, int dev, uint32_t id)
 {
@@ -611,6 +599,7 @@ static int collect_number(const struct nldev *nl, int dev, uint32_t id)
 	struct rd_res *res = nl->res;
 	uint32_t port = id >> 24 ? id >> 24 : 1, last = id >> 24 ? id >> 24 : res->devs[dev].n_ports;
 	size_t before = res->n_qps;
+	struct rd_qp *qp;
 	int r;
 
 	do
@@ -622,7 +611,15 @@ static int collect_number(const struct nldev *nl, int dev, uint32_t id)
 		rd_nldev_take(&reply, RD_RES_QP, dev, res);
 		return res->n_qps > before;
 	}
-	return r == -EAGAIN || supports_query_by_number(nl, dev) ? add_unknown(res, dev, id, -r) : -ENODEV;
+	if (r != -EAGAIN && !supports_query_by_number(nl, dev))
+		return -ENODEV;
+	/* It exists, but its query failed. */
+	qp = RD_ADD(res->qps, res->n_qps, res->cap_qps);
+	*qp = (struct rd_qp){ .dev = dev, .proc = -1, .query_errno = -r };
+	RD_SET(qp->lqpn, id & 0xffffff);
+	if (id >> 24)
+		RD_SET(qp->port, id >> 24);
+	return 1;
 }
 
 /*
@@ -725,16 +722,6 @@ static void collect_kind(const struct nldev *nl, enum rd_res_kind kind, int dev)
 		collect_rest(nl, dev, first);
 }
 
-static void count_listed(struct rd_res *res)
-{
-	for (size_t i = 0; i < res->n_qps; i++)
-		res->devs[res->qps[i].dev].listed[RD_RES_QP]++;
-	for (size_t i = 0; i < res->n_cm_ids; i++)
-		res->devs[res->cm_ids[i].dev].listed[RD_RES_CM_ID]++;
-	for (size_t i = 0; i < res->n_objects; i++)
-		res->devs[res->objects[i].dev].listed[res->objects[i].kind]++;
-}
-
 /* QPs destroyed between the count and the dump are not missing from the list. */
 static void update_count(const struct nldev *nl, int dev, size_t listed)
 {
@@ -781,7 +768,12 @@ int rd_collect_res(struct rd_source *src, unsigned want, const char *device, str
 	for (size_t i = 0; i < ret->n_devs; i++)
 		collect_of_device(&nl, want, (int)i);
 	sort_qps(ret);
-	count_listed(ret);
+	for (size_t i = 0; i < ret->n_qps; i++)
+		ret->devs[ret->qps[i].dev].listed[RD_RES_QP]++;
+	for (size_t i = 0; i < ret->n_cm_ids; i++)
+		ret->devs[ret->cm_ids[i].dev].listed[RD_RES_CM_ID]++;
+	for (size_t i = 0; i < ret->n_objects; i++)
+		ret->devs[ret->objects[i].dev].listed[ret->objects[i].kind]++;
 	/* After the counts: the child process opens a context of its own. */
 	if (want & RD_WANT_LIMITS)
 		rd_collect_res_limits(src, ret, errors);

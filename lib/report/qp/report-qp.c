@@ -292,17 +292,6 @@ static const struct rd_column group_columns[GROUP_COLUMNS] = {
 };
 /* clang-format on */
 
-static void add_limit(struct rd_section *section, const struct rd_res_dev *dev, enum rd_res_kind kind)
-{
-	uint64_t max = dev->limits.max[kind].known == RD_OK ? dev->limits.max[kind].v : 0;
-
-	RD_ROW(section, RD_STR(dev->name), RD_STR(rd_res_kind_name(kind)), RD_UINT_OF(dev->used[kind]),
-	       RD_UINT_OF(dev->limits.max[kind]),
-	       dev->used[kind].known == RD_OK && max ? RD_DOUBLE(100.0 * (double)dev->used[kind].v / (double)max) :
-						       RD_UNKNOWN_CELL,
-	       dev->requested[kind] ? RD_UINT(dev->listed[kind]) : RD_UNKNOWN_CELL);
-}
-
 void rd_report_qp_summary(struct rd_report *report, const struct rd_res *res)
 {
 	static const enum rd_res_kind order[] = { RD_RES_QP,  RD_RES_CQ,  RD_RES_MR,   RD_RES_PD,
@@ -310,10 +299,19 @@ void rd_report_qp_summary(struct rd_report *report, const struct rd_res *res)
 	struct rd_section *section = rd_section_create("summary", summary_columns, RD_ARRAY_SIZE(summary_columns));
 
 	for (size_t d = 0; d < res->n_devs; d++)
-		for (size_t i = 0; i < RD_ARRAY_SIZE(order); i++)
+		for (size_t i = 0; i < RD_ARRAY_SIZE(order); i++) {
+			const struct rd_res_dev *dev = &res->devs[d];
+			enum rd_res_kind kind = order[i];
+			uint64_t max = dev->limits.max[kind].known == RD_OK ? dev->limits.max[kind].v : 0;
+
 			/* Kernels that do not count a kind do not list it either. */
-			if (res->devs[d].used[order[i]].known == RD_OK)
-				add_limit(section, &res->devs[d], order[i]);
+			if (dev->used[kind].known == RD_OK)
+				RD_ROW(section, RD_STR(dev->name), RD_STR(rd_res_kind_name(kind)),
+				       RD_UINT_OF(dev->used[kind]), RD_UINT_OF(dev->limits.max[kind]),
+				       max ? RD_DOUBLE(100.0 * (double)dev->used[kind].v / (double)max) :
+					     RD_UNKNOWN_CELL,
+				       dev->requested[kind] ? RD_UINT(dev->listed[kind]) : RD_UNKNOWN_CELL);
+		}
 	rd_report_add(report, section);
 }
 
@@ -338,36 +336,34 @@ void rd_report_qp_processes(struct rd_report *report, const struct rd_res *res, 
 	rd_report_add(report, section);
 }
 
-static void add_group(struct rd_section *section, const struct rd_res *res, const struct rd_qp_group *group,
-		      enum rd_qp_by by)
-{
-	const struct rd_proc *proc = group->proc >= 0 ? &res->procs[group->proc] : NULL;
-	_cleanup_free_ char *peers = NULL;
-	struct rd_row *row = rd_section_add(section);
-
-	rd_row_str(row, GROUP_NAME, group->label ? group->label : by == RD_BY_JOB ? "no job" : "unknown");
-	rd_row_str(row, GROUP_IBDEV, group->dev >= 0 ? res->devs[group->dev].name : NULL);
-	rd_row_str(row, GROUP_COMM, proc ? proc->comm : NULL);
-	rd_row_str(row, GROUP_JOB, proc ? proc->job : NULL);
-	rd_row_uint(row, GROUP_QPS, group->qps);
-	for (size_t state = 0; state < RD_QPS_N; state++)
-		rd_row_uint(row, GROUP_STATES + state, group->by_state[state]);
-	rd_row_uint(row, GROUP_UNKNOWN, group->unknown);
-	if (group->judged)
-		rd_row_uint(row, GROUP_STUCK, group->stuck);
-	if (group->judged && group->sampled_twice)
-		rd_row_uint(row, GROUP_RETRYING, group->retrying);
-	rd_row_str(row, GROUP_HEALTH, rd_path_health_name(group->health));
-	peers = group->peers ? rd_proc_peers_text(group->peers) : NULL;
-	rd_row_str(row, GROUP_PROC_PEERS, peers);
-}
-
 void rd_report_qp_groups(struct rd_report *report, const struct rd_res *res, const struct rd_qp_groups *groups)
 {
 	struct rd_section *section = rd_section_create("groups", group_columns, GROUP_COLUMNS);
 
-	for (size_t i = 0; i < groups->n; i++)
-		add_group(section, res, &groups->v[i], groups->by);
+	for (size_t i = 0; i < groups->n; i++) {
+		const struct rd_qp_group *group = &groups->v[i];
+		const struct rd_proc *proc = group->proc >= 0 ? &res->procs[group->proc] : NULL;
+		_cleanup_free_ char *peers = group->peers ? rd_proc_peers_text(group->peers) : NULL;
+		struct rd_row *row = rd_section_add(section);
+
+		rd_row_str(row, GROUP_NAME,
+			   group->label		   ? group->label :
+			   groups->by == RD_BY_JOB ? "no job" :
+						     "unknown");
+		rd_row_str(row, GROUP_IBDEV, group->dev >= 0 ? res->devs[group->dev].name : NULL);
+		rd_row_str(row, GROUP_COMM, proc ? proc->comm : NULL);
+		rd_row_str(row, GROUP_JOB, proc ? proc->job : NULL);
+		rd_row_uint(row, GROUP_QPS, group->qps);
+		for (size_t state = 0; state < RD_QPS_N; state++)
+			rd_row_uint(row, GROUP_STATES + state, group->by_state[state]);
+		rd_row_uint(row, GROUP_UNKNOWN, group->unknown);
+		if (group->judged)
+			rd_row_uint(row, GROUP_STUCK, group->stuck);
+		if (group->judged && group->sampled_twice)
+			rd_row_uint(row, GROUP_RETRYING, group->retrying);
+		rd_row_str(row, GROUP_HEALTH, rd_path_health_name(group->health));
+		rd_row_str(row, GROUP_PROC_PEERS, peers);
+	}
 	rd_report_add(report, section);
 }
 
