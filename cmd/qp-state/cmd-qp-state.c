@@ -70,22 +70,10 @@ static int show_timeouts(struct rd_ctx *ctx, const struct qp_ask *ask)
 	return r;
 }
 
-static void fill_groups(const struct qp_opts *opts, struct qp_sample *sample)
-{
-	struct rd_qp_groups groups = { 0 };
-
-	rd_qp_group_by(&sample->views, sample->chosen, opts->by, &groups);
-	rd_report_qp_groups(&sample->report, &sample->res, &groups);
-	if (opts->by == RD_BY_PEER) {
-		rd_qp_groups_findings(&sample->res, &groups, &sample->findings);
-		rd_qp_proc_peers_findings(&sample->views, sample->chosen, &sample->findings);
-	}
-	rd_qp_groups_deinit(&groups);
-}
-
 static void fill_report(const struct rd_ctx *ctx, struct qp_sample *sample)
 {
 	const struct qp_opts *opts = ctx->state;
+	struct rd_qp_groups groups;
 	struct rd_res_holders holders;
 	struct rd_spreads spreads;
 
@@ -96,8 +84,15 @@ static void fill_report(const struct rd_ctx *ctx, struct qp_sample *sample)
 		rd_report_qp_processes(&sample->report, &sample->res, &holders);
 		free(holders.v);
 	}
-	if (opts->grouped)
-		fill_groups(opts, sample);
+	if (opts->grouped) {
+		rd_qp_group_by(&sample->views, sample->chosen, opts->by, &groups);
+		rd_report_qp_groups(&sample->report, &sample->res, &groups);
+		if (opts->by == RD_BY_PEER) {
+			rd_qp_groups_findings(&sample->res, &groups, &sample->findings);
+			rd_qp_proc_peers_findings(&sample->views, sample->chosen, &sample->findings);
+		}
+		rd_qp_groups_deinit(&groups);
+	}
 	if (rd_metrics_wanted(ctx) && sample->chosen)
 		rd_report_qp_metrics(&sample->report, &sample->res, sample->chosen);
 	if (opts->ask.timeouts)

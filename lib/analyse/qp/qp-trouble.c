@@ -148,14 +148,8 @@ static bool source_gid(const struct rd_qp_views *views, size_t i, uint8_t ret[16
 	}
 	if (!src || (src->family != AF_INET && src->family != AF_INET6) || is_loopback(src))
 		return false;
-	memset(ret, 0, 16);
-	if (src->family == AF_INET6) {
-		memcpy(ret, src->ip, 16);
-		return memcmp(ret, none, 16) != 0;
-	}
-	memset(ret + 10, 0xff, 2);
-	memcpy(ret + 12, src->ip, 4);
-	return memcmp(ret + 12, none, 4) != 0;
+	rd_qp_address(src, ret);
+	return memcmp(src->ip, none, src->family == AF_INET ? 4 : 16) != 0;
 }
 
 /* 1: it has this GID, 0: its device has not, -1: unknown. After a migration, a queue pair is on another port than its source GID. */

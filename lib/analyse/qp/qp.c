@@ -38,8 +38,7 @@ bool rd_res_dev_is_rxe(const struct rd_res_dev *dev)
 	return dev->driver_id.known == RD_OK && dev->driver_id.v == RD_DRIVER_RXE;
 }
 
-/* As 16 bytes: on RoCE, the GID. */
-static void address_of(const struct rd_sockaddr *addr, uint8_t ret[16])
+void rd_qp_address(const struct rd_sockaddr *addr, uint8_t ret[16])
 {
 	if (addr->family == AF_INET) {
 		memset(ret, 0, 10);
@@ -59,7 +58,7 @@ bool rd_qp_peer(const struct rd_qp_views *views, size_t i, uint8_t ret[16])
 	if (gid)
 		memcpy(ret, gid, 16);
 	else if (dst && dst->family)
-		address_of(dst, ret);
+		rd_qp_address(dst, ret);
 	else
 		return false;
 	return true;
@@ -102,7 +101,7 @@ void rd_qp_link(struct rd_qp_views *views)
 		link.has_gid = rd_qp_is_connected_type(qp) && cm_id->dst.family &&
 			       ((protocol && strcmp(protocol, "roce") == 0) || cm_id->dst.family == RD_AF_IB);
 		if (link.has_gid)
-			address_of(&cm_id->dst, link.gid);
+			rd_qp_address(&cm_id->dst, link.gid);
 		rd_qp_views_set_link(views, at, &link);
 	}
 }

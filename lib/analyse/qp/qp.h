@@ -16,6 +16,9 @@ bool rd_qp_is_connected_type(const struct rd_qp *qp);
 /* The GID of the peer; if unknown, the destination address of the connection, IPv4 as ::ffff:a.b.c.d. False: both unknown. */
 bool rd_qp_peer(const struct rd_qp_views *views, size_t i, uint8_t ret[16]);
 
+/* An address as 16 bytes: on RoCE, the GID; IPv4 as ::ffff:a.b.c.d. */
+void rd_qp_address(const struct rd_sockaddr *addr, uint8_t ret[16]);
+
 /* The IP address in a GID of RoCE. `ret`: 46 bytes. */
 void rd_qp_gid_ip(const uint8_t gid[16], char *ret);
 

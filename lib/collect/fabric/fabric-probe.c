@@ -465,20 +465,17 @@ static bool is_missing(const struct reading *reading, size_t node, size_t block)
 	       !(table->blocks && table->blocks[block]);
 }
 
-static int read_infos(struct reading *reading, struct rd_err *err)
+/* SwitchInfo where it is missing, then blocks of the tables. */
+static int read_tables(struct reading *reading, struct rd_err *err)
 {
+	int r;
+
 	for (size_t i = 0; i < reading->fabric->n_nodes; i++)
 		if (can_query(reading, i) && reading->routes->tables[i].top.known != RD_OK) {
 			reading->n_agents++;
 			add_query(reading, i, WHOLE_TABLE);
 		}
-	return send_queries(reading, err);
-}
-
-static int read_blocks(struct reading *reading, struct rd_err *err)
-{
-	int r = 0;
-
+	r = send_queries(reading, err);
 	for (size_t i = 0; i < reading->fabric->n_nodes && !r; i++) {
 		size_t before = reading->n;
 
@@ -573,14 +570,10 @@ int rd_routes_read(struct rd_mads *mads, const struct rd_sweep_limits *limits, c
 		reading.wanted[lids[i] / RD_ROUTE_BLOCK] = true;
 	for (size_t lid = 0; !lids && lid <= RD_LID_MAX; lid++)
 		reading.wanted[lid / RD_ROUTE_BLOCK] |= routes->owners[lid] != RD_NONE;
-	r = read_infos(&reading, err);
-	if (!r)
-		r = read_blocks(&reading, err);
+	r = read_tables(&reading, err);
 	if (!r && count_unread(&reading) > 0) {
 		find_ways(&reading);
-		r = read_infos(&reading, err);
-		if (!r)
-			r = read_blocks(&reading, err);
+		r = read_tables(&reading, err);
 	}
 	routes->n_unread = count_unread(&reading);
 	routes->duration_ns = mads->ops->now(mads) - start;

@@ -492,10 +492,10 @@ static bool read_document(struct document *d, const char *name)
 	return !d->changes || (before != RD_NONE && complete(d, before, row));
 }
 
-static int read_documents(const char *name, const char *text, size_t size, struct rd_share_files *files,
-			  struct rd_err *err)
+int rd_share_read(const char *name, const char *text, size_t size, struct rd_share_files *files, struct rd_err *err)
 {
 	struct document d = { .files = files };
+	size_t before = files->n;
 	bool good = true;
 
 	rd_json_init(&d.json, text, size);
@@ -504,27 +504,16 @@ static int read_documents(const char *name, const char *text, size_t size, struc
 	good &= rd_json_peek(&d.json) == '\0' && d.json.at == d.json.end;
 	rd_buf_deinit(&d.name);
 	rd_buf_deinit(&d.text);
-	if (d.too_many)
-		return -EFBIG;
+	drop_replaced(files);
+	if (d.too_many || (good && (files->n > RD_SHARE_FILES_MAX || files->n_rows > RD_SHARE_ROWS_MAX)))
+		return rd_err_set(err, EFBIG, name, "more than %d ports, %d shares or %d sweeps in all",
+				  RD_SHARE_ROWS_MAX, RD_SHARE_FILES_MAX, RD_SHARE_SWEEPS_MAX);
 	if (good)
-		return 0;
+		return files->n == before ? rd_err_set(err, ENODATA, name, "no sweep in this file") : 0;
 	rd_err_set(err, EBADMSG, name, "byte %zu: not a whole document of counters --fabric --json",
 		   (size_t)(d.json.at - text));
 	rd_err_hint(err, "write it again on that host: counters --fabric --shards FILE --json");
 	return -EBADMSG;
-}
-int rd_share_read(const char *name, const char *text, size_t size, struct rd_share_files *files, struct rd_err *err)
-{
-	size_t before = files->n;
-	int r = read_documents(name, text, size, files, err);
-
-	drop_replaced(files);
-	if (r == -EFBIG || (!r && (files->n > RD_SHARE_FILES_MAX || files->n_rows > RD_SHARE_ROWS_MAX)))
-		r = rd_err_set(err, EFBIG, name, "more than %d ports, %d shares or %d sweeps in all", RD_SHARE_ROWS_MAX,
-			       RD_SHARE_FILES_MAX, RD_SHARE_SWEEPS_MAX);
-	else if (!r && files->n == before)
-		r = rd_err_set(err, ENODATA, name, "no sweep in this file");
-	return r;
 }
 
 void rd_share_files_deinit(struct rd_share_files *files)
