@@ -72,6 +72,7 @@ static void judge_job_env(struct checks *checks)
 	int r = 0;
 
 	checks->map.ports.net = &checks->net;
+	checks->map.ports.system = &checks->system;
 	for (size_t i = 0; i < lines->n && !r; i++)
 		r = rd_effects_own(&effects, rd_dup(lines->v[i]), strlen(lines->v[i]), '\n');
 	if (!r)

@@ -206,6 +206,7 @@ int nicmap_check_env(struct rd_ctx *ctx, struct nicmap *nm)
 	if (!nm->host.from_topology_file)
 		rd_collect_netstate(ctx->source, &nm->host, &net, NULL);
 	nm->map.ports.net = &net;
+	nm->map.ports.system = nm->host.from_topology_file ? NULL : &nm->system;
 	rd_envcheck(&nm->map.ports, &effects, &nm->report.findings);
 	rd_report_envcheck(&nm->report, &effects);
 	if (!ctx->globals.style.columns)

@@ -518,6 +518,27 @@ static void check_relaxed(struct rd_check_env *check)
 			"# or leave NCCL_IB_PCI_RELAXED_ORDERING unset"));
 }
 
+/* EFA-GDA needs the mapping; whether GDAKI does depends on the release of NCCL and of the driver. */
+static void check_gin_type(struct rd_check_env *check)
+{
+	const struct rd_system *system = check->views->system;
+	bool efa = rd_env_number(check->all, RD_ENV_NCCL, check->effect->name, -1) == 5;
+	char *expected = rd_text("PeerMappingOverride=1");
+
+	rd_envcheck_values(check);
+	if (!efa || !system || !system->nvidia_registry || strstr(system->nvidia_registry, expected)) {
+		free(expected);
+		return;
+	}
+	rd_envcheck_finding_fix(
+		check, RD_SEV_CRITICAL, "env-gin-mapping", "NVIDIA driver does not let GPUs write to NICs",
+		"EFA-GDA (aws-ofi-nccl) fails as its context is created",
+		rd_text("RegistryDwords \"%s\" in /proc/driver/nvidia/params", system->nvidia_registry), expected,
+		rd_text("# set NCCL_GIN_TYPE=2 in the job's environment\n"
+			"# or give the nvidia module NVreg_RegistryDwords=\"PeerMappingOverride=1;\" (/etc/modprobe.d), "
+			"rebuild the initramfs, and reboot while no job runs"));
+}
+
 /* clang-format off */
 static const struct rd_env_rule rules[] = {
 	{ "NCCL_IB_HCA", rd_envcheck_nccl_hca, .hca = true },
@@ -621,6 +642,13 @@ static const struct rd_env_rule rules[] = {
 	{ "NCCL_NET_DISABLE_INTRA", NULL, { RD_ENV_NCCL, 0, 0, 0, RD_ENV_MEANINGS(
 		{ 0, "the network may be used within the host" },
 		{ 1, "the network is not used within the host" }), "same as 1" } },
+	{ "NCCL_GIN_TYPE", check_gin_type, { RD_ENV_NCCL, -1, -1, 5, RD_ENV_MEANINGS(
+		{ -1, "NCCL takes the kind of GPU-initiated transfers (GIN) that the network offers" },
+		{ 2, "GPU-initiated transfers (GIN) are posted by a thread of the CPU (proxy)" },
+		{ 3, "GPU-initiated transfers (GIN) are posted by the GPU (GDAKI): mlx5 only" },
+		{ 4, "GPU-initiated transfers (GIN) are posted by the GPU (GPI)" },
+		{ 5, "GPU-initiated transfers (GIN) are posted by the GPU (EFA-GDA): EFA with aws-ofi-nccl, PeerMappingOverride=1 and gdrdrv" }),
+		"NCCL has no kind %ld of GPU-initiated transfers (GIN)", "a release that does not know the kind has no GPU-initiated transfers (GIN)" } },
 	{ "NCCL_DEBUG_SUBSYS", check_subsystems },
 };
 /* clang-format on */

@@ -28,7 +28,8 @@ struct rd_port_views {
 	const struct rd_host *host; /* outlives the views, and is not moved */
 	struct rd_port_view *v;	    /* v[p] is of host->ports[p] */
 	size_t n;
-	const struct rd_netstate *net; /* NULL: not read */
+	const struct rd_netstate *net;	/* NULL: not read */
+	const struct rd_system *system; /* the same */
 };
 
 /* Views of all ports of `host`, without conclusions. */

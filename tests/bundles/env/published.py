@@ -79,6 +79,10 @@ CASES = [
     ("UCX", "oci-h100", "NCCL_DEBUG=WARN UCX_TLS=tcp,cuda_copy", {"critical env-rdma-off"}),
     ("UCX", "oci-h100", "NCCL_PLUGIN_P2P=ucx UCX_TLS=tcp", {"critical env-rdma-off"}),
     ("UCX", "oci-h100", "NCCL_DEBUG=WARN UCX_TLS=rc UCX_NET_DEVICES=eth0", {"critical env-rdma-off"}),
+    # the mapping is missing; the other host's NICs need none
+    ("aws/aws-ofi-nccl#1369", "aws-p5", "NCCL_GIN_TYPE=5 NCCL_SYM_GIN_KERNELS_ENABLE=0", {"critical env-gin-mapping"}),
+    ("aws/aws-ofi-nccl#1369 by proxy", "aws-p5", "NCCL_GIN_TYPE=2", set()),
+    ("aws/aws-ofi-nccl#1369 elsewhere", "hgx-b200", "NCCL_GIN_TYPE=3", set()),
     # PIX where NICs are PXB
     ("NVIDIA/nccl-tests#191 elsewhere", "hgx-b200", "NCCL_NET_GDR_LEVEL=PIX", {"warning env-gdr-off"}),
 ]
