@@ -199,8 +199,8 @@ $(B)/obj/%.o: %.c $(B)/flags | $(SKEL)
 	$(say) CC $<
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
-$(B)/obj/cmd/table.o: CPPFLAGS_ALL += $(FOLDERS)
-$(B)/obj/cmd/table.o: $(B)/folders $(wildcard data/*)
+$(B)/obj/cmd/datafile.o: CPPFLAGS_ALL += $(FOLDERS)
+$(B)/obj/cmd/datafile.o: $(B)/folders $(wildcard data/*)
 
 $(B)/bpf/%.bpf.o: bpf/%.bpf.c $(B)/flags
 	@mkdir -p $(@D)

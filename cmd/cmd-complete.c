@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 #include "check/shared/check.h"
-#include "cmd/meanings.h"
+#include "cmd/datafile.h"
 #include "cmd/privileges.h"
 #include "collect/rdma/nldev.h"
 

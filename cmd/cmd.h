@@ -11,6 +11,7 @@
 #include "report/shared/report.h"
 #include "source/shared/source.h"
 
+#include "base/buf.h"
 #include <float.h>
 #include <stddef.h>
 
@@ -261,5 +262,12 @@ int rd_output_textfile(const struct rd_ctx *ctx, const struct rd_report *report,
  * main ignores SIGPIPE and SIGXFSZ, so that writing to a closed pipe, or beyond the file size limit, returns an error.
  * Restore both for child programs: signal(SIGPIPE, SIG_DFL) between fork and exec.
  */
+
+/* The errno of the first failed write to standard output; 0: no write failed. */
+int rd_out_failure(void);
+
+/* A buffer for output of any size: what exceeds a piece is written at once, the rest by rd_out at the end. Errors that prevent
+ * output must come before its first piece. */
+struct rd_buf rd_out_pieces(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Output to standard output and standard error; a report as tables, with findings and notes below. */
-#include "output.h"
 #include "base/text.h"
+#include "cmd.h"
 #include "opts.h"
 #include "source/opener/new-file.h"
 
@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "base/no-rdma.h"
-#include "collect/host/adapters.h"
+#include "collect/host/host.h"
 
 /* The first write error on standard output. Nothing is written after it: the document would have a hole. */
 static int out_failure;

@@ -26,7 +26,6 @@
 #include "source/opener/new-file.h"
 #include "source/opener/opener.h"
 #include "source/shared/libibmad.h"
-#include "table.h"
 #include "view/view.h"
 
 /* Memory for foreign files alone: what is promised for inputs below 10 MB, less code and stack; large hosts' bundles take 24 times their

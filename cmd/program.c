@@ -8,8 +8,8 @@
 #include <sys/ioctl.h>
 
 #include "base/library.h"
+#include "cmd.h"
 #include "opts.h"
-#include "output.h"
 #include "privileges.h"
 #include "source/opener/child.h"
 #include "source/opener/opener.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "repeat.h"
 
-#include "output.h"
+#include "cmd.h"
 #include "privileges.h"
 
 /* 0: another sample follows. */

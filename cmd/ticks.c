@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "ticks.h"
+#include "repeat.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* capture: runs the record function of every command, sample by sample, and writes all that they read to one file. */
 #include "base/text.h"
+#include "cmd/cmd.h"
 #include "cmd/fabric/fabric.h"
-#include "cmd/output.h"
 #include "cmd/qp-state/qp.h"
 #include "cmd/repeat.h"
-#include "cmd/ticks.h"
 #include "report/host/report-capture.h"
 #include "source/record/record.h"
 

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "base/memory.h"
-#include "check/shared/unread.h"
+#include "check/shared/check.h"
 #include "checks.h"
 #include "cmd/counters/counters.h"
 #include "cmd/datafile.h"

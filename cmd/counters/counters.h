@@ -6,7 +6,6 @@
 #include "analyse/counters/delta.h"
 #include "analyse/shared/meaning.h"
 #include "cmd/repeat.h"
-#include "cmd/ticks.h"
 #include "collect/counters/counters.h"
 #include "report/counters/report-counters.h"
 

@@ -4,8 +4,8 @@
 
 #include "analyse/fabric/fabric-rank.h"
 #include "analyse/shares/fabric-shard.h"
+#include "cmd/cmd.h"
 #include "cmd/datafile.h"
-#include "cmd/output.h"
 #include "collect/fabric/share-read.h"
 #include "fabric-cmd.h"
 #include "report/fabric/report-fabric.h"

@@ -8,7 +8,7 @@
 #include "analyse/fabric/fabric-routes.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "cmd/output.h"
+#include "cmd/cmd.h"
 #include "collect/fabric/fabric.h"
 #include "fabric-cmd.h"
 #include "report/fabric/report-fabric.h"

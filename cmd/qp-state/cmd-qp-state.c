@@ -9,7 +9,7 @@
 #include "analyse/qp/qp-verdict.h"
 #include "analyse/qp/qp.h"
 #include "base/no-rdma.h"
-#include "cmd/output.h"
+#include "cmd/cmd.h"
 #include "cmd/trace-errno/qp-recorder.h"
 #include "qp.h"
 #include "report/qp/report-qp.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyse/nicmap/nicmap.h"
-#include "cmd/output.h"
+#include "cmd/cmd.h"
 #include "collect/host/host.h"
 #include "qp.h"
 #include "report/qp/report-qp.h"

@@ -10,15 +10,15 @@
 #include "analyse/qp/qp-verdict.h"
 #include "analyse/qp/qp.h"
 #include "base/text.h"
-#include "cmd/meanings.h"
+#include "cmd/datafile.h"
 #include "cmd/trace-errno/trace.h"
-#include "collect/kernel/klog.h"
+#include "collect/kernel/kernel.h"
 #include "collect/net/netstate.h"
 #include "collect/rdma/nldev.h"
 #include "collect/rdma/procs.h"
 #include "collect/rdma/qp-ports.h"
 #include "qp.h"
-#include "trace/select/select-qp.h"
+#include "trace/select/select.h"
 
 #define SPARE 1024 /* entries for queue pairs that are created meanwhile */
 

@@ -12,7 +12,7 @@
 #include "cmd/trace-errno/qp-recorder.h"
 #include "cmd/trace-errno/trace.h"
 #include "qp.h"
-#include "render/render-event.h"
+#include "render/render.h"
 #include "report/qp/report-qp.h"
 
 /* The BPF programs do not wake the reader, so it polls the ring buffer. */

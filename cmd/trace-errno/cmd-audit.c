@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "cmd/cmd.h"
 #include "cmd/datafile.h"
-#include "collect/kernel/audit-baseline.h"
+#include "collect/kernel/kernel.h"
 #include "render/render.h"
 #include "report/trace/report-audit.h"
 #include "source/opener/new-file.h"

@@ -6,7 +6,7 @@
 
 #include "collect/rdma/nldev.h"
 #include "collect/rdma/qp-event.h"
-#include "collect/shared/job.h"
+#include "collect/shared/cgroup.h"
 #include "trace.h"
 
 #define DAMAGED_WARNINGS 3

@@ -7,7 +7,7 @@
 #include "cmd/cmd.h"
 #include "model/rdma/qp.h"
 #include "trace/attach/session.h"
-#include "trace/select/select-qp.h"
+#include "trace/select/select.h"
 
 struct qp_recorder {
 	struct rd_ctx *ctx;

@@ -12,7 +12,7 @@
 #include "analyse/trace/benign.h"
 #include "analyse/trace/verb.h"
 #include "base/memory.h"
-#include "render/render-event.h"
+#include "render/render.h"
 #include "report/trace/report-trace.h"
 #include "trace.h"
 

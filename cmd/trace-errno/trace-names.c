@@ -10,8 +10,8 @@
 #include "analyse/trace/symbols.h"
 #include "analyse/trace/verb.h"
 #include "base/memory.h"
-#include "cmd/table.h"
-#include "collect/shared/job.h"
+#include "cmd/datafile.h"
+#include "collect/shared/cgroup.h"
 #include "diagnose/failure/explain.h"
 #include "trace/symbols/ustack.h"
 

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "report/trace/report-trace.h"
-#include "trace/attach/holders.h"
+#include "trace/attach/session.h"
 
 /* Kernels before 7 take a tenth of a second per fexit hook, and a host has up to about 1000 functions: --detach-all stops waiting
  * when no link was removed for this time. */

@@ -5,7 +5,7 @@
 
 #include "cmd/cmd.h"
 
-#include "collect/kernel/trace-event.h"
+#include "collect/kernel/kernel.h"
 #include "model/trace/event.h"
 #include "model/trace/fnset.h"
 #include "trace-child.h"

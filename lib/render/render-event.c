@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Rows of a report as lines of text: failed calls, events of queue pairs, meanings of counters. */
-#include "render/render-event.h"
+#include "render/render.h"
 
 #include <inttypes.h>
 #include <limits.h>

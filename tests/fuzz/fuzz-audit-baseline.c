@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "analyse/trace/audit.h"
-#include "collect/kernel/audit-baseline.h"
+#include "collect/kernel/kernel.h"
 
 void fuzz_one(const uint8_t *data, size_t size)
 {

@@ -6,7 +6,6 @@
 #include "analyse/nicmap/nicmap.h"
 #include "check/shared/check.h"
 #include "collect/host/host.h"
-#include "collect/host/system.h"
 #include "collect/snapshot/snapshot.h"
 #include "source/bundle/tree.h"
 

@@ -2,7 +2,7 @@
 /* The bytes are the kernel log: parsed, and redacted, which must leave every line that has a form. */
 #include "fuzz.h"
 
-#include "collect/kernel/klog.h"
+#include "collect/kernel/kernel.h"
 #include "source/bundle/tree.h"
 #include "source/redact/redact.h"
 

@@ -6,7 +6,7 @@
 #include "collect/net/netstate.h"
 #include "collect/snapshot/snapshot.h"
 #include "source/redact/redact.h"
-#include "source/shared/scrub.h"
+#include "source/shared/redaction.h"
 
 #include <errno.h>
 #include <linux/netlink.h>

@@ -3,7 +3,7 @@
 
 #include "analyse/qp/qp-track.h"
 #include "collect/rdma/qp-event.h"
-#include "render/render-event.h"
+#include "render/render.h"
 #include "report/qp/report-qp.h"
 
 #include <linux/types.h>

@@ -3,7 +3,7 @@
 
 #include "analyse/trace/origin.h"
 #include "analyse/trace/verb.h"
-#include "collect/kernel/trace-event.h"
+#include "collect/kernel/kernel.h"
 #include "diagnose/failure/explain.h"
 #include "source/shared/source.h"
 

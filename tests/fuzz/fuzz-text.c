@@ -3,7 +3,7 @@
 #include "fuzz.h"
 #include "tests/source-parts.h"
 
-#include "collect/kernel/modules.h"
+#include "collect/kernel/kernel.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef RD_UNIT_REQUEST_BYTES_H
 #define RD_UNIT_REQUEST_BYTES_H
 
-#include "collect/kernel/trace-event.h"
+#include "collect/kernel/kernel.h"
 
 #include <linux/types.h>
 

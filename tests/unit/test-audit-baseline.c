@@ -4,7 +4,7 @@
 
 #include "analyse/trace/audit.h"
 #include "base/memory.h"
-#include "collect/kernel/audit-baseline.h"
+#include "collect/kernel/kernel.h"
 #include "render/render.h"
 #include "report/trace/report-audit.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "collect/kernel/audit-baseline.h"
+#include "collect/kernel/kernel.h"
 #include "report/trace/report-audit.h"
 
 static const struct rd_audit_probe seen = {

@@ -8,13 +8,13 @@
 
 #include "analyse/compare/profile.h"
 #include "check/shared/check.h"
-#include "collect/host/system.h"
+#include "collect/host/host.h"
 #include "fake-host.h"
 #include "model/host/host.h"
 #include "model/host/profile.h"
 #include "model/rdma/qp-view.h"
 #include "model/rdma/qp.h"
-#include "source/shared/scrub.h"
+#include "source/shared/redaction.h"
 
 static enum rd_severity judge(struct fake_host *fake, const char *id)
 {

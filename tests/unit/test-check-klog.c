@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "check-run.h"
-#include "collect/kernel/klog.h"
+#include "collect/kernel/kernel.h"
 #include "model/nicmap/port-view.h"
 #include "source/redact/redact.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "fake-host.h"
-#include "trace/attach/holder.h"
-#include "trace/attach/holders.h"
+#include "trace/attach/attach.h"
+#include "trace/attach/session.h"
 
 #define S UINT64_C(1000000000)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "collect/shared/job.h"
+#include "collect/shared/cgroup.h"
 
 #define UID "2c48913c-b29f-11e7-9350-020968147796"
 #define UID_ "2c48913c_b29f_11e7_9350_020968147796"

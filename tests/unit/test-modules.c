@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "collect/kernel/modules.h"
+#include "collect/kernel/kernel.h"
 #include "fake-host.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "collect/kernel/trace-event.h"
+#include "collect/kernel/kernel.h"
 
 #include <linux/types.h>
 #include <string.h>

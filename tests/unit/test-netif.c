@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "collect/net/netstate.h"
-#include "collect/shared/genl.h"
+#include "collect/shared/nlattr.h"
 #include "fake-host.h"
 #include "fake-netlink.h"
 

@@ -9,7 +9,7 @@
 
 #include "bpf/qp.h"
 #include "fake-host.h"
-#include "render/render-event.h"
+#include "render/render.h"
 #include "report/qp/report-qp.h"
 
 static struct fake_host host;

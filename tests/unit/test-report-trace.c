@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "render/render-event.h"
 #include "render/render.h"
 #include "report/trace/report-trace.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "trace/select/rules.h"
+#include "trace/select/sel.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "cmd/ticks.h"
+#include "cmd/repeat.h"
 
 #define MS 1000000ull
 

@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "analyse/trace/origin.h"
-#include "collect/kernel/trace-event.h"
+#include "collect/kernel/kernel.h"
 
 #include <errno.h>
 #include <ftw.h>

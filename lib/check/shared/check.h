@@ -42,4 +42,7 @@ void rd_check_skip(struct rd_check_out *out, const char *reason);
 /* The same where the command line decides that (no profile), whatever could be read. */
 void rd_check_not_asked(struct rd_check_out *out, const char *reason);
 
+/* The first failed read of any of these parts (enum rd_part, or-ed); NULL: none, or the list is NULL. */
+const struct rd_err *rd_check_unread(const struct rd_errlist *unread, unsigned parts);
+
 #endif

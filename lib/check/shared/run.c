@@ -11,7 +11,6 @@
 #include "base/number.h"
 #include "base/stall.h"
 #include "check/shared/rules.h"
-#include "check/shared/unread.h"
 #include "model/host/host.h"
 
 #define ENTRY(name) &rd_check_##name,

@@ -2,7 +2,7 @@
 /* Statistics of an interface: those of the driver (ioctl), and the standard ones of the kernel (netlink). */
 #include "collect/counters/counters-priv.h"
 #include "collect/net/netstate.h"
-#include "collect/shared/genl.h"
+#include "collect/shared/nlattr.h"
 
 #include <errno.h>
 #include <linux/ethtool.h>

@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "collect/counters/counters-priv.h"
 #include "collect/host/host.h"
-#include "collect/shared/genl.h"
+#include "collect/shared/nlattr.h"
 
 /* Requests, and the counters that they return. */
 

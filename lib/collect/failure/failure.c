@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "collect/failure/failure.h"
 #include "collect/host/host.h"
-#include "collect/kernel/klog.h"
+#include "collect/kernel/kernel.h"
 #include "collect/net/netstate.h"
 #include "collect/rdma/nldev.h"
 #include "collect/shared/sysfs.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "collect/host/adapters.h"
+#include "collect/host/host.h"
 
 #include <stdio.h>
 #include <string.h>

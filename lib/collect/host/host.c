@@ -6,7 +6,6 @@
 
 #include "base/memory.h"
 #include "base/number.h"
-#include "collect/host/verbs.h"
 
 /* /sys/devices/system/node, sockets of processors, /proc/cpuinfo */
 

@@ -8,6 +8,9 @@
 #include "collect/shared/sysfs.h"
 #include "model/host/host.h"
 #include "model/host/netstate.h"
+#include "model/host/system.h"
+#include "model/rdma/qp.h"
+#include "source/shared/source.h"
 
 enum rd_collect_what {
 	RD_COLLECT_ACS =
@@ -78,9 +81,40 @@ bool rd_pci_place_parse(const char *target, struct rd_pci_place *ret);
 enum rd_known rd_collect_gid(const struct rd_sysfs *fs, const char *dir, const char *link_layer, unsigned index,
 			     bool *empty, struct rd_gid *ret);
 
-/* Shared by the files that collect interfaces. */
+/* ---- shared by the files that collect interfaces */
 
 /* Default routes from /proc/net; also addresses, if netlink is not available (a bare tree). */
 void rd_collect_procnet(const struct rd_sysfs *fs, struct rd_host *host);
+
+/* ---- why a host has no RDMA device: what its PCI functions are, and what they lack */
+
+/* Adds that to the message of rd_no_rdma_stack or rd_no_rdma_device, with a hint that fits; a hint for this host is not for the
+ * host of a recording. Nothing where the functions could not be listed. */
+void rd_no_rdma_reason(struct rd_source *source, bool recorded, struct rd_err *err);
+
+/* Reads software and limits of the host. `pid`: process whose limits to read; 0: of the processes that start jobs. `system` is
+ * zeroed by the caller. 0; -ESRCH: no such process. */
+int rd_collect_system(struct rd_source *src, int pid, struct rd_system *system, struct rd_errlist *errors,
+		      struct rd_err *err);
+
+/* Its parts. */
+/* Modules and features that give NICs access to the memory of accelerators. */
+void rd_collect_gpu_memory(const struct rd_sysfs *fs, struct rd_system *system);
+int rd_collect_limits(const struct rd_sysfs *fs, struct rd_system *system);
+void rd_collect_userspace(const struct rd_sysfs *fs, struct rd_system *system);
+
+/* Parses a size in the syntax of systemd, to bytes: "64M", "8M:16M" (the first counts), "infinity", "65536". False: invalid. */
+bool rd_size_parse(const char *text, uint64_t *ret);
+
+/* ---- device limits and port MTUs from libibverbs */
+
+/* The limits of each device, with one child process per device. Failed queries are noted in `errors`; the values stay
+ * unknown. */
+void rd_collect_res_limits(struct rd_source *src, struct rd_res *res, struct rd_errlist *errors);
+
+/* Reads the active and maximum MTU of each port from the device, instead of computing it from the interface, and the data
+ * direct function of the device. Unless `all`, only for devices with an active port of unknown MTU; for all devices if the
+ * host has data direct functions. */
+void rd_collect_verbs(struct rd_source *src, bool all, struct rd_host *host, struct rd_errlist *errors);
 
 #endif

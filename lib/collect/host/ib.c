@@ -9,7 +9,6 @@
 
 #include "base/memory.h"
 #include "base/number.h"
-#include "collect/host/verbs.h"
 
 /* /sys/class/infiniband */
 

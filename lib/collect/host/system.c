@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Software and limits of the host. */
-#include "collect/host/system.h"
+#include "collect/host/host.h"
 
 #include <errno.h>
 #include <linux/capability.h>
@@ -11,7 +11,7 @@
 #include "base/number.h"
 #include "base/programs.h"
 #include "base/text.h"
-#include "collect/kernel/modules.h"
+#include "collect/kernel/kernel.h"
 
 /* Limits of locked memory and open files: of processes that start jobs or serve storage, and the service manager's default. The limits of a login shell do
  * not apply to jobs. */

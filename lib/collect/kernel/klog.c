@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "collect/kernel/klog.h"
+#include "collect/kernel/kernel.h"
 
 #include <errno.h>
 #include <string.h>

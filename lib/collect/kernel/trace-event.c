@@ -3,7 +3,7 @@
  * Layouts of requests, from the structures of the user ABI. Attribute ids of ioctls are written as numbers, with the enum they are
  * from, because the headers of the build host may be older than the running kernel.
  */
-#include "collect/kernel/trace-event.h"
+#include "collect/kernel/kernel.h"
 
 #include <errno.h>
 #include <linux/types.h>

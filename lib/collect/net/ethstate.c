@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "collect/shared/genl.h"
 #include "collect/shared/nlattr.h"
 #include "source/shared/netlink.h"
 

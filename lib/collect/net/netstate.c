@@ -15,7 +15,6 @@
 
 #include "base/memory.h"
 #include "base/number.h"
-#include "collect/shared/genl.h"
 #include "collect/shared/nlattr.h"
 
 /* Requests a netlink dump from the kernel. */

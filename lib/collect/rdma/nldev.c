@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/no-rdma.h"
 #include "base/text.h"
-#include "collect/host/verbs.h"
+#include "collect/host/host.h"
 #include "collect/rdma/procs.h"
 #include "collect/rdma/qp-event.h"
 #include "collect/shared/nlattr.h"

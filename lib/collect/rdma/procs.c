@@ -10,9 +10,8 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "collect/host/system.h"
+#include "collect/host/host.h"
 #include "collect/shared/cgroup.h"
-#include "collect/shared/job.h"
 
 #define NAMES_SIZE 256 /* of all known names of libraries together */
 

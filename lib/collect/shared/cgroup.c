@@ -10,7 +10,6 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "collect/shared/job.h"
 
 #define PATHS_MAX 4096	/* cached ids, including those not found */
 #define WALK_DIRS 20000 /* limit of cgroups read in one search */

@@ -3,6 +3,7 @@
 #ifndef RD_COLLECT_CGROUP_H
 #define RD_COLLECT_CGROUP_H
 
+#include "base/base.h"
 #include "source/shared/source.h"
 
 struct rd_cgroups; /* a bounded cache of ids and paths */
@@ -25,5 +26,16 @@ int rd_cgroups_id(struct rd_cgroups *cgroups, const char *path, uint64_t *ret, s
 /* Finds the path in the text of /proc/PID/cgroup: of a v1 controller that job managers use, unless it is the root; else of the
  * unified hierarchy; else of systemd. Returns its length, 0 if there is none; *ret points into `text`. */
 size_t rd_cgroup_parse(const char *text, const char **ret);
+
+/* ---- the job of a workload manager that a cgroup belongs to */
+
+/*
+ * From a cgroup's path:
+ *     slurm:42.0 slurm:42.batch slurm:42    Slurm, cgroup v1 (/slurm/uid_1000/job_42/step_0) and v2
+ *                                           (/system.slice/slurmstepd.scope/job_42/step_0), also with the node's name
+ *     kubernetes:<pod uid>                  Kubernetes, cgroupfs and systemd drivers, any container runtime inside
+ * If Slurm runs inside a pod, the Slurm job is returned. NULL: no job, path NULL, or out of memory. Caller frees.
+ */
+char *rd_job_from_cgroup(const char *path);
 
 #endif

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "collect/shared/genl.h"
 
 int rd_nlmsgs_each(const struct rd_bytes *bytes, rd_nlmsg_fn *fn, void *arg)
 {

@@ -10,7 +10,6 @@
 #include "base/buf.h"
 #include "base/text.h"
 #include "collect/host/host.h"
-#include "collect/host/system.h"
 #include "collect/net/netstate.h"
 #include "model/host/attributes.h"
 #include "model/host/netstate.h"

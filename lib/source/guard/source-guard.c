@@ -22,7 +22,7 @@
 #include "source/opener/input.h"
 #include "source/opener/opener.h"
 #include "source/shared/netlink.h"
-#include "source/shared/scrub.h"
+#include "source/shared/redaction.h"
 
 /* A child that sleeps in a request gets this part of the time left: several hanging reads do not use up all of it. */
 #define PATIENCE_PART 8

@@ -27,7 +27,7 @@
 #include "confine/confine.h"
 #include "source/opener/child.h"
 #include "source/shared/netlink.h"
-#include "source/shared/scrub.h"
+#include "source/shared/redaction.h"
 
 #define FILES_MAX (1u << 20)	      /* the default of fs.nr_open */
 #define TABLE_MAX ((size_t)128 << 20) /* 800,000 sockets */

@@ -17,7 +17,7 @@
 #include "base/text.h"
 #include "source/record/mad-record.h"
 #include "source/shared/netlink.h"
-#include "source/shared/scrub.h"
+#include "source/shared/redaction.h"
 
 void rd_record_sample_init(struct rd_record_sample *sample)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "source/shared/scrub.h"
+#include "source/shared/redaction.h"
 
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>

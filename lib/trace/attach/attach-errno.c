@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "bpf/trace.h"
-#include "collect/kernel/trace-event.h"
+#include "collect/kernel/kernel.h"
 #include "trace/attach/attach.h"
 
 #include "trace.skel.h"

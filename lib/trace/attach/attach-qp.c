@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "trace/attach/attach.h"
-#include "trace/select/select-qp.h"
+#include "trace/select/select.h"
 
 #include "qp.skel.h"
 #include "query.skel.h"

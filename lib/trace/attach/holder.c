@@ -3,7 +3,7 @@
  * The process that owns the hooks (see holder.h), the one that adds hooks to a running trace, what they and the command tell each other,
  * and when the hooks are detached early.
  */
-#include "trace/attach/holder.h"
+#include "trace/attach/attach.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

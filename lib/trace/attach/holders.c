@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "trace/attach/holders.h"
+#include "trace/attach/session.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "trace/attach/holder.h"
+#include "trace/attach/attach.h"
 
 #define PF_EXITING 0x4 /* a task flag of the kernel */
 #define MAPS_MAX 64    /* per program; ours have fewer */

@@ -17,7 +17,7 @@
 
 #include "base/memory.h"
 #include "bpf/trace.h"
-#include "trace/attach/holder.h"
+#include "trace/attach/attach.h"
 
 /* Hooks that are being added. */
 struct adding {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "trace/select/rules.h"
+#include "trace/select/sel.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef RD_TRACE_SEL_H
 #define RD_TRACE_SEL_H
 
-#include "collect/kernel/modules.h"
+#include "collect/kernel/kernel.h"
 #include "model/trace/fnset.h"
 #include "trace/select/btf.h"
 #include "trace/select/elfmod.h"
@@ -68,5 +68,24 @@ int rd_select_then(struct rd_source *src, struct rd_fnset *ret, struct rd_errlis
 /* Offset in bytes of a member by its path from a struct, "ah_attr.grh.sl"; behind ">" in what a member points to: "ufile>idr.xa_head".
  * -1: not found (or no such struct: type 0), or not `size` bytes wide (0: of any size). */
 int rd_sel_offset(const struct rd_btf *btf, uint32_t type, const char *path, uint64_t size);
+
+/* ---- functions that are left out because of their name. Compares words between underscores, never the prefix of a driver */
+
+/* The rule that leaves a function of that name out, or RD_RULE_SELECTED if none does. The name may have a suffix added by the
+ * compiler. Calls of such a function are not followed either. */
+enum rd_rule rd_rules_name(const char *name);
+
+/* The same for a member of struct ib_device_ops: whether its function is a root. */
+enum rd_rule rd_rules_member(const char *member);
+
+/* Whether a function that cleans up names a kind of object that programs create and destroy rarely, such as a queue pair: a hook
+ * there costs nothing that matters. Memory regions, memory windows and address handles are not such objects. */
+bool rd_rules_rare(const char *name);
+
+/* Whether the name has a word for changing something. The only criterion without a call graph. */
+bool rd_rules_changes(const char *name);
+
+/* Length of the name without ".part.0", ".constprop.0", ".isra.0", ".cold" … */
+size_t rd_rules_bare_length(const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "trace/select/select-qp.h"
+#include "trace/select/select.h"
 
 #include <errno.h>
 #include <string.h>

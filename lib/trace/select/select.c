@@ -15,7 +15,6 @@
 #include "base/no-rdma.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "trace/select/rules.h"
 #include "trace/select/sel.h"
 
 /* The largest modules (GPU drivers) have about 50 MiB with debug information. */
