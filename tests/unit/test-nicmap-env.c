@@ -11,6 +11,7 @@
 #include "analyse/nicmap/nicmap.h"
 #include "analyse/shared/gid.h"
 #include "base/text.h"
+#include "model/host/system.h"
 #include "nicmap-host.h"
 
 struct env_case {
@@ -501,6 +502,34 @@ static void defaults_are_no_findings(void **state)
 	stop(&c);
 }
 
+static void options_of_the_driver_are_read_as_it_reads_them(void **state)
+{
+	static const struct {
+		const char *registry;
+		bool maps;
+	} rows[] = {
+		{ NULL, false },
+		{ "", false },
+		{ "PeerMappingOverride=1;", true },
+		{ "RmMsg=2;PeerMappingOverride=1", true },
+		{ " PeerMappingOverride = 0x1 ", true },
+		{ "PeerMappingOverride=01;;", true },
+		{ "PeerMappingOverride=0", false },
+		{ "PeerMappingOverride=10", false },
+		{ "NoPeerMappingOverride=1", false },
+		{ "PeerMappingOverride", false },
+		{ "PeerMappingOverride=1;PeerMappingOverride=0", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(rows); i++) {
+		const struct rd_system system = { .nvidia_registry = (char *)rows[i].registry };
+
+		if (rd_maps_peers(&system) != rows[i].maps)
+			fail_msg("%s", rows[i].registry);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -519,6 +548,7 @@ int main(void)
 		TEST(names_that_were_probably_meant),
 		TEST(times_until_a_peer_is_given_up),
 		TEST(defaults_are_no_findings),
+		TEST(options_of_the_driver_are_read_as_it_reads_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -523,17 +523,15 @@ static void check_gin_type(struct rd_check_env *check)
 {
 	const struct rd_system *system = check->views->system;
 	bool efa = rd_env_number(check->all, RD_ENV_NCCL, check->effect->name, -1) == 5;
-	char *expected = rd_text("PeerMappingOverride=1");
 
 	rd_envcheck_values(check);
-	if (!efa || !system || !system->nvidia_registry || strstr(system->nvidia_registry, expected)) {
-		free(expected);
+	if (!efa || !rd_envcheck_has_efa(check->host) || !system || !system->nvidia_registry || rd_maps_peers(system))
 		return;
-	}
 	rd_envcheck_finding_fix(
 		check, RD_SEV_CRITICAL, "env-gin-mapping", "NVIDIA driver does not let GPUs write to NICs",
 		"EFA-GDA (aws-ofi-nccl) fails as its context is created",
-		rd_text("RegistryDwords \"%s\" in /proc/driver/nvidia/params", system->nvidia_registry), expected,
+		rd_text("RegistryDwords \"%s\" in /proc/driver/nvidia/params", system->nvidia_registry),
+		rd_text("PeerMappingOverride=1"),
 		rd_text("# set NCCL_GIN_TYPE=2 in the job's environment\n"
 			"# or give the nvidia module NVreg_RegistryDwords=\"PeerMappingOverride=1;\" (/etc/modprobe.d), "
 			"rebuild the initramfs, and reboot while no job runs"));

@@ -235,7 +235,7 @@ static void run_ibgda(const struct rd_check_input *in, struct rd_check_out *out)
 		rd_check_unknown(out, "nvidia", "not reported in /proc/driver/nvidia/params");
 		return;
 	}
-	mapping = strstr(system->nvidia_registry, "PeerMappingOverride=1") != NULL;
+	mapping = rd_maps_peers(system);
 	memops = system->nvidia_stream_memops.v;
 	if (!mapping && !memops && !wanted)
 		rd_check_skip(out, "not configured for GPU-initiated RDMA, and the profile does not require it");

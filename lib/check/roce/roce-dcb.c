@@ -151,11 +151,9 @@ static void judge_traffic_class(const struct rd_check_input *in, const struct rd
 static void judge_devx_class(const struct rd_check_input *in, const struct rd_netif *netif, const char *subject,
 			     struct rd_check_out *out)
 {
-	const char *registry = in->system ? in->system->nvidia_registry : NULL;
-
 	if (netif->tclass.known != RD_OK || netif->tclass.v <= 0)
 		return rd_check_skip(out, "no traffic class override is set (tc/1/traffic_class)");
-	if (!registry || !strstr(registry, "PeerMappingOverride=1"))
+	if (!in->system || !rd_maps_peers(in->system))
 		return rd_check_skip(out, "the GPU driver is not configured for GPU-initiated RDMA");
 	rd_check_warn(out, subject,
 		      rd_text("traffic class %d applies to queue pairs that the kernel connects; queue pairs that "

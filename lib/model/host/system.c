@@ -116,3 +116,29 @@ char *rd_system_given(const struct rd_system *system, size_t *ret_n)
 		rd_buf_deinit(&names);
 	return names.data;
 }
+
+/* "KEY=NUMBER;KEY=NUMBER": the driver removes blanks, reads a number in any base (strtoul), and the last value of a key is used. */
+bool rd_maps_peers(const struct rd_system *system)
+{
+	static const char key[] = "PeerMappingOverride=", blanks[] = " \t\n";
+	char pair[40];
+	bool on = false;
+
+	for (const char *at = system->nvidia_registry; at && *at; at += *at == ';') {
+		size_t n = 0;
+
+		for (; *at && *at != ';'; at++)
+			if (!strchr(blanks, *at) && n + 1 < sizeof(pair))
+				pair[n++] = *at;
+		pair[n] = 0;
+		if (strncmp(pair, key, strlen(key)) == 0) {
+			const char *value = pair + strlen(key);
+
+			value += strspn(value, "0");
+			value += *value == 'x' || *value == 'X';
+			value += strspn(value, "0");
+			on = strcmp(value, "1") == 0;
+		}
+	}
+	return on;
+}

@@ -120,6 +120,8 @@ bool rd_gives_peermem(const struct rd_system *system);
 /* DMA-BUF is available: NVIDIA's open driver (the closed one does not export DMA-BUFs), and support in the loaded RDMA core.
  * False if either is unknown. */
 bool rd_has_dmabuf(const struct rd_system *system);
+/* The NVIDIA driver lets GPUs write to the registers of NICs: PeerMappingOverride=1 in RegistryDwords. False if that is unknown. */
+bool rd_maps_peers(const struct rd_system *system);
 /* The kernel was built without CONFIG_PCI_P2PDMA. */
 bool rd_lacks_p2pdma(const struct rd_system *system);
 

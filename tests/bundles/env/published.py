@@ -83,6 +83,7 @@ CASES = [
     ("aws/aws-ofi-nccl#1369", "aws-p5", "NCCL_GIN_TYPE=5 NCCL_SYM_GIN_KERNELS_ENABLE=0", {"critical env-gin-mapping"}),
     ("aws/aws-ofi-nccl#1369 by proxy", "aws-p5", "NCCL_GIN_TYPE=2", set()),
     ("aws/aws-ofi-nccl#1369 elsewhere", "hgx-b200", "NCCL_GIN_TYPE=3", set()),
+    ("aws/aws-ofi-nccl#1369 without EFA", "hgx-b200", "NCCL_GIN_TYPE=5", set()),
     # PIX where NICs are PXB
     ("NVIDIA/nccl-tests#191 elsewhere", "hgx-b200", "NCCL_NET_GDR_LEVEL=PIX", {"warning env-gdr-off"}),
 ]
