@@ -222,15 +222,17 @@ fuzz() {
 }
 
 bats_files() {
-	local file seen=
+	local file turn seen=
 	if ! command -v bats >/dev/null; then
 		fail "bats: bats is not installed: make test-deps"
 		return
 	fi
-	# The longest first.
+	# The longest first; "# turn: N" in the head of one: every second time.
+	turn=$(turn 1 2)
 	for file in tests/bats/{recipes,lint,topo-check,runs,env,*}.bats; do
 		[[ " $seen " != *" $file "* ]] || continue
 		seen+=" $file"
+		[ -z "$turns" ] || [ "$(sed -n '3s/^# turn: //p' "$file")" != $((3 - turn)) ] || continue
 		job bats tap "bats: $(basename "$file" .bats)" timeout 1800 bats --tap "$file"
 	done
 	job bats tap "public lines" timeout 600 tests/explain/lines.py
@@ -333,8 +335,8 @@ fresh() {
 
 vm() {
 	# shellcheck disable=SC2046 # words
-	RDMADIAG_TURN=$(turn 1 2 3 4) RDMADIAG_VM_JOBS=3 job vm machines 6.12 $(turn 6.1 "" 7.x "")
-	job vm tap "audit of kernels" timeout 900 tests/vm/audit
+	RDMADIAG_TURN=$(turn 1 2 3 4 5 6 7 8) RDMADIAG_VM_JOBS=3 job vm machines 6.12 $(turn 6.1 "" "" "" 7.x "" "" "")
+	[ -n "$(turn 1 "")" ] || job vm tap "audit of kernels" timeout 900 tests/vm/audit
 }
 
 # How long each part took, for people.
@@ -360,10 +362,14 @@ if [ "$(df -k --output=avail /dev/shm 2>/dev/null | tail -1)" -gt 4000000 ] 2>/d
 	! "$shm/x" 2>/dev/null || export TMPDIR=$shm
 fi
 
-offline="san torture bats fuzz lint accept" # the longest first
+# The longest first.
+offline="san torture bats fuzz lint accept"
+all="packages build$(turn "" " fresh") kernels fabric san$(turn " torture" "") bats fuzz lint accept$(turn " package" "") vm"
+all+=$(turn "" "" " arm64" "" "" "" " arm64" "")
 [ $# -gt 0 ] || set -- test
+[[ " $* " == *" all "* ]] && turns=1 || turns= # do parts leave out what has its turn later?
 # shellcheck disable=SC2046 # words
-set -- $(printf '%s ' "$@" | sed "s/\<all\>/packages build fresh kernels fabric test package vm$(turn "" " arm64")/; s/\<test\>/$offline/")
+set -- $(printf '%s ' "$@" | sed "s/\<all\>/$all/; s/\<test\>/$offline/")
 parts=$*
 alone= # have the parts before these ended?
 # What was begun by then ends before an hour and a half are over, on the slowest machine seen so far, too.

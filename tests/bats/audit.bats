@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
+# turn: 1
 # shellcheck disable=SC2154 # bats sets stderr and stderr_lines
 # trace-errno --audit: what it refuses, and what it reports about the kernels of the virtual machines, which need not run for it.
 # tests/vm/audit has the differences between them.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
+# turn: 1
 # A lint that cannot fail holds nothing: each is shown a breach of its rule, in a copy of the tree.
 
 setup() {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
+# turn: 2
 # What happens when there is no memory.
 
 bats_require_minimum_version 1.5.0

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
+# turn: 2
 # Pairs of hosts that differ in one known thing: tests/bundles/silent/pairs.py.
 
 setup() {

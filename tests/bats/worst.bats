@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
+# turn: 2
 # What another user or another host can write is bounded, and over the bound the command says so. Within 400 MB of address
 # space and 10 s of CPU, twice what tests/bench/worst, which measures all of these inputs, aims at.
 

@@ -6,6 +6,7 @@
 # sample 6.1: reg-mr-* write2 create-* modify-* rdma-* chains-and-stacks user-stack
 # sample 7.x: reg-mr-* write2 create-* modify-* rdma-* chains-and-stacks user-stack
 # sample arm64: reg-mr-readonly reg-mr-memlock modify-qp-missing-attr
+# turn 1: user-stack-cplusplus user-stack-python what-libibverbs-says
 # whole: user-stack-static user-stack-32-bit user-stack-perftest
 # boot: main
 

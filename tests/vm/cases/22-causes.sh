@@ -6,7 +6,7 @@
 # sample 6.1: one-fault-of-each-cause
 # sample 7.x: one-fault-of-each-cause
 # whole: each-backend
-# turn: 3
+# turn: 6
 # boot: causes
 # append: secretmem.enable=1
 

@@ -5,7 +5,7 @@
 # asked: 6.1 7.x
 # sample 6.1: by-hand two-thousand
 # sample 7.x: by-hand two-thousand
-# turn: 1
+# turn: 2
 # boot: qp
 
 prepare() {

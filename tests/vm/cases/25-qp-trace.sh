@@ -5,7 +5,7 @@
 # asked: 6.1 7.x
 # sample 6.1: transitions
 # sample 7.x: transitions
-# turn: 3
+# turn: 7
 # boot: qp
 
 prepare() {

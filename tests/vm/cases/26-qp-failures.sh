@@ -3,7 +3,7 @@
 # How queue pairs fail on soft-RoCE: state, verdict, age and errno at each end, A (requester, rxe0) and B (rxe1).
 # kernels: 6.12
 # asked: 6.1 7.x
-# turn: 1
+# turn: 3
 # boot: qp
 
 # One watch and one recorder for all.

@@ -5,7 +5,7 @@
 # asked: 6.1 7.x
 # sample 6.1: peer-timers-and-age
 # sample 7.x: peer-timers-and-age
-# turn: 4
+# turn: 7
 # boot: qp
 
 prepare() {

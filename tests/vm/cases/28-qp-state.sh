@@ -6,6 +6,7 @@
 # sample 6.1: real-programs what-is-unknown-is-told without-root
 # sample 7.x: real-programs what-is-unknown-is-told without-root
 # sample arm64: real-programs what-is-unknown-is-told
+# turn: 3
 # boot: qp
 
 MANY=build/tests/vm/qp-many

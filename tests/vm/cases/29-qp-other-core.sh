@@ -4,6 +4,7 @@
 # it takes the modules away.
 # kernels: 6.12
 # asked: 6.1 7.x
+# turn: 3
 # boot: qp
 
 prepare() {

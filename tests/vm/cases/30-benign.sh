@@ -5,7 +5,7 @@
 # asked: 6.1 7.x
 # sample 6.1: ibv-* rping twin-* job-* other-pid-namespace
 # sample 7.x: ibv-* rping twin-* job-* other-pid-namespace hidden-unless-asked
-# turn: 3
+# turn: 6
 # boot: main
 
 prepare() {

@@ -5,7 +5,7 @@
 # asked: 6.1 7.x
 # sample 7.x: backend-fexit-multi
 # whole: filters backend-fexit backend-kprobe session-of-its-own
-# turn: 4
+# turn: 5
 # boot: command
 
 prepare() {

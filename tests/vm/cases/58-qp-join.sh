@@ -4,7 +4,7 @@
 # processors are free. The captures lie in build/tests/vm/KERNEL-pair; those of tests/bundles/{pair,half}-* were made so.
 # kernels: 6.12
 # asked: 6.1 7.x
-# turn: 4
+# turn: 8
 # boot: pair
 
 prepare() {

@@ -4,7 +4,7 @@
 # kernels: 6.12
 # asked: 6.1 7.x
 # whole: 34-seconds-of-silence
-# turn: 2
+# turn: 8
 # boot: pair
 
 PLAY=build/tests/vm/qp-play

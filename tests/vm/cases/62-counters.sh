@@ -6,7 +6,7 @@
 # asked: 6.1 7.x
 # sample 6.1: traffic-is-seen-as-rates
 # sample 7.x: traffic-is-seen-as-rates
-# turn: 1
+# turn: 2
 # boot: counters
 
 PLAY=build/tests/vm/qp-play

@@ -4,7 +4,7 @@
 # the carrier is never another than it is, and what is in the way is named.
 # kernels: 6.12
 # asked: 6.1 7.x
-# turn: 2
+# turn: 4
 # boot: job
 
 JOB=build/tests/vm/job-play

@@ -5,7 +5,7 @@
 # asked: 6.1 7.x
 # sample 6.1: unknown-driver two-capabilities all-drivers
 # sample 7.x: unknown-driver two-capabilities all-drivers
-# turn: 2
+# turn: 4
 # boot: drivers
 
 CALL=build/tests/vm/rdtest-call

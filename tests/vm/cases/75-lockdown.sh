@@ -3,7 +3,7 @@
 # A kernel that keeps its memory from root: no tracefs, no programs that read it.
 # kernels: 6.12
 # asked: 7.x
-# turn: 3
+# turn: 2
 # boot: lockdown
 # append: lockdown=confidentiality
 

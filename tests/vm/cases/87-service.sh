@@ -3,7 +3,7 @@
 # trace-errno --service: what it counts, what it logs, and what it survives.
 # kernels: 6.12
 # asked: 6.1 7.x
-# turn: 3
+# turn: 5
 # boot: service
 
 prepare() {
