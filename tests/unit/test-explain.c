@@ -181,8 +181,11 @@ static void numbers_and_texts_are_not_taken_for_others(void **state)
 			"ibv_devinfo: 4 devices\n"
 			"ibv_reg_mr: ENOMEM\n"
 			"step err 7 of 9\n"
-			"hello from 3 to port 192.0.2.36:18515 (rc=-1)\n");
-	assert_int_equal(all.log.n, 5);
+			"hello from 3 to port 192.0.2.36:18515 (rc=-1)\n"
+			"hello from 4 to port 192.0.2.37:18515 (exitcode : -12)\n"
+			"hello from 5 to port 192.0.2.38:18515 exited with code -12, rc = -12\n"
+			"code -12, hello from 6 to port 192.0.2.39:18515\n");
+	assert_int_equal(all.log.n, 6);
 	assert_null(all.log.v[0].values[RD_LOG_ERRNO]);
 	assert_int_equal(all.log.v[1].numbers[RD_LOG_ERRNO].v, 22);
 	assert_string_equal(all.log.v[2].form->id, "call");
@@ -191,6 +194,9 @@ static void numbers_and_texts_are_not_taken_for_others(void **state)
 	assert_string_equal(all.log.v[4].values[RD_LOG_PEER], "192.0.2.36");
 	assert_null(all.log.v[4].values[RD_LOG_PORT]);
 	assert_null(all.log.v[4].values[RD_LOG_ERRNO]);
+	assert_int_equal(all.log.v[4].count, 2); /* the second ended by a signal */
+	assert_int_equal(all.log.v[5].numbers[RD_LOG_ERRNO].v, 12);
+	assert_int_equal(all.log.v[5].count, 2);
 }
 
 /* "from sources" names no peer, and a longer word no errno. */

@@ -15,6 +15,7 @@
 /* A line with details follows the one that it belongs to at once, or after lines of other processes. */
 #define DETAIL_WITHIN 8
 #define ERRNO_MOST 133
+#define EXIT_CODE strlen("exited with code")
 #define GRAM 4
 #define SLOTS (1u << 16)
 #define NAME_LEAST 10 /* characters */
@@ -91,15 +92,6 @@ static unsigned worth(const char *at)
 	return ret;
 }
 
-static unsigned chain_length(const struct rd_log_index *index, int use, uint32_t gram)
-{
-	unsigned n = 0;
-
-	for (uint32_t i = index->first[use][slot_of(gram)]; i; i = index->v[i - 1].next)
-		n++;
-	return n;
-}
-
 /* The four bytes of the pattern that tell most, with more behind them, and fewest others have; false: none without a blank. */
 static bool choose_gram(const struct rd_log_index *index, int use, struct entry *entry)
 {
@@ -111,9 +103,11 @@ static bool choose_gram(const struct rd_log_index *index, int use, struct entry 
 			const char *text = pattern->v[i].text + at;
 			size_t size = pattern->v[i].size - at;
 			uint32_t gram = gram_of(text);
-			unsigned is = (unsigned)(size < 16 ? size : 16) * worth(text) * 16 /
-				      (1 + chain_length(index, use, gram));
+			unsigned is = (unsigned)(size < 16 ? size : 16) * worth(text) * 16, others = 1;
 
+			for (uint32_t o = index->first[use][slot_of(gram)]; o; o = index->v[o - 1].next)
+				others++;
+			is /= others;
 			if (is > best) {
 				best = is;
 				entry->gram = gram;
@@ -658,14 +652,19 @@ static void find_pci(struct rd_log_line *line)
 		set_value(line, RD_LOG_PCI, found, strlen(address[0]), 0);
 }
 
-/* "rc = -107", "failed (-22)": a negative number in the range of errnos, by itself. With -1 most functions only say that they failed. */
+/* "rc = -107", "failed (-22)": a negative number in the range of errnos, by itself. With -1 most functions only say that they failed;
+ * "exitcode: -6" and "exited with code -6" are Python's words for a signal. */
 static void find_errno(struct rd_log_line *line)
 {
 	for (const char *at = line->text; (at = strchr(at, '-')) && !line->values[RD_LOG_ERRNO]; at++) {
-		const char *end = at + 1;
+		const char *end = at + 1, *word = at;
 		uint64_t number;
+		size_t before;
 
-		if (at == line->text || !strchr(" (=:[", at[-1]) ||
+		while (word > line->text && strchr(" (=:[", word[-1]))
+			word--;
+		before = (size_t)(word - line->text) < EXIT_CODE ? (size_t)(word - line->text) : EXIT_CODE;
+		if (word == at || (memmem(word - before, before, "exit", 4) && memcmp(word - 4, "code", 4) == 0) ||
 		    rd_take_uint(&end, RD_DECIMAL, ERRNO_MOST, &number) < 0 || number <= 1 ||
 		    (*end && !strchr(" )],;.", *end)))
 			continue;
@@ -978,10 +977,9 @@ void rd_log_sort(struct rd_log *log)
 	for (size_t i = 0; i < log->n; i++) {
 		struct rd_log_line *line = &log->v[i];
 
-		if (line->form->consequence)
-			line->rank = RD_LOG_FOLLOWS;
-		else if (line->rank == RD_LOG_FAILURE && line->form->severity == RD_SEV_NOTE)
-			line->rank = RD_LOG_NOTE;
+		line->rank = line->form->consequence						 ? RD_LOG_FOLLOWS :
+			     line->rank == RD_LOG_FAILURE && line->form->severity == RD_SEV_NOTE ? RD_LOG_NOTE :
+												   line->rank;
 		line->order = i;
 	}
 	if (log->n)
