@@ -85,9 +85,8 @@ static int print_increase(const struct counters_until *until, const struct count
 	if (c->ctx->globals.json) {
 		rd_render_json_row(section, 0, &out);
 	} else {
-		char label[96];
+		_cleanup_free_ char *label = rd_counter_port_label(port);
 
-		rd_counter_port_label(port, label, sizeof(label));
 		rd_render_cell(&until_columns[TIME], &row->cells[TIME], &out);
 		rd_buf_str(&out, " ");
 		rd_buf_safe(&out, label, strlen(label));

@@ -250,92 +250,97 @@ void rd_moved_gather(const struct rd_counted *now, const struct rd_delta *deltas
 /* Networks that drop packets when they are congested (EFA, iWARP) retransmit a few all the time. */
 #define RETRANSMITTED_MUCH 0.001
 
+/* What judges look at, and where they add causes. */
+struct judging {
+	const struct rd_counted *now;
+	const struct rd_moved *moved; /* of a port */
+	struct rd_causes *causes;
+};
+
 /* With the names of the port. */
 static char *fix_for(const struct rd_counter_port *port, const char *fix)
 {
 	return rd_fix_fill(fix, (struct rd_fix_word[]){ { "IBDEV", port->ibdev }, { "IF", port->netdev } }, 2);
 }
 
-/* Adds a cause with the evidence of up to three topics; takes ownership of `observed`. */
-static void add_cause_as(struct rd_causes *causes, const struct rd_moved *moved, const struct rd_cause_words *of,
-			 char *observed, enum rd_topic a, enum rd_topic b, enum rd_topic c)
+static uint64_t most(const struct judging *j, enum rd_topic topic)
 {
-	const enum rd_topic topics[] = { a, b, c };
-	struct rd_cause *cause = RD_ADD(causes->v, causes->n, causes->cap);
-
-	*cause = (struct rd_cause){ .id = of->id,
-				    .title = of->title,
-				    .fix = fix_for(moved->of, of->fix),
-				    .severity = of->severity,
-				    .confidence = of->confidence,
-				    .port = moved->port,
-				    .observed = observed };
-	for (size_t t = 0; t < RD_ARRAY_SIZE(topics); t++)
-		for (size_t i = 0; i < moved->topics[topics[t]].n; i++)
-			if (cause->n_evidence < RD_ARRAY_SIZE(cause->evidence))
-				cause->evidence[cause->n_evidence++] = moved->topics[topics[t]].evidence[i];
-}
-
-static void add_cause(struct rd_causes *causes, const struct rd_moved *moved, enum rd_cause_id id, char *observed,
-		      enum rd_topic a, enum rd_topic b, enum rd_topic c)
-{
-	add_cause_as(causes, moved, &rd_cause_words[id], observed, a, b, c);
-}
-
-static uint64_t most(const struct rd_moved *moved, enum rd_topic topic)
-{
-	return moved->topics[topic].most;
+	return j->moved->topics[topic].most;
 }
 
 /* "link_downed 3, link_error_recovery at least 1": the counters of up to two topics that increased most. */
-static char *deltas_text(const struct rd_counted *now, const struct rd_moved *moved, enum rd_topic a, enum rd_topic b)
+static char *deltas_text(const struct judging *j, enum rd_topic a, enum rd_topic b)
 {
 	const enum rd_topic topics[] = { a, b };
 	char text[512] = "";
 	size_t used = 0;
 
 	for (size_t t = 0; t < RD_ARRAY_SIZE(topics); t++)
-		for (size_t i = 0; i < moved->topics[topics[t]].n && i < 3; i++) {
-			const struct rd_evidence *e = &moved->topics[topics[t]].evidence[i];
+		for (size_t i = 0; i < j->moved->topics[topics[t]].n && i < 3; i++) {
+			const struct rd_evidence *e = &j->moved->topics[topics[t]].evidence[i];
 
 			if (used < sizeof(text))
 				used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s%" PRIu64,
-							 used ? ", " : "", now->set->counters[e->counter].name,
+							 used ? ", " : "", j->now->set->counters[e->counter].name,
 							 e->at_least ? "at least " : "", e->delta);
 		}
 	return rd_text("%s", text);
 }
 
-static void judge_link(const struct rd_counted *now, const struct rd_moved *moved, struct rd_causes *causes)
+/* Adds a cause with the evidence of up to three topics; takes ownership of `observed`, NULL: deltas_text of the first two. */
+static void add_cause_as(const struct judging *j, const struct rd_cause_words *of, char *observed, enum rd_topic a,
+			 enum rd_topic b, enum rd_topic c)
 {
-	uint64_t times = most(moved, RD_TOPIC_LINK_DOWN);
+	const enum rd_topic topics[] = { a, b, c };
+	struct rd_cause *cause = RD_ADD(j->causes->v, j->causes->n, j->causes->cap);
 
-	if (!times)
-		return;
-	add_cause(causes, moved, times >= 3 ? RD_CAUSE_LINK_FLAP : RD_CAUSE_LINK_DOWN,
-		  deltas_text(now, moved, RD_TOPIC_LINK_DOWN, 0), RD_TOPIC_LINK_DOWN, 0, 0);
+	*cause = (struct rd_cause){ .id = of->id,
+				    .title = of->title,
+				    .fix = fix_for(j->moved->of, of->fix),
+				    .severity = of->severity,
+				    .confidence = of->confidence,
+				    .port = j->moved->port,
+				    .observed = observed ? observed : deltas_text(j, a, b) };
+	for (size_t t = 0; t < RD_ARRAY_SIZE(topics); t++)
+		for (size_t i = 0; i < j->moved->topics[topics[t]].n; i++)
+			if (cause->n_evidence < RD_ARRAY_SIZE(cause->evidence))
+				cause->evidence[cause->n_evidence++] = j->moved->topics[topics[t]].evidence[i];
+}
+
+static void add_cause(const struct judging *j, enum rd_cause_id id, char *observed, enum rd_topic a, enum rd_topic b,
+		      enum rd_topic c)
+{
+	add_cause_as(j, &rd_cause_words[id], observed, a, b, c);
+}
+
+static void judge_link(const struct judging *j)
+{
+	uint64_t times = most(j, RD_TOPIC_LINK_DOWN);
+
+	if (times)
+		add_cause(j, times >= 3 ? RD_CAUSE_LINK_FLAP : RD_CAUSE_LINK_DOWN, NULL, RD_TOPIC_LINK_DOWN, 0, 0);
 }
 
 /* Ethernet frames with a CRC error although no symbol of this link was damaged: a cut-through switch forwards frames that it
  * received damaged. */
-static bool is_forwarded(const struct rd_counted *now, const struct rd_moved *moved)
+static bool is_forwarded(const struct judging *j)
 {
-	const struct rd_moved_topic *topic = &moved->topics[RD_TOPIC_BIT_ERROR];
+	const struct rd_moved_topic *topic = &j->moved->topics[RD_TOPIC_BIT_ERROR];
 
 	for (size_t i = 0; i < topic->n; i++)
-		if (strcmp(now->set->counters[topic->evidence[i].counter].about->unit, "frames") != 0)
+		if (strcmp(j->now->set->counters[topic->evidence[i].counter].about->unit, "frames") != 0)
 			return false;
-	return topic->n > 0 && moved->no_symbols;
+	return topic->n > 0 && j->moved->no_symbols;
 }
 
 /* Errors per bit received: one error per second at full rate differs from one per week. */
-static void judge_bits(const struct rd_counted *now, const struct rd_moved *moved, struct rd_causes *causes)
+static void judge_bits(const struct judging *j)
 {
-	uint64_t errors = most(moved, RD_TOPIC_BIT_ERROR), corrected = most(moved, RD_TOPIC_CORRECTED);
-	double bits = (double)moved->bits_in, ber = bits > 0 ? (double)errors / bits : 0;
+	uint64_t errors = most(j, RD_TOPIC_BIT_ERROR), corrected = most(j, RD_TOPIC_CORRECTED);
+	double bits = (double)j->moved->bits_in, ber = bits > 0 ? (double)errors / bits : 0;
 	double raw = bits > 0 ? (double)corrected / bits : 0;
 	struct rd_cause_words of = rd_cause_words[RD_CAUSE_BAD_CABLE];
-	_cleanup_free_ char *what = deltas_text(now, moved, RD_TOPIC_BIT_ERROR, 0);
+	_cleanup_free_ char *what = deltas_text(j, RD_TOPIC_BIT_ERROR, 0);
 	char *observed = NULL;
 
 	if (errors && bits <= 0) {
@@ -349,7 +354,7 @@ static void judge_bits(const struct rd_counted *now, const struct rd_moved *move
 							RD_CONFIDENCE_LOW;
 		observed = rd_text("%s in %.3g bits: bit error rate %.1e, good links have less than %.0e", what, bits,
 				   ber, BER_POOR);
-		if (is_forwarded(now, moved)) {
+		if (is_forwarded(j)) {
 			of = rd_cause_words[RD_CAUSE_ELSEWHERE];
 			of.confidence = RD_CONFIDENCE_MEDIUM;
 		}
@@ -362,38 +367,37 @@ static void judge_bits(const struct rd_counted *now, const struct rd_moved *move
 	} else {
 		return;
 	}
-	add_cause_as(causes, moved, &of, observed, RD_TOPIC_BIT_ERROR, RD_TOPIC_CORRECTED, 0);
+	add_cause_as(j, &of, observed, RD_TOPIC_BIT_ERROR, RD_TOPIC_CORRECTED, 0);
 }
 
 /* Judged per bit received, too: each link of the path may have the few errors that a good link has. */
-static void judge_remote(const struct rd_counted *now, const struct rd_moved *moved, struct rd_causes *causes)
+static void judge_remote(const struct judging *j)
 {
 	struct rd_cause_words of = rd_cause_words[RD_CAUSE_ELSEWHERE];
-	uint64_t damaged = most(moved, RD_TOPIC_REMOTE);
+	uint64_t damaged = most(j, RD_TOPIC_REMOTE);
 
-	if (!damaged || (moved->bits_in && (double)damaged / (double)moved->bits_in <= BER_POOR))
+	if (!damaged || (j->moved->bits_in && (double)damaged / (double)j->moved->bits_in <= BER_POOR))
 		return;
-	if (!moved->bits_in)
+	if (!j->moved->bits_in)
 		of.confidence = RD_CONFIDENCE_LOW;
-	add_cause_as(causes, moved, &of, deltas_text(now, moved, RD_TOPIC_REMOTE, 0), RD_TOPIC_REMOTE, 0, 0);
+	add_cause_as(j, &of, NULL, RD_TOPIC_REMOTE, 0, 0);
 }
 
-static void judge_pci(const struct rd_counted *now, const struct rd_moved *moved, struct rd_causes *causes)
+static void judge_pci(const struct judging *j)
 {
 	struct rd_cause_words of = rd_cause_words[RD_CAUSE_PCIE_STALL];
-	uint64_t stalled = most(moved, RD_TOPIC_PCI_STALL);
+	uint64_t stalled = most(j, RD_TOPIC_PCI_STALL);
 
 	if (stalled) {
-		if (moved->seconds > 0 && (double)stalled / moved->seconds > STALLED_MUCH)
+		if (j->moved->seconds > 0 && (double)stalled / j->moved->seconds > STALLED_MUCH)
 			of.severity = RD_SEV_CRITICAL;
-		add_cause_as(causes, moved, &of,
+		add_cause_as(j, &of,
 			     rd_text("%" PRIu64 " s of %.0f s stalled for lack of PCI Express credits", stalled,
-				     moved->seconds),
+				     j->moved->seconds),
 			     RD_TOPIC_PCI_STALL, 0, 0);
 	}
-	if (most(moved, RD_TOPIC_PCI_ERROR))
-		add_cause(causes, moved, RD_CAUSE_PCIE_ERRORS, deltas_text(now, moved, RD_TOPIC_PCI_ERROR, 0),
-			  RD_TOPIC_PCI_ERROR, 0, 0);
+	if (most(j, RD_TOPIC_PCI_ERROR))
+		add_cause(j, RD_CAUSE_PCIE_ERRORS, NULL, RD_TOPIC_PCI_ERROR, 0, 0);
 }
 
 /* The priority with the largest value; -1: all are 0. */
@@ -407,63 +411,57 @@ static int busiest(const uint64_t *of)
 	return found;
 }
 
-static void judge_pause(const struct rd_counted *now, const struct rd_moved *moved, struct rd_causes *causes)
+static void judge_pause(const struct judging *j)
 {
-	uint64_t paused = most(moved, RD_TOPIC_PAUSE_SENT_TIME), held = most(moved, RD_TOPIC_PAUSE_GOT_TIME);
-	double us = moved->seconds * 1e6;
-	int pausing = busiest(moved->pause_of), carrying = busiest(moved->bytes_of);
+	uint64_t paused = most(j, RD_TOPIC_PAUSE_SENT_TIME), held = most(j, RD_TOPIC_PAUSE_GOT_TIME);
+	double us = j->moved->seconds * 1e6;
+	int pausing = busiest(j->moved->pause_of), carrying = busiest(j->moved->bytes_of);
 
-	if (most(moved, RD_TOPIC_PAUSE_STORM) || (us > 0 && (double)paused > PAUSED_MUCH * us))
-		add_cause(causes, moved, RD_CAUSE_PAUSE_STORM,
-			  deltas_text(now, moved, RD_TOPIC_PAUSE_STORM, RD_TOPIC_PAUSE_SENT_TIME), RD_TOPIC_PAUSE_STORM,
-			  RD_TOPIC_PAUSE_SENT_TIME, RD_TOPIC_PAUSE_SENT);
+	if (most(j, RD_TOPIC_PAUSE_STORM) || (us > 0 && (double)paused > PAUSED_MUCH * us))
+		add_cause(j, RD_CAUSE_PAUSE_STORM, NULL, RD_TOPIC_PAUSE_STORM, RD_TOPIC_PAUSE_SENT_TIME,
+			  RD_TOPIC_PAUSE_SENT);
 	if (us > 0 && (double)held > PAUSED_SOME * us)
-		add_cause(causes, moved, RD_CAUSE_PAUSED,
-			  rd_text("paused for %.0f %% of the time", 100 * (double)held / us), RD_TOPIC_PAUSE_GOT_TIME,
-			  RD_TOPIC_PAUSE_GOT, 0);
+		add_cause(j, RD_CAUSE_PAUSED, rd_text("paused for %.0f %% of the time", 100 * (double)held / us),
+			  RD_TOPIC_PAUSE_GOT_TIME, RD_TOPIC_PAUSE_GOT, 0);
 	if (pausing >= 0 && carrying >= 0 && pausing != carrying &&
-	    moved->bytes_of[pausing] < moved->bytes_of[carrying] / 100)
-		add_cause(causes, moved, RD_CAUSE_PFC_PRIORITY,
+	    j->moved->bytes_of[pausing] < j->moved->bytes_of[carrying] / 100)
+		add_cause(j, RD_CAUSE_PFC_PRIORITY,
 			  rd_text("pause frames on priority %d, traffic on priority %d", pausing, carrying),
 			  RD_TOPIC_PAUSE_SENT, RD_TOPIC_PAUSE_GOT, 0);
 }
 
-static bool is_ethernet(const struct rd_counted *now, const struct rd_moved *moved)
+static bool is_ethernet(const struct judging *j)
 {
-	const char *layer = now->set->ports[moved->port].link_layer;
-
-	return layer && strcmp(layer, "Ethernet") == 0;
+	return j->moved->of->link_layer && strcmp(j->moved->of->link_layer, "Ethernet") == 0;
 }
 
-static void judge_drops(const struct rd_counted *now, const struct rd_moved *moved, struct rd_causes *causes)
+static void judge_drops(const struct judging *j)
 {
-	enum rd_cause_id of = !is_ethernet(now, moved)	       ? RD_CAUSE_DISCARDS :
-			      most(moved, RD_TOPIC_PAUSE_SENT) ? RD_CAUSE_DROPS_PFC :
-								 RD_CAUSE_DROPS_NO_PFC;
+	enum rd_cause_id of = !is_ethernet(j)		   ? RD_CAUSE_DISCARDS :
+			      most(j, RD_TOPIC_PAUSE_SENT) ? RD_CAUSE_DROPS_PFC :
+							     RD_CAUSE_DROPS_NO_PFC;
 
-	if (most(moved, RD_TOPIC_DROP))
-		add_cause(causes, moved, of, deltas_text(now, moved, RD_TOPIC_DROP, 0), RD_TOPIC_DROP,
-			  RD_TOPIC_PAUSE_SENT, 0);
-	if (most(moved, RD_TOPIC_TOO_LONG))
-		add_cause(causes, moved, RD_CAUSE_MTU, deltas_text(now, moved, RD_TOPIC_TOO_LONG, 0), RD_TOPIC_TOO_LONG,
-			  0, 0);
+	if (most(j, RD_TOPIC_DROP))
+		add_cause(j, of, NULL, RD_TOPIC_DROP, 0, RD_TOPIC_PAUSE_SENT);
+	if (most(j, RD_TOPIC_TOO_LONG))
+		add_cause(j, RD_CAUSE_MTU, NULL, RD_TOPIC_TOO_LONG, 0, 0);
 }
 
 /* CNPs from the network. A counter of topic cnp-all (mlx5's rp_cnp_handled) includes those that a slow restart generates
  * (cnp-own, roce_slow_restart_cnps): 9 to 13 for each peer that dies, without any marked packet (measured on ConnectX-5 and 6).
  * Queue pairs created by verbs count both alike; those of the vendor's interface (DEVX) only cnp-all, so the remainder may be
  * theirs: `unclear`. */
-static uint64_t cnps_of(const struct rd_counted *now, const struct rd_moved *moved, uint64_t *unclear)
+static uint64_t cnps_of(const struct judging *j, uint64_t *unclear)
 {
-	const struct rd_moved_topic *topic = &moved->topics[RD_TOPIC_CNP];
-	bool lost = most(moved, RD_TOPIC_TIMEOUT) || most(moved, RD_TOPIC_RETRIES) || most(moved, RD_TOPIC_RESTART);
-	uint64_t own = most(moved, RD_TOPIC_CNP_OWN), sure = 0;
+	const struct rd_moved_topic *topic = &j->moved->topics[RD_TOPIC_CNP];
+	bool lost = most(j, RD_TOPIC_TIMEOUT) || most(j, RD_TOPIC_RETRIES) || most(j, RD_TOPIC_RESTART);
+	uint64_t own = most(j, RD_TOPIC_CNP_OWN), sure = 0;
 
 	*unclear = 0;
 	for (size_t i = 0; i < topic->n; i++) {
 		uint64_t n = topic->evidence[i].delta;
 
-		if (now->set->counters[topic->evidence[i].counter].about->topic == RD_TOPIC_CNP_ALL) {
+		if (j->now->set->counters[topic->evidence[i].counter].about->topic == RD_TOPIC_CNP_ALL) {
 			n = n > own ? n - own : 0;
 			if (lost) {
 				*unclear = n;
@@ -475,35 +473,27 @@ static uint64_t cnps_of(const struct rd_counted *now, const struct rd_moved *mov
 	return sure;
 }
 
-static void judge_congestion(const struct rd_counted *now, const struct rd_moved *moved, struct rd_causes *causes)
+static void judge_congestion(const struct judging *j)
 {
-	uint64_t in = most(moved, RD_TOPIC_MARKED), wait = most(moved, RD_TOPIC_WAIT), unclear;
-	uint64_t cnp = cnps_of(now, moved, &unclear);
+	uint64_t in = most(j, RD_TOPIC_MARKED), wait = most(j, RD_TOPIC_WAIT), unclear;
+	uint64_t cnp = cnps_of(j, &unclear);
+	double got = MARKED_MUCH * (double)j->moved->packets_in, sent = MARKED_MUCH * (double)j->moved->packets_out;
 
-	if ((moved->packets_in && (double)in > MARKED_MUCH * (double)moved->packets_in) ||
-	    (moved->packets_out && (double)cnp > MARKED_MUCH * (double)moved->packets_out)) {
-		add_cause(causes, moved, RD_CAUSE_MARKED, deltas_text(now, moved, RD_TOPIC_MARKED, RD_TOPIC_CNP),
-			  RD_TOPIC_MARKED, RD_TOPIC_CNP, 0);
-		return;
-	}
-	if (moved->packets_out && (double)unclear > MARKED_MUCH * (double)moved->packets_out) {
-		add_cause(causes, moved, RD_CAUSE_CNP_UNCLEAR, deltas_text(now, moved, RD_TOPIC_CNP, RD_TOPIC_CNP_OWN),
-			  RD_TOPIC_CNP, RD_TOPIC_CNP_OWN, RD_TOPIC_RESTART);
-		return;
-	}
+	if ((got > 0 && (double)in > got) || (sent > 0 && (double)cnp > sent))
+		add_cause(j, RD_CAUSE_MARKED, NULL, RD_TOPIC_MARKED, RD_TOPIC_CNP, 0);
+	else if (sent > 0 && (double)unclear > sent)
+		add_cause(j, RD_CAUSE_CNP_UNCLEAR, NULL, RD_TOPIC_CNP, RD_TOPIC_CNP_OWN, RD_TOPIC_RESTART);
 	/* The device defines the length of a tick; on most it is the time of one word. */
-	if (wait && moved->words_out && wait > moved->words_out) {
-		add_cause(causes, moved, RD_CAUSE_WAITING,
+	else if (wait && j->moved->words_out && wait > j->moved->words_out)
+		add_cause(j, RD_CAUSE_WAITING,
 			  rd_text("%s %" PRIu64 " ticks, %" PRIu64 " words of 4 octets sent",
-				  now->set->counters[moved->topics[RD_TOPIC_WAIT].evidence[0].counter].name, wait,
-				  moved->words_out),
+				  j->now->set->counters[j->moved->topics[RD_TOPIC_WAIT].evidence[0].counter].name, wait,
+				  j->moved->words_out),
 			  RD_TOPIC_WAIT, 0, 0);
-		return;
-	}
 }
 
 /* Topics that are each a cause by themselves. */
-static void judge_plain(const struct rd_counted *now, const struct rd_moved *moved, struct rd_causes *causes)
+static void judge_plain(const struct judging *j)
 {
 	static const struct {
 		enum rd_topic topic, with;
@@ -521,103 +511,78 @@ static void judge_plain(const struct rd_counted *now, const struct rd_moved *mov
 	};
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(rules); i++) {
-		if (!most(moved, rules[i].topic))
-			continue;
 		/* Consequences of a link that went down. */
-		if ((rules[i].of == RD_CAUSE_NOT_SENT || rules[i].of == RD_CAUSE_PEER_GONE ||
-		     rules[i].of == RD_CAUSE_DISCARDS) &&
-		    most(moved, RD_TOPIC_LINK_DOWN))
-			continue;
-		add_cause(causes, moved, rules[i].of, deltas_text(now, moved, rules[i].topic, rules[i].with),
-			  rules[i].topic, rules[i].with, 0);
+		bool follows = rules[i].of == RD_CAUSE_NOT_SENT || rules[i].of == RD_CAUSE_PEER_GONE ||
+			       rules[i].of == RD_CAUSE_DISCARDS;
+
+		if (most(j, rules[i].topic) && !(follows && most(j, RD_TOPIC_LINK_DOWN)))
+			add_cause(j, rules[i].of, NULL, rules[i].topic, rules[i].with, 0);
 	}
 }
 
 /* Topics that are a cause only if no cause above explains them. */
-static void judge_transport(const struct rd_counted *now, const struct rd_moved *moved, struct rd_causes *causes)
+static void judge_transport(const struct judging *j)
 {
 	struct rd_cause_words timeout = rd_cause_words[RD_CAUSE_TIMEOUT], rnr = rd_cause_words[RD_CAUSE_RNR];
-	size_t before = causes->n;
-	uint64_t completions = most(moved, RD_TOPIC_COMPLETION), flushed = most(moved, RD_TOPIC_FLUSH);
+	const struct rd_moved *moved = j->moved;
+	size_t before = j->causes->n;
 	double much = RETRANSMITTED_MUCH * (double)moved->packets_out;
 	/* Packets behind one that found no receive work request are out of sequence, and retransmitted. */
-	uint64_t gaps = most(moved, RD_TOPIC_LOST), naks = most(moved, RD_TOPIC_RNR);
-	bool resent = much > 0 && (double)most(moved, RD_TOPIC_RETRANSMITTED) > much + (double)naks;
+	uint64_t gaps = most(j, RD_TOPIC_LOST), naks = most(j, RD_TOPIC_RNR);
+	bool resent = much > 0 && (double)most(j, RD_TOPIC_RETRANSMITTED) > much + (double)naks;
 
 	/* Loss, RNR NAKs, or a link that was down, cause timeouts. */
-	if (gaps || naks || most(moved, RD_TOPIC_LINK_DOWN) || most(moved, RD_TOPIC_NOT_SENT))
+	if (gaps || naks || most(j, RD_TOPIC_LINK_DOWN) || most(j, RD_TOPIC_NOT_SENT))
 		timeout.confidence = RD_CONFIDENCE_LOW;
 	if (gaps > 2 * naks)
 		rnr.confidence = RD_CONFIDENCE_MEDIUM;
 	if (moved->gaps[0] > moved->naks[0] || moved->gaps[1] > moved->naks[1] || resent)
-		add_cause(causes, moved, RD_CAUSE_LOSS, deltas_text(now, moved, RD_TOPIC_LOST, RD_TOPIC_RETRANSMITTED),
-			  RD_TOPIC_LOST, RD_TOPIC_RETRANSMITTED, 0);
-	if (most(moved, RD_TOPIC_TIMEOUT) && !most(moved, RD_TOPIC_RETRIES))
-		add_cause_as(causes, moved, &timeout, deltas_text(now, moved, RD_TOPIC_TIMEOUT, 0), RD_TOPIC_TIMEOUT, 0,
-			     0);
-	if (naks && !most(moved, RD_TOPIC_RNR_END))
-		add_cause_as(causes, moved, &rnr, deltas_text(now, moved, RD_TOPIC_RNR, 0), RD_TOPIC_RNR, 0, 0);
+		add_cause(j, RD_CAUSE_LOSS, NULL, RD_TOPIC_LOST, RD_TOPIC_RETRANSMITTED, 0);
+	if (most(j, RD_TOPIC_TIMEOUT) && !most(j, RD_TOPIC_RETRIES))
+		add_cause_as(j, &timeout, NULL, RD_TOPIC_TIMEOUT, 0, 0);
+	if (naks && !most(j, RD_TOPIC_RNR_END))
+		add_cause_as(j, &rnr, NULL, RD_TOPIC_RNR, 0, 0);
 	/* Flushed completions are consequences; the rest failed by themselves. */
-	if (completions > flushed && before == causes->n && !most(moved, RD_TOPIC_RETRIES) &&
-	    !most(moved, RD_TOPIC_KEY) && !most(moved, RD_TOPIC_RNR_END))
-		add_cause(causes, moved, RD_CAUSE_WORK_FAILED,
-			  deltas_text(now, moved, RD_TOPIC_COMPLETION, RD_TOPIC_FLUSH), RD_TOPIC_COMPLETION,
-			  RD_TOPIC_FLUSH, 0);
-}
-
-static void judge_port(const struct rd_counted *now, const struct rd_moved *moved, struct rd_causes *causes)
-{
-	static void (*const judges[])(const struct rd_counted *, const struct rd_moved *, struct rd_causes *) = {
-		judge_link,  judge_bits,  judge_remote,	    judge_pci,	     judge_pause,
-		judge_drops, judge_plain, judge_congestion, judge_transport,
-	};
-
-	for (size_t i = 0; i < RD_ARRAY_SIZE(judges); i++)
-		judges[i](now, moved, causes);
+	if (most(j, RD_TOPIC_COMPLETION) > most(j, RD_TOPIC_FLUSH) && before == j->causes->n &&
+	    !most(j, RD_TOPIC_RETRIES) && !most(j, RD_TOPIC_KEY) && !most(j, RD_TOPIC_RNR_END))
+		add_cause(j, RD_CAUSE_WORK_FAILED, NULL, RD_TOPIC_COMPLETION, RD_TOPIC_FLUSH, 0);
 }
 
 /* Reports why the counters of a port could not be compared. */
-static void judge_note(const struct rd_counted *now, const struct rd_moved *moved, struct rd_findings *findings)
+static void judge_note(const struct rd_counter_port *port, enum rd_delta_note note, struct rd_findings *findings)
 {
 	static const struct {
-		const char *id, *title, *fix;
-		enum rd_severity severity;
+		struct rd_finding finding;
+		const char *fix;
 	} notes[] = {
-		[RD_NOTE_REBOOT] = { "rebooted", "host was rebooted: earlier increases are unknown",
-				     "# compare with a sample taken since this boot", RD_SEV_UNKNOWN },
-		[RD_NOTE_REPLACED] = { "device-replaced", "different device under this name: its GUID differs",
-				       "# compare with a sample taken from this device", RD_SEV_WARNING },
-		[RD_NOTE_RELOADED] = { "driver-reloaded",
-				       "device was registered again (driver reloaded): its counters restarted",
-				       "dmesg -T | grep IBDEV\n# the kernel log has the time, unless it was maintenance",
-				       RD_SEV_WARNING },
-		[RD_NOTE_GONE] = { "device-gone", "device is missing",
-				   "rdmadiag nic-map\nlspci\ndmesg -T | grep -iE 'pci|remov|fatal'\n# search the kernel log for removal, a fatal error or a lost PCI device",
-				   RD_SEV_CRITICAL },
+		[RD_NOTE_REBOOT] = { { "rebooted", "host was rebooted: earlier increases are unknown",
+				       .severity = RD_SEV_UNKNOWN },
+				     "# compare with a sample taken since this boot" },
+		[RD_NOTE_REPLACED] = { { "device-replaced", "different device under this name: its GUID differs",
+					 .severity = RD_SEV_WARNING },
+				       "# compare with a sample taken from this device" },
+		[RD_NOTE_RELOADED] = { { "driver-reloaded",
+					 "device was registered again (driver reloaded): its counters restarted",
+					 .severity = RD_SEV_WARNING },
+				       "dmesg -T | grep IBDEV\n# the kernel log has the time, unless it was maintenance" },
+		[RD_NOTE_GONE] = { { "device-gone", "device is missing", .severity = RD_SEV_CRITICAL },
+				   "rdmadiag nic-map\nlspci\ndmesg -T | grep -iE 'pci|remov|fatal'\n# search the kernel log for removal, a fatal error or a lost PCI device" },
 	};
-	struct rd_finding finding = { 0 };
-	char label[256];
 
-	if (moved->note < RD_NOTE_REBOOT || moved->note > RD_NOTE_GONE || !notes[moved->note].id)
-		return;
-	rd_counter_port_label(&now->set->ports[moved->port], label, sizeof(label));
-	finding.id = notes[moved->note].id;
-	finding.severity = notes[moved->note].severity;
-	finding.title = notes[moved->note].title;
-	finding.subject = rd_dup(label);
-	finding.fix = fix_for(&now->set->ports[moved->port], notes[moved->note].fix);
-	rd_finding_add(findings, &finding);
+	if (note < RD_ARRAY_SIZE(notes) && notes[note].fix)
+		rd_finding_put(findings, &notes[note].finding, rd_counter_port_label(port), NULL,
+			       fix_for(port, notes[note].fix));
 }
 
 /* "link_downed at least 255": those of faults, or if there are none, the others. */
-static char *saturated_text(const struct rd_counted *now, const struct rd_moved *moved, bool faults)
+static char *saturated_text(const struct judging *j, bool faults)
 {
 	char text[512] = "";
 	size_t used = 0;
 
-	for (size_t i = 0; i < moved->saturated.n && used < sizeof(text); i++) {
-		const struct rd_evidence *e = &moved->saturated.evidence[i];
-		const struct rd_counter *counter = &now->set->counters[e->counter];
+	for (size_t i = 0; i < j->moved->saturated.n && used < sizeof(text); i++) {
+		const struct rd_evidence *e = &j->moved->saturated.evidence[i];
+		const struct rd_counter *counter = &j->now->set->counters[e->counter];
 
 		if ((counter->about && counter->meaning->role == RD_ROLE_CAUSE) == faults)
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s at least %" PRIu64,
@@ -627,34 +592,27 @@ static char *saturated_text(const struct rd_counted *now, const struct rd_moved 
 }
 
 /* Counters at their maximum show no increase, however often the fault happens. */
-static void judge_saturated(const struct rd_counted *now, const struct rd_moved *moved, bool notes,
-			    struct rd_findings *findings)
+static void judge_saturated(const struct judging *j, bool notes, struct rd_findings *findings)
 {
-	struct rd_finding finding = { .id = "counters-at-their-end",
-				      .severity = RD_SEV_NOTE,
-				      .title = "saturated counters: they no longer count" };
-	char label[256];
+	static const struct rd_finding fault = {
+		"counters-at-their-end", "error counters at their maximum: what happens now is not counted",
+		"such a counter stays at its maximum until it is reset: it hides a link that goes down during this job",
+		RD_SEV_WARNING
+	};
+	static const struct rd_finding note = { "counters-at-their-end", "saturated counters: they no longer count",
+						.severity = RD_SEV_NOTE };
+	const struct rd_counter_port *port = j->moved->of;
+	char *faults = saturated_text(j, true), *observed = faults || !notes ? faults : saturated_text(j, false);
 
-	finding.observed = saturated_text(now, moved, true);
-	if (finding.observed) {
-		finding.severity = RD_SEV_WARNING;
-		finding.title = "error counters at their maximum: what happens now is not counted";
-		finding.why = "such a counter stays at its maximum until it is reset: it hides a link that goes down "
-			      "during this job";
-	} else if (notes) {
-		finding.observed = saturated_text(now, moved, false);
-	}
-	if (!finding.observed)
-		return;
-	rd_counter_port_label(&now->set->ports[moved->port], label, sizeof(label));
-	finding.subject = rd_dup(label);
-	finding.fix = is_ethernet(now, moved) || !moved->of->ibdev ?
-			      rd_dup("# reload the driver to reset them\n# no job may use the device meanwhile\n"
-				     "# then compare two samples: an increase is a fault of today") :
-			      rd_text("perfquery -C %s -P %u -R\n"
-				      "# then compare two samples: an increase is a fault of today",
-				      moved->of->ibdev, moved->of->port);
-	rd_finding_add(findings, &finding);
+	if (observed)
+		rd_finding_put(
+			findings, faults ? &fault : &note, rd_counter_port_label(port), observed,
+			is_ethernet(j) || !port->ibdev ?
+				rd_dup("# reload the driver to reset them\n# no job may use the device meanwhile\n"
+				       "# then compare two samples: an increase is a fault of today") :
+				rd_text("perfquery -C %s -P %u -R\n"
+					"# then compare two samples: an increase is a fault of today",
+					port->ibdev, port->port));
 }
 
 static int compare_causes(const void *a, const void *b)
@@ -670,15 +628,11 @@ static void judge_causes(const struct rd_counted *now, struct rd_causes *causes)
 {
 	for (size_t i = 0; i < causes->n; i++) {
 		const struct rd_cause *cause = &causes->v[i];
-		struct rd_finding finding = { .id = cause->id, .severity = cause->severity, .title = cause->title };
-		char label[256];
+		const struct rd_finding kind = { .id = cause->id, .severity = cause->severity, .title = cause->title };
 
-		rd_counter_port_label(&now->set->ports[cause->port], label, sizeof(label));
-		finding.subject = rd_dup(label);
-		finding.observed =
-			rd_text("%s (confidence %s)", cause->observed, rd_confidence_name(cause->confidence));
-		finding.fix = rd_dup(cause->fix);
-		rd_finding_add(&causes->findings, &finding);
+		rd_finding_put(&causes->findings, &kind, rd_counter_port_label(&now->set->ports[cause->port]),
+			       rd_text("%s (confidence %s)", cause->observed, rd_confidence_name(cause->confidence)),
+			       rd_dup(cause->fix));
 	}
 }
 
@@ -691,7 +645,7 @@ void rd_saturated_find(const struct rd_counted *now, const bool *wanted, struct 
 
 		rd_moved_gather(now, none, 0, &at, &moved);
 		if (wanted[moved.port])
-			judge_saturated(now, &moved, false, findings);
+			judge_saturated(&(struct judging){ now, &moved, NULL }, false, findings);
 	}
 }
 
@@ -702,35 +656,41 @@ void rd_causes_find(const struct rd_counted *before, const struct rd_counted *no
 	bool compared = false;
 
 	*ret = (struct rd_causes){ 0 };
-	if (before) {
-		/* Ports that were present before and are missing now. */
-		for (size_t b = 0; b < before->set->n_ports; b++) {
-			const struct rd_counter_port *was = &before->set->ports[b];
-			struct rd_moved moved = { .port = (uint32_t)b, .note = RD_NOTE_GONE };
-			bool there = !was->port || !before->sample->states[b].there;
+	/* Ports that were present before and are missing now. */
+	for (size_t b = 0; before && b < before->set->n_ports; b++) {
+		const struct rd_counter_port *was = &before->set->ports[b];
+		bool there = !was->port || !before->sample->states[b].there;
 
-			for (size_t n = 0; !there && n < now->set->n_ports; n++)
-				there = now->set->ports[n].port == was->port &&
-					strcmp(now->set->ports[n].ibdev, was->ibdev) == 0;
-			if (!there)
-				judge_note(before, &moved, &ret->findings);
-		}
+		for (size_t n = 0; !there && n < now->set->n_ports; n++)
+			there = now->set->ports[n].port == was->port &&
+				strcmp(now->set->ports[n].ibdev, was->ibdev) == 0;
+		if (!there)
+			judge_note(was, RD_NOTE_GONE, &ret->findings);
 	}
 	for (size_t at = 0; at < now->set->n;) {
 		struct rd_moved moved = { 0 };
+		struct judging j = { now, &moved, ret };
 
 		rd_moved_gather(now, deltas, seconds, &at, &moved);
 		compared |= moved.compared;
-		judge_note(now, &moved, &ret->findings);
-		judge_port(now, &moved, ret);
-		judge_saturated(now, &moved, true, &saturated);
+		judge_note(moved.of, moved.note, &ret->findings);
+		judge_link(&j);
+		judge_bits(&j);
+		judge_remote(&j);
+		judge_pci(&j);
+		judge_pause(&j);
+		judge_drops(&j);
+		judge_plain(&j);
+		judge_congestion(&j);
+		judge_transport(&j);
+		judge_saturated(&j, true, &saturated);
 	}
 	if (ret->n > 1)
 		qsort(ret->v, ret->n, sizeof(*ret->v), compare_causes);
 	judge_causes(now, ret);
 	if (compared && ret->findings.n == 0 && rd_findings_worst(&saturated) < RD_SEV_WARNING) {
 		/* Quiet counters do not prove that the host is healthy. */
-		struct rd_finding finding = {
+		struct rd_finding kind = {
 			.id = "nothing-counted",
 			.severity = RD_SEV_NOTE,
 			.title = "no counter indicates a fault; this does not rule out faults that counters do not show"
@@ -739,13 +699,12 @@ void rd_causes_find(const struct rd_counted *before, const struct rd_counted *no
 
 		for (size_t i = 0; i < now->set->n_ports; i++)
 			devx |= now->set->ports[i].driver && strcmp(now->set->ports[i].driver, "mlx5") == 0;
-		finding.why = devx ? "queue pairs created through the vendor's interface (DEVX: NVSHMEM IBGDA, NCCL's "
-				     "device-initiated networking) are not counted in groups hw and optional" :
-				     NULL;
-		finding.subject = rd_dup("all ports");
-		finding.observed = devx ? rd_dup("queue pairs of the vendor's interface (DEVX) are not counted") : NULL;
-		finding.fix = rd_dup("# if a job hangs nevertheless: rdmadiag qp-state, rdmadiag trace-errno");
-		rd_finding_add(&ret->findings, &finding);
+		if (devx)
+			kind.why = "queue pairs created through the vendor's interface (DEVX: NVSHMEM IBGDA, NCCL's "
+				   "device-initiated networking) are not counted in groups hw and optional";
+		rd_finding_put(&ret->findings, &kind, rd_dup("all ports"),
+			       devx ? rd_dup("queue pairs of the vendor's interface (DEVX) are not counted") : NULL,
+			       rd_dup("# if a job hangs nevertheless: rdmadiag qp-state, rdmadiag trace-errno"));
 	}
 	for (size_t i = 0; i < saturated.n; i++) {
 		rd_finding_add(&ret->findings, &saturated.v[i]);

@@ -439,7 +439,8 @@ static void add_lost_finding(const struct rd_rates *rates, const struct rd_count
 	const struct rd_port_rate *rate = &rates->ports[port];
 	const struct rd_counter_state *state = &now->states[port];
 	bool active = is_active(state);
-	char label[80], to[80] = "";
+	_cleanup_free_ char *label = rd_counter_port_label(&set->ports[port]);
+	_cleanup_free_ char *to = successor == NONE ? NULL : rd_counter_port_label(&set->ports[successor]);
 	struct rd_finding finding = {
 		.id = "traffic-lost",
 		/* After a pause, a job may use other ports than before it. */
@@ -450,15 +451,12 @@ static void add_lost_finding(const struct rd_rates *rates, const struct rd_count
 		.why = "a job that loads all NICs evenly is slowed down to the remaining bandwidth",
 	};
 
-	rd_counter_port_label(&set->ports[port], label, sizeof(label));
-	finding.subject = rd_text("%s", label);
-	if (successor != NONE)
-		rd_counter_port_label(&set->ports[successor], to, sizeof(to));
+	finding.subject = rd_dup(label);
 	finding.observed = rd_text("%.2f Gbit/s, port %s%s%s%s", total_gbps(rate),
 				   !state->there   ? "missing" :
 				   state->state[0] ? state->state :
 						     "state unknown",
-				   successor != NONE ? "; " : "", to, successor != NONE ? " took over traffic" : "");
+				   to ? "; " : "", to ? to : "", to ? " took over traffic" : "");
 	finding.expected = rd_text("%.2f Gbit/s, the recent average", rate->usual_gbps);
 	finding.fix = rd_text(
 		"rdmadiag counters %s --filter 'link*'\ndmesg -T | grep -iw link\n# check the link and the link partner",

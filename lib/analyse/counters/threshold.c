@@ -163,9 +163,8 @@ static void judge_one(const struct rd_thresholds *thresholds, const struct rd_co
 		struct rd_finding it = { .id = over ? "threshold" : "threshold-unknown",
 					 .severity = over ? over->severity : RD_SEV_UNKNOWN,
 					 .title = over ? "above its limit" : "limit not checked: counter not readable" };
-		char label[256];
+		_cleanup_free_ char *label = rd_counter_port_label(&now->set->ports[counter->port]);
 
-		rd_counter_port_label(&now->set->ports[counter->port], label, sizeof(label));
 		it.subject = rd_text("%s %s", label, counter->name);
 		if (over) {
 			it.observed = rd_text("%s %g", measures[over->measure], measured);

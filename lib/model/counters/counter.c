@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/counters/counter.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 
 static const char *const groups[] = {
 	[RD_GROUP_PORT] = "port",     [RD_GROUP_HW] = "hw",	      [RD_GROUP_OPTIONAL] = "optional",
@@ -88,14 +88,11 @@ struct rd_counter *rd_counter_set_add(struct rd_counter_set *set, uint32_t port,
 	return &set->counters[set->n++];
 }
 
-void rd_counter_port_label(const struct rd_counter_port *port, char *ret, size_t size)
+char *rd_counter_port_label(const struct rd_counter_port *port)
 {
 	const char *name = port->ibdev ? port->ibdev : port->netdev ? port->netdev : "?";
 
-	if (port->port)
-		snprintf(ret, size, "%s/%u", name, port->port);
-	else
-		snprintf(ret, size, "%s", name);
+	return rd_text(port->port ? "%s/%u" : "%s", name, port->port);
 }
 
 bool rd_counter_saturated(const struct rd_counter *counter, const struct rd_counter_value *value)

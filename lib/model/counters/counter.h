@@ -148,8 +148,8 @@ void rd_counter_set_deinit(struct rd_counter_set *set);
 struct rd_counter_port *rd_counter_set_add_port(struct rd_counter_set *set);
 struct rd_counter *rd_counter_set_add(struct rd_counter_set *set, uint32_t port, enum rd_counter_group group,
 				      const char *name);
-/* "mlx5_0/1", "mlx5_0" for a device as a whole. `ret` has `size` bytes. */
-void rd_counter_port_label(const struct rd_counter_port *port, char *ret, size_t size);
+/* "mlx5_0/1", "mlx5_0" for a device as a whole. The caller owns it. */
+char *rd_counter_port_label(const struct rd_counter_port *port);
 
 /* Errno of a value that is not a number ("N/A (no PMA)"), and of an optional counter that is disabled. */
 #define RD_COUNTER_NO_NUMBER 61 /* ENODATA */

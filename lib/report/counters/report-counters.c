@@ -524,9 +524,8 @@ struct rd_section *rd_live_counters(const struct rd_live *live, const uint32_t *
 	for (size_t i = 0; i < n; i++) {
 		struct rd_row *row = rd_section_add(section);
 		const struct rd_counter *counter = &live->set->counters[order[i]];
-		char label[96];
+		_cleanup_free_ char *label = rd_counter_port_label(&live->set->ports[counter->port]);
 
-		rd_counter_port_label(&live->set->ports[counter->port], label, sizeof(label));
 		rd_row_str(row, C_PORT, label);
 		rd_row_str(row, C_GROUP, rd_counter_group_name(counter->group));
 		rd_row_str(row, C_NAME, counter->name);
