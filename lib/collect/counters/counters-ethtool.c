@@ -168,10 +168,7 @@ static void take_fec(struct walk *walk, const struct nlattr *stats)
 			uint64_t value;
 
 			memcpy(&value, (uint8_t *)mnl_attr_get_payload(attr) + i * sizeof(value), sizeof(value));
-			if (i > 0)
-				snprintf(name, sizeof(name), "%s-lane%zu", fec_stats[type], i - 1);
-			else
-				snprintf(name, sizeof(name), "%s", fec_stats[type]);
+			snprintf(name, sizeof(name), i ? "%s-lane%zu" : "%s", fec_stats[type], i - 1);
 			take_stat(walk, name, value);
 		}
 	}
@@ -199,17 +196,13 @@ static int take_message(void *arg, uint8_t command, const void *attrs, size_t si
 static int request_standard(struct rd_counter_reader *reader, enum rd_counter_how how, const char *netdev,
 			    struct rd_bytes *ret)
 {
-	switch (how) {
-	case RD_HOW_STATS:
-		return rd_ethtool_query(reader->fs.src, reader->ethtool, ETHTOOL_MSG_STATS_GET, netdev, false,
-					STATS_GROUPS, ret, NULL);
-	case RD_HOW_PAUSE:
-		return rd_ethtool_query(reader->fs.src, reader->ethtool, ETHTOOL_MSG_PAUSE_GET, netdev, true, 0, ret,
-					NULL);
-	default:
-		return rd_ethtool_query(reader->fs.src, reader->ethtool, ETHTOOL_MSG_FEC_GET, netdev, true, 0, ret,
-					NULL);
-	}
+	bool stats = how == RD_HOW_STATS;
+	uint8_t command = stats		      ? ETHTOOL_MSG_STATS_GET :
+			  how == RD_HOW_PAUSE ? ETHTOOL_MSG_PAUSE_GET :
+						ETHTOOL_MSG_FEC_GET;
+
+	return rd_ethtool_query(reader->fs.src, reader->ethtool, command, netdev, !stats, stats ? STATS_GROUPS : 0, ret,
+				NULL);
 }
 
 static void find_standard(struct rd_counter_reader *reader, enum rd_counter_how how, uint32_t port, const char *netdev)
@@ -259,8 +252,8 @@ static void take_pfc(struct walk *walk, const struct rd_dcb *dcb)
 void rd_counters_find_ethtool(struct rd_counter_reader *reader, uint32_t port, const char *netdev)
 {
 	static const enum rd_counter_how hows[] = { RD_HOW_STATS, RD_HOW_PAUSE, RD_HOW_FEC };
+	struct walk walk = { .reader = reader };
 	struct rd_dcb dcb = { 0 };
-	struct walk walk;
 
 	if (reader->groups & 1u << RD_GROUP_ETHTOOL)
 		find_driver(reader, port, netdev);
@@ -268,7 +261,6 @@ void rd_counters_find_ethtool(struct rd_counter_reader *reader, uint32_t port, c
 		return;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(hows); i++)
 		find_standard(reader, hows[i], port, netdev);
-	walk = (struct walk){ .reader = reader };
 	rd_collect_dcb(&reader->fs, netdev, &dcb);
 	if (dcb.pfc.known != RD_OK)
 		return;

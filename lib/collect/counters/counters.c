@@ -265,20 +265,6 @@ static void find_netdev(struct rd_counter_reader *reader, uint32_t port, const c
 	rd_counters_find_ethtool(reader, port, netdev);
 }
 
-/* Via netlink, or files if netlink has none. */
-static void find_hw(struct rd_counter_reader *reader, uint32_t port)
-{
-	const struct rd_counter_port *of = &reader->set.ports[port];
-	char dir[256];
-
-	if (!rd_counters_find_rdma(reader, port)) {
-		snprintf(dir, sizeof(dir), RD_IB "/%s/ports/%u/hw_counters", of->ibdev, of->port);
-		rd_counters_find_files(reader, port, RD_GROUP_HW, NULL, dir);
-	}
-	if (reader->groups & 1u << RD_GROUP_QP)
-		rd_counters_find_bound(reader, port);
-}
-
 static void find_port(struct rd_counter_reader *reader, const struct rd_host *host, const struct rd_port *port)
 {
 	/* diag_counters are those of qib; counters_ext had the 64-bit ones of mlx4. */
@@ -309,8 +295,14 @@ static void find_port(struct rd_counter_reader *reader, const struct rd_host *ho
 		}
 		rd_counter_read_end(reader);
 	}
-	if (reader->groups & (1u << RD_GROUP_HW | 1u << RD_GROUP_OPTIONAL | 1u << RD_GROUP_QP))
-		find_hw(reader, index);
+	/* Via netlink, or files if netlink has none. */
+	if (reader->groups & (1u << RD_GROUP_HW | 1u << RD_GROUP_OPTIONAL | 1u << RD_GROUP_QP) &&
+	    !rd_counters_find_rdma(reader, index)) {
+		snprintf(dir, sizeof(dir), RD_IB "/%s/ports/%u/hw_counters", reader->set.ports[index].ibdev, port->num);
+		rd_counters_find_files(reader, index, RD_GROUP_HW, NULL, dir);
+	}
+	if (reader->groups & 1u << RD_GROUP_QP)
+		rd_counters_find_bound(reader, index);
 	for (size_t i = 0; i < port->n_netdevs; i++)
 		find_netdev(reader, index, host->netdevs[port->netdevs[i]].name);
 }
@@ -435,10 +427,7 @@ static void read_state(struct rd_counter_reader *reader, const struct rd_counter
 	size_t n;
 	int r;
 
-	if (port->port)
-		snprintf(path, sizeof(path), RD_IB "/%s/ports/%u", port->ibdev, port->port);
-	else
-		snprintf(path, sizeof(path), RD_IB "/%s", port->ibdev);
+	snprintf(path, sizeof(path), port->port ? RD_IB "/%s/ports/%u" : RD_IB "/%s", port->ibdev, port->port);
 	/* A device that is registered again has new directories. */
 	r = rd_stat(src, RD_OP_INO, path, &state->instance, NULL);
 	if (r < 0)
