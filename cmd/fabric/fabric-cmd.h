@@ -5,7 +5,6 @@
 #define RD_CMD_FABRIC_CMD_H
 
 #include "analyse/fabric/fabric-judge.h"
-#include "analyse/fabric/fabric-rank.h"
 #include "analyse/fabric/fabric-update.h"
 #include "analyse/shares/fabric-shard.h"
 #include "cmd/repeat.h"

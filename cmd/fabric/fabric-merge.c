@@ -2,11 +2,11 @@
 /* counters --fabric --merge: what many hosts read, as one report. Needs no network. */
 #include <string.h>
 
-#include "analyse/fabric/fabric-rank.h"
+#include "analyse/fabric/fabric-judge.h"
 #include "analyse/shares/fabric-shard.h"
 #include "cmd/cmd.h"
 #include "cmd/datafile.h"
-#include "collect/fabric/share-read.h"
+#include "collect/fabric/fabric.h"
 #include "fabric-cmd.h"
 #include "report/fabric/report-fabric.h"
 #include "report/shared/finding.h"

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "analyse/fabric/fabric-rank.h"
+#include "analyse/fabric/fabric-judge.h"
 #include "analyse/fabric/fabric-routes.h"
 #include "base/number.h"
 #include "base/text.h"

@@ -5,14 +5,11 @@
 #include <time.h>
 
 #include "analyse/fabric/fabric-judge.h"
-#include "analyse/fabric/fabric-rank.h"
 #include "base/buf.h"
 #include "base/number.h"
 #include "cmd/cmd.h"
 #include "cmd/datafile.h"
 #include "collect/fabric/fabric.h"
-#include "collect/fabric/share-read.h"
-#include "collect/fabric/topology.h"
 #include "confine/confine.h"
 #include "fabric-cmd.h"
 #include "report/shared/finding.h"

@@ -6,7 +6,6 @@
 #include "analyse/fabric/fabric-update.h"
 #include "cmd/cmd.h"
 #include "collect/fabric/fabric.h"
-#include "collect/fabric/shared-port.h"
 
 /* counters --fabric */
 extern const struct rd_cmd rd_cmd_fabric;

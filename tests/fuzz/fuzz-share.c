@@ -5,7 +5,7 @@
 
 #include "analyse/fabric/fabric-judge.h"
 #include "analyse/shares/fabric-shard.h"
-#include "collect/fabric/share-read.h"
+#include "collect/fabric/fabric.h"
 
 /* Also after an error: what was read before it is released, not used, but is in order. */
 static void check_files(const struct rd_share_files *files)

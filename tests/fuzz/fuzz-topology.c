@@ -5,8 +5,7 @@
 
 #include "analyse/fabric/fabric-judge.h"
 #include "analyse/shares/fabric-shard.h"
-#include "collect/fabric/share-read.h"
-#include "collect/fabric/topology.h"
+#include "collect/fabric/fabric.h"
 
 static void whole_topology(const char *text, size_t size)
 {

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "collect/fabric/topology.h"
+#include "collect/fabric/fabric.h"
 #include "unit.h"
 
 void fabric_from_text(const char *text, struct rd_fabric *ret)

@@ -4,7 +4,6 @@
 #include "unit.h"
 
 #include "collect/fabric/fabric.h"
-#include "collect/fabric/shared-port.h"
 #include "source/shared/libibmad.h"
 
 #include <errno.h>

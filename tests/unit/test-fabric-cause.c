@@ -7,10 +7,9 @@
 #include <string.h>
 
 #include "analyse/fabric/fabric-judge.h"
-#include "analyse/fabric/fabric-rank.h"
 #include "analyse/fabric/fabric-update.h"
 #include "base/text.h"
-#include "collect/fabric/topology.h"
+#include "collect/fabric/fabric.h"
 #include "fabric-sweeps.h"
 #include "fabric-text.h"
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "analyse/fabric/fabric-judge.h"
-#include "analyse/fabric/fabric-rank.h"
 #include "fabric-text.h"
 
 #define SPINE(n) (0x10000u + (n))

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "analyse/fabric/fabric-judge.h"
-#include "analyse/fabric/fabric-rank.h"
-#include "collect/fabric/topology.h"
+#include "collect/fabric/fabric.h"
 #include "fabric-text.h"
 #include "model/fabric/fabric.h"
 

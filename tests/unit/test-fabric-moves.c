@@ -7,7 +7,7 @@
 
 #include "analyse/shares/fabric-shard.h"
 #include "base/memory.h"
-#include "collect/fabric/topology.h"
+#include "collect/fabric/fabric.h"
 #include "fabric-text.h"
 
 #define HOSTS 32

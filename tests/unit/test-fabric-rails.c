@@ -7,7 +7,7 @@
 
 #include "analyse/fabric/fabric-judge.h"
 #include "base/buf.h"
-#include "collect/fabric/topology.h"
+#include "collect/fabric/fabric.h"
 #include "fabric-text.h"
 
 #define RAILS 4

@@ -7,7 +7,7 @@
 #include "analyse/fabric/fabric-judge.h"
 #include "analyse/fabric/fabric-routes.h"
 #include "base/memory.h"
-#include "collect/fabric/topology.h"
+#include "collect/fabric/fabric.h"
 #include "fabric-text.h"
 
 #define LEAF(i) (0x20000u + (i))

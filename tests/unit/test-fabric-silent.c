@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analyse/fabric/fabric-judge.h"
-#include "analyse/fabric/fabric-rank.h"
 #include "fabric-text.h"
 
 #define LEAF(n) (0x20000u + (n))

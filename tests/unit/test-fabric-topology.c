@@ -6,10 +6,8 @@
 #include <string.h>
 
 #include "analyse/fabric/fabric-judge.h"
-#include "analyse/fabric/fabric-rank.h"
 #include "base/text.h"
-#include "collect/fabric/share-read.h"
-#include "collect/fabric/topology.h"
+#include "collect/fabric/fabric.h"
 #include "fabric-text.h"
 
 #define HEAD RD_TOPOLOGY_MAGIC "\n"

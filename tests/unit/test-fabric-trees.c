@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analyse/fabric/fabric-judge.h"
-#include "collect/fabric/topology.h"
+#include "collect/fabric/fabric.h"
 #include "fabric-text.h"
 
 #define SECOND UINT64_C(1000000000)

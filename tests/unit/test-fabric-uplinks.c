@@ -11,7 +11,7 @@
 #include "analyse/fabric/fabric-judge.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "collect/fabric/topology.h"
+#include "collect/fabric/fabric.h"
 #include "fabric-text.h"
 
 #define SWITCHES 512

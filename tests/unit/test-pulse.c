@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "collect/fabric/fabric.h"
-#include "collect/fabric/shared-port.h"
 #include "fake-mads.h"
 #include "source/shared/libibmad.h"
 

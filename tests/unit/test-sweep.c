@@ -3,7 +3,7 @@
 #include "fake-mads.h"
 #include "unit.h"
 
-#include "collect/fabric/sweep.h"
+#include "collect/fabric/fabric.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "collect/fabric/fabric.h"
-#include "collect/fabric/topology.h"
 #include "fabric-text.h"
 #include "source/shared/libibmad.h"
 

@@ -7,7 +7,7 @@
  * Questions to port 1 are answered, to 2 never, to 3 twice, to 4 when the time is over, to 5 at the second try, to 6 refused,
  * to 7 with another attribute.
  */
-#include "collect/fabric/sweep.h"
+#include "collect/fabric/fabric.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

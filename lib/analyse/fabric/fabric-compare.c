@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analyse/fabric/fabric-rank.h"
 #include "analyse/fabric/fabric-update.h"
 #include "base/memory.h"
 #include "base/text.h"

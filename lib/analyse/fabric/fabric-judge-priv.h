@@ -4,7 +4,6 @@
 #define RD_ANALYSE_FABRIC_JUDGE_PRIV_H
 
 #include "analyse/fabric/fabric-judge.h"
-#include "analyse/fabric/fabric-rank.h"
 #include "model/fabric/fabric.h"
 
 #define RD_PHYSICAL_DISABLED 3 /* PortInfo:PortPhysicalState */

@@ -2,7 +2,7 @@
 /* The order of findings about a network, and of its ports; which of them are shown. */
 #include <string.h>
 
-#include "analyse/fabric/fabric-rank.h"
+#include "analyse/fabric/fabric-judge.h"
 #include "base/memory.h"
 #include "model/fabric/fabric.h"
 

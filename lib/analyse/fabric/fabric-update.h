@@ -4,7 +4,6 @@
 #ifndef RD_ANALYSE_FABRIC_UPDATE_H
 #define RD_ANALYSE_FABRIC_UPDATE_H
 
-#include "model/fabric/fabric-latch.h"
 #include "model/fabric/fabric.h"
 
 enum rd_reach {

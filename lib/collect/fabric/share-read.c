@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/rfc3339.h"
-#include "collect/fabric/share-read.h"
+#include "collect/fabric/fabric.h"
 #include "source/bundle/json-read.h"
 
 #define SCHEMA "rdmadiag/counters-fabric/1"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "collect/fabric/shared-port.h"
+#include "collect/fabric/fabric.h"
 
 /* ---- shared with work */
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "collect/fabric/sweep.h"
+#include "collect/fabric/fabric.h"
 
 /* ---- gates */
 

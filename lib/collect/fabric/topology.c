@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Topology files: parsing, also of ibnetdiscover's output, and writing. */
-#include "collect/fabric/topology.h"
+#include "collect/fabric/fabric.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -5,7 +5,6 @@
 #define RD_REPORT_FABRIC_H
 
 #include "base/buf.h"
-#include "model/fabric/fabric-latch.h"
 #include "model/fabric/fabric.h"
 #include "model/fabric/share.h"
 #include "report/shared/report.h"

@@ -19,7 +19,7 @@ struct rd_mad_dest {
 	uint8_t gid[16];
 };
 
-/* The highest bit of a transaction ID is for those who share a port: see collect/fabric/shared-port.h. */
+/* The highest bit of a transaction ID is for those who share a port: see collect/fabric/fabric.h. */
 #define RD_MAD_TID_MAX 0x7fffffffu
 
 /* Out: a request. In: the response, or the error. */
