@@ -29,33 +29,27 @@ static void counters_init(struct rd_ctx *ctx, const struct counters_opts *opts, 
 
 int counters_need_meanings(const struct counters *c, struct rd_err *err)
 {
-	if (c->meanings.n > 0 && !c->table.code)
-		return 0;
 	if (c->table.code)
 		*err = c->table;
-	else
+	else if (c->meanings.n == 0)
 		rd_err_set(err, ENODATA, "counters", "the table of counters is empty");
+	else
+		return 0;
 	return -err->code;
-}
-
-static void moment_deinit(struct counters_moment *moment)
-{
-	rd_counter_set_deinit(&moment->own);
-	rd_counter_sample_deinit(&moment->sample);
 }
 
 /* Reads the table of meanings. The caller releases `c` in any case; `opts` must outlive it. */
 static void counters_deinit(struct counters *c)
 {
-	moment_deinit(&c->now);
-	moment_deinit(&c->before);
+	rd_counter_sample_deinit(&c->now.sample);
+	rd_counter_sample_deinit(&c->before.sample);
+	rd_counter_set_deinit(&c->before.own);
 	rd_counter_reader_destroy(c->reader);
 	rd_counter_reader_destroy(c->old);
 	rd_causes_deinit(&c->causes);
 	rd_errlist_deinit(&c->errors);
 	rd_meanings_deinit(&c->meanings);
-	free(c->deltas);
-	free(c->selected);
+	RD_FREE(c->deltas, c->selected);
 }
 
 static int recreate_reader(struct counters *c, struct rd_source *source, struct rd_err *err)
@@ -102,17 +96,25 @@ void counters_keep_before(struct counters *c)
 	c->now.set = NULL;
 }
 
-void counters_read_ahead(struct rd_source *source, void *unused)
+static int counters_record(struct rd_source *source, struct rd_err *err)
 {
 	_cleanup_(rd_counter_reader_destroyp) struct rd_counter_reader *reader = NULL;
 	_cleanup_(rd_counter_sample_deinit) struct rd_counter_sample sample = { 0 };
-	struct rd_err err = { 0 };
 	int rdma_error;
+	int r = rd_counter_reader_create(source, RD_COUNTERS_ALL, &reader, &rdma_error, NULL, err);
+
+	if (!r)
+		rd_counter_reader_sample(reader, &sample);
+	return r;
+}
+
+void counters_read_ahead(struct rd_source *source, void *unused)
+{
+	struct rd_err err = { 0 };
 
 	(void)unused;
-	if (rd_source_guard_ready(source, &err) == 0 &&
-	    rd_counter_reader_create(source, RD_COUNTERS_ALL, &reader, &rdma_error, NULL, &err) == 0)
-		rd_counter_reader_sample(reader, &sample);
+	if (rd_source_guard_ready(source, &err) == 0)
+		counters_record(source, &err);
 }
 
 /* Moves the set out of the reader, which is destroyed with the bundle. */
@@ -245,50 +247,36 @@ static bool is_selected(const struct counters *c, size_t i)
 	return counters_port_matches(c, &c->now.set->ports[counter->port]);
 }
 
-static int compare(struct counters *c, struct rd_err *err)
-{
-	const struct rd_counted before = { c->before.set, &c->before.sample }, now = { c->now.set, &c->now.sample };
-	int r = 0;
-
-	free(c->deltas);
-	c->deltas = NULL;
-	rd_causes_deinit(&c->causes);
-	if (!c->before.set) {
-		/* With limits, these decide. */
-		if (!c->opts->thresholds) {
-			/* What one sample shows. */
-			_cleanup_free_ bool *wanted = rd_alloc(now.set->n_ports + 1, sizeof(*wanted));
-
-			for (size_t i = 0; i < now.set->n_ports; i++)
-				wanted[i] = counters_port_matches(c, &now.set->ports[i]);
-			rd_saturated_find(&now, wanted, &c->causes.findings);
-		}
-		return 0;
-	}
-	r = counters_need_meanings(c, err);
-	if (r < 0)
-		return r;
-	c->deltas = rd_alloc(c->now.set->n + 1, sizeof(*c->deltas));
-	rd_deltas(&before, &now, c->deltas);
-	c->seconds = rd_moments_seconds(&before, &now);
-	rd_causes_find(&before, &now, c->deltas, c->seconds, &c->causes);
-	return 0;
-}
-
 /* Computes deltas from `before` to `now`, causes, and which counters to show. */
 static int counters_conclude(struct counters *c, struct rd_err *err)
 {
-	int r = compare(c, err);
+	const struct rd_counted before = { c->before.set, &c->before.sample }, now = { c->now.set, &c->now.sample };
+	int r = before.set ? counters_need_meanings(c, err) : 0;
 
+	free(RD_TAKE(c->deltas));
+	rd_causes_deinit(&c->causes);
 	if (r < 0)
 		return r;
+	if (before.set) {
+		c->deltas = rd_alloc(now.set->n + 1, sizeof(*c->deltas));
+		rd_deltas(&before, &now, c->deltas);
+		c->seconds = rd_moments_seconds(&before, &now);
+		rd_causes_find(&before, &now, c->deltas, c->seconds, &c->causes);
+	} else if (!c->opts->thresholds) {
+		/* What one sample shows. With limits, these decide. */
+		_cleanup_free_ bool *wanted = rd_alloc(now.set->n_ports + 1, sizeof(*wanted));
+
+		for (size_t i = 0; i < now.set->n_ports; i++)
+			wanted[i] = counters_port_matches(c, &now.set->ports[i]);
+		rd_saturated_find(&now, wanted, &c->causes.findings);
+	}
 	if (c->opts->thresholds)
 		r = check_thresholds(c, err);
 	if (r < 0)
 		return r;
 	free(c->selected);
-	c->selected = rd_alloc(c->now.set->n + 1, sizeof(*c->selected));
-	for (size_t i = 0; i < c->now.set->n; i++)
+	c->selected = rd_alloc(now.set->n + 1, sizeof(*c->selected));
+	for (size_t i = 0; i < now.set->n; i++)
 		c->selected[i] = is_selected(c, i);
 	return 0;
 }
@@ -436,15 +424,9 @@ static int sample_bundle(struct counters *c, bool compare, struct rd_err *err)
 	bool first = true;
 
 	while (!r) {
-		struct rd_err end = { 0 };
-
-		r = rd_source_bundle_next(c->ctx->source, &end);
-		if (r == -ENODATA)
-			return 0;
-		if (r < 0) {
-			*err = end;
-			return r;
-		}
+		r = rd_source_bundle_next(c->ctx->source, err);
+		if (r < 0)
+			return r == -ENODATA ? 0 : r;
 		if (first && compare)
 			counters_keep_before(c);
 		first = false;
@@ -473,16 +455,15 @@ static int print_result(struct counters *c)
 {
 	const struct counters_opts *opts = c->opts;
 	struct rd_err err = { 0 };
+	struct rd_ctx *ctx = c->ctx;
+	struct rd_table_style *style = &ctx->globals.style;
+	struct rd_counters_shown shown;
 	struct rd_report report;
 	int r = counters_conclude(c, &err);
-	struct rd_ctx *ctx;
-	struct rd_table_style *style;
-	struct rd_counters_shown shown;
 
 	if (r < 0)
-		return rd_fail(c->ctx, &err);
-	rd_output_init(c->ctx, &report);
-	/* Fills the report with the results of counters_conclude. */
+		return rd_fail(ctx, &err);
+	rd_output_init(ctx, &report);
 	shown = (struct rd_counters_shown){
 		.set = c->now.set,
 		.now = &c->now.sample,
@@ -494,20 +475,15 @@ static int print_result(struct counters *c)
 	for (size_t i = 0; i < c->errors.n; i++)
 		rd_errlist_add(&report.errors, &c->errors.v[i]);
 	rd_report_counters(&report, &shown);
-	if (rd_metrics_wanted(c->ctx))
+	if (rd_metrics_wanted(ctx))
 		rd_report_counter_metrics(&report, c->now.set, &c->now.sample, c->selected);
 	if (opts->fail || opts->since || opts->thresholds) {
-		/* The exit code that results from the findings. */
-		int status = rd_report_judge(&report);
-
+		report.status = rd_report_judge(&report);
 		/* A comparison that was not possible does not pass. */
-		if (status == RD_EXIT_OK && rd_findings_worst(&report.findings) == RD_SEV_UNKNOWN)
-			status = RD_EXIT_UNKNOWN;
-		report.status = status;
+		if (report.status == RD_EXIT_OK && rd_findings_worst(&report.findings) == RD_SEV_UNKNOWN)
+			report.status = RD_EXIT_UNKNOWN;
 	}
-	rd_output_incomplete(c->ctx, &report, true);
-	ctx = c->ctx;
-	style = &ctx->globals.style;
+	rd_output_incomplete(ctx, &report, true);
 	if (!ctx->globals.json && !rd_metrics_wanted(ctx)) {
 		_cleanup_buf_ struct rd_buf out = { 0 };
 
@@ -570,19 +546,6 @@ static int counters_run(struct rd_ctx *ctx, int argc, char **argv)
 	if (opts->save && !opts->since && !ctx->globals.json)
 		return RD_EXIT_OK;
 	return print_result(&c);
-}
-
-static int counters_record(struct rd_source *source, struct rd_err *err)
-{
-	_cleanup_(rd_counter_reader_destroyp) struct rd_counter_reader *reader = NULL;
-	struct rd_counter_sample sample = { 0 };
-	int rdma_error;
-	int r = rd_counter_reader_create(source, RD_COUNTERS_ALL, &reader, &rdma_error, NULL, err);
-
-	if (!r)
-		rd_counter_reader_sample(reader, &sample);
-	rd_counter_sample_deinit(&sample);
-	return r;
 }
 
 static const struct rd_opt counters_opts[] = {

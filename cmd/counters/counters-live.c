@@ -32,9 +32,7 @@ struct live {
 static void live_deinit(struct live *live)
 {
 	counters_watch_deinit(&live->w);
-	free(live->history);
-	free(live->moved_ns);
-	free(live->order);
+	RD_FREE(live->history, live->moved_ns, live->order);
 }
 
 static struct rd_live shown(const struct live *live)
@@ -116,25 +114,16 @@ static int read_owners(const struct live *live, const char *device, struct rd_re
 	return rd_collect_res(live->w.c->ctx->source, RD_WANT_QPS | RD_WANT_PROCS, device, res, NULL, err);
 }
 
-static struct rd_section *owners_section(const struct live *live, struct rd_err *err)
-{
-	struct rd_res res = { 0 };
-	struct rd_section *section = read_owners(live, NULL, &res, err) < 0 ? NULL : rd_live_owners(&res, NULL);
-
-	rd_res_deinit(&res);
-	return section;
-}
-
 static int take_page(void *arg, struct rd_view_page *page, struct rd_err *err)
 {
 	struct live *live = arg;
-	const struct counters_opts *opts = live->w.c->ctx->state;
+	struct counters *c = live->w.c;
+	struct rd_res res = { 0 };
+	struct sorting sorting;
 	struct rd_live all;
 	int r;
-	struct counters *c;
-	struct sorting sorting;
 
-	if (opts->repeat.count && live->samples++ > opts->repeat.count)
+	if (c->opts->repeat.count && live->samples++ > c->opts->repeat.count)
 		return 1;
 	rd_ticks_advance(&live->w.ticks);
 	r = counters_advance(&live->w, err);
@@ -149,9 +138,7 @@ static int take_page(void *arg, struct rd_view_page *page, struct rd_err *err)
 			if (before)
 				history[p] = *before;
 		}
-		free(live->history);
-		free(live->moved_ns);
-		free(live->order);
+		RD_FREE(live->history, live->moved_ns, live->order);
 		live->history = history;
 		live->moved_ns = rd_alloc(set->n + 1, sizeof(*live->moved_ns));
 		live->order = rd_alloc(set->n + 1, sizeof(*live->order));
@@ -159,18 +146,16 @@ static int take_page(void *arg, struct rd_view_page *page, struct rd_err *err)
 	}
 	if (r < 0)
 		return r;
-	c = live->w.c;
 	sorting = (struct sorting){ live->w.set, live->moved_ns };
 	if (live->w.interval) {
 		for (size_t p = 0; p < live->w.set->n_ports; p++) {
 			const struct rd_port_rate *rate = &live->w.rates.ports[p];
+			struct rd_live_history *to = &live->history[p];
 
-			live->history[p].tx[live->history[p].next] = rate->tx_share.known == RD_OK ? rate->tx_share.v :
-												     NAN;
-			live->history[p].rx[live->history[p].next] = rate->rx_share.known == RD_OK ? rate->rx_share.v :
-												     NAN;
-			live->history[p].next = (live->history[p].next + 1) % RD_LIVE_HISTORY;
-			live->history[p].n += live->history[p].n < RD_LIVE_HISTORY;
+			to->tx[to->next] = rate->tx_share.known == RD_OK ? rate->tx_share.v : NAN;
+			to->rx[to->next] = rate->rx_share.known == RD_OK ? rate->rx_share.v : NAN;
+			to->next = (to->next + 1) % RD_LIVE_HISTORY;
+			to->n += to->n < RD_LIVE_HISTORY;
 		}
 		for (size_t i = 0; i < live->w.set->n; i++)
 			if (c->deltas[i].kind != RD_DELTA_UNKNOWN && c->deltas[i].v)
@@ -189,7 +174,11 @@ static int take_page(void *arg, struct rd_view_page *page, struct rd_err *err)
 	page->alarm = alarm_of(live, &page->alarm_severity);
 	page->reselected = live->reselected;
 	live->reselected = false;
-	page->body = live->owners ? owners_section(live, err) : rd_live_counters(&all, live->order, live->n_order);
+	if (!live->owners)
+		page->body = rd_live_counters(&all, live->order, live->n_order);
+	else if (read_owners(live, NULL, &res, err) == 0)
+		page->body = rd_live_owners(&res, NULL);
+	rd_res_deinit(&res);
 	return page->body ? 0 : -err->code;
 }
 

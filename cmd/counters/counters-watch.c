@@ -188,37 +188,29 @@ int counters_advance(struct counters_watch *w, struct rd_err *err)
 		return r;
 	if (c->now.set != w->set) {
 		/* Devices were added or removed: keeps the state of the remaining ones. */
+		const struct rd_counter_set *set = c->now.set;
+		const struct rd_counter_sample *now = &c->now.sample;
 		struct rd_rates rates;
-		const struct rd_counter_sample *now = &w->c->now.sample;
-		struct rd_counter_value *values;
-		struct rd_counter_state *states;
-		const struct rd_counter_set *set;
 
-		rd_rates_init(&rates, w->c->now.set);
-		if (w->set)
-			rd_rates_carry(&rates, w->c->now.set, &w->rates, w->set);
+		rd_rates_init(&rates, set);
+		rd_rates_carry(&rates, set, &w->rates, w->set);
 		rd_rates_deinit(&w->rates);
 		w->rates = rates;
-		set = w->c->now.set;
-		free(w->selected);
-		free(w->ports);
+		RD_FREE(w->selected, w->ports, c->deltas);
 		w->selected = rd_alloc(set->n + 1, sizeof(*w->selected));
 		w->ports = rd_alloc(set->n_ports + 1, sizeof(*w->ports));
+		c->deltas = rd_alloc(set->n + 1, sizeof(*c->deltas));
 		for (size_t p = 0; p < set->n_ports; p++)
-			w->ports[p] = counters_port_matches(w->c, &set->ports[p]);
+			w->ports[p] = counters_port_matches(c, &set->ports[p]);
 		for (size_t i = 0; i < set->n; i++)
-			w->selected[i] = w->ports[set->counters[i].port] && counters_match(w->c, &set->counters[i]);
-		free(w->c->deltas);
-		w->c->deltas = rd_alloc(w->c->now.set->n + 1, sizeof(*w->c->deltas));
-		w->set = w->c->now.set;
-		rd_counter_sample_fit(&w->first, w->c->now.set);
-		values = w->first.values;
-		states = w->first.states;
-		memcpy(values, now->values, now->n * sizeof(*values));
-		memcpy(states, now->states, now->n_ports * sizeof(*states));
-		w->first.realtime_ns = now->realtime_ns;
-		w->first.monotonic_ns = now->monotonic_ns;
-		memcpy(w->first.boot_id, now->boot_id, sizeof(w->first.boot_id));
+			w->selected[i] = w->ports[set->counters[i].port] && counters_match(c, &set->counters[i]);
+		w->set = set;
+		rd_counter_sample_deinit(&w->first);
+		w->first = *now;
+		w->first.values = rd_alloc(now->n + 1, sizeof(*now->values));
+		w->first.states = rd_alloc(now->n_ports + 1, sizeof(*now->states));
+		memcpy(w->first.values, now->values, now->n * sizeof(*now->values));
+		memcpy(w->first.states, now->states, now->n_ports * sizeof(*now->states));
 	}
 	w->interval = c->before.set;
 	if (w->interval && counters_need_meanings(c, err) < 0)
@@ -354,9 +346,7 @@ static int finish(struct counters_watch *w, uint64_t looks)
 		report.status = rd_report_judge(&report);
 	for (size_t i = 0; i < c->errors.n; i++)
 		rd_errlist_add(&report.errors, &c->errors.v[i]);
-	if (r < 0) {
-		r = RD_EXIT_UNKNOWN;
-	} else if (ctx->globals.json) {
+	if (ctx->globals.json) {
 		r = rd_output_print(ctx, &report);
 	} else if (!ctx->globals.textfile) {
 		_cleanup_buf_ struct rd_buf out = { 0 };
