@@ -11,7 +11,25 @@
 
 enum { CEN_SWITCHES, CEN_ADAPTERS, CEN_ROUTERS, CEN_AGGREGATION, CEN_LINKS, CEN_UNKNOWN, CEN_RATES, CEN_COLUMNS };
 enum { RATE_NAME, RATE_LINKS, RATE_UPLINKS, RATE_RARE, RATE_EXAMPLE, RATE_COLUMNS };
-static const struct rd_column census_columns[CEN_COLUMNS], rate_columns[RATE_COLUMNS];
+/* clang-format off */
+static const struct rd_column census_columns[CEN_COLUMNS] = {
+	[CEN_SWITCHES] = { .key = "switches", .type = RD_T_UINT, .help = "switches" },
+	[CEN_ADAPTERS] = { .key = "adapters", .type = RD_T_UINT, .help = "channel adapters, without aggregation nodes" },
+	[CEN_ROUTERS] = { .key = "routers", .type = RD_T_UINT, .help = "routers" },
+	[CEN_AGGREGATION] = { .key = "aggregation_nodes", .type = RD_T_UINT, .help = "aggregation nodes (SHARP) inside switches" },
+	[CEN_LINKS] = { .key = "links", .type = RD_T_UINT, .help = "links between two nodes that were found" },
+	[CEN_UNKNOWN] = { .key = "links_unknown", .type = RD_T_UINT, .help = "of these, links whose width or speed is unknown" },
+	[CEN_RATES] = { .key = "links_by_rate", .type = RD_T_ROWS, .help = "links by width and speed, most links first" },
+};
+
+static const struct rd_column rate_columns[RATE_COLUMNS] = {
+	[RATE_NAME] = { .key = "rate", .type = RD_T_STR, .help = "lanes and speed" },
+	[RATE_LINKS] = { .key = "links", .type = RD_T_UINT, .help = "links of this rate" },
+	[RATE_UPLINKS] = { .key = "switch_links", .type = RD_T_UINT, .help = "of these, links between switches" },
+	[RATE_RARE] = { .key = "rare", .type = RD_T_BOOL, .help = "at most three links, and at most one of twenty, have this rate" },
+	[RATE_EXAMPLE] = { .key = "example", .type = RD_T_STR, .help = "one of the links" },
+};
+/* clang-format on */
 
 static struct rd_section *make_rates(const struct rd_fabric *fabric, const struct rd_fabric_census *census)
 {
@@ -80,26 +98,6 @@ void rd_report_fabric_census_line(const struct rd_fabric *fabric, struct rd_buf 
 	rd_buf_str(out, "\n");
 }
 
-/* clang-format off */
-static const struct rd_column census_columns[CEN_COLUMNS] = {
-	[CEN_SWITCHES] = { .key = "switches", .type = RD_T_UINT, .help = "switches" },
-	[CEN_ADAPTERS] = { .key = "adapters", .type = RD_T_UINT, .help = "channel adapters, without aggregation nodes" },
-	[CEN_ROUTERS] = { .key = "routers", .type = RD_T_UINT, .help = "routers" },
-	[CEN_AGGREGATION] = { .key = "aggregation_nodes", .type = RD_T_UINT, .help = "aggregation nodes (SHARP) inside switches" },
-	[CEN_LINKS] = { .key = "links", .type = RD_T_UINT, .help = "links between two nodes that were found" },
-	[CEN_UNKNOWN] = { .key = "links_unknown", .type = RD_T_UINT, .help = "of these, links whose width or speed is unknown" },
-	[CEN_RATES] = { .key = "links_by_rate", .type = RD_T_ROWS, .help = "links by width and speed, most links first" },
-};
-
-static const struct rd_column rate_columns[RATE_COLUMNS] = {
-	[RATE_NAME] = { .key = "rate", .type = RD_T_STR, .help = "lanes and speed" },
-	[RATE_LINKS] = { .key = "links", .type = RD_T_UINT, .help = "links of this rate" },
-	[RATE_UPLINKS] = { .key = "switch_links", .type = RD_T_UINT, .help = "of these, links between switches" },
-	[RATE_RARE] = { .key = "rare", .type = RD_T_BOOL, .help = "at most three links, and at most one of twenty, have this rate" },
-	[RATE_EXAMPLE] = { .key = "example", .type = RD_T_STR, .help = "one of the links" },
-};
-/* clang-format on */
-
 /* ---- the sweep */
 
 enum { SPREAD_MIN, SPREAD_MEDIAN, SPREAD_P99, SPREAD_MAX, SPREAD_COLUMNS };
@@ -146,8 +144,83 @@ enum {
 enum { BA_TOPOLOGY, BA_PORTS, BA_LATENCY, BA_KIND, BA_ATTRIBUTES, BA_WINDOW, BA_PER_LID, BA_COLUMNS };
 enum { PL_INDEX, PL_HOST, PL_FOUND, PL_PORTS, PL_SHARE, PL_OWN, PL_LEAF, PL_AGENTS, PL_SECONDS, PL_COLUMNS };
 
-static const struct rd_column spread_columns[SPREAD_COLUMNS], sweep_columns[SW_COLUMNS], shard_columns[SH_COLUMNS],
-	top_columns[TOP_COLUMNS], basis_columns[BA_COLUMNS];
+/* clang-format off */
+static const struct rd_column spread_columns[SPREAD_COLUMNS] = {
+	[SPREAD_MIN] = { .key = "min", .type = RD_T_DOUBLE, .help = "seconds", .decimals = 6 },
+	[SPREAD_MEDIAN] = { .key = "median", .type = RD_T_DOUBLE, .help = "seconds", .decimals = 6 },
+	[SPREAD_P99] = { .key = "p99", .type = RD_T_DOUBLE, .help = "seconds", .decimals = 6 },
+	[SPREAD_MAX] = { .key = "max", .type = RD_T_DOUBLE, .help = "seconds", .decimals = 6 },
+};
+
+static const struct rd_column sweep_columns[SW_COLUMNS] = {
+	[SW_NODES] = { .key = "nodes", .type = RD_T_UINT, .help = "nodes discovered" },
+	[SW_PORTS] = { .key = "ports", .type = RD_T_UINT, .help = "ports queried" },
+	[SW_FRESH] = { .key = "fresh", .type = RD_T_UINT, .help = "ports that were read completely" },
+	[SW_PARTIAL] = { .key = "partial", .type = RD_T_UINT, .help = "ports of which an attribute could not be read" },
+	[SW_SENT] = { .key = "mads_sent", .type = RD_T_UINT, .help = "MADs sent, retries included" },
+	[SW_RECEIVED] = { .key = "mads_received", .type = RD_T_UINT, .help = "responses received" },
+	[SW_RETRIES] = { .key = "retries", .type = RD_T_UINT, .help = "MADs that were retries" },
+	[SW_TIMEOUTS] = { .key = "timeouts", .type = RD_T_UINT, .help = "MADs without a response" },
+	[SW_STRAY] = { .key = "stray", .type = RD_T_UINT, .help = "duplicate and late responses, dropped" },
+	[SW_MALFORMED] = { .key = "malformed", .type = RD_T_UINT, .help = "responses that do not match their query" },
+	[SW_REFUSED] = { .key = "refused", .type = RD_T_UINT, .help = "responses with an error status" },
+	[SW_SKIPPED] = { .key = "skipped", .type = RD_T_UINT, .help = "queries not sent: the port or LID did not respond before" },
+	[SW_WINDOW] = { .key = "window", .type = RD_T_UINT, .help = "limit of MADs in flight" },
+	[SW_PER_LID] = { .key = "per_lid_window", .type = RD_T_UINT, .help = "limit of MADs in flight to one LID" },
+	[SW_DISCOVERY] = { .key = "discovery_seconds", .type = RD_T_DOUBLE, .help = "duration of the discovery", .decimals = 6 },
+	[SW_WALK_SENT] = { .key = "discovery_mads_sent", .type = RD_T_UINT, .help = "MADs sent by the discovery, retries included" },
+	[SW_WALK_RETRIES] = { .key = "discovery_retries", .type = RD_T_UINT, .help = "of these, retries" },
+	[SW_WALK_LOST] = { .key = "discovery_lost", .type = RD_T_UINT, .help = "queries of the discovery without a response to any try" },
+	[SW_WALK_PORTS] = { .key = "ports_not_reached", .type = RD_T_UINT, .help = "ports with a link, behind which no node responded to the discovery" },
+	[SW_WALK_NODES] = { .key = "nodes_not_reached", .type = RD_T_UINT, .help = "nodes known before that the latest discovery did not reach" },
+	[SW_DURATION] = { .key = "duration_seconds", .type = RD_T_DOUBLE, .help = "duration of the sweep", .decimals = 6 },
+	[SW_PER_MAD] = { .key = "per_mad", .type = RD_T_OBJECT, .help = "response time of a MAD, in seconds" },
+	[SW_PER_SWEEP] = { .key = "per_sweep", .type = RD_T_OBJECT, .help = "duration of the sweeps so far, in seconds" },
+	[SW_MISSED] = { .key = "missed_ticks", .type = RD_T_UINT, .help = "intervals skipped because the previous sweep was still in progress" },
+};
+
+static const struct rd_column shard_columns[SH_COLUMNS] = {
+	[SH_HOST] = { .key = "host", .type = RD_T_STR, .help = "host in the list" },
+	[SH_INDEX] = { .key = "index", .type = RD_T_UINT, .help = "number of the share, from 1" },
+	[SH_OF] = { .key = "of", .type = RD_T_UINT, .help = "number of shares" },
+	[SH_PORTS] = { .key = "ports", .type = RD_T_UINT, .help = "ports in the share" },
+	[SH_ALL_PORTS] = { .key = "all_ports", .type = RD_T_UINT, .help = "ports of all shares" },
+	[SH_TOPOLOGY] = { .key = "topology", .type = RD_T_STR, .help = "hash of the divided ports, links and hosts: hosts with the same value compute the same shares" },
+};
+
+static const struct rd_column top_columns[TOP_COLUMNS] = {
+	[TOP_IBDEV] = { .key = "ibdev", .type = RD_T_STR, .help = "local device that sends the queries" },
+	[TOP_PORT] = { .key = "port", .type = RD_T_UINT, .help = "port of that device" },
+	[TOP_SM_LID] = { .key = "sm_lid", .type = RD_T_UINT, .help = "LID of the subnet manager" },
+	[TOP_CHANGES] = { .key = "changes_only", .type = RD_T_BOOL, .help = "the ports are those of which a value changed since the previous document, with these values" },
+	[TOP_CENSUS] = { .key = "census", .type = RD_T_OBJECT, .help = "nodes and links by kind" },
+	[TOP_SWEEP] = { .key = "sweep", .type = RD_T_OBJECT, .help = "statistics of the sweep" },
+	[TOP_SHARD] = { .key = "shard", .type = RD_T_OBJECT, .help = "share of this host" },
+	[TOP_LATCHES_DROPPED] = { .key = "latched_dropped", .type = RD_T_UINT, .help = "findings that latched lacks for lack of room, counted at each sweep" },
+};
+
+static const struct rd_column basis_columns[BA_COLUMNS] = {
+	[BA_TOPOLOGY] = { .key = "topology", .type = RD_T_STR, .help = "hash of the divided ports, links and hosts: hosts with the same value compute the same shares" },
+	[BA_PORTS] = { .key = "ports", .type = RD_T_UINT, .help = "ports read by all hosts together" },
+	[BA_LATENCY] = { .key = "latency_seconds", .type = RD_T_DOUBLE, .help = "response time of a MAD, in seconds", .decimals = 6 },
+	[BA_KIND] = { .key = "latency_kind", .type = RD_T_STR, .help = "measured in this network, or assumed" },
+	[BA_ATTRIBUTES] = { .key = "attributes", .type = RD_T_UINT, .help = "attributes read per port" },
+	[BA_WINDOW] = { .key = "window", .type = RD_T_UINT, .help = "limit of MADs in flight" },
+	[BA_PER_LID] = { .key = "per_lid_window", .type = RD_T_UINT, .help = "limit of MADs in flight to one LID" },
+};
+
+static const struct rd_column plan_columns[PL_COLUMNS] = {
+	[PL_INDEX] = { .key = "index", .title = "SHARE", .type = RD_T_UINT, .help = "number of the share, from 1" },
+	[PL_HOST] = { .key = "host", .title = "HOST", .type = RD_T_STR, .help = "host in the list" },
+	[PL_FOUND] = { .key = "found", .title = "FOUND", .type = RD_T_BOOL, .help = "has an adapter with a link; if not, its share is not covered" },
+	[PL_PORTS] = { .key = "ports", .title = "PORTS", .type = RD_T_UINT, .help = "ports that the host reads" },
+	[PL_SHARE] = { .key = "share", .title = "OF-ALL", .type = RD_T_SHARE, .help = "share of all ports" },
+	[PL_OWN] = { .key = "own", .title = "OWN", .type = RD_T_UINT, .help = "of these, ports of its own adapters" },
+	[PL_LEAF] = { .key = "leaf", .title = "LEAF", .type = RD_T_UINT, .help = "of these, ports of its leaf switches and of adapters attached there" },
+	[PL_AGENTS] = { .key = "agents", .title = "LIDS", .type = RD_T_UINT, .help = "LIDs that the host queries" },
+	[PL_SECONDS] = { .key = "predicted_seconds", .title = "SECONDS", .type = RD_T_DOUBLE, .help = "predicted duration of a sweep that reads every attribute of every port, in seconds; without --subsets, a healthy network takes a fraction", .decimals = 3 },
+};
+/* clang-format on */
 
 static struct rd_section *make_spread(const char *key, const struct rd_fabric_spread *spread)
 {
@@ -251,8 +324,6 @@ void rd_report_fabric_sweep(struct rd_report *report, const struct rd_fabric_sho
 }
 
 /* ---- the plan */
-
-static const struct rd_column plan_columns[PL_COLUMNS];
 
 void rd_report_plan(struct rd_report *report, const struct rd_shards *shards, const struct rd_plan_basis *basis)
 {
@@ -449,84 +520,6 @@ void rd_report_fabric_metrics(struct rd_report *report, const struct rd_fabric_s
 			 (double)s->duration_ns / 1e9, NULL, 0);
 }
 
-/* clang-format off */
-static const struct rd_column spread_columns[SPREAD_COLUMNS] = {
-	[SPREAD_MIN] = { .key = "min", .type = RD_T_DOUBLE, .help = "seconds", .decimals = 6 },
-	[SPREAD_MEDIAN] = { .key = "median", .type = RD_T_DOUBLE, .help = "seconds", .decimals = 6 },
-	[SPREAD_P99] = { .key = "p99", .type = RD_T_DOUBLE, .help = "seconds", .decimals = 6 },
-	[SPREAD_MAX] = { .key = "max", .type = RD_T_DOUBLE, .help = "seconds", .decimals = 6 },
-};
-
-static const struct rd_column sweep_columns[SW_COLUMNS] = {
-	[SW_NODES] = { .key = "nodes", .type = RD_T_UINT, .help = "nodes discovered" },
-	[SW_PORTS] = { .key = "ports", .type = RD_T_UINT, .help = "ports queried" },
-	[SW_FRESH] = { .key = "fresh", .type = RD_T_UINT, .help = "ports that were read completely" },
-	[SW_PARTIAL] = { .key = "partial", .type = RD_T_UINT, .help = "ports of which an attribute could not be read" },
-	[SW_SENT] = { .key = "mads_sent", .type = RD_T_UINT, .help = "MADs sent, retries included" },
-	[SW_RECEIVED] = { .key = "mads_received", .type = RD_T_UINT, .help = "responses received" },
-	[SW_RETRIES] = { .key = "retries", .type = RD_T_UINT, .help = "MADs that were retries" },
-	[SW_TIMEOUTS] = { .key = "timeouts", .type = RD_T_UINT, .help = "MADs without a response" },
-	[SW_STRAY] = { .key = "stray", .type = RD_T_UINT, .help = "duplicate and late responses, dropped" },
-	[SW_MALFORMED] = { .key = "malformed", .type = RD_T_UINT, .help = "responses that do not match their query" },
-	[SW_REFUSED] = { .key = "refused", .type = RD_T_UINT, .help = "responses with an error status" },
-	[SW_SKIPPED] = { .key = "skipped", .type = RD_T_UINT, .help = "queries not sent: the port or LID did not respond before" },
-	[SW_WINDOW] = { .key = "window", .type = RD_T_UINT, .help = "limit of MADs in flight" },
-	[SW_PER_LID] = { .key = "per_lid_window", .type = RD_T_UINT, .help = "limit of MADs in flight to one LID" },
-	[SW_DISCOVERY] = { .key = "discovery_seconds", .type = RD_T_DOUBLE, .help = "duration of the discovery", .decimals = 6 },
-	[SW_WALK_SENT] = { .key = "discovery_mads_sent", .type = RD_T_UINT, .help = "MADs sent by the discovery, retries included" },
-	[SW_WALK_RETRIES] = { .key = "discovery_retries", .type = RD_T_UINT, .help = "of these, retries" },
-	[SW_WALK_LOST] = { .key = "discovery_lost", .type = RD_T_UINT, .help = "queries of the discovery without a response to any try" },
-	[SW_WALK_PORTS] = { .key = "ports_not_reached", .type = RD_T_UINT, .help = "ports with a link, behind which no node responded to the discovery" },
-	[SW_WALK_NODES] = { .key = "nodes_not_reached", .type = RD_T_UINT, .help = "nodes known before that the latest discovery did not reach" },
-	[SW_DURATION] = { .key = "duration_seconds", .type = RD_T_DOUBLE, .help = "duration of the sweep", .decimals = 6 },
-	[SW_PER_MAD] = { .key = "per_mad", .type = RD_T_OBJECT, .help = "response time of a MAD, in seconds" },
-	[SW_PER_SWEEP] = { .key = "per_sweep", .type = RD_T_OBJECT, .help = "duration of the sweeps so far, in seconds" },
-	[SW_MISSED] = { .key = "missed_ticks", .type = RD_T_UINT, .help = "intervals skipped because the previous sweep was still in progress" },
-};
-
-static const struct rd_column shard_columns[SH_COLUMNS] = {
-	[SH_HOST] = { .key = "host", .type = RD_T_STR, .help = "host in the list" },
-	[SH_INDEX] = { .key = "index", .type = RD_T_UINT, .help = "number of the share, from 1" },
-	[SH_OF] = { .key = "of", .type = RD_T_UINT, .help = "number of shares" },
-	[SH_PORTS] = { .key = "ports", .type = RD_T_UINT, .help = "ports in the share" },
-	[SH_ALL_PORTS] = { .key = "all_ports", .type = RD_T_UINT, .help = "ports of all shares" },
-	[SH_TOPOLOGY] = { .key = "topology", .type = RD_T_STR, .help = "hash of the divided ports, links and hosts: hosts with the same value compute the same shares" },
-};
-
-static const struct rd_column top_columns[TOP_COLUMNS] = {
-	[TOP_IBDEV] = { .key = "ibdev", .type = RD_T_STR, .help = "local device that sends the queries" },
-	[TOP_PORT] = { .key = "port", .type = RD_T_UINT, .help = "port of that device" },
-	[TOP_SM_LID] = { .key = "sm_lid", .type = RD_T_UINT, .help = "LID of the subnet manager" },
-	[TOP_CHANGES] = { .key = "changes_only", .type = RD_T_BOOL, .help = "the ports are those of which a value changed since the previous document, with these values" },
-	[TOP_CENSUS] = { .key = "census", .type = RD_T_OBJECT, .help = "nodes and links by kind" },
-	[TOP_SWEEP] = { .key = "sweep", .type = RD_T_OBJECT, .help = "statistics of the sweep" },
-	[TOP_SHARD] = { .key = "shard", .type = RD_T_OBJECT, .help = "share of this host" },
-	[TOP_LATCHES_DROPPED] = { .key = "latched_dropped", .type = RD_T_UINT, .help = "findings that latched lacks for lack of room, counted at each sweep" },
-};
-
-static const struct rd_column basis_columns[BA_COLUMNS] = {
-	[BA_TOPOLOGY] = { .key = "topology", .type = RD_T_STR, .help = "hash of the divided ports, links and hosts: hosts with the same value compute the same shares" },
-	[BA_PORTS] = { .key = "ports", .type = RD_T_UINT, .help = "ports read by all hosts together" },
-	[BA_LATENCY] = { .key = "latency_seconds", .type = RD_T_DOUBLE, .help = "response time of a MAD, in seconds", .decimals = 6 },
-	[BA_KIND] = { .key = "latency_kind", .type = RD_T_STR, .help = "measured in this network, or assumed" },
-	[BA_ATTRIBUTES] = { .key = "attributes", .type = RD_T_UINT, .help = "attributes read per port" },
-	[BA_WINDOW] = { .key = "window", .type = RD_T_UINT, .help = "limit of MADs in flight" },
-	[BA_PER_LID] = { .key = "per_lid_window", .type = RD_T_UINT, .help = "limit of MADs in flight to one LID" },
-};
-
-static const struct rd_column plan_columns[PL_COLUMNS] = {
-	[PL_INDEX] = { .key = "index", .title = "SHARE", .type = RD_T_UINT, .help = "number of the share, from 1" },
-	[PL_HOST] = { .key = "host", .title = "HOST", .type = RD_T_STR, .help = "host in the list" },
-	[PL_FOUND] = { .key = "found", .title = "FOUND", .type = RD_T_BOOL, .help = "has an adapter with a link; if not, its share is not covered" },
-	[PL_PORTS] = { .key = "ports", .title = "PORTS", .type = RD_T_UINT, .help = "ports that the host reads" },
-	[PL_SHARE] = { .key = "share", .title = "OF-ALL", .type = RD_T_SHARE, .help = "share of all ports" },
-	[PL_OWN] = { .key = "own", .title = "OWN", .type = RD_T_UINT, .help = "of these, ports of its own adapters" },
-	[PL_LEAF] = { .key = "leaf", .title = "LEAF", .type = RD_T_UINT, .help = "of these, ports of its leaf switches and of adapters attached there" },
-	[PL_AGENTS] = { .key = "agents", .title = "LIDS", .type = RD_T_UINT, .help = "LIDs that the host queries" },
-	[PL_SECONDS] = { .key = "predicted_seconds", .title = "SECONDS", .type = RD_T_DOUBLE, .help = "predicted duration of a sweep that reads every attribute of every port, in seconds; without --subsets, a healthy network takes a fraction", .decimals = 3 },
-};
-/* clang-format on */
-
 /* ---- files of shares */
 
 enum { CO_SHARES, CO_MISSING, CO_PORTS, CO_FRESH, CO_UNREAD, CO_UNCOVERED, CO_DUPLICATES, CO_COLUMNS };
@@ -544,7 +537,37 @@ enum {
 	FILE_COLUMNS
 };
 
-static const struct rd_column coverage_columns[CO_COLUMNS], merge_columns[MERGE_COLUMNS], file_columns[FILE_COLUMNS];
+/* clang-format off */
+static const struct rd_column coverage_columns[CO_COLUMNS] = {
+	[CO_SHARES] = { .key = "shares", .type = RD_T_UINT, .help = "shares into which the ports are divided" },
+	[CO_MISSING] = { .key = "shares_missing", .type = RD_T_UINT, .help = "of these, shares that no file has" },
+	[CO_PORTS] = { .key = "ports", .type = RD_T_UINT, .help = "ports in the files, each once" },
+	[CO_FRESH] = { .key = "fresh", .type = RD_T_UINT, .help = "of these, read by the latest sweep of their host" },
+	[CO_UNREAD] = { .key = "unread", .type = RD_T_UINT, .help = "of these, not read by it" },
+	[CO_UNCOVERED] = { .key = "ports_missing", .type = RD_T_UINT, .help = "ports of the missing shares" },
+	[CO_DUPLICATES] = { .key = "duplicates", .type = RD_T_UINT, .help = "readings that were dropped, because another file has a newer one of the port" },
+};
+
+static const struct rd_column merge_columns[MERGE_COLUMNS] = {
+	[MERGE_COVERAGE] = { .key = "coverage", .type = RD_T_OBJECT, .help = "what the files cover" },
+	[MERGE_OLDEST] = { .key = "oldest", .type = RD_T_TIME, .help = "time of the oldest share" },
+	[MERGE_NEWEST] = { .key = "newest", .type = RD_T_TIME, .help = "time of the newest share" },
+	[MERGE_SKEW] = { .key = "skew_seconds", .type = RD_T_DOUBLE, .help = "between these", .decimals = 3 },
+	[MERGE_TOPOLOGY] = { .key = "topology", .type = RD_T_STR, .help = "hash of the topology of most shares" },
+};
+
+static const struct rd_column file_columns[FILE_COLUMNS] = {
+	[FILE_HOST] = { .key = "host", .title = "HOST", .type = RD_T_STR, .help = "host that read the share" },
+	[FILE_INDEX] = { .key = "index", .title = "SHARE", .type = RD_T_UINT, .help = "number of the share, from 1" },
+	[FILE_OF] = { .key = "of", .title = "OF", .type = RD_T_UINT, .help = "number of shares" },
+	[FILE_TIME] = { .key = "time", .title = "TIME", .type = RD_T_TIME, .help = "time of the sweep, by the clock of the host" },
+	[FILE_BEHIND] = { .key = "behind_seconds", .title = "BEHIND", .type = RD_T_DOUBLE, .help = "before the newest share", .decimals = 3 },
+	[FILE_PORTS] = { .key = "ports", .title = "PORTS", .type = RD_T_UINT, .help = "ports of the share" },
+	[FILE_FOUND] = { .key = "found", .title = "FOUND", .type = RD_T_UINT, .help = "ports in the file" },
+	[FILE_TOPOLOGY] = { .key = "topology", .title = "TOPOLOGY", .type = RD_T_STR, .help = "hash of what was divided" },
+	[FILE_FILE] = { .key = "file", .title = "FILE", .type = RD_T_STR, .help = "name of the file" },
+};
+/* clang-format on */
 
 static struct rd_section *make_coverage(const struct rd_merge *merge)
 {
@@ -596,35 +619,3 @@ void rd_report_fabric_merge(struct rd_report *report, const struct rd_share_file
 	report->scalars = top;
 	rd_report_add(report, make_shares(files, merge));
 }
-
-/* clang-format off */
-static const struct rd_column coverage_columns[CO_COLUMNS] = {
-	[CO_SHARES] = { .key = "shares", .type = RD_T_UINT, .help = "shares into which the ports are divided" },
-	[CO_MISSING] = { .key = "shares_missing", .type = RD_T_UINT, .help = "of these, shares that no file has" },
-	[CO_PORTS] = { .key = "ports", .type = RD_T_UINT, .help = "ports in the files, each once" },
-	[CO_FRESH] = { .key = "fresh", .type = RD_T_UINT, .help = "of these, read by the latest sweep of their host" },
-	[CO_UNREAD] = { .key = "unread", .type = RD_T_UINT, .help = "of these, not read by it" },
-	[CO_UNCOVERED] = { .key = "ports_missing", .type = RD_T_UINT, .help = "ports of the missing shares" },
-	[CO_DUPLICATES] = { .key = "duplicates", .type = RD_T_UINT, .help = "readings that were dropped, because another file has a newer one of the port" },
-};
-
-static const struct rd_column merge_columns[MERGE_COLUMNS] = {
-	[MERGE_COVERAGE] = { .key = "coverage", .type = RD_T_OBJECT, .help = "what the files cover" },
-	[MERGE_OLDEST] = { .key = "oldest", .type = RD_T_TIME, .help = "time of the oldest share" },
-	[MERGE_NEWEST] = { .key = "newest", .type = RD_T_TIME, .help = "time of the newest share" },
-	[MERGE_SKEW] = { .key = "skew_seconds", .type = RD_T_DOUBLE, .help = "between these", .decimals = 3 },
-	[MERGE_TOPOLOGY] = { .key = "topology", .type = RD_T_STR, .help = "hash of the topology of most shares" },
-};
-
-static const struct rd_column file_columns[FILE_COLUMNS] = {
-	[FILE_HOST] = { .key = "host", .title = "HOST", .type = RD_T_STR, .help = "host that read the share" },
-	[FILE_INDEX] = { .key = "index", .title = "SHARE", .type = RD_T_UINT, .help = "number of the share, from 1" },
-	[FILE_OF] = { .key = "of", .title = "OF", .type = RD_T_UINT, .help = "number of shares" },
-	[FILE_TIME] = { .key = "time", .title = "TIME", .type = RD_T_TIME, .help = "time of the sweep, by the clock of the host" },
-	[FILE_BEHIND] = { .key = "behind_seconds", .title = "BEHIND", .type = RD_T_DOUBLE, .help = "before the newest share", .decimals = 3 },
-	[FILE_PORTS] = { .key = "ports", .title = "PORTS", .type = RD_T_UINT, .help = "ports of the share" },
-	[FILE_FOUND] = { .key = "found", .title = "FOUND", .type = RD_T_UINT, .help = "ports in the file" },
-	[FILE_TOPOLOGY] = { .key = "topology", .title = "TOPOLOGY", .type = RD_T_STR, .help = "hash of what was divided" },
-	[FILE_FILE] = { .key = "file", .title = "FILE", .type = RD_T_STR, .help = "name of the file" },
-};
-/* clang-format on */

@@ -13,7 +13,46 @@
 
 enum { MAP_NAME, MAP_VALUE, MAP_COLUMNS };
 enum { PEER_GUID, PEER_NODE, PEER_LID, PEER_PORT, PEER_COLUMNS };
-static const struct rd_column map_columns[MAP_COLUMNS], peer_columns[PEER_COLUMNS];
+/* clang-format off */
+static const struct rd_column map_columns[MAP_COLUMNS] = {
+	[MAP_NAME] = { .key = "name", .title = "COUNTER", .type = RD_T_STR, .help = "name in the InfiniBand specification" },
+	[MAP_VALUE] = { .key = "value", .title = "VALUE", .type = RD_T_UINT, .help = "value as read" },
+};
+
+static const struct rd_column peer_columns[PEER_COLUMNS] = {
+	[PEER_GUID] = { .key = "node_guid", .type = RD_T_STR, .help = "node GUID" },
+	[PEER_NODE] = { .key = "node", .type = RD_T_STR, .help = "node name" },
+	[PEER_LID] = { .key = "lid", .type = RD_T_UINT, .help = "LID of the node's management agents" },
+	[PEER_PORT] = { .key = "port", .type = RD_T_UINT, .help = "port number" },
+};
+
+const struct rd_column rd_fabric_columns[RD_FABRIC_COLUMNS] = {
+	[RD_FAB_NODE] = { .key = "node", .title = "NODE", .type = RD_T_STR, .help = "name from the node-name-map, else the node description", .fit = RD_FIT_NAME },
+	[RD_FAB_PORT] = { .key = "port", .title = "PORT", .type = RD_T_UINT, .help = "port number" },
+	[RD_FAB_GUID] = { .key = "node_guid", .title = "GUID", .type = RD_T_STR, .help = "node GUID", .hidden = true },
+	[RD_FAB_LID] = { .key = "lid", .title = "LID", .type = RD_T_UINT, .help = "LID of the node's management agents", .hidden = true },
+	[RD_FAB_KIND] = { .key = "kind", .title = "KIND", .type = RD_T_STR, .help = "ca, switch, router", .hidden = true },
+	[RD_FAB_STATE] = { .key = "state", .title = "STATE", .type = RD_T_STR, .help = "DOWN, INIT, ARMED, ACTIVE", .hidden = true },
+	[RD_FAB_LINK] = { .key = "link", .title = "LINK", .type = RD_T_STR, .help = "lanes and speed in use", .spare = 7 },
+	[RD_FAB_GBPS] = { .key = "link_gbps", .title = "GBPS", .type = RD_T_DOUBLE, .help = "data rate of the link, Gbit/s", .decimals = 1, .hidden = true },
+	[RD_FAB_PEER] = { .key = "peer", .type = RD_T_OBJECT, .help = "port at the other end of the cable" },
+	[RD_FAB_PEER_LABEL] = { .key = "peer_label", .title = "CABLE", .type = RD_T_STR, .help = "node and port at the other end of the cable", .fit = RD_FIT_NAME, .spare = 8 },
+	[RD_FAB_CHANGE] = { .key = "presence", .title = "CHANGE", .type = RD_T_STR, .help = "present, new, replaced, moved (LID changed), gone, unreached (by the latest discovery)", .hidden = true },
+	[RD_FAB_FRESH] = { .key = "fresh", .title = "FRESH", .type = RD_T_BOOL, .help = "read in the latest sweep; if not, the values are old", .spare = 6 },
+	[RD_FAB_AGE] = { .key = "age_seconds", .title = "AGE", .type = RD_T_DOUBLE, .help = "age of the values", .decimals = 1, .hidden = true },
+	[RD_FAB_ERROR] = { .key = "error", .title = "ERROR", .type = RD_T_STR, .help = "why the port, or an attribute of it, could not be read", .spare = 5 },
+	[RD_FAB_INTERVAL] = { .key = "interval_seconds", .title = "SECONDS", .type = RD_T_DOUBLE, .help = "time between the two readings used for rates", .decimals = 3, .hidden = true },
+	[RD_FAB_XMIT] = { .key = "xmit_gbps", .title = "XMIT", .type = RD_T_DOUBLE, .help = "data sent, Gbit/s", .decimals = 2, .spare = 2 },
+	[RD_FAB_RCV] = { .key = "rcv_gbps", .title = "RCV", .type = RD_T_DOUBLE, .help = "data received, Gbit/s", .decimals = 2, .spare = 3 },
+	[RD_FAB_USE] = { .key = "xmit_share", .title = "USE", .type = RD_T_SHARE, .help = "data sent, as a share of the data rate of the link", .spare = 4 },
+	[RD_FAB_WAIT] = { .key = "wait_share", .title = "WAIT", .type = RD_T_SHARE, .help = "share of time in which the port had data to send but no credits", .spare = 1 },
+	[RD_FAB_WAIT_TICKS] = { .key = "wait_ticks_per_second", .title = "TICKS", .type = RD_T_DOUBLE, .help = "PortXmitWait per second, in ticks of the device", .decimals = 0, .hidden = true, .spare = 1 },
+	[RD_FAB_RISE] = { .key = "new_errors", .title = "NEW", .type = RD_T_UINT, .help = "errors since the previous sweep" },
+	[RD_FAB_ERRORS] = { .key = "error_counters", .title = "ERRORS", .type = RD_T_STR, .help = "error counters that are not 0", .fit = RD_FIT_TEXT },
+	[RD_FAB_COUNTERS] = { .key = "counters", .type = RD_T_MAP, .help = "all counters, by their names in the InfiniBand specification" },
+	[RD_FAB_DELTAS] = { .key = "deltas", .type = RD_T_MAP, .help = "increase of each counter since the previous sweep" },
+};
+/* clang-format on */
 
 static const char *const changes[] = {
 	[RD_PORT_PRESENT] = "present", [RD_PORT_NEW] = "new",	[RD_PORT_REPLACED] = "replaced",
@@ -245,47 +284,6 @@ struct rd_section *rd_report_fabric_port(const struct rd_fabric *fabric, const s
 	return make_counters(fabric, port, false, false);
 }
 
-/* clang-format off */
-static const struct rd_column map_columns[MAP_COLUMNS] = {
-	[MAP_NAME] = { .key = "name", .title = "COUNTER", .type = RD_T_STR, .help = "name in the InfiniBand specification" },
-	[MAP_VALUE] = { .key = "value", .title = "VALUE", .type = RD_T_UINT, .help = "value as read" },
-};
-
-static const struct rd_column peer_columns[PEER_COLUMNS] = {
-	[PEER_GUID] = { .key = "node_guid", .type = RD_T_STR, .help = "node GUID" },
-	[PEER_NODE] = { .key = "node", .type = RD_T_STR, .help = "node name" },
-	[PEER_LID] = { .key = "lid", .type = RD_T_UINT, .help = "LID of the node's management agents" },
-	[PEER_PORT] = { .key = "port", .type = RD_T_UINT, .help = "port number" },
-};
-
-const struct rd_column rd_fabric_columns[RD_FABRIC_COLUMNS] = {
-	[RD_FAB_NODE] = { .key = "node", .title = "NODE", .type = RD_T_STR, .help = "name from the node-name-map, else the node description", .fit = RD_FIT_NAME },
-	[RD_FAB_PORT] = { .key = "port", .title = "PORT", .type = RD_T_UINT, .help = "port number" },
-	[RD_FAB_GUID] = { .key = "node_guid", .title = "GUID", .type = RD_T_STR, .help = "node GUID", .hidden = true },
-	[RD_FAB_LID] = { .key = "lid", .title = "LID", .type = RD_T_UINT, .help = "LID of the node's management agents", .hidden = true },
-	[RD_FAB_KIND] = { .key = "kind", .title = "KIND", .type = RD_T_STR, .help = "ca, switch, router", .hidden = true },
-	[RD_FAB_STATE] = { .key = "state", .title = "STATE", .type = RD_T_STR, .help = "DOWN, INIT, ARMED, ACTIVE", .hidden = true },
-	[RD_FAB_LINK] = { .key = "link", .title = "LINK", .type = RD_T_STR, .help = "lanes and speed in use", .spare = 7 },
-	[RD_FAB_GBPS] = { .key = "link_gbps", .title = "GBPS", .type = RD_T_DOUBLE, .help = "data rate of the link, Gbit/s", .decimals = 1, .hidden = true },
-	[RD_FAB_PEER] = { .key = "peer", .type = RD_T_OBJECT, .help = "port at the other end of the cable" },
-	[RD_FAB_PEER_LABEL] = { .key = "peer_label", .title = "CABLE", .type = RD_T_STR, .help = "node and port at the other end of the cable", .fit = RD_FIT_NAME, .spare = 8 },
-	[RD_FAB_CHANGE] = { .key = "presence", .title = "CHANGE", .type = RD_T_STR, .help = "present, new, replaced, moved (LID changed), gone, unreached (by the latest discovery)", .hidden = true },
-	[RD_FAB_FRESH] = { .key = "fresh", .title = "FRESH", .type = RD_T_BOOL, .help = "read in the latest sweep; if not, the values are old", .spare = 6 },
-	[RD_FAB_AGE] = { .key = "age_seconds", .title = "AGE", .type = RD_T_DOUBLE, .help = "age of the values", .decimals = 1, .hidden = true },
-	[RD_FAB_ERROR] = { .key = "error", .title = "ERROR", .type = RD_T_STR, .help = "why the port, or an attribute of it, could not be read", .spare = 5 },
-	[RD_FAB_INTERVAL] = { .key = "interval_seconds", .title = "SECONDS", .type = RD_T_DOUBLE, .help = "time between the two readings used for rates", .decimals = 3, .hidden = true },
-	[RD_FAB_XMIT] = { .key = "xmit_gbps", .title = "XMIT", .type = RD_T_DOUBLE, .help = "data sent, Gbit/s", .decimals = 2, .spare = 2 },
-	[RD_FAB_RCV] = { .key = "rcv_gbps", .title = "RCV", .type = RD_T_DOUBLE, .help = "data received, Gbit/s", .decimals = 2, .spare = 3 },
-	[RD_FAB_USE] = { .key = "xmit_share", .title = "USE", .type = RD_T_SHARE, .help = "data sent, as a share of the data rate of the link", .spare = 4 },
-	[RD_FAB_WAIT] = { .key = "wait_share", .title = "WAIT", .type = RD_T_SHARE, .help = "share of time in which the port had data to send but no credits", .spare = 1 },
-	[RD_FAB_WAIT_TICKS] = { .key = "wait_ticks_per_second", .title = "TICKS", .type = RD_T_DOUBLE, .help = "PortXmitWait per second, in ticks of the device", .decimals = 0, .hidden = true, .spare = 1 },
-	[RD_FAB_RISE] = { .key = "new_errors", .title = "NEW", .type = RD_T_UINT, .help = "errors since the previous sweep" },
-	[RD_FAB_ERRORS] = { .key = "error_counters", .title = "ERRORS", .type = RD_T_STR, .help = "error counters that are not 0", .fit = RD_FIT_TEXT },
-	[RD_FAB_COUNTERS] = { .key = "counters", .type = RD_T_MAP, .help = "all counters, by their names in the InfiniBand specification" },
-	[RD_FAB_DELTAS] = { .key = "deltas", .type = RD_T_MAP, .help = "increase of each counter since the previous sweep" },
-};
-/* clang-format on */
-
 /* ---- what repeated sweeps found, and when */
 
 enum {
@@ -302,10 +300,33 @@ enum {
 	LA_ADVICE,
 	LA_COLUMNS,
 };
-static const struct rd_column latch_columns[LA_COLUMNS];
 
 enum { SEEN_STATE, SEEN_LAST, SEEN_LOOKS, SEEN_SUBJECT, SEEN_PORT, SEEN_PEER, SEEN_OBSERVED, SEEN_COLUMNS };
-static const struct rd_column seen_columns[SEEN_COLUMNS];
+/* clang-format off */
+static const struct rd_column latch_columns[LA_COLUMNS] = {
+	[LA_ID] = { .key = "id", .type = RD_T_STR, .help = "kind of finding" },
+	[LA_SEVERITY] = { .key = "severity", .type = RD_T_STR, .help = "warning, critical" },
+	[LA_CURRENT] = { .key = "current", .type = RD_T_BOOL, .help = "found by the latest sweep" },
+	[LA_FIRST] = { .key = "first_seen", .type = RD_T_TIME, .help = "first sweep that found it" },
+	[LA_LAST] = { .key = "last_seen", .type = RD_T_TIME, .help = "last sweep that found it" },
+	[LA_LOOKS] = { .key = "looks", .type = RD_T_UINT, .help = "number of sweeps that found it" },
+	[LA_SUBJECT] = { .key = "subject", .type = RD_T_STR, .help = "node, port or cable" },
+	[LA_TITLE] = { .key = "title", .type = RD_T_STR, .help = "fault" },
+	[LA_OBSERVED] = { .key = "observed", .type = RD_T_STR, .help = "values of the last sweep that found it" },
+	[LA_FIX] = { .key = "fix", .type = RD_T_STR, .help = "commands that fix it" },
+	[LA_ADVICE] = { .key = "advice", .type = RD_T_STR, .help = "what else to do" },
+};
+
+static const struct rd_column seen_columns[SEEN_COLUMNS] = {
+	[SEEN_STATE] = { .key = "state", .title = "FINDING", .type = RD_T_STR, .help = "severity; was: no longer found" },
+	[SEEN_LAST] = { .key = "last_seen", .title = "LAST", .type = RD_T_STR, .help = "last sweep that found it", .spare = 1 },
+	[SEEN_LOOKS] = { .key = "looks", .title = "SWEEPS", .type = RD_T_UINT, .help = "number of sweeps that found it", .spare = 2 },
+	[SEEN_SUBJECT] = { .key = "subject", .title = "WHERE", .type = RD_T_STR, .help = "node or port", .fit = RD_FIT_NAME },
+	[SEEN_PORT] = { .key = "port", .title = "PORT", .type = RD_T_UINT, .help = "port number" },
+	[SEEN_PEER] = { .key = "peer", .title = "PEER", .type = RD_T_STR, .help = "node and port at the other end of the cable", .fit = RD_FIT_NAME, .spare = 3 },
+	[SEEN_OBSERVED] = { .key = "observed", .title = "WHAT", .type = RD_T_STR, .help = "values, else the fault", .fit = RD_FIT_TEXT },
+};
+/* clang-format on */
 
 void rd_report_fabric_latched(struct rd_report *report, const struct rd_fabric_latch *const *ranked, size_t n)
 {
@@ -374,29 +395,3 @@ struct rd_section *rd_report_fabric_seen(const struct rd_fabric_latch *const *ra
 	}
 	return section;
 }
-
-/* clang-format off */
-static const struct rd_column latch_columns[LA_COLUMNS] = {
-	[LA_ID] = { .key = "id", .type = RD_T_STR, .help = "kind of finding" },
-	[LA_SEVERITY] = { .key = "severity", .type = RD_T_STR, .help = "warning, critical" },
-	[LA_CURRENT] = { .key = "current", .type = RD_T_BOOL, .help = "found by the latest sweep" },
-	[LA_FIRST] = { .key = "first_seen", .type = RD_T_TIME, .help = "first sweep that found it" },
-	[LA_LAST] = { .key = "last_seen", .type = RD_T_TIME, .help = "last sweep that found it" },
-	[LA_LOOKS] = { .key = "looks", .type = RD_T_UINT, .help = "number of sweeps that found it" },
-	[LA_SUBJECT] = { .key = "subject", .type = RD_T_STR, .help = "node, port or cable" },
-	[LA_TITLE] = { .key = "title", .type = RD_T_STR, .help = "fault" },
-	[LA_OBSERVED] = { .key = "observed", .type = RD_T_STR, .help = "values of the last sweep that found it" },
-	[LA_FIX] = { .key = "fix", .type = RD_T_STR, .help = "commands that fix it" },
-	[LA_ADVICE] = { .key = "advice", .type = RD_T_STR, .help = "what else to do" },
-};
-
-static const struct rd_column seen_columns[SEEN_COLUMNS] = {
-	[SEEN_STATE] = { .key = "state", .title = "FINDING", .type = RD_T_STR, .help = "severity; was: no longer found" },
-	[SEEN_LAST] = { .key = "last_seen", .title = "LAST", .type = RD_T_STR, .help = "last sweep that found it", .spare = 1 },
-	[SEEN_LOOKS] = { .key = "looks", .title = "SWEEPS", .type = RD_T_UINT, .help = "number of sweeps that found it", .spare = 2 },
-	[SEEN_SUBJECT] = { .key = "subject", .title = "WHERE", .type = RD_T_STR, .help = "node or port", .fit = RD_FIT_NAME },
-	[SEEN_PORT] = { .key = "port", .title = "PORT", .type = RD_T_UINT, .help = "port number" },
-	[SEEN_PEER] = { .key = "peer", .title = "PEER", .type = RD_T_STR, .help = "node and port at the other end of the cable", .fit = RD_FIT_NAME, .spare = 3 },
-	[SEEN_OBSERVED] = { .key = "observed", .title = "WHAT", .type = RD_T_STR, .help = "values, else the fault", .fit = RD_FIT_TEXT },
-};
-/* clang-format on */

@@ -46,9 +46,80 @@ enum { PAIRS_SOURCES, PAIRS_DESTINATIONS, PAIRS_ALL, PAIRS_ROUTED, PAIRS_FAILING
 enum { READ_SWITCHES, READ_UNREAD, READ_SENT, READ_TIMEOUTS, READ_SECONDS, READ_COLUMNS };
 enum { ROUTES_PAIRS, ROUTES_TABLES, ROUTES_ADAPTIVE, ROUTES_COLUMNS };
 
-static const struct rd_column hop_columns[HOP_COLUMNS], end_columns[END_COLUMNS], path_columns[PATH_COLUMNS],
-	group_columns[GROUP_COLUMNS], pairs_columns[PAIRS_COLUMNS], read_columns[READ_COLUMNS],
-	routes_columns[ROUTES_COLUMNS];
+/* clang-format off */
+static const struct rd_column hop_columns[HOP_COLUMNS] = {
+	[HOP_DIRECTION] = { .key = "direction", .title = "WAY", .type = RD_T_STR, .help = "forward, back" },
+	[HOP_NUMBER] = { .key = "hop", .title = "HOP", .type = RD_T_UINT, .help = "number of cables passed" },
+	[HOP_NODE] = { .key = "node", .title = "NODE", .type = RD_T_STR, .help = "name from the node-name-map, else the node description" },
+	[HOP_GUID] = { .key = "node_guid", .title = "GUID", .type = RD_T_STR, .help = "node GUID", .hidden = true },
+	[HOP_KIND] = { .key = "kind", .title = "KIND", .type = RD_T_STR, .help = "ca, switch, router", .hidden = true },
+	[HOP_IN] = { .key = "in_port", .title = "IN", .type = RD_T_UINT, .help = "ingress port" },
+	[HOP_OUT] = { .key = "out_port", .title = "OUT", .type = RD_T_UINT, .help = "egress port" },
+	[HOP_LINK] = { .key = "link", .title = "LINK", .type = RD_T_STR, .help = "lanes and speed of the egress port" },
+	[HOP_GBPS] = { .key = "link_gbps", .title = "GBPS", .type = RD_T_DOUBLE, .help = "data rate of that link, Gbit/s", .decimals = 1, .hidden = true },
+	[HOP_STATE] = { .key = "state", .title = "STATE", .type = RD_T_STR, .help = "of the egress port: DOWN, INIT, ARMED, ACTIVE" },
+	[HOP_XMIT] = { .key = "xmit_gbps", .title = "XMIT", .type = RD_T_DOUBLE, .help = "data sent by the egress port, Gbit/s", .decimals = 2, .hidden = true },
+	[HOP_WAIT] = { .key = "wait_share", .title = "WAIT", .type = RD_T_SHARE, .help = "share of time in which the egress port had data to send but no credits; with -i", .hidden = true },
+	[HOP_WAITED] = { .key = "xmit_wait_ticks", .title = "WAITED", .type = RD_T_UINT, .help = "PortXmitWait of the egress port, in ticks of the device" },
+	[HOP_ERRORS] = { .key = "error_counters", .title = "ERRORS", .type = RD_T_STR, .help = "error counters of the egress port that are not 0" },
+	[HOP_IN_WAIT] = { .key = "in_wait_share", .title = "IN-WAIT", .type = RD_T_SHARE, .help = "the same as wait_share, of the ingress port: for the other direction", .hidden = true },
+	[HOP_IN_WAITED] = { .key = "in_xmit_wait_ticks", .title = "IN-WAITED", .type = RD_T_UINT, .help = "PortXmitWait of the ingress port", .hidden = true },
+	[HOP_IN_ERRORS] = { .key = "in_error_counters", .title = "IN-ERRORS", .type = RD_T_STR, .help = "error counters of the ingress port that are not 0" },
+};
+
+static const struct rd_column end_columns[END_COLUMNS] = {
+	[END_NODE] = { .key = "node", .type = RD_T_STR, .help = "node name" },
+	[END_GUID] = { .key = "node_guid", .type = RD_T_STR, .help = "node GUID" },
+	[END_PORT] = { .key = "port", .type = RD_T_UINT, .help = "port number" },
+	[END_LID] = { .key = "lid", .type = RD_T_UINT, .help = "LID that the route leads to" },
+	[END_LIDS] = { .key = "lids", .type = RD_T_UINT, .help = "number of LIDs of the port: each may have another route" },
+};
+
+static const struct rd_column path_columns[PATH_COLUMNS] = {
+	[PATH_FROM] = { .key = "from", .type = RD_T_OBJECT, .help = "source port" },
+	[PATH_TO] = { .key = "to", .type = RD_T_OBJECT, .help = "destination port" },
+	[PATH_FORWARD] = { .key = "forward", .type = RD_T_STR, .help = "arrives, unknown, missing, dead-end, astray, loop" },
+	[PATH_BACK] = { .key = "back", .type = RD_T_STR, .help = "the same for the way back" },
+	[PATH_SAME] = { .key = "same_way", .type = RD_T_BOOL, .help = "the way back passes the same ports" },
+	[PATH_ADAPTIVE] = { .key = "adaptive_routing", .type = RD_T_BOOL, .help = "whether switches may choose other ports: unknown" },
+};
+
+static const struct rd_column group_columns[GROUP_COLUMNS] = {
+	[GROUP_NODE] = { .key = "node", .title = "SWITCH", .type = RD_T_STR, .help = "switch" },
+	[GROUP_GUID] = { .key = "node_guid", .title = "GUID", .type = RD_T_STR, .help = "node GUID", .hidden = true },
+	[GROUP_TO] = { .key = "to", .title = "TO", .type = RD_T_STR, .help = "neighbour with several links, or all uplinks of a leaf" },
+	[GROUP_LINKS] = { .key = "links", .title = "LINKS", .type = RD_T_UINT, .help = "number of links" },
+	[GROUP_LIDS] = { .key = "lids", .title = "LIDS", .type = RD_T_UINT, .help = "LIDs of adapters routed over them" },
+	[GROUP_MEAN] = { .key = "mean", .title = "MEAN", .type = RD_T_DOUBLE, .help = "LIDs per link", .decimals = 1 },
+	[GROUP_LEAST] = { .key = "least", .title = "LEAST", .type = RD_T_UINT, .help = "LIDs of the link with the fewest" },
+	[GROUP_MOST] = { .key = "most", .title = "MOST", .type = RD_T_UINT, .help = "LIDs of the link with the most" },
+	[GROUP_BUSIEST] = { .key = "busiest_port", .title = "PORT", .type = RD_T_UINT, .help = "port of that link" },
+	[GROUP_UNEVEN] = { .key = "uneven", .title = "UNEVEN", .type = RD_T_BOOL, .help = "that link has twice the mean or more" },
+};
+
+static const struct rd_column pairs_columns[PAIRS_COLUMNS] = {
+	[PAIRS_SOURCES] = { .key = "sources", .type = RD_T_UINT, .help = "ports of adapters and routers with an ACTIVE link to a switch" },
+	[PAIRS_DESTINATIONS] = { .key = "destinations", .type = RD_T_UINT, .help = "their LIDs" },
+	[PAIRS_ALL] = { .key = "pairs", .type = RD_T_UINT, .help = "of a source and a LID of another port" },
+	[PAIRS_ROUTED] = { .key = "routed", .type = RD_T_UINT, .help = "pairs whose route arrives" },
+	[PAIRS_FAILING] = { .key = "failing", .type = RD_T_UINT, .help = "pairs whose route does not arrive" },
+	[PAIRS_UNKNOWN] = { .key = "unknown", .type = RD_T_UINT, .help = "pairs whose route passes a table that was not read" },
+};
+
+static const struct rd_column read_columns[READ_COLUMNS] = {
+	[READ_SWITCHES] = { .key = "switches", .type = RD_T_UINT, .help = "number of switches" },
+	[READ_UNREAD] = { .key = "unread", .type = RD_T_UINT, .help = "switches whose table was not, or only partly, read" },
+	[READ_SENT] = { .key = "mads_sent", .type = RD_T_UINT, .help = "MADs sent to read tables" },
+	[READ_TIMEOUTS] = { .key = "timeouts", .type = RD_T_UINT, .help = "of these without response" },
+	[READ_SECONDS] = { .key = "duration_seconds", .type = RD_T_DOUBLE, .help = "time of reading", .decimals = 3 },
+};
+
+static const struct rd_column routes_columns[ROUTES_COLUMNS] = {
+	[ROUTES_PAIRS] = { .key = "pairs", .type = RD_T_OBJECT, .help = "pairs of adapters" },
+	[ROUTES_TABLES] = { .key = "tables", .type = RD_T_OBJECT, .help = "forwarding tables" },
+	[ROUTES_ADAPTIVE] = { .key = "adaptive_routing", .type = RD_T_BOOL, .help = "whether switches may choose other ports: unknown" },
+};
+/* clang-format on */
 
 /* Errors and waiting of one port of the hop; unknown unless it was read. */
 static void add_counters(const struct rd_fabric *fabric, const struct rd_fabric_port *port, struct rd_row *row,
@@ -181,78 +252,3 @@ void rd_report_routes(struct rd_report *report, const struct rd_fabric *fabric, 
 	report->scalars = top;
 	rd_report_add(report, section);
 }
-
-/* clang-format off */
-static const struct rd_column hop_columns[HOP_COLUMNS] = {
-	[HOP_DIRECTION] = { .key = "direction", .title = "WAY", .type = RD_T_STR, .help = "forward, back" },
-	[HOP_NUMBER] = { .key = "hop", .title = "HOP", .type = RD_T_UINT, .help = "number of cables passed" },
-	[HOP_NODE] = { .key = "node", .title = "NODE", .type = RD_T_STR, .help = "name from the node-name-map, else the node description" },
-	[HOP_GUID] = { .key = "node_guid", .title = "GUID", .type = RD_T_STR, .help = "node GUID", .hidden = true },
-	[HOP_KIND] = { .key = "kind", .title = "KIND", .type = RD_T_STR, .help = "ca, switch, router", .hidden = true },
-	[HOP_IN] = { .key = "in_port", .title = "IN", .type = RD_T_UINT, .help = "ingress port" },
-	[HOP_OUT] = { .key = "out_port", .title = "OUT", .type = RD_T_UINT, .help = "egress port" },
-	[HOP_LINK] = { .key = "link", .title = "LINK", .type = RD_T_STR, .help = "lanes and speed of the egress port" },
-	[HOP_GBPS] = { .key = "link_gbps", .title = "GBPS", .type = RD_T_DOUBLE, .help = "data rate of that link, Gbit/s", .decimals = 1, .hidden = true },
-	[HOP_STATE] = { .key = "state", .title = "STATE", .type = RD_T_STR, .help = "of the egress port: DOWN, INIT, ARMED, ACTIVE" },
-	[HOP_XMIT] = { .key = "xmit_gbps", .title = "XMIT", .type = RD_T_DOUBLE, .help = "data sent by the egress port, Gbit/s", .decimals = 2, .hidden = true },
-	[HOP_WAIT] = { .key = "wait_share", .title = "WAIT", .type = RD_T_SHARE, .help = "share of time in which the egress port had data to send but no credits; with -i", .hidden = true },
-	[HOP_WAITED] = { .key = "xmit_wait_ticks", .title = "WAITED", .type = RD_T_UINT, .help = "PortXmitWait of the egress port, in ticks of the device" },
-	[HOP_ERRORS] = { .key = "error_counters", .title = "ERRORS", .type = RD_T_STR, .help = "error counters of the egress port that are not 0" },
-	[HOP_IN_WAIT] = { .key = "in_wait_share", .title = "IN-WAIT", .type = RD_T_SHARE, .help = "the same as wait_share, of the ingress port: for the other direction", .hidden = true },
-	[HOP_IN_WAITED] = { .key = "in_xmit_wait_ticks", .title = "IN-WAITED", .type = RD_T_UINT, .help = "PortXmitWait of the ingress port", .hidden = true },
-	[HOP_IN_ERRORS] = { .key = "in_error_counters", .title = "IN-ERRORS", .type = RD_T_STR, .help = "error counters of the ingress port that are not 0" },
-};
-
-static const struct rd_column end_columns[END_COLUMNS] = {
-	[END_NODE] = { .key = "node", .type = RD_T_STR, .help = "node name" },
-	[END_GUID] = { .key = "node_guid", .type = RD_T_STR, .help = "node GUID" },
-	[END_PORT] = { .key = "port", .type = RD_T_UINT, .help = "port number" },
-	[END_LID] = { .key = "lid", .type = RD_T_UINT, .help = "LID that the route leads to" },
-	[END_LIDS] = { .key = "lids", .type = RD_T_UINT, .help = "number of LIDs of the port: each may have another route" },
-};
-
-static const struct rd_column path_columns[PATH_COLUMNS] = {
-	[PATH_FROM] = { .key = "from", .type = RD_T_OBJECT, .help = "source port" },
-	[PATH_TO] = { .key = "to", .type = RD_T_OBJECT, .help = "destination port" },
-	[PATH_FORWARD] = { .key = "forward", .type = RD_T_STR, .help = "arrives, unknown, missing, dead-end, astray, loop" },
-	[PATH_BACK] = { .key = "back", .type = RD_T_STR, .help = "the same for the way back" },
-	[PATH_SAME] = { .key = "same_way", .type = RD_T_BOOL, .help = "the way back passes the same ports" },
-	[PATH_ADAPTIVE] = { .key = "adaptive_routing", .type = RD_T_BOOL, .help = "whether switches may choose other ports: unknown" },
-};
-
-static const struct rd_column group_columns[GROUP_COLUMNS] = {
-	[GROUP_NODE] = { .key = "node", .title = "SWITCH", .type = RD_T_STR, .help = "switch" },
-	[GROUP_GUID] = { .key = "node_guid", .title = "GUID", .type = RD_T_STR, .help = "node GUID", .hidden = true },
-	[GROUP_TO] = { .key = "to", .title = "TO", .type = RD_T_STR, .help = "neighbour with several links, or all uplinks of a leaf" },
-	[GROUP_LINKS] = { .key = "links", .title = "LINKS", .type = RD_T_UINT, .help = "number of links" },
-	[GROUP_LIDS] = { .key = "lids", .title = "LIDS", .type = RD_T_UINT, .help = "LIDs of adapters routed over them" },
-	[GROUP_MEAN] = { .key = "mean", .title = "MEAN", .type = RD_T_DOUBLE, .help = "LIDs per link", .decimals = 1 },
-	[GROUP_LEAST] = { .key = "least", .title = "LEAST", .type = RD_T_UINT, .help = "LIDs of the link with the fewest" },
-	[GROUP_MOST] = { .key = "most", .title = "MOST", .type = RD_T_UINT, .help = "LIDs of the link with the most" },
-	[GROUP_BUSIEST] = { .key = "busiest_port", .title = "PORT", .type = RD_T_UINT, .help = "port of that link" },
-	[GROUP_UNEVEN] = { .key = "uneven", .title = "UNEVEN", .type = RD_T_BOOL, .help = "that link has twice the mean or more" },
-};
-
-static const struct rd_column pairs_columns[PAIRS_COLUMNS] = {
-	[PAIRS_SOURCES] = { .key = "sources", .type = RD_T_UINT, .help = "ports of adapters and routers with an ACTIVE link to a switch" },
-	[PAIRS_DESTINATIONS] = { .key = "destinations", .type = RD_T_UINT, .help = "their LIDs" },
-	[PAIRS_ALL] = { .key = "pairs", .type = RD_T_UINT, .help = "of a source and a LID of another port" },
-	[PAIRS_ROUTED] = { .key = "routed", .type = RD_T_UINT, .help = "pairs whose route arrives" },
-	[PAIRS_FAILING] = { .key = "failing", .type = RD_T_UINT, .help = "pairs whose route does not arrive" },
-	[PAIRS_UNKNOWN] = { .key = "unknown", .type = RD_T_UINT, .help = "pairs whose route passes a table that was not read" },
-};
-
-static const struct rd_column read_columns[READ_COLUMNS] = {
-	[READ_SWITCHES] = { .key = "switches", .type = RD_T_UINT, .help = "number of switches" },
-	[READ_UNREAD] = { .key = "unread", .type = RD_T_UINT, .help = "switches whose table was not, or only partly, read" },
-	[READ_SENT] = { .key = "mads_sent", .type = RD_T_UINT, .help = "MADs sent to read tables" },
-	[READ_TIMEOUTS] = { .key = "timeouts", .type = RD_T_UINT, .help = "of these without response" },
-	[READ_SECONDS] = { .key = "duration_seconds", .type = RD_T_DOUBLE, .help = "time of reading", .decimals = 3 },
-};
-
-static const struct rd_column routes_columns[ROUTES_COLUMNS] = {
-	[ROUTES_PAIRS] = { .key = "pairs", .type = RD_T_OBJECT, .help = "pairs of adapters" },
-	[ROUTES_TABLES] = { .key = "tables", .type = RD_T_OBJECT, .help = "forwarding tables" },
-	[ROUTES_ADAPTIVE] = { .key = "adaptive_routing", .type = RD_T_BOOL, .help = "whether switches may choose other ports: unknown" },
-};
-/* clang-format on */
