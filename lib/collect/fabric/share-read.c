@@ -49,36 +49,19 @@ static enum rd_node_kind kind_of(const char *text)
 	return RD_NODE_CA;
 }
 
-/* Where the text is, or belongs. */
-static size_t *seen_at(const struct rd_share_files *files, const char *text)
-{
-	size_t at = (size_t)rd_hash(RD_HASH, text, strlen(text)) & (files->cap_seen - 1);
-
-	while (files->seen[at] && strcmp(files->texts.v[files->seen[at] - 1], text) != 0)
-		at = (at + 1) & (files->cap_seen - 1);
-	return &files->seen[at];
-}
-
 /* A copy that lives as long as `files`; one for equal texts. NULL for NULL. */
 static const char *keep_text(struct rd_share_files *files, const char *text)
 {
-	size_t *seen;
+	uint64_t hash = text ? rd_hash(RD_HASH, text, strlen(text)) : 0;
 
 	if (!text)
 		return NULL;
-	if (2 * (files->texts.n + 1) > files->cap_seen) {
-		free(files->seen);
-		files->cap_seen = files->cap_seen ? 2 * files->cap_seen : 1024;
-		files->seen = rd_alloc(files->cap_seen, sizeof(*files->seen));
-		for (size_t i = 0; i < files->texts.n; i++)
-			*seen_at(files, files->texts.v[i]) = i + 1;
-	}
-	seen = seen_at(files, text);
-	if (!*seen) {
-		rd_texts_keep(&files->texts, text, strlen(text));
-		*seen = files->texts.n;
-	}
-	return files->texts.v[*seen - 1];
+	for (size_t probe = 0, i; (i = rd_map_next(&files->by_text, hash, &probe)) != RD_MAP_END;)
+		if (strcmp(files->texts.v[i], text) == 0)
+			return files->texts.v[i];
+	rd_map_put(&files->by_text, hash, files->texts.n);
+	rd_texts_keep(&files->texts, text, strlen(text));
+	return files->texts.v[files->texts.n - 1];
 }
 
 /* Drops the rows of shares that were replaced. */
@@ -520,7 +503,8 @@ void rd_share_files_deinit(struct rd_share_files *files)
 {
 	for (size_t i = 0; i < files->n; i++)
 		rd_findings_deinit(&files->v[i].findings);
-	RD_FREE(files->v, files->rows, files->seen);
+	RD_FREE(files->v, files->rows);
+	rd_map_deinit(&files->by_text);
 	rd_texts_deinit(&files->texts);
 	*files = (struct rd_share_files){ 0 };
 }

@@ -5,6 +5,7 @@
 #define RD_MODEL_SHARE_H
 
 #include "base/base.h"
+#include "base/map.h"
 #include "base/text.h"
 #include "model/fabric/fabric.h"
 #include "model/shared/finding.h"
@@ -46,8 +47,7 @@ struct rd_share_files {
 	size_t n_rows, cap_rows;
 	size_t sweeps;	       /* begun, of all shares */
 	struct rd_texts texts; /* that rows, shares and findings point to */
-	size_t *seen;	       /* hash table of `texts`: index + 1; 0: free */
-	size_t cap_seen;
+	struct rd_map by_text; /* of `texts` */
 };
 
 /* What files of shares cover together: result of analyse/shares/fabric-shard.h. */
