@@ -36,13 +36,6 @@ static enum rd_fate fate_of(const struct judge *j, size_t node)
 	return queried > 0 && silent == queried ? RD_FATE_SILENT : RD_FATE_HERE;
 }
 
-void rd_judge_find_fates(struct judge *j)
-{
-	j->fates = rd_alloc(j->fabric->n_nodes + 1, sizeof(*j->fates));
-	for (size_t i = 0; i < j->fabric->n_nodes; i++)
-		j->fates[i] = fate_of(j, i);
-}
-
 /* Index of the node at the other end of a port's cable, or at its latest; RD_NONE. */
 static size_t neighbour_of(const struct judge *j, size_t port)
 {
@@ -412,6 +405,9 @@ void rd_judge_nodes(struct judge *j)
 		.queue = rd_alloc(n, sizeof(*r.queue)),
 	};
 
+	j->fates = rd_alloc(n, sizeof(*j->fates));
+	for (size_t i = 0; i < j->fabric->n_nodes; i++)
+		j->fates[i] = fate_of(j, i);
 	judge_alone(j);
 	find_borders(j, &r);
 	find_roots(j, &r);

@@ -33,8 +33,7 @@ static inline const struct rd_fabric_node *node_of(const struct judge *j, const 
 /* Whether both ends are switches. */
 bool rd_judge_is_uplink(const struct judge *j, const struct rd_fabric_port *port);
 
-/* fabric-judge-nodes.c: nodes that are gone, silent, new, replaced. Fills `fates` and `first`, then adds findings. */
-void rd_judge_find_fates(struct judge *j);
+/* fabric-judge-nodes.c: nodes that are gone, silent, new, replaced. Fills `fates`, then adds findings. */
 void rd_judge_nodes(struct judge *j);
 
 /* Why a link has the width and speed that it has. */

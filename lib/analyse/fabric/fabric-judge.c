@@ -432,11 +432,13 @@ static void explain(const struct judge *j, const struct rd_fabric_port *port, co
 					      fill_in(sources[source].fix, port, peer);
 }
 
-/* The finding about a link with this text that is down, or about a node that is gone; NULL: none. */
-static struct rd_finding *find_finding(const struct judge *j, const char *id, const char *subject)
+/* The finding about a port of a node, or, with 0, about the node; NULL: none. */
+static struct rd_finding *find_finding(const struct judge *j, const char *id, const struct rd_fabric_node *node,
+				       unsigned port)
 {
 	for (size_t i = 0; i < j->findings->n; i++)
-		if (strcmp(j->findings->v[i].id, id) == 0 && strcmp(j->findings->v[i].subject, subject) == 0)
+		if (strcmp(j->findings->v[i].id, id) == 0 && j->findings->v[i].node_guid == node->guid &&
+		    j->findings->v[i].port == port)
 			return &j->findings->v[i];
 	return NULL;
 }
@@ -497,11 +499,9 @@ static void judge_errors(struct judge *j, size_t index)
 static struct rd_finding *find_cable(const struct judge *j, const char *id, const struct rd_fabric_port *port)
 {
 	const struct rd_fabric_port *peer = rd_fabric_neighbour(j->fabric, port);
-	_cleanup_free_ char *here = rd_fabric_cable_text(j->fabric, port);
-	_cleanup_free_ char *there = rd_fabric_cable_text(j->fabric, peer ? peer : port);
-	struct rd_finding *finding = find_finding(j, id, here);
+	struct rd_finding *finding = find_finding(j, id, node_of(j, port), port->number);
 
-	return finding ? finding : find_finding(j, id, there);
+	return finding || !peer ? finding : find_finding(j, id, node_of(j, peer), peer->number);
 }
 
 /* Errors of a cable whose link is down now, or whose other node is gone, are consequences; a link that goes down again and again is
@@ -510,21 +510,18 @@ static void blame_link(struct judge *j, size_t index)
 {
 	const struct rd_fabric_port *port = &j->fabric->ports[index];
 	const struct rd_fabric_port *peer = rd_fabric_neighbour(j->fabric, port);
-	_cleanup_free_ char *cable = NULL, *node = NULL;
 	struct rd_finding *errors, *down, *gone;
 
 	if (!peer || !has_reason(j, port))
 		return;
-	cable = rd_fabric_cable_text(j->fabric, port);
-	node = rd_fabric_node_text(node_of(j, peer));
-	errors = find_finding(j, "fabric-errors", cable);
-	down = find_cable(j, "fabric-link-down", port);
-	gone = find_finding(j, "fabric-node-gone", node);
-	/* Packets for a node that does not respond are dropped. */
-	if (!gone && errors && errors->why == sources[FROM_CONGESTION].why)
-		gone = find_finding(j, "fabric-agent-silent", node);
+	errors = find_finding(j, "fabric-errors", node_of(j, port), port->number);
 	if (!errors || errors->caused_by.id)
 		return;
+	down = find_cable(j, "fabric-link-down", port);
+	gone = find_finding(j, "fabric-node-gone", node_of(j, peer), 0);
+	/* Packets for a node that does not respond are dropped. */
+	if (!gone && errors->why == sources[FROM_CONGESTION].why)
+		gone = find_finding(j, "fabric-agent-silent", node_of(j, peer), 0);
 	if (down && errors->title == title_flaps)
 		rd_finding_blame(down, errors);
 	else if (down)
@@ -537,8 +534,7 @@ static void blame_link(struct judge *j, size_t index)
 static void blame_block(struct judge *j, const struct rd_fabric_node *cut_off)
 {
 	size_t at = rd_fabric_find_port(j->fabric, cut_off->blocked.guid, cut_off->blocked.port);
-	_cleanup_free_ char *node = rd_fabric_node_text(cut_off);
-	struct rd_finding *finding = find_finding(j, "fabric-node-cut-off", node), *cause;
+	struct rd_finding *finding = find_finding(j, "fabric-node-cut-off", cut_off, 0), *cause;
 
 	if (!finding || at == RD_NONE)
 		return;
@@ -610,53 +606,38 @@ static const struct {
 	unsigned lanes, bit;
 } widths[] = { { 12, 8 }, { 8, 4 }, { 4, 2 }, { 2, 16 }, { 1, 1 } };
 
-/* The widest width (lanes) and highest speed (enum rd_link_speed) that both ends support; 0: unknown. */
-static unsigned common_width(const struct rd_fabric_port *a, const struct rd_fabric_port *b)
+/* The widest width (lanes) of a mask; 0: unknown. */
+static unsigned widest(unsigned mask)
 {
 	for (size_t i = 0; i < RD_ARRAY_SIZE(widths); i++)
-		if (a->width_supported & b->width_supported & widths[i].bit)
+		if (mask & widths[i].bit)
 			return widths[i].lanes;
 	return 0;
 }
 
-static unsigned common_speed(const struct rd_fabric_port *a, const struct rd_fabric_port *b)
+static bool is_below(const struct rd_fabric_port *port, unsigned width_mask, unsigned speed_mask)
 {
-	for (unsigned speed = RD_SPEEDS - 1; speed > RD_SPEED_UNKNOWN; speed--)
-		if (a->speed_supported & b->speed_supported & (1u << speed))
-			return speed;
-	return RD_SPEED_UNKNOWN;
+	return (port->width_active && port->width_active < widest(width_mask)) ||
+	       (port->speed_active && port->speed_active < rd_link_fastest(speed_mask));
 }
 
-/* Copy of the port with `supported` reduced to what is enabled; 0 in `enabled` means all. */
-static struct rd_fabric_port enabled(const struct rd_fabric_port *port)
+/* Of what is enabled 0 means all. */
+static enum rd_link_limit judge_link(const struct rd_fabric_port *a, const struct rd_fabric_port *b)
 {
-	struct rd_fabric_port on = *port;
+	unsigned width = a->width_supported & b->width_supported, speed = a->speed_supported & b->speed_supported;
 
-	on.width_supported &= port->width_enabled ? port->width_enabled : ~0u;
-	on.speed_supported &= port->speed_enabled ? port->speed_enabled : ~0u;
-	return on;
-}
-
-static bool is_below(const struct rd_fabric_port *port, unsigned width, unsigned speed)
-{
-	return (width && port->width_active && port->width_active < width) ||
-	       (speed && port->speed_active && port->speed_active < speed);
-}
-
-static enum rd_link_limit judge_link(const struct rd_fabric_port *port, const struct rd_fabric_port *peer)
-{
-	struct rd_fabric_port here = enabled(port), there = enabled(peer);
-
-	if (!is_below(port, common_width(port, peer), common_speed(port, peer)))
+	if (!is_below(a, width, speed))
 		return RD_LINK_BEST;
-	return is_below(port, common_width(&here, &there), common_speed(&here, &there)) ? RD_LINK_FAULTY :
-											  RD_LINK_CONFIGURED;
+	width &= (a->width_enabled ?: ~0u) & (b->width_enabled ?: ~0u);
+	speed &= (a->speed_enabled ?: ~0u) & (b->speed_enabled ?: ~0u);
+	return is_below(a, width, speed) ? RD_LINK_FAULTY : RD_LINK_CONFIGURED;
 }
 
 static void add_link_finding(struct judge *j, const struct rd_fabric_port *port, struct rd_finding *finding)
 {
 	const struct rd_fabric_port *peer = &j->fabric->ports[port->peer];
-	unsigned width = common_width(port, peer), speed = common_speed(port, peer);
+	unsigned width = widest(port->width_supported & peer->width_supported);
+	unsigned speed = rd_link_fastest(port->speed_supported & peer->speed_supported);
 
 	if (!finding->subject)
 		rd_finding_at_port(finding, j->fabric, port);
@@ -800,7 +781,6 @@ void rd_fabric_judge(const struct rd_fabric *fabric, const struct rd_fabric_limi
 	const struct rd_finding *worst = NULL;
 
 	j.told = rd_alloc(fabric->n_ports + 1, sizeof(*j.told));
-	rd_judge_find_fates(&j);
 	rd_judge_nodes(&j);
 	for (size_t i = 0; i < fabric->n_ports; i++)
 		judge_errors(&j, i);

@@ -615,16 +615,6 @@ static unsigned speed_mask(unsigned plain, unsigned extended, bool fdr10)
 	return mask | (unsigned)fdr10 << RD_SPEED_FDR10;
 }
 
-static unsigned fastest(unsigned mask)
-{
-	unsigned speed = RD_SPEED_UNKNOWN;
-
-	for (unsigned i = 1; i < RD_SPEEDS; i++)
-		if (mask >> i & 1)
-			speed = i;
-	return speed;
-}
-
 static void decode_link(struct rd_walk_port *from, struct rd_fabric_port *port)
 {
 	const uint8_t *info = from->info, *more = from->extended;
@@ -640,9 +630,9 @@ static void decode_link(struct rd_walk_port *from, struct rd_fabric_port *port)
 	port->speed_enabled = speed_mask(rd_mad_field(info, IB_PORT_LINK_SPEED_ENABLED_F),
 					 rd_mad_field(info, IB_PORT_LINK_SPEED_EXT_ENABLED_F),
 					 rd_mad_field(more, IB_MLNX_EXT_PORT_LINK_SPEED_ENABLED_F) & 1);
-	port->speed_active = fastest(speed_mask(rd_mad_field(info, IB_PORT_LINK_SPEED_ACTIVE_F),
-						rd_mad_field(info, IB_PORT_LINK_SPEED_EXT_ACTIVE_F),
-						rd_mad_field(more, IB_MLNX_EXT_PORT_LINK_SPEED_ACTIVE_F) & 1));
+	port->speed_active = rd_link_fastest(speed_mask(rd_mad_field(info, IB_PORT_LINK_SPEED_ACTIVE_F),
+							rd_mad_field(info, IB_PORT_LINK_SPEED_EXT_ACTIVE_F),
+							rd_mad_field(more, IB_MLNX_EXT_PORT_LINK_SPEED_ACTIVE_F) & 1));
 	/* Without a link the active fields are not valid. */
 	if (port->state <= RD_LINK_DOWN)
 		port->width_active = port->speed_active = 0;

@@ -12,17 +12,12 @@ static void node_deinit(struct rd_fabric_node *node)
 	RD_FREE(node->description, node->name, node->sums);
 }
 
-static void port_deinit(struct rd_fabric_port *port)
-{
-	RD_FREE(port->values, port->before);
-}
-
 void rd_fabric_deinit(struct rd_fabric *fabric)
 {
 	for (size_t i = 0; i < fabric->n_nodes; i++)
 		node_deinit(&fabric->nodes[i]);
 	for (size_t i = 0; i < fabric->n_ports; i++)
-		port_deinit(&fabric->ports[i]);
+		RD_FREE(fabric->ports[i].values, fabric->ports[i].before);
 	RD_FREE(fabric->nodes, fabric->ports);
 	*fabric = (struct rd_fabric){ 0 };
 }
@@ -90,7 +85,7 @@ void rd_fabric_sort_ports(struct rd_fabric *fabric)
 		qsort(fabric->ports, fabric->n_ports, sizeof(*fabric->ports), compare_ports);
 	for (size_t i = 0; i < fabric->n_ports; i++) {
 		if (n && compare_ports(&fabric->ports[n - 1], &fabric->ports[i]) == 0)
-			port_deinit(&fabric->ports[i]);
+			RD_FREE(fabric->ports[i].values, fabric->ports[i].before);
 		else
 			fabric->ports[n++] = fabric->ports[i];
 	}
@@ -179,6 +174,14 @@ const char *rd_link_state_name(unsigned state)
 const char *rd_link_speed_name(unsigned speed)
 {
 	return speed < RD_SPEEDS ? speeds[speed].name : NULL;
+}
+
+unsigned rd_link_fastest(unsigned mask)
+{
+	for (unsigned speed = RD_SPEEDS - 1; speed > RD_SPEED_UNKNOWN; speed--)
+		if (mask >> speed & 1)
+			return speed;
+	return RD_SPEED_UNKNOWN;
 }
 
 double rd_link_lane_gbps(unsigned speed)

@@ -130,6 +130,7 @@ enum rd_link_speed {
 };
 
 const char *rd_link_speed_name(unsigned speed); /* "EDR"; NULL: unknown */
+unsigned rd_link_fastest(unsigned mask);	/* of a mask of 1 << enum rd_link_speed; RD_SPEED_UNKNOWN: empty */
 double rd_link_lane_gbps(unsigned speed);	/* signalling rate of a lane: 25.78125 for EDR; 0: unknown */
 double rd_link_data_gbps(unsigned speed);	/* data rate of a lane, without the line code: 25 for EDR; 0: unknown */
 
