@@ -424,14 +424,6 @@ static uint32_t successor_of(const struct rd_rates *rates, double lost)
 	return best;
 }
 
-/* Whether the host as a whole still has traffic. A job that pauses affects all ports alike. */
-static bool has_traffic(const struct rd_rates *rates)
-{
-	double usual, now = total_of_host(rates, &usual);
-
-	return rates->n > 1 && now > GAINED * usual;
-}
-
 static void add_lost_finding(const struct rd_rates *rates, const struct rd_counter_set *set,
 			     const struct rd_counter_sample *now, uint32_t port, uint32_t successor,
 			     struct rd_findings *findings)
@@ -467,7 +459,9 @@ static void add_lost_finding(const struct rd_rates *rates, const struct rd_count
 void rd_rates_findings(struct rd_rates *rates, const struct rd_counter_set *set, const struct rd_counter_sample *now,
 		       struct rd_findings *findings)
 {
-	bool others = has_traffic(rates);
+	double usual, total = total_of_host(rates, &usual);
+	/* Whether the host as a whole still has traffic. A job that pauses affects all ports alike. */
+	bool others = rates->n > 1 && total > GAINED * usual;
 
 	for (uint32_t p = 0; rates->intervals > 1 && p < rates->n; p++) {
 		struct rd_port_rate *rate = &rates->ports[p];

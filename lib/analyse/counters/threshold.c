@@ -34,12 +34,6 @@ void rd_thresholds_deinit(struct rd_thresholds *thresholds)
 	*thresholds = (struct rd_thresholds){ 0 };
 }
 
-static bool parse_limit(const char *word, double *ret)
-{
-	*ret = INFINITY;
-	return strcmp(word, "-") == 0 || rd_parse_real(word, 0, INFINITY, ret) == 0;
-}
-
 static bool parse_line(char *line, struct rd_threshold *ret)
 {
 	enum { NAME, MEASURE, LIMIT, SEVERITY, WORDS };
@@ -47,7 +41,7 @@ static bool parse_line(char *line, struct rd_threshold *ret)
 
 	if (rd_words(&line, words, WORDS) < WORDS)
 		return false;
-	*ret = (struct rd_threshold){ .name = words[NAME], .measure = MEASURES };
+	*ret = (struct rd_threshold){ .name = words[NAME], .measure = MEASURES, .limit = INFINITY };
 	for (int i = 0; i < MEASURES; i++)
 		if (strcmp(words[MEASURE], measures[i]) == 0)
 			ret->measure = (enum measure)i;
@@ -56,7 +50,9 @@ static bool parse_line(char *line, struct rd_threshold *ret)
 	else if (strcmp(words[SEVERITY], "critical") == 0)
 		ret->severity = RD_SEV_CRITICAL;
 	ret->why = rd_trim(line);
-	return parse_limit(words[LIMIT], &ret->limit) && ret->measure != MEASURES && ret->severity != RD_SEV_NOTE;
+	if (strcmp(words[LIMIT], "-") != 0 && rd_parse_real(words[LIMIT], 0, INFINITY, &ret->limit) != 0)
+		return false;
+	return ret->measure != MEASURES && ret->severity != RD_SEV_NOTE;
 }
 
 int rd_thresholds_parse(const char *name, const char *text, size_t size, struct rd_thresholds *ret, struct rd_err *err)
@@ -75,21 +71,15 @@ int rd_thresholds_parse(const char *name, const char *text, size_t size, struct 
 			return rd_lines_err(&lines, err, EINVAL,
 					    " is not NAME value|delta|per_second|per_bit|per_packet LIMIT "
 					    "warning|critical why");
-		if (before > 0) {
-			/* Removes those of the first `n` limits that `one` replaces. Returns how many of them are left. */
-			size_t n = before;
-			size_t left = 0;
+		/* Removes those of the first `before` limits that `one` replaces. */
+		for (size_t i = before; i-- > 0;) {
+			const struct rd_threshold *old = &ret->v[i];
 
-			for (size_t i = 0; i < ret->n; i++) {
-				const struct rd_threshold *old = &ret->v[i];
-
-				if (i >= n || old->measure != one.measure || old->severity != one.severity ||
-				    strcmp(old->name, one.name) != 0)
-					ret->v[left++] = *old;
-			}
-			n -= ret->n - left;
-			ret->n = left;
-			before = n;
+			if (old->measure != one.measure || old->severity != one.severity ||
+			    strcmp(old->name, one.name) != 0)
+				continue;
+			memmove(&ret->v[i], &ret->v[i + 1], (--ret->n - i) * sizeof(one));
+			before--;
 		}
 		if (ret->n == LINES_MAX)
 			return rd_err_set(err, EFBIG, name, "more than %d limits", LINES_MAX);
@@ -128,13 +118,6 @@ static bool measure_of(enum measure measure, const struct rd_counter_value *valu
 	return delta->v == 0 || by > 0;
 }
 
-/* A counter that the device lacks, or that is disabled, does not count as unreadable. */
-static bool is_unread(const struct rd_counter_value *value)
-{
-	return value->known != RD_OK && value->code && value->code != RD_COUNTER_NO_NUMBER &&
-	       value->code != RD_COUNTER_OFF && value->code != EOPNOTSUPP && value->code != ENOENT;
-}
-
 static void judge_one(const struct rd_thresholds *thresholds, const struct rd_counted *now,
 		      const struct rd_delta *deltas, const struct rd_moved *moved, size_t i,
 		      struct rd_findings *findings)
@@ -149,7 +132,9 @@ static void judge_one(const struct rd_thresholds *thresholds, const struct rd_co
 
 		if (isinf(one->limit) || fnmatch(one->name, now->set->counters[i].name, 0) != 0)
 			continue;
-		unread |= is_unread(value);
+		/* A counter that the device lacks, or that is disabled, does not count as unreadable. */
+		unread |= value->known != RD_OK && value->code && value->code != RD_COUNTER_NO_NUMBER &&
+			  value->code != RD_COUNTER_OFF && value->code != EOPNOTSUPP && value->code != ENOENT;
 		if ((one->measure != VALUE && !deltas) ||
 		    !measure_of(one->measure, value, deltas ? &deltas[i] : NULL, moved, &at))
 			continue;

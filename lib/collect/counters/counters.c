@@ -81,13 +81,6 @@ void rd_counter_read_failed(const struct rd_counter_read *read, struct rd_counte
  * costs a firmware command that is refused, and a line "ACCESS_REG … failed" in the kernel log. */
 #define REFUSALS 3
 
-/* A number as printed by sysfs, up to trailing blanks; -EBADMSG for any other text ("N/A (no PMA)"). */
-static int parse_value(const char *text, uint64_t *ret)
-{
-	text += strspn(text, " \t");
-	return rd_take_uint(&text, RD_AS_C, UINT64_MAX, ret) < 0 || text[strspn(text, " \t\r\n")] ? -EBADMSG : 0;
-}
-
 static void rd_counters_find_files(struct rd_counter_reader *reader, uint32_t port, enum rd_counter_group group,
 				   const char *netdev, const char *dir)
 {
@@ -101,11 +94,6 @@ static void rd_counters_find_files(struct rd_counter_reader *reader, uint32_t po
 		if (strcmp(names.v[i], "lifespan") != 0)
 			rd_counter_read_add(reader, group, names.v[i], netdev);
 	rd_counter_read_end(reader);
-}
-
-static bool is_refusal(int code)
-{
-	return code == EINVAL || code == EIO || code == EREMOTEIO || code == EOPNOTSUPP;
 }
 
 /* The path is needed only if the file is not open yet. */
@@ -127,6 +115,7 @@ static void read_one(struct rd_counter_reader *reader, const struct rd_counter_r
 		     struct rd_counter_value *value)
 {
 	char text[64];
+	const char *at = text;
 	int r = read_text(reader, read, i, text, sizeof(text));
 
 	if (r < 0) {
@@ -141,7 +130,9 @@ static void read_one(struct rd_counter_reader *reader, const struct rd_counter_r
 		rd_errlist_add(reader->fs.errors, &err);
 		return;
 	}
-	if (parse_value(text, &value->v) < 0)
+	/* A number as printed by sysfs, up to trailing blanks, or any other text ("N/A (no PMA)"). */
+	at += strspn(at, " \t");
+	if (rd_take_uint(&at, RD_AS_C, UINT64_MAX, &value->v) < 0 || at[strspn(at, " \t\r\n")])
 		value->code = RD_COUNTER_NO_NUMBER;
 	else
 		value->known = RD_OK;
@@ -161,8 +152,9 @@ static void rd_counters_read_files(struct rd_counter_reader *reader, struct rd_c
 		struct rd_counter_value *value = &sample->values[read->first + i];
 
 		read_one(reader, read, i, value);
-		if (value->known == RD_OK || !is_refusal(value->code))
-			counting = false;
+		counting = counting && value->known != RD_OK &&
+			   (value->code == EINVAL || value->code == EIO || value->code == EREMOTEIO ||
+			    value->code == EOPNOTSUPP);
 		if (!counting || ++read->refused < REFUSALS)
 			continue;
 		read->skipped = true;
@@ -449,47 +441,32 @@ static void read_state(struct rd_counter_reader *reader, const struct rd_counter
 	snprintf(state->state, sizeof(state->state), "%.*s", (int)strcspn(word, " \n"), word);
 }
 
-static void read_values(struct rd_counter_reader *reader, struct rd_counter_read *read, struct rd_counter_sample *sample)
-{
-	if (read->skipped) {
-		rd_counter_read_failed(read, sample, read->code);
-		return;
-	}
-	switch (read->how) {
-	case RD_HOW_FILES:
-		rd_counters_read_files(reader, read, sample);
-		break;
-	case RD_HOW_NLDEV:
-	case RD_HOW_BOUND:
-		rd_counters_read_rdma(reader, read, sample);
-		break;
-	default:
-		rd_counters_read_ethtool(reader, read, sample);
-	}
-}
-
-static void read_boot_id(struct rd_counter_reader *reader, struct rd_counter_sample *sample)
-{
-	char text[64] = "";
-
-	if (rd_read_again(reader->fs.src, "/proc/sys/kernel/random/boot_id", &reader->boot_id, text, sizeof(text)) < 0)
-		text[0] = '\0';
-	snprintf(sample->boot_id, sizeof(sample->boot_id), "%.*s", (int)strcspn(text, "\n"), text);
-}
-
 bool rd_counter_reader_sample(struct rd_counter_reader *reader, struct rd_counter_sample *sample)
 {
 	struct rd_source *src = reader->fs.src;
+	char boot[64] = "";
 	bool changed;
 
 	rd_counter_sample_fit(sample, &reader->set);
 	sample->realtime_ns = src->ops->now(src, CLOCK_REALTIME);
 	sample->monotonic_ns = src->ops->now(src, CLOCK_MONOTONIC);
-	read_boot_id(reader, sample);
+	if (rd_read_again(src, "/proc/sys/kernel/random/boot_id", &reader->boot_id, boot, sizeof(boot)) < 0)
+		boot[0] = '\0';
+	snprintf(sample->boot_id, sizeof(sample->boot_id), "%.*s", (int)strcspn(boot, "\n"), boot);
 	for (size_t i = 0; i < reader->set.n_ports; i++)
 		read_state(reader, &reader->set.ports[i], &reader->states[i], &sample->states[i]);
-	for (size_t i = 0; i < reader->n_reads; i++)
-		read_values(reader, &reader->reads[i], sample);
+	for (size_t i = 0; i < reader->n_reads; i++) {
+		struct rd_counter_read *read = &reader->reads[i];
+
+		if (read->skipped)
+			rd_counter_read_failed(read, sample, read->code);
+		else if (read->how == RD_HOW_FILES)
+			rd_counters_read_files(reader, read, sample);
+		else if (read->how == RD_HOW_NLDEV || read->how == RD_HOW_BOUND)
+			rd_counters_read_rdma(reader, read, sample);
+		else
+			rd_counters_read_ethtool(reader, read, sample);
+	}
 	changed = reader->changed || hash_devices(&reader->fs) != reader->devices;
 	/* The next set lacks what was removed while values were read: it is gone in this sample. */
 	for (size_t i = 0; changed && i < reader->set.n_ports; i++)

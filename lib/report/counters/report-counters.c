@@ -135,8 +135,8 @@ static const struct rd_column meaning_columns[MEANING_COLUMNS] = {
 	[MEANING_TEXT] = { "meaning", "MEANING", RD_T_STR, "meaning of the counter" },
 };
 
-static const char *note_of(const struct rd_counter *counter, const struct rd_counter_value *value, bool saturated,
-			   const struct rd_delta *delta, char *buf, size_t size)
+static const char *note_of(const struct rd_counter_value *value, bool saturated, const struct rd_delta *delta,
+			   char *buf, size_t size)
 {
 	static const char *const notes[] = {
 		[RD_NOTE_SATURATED] = "saturated: at least",
@@ -151,7 +151,6 @@ static const char *note_of(const struct rd_counter *counter, const struct rd_cou
 		[RD_NOTE_UNREAD] = "not read before",
 	};
 
-	(void)counter;
 	if (value->known != RD_OK) {
 		if (value->code == RD_COUNTER_NO_NUMBER)
 			return "not a number";
@@ -193,7 +192,7 @@ static void fill_counter(struct rd_row *row, const struct rd_counters_shown *sho
 		rd_row_str(row, RD_CNT_ROLE, rd_counter_role_name(counter->meaning->role));
 		rd_row_str(row, RD_CNT_MEANING, counter->meaning->text);
 	}
-	rd_row_str(row, RD_CNT_NOTE, note_of(counter, value, saturated, delta, buf, sizeof(buf)));
+	rd_row_str(row, RD_CNT_NOTE, note_of(value, saturated, delta, buf, sizeof(buf)));
 	if (value->known == RD_OK) {
 		rd_row_uint(row, RD_CNT_VALUE, value->v);
 		if (counter->overflow != RD_OVERFLOW_UNKNOWN)
@@ -302,10 +301,7 @@ void rd_report_counters(struct rd_report *report, const struct rd_counters_shown
 			struct rd_err err;
 			char object[128];
 
-			if (port->port)
-				snprintf(object, sizeof(object), "%s/%u", port->ibdev, port->port);
-			else
-				snprintf(object, sizeof(object), "%s", port->ibdev);
+			snprintf(object, sizeof(object), port->port ? "%s/%u" : "%s", port->ibdev, port->port);
 			rd_err_set(&err, state->code, object, "cannot read the %sstate", port->port ? "port " : "");
 			rd_errlist_add(&report->errors, &err);
 		}
@@ -482,15 +478,11 @@ struct rd_section *rd_live_ports(const struct rd_live *live)
 			rd_row_str(row, P_IBDEV, live->set->ports[p].ibdev);
 			rd_row_uint(row, P_PORT, live->set->ports[p].port);
 			rd_row_str(row, P_STATE, !state->there ? "gone" : state->state[0] ? state->state : NULL);
-			if (rate->tx_share.known == RD_OK)
-				rd_row_double(row, P_TX, rate->tx_share.v);
-			if (rate->tx_gbps.known == RD_OK)
-				rd_row_double(row, P_TX_GBPS, rate->tx_gbps.v);
+			RD_ROW_DOUBLE(row, P_TX, rate->tx_share);
+			RD_ROW_DOUBLE(row, P_TX_GBPS, rate->tx_gbps);
 			rd_row_sub(row, P_TX_SPARK, history_section(live->history[p].tx, &live->history[p]));
-			if (rate->rx_share.known == RD_OK)
-				rd_row_double(row, P_RX, rate->rx_share.v);
-			if (rate->rx_gbps.known == RD_OK)
-				rd_row_double(row, P_RX_GBPS, rate->rx_gbps.v);
+			RD_ROW_DOUBLE(row, P_RX, rate->rx_share);
+			RD_ROW_DOUBLE(row, P_RX_GBPS, rate->rx_gbps);
 			if (!state->there || (state->state[0] && strcmp(state->state, "ACTIVE") != 0))
 				rd_row_severity(row, RD_SEV_CRITICAL);
 			else if (rate->lost)
@@ -499,22 +491,17 @@ struct rd_section *rd_live_ports(const struct rd_live *live)
 	return section;
 }
 
-static enum rd_severity severity_of(const struct rd_counter *counter, const struct rd_delta *delta)
-{
-	bool moved = delta->kind != RD_DELTA_UNKNOWN && delta->v > 0;
-
-	return moved && counter->meaning && counter->meaning->role == RD_ROLE_CAUSE ? RD_SEV_WARNING : RD_SEV_OK;
-}
-
 static void set_numbers(struct rd_row *row, size_t value, size_t rate, const struct rd_live *live, size_t i)
 {
+	const struct rd_meaning *meaning = live->set->counters[i].meaning;
 	const struct rd_delta *delta = &live->deltas[i];
+	bool moved = delta->kind != RD_DELTA_UNKNOWN && delta->v > 0;
 
 	if (live->now->values[i].known == RD_OK)
 		rd_row_uint(row, value, live->now->values[i].v);
 	if (delta->kind != RD_DELTA_UNKNOWN && live->seconds > 0)
 		rd_row_double(row, rate, (double)delta->v / live->seconds);
-	rd_row_severity(row, severity_of(&live->set->counters[i], delta));
+	rd_row_severity(row, moved && meaning && meaning->role == RD_ROLE_CAUSE ? RD_SEV_WARNING : RD_SEV_OK);
 }
 
 struct rd_section *rd_live_counters(const struct rd_live *live, const uint32_t *order, size_t n)
@@ -585,9 +572,7 @@ static int compare_tallies(const void *a, const void *b)
 {
 	const struct tally *x = a, *y = b;
 
-	if (x->err != y->err)
-		return x->err > y->err ? -1 : 1;
-	return (x->qps < y->qps) - (x->qps > y->qps);
+	return RD_CMP(y->err, x->err) ?: RD_CMP(y->qps, x->qps);
 }
 
 struct rd_section *rd_live_owners(const struct rd_res *res, const char *device)
