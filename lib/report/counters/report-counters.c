@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fix.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "report/shared/finding.h"
@@ -42,97 +43,55 @@ const struct rd_column rd_counter_columns[RD_CNT_COLUMNS] = {
 	[RD_CNT_MEANING] = { "meaning", "MEANING", RD_T_STR, "meaning of the counter", .hidden = true },
 };
 
-enum {
-	PORT_IBDEV,
-	PORT_PORT,
-	PORT_NETDEV,
-	PORT_DRIVER,
-	PORT_PCI,
-	PORT_GUID,
-	PORT_LAYER,
-	PORT_STATE,
-	PORT_RATE,
-	PORT_THERE,
-	PORT_INSTANCE,
-	PORT_COLUMNS
-};
-static const struct rd_column port_columns[PORT_COLUMNS] = {
-	[PORT_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device" },
-	[PORT_PORT] = { "port", "PORT", RD_T_UINT, "port number" },
-	[PORT_NETDEV] = { "netdev", "NETDEV", RD_T_STR, "network interface" },
-	[PORT_DRIVER] = { "driver", "DRIVER", RD_T_STR, "RDMA driver" },
-	[PORT_PCI] = { "pci", "PCI", RD_T_STR, "PCI address" },
-	[PORT_GUID] = { "guid", "GUID", RD_T_STR, "node GUID of the device" },
-	[PORT_LAYER] = { "link_layer", "LINK", RD_T_STR, "InfiniBand or Ethernet" },
-	[PORT_STATE] = { "state", "STATE", RD_T_STR, "ACTIVE, DOWN ..." },
-	[PORT_RATE] = { "rate_gbps", "RATE", RD_T_DOUBLE, "line rate in Gbit/s", .decimals = 1 },
-	[PORT_THERE] = { "present", "PRESENT", RD_T_BOOL, "whether the port was present when it was sampled" },
-	[PORT_INSTANCE] = { "instance", "INSTANCE", RD_T_UINT, "changes when the driver is reloaded" },
+static const struct rd_column port_columns[] = {
+	{ "ibdev", "IBDEV", RD_T_STR, "RDMA device" },
+	{ "port", "PORT", RD_T_UINT, "port number" },
+	{ "netdev", "NETDEV", RD_T_STR, "network interface" },
+	{ "driver", "DRIVER", RD_T_STR, "RDMA driver" },
+	{ "pci", "PCI", RD_T_STR, "PCI address" },
+	{ "guid", "GUID", RD_T_STR, "node GUID of the device" },
+	{ "link_layer", "LINK", RD_T_STR, "InfiniBand or Ethernet" },
+	{ "state", "STATE", RD_T_STR, "ACTIVE, DOWN ..." },
+	{ "rate_gbps", "RATE", RD_T_DOUBLE, "line rate in Gbit/s", .decimals = 1 },
+	{ "present", "PRESENT", RD_T_BOOL, "whether the port was present when it was sampled" },
+	{ "instance", "INSTANCE", RD_T_UINT, "changes when the driver is reloaded" },
 };
 
-enum {
-	CAUSE_IBDEV,
-	CAUSE_PORT,
-	CAUSE_ID,
-	CAUSE_SEVERITY,
-	CAUSE_CONFIDENCE,
-	CAUSE_TITLE,
-	CAUSE_OBSERVED,
-	CAUSE_FIX,
-	CAUSE_ADVICE,
-	CAUSE_COUNTERS,
-	CAUSE_COLUMNS
-};
-static const struct rd_column cause_columns[CAUSE_COLUMNS] = {
-	[CAUSE_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device" },
-	[CAUSE_PORT] = { "port", "PORT", RD_T_UINT, "port number" },
-	[CAUSE_ID] = { "id", "CAUSE", RD_T_STR, "id of the cause" },
-	[CAUSE_SEVERITY] = { "severity", "SEVERITY", RD_T_STR, "ok, warning, critical or unknown" },
-	[CAUSE_CONFIDENCE] = { "confidence", "CONFIDENCE", RD_T_STR, "low, medium or high" },
-	[CAUSE_TITLE] = { "title", "TITLE", RD_T_STR, "the fault" },
-	[CAUSE_OBSERVED] = { "observed", "OBSERVED", RD_T_STR, "measured values" },
-	[CAUSE_FIX] = { "fix", "FIX", RD_T_STR, "commands that fix it" },
-	[CAUSE_ADVICE] = { "advice", "ADVICE", RD_T_STR, "what else to do" },
-	[CAUSE_COUNTERS] = { "counters", NULL, RD_T_ROWS, "counters that indicate the cause" },
+static const struct rd_column cause_columns[] = {
+	{ "ibdev", "IBDEV", RD_T_STR, "RDMA device" },
+	{ "port", "PORT", RD_T_UINT, "port number" },
+	{ "id", "CAUSE", RD_T_STR, "id of the cause" },
+	{ "severity", "SEVERITY", RD_T_STR, "ok, warning, critical or unknown" },
+	{ "confidence", "CONFIDENCE", RD_T_STR, "low, medium or high" },
+	{ "title", "TITLE", RD_T_STR, "the fault" },
+	{ "observed", "OBSERVED", RD_T_STR, "measured values" },
+	{ "fix", "FIX", RD_T_STR, "commands that fix it" },
+	{ "advice", "ADVICE", RD_T_STR, "what else to do" },
+	{ "counters", NULL, RD_T_ROWS, "counters that indicate the cause" },
 };
 
-enum { EVIDENCE_GROUP, EVIDENCE_NAME, EVIDENCE_DELTA, EVIDENCE_AT_LEAST, EVIDENCE_COLUMNS };
-static const struct rd_column evidence_columns[EVIDENCE_COLUMNS] = {
-	[EVIDENCE_GROUP] = { "group", NULL, RD_T_STR, "source of the counter" },
-	[EVIDENCE_NAME] = { "name", NULL, RD_T_STR, "name of the counter" },
-	[EVIDENCE_DELTA] = { "delta", NULL, RD_T_UINT, "increase" },
-	[EVIDENCE_AT_LEAST] = { "at_least", NULL, RD_T_BOOL, "whether the increase is a lower bound" },
+static const struct rd_column evidence_columns[] = {
+	{ "group", NULL, RD_T_STR, "source of the counter" },
+	{ "name", NULL, RD_T_STR, "name of the counter" },
+	{ "delta", NULL, RD_T_UINT, "increase" },
+	{ "at_least", NULL, RD_T_BOOL, "whether the increase is a lower bound" },
 };
 
-enum { SCALAR_BOOT, SCALAR_MONOTONIC, SCALAR_SECONDS, SCALAR_COLUMNS };
-static const struct rd_column scalar_columns[SCALAR_COLUMNS] = {
-	[SCALAR_BOOT] = { "boot_id", NULL, RD_T_STR, "boot ID of the host" },
-	[SCALAR_MONOTONIC] = { "monotonic_seconds", NULL, RD_T_DOUBLE, "seconds since boot", .decimals = 6 },
-	[SCALAR_SECONDS] = { "seconds", NULL, RD_T_DOUBLE, "seconds between the two samples", .decimals = 6 },
+static const struct rd_column scalar_columns[] = {
+	{ "boot_id", NULL, RD_T_STR, "boot ID of the host" },
+	{ "monotonic_seconds", NULL, RD_T_DOUBLE, "seconds since boot", .decimals = 6 },
+	{ "seconds", NULL, RD_T_DOUBLE, "seconds between the two samples", .decimals = 6 },
 };
 
-enum {
-	MEANING_NAME,
-	MEANING_DRIVER,
-	MEANING_UNIT,
-	MEANING_OVERFLOW,
-	MEANING_BITS,
-	MEANING_ROLE,
-	MEANING_SUM,
-	MEANING_TEXT,
-	MEANING_COLUMNS
-};
-static const struct rd_column meaning_columns[MEANING_COLUMNS] = {
-	[MEANING_NAME] = { "name", "NAME", RD_T_STR, "name of the counter, or a pattern" },
-	[MEANING_DRIVER] = { "driver", "DRIVER", RD_T_STR, "driver; * for any" },
-	[MEANING_UNIT] = { "unit", "UNIT", RD_T_STR, "unit of the value" },
-	[MEANING_OVERFLOW] = { "overflow", "OVERFLOW", RD_T_STR,
-			       "behaviour at the maximum: saturates, wraps, 64-bit or gauge" },
-	[MEANING_BITS] = { "bits", "BITS", RD_T_UINT, "width of the counter" },
-	[MEANING_ROLE] = { "role", "ROLE", RD_T_STR,
-			   "load (traffic), cause or consequence of a fault, or sign of congestion" },
-	[MEANING_SUM] = { "summable", "SUM", RD_T_BOOL, "whether values may be added up over ports" },
-	[MEANING_TEXT] = { "meaning", "MEANING", RD_T_STR, "meaning of the counter" },
+static const struct rd_column meaning_columns[] = {
+	{ "name", "NAME", RD_T_STR, "name of the counter, or a pattern" },
+	{ "driver", "DRIVER", RD_T_STR, "driver; * for any" },
+	{ "unit", "UNIT", RD_T_STR, "unit of the value" },
+	{ "overflow", "OVERFLOW", RD_T_STR, "behaviour at the maximum: saturates, wraps, 64-bit or gauge" },
+	{ "bits", "BITS", RD_T_UINT, "width of the counter" },
+	{ "role", "ROLE", RD_T_STR, "load (traffic), cause or consequence of a fault, or sign of congestion" },
+	{ "summable", "SUM", RD_T_BOOL, "whether values may be added up over ports" },
+	{ "meaning", "MEANING", RD_T_STR, "meaning of the counter" },
 };
 
 static const char *note_of(const struct rd_counter_value *value, bool saturated, const struct rd_delta *delta,
@@ -166,51 +125,42 @@ static const char *note_of(const struct rd_counter_value *value, bool saturated,
 	return saturated ? "saturated: at least" : NULL;
 }
 
-static void fill_counter(struct rd_row *row, const struct rd_counters_shown *shown, size_t i)
+/* 0: none. */
+static struct rd_cell positive(uint64_t n)
 {
+	return n ? RD_UINT(n) : RD_UNKNOWN_CELL;
+}
+
+static void add_counter(struct rd_section *section, const struct rd_counters_shown *shown, size_t i)
+{
+	static const struct rd_meaning nothing = { .unit = "-" };
 	const struct rd_counter *counter = &shown->set->counters[i];
 	const struct rd_counter_port *port = &shown->set->ports[counter->port];
 	const struct rd_counter_value *value = &shown->now->values[i];
 	const struct rd_delta *delta = shown->deltas ? &shown->deltas[i] : NULL;
-	bool saturated = rd_counter_saturated(counter, value);
+	const struct rd_meaning *meaning = counter->meaning ? counter->meaning : &nothing;
+	bool saturated = rd_counter_saturated(counter, value), known = value->known == RD_OK;
+	bool compared = delta && delta->kind != RD_DELTA_UNKNOWN;
 	char buf[64];
+	struct rd_row *row = RD_ROW(
+		section, RD_STR(port->ibdev), positive(port->port),
+		RD_STR(counter->netdev ? counter->netdev : port->netdev), RD_STR(rd_counter_group_name(counter->group)),
+		RD_STR(counter->name), known ? RD_UINT(value->v) : RD_UNKNOWN_CELL,
+		compared ? RD_UINT(delta->v) : RD_UNKNOWN_CELL,
+		compared && shown->seconds > 0 ? RD_DOUBLE((double)delta->v / shown->seconds) : RD_UNKNOWN_CELL,
+		RD_STR(strcmp(meaning->unit, "-") ? meaning->unit : NULL),
+		RD_STR(note_of(value, saturated, delta, buf, sizeof(buf))),
+		known && counter->overflow != RD_OVERFLOW_UNKNOWN ? RD_BOOL(saturated) : RD_UNKNOWN_CELL,
+		RD_STR(rd_overflow_name(counter->overflow)), positive(counter->bits),
+		RD_STR(!compared		     ? NULL :
+		       delta->kind == RD_DELTA_EXACT ? "exact" :
+						       "at_least"),
+		RD_STR(delta ? rd_delta_note_name(delta->note) : NULL), RD_STR(rd_counter_role_name(meaning->role)),
+		RD_STR(port->driver), counter->group == RD_GROUP_QP ? RD_UINT(counter->counter) : RD_UNKNOWN_CELL,
+		RD_STR(!known && value->code ? rd_errno_name(value->code) : NULL), RD_STR(meaning->text));
 
-	rd_row_str(row, RD_CNT_IBDEV, port->ibdev);
-	if (port->port)
-		rd_row_uint(row, RD_CNT_PORT, port->port);
-	rd_row_str(row, RD_CNT_NETDEV, counter->netdev ? counter->netdev : port->netdev);
-	rd_row_str(row, RD_CNT_GROUP, rd_counter_group_name(counter->group));
-	rd_row_str(row, RD_CNT_NAME, counter->name);
-	rd_row_str(row, RD_CNT_DRIVER, port->driver);
-	rd_row_str(row, RD_CNT_OVERFLOW, rd_overflow_name(counter->overflow));
-	if (counter->bits)
-		rd_row_uint(row, RD_CNT_BITS, counter->bits);
-	if (counter->group == RD_GROUP_QP)
-		rd_row_uint(row, RD_CNT_COUNTER, counter->counter);
-	if (counter->meaning) {
-		rd_row_str(row, RD_CNT_UNIT, strcmp(counter->meaning->unit, "-") ? counter->meaning->unit : NULL);
-		rd_row_str(row, RD_CNT_ROLE, rd_counter_role_name(counter->meaning->role));
-		rd_row_str(row, RD_CNT_MEANING, counter->meaning->text);
-	}
-	rd_row_str(row, RD_CNT_NOTE, note_of(value, saturated, delta, buf, sizeof(buf)));
-	if (value->known == RD_OK) {
-		rd_row_uint(row, RD_CNT_VALUE, value->v);
-		if (counter->overflow != RD_OVERFLOW_UNKNOWN)
-			rd_row_bool(row, RD_CNT_SATURATED, saturated);
-	} else {
+	if (!known)
 		rd_row_known(row, RD_CNT_VALUE, value->known);
-		if (value->code)
-			rd_row_str(row, RD_CNT_ERROR, rd_errno_name(value->code));
-	}
-	if (!delta)
-		return;
-	rd_row_str(row, RD_CNT_DELTA_NOTE, rd_delta_note_name(delta->note));
-	if (delta->kind == RD_DELTA_UNKNOWN)
-		return;
-	rd_row_uint(row, RD_CNT_DELTA, delta->v);
-	rd_row_str(row, RD_CNT_DELTA_KIND, delta->kind == RD_DELTA_EXACT ? "exact" : "at_least");
-	if (shown->seconds > 0)
-		rd_row_double(row, RD_CNT_PER_SECOND, (double)delta->v / shown->seconds);
 }
 
 struct rd_section *rd_counters_section(const struct rd_counters_shown *shown)
@@ -219,194 +169,141 @@ struct rd_section *rd_counters_section(const struct rd_counters_shown *shown)
 
 	for (size_t i = 0; i < shown->set->n; i++)
 		if (!shown->selected || shown->selected[i])
-			fill_counter(rd_section_add(section), shown, i);
+			add_counter(section, shown, i);
 	return section;
 }
 
 static struct rd_section *evidence_of(const struct rd_counters_shown *shown, const struct rd_cause *cause)
 {
-	struct rd_section *section = rd_section_create("counters", evidence_columns, EVIDENCE_COLUMNS);
+	struct rd_section *section = rd_section_create("counters", evidence_columns, RD_ARRAY_SIZE(evidence_columns));
 
 	for (size_t i = 0; i < cause->n_evidence; i++) {
 		const struct rd_counter *counter = &shown->set->counters[cause->evidence[i].counter];
-		struct rd_row *row = rd_section_add(section);
 
-		rd_row_str(row, EVIDENCE_GROUP, rd_counter_group_name(counter->group));
-		rd_row_str(row, EVIDENCE_NAME, counter->name);
-		rd_row_uint(row, EVIDENCE_DELTA, cause->evidence[i].delta);
-		rd_row_bool(row, EVIDENCE_AT_LEAST, cause->evidence[i].at_least);
+		RD_ROW(section, RD_STR(rd_counter_group_name(counter->group)), RD_STR(counter->name),
+		       RD_UINT(cause->evidence[i].delta), RD_BOOL(cause->evidence[i].at_least));
 	}
 	return section;
 }
 
 static void add_causes(struct rd_report *report, const struct rd_counters_shown *shown)
 {
-	struct rd_section *section = rd_section_create("causes", cause_columns, CAUSE_COLUMNS);
+	struct rd_section *section = rd_section_create("causes", cause_columns, RD_ARRAY_SIZE(cause_columns));
 
 	for (size_t i = 0; shown->causes && i < shown->causes->n; i++) {
 		const struct rd_cause *cause = &shown->causes->v[i];
 		const struct rd_counter_port *port = &shown->set->ports[cause->port];
-		struct rd_row *row = rd_section_add(section);
+		_cleanup_free_ char *fix = rd_fix_commands(cause->fix), *advice = rd_fix_advice(cause->fix);
 
-		rd_row_str(row, CAUSE_IBDEV, port->ibdev);
-		if (port->port)
-			rd_row_uint(row, CAUSE_PORT, port->port);
-		rd_row_str(row, CAUSE_ID, cause->id);
-		rd_row_str(row, CAUSE_SEVERITY, rd_severity_name(cause->severity));
-		rd_row_str(row, CAUSE_CONFIDENCE, rd_confidence_name(cause->confidence));
-		rd_row_str(row, CAUSE_TITLE, cause->title);
-		rd_row_str(row, CAUSE_OBSERVED, cause->observed);
-		rd_row_fix(row, CAUSE_FIX, cause->fix);
-		rd_row_sub(row, CAUSE_COUNTERS, evidence_of(shown, cause));
+		RD_ROW(section, RD_STR(port->ibdev), positive(port->port), RD_STR(cause->id),
+		       RD_STR(rd_severity_name(cause->severity)), RD_STR(rd_confidence_name(cause->confidence)),
+		       RD_STR(cause->title), RD_STR(cause->observed), RD_STR(fix), RD_STR(advice),
+		       RD_SUB(evidence_of(shown, cause)));
 	}
 	rd_report_add(report, section);
-}
-
-static void add_scalars(struct rd_report *report, const struct rd_counters_shown *shown)
-{
-	struct rd_row *row;
-
-	report->scalars = rd_section_create("scalars", scalar_columns, SCALAR_COLUMNS);
-	row = rd_section_add(report->scalars);
-	if (shown->now->boot_id[0])
-		rd_row_str(row, SCALAR_BOOT, shown->now->boot_id);
-	if (shown->now->monotonic_ns)
-		rd_row_double(row, SCALAR_MONOTONIC, (double)shown->now->monotonic_ns / 1e9);
-	if (shown->deltas && shown->seconds > 0)
-		rd_row_double(row, SCALAR_SECONDS, shown->seconds);
 }
 
 void rd_report_counters(struct rd_report *report, const struct rd_counters_shown *shown)
 {
+	const struct rd_counter_sample *now = shown->now;
 	struct rd_section *section;
 
 	rd_report_add(report, rd_counters_section(shown));
-	section = rd_section_create("ports", port_columns, PORT_COLUMNS);
+	section = rd_section_create("ports", port_columns, RD_ARRAY_SIZE(port_columns));
 	for (size_t i = 0; i < shown->set->n_ports; i++) {
 		const struct rd_counter_port *port = &shown->set->ports[i];
 		const struct rd_counter_state *state = &shown->now->states[i];
-		struct rd_row *row = rd_section_add(section);
 
-		rd_row_str(row, PORT_IBDEV, port->ibdev);
-		if (port->port)
-			rd_row_uint(row, PORT_PORT, port->port);
-		rd_row_str(row, PORT_NETDEV, port->netdev);
-		rd_row_str(row, PORT_DRIVER, port->driver);
-		rd_row_str(row, PORT_PCI, port->pci);
-		rd_row_str(row, PORT_GUID, port->guid);
-		rd_row_str(row, PORT_LAYER, port->link_layer);
-		rd_row_str(row, PORT_STATE, state->state[0] ? state->state : NULL);
+		RD_ROW(section, RD_STR(port->ibdev), positive(port->port), RD_STR(port->netdev), RD_STR(port->driver),
+		       RD_STR(port->pci), RD_STR(port->guid), RD_STR(port->link_layer),
+		       RD_STR(state->state[0] ? state->state : NULL), RD_DOUBLE_OF(port->rate_gbps),
+		       RD_BOOL(state->there), positive(state->instance));
 		if (state->code) {
 			/* Without this an empty cell would be the only sign. */
+			_cleanup_free_ char *object = rd_counter_port_label(port);
 			struct rd_err err;
-			char object[128];
 
-			snprintf(object, sizeof(object), port->port ? "%s/%u" : "%s", port->ibdev, port->port);
 			rd_err_set(&err, state->code, object, "cannot read the %sstate", port->port ? "port " : "");
 			rd_errlist_add(&report->errors, &err);
 		}
-		if (port->rate_gbps.known == RD_OK)
-			rd_row_double(row, PORT_RATE, port->rate_gbps.v);
-		rd_row_bool(row, PORT_THERE, state->there);
-		if (state->instance)
-			rd_row_uint(row, PORT_INSTANCE, state->instance);
 	}
 	rd_report_add(report, section);
 	add_causes(report, shown);
-	add_scalars(report, shown);
+	report->scalars = rd_section_create("scalars", scalar_columns, RD_ARRAY_SIZE(scalar_columns));
+	RD_ROW(report->scalars, RD_STR(now->boot_id[0] ? now->boot_id : NULL),
+	       now->monotonic_ns ? RD_DOUBLE((double)now->monotonic_ns / 1e9) : RD_UNKNOWN_CELL,
+	       shown->deltas && shown->seconds > 0 ? RD_DOUBLE(shown->seconds) : RD_UNKNOWN_CELL);
 	if (shown->causes)
 		rd_report_add_findings(report, &shown->causes->findings);
 }
 
 void rd_report_meanings(struct rd_report *report, const struct rd_meaning *const *meanings, size_t n)
 {
-	struct rd_section *section = rd_section_create("meanings", meaning_columns, MEANING_COLUMNS);
+	struct rd_section *section = rd_section_create("meanings", meaning_columns, RD_ARRAY_SIZE(meaning_columns));
 
-	for (size_t i = 0; i < n; i++) {
-		struct rd_row *row = rd_section_add(section);
-
-		rd_row_str(row, MEANING_NAME, meanings[i]->name);
-		rd_row_str(row, MEANING_DRIVER, meanings[i]->driver);
-		rd_row_str(row, MEANING_UNIT, meanings[i]->unit);
-		rd_row_str(row, MEANING_OVERFLOW, rd_overflow_name(meanings[i]->overflow));
-		if (meanings[i]->bits)
-			rd_row_uint(row, MEANING_BITS, meanings[i]->bits);
-		rd_row_str(row, MEANING_ROLE, rd_counter_role_name(meanings[i]->role));
-		rd_row_bool(row, MEANING_SUM, meanings[i]->summable);
-		rd_row_str(row, MEANING_TEXT, meanings[i]->text);
-	}
+	for (size_t i = 0; i < n; i++)
+		RD_ROW(section, RD_STR(meanings[i]->name), RD_STR(meanings[i]->driver), RD_STR(meanings[i]->unit),
+		       RD_STR(rd_overflow_name(meanings[i]->overflow)), positive(meanings[i]->bits),
+		       RD_STR(rd_counter_role_name(meanings[i]->role)), RD_BOOL(meanings[i]->summable),
+		       RD_STR(meanings[i]->text));
 	rd_report_add(report, section);
 }
 
-static const struct rd_column rate_columns[RD_RATE_COLUMNS] = {
-	[RD_RATE_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device" },
-	[RD_RATE_PORT] = { "port", "PORT", RD_T_UINT, "port number" },
-	[RD_RATE_NETDEV] = { "netdev", "NETDEV", RD_T_STR, "network interface on the port", .hidden = true },
-	[RD_RATE_STATE] = { "state", "STATE", RD_T_STR, "ACTIVE, DOWN ...; gone: the device is missing" },
-	[RD_RATE_LINE] = { "rate_gbps", "RATE", RD_T_DOUBLE, "line rate in Gbit/s" },
-	[RD_RATE_TX_GBPS] = { "tx_gbps", "TX-GBPS", RD_T_DOUBLE, "sent, in Gbit/s", .decimals = 3 },
-	[RD_RATE_TX_SHARE] = { "tx_share", "TX", RD_T_SHARE, "sent, as share of the line rate", .decimals = 1 },
-	[RD_RATE_RX_GBPS] = { "rx_gbps", "RX-GBPS", RD_T_DOUBLE, "received, in Gbit/s", .decimals = 3 },
-	[RD_RATE_RX_SHARE] = { "rx_share", "RX", RD_T_SHARE, "received, as share of the line rate", .decimals = 1 },
-	[RD_RATE_TX_PACKETS] = { "tx_packets_per_second", "TX-PPS", RD_T_DOUBLE, "packets sent per second" },
-	[RD_RATE_RX_PACKETS] = { "rx_packets_per_second", "RX-PPS", RD_T_DOUBLE, "packets received per second" },
-	[RD_RATE_USUAL] = { "usual_gbps", "USUAL", RD_T_DOUBLE, "recent average of both directions in Gbit/s",
-			    .decimals = 3, .hidden = true },
-	[RD_RATE_COUNTED_BY] = { "counted_by", "COUNTED-BY", RD_T_STR,
-				 "counter that the rates come from; those of group netdev include other traffic",
-				 .hidden = true },
+static const struct rd_column rate_columns[] = {
+	{ "ibdev", "IBDEV", RD_T_STR, "RDMA device" },
+	{ "port", "PORT", RD_T_UINT, "port number" },
+	{ "netdev", "NETDEV", RD_T_STR, "network interface on the port", .hidden = true },
+	{ "state", "STATE", RD_T_STR, "ACTIVE, DOWN ...; gone: the device is missing" },
+	{ "rate_gbps", "RATE", RD_T_DOUBLE, "line rate in Gbit/s" },
+	{ "tx_gbps", "TX-GBPS", RD_T_DOUBLE, "sent, in Gbit/s", .decimals = 3 },
+	{ "tx_share", "TX", RD_T_SHARE, "sent, as share of the line rate", .decimals = 1 },
+	{ "rx_gbps", "RX-GBPS", RD_T_DOUBLE, "received, in Gbit/s", .decimals = 3 },
+	{ "rx_share", "RX", RD_T_SHARE, "received, as share of the line rate", .decimals = 1 },
+	{ "tx_packets_per_second", "TX-PPS", RD_T_DOUBLE, "packets sent per second" },
+	{ "rx_packets_per_second", "RX-PPS", RD_T_DOUBLE, "packets received per second" },
+	{ "usual_gbps", "USUAL", RD_T_DOUBLE, "recent average of both directions in Gbit/s", .decimals = 3,
+	  .hidden = true },
+	{ "counted_by", "COUNTED-BY", RD_T_STR,
+	  "counter that the rates come from; those of group netdev include other traffic", .hidden = true },
 };
 
 struct rd_section *rd_rates_section(const struct rd_rates *rates, const struct rd_counter_set *set,
 				    const struct rd_counter_sample *now, const bool *selected)
 {
-	struct rd_section *section = rd_section_create("rates", rate_columns, RD_RATE_COLUMNS);
+	struct rd_section *section = rd_section_create("rates", rate_columns, RD_ARRAY_SIZE(rate_columns));
 
 	/* Port 0 is a device as a whole, without traffic of its own. */
 	for (size_t p = 0; p < rates->n; p++)
 		if (set->ports[p].port && (!selected || selected[p])) {
-			struct rd_row *row = rd_section_add(section);
-			char by[96];
+			const struct rd_counter_port *port = &set->ports[p];
+			const struct rd_port_rate *rate = &rates->ports[p];
+			const char *state = now->states[p].there ? now->states[p].state : "gone";
+			const struct rd_counter *by = rate->counted_by;
+			_cleanup_free_ char *counter =
+				by ? rd_text("%s %s", rd_counter_group_name(by->group), by->name) : NULL;
+			struct rd_row *row = RD_ROW(
+				section, RD_STR(port->ibdev), RD_UINT(port->port), RD_STR(port->netdev),
+				RD_STR(*state ? state : NULL), RD_DOUBLE_OF(port->rate_gbps),
+				RD_DOUBLE_OF(rate->tx_gbps), RD_DOUBLE_OF(rate->tx_share), RD_DOUBLE_OF(rate->rx_gbps),
+				RD_DOUBLE_OF(rate->rx_share), RD_DOUBLE_OF(rate->per_second[RD_LOAD_TX_PACKETS]),
+				RD_DOUBLE_OF(rate->per_second[RD_LOAD_RX_PACKETS]),
+				rate->usual_gbps > 0 ? RD_DOUBLE(rate->usual_gbps) : RD_UNKNOWN_CELL, RD_STR(counter));
 
-			rd_row_str(row, RD_RATE_IBDEV, set->ports[p].ibdev);
-			rd_row_uint(row, RD_RATE_PORT, set->ports[p].port);
-			rd_row_str(row, RD_RATE_NETDEV, set->ports[p].netdev);
-			rd_row_str(row, RD_RATE_STATE,
-				   !now->states[p].there   ? "gone" :
-				   now->states[p].state[0] ? now->states[p].state :
-							     NULL);
-			RD_ROW_DOUBLE(row, RD_RATE_LINE, set->ports[p].rate_gbps);
-			RD_ROW_DOUBLE(row, RD_RATE_TX_GBPS, rates->ports[p].tx_gbps);
-			RD_ROW_DOUBLE(row, RD_RATE_TX_SHARE, rates->ports[p].tx_share);
-			RD_ROW_DOUBLE(row, RD_RATE_RX_GBPS, rates->ports[p].rx_gbps);
-			RD_ROW_DOUBLE(row, RD_RATE_RX_SHARE, rates->ports[p].rx_share);
-			RD_ROW_DOUBLE(row, RD_RATE_TX_PACKETS, rates->ports[p].per_second[RD_LOAD_TX_PACKETS]);
-			RD_ROW_DOUBLE(row, RD_RATE_RX_PACKETS, rates->ports[p].per_second[RD_LOAD_RX_PACKETS]);
-			if (rates->ports[p].usual_gbps > 0)
-				rd_row_double(row, RD_RATE_USUAL, rates->ports[p].usual_gbps);
-			if (rates->ports[p].counted_by) {
-				snprintf(by, sizeof(by), "%s %s",
-					 rd_counter_group_name(rates->ports[p].counted_by->group),
-					 rates->ports[p].counted_by->name);
-				rd_row_str(row, RD_RATE_COUNTED_BY, by);
-			}
-			if (!now->states[p].there || (now->states[p].state[0] && now->states[p].state[0] != 'A'))
+			if (*state && *state != 'A')
 				rd_row_severity(row, RD_SEV_CRITICAL);
 		}
 	return section;
 }
 
-enum { P_IBDEV, P_PORT, P_STATE, P_TX, P_TX_GBPS, P_TX_SPARK, P_RX, P_RX_GBPS, P_COLUMNS };
-static const struct rd_column live_port_columns[P_COLUMNS] = {
-	[P_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device" },
-	[P_PORT] = { "port", "PORT", RD_T_UINT, "port number" },
-	[P_STATE] = { "state", "STATE", RD_T_STR, "state of the port" },
-	[P_TX] = { "tx_share", "SENT", RD_T_SHARE, "traffic sent, as a share of the line rate" },
-	[P_TX_GBPS] = { "tx_gbps", "GBPS", RD_T_DOUBLE, "Gbit/s sent", .decimals = 1 },
-	[P_TX_SPARK] = { "tx_history", "OF LATE", RD_T_SPARK,
-			 "traffic sent, as a share of the line rate, in recent intervals" },
-	[P_RX] = { "rx_share", "RECEIVED", RD_T_SHARE, "traffic received, as a share of the line rate" },
-	[P_RX_GBPS] = { "rx_gbps", "GBPS", RD_T_DOUBLE, "Gbit/s received", .decimals = 1 },
+static const struct rd_column live_port_columns[] = {
+	{ "ibdev", "IBDEV", RD_T_STR, "RDMA device" },
+	{ "port", "PORT", RD_T_UINT, "port number" },
+	{ "state", "STATE", RD_T_STR, "state of the port" },
+	{ "tx_share", "SENT", RD_T_SHARE, "traffic sent, as a share of the line rate" },
+	{ "tx_gbps", "GBPS", RD_T_DOUBLE, "Gbit/s sent", .decimals = 1 },
+	{ "tx_history", "OF LATE", RD_T_SPARK, "traffic sent, as a share of the line rate, in recent intervals" },
+	{ "rx_share", "RECEIVED", RD_T_SHARE, "traffic received, as a share of the line rate" },
+	{ "rx_gbps", "GBPS", RD_T_DOUBLE, "Gbit/s received", .decimals = 1 },
 };
 static const struct rd_column spark_column = { .key = "share", .type = RD_T_SHARE };
 
@@ -425,16 +322,15 @@ static const struct rd_column counter_columns[C_COLUMNS] = {
 	[C_NOTE] = { "note", "NOTE", RD_T_STR, "note on the value" },
 };
 
-enum { O_DEVICE, O_PID, O_COMM, O_JOB, O_QPS, O_RTS, O_ERR, O_OTHER, O_COLUMNS };
-static const struct rd_column owner_columns[O_COLUMNS] = {
-	[O_DEVICE] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device" },
-	[O_PID] = { "pid", "PID", RD_T_UINT, "process; empty for the kernel" },
-	[O_COMM] = { "comm", "COMM", RD_T_STR, "name of the process" },
-	[O_JOB] = { "job", "JOB", RD_T_STR, "Slurm or Kubernetes job" },
-	[O_QPS] = { "qps", "QPS", RD_T_UINT, "queue pairs" },
-	[O_RTS] = { "rts", "RTS", RD_T_UINT, "queue pairs ready to send (RTS)" },
-	[O_ERR] = { "err", "ERR", RD_T_UINT, "queue pairs in an error state (SQE, ERR)" },
-	[O_OTHER] = { "other", "OTHER", RD_T_UINT, "queue pairs in another state" },
+static const struct rd_column owner_columns[] = {
+	{ "ibdev", "IBDEV", RD_T_STR, "RDMA device" },
+	{ "pid", "PID", RD_T_UINT, "process; empty for the kernel" },
+	{ "comm", "COMM", RD_T_STR, "name of the process" },
+	{ "job", "JOB", RD_T_STR, "Slurm or Kubernetes job" },
+	{ "qps", "QPS", RD_T_UINT, "queue pairs" },
+	{ "rts", "RTS", RD_T_UINT, "queue pairs ready to send (RTS)" },
+	{ "err", "ERR", RD_T_UINT, "queue pairs in an error state (SQE, ERR)" },
+	{ "other", "OTHER", RD_T_UINT, "queue pairs in another state" },
 };
 
 enum { D_WHAT, D_NAME, D_VALUE, D_RATE, D_UNIT, D_MEANING, D_COLUMNS };
@@ -467,23 +363,20 @@ static struct rd_section *history_section(const double *shares, const struct rd_
 
 struct rd_section *rd_live_ports(const struct rd_live *live)
 {
-	struct rd_section *section = rd_section_create("ports", live_port_columns, P_COLUMNS);
+	struct rd_section *section = rd_section_create("ports", live_port_columns, RD_ARRAY_SIZE(live_port_columns));
 
 	for (size_t p = 0; p < live->set->n_ports; p++)
 		if (live->set->ports[p].port && live->ports[p]) {
-			struct rd_row *row = rd_section_add(section);
 			const struct rd_port_rate *rate = &live->rates->ports[p];
-			const struct rd_counter_state *state = &live->now->states[p];
+			const char *state = live->now->states[p].there ? live->now->states[p].state : "gone";
+			const struct rd_live_history *history = &live->history[p];
+			struct rd_row *row = RD_ROW(section, RD_STR(live->set->ports[p].ibdev),
+						    RD_UINT(live->set->ports[p].port), RD_STR(*state ? state : NULL),
+						    RD_DOUBLE_OF(rate->tx_share), RD_DOUBLE_OF(rate->tx_gbps),
+						    RD_SUB(history_section(history->tx, history)),
+						    RD_DOUBLE_OF(rate->rx_share), RD_DOUBLE_OF(rate->rx_gbps));
 
-			rd_row_str(row, P_IBDEV, live->set->ports[p].ibdev);
-			rd_row_uint(row, P_PORT, live->set->ports[p].port);
-			rd_row_str(row, P_STATE, !state->there ? "gone" : state->state[0] ? state->state : NULL);
-			RD_ROW_DOUBLE(row, P_TX, rate->tx_share);
-			RD_ROW_DOUBLE(row, P_TX_GBPS, rate->tx_gbps);
-			rd_row_sub(row, P_TX_SPARK, history_section(live->history[p].tx, &live->history[p]));
-			RD_ROW_DOUBLE(row, P_RX, rate->rx_share);
-			RD_ROW_DOUBLE(row, P_RX_GBPS, rate->rx_gbps);
-			if (!state->there || (state->state[0] && strcmp(state->state, "ACTIVE") != 0))
+			if (*state && strcmp(state, "ACTIVE") != 0)
 				rd_row_severity(row, RD_SEV_CRITICAL);
 			else if (rate->lost)
 				rd_row_severity(row, RD_SEV_WARNING);
@@ -577,7 +470,7 @@ static int compare_tallies(const void *a, const void *b)
 
 struct rd_section *rd_live_owners(const struct rd_res *res, const char *device)
 {
-	struct rd_section *section = rd_section_create("owners", owner_columns, O_COLUMNS);
+	struct rd_section *section = rd_section_create("owners", owner_columns, RD_ARRAY_SIZE(owner_columns));
 	_cleanup_free_ struct tally *tallies = NULL;
 	size_t n = count_by_owner(res, device, &tallies);
 
@@ -585,17 +478,12 @@ struct rd_section *rd_live_owners(const struct rd_res *res, const char *device)
 		qsort(tallies, n, sizeof(*tallies), compare_tallies);
 	for (size_t i = 0; i < n; i++) {
 		const struct rd_proc *proc = tallies[i].proc >= 0 ? &res->procs[tallies[i].proc] : NULL;
-		struct rd_row *row = rd_section_add(section);
+		struct rd_row *row = RD_ROW(section, RD_STR(res->devs[tallies[i].dev].name),
+					    proc ? RD_UINT(proc->pid) : RD_UNKNOWN_CELL, RD_STR(tallies[i].name),
+					    RD_STR(proc ? proc->job : NULL), RD_UINT(tallies[i].qps),
+					    RD_UINT(tallies[i].rts), RD_UINT(tallies[i].err),
+					    RD_UINT(tallies[i].qps - tallies[i].rts - tallies[i].err));
 
-		rd_row_str(row, O_DEVICE, res->devs[tallies[i].dev].name);
-		if (proc)
-			rd_row_uint(row, O_PID, proc->pid);
-		rd_row_str(row, O_COMM, tallies[i].name);
-		rd_row_str(row, O_JOB, proc ? proc->job : NULL);
-		rd_row_uint(row, O_QPS, tallies[i].qps);
-		rd_row_uint(row, O_RTS, tallies[i].rts);
-		rd_row_uint(row, O_ERR, tallies[i].err);
-		rd_row_uint(row, O_OTHER, tallies[i].qps - tallies[i].rts - tallies[i].err);
 		rd_row_severity(row, tallies[i].err ? RD_SEV_WARNING : RD_SEV_OK);
 	}
 	return section;

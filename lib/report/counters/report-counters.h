@@ -54,23 +54,6 @@ void rd_report_meanings(struct rd_report *report, const struct rd_meaning *const
 
 /* Traffic of ports in an interval, as a table; counters as metrics. */
 
-enum rd_rate_column {
-	RD_RATE_IBDEV,
-	RD_RATE_PORT,
-	RD_RATE_NETDEV,
-	RD_RATE_STATE,
-	RD_RATE_LINE,
-	RD_RATE_TX_GBPS,
-	RD_RATE_TX_SHARE,
-	RD_RATE_RX_GBPS,
-	RD_RATE_RX_SHARE,
-	RD_RATE_TX_PACKETS,
-	RD_RATE_RX_PACKETS,
-	RD_RATE_USUAL,
-	RD_RATE_COUNTED_BY,
-	RD_RATE_COLUMNS,
-};
-
 /* Section rates: one row per port; `selected` (as many as the set has ports; NULL: all) selects them. */
 struct rd_section *rd_rates_section(const struct rd_rates *rates, const struct rd_counter_set *set,
 				    const struct rd_counter_sample *now, const bool *selected);
