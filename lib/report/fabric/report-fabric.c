@@ -6,24 +6,24 @@
 #include <time.h>
 
 #include "base/buf.h"
+#include "base/fix.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "model/fabric/fabric.h"
 #include "report/fabric/report-fabric.h"
 
-enum { MAP_NAME, MAP_VALUE, MAP_COLUMNS };
-enum { PEER_GUID, PEER_NODE, PEER_LID, PEER_PORT, PEER_COLUMNS };
 /* clang-format off */
-static const struct rd_column map_columns[MAP_COLUMNS] = {
-	[MAP_NAME] = { .key = "name", .title = "COUNTER", .type = RD_T_STR, .help = "name in the InfiniBand specification" },
-	[MAP_VALUE] = { .key = "value", .title = "VALUE", .type = RD_T_UINT, .help = "value as read" },
+static const struct rd_column map_columns[] = {
+	{ .key = "name", .title = "COUNTER", .type = RD_T_STR, .help = "name in the InfiniBand specification" },
+	{ .key = "value", .title = "VALUE", .type = RD_T_UINT, .help = "value as read" },
 };
 
-static const struct rd_column peer_columns[PEER_COLUMNS] = {
-	[PEER_GUID] = { .key = "node_guid", .type = RD_T_STR, .help = "node GUID" },
-	[PEER_NODE] = { .key = "node", .type = RD_T_STR, .help = "node name" },
-	[PEER_LID] = { .key = "lid", .type = RD_T_UINT, .help = "LID of the node's management agents" },
-	[PEER_PORT] = { .key = "port", .type = RD_T_UINT, .help = "port number" },
+static const struct rd_column peer_columns[] = {
+	{ .key = "node_guid", .type = RD_T_STR, .help = "node GUID" },
+	{ .key = "node", .type = RD_T_STR, .help = "node name" },
+	{ .key = "lid", .type = RD_T_UINT, .help = "LID of the node's management agents" },
+	{ .key = "port", .type = RD_T_UINT, .help = "port number" },
 };
 
 const struct rd_column rd_fabric_columns[RD_FABRIC_COLUMNS] = {
@@ -88,36 +88,32 @@ static bool is_changed(const struct rd_fabric *fabric, const struct rd_fabric_po
 static struct rd_section *make_counters(const struct rd_fabric *fabric, const struct rd_fabric_port *port, bool deltas,
 					bool moved)
 {
-	struct rd_section *section = rd_section_create("counters", map_columns, MAP_COLUMNS);
+	struct rd_section *section = rd_section_create("counters", map_columns, RD_ARRAY_SIZE(map_columns));
 
 	for (size_t i = 0; i < fabric->n_values; i++) {
 		struct rd_pma_value value;
-		struct rd_row *row;
 		uint64_t delta;
 		double seconds;
 
 		if (!is_read(fabric, port, i) || (moved && port->fresh && port->before && !has_changed(port, i)))
 			continue;
-		row = rd_section_add(section);
-		rd_row_str(row, MAP_NAME, rd_pma_counters[i].name);
-		if (deltas && rd_fabric_delta(fabric, port, i, &delta, &seconds))
-			rd_row_uint(row, MAP_VALUE, delta);
-		if (!deltas && rd_fabric_value(fabric, port, i, &value))
-			rd_row_uint(row, MAP_VALUE, value.v);
+		if (deltas)
+			RD_ROW(section, RD_STR(rd_pma_counters[i].name),
+			       rd_fabric_delta(fabric, port, i, &delta, &seconds) ? RD_UINT(delta) : RD_UNKNOWN_CELL);
+		else
+			RD_ROW(section, RD_STR(rd_pma_counters[i].name),
+			       rd_fabric_value(fabric, port, i, &value) ? RD_UINT(value.v) : RD_UNKNOWN_CELL);
 	}
 	return section;
 }
 
 static struct rd_section *make_peer(const struct rd_fabric *fabric, const struct rd_fabric_port *peer)
 {
-	struct rd_section *section = rd_section_create("peer", peer_columns, PEER_COLUMNS);
-	struct rd_row *row = rd_section_add(section);
+	struct rd_section *section = rd_section_create("peer", peer_columns, RD_ARRAY_SIZE(peer_columns));
+	_cleanup_free_ char *guid = rd_text("0x%016" PRIx64, fabric->nodes[peer->node].guid);
 
-	rd_row_hex64(row, PEER_GUID, fabric->nodes[peer->node].guid);
-	rd_row_str(row, PEER_NODE, rd_fabric_name(&fabric->nodes[peer->node]));
-	if (peer->lid)
-		rd_row_uint(row, PEER_LID, peer->lid);
-	rd_row_uint(row, PEER_PORT, peer->number);
+	RD_ROW(section, RD_STR(guid), RD_STR(rd_fabric_name(&fabric->nodes[peer->node])),
+	       peer->lid ? RD_UINT(peer->lid) : RD_UNKNOWN_CELL, RD_UINT(peer->number));
 	return section;
 }
 
@@ -286,98 +282,73 @@ struct rd_section *rd_report_fabric_port(const struct rd_fabric *fabric, const s
 
 /* ---- what repeated sweeps found, and when */
 
-enum {
-	LA_ID,
-	LA_SEVERITY,
-	LA_CURRENT,
-	LA_FIRST,
-	LA_LAST,
-	LA_LOOKS,
-	LA_SUBJECT,
-	LA_TITLE,
-	LA_OBSERVED,
-	LA_FIX,
-	LA_ADVICE,
-	LA_COLUMNS,
-};
-
-enum { SEEN_STATE, SEEN_LAST, SEEN_LOOKS, SEEN_SUBJECT, SEEN_PORT, SEEN_PEER, SEEN_OBSERVED, SEEN_COLUMNS };
 /* clang-format off */
-static const struct rd_column latch_columns[LA_COLUMNS] = {
-	[LA_ID] = { .key = "id", .type = RD_T_STR, .help = "kind of finding" },
-	[LA_SEVERITY] = { .key = "severity", .type = RD_T_STR, .help = "warning, critical" },
-	[LA_CURRENT] = { .key = "current", .type = RD_T_BOOL, .help = "found by the latest sweep" },
-	[LA_FIRST] = { .key = "first_seen", .type = RD_T_TIME, .help = "first sweep that found it" },
-	[LA_LAST] = { .key = "last_seen", .type = RD_T_TIME, .help = "last sweep that found it" },
-	[LA_LOOKS] = { .key = "looks", .type = RD_T_UINT, .help = "number of sweeps that found it" },
-	[LA_SUBJECT] = { .key = "subject", .type = RD_T_STR, .help = "node, port or cable" },
-	[LA_TITLE] = { .key = "title", .type = RD_T_STR, .help = "fault" },
-	[LA_OBSERVED] = { .key = "observed", .type = RD_T_STR, .help = "values of the last sweep that found it" },
-	[LA_FIX] = { .key = "fix", .type = RD_T_STR, .help = "commands that fix it" },
-	[LA_ADVICE] = { .key = "advice", .type = RD_T_STR, .help = "what else to do" },
+static const struct rd_column latch_columns[] = {
+	{ .key = "id", .type = RD_T_STR, .help = "kind of finding" },
+	{ .key = "severity", .type = RD_T_STR, .help = "warning, critical" },
+	{ .key = "current", .type = RD_T_BOOL, .help = "found by the latest sweep" },
+	{ .key = "first_seen", .type = RD_T_TIME, .help = "first sweep that found it" },
+	{ .key = "last_seen", .type = RD_T_TIME, .help = "last sweep that found it" },
+	{ .key = "looks", .type = RD_T_UINT, .help = "number of sweeps that found it" },
+	{ .key = "subject", .type = RD_T_STR, .help = "node, port or cable" },
+	{ .key = "title", .type = RD_T_STR, .help = "fault" },
+	{ .key = "observed", .type = RD_T_STR, .help = "values of the last sweep that found it" },
+	{ .key = "fix", .type = RD_T_STR, .help = "commands that fix it" },
+	{ .key = "advice", .type = RD_T_STR, .help = "what else to do" },
 };
 
-static const struct rd_column seen_columns[SEEN_COLUMNS] = {
-	[SEEN_STATE] = { .key = "state", .title = "FINDING", .type = RD_T_STR, .help = "severity; was: no longer found" },
-	[SEEN_LAST] = { .key = "last_seen", .title = "LAST", .type = RD_T_STR, .help = "last sweep that found it", .spare = 1 },
-	[SEEN_LOOKS] = { .key = "looks", .title = "SWEEPS", .type = RD_T_UINT, .help = "number of sweeps that found it", .spare = 2 },
-	[SEEN_SUBJECT] = { .key = "subject", .title = "WHERE", .type = RD_T_STR, .help = "node or port", .fit = RD_FIT_NAME },
-	[SEEN_PORT] = { .key = "port", .title = "PORT", .type = RD_T_UINT, .help = "port number" },
-	[SEEN_PEER] = { .key = "peer", .title = "PEER", .type = RD_T_STR, .help = "node and port at the other end of the cable", .fit = RD_FIT_NAME, .spare = 3 },
-	[SEEN_OBSERVED] = { .key = "observed", .title = "WHAT", .type = RD_T_STR, .help = "values, else the fault", .fit = RD_FIT_TEXT },
+static const struct rd_column seen_columns[] = {
+	{ .key = "state", .title = "FINDING", .type = RD_T_STR, .help = "severity; was: no longer found" },
+	{ .key = "last_seen", .title = "LAST", .type = RD_T_STR, .help = "last sweep that found it", .spare = 1 },
+	{ .key = "looks", .title = "SWEEPS", .type = RD_T_UINT, .help = "number of sweeps that found it", .spare = 2 },
+	{ .key = "subject", .title = "WHERE", .type = RD_T_STR, .help = "node or port", .fit = RD_FIT_NAME },
+	{ .key = "port", .title = "PORT", .type = RD_T_UINT, .help = "port number" },
+	{ .key = "peer", .title = "PEER", .type = RD_T_STR, .help = "node and port at the other end of the cable", .fit = RD_FIT_NAME, .spare = 3 },
+	{ .key = "observed", .title = "WHAT", .type = RD_T_STR, .help = "values, else the fault", .fit = RD_FIT_TEXT },
 };
 /* clang-format on */
 
 void rd_report_fabric_latched(struct rd_report *report, const struct rd_fabric_latch *const *ranked, size_t n)
 {
-	struct rd_section *section = rd_section_create("latched", latch_columns, LA_COLUMNS);
+	struct rd_section *section = rd_section_create("latched", latch_columns, RD_ARRAY_SIZE(latch_columns));
 
 	for (size_t i = 0; i < n; i++) {
 		const struct rd_fabric_latch *latch = ranked[i];
-		struct rd_row *row = rd_section_add(section);
+		_cleanup_free_ char *fix = rd_fix_commands(latch->fix), *advice = rd_fix_advice(latch->fix);
 
-		rd_row_str(row, LA_ID, latch->id);
-		rd_row_str(row, LA_SEVERITY, rd_severity_name(latch->severity));
-		rd_row_bool(row, LA_CURRENT, latch->current);
-		RD_ROW_UINTS(row, LA_FIRST, latch->looks.first_ns, latch->looks.last_ns, latch->looks.n);
-		rd_row_str(row, LA_SUBJECT, latch->subject);
-		rd_row_str(row, LA_TITLE, latch->title);
-		rd_row_str(row, LA_OBSERVED, latch->observed);
-		rd_row_fix(row, LA_FIX, latch->fix);
+		RD_ROW(section, RD_STR(latch->id), RD_STR(rd_severity_name(latch->severity)), RD_BOOL(latch->current),
+		       RD_UINT(latch->looks.first_ns), RD_UINT(latch->looks.last_ns), RD_UINT(latch->looks.n),
+		       RD_STR(latch->subject), RD_STR(latch->title), RD_STR(latch->observed), RD_STR(fix),
+		       RD_STR(advice));
 	}
 	rd_report_add(report, section);
 }
 
 struct rd_section *rd_report_fabric_seen(const struct rd_fabric_latch *const *ranked, size_t n)
 {
-	struct rd_section *section = rd_section_create("seen", seen_columns, SEEN_COLUMNS);
+	struct rd_section *section = rd_section_create("seen", seen_columns, RD_ARRAY_SIZE(seen_columns));
 
 	for (size_t i = 0; i < n; i++) {
 		const struct rd_fabric_latch *latch = ranked[i];
-		struct rd_row *row;
-		char state[32];
 		const char *to = strstr(latch->subject, ", to "), *at;
 		_cleanup_free_ char *end =
 			rd_dup_part(latch->subject, to ? (size_t)(to - latch->subject) : strlen(latch->subject));
-		char *guid;
-		uint32_t number;
-		time_t seconds;
-		char text[16];
+		time_t seconds = (time_t)(latch->looks.last_ns / 1000000000u);
+		char state[32], last[16] = "";
+		uint32_t number = 0;
+		struct rd_row *row;
+		bool port = false;
 		struct tm tm;
+		char *guid;
 
 		if (latch->cleared)
 			continue;
-		row = rd_section_add(section);
 		snprintf(state, sizeof(state), "%s%s", latch->current ? "" : "was ", rd_severity_name(latch->severity));
-		rd_row_str(row, SEEN_STATE, state);
 		/* The wall clock of the local time zone. */
-		seconds = (time_t)(latch->looks.last_ns / 1000000000u);
-		if (localtime_r(&seconds, &tm) && strftime(text, sizeof(text), "%H:%M:%S", &tm))
-			rd_row_str(row, SEEN_LAST, text);
-		rd_row_uint(row, SEEN_LOOKS, latch->looks.n);
+		if (localtime_r(&seconds, &tm))
+			strftime(last, sizeof(last), "%H:%M:%S", &tm);
 		/* Of a cable, "leaf3 port 17, to node5 port 1", the end that is named first, and the other where there is room. The number has a
 		 * column of its own, as names may be shortened. */
-		rd_row_str(row, SEEN_PEER, to ? to + strlen(", to ") : NULL);
 		guid = strstr(end, " (0x");
 		if (guid && end[strlen(end) - 1] == ')')
 			*guid = '\0'; /* behind the name of a node */
@@ -385,11 +356,12 @@ struct rd_section *rd_report_fabric_seen(const struct rd_fabric_latch *const *ra
 			at--;
 		if (at - end > 6 && strncmp(at - 6, " port ", 6) == 0 &&
 		    rd_parse_u32(at, RD_DECIMAL, 255, &number) == 0) {
-			rd_row_uint(row, SEEN_PORT, number);
+			port = true;
 			end[at - end - 6] = '\0';
 		}
-		rd_row_str(row, SEEN_SUBJECT, end);
-		rd_row_str(row, SEEN_OBSERVED, latch->observed ? latch->observed : latch->title);
+		row = RD_ROW(section, RD_STR(state), RD_STR(*last ? last : NULL), RD_UINT(latch->looks.n), RD_STR(end),
+			     port ? RD_UINT(number) : RD_UNKNOWN_CELL, RD_STR(to ? to + strlen(", to ") : NULL),
+			     RD_STR(latch->observed ? latch->observed : latch->title));
 		rd_row_severity(row, latch->severity);
 		row->over = !latch->current;
 	}

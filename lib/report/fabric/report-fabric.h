@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "model/fabric/fabric.h"
 #include "model/fabric/share.h"
+#include "report/shared/report-field.h"
 #include "report/shared/report.h"
 
 enum rd_fabric_column {
@@ -74,8 +75,7 @@ void rd_fabric_read_error(const struct rd_fabric_port *port, struct rd_buf *out)
 /* Adds the object sweep (and shard) among the scalars. */
 void rd_report_fabric_sweep(struct rd_report *report, const struct rd_fabric_shown *shown);
 
-/* Nodes and links by kind: the object census among the scalars, and a line of text, without gone nodes. */
-struct rd_section *rd_report_fabric_census(const struct rd_fabric *fabric);
+/* Nodes and links by kind, without gone nodes, as a line of text. */
 void rd_report_fabric_census_line(const struct rd_fabric *fabric, struct rd_buf *out);
 
 /* Adds the section latched: what repeated sweeps found, in this order. */
