@@ -13,6 +13,7 @@
 #include "counters.h"
 #include "report/counters/report-counters.h"
 #include "report/shared/finding.h"
+#include "report/shared/report-field.h"
 
 /* counters --until 'NAME>N': prints a line with the time for each increase of the counter; ends once the total exceeds N. */
 
@@ -49,18 +50,16 @@ static int counters_until_create(const char *condition, struct counters_until **
 	return 0;
 }
 
-enum { TIME, IBDEV, PORT, NETDEV, GROUP, NAME, DELTA, TOTAL, REACHED, COLUMNS };
-
-static const struct rd_column until_columns[COLUMNS] = {
-	[TIME] = { "time", "TIME", RD_T_TIME, "time of the sample" },
-	[IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device" },
-	[PORT] = { "port", "PORT", RD_T_UINT, "port number" },
-	[NETDEV] = { "netdev", "NETDEV", RD_T_STR, "network interface", .hidden = true },
-	[GROUP] = { "group", "GROUP", RD_T_STR, "source of the counter", .hidden = true },
-	[NAME] = { "name", "NAME", RD_T_STR, "name of the counter" },
-	[DELTA] = { "delta", "DELTA", RD_T_UINT, "increase since the previous sample" },
-	[TOTAL] = { "total", "TOTAL", RD_T_UINT, "increase of all matching counters since the start" },
-	[REACHED] = { "reached", "REACHED", RD_T_BOOL, "whether this ends the wait" },
+static const struct rd_column until_columns[] = {
+	{ "time", "TIME", RD_T_TIME, "time of the sample" },
+	{ "ibdev", "IBDEV", RD_T_STR, "RDMA device" },
+	{ "port", "PORT", RD_T_UINT, "port number" },
+	{ "netdev", "NETDEV", RD_T_STR, "network interface", .hidden = true },
+	{ "group", "GROUP", RD_T_STR, "source of the counter", .hidden = true },
+	{ "name", "NAME", RD_T_STR, "name of the counter" },
+	{ "delta", "DELTA", RD_T_UINT, "increase since the previous sample" },
+	{ "total", "TOTAL", RD_T_UINT, "increase of all matching counters since the start" },
+	{ "reached", "REACHED", RD_T_BOOL, "whether this ends the wait" },
 };
 
 static int print_increase(const struct counters_until *until, const struct counters_watch *w, size_t i, bool reached)
@@ -68,26 +67,19 @@ static int print_increase(const struct counters_until *until, const struct count
 	const struct counters *c = w->c;
 	const struct rd_counter *counter = &w->set->counters[i];
 	const struct rd_counter_port *port = &w->set->ports[counter->port];
-	struct rd_section *section = rd_section_create("until", until_columns, COLUMNS);
-	struct rd_row *row = rd_section_add(section);
+	struct rd_section *section = rd_section_create("until", until_columns, RD_ARRAY_SIZE(until_columns));
+	struct rd_row *row = RD_ROW(section, RD_UINT(c->now.sample.realtime_ns), RD_STR(port->ibdev),
+				    port->port ? RD_UINT(port->port) : RD_UNKNOWN_CELL, RD_STR(counter->netdev),
+				    RD_STR(rd_counter_group_name(counter->group)), RD_STR(counter->name),
+				    RD_UINT(c->deltas[i].v), RD_UINT(until->total), RD_BOOL(reached));
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
-	rd_row_uint(row, TIME, c->now.sample.realtime_ns);
-	rd_row_str(row, IBDEV, port->ibdev);
-	if (port->port)
-		rd_row_uint(row, PORT, port->port);
-	rd_row_str(row, NETDEV, counter->netdev);
-	rd_row_str(row, GROUP, rd_counter_group_name(counter->group));
-	rd_row_str(row, NAME, counter->name);
-	rd_row_uint(row, DELTA, c->deltas[i].v);
-	rd_row_uint(row, TOTAL, until->total);
-	rd_row_bool(row, REACHED, reached);
 	if (c->ctx->globals.json) {
 		rd_render_json_row(section, 0, &out);
 	} else {
 		_cleanup_free_ char *label = rd_counter_port_label(port);
 
-		rd_render_cell(&until_columns[TIME], &row->cells[TIME], &out);
+		rd_render_cell(&until_columns[0], &row->cells[0], &out);
 		rd_buf_str(&out, " ");
 		rd_buf_safe(&out, label, strlen(label));
 		rd_buf_str(&out, " ");
@@ -97,13 +89,6 @@ static int print_increase(const struct counters_until *until, const struct count
 	}
 	rd_section_destroy(section);
 	return rd_out(&out);
-}
-
-static bool is_reached(const struct counters_until *until, uint64_t delta, double seconds)
-{
-	if (until->per_second)
-		return seconds > 0 && (double)delta / seconds > (double)until->more_than;
-	return until->total > until->more_than;
 }
 
 /* Counters of the port and of its driver with the same name count the same events: the first is used. */
@@ -138,8 +123,9 @@ static int counters_until_check(struct counters_until *until, const struct count
 		if (!w->interval || delta->kind == RD_DELTA_UNKNOWN || delta->v == 0)
 			continue;
 		until->total += delta->v;
-		if (is_reached(until, delta->v, c->seconds))
-			reached = 1;
+		reached |= until->per_second ?
+				   c->seconds > 0 && (double)delta->v / c->seconds > (double)until->more_than :
+				   until->total > until->more_than;
 		r = until->per_second && !reached ? 0 : print_increase(until, w, i, reached);
 		if (r < 0)
 			return r;
@@ -326,7 +312,6 @@ static int finish(struct counters_watch *w, uint64_t looks)
 	const struct counters_opts *opts = opts_of(w);
 	struct rd_ctx *ctx = c->ctx;
 	struct rd_report report;
-	struct rd_row *row;
 	double seconds = rd_moments_seconds(&first, &last);
 	int r = 0;
 
@@ -336,10 +321,7 @@ static int finish(struct counters_watch *w, uint64_t looks)
 	ctx->schema = "rdmadiag/counters-summary/1";
 	rd_output_init(ctx, &report);
 	report.scalars = rd_section_create("summary", columns, RD_ARRAY_SIZE(columns));
-	row = rd_section_add(report.scalars);
-	rd_row_double(row, 0, seconds);
-	rd_row_uint(row, 1, looks);
-	rd_row_uint(row, 2, w->ticks.missed);
+	RD_ROW(report.scalars, RD_DOUBLE(seconds), RD_UINT(looks), RD_UINT(w->ticks.missed));
 	rd_report_add_findings(&report, &w->events);
 	rd_report_add_findings(&report, &c->causes.findings);
 	if (opts->fail)
@@ -373,18 +355,6 @@ static void outputs_deinit(struct outputs *to)
 		return;
 	free(to->until->name);
 	free(to->until);
-}
-
-static int open_outputs(const struct counters_watch *w, struct outputs *to, struct rd_err *err)
-{
-	const struct counters_opts *opts = opts_of(w);
-	int r = 0;
-
-	if (opts->until)
-		r = counters_until_create(opts->until, &to->until, err);
-	if (!r && opts->record)
-		r = counters_file_open(w->c->ctx, opts->record, &to->file, err);
-	return r;
 }
 
 /* Takes one sample and passes it on. 1: the condition of --until is met. */
@@ -438,10 +408,13 @@ int counters_watch(struct counters *c)
 	_cleanup_(counters_watch_deinit) struct counters_watch w;
 	struct rd_err err = { 0 };
 	uint64_t looks = 0;
-	int r;
+	int r = 0;
 
 	counters_watch_init(&w, c, opts->repeat.seconds);
-	r = open_outputs(&w, &to, &err);
+	if (opts->until)
+		r = counters_until_create(opts->until, &to.until, &err);
+	if (!r && opts->record)
+		r = counters_file_open(c->ctx, opts->record, &to.file, &err);
 	if (r == -EINVAL)
 		return rd_fail_usage(c->ctx->cmd, &err);
 	if (!r) {

@@ -8,29 +8,7 @@
 #include "report/shared/report.h"
 
 /* Columns of the table of counters, for -o. */
-enum rd_counter_column {
-	RD_CNT_IBDEV,
-	RD_CNT_PORT,
-	RD_CNT_NETDEV,
-	RD_CNT_GROUP,
-	RD_CNT_NAME,
-	RD_CNT_VALUE,
-	RD_CNT_DELTA,
-	RD_CNT_PER_SECOND,
-	RD_CNT_UNIT,
-	RD_CNT_NOTE,
-	RD_CNT_SATURATED,
-	RD_CNT_OVERFLOW,
-	RD_CNT_BITS,
-	RD_CNT_DELTA_KIND,
-	RD_CNT_DELTA_NOTE,
-	RD_CNT_ROLE,
-	RD_CNT_DRIVER,
-	RD_CNT_COUNTER,
-	RD_CNT_ERROR,
-	RD_CNT_MEANING,
-	RD_CNT_COLUMNS,
-};
+enum { RD_CNT_VALUE = 5, RD_CNT_COLUMNS = 20 };
 extern const struct rd_column rd_counter_columns[RD_CNT_COLUMNS];
 
 /* What to show: a sample, and the increases since an earlier one, if there is one. */
