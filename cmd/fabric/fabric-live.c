@@ -79,14 +79,6 @@ static int sweep(struct live *live, struct rd_err *err)
 	return live->ended ? 1 : r;
 }
 
-/* Moves the first section of the report, the ports, to the page. */
-static void take_ports(struct rd_report *report, struct rd_view_page *page)
-{
-	page->body = report->sections[0];
-	rd_section_store(page->body); /* shown while the next sweep changes the network */
-	memmove(report->sections, report->sections + 1, --report->n_sections * sizeof(*report->sections));
-}
-
 static int fill_page(struct live *live, struct rd_view_page *page, struct rd_err *err)
 {
 	static const char *const by[] = { "node", "traffic", "errors", "waiting" };
@@ -99,7 +91,10 @@ static int fill_page(struct live *live, struct rd_view_page *page, struct rd_err
 		return rd_err_set(err, ENODEV, "network", "the local port failed: values are old");
 	order = rd_fabric_sort_by(&live->s->run.fabric, live->order);
 	fabric_session_report(live->s, NULL, order, NULL, &report);
-	take_ports(&report, page);
+	/* The first section of the report, the ports, moves to the page. */
+	page->body = report.sections[0];
+	rd_section_store(page->body); /* shown while the next sweep changes the network */
+	memmove(report.sections, report.sections + 1, --report.n_sections * sizeof(*report.sections));
 	ranked = rd_fabric_latches_ranked(&live->s->latches);
 	page->top = rd_report_fabric_seen(ranked, live->s->latches.n);
 	rd_buf_printf(&line, "by %s: ", by[live->order]);

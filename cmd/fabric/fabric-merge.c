@@ -19,20 +19,6 @@ struct merging {
 	struct rd_shards shards; /* names of the hosts, with --shards */
 };
 
-static int read_files(struct merging *m, int argc, char **argv, struct rd_err *err)
-{
-	int r = 0;
-
-	for (int i = 0; i < argc && !r; i++) {
-		_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-
-		r = rd_read_local(argv[i], &bytes, err);
-		if (!r)
-			r = rd_share_read(argv[i], (const char *)bytes.data, bytes.size, &m->files, err);
-	}
-	return r;
-}
-
 /* The hosts of the list in the order of their shares; NULL: unknown, or another number of shares. Caller frees the array. */
 static const char **name_hosts(struct merging *m)
 {
@@ -74,9 +60,8 @@ static int report_merge(struct merging *m)
 	_cleanup_free_ const char **hosts = name_hosts(m);
 	struct rd_findings findings = { 0 };
 	_cleanup_buf_ struct rd_buf out = { 0 };
-	const struct rd_merge *merge;
-	size_t criticals;
-	size_t warnings;
+	const struct rd_merge *merge = &m->merge;
+	size_t criticals, warnings;
 
 	if (!m->s->cmd->all && !m->s->ctx->globals.json) {
 		picked = rd_alloc(m->fabric.n_ports + 1, sizeof(*picked));
@@ -93,7 +78,6 @@ static int report_merge(struct merging *m)
 		report.status = RD_EXIT_UNKNOWN;
 	rd_report_fabric_ports(&report, &shown);
 	rd_report_fabric_merge(&report, &m->files, &m->merge);
-	merge = &m->merge;
 	criticals = rd_findings_count(&report.findings, RD_SEV_CRITICAL);
 	warnings = rd_findings_count(&report.findings, RD_SEV_WARNING);
 	if (merge->shares)
@@ -121,10 +105,16 @@ int fabric_merge(struct fabric_session *s, int argc, char **argv)
 {
 	struct merging m = { .s = s };
 	struct rd_err err = { 0 };
-	int r;
+	int r = 0;
 
 	s->ctx->schema = "rdmadiag/counters-fabric-merge/1";
-	r = read_files(&m, argc, argv, &err);
+	for (int i = 0; i < argc && !r; i++) {
+		_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+
+		r = rd_read_local(argv[i], &bytes, &err);
+		if (!r)
+			r = rd_share_read(argv[i], (const char *)bytes.data, bytes.size, &m.files, &err);
+	}
 	if (r < 0) {
 		r = rd_fail(s->ctx, &err);
 	} else {

@@ -32,11 +32,11 @@ struct topology_file {
 static int parse_confined(void *arg, struct rd_bytes *ret, struct rd_err *err)
 {
 	const struct topology_file *file = arg;
-	int r;
+	int r = 0;
 
 	rd_child_close_others();
-	r = rd_confined()->active ? 0 : rd_confine(0, NULL, err);
-
+	if (!rd_confined()->active)
+		r = rd_confine(0, NULL, err);
 	return r < 0 ? r : rd_topology_read(file->path, (const char *)file->bytes.data, file->bytes.size, ret, err);
 }
 
@@ -226,18 +226,6 @@ static struct rd_fabric_spread spread_of(const struct fabric_session *s)
 	return (struct rd_fabric_spread){ sorted[0], sorted[n / 2], sorted[(n * 99) / 100], sorted[n - 1], n };
 }
 
-/* Whether no queried port was read: no verdict is possible, so exit 3. */
-static bool is_unread(const struct rd_fabric *fabric)
-{
-	size_t queried = 0, fresh = 0;
-
-	for (size_t i = 0; i < fabric->n_ports; i++) {
-		queried += fabric->ports[i].selected && fabric->ports[i].presence != RD_PORT_GONE;
-		fresh += fabric->ports[i].fresh;
-	}
-	return queried > 0 && fresh == 0;
-}
-
 static int status_of(const struct rd_report *report)
 {
 	/* What follows from another finding is no worse than that: a host that is gone leaves errors at the port of its switch. */
@@ -250,22 +238,29 @@ static int status_of(const struct rd_report *report)
 
 static void judge(struct fabric_session *s, struct rd_report *report)
 {
+	const struct rd_fabric *fabric = &s->run.fabric;
 	struct rd_findings findings = { 0 };
+	size_t queried = 0, fresh = 0;
 
-	rd_fabric_judge(&s->run.fabric, &s->limits, &s->history, &findings);
-	rd_fabric_judge_walk(&s->run.fabric, &findings);
+	rd_fabric_judge(fabric, &s->limits, &s->history, &findings);
+	rd_fabric_judge_walk(fabric, &findings);
 	if (s->cmd->compare) {
-		rd_fabric_compare(&s->plan, &s->run.fabric, &findings);
+		rd_fabric_compare(&s->plan, fabric, &findings);
 		if (rd_findings_count(&findings, RD_SEV_UNKNOWN) == 0)
 			rd_fabric_accept_uplinks(&findings);
 	}
 	if (s->shard >= 0)
-		rd_shards_judge(&s->run.fabric, &s->shards, &findings);
+		rd_shards_judge(fabric, &s->shards, &findings);
 	rd_fabric_rank(&findings);
 	rd_report_add_findings(report, &findings);
 	rd_findings_deinit(&findings);
 	report->status = status_of(report);
-	if (report->status < RD_EXIT_CRITICAL && is_unread(&s->run.fabric)) {
+	for (size_t i = 0; i < fabric->n_ports; i++) {
+		queried += fabric->ports[i].selected && fabric->ports[i].presence != RD_PORT_GONE;
+		fresh += fabric->ports[i].fresh;
+	}
+	/* No queried port was read: no verdict is possible, so exit 3. */
+	if (report->status < RD_EXIT_CRITICAL && queried > 0 && fresh == 0) {
 		struct rd_err err = { 0 };
 
 		rd_err_set(&err, ETIMEDOUT, "network", "no port responded to a performance query");
@@ -398,14 +393,6 @@ static void count_latches(const struct rd_fabric_latch *const *ranked, size_t n,
 	}
 }
 
-/* Findings that are alike have the same fix: it is printed once, below the last of them. */
-static bool ends_run(const struct rd_fabric_latch *const *ranked, size_t i, size_t n)
-{
-	const char *fix = ranked[i]->fix, *next = i + 1 < n ? ranked[i + 1]->fix : NULL;
-
-	return fix && (!next || strcmp(fix, next) != 0);
-}
-
 void fabric_summary(const struct fabric_session *s, struct rd_buf *out)
 {
 	const struct rd_fabric_latches *latches = &s->latches;
@@ -421,6 +408,7 @@ void fabric_summary(const struct fabric_session *s, struct rd_buf *out)
 		      warning == 1 ? "" : "s");
 	for (size_t i = 0; i < shown; i++) {
 		const struct rd_fabric_latch *latch = ranked[i];
+		const char *next = i + 1 < shown ? ranked[i + 1]->fix : NULL;
 
 		rd_buf_printf(out, "%s ", rd_severity_name(latch->severity));
 		add_looks(latches, &latch->looks, out);
@@ -432,7 +420,8 @@ void fabric_summary(const struct fabric_session *s, struct rd_buf *out)
 			rd_buf_safe(out, latch->observed, strlen(latch->observed));
 		}
 		rd_buf_printf(out, " [%s]\n", latch->id);
-		if (ends_run(ranked, i, shown))
+		/* Findings that are alike have the same fix: it is printed once, below the last of them. */
+		if (latch->fix && (!next || strcmp(latch->fix, next) != 0))
 			rd_render_fix((const char *const *)&ranked[i]->fix, 1, out);
 	}
 	if (shown < latches->n) {
@@ -533,32 +522,17 @@ static int report_sweep(struct fabric_session *s, bool again)
 	return r;
 }
 
-/* Sweeps, records and reports at an interval. */
-static void sweep_at_tick(struct fabric_session *s, struct fabric_record *record, bool again)
-{
-	const struct rd_buf empty = { .data = (char *)(uintptr_t) "\n", .len = 1 };
-	struct rd_err err = { 0 };
-
-	if (fabric_session_sweep(s, &err) < 0) {
-		rd_fail(s->ctx, &err);
-		return;
-	}
-	if (record)
-		fabric_record_add(record);
-	fabric_session_keep_status(s, report_sweep(s, again));
-	if (!s->ctx->globals.json && !s->ctx->globals.rows_only && !rd_metrics_wanted(s->ctx))
-		rd_out(&empty);
-}
-
 /* Between two ticks, so that the next sweep begins in time. */
 static bool refresh_between(void *arg, unsigned ms)
 {
 	return fabric_refresh(arg, ms);
 }
 
-/* Sweeps at each tick; returns the worst exit code. */
+/* Sweeps, records and reports at each tick; returns the worst exit code. */
 static int sweep_repeatedly(struct fabric_session *s, struct fabric_record *record)
 {
+	const struct rd_buf line = { .data = (char *)(uintptr_t) "\n", .len = 1 };
+	bool text = !s->ctx->globals.json && !rd_metrics_wanted(s->ctx);
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	struct rd_err err = { 0 };
 
@@ -570,12 +544,21 @@ static int sweep_repeatedly(struct fabric_session *s, struct fabric_record *reco
 	for (unsigned long i = 0; !s->cmd->repeat.count || i < s->cmd->repeat.count; i++) {
 		if (rd_ticks_wait_doing(&s->cmd->repeat.ticks, refresh_between, &s->run) < 0)
 			break;
-		sweep_at_tick(s, record, i > 0);
+		err = (struct rd_err){ 0 };
+		if (fabric_session_sweep(s, &err) < 0) {
+			rd_fail(s->ctx, &err);
+		} else {
+			if (record)
+				fabric_record_add(record);
+			fabric_session_keep_status(s, report_sweep(s, i > 0));
+			if (text && !s->ctx->globals.rows_only)
+				rd_out(&line);
+		}
 		if (rd_out_failure())
 			break;
 	}
 	/* Documents have the latched findings in their last line; a table without headings is for programs. */
-	if (!s->ctx->globals.json && !rd_metrics_wanted(s->ctx)) {
+	if (text) {
 		fabric_summary(s, &out);
 		rd_out_beside(s->ctx, &out);
 	}

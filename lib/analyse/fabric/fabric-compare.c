@@ -153,14 +153,6 @@ static void find_roots(struct comparison *c)
 			c->of[c->of[i].root].adapters++;
 }
 
-/* Whether a node that is found is at the other end of a port of the saved topology. */
-static bool is_border(const struct comparison *c, const struct rd_fabric_port *port)
-{
-	size_t peer = port->peer == RD_NONE ? RD_NONE : c->plan->ports[port->peer].node;
-
-	return peer != RD_NONE && c->reach[peer] != RD_REACH_UNKNOWN && !is_missing(c, peer);
-}
-
 /* Per missing switch: itself if it had a cable to a node that was found, else such a switch through which alone it could be reached. */
 static void find_owners(struct comparison *c)
 {
@@ -170,10 +162,11 @@ static void find_owners(struct comparison *c)
 	for (size_t i = 0; i < c->plan->n_nodes; i++)
 		c->of[i].owner = RD_NONE;
 	for (size_t i = 0; i < c->plan->n_ports; i++) {
-		size_t node = c->plan->ports[i].node;
+		size_t node = c->plan->ports[i].node, at = c->plan->ports[i].peer;
+		size_t peer = at == RD_NONE ? RD_NONE : c->plan->ports[at].node;
 
 		if (c->of[node].owner != RD_NONE || !is_missing(c, node) || c->plan->nodes[node].kind == RD_NODE_CA ||
-		    !is_border(c, &c->plan->ports[i]))
+		    peer == RD_NONE || c->reach[peer] == RD_REACH_UNKNOWN || is_missing(c, peer))
 			continue;
 		c->of[node].owner = node;
 		queue[tail++] = node;

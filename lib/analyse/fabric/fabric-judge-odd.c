@@ -457,16 +457,10 @@ static bool are_sisters(const struct uplinks *u, size_t a, size_t b)
 	return 4 * shared >= 3 * x->n_pairs && 4 * shared >= 3 * y->n_pairs;
 }
 
-static bool is_same_device(const struct judge *j, size_t a, size_t b)
-{
-	const struct rd_fabric_node *x = &j->fabric->nodes[a], *y = &j->fabric->nodes[b];
-
-	return x->vendor == y->vendor && x->device == y->device && x->n_ports == y->n_ports;
-}
-
 /* Lists the neighbours of neighbours that are sisters; with `more`, only whether one may be that has more links. */
 static bool list_sisters(struct uplinks *u, size_t node, bool more)
 {
+	const struct rd_fabric_node *nodes = u->j->fabric->nodes;
 	const struct sw *sw = &u->of[node];
 
 	u->stamp++;
@@ -477,7 +471,8 @@ static bool list_sisters(struct uplinks *u, size_t node, bool more)
 		for (size_t k = 0; k < via->n_pairs; k++) {
 			size_t other = via->pairs[k].to;
 
-			if (other == node || u->seen[other] == u->stamp || !is_same_device(u->j, node, other))
+			if (other == node || u->seen[other] == u->stamp || nodes[other].vendor != nodes[node].vendor ||
+			    nodes[other].device != nodes[node].device || nodes[other].n_ports != nodes[node].n_ports)
 				continue;
 			u->seen[other] = u->stamp;
 			if (more && u->of[other].uplinks > sw->uplinks)
@@ -715,15 +710,13 @@ static void judge_uplinks(struct judge *j)
 			if ((u.of[u.order[i]].adapters > 0) == leaves)
 				judge_switch(&u, u.order[i]);
 	for (size_t from = 0, to; from < u.n; from = to) {
-		const size_t *kind;
-		const size_t *end;
+		const size_t *kind = &u.order[from], *end;
 		struct norm norm = { 0 };
 		size_t lacking[2], n = 0;
 
 		for (to = from + 1; to < u.n && compare_kinds(&u, u.order[from], u.order[to]) == 0;)
 			to++;
 		/* Switches `kind` to `end` in the order are of one kind: whether two of them lack one link to each other. */
-		kind = &u.order[from];
 		end = &u.order[to];
 		for (const size_t *at = kind; at < end; at++)
 			norm_add(&norm, &u.of[*at], u.of[*at].level);

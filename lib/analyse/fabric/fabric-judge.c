@@ -391,18 +391,13 @@ static char *cable_fix(const struct judge *j, const struct rd_fabric_port *port,
 		at, counts->number, from, drives->number);
 }
 
-static char *fill_in(const char *text, const struct rd_fabric_port *port, const struct rd_fabric_port *peer)
-{
-	_cleanup_free_ char *here = rd_text("%u %u", port->lid, port->number);
-	_cleanup_free_ char *there = peer ? rd_text("%u %u", peer->lid, peer->number) : NULL;
-
-	return rd_fix_fill(text, (struct rd_fix_word[]){ { "PORT", here }, { "PEER", there } }, 2);
-}
-
 /* The text of a finding: by what is to be done first. */
 static void explain(const struct judge *j, const struct rd_fabric_port *port, const struct rd_fabric_port *peer,
 		    const struct errors *here, const struct errors *there, struct rd_finding *finding)
 {
+	_cleanup_free_ char *near = rd_text("%u %u", port->lid, port->number);
+	_cleanup_free_ char *far = peer ? rd_text("%u %u", peer->lid, peer->number) : NULL;
+	const struct rd_fix_word words[] = { { "PORT", near }, { "PEER", far } };
 	size_t source = 0;
 
 	while (source + 1 < SOURCES && !here->sources[source] && !there->sources[source])
@@ -429,7 +424,7 @@ static void explain(const struct judge *j, const struct rd_fabric_port *port, co
 	if (finding->severity == RD_SEV_NOTE)
 		return;
 	finding->fix = source == FROM_CABLE ? cable_fix(j, port, peer, here, there) :
-					      fill_in(sources[source].fix, port, peer);
+					      rd_fix_fill(sources[source].fix, words, RD_ARRAY_SIZE(words));
 }
 
 /* The finding about a port of a node, or, with 0, about the node; NULL: none. */
@@ -528,20 +523,6 @@ static void blame_link(struct judge *j, size_t index)
 		rd_finding_blame(errors, down);
 	else if (gone)
 		rd_finding_blame(errors, gone);
-}
-
-/* Nodes are cut off by a link that is down or not ACTIVE. */
-static void blame_block(struct judge *j, const struct rd_fabric_node *cut_off)
-{
-	size_t at = rd_fabric_find_port(j->fabric, cut_off->blocked.guid, cut_off->blocked.port);
-	struct rd_finding *finding = find_finding(j, "fabric-node-cut-off", cut_off, 0), *cause;
-
-	if (!finding || at == RD_NONE)
-		return;
-	cause = find_cable(j, "fabric-link-inactive", &j->fabric->ports[at]);
-	cause = cause ? cause : find_cable(j, "fabric-link-down", &j->fabric->ports[at]);
-	if (cause)
-		rd_finding_blame(finding, cause);
 }
 
 /* ---- saturated counters */
@@ -806,9 +787,19 @@ void rd_fabric_judge(const struct rd_fabric *fabric, const struct rd_fabric_limi
 	rd_judge_odd(&j);
 	for (size_t i = 0; i < fabric->n_ports; i++)
 		blame_link(&j, i);
-	for (size_t i = 0; i < fabric->n_nodes; i++)
-		if (fabric->nodes[i].blocked.port)
-			blame_block(&j, &fabric->nodes[i]);
+	/* Nodes are cut off by a link that is down or not ACTIVE. */
+	for (size_t i = 0; i < fabric->n_nodes; i++) {
+		const struct rd_fabric_block *block = &fabric->nodes[i].blocked;
+		size_t at = block->port ? rd_fabric_find_port(fabric, block->guid, block->port) : RD_NONE;
+		struct rd_finding *finding =
+			at == RD_NONE ? NULL : find_finding(&j, "fabric-node-cut-off", &fabric->nodes[i], 0);
+		struct rd_finding *cause = finding ? find_cable(&j, "fabric-link-inactive", &fabric->ports[at]) : NULL;
+
+		if (finding && !cause)
+			cause = find_cable(&j, "fabric-link-down", &fabric->ports[at]);
+		if (cause)
+			rd_finding_blame(finding, cause);
+	}
 	rd_fabric_judge_trees(fabric, limits, findings);
 	RD_FREE(j.fates, j.told);
 }
