@@ -3,52 +3,32 @@
 #include "report/fabric/report-fabric.h"
 
 #include <inttypes.h>
-#include <stdio.h>
+#include <string.h>
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "model/fabric/fabric.h"
 
-enum {
-	HOP_DIRECTION,
-	HOP_NUMBER,
-	HOP_NODE,
-	HOP_GUID,
-	HOP_KIND,
-	HOP_IN,
-	HOP_OUT,
-	HOP_LINK,
-	HOP_GBPS,
-	HOP_STATE,
-	HOP_XMIT,
-	HOP_WAIT,
-	HOP_WAITED,
-	HOP_ERRORS,
-	HOP_IN_WAIT,
-	HOP_IN_WAITED,
-	HOP_IN_ERRORS,
-	HOP_COLUMNS
-};
-
 /* clang-format off */
-static const struct rd_column hop_columns[HOP_COLUMNS] = {
-	[HOP_DIRECTION] = { .key = "direction", .title = "WAY", .type = RD_T_STR, .help = "forward, back" },
-	[HOP_NUMBER] = { .key = "hop", .title = "HOP", .type = RD_T_UINT, .help = "number of cables passed" },
-	[HOP_NODE] = { .key = "node", .title = "NODE", .type = RD_T_STR, .help = "name from the node-name-map, else the node description" },
-	[HOP_GUID] = { .key = "node_guid", .title = "GUID", .type = RD_T_STR, .help = "node GUID", .hidden = true },
-	[HOP_KIND] = { .key = "kind", .title = "KIND", .type = RD_T_STR, .help = "ca, switch, router", .hidden = true },
-	[HOP_IN] = { .key = "in_port", .title = "IN", .type = RD_T_UINT, .help = "ingress port" },
-	[HOP_OUT] = { .key = "out_port", .title = "OUT", .type = RD_T_UINT, .help = "egress port" },
-	[HOP_LINK] = { .key = "link", .title = "LINK", .type = RD_T_STR, .help = "lanes and speed of the egress port" },
-	[HOP_GBPS] = { .key = "link_gbps", .title = "GBPS", .type = RD_T_DOUBLE, .help = "data rate of that link, Gbit/s", .decimals = 1, .hidden = true },
-	[HOP_STATE] = { .key = "state", .title = "STATE", .type = RD_T_STR, .help = "of the egress port: DOWN, INIT, ARMED, ACTIVE" },
-	[HOP_XMIT] = { .key = "xmit_gbps", .title = "XMIT", .type = RD_T_DOUBLE, .help = "data sent by the egress port, Gbit/s", .decimals = 2, .hidden = true },
-	[HOP_WAIT] = { .key = "wait_share", .title = "WAIT", .type = RD_T_SHARE, .help = "share of time in which the egress port had data to send but no credits; with -i", .hidden = true },
-	[HOP_WAITED] = { .key = "xmit_wait_ticks", .title = "WAITED", .type = RD_T_UINT, .help = "PortXmitWait of the egress port, in ticks of the device" },
-	[HOP_ERRORS] = { .key = "error_counters", .title = "ERRORS", .type = RD_T_STR, .help = "error counters of the egress port that are not 0" },
-	[HOP_IN_WAIT] = { .key = "in_wait_share", .title = "IN-WAIT", .type = RD_T_SHARE, .help = "the same as wait_share, of the ingress port: for the other direction", .hidden = true },
-	[HOP_IN_WAITED] = { .key = "in_xmit_wait_ticks", .title = "IN-WAITED", .type = RD_T_UINT, .help = "PortXmitWait of the ingress port", .hidden = true },
-	[HOP_IN_ERRORS] = { .key = "in_error_counters", .title = "IN-ERRORS", .type = RD_T_STR, .help = "error counters of the ingress port that are not 0" },
+static const struct rd_column hop_columns[] = {
+	{ .key = "direction", .title = "WAY", .type = RD_T_STR, .help = "forward, back" },
+	{ .key = "hop", .title = "HOP", .type = RD_T_UINT, .help = "number of cables passed" },
+	{ .key = "node", .title = "NODE", .type = RD_T_STR, .help = "name from the node-name-map, else the node description" },
+	{ .key = "node_guid", .title = "GUID", .type = RD_T_STR, .help = "node GUID", .hidden = true },
+	{ .key = "kind", .title = "KIND", .type = RD_T_STR, .help = "ca, switch, router", .hidden = true },
+	{ .key = "in_port", .title = "IN", .type = RD_T_UINT, .help = "ingress port" },
+	{ .key = "out_port", .title = "OUT", .type = RD_T_UINT, .help = "egress port" },
+	{ .key = "link", .title = "LINK", .type = RD_T_STR, .help = "lanes and speed of the egress port" },
+	{ .key = "link_gbps", .title = "GBPS", .type = RD_T_DOUBLE, .help = "data rate of that link, Gbit/s", .decimals = 1, .hidden = true },
+	{ .key = "state", .title = "STATE", .type = RD_T_STR, .help = "of the egress port: DOWN, INIT, ARMED, ACTIVE" },
+	{ .key = "xmit_gbps", .title = "XMIT", .type = RD_T_DOUBLE, .help = "data sent by the egress port, Gbit/s", .decimals = 2, .hidden = true },
+	{ .key = "wait_share", .title = "WAIT", .type = RD_T_SHARE, .help = "share of time in which the egress port had data to send but no credits; with -i", .hidden = true },
+	{ .key = "xmit_wait_ticks", .title = "WAITED", .type = RD_T_UINT, .help = "PortXmitWait of the egress port, in ticks of the device" },
+	{ .key = "error_counters", .title = "ERRORS", .type = RD_T_STR, .help = "error counters of the egress port that are not 0" },
+	{ .key = "in_wait_share", .title = "IN-WAIT", .type = RD_T_SHARE, .help = "the same as wait_share, of the ingress port: for the other direction", .hidden = true },
+	{ .key = "in_xmit_wait_ticks", .title = "IN-WAITED", .type = RD_T_UINT, .help = "PortXmitWait of the ingress port", .hidden = true },
+	{ .key = "in_error_counters", .title = "IN-ERRORS", .type = RD_T_STR, .help = "error counters of the ingress port that are not 0" },
 };
 
 static const struct rd_column end_columns[] = {
@@ -105,25 +85,23 @@ static const struct rd_column routes_columns[] = {
 };
 /* clang-format on */
 
-/* Errors and waiting of one port of the hop; unknown unless it was read. */
-static void add_counters(const struct rd_fabric *fabric, const struct rd_fabric_port *port, struct rd_row *row,
-			 size_t errors, size_t wait, size_t waited)
+/* Of one port of a hop: its errors, to be freed, and how long it waited, as a share and in ticks. Unknown unless it was read. */
+static char *read_counters(const struct rd_fabric *fabric, const struct rd_fabric_port *port, struct rd_cell waits[2])
 {
 	_cleanup_buf_ struct rd_buf text = { 0 };
 	struct rd_pma_value value;
 	uint64_t rise;
 	double share;
 
-	if (!port->fresh)
-		return;
+	waits[0] = waits[1] = RD_UNKNOWN_CELL;
+	if (!port || !port->fresh)
+		return NULL;
 	rd_fabric_errors_text(fabric, port, &text, &rise);
-	rd_row_str(row, errors, text.len ? text.data : "none");
-	if (text.len)
-		rd_row_severity(row, RD_SEV_WARNING);
 	if (rd_fabric_wait_share(fabric, port, &share))
-		rd_row_double(row, wait, share);
+		waits[0] = RD_DOUBLE(share);
 	if (rd_fabric_value(fabric, port, RD_C_XMIT_WAIT, &value))
-		rd_row_uint(row, waited, value.v);
+		waits[1] = RD_UINT(value.v);
+	return rd_dup(text.len ? text.data : "none");
 }
 
 static void add_hop(const struct rd_fabric *fabric, const struct rd_path *path, size_t i, const char *direction,
@@ -131,34 +109,27 @@ static void add_hop(const struct rd_fabric *fabric, const struct rd_path *path, 
 {
 	const struct rd_path_hop *hop = &path->hops[i];
 	const struct rd_fabric_node *node = &fabric->nodes[hop->node];
-	struct rd_row *row = rd_section_add(section);
+	const struct rd_fabric_port *in = hop->in == RD_NONE ? NULL : &fabric->ports[hop->in];
+	const struct rd_fabric_port *out = hop->out == RD_NONE ? NULL : &fabric->ports[hop->out];
+	const char *speed = out ? rd_link_speed_name(out->speed_active) : NULL;
+	bool rated = speed && out->width_active;
+	struct rd_cell in_waits[2], out_waits[2];
+	_cleanup_free_ char *guid = rd_text("0x%016" PRIx64, node->guid);
+	_cleanup_free_ char *link = rated ? rd_text("%ux %s", out->width_active, speed) : NULL;
+	_cleanup_free_ char *in_errors = read_counters(fabric, in, in_waits);
+	_cleanup_free_ char *out_errors = read_counters(fabric, out, out_waits);
+	double gbps;
+	bool sent = out && out->fresh && rd_fabric_gbps(fabric, out, RD_C_XMIT_DATA, &gbps);
+	struct rd_row *row = RD_ROW(section, RD_STR(direction), RD_UINT(i), RD_STR(rd_fabric_name(node)), RD_STR(guid),
+				    RD_STR(rd_node_kind_name(node->kind)), in ? RD_UINT(in->number) : RD_UNKNOWN_CELL,
+				    out ? RD_UINT(out->number) : RD_UNKNOWN_CELL, RD_STR(link),
+				    rated ? RD_DOUBLE(rd_fabric_link_gbps(out)) : RD_UNKNOWN_CELL,
+				    RD_STR(out ? rd_link_state_name(out->state) : NULL),
+				    sent ? RD_DOUBLE(gbps) : RD_UNKNOWN_CELL, out_waits[0], out_waits[1],
+				    RD_STR(out_errors), in_waits[0], in_waits[1], RD_STR(in_errors));
 
-	rd_row_str(row, HOP_DIRECTION, direction);
-	rd_row_uint(row, HOP_NUMBER, i);
-	rd_row_str(row, HOP_NODE, rd_fabric_name(node));
-	rd_row_hex64(row, HOP_GUID, node->guid);
-	rd_row_str(row, HOP_KIND, rd_node_kind_name(node->kind));
-	if (hop->in != RD_NONE) {
-		rd_row_uint(row, HOP_IN, fabric->ports[hop->in].number);
-		add_counters(fabric, &fabric->ports[hop->in], row, HOP_IN_ERRORS, HOP_IN_WAIT, HOP_IN_WAITED);
-	}
-	if (hop->out != RD_NONE) {
-		const struct rd_fabric_port *port = &fabric->ports[hop->out];
-		const char *speed = rd_link_speed_name(port->speed_active);
-		char text[64];
-		double gbps;
-
-		rd_row_uint(row, HOP_OUT, port->number);
-		rd_row_str(row, HOP_STATE, rd_link_state_name(port->state));
-		if (port->width_active && speed) {
-			snprintf(text, sizeof(text), "%ux %s", port->width_active, speed);
-			rd_row_str(row, HOP_LINK, text);
-			rd_row_double(row, HOP_GBPS, rd_fabric_link_gbps(port));
-		}
-		if (port->fresh && rd_fabric_gbps(fabric, port, RD_C_XMIT_DATA, &gbps))
-			rd_row_double(row, HOP_XMIT, gbps);
-		add_counters(fabric, port, row, HOP_ERRORS, HOP_WAIT, HOP_WAITED);
-	}
+	if ((in_errors && strcmp(in_errors, "none") != 0) || (out_errors && strcmp(out_errors, "none") != 0))
+		rd_row_severity(row, RD_SEV_WARNING);
 }
 
 static struct rd_section *make_end(const char *key, const struct rd_fabric *fabric, size_t at, uint16_t lid)
@@ -181,7 +152,7 @@ void rd_report_path(struct rd_report *report, const struct rd_fabric *fabric, co
 		[RD_ROUTE_ARRIVES] = "arrives",	  [RD_ROUTE_UNKNOWN] = "unknown", [RD_ROUTE_MISSING] = "missing",
 		[RD_ROUTE_DEAD_END] = "dead-end", [RD_ROUTE_ASTRAY] = "astray",	  [RD_ROUTE_LOOPS] = "loop",
 	};
-	struct rd_section *section = rd_section_create("path", hop_columns, HOP_COLUMNS);
+	struct rd_section *section = rd_section_create("path", hop_columns, RD_ARRAY_SIZE(hop_columns));
 
 	report->scalars = rd_section_create("scalars", path_columns, RD_ARRAY_SIZE(path_columns));
 	RD_ROW(report->scalars, RD_SUB(make_end("from", fabric, paths[1].to, paths[1].lid)),
