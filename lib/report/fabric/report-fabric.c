@@ -221,11 +221,12 @@ static void make_port(const void *arg, size_t i, struct rd_row *row)
 	const struct rd_fabric_node *node = &fabric->nodes[port->node];
 	const struct rd_fabric_port *peer = port->peer == RD_NONE ? NULL : &fabric->ports[port->peer];
 	_cleanup_buf_ struct rd_buf text = { 0 };
+	_cleanup_free_ char *guid = rd_text("0x%016" PRIx64, node->guid);
 	bool all = !ports->shown.changes;
 	uint64_t rise;
 
 	rd_row_uint(row, RD_FAB_PORT, port->number);
-	rd_row_hex64(row, RD_FAB_GUID, node->guid);
+	rd_row_str(row, RD_FAB_GUID, guid);
 	if (all) {
 		_cleanup_free_ char *label =
 			peer ? rd_text("%s/%u", rd_fabric_name(&fabric->nodes[peer->node]), peer->number) : NULL;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/shared/report.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/fix.h"
@@ -174,14 +173,6 @@ void rd_row_fix(struct rd_row *row, size_t column, const char *fix)
 
 	rd_row_str(row, column, commands);
 	rd_row_str(row, column + 1, advice);
-}
-
-void rd_row_hex64(struct rd_row *row, size_t column, uint64_t value)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "0x%016" PRIx64, value);
-	rd_row_str(row, column, text);
 }
 
 void rd_row_uint(struct rd_row *row, size_t column, uint64_t value)

@@ -135,7 +135,6 @@ void rd_row_uint(struct rd_row *row, size_t column, uint64_t value);
 	rd_row_uints(row, first, (const uint64_t[]){ __VA_ARGS__ }, \
 		     sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 void rd_row_uints(struct rd_row *row, size_t first, const uint64_t *values, size_t n);
-void rd_row_hex64(struct rd_row *row, size_t column, uint64_t value); /* text: "0x0002c9030061b0f0" */
 void rd_row_int(struct rd_row *row, size_t column, int64_t value);
 void rd_row_double(struct rd_row *row, size_t column, double value);
 void rd_row_bool(struct rd_row *row, size_t column, bool value);
