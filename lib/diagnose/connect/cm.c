@@ -87,8 +87,7 @@ static bool find_state(const struct rd_failure *f, const struct need *need, stru
 		   need->verb, need->wanted, state_name(m->cm_state.v));
 	rd_explain_fact(ret, "state of the rdma_cm_id when the call began: %s", state_name(m->cm_state.v));
 	rd_cm_add_id(f, ret);
-	rd_explain_fix(ret, "# %s", need->fix);
-	return true;
+	return rd_explain_fix(ret, "# %s", need->fix);
 }
 
 static bool find_unconnected(const struct rd_failure *f, struct rd_explanation *ret)
@@ -109,8 +108,8 @@ static bool find_unconnected(const struct rd_failure *f, struct rd_explanation *
 		   "%s needs an rdma_cm_id with a connection; this one %s%s", f->event->verb,
 		   known ? "is " : "has none", known ? state_name(m->cm_state.v) : "");
 	rd_cm_add_id(f, ret);
-	rd_explain_fix(ret, "# call it only after a connection was established or requested, and not a second time");
-	return true;
+	return rd_explain_fix(ret,
+			      "# call it only after a connection was established or requested, and not a second time");
 }
 
 bool rd_find_cm_state(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
@@ -161,8 +160,8 @@ bool rd_find_cm_device(const struct rd_failure *f, struct rd_explanation *ret, s
 				     "ucma_connect returns EINVAL also if conn_param.valid is 0, which librdmacm never "
 				     "passes" :
 				     "the kernel returns EINVAL also if addr_size is not that of the address");
-	rd_explain_fix(ret, "# %s", need ? need->fix : "call it only after a connection was established or requested");
-	return true;
+	return rd_explain_fix(ret, "# %s",
+			      need ? need->fix : "call it only after a connection was established or requested");
 }
 
 /* Addresses and ports of librdmacm. */
@@ -318,9 +317,9 @@ static bool find_ports_exhausted(const struct rd_failure *f, const struct rd_req
 		   rd_failure_origin_is(f, "cma_@(alloc_any|get)_port") ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
 		   "no port is free: all of net.ipv4.ip_local_port_range are used by other rdma_cm_ids");
 	rd_explain_fact(ret, "%zu rdma_cm_ids of this host have a port", n);
-	rd_explain_fix(ret, "rdma resource show cm_id\nsysctl net.ipv4.ip_local_port_range\n# end what holds the "
-			    "ports, or widen the range (in /etc/sysctl.d/, too)");
-	return true;
+	return rd_explain_fix(ret,
+			      "rdma resource show cm_id\nsysctl net.ipv4.ip_local_port_range\n# end what holds the "
+			      "ports, or widen the range (in /etc/sysctl.d/, too)");
 }
 
 /* Duplicate address detection takes a second or two, in which the kernel does not let an IPv6 address be used. */
@@ -374,9 +373,8 @@ static bool find_not_local(const struct rd_failure *f, struct rd_explanation *re
 			   f->event->moment.net_ns.v, rd_word_socket(a, addr));
 		if (f->net.addrs_known == RD_OK && is_local(f, a, &netif))
 			rd_explain_fact(ret, "in this namespace, interface %s has it", netif ? netif->name : "?");
-		rd_explain_fix(ret, "# use an address of the container\n# or run the program in the network "
-				    "namespace of the host");
-		return true;
+		return rd_explain_fix(ret, "# use an address of the container\n# or run the program in the network "
+					   "namespace of the host");
 	}
 	if (f->other_net_ns || f->net.addrs_known != RD_OK)
 		return false;
@@ -386,8 +384,7 @@ static bool find_not_local(const struct rd_failure *f, struct rd_explanation *re
 		return find_any_in_use(f, ret);
 	rd_explain(ret, "address-not-local", RD_CONFIDENCE_HIGH, "no interface of this host has the address %s",
 		   rd_word_socket(a, addr));
-	rd_explain_fix(ret, "rdmadiag nic-map --gids\n# use an address of an RDMA interface");
-	return true;
+	return rd_explain_fix(ret, "rdmadiag nic-map --gids\n# use an address of an RDMA interface");
 }
 
 /* rdma_translate_ip() takes the interface from sin6_scope_id, and does not compare it with that of the address. */
@@ -410,8 +407,8 @@ static bool find_wrong_scope(const struct rd_failure *f, struct rd_explanation *
 			   "sin6_scope_id is %u, which is not the index of an interface", a->scope_id);
 	rd_explain_fact(ret, "%s is an address of %s (index %u)", rd_word_socket(a, addr), netif->name, netif->ifindex);
 	rd_cm_add_id(f, ret);
-	rd_explain_fix(ret, "# set sin6_scope_id to the index of the interface: if_nametoindex(\"%s\")", netif->name);
-	return true;
+	return rd_explain_fix(ret, "# set sin6_scope_id to the index of the interface: if_nametoindex(\"%s\")",
+			      netif->name);
 }
 
 /* Whether addresses of `netif` are GIDs of a port on `below`: it is the same, a VLAN on it, or its bond. */
@@ -492,8 +489,7 @@ static bool find_without_rdma(const struct rd_failure *f, struct rd_explanation 
 		   "%s %s is %s interface %s, which has no RDMA device",
 		   a == &f->event->request.dst ? "the route to" : "address", rd_word_socket(a, addr),
 		   a == &f->event->request.dst ? "through" : "of", netif->name);
-	rd_explain_fix(ret, "rdma link\n# use an address of an interface with an RDMA device");
-	return true;
+	return rd_explain_fix(ret, "rdma link\n# use an address of an interface with an RDMA device");
 }
 
 static bool find_privileged(const struct rd_failure *f, struct rd_explanation *ret)
@@ -509,10 +505,10 @@ static bool find_privileged(const struct rd_failure *f, struct rd_explanation *r
 	rd_explain(ret, "privileged-port", RD_CONFIDENCE_HIGH, "port %u is below 1024, and the process has %s", a->port,
 		   cap ? "CAP_NET_BIND_SERVICE only in a user namespace, where rdma_cm does not accept it" :
 			 "no CAP_NET_BIND_SERVICE");
-	rd_explain_fix(ret, cap ? "# use a port from 1024 on\n# or run the program outside of the user namespace" :
-				  "# use a port from 1024 on\n# or give the program CAP_NET_BIND_SERVICE: "
-				  "AmbientCapabilities= of its unit, or setcap cap_net_bind_service=ep");
-	return true;
+	return rd_explain_fix(ret,
+			      cap ? "# use a port from 1024 on\n# or run the program outside of the user namespace" :
+				    "# use a port from 1024 on\n# or give the program CAP_NET_BIND_SERVICE: "
+				    "AmbientCapabilities= of its unit, or setcap cap_net_bind_service=ep");
 }
 
 /* IPv6 may be switched off: then the family is a known one. */
@@ -525,8 +521,7 @@ static bool find_family(const struct rd_failure *f, struct rd_explanation *ret)
 		return false;
 	rd_explain(ret, "address-family", RD_CONFIDENCE_HIGH, "address family %u is not supported by rdma_cm",
 		   a->family);
-	rd_explain_fix(ret, "# use AF_INET, AF_INET6 or AF_IB");
-	return true;
+	return rd_explain_fix(ret, "# use AF_INET, AF_INET6 or AF_IB");
 }
 
 bool rd_find_cm_address(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
@@ -598,8 +593,7 @@ static bool find_scope(const struct rd_failure *f, struct rd_explanation *ret)
 		   "%s is a link-local address, and sin6_scope_id is 0: it says nothing without its interface",
 		   rd_word_socket(a, addr));
 	rd_cm_add_id(f, ret);
-	rd_explain_fix(ret, "# set sin6_scope_id to the index of the interface (if_nametoindex)");
-	return true;
+	return rd_explain_fix(ret, "# set sin6_scope_id to the index of the interface (if_nametoindex)");
 }
 
 /* Multicast groups: what ucma_process_join(), rdma_join_multicast() and cma_iboe_join_multicast() check. */
@@ -656,8 +650,8 @@ static bool find_private_data(const struct rd_failure *f, struct rd_explanation 
 			   ", and %s carries at most %u bytes of private data on InfiniBand and RoCE",
 			   length, limits[i].verb, limits[i].most);
 		rd_cm_add_id(f, ret);
-		rd_explain_fix(ret, "# send at most %u bytes with the connection, and the rest over it", limits[i].most);
-		return true;
+		return rd_explain_fix(ret, "# send at most %u bytes with the connection, and the rest over it",
+				      limits[i].most);
 	}
 	return false;
 }
@@ -683,8 +677,8 @@ static bool find_families(const struct rd_failure *f, struct rd_explanation *ret
 		return false;
 	}
 	rd_cm_add_id(f, ret);
-	rd_explain_fix(ret, "# use addresses of one family: bind to an IPv4 address to reach one, or do not bind");
-	return true;
+	return rd_explain_fix(ret,
+			      "# use addresses of one family: bind to an IPv4 address to reach one, or do not bind");
 }
 
 /* Values of other commands. */
@@ -738,8 +732,8 @@ static bool find_stale(const struct rd_failure *f, struct rd_explanation *ret)
 		return false;
 	rd_explain(ret, "cm-id-stale", sure ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
 		   "the process has no rdma_cm_id with number %" PRIu64, r->v[RD_REQ_CM_ID]);
-	rd_explain_fix(ret, "# the program uses an rdma_cm_id after rdma_destroy_id, or one of another event channel");
-	return true;
+	return rd_explain_fix(
+		ret, "# the program uses an rdma_cm_id after rdma_destroy_id, or one of another event channel");
 }
 
 bool rd_find_cm_request(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)

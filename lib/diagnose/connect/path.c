@@ -39,8 +39,8 @@ static bool find_grh(const struct rd_failure *f, struct rd_explanation *ret)
 		   rd_word_port(f, port));
 	rd_explain_fact(ret, "request: is_global 0, dlid %" PRIu64 ", sgid_index %" PRIu64,
 			f->event->request.v[RD_REQ_DLID], f->event->request.v[RD_REQ_SGID_INDEX]);
-	rd_explain_fix(ret, "# set ah_attr.is_global = 1, grh.dgid and grh.sgid_index\n# a LID is not used on RoCE");
-	return true;
+	return rd_explain_fix(ret,
+			      "# set ah_attr.is_global = 1, grh.dgid and grh.sgid_index\n# a LID is not used on RoCE");
 }
 
 static bool find_range(const struct rd_failure *f, struct rd_explanation *ret)
@@ -51,9 +51,8 @@ static bool find_range(const struct rd_failure *f, struct rd_explanation *ret)
 		return false;
 	rd_explain(ret, "gid-index-range", RD_CONFIDENCE_HIGH, "sgid_index is %u, and the GID table of %s has %u %s",
 		   f->gid_index, rd_word_port(f, port), f->dev.n_gids, f->dev.n_gids == 1 ? "entry" : "entries");
-	rd_explain_fix(ret, "rdmadiag nic-map --gids %s\n# use an index that holds the address of the port",
-		       f->event->ibdev);
-	return true;
+	return rd_explain_fix(ret, "rdmadiag nic-map --gids %s\n# use an index that holds the address of the port",
+			      f->event->ibdev);
 }
 
 /* Empty now; whether it was so when the call failed, a moment ago, shows from the errno. */
@@ -103,9 +102,9 @@ static bool find_filled(const struct rd_failure *f, struct rd_explanation *ret)
 		   "entry %u of the GID table of %s was empty; it holds %s now", f->gid_index, rd_word_port(f, port),
 		   rd_word_gid(f->gid.raw, gid));
 	rd_explain_fact(ret, "request: sgid_index %u", f->gid_index);
-	rd_explain_fix(ret, "# call it again\n# a program that adds an address has to wait until its GID is in the "
-			    "table, which the kernel fills in the background");
-	return true;
+	return rd_explain_fix(ret,
+			      "# call it again\n# a program that adds an address has to wait until its GID is in the "
+			      "table, which the kernel fills in the background");
 }
 
 /* Multicast GIDs have a MAC address of their own, which is not resolved. */
@@ -128,9 +127,9 @@ static bool find_family(const struct rd_failure *f, struct rd_explanation *ret)
 	rd_explain(ret, "gid-family", RD_CONFIDENCE_HIGH,
 		   "source %s (GID index %u) is an %s address, and destination %s is %s", rd_word_gid(f->gid.raw, src),
 		   f->gid_index, v4 ? "IPv4" : "IPv6", rd_word_gid(r->gid, dst), v4 ? "IPv6" : "IPv4");
-	rd_explain_fix(ret, "rdmadiag nic-map --gids %s\n# choose an index of the same address family on both ends",
-		       f->event->ibdev);
-	return true;
+	return rd_explain_fix(ret,
+			      "rdmadiag nic-map --gids %s\n# choose an index of the same address family on both ends",
+			      f->event->ibdev);
 }
 
 /* What the resolution of such an address ends with: the route is local or there is none, or a neighbour is waited for. EINVAL is
@@ -168,8 +167,7 @@ static bool find_destination(const struct rd_failure *f, struct rd_explanation *
 		   v4 ? "::ffff:" : "", rd_word_gid(r->gid, gid), rd_word_port(f, port));
 	if (loopback)
 		rd_explain_fact(ret, "127.0.0.0/8 is the loopback interface, which RDMA devices do not use");
-	rd_explain_fix(ret, "# set ah_attr.grh.dgid to the GID of the peer, as exchanged when connecting");
-	return true;
+	return rd_explain_fix(ret, "# set ah_attr.grh.dgid to the GID of the peer, as exchanged when connecting");
 }
 
 /* Interfaces of other namespaces are known by name only; one of the same name may be here. */
@@ -195,9 +193,9 @@ static bool find_namespace(const struct rd_failure *f, struct rd_explanation *re
 		   f->other_net_ns ? "the process" : "this one");
 	if (f->event->moment.net_ns.known == RD_OK)
 		rd_explain_fact(ret, "network namespace of the process: net:[%u]", f->event->moment.net_ns.v);
-	rd_explain_fix(ret, "# use a device whose interface is in the namespace of the process (in the container: "
-			    "rdmadiag nic-map --gids)\n# or run it in the network namespace of the host");
-	return true;
+	return rd_explain_fix(ret,
+			      "# use a device whose interface is in the namespace of the process (in the container: "
+			      "rdmadiag nic-map --gids)\n# or run it in the network namespace of the host");
 }
 
 bool rd_find_gid(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
@@ -313,8 +311,8 @@ static bool find_down(const struct rd_failure *f, const struct ends *e, struct r
 	rd_explain(ret, "interface-down", RD_CONFIDENCE_HIGH, "interface %s, through which %s is reached, %s",
 		   e->netdev, e->dst, up ? "has no carrier" : "is down");
 	add_route(f, e, ret);
-	rd_explain_fix(ret, up ? "ethtool %s\n# check cable, switch port and peer" : "ip link set %s up", e->netdev);
-	return true;
+	return rd_explain_fix(ret, up ? "ethtool %s\n# check cable, switch port and peer" : "ip link set %s up",
+			      e->netdev);
 }
 
 static bool find_no_route(const struct rd_failure *f, const struct ends *e, struct rd_explanation *ret)
@@ -364,11 +362,10 @@ static bool find_refusing_route(const struct rd_failure *f, const struct ends *e
 	rd_explain(ret, "no-route", RD_CONFIDENCE_HIGH, "the route to %s%s%s, or a policy rule for it, is of type %s",
 		   e->dst, *e->src ? " from " : "", e->src, type);
 	add_route(f, e, ret);
-	rd_explain_fix(ret,
-		       "ip%s route show table all type %s\nip%s rule list\n# remove that route or rule, or add "
-		       "a more specific route",
-		       e->v6 ? " -6" : "", type, e->v6 ? " -6" : "");
-	return true;
+	return rd_explain_fix(ret,
+			      "ip%s route show table all type %s\nip%s rule list\n# remove that route or rule, or add "
+			      "a more specific route",
+			      e->v6 ? " -6" : "", type, e->v6 ? " -6" : "");
 }
 
 /* cma_bind_addr() takes the interface from sin6_scope_id, unless there is a source. */
@@ -385,9 +382,9 @@ static bool find_scope(const struct rd_failure *f, struct rd_explanation *ret)
 		   "sin6_scope_id of %s is %u, which is not the index of an interface", rd_word_socket(dst, addr),
 		   dst->scope_id);
 	rd_cm_add_id(f, ret);
-	rd_explain_fix(ret, "# set sin6_scope_id to the index of the interface through which the peer is reached "
-			    "(if_nametoindex)");
-	return true;
+	return rd_explain_fix(ret,
+			      "# set sin6_scope_id to the index of the interface through which the peer is reached "
+			      "(if_nametoindex)");
 }
 
 /* With an interface given, IPv4 takes a destination without route for a neighbour. */
@@ -420,8 +417,7 @@ static bool find_waited(const struct rd_failure *f, const struct ends *e, struct
 	if (netif && !(netif->flags & IFF_UP))
 		rd_explain_fact(ret, "%s is down now; it was up when the kernel sent them", e->netdev);
 	rd_explain_fact(ret, "now the kernel has no route to %s: %s", e->dst, rd_errno_name(f->route_errno));
-	rd_explain_fix(ret, "# check that the peer %s is up, and that the interface stays up meanwhile", e->dst);
-	return true;
+	return rd_explain_fix(ret, "# check that the peer %s is up, and that the interface stays up meanwhile", e->dst);
 }
 
 static void explain_off_subnet(const struct ends *e, struct rd_explanation *ret)
@@ -485,12 +481,11 @@ bool rd_find_path(const struct rd_failure *f, struct rd_explanation *ret, struct
 	if (f->other_net_ns && (f->event->err == -EINVAL || f->event->err == -EACCES))
 		return false;
 	if (f->other_net_ns) {
-		rd_explain_fact(
+		return rd_explain_fact(
 			looked,
 			"the process is in network namespace net:[%u]: its routes and neighbours are not readable from "
 			"here",
 			f->event->moment.net_ns.v);
-		return false;
 	}
 	if (f->event->err == -EINVAL || f->event->err == -EACCES)
 		return find_refusing_route(f, &e, ret);
@@ -499,6 +494,5 @@ bool rd_find_path(const struct rd_failure *f, struct rd_explanation *ret, struct
 	    find_waited(f, &e, ret) || find_unreachable(f, &e, ret))
 		return true;
 	add_route(f, &e, looked);
-	rd_explain_fact(looked, "neighbour entry: %s", state_name(f->route_errno ? NULL : find_neighbour(f, &e)));
-	return false;
+	return rd_explain_fact(looked, "neighbour entry: %s", state_name(f->route_errno ? NULL : find_neighbour(f, &e)));
 }

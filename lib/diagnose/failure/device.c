@@ -48,17 +48,16 @@ bool rd_find_exhausted(const struct rd_failure *f, struct rd_explanation *ret, s
 		    !rd_failure_attr(f, kinds[i].attr, &most))
 			continue;
 		if (dev->used[kinds[i].kind].v < most) {
-			rd_explain_fact(looked, "%s has %" PRIu64 " %s of at most %" PRIu64, dev->name,
-					dev->used[kinds[i].kind].v, kinds[i].what, most);
-			return false;
+			return rd_explain_fact(looked, "%s has %" PRIu64 " %s of at most %" PRIu64, dev->name,
+					       dev->used[kinds[i].kind].v, kinds[i].what, most);
 		}
 		rd_explain(ret, "device-resources", rd_failure_in_driver(f) ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
 			   "%s has no %s left: %" PRIu64 " of %s %" PRIu64 " are in use", dev->name, kinds[i].what,
 			   dev->used[kinds[i].kind].v, kinds[i].attr, most);
 		add_holders(f, kinds[i].kind, ret);
-		rd_explain_fix(ret, "rdma resource show %s %s %s\n# end what holds them: the list names the processes",
-			       rd_res_kind_name(kinds[i].kind), kinds[i].kind == RD_RES_QP ? "link" : "dev", dev->name);
-		return true;
+		return rd_explain_fix(
+			ret, "rdma resource show %s %s %s\n# end what holds them: the list names the processes",
+			rd_res_kind_name(kinds[i].kind), kinds[i].kind == RD_RES_QP ? "link" : "dev", dev->name);
 	}
 	return false;
 }
@@ -212,9 +211,8 @@ bool rd_find_rdma_cgroup(const struct rd_failure *f, struct rd_explanation *ret,
 		return false;
 	limiting = find_groups(f, &r);
 	if (!limiting.n) {
-		rd_explain_fact(looked, "no control group of the process (%s) limits %s of %s", f->event->cgroup,
-				r.name, f->event->ibdev);
-		return false;
+		return rd_explain_fact(looked, "no control group of the process (%s) limits %s of %s", f->event->cgroup,
+				       r.name, f->event->ibdev);
 	}
 	if (!charges && !limiting.full)
 		return false;
@@ -252,9 +250,8 @@ bool rd_find_removed(const struct rd_failure *f, struct rd_explanation *ret, str
 		   gone && !(core && usual) ? "removed, reset or renamed" : "removed or reset");
 	rd_explain_fact(ret, "%s is %s /sys/class/infiniband now%s", dev, gone ? "not in" : "in",
 			going ? ", but its port has neither interface nor state" : "");
-	rd_explain_fix(ret, "dmesg | tail -n 100\n# the log shows why it was removed\n"
-			    "# the program has to close the device and open it again");
-	return true;
+	return rd_explain_fix(ret, "dmesg | tail -n 100\n# the log shows why it was removed\n"
+				   "# the program has to close the device and open it again");
 }
 
 /* While a device is being removed its GIDs, ports and resources go first: calls then fail with the errno of what they miss. */
@@ -386,9 +383,8 @@ bool rd_find_firmware(const struct rd_failure *f, struct rd_explanation *ret, st
 	if (!f->dev.pci) /* a soft device has none */
 		return false;
 	if (f->log.known == RD_DENIED) {
-		rd_explain_fact(looked,
-				"the kernel log is not readable (dmesg_restrict): messages of the driver are unknown");
-		return false;
+		return rd_explain_fact(
+			looked, "the kernel log is not readable (dmesg_restrict): messages of the driver are unknown");
 	}
 	for (size_t i = f->log.n; i-- > f->log_first;) {
 		const struct rd_krecord *record = &f->log.v[i];
@@ -410,8 +406,7 @@ bool rd_find_firmware(const struct rd_failure *f, struct rd_explanation *ret, st
 		rd_explain_fact(ret, "kernel log: %.200s", record->text);
 		fix = rd_fix_fill(status->fix,
 				  (struct rd_fix_word[]){ { "ADDRESS", f->dev.pci }, { "IBDEV", f->event->ibdev } }, 2);
-		rd_explain_fix(ret, "%s", fix);
-		return true;
+		return rd_explain_fix(ret, "%s", fix);
 	}
 	add_looked(f, other, looked);
 	return false;

@@ -18,9 +18,9 @@ static bool find_signal(const struct rd_failure *f, struct rd_explanation *ret, 
 	rd_explain(ret, "interrupted", RD_CONFIDENCE_HIGH,
 		   "a signal interrupted the call: SIGKILL, or one that the program handles");
 	rd_explain_fact(ret, "%s is returned to a call that a signal interrupts", rd_errno_name(-f->event->err));
-	rd_explain_fix(ret, "# no failure if the process was being ended\n# else call it again, or block the signal "
-			    "(SA_RESTART does not help with each call)");
-	return true;
+	return rd_explain_fix(ret,
+			      "# no failure if the process was being ended\n# else call it again, or block the signal "
+			      "(SA_RESTART does not help with each call)");
 }
 
 /* In this order: of several causes of the same confidence, the first is reported. */

@@ -74,17 +74,16 @@ bool rd_find_handle(const struct rd_failure *f, struct rd_explanation *ret, stru
 					"%s names handle %u; the kernel's table of objects of this open device had none "
 					"with that handle when the call failed",
 					rd_word_call(f->event), h->handle);
-			rd_explain_fix(ret,
-				       "# the program uses an object after destroying it, or one of another context "
-				       "(another open of the device, or a process that it was forked from)");
-			return true;
+			return rd_explain_fix(
+				ret, "# the program uses an object after destroying it, or one of another context "
+				     "(another open of the device, or a process that it was forked from)");
 		}
 		if (h->found && type && h->type != type && f->event->err == -EINVAL) {
 			rd_explain(ret, "handle-type", RD_CONFIDENCE_HIGH, "handle %u is %s %s, and not %s %s",
 				   h->handle, article_of(name), name, article_of(wanted), wanted);
-			rd_explain_fix(ret, "# the program passes an object of the wrong kind, or one whose handle was "
-					    "reused after it had been destroyed");
-			return true;
+			return rd_explain_fix(
+				ret, "# the program passes an object of the wrong kind, or one whose handle was "
+				     "reused after it had been destroyed");
 		}
 	}
 	if (any)
@@ -144,8 +143,7 @@ bool rd_find_descriptors_invalid(const struct rd_failure *f, struct rd_explanati
 	rd_explain_fact(ret, "%s names file descriptor %d", rd_word_call(f->event), fd);
 	if (other)
 		rd_explain_fact(ret, "file descriptor %d is '%s'", fd, m->fd_name);
-	rd_explain_fix(ret, "# %s", e->fix);
-	return true;
+	return rd_explain_fix(ret, "# %s", e->fix);
 }
 
 /* EMFILE: the kernel found no free descriptor below the limit. */
@@ -158,20 +156,18 @@ bool rd_find_descriptors(const struct rd_failure *f, struct rd_explanation *ret,
 	if (m->nofile.known != RD_OK)
 		return false;
 	if (m->next_fd.known == RD_OK && m->next_fd.v < m->nofile.v) {
-		rd_explain_fact(looked, "RLIMIT_NOFILE is %" PRIu64 ", and all descriptors below %u were in use",
-				m->nofile.v, m->next_fd.v);
-		return false;
+		return rd_explain_fact(looked, "RLIMIT_NOFILE is %" PRIu64 ", and all descriptors below %u were in use",
+				       m->nofile.v, m->next_fd.v);
 	}
 	rd_explain(ret, "descriptors-exhausted", RD_CONFIDENCE_HIGH,
 		   "all %" PRIu64 " file descriptors that the process may open (RLIMIT_NOFILE) are in use",
 		   m->nofile.v);
 	rd_explain_fact(ret, "RLIMIT_NOFILE of the process (soft limit): %" PRIu64, m->nofile.v);
-	rd_explain_fix(ret,
-		       "prlimit -p %u -n%" PRIu64
-		       "\n# only while it runs\n# also where it is launched: ulimit -n %" PRIu64
-		       ", or LimitNOFILE=%" PRIu64 " in its unit\n# ls -l /proc/%u/fd lists the descriptors",
-		       f->event->pid, more, more, more, f->event->pid);
-	return true;
+	return rd_explain_fix(ret,
+			      "prlimit -p %u -n%" PRIu64
+			      "\n# only while it runs\n# also where it is launched: ulimit -n %" PRIu64
+			      ", or LimitNOFILE=%" PRIu64 " in its unit\n# ls -l /proc/%u/fd lists the descriptors",
+			      f->event->pid, more, more, more, f->event->pid);
 }
 
 /* Objects of the same process that belong to a protection domain. */
@@ -274,8 +270,7 @@ bool rd_find_in_use(const struct rd_failure *f, struct rd_explanation *ret, stru
 			add_users_of_pd(f, h->number.v, ret);
 		else if (h->type == RD_OBJ_CQ || h->type == RD_OBJ_SRQ)
 			add_candidates(f, ret);
-		rd_explain_fix(ret, "# %s", fix_for(h->type));
-		return true;
+		return rd_explain_fix(ret, "# %s", fix_for(h->type));
 	}
 	return false;
 }
@@ -354,8 +349,7 @@ bool rd_find_core_checks(const struct rd_failure *f, struct rd_explanation *ret,
 		rd_explain(ret, checks[i].id, RD_CONFIDENCE_HIGH, "%s", checks[i].cause);
 		rd_explain_fact(ret, "%s returns %s for no other reason", f->set->fns[f->event->origin].name,
 				rd_errno_name(checks[i].err));
-		rd_explain_fix(ret, "# %s", checks[i].fix);
-		return true;
+		return rd_explain_fix(ret, "# %s", checks[i].fix);
 	}
 	return false;
 }
@@ -432,9 +426,9 @@ static bool find_variant(const struct rd_failure *f, struct rd_explanation *ret)
 			   "the driver of %s does not support shared receive queues for %s", dev,
 			   type == 1 ? "XRC" : "tag matching");
 		rd_explain_fact(ret, "request: srq_type %" PRIu64, type);
-		rd_explain_fix(ret, "# use a basic shared receive queue (IBV_SRQT_BASIC), or a device that supports "
-				    "this type");
-		return true;
+		return rd_explain_fix(ret,
+				      "# use a basic shared receive queue (IBV_SRQT_BASIC), or a device that supports "
+				      "this type");
 	}
 	if (!rd_is_verb(f->event, "ibv_rereg_mr") || !rd_req_has(r, RD_REQ_REREG) || !flags ||
 	    flags > RD_ARRAY_SIZE(changes))
@@ -442,8 +436,7 @@ static bool find_variant(const struct rd_failure *f, struct rd_explanation *ret)
 	rd_explain(ret, "not-supported", RD_CONFIDENCE_MEDIUM,
 		   "the driver of %s does not support changing the %s of a memory region (flags 0x%" PRIx64 ")", dev,
 		   changes[flags - 1], flags);
-	rd_explain_fix(ret, "# deregister the region, and register the memory again");
-	return true;
+	return rd_explain_fix(ret, "# deregister the region, and register the memory again");
 }
 
 #define K_ENOTSUPP 524 /* include/linux/errno.h */
@@ -458,8 +451,7 @@ static bool find_group(const struct rd_failure *f, struct rd_explanation *ret)
 		return false;
 	rd_explain(ret, "not-supported", RD_CONFIDENCE_HIGH, "the kernel does not support IPv6 groups (%s) on RoCE v2",
 		   rd_word_socket(dst, group));
-	rd_explain_fix(ret, "# use an IPv4 multicast address");
-	return true;
+	return rd_explain_fix(ret, "# use an IPv4 multicast address");
 }
 
 bool rd_find_support(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
@@ -477,9 +469,9 @@ bool rd_find_support(const struct rd_failure *f, struct rd_explanation *ret, str
 			ret, "not-supported", RD_CONFIDENCE_MEDIUM,
 			"%s, or an attribute that this request requires, is unknown to the kernel or the driver of %s",
 			rd_word_call(ev), dev);
-		rd_explain_fix(ret, "# the library is newer than the kernel: update the kernel or its RDMA modules, "
-				    "or configure the program not to use the feature");
-		return true;
+		return rd_explain_fix(ret,
+				      "# the library is newer than the kernel: update the kernel or its RDMA modules, "
+				      "or configure the program not to use the feature");
 	}
 	if (find_qp_type(f, ret) || find_variant(f, ret))
 		return true;
@@ -490,9 +482,9 @@ bool rd_find_support(const struct rd_failure *f, struct rd_explanation *ret, str
 		   "the driver of %s%s%s%s does not offer %s%s", dev, f->dev.driver ? " (" : "",
 		   f->dev.driver ? f->dev.driver : "", f->dev.driver ? ")" : "", what,
 		   rd_failure_in_driver(f) ? ", or not with these attributes" : "");
-	rd_explain_fix(ret, "# configure the program not to use it, or use a device (or a newer driver) that offers "
-			    "it\n# ibv_devinfo -v shows what a device supports");
-	return true;
+	return rd_explain_fix(ret,
+			      "# configure the program not to use it, or use a device (or a newer driver) that offers "
+			      "it\n# ibv_devinfo -v shows what a device supports");
 }
 
 /* Requests and responses shorter than the kernel expects, unknown attributes. */
@@ -513,9 +505,9 @@ bool rd_find_malformed(const struct rd_failure *f, struct rd_explanation *ret, s
 		rd_explain(ret, "request-malformed", RD_CONFIDENCE_MEDIUM,
 			   "the kernel refused the form of the request, before any RDMA object was looked at");
 	rd_explain_fact(ret, "%u attributes in the request", ev->num_attrs);
-	rd_explain_fix(ret, "# the library does not match the kernel: use libibverbs and provider of one rdma-core, "
-			    "not mixed with those of a vendor's package");
-	return true;
+	return rd_explain_fix(ret,
+			      "# the library does not match the kernel: use libibverbs and provider of one rdma-core, "
+			      "not mixed with those of a vendor's package");
 }
 
 /* EFAULT that is not about the memory of a region: the kernel could not read the request, or write the response. */
@@ -548,7 +540,7 @@ bool rd_find_user_buffer(const struct rd_failure *f, struct rd_explanation *ret,
 	} else {
 		return false;
 	}
-	rd_explain_fix(ret, "# the library or program passes the kernel a bad pointer: an object that was freed, or "
-			    "memory protected against writing");
-	return true;
+	return rd_explain_fix(ret,
+			      "# the library or program passes the kernel a bad pointer: an object that was freed, or "
+			      "memory protected against writing");
 }

@@ -151,10 +151,9 @@ bool rd_find_memlock(const struct rd_failure *f, struct rd_explanation *ret, str
 		return range && find_zero(f, ret);
 	if (range ? find_exceeded(f, pages, ret) : find_almost(f, ret))
 		return true;
-	rd_explain_fact(looked, "RLIMIT_MEMLOCK is %s, and %s are pinned: not exceeded%s",
-			rd_bytes_text(m->memlock.v, limit), rd_bytes_text(m->pinned.v, pinned),
-			range ? " by the request" : "");
-	return false;
+	return rd_explain_fact(looked, "RLIMIT_MEMLOCK is %s, and %s are pinned: not exceeded%s",
+			       rd_bytes_text(m->memlock.v, limit), rd_bytes_text(m->pinned.v, pinned),
+			       range ? " by the request" : "");
 }
 
 /* Why pages of a range of addresses cannot be pinned: the mappings as they were when the call failed. */
@@ -527,9 +526,8 @@ static bool find_offset(const struct rd_failure *f, struct rd_explanation *ret)
 		   "iova 0x%" PRIx64 " and address 0x%" PRIx64 " have different offsets in their page: 0x%" PRIx64
 		   " and 0x%" PRIx64,
 		   iova, address, iova % page, address % page);
-	rd_explain_fix(ret, "# choose an iova with the same offset in its page as the address");
 	add_request(r, ret);
-	return true;
+	return rd_explain_fix(ret, "# choose an iova with the same offset in its page as the address");
 }
 
 static bool find_range(const struct rd_failure *f, struct rd_explanation *ret)
@@ -575,9 +573,9 @@ static bool find_newer(const struct rd_failure *f, struct rd_explanation *ret)
 	rd_explain(ret, "access-flags", RD_CONFIDENCE_MEDIUM,
 		   "the access flags 0x%" PRIx64 " contain 0x%" PRIx64 ", which this kernel does not know", access,
 		   newer);
-	rd_explain_fix(ret, "# register the memory without them (IBV_ACCESS_FLUSH_GLOBAL, _FLUSH_PERSISTENT), or "
-			    "update the kernel to 6.2 or later");
-	return true;
+	return rd_explain_fix(ret,
+			      "# register the memory without them (IBV_ACCESS_FLUSH_GLOBAL, _FLUSH_PERSISTENT), or "
+			      "update the kernel to 6.2 or later");
 }
 
 static bool find_access(const struct rd_failure *f, struct rd_explanation *ret)
@@ -589,16 +587,15 @@ static bool find_access(const struct rd_failure *f, struct rd_explanation *ret)
 		rd_explain(ret, "access-flags", RD_CONFIDENCE_HIGH,
 			   "%s requires IBV_ACCESS_LOCAL_WRITE, which is missing in the access flags 0x%" PRIx64,
 			   access & REMOTE_WRITE ? "IBV_ACCESS_REMOTE_WRITE" : "IBV_ACCESS_REMOTE_ATOMIC", access);
-		rd_explain_fix(ret, "# add IBV_ACCESS_LOCAL_WRITE");
-		return true;
+		return rd_explain_fix(ret, "# add IBV_ACCESS_LOCAL_WRITE");
 	}
 	if (!unknown)
 		return find_newer(f, ret);
 	rd_explain(ret, "access-flags", RD_CONFIDENCE_MEDIUM,
 		   "the access flags 0x%" PRIx64 " contain 0x%" PRIx64 ", which is not defined", access, unknown);
-	rd_explain_fix(ret, "# use only enum ibv_access_flags\n# a library that is newer than the kernel may know "
-			    "more of them");
-	return true;
+	return rd_explain_fix(ret,
+			      "# use only enum ibv_access_flags\n# a library that is newer than the kernel may know "
+			      "more of them");
 }
 
 /* A driver that supports on-demand paging may return EINVAL for another reason, and so may what it calls in the core. */
@@ -617,9 +614,9 @@ static bool find_on_demand(const struct rd_failure *f, struct rd_explanation *re
 			   "region",
 		   f->event->ibdev ? f->event->ibdev : "the device");
 	rd_explain_fact(ret, "request: access flags 0x%" PRIx64, f->event->request.v[RD_REQ_ACCESS]);
-	rd_explain_fix(ret, "# register the memory without IBV_ACCESS_ON_DEMAND\n# ibv_devinfo -v shows odp_caps of "
-			    "the device");
-	return true;
+	return rd_explain_fix(ret,
+			      "# register the memory without IBV_ACCESS_ON_DEMAND\n# ibv_devinfo -v shows odp_caps of "
+			      "the device");
 }
 
 /* Access flags that only some drivers know. Each that the request has may be the one; which a driver knows is not known here. */
@@ -643,8 +640,7 @@ static bool find_optional(const struct rd_failure *f, struct rd_explanation *ret
 	rd_explain(ret, "access-flags", RD_CONFIDENCE_MEDIUM,
 		   "the driver of %s probably does not support %s, which %s in the access flags 0x%" PRIx64,
 		   f->event->ibdev ? f->event->ibdev : "the device", names.data, n == 1 ? "is" : "are", access);
-	rd_explain_fix(ret, "# register the memory without %s", n == 1 ? "it" : "them");
-	return true;
+	return rd_explain_fix(ret, "# register the memory without %s", n == 1 ? "it" : "them");
 }
 
 /* Flushing to persistent memory: the memory itself must be persistent. */
@@ -659,8 +655,7 @@ static bool find_persistent(const struct rd_failure *f, struct rd_explanation *r
 	rd_explain(ret, "memory-not-persistent", RD_CONFIDENCE_MEDIUM,
 		   "IBV_ACCESS_FLUSH_PERSISTENT requires persistent memory, and the range is ordinary memory");
 	rd_explain_fact(ret, "request: access flags 0x%" PRIx64, access);
-	rd_explain_fix(ret, "# register a mapping of persistent memory (DAX), or leave the flag out");
-	return true;
+	return rd_explain_fix(ret, "# register a mapping of persistent memory (DAX), or leave the flag out");
 }
 
 static bool find_rereg(const struct rd_failure *f, struct rd_explanation *ret)
@@ -674,8 +669,7 @@ static bool find_rereg(const struct rd_failure *f, struct rd_explanation *ret)
 		   flags ? "the flags 0x%" PRIx64 " contain one that is not defined" :
 			   "the flags are 0x%" PRIx64 ": nothing is to be changed",
 		   flags);
-	rd_explain_fix(ret, "# set IBV_REREG_MR_CHANGE_TRANSLATION, _PD or _ACCESS, as needed");
-	return true;
+	return rd_explain_fix(ret, "# set IBV_REREG_MR_CHANGE_TRANSLATION, _PD or _ACCESS, as needed");
 }
 
 /* Windows of type 1 and 2; UVERBS: enum ibv_mw_type. */
@@ -687,8 +681,7 @@ static bool find_window(const struct rd_failure *f, struct rd_explanation *ret)
 		return false;
 	rd_explain(ret, "attribute-value", RD_CONFIDENCE_HIGH, "type %" PRIu64 " of the memory window does not exist",
 		   type);
-	rd_explain_fix(ret, "# use IBV_MW_TYPE_1 or IBV_MW_TYPE_2");
-	return true;
+	return rd_explain_fix(ret, "# use IBV_MW_TYPE_1 or IBV_MW_TYPE_2");
 }
 
 /* Changing a region: what is not to be changed is not looked at. */
@@ -712,8 +705,7 @@ static bool find_not_writable(const struct rd_failure *f, struct rd_explanation 
 		   " require write access to the memory, without which the region was registered",
 		   access);
 	rd_explain_fact(ret, "request: flags 0x%" PRIx64 " (IBV_REREG_MR_CHANGE_ACCESS is in them)", r->v[RD_REQ_REREG]);
-	rd_explain_fix(ret, "# register the memory again, with IBV_ACCESS_LOCAL_WRITE");
-	return true;
+	return rd_explain_fix(ret, "# register the memory again, with IBV_ACCESS_LOCAL_WRITE");
 }
 
 /* Flags that regions of DMA-BUF memory cannot have: uverbs_get_flags32() in the handler of REG_DMABUF_MR, before the driver. */
@@ -730,9 +722,8 @@ static bool find_dmabuf(const struct rd_failure *f, struct rd_explanation *ret)
 	rd_explain(ret, "access-flags", RD_CONFIDENCE_HIGH,
 		   "the access flags 0x%" PRIx64 " contain 0x%" PRIx64 ", which regions of DMA-BUF memory cannot have",
 		   access, unknown);
-	rd_explain_fix(ret, "# use only IBV_ACCESS_LOCAL_WRITE, _REMOTE_READ, _REMOTE_WRITE, _REMOTE_ATOMIC and "
-			    "_RELAXED_ORDERING");
-	return true;
+	return rd_explain_fix(ret, "# use only IBV_ACCESS_LOCAL_WRITE, _REMOTE_READ, _REMOTE_WRITE, _REMOTE_ATOMIC and "
+				   "_RELAXED_ORDERING");
 }
 
 /* The values of the request, which EINVAL may be about. */
@@ -770,7 +761,6 @@ bool rd_find_region(const struct rd_failure *f, struct rd_explanation *ret, stru
 		return true;
 	if (f->event->err != -EINVAL)
 		return is_changed(r, REREG_ACCESS) && (find_on_demand(f, ret) || find_optional(f, ret));
-	rd_explain_fact(looked, "range, iova and access flags (0x%" PRIx64 ") of the request are valid",
-			r->v[RD_REQ_ACCESS]);
-	return false;
+	return rd_explain_fact(looked, "range, iova and access flags (0x%" PRIx64 ") of the request are valid",
+			       r->v[RD_REQ_ACCESS]);
 }

@@ -172,9 +172,8 @@ static bool find_noted(const struct rd_failure *f, struct rd_explanation *ret, s
 	if (m->qp.mask & M_CUR_STATE && (m->qp.cur < RD_QPS_RTR || m->qp.cur == RD_QPS_ERR)) {
 		rd_explain(ret, "qp-state", RD_CONFIDENCE_HIGH,
 			   "cur_qp_state may only be RTR, RTS, SQD or SQE, and is %s", state_name(m->qp.cur));
-		rd_explain_fix(ret, "# leave IBV_QP_CUR_STATE out of attr_mask");
 		add_states(f, ret);
-		return true;
+		return rd_explain_fix(ret, "# leave IBV_QP_CUR_STATE out of attr_mask");
 	}
 	if (!is_valid(m->qp.cur, m->qp.next)) {
 		explain_invalid(f, ret);
@@ -185,9 +184,8 @@ static bool find_noted(const struct rd_failure *f, struct rd_explanation *ret, s
 		rd_explain(ret, "qp-state", RD_CONFIDENCE_HIGH,
 			   "cur_qp_state is SQE, in which a queue pair of type %s never is",
 			   rd_qp_type_name(m->qp.type) ? rd_qp_type_name(m->qp.type) : "?");
-		rd_explain_fix(ret, "# leave IBV_QP_CUR_STATE out of attr_mask");
 		add_states(f, ret);
-		return true;
+		return rd_explain_fix(ret, "# leave IBV_QP_CUR_STATE out of attr_mask");
 	}
 	if (column >= 0 && find_attributes(f, find_transition(m->qp.cur, m->qp.next), column, ret))
 		return true;
@@ -213,8 +211,7 @@ static bool find_never_init(const struct rd_failure *f, struct rd_explanation *r
 	if (qp->number.known == RD_OK)
 		rd_explain_fact(ret, "queue pair %u has no port yet; the request names port %" PRIu64, qp->number.v,
 				r->v[RD_REQ_AV_PORT]);
-	rd_explain_fix(ret, "# move it to INIT first, and check that this succeeded");
-	return true;
+	return rd_explain_fix(ret, "# move it to INIT first, and check that this succeeded");
 }
 
 /* Attributes that no transition of this type of queue pair has. Drivers check them; if the core failed, that was before it asked
@@ -238,9 +235,8 @@ static bool find_foreign(const struct rd_failure *f, struct rd_explanation *ret)
 		   rd_qp_type_name(qp->qp_type.v), rd_word_mask(extra, names));
 	rd_explain_fact(ret, "attr_mask 0x%" PRIx64 ": %s", r->v[RD_REQ_MASK],
 			rd_word_mask((uint32_t)r->v[RD_REQ_MASK], names));
-	rd_explain_fix(ret, "# leave %s out of attr_mask\n# ibv_modify_qp(3) lists the attributes of each type",
-		       is_one(extra) ? "it" : "them");
-	return true;
+	return rd_explain_fix(ret, "# leave %s out of attr_mask\n# ibv_modify_qp(3) lists the attributes of each type",
+			      is_one(extra) ? "it" : "them");
 }
 
 bool rd_find_qp_transition(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
@@ -535,8 +531,7 @@ static bool find_port(const struct rd_failure *f, struct rd_explanation *ret)
 		rd_explain(ret, "port-number", RD_CONFIDENCE_HIGH, "%s is %" PRIu64 ", and %s has %s%u",
 			   rd_req_name(ports[i].field), port, f->event->ibdev,
 			   f->dev.n_ports == 1 ? "only port " : "ports 1 to ", f->dev.n_ports);
-		rd_explain_fix(ret, "# use a port of the device: rdma link lists them");
-		return true;
+		return rd_explain_fix(ret, "# use a port of the device: rdma link lists them");
 	}
 	return false;
 }
@@ -555,8 +550,7 @@ static bool find_other_port(const struct rd_failure *f, struct rd_explanation *r
 	rd_explain(ret, "port-number", RD_CONFIDENCE_HIGH,
 		   "ah_attr.port_num is %" PRIu64 ", and the queue pair is on port %u since it was moved to INIT", port,
 		   qp->port.v);
-	rd_explain_fix(ret, "# use the same port in both transitions");
-	return true;
+	return rd_explain_fix(ret, "# use the same port in both transitions");
 }
 
 bool rd_find_ports(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)

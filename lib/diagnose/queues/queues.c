@@ -29,8 +29,7 @@ static bool find_qp_type(const struct rd_failure *f, struct rd_explanation *ret)
 	    rd_qp_type_name((unsigned)type))
 		return false;
 	rd_explain(ret, "attribute-value", RD_CONFIDENCE_HIGH, "qp_type is %" PRIu64 ", which does not exist", type);
-	rd_explain_fix(ret, "# use a value of enum ibv_qp_type: IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD");
-	return true;
+	return rd_explain_fix(ret, "# use a value of enum ibv_qp_type: IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD");
 }
 
 /* check_creation_flags(). Older commands have other flags, which the core passes on to the driver. */
@@ -46,8 +45,7 @@ static bool find_qp_flags(const struct rd_failure *f, struct rd_explanation *ret
 	rd_explain(ret, "attribute-value", RD_CONFIDENCE_HIGH,
 		   "create_flags is 0x%" PRIx64 ", and queue pairs of type %s have no such flags", flags,
 		   name ? name : "?");
-	rd_explain_fix(ret, "# leave create_flags 0\n# only UD and raw packet queue pairs have flags");
-	return true;
+	return rd_explain_fix(ret, "# leave create_flags 0\n# only UD and raw packet queue pairs have flags");
 }
 
 /* The kernel checks the capability against the initial user namespace. */
@@ -65,9 +63,9 @@ static bool find_raw(const struct rd_failure *f, struct rd_explanation *ret)
 		   has ? "has only in its user namespace" : "does not have");
 	rd_explain_fact(ret, "effective capabilities: 0x%" PRIx64 "%s", m->caps.v,
 			inner ? ", of a user namespace that is not the initial one" : "");
-	rd_explain_fix(ret, has ? "# run it outside of the user namespace (a rootless container has one)" :
-				  "# give its file the capability (setcap cap_net_raw=ep), or its container NET_RAW");
-	return true;
+	return rd_explain_fix(ret,
+			      has ? "# run it outside of the user namespace (a rootless container has one)" :
+				    "# give its file the capability (setcap cap_net_raw=ep), or its container NET_RAW");
 }
 
 /* ib_uverbs_modify_qp(): a Q_Key with the highest bit is a controlled one. */
@@ -86,9 +84,8 @@ static bool find_qkey(const struct rd_failure *f, struct rd_explanation *ret)
 		   " is a controlled Q_Key (its highest bit is set), which needs CAP_NET_RAW; the process %s",
 		   r->v[RD_REQ_QKEY], has ? "has it only in its user namespace" : "does not have it");
 	rd_explain_fact(ret, "effective capabilities: 0x%" PRIx64, m->caps.v);
-	rd_explain_fix(ret, "rdma system\n# use a Q_Key below 0x80000000, or give the program CAP_NET_RAW\n"
-			    "# privileged-qkey of rdma system permits it to all users");
-	return true;
+	return rd_explain_fix(ret, "rdma system\n# use a Q_Key below 0x80000000, or give the program CAP_NET_RAW\n"
+				   "# privileged-qkey of rdma system permits it to all users");
 }
 
 /* A queue pair of these types needs completion queues, which a request by ioctl may leave out. */
@@ -103,8 +100,7 @@ static bool find_no_cq(const struct rd_failure *f, struct rd_explanation *ret)
 		return false;
 	rd_explain(ret, "request-malformed", RD_CONFIDENCE_HIGH, "the request names no completion queue for %s",
 		   rd_req_has(r, RD_REQ_H_CQ) ? "receives" : "sends");
-	rd_explain_fix(ret, "# set send_cq and recv_cq");
-	return true;
+	return rd_explain_fix(ret, "# set send_cq and recv_cq");
 }
 
 static bool find_srq_type(const struct rd_failure *f, struct rd_explanation *ret)
@@ -114,8 +110,7 @@ static bool find_srq_type(const struct rd_failure *f, struct rd_explanation *ret
 	if (f->event->err != -EINVAL || !rd_req_has(&f->event->request, RD_REQ_SRQ_TYPE) || type <= SRQT_LAST)
 		return false;
 	rd_explain(ret, "attribute-value", RD_CONFIDENCE_HIGH, "srq_type is %" PRIu64 ", which does not exist", type);
-	rd_explain_fix(ret, "# use a value of enum ibv_srq_type");
-	return true;
+	return rd_explain_fix(ret, "# use a value of enum ibv_srq_type");
 }
 
 /* Flags that the driver (EOPNOTSUPP) or the core (EINVAL, in uverbs_get_flags32) refuses. */
@@ -128,9 +123,9 @@ static bool find_cq_flags(const struct rd_failure *f, struct rd_explanation *ret
 	if (f->event->err == -EINVAL && (rd_failure_origin_is(f, "uverbs_get_flags*") || flags > 0xff)) {
 		rd_explain(ret, "attribute-value", RD_CONFIDENCE_HIGH,
 			   "flags is 0x%" PRIx64 ", which contains bits that this kernel does not know", flags);
-		rd_explain_fix(ret, "# use flags that libibverbs defines\n# a library newer than the kernel may know "
-				    "more of them");
-		return true;
+		return rd_explain_fix(ret,
+				      "# use flags that libibverbs defines\n# a library newer than the kernel may know "
+				      "more of them");
 	}
 	if (f->event->err != -EOPNOTSUPP || !f->event->origin_exact || !rd_failure_in_driver(f))
 		return false;
@@ -138,8 +133,7 @@ static bool find_cq_flags(const struct rd_failure *f, struct rd_explanation *ret
 		   "the driver of %s does not support the flags 0x%" PRIx64 "%s",
 		   f->event->ibdev ? f->event->ibdev : "the device", flags,
 		   flags == CQ_TIMESTAMP ? " (timestamps of completions)" : "");
-	rd_explain_fix(ret, "# create the completion queue without them");
-	return true;
+	return rd_explain_fix(ret, "# create the completion queue without them");
 }
 
 bool rd_find_create(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
@@ -233,8 +227,7 @@ static bool find_vector(const struct rd_failure *f, struct rd_explanation *ret)
 	rd_explain(ret, "limit-exceeded", RD_CONFIDENCE_HIGH,
 		   "comp_vector is %" PRIu64 ", and %s has %" PRIu64 " completion vector%s, counted from 0", v,
 		   f->event->ibdev, n, n == 1 ? "" : "s");
-	rd_explain_fix(ret, "# use a number below num_comp_vectors of the context");
-	return true;
+	return rd_explain_fix(ret, "# use a number below num_comp_vectors of the context");
 }
 
 /* The number of receives at which an event is sent must not exceed the size of the queue, which only the driver knows and compares. */
@@ -260,8 +253,7 @@ static bool find_srq_limit(const struct rd_failure *f, struct rd_explanation *re
 			   limit);
 	else
 		return false;
-	rd_explain_fix(ret, "# use a limit below max_wr of the shared receive queue (ibv_query_srq)");
-	return true;
+	return rd_explain_fix(ret, "# use a limit below max_wr of the shared receive queue (ibv_query_srq)");
 }
 
 /* No interface reports the limit of inline data: it is the only suspect left. */
@@ -278,8 +270,8 @@ static bool find_inline(const struct rd_failure *f, struct rd_explanation *ret)
 		ret,
 		"the kernel does not report the limit of inline data of a device, which also depends on the type of "
 		"the queue pair");
-	rd_explain_fix(ret, "# request less inline data or 0, and use what ibv_create_qp returns in max_inline_data");
-	return true;
+	return rd_explain_fix(ret,
+			      "# request less inline data or 0, and use what ibv_create_qp returns in max_inline_data");
 }
 
 bool rd_find_queue_limits(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
@@ -290,8 +282,8 @@ bool rd_find_queue_limits(const struct rd_failure *f, struct rd_explanation *ret
 		return true;
 	n = check_limits(f, ret);
 	if (n) {
-		rd_explain_fix(ret, "# request at most the limits of the device: ibv_query_device, ibv_devinfo -v");
-		return true;
+		return rd_explain_fix(ret,
+				      "# request at most the limits of the device: ibv_query_device, ibv_devinfo -v");
 	}
 	if (find_srq_limit(f, ret) || find_inline(f, ret))
 		return true;
@@ -313,8 +305,7 @@ static bool find_address(const struct rd_failure *f, struct rd_explanation *ret)
 	if (gid[0] != 0xff) {
 		rd_explain(ret, "multicast-address", RD_CONFIDENCE_HIGH,
 			   "%s is not a multicast GID: those begin with ff", rd_word_gid(gid, text));
-		rd_explain_fix(ret, "# use the MGID of the group: on RoCE ff0e::ffff:a.b.c.d for an IPv4 group");
-		return true;
+		return rd_explain_fix(ret, "# use the MGID of the group: on RoCE ff0e::ffff:a.b.c.d for an IPv4 group");
 	}
 	if (qp && qp->found && qp->qp_type.known == RD_OK && qp->qp_type.v != RD_QPT_UD) {
 		const char *type = rd_qp_type_name(qp->qp_type.v);
@@ -322,8 +313,7 @@ static bool find_address(const struct rd_failure *f, struct rd_explanation *ret)
 		rd_explain(ret, "qp-type", RD_CONFIDENCE_HIGH,
 			   "queue pair %u is of type %s, and only UD queue pairs can join a multicast group",
 			   qp->number.v, type ? type : "?");
-		rd_explain_fix(ret, "# use a queue pair of type IBV_QPT_UD");
-		return true;
+		return rd_explain_fix(ret, "# use a queue pair of type IBV_QPT_UD");
 	}
 	return false;
 }
@@ -339,8 +329,7 @@ static bool find_not_attached(const struct rd_failure *f, struct rd_explanation 
 		   rd_failure_origin_is(f, "ib_uverbs_detach_mcast") ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
 		   "queue pair %u is not attached to group %s with LID %" PRIu64, qp->number.v,
 		   rd_word_gid(f->event->request.gid, text), f->event->request.v[RD_REQ_MLID]);
-	rd_explain_fix(ret, "# detach with the same GID and LID as it was attached with, and once");
-	return true;
+	return rd_explain_fix(ret, "# detach with the same GID and LID as it was attached with, and once");
 }
 
 /* How many queue pairs a group has is not reported; the errno of the driver is the same for both limits. */
@@ -360,9 +349,9 @@ static bool find_full(const struct rd_failure *f, struct rd_explanation *ret)
 	rd_explain_fact(ret, "limits of %s: %" PRIu64 " queue pairs in a group, %" PRIu64 " in all groups together",
 			f->event->ibdev, group, total);
 	rd_explain_fact(ret, "not reported by the kernel: how many are attached now");
-	rd_explain_fix(ret, "# attach fewer queue pairs to the group, and let the program distribute what one of "
-			    "them receives");
-	return true;
+	return rd_explain_fix(ret,
+			      "# attach fewer queue pairs to the group, and let the program distribute what one of "
+			      "them receives");
 }
 
 bool rd_find_multicast(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)

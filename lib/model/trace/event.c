@@ -60,9 +60,9 @@ void rd_explain(struct rd_explanation *e, const char *id, enum rd_confidence con
 	va_end(ap);
 }
 
-void rd_explain_fact(struct rd_explanation *e, const char *fmt, ...)
+bool rd_explain_fact(struct rd_explanation *e, const char *fmt, ...)
 {
-	char *text;
+	_cleanup_free_ char *text = NULL;
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -70,16 +70,13 @@ void rd_explain_fact(struct rd_explanation *e, const char *fmt, ...)
 	va_end(ap);
 	for (size_t i = 0; i < e->n_evidence; i++)
 		if (!strcmp(e->evidence[i], text))
-			goto drop;
-	if (e->n_evidence < RD_EVIDENCE_MAX) {
-		e->evidence[e->n_evidence++] = text;
-		return;
-	}
-drop:
-	free(text);
+			return false;
+	if (e->n_evidence < RD_EVIDENCE_MAX)
+		e->evidence[e->n_evidence++] = RD_TAKE(text);
+	return false;
 }
 
-void rd_explain_fix(struct rd_explanation *e, const char *fmt, ...)
+bool rd_explain_fix(struct rd_explanation *e, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -87,6 +84,7 @@ void rd_explain_fix(struct rd_explanation *e, const char *fmt, ...)
 	va_start(ap, fmt);
 	e->fix = rd_vtext(fmt, ap);
 	va_end(ap);
+	return true;
 }
 
 const char *rd_bytes_text(uint64_t bytes, char *ret)

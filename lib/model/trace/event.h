@@ -29,9 +29,11 @@ void rd_explanation_deinit(struct rd_explanation *explanation);
 /* Sets the cause; replaces one that was set before, and its evidence. */
 void rd_explain(struct rd_explanation *explanation, const char *id, enum rd_confidence confidence, const char *fmt, ...)
 	RD_PRINTF(4, 5);
-/* Adds a fact; beyond RD_EVIDENCE_MAX and repeated ones are left out. */
-void rd_explain_fact(struct rd_explanation *explanation, const char *fmt, ...) RD_PRINTF(2, 3);
-void rd_explain_fix(struct rd_explanation *explanation, const char *fmt, ...) RD_PRINTF(2, 3);
+/* Adds a fact; beyond RD_EVIDENCE_MAX and repeated ones are left out. Returns false: a rule that ends with what it looked at has found no
+ * cause. */
+bool rd_explain_fact(struct rd_explanation *explanation, const char *fmt, ...) RD_PRINTF(2, 3);
+/* Sets what to do. Returns true: a rule that ends with it has found the cause. */
+bool rd_explain_fix(struct rd_explanation *explanation, const char *fmt, ...) RD_PRINTF(2, 3);
 
 /* A number of bytes for a sentence: "64 KiB", "3 bytes". `ret`: RD_BYTES_TEXT bytes; returned. */
 #define RD_BYTES_TEXT 40
