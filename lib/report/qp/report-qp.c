@@ -531,7 +531,7 @@ struct rd_section *rd_report_qp_event(const struct rd_qp_event *ev)
 		     RD_STR(ev->pid ? ev->comm : NULL), RD_STR(ev->pid ? ev->job : NULL),
 		     RD_STR(ev->pid ? ev->cgroup : NULL));
 	if (call->err)
-		rd_row_errno(row, EV_ERRNO, call->err);
+		rd_row_str(row, EV_ERRNO, rd_errno_word(call->err, digits));
 	if (seen->has_dgid)
 		rd_row_gid(row, EV_PEER_GID, seen->dgid);
 	return section;

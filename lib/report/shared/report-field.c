@@ -80,25 +80,16 @@ struct rd_section *rd_report_backends(const size_t per_backend[RD_BACKEND_COUNT]
 {
 	struct rd_section *section = rd_section_create("backends", backend_columns, RD_ARRAY_SIZE(backend_columns));
 
-	for (int b = RD_BACKEND_NONE + 1; b < RD_BACKEND_COUNT; b++) {
-		struct rd_row *row;
-
-		if (!per_backend[b])
-			continue;
-		row = rd_section_add(section);
-		rd_row_str(row, 0, rd_backend_name(b));
-		rd_row_uint(row, 1, per_backend[b]);
-	}
+	for (int b = RD_BACKEND_NONE + 1; b < RD_BACKEND_COUNT; b++)
+		if (per_backend[b])
+			RD_ROW(section, RD_STR(rd_backend_name(b)), RD_UINT(per_backend[b]));
 	return section;
 }
 
-void rd_row_errno(struct rd_row *row, size_t column, int err)
+const char *rd_errno_word(int err, char *digits)
 {
-	const char *name = rd_errno_name(err);
-	char digits[16];
-
-	snprintf(digits, sizeof(digits), "%d", -err);
-	rd_row_str(row, column, name ? name : digits);
+	snprintf(digits, RD_ERRNO_WORD, "%d", -err);
+	return rd_errno_name(err) ? rd_errno_name(err) : digits;
 }
 
 static const struct rd_column backend_columns[2] = {

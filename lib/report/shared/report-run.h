@@ -9,7 +9,8 @@
 /* The map "backends": hooked functions by backend. */
 struct rd_section *rd_report_backends(const size_t per_backend[RD_BACKEND_COUNT]);
 
-/* Sets the name of a negative errno, or its number if it has no name. */
-void rd_row_errno(struct rd_row *row, size_t column, int err);
+/* The name of a negative errno, or its number, written to `digits`, if it has no name. */
+#define RD_ERRNO_WORD 16
+const char *rd_errno_word(int err, char *digits);
 
 #endif

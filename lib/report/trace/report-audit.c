@@ -5,80 +5,56 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
+#include "report/shared/report-field.h"
 #include "report/trace/report-trace.h"
 
-enum scalar_column { SC_KERNEL, SC_BASELINE, SC_COMPLETE, SC_COMPARED, SC_COLUMNS };
-enum change_column {
-	CH_CHANGE,
-	CH_SEVERITY,
-	CH_FUNCTION,
-	CH_MODULE,
-	CH_NEW_FUNCTION,
-	CH_NEW_MODULE,
-	CH_DETAIL,
-	CH_COLUMNS
-};
-enum name_column { NA_FUNCTION, NA_MODULE, NA_COLUMNS };
-enum explain_column {
-	EX_KERNEL,
-	EX_FUNCTION,
-	EX_MODULE,
-	EX_SELECTED,
-	EX_REASON,
-	EX_HOOKS,
-	EX_VIA,
-	EX_PATH,
-	EX_COLUMNS
-};
-enum probe_column { PR_CALL, PR_ERRNO, PR_RESULT, PR_ORIGIN, PR_MODULE, PR_EXACT, PR_EXPECTED, PR_VERB, PR_COLUMNS };
-
 /* clang-format off */
-static const struct rd_column scalar_columns[SC_COLUMNS] = {
-	[SC_KERNEL] = { "kernel", "KERNEL", RD_T_STR, "release of the kernel", 0, false },
-	[SC_BASELINE] = { "baseline", "BASELINE", RD_T_STR, "release of the kernel of the baseline", 0, false },
-	[SC_COMPLETE] = { "complete", "COMPLETE", RD_T_BOOL, "all RDMA modules of the kernel, not only those that are loaded", 0, false },
-	[SC_COMPARED] = { "compared", "COMPARED", RD_T_UINT, "functions that are watched on the baseline and were compared", 0, false },
+static const struct rd_column scalar_columns[] = {
+	{ "kernel", "KERNEL", RD_T_STR, "release of the kernel", 0, false },
+	{ "baseline", "BASELINE", RD_T_STR, "release of the kernel of the baseline", 0, false },
+	{ "complete", "COMPLETE", RD_T_BOOL, "all RDMA modules of the kernel, not only those that are loaded", 0, false },
+	{ "compared", "COMPARED", RD_T_UINT, "functions that are watched on the baseline and were compared", 0, false },
 };
 
-static const struct rd_column change_columns[CH_COLUMNS] = {
-	[CH_CHANGE] = { "change", "CHANGE", RD_T_STR, "what changed: lost-hook, left-out, inlined, removed, renamed, moved, hooks, errnos, added, newly-reached, module-gone, module-new", 0, false },
-	[CH_SEVERITY] = { "severity", "SEVERITY", RD_T_STR, "critical: an origin of errors is no longer visible", 0, false },
-	[CH_FUNCTION] = { "function", "FUNCTION", RD_T_STR, "kernel function, as in the baseline", 0, false },
-	[CH_MODULE] = { "module", "MODULE", RD_T_STR, "kernel module, as in the baseline", 0, false },
-	[CH_NEW_FUNCTION] = { "new_function", "NEW-FUNCTION", RD_T_STR, "its new name", 0, true },
-	[CH_NEW_MODULE] = { "new_module", "NEW-MODULE", RD_T_STR, "its new module", 0, true },
-	[CH_DETAIL] = { "detail", "DETAIL", RD_T_STR, "callers, hooks or errnos", 0, false },
+static const struct rd_column change_columns[] = {
+	{ "change", "CHANGE", RD_T_STR, "what changed: lost-hook, left-out, inlined, removed, renamed, moved, hooks, errnos, added, newly-reached, module-gone, module-new", 0, false },
+	{ "severity", "SEVERITY", RD_T_STR, "critical: an origin of errors is no longer visible", 0, false },
+	{ "function", "FUNCTION", RD_T_STR, "kernel function, as in the baseline", 0, false },
+	{ "module", "MODULE", RD_T_STR, "kernel module, as in the baseline", 0, false },
+	{ "new_function", "NEW-FUNCTION", RD_T_STR, "its new name", 0, true },
+	{ "new_module", "NEW-MODULE", RD_T_STR, "its new module", 0, true },
+	{ "detail", "DETAIL", RD_T_STR, "callers, hooks or errnos", 0, false },
 };
 
-static const struct rd_column name_columns[NA_COLUMNS] = {
-	[NA_FUNCTION] = { "function", "FUNCTION", RD_T_STR, "kernel function", 0, false },
-	[NA_MODULE] = { "module", "MODULE", RD_T_STR, "kernel module", 0, false },
+static const struct rd_column name_columns[] = {
+	{ "function", "FUNCTION", RD_T_STR, "kernel function", 0, false },
+	{ "module", "MODULE", RD_T_STR, "kernel module", 0, false },
 };
 
-static const struct rd_column explain_columns[EX_COLUMNS] = {
-	[EX_KERNEL] = { "kernel", "KERNEL", RD_T_STR, "release of the kernel", 0, false },
-	[EX_FUNCTION] = { "function", "FUNCTION", RD_T_STR, "kernel function", 0, false },
-	[EX_MODULE] = { "module", "MODULE", RD_T_STR, "kernel module it belongs to", 0, false },
-	[EX_SELECTED] = { "selected", "WATCHED", RD_T_BOOL, "whether it is watched", 0, false },
-	[EX_REASON] = { "reason", "REASON", RD_T_STR, "why it is watched or left out", 0, false },
-	[EX_HOOKS] = { "hooks", "HOOKS", RD_T_STR, "backends that can hook it", 0, false },
-	[EX_VIA] = { "via", "VIA", RD_T_STR, "how the kernel calls the first function of the path", 0, true },
-	[EX_PATH] = { "path", "PATH", RD_T_STRS, "calls that lead to it", 0, true },
+static const struct rd_column explain_columns[] = {
+	{ "kernel", "KERNEL", RD_T_STR, "release of the kernel", 0, false },
+	{ "function", "FUNCTION", RD_T_STR, "kernel function", 0, false },
+	{ "module", "MODULE", RD_T_STR, "kernel module it belongs to", 0, false },
+	{ "selected", "WATCHED", RD_T_BOOL, "whether it is watched", 0, false },
+	{ "reason", "REASON", RD_T_STR, "why it is watched or left out", 0, false },
+	{ "hooks", "HOOKS", RD_T_STR, "backends that can hook it", 0, false },
+	{ "via", "VIA", RD_T_STR, "how the kernel calls the first function of the path", 0, true },
+	{ "path", "PATH", RD_T_STRS, "calls that lead to it", 0, true },
 };
 
-static const struct rd_column path_columns[1] = {
+static const struct rd_column path_columns[] = {
 	{ "function", "FUNCTION", RD_T_STR, "kernel function", 0, false },
 };
 
-static const struct rd_column probe_columns[PR_COLUMNS] = {
-	[PR_CALL] = { "call", "CALL", RD_T_STR, "what was called to fail", 0, false },
-	[PR_ERRNO] = { "errno", "ERRNO", RD_T_STR, "the error of the call", 0, false },
-	[PR_RESULT] = { "result", "RESULT", RD_T_STR, "seen, other-origin, not-seen, did-not-fail, not-tried", 0, false },
-	[PR_ORIGIN] = { "origin", "ORIGIN", RD_T_STR, "kernel function that the trace shows as origin", 0, false },
-	[PR_MODULE] = { "module", "MODULE", RD_T_STR, "its module", 0, false },
-	[PR_EXACT] = { "origin_exact", "EXACT", RD_T_BOOL, "false: at or below this function", 0, false },
-	[PR_EXPECTED] = { "expected", "EXPECTED", RD_T_STR, "origin in the baseline", 0, false },
-	[PR_VERB] = { "verb", "VERB", RD_T_STR, "the verb", 0, true },
+static const struct rd_column probe_columns[] = {
+	{ "call", "CALL", RD_T_STR, "what was called to fail", 0, false },
+	{ "errno", "ERRNO", RD_T_STR, "the error of the call", 0, false },
+	{ "result", "RESULT", RD_T_STR, "seen, other-origin, not-seen, did-not-fail, not-tried", 0, false },
+	{ "origin", "ORIGIN", RD_T_STR, "kernel function that the trace shows as origin", 0, false },
+	{ "module", "MODULE", RD_T_STR, "its module", 0, false },
+	{ "origin_exact", "EXACT", RD_T_BOOL, "false: at or below this function", 0, false },
+	{ "expected", "EXPECTED", RD_T_STR, "origin in the baseline", 0, false },
+	{ "verb", "VERB", RD_T_STR, "the verb", 0, true },
 };
 /* clang-format on */
 
@@ -187,20 +163,14 @@ static void conclude(struct rd_report *report, const struct rd_audit_set *now, c
 void rd_report_audit(struct rd_report *report, const struct rd_fnset *set, const struct rd_audit_set *now,
 		     const struct rd_audit_set *baseline, const struct rd_audit *audit)
 {
-	struct rd_section *changes = rd_section_create("changes", change_columns, CH_COLUMNS);
-	struct rd_section *added = rd_section_create("added", name_columns, NA_COLUMNS);
-	struct rd_section *removed = rd_section_create("removed", name_columns, NA_COLUMNS);
-	struct rd_row *scalars;
+	struct rd_section *changes = rd_section_create("changes", change_columns, RD_ARRAY_SIZE(change_columns));
+	struct rd_section *added = rd_section_create("added", name_columns, RD_ARRAY_SIZE(name_columns));
+	struct rd_section *removed = rd_section_create("removed", name_columns, RD_ARRAY_SIZE(name_columns));
 	size_t watched = 0;
 
-	report->scalars = rd_section_create("audit", scalar_columns, SC_COLUMNS);
-	scalars = rd_section_add(report->scalars);
-	rd_row_str(scalars, SC_KERNEL, now->kernel);
-	rd_row_bool(scalars, SC_COMPLETE, now->complete);
-	if (baseline) {
-		rd_row_str(scalars, SC_BASELINE, baseline->kernel);
-		rd_row_uint(scalars, SC_COMPARED, audit->compared);
-	}
+	report->scalars = rd_section_create("audit", scalar_columns, RD_ARRAY_SIZE(scalar_columns));
+	RD_ROW(report->scalars, RD_STR(now->kernel), RD_STR(baseline ? baseline->kernel : NULL), RD_BOOL(now->complete),
+	       baseline ? RD_UINT(audit->compared) : RD_UNKNOWN_CELL);
 	for (size_t i = 0; audit && i < audit->n; i++) {
 		static const enum place {
 			NONE,
@@ -212,21 +182,14 @@ void rd_report_audit(struct rd_report *report, const struct rd_fnset *set, const
 		};
 		const struct rd_audit_change *change = &audit->v[i];
 		enum place place = places[change->change];
-		struct rd_row *row = rd_section_add(changes);
+		struct rd_row *row = RD_ROW(changes, RD_STR(rd_change_name(change->change)),
+					    RD_STR(rd_severity_name(change->severity)), RD_STR(change->function),
+					    RD_STR(change->module), RD_STR(change->new_function),
+					    RD_STR(change->new_module), RD_STR(change->detail));
 
-		rd_row_str(row, CH_CHANGE, rd_change_name(change->change));
-		rd_row_str(row, CH_SEVERITY, rd_severity_name(change->severity));
-		rd_row_str(row, CH_FUNCTION, change->function);
-		rd_row_str(row, CH_MODULE, change->module);
-		rd_row_str(row, CH_NEW_FUNCTION, change->new_function);
-		rd_row_str(row, CH_NEW_MODULE, change->new_module);
-		rd_row_str(row, CH_DETAIL, change->detail);
 		rd_row_severity(row, change->severity);
-		if (place == NONE)
-			continue;
-		row = rd_section_add(place == ADDED ? added : removed);
-		rd_row_str(row, NA_FUNCTION, change->function);
-		rd_row_str(row, NA_MODULE, change->module);
+		if (place != NONE)
+			RD_ROW(place == ADDED ? added : removed, RD_STR(change->function), RD_STR(change->module));
 	}
 	rd_report_add(report, changes);
 	rd_report_add(report, added);
@@ -243,42 +206,33 @@ void rd_report_audit(struct rd_report *report, const struct rd_fnset *set, const
 	}
 }
 
-/* The cells of a function that a set and a baseline have. */
-static struct rd_row *add_row(struct rd_section *section, const char *kernel, const char *function, const char *module,
-			      bool selected, enum rd_rule rule, uint8_t attachable)
+/* "fexit, kprobe"; caller frees. */
+static char *name_hooks(uint8_t attachable)
 {
-	struct rd_row *row = rd_section_add(section);
 	_cleanup_buf_ struct rd_buf hooks = { 0 };
 
 	for (int b = RD_BACKEND_NONE + 1; b < RD_BACKEND_COUNT; b++)
 		if (attachable & 1u << b)
 			rd_buf_printf(&hooks, "%s%s", hooks.len ? ", " : "", rd_backend_name((enum rd_backend)b));
-	rd_row_str(row, EX_KERNEL, kernel);
-	rd_row_str(row, EX_FUNCTION, function);
-	rd_row_str(row, EX_MODULE, module);
-	rd_row_bool(row, EX_SELECTED, selected);
-	rd_row_str(row, EX_REASON, rd_rule_reason(rule));
-	rd_row_str(row, EX_HOOKS, hooks.len ? hooks.data : "none");
-	return row;
+	return rd_dup(hooks.len ? hooks.data : "none");
 }
 
 static void add_here(struct rd_report *report, struct rd_section *section, const struct rd_fnset *set,
 		     const struct rd_audit_reason *why)
 {
 	const struct rd_fn *fn = &set->fns[why->fn];
-	struct rd_row *row = add_row(section, set->kernel, fn->name, set->modules[fn->module].name, fn->selected,
-				     fn->rule, fn->attachable & set->backends);
-	struct rd_section *path = rd_section_create("path", path_columns, 1);
+	struct rd_section *path = rd_section_create("path", path_columns, RD_ARRAY_SIZE(path_columns));
 	_cleanup_buf_ struct rd_buf calls = { 0 }, callers = { 0 }, errnos = { 0 };
+	_cleanup_free_ char *hooks = name_hooks(fn->attachable & set->backends);
 
 	for (size_t i = 0; i < why->n_path; i++) {
 		const char *name = set->fns[why->path[i]].name;
 
-		rd_row_str(rd_section_add(path), 0, name);
+		RD_ROW(path, RD_STR(name));
 		rd_buf_printf(&calls, "%s%s", !i ? "" : why->gap ? " -> ... -> " : " -> ", name);
 	}
-	rd_row_str(row, EX_VIA, why->via);
-	rd_row_sub(row, EX_PATH, path);
+	RD_ROW(section, RD_STR(set->kernel), RD_STR(fn->name), RD_STR(set->modules[fn->module].name),
+	       RD_BOOL(fn->selected), RD_STR(rd_rule_reason(fn->rule)), RD_STR(hooks), RD_STR(why->via), RD_SUB(path));
 	if (why->via)
 		rd_report_note(report, "called through: %s -> %s", why->via, calls.data);
 	else
@@ -300,7 +254,7 @@ void rd_report_audit_explain(struct rd_report *report, const struct rd_fnset *se
 			     const struct rd_audit_reason *whys, size_t n_whys, const struct rd_audit_set *baselines,
 			     size_t n_baselines)
 {
-	struct rd_section *section = rd_section_create("functions", explain_columns, EX_COLUMNS);
+	struct rd_section *section = rd_section_create("functions", explain_columns, RD_ARRAY_SIZE(explain_columns));
 
 	for (size_t i = 0; i < n_whys; i++)
 		add_here(report, section, set, &whys[i]);
@@ -310,17 +264,17 @@ void rd_report_audit_explain(struct rd_report *report, const struct rd_fnset *se
 
 		/* How the function is in the baseline: one row for each of that name. */
 		for (const struct rd_audit_fn *fn = baseline->fns; fn < baseline->fns + baseline->n; fn++) {
+			_cleanup_free_ char *hooks = name_hooks(fn->attachable);
+
 			if (rd_fn_compare_bare(fn->function, name) || fn->rule == RD_RULE_COLD)
 				continue;
-			add_row(section, baseline->kernel, fn->function, fn->module, fn->selected, fn->rule,
-				fn->attachable);
+			RD_ROW(section, RD_STR(baseline->kernel), RD_STR(fn->function), RD_STR(fn->module),
+			       RD_BOOL(fn->selected), RD_STR(rd_rule_reason(fn->rule)), RD_STR(hooks));
 			any = true;
 		}
-		if (any)
-			continue;
-		rd_row_str(rd_section_add(section), EX_KERNEL, baseline->kernel);
-		rd_row_str(&section->rows[section->n - 1], EX_REASON,
-			   "no function of this name: it may be inlined into its callers");
+		if (!any)
+			RD_ROW(section, RD_STR(baseline->kernel), RD_UNKNOWN_CELL, RD_UNKNOWN_CELL, RD_UNKNOWN_CELL,
+			       RD_STR("no function of this name: it may be inlined into its callers"));
 	}
 	if (!n_whys)
 		report->headline =
@@ -367,31 +321,21 @@ static void add_finding(struct rd_report *report, const struct rd_audit_probe *p
 void rd_report_audit_probes(struct rd_report *report, const struct rd_audit_probe *probes, size_t n,
 			    const struct rd_audit_set *baseline)
 {
-	struct rd_section *section = rd_section_create("probes", probe_columns, PR_COLUMNS);
+	struct rd_section *section = rd_section_create("probes", probe_columns, RD_ARRAY_SIZE(probe_columns));
 	size_t failed = 0, seen = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct rd_audit_probe *probe = &probes[i];
 		const char *expected = NULL;
-		struct rd_row *row = rd_section_add(section);
 
-		for (size_t b = 0; baseline && b < baseline->n_probes; b++)
-			if (!strcmp(baseline->probes[b].name, probe->name)) {
+		for (size_t b = 0; baseline && b < baseline->n_probes && !expected; b++)
+			if (!strcmp(baseline->probes[b].name, probe->name))
 				expected = baseline->probes[b].origin;
-				break;
-			}
 		failed += probe->err > 0;
 		seen += probe->seen;
-		rd_row_str(row, PR_CALL, probe->name);
-		if (probe->err > 0)
-			rd_row_str(row, PR_ERRNO, rd_errno_name(probe->err));
-		rd_row_str(row, PR_RESULT, result_of(probe, expected));
-		rd_row_str(row, PR_ORIGIN, probe->origin);
-		rd_row_str(row, PR_MODULE, probe->module);
-		if (probe->seen)
-			rd_row_bool(row, PR_EXACT, probe->exact);
-		rd_row_str(row, PR_EXPECTED, expected);
-		rd_row_str(row, PR_VERB, probe->verb);
+		RD_ROW(section, RD_STR(probe->name), RD_STR(probe->err > 0 ? rd_errno_name(probe->err) : NULL),
+		       RD_STR(result_of(probe, expected)), RD_STR(probe->origin), RD_STR(probe->module),
+		       probe->seen ? RD_BOOL(probe->exact) : RD_UNKNOWN_CELL, RD_STR(expected), RD_STR(probe->verb));
 		if (probe->err > 0 && (!probe->seen || (expected && rd_fn_compare_bare(expected, probe->origin))))
 			add_finding(report, probe, expected);
 	}
