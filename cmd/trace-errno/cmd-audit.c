@@ -69,8 +69,7 @@ static int trace_probes(struct rd_ctx *ctx, struct rd_fnset *set, const char *wa
 		return -err->code;
 	if (!device && !names.n) {
 		rd_err_set(err, ENODEV, "/sys/class/infiniband", "no RDMA device to make calls on");
-		rd_err_hint(err, "rdma link add rxe0 type rxe netdev eth0 makes one of soft-RoCE");
-		return -ENODEV;
+		return rd_err_hint(err, "rdma link add rxe0 type rxe netdev eth0 makes one of soft-RoCE");
 	}
 	if (!device)
 		device = rd_dup(names.v[0]);

@@ -171,8 +171,7 @@ int trace_have_rdma(struct rd_source *src, struct rd_err *err)
 	if (exists(src, "/sys/class/infiniband") || exists(src, "/sys/module/ib_core"))
 		return 0;
 	rd_err_set(err, ENODEV, "/sys/class/infiniband", RD_NO_RDMA_MODULE ": nothing to trace");
-	rd_err_hint(err, "modprobe ib_uverbs and the driver of the adapter; lspci lists the adapters");
-	return -ENODEV;
+	return rd_err_hint(err, "modprobe ib_uverbs and the driver of the adapter; lspci lists the adapters");
 }
 
 #define CAP_BIT(cap) (1ull << (cap))
@@ -207,11 +206,10 @@ int trace_have_privileges(struct rd_source *src, const char *command, struct rd_
 	/* Two commands that give the capabilities, to paste. */
 	if (rd_read_link(src, "/proc/self/exe", &exe, NULL))
 		exe = NULL;
-	rd_err_hint(err,
-		    "sudo " RD_PROGRAM
-		    " %s ...; or, for all users who can execute it: sudo setcap cap_bpf,cap_perfmon=ep %s",
-		    command, exe && strlen(exe) < 100 ? exe : RD_PROGRAM);
-	return -EPERM;
+	return rd_err_hint(err,
+			   "sudo " RD_PROGRAM
+			   " %s ...; or, for all users who can execute it: sudo setcap cap_bpf,cap_perfmon=ep %s",
+			   command, exe && strlen(exe) < 100 ? exe : RD_PROGRAM);
 }
 
 void trace_explain(struct rd_source *src, const char *command, struct rd_err *err)
@@ -249,8 +247,7 @@ static int match_functions(const struct rd_fnset *set, const char *glob, bool **
 		n += match[i] = !fnmatch(glob, set->fns[i].name, 0);
 	if (!n) {
 		rd_err_set(err, ENOENT, "--function", "no function of the loaded RDMA modules matches '%s'", glob);
-		rd_err_hint(err, RD_PROGRAM " trace-errno --list");
-		return -ENOENT;
+		return rd_err_hint(err, RD_PROGRAM " trace-errno --list");
 	}
 	*ret = RD_TAKE(match);
 	return 0;
@@ -269,8 +266,7 @@ static int check_hooked(const struct rd_fnset *set, const bool *match, const cha
 	}
 	rd_err_set(err, ENOENT, "--function", "%s is not traced (%s: %s)", left_out ? left_out->name : glob,
 		   left_out ? rd_rule_name(left_out->rule) : "?", left_out ? rd_rule_reason(left_out->rule) : "?");
-	rd_err_hint(err, RD_PROGRAM " trace-errno --list --function '%s'", glob);
-	return -ENOENT;
+	return rd_err_hint(err, RD_PROGRAM " trace-errno --list --function '%s'", glob);
 }
 
 extern const struct rd_cmd rd_cmd_trace_errno;

@@ -38,10 +38,9 @@ static int attach_hooks(struct qp_recorder *rec, struct rd_err *err)
 	if (!err->code)
 		rd_err_set(err, ENOTSUP, "modify_qp",
 			   "cannot hook any kernel function that all modify_qp calls pass through");
-	rd_err_hint(
+	return rd_err_hint(
 		err, "%s",
 		"qp-state -i 1 shows changes between two samples; trace-errno --list shows functions that can be hooked");
-	return -err->code;
 }
 
 /* Without event hooks, only the next sample sees a failure. */

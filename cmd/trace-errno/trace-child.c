@@ -72,8 +72,7 @@ int trace_user_find(const char *name, struct trace_user *ret, struct rd_err *err
 	if (r != -ENOENT)
 		return rd_err_set(err, -r, "--user", "cannot look up '%s'", name);
 	rd_err_set(err, ENOENT, "--user", "no user '%s'", name);
-	rd_err_hint(err, "give a user name listed by getent passwd, or a decimal user ID");
-	return -ENOENT;
+	return rd_err_hint(err, "give a user name listed by getent passwd, or a decimal user ID");
 }
 
 void trace_user_deinit(struct trace_user *user)

@@ -148,11 +148,8 @@ static const struct origin *sorted_by; /* qsort has no argument */
 static int compare_rows(const void *a, const void *b)
 {
 	const struct origin *x = &sorted_by[*(const int *)a], *y = &sorted_by[*(const int *)b];
-	bool x_now = x->count > x->before, y_now = y->count > y->before;
 
-	if (x_now != y_now)
-		return x_now ? -1 : 1;
-	return (x->count < y->count) - (x->count > y->count);
+	return RD_CMP(y->count > y->before, x->count > x->before) ?: RD_CMP(y->count, x->count);
 }
 
 /* The rows: those that fail now first, then the most frequent. */
@@ -265,9 +262,7 @@ static int due_ms(void *arg)
 
 static int compare_processes(const void *a, const void *b)
 {
-	const struct process *x = a, *y = b;
-
-	return (x->events < y->events) - (x->events > y->events);
+	return RD_CMP(((const struct process *)b)->events, ((const struct process *)a)->events);
 }
 
 /* Processes, then all that is known about the newest event. */

@@ -84,20 +84,8 @@ int rd_compare_u64(const void *a, const void *b)
 
 void *rd_find_u64(const void *v, size_t n, size_t elem_size, uint64_t key)
 {
-	size_t low = 0, high = n;
+	size_t i = rd_lower_bound(&key, v, n, elem_size, rd_compare_u64);
+	const uint8_t *at = (const uint8_t *)v + i * elem_size;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const uint8_t *at = (const uint8_t *)v + middle * elem_size;
-		uint64_t have;
-
-		memcpy(&have, at, sizeof(have));
-		if (have == key)
-			return (void *)(uintptr_t)at;
-		if (have < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	return i < n && !rd_compare_u64(at, &key) ? (void *)(uintptr_t)at : NULL;
 }

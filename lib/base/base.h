@@ -81,6 +81,13 @@ int rd_compare_u64(const void *a, const void *b);
 size_t rd_lower_bound(const void *key, const void *v, size_t n, size_t elem_size,
 		      int (*compare)(const void *elem, const void *key));
 
+/* qsort of an array that may be empty, and then NULL. */
+static inline void rd_sort(void *v, size_t n, size_t elem_size, int (*compare)(const void *a, const void *b))
+{
+	if (n)
+		qsort(v, n, elem_size, compare);
+}
+
 /* Whether SIGHUP is ignored, as under nohup: then the program must not catch it. */
 bool rd_hangup_ignored(void);
 

@@ -24,15 +24,16 @@ int rd_err_set(struct rd_err *err, int code, const char *object, const char *fmt
 	return -code;
 }
 
-void rd_err_hint(struct rd_err *err, const char *fmt, ...)
+int rd_err_hint(struct rd_err *err, const char *fmt, ...)
 {
 	va_list ap;
 
 	if (!err)
-		return;
+		return -EINVAL;
 	va_start(ap, fmt);
 	vsnprintf(err->hint, sizeof(err->hint), fmt, ap);
 	va_end(ap);
+	return -err->code;
 }
 
 void rd_errlist_add(struct rd_errlist *list, const struct rd_err *err)

@@ -15,7 +15,8 @@ struct rd_err {
 
 /* Fills `err` (may be NULL) and returns -code, so that a library function can `return rd_err_set(…)`. */
 int rd_err_set(struct rd_err *err, int code, const char *object, const char *fmt, ...) RD_PRINTF(4, 5);
-void rd_err_hint(struct rd_err *err, const char *fmt, ...) RD_PRINTF(2, 3);
+/* What to do about it. Returns -err->code (of NULL -EINVAL), so that a function can `return rd_err_hint(…)` after rd_err_set. */
+int rd_err_hint(struct rd_err *err, const char *fmt, ...) RD_PRINTF(2, 3);
 
 /* Errors that did not end the work, such as an unreadable file. Owned by the list. */
 struct rd_errlist {

@@ -694,14 +694,10 @@ static void compare_all(struct comparing *c)
 static int compare_changes(const void *a, const void *b)
 {
 	const struct rd_audit_change *x = a, *y = b;
-	int c;
 
-	if (x->severity != y->severity)
-		return x->severity > y->severity ? -1 : 1;
-	c = strcmp(x->module, y->module);
-	if (!c)
-		c = strcmp(x->function ? x->function : "", y->function ? y->function : "");
-	return c ? c : x->change < y->change ? -1 : x->change > y->change;
+	return RD_FIRST(RD_CMP(y->severity, x->severity), strcmp(x->module, y->module),
+			strcmp(x->function ? x->function : "", y->function ? y->function : ""),
+			RD_CMP(x->change, y->change));
 }
 
 void rd_audit_compare(const struct rd_audit_set *baseline, const struct rd_audit_set *now, struct rd_audit *ret)
@@ -719,6 +715,5 @@ void rd_audit_compare(const struct rd_audit_set *baseline, const struct rd_audit
 	RD_FREE(c.unsure_a, c.unsure_b);
 	rd_audit_side_deinit(&c.a);
 	rd_audit_side_deinit(&c.b);
-	if (ret->n)
-		qsort(ret->v, ret->n, sizeof(*ret->v), compare_changes);
+	rd_sort(ret->v, ret->n, sizeof(*ret->v), compare_changes);
 }

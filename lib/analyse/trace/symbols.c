@@ -102,8 +102,7 @@ int rd_symbols_parse(const char *text, struct rd_symbols *ret, struct rd_err *er
 	}
 	if (r)
 		return rd_err_set(err, -r, "/proc/kallsyms", "too many symbols");
-	if (s.n)
-		qsort(s.v, s.n, sizeof(*s.v), by_addr);
+	rd_sort(s.v, s.n, sizeof(*s.v), by_addr);
 	*ret = s;
 	memset(&s, 0, sizeof(s));
 	return 0;

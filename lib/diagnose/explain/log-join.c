@@ -206,17 +206,16 @@ static char *next_of(const struct rd_log_line *line, const struct rd_log_form *f
 }
 
 /* Those that this host shows come first, then those that are undecided. */
+static int rank_of(const struct rd_log_cause *cause)
+{
+	return cause->here.known != RD_OK ? 1 : cause->here.v ? 0 : 2;
+}
+
 static int compare_causes(const void *a, const void *b)
 {
 	const struct rd_log_cause *x = a, *y = b;
-	int rank_x = x->here.known != RD_OK ? 1 :
-		     x->here.v		    ? 0 :
-					      2,
-	    rank_y = y->here.known != RD_OK ? 1 :
-		     y->here.v		    ? 0 :
-					      2;
 
-	return rank_x != rank_y ? rank_x - rank_y : (x->part > y->part) - (x->part < y->part);
+	return RD_CMP(rank_of(x), rank_of(y)) ?: RD_CMP(x->part, y->part);
 }
 
 static void join_host(const struct rd_log_here *here, int device, const struct rd_log_line *line,
@@ -254,8 +253,7 @@ static void join_line(const struct rd_log_here *here, const struct rd_log_line *
 			add_causes(here, device, line->codes[i], join);
 		join->next = join->next ? join->next : next_of(line, line->codes[i]);
 	}
-	if (join->n)
-		qsort(join->causes, join->n, sizeof(*join->causes), compare_causes);
+	rd_sort(join->causes, join->n, sizeof(*join->causes), compare_causes);
 }
 
 void rd_log_join(struct rd_log *log, const struct rd_log_here *here)

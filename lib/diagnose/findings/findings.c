@@ -52,11 +52,8 @@ static const char *text_of(const struct rd_object_name *name)
 static int by_text(const void *pa, const void *pb)
 {
 	const struct rd_object_name *a = pa, *b = pb;
-	int r = strcmp(text_of(a), text_of(b));
 
-	if (!r)
-		r = (int)a->kind - (int)b->kind;
-	return r ? r : a->index < b->index ? -1 : a->index > b->index;
+	return RD_FIRST(strcmp(text_of(a), text_of(b)), RD_CMP(a->kind, b->kind), RD_CMP(a->index, b->index));
 }
 
 /* `text` NULL: the accelerator with number `gpu`. */
@@ -101,8 +98,7 @@ static void find_names(const struct rd_host *host, struct rd_object_names *ret)
 		if (host->netdevs[i].name)
 			add_name(ret, host->netdevs[i].name, 0, NETDEV, i);
 	add_ports(host, ret);
-	if (ret->n > 0)
-		qsort(ret->v, ret->n, sizeof(*ret->v), by_text);
+	rd_sort(ret->v, ret->n, sizeof(*ret->v), by_text);
 }
 
 static void add_number(struct rd_objects *objects, size_t object)
@@ -182,9 +178,7 @@ static bool may_end(const char *text, size_t at)
 
 static int by_number(const void *pa, const void *pb)
 {
-	const size_t *a = pa, *b = pb;
-
-	return *a < *b ? -1 : *a > *b;
+	return RD_CMP(*(const size_t *)pa, *(const size_t *)pb);
 }
 
 static void find_objects(const struct rd_object_names *names, const char *text, struct rd_objects *ret)
@@ -195,8 +189,7 @@ static void find_objects(const struct rd_object_names *names, const char *text, 
 		for (size_t end = at + 1; may_begin(text, at) && end <= size && end - at <= names->longest; end++)
 			if (may_end(text, end))
 				add_named(names, text + at, end - at, ret);
-	if (ret->n > 0)
-		qsort(ret->v, ret->n, sizeof(*ret->v), by_number);
+	rd_sort(ret->v, ret->n, sizeof(*ret->v), by_number);
 	for (size_t i = 0; i < ret->n; i++)
 		if (n == 0 || ret->v[i] != ret->v[n - 1])
 			ret->v[n++] = ret->v[i];
@@ -348,9 +341,8 @@ static int by_id(const void *pa, const void *pb, void *arg)
 {
 	const struct rd_findings *findings = arg;
 	const size_t *a = pa, *b = pb;
-	int r = strcmp(findings->v[*a].id, findings->v[*b].id);
 
-	return r ? r : *a < *b ? -1 : *a > *b;
+	return strcmp(findings->v[*a].id, findings->v[*b].id) ?: RD_CMP(*a, *b);
 }
 
 static void prepare(const struct rd_object_names *names, struct state *st)

@@ -121,11 +121,7 @@ static int compare_keys(const void *a, const void *b)
 {
 	const struct key *x = a, *y = b;
 
-	if (x->module != y->module)
-		return x->module < y->module ? -1 : 1;
-	if (x->addr != y->addr)
-		return x->addr < y->addr ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return RD_FIRST(RD_CMP(x->module, y->module), RD_CMP(x->addr, y->addr), strcmp(x->name, y->name));
 }
 
 /* The functions of a set, sorted; owned by the caller. */
@@ -135,16 +131,13 @@ static struct key *make_keys(const struct rd_fnset *set)
 
 	for (uint32_t i = 0; i < set->n_fns; i++)
 		keys[i] = (struct key){ set->fns[i].module, i, set->fns[i].addr, set->fns[i].name };
-	if (set->n_fns)
-		qsort(keys, set->n_fns, sizeof(*keys), compare_keys);
+	rd_sort(keys, set->n_fns, sizeof(*keys), compare_keys);
 	return keys;
 }
 
 static int compare_ids(const void *a, const void *b)
 {
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
+	return RD_CMP(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
 void rd_fnset_update(struct rd_fnset *set, struct rd_fnset *newer)
@@ -192,8 +185,7 @@ void rd_fnset_update(struct rd_fnset *set, struct rd_fnset *newer)
 		to->module = modules[to->module];
 		for (uint32_t c = 0; c < to->n_calls; c++)
 			to->calls[c] = fns[to->calls[c]];
-		if (to->n_calls)
-			qsort(to->calls, to->n_calls, sizeof(*to->calls), compare_ids);
+		rd_sort(to->calls, to->n_calls, sizeof(*to->calls), compare_ids);
 	}
 	/* The roots are all those of the newer set. */
 	for (size_t i = 0; i < set->n_roots; i++)

@@ -42,8 +42,7 @@ static void index_funcs(struct rd_btf *btf)
 			continue;
 		*RD_ADD(btf->funcs, btf->n_funcs, btf->cap_funcs) = (struct rd_btf_func){ name, id };
 	}
-	if (btf->n_funcs)
-		qsort(btf->funcs, btf->n_funcs, sizeof(*btf->funcs), compare_funcs);
+	rd_sort(btf->funcs, btf->n_funcs, sizeof(*btf->funcs), compare_funcs);
 }
 
 void rd_btf_index_base(struct btf *base, struct rd_btf *ret)

@@ -45,8 +45,7 @@ void rd_sel_build_graph(struct rd_sel *sel)
 			*RD_ADD(exports.v, exports.n, exports.cap) =
 				(struct export){ sel->set->fns[mod->first_fn + i].name, mod->first_fn + i };
 	}
-	if (exports.n)
-		qsort(exports.v, exports.n, sizeof(*exports.v), compare_exports);
+	rd_sort(exports.v, exports.n, sizeof(*exports.v), compare_exports);
 	for (uint32_t m = 0; m < sel->set->n_modules; m++) {
 		const struct rd_sel_mod *mod = &sel->mods[m];
 
@@ -68,8 +67,7 @@ void rd_sel_build_graph(struct rd_sel *sel)
 	}
 	free(exports.v);
 	sel->edge_first = rd_alloc(n_fns + 1, sizeof(*sel->edge_first));
-	if (sel->n_edges)
-		qsort(sel->edges, sel->n_edges, sizeof(*sel->edges), compare_edges);
+	rd_sort(sel->edges, sel->n_edges, sizeof(*sel->edges), compare_edges);
 	for (size_t i = 0; i < sel->n_edges; i++)
 		sel->edge_first[sel->edges[i].from + 1]++;
 	for (size_t i = 0; i < n_fns; i++)
@@ -102,9 +100,7 @@ void rd_sel_reach(const struct rd_sel *sel, uint32_t start, const bool *skip, bo
 
 static int compare_ids(const void *a, const void *b)
 {
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
+	return RD_CMP(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
 /* Calls of `from`, which is the function itself or its cold part. */
@@ -246,7 +242,6 @@ void rd_sel_note_calls(struct rd_sel *sel)
 
 		fn->calls_known = set->modules[fn->module].file_matches;
 		add_calls_of(sel, first, i, i, &cap);
-		if (fn->n_calls)
-			qsort(fn->calls, fn->n_calls, sizeof(*fn->calls), compare_ids);
+		rd_sort(fn->calls, fn->n_calls, sizeof(*fn->calls), compare_ids);
 	}
 }

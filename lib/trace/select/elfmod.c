@@ -128,10 +128,8 @@ static void read_symbols(struct rd_elf *elf)
 		else if (type == STT_OBJECT && is_data(s))
 			*RD_ADD(elf->objects, elf->n_objects, elf->cap_objects) = sym;
 	}
-	if (elf->n_funcs)
-		qsort(elf->funcs, elf->n_funcs, sizeof(*elf->funcs), compare_syms);
-	if (elf->n_objects)
-		qsort(elf->objects, elf->n_objects, sizeof(*elf->objects), compare_syms);
+	rd_sort(elf->funcs, elf->n_funcs, sizeof(*elf->funcs), compare_syms);
+	rd_sort(elf->objects, elf->n_objects, sizeof(*elf->objects), compare_syms);
 	for (size_t i = 1; i < elf->n_funcs; i++)
 		elf->funcs[i].alias = elf->funcs[i].section == elf->funcs[i - 1].section &&
 				      elf->funcs[i].offset == elf->funcs[i - 1].offset;
@@ -661,22 +659,15 @@ static int compare_refs(const void *a, const void *b)
 {
 	const struct rd_elf_ref *x = a, *y = b;
 
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	if (x->to != y->to)
-		return x->to < y->to ? -1 : 1;
-	if (x->extern_name != y->extern_name)
-		return x->extern_name < y->extern_name ? -1 : 1;
-	return (int)x->kind - (int)y->kind;
+	return RD_FIRST(RD_CMP(x->from, y->from), RD_CMP(x->to, y->to), RD_CMP(x->extern_name, y->extern_name),
+			RD_CMP(x->kind, y->kind));
 }
 
 static int compare_ptrs(const void *a, const void *b)
 {
 	const struct rd_elf_ptr *x = a, *y = b;
 
-	if (x->section != y->section)
-		return x->section < y->section ? -1 : 1;
-	return x->offset < y->offset ? -1 : x->offset > y->offset;
+	return RD_CMP(x->section, y->section) ?: RD_CMP(x->offset, y->offset);
 }
 
 void rd_elf_read_refs(struct rd_elf *elf)
@@ -702,10 +693,8 @@ void rd_elf_read_refs(struct rd_elf *elf)
 				*RD_ADD(elf->ptrs, elf->n_ptrs, elf->cap_ptrs) =
 					(struct rd_elf_ptr){ s->info, r->r_offset, to.fn, to.extern_name };
 	}
-	if (elf->n_ptrs)
-		qsort(elf->ptrs, elf->n_ptrs, sizeof(*elf->ptrs), compare_ptrs);
-	if (elf->n_refs)
-		qsort(elf->refs, elf->n_refs, sizeof(*elf->refs), compare_refs);
+	rd_sort(elf->ptrs, elf->n_ptrs, sizeof(*elf->ptrs), compare_ptrs);
+	rd_sort(elf->refs, elf->n_refs, sizeof(*elf->refs), compare_refs);
 	for (size_t i = 0; i < elf->n_refs; i++)
 		if (!n || compare_refs(&elf->refs[n - 1], &elf->refs[i]))
 			elf->refs[n++] = elf->refs[i];

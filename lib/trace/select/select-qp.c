@@ -68,8 +68,7 @@ static int core_layouts(struct rd_sel *sel, void *arg)
 		if (sel->set->modules[m].has_btf && read_layouts(&sel->mods[m].btf, arg))
 			return 0;
 		report_no_layout(sel->err);
-		rd_err_hint(sel->err, "qp-state -i without --trace shows changes between two samples");
-		return -ENOTSUP;
+		return rd_err_hint(sel->err, "qp-state -i without --trace shows changes between two samples");
 	}
 	return rd_err_set(sel->err, ENODEV, "ib_core", RD_NO_RDMA_MODULE);
 }

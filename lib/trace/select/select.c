@@ -62,9 +62,7 @@ static int compare_candidates(const void *a, const void *b)
 	const struct candidate *x = a, *y = b;
 
 	/* Largest first, because they take longest. */
-	if (x->packed.size != y->packed.size)
-		return x->packed.size > y->packed.size ? -1 : 1;
-	return x->module < y->module ? -1 : x->module > y->module;
+	return RD_CMP(y->packed.size, x->packed.size) ?: RD_CMP(x->module, y->module);
 }
 
 /* Whether the file has the build-id of the loaded module. False if either has none. */
@@ -105,8 +103,7 @@ static int find_files(struct rd_sel *sel, uint32_t first)
 			one.rc = rd_read_file(sel->src, one.path, &one.packed, &one.err);
 			*RD_ADD(c.v, c.n, c.cap) = one;
 		}
-		if (c.n)
-			qsort(c.v, c.n, sizeof(*c.v), compare_candidates);
+		rd_sort(c.v, c.n, sizeof(*c.v), compare_candidates);
 		/* Decompression takes most of the time, and modules are independent of each other. */
 		while (n < MAX_THREADS && (long)n + 1 < cpus && n + 1 < c.n &&
 		       !pthread_create(&threads[n], NULL, parse_thread, &c))
@@ -267,9 +264,7 @@ static int compare_entries(const void *a, const void *b)
 {
 	const struct rd_fn *x = a, *y = b;
 
-	if (x->addr != y->addr)
-		return x->addr < y->addr ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return RD_CMP(x->addr, y->addr) ?: strcmp(x->name, y->name);
 }
 
 static struct entry *from_elf(struct rd_sel *sel, uint32_t m, size_t *n)
@@ -327,9 +322,8 @@ static bool lacks_file(void *arg, const char *module)
 static int compare_ksyms(const void *a, const void *b)
 {
 	const struct rd_ksym *x = a, *y = b;
-	int c = strcmp(x->module, y->module);
 
-	return c ? c : strcmp(x->name, y->name);
+	return strcmp(x->module, y->module) ?: strcmp(x->name, y->name);
 }
 
 static struct entry *from_lists(struct rd_sel *sel, uint32_t m, size_t *n)
@@ -344,8 +338,8 @@ static struct entry *from_lists(struct rd_sel *sel, uint32_t m, size_t *n)
 		rd_err_hint(&err, "which functions can be hooked is unknown until attaching");
 		rd_errlist_add(sel->notes, &err);
 	}
-	if (!sel->ksyms_read && sel->filter.n)
-		qsort(sel->filter.v, sel->filter.n, sizeof(*sel->filter.v), compare_ksyms);
+	if (!sel->ksyms_read)
+		rd_sort(sel->filter.v, sel->filter.n, sizeof(*sel->filter.v), compare_ksyms);
 	sel->ksyms_read = true;
 	v = rd_alloc(sel->ksyms.n, sizeof(*v));
 	for (size_t i = 0; i < sel->ksyms.n; i++) {
@@ -378,8 +372,7 @@ static void add_functions(struct rd_sel *sel, uint32_t m)
 
 	rd_reserve(&set->fns, &set->cap_fns, set->n_fns + n, sizeof(*set->fns));
 	mod->fn_of = rd_alloc(mod->elf.n_funcs, sizeof(*mod->fn_of));
-	if (n)
-		qsort(v, n, sizeof(*v), compare_entries);
+	rd_sort(v, n, sizeof(*v), compare_entries);
 	mod->first_fn = (uint32_t)set->n_fns;
 	mod->n_fns = (uint32_t)n;
 	first = set->fns + set->n_fns;

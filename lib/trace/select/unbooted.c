@@ -450,11 +450,10 @@ static int takes(void *arg, const char *path, struct rd_bytes *bytes, struct rd_
 static int nothing(const char *path, struct rd_err *err)
 {
 	rd_err_set(err, ENODEV, path, "contains no RDMA kernel module");
-	rd_err_hint(
+	return rd_err_hint(
 		err,
 		"give the package or directory with the modules of the kernel; some distributions have them in a package "
 		"of their own: linux-modules, kernel-modules");
-	return -ENODEV;
 }
 
 /* "6.12.107+deb13-amd64 SMP preempt mod_unload modversions": the release that the module was built for. Caller frees. */
@@ -558,9 +557,8 @@ static int read_all(struct unbooted *u, const char *const *paths, size_t n, stru
 			rd_err_set(err, ENODEV, paths[0],
 				   "ib_core of kernel %s not found, neither there nor in /lib/modules/%s", release,
 				   release);
-			rd_err_hint(err, "add the package or directory with the modules of this kernel: "
-					 "--kernel-package FILE or --modules PATH");
-			return -ENODEV;
+			return rd_err_hint(err, "add the package or directory with the modules of this kernel: "
+						"--kernel-package FILE or --modules PATH");
 		}
 	}
 	for (size_t i = 0; !r && i < n; i++)
