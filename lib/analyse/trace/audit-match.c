@@ -79,18 +79,11 @@ static void add_call(struct rd_audit_side *side, uint32_t from, const char *name
 		}
 }
 
-static int compare_calls(const void *a, const void *b)
+static int compare_edges(const void *a, const void *b)
 {
 	const struct rd_audit_edge *x = a, *y = b;
 
-	return RD_CMP(x->from, y->from) ?: RD_CMP(x->to, y->to);
-}
-
-static int compare_callers(const void *a, const void *b)
-{
-	const struct rd_audit_edge *x = a, *y = b;
-
-	return RD_CMP(x->to, y->to) ?: RD_CMP(x->from, y->from);
+	return RD_CMP(x->fn, y->fn) ?: RD_CMP(x->other, y->other);
 }
 
 static void side_init(struct rd_audit_side *side, const struct rd_audit_set *set)
@@ -108,12 +101,12 @@ static void side_init(struct rd_audit_side *side, const struct rd_audit_set *set
 	for (uint32_t i = 0; i < set->n; i++)
 		for (uint32_t c = 0; c < set->fns[i].n_calls; c++)
 			add_call(side, i, set->fns[i].calls[c]);
-	side->callers = rd_alloc(side->n_edges + 1, sizeof(*side->callers));
-	if (!side->n_edges)
-		return;
-	memcpy(side->callers, side->calls, side->n_edges * sizeof(*side->callers));
-	qsort(side->calls, side->n_edges, sizeof(*side->calls), compare_calls);
-	qsort(side->callers, side->n_edges, sizeof(*side->callers), compare_callers);
+	add_edge(side, RD_AUDIT_NONE, RD_AUDIT_NONE);
+	side->callers = rd_alloc(side->n_edges, sizeof(*side->callers));
+	for (size_t i = 0; i < side->n_edges; i++)
+		side->callers[i] = (struct rd_audit_edge){ side->calls[i].other, side->calls[i].fn };
+	qsort(side->calls, side->n_edges, sizeof(*side->calls), compare_edges);
+	qsort(side->callers, side->n_edges, sizeof(*side->callers), compare_edges);
 }
 
 void rd_audit_side_deinit(struct rd_audit_side *side)
@@ -121,23 +114,11 @@ void rd_audit_side_deinit(struct rd_audit_side *side)
 	RD_FREE(side->by_name, side->other, side->calls, side->callers);
 }
 
-size_t rd_audit_edges(const struct rd_audit_side *side, uint32_t fn, bool callers, size_t *first)
+const struct rd_audit_edge *rd_audit_edges(const struct rd_audit_side *side, uint32_t fn, bool callers)
 {
-	const struct rd_audit_edge *v = callers ? side->callers : side->calls;
-	size_t lo = 0, hi = side->n_edges, n = 0;
+	const struct rd_audit_edge *v = callers ? side->callers : side->calls, key = { fn, 0 };
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if ((callers ? v[mid].to : v[mid].from) < fn)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	*first = lo;
-	while (lo + n < side->n_edges && (callers ? v[lo + n].to : v[lo + n].from) == fn)
-		n++;
-	return n;
+	return v + rd_lower_bound(&key, v, side->n_edges, sizeof(key), compare_edges);
 }
 
 static void join(struct rd_audit_side *a, uint32_t i, struct rd_audit_side *b, uint32_t j)
@@ -170,14 +151,11 @@ static bool same_errnos(const struct rd_audit_fn *x, const struct rd_audit_fn *y
 static bool shares_edge(const struct rd_audit_side *a, uint32_t x, const struct rd_audit_side *b, uint32_t y,
 			bool callers)
 {
-	size_t first_x, first_y, n_x = rd_audit_edges(a, x, callers, &first_x);
-	size_t n_y = rd_audit_edges(b, y, callers, &first_y);
-	const struct rd_audit_edge *vx = callers ? a->callers : a->calls, *vy = callers ? b->callers : b->calls;
+	const struct rd_audit_edge *first = rd_audit_edges(b, y, callers);
 
-	for (size_t i = first_x; i < first_x + n_x; i++)
-		for (size_t j = first_y; j < first_y + n_y; j++)
-			if (!rd_fn_compare_bare(a->set->fns[callers ? vx[i].from : vx[i].to].function,
-						b->set->fns[callers ? vy[j].from : vy[j].to].function))
+	for (const struct rd_audit_edge *e = rd_audit_edges(a, x, callers); e->fn == x; e++)
+		for (const struct rd_audit_edge *f = first; f->fn == y; f++)
+			if (!rd_fn_compare_bare(a->set->fns[e->other].function, b->set->fns[f->other].function))
 				return true;
 	return false;
 }
@@ -245,50 +223,44 @@ static void match_name(struct rd_audit_side *a, uint32_t i, struct rd_audit_side
 static bool same_edges(const struct rd_audit_side *a, uint32_t x, const struct rd_audit_side *b, uint32_t y,
 		       bool callers)
 {
-	size_t first_x, first_y, n = rd_audit_edges(a, x, callers, &first_x);
-	const struct rd_audit_edge *vx = callers ? a->callers : a->calls, *vy = callers ? b->callers : b->calls;
+	const struct rd_audit_edge *first = rd_audit_edges(b, y, callers);
+	size_t n = 0;
 
-	if (rd_audit_edges(b, y, callers, &first_y) != n)
-		return false;
-	for (size_t i = first_x; i < first_x + n; i++) {
-		uint32_t end = a->other[callers ? vx[i].from : vx[i].to];
-		bool found = false;
-
-		for (size_t j = first_y; j < first_y + n && !found; j++)
-			found = end != RD_AUDIT_NONE && end == (callers ? vy[j].from : vy[j].to);
-		if (!found)
+	for (const struct rd_audit_edge *f = first; f->fn == y; f++)
+		n++;
+	for (const struct rd_audit_edge *e = rd_audit_edges(a, x, callers), *f; e->fn == x; e++, n--) {
+		for (f = first; f->fn == y && f->other != a->other[e->other];)
+			f++;
+		if (f->fn != y)
 			return false;
 	}
-	return true;
+	return !n;
 }
 
 /* The same callers, calls, errnos and nearly the same size. A function without callers, such as a callback, is too little known. */
 static bool is_renamed(const struct rd_audit_side *a, uint32_t x, const struct rd_audit_side *b, uint32_t y)
 {
 	const struct rd_audit_fn *f = &a->set->fns[x], *g = &b->set->fns[y];
-	size_t first;
 
 	return !strcmp(f->module, g->module) && same_errnos(f, g) && same_size(f, g) &&
-	       rd_audit_edges(a, x, true, &first) > 0 && same_edges(a, x, b, y, true) && same_edges(a, x, b, y, false);
+	       rd_audit_edges(a, x, true)->fn == x && same_edges(a, x, b, y, true) && same_edges(a, x, b, y, false);
 }
 
 /* Candidates are the functions that the callers of x call now: all in all few. */
 static uint32_t find_renamed(const struct rd_audit_side *a, uint32_t x, const struct rd_audit_side *b)
 {
-	size_t first, first_calls, n = rd_audit_edges(a, x, true, &first), found = 0;
-	uint32_t last = RD_AUDIT_NONE, caller = n ? a->other[a->callers[first].from] : RD_AUDIT_NONE;
+	const struct rd_audit_edge *e = rd_audit_edges(a, x, true);
+	uint32_t last = RD_AUDIT_NONE, caller = e->fn == x ? a->other[e->other] : RD_AUDIT_NONE;
+	size_t found = 0;
 
 	if (caller == RD_AUDIT_NONE)
 		return RD_AUDIT_NONE;
-	n = rd_audit_edges(b, caller, false, &first_calls);
-	for (size_t i = first_calls; i < first_calls + n; i++) {
-		uint32_t y = b->calls[i].to;
-
-		if (b->other[y] == RD_AUDIT_NONE && b->set->fns[y].rule != RD_RULE_COLD && is_renamed(a, x, b, y)) {
-			last = y;
+	for (e = rd_audit_edges(b, caller, false); e->fn == caller; e++)
+		if (b->other[e->other] == RD_AUDIT_NONE && b->set->fns[e->other].rule != RD_RULE_COLD &&
+		    is_renamed(a, x, b, e->other)) {
+			last = e->other;
 			found++;
 		}
-	}
 	return found == 1 ? last : RD_AUDIT_NONE;
 }
 

@@ -49,15 +49,12 @@ static bool *find_unsure(const struct rd_audit_side *side, const struct rd_audit
 		if (unsure[i])
 			queue[n++] = i;
 	}
-	for (size_t at = 0; at < n; at++) {
-		size_t first, n_calls = rd_audit_edges(side, queue[at], false, &first);
-
-		for (size_t k = first; k < first + n_calls; k++)
-			if (!unsure[side->calls[k].to]) {
-				unsure[side->calls[k].to] = true;
-				queue[n++] = side->calls[k].to;
+	for (size_t at = 0; at < n; at++)
+		for (const struct rd_audit_edge *e = rd_audit_edges(side, queue[at], false); e->fn == queue[at]; e++)
+			if (!unsure[e->other]) {
+				unsure[e->other] = true;
+				queue[n++] = e->other;
 			}
-	}
 	return unsure;
 }
 
@@ -324,10 +321,8 @@ static bool can_fail(const struct rd_audit_fn *fn)
 
 static bool has_watched_caller(const struct rd_audit_side *side, uint32_t fn)
 {
-	size_t first, n = rd_audit_edges(side, fn, true, &first);
-
-	for (size_t i = first; i < first + n; i++)
-		if (side->set->fns[side->callers[i].from].selected)
+	for (const struct rd_audit_edge *e = rd_audit_edges(side, fn, true); e->fn == fn; e++)
+		if (side->set->fns[e->other].selected)
 			return true;
 	return false;
 }
@@ -409,10 +404,10 @@ static bool is_of_others(const struct rd_audit_side *x, const struct rd_audit_si
 	seen[fn] = true;
 	queue[n++] = fn;
 	for (size_t at = 0; at < n; at++) {
-		size_t first, n_callers = rd_audit_edges(x, queue[at], true, &first), watching = 0;
+		size_t watching = 0;
 
-		for (size_t i = first; i < first + n_callers; i++) {
-			uint32_t caller = x->callers[i].from;
+		for (const struct rd_audit_edge *e = rd_audit_edges(x, queue[at], true); e->fn == queue[at]; e++) {
+			uint32_t caller = e->other;
 			const struct rd_audit_fn *f = &x->set->fns[caller];
 
 			if (!f->selected)
@@ -431,6 +426,17 @@ static bool is_of_others(const struct rd_audit_side *x, const struct rd_audit_si
 	return true;
 }
 
+/* Adds a function to those of a search, of which there are CALLERS_MAX at most. Returns how many there are. */
+static size_t add_once(uint32_t *queue, size_t n, uint32_t fn)
+{
+	for (size_t i = 0; i < n; i++)
+		if (queue[i] == fn)
+			return n;
+	if (n < CALLERS_MAX)
+		queue[n++] = fn;
+	return n;
+}
+
 /* The nearest callers of function `fn` of the new side that are watched: what a failure in it is shown as. */
 static void name_watched_callers(const struct comparing *c, uint32_t fn, struct rd_buf *ret)
 {
@@ -439,18 +445,12 @@ static void name_watched_callers(const struct comparing *c, uint32_t fn, struct 
 
 	for (size_t at = 0; at < n; at++) {
 		const struct rd_audit_fn *f = &c->b.set->fns[queue[at]];
-		size_t first, n_callers = rd_audit_edges(&c->b, queue[at], true, &first);
+		const struct rd_audit_edge *e = rd_audit_edges(&c->b, queue[at], true);
 
 		if (f->selected)
 			add_name(ret, f->function, named++);
-		for (size_t i = first; i < first + n_callers && !f->selected && n < CALLERS_MAX; i++) {
-			size_t k = 0;
-
-			while (k < n && queue[k] != c->b.callers[i].from)
-				k++;
-			if (k == n)
-				queue[n++] = c->b.callers[i].from;
-		}
+		for (; e->fn == queue[at] && !f->selected; e++)
+			n = add_once(queue, n, e->other);
 	}
 }
 
@@ -481,19 +481,14 @@ static void left_out(struct comparing *c, const struct rd_audit_fn *was, const s
 static bool has_taken(const struct comparing *c, uint32_t x, uint32_t y, uint32_t gone)
 {
 	const struct rd_audit_fn *f = &c->a.set->fns[x], *g = &c->b.set->fns[y], *h = &c->a.set->fns[gone];
-	size_t first, first_gone, n = rd_audit_edges(&c->b, y, false, &first);
-	size_t n_gone = rd_audit_edges(&c->a, gone, false, &first_gone);
 
-	for (size_t i = first_gone; i < first_gone + n_gone; i++) {
-		uint32_t was = c->a.calls[i].to, is = c->a.other[was];
-		size_t first_x, n_x = rd_audit_edges(&c->a, x, false, &first_x);
-		bool before = false;
-
-		for (size_t k = first_x; k < first_x + n_x; k++)
-			before = before || c->a.calls[k].to == was;
-		for (size_t k = first; k < first + n && !before; k++)
-			if (is != RD_AUDIT_NONE && c->b.calls[k].to == is)
-				return true;
+	for (const struct rd_audit_edge *e = rd_audit_edges(&c->a, gone, false), *before, *now; e->fn == gone; e++) {
+		for (before = rd_audit_edges(&c->a, x, false); before->fn == x && before->other != e->other;)
+			before++;
+		for (now = rd_audit_edges(&c->b, y, false); now->fn == y && now->other != c->a.other[e->other];)
+			now++;
+		if (before->fn != x && now->fn == y)
+			return true;
 	}
 	for (size_t i = 0; i < RD_ARRAY_SIZE(h->errnos); i++)
 		if (h->errnos[i] & g->errnos[i] & ~f->errnos[i] & ~(i ? 0 : OTHER_CONSTANTS))
@@ -527,37 +522,24 @@ static void find_heirs(const struct comparing *c, uint32_t gone, struct heirs *r
 	uint32_t queue[CALLERS_MAX] = { gone };
 	size_t n = 1;
 
-	for (size_t at = 0; at < n; at++) {
-		size_t first, n_callers = rd_audit_edges(&c->a, queue[at], true, &first);
-
-		for (size_t i = first; i < first + n_callers; i++) {
-			uint32_t x = c->a.callers[i].from;
-			bool known = false;
-
-			if (c->a.other[x] != RD_AUDIT_NONE) {
-				add_heir(c, x, gone, ret);
-				continue;
-			}
-			for (size_t k = 0; k < n; k++)
-				known = known || queue[k] == x;
-			if (!known && n < CALLERS_MAX)
-				queue[n++] = x;
-		}
-	}
+	for (size_t at = 0; at < n; at++)
+		for (const struct rd_audit_edge *e = rd_audit_edges(&c->a, queue[at], true); e->fn == queue[at]; e++)
+			if (c->a.other[e->other] != RD_AUDIT_NONE)
+				add_heir(c, e->other, gone, ret);
+			else
+				n = add_once(queue, n, e->other);
 }
 
 /* A watched function that is new and that a caller of the one that is gone calls now: it may be that under another name. */
 static const struct rd_audit_fn *find_successor(const struct comparing *c, uint32_t gone)
 {
-	size_t first, n = rd_audit_edges(&c->a, gone, true, &first);
+	for (const struct rd_audit_edge *e = rd_audit_edges(&c->a, gone, true); e->fn == gone; e++) {
+		uint32_t y = c->a.other[e->other];
 
-	for (size_t i = first; i < first + n; i++) {
-		uint32_t y = c->a.other[c->a.callers[i].from];
-		size_t at = 0, n_calls = y == RD_AUDIT_NONE ? 0 : rd_audit_edges(&c->b, y, false, &at);
-
-		for (size_t k = at; k < at + n_calls; k++)
-			if (c->b.other[c->b.calls[k].to] == RD_AUDIT_NONE && c->b.set->fns[c->b.calls[k].to].selected)
-				return &c->b.set->fns[c->b.calls[k].to];
+		for (const struct rd_audit_edge *f = rd_audit_edges(&c->b, y, false); y != RD_AUDIT_NONE && f->fn == y;
+		     f++)
+			if (c->b.other[f->other] == RD_AUDIT_NONE && c->b.set->fns[f->other].selected)
+				return &c->b.set->fns[f->other];
 	}
 	return NULL;
 }
