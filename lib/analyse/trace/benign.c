@@ -26,90 +26,6 @@ struct rule {
 	const char *const *origins; /* ended by NULL */
 };
 
-static const struct rule rules[];
-static const size_t n_rules;
-
-static bool in_keys(const uint64_t *keys, uint64_t key)
-{
-	while (*keys && *keys != key)
-		keys++;
-	return *keys;
-}
-
-/* Ignores a suffix added by the compiler (.isra.0). */
-static bool in_names(const char *const *names, const char *name)
-{
-	size_t n = strcspn(name, ".");
-
-	for (; *names; names++)
-		if (strlen(*names) == n && !memcmp(*names, name, n))
-			return true;
-	return false;
-}
-
-static bool matches(const struct rule *rule, const struct rd_event *ev, const char *origin)
-{
-	return ev->err == -rule->err && (!rule->num_attrs || ev->num_attrs == rule->num_attrs) &&
-	       (rule->unknown_verb ? !ev->verb_key : rule->any_verb || in_keys(rule->keys, ev->verb_key)) &&
-	       in_names(rule->origins, origin);
-}
-
-const char *rd_benign_reason(const struct rd_event *ev, const struct rd_fnset *set)
-{
-	if (ev->origin < 0 || (size_t)ev->origin >= set->n_fns)
-		return NULL;
-	/* A translated errno means that the original failure was a different one. */
-	if (ev->n_chain && ev->chain[0].translated)
-		return NULL;
-	for (size_t i = 0; i < n_rules; i++)
-		if (matches(&rules[i], ev, set->fns[ev->origin].name))
-			return rules[i].reason;
-	return NULL;
-}
-
-bool rd_benign_count(const struct rd_count *count, const struct rd_fnset *set)
-{
-	const struct rd_event ev = { .verb_key = count->verb, .err = count->err };
-
-	if (count->origin < 0 || (size_t)count->origin >= set->n_fns)
-		return false;
-	for (size_t i = 0; i < n_rules; i++)
-		if (!rules[i].num_attrs && matches(&rules[i], &ev, set->fns[count->origin].name))
-			return true;
-	return false;
-}
-
-static void add_key(struct rd_benign_rule **v, size_t *n, size_t *cap, const struct rule *rule, uint64_t verb,
-		    int origin)
-{
-	rd_reserve(v, cap, *n + 1, sizeof(**v));
-	(*v)[(*n)++] = (struct rd_benign_rule){ .verb = verb,
-						.origin = origin,
-						.err = -rule->err,
-						.num_attrs = rule->num_attrs,
-						.unknown_verb = rule->unknown_verb };
-}
-
-size_t rd_benign_list(const struct rd_fnset *set, struct rd_benign_rule **ret)
-{
-	size_t n = 0, cap = 0;
-
-	*ret = NULL;
-	for (size_t i = 0; i < set->n_fns; i++) {
-		if (!set->fns[i].selected)
-			continue;
-		for (size_t r = 0; r < n_rules; r++) {
-			if (!in_names(rules[r].origins, set->fns[i].name))
-				continue;
-			if (rules[r].any_verb || rules[r].unknown_verb)
-				add_key(ret, &n, &cap, &rules[r], 0, (int)i);
-			for (const uint64_t *key = rules[r].keys; key && *key; key++)
-				add_key(ret, &n, &cap, &rules[r], *key, (int)i);
-		}
-	}
-	return n;
-}
-
 static const uint64_t query_device[] = { RD_VERB(RD_VERB_INVOKE_WRITE, 1), 0 };
 static const uint64_t query_gid_entry[] = { IOCTL(0, 6), 0 };
 static const uint64_t get_event[] = { RD_VERB(RD_VERB_UCMA, 12), 0 };
@@ -184,5 +100,85 @@ static const struct rule rules[] = {
 		.err = K_ENOIOCTLCMD, .any_verb = true, .origins = ioctl_itself,
 	},
 };
-static const size_t n_rules = RD_ARRAY_SIZE(rules);
 /* clang-format on */
+
+static bool in_keys(const uint64_t *keys, uint64_t key)
+{
+	while (*keys && *keys != key)
+		keys++;
+	return *keys;
+}
+
+/* Ignores a suffix added by the compiler (.isra.0). */
+static bool in_names(const char *const *names, const char *name)
+{
+	size_t n = strcspn(name, ".");
+
+	for (; *names; names++)
+		if (strlen(*names) == n && !memcmp(*names, name, n))
+			return true;
+	return false;
+}
+
+static bool matches(const struct rule *rule, const struct rd_event *ev, const char *origin)
+{
+	return ev->err == -rule->err && (!rule->num_attrs || ev->num_attrs == rule->num_attrs) &&
+	       (rule->unknown_verb ? !ev->verb_key : rule->any_verb || in_keys(rule->keys, ev->verb_key)) &&
+	       in_names(rule->origins, origin);
+}
+
+const char *rd_benign_reason(const struct rd_event *ev, const struct rd_fnset *set)
+{
+	if (ev->origin < 0 || (size_t)ev->origin >= set->n_fns)
+		return NULL;
+	/* A translated errno means that the original failure was a different one. */
+	if (ev->n_chain && ev->chain[0].translated)
+		return NULL;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(rules); i++)
+		if (matches(&rules[i], ev, set->fns[ev->origin].name))
+			return rules[i].reason;
+	return NULL;
+}
+
+bool rd_benign_count(const struct rd_count *count, const struct rd_fnset *set)
+{
+	const struct rd_event ev = { .verb_key = count->verb, .err = count->err };
+
+	if (count->origin < 0 || (size_t)count->origin >= set->n_fns)
+		return false;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(rules); i++)
+		if (!rules[i].num_attrs && matches(&rules[i], &ev, set->fns[count->origin].name))
+			return true;
+	return false;
+}
+
+static void add_key(struct rd_benign_rule **v, size_t *n, size_t *cap, const struct rule *rule, uint64_t verb,
+		    int origin)
+{
+	rd_reserve(v, cap, *n + 1, sizeof(**v));
+	(*v)[(*n)++] = (struct rd_benign_rule){ .verb = verb,
+						.origin = origin,
+						.err = -rule->err,
+						.num_attrs = rule->num_attrs,
+						.unknown_verb = rule->unknown_verb };
+}
+
+size_t rd_benign_list(const struct rd_fnset *set, struct rd_benign_rule **ret)
+{
+	size_t n = 0, cap = 0;
+
+	*ret = NULL;
+	for (size_t i = 0; i < set->n_fns; i++) {
+		if (!set->fns[i].selected)
+			continue;
+		for (size_t r = 0; r < RD_ARRAY_SIZE(rules); r++) {
+			if (!in_names(rules[r].origins, set->fns[i].name))
+				continue;
+			if (rules[r].any_verb || rules[r].unknown_verb)
+				add_key(ret, &n, &cap, &rules[r], 0, (int)i);
+			for (const uint64_t *key = rules[r].keys; key && *key; key++)
+				add_key(ret, &n, &cap, &rules[r], *key, (int)i);
+		}
+	}
+	return n;
+}

@@ -223,158 +223,11 @@ enum relation {
 	HOST,  /* anything on the host */
 };
 
-static const struct rule {
+/* Nearest cause first: the first match is used. */
+static const struct {
 	const char *cause, *effect;
 	enum relation relation;
-} rules[];
-static const size_t n_rules;
-
-struct state {
-	const struct rd_host *host;
-	struct rd_findings *findings;
-	struct rd_objects *objects; /* of each finding */
-	size_t *faults, n_faults;   /* findings that may be causes, sorted by id, then by index */
-};
-
-static bool is_below(const struct rd_host *host, const struct rd_objects *effect, const struct rd_objects *cause)
-{
-	for (size_t i = 0; i < effect->n && effect->v[i] < host->n_pcis; i++)
-		for (int up = (int)effect->v[i]; up >= 0; up = host->pcis[up].parent)
-			if (have_object(cause, (size_t)up))
-				return true;
-	return false;
-}
-
-static bool share_node(const struct rd_host *host, const struct rd_objects *a, const struct rd_objects *b)
-{
-	for (size_t i = 0; i < a->n && a->v[i] < host->n_pcis; i++)
-		for (size_t k = 0; k < b->n && b->v[k] < host->n_pcis; k++)
-			if (rd_pci_numa(host, (int)a->v[i]) >= 0 &&
-			    rd_pci_numa(host, (int)a->v[i]) == rd_pci_numa(host, (int)b->v[k]))
-				return true;
-	return false;
-}
-
-static bool is_connected(const struct state *st, enum relation relation, size_t effect, size_t cause)
-{
-	const struct rd_objects *a = &st->objects[effect], *b = &st->objects[cause];
-
-	switch (relation) {
-	case HOST:
-		return true;
-	case BELOW:
-		return is_below(st->host, a, b);
-	case ABOVE:
-		return is_below(st->host, b, a);
-	case NODE:
-		return share_node(st->host, a, b);
-	case SAME:
-		break;
-	}
-	return share_objects(a, b) || strcmp(st->findings->v[effect].subject, st->findings->v[cause].subject) == 0;
-}
-
-static bool is_fault(const struct rd_finding *finding)
-{
-	return finding->severity >= RD_SEV_WARNING && !finding->muted;
-}
-
-/* The first fault whose id is not less than this one. */
-static size_t find_fault(const struct state *st, const char *id)
-{
-	size_t low = 0, high = st->n_faults;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (strcmp(st->findings->v[st->faults[middle]].id, id) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* The finding that explains this one, by the first matching rule; -1: none. */
-static int find_cause(const struct state *st, size_t effect)
-{
-	const struct rd_findings *findings = st->findings;
-
-	for (size_t r = 0; r < n_rules; r++) {
-		if (strcmp(rules[r].effect, findings->v[effect].id) != 0)
-			continue;
-		for (size_t f = find_fault(st, rules[r].cause); f < st->n_faults; f++) {
-			size_t cause = st->faults[f];
-
-			if (strcmp(findings->v[cause].id, rules[r].cause) != 0)
-				break;
-			if (cause != effect && is_connected(st, rules[r].relation, effect, cause))
-				return (int)cause;
-		}
-	}
-	return -1;
-}
-
-static void blame_all(const struct state *st)
-{
-	struct rd_findings *findings = st->findings;
-	_cleanup_free_ int *causes = rd_alloc(findings->n + 1, sizeof(*causes));
-
-	for (size_t i = 0; i < findings->n; i++)
-		causes[i] = findings->v[i].severity >= RD_SEV_UNKNOWN ? find_cause(st, i) : -1;
-	for (size_t i = 0; i < findings->n; i++) {
-		int cause = causes[i];
-
-		/* The rules must have no cycle; if they do, do not loop forever. */
-		for (size_t steps = 0; cause >= 0 && causes[cause] >= 0 && steps < findings->n; steps++)
-			cause = causes[cause];
-		if (cause < 0 || cause == (int)i)
-			continue;
-		rd_finding_blame(&findings->v[i], &findings->v[cause]);
-		/* A cause is as severe as what it causes. */
-		if (findings->v[i].severity > findings->v[cause].severity)
-			findings->v[cause].severity = findings->v[i].severity;
-	}
-}
-
-static int by_id(const void *pa, const void *pb, void *arg)
-{
-	const struct rd_findings *findings = arg;
-	const size_t *a = pa, *b = pb;
-
-	return strcmp(findings->v[*a].id, findings->v[*b].id) ?: RD_CMP(*a, *b);
-}
-
-static void prepare(const struct rd_object_names *names, struct state *st)
-{
-	struct rd_findings *findings = st->findings;
-
-	for (size_t i = 0; i < findings->n; i++) {
-		if (findings->v[i].severity >= RD_SEV_UNKNOWN)
-			find_objects(names, findings->v[i].subject, &st->objects[i]);
-		if (is_fault(&findings->v[i]))
-			st->faults[st->n_faults++] = i;
-	}
-	if (st->n_faults > 0)
-		qsort_r(st->faults, st->n_faults, sizeof(*st->faults), by_id, findings);
-}
-
-static void fold_findings(const struct rd_host *host, struct rd_findings *findings)
-{
-	_cleanup_free_ struct rd_objects *objects = rd_alloc(findings->n + 1, sizeof(*objects));
-	_cleanup_free_ size_t *faults = rd_alloc(findings->n + 1, sizeof(*faults));
-	_cleanup_(deinit_names) struct rd_object_names names = { 0 };
-	struct state st = { .host = host, .findings = findings, .objects = objects, .faults = faults };
-
-	find_names(host, &names);
-	prepare(&names, &st);
-	blame_all(&st);
-	for (size_t i = 0; i < findings->n; i++)
-		deinit_objects(&objects[i]);
-}
-
-/* Nearest cause first: the first match is used. */
-static const struct rule rules[] = {
+} rules[] = {
 	/* A device without a driver, or that failed. */
 	{ "nic-driver", "port-state", SAME },
 	{ "nic-driver", "switch-uneven", ABOVE },
@@ -488,7 +341,150 @@ static const struct rule rules[] = {
 	{ "nic-missing", "nic-not-compute", HOST },
 	{ "profile-nic", "profile-value", SAME },
 };
-static const size_t n_rules = RD_ARRAY_SIZE(rules);
+
+struct state {
+	const struct rd_host *host;
+	struct rd_findings *findings;
+	struct rd_objects *objects; /* of each finding */
+	size_t *faults, n_faults;   /* findings that may be causes, sorted by id, then by index */
+};
+
+static bool is_below(const struct rd_host *host, const struct rd_objects *effect, const struct rd_objects *cause)
+{
+	for (size_t i = 0; i < effect->n && effect->v[i] < host->n_pcis; i++)
+		for (int up = (int)effect->v[i]; up >= 0; up = host->pcis[up].parent)
+			if (have_object(cause, (size_t)up))
+				return true;
+	return false;
+}
+
+static bool share_node(const struct rd_host *host, const struct rd_objects *a, const struct rd_objects *b)
+{
+	for (size_t i = 0; i < a->n && a->v[i] < host->n_pcis; i++)
+		for (size_t k = 0; k < b->n && b->v[k] < host->n_pcis; k++)
+			if (rd_pci_numa(host, (int)a->v[i]) >= 0 &&
+			    rd_pci_numa(host, (int)a->v[i]) == rd_pci_numa(host, (int)b->v[k]))
+				return true;
+	return false;
+}
+
+static bool is_connected(const struct state *st, enum relation relation, size_t effect, size_t cause)
+{
+	const struct rd_objects *a = &st->objects[effect], *b = &st->objects[cause];
+
+	switch (relation) {
+	case HOST:
+		return true;
+	case BELOW:
+		return is_below(st->host, a, b);
+	case ABOVE:
+		return is_below(st->host, b, a);
+	case NODE:
+		return share_node(st->host, a, b);
+	case SAME:
+		break;
+	}
+	return share_objects(a, b) || strcmp(st->findings->v[effect].subject, st->findings->v[cause].subject) == 0;
+}
+
+static bool is_fault(const struct rd_finding *finding)
+{
+	return finding->severity >= RD_SEV_WARNING && !finding->muted;
+}
+
+/* The first fault whose id is not less than this one. */
+static size_t find_fault(const struct state *st, const char *id)
+{
+	size_t low = 0, high = st->n_faults;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strcmp(st->findings->v[st->faults[middle]].id, id) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The finding that explains this one, by the first matching rule; -1: none. */
+static int find_cause(const struct state *st, size_t effect)
+{
+	const struct rd_findings *findings = st->findings;
+
+	for (size_t r = 0; r < RD_ARRAY_SIZE(rules); r++) {
+		if (strcmp(rules[r].effect, findings->v[effect].id) != 0)
+			continue;
+		for (size_t f = find_fault(st, rules[r].cause); f < st->n_faults; f++) {
+			size_t cause = st->faults[f];
+
+			if (strcmp(findings->v[cause].id, rules[r].cause) != 0)
+				break;
+			if (cause != effect && is_connected(st, rules[r].relation, effect, cause))
+				return (int)cause;
+		}
+	}
+	return -1;
+}
+
+static void blame_all(const struct state *st)
+{
+	struct rd_findings *findings = st->findings;
+	_cleanup_free_ int *causes = rd_alloc(findings->n + 1, sizeof(*causes));
+
+	for (size_t i = 0; i < findings->n; i++)
+		causes[i] = findings->v[i].severity >= RD_SEV_UNKNOWN ? find_cause(st, i) : -1;
+	for (size_t i = 0; i < findings->n; i++) {
+		int cause = causes[i];
+
+		/* The rules must have no cycle; if they do, do not loop forever. */
+		for (size_t steps = 0; cause >= 0 && causes[cause] >= 0 && steps < findings->n; steps++)
+			cause = causes[cause];
+		if (cause < 0 || cause == (int)i)
+			continue;
+		rd_finding_blame(&findings->v[i], &findings->v[cause]);
+		/* A cause is as severe as what it causes. */
+		if (findings->v[i].severity > findings->v[cause].severity)
+			findings->v[cause].severity = findings->v[i].severity;
+	}
+}
+
+static int by_id(const void *pa, const void *pb, void *arg)
+{
+	const struct rd_findings *findings = arg;
+	const size_t *a = pa, *b = pb;
+
+	return strcmp(findings->v[*a].id, findings->v[*b].id) ?: RD_CMP(*a, *b);
+}
+
+static void prepare(const struct rd_object_names *names, struct state *st)
+{
+	struct rd_findings *findings = st->findings;
+
+	for (size_t i = 0; i < findings->n; i++) {
+		if (findings->v[i].severity >= RD_SEV_UNKNOWN)
+			find_objects(names, findings->v[i].subject, &st->objects[i]);
+		if (is_fault(&findings->v[i]))
+			st->faults[st->n_faults++] = i;
+	}
+	if (st->n_faults > 0)
+		qsort_r(st->faults, st->n_faults, sizeof(*st->faults), by_id, findings);
+}
+
+static void fold_findings(const struct rd_host *host, struct rd_findings *findings)
+{
+	_cleanup_free_ struct rd_objects *objects = rd_alloc(findings->n + 1, sizeof(*objects));
+	_cleanup_free_ size_t *faults = rd_alloc(findings->n + 1, sizeof(*faults));
+	_cleanup_(deinit_names) struct rd_object_names names = { 0 };
+	struct state st = { .host = host, .findings = findings, .objects = objects, .faults = faults };
+
+	find_names(host, &names);
+	prepare(&names, &st);
+	blame_all(&st);
+	for (size_t i = 0; i < findings->n; i++)
+		deinit_objects(&objects[i]);
+}
 
 /* The device found so far. */
 enum { NONE = -1, SEVERAL = -2 };

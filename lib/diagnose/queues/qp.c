@@ -43,13 +43,47 @@ enum {
 /* Types of queue pairs as columns of the tables; SMI and GSI are of the kernel only. */
 enum column { RC, UC, UD, INI, TGT, RAW, COLUMNS };
 
-struct transition {
+/* clang-format off */
+#define TO_INIT (M_PKEY | M_PORT | M_ACCESS)
+#define TO_RTR (M_AV | M_MTU | M_DEST_QPN | M_RQ_PSN)
+#define RESPONDER (M_DEST_RD_ATOMIC | M_RNR_TIMER)
+#define REQUESTER (M_TIMEOUT | M_RETRY | M_RNR_RETRY | M_RD_ATOMIC)
+#define RUNNING (M_CUR_STATE | M_ALT | M_ACCESS | M_MIG)
+
+static const struct transition {
 	uint8_t from, to;
 	uint32_t required[COLUMNS], optional[COLUMNS];
+} transitions[] = {
+	{ RD_QPS_RESET, RD_QPS_INIT,
+	  .required = { [RC] = TO_INIT, [UC] = TO_INIT, [INI] = TO_INIT, [TGT] = TO_INIT, [UD] = M_PKEY | M_PORT | M_QKEY,
+			[RAW] = M_PORT } },
+	{ RD_QPS_INIT, RD_QPS_INIT,
+	  .optional = { [RC] = TO_INIT, [UC] = TO_INIT, [INI] = TO_INIT, [TGT] = TO_INIT, [UD] = M_PKEY | M_PORT | M_QKEY } },
+	{ RD_QPS_INIT, RD_QPS_RTR,
+	  .required = { [RC] = TO_RTR | RESPONDER, [TGT] = TO_RTR | RESPONDER, [UC] = TO_RTR, [INI] = TO_RTR },
+	  .optional = { [RC] = M_ALT | M_ACCESS | M_PKEY, [UC] = M_ALT | M_ACCESS | M_PKEY, [INI] = M_ALT | M_ACCESS | M_PKEY,
+			[TGT] = M_ALT | M_ACCESS | M_PKEY, [UD] = M_PKEY | M_QKEY } },
+	{ RD_QPS_RTR, RD_QPS_RTS,
+	  .required = { [RC] = REQUESTER | M_SQ_PSN, [INI] = REQUESTER | M_SQ_PSN, [TGT] = M_TIMEOUT | M_SQ_PSN, [UC] = M_SQ_PSN,
+			[UD] = M_SQ_PSN },
+	  .optional = { [RC] = RUNNING | M_RNR_TIMER, [TGT] = RUNNING | M_RNR_TIMER, [UC] = RUNNING, [INI] = RUNNING,
+			[UD] = M_CUR_STATE | M_QKEY } },
+	{ RD_QPS_RTS, RD_QPS_RTS,
+	  .optional = { [RC] = RUNNING | M_RNR_TIMER, [TGT] = RUNNING | M_RNR_TIMER, [UC] = RUNNING, [INI] = RUNNING,
+			[UD] = M_CUR_STATE | M_QKEY } },
+	{ RD_QPS_RTS, RD_QPS_SQD,
+	  .optional = { [RC] = M_NOTIFY, [UC] = M_NOTIFY, [UD] = M_NOTIFY, [INI] = M_NOTIFY, [TGT] = M_NOTIFY } },
+	{ RD_QPS_SQD, RD_QPS_RTS,
+	  .optional = { [RC] = RUNNING | M_RNR_TIMER, [TGT] = RUNNING | M_RNR_TIMER, [UC] = RUNNING, [INI] = RUNNING,
+			[UD] = M_CUR_STATE | M_QKEY } },
+	{ RD_QPS_SQD, RD_QPS_SQD,
+	  .optional = { [RC] = M_PORT | M_AV | REQUESTER | RESPONDER | M_ALT | M_ACCESS | M_PKEY | M_MIG,
+			[INI] = M_PORT | M_AV | REQUESTER | M_ALT | M_ACCESS | M_PKEY | M_MIG,
+			[TGT] = M_PORT | M_AV | M_TIMEOUT | RESPONDER | M_ALT | M_ACCESS | M_PKEY | M_MIG,
+			[UC] = M_AV | M_ALT | M_ACCESS | M_PKEY | M_MIG, [UD] = M_PKEY | M_QKEY } },
+	{ RD_QPS_SQE, RD_QPS_RTS, .optional = { [UC] = M_CUR_STATE | M_ACCESS, [UD] = M_CUR_STATE | M_QKEY } },
 };
-
-static const struct transition transitions[];
-static const size_t n_transitions;
+/* clang-format on */
 
 static int column_of(unsigned type)
 {
@@ -80,7 +114,7 @@ static const char *state_name(unsigned state)
 
 static const struct transition *find_transition(unsigned from, unsigned to)
 {
-	for (size_t i = 0; i < n_transitions; i++)
+	for (size_t i = 0; i < RD_ARRAY_SIZE(transitions); i++)
 		if (transitions[i].from == from && transitions[i].to == to)
 			return &transitions[i];
 	return NULL;
@@ -226,7 +260,7 @@ static bool find_foreign(const struct rd_failure *f, struct rd_explanation *ret)
 
 	if (column < 0 || !rd_req_has(r, RD_REQ_MASK) || !rd_failure_in_driver(f))
 		return false;
-	for (size_t i = 0; i < n_transitions; i++)
+	for (size_t i = 0; i < RD_ARRAY_SIZE(transitions); i++)
 		known |= transitions[i].required[column] | transitions[i].optional[column];
 	extra = (uint32_t)r->v[RD_REQ_MASK] & ALL_ATTRIBUTES & ~known;
 	if (!extra)
@@ -247,46 +281,6 @@ bool rd_find_qp_transition(const struct rd_failure *f, struct rd_explanation *re
 		return find_noted(f, ret, looked);
 	return find_never_init(f, ret) || find_foreign(f, ret);
 }
-
-/* clang-format off */
-#define TO_INIT (M_PKEY | M_PORT | M_ACCESS)
-#define TO_RTR (M_AV | M_MTU | M_DEST_QPN | M_RQ_PSN)
-#define RESPONDER (M_DEST_RD_ATOMIC | M_RNR_TIMER)
-#define REQUESTER (M_TIMEOUT | M_RETRY | M_RNR_RETRY | M_RD_ATOMIC)
-#define RUNNING (M_CUR_STATE | M_ALT | M_ACCESS | M_MIG)
-
-static const struct transition transitions[] = {
-	{ RD_QPS_RESET, RD_QPS_INIT,
-	  .required = { [RC] = TO_INIT, [UC] = TO_INIT, [INI] = TO_INIT, [TGT] = TO_INIT, [UD] = M_PKEY | M_PORT | M_QKEY,
-			[RAW] = M_PORT } },
-	{ RD_QPS_INIT, RD_QPS_INIT,
-	  .optional = { [RC] = TO_INIT, [UC] = TO_INIT, [INI] = TO_INIT, [TGT] = TO_INIT, [UD] = M_PKEY | M_PORT | M_QKEY } },
-	{ RD_QPS_INIT, RD_QPS_RTR,
-	  .required = { [RC] = TO_RTR | RESPONDER, [TGT] = TO_RTR | RESPONDER, [UC] = TO_RTR, [INI] = TO_RTR },
-	  .optional = { [RC] = M_ALT | M_ACCESS | M_PKEY, [UC] = M_ALT | M_ACCESS | M_PKEY, [INI] = M_ALT | M_ACCESS | M_PKEY,
-			[TGT] = M_ALT | M_ACCESS | M_PKEY, [UD] = M_PKEY | M_QKEY } },
-	{ RD_QPS_RTR, RD_QPS_RTS,
-	  .required = { [RC] = REQUESTER | M_SQ_PSN, [INI] = REQUESTER | M_SQ_PSN, [TGT] = M_TIMEOUT | M_SQ_PSN, [UC] = M_SQ_PSN,
-			[UD] = M_SQ_PSN },
-	  .optional = { [RC] = RUNNING | M_RNR_TIMER, [TGT] = RUNNING | M_RNR_TIMER, [UC] = RUNNING, [INI] = RUNNING,
-			[UD] = M_CUR_STATE | M_QKEY } },
-	{ RD_QPS_RTS, RD_QPS_RTS,
-	  .optional = { [RC] = RUNNING | M_RNR_TIMER, [TGT] = RUNNING | M_RNR_TIMER, [UC] = RUNNING, [INI] = RUNNING,
-			[UD] = M_CUR_STATE | M_QKEY } },
-	{ RD_QPS_RTS, RD_QPS_SQD,
-	  .optional = { [RC] = M_NOTIFY, [UC] = M_NOTIFY, [UD] = M_NOTIFY, [INI] = M_NOTIFY, [TGT] = M_NOTIFY } },
-	{ RD_QPS_SQD, RD_QPS_RTS,
-	  .optional = { [RC] = RUNNING | M_RNR_TIMER, [TGT] = RUNNING | M_RNR_TIMER, [UC] = RUNNING, [INI] = RUNNING,
-			[UD] = M_CUR_STATE | M_QKEY } },
-	{ RD_QPS_SQD, RD_QPS_SQD,
-	  .optional = { [RC] = M_PORT | M_AV | REQUESTER | RESPONDER | M_ALT | M_ACCESS | M_PKEY | M_MIG,
-			[INI] = M_PORT | M_AV | REQUESTER | M_ALT | M_ACCESS | M_PKEY | M_MIG,
-			[TGT] = M_PORT | M_AV | M_TIMEOUT | RESPONDER | M_ALT | M_ACCESS | M_PKEY | M_MIG,
-			[UC] = M_AV | M_ALT | M_ACCESS | M_PKEY | M_MIG, [UD] = M_PKEY | M_QKEY } },
-	{ RD_QPS_SQE, RD_QPS_RTS, .optional = { [UC] = M_CUR_STATE | M_ACCESS, [UD] = M_CUR_STATE | M_QKEY } },
-};
-static const size_t n_transitions = RD_ARRAY_SIZE(transitions);
-/* clang-format on */
 
 /* Values of attributes of modify_qp that are out of the range of the specification, or beyond a limit of the device. */
 
