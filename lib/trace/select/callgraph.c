@@ -28,10 +28,20 @@ static int compare_edges(const void *a, const void *b)
 	return RD_CMP(x->from, y->from) ?: RD_CMP(x->to, y->to);
 }
 
+/* Where the edges of each function begin. */
+static void index_edges(struct rd_sel *sel)
+{
+	free(sel->edge_first);
+	sel->edge_first = rd_alloc(sel->set->n_fns + 1, sizeof(*sel->edge_first));
+	for (size_t i = 0; i < sel->n_edges; i++)
+		sel->edge_first[sel->edges[i].from + 1]++;
+	for (size_t i = 0; i < sel->set->n_fns; i++)
+		sel->edge_first[i + 1] += sel->edge_first[i];
+}
+
 void rd_sel_build_graph(struct rd_sel *sel)
 {
 	struct exports exports = { 0 };
-	size_t n_fns = sel->set->n_fns;
 
 	/* Any function of a module without a file may be an exported symbol. */
 	for (size_t m = 0; m < sel->set->n_modules; m++) {
@@ -66,12 +76,8 @@ void rd_sel_build_graph(struct rd_sel *sel)
 		}
 	}
 	free(exports.v);
-	sel->edge_first = rd_alloc(n_fns + 1, sizeof(*sel->edge_first));
 	rd_sort(sel->edges, sel->n_edges, sizeof(*sel->edges), compare_edges);
-	for (size_t i = 0; i < sel->n_edges; i++)
-		sel->edge_first[sel->edges[i].from + 1]++;
-	for (size_t i = 0; i < n_fns; i++)
-		sel->edge_first[i + 1] += sel->edge_first[i];
+	index_edges(sel);
 }
 
 void rd_sel_reach(const struct rd_sel *sel, uint32_t start, const bool *skip, bool *seen, uint32_t *stack)
@@ -88,7 +94,7 @@ void rd_sel_reach(const struct rd_sel *sel, uint32_t start, const bool *skip, bo
 		for (uint32_t e = sel->edge_first[fn]; e < sel->edge_first[fn + 1]; e++) {
 			uint32_t to = sel->edges[e].to;
 
-			if (seen[to] || skip[to])
+			if (seen[to] || (skip && skip[to]))
 				continue;
 			seen[to] = true;
 			stack[depth++] = to;
@@ -104,11 +110,11 @@ static int compare_ids(const void *a, const void *b)
 }
 
 /* Calls of `from`, which is the function itself or its cold part. */
-static void add_calls_of(struct rd_sel *sel, const uint32_t *first, uint32_t from, uint32_t self, size_t *cap)
+static void add_calls_of(struct rd_sel *sel, uint32_t from, uint32_t self, size_t *cap)
 {
 	struct rd_fn *fn = &sel->set->fns[self];
 
-	for (uint32_t e = first[from]; e < first[from + 1]; e++) {
+	for (uint32_t e = sel->edge_first[from]; e < sel->edge_first[from + 1]; e++) {
 		uint32_t to = sel->edges[e].to, known;
 		const struct rd_fn *called = &sel->set->fns[to];
 
@@ -122,7 +128,7 @@ static void add_calls_of(struct rd_sel *sel, const uint32_t *first, uint32_t fro
 			}
 			fn->indirect |= called->indirect;
 			fn->outside |= called->outside;
-			add_calls_of(sel, first, to, self, cap);
+			add_calls_of(sel, to, self, cap);
 		} else if (called->rule != RD_RULE_COLD &&
 			   (called->ret == RD_RET_INT || called->ret == RD_RET_LONG || called->ret == RD_RET_PTR ||
 			    called->ret == RD_RET_UNKNOWN)) {
@@ -204,7 +210,6 @@ static bool returns_errno(const struct rd_btf *base, const char *name)
 void rd_sel_note_calls(struct rd_sel *sel)
 {
 	struct rd_fnset *set = sel->set;
-	_cleanup_free_ uint32_t *first = rd_alloc(set->n_fns + 2, sizeof(*first));
 	struct rd_btf base = { 0 };
 
 	for (size_t i = 0; i < sel->n_takes; i++)
@@ -232,16 +237,13 @@ void rd_sel_note_calls(struct rd_sel *sel)
 		}
 	}
 	free(base.funcs);
-	for (size_t i = 0; i < sel->n_edges; i++)
-		first[sel->edges[i].from + 1]++;
-	for (size_t i = 0; i < set->n_fns; i++)
-		first[i + 1] += first[i];
+	index_edges(sel); /* functions have been removed */
 	for (uint32_t i = 0; i < set->n_fns; i++) {
 		struct rd_fn *fn = &set->fns[i];
 		size_t cap = 0;
 
 		fn->calls_known = set->modules[fn->module].file_matches;
-		add_calls_of(sel, first, i, i, &cap);
+		add_calls_of(sel, i, i, &cap);
 		rd_sort(fn->calls, fn->n_calls, sizeof(*fn->calls), compare_ids);
 	}
 }

@@ -275,11 +275,7 @@ int rd_elf_init(struct rd_elf *elf, const void *data, size_t size, struct rd_err
 
 void rd_elf_deinit(struct rd_elf *elf)
 {
-	free(elf->sections);
-	free(elf->funcs);
-	free(elf->objects);
-	free(elf->refs);
-	free(elf->ptrs);
+	RD_FREE(elf->sections, elf->funcs, elf->objects, elf->refs, elf->ptrs);
 	*elf = (struct rd_elf){ 0 };
 }
 
@@ -323,19 +319,18 @@ const uint8_t *rd_elf_build_id(const struct rd_elf *elf, size_t *ret_size)
 	return NULL;
 }
 
+static int compare_ptrs(const void *a, const void *b)
+{
+	const struct rd_elf_ptr *x = a, *y = b;
+
+	return RD_CMP(x->section, y->section) ?: RD_CMP(x->offset, y->offset);
+}
+
 size_t rd_elf_object_ptrs(const struct rd_elf *elf, const struct rd_elf_sym *object, size_t *first)
 {
-	size_t lo = 0, hi = elf->n_ptrs, n = 0;
+	const struct rd_elf_ptr key = { .section = object->section, .offset = object->offset };
+	size_t lo = rd_lower_bound(&key, elf->ptrs, elf->n_ptrs, sizeof(key), compare_ptrs), n = 0;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct rd_elf_ptr *p = &elf->ptrs[mid];
-
-		if (p->section < object->section || (p->section == object->section && p->offset < object->offset))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	*first = lo;
 	while (lo + n < elf->n_ptrs && elf->ptrs[lo + n].section == object->section &&
 	       elf->ptrs[lo + n].offset - object->offset < object->size)
@@ -372,11 +367,8 @@ static bool resolve(const struct rd_elf *elf, uint32_t sym, int64_t addend, stru
 		return false;
 	st = &elf->symtab[sym];
 	if (st->st_shndx == SHN_UNDEF) {
-		if (st->st_name >= elf->strtab_size ||
-		    !memchr(elf->strtab + st->st_name, 0, elf->strtab_size - st->st_name))
-			return false;
-		ret->extern_name = elf->strtab + st->st_name;
-		return ret->extern_name[0] != 0;
+		ret->extern_name = string_at(elf->strtab, elf->strtab_size, st->st_name);
+		return *ret->extern_name;
 	}
 	if (st->st_shndx >= elf->n_sections)
 		return false;
@@ -661,13 +653,6 @@ static int compare_refs(const void *a, const void *b)
 
 	return RD_FIRST(RD_CMP(x->from, y->from), RD_CMP(x->to, y->to), RD_CMP(x->extern_name, y->extern_name),
 			RD_CMP(x->kind, y->kind));
-}
-
-static int compare_ptrs(const void *a, const void *b)
-{
-	const struct rd_elf_ptr *x = a, *y = b;
-
-	return RD_CMP(x->section, y->section) ?: RD_CMP(x->offset, y->offset);
 }
 
 void rd_elf_read_refs(struct rd_elf *elf)

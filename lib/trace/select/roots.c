@@ -254,13 +254,6 @@ static void add_handler(struct rd_sel *sel, uint32_t fn, bool in_write_table)
  * ib_device_ops are such roots.
  */
 
-struct walk {
-	bool *outside;	/* functions of drivers, which are not followed */
-	bool *frequent; /* reached from what destroys memory regions, memory windows and address handles */
-	bool *seen;
-	uint32_t *stack;
-};
-
 static bool in_core(const struct rd_sel *sel, uint32_t fn)
 {
 	const struct rd_module *module = &sel->set->modules[sel->set->fns[fn].module];
@@ -273,32 +266,26 @@ static void add_alone(struct rd_sel *sel)
 {
 	struct rd_fnset *set = sel->set;
 	size_t n_roots = set->n_roots, n = set->n_fns + 1;
-	struct walk w = {
-		.outside = rd_alloc(n, 1),
-		.frequent = rd_alloc(n, 1),
-		.seen = rd_alloc(n, 1),
-		.stack = rd_alloc(n, sizeof(*w.stack)),
-	};
+	_cleanup_free_ bool *outside = rd_alloc(n, 1); /* functions of drivers, which are not followed */
+	/* Reached from what destroys memory regions, memory windows and address handles. */
+	_cleanup_free_ bool *frequent = rd_alloc(n, 1), *seen = rd_alloc(n, 1);
+	_cleanup_free_ uint32_t *stack = rd_alloc(n, sizeof(*stack));
 
 	/* Functions that clean up in the core, but not for a rare object: what they call is called frequently. */
 	for (uint32_t i = 0; i < set->n_fns; i++)
-		w.outside[i] = !in_core(sel, i);
+		outside[i] = !in_core(sel, i);
 	for (size_t i = 0; i < sel->n_excluded; i++)
 		if (sel->excluded_rule[i] == RD_RULE_CLEANUP || sel->excluded_rule[i] == RD_RULE_DATA_PATH)
-			rd_sel_reach(sel, sel->excluded[i], w.outside, w.frequent, w.stack);
+			rd_sel_reach(sel, sel->excluded[i], outside, frequent, stack);
 	for (size_t i = 0; i < n_roots; i++)
 		if (set->roots[i].alone && in_core(sel, set->roots[i].fn))
-			rd_sel_reach(sel, set->roots[i].fn, w.outside, w.seen, w.stack);
+			rd_sel_reach(sel, set->roots[i].fn, outside, seen, stack);
 	for (uint32_t i = 0; i < set->n_fns; i++) {
-		enum rd_rule rule = w.seen[i] && !w.frequent[i] ? rd_rules_name(set->fns[i].name) : RD_RULE_SELECTED;
+		enum rd_rule rule = seen[i] && !frequent[i] ? rd_rules_name(set->fns[i].name) : RD_RULE_SELECTED;
 
 		if (rule == RD_RULE_QUERY || (rule == RD_RULE_CLEANUP && rd_rules_rare(set->fns[i].name)))
 			add_root(sel, i, rule == RD_RULE_QUERY ? "query" : "destruction", true);
 	}
-	free(w.outside);
-	free(w.frequent);
-	free(w.seen);
-	free(w.stack);
 }
 
 void rd_sel_find_roots(struct rd_sel *sel)
@@ -373,7 +360,6 @@ void rd_sel_find_roots(struct rd_sel *sel)
 struct work {
 	enum rd_rule *by_name; /* per function */
 	bool *skip;	       /* not followed from roots */
-	bool *none;	       /* all false */
 	bool *seen;
 	uint32_t *stack;
 };
@@ -494,10 +480,10 @@ static void inherit_rule(struct rd_sel *sel, struct work *w, enum rd_rule rule)
 {
 	struct rd_fnset *set = sel->set;
 
-	reach_excluded(sel, w, rule, w->none);
+	reach_excluded(sel, w, rule, NULL);
 	for (uint32_t i = 0; i < set->n_fns; i++)
 		if (set->fns[i].rule == rule)
-			rd_sel_reach(sel, i, w->none, w->seen, w->stack);
+			rd_sel_reach(sel, i, NULL, w->seen, w->stack);
 	for (size_t i = 0; i < set->n_fns; i++)
 		if (w->seen[i] && set->fns[i].rule == RD_RULE_NOT_REACHED)
 			set->fns[i].rule = rule;
@@ -535,7 +521,6 @@ void rd_sel_judge(struct rd_sel *sel)
 	struct work w = {
 		.by_name = rd_alloc(n, sizeof(*w.by_name)),
 		.skip = rd_alloc(n, 1),
-		.none = rd_alloc(n, 1),
 		.seen = rd_alloc(n, 1),
 		.stack = rd_alloc(n, sizeof(*w.stack)),
 	};
@@ -551,9 +536,5 @@ void rd_sel_judge(struct rd_sel *sel)
 	}
 	for (size_t i = 0; i < RD_ARRAY_SIZE(inherited); i++)
 		inherit_rule(sel, &w, inherited[i]);
-	free(w.by_name);
-	free(w.skip);
-	free(w.none);
-	free(w.seen);
-	free(w.stack);
+	RD_FREE(w.by_name, w.skip, w.seen, w.stack);
 }

@@ -93,7 +93,7 @@ static const struct word_rule member_rules[] = {
 
 static void split_words(const char *name, struct words *ret)
 {
-	size_t end = rd_rules_bare_length(name);
+	size_t end = strcspn(name, "."); /* without ".part.0", ".constprop.0", ".isra.0", ".cold" … */
 
 	ret->n = 0;
 	for (size_t i = 0; i < end && ret->n < MAX_WORDS;) {
@@ -191,9 +191,4 @@ bool rd_rules_rare(const char *name)
 
 	split_words(name, &words);
 	return find_phrase(&words, rare) < words.n && find_phrase(&words, frequent) == words.n;
-}
-
-size_t rd_rules_bare_length(const char *name)
-{
-	return strcspn(name, ".");
 }

@@ -46,8 +46,8 @@ struct rd_sel {
 
 /* callgraph.c */
 void rd_sel_build_graph(struct rd_sel *sel);
-/* Sets seen[n_fns] of the functions reachable from `start` by direct calls, without those with `skip` set. `stack` has n_fns
- * elements. */
+/* Sets seen[n_fns] of the functions reachable from `start` by direct calls, without those with `skip` set (NULL: none). `stack`
+ * has n_fns elements. */
 void rd_sel_reach(const struct rd_sel *sel, uint32_t start, const bool *skip, bool *seen, uint32_t *stack);
 
 /* Fills rd_fn.calls, indirect and outside. Indices must be final. */
@@ -84,8 +84,5 @@ bool rd_rules_rare(const char *name);
 
 /* Whether the name has a word for changing something. The only criterion without a call graph. */
 bool rd_rules_changes(const char *name);
-
-/* Length of the name without ".part.0", ".constprop.0", ".isra.0", ".cold" … */
-size_t rd_rules_bare_length(const char *name);
 
 #endif

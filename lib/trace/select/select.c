@@ -387,7 +387,7 @@ static void add_functions(struct rd_sel *sel, uint32_t m)
 		if (!strcmp(by_name[i - 1]->name, by_name[i]->name))
 			by_name[i - 1]->ambiguous = by_name[i]->ambiguous = true;
 	for (struct rd_fn *fn = first; fn < first + n; fn++) {
-		size_t len = rd_rules_bare_length(fn->name);
+		size_t len = strcspn(fn->name, ".");
 		_cleanup_free_ char *bare = rd_dup_part(fn->name, len);
 		bool has_btf = set->modules[m].has_btf;
 

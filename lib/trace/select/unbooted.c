@@ -135,21 +135,21 @@ struct unbooted {
 	bool missing; /* only modules that others depend on and that are not there yet */
 };
 
+static void deinit_mod(struct kmod *mod)
+{
+	RD_FREE(mod->name, mod->path);
+	rd_bytes_deinit(&mod->file);
+}
+
 static void unbooted_close(struct rd_source *src)
 {
 	struct unbooted *u = (struct unbooted *)src;
 
-	for (size_t i = 0; i < u->n_mods; i++) {
-		free(u->mods[i].name);
-		free(u->mods[i].path);
-		rd_bytes_deinit(&u->mods[i].file);
-	}
-	free(u->mods);
+	for (size_t i = 0; i < u->n_mods; i++)
+		deinit_mod(&u->mods[i]);
 	rd_bytes_deinit(&u->image);
 	rd_bytes_deinit(&u->btf);
-	free(u->image_path);
-	free(u->release);
-	free(u);
+	RD_FREE(u->mods, u->image_path, u->release, u);
 }
 
 /* The module of that name, of `len` bytes; NULL: not found. */
@@ -437,13 +437,11 @@ static int takes(void *arg, const char *path, struct rd_bytes *bytes, struct rd_
 	mod.name = rd_dup(name);
 	mod.path = rd_dup(path);
 	if (old) {
-		free(old->name);
-		free(old->path);
-		rd_bytes_deinit(&old->file);
+		deinit_mod(old);
 		*old = mod;
-		return 0;
+	} else {
+		*RD_ADD(u->mods, u->n_mods, u->cap_mods) = mod;
 	}
-	*RD_ADD(u->mods, u->n_mods, u->cap_mods) = mod;
 	return 0;
 }
 
