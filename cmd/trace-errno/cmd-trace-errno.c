@@ -4,7 +4,6 @@
 #include <fnmatch.h>
 #include <linux/capability.h>
 #include <string.h>
-#include <time.h>
 
 #include "analyse/trace/benign.h"
 #include "base/no-rdma.h"
@@ -336,11 +335,6 @@ int trace_session_opts(struct trace *t, struct rd_session_opts *ret, bool **matc
 	return 0;
 }
 
-static uint64_t now(const struct trace *t)
-{
-	return t->ctx->source->ops->now(t->ctx->source, CLOCK_MONOTONIC);
-}
-
 /* Attaches the hooks, then lets the command run. */
 int trace_start(struct trace *t, char **argv, struct rd_err *err)
 {
@@ -368,7 +362,7 @@ int trace_start(struct trace *t, char **argv, struct rd_err *err)
 	opts.log_arg = t->ctx;
 	t->n_known = t->set.n_fns;
 	trace_extend_create(t);
-	t->started = now(t);
+	t->started = trace_now(t);
 	r = rd_session_start(&t->set, &opts, &t->session, &t->notes, err);
 	trace_progress(t, 0, 0);
 	if (r) {
@@ -380,7 +374,7 @@ int trace_start(struct trace *t, char **argv, struct rd_err *err)
 	if (r)
 		return r;
 	trace_report_started(t);
-	t->started = now(t);
+	t->started = trace_now(t);
 	return argv[0] ? trace_child_go(&t->child, argv[0], err) : 0;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The cause of a failed call: first from what the record of the event contains, then from what the host says. */
-#include <time.h>
 
 #include "base/memory.h"
 #include "collect/failure/failure.h"
@@ -54,44 +53,30 @@ void trace_causes_destroy(struct trace_causes *causes)
 	free(causes);
 }
 
-static uint64_t now(const struct trace *t)
-{
-	return t->ctx->source->ops->now(t->ctx->source, CLOCK_MONOTONIC);
-}
-
-static uint64_t mix(uint64_t hash, const void *data, size_t size)
-{
-	const unsigned char *p = data;
-
-	while (size--)
-		hash = (hash ^ *p++) * 0x100000001b3; /* FNV-1a */
-	return hash;
-}
-
 /* Of everything that decides which facts are read. *kind: of the kind alone. */
 static uint64_t facts_key(const struct rd_event *ev, uint64_t *kind)
 {
 	static const enum rd_req_field fields[] = { RD_REQ_SGID_INDEX, RD_REQ_GID_INDEX, RD_REQ_PORT, RD_REQ_AV_PORT,
 						    RD_REQ_ALT_AV_PORT };
 	const struct rd_request *r = &ev->request;
-	uint64_t hash = 0xcbf29ce484222325;
+	uint64_t hash = RD_HASH;
 
-	hash = mix(hash, &ev->pid, sizeof(ev->pid));
-	hash = mix(hash, &ev->dev, sizeof(ev->dev));
-	hash = mix(hash, &ev->err, sizeof(ev->err));
-	hash = mix(hash, &ev->verb_key, sizeof(ev->verb_key));
+	hash = rd_hash(hash, &ev->pid, sizeof(ev->pid));
+	hash = rd_hash(hash, &ev->dev, sizeof(ev->dev));
+	hash = rd_hash(hash, &ev->err, sizeof(ev->err));
+	hash = rd_hash(hash, &ev->verb_key, sizeof(ev->verb_key));
 	*kind = hash;
 	/* Pools of huge pages have a size each. */
-	hash = mix(hash, &ev->moment.special.kind, sizeof(ev->moment.special.kind));
-	hash = mix(hash, &ev->moment.special.block, sizeof(ev->moment.special.block));
+	hash = rd_hash(hash, &ev->moment.special.kind, sizeof(ev->moment.special.kind));
+	hash = rd_hash(hash, &ev->moment.special.block, sizeof(ev->moment.special.block));
 	if (ev->port.known == RD_OK)
-		hash = mix(hash, &ev->port.v, sizeof(ev->port.v));
+		hash = rd_hash(hash, &ev->port.v, sizeof(ev->port.v));
 	for (size_t i = 0; i < RD_ARRAY_SIZE(fields); i++)
 		if (rd_req_has(r, fields[i]))
-			hash = mix(hash, &r->v[fields[i]], sizeof(r->v[0]));
-	hash = mix(hash, r->gid, sizeof(r->gid));
-	hash = mix(hash, r->src.addr, sizeof(r->src.addr));
-	return mix(hash, r->dst.addr, sizeof(r->dst.addr));
+			hash = rd_hash(hash, &r->v[fields[i]], sizeof(r->v[0]));
+	hash = rd_hash(hash, r->gid, sizeof(r->gid));
+	hash = rd_hash(hash, r->src.addr, sizeof(r->src.addr));
+	return rd_hash(hash, r->dst.addr, sizeof(r->dst.addr));
 }
 
 static void earn(struct budget *b, uint64_t at, unsigned share, int64_t most)
@@ -124,7 +109,7 @@ static struct kind *find_kind(struct trace_causes *causes, uint64_t key, uint64_
 static const struct rd_failure *read_facts(struct trace *t, const struct rd_failure *bare)
 {
 	struct trace_causes *causes = t->causes;
-	uint64_t start = now(t), key, facts = facts_key(bare->event, &key);
+	uint64_t start = trace_now(t), key, facts = facts_key(bare->event, &key);
 	struct kind *kind = find_kind(causes, key, start);
 	unsigned needs = rd_explain_needs(bare);
 	int64_t least;
@@ -143,7 +128,7 @@ static const struct rd_failure *read_facts(struct trace *t, const struct rd_fail
 			t->record(t->sink_arg, bare->event, needs);
 		rd_failure_read(causes->reader, needs, &kind->last, NULL);
 		kind->last_key = facts;
-		kind->last_at = now(t);
+		kind->last_at = trace_now(t);
 		kind->budget.credit -= (int64_t)(kind->last_at - start);
 		causes->budget.credit -= (int64_t)(kind->last_at - start);
 		if (causes->budget.credit < -CREDIT_MAX_NS)

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "analyse/trace/verb.h"
 #include "base/end.h"
@@ -215,7 +214,7 @@ static int load_page(void *arg, struct rd_view_page *page, struct rd_err *err)
 
 	rd_repeat_next(&live->repeat);
 	live->before = live->now;
-	live->now = t->ctx->source->ops->now(t->ctx->source, CLOCK_MONOTONIC);
+	live->now = trace_now(t);
 	live->explained = 0;
 	r = trace_drain(t, err);
 	trace_extend_step(t);
@@ -354,7 +353,7 @@ int trace_live(struct trace *t, struct rd_err *err)
 		RD_FREE(o->key, o->process, o->job, o->cause);
 	}
 	RD_FREE(live.v, live.rows, live.newest);
-	t->stopped = t->ctx->source->ops->now(t->ctx->source, CLOCK_MONOTONIC);
+	t->stopped = trace_now(t);
 	rd_session_stop(t->session);
 	return r;
 }

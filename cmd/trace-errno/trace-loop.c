@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <time.h>
 
 #include "analyse/trace/benign.h"
 #include "analyse/trace/verb.h"
@@ -19,11 +18,6 @@
 #define PROGRESS_AFTER_NS 500000000u
 #define INVALID_REPORTED 3 /* invalid records that are reported individually; the rest are only counted */
 
-static uint64_t now(const struct trace *t)
-{
-	return t->ctx->source->ops->now(t->ctx->source, CLOCK_MONOTONIC);
-}
-
 static bool enough_shown(const struct trace *t)
 {
 	return t->opts->events && t->shown >= t->opts->events;
@@ -32,7 +26,7 @@ static bool enough_shown(const struct trace *t)
 int trace_progress(void *arg, size_t done, size_t total)
 {
 	struct trace *t = arg;
-	uint64_t at = now(t);
+	uint64_t at = trace_now(t);
 
 	if (isatty(STDERR_FILENO) && !total && t->headed) {
 		fputs("\r\033[K", stderr);
@@ -97,7 +91,7 @@ static int print(struct trace *t, const struct rd_buf *out)
 
 static void flush_fold(struct trace *t, bool busy)
 {
-	uint64_t at = now(t);
+	uint64_t at = trace_now(t);
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
 	if (!t->fold.more || (busy && at - t->fold.printed < FOLD_NS))
@@ -135,7 +129,7 @@ static bool fold(struct trace *t, const struct rd_event *ev)
 				  .err = ev->err,
 				  .origin = ev->origin,
 				  .cause = rd_dup_if(ev->why.cause),
-				  .printed = now(t) };
+				  .printed = trace_now(t) };
 	return false;
 }
 
@@ -305,12 +299,12 @@ int trace_loop(struct trace *t, struct rd_err *err)
 		flush_fold(t, r > 0);
 		trace_extend_step(t);
 		nap = r > 0 ? POLL_MIN_NS : nap * 2 < nap_max ? nap * 2 : nap_max;
-		at = now(t);
+		at = trace_now(t);
 		if (at >= end || r < 0 || enough_shown(t))
 			break;
 		wait_for_input(t, end - at < nap ? end - at : nap, !r, &reader_gone);
 	}
-	t->stopped = now(t);
+	t->stopped = trace_now(t);
 	rd_session_stop(t->session);
 	while (r >= 0 && !reader_gone && !enough_shown(t) && (r = trace_drain(t, err)) > 0)
 		;

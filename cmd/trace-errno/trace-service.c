@@ -182,8 +182,8 @@ static void put_report(const char *schema, struct rd_report *report, struct rd_b
 	rd_report_deinit(report);
 }
 
-static void put_notice(struct service *s, const char *event, uint64_t count, uint64_t since,
-		       const struct rd_failure_count *where, uint32_t pid, struct rd_buf *out)
+static void make_notice(struct service *s, const char *event, uint64_t count, uint64_t since,
+			const struct rd_failure_count *where, uint32_t pid, struct rd_buf *out)
 {
 	struct rd_report report;
 
@@ -199,7 +199,7 @@ static void put_line(struct service *s, const struct rd_buf *line)
 
 	flush_log(s);
 	if (s->dropped && !s->backlog.len) {
-		put_notice(s, "unwritten", s->dropped, s->dropped_since, NULL, 0, &lost);
+		make_notice(s, "unwritten", s->dropped, s->dropped_since, NULL, 0, &lost);
 		rd_buf_add(&s->backlog, lost.data, lost.len);
 		s->dropped = 0;
 	}
@@ -211,6 +211,15 @@ static void put_line(struct service *s, const struct rd_buf *line)
 	}
 	rd_buf_add(&s->backlog, line->data, line->len);
 	flush_log(s);
+}
+
+static void put_notice(struct service *s, const char *event, uint64_t count, uint64_t since,
+		       const struct rd_failure_count *where, uint32_t pid)
+{
+	_cleanup_buf_ struct rd_buf line = { 0 };
+
+	make_notice(s, event, count, since, where, pid, &line);
+	put_line(s, &line);
 }
 
 static void put_section(struct service *s, struct rd_section *section)
@@ -438,7 +447,7 @@ static void write_textfile(struct service *s)
 static bool may_log(struct service *s, const struct rd_event *ev, const struct rd_failure_count *where)
 {
 	const uint64_t parts[] = { ev->pid, (uint64_t)ev->origin, ev->verb_key, (uint64_t)ev->err, ev->dev };
-	uint64_t key = rd_hash(UINT64_C(0xcbf29ce484222325), parts, sizeof(parts)) | 1;
+	uint64_t key = rd_hash(RD_HASH, parts, sizeof(parts)) | 1;
 	struct kind *kind = s->m->kinds;
 
 	for (struct kind *k = s->m->kinds; k < s->m->kinds + KINDS; k++) {
@@ -450,12 +459,8 @@ static bool may_log(struct service *s, const struct rd_event *ev, const struct r
 			kind = k;
 	}
 	if (kind->key != key) {
-		_cleanup_buf_ struct rd_buf line = { 0 };
-
-		if (kind->suppressed) {
-			put_notice(s, "suppressed", kind->suppressed, 0, &kind->where, kind->pid, &line);
-			put_line(s, &line);
-		}
+		if (kind->suppressed)
+			put_notice(s, "suppressed", kind->suppressed, 0, &kind->where, kind->pid);
 		*kind = (struct kind){
 			.key = key, .refilled = ev->at_ns, .tokens = BURST, .pid = ev->pid, .where = *where
 		};
@@ -552,12 +557,8 @@ static void report(struct service *s)
 		put_line(s, &line);
 	}
 	for (struct kind *k = m->kinds; k < m->kinds + KINDS; k++) {
-		_cleanup_buf_ struct rd_buf line = { 0 };
-
-		if (!k->suppressed)
-			continue;
-		put_notice(s, "suppressed", k->suppressed, 0, &k->where, k->pid, &line);
-		put_line(s, &line);
+		if (k->suppressed)
+			put_notice(s, "suppressed", k->suppressed, 0, &k->where, k->pid);
 		k->suppressed = 0;
 	}
 	write_textfile(s);
@@ -612,10 +613,7 @@ static int work(struct service *s)
 	int r = prepare_worker(s, &err);
 
 	if (!r && s->m->gap) {
-		_cleanup_buf_ struct rd_buf line = { 0 };
-
-		put_notice(s, s->m->gap_of_hooks ? "holder-died" : "worker-died", 1, s->m->gap, NULL, 0, &line);
-		put_line(s, &line);
+		put_notice(s, s->m->gap_of_hooks ? "holder-died" : "worker-died", 1, s->m->gap, NULL, 0);
 		s->m->gap = 0;
 	}
 	while (r >= 0 && !s->full && !trace_signalled(s->t)) {

@@ -3,6 +3,8 @@
 #ifndef RD_CMD_TRACE_H
 #define RD_CMD_TRACE_H
 
+#include <time.h>
+
 #include "cmd/cmd.h"
 
 #include "collect/kernel/kernel.h"
@@ -79,6 +81,12 @@ struct trace {
 	void (*record)(void *arg, const struct rd_event *event, unsigned facts);
 	void *sink_arg;
 };
+
+/* CLOCK_MONOTONIC, ns. */
+static inline uint64_t trace_now(const struct trace *trace)
+{
+	return trace->ctx->source->ops->now(trace->ctx->source, CLOCK_MONOTONIC);
+}
 
 /* trace-service.c: --service, after the hooks are attached. Returns the exit code, or -errno with err filled. */
 int trace_service(struct trace *trace, struct rd_err *err);

@@ -6,12 +6,11 @@
 
 /* Job managers wait at most 5 minutes before they start a program again. */
 #define FORGET_NS UINT64_C(900000000000)
-#define HASH_START UINT64_C(0xcbf29ce484222325)
 
 /* Addresses, handles and file descriptors differ from start to start. */
 static uint64_t key_of_failure(const struct rd_event *ev)
 {
-	uint64_t hash = rd_hash(HASH_START, &ev->origin, sizeof(ev->origin));
+	uint64_t hash = rd_hash(RD_HASH, &ev->origin, sizeof(ev->origin));
 
 	hash = rd_hash(hash, &ev->verb_key, sizeof(ev->verb_key));
 	hash = rd_hash(hash, &ev->err, sizeof(ev->err));
@@ -25,7 +24,7 @@ static uint64_t key_of_failure(const struct rd_event *ev)
 
 static struct rd_program *find_program(struct rd_starts *starts, const struct rd_event *ev)
 {
-	uint64_t key = rd_hash(HASH_START, ev->comm, strnlen(ev->comm, sizeof(ev->comm)));
+	uint64_t key = rd_hash(RD_HASH, ev->comm, strnlen(ev->comm, sizeof(ev->comm)));
 	struct rd_program *oldest = starts->v;
 
 	key = rd_hash(key, &ev->uid, sizeof(ev->uid));

@@ -71,7 +71,7 @@ static int load(struct rd_attach *attach, bool tracing, bool kprobes, char *log)
 	struct trace_bpf *skel = trace_bpf__open_opts(&open);
 	struct rd_programs *p = &attach->programs;
 	const int *share = attach->opts->share;
-	int r = 0;
+	int r;
 
 	if (!skel)
 		return -errno;
@@ -93,10 +93,7 @@ static int load(struct rd_attach *attach, bool tracing, bool kprobes, char *log)
 	p->kprobe[RD_HOOK_ENTER_ROOT] = skel->progs.kprobe_root;
 	p->kprobe[RD_HOOK_OBJECT] = skel->progs.kprobe_object;
 	p->kprobe[RD_HOOK_NOTE] = skel->progs.kprobe_note;
-	if (tracing)
-		r = rd_programs_autoload(p->tracing, true);
-	if (!r && kprobes)
-		r = rd_programs_autoload(p->kprobe, false);
+	r = rd_programs_autoload(p, tracing, kprobes);
 	bpf_program__set_autoload(skel->progs.whoami, true);
 	fill_config(attach, (struct rd_trace_config *)&skel->rodata->cfg);
 	bpf_program__set_autoload(skel->progs.module_loaded, !share);

@@ -4,7 +4,6 @@
 #include <bpf/libbpf.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/memory.h"
 #include "base/number.h"
@@ -12,10 +11,17 @@
 #include "source/shared/source.h"
 #include "trace/attach/attach.h"
 
+uint64_t rd_attach_clock(clockid_t clock)
+{
+	struct timespec ts = { 0 };
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
 int rd_attach_create_record(struct rd_attach *attach)
 {
 	struct rd_hold_record *owner = &attach->owner;
-	struct timespec now = { 0 };
 	char stat[1024];
 	const char *start;
 	__u32 zero = 0;
@@ -33,8 +39,7 @@ int rd_attach_create_record(struct rd_attach *attach)
 	start = rd_stat_field(stat, 22);
 	if (!start || rd_take_uint(&start, RD_DECIMAL, UINT64_MAX, &owner->holder_start) != 0)
 		owner->holder_start = 0;
-	clock_gettime(CLOCK_REALTIME, &now);
-	owner->since = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	owner->since = rd_attach_clock(CLOCK_REALTIME);
 	snprintf(owner->what, sizeof(owner->what), "%s",
 		 attach->opts->qp || attach->opts->query ? "qp-state" :
 		 attach->opts->service			 ? "service" :
@@ -128,26 +133,26 @@ void rd_attach_count(const struct rd_attach *attach, struct rd_attach_counts *re
 		ret->all_missed &= add_link(attach->links[i].fd, ret);
 }
 
+/* Closes those of a module, after they were counted. Returns how many are left. */
+static size_t close_module(struct rd_held_fd *v, size_t n, uint32_t module,
+			   bool (*add)(int fd, struct rd_attach_counts *sum), struct rd_attach_counts *released)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (v[i].module != module) {
+			v[kept++] = v[i];
+		} else {
+			add(v[i].fd, released);
+			close(v[i].fd);
+		}
+	return kept;
+}
+
 void rd_attach_release(struct rd_attach *attach, uint32_t module)
 {
-	size_t links = 0, progs = 0;
-
-	for (size_t i = 0; i < attach->n_links; i++)
-		if (attach->links[i].module != module) {
-			attach->links[links++] = attach->links[i];
-		} else {
-			add_link(attach->links[i].fd, &attach->released);
-			close(attach->links[i].fd);
-		}
-	attach->n_links = links;
-	for (size_t i = 0; i < attach->n_progs; i++)
-		if (attach->progs[i].module != module) {
-			attach->progs[progs++] = attach->progs[i];
-		} else {
-			add_prog(attach->progs[i].fd, &attach->released);
-			close(attach->progs[i].fd);
-		}
-	attach->n_progs = progs;
+	attach->n_links = close_module(attach->links, attach->n_links, module, add_link, &attach->released);
+	attach->n_progs = close_module(attach->progs, attach->n_progs, module, add_prog, &attach->released);
 	for (size_t i = 0; i < attach->set->n_fns; i++)
 		if (attach->set->fns[i].module == module)
 			attach->backends[i] = RD_BACKEND_NONE;

@@ -3,7 +3,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <time.h>
 
 #include "trace/attach/attach.h"
 #include "trace/select/select.h"
@@ -19,7 +18,7 @@ static int load(struct rd_attach *attach, bool tracing, bool kprobes, char *log)
 	LIBBPF_OPTS(bpf_object_open_opts, open, .kernel_log_buf = log, .kernel_log_size = log ? RD_VERIFIER_LOG : 0);
 	struct rd_programs *p = &attach->programs;
 	struct qp_bpf *skel;
-	int r = 0;
+	int r;
 
 	/* Everything it records is in kernel memory. */
 	if (!attach->read_kernel)
@@ -35,10 +34,7 @@ static int load(struct rd_attach *attach, bool tracing, bool kprobes, char *log)
 	p->kprobe[RD_HOOK_LEAVE_ROOT] = skel->progs.kretprobe_modify;
 	p->kprobe[RD_HOOK_ENTER_ROOT] = skel->progs.kprobe_modify;
 	p->kprobe[RD_HOOK_OBJECT] = skel->progs.kprobe_object;
-	if (tracing)
-		r = rd_programs_autoload(p->tracing, true);
-	if (!r && kprobes)
-		r = rd_programs_autoload(p->kprobe, false);
+	r = rd_programs_autoload(p, tracing, kprobes);
 	bpf_program__set_autoload(skel->progs.whoami, true);
 	*(struct rd_qp_config *)&skel->rodata->cfg = attach->opts->qp->cfg;
 	bpf_map__set_max_entries(skel->maps.roles, attach->set->n_fns ? (__u32)attach->set->n_fns : 1);
@@ -77,7 +73,6 @@ static int describe(const struct rd_attach *attach)
 {
 	const struct qp_bpf *skel = attach->programs.skel;
 	struct rd_qp_value value = { .version = RD_QP_MAP_VERSION };
-	struct timespec ts;
 
 	for (__u32 i = 0; i < attach->set->n_fns; i++) {
 		__u32 role = attach->opts->qp->roles[i];
@@ -85,8 +80,7 @@ static int describe(const struct rd_attach *attach)
 		if (role && bpf_map_update_elem(bpf_map__fd(skel->maps.roles), &i, &role, BPF_ANY))
 			return -errno;
 	}
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	value.time = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	value.time = rd_attach_clock(CLOCK_MONOTONIC);
 	return bpf_map_update_elem(bpf_map__fd(skel->maps.rdmadiag_qps), &head, &value, BPF_ANY) ? -errno : 0;
 }
 
@@ -126,7 +120,7 @@ static int load_query(struct rd_attach *attach, bool tracing, bool kprobes, char
 	LIBBPF_OPTS(bpf_object_open_opts, open, .kernel_log_buf = log, .kernel_log_size = log ? RD_VERIFIER_LOG : 0);
 	struct rd_programs *p = &attach->programs;
 	struct query_bpf *skel;
-	int r = 0;
+	int r;
 
 	if (!attach->read_kernel)
 		return -EPERM;
@@ -136,10 +130,7 @@ static int load_query(struct rd_attach *attach, bool tracing, bool kprobes, char
 	p->tracing[RD_HOOK_LEAVE] = skel->progs.fexit_query;
 	p->kprobe[RD_HOOK_LEAVE] = skel->progs.kretprobe_query;
 	p->kprobe[RD_HOOK_ENTER_ROOT] = skel->progs.kprobe_query;
-	if (tracing)
-		r = rd_programs_autoload(p->tracing, true);
-	if (!r && kprobes)
-		r = rd_programs_autoload(p->kprobe, false);
+	r = rd_programs_autoload(p, tracing, kprobes);
 	*(struct rd_query_config *)&skel->rodata->cfg = *attach->opts->query;
 	bpf_map__set_max_entries(skel->maps.rdmadiag_query, attach->opts->query_entries);
 	if (!r)
@@ -155,12 +146,6 @@ static int load_query(struct rd_attach *attach, bool tracing, bool kprobes, char
 	p->on = &skel->bss->on;
 	p->on_at = (uintptr_t)&skel->bss->on - (uintptr_t)skel->bss;
 	p->loads_at = SIZE_MAX;
-	return 0;
-}
-
-static int describe_nothing(const struct rd_attach *attach)
-{
-	(void)attach;
 	return 0;
 }
 
@@ -181,7 +166,6 @@ static void unload_query(void *skel)
 
 const struct rd_programs_ops rd_programs_query = {
 	.load = load_query,
-	.describe = describe_nothing,
 	.applies = applies_to_query,
 	.unload = unload_query,
 	.brief = true,

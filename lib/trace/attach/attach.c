@@ -137,20 +137,20 @@ struct multi_link_attr {
 	__u32 cnt, pad;
 };
 
-int rd_programs_autoload(struct bpf_program *const programs[RD_HOOK_COUNT], bool tracing)
+int rd_programs_autoload(const struct rd_programs *programs, bool tracing, bool kprobes)
 {
-	for (size_t i = 0; i < RD_HOOK_COUNT; i++) {
-		int r;
+	int r = 0;
 
-		if (!programs[i])
+	for (size_t i = 0; !r && i < RD_HOOK_COUNT; i++) {
+		if (kprobes && programs->kprobe[i])
+			bpf_program__set_autoload(programs->kprobe[i], true);
+		if (!tracing || !programs->tracing[i])
 			continue;
-		bpf_program__set_autoload(programs[i], true);
+		bpf_program__set_autoload(programs->tracing[i], true);
 		/* Any function of vmlinux: a template is never attached. */
-		r = tracing ? bpf_program__set_attach_target(programs[i], 0, "bpf_fentry_test1") : 0;
-		if (r < 0)
-			return r;
+		r = bpf_program__set_attach_target(programs->tracing[i], 0, "bpf_fentry_test1");
 	}
-	return 0;
+	return r < 0 ? r : 0;
 }
 
 int rd_programs_run(const struct bpf_program *program)
@@ -639,7 +639,7 @@ int rd_attach_open(struct rd_attach *attach, struct rd_fnset *set, const struct 
 		explain_refusal(attach, UNKNOWN_THEN, refused, &note);
 		rd_errlist_add(attach->notes, &note);
 	}
-	r = attach->programs.ops->describe(attach);
+	r = attach->programs.ops->describe ? attach->programs.ops->describe(attach) : 0;
 	if (r < 0)
 		return rd_err_set(err, -r, "bpf", "cannot fill the map of functions");
 	rd_attach_probe(attach);

@@ -7,6 +7,7 @@
 #define RD_TRACE_ATTACH_H
 
 #include <linux/types.h>
+#include <time.h>
 
 #include "bpf/record.h"
 #include "model/trace/held.h"
@@ -80,7 +81,7 @@ struct rd_programs_ops {
 	/* Opens and loads the object and fills attach->programs except `ops`; loads only programs of the requested
 	 * types. -errno. */
 	int (*load)(struct rd_attach *attach, bool tracing, bool kprobes, char *log);
-	/* Stores the properties of each selected function in a map for the programs. -errno. */
+	/* Stores the properties of each selected function in a map for the programs. -errno. NULL: they need none. */
 	int (*describe)(const struct rd_attach *attach);
 	/* Whether a function gets that hook with that backend. */
 	bool (*applies)(const struct rd_attach *attach, const struct rd_fn *fn, enum rd_backend backend,
@@ -162,6 +163,9 @@ void rd_attach_close(struct rd_attach *attach);
 
 /* ---- internal */
 
+/* In ns. */
+uint64_t rd_attach_clock(clockid_t clock);
+
 /* Take ownership of the descriptor of a link, and of an attached program. */
 void rd_attach_keep_link(struct rd_attach *attach, int fd, uint32_t module);
 void rd_attach_keep_prog(struct rd_attach *attach, int fd, uint32_t module);
@@ -173,7 +177,7 @@ void rd_attach_probe(struct rd_attach *attach);
 int rd_attach_create_record(struct rd_attach *attach);
 
 /* Marks programs for loading as templates; tracing programs need a function of vmlinux to be verified against. -errno. */
-int rd_programs_autoload(struct bpf_program *const programs[RD_HOOK_COUNT], bool tracing);
+int rd_programs_autoload(const struct rd_programs *programs, bool tracing, bool kprobes);
 /* Runs a program once, in the context of this process. -errno. */
 int rd_programs_run(const struct bpf_program *program);
 

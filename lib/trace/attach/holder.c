@@ -20,7 +20,6 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -235,21 +234,13 @@ struct holder {
 	struct rd_attach attach;
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 /* While attaching: reports progress, and checks whether the command still runs. */
 static int tick(void *arg, size_t done, size_t total)
 {
 	struct holder *h = arg;
 	struct pollfd p[] = { { .fd = h->sock, .events = POLLIN | POLLOUT }, { .fd = h->signals, .events = POLLIN } };
 	struct rd_msg msg = { .type = RD_MSG_PROGRESS, .a = done, .b = total };
-	uint64_t now = now_ns();
+	uint64_t now = rd_attach_clock(CLOCK_MONOTONIC);
 
 	poll(p, RD_ARRAY_SIZE(p), 0);
 	if (p[0].revents & ~POLLOUT || p[1].revents)
@@ -287,7 +278,7 @@ static bool handle_message(struct holder *h)
 		return true;
 	if (r || msg.type == RD_MSG_STOP)
 		return false;
-	h->watch.heard_ns = now_ns();
+	h->watch.heard_ns = rd_attach_clock(CLOCK_MONOTONIC);
 	if (msg.type == RD_MSG_GET_COUNTS) {
 		read_counts(h, &reply.counts);
 		rd_msg_send(h->sock, &reply, NULL, 0);
@@ -312,7 +303,7 @@ static bool handle_message(struct holder *h)
 
 static enum rd_early_end check_limits(struct holder *h, struct rd_err *err)
 {
-	struct rd_watch_reading reading = { .now_ns = now_ns() };
+	struct rd_watch_reading reading = { .now_ns = rd_attach_clock(CLOCK_MONOTONIC) };
 	struct rd_attach_counts counts;
 	enum rd_early_end why;
 
@@ -342,7 +333,7 @@ static enum rd_early_end serve(struct holder *h, struct rd_err *err)
 	enum rd_early_end why = RD_EARLY_END_NOT;
 	struct signalfd_siginfo sender = { 0 };
 
-	h->watch.heard_ns = now_ns();
+	h->watch.heard_ns = rd_attach_clock(CLOCK_MONOTONIC);
 	while (!why) {
 		struct pollfd p[] = { { .fd = h->sock, .events = POLLIN }, { .fd = h->signals, .events = POLLIN } };
 
@@ -440,7 +431,7 @@ _Noreturn void rd_holder_run(int sock, struct rd_fnset *set, const struct rd_ses
 	struct rd_errlist notes = {};
 	_cleanup_free_ char *reason = NULL;
 	const char *log, *line;
-	uint64_t start = now_ns();
+	uint64_t start = rd_attach_clock(CLOCK_MONOTONIC);
 	struct rd_err err = {};
 	enum rd_early_end why;
 	int r;
@@ -461,7 +452,7 @@ _Noreturn void rd_holder_run(int sock, struct rd_fnset *set, const struct rd_ses
 	}
 	if (!r) {
 		msg.type = RD_MSG_READY;
-		msg.seconds = (double)(now_ns() - start) / 1e9;
+		msg.seconds = (double)(rd_attach_clock(CLOCK_MONOTONIC) - start) / 1e9;
 		msg.a = h.attach.programs.on_at;
 		msg.b = h.attach.programs.loads_at;
 		msg.unloads_at = h.attach.programs.unload_asked ? h.attach.programs.unloads_at : SIZE_MAX;

@@ -12,7 +12,6 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -98,15 +97,14 @@ int rd_session_extend(struct rd_session *session, struct rd_fnset *set, const bo
 
 	if (a->sock >= 0)
 		return rd_err_set(err, EBUSY, "trace", "hooks are being added");
-	*a = (struct adding){ .sock = -1, .n_fns = set->n_fns, .add = calloc(size, sizeof(*a->add)) };
+	*a = (struct adding){ .sock = -1, .n_fns = set->n_fns };
 	a->backends = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (!a->add || a->backends == MAP_FAILED || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, socks)) {
-		free(a->add);
+	if (a->backends == MAP_FAILED || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, socks)) {
 		if (a->backends != MAP_FAILED)
 			munmap(a->backends, size);
-		*a = (struct adding){ .sock = -1 };
 		return rd_err_set(err, ENOMEM, "trace", "cannot add hooks");
 	}
+	a->add = rd_alloc(size, sizeof(*a->add));
 	memcpy(a->add, add, set->n_fns * sizeof(*add));
 	for (size_t i = 0; i < set->n_fns; i++)
 		a->backends[i] = (uint8_t)set->fns[i].backend;
@@ -410,11 +408,8 @@ void rd_session_reading(struct rd_session *session)
 {
 	struct pollfd p = { .fd = session->sock, .events = POLLOUT };
 	struct rd_msg msg = { .type = RD_MSG_READING };
-	struct timespec ts;
-	uint64_t now;
+	uint64_t now = rd_attach_clock(CLOCK_MONOTONIC);
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 	if (session->stopped || session->early_end || now - session->reading_sent < READING_NS)
 		return;
 	session->reading_sent = now;
