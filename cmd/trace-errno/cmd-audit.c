@@ -12,7 +12,7 @@
 #include "cmd/datafile.h"
 #include "collect/kernel/kernel.h"
 #include "render/render.h"
-#include "report/trace/report-audit.h"
+#include "report/trace/report-trace.h"
 #include "source/opener/new-file.h"
 #include "trace.h"
 #include "trace/select/select.h"

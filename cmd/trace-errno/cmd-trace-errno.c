@@ -5,7 +5,7 @@
 #include <linux/capability.h>
 #include <string.h>
 
-#include "analyse/trace/benign.h"
+#include "analyse/trace/trace.h"
 #include "base/no-rdma.h"
 #include "base/number.h"
 #include "report/trace/report-trace.h"

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "analyse/trace/origin.h"
+#include "analyse/trace/trace.h"
 #include "base/memory.h"
 #include "trace.h"
 #include "trace/select/select.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "analyse/trace/verb.h"
+#include "analyse/trace/trace.h"
 #include "base/end.h"
 #include "base/memory.h"
 #include "base/text.h"

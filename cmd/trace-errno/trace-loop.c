@@ -8,8 +8,7 @@
 #include <string.h>
 #include <sys/signalfd.h>
 
-#include "analyse/trace/benign.h"
-#include "analyse/trace/verb.h"
+#include "analyse/trace/trace.h"
 #include "base/memory.h"
 #include "render/render.h"
 #include "report/trace/report-trace.h"

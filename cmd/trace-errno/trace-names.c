@@ -4,11 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyse/trace/benign.h"
-#include "analyse/trace/hint.h"
-#include "analyse/trace/origin.h"
-#include "analyse/trace/symbols.h"
-#include "analyse/trace/verb.h"
+#include "analyse/trace/trace.h"
 #include "base/memory.h"
 #include "cmd/datafile.h"
 #include "collect/shared/cgroup.h"

@@ -22,8 +22,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "analyse/trace/starts.h"
-#include "analyse/trace/verb.h"
+#include "analyse/trace/trace.h"
 #include "base/number.h"
 #include "bpf/trace.h"
 #include "collect/failure/failure.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fuzz.h"
 
-#include "analyse/trace/origin.h"
-#include "analyse/trace/verb.h"
+#include "analyse/trace/trace.h"
 #include "collect/kernel/kernel.h"
 #include "diagnose/failure/explain.h"
 #include "source/shared/source.h"

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "collect/kernel/kernel.h"
 #include "render/render.h"
-#include "report/trace/report-audit.h"
+#include "report/trace/report-trace.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "collect/kernel/kernel.h"
-#include "report/trace/report-audit.h"
+#include "report/trace/report-trace.h"
 
 static const struct rd_audit_probe seen = {
 	.name = (char *)"a", .err = EFAULT, .seen = true, .origin = (char *)"f.isra.0"

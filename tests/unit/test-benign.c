@@ -2,7 +2,7 @@
 /* Each rule has a twin: the same errno of the same function, from a failure that is real. */
 #include "unit.h"
 
-#include "analyse/trace/benign.h"
+#include "analyse/trace/trace.h"
 
 #include <errno.h>
 #include <linux/types.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "analyse/trace/hint.h"
+#include "analyse/trace/trace.h"
 #include "source/shared/source.h"
 
 #include <errno.h>

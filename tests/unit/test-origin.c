@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "analyse/trace/origin.h"
+#include "analyse/trace/trace.h"
 
 #include <errno.h>
 #include <string.h>

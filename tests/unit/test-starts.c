@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analyse/trace/starts.h"
+#include "analyse/trace/trace.h"
 
 #define SECOND UINT64_C(1000000000)
 

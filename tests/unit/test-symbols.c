@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "analyse/trace/symbols.h"
+#include "analyse/trace/trace.h"
 
 #include <string.h>
 

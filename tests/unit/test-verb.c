@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "analyse/trace/verb.h"
+#include "analyse/trace/trace.h"
 
 #include <linux/types.h>
 #include <rdma/ib_user_ioctl_cmds.h>

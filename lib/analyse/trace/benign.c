@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "analyse/trace/benign.h"
+/* Failures that are expected from healthy programs. */
+#include "analyse/trace/trace.h"
 
 #include <errno.h>
 #include <linux/types.h>

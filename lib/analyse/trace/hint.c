@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "analyse/trace/hint.h"
+/* What to check next, from a table that sites can extend (data/hints). */
+#include "analyse/trace/trace.h"
 
 #include <errno.h>
 #include <fnmatch.h>

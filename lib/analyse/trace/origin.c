@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The chain of the failed functions of one call, and whether its first function is the origin of the errno. */
-#include "analyse/trace/origin.h"
+#include "analyse/trace/trace.h"
 
 #include <ctype.h>
 #include <fnmatch.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "analyse/trace/starts.h"
+/* Crash loops: programs that start again and fail in the same way. */
+#include "analyse/trace/trace.h"
 
 #include <stdio.h>
 #include <string.h>

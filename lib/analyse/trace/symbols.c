@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "analyse/trace/symbols.h"
+/* Resolves kernel addresses to functions. */
+#include "analyse/trace/trace.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
  * Numbers from the UAPI headers ib_user_ioctl_cmds.h and rdma_user_cm.h as of Linux 7.x. They are stable ABI,
  * and are copied here because the headers of the build host may be older than the running kernel.
  */
-#include "analyse/trace/verb.h"
+#include "analyse/trace/trace.h"
 
 #include <linux/types.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "report/trace/report-audit.h"
-
+/* The output of trace-errno --audit. */
 #include <string.h>
 
 #include "base/buf.h"

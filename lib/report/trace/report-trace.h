@@ -3,6 +3,7 @@
 #ifndef RD_REPORT_TRACE_H
 #define RD_REPORT_TRACE_H
 
+#include "model/trace/audit.h"
 #include "model/trace/event.h"
 #include "model/trace/fnset.h"
 #include "model/trace/held.h"
@@ -92,5 +93,21 @@ struct rd_section *rd_report_trace_live(const struct rd_live_origin *origins, si
 
 /* The first four identify a row. */
 enum { RD_LIVE_ERRNO, RD_LIVE_VERB, RD_LIVE_IBDEV, RD_LIVE_ORIGIN, RD_LIVE_COUNT, RD_LIVE_RATE, RD_LIVE_AGE };
+
+/* ---- --audit */
+
+/* Scalars, changes, added, removed, functions, modules, findings, the headline and report->status. `baseline`, `audit`: NULL, the
+ * set is not compared. */
+void rd_report_audit(struct rd_report *report, const struct rd_fnset *set, const struct rd_audit_set *now,
+		     const struct rd_audit_set *baseline, const struct rd_audit *audit);
+
+/* --probe: adds the section `probes`, findings and the worst status. Origins are compared with those of `baseline`, if it has them. */
+void rd_report_audit_probes(struct rd_report *report, const struct rd_audit_probe *probes, size_t n,
+			    const struct rd_audit_set *baseline);
+
+/* --explain: the functions of that name, whatever suffix the compiler added, in the set and in the baselines. */
+void rd_report_audit_explain(struct rd_report *report, const struct rd_fnset *set, const char *name,
+			     const struct rd_audit_reason *whys, size_t n_whys, const struct rd_audit_set *baselines,
+			     size_t n_baselines);
 
 #endif
