@@ -37,11 +37,6 @@ static int bound_gid(const struct rd_port_views *views, size_t p, const char **w
 	return -1;
 }
 
-static const char *why_not_efa(const struct rd_host *host, const struct rd_port *port)
-{
-	return rd_ibdev_is_efa(host, port->ibdev) ? NULL : "no EFA device";
-}
-
 static const char *why_not_verbs(const struct rd_host *host, const struct rd_port *port)
 {
 	if (rd_ibdev_is_gaudi(host, port->ibdev))
@@ -59,11 +54,10 @@ static bool use_efa(const struct rd_port_views *views, struct rd_stack *ret)
 	bool any = false;
 
 	for (size_t p = 0; p < host->n_ports; p++) {
-		const struct rd_port *port = &host->ports[p];
 		struct rd_stack_port *own = &ret->ports[p];
 
-		own->why_not = why_not_efa(host, port);
-		own->taken = !own->why_not;
+		own->taken = rd_ibdev_is_efa(host, host->ports[p].ibdev);
+		own->why_not = own->taken ? NULL : "no EFA device";
 		own->gid_why = "the device's own, index 0";
 		own->gid = own->taken ? views->v[p].gid : -1;
 		own->transport = own->taken ? "efa" : NULL;
@@ -248,27 +242,16 @@ static void choose_share(const struct rd_host *host, struct rd_stack *ret, const
 			      sharing, sharing == 1 ? "" : "s");
 }
 
-static void choose_all_efa(const struct rd_host *host, struct rd_stack *ret, size_t gpu)
+/* All NICs, or those of a NUMA node (-1: any). */
+static void choose_all(const struct rd_host *host, struct rd_stack *ret, int gpu, int node, const char *why)
 {
-	struct rd_stack_choice *choice = rd_stack_add(host, ret, (int)gpu, -1);
+	struct rd_stack_choice *choice = rd_stack_add(host, ret, gpu, node);
 
 	for (size_t p = 0; p < host->n_ports; p++)
-		if (ret->ports[p].taken)
+		if (ret->ports[p].taken && (node < 0 || rd_pci_numa(host, pci_of_port(host, p)) == node))
 			choice->ports[choice->n_ports++] = (int)p;
 	choice->n_first = choice->n_ports;
-	choice->why = rd_text("NIXL maps NICs to NVIDIA accelerators only; other accelerators use all NICs");
-}
-
-static void choose_node(const struct rd_host *host, struct rd_stack *ret, int node)
-{
-	struct rd_stack_choice *choice = rd_stack_add(host, ret, -1, node);
-
-	for (size_t p = 0; p < host->n_ports; p++)
-		if (ret->ports[p].taken && rd_pci_numa(host, pci_of_port(host, p)) == node)
-			choice->ports[choice->n_ports++] = (int)p;
-	choice->n_first = choice->n_ports;
-	choice->why = rd_text("NICs of this NUMA node round-robin, as many as its PCIe links can carry "
-			      "(NIXL_LIBFABRIC_MAX_BW_PER_DRAM_SEG)");
+	choice->why = rd_dup(why);
 }
 
 static void choose_efa(const struct rd_host *host, struct rd_stack *ret)
@@ -284,10 +267,13 @@ static void choose_efa(const struct rd_host *host, struct rd_stack *ret)
 		if (rd_stack_is_nvidia(host, g))
 			choose_share(host, ret, points, g);
 		else
-			choose_all_efa(host, ret, g);
+			choose_all(host, ret, (int)g, -1,
+				   "NIXL maps NICs to NVIDIA accelerators only; other accelerators use all NICs");
 	}
 	for (size_t n = 0; n < host->n_numas; n++)
-		choose_node(host, ret, host->numas[n].id);
+		choose_all(host, ret, -1, host->numas[n].id,
+			   "NICs of this NUMA node round-robin, as many as its PCIe links can carry "
+			   "(NIXL_LIBFABRIC_MAX_BW_PER_DRAM_SEG)");
 }
 
 void rd_stack_nixl_libfabric(const struct rd_port_views *views, struct rd_stack *ret)

@@ -8,7 +8,6 @@
 
 /* Relative position of two PCI functions in sysfs. */
 struct rd_place {
-	bool known;
 	bool same_root; /* under the same host bridge */
 	size_t common;	/* number of bridges above both */
 	size_t own[2];	/* functions below the common bridges, including the function itself */
@@ -32,8 +31,6 @@ bool rd_stack_serves(const struct rd_host *host, size_t gpu);
 bool rd_stack_is_nvidia(const struct rd_host *host, size_t gpu);
 /* The PCI function of the device in sysfs; -1 for a device on top of another device's network interface. */
 int rd_stack_pci(const struct rd_host *host, int ibdev);
-/* 169.254.0.0/16 */
-bool rd_gid_is_v4_link_local(const struct rd_gid *gid);
 
 /* One stack each. */
 void rd_stack_mooncake(const struct rd_port_views *views, struct rd_stack *ret);

@@ -238,9 +238,12 @@ static char *gid_text(const struct rd_port *port, int index)
 	return rd_text("index %u (%s, %s)", gid->index, ip, type ? type : "type not reported");
 }
 
-static bool is_bad(const struct rd_host *host, const struct rd_port *port, int gid)
+/* Also one of 169.254.0.0/16. */
+static bool is_bad(const struct rd_host *host, const struct rd_port *port, int index)
 {
-	return rd_gid_fault(host, port, &port->gids[gid]) || rd_gid_is_v4_link_local(&port->gids[gid]);
+	const struct rd_gid *gid = &port->gids[index];
+
+	return rd_gid_fault(host, port, gid) || (rd_gid_is_v4(gid) && gid->raw[12] == 169 && gid->raw[13] == 254);
 }
 
 /* The port has a usable GID, but the stack selects an unusable one. */
@@ -536,7 +539,6 @@ struct rd_place rd_stack_place(const struct rd_host *host, int a, int b)
 		return place;
 	while (place.common < na && place.common < nb && ca[na - 1 - place.common] == cb[nb - 1 - place.common])
 		place.common++;
-	place.known = place.common > 0 || (ra && rb) || host->from_topology_file;
 	place.same_root = place.common > 0 || (ra && rb && strcmp(ra, rb) == 0);
 	place.own[0] = na - place.common;
 	place.own[1] = nb - place.common;
@@ -547,11 +549,9 @@ struct rd_stack_choice *rd_stack_add(const struct rd_host *host, struct rd_stack
 {
 	struct rd_stack_choice *choice;
 
-	rd_reserve(&stack->v, &stack->cap, stack->n + 1, sizeof(*stack->v));
-	choice = &stack->v[stack->n];
+	choice = RD_ADD(stack->v, stack->n, stack->cap);
 	*choice = (struct rd_stack_choice){ .gpu = gpu, .numa = numa };
 	choice->ports = rd_alloc(host->n_ports + 1, sizeof(*choice->ports));
-	stack->n++;
 	return choice;
 }
 
@@ -604,11 +604,6 @@ int rd_stack_pci(const struct rd_host *host, int ibdev)
 	const struct rd_ibdev *dev = &host->ibdevs[ibdev];
 
 	return dev->via && strcmp(dev->via, "netdev") == 0 ? -1 : dev->pci;
-}
-
-bool rd_gid_is_v4_link_local(const struct rd_gid *gid)
-{
-	return rd_gid_is_v4(gid) && gid->raw[12] == 169 && gid->raw[13] == 254;
 }
 
 void rd_stacks_fill(const struct rd_host *host, struct rd_nicmap *map)
