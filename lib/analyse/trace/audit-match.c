@@ -210,15 +210,6 @@ static uint32_t find_name(const struct rd_audit_side *a, uint32_t i, const struc
 	return found == 1 ? last : RD_AUDIT_NONE;
 }
 
-static void match_name(struct rd_audit_side *a, uint32_t i, struct rd_audit_side *b, enum closeness close)
-{
-	uint32_t j = find_name(a, i, b, close);
-
-	/* Functions of several modules may have become one, which is then none of them. */
-	if (j != RD_AUDIT_NONE && (close != ANY_MODULE || find_name(b, j, a, close) == i))
-		join(a, i, b, j);
-}
-
 /* Whether all functions at the other end of the edges of x are, in the other kernel, at that of the edges of y; and as many. */
 static bool same_edges(const struct rd_audit_side *a, uint32_t x, const struct rd_audit_side *b, uint32_t y,
 		       bool callers)
@@ -264,15 +255,6 @@ static uint32_t find_renamed(const struct rd_audit_side *a, uint32_t x, const st
 	return found == 1 ? last : RD_AUDIT_NONE;
 }
 
-/* Of two that are alike, in either kernel, it is not known which is which. */
-static void match_renamed(struct rd_audit_side *a, uint32_t x, struct rd_audit_side *b)
-{
-	uint32_t y = find_renamed(a, x, b);
-
-	if (y != RD_AUDIT_NONE && find_renamed(b, y, a) == x)
-		join(a, x, b, y);
-}
-
 /* The only unmatched function that the kernel calls for the same verb of the same module; RD_AUDIT_NONE: none, or several. */
 static uint32_t find_root(const struct rd_audit_side *side, const struct rd_audit_fn *like)
 {
@@ -291,28 +273,33 @@ static uint32_t find_root(const struct rd_audit_side *side, const struct rd_audi
 	return found;
 }
 
-static void match_root(struct rd_audit_side *a, uint32_t i, struct rd_audit_side *b)
-{
-	const struct rd_audit_fn *fn = &a->set->fns[i];
-	uint32_t j = fn->via ? find_root(b, fn) : RD_AUDIT_NONE;
-
-	if (j != RD_AUDIT_NONE && find_root(a, fn) == i)
-		join(a, i, b, j);
-}
-
 void rd_audit_match(const struct rd_audit_set *baseline, const struct rd_audit_set *now, struct rd_audit_side *a,
 		    struct rd_audit_side *b)
 {
 	side_init(a, baseline);
 	side_init(b, now);
 	for (int close = SAME_CODE; close <= ANY_MODULE; close++)
-		for (uint32_t i = 0; i < baseline->n; i++)
-			if (a->other[i] == RD_AUDIT_NONE && (close < ANY_MODULE || baseline->fns[i].selected))
-				match_name(a, i, b, (enum closeness)close);
-	for (uint32_t i = 0; i < baseline->n; i++)
-		if (a->other[i] == RD_AUDIT_NONE && baseline->fns[i].selected)
-			match_root(a, i, b);
-	for (uint32_t i = 0; i < baseline->n; i++)
-		if (a->other[i] == RD_AUDIT_NONE && baseline->fns[i].selected)
-			match_renamed(a, i, b);
+		for (uint32_t i = 0; i < baseline->n; i++) {
+			bool wanted = a->other[i] == RD_AUDIT_NONE && (close < ANY_MODULE || baseline->fns[i].selected);
+			uint32_t j = wanted ? find_name(a, i, b, (enum closeness)close) : RD_AUDIT_NONE;
+
+			/* Functions of several modules may have become one, which is then none of them. */
+			if (j != RD_AUDIT_NONE && (close != ANY_MODULE || find_name(b, j, a, ANY_MODULE) == i))
+				join(a, i, b, j);
+		}
+	for (uint32_t i = 0; i < baseline->n; i++) {
+		const struct rd_audit_fn *fn = &baseline->fns[i];
+		uint32_t j = a->other[i] == RD_AUDIT_NONE && fn->selected && fn->via ? find_root(b, fn) : RD_AUDIT_NONE;
+
+		if (j != RD_AUDIT_NONE && find_root(a, fn) == i)
+			join(a, i, b, j);
+	}
+	for (uint32_t i = 0; i < baseline->n; i++) {
+		uint32_t j = a->other[i] == RD_AUDIT_NONE && baseline->fns[i].selected ? find_renamed(a, i, b) :
+											 RD_AUDIT_NONE;
+
+		/* Of two that are alike, in either kernel, it is not known which is which. */
+		if (j != RD_AUDIT_NONE && find_renamed(b, j, a) == i)
+			join(a, i, b, j);
+	}
 }

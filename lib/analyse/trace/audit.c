@@ -188,21 +188,6 @@ size_t rd_audit_reasons(const struct rd_fnset *set, const char *name, struct rd_
 
 /* What a baseline keeps of the functions of a kernel. */
 
-/* Those that have a name: a document has no others, and a set is compared with one that was read from a document. */
-static void take_errnos(const struct rd_fn *fn, struct rd_audit_fn *to)
-{
-	for (int code = 0; (code = rd_fn_next_errno(fn->loaded, code));)
-		to->errnos[code / 64] |= 1ull << code % 64;
-}
-
-/* Of several functions of one name, an address tells which to hook. Users who may not see addresses compare with those who may. */
-static uint8_t hooks_of(const struct rd_fn *fn, const struct rd_fnset *set)
-{
-	uint8_t by_address = 1u << RD_BACKEND_KPROBE_MULTI | (fn->no_kprobe ? 0 : 1u << RD_BACKEND_KPROBE);
-
-	return set->backends & (fn->attachable | (fn->in_filter && fn->ambiguous ? by_address : 0));
-}
-
 void rd_audit_take(const struct rd_fnset *set, bool complete, struct rd_audit_set *ret)
 {
 	*ret = (struct rd_audit_set){ .kernel = rd_dup(set->kernel ? set->kernel : ""), .complete = complete };
@@ -210,20 +195,26 @@ void rd_audit_take(const struct rd_fnset *set, bool complete, struct rd_audit_se
 	for (size_t i = 0; i < set->n_fns; i++) {
 		const struct rd_fn *fn = &set->fns[i];
 		struct rd_audit_fn *to = &ret->fns[ret->n++];
+		/* Of several functions of one name, an address tells which to hook. Users who may not see addresses compare with those who
+		 * may. */
+		uint8_t by_address = 1u << RD_BACKEND_KPROBE_MULTI | (fn->no_kprobe ? 0 : 1u << RD_BACKEND_KPROBE);
 
 		*to = (struct rd_audit_fn){
 			.function = rd_dup(fn->name),
 			.module = rd_dup(set->modules[fn->module].name),
 			.selected = fn->selected,
 			.rule = fn->rule,
-			.attachable = hooks_of(fn, set),
+			.attachable = set->backends &
+				      (fn->attachable | (fn->in_filter && fn->ambiguous ? by_address : 0)),
 			.size = fn->size,
 			.other_calls = fn->indirect || fn->outside || !fn->calls_known,
 			.taken = fn->taken,
 			.calls = rd_alloc(fn->n_calls + 1u, sizeof(*to->calls)),
 			.n_calls = fn->n_calls,
 		};
-		take_errnos(fn, to);
+		/* Those that have a name: a document has no others, and a set is compared with one that was read from a document. */
+		for (int code = 0; (code = rd_fn_next_errno(fn->loaded, code));)
+			to->errnos[code / 64] |= 1ull << code % 64;
 		for (uint32_t c = 0; c < fn->n_calls; c++)
 			to->calls[c] = rd_dup(set->fns[fn->calls[c]].name);
 	}

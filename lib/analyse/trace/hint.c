@@ -24,25 +24,15 @@ void rd_hints_deinit(struct rd_hints *hints)
 	memset(hints, 0, sizeof(*hints));
 }
 
-static bool parse_line(char *line, struct rd_hint *ret)
+static int add_line(struct rd_hints *hints, char *line)
 {
 	char *words[3];
 
-	if (rd_words(&line, words, 3) < 3)
-		return false;
-	*ret = (struct rd_hint){ words[0], words[1], words[2], rd_trim(line) };
-	return *ret->text;
-}
-
-static int add_line(struct rd_hints *hints, char *line)
-{
-	struct rd_hint hint;
-
-	if (!parse_line(line, &hint))
+	if (rd_words(&line, words, 3) < 3 || !*(line = rd_trim(line)))
 		return -EINVAL;
 	if (hints->n == HINTS_MAX)
 		return -EFBIG;
-	*RD_ADD(hints->v, hints->n, hints->cap) = hint;
+	*RD_ADD(hints->v, hints->n, hints->cap) = (struct rd_hint){ words[0], words[1], words[2], line };
 	return 0;
 }
 

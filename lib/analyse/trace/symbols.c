@@ -148,35 +148,24 @@ static bool is_call_site(const struct rd_frame *f, const struct rd_frame *above)
 	return f->function && above->function && !strcmp(f->function, above->function) && f->offset <= CALL_SITE_END;
 }
 
-static void frame_free(struct rd_frame *f)
-{
-	RD_FREE(f->function, f->object, f->file);
-}
-
-static void name_frame(const struct rd_symbols *s, struct rd_frame *f)
-{
-	const char *function, *module;
-
-	if (!rd_symbols_find(s, f->addr, &function, &module, &f->offset))
-		return;
-	f->function = rd_dup(function);
-	f->object = rd_dup_if(module);
-}
-
 void rd_symbols_resolve(const struct rd_symbols *s, struct rd_frame *frames, size_t *n)
 {
 	size_t kept = 0, all = *n;
 	bool tracing = false;
 
 	for (size_t i = 0; i < all; i++) {
+		const char *function, *module;
 		struct rd_frame f = frames[i];
 		bool drop;
 
-		name_frame(s, &f);
+		if (rd_symbols_find(s, f.addr, &function, &module, &f.offset)) {
+			f.function = rd_dup(function);
+			f.object = rd_dup_if(module);
+		}
 		drop = is_tracing(&f) || (tracing && kept && is_call_site(&f, &frames[kept - 1]));
 		tracing = is_tracing(&f);
 		if (drop)
-			frame_free(&f);
+			RD_FREE(f.function, f.object, f.file);
 		else
 			frames[kept++] = f;
 	}

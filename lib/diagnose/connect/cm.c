@@ -551,17 +551,13 @@ bool rd_find_cm_address(const struct rd_failure *f, struct rd_explanation *ret, 
 #define EVENT_COMM_EST 4
 #define EVENT_PATH_MIG 6
 
-/* sockaddr_in, sockaddr_in6, sockaddr_ib */
-static uint64_t size_of(uint16_t family)
-{
-	return family == AF_INET ? 16 : family == AF_INET6 ? 28 : 48;
-}
-
 /* ucma_bind() and others compare the length that the library passes with that of the address family. */
 static bool find_address_size(const struct rd_failure *f, struct rd_explanation *ret)
 {
 	const struct rd_request *r = &f->event->request;
 	const struct rd_req_address *a = r->src.known && rd_is_verb(f->event, "rdma_bind_addr") ? &r->src : &r->dst;
+	/* sockaddr_in, sockaddr_in6, sockaddr_ib */
+	uint64_t size = a->family == AF_INET ? 16 : a->family == AF_INET6 ? 28 : 48;
 
 	if (!rd_failure_origin_is(f, "ucma_@(bind*|resolve_addr|resolve_ip|join*|process_join)") || !a->known)
 		return false;
@@ -569,7 +565,7 @@ static bool find_address_size(const struct rd_failure *f, struct rd_explanation 
 		rd_explain(ret, "address-family", RD_CONFIDENCE_HIGH,
 			   "the address is of family %u, and rdma_cm has only AF_INET, AF_INET6 and AF_IB", a->family);
 		rd_explain_fix(ret, "# set sa_family of the address");
-	} else if (rd_req_has(r, RD_REQ_ADDR_SIZE) && r->v[RD_REQ_ADDR_SIZE] != size_of(a->family)) {
+	} else if (rd_req_has(r, RD_REQ_ADDR_SIZE) && r->v[RD_REQ_ADDR_SIZE] != size) {
 		rd_explain(ret, "request-malformed", RD_CONFIDENCE_HIGH,
 			   "addr_size is %" PRIu64 ", which is not the length of an address of that family",
 			   r->v[RD_REQ_ADDR_SIZE]);

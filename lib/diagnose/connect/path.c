@@ -12,12 +12,6 @@
 
 #define MASK_AV (1u << 7)
 
-/* Whether the request has an address vector. */
-static bool has_vector(const struct rd_request *r)
-{
-	return rd_req_has(r, RD_REQ_SGID_INDEX) && (!rd_req_has(r, RD_REQ_MASK) || r->v[RD_REQ_MASK] & MASK_AV);
-}
-
 static bool is_roce(const struct rd_failure *f)
 {
 	return f->dev.link_layer && !strcmp(f->dev.link_layer, "Ethernet") && !f->dev.other_type;
@@ -107,22 +101,18 @@ static bool find_filled(const struct rd_failure *f, struct rd_explanation *ret)
 			      "table, which the kernel fills in the background");
 }
 
-/* Multicast GIDs have a MAC address of their own, which is not resolved. */
-static bool is_multicast(const uint8_t *gid)
-{
-	return gid[0] == 0xff || (rd_is_v4_gid(gid) && gid[12] >> 4 == 0xe);
-}
-
 /* IPv4 is a mapped GID; the kernel resolves the path only between addresses of one family. */
 static bool find_family(const struct rd_failure *f, struct rd_explanation *ret)
 {
 	const struct rd_request *r = &f->event->request;
 	char src[RD_WORD_IP], dst[RD_WORD_IP];
 	bool v4 = rd_is_v4_gid(f->gid.raw);
+	/* Multicast GIDs have a MAC address of their own, which is not resolved. */
+	bool multicast = r->gid[0] == 0xff || (rd_is_v4_gid(r->gid) && r->gid[12] >> 4 == 0xe);
 
 	if (f->event->err != -EINVAL || !is_roce(f) || !r->has_gid || f->gid.known != RD_OK ||
 	    rd_failure_in_driver(f) || (!rd_failure_origin_is(f, "*resolve*") && f->event->origin_exact) ||
-	    v4 == rd_is_v4_gid(r->gid) || is_multicast(r->gid))
+	    v4 == rd_is_v4_gid(r->gid) || multicast)
 		return false;
 	rd_explain(ret, "gid-family", RD_CONFIDENCE_HIGH,
 		   "source %s (GID index %u) is an %s address, and destination %s is %s", rd_word_gid(f->gid.raw, src),
@@ -200,11 +190,13 @@ static bool find_namespace(const struct rd_failure *f, struct rd_explanation *re
 
 bool rd_find_gid(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
+	const struct rd_request *r = &f->event->request;
 	char gid[RD_WORD_IP];
 
 	if (rd_is_verb(f->event, "ibv_query_gid_ex") && f->dev.known == RD_OK)
 		return find_range(f, ret);
-	if (!has_vector(&f->event->request) || f->dev.known != RD_OK)
+	if (!rd_req_has(r, RD_REQ_SGID_INDEX) || (rd_req_has(r, RD_REQ_MASK) && !(r->v[RD_REQ_MASK] & MASK_AV)) ||
+	    f->dev.known != RD_OK)
 		return false;
 	if (find_grh(f, ret))
 		return true;

@@ -119,14 +119,6 @@ static void add_peer(const struct rd_netstate *net, const char *peer, struct rd_
 	}
 }
 
-/* Whether a finding is about the device (-1: any), or the host. */
-static bool is_about(const struct rd_log_here *here, const struct rd_finding *finding, int device)
-{
-	int of = device < 0 ? -1 : rd_subject_ibdev(here->host, finding->subject);
-
-	return of < 0 || of == device;
-}
-
 static void add_findings(const struct rd_log_here *here, int device, struct rd_log_join *join)
 {
 	size_t n = 0;
@@ -147,13 +139,16 @@ static void add_findings(const struct rd_log_here *here, int device, struct rd_l
 static void judge(const struct rd_log_here *here, int device, struct rd_log_cause *cause)
 {
 	bool passed = false, other = false;
+	int of;
 
 	for (size_t i = 0; i < here->findings->n; i++) {
 		const struct rd_finding *finding = &here->findings->v[i];
 
 		if (strcmp(finding->id, cause->part->v[0]) != 0)
 			continue;
-		if (!is_about(here, finding, device)) {
+		/* About another device than this one (-1: any), and not about the host. */
+		of = device < 0 ? -1 : rd_subject_ibdev(here->host, finding->subject);
+		if (of >= 0 && of != device) {
 			passed |= finding->severity >= RD_SEV_WARNING;
 			continue;
 		}

@@ -344,23 +344,6 @@ static const struct status *find_status(const struct report *report)
 	return NULL;
 }
 
-/* A message of this device, since the call began, and with the errno of the call. */
-static bool is_of_call(const struct rd_failure *f, const struct rd_krecord *record, const struct report *report)
-{
-	const char *pci = rd_krecord_pci(record);
-
-	if (pci && f->dev.pci && strcmp(pci, f->dev.pci) != 0)
-		return false;
-	return !report->has_err || (int)report->err == -f->event->err;
-}
-
-/* The pid in a message is that of the initial namespace. Of several processes that fail at once each has its own message; if ours is not
- * among them, we are in another namespace, or the firmware is not the cause. */
-static bool is_of_other(const struct rd_failure *f, const struct report *report)
-{
-	return report->has_pid && f->event->tid && report->pid != f->event->tid;
-}
-
 static void add_looked(const struct rd_failure *f, const struct rd_krecord *other, struct rd_explanation *looked)
 {
 	if (other)
@@ -391,11 +374,15 @@ bool rd_find_firmware(const struct rd_failure *f, struct rd_explanation *ret, st
 		_cleanup_free_ char *fix = NULL;
 		const struct status *status;
 		struct report report;
+		const char *pci = rd_krecord_pci(record);
 
+		/* A message of this device, since the call began, and with the errno of the call. */
 		if (record->facility != RD_KLOG_KERN || !parse_report(record->text, &report) ||
-		    !is_of_call(f, record, &report))
+		    (pci && strcmp(pci, f->dev.pci) != 0) || (report.has_err && (int)report.err != -f->event->err))
 			continue;
-		if (is_of_other(f, &report)) {
+		/* The pid in a message is that of the initial namespace. Of several processes that fail at once each has its own
+		 * message; if ours is not among them, we are in another namespace, or the firmware is not the cause. */
+		if (report.has_pid && f->event->tid && report.pid != f->event->tid) {
 			other = record;
 			continue;
 		}

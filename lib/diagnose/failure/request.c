@@ -22,14 +22,6 @@ static bool is_used_by_qp(const struct rd_request *r, enum rd_req_field field)
 	return field != RD_REQ_H_PD || type != RD_QPT_XRC_TGT;
 }
 
-/* XRC domain and completion queue of a shared receive queue: enum ib_srq_type is 1 for XRC, 2 for tag matching. */
-static bool is_used_by_srq(const struct rd_request *r, enum rd_req_field field)
-{
-	uint64_t type = r->v[RD_REQ_SRQ_TYPE];
-
-	return field == RD_REQ_H_XRCD ? type == 1 : field != RD_REQ_H_CQ || type;
-}
-
 /* Fields that the kernel does not look at in such a request: often they are 0, which may be the handle of another object. */
 static bool is_used(const struct rd_failure *f, enum rd_req_field field)
 {
@@ -37,13 +29,15 @@ static bool is_used(const struct rd_failure *f, enum rd_req_field field)
 
 	if (rd_req_has(r, RD_REQ_QP_TYPE) && !is_used_by_qp(r, field))
 		return false;
-	if (rd_req_has(r, RD_REQ_SRQ_TYPE) && !is_used_by_srq(r, field))
+	/* XRC domain and completion queue of a shared receive queue: enum ib_srq_type is 1 for XRC, 2 for tag matching. */
+	if (rd_req_has(r, RD_REQ_SRQ_TYPE) &&
+	    (field == RD_REQ_H_XRCD ? r->v[RD_REQ_SRQ_TYPE] != 1 : field == RD_REQ_H_CQ && !r->v[RD_REQ_SRQ_TYPE]))
 		return false;
-	if (field == RD_REQ_H_SRQ && rd_req_has(&f->event->request, RD_REQ_IS_SRQ))
-		return f->event->request.v[RD_REQ_IS_SRQ];
+	if (field == RD_REQ_H_SRQ && rd_req_has(r, RD_REQ_IS_SRQ))
+		return r->v[RD_REQ_IS_SRQ];
 	/* Changing a region looks up its protection domain only if that is to be changed: IB_MR_REREG_PD. */
-	if (field == RD_REQ_H_PD && rd_req_has(&f->event->request, RD_REQ_REREG))
-		return f->event->request.v[RD_REQ_REREG] & 2;
+	if (field == RD_REQ_H_PD && rd_req_has(r, RD_REQ_REREG))
+		return r->v[RD_REQ_REREG] & 2;
 	return true;
 }
 

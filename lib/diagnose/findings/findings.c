@@ -71,17 +71,6 @@ static void add_name(struct rd_object_names *names, const char *text, unsigned g
 	names->v[names->n++] = name;
 }
 
-static void add_ports(const struct rd_host *host, struct rd_object_names *names)
-{
-	for (size_t p = 0; p < host->n_ports; p++)
-		for (size_t n = 0; n < host->ports[p].n_netdevs; n++) {
-			const char *name = host->netdevs[host->ports[p].netdevs[n]].name;
-
-			if (name)
-				add_name(names, name, 0, IBDEV, (size_t)host->ports[p].ibdev);
-		}
-}
-
 static void find_names(const struct rd_host *host, struct rd_object_names *ret)
 {
 	*ret = (struct rd_object_names){ .host = host };
@@ -97,7 +86,13 @@ static void find_names(const struct rd_host *host, struct rd_object_names *ret)
 	for (size_t i = 0; i < host->n_netdevs; i++)
 		if (host->netdevs[i].name)
 			add_name(ret, host->netdevs[i].name, 0, NETDEV, i);
-	add_ports(host, ret);
+	for (size_t p = 0; p < host->n_ports; p++)
+		for (size_t n = 0; n < host->ports[p].n_netdevs; n++) {
+			const char *name = host->netdevs[host->ports[p].netdevs[n]].name;
+
+			if (name)
+				add_name(ret, name, 0, IBDEV, (size_t)host->ports[p].ibdev);
+		}
 	rd_sort(ret->v, ret->n, sizeof(*ret->v), by_text);
 }
 
@@ -387,11 +382,6 @@ static bool is_connected(const struct state *st, enum relation relation, size_t 
 	return share_objects(a, b) || strcmp(st->findings->v[effect].subject, st->findings->v[cause].subject) == 0;
 }
 
-static bool is_fault(const struct rd_finding *finding)
-{
-	return finding->severity >= RD_SEV_WARNING && !finding->muted;
-}
-
 /* The first fault whose id is not less than this one. */
 static size_t find_fault(const struct state *st, const char *id)
 {
@@ -465,7 +455,7 @@ static void prepare(const struct rd_object_names *names, struct state *st)
 	for (size_t i = 0; i < findings->n; i++) {
 		if (findings->v[i].severity >= RD_SEV_UNKNOWN)
 			find_objects(names, findings->v[i].subject, &st->objects[i]);
-		if (is_fault(&findings->v[i]))
+		if (findings->v[i].severity >= RD_SEV_WARNING && !findings->v[i].muted)
 			st->faults[st->n_faults++] = i;
 	}
 	if (st->n_faults > 0)

@@ -18,11 +18,6 @@
 
 #define ALMOST (16u << 20) /* queues of a device pin a few megabytes at most */
 
-static uint64_t pages_of(uint64_t address, uint64_t length, uint64_t page)
-{
-	return (address % page + length + page - 1) / page;
-}
-
 /* Whether the limit does not apply; says so. */
 static bool may_exceed(const struct rd_moment *m, struct rd_explanation *looked)
 {
@@ -141,9 +136,8 @@ bool rd_find_memlock(const struct rd_failure *f, struct rd_explanation *ret, str
 	const struct rd_request *request = &f->event->request;
 	bool range = rd_req_has(request, RD_REQ_ADDRESS) && rd_req_has(request, RD_REQ_LENGTH);
 	char limit[RD_BYTES_TEXT], pinned[RD_BYTES_TEXT];
-	uint64_t pages = range ? pages_of(request->v[RD_REQ_ADDRESS], request->v[RD_REQ_LENGTH],
-					  rd_moment_page(&f->event->moment)) :
-				 0;
+	uint64_t page = rd_moment_page(m), offset = request->v[RD_REQ_ADDRESS] % page;
+	uint64_t pages = (offset + request->v[RD_REQ_LENGTH] + page - 1) / page;
 
 	if (m->memlock.known != RD_OK || m->pinned.known != RD_OK || may_exceed(m, looked))
 		return false;

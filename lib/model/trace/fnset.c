@@ -124,17 +124,6 @@ static int compare_keys(const void *a, const void *b)
 	return RD_FIRST(RD_CMP(x->module, y->module), RD_CMP(x->addr, y->addr), strcmp(x->name, y->name));
 }
 
-/* The functions of a set, sorted; owned by the caller. */
-static struct key *make_keys(const struct rd_fnset *set)
-{
-	struct key *keys = rd_alloc(set->n_fns + 1, sizeof(*keys));
-
-	for (uint32_t i = 0; i < set->n_fns; i++)
-		keys[i] = (struct key){ set->fns[i].module, i, set->fns[i].addr, set->fns[i].name };
-	rd_sort(keys, set->n_fns, sizeof(*keys), compare_keys);
-	return keys;
-}
-
 static int compare_ids(const void *a, const void *b)
 {
 	return RD_CMP(*(const uint32_t *)a, *(const uint32_t *)b);
@@ -145,8 +134,13 @@ void rd_fnset_update(struct rd_fnset *set, struct rd_fnset *newer)
 	/* Where the parts of the newer set go: indices in the set, existing or behind its end. */
 	_cleanup_free_ uint32_t *modules = rd_alloc(newer->n_modules + 1, sizeof(*modules));
 	_cleanup_free_ uint32_t *fns = rd_alloc(newer->n_fns + 1, sizeof(*fns));
-	_cleanup_free_ struct key *keys = make_keys(set);
+	_cleanup_free_ struct key *keys =
+		rd_alloc(set->n_fns + 1, sizeof(*keys)); /* the functions of the set, sorted */
 	size_t had_modules = set->n_modules, had_fns = set->n_fns;
+
+	for (uint32_t i = 0; i < had_fns; i++)
+		keys[i] = (struct key){ set->fns[i].module, i, set->fns[i].addr, set->fns[i].name };
+	qsort(keys, had_fns, sizeof(*keys), compare_keys);
 
 	for (uint32_t i = 0; i < newer->n_modules; i++) {
 		int at = rd_fnset_module(set, newer->modules[i].name, newer->modules[i].instance);
