@@ -58,25 +58,37 @@ struct device {
 };
 
 #define ATTRS_MAX 2
-#define MUST UVERBS_ATTR_F_MANDATORY
 
 static uint8_t response[256];
 
+struct call {
+	const char *name;
+	int (*make)(const struct device *device); /* NULL: an ioctl */
+	uint16_t object, method, n_attrs;
+	/* The first attribute, and the second, which is for the response. */
+	uint16_t id, len;
+	uint64_t data;
+	uint16_t response, response_len;
+};
+
 /* An ioctl without anything that depends on the driver. Returns the errno. */
-static int request(const struct device *device, uint16_t object, uint16_t method, uint16_t n,
-		   const struct ib_uverbs_attr *attrs)
+static int request(const struct device *device, const struct call *call)
 {
 	struct {
 		struct ib_uverbs_ioctl_hdr head;
 		struct ib_uverbs_attr attrs[ATTRS_MAX];
-	} req = { .head = { .length = sizeof(req.head) + n * sizeof(req.attrs[0]),
-			    .object_id = object,
-			    .method_id = method,
-			    .num_attrs = n,
-			    .driver_id = device->driver } };
+	} req = { .head = { .length = sizeof(req.head) + call->n_attrs * sizeof(req.attrs[0]),
+			    .object_id = call->object,
+			    .method_id = call->method,
+			    .num_attrs = call->n_attrs,
+			    .driver_id = device->driver },
+		  .attrs = {
+			  { .attr_id = call->id, .len = call->len, .flags = UVERBS_ATTR_F_MANDATORY, .data = call->data },
+			  { .attr_id = call->response,
+			    .len = call->response_len,
+			    .flags = UVERBS_ATTR_F_MANDATORY,
+			    .data = (uintptr_t)response } } };
 
-	if (n)
-		memcpy(req.attrs, attrs, n * sizeof(*attrs));
 	return ioctl(device->context->cmd_fd, RDMA_VERBS_IOCTL, &req) ? errno : 0;
 }
 
@@ -126,52 +138,23 @@ static int multicast(const struct device *device)
 }
 
 /* What each call is, and what makes it: a function, or an ioctl. */
-static const struct call {
-	const char *name;
-	int (*make)(const struct device *device);
-	uint16_t object, method, n_attrs;
-	struct ib_uverbs_attr attrs[ATTRS_MAX];
-} calls[PROBES] = {
-	{ "destroy a protection domain that does not exist",
-	  NULL,
-	  UVERBS_OBJECT_PD,
-	  UVERBS_METHOD_PD_DESTROY,
-	  1,
-	  { { .attr_id = UVERBS_ATTR_DESTROY_PD_HANDLE, .flags = MUST, .data = NO_HANDLE } } },
-	{ "deregister a memory region that does not exist",
-	  NULL,
-	  UVERBS_OBJECT_MR,
-	  UVERBS_METHOD_MR_DESTROY,
-	  1,
-	  { { .attr_id = UVERBS_ATTR_DESTROY_MR_HANDLE, .flags = MUST, .data = NO_HANDLE } } },
-	{ "destroy a completion queue that does not exist",
-	  NULL,
-	  UVERBS_OBJECT_CQ,
-	  UVERBS_METHOD_CQ_DESTROY,
-	  2,
-	  { { .attr_id = UVERBS_ATTR_DESTROY_CQ_HANDLE, .flags = MUST, .data = NO_HANDLE },
-	    { .attr_id = UVERBS_ATTR_DESTROY_CQ_RESP,
-	      .len = sizeof(struct ib_uverbs_destroy_cq_resp),
-	      .flags = MUST } } },
+static const struct call calls[PROBES] = {
+	{ "destroy a protection domain that does not exist", NULL, UVERBS_OBJECT_PD, UVERBS_METHOD_PD_DESTROY, 1,
+	  UVERBS_ATTR_DESTROY_PD_HANDLE, 0, NO_HANDLE },
+	{ "deregister a memory region that does not exist", NULL, UVERBS_OBJECT_MR, UVERBS_METHOD_MR_DESTROY, 1,
+	  UVERBS_ATTR_DESTROY_MR_HANDLE, 0, NO_HANDLE },
+	{ "destroy a completion queue that does not exist", NULL, UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_DESTROY, 2,
+	  UVERBS_ATTR_DESTROY_CQ_HANDLE, 0, NO_HANDLE, UVERBS_ATTR_DESTROY_CQ_RESP,
+	  sizeof(struct ib_uverbs_destroy_cq_resp) },
 	{ "destroy a protection domain without naming one", NULL, UVERBS_OBJECT_PD, UVERBS_METHOD_PD_DESTROY },
-	{ "an attribute that does not exist",
-	  NULL,
-	  UVERBS_OBJECT_PD,
-	  UVERBS_METHOD_PD_DESTROY,
-	  1,
-	  { { .attr_id = NO_OBJECT, .flags = MUST, .data = NO_HANDLE } } },
+	{ "an attribute that does not exist", NULL, UVERBS_OBJECT_PD, UVERBS_METHOD_PD_DESTROY, 1, NO_OBJECT, 0,
+	  NO_HANDLE },
 	{ "an object type that does not exist", NULL, NO_OBJECT },
 	{ "a method that does not exist", NULL, UVERBS_OBJECT_PD, NO_OBJECT },
 	{ "a request shorter than its header", header_length },
-	{ "query a port that does not exist",
-	  NULL,
-	  UVERBS_OBJECT_DEVICE,
-	  UVERBS_METHOD_QUERY_PORT,
-	  2,
-	  { { .attr_id = UVERBS_ATTR_QUERY_PORT_PORT_NUM, .len = 1, .flags = MUST, .data = NO_PORT },
-	    { .attr_id = UVERBS_ATTR_QUERY_PORT_RESP,
-	      .len = sizeof(struct ib_uverbs_query_port_resp_ex),
-	      .flags = MUST } } },
+	{ "query a port that does not exist", NULL, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_PORT, 2,
+	  UVERBS_ATTR_QUERY_PORT_PORT_NUM, 1, NO_PORT, UVERBS_ATTR_QUERY_PORT_RESP,
+	  sizeof(struct ib_uverbs_query_port_resp_ex) },
 	{ "register memory that is not mapped", unmapped },
 	{ "register memory for remote write without local write", access_flags },
 	{ "create a completion queue on a vector that does not exist", vector },
@@ -182,18 +165,6 @@ static const struct call {
 const char *probe_name(size_t i)
 {
 	return calls[i].name;
-}
-
-static int make_call(const struct device *device, const struct call *call)
-{
-	struct ib_uverbs_attr attrs[ATTRS_MAX];
-
-	if (call->make)
-		return call->make(device);
-	memcpy(attrs, call->attrs, sizeof(attrs));
-	if (call->n_attrs == 2) /* the second is for the response */
-		attrs[1].data = (uintptr_t)response;
-	return request(device, call->object, call->method, call->n_attrs, attrs);
 }
 
 static int open_device(const char *name, struct device *ret, struct rd_err *err)
@@ -210,7 +181,7 @@ static int open_device(const char *name, struct device *ret, struct rd_err *err)
 	if (!ret->context)
 		return rd_err_set(err, ENODEV, name, "libibverbs does not know the device, or cannot open it");
 	/* Requests of another driver fail with EINVAL, whatever they name. */
-	for (ret->driver = 0; ret->driver < DRIVERS && request(ret, NO_OBJECT, 0, 0, NULL) == EINVAL;)
+	for (ret->driver = 0; ret->driver < DRIVERS && request(ret, &(struct call){ .object = NO_OBJECT }) == EINVAL;)
 		ret->driver++;
 	ret->pd = lib.alloc_pd(ret->context);
 	ret->cq = lib.create_cq(ret->context, 16, NULL, NULL, 0);
@@ -235,7 +206,9 @@ static int make_calls(struct rd_ctx *ctx, int argc, char **argv)
 	if (open_device(argv[0], &device, &err))
 		return rd_fail(ctx, &err);
 	for (unsigned i = 0; i < PROBES; i++) {
-		struct probe_result result = { .probe = i, .err = make_call(&device, &calls[i]) };
+		struct probe_result result = { .probe = i,
+					       .err = calls[i].make ? calls[i].make(&device) :
+								      request(&device, &calls[i]) };
 
 		if (write(fd, &result, sizeof(result)) != sizeof(result))
 			return RD_EXIT_UNKNOWN;

@@ -143,54 +143,12 @@ static void add_calls_of(struct rd_sel *sel, uint32_t from, uint32_t self, size_
 }
 
 /* Functions of the kernel image that return an int, but never an errno: names that begin so. */
-static const char *const no_errno[] = {
-	"_printk",
-	"printk",
-	"snprintf",
-	"scnprintf",
-	"sprintf",
-	"vsnprintf",
-	"str",
-	"mem",
-	"_find",
-	"find_",
-	"cpumask_",
-	"bitmap_",
-	"__bitmap_",
-	"_raw_",
-	"queue_",
-	"cancel_",
-	"del_timer",
-	"timer_delete",
-	"mod_timer",
-	"__sw_hweight",
-	"try_wait",
-	"wake_up_process",
-	"__cond_resched",
-	"prepare_to_wait",
-	"refcount_",
-	"kref_",
-	"rcu_",
-	"__ratelimit",
-	"___ratelimit",
-	"net_ratelimit",
-	"work_busy",
-	"idr_is_empty",
-	"in6_dev_",
-	"__ipv6_addr_type",
-	"signal_pending",
-	"__mutex_trylock",
-	"mutex_trylock",
-	"down_read_trylock",
-	"down_write_trylock",
-	"vlan_dev_vlan_id",
-	"hash_",
-	"sort",
-	"__dynamic_",
-	"_dev_",
-	"dev_printk",
-	NULL,
-};
+static const char no_errno[] =
+	"_printk printk snprintf scnprintf sprintf vsnprintf str mem _find find_ cpumask_ bitmap_ __bitmap_ "
+	"_raw_ queue_ cancel_ del_timer timer_delete mod_timer __sw_hweight try_wait wake_up_process "
+	"__cond_resched prepare_to_wait refcount_ kref_ rcu_ __ratelimit ___ratelimit net_ratelimit "
+	"work_busy idr_is_empty in6_dev_ __ipv6_addr_type signal_pending __mutex_trylock mutex_trylock "
+	"down_read_trylock down_write_trylock vlan_dev_vlan_id hash_ sort __dynamic_ _dev_ dev_printk";
 
 /* True also for a function that the BTF does not describe, except that those written in assembler return no errno. */
 static bool returns_errno(const struct rd_btf *base, const char *name)
@@ -198,9 +156,13 @@ static bool returns_errno(const struct rd_btf *base, const char *name)
 	uint32_t id = rd_btf_find_func(base, name);
 	struct rd_fn fn = { 0 };
 
-	for (size_t i = 0; no_errno[i]; i++)
-		if (!strncmp(name, no_errno[i], strlen(no_errno[i])))
+	for (const char *begin = no_errno; *begin; begin += strspn(begin, " ")) {
+		size_t n = strcspn(begin, " ");
+
+		if (!strncmp(name, begin, n))
 			return false;
+		begin += n;
+	}
 	if (!id)
 		return false;
 	rd_btf_describe(base, id, &fn);
