@@ -147,6 +147,7 @@ struct file {
 struct vm_area_struct {
 	unsigned long vm_start, vm_end, vm_flags, vm_pgoff;
 	struct file *vm_file;
+	void *vm_private_data;
 };
 
 /* lib/maple_tree.c: the tree of mappings of a process since Linux 6.1. */

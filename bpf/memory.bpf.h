@@ -14,6 +14,7 @@
 #define VM_SHARED 0x8ull
 #define VM_PFNMAP 0x400ull
 #define VM_IO 0x4000ull
+#define VM_NORESERVE 0x200000ull
 #define VM_HUGETLB 0x400000ull
 #define VM_UFFD 0x1200ull /* missing pages, write protection */
 #ifdef __TARGET_ARCH_x86
@@ -176,7 +177,7 @@ GLOBAL int look_at_mapping(struct thread *t, __u64 mapping, __u64 at, __u32 writ
 {
 	struct rd_rec_moment *m;
 	struct area *area;
-	__u64 end, first;
+	__u64 end, first, data;
 	__u32 what;
 
 	if (!t || !cfg.read_kernel)
@@ -191,6 +192,14 @@ GLOBAL int look_at_mapping(struct thread *t, __u64 mapping, __u64 at, __u32 writ
 		keep_mapping(&m->fault, area, first, what);
 		return 0;
 	}
+	/* Huge pages of a private mapping are reserved for the process that mapped them (HPAGE_RESV_OWNER), not for what it forked. */
+	if (what == RD_MAPPING_HUGE && !(area->flags & VM_SHARED) &&
+	    !bpf_core_read(&data, sizeof(data), &((struct vm_area_struct *)mapping)->vm_private_data) && !(data & 1))
+		area->flags |= VM_NORESERVE;
+	if (what && m->special.what &&
+	    (what != m->special.what || (area->flags ^ m->special.flags) & (VM_UFFD | VM_PKEY) ||
+	     (what == RD_MAPPING_OTHER && (area->file ? t->file.inode : 0) != m->special.inode)))
+		m->special.others = 1;
 	if (what && (!m->special.what || (m->special.what == RD_MAPPING_OTHER && what != RD_MAPPING_OTHER)))
 		keep_mapping(&m->special, area, first, what);
 	if (area->end < end)

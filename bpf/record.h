@@ -84,7 +84,7 @@ struct rd_rec_handle {
 #define RD_HANDLE_LOCKED 32   /* another call uses it exclusively */
 #define RD_HANDLE_DETAIL 64   /* detail is valid */
 
-/* A mapping in the range of addresses of the request. */
+/* A mapping in the range of addresses of the request. `others`: further ones may be refused, too, for other reasons. */
 struct rd_rec_mapping {
 	__u64 start, end, flags; /* VM_* of the kernel */
 	__u64 at;		 /* first address of the range to which `what` applies */
@@ -93,7 +93,7 @@ struct rd_rec_mapping {
 	__u32 dev, rdev;	 /* kernel dev_t: of the file system; of a device file */
 	__u16 mode;		 /* of the file; 0: no file */
 	__u16 what;		 /* enum rd_mapping_what */
-	__u32 pad;
+	__u32 others;
 	__u64 block;		  /* bytes: of the file system; of hugetlbfs the size of a huge page */
 	__u64 fs_blocks, fs_used; /* pages of a tmpfs, about; 0: it has no limit */
 	char name[32];		  /* of the file, without directories */

@@ -205,7 +205,8 @@ static void mappings_without_a_name_or_with_one_right(void **state)
 	register_memory(&m, EFAULT, MADE_UVERBS, PIN);
 	made_field(&m, RD_REQ_LENGTH, 1);
 	m.event.moment.fault = (struct rd_mapping){ .kind = RD_MAP_DEVICE, .at = 0x1000 };
-	ASSERT_CAUSE(&m, "memory-device-mapping", HIGH, "0x1000 is memory of a device, which has", "request: 1 byte at");
+	ASSERT_CAUSE(&m, "memory-device-mapping", HIGH,
+		     "0x1000 is memory of a device or of the kernel itself, which has", "request: 1 byte at");
 	assert_null(strstr(m.said, "''"));
 	assert_null(strstr(m.said, "anonymous"));
 	m.event.moment.fault.kind = RD_MAP_NO_ACCESS;
@@ -321,21 +322,36 @@ static void huge_pages_are_missing_only_where_they_were_not_reserved(void **stat
 	(void)state;
 	register_memory(&m, EFAULT, MADE_UVERBS, PIN);
 	m.event.moment.mapped_all = true;
-	m.event.moment.special = (struct rd_mapping){ .kind = RD_MAP_HUGE, .at = 0x200000, .writable = true };
+	m.event.moment.special = (struct rd_mapping){ .kind = RD_MAP_HUGE,
+						      .start = 0x7f0000000000,
+						      .at = 0x7f0000000000,
+						      .end = 0x7f0000800000,
+						      .writable = true };
 	RD_SET(m.f.memory.huge_free, 0);
 	RD_SET(m.f.memory.huge_total, 512);
 	RD_SET(m.f.memory.huge_reserved, 0);
-	ASSERT_CAUSE(&m, "memory-huge-page", HIGH, "0x200000", "without reservation", "no huge page is free",
+	ASSERT_CAUSE(&m, "memory-huge-page", HIGH, "0x7f0000000000", "without reservation", "no huge page is free",
 		     "0 of 512 free", "sysctl vm.nr_hugepages=513\n");
 	m.f.memory.huge_free.v = 3;
 	ASSERT_UNKNOWN(&m, "3 of 512 free, 0 of these reserved; the range has 1");
 	made_field(&m, RD_REQ_LENGTH, 8 * MIB);
 	ASSERT_CAUSE(&m, "memory-huge-page", MEDIUM, "too few are free", "3 of 512 free", "the range has 4");
+	/* The other three are ordinary memory in front of it. */
+	m.event.moment.special.at += 3 * (2ull << 20);
+	ASSERT_UNKNOWN(&m, "the range has 1");
+	m.event.moment.special.at -= 3 * (2ull << 20);
 	/* Free, and for others */
 	m.f.memory.huge_reserved.v = 3;
 	ASSERT_CAUSE(&m, "memory-huge-page", HIGH, "no huge page is free", "3 of 512 free, 3 of these reserved");
 	m.event.moment.special.block = 1 << 30;
 	ASSERT_CAUSE(&m, "memory-huge-page", HIGH, "huge pages of 1 GiB", "hugepages=");
+	m.event.moment.special.block = 0;
+	m.f.memory.huge_reserved.v = 0;
+	m.f.memory.huge_free.v = 5;
+	ASSERT_UNKNOWN(&m, "huge pages of 2 MiB\n", "5 of 512 free");
+	m.event.moment.special.shared = true;
+	ASSERT_UNKNOWN(&m, "hugetlbfs that may be full");
+	m.event.moment.special.shared = false;
 	/* All of them are in use, by this mapping perhaps. */
 	m.f.memory.huge_free.v = m.f.memory.huge_reserved.v = 0;
 	m.event.moment.special.reserved = true;
@@ -373,6 +389,21 @@ static void pages_that_are_refused_when_they_are_faulted_in(void **state)
 	m.event.err = -ENOMEM;
 	ASSERT_UNKNOWN(&m, "no control group");
 	m.event.err = -EFAULT;
+	/* With a key, or watched, and full: that it is full is sure. */
+	special->key = 3;
+	ASSERT_CAUSE(&m, "memory-no-space", MEDIUM, "63 MiB of 64 MiB");
+	special->watched = true;
+	ASSERT_CAUSE(&m, "memory-no-space", MEDIUM, "63 MiB of 64 MiB");
+	/* Any of several may have been refused. */
+	special->others = true;
+	ASSERT_UNKNOWN(&m, "several mappings of the range can be refused",
+		       "mapping: 0x0-0x0 read-write shared of 'pool'");
+	special->kind = RD_MAP_HUGE;
+	ASSERT_UNKNOWN(&m, "several mappings");
+	special->kind = RD_MAP_FILE;
+	special->magic = 0;
+	special->watched = false;
+	ASSERT_CAUSE(&m, "memory-shared-file", MEDIUM, "0x1000");
 	*special = (struct rd_mapping){ .kind = RD_MAP_OTHER, .at = 0x1000, .watched = true };
 	ASSERT_CAUSE(&m, "memory-userfaultfd", MEDIUM, "0x1000", "anonymous");
 	*special = (struct rd_mapping){ .kind = RD_MAP_OTHER, .at = 0x1000, .key = 3 };
@@ -478,6 +509,8 @@ static void flags_that_only_some_drivers_know(void **state)
 	ASSERT_NOTHING(&m);
 	made_field(&m, RD_REQ_ACCESS, 0x81);
 	ASSERT_CAUSE(&m, "access-flags", MEDIUM, "IBV_ACCESS_HUGETLB, which is in", "flags 0x81", "mlx5_0");
+	made_field(&m, RD_REQ_ACCESS, 0x21);
+	ASSERT_CAUSE(&m, "access-flags", MEDIUM, "IBV_ACCESS_ZERO_BASED, which is in", "flags 0x21");
 	made_field(&m, RD_REQ_ACCESS, 0x181);
 	ASSERT_CAUSE(&m, "access-flags", MEDIUM, "IBV_ACCESS_HUGETLB or IBV_ACCESS_FLUSH_GLOBAL, which are in",
 		     "flags 0x181");

@@ -196,7 +196,7 @@ static void mappings_have_their_kind_and_their_file(void **state)
 			   .rdev = 6,
 			   .mode = 0100644,
 			   .name = "weights.bin" },
-		.special = { .what = RD_MAPPING_HUGE, .at = 0x5000, .flags = 1 },
+		.special = { .what = RD_MAPPING_HUGE, .at = 0x5000, .flags = 1, .others = 1 },
 	};
 	struct rd_moment m;
 
@@ -212,6 +212,7 @@ static void mappings_have_their_kind_and_their_file(void **state)
 	assert_int_equal(m.fault.at, 0x3000);
 	assert_true(m.fault.writable && m.fault.shared && !m.fault.reserved && m.fault.has_file);
 	assert_int_equal(m.fault.mode, 0100644);
+	assert_true(m.special.others && !m.fault.others);
 	assert_int_equal(m.fault.file_size, 0x2000);
 	assert_int_equal(m.fault.inode, 12);
 	assert_int_equal(m.fault.magic, 0xef53);

@@ -389,6 +389,7 @@ static void take_mapping(const struct rd_rec_mapping *rec, uint64_t page, struct
 		.shared = rec->flags & VM_SHARED,
 		.reserved = !(rec->flags & VM_NORESERVE),
 		.watched = rec->flags & VM_UFFD,
+		.others = rec->others,
 		.key = PKEY_OF(rec->flags),
 		.has_file = rec->mode,
 		.mode = rec->mode,

@@ -225,13 +225,13 @@ static void explain_fault(const struct rd_failure *f, struct rd_explanation *ret
 				   rd_bytes_text(m->at - start, size),
 				   rd_bytes_text(f->event->request.v[RD_REQ_LENGTH], length), start);
 		rd_explain_fix(ret, "# check address and length: the memory was freed or unmapped before, was never "
-				    "mapped, or ends earlier");
+				    "mapped, or ends earlier\n# MADV_DONTFORK hides it from a forked process");
 	} else if (is_accelerator(m)) {
 		explain_accelerator(f, m, ret);
 	} else if (m->kind == RD_MAP_DEVICE) {
 		rd_explain(ret, "memory-device-mapping", sure,
 			   "%s is memory of a device%s%s%s, which has no pages that could be pinned", at,
-			   m->name[0] ? " (mapping of '" : "", m->name, m->name[0] ? "')" : "");
+			   m->name[0] ? " (mapping of '" : " or of the kernel itself", m->name, m->name[0] ? "')" : "");
 		rd_explain_fix(ret, "# register memory of the host, or export the device's memory as DMA-BUF and use "
 				    "ibv_reg_dmabuf_mr");
 	} else if (m->kind == RD_MAP_PAST_END) {
@@ -269,7 +269,9 @@ static bool find_huge(const struct rd_failure *f, const struct rd_mapping *m, st
 {
 	const struct rd_fail_memory *mem = &f->memory;
 	char at[RD_WORD_ADDRESS];
-	uint64_t size = m->block ? m->block : 2u << 20, length = f->event->request.v[RD_REQ_LENGTH];
+	uint64_t size = m->block ? m->block : 2u << 20;
+	uint64_t end = f->event->request.v[RD_REQ_ADDRESS] + f->event->request.v[RD_REQ_LENGTH];
+	uint64_t length = (end < m->end ? end : m->end) - m->at;
 	/* Pages that another mapping has reserved are free, and not for this one. */
 	uint64_t spare = mem->huge_free.v > mem->huge_reserved.v ? mem->huge_free.v - mem->huge_reserved.v : 0;
 	uint64_t wanted = length / size + (length % size != 0);
@@ -292,12 +294,14 @@ static bool find_huge(const struct rd_failure *f, const struct rd_mapping *m, st
 	} else if (m->reserved || mem->huge_free.known != RD_OK || spare >= wanted) {
 		facts = looked;
 		rd_explain_fact(looked, "%s is a mapping of huge pages of %s%s", at, page,
-				m->reserved ? ", which were reserved for it" : "");
+				m->reserved ? ", which were reserved for it" :
+				m->shared   ? ", of a hugetlbfs that may be full (df)" :
+					      "");
 	} else {
 		rd_explain(ret, "memory-huge-page",
 			   !spare && f->event->err == -EFAULT ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
-			   "%s is a mapping of huge pages of %s without reservation (MAP_NORESERVE), and %s", at, page,
-			   spare ? "too few are free" : "no huge page is free");
+			   "%s is a mapping of huge pages of %s without reservation (MAP_NORESERVE, fork), and %s", at,
+			   page, spare ? "too few are free" : "no huge page is free");
 		rd_explain_fix(
 			ret,
 			size == 2u << 20 ?
@@ -334,7 +338,18 @@ static bool find_refused(const struct rd_mapping *m, uint64_t length, struct rd_
 	char size[RD_BYTES_TEXT], used[RD_BYTES_TEXT];
 
 	rd_word_pointer(m->at, at);
-	if (m->watched) {
+	/* The numbers show it; that a page was refused by the program, or by the key, they do not. */
+	if (is_full(m, length)) {
+		rd_explain(
+			ret, "memory-no-space", RD_CONFIDENCE_MEDIUM,
+			"the tmpfs that holds '%s' is full: %s of %s are in use, and the range needs pages that are not "
+			"there yet",
+			m->name, rd_bytes_text(m->fs_used.v, used), rd_bytes_text(m->fs_size.v, size));
+		rd_explain_fix(ret,
+			       "df -h -t tmpfs\n# in the mount namespace of the process; remove what is left there, or "
+			       "enlarge it: mount -o remount,size=, --shm-size of a container, an emptyDir of medium "
+			       "Memory\n# allocate the file before it is mapped (posix_fallocate)");
+	} else if (m->watched) {
 		rd_explain(
 			ret, "memory-userfaultfd", RD_CONFIDENCE_MEDIUM,
 			"%s is memory whose page faults a program handles itself (userfaultfd), and one of the kernel "
@@ -350,16 +365,6 @@ static bool find_refused(const struct rd_mapping *m, uint64_t length, struct rd_
 			at, m->key);
 		rd_explain_fix(ret,
 			       "# permit access in that thread before (pkey_set), or register memory without a key");
-	} else if (is_full(m, length)) {
-		rd_explain(
-			ret, "memory-no-space", RD_CONFIDENCE_MEDIUM,
-			"the tmpfs that holds '%s' is full: %s of %s are in use, and the range needs pages that are not "
-			"there yet",
-			m->name, rd_bytes_text(m->fs_used.v, used), rd_bytes_text(m->fs_size.v, size));
-		rd_explain_fix(ret,
-			       "df -h -t tmpfs\n# in the mount namespace of the process; remove what is left there, or "
-			       "enlarge it: mount -o remount,size=, --shm-size of a container, an emptyDir of medium "
-			       "Memory\n# allocate the file before it is mapped (posix_fallocate)");
 	} else {
 		rd_explain_fact(looked, "%s is a %s mapping of the file '%s'%s", at, m->shared ? "shared" : "private",
 				m->name,
@@ -384,9 +389,13 @@ static bool find_special(const struct rd_failure *f, struct rd_explanation *ret,
 
 	if (!m->mapped_all || !special->kind || !rd_failure_origin_is(f, "*umem_get*"))
 		return false;
-	if (fault && special->watched) {
-		found = find_refused(special, 0, ret, looked);
-	} else if (special->kind == RD_MAP_HUGE) {
+	if (special->others && special->kind != RD_MAP_FILE) {
+		rd_explain_fact(looked,
+				"several mappings of the range can be refused (files, huge pages, userfaultfd, keys)");
+		add_mapping(special, looked);
+		return false;
+	}
+	if (special->kind == RD_MAP_HUGE && !special->watched) {
 		found = (fault || !special->reserved) && find_huge(f, special, ret, looked);
 	} else if (fault && special->kind == RD_MAP_FILE && special->magic == SECRETMEM_MAGIC) {
 		/* memfd_secret(2): only the process itself can access it. */
@@ -485,6 +494,7 @@ bool rd_find_memory(const struct rd_failure *f, struct rd_explanation *ret, stru
 #define ON_DEMAND 64u
 #define ACCESS_KNOWN 0x3ffu
 #define ACCESS_OPTIONAL 0x3ff00000u
+#define ACCESS_ZERO_BASED 0x20u
 #define ACCESS_HUGETLB 0x80u
 #define ACCESS_FLUSH_GLOBAL 0x100u
 #define ACCESS_FLUSH_PERSISTENT 0x200u
@@ -619,7 +629,8 @@ static bool find_optional(const struct rd_failure *f, struct rd_explanation *ret
 	static const struct {
 		uint32_t flag;
 		const char *name;
-	} flags[] = { { ACCESS_HUGETLB, "IBV_ACCESS_HUGETLB" },
+	} flags[] = { { ACCESS_ZERO_BASED, "IBV_ACCESS_ZERO_BASED" },
+		      { ACCESS_HUGETLB, "IBV_ACCESS_HUGETLB" },
 		      { ACCESS_FLUSH_GLOBAL, "IBV_ACCESS_FLUSH_GLOBAL" },
 		      { ACCESS_FLUSH_PERSISTENT, "IBV_ACCESS_FLUSH_PERSISTENT" } };
 	uint64_t access = f->event->request.v[RD_REQ_ACCESS];

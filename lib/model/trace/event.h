@@ -91,8 +91,9 @@ struct rd_mapping {
 	enum rd_mapping_kind kind;
 	uint64_t at;			 /* first address of the range to which `kind` applies */
 	uint64_t start, end;		 /* of the mapping; not of a hole */
-	bool writable, shared, reserved; /* reserved: false with MAP_NORESERVE */
+	bool writable, shared, reserved; /* reserved: false with MAP_NORESERVE, and of private huge pages after fork */
 	bool has_file, watched;		 /* watched: by userfaultfd */
+	bool others;			 /* the range has further ones, whose pages can be refused for other reasons */
 	uint8_t key;			 /* protection key; 0: none */
 	uint16_t mode;			 /* of the file: S_IF* */
 	uint64_t file_size, inode, magic;
