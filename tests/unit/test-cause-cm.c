@@ -114,6 +114,7 @@ static void an_address_of_another_host(void **state)
 	ASSERT_CAUSE(&m, "address-not-local", HIGH, "net:[4026532500]", "10.1.2.3", "interface eth0 has it");
 	m.fn.name = (char *)"rdma_bind_addr";
 	ASSERT_NOTHING(&m);
+	assert_non_null(strstr(m.said, "nsenter -t 4721 -n ip address"));
 	m.f.other_net_ns = false;
 	m.event.request.src = made_address_of("10.1.2.4", 7471);
 	m.f.net.addrs_known = RD_DENIED;
@@ -474,6 +475,20 @@ static void calls_need_certain_states(void **state)
 		  CM_ADDR_RESOLVED,
 		  CM_ROUTE_RESOLVED,
 		  { "this one is address resolved", "ROUTE_RESOLVED" } },
+		/* What is past the step is not led back to it. */
+		{ "rdma_connect",
+		  CM_CONNECT,
+		  CM_ROUTE_RESOLVED,
+		  { "this one is connecting", "create another rdma_cm_id" } },
+		{ "rdma_resolve_route",
+		  CM_ROUTE_RESOLVED,
+		  CM_ADDR_RESOLVED,
+		  { "this one is route resolved", "create another rdma_cm_id" } },
+		{ "rdma_connect",
+		  CM_DEVICE_REMOVAL,
+		  CM_ROUTE_RESOLVED,
+		  { "its device is being removed", "create another rdma_cm_id" } },
+		{ "rdma_listen", CM_ADDR_RESOLVED, CM_ADDR_BOUND, { "this one is address resolved", "create another" } },
 		{ "rdma_accept", CM_LISTEN, CM_CONNECT, { "this one is listening", "CONNECT_REQUEST" } },
 		{ "rdma_join_multicast", CM_IDLE, CM_ADDR_BOUND, { "this one is new", "bind it" } },
 	};

@@ -193,6 +193,11 @@ static void a_destination_that_was_never_filled_in(void **state)
 	ASSERT_CAUSE(&m, "gid-destination", HIGH, "::ffff:127.0.0.1", "loopback");
 	made_gid_of("128.0.0.1", m.event.request.gid);
 	made_assert_not(&m, "gid-destination");
+	m.event.err = -ENETUNREACH;
+	made_gid_of("::1", m.event.request.gid);
+	ASSERT_CAUSE(&m, "gid-destination", HIGH, "destination GID ::1 is", "::1 is of the loopback interface");
+	made_gid_of("::2", m.event.request.gid);
+	made_assert_not(&m, "gid-destination");
 	made_end(&m);
 }
 
@@ -326,12 +331,37 @@ static void a_route_that_refuses(void **state)
 	ASSERT_CAUSE(&m, "no-route", HIGH, "10.77.0.1 from 10.1.2.3");
 	m.event.request.src = made_address_of("10.1.2.4", 0);
 	made_assert_not(&m, "no-route");
+	/* Nothing leaves the host from there. */
+	m.event.request.src = made_address_of("127.9.9.9", 0);
+	addresses[1].addr.raw[0] = 127; /* 127.9.9.9 */
+	ASSERT_CAUSE(&m, "address-without-rdma", HIGH, "source 127.9.9.9", "10.77.0.1 is not reached");
 	m.event.request.src.known = false;
 	m.module.name = (char *)MADE_CM;
 	m.fn.name = (char *)"rdma_bind_addr_dst";
 	made_assert_not(&m, "no-route");
 	m.f.other_net_ns = true;
 	ASSERT_NOTHING(&m);
+	made_end(&m);
+}
+
+/* Programs that resolve names get such addresses (AI_V4MAPPED). */
+static void an_ipv4_address_in_an_ipv6_one(void **state)
+{
+	struct made_failure m;
+
+	(void)state;
+	made_failure(&m, "rdma_resolve_addr", ENETUNREACH, "ib_core", "addr6_resolve.constprop.0");
+	add_net(&m);
+	m.event.request.dst = made_address_of("::ffff:10.1.2.9", 7471);
+	m.f.route_errno = ENETUNREACH;
+	ASSERT_CAUSE(&m, "address-family", HIGH, "::ffff:10.1.2.9 is an IPv4 address", "AF_INET");
+	m.event.request.dst = made_address_of("2001:db8::1", 7471);
+	ASSERT_CAUSE(&m, "no-route", HIGH, "2001:db8::1");
+	made_end(&m);
+	made_failure(&m, "rdma_bind_addr", EADDRNOTAVAIL, "ib_core", "rdma_find_ndev_for_src_ip_rcu");
+	add_net(&m);
+	m.event.request.src = made_address_of("::ffff:10.1.2.3", 7471);
+	ASSERT_CAUSE(&m, "address-family", HIGH, "::ffff:10.1.2.3 is an IPv4 address");
 	made_end(&m);
 }
 
@@ -395,7 +425,8 @@ static void a_neighbour_that_does_not_answer(void **state)
 	neighbour.addr[3] = 7;
 	ASSERT_UNKNOWN(&m, "neighbour entry: no entry");
 	m.fn.name = (char *)"addr_resolve";
-	ASSERT_CAUSE(&m, "neighbour-unreachable", MEDIUM, "no reply from 10.1.2.1");
+	ASSERT_CAUSE(&m, "neighbour-unreachable", MEDIUM, "no reply from 10.1.2.1",
+		     "or the table of neighbours is full");
 	/* Drivers wait for their firmware. */
 	neighbour = (struct rd_neigh){ .ifindex = 2, .addr = { 10, 1, 2, 1 }, .state = RD_NEIGH_FAILED };
 	m.module.name = (char *)MADE_DRIVER;
@@ -471,6 +502,7 @@ int main(void)
 		TEST(a_scope_that_is_not_an_interface),
 		TEST(a_neighbour_outside_of_the_subnet),
 		TEST(a_neighbour_that_does_not_answer),
+		TEST(an_ipv4_address_in_an_ipv6_one),
 		TEST(a_device_that_was_created_again),
 	};
 

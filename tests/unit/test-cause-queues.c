@@ -146,6 +146,14 @@ static void only_datagrams_join_multicast_groups(void **state)
 	ASSERT_UNKNOWN(&m, "all objects");
 	made_gid_of("fe80::1", m.event.request.gid);
 	ASSERT_CAUSE(&m, "multicast-address", HIGH, "fe80::1 is not a multicast GID");
+	/* The kernel takes a mapped IPv4 group, too. */
+	made_gid_of("240.1.2.3", m.event.request.gid);
+	ASSERT_CAUSE(&m, "multicast-address", HIGH, "240.1.2.3 is not");
+	made_gid_of("239.1.2.3", m.event.request.gid);
+	ASSERT_UNKNOWN(&m, "all objects");
+	qp->qp_type.known = RD_OK;
+	ASSERT_CAUSE(&m, "qp-type", HIGH, "queue pair 99 is of type RC");
+	qp->qp_type.known = RD_DENIED;
 	m.f.read &= ~(unsigned)RD_FACT_LIMITS;
 	ASSERT_UNKNOWN(&m, "all objects");
 	made_end(&m);
@@ -228,7 +236,7 @@ static void queues_without_entries(void **state)
 	made_failure(&m, "ibv_create_cq", EINVAL, MADE_UVERBS, "ib_uverbs_handler_UVERBS_METHOD_CQ_CREATE");
 	made_field(&m, RD_REQ_CQE, 0);
 	made_attr(&m, "max_cqe", 4194303);
-	ASSERT_CAUSE(&m, "attribute-value", HIGH, "is 0");
+	ASSERT_CAUSE(&m, "attribute-value", HIGH, "is 0", "request 1 to the limits");
 	m.module.name = (char *)MADE_DRIVER;
 	ASSERT_CAUSE(&m, "attribute-value", MEDIUM, "is 0");
 	made_field(&m, RD_REQ_CQE, 4194303);
@@ -341,7 +349,13 @@ static void a_signal_is_no_failure(void **state)
 	(void)state;
 	made_failure(&m, "ibv_reg_mr", EINTR, MADE_UVERBS, "ib_umem_get");
 	m.f.read = 0;
-	ASSERT_CAUSE(&m, "interrupted", HIGH, "SIGKILL", "no failure");
+	ASSERT_CAUSE(&m, "interrupted", MEDIUM, "SIGKILL", "no failure");
+	assert_null(strstr(m.said, "control group"));
+	/* By whom: a control group that is at its limit. */
+	m.f.read = RD_FACT_MEMORY;
+	m.f.memory.group =
+		(struct rd_memory_group){ (char *)"/job", { 2 << 20, RD_OK }, { 2 << 20, RD_OK }, { 7, RD_OK } };
+	ASSERT_CAUSE(&m, "interrupted", HIGH, "/job uses 2 MiB of 2 MiB", "/job reached its limit 7 times", "oom-kill");
 	m.event.err = -512;
 	ASSERT_CAUSE(&m, "interrupted", HIGH, "ERESTARTSYS");
 	m.event.err = -EINTR;

@@ -32,7 +32,7 @@ static const struct need {
 } needs[] = {
 	{ "rdma_bind_addr", 1 << CM_IDLE, "new", "bind an rdma_cm_id once; create another one for another address" },
 	{ "rdma_listen", 1 << CM_IDLE | 1 << CM_ADDR_BOUND, "bound, and not listening yet",
-	  "listen once on an rdma_cm_id" },
+	  "listen once on an rdma_cm_id; of one that has resolved an address, create another" },
 	{ "rdma_resolve_addr", 1 << CM_IDLE | 1 << CM_ADDR_BOUND, "new or bound",
 	  "resolve an address once; wait for RDMA_CM_EVENT_ADDR_RESOLVED, or create another rdma_cm_id" },
 	{ "rdma_resolve_route", 1 << CM_ADDR_RESOLVED, "address resolved",
@@ -80,6 +80,7 @@ static bool needs_connection(const struct rd_event *ev)
 static bool find_state(const struct rd_failure *f, const struct need *need, struct rd_explanation *ret)
 {
 	const struct rd_moment *m = &f->event->moment;
+	uint8_t v = m->cm_state.v;
 
 	if (m->cm_state.known != RD_OK || m->cm_state.v >= 32 || need->states >> m->cm_state.v & 1)
 		return false;
@@ -87,7 +88,11 @@ static bool find_state(const struct rd_failure *f, const struct need *need, stru
 		   need->verb, need->wanted, state_name(m->cm_state.v));
 	rd_explain_fact(ret, "state of the rdma_cm_id when the call began: %s", state_name(m->cm_state.v));
 	rd_cm_add_id(f, ret);
-	return rd_explain_fix(ret, "# %s", need->fix);
+	/* What is past the states that it needs does not come back to them. */
+	return rd_explain_fix(ret, "# %s",
+			      v >= CM_DEVICE_REMOVAL || (v <= CM_DISCONNECT && need->states < 1u << v) ?
+				      "create another rdma_cm_id, and call it once in that state" :
+				      need->fix);
 }
 
 static bool find_unconnected(const struct rd_failure *f, struct rd_explanation *ret)
@@ -356,6 +361,19 @@ static bool find_tentative(const struct rd_failure *f, const struct rd_req_addre
 	return false;
 }
 
+bool rd_find_mapped(const struct rd_req_address *a, struct rd_explanation *ret)
+{
+	char addr[RD_WORD_IP];
+
+	if (!a->known || a->family != AF_INET6 || !rd_is_v4_gid(a->addr))
+		return false;
+	rd_explain(ret, "address-family", RD_CONFIDENCE_HIGH,
+		   "%s is an IPv4 address in the form of an IPv6 one, which rdma_cm takes for IPv6",
+		   rd_word_socket(a, addr));
+	rd_explain_fix(ret, "# pass it as AF_INET");
+	return true;
+}
+
 static bool find_not_local(const struct rd_failure *f, struct rd_explanation *ret)
 {
 	const struct rd_req_address *a = own_address(f->event);
@@ -364,7 +382,7 @@ static bool find_not_local(const struct rd_failure *f, struct rd_explanation *re
 
 	if (rd_failure_origin_is(f, "cma_@(check|use)_port"))
 		return find_any_in_use(f, ret);
-	if (!f->other_net_ns && find_tentative(f, a, ret))
+	if (rd_find_mapped(&f->event->request.src, ret) || (!f->other_net_ns && find_tentative(f, a, ret)))
 		return true;
 	/* No device was found for it, in the namespace of the process. */
 	if (a && f->other_net_ns && rd_failure_origin_is(f, "rdma_find_ndev_for_src_ip_rcu")) {

@@ -107,12 +107,10 @@ static bool find_family(const struct rd_failure *f, struct rd_explanation *ret)
 	const struct rd_request *r = &f->event->request;
 	char src[RD_WORD_IP], dst[RD_WORD_IP];
 	bool v4 = rd_is_v4_gid(f->gid.raw);
-	/* Multicast GIDs have a MAC address of their own, which is not resolved. */
-	bool multicast = r->gid[0] == 0xff || (rd_is_v4_gid(r->gid) && r->gid[12] >> 4 == 0xe);
 
 	if (f->event->err != -EINVAL || !is_roce(f) || !r->has_gid || f->gid.known != RD_OK ||
 	    rd_failure_in_driver(f) || (!rd_failure_origin_is(f, "*resolve*") && f->event->origin_exact) ||
-	    v4 == rd_is_v4_gid(r->gid) || multicast)
+	    v4 == rd_is_v4_gid(r->gid) || rd_is_multicast_gid(r->gid))
 		return false;
 	rd_explain(ret, "gid-family", RD_CONFIDENCE_HIGH,
 		   "source %s (GID index %u) is an %s address, and destination %s is %s", rd_word_gid(f->gid.raw, src),
@@ -146,7 +144,7 @@ static bool is_resolution(const struct rd_failure *f)
 static bool find_destination(const struct rd_failure *f, struct rd_explanation *ret)
 {
 	const struct rd_request *r = &f->event->request;
-	bool v4 = rd_is_v4_gid(r->gid), loopback = v4 && r->gid[12] == 127;
+	bool v4 = rd_is_v4_gid(r->gid), loopback = v4 ? r->gid[12] == 127 : rd_is_zero(r->gid, 15) && r->gid[15] == 1;
 	char port[RD_WORD_PORT], gid[RD_WORD_IP];
 
 	if (!r->has_gid || !is_roce(f) || !is_resolution(f) ||
@@ -156,7 +154,8 @@ static bool find_destination(const struct rd_failure *f, struct rd_explanation *
 		   "the destination GID %s%s is not the address of a peer, so %s has no path to it",
 		   v4 ? "::ffff:" : "", rd_word_gid(r->gid, gid), rd_word_port(f, port));
 	if (loopback)
-		rd_explain_fact(ret, "127.0.0.0/8 is the loopback interface, which RDMA devices do not use");
+		rd_explain_fact(ret, "%s is of the loopback interface, which RDMA devices do not use",
+				v4 ? "127.0.0.0/8" : "::1");
 	return rd_explain_fix(ret, "# set ah_attr.grh.dgid to the GID of the peer, as exchanged when connecting");
 }
 
@@ -351,6 +350,13 @@ static bool find_refusing_route(const struct rd_failure *f, const struct ends *e
 	if (f->route_errno != -f->event->err || f->route_errno == ENETUNREACH ||
 	    !rd_failure_origin_is(f, "addr*_resolve") || !is_source_local(f, e))
 		return false;
+	/* __mkroute_output(): EINVAL, too. */
+	if (f->event->err == -EINVAL && !strncmp(e->src, "127.", 4)) {
+		rd_explain(ret, "address-without-rdma", RD_CONFIDENCE_HIGH,
+			   "source %s is of the loopback interface, from which %s is not reached", e->src, e->dst);
+		rd_explain_fix(ret, "rdmadiag nic-map --gids\n# use an address of an RDMA interface, or no source");
+		return true;
+	}
 	rd_explain(ret, "no-route", RD_CONFIDENCE_HIGH, "the route to %s%s%s, or a policy rule for it, is of type %s",
 		   e->dst, *e->src ? " from " : "", e->src, type);
 	add_route(f, e, ret);
@@ -438,8 +444,9 @@ static bool find_unreachable(const struct rd_failure *f, const struct ends *e, s
 		return false;
 	rd_ip_text(e->v6, next_hop(f, e), hop);
 	rd_explain(ret, "neighbour-unreachable", n ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
-		   "no reply from %s to %s on %s: no RDMA packet was sent", hop,
-		   e->v6 ? "neighbour discovery" : "ARP requests", e->netdev ? e->netdev : "the interface");
+		   "no reply from %s to %s on %s%s: no RDMA packet was sent", hop,
+		   e->v6 ? "neighbour discovery" : "ARP requests", e->netdev ? e->netdev : "the interface",
+		   n ? "" : ", or the table of neighbours is full (dmesg: \"table overflow\")");
 	add_route(f, e, ret);
 	rd_explain_fact(ret, "neighbour entry of %s: %s", hop, state_name(n));
 	if (*e->src && f->event->request.has_gid)
@@ -481,7 +488,7 @@ bool rd_find_path(const struct rd_failure *f, struct rd_explanation *ret, struct
 	}
 	if (f->event->err == -EINVAL || f->event->err == -EACCES)
 		return find_refusing_route(f, &e, ret);
-	if (find_scope(f, ret) || find_down(f, &e, ret) ||
+	if (find_scope(f, ret) || rd_find_mapped(&f->event->request.dst, ret) || find_down(f, &e, ret) ||
 	    (f->event->err == -EHOSTUNREACH && find_refusing_route(f, &e, ret)) || find_no_route(f, &e, ret) ||
 	    find_waited(f, &e, ret) || find_unreachable(f, &e, ret))
 		return true;

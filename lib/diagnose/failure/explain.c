@@ -15,12 +15,16 @@ static bool find_signal(const struct rd_failure *f, struct rd_explanation *ret, 
 	(void)looked;
 	if (rd_failure_in_driver(f) && f->event->origin_exact && f->event->err == -EINTR)
 		return false;
-	rd_explain(ret, "interrupted", RD_CONFIDENCE_HIGH,
+	rd_explain(ret, "interrupted", f->read & RD_FACT_MEMORY ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
 		   "a signal interrupted the call: SIGKILL, or one that the program handles");
 	rd_explain_fact(ret, "%s is returned to a call that a signal interrupts", rd_errno_name(-f->event->err));
-	return rd_explain_fix(ret,
-			      "# no failure if the process was being ended\n# else call it again, or block the signal "
-			      "(SA_RESTART does not help with each call)");
+	/* SIGKILL may be of a control group that has no memory left. */
+	if (f->read & RD_FACT_MEMORY)
+		rd_find_out_of_memory(f, ret, ret);
+	return rd_explain_fix(
+		ret,
+		"dmesg | grep oom-kill\n# what is listed was ended because memory ran out; else it is no failure, or "
+		"call it again, or block the signal (SA_RESTART does not help with each call)");
 }
 
 /* In this order: of several causes of the same confidence, the first is reported. */
@@ -61,7 +65,7 @@ static const struct rule {
 	{ rd_find_malformed, { ENOSPC, EMSGSIZE }, 0 },
 	{ rd_find_exhausted, { ENOMEM, ENOSPC, EINVAL }, RD_FACT_LIMITS | RD_FACT_OBJECTS },
 	{ rd_find_firmware, { 0 }, RD_FACT_LOG | RD_FACT_DEVICE },
-	{ rd_find_out_of_memory, { ENOMEM }, RD_FACT_MEMORY },
+	{ rd_find_out_of_memory, { ENOMEM, EINTR, 512, 513, 514, 516 }, RD_FACT_MEMORY },
 	{ find_signal, { EINTR, 512, 513, 514, 516 }, 0 },
 };
 
@@ -150,18 +154,21 @@ static void add_next(const struct rd_failure *f, struct rd_explanation *ret)
 		const char *command;
 	} nexts[] = {
 		{ EADDRNOTAVAIL, true, "ip address" },	      { ENODEV, true, "rdmadiag nic-map --gids" },
-		{ 0, true, "rdma resource show cm_id" },      { EBUSY, false, "rdma resource show" },
+		{ EBUSY, false, "rdma resource show" },	      { ETIMEDOUT, false, "ip neigh" },
 		{ EMFILE, false, "sysctl fs.file-nr" },	      { ENODATA, false, "rdmadiag nic-map --gids" },
 		{ ENODEV, false, "rdmadiag nic-map --gids" }, { ENETUNREACH, false, "ip route show table all" },
-		{ EHOSTUNREACH, false, "ip neigh" },	      { ETIMEDOUT, false, "ip neigh" },
-		{ EOPNOTSUPP, false, "rdma dev show -d" },    { 0, false, "dmesg | tail -n 50" },
+		{ EHOSTUNREACH, false, "ip neigh" },	      { EOPNOTSUPP, false, "rdma dev show -d" },
+		{ 0, true, "rdma resource show cm_id" },      { 0, false, "dmesg | tail -n 50" },
 	};
 	bool cm = f->event->object && !strcmp(f->event->object, "RDMA_CM");
 	size_t i = 0;
 
 	while ((nexts[i].cm && !cm) || (nexts[i].err && nexts[i].err != -f->event->err))
 		i++;
-	rd_explain_fix(ret, "%s", nexts[i].command);
+	if (f->other_net_ns && !strncmp(nexts[i].command, "ip ", 3))
+		rd_explain_fix(ret, "nsenter -t %u -n %s", f->event->pid, nexts[i].command);
+	else
+		rd_explain_fix(ret, "%s", nexts[i].command);
 }
 
 /* What would have been looked at. */

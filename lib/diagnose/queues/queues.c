@@ -282,8 +282,7 @@ bool rd_find_queue_limits(const struct rd_failure *f, struct rd_explanation *ret
 		return true;
 	n = check_limits(f, ret);
 	if (n) {
-		return rd_explain_fix(ret,
-				      "# request at most the limits of the device: ibv_query_device, ibv_devinfo -v");
+		return rd_explain_fix(ret, "# request 1 to the limits of the device: ibv_query_device, ibv_devinfo -v");
 	}
 	if (find_srq_limit(f, ret) || find_inline(f, ret))
 		return true;
@@ -302,9 +301,10 @@ static bool find_address(const struct rd_failure *f, struct rd_explanation *ret)
 	const uint8_t *gid = f->event->request.gid;
 	char text[RD_WORD_IP];
 
-	if (gid[0] != 0xff) {
+	if (!rd_is_multicast_gid(gid)) {
 		rd_explain(ret, "multicast-address", RD_CONFIDENCE_HIGH,
-			   "%s is not a multicast GID: those begin with ff", rd_word_gid(gid, text));
+			   "%s is not a multicast GID: those begin with ff, or are IPv4 groups",
+			   rd_word_gid(gid, text));
 		return rd_explain_fix(ret, "# use the MGID of the group: on RoCE ff0e::ffff:a.b.c.d for an IPv4 group");
 	}
 	if (qp && qp->found && qp->qp_type.known == RD_OK && qp->qp_type.v != RD_QPT_UD) {

@@ -46,6 +46,8 @@ const char *rd_word_mask(uint32_t mask, char *ret);
 /* Whether it stands for nothing else in a shell. Names of control groups are the users'. */
 bool rd_word_is_plain(const char *name);
 bool rd_is_v4_gid(const uint8_t *gid);
+/* ff00::/8, or an IPv4 group: rdma_is_multicast_addr(). */
+bool rd_is_multicast_gid(const uint8_t *gid);
 bool rd_is_zero(const uint8_t *bytes, size_t n);
 
 /* The handle with that index in the request, if the kernel looked it up. */
@@ -76,6 +78,9 @@ bool rd_is_cm(const struct rd_event *event);
 
 /* Adds which rdma_cm_id it is. */
 void rd_cm_add_id(const struct rd_failure *failure, struct rd_explanation *ret);
+
+/* Explains an IPv4 address in the form of an IPv6 one, which rdma_cm takes for IPv6; false: it is not such an address. */
+bool rd_find_mapped(const struct rd_req_address *address, struct rd_explanation *ret);
 
 /* fe80::/10: says nothing without its interface, sin6_scope_id. */
 bool rd_is_link_local(const struct rd_req_address *address);

@@ -50,6 +50,11 @@ bool rd_is_v4_gid(const uint8_t *gid)
 	return !memcmp(gid, prefix, sizeof(prefix));
 }
 
+bool rd_is_multicast_gid(const uint8_t *gid)
+{
+	return gid[0] == 0xff || (rd_is_v4_gid(gid) && gid[12] >> 4 == 0xe);
+}
+
 bool rd_is_zero(const uint8_t *bytes, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
