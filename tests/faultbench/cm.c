@@ -184,7 +184,7 @@ static int listen_in_use(struct env *env)
 	return result(rdma_listen(id[1], 4));
 }
 
-enum resolve { NOWHERE, NOWHERE_V6, SOURCE_NOT_LOCAL, NO_ANSWER };
+enum resolve { NOWHERE, NOWHERE_V6, SOURCE_NOT_LOCAL, NO_ANSWER, SOURCE_LOOPBACK, MAPPED };
 
 static int resolve(struct env *env)
 {
@@ -195,17 +195,23 @@ static int resolve(struct env *env)
 
 	if (!id)
 		return -1;
-	if (how == SOURCE_NOT_LOCAL) {
+	if (how == SOURCE_NOT_LOCAL || how == SOURCE_LOOPBACK) {
+		source = ipv4(how == SOURCE_LOOPBACK ? "127.0.0.1" : "203.0.113.9", 0);
 		to = ipv4("10.9.0.2", 7000);
-		truth("source", "203.0.113.9");
+		truth("source", "%s", inet_ntoa(source.sin_addr));
 	}
+	if (how == MAPPED)
+		to6 = ipv6("::ffff:10.9.0.2", 7000);
 	if (how == NO_ANSWER) {
 		to = ipv4("10.9.0.77", 7000);
 		truth("neighbour", "10.9.0.77");
 	}
-	truth("address", "%s", how == NOWHERE_V6 ? "2001:db8::1" : inet_ntoa(to.sin_addr));
-	return result(rdma_resolve_addr(id, how == SOURCE_NOT_LOCAL ? SA(source) : NULL,
-					how == NOWHERE_V6 ? SA(to6) : SA(to), 1000));
+	truth("address", "%s",
+	      how == NOWHERE_V6 ? "2001:db8::1" :
+	      how == MAPPED	? "::ffff:10.9.0.2" :
+				  inet_ntoa(to.sin_addr));
+	return result(rdma_resolve_addr(id, how == SOURCE_NOT_LOCAL || how == SOURCE_LOOPBACK ? SA(source) : NULL,
+					how == NOWHERE_V6 || how == MAPPED ? SA(to6) : SA(to), 1000));
 }
 
 /* A route that refuses, by its type */
@@ -409,6 +415,10 @@ const struct fault cm_faults[] = {
 	  "no answer to ARP: by an event, no call of the kernel fails", NOTHING, resolve, NO_ANSWER },
 	{ "cm-resolve-source", "rdma_resolve_addr", "address-not-local", "source address of another host", NOTHING,
 	  resolve, SOURCE_NOT_LOCAL },
+	{ "cm-resolve-loopback", "rdma_resolve_addr", "address-without-rdma", "source 127.0.0.1", NOTHING, resolve,
+	  SOURCE_LOOPBACK },
+	{ "cm-resolve-mapped", "rdma_resolve_addr", "address-family", "an IPv4 address in an IPv6 one", NOTHING,
+	  resolve, MAPPED },
 	{ "cm-resolve-twice", "rdma_resolve_addr", "cm-id-state", "resolved already", NOTHING, resolve_twice, 0 },
 	{ "cm-connect-early", "rdma_connect", "cm-id-state", "the route is not resolved", NOTHING, connect_early, 0 },
 	{ "cm-private-data", "rdma_connect", "private-data-too-long", "200 bytes of private data, 56 are allowed",

@@ -114,10 +114,13 @@ static union ibv_gid group(void)
 	return gid;
 }
 
+/* 1: an IPv4 group as a mapped address, which the kernel takes, too */
 static int attach_type(struct env *env)
 {
 	union ibv_gid gid = group();
 
+	if (env->fault->arg)
+		ipv4_gid("239.1.2.3", &gid);
 	truth("qpn", "%u", env->qp->qp_num);
 	truth("qp_type", "RC");
 	truth_gid("gid", &gid);
@@ -162,6 +165,8 @@ static int detach(struct env *env)
 	union ibv_gid gid = group(), other = gid;
 
 	other.raw[15]++;
+	if (env->fault->arg == 2)
+		ipv4_gid("239.1.2.3", &gid);
 	if (!qp || (env->fault->arg && ibv_attach_mcast(qp, &other, 0)))
 		return -1;
 	truth("qpn", "%u", qp->qp_num);
@@ -197,11 +202,15 @@ const struct fault object_faults[] = {
 	{ "post-send-init", "ibv_post_send", "qp-state", "a send to a queue pair in INIT", QP_INIT, post_send, 0 },
 	{ "post-send-rtr", "ibv_post_send", "qp-state", "a send to a queue pair in RTR", QP_RTR, post_send, 0 },
 	{ "mcast-rc", "ibv_attach_mcast", "qp-type", "an RC queue pair", QP, attach_type, 0 },
+	{ "mcast-rc-ipv4", "ibv_attach_mcast", "qp-type", "an RC queue pair, and a mapped IPv4 group", QP, attach_type,
+	  1 },
 	{ "mcast-unicast", "ibv_attach_mcast", "multicast-address", "a GID that is no multicast GID", CQ,
 	  attach_unicast, 0 },
 	{ "mcast-many", "ibv_attach_mcast", "multicast-limit", "more queue pairs than a group may have", CQ,
 	  attach_many, 0 },
 	{ "mcast-never", "ibv_detach_mcast", "multicast-not-attached", "never attached", CQ, detach, 0 },
 	{ "mcast-other", "ibv_detach_mcast", "multicast-not-attached", "attached to another group", CQ, detach, 1 },
+	{ "mcast-other-ipv4", "ibv_detach_mcast", "multicast-not-attached", "a mapped IPv4 group, attached to another",
+	  CQ, detach, 2 },
 	{ 0 },
 };

@@ -11,7 +11,7 @@
 #define SILENT "10.9.0.77" /* on the link, and nobody */
 #define BEHIND "198.51.100.5"
 
-enum family { OWN_IPV4, OWN_IPV6, ZERO, ZERO_IPV6, ZERO_IPV4 };
+enum family { OWN_IPV4, OWN_IPV6, ZERO, ZERO_IPV6, ZERO_IPV4, LOOPBACK_IPV6 };
 
 /* `verb` of the fault: an address handle, or a queue pair in INIT to RTR. */
 static int use(struct env *env, struct step *step)
@@ -64,6 +64,10 @@ static int family(struct env *env)
 		break;
 	case ZERO_IPV4:
 		ipv4_gid("0.0.0.0", &grh->dgid);
+		break;
+	case LOOPBACK_IPV6:
+		grh->sgid_index = 0;
+		inet_pton(AF_INET6, "::1", grh->dgid.raw);
 	}
 	return use(env, &step);
 }
@@ -282,6 +286,7 @@ const struct fault path_faults[] = {
 	  ZERO_IPV6 },
 	{ "rtr-gid-zero-v4", "ibv_modify_qp", "gid-destination", "the peer's address 0.0.0.0", QP_INIT, family,
 	  ZERO_IPV4 },
+	{ "rtr-loopback-v6", "ibv_modify_qp", "gid-destination", "the peer's GID ::1", QP_INIT, family, LOOPBACK_IPV6 },
 	{ "rtr-no-grh", "ibv_modify_qp", "grh-missing", "a LID, as on InfiniBand", QP_INIT, no_grh, 0 },
 	{ "rtr-silent", "ibv_modify_qp", "neighbour-unreachable", "a peer that does not answer ARP", QP_INIT, silent,
 	  0 },
