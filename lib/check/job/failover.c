@@ -21,36 +21,32 @@ static const struct rd_choice *choice_of(const struct rd_nicmap *map, size_t gpu
 	return choice ? choice : choice_in(&map->nvshmem, gpu);
 }
 
-/* Hosts where no backup is expected: no accelerator, only one compute card, or unknown roles. */
-static bool has_no_plan(const struct rd_check_input *in, struct rd_check_out *out)
+/* No backup is expected on hosts with no accelerator, only one compute card, or unknown roles. */
+static void run_planned(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	size_t cards = rd_check_compute_cards(in->ports);
 
 	if (in->host->n_gpus > 0 && cards > 1)
-		return false;
-	rd_check_skip(out, in->host->n_gpus == 0 ? "no accelerator" :
-			   cards == 1		 ? "only one compute card: no other card to fail over to" :
-						   "no port is known to be a compute port");
-	return true;
+		rd_check_each(in, out);
+	else
+		rd_check_skip(out, in->host->n_gpus == 0 ? "no accelerator" :
+				   cards == 1		 ? "only one compute card: no other card to fail over to" :
+							   "no port is known to be a compute port");
 }
 
-static void run_backup(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_backup(const struct rd_check_input *in, size_t g, const char *name, struct rd_check_out *out)
 {
-	for (size_t g = 0; !has_no_plan(in, out) && g < in->host->n_gpus; g++) {
-		const struct rd_choice *choice = choice_of(in->map, g);
-		char name[32];
+	const struct rd_choice *choice = choice_of(in->map, g);
 
-		snprintf(name, sizeof(name), "GPU%zu", g);
-		if (!choice)
-			rd_check_unknown(out, name, "no library assigns it a NIC, or its PCI location is unknown");
-		else if (choice->backup < 0 && choice->n_ports < 2)
-			rd_check_warn(out, name,
-				      rd_text("no backup NIC: %s",
-					      choice->backup_why ? choice->backup_why : "no other NIC is up"),
-				      rd_text("another active NIC on the same fabric"));
-		else
-			rd_check_good(out, name);
-	}
+	if (!choice)
+		rd_check_unknown(out, name, "no library assigns it a NIC, or its PCI location is unknown");
+	else if (choice->backup < 0 && choice->n_ports < 2)
+		rd_check_warn(out, name,
+			      rd_text("no backup NIC: %s",
+				      choice->backup_why ? choice->backup_why : "no other NIC is up"),
+			      rd_text("another active NIC on the same fabric"));
+	else
+		rd_check_good(out, name);
 }
 
 /* Subnet prefix of a port: the first half of its first GID. NULL: unknown. */
@@ -83,40 +79,38 @@ static bool has_several_fabrics(const struct rd_port_views *views)
 	return n == RD_ARRAY_SIZE(seen) || (ib * 4 >= ib + ethernet && ethernet * 4 >= ib + ethernet);
 }
 
+static void judge_fabric(const struct rd_check_input *in, size_t g, const char *name, struct rd_check_out *out)
+{
+	const struct rd_choice *choice = choice_of(in->map, g);
+	const struct rd_port *own, *other;
+
+	if (!choice || choice->backup < 0)
+		return;
+	own = &in->host->ports[choice->ports[0]];
+	other = &in->host->ports[choice->backup];
+	if (!own->link_layer || !other->link_layer)
+		rd_check_unknown(out, name, "link layer of its NICs not reported");
+	else if (strcmp(own->link_layer, other->link_layer) != 0)
+		rd_check_warn(out, name,
+			      rd_text("%s is %s, its backup %s is %s", rd_ibdev_label(in->host, own->ibdev),
+				      own->link_layer, rd_ibdev_label(in->host, other->ibdev), other->link_layer),
+			      rd_text("both on the same fabric"));
+	else if (rd_port_is_ib(own) && subnet_of(own) && subnet_of(other) &&
+		 memcmp(subnet_of(own), subnet_of(other), 8) != 0)
+		rd_check_warn(out, name,
+			      rd_text("%s and its backup %s are in different InfiniBand subnets",
+				      rd_ibdev_label(in->host, own->ibdev), rd_ibdev_label(in->host, other->ibdev)),
+			      rd_text("both in the same subnet"));
+	else
+		rd_check_good(out, name);
+}
+
 static void run_fabric(const struct rd_check_input *in, struct rd_check_out *out)
 {
-	if (has_several_fabrics(in->ports)) {
+	if (has_several_fabrics(in->ports))
 		rd_check_skip(out, "the compute ports are in several fabrics, each with its own accelerators");
-		return;
-	}
-	for (size_t g = 0; !has_no_plan(in, out) && g < in->host->n_gpus; g++) {
-		const struct rd_choice *choice = choice_of(in->map, g);
-		const struct rd_port *own, *other;
-		char name[32];
-
-		snprintf(name, sizeof(name), "GPU%zu", g);
-		if (!choice || choice->backup < 0)
-			continue;
-		own = &in->host->ports[choice->ports[0]];
-		other = &in->host->ports[choice->backup];
-		if (!own->link_layer || !other->link_layer)
-			rd_check_unknown(out, name, "link layer of its NICs not reported");
-		else if (strcmp(own->link_layer, other->link_layer) != 0)
-			rd_check_warn(out, name,
-				      rd_text("%s is %s, its backup %s is %s", rd_ibdev_label(in->host, own->ibdev),
-					      own->link_layer, rd_ibdev_label(in->host, other->ibdev),
-					      other->link_layer),
-				      rd_text("both on the same fabric"));
-		else if (rd_port_is_ib(own) && subnet_of(own) && subnet_of(other) &&
-			 memcmp(subnet_of(own), subnet_of(other), 8) != 0)
-			rd_check_warn(out, name,
-				      rd_text("%s and its backup %s are in different InfiniBand subnets",
-					      rd_ibdev_label(in->host, own->ibdev),
-					      rd_ibdev_label(in->host, other->ibdev)),
-				      rd_text("both in the same subnet"));
-		else
-			rd_check_good(out, name);
-	}
+	else
+		run_planned(in, out);
 }
 
 /* Whether there is an active NIC on another card that could serve as backup. */
@@ -137,29 +131,24 @@ static bool has_other_card(const struct rd_port_views *views, int pci)
 	return false;
 }
 
-static void run_card(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_card(const struct rd_check_input *in, size_t g, const char *name, struct rd_check_out *out)
 {
 	const struct rd_host *host = in->host;
+	const struct rd_choice *choice = choice_of(in->map, g);
+	int own;
 
-	for (size_t g = 0; !has_no_plan(in, out) && g < host->n_gpus; g++) {
-		const struct rd_choice *choice = choice_of(in->map, g);
-		char name[32];
-		int own;
-
-		snprintf(name, sizeof(name), "GPU%zu", g);
-		if (!choice || (choice->backup < 0 && choice->n_ports < 2))
-			continue;
-		own = host->ibdevs[host->ports[choice->ports[0]].ibdev].pci;
-		if (own < 0)
-			rd_check_unknown(out, name, "PCI location of its NIC is unknown");
-		else if (!has_other_card(in->ports, own))
-			rd_check_warn(out, name,
-				      rd_text("%s and all its possible backups are on the same card",
-					      rd_ibdev_label(host, host->ports[choice->ports[0]].ibdev)),
-				      rd_text("an active NIC on another card, preferably below another switch"));
-		else
-			rd_check_good(out, name);
-	}
+	if (!choice || (choice->backup < 0 && choice->n_ports < 2))
+		return;
+	own = host->ibdevs[host->ports[choice->ports[0]].ibdev].pci;
+	if (own < 0)
+		rd_check_unknown(out, name, "PCI location of its NIC is unknown");
+	else if (!has_other_card(in->ports, own))
+		rd_check_warn(out, name,
+			      rd_text("%s and all its possible backups are on the same card",
+				      rd_ibdev_label(host, host->ports[choice->ports[0]].ibdev)),
+			      rd_text("an active NIC on another card, preferably below another switch"));
+	else
+		rd_check_good(out, name);
 }
 
 /* Cards with two ports: if most have both active, all should. */
@@ -204,8 +193,9 @@ const struct rd_check rd_check_failover_backup = {
 	       "# bring up another compute NIC",
 	.needs = "PCI tree, state and roles of ports",
 	.thorough = true,
-	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET | RD_PART_NUMA,
-	.run = run_backup,
+	.parts = { RD_PART_PCI | RD_PART_RDMA | RD_PART_NET | RD_PART_NUMA, 0 },
+	.run = run_planned,
+	.each = { RD_EACH_GPU, NULL, judge_backup, NULL },
 };
 
 const struct rd_check rd_check_failover_fabric = {
@@ -216,8 +206,9 @@ const struct rd_check rd_check_failover_fabric = {
 	       "# cable the backup NIC to the same fabric",
 	.needs = "link layer and subnet prefix of ports",
 	.thorough = true,
-	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET | RD_PART_NUMA,
+	.parts = { RD_PART_PCI | RD_PART_RDMA | RD_PART_NET | RD_PART_NUMA, 0 },
 	.run = run_fabric,
+	.each = { RD_EACH_GPU, NULL, judge_fabric, NULL },
 };
 
 const struct rd_check rd_check_failover_card = {
@@ -228,8 +219,9 @@ const struct rd_check rd_check_failover_card = {
 	       "# bring up a NIC on another card",
 	.needs = "PCI addresses of devices",
 	.thorough = true,
-	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET | RD_PART_NUMA,
-	.run = run_card,
+	.parts = { RD_PART_PCI | RD_PART_RDMA | RD_PART_NET | RD_PART_NUMA, 0 },
+	.run = run_planned,
+	.each = { RD_EACH_GPU, NULL, judge_card, NULL },
 };
 
 const struct rd_check rd_check_dual_port = {
@@ -239,6 +231,6 @@ const struct rd_check rd_check_dual_port = {
 	.fix = "# cable the second port, or check the switch port it is connected to",
 	.needs = "state of ports",
 	.thorough = true,
-	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET | RD_PART_NUMA,
+	.parts = { RD_PART_PCI | RD_PART_RDMA | RD_PART_NET | RD_PART_NUMA, 0 },
 	.run = run_dual,
 };

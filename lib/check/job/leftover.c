@@ -190,7 +190,7 @@ const struct rd_check rd_check_leftovers = {
 	       "# end the process that holds them\n"
 	       "# if there is no process, reload the driver: no job may use the device meanwhile",
 	.needs = "RDMA netlink: queue pairs and their owners",
-	.reads = RD_PART_QPS | RD_PART_PROCESSES,
+	.parts = { 0, RD_PART_QPS | RD_PART_PROCESSES },
 	.run = run_leftovers,
 };
 
@@ -218,21 +218,17 @@ const struct rd_check rd_check_in_time = {
 
 /* Devices that are listed, but no longer on the bus. */
 
-static void run_no_answer(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_no_answer(const struct rd_check_input *in, size_t i, const char *addr, struct rd_check_out *out)
 {
-	for (size_t i = 0; i < in->host->n_pcis; i++) {
-		const struct rd_pci *pci = &in->host->pcis[i];
+	const struct rd_pci *pci = &in->host->pcis[i];
 
-		if (!rd_pci_matters(in->host, i) || !pci->config_read)
-			continue;
-		if (pci->no_answer)
-			rd_check_fail(out, pci->addr,
-				      rd_text("%s: configuration space reads as all ones", rd_pci_what(in->host, i)),
-				      rd_text("a response to configuration reads"));
-		else
-			rd_check_good(out, pci->addr);
-	}
-	rd_check_skip(out, "configuration space of no NIC or accelerator was read");
+	if (!rd_pci_matters(in->host, i) || !pci->config_read)
+		return;
+	if (pci->no_answer)
+		rd_check_fail(out, addr, rd_text("%s: configuration space reads as all ones", rd_pci_what(in->host, i)),
+			      rd_text("a response to configuration reads"));
+	else
+		rd_check_good(out, addr);
 }
 
 const struct rd_check rd_check_no_answer = {
@@ -245,6 +241,6 @@ const struct rd_check rd_check_no_answer = {
 	       "# no job may use the device meanwhile\n"
 	       "# if it is still missing: power-cycle the host while no job runs, then reseat or replace the card",
 	.needs = "the first bytes of PCI configuration space",
-	.reads = RD_PART_PCI,
-	.run = run_no_answer,
+	.parts = { 0, RD_PART_PCI },
+	.each = { RD_EACH_PCI, NULL, judge_no_answer, "configuration space of no NIC or accelerator was read" },
 };

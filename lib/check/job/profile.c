@@ -13,10 +13,8 @@
 /* The differences with the name of the rule. */
 static void run_differences(const struct rd_check_input *in, struct rd_check_out *out)
 {
-	if (!in->profile || !in->differences) {
-		rd_check_not_asked(out, "no profile given (--profile)");
-		return;
-	}
+	if (!in->profile || !in->differences)
+		return rd_check_not_asked(out, "no profile given (--profile)");
 	for (size_t i = 0; i < in->differences->n; i++) {
 		const struct rd_finding *finding = &in->differences->v[i];
 
@@ -41,7 +39,7 @@ const struct rd_check rd_check_profile_gpu = {
 	       "# power-cycle the host while no job runs, then reseat or replace the accelerator\n"
 	       "# if the host was changed: rdmadiag topo-check --learn FILE",
 	.needs = "--profile; accelerators by PCI address",
-	.whole = RD_PART_ALL & ~RD_PART_PROCESSES,
+	.parts = { RD_PART_ALL & ~RD_PART_PROCESSES, 0 },
 	.run = run_differences,
 };
 
@@ -54,7 +52,7 @@ const struct rd_check rd_check_profile_nic = {
 	       "# power-cycle the host while no job runs, then reseat or replace the NIC\n"
 	       "# if the host was changed: rdmadiag topo-check --learn FILE",
 	.needs = "--profile; RDMA devices by name",
-	.whole = RD_PART_ALL & ~RD_PART_PROCESSES,
+	.parts = { RD_PART_ALL & ~RD_PART_PROCESSES, 0 },
 	.run = run_differences,
 };
 
@@ -65,53 +63,47 @@ const struct rd_check rd_check_profile_value = {
 	.fix = "# change the host to match the profile\n"
 	       "# if the profile is out of date: rdmadiag topo-check --learn FILE on a good host",
 	.needs = "--profile; the fields in it",
-	.whole = RD_PART_ALL & ~RD_PART_PROCESSES,
+	.parts = { RD_PART_ALL & ~RD_PART_PROCESSES, 0 },
 	.run = run_differences,
 };
 
 /* Separation of front-end and back-end networks. */
 
+static void judge_route(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
+{
+	const struct rd_netdev *route = rd_port_route(in->host, &in->host->ports[p]);
+
+	if (in->ports->v[p].role != RD_ROLE_COMPUTE)
+		return;
+	if (route)
+		rd_check_warn(out, name, rd_text("%s carries the default route", route->name),
+			      rd_text("default route on a front-end interface"));
+	else
+		rd_check_good(out, name);
+}
+
 /* With one card there is nothing to separate. */
 static void run_route(const struct rd_check_input *in, struct rd_check_out *out)
 {
-	const struct rd_host *host = in->host;
-
 	size_t cards = rd_check_compute_cards(in->ports);
 
-	if (cards < 2 || host->n_gpus == 0) {
-		rd_check_skip(out, host->n_gpus == 0 ? "no accelerator, so no back-end network" :
-				   cards == 1	     ? "only one compute card" :
-						       "no port is known to be a compute port");
-		return;
-	}
-	for (size_t p = 0; p < host->n_ports; p++) {
-		const struct rd_port *port = &host->ports[p];
-		struct rd_port_name name = rd_check_port_name(host, port);
-		const struct rd_netdev *route = rd_port_route(host, port);
-
-		if (in->ports->v[p].role != RD_ROLE_COMPUTE)
-			continue;
-		if (route)
-			rd_check_warn(out, name.text, rd_text("%s carries the default route", route->name),
-				      rd_text("default route on a front-end interface"));
-		else
-			rd_check_good(out, name.text);
-	}
+	if (cards < 2 || in->host->n_gpus == 0)
+		rd_check_skip(out, in->host->n_gpus == 0 ? "no accelerator, so no back-end network" :
+				   cards == 1		 ? "only one compute card" :
+							   "no port is known to be a compute port");
+	else
+		rd_check_each(in, out);
 }
 
 static void run_env(const struct rd_check_input *in, struct rd_check_out *out)
 {
-	if (!in->system || !in->job_env || in->system->job_env.n == 0) {
-		rd_check_skip(out, "no settings for all jobs in /etc/nccl.conf or /etc/environment");
-		return;
-	}
+	if (!in->system || !in->job_env || in->system->job_env.n == 0)
+		return rd_check_skip(out, "no settings for all jobs in /etc/nccl.conf or /etc/environment");
 	for (size_t i = 0; i < in->job_env->n; i++) {
 		const struct rd_finding *finding = &in->job_env->v[i];
 
-		if (finding->severity == RD_SEV_UNKNOWN) {
-			rd_check_unknown(out, "settings for all jobs", finding->observed);
-			return;
-		}
+		if (finding->severity == RD_SEV_UNKNOWN)
+			return rd_check_unknown(out, "settings for all jobs", finding->observed);
 		if (finding->severity != RD_SEV_WARNING && finding->severity != RD_SEV_CRITICAL)
 			continue;
 		rd_check_bad(out, finding->severity == RD_SEV_CRITICAL ? RD_SEV_CRITICAL : RD_SEV_WARNING,
@@ -133,8 +125,9 @@ const struct rd_check rd_check_default_route = {
 	       "# logins over it break meanwhile\n"
 	       "# it lasts until the next boot; also in the network configuration",
 	.needs = "routes, roles of ports",
-	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
+	.parts = { RD_PART_PCI | RD_PART_RDMA | RD_PART_NET, 0 },
 	.run = run_route,
+	.each = { RD_EACH_PORT, NULL, judge_route, NULL },
 };
 
 const struct rd_check rd_check_job_env = {
@@ -147,6 +140,6 @@ const struct rd_check rd_check_job_env = {
 	       "# the second shows what the present ones select",
 	.needs = "/etc/nccl.conf, /etc/environment, roles of ports",
 	.thorough = true,
-	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
+	.parts = { RD_PART_PCI | RD_PART_RDMA | RD_PART_NET, 0 },
 	.run = run_env,
 };

@@ -83,8 +83,9 @@ static bool are_all_lost(const struct rd_check_input *in)
 	return true;
 }
 
-static void run_missing(const struct rd_check_input *in, struct rd_check_out *out, bool gpu)
+static void run_missing(const struct rd_check_input *in, struct rd_check_out *out)
 {
+	bool gpu = rd_check_of(out)->with != NULL;
 	const struct rd_symmetry *symmetry = in->symmetry;
 	unsigned board = gpu && in->host->n_gpus > 0 ? wanted_on_board(in) : 0;
 
@@ -96,10 +97,8 @@ static void run_missing(const struct rd_check_input *in, struct rd_check_out *ou
 			      rd_text("%zu accelerators of a model that comes on boards of 4, 8 or 16",
 				      in->host->n_gpus),
 			      rd_text("%u", board));
-	if (in->host->n_gpus == 0) {
-		rd_check_skip(out, "no accelerator");
-		return;
-	}
+	if (in->host->n_gpus == 0)
+		return rd_check_skip(out, "no accelerator");
 	for (size_t i = 0; symmetry && i < symmetry->n_missing; i++)
 		if (symmetry->missing[i].gpu == gpu) {
 			const struct rd_missing *missing = &symmetry->missing[i];
@@ -142,16 +141,6 @@ static void run_missing(const struct rd_check_input *in, struct rd_check_out *ou
 	rd_check_skip(out, "no identical switches with accelerators below to compare");
 }
 
-static void run_gpu(const struct rd_check_input *in, struct rd_check_out *out)
-{
-	run_missing(in, out, true);
-}
-
-static void run_nic(const struct rd_check_input *in, struct rd_check_out *out)
-{
-	run_missing(in, out, false);
-}
-
 /* Counts other functions below the same root port: those with the same node, and those with another one. */
 static void count_nodes(const struct rd_host *host, size_t i, int *other, unsigned *same, unsigned *differ)
 {
@@ -178,35 +167,28 @@ static void count_nodes(const struct rd_host *host, size_t i, int *other, unsign
 	}
 }
 
-static void run_numa(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_numa(const struct rd_check_input *in, size_t i, const char *addr, struct rd_check_out *out)
 {
-	const struct rd_host *host = in->host;
+	const struct rd_pci *pci = &in->host->pcis[i];
+	unsigned same, differ;
+	int other = -1;
 
-	for (size_t i = 0; i < host->n_pcis; i++) {
-		const struct rd_pci *pci = &host->pcis[i];
-		unsigned same, differ;
-		int other = -1;
-
-		if (!rd_pci_matters(host, i) || pci->pf >= 0 || pci->parent < 0 || pci->numa.known != RD_OK ||
-		    pci->numa.v < 0)
-			continue;
-		count_nodes(host, i, &other, &same, &differ);
-		if (differ >= 2 && differ > 2 * same)
-			rd_check_bad(out, RD_SEV_WARNING, pci->addr,
-				     rd_text("%s: NUMA node %d", rd_pci_what(host, i), pci->numa.v),
-				     rd_text("%d, as on %u other functions under the same root port", other, differ),
-				     rd_text("echo %d >/sys/bus/pci/devices/ADDRESS/numa_node\n"
-					     "# until the next boot; permanently: update the BIOS, whose ACPI _PXM "
-					     "for the slot is wrong",
-					     other));
-		else if (same > 0)
-			rd_check_good(out, pci->addr);
-		else if (differ > 0)
-			rd_check_unknown(out, pci->addr,
-					 "the bridge above it has another NUMA node: which of them is right is "
-					 "unknown");
-	}
-	rd_check_skip(out, "no other function with a NUMA node below the same root port");
+	if (pci->pf >= 0 || pci->parent < 0 || pci->numa.known != RD_OK || pci->numa.v < 0)
+		return;
+	count_nodes(in->host, i, &other, &same, &differ);
+	if (differ >= 2 && differ > 2 * same)
+		rd_check_bad(
+			out, RD_SEV_WARNING, addr, rd_text("%s: NUMA node %d", rd_pci_what(in->host, i), pci->numa.v),
+			rd_text("%d, as on %u other functions under the same root port", other, differ),
+			rd_text("echo %d >/sys/bus/pci/devices/ADDRESS/numa_node\n"
+				"# until the next boot; permanently: update the BIOS, whose ACPI _PXM for the slot "
+				"is wrong",
+				other));
+	else if (same > 0)
+		rd_check_good(out, addr);
+	else if (differ > 0)
+		rd_check_unknown(out, addr,
+				 "the bridge above it has another NUMA node: which of them is right is unknown");
 }
 
 const struct rd_check rd_check_gpu_missing = {
@@ -216,8 +198,9 @@ const struct rd_check rd_check_gpu_missing = {
 	       "start",
 	.fix = GPU_RESCAN POWER_CYCLE "accelerator, or check its board and power supply",
 	.needs = "PCI tree; vendor and device ids of switches, accelerators and NICs",
-	.whole = RD_PART_PCI | RD_PART_RDMA,
-	.run = run_gpu,
+	.parts = { RD_PART_PCI | RD_PART_RDMA, 0 },
+	.run = run_missing,
+	.with = &(const bool){ true }, /* accelerators */
 };
 
 const struct rd_check rd_check_nic_missing = {
@@ -227,8 +210,8 @@ const struct rd_check rd_check_nic_missing = {
 	.fix = "dmesg | grep -e mlx5 -e AER -e pciehp\n"
 	       "echo 1 >/sys/bus/pci/rescan\n" POWER_CYCLE "NIC",
 	.needs = "PCI tree; vendor and device ids of switches, accelerators and NICs",
-	.whole = RD_PART_PCI | RD_PART_RDMA,
-	.run = run_nic,
+	.parts = { RD_PART_PCI | RD_PART_RDMA, 0 },
+	.run = run_missing,
 };
 
 const struct rd_check rd_check_numa_switch = {
@@ -238,6 +221,7 @@ const struct rd_check rd_check_numa_switch = {
 	.fix = "# update the BIOS, whose ACPI _PXM for the slot is wrong\n"
 	       "# until then: echo NODE >/sys/bus/pci/devices/ADDRESS/numa_node",
 	.needs = "sysfs numa_node of NICs, accelerators and the bridges above them, PCI tree",
-	.reads = RD_PART_PCI,
-	.run = run_numa,
+	.parts = { 0, RD_PART_PCI },
+	.each = { RD_EACH_PCI, rd_pci_matters, judge_numa,
+		  "no other function with a NUMA node below the same root port" },
 };

@@ -42,10 +42,8 @@ static void run_nvidia(const struct rd_check_input *in, struct rd_check_out *out
 {
 	const struct rd_system *system = in->system;
 
-	if (rd_gpus_of(in->host, "NVIDIA") == 0 || in->host->n_ibdevs == 0) {
-		rd_check_skip(out, "no NVIDIA accelerator, or no RDMA device");
-		return;
-	}
+	if (rd_gpus_of(in->host, "NVIDIA") == 0 || in->host->n_ibdevs == 0)
+		return rd_check_skip(out, "no NVIDIA accelerator, or no RDMA device");
 	if (!system || !system->modules_known)
 		rd_check_unknown(out, "nvidia_peermem", UNREAD_MODULES);
 	else if (rd_gives_peermem(system) || rd_has_dmabuf(system))
@@ -85,10 +83,8 @@ static void run_old(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_system *system = in->system;
 
-	if (rd_gpus_of(in->host, "NVIDIA") == 0) {
-		rd_check_skip(out, "no NVIDIA accelerator");
-		return;
-	}
+	if (rd_gpus_of(in->host, "NVIDIA") == 0)
+		return rd_check_skip(out, "no NVIDIA accelerator");
 	if (!system || !system->modules_known)
 		rd_check_unknown(out, "nv_peer_mem", UNREAD_MODULES);
 	else if (rd_has_old_peermem(system))
@@ -103,10 +99,8 @@ static void run_amd(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_system *system = in->system;
 
-	if (rd_gpus_of(in->host, "AMD") == 0 || in->host->n_ibdevs == 0) {
-		rd_check_skip(out, "no AMD accelerator, or no RDMA device");
-		return;
-	}
+	if (rd_gpus_of(in->host, "AMD") == 0 || in->host->n_ibdevs == 0)
+		return rd_check_skip(out, "no AMD accelerator, or no RDMA device");
 	if (!system || !system->modules_known)
 		rd_check_unknown(out, "amdgpu", UNREAD_MODULES);
 	else if (!rd_system_module(system, "amdgpu"))
@@ -134,10 +128,8 @@ static void run_dmabuf(const struct rd_check_input *in, struct rd_check_out *out
 {
 	const struct rd_system *system = in->system;
 
-	if (rd_gpus_of(in->host, "NVIDIA") == 0 || lacks_open_module(in->host)) {
-		rd_check_skip(out, "no NVIDIA accelerator that the open kernel module supports");
-		return;
-	}
+	if (rd_gpus_of(in->host, "NVIDIA") == 0 || lacks_open_module(in->host))
+		return rd_check_skip(out, "no NVIDIA accelerator that the open kernel module supports");
 	if (!system || system->nvidia_open.known != RD_OK)
 		rd_check_unknown(out, "nvidia",
 				 "driver flavour unknown: not in /proc/driver/nvidia/version, nor in "
@@ -176,8 +168,7 @@ const struct rd_check rd_check_peermem = {
 	       "# until the next boot; also in /etc/modules-load.d/\n"
 	       "# or install the open kernel module",
 	.needs = "/proc/modules, /proc/driver/nvidia/version (else /sys/module/nvidia/taint), BTF of ib_uverbs",
-	.whole = RD_PART_MODULES | RD_PART_PCI,
-	.reads = RD_PART_RDMA,
+	.parts = { RD_PART_MODULES | RD_PART_PCI, RD_PART_RDMA },
 	.run = run_nvidia,
 };
 
@@ -191,7 +182,7 @@ const struct rd_check rd_check_peermem_old = {
 	       "# no job may use GPUDirect RDMA meanwhile\n"
 	       "# it lasts until the next boot; permanently: remove the package nvidia-peer-memory",
 	.needs = "/proc/modules",
-	.reads = RD_PART_PCI | RD_PART_RDMA | RD_PART_MODULES,
+	.parts = { 0, RD_PART_PCI | RD_PART_RDMA | RD_PART_MODULES },
 	.run = run_old,
 };
 
@@ -202,8 +193,7 @@ const struct rd_check rd_check_amd_peer = {
 	.fix = "# use the amdgpu driver of the ROCm release\n"
 	       "# use an RDMA stack with peer memory, or a kernel whose RDMA core supports DMA-BUF",
 	.needs = "/proc/modules, /sys/kernel/mm/memory_peers, BTF of ib_uverbs",
-	.whole = RD_PART_MODULES | RD_PART_PCI,
-	.reads = RD_PART_RDMA,
+	.parts = { RD_PART_MODULES | RD_PART_PCI, RD_PART_RDMA },
 	.run = run_amd,
 };
 
@@ -215,8 +205,7 @@ const struct rd_check rd_check_dmabuf = {
 	.fix = "# install the open kernel module (nvidia-open), and a kernel whose RDMA core supports DMA-BUF\n"
 	       "# until then: set NCCL_CUMEM_ENABLE=0 in the job's environment",
 	.needs = "/proc/driver/nvidia/version (else /sys/module/nvidia/taint), BTF of ib_uverbs",
-	.whole = RD_PART_MODULES | RD_PART_PCI,
-	.reads = RD_PART_RDMA,
+	.parts = { RD_PART_MODULES | RD_PART_PCI, RD_PART_RDMA },
 	.run = run_dmabuf,
 };
 
@@ -227,14 +216,10 @@ static void run_ibgda(const struct rd_check_input *in, struct rd_check_out *out)
 	const struct rd_system *system = in->system;
 	bool wanted = rd_profile_requires(in->profile, "gpu-initiated"), mapping, memops;
 
-	if (rd_gpus_of(in->host, "NVIDIA") == 0) {
-		rd_check_skip(out, "no NVIDIA accelerator");
-		return;
-	}
-	if (!system || !system->nvidia_registry || system->nvidia_stream_memops.known != RD_OK) {
-		rd_check_unknown(out, "nvidia", "not reported in /proc/driver/nvidia/params");
-		return;
-	}
+	if (rd_gpus_of(in->host, "NVIDIA") == 0)
+		return rd_check_skip(out, "no NVIDIA accelerator");
+	if (!system || !system->nvidia_registry || system->nvidia_stream_memops.known != RD_OK)
+		return rd_check_unknown(out, "nvidia", "not reported in /proc/driver/nvidia/params");
 	mapping = rd_maps_peers(system);
 	memops = system->nvidia_stream_memops.v;
 	if (!mapping && !memops && !wanted)
@@ -250,10 +235,8 @@ static void run_ibgda(const struct rd_check_input *in, struct rd_check_out *out)
 
 static void run_geforce(const struct rd_check_input *in, struct rd_check_out *out)
 {
-	if (rd_gpus_of(in->host, "NVIDIA") == 0 || in->host->n_ibdevs == 0) {
-		rd_check_skip(out, "no NVIDIA accelerator, or no RDMA device");
-		return;
-	}
+	if (rd_gpus_of(in->host, "NVIDIA") == 0 || in->host->n_ibdevs == 0)
+		return rd_check_skip(out, "no NVIDIA accelerator, or no RDMA device");
 	for (size_t g = 0; g < in->host->n_gpus; g++) {
 		const struct rd_gpu *gpu = &in->host->gpus[g];
 
@@ -279,7 +262,7 @@ const struct rd_check rd_check_ibgda = {
 	       ">>/etc/modprobe.d/nvidia.conf\n"
 	       "# then rebuild the initramfs, and reboot while no job runs",
 	.needs = "/proc/driver/nvidia/params",
-	.reads = RD_PART_PCI | RD_PART_MODULES,
+	.parts = { 0, RD_PART_PCI | RD_PART_MODULES },
 	.run = run_ibgda,
 };
 
@@ -291,7 +274,7 @@ const struct rd_check rd_check_geforce = {
 	       "# or use another card",
 	.needs = "names of accelerators: /proc/driver/nvidia/gpus, pci.ids",
 	.thorough = true,
-	.reads = RD_PART_PCI | RD_PART_MODULES,
+	.parts = { 0, RD_PART_PCI | RD_PART_MODULES },
 	.run = run_geforce,
 };
 
@@ -353,6 +336,6 @@ const struct rd_check rd_check_devmem = {
 	       "# it lasts until the next boot; also in the network configuration",
 	.needs = "ethtool netlink (rings, features, RSS contexts), netdev netlink (queues)",
 	.thorough = true,
-	.reads = RD_PART_PCI | RD_PART_NET,
+	.parts = { 0, RD_PART_PCI | RD_PART_NET },
 	.run = run_devmem,
 };

@@ -52,10 +52,8 @@ static void run_memlock(const struct rd_check_input *in, struct rd_check_out *ou
 	_cleanup_free_ char *from = NULL;
 	bool judged = false;
 
-	if (!system) {
-		rd_check_unknown(out, "services", "limits were not read");
-		return;
-	}
+	if (!system)
+		return rd_check_unknown(out, "services", "limits were not read");
 	for (size_t i = 0; i < system->n_launchers; i++) {
 		bool asked = system->launchers[i].pid == system->asked_pid;
 		const struct rd_launcher *launcher;
@@ -101,10 +99,8 @@ static void run_maps(const struct rd_check_input *in, struct rd_check_out *out)
 	const struct rd_system *system = in->system;
 	bool asked = false;
 
-	if (!system || system->max_map_count.known != RD_OK) {
-		rd_check_unknown(out, "vm.max_map_count", "/proc/sys/vm/max_map_count could not be read");
-		return;
-	}
+	if (!system || system->max_map_count.known != RD_OK)
+		return rd_check_unknown(out, "vm.max_map_count", "/proc/sys/vm/max_map_count could not be read");
 	for (size_t i = 0; i < system->n_launchers; i++) {
 		const struct rd_launcher *launcher = &system->launchers[i];
 		char subject[64];
@@ -196,7 +192,7 @@ const struct rd_check rd_check_open_files = {
 	.why = "connections, completion channels and event files fail with EMFILE; daemons abort under load",
 	.fix = "# permanently: LimitNOFILE=1048576 in its unit (systemctl edit UNIT), then restart it",
 	.needs = "/proc/PID/limits of storage daemons; with --pid also the number of its open files",
-	.whole = RD_PART_PROCESSES,
+	.parts = { RD_PART_PROCESSES, 0 },
 	.run = run_files,
 };
 
@@ -206,7 +202,7 @@ const struct rd_check rd_check_memory_tuning = {
 	.why = "accelerators and NICs wait for the processes whose pages move",
 	.fix = "sysctl -w kernel.numa_balancing=0",
 	.needs = "transparent_hugepage/defrag in sysfs; kernel.numa_balancing",
-	.reads = RD_PART_PCI,
+	.parts = { 0, RD_PART_PCI },
 	.run = run_tuning,
 };
 
@@ -222,8 +218,7 @@ const struct rd_check rd_check_memlock = {
 	       "# or only for it: LimitMEMLOCK=infinity in its unit (systemctl edit slurmd)\n" ELSEWHERE,
 	.needs = "/proc/PID/limits of job launchers; with --pid also the effective capabilities of the process; "
 		 "otherwise the defaults of systemd or the limits of process 1",
-	.whole = RD_PART_PROCESSES,
-	.reads = RD_PART_PCI,
+	.parts = { RD_PART_PROCESSES, RD_PART_PCI },
 	.run = run_memlock,
 };
 
@@ -234,7 +229,7 @@ const struct rd_check rd_check_max_map_count = {
 	.fix = "sysctl -w vm.max_map_count=1048576\n"
 	       "# until the next boot; also in /etc/sysctl.d/",
 	.needs = "/proc/sys/vm/max_map_count; with --pid also /proc/PID/maps",
-	.reads = RD_PART_PCI | RD_PART_PROCESSES,
+	.parts = { 0, RD_PART_PCI | RD_PART_PROCESSES },
 	.run = run_maps,
 };
 
@@ -246,10 +241,8 @@ static void run_numa(const struct rd_check_input *in, struct rd_check_out *out)
 
 	for (size_t i = 0; in->system && i < in->system->n_huge; i++)
 		most = in->system->huge[i].total > most ? in->system->huge[i].total : most;
-	if (most == 0 || in->system->n_huge < 2) {
-		rd_check_skip(out, "no huge pages reserved, or one NUMA node");
-		return;
-	}
+	if (most == 0 || in->system->n_huge < 2)
+		return rd_check_skip(out, "no huge pages reserved, or one NUMA node");
 	for (size_t i = 0; i < in->system->n_huge; i++) {
 		const struct rd_huge *huge = &in->system->huge[i];
 		const struct rd_numa *numa = rd_host_find_numa(in->host, huge->node);
@@ -277,10 +270,8 @@ static void run_efa(const struct rd_check_input *in, struct rd_check_out *out)
 
 	for (size_t i = 0; i < in->host->n_ibdevs; i++)
 		any |= in->host->ibdevs[i].driver && strcmp(in->host->ibdevs[i].driver, "efa") == 0;
-	if (!any) {
-		rd_check_skip(out, "no EFA device");
-		return;
-	}
+	if (!any)
+		return rd_check_skip(out, "no EFA device");
 	for (size_t i = 0; in->system && i < in->system->n_huge; i++) {
 		total += in->system->huge[i].total;
 		available += in->system->huge[i].free;
@@ -304,8 +295,7 @@ const struct rd_check rd_check_hugepages_numa = {
 	       "# write as many pages to the file of this node as the others have, preferably at boot",
 	.needs = "/sys/devices/system/node/nodeN/hugepages",
 	.thorough = true,
-	.whole = RD_PART_NUMA,
-	.reads = RD_PART_PCI | RD_PART_RDMA,
+	.parts = { RD_PART_NUMA, RD_PART_PCI | RD_PART_RDMA },
 	.run = run_numa,
 };
 
@@ -318,6 +308,6 @@ const struct rd_check rd_check_hugepages_efa = {
 	       "# a kernel with larger pages has other sizes in /sys/kernel/mm/hugepages: as many as make 10 GiB",
 	.needs = "driver of RDMA devices, /sys/devices/system/node/nodeN/hugepages",
 	.thorough = true,
-	.reads = RD_PART_PCI | RD_PART_RDMA | RD_PART_NUMA,
+	.parts = { 0, RD_PART_PCI | RD_PART_RDMA | RD_PART_NUMA },
 	.run = run_efa,
 };

@@ -208,7 +208,7 @@ const struct rd_check rd_check_acs_redirect = {
 	.fix = "setpci -s ADDRESS ECAP_ACS+6.w=0000\n"
 	       "# until the next boot; permanently: disable ACS in the BIOS, or boot with pci=disable_acs_redir=ADDRESS",
 	.needs = "PCI configuration space of bridges (root), ACS control register",
-	.whole = RD_PART_PCI | RD_PART_RDMA,
+	.parts = { RD_PART_PCI | RD_PART_RDMA, 0 },
 	.run = run_acs,
 };
 
@@ -216,76 +216,65 @@ const struct rd_check rd_check_acs_redirect = {
 
 #define ATS_ENABLE 0x8000 /* ATS control register, bit 15 */
 
-static void run_mode(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_mode(const struct rd_check_input *in, size_t i, const char *addr, struct rd_check_out *out)
 {
 	const char *iommu = rd_host_iommu(in->host);
+	const struct rd_pci *pci = &in->host->pcis[i];
 
 	if (in->host->n_gpus == 0)
-		rd_check_skip(out, "no accelerator, so no peer-to-peer traffic");
-	for (size_t i = 0; i < in->host->n_pcis && in->host->n_gpus > 0; i++) {
-		const struct rd_pci *pci = &in->host->pcis[i];
-
-		if (!rd_pci_matters(in->host, i))
-			continue;
-		if (!pci->extras_read)
-			rd_check_unknown(out, pci->addr, "IOMMU group was not read");
-		else if (pci->iommu_group.known != RD_OK ||
-			 (pci->iommu_type && strcmp(pci->iommu_type, "identity") == 0))
-			rd_check_good(out, pci->addr);
-		else if (!pci->iommu_type)
-			rd_check_unknown(out, pci->addr, "the kernel does not report the type of the IOMMU group");
-		else
-			rd_check_bad(out, RD_SEV_WARNING, pci->addr,
-				     rd_text("%s: %s group %d has type %s", rd_pci_what(in->host, i), iommu,
-					     pci->iommu_group.v, pci->iommu_type),
-				     rd_text("identity, or no %s", iommu),
-				     rd_text("# boot with %s, or disable the %s in the BIOS\n"
-					     "# reboot while no job runs",
-					     rd_host_passthrough(in->host), iommu));
-	}
+		return;
+	if (!pci->extras_read)
+		rd_check_unknown(out, addr, "IOMMU group was not read");
+	else if (pci->iommu_group.known != RD_OK || (pci->iommu_type && strcmp(pci->iommu_type, "identity") == 0))
+		rd_check_good(out, addr);
+	else if (!pci->iommu_type)
+		rd_check_unknown(out, addr, "the kernel does not report the type of the IOMMU group");
+	else
+		rd_check_bad(out, RD_SEV_WARNING, addr,
+			     rd_text("%s: %s group %d has type %s", rd_pci_what(in->host, i), iommu, pci->iommu_group.v,
+				     pci->iommu_type),
+			     rd_text("identity, or no %s", iommu),
+			     rd_text("# boot with %s, or disable the %s in the BIOS\n"
+				     "# reboot while no job runs",
+				     rd_host_passthrough(in->host), iommu));
 }
 
-static void run_group(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_group(const struct rd_check_input *in, size_t i, const char *addr, struct rd_check_out *out)
 {
-	for (size_t i = 0; i < in->host->n_pcis; i++) {
-		const struct rd_pci *pci = &in->host->pcis[i];
+	const struct rd_pci *pci = &in->host->pcis[i];
 
-		/* Sharing matters only where the group is assigned to a guest. */
-		if (!pci->driver || strcmp(pci->driver, "vfio-pci") != 0)
-			continue;
-		if (!pci->extras_read)
-			rd_check_unknown(out, pci->addr, "IOMMU group was not read");
-		else if (pci->iommu_shared)
-			rd_check_warn(out, pci->addr,
-				      rd_text("IOMMU group %d also contains functions of other cards",
-					      pci->iommu_group.v),
-				      rd_text("an IOMMU group of its own"));
-		else
-			rd_check_good(out, pci->addr);
-	}
-	rd_check_skip(out, "no NIC or accelerator is assigned to a virtual machine (vfio-pci)");
+	/* Sharing matters only where the group is assigned to a guest. */
+	if (!pci->driver || strcmp(pci->driver, "vfio-pci") != 0)
+		return;
+	if (!pci->extras_read)
+		rd_check_unknown(out, addr, "IOMMU group was not read");
+	else if (pci->iommu_shared)
+		rd_check_warn(out, addr,
+			      rd_text("IOMMU group %d also contains functions of other cards", pci->iommu_group.v),
+			      rd_text("an IOMMU group of its own"));
+	else
+		rd_check_good(out, addr);
+}
+
+static void judge_ats(const struct rd_check_input *in, size_t i, const char *addr, struct rd_check_out *out)
+{
+	const struct rd_pci *pci = &in->host->pcis[i];
+
+	if (pci->config.ats_ctl.known == RD_DENIED || !pci->config_read)
+		rd_check_unknown(out, addr, rd_pci_unread(pci));
+	else if (pci->config.ats_ctl.known == RD_OK && pci->config.ats_ctl.v & ATS_ENABLE)
+		rd_check_warn(out, addr, rd_text("%s: ATS enabled in a virtual machine", rd_pci_what(in->host, i)),
+			      rd_text("disabled, unless the hypervisor passes ATS requests through"));
+	else
+		rd_check_good(out, addr);
 }
 
 static void run_ats(const struct rd_check_input *in, struct rd_check_out *out)
 {
-	if (in->host->guest.known != RD_OK || !in->host->guest.v || in->host->n_gpus == 0) {
+	if (in->host->guest.known == RD_OK && in->host->guest.v && in->host->n_gpus > 0)
+		rd_check_each(in, out);
+	else
 		rd_check_skip(out, "not a virtual machine with an accelerator");
-		return;
-	}
-	for (size_t i = 0; i < in->host->n_pcis; i++) {
-		const struct rd_pci *pci = &in->host->pcis[i];
-
-		if (!rd_pci_is_nic(in->host, i))
-			continue;
-		if (pci->config.ats_ctl.known == RD_DENIED || !pci->config_read)
-			rd_check_unknown(out, pci->addr, rd_pci_unread(pci));
-		else if (pci->config.ats_ctl.known == RD_OK && pci->config.ats_ctl.v & ATS_ENABLE)
-			rd_check_warn(out, pci->addr,
-				      rd_text("%s: ATS enabled in a virtual machine", rd_pci_what(in->host, i)),
-				      rd_text("disabled, unless the hypervisor passes ATS requests through"));
-		else
-			rd_check_good(out, pci->addr);
-	}
 }
 
 const struct rd_check rd_check_iommu_mode = {
@@ -295,8 +284,8 @@ const struct rd_check rd_check_iommu_mode = {
 	.fix = "# boot with iommu=pt (an SMMU: iommu.passthrough=1), or disable the IOMMU in the BIOS\n"
 	       "# reboot while no job runs",
 	.needs = "/sys/kernel/iommu_groups/N/type",
-	.reads = RD_PART_PCI | RD_PART_RDMA,
-	.run = run_mode,
+	.parts = { 0, RD_PART_PCI | RD_PART_RDMA },
+	.each = { RD_EACH_PCI, rd_pci_matters, judge_mode, "no accelerator, so no peer-to-peer traffic" },
 };
 
 const struct rd_check rd_check_iommu_group = {
@@ -308,8 +297,8 @@ const struct rd_check rd_check_iommu_group = {
 	       "its NIC)",
 	.needs = "/sys/kernel/iommu_groups/N/devices",
 	.thorough = true,
-	.reads = RD_PART_PCI | RD_PART_RDMA,
-	.run = run_group,
+	.parts = { 0, RD_PART_PCI | RD_PART_RDMA },
+	.each = { RD_EACH_PCI, NULL, judge_group, "no NIC or accelerator is assigned to a virtual machine (vfio-pci)" },
 };
 
 const struct rd_check rd_check_ats = {
@@ -320,6 +309,7 @@ const struct rd_check rd_check_ats = {
 	.fix = "# disable ATS in the NIC's firmware (mlxconfig: ATS_ENABLED=0), or let the hypervisor expose ACS",
 	.needs = "PCI configuration space of NICs (root), ATS control register; presence of a hypervisor",
 	.thorough = true,
-	.reads = RD_PART_PCI | RD_PART_RDMA,
+	.parts = { 0, RD_PART_PCI | RD_PART_RDMA },
 	.run = run_ats,
+	.each = { RD_EACH_PCI, rd_pci_is_nic, judge_ats, NULL },
 };

@@ -16,45 +16,34 @@ static bool is_counted(const struct rd_host *host, size_t i)
 	       (rd_pci_matters(host, i) || host->pcis[i].class.v >> 8 == RD_PCI_CLASS_BRIDGE);
 }
 
-static void run_uncorrectable(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_uncorrectable(const struct rd_check_input *in, size_t i, const char *addr, struct rd_check_out *out)
 {
-	for (size_t i = 0; i < in->host->n_pcis; i++) {
-		const struct rd_pci *pci = &in->host->pcis[i];
-		uint64_t fatal = pci->aer.fatal.v, nonfatal = pci->aer.nonfatal.v;
+	const struct rd_pci *pci = &in->host->pcis[i];
+	uint64_t fatal = pci->aer.fatal.v, nonfatal = pci->aer.nonfatal.v;
 
-		if (!is_counted(in->host, i))
-			continue;
-		if (pci->aer.fatal.known != RD_OK || pci->aer.nonfatal.known != RD_OK)
-			rd_check_unknown(out, pci->addr,
-					 "no error counters: device has no AER capability, or firmware owns AER");
-		else if (fatal || nonfatal)
-			rd_check_bad(out, fatal ? RD_SEV_CRITICAL : RD_SEV_WARNING, pci->addr,
-				     rd_text("%s: %" PRIu64 " fatal, %" PRIu64 " nonfatal since boot",
-					     rd_pci_what(in->host, i), fatal, nonfatal),
-				     rd_text("none"), NULL);
-		else
-			rd_check_good(out, pci->addr);
-	}
+	if (pci->aer.fatal.known != RD_OK || pci->aer.nonfatal.known != RD_OK)
+		rd_check_unknown(out, addr, "no error counters: device has no AER capability, or firmware owns AER");
+	else if (fatal || nonfatal)
+		rd_check_bad(out, fatal ? RD_SEV_CRITICAL : RD_SEV_WARNING, addr,
+			     rd_text("%s: %" PRIu64 " fatal, %" PRIu64 " nonfatal since boot", rd_pci_what(in->host, i),
+				     fatal, nonfatal),
+			     rd_text("none"), NULL);
+	else
+		rd_check_good(out, addr);
 }
 
-static void run_correctable(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_correctable(const struct rd_check_input *in, size_t i, const char *addr, struct rd_check_out *out)
 {
-	for (size_t i = 0; i < in->host->n_pcis; i++) {
-		const struct rd_pci *pci = &in->host->pcis[i];
+	const struct rd_pci *pci = &in->host->pcis[i];
 
-		if (!is_counted(in->host, i))
-			continue;
-		if (pci->aer.correctable.known != RD_OK)
-			rd_check_unknown(out, pci->addr,
-					 "no error counters: device has no AER capability, or firmware owns AER");
-		else if (pci->aer.correctable.v >= CORRECTABLE_MANY)
-			rd_check_warn(out, pci->addr,
-				      rd_text("%s: %" PRIu64 " since boot", rd_pci_what(in->host, i),
-					      pci->aer.correctable.v),
-				      rd_text("fewer than %d", CORRECTABLE_MANY));
-		else
-			rd_check_good(out, pci->addr);
-	}
+	if (pci->aer.correctable.known != RD_OK)
+		rd_check_unknown(out, addr, "no error counters: device has no AER capability, or firmware owns AER");
+	else if (pci->aer.correctable.v >= CORRECTABLE_MANY)
+		rd_check_warn(out, addr,
+			      rd_text("%s: %" PRIu64 " since boot", rd_pci_what(in->host, i), pci->aer.correctable.v),
+			      rd_text("fewer than %d", CORRECTABLE_MANY));
+	else
+		rd_check_good(out, addr);
 }
 
 const struct rd_check rd_check_aer = {
@@ -65,8 +54,8 @@ const struct rd_check rd_check_aer = {
 	       "# the log has the type of error\n"
 	       "# reseat the card, then replace riser, cable or card",
 	.needs = "sysfs aer_dev_fatal and aer_dev_nonfatal of NICs, accelerators and the bridges above them",
-	.reads = RD_PART_PCI,
-	.run = run_uncorrectable,
+	.parts = { 0, RD_PART_PCI },
+	.each = { RD_EACH_PCI, is_counted, judge_uncorrectable, NULL },
 };
 
 const struct rd_check rd_check_aer_correctable = {
@@ -77,30 +66,25 @@ const struct rd_check rd_check_aer_correctable = {
 	       "# run it again later to find the counter that increases\n"
 	       "# reseat the card, then replace riser, cable or card",
 	.needs = "sysfs aer_dev_correctable of NICs, accelerators and the bridges above them",
-	.reads = RD_PART_PCI,
-	.run = run_correctable,
+	.parts = { 0, RD_PART_PCI },
+	.each = { RD_EACH_PCI, is_counted, judge_correctable, NULL },
 };
 
 /* Power of cards and slots. */
 
 #define NIC_WATTS 25.0 /* the CEM specification lets any slot give this much to a card that requests more than 10 W */
 
-static void run_state(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_state(const struct rd_check_input *in, size_t i, const char *addr, struct rd_check_out *out)
 {
-	for (size_t i = 0; i < in->host->n_pcis; i++) {
-		const struct rd_pci *pci = &in->host->pcis[i];
+	const struct rd_pci *pci = &in->host->pcis[i];
 
-		if (!rd_pci_matters(in->host, i))
-			continue;
-		if (!pci->power_state || strcmp(pci->power_state, "unknown") == 0)
-			rd_check_unknown(out, pci->addr, "power state not reported by the kernel");
-		else if (strncmp(pci->power_state, "D3", 2) == 0)
-			rd_check_bad(out, rd_pci_is_nic(in->host, i) ? RD_SEV_CRITICAL : RD_SEV_WARNING, pci->addr,
-				     rd_text("%s: %s", rd_pci_what(in->host, i), pci->power_state), rd_text("D0"),
-				     NULL);
-		else
-			rd_check_good(out, pci->addr);
-	}
+	if (!pci->power_state || strcmp(pci->power_state, "unknown") == 0)
+		rd_check_unknown(out, addr, "power state not reported by the kernel");
+	else if (strncmp(pci->power_state, "D3", 2) == 0)
+		rd_check_bad(out, rd_pci_is_nic(in->host, i) ? RD_SEV_CRITICAL : RD_SEV_WARNING, addr,
+			     rd_text("%s: %s", rd_pci_what(in->host, i), pci->power_state), rd_text("D0"), NULL);
+	else
+		rd_check_good(out, addr);
 }
 
 /* Slot Capabilities: value in bits 14:7, scale 1, 0.1, 0.01, 0.001 in 16:15. Above 239 with scale 1, the encoding differs. */
@@ -111,29 +95,22 @@ static double slot_watts(uint32_t cap)
 	return (cap >> 7 & 0xff) * scales[cap >> 15 & 3];
 }
 
-static void run_slot(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_slot(const struct rd_check_input *in, size_t i, const char *addr, struct rd_check_out *out)
 {
-	for (size_t i = 0; i < in->host->n_pcis; i++) {
-		const struct rd_pci *pci = &in->host->pcis[i],
-				    *port = pci->parent < 0 ? NULL : &in->host->pcis[pci->parent];
-		double watts;
+	const struct rd_pci *pci = &in->host->pcis[i], *port = pci->parent < 0 ? NULL : &in->host->pcis[pci->parent];
+	double watts;
 
-		if (!rd_pci_is_fast(in->host, i) || pci->pf >= 0 || !port)
-			continue;
-		if (port->config.slot_cap.known == RD_DENIED || !port->config_read) {
-			rd_check_unknown(out, pci->addr, rd_pci_unread(port));
-			continue;
-		}
-		watts = port->config.slot_cap.known == RD_OK ? slot_watts(port->config.slot_cap.v) : 0;
-		/* 0: no limit is set. */
-		if (watts > 0 && watts < NIC_WATTS)
-			rd_check_warn(out, pci->addr,
-				      rd_text("%s: the slot provides %g W", rd_pci_what(in->host, i), watts),
-				      rd_text("%g W or more", NIC_WATTS));
-		else
-			rd_check_good(out, pci->addr);
-	}
-	rd_check_skip(out, "no NIC of 100 Gbit/s or more in a slot");
+	if (!rd_pci_is_fast(in->host, i) || pci->pf >= 0 || !port)
+		return;
+	if (port->config.slot_cap.known == RD_DENIED || !port->config_read)
+		return rd_check_unknown(out, addr, rd_pci_unread(port));
+	watts = port->config.slot_cap.known == RD_OK ? slot_watts(port->config.slot_cap.v) : 0;
+	/* 0: no limit is set. */
+	if (watts > 0 && watts < NIC_WATTS)
+		rd_check_warn(out, addr, rd_text("%s: the slot provides %g W", rd_pci_what(in->host, i), watts),
+			      rd_text("%g W or more", NIC_WATTS));
+	else
+		rd_check_good(out, addr);
 }
 
 const struct rd_check rd_check_power_state = {
@@ -143,8 +120,8 @@ const struct rd_check rd_check_power_state = {
 	.fix = "echo on >/sys/bus/pci/devices/ADDRESS/power/control\n"
 	       "# until the next boot; permanently: a udev rule",
 	.needs = "sysfs power_state",
-	.reads = RD_PART_PCI,
-	.run = run_state,
+	.parts = { 0, RD_PART_PCI },
+	.each = { RD_EACH_PCI, rd_pci_matters, judge_state, NULL },
 };
 
 const struct rd_check rd_check_slot_power = {
@@ -155,8 +132,8 @@ const struct rd_check rd_check_slot_power = {
 	       "# some cards need a power cable",
 	.needs = "PCI configuration space of the port above it (root), Slot Capabilities",
 	.thorough = true,
-	.reads = RD_PART_PCI,
-	.run = run_slot,
+	.parts = { 0, RD_PART_PCI },
+	.each = { RD_EACH_PCI, NULL, judge_slot, "no NIC of 100 Gbit/s or more in a slot" },
 };
 
 /* The PCI BAR through which other devices reach an accelerator's memory. */
@@ -181,42 +158,35 @@ static void report_no_bar(const struct rd_pci *pci, struct rd_check_out *out)
 	rd_check_unknown(out, pci->addr, "sysfs `resource` has no address for it");
 }
 
-static void run_size(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_size(const struct rd_check_input *in, size_t g, const char *name, struct rd_check_out *out)
 {
-	for (size_t g = 0; g < in->host->n_gpus; g++) {
-		const struct rd_pci *pci = &in->host->pcis[in->host->gpus[g].pci];
-		const struct rd_bar *bar = largest(pci);
+	const struct rd_pci *pci = &in->host->pcis[in->host->gpus[g].pci];
+	const struct rd_bar *bar = largest(pci);
 
-		if (!bar)
-			report_no_bar(pci, out);
-		else if (bar->size <= BAR_SMALL)
-			rd_check_warn(out, pci->addr,
-				      rd_text("GPU%zu: largest BAR is %g MiB", g, (double)bar->size / (double)MIB(1)),
-				      rd_text("as large as its memory"));
-		else
-			rd_check_good(out, pci->addr);
-	}
-	rd_check_skip(out, "no accelerator");
+	if (!bar)
+		report_no_bar(pci, out);
+	else if (bar->size <= BAR_SMALL)
+		rd_check_warn(out, pci->addr,
+			      rd_text("%s: largest BAR is %g MiB", name, (double)bar->size / (double)MIB(1)),
+			      rd_text("as large as its memory"));
+	else
+		rd_check_good(out, pci->addr);
 }
 
-static void run_address(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_address(const struct rd_check_input *in, size_t g, const char *name, struct rd_check_out *out)
 {
-	for (size_t g = 0; g < in->host->n_gpus; g++) {
-		const struct rd_pci *pci = &in->host->pcis[in->host->gpus[g].pci];
-		const struct rd_bar *bar = largest(pci);
+	const struct rd_pci *pci = &in->host->pcis[in->host->gpus[g].pci];
+	const struct rd_bar *bar = largest(pci);
 
-		/* The kernel hides an address by reporting 0. */
-		if (!bar || bar->start == 0)
-			report_no_bar(pci, out);
-		else if (bar->start >= BAR_HIGH)
-			rd_check_warn(out, pci->addr,
-				      rd_text("GPU%zu: BAR at %g TiB", g,
-					      (double)bar->start / (double)(UINT64_C(1) << 40)),
-				      rd_text("below 56 TiB"));
-		else
-			rd_check_good(out, pci->addr);
-	}
-	rd_check_skip(out, "no accelerator");
+	/* The kernel hides an address by reporting 0. */
+	if (!bar || bar->start == 0)
+		report_no_bar(pci, out);
+	else if (bar->start >= BAR_HIGH)
+		rd_check_warn(out, pci->addr,
+			      rd_text("%s: BAR at %g TiB", name, (double)bar->start / (double)(UINT64_C(1) << 40)),
+			      rd_text("below 56 TiB"));
+	else
+		rd_check_good(out, pci->addr);
 }
 
 const struct rd_check rd_check_bar_size = {
@@ -227,8 +197,8 @@ const struct rd_check rd_check_bar_size = {
 	       "# enable Above 4G Decoding and Resizable BAR in the BIOS\n"
 	       "# nvidia-smi -q -d MEMORY shows BAR1, too",
 	.needs = "sysfs `resource` of accelerators",
-	.reads = RD_PART_PCI,
-	.run = run_size,
+	.parts = { 0, RD_PART_PCI },
+	.each = { RD_EACH_GPU, NULL, judge_size, "no accelerator" },
 };
 
 const struct rd_check rd_check_bar_address = {
@@ -238,6 +208,6 @@ const struct rd_check rd_check_bar_address = {
 	.fix = "# lower \"MMIO High Base\" in the BIOS to 32 TiB or less",
 	.needs = "sysfs `resource` of accelerators",
 	.thorough = true,
-	.reads = RD_PART_PCI,
-	.run = run_address,
+	.parts = { 0, RD_PART_PCI },
+	.each = { RD_EACH_GPU, NULL, judge_address, "no accelerator" },
 };

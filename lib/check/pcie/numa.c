@@ -6,25 +6,25 @@
 #include "check/shared/rules.h"
 #include "model/host/symmetry.h"
 
+static void judge_missing(const struct rd_check_input *in, size_t i, const char *addr, struct rd_check_out *out)
+{
+	const struct rd_pci *pci = &in->host->pcis[i];
+
+	if (pci->numa.known != RD_OK)
+		rd_check_unknown(out, addr, "no numa_node in sysfs");
+	else if (pci->numa.v < 0)
+		rd_check_warn(out, addr, rd_text("%s: NUMA node -1 (none)", rd_pci_what(in->host, i)),
+			      rd_text("one of %zu nodes", in->host->n_numas));
+	else
+		rd_check_good(out, addr);
+}
+
 static void run_missing(const struct rd_check_input *in, struct rd_check_out *out)
 {
-	if (in->host->n_numas < 2) {
+	if (in->host->n_numas < 2)
 		rd_check_skip(out, "host has one NUMA node");
-		return;
-	}
-	for (size_t i = 0; i < in->host->n_pcis; i++) {
-		const struct rd_pci *pci = &in->host->pcis[i];
-
-		if (!rd_pci_matters(in->host, i))
-			continue;
-		if (pci->numa.known != RD_OK)
-			rd_check_unknown(out, pci->addr, "no numa_node in sysfs");
-		else if (pci->numa.v < 0)
-			rd_check_warn(out, pci->addr, rd_text("%s: NUMA node -1 (none)", rd_pci_what(in->host, i)),
-				      rd_text("one of %zu nodes", in->host->n_numas));
-		else
-			rd_check_good(out, pci->addr);
-	}
+	else
+		rd_check_each(in, out);
 }
 
 /* An active port of the NIC is for computing, or its role is unknown. */
@@ -237,8 +237,9 @@ const struct rd_check rd_check_numa_node = {
 	.fix = "# update the BIOS: ACPI _PXM is missing for the slot\n"
 	       "# until then, after each boot: write the node to numa_node of the device in /sys/bus/pci/devices",
 	.needs = "sysfs numa_node",
-	.reads = RD_PART_PCI | RD_PART_NUMA,
+	.parts = { 0, RD_PART_PCI | RD_PART_NUMA },
 	.run = run_missing,
+	.each = { RD_EACH_PCI, rd_pci_matters, judge_missing, NULL },
 };
 
 const struct rd_check rd_check_gpu_nic_socket = {
@@ -248,7 +249,7 @@ const struct rd_check rd_check_gpu_nic_socket = {
 	.fix = "rdmadiag nic-map --matrix\n"
 	       "# bring up the NIC on that socket, or move one to it",
 	.needs = "PCI tree, NUMA nodes and sockets of processors, port state",
-	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NUMA,
+	.parts = { RD_PART_PCI | RD_PART_RDMA | RD_PART_NUMA, 0 },
 	.run = run_socket,
 };
 
@@ -260,6 +261,6 @@ const struct rd_check rd_check_switch_uneven = {
 	       "# bring up or move NICs until all switches have the same number",
 	.needs = "PCI tree, port state",
 	.thorough = true,
-	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NUMA,
+	.parts = { RD_PART_PCI | RD_PART_RDMA | RD_PART_NUMA, 0 },
 	.run = run_uneven,
 };

@@ -205,11 +205,9 @@ static void report_low(const struct judge *j, size_t i, unsigned now, unsigned c
 	_cleanup_free_ char *name = name_of(host, i), *is = value_text(j, now), *should = value_text(j, can),
 			    *twins = twins_text(odd);
 
-	if (result == RD_SEV_OK) {
-		rd_check_note(j->out, host->pcis[i].addr, rd_text("%s: %s, enough for its ports", name, is),
-			      rd_text("%s, which both ends support", should), fix_of(j, i));
-		return;
-	}
+	if (result == RD_SEV_OK)
+		return rd_check_note(j->out, host->pcis[i].addr, rd_text("%s: %s, enough for its ports", name, is),
+				     rd_text("%s, which both ends support", should), fix_of(j, i));
 	rd_check_bad(j->out, result, host->pcis[i].addr, rd_text("%s: %s", name, is),
 		     rd_text("%s, which both ends support%s", should, twins), fix_of(j, i));
 }
@@ -254,16 +252,6 @@ static void judge_link(const struct judge *j, size_t i)
 	}
 }
 
-static void run_width(const struct rd_check_input *in, struct rd_check_out *out)
-{
-	_cleanup_free_ struct load *loads = loads_of(in->host);
-	const struct judge j = { .in = in, .out = out, .loads = loads, .width = true };
-
-	for (size_t i = 0; loads && i < in->host->n_pcis; i++)
-		if (is_judged(in->host, loads, i))
-			judge_link(&j, i);
-}
-
 /* Links of an accelerator: its own, and that of a switch on its board. */
 static bool is_gpu_link(const struct rd_host *host, const struct load *loads, size_t i)
 {
@@ -277,40 +265,44 @@ static bool is_gpu_link(const struct rd_host *host, const struct load *loads, si
 	return gpu >= 0 && rd_pcie_is_gpu_part(host, (int)i, gpu);
 }
 
-static void run_speed(const struct rd_check_input *in, struct rd_check_out *out)
+/* The present speed of an accelerator is meaningful only while most of them are not idle. */
+static void judge_gpu_speed(const struct judge *j, size_t i)
 {
-	const struct rd_host *host = in->host;
-	_cleanup_free_ struct load *loads = loads_of(host);
-	const struct judge j = { .in = in, .out = out, .loads = loads };
+	const struct rd_host *host = j->in->host;
+	const struct rd_odd *limited = rd_symmetry_odd(j->in->symmetry, RD_TRAIT_MAX_SPEED, (int)i, -1);
+	const char *addr = host->pcis[i].addr;
+	unsigned now = now_of(j, i), can = can_of(j, i);
 	size_t low = 0;
 
 	for (size_t g = 0; g < host->n_gpus; g++) {
-		size_t i = (size_t)host->gpus[g].pci;
+		size_t pci = (size_t)host->gpus[g].pci;
 
-		low += now_of(&j, i) && now_of(&j, i) < can_of(&j, i);
+		low += now_of(j, pci) && now_of(j, pci) < can_of(j, pci);
 	}
-	for (size_t i = 0; loads && i < host->n_pcis; i++) {
-		if (!is_judged(host, loads, i))
-			continue;
-		if (is_gpu_link(host, loads, i)) {
-			/* The present speed is meaningful only while most accelerators are not idle. */
-			const struct rd_odd *limited = rd_symmetry_odd(j.in->symmetry, RD_TRAIT_MAX_SPEED, (int)i, -1);
-			const char *addr = j.in->host->pcis[i].addr;
-			unsigned now = now_of(&j, i), can = can_of(&j, i);
+	if (!now || !can)
+		rd_check_unknown(j->out, addr, "link speed not reported (virtual function or guest)");
+	else if (limited && limited->less && limited->clear)
+		report_limited(j, i, can, limited);
+	else if (now < can && host->n_gpus >= 4 && low * 3 < host->n_gpus)
+		rd_check_unknown(
+			j->out, addr,
+			"slower than the other accelerators; some lower the speed when idle: check again under load");
+	else
+		rd_check_good(j->out, addr);
+}
 
-			if (!now || !can)
-				rd_check_unknown(j.out, addr, "link speed not reported (virtual function or guest)");
-			else if (limited && limited->less && limited->clear)
-				report_limited(&j, i, can, limited);
-			else if (now < can && host->n_gpus >= 4 && low * 3 < host->n_gpus)
-				rd_check_unknown(
-					j.out, addr,
-					"slower than the other accelerators; some lower the speed when idle: check again under load");
+static void run_links(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	_cleanup_free_ struct load *loads = loads_of(in->host);
+	const struct judge j = { .in = in, .out = out, .loads = loads, .width = rd_check_of(out)->with != NULL };
+
+	for (size_t i = 0; i < in->host->n_pcis; i++)
+		if (is_judged(in->host, loads, i)) {
+			if (!j.width && is_gpu_link(in->host, loads, i))
+				judge_gpu_speed(&j, i);
 			else
-				rd_check_good(j.out, addr);
-		} else
-			judge_link(&j, i);
-	}
+				judge_link(&j, i);
+		}
 }
 
 /* Functions at other places that share this one's card (Socket Direct, GB10): its port is reached over all of them. */
@@ -339,7 +331,7 @@ static void run_bandwidth(const struct rd_check_input *in, struct rd_check_out *
 	const struct rd_host *host = in->host;
 	_cleanup_free_ struct load *loads = loads_of(host);
 
-	for (size_t i = 0; loads && i < host->n_pcis; i++) {
+	for (size_t i = 0; i < host->n_pcis; i++) {
 		const struct rd_pci *pci = &host->pcis[i];
 		double gbps;
 		bool slow;
@@ -377,7 +369,7 @@ const struct rd_check rd_check_pcie_bandwidth = {
 	.why = "the port never reaches its rate, and congests the network when others send to it",
 	.fix = "# use a slot with more lanes or a newer PCIe generation",
 	.needs = "sysfs current_link_speed and current_link_width of NICs, port rate",
-	.whole = RD_PART_PCI | RD_PART_RDMA,
+	.parts = { RD_PART_PCI | RD_PART_RDMA, 0 },
 	.run = run_bandwidth,
 };
 
@@ -388,9 +380,9 @@ const struct rd_check rd_check_pcie_link_width = {
 	       "seated",
 	.fix = LINK "# reseat the card, then swap riser or cable",
 	.needs = "sysfs current_link_width and max_link_width of NICs, accelerators and all bridges above them",
-	.whole = RD_PART_PCI,
-	.reads = RD_PART_RDMA,
-	.run = run_width,
+	.parts = { RD_PART_PCI, RD_PART_RDMA },
+	.run = run_links,
+	.with = &(const bool){ true }, /* width */
 };
 
 const struct rd_check rd_check_pcie_link_speed = {
@@ -400,7 +392,6 @@ const struct rd_check rd_check_pcie_link_speed = {
 	       "speed to save power",
 	.fix = LINK "# reseat the card, then swap riser or cable\n" SPEED_LIMIT,
 	.needs = "sysfs current_link_speed and max_link_speed of NICs, accelerators and all bridges above them",
-	.whole = RD_PART_PCI,
-	.reads = RD_PART_RDMA,
-	.run = run_speed,
+	.parts = { RD_PART_PCI, RD_PART_RDMA },
+	.run = run_links,
 };

@@ -22,49 +22,40 @@ enum {
 };
 #define TAG10_GBPS 400.0 /* below this rate, 256 outstanding requests are enough */
 
-static bool is_fast_physical(const struct rd_check_input *in, size_t i)
+static bool is_fast_physical(const struct rd_host *host, size_t i)
 {
-	return rd_pci_is_fast(in->host, i) && !rd_pcie_is_vf(in->host, &in->host->pcis[i]);
+	return rd_pci_is_fast(host, i) && !rd_pcie_is_vf(host, &host->pcis[i]);
 }
 
-static void run_relaxed(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_relaxed(const struct rd_check_input *in, size_t i, const char *addr, struct rd_check_out *out)
 {
-	for (size_t i = 0; i < in->host->n_pcis; i++) {
-		const struct rd_pci *pci = &in->host->pcis[i];
-		const struct rd_odd *odd = rd_symmetry_odd(in->symmetry, RD_TRAIT_RELAXED, (int)i, -1);
-		bool is_odd = odd && odd->clear && odd->less;
+	const struct rd_pci *pci = &in->host->pcis[i];
+	const struct rd_odd *odd = rd_symmetry_odd(in->symmetry, RD_TRAIT_RELAXED, (int)i, -1);
+	bool is_odd = odd && odd->clear && odd->less;
 
-		if (!is_fast_physical(in, i) && !is_odd)
-			continue;
-		if (pci->config.dev_ctl.known != RD_OK)
-			rd_check_unknown(out, pci->addr, rd_pci_unread(pci));
-		else if (!(pci->config.dev_ctl.v & CTL_RELAXED))
-			rd_check_warn(out, pci->addr,
-				      rd_text("%s: relaxed ordering disabled", rd_pci_what(in->host, i)),
-				      is_odd ? rd_text("enabled, as on %u of %u like it", odd->twins, odd->n) :
-					       rd_text("enabled"));
-		else
-			rd_check_good(out, pci->addr);
-	}
-	rd_check_skip(out, "no NIC of 100 Gbit/s or more");
+	if (!is_fast_physical(in->host, i) && !is_odd)
+		return;
+	if (pci->config.dev_ctl.known != RD_OK)
+		rd_check_unknown(out, addr, rd_pci_unread(pci));
+	else if (!(pci->config.dev_ctl.v & CTL_RELAXED))
+		rd_check_warn(out, addr, rd_text("%s: relaxed ordering disabled", rd_pci_what(in->host, i)),
+			      is_odd ? rd_text("enabled, as on %u of %u like it", odd->twins, odd->n) :
+				       rd_text("enabled"));
+	else
+		rd_check_good(out, addr);
 }
 
-static void run_ext(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_ext(const struct rd_check_input *in, size_t i, const char *addr, struct rd_check_out *out)
 {
-	for (size_t i = 0; i < in->host->n_pcis; i++) {
-		const struct rd_pci *pci = &in->host->pcis[i];
+	const struct rd_pci *pci = &in->host->pcis[i];
 
-		if (!is_fast_physical(in, i))
-			continue;
-		if (pci->config.dev_ctl.known != RD_OK || pci->config.dev_cap.known != RD_OK)
-			rd_check_unknown(out, pci->addr, rd_pci_unread(pci));
-		else if (pci->config.dev_cap.v & CAP_EXT_TAG && !(pci->config.dev_ctl.v & CTL_EXT_TAG))
-			rd_check_warn(out, pci->addr, rd_text("%s: extended tags disabled", rd_pci_what(in->host, i)),
-				      rd_text("enabled; the NIC supports them"));
-		else
-			rd_check_good(out, pci->addr);
-	}
-	rd_check_skip(out, "no NIC of 100 Gbit/s or more");
+	if (pci->config.dev_ctl.known != RD_OK || pci->config.dev_cap.known != RD_OK)
+		rd_check_unknown(out, addr, rd_pci_unread(pci));
+	else if (pci->config.dev_cap.v & CAP_EXT_TAG && !(pci->config.dev_ctl.v & CTL_EXT_TAG))
+		rd_check_warn(out, addr, rd_text("%s: extended tags disabled", rd_pci_what(in->host, i)),
+			      rd_text("enabled; the NIC supports them"));
+	else
+		rd_check_good(out, addr);
 }
 
 static bool root_completes_tag10(const struct rd_host *host, const struct rd_pci *pci)
@@ -76,23 +67,20 @@ static bool root_completes_tag10(const struct rd_host *host, const struct rd_pci
 	return top != pci && top->config.dev_cap2.known == RD_OK && top->config.dev_cap2.v & CAP2_TAG10_COMPLETER;
 }
 
-static void run_tag10(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_tag10(const struct rd_check_input *in, size_t i, const char *addr, struct rd_check_out *out)
 {
-	for (size_t i = 0; i < in->host->n_pcis; i++) {
-		const struct rd_pci *pci = &in->host->pcis[i];
+	const struct rd_pci *pci = &in->host->pcis[i];
 
-		if (!is_fast_physical(in, i) || rd_pci_rate(in->host, i) < TAG10_GBPS)
-			continue;
-		if (pci->config.dev_cap2.known == RD_DENIED || !pci->config_read)
-			rd_check_unknown(out, pci->addr, rd_pci_unread(pci));
-		else if (pci->config.dev_cap2.known == RD_OK && pci->config.dev_cap2.v & CAP2_TAG10_REQUESTER &&
-			 root_completes_tag10(in->host, pci) && !(pci->config.dev_ctl2.v & CTL2_TAG10))
-			rd_check_warn(out, pci->addr, rd_text("%s: 10-bit tags disabled", rd_pci_what(in->host, i)),
-				      rd_text("enabled; the NIC and the root port support them"));
-		else
-			rd_check_good(out, pci->addr);
-	}
-	rd_check_skip(out, "no NIC of 400 Gbit/s or more");
+	if (rd_pci_rate(in->host, i) < TAG10_GBPS)
+		return;
+	if (pci->config.dev_cap2.known == RD_DENIED || !pci->config_read)
+		rd_check_unknown(out, addr, rd_pci_unread(pci));
+	else if (pci->config.dev_cap2.known == RD_OK && pci->config.dev_cap2.v & CAP2_TAG10_REQUESTER &&
+		 root_completes_tag10(in->host, pci) && !(pci->config.dev_ctl2.v & CTL2_TAG10))
+		rd_check_warn(out, addr, rd_text("%s: 10-bit tags disabled", rd_pci_what(in->host, i)),
+			      rd_text("enabled; the NIC and the root port support them"));
+	else
+		rd_check_good(out, addr);
 }
 
 static bool requests_atomics(const struct rd_pci *pci)
@@ -150,7 +138,7 @@ const struct rd_check rd_check_atomics = {
 	       "# enable AtomicOp routing in the BIOS, or update the firmware of the switch above; then reboot",
 	.needs =
 		"PCI configuration space of accelerators and the bridges above (root), Device Capabilities 2 and Control 2",
-	.whole = RD_PART_PCI,
+	.parts = { RD_PART_PCI, 0 },
 	.run = run_atomics,
 };
 
@@ -162,9 +150,8 @@ const struct rd_check rd_check_relaxed_ordering = {
 	       "# until the next boot; permanently: the BIOS, or PCI_WR_ORDERING=1 with mlxconfig\n"
 	       "# if a kernel quirk cleared it, dmesg reports that",
 	.needs = "PCI configuration space of NICs (root), Device Control",
-	.whole = RD_PART_PCI,
-	.reads = RD_PART_RDMA,
-	.run = run_relaxed,
+	.parts = { RD_PART_PCI, RD_PART_RDMA },
+	.each = { RD_EACH_PCI, NULL, judge_relaxed, "no NIC of 100 Gbit/s or more" },
 };
 
 const struct rd_check rd_check_ext_tags = {
@@ -175,9 +162,8 @@ const struct rd_check rd_check_ext_tags = {
 	       "# no job may use the NIC meanwhile\n"
 	       "# it lasts until the next boot; permanently: the BIOS",
 	.needs = "PCI configuration space of NICs (root), Device Capabilities and Control",
-	.whole = RD_PART_PCI,
-	.reads = RD_PART_RDMA,
-	.run = run_ext,
+	.parts = { RD_PART_PCI, RD_PART_RDMA },
+	.each = { RD_EACH_PCI, is_fast_physical, judge_ext, "no NIC of 100 Gbit/s or more" },
 };
 
 const struct rd_check rd_check_tag10 = {
@@ -187,8 +173,8 @@ const struct rd_check rd_check_tag10 = {
 	.fix = "# enable 10-bit tags in the BIOS",
 	.needs = "PCI configuration space of NICs and root ports (root), Device Capabilities 2 and Control 2",
 	.thorough = true,
-	.reads = RD_PART_PCI | RD_PART_RDMA,
-	.run = run_tag10,
+	.parts = { 0, RD_PART_PCI | RD_PART_RDMA },
+	.each = { RD_EACH_PCI, is_fast_physical, judge_tag10, "no NIC of 400 Gbit/s or more" },
 };
 
 /* PCIe Max Payload Size and Max Read Request Size. */
@@ -214,25 +200,31 @@ static unsigned size_field(const char *bytes)
 	return rd_take_u32(&bytes, RD_DECIMAL, 4096, &size) < 0 || size < 128 ? 0 : (unsigned)__builtin_ctz(size) - 7;
 }
 
-static void judge_mps(const struct rd_check_input *in, size_t i, struct rd_check_out *out)
+static bool may_have_payload(const struct rd_host *host, size_t i)
+{
+	return rd_pci_matters(host, i) && !rd_pcie_is_vf(host, &host->pcis[i]);
+}
+
+static void judge_mps(const struct rd_check_input *in, size_t i, const char *addr, struct rd_check_out *out)
 {
 	const struct rd_host *host = in->host;
 	const struct rd_pci *pci = &host->pcis[i], *lower = lower_above(host, pci);
 	const struct rd_odd *odd = rd_symmetry_odd(in->symmetry, RD_TRAIT_MPS, (int)i, -1);
 	unsigned set = rd_pcie_payload(pci), can = rd_pcie_payload_path(host, pci);
 
+	if (pci->config.dev_ctl.known != RD_OK || pci->config.dev_cap.known != RD_OK)
+		rd_check_unknown(out, addr, rd_pci_unread(pci));
 	/* Emulated bridges accept any size: their registers are fictional. */
-	if (lower && rd_pcie_in_guest(host))
-		rd_check_unknown(out, pci->addr,
-				 "the bridges above it belong to a hypervisor, whose setting is not visible");
+	else if (lower && rd_pcie_in_guest(host))
+		rd_check_unknown(out, addr, "the bridges above it belong to a hypervisor, whose setting is not visible");
 	else if (lower)
-		rd_check_fail(out, pci->addr,
+		rd_check_fail(out, addr,
 			      rd_text("%s: payload %u bytes, but %s above it accepts %u", rd_pci_what(host, i), set,
 				      lower->addr, rd_pcie_payload(lower)),
 			      rd_text("the same on the whole path"));
 	else if (odd && odd->clear && odd->less)
 		rd_check_bad(
-			out, RD_SEV_WARNING, pci->addr, rd_text("%s: payload %u bytes", rd_pci_what(host, i), set),
+			out, RD_SEV_WARNING, addr, rd_text("%s: payload %u bytes", rd_pci_what(host, i), set),
 			rd_text("%s, as on %u of %u like it; all devices on the path support %u", odd->usual,
 				odd->twins, odd->n, can),
 			rd_text("setpci -s ADDRESS CAP_EXP+8.w=%x:e0\n"
@@ -241,55 +233,35 @@ static void judge_mps(const struct rd_check_input *in, size_t i, struct rd_check
 				"boot with pci=pcie_bus_safe",
 				size_field(odd->usual) << 5));
 	else if (rd_pci_is_fast(host, i) && set < 256 && can >= 256)
-		rd_check_warn(out, pci->addr, rd_text("%s: payload %u bytes", rd_pci_what(host, i), set),
+		rd_check_warn(out, addr, rd_text("%s: payload %u bytes", rd_pci_what(host, i), set),
 			      rd_text("%u, which all devices on the path support", can));
 	else
-		rd_check_good(out, pci->addr);
-}
-
-static void run_mps(const struct rd_check_input *in, struct rd_check_out *out)
-{
-	const struct rd_host *host = in->host;
-
-	for (size_t i = 0; i < host->n_pcis; i++) {
-		const struct rd_pci *pci = &host->pcis[i];
-
-		if (!rd_pci_matters(host, i) || rd_pcie_is_vf(host, pci))
-			continue;
-		if (pci->config.dev_ctl.known != RD_OK || pci->config.dev_cap.known != RD_OK)
-			rd_check_unknown(out, pci->addr, rd_pci_unread(pci));
-		else
-			judge_mps(in, i, out);
-	}
+		rd_check_good(out, addr);
 }
 
 #define BOOT "# until the next boot; permanently: the BIOS, or a udev rule"
 
-static void run_mrrs(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_mrrs(const struct rd_check_input *in, size_t i, const char *addr, struct rd_check_out *out)
 {
-	for (size_t i = 0; i < in->host->n_pcis; i++) {
-		const struct rd_pci *pci = &in->host->pcis[i];
-		const struct rd_odd *odd = rd_symmetry_odd(in->symmetry, RD_TRAIT_MRRS, (int)i, -1);
-		bool fast = rd_pci_is_fast(in->host, i), is_odd = odd && odd->clear && odd->less;
-		unsigned request = rd_pcie_read_request(pci);
+	const struct rd_pci *pci = &in->host->pcis[i];
+	const struct rd_odd *odd = rd_symmetry_odd(in->symmetry, RD_TRAIT_MRRS, (int)i, -1);
+	bool fast = rd_pci_is_fast(in->host, i), is_odd = odd && odd->clear && odd->less;
+	unsigned request = rd_pcie_read_request(pci);
 
-		if ((!fast && !is_odd) || rd_pcie_is_vf(in->host, pci))
-			continue;
-		if (pci->config.dev_ctl.known != RD_OK)
-			rd_check_unknown(out, pci->addr, rd_pci_unread(pci));
-		else if (is_odd)
-			rd_check_bad(out, RD_SEV_WARNING, pci->addr,
-				     rd_text("%s: read requests of %u bytes", rd_pci_what(in->host, i), request),
-				     rd_text("%s, as on %u of %u like it", odd->usual, odd->twins, odd->n),
-				     rd_text("setpci -s ADDRESS CAP_EXP+8.w=%x000:7000\n" BOOT, size_field(odd->usual)));
-		else if (request < 512)
-			rd_check_warn(out, pci->addr,
-				      rd_text("%s: read requests of %u bytes", rd_pci_what(in->host, i), request),
-				      rd_text("at least 512; 4096 for accelerators"));
-		else
-			rd_check_good(out, pci->addr);
-	}
-	rd_check_skip(out, "no NIC of 100 Gbit/s or more");
+	if ((!fast && !is_odd) || rd_pcie_is_vf(in->host, pci))
+		return;
+	if (pci->config.dev_ctl.known != RD_OK)
+		rd_check_unknown(out, addr, rd_pci_unread(pci));
+	else if (is_odd)
+		rd_check_bad(out, RD_SEV_WARNING, addr,
+			     rd_text("%s: read requests of %u bytes", rd_pci_what(in->host, i), request),
+			     rd_text("%s, as on %u of %u like it", odd->usual, odd->twins, odd->n),
+			     rd_text("setpci -s ADDRESS CAP_EXP+8.w=%x000:7000\n" BOOT, size_field(odd->usual)));
+	else if (request < 512)
+		rd_check_warn(out, addr, rd_text("%s: read requests of %u bytes", rd_pci_what(in->host, i), request),
+			      rd_text("at least 512; 4096 for accelerators"));
+	else
+		rd_check_good(out, addr);
 }
 
 const struct rd_check rd_check_pcie_mps = {
@@ -299,9 +271,8 @@ const struct rd_check rd_check_pcie_mps = {
 	       "bandwidth on headers",
 	.fix = "# set Max Payload Size to Auto in the BIOS, or boot with pci=pcie_bus_safe (pcie_bus_perf)",
 	.needs = "PCI configuration space (root), Device Control of the function and all bridges above it",
-	.whole = RD_PART_PCI,
-	.reads = RD_PART_RDMA,
-	.run = run_mps,
+	.parts = { RD_PART_PCI, RD_PART_RDMA },
+	.each = { RD_EACH_PCI, may_have_payload, judge_mps, NULL },
 };
 
 const struct rd_check rd_check_pcie_mrrs = {
@@ -310,7 +281,6 @@ const struct rd_check rd_check_pcie_mrrs = {
 	.why = "sends read host memory: small read requests do not fill the link",
 	.fix = "setpci -s ADDRESS CAP_EXP+8.w=5000:7000\n" BOOT,
 	.needs = "PCI configuration space of NICs (root), Device Control",
-	.whole = RD_PART_PCI,
-	.reads = RD_PART_RDMA,
-	.run = run_mrrs,
+	.parts = { RD_PART_PCI, RD_PART_RDMA },
+	.each = { RD_EACH_PCI, NULL, judge_mrrs, "no NIC of 100 Gbit/s or more" },
 };

@@ -14,91 +14,75 @@ static bool is_judged(const struct rd_port_views *views, size_t p)
 	return rd_port_is_ib(port) && rd_port_active(port) && !rd_port_layer_is_odd(views, p);
 }
 
-static void run_lid(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_lid(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
-	for (size_t p = 0; p < in->host->n_ports; p++) {
-		const struct rd_port *port = &in->host->ports[p];
-		struct rd_port_name name = rd_check_port_name(in->host, port);
+	const struct rd_port *port = &in->host->ports[p];
 
-		if (!rd_port_layer_known(in->host, port, out) || !is_judged(in->ports, p))
-			continue;
-		if (port->lid.known != RD_OK)
-			rd_check_unknown(out, name.text, "LID not reported");
-		else if (port->lid.v == 0 || port->lid.v == LID_PERMISSIVE)
-			rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_CRITICAL, name.text,
-					  rd_text("LID %u", port->lid.v), rd_text("1 to 49151"));
-		else
-			rd_check_good(out, name.text);
-	}
-	rd_check_skip(out, "no active InfiniBand port");
+	if (!rd_port_layer_known(in->host, port, out) || !is_judged(in->ports, p))
+		return;
+	if (port->lid.known != RD_OK)
+		rd_check_unknown(out, name, "LID not reported");
+	else if (port->lid.v == 0 || port->lid.v == LID_PERMISSIVE)
+		rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_CRITICAL, name, rd_text("LID %u", port->lid.v),
+				  rd_text("1 to 49151"));
+	else
+		rd_check_good(out, name);
 }
 
-static void run_sm(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_sm(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
-	for (size_t p = 0; p < in->host->n_ports; p++) {
-		const struct rd_port *port = &in->host->ports[p];
-		struct rd_port_name name = rd_check_port_name(in->host, port);
+	const struct rd_port *port = &in->host->ports[p];
 
-		if (!is_judged(in->ports, p))
-			continue;
-		if (port->sm_lid.known != RD_OK)
-			rd_check_unknown(out, name.text, "subnet manager LID not reported");
-		else if (port->sm_lid.v == 0 || port->sm_lid.v == LID_PERMISSIVE)
-			rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_CRITICAL, name.text,
-					  rd_text("subnet manager LID %u", port->sm_lid.v), rd_text("1 to 49151"));
-		else
-			rd_check_good(out, name.text);
-	}
-	rd_check_skip(out, "no active InfiniBand port");
+	if (!is_judged(in->ports, p))
+		return;
+	if (port->sm_lid.known != RD_OK)
+		rd_check_unknown(out, name, "subnet manager LID not reported");
+	else if (port->sm_lid.v == 0 || port->sm_lid.v == LID_PERMISSIVE)
+		rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_CRITICAL, name,
+				  rd_text("subnet manager LID %u", port->sm_lid.v), rd_text("1 to 49151"));
+	else
+		rd_check_good(out, name);
 }
 
-static void run_pkey(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_pkey(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
-	for (size_t p = 0; p < in->host->n_ports; p++) {
-		const struct rd_port *port = &in->host->ports[p];
-		struct rd_port_name name = rd_check_port_name(in->host, port);
-		bool full = false;
+	const struct rd_port *port = &in->host->ports[p];
+	bool full = false;
 
-		if (!is_judged(in->ports, p))
-			continue;
-		for (size_t i = 0; i < port->n_pkeys; i++)
-			full |= (port->pkeys[i] & PKEY_FULL) != 0;
-		if (!port->pkeys_known)
-			rd_check_unknown(out, name.text, "P_Key table not reported");
-		else if (port->n_pkeys == 0)
-			rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_CRITICAL, name.text, rd_text("no P_Key"),
-					  rd_text("0x%04x or another P_Key", PKEY_DEFAULT));
-		else if (!full)
-			rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_WARNING, name.text,
-					  rd_text("limited member of all %zu partitions", port->n_pkeys),
-					  rd_text("full member of at least one partition"));
-		else
-			rd_check_good(out, name.text);
-	}
-	rd_check_skip(out, "no active InfiniBand port");
+	if (!is_judged(in->ports, p))
+		return;
+	for (size_t i = 0; i < port->n_pkeys; i++)
+		full |= (port->pkeys[i] & PKEY_FULL) != 0;
+	if (!port->pkeys_known)
+		rd_check_unknown(out, name, "P_Key table not reported");
+	else if (port->n_pkeys == 0)
+		rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_CRITICAL, name, rd_text("no P_Key"),
+				  rd_text("0x%04x or another P_Key", PKEY_DEFAULT));
+	else if (!full)
+		rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_WARNING, name,
+				  rd_text("limited member of all %zu partitions", port->n_pkeys),
+				  rd_text("full member of at least one partition"));
+	else
+		rd_check_good(out, name);
 }
 
-static void run_width(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_width(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
-	for (size_t p = 0; p < in->host->n_ports; p++) {
-		const struct rd_port *port = &in->host->ports[p];
-		struct rd_port_name name = rd_check_port_name(in->host, port);
+	const struct rd_port *port = &in->host->ports[p];
 
-		if (!is_judged(in->ports, p))
-			continue;
-		/* 2X is normal with a split cable; 1X is not. */
-		if (!port->width)
-			rd_check_unknown(out, name.text, "link width not reported");
-		else if (port->phys_state && strcmp(port->phys_state, "LinkUp") != 0)
-			rd_check_unknown(out, name.text, "port is active, but its physical link is not up");
-		else if (port->width == 1)
-			rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_CRITICAL, name.text,
-					  rd_text("1X%s%s", port->speed ? " " : "", port->speed ? port->speed : ""),
-					  rd_text("4X"));
-		else
-			rd_check_good(out, name.text);
-	}
-	rd_check_skip(out, "no active InfiniBand port");
+	if (!is_judged(in->ports, p))
+		return;
+	/* 2X is normal with a split cable; 1X is not. */
+	if (!port->width)
+		rd_check_unknown(out, name, "link width not reported");
+	else if (port->phys_state && strcmp(port->phys_state, "LinkUp") != 0)
+		rd_check_unknown(out, name, "port is active, but its physical link is not up");
+	else if (port->width == 1)
+		rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_CRITICAL, name,
+				  rd_text("1X%s%s", port->speed ? " " : "", port->speed ? port->speed : ""),
+				  rd_text("4X"));
+	else
+		rd_check_good(out, name);
 }
 
 /* Role of the port that the interface is on; the interface of a partition is on none. */
@@ -154,9 +138,8 @@ const struct rd_check rd_check_ib_lid = {
 	       "# restart the subnet manager, or trigger a sweep; new connections fail meanwhile\n"
 	       "# search its log for the GUID of this port",
 	.needs = "sysfs lid and link_layer of ports",
-	.whole = RD_PART_PCI,
-	.reads = RD_PART_RDMA | RD_PART_NET,
-	.run = run_lid,
+	.parts = { RD_PART_PCI, RD_PART_RDMA | RD_PART_NET },
+	.each = { RD_EACH_PORT, NULL, judge_lid, "no active InfiniBand port" },
 };
 
 const struct rd_check rd_check_ib_sm = {
@@ -166,9 +149,8 @@ const struct rd_check rd_check_ib_sm = {
 	.fix = "sminfo -C IBDEV\n"
 	       "# restart the subnet manager, or trigger a sweep; new connections fail meanwhile",
 	.needs = "sysfs sm_lid of ports",
-	.whole = RD_PART_PCI,
-	.reads = RD_PART_RDMA | RD_PART_NET,
-	.run = run_sm,
+	.parts = { RD_PART_PCI, RD_PART_RDMA | RD_PART_NET },
+	.each = { RD_EACH_PORT, NULL, judge_sm, "no active InfiniBand port" },
 };
 
 const struct rd_check rd_check_ib_pkey = {
@@ -179,9 +161,8 @@ const struct rd_check rd_check_ib_pkey = {
 	.fix = "ibstat IBDEV\n"
 	       "# add the GUID of this port as =full to partitions.conf of the subnet manager",
 	.needs = "sysfs pkeys of ports",
-	.whole = RD_PART_PCI | RD_PART_RDMA,
-	.reads = RD_PART_NET,
-	.run = run_pkey,
+	.parts = { RD_PART_PCI | RD_PART_RDMA, RD_PART_NET },
+	.each = { RD_EACH_PORT, NULL, judge_pkey, "no active InfiniBand port" },
 };
 
 const struct rd_check rd_check_ib_width = {
@@ -190,9 +171,8 @@ const struct rd_check rd_check_ib_width = {
 	.why = "one lane has a quarter of the bandwidth; caused by a bad cable or connector",
 	.fix = "# reseat, clean or swap the cable, then try another switch port",
 	.needs = "sysfs rate of ports",
-	.whole = RD_PART_PCI,
-	.reads = RD_PART_RDMA | RD_PART_NET,
-	.run = run_width,
+	.parts = { RD_PART_PCI, RD_PART_RDMA | RD_PART_NET },
+	.each = { RD_EACH_PORT, NULL, judge_width, "no active InfiniBand port" },
 };
 
 const struct rd_check rd_check_ipoib_mode = {
@@ -205,7 +185,6 @@ const struct rd_check rd_check_ipoib_mode = {
 	       "# it lasts until the next boot; also in the network configuration",
 	.needs = "sysfs mode, mtu and type of interfaces",
 	.thorough = true,
-	.whole = RD_PART_PCI,
-	.reads = RD_PART_RDMA | RD_PART_NET,
+	.parts = { RD_PART_PCI, RD_PART_RDMA | RD_PART_NET },
 	.run = run_ipoib,
 };

@@ -74,10 +74,8 @@ static void report_unread(const struct rd_check_input *in, const char *subject, 
 	const struct rd_err *unread = rd_check_unread(in->unread, RD_PART_RDMA);
 	_cleanup_free_ char *reason = NULL;
 
-	if (!unread) {
-		rd_check_unknown(out, subject, "port state not reported by the driver");
-		return;
-	}
+	if (!unread)
+		return rd_check_unknown(out, subject, "port state not reported by the driver");
 	reason = rd_text("%s could not be read: %s: %s", what, unread->object, rd_errno_text(unread->code));
 	rd_check_undecided(out, subject, reason);
 }
@@ -146,52 +144,43 @@ static void run_state(const struct rd_check_input *in, struct rd_check_out *out)
 	}
 }
 
-static void run_init(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_init(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
+	const struct rd_port *port = &in->host->ports[p];
 	size_t active = 0;
 
-	for (size_t p = 0; p < in->host->n_ports; p++)
-		active += rd_port_is_ib(&in->host->ports[p]) && rd_port_active(&in->host->ports[p]);
-	for (size_t p = 0; p < in->host->n_ports; p++) {
-		const struct rd_port *port = &in->host->ports[p];
-		struct rd_port_name name = rd_check_port_name(in->host, port);
-
-		if (!rd_port_is_ib(port) || rd_port_layer_is_odd(in->ports, p) || rd_port_is_aside(in->ports, p))
-			continue;
-		if (!port->state || !port->phys_state)
-			rd_check_unknown(out, name.text, "port state not reported");
-		else if (strcmp(port->phys_state, "LinkUp") == 0 &&
-			 (strcmp(port->state, "INIT") == 0 || strcmp(port->state, "ARMED") == 0))
-			rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_CRITICAL, name.text,
-					  active ? rd_text("%s, %s; %zu other InfiniBand ports are ACTIVE", port->state,
-							   port->phys_state, active) :
-						   rd_text("%s, %s", port->state, port->phys_state),
-					  rd_text("ACTIVE"));
-		else
-			rd_check_good(out, name.text);
-	}
-	rd_check_skip(out, "no InfiniBand port");
+	if (!rd_port_is_ib(port) || rd_port_layer_is_odd(in->ports, p) || rd_port_is_aside(in->ports, p))
+		return;
+	for (size_t i = 0; i < in->host->n_ports; i++)
+		active += rd_port_is_ib(&in->host->ports[i]) && rd_port_active(&in->host->ports[i]);
+	if (!port->state || !port->phys_state)
+		rd_check_unknown(out, name, "port state not reported");
+	else if (strcmp(port->phys_state, "LinkUp") == 0 &&
+		 (strcmp(port->state, "INIT") == 0 || strcmp(port->state, "ARMED") == 0))
+		rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_CRITICAL, name,
+				  active ? rd_text("%s, %s; %zu other InfiniBand ports are ACTIVE", port->state,
+						   port->phys_state, active) :
+					   rd_text("%s, %s", port->state, port->phys_state),
+				  rd_text("ACTIVE"));
+	else
+		rd_check_good(out, name);
 }
 
-static void run_flaps(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_flaps(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
-	for (size_t p = 0; p < in->host->n_ports; p++) {
-		const struct rd_port *port = &in->host->ports[p];
-		struct rd_port_name name = rd_check_port_name(in->host, port);
+	const struct rd_port *port = &in->host->ports[p];
 
-		if (!rd_port_active(port))
-			continue;
-		if (port->link_downed.known != RD_OK)
-			rd_check_unknown(out, name.text, "no counter link_downed");
-		else if (port->link_downed.v >= DOWN_MANY)
-			rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_WARNING, name.text,
-					  rd_text("link went down %" PRIu64 "%s times", port->link_downed.v,
-						  port->link_downed.v == 255 ? " or more" : ""),
-					  rd_text("fewer than %d since the driver was loaded", DOWN_MANY));
-		else
-			rd_check_good(out, name.text);
-	}
-	rd_check_skip(out, "no active port");
+	if (!rd_port_active(port))
+		return;
+	if (port->link_downed.known != RD_OK)
+		rd_check_unknown(out, name, "no counter link_downed");
+	else if (port->link_downed.v >= DOWN_MANY)
+		rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_WARNING, name,
+				  rd_text("link went down %" PRIu64 "%s times", port->link_downed.v,
+					  port->link_downed.v == 255 ? " or more" : ""),
+				  rd_text("fewer than %d since the driver was loaded", DOWN_MANY));
+	else
+		rd_check_good(out, name);
 }
 
 const struct rd_check rd_check_port_state = {
@@ -201,8 +190,7 @@ const struct rd_check rd_check_port_state = {
 	.fix = "ip link set IF up\n"
 	       "ip link show IF\n" CABLE " if it shows NO-CARRIER",
 	.needs = "sysfs state and phys_state of ports, their roles",
-	.whole = RD_PART_PCI,
-	.reads = RD_PART_RDMA,
+	.parts = { RD_PART_PCI, RD_PART_RDMA },
 	.run = run_state,
 };
 
@@ -215,9 +203,8 @@ const struct rd_check rd_check_port_init = {
 	       "manager for its GUID\n"
 	       "# none is: check that a subnet manager runs on the switch or a host (systemctl status opensm)",
 	.needs = "sysfs state and phys_state of ports",
-	.whole = RD_PART_PCI,
-	.reads = RD_PART_RDMA,
-	.run = run_init,
+	.parts = { RD_PART_PCI, RD_PART_RDMA },
+	.each = { RD_EACH_PORT, NULL, judge_init, "no InfiniBand port" },
 };
 
 const struct rd_check rd_check_link_downed = {
@@ -228,8 +215,8 @@ const struct rd_check rd_check_link_downed = {
 	       "# it shows whether the counter still increases\n"
 	       "# clean or swap cable and optics",
 	.needs = "sysfs counters/link_downed",
-	.reads = RD_PART_RDMA,
-	.run = run_flaps,
+	.parts = { 0, RD_PART_RDMA },
+	.each = { RD_EACH_PORT, NULL, judge_flaps, "no active port" },
 };
 
 /* devlink: health reporters and firmware versions. */
@@ -322,7 +309,7 @@ const struct rd_check rd_check_devlink_health = {
 	.fix = "devlink health show pci/ADDRESS\n"
 	       "# devlink health dump show, then devlink health recover, for the reporter in error state\n" RECOVERS,
 	.needs = "DEVLINK_CMD_HEALTH_REPORTER_GET",
-	.reads = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
+	.parts = { 0, RD_PART_PCI | RD_PART_RDMA | RD_PART_NET },
 	.run = run_health,
 };
 
@@ -336,6 +323,6 @@ const struct rd_check rd_check_devlink_firmware = {
 	       "# where the driver does not support that: mlxfwreset, or a power cycle while no job runs",
 	.needs = "DEVLINK_CMD_INFO_GET: running and stored versions",
 	.thorough = true,
-	.reads = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
+	.parts = { 0, RD_PART_PCI | RD_PART_RDMA | RD_PART_NET },
 	.run = run_firmware,
 };

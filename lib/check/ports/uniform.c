@@ -8,15 +8,10 @@
 
 #define MELLANOX 0x15b3
 
-static bool is_soft(const struct rd_host *host, const struct rd_port *port)
-{
-	return host->ibdevs[port->ibdev].pci < 0 || host->ibdevs[port->ibdev].parent_netdev;
-}
-
 /* Whether the value of a port is compared: active ports; the link layer also of ports without a cable. */
 static bool is_compared(const struct rd_host *host, const struct rd_port *port, enum rd_trait trait)
 {
-	if (is_soft(host, port) || host->pcis[host->ibdevs[port->ibdev].pci].pf >= 0)
+	if (rd_check_is_soft(host, port) || host->pcis[host->ibdevs[port->ibdev].pci].pf >= 0)
 		return false;
 	return trait == RD_TRAIT_LAYER || rd_port_active(port);
 }
@@ -74,32 +69,27 @@ static const struct rd_netdev *down_in_lag(const struct rd_host *host, const str
 	return NULL;
 }
 
-static void run_speed(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_speed(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
-	for (size_t p = 0; p < in->host->n_ports; p++) {
-		const struct rd_port *port = &in->host->ports[p];
-		const struct rd_odd *odd = odd_of(in, p, RD_TRAIT_RATE, true);
-		struct rd_port_name name = rd_check_port_name(in->host, port);
+	const struct rd_port *port = &in->host->ports[p];
+	const struct rd_odd *odd = odd_of(in, p, RD_TRAIT_RATE, true);
 
-		if (!is_compared(in->host, port, RD_TRAIT_RATE))
-			continue;
-		if (port->rate_gbps.known != RD_OK)
-			rd_check_unknown(out, name.text, "rate not reported");
-		else if (odd && down_in_lag(in->host, port)) {
-			const struct rd_netdev *leg = down_in_lag(in->host, port);
+	if (!is_compared(in->host, port, RD_TRAIT_RATE))
+		return;
+	if (port->rate_gbps.known != RD_OK)
+		rd_check_unknown(out, name, "rate not reported");
+	else if (odd && down_in_lag(in->host, port)) {
+		const struct rd_netdev *leg = down_in_lag(in->host, port);
 
-			rd_check_bad(
-				out, RD_SEV_WARNING, name.text,
-				rd_text("%s: %s, a link of %s, is down", odd->is, leg->name, leg->master),
-				expected_of(odd),
-				rd_text("cat /proc/net/bonding/%s\nip link show %s\n# check cable, transceiver and switch port of %s",
-					leg->master, leg->name, leg->name));
-		} else if (odd)
-			rd_check_warn(out, name.text, rd_text("%s", odd->is), expected_of(odd));
-		else
-			report_good_or_mixed(in, RD_TRAIT_RATE, -1, (int)p, name.text, out);
-	}
-	rd_check_skip(out, "no active port on a NIC");
+		rd_check_bad(
+			out, RD_SEV_WARNING, name,
+			rd_text("%s: %s, a link of %s, is down", odd->is, leg->name, leg->master), expected_of(odd),
+			rd_text("cat /proc/net/bonding/%s\nip link show %s\n# check cable, transceiver and switch port of %s",
+				leg->master, leg->name, leg->name));
+	} else if (odd)
+		rd_check_warn(out, name, rd_text("%s", odd->is), expected_of(odd));
+	else
+		report_good_or_mixed(in, RD_TRAIT_RATE, -1, (int)p, name, out);
 }
 
 #define POWER_CYCLE "# then power-cycle the host while no job runs"
@@ -115,22 +105,18 @@ static char *layer_fix(const struct rd_host *host, const struct rd_port *port, c
 		       strcmp(odd->usual, "InfiniBand") == 0 ? "1" : "2");
 }
 
-static void run_layer(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_layer(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
-	for (size_t p = 0; p < in->host->n_ports; p++) {
-		const struct rd_port *port = &in->host->ports[p];
-		const struct rd_odd *odd = odd_of(in, p, RD_TRAIT_LAYER, false);
-		struct rd_port_name name = rd_check_port_name(in->host, port);
+	const struct rd_port *port = &in->host->ports[p];
+	const struct rd_odd *odd = odd_of(in, p, RD_TRAIT_LAYER, false);
 
-		if (!is_compared(in->host, port, RD_TRAIT_LAYER) || !rd_port_layer_known(in->host, port, out))
-			continue;
-		if (odd)
-			rd_check_bad(out, RD_SEV_WARNING, name.text, rd_text("%s", odd->is), expected_of(odd),
-				     layer_fix(in->host, port, odd));
-		else
-			report_good_or_mixed(in, RD_TRAIT_LAYER, -1, (int)p, name.text, out);
-	}
-	rd_check_skip(out, "no NIC with a port");
+	if (!is_compared(in->host, port, RD_TRAIT_LAYER) || !rd_port_layer_known(in->host, port, out))
+		return;
+	if (odd)
+		rd_check_bad(out, RD_SEV_WARNING, name, rd_text("%s", odd->is), expected_of(odd),
+			     layer_fix(in->host, port, odd));
+	else
+		report_good_or_mixed(in, RD_TRAIT_LAYER, -1, (int)p, name, out);
 }
 
 #define MTU                                          \
@@ -138,51 +124,40 @@ static void run_layer(const struct rd_check_input *in, struct rd_check_out *out)
 	"# no job may use the interface meanwhile\n" \
 	"# it lasts until the next boot; also in the network configuration"
 
-static void run_mtu(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_mtu(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
 	const struct rd_host *host = in->host;
+	const struct rd_port *port = &host->ports[p];
+	const struct rd_odd *odd = odd_of(in, p, RD_TRAIT_MTU, true);
+	const struct rd_netdev *netdev = netdev_of(host, port), *like = odd ? netdev_like(host, odd) : NULL;
 
-	for (size_t p = 0; p < host->n_ports; p++) {
-		const struct rd_port *port = &host->ports[p];
-		const struct rd_odd *odd = odd_of(in, p, RD_TRAIT_MTU, true);
-		struct rd_port_name name = rd_check_port_name(host, port);
-		const struct rd_netdev *netdev = netdev_of(host, port), *like = odd ? netdev_like(host, odd) : NULL;
-
-		if (!is_compared(host, port, RD_TRAIT_MTU))
-			continue;
-		if (port->mtu.known != RD_OK)
-			rd_check_unknown(out, name.text, "MTU not reported (no interface in this network namespace)");
-		else if (odd)
-			rd_check_bad(out, RD_SEV_WARNING, name.text,
-				     rd_text("RDMA MTU %u (%s has %u)", port->mtu.v, netdev ? netdev->name : "-",
-					     netdev ? netdev->mtu.v : 0),
-				     expected_of(odd),
-				     like ? rd_text("ip link set IF mtu %u\n" MTU, like->mtu.v) : NULL);
-		else
-			report_good_or_mixed(in, RD_TRAIT_MTU, -1, (int)p, name.text, out);
-	}
-	rd_check_skip(out, "no active port on a NIC");
+	if (!is_compared(host, port, RD_TRAIT_MTU))
+		return;
+	if (port->mtu.known != RD_OK)
+		rd_check_unknown(out, name, "MTU not reported (no interface in this network namespace)");
+	else if (odd)
+		rd_check_bad(out, RD_SEV_WARNING, name,
+			     rd_text("RDMA MTU %u (%s has %u)", port->mtu.v, netdev ? netdev->name : "-",
+				     netdev ? netdev->mtu.v : 0),
+			     expected_of(odd), like ? rd_text("ip link set IF mtu %u\n" MTU, like->mtu.v) : NULL);
+	else
+		report_good_or_mixed(in, RD_TRAIT_MTU, -1, (int)p, name, out);
 }
 
-static void run_gid(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_gid(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
 	const struct rd_host *host = in->host;
+	const struct rd_port *port = &host->ports[p];
+	const struct rd_odd *odd = odd_of(in, p, RD_TRAIT_GID, false);
 
-	for (size_t p = 0; p < host->n_ports; p++) {
-		const struct rd_port *port = &host->ports[p];
-		const struct rd_odd *odd = odd_of(in, p, RD_TRAIT_GID, false);
-		struct rd_port_name name = rd_check_port_name(host, port);
-
-		if (!is_compared(host, port, RD_TRAIT_GID) || !rd_port_is_roce(host, port))
-			continue;
-		if (!port->gids_known)
-			rd_check_unknown(out, name.text, "not all of the GID table could be read");
-		else if (odd && strncmp(odd->is, "no ", 3) != 0) /* reported by gid-usable and gid-v2 */
-			rd_check_warn(out, name.text, rd_text("%s", odd->is), expected_of(odd));
-		else
-			report_good_or_mixed(in, RD_TRAIT_GID, -1, (int)p, name.text, out);
-	}
-	rd_check_skip(out, "no active RoCE port on a NIC");
+	if (!is_compared(host, port, RD_TRAIT_GID) || !rd_port_is_roce(host, port))
+		return;
+	if (!port->gids_known)
+		rd_check_unknown(out, name, "not all of the GID table could be read");
+	else if (odd && strncmp(odd->is, "no ", 3) != 0) /* reported by gid-usable and gid-v2 */
+		rd_check_warn(out, name, rd_text("%s", odd->is), expected_of(odd));
+	else
+		report_good_or_mixed(in, RD_TRAIT_GID, -1, (int)p, name, out);
 }
 
 static void run_firmware(const struct rd_check_input *in, struct rd_check_out *out)
@@ -217,8 +192,8 @@ const struct rd_check rd_check_speed_uniform = {
 	       "# check cable, transceiver and switch port: wrong cable, split port, or autonegotiation to a lower "
 	       "speed",
 	.needs = "sysfs rate of ports; board and PCI location of NICs",
-	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
-	.run = run_speed,
+	.parts = { RD_PART_PCI | RD_PART_RDMA | RD_PART_NET, 0 },
+	.each = { RD_EACH_PORT, NULL, judge_speed, "no active port on a NIC" },
 };
 
 const struct rd_check rd_check_layer_uniform = {
@@ -228,8 +203,8 @@ const struct rd_check rd_check_layer_uniform = {
 	.fix = "# set the link layer of the others: mlxconfig -d ADDRESS set LINK_TYPE_P1=1 (InfiniBand) or 2 "
 	       "(Ethernet)\n" POWER_CYCLE,
 	.needs = "sysfs link_layer of ports; board and PCI location of NICs",
-	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
-	.run = run_layer,
+	.parts = { RD_PART_PCI | RD_PART_RDMA | RD_PART_NET, 0 },
+	.each = { RD_EACH_PORT, NULL, judge_layer, "no NIC with a port" },
 };
 
 const struct rd_check rd_check_mtu_uniform = {
@@ -238,8 +213,8 @@ const struct rd_check rd_check_mtu_uniform = {
 	.why = "large packets to the port are dropped: transports retry until they fail (completion status 12)",
 	.fix = "ip link set IF mtu 9000\n" MTU,
 	.needs = "mtu of the interfaces on ports; board and PCI location of NICs",
-	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
-	.run = run_mtu,
+	.parts = { RD_PART_PCI | RD_PART_RDMA | RD_PART_NET, 0 },
+	.each = { RD_EACH_PORT, NULL, judge_mtu, "no active port on a NIC" },
 };
 
 const struct rd_check rd_check_firmware_uniform = {
@@ -251,7 +226,7 @@ const struct rd_check rd_check_firmware_uniform = {
 	       "-i FILE\n"
 	       "# then reset the device or reboot; no job may use it meanwhile",
 	.needs = "sysfs fw_ver and board_id of devices",
-	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
+	.parts = { RD_PART_PCI | RD_PART_RDMA | RD_PART_NET, 0 },
 	.run = run_firmware,
 };
 
@@ -265,6 +240,6 @@ const struct rd_check rd_check_gid_uniform = {
 	       "# setting an interface down and up rebuilds its GID table; no job may use it meanwhile\n"
 	       "# harmless unless a fixed index is used (NCCL_IB_GID_INDEX, UCX_IB_GID_INDEX)",
 	.needs = "sysfs gids and gid_attrs of RoCE ports; board and PCI location of NICs",
-	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
-	.run = run_gid,
+	.parts = { RD_PART_PCI | RD_PART_RDMA | RD_PART_NET, 0 },
+	.each = { RD_EACH_PORT, NULL, judge_gid, "no active RoCE port on a NIC" },
 };

@@ -5,8 +5,10 @@
 #include "check/shared/rules.h"
 
 /* The rules in this file do not apply to the ports of a Gaudi, which are RoCE as well. */
-static bool is_roce(const struct rd_host *host, const struct rd_port *port)
+static bool is_roce(const struct rd_host *host, size_t p)
 {
+	const struct rd_port *port = &host->ports[p];
+
 	return rd_port_is_roce(host, port) && rd_port_active(port) && !rd_ibdev_is_gaudi(host, port->ibdev);
 }
 
@@ -58,14 +60,20 @@ static bool is_idle(const struct rd_host *host, const struct rd_port *port, enum
 }
 
 /* NCCL looks for an IPv4 GID; without one it uses index 0, which is link-local and, with most drivers, RoCE v1. */
-static void judge_usable(const struct rd_port_views *views, size_t p, const char *name, struct rd_check_out *out)
+static void judge_usable(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
+	const struct rd_port_views *views = in->ports;
 	const struct rd_port *port = &views->host->ports[p];
 	const struct rd_port_view *view = &views->v[p];
 	_cleanup_free_ char *nccl = rd_port_nccl_gid(views, p);
 	int index = rd_port_gid_index(views, p);
 
-	if (view->gid >= 0 && (rd_gid_is_v4(&port->gids[view->gid]) || view->gid == view->gid_nccl))
+	if (!port->gids_known)
+		rd_check_unknown(out, name, "not all of the GID table could be read");
+	else if (port->n_gids == 0)
+		rd_check_fail(out, name, rd_text("GID table is empty"),
+			      rd_text("a RoCE v2 GID with an IPv4 or global address"));
+	else if (view->gid >= 0 && (rd_gid_is_v4(&port->gids[view->gid]) || view->gid == view->gid_nccl))
 		rd_check_good(out, name);
 	else if (index >= 0)
 		rd_check_note(
@@ -74,7 +82,7 @@ static void judge_usable(const struct rd_port_views *views, size_t p, const char
 				index));
 	else if (port->netns_other || rd_port_is_v1_only(port))
 		rd_check_good(out, name); /* reported by gid-netns, gid-v2 */
-	else if (port->n_gids > 0 && !any_type_known(port))
+	else if (!any_type_known(port))
 		rd_check_unknown(out, name, "GID types not reported");
 	else if (has_stranger(views->host, port))
 		rd_check_unknown(out, name, "a GID is on an interface that is not listed");
@@ -91,42 +99,19 @@ static void judge_usable(const struct rd_port_views *views, size_t p, const char
 			      rd_text("a RoCE v2 GID with an IPv4 or global address"));
 }
 
-static void run_usable(const struct rd_check_input *in, struct rd_check_out *out)
-{
-	for (size_t p = 0; p < in->host->n_ports; p++) {
-		const struct rd_port *port = &in->host->ports[p];
-		struct rd_port_name name = rd_check_port_name(in->host, port);
-
-		if (!is_roce(in->host, port))
-			continue;
-		if (!port->gids_known)
-			rd_check_unknown(out, name.text, "not all of the GID table could be read");
-		else if (port->n_gids == 0)
-			rd_check_fail(out, name.text, rd_text("GID table is empty"),
-				      rd_text("a RoCE v2 GID with an IPv4 or global address"));
-		else
-			judge_usable(in->ports, p, name.text, out);
-	}
-	rd_check_skip(out, "no active RoCE port");
-}
-
 /* iWARP, and devices that support one version, report other types. */
-static void run_v2(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_v2(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
-	for (size_t p = 0; p < in->host->n_ports; p++) {
-		const struct rd_port *port = &in->host->ports[p];
-		struct rd_port_name name = rd_check_port_name(in->host, port);
+	const struct rd_port *port = &in->host->ports[p];
 
-		if (!is_roce(in->host, port) || port->n_gids == 0)
-			continue;
-		if (rd_port_is_v1_only(port))
-			rd_check_warn(out, name.text, rd_text("only RoCE v1 GIDs"), rd_text("RoCE v2 GIDs"));
-		else if (any_type_known(port))
-			rd_check_good(out, name.text);
-		else
-			rd_check_unknown(out, name.text, "GID types not reported");
-	}
-	rd_check_skip(out, "no active RoCE port");
+	if (port->n_gids == 0)
+		return;
+	if (rd_port_is_v1_only(port))
+		rd_check_warn(out, name, rd_text("only RoCE v1 GIDs"), rd_text("RoCE v2 GIDs"));
+	else if (any_type_known(port))
+		rd_check_good(out, name);
+	else
+		rd_check_unknown(out, name, "GID types not reported");
 }
 
 static bool is_virtual(const struct rd_host *host, const struct rd_port *port)
@@ -136,63 +121,50 @@ static bool is_virtual(const struct rd_host *host, const struct rd_port *port)
 	return pci >= 0 && host->pcis[pci].pf >= 0;
 }
 
-static void run_netns(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_netns(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
-	for (size_t p = 0; p < in->host->n_ports; p++) {
-		const struct rd_port *port = &in->host->ports[p];
-		struct rd_port_name name = rd_check_port_name(in->host, port);
+	const struct rd_port *port = &in->host->ports[p];
 
-		if (!is_roce(in->host, port))
-			continue;
-		if (port->netns_other && is_virtual(in->host, port))
-			rd_check_note(out, name.text,
-				      rd_text("virtual function; its interface was moved to another network "
-					      "namespace, as for a container"),
-				      NULL, NULL);
-		else if (port->netns_other)
-			rd_check_bad(
-				out, in->ports->v[p].role == RD_ROLE_COMPUTE ? RD_SEV_CRITICAL : RD_SEV_WARNING,
-				name.text,
-				rd_text("interface%s%s is not in this network namespace", port->netdev_name ? " " : "",
-					port->netdev_name ? port->netdev_name : ""),
-				rd_text("interface in this network namespace, or device not visible here"),
-				port->netdev_name ?
-					rd_text("lsns -t net\n"
-						"# in its namespace (nsenter -t PID -n): ip link set %s netns 1; no "
-						"job may use it meanwhile\n"
-						"# or select NICs of this namespace (NCCL_IB_HCA), or run the job in "
-						"that of the host",
-						port->netdev_name) :
-					NULL);
-		else
-			rd_check_good(out, name.text);
-	}
-	rd_check_skip(out, "no active RoCE port");
+	if (port->netns_other && is_virtual(in->host, port))
+		rd_check_note(out, name,
+			      rd_text("virtual function; its interface was moved to another network "
+				      "namespace, as for a container"),
+			      NULL, NULL);
+	else if (port->netns_other)
+		rd_check_bad(out, in->ports->v[p].role == RD_ROLE_COMPUTE ? RD_SEV_CRITICAL : RD_SEV_WARNING, name,
+			     rd_text("interface%s%s is not in this network namespace", port->netdev_name ? " " : "",
+				     port->netdev_name ? port->netdev_name : ""),
+			     rd_text("interface in this network namespace, or device not visible here"),
+			     port->netdev_name ?
+				     rd_text("lsns -t net\n"
+					     "# in its namespace (nsenter -t PID -n): ip link set %s netns 1; no "
+					     "job may use it meanwhile\n"
+					     "# or select NICs of this namespace (NCCL_IB_HCA), or run the job in "
+					     "that of the host",
+					     port->netdev_name) :
+				     NULL);
+	else
+		rd_check_good(out, name);
 }
 
-static void run_netdev(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_netdev(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
-	for (size_t p = 0; p < in->host->n_ports; p++) {
-		const struct rd_port *port = &in->host->ports[p];
-		struct rd_port_name name = rd_check_port_name(in->host, port);
-		enum rd_role role = in->ports->v[p].role;
-		const struct rd_netdev *netdev;
+	const struct rd_port *port = &in->host->ports[p];
+	enum rd_role role = in->ports->v[p].role;
+	const struct rd_netdev *netdev;
 
-		if (!rd_port_is_ethernet(port) || port->n_netdevs == 0 || role == RD_ROLE_STORAGE ||
-		    role == RD_ROLE_MANAGEMENT || rd_ibdev_is_gaudi(in->host, port->ibdev))
-			continue;
-		netdev = &in->host->netdevs[port->netdevs[0]];
-		if (!netdev->operstate)
-			rd_check_unknown(out, name.text, "interface state not reported");
-		else if (strcmp(netdev->operstate, "down") != 0 && strcmp(netdev->operstate, "lowerlayerdown") != 0)
-			rd_check_good(out, name.text);
-		else if (role == RD_ROLE_UNKNOWN)
-			rd_check_unknown(out, name.text, "interface is down, and the role of the port is unknown");
-		else
-			rd_check_fail(out, name.text, rd_text("%s is %s", netdev->name, netdev->operstate),
-				      rd_text("up"));
-	}
-	rd_check_skip(out, "no RoCE port with an interface");
+	if (!rd_port_is_ethernet(port) || port->n_netdevs == 0 || role == RD_ROLE_STORAGE ||
+	    role == RD_ROLE_MANAGEMENT || rd_ibdev_is_gaudi(in->host, port->ibdev))
+		return;
+	netdev = &in->host->netdevs[port->netdevs[0]];
+	if (!netdev->operstate)
+		rd_check_unknown(out, name, "interface state not reported");
+	else if (strcmp(netdev->operstate, "down") != 0 && strcmp(netdev->operstate, "lowerlayerdown") != 0)
+		rd_check_good(out, name);
+	else if (role == RD_ROLE_UNKNOWN)
+		rd_check_unknown(out, name, "interface is down, and the role of the port is unknown");
+	else
+		rd_check_fail(out, name, rd_text("%s is %s", netdev->name, netdev->operstate), rd_text("up"));
 }
 
 static bool same_gid(const struct rd_gid *a, const struct rd_gid *b)
@@ -214,30 +186,25 @@ static const struct rd_port *twin_of(const struct rd_host *host, const struct rd
 	return NULL;
 }
 
-static void run_duplicate(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_duplicate(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
-	for (size_t p = 0; p < in->host->n_ports; p++) {
-		const struct rd_port *port = &in->host->ports[p], *twin = NULL;
-		struct rd_port_name name = rd_check_port_name(in->host, port);
-		size_t g = 0;
+	const struct rd_port *port = &in->host->ports[p], *twin = NULL;
+	size_t g = 0;
 
-		if (!rd_port_is_roce(in->host, port) || port->n_gids == 0)
-			continue;
-		for (; g < port->n_gids && !twin; g++)
-			twin = twin_of(in->host, port, &port->gids[g]);
-		if (twin) {
-			char ip[46];
+	if (!rd_port_is_roce(in->host, port) || port->n_gids == 0)
+		return;
+	for (; g < port->n_gids && !twin; g++)
+		twin = twin_of(in->host, port, &port->gids[g]);
+	if (twin) {
+		char ip[46];
 
-			rd_gid_ip(&port->gids[g - 1], ip);
-			rd_check_fail(out, name.text,
-				      rd_text("%s is also in the GID table of %s", ip,
-					      rd_check_port_name(in->host, twin).text),
-				      rd_text("a unique address"));
-		} else {
-			rd_check_good(out, name.text);
-		}
+		rd_gid_ip(&port->gids[g - 1], ip);
+		rd_check_fail(out, name,
+			      rd_text("%s is also in the GID table of %s", ip, rd_check_port_name(in->host, twin).text),
+			      rd_text("a unique address"));
+	} else {
+		rd_check_good(out, name);
 	}
-	rd_check_skip(out, "no RoCE port");
 }
 
 /* irdma reports LID 1 for all its ports; only old NCCL fails with it. */
@@ -249,52 +216,39 @@ static bool lid_is_constant(const struct rd_host *host, const struct rd_port *po
 	       (strcmp(driver, "ice") == 0 || strcmp(driver, "idpf") == 0 || strcmp(driver, "i40e") == 0);
 }
 
-static void run_lid(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_lid(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
-	for (size_t p = 0; p < in->host->n_ports; p++) {
-		const struct rd_port *port = &in->host->ports[p];
-		struct rd_port_name name = rd_check_port_name(in->host, port);
+	const struct rd_port *port = &in->host->ports[p];
 
-		if (!is_roce(in->host, port))
-			continue;
-		if (port->lid.known != RD_OK)
-			rd_check_unknown(out, name.text, "LID not reported");
-		else if (lid_is_constant(in->host, port))
-			rd_check_note(out, name.text, rd_text("LID 1, as its driver reports for all ports"),
-				      rd_text("0"), NULL);
-		else if (port->lid.v != 0)
-			rd_check_warn(out, name.text, rd_text("LID %u on an Ethernet port", port->lid.v), rd_text("0"));
-		else
-			rd_check_good(out, name.text);
-	}
-	rd_check_skip(out, "no active RoCE port");
+	if (port->lid.known != RD_OK)
+		rd_check_unknown(out, name, "LID not reported");
+	else if (lid_is_constant(in->host, port))
+		rd_check_note(out, name, rd_text("LID 1, as its driver reports for all ports"), rd_text("0"), NULL);
+	else if (port->lid.v != 0)
+		rd_check_warn(out, name, rd_text("LID %u on an Ethernet port", port->lid.v), rd_text("0"));
+	else
+		rd_check_good(out, name);
 }
 
-static void run_mtu(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_mtu(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
-	for (size_t p = 0; p < in->host->n_ports; p++) {
-		const struct rd_port *port = &in->host->ports[p];
-		struct rd_port_name name = rd_check_port_name(in->host, port);
+	const struct rd_port *port = &in->host->ports[p];
 
-		/* Without accelerators large transfers are not expected, and the default of 1500 suffices. */
-		if (!is_roce(in->host, port) || in->ports->v[p].role != RD_ROLE_COMPUTE || in->host->n_gpus == 0)
-			continue;
-		if (port->mtu.known != RD_OK)
-			rd_check_unknown(out, name.text, "MTU not reported (no interface in this network namespace)");
-		else if (port->mtu.v < 4096) {
-			/* The provider reports an MTU even if the interface is in another network namespace. */
-			const struct rd_netdev *netdev = port->n_netdevs > 0 ? &in->host->netdevs[port->netdevs[0]] :
-									       NULL;
+	/* Without accelerators large transfers are not expected, and the default of 1500 suffices. */
+	if (in->ports->v[p].role != RD_ROLE_COMPUTE || in->host->n_gpus == 0)
+		return;
+	if (port->mtu.known != RD_OK)
+		rd_check_unknown(out, name, "MTU not reported (no interface in this network namespace)");
+	else if (port->mtu.v < 4096) {
+		/* The provider reports an MTU even if the interface is in another network namespace. */
+		const struct rd_netdev *netdev = port->n_netdevs > 0 ? &in->host->netdevs[port->netdevs[0]] : NULL;
 
-			rd_check_warn(out, name.text,
-				      netdev ? rd_text("RDMA MTU %u (%s has %u)", port->mtu.v, netdev->name,
-						       netdev->mtu.v) :
-					       rd_text("RDMA MTU %u", port->mtu.v),
-				      rd_text("4096 (4200 or 9000 on the interface)"));
-		} else
-			rd_check_good(out, name.text);
-	}
-	rd_check_skip(out, "no RoCE compute port on a host with accelerators");
+		rd_check_warn(out, name,
+			      netdev ? rd_text("RDMA MTU %u (%s has %u)", port->mtu.v, netdev->name, netdev->mtu.v) :
+				       rd_text("RDMA MTU %u", port->mtu.v),
+			      rd_text("4096 (4200 or 9000 on the interface)"));
+	} else
+		rd_check_good(out, name);
 }
 
 const struct rd_check rd_check_gid_usable = {
@@ -304,8 +258,8 @@ const struct rd_check rd_check_gid_usable = {
 	.fix = "rdmadiag nic-map --gids\n"
 	       "# add an IP address to the interface (ip address add), also in the network configuration",
 	.needs = "sysfs gids and gid_attrs of ports",
-	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
-	.run = run_usable,
+	.parts = { RD_PART_PCI | RD_PART_RDMA | RD_PART_NET, 0 },
+	.each = { RD_EACH_PORT, is_roce, judge_usable, "no active RoCE port" },
 };
 
 const struct rd_check rd_check_gid_v2 = {
@@ -316,8 +270,8 @@ const struct rd_check rd_check_gid_v2 = {
 	       "# ConnectX-3 Pro: options mlx4_core roce_mode=2 in /etc/modprobe.d/\n"
 	       "# if the card supports only RoCE v1: set NCCL_IB_ROCE_VERSION_NUM=1 for jobs, on all hosts of the subnet",
 	.needs = "sysfs gid_attrs/types of ports",
-	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
-	.run = run_v2,
+	.parts = { RD_PART_PCI | RD_PART_RDMA | RD_PART_NET, 0 },
+	.each = { RD_EACH_PORT, is_roce, judge_v2, "no active RoCE port" },
 };
 
 const struct rd_check rd_check_gid_netns = {
@@ -328,8 +282,8 @@ const struct rd_check rd_check_gid_netns = {
 	       "# select NICs of this namespace (NCCL_IB_HCA), or run the job in the host's network namespace\n"
 	       "# or move the interface: ip link set INTERFACE netns NAME; no job may use it meanwhile",
 	.needs = "sysfs gid_attrs/ndevs of ports, interfaces of this namespace",
-	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
-	.run = run_netns,
+	.parts = { RD_PART_PCI | RD_PART_RDMA | RD_PART_NET, 0 },
+	.each = { RD_EACH_PORT, is_roce, judge_netns, "no active RoCE port" },
 };
 
 const struct rd_check rd_check_roce_netdev = {
@@ -339,8 +293,8 @@ const struct rd_check rd_check_roce_netdev = {
 	.fix = "ip link set IF up\n"
 	       "# if it stays down, check cable and switch port",
 	.needs = "sysfs operstate of interfaces on RoCE ports",
-	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
-	.run = run_netdev,
+	.parts = { RD_PART_PCI | RD_PART_RDMA | RD_PART_NET, 0 },
+	.each = { RD_EACH_PORT, NULL, judge_netdev, "no RoCE port with an interface" },
 };
 
 const struct rd_check rd_check_gid_duplicate = {
@@ -350,9 +304,8 @@ const struct rd_check rd_check_gid_duplicate = {
 	.fix = "ip -br address\n"
 	       "# change the address of one of the interfaces; no job may use it meanwhile",
 	.needs = "sysfs gids of ports",
-	.whole = RD_PART_PCI,
-	.reads = RD_PART_RDMA | RD_PART_NET,
-	.run = run_duplicate,
+	.parts = { RD_PART_PCI, RD_PART_RDMA | RD_PART_NET },
+	.each = { RD_EACH_PORT, NULL, judge_duplicate, "no RoCE port" },
 };
 
 const struct rd_check rd_check_roce_lid = {
@@ -363,9 +316,8 @@ const struct rd_check rd_check_roce_lid = {
 	.fix = "# update the driver\n"
 	       "# use software that checks the link layer instead",
 	.needs = "sysfs lid and link_layer of ports",
-	.whole = RD_PART_PCI,
-	.reads = RD_PART_RDMA | RD_PART_NET,
-	.run = run_lid,
+	.parts = { RD_PART_PCI, RD_PART_RDMA | RD_PART_NET },
+	.each = { RD_EACH_PORT, is_roce, judge_lid, "no active RoCE port" },
 };
 
 const struct rd_check rd_check_roce_mtu = {
@@ -378,6 +330,6 @@ const struct rd_check rd_check_roce_mtu = {
 	       "# no job may use the interface meanwhile\n"
 	       "# it lasts until the next boot; also in the network configuration",
 	.needs = "mtu of the interfaces on RoCE ports",
-	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
-	.run = run_mtu,
+	.parts = { RD_PART_PCI | RD_PART_RDMA | RD_PART_NET, 0 },
+	.each = { RD_EACH_PORT, is_roce, judge_mtu, "no RoCE compute port on a host with accelerators" },
 };

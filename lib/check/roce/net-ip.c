@@ -24,10 +24,8 @@ static void report_netif(const struct rd_check_input *in, struct rd_check_out *o
 {
 	_cleanup_free_ char *reason = NULL;
 
-	if (rd_check_netif_role_known(in, netif)) {
-		rd_check_bad(out, result, netif->name, observed, expected, fix);
-		return;
-	}
+	if (rd_check_netif_role_known(in, netif))
+		return rd_check_bad(out, result, netif->name, observed, expected, fix);
 	reason = rd_text("%s; the role of its port is unknown", observed);
 	rd_check_unknown(out, netif->name, reason);
 	RD_FREE(observed, expected, fix);
@@ -334,8 +332,7 @@ const struct rd_check rd_check_rp_filter = {
 	       "# the larger of 'all' and the interface's own value applies\n"
 	       "# it lasts until the next boot; also in /etc/sysctl.d/",
 	.needs = "/proc/sys/net/ipv4/conf/*/rp_filter; addresses from rtnetlink",
-	.whole = RD_PART_PCI,
-	.reads = RD_PART_RDMA | RD_PART_NET,
+	.parts = { RD_PART_PCI, RD_PART_RDMA | RD_PART_NET },
 	.run = run_rp_filter,
 };
 
@@ -347,8 +344,7 @@ const struct rd_check rd_check_arp_flux = {
 	.fix = "sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2\n"
 	       "# until the next boot; also in /etc/sysctl.d/",
 	.needs = "/proc/sys/net/ipv4/conf/*/arp_ignore and arp_announce; addresses from rtnetlink",
-	.whole = RD_PART_PCI,
-	.reads = RD_PART_RDMA | RD_PART_NET,
+	.parts = { RD_PART_PCI, RD_PART_RDMA | RD_PART_NET },
 	.run = run_arp,
 };
 
@@ -359,8 +355,7 @@ const struct rd_check rd_check_duplicate_address = {
 	.fix = "ip -br address\n"
 	       "# give each interface a unique address; no job may use it meanwhile",
 	.needs = "addresses and their flags from rtnetlink",
-	.whole = RD_PART_PCI,
-	.reads = RD_PART_RDMA | RD_PART_NET,
+	.parts = { RD_PART_PCI, RD_PART_RDMA | RD_PART_NET },
 	.run = run_duplicate,
 };
 
@@ -373,8 +368,7 @@ const struct rd_check rd_check_neighbour_failed = {
 	       "# check the route to these peers: ip route get PEER from LOCAL\n"
 	       "# rail-only network: set NCCL_CROSS_NIC=0 in the job's environment",
 	.needs = "neighbours from rtnetlink",
-	.whole = RD_PART_PCI,
-	.reads = RD_PART_RDMA | RD_PART_NET,
+	.parts = { RD_PART_PCI, RD_PART_RDMA | RD_PART_NET },
 	.run = run_neighbours,
 };
 
@@ -386,8 +380,7 @@ const struct rd_check rd_check_rail_route = {
 	       "# ip route add default via GATEWAY dev IF table TABLE\n"
 	       "# it lasts until the next boot; also in the network configuration",
 	.needs = "policy rules, routes and addresses from rtnetlink",
-	.whole = RD_PART_PCI,
-	.reads = RD_PART_RDMA | RD_PART_NET,
+	.parts = { RD_PART_PCI, RD_PART_RDMA | RD_PART_NET },
 	.run = run_rail_routes,
 };
 
@@ -399,8 +392,7 @@ const struct rd_check rd_check_firewall = {
 	       "# accept the port in the chain that drops it: nft insert rule inet filter input udp dport 4791 accept\n"
 	       "# also in the configuration of the firewall",
 	.needs = "nftables chains and rules from netlink (CAP_NET_ADMIN)",
-	.whole = RD_PART_PCI,
-	.reads = RD_PART_RDMA | RD_PART_NET,
+	.parts = { RD_PART_PCI, RD_PART_RDMA | RD_PART_NET },
 	.run = run_firewall,
 };
 
@@ -411,7 +403,6 @@ const struct rd_check rd_check_link_flaps = {
 	.fix = "rdmadiag counters --changed --filter '*link*' -i 10 -c 6\n"
 	       "# clean or swap cable and optics of this port, then the switch port",
 	.needs = "carrier_down_count from rtnetlink",
-	.whole = RD_PART_PCI,
-	.reads = RD_PART_RDMA | RD_PART_NET,
+	.parts = { RD_PART_PCI, RD_PART_RDMA | RD_PART_NET },
 	.run = run_flaps,
 };

@@ -293,7 +293,7 @@ const struct rd_check rd_check_rail_address = {
 	.fix = "ip -br address\n"
 	       "# correct the address of IF in the network configuration; no job may use it meanwhile",
 	.needs = "addresses of compute interfaces; neighbours from rtnetlink",
-	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
+	.parts = { RD_PART_PCI | RD_PART_RDMA | RD_PART_NET, 0 },
 	.run = run_address,
 };
 
@@ -304,7 +304,7 @@ const struct rd_check rd_check_bond_mode = {
 	.fix = "cat /proc/net/bonding/IF\n"
 	       "# set the mode of the others in the network configuration; no job may use it meanwhile",
 	.needs = "sysfs bonding/mode of interfaces on compute ports",
-	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
+	.parts = { RD_PART_PCI | RD_PART_RDMA | RD_PART_NET, 0 },
 	.run = run_bond,
 };
 
@@ -314,7 +314,7 @@ const struct rd_check rd_check_bond_aggregator = {
 	.why = "RDMA and other traffic use the links of one aggregator only",
 	.fix = "cat /proc/net/bonding/BOND",
 	.needs = "sysfs bonding/ad_aggregator and bonding_slave/ad_aggregator_id",
-	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
+	.parts = { RD_PART_PCI | RD_PART_RDMA | RD_PART_NET, 0 },
 	.run = run_aggregator,
 };
 
@@ -325,7 +325,7 @@ const struct rd_check rd_check_hop_limit = {
 	.fix = "sysctl -w net.ipv4.ip_default_ttl=64\n"
 	       "# until the next boot; also in /etc/sysctl.d/",
 	.needs = "routes from rtnetlink; net.ipv4.ip_default_ttl",
-	.whole = RD_PART_PCI | RD_PART_NET,
+	.parts = { RD_PART_PCI | RD_PART_NET, 0 },
 	.run = run_hops,
 };
 
@@ -333,10 +333,9 @@ const struct rd_check rd_check_hop_limit = {
 
 static void run_flows(const struct rd_check_input *in, struct rd_check_out *out)
 {
-	if (!in->res || !in->spreads) {
-		rd_check_unknown(out, "queue pairs", "queue pairs were not read, or could not be listed (RDMA netlink)");
-		return;
-	}
+	if (!in->res || !in->spreads)
+		return rd_check_unknown(out, "queue pairs",
+					"queue pairs were not read, or could not be listed (RDMA netlink)");
 	for (size_t i = 0; i < in->spreads->n_collisions; i++) {
 		const struct rd_collision *collision = &in->spreads->collisions[i];
 		char subject[128];
@@ -366,25 +365,20 @@ static bool is_standby(const struct rd_host *host, const struct rd_port *port)
 	return false;
 }
 
-static void run_affinity(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_affinity(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
-	rd_check_skip(out, "no RoCE LAG whose mode can be read (debugfs of mlx5_core, root)");
-	for (size_t p = 0; p < in->host->n_ports; p++) {
-		const struct rd_port *port = &in->host->ports[p];
-		const char *mode = in->host->ibdevs[port->ibdev].lag_mode;
-		struct rd_port_name name = rd_check_port_name(in->host, port);
+	const struct rd_port *port = &in->host->ports[p];
+	const char *mode = in->host->ibdevs[port->ibdev].lag_mode;
 
-		if (mode && is_standby(in->host, port))
-			rd_check_skip(out, "one link of each LAG carries traffic (active-backup)");
-		else if (mode && strcmp(mode, "queue_affinity") == 0)
-			rd_check_note(out, name.text,
-				      rd_text("mode queue_affinity: a queue pair uses one of the links"),
-				      rd_text("mode hash, or several queue pairs for each peer"), NULL);
-		else if (mode && (strcmp(mode, "hash") == 0 || strcmp(mode, "multiport_eswitch") == 0))
-			rd_check_good(out, name.text);
-		else if (mode)
-			rd_check_unknown(out, name.text, "not a mode of LAG that is known");
-	}
+	if (mode && is_standby(in->host, port))
+		rd_check_skip(out, "one link of each LAG carries traffic (active-backup)");
+	else if (mode && strcmp(mode, "queue_affinity") == 0)
+		rd_check_note(out, name, rd_text("mode queue_affinity: a queue pair uses one of the links"),
+			      rd_text("mode hash, or several queue pairs for each peer"), NULL);
+	else if (mode && (strcmp(mode, "hash") == 0 || strcmp(mode, "multiport_eswitch") == 0))
+		rd_check_good(out, name);
+	else if (mode)
+		rd_check_unknown(out, name, "not a mode of LAG that is known");
 }
 
 const struct rd_check rd_check_flow_entropy = {
@@ -395,7 +389,7 @@ const struct rd_check rd_check_flow_entropy = {
 	       "# set flow labels or UDP source ports in the application, or hash the destination QP in the switches",
 	.needs = "queue pairs from RDMA netlink; their peers from rdma_cm connections or a recording",
 	.thorough = true,
-	.reads = RD_PART_RDMA | RD_PART_QPS,
+	.parts = { 0, RD_PART_RDMA | RD_PART_QPS },
 	.run = run_flows,
 };
 
@@ -406,6 +400,7 @@ const struct rd_check rd_check_lag_affinity = {
 	.fix = "# set NCCL_IB_QPS_PER_CONNECTION=2 or UCX_IB_NUM_PATHS=2 in the job's environment\n"
 	       "# or upgrade kernel and firmware: mlx5 uses mode hash where both support it",
 	.needs = "port_sel_mode of mlx5_core in debugfs (root)",
-	.reads = RD_PART_RDMA,
-	.run = run_affinity,
+	.parts = { 0, RD_PART_RDMA },
+	.each = { RD_EACH_PORT, NULL, judge_affinity,
+		  "no RoCE LAG whose mode can be read (debugfs of mlx5_core, root)" },
 };

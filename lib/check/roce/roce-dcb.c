@@ -12,10 +12,16 @@
 #define NO_DCB "the driver does not support Data Center Bridging (DCB)"
 #define NOT_READ "interfaces could not be read (rtnetlink)"
 
-/* A rule about each port over Ethernet. */
+/* The interface of a port over Ethernet, or of a member of its bond. */
+struct carrier {
+	const struct rd_check_input *in;
+	const struct rd_netif *netif;
+	const char *subject;
+};
+
+/* A rule about each of them. */
 struct each_port {
-	void (*judge)(const struct rd_check_input *in, const struct rd_netif *netif, const char *subject,
-		      struct rd_check_out *out);
+	void (*judge)(const struct carrier *at, struct rd_check_out *out);
 	bool dcb; /* the rule needs DCB; ports whose driver has none are reported as unknown */
 };
 
@@ -38,7 +44,7 @@ static void judge_carriers(const struct rd_check_input *in, struct rd_check_out 
 					 carrier->dcb.known == RD_DENIED ? "no permission to read DCB, or no response" :
 									   NO_DCB);
 		else
-			rule->judge(in, carrier, subject, out);
+			rule->judge(&(struct carrier){ in, carrier, subject }, out);
 	}
 }
 
@@ -80,27 +86,23 @@ static bool has_pause(const struct rd_netif *netif)
 	       (netif->eth.pause_tx.known == RD_OK && netif->eth.pause_tx.v);
 }
 
-static void judge_lossless(const struct rd_check_input *in, const struct rd_netif *netif, const char *subject,
-			   struct rd_check_out *out)
+static void judge_lossless(const struct carrier *at, struct rd_check_out *out)
 {
-	(void)in;
-	if (netif->dcb.pfc.enable || has_pause(netif))
-		rd_check_good(out, subject);
-	else if (netif->eth.pause_rx.known != RD_OK)
-		rd_check_unknown(out, subject, "PFC on no priority; pause frame setting not reported");
+	if (at->netif->dcb.pfc.enable || has_pause(at->netif))
+		rd_check_good(out, at->subject);
+	else if (at->netif->eth.pause_rx.known != RD_OK)
+		rd_check_unknown(out, at->subject, "PFC on no priority; pause frame setting not reported");
 	else
-		rd_check_warn(out, subject, rd_text("PFC on no priority, pause frames off"),
+		rd_check_warn(out, at->subject, rd_text("PFC on no priority, pause frames off"),
 			      rd_text("PFC on the priority of RoCE, at host and switch"));
 }
 
-static void judge_one_flow_control(const struct rd_check_input *in, const struct rd_netif *netif, const char *subject,
-				   struct rd_check_out *out)
+static void judge_one_flow_control(const struct carrier *at, struct rd_check_out *out)
 {
-	(void)in;
-	if (netif->dcb.pfc.enable && has_pause(netif))
-		rd_check_warn(out, subject, rd_text("PFC and pause frames are both enabled"), rd_text("PFC only"));
+	if (at->netif->dcb.pfc.enable && has_pause(at->netif))
+		rd_check_warn(out, at->subject, rd_text("PFC and pause frames are both enabled"), rd_text("PFC only"));
 	else
-		rd_check_good(out, subject);
+		rd_check_good(out, at->subject);
 }
 
 /* The kernel shows an empty DSCP map also of drivers that have none: the one of Gaudi. */
@@ -112,114 +114,106 @@ static bool may_map_dscp(const struct rd_check_input *in, const struct rd_netif 
 	return true;
 }
 
-static void judge_trust(const struct rd_check_input *in, const struct rd_netif *netif, const char *subject,
-			struct rd_check_out *out)
+static void judge_trust(const struct carrier *at, struct rd_check_out *out)
 {
-	const struct rd_dcb *dcb = &netif->dcb;
+	const struct rd_dcb *dcb = &at->netif->dcb;
 
 	if (!dcb->pfc.enable)
-		rd_check_good(out, subject); /* without PFC, trust does not matter */
+		rd_check_good(out, at->subject); /* without PFC, trust does not matter */
 	else if (rd_dcb_trusts_dscp(dcb))
-		rd_check_good(out, subject);
-	else if (dcb->trust.known != RD_OK && (dcb->dscp_prio_set.known != RD_OK || !may_map_dscp(in, netif)))
-		rd_check_unknown(out, subject, "the driver reports neither its trust mode nor a DSCP-to-priority map");
+		rd_check_good(out, at->subject);
+	else if (dcb->trust.known != RD_OK && (dcb->dscp_prio_set.known != RD_OK || !may_map_dscp(at->in, at->netif)))
+		rd_check_unknown(out, at->subject,
+				 "the driver reports neither its trust mode nor a DSCP-to-priority map");
 	else
-		rd_check_warn(out, subject, rd_text("priority is taken from the VLAN tag (PCP)"),
+		rd_check_warn(out, at->subject, rd_text("priority is taken from the VLAN tag (PCP)"),
 			      rd_text("trust DSCP: RoCE v2 is routed, mostly without a VLAN tag"));
 }
 
-static void judge_traffic_class(const struct rd_check_input *in, const struct rd_netif *netif, const char *subject,
-				struct rd_check_out *out)
+static void judge_traffic_class(const struct carrier *at, struct rd_check_out *out)
 {
 	unsigned prio;
 
-	(void)in;
-	if (netif->tclass.known != RD_OK || netif->tclass.v < 0)
+	if (at->netif->tclass.known != RD_OK || at->netif->tclass.v < 0)
 		return rd_check_skip(out, "no traffic class override is set (tc/1/traffic_class)");
-	if (!netif->dcb.pfc.enable)
-		return rd_check_good(out, subject);
-	prio = rd_dcb_prio(&netif->dcb, (unsigned)netif->tclass.v);
-	if (netif->dcb.pfc.enable & 1u << prio)
-		rd_check_good(out, subject);
+	if (!at->netif->dcb.pfc.enable)
+		return rd_check_good(out, at->subject);
+	prio = rd_dcb_prio(&at->netif->dcb, (unsigned)at->netif->tclass.v);
+	if (at->netif->dcb.pfc.enable & 1u << prio)
+		rd_check_good(out, at->subject);
 	else
-		rd_check_warn(out, subject,
+		rd_check_warn(out, at->subject,
 			      rd_text("traffic class %d (DSCP %d) maps to priority %u, which has no PFC",
-				      netif->tclass.v, netif->tclass.v >> 2 & 63, prio),
+				      at->netif->tclass.v, at->netif->tclass.v >> 2 & 63, prio),
 			      rd_text("a traffic class that maps to a priority with PFC"));
 }
 
-static void judge_devx_class(const struct rd_check_input *in, const struct rd_netif *netif, const char *subject,
-			     struct rd_check_out *out)
+static void judge_devx_class(const struct carrier *at, struct rd_check_out *out)
 {
-	if (netif->tclass.known != RD_OK || netif->tclass.v <= 0)
+	if (at->netif->tclass.known != RD_OK || at->netif->tclass.v <= 0)
 		return rd_check_skip(out, "no traffic class override is set (tc/1/traffic_class)");
-	if (!in->system || !rd_maps_peers(in->system))
+	if (!at->in->system || !rd_maps_peers(at->in->system))
 		return rd_check_skip(out, "the GPU driver is not configured for GPU-initiated RDMA");
-	rd_check_warn(out, subject,
+	rd_check_warn(out, at->subject,
 		      rd_text("traffic class %d applies to queue pairs that the kernel connects; queue pairs that "
 			      "programs create themselves (NCCL GIN, IBGDA) use class 0",
-			      netif->tclass.v),
-		      rd_text("NCCL_IB_TC=%d and NVSHMEM_IB_TRAFFIC_CLASS=%d in the job's environment", netif->tclass.v,
-			      netif->tclass.v));
+			      at->netif->tclass.v),
+		      rd_text("NCCL_IB_TC=%d and NVSHMEM_IB_TRAFFIC_CLASS=%d in the job's environment",
+			      at->netif->tclass.v, at->netif->tclass.v));
 }
 
-static void judge_classes(const struct rd_check_input *in, const struct rd_netif *netif, const char *subject,
-			  struct rd_check_out *out)
+static void judge_classes(const struct carrier *at, struct rd_check_out *out)
 {
-	const struct rd_dcb *dcb = &netif->dcb;
+	const struct rd_dcb *dcb = &at->netif->dcb;
 
-	(void)in;
 	if (dcb->ets.known != RD_OK)
-		return rd_check_unknown(out, subject, "the driver does not report its traffic classes (ETS)");
+		return rd_check_unknown(out, at->subject, "the driver does not report its traffic classes (ETS)");
 	for (int i = 0; i < RD_PRIOS; i++)
 		for (int k = 0; k < RD_PRIOS; k++)
 			if ((dcb->pfc.enable >> i & 1) && !(dcb->pfc.enable >> k & 1) &&
 			    dcb->ets.prio_tc[i] == dcb->ets.prio_tc[k])
 				return rd_check_warn(
-					out, subject,
+					out, at->subject,
 					rd_text("priority %d with PFC and priority %d without PFC share traffic class "
 						"%u",
 						i, k, dcb->ets.prio_tc[i]),
 					rd_text("a separate traffic class for lossless priorities"));
-	rd_check_good(out, subject);
+	rd_check_good(out, at->subject);
 }
 
-static void judge_congestion(const struct rd_check_input *in, const struct rd_netif *netif, const char *subject,
-			     struct rd_check_out *out)
+static void judge_congestion(const struct carrier *at, struct rd_check_out *out)
 {
-	uint8_t wanted = netif->dcb.pfc.known == RD_OK ? netif->dcb.pfc.enable : 0;
+	uint8_t wanted = at->netif->dcb.pfc.known == RD_OK ? at->netif->dcb.pfc.enable : 0;
 
-	(void)in;
-	if (netif->ecn_np.known != RD_OK || netif->ecn_rp.known != RD_OK)
-		return rd_check_unknown(out, subject,
+	if (at->netif->ecn_np.known != RD_OK || at->netif->ecn_rp.known != RD_OK)
+		return rd_check_unknown(out, at->subject,
 					"no congestion control files from the driver (ecn/ with NVIDIA's own "
 					"packages; debugfs cc_params elsewhere)");
-	if ((netif->ecn_np.v & wanted) == wanted && (netif->ecn_rp.v & wanted) == wanted && netif->ecn_np.v &&
-	    netif->ecn_rp.v)
-		rd_check_good(out, subject);
+	if ((at->netif->ecn_np.v & wanted) == wanted && (at->netif->ecn_rp.v & wanted) == wanted &&
+	    at->netif->ecn_np.v && at->netif->ecn_rp.v)
+		rd_check_good(out, at->subject);
 	else
-		rd_check_warn(out, subject,
+		rd_check_warn(out, at->subject,
 			      rd_text("notification point mask 0x%02x, reaction point mask 0x%02x (one bit per "
 				      "priority)",
-				      netif->ecn_np.v, netif->ecn_rp.v),
+				      at->netif->ecn_np.v, at->netif->ecn_rp.v),
 			      rd_text("both enabled for the priority of RoCE"));
 }
 
-static void judge_cnp(const struct rd_check_input *in, const struct rd_netif *netif, const char *subject,
-		      struct rd_check_out *out)
+static void judge_cnp(const struct carrier *at, struct rd_check_out *out)
 {
 	unsigned prio;
 
-	(void)in;
-	if (netif->cnp_dscp.known != RD_OK)
-		return rd_check_unknown(out, subject, "the driver does not report the DSCP of CNPs");
-	prio = rd_dcb_prio(&netif->dcb, (unsigned)netif->cnp_dscp.v << 2);
-	if (netif->dcb.pfc.enable & 1u << prio)
-		rd_check_warn(out, subject,
-			      rd_text("CNPs (DSCP %u) use priority %u, which PFC can pause", netif->cnp_dscp.v, prio),
+	if (at->netif->cnp_dscp.known != RD_OK)
+		return rd_check_unknown(out, at->subject, "the driver does not report the DSCP of CNPs");
+	prio = rd_dcb_prio(&at->netif->dcb, (unsigned)at->netif->cnp_dscp.v << 2);
+	if (at->netif->dcb.pfc.enable & 1u << prio)
+		rd_check_warn(out, at->subject,
+			      rd_text("CNPs (DSCP %u) use priority %u, which PFC can pause", at->netif->cnp_dscp.v,
+				      prio),
 			      rd_text("a strict priority without PFC (often DSCP 48, priority 6)"));
 	else
-		rd_check_good(out, subject);
+		rd_check_good(out, at->subject);
 }
 
 /* The interface of a compute port, if its PFC setting is known; else NULL. */
@@ -299,8 +293,7 @@ const struct rd_check rd_check_roce_lossless = {
 	       "# without dcb: mlnx_qos --pfc 0,0,0,1,0,0,0,0\n"
 	       "# on a network that is lossy by design: rdmadiag topo-check --skip roce-lossless\n" SWITCH,
 	.needs = NEEDS_DCB "; pause settings from ethtool netlink",
-	.whole = RD_PART_PCI,
-	.reads = RD_PART_RDMA | RD_PART_NET,
+	.parts = { RD_PART_PCI, RD_PART_RDMA | RD_PART_NET },
 	.run = run_ports,
 	.with = &(const struct each_port){ judge_lossless, true },
 };
@@ -313,8 +306,7 @@ const struct rd_check rd_check_roce_pause = {
 	       "# no job may use the interface meanwhile\n" SWITCH,
 	.needs = NEEDS_DCB "; pause settings from ethtool netlink",
 	.thorough = true,
-	.whole = RD_PART_PCI,
-	.reads = RD_PART_RDMA | RD_PART_NET,
+	.parts = { RD_PART_PCI, RD_PART_RDMA | RD_PART_NET },
 	.run = run_ports,
 	.with = &(const struct each_port){ judge_one_flow_control, true },
 };
@@ -327,8 +319,7 @@ const struct rd_check rd_check_roce_trust = {
 	.fix = "dcb apptrust set dev IF order dscp\n"
 	       "# where dcb has no apptrust: mlnx_qos --trust dscp\n" SWITCH,
 	.needs = NEEDS_DCB ", with application table and trust",
-	.whole = RD_PART_PCI,
-	.reads = RD_PART_RDMA | RD_PART_NET,
+	.parts = { RD_PART_PCI, RD_PART_RDMA | RD_PART_NET },
 	.run = run_ports,
 	.with = &(const struct each_port){ judge_trust, true },
 };
@@ -343,8 +334,7 @@ const struct rd_check rd_check_roce_tclass = {
 	       "/sys/class/infiniband (traffic class = 4 x DSCP)",
 	.needs = "sysfs tc/1/traffic_class; " NEEDS_DCB,
 	.thorough = true,
-	.whole = RD_PART_PCI,
-	.reads = RD_PART_RDMA | RD_PART_NET,
+	.parts = { RD_PART_PCI, RD_PART_RDMA | RD_PART_NET },
 	.run = run_ports,
 	.with = &(const struct each_port){ judge_traffic_class, true },
 };
@@ -357,8 +347,7 @@ const struct rd_check rd_check_roce_devx_tclass = {
 	.fix = "# set the traffic class in the job's environment as well: NCCL_IB_TC, NVSHMEM_IB_TRAFFIC_CLASS",
 	.needs = "sysfs tc/1/traffic_class; RegistryDwords of the NVIDIA driver",
 	.thorough = true,
-	.whole = RD_PART_PCI,
-	.reads = RD_PART_RDMA | RD_PART_NET,
+	.parts = { RD_PART_PCI, RD_PART_RDMA | RD_PART_NET },
 	.run = run_ports,
 	.with = &(const struct each_port){ judge_devx_class, false },
 };
@@ -371,8 +360,7 @@ const struct rd_check rd_check_roce_ets = {
 	       "# without dcb: mlnx_qos --prio_tc 0,1,2,3,4,5,6,7\n" SWITCH,
 	.needs = NEEDS_DCB,
 	.thorough = true,
-	.whole = RD_PART_PCI,
-	.reads = RD_PART_RDMA | RD_PART_NET,
+	.parts = { RD_PART_PCI, RD_PART_RDMA | RD_PART_NET },
 	.run = run_ports,
 	.with = &(const struct each_port){ judge_classes, true },
 };
@@ -388,8 +376,7 @@ const struct rd_check rd_check_roce_ecn = {
 	       "# enable ECN marking at the switch",
 	.needs = "sysfs ecn/roce_np and ecn/roce_rp",
 	.thorough = true,
-	.whole = RD_PART_PCI,
-	.reads = RD_PART_RDMA | RD_PART_NET,
+	.parts = { RD_PART_PCI, RD_PART_RDMA | RD_PART_NET },
 	.run = run_ports,
 	.with = &(const struct each_port){ judge_congestion, false },
 };
@@ -402,8 +389,7 @@ const struct rd_check rd_check_roce_cnp = {
 	       "# until the next boot; also in a boot script",
 	.needs = "sysfs ecn/roce_np/cnp_dscp; " NEEDS_DCB,
 	.thorough = true,
-	.whole = RD_PART_PCI,
-	.reads = RD_PART_RDMA | RD_PART_NET,
+	.parts = { RD_PART_PCI, RD_PART_RDMA | RD_PART_NET },
 	.run = run_ports,
 	.with = &(const struct each_port){ judge_cnp, true },
 };
@@ -415,7 +401,6 @@ const struct rd_check rd_check_roce_uniform = {
 	.fix = "dcb pfc show dev IF\n"
 	       "# use the same setting on all, with dcb pfc set\n" SWITCH,
 	.needs = NEEDS_DCB,
-	.whole = RD_PART_PCI,
-	.reads = RD_PART_RDMA | RD_PART_NET,
+	.parts = { RD_PART_PCI, RD_PART_RDMA | RD_PART_NET },
 	.run = run_uniform,
 };

@@ -23,6 +23,9 @@ void rd_checks_run(const struct rd_check_input *in, const bool *chosen, struct r
 /* For rules: the one that runs. */
 const struct rd_check *rd_check_of(const struct rd_check_out *out);
 
+/* For rules: calls `each.judge` of the rule that runs for each object to which it applies. */
+void rd_check_each(const struct rd_check_input *in, struct rd_check_out *out);
+
 /* For rules. `subject` is copied; ownership of observed and expected (from rd_text) is taken. */
 void rd_check_good(struct rd_check_out *out, const char *subject);
 void rd_check_warn(struct rd_check_out *out, const char *subject, char *observed, char *expected);

@@ -3,6 +3,7 @@
 #include "check/shared/check.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -298,7 +299,7 @@ static char *subject_of(const char *first, size_t n)
 /* No fault was found: a pass only if everything was read. */
 static void conclude_good(const struct rd_check_input *in, struct rd_check_out *out)
 {
-	unsigned parts = out->not_asked ? 0 : out->check->whole | out->check->reads;
+	unsigned parts = out->not_asked ? 0 : out->check->parts.whole | out->check->parts.reads;
 	const struct rd_err *unread = rd_check_unread(in->unread, parts & RD_PART_HOST ? parts | RD_PART_HOST : parts);
 	struct rd_finding finding = begin_finding(out, unread	     ? RD_SEV_UNKNOWN :
 						       out->good > 0 ? RD_SEV_OK :
@@ -314,18 +315,42 @@ static void conclude_good(const struct rd_check_input *in, struct rd_check_out *
 	add_finding(out, &finding);
 }
 
+void rd_check_each(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	const struct rd_host *host = in->host;
+	const struct rd_check *check = out->check;
+	size_t n = check->each.what == RD_EACH_PORT ? host->n_ports :
+		   check->each.what == RD_EACH_PCI  ? host->n_pcis :
+						      host->n_gpus;
+
+	out->skip = check->each.skip;
+	for (size_t i = 0; i < n; i++) {
+		struct rd_port_name name;
+
+		if (check->each.applies && !check->each.applies(host, i))
+			continue;
+		if (check->each.what == RD_EACH_PORT)
+			name = rd_check_port_name(host, &host->ports[i]);
+		else if (check->each.what == RD_EACH_PCI)
+			snprintf(name.text, sizeof(name.text), "%s", host->pcis[i].addr);
+		else
+			snprintf(name.text, sizeof(name.text), "GPU%zu", i);
+		check->each.judge(in, i, name.text, out);
+	}
+}
+
 void rd_checks_run(const struct rd_check_input *in, const bool *chosen, struct rd_findings *findings)
 {
 	for (size_t i = 0; i < rd_n_checks; i++) {
 		struct rd_check_out out = { .check = rd_checks[i],
 					    .host = in->host,
 					    .findings = findings,
-					    .unread = rd_check_unread(in->unread, rd_checks[i]->whole) };
+					    .unread = rd_check_unread(in->unread, rd_checks[i]->parts.whole) };
 		struct rd_finding finding;
 
 		if (chosen && !chosen[i])
 			continue;
-		rd_checks[i]->run(in, &out);
+		(rd_checks[i]->run ? rd_checks[i]->run : rd_check_each)(in, &out);
 		for (size_t j = 0; j < RD_SEVERITIES; j++) {
 			if (!out.more[j])
 				continue;

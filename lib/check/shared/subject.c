@@ -108,10 +108,8 @@ void rd_check_port_bad(struct rd_check_out *out, enum rd_role role, enum rd_seve
 {
 	_cleanup_free_ char *reason = NULL;
 
-	if (role != RD_ROLE_UNKNOWN) {
-		rd_check_bad(out, result, subject, observed, expected, NULL);
-		return;
-	}
+	if (role != RD_ROLE_UNKNOWN)
+		return rd_check_bad(out, result, subject, observed, expected, NULL);
 	reason = rd_text("%s; the role of the port is unknown", observed);
 	rd_check_unknown(out, subject, reason);
 	RD_FREE(observed, expected);

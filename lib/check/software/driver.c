@@ -90,49 +90,41 @@ static bool is_in_recovery(const struct rd_pci *pci)
 	       pci->device.v <= 0x02ff;
 }
 
-static void run_nic(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_nic(const struct rd_check_input *in, size_t i, const char *addr, struct rd_check_out *out)
 {
-	for (size_t i = 0; i < in->host->n_pcis; i++) {
-		const struct rd_pci *pci = &in->host->pcis[i];
+	const struct rd_pci *pci = &in->host->pcis[i];
 
-		if (is_in_recovery(pci))
-			rd_check_bad(
-				out, RD_SEV_CRITICAL, pci->addr,
-				rd_text("device ID %04x: the NIC has started without its firmware (flash recovery)",
-					pci->device.v),
-				rd_text("a NIC with firmware, and an RDMA device"),
-				rd_text("mstflint -d ADDRESS query\n"
-					"# burn the firmware of this board (mstflint -i FILE burn), then power-cycle the "
-					"host while no job runs; else replace the card"));
-		if (pci->pf >= 0 || !should_do_rdma(in->host, pci))
-			continue;
-		if (rd_driver_is_for_guests(pci->driver)) {
-			report_other_driver(in, i, RD_TRAIT_NIC_DRIVER, "NIC", out);
-			continue;
-		}
-		if (!pci->driver)
-			rd_check_fail(out, pci->addr, rd_text("no driver is bound"),
-				      rd_text("a driver and an RDMA device"));
-		else if (rd_pci_is_nic(in->host, i) || is_in_lag(in->host, i))
-			rd_check_good(out, pci->addr);
-		else if (may_be_in_lag(in->host, i))
-			rd_check_unknown(
-				out, pci->addr,
-				"the other port of the card may be in a LAG: its interface is not visible here");
-		else
-			rd_check_bad(
-				out, RD_SEV_WARNING, pci->addr, rd_text("driver %s, but no RDMA device", pci->driver),
-				rd_text("an RDMA device"),
-				rd_text("dmesg | grep ADDRESS\n"
-					"devlink dev param show pci/ADDRESS\n"
-					"rdma system\n"
-					"# the log has the reason if the driver failed to probe the device\n"
-					"# enable_roce or enable_rdma false: set it to true (cmode driverinit), then "
-					"devlink dev reload pci/ADDRESS; no job may use the NIC meanwhile\n"
-					"# with netns exclusive, a container may have taken the device along: in its "
-					"namespace, rdma dev set DEVICE netns 1\n"
-					"# else modprobe the RDMA module of the driver"));
-	}
+	if (is_in_recovery(pci))
+		rd_check_bad(out, RD_SEV_CRITICAL, addr,
+			     rd_text("device ID %04x: the NIC has started without its firmware (flash recovery)",
+				     pci->device.v),
+			     rd_text("a NIC with firmware, and an RDMA device"),
+			     rd_text("mstflint -d ADDRESS query\n"
+				     "# burn the firmware of this board (mstflint -i FILE burn), then power-cycle the "
+				     "host while no job runs; else replace the card"));
+	if (pci->pf >= 0 || !should_do_rdma(in->host, pci))
+		return;
+	if (rd_driver_is_for_guests(pci->driver))
+		report_other_driver(in, i, RD_TRAIT_NIC_DRIVER, "NIC", out);
+	else if (!pci->driver)
+		rd_check_fail(out, addr, rd_text("no driver is bound"), rd_text("a driver and an RDMA device"));
+	else if (rd_pci_is_nic(in->host, i) || is_in_lag(in->host, i))
+		rd_check_good(out, addr);
+	else if (may_be_in_lag(in->host, i))
+		rd_check_unknown(out, addr,
+				 "the other port of the card may be in a LAG: its interface is not visible here");
+	else
+		rd_check_bad(out, RD_SEV_WARNING, addr, rd_text("driver %s, but no RDMA device", pci->driver),
+			     rd_text("an RDMA device"),
+			     rd_text("dmesg | grep ADDRESS\n"
+				     "devlink dev param show pci/ADDRESS\n"
+				     "rdma system\n"
+				     "# the log has the reason if the driver failed to probe the device\n"
+				     "# enable_roce or enable_rdma false: set it to true (cmode driverinit), then "
+				     "devlink dev reload pci/ADDRESS; no job may use the NIC meanwhile\n"
+				     "# with netns exclusive, a container may have taken the device along: in its "
+				     "namespace, rdma dev set DEVICE netns 1\n"
+				     "# else modprobe the RDMA module of the driver"));
 }
 
 /* Drivers of the kernel for displays, which no library computes with. Cards for screens are not listed as accelerators (collect/host/gpu.c). */
@@ -155,32 +147,27 @@ static char *load_fix(const struct rd_check_input *in, const char *vendor)
 		module);
 }
 
-static void run_gpu(const struct rd_check_input *in, struct rd_check_out *out)
+static void judge_gpu(const struct rd_check_input *in, size_t g, const char *name, struct rd_check_out *out)
 {
-	for (size_t g = 0; g < in->host->n_gpus; g++) {
-		const struct rd_pci *pci = &in->host->pcis[in->host->gpus[g].pci];
-		char name[32];
+	const struct rd_pci *pci = &in->host->pcis[in->host->gpus[g].pci];
 
-		snprintf(name, sizeof(name), "GPU%zu", g);
-		if (!in->host->gpus[g].vendor || !pci->detailed)
-			continue;
-		if (!pci->driver)
-			rd_check_bad(out, RD_SEV_CRITICAL, pci->addr, rd_text("%s: no driver is bound", name),
-				     rd_text("a driver"), load_fix(in, in->host->gpus[g].vendor));
-		else if (is_for_display(pci))
-			rd_check_bad(
-				out, RD_SEV_CRITICAL, pci->addr,
-				rd_text("%s: driver %s, without CUDA", name, pci->driver), rd_text("driver nvidia"),
-				rd_text("modinfo nvidia | head -3\n"
-					"# install NVIDIA's driver, keep %s from loading (modprobe.d: blacklist %s), rebuild "
-					"the initramfs, reboot while no job runs",
-					pci->driver, pci->driver));
-		else if (report_other_driver(in, (size_t)in->host->gpus[g].pci, RD_TRAIT_GPU_DRIVER, name, out))
-			continue;
-		else if (!rd_driver_is_for_guests(pci->driver))
-			rd_check_good(out, pci->addr);
-	}
-	rd_check_skip(out, "no accelerator");
+	if (!in->host->gpus[g].vendor || !pci->detailed)
+		return;
+	if (!pci->driver)
+		rd_check_bad(out, RD_SEV_CRITICAL, pci->addr, rd_text("%s: no driver is bound", name),
+			     rd_text("a driver"), load_fix(in, in->host->gpus[g].vendor));
+	else if (is_for_display(pci))
+		rd_check_bad(
+			out, RD_SEV_CRITICAL, pci->addr, rd_text("%s: driver %s, without CUDA", name, pci->driver),
+			rd_text("driver nvidia"),
+			rd_text("modinfo nvidia | head -3\n"
+				"# install NVIDIA's driver, keep %s from loading (modprobe.d: blacklist %s), rebuild "
+				"the initramfs, reboot while no job runs",
+				pci->driver, pci->driver));
+	else if (report_other_driver(in, (size_t)in->host->gpus[g].pci, RD_TRAIT_GPU_DRIVER, name, out))
+		return;
+	else if (!rd_driver_is_for_guests(pci->driver))
+		rd_check_good(out, pci->addr);
 }
 
 const struct rd_check rd_check_nic_driver = {
@@ -191,8 +178,8 @@ const struct rd_check rd_check_nic_driver = {
 	       "# the log has the reason if the driver failed to probe the device\n"
 	       "# modprobe the driver, or its RDMA module",
 	.needs = "sysfs class, vendor, device and driver of network functions",
-	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
-	.run = run_nic,
+	.parts = { RD_PART_PCI | RD_PART_RDMA | RD_PART_NET, 0 },
+	.each = { RD_EACH_PCI, NULL, judge_nic, NULL },
 };
 
 const struct rd_check rd_check_gpu_driver = {
@@ -202,9 +189,8 @@ const struct rd_check rd_check_gpu_driver = {
 	.fix = "dmesg | grep -e ADDRESS -e NVRM\n"
 	       "# the log has the reason why the driver failed to probe the device (nvidia: NVRM, Xid lines)",
 	.needs = "sysfs driver of accelerators",
-	.whole = RD_PART_PCI,
-	.reads = RD_PART_RDMA,
-	.run = run_gpu,
+	.parts = { RD_PART_PCI, RD_PART_RDMA },
+	.each = { RD_EACH_GPU, NULL, judge_gpu, "no accelerator" },
 };
 
 /* RDMA modules of different stacks. */
@@ -233,14 +219,10 @@ static void run_modules(const struct rd_check_input *in, struct rd_check_out *ou
 	const struct rd_system *system = in->system;
 	const struct rd_loaded_module *core = system ? rd_system_module(system, "ib_core") : NULL;
 
-	if (!system || !system->modules_known) {
-		rd_check_unknown(out, "ib_core", "/proc/modules could not be read");
-		return;
-	}
-	if (!core) {
-		rd_check_skip(out, "ib_core is not a module on this host");
-		return;
-	}
+	if (!system || !system->modules_known)
+		return rd_check_unknown(out, "ib_core", "/proc/modules could not be read");
+	if (!core)
+		return rd_check_skip(out, "ib_core is not a module on this host");
 	for (size_t i = 0; i < system->n_modules; i++) {
 		const struct rd_loaded_module *module = &system->modules[i];
 
@@ -270,6 +252,6 @@ const struct rd_check rd_check_modules_mixed = {
 	       "kernel crashes",
 	.fix = "modinfo -n ib_core\n" FIX,
 	.needs = "/proc/modules with taint flags",
-	.reads = RD_PART_MODULES,
+	.parts = { 0, RD_PART_MODULES },
 	.run = run_modules,
 };

@@ -483,10 +483,8 @@ static void run_slot_power(const struct rd_check_input *in, struct rd_check_out 
 {
 	_cleanup_free_ bool *seen = rd_alloc(in->host->n_pcis + 1, sizeof(*seen));
 
-	if (!in->klog || in->klog->known != RD_OK) {
-		report_unread(in->klog, out);
-		return;
-	}
+	if (!in->klog || in->klog->known != RD_OK)
+		return report_unread(in->klog, out);
 	rd_check_good(out, "kernel log");
 	for (size_t i = in->klog->n; i > 0; i--) {
 		const struct rd_krecord *record = &in->klog->v[i - 1];
@@ -556,6 +554,6 @@ const struct rd_check rd_check_klog_slot_power = {
 	.why = "the NIC limits its ports or turns them off",
 	.fix = "# move the NIC to a 75 W slot, connect its auxiliary power, or check the BIOS setting of the slot",
 	.needs = NEEDS ", state of the NIC's ports, its PCIe link",
-	.whole = RD_PART_PCI,
+	.parts = { RD_PART_PCI, 0 },
 	.run = run_slot_power,
 };

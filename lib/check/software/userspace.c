@@ -183,7 +183,7 @@ const struct rd_check rd_check_dev_node = {
 	.fix = "modprobe -a ib_uverbs rdma_ucm\n"
 	       "# in a container: pass in all of /dev/infiniband",
 	.needs = "/sys/class/infiniband_verbs, /dev/infiniband",
-	.whole = RD_PART_PROGRAMS | RD_PART_RDMA,
+	.parts = { RD_PART_PROGRAMS | RD_PART_RDMA, 0 },
 	.run = run_node,
 };
 
@@ -194,7 +194,7 @@ const struct rd_check rd_check_dev_mode = {
 	.fix = "chmod 0666 /dev/infiniband/uverbs*\n"
 	       "# until the next boot; permanently: install rdma-core with its udev rules, then udevadm trigger",
 	.needs = "modes of /dev/infiniband/uverbsN",
-	.reads = RD_PART_RDMA | RD_PART_PROGRAMS,
+	.parts = { 0, RD_PART_RDMA | RD_PART_PROGRAMS },
 	.run = run_mode,
 };
 
@@ -205,6 +205,6 @@ const struct rd_check rd_check_provider = {
 	.fix = "# install the rdma-core providers (Debian: ibverbs-providers, Red Hat: libibverbs), also in the "
 	       "container image",
 	.needs = "driver of RDMA devices, libibverbs/*.so in the library directory",
-	.whole = RD_PART_PROGRAMS | RD_PART_RDMA,
+	.parts = { RD_PART_PROGRAMS | RD_PART_RDMA, 0 },
 	.run = run_provider,
 };

@@ -57,6 +57,9 @@ struct rd_check_input {
 
 struct rd_check_out;
 
+/* What a rule judges one by one, and how it is named: "mlx5_0/1", a PCI address, "GPU3". */
+enum rd_each { RD_EACH_PORT, RD_EACH_PCI, RD_EACH_GPU };
+
 struct rd_check {
 	const char *id;	   /* "acs-redirect" */
 	const char *title; /* the fault that it detects */
@@ -64,10 +67,18 @@ struct rd_check {
 	const char *fix;   /* commands and advice */
 	const char *needs; /* the facts that it uses, for --explain */
 	bool thorough;	   /* too much for a job prologue */
-	unsigned whole; /* enum rd_part, ORed: if a read of these failed, a fault found by this rule becomes unknown */
-	unsigned reads; /* further parts that it reads: if a read of `whole` or `reads` failed, the rule does not pass */
-	void (*run)(const struct rd_check_input *in, struct rd_check_out *out);
-	const void *with; /* for a `run` that several rules have: what differs; NULL: nothing */
+	struct {
+		unsigned whole; /* enum rd_part, ORed: if a read of these failed, a fault found by this rule becomes unknown */
+		unsigned reads; /* further parts: if a read of `whole` or `reads` failed, the rule does not pass */
+	} parts;
+	void (*run)(const struct rd_check_input *in, struct rd_check_out *out); /* NULL: only `each` */
+	struct {
+		enum rd_each what;
+		bool (*applies)(const struct rd_host *host, size_t i); /* NULL: to all of them */
+		void (*judge)(const struct rd_check_input *in, size_t i, const char *name, struct rd_check_out *out);
+		const char *skip; /* if it judged none; NULL: "does not apply to this host" */
+	} each;			  /* with rd_check_each; unused if `run` does without */
+	const void *with;	  /* for a `run` that several rules have: what differs; NULL: nothing */
 };
 
 #endif
