@@ -123,9 +123,7 @@ static bool has_other_card(const struct rd_port_views *views, int pci)
 		enum rd_role role = views->v[p].role;
 
 		if (rd_port_active(&host->ports[p]) && (role == RD_ROLE_COMPUTE || role == RD_ROLE_UNKNOWN) &&
-		    other >= 0 &&
-		    !(host->pcis[pci].domain == host->pcis[other].domain &&
-		      host->pcis[pci].bus == host->pcis[other].bus && host->pcis[pci].dev == host->pcis[other].dev))
+		    other >= 0 && !rd_pci_one_card(&host->pcis[pci], &host->pcis[other]))
 			return true;
 	}
 	return false;

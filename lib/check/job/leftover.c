@@ -7,9 +7,7 @@
 #include "base/err.h"
 #include "base/memory.h"
 #include "base/stall.h"
-#include "model/host/host.h"
 #include "model/rdma/qp.h"
-#include "model/shared/finding.h"
 
 /* Leftovers of earlier jobs, and a kernel that does not respond. */
 
@@ -150,36 +148,6 @@ static void run_in_time(const struct rd_check_input *in, struct rd_check_out *ou
 			     rd_text("rdmadiag check --deadline %u", stalls->limit_ms * 4 / 1000 + 1));
 	rd_check_good(out, "host");
 }
-
-static void run_moved(const struct rd_check_input *in, struct rd_check_out *out)
-{
-	rd_check_skip(out, "no earlier sample to compare with (rdmadiag check --since FILE)");
-	if (!in->moved)
-		return;
-	for (size_t i = 0; i < in->moved->n; i++) {
-		const struct rd_finding *finding = &in->moved->v[i];
-
-		if (finding->severity == RD_SEV_UNKNOWN)
-			rd_check_unknown(out, finding->subject, finding->observed ? finding->observed : finding->title);
-		else if (finding->severity >= RD_SEV_WARNING)
-			rd_check_bad(out, finding->severity == RD_SEV_CRITICAL ? RD_SEV_CRITICAL : RD_SEV_WARNING,
-				     finding->subject,
-				     rd_text("%s%s%s", finding->title, finding->observed ? ": " : "",
-					     finding->observed ? finding->observed : ""),
-				     rd_text("%s", finding->expected ? finding->expected : "no such increase"),
-				     finding->fix ? rd_dup(finding->fix) : NULL);
-	}
-	rd_check_good(out, "counters");
-}
-
-const struct rd_check rd_check_moved = {
-	.id = "counters-moved",
-	.title = "Error counters increased since the earlier sample",
-	.why = "a port with errors during the previous job is likely to have errors in the next one",
-	.fix = "# rdmadiag counters --since FILE, with the file given to check",
-	.needs = "all counters, now and in the file given with --since",
-	.run = run_moved,
-};
 
 const struct rd_check rd_check_leftovers = {
 	.id = "job-leftovers",

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Rules about a profile, and the separation of networks. */
+/* Rules about a profile, the separation of networks, and what was found elsewhere: in settings of all jobs, and in counters. */
 #include "check/shared/rules.h"
 
 #include <string.h>
 
+#include "base/memory.h"
 #include "model/host/profile.h"
 #include "model/host/system.h"
-#include "model/shared/finding.h"
 
 /* Differences of a host from the profile of its fleet. */
 
@@ -95,6 +95,16 @@ static void run_route(const struct rd_check_input *in, struct rd_check_out *out)
 		rd_check_each(in, out);
 }
 
+/* A fault that was found elsewhere becomes one of this rule. */
+static void pass_on(const struct rd_finding *finding, const char *expected, struct rd_check_out *out)
+{
+	rd_check_bad(out, finding->severity == RD_SEV_CRITICAL ? RD_SEV_CRITICAL : RD_SEV_WARNING,
+		     finding->subject ? finding->subject : "settings",
+		     rd_text("%s%s%s", finding->title, finding->observed ? ": " : "",
+			     finding->observed ? finding->observed : ""),
+		     rd_dup(finding->expected ? finding->expected : expected), rd_dup_if(finding->fix));
+}
+
 static void run_env(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	if (!in->system || !in->job_env || in->system->job_env.n == 0)
@@ -104,16 +114,26 @@ static void run_env(const struct rd_check_input *in, struct rd_check_out *out)
 
 		if (finding->severity == RD_SEV_UNKNOWN)
 			return rd_check_unknown(out, "settings for all jobs", finding->observed);
-		if (finding->severity != RD_SEV_WARNING && finding->severity != RD_SEV_CRITICAL)
-			continue;
-		rd_check_bad(out, finding->severity == RD_SEV_CRITICAL ? RD_SEV_CRITICAL : RD_SEV_WARNING,
-			     finding->subject ? finding->subject : "settings",
-			     rd_text("%s%s%s", finding->title, finding->observed ? ": " : "",
-				     finding->observed ? finding->observed : ""),
-			     rd_text("%s", finding->expected ? finding->expected : "the compute NICs"),
-			     finding->fix ? rd_text("%s", finding->fix) : NULL);
+		if (finding->severity == RD_SEV_WARNING || finding->severity == RD_SEV_CRITICAL)
+			pass_on(finding, "the compute NICs", out);
 	}
 	rd_check_good(out, "settings for all jobs");
+}
+
+static void run_moved(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	rd_check_skip(out, "no earlier sample to compare with (rdmadiag check --since FILE)");
+	if (!in->moved)
+		return;
+	for (size_t i = 0; i < in->moved->n; i++) {
+		const struct rd_finding *finding = &in->moved->v[i];
+
+		if (finding->severity == RD_SEV_UNKNOWN)
+			rd_check_unknown(out, finding->subject, finding->observed ? finding->observed : finding->title);
+		else if (finding->severity >= RD_SEV_WARNING)
+			pass_on(finding, "no such increase", out);
+	}
+	rd_check_good(out, "counters");
 }
 
 const struct rd_check rd_check_default_route = {
@@ -142,4 +162,13 @@ const struct rd_check rd_check_job_env = {
 	.thorough = true,
 	.parts = { RD_PART_PCI | RD_PART_RDMA | RD_PART_NET, 0 },
 	.run = run_env,
+};
+
+const struct rd_check rd_check_moved = {
+	.id = "counters-moved",
+	.title = "Error counters increased since the earlier sample",
+	.why = "a port with errors during the previous job is likely to have errors in the next one",
+	.fix = "# rdmadiag counters --since FILE, with the file given to check",
+	.needs = "all counters, now and in the file given with --since",
+	.run = run_moved,
 };

@@ -3,10 +3,8 @@
 #include <string.h>
 
 #include "check/shared/rules.h"
-#include "model/host/host.h"
 #include "model/host/profile.h"
 #include "model/host/system.h"
-#include "model/shared/check.h"
 
 /* Shared by rules about access of NICs to the memory of accelerators. */
 

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/host/host.h"
 #include "model/host/profile.h"
 #include "model/host/system.h"
 
@@ -16,13 +15,6 @@
  * job works, above it some may. */
 #define FEW (UINT64_C(64) << 20)
 
-static char *bytes_text(uint64_t bytes)
-{
-	if (bytes == RD_UNLIMITED)
-		return rd_text("unlimited");
-	return bytes % (1 << 20) ? rd_text("%" PRIu64 " KiB", bytes >> 10) : rd_text("%" PRIu64 " MiB", bytes >> 20);
-}
-
 #define ELSEWHERE                                                                                                       \
 	"# limits.conf applies only to logins\n"                                                                        \
 	"# in a container: set the limit of containerd or CRI-O; CAP_IPC_LOCK counts only in the effective set of the " \
@@ -31,13 +23,15 @@ static char *bytes_text(uint64_t bytes)
 /* `more` is appended to the limit, NULL: nothing. `pid` 0: the default of services. */
 static void judge_limit(const char *subject, uint64_t bytes, const char *more, int pid, struct rd_check_out *out)
 {
-	_cleanup_free_ char *text = bytes_text(bytes);
+	bool whole = bytes % (1 << 20) == 0;
 
 	if (bytes == RD_UNLIMITED)
 		rd_check_good(out, subject);
 	else
 		rd_check_bad(out, bytes <= FEW ? RD_SEV_CRITICAL : RD_SEV_WARNING, subject,
-			     rd_text("%s%s%s", text, more ? ", " : "", more ? more : ""), rd_text("unlimited"),
+			     rd_text("%" PRIu64 " %s%s%s", whole ? bytes >> 20 : bytes >> 10, whole ? "MiB" : "KiB",
+				     more ? ", " : "", more ? more : ""),
+			     rd_text("unlimited"),
 			     pid ? rd_text("prlimit --pid %d --memlock=unlimited\n"
 					   "# it and what it starts from then on have the new limit\n"
 					   "# permanently: LimitMEMLOCK=infinity in the unit of the job launcher "

@@ -78,7 +78,7 @@ static bool has_one_card(const struct rd_host *host)
 
 		if (!pci)
 			continue;
-		if (card && (card->domain != pci->domain || card->bus != pci->bus || card->dev != pci->dev))
+		if (card && !rd_pci_one_card(card, pci))
 			return false;
 		card = pci;
 	}

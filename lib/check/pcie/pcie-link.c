@@ -173,13 +173,6 @@ static char *value_text(const struct judge *j, unsigned value)
 	return j->width ? rd_text("x%u", value) : rd_text("%g GT/s", value / 1000.0);
 }
 
-static char *twins_text(const struct rd_odd *odd)
-{
-	if (!odd || !odd->clear)
-		return rd_dup("");
-	return rd_text(", as on %u of %u like it", odd->twins, odd->n);
-}
-
 #define LINK "lspci -vvs ADDRESS | grep -e LnkCap: -e LnkSta:\n"
 #define SPEED_LIMIT "# check the BIOS for a speed limit on the slot"
 
@@ -203,7 +196,8 @@ static void report_low(const struct judge *j, size_t i, unsigned now, unsigned c
 	enum rd_severity result = grade(&j->loads[i], gbps_of(j, i, now), gbps_of(j, i, can), is_odd,
 					all_alike(host, j->loads, i, j->width));
 	_cleanup_free_ char *name = name_of(host, i), *is = value_text(j, now), *should = value_text(j, can),
-			    *twins = twins_text(odd);
+			    *twins = odd && odd->clear ? rd_text(", as on %u of %u like it", odd->twins, odd->n) :
+							 rd_dup("");
 
 	if (result == RD_SEV_OK)
 		return rd_check_note(j->out, host->pcis[i].addr, rd_text("%s: %s, enough for its ports", name, is),

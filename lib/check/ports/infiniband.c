@@ -85,23 +85,18 @@ static void judge_width(const struct rd_check_input *in, size_t p, const char *n
 		rd_check_good(out, name);
 }
 
-/* Role of the port that the interface is on; the interface of a partition is on none. */
-static enum rd_role role_of(const struct rd_port_views *views, size_t netdev)
-{
-	const struct rd_host *host = views->host;
-
-	for (size_t p = 0; p < host->n_ports; p++)
-		for (size_t i = 0; i < host->ports[p].n_netdevs; i++)
-			if ((size_t)host->ports[p].netdevs[i] == netdev)
-				return views->v[p].role;
-	return RD_ROLE_UNKNOWN;
-}
-
+/* With the role of the port that the interface is on; the interface of a partition is on none. */
 static void report_ipoib(const struct rd_port_views *views, size_t netdev, struct rd_check_out *out, char *observed,
 			 char *expected)
 {
-	rd_check_port_bad(out, role_of(views, netdev), RD_SEV_WARNING, views->host->netdevs[netdev].name, observed,
-			  expected);
+	const struct rd_host *host = views->host;
+	enum rd_role role = RD_ROLE_UNKNOWN;
+
+	for (size_t p = host->n_ports; p > 0; p--)
+		for (size_t i = 0; i < host->ports[p - 1].n_netdevs; i++)
+			if ((size_t)host->ports[p - 1].netdevs[i] == netdev)
+				role = views->v[p - 1].role;
+	rd_check_port_bad(out, role, RD_SEV_WARNING, host->netdevs[netdev].name, observed, expected);
 }
 
 /* Both ends must use the same mode, so all interfaces of a host should. */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "check/shared/check.h"
 
 /* Ports that are not active, or go down repeatedly. */
 

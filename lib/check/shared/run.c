@@ -12,7 +12,6 @@
 #include "base/number.h"
 #include "base/stall.h"
 #include "check/shared/rules.h"
-#include "model/host/host.h"
 
 #define ENTRY(name) &rd_check_##name,
 const struct rd_check *const rd_checks[] = { RD_RULES(ENTRY) };

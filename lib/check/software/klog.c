@@ -9,7 +9,6 @@
 #include "check/shared/rules.h"
 #include "model/host/klog.h"
 #include "model/host/system.h"
-#include "model/nicmap/port-view.h"
 
 #define DAY_NS UINT64_C(86400000000000)
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "check/shared/rules.h"
-#include "model/host/host.h"
 #include "model/host/system.h"
 
 static bool has_uverbs(const struct rd_system *system, const char *ibdev)
