@@ -53,19 +53,6 @@ static bool parse_gid(const char *text, uint8_t *raw)
 	return any && !*text;
 }
 
-static enum rd_gid_type gid_type(const char *text)
-{
-	if (strcmp(text, "RoCE v2") == 0)
-		return RD_GID_ROCE_V2;
-	return strncmp(text, "IB", 2) == 0 ? RD_GID_ROCE_V1 : RD_GID_UNKNOWN;
-}
-
-/* An empty entry has zeros, or only the default subnet prefix. */
-static bool is_empty_gid(const char *text)
-{
-	return strlen(text) == GID_LENGTH && strspn(text, "0:fe8") == GID_LENGTH;
-}
-
 enum rd_known rd_collect_gid(const struct rd_sysfs *fs, const char *dir, const char *link_layer, unsigned index,
 			     bool *empty, struct rd_gid *ret)
 {
@@ -74,8 +61,9 @@ enum rd_known rd_collect_gid(const struct rd_sysfs *fs, const char *dir, const c
 
 	*ret = (struct rd_gid){ .index = index };
 	text = rd_sysfs_text(fs, &known, "%s/gids/%u", dir, index);
+	/* An empty entry has zeros, or only the default subnet prefix. */
 	if (empty)
-		*empty = text && is_empty_gid(text);
+		*empty = text && strlen(text) == GID_LENGTH && strspn(text, "0:fe8") == GID_LENGTH;
 	if (!text || !parse_gid(text, ret->raw))
 		return known == RD_DENIED ? RD_DENIED : RD_ABSENT;
 	/* Reading either fails with EINVAL if the interface is in another network namespace. */
@@ -85,19 +73,9 @@ enum rd_known rd_collect_gid(const struct rd_sysfs *fs, const char *dir, const c
 	if (link_layer && strcmp(link_layer, "InfiniBand") == 0)
 		ret->type = RD_GID_IB;
 	else if (link_layer && strcmp(link_layer, "Ethernet") == 0 && type)
-		ret->type = gid_type(type);
-	return RD_OK;
-}
-
-/* `dir`: of the port. RD_ABSENT: an empty entry. */
-static enum rd_known add_gid(const struct rd_sysfs *fs, const char *dir, struct rd_port *port, unsigned index)
-{
-	struct rd_gid gid;
-	enum rd_known known = rd_collect_gid(fs, dir, port->link_layer, index, NULL, &gid);
-
-	if (known != RD_OK)
-		return known;
-	*RD_ADD(port->gids, port->n_gids, port->cap_gids) = gid;
+		ret->type = strcmp(type, "RoCE v2") == 0 ? RD_GID_ROCE_V2 :
+			    strncmp(type, "IB", 2) == 0	 ? RD_GID_ROCE_V1 :
+							   RD_GID_UNKNOWN;
 	return RD_OK;
 }
 
@@ -173,11 +151,14 @@ static void read_port(const struct rd_sysfs *fs, const char *dir, unsigned what,
 	rd_names_sort_natural(&names);
 	for (size_t i = 0; i < names.n && i < 4096 && (all || empty < GIDS_EMPTY); i++) {
 		enum rd_known known;
+		struct rd_gid gid;
 		uint32_t index;
 
 		if (rd_parse_u32(names.v[i], RD_DECIMAL, 65535, &index) < 0)
 			continue;
-		known = add_gid(fs, dir, port, index);
+		known = rd_collect_gid(fs, dir, port->link_layer, index, NULL, &gid);
+		if (known == RD_OK)
+			*RD_ADD(port->gids, port->n_gids, port->cap_gids) = gid;
 		empty = known == RD_ABSENT ? empty + 1 : 0;
 		port->gids_known &= known != RD_DENIED;
 	}
@@ -212,14 +193,6 @@ static void read_ports(const struct rd_sysfs *fs, const char *name, unsigned wha
 	}
 }
 
-/* "4: RNIC"; "5: usNIC" and "6: usNIC UDP" are not RoCE either. */
-static bool is_iwarp(const struct rd_sysfs *fs, const char *name)
-{
-	_cleanup_free_ char *type = rd_sysfs_text(fs, NULL, IB "/%s/node_type", name);
-
-	return type && strchr("456", type[0]) && type[1] == ':';
-}
-
 void rd_collect_ib(const struct rd_sysfs *fs, unsigned what, struct rd_host *host)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
@@ -231,7 +204,7 @@ void rd_collect_ib(const struct rd_sysfs *fs, unsigned what, struct rd_host *hos
 	for (size_t i = 0; i < names.n && i < DEVICES_MAX; i++) {
 		struct rd_ibdev *dev = rd_host_add_ibdev(host);
 		_cleanup_free_ char *link = NULL;
-		_cleanup_free_ char *device = NULL;
+		_cleanup_free_ char *device = NULL, *type = rd_sysfs_text(fs, NULL, IB "/%s/node_type", names.v[i]);
 		struct rd_pci_place place;
 
 		dev->name = rd_dup(names.v[i]);
@@ -241,7 +214,8 @@ void rd_collect_ib(const struct rd_sysfs *fs, unsigned what, struct rd_host *hos
 		dev->node_guid = rd_sysfs_text(fs, NULL, IB "/%s/node_guid", names.v[i]);
 		dev->sys_image_guid = rd_sysfs_text(fs, NULL, IB "/%s/sys_image_guid", names.v[i]);
 		dev->node_desc = rd_sysfs_text(fs, NULL, IB "/%s/node_desc", names.v[i]);
-		dev->iwarp = is_iwarp(fs, names.v[i]);
+		/* "4: RNIC"; "5: usNIC" and "6: usNIC UDP" are not RoCE either. */
+		dev->iwarp = type && strchr("456", type[0]) && type[1] == ':';
 		/* Soft devices have no `device` link, but the name of the interface below. A device on an auxiliary bus has no PCI address;
 		 * the class link contains the PCI function above it. */
 		link = rd_sysfs_link(fs, IB "/%s", dev->name);

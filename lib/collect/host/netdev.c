@@ -48,9 +48,8 @@ static void read_netdev(const struct rd_sysfs *fs, struct rd_netdev *netdev)
 		netdev->ibdev_port = (int)value;
 	if (netdev->type.v == ARPHRD_IPOIB)
 		netdev->ipoib_mode = rd_sysfs_text(fs, NULL, NET "/%s/mode", netdev->name);
-	if (master) {
+	if (master)
 		netdev->master = rd_dup(rd_basename(master));
-	}
 }
 
 /* Whether the interface is that of a GID, or below a soft device. */

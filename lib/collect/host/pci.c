@@ -198,24 +198,19 @@ void rd_collect_pci_bars(const struct rd_sysfs *fs, struct rd_pci *pci)
 	}
 }
 
-static bool same_slot(const char *a, const char *b)
-{
-	const char *dot = strrchr(a, '.');
-
-	return dot && strncmp(a, b, (size_t)(dot - a) + 1) == 0;
-}
-
 /* Whether the group contains other devices than functions of the same card and bridges. */
 static bool is_shared(const struct rd_sysfs *fs, const struct rd_host *host, const struct rd_pci *pci, const char *group)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
+	size_t slot = strcspn(pci->addr, ".");
 
 	if (rd_sysfs_list(fs, &names, "/sys/kernel/iommu_groups/%s/devices", group) < 0)
 		return false;
 	for (size_t i = 0; i < names.n; i++) {
 		int other = rd_host_find_pci(host, names.v[i]);
 
-		if (other >= 0 && !same_slot(pci->addr, names.v[i]) && host->pcis[other].class.v >> 16 != RD_PCI_BRIDGE)
+		if (other >= 0 && strncmp(pci->addr, names.v[i], slot + 1) != 0 &&
+		    host->pcis[other].class.v >> 16 != RD_PCI_BRIDGE)
 			return true;
 	}
 	return false;
@@ -284,17 +279,13 @@ bool rd_pci_place_parse(const char *target, struct rd_pci_place *ret)
 static bool add_function(const struct rd_sysfs *fs, struct rd_host *host, const char *name, struct rd_pci_place *place)
 {
 	_cleanup_free_ char *target = NULL;
-	struct rd_pci parsed = { 0 }, *pci;
+	struct rd_pci parsed, *pci;
 	int64_t value;
 
 	if (rd_pci_parse(name, &parsed) < 0)
 		return false;
 	pci = rd_host_add_pci(host);
-	memcpy(pci->addr, parsed.addr, sizeof(pci->addr));
-	pci->domain = parsed.domain;
-	pci->bus = parsed.bus;
-	pci->dev = parsed.dev;
-	pci->fn = parsed.fn;
+	rd_pci_parse(name, pci);
 	*place = (struct rd_pci_place){ 0 };
 	target = rd_sysfs_link(fs, "/sys/bus/pci/devices/%s", name);
 	if (target && rd_pci_place_parse(target, place) && place->root[0])

@@ -312,14 +312,6 @@ void rd_collect_userspace(const struct rd_sysfs *fs, struct rd_system *system)
  * out-of-tree stacks. */
 static const char *const beside[] = { "nvidia", "nvidia_peermem", "nv_peer_mem", "amdgpu", "mlx_compat", "gdrdrv" };
 
-static bool is_beside(const char *name)
-{
-	for (size_t i = 0; i < RD_ARRAY_SIZE(beside); i++)
-		if (strcmp(beside[i], name) == 0)
-			return true;
-	return false;
-}
-
 static void collect_modules(const struct rd_sysfs *fs, struct rd_system *system)
 {
 	struct rd_kmods mods = { 0 };
@@ -344,7 +336,9 @@ static void collect_modules(const struct rd_sysfs *fs, struct rd_system *system)
 		*module = (struct rd_loaded_module){ .name = rd_dup(mods.v[i].name),
 						     .out_of_tree = mods.v[i].out_of_tree,
 						     .rdma = marked[i] };
-		if (marked[i] || is_beside(mods.v[i].name))
+		for (size_t b = 0; b < RD_ARRAY_SIZE(beside); b++)
+			marked[i] |= strcmp(beside[b], mods.v[i].name) == 0;
+		if (marked[i])
 			module->version = rd_sysfs_text(fs, NULL, "/sys/module/%s/version", mods.v[i].name);
 	}
 	rd_kmods_deinit(&mods);
@@ -410,16 +404,6 @@ static void read_p2pdma(const struct rd_sysfs *fs, struct rd_system *system)
 	RD_SET(system->p2pdma, strstr(text, "\nCONFIG_PCI_P2PDMA=y") != NULL);
 }
 
-/* "hugepages-2048kB" */
-static bool parse_page_kb(const char *name, uint64_t *ret)
-{
-	static const char prefix[] = "hugepages-";
-	const char *at = name + sizeof(prefix) - 1;
-
-	return strncmp(name, prefix, sizeof(prefix) - 1) == 0 &&
-	       rd_take_uint(&at, RD_DECIMAL, UINT64_C(1) << 40, ret) == 0;
-}
-
 /* `node`: "node0". */
 static void read_node_huge(const struct rd_sysfs *fs, struct rd_system *system, const char *node)
 {
@@ -433,10 +417,13 @@ static void read_node_huge(const struct rd_sysfs *fs, struct rd_system *system, 
 	if (rd_sysfs_list(fs, &sizes, "/sys/devices/system/node/%s/hugepages", node) < 0)
 		return;
 	for (size_t i = 0; i < sizes.n && i < 16; i++) {
-		uint64_t kb = 0;
+		static const char prefix[] = "hugepages-"; /* "hugepages-2048kB" */
+		const char *at = sizes.v[i] + sizeof(prefix) - 1;
 		int64_t total = 0, free_ = 0;
+		uint64_t kb = 0;
 
-		if (!parse_page_kb(sizes.v[i], &kb))
+		if (strncmp(sizes.v[i], prefix, sizeof(prefix) - 1) != 0 ||
+		    rd_take_uint(&at, RD_DECIMAL, UINT64_C(1) << 40, &kb) < 0)
 			continue;
 		rd_sysfs_int(fs, &total, "/sys/devices/system/node/%s/hugepages/%s/nr_hugepages", node, sizes.v[i]);
 		rd_sysfs_int(fs, &free_, "/sys/devices/system/node/%s/hugepages/%s/free_hugepages", node, sizes.v[i]);
@@ -446,18 +433,6 @@ static void read_node_huge(const struct rd_sysfs *fs, struct rd_system *system, 
 		huge.free += (uint64_t)free_ * kb * 1024;
 	}
 	*RD_ADD(system->huge, system->n_huge, system->cap_huge) = huge;
-}
-
-static void read_huge(const struct rd_sysfs *fs, struct rd_system *system)
-{
-	_cleanup_names_ struct rd_names names = { 0 };
-
-	if (rd_sysfs_list(fs, &names, "/sys/devices/system/node") < 0)
-		return;
-	rd_names_sort_natural(&names);
-	for (size_t i = 0; i < names.n && system->n_huge < 1024; i++)
-		if (strncmp(names.v[i], "node", 4) == 0)
-			read_node_huge(fs, system, names.v[i]);
 }
 
 void rd_collect_gpu_memory(const struct rd_sysfs *fs, struct rd_system *system)
@@ -504,6 +479,7 @@ int rd_collect_system(struct rd_source *src, int pid, struct rd_system *system, 
 		      struct rd_err *err)
 {
 	const struct rd_sysfs fs = { .src = src, .errors = errors };
+	_cleanup_names_ struct rd_names nodes = { 0 };
 	int64_t value;
 
 	system->asked_pid = pid;
@@ -512,7 +488,12 @@ int rd_collect_system(struct rd_source *src, int pid, struct rd_system *system, 
 		RD_SET(system->max_map_count, (uint64_t)value);
 	system->thp_defrag = rd_sysfs_text(&fs, NULL, "/sys/kernel/mm/transparent_hugepage/defrag");
 	rd_collect_gpu_memory(&fs, system);
-	read_huge(&fs, system);
+	if (rd_sysfs_list(&fs, &nodes, "/sys/devices/system/node") == 0) {
+		rd_names_sort_natural(&nodes);
+		for (size_t i = 0; i < nodes.n && system->n_huge < 1024; i++)
+			if (strncmp(nodes.v[i], "node", 4) == 0)
+				read_node_huge(&fs, system, nodes.v[i]);
+	}
 	if (rd_collect_limits(&fs, system) < 0)
 		return rd_err_set(err, ESRCH, "--pid", "no such process, or not readable: %d", pid);
 	rd_collect_userspace(&fs, system);

@@ -49,15 +49,13 @@ static bool parse_head(char *line, struct rd_krecord *ret)
 void rd_klog_parse(struct rd_bytes *bytes, struct rd_klog *klog)
 {
 	struct rd_krecord record, *last = NULL;
-	char *line, *next;
+	char *line, *rest;
 
 	klog->text = (char *)RD_TAKE(bytes->data);
 	bytes->size = 0;
 	klog->known = RD_OK;
-	for (line = klog->text; line && *line; line = next) {
-		next = strchr(line, '\n');
-		if (next)
-			*next++ = '\0';
+	rest = klog->text;
+	while ((line = strsep(&rest, "\n")) && (*line || rest)) {
 		if (*line == ' ') {
 			if (last && !strncmp(line, " DEVICE=", 8)) {
 				rd_klog_unescape(line);

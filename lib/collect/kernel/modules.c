@@ -209,12 +209,8 @@ static int read_lines(struct rd_source *src, const char *path, want_fn *want, vo
 
 	if (rc)
 		return rc;
-	for (char *line = (char *)text.data, *next; line && *line; line = next) {
-		next = strchr(line, '\n');
-		if (next)
-			*next++ = 0;
+	for (char *rest = (char *)text.data, *line; (line = strsep(&rest, "\n")) && (*line || rest);)
 		add(&syms, line, want, arg);
-	}
 	*ret = syms;
 	return 0;
 }

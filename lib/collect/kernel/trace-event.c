@@ -598,15 +598,6 @@ static int fn_id(uint32_t fn, size_t n_fns)
 	return fn < n_fns ? (int)fn : -1;
 }
 
-static struct rd_frame *copy_frames(const uint8_t *data, size_t n)
-{
-	struct rd_frame *frames = rd_alloc(n + 1, sizeof(*frames));
-
-	for (size_t i = 0; i < n; i++)
-		memcpy(&frames[i].addr, data + i * sizeof(uint64_t), sizeof(uint64_t));
-	return frames;
-}
-
 /* A stack that is longer than what follows is cut off there. */
 static struct rd_rec_user *copy_user(const uint8_t *at, const uint8_t *end)
 {
@@ -702,8 +693,10 @@ int rd_trace_event_decode(struct rd_trace_facts *facts, const void *data, size_t
 			.err = rec.chain[i].err,
 			.branch = rec.chain[i].flags & RD_LINK_BRANCH,
 		};
-	ev.kstack = copy_frames(at, rec.n_kstack);
+	ev.kstack = rd_alloc(rec.n_kstack + 1u, sizeof(*ev.kstack));
 	ev.n_kstack = rec.n_kstack;
+	for (size_t i = 0; i < ev.n_kstack; i++)
+		memcpy(&ev.kstack[i].addr, at + i * sizeof(uint64_t), sizeof(uint64_t));
 	at += parts.kstack;
 	if (parts.moment)
 		rd_moment_decode(at, &ev.moment);

@@ -129,18 +129,6 @@ static void XMLCALL on_doctype(void *arg, const XML_Char *name, const XML_Char *
 	stop_parser(xml, set_bad_message(xml, "document type declarations (DOCTYPE) are not supported"));
 }
 
-static int parse_error(const struct reader *xml)
-{
-	enum XML_Error code = rd_libexpat.XML_GetErrorCode(xml->parser);
-	const char *why = rd_libexpat.XML_ErrorString(code);
-
-	if (xml->r < 0)
-		return xml->r;
-	if (code == XML_ERROR_NO_MEMORY)
-		return rd_err_set(xml->err, ENOMEM, xml->name, "out of memory");
-	return set_bad_message(xml, why ? why : "not XML");
-}
-
 /* -EBADMSG if it is not such a file, -EFBIG or -E2BIG above a limit, -EOPNOTSUPP without libexpat, or what the callbacks return. */
 static int parse_xml(const char *name, const char *text, size_t size, const struct xml_ops *ops, void *arg,
 		     struct rd_err *err)
@@ -159,8 +147,14 @@ static int parse_xml(const char *name, const char *text, size_t size, const stru
 	rd_libexpat.XML_SetUserData(xml.parser, &xml);
 	rd_libexpat.XML_SetElementHandler(xml.parser, on_xml_start, on_xml_end);
 	rd_libexpat.XML_SetStartDoctypeDeclHandler(xml.parser, on_doctype);
-	if (rd_libexpat.XML_Parse(xml.parser, text, (int)size, XML_TRUE) != XML_STATUS_OK)
-		r = parse_error(&xml);
+	if (rd_libexpat.XML_Parse(xml.parser, text, (int)size, XML_TRUE) != XML_STATUS_OK) {
+		enum XML_Error code = rd_libexpat.XML_GetErrorCode(xml.parser);
+		const char *why = rd_libexpat.XML_ErrorString(code);
+
+		r = xml.r < 0			? xml.r :
+		    code == XML_ERROR_NO_MEMORY ? rd_err_set(err, ENOMEM, name, "out of memory") :
+						  set_bad_message(&xml, why ? why : "not XML");
+	}
 	rd_libexpat.XML_ParserFree(xml.parser);
 	return r;
 }
@@ -281,37 +275,22 @@ static int start_cpu(struct state *st, const struct element *element, struct fra
 	return 0;
 }
 
-static void set_link(const struct element *element, struct rd_pci *pci)
-{
-	const char *speed = attribute_of(element, "link_speed");
-	double gtps;
-	long width;
-
-	if (speed && rd_take_real(&speed, &gtps) == 0 && gtps > 0 && gtps < 1000)
-		RD_SET(pci->max.mtps, (unsigned)(gtps * 1000 + 0.5));
-	if (number_of(element, "link_width", 1, 32, &width))
-		RD_SET(pci->max.width, (unsigned)width);
-	pci->now = pci->max;
-}
-
 static int start_pci(struct state *st, const struct element *element, struct frame *frame, struct rd_err *err)
 {
 	const char *busid = attribute_of(element, "busid");
-	struct rd_pci parsed = { 0 }, *pci;
+	struct rd_pci parsed, *pci;
 	const char *bridge = attribute_of(element, "host_bridge"), *below = attribute_of(element, "below");
+	const char *speed = attribute_of(element, "link_speed");
 	struct rd_pci skipped = { 0 };
-	long class;
+	long class, width;
+	double gtps;
 
 	if (!busid || rd_pci_parse(busid, &parsed) < 0)
 		return rd_err_set(err, EBADMSG, "topology file", "<pci> element without a valid busid");
 	if (st->host->n_pcis >= PCIS_MAX)
 		return rd_err_set(err, E2BIG, "topology file", "too many <pci> elements");
 	pci = rd_host_add_pci(st->host);
-	memcpy(pci->addr, parsed.addr, sizeof(pci->addr));
-	pci->domain = parsed.domain;
-	pci->bus = parsed.bus;
-	pci->dev = parsed.dev;
-	pci->fn = parsed.fn;
+	rd_pci_parse(busid, pci);
 	pci->parent = frame->pci;
 	pci->detailed = true;
 	RD_SET(pci->numa, frame->numa);
@@ -321,7 +300,11 @@ static int start_pci(struct state *st, const struct element *element, struct fra
 	set_id(element, "device", &pci->device.v, &pci->device.known);
 	set_id(element, "subsystem_vendor", &pci->subvendor.v, &pci->subvendor.known);
 	set_id(element, "subsystem_device", &pci->subdevice.v, &pci->subdevice.known);
-	set_link(element, pci);
+	if (speed && rd_take_real(&speed, &gtps) == 0 && gtps > 0 && gtps < 1000)
+		RD_SET(pci->max.mtps, (unsigned)(gtps * 1000 + 0.5));
+	if (number_of(element, "link_width", 1, 32, &width))
+		RD_SET(pci->max.width, (unsigned)width);
+	pci->now = pci->max;
 	if (st->host->file_whole && bridge && *bridge)
 		snprintf(frame->root, sizeof(frame->root), "%.23s", bridge);
 	if (frame->root[0])
@@ -410,15 +393,6 @@ static void start_nvlink(const struct element *element, struct rd_gpu *gpu)
 	*RD_ADD(gpu->nvlinks, gpu->n_nvlinks, gpu->cap_nvlinks) = link;
 }
 
-/* In MB/s per link. */
-static void start_c2c(const struct element *element, struct rd_gpu *gpu)
-{
-	long bw, count;
-
-	if (number_of(element, "bw", 1, 100000000, &bw) && number_of(element, "count", 1, 1024, &count))
-		RD_SET(gpu->c2c_gbytes, (double)bw * (double)count / 1000);
-}
-
 /* NCCL logs the name and ignores unknown attributes; the name "rdmadiag" marks a file that is complete. */
 static void start_system(struct state *st, const struct element *element)
 {
@@ -433,6 +407,7 @@ static int on_start(void *arg, const struct element *element, struct rd_err *err
 {
 	struct state *st = arg;
 	struct frame *up = &st->frames[st->n - 1], *frame = &st->frames[st->n++];
+	long bw, count;
 
 	*frame = (struct frame){ .pci = up->pci, .numa = up->numa, .gpu = { .dev = -1 } };
 	memcpy(frame->root, up->root, sizeof(frame->root));
@@ -454,8 +429,10 @@ static int on_start(void *arg, const struct element *element, struct rd_err *err
 	}
 	if (up->kind == GPU && strcmp(element->name, "nvlink") == 0)
 		start_nvlink(element, &st->frames[st->n - 3].gpu);
-	if (up->kind == GPU && strcmp(element->name, "c2c") == 0)
-		start_c2c(element, &st->frames[st->n - 3].gpu);
+	/* In MB/s per link. */
+	if (up->kind == GPU && strcmp(element->name, "c2c") == 0 && number_of(element, "bw", 1, 100000000, &bw) &&
+	    number_of(element, "count", 1, 1024, &count))
+		RD_SET(st->frames[st->n - 3].gpu.c2c_gbytes, (double)bw * (double)count / 1000);
 	if (strcmp(element->name, "nic") == 0) {
 		frame->kind = NIC;
 		up->has_nic = true;
@@ -465,13 +442,15 @@ static int on_start(void *arg, const struct element *element, struct rd_err *err
 	return 0;
 }
 
-static void end_pci(struct state *st, struct frame *frame)
+static void on_end(void *arg)
 {
-	const struct rd_pci *pci = &st->host->pcis[frame->pci];
-	uint32_t base = pci->class.v >> 16;
+	struct state *st = arg;
+	struct frame *frame = &st->frames[--st->n];
+	const struct rd_pci *pci = frame->kind == PCI ? &st->host->pcis[frame->pci] : NULL;
+	uint32_t base = pci ? pci->class.v >> 16 : 0;
 	struct rd_gpu *gpu;
 
-	if (frame->has_gpu || base == RD_PCI_DISPLAY || base == RD_PCI_ACCELERATOR) {
+	if (pci && (frame->has_gpu || base == RD_PCI_DISPLAY || base == RD_PCI_ACCELERATOR)) {
 		gpu = rd_host_add_gpu(st->host);
 		frame->gpu.index = gpu->index;
 		*gpu = frame->gpu;
@@ -479,18 +458,9 @@ static void end_pci(struct state *st, struct frame *frame)
 		gpu->pci = frame->pci;
 		if (pci->vendor.known == RD_OK)
 			gpu->vendor = rd_gpu_maker(pci->vendor.v);
-	} else if (base == RD_PCI_NETWORK && !frame->has_nic) {
+	} else if (pci && base == RD_PCI_NETWORK && !frame->has_nic) {
 		add_port(st->host, NULL, frame->pci, frame->numa);
 	}
-}
-
-static void on_end(void *arg)
-{
-	struct state *st = arg;
-	struct frame *frame = &st->frames[--st->n];
-
-	if (frame->kind == PCI)
-		end_pci(st, frame);
 	free(frame->gpu.nvlinks);
 	frame->gpu.nvlinks = NULL;
 }

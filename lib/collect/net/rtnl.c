@@ -136,16 +136,12 @@ static void read_v4(const struct rd_sysfs *fs, struct rd_host *host, const struc
 	_cleanup_free_ char *text = routes->n > 0 ? rd_sysfs_text(fs, NULL, "/proc/net/fib_trie") : NULL;
 	struct in_addr last = { 0 };
 
-	for (char *line = text, *next; line; line = next) {
+	for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
 		struct rd_addr addr = { 0 };
-		char *at, ip[20];
+		char *at = strstr(line, "|-- "), ip[20];
 		uint32_t mask;
 		int netdev;
 
-		next = strchr(line, '\n');
-		if (next)
-			*next++ = '\0';
-		at = strstr(line, "|-- ");
 		if (at) {
 			snprintf(ip, sizeof(ip), "%.*s", (int)strcspn(at + 4, " \t"), at + 4);
 			if (inet_pton(AF_INET, ip, &last) != 1)
@@ -180,14 +176,11 @@ static void read_v6(const struct rd_sysfs *fs, struct rd_host *host)
 {
 	_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, "/proc/net/if_inet6");
 
-	for (char *line = text, *next; line; line = next) {
+	for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
 		struct rd_addr addr = { .v6 = true };
 		char *words[6];
 		int netdev;
 
-		next = strchr(line, '\n');
-		if (next)
-			*next++ = '\0';
 		if (rd_words(&line, words, 6) < 6 || !parse_address(words[0], addr.raw) ||
 		    rd_parse_u32(words[2], RD_HEX, 128, &addr.prefix) < 0)
 			continue;

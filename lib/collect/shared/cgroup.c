@@ -221,12 +221,16 @@ static void search_dir(struct search *w, const char *path, int depth)
 	}
 }
 
-static char *path_of_id(struct rd_cgroups *cg, uint64_t id)
+char *rd_cgroups_path(struct rd_cgroups *cg, uint32_t pid, uint64_t id)
 {
+	char *path = path_of_process(cg, pid, id);
 	struct search w = { .cg = cg, .id = id, .budget = WALK_DIRS };
 	uint64_t now = cg->src->ops->now(cg->src, CLOCK_MONOTONIC), ino;
-	struct known *k = find_known(cg, id);
+	struct known *k;
 
+	if (path)
+		return path;
+	k = find_known(cg, id);
 	if (k)
 		return rd_dup_if(k->path);
 	if (!cg->mount || !id || now < cg->next_walk)
@@ -238,13 +242,6 @@ static char *path_of_id(struct rd_cgroups *cg, uint64_t id)
 	remember_path(cg, id, rd_dup_if(w.found));
 	cg->next_walk = now + (cg->src->ops->now(cg->src, CLOCK_MONOTONIC) - now) * WALK_PAUSE;
 	return w.found;
-}
-
-char *rd_cgroups_path(struct rd_cgroups *cg, uint32_t pid, uint64_t id)
-{
-	char *path = path_of_process(cg, pid, id);
-
-	return path ? path : path_of_id(cg, id);
 }
 
 #define UID_DASHED 36 /* xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx */
@@ -284,15 +281,6 @@ static bool equals(const struct component *p, const char *name)
 	return p->n == strlen(name) && starts_with(p, name);
 }
 
-static size_t count_digits(const char *s, size_t n)
-{
-	size_t i = 0;
-
-	while (i < n && isdigit((unsigned char)s[i]))
-		i++;
-	return i;
-}
-
 static bool is_word(const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -311,7 +299,7 @@ static char *slurm_job(const char *path)
 		if (equals(&p, "slurm") || starts_with(&p, "slurm_") || equals(&p, "slurmstepd.scope") ||
 		    ends_with(&p, "_slurmstepd.scope")) {
 			slurm = true;
-		} else if (slurm && starts_with(&p, "job_") && p.n > 4 && count_digits(p.s + 4, p.n - 4) == p.n - 4) {
+		} else if (slurm && starts_with(&p, "job_") && p.n > 4 && strspn(p.s + 4, "0123456789") == p.n - 4) {
 			job = (struct component){ p.s + 4, p.n - 4 };
 			step.n = 0;
 		} else if (job.n && !step.n && starts_with(&p, "step_") && is_word(p.s + 5, p.n - 5)) {

@@ -100,11 +100,6 @@ static void list_names(struct snapshot *shot, enum rd_area area, const char *pat
 		*ret = (struct rd_names){ 0 };
 }
 
-static bool is_zero_gid(const char *text)
-{
-	return text[strspn(text, "0:")] == '\0';
-}
-
 static void add_dir(struct snapshot *shot, enum rd_area area, const char *subject, const char *dir, const char *sub)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
@@ -136,7 +131,7 @@ static void add_port(struct snapshot *shot, const char *ibdev, const char *port)
 		_cleanup_free_ char *gid = NULL, *type = NULL, *netdev = NULL, *value = NULL;
 		char field[64];
 
-		if (rd_read_textf(shot->src, &gid, NULL, "%s/%s", path, names.v[i]) < 0 || is_zero_gid(gid))
+		if (rd_read_textf(shot->src, &gid, NULL, "%s/%s", path, names.v[i]) < 0 || !gid[strspn(gid, "0:")])
 			continue;
 		rd_read_textf(shot->src, &type, NULL, "%s/gid_attrs/types/%s", dir, names.v[i]);
 		rd_read_textf(shot->src, &netdev, NULL, "%s/gid_attrs/ndevs/%s", dir, names.v[i]);
@@ -244,27 +239,13 @@ static void add_settings(struct snapshot *shot)
 	}
 }
 
-static int read_model(struct rd_source *src, struct rd_host *host, struct rd_system *system, struct rd_netstate *net,
-		      struct rd_err *err)
-{
-	int r = rd_collect_host(src, RD_COLLECT_ACS | RD_COLLECT_PCI | RD_COLLECT_IB, host, NULL, err);
-
-	if (!r)
-		r = rd_host_within_bounds(host, err);
-	if (!r)
-		r = rd_collect_system(src, 0, system, NULL, err);
-	if (!r)
-		rd_collect_netstate(src, host, net, NULL);
-	return r;
-}
-
 int rd_snapshot_collect(struct rd_source *src, struct rd_facts *ret, struct rd_err *err)
 {
 	struct snapshot shot = { src, ret };
 	struct rd_netstate net = { 0 };
 	struct rd_system system = { 0 };
 	struct rd_host host = { 0 };
-	int r = read_model(src, &host, &system, &net, err);
+	int r = rd_collect_host(src, RD_COLLECT_ACS | RD_COLLECT_PCI | RD_COLLECT_IB, &host, NULL, err);
 	static const char *const firmware[] = { "fw_ver", "board_id", "hca_type", "hw_rev", NULL };
 	static const char *const guids[] = { "node_guid", "sys_image_guid", "node_desc", "node_type", NULL };
 	_cleanup_names_ struct rd_names names = { 0 };
@@ -272,6 +253,12 @@ int rd_snapshot_collect(struct rd_source *src, struct rd_facts *ret, struct rd_e
 					    "max_link_width", NULL };
 	static const char *const device[] = { "vendor", "device", "class", "numa_node", NULL };
 
+	if (!r)
+		r = rd_host_within_bounds(&host, err);
+	if (!r)
+		r = rd_collect_system(src, 0, &system, NULL, err);
+	if (!r)
+		rd_collect_netstate(src, &host, &net, NULL);
 	add_file(&shot, RD_AREA_HOST, "host", "hostname", "/proc/sys/kernel", "hostname");
 	add_file(&shot, RD_AREA_HOST, "host", "boot", "/proc/sys/kernel/random", "boot_id");
 	list_names(&shot, RD_AREA_DEVICE, IB, &names);
