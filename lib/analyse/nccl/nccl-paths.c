@@ -344,13 +344,6 @@ static bool comes_before(const struct state *st, size_t a, size_t b)
 	return ka != kb ? ka < kb : x < y;
 }
 
-static void set_order(struct state *st)
-{
-	for (size_t a = 0; a < st->host->n_gpus; a++)
-		for (size_t b = 0; b < st->host->n_gpus; b++)
-			st->order[a] += a != b && comes_before(st, b, a);
-}
-
 /* ncclTopoGetLocalGpu: the first local accelerator that uses this NIC for one of its channels. */
 static long gpu_of_net(struct state *st, size_t net)
 {
@@ -412,14 +405,9 @@ static void divert_through_cpu(struct state *st, size_t gpu, size_t net)
 	*back = path_through_cpu(st->host, &own, &st->nets->v[net], home->numa);
 }
 
-static struct rd_offer yes(const char *why)
+static struct rd_offer known_offer(bool offered, const char *why)
 {
-	return (struct rd_offer){ .offered = { .v = true, .known = RD_OK }, .why = why };
-}
-
-static struct rd_offer no(const char *why)
-{
-	return (struct rd_offer){ .offered = { .v = false, .known = RD_OK }, .why = why };
+	return (struct rd_offer){ .offered = { .v = offered, .known = RD_OK }, .why = why };
 }
 
 static struct rd_offer unknown(const char *why)
@@ -431,15 +419,15 @@ static struct rd_offer of_nvidia(const struct rd_system *system, const struct rd
 {
 	/* CPU and GPU share one memory; the driver supports neither peer memory nor DMA-BUF. */
 	if (gpu->name && strstr(gpu->name, "GB10") && !strstr(gpu->name, "GB100"))
-		return no("GB10 does not support GPUDirect RDMA");
+		return known_offer(false, "GB10 does not support GPUDirect RDMA");
 	if (rd_has_peermem(system))
-		return yes("nvidia_peermem");
+		return known_offer(true, "nvidia_peermem");
 	if (rd_gives_peermem(system))
-		return yes("nv_peer_mem");
+		return known_offer(true, "nv_peer_mem");
 	if (!system->modules_known)
 		return unknown("could not read /proc/modules");
 	if (rd_has_dmabuf(system))
-		return yes("DMA-BUF");
+		return known_offer(true, "DMA-BUF");
 	if (!rd_system_module(system, "nvidia"))
 		return unknown("the nvidia driver is not loaded");
 	if (system->nvidia_open.known != RD_OK)
@@ -453,7 +441,7 @@ static struct rd_offer of_nvidia(const struct rd_system *system, const struct rd
 	if (system->nvidia_open.v && system->dmabuf.v)
 		return unknown(
 			"nvidia_peermem is not loaded, and the kernel lacks CONFIG_PCI_P2PDMA, which DMA-BUF may need");
-	return no("nvidia_peermem is not loaded, and DMA-BUF is not available");
+	return known_offer(false, "nvidia_peermem is not loaded, and DMA-BUF is not available");
 }
 
 static struct rd_offer of_amd(const struct rd_system *system)
@@ -463,12 +451,13 @@ static struct rd_offer of_amd(const struct rd_system *system)
 	if (!rd_system_module(system, "amdgpu"))
 		return unknown("the amdgpu driver is not loaded");
 	if (rd_text_list_has(&system->memory_peers, "amdkfd"))
-		return yes("amdkfd");
+		return known_offer(true, "amdkfd");
 	if (system->dmabuf.known != RD_OK)
 		return unknown("could not determine whether this kernel's RDMA core supports DMA-BUF");
 	if (rd_lacks_p2pdma(system))
-		return no("no PeerDirect, and the kernel lacks CONFIG_PCI_P2PDMA");
-	return system->dmabuf.v ? yes("DMA-BUF") : no("no PeerDirect, and the RDMA core does not support DMA-BUF");
+		return known_offer(false, "no PeerDirect, and the kernel lacks CONFIG_PCI_P2PDMA");
+	return system->dmabuf.v ? known_offer(true, "DMA-BUF") :
+				  known_offer(false, "no PeerDirect, and the RDMA core does not support DMA-BUF");
 }
 
 /* Whether NICs of this host can access the memory of the accelerator, whatever the distance. Same checks as NCCL
@@ -478,11 +467,12 @@ static struct rd_offer offer_of(const struct rd_host *host, const struct rd_syst
 	const struct rd_gpu *of = &host->gpus[gpu];
 
 	if (of->gdr.known == RD_OK)
-		return of->gdr.v ? yes("gdr=\"1\" in the topology file") : no("gdr=\"0\" in the topology file");
+		return of->gdr.v ? known_offer(true, "gdr=\"1\" in the topology file") :
+				   known_offer(false, "gdr=\"0\" in the topology file");
 	if (!system)
 		return unknown("not in the topology file");
 	if (rd_gpu_is_for_guest(host, gpu))
-		return no("the accelerator is passed through to a virtual machine");
+		return known_offer(false, "the accelerator is passed through to a virtual machine");
 	if (of->vendor && strcmp(of->vendor, "NVIDIA") == 0)
 		return of_nvidia(system, of);
 	if (of->vendor && strcmp(of->vendor, "AMD") == 0)
@@ -515,7 +505,9 @@ void rd_nccl_paths_find(const struct rd_host *host, const struct rd_system *syst
 		for (size_t n = 0; n < nets->n; n++)
 			ret->to_net[at(&st, g, n)] = ret->to_gpu[at(&st, g, n)] = direct_path(host, g, &nets->v[n]);
 	}
-	set_order(&st);
+	for (size_t a = 0; a < host->n_gpus; a++)
+		for (size_t b = 0; b < host->n_gpus; b++)
+			order[a] += a != b && comes_before(&st, b, a);
 	mark_p2c(&st);
 	for (size_t i = 0; i < nets->n * host->n_gpus; i++) {
 		size_t n = i / host->n_gpus, g = 0;

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/text.h"
 
 #define CPUS_MAX 8192
 #define DEPTH_MAX 64
@@ -90,14 +91,6 @@ static void add_id(struct rd_buf *out, const char *name, uint16_t value, enum rd
 		rd_buf_printf(out, " %s=\"0x%04x\"", name, value);
 }
 
-static void add_net_name(struct rd_buf *out, const struct rd_ibdev *dev)
-{
-	_cleanup_buf_ struct rd_buf name = { 0 };
-
-	rd_buf_printf(&name, "%s%s", dev->name, dev->data_direct >= 0 ? "_dma" : "");
-	add_value(out, "name", name.data);
-}
-
 /* Attributes that only a topology file has; on a live host NCCL queries NVML. */
 static void add_gpu(struct writer *w, int pci, int depth)
 {
@@ -138,6 +131,7 @@ static void add_nets(struct writer *w, int pci, int numa, int depth)
 	for (size_t p = 0; p < host->n_ports; p++) {
 		const struct rd_port *port = &host->ports[p];
 		const struct rd_ibdev *dev = &host->ibdevs[port->ibdev];
+		_cleanup_free_ char *name = NULL;
 
 		if (rd_nccl_place(host, port->ibdev) != pci || !dev->name || (pci < 0 && dev->numa != numa))
 			continue;
@@ -147,7 +141,8 @@ static void add_nets(struct writer *w, int pci, int numa, int depth)
 		}
 		indent(w->out, depth + 1);
 		rd_buf_str(w->out, "<net");
-		add_net_name(w->out, dev);
+		name = rd_text("%s%s", dev->name, dev->data_direct >= 0 ? "_dma" : "");
+		add_value(w->out, "name", name);
 		rd_buf_printf(w->out, " dev=\"%zu\"", p);
 		if (port->rate_gbps.known == RD_OK)
 			rd_buf_printf(w->out, " speed=\"%.0f\"", port->rate_gbps.v * 1000);

@@ -170,11 +170,6 @@ static void list_devices(struct state *st)
 		set_place(st, &st->v[i]);
 }
 
-static int numa_of(const struct state *st, const struct device *dev)
-{
-	return rd_nccl_numa(st->host, st->host->ports[dev->port].ibdev, dev->pci);
-}
-
 /* The CPU that a topology file lists the device under. */
 static int cpu_of(const struct state *st, const struct device *dev)
 {
@@ -234,7 +229,7 @@ static void add_net(const struct state *st, const size_t *members, size_t n, str
 	_cleanup_buf_ struct rd_buf name = { 0 };
 
 	*net = (struct rd_nccl_net){ .ports = rd_alloc(n, sizeof(*net->ports)), .pci = st->v[members[0]].pci };
-	net->numa = numa_of(st, &st->v[members[0]]);
+	net->numa = rd_nccl_numa(st->host, st->host->ports[st->v[members[0]].port].ibdev, net->pci);
 	for (size_t i = 0; i < n; i++) {
 		const struct device *dev = &st->v[members[i]];
 		const struct rd_port *port = &st->host->ports[dev->port];
@@ -279,15 +274,10 @@ static void sort_by_cpu(const struct rd_host *host, struct rd_nccl_nets *nets)
 		}
 }
 
-static int pci_of(const struct rd_host *host, int port)
-{
-	return host->ibdevs[host->ports[port].ibdev].pci;
-}
-
 static bool has_several_functions(const struct rd_host *host, const struct rd_nccl_net *net)
 {
 	for (size_t i = 1; i < net->n_ports; i++)
-		if (pci_of(host, net->ports[i]) != net->pci)
+		if (host->ibdevs[host->ports[net->ports[i]].ibdev].pci != net->pci)
 			return true;
 	return false;
 }
@@ -365,46 +355,34 @@ struct rd_nccl_settings rd_nccl_defaults(void)
 	};
 }
 
-/* Whether `path` has more bandwidth than the best so far, or the same and is nearer. */
-static bool is_better(const struct rd_nccl_path *path, const struct rd_nccl_path *best)
+/* The best of `count` paths, of which each is `step` elements after the one before: `ret` receives their numbers. */
+static size_t best_of(const struct rd_nccl_path *paths, size_t count, size_t step, size_t *ret)
 {
-	return path->bw > best->bw || (path->bw == best->bw && path->type < best->type);
-}
-
-size_t rd_nccl_local_nets(const struct rd_nccl_paths *paths, size_t n_nets, size_t gpu, size_t *ret)
-{
-	struct rd_nccl_path best = { .type = RD_PATH_SYS + 1 };
+	const struct rd_nccl_path none = { .type = RD_PATH_SYS + 1 }, *best = &none;
 	size_t n = 0;
 
-	for (size_t i = 0; i < n_nets; i++) {
-		const struct rd_nccl_path *path = &paths->to_net[gpu * n_nets + i];
+	for (size_t i = 0; i < count; i++) {
+		const struct rd_nccl_path *path = &paths[i * step];
 
-		if (is_better(path, &best)) {
-			best = *path;
+		/* More bandwidth, or the same and nearer. */
+		if (path->bw > best->bw || (path->bw == best->bw && path->type < best->type)) {
+			best = path;
 			n = 0;
 		}
-		if (path->bw == best.bw && path->type == best.type)
+		if (path->bw == best->bw && path->type == best->type)
 			ret[n++] = i;
 	}
 	return n;
 }
 
+size_t rd_nccl_local_nets(const struct rd_nccl_paths *paths, size_t n_nets, size_t gpu, size_t *ret)
+{
+	return best_of(&paths->to_net[gpu * n_nets], n_nets, 1, ret);
+}
+
 size_t rd_nccl_local_gpus(const struct rd_nccl_paths *paths, size_t n_nets, size_t n_gpus, size_t net, size_t *ret)
 {
-	struct rd_nccl_path best = { .type = RD_PATH_SYS + 1 };
-	size_t n = 0;
-
-	for (size_t g = 0; g < n_gpus; g++) {
-		const struct rd_nccl_path *path = &paths->to_gpu[g * n_nets + net];
-
-		if (is_better(path, &best)) {
-			best = *path;
-			n = 0;
-		}
-		if (path->bw == best.bw && path->type == best.type)
-			ret[n++] = g;
-	}
-	return n;
+	return best_of(&paths->to_gpu[net], n_gpus, n_nets, ret);
 }
 
 static size_t mirror_bits(size_t value, size_t pow2)

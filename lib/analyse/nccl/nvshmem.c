@@ -56,21 +56,17 @@ static int rank_of(const struct state *st, unsigned pe, size_t dev, enum rd_path
 	return *path == RD_PATH_UNKNOWN ? RD_PATH_SYS + 1 : (int)*path;
 }
 
-/* Sorted by path, then by PE, then by device. */
-static void make_pairs(struct state *st)
+static void pass_one(struct state *st)
 {
+	size_t settled = 0;
 	enum rd_path own;
 
+	/* Sorted by path, then by PE, then by device. */
 	for (int rank = RD_PATH_PIX; rank <= RD_PATH_SYS + 1; rank++)
 		for (unsigned pe = 0; pe < st->pes; pe++)
 			for (size_t d = 0; d < st->n_devs; d++)
 				if (rank_of(st, pe, d, &own) == rank)
 					st->pairs[st->n_pairs++] = (struct candidate){ pe, d, own };
-}
-
-static void pass_one(struct state *st)
-{
-	size_t settled = 0;
 
 	for (size_t i = 0; i < st->n_pairs && settled < (size_t)st->pes * st->each; i++) {
 		const struct candidate *pair = &st->pairs[i];
@@ -92,17 +88,6 @@ static void pass_one(struct state *st)
 	}
 }
 
-/* Moves to an equally good device with at least two users fewer. Returns the number of users of the resulting device. */
-static unsigned move_if_less_used(struct state *st, size_t slot, size_t dev, enum rd_path path, unsigned density)
-{
-	if (density < st->users[dev] + 2)
-		return density;
-	st->users[st->taken[slot]]--;
-	st->taken[slot] = (long)dev;
-	st->path[slot] = path;
-	return ++st->users[dev];
-}
-
 /* Rebalances one PE, over its own pairs in the same order. */
 static void rebalance_pe(struct state *st, unsigned pe, size_t slot)
 {
@@ -115,16 +100,14 @@ static void rebalance_pe(struct state *st, unsigned pe, size_t slot)
 				continue;
 			if (merit(path) < merit(st->path[slot]))
 				return;
-			density = move_if_less_used(st, slot, d, path, density);
+			/* An equally good device with at least two users fewer. */
+			if (density < st->users[d] + 2)
+				continue;
+			st->users[st->taken[slot]]--;
+			st->taken[slot] = (long)d;
+			st->path[slot] = path;
+			density = ++st->users[d];
 		}
-}
-
-static void pass_two(struct state *st)
-{
-	for (unsigned pe = 0; pe < st->pes; pe++)
-		for (size_t slot = (size_t)pe * st->each; slot < (size_t)(pe + 1) * st->each; slot++)
-			if (st->taken[slot] >= 0)
-				rebalance_pe(st, pe, slot);
 }
 
 static void fill_choices(struct state *st, struct rd_choices *ret)
@@ -187,8 +170,10 @@ void rd_nvshmem_choose(const struct rd_host *host, const struct rd_nicmap *map, 
 		taken[i] = FREE;
 		path[i] = RD_PATH_SYS;
 	}
-	make_pairs(&st);
 	pass_one(&st);
-	pass_two(&st);
+	/* Pass two. */
+	for (size_t slot = 0; slot < (size_t)st.pes * st.each; slot++)
+		if (taken[slot] >= 0)
+			rebalance_pe(&st, (unsigned)(slot / st.each), slot);
 	fill_choices(&st, ret);
 }

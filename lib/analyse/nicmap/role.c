@@ -86,7 +86,7 @@ bool rd_same_card(const struct rd_host *host, int a, int b)
 		return false;
 	pa = &host->pcis[da->pci];
 	pb = &host->pcis[db->pci];
-	return pa->domain == pb->domain && pa->bus == pb->bus && pa->dev == pb->dev && pa->pf < 0 && pb->pf < 0;
+	return rd_pci_one_card(pa, pb) && pa->pf < 0 && pb->pf < 0;
 }
 
 unsigned rd_card_ports(const struct rd_host *host, int ibdev)
@@ -117,12 +117,7 @@ static bool same_subnet(const struct rd_addr *a, const struct rd_addr *b)
 {
 	unsigned bits = a->prefix < b->prefix ? a->prefix : b->prefix;
 
-	if (a->v6 || b->v6 || bits == 0 || bits > 32)
-		return false;
-	for (unsigned i = 0; i < bits; i++)
-		if ((a->raw[i / 8] ^ b->raw[i / 8]) & 0x80 >> i % 8)
-			return false;
-	return true;
+	return !a->v6 && !b->v6 && bits > 0 && bits <= 32 && rd_ip_within(a->raw, b->raw, bits);
 }
 
 static const struct rd_netdev *route_in_subnet(const struct rd_host *host, const struct rd_netdev *netdev)
@@ -735,21 +730,17 @@ static bool is_soft(const struct rd_ibdev *dev)
 	return dev->parent_netdev || (dev->via && strcmp(dev->via, "netdev") == 0 && !dev->board && !dev->hca_type);
 }
 
-static bool is_all_soft(const struct rd_host *host)
-{
-	for (size_t i = 0; i < host->n_ibdevs; i++)
-		if (!is_soft(&host->ibdevs[i]))
-			return false;
-	return true;
-}
-
 /* Why a device is not counted as a NIC; NULL: it is one. On hosts with only soft devices, programs use these. */
 static const char *why_not_nic(const struct rd_host *host, const struct rd_ibdev *dev)
 {
 	const struct rd_pci *pci = dev->pci < 0 ? NULL : &host->pcis[dev->pci];
 
-	if (is_soft(dev))
-		return is_all_soft(host) ? NULL : "software RDMA device on a host that also has NICs";
+	if (is_soft(dev)) {
+		for (size_t i = 0; i < host->n_ibdevs; i++)
+			if (!is_soft(&host->ibdevs[i]))
+				return "software RDMA device on a host that also has NICs";
+		return NULL;
+	}
 	if (pci && pci->pf >= 0)
 		for (size_t i = 0; i < host->n_ibdevs; i++)
 			if (host->ibdevs[i].pci == pci->pf)
@@ -774,26 +765,10 @@ static unsigned ports_of_card(const struct rd_host *host, int ibdev)
 	for (size_t i = 0; own && i < host->n_pcis; i++) {
 		const struct rd_pci *pci = &host->pcis[i];
 
-		functions += pci->domain == own->domain && pci->bus == own->bus && pci->dev == own->dev &&
-			     pci->pf < 0 && own->pf < 0 && pci->vendor.v == own->vendor.v &&
-			     pci->device.v == own->device.v;
+		functions += rd_pci_one_card(pci, own) && pci->pf < 0 && own->pf < 0 &&
+			     pci->vendor.v == own->vendor.v && pci->device.v == own->device.v;
 	}
 	return functions > ports ? functions : ports;
-}
-
-static struct rd_role_kind kind_of(const struct rd_host *host, int ibdev)
-{
-	const struct rd_ibdev *dev = &host->ibdevs[ibdev];
-	struct rd_role_kind kind = { .ports = ports_of_card(host, ibdev) };
-
-	if (dev->pci < 0) {
-		kind.type = dev->hca_type;
-		return kind;
-	}
-	kind.known = true;
-	kind.vendor = host->pcis[dev->pci].vendor.v;
-	kind.device = host->pcis[dev->pci].device.v;
-	return kind;
 }
 
 static bool same_kind(const struct rd_role_kind *a, const struct rd_role_kind *b)
@@ -804,9 +779,14 @@ static bool same_kind(const struct rd_role_kind *a, const struct rd_role_kind *b
 
 static void add_card(struct rd_role_state *st, int ibdev)
 {
-	struct rd_role_kind kind = kind_of(st->host, ibdev);
+	const struct rd_ibdev *dev = &st->host->ibdevs[ibdev];
+	const struct rd_pci *pci = dev->pci < 0 ? NULL : &st->host->pcis[dev->pci];
+	struct rd_role_kind kind = { .known = pci, .ports = ports_of_card(st->host, ibdev) };
 	size_t k = 0;
 
+	kind.vendor = pci ? pci->vendor.v : 0;
+	kind.device = pci ? pci->device.v : 0;
+	kind.type = pci ? NULL : dev->hca_type;
 	while (k < st->n_kinds && !same_kind(&st->kinds[k], &kind))
 		k++;
 	if (k == st->n_kinds) {

@@ -269,12 +269,17 @@ static bool same_host(const char *a, size_t a_len, const char *b, size_t b_len)
 	return a_len == b_len && strncasecmp(a, b, a_len) == 0;
 }
 
-ssize_t rd_shards_find(const struct rd_shards *shards, const char *host)
+static ssize_t find_host(const struct rd_shards *shards, const char *host, size_t len)
 {
 	for (size_t i = 0; i < shards->n; i++)
-		if (shards->v[i].host && same_host(shards->v[i].host, strlen(shards->v[i].host), host, strlen(host)))
+		if (shards->v[i].host && same_host(shards->v[i].host, strlen(shards->v[i].host), host, len))
 			return (ssize_t)i;
 	return -1;
+}
+
+ssize_t rd_shards_find(const struct rd_shards *shards, const char *host)
+{
+	return find_host(shards, host, strlen(host));
 }
 
 /* The node description begins with the host name: "node17 HCA-1", "node17 mlx5_0", "'node17 HCA-1'". */
@@ -285,12 +290,7 @@ ssize_t rd_shards_of_node(const struct rd_shards *shards, const struct rd_fabric
 
 	text += strspn(text, " '\"");
 	len = strcspn(text, " \t'\":/");
-	if (node->kind != RD_NODE_CA || len == 0 || shards->n == 0 || !shards->v[0].host)
-		return -1;
-	for (size_t i = 0; i < shards->n; i++)
-		if (shards->v[i].host && same_host(shards->v[i].host, strlen(shards->v[i].host), text, len))
-			return (ssize_t)i;
-	return -1;
+	return node->kind != RD_NODE_CA || len == 0 ? -1 : find_host(shards, text, len);
 }
 
 /* ---- order and hash */
@@ -401,15 +401,6 @@ static void set_hosts(struct rd_shards *shards, char *const *names, size_t n)
 	}
 }
 
-static size_t square_root(size_t n)
-{
-	size_t root = 0;
-
-	while ((root + 1) * (root + 1) <= n)
-		root++;
-	return root;
-}
-
 /*
  * At most: an even share and five percent or, if that is more, its square root, by which the numbers of ports that hashing gives to
  * the hosts scatter; the closer the bound, the more ports must move from full hosts when one leaves. Near: half of the share
@@ -417,8 +408,10 @@ static size_t square_root(size_t n)
  */
 static void set_bounds(struct division *d)
 {
-	size_t share = (d->shards->ports + d->shards->n - 1) / d->shards->n, root = square_root(share), hosts = 1;
+	size_t share = (d->shards->ports + d->shards->n - 1) / d->shards->n, root = 0, hosts = 1;
 
+	while ((root + 1) * (root + 1) <= share)
+		root++;
 	while (hosts * hosts * 2 < d->shards->n * d->shards->n)
 		hosts *= 2;
 	d->shards->most = share + (root > share / 20 ? root : share / 20);
@@ -467,9 +460,8 @@ int rd_shards_divide(const struct rd_fabric *fabric, char *const *names, size_t 
 	d.marked = rd_alloc(d.shards->n, sizeof(*d.marked));
 	d.wanted = rd_alloc(fabric->n_ports + 1, sizeof(*d.wanted));
 	d.items = rd_alloc(fabric->n_ports + 1, sizeof(*d.items));
-	for (size_t i = 0; i < fabric->n_nodes; i++) {
+	for (size_t i = 0; i < fabric->n_nodes; i++)
 		d.host_of[i] = rd_shards_of_node(d.shards, &fabric->nodes[i]);
-	}
 	for (size_t i = fabric->n_ports; i > 0; i--) {
 		d.shards->owner[i - 1] = -1;
 		d.shards->ports += is_readable(&fabric->ports[i - 1]);
