@@ -49,15 +49,8 @@ static const char *const map_rules[] = { "profile-gpu",	       "profile-nic", "p
 					 "nic-missing",	       "port-state",  "ib-no-sm",      "link-layer-uniform",
 					 "port-speed-uniform", "gid-usable",  "gid-v2",	       "roce-lag-affinity" };
 
-/* Whether the finding is shown below the map: unknown results only if a profile requires them. */
-static bool is_shown(const struct rd_finding *finding)
-{
-	if (finding->severity == RD_SEV_UNKNOWN)
-		return strncmp(finding->id, "profile-", strlen("profile-")) == 0;
-	return finding->severity > RD_SEV_OK;
-}
-
-/* Runs the same rules as topo-check, so that a finding has the same id and severity in both. */
+/* Runs the same rules as topo-check, so that a finding has the same id and severity in both. Unknown results are shown only if a
+ * profile requires them. */
 static void run_rules(struct nicmap *nm, const struct rd_profile *profile, const struct rd_findings *differences,
 		      struct rd_findings *ret)
 {
@@ -80,7 +73,8 @@ static void run_rules(struct nicmap *nm, const struct rd_profile *profile, const
 			selected[i] |= strcmp(rd_checks[i]->id, map_rules[m]) == 0;
 	rd_checks_run(&in, selected, &all);
 	for (size_t i = 0; i < all.n; i++)
-		if (is_shown(&all.v[i]))
+		if (all.v[i].severity == RD_SEV_UNKNOWN ? strncmp(all.v[i].id, "profile-", strlen("profile-")) == 0 :
+							  all.v[i].severity > RD_SEV_OK)
 			rd_finding_copy(ret, &all.v[i]);
 	rd_findings_deinit(&all);
 	rd_symmetry_deinit(&symmetry);
@@ -218,7 +212,7 @@ static int show_tables(struct rd_ctx *ctx, struct nicmap *nm)
 	if (opts->assignment && !ctx->globals.json)
 		rd_report_assignment(&nm->report, &nm->host, &nm->map);
 	if (opts->pairs && !ctx->globals.json)
-		rd_report_gpu_nics(&nm->report, &nm->host, &nm->map, &nm->shown);
+		rd_report_paths(&nm->report, "pairs", &nm->host, &nm->map, &nm->shown);
 	if (opts->stacks && !ctx->globals.json)
 		rd_report_stacks(&nm->report, &nm->host, &nm->map);
 	/* Findings about the stacks appear only with --stacks: most hosts do not run them. */

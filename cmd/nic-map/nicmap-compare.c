@@ -38,19 +38,16 @@ static void add_quoted(struct rd_buf *out, const char *value)
 	rd_buf_str(out, "'");
 }
 
-/* NIXL has no variables of its own that select NICs, only those of UCX. */
-static bool is_of(const char *wanted, const char *library)
-{
-	return strcmp(wanted, "all") == 0 || strcmp(wanted, library) == 0 ||
-	       (strcmp(wanted, "nixl") == 0 && strcmp(library, "ucx") == 0);
-}
-
 static size_t add_variables(const struct rd_env *env, const char *wanted, struct rd_buf *out)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < env->n; i++) {
-		if (!is_of(wanted, env->v[i].library))
+		const char *library = env->v[i].library;
+
+		/* NIXL has no variables of its own that select NICs, only those of UCX. */
+		if (strcmp(wanted, "all") != 0 && strcmp(wanted, library) != 0 &&
+		    (strcmp(wanted, "nixl") != 0 || strcmp(library, "ucx") != 0))
 			continue;
 		rd_buf_printf(out, "export %s=", env->v[i].name);
 		add_quoted(out, env->v[i].value);
@@ -406,22 +403,14 @@ struct fleet {
 	size_t n;
 };
 
-static const char *name_of(const struct nicmap *nm, const char *path)
-{
-	const char *base = path ? strrchr(path, '/') : NULL;
-
-	if (nm->report.host && *nm->report.host)
-		return nm->report.host;
-	return base ? base + 1 : path ? path : "here";
-}
-
 static int add_host(struct fleet *fleet, const struct nicmap *nm, struct rd_source *source, const char *path,
 		    struct rd_err *err)
 {
 	_cleanup_(rd_facts_deinit) struct rd_facts facts = { 0 };
+	const char *name = nm->report.host && *nm->report.host ? nm->report.host : path ? rd_basename(path) : "here";
 	int r = rd_snapshot_collect(source, &facts, err);
 
-	rd_compared_take(name_of(nm, path), &nm->host, &nm->map, &facts, &fleet->v[fleet->n++]);
+	rd_compared_take(name, &nm->host, &nm->map, &facts, &fleet->v[fleet->n++]);
 	return r;
 }
 

@@ -425,14 +425,6 @@ static bool has_device(const struct rd_host *host, int pci)
 	return false;
 }
 
-/* Whether a slave carries traffic: 1, 0; -1: unknown. */
-static int carries_traffic(const struct rd_netdev *slave)
-{
-	if (!slave->bond_state || !slave->operstate)
-		return -1;
-	return strcmp(slave->bond_state, "active") == 0 && strcmp(slave->operstate, "up") == 0;
-}
-
 static void set_lag_rate(const struct rd_host *host, int bond, struct rd_port *port)
 {
 	int pci = host->ibdevs[port->ibdev].pci;
@@ -441,18 +433,16 @@ static void set_lag_rate(const struct rd_host *host, int bond, struct rd_port *p
 
 	for (size_t i = 0; i < host->n_netdevs; i++) {
 		const struct rd_netdev *slave = &host->netdevs[i];
-		int on;
+		bool on; /* carries traffic */
 
 		if (slave->pci < 0 || rd_host_find_netdev(host, slave->master) != bond ||
 		    !rd_pci_one_card(&host->pcis[slave->pci], &host->pcis[pci]))
 			continue;
-		if (slave->pci != pci && has_device(host, slave->pci))
+		if ((slave->pci != pci && has_device(host, slave->pci)) || !slave->bond_state || !slave->operstate)
 			return;
-		on = carries_traffic(slave);
-		if (on < 0)
-			return;
+		on = strcmp(slave->bond_state, "active") == 0 && strcmp(slave->operstate, "up") == 0;
 		legs++;
-		active += (unsigned)on;
+		active += on;
 		if (on)
 			sum += slave->rate_gbps.known == RD_OK ? slave->rate_gbps.v : port->leg_gbps.v;
 	}

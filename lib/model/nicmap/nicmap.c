@@ -15,14 +15,6 @@ const char *rd_path_name(enum rd_path path)
 	return (size_t)path < RD_ARRAY_SIZE(names) ? names[path] : NULL;
 }
 
-static void nccl_nets_deinit(struct rd_nccl_nets *nets)
-{
-	for (size_t i = 0; i < nets->n; i++)
-		RD_FREE(nets->v[i].ports, nets->v[i].name);
-	RD_FREE(nets->v, nets->lost);
-	*nets = (struct rd_nccl_nets){ 0 };
-}
-
 const char *rd_judged_name(enum rd_judged judged)
 {
 	static const char *const names[] = {
@@ -39,7 +31,6 @@ static void choices_deinit(struct rd_choices *choices)
 	for (size_t i = 0; i < choices->n; i++)
 		RD_FREE(choices->v[i].ports, choices->v[i].why, choices->v[i].backup_why);
 	RD_FREE(choices->v, choices->note);
-	*choices = (struct rd_choices){ 0 };
 }
 
 void rd_env_deinit(struct rd_env *env)
@@ -63,8 +54,9 @@ void rd_effects_deinit(struct rd_effects *effects)
 void rd_nicmap_deinit(struct rd_nicmap *map)
 {
 	rd_port_views_deinit(&map->ports);
-	free(map->pairs);
-	nccl_nets_deinit(&map->nccl_nets);
+	for (size_t i = 0; i < map->nccl_nets.n; i++)
+		RD_FREE(map->nccl_nets.v[i].ports, map->nccl_nets.v[i].name);
+	RD_FREE(map->pairs, map->nccl_nets.v, map->nccl_nets.lost);
 	choices_deinit(&map->nccl);
 	choices_deinit(&map->nvshmem);
 	rd_stacks_deinit(&map->stacks);
@@ -86,17 +78,13 @@ const char *rd_stack_name(enum rd_stack_id id)
 	return names[id];
 }
 
-static void deinit_one(struct rd_stack *stack)
-{
-	for (size_t i = 0; i < stack->n; i++)
-		RD_FREE(stack->v[i].ports, stack->v[i].why);
-	RD_FREE(stack->v, stack->ports, stack->note);
-}
-
 void rd_stacks_deinit(struct rd_stacks *stacks)
 {
-	for (size_t i = 0; i < RD_STACKS; i++)
-		deinit_one(&stacks->v[i]);
+	for (size_t s = 0; s < RD_STACKS; s++) {
+		for (size_t i = 0; i < stacks->v[s].n; i++)
+			RD_FREE(stacks->v[s].v[i].ports, stacks->v[s].v[i].why);
+		RD_FREE(stacks->v[s].v, stacks->v[s].ports, stacks->v[s].note);
+	}
 	rd_findings_deinit(&stacks->findings);
 	*stacks = (struct rd_stacks){ 0 };
 }

@@ -16,15 +16,6 @@ const char *rd_run_stack_name(enum rd_run_stack stack)
 	return (size_t)stack < RD_ARRAY_SIZE(names) ? names[stack] : NULL;
 }
 
-static void uses_deinit(struct rd_run_host *host)
-{
-	for (size_t i = 0; i < host->uses.n; i++)
-		RD_FREE(host->uses.v[i].transport, host->uses.v[i].device);
-	for (size_t i = 0; i < host->prefers.n; i++)
-		RD_FREE(host->prefers.v[i].place, host->prefers.v[i].names);
-	RD_FREE(host->uses.v, host->prefers.v);
-}
-
 static void host_deinit(struct rd_run_host *host)
 {
 	for (size_t i = 0; i < host->devs.n; i++)
@@ -35,9 +26,12 @@ static void host_deinit(struct rd_run_host *host)
 		free(host->channels.v[i].transport);
 	for (size_t i = 0; i < host->vars.n; i++)
 		RD_FREE(host->vars.v[i].name, host->vars.v[i].value);
-	uses_deinit(host);
-	RD_FREE(host->devs.v, host->nets.v, host->ranks.v, host->channels.v, host->pairs.v, host->vars.v, host->network,
-		host->plugin, host->name);
+	for (size_t i = 0; i < host->uses.n; i++)
+		RD_FREE(host->uses.v[i].transport, host->uses.v[i].device);
+	for (size_t i = 0; i < host->prefers.n; i++)
+		RD_FREE(host->prefers.v[i].place, host->prefers.v[i].names);
+	RD_FREE(host->uses.v, host->prefers.v, host->devs.v, host->nets.v, host->ranks.v, host->channels.v,
+		host->pairs.v, host->vars.v, host->network, host->plugin, host->name);
 }
 
 void rd_runlog_deinit(struct rd_runlog *log)

@@ -289,15 +289,6 @@ static const char *ip_of(const struct rd_host *host, const struct rd_port *port,
 	return NULL;
 }
 
-static struct rd_section *netdevs_of(const struct rd_host *host, const struct rd_port *port)
-{
-	struct rd_section *names = rd_section_create("netdevs", name_columns, 1);
-
-	for (size_t i = 0; i < port->n_netdevs; i++)
-		RD_ROW(names, RD_STR(host->netdevs[port->netdevs[i]].name));
-	return names;
-}
-
 static void add_nic(struct rd_section *section, const struct rd_host *host, const struct rd_nicmap *map, size_t p)
 {
 	static const struct rd_pci no_pci = { .pf = -1 };
@@ -312,7 +303,10 @@ static void add_nic(struct rd_section *section, const struct rd_host *host, cons
 	char ip[48], gid_text[48];
 	const char *address = ip_of(host, port, gid, ip);
 	bool has_lid = port->lid.known == RD_OK && !rd_port_is_ethernet(port);
+	struct rd_section *netdevs = rd_section_create("netdevs", name_columns, 1);
 
+	for (size_t i = 0; i < port->n_netdevs; i++)
+		RD_ROW(netdevs, RD_STR(host->netdevs[port->netdevs[i]].name));
 	if (gid)
 		rd_gid_text(gid, gid_text);
 	RD_ROW(section, RD_STR(dev->name), port->num ? RD_UINT(port->num) : RD_UNKNOWN_CELL, RD_STR(port->netdev_name),
@@ -322,8 +316,7 @@ static void add_nic(struct rd_section *section, const struct rd_host *host, cons
 	       RD_STR(gid ? rd_gid_type_name(gid->type) : NULL), RD_STR(address), RD_STR(rd_role_name(view->role)),
 	       RD_STR(dev->driver), RD_STR(dev->firmware), RD_STR(dev->board), RD_STR(dev->hca_type),
 	       RD_STR(port->link_layer), RD_STR(port->phys_state), has_lid ? RD_UINT(port->lid.v) : RD_UNKNOWN_CELL,
-	       RD_UINT_OF(port->max_mtu), RD_UINT_OF(netdev->mtu), RD_SUB(netdevs_of(host, port)),
-	       RD_STR(netdev->master),
+	       RD_UINT_OF(port->max_mtu), RD_UINT_OF(netdev->mtu), RD_SUB(netdevs), RD_STR(netdev->master),
 	       RD_STR(port->netns_other ? "another" :
 		      port->n_netdevs	? "this" :
 					  NULL),
@@ -348,8 +341,8 @@ static void add_gpu(struct rd_section *section, const struct rd_host *host, cons
 	       RD_UINT_OF(pci->max.mtps), RD_UINT_OF(pci->max.width));
 }
 
-static void add_paths(struct rd_report *report, const char *name, const struct rd_host *host,
-		      const struct rd_nicmap *map, const struct rd_selection *shown)
+void rd_report_paths(struct rd_report *report, const char *name, const struct rd_host *host,
+		     const struct rd_nicmap *map, const struct rd_selection *shown)
 {
 	struct rd_section *section = rd_section_create(name, path_columns, RD_ARRAY_SIZE(path_columns));
 
@@ -536,12 +529,6 @@ static void add_scalars(struct rd_report *report, const struct rd_host *host, co
 	RD_ROW(report->scalars, RD_SUB(assignment), RD_SUB(env), RD_SUB(rules));
 }
 
-void rd_report_gpu_nics(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map,
-			const struct rd_selection *shown)
-{
-	add_paths(report, "pairs", host, map, shown);
-}
-
 void rd_report_nicmap(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map,
 		      const struct rd_selection *shown)
 {
@@ -555,7 +542,7 @@ void rd_report_nicmap(struct rd_report *report, const struct rd_host *host, cons
 		add_gpu(gpus, host, map, g);
 	rd_report_add(report, nics);
 	rd_report_add(report, gpus);
-	add_paths(report, "paths", host, map, shown);
+	rd_report_paths(report, "paths", host, map, shown);
 	add_scalars(report, host, map);
 	rd_report_add_findings(report, &map->findings);
 }
@@ -679,16 +666,6 @@ void rd_report_gids(struct rd_report *report, const struct rd_port_views *views,
 	rd_report_add(report, section);
 }
 
-/* Whether ACS redirects peer-to-peer traffic to the root complex: bits 2 and 3 of the ACS control register. */
-static const char *acs_text(const struct rd_pci *pci)
-{
-	if (pci->acs_ctl.known == RD_OK)
-		return pci->acs_ctl.v & 0x0c ? "redirects" : "off";
-	if (pci->acs_ctl.known == RD_DENIED)
-		return "denied";
-	return pci->acs_missing ? "none" : NULL;
-}
-
 static void add_bridge(struct rd_section *section, const struct rd_host *host, int index)
 {
 	static const char *const kinds[] = {
@@ -701,11 +678,16 @@ static void add_bridge(struct rd_section *section, const struct rd_host *host, i
 	const char *kind = pci->class.v >> 8 != RD_PCI_CLASS_BRIDGE	  ? "endpoint" :
 			   pci->kind.known == RD_OK && kinds[pci->kind.v] ? kinds[pci->kind.v] :
 									    "bridge";
+	/* Whether ACS redirects peer-to-peer traffic to the root complex: bits 2 and 3 of the ACS control register. */
+	const char *redirects = pci->acs_ctl.known == RD_OK	? (pci->acs_ctl.v & 0x0c ? "redirects" : "off") :
+				pci->acs_ctl.known == RD_DENIED ? "denied" :
+				pci->acs_missing		? "none" :
+								  NULL;
 	char acs[16];
 
 	snprintf(acs, sizeof(acs), "0x%04x", pci->acs_ctl.v);
 	RD_ROW(section, RD_STR(pci->addr), RD_STR(kind), RD_UINT_OF(pci->now.mtps), RD_UINT_OF(pci->now.width),
-	       RD_UINT_OF(pci->max.mtps), RD_UINT_OF(pci->max.width), RD_STR(acs_text(pci)),
+	       RD_UINT_OF(pci->max.mtps), RD_UINT_OF(pci->max.width), RD_STR(redirects),
 	       RD_STR(pci->acs_ctl.known == RD_OK ? acs : NULL), numa_cell(rd_pci_numa(host, index)));
 }
 
@@ -818,11 +800,26 @@ static int pci_of(const struct rd_host *host, size_t i)
 	return i < host->n_gpus ? host->gpus[i].pci : host->ibdevs[i - host->n_gpus].pci;
 }
 
-static void fill_matrix(struct rd_matrix *matrix, const struct rd_host *host, const struct rd_nicmap *map,
-			enum rd_path (*between)(const struct rd_host *host, int a, int b, const char **why))
+void rd_matrix_build(struct rd_matrix *matrix, const struct rd_host *host, const struct rd_nicmap *map,
+		     enum rd_path (*between)(const struct rd_host *host, int a, int b, const char **why))
 {
 	size_t n = host->n_gpus + host->n_ibdevs;
 
+	*matrix = (struct rd_matrix){ .n_columns = n + 4 };
+	matrix->columns = rd_alloc(n + 4, sizeof(*matrix->columns));
+	matrix->titles = rd_alloc(n + 4, sizeof(*matrix->titles));
+	for (size_t i = 1; i <= n; i++) {
+		char *title = i <= host->n_gpus ? rd_text("GPU%zu", i - 1) : rd_text("NIC%zu", i - 1 - host->n_gpus);
+
+		matrix->titles[i] = title;
+		matrix->columns[i] = (struct rd_column){ title, title, RD_T_STR, "distance", 0, false };
+	}
+	matrix->columns[0] = (struct rd_column){ "name", "", RD_T_STR, "GPU or NIC", 0, false };
+	matrix->columns[n + 1] = (struct rd_column){ "cpus", "CPUS", RD_T_STR, "CPUs of its NUMA node", 0, false };
+	matrix->columns[n + 2] = (struct rd_column){ "numa_node", "NUMA", RD_T_STR, "its NUMA node", 0, false };
+	matrix->columns[n + 3] =
+		(struct rd_column){ "device", "DEVICE", RD_T_STR, "PCI address or RDMA device", 0, false };
+	matrix->section = rd_section_create("matrix", matrix->columns, matrix->n_columns);
 	for (size_t i = 0; i < n; i++) {
 		struct rd_row *row = rd_section_add(matrix->section);
 		int a = pci_of(host, i), node = rd_pci_numa(host, a);
@@ -848,29 +845,6 @@ static void fill_matrix(struct rd_matrix *matrix, const struct rd_host *host, co
 		rd_row_str(row, n + 3,
 			   i >= host->n_gpus ? rd_ibdev_label(host, (int)(i - host->n_gpus)) : host->pcis[a].addr);
 	}
-}
-
-void rd_matrix_build(struct rd_matrix *matrix, const struct rd_host *host, const struct rd_nicmap *map,
-		     enum rd_path (*between)(const struct rd_host *host, int a, int b, const char **why))
-{
-	size_t n = host->n_gpus + host->n_ibdevs;
-
-	*matrix = (struct rd_matrix){ .n_columns = n + 4 };
-	matrix->columns = rd_alloc(n + 4, sizeof(*matrix->columns));
-	matrix->titles = rd_alloc(n + 4, sizeof(*matrix->titles));
-	for (size_t i = 1; i <= n; i++) {
-		char *title = i <= host->n_gpus ? rd_text("GPU%zu", i - 1) : rd_text("NIC%zu", i - 1 - host->n_gpus);
-
-		matrix->titles[i] = title;
-		matrix->columns[i] = (struct rd_column){ title, title, RD_T_STR, "distance", 0, false };
-	}
-	matrix->columns[0] = (struct rd_column){ "name", "", RD_T_STR, "GPU or NIC", 0, false };
-	matrix->columns[n + 1] = (struct rd_column){ "cpus", "CPUS", RD_T_STR, "CPUs of its NUMA node", 0, false };
-	matrix->columns[n + 2] = (struct rd_column){ "numa_node", "NUMA", RD_T_STR, "its NUMA node", 0, false };
-	matrix->columns[n + 3] =
-		(struct rd_column){ "device", "DEVICE", RD_T_STR, "PCI address or RDMA device", 0, false };
-	matrix->section = rd_section_create("matrix", matrix->columns, matrix->n_columns);
-	fill_matrix(matrix, host, map, between);
 }
 
 void rd_matrix_deinit(struct rd_matrix *matrix)

@@ -36,9 +36,9 @@ void rd_report_env_assignments(struct rd_report *report, const struct rd_host *h
 void rd_report_rails(struct rd_report *report, const struct rd_compared *hosts, size_t n, bool *const *differs,
 		     bool all, size_t most, size_t *left_out);
 
-/* Section pairs: every pair of an accelerator and one of these NICs, with the distance by each rule and GPUDirect. */
-void rd_report_gpu_nics(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map,
-			const struct rd_selection *shown);
+/* A section of this name: every pair of an accelerator and one of these NICs, with the distance by each rule and GPUDirect. */
+void rd_report_paths(struct rd_report *report, const char *name, const struct rd_host *host,
+		     const struct rd_nicmap *map, const struct rd_selection *shown);
 
 /* Section bridges: every bridge between two functions (indices), and the two functions. */
 void rd_report_bridges(struct rd_report *report, const struct rd_host *host, int from, int to, const int *bridges,
