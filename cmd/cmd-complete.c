@@ -7,9 +7,7 @@
 #include "opts.h"
 
 #include <ctype.h>
-#include <string.h>
 
-#include "base/text.h"
 #include "check/shared/check.h"
 #include "cmd/datafile.h"
 #include "cmd/privileges.h"

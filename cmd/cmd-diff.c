@@ -6,8 +6,6 @@
 #include "collect/snapshot/snapshot.h"
 #include "report/host/report-capture.h"
 
-#include <errno.h>
-#include <string.h>
 #include <time.h>
 
 /* One of the two states that are compared. */

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "datafile.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/memory.h"
-#include "base/text.h"
 #include "check/shared/check.h"
 #include "source/bundle/bundle.h"
 #include "source/guard/source-guard.h"

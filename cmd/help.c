@@ -2,7 +2,6 @@
 #include "opts.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define WIDTH 80
 #define DAILY 10    /* options that help shows: the first of each table, which are those of daily work */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/end.h"
-#include "base/text.h"
 #include "program.h"
 
 #include <bpf/libbpf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>

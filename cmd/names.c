@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lookup of commands by name, and names nearest to a mistyped one. */
-#include "base/buf.h"
-#include "base/text.h"
 #include "opts.h"
-
-#include <errno.h>
-#include <string.h>
-
-#include "source/shared/source.h"
 
 #define NAME_MAX_LEN 31
 

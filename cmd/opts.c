@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "opts.h"
 #include "base/number.h"
-#include "base/text.h"
 #include "privileges.h"
 
-#include <errno.h>
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #define OPTS_MAX (2 * RD_OPTS_MAX + 32)
 

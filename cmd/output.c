@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Output to standard output and standard error; a report as tables, with findings and notes below. */
-#include "base/text.h"
 #include "cmd.h"
 #include "opts.h"
 #include "source/opener/new-file.h"
 
-#include <errno.h>
-#include <stdarg.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/no-rdma.h"

@@ -2,19 +2,14 @@
 #include "privileges.h"
 
 #include <bpf/libbpf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <wchar.h>
 
 #include "base/end.h"
 #include "base/number.h"
-#include "base/text.h"
 #include "collect/nccl/libexpat.h"
 #include "confine/confine.h"
 #include "datafile.h"

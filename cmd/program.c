@@ -2,12 +2,9 @@
 #include "cmd/program.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
 
-#include "base/library.h"
 #include "cmd.h"
 #include "opts.h"
 #include "privileges.h"

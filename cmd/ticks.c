@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "repeat.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <string.h>
 #include <time.h>
 
 #define SECOND 1000000000u

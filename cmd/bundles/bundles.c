@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/bundles/bundles.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <unistd.h>
 
-#include "base/memory.h"
 #include "cmd/cmd.h"
 #include "source/opener/child.h"
 

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* capture: runs the record function of every command, sample by sample, and writes all that they read to one file. */
-#include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/fabric/fabric.h"
 #include "cmd/qp-state/qp.h"
-#include "cmd/repeat.h"
 #include "report/host/report-capture.h"
 #include "source/record/record.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #define SAMPLES_MAX 1000
 #define STANDARD_OUTPUT "-" /* instead of the name of a file */

@@ -8,7 +8,6 @@
 
 #include <gelf.h>
 
-#include "base/late.h"
 #include "cmd/cmd.h"
 
 /* clang-format off */
@@ -70,7 +69,6 @@ CALL(GElf_Versym *, gelf_getversym, (Elf_Data *data, int n, GElf_Versym *ret), (
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
-#include <errno.h>
 
 #include "base/late.h"
 #include "cmd/cmd.h"

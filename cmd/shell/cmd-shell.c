@@ -1,25 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* rdmadiag shell: a prompt over this host or a bundle, and scripts on standard input. */
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "base/buf.h"
 #include "base/end.h"
-#include "base/memory.h"
 #include "base/number.h"
-#include "base/text.h"
 #include "cmd/opts.h"
 #include "cmd/program.h"
 #include "cmd/shell/shell.h"
 #include "confine/confine.h"
-#include "render/render.h"
 #include "source/bundle/bundle.h"
 
 enum token {

@@ -5,7 +5,6 @@
 
 #include <termios.h>
 
-#include "base/base.h"
 #include "base/buf.h"
 #include "base/err.h"
 

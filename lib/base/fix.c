@@ -2,7 +2,6 @@
 #include "base/fix.h"
 
 #include <ctype.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/memory.h"

@@ -5,15 +5,11 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "base/base.h"
 #include "base/environ.h"
-#include "base/library.h"
 
 /* clang-format off */
 #ifdef RD_STATIC

@@ -2,11 +2,8 @@
 /* Memory allocation that does not fail, and the abnormal end of the program. */
 #include "base/memory.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "base/end.h"
 

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #define NOBODY 65534 /* the kernel's overflow uid, which owns nothing */
 

@@ -7,7 +7,6 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 /* Rights that each ABI version added; build headers may be older than the kernel. */
 #define ACCESS_FS_1 ((UINT64_C(1) << 13) - 1)	/* EXECUTE to MAKE_SYM */

@@ -16,10 +16,8 @@
 #include <linux/seccomp.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <signal.h>
-#include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #if defined(__x86_64__)
 #define ARCH AUDIT_ARCH_X86_64

@@ -3,7 +3,6 @@
 #include "render/render.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/fix.h"
 #include "base/memory.h"

@@ -5,12 +5,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
-
-#include "base/buf.h"
-#include "base/text.h"
-#include "report/shared/report.h"
 
 /* A row as lines of text: shared by renderers of events. */
 

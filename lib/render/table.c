@@ -2,14 +2,12 @@
 /* Sections as tables: by libsmartcols on a terminal, by our own code otherwise. */
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 #include <strings.h>
 #include <time.h>
 #include <wchar.h>
 
 #include "base/end.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "render/libsmartcols.h"
 #include "render/render.h"
 

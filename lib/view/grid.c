@@ -3,11 +3,8 @@
 #include "view/grid.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <wchar.h>
 
-#include "base/buf.h"
 #include "base/memory.h"
 #include "render/render.h"
 

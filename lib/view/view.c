@@ -5,13 +5,11 @@
 #include <errno.h>
 #include <langinfo.h>
 #include <stdio.h>
-#include <string.h>
 #include <wchar.h>
 
 #include "base/end.h"
 #include "base/environ.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "render/render.h"
 #include "view/curses.h"
 #include "view/grid.h"

@@ -6,8 +6,6 @@
 #ifndef RD_VIEW_H
 #define RD_VIEW_H
 
-#include "base/base.h"
-#include "base/err.h"
 #include "report/shared/report.h"
 
 struct rd_view;

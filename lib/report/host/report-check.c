@@ -2,12 +2,9 @@
 /* Results of rules: tables of topo-check, the line of check, and its numbers as metrics. */
 #include "report/host/report-check.h"
 
-#include <string.h>
-
 #include "base/buf.h"
 #include "base/fix.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "model/host/host.h"
 #include "report/shared/report-field.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/job/report-job.h"
 
-#include <string.h>
-
 #include "base/buf.h"
 #include "base/fix.h"
 #include "report/shared/finding.h"

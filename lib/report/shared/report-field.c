@@ -3,7 +3,6 @@
 #include "report/shared/report-field.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "model/host/host.h"

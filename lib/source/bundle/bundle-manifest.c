@@ -7,10 +7,7 @@
 #include "base/text.h"
 #include "source/bundle/json-read.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A host with many devices has about 50,000 requests of 100 bytes each. */
 #define REQUESTS_MAX ((size_t)1 << 20)

@@ -3,9 +3,6 @@
  * written anywhere. */
 #include "source/bundle/bundle.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "base/memory.h"
 #include "source/bundle/libarchive.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "source/bundle/json-read.h"
 
-#include <string.h>
-
 #include "base/number.h"
 
 #define DEPTH_MAX 32

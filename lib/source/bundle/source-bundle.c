@@ -5,15 +5,11 @@
 #include "source/opener/input.h"
 #include "source/shared/netlink.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
 #include <poll.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #define HOSTNAME_PATH "proc/sys/kernel/hostname" /* below root/ */
 

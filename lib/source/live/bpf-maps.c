@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "source/live/live.h"
 
-#include <errno.h>
 #include <linux/bpf.h>
-#include <string.h>
 #include <sys/syscall.h>
-
-#include "base/buf.h"
 
 #define MAPS_LOOKED_AT (1u << 16) /* a host has hundreds; programs with CAP_BPF can create more */
 #define MAPS_MAX 64		  /* with this name */

@@ -6,9 +6,7 @@
 #include "base/buf.h"
 #include "source/shared/libibmad.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 RD_LATE_DEFINE(rd_libibumad, RD_LIBIBUMAD_CALLS, RD_LIBIBUMAD)

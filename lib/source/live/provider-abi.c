@@ -2,7 +2,6 @@
 #include "source/live/live.h"
 
 #include <elf.h>
-#include <string.h>
 
 #define SEGMENTS_MAX 32
 #define NAMES_MAX 32

@@ -4,14 +4,11 @@
 #include "source/opener/opener.h"
 #include "source/shared/mad.h"
 #include "source/shared/netlink.h"
-#include "source/shared/source.h"
 
 #include <bpf/libbpf.h>
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>

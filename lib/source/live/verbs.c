@@ -3,15 +3,11 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
-#include <errno.h>
 #include <infiniband/verbs.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include "base/buf.h"
 #include "base/environ.h"
-#include "base/late.h"
 #include "confine/confine.h"
 #include "source/opener/child.h"
 

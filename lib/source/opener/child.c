@@ -6,7 +6,6 @@
 #include "base/number.h"
 #include "base/text.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>

@@ -4,9 +4,7 @@
 #include "base/memory.h"
 #include "source/shared/libibmad.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #define RECORDS_MAX ((size_t)1 << 22)

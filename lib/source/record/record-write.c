@@ -9,9 +9,7 @@
 #include "source/opener/new-file.h"
 #include "source/record/record.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 /* The text of a file of the first sample, without the newline at its end; NULL if it was not recorded. Caller frees. */

@@ -6,10 +6,8 @@
  */
 #include "source/record/record.h"
 
-#include <errno.h>
 #include <linux/netlink.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/end.h"
@@ -17,7 +15,6 @@
 #include "base/text.h"
 #include "source/record/mad-record.h"
 #include "source/shared/netlink.h"
-#include "source/shared/redaction.h"
 
 void rd_record_sample_init(struct rd_record_sample *sample)
 {

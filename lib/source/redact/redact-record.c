@@ -10,7 +10,6 @@
 
 #include <ctype.h>
 #include <endian.h>
-#include <errno.h>
 #include <linux/devlink.h>
 #include <linux/genetlink.h>
 #include <linux/if_addr.h>
@@ -20,7 +19,6 @@
 #include <linux/rtnetlink.h>
 #include <rdma/rdma_netlink.h>
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
 

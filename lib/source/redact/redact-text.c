@@ -6,7 +6,6 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #include "base/klog-form.h"

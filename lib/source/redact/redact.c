@@ -3,8 +3,6 @@
 #include "source/redact/redact.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/random.h>
 

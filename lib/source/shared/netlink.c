@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "source/shared/netlink.h"
 
-#include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/netlink.h>
 #include <stdio.h>

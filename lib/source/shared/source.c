@@ -3,11 +3,8 @@
 #include "source/shared/source.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/text.h"
