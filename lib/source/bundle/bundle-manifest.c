@@ -74,23 +74,6 @@ static bool set_wrong(struct reader *reader, const char *what)
 	return false;
 }
 
-static void request_reset(struct request *request)
-{
-	request->path.len = request->target.len = 0;
-	rd_names_deinit(&request->names);
-	request->query = -1;
-	request->code = 0;
-	request->has_names = request->has_target = request->has_value = request->has_hash = false;
-}
-
-static void request_deinit(struct request *request)
-{
-	rd_buf_deinit(&request->path);
-	rd_buf_deinit(&request->word);
-	rd_buf_deinit(&request->target);
-	rd_names_deinit(&request->names);
-}
-
 static bool read_names(struct reader *reader)
 {
 	struct request *request = &reader->request;
@@ -118,9 +101,8 @@ static bool read_hash(struct reader *reader, struct rd_buf *word, uint64_t *ret)
 	if (!rd_json_text(&reader->json, word))
 		return false;
 	at = word->data;
-	return word->len == 16 && strspn(at, "0123456789abcdef") == 16 && rd_take_hex(&at, 16, ret) == 0 ?
-		       true :
-		       set_wrong(reader, "invalid hash");
+	return (word->len == 16 && strspn(at, "0123456789abcdef") == 16 && rd_take_hex(&at, 16, ret) == 0) ||
+	       set_wrong(reader, "invalid hash");
 }
 
 static bool read_field(struct reader *reader, const char *name)
@@ -259,11 +241,16 @@ static bool keep_request(struct reader *reader)
 
 static bool read_requests(struct reader *reader)
 {
+	struct request *request = &reader->request;
 	struct rd_json *json = &reader->json;
 	_cleanup_buf_ struct rd_buf name = { 0 };
 
 	for (rd_json_enter(json, '['); rd_json_element(json);) {
-		request_reset(&reader->request);
+		request->path.len = request->target.len = 0;
+		rd_names_deinit(&request->names);
+		request->query = -1;
+		request->code = 0;
+		request->has_names = request->has_target = request->has_value = request->has_hash = false;
 		for (rd_json_enter(json, '{'); rd_json_member(json, &name);)
 			if (!read_field(reader, name.data))
 				return false;
@@ -273,40 +260,23 @@ static bool read_requests(struct reader *reader)
 	return !json->failed;
 }
 
-/* The shape of the files, before requests add nodes for missing ones. */
-static uint64_t shape_of(struct reader *reader)
-{
-	char folder[16], path[32];
-	uint32_t root;
-
-	snprintf(path, sizeof(path), "/%s", rd_sample_folder(reader->sample, "root", folder));
-	return rd_tree_resolve(reader->tree, reader->top, path, false, &root) < 0 ? 0 :
-										    rd_tree_shape(reader->tree, root);
-}
-
-static bool read_shape(struct reader *reader, uint64_t shape)
-{
-	_cleanup_buf_ struct rd_buf word = { 0 };
-	uint64_t recorded;
-
-	if (!read_hash(reader, &word, &recorded))
-		return false;
-	return shape == recorded ? true :
-				   set_wrong(reader, "names or links of the bundle differ from the recorded ones");
-}
-
 static bool read_sample(struct reader *reader)
 {
 	struct rd_manifest *manifest = reader->manifest;
 	struct rd_json *json = &reader->json;
 	struct rd_bundle_sample sample = { 0 };
-	_cleanup_buf_ struct rd_buf name = { 0 };
-	uint64_t shape;
+	_cleanup_buf_ struct rd_buf name = { 0 }, word = { 0 };
+	uint64_t shape = 0, recorded;
+	char folder[16], path[32];
+	uint32_t root;
 
 	reader->sample = manifest->n_samples;
 	if (manifest->n_samples > RD_SAMPLES_MAX)
 		return set_wrong(reader, "too many samples");
-	shape = shape_of(reader);
+	/* The shape of the files, before requests add nodes for missing ones. */
+	snprintf(path, sizeof(path), "/%s", rd_sample_folder(reader->sample, "root", folder));
+	if (rd_tree_resolve(reader->tree, reader->top, path, false, &root) == 0)
+		shape = rd_tree_shape(reader->tree, root);
 	for (rd_json_enter(json, '{'); rd_json_member(json, &name);) {
 		bool ok;
 
@@ -315,7 +285,9 @@ static bool read_sample(struct reader *reader)
 		else if (strcmp(name.data, "monotonic_ns") == 0)
 			ok = rd_json_uint(json, &sample.monotonic_ns);
 		else if (strcmp(name.data, "shape") == 0)
-			ok = read_shape(reader, shape);
+			ok = read_hash(reader, &word, &recorded) &&
+			     (shape == recorded ||
+			      set_wrong(reader, "names or links of the bundle differ from the recorded ones"));
 		else if (strcmp(name.data, "requests") == 0)
 			ok = read_requests(reader);
 		else
@@ -437,7 +409,10 @@ int rd_manifest_read(const struct rd_bytes *bytes, struct rd_tree *tree, uint32_
 			break;
 		before = rd_hash(before, from, reader.json.at - from);
 	}
-	request_deinit(request);
+	rd_buf_deinit(&request->path);
+	rd_buf_deinit(&request->word);
+	rd_buf_deinit(&request->target);
+	rd_names_deinit(&request->names);
 	if (reader.of_file.code)
 		return rd_err_set(err, reader.of_file.code, reader.of_file.object, "%s", reader.of_file.message);
 	if (!rd_json_end(&reader.json) || !reader.schema || !manifest.n_samples)

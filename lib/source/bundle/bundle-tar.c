@@ -76,20 +76,6 @@ static la_ssize_t next_piece(struct archive *archive, void *arg, const void **re
 	return (la_ssize_t)size;
 }
 
-static int check_rest(const struct pieces *pieces, const char *name, struct rd_err *err)
-{
-	const struct rd_bytes *bytes = pieces->bytes;
-	size_t at = pieces->at;
-
-	while (at < bytes->size && bytes->data[at] == 0)
-		at++;
-	if (bytes->size - at <= REST_MAX)
-		return 0;
-	rd_err_set(err, EBADMSG, name, "more than one bundle: %zu bytes follow the first one", bytes->size - at);
-	rd_err_hint(err, "write the bundle of each host to a file of its own");
-	return -EBADMSG;
-}
-
 static int read_member(struct archive *archive, const char *name, size_t claimed, struct rd_bytes *ret,
 		       struct rd_err *err)
 {
@@ -126,15 +112,6 @@ static int bad_member(const char *name, const char *member, int r, struct rd_err
 			  member ? member : "(name in an unknown charset)");
 }
 
-static int take_link(struct archive_entry *entry, struct rd_tree *tree, uint32_t node)
-{
-	const char *target = rd_libarchive.archive_entry_symlink(entry);
-
-	if (!target || !*target || strlen(target) >= 4096)
-		return -EBADMSG;
-	return rd_tree_set(tree, node, RD_NODE_LINK, target, strlen(target));
-}
-
 static int take_member(struct archive *archive, struct archive_entry *entry, const char *name, struct rd_tree *tree,
 		       struct rd_err *err)
 {
@@ -160,7 +137,11 @@ static int take_member(struct archive *archive, struct archive_entry *entry, con
 	if (type == AE_IFDIR) {
 		rd_tree_node(tree, node)->type = RD_NODE_DIR;
 	} else if (type == AE_IFLNK) {
-		r = take_link(entry, tree, node);
+		const char *target = rd_libarchive.archive_entry_symlink(entry);
+
+		r = !target || !*target || strlen(target) >= 4096 ?
+			    -EBADMSG :
+			    rd_tree_set(tree, node, RD_NODE_LINK, target, strlen(target));
 	} else if (type == AE_IFREG) {
 		int64_t size = rd_libarchive.archive_entry_size(entry);
 
@@ -226,7 +207,15 @@ int rd_bundle_read_tar(int fd, const struct rd_bytes *bytes, const char *name, s
 		     rd_libarchive.archive_read_open_fd(archive, fd, READ_SIZE)) != ARCHIVE_OK)
 		return damaged(archive, name, err);
 	r = read_members(archive, name, tree, err);
-	return r < 0 || !bytes ? r : check_rest(&pieces, name, err);
+	if (r < 0 || !bytes)
+		return r;
+	while (pieces.at < bytes->size && bytes->data[pieces.at] == 0)
+		pieces.at++;
+	if (bytes->size - pieces.at <= REST_MAX)
+		return 0;
+	rd_err_set(err, EBADMSG, name, "more than one bundle: %zu bytes follow the first one", bytes->size - pieces.at);
+	rd_err_hint(err, "write the bundle of each host to a file of its own");
+	return -EBADMSG;
 }
 
 static int read_raw(struct archive *archive, const struct packing *packing, size_t limit, struct rd_bytes *ret,

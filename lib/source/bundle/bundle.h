@@ -14,13 +14,9 @@
  * damaged or hostile archive, and, in memory, if another one follows, which would be lost silently; -EFBIG above the limits. */
 int rd_bundle_read_tar(int fd, const struct rd_bytes *bytes, const char *name, struct rd_tree *tree, struct rd_err *err);
 
-/* All that a directory contains, as bytes for rd_bundle_read_dir. Follows no link, and interprets nothing. -EBADMSG if there is a file
+/* All that a directory contains, as bytes for the reader of a bundle. Follows no link, and interprets nothing. -EBADMSG if there is a file
  * type that a bundle must not contain, -EFBIG above the limits. */
 int rd_bundle_walk(int fd, struct rd_bytes *ret);
-
-/* Puts what rd_bundle_walk returned, or its positive errno, into the tree; `name`: as given by the user. */
-int rd_bundle_read_dir(int code, const struct rd_bytes *walk, const char *name, struct rd_tree *tree,
-		       struct rd_err *err);
 
 #define RD_SAMPLES_MAX 1000 /* t000 to t999 follow the first */
 
@@ -54,6 +50,7 @@ extern const char *const rd_query_names[RD_OP_PATHS];
  * A bundle on standard input is read once, to its end, before privileges are dropped and children are forked: these parse
  * it from memory, each from the beginning, and a child that is abandoned takes no bytes from another one.
  */
+
 /* The name that selects standard input instead of a file; that of a file with this name is "./-". */
 #define RD_STANDARD_INPUT "-"
 

@@ -1,15 +1,210 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A recorded host. The format is described in rdmadiag-bundle(5). */
+/* A recorded host, from a directory, an archive or standard input. The format is described in rdmadiag-bundle(5). */
+#include "base/buf.h"
 #include "base/memory.h"
 #include "source/bundle/bundle.h"
 #include "source/opener/input.h"
 #include "source/shared/netlink.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
+#include <linux/openat2.h>
 #include <poll.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <time.h>
+
+/* ---- a directory, read completely: first to bytes, by a process that may open its files, then to a tree */
+
+static void closedirp(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+
+/* One name of a directory, followed by the name with its NUL, and by `size` bytes: of a file, or the target of a link. The members of a
+ * directory follow it, up to an entry of RD_NODE_NONE. */
+struct entry {
+	uint32_t type; /* enum rd_node_type */
+	int32_t code;  /* positive errno: it cannot be read */
+	uint64_t size;
+};
+
+static int add_entry(struct rd_buf *out, enum rd_node_type type, int code, const char *name, const void *data,
+		     size_t size)
+{
+	const struct entry entry = { type, code, size };
+
+	if (out->len + size > RD_TREE_BYTES_MAX)
+		return -EFBIG;
+	rd_buf_add(out, &entry, sizeof(entry));
+	rd_buf_add(out, name, strlen(name) + 1);
+	rd_buf_add(out, data, size);
+	return out->failed ? -ENOMEM : 0;
+}
+
+/* A name of a directory: follows no link, and stays in the file system. */
+static int open_name(int dir, const char *name, int flags)
+{
+	struct open_how how = {
+		.flags = (uint64_t)flags | O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV,
+	};
+	int fd = (int)syscall(SYS_openat2, dir, name, &how, sizeof(how));
+
+	/* Before Linux 5.6. */
+	return fd < 0 && errno == ENOSYS ? openat(dir, name, (int)how.flags) : fd;
+}
+
+static int walk_file(int dir, const char *name, struct rd_buf *out)
+{
+	_cleanup_close_ int fd = open_name(dir, name, 0);
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	char room[4096];
+	struct stat st;
+	ssize_t n;
+	int r;
+
+	if (fd < 0)
+		return add_entry(out, RD_NODE_FILE, errno, name, NULL, 0);
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return -EBADMSG;
+	/* Nearly all are small: one read has all of it. */
+	n = read(fd, room, sizeof(room));
+	if (n >= 0 && n == st.st_size)
+		return add_entry(out, RD_NODE_FILE, 0, name, room, (size_t)n);
+	r = lseek(fd, 0, SEEK_SET) < 0 ? -errno : rd_read_fd(fd, RD_TREE_FILE_MAX, &bytes);
+	return r == -EFBIG ? r : add_entry(out, RD_NODE_FILE, -r, name, bytes.data, bytes.size);
+}
+
+static int walk_link(int dir, const char *name, struct rd_buf *out)
+{
+	char target[4096];
+	ssize_t n = readlinkat(dir, name, target, sizeof(target));
+
+	if (n < 0 && errno == EACCES)
+		return add_entry(out, RD_NODE_LINK, EACCES, name, NULL, 0);
+	return n < 0 || (size_t)n == sizeof(target) ? -EBADMSG :
+						      add_entry(out, RD_NODE_LINK, 0, name, target, (size_t)n);
+}
+
+/* Closes `fd`. */
+static int walk_dir(int fd, struct rd_buf *out, size_t depth)
+{
+	_cleanup_(closedirp) DIR *dir = depth > RD_TREE_DEPTH_MAX ? NULL : fdopendir(fd);
+	int r = 0;
+
+	if (!dir) {
+		close(fd);
+		return depth > RD_TREE_DEPTH_MAX ? -EBADMSG : -errno;
+	}
+	while (!r) {
+		const struct dirent *entry = (errno = 0, readdir(dir));
+		struct stat st;
+
+		if (!entry)
+			return -errno;
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		st.st_mode = DTTOIF(entry->d_type);
+		if (entry->d_type == DT_UNKNOWN && fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			return -EBADMSG;
+		switch (st.st_mode & S_IFMT) {
+		case S_IFDIR:
+			fd = open_name(dirfd(dir), entry->d_name, O_DIRECTORY);
+			r = fd < 0 ? errno : 0;
+			/* Another file system is not entered. */
+			if (r && r != EACCES && r != EXDEV)
+				return -r;
+			r = add_entry(out, RD_NODE_DIR, r, entry->d_name, NULL, 0);
+			if (fd >= 0)
+				r = r ? (close(fd), r) : walk_dir(fd, out, depth + 1);
+			if (!r)
+				r = add_entry(out, RD_NODE_NONE, 0, "", NULL, 0);
+			break;
+		case S_IFLNK:
+			r = walk_link(dirfd(dir), entry->d_name, out);
+			break;
+		case S_IFREG:
+			r = walk_file(dirfd(dir), entry->d_name, out);
+			break;
+		default:
+			r = -EBADMSG;
+		}
+	}
+	return r;
+}
+
+int rd_bundle_walk(int fd, struct rd_bytes *ret)
+{
+	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0), r = copy < 0 ? -errno : walk_dir(copy, &out, 0);
+
+	if (r < 0)
+		return r;
+	rd_buf_str(&out, "");
+	*ret = (struct rd_bytes){ (uint8_t *)out.data, out.len };
+	out = (struct rd_buf){ 0 };
+	return 0;
+}
+
+static int index_walk(const struct rd_bytes *walk, struct rd_tree *tree)
+{
+	uint32_t folder = RD_TREE_TOP, node;
+	const uint8_t *at = walk->data, *end = at + walk->size;
+	int r = 0;
+
+	while (at < end && !r) {
+		struct entry entry;
+		const char *name = (const char *)at + sizeof(entry);
+		const uint8_t *data;
+
+		memcpy(&entry, at, sizeof(entry));
+		data = (const uint8_t *)name + strlen(name) + 1;
+		at = data + entry.size;
+		if (entry.type == RD_NODE_NONE) {
+			folder = rd_tree_node(tree, folder)->parent;
+			continue;
+		}
+		r = rd_tree_enter(tree, folder, name, &node);
+		if (!r && entry.code) {
+			struct rd_node_more *more = rd_tree_more(tree, node);
+
+			/* What cannot be read is neither empty nor missing: requests get the errno; of a link, all of them. */
+			rd_tree_node(tree, node)->type = entry.type == RD_NODE_LINK ? RD_NODE_DIR : entry.type;
+			for (enum rd_op query = 0; query < RD_OP_PATHS; query++)
+				if (entry.type == RD_NODE_LINK ||
+				    query == (entry.type == RD_NODE_DIR ? RD_OP_LIST : RD_OP_READ)) {
+					more->queried[query] = true;
+					more->code[query] = entry.code;
+				}
+		} else if (!r && entry.type != RD_NODE_DIR) {
+			r = rd_tree_set(tree, node, entry.type, data, entry.size);
+		}
+		if (!r && entry.type == RD_NODE_DIR) {
+			rd_tree_node(tree, node)->type = RD_NODE_DIR;
+			folder = node;
+		}
+	}
+	return r;
+}
+
+/* Puts what rd_bundle_walk returned, or its positive errno, into the tree; `name`: as given by the user. */
+static int read_dir(int code, const struct rd_bytes *walk, const char *name, struct rd_tree *tree, struct rd_err *err)
+{
+	int r = code ? -code : index_walk(walk, tree);
+
+	if (r == -EFBIG)
+		return rd_err_set(err, EFBIG, name, "contains more than %zu files, %zu MB, or a file above %zu MB",
+				  RD_TREE_NODES_MAX, RD_TREE_BYTES_MAX >> 20, RD_TREE_FILE_MAX >> 20);
+	if (r == -EBADMSG)
+		return rd_err_set(err, EBADMSG, name,
+				  "not a bundle: contains a device node, or directories are nested too deep");
+	return r < 0 ? rd_err_set(err, -r, name, "cannot read the directory") : 0;
+}
+
+/* ---- a source of what was read */
 
 #define HOSTNAME_PATH "proc/sys/kernel/hostname" /* below root/ */
 
@@ -109,16 +304,6 @@ static uint32_t child(struct bundle *bundle, uint32_t dir, const char *name)
 	return rd_tree_child(bundle->tree, dir, name, strlen(name));
 }
 
-/* The only member of a directory, if it is a directory itself; 0 otherwise. */
-static uint32_t only_folder(struct bundle *bundle, uint32_t dir)
-{
-	uint32_t first = rd_tree_node(bundle->tree, dir)->child;
-
-	if (!first || rd_tree_node(bundle->tree, first)->next || rd_tree_node(bundle->tree, first)->type != RD_NODE_DIR)
-		return 0;
-	return first;
-}
-
 /* Links are recorded facts, but none may point outside the tree. */
 static int check_links(struct bundle *bundle, uint32_t dir, size_t depth, const char *name, struct rd_err *err)
 {
@@ -135,32 +320,6 @@ static int check_links(struct bundle *bundle, uint32_t dir, size_t depth, const 
 			return r;
 	}
 	return 0;
-}
-
-static int read_manifest(struct bundle *bundle, uint32_t at, const char *name, struct rd_err *err)
-{
-	const struct rd_query query = { .op = RD_OP_READ, .data = "manifest.json" };
-	struct rd_reply reply = { 0 };
-	struct rd_err what = { 0 };
-	int r = rd_node_get(bundle->tree, at, &query, true, &reply, NULL);
-
-	if (r < 0)
-		return rd_err_set(err, -r, name, "cannot read its manifest.json");
-	r = rd_manifest_read(&reply.bytes, bundle->tree, bundle->top, &bundle->manifest, &what);
-	rd_bytes_deinit(&reply.bytes);
-	return r < 0 ? rd_err_set(err, -r, name, "%s: %s", what.object, what.message) : 0;
-}
-
-/* Adds the host name of the manifest if the file of the host name is missing. */
-static int add_hostname(struct bundle *bundle)
-{
-	const char *name = bundle->manifest.hostname;
-	uint32_t at;
-	int r = name ? rd_tree_enter(bundle->tree, bundle->root, HOSTNAME_PATH, &at) : -EBADMSG;
-
-	if (!r && rd_tree_node(bundle->tree, at)->type == RD_NODE_NONE && !rd_tree_node(bundle->tree, at)->more)
-		return rd_tree_set(bundle->tree, at, RD_NODE_FILE, name, strlen(name));
-	return r == -EBADMSG ? 0 : r;
 }
 
 static bool is_host(struct bundle *bundle, uint32_t dir)
@@ -180,10 +339,19 @@ static uint32_t sample_folder(struct bundle *bundle, size_t sample, const char *
 
 static int take_bundle(struct bundle *bundle, const char *name, struct rd_err *err)
 {
-	int r = read_manifest(bundle, child(bundle, bundle->top, "manifest.json"), name, err);
+	const struct rd_query query = { .op = RD_OP_READ, .data = "manifest.json" };
+	uint32_t at = child(bundle, bundle->top, "manifest.json");
+	struct rd_reply reply = { 0 };
+	struct rd_err what = { 0 };
+	const char *hostname;
+	int r = rd_node_get(bundle->tree, at, &query, true, &reply, NULL);
 
 	if (r < 0)
-		return r;
+		return rd_err_set(err, -r, name, "cannot read its manifest.json");
+	r = rd_manifest_read(&reply.bytes, bundle->tree, bundle->top, &bundle->manifest, &what);
+	rd_bytes_deinit(&reply.bytes);
+	if (r < 0)
+		return rd_err_set(err, -r, name, "%s: %s", what.object, what.message);
 	bundle->root = child(bundle, bundle->top, "root");
 	bundle->nl = child(bundle, bundle->top, "nl");
 	if (!bundle->root)
@@ -194,16 +362,26 @@ static int take_bundle(struct bundle *bundle, const char *name, struct rd_err *e
 
 		r = folder ? check_links(bundle, folder, 0, name, err) : 0;
 	}
-	if (!r && add_hostname(bundle) < 0)
-		return rd_err_set(err, EFBIG, name, "larger than the limits");
-	return r;
+	if (r < 0)
+		return r;
+	/* The host name of the manifest, if the file of the host name is missing. */
+	hostname = bundle->manifest.hostname;
+	r = hostname ? rd_tree_enter(bundle->tree, bundle->root, HOSTNAME_PATH, &at) : -EBADMSG;
+	if (!r && rd_tree_node(bundle->tree, at)->type == RD_NODE_NONE && !rd_tree_node(bundle->tree, at)->more)
+		r = rd_tree_set(bundle->tree, at, RD_NODE_FILE, hostname, strlen(hostname));
+	return r < 0 && r != -EBADMSG ? rd_err_set(err, EFBIG, name, "larger than the limits") : 0;
 }
 
 /* Detects whether the tree is a bundle or a bare copy of sysfs. */
 static int detect_layout(struct bundle *bundle, const char *name, struct rd_err *err)
 {
-	if (!child(bundle, bundle->top, "manifest.json") && !is_host(bundle, bundle->top))
-		bundle->top = only_folder(bundle, bundle->top);
+	if (!child(bundle, bundle->top, "manifest.json") && !is_host(bundle, bundle->top)) {
+		/* Its only member, if that is a directory itself. */
+		uint32_t first = rd_tree_node(bundle->tree, bundle->top)->child;
+		const struct rd_node *node = rd_tree_node(bundle->tree, first);
+
+		bundle->top = first && !node->next && node->type == RD_NODE_DIR ? first : 0;
+	}
 	if (child(bundle, bundle->top, "manifest.json"))
 		return take_bundle(bundle, name, err);
 	bundle->root = bundle->top;
@@ -234,43 +412,15 @@ static bool is_xml(const char *head)
 	return head[strspn(head, " \t\r\n")] == '<';
 }
 
-static int take_xml(struct bundle *bundle, int fd, const char *name, struct rd_err *err)
-{
-	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	int r = rd_read_fd(fd, RD_SOURCE_XML_MAX, &bytes);
-
-	if (r < 0 && r != -EFBIG)
-		return rd_err_set(err, -r, name, "cannot read");
-	return store_xml(bundle, bytes.data, r < 0 ? RD_SOURCE_XML_MAX + 1 : bytes.size, name, err);
-}
-
-static bool is_xml_file(int fd)
-{
-	char head[64] = "";
-
-	return pread(fd, head, sizeof(head) - 1, 0) > 0 && is_xml(head);
-}
-
 #define STANDARD_INPUT "standard input"
 #define READ_SIZE ((size_t)64 << 10)
 
 static struct rd_bytes input;
 static bool is_read;
 
-/* The flag O_NONBLOCK belongs to the pipe: another program may have set it. */
-static ssize_t read_some(void *to, size_t size)
-{
-	struct pollfd fd = { STDIN_FILENO, POLLIN, 0 };
-	ssize_t n;
-
-	while ((n = read(STDIN_FILENO, to, size)) < 0 && (errno == EINTR || errno == EAGAIN))
-		if (errno == EAGAIN)
-			poll(&fd, 1, -1);
-	return n;
-}
-
 int rd_standard_input_read(struct rd_err *err)
 {
+	struct pollfd fd = { STDIN_FILENO, POLLIN, 0 };
 	size_t cap = 0;
 	ssize_t n;
 
@@ -281,7 +431,11 @@ int rd_standard_input_read(struct rd_err *err)
 	}
 	do {
 		rd_reserve(&input.data, &cap, input.size + READ_SIZE + 1, 1);
-		n = read_some(input.data + input.size, READ_SIZE);
+		/* The flag O_NONBLOCK belongs to the pipe: another program may have set it. */
+		while ((n = read(STDIN_FILENO, input.data + input.size, READ_SIZE)) < 0 &&
+		       (errno == EINTR || errno == EAGAIN))
+			if (errno == EAGAIN)
+				poll(&fd, 1, -1);
 		if (n < 0)
 			return rd_err_set(err, errno, STANDARD_INPUT, "cannot read the bundle");
 		input.size += (size_t)n;
@@ -321,16 +475,22 @@ static int read_standard_input(struct bundle *bundle, const char *name, struct r
 /* `r`: of opening it, with `err`. */
 static int read_contents(struct bundle *bundle, const struct rd_input *file, int r, const char *name, struct rd_err *err)
 {
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	char head[64] = "";
+
 	if (S_ISDIR(file->mode)) {
-		r = rd_bundle_read_dir(-r, &file->bytes, name, bundle->tree, err);
+		r = read_dir(-r, &file->bytes, name, bundle->tree, err);
 	} else if (r == -ETIMEDOUT) {
 		return r;
 	} else if (r < 0) {
 		return rd_err_set(err, -r, name, "cannot open the bundle");
 	} else if (!S_ISREG(file->mode)) {
 		return rd_err_set(err, EBADMSG, name, "neither a directory nor a tar archive");
-	} else if (is_xml_file(file->fd)) {
-		return take_xml(bundle, file->fd, name, err);
+	} else if (pread(file->fd, head, sizeof(head) - 1, 0) > 0 && is_xml(head)) {
+		r = rd_read_fd(file->fd, RD_SOURCE_XML_MAX, &bytes);
+		if (r < 0 && r != -EFBIG)
+			return rd_err_set(err, -r, name, "cannot read");
+		return store_xml(bundle, bytes.data, r < 0 ? RD_SOURCE_XML_MAX + 1 : bytes.size, name, err);
 	} else {
 		r = rd_bundle_read_tar(file->fd, NULL, name, bundle->tree, err);
 	}

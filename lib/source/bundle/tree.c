@@ -225,14 +225,6 @@ static int walk_link(struct walk *walk, const struct rd_node *link, size_t consu
 	return 0;
 }
 
-/* A name that is missing in a directory that could not be listed may exist. */
-static int not_in(const struct rd_node *dir)
-{
-	int code = dir->more ? dir->more->code[RD_OP_LIST] : 0;
-
-	return rd_could_not_look(-code) ? -code : -ENOENT;
-}
-
 int rd_tree_walk(struct rd_tree *tree, uint32_t top, const char *path, bool follow, rd_tree_enter_fn *enter, void *arg,
 		 uint32_t *ret)
 {
@@ -247,6 +239,7 @@ int rd_tree_walk(struct rd_tree *tree, uint32_t top, const char *path, bool foll
 	for (;;) {
 		size_t blank = strspn(walk.rest, "/"), size = strcspn(walk.rest + blank, "/");
 		const char *name = walk.rest + blank, *behind = name + size;
+		const struct rd_node_more *more = tree->nodes[at].more;
 		uint32_t child;
 		int r = 0;
 
@@ -265,8 +258,8 @@ int rd_tree_walk(struct rd_tree *tree, uint32_t top, const char *path, bool foll
 		child = rd_tree_child(tree, at, name, size);
 		if (enter)
 			r = enter(arg, at, name, size, &child);
-		else if (!child)
-			r = not_in(&tree->nodes[at]);
+		else if (!child) /* In a directory that could not be listed it may exist. */
+			r = more && rd_could_not_look(-more->code[RD_OP_LIST]) ? -more->code[RD_OP_LIST] : -ENOENT;
 		if (r < 0)
 			return r;
 		if (tree->nodes[child].type == RD_NODE_LINK && (follow || behind[strspn(behind, "/")])) {
@@ -343,20 +336,6 @@ uint64_t rd_tree_shape(struct rd_tree *tree, uint32_t dir)
 	return shape_below(tree, dir, RD_HASH);
 }
 
-void rd_tree_names(struct rd_tree *tree, uint32_t dir, struct rd_names *ret)
-{
-	_cleanup_names_ struct rd_names names = { 0 };
-
-	for (uint32_t i = tree->nodes[dir].child; i; i = tree->nodes[i].next) {
-		if (tree->nodes[i].type == RD_NODE_NONE)
-			continue;
-		*RD_ADD(names.v, names.n, names.cap) = rd_dup(tree->nodes[i].name);
-	}
-	rd_names_sort(&names);
-	*ret = names;
-	names = (struct rd_names){ 0 };
-}
-
 bool rd_link_stays(const char *target, size_t depth)
 {
 	if (*target == '/' || !*target)
@@ -402,7 +381,10 @@ static int list_node(struct rd_tree *tree, uint32_t at, bool whole, struct rd_by
 		return rd_names_pack(&more->names, ret);
 	if (!whole && (!more || !more->queried[RD_OP_LIST]))
 		return -ENOENT;
-	rd_tree_names(tree, at, &names);
+	for (uint32_t i = node->child; i; i = tree->nodes[i].next)
+		if (tree->nodes[i].type != RD_NODE_NONE)
+			*RD_ADD(names.v, names.n, names.cap) = rd_dup(tree->nodes[i].name);
+	rd_names_sort(&names);
 	return rd_names_pack(&names, ret);
 }
 

@@ -97,9 +97,6 @@ char *rd_tree_path(struct rd_tree *tree, uint32_t top, uint32_t node);
  */
 uint64_t rd_tree_shape(struct rd_tree *tree, uint32_t dir);
 
-/* The members of a directory other than RD_NODE_NONE, sorted. */
-void rd_tree_names(struct rd_tree *tree, uint32_t dir, struct rd_names *ret);
-
 /*
  * The reply of a node to a query about a path, which is only for messages: 0 or -errno with `err` filled. `whole`: a file that is not
  * in the tree did not exist (a bare tree), as opposed to not requested (a recording); this matters for listings.
