@@ -78,23 +78,6 @@ bool rd_child_lacked_memory(pid_t child)
 	return false;
 }
 
-/* A reader that waits for the end of our output must not wait for a hanging child: it keeps no descriptor but its own end. */
-static void begin_child(pid_t parent, int fd)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
-	for (int i = 0; null >= 0 && i <= STDERR_FILENO; i++)
-		dup2(null, i);
-	if (null > STDERR_FILENO)
-		close(null);
-	is_child = true;
-	own_end = fd;
-	behind.n = 0;
-}
-
 static void close_range_of(unsigned first, unsigned last)
 {
 	struct rlimit limit = { 0 };
@@ -116,6 +99,7 @@ void rd_child_close_others(void)
 static int start(const char *what, const int ends[2], pid_t *child, int *fd, struct rd_err *err)
 {
 	pid_t parent = getpid();
+	int null;
 
 	*child = fork();
 	if (*child < 0) {
@@ -127,9 +111,21 @@ static int start(const char *what, const int ends[2], pid_t *child, int *fd, str
 	}
 	*fd = ends[*child == 0];
 	close(ends[*child != 0]);
-	if (*child == 0)
-		begin_child(parent, *fd);
-	return *child != 0;
+	if (*child != 0)
+		return 1;
+	/* A reader that waits for the end of our output must not wait for a hanging child: it keeps no descriptor but its own end. */
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	for (int i = 0; null >= 0 && i <= STDERR_FILENO; i++)
+		dup2(null, i);
+	if (null > STDERR_FILENO)
+		close(null);
+	is_child = true;
+	own_end = *fd;
+	behind.n = 0;
+	return 0;
 }
 
 int rd_child_start(const char *what, pid_t *child, int *fd, struct rd_err *err)
@@ -184,32 +180,22 @@ bool rd_process_descends(pid_t pid, pid_t ancestor)
 	return pid == ancestor;
 }
 
-/* The child itself, or the child that it started and waits for: the last one that has not ended. */
-static pid_t at_work(pid_t child)
+void rd_child_look(pid_t child, struct rd_child_state *ret)
 {
 	char name[40], text[512];
 	const char *at = text;
-	pid_t found = child;
-	uint64_t pid;
+	uint64_t times[3] = { 0 }, pid;
 
+	*ret = (struct rd_child_state){ 0 };
+	/* The child itself, or the child that it started and waits for: the last one that has not ended. */
 	snprintf(name, sizeof(name), "task/%d/children", (int)child);
 	read_of(child, name, text, sizeof(text));
 	while (rd_take_uints(&at, RD_DECIMAL, &pid, 1) == 1 && pid > 0 && pid <= INT32_MAX)
 		if (stat_of((pid_t)pid, NULL) && stat_of((pid_t)pid, NULL) != 'Z')
-			found = (pid_t)pid;
-	return found;
-}
-
-void rd_child_look(pid_t child, struct rd_child_state *ret)
-{
-	char text[512];
-	const char *at = text;
-	uint64_t times[3] = { 0 };
-
-	*ret = (struct rd_child_state){ 0 };
-	child = at_work(child);
+			child = (pid_t)pid;
 	ret->state = stat_of(child, NULL);
 	read_of(child, "schedstat", text, sizeof(text));
+	at = text;
 	ret->known = ret->state && rd_take_uints(&at, RD_DECIMAL, times, 3) == 3;
 	ret->cpu = times[0];
 	ret->waited = times[1];
@@ -236,18 +222,6 @@ bool rd_child_slept(const struct rd_child_state *before, const struct rd_child_s
 	return sleeps(before) && sleeps(now) && !rd_child_ran(before, now);
 }
 
-static void work_and_end(int fd, rd_child_fn *work, void *arg)
-{
-	struct rd_bytes bytes = { 0 };
-	struct reply reply = { 0 };
-
-	reply.result = work(arg, &bytes, &reply.err);
-	reply.size = reply.result < 0 ? 0 : bytes.size;
-	if (rd_write_all(fd, &reply, sizeof(reply)) == 0)
-		rd_write_all(fd, bytes.data, reply.size);
-	_exit(0);
-}
-
 int64_t rd_monotonic_ms(void)
 {
 	struct timespec now;
@@ -256,15 +230,10 @@ int64_t rd_monotonic_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* A child that waits for its own child appears to sleep. If the observer cannot see for which one, it does not sleep long. */
-static int longest_sleep(void)
-{
-	return is_child && access("/proc/thread-self/children", R_OK) < 0 ? NAP_MS : INT_MAX;
-}
-
 int rd_child_read(int fd, int64_t deadline_ms, void *to, size_t size)
 {
-	int most = longest_sleep();
+	/* A child that waits for its own child appears to sleep. If the observer cannot see for which one, it does not sleep long. */
+	int most = is_child && access("/proc/thread-self/children", R_OK) < 0 ? NAP_MS : INT_MAX;
 	uint8_t *at = to;
 
 	while (size > 0) {
@@ -335,8 +304,16 @@ int rd_child_run(const char *what, rd_child_fn *work, void *arg, unsigned limit_
 	r = rd_child_start(what, &child, &fd, err);
 	if (r < 0)
 		return r;
-	if (r == 0)
-		work_and_end(fd, work, arg);
+	if (r == 0) {
+		struct rd_bytes bytes = { 0 };
+		struct reply reply = { 0 };
+
+		reply.result = work(arg, &bytes, &reply.err);
+		reply.size = reply.result < 0 ? 0 : bytes.size;
+		if (rd_write_all(fd, &reply, sizeof(reply)) == 0)
+			rd_write_all(fd, bytes.data, reply.size);
+		_exit(0);
+	}
 	r = receive_reply(what, fd, limit_ms, limit_size, ret, err);
 	close(fd);
 	rd_child_leave(child);

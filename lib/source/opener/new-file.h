@@ -44,9 +44,6 @@ int rd_open_for_update(const char *path, struct rd_err *err);
 /* Opens it, or notes why that fails, for rd_open_for_update after this process has dropped its privileges. `path` is kept. */
 void rd_open_for_update_ahead(const char *path);
 
-/* In the opener, at the end: removes what was created and is still empty. */
-void rd_open_for_update_end(void);
-
 /* Writes a file with these contents and this mode, by the opener if there is one. Without `replace` -EEXIST if it exists. -errno. */
 int rd_write_file(const char *path, bool replace, mode_t mode, const struct rd_buf *contents, struct rd_err *err);
 

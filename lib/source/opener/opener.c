@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The opener, and the files that it writes, as does a process without one. */
 #include "source/opener/opener.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 
+#include "base/end.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "source/opener/child.h"
@@ -56,6 +61,232 @@ void rd_opener_name(enum rd_opener_use use, const char *path)
 		.path = rd_dup(path),
 		.whole = here ? rd_text("%s/%s", here, path) : rd_dup(path),
 	};
+}
+
+/* ---- files to be written */
+
+#define TEMPORARY ".rdmadiag.tmp-" /* no other file has such a name: it may be removed */
+
+static const char *volatile unfinished;
+
+static int write_by_opener(const char *path, bool replace, mode_t mode, const struct rd_buf *contents,
+			   struct rd_err *err);
+
+int rd_new_file_check(const char *path, bool replace, struct rd_err *err)
+{
+	struct stat st;
+
+	if (rd_opener_used())
+		return write_by_opener(path, replace, 0, NULL, err);
+	/* A rename would replace /dev/null by a regular file. */
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return rd_err_set(err, EINVAL, path, "not a regular file: not replaced");
+	if (!replace && lstat(path, &st) == 0)
+		return rd_err_set(err, EEXIST, path, "file exists: not overwritten");
+	return 0;
+}
+
+/* Removes what a run that was killed left: temporary files of this user that no process has locked. */
+static void remove_stale(int folder)
+{
+	_cleanup_close_ int own = folder < 0 ? -1 : openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = own < 0 ? NULL : fdopendir(own);
+	struct dirent *entry;
+	struct stat st;
+
+	if (!dir)
+		return;
+	RD_TAKE_FD(own);
+	while ((entry = readdir(dir))) {
+		_cleanup_close_ int fd = -1;
+
+		if (strncmp(entry->d_name, TEMPORARY, strlen(TEMPORARY)) != 0 ||
+		    strlen(entry->d_name) != strlen(TEMPORARY "XXXXXX"))
+			continue;
+		fd = openat(folder, entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+		    flock(fd, LOCK_EX | LOCK_NB) == 0)
+			unlinkat(folder, entry->d_name, 0);
+	}
+	closedir(dir);
+}
+
+int rd_new_file_open(struct rd_new_file *file, const char *path, bool replace, struct rd_err *err)
+{
+	const char *slash = strrchr(path, '/');
+	int len = slash ? (int)(slash - path) + 1 : 0, r;
+	_cleanup_free_ char *folder = rd_text("%.*s.", len, path);
+	sigset_t all;
+
+	*file = (struct rd_new_file){ .path = path, .replace = replace, .fd = -1, .folder = -1 };
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &file->before);
+	r = rd_new_file_check(path, replace, err);
+	if (r < 0)
+		return r;
+	/* Some directories can be written to but not read: such a directory cannot be synced. */
+	file->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (file->folder < 0 && errno != EACCES)
+		return rd_err_set(err, errno, path, "cannot create a file there");
+	remove_stale(file->folder);
+	/* A file without a name, where the file system has such: nothing is left of it if the process is killed. */
+	file->fd = replace ? -1 : open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (file->fd >= 0)
+		return 0;
+	/* A hidden name without the final suffix: a collector of *.prom must not read a partial file. */
+	file->temporary = rd_text("%.*s" TEMPORARY "XXXXXX", len, path);
+	file->fd = mkostemp(file->temporary, O_CLOEXEC);
+	if (file->fd < 0)
+		return rd_err_set(err, errno, path, "cannot create a file there");
+	flock(file->fd, LOCK_EX);
+	unfinished = file->temporary;
+	rd_at_end(rd_new_file_abandon);
+	return 0;
+}
+
+/* Not every file system supports RENAME_NOREPLACE; those without it support hard links. */
+static int take_name(const struct rd_new_file *file)
+{
+	char unnamed[32];
+
+	if (!file->temporary) {
+		snprintf(unnamed, sizeof(unnamed), "/proc/self/fd/%d", file->fd);
+		return linkat(AT_FDCWD, unnamed, AT_FDCWD, file->path, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
+	}
+	if (file->replace)
+		return rename(file->temporary, file->path) < 0 ? -errno : 0;
+	if (renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->path, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	if (link(file->temporary, file->path) < 0)
+		return -errno;
+	unlink(file->temporary);
+	return 0;
+}
+
+static void forget_temporary(struct rd_new_file *file)
+{
+	unfinished = NULL;
+	free(file->temporary);
+	file->temporary = NULL;
+}
+
+int rd_new_file_finish(struct rd_new_file *file, mode_t mode, struct rd_err *err)
+{
+	int r;
+
+	r = fchmod(file->fd, mode) < 0 || fsync(file->fd) < 0 ? -errno : 0;
+	if (r < 0)
+		return rd_err_set(err, -r, file->path, "cannot write");
+	r = take_name(file);
+	close(RD_TAKE_FD(file->fd));
+	if (r == -EEXIST)
+		return rd_err_set(err, EEXIST, file->path, "file exists: not overwritten");
+	if (r < 0)
+		return rd_err_set(err, -r, file->path, "cannot rename the temporary file to it");
+	forget_temporary(file);
+	/* EINVAL: this file system cannot sync directories. */
+	if (file->folder >= 0 && fsync(file->folder) < 0 && errno != EINVAL)
+		return rd_err_set(err, errno, file->path,
+				  "written, but cannot sync its directory: may be lost on a power failure");
+	return 0;
+}
+
+void rd_new_file_deinit(struct rd_new_file *file)
+{
+	if (!file->path)
+		return;
+	rd_cleanup_close(&file->fd);
+	rd_cleanup_close(&file->folder);
+	rd_new_file_abandon();
+	forget_temporary(file);
+	sigprocmask(SIG_SETMASK, &file->before, NULL);
+}
+
+void rd_new_file_abandon(void)
+{
+	const char *name = unfinished;
+
+	if (name)
+		unlink(name);
+}
+
+/* Files that were opened before the process dropped its privileges. */
+static struct {
+	struct update {
+		const char *path;
+		int fd; /* or -errno */
+		bool created;
+		struct rd_err err;
+	} * v;
+	size_t n, cap;
+} updates;
+
+static int open_for_update(const char *path, struct rd_err *err)
+{
+	/* Do not wait for the reader of a pipe. */
+	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0666);
+
+	if (fd < 0 && errno == ELOOP)
+		return rd_err_set(err, ELOOP, path, "is a symbolic link, which is not followed");
+	return fd < 0 ? rd_err_set(err, errno, path, "cannot open for writing") : fd;
+}
+
+void rd_open_for_update_ahead(const char *path)
+{
+	struct update *update = RD_ADD(updates.v, updates.n, updates.cap);
+
+	*update = (struct update){ .path = path, .created = access(path, F_OK) < 0 && errno == ENOENT };
+	update->fd = open_for_update(path, &update->err);
+}
+
+/* In the opener, at the end: removes what was created and is still empty. */
+static void remove_empty_updates(void)
+{
+	for (size_t i = 0; i < updates.n; i++) {
+		const struct update *update = &updates.v[i];
+		struct stat st, now;
+
+		if (update->created && update->fd >= 0 && fstat(update->fd, &st) == 0 && st.st_size == 0 &&
+		    lstat(update->path, &now) == 0 && now.st_ino == st.st_ino && now.st_dev == st.st_dev)
+			unlink(update->path);
+	}
+}
+
+int rd_open_for_update(const char *path, struct rd_err *err)
+{
+	if (!rd_opener_used())
+		return open_for_update(path, err);
+	for (size_t i = 0; i < updates.n; i++) {
+		if (strcmp(updates.v[i].path, path) != 0)
+			continue;
+		*err = updates.v[i].err;
+		return updates.v[i].fd < 0 ? updates.v[i].fd : fcntl(updates.v[i].fd, F_DUPFD_CLOEXEC, 0);
+	}
+	return rd_err_set(err, EPERM, path, "not a file named on the command line");
+}
+
+int rd_write_file(const char *path, bool replace, mode_t mode, const struct rd_buf *contents, struct rd_err *err)
+{
+	_cleanup_(rd_new_file_deinit) struct rd_new_file file = { 0 };
+	int r;
+
+	if (rd_opener_used() && !contents->failed)
+		return write_by_opener(path, replace, mode, contents, err);
+	r = rd_new_file_open(&file, path, replace, err);
+	if (r < 0)
+		return r;
+	r = contents->failed ? -ENOMEM : rd_write_all(file.fd, contents->data, contents->len);
+	return r < 0 ? rd_err_set(err, -r, path, "cannot write") : rd_new_file_finish(&file, mode, err);
+}
+
+int rd_replace_file(const char *path, const struct rd_buf *contents, struct rd_err *err)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	return rd_write_file(path, true, 0666 & ~mask, contents, err);
 }
 
 /* ---- the opener */
@@ -133,30 +364,6 @@ static int serve(int sock, rd_opener_record_fn *record)
 	return RD_FIRST(rd_write_all(sock, &message, sizeof(message)), rd_write_all(sock, out.data, out.len));
 }
 
-/*
- * Ends this process by SIGTERM when the other end of the pipe is closed, also if it hangs in an interruptible read.
- * PR_SET_PDEATHSIG does not work: the parent has no permission to signal us.
- */
-static void end_with(int pipe)
-{
-	signal(SIGTERM, SIG_DFL);
-	if (fcntl(pipe, F_SETOWN, getpid()) == 0 && fcntl(pipe, F_SETSIG, SIGTERM) == 0)
-		fcntl(pipe, F_SETFL, O_ASYNC);
-}
-
-/* A reader of our output must not wait for this process, and signals of the terminal are for the other one. */
-static void settle(void)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	setpgid(0, 0);
-	if (null >= 0) {
-		dup2(null, STDOUT_FILENO);
-		dup2(null, STDERR_FILENO);
-		close(null);
-	}
-}
-
 /* Waits for a request. False: our parent or the last client has ended; a child that survives it has no opener. */
 static bool wait_for_request(int sock, int parent, pid_t parent_pid)
 {
@@ -168,15 +375,29 @@ static bool wait_for_request(int sock, int parent, pid_t parent_pid)
 	return fds[0].revents && !fds[1].revents && getppid() == parent_pid;
 }
 
-static _Noreturn void live(int sock, rd_opener_record_fn *record, pid_t parent_pid)
+/* `life`: a pipe that is closed when the parent ends. */
+static _Noreturn void live(int sock, int life, rd_opener_record_fn *record, pid_t parent_pid)
 {
-	/* Before Linux 5.3: -1, which poll() ignores. */
-	int parent = (int)syscall(SYS_pidfd_open, parent_pid, 0);
+	int parent, null;
 
-	settle();
+	/* Ends this process by SIGTERM then, also if it hangs in an interruptible read. PR_SET_PDEATHSIG does not work: the parent has
+	 * no permission to signal us. */
+	signal(SIGTERM, SIG_DFL);
+	if (fcntl(life, F_SETOWN, getpid()) == 0 && fcntl(life, F_SETSIG, SIGTERM) == 0)
+		fcntl(life, F_SETFL, O_ASYNC);
+	/* Before Linux 5.3: -1, which poll() ignores. */
+	parent = (int)syscall(SYS_pidfd_open, parent_pid, 0);
+	/* A reader of our output must not wait for this process, and signals of the terminal are for the other one. */
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	setpgid(0, 0);
+	if (null >= 0) {
+		dup2(null, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+		close(null);
+	}
 	while (wait_for_request(sock, parent, parent_pid) && serve(sock, record) == 0)
 		continue;
-	rd_open_for_update_end();
+	remove_empty_updates();
 	rd_child_reap();
 	_exit(0);
 }
@@ -197,8 +418,7 @@ int rd_opener_start(rd_opener_record_fn *record, struct rd_source *facts, struct
 	if (child == 0) {
 		close(ends[0]);
 		close(life[1]);
-		end_with(life[0]);
-		live(ends[1], record, self);
+		live(ends[1], life[0], record, self);
 	}
 	close(ends[1]);
 	close(life[0]);
@@ -258,7 +478,9 @@ int rd_opener_record(unsigned parts, unsigned limit_ms, struct rd_bytes *ret, st
 	return request((struct message){ .what = RECORD, .parts = parts, .limit_ms = limit_ms }, NULL, NULL, ret, err);
 }
 
-int rd_opener_write(const char *path, bool replace, mode_t mode, const struct rd_buf *contents, struct rd_err *err)
+/* As rd_write_file; NULL contents: as rd_new_file_check. */
+static int write_by_opener(const char *path, bool replace, mode_t mode, const struct rd_buf *contents,
+			   struct rd_err *err)
 {
 	const struct message message = {
 		.what = contents ? WRITE : CHECK, .replace = replace, .mode = mode, .size = contents ? contents->len : 0

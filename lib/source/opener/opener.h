@@ -41,9 +41,6 @@ bool rd_opener_used(void);
 /* Has the opener record. -errno. */
 int rd_opener_record(unsigned parts, unsigned limit_ms, struct rd_bytes *ret, struct rd_err *err);
 
-/* As rd_write_file; NULL contents: as rd_new_file_check. */
-int rd_opener_write(const char *path, bool replace, mode_t mode, const struct rd_buf *contents, struct rd_err *err);
-
 /* A source of what was recorded. Caller closes it. */
 struct rd_source *rd_opener_source(void);
 
