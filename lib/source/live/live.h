@@ -6,13 +6,6 @@
 #include "base/buf.h"
 #include "source/shared/source.h"
 
-/* RD_SOURCE_MAPS. -ENOENT: there is no map of that name. -EPERM without CAP_SYS_ADMIN. `queries`: the map that is
- * RD_SOURCE_QUERIES; -1: none. */
-int rd_bpf_maps_read(const char *path, int queries, struct rd_bytes *ret, struct rd_err *err);
-
-/* RD_SOURCE_ETHTOOL. `*fd` is a socket, -1 before the first call; the caller closes it. */
-int rd_ethtool_read(int *fd, const char *path, struct rd_bytes *ret, struct rd_err *err);
-
 /* RD_SOURCE_VERBS. The library is loaded, and the device opened, in a child process that is abandoned after three seconds (in a child of the
  * guard: together with that): a provider can hang in its device, or crash. The child can open libraries, sysfs and RDMA devices
  * only. `*silent` is false before the first call, and belongs to the source: after one missing reply every device is -ETIMEDOUT

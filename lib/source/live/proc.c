@@ -61,24 +61,11 @@ static bool is_socket(const char *target, uint64_t *inode)
 	       rd_take_uint(&at, RD_DECIMAL, UINT64_MAX, inode) == 0;
 }
 
-static int add_socket(struct rd_proc_tcp *tcp, int dir, const char *name)
-{
-	char target[64];
-	ssize_t n = readlinkat(dir, name, target, sizeof(target) - 1);
-	uint64_t inode;
-
-	if (n < 0)
-		return errno == ENOENT ? 0 : -errno; /* closed meanwhile */
-	target[n] = '\0';
-	if (is_socket(target, &inode))
-		*RD_ADD(tcp->inodes, tcp->n_inodes, tcp->cap_inodes) = inode;
-	return 0;
-}
-
 static int list_sockets(struct rd_proc_tcp *tcp, const char *process)
 {
 	struct dirent *entry;
-	char path[64];
+	char path[64], target[64];
+	uint64_t inode;
 	DIR *dir;
 	int r = 0;
 
@@ -87,9 +74,20 @@ static int list_sockets(struct rd_proc_tcp *tcp, const char *process)
 	if (!dir)
 		return -errno;
 	for (unsigned n = 0; !r && (errno = 0, entry = readdir(dir));) {
+		ssize_t size;
+
 		if (entry->d_name[0] == '.')
 			continue;
-		r = ++n > FILES_MAX ? -E2BIG : add_socket(tcp, dirfd(dir), entry->d_name);
+		if (++n > FILES_MAX) {
+			r = -E2BIG;
+			break;
+		}
+		size = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
+		if (size < 0 && errno != ENOENT) /* closed meanwhile */
+			r = -errno;
+		target[size > 0 ? size : 0] = '\0';
+		if (is_socket(target, &inode))
+			*RD_ADD(tcp->inodes, tcp->n_inodes, tcp->cap_inodes) = inode;
 	}
 	if (!r)
 		r = -errno;
@@ -509,16 +507,6 @@ static void add_devices(struct rd_proc_job *job)
 	add_device(job, "rdma_cm");
 }
 
-static DIR *list_below(const struct rd_proc_job *job, const char *path)
-{
-	int fd = open_below(job, path, O_RDONLY | O_DIRECTORY);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-
-	if (fd >= 0 && !dir)
-		close(fd);
-	return dir;
-}
-
 static void add_shm(struct rd_proc_job *job)
 {
 	_cleanup_close_ int fd = open_below(job, "dev/shm", O_PATH);
@@ -567,9 +555,13 @@ static size_t read_providers(struct rd_proc_job *job, struct provider *ret)
 		struct dirent *entry;
 		char path[128];
 		DIR *dir;
+		int fd;
 
 		snprintf(path, sizeof(path), "%s/libibverbs", provider_dirs[d]);
-		dir = list_below(job, path);
+		fd = open_below(job, path, O_RDONLY | O_DIRECTORY);
+		dir = fd < 0 ? NULL : fdopendir(fd);
+		if (fd >= 0 && !dir)
+			close(fd);
 		while (dir && (entry = readdir(dir)) && n < PROVIDERS_MAX)
 			if (strstr(entry->d_name, "-rdmav"))
 				read_provider(job, provider_dirs[d], entry->d_name, &ret[n++]);

@@ -8,8 +8,15 @@
 #include <bpf/libbpf.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
+#include <linux/ethtool.h>
 #include <linux/openat2.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -35,15 +42,6 @@ struct kept {
 
 #define KEPT_MAX 65536
 
-static void kept_deinit(struct kept *kept)
-{
-	for (size_t i = 0; i < kept->n; i++)
-		if (kept->fds[i] >= 0)
-			close(kept->fds[i]);
-	free(kept->fds);
-	*kept = (struct kept){ 0 };
-}
-
 /* The usual soft limit of 1024 is for programs that use select; we can use the hard limit. */
 static size_t raise_limit(void)
 {
@@ -59,20 +57,18 @@ static size_t raise_limit(void)
 	return limit.rlim_cur / 2 < KEPT_MAX ? limit.rlim_cur / 2 : KEPT_MAX;
 }
 
-/* Whether another file may stay open: half of the descriptors of the process are left for other uses. */
-static bool kept_has_room(struct kept *kept)
+/* Takes ownership of the descriptor in the slot `*slot` (0: a new one, stored in `*slot`), if another file may stay open: half of the
+ * descriptors of the process are left for other uses. */
+static void keep_or_close(struct kept *kept, int fd, uint32_t *slot)
 {
 	if (!kept->most)
 		kept->most = raise_limit();
-	return kept->open < kept->most;
-}
-
-/* Takes ownership of the descriptor in the slot `*slot` (0: a new one, stored in `*slot`). */
-static void kept_add(struct kept *kept, int fd, uint32_t *slot)
-{
+	if (kept->open >= kept->most) {
+		close(fd);
+		return;
+	}
 	if (!*slot) {
-		rd_reserve(&kept->fds, &kept->cap, kept->n + 1, sizeof(*kept->fds));
-		kept->n++;
+		*RD_ADD(kept->fds, kept->n, kept->cap) = -1;
 		*slot = (uint32_t)kept->n;
 	}
 	kept->fds[*slot - 1] = fd;
@@ -83,17 +79,6 @@ static void kept_add(struct kept *kept, int fd, uint32_t *slot)
 static int kept_fd(const struct kept *kept, uint32_t slot)
 {
 	return slot && slot <= kept->n ? kept->fds[slot - 1] : -1;
-}
-
-static void kept_drop(struct kept *kept, uint32_t slot)
-{
-	int fd = kept_fd(kept, slot);
-
-	if (fd < 0)
-		return;
-	close(fd);
-	kept->fds[slot - 1] = -1;
-	kept->open--;
 }
 
 struct live {
@@ -168,16 +153,6 @@ size_t rd_read_own(const char *path, char *ret, size_t size)
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* The offset of the first record in the second half. */
-static size_t second_half(const struct rd_bytes *bytes)
-{
-	size_t at = bytes->size / 2;
-
-	while (at < bytes->size && (bytes->data[at - 1] != '\n' || bytes->data[at] == ' '))
-		at++;
-	return at;
-}
-
 static int read_kmsg(int fd, struct rd_bytes *ret)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
@@ -187,8 +162,11 @@ static int read_kmsg(int fd, struct rd_bytes *ret)
 		ssize_t n;
 
 		if (bytes.size > KMSG_MAX) {
-			size_t from = second_half(&bytes);
+			/* The offset of the first record in the second half. */
+			size_t from = bytes.size / 2;
 
+			while (from < bytes.size && (bytes.data[from - 1] != '\n' || bytes.data[from] == ' '))
+				from++;
 			memmove(bytes.data, bytes.data + from, bytes.size - from);
 			bytes.size -= from;
 		}
@@ -208,6 +186,244 @@ static int read_kmsg(int fd, struct rd_bytes *ret)
 	bytes = (struct rd_bytes){ 0 };
 	return 0;
 }
+
+/* ---- ethtool's ioctl */
+
+/* mlx5 has about 1,500 on a host of 64 queues. */
+#define STATS_MAX 65536
+/* Queues that are added between the two calls may make the reply longer than announced. */
+#define STATS_SPARE 4096
+
+static int call_ethtool(int fd, const char *netdev, void *data)
+{
+	struct ifreq request = { .ifr_data = data };
+
+	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", netdev);
+	return ioctl(fd, SIOCETHTOOL, &request) < 0 ? -errno : 0;
+}
+
+/* The number of statistics. */
+static int count_stats(int fd, const char *netdev, uint32_t *ret)
+{
+	_Alignas(struct ethtool_sset_info) uint8_t request[sizeof(struct ethtool_sset_info) + sizeof(*ret)] = { 0 };
+	struct ethtool_sset_info *info = (struct ethtool_sset_info *)request;
+	int r;
+
+	info->cmd = ETHTOOL_GSSET_INFO;
+	info->sset_mask = 1ull << ETH_SS_STATS;
+	r = call_ethtool(fd, netdev, request);
+	if (r < 0)
+		return r;
+	/* The number follows the head, if the set is still in the mask. */
+	*ret = 0;
+	if (info->sset_mask)
+		memcpy(ret, request + sizeof(*info), sizeof(*ret));
+	return *ret > STATS_MAX ? -EFBIG : 0;
+}
+
+static int read_strings(int fd, const char *netdev, uint32_t count, struct rd_bytes *ret)
+{
+	size_t room = (size_t)count + STATS_SPARE;
+	_cleanup_free_ struct ethtool_gstrings *strings = rd_alloc(1, sizeof(*strings) + room * ETH_GSTRING_LEN);
+	int r;
+
+	strings->cmd = ETHTOOL_GSTRINGS;
+	strings->string_set = ETH_SS_STATS;
+	strings->len = count;
+	r = call_ethtool(fd, netdev, strings);
+	if (r < 0)
+		return r;
+	return strings->len > room ? -EBADMSG :
+				     rd_bytes_copy(strings->data, (size_t)strings->len * ETH_GSTRING_LEN, ret);
+}
+
+static int read_stats(int fd, const char *netdev, uint32_t count, struct rd_bytes *ret)
+{
+	size_t room = (size_t)count + STATS_SPARE;
+	_cleanup_free_ struct ethtool_stats *stats = rd_alloc(1, sizeof(*stats) + room * sizeof(uint64_t));
+	int r;
+
+	stats->cmd = ETHTOOL_GSTATS;
+	stats->n_stats = count;
+	r = call_ethtool(fd, netdev, stats);
+	if (r < 0)
+		return r;
+	return stats->n_stats > room ? -EBADMSG : rd_bytes_copy(stats->data, stats->n_stats * sizeof(uint64_t), ret);
+}
+
+/* RD_SOURCE_ETHTOOL. `*fd` is a socket, -1 before the first call; the caller closes it. */
+static int read_ethtool(int *fd, const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
+	char netdev[IFNAMSIZ], what[16];
+	bool names;
+	uint32_t count = 0;
+	int r;
+
+	if (sscanf(path, RD_SOURCE_ETHTOOL "/%15[^/]/%15[a-z]", netdev, what) != 2)
+		return rd_err_set(err, ENOENT, path, "unknown ethtool file");
+	if (*fd < 0)
+		*fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (*fd < 0)
+		return rd_err_set(err, errno, path, "cannot open a socket");
+	names = strcmp(what, "strings") == 0;
+	if (strcmp(what, "driver") == 0) {
+		r = call_ethtool(*fd, netdev, &info);
+		if (!r)
+			r = rd_bytes_copy(&info, sizeof(info), ret);
+	} else if (names || strcmp(what, "stats") == 0) {
+		r = count_stats(*fd, netdev, &count);
+		if (!r && !count)
+			r = -EOPNOTSUPP;
+		if (!r)
+			r = names ? read_strings(*fd, netdev, count, ret) : read_stats(*fd, netdev, count, ret);
+	} else {
+		r = -ENOENT;
+	}
+	return r < 0 ? rd_err_set(err, -r, path, "ethtool ioctl failed") : 0;
+}
+
+/* ---- maps of bpf(2) */
+
+#define MAPS_LOOKED_AT (1u << 16) /* a host has hundreds; programs with CAP_BPF can create more */
+#define MAPS_MAX 64		  /* with this name */
+#define KEY_MAX 64
+#define VALUE_MAX 1024
+#define MAPS_SIZE_MAX ((size_t)64 << 20)
+#define BATCH 512
+
+struct maps {
+	const char *name;
+	struct rd_buf out;
+	unsigned found;
+	bool more; /* maps that were not looked at */
+};
+
+/* The system call itself: libbpf would be loaded by every command that asks for a map, and most hosts have none. */
+static int call_bpf(enum bpf_cmd command, union bpf_attr *attr)
+{
+	long r = syscall(SYS_bpf, command, attr, sizeof(*attr));
+
+	return r < 0 ? -errno : (int)r;
+}
+
+static int describe_map(int fd, struct bpf_map_info *ret)
+{
+	union bpf_attr attr = {
+		.info = { .bpf_fd = (uint32_t)fd, .info_len = sizeof(*ret), .info = (uint64_t)(uintptr_t)ret }
+	};
+
+	return call_bpf(BPF_OBJ_GET_INFO_BY_FD, &attr);
+}
+
+/* `at`: where the last batch ended; NULL: begins. `n`: the most entries; then how many were read. */
+static int read_batch(int fd, uint64_t *at, uint64_t *next, uint8_t *keys, uint8_t *values, uint32_t *n)
+{
+	union bpf_attr attr = { .batch = { .in_batch = (uint64_t)(uintptr_t)at,
+					   .out_batch = (uint64_t)(uintptr_t)next,
+					   .keys = (uint64_t)(uintptr_t)keys,
+					   .values = (uint64_t)(uintptr_t)values,
+					   .count = *n,
+					   .map_fd = (uint32_t)fd } };
+	int r = call_bpf(BPF_MAP_LOOKUP_BATCH, &attr);
+
+	*n = attr.batch.count;
+	return r;
+}
+
+/* Appends entries to the file. In batches, each bucket is read under its lock, so an entry is never mixed with one that replaces it. */
+static int add_entries(struct maps *maps, int fd, struct rd_source_map *head)
+{
+	_cleanup_free_ uint8_t *keys = calloc(BATCH, head->key_size), *values = calloc(BATCH, head->value_size);
+	uint64_t at, next;
+	bool begun = false;
+	uint32_t n;
+	int r;
+
+	if (!keys || !values)
+		return -ENOMEM;
+	do {
+		n = BATCH;
+		r = read_batch(fd, begun ? &at : NULL, &next, keys, values, &n);
+		/* ENOSPC: a bucket has more entries than a batch; in a map of a sensible size none has. */
+		if (r < 0 && r != -ENOENT)
+			return r;
+		begun = true;
+		at = next;
+		for (uint32_t i = 0; i < n && i < BATCH; i++, head->entries++) {
+			if (maps->out.len + head->key_size + head->value_size > MAPS_SIZE_MAX)
+				return -EFBIG;
+			rd_buf_add(&maps->out, keys + i * head->key_size, head->key_size);
+			rd_buf_add(&maps->out, values + i * head->value_size, head->value_size);
+		}
+	} while (r == 0 && !maps->out.failed);
+	return maps->out.failed ? -ENOMEM : 0;
+}
+
+/* A map whose entries could not be read, or not all, has an errno in its head. */
+static int add_map(struct maps *maps, int fd, const struct bpf_map_info *info)
+{
+	struct rd_source_map head = { .id = info->id, .key_size = info->key_size, .value_size = info->value_size };
+	size_t start = maps->out.len;
+	int r = -EMEDIUMTYPE;
+
+	rd_buf_add(&maps->out, &head, sizeof(head));
+	if (info->type == BPF_MAP_TYPE_HASH && info->key_size <= KEY_MAX && info->value_size <= VALUE_MAX)
+		r = add_entries(maps, fd, &head);
+	if (r == -ENOMEM || maps->out.failed)
+		return -ENOMEM;
+	head.code = (uint32_t)-r;
+	memcpy(maps->out.data + start, &head, sizeof(head));
+	return 0;
+}
+
+static int look_at(struct maps *maps, uint32_t id)
+{
+	union bpf_attr attr = { .map_id = id };
+	_cleanup_close_ int fd = call_bpf(BPF_MAP_GET_FD_BY_ID, &attr);
+	struct bpf_map_info info = { 0 };
+
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd; /* it ended meanwhile */
+	if (describe_map(fd, &info) || strncmp(info.name, maps->name, sizeof(info.name)) != 0)
+		return 0;
+	if (++maps->found > MAPS_MAX)
+		return -E2BIG;
+	return add_map(maps, fd, &info);
+}
+
+/* RD_SOURCE_MAPS. -ENOENT: there is no map of that name. -EPERM without CAP_SYS_ADMIN. `queries`: the map that is
+ * RD_SOURCE_QUERIES; -1: none. */
+static int read_bpf_maps(const char *path, int queries, struct rd_bytes *ret, struct rd_err *err)
+{
+	struct maps maps = { .name = path + strlen(RD_SOURCE_MAPS), .out = RD_BUF_CHECKED };
+	union bpf_attr next = { .start_id = 0 };
+	struct bpf_map_info own = { 0 };
+	unsigned looked = 0;
+	int r = 0;
+
+	if (!*maps.name || strlen(++maps.name) >= BPF_OBJ_NAME_LEN || strchr(maps.name, '/'))
+		return rd_err_set(err, ENOENT, path, "cannot read");
+	if (strcmp(path, RD_SOURCE_QUERIES) == 0) {
+		r = queries < 0 ? -ENOENT : describe_map(queries, &own);
+		r = r ? r : add_map(&maps, queries, &own);
+		maps.found = !r;
+		r = r ?: -ENOENT;
+	}
+	for (; !r && (r = call_bpf(BPF_MAP_GET_NEXT_ID, &next)) == 0; next.start_id = next.next_id)
+		r = ++looked > MAPS_LOOKED_AT ? -E2BIG : look_at(&maps, next.next_id);
+	/* After the last map. Too many: those found until then are read. */
+	if (r == -ENOENT || (r == -E2BIG && maps.found))
+		r = maps.found ? 0 : -ENOENT;
+	if (r < 0) {
+		rd_buf_deinit(&maps.out);
+		return rd_err_set(err, -r, path, "cannot read the BPF maps of this name");
+	}
+	*ret = (struct rd_bytes){ (uint8_t *)maps.out.data, maps.out.len };
+	return 0;
+}
+
+/* ---- files, links, directories */
 
 /* Virtual files, which are made when they are read: the path of their directory, and what makes them; NULL: with what the source has open
  * for it. */
@@ -245,9 +461,9 @@ static int live_read_file(struct live *live, const char *path, struct rd_bytes *
 
 	if (i < RD_ARRAY_SIZE(made))
 		return made[i].make ? made[i].make(path, ret, err) :
-		       i == 2	    ? rd_bpf_maps_read(path, live->queries, ret, err) :
+		       i == 2	    ? read_bpf_maps(path, live->queries, ret, err) :
 		       i	    ? rd_verbs_read(&live->verbs_silent, path, ret, err) :
-				      rd_ethtool_read(&live->ethtool, path, ret, err);
+				      read_ethtool(&live->ethtool, path, ret, err);
 	/* O_NONBLOCK: a FIFO in place of a file must not block us; regular files ignore it. */
 	fd = live_open(live, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
@@ -277,7 +493,9 @@ static int live_read_again(struct rd_source *src, const char *path, uint32_t *sl
 		r = (int)read_from_start(fd, ret, size);
 		if (r != -ENODEV)
 			return r;
-		kept_drop(&live->kept, *slot);
+		close(fd);
+		live->kept.fds[*slot - 1] = -1;
+		live->kept.open--;
 	}
 	if (!path)
 		return -ESTALE;
@@ -285,10 +503,7 @@ static int live_read_again(struct rd_source *src, const char *path, uint32_t *sl
 	if (fd < 0)
 		return fd;
 	r = (int)read_from_start(fd, ret, size);
-	if (!kept_has_room(&live->kept))
-		close(fd);
-	else
-		kept_add(&live->kept, fd, slot);
+	keep_or_close(&live->kept, fd, slot);
 	return r;
 }
 
@@ -438,7 +653,10 @@ static void live_close(struct rd_source *src)
 	struct live *live = live_of(src);
 
 	rd_nlsockets_deinit(&live->sockets);
-	kept_deinit(&live->kept);
+	for (size_t i = 0; i < live->kept.n; i++)
+		if (live->kept.fds[i] >= 0)
+			close(live->kept.fds[i]);
+	free(live->kept.fds);
 	if (live->ethtool >= 0)
 		close(live->ethtool);
 	ring_buffer__free(live->ring);
