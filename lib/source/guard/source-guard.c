@@ -193,27 +193,23 @@ static bool is_remote(const struct guard *guard)
 	return !guard->inner && !guard->bundle;
 }
 
-/* In a child. */
-static int open_inner(struct guard *guard, struct rd_err *err)
-{
-	struct rd_source *bundle;
-	int r = guard->inner ? 0 : rd_source_bundle_open(guard->bundle, &bundle, err);
-
-	if (r < 0 || guard->inner)
-		return r;
-	for (size_t i = 0; i < guard->sample && !r; i++)
-		r = rd_source_bundle_next(bundle, err);
-	if (r < 0)
-		bundle->ops->close(bundle);
-	else
-		guard->inner = bundle;
-	return r;
-}
-
 static int get_inner(struct guard *guard, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err)
 {
-	int r = guard->bundle ? open_inner(guard, err) : 0;
+	struct rd_source *bundle;
+	int r = 0;
 
+	/* In a child. */
+	if (guard->bundle && !guard->inner) {
+		r = rd_source_bundle_open(guard->bundle, &bundle, err);
+		if (r < 0)
+			return r;
+		for (size_t i = 0; i < guard->sample && !r; i++)
+			r = rd_source_bundle_next(bundle, err);
+		if (r < 0)
+			bundle->ops->close(bundle);
+		else
+			guard->inner = bundle;
+	}
 	if (!r && query->op == RD_OP_NOW)
 		ret->number = guard->inner->ops->now(guard->inner, query->protocol);
 	else if (!r && query->op != RD_OP_OPEN)
@@ -348,19 +344,6 @@ static void fetch(struct guard *guard, unsigned parts)
 		rd_stalls_add(&guard->stalls, &stalls[i]);
 	guard->stalls.replied += head.replied;
 	log_take(guard, log);
-}
-
-/* What the other process read. */
-static struct entry *find_there(struct guard *guard, const struct rd_query *query)
-{
-	static const unsigned parts[] = { RD_OPENER_OWN, RD_OPENER_HOST };
-	struct entry *entry = NULL;
-
-	for (size_t i = 0; i < RD_ARRAY_SIZE(parts) && !entry; i++) {
-		fetch(guard, parts[i]);
-		entry = find_entry(guard, query);
-	}
-	return entry;
 }
 
 /* Takes over the new replies of the child. Returns its pending request; NULL: none. */
@@ -655,6 +638,7 @@ static int not_asked(struct guard *guard, const char *object, struct rd_err *err
 
 static int guard_get(struct rd_source *src, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err)
 {
+	static const unsigned parts[] = { RD_OPENER_OWN, RD_OPENER_HOST };
 	struct guard *guard = guard_of(src);
 	struct entry *entry = find_entry(guard, query);
 	const char *object = query->op == RD_OP_NETLINK ? "netlink" :
@@ -667,7 +651,11 @@ static int guard_get(struct rd_source *src, const struct rd_query *query, struct
 
 		if (r != -ENXIO)
 			return r;
-		entry = find_there(guard, query);
+		/* What the other process read. */
+		for (size_t i = 0; i < RD_ARRAY_SIZE(parts) && !entry; i++) {
+			fetch(guard, parts[i]);
+			entry = find_entry(guard, query);
+		}
 		if (!entry && !guard->alone && time_left(guard) == 0)
 			return not_asked(guard, object, err);
 		if (!entry)

@@ -58,13 +58,6 @@ static void clear_tid(uint8_t *data)
 	memset(data + 8, 0, 8);
 }
 
-/* PortInfo begins with the M_Key of the port, which is secret. */
-static void clear_key(uint8_t *data)
-{
-	if (data[1] != CLASS_PERFORMANCE && data[16] == 0 && data[17] == ATTR_PORT_INFO)
-		memset(data + DATA_AT, 0, KEY_SIZE);
-}
-
 static int recorder_send(struct rd_mads *mads, const struct rd_mad *mad, unsigned timeout_ms, struct rd_err *err)
 {
 	struct recorder *recorder = recorder_of(mads);
@@ -90,7 +83,9 @@ static void keep_response(struct recorder *recorder, const struct open_ask *quer
 	memcpy(record.gid, query->mad.dest.gid, sizeof(record.gid));
 	memcpy(question, query->mad.data, sizeof(question));
 	memcpy(data, answer->data, sizeof(data));
-	clear_key(data);
+	/* PortInfo begins with the M_Key of the port, which is secret. */
+	if (data[1] != CLASS_PERFORMANCE && data[16] == 0 && data[17] == ATTR_PORT_INFO)
+		memset(data + DATA_AT, 0, KEY_SIZE);
 	clear_tid(question);
 	clear_tid(data);
 	record.queried = (uint16_t)used(question, sizeof(question));
@@ -174,29 +169,14 @@ static uint64_t hash_of(uint16_t lid, const uint8_t gid[16], const uint8_t *ques
 	return rd_hash(hash, question, queried);
 }
 
-/* Returns a recorded response, or a timeout. */
-static struct coming replay_response(struct teller *teller, const struct told *told, unsigned timeout_ms)
-{
-	struct coming coming = { .at_ns = teller->now_ns + (uint64_t)timeout_ms * 1000000 };
-	struct record record;
-
-	coming.mad.status = ETIMEDOUT;
-	if (!told)
-		return coming;
-	memcpy(&record, teller->file.data + told->at, sizeof(record));
-	coming.at_ns = teller->now_ns + record.latency_ns;
-	coming.mad.status = record.status;
-	coming.mad.size = record.size;
-	memcpy(coming.mad.data, teller->file.data + told->at + sizeof(record) + record.queried, record.replied);
-	return coming;
-}
-
+/* A recorded response comes, or a timeout. */
 static int teller_send(struct rd_mads *mads, const struct rd_mad *mad, unsigned timeout_ms, struct rd_err *err)
 {
 	struct teller *teller = teller_of(mads);
 	uint8_t question[RD_MAD_SIZE];
 	const struct told *told;
 	struct coming *coming;
+	struct record record;
 	uint64_t hash;
 
 	(void)err;
@@ -205,8 +185,15 @@ static int teller_send(struct rd_mads *mads, const struct rd_mad *mad, unsigned 
 	hash = hash_of(mad->dest.lid, mad->dest.gid, question, used(question, sizeof(question)));
 	told = rd_find_u64(teller->told, teller->n, sizeof(*teller->told), hash);
 	coming = RD_ADD(teller->coming, teller->n_coming, teller->cap_coming);
-	*coming = replay_response(teller, told, timeout_ms);
-	coming->mad.tid = mad->tid;
+	*coming = (struct coming){ .at_ns = teller->now_ns + (uint64_t)timeout_ms * 1000000,
+				   .mad = { .tid = mad->tid, .status = ETIMEDOUT } };
+	if (!told)
+		return 0;
+	memcpy(&record, teller->file.data + told->at, sizeof(record));
+	coming->at_ns = teller->now_ns + record.latency_ns;
+	coming->mad.status = record.status;
+	coming->mad.size = record.size;
+	memcpy(coming->mad.data, teller->file.data + told->at + sizeof(record) + record.queried, record.replied);
 	return 0;
 }
 

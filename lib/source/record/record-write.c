@@ -12,36 +12,23 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-/* The text of a file of the first sample, without the newline at its end; NULL if it was not recorded. Caller frees. */
-static char *text_of(const struct rd_recording *recording, const char *path)
+/* The text of a file of the first sample, without the newline at its end, if it was recorded. */
+static void add_fact(const struct rd_recording *recording, const char *key, const char *path, struct rd_buf *out)
 {
 	const struct rd_record_sample *sample = &recording->samples[0];
+	_cleanup_free_ char *text = NULL;
 	const struct rd_node *node;
 	uint32_t at;
 
 	if (rd_tree_resolve(sample->tree, sample->root, path, true, &at) < 0)
-		return NULL;
-	node = rd_tree_node(sample->tree, at);
-	return node->type == RD_NODE_FILE ? rd_dup_part((char *)node->data, strcspn((char *)node->data, "\n")) : NULL;
-}
-
-static void add_fact(const struct rd_recording *recording, const char *key, const char *path, struct rd_buf *out)
-{
-	_cleanup_free_ char *text = text_of(recording, path);
-
-	if (!text)
 		return;
+	node = rd_tree_node(sample->tree, at);
+	if (node->type != RD_NODE_FILE)
+		return;
+	text = rd_dup_part((char *)node->data, strcspn((char *)node->data, "\n"));
 	rd_buf_printf(out, "\"%s\": ", key);
 	rd_json_add_text(out, text);
 	rd_buf_str(out, ",\n");
-}
-
-static void add_time(uint64_t ns, struct rd_buf *out)
-{
-	char text[RD_RFC3339_SIZE];
-
-	rd_rfc3339(ns, text);
-	rd_buf_printf(out, "\"time\": \"%s\",\n", text);
 }
 
 /* Whether a listing equals the members in the archive. */
@@ -60,16 +47,6 @@ static bool lists_members(struct rd_tree *tree, uint32_t dir, const struct rd_na
 			return false;
 	}
 	return true;
-}
-
-static void add_names(const struct rd_names *names, struct rd_buf *out)
-{
-	rd_buf_str(out, ",\"names\":[");
-	for (size_t i = 0; i < names->n; i++) {
-		rd_buf_str(out, i ? "," : "");
-		rd_json_add_text(out, names->v[i]);
-	}
-	rd_buf_str(out, "]");
 }
 
 static void add_hash(const char *key, uint64_t hash, struct rd_buf *out)
@@ -99,8 +76,14 @@ static void add_answer(struct rd_tree *tree, const struct rd_recorded_request *r
 	case RD_OP_READ:
 		break;
 	case RD_OP_LIST:
-		if (!first || !lists_members(tree, request->node, &more->names))
-			add_names(&more->names, out);
+		if (first && lists_members(tree, request->node, &more->names))
+			break;
+		rd_buf_str(out, ",\"names\":[");
+		for (size_t i = 0; i < more->names.n; i++) {
+			rd_buf_str(out, i ? "," : "");
+			rd_json_add_text(out, more->names.v[i]);
+		}
+		rd_buf_str(out, "]");
 		break;
 	case RD_OP_LINK:
 		if (more->target) {
@@ -166,10 +149,12 @@ static void add_redaction(const struct rd_redaction *redaction, struct rd_buf *o
 /* The manifest, as JSON. `version`: of the program. */
 static void make_manifest(const struct rd_recording *recording, const char *version, struct rd_buf *out)
 {
+	char time[RD_RFC3339_SIZE];
+
 	rd_buf_str(out, "{\n\"schema\": \"" RD_BUNDLE_SCHEMA "\",\n\"version\": ");
 	rd_json_add_text(out, version);
-	rd_buf_str(out, ",\n");
-	add_time(recording->samples[0].realtime_ns, out);
+	rd_rfc3339(recording->samples[0].realtime_ns, time);
+	rd_buf_printf(out, ",\n\"time\": \"%s\",\n", time);
 	add_fact(recording, "hostname", "/proc/sys/kernel/hostname", out);
 	add_fact(recording, "kernel", "/proc/sys/kernel/osrelease", out);
 	add_fact(recording, "boot_id", "/proc/sys/kernel/random/boot_id", out);
@@ -183,9 +168,8 @@ static void make_manifest(const struct rd_recording *recording, const char *vers
 		rd_buf_str(out, i ? ",\n" : "\n");
 		add_sample(&recording->samples[i], i == 0, out);
 	}
-	rd_buf_str(out, "]");
 	/* Covers all bytes before it, so it must be the last member. */
-	rd_buf_str(out, ",\n");
+	rd_buf_str(out, "],\n");
 	add_hash("hash", rd_hash(RD_HASH, out->data, out->len - 2), out);
 	rd_buf_str(out, "\n}\n");
 }

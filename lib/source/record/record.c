@@ -76,7 +76,8 @@ static int code_of(const struct rd_node *node, enum rd_op query)
 	return node->more ? node->more->code[query] : 0;
 }
 
-static bool asked_of(const struct rd_node *node, enum rd_op query)
+/* Whether a reply is recorded. */
+static bool is_recorded(const struct rd_node *node, enum rd_op query)
 {
 	return (node->more && node->more->queried[query]) || (query == RD_OP_READ && node->type == RD_NODE_FILE);
 }
@@ -88,7 +89,7 @@ static bool same_bytes(const struct rd_node *a, const struct rd_node *b)
 
 static bool same_answer(const struct rd_node *a, const struct rd_node *b, enum rd_op query)
 {
-	if (!asked_of(a, query) || code_of(a, query) != code_of(b, query))
+	if (!is_recorded(a, query) || code_of(a, query) != code_of(b, query))
 		return false;
 	if (code_of(a, query))
 		return true;
@@ -125,21 +126,11 @@ static uint32_t same_path(struct rd_tree *from, uint32_t node, struct rd_tree *i
 	return rd_tree_child(in, dir, of->name, strlen(of->name));
 }
 
-static void copy_more(struct rd_tree *to, uint32_t at, const struct rd_node_more *from)
-{
-	struct rd_node_more *more = rd_tree_more(to, at);
-
-	*more = *from;
-	more->names = (struct rd_names){ 0 };
-	more->target = rd_dup_if(from->target);
-	if (from->has_names)
-		rd_names_copy(&from->names, &more->names);
-}
-
 static int copy_node(struct rd_tree *from, uint32_t node, struct rd_tree *to, uint32_t *ret)
 {
 	_cleanup_free_ char *path = rd_tree_path(from, RD_TREE_TOP, node);
 	const struct rd_node *of = rd_tree_node(from, node);
+	struct rd_node_more *more;
 	int r = rd_tree_enter(to, RD_TREE_TOP, path, ret);
 
 	/* A request below a path that turned out to be a file: the file determines its error. */
@@ -151,9 +142,13 @@ static int copy_node(struct rd_tree *from, uint32_t node, struct rd_tree *to, ui
 		r = rd_tree_set(to, *ret, of->type, of->data, of->size);
 	else if (of->type == RD_NODE_DIR)
 		rd_tree_node(to, *ret)->type = RD_NODE_DIR;
-	if (!r && of->more)
-		copy_more(to, *ret, of->more);
-	return r;
+	if (r || !of->more)
+		return r;
+	more = rd_tree_more(to, *ret);
+	*more = *of->more;
+	more->target = rd_dup_if(of->more->target);
+	rd_names_copy(&of->more->names, &more->names);
+	return 0;
 }
 
 /* Many replies depend on links, whether or not the links were requested themselves. */
@@ -232,16 +227,6 @@ static void log_request(struct record *record, uint32_t node, enum rd_op query)
 	rd_record_sample_log(&record->now, node, query, now - record->now.monotonic_ns);
 }
 
-/* Whether a reply is recorded already. */
-static bool known(struct record *record, uint32_t at, enum rd_op query)
-{
-	const struct rd_node *node = node_of(record, at);
-
-	if (node->more && node->more->queried[query])
-		return true;
-	return query == RD_OP_READ && node->type == RD_NODE_FILE;
-}
-
 static void keep_code(struct record *record, uint32_t at, enum rd_op query, int code)
 {
 	struct rd_node_more *more = rd_tree_more(record->now.tree, at);
@@ -252,16 +237,6 @@ static void keep_code(struct record *record, uint32_t at, enum rd_op query, int 
 
 /* The archive has "t000/root" above the path; deeper paths are not written, because readers refuse them. */
 #define DEPTH_MAX (RD_TREE_DEPTH_MAX - 2)
-
-/* Records the target of a link. For a link that points outside the tree, its target is noted, and the file behind it is recorded in
- * place of the link. `depth`: of its directory. */
-static int keep_link(struct record *record, uint32_t at, size_t depth, char **target)
-{
-	if (rd_link_stays(*target, depth))
-		return rd_tree_set(record->now.tree, at, RD_NODE_LINK, *target, strlen(*target));
-	rd_tree_more(record->now.tree, at)->target = RD_TAKE(*target);
-	return 0;
-}
 
 /* Adds a name, and determines whether it is a link. 1: it is missing, which also stands for everything below it. */
 static int enter_name(void *arg, uint32_t dir, const char *name, size_t size, uint32_t *child)
@@ -289,15 +264,15 @@ static int enter_name(void *arg, uint32_t dir, const char *name, size_t size, ui
 		r = rd_read_link(record->inner, path, &target, NULL);
 		node_of(record, *child)->probed = true;
 		node_of(record, *child)->missing = r == -ENOENT || r == -ENOTDIR;
-		r = r == 0 ? keep_link(record, *child, depth, &target) : 0;
+		/* For a link that points outside the tree, its target is noted, and the file behind it is recorded in place of the link. */
+		if (r == 0 && rd_link_stays(target, depth))
+			r = rd_tree_set(record->now.tree, *child, RD_NODE_LINK, target, strlen(target));
+		else if (r == 0)
+			rd_tree_more(record->now.tree, *child)->target = RD_TAKE(target);
+		else
+			r = 0;
 	}
 	return r < 0 ? r : node_of(record, *child)->missing;
-}
-
-/* The node of a path, or the first missing node in it. */
-static int find_node(struct record *record, const char *path, bool follow, uint32_t *ret)
-{
-	return rd_tree_walk(record->now.tree, record->now.root, path, follow, enter_name, record, ret);
 }
 
 /* Keeps the bytes or the number that a query got. -errno, also where the host has changed while it is read: a directory stays a directory
@@ -332,30 +307,26 @@ static int keep_reply(struct record *record, uint32_t at, const struct rd_query 
 	return 0;
 }
 
-/* What `find_node` found already: a link, whose target is recorded. */
-static bool is_link(struct record *record, uint32_t at)
-{
-	const struct rd_node *node = node_of(record, at);
-
-	return node->type == RD_NODE_LINK || (node->more && node->more->target);
-}
-
 static int get_path(struct record *record, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	const char *path = query->data;
 	struct rd_reply reply = { 0 };
+	const struct rd_node *node;
 	uint32_t at;
-	int r = find_node(record, path, query->op != RD_OP_LINK, &at);
+	/* Its node, or the first missing node in it. */
+	int r = rd_tree_walk(record->now.tree, record->now.root, path, query->op != RD_OP_LINK, enter_name, record, &at);
 
 	if (r < 0)
 		return rd_err_set(err, -r, path, "cannot look up");
-	if (known(record, at, query->op))
+	node = node_of(record, at);
+	if (is_recorded(node, query->op))
 		return rd_node_get(record->now.tree, at, query, false, ret, err);
 	log_request(record, at, query->op);
-	if (node_of(record, at)->missing) {
+	if (node->missing) {
 		r = rd_err_set(err, ENOENT, path, "recorded error");
-	} else if (query->op != RD_OP_LINK || !is_link(record, at)) {
+	} else if (query->op != RD_OP_LINK || (node->type != RD_NODE_LINK && !(node->more && node->more->target))) {
+		/* Not a link whose target is recorded already. */
 		r = record->inner->ops->get(record->inner, query, &reply, err);
 		bytes = reply.bytes;
 		/* A link that appeared meanwhile is ignored: the first read counts. */
@@ -399,7 +370,7 @@ static int get_messages(struct record *record, const struct rd_query *query, str
 	if (r < 0)
 		return rd_err_set(err, -r, path, "cannot record");
 	node = node_of(record, at);
-	if (known(record, at, RD_OP_READ)) {
+	if (is_recorded(node, RD_OP_READ)) {
 		if (node->more && node->more->code[RD_OP_READ])
 			return rd_err_set(err, node->more->code[RD_OP_READ], path, "recorded error");
 		return rd_bytes_copy(node->data + request, node->size - request, &ret->bytes);
@@ -441,19 +412,14 @@ static int keep_file(struct record *record, const char *path, int r, const struc
 	return kept < 0 ? rd_err_set(err, -kept, path, "cannot record") : r;
 }
 
-static bool told_before(struct record *record, const char *path, uint32_t *ret)
-{
-	return rd_tree_resolve(record->now.tree, record->now.root, path, true, ret) == 0 &&
-	       known(record, *ret, RD_OP_READ);
-}
-
 static int record_mad_ports(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err)
 {
 	struct record *record = record_of(src);
 	uint32_t at;
 	int r;
 
-	if (told_before(record, RD_MAD_PORTS, &at)) {
+	if (rd_tree_resolve(record->now.tree, record->now.root, RD_MAD_PORTS, true, &at) == 0 &&
+	    is_recorded(node_of(record, at), RD_OP_READ)) {
 		const struct rd_query query = { .op = RD_OP_READ, .data = RD_MAD_PORTS };
 		struct rd_reply reply = { 0 };
 

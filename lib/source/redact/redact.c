@@ -427,23 +427,12 @@ int rd_redact_key_make_up(struct rd_sipkey *ret, struct rd_err *err)
 	return 0;
 }
 
-/* Derives the sixteen key bytes of the hash from all bytes of the file. */
-static void key_of(uint8_t *bytes, size_t size, struct rd_sipkey *ret)
-{
-	struct rd_sipkey first;
-
-	memcpy(first.k, bytes, sizeof(first.k));
-	for (uint8_t i = 0; i < 2; i++) {
-		bytes[size] = i;
-		ret->k[i] = rd_siphash(&first, bytes, size + 1);
-	}
-}
-
 int rd_redact_key_read(const char *path, struct rd_sipkey *ret, struct rd_err *err)
 {
 	_cleanup_(rd_input_close) struct rd_input input;
 	int opened = rd_input_open(path, &input, err), r = opened || !S_ISDIR(input.mode) ? opened : -EISDIR;
 	uint8_t bytes[KEY_MAX + 1];
+	struct rd_sipkey first;
 	ssize_t size = r < 0 ? -1 : read(input.fd, bytes, KEY_MAX);
 
 	if (size < 0) {
@@ -457,7 +446,12 @@ int rd_redact_key_read(const char *path, struct rd_sipkey *ret, struct rd_err *e
 	if (size < KEY_MIN)
 		return rd_err_set(err, EINVAL, path, "a key must have at least %d bytes; this file has %zd", KEY_MIN,
 				  size);
-	key_of(bytes, (size_t)size, ret);
+	/* Derives the sixteen key bytes of the hash from all bytes of the file. */
+	memcpy(first.k, bytes, sizeof(first.k));
+	for (uint8_t i = 0; i < 2; i++) {
+		bytes[size] = i;
+		ret->k[i] = rd_siphash(&first, bytes, (size_t)size + 1);
+	}
 	explicit_bzero(bytes, sizeof(bytes));
 	return 0;
 }

@@ -45,17 +45,6 @@ bool rd_scrub_keeps_of_job(const char *entry, size_t size)
 	return is_kept(entry, size);
 }
 
-/* The separator of variables in an environment file; -1: not an environment file. */
-static int separator(const char *path)
-{
-	const char *name = strrchr(path, '/');
-
-	if (strncmp(path, "/proc/", 6) == 0 && name && strcmp(name, "/environ") == 0)
-		return '\0';
-	/* /etc/environment applies to all logins, and may contain anything. */
-	return strcmp(path, "/etc/environment") == 0 || strcmp(path, "/etc/nccl.conf") == 0 ? '\n' : -1;
-}
-
 /* Of /proc/PID/stat what follows the time at which the process started, the 20th field behind its name: addresses in it. */
 static void scrub_stat(struct rd_bytes *bytes)
 {
@@ -72,12 +61,17 @@ static void scrub_stat(struct rd_bytes *bytes)
 void rd_scrub_file(const char *path, struct rd_bytes *bytes)
 {
 	const char *name = strrchr(path, '/');
-	int end = separator(path);
+	bool proc = name && strncmp(path, "/proc/", 6) == 0;
+	int end; /* the separator of variables */
 	size_t kept = 0;
 
-	if (name && strncmp(path, "/proc/", 6) == 0 && path + 5 != name && strcmp(name, "/stat") == 0)
+	if (proc && path + 5 != name && strcmp(name, "/stat") == 0)
 		scrub_stat(bytes);
-	if (end < 0)
+	if (proc && strcmp(name, "/environ") == 0)
+		end = '\0';
+	else if (strcmp(path, "/etc/environment") == 0 || strcmp(path, "/etc/nccl.conf") == 0)
+		end = '\n'; /* applies to all logins, and may contain anything */
+	else
 		return;
 	for (size_t at = 0; at < bytes->size;) {
 		const uint8_t *stop = memchr(bytes->data + at, end, bytes->size - at);
