@@ -116,21 +116,6 @@ char *rd_fix_fill(const char *fix, const struct rd_fix_word *words, size_t n)
 	return out.data;
 }
 
-/* Where the names begin in which texts differ. */
-static size_t common(char *const *v, size_t n)
-{
-	size_t begin = strlen(v[0]);
-
-	for (size_t i = 1, k; i < n; i++) {
-		for (k = 0; k < begin && v[i][k] == v[0][k];)
-			k++;
-		begin = k;
-	}
-	while (begin > 0 && in_name(v[0][begin - 1]))
-		begin--;
-	return begin;
-}
-
 /* Text with each whole name replaced. */
 static char *with_variable(const char *text, const char *name, size_t size)
 {
@@ -154,10 +139,18 @@ static char *with_variable(const char *text, const char *name, size_t size)
 /* NULL: they differ in more than a name. */
 static char *loop_of(char *const *v, size_t n)
 {
-	size_t begin = common(v, n);
+	size_t begin = strlen(v[0]);
 	_cleanup_free_ char *body = NULL;
 	struct rd_buf out = { 0 };
 
+	/* Where the names begin in which texts differ. */
+	for (size_t i = 1, k; i < n; i++) {
+		for (k = 0; k < begin && v[i][k] == v[0][k];)
+			k++;
+		begin = k;
+	}
+	while (begin > 0 && in_name(v[0][begin - 1]))
+		begin--;
 	rd_buf_str(&out, "for i in");
 	for (size_t i = 0; i < n; i++) {
 		const char *name = v[i] + begin;

@@ -51,11 +51,6 @@ void rd_klog_unescape(char *text)
 	*to = '\0';
 }
 
-static bool starts_word(const char *text, const char *at)
-{
-	return at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
-}
-
 /* Skips the text between "qp" and its number: "n", "_num", "_id", " number" …, then spaces and punctuation. */
 static const char *skip_name(const char *at)
 {
@@ -95,7 +90,7 @@ size_t rd_klog_qp_at(const char *text, const char *at, uint32_t *ret)
 	const char *number;
 	size_t n;
 
-	if (strncasecmp(at, "qp", 2) != 0 || !starts_word(text, at))
+	if (strncasecmp(at, "qp", 2) != 0 || (at > text && (isalnum((unsigned char)at[-1]) || at[-1] == '_')))
 		return 0;
 	number = skip_name(at + 2);
 	n = take_qpn(number, ret);

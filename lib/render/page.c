@@ -239,27 +239,19 @@ void rd_render_findings(const struct rd_findings *findings, const struct rd_find
 
 /* The parts of a page that are not tables: headline, results of rules, notes. */
 
-static void add_part(const char *before, const char *text, struct rd_buf *out)
-{
-	if (!text)
-		return;
-	rd_buf_str(out, before);
-	rd_buf_safe(out, text, strlen(text));
-}
-
 void rd_render_headline(const struct rd_report *report, struct rd_buf *out)
 {
 	if (!report->headline)
 		return;
-	add_part("", report->headline, out);
-	add_part(" | ", report->perfdata, out);
+	add_text(out, "", report->headline);
+	add_text(out, " | ", report->perfdata);
 	rd_buf_str(out, "\n");
 }
 
 void rd_render_notes(const struct rd_report *report, struct rd_buf *out)
 {
 	for (size_t i = 0; i < report->notes.n; i++) {
-		add_part(i == 0 ? "\n" : "", report->notes.v[i], out);
+		add_text(out, i == 0 ? "\n" : "", report->notes.v[i]);
 		rd_buf_str(out, "\n");
 	}
 }
@@ -286,7 +278,7 @@ static void add_unknown(const struct rd_findings *findings, bool verbose, struct
 		if (known)
 			continue;
 		if (verbose)
-			add_part("\nunknown: ", first->observed, out);
+			add_text(out, "\nunknown: ", first->observed);
 		rd_buf_str(out, verbose ? ":\n    " : "");
 		for (size_t j = i; j < findings->n; j++) {
 			if (!is_unknown(&findings->v[j]) || strcmp(findings->v[j].observed, first->observed) != 0)
@@ -305,21 +297,8 @@ static void add_unknown(const struct rd_findings *findings, bool verbose, struct
 		return;
 	rd_buf_printf(out, "\nunknown: %zu rule%s, for %zu reason%s%s", rules, rules == 1 ? "" : "s", reasons,
 		      reasons == 1 ? "" : "s", reasons == 1 ? "" : ", most often");
-	add_part(": ", frequent, out);
+	add_text(out, ": ", frequent);
 	rd_buf_str(out, "; -v lists them\n");
-}
-
-/* Notes are adjacent, because findings are sorted. */
-static struct rd_findings notes_of(const struct rd_findings *findings)
-{
-	struct rd_findings notes = { 0 };
-
-	for (size_t i = 0; i < findings->n; i++)
-		if (findings->v[i].severity == RD_SEV_NOTE && rd_finding_stands(&findings->v[i])) {
-			notes.v = notes.v ? notes.v : &findings->v[i];
-			notes.n++;
-		}
-	return notes;
 }
 
 void rd_render_results(const struct rd_report *report, const struct rd_finding_style *style, struct rd_buf *out)
@@ -327,10 +306,16 @@ void rd_render_results(const struct rd_report *report, const struct rd_finding_s
 	size_t below = out->len;
 	const struct rd_findings *results = report->results ? report->results : &report->findings;
 	const struct rd_finding_style plain = { .verbose = style->verbose };
-	const struct rd_findings notes = notes_of(results);
 	struct rd_finding_style faults = *style;
 	_cleanup_buf_ struct rd_buf text = { 0 };
+	struct rd_findings notes = { 0 };
 
+	/* Notes are adjacent, because findings are sorted. */
+	for (size_t i = 0; i < results->n; i++)
+		if (results->v[i].severity == RD_SEV_NOTE && rd_finding_stands(&results->v[i])) {
+			notes.v = notes.v ? notes.v : &results->v[i];
+			notes.n++;
+		}
 	faults.least = style->least > RD_SEV_WARNING ? style->least : RD_SEV_WARNING;
 	rd_render_findings(results, &faults, &text);
 	if (text.len > 0) {
@@ -352,7 +337,7 @@ void rd_render_results(const struct rd_report *report, const struct rd_finding_s
 			if (finding->severity > RD_SEV_OK)
 				continue;
 			rd_buf_printf(out, "%s: %s", rd_severity_result(finding->severity), finding->id);
-			add_part(": ", finding->severity == RD_SEV_OK ? finding->subject : finding->observed, out);
+			add_text(out, ": ", finding->severity == RD_SEV_OK ? finding->subject : finding->observed);
 			rd_buf_str(out, "\n");
 		}
 	}

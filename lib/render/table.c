@@ -195,8 +195,6 @@ static void table_unrefp(struct libscols_table **table)
 	rd_libsmartcols.scols_unref_table(*table);
 }
 
-static void cell_text(const struct rd_column *column, const struct rd_cell *cell, struct rd_buf *out);
-
 static void time_text(uint64_t ns, struct rd_buf *out)
 {
 	time_t seconds = ns / 1000000000u;
@@ -219,15 +217,15 @@ static void sub_text(const struct rd_section *sub, enum rd_type type, struct rd_
 
 		if (i > 0)
 			rd_buf_str(out, ",");
-		cell_text(&sub->columns[0], &cells[0], out);
+		rd_render_cell(&sub->columns[0], &cells[0], out);
 		if (type == RD_T_MAP && sub->n_columns > 1) {
 			rd_buf_str(out, "=");
-			cell_text(&sub->columns[1], &cells[1], out);
+			rd_render_cell(&sub->columns[1], &cells[1], out);
 		}
 	}
 }
 
-static void cell_text(const struct rd_column *column, const struct rd_cell *cell, struct rd_buf *out)
+void rd_render_cell(const struct rd_column *column, const struct rd_cell *cell, struct rd_buf *out)
 {
 	if (cell->known != RD_OK) {
 		rd_buf_str(out, UNKNOWN);
@@ -333,7 +331,7 @@ static void raw_value(const char *text, struct rd_buf *out)
 			rd_buf_add(out, text, 1);
 }
 
-static const char *row_colour(const struct rd_row *row)
+static void add_rows(struct libscols_table *table, const struct rd_section *section, const size_t *columns, size_t n)
 {
 	static const char *const colours[RD_SEVERITIES] = {
 		[RD_SEV_WARNING] = "yellow",
@@ -341,25 +339,18 @@ static const char *row_colour(const struct rd_row *row)
 		[RD_SEV_UNKNOWN] = "magenta",
 	};
 
-	return colours[row->severity];
-}
-
-static void add_rows(struct libscols_table *table, const struct rd_section *section, const size_t *columns, size_t n)
-{
 	for (size_t r = 0; r < section->n; r++) {
 		struct libscols_line *line = rd_libsmartcols.scols_table_new_line(table, NULL);
 		const struct rd_row *row = rd_section_row(section, r);
 
 		if (!line)
 			rd_out_of_memory();
-		if (row_colour(row))
-			rd_libsmartcols.scols_line_set_color(line, row_colour(row));
+		if (colours[row->severity])
+			rd_libsmartcols.scols_line_set_color(line, colours[row->severity]);
 		for (size_t i = 0; i < n; i++) {
 			_cleanup_buf_ struct rd_buf text = { 0 };
-			size_t c = columns[i];
 
-			rd_buf_str(&text, "");
-			cell_text(&section->columns[c], &row->cells[c], &text);
+			set_text(&text, section, row, columns[i]);
 			if (rd_libsmartcols.scols_line_refer_data(line, i, text.data) < 0)
 				rd_out_of_memory();
 			text.data = NULL; /* owned by the line */
@@ -444,11 +435,7 @@ int rd_render_table(const struct rd_section *section, const struct rd_table_styl
 			const struct rd_row *row = rd_section_row(section, j);
 
 			for (size_t i = 0; i < n; i++) {
-				size_t c = columns[i];
-
-				text.len = 0;
-				rd_buf_str(&text, "");
-				cell_text(&section->columns[c], &row->cells[c], &text);
+				set_text(&text, section, row, columns[i]);
 				rd_buf_str(out, i > 0 ? " " : "");
 				raw_value(text.data, out);
 			}
@@ -461,9 +448,4 @@ int rd_render_table(const struct rd_section *section, const struct rd_table_styl
 	else
 		render_table(section, style, columns, n, out);
 	return 0;
-}
-
-void rd_render_cell(const struct rd_column *column, const struct rd_cell *cell, struct rd_buf *out)
-{
-	cell_text(column, cell, out);
 }

@@ -289,26 +289,22 @@ struct order {
 	bool number, backwards;
 };
 
-static int compare_cells(const struct rd_grid_cell *a, const struct rd_grid_cell *b, bool number)
-{
-	return number ? (a->value > b->value) - (a->value < b->value) : strcmp(a->text, b->text);
-}
-
 static int compare_rows(const void *pa, const void *pb, void *arg)
 {
 	const struct rd_grid_row *a = pa, *b = pb;
 	const struct order *order = arg;
-	int r = (a->rank > b->rank) - (a->rank < b->rank);
+	int r = RD_CMP(a->rank, b->rank);
 
 	if (!r && a->group && b->group)
 		r = strcmp(a->group, b->group);
 	if (r)
 		return r;
-	if (order->column >= 0)
-		r = compare_cells(&a->cells[order->column], &b->cells[order->column], order->number);
-	if (r)
-		return order->backwards ? -r : r;
-	return (a->index > b->index) - (a->index < b->index);
+	if (order->column >= 0) {
+		const struct rd_grid_cell *x = &a->cells[order->column], *y = &b->cells[order->column];
+
+		r = order->number ? RD_CMP(x->value, y->value) : strcmp(x->text, y->text);
+	}
+	return r ? order->backwards ? -r : r : RD_CMP(a->index, b->index);
 }
 
 /* Stable; groups first, numbers as numbers. `column` < 0: the order of the report. */
@@ -654,17 +650,10 @@ const struct rd_grid_row *rd_pane_row(const struct rd_pane *pane)
 	return pane->cursor < pane->n ? &pane->grid.rows[pane->lines[pane->cursor].row] : NULL;
 }
 
-static bool begins_group(const struct rd_pane *pane, size_t row, const char *group)
-{
-	const char *own = pane->grid.rows[row].group;
-
-	return own && (!group || strcmp(own, group) != 0);
-}
-
 static void fill_lines(struct rd_pane *pane)
 {
 	struct rd_pane_line *lines = rd_alloc(2 * pane->grid.n + 1, sizeof(*lines));
-	const char *group = NULL;
+	const char *group = NULL, *own;
 
 	free(pane->lines);
 	pane->lines = lines;
@@ -673,17 +662,20 @@ static void fill_lines(struct rd_pane *pane)
 		if (!rd_grid_matches(&pane->grid, i, pane->filter) ||
 		    (pane->only_faults && pane->grid.rows[i].severity < RD_SEV_WARNING))
 			continue;
-		if (begins_group(pane, i, group))
+		own = pane->grid.rows[i].group;
+		if (own && (!group || strcmp(own, group) != 0))
 			lines[pane->n++] = (struct rd_pane_line){ .row = i, .heading = true };
-		group = pane->grid.rows[i].group;
+		group = own;
 		lines[pane->n++] = (struct rd_pane_line){ .row = i };
 		pane->n_rows += !pane->grid.rows[i].gone;
 	}
 }
 
-/* Moves the cursor to the row with this key, else leaves it on its line. */
-static void find_cursor(struct rd_pane *pane, const char *key)
+/* Sorts and filters, and moves the cursor to the row with this key, else leaves it on its line. */
+static void arrange(struct rd_pane *pane, const char *key)
 {
+	rd_grid_sort(&pane->grid, pane->sort, pane->backwards);
+	fill_lines(pane);
 	for (size_t i = 0; key && i < pane->n; i++)
 		if (!pane->lines[i].heading && strcmp(pane->grid.rows[pane->lines[i].row].key, key) == 0) {
 			/* Scroll by the same amount, so that the row stays in place on the screen. */
@@ -700,9 +692,7 @@ void rd_pane_arrange(struct rd_pane *pane)
 	const struct rd_grid_row *row = rd_pane_row(pane);
 	_cleanup_free_ char *key = row && pane->cursor > 0 ? rd_dup(row->key) : NULL;
 
-	rd_grid_sort(&pane->grid, pane->sort, pane->backwards);
-	fill_lines(pane);
-	find_cursor(pane, key);
+	arrange(pane, key);
 }
 
 void rd_pane_set(struct rd_pane *pane, struct rd_section *section, const struct rd_grid_style *style, bool reselected)
@@ -719,9 +709,7 @@ void rd_pane_set(struct rd_pane *pane, struct rd_section *section, const struct 
 	pane->section = section;
 	if (pane->sort >= (int)grid.n_columns)
 		pane->sort = -1;
-	rd_grid_sort(&pane->grid, pane->sort, pane->backwards);
-	fill_lines(pane);
-	find_cursor(pane, key);
+	arrange(pane, key);
 }
 
 void rd_pane_sort_step(struct rd_pane *pane, int step)

@@ -60,19 +60,6 @@ static const char *const help_end[] = {
 	"Bold: changed value; +: new row; -: removed row.",
 };
 
-static void rd_view_colours(struct rd_view *view)
-{
-	if (!view->colour || !rd_curses.has_colors()) {
-		view->colour = false;
-		return;
-	}
-	rd_curses.start_color();
-	rd_curses.use_default_colors();
-	rd_curses.init_pair(RD_SEV_WARNING, COLOR_YELLOW, -1);
-	rd_curses.init_pair(RD_SEV_CRITICAL, COLOR_RED, -1);
-	rd_curses.init_pair(RD_SEV_UNKNOWN, COLOR_MAGENTA, -1);
-}
-
 /* Without colours faults are underlined. */
 static attr_t severity_attr(const struct rd_view *view, enum rd_severity severity)
 {
@@ -406,12 +393,6 @@ static void set_problem(struct rd_view *view, const struct rd_err *err)
 	snprintf(view->problem, sizeof(view->problem), "%.120s: %.160s", err->object, err->message);
 }
 
-/* Of each column beyond the 80 of most terminals, a bar gets a quarter: there may be two, and texts that were cut. */
-static unsigned wider_by(int columns)
-{
-	return columns > 80 ? (unsigned)(columns - 80) / 4 : 0;
-}
-
 /* Updates the details of the opened row from the current body. The last details of a removed row stay. */
 static void update_detail(struct rd_view *view)
 {
@@ -446,6 +427,7 @@ static void refresh_page(struct rd_view *view)
 	else if (r < 0)
 		set_problem(view, &err);
 	else {
+		int columns = *rd_curses.COLS;
 		struct rd_grid_style style = (struct rd_grid_style){
 			.keys = view->ops->keys,
 			.restless = view->ops->restless,
@@ -454,7 +436,9 @@ static void refresh_page(struct rd_view *view)
 			.group = view->ops->group ? view->ops->group(view->arg) : -1,
 			.ranked = view->ops->worst_first,
 			.ascii = view->ascii,
-			.wider = wider_by(*rd_curses.COLS),
+			/* Of each column beyond the 80 of most terminals, a bar gets a quarter: there may be two, and texts
+			 * that were cut. */
+			.wider = columns > 80 ? (unsigned)(columns - 80) / 4 : 0,
 		};
 		struct rd_grid_style top_style = { .group = -1, .ascii = style.ascii, .wider = style.wider };
 
@@ -507,14 +491,6 @@ static void close_row(struct rd_view *view)
 	rd_pane_deinit(&view->detail);
 }
 
-static void sort_step(struct rd_view *view, int step)
-{
-	struct rd_pane *pane = rd_view_active(view);
-
-	rd_pane_sort_step(pane, step);
-	rd_pane_arrange(pane);
-}
-
 /* Handles keys of the view itself; false: other keys. */
 static bool handle_own_key(struct rd_view *view, int key)
 {
@@ -552,7 +528,8 @@ static bool handle_own_key(struct rd_view *view, int key)
 		return view->ops->worst_first;
 	case '<':
 	case '>':
-		sort_step(view, key == '<' ? -1 : 1);
+		rd_pane_sort_step(pane, key == '<' ? -1 : 1);
+		rd_pane_arrange(pane);
 		return true;
 	case 'r':
 		pane->backwards = !pane->backwards;
@@ -679,7 +656,7 @@ static void restore_terminal(void)
 
 int rd_view_run(const struct rd_view_ops *ops, void *arg, bool colour, struct rd_err *err)
 {
-	struct rd_view view = { .ops = ops, .arg = arg, .colour = colour };
+	struct rd_view view = { .ops = ops, .arg = arg };
 	char **whole = rd_environ_hide();
 	SCREEN *screen = NULL;
 	int r = rd_view_check_terminal(err);
@@ -698,7 +675,14 @@ int rd_view_run(const struct rd_view_ops *ops, void *arg, bool colour, struct rd
 	rd_pane_init(&view.top);
 	rd_pane_init(&view.body);
 	rd_pane_init(&view.detail);
-	rd_view_colours(&view);
+	view.colour = colour && rd_curses.has_colors();
+	if (view.colour) {
+		rd_curses.start_color();
+		rd_curses.use_default_colors();
+		rd_curses.init_pair(RD_SEV_WARNING, COLOR_YELLOW, -1);
+		rd_curses.init_pair(RD_SEV_CRITICAL, COLOR_RED, -1);
+		rd_curses.init_pair(RD_SEV_UNKNOWN, COLOR_MAGENTA, -1);
+	}
 	rd_curses.cbreak();
 	rd_curses.noecho();
 	rd_curses.curs_set(0);

@@ -127,17 +127,6 @@ static char *name_of(const struct rd_host *host, const char *subject)
 	return NULL;
 }
 
-/* "mlx5_0 (0000:1b:00.0): fault: observed value" */
-static void add_problem(const struct rd_host *host, const struct rd_finding *finding, struct rd_buf *out)
-{
-	_cleanup_free_ char *name = name_of(host, finding->subject);
-
-	add_text(out, "", name);
-	add_text(out, name ? " (" : "", finding->subject);
-	add_text(out, name ? "): " : ": ", finding->title);
-	add_text(out, ": ", finding->observed);
-}
-
 static bool is_problem(const struct rd_finding *finding)
 {
 	return finding->severity >= RD_SEV_WARNING && rd_finding_stands(finding);
@@ -209,14 +198,19 @@ void rd_report_check_line(struct rd_report *report, const struct rd_host *host, 
 {
 	const struct rd_findings *findings = report->results;
 	size_t unknown = numbers->results[RD_SEV_UNKNOWN];
-	_cleanup_free_ char *passed = NULL;
+	_cleanup_free_ char *passed = NULL, *name = NULL;
 	struct rd_buf text = { 0 };
 
 	rd_buf_printf(&text, "RDMA %s - ", word(report->status));
 	if (report->status == STATUS_UNKNOWN) {
 		add_reason(findings, unread, no_rdma, &text);
 	} else if (findings->n > 0 && is_problem(&findings->v[0])) {
-		add_problem(host, &findings->v[0], &text);
+		/* "mlx5_0 (0000:1b:00.0): fault: observed value" */
+		name = name_of(host, findings->v[0].subject);
+		add_text(&text, "", name);
+		add_text(&text, name ? " (" : "", findings->v[0].subject);
+		add_text(&text, name ? "): " : ": ", findings->v[0].title);
+		add_text(&text, ": ", findings->v[0].observed);
 		add_others(findings, &text);
 	} else {
 		rd_buf_printf(&text, "%zu of %s%zu ports active, %zu rules passed", numbers->active,

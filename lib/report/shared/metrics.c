@@ -66,44 +66,29 @@ static bool ends_with(const struct rd_buf *buf, const char *tail)
 	return buf->len > n && buf->data[buf->len - n - 1] == '_' && strcmp(buf->data + buf->len - n, tail) == 0;
 }
 
-static char *whole_name(const char *name, const char *unit)
-{
-	_cleanup_buf_ struct rd_buf out = { 0 };
-
-	rd_buf_str(&out, PREFIX);
-	add_name(&out, name);
-	if (ends_with(&out, "total"))
-		out.data[out.len -= strlen("_total")] = '\0';
-	if (unit && !ends_with(&out, unit)) {
-		rd_buf_str(&out, "_");
-		add_name(&out, unit);
-	}
-	return RD_TAKE(out.data);
-}
-
-static struct rd_metric *find_family(const struct rd_metrics *metrics, const char *name)
-{
-	for (size_t i = 0; i < metrics->n; i++)
-		if (strcmp(metrics->v[i]->name, name) == 0)
-			return metrics->v[i];
-	return NULL;
-}
-
 struct rd_metric *rd_metrics_family(struct rd_metrics *metrics, const char *name, enum rd_metric_type type,
 				    const char *unit, const char *help)
 {
-	_cleanup_free_ char *whole = whole_name(name, unit);
-	struct rd_metric *metric = find_family(metrics, whole);
+	_cleanup_buf_ struct rd_buf whole = { 0 };
+	struct rd_metric *metric;
 
-	if (metric)
-		return metric;
-	rd_reserve(&metrics->v, &metrics->cap, metrics->n + 1, sizeof(*metrics->v));
+	rd_buf_str(&whole, PREFIX);
+	add_name(&whole, name);
+	if (ends_with(&whole, "total"))
+		whole.data[whole.len -= strlen("_total")] = '\0';
+	if (unit && !ends_with(&whole, unit)) {
+		rd_buf_str(&whole, "_");
+		add_name(&whole, unit);
+	}
+	for (size_t i = 0; i < metrics->n; i++)
+		if (strcmp(metrics->v[i]->name, whole.data) == 0)
+			return metrics->v[i];
 	metric = rd_alloc(1, sizeof(*metric));
-	metric->name = RD_TAKE(whole);
+	metric->name = RD_TAKE(whole.data);
 	metric->type = type;
 	metric->unit = rd_dup_if(unit);
 	metric->help = help ? rd_safe(help) : NULL;
-	metrics->v[metrics->n++] = metric;
+	*RD_ADD(metrics->v, metrics->n, metrics->cap) = metric;
 	return metric;
 }
 
