@@ -39,27 +39,11 @@ const struct rd_cmd *rd_cmd_find(const char *name)
 	return NULL;
 }
 
-static const struct rd_cmd *nearest_command(const char *name)
-{
-	const struct rd_cmd *near = NULL;
-	size_t least = 3;
-
-	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++) {
-		size_t distance = rd_name_distance(name, (*cmd)->name);
-
-		if (!(*cmd)->hidden && distance < least && distance < strlen(name)) {
-			least = distance;
-			near = *cmd;
-		}
-	}
-	return near;
-}
-
 int rd_cmd_choose(const char *name, const struct rd_cmd **ret, struct rd_err *err)
 {
 	_cleanup_buf_ struct rd_buf names = { 0 };
-	const struct rd_cmd *near, *exact = rd_cmd_find(name);
-	size_t n = 0, size = strlen(name);
+	const struct rd_cmd *near = NULL, *exact = rd_cmd_find(name);
+	size_t n = 0, size = strlen(name), least = 3;
 
 	*ret = exact;
 	for (const struct rd_cmd *const *cmd = rd_commands; *cmd && size && !exact; cmd++)
@@ -73,7 +57,14 @@ int rd_cmd_choose(const char *name, const struct rd_cmd **ret, struct rd_err *er
 	if (n > 1)
 		return rd_err_set(err, EINVAL, NULL, "ambiguous command '%s': %s", name, names.data);
 	rd_err_set(err, EINVAL, NULL, "unknown command '%s'", name);
-	near = nearest_command(name);
+	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++) {
+		size_t distance = rd_name_distance(name, (*cmd)->name);
+
+		if (!(*cmd)->hidden && distance < least && distance < size) {
+			least = distance;
+			near = *cmd;
+		}
+	}
 	if (near)
 		rd_err_hint(err, RD_PROGRAM " %s", near->name);
 	return -EINVAL;

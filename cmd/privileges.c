@@ -159,19 +159,9 @@ static void load_libraries(const struct rd_ctx *ctx)
 		rd_libibmad_load("MADs", &err);
 }
 
-/* Keys of a live view then come from the terminal itself. */
-static void take_terminal(void)
-{
-	int fd = open("/dev/tty", O_RDWR | O_CLOEXEC);
-
-	if (fd < 0)
-		return; /* rd_view_check_terminal reports it */
-	dup2(fd, STDIN_FILENO);
-	close(fd);
-}
-
 static int read_standard_input(struct rd_err *err)
 {
+	_cleanup_close_ int fd = -1;
 	int r;
 
 	if (!noted.standard_inputs)
@@ -183,8 +173,12 @@ static int read_standard_input(struct rd_err *err)
 		return -EINVAL;
 	}
 	r = rd_standard_input_read(err);
-	if (!r && noted.terminal)
-		take_terminal();
+	if (!r && noted.terminal) {
+		/* Keys of a live view then come from the terminal itself; rd_view_check_terminal reports it if that fails. */
+		fd = open("/dev/tty", O_RDWR | O_CLOEXEC);
+		if (fd >= 0)
+			dup2(fd, STDIN_FILENO);
+	}
 	return r;
 }
 

@@ -40,23 +40,6 @@ void rd_pseudonyms_deinit(struct rd_pseudonyms *pseudonyms)
 	*pseudonyms = (struct rd_pseudonyms){ 0 };
 }
 
-static int check_key(struct rd_pseudonyms *pseudonyms, const struct rd_redaction *redaction, const char *path,
-		     struct rd_err *err)
-{
-	if (redaction->key.known != RD_OK)
-		return 0;
-	if (pseudonyms->key.known != RD_OK) {
-		RD_SET(pseudonyms->key, redaction->key.v);
-		pseudonyms->key_of = path;
-		return 0;
-	}
-	if (pseudonyms->key.v == redaction->key.v)
-		return 0;
-	rd_err_set(err, EINVAL, path, "redacted with a different key than %s: cannot be joined", pseudonyms->key_of);
-	rd_err_hint(err, "redact all of them with one key: rdmadiag --from BUNDLE capture --redact-key FILE OUT");
-	return -EINVAL;
-}
-
 static int check_nets(struct rd_pseudonyms *pseudonyms, const struct rd_redaction *redaction, const char *path,
 		      struct rd_err *err)
 {
@@ -84,7 +67,6 @@ int rd_pseudonyms_check(struct rd_pseudonyms *pseudonyms, const struct rd_source
 			struct rd_err *err)
 {
 	const struct rd_redaction *redaction = rd_source_bundle_redaction(source);
-	int r;
 
 	if (!redaction)
 		return 0;
@@ -99,6 +81,15 @@ int rd_pseudonyms_check(struct rd_pseudonyms *pseudonyms, const struct rd_source
 			    "redact all of them with one key: rdmadiag --from BUNDLE capture --redact-key FILE OUT");
 		return -EINVAL;
 	}
-	r = check_key(pseudonyms, redaction, path, err);
-	return r < 0 ? r : check_nets(pseudonyms, redaction, path, err);
+	if (redaction->key.known == RD_OK && pseudonyms->key.known != RD_OK) {
+		RD_SET(pseudonyms->key, redaction->key.v);
+		pseudonyms->key_of = path;
+	} else if (redaction->key.known == RD_OK && pseudonyms->key.v != redaction->key.v) {
+		rd_err_set(err, EINVAL, path, "redacted with a different key than %s: cannot be joined",
+			   pseudonyms->key_of);
+		rd_err_hint(err,
+			    "redact all of them with one key: rdmadiag --from BUNDLE capture --redact-key FILE OUT");
+		return -EINVAL;
+	}
+	return check_nets(pseudonyms, redaction, path, err);
 }

@@ -56,22 +56,6 @@ static void record_host(struct rd_source *source)
 	}
 }
 
-/* Requested by the user: a failure is reported, and is in the recording. */
-static int record_fabric(struct rd_ctx *ctx, struct rd_source *source, uint64_t sample, uint64_t samples,
-			 struct rd_err *err)
-{
-	struct rd_err why = { 0 };
-	int r;
-
-	show_progress("the fabric", sample, samples);
-	r = fabric_record(source, &why);
-	if (r == -ENOMEM)
-		*err = why;
-	else if (r < 0)
-		rd_warn(ctx, "--fabric: %s: %s: %s", why.object, why.message, rd_errno_text(why.code));
-	return r == -ENOMEM ? r : 0;
-}
-
 static int record_sample(struct rd_ctx *ctx, struct rd_source *source, uint64_t sample, uint64_t samples,
 			 struct rd_err *err)
 {
@@ -92,8 +76,20 @@ static int record_sample(struct rd_ctx *ctx, struct rd_source *source, uint64_t 
 		if (r < 0)
 			rd_verbose(ctx, "%s: %s: %s", (*cmd)->name, why.object, why.message);
 	}
-	if (((const struct capture_state *)ctx->state)->fabric)
-		return record_fabric(ctx, source, sample, samples, err);
+	if (((const struct capture_state *)ctx->state)->fabric) {
+		struct rd_err why = { 0 };
+		int r;
+
+		/* Requested by the user: a failure is reported, and is in the recording. */
+		show_progress("the fabric", sample, samples);
+		r = fabric_record(source, &why);
+		if (r == -ENOMEM) {
+			*err = why;
+			return r;
+		}
+		if (r < 0)
+			rd_warn(ctx, "--fabric: %s: %s: %s", why.object, why.message, rd_errno_text(why.code));
+	}
 	return 0;
 }
 
@@ -196,29 +192,24 @@ static bool is_standard_output(const char *file)
 	return strcmp(file, STANDARD_OUTPUT) == 0;
 }
 
-/* Nothing is written before the bundle is complete in memory. main reports a failure of rd_out. */
-static int write_recording(const struct rd_recording *recording, struct rd_capture_facts *facts, struct rd_err *err)
+static int save_recording(struct rd_ctx *ctx, const struct rd_recording *recording, struct rd_capture_facts *facts,
+			  struct rd_err *err)
 {
+	const struct capture_state *state = ctx->state;
 	_cleanup_buf_ struct rd_buf bundle = { 0 };
-	int r = rd_record_pack(recording, RD_VERSION, &bundle, err);
+	int r;
 
+	show_progress("writing", 0, 1);
+	count_facts(ctx, recording, facts);
+	if (!is_standard_output(facts->file))
+		return rd_record_save(recording, RD_VERSION, facts->file, state->force, &facts->size, err);
+	/* Nothing is written before the bundle is complete in memory. main reports a failure of rd_out. */
+	r = rd_record_pack(recording, RD_VERSION, &bundle, err);
 	if (r < 0)
 		return r;
 	facts->size = bundle.len;
 	rd_out(&bundle);
 	return 0;
-}
-
-static int save_recording(struct rd_ctx *ctx, const struct rd_recording *recording, struct rd_capture_facts *facts,
-			  struct rd_err *err)
-{
-	const struct capture_state *state = ctx->state;
-
-	show_progress("writing", 0, 1);
-	count_facts(ctx, recording, facts);
-	if (is_standard_output(facts->file))
-		return write_recording(recording, facts, err);
-	return rd_record_save(recording, RD_VERSION, facts->file, state->force, &facts->size, err);
 }
 
 static int redact_recording(struct rd_ctx *ctx, const struct rd_sipkey *key, struct rd_recording *recording,
@@ -237,14 +228,6 @@ static int redact_recording(struct rd_ctx *ctx, const struct rd_sipkey *key, str
 	return 0;
 }
 
-/* Read before the recording, which takes a while, so that an error shows at once. */
-static int read_key(const struct capture_state *state, struct rd_sipkey *ret, struct rd_err *err)
-{
-	if (state->redact_key)
-		return rd_redact_key_read(state->redact_key, ret, err);
-	return state->redact ? rd_redact_key_make_up(ret, err) : 0;
-}
-
 static int capture(struct rd_ctx *ctx, struct rd_capture_facts *facts, struct rd_err *err)
 {
 	const struct capture_state *state = ctx->state;
@@ -255,8 +238,11 @@ static int capture(struct rd_ctx *ctx, struct rd_capture_facts *facts, struct rd
 	struct rd_sipkey key = { 0 };
 	int r = is_standard_output(facts->file) ? 0 : rd_record_can_save(facts->file, state->force, err);
 
-	if (!r)
-		r = read_key(state, &key, err);
+	/* Before the recording, which takes a while, so that an error shows at once. */
+	if (!r && state->redact_key)
+		r = rd_redact_key_read(state->redact_key, &key, err);
+	else if (!r && state->redact)
+		r = rd_redact_key_make_up(&key, err);
 	if (!r) {
 		/* Before the first list of queue pairs, which is the only one of a sample. */
 		if (!ctx->globals.from && !state->no_probe)

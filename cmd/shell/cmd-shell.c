@@ -188,19 +188,6 @@ static void forget(struct shell_findings *findings)
 	findings->n = 0;
 }
 
-static void keep(struct shell_findings *findings, const struct head *head, const char *texts)
-{
-	if (head->number == 1)
-		forget(findings);
-	if (findings->n >= SHELL_FINDINGS_MAX)
-		return;
-	*RD_ADD(findings->v, findings->n, findings->cap) = (struct shell_finding){
-		.number = head->number,
-		.text = rd_dup_part(texts, head->text),
-		.fix = rd_dup_part(texts + head->text, head->fix),
-	};
-}
-
 void shell_findings_take(struct shell_findings *findings, const void *data, size_t size)
 {
 	struct rd_buf *pending = &findings->pending;
@@ -212,10 +199,19 @@ void shell_findings_take(struct shell_findings *findings, const void *data, size
 		return;
 	rd_buf_add(pending, data, size);
 	while (pending->len - at >= sizeof(head)) {
+		const char *texts = pending->data + at + sizeof(head);
+
 		memcpy(&head, pending->data + at, sizeof(head));
 		if (pending->len - at - sizeof(head) < (size_t)head.text + head.fix)
 			break;
-		keep(findings, &head, pending->data + at + sizeof(head));
+		if (head.number == 1)
+			forget(findings);
+		if (findings->n < SHELL_FINDINGS_MAX)
+			*RD_ADD(findings->v, findings->n, findings->cap) = (struct shell_finding){
+				.number = head.number,
+				.text = rd_dup_part(texts, head.text),
+				.fix = rd_dup_part(texts + head.text, head.fix),
+			};
 		at += sizeof(head) + head.text + head.fix;
 	}
 	memmove(pending->data, pending->data + at, pending->len - at);
@@ -374,15 +370,6 @@ static void close_end(int pipe[2], int end)
 	pipe[end] = -1;
 }
 
-static int open_pipes(struct running *running)
-{
-	if (pipe2(running->findings, O_CLOEXEC) < 0)
-		return -errno;
-	if ((running->program || running->taken) && pipe2(running->output, O_CLOEXEC) < 0)
-		return -errno;
-	return 0;
-}
-
 static int cannot_start(const char *what, int code)
 {
 	struct rd_err err;
@@ -428,12 +415,16 @@ static int run_forked(struct shell *shell, char **argv, struct running *running)
 /* `argv`: NULL-terminated, with the name of the program first. */
 static int run_argv(struct shell *shell, char **argv, struct running *running)
 {
-	int r = open_pipes(running), code;
+	bool piped = running->program || running->taken;
+	int code = 0;
 
+	if (pipe2(running->findings, O_CLOEXEC) < 0 || (piped && pipe2(running->output, O_CLOEXEC) < 0))
+		code = cannot_start("pipe", errno);
 	shell->findings.pending.len = 0; /* of a command that was ended */
 	if (shell->terminal)
 		tcgetattr(STDIN_FILENO, &shell->modes);
-	code = r < 0 ? cannot_start("pipe", -r) : run_forked(shell, argv, running);
+	if (!code)
+		code = run_forked(shell, argv, running);
 	for (int end = READ_END; end <= WRITE_END; end++) {
 		close_end(running->findings, end);
 		close_end(running->output, end);
@@ -489,6 +480,7 @@ static int shell_run(struct shell *shell, const struct shell_line *line, int out
 	return run_argv(shell, argv, &running);
 }
 
+/* Runs `complete -- WORDS`; its output is added to `ret`. */
 static int complete_with(struct shell *shell, const char *bundle, const struct shell_line *line, struct rd_buf *ret)
 {
 	static char command[] = "complete", end[] = "--";
@@ -498,12 +490,6 @@ static int complete_with(struct shell *shell, const char *bundle, const struct s
 
 	rd_buf_str(ret, "");
 	return code;
-}
-
-/* Runs `complete -- WORDS` on what is in use; its output is added to `ret`. */
-static void shell_complete(struct shell *shell, const struct shell_line *line, struct rd_buf *ret)
-{
-	complete_with(shell, shell->bundle, line, ret);
 }
 
 /* Uses a bundle, or this host (NULL). -errno: it has been reported, and what was in use stays so. */
@@ -716,15 +702,6 @@ static int find_own(const struct shell_line *line, const struct own_command **re
 	return 0;
 }
 
-static int run_own(struct session *s, const struct own_command *own, const struct shell_line *line)
-{
-	if (line->n - 1 > own->most)
-		return refuse(line->words[own->most + 1], "unexpected word", "help");
-	if (line->program || line->file)
-		return refuse(own->name, "its output cannot be piped or written to a file", "help");
-	return own->run(s, line);
-}
-
 static int run_command(struct session *s, const struct shell_line *line)
 {
 	_cleanup_close_ int file = -1;
@@ -757,16 +734,6 @@ static int run_command(struct session *s, const struct shell_line *line)
 	return code;
 }
 
-/* What is pasted from a fix or a manual begins with the name of the program. */
-static void drop_program(struct shell_line *line)
-{
-	if (line->n < 2 || strcmp(line->words[0], RD_PROGRAM) != 0)
-		return;
-	free(line->words[0]);
-	memmove(line->words, line->words + 1, line->n * sizeof(*line->words));
-	line->n--;
-}
-
 static int run_line(struct session *s, const char *text)
 {
 	const struct own_command *own = NULL;
@@ -776,12 +743,20 @@ static int run_line(struct session *s, const char *text)
 
 	if (shell_line_parse(text, &line, &err) < 0)
 		return rd_fail_usage(NULL, &err);
-	drop_program(&line);
+	/* What is pasted from a fix or a manual begins with the name of the program. */
+	if (line.n > 1 && strcmp(line.words[0], RD_PROGRAM) == 0) {
+		free(line.words[0]);
+		memmove(line.words, line.words + 1, line.n-- * sizeof(*line.words));
+	}
 	if (line.n > 0 && find_own(&line, &own, &err) < 0) {
 		rd_err_hint(&err, "help");
 		code = rd_fail_usage(NULL, &err);
+	} else if (own && line.n - 1 > own->most) {
+		code = refuse(line.words[own->most + 1], "unexpected word", "help");
+	} else if (own && (line.program || line.file)) {
+		code = refuse(own->name, "its output cannot be piped or written to a file", "help");
 	} else if (own) {
-		code = run_own(s, own, &line);
+		code = own->run(s, &line);
 	} else if (line.n > 0) {
 		code = run_command(s, &line);
 	}
@@ -814,7 +789,7 @@ static char *complete(void *arg, const char *before)
 	} else if (line.n == 1) {
 		for (size_t i = 0; i < RD_ARRAY_SIZE(own_commands); i++)
 			add_candidate(&out, line.words[0], own_commands[i].name, own_commands[i].help);
-		shell_complete(&s->shell, &line, &out);
+		complete_with(&s->shell, s->shell.bundle, &line, &out);
 	} else if (line.n > 1 && find_own(&line, &own, &err) == 0 && own) {
 		if (line.n == 2) {
 			const char *typed = line.words[line.n - 1];
@@ -838,7 +813,7 @@ static char *complete(void *arg, const char *before)
 			}
 		}
 	} else if (line.n > 1) {
-		shell_complete(&s->shell, &line, &out);
+		complete_with(&s->shell, s->shell.bundle, &line, &out);
 	}
 	shell_line_deinit(&line);
 	return !command && !out.len ? NULL : rd_dup(out.data ? out.data : "");
@@ -898,7 +873,6 @@ static int shell_cmd_run(struct rd_ctx *ctx, int argc, char **argv)
 	struct session s = { .opts = ctx->state, .shell.terminal = isatty(STDIN_FILENO) };
 	struct shell_reader reader = { .complete = complete, .arg = &s };
 	int code = RD_EXIT_UNKNOWN;
-	struct shell *shell;
 
 	/* What is typed ends commands and lines, but not the shell. */
 	if (s.shell.terminal) {
@@ -914,11 +888,9 @@ static int shell_cmd_run(struct rd_ctx *ctx, int argc, char **argv)
 		code = run_lines(&s, &reader);
 		shell_reader_close(&reader);
 	}
-	shell = &s.shell;
-	shell_findings_deinit(&shell->findings);
-	free(shell->bundle);
-	free(shell->source);
-	*shell = (struct shell){ 0 };
+	shell_findings_deinit(&s.shell.findings);
+	free(s.shell.bundle);
+	free(s.shell.source);
 	return code;
 }
 

@@ -56,27 +56,6 @@ static char *next_candidate(const char *text, int state)
 	return typing.next < typing.n ? strdup(typing.candidates[typing.next++]) : NULL;
 }
 
-/* Cuts the lines of `list` off at the tab. Returns whether names of files are to be added. */
-static bool take_candidates(const char *list)
-{
-	bool files = false;
-	size_t cap = 0;
-
-	while (list && *list) {
-		_cleanup_free_ char *line = rd_next_part(&list, '\n');
-
-		if (*line == ':') {
-			files |= strcmp(line, ":file") == 0;
-			continue;
-		}
-		line[strcspn(line, "\t")] = '\0';
-		if (!*line)
-			continue;
-		*RD_ADD(typing.candidates, typing.n, cap) = rd_dup(line);
-	}
-	return files;
-}
-
 static char *before_cursor(void)
 {
 	return rd_dup_part(*rd_readline.rl_line_buffer, (size_t)*rd_readline.rl_point);
@@ -85,12 +64,22 @@ static char *before_cursor(void)
 static char **complete_word(const char *text, int start, int end)
 {
 	_cleanup_free_ char *before = before_cursor(), *list = NULL;
+	bool files = false;
+	const char *at;
 	char **matches;
-	bool files;
+	size_t cap = 0;
 
 	(void)start, (void)end;
 	list = typing.reader->complete(typing.reader->arg, before);
-	files = take_candidates(list);
+	/* Lines, cut off at the tab; ":file": names of files are to be added. */
+	for (at = list; at && *at;) {
+		_cleanup_free_ char *line = rd_next_part(&at, '\n');
+
+		files |= strcmp(line, ":file") == 0;
+		line[strcspn(line, "\t")] = '\0';
+		if (*line && *line != ':')
+			*RD_ADD(typing.candidates, typing.n, cap) = rd_dup(line);
+	}
 	*rd_readline.rl_attempted_completion_over = 1;
 	*rd_readline.rl_completion_append_character = ' ';
 	matches = rd_readline.rl_completion_matches(text, next_candidate);
