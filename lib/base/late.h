@@ -15,7 +15,33 @@
 #define RD_LATE_H
 
 #include "base/err.h"
-#include "base/library.h"
+
+/* A library, and what is not available without it. */
+struct rd_library {
+	const char *soname;
+	const char *without; /* the consequence if it is missing: "archives cannot be read or written" */
+	const char *where;   /* the affected commands and options */
+	const char *package; /* the package to install */
+};
+
+enum rd_library_id {
+	RD_LIBARCHIVE,
+	RD_LIBBPF, /* linked by "make static" */
+	RD_LIBDW,
+	RD_LIBELF, /* linked by libbpf, but for "make static" */
+	RD_LIBEXPAT,
+	RD_LIBIBMAD,
+	RD_LIBIBUMAD,
+	RD_LIBIBVERBS,
+	RD_LIBMLX5,
+	RD_LIBMNL, /* linked, but for "make static" */
+	RD_LIBNCURSES,
+	RD_LIBREADLINE,
+	RD_LIBSMARTCOLS,
+	RD_LIBRARIES
+};
+
+extern const struct rd_library rd_libraries[RD_LIBRARIES];
 
 #define RD_LATE_MEMBER(name) __typeof__(&name) name;
 #define RD_LATE_NAME(name) #name,

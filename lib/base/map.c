@@ -2,11 +2,10 @@
 /* Hashes: the keyed one, and finding elements of an array by theirs. */
 #include "base/map.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "base/end.h"
+#include "base/memory.h"
 #include "base/siphash.h"
 
 void rd_sipkey_of_process(struct rd_sipkey *ret)
@@ -93,14 +92,12 @@ static void fill_free_slot(const struct rd_map *map, struct rd_map_slot slot)
 }
 
 /* Elements of one hash keep their order: the old slots are read from one behind a free slot on, as they were filled. */
-static int map_grow(struct rd_map *map)
+static void map_grow(struct rd_map *map)
 {
 	struct rd_map wider = { .n_slots = map->n_slots ? 2 * map->n_slots : SLOTS_MIN, .n = map->n };
 	size_t start = 0;
 
-	wider.slots = calloc(wider.n_slots, sizeof(*wider.slots));
-	if (!wider.slots)
-		return -ENOMEM;
+	wider.slots = rd_alloc(wider.n_slots, sizeof(*wider.slots));
 	while (start < map->n_slots && map->slots[start].index)
 		start++;
 	for (size_t i = 0; i < map->n_slots; i++) {
@@ -111,22 +108,14 @@ static int map_grow(struct rd_map *map)
 	}
 	free(map->slots);
 	*map = wider;
-	return 0;
-}
-
-int rd_map_add(struct rd_map *map, uint64_t hash, size_t index)
-{
-	if (2 * (map->n + 1) > map->n_slots && map_grow(map) < 0)
-		return -ENOMEM;
-	fill_free_slot(map, (struct rd_map_slot){ .hash = (uint32_t)hash, .index = (uint32_t)index + 1 });
-	map->n++;
-	return 0;
 }
 
 void rd_map_put(struct rd_map *map, uint64_t hash, size_t index)
 {
-	if (rd_map_add(map, hash, index) < 0)
-		rd_out_of_memory();
+	if (2 * (map->n + 1) > map->n_slots)
+		map_grow(map);
+	fill_free_slot(map, (struct rd_map_slot){ .hash = (uint32_t)hash, .index = (uint32_t)index + 1 });
+	map->n++;
 }
 
 size_t rd_map_next(const struct rd_map *map, uint64_t hash, size_t *probe)

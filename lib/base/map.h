@@ -30,10 +30,7 @@ struct rd_map {
 
 void rd_map_deinit(struct rd_map *map);
 
-/* Enters element `index` (below UINT32_MAX), also if another one has the same hash. Returns 0 or -ENOMEM, then nothing changed. */
-int rd_map_add(struct rd_map *map, uint64_t hash, size_t index);
-
-/* rd_map_add that does not fail: see base/memory.h. */
+/* Enters element `index` (below UINT32_MAX), also if another one has the same hash. */
 void rd_map_put(struct rd_map *map, uint64_t hash, size_t index);
 
 /* The index of the next element that may have this hash, in the order in which they were entered; RD_MAP_END: no more. `*probe`

@@ -30,7 +30,7 @@ static void every_element_is_found_after_the_map_has_grown(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < 5000; i++)
-		assert_int_equal(rd_map_add(&map, rd_hash(RD_HASH, &i, sizeof(i)), i), 0);
+		rd_map_put(&map, rd_hash(RD_HASH, &i, sizeof(i)), i);
 	assert_int_equal(map.n, 5000);
 	assert_true(map.n_slots >= 2 * map.n);
 	for (uint32_t i = 0; i < 5000; i++) {
