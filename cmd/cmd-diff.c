@@ -5,6 +5,7 @@
 #include "analyse/compare/compare.h"
 #include "collect/snapshot/snapshot.h"
 #include "report/host/report-capture.h"
+#include "source/opener/child.h"
 
 #include <time.h>
 
@@ -54,17 +55,14 @@ static void make_report(struct rd_ctx *ctx, const struct side *before, const str
 			struct rd_report *report)
 {
 	struct rd_changes changes = { 0 };
-	struct timespec now = { 0 };
 
 	rd_diff(&before->facts, &after->facts, &changes);
 	rd_report_init(report, ctx->schema);
 	report->time = after->time;
 	report->source = after->source->ops->name;
 	report->host = rd_dup_if(after->host);
-	if (strcmp(report->source, "bundle") == 0) {
-		clock_gettime(CLOCK_REALTIME, &now);
-		RD_SET(report->read_at, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
-	}
+	if (strcmp(report->source, "bundle") == 0)
+		RD_SET(report->read_at, rd_clock_ns(CLOCK_REALTIME));
 	rd_report_changes(report, before->host, before->time, &changes);
 	for (size_t i = 0; i < changes.n; i++) {
 		const struct rd_fact *fact = changes.v[i].after ? changes.v[i].after : changes.v[i].before;

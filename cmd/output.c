@@ -2,6 +2,7 @@
 /* Output to standard output and standard error; a report as tables, with findings and notes below. */
 #include "cmd.h"
 #include "opts.h"
+#include "source/opener/child.h"
 #include "source/opener/new-file.h"
 
 #include <time.h>
@@ -178,14 +179,6 @@ int rd_fail_usage(const struct rd_cmd *cmd, const struct rd_err *err)
 	return RD_EXIT_UNKNOWN;
 }
 
-static uint64_t wall_clock(void)
-{
-	struct timespec ts = { 0 };
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 void rd_output_init(const struct rd_ctx *ctx, struct rd_report *report)
 {
 	struct rd_err err;
@@ -196,7 +189,7 @@ void rd_output_init(const struct rd_ctx *ctx, struct rd_report *report)
 	report->time = ctx->source->ops->now(ctx->source, CLOCK_REALTIME);
 	report->source = ctx->source->ops->name;
 	if (ctx->globals.from)
-		RD_SET(report->read_at, wall_clock());
+		RD_SET(report->read_at, rd_clock_ns(CLOCK_REALTIME));
 	/* The report is of another file than a bundle, and not of this host. */
 	if (ctx->globals.from && strcmp(ctx->source->ops->name, "live") == 0)
 		return;

@@ -4,19 +4,13 @@
 #include <signal.h>
 #include <time.h>
 
+#include "source/opener/child.h"
+
 #define SECOND 1000000000u
 #define MEANWHILE_NS 100000000u
 /* A difference of more than this many intervals means that the clock was set, or the machine was suspended. */
 #define JUMP 1000
 #define SET_NS 200000000 /* a smaller change is of NTP */
-
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec ts = { 0 };
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
-}
 
 /* How far the wall clock was set, or a suspended machine slept, since ticks->offset_ns was noted. */
 static uint64_t was_set_ns(const struct rd_ticks *ticks, int64_t offset_ns)
@@ -27,7 +21,7 @@ static uint64_t was_set_ns(const struct rd_ticks *ticks, int64_t offset_ns)
 
 static int64_t offset_ns(void)
 {
-	return (int64_t)(now_ns(CLOCK_REALTIME) - now_ns(CLOCK_MONOTONIC));
+	return (int64_t)(rd_clock_ns(CLOCK_REALTIME) - rd_clock_ns(CLOCK_MONOTONIC));
 }
 
 /* The next tick by the wall clock as it is now. After it was set, ticks start over. */
@@ -38,7 +32,7 @@ static uint64_t next_tick(struct rd_ticks *ticks)
 	if (was_set_ns(ticks, offset) > SET_NS)
 		ticks->next_ns = 0;
 	ticks->offset_ns = offset;
-	return rd_ticks_next(ticks, now_ns(CLOCK_REALTIME));
+	return rd_ticks_next(ticks, rd_clock_ns(CLOCK_REALTIME));
 }
 
 void rd_ticks_init(struct rd_ticks *ticks, double seconds)
@@ -71,7 +65,7 @@ void rd_ticks_advance(struct rd_ticks *ticks)
 
 int rd_ticks_left_ms(const struct rd_ticks *ticks)
 {
-	uint64_t now = now_ns(CLOCK_REALTIME), left;
+	uint64_t now = rd_clock_ns(CLOCK_REALTIME), left;
 
 	if (!ticks->next_ns || now >= ticks->next_ns || was_set_ns(ticks, offset_ns()) > SET_NS)
 		return 0;
@@ -124,7 +118,8 @@ int rd_ticks_wait_doing(struct rd_ticks *ticks, bool (*meanwhile)(void *arg, uns
 {
 	uint64_t next = next_tick(ticks) - (uint64_t)ticks->offset_ns, now;
 
-	for (now = now_ns(CLOCK_MONOTONIC); meanwhile && !stopped && now < next; now = now_ns(CLOCK_MONOTONIC)) {
+	for (now = rd_clock_ns(CLOCK_MONOTONIC); meanwhile && !stopped && now < next;
+	     now = rd_clock_ns(CLOCK_MONOTONIC)) {
 		uint64_t ns = next - now < MEANWHILE_NS ? next - now : MEANWHILE_NS;
 
 		if (!meanwhile(arg, (unsigned)(ns / 1000000)) && sleep_until(now + ns) < 0)
@@ -132,7 +127,7 @@ int rd_ticks_wait_doing(struct rd_ticks *ticks, bool (*meanwhile)(void *arg, uns
 	}
 	if (sleep_until(next) < 0)
 		return -EINTR;
-	now = now_ns(CLOCK_MONOTONIC);
+	now = rd_clock_ns(CLOCK_MONOTONIC);
 	ticks->late_ns = now > next ? now - next : 0;
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include "cmd/fabric/fabric.h"
 #include "cmd/qp-state/qp.h"
 #include "report/host/report-capture.h"
+#include "source/opener/child.h"
 #include "source/record/record.h"
 
 #include <inttypes.h>
@@ -137,14 +138,6 @@ static int record_live(struct rd_ctx *ctx, struct rd_source *source, struct rd_e
 	return 0;
 }
 
-static double seconds_now(void)
-{
-	struct timespec ts = { 0 };
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
-
 static void count_facts(struct rd_ctx *ctx, const struct rd_recording *recording, struct rd_capture_facts *facts)
 {
 	facts->samples = recording->n_samples;
@@ -234,7 +227,7 @@ static int capture(struct rd_ctx *ctx, struct rd_capture_facts *facts, struct rd
 	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
 	_cleanup_(rd_recording_deinit) struct rd_recording recording = { 0 };
 	struct qp_probe probe = { 0 };
-	double start = seconds_now();
+	uint64_t start = rd_clock_ns(CLOCK_MONOTONIC);
 	struct rd_sipkey key = { 0 };
 	int r = is_standard_output(facts->file) ? 0 : rd_record_can_save(facts->file, state->force, err);
 
@@ -261,7 +254,7 @@ static int capture(struct rd_ctx *ctx, struct rd_capture_facts *facts, struct rd
 		r = save_recording(ctx, &recording, facts, err);
 	if (r == -EEXIST)
 		rd_err_hint(err, "use --force to replace it");
-	facts->seconds = seconds_now() - start;
+	facts->seconds = (double)(rd_clock_ns(CLOCK_MONOTONIC) - start) / 1e9;
 	show_progress(NULL, 0, 1);
 	return r;
 }

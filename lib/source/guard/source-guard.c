@@ -11,7 +11,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "base/end.h"
 #include "base/map.h"
@@ -695,12 +694,9 @@ static uint64_t guard_now(struct rd_source *src, int clock)
 	const struct rd_query query = { .op = RD_OP_NOW, .protocol = clock, .size = 1, .data = "" };
 	struct guard *guard = guard_of(src);
 	struct rd_reply reply = { 0 };
-	struct timespec time = { 0 };
 
-	if (is_remote(guard)) {
-		clock_gettime(clock, &time);
-		return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
-	}
+	if (is_remote(guard))
+		return rd_clock_ns(clock);
 	if (!guard->bundle)
 		return guard->inner->ops->now(guard->inner, clock);
 	guard_get(src, &query, &reply, NULL);

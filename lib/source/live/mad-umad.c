@@ -4,6 +4,7 @@
 #include "base/memory.h"
 
 #include "base/buf.h"
+#include "source/opener/child.h"
 #include "source/shared/libibmad.h"
 
 #include <stdio.h>
@@ -101,11 +102,8 @@ static int mads_recv(struct rd_mads *mads, struct rd_mad *ret, int timeout_ms, s
 
 static uint64_t mads_now(struct rd_mads *mads)
 {
-	struct timespec ts = { 0 };
-
 	(void)mads;
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	return rd_clock_ns(CLOCK_MONOTONIC);
 }
 
 static void mads_close(struct rd_mads *mads)

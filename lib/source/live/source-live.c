@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* This host, or a directory with the same layout. */
 #include "source/live/live.h"
+#include "source/opener/child.h"
 #include "source/opener/opener.h"
 #include "source/shared/mad.h"
 #include "source/shared/netlink.h"
@@ -19,7 +20,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 
 #include "base/memory.h"
 
@@ -640,12 +640,8 @@ static int live_drain_events(struct rd_source *src, rd_event_fn *fn, void *arg, 
 
 static uint64_t live_now(struct rd_source *src, int clock)
 {
-	struct timespec ts;
-
 	(void)src;
-	if (clock_gettime(clock, &ts) < 0)
-		return 0;
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	return rd_clock_ns(clock);
 }
 
 static void live_close(struct rd_source *src)

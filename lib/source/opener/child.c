@@ -222,12 +222,17 @@ bool rd_child_slept(const struct rd_child_state *before, const struct rd_child_s
 	return sleeps(before) && sleeps(now) && !rd_child_ran(before, now);
 }
 
+uint64_t rd_clock_ns(int clock)
+{
+	struct timespec ts = { 0 };
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
 int64_t rd_monotonic_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return (int64_t)(rd_clock_ns(CLOCK_MONOTONIC) / 1000000);
 }
 
 int rd_child_read(int fd, int64_t deadline_ms, void *to, size_t size)
