@@ -12,6 +12,7 @@
 #include "cmd/datafile.h"
 #include "cmd/privileges.h"
 #include "collect/rdma/nldev.h"
+#include "report/shared/report-field.h"
 
 struct complete_state {
 	bool dump;
@@ -313,14 +314,9 @@ static const struct rd_column option_columns[] = {
 static void add_opt_row(struct rd_section *section, const char *command, const struct rd_opt *opt)
 {
 	const char letter[] = { opt->letter, '\0' };
-	struct rd_row *row = rd_section_add(section);
 
-	rd_row_str(row, 0, command);
-	rd_row_str(row, 1, opt->name);
-	rd_row_str(row, 2, opt->letter ? letter : NULL);
-	rd_row_str(row, 3, opt->arg);
-	rd_row_str(row, 4, opt->complete);
-	rd_row_str(row, 5, opt->help);
+	RD_ROW(section, RD_STR(command), RD_STR(opt->name), RD_STR(opt->letter ? letter : NULL), RD_STR(opt->arg),
+	       RD_STR(opt->complete), RD_STR(opt->help));
 }
 
 static int print_tables(struct rd_ctx *ctx)
@@ -335,13 +331,8 @@ static int print_tables(struct rd_ctx *ctx)
 	for (const struct rd_opt *opt = rd_global_opts; opt->name; opt++)
 		add_opt_row(options, NULL, opt);
 	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++) {
-		struct rd_row *row = rd_section_add(commands);
-
-		rd_row_str(row, 0, (*cmd)->name);
-		rd_row_str(row, 1, (*cmd)->summary);
-		rd_row_str(row, 2, (*cmd)->operands);
-		rd_row_bool(row, 3, (*cmd)->hidden);
-		rd_row_bool(row, 4, (*cmd)->runs_command);
+		RD_ROW(commands, RD_STR((*cmd)->name), RD_STR((*cmd)->summary), RD_STR((*cmd)->operands),
+		       RD_BOOL((*cmd)->hidden), RD_BOOL((*cmd)->runs_command));
 		for (size_t i = 0, n = rd_opts_of(*cmd, opts); i < n; i++)
 			add_opt_row(options, (*cmd)->name, opts[i]);
 	}

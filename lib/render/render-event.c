@@ -145,13 +145,6 @@ static void put_link(const struct rd_row_view *link, size_t i, const struct widt
 	rd_buf_str(link->out, "\n");
 }
 
-static const char *origin_note(const struct rd_row_view *v)
-{
-	const struct rd_cell *exact = rd_row_cell(v, "origin_exact");
-
-	return exact && !exact->b ? "at or below this function" : "origin";
-}
-
 static void put_stack(const struct rd_row_view *v, const char *key, const char *title)
 {
 	const struct rd_cell *c = rd_row_cell(v, key);
@@ -293,7 +286,7 @@ void rd_render_event(const struct rd_section *section, size_t row, bool colour, 
 	const char *comm;
 	struct widths w = { 0 };
 	bool before = false;
-	const struct rd_cell *c, *dropped;
+	const struct rd_cell *c, *dropped, *exact;
 
 	rd_row_put_time(&v);
 	verb = rd_row_text(&v, "verb");
@@ -332,6 +325,7 @@ void rd_render_event(const struct rd_section *section, size_t row, bool colour, 
 	rd_buf_str(out, "\n");
 	c = rd_row_cell(&v, "chain");
 	dropped = rd_row_cell(&v, "chain_dropped");
+	exact = rd_row_cell(&v, "origin_exact");
 	for (size_t i = 0; c && i < c->sub->n; i++) {
 		struct rd_row_view link = row_of(&v, c->sub, i);
 
@@ -342,7 +336,9 @@ void rd_render_event(const struct rd_section *section, size_t row, bool colour, 
 	for (size_t i = 0; c && i < c->sub->n; i++) {
 		struct rd_row_view link = row_of(&v, c->sub, i);
 		const struct rd_cell *translated = rd_row_cell(&link, "translated");
-		const char *note = !i ? origin_note(&v) : before ? "errno changed here" : NULL;
+		const char *note = !i	  ? exact && !exact->b ? "at or below this function" : "origin" :
+				   before ? "errno changed here" :
+					    NULL;
 
 		put_link(&link, i, &w, translated && translated->b && i ? NULL : note);
 		before = translated && translated->b;
@@ -425,17 +421,14 @@ static void put_what(const struct rd_row_view *v)
 static void put_qp_caller(const struct rd_row_view *v)
 {
 	const struct rd_cell *pid = rd_row_cell(v, "pid");
-	const char *comm = rd_row_text(v, "comm"), *job = rd_row_text(v, "job");
+	const char *comm = rd_row_text(v, "comm");
 
 	if (!pid)
 		return;
 	rd_buf_str(v->out, "  ");
 	rd_row_put(v, NULL, comm && *comm ? comm : "?");
 	rd_buf_printf(v->out, "[%" PRIu64 "]", pid->u);
-	if (job) {
-		rd_buf_str(v->out, " job ");
-		rd_row_put(v, NULL, job);
-	}
+	put_word(v, " job ", "job");
 }
 
 static const struct {
@@ -465,24 +458,20 @@ void rd_render_qp_event(const struct rd_section *section, size_t row, bool colou
 {
 	struct rd_row_view v = { section, rd_section_row(section, row), colour, 0, out };
 	const struct rd_cell *qpn, *port;
-	const char *ibdev, *type, *kind;
+	const char *ibdev, *kind;
 	bool any = false;
 
 	rd_row_put_time(&v);
 	qpn = rd_row_cell(&v, "lqpn");
 	port = rd_row_cell(&v, "port");
 	ibdev = rd_row_text(&v, "ibdev");
-	type = rd_row_text(&v, "type");
 	kind = rd_row_text(&v, "kind");
 	rd_row_put(&v, RD_BOLD, ibdev ? ibdev : "?");
 	if (qpn)
 		rd_buf_printf(v.out, " qpn %" PRIu64, qpn->u);
 	else if (port && kind && !strcmp(kind, "device-event"))
 		rd_buf_printf(v.out, " port %" PRIu64, port->u);
-	if (type) {
-		rd_buf_str(v.out, " ");
-		rd_row_put(&v, NULL, type);
-	}
+	put_word(&v, " ", "type");
 	rd_buf_str(v.out, ": ");
 	put_what(&v);
 	put_qp_caller(&v);

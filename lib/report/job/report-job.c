@@ -3,14 +3,45 @@
 
 #include "base/buf.h"
 #include "base/fix.h"
+#include "base/memory.h"
 #include "report/shared/finding.h"
 #include "report/shared/report-field.h"
 
-static const struct rd_column can_columns[7];
-static const struct rd_column nic_columns[5];
-static const struct rd_column socket_columns[4];
-static const struct rd_column library_columns[3];
-static const struct rd_column env_columns[2];
+static const struct rd_column can_columns[] = {
+	{ "result", "RESULT", RD_T_STR, "pass, skip, warn, fail, unknown", 0, false },
+	{ "id", "ID", RD_T_STR, "what was judged", 0, false },
+	{ "subject", "SUBJECT", RD_T_STR, "device or limit", 0, false },
+	{ "observed", "OBSERVED", RD_T_STR, "what was found", 0, false },
+	{ "expected", NULL, RD_T_STR, "what it should be", 0, false },
+	{ "fix", NULL, RD_T_STR, "commands", 0, false },
+	{ "advice", NULL, RD_T_STR, "what else to do", 0, false },
+};
+
+static const struct rd_column nic_columns[] = {
+	{ "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
+	{ "port", "PORT", RD_T_UINT, "its port", 0, false },
+	{ "qps", "QPS", RD_T_UINT, "connected queue pairs of the process", 0, false },
+	{ "peers", "PEERS", RD_T_UINT, "their different known peers", 0, false },
+	{ "share", "SHARE", RD_T_SHARE, "of the connected queue pairs of the process", 0, false },
+};
+
+static const struct rd_column socket_columns[] = {
+	{ "connections", NULL, RD_T_UINT, "TCP connections to other hosts", 0, false },
+	{ "bytes", NULL, RD_T_UINT, "sent and received over them", 0, false },
+	{ "qp_peer_bytes", NULL, RD_T_UINT, "of these, with peers of its queue pairs", 0, false },
+	{ "local_bytes", NULL, RD_T_UINT, "over connections inside the host", 0, false },
+};
+
+static const struct rd_column library_columns[] = {
+	{ "name", NULL, RD_T_STR, "library", 0, false },
+	{ "version", NULL, RD_T_STR, "as its file name has it", 0, false },
+	{ "path", NULL, RD_T_STR, "file, as its process sees it", 0, false },
+};
+
+static const struct rd_column env_columns[] = {
+	{ "name", NULL, RD_T_STR, "variable", 0, false },
+	{ "value", NULL, RD_T_STR, "its value", 0, false },
+};
 
 struct rd_section *rd_report_job_can(const struct rd_job_view *view)
 {
@@ -18,13 +49,10 @@ struct rd_section *rd_report_job_can(const struct rd_job_view *view)
 
 	for (size_t i = 0; i < view->can.n; i++) {
 		const struct rd_finding *finding = &view->can.v[i];
-		struct rd_row *row = rd_section_add(section);
+		struct rd_row *row = RD_ROW(section, RD_STR(rd_severity_result(finding->severity)), RD_STR(finding->id),
+					    RD_STR(finding->subject), RD_STR(finding->observed),
+					    RD_STR(finding->expected));
 
-		rd_row_str(row, 0, rd_severity_result(finding->severity));
-		rd_row_str(row, 1, finding->id);
-		rd_row_str(row, 2, finding->subject);
-		rd_row_str(row, 3, finding->observed);
-		rd_row_str(row, 4, finding->expected);
 		rd_row_fix(row, 5, finding->fix);
 		rd_row_severity(row, finding->severity);
 	}
@@ -39,14 +67,10 @@ static struct rd_section *nics_of(const struct rd_job_view *view)
 	for (size_t i = 0; i < view->n_nics; i++)
 		all += view->nics[i].qps;
 	for (size_t i = 0; i < view->n_nics; i++) {
-		struct rd_row *row = rd_section_add(section);
+		const struct rd_job_nic *nic = &view->nics[i];
 
-		rd_row_str(row, 0, view->nics[i].ibdev);
-		rd_row_uint(row, 1, view->nics[i].port);
-		rd_row_uint(row, 2, view->nics[i].qps);
-		if (view->nics[i].peers)
-			rd_row_uint(row, 3, view->nics[i].peers);
-		rd_row_double(row, 4, (double)view->nics[i].qps / (double)all);
+		RD_ROW(section, RD_STR(nic->ibdev), RD_UINT(nic->port), RD_UINT(nic->qps),
+		       nic->peers ? RD_UINT(nic->peers) : RD_UNKNOWN_CELL, RD_DOUBLE((double)nic->qps / (double)all));
 	}
 	return section;
 }
@@ -70,12 +94,9 @@ static struct rd_section *libraries_of(const struct rd_job_proc *proc)
 	for (size_t i = 0; i < proc->libs.n; i++) {
 		const char *path = proc->libs.v[i], *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 		const char *version = strstr(name, ".so.");
-		struct rd_row *row = rd_section_add(section);
 		_cleanup_free_ char *copy = rd_text("%.*s", (int)strcspn(name, "."), name);
 
-		rd_row_str(row, 0, copy);
-		rd_row_str(row, 1, version ? version + 4 : NULL);
-		rd_row_str(row, 2, path);
+		RD_ROW(section, RD_STR(copy), RD_STR(version ? version + 4 : NULL), RD_STR(path));
 	}
 	return section;
 }
@@ -86,14 +107,12 @@ static struct rd_section *env_of(const struct rd_job_proc *proc)
 
 	for (size_t i = 0; i < proc->env.n; i++) {
 		const char *equals = strchr(proc->env.v[i], '=');
-		struct rd_row *row = equals ? rd_section_add(section) : NULL;
-		_cleanup_free_ char *name = row ? rd_text("%.*s", (int)(equals - proc->env.v[i]), proc->env.v[i]) :
-						  NULL;
+		_cleanup_free_ char *name = NULL;
 
-		if (!row)
+		if (!equals)
 			continue;
-		rd_row_str(row, 0, name);
-		rd_row_str(row, 1, equals + 1);
+		name = rd_dup_part(proc->env.v[i], (size_t)(equals - proc->env.v[i]));
+		RD_ROW(section, RD_STR(name), RD_STR(equals + 1));
 	}
 	return section;
 }
@@ -238,40 +257,4 @@ const struct rd_column rd_job_columns[RD_JOB_COLUMNS] = {
 	[RD_JOB_COL_SOCKETS] = { "sockets", NULL, RD_T_OBJECT, "its TCP connections", 0, false },
 	[RD_JOB_COL_LIBRARIES] = { "libraries", NULL, RD_T_ROWS, "transport libraries that it has mapped", 0, false },
 	[RD_JOB_COL_ENV] = { "env", NULL, RD_T_MAP, "its variables of communication libraries", 0, false },
-};
-
-static const struct rd_column can_columns[7] = {
-	{ "result", "RESULT", RD_T_STR, "pass, skip, warn, fail, unknown", 0, false },
-	{ "id", "ID", RD_T_STR, "what was judged", 0, false },
-	{ "subject", "SUBJECT", RD_T_STR, "device or limit", 0, false },
-	{ "observed", "OBSERVED", RD_T_STR, "what was found", 0, false },
-	{ "expected", NULL, RD_T_STR, "what it should be", 0, false },
-	{ "fix", NULL, RD_T_STR, "commands", 0, false },
-	{ "advice", NULL, RD_T_STR, "what else to do", 0, false },
-};
-
-static const struct rd_column nic_columns[5] = {
-	{ "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
-	{ "port", "PORT", RD_T_UINT, "its port", 0, false },
-	{ "qps", "QPS", RD_T_UINT, "connected queue pairs of the process", 0, false },
-	{ "peers", "PEERS", RD_T_UINT, "their different known peers", 0, false },
-	{ "share", "SHARE", RD_T_SHARE, "of the connected queue pairs of the process", 0, false },
-};
-
-static const struct rd_column socket_columns[4] = {
-	{ "connections", NULL, RD_T_UINT, "TCP connections to other hosts", 0, false },
-	{ "bytes", NULL, RD_T_UINT, "sent and received over them", 0, false },
-	{ "qp_peer_bytes", NULL, RD_T_UINT, "of these, with peers of its queue pairs", 0, false },
-	{ "local_bytes", NULL, RD_T_UINT, "over connections inside the host", 0, false },
-};
-
-static const struct rd_column library_columns[3] = {
-	{ "name", NULL, RD_T_STR, "library", 0, false },
-	{ "version", NULL, RD_T_STR, "as its file name has it", 0, false },
-	{ "path", NULL, RD_T_STR, "file, as its process sees it", 0, false },
-};
-
-static const struct rd_column env_columns[2] = {
-	{ "name", NULL, RD_T_STR, "variable", 0, false },
-	{ "value", NULL, RD_T_STR, "its value", 0, false },
 };

@@ -73,7 +73,10 @@ char *rd_findings_alarm(const struct rd_findings *findings, enum rd_severity *re
 	return out.data;
 }
 
-static const struct rd_column backend_columns[2];
+static const struct rd_column backend_columns[] = {
+	{ "backend", "BACKEND", RD_T_STR, "backend that hooks the functions", 0, false },
+	{ "functions", "FUNCTIONS", RD_T_UINT, "hooked functions", 0, false },
+};
 
 struct rd_section *rd_report_backends(const size_t per_backend[RD_BACKEND_COUNT])
 {
@@ -90,11 +93,6 @@ const char *rd_errno_word(int err, char *digits)
 	snprintf(digits, RD_ERRNO_WORD, "%d", -err);
 	return rd_errno_name(err) ? rd_errno_name(err) : digits;
 }
-
-static const struct rd_column backend_columns[2] = {
-	{ "backend", "BACKEND", RD_T_STR, "backend that hooks the functions", 0, false },
-	{ "functions", "FUNCTIONS", RD_T_UINT, "hooked functions", 0, false },
-};
 
 struct rd_row *rd_section_put(struct rd_section *section, const struct rd_cell *cells, size_t n)
 {

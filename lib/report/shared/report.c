@@ -146,6 +146,17 @@ static struct rd_cell *cell_for(struct rd_row *row, size_t column, unsigned type
 	return cell;
 }
 
+static void set_cell(struct rd_row *row, size_t column, unsigned types, struct rd_cell value)
+{
+	struct rd_cell *cell = cell_for(row, column, types);
+
+	if (!cell)
+		return;
+	value.type = cell->type;
+	value.known = RD_OK;
+	*cell = value;
+}
+
 void rd_row_str(struct rd_row *row, size_t column, const char *value)
 {
 	struct rd_cell *cell = cell_for(row, column, 1u << RD_T_STR);
@@ -177,12 +188,7 @@ void rd_row_fix(struct rd_row *row, size_t column, const char *fix)
 
 void rd_row_uint(struct rd_row *row, size_t column, uint64_t value)
 {
-	struct rd_cell *cell = cell_for(row, column, 1u << RD_T_UINT | 1u << RD_T_TIME);
-
-	if (!cell)
-		return;
-	cell->u = value;
-	cell->known = RD_OK;
+	set_cell(row, column, 1u << RD_T_UINT | 1u << RD_T_TIME, (struct rd_cell){ .u = value });
 }
 
 void rd_row_uints(struct rd_row *row, size_t first, const uint64_t *values, size_t n)
@@ -193,32 +199,17 @@ void rd_row_uints(struct rd_row *row, size_t first, const uint64_t *values, size
 
 void rd_row_int(struct rd_row *row, size_t column, int64_t value)
 {
-	struct rd_cell *cell = cell_for(row, column, 1u << RD_T_INT);
-
-	if (!cell)
-		return;
-	cell->i = value;
-	cell->known = RD_OK;
+	set_cell(row, column, 1u << RD_T_INT, (struct rd_cell){ .i = value });
 }
 
 void rd_row_double(struct rd_row *row, size_t column, double value)
 {
-	struct rd_cell *cell = cell_for(row, column, 1u << RD_T_DOUBLE | 1u << RD_T_SHARE);
-
-	if (!cell)
-		return;
-	cell->d = value;
-	cell->known = RD_OK;
+	set_cell(row, column, 1u << RD_T_DOUBLE | 1u << RD_T_SHARE, (struct rd_cell){ .d = value });
 }
 
 void rd_row_bool(struct rd_row *row, size_t column, bool value)
 {
-	struct rd_cell *cell = cell_for(row, column, 1u << RD_T_BOOL);
-
-	if (!cell)
-		return;
-	cell->b = value;
-	cell->known = RD_OK;
+	set_cell(row, column, 1u << RD_T_BOOL, (struct rd_cell){ .b = value });
 }
 
 void rd_row_sub(struct rd_row *row, size_t column, struct rd_section *sub)
