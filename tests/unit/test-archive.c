@@ -61,25 +61,21 @@ static void check_packing(const char *program)
 
 static void a_gzip_module_is_unpacked_and_a_damaged_one_refused(void **state)
 {
-	(void)state;
 	check_packing("gzip");
 }
 
 static void a_bzip2_file_is_unpacked_and_a_damaged_one_refused(void **state)
 {
-	(void)state;
 	check_packing("bzip2");
 }
 
 static void an_xz_module_is_unpacked_and_a_truncated_one_refused(void **state)
 {
-	(void)state;
 	check_packing("xz");
 }
 
 static void a_zstd_module_is_unpacked_and_a_damaged_one_refused(void **state)
 {
-	(void)state;
 	check_packing("zstd");
 }
 
@@ -90,7 +86,6 @@ static void a_bomb_is_stopped_at_the_limit(void **state)
 	size_t cap = 0, n;
 	FILE *pipe;
 
-	(void)state;
 	pipe = popen("head -c 200000000 /dev/zero | xz -0 -c", "r");
 	assert_non_null(pipe);
 	while ((n = fread(block, 1, sizeof(block), pipe)) > 0) {
@@ -109,7 +104,6 @@ static void a_plain_module_is_handed_on_unchanged(void **state)
 	struct rd_bytes in = { elf, sizeof(elf) };
 	_cleanup_bytes_ struct rd_bytes out = { 0 }, none = { 0 };
 
-	(void)state;
 	assert_int_equal(rd_unpack(&in, LIMIT, &out, NULL), 0);
 	assert_int_equal(out.size, sizeof(elf));
 	assert_memory_equal(out.data, elf, sizeof(elf));
@@ -121,7 +115,6 @@ static void an_empty_file_unpacks_to_nothing(void **state)
 	struct rd_bytes in = { 0 };
 	_cleanup_bytes_ struct rd_bytes out = { 0 };
 
-	(void)state;
 	assert_int_equal(rd_unpack(&in, LIMIT, &out, NULL), 0);
 	assert_int_equal(out.size, 0);
 	assert_non_null(out.data);

@@ -19,14 +19,12 @@ static void assert_safe(const char *in, const char *out)
 
 static void a_process_name_cannot_clear_the_screen(void **state)
 {
-	(void)state;
 	assert_safe("\033[2Jevil", "\\x1b[2Jevil");
 	assert_safe("a\nb\r\tc\a\177", "a\\x0ab\\x0d\\x09c\\x07\\x7f");
 }
 
 static void eight_bit_controls_do_not_reach_the_terminal(void **state)
 {
-	(void)state;
 	/* U+009B is CSI to a terminal; as a bare byte it is no UTF-8 at all. */
 	assert_safe("\xc2\x9b"
 		    "2J",
@@ -38,7 +36,6 @@ static void eight_bit_controls_do_not_reach_the_terminal(void **state)
 
 static void text_cannot_be_turned_round_or_hidden(void **state)
 {
-	(void)state;
 	assert_safe("a\u202eb", "a\\xe2\\x80\\xaeb");
 	assert_safe("a\u200bb", "a\\xe2\\x80\\x8bb");
 	/* Two are no characters, the third is one. */
@@ -47,14 +44,12 @@ static void text_cannot_be_turned_round_or_hidden(void **state)
 
 static void honest_text_stays_as_it_is(void **state)
 {
-	(void)state;
 	assert_safe("", "");
 	assert_safe("mlx5_0 Zürich 東京 😀 a\\b", "mlx5_0 Zürich 東京 😀 a\\b");
 }
 
 static void broken_utf8_is_shown_byte_by_byte(void **state)
 {
-	(void)state;
 	assert_safe("\xc3", "\\xc3");
 	assert_safe("\xe6\x9d", "\\xe6\\x9d");
 	assert_safe("\xc0\xaf", "\\xc0\\xaf");			 /* overlong slash */
@@ -66,7 +61,6 @@ static void a_long_string_grows_in_steps(void **state)
 {
 	_cleanup_buf_ struct rd_buf buf = { 0 };
 
-	(void)state;
 	for (int i = 0; i < 10000; i++)
 		rd_buf_printf(&buf, "%d,", i % 10);
 	assert_false(buf.failed);
@@ -79,7 +73,6 @@ static void an_array_too_large_for_memory_is_refused(void **state)
 	size_t cap = 0;
 	void *v = NULL;
 
-	(void)state;
 	assert_int_equal(rd_grow(&v, &cap, SIZE_MAX, 1), -ENOMEM);
 	assert_int_equal(rd_grow(&v, &cap, SIZE_MAX / 2, 16), -ENOMEM);
 	assert_null(v);
@@ -90,7 +83,6 @@ static void every_errno_name_leads_back_to_its_number(void **state)
 {
 	int named = 0;
 
-	(void)state;
 	for (int code = 1; code < 1000; code++) {
 		const char *name = rd_errno_name(code);
 
@@ -107,7 +99,6 @@ static void every_errno_name_leads_back_to_its_number(void **state)
 
 static void the_kernels_own_errnos_have_names(void **state)
 {
-	(void)state;
 	assert_string_equal(rd_errno_name(-512), "ERESTARTSYS");
 	assert_string_equal(rd_errno_name(-517), "EPROBE_DEFER");
 	assert_string_equal(rd_errno_name(524), "ENOTSUPP");
@@ -118,7 +109,6 @@ static void the_kernels_own_errnos_have_names(void **state)
 
 static void an_errno_can_be_typed_in_any_usual_way(void **state)
 {
-	(void)state;
 	assert_int_equal(rd_errno_parse("EFAULT"), EFAULT);
 	assert_int_equal(rd_errno_parse("efault"), EFAULT);
 	assert_int_equal(rd_errno_parse("14"), 14);
@@ -135,7 +125,6 @@ static void an_error_keeps_object_message_and_hint(void **state)
 	struct rd_err err = { 0 };
 	char longer[600];
 
-	(void)state;
 	assert_int_equal(rd_err_set(&err, EACCES, "/sys/x", "cannot read %s", "it"), -EACCES);
 	rd_err_hint(&err, "run as %s", "root");
 	assert_int_equal(err.code, EACCES);
@@ -157,7 +146,6 @@ static void what_is_found_is_the_element_of_that_key(void **state)
 		int value;
 	} v[] = { { 2, 20 }, { 4, 40 }, { 1ULL << 40, 50 }, { UINT64_MAX, 60 } };
 
-	(void)state;
 	for (size_t n = 0; n <= RD_ARRAY_SIZE(v); n++) {
 		for (size_t i = 0; i < RD_ARRAY_SIZE(v); i++)
 			assert_ptr_equal(rd_find_u64(v, n, sizeof(v[0]), v[i].key), i < n ? &v[i] : NULL);
@@ -169,7 +157,6 @@ static void what_is_found_is_the_element_of_that_key(void **state)
 /* Names of files in bundles are made of it: a bundle of yesterday must be read tomorrow. */
 static void a_hash_stays_what_it_is(void **state)
 {
-	(void)state;
 	assert_int_equal(rd_hash(RD_HASH, "", 0), UINT64_C(0xcbf29ce484222325));
 	assert_int_equal(rd_hash(RD_HASH, "foobar", 6), UINT64_C(0x85944171f73967e8));
 	assert_int_equal(rd_hash(rd_hash(RD_HASH, "foo", 3), "bar", 3), rd_hash(RD_HASH, "foobar", 6));
@@ -179,7 +166,6 @@ static void blanks_go_from_both_ends_only(void **state)
 {
 	char text[] = " \t a b\r\n", blank[] = " \n", empty[] = "";
 
-	(void)state;
 	assert_string_equal(rd_trim(text), "a b");
 	assert_string_equal(rd_trim(blank), "");
 	assert_string_equal(rd_trim(empty), "");
@@ -190,7 +176,6 @@ static void errors_beyond_the_bound_are_counted(void **state)
 	struct rd_errlist list = { 0 };
 	struct rd_err err;
 
-	(void)state;
 	for (int i = 0; i < RD_ERRORS_MAX + 500; i++) {
 		rd_err_set(&err, EIO, "file", "number %d", i);
 		rd_errlist_add(&list, &err);
@@ -203,7 +188,6 @@ static void errors_beyond_the_bound_are_counted(void **state)
 
 static void text_for_a_shell_is_stepped_over_by_character(void **state)
 {
-	(void)state;
 	assert_int_equal(rd_plain_next("a", 1), 1);
 	assert_int_equal(rd_plain_next("\xc3\xa4", 2), 2);
 	assert_int_equal(rd_plain_next("\x1b", 1), 0);
@@ -227,7 +211,6 @@ static void a_table_has_comments_anywhere_and_its_lines_have_numbers(void **stat
 	struct rd_lines lines;
 	struct rd_err err;
 
-	(void)state;
 	rd_lines_init(&lines, &texts, "table", text, sizeof(text) - 1);
 	assert_line(&lines, 3, "a b");
 	assert_int_equal(rd_lines_err(&lines, &err, EINVAL, ": no such %s", "thing"), -EINVAL);
@@ -244,7 +227,6 @@ static void a_line_goes_on_below_where_a_blank_begins(void **state)
 	_cleanup_(rd_texts_deinit) struct rd_texts texts = { 0 };
 	struct rd_lines lines;
 
-	(void)state;
 	rd_lines_init(&lines, &texts, "table", text, sizeof(text) - 1);
 	lines.continued = true;
 	assert_line(&lines, 1, "a b  c \td");
@@ -260,7 +242,6 @@ static void a_table_has_a_size(void **state)
 	struct rd_lines lines;
 	struct rd_err err;
 
-	(void)state;
 	assert_int_equal(rd_lines_init_table(&lines, &texts, "hints", "mine", "", 0, &err), 0);
 	assert_null(rd_lines_next(&lines));
 	assert_int_equal(rd_lines_init_table(&lines, &texts, "hints", "mine", "", RD_TABLE_BYTES + 1, &err), -EFBIG);
@@ -272,7 +253,6 @@ static void a_line_is_cut_into_words(void **state)
 {
 	char text[] = " a\tbb  rest of it ", *line = text, *words[3];
 
-	(void)state;
 	assert_int_equal(rd_words(&line, words, 2), 2);
 	assert_string_equal(words[0], "a");
 	assert_string_equal(words[1], "bb");
@@ -287,7 +267,6 @@ static void a_list_is_cut_into_parts(void **state)
 	static const char *const wanted[] = { "mlx5_0", "", "mlx5_1/2", "" };
 	const char *at = "mlx5_0,,mlx5_1/2,";
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(wanted); i++) {
 		_cleanup_free_ char *part = rd_next_part(&at, ',');
 
@@ -301,7 +280,6 @@ static void a_process_name_moves_no_field_of_stat(void **state)
 {
 	static const char text[] = "12 (a) S (b) R 7 8";
 
-	(void)state;
 	assert_string_equal(rd_stat_field(text, 3), "R 7 8");
 	assert_string_equal(rd_stat_field(text, 5), "8");
 	assert_null(rd_stat_field(text, 6));
@@ -328,7 +306,6 @@ static void a_port_is_spelled_with_a_slash_or_a_colon(void **state)
 		{ "nic:0", "nic:0", 1, true },	      { "nic:0/2", "nic:0", 1, false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++)
 		assert_int_equal(rd_port_fits(cases[i].wanted, cases[i].device, cases[i].port), cases[i].fits);
 }
@@ -349,7 +326,6 @@ static void the_first_that_is_not_less_is_found(void **state)
 {
 	static const int v[] = { 1, 3, 3, 3, 7 };
 
-	(void)state;
 	assert_int_equal(lower_bound(v, 5, 0), 0);
 	assert_int_equal(lower_bound(v, 5, 1), 0);
 	assert_int_equal(lower_bound(v, 5, 2), 1);

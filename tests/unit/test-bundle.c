@@ -47,7 +47,6 @@ static void a_bare_tree_is_read_with_or_without_a_folder_above_it(void **state)
 {
 	static const char *const folders[] = { "", "./", "host-1/", "./host-1/" };
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(folders); i++) {
 		_cleanup_(rd_source_closep) struct rd_source *source = NULL;
 		_cleanup_names_ struct rd_names names = { 0 };
@@ -82,7 +81,6 @@ static void a_directory_is_read_like_an_archive_of_it(void **state)
 	char root[] = "/tmp/rdmadiag-unit-XXXXXX", command[512];
 	struct rd_err err = { 0 };
 
-	(void)state;
 	assert_non_null(mkdtemp(root));
 	snprintf(command, sizeof(command),
 		 "cd %s && mkdir -p top/sys/dir && echo A > top/sys/a && ln -s ../a top/sys/dir/up && mkdir bad && "
@@ -126,7 +124,6 @@ static void what_may_not_be_read_in_a_directory_is_not_absent(void **state)
 	int status;
 	pid_t child;
 
-	(void)state;
 	assert_non_null(mkdtemp(root));
 	snprintf(command, sizeof(command),
 		 "cd %s && chmod 755 . && mkdir -p sys/shut sys/dark && touch sys/shut/one sys/dark/file && "
@@ -151,7 +148,6 @@ static void names_and_links_that_leave_the_bundle_are_refused(void **state)
 {
 	struct rd_buf tar = { 0 };
 
-	(void)state;
 	tar_add(&tar, "/sys/a", "evil");
 	assert_refused(&tar, EBADMSG);
 	tar_add(&tar, "sys/../../a", "evil");
@@ -187,7 +183,6 @@ static void links_that_go_in_circles_or_up_by_way_of_others_lead_nowhere(void **
 	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
 	_cleanup_buf_ struct rd_buf tar = { 0 };
 
-	(void)state;
 	tar_link(&tar, "sys/a", "b");
 	tar_link(&tar, "sys/b", "a");
 	/* Each for itself stays in the tree; together they climb out of it. */
@@ -206,7 +201,6 @@ static void an_archive_that_ends_anywhere_before_its_end_is_refused(void **state
 	_cleanup_buf_ struct rd_buf tar = { 0 };
 	size_t whole;
 
-	(void)state;
 	tar_add(&tar, "sys/a", "one");
 	tar_add(&tar, "sys/b", "");
 	whole = tar.len;
@@ -222,7 +216,6 @@ static void what_is_no_bundle_at_all_is_refused(void **state)
 {
 	struct rd_buf tar = { 0 };
 
-	(void)state;
 	tar_add(&tar, "home/a", "one");
 	assert_refused(&tar, EBADMSG);
 	tar_add(&tar, "a/sys/x", "one");
@@ -241,7 +234,6 @@ static void a_bomb_is_refused_before_it_takes_the_memory(void **state)
 	struct rd_err err = { 0 };
 	FILE *pipe;
 
-	(void)state;
 	tar_add_raw(&tar, '0', "sys/huge", NULL, "", 0, (size_t)8 << 30);
 	assert_refused(&tar, EFBIG);
 	/* Six files of 60 MB, packed into next to nothing. */
@@ -275,7 +267,6 @@ static void a_denied_file_is_denied_again_and_others_are_as_they_were(void **sta
 	struct rd_err err = { 0 };
 	uint64_t value = 0;
 
-	(void)state;
 	assert_int_equal(open_with(MANIFEST("{\"ask\":\"read\",\"path\":\"/sys/a\",\"at_ns\":1},"
 					    "{\"ask\":\"read\",\"path\":\"/sys/secret\",\"errno\":\"EACCES\"},"
 					    "{\"ask\":\"read\",\"path\":\"/sys/gone\",\"errno\":\"ENOENT\"},"
@@ -343,7 +334,6 @@ static void a_manifest_that_lies_is_refused(void **state)
 		MANIFEST("{\"ask\":\"read\",\"path\":\"/sys/x\"") "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(lies); i++) {
 		struct rd_source *source = NULL;
 		struct rd_err err = { 0 };
@@ -365,7 +355,6 @@ static void a_later_sample_has_what_changed_and_the_rest_as_before(void **state)
 	_cleanup_names_ struct rd_names names = { 0 };
 	_cleanup_buf_ struct rd_buf tar = { 0 };
 
-	(void)state;
 	tar_add(&tar, "manifest.json", manifest);
 	tar_add(&tar, "root/sys/a", "1");
 	tar_add(&tar, "root/sys/b", "1");
@@ -389,7 +378,6 @@ static void an_nccl_topology_is_a_host_with_nothing_else(void **state)
 	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
 	struct rd_buf xml = { (char *)"\n<system version=\"1\"/>\n", 23, 0, false };
 
-	(void)state;
 	assert_int_equal(tar_open(&xml, &source, NULL), 0);
 	assert_string_equal(text_at(source, RD_SOURCE_NCCL_XML), "\n<system version=\"1\"/>\n");
 	assert_string_equal(text_at(source, "/sys/class/infiniband"), "(ENOENT)");

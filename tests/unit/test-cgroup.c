@@ -39,7 +39,6 @@ static void a_process_that_has_gone_is_found_by_the_id_of_its_cgroup(void **stat
 	struct fake_host host;
 	uint64_t id;
 
-	(void)state;
 	host_open(&host, true);
 	snprintf(full, sizeof(full), "/sys/fs/cgroup%s", step);
 	id = inode(&host, full);
@@ -71,7 +70,6 @@ static void searches_for_cgroups_take_a_twentieth_of_the_time(void **state)
 	struct rd_source_ops ops;
 	struct fake_host host;
 
-	(void)state;
 	host_open(&host, true);
 	ops = *host.source->ops;
 	ops.now = made_up_now;
@@ -95,7 +93,6 @@ static void another_process_with_the_same_number_is_not_believed(void **state)
 	struct rd_cgroups *cg = NULL;
 	struct fake_host host;
 
-	(void)state;
 	host_open(&host, true);
 	cg = rd_cgroups_create(host.source);
 	/* /proc/77 says step_0's task, the record says system.slice. */
@@ -113,7 +110,6 @@ static void without_a_unified_hierarchy_the_process_alone_can_say(void **state)
 	struct rd_cgroups *cg = NULL;
 	uint64_t id;
 
-	(void)state;
 	host_open(&host, false);
 	cg = rd_cgroups_create(host.source);
 	alive = rd_cgroups_path(cg, 77, 1);
@@ -137,7 +133,6 @@ static void assert_picked(const char *text, const char *expected)
 
 static void the_line_that_names_the_job_is_picked(void **state)
 {
-	(void)state;
 	assert_picked("0::/user.slice/user-0.slice\n", "/user.slice/user-0.slice");
 	assert_picked("0::/\n", "/");
 	/* Hybrid: Slurm in its controllers, systemd in its own two. */

@@ -39,7 +39,6 @@ static void a_device_file_for_root_only(void **state)
 {
 	struct fake_host fake;
 
-	(void)state;
 	fake_host_init(&fake);
 	fake_host_text(&fake, "/sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_0\n");
 	/* A tree without /dev tells nothing of device files. */
@@ -59,7 +58,6 @@ static void a_container_is_given_some_devices(void **state)
 {
 	struct fake_host fake;
 
-	(void)state;
 	fake_host_init(&fake);
 	fake_host_text(&fake, "/sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_0\n");
 	fake_host_text(&fake, "/sys/class/infiniband_verbs/uverbs1/ibdev", "mlx5_1\n");
@@ -106,7 +104,6 @@ static void flows_that_no_switch_parts(void **state)
 	struct rd_collision collision = { .has_peer = true, .udp_sport = 49152, .flows = 2, .lqpns = (char *)"17,18" };
 	struct rd_spread both[] = { whole, peer };
 
-	(void)state;
 	assert_int_equal(judge_flows(NULL, NULL), RD_SEV_UNKNOWN);
 	assert_int_equal(judge_flows(&(struct rd_spreads){ .v = &whole, .n = 1 }, &res), RD_SEV_SKIP);
 	assert_int_equal(judge_flows(&(struct rd_spreads){ .v = both, .n = 2 }, &res), RD_SEV_OK);
@@ -137,7 +134,6 @@ static void sizes_as_systemd_writes_them(void **state)
 		{ "99999999999E", false, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		uint64_t value = 0;
 
@@ -157,7 +153,6 @@ static void no_secret_of_etc_environment_is_recorded(void **state)
 	char text[] = "TOKEN=secret\nNCCL_IB_HCA=mlx5_0\nexport X=NCCL_1\nUCX_TLS=rc";
 	struct rd_bytes bytes = { (uint8_t *)text, strlen(text) };
 
-	(void)state;
 	rd_scrub_file("/etc/other", &bytes);
 	assert_int_equal(bytes.size, strlen(text));
 	rd_scrub_file("/etc/environment", &bytes);
@@ -175,7 +170,6 @@ static void no_password_of_a_process_is_recorded(void **state)
 	char text[sizeof(environment)];
 	struct rd_bytes bytes = { (uint8_t *)text, sizeof(environment) - 1 };
 
-	(void)state;
 	memcpy(text, environment, sizeof(environment));
 	rd_scrub_file("/proc/4242/environ", &bytes);
 	assert_int_equal(bytes.size, sizeof(kept) - 1);
@@ -187,7 +181,6 @@ static void no_address_in_a_process_is_recorded(void **state)
 	char text[] = "4242 (a) b c) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 867 4096 3 18446 9411 4095";
 	struct rd_bytes bytes = { (uint8_t *)text, sizeof(text) - 1 };
 
-	(void)state;
 	rd_scrub_file("/proc/stat", &bytes);
 	assert_int_equal(bytes.size, sizeof(text) - 1);
 	rd_scrub_file("/proc/4242/stat", &bytes);
@@ -205,7 +198,6 @@ static void profiles_that_are_none(void **state)
 	struct rd_err err;
 	char nul[] = "count.gpus = 8\n\0x";
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(bad); i++) {
 		err = (struct rd_err){ 0 };
 		assert_int_equal(parse(bad[i], &profile, &err), -EINVAL);
@@ -221,7 +213,6 @@ static void a_profile_reads_as_it_was_written(void **state)
 	struct rd_profile first = { 0 }, second = { 0 };
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
-	(void)state;
 	assert_int_equal(parse("# comment\n\n count.gpus=8 \nport.*.rate_gbps = 400\nrule.memlock = required\n", &first,
 			       NULL),
 			 0);
@@ -242,7 +233,6 @@ static void a_profile_reads_as_it_was_written(void **state)
 
 static void what_a_star_stands_for(void **state)
 {
-	(void)state;
 	assert_true(rd_profile_matches("port.*.rate_gbps", "port.mlx5_0/1.rate_gbps"));
 	assert_true(rd_profile_matches("*", "anything.at.all"));
 	assert_true(rd_profile_matches("a*b*c", "a.b.b.c"));
@@ -256,7 +246,6 @@ static void the_missing_are_told_first(void **state)
 	struct rd_profile profile = { 0 }, self = { 0 };
 	struct rd_findings findings = { 0 };
 
-	(void)state;
 	assert_int_equal(parse("port.m0/1.rate_gbps = 400\nnic.m1.ports = 1\nnic.m1.pci = x.y\ncount.gpus = 2\n"
 			       "gpu.0000:01:00.0.name = A\nsoftware.kernel = 6.1\nmodule.x.version = 2\n",
 			       &profile, NULL),

@@ -88,7 +88,6 @@ static void a_guest_without_switches_tells_no_socket(void **state)
 	struct healthy h = { 0 };
 	char said[256];
 
-	(void)state;
 	RD_SET(h.host.guest, true);
 	add_node(&h.host, 0, -1);
 	add_node(&h.host, 1, -1);
@@ -109,7 +108,6 @@ static void nodes_of_one_socket_are_near(void **state)
 	struct healthy h = { 0 };
 	char said[256];
 
-	(void)state;
 	for (int node = 0; node < 8; node++)
 		add_node(&h.host, node, node / 4);
 	add_gpu(&h.host, 0x10, 3);
@@ -136,7 +134,6 @@ static void the_only_node_is_everybodys(void **state)
 	struct healthy h = { 0 };
 	char said[256];
 
-	(void)state;
 	add_node(&h.host, 0, 0);
 	add_gpu(&h.host, 0x10, -1);
 	add_nic(&h.host, "mlx5_0", 0x20, -1);
@@ -153,7 +150,6 @@ static void sockets_of_nodes_are_read(void **state)
 	struct rd_host host = { 0 };
 	struct rd_sysfs fs = { 0 };
 
-	(void)state;
 	fake_host_init(&fake);
 	fs.src = fake.source;
 	fake_host_text(&fake, "/sys/devices/system/node/node0/cpulist", "0-15,64-79\n");
@@ -199,7 +195,6 @@ static void no_version_of_the_driver_is_not_its_closed_flavour(void **state)
 	struct healthy h = { 0 };
 	char said[256];
 
-	(void)state;
 	add_node(&h.host, 0, 0);
 	add_gpu(&h.host, 0x10, 0);
 	h.host.gpus[0].vendor = "NVIDIA";
@@ -253,7 +248,6 @@ static void roce_v1_is_a_matter_of_the_type_of_gids(void **state)
 	struct healthy h;
 	char said[256];
 
-	(void)state;
 	start_roce(&h, gids);
 	assert_int_equal(judge(&h, "gid-usable", said, sizeof(said)), RD_SEV_OK);
 	assert_int_equal(judge(&h, "gid-v2", said, sizeof(said)), RD_SEV_WARNING);
@@ -268,7 +262,6 @@ static void which_gid_nccl_takes_where_there_is_no_ipv4(void **state)
 	struct healthy h;
 	char said[256];
 
-	(void)state;
 	start_roce(&h, v6);
 	assert_int_equal(judge(&h, "gid-usable", said, sizeof(said)), RD_SEV_NOTE);
 	assert_non_null(strstr(said, "selects index 0 (fe80::1, RoCE v1)"));
@@ -292,7 +285,6 @@ static void types_that_nobody_told_are_no_other_namespace(void **state)
 	struct healthy h;
 	char said[256];
 
-	(void)state;
 	start_roce(&h, gids);
 	for (size_t i = 0; i < h.host.ports[0].n_gids; i++)
 		h.host.ports[0].gids[i].type = RD_GID_UNKNOWN;
@@ -313,7 +305,6 @@ static void efa_is_no_infiniband(void **state)
 	struct healthy h;
 	char said[256];
 
-	(void)state;
 	start_roce(&h, gids);
 	set_layer(&h.host.ports[0], "Unknown");
 	h.host.ports[0].gids[0].type = RD_GID_UNKNOWN;
@@ -343,7 +334,6 @@ static void the_ports_of_a_gaudi_are_link_local_by_design(void **state)
 	struct healthy h = { 0 };
 	char said[256];
 
-	(void)state;
 	made_nic(&h.host, "hbl_0", "19:00.0", -1, "pci0000:10", 0, 200);
 	h.host.ibdevs[0].driver = strdup("habanalabs");
 	for (unsigned p = 1; p < 24; p++) {
@@ -378,7 +368,6 @@ static void the_lid_of_irdma_is_a_constant(void **state)
 	struct healthy h;
 	char said[256];
 
-	(void)state;
 	start_roce(&h, gids);
 	RD_SET(h.host.ports[0].lid, 1);
 	assert_int_equal(judge(&h, "roce-lid", said, sizeof(said)), RD_SEV_WARNING);
@@ -421,7 +410,6 @@ static void a_limit_does_not_hold_with_cap_ipc_lock_in_effect(void **state)
 	static const char without[] = "Uid:\t0\nCapPrm:\t00000000a80425fb\nCapEff:\t00000000a80425fb\n";
 	char said[256];
 
-	(void)state;
 	assert_int_equal(of_process(root, IDS, said, sizeof(said)), RD_SEV_OK);
 	assert_int_equal(of_process(user, IDS, said, sizeof(said)), RD_SEV_CRITICAL);
 	assert_non_null(strstr(said, "effective"));
@@ -461,7 +449,6 @@ static void a_line_about_power_is_no_fault_of_a_nic_that_works(void **state)
 	struct rd_pci *nic;
 	char said[512];
 
-	(void)state;
 	add_node(&h.host, 0, 0);
 	add_gpu(&h.host, 0x10, 0);
 	add_nic(&h.host, "mlx5_0", 0x20, 0);

@@ -174,7 +174,6 @@ static void larger_mtu(struct fixture *f)
 
 static void a_lid_for_the_port_and_for_the_subnet_manager(void **state)
 {
-	(void)state;
 	expect("ib-lid", no_lid, RD_SEV_CRITICAL);
 	expect("ib-lid", permissive_lid, RD_SEV_CRITICAL);
 	expect("ib-lid", lid_not_read, RD_SEV_UNKNOWN);
@@ -188,7 +187,6 @@ static void a_lid_for_the_port_and_for_the_subnet_manager(void **state)
 
 static void full_member_of_a_partition(void **state)
 {
-	(void)state;
 	expect("ib-pkey", no_partition, RD_SEV_CRITICAL);
 	expect("ib-pkey", limited, RD_SEV_WARNING);
 	expect("ib-pkey", pkeys_not_read, RD_SEV_UNKNOWN);
@@ -196,7 +194,6 @@ static void full_member_of_a_partition(void **state)
 
 static void as_many_lanes_as_it_has(void **state)
 {
-	(void)state;
 	expect("ib-width", one_lane, RD_SEV_CRITICAL);
 	expect("ib-width", width_not_read, RD_SEV_UNKNOWN);
 	expect("ib-width", no_link, RD_SEV_UNKNOWN);
@@ -204,7 +201,6 @@ static void as_many_lanes_as_it_has(void **state)
 
 static void one_mode_of_ipoib(void **state)
 {
-	(void)state;
 	expect("ipoib-mode", other_mode, RD_SEV_WARNING);
 	expect("ipoib-mode", no_mode, RD_SEV_UNKNOWN);
 	expect("ipoib-mode", largest_mtu, RD_SEV_OK);

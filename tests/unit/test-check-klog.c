@@ -96,7 +96,6 @@ static const struct {
 
 static void each_rule_knows_its_line_and_no_other(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		assert_int_equal(result_of(cases[i].rule, 3, cases[i].times, cases[i].bad), cases[i].result);
 		assert_int_equal(result_of(cases[i].rule, 3, cases[i].times, cases[i].good), RD_SEV_OK);
@@ -200,7 +199,6 @@ static const struct {
 
 static void lines_of_the_sources_are_known(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(printed); i++) {
 		assert_int_equal(rd_klog_form_of(printed[i].line), printed[i].form);
 		assert_int_equal(result_of(printed[i].rule, 3, printed[i].times, printed[i].line), printed[i].result);
@@ -270,7 +268,6 @@ static const char *const harmless[] = {
 
 static void lines_of_healthy_boots_and_of_others_are_not(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(harmless); i++)
 		if (rd_klog_form_of(harmless[i]) != RD_KLOG_NO_FORM)
 			fail_msg("%s", harmless[i]);
@@ -279,7 +276,6 @@ static void lines_of_healthy_boots_and_of_others_are_not(void **state)
 /* What explains a line needs all of its row. */
 static void each_form_has_its_source_and_meaning(void **state)
 {
-	(void)state;
 	for (enum rd_klog_form form = 1; form < RD_KLOG_QP; form++) {
 		const struct rd_klog_line *line = &rd_klog_lines[form];
 		_cleanup_free_ char *text = NULL;
@@ -333,7 +329,6 @@ static void refused_requests_are_those_of_nics_and_gpus(void **state)
 	struct rd_host host = { .pcis = pcis, .n_pcis = 5, .ibdevs = ibdevs, .n_ibdevs = 3, .gpus = &gpu, .n_gpus = 1 };
 	bool *chosen = calloc(rd_n_checks, sizeof(*chosen));
 
-	(void)state;
 	for (size_t i = 0; i < rd_n_checks; i++)
 		chosen[i] = strcmp(rd_checks[i]->id, "log-iommu-faults") == 0;
 	for (size_t i = 0; i < 2 * RD_ARRAY_SIZE(refused); i++) {
@@ -355,7 +350,6 @@ static void refused_requests_are_those_of_nics_and_gpus(void **state)
 
 static void every_rule_about_the_log_has_a_case(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < rd_n_checks; i++) {
 		bool has = false;
 
@@ -371,7 +365,6 @@ static void every_rule_about_the_log_has_a_case(void **state)
 
 static void few_lines_of_a_kind_are_no_flapping(void **state)
 {
-	(void)state;
 	assert_int_equal(result_of("log-link-flaps", 6, 2, "mlx5_core 0000:5c:00.0 eth2: Link down"), RD_SEV_OK);
 }
 
@@ -384,7 +377,6 @@ static void lines_about_many_devices_are_no_flapping(void **state)
 	struct rd_klog klog = { 0 };
 	struct rd_check_input in = { .host = &host, .klog = &klog };
 
-	(void)state;
 	for (unsigned n = 0; n < 12; n++)
 		rd_buf_printf(&text, "6,%u,1000000,-;mlx5_core 0000:%02x:00.0 eth%u: Link down\n", n, 0x10 + n, n);
 	bytes = (struct rd_bytes){ (uint8_t *)strdup(text.data), text.len };
@@ -403,7 +395,6 @@ static void the_fix_names_the_device(void **state)
 	struct rd_findings findings = { 0 };
 	bool *chosen = calloc(rd_n_checks, sizeof(*chosen));
 
-	(void)state;
 	for (size_t i = 0; i < rd_n_checks; i++)
 		chosen[i] = strcmp(rd_checks[i]->id, "log-nic-health") == 0;
 	log_of(&klog, 3, 1, cases[0].bad, false);
@@ -425,7 +416,6 @@ static void an_old_line_warns(void **state)
 	struct rd_klog klog = { 0 };
 	struct rd_check_input in = { .host = &host, .klog = &klog };
 
-	(void)state;
 	rd_klog_parse(&bytes, &klog);
 	assert_int_equal(check_worst(&in, "log-nic-health"), RD_SEV_WARNING);
 	rd_klog_deinit(&klog);
@@ -437,7 +427,6 @@ static void a_log_that_may_not_be_read_is_unknown(void **state)
 	struct rd_host host = { 0 };
 	struct rd_check_input in = { .host = &host, .klog = &klog };
 
-	(void)state;
 	assert_int_equal(check_worst(&in, "log-oom"), RD_SEV_UNKNOWN);
 	klog.known = RD_ABSENT;
 	assert_int_equal(check_worst(&in, "log-oom"), RD_SEV_UNKNOWN);
@@ -455,7 +444,6 @@ static void a_log_that_gave_no_answer_is_not_called_absent(void **state)
 	struct rd_findings findings = { 0 };
 	size_t told = 0;
 
-	(void)state;
 	rd_checks_run(&in, NULL, &findings);
 	for (size_t i = 0; i < findings.n; i++) {
 		if (findings.v[i].severity != RD_SEV_UNKNOWN || strcmp(findings.v[i].subject, "kernel log") != 0)

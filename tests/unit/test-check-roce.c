@@ -187,7 +187,6 @@ static void other_pfc(struct fixture *f)
 
 static void lossless_ethernet(void **state)
 {
-	(void)state;
 	expect("roce-lossless", no_pfc, RD_SEV_WARNING);
 	expect("roce-lossless", no_dcb, RD_SEV_UNKNOWN);
 	expect("roce-pause", both_flow_controls, RD_SEV_WARNING);
@@ -208,7 +207,6 @@ static void the_port_that_differs_is_named(void **state)
 {
 	_cleanup_free_ bool *chosen = calloc(rd_n_checks, sizeof(*chosen));
 
-	(void)state;
 	for (size_t i = 0; i < rd_n_checks; i++)
 		chosen[i] = strcmp(rd_checks[i]->id, "roce-pfc-uniform") == 0;
 	for (size_t odd = 0; odd < 3; odd++) {
@@ -339,7 +337,6 @@ static void hard_and_dropped(struct fixture *f)
 
 static void ip_below(void **state)
 {
-	(void)state;
 	expect("rp-filter", strict_in_one_subnet, RD_SEV_WARNING);
 	expect("rp-filter", strict_in_several, RD_SEV_SKIP);
 	expect("rp-filter", no_netlink, RD_SEV_UNKNOWN);
@@ -413,7 +410,6 @@ static void current(struct fixture *f)
 
 static void what_devlink_says(void **state)
 {
-	(void)state;
 	expect("devlink-health", sick, RD_SEV_CRITICAL);
 	expect("devlink-health", healthy, RD_SEV_OK);
 	expect("firmware-pending", burnt, RD_SEV_WARNING);
@@ -448,7 +444,6 @@ static void unused(struct fixture *f)
 
 static void zero_copy_tcp(void **state)
 {
-	(void)state;
 	expect("devmem-tcp", bound_queue, RD_SEV_WARNING);
 	expect("devmem-tcp", ready, RD_SEV_OK);
 	expect("devmem-tcp", unused, RD_SEV_SKIP);
@@ -572,7 +567,6 @@ static void not_listed(struct fixture *f)
 
 static void leftovers_and_hangs(void **state)
 {
-	(void)state;
 	expect("job-leftovers", orphan, RD_SEV_WARNING);
 	expect("job-leftovers", kernels_own, RD_SEV_OK);
 	expect("job-leftovers", of_another_job, RD_SEV_OK);

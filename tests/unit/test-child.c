@@ -68,7 +68,6 @@ static int talk(void *arg, struct rd_bytes *ret, struct rd_err *err)
 
 static void answers_of_any_size_arrive_whole(void **state)
 {
-	(void)state;
 	for (size_t size = 0; size <= LIMIT; size = size ? size * 4 : 1) {
 		_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 		struct rd_err err = { 0 };
@@ -87,7 +86,6 @@ static void answers_above_the_limit_are_refused(void **state)
 	struct rd_err err = { 0 };
 	size_t size = LIMIT + 1;
 
-	(void)state;
 	assert_int_equal(rd_child_run("many", answer_many, &size, 60000, LIMIT, &bytes, &err), -EFBIG);
 	assert_string_equal(err.object, "many");
 	assert_null(bytes.data);
@@ -98,7 +96,6 @@ static void errors_are_handed_on(void **state)
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	struct rd_err err = { 0 };
 
-	(void)state;
 	assert_int_equal(rd_child_run("x", refuse, NULL, 60000, LIMIT, &bytes, &err), -EACCES);
 	assert_string_equal(err.object, "the device");
 	assert_string_equal(err.message, "not for you");
@@ -109,7 +106,6 @@ static void what_hangs_is_left(void **state)
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	struct rd_err err = { 0 };
 
-	(void)state;
 	assert_int_equal(rd_child_run("x", hang, NULL, 50, LIMIT, &bytes, &err), -ETIMEDOUT);
 	assert_non_null(strstr(err.message, "50 ms"));
 }
@@ -119,7 +115,6 @@ static void what_dies_is_an_error(void **state)
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	struct rd_err err = { 0 };
 
-	(void)state;
 	assert_int_equal(rd_child_run("x", die, NULL, 60000, LIMIT, &bytes, &err), -ECHILD);
 	assert_int_equal(err.code, ECHILD);
 }
@@ -130,7 +125,6 @@ static void one_that_hangs_in_exit_is_not_waited_for(void **state)
 	struct rd_err err = { 0 };
 	size_t size = 3;
 
-	(void)state;
 	hangs_in_exit = true;
 	assert_int_equal(rd_child_run("x", answer_many, &size, 60000, LIMIT, &bytes, &err), 0);
 	assert_int_equal(rd_child_run("x", refuse, NULL, 60000, LIMIT, &bytes, &err), -EACCES);
@@ -146,7 +140,6 @@ static void those_left_behind_are_reaped_later(void **state)
 	siginfo_t info = { 0 };
 	bool left = false;
 
-	(void)state;
 	for (int i = 0; i < 5; i++) {
 		assert_int_equal(rd_child_run("x", hang, NULL, 20, LIMIT, &bytes, &err), -ETIMEDOUT);
 		/* Until the one just killed has ended, and not taking it away. It may have been, if it ended at once. */
@@ -166,7 +159,6 @@ static void what_it_prints_goes_nowhere(void **state)
 	int ends[2], out = dup(STDOUT_FILENO);
 	char heard[64];
 
-	(void)state;
 	assert_int_equal(pipe(ends), 0);
 	fflush(stdout);
 	dup2(ends[1], STDOUT_FILENO);

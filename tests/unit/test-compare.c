@@ -98,7 +98,6 @@ static size_t graver(const struct rd_comparison *found)
 
 static void hosts_that_are_alike(void **state)
 {
-	(void)state;
 	for (size_t n = 1; n <= 5; n++) {
 		struct rd_compared *hosts = make_fleet(n);
 		struct rd_comparison found = { 0 };
@@ -122,7 +121,6 @@ static void a_lost_gpu_is_critical_and_explains_the_rest(void **state)
 {
 	static const size_t sizes[] = { 2, 3, 8, HOSTS };
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(sizes); i++) {
 		struct rd_compared *hosts = make_fleet(sizes[i]);
 		struct rd_comparison found = { 0 };
@@ -145,7 +143,6 @@ static void no_two_hosts_are_alike(void **state)
 	struct rd_compared *hosts = make_fleet(3);
 	struct rd_comparison found = { 0 };
 
-	(void)state;
 	lose_gpu(&hosts[1], 3);
 	lose_gpu(&hosts[2], 5);
 	rd_compare(hosts, 3, &found);
@@ -163,7 +160,6 @@ static void two_kinds_of_host(void **state)
 	struct rd_comparison found = { 0 };
 	const struct rd_finding *kinds;
 
-	(void)state;
 	for (size_t h = 0; h < 10; h++)
 		make(&hosts[h], h, h % 2 ? 4 : RAILS);
 	rd_compare(hosts, 10, &found);
@@ -183,7 +179,6 @@ static void two_kinds_of_host(void **state)
 /* The same one is missing on two hosts: of four these are two kinds, of eight they have lost it. */
 static void as_many_with_as_without(void **state)
 {
-	(void)state;
 	for (size_t n = 4; n <= 8; n += 4) {
 		struct rd_compared *hosts = make_fleet(n);
 		struct rd_comparison found = { 0 };
@@ -205,7 +200,6 @@ static void a_host_with_other_addresses(void **state)
 	struct rd_compared *hosts = make_fleet(4);
 	struct rd_comparison found = { 0 };
 
-	(void)state;
 	for (size_t i = 0; i < RAILS; i++) {
 		hosts[2].gpus[i][5] = '3';
 		hosts[2].nics[i][5] = '4';
@@ -229,7 +223,6 @@ static void a_slow_port_comes_before_what_nccl_makes_of_it(void **state)
 	struct rd_compared *hosts = make_fleet(HOSTS);
 	struct rd_comparison found = { 0 };
 
-	(void)state;
 	for (size_t h = 7; h < HOSTS; h += 25) {
 		set(&hosts[h].ports[5].rate, "200");
 		hosts[h].rails[5].port = 4;
@@ -261,7 +254,6 @@ static void mtus_are_compared_also_of_two_hosts(void **state)
 	struct rd_compared *hosts = make_fleet(3);
 	struct rd_comparison found = { 0 };
 
-	(void)state;
 	for (size_t h = 0; h < 3; h++)
 		set(&hosts[h].ports[5].mtu, "RDMA MTU 4096");
 	rd_compare(hosts, 3, &found);
@@ -289,7 +281,6 @@ static void all_rails_of_one_host_are_one_finding(void **state)
 	struct rd_compared *hosts = make_fleet(4);
 	struct rd_comparison found = { 0 };
 
-	(void)state;
 	for (size_t i = 0; i < RAILS; i++)
 		set(&hosts[2].ports[i].rate, "200");
 	rd_compare(hosts, 4, &found);
@@ -306,7 +297,6 @@ static void nobody_is_blamed_by_half(void **state)
 	struct rd_compared *hosts = make_fleet(2);
 	struct rd_comparison found = { 0 };
 
-	(void)state;
 	for (size_t i = 0; i < RAILS; i++)
 		set(&hosts[1].ports[i].rate, "200");
 	set(&hosts[0].ports[0].firmware, "28.39");
@@ -338,7 +328,6 @@ static void ports_that_are_down(void **state)
 	struct rd_compared *hosts = make_fleet(6);
 	struct rd_comparison found = { 0 };
 
-	(void)state;
 	set(&hosts[1].ports[0].state, "DOWN");
 	set(&hosts[2].ports[1].state, "DOWN");
 	hosts[2].ports[1].compute = false;
@@ -360,7 +349,6 @@ static void other_names_layers_and_subnets(void **state)
 	struct rd_compared *hosts = make_fleet(6);
 	struct rd_comparison found = { 0 };
 
-	(void)state;
 	set(&hosts[1].ports[0].label, "mlx5_9/1");
 	set(&hosts[2].ports[1].link_layer, "Ethernet");
 	set(&hosts[2].ports[1].rate, "100");

@@ -208,7 +208,6 @@ static void call_what_is_not_listed(void)
 
 static void no_other_system_call_is_let_through(void **state)
 {
-	(void)state;
 #ifdef RD_SANITIZED
 	SKIP("sanitizers leave out seccomp");
 #endif
@@ -252,7 +251,6 @@ static void wait_little(void)
 
 static void every_system_call_on_the_list_is_let_through(void **state)
 {
-	(void)state;
 #ifdef RD_SANITIZED
 	SKIP("sanitizers leave out seccomp");
 #endif
@@ -282,7 +280,6 @@ static void start_thread(void)
 
 static void threads_can_be_started_where_they_are_needed(void **state)
 {
-	(void)state;
 #ifdef RD_SANITIZED
 	SKIP("sanitizers leave out seccomp");
 #endif
@@ -329,7 +326,6 @@ static const struct permitted forbidden[] = {
 
 static void other_arguments_are_refused(void **state)
 {
-	(void)state;
 #ifdef RD_SANITIZED
 	SKIP("sanitizers leave out seccomp");
 #endif
@@ -357,7 +353,6 @@ static void the_calls_of_another_architecture_end_the_process(void **state)
 {
 	int status;
 
-	(void)state;
 #ifdef RD_SANITIZED
 	SKIP("sanitizers leave out seccomp");
 #endif

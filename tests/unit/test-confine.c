@@ -59,7 +59,6 @@ static void put(const char *path)
 
 static int begin(void **state)
 {
-	(void)state;
 	assert_non_null(mkdtemp(base));
 	assert_int_equal(chmod(base, 0755), 0);
 	assert_int_equal(mkdir(below("allowed"), 0755), 0);
@@ -81,7 +80,6 @@ static int end(void **state)
 	static const char *const paths[] = { "allowed/link", "allowed/file", "other/file", "written/file",
 					     "allowed",	     "other",	     "written",	   "" };
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(paths); i++)
 		assert_int_equal(remove(below(paths[i])), 0);
 	return 0;
@@ -237,7 +235,6 @@ static void check_combinations(bool landlock)
 
 static void no_combination_of_needs_allows_more(void **state)
 {
-	(void)state;
 #ifdef RD_SANITIZED
 	SKIP("sanitizers leave out seccomp");
 #endif
@@ -246,7 +243,6 @@ static void no_combination_of_needs_allows_more(void **state)
 
 static void without_landlock_the_rest_holds_and_it_is_said(void **state)
 {
-	(void)state;
 #ifdef RD_SANITIZED
 	SKIP("sanitizers leave out seccomp");
 #endif
@@ -268,7 +264,6 @@ static void privileges_are_gone_and_it_is_said(void **state)
 {
 	char wanted[40];
 
-	(void)state;
 	assert_int_equal(run_confined(0, 0, folders, have_groups, NULL), 0);
 	assert_true(found->confined.active);
 	assert_non_null(strstr(found->text, "no capabilities, no new privileges, "));
@@ -303,7 +298,6 @@ static void who_is_to_die_with_its_parent_still_does(void **state)
 	char byte;
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 	pid = fork();
 	if (pid == 0) {

@@ -178,7 +178,6 @@ static void without_memory_all_is_given_back_and_the_exit_status_is_unknown(void
 	static const char first[] = "gave back\ntidied\nrdmadiag: out of memory";
 	char said[1024];
 
-	(void)state;
 	assert_int_equal(run(no_memory, said, sizeof(said)), 3);
 	assert_memory_equal(said, first, sizeof(first) - 1);
 	assert_non_null(strstr(said, "\n  try: "));
@@ -190,7 +189,6 @@ static void every_kind_of_allocation_ends_so(void **state)
 					       no_memory_to_reserve, no_memory_for_a_buffer };
 	char said[1024];
 
-	(void)state;
 	NEEDS_OWN_ALLOCATOR();
 	for (size_t i = 0; i < RD_ARRAY_SIZE(kinds); i++) {
 		assert_int_equal(run(kinds[i], said, sizeof(said)), 3);
@@ -203,7 +201,6 @@ static void a_checked_buffer_says_so_and_can_be_used_again(void **state)
 {
 	char said[1024];
 
-	(void)state;
 	NEEDS_OWN_ALLOCATOR();
 	assert_int_equal(run(no_memory_for_a_checked_buffer, said, sizeof(said)), 17);
 	assert_string_equal(said, "");
@@ -214,7 +211,6 @@ static void a_library_that_exits_does_not_choose_the_exit_status(void **state)
 	static const char first[] = "gave back\ntidied\nrdmadiag: a library called exit()";
 	char said[1024];
 
-	(void)state;
 	assert_int_equal(run(library_exits, said, sizeof(said)), 3);
 	assert_memory_equal(said, first, sizeof(first) - 1);
 }
@@ -223,7 +219,6 @@ static void an_end_in_order_says_nothing_and_keeps_its_status(void **state)
 {
 	char said[1024];
 
-	(void)state;
 	assert_int_equal(run(in_order, said, sizeof(said)), 1);
 	assert_string_equal(said, "");
 }
@@ -232,7 +227,6 @@ static void a_forked_process_leaves_alone_what_is_not_its_own(void **state)
 {
 	char said[1024];
 
-	(void)state;
 	assert_int_equal(run(fork_has_no_memory, said, sizeof(said)), 13);
 	assert_string_equal(said, "");
 	assert_int_equal(run(fork_exits, said, sizeof(said)), 11);

@@ -55,7 +55,6 @@ static void variables_change_what_an_accelerator_gets(void **state)
 {
 	struct made m;
 
-	(void)state;
 	make(&m);
 	assert_nics(&m, "NCCL_DEBUG=INFO", "unchanged");
 	assert_nics(&m, "NCCL_IB_MERGE_NICS=1\nNCCL_PXN_DISABLE=0\nNCCL_NET_MERGE_LEVEL=PORT\nNCCL_NET_GDR_LEVEL=P2C",
@@ -77,7 +76,6 @@ static void without_rdma_there_is_nothing_to_choose(void **state)
 {
 	struct made m;
 
-	(void)state;
 	make(&m);
 	assert_nics(&m, "NCCL_IB_HCA==mlx5_2\nNCCL_NET=Socket", "unchanged");
 	assert_nics(&m, "NCCL_IB_HCA==mlx5_2\nNCCL_IB_DISABLE=1", "unchanged");
@@ -89,7 +87,6 @@ static void gpudirect_to_the_nearest_can_be_switched_off(void **state)
 {
 	struct made m;
 
-	(void)state;
 	make(&m);
 	/* LOC, and then the NICs on the switch are no nearer than the third, as NCCL sees it. */
 	assert_nics(&m, "NCCL_NET_GDR_LEVEL=LOC", "mlx5_0 mlx5_1 copied");

@@ -43,7 +43,6 @@ static void a_privileged_process_hides_what_may_name_files(void **state)
 {
 	char **whole;
 
-	(void)state;
 	secure = 1;
 	whole = rd_environ_hide();
 	assert_string_equal(environ[0], "LC_ALL=C.UTF-8");
@@ -56,7 +55,6 @@ static void a_privileged_process_hides_what_may_name_files(void **state)
 
 static void an_ordinary_one_hides_nothing(void **state)
 {
-	(void)state;
 	secure = 0;
 	assert_ptr_equal(rd_environ_hide(), given);
 	assert_ptr_equal(environ, given);
@@ -64,7 +62,6 @@ static void an_ordinary_one_hides_nothing(void **state)
 
 static void nothing_may_be_hidden(void **state)
 {
-	(void)state;
 	secure = 1;
 	environ = NULL;
 	assert_null(rd_environ_hide());

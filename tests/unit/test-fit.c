@@ -46,7 +46,6 @@ static void build(const char *form)
 
 static int tear_down(void **state)
 {
-	(void)state;
 	rd_grid_deinit(&grid);
 	rd_section_destroy(section);
 	section = NULL;
@@ -85,7 +84,6 @@ static void assert_short(const char *text, int width, int head, const char *expe
 
 static void a_text_is_shortened_by_columns_of_the_terminal(void **state)
 {
-	(void)state;
 	assert_short("MF0;SLG04-15:MQM8700/U1", 23, 9, "MF0;SLG04-15:MQM8700/U1");
 	assert_short("MF0;SLG04-15:MQM8700/U1", 16, 12, "MF0;SLG04-15…/U1");
 	assert_short("abcdefgh", 5, 4, "abcd…");
@@ -104,7 +102,6 @@ static void a_text_is_shortened_by_columns_of_the_terminal(void **state)
 
 static void everything_is_shown_where_it_fits(void **state)
 {
-	(void)state;
 	build("MF0;SLG04-%02u:MQM8700/U1");
 	rd_grid_fit(&grid, 200);
 	for (size_t c = 0; c < grid.n_columns; c++)
@@ -114,7 +111,6 @@ static void everything_is_shown_where_it_fits(void **state)
 
 static void errors_and_different_names_stay_on_80_columns(void **state)
 {
-	(void)state;
 	build("MF0;SLG04-%02u:MQM8700/U1");
 	rd_grid_fit(&grid, 78);
 	assert_true(shown_width() <= 78);
@@ -138,7 +134,6 @@ static void rows_are_not_sorted_by_a_column_that_is_left_out(void **state)
 {
 	struct rd_pane pane;
 
-	(void)state;
 	build("MF0;SLG04-%02u:MQM8700/U1");
 	rd_pane_init(&pane);
 	pane.grid = grid;
@@ -156,7 +151,6 @@ static void names_that_differ_at_their_end_keep_it(void **state)
 {
 	char first[64];
 
-	(void)state;
 	build("a-very-long-prefix-of-this-site-and-cluster-%03u");
 	rd_grid_fit(&grid, 60);
 	assert_true(grid.shown[NAME] < grid.widths[NAME]);
@@ -172,7 +166,6 @@ static void names_that_differ_at_their_end_keep_it(void **state)
 
 static void names_lose_what_all_of_them_have(void **state)
 {
-	(void)state;
 	/* Between what is the same in all, at the beginning and at the end. */
 	build("MF0;SLG04-%02u:MQM8700/U1");
 	rd_grid_fit(&grid, 38);
@@ -188,7 +181,6 @@ static void names_lose_what_all_of_them_have(void **state)
 
 static void a_share_loses_its_bar_and_keeps_its_number(void **state)
 {
-	(void)state;
 	build("MF0;SLG04-%02u:MQM8700/U1");
 	rd_grid_fit(&grid, 70);
 	assert_true(grid.shown[USED] < grid.widths[USED]);

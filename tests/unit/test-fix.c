@@ -21,7 +21,6 @@ static void commands_are_told_from_advice(void **state)
 {
 	static const char both[] = "# first, look\nip link set eth0 up\nip link show eth0\n# then, wait";
 
-	(void)state;
 	is(rd_fix_commands(both), "ip link set eth0 up\nip link show eth0");
 	is(rd_fix_advice(both), "first, look; then, wait");
 	is(rd_fix_line(both), "first, look; ip link set eth0 up; ip link show eth0; then, wait");
@@ -37,7 +36,6 @@ static void words_stand_for_names_of_this_host(void **state)
 	const struct rd_fix_word words[] = { { "ADDRESS", NULL }, { "IF", "eth2" } };
 	static const char *const hostile[] = { "$(reboot)", "a\nreboot", "-x", "a;reboot", "" };
 
-	(void)state;
 	is(rd_fix_fill("ip link set IF up\n# no job may use IF", words, 2),
 	   "ip link set eth2 up\n# no job may use eth2");
 	is(rd_fix_fill("echo 1 >/sys/class/net/IF/mtu", words, 2), "echo 1 >/sys/class/net/eth2/mtu");
@@ -62,7 +60,6 @@ static void the_commands_for_several_are_pasted_at_once(void **state)
 	const char *const quoted[] = { "echo '$i' eth0", "echo '$i' eth1" };
 	const char *const prose[] = { "# reseat the card", NULL };
 
-	(void)state;
 	is(rd_fix_join(same, 2), "ip -br address");
 	is(rd_fix_join(names, 4), "for i in eth0 eth1 eth12; do ip link set $i up; ethtool $i; done");
 	is(rd_fix_join(addresses, 2), "for i in 0000:1b:00.0 0000:1c:00.0; do setpci -s $i CAP_EXP+8.w=10:10; done");

@@ -196,7 +196,6 @@ static void judge(const struct row *row)
 
 static void verdicts(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		judge(&rows[i]);
 }
@@ -205,7 +204,6 @@ static void hostile_lines(void **state)
 {
 	struct rd_job_proc proc = { 0 };
 
-	(void)state;
 	rd_job_take("dev\ndev x\ndev uverbs0 231:192 99999 0 0\ntcp 1 2 3\ntcp 10.0.0.2 99999999999999999999 1\naddr x\n"
 		    "shm 1\nfds x\nprovider\nother\n\n\n \nx",
 		    &proc);
@@ -220,7 +218,6 @@ static void mappings(void **state)
 {
 	struct rd_proc_job job = { .out = { 0 } };
 
-	(void)state;
 	rd_proc_job_maps(
 		&job,
 		"55-56 r-xp 0 08:01 1 /usr/bin/python3\n55-56 r--p 0 08:01 2   /a b/libnccl.so.2\n55-56 r-xp 0 08:01 2   /a b/libnccl.so.2\n"
@@ -237,7 +234,6 @@ static void provider(void **state)
 	uint32_t min = 0, max = 0;
 	size_t n;
 
-	(void)state;
 	assert_false(rd_provider_abi(bytes, 0, "rxe", &min, &max));
 	if (!file)
 		skip();
@@ -271,7 +267,6 @@ static void runtimes(void **state)
 		{ "/user.slice/user-0.slice", NULL, "modprobe" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
 		struct rd_job_proc proc = { .cgroup = rd_dup(groups[i].cgroup) };
 		_cleanup_free_ char *fix = rd_job_fix(&proc, "job-device-file");

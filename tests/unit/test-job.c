@@ -21,7 +21,6 @@ static void assert_job(const char *path, const char *expected)
 
 static void slurm_with_cgroup_v1(void **state)
 {
-	(void)state;
 	assert_job("/slurm/uid_1000/job_42/step_0/task_0", "slurm:42.0");
 	assert_job("/slurm/uid_1000/job_42/step_batch/task_0", "slurm:42.batch");
 	assert_job("/slurm/uid_1000/job_42/step_extern", "slurm:42.extern");
@@ -31,7 +30,6 @@ static void slurm_with_cgroup_v1(void **state)
 
 static void slurm_with_cgroup_v2(void **state)
 {
-	(void)state;
 	assert_job("/system.slice/slurmstepd.scope/job_42/step_0/user/task_0", "slurm:42.0");
 	assert_job("/system.slice/slurmstepd.scope/job_42/step_extern/user/task_special", "slurm:42.extern");
 	assert_job("/system.slice/slurmstepd.scope/job_42/step_interactive/slurm", "slurm:42.interactive");
@@ -40,13 +38,11 @@ static void slurm_with_cgroup_v2(void **state)
 
 static void a_container_inside_of_a_slurm_step(void **state)
 {
-	(void)state;
 	assert_job("/system.slice/slurmstepd.scope/job_42/step_0/user/task_0/libpod-" CID ".scope", "slurm:42.0");
 }
 
 static void the_slurm_daemons_themselves_are_no_job(void **state)
 {
-	(void)state;
 	assert_job("/system.slice/slurmd.service", NULL);
 	assert_job("/system.slice/slurmstepd.scope/system", NULL);
 	assert_job("/slurm/system", NULL);
@@ -57,7 +53,6 @@ static void the_slurm_daemons_themselves_are_no_job(void **state)
 
 static void kubernetes_with_cgroupfs(void **state)
 {
-	(void)state;
 	assert_job("/kubepods/besteffort/pod" UID "/" CID, "kubernetes:" UID);
 	assert_job("/kubepods/burstable/pod" UID "/" CID, "kubernetes:" UID);
 	assert_job("/kubepods/pod" UID "/" CID, "kubernetes:" UID);
@@ -68,7 +63,6 @@ static void kubernetes_with_cgroupfs(void **state)
 
 static void kubernetes_with_systemd(void **state)
 {
-	(void)state;
 	assert_job("/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID_ ".slice/cri-containerd-" CID
 		   ".scope",
 		   "kubernetes:" UID);
@@ -85,14 +79,12 @@ static void kubernetes_with_systemd(void **state)
 
 static void a_static_pod_is_named_by_a_hash(void **state)
 {
-	(void)state;
 	assert_job("/kubepods/burstable/pod0123456789abcdef0123456789abcdef/" CID,
 		   "kubernetes:0123456789abcdef0123456789abcdef");
 }
 
 static void what_only_looks_like_a_pod(void **state)
 {
-	(void)state;
 	assert_job("/machine.slice/libpod_pod_" CID ".slice", NULL);
 	assert_job("/user.slice/pod" UID "/x", NULL);
 	assert_job("/kubepods/besteffort/podcast", NULL);
@@ -102,13 +94,11 @@ static void what_only_looks_like_a_pod(void **state)
 
 static void slurm_wins_inside_of_a_pod(void **state)
 {
-	(void)state;
 	assert_job("/kubepods/pod" UID "/" CID "/system.slice/slurmstepd.scope/job_42/step_0", "slurm:42.0");
 }
 
 static void no_job_at_all(void **state)
 {
-	(void)state;
 	assert_job(NULL, NULL);
 	assert_job("", NULL);
 	assert_job("/", NULL);

@@ -20,8 +20,7 @@ static void records_have_level_time_text_and_device(void **state)
 {
 	struct rd_klog klog;
 
-	(void)state;
-	parse("6,339,5140900,-;NET: Registered PF_INET\n"
+	parse("\n6,339,5140900,-;NET: Registered PF_INET\n\n"
 	      "3,340,5690716,-;mlx5_core 0000:5c:00.0: mlx5_pcie_event:299: insufficient power\n"
 	      " SUBSYSTEM=pci\n"
 	      " DEVICE=+pci:0000:5c:00.0\n"
@@ -47,7 +46,6 @@ static void escapes_become_bytes_again(void **state)
 {
 	struct rd_klog klog;
 
-	(void)state;
 	parse("6,0,1,-;a\\x5cb \\xc3\\xa9 \\x00 \\xzz \\x1b[2J\\x1\n", &klog);
 	assert_int_equal(klog.n, 1);
 	assert_false(klog.lost);
@@ -73,7 +71,6 @@ static void what_is_no_record_is_passed_over(void **state)
 		"6,1,18446744073709551615,-;t",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(bad); i++) {
 		struct rd_klog klog;
 
@@ -88,7 +85,6 @@ static void a_key_belongs_to_the_record_before_it(void **state)
 {
 	struct rd_klog klog;
 
-	(void)state;
 	parse("6,1,2,-;t\nbroken\n DEVICE=n5\n6,2,3,-;u\n DEVICE=n7", &klog);
 	assert_int_equal(klog.n, 2);
 	assert_null(klog.v[0].device);
@@ -102,7 +98,6 @@ static void a_host_without_a_log_is_absent(void **state)
 	struct rd_klog klog = { 0 };
 	struct fake_host fake;
 
-	(void)state;
 	fake_host_init(&fake);
 	rd_collect_klog(fake.source, &klog, &errors);
 	assert_int_equal(klog.known, RD_ABSENT);
@@ -125,7 +120,6 @@ static void of_a_long_log_the_newest_are_read(void **state)
 	struct fake_host fake;
 	char *at = text;
 
-	(void)state;
 	fake_host_init(&fake);
 	for (int i = 0; at < text + (6 << 20); i++)
 		at += sprintf(at,

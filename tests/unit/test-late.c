@@ -31,7 +31,6 @@ static void a_library_that_is_not_there_is_named_with_what_to_install(void **sta
 {
 	struct rd_err err = { 0 };
 
-	(void)state;
 	assert_int_equal(load("librdmadiag-nowhere.so.1", "sqrt", &err), -EOPNOTSUPP);
 	assert_string_equal(err.object, "eth0");
 	assert_non_null(strstr(err.message, "angles are not known"));
@@ -43,7 +42,6 @@ static void a_library_without_one_of_the_functions_is_as_good_as_none(void **sta
 {
 	struct rd_err err = { 0 };
 
-	(void)state;
 	assert_int_equal(load("libm.so.6", "no_such_function", &err), -EOPNOTSUPP);
 	assert_non_null(strstr(err.message, "no_such_function"));
 	assert_null(table.cos);
@@ -59,7 +57,6 @@ static void why_a_library_is_not_there_is_found_out_once(void **state)
 	struct rd_late late = { .library = &library, .names = names, .n = 2, .table = &table };
 	struct rd_err first = { 0 }, second = { 0 };
 
-	(void)state;
 	assert_int_equal(rd_late_load(&late, "eth0", &first), -EOPNOTSUPP);
 	library.soname = "libm.so.6";
 	assert_int_equal(rd_late_load(&late, "eth1", &second), -EOPNOTSUPP);
@@ -69,7 +66,6 @@ static void why_a_library_is_not_there_is_found_out_once(void **state)
 
 static void functions_are_those_of_their_names(void **state)
 {
-	(void)state;
 	assert_int_equal(load("libm.so.6", "sqrt", NULL), 0);
 	assert_true(table.cos(0) == 1);
 	assert_true(table.sqrt(9) == 3);

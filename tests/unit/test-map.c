@@ -19,7 +19,6 @@ static void an_empty_map_has_nothing(void **state)
 	struct rd_map map = { 0 };
 	size_t v[1];
 
-	(void)state;
 	assert_int_equal(candidates(&map, 0, v, 1), 0);
 	rd_map_deinit(&map);
 }
@@ -28,7 +27,6 @@ static void every_element_is_found_after_the_map_has_grown(void **state)
 {
 	struct rd_map map = { 0 };
 
-	(void)state;
 	for (uint32_t i = 0; i < 5000; i++)
 		rd_map_put(&map, rd_hash(RD_HASH, &i, sizeof(i)), i);
 	assert_int_equal(map.n, 5000);
@@ -51,7 +49,6 @@ static void elements_of_one_hash_come_in_order(void **state)
 	struct rd_map map = { 0 };
 	size_t v[300];
 
-	(void)state;
 	for (size_t i = 0; i < 300; i++)
 		rd_map_put(&map, UINT32_MAX, i);
 	assert_int_equal(candidates(&map, UINT32_MAX, v, 300), 300);
@@ -65,7 +62,6 @@ static void neighbours_are_not_candidates(void **state)
 	struct rd_map map = { 0 };
 	size_t v[2];
 
-	(void)state;
 	rd_map_put(&map, 7, 0);
 	rd_map_put(&map, 7 + 64, 1); /* the same slot of the first 64 */
 	rd_map_put(&map, 8, 2);

@@ -39,7 +39,6 @@ static void a_counter_is_named_as_each_format_wants_it(void **state)
 	_cleanup_free_ char *om = NULL, *text = NULL;
 	struct rd_report report;
 
-	(void)state;
 	fill(&report);
 	om = page(&report, RD_OPENMETRICS);
 	text = page(&report, RD_PROMETHEUS_TEXT);
@@ -75,7 +74,6 @@ static void names_of_drivers_become_names_of_metrics(void **state)
 	};
 	struct rd_metrics metrics = { 0 };
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		const struct rd_metric *m =
 			rd_metrics_family(&metrics, cases[i].name, RD_METRIC_COUNTER, cases[i].unit, NULL);
@@ -92,7 +90,6 @@ static void a_hostile_label_stays_a_label(void **state)
 	_cleanup_free_ char *text = NULL;
 	struct rd_report report;
 
-	(void)state;
 	rd_report_init(&report, "x");
 	rd_metric_uint(rd_metrics_family(&report.metrics, "x", RD_METRIC_GAUGE, NULL, "X."), 7, labels, 1);
 	text = page(&report, RD_PROMETHEUS_TEXT);
@@ -107,7 +104,6 @@ static void of_two_samples_with_the_same_labels_one_is_left(void **state)
 	struct rd_metric *family;
 	struct rd_report report;
 
-	(void)state;
 	rd_report_init(&report, "x");
 	family = rd_metrics_family(&report.metrics, "x", RD_METRIC_GAUGE, NULL, "X.");
 	rd_metric_uint(family, 1, b, 1);
@@ -125,7 +121,6 @@ static void every_page_says_what_came_out_and_when(void **state)
 	_cleanup_free_ char *text = NULL;
 	struct rd_report report;
 
-	(void)state;
 	rd_report_init(&report, "x");
 	report.time = 1700000000123456789u;
 	report.status = 3;
@@ -155,7 +150,6 @@ static void a_section_becomes_a_family_and_what_is_unknown_no_sample(void **stat
 	struct rd_report report;
 	struct rd_row *row;
 
-	(void)state;
 	rd_report_init(&report, "x");
 	row = rd_section_add(section);
 	rd_row_str(row, NAME, "known");
@@ -176,7 +170,6 @@ static void time_is_utc_to_the_microsecond(void **state)
 {
 	char text[RD_RFC3339_SIZE];
 
-	(void)state;
 	assert_int_equal(rd_rfc3339(1700000000123456789u, text), 0);
 	assert_string_equal(text, "2023-11-14T22:13:20.123456Z");
 	assert_int_equal(rd_rfc3339(0, text), 0);

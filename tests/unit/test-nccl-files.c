@@ -35,7 +35,6 @@ static void three_pex_switches_in_a_row_are_two(void **state)
 {
 	struct made m;
 
-	(void)state;
 	start(&m, SYSTEM(CPU("0", PEX("01") PEX("03") PEX("05") GPU("06", "0", "") "</pci>" PEX("08")
 					  NIC("09", "0", "mlx5_0", "200000") "</pci></pci></pci>")));
 	assert_string_equal(nccl_path(&m, 0, 0), "PXB");
@@ -47,7 +46,6 @@ static void a_merged_nic_comes_last(void **state)
 {
 	struct made m;
 
-	(void)state;
 	start(&m, SYSTEM(CPU("0", SWITCH("01") NIC("02", "0", "mlx5_0", "100000") NIC("02", "1", "mlx5_1", "100000")
 					  NIC("03", "0", "mlx5_2", "200000") GPU("04", "0", "")
 						  GPU("05", "1", "") "</pci>" NIC("08", "0", "mlx5_3", "200000"))));
@@ -62,7 +60,6 @@ static void accelerators_come_in_the_order_of_the_tree(void **state)
 {
 	struct made m;
 
-	(void)state;
 	start(&m, SYSTEM(CPU("0", GPU("04", "0", NVLINK("13") NVLINK("23"))) CPU(
 			  "1", SWITCH("10") SWITCH("11") GPU("13", "1", NVLINK("04")) "</pci>" SWITCH("21")
 				       GPU("23", "2", NVLINK("04")) NIC("24", "0", "mlx5_1", "100000") "</pci>" NIC(
@@ -76,7 +73,6 @@ static void nics_without_a_function_are_on_the_first_cpu(void **state)
 {
 	struct made m;
 
-	(void)state;
 	start(&m, SYSTEM(CPU("0", GPU("04", "0", "") "<nic>" VIRTUAL("rxe0") "</nic>")
 				 CPU("1", GPU("13", "1", "") "<nic>" VIRTUAL("rxe1") "</nic>")));
 	assert_nets(&m, "rxe0 rxe1");

@@ -12,7 +12,6 @@ static void nics_of_one_bus_are_one(void **state)
 	struct made m;
 	int port;
 
-	(void)state;
 	nccl_start(&m);
 	port = made_bridge(&m.host, "20:00.0", -1, "pci0000:20", 0);
 	made_gpu(&m.host, "30:00.0", port, "pci0000:20", 0);
@@ -45,7 +44,6 @@ static void no_more_than_eight_go_together(void **state)
 	struct made m;
 	int port;
 
-	(void)state;
 	nccl_start(&m);
 	port = made_bridge(&m.host, "20:00.0", -1, "pci0000:20", 0);
 	for (unsigned i = 0; i < 10; i++) {
@@ -64,7 +62,6 @@ static void link_layers_stay_apart(void **state)
 	struct made m;
 	int port;
 
-	(void)state;
 	nccl_start(&m);
 	port = made_bridge(&m.host, "20:00.0", -1, "pci0000:20", 0);
 	made_nic(&m.host, "mlx5_0", "25:00.0", port, "pci0000:20", 0, 200);
@@ -80,7 +77,6 @@ static void ports_that_are_down_excluded_or_efa_are_none(void **state)
 	const bool allowed[] = { true, true, true, false };
 	struct made m;
 
-	(void)state;
 	nccl_start(&m);
 	for (unsigned i = 0; i < 4; i++) {
 		char name[16], addr[16];
@@ -108,7 +104,6 @@ static void a_flat_guest_has_one_nic(void **state)
 	struct made m;
 	struct rd_pci *bridge;
 
-	(void)state;
 	nccl_start(&m);
 	made_bridge(&m.host, "00:00.0", -1, "pci0000:00", 0);
 	bridge = &m.host.pcis[0];
@@ -128,7 +123,6 @@ static void without_function_0_the_first_cpu_it_is(void **state)
 	struct made m;
 	int up, port;
 
-	(void)state;
 	nccl_start(&m);
 	up = made_switch(&m.host, 0x20, "pci0000:20", 1);
 	made_gpu(&m.host, "23:00.0", made_port_of(&m.host, up, 0), "pci0000:20", 1);
@@ -148,7 +142,6 @@ static void a_nic_without_a_function_is_on_one_cpu(void **state)
 {
 	struct made m;
 
-	(void)state;
 	nccl_start(&m);
 	made_gpu(&m.host, "23:00.0", -1, "pci0000:20", 1);
 	made_gpu(&m.host, "83:00.0", -1, "pci0000:80", 0);
@@ -165,7 +158,6 @@ static void merged_functions_of_a_file_come_last_below_their_node(void **state)
 	struct made m;
 	int port;
 
-	(void)state;
 	nccl_start(&m);
 	m.host.from_topology_file = true;
 	port = made_bridge(&m.host, "20:00.0", -1, "pci0000:20", 0);
@@ -186,7 +178,6 @@ static void merged_nics_without_a_function_are_lost(void **state)
 {
 	struct made m;
 
-	(void)state;
 	nccl_start(&m);
 	made_gpu(&m.host, "23:00.0", -1, "pci0000:20", 0);
 	made_nic(&m.host, "rxe0", NULL, -1, NULL, 0, 25);
@@ -203,7 +194,6 @@ static void cpus_come_in_the_order_in_which_nccl_meets_them(void **state)
 {
 	struct made m;
 
-	(void)state;
 	nccl_start(&m);
 	/* The first accelerator is on node 1: its NICs come first, although their addresses are higher. */
 	made_gpu(&m.host, "81:00.0", made_bridge(&m.host, "80:00.0", -1, "pci0000:80", 1), "pci0000:80", 1);

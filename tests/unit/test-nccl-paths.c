@@ -26,7 +26,6 @@ static void nvlink_leads_to_a_neighbours_nic(void **state)
 {
 	struct made m;
 
-	(void)state;
 	make_pxn(&m);
 	assert_string_equal(nccl_path(&m, 1, 0), "PHB");
 	m.host.has_nvswitch = true;
@@ -46,7 +45,6 @@ static void nvlinks_of_a_topology_file_count(void **state)
 	struct made m;
 	struct rd_gpu *gpu;
 
-	(void)state;
 	make_pxn(&m);
 	gpu = &m.host.gpus[1];
 	assert_int_equal(rd_grow(&gpu->nvlinks, &gpu->cap_nvlinks, 1, sizeof(*gpu->nvlinks)), 0);
@@ -70,7 +68,6 @@ static void pxn_needs_gpudirect_beside_the_nic(void **state)
 {
 	struct made m;
 
-	(void)state;
 	make_pxn(&m);
 	m.host.has_nvswitch = true;
 	load_module(&m, "nvidia");
@@ -88,7 +85,6 @@ static void without_gpudirect_the_way_leads_through_the_processor(void **state)
 {
 	struct made m;
 
-	(void)state;
 	make_pxn(&m);
 	made_nic(&m.host, "mlx5_1", "41:00.0", made_bridge(&m.host, "20:02.0", -1, "pci0000:20", 0), "pci0000:20", 0,
 		 200);
@@ -105,7 +101,6 @@ static void gpudirect_by_what_and_how_far(void **state)
 {
 	struct made m;
 
-	(void)state;
 	make_pxn(&m);
 	assert_gpudirect(&m, 0, 0, "unknown: not in the topology file");
 	assert_gpudirect(&m, 1, 0, "no: PHB is farther than NCCL_NET_GDR_LEVEL allows");
@@ -150,7 +145,6 @@ static void c2c_makes_p2c(void **state)
 {
 	struct made m;
 
-	(void)state;
 	make_grace(&m);
 	assert_string_equal(nccl_path(&m, 0, 0), "PHB");
 	assert_gpudirect(&m, 0, 0, "no: PHB is farther");
@@ -169,7 +163,6 @@ static void a_data_direct_function_is_the_place(void **state)
 	struct made m;
 	int up;
 
-	(void)state;
 	make_grace(&m);
 	/* The switch of the card holds both the accelerator's port and the data direct function. */
 	up = made_switch(&m.host, 0x40, "pci0009:40", 0);
@@ -190,7 +183,6 @@ static void a_pex_switch_of_two_levels_is_one(void **state)
 	struct made m;
 	int outer, ports[2], inner[2];
 
-	(void)state;
 	nccl_start(&m);
 	outer = made_switch(&m.host, 0x20, "pci0000:20", 0);
 	for (unsigned i = 0; i < 2; i++) {
@@ -234,7 +226,6 @@ static void processors_are_told_apart(void **state)
 		{ "riscv64", NULL, 0, 0, 5000 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cpus); i++) {
 		struct rd_host host = { .cpu = { .arch = (char *)cpus[i].arch, .vendor = (char *)cpus[i].vendor } };
 
@@ -248,7 +239,6 @@ static void other_makers_accelerators_are_not_driven(void **state)
 {
 	struct made m;
 
-	(void)state;
 	make_pxn(&m);
 	m.host.gpus[0].vendor = m.host.gpus[1].vendor = "Habana";
 	nccl_judge(&m);
@@ -264,7 +254,6 @@ static void more_accelerators_than_any_host_has_are_not_predicted(void **state)
 {
 	struct made m;
 
-	(void)state;
 	nccl_start(&m);
 	for (unsigned i = 0; i < 65; i++) {
 		char addr[16];
@@ -302,7 +291,6 @@ static void a_topology_file_says_what_sysfs_does_not(void **state)
 	struct made m;
 	struct rd_buf again = { 0 };
 
-	(void)state;
 	nccl_start(&m);
 	read_file(file, strlen(file), &m.host);
 	for (int round = 0; round < 2; round++) {
@@ -333,7 +321,6 @@ static void data_direct_functions_are_written_by_nccls_name(void **state)
 	struct made m;
 	struct rd_buf out = { 0 };
 
-	(void)state;
 	make_grace(&m);
 	m.host.ibdevs[0].data_direct = made_bridge(&m.host, "43:00.0", -1, "pci0009:40", 0);
 	rd_host_add_numa(&m.host)->id = 0;
@@ -350,7 +337,6 @@ static void what_is_no_text_is_escaped_in_a_topology_file(void **state)
 	struct made m;
 	struct rd_buf out = { 0 };
 
-	(void)state;
 	make_grace(&m);
 	free(m.host.ibdevs[0].sys_image_guid);
 	m.host.ibdevs[0].sys_image_guid = strdup("00\x7f\xff<");

@@ -42,7 +42,6 @@ static void statistics_are_asked_for_where_they_are_wanted(void **state)
 	struct rd_bytes answer;
 	int64_t flags;
 
-	(void)state;
 	fake_netlink_init(&fake, NULL);
 	assert_int_equal(rd_ethtool_query(&fake.source, FAKE_FAMILY, ETHTOOL_MSG_PAUSE_GET, "eth2", true, 0, &answer,
 					  NULL),
@@ -101,7 +100,6 @@ static void what_stands_in_the_files_of_an_interface(void **state)
 	struct fake_host files;
 	char path[64];
 
-	(void)state;
 	fake_host_init(&files);
 	look_at(&files, &net);
 	assert_true(net.ifs[0].rdma && net.ifs[1].rdma && !net.ifs[2].rdma);

@@ -45,7 +45,6 @@ static void pfc_ets_dscp_and_trust(void **state)
 	struct rd_dcb dcb = { 0 };
 	struct rd_sysfs fs;
 
-	(void)state;
 	fake_netlink_init(&fake, NULL);
 	answer = fake_answer_add(&fake, NETLINK_ROUTE, RTM_GETDCB, -1);
 	message = fake_message(answer, RTM_GETDCB, &info, sizeof(info));
@@ -104,7 +103,6 @@ static void firmware_and_health_by_devlink(void **state)
 	struct nlattr *nest;
 	struct rd_sysfs fs;
 
-	(void)state;
 	fake_netlink_init(&fake, NULL);
 	answer = fake_answer_add(&fake, NETLINK_GENERIC, FAKE_FAMILY, DEVLINK_CMD_INFO_GET);
 	message = fake_message(answer, FAKE_FAMILY, &info, sizeof(info));
@@ -168,7 +166,6 @@ static void header_split_steering_fec_and_queues(void **state)
 	struct nlattr *set, *bits;
 	struct rd_sysfs fs;
 
-	(void)state;
 	fake_netlink_init(&fake, NULL);
 	message = begin_eth(&fake, &answer, ETHTOOL_MSG_RINGS_GET);
 	mnl_attr_put_u32(message, ETHTOOL_A_RINGS_RX, 1024);
@@ -235,7 +232,6 @@ static void routes_rules_and_neighbours(void **state)
 	char text[46];
 	struct rd_sysfs fs;
 
-	(void)state;
 	fake_netlink_init(&fake, NULL);
 	answer = fake_answer_add(&fake, NETLINK_ROUTE, RTM_GETROUTE, -1);
 	message = fake_message(answer, RTM_NEWROUTE, &route, sizeof(route));
@@ -404,7 +400,6 @@ static void a_firewall_that_is_not_read(void **state)
 		bool legacy;
 	} cases[] = { { "iptable_filter", false }, { "nf_tables", false }, { "iptable_mangle", true } };
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		struct rd_netstate net = { 0 };
 		struct fake_host files;
@@ -430,7 +425,6 @@ static void a_firewall_that_drops_roce(void **state)
 {
 	struct firewall_case c;
 
-	(void)state;
 	firewall_begin(&c);
 	put_chain(c.chains, "input", NF_INET_LOCAL_IN, NF_ACCEPT);
 	put_rule(c.rules, "input", 22, false, NF_ACCEPT, NULL);
@@ -442,7 +436,6 @@ static void a_firewall_that_lets_roce_pass(void **state)
 {
 	struct firewall_case c;
 
-	(void)state;
 	firewall_begin(&c);
 	expect(&c, false, false);
 	/* Rules about other ports, without verdict, and that accept. */
@@ -466,7 +459,6 @@ static void a_firewall_that_may_drop_roce(void **state)
 	struct firewall_case c;
 	struct rd_sysfs fs;
 
-	(void)state;
 	firewall_begin(&c);
 	put_chain(c.chains, "input", NF_INET_LOCAL_IN, NF_DROP);
 	put_rule(c.rules, "input", 4791, false, NF_ACCEPT, NULL);

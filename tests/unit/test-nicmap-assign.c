@@ -50,7 +50,6 @@ static void two_accelerators_two_nics_one_switch(void **state)
 	struct rd_host host = { 0 };
 	struct rd_nicmap map = { 0 };
 
-	(void)state;
 	add_group(&host, 0x20, "pci0000:20", 0, 2, 2, 400);
 	rd_nicmap_analyse(&host, NULL, 0, &map);
 	assert_string_equal(first(&host, &map.nccl, 0), "mlx5_0");
@@ -68,7 +67,6 @@ static void a_shared_nic_beside_an_idle_one_is_told(void **state)
 	struct rd_host host = { 0 };
 	struct rd_nicmap map = { 0 };
 
-	(void)state;
 	/* Three share two: nobody has two more users than the other. Then with a third NIC that one process leaves idle. */
 	add_group(&host, 0x20, "pci0000:20", 0, 3, 2, 400);
 	rd_nicmap_analyse(&host, NULL, 0, &map);
@@ -92,7 +90,6 @@ static void two_accelerators_per_nic(void **state)
 	struct rd_host host = { 0 };
 	struct rd_nicmap map = { 0 };
 
-	(void)state;
 	add_group(&host, 0x20, "pci0000:20", 0, 2, 1, 400);
 	add_group(&host, 0x40, "pci0000:40", 1, 2, 1, 400);
 	rd_nicmap_analyse(&host, NULL, 0, &map);
@@ -122,7 +119,6 @@ static void ports_of_a_dual_port_card(void **state)
 	struct rd_host host = { 0 };
 	struct rd_nicmap map = { 0 };
 
-	(void)state;
 	make_dual_port(&host);
 	rd_nicmap_analyse(&host, NULL, 0, &map);
 	/* NCCL fuses them; NVSHMEM deals them out. */
@@ -141,7 +137,6 @@ static void fewer_processes_than_accelerators(void **state)
 	struct rd_host host = { 0 };
 	struct rd_nicmap map = { 0 };
 
-	(void)state;
 	add_group(&host, 0x20, "pci0000:20", 0, 2, 2, 400);
 	add_group(&host, 0x40, "pci0000:40", 1, 2, 2, 400);
 	rd_nicmap_analyse(&host, NULL, 2, &map);
@@ -167,7 +162,6 @@ static void bandwidth_comes_before_distance_for_nccl(void **state)
 	struct rd_nicmap map = { 0 };
 	int up = made_switch(&host, 0x20, "pci0000:20", 0), port;
 
-	(void)state;
 	/* Two slow dual-port cards on the accelerator's own switch, the fast one behind another root port. */
 	made_gpu(&host, "23:00.0", made_port_of(&host, up, 0), "pci0000:20", 0);
 	for (unsigned card = 0; card < 2; card++) {
@@ -220,7 +214,6 @@ static void roles_and_assignment_of_a_dgx_a100(void **state)
 	struct rd_host host = { 0 };
 	struct rd_nicmap map = { 0 };
 
-	(void)state;
 	make_dgx_a100(&host);
 	rd_nicmap_analyse(&host, NULL, 0, &map);
 	for (size_t p = 0; p < 10; p++)
@@ -249,7 +242,6 @@ static void a_port_that_is_down_is_passed_over_and_told(void **state)
 	struct rd_host host = { 0 };
 	struct rd_nicmap map = { 0 };
 
-	(void)state;
 	make_dgx_a100(&host);
 	free(host.ports[0].state);
 	host.ports[0].state = strdup("DOWN");
@@ -268,7 +260,6 @@ static void the_default_route_does_not_unmake_a_compute_nic(void **state)
 	struct rd_nicmap map = { 0 };
 	struct rd_port *port;
 
-	(void)state;
 	make_dgx_a100(&host);
 	made_netdev(&host, "eno1");
 	host.netdevs[0].default_route = true;
@@ -287,7 +278,6 @@ static void what_libraries_fail_over_to(void **state)
 	struct rd_host host = { 0 };
 	struct rd_nicmap map = { 0 };
 
-	(void)state;
 	make_dgx_a100(&host);
 	free(host.ports[1].state);
 	host.ports[1].state = strdup("DOWN");
@@ -322,7 +312,6 @@ static void nics_that_nccl_loses_are_told(void **state)
 	struct rd_host host = { 0 };
 	struct rd_nicmap map = { 0 };
 
-	(void)state;
 	made_gpu(&host, "23:00.0", -1, "pci0000:20", 0);
 	made_nic(&host, "rxe0", NULL, -1, NULL, 0, 25);
 	rd_nicmap_analyse(&host, NULL, 0, &map);
@@ -343,7 +332,6 @@ static void without_accelerators_or_nics_nothing_is_chosen(void **state)
 	struct rd_host host = { 0 }, empty = { 0 };
 	struct rd_nicmap map = { 0 };
 
-	(void)state;
 	rd_nicmap_analyse(&empty, NULL, 8, &map);
 	assert_int_equal(map.nccl.n + map.nvshmem.n, 0);
 	rd_nicmap_deinit(&map);

@@ -44,7 +44,6 @@ static void a_console_is_no_accelerator(void **state)
 	struct fake_host fake;
 	struct rd_host host;
 
-	(void)state;
 	fake_host_init(&fake);
 	add_function(&fake, "0000:05:00.0", "pci0000:00/0000:05:00.0", "0x030000\n", "0x1a03\n",
 		     "0x2000\n"); /* ASPEED */
@@ -74,7 +73,6 @@ static void what_procfs_says_of_an_accelerator(void **state)
 	struct fake_host fake;
 	struct rd_host host;
 
-	(void)state;
 	fake_host_init(&fake);
 	add_function(&fake, "0000:1b:00.0", "pci0000:1a/0000:1b:00.0", "0x030200\n", "0x10de\n", "0x2330\n");
 	fake_host_text(&fake, "/proc/driver/nvidia/gpus/0000:1b:00.0/information",
@@ -111,7 +109,6 @@ static void a_nic_behind_a_bond_and_one_in_another_namespace(void **state)
 	struct fake_host fake;
 	struct rd_host host;
 
-	(void)state;
 	fake_host_init(&fake);
 	add_nic(&fake);
 	fake_host_text(&fake, "/sys/class/net/lo/type", "772\n");
@@ -142,7 +139,6 @@ static void acs_of_a_bridge_above_a_nic(void **state)
 	struct rd_host host;
 	int bridge;
 
-	(void)state;
 	fake_host_init(&fake);
 	add_nic(&fake);
 	fake_host_write(&fake, "/sys/bus/pci/devices/0000:17:01.0/config", config, sizeof(config));
@@ -211,7 +207,6 @@ static void damaged_topology_files_are_refused(void **state)
 	};
 	struct rd_err err;
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(bad); i++) {
 		err = (struct rd_err){ 0 };
 		assert_int_equal(parse(bad[i], &err), -EBADMSG);
@@ -240,7 +235,6 @@ static void document_types_and_entities_are_refused(void **state)
 	struct rd_host host = { 0 };
 	struct rd_err err;
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(types); i++) {
 		assert_int_equal(parse(types[i], &err), -EBADMSG);
 		assert_non_null(strstr(err.message, "line 1: document type declarations (DOCTYPE) are not supported"));
@@ -266,7 +260,6 @@ static void topology_files_that_ask_for_too_much(void **state)
 	_cleanup_free_ char *deep = calloc(1, 4096), *wide = calloc(1, 1 << 20);
 	char *at;
 
-	(void)state;
 	strcpy(deep, "<system>");
 	for (int i = 0; i < 100; i++)
 		strcat(deep, "<cpu>");
@@ -308,7 +301,6 @@ static void the_limit_that_was_met_is_named(void **state)
 	};
 	struct rd_err err;
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(limits); i++) {
 		int r;
 
@@ -341,7 +333,6 @@ static void addresses_whichever_table_comes_first(void **state)
 	static const char *const tries[] = { "Main:\n" TRIE "Local:\n" TRIE, "Local:\n" TRIE "Main:\n" TRIE,
 					     "Main:\n" TRIE_MAIN "Local:\n" TRIE, "Local:\n" TRIE "Main:\n" TRIE_MAIN };
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(tries); i++) {
 		struct fake_host fake;
 		struct rd_host host;
@@ -379,7 +370,6 @@ static void a_link_speed_is_a_number_or_unknown(void **state)
 	};
 	struct fake_host fake;
 
-	(void)state;
 	fake_host_init(&fake);
 	add_nic(&fake);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(speeds); i++) {
@@ -402,7 +392,6 @@ static void the_rate_of_a_lag(void **state)
 	struct fake_host fake;
 	struct rd_host host;
 
-	(void)state;
 	fake_host_init(&fake);
 	add_nic(&fake);
 	add_function(&fake, "0000:18:00.1", "pci0000:17/0000:17:01.0/0000:18:00.1", "0x020000\n", "0x15b3\n",
@@ -455,7 +444,6 @@ static void the_first_function_is_one(void **state)
 	struct fake_host fake;
 	struct rd_host host;
 
-	(void)state;
 	fake_host_init(&fake);
 	add_function(&fake, "0000:00:03.0", "pci0000:00/0000:00:03.0", "0x020000\n", "0x8086\n", "0x1572\n");
 	add_function(&fake, "0000:00:04.0", "pci0000:00/0000:00:04.0", "0x020000\n", "0x15b3\n", "0x1021\n");
@@ -493,7 +481,6 @@ static void hardware_has_its_own_place(void **state)
 	struct fake_host fake;
 	struct rd_host host;
 
-	(void)state;
 	fake_host_init(&fake);
 	add_function(&fake, "0000:00:03.0", "pci0000:00/0000:00:03.0", "0x020000\n", "0x15b3\n", "0x1021\n");
 	add_function(&fake, "0000:00:04.0", "pci0000:00/0000:00:04.0", "0x020000\n", "0x8086\n", "0x1572\n");
@@ -520,7 +507,6 @@ static void what_only_nccl_asks_for(void **state)
 	struct fake_host fake;
 	struct rd_host host;
 
-	(void)state;
 	fake_host_init(&fake);
 	add_nic(&fake);
 	load(&fake, &host);

@@ -27,7 +27,6 @@ static void distances_on_a_host_with_switches(void **state)
 	struct rd_host host = { 0 };
 	int up = made_switch(&host, 0x20, "pci0000:20", 0), inner, gpu, near, deep, port, bridge, node, far;
 
-	(void)state;
 	gpu = made_gpu(&host, "23:00.0", made_port_of(&host, up, 0), "pci0000:20", 0);
 	near = made_nic(&host, "near", "24:00.0", made_port_of(&host, up, 1), "pci0000:20", 0, 400);
 	inner = made_bridge(&host, "25:00.0", made_port_of(&host, up, 2), "pci0000:20", 0);
@@ -52,7 +51,6 @@ static void node_minus_one_is_no_node(void **state)
 	struct rd_host host = { 0 };
 	int gpu, nic;
 
-	(void)state;
 	gpu = made_gpu(&host, "21:00.0", made_bridge(&host, "20:00.0", -1, "pci0000:20", -1), "pci0000:20", -1);
 	nic = made_nic(&host, "nic", "41:00.0", made_bridge(&host, "40:00.0", -1, "pci0000:40", -1), "pci0000:40", -1,
 		       100);
@@ -66,7 +64,6 @@ static void a_guest_without_switches_is_unknown_and_says_why(void **state)
 	const char *why = NULL;
 	int gpu, nic, other;
 
-	(void)state;
 	RD_SET(host.guest, true);
 	gpu = made_gpu(&host, "0001:00:00.0", -1, "pci0001:00", 0);
 	nic = made_nic(&host, "nic", "0101:00:00.0", -1, "pci0101:00", 0, 200);
@@ -84,7 +81,6 @@ static void a_device_without_a_function_is_unknown(void **state)
 	const char *why = NULL;
 	int gpu = made_gpu(&host, "21:00.0", -1, "pci0000:20", 0), nic = made_nic(&host, "rxe0", NULL, -1, "", 0, 10);
 
-	(void)state;
 	assert_int_equal(rd_distance(&host, gpu, nic, &why), RD_PATH_UNKNOWN);
 	assert_non_null(why);
 	rd_host_deinit(&host);
@@ -95,7 +91,6 @@ static void two_functions_of_a_card_are_near(void **state)
 	struct rd_host host = { 0 };
 	int port, a, b;
 
-	(void)state;
 	port = made_bridge(&host, "60:00.0", -1, "pci0000:60", 0);
 	a = made_nic(&host, "mlx5_4", "61:00.0", port, "pci0000:60", 0, 200);
 	b = made_nic(&host, "mlx5_5", "61:00.1", port, "pci0000:60", 0, 200);
@@ -107,7 +102,6 @@ static void places_of_vmds_long_domains_and_auxiliary_functions(void **state)
 {
 	struct rd_pci_place place;
 
-	(void)state;
 	assert_true(rd_pci_place_parse(
 		"../../../devices/pci0000:00/0000:00:0e.0/pci10000:e0/10000:e0:01.0/10000:e1:00.0", &place));
 	assert_string_equal(place.self, "10000:e1:00.0");
@@ -168,7 +162,6 @@ static void published_topology_files_by_the_rule_of_nccl(void **state)
 		[RD_PATH_PIX] = 'I', [RD_PATH_PXB] = 'X', [RD_PATH_PHB] = 'H', [RD_PATH_SYS] = 'S'
 	};
 
-	(void)state;
 	for (size_t f = 0; f < RD_ARRAY_SIZE(published); f++) {
 		struct rd_host host;
 
@@ -197,7 +190,6 @@ static void the_oci_host_is_as_its_owner_published_it(void **state)
 	size_t seen = 0;
 	FILE *file = fopen(DATA "nvidia-smi-topo/oci-bm.gpu.a100-18nic.topo-m.txt", "r");
 
-	(void)state;
 	if (!file || !load_xml("oci-topo-flattened.xml", &host)) {
 		if (file)
 			fclose(file);
@@ -259,7 +251,6 @@ static void a_file_that_we_wrote_keeps_every_distance(void **state)
 	struct rd_host host = { 0 };
 	int up, inner, port;
 
-	(void)state;
 	for (int node = 0; node < 2; node++)
 		rd_host_add_numa(&host)->id = node;
 	/* A switch with room for disks between its ports, one below it, and a second host bridge. */
@@ -286,7 +277,6 @@ static void a_guest_stays_one_in_a_file_that_we_wrote(void **state)
 {
 	struct rd_host host = { 0 };
 
-	(void)state;
 	for (int node = 0; node < 2; node++)
 		rd_host_add_numa(&host)->id = node;
 	RD_SET(host.guest, true);
@@ -315,7 +305,6 @@ static void gaps_in_the_bus_numbers_of_a_file_are_unknown(void **state)
 	const char *why;
 	char text[1024];
 
-	(void)state;
 	for (unsigned bus = 0x14; bus < 0x20; bus += 4) {
 		host = (struct rd_host){ 0 };
 		why = NULL;

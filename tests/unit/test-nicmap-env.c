@@ -74,7 +74,6 @@ static void a_name_without_equals_is_a_prefix(void **state)
 {
 	struct env_case c;
 
-	(void)state;
 	start(&c);
 	assert_string_equal(check(&c, "NCCL_IB_HCA", "mlx5_1"), "mlx5_1/1 mlx5_10/1");
 	assert_true(told(&c, "env-prefix"));
@@ -90,7 +89,6 @@ static void signs_stand_once_and_in_order(void **state)
 {
 	struct env_case c;
 
-	(void)state;
 	start(&c);
 	assert_string_equal(check(&c, "NCCL_IB_HCA", "^=mlx5_0,mlx5_1"), "mlx5_10/1");
 	assert_false(told(&c, "env-sign-misplaced"));
@@ -107,7 +105,6 @@ static void ports_that_are_not_there_or_down(void **state)
 {
 	struct env_case c;
 
-	(void)state;
 	start(&c);
 	assert_string_equal(check(&c, "NCCL_IB_HCA", "=mlx5_0:2"), "");
 	assert_true(told(&c, "env-no-port"));
@@ -126,7 +123,6 @@ static void nvshmem_and_ucx_have_rules_of_their_own(void **state)
 {
 	struct env_case c;
 
-	(void)state;
 	start(&c);
 	assert_string_equal(check(&c, "NVSHMEM_HCA_LIST", "mlx5_1:1"), "mlx5_1/1");
 	assert_true(told(&c, "env-mapping-off"));
@@ -144,7 +140,6 @@ static void recommended_variables_pass_their_own_check(void **state)
 {
 	struct env_case c;
 
-	(void)state;
 	start(&c);
 	assert_true(c.map.env.n > 0);
 	for (size_t i = 0; i < c.map.env.n; i++)
@@ -171,7 +166,6 @@ static void the_gid_to_use(void **state)
 	struct rd_port_views views;
 	struct rd_port *port;
 
-	(void)state;
 	make_roce(&host);
 	port = made_port(&host, 0);
 	rd_port_views_init(&views, &host);
@@ -197,7 +191,6 @@ static void each_port_has_a_view_of_its_own(void **state)
 	struct rd_host host = { 0 };
 	struct rd_port_views views;
 
-	(void)state;
 	made_nic(&host, "mlx5_0", NULL, -1, "", -1, 100);
 	made_nic(&host, "mlx5_1", NULL, -1, "", -1, 100);
 	made_netdev(&host, "eth0");
@@ -228,7 +221,6 @@ static void a_global_address_where_there_is_no_ipv4(void **state)
 	struct rd_port_views views;
 	struct rd_port *port;
 
-	(void)state;
 	made_nic(&host, "mlx5_0", NULL, -1, "", -1, 100);
 	made_netdev(&host, "eth0");
 	made_gid(&host, 0, 0, "fe80::1", RD_GID_ROCE_V1, "eth0");
@@ -252,7 +244,6 @@ static void the_gid_that_nccl_takes_by_itself(void **state)
 {
 	struct env_case c = { 0 };
 
-	(void)state;
 	make_roce(&c.host);
 	rd_nicmap_analyse(&c.host, NULL, 0, &c.map);
 	check(&c, "NCCL_IB_HCA", "mlx5_0");
@@ -279,7 +270,6 @@ static void gid_indices_that_do_not_work(void **state)
 {
 	struct env_case c = { 0 };
 
-	(void)state;
 	make_roce(&c.host);
 	rd_nicmap_analyse(&c.host, NULL, 0, &c.map);
 	check(&c, "NCCL_IB_GID_INDEX", "3");
@@ -331,7 +321,6 @@ static void a_long_list_is_kept_once(void **state)
 	};
 	struct env_case c;
 
-	(void)state;
 	start(&c);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(lists); i++) {
 		size_t size, before = mallinfo2().uordblks, told = 0;
@@ -358,7 +347,6 @@ static void lines_as_a_shell_has_them(void **state)
 		"declare -x NCCL_IB_HCA=\"=mlx5_0\"\r\nNCCL_IB_SL=4\nNCCL_DEBUG=INFO # all\nNCCL_PROTO\n=x\n";
 	struct env_case c;
 
-	(void)state;
 	start(&c);
 	rd_effects_own(&c.effects, strdup(text), sizeof(text) - 1, '\n');
 	rd_effects_sort(&c.effects);
@@ -405,7 +393,6 @@ static void names_that_were_probably_meant(void **state)
 		{ "FI_OFI_RXR_RX_COPY_UNEXP", NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		char *near = rd_env_name_near(cases[i].name);
 
@@ -434,7 +421,6 @@ static void times_until_a_peer_is_given_up(void **state)
 {
 	struct env_case c;
 
-	(void)state;
 	start(&c);
 	check(&c, "NCCL_IB_TIMEOUT", "20");
 	assert_non_null(strstr(effect_of(&c, "NCCL_IB_TIMEOUT"), "2^20 = 4.29 s; with 7 retries"));
@@ -491,7 +477,6 @@ static void defaults_are_no_findings(void **state)
 	};
 	struct env_case c;
 
-	(void)state;
 	start(&c);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(defaults); i++) {
 		check(&c, defaults[i][0], defaults[i][1]);
@@ -521,7 +506,6 @@ static void options_of_the_driver_are_read_as_it_reads_them(void **state)
 		{ "PeerMappingOverride=1;PeerMappingOverride=0", false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(rows); i++) {
 		const struct rd_system system = { .nvidia_registry = (char *)rows[i].registry };
 

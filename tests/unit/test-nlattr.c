@@ -25,7 +25,6 @@ static void attributes_are_what_the_policy_says_or_are_not_there(void **state)
 	uint32_t number = 7;
 	uint64_t value;
 
-	(void)state;
 	at = put(at, 1, &number, 4);
 	at = put(at, 2, "eth0", 5);
 	at = put(at, 3 | NLA_F_NESTED, "abc", 3);
@@ -53,7 +52,6 @@ static void an_attribute_that_lies_about_its_length_ends_the_walk(void **state)
 	const struct nlattr *at = NULL;
 	uint16_t length = 60;
 
-	(void)state;
 	memcpy(end - 8, &length, sizeof(length));
 	assert_true(rd_nla_next(data, end - data, &at));
 	assert_false(rd_nla_next(data, end - data, &at));
@@ -82,7 +80,6 @@ static void a_walk_over_messages_ends_when_the_visitor_fails(void **state)
 	struct rd_bytes bytes = { data, 60 };
 	int n = 0;
 
-	(void)state;
 	for (size_t i = 0; i < 60; i += 20) {
 		memcpy(data + i, &head, sizeof(head));
 		data[i + 16] = 'x';

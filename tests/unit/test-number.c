@@ -37,7 +37,6 @@ static void assert_taken(const char *text, enum rd_radix radix, uint64_t want, c
 
 static void a_number_is_read_up_to_the_greatest(void **state)
 {
-	(void)state;
 	assert_uint("0", RD_DECIMAL, UINT64_MAX, 0);
 	assert_uint("18446744073709551615", RD_DECIMAL, UINT64_MAX, UINT64_MAX);
 	refuse_uint("18446744073709551616", RD_DECIMAL, UINT64_MAX, -ERANGE);
@@ -53,7 +52,6 @@ static void a_range_ends_where_the_caller_says(void **state)
 {
 	uint32_t value = UNTOUCHED;
 
-	(void)state;
 	assert_uint("65535", RD_DECIMAL, 65535, 65535);
 	refuse_uint("65536", RD_DECIMAL, 65535, -ERANGE);
 	refuse_uint("1", RD_DECIMAL, 0, -ERANGE);
@@ -68,7 +66,6 @@ static void a_number_is_nothing_but_digits(void **state)
 	static const char *const bad[] = { "",	"-",   "+",  "+1", "-1", "-0", " 1",  "1 ",   "1\n", "\t1",
 					   "x", "0x1", "1.", "1,", "1a", "a",  "\v1", "\xb2", "½",   "1\xc2\xa0" };
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(bad); i++)
 		refuse_uint(bad[i], RD_DECIMAL, UINT64_MAX, -EINVAL);
 	refuse_uint("0x", RD_HEX, UINT64_MAX, -EINVAL);
@@ -81,7 +78,6 @@ static void a_number_is_nothing_but_digits(void **state)
 
 static void a_radix_is_the_callers_or_that_of_c(void **state)
 {
-	(void)state;
 	assert_uint("010", RD_DECIMAL, UINT64_MAX, 10);
 	assert_uint("010", RD_AS_C, UINT64_MAX, 8);
 	assert_uint("010", RD_HEX, UINT64_MAX, 16);
@@ -94,7 +90,6 @@ static void a_radix_is_the_callers_or_that_of_c(void **state)
 
 static void what_follows_a_number_is_left(void **state)
 {
-	(void)state;
 	assert_taken("12 34", RD_DECIMAL, 12, " 34");
 	assert_taken("7f0a-7f0b", RD_HEX, 0x7f0a, "-7f0b");
 	assert_taken("0xg", RD_HEX, 0, "xg");
@@ -108,7 +103,6 @@ static void what_is_no_number_moves_nothing(void **state)
 {
 	const char *const words[] = { "none", "18446744073709551616", "" };
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(words); i++) {
 		const char *at = words[i];
 		uint64_t u = UNTOUCHED;
@@ -135,7 +129,6 @@ static void a_sign_is_for_numbers_that_have_one(void **state)
 {
 	int64_t value = 0;
 
-	(void)state;
 	assert_int("9223372036854775807", INT64_MIN, INT64_MAX, 0, INT64_MAX);
 	assert_int("9223372036854775808", INT64_MIN, INT64_MAX, -ERANGE, 0);
 	assert_int("-9223372036854775808", INT64_MIN, INT64_MAX, 0, INT64_MIN);
@@ -157,7 +150,6 @@ static void hexadecimal_of_a_width_is_cut_there(void **state)
 	const char *text = "0001fFfF8000g", *at = text;
 	uint64_t value = UNTOUCHED;
 
-	(void)state;
 	assert_int_equal(rd_take_hex(&at, 4, &value), 0);
 	assert_int_equal(value, 1);
 	assert_int_equal(rd_take_hex(&at, 4, &value), 0);
@@ -178,7 +170,6 @@ static void columns_are_read_up_to_what_is_no_number(void **state)
 	const char *text = "         0 \t4294967295 x 7", *at = text;
 	uint64_t v[3] = { UNTOUCHED, UNTOUCHED, UNTOUCHED };
 
-	(void)state;
 	assert_int_equal(rd_take_uints(&at, RD_DECIMAL, v, 3), 2);
 	assert_true(v[0] == 0 && v[1] == 4294967295 && v[2] == UNTOUCHED);
 	assert_string_equal(at, " x 7");
@@ -191,7 +182,6 @@ static void columns_are_read_up_to_what_is_no_number(void **state)
 
 static void digits_have_values_and_nothing_else_has(void **state)
 {
-	(void)state;
 	for (int c = 0; c < 256; c++) {
 		bool letter = (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'), digit = c >= '0' && c <= '9';
 		unsigned want = digit ? (unsigned)c - '0' : letter ? ((unsigned)c | 32) - 'a' + 10 : 255;
@@ -212,7 +202,6 @@ static void assert_real(const char *text, double want, const char *rest)
 
 static void a_real_number_has_a_point_and_an_exponent(void **state)
 {
-	(void)state;
 	assert_real("0", 0, "");
 	assert_real("2.5", 2.5, "");
 	assert_real(".5", .5, "");
@@ -238,7 +227,6 @@ static void a_real_number_is_finite_and_in_range(void **state)
 	};
 	double value = UNTOUCHED;
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(bad); i++)
 		assert_int_equal(rd_parse_real(bad[i], 0, 1e9, &value), -EINVAL);
 	assert_int_equal(rd_parse_real("1e309", 0, 1e300, &value), -ERANGE);
@@ -258,7 +246,6 @@ static void the_c_library_reads_the_same(void **state)
 	static const char letters[] = "0011789afxX ";
 	uint64_t seed = 1;
 
-	(void)state;
 	for (int round = 0; round < 20000; round++) {
 		enum rd_radix radix = radixes[round % 3];
 		char text[24] = "", *end;

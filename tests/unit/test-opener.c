@@ -253,7 +253,6 @@ static void write_what_was_named(void)
 
 static void what_was_named_is_opened(void **state)
 {
-	(void)state;
 	write_text("in", "in\n");
 	write_text("other", "other\n");
 	mkdir(in_folder("closed"), 0700);
@@ -264,14 +263,12 @@ static void what_was_named_is_opened(void **state)
 
 static void another_file_of_the_same_name_is_not_read(void **state)
 {
-	(void)state;
 	assert_int_equal(symlink("in", in_folder("link")), 0);
 	assert_int_equal(run(read_another_file), 0);
 }
 
 static void what_the_opener_recorded_is_read(void **state)
 {
-	(void)state;
 	assert_int_equal(run(read_what_was_recorded), 0);
 }
 
@@ -279,7 +276,6 @@ static void what_is_made_has_the_name_and_mode_it_may_have(void **state)
 {
 	struct stat st;
 
-	(void)state;
 	assert_int_equal(run(make_what_may_be_made), 0);
 	assert_int_equal(stat(in_folder("new"), &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0640);
@@ -290,7 +286,6 @@ static void an_opener_ends_with_who_started_it(void **state)
 	int ends[2];
 	char byte;
 
-	(void)state;
 	assert_int_equal(pipe(ends), 0);
 	answer_of_child = ends[1];
 	assert_int_equal(run(leave_a_child), 0);
@@ -305,7 +300,6 @@ static void what_was_named_is_written(void **state)
 	char text[16] = "";
 	int fd;
 
-	(void)state;
 	assert_int_equal(run(write_what_was_named), 0);
 	fd = open(in_folder("out"), O_RDONLY | O_CLOEXEC);
 	assert_true(fd >= 0);
@@ -315,7 +309,6 @@ static void what_was_named_is_written(void **state)
 
 static int make_folder(void **state)
 {
-	(void)state;
 	return mkdtemp(folder) ? 0 : -1;
 }
 
@@ -323,7 +316,6 @@ static int remove_folder(void **state)
 {
 	char command[128];
 
-	(void)state;
 	snprintf(command, sizeof(command), "rm -rf %s", folder);
 	return system(command);
 }

@@ -73,7 +73,6 @@ static void options_of_the_traced_command_are_left_alone(void **state)
 	struct rd_ctx ctx;
 	struct seen seen;
 
-	(void)state;
 	assert_true(parse(&ctx, &seen, &runner, "runner --events 3 -- ls --json -u x", &operand, NULL) > 0);
 	assert_string_equal(operand, "ls");
 	assert_string_equal(seen.events, "3");
@@ -91,7 +90,6 @@ static void options_may_stand_behind_the_operand(void **state)
 	struct rd_ctx ctx;
 	struct seen seen;
 
-	(void)state;
 	assert_true(parse(&ctx, &seen, &lister, "lister file --json --events=7 -uroot", &operand, NULL) > 0);
 	assert_string_equal(operand, "file");
 	assert_string_equal(seen.events, "7");
@@ -105,7 +103,6 @@ static void each_kind_sets_its_member(void **state)
 	struct rd_ctx ctx;
 	struct seen seen;
 
-	(void)state;
 	assert_true(parse(&ctx, &seen, &lister,
 			  "lister --paint dark-green --wait .5 --times 12 --field 5 --wide 4000000000 --narrow 200 x",
 			  &operand, NULL) > 0);
@@ -132,7 +129,6 @@ static void what_was_given_is_known(void **state)
 	struct rd_ctx ctx;
 	struct seen seen;
 
-	(void)state;
 	assert_true(parse(&ctx, &seen, &lister, "lister --nothing -v --user=x", &operand, NULL) > 0);
 	assert_true(rd_opt_given(&ctx, "nothing"));
 	assert_true(rd_opt_given(&ctx, "verbose"));
@@ -168,7 +164,6 @@ static void what_does_not_go_together_is_refused(void **state)
 		{ &live, { "live", "--from", "x" }, "--from" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(lines); i++) {
 		struct rd_ctx ctx = { .cmd = lines[i].cmd };
 		struct rd_err err = { 0 };
@@ -192,7 +187,6 @@ static void a_command_may_have_a_letter_of_its_own(void **state)
 	struct rd_ctx ctx;
 	struct seen seen;
 
-	(void)state;
 	assert_true(parse(&ctx, &seen, &lister, "lister -n", &operand, NULL) > 0);
 	assert_true(seen.list);
 	assert_false(ctx.globals.style.no_headings);
@@ -215,7 +209,6 @@ static void assert_refused(const char *line, const char *message, const char *hi
 
 static void a_mistyped_option_is_answered_with_the_nearest(void **state)
 {
-	(void)state;
 	assert_refused("lister --evnets 3", "unknown option '--evnets'", "--events");
 	assert_refused("lister --jsno", "unknown option '--jsno'", "--json");
 	assert_refused("lister --zzzzzz=1", "unknown option '--zzzzzz=1'", "");
@@ -248,7 +241,6 @@ static void arguments_beyond_their_bounds_are_refused(void **state)
 	struct rd_ctx ctx;
 	struct seen seen;
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(lines); i++) {
 		char line[64], option[16];
 		struct rd_err err = { 0 };
@@ -295,7 +287,6 @@ static void rules_say_what_does_not_go_together(void **state)
 		.name = "ruled", .opts = opts, .rules = rules, .state_size = sizeof(struct seen)
 	};
 
-	(void)state;
 	assert_told(&ruled, "ruled", "", "");
 	assert_told(&ruled, "ruled --wait 1", "", "");
 	assert_told(&ruled, "ruled --wait 1 -n", "ruled", "--list and --wait are mutually exclusive");
@@ -326,7 +317,6 @@ static void an_option_may_stand_for_another_table(void **state)
 	};
 	const struct rd_opt *all[2 * RD_OPTS_MAX];
 
-	(void)state;
 	assert_told(&two, "two --times 5", "", "");
 	assert_told(&two, "two --times 3 --nothing", "", "");
 	assert_told(&two, "two --times 5 --noth", "", "invalid times '5': expected 1 to 3");
@@ -347,7 +337,6 @@ static void help_fits_a_terminal_of_80_columns(void **state)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
-	(void)state;
 	rd_help_add(NULL, false, &out);
 	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++)
 		rd_help_add(*cmd, true, &out);
@@ -395,7 +384,6 @@ static void check_variant(const struct rd_cmd *cmd)
 
 static void every_option_has_help_and_a_name_of_its_own(void **state)
 {
-	(void)state;
 	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++) {
 		assert_non_null((*cmd)->summary);
 		assert_non_null((*cmd)->description);
@@ -423,7 +411,6 @@ static void check_names(const struct rd_cmd *cmd, const char *list)
 
 static void every_rule_names_options_that_there_are(void **state)
 {
-	(void)state;
 	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++)
 		for (const struct rd_cmd *one = *cmd; one; one = one->variant)
 			for (const struct rd_opt_rule *rule = one->rules; rule && rule->kind; rule++) {
@@ -440,7 +427,6 @@ static void a_command_without_texts_has_help(void **state)
 	static const struct rd_cmd bare = { .name = "bare", .opts = bare_opts };
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
-	(void)state;
 	rd_help_add(&bare, false, &out);
 	assert_non_null(strstr(out.data, "Usage: rdmadiag bare [OPTIONS]\n"));
 	assert_non_null(strstr(out.data, "--silent"));
@@ -458,7 +444,6 @@ static void assert_chosen(const char *name, const char *command, const char *mes
 
 static void a_command_may_be_shortened(void **state)
 {
-	(void)state;
 	assert_chosen("qp-state", "qp-state", "");
 	assert_chosen("qp", "qp-state", "");
 	assert_chosen("check", "check", "");
@@ -472,7 +457,6 @@ static void a_command_may_be_shortened(void **state)
 
 static void names_one_slip_apart_are_near(void **state)
 {
-	(void)state;
 	assert_int_equal(rd_name_distance("json", "json"), 0);
 	assert_int_equal(rd_name_distance("json", "jsno"), 1);
 	assert_int_equal(rd_name_distance("json", "jso"), 1);

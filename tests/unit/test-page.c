@@ -43,7 +43,6 @@ static void unknown_rules_are_one_line(void **state)
 	struct rd_findings results = { 0 };
 	struct rd_report report = { .headline = rd_dup("3 results"), .results = &results };
 
-	(void)state;
 	make_results(&results);
 	assert_page(&report, (struct rd_finding_style){ .gaps = true },
 		    "3 results\n"
@@ -59,7 +58,6 @@ static void what_passed_is_shown_only_when_asked(void **state)
 	struct rd_findings results = { 0 };
 	struct rd_report report = { .results = &results };
 
-	(void)state;
 	add(&results, "good", RD_SEV_OK, "full width");
 	add(&results, "none", RD_SEV_SKIP, "no switch");
 	assert_page(&report, (struct rd_finding_style){ 0 }, "");
@@ -74,7 +72,6 @@ static void less_severe_results_are_left_out(void **state)
 	struct rd_findings results = { 0 };
 	struct rd_report report = { .results = &results };
 
-	(void)state;
 	make_results(&results);
 	assert_page(&report, (struct rd_finding_style){ .least = RD_SEV_WARNING },
 		    "warning: mlx5_0/1: Fault; a|b [slow]\n");
@@ -90,7 +87,6 @@ static void no_bar_follows_performance_data(void **state)
 				    .perfdata = rd_dup("failed=0"),
 				    .results = &results };
 
-	(void)state;
 	add(&results, "slow", RD_SEV_WARNING, "a|b");
 	assert_page(&report, (struct rd_finding_style){ 0 },
 		    "RDMA WARNING - x | failed=0\nwarning: mlx5_0/1: Fault; a/b [slow]\n");
@@ -102,7 +98,6 @@ static void a_hostile_name_cannot_break_a_line(void **state)
 {
 	struct rd_report report = { .headline = rd_dup("of a\nb") };
 
-	(void)state;
 	rd_report_note(&report, "nccl: %s", "\033[2J");
 	rd_report_note(&report, "%d more rows", 2);
 	assert_page(&report, (struct rd_finding_style){ 0 }, "of a\\x0ab\n\nnccl: \\x1b[2J\n2 more rows\n");

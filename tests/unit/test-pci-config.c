@@ -51,7 +51,6 @@ static void the_express_capability_is_read(void **state)
 	uint8_t config[WHOLE];
 	struct rd_pci pci;
 
-	(void)state;
 	fill_express(config);
 	pci = read_config(config, WHOLE);
 	assert_int_equal(pci.kind.v, RD_PCIE_ROOT_PORT);
@@ -86,7 +85,6 @@ static void a_capability_at_the_end_is_cut(void **state)
 		{ 0xfc, false, false, false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(ends); i++) {
 		uint8_t config[WHOLE];
 		struct rd_pci pci;
@@ -105,7 +103,6 @@ static void what_cannot_be_read_is_denied(void **state)
 	uint8_t config[WHOLE];
 	struct rd_pci pci;
 
-	(void)state;
 	fill_express(config);
 	pci = read_config(config, 64);
 	assert_true(pci.config_denied);
@@ -131,7 +128,6 @@ static void extended_capabilities_are_followed(void **state)
 	uint8_t config[WHOLE];
 	struct rd_pci pci;
 
-	(void)state;
 	put_express(config, CAPABILITY);
 	put(config, 0x100, 0x1480000f, 4); /* ATS, then 0x148 */
 	put(config, 0x106, 0x8001, 2);
@@ -151,14 +147,12 @@ static void extended_capabilities_are_followed(void **state)
 
 static int setup(void **state)
 {
-	(void)state;
 	fake_host_init(&files);
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	(void)state;
 	fake_host_deinit(&files);
 	return 0;
 }

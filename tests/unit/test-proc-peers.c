@@ -58,7 +58,6 @@ static void connections_of_a_process(void **state)
 	const uint64_t inodes[] = { 100, 101, 102, 103, 104, 105, 106 };
 	_cleanup_buf_ struct rd_buf text = { 0 }, out = { 0 };
 
-	(void)state;
 	rd_buf_str(&text, HEAD);
 	add_line(&text, "10.0.0.1", "10.0.0.3", 1, 100);
 	add_line(&text, "10.0.0.1", "10.0.0.2", 1, 101);
@@ -79,7 +78,6 @@ static void damaged_tables(void **state)
 	const uint64_t inodes[] = { 100 };
 	_cleanup_buf_ struct rd_buf text = { 0 };
 
-	(void)state;
 	rd_buf_str(&text, HEAD);
 	add_line(&text, "10.0.0.1", "10.0.0.3", 1, 100);
 	for (size_t size = 0; size < text.len - 40; size++) {
@@ -99,7 +97,6 @@ static void many_addresses(void **state)
 	_cleanup_free_ uint64_t *inodes = calloc(2000, sizeof(*inodes));
 	struct rd_proc_peers peers;
 
-	(void)state;
 	rd_buf_str(&text, HEAD);
 	for (unsigned i = 0; i < 2000; i++) {
 		char remote[32];
@@ -120,7 +117,6 @@ static void those_with_most_connections_are_kept(void **state)
 	struct rd_proc_peers peers;
 	_cleanup_free_ char *text = NULL;
 
-	(void)state;
 	rd_proc_peers_take("10.0.0.1 1\n10.0.0.2 9\n10.0.0.3 1\nfd00::4 7\n10.0.0.5 1\n10.0.0.6 1\n10.0.0.7 1\n"
 			   "10.0.0.8 1\n10.0.0.9 2\nnonsense\n10.0.0.300 4\n10.0.0.4\n",
 			   &peers);
@@ -133,7 +129,6 @@ static void several_processes(void **state)
 	struct rd_proc_peers sum = { 0 }, one, two;
 	_cleanup_free_ char *text = NULL, *both = NULL;
 
-	(void)state;
 	rd_proc_peers_take("10.0.0.1 1\n10.0.0.2 1\n", &one);
 	rd_proc_peers_take("10.0.0.2 1\n10.0.0.3 1\n+4\n", &two);
 	rd_proc_peers_merge(&sum, &one);
@@ -155,7 +150,6 @@ static void the_group_of_unknown_peers(void **state)
 	struct rd_findings findings = { 0 };
 	size_t qps[2];
 
-	(void)state;
 	fake_host_init(&host);
 	fake_host_text(&host, "/tcp/812", "10.0.0.2 3\n");
 	res.devs = calloc(1, sizeof(*res.devs));
@@ -208,7 +202,6 @@ static void connections_within_the_host(void **state)
 	_cleanup_close_ int listener = socket(AF_INET, SOCK_STREAM, 0), end = socket(AF_INET, SOCK_STREAM, 0);
 	char path[64];
 
-	(void)state;
 	assert_int_equal(bind(listener, (struct sockaddr *)&address, size), 0);
 	assert_int_equal(listen(listener, 1), 0);
 	assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size), 0);

@@ -21,7 +21,6 @@ static void a_line_that_mutes(void **state)
 	struct rd_profile profile = { 0 };
 	const struct rd_ignore *ignore;
 
-	(void)state;
 	assert_int_equal(parse("# a comment\nignore = pcie-link-width@0000:1b:00.0 until 2026-12-31  card is ordered \n"
 			       "ignore=aer-correctable until 2028-02-29 until the next firmware\n"
 			       "ignore = profile-gpu@GPU 0000:*:00.0 until 2026-12-31 in repair\n",
@@ -52,7 +51,6 @@ static void a_port_is_muted_in_either_spelling(void **state)
 {
 	struct rd_profile profile = { 0 };
 
-	(void)state;
 	assert_int_equal(parse("ignore = dcqcn@mlx5_0:1 (eth2) until 2026-12-31 x\n"
 			       "ignore = pfc@mlx5_*/1 until 2026-12-31 x\n",
 			       &profile, NULL),
@@ -67,7 +65,6 @@ static void the_last_day_still_counts(void **state)
 {
 	struct rd_profile profile = { 0 };
 
-	(void)state;
 	assert_int_equal(parse("ignore = aer until 2026-12-31 x\n", &profile, NULL), 0);
 	assert_non_null(rd_profile_ignored(&profile, "aer", "y", DAY_2026_12_31));
 	assert_false(rd_ignore_over(&profile.ignores[0], DAY_2026_12_31));
@@ -84,7 +81,6 @@ static void one_of_several_lines_is_enough(void **state)
 {
 	struct rd_profile profile = { 0 };
 
-	(void)state;
 	assert_int_equal(
 		parse("ignore = aer until 2026-12-30 x\nignore = aer@*:1b:* until 2026-12-31 y\n", &profile, NULL), 0);
 	assert_ptr_equal(rd_profile_ignored(&profile, "aer", "0000:1b:00.0", DAY_2026_12_31), &profile.ignores[1]);
@@ -118,7 +114,6 @@ static void lines_that_mute_nothing_are_refused(void **state)
 		{ "ignore = aer until 2026-12-31 \x1b[2J", "not printable" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(bad); i++) {
 		_cleanup_free_ char *text = NULL;
 		struct rd_profile profile = { 0 };
@@ -143,7 +138,6 @@ static void a_rule_that_is_none_is_named_with_its_line(void **state)
 	struct rd_profile profile = { 0 };
 	struct rd_err err = { 0 };
 
-	(void)state;
 	assert_int_equal(parse("ignore = aer until 2026-12-31 x\n\nignore = earl until 2026-12-31 x\n", &profile, NULL),
 			 0);
 	assert_int_equal(rd_profile_check_ignores(&profile, is_aer, "test", &err), -EINVAL);
@@ -164,7 +158,6 @@ static void what_mutes_reads_as_it_was_written(void **state)
 	struct rd_profile profile = { 0 };
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
-	(void)state;
 	assert_int_equal(parse(text, &profile, NULL), 0);
 	assert_int_equal(profile.ignores[1].last_day, 0);
 	rd_profile_write(&profile, &out);
@@ -178,7 +171,6 @@ static void what_could_not_be_read_is_unknown(void **state)
 	struct rd_profile profile = { 0 }, self = { 0 };
 	struct rd_findings findings = { 0 };
 
-	(void)state;
 	assert_int_equal(parse("nic.*.max_read_request_bytes = 4096\nbridge.0000:01:00.0.acs_control = none\n",
 			       &profile, NULL),
 			 0);
@@ -219,7 +211,6 @@ static void what_changes_by_itself_is_not_learned(void **state)
 	int above_gpu = made_port_of(&host, up, 0), above_nic = made_port_of(&host, up, 1);
 	int gpu, nic;
 
-	(void)state;
 	gpu = made_gpu(&host, "0000:13:00.0", above_gpu, "pci0000:10", 0);
 	nic = made_nic(&host, "m0", "0000:14:00.0", above_nic, "pci0000:10", 0, 400);
 	RD_SET(host.pcis[host.gpus[gpu].pci].now.mtps, 2500);

@@ -17,7 +17,6 @@ static void a_timeout_is_that_of_the_specification(void **state)
 	struct rd_timeouts in = { 0 };
 	struct rd_giveup out;
 
-	(void)state;
 	RD_SET(in.timeout, 18);
 	out = rd_qp_giveup(&in);
 	assert_int_equal(out.ack_least.known, RD_ABSENT);
@@ -43,7 +42,6 @@ static void an_rnr_timer_is_that_of_the_table(void **state)
 				       20.48,  30.72, 40.96, 61.44, 81.92, 122.88, 163.84, 245.76, 327.68, 491.52 };
 	struct rd_timeouts in = { 0 };
 
-	(void)state;
 	for (unsigned code = 0; code < 32; code++)
 		assert_true(fabs(rd_rnr_timer_seconds(code) - ms[code] / 1000) < 1e-9);
 	RD_SET(in.rnr_retry, 3);

@@ -57,7 +57,6 @@ static void each_entry_is_shown_as_the_driver_would_have_it_printed(void **state
 	struct rd_buf nest = { 0 };
 	struct rd_res res;
 
-	(void)state;
 	put_name(&nest, "owner");
 	put_name(&nest, "user");
 	put_name(&nest, "sq_max_wqe");
@@ -95,7 +94,6 @@ static void the_timeout_of_one_driver_is_known(void **state)
 		      { RD_DRIVER_BNXT_RE, 32, RD_QPS_RTS, false },
 		      { 12, 14, RD_QPS_RTS, false } };
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		struct rd_buf nest = { 0 };
 		struct rd_res res;
@@ -117,7 +115,6 @@ static void entries_that_make_no_sense_are_left_out(void **state)
 	struct rd_buf nest = { 0 }, empty = { 0 };
 	struct rd_res res;
 
-	(void)state;
 	put_u32(&nest, RDMA_NLDEV_ATTR_DRIVER_U32, 7);
 	put(&nest, RDMA_NLDEV_ATTR_DRIVER_STRING, "no end", 6);
 	put_name(&nest, "odd");

@@ -101,7 +101,6 @@ static void a_path_dies_and_its_traffic_moves(void **state)
 	const struct rd_failover_event *e;
 	struct job job;
 
-	(void)state;
 	begin(&job);
 	for (int i = 0; i < 4; i++) {
 		sample(&job, 3, 0); /* retransmissions advance the PSN, too */
@@ -135,7 +134,6 @@ static void what_was_lost_is_known_after_a_long_silence(void **state)
 {
 	struct job job;
 
-	(void)state;
 	begin(&job);
 	job.h.past[0].seen->timeout.v = 20;
 	for (int i = 0; i < 34; i++)
@@ -153,7 +151,6 @@ static void traffic_may_move_without_a_failure(void **state)
 {
 	struct job job;
 
-	(void)state;
 	begin(&job);
 	for (int i = 0; i < 20; i++) {
 		sample(&job, 0, 1000);
@@ -171,7 +168,6 @@ static void retries_that_succeed_are_no_failure(void **state)
 {
 	struct job job;
 
-	(void)state;
 	begin(&job);
 	job.h.verdict[0].kind = RD_QPV_RETRYING;
 	sample(&job, 0, 0);
@@ -195,7 +191,6 @@ static void a_program_may_be_faster_than_the_timers(void **state)
 {
 	struct job job;
 
-	(void)state;
 	begin(&job);
 	job.h.past[0].seen->timeout.v = 20;
 	job.h.views.notes = job.notes; /* one of the queue pairs of the device retransmits */
@@ -224,7 +219,6 @@ static void a_nic_comes_back_and_its_traffic_stays(void **state)
 {
 	struct job job;
 
-	(void)state;
 	begin(&job);
 	RD_SET(job.h.qps[0].state, RD_QPS_ERR); /* at once, for want of a route */
 	job.h.verdict[0].kind = RD_QPV_FAILED;
@@ -258,7 +252,6 @@ static void what_there_is_before_is_compared(void **state)
 	const bool chosen[8] = { true, true, true };
 	struct job job;
 
-	(void)state;
 	begin(&job);
 	rd_failover_before(&(struct rd_failover_sample){ &job.h.views, NULL, &job.host, &job.map, 0 }, chosen, &paths,
 			   &findings);
@@ -312,7 +305,6 @@ static void what_is_too_much_to_watch_is_counted(void **state)
 	const double gbps = -1;
 	size_t n;
 
-	(void)state;
 	res.qps = calloc(MANY, sizeof(*res.qps));
 	for (uint32_t i = 0; i < MANY; i++) {
 		RD_SET(res.qps[i].lqpn, i);

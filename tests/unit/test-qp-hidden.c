@@ -67,7 +67,6 @@ static void libraries_that_use_devx(void **state)
 	const struct rd_finding *finding;
 	struct scene scene;
 
-	(void)state;
 	begin(&scene, 1);
 	open_device(&scene, 0, 0);
 	scene.res.qps[scene.res.n_qps++] = (struct rd_qp){ .dev = 0, .proc = 0 };
@@ -84,7 +83,6 @@ static void no_queue_pair_is_listed(void **state)
 {
 	struct scene scene;
 
-	(void)state;
 	begin(&scene, 1);
 	open_device(&scene, 0, 0);
 	assert_string_equal(judge(&scene, 1)->observed, "has mlx5_0 open; the kernel lists no queue pair of it");
@@ -97,7 +95,6 @@ static void nothing_speaks_for_it(void **state)
 	struct scene scene;
 	bool may_hide[2];
 
-	(void)state;
 	begin(&scene, 2);
 	open_device(&scene, 0, 0);
 	scene.res.qps[scene.res.n_qps++] = (struct rd_qp){ .dev = 0, .proc = 0 };
@@ -115,7 +112,6 @@ static void many_processes(void **state)
 	const struct rd_finding *findings;
 	struct scene scene;
 
-	(void)state;
 	begin(&scene, 20);
 	for (int i = 0; i < 20; i++)
 		open_device(&scene, 0, i);
@@ -128,7 +124,6 @@ static void libraries_of_a_map(void **state)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 }, none = { 0 };
 
-	(void)state;
 	rd_proc_libs_print("7f00-7f10 r-xp 0 08:01 42   /usr/lib/ucx/libuct_ib_mlx5.so.0.0.0\n"
 			   "7f10-7f20 r--p 0 08:01 42   /usr/lib/ucx/libuct_ib_mlx5.so.0.0.0\n"
 			   "7f20-7f30 r--p 0 08:01 43   /opt/a b/nvshmem_transport_ibgda.so.3 (deleted)\n"
@@ -151,7 +146,6 @@ static void libraries_of_a_process(void **state)
 	void *map;
 	int fd;
 
-	(void)state;
 	fake_host_init(&host);
 	snprintf(path, sizeof(path), "%s/libdoca_verbs.so.2", host.root);
 	fd = open(path, O_RDWR | O_CREAT, 0600);

@@ -44,7 +44,6 @@ static void loss_is_not_ok(void **state)
 {
 	struct host h;
 
-	(void)state;
 	busy(&h, 1000);
 	RD_SET(h.since[0].v[RD_QPC_NAKS], 20);
 	RD_SET(h.since[0].v[RD_QPC_RETRIES], 10);
@@ -64,7 +63,6 @@ static void loss_is_seen_by_the_responder(void **state)
 {
 	struct host h;
 
-	(void)state;
 	busy(&h, 1000);
 	RD_SET(h.devs[0].driver_id, RD_DRIVER_RXE);
 	RD_SET(h.since[0].v[RD_QPC_OUT_OF_ORDER], 8);
@@ -82,7 +80,6 @@ static void packets_that_are_reordered_are_not_lost(void **state)
 {
 	struct host h;
 
-	(void)state;
 	busy(&h, 1000);
 	RD_SET(h.since[0].v[RD_QPC_OUT_OF_ORDER], 300);
 	judge(&h);
@@ -100,7 +97,6 @@ static void several_queue_pairs_share_the_evidence(void **state)
 {
 	struct host h;
 
-	(void)state;
 	busy(&h, 1000);
 	past_of(&h, add_idle(&h, 18, RD_QPS_RTS))->psn_per_second.v = 10;
 	RD_SET(h.since[0].v[RD_QPC_NAKS], 50);
@@ -116,7 +112,6 @@ static void an_idle_one_beside_it(void **state)
 {
 	struct host h;
 
-	(void)state;
 	busy(&h, 1000);
 	add_idle(&h, 18, RD_QPS_RTS);
 	RD_SET(h.since[0].v[RD_QPC_NAKS], 50);
@@ -141,7 +136,6 @@ static void few_losses_are_harmless(void **state)
 		{ 1000, 1000000, "ok" }, { 1070, 1000000, "slow" }, { 10000, 100000000, "ok" }, { 10, 1000, "slow" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		struct host h;
 
@@ -159,7 +153,6 @@ static void nothing_is_acknowledged(void **state)
 {
 	struct host h;
 
-	(void)state;
 	busy(&h, 10);
 	RD_SET(h.since[0].v[RD_QPC_RETRIES], 1);
 	h.since[0].v[RD_QPC_GOT].v = 0;
@@ -180,7 +173,6 @@ static void something_may_be_acknowledged(void **state)
 {
 	struct host h;
 
-	(void)state;
 	busy(&h, 10);
 	RD_SET(h.since[0].v[RD_QPC_RETRIES], 1);
 	RD_SET(h.since[0].v[RD_QPC_GOT], 1);
@@ -206,7 +198,6 @@ static void losses_of_others_are_not_its_own(void **state)
 {
 	struct host h;
 
-	(void)state;
 	busy(&h, 1000);
 	RD_SET(h.since[1].v[RD_QPC_NAKS], 500);
 	RD_SET(h.since[1].v[RD_QPC_SENT], 1000);
@@ -225,7 +216,6 @@ static void no_share_without_a_count_of_packets(void **state)
 {
 	struct host h;
 
-	(void)state;
 	busy(&h, 1000);
 	h.devs[0].name = (char *)"mlx5_0";
 	h.since[0].v[RD_QPC_SENT].known = RD_ABSENT;
@@ -249,7 +239,6 @@ static void receivers_in_rtr(void **state)
 {
 	struct host h;
 
-	(void)state;
 	busy(&h, 1000);
 	RD_SET(h.qps[0].state, RD_QPS_RTR);
 	age(&h, &h.qps[0], RD_AGE_AT_LEAST, 100, 0);
@@ -282,7 +271,6 @@ static void nothing_posted(void **state)
 {
 	struct host h;
 
-	(void)state;
 	busy(&h, 0);
 	RD_SET(h.qps[0].owner.pid, 235);
 	RD_SET(h.since[0].v[RD_QPC_RNR_SENT], 40);
@@ -308,7 +296,6 @@ static void receiver_too_slow(void **state)
 {
 	struct host h;
 
-	(void)state;
 	busy(&h, 1000);
 	RD_SET(h.since[0].v[RD_QPC_RNR], 40);
 	judge(&h);
@@ -326,7 +313,6 @@ static void rnr_naks_are_no_loss(void **state)
 {
 	struct host h;
 
-	(void)state;
 	busy(&h, 1000);
 	RD_SET(h.devs[0].driver_id, RD_DRIVER_RXE);
 	RD_SET(h.since[0].v[RD_QPC_RNR], 40);
@@ -356,7 +342,6 @@ static void dead_peer_beside_a_busy_one(void **state)
 {
 	struct host h;
 
-	(void)state;
 	busy(&h, 1000000);
 	add_idle(&h, 18, RD_QPS_RTS);
 	RD_SET(h.since[0].v[RD_QPC_RETRIES], 15);
@@ -375,7 +360,6 @@ static void idle_beside_one_that_times_out(void **state)
 {
 	struct host h;
 
-	(void)state;
 	busy(&h, 1000000);
 	add_idle(&h, 18, RD_QPS_RTS);
 	RD_SET(h.since[0].v[RD_QPC_RETRIES], 15);
@@ -416,7 +400,6 @@ static void only_duplicates_are_received(void **state)
 {
 	struct host h;
 
-	(void)state;
 	busy(&h, 0);
 	RD_SET(h.since[0].v[RD_QPC_DUPLICATES], 12);
 	judge(&h);
@@ -442,7 +425,6 @@ static void one_of_several(void **state)
 	struct rd_findings findings = { 0 };
 	struct host h;
 
-	(void)state;
 	busy(&h, 1000000);
 	add_idle(&h, 18, RD_QPS_RTS);
 	add_idle(&h, 19, RD_QPS_RTS);
@@ -491,7 +473,6 @@ static void none_of_several(void **state)
 {
 	struct host h;
 
-	(void)state;
 	busy(&h, 1000000);
 	add_idle(&h, 18, RD_QPS_RTS);
 	add_idle(&h, 19, RD_QPS_RTS);
@@ -516,7 +497,6 @@ static void between_two_retransmissions(void **state)
 {
 	struct host h;
 
-	(void)state;
 	busy(&h, 0);
 	RD_SET(h.since[0].v[RD_QPC_RETRIES], 1);
 	judge(&h);
@@ -557,7 +537,6 @@ static void loss_is_over_only_once_packets_show_it(void **state)
 	struct rd_qp_doubt doubts[2] = { 0 };
 	struct host h;
 
-	(void)state;
 	busy(&h, 20);
 	h.judge.doubts = doubts;
 	judge(&h);
@@ -603,7 +582,6 @@ static void loss_ends_where_packets_are_not_counted(void **state)
 	struct rd_qp_doubt doubts[2] = { 0 };
 	struct host h;
 
-	(void)state;
 	busy(&h, 20);
 	h.judge.doubts = doubts;
 	h.judge.seconds = 2;
@@ -628,7 +606,6 @@ static void one_that_was_closed_may_be_meant(void **state)
 	struct host h;
 	struct rd_qp *closed;
 
-	(void)state;
 	busy(&h, 1000);
 	RD_SET(h.since[0].v[RD_QPC_NAKS], 30);
 	judge(&h);
@@ -648,7 +625,6 @@ static void receivers_are_not_meant_by_what_requesters_lose(void **state)
 {
 	struct host h;
 
-	(void)state;
 	busy(&h, 1000);
 	put(&h, 18, RD_QPS_RTS);
 	put(&h, 19, RD_QPS_RTR);
@@ -669,7 +645,6 @@ static void a_rate_that_fell(void **state)
 {
 	struct host h;
 
-	(void)state;
 	busy(&h, 1000);
 	RD_SET(h.past[0].best_per_second, 3999);
 	judge(&h);

@@ -45,7 +45,6 @@ static void a_long_reply_is_taken_whole_and_released(void **state)
 	_cleanup_bytes_ struct rd_bytes reply = list_many();
 	static const uint8_t zeros[4096];
 
-	(void)state;
 	res.devs[0].index = 3;
 	rd_nldev_consume(&reply, RD_RES_QP, 0, &res);
 	assert_int_equal(res.n_qps, MANY);
@@ -64,7 +63,6 @@ static void what_is_needed_is_not_released(void **state)
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = 6 * page;
 	uint8_t *text = malloc(size);
 
-	(void)state;
 	memset(text, 'x', size);
 	for (size_t n = 0; n <= size; n += page / 2 + 1) {
 		_cleanup_bytes_ struct rd_bytes bytes = { 0 };
@@ -84,7 +82,6 @@ static void queue_pairs_share_what_is_equal(void **state)
 	struct rd_res res = { .qps = calloc(MANY, sizeof(*res.qps)), .n_qps = MANY };
 	struct rd_qp_views views;
 
-	(void)state;
 	rd_qp_views_init(&views, &res);
 	for (int i = 0; i < 2; i++) {
 		verdicts[i].why = rd_qp_views_keep(&views, rd_dup(i ? "no packet" : "packets"));

@@ -232,7 +232,6 @@ static void all_queue_pairs_are_listed(void **state)
 	struct kernel kernel = kernel_of(10);
 	struct rd_res res;
 
-	(void)state;
 	list(&kernel, &res);
 	assert_int_equal(res.n_devs, 1);
 	assert_string_equal(res.devs[0].name, "rdma0");
@@ -254,7 +253,6 @@ static void one_that_cannot_be_queried_hides_no_other(void **state)
 	struct rd_findings findings = { 0 };
 	struct rd_res res;
 
-	(void)state;
 	kernel.sick = 32;
 	list(&kernel, &res);
 	assert_int_equal(res.n_qps, 10);
@@ -278,7 +276,6 @@ static void even_where_the_first_message_fails(void **state)
 	struct kernel kernel = kernel_of(3);
 	struct rd_res res;
 
-	(void)state;
 	kernel.sick = 17;
 	list(&kernel, &res);
 	assert_int_equal(res.n_qps, 3);
@@ -293,7 +290,6 @@ static void those_at_no_port_are_listed_without_a_state(void **state)
 	struct rd_findings findings = { 0 };
 	struct rd_res res;
 
-	(void)state;
 	kernel.sick = 32;
 	kernel.in_reset = 41;
 	list(&kernel, &res);
@@ -326,7 +322,6 @@ static void no_queue_pair_is_made_up(void **state)
 	struct rd_findings findings = { 0 };
 	struct rd_res res;
 
-	(void)state;
 	kernel.sick = 32;
 	kernel.only_lists = true;
 	list(&kernel, &res);
@@ -345,7 +340,6 @@ static void what_other_namespaces_have_is_said(void **state)
 	struct rd_findings findings = { 0 };
 	struct rd_res res;
 
-	(void)state;
 	kernel.counted = 7;
 	list(&kernel, &res);
 	rd_res_findings(&res, &findings);
@@ -363,7 +357,6 @@ static void what_has_just_gone_is_not_missing(void **state)
 	struct rd_findings findings = { 0 };
 	struct rd_res res;
 
-	(void)state;
 	kernel.counted = 3;
 	kernel.leaving = 1;
 	list(&kernel, &res);
@@ -379,7 +372,6 @@ static void a_damaged_answer_is_said(void **state)
 	struct rd_findings findings = { 0 };
 	struct rd_res res;
 
-	(void)state;
 	kernel.cut = true;
 	list(&kernel, &res);
 	assert_int_equal(res.n_qps, 0);
@@ -396,7 +388,6 @@ static void a_device_that_is_not_there_is_an_error(void **state)
 	struct rd_res res = { 0 };
 	struct rd_err err = { 0 };
 
-	(void)state;
 	kernel.src.ops = &kernel.ops.ops;
 	assert_int_equal(rd_collect_res(&kernel.src, RD_WANT_QPS, "rdma1", &res, NULL, &err), -ENODEV);
 	assert_string_equal(err.object, "rdma1");

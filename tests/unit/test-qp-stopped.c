@@ -27,7 +27,6 @@ static void its_process_is_stopped(void **state)
 {
 	struct host h;
 
-	(void)state;
 	start(&h);
 	RD_SET(h.procs[0].state, 'T');
 	judge(&h);
@@ -50,7 +49,6 @@ static void its_debugger_stopped_it(void **state)
 {
 	struct host h;
 
-	(void)state;
 	start(&h);
 	RD_SET(h.procs[0].state, 't');
 	RD_SET(h.procs[0].tracer, 900);
@@ -73,7 +71,6 @@ static void the_process_of_its_peer_is_stopped(void **state)
 	struct rd_qp_ports ports = { .gids = &table, .n_gids = 1 };
 	struct host h;
 
-	(void)state;
 	start(&h);
 	memcpy(table.raw, gid, 16);
 	put(&h, 18, RD_QPS_RTS)->dev = 1;
@@ -100,7 +97,6 @@ static void its_control_group_is_frozen(void **state)
 {
 	struct host h;
 
-	(void)state;
 	start(&h);
 	RD_SET(h.procs[0].frozen, true);
 	for (const char *c = "SDT"; *c; c++) {
@@ -136,7 +132,6 @@ static void frozen_groups_are_read(void **state)
 	static const int frozen[] = { true, false, true, -1, -1 };
 	struct fake_host host;
 
-	(void)state;
 	fake_host_init(&host);
 	fake_host_text(&host, "/proc/7/status", "State:\tS (sleeping)\n");
 	fake_host_text(&host, "/sys/fs/cgroup/a/cgroup.events", "populated 1\nfrozen 1\n");
@@ -158,7 +153,6 @@ static void start_is_read(void **state)
 	struct rd_res res = { .procs = procs, .n_procs = 3, .qps = qps, .n_qps = 4 };
 	struct fake_host host;
 
-	(void)state;
 	fake_host_init(&host);
 	fake_host_text(
 		&host, "/proc/235/stat",
@@ -187,7 +181,6 @@ static void processes_that_do_not_matter(void **state)
 {
 	struct host h;
 
-	(void)state;
 	start(&h);
 	for (const char *c = "RSDIZX"; *c; c++) {
 		RD_SET(h.procs[0].state, *c);
@@ -214,7 +207,6 @@ static void processes_that_are_read(void **state)
 	bool wanted[2];
 	struct host h;
 
-	(void)state;
 	start(&h);
 	rd_qp_procs_that_may_stop(&h.views, 2, wanted);
 	assert_true(wanted[0]);
@@ -237,7 +229,6 @@ static void status_is_read(void **state)
 	struct rd_proc proc = { .pid = 235 }, gone = { .pid = 236 }, odd = { .pid = 237 };
 	struct fake_host host;
 
-	(void)state;
 	fake_host_init(&host);
 	fake_host_text(&host, "/proc/235/status",
 		       "Name:\tState:\\nT\nUmask:\t0022\nState:\tt (tracing stop)\nPid:\t235\nTracerPid:\t900\n");

@@ -90,7 +90,6 @@ static void first_look_gives_a_lower_bound(void **state)
 	struct rd_qp_track *track;
 	struct rd_qp_past past;
 
-	(void)state;
 	track = rd_qp_track_create();
 	one(track, 17, RD_QPS_RTS, 100, 10 * S, &past);
 	assert_int_equal(past.age_kind, RD_AGE_AT_LEAST);
@@ -109,7 +108,6 @@ static void the_last_look_keeps_nothing(void **state)
 	struct rd_qp_past kept;
 	struct look look;
 
-	(void)state;
 	look_init(&look);
 	put(&look, 17, RD_QPS_RTS, 100);
 	rd_qp_track_last(track, &look.views, 9 * S, 9 * S);
@@ -133,7 +131,6 @@ static void what_the_device_did_lies_between_two_looks(void **state)
 	struct rd_qp_track *track;
 	struct rd_qp_past past;
 
-	(void)state;
 	track = rd_qp_track_create();
 	one(track, 17, RD_QPS_RTS, 100, 10 * S, &past);
 	one(track, 17, RD_QPS_ERR, 100, 12 * S, &past);
@@ -152,7 +149,6 @@ static void one_that_was_not_there_was_made_since(void **state)
 	struct look look;
 	struct rd_qp_past past;
 
-	(void)state;
 	track = rd_qp_track_create();
 	one(track, 17, RD_QPS_RTS, 100, 10 * S, &past);
 	look_init(&look);
@@ -176,7 +172,6 @@ static void recorded_transitions_are_exact(void **state)
 	struct rd_qp_track *track;
 	struct rd_qp_past past;
 
-	(void)state;
 	track = rd_qp_track_create();
 	rd_qp_track_event(track, &ev);
 	ev = modified(17, RD_QPS_INIT, 11 * S);
@@ -197,7 +192,6 @@ static void a_call_that_failed_moves_nothing(void **state)
 	struct rd_qp_track *track;
 	struct rd_qp_past past;
 
-	(void)state;
 	track = rd_qp_track_create();
 	rd_qp_track_event(track, &ev);
 	ev = modified(17, RD_QPS_RTR, 12 * S);
@@ -215,7 +209,6 @@ static void events_that_come_late_do_not_undo_a_look(void **state)
 	struct rd_qp_track *track;
 	struct rd_qp_past past;
 
-	(void)state;
 	track = rd_qp_track_create();
 	one(track, 17, RD_QPS_RTS, 0, 12 * S, &past);
 	rd_qp_track_event(track, &ev);
@@ -238,7 +231,6 @@ static void a_call_during_a_look_is_what_moved_it(void **state)
 	struct rd_qp_track *track;
 	struct rd_qp_past past;
 
-	(void)state;
 	track = rd_qp_track_create();
 	slow(track, 17, RD_QPS_RTS, 0, 12 * S, 13 * S, &past);
 	rd_qp_track_event(track, &ev);
@@ -266,7 +258,6 @@ static void a_number_that_comes_back_is_another_queue_pair(void **state)
 	struct rd_qp_track *track;
 	struct rd_qp_past past;
 
-	(void)state;
 	track = rd_qp_track_create();
 	ev.seen.has_dgid = true;
 	rd_qp_track_event(track, &ev);
@@ -288,7 +279,6 @@ static void packet_numbers_have_24_bits(void **state)
 	struct rd_qp_track *track;
 	struct rd_qp_past past;
 
-	(void)state;
 	track = rd_qp_track_create();
 	one(track, 17, RD_QPS_RTS, 0xfffff0, 10 * S, &past);
 	one(track, 17, RD_QPS_RTS, 0x10, 12 * S, &past);
@@ -335,7 +325,6 @@ static void a_number_used_again_between_looks_has_a_new_age(void **state)
 		uint32_t index, pid, pdn, rqpn;
 	} others[] = { { 0, 812, 5, 20 }, { 0, 4711, 6, 20 }, { 1, 4711, 5, 20 }, { 0, 4711, 5, 21 } };
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(others); i++) {
 		struct rd_qp_track *track;
 		struct rd_qp_past past;
@@ -359,7 +348,6 @@ static void a_fast_one_is_not_taken_to_stand_still(void **state)
 	struct rd_qp_track *track;
 	struct rd_qp_past past;
 
-	(void)state;
 	track = rd_qp_track_create();
 	one(track, 17, RD_QPS_RTS, 100, 10 * S, &past);
 	one(track, 17, RD_QPS_RTS, 100 + 12000000, 11 * S, &past);
@@ -381,7 +369,6 @@ static void retransmissions_are_kept_until_a_packet(void **state)
 	};
 	struct rd_qp_track *track = rd_qp_track_create();
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(looks); i++) {
 		struct rd_qp_verdict verdict = { .retried = looks[i].found };
 		struct look look;
@@ -404,7 +391,6 @@ static void thousands_are_kept_apart(void **state)
 	struct rd_qp_track *track;
 	struct rd_qp_past past;
 
-	(void)state;
 	track = rd_qp_track_create();
 	for (uint32_t n = 1; n <= 10000; n++) {
 		struct rd_qp_event ev = modified(n, RD_QPS_INIT, n * S);
@@ -422,7 +408,6 @@ static void what_is_gone_is_counted(void **state)
 	struct rd_qp_track *track = rd_qp_track_create();
 	struct look look;
 
-	(void)state;
 	look_init(&look);
 	put(&look, 1, RD_QPS_RTS, 0);
 	put(&look, 2, RD_QPS_RTS, 0);

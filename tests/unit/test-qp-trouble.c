@@ -98,7 +98,6 @@ static void healthy_and_idle(void **state)
 {
 	struct two t;
 
-	(void)state;
 	two_init(&t);
 	add_neighbour(&t, gid_2 + 12, 2, NUD_STALE);
 	judge(&t.h);
@@ -116,7 +115,6 @@ static void a_port_that_is_down(void **state)
 {
 	struct two t;
 
-	(void)state;
 	two_init(&t);
 	RD_SET(t.ports[0].state, 1);
 	RD_SET(t.more[0].carrier, false);
@@ -149,7 +147,6 @@ static void a_port_that_went_down_after_packets(void **state)
 {
 	struct two t;
 
-	(void)state;
 	two_init(&t);
 	t.h.judge.seconds = 60;
 	RD_SET(t.ports[0].state, 1);
@@ -179,7 +176,6 @@ static void packets_without_a_link(void **state)
 {
 	struct two t;
 
-	(void)state;
 	two_init(&t);
 	RD_SET(t.ports[0].state, 1);
 	RD_SET(t.more[0].carrier, false);
@@ -221,7 +217,6 @@ static void datagrams_through_a_port_that_is_down(void **state)
 {
 	struct two t;
 
-	(void)state;
 	two_init(&t);
 	RD_SET(t.ports[0].state, 1);
 	RD_SET(t.more[0].admin_up, false);
@@ -260,7 +255,6 @@ static void ports_that_are_not_down(void **state)
 {
 	struct two t;
 
-	(void)state;
 	two_init(&t);
 	RD_SET(t.more[0].carrier, false);
 	RD_SET(t.ports[1].state, 1);
@@ -278,7 +272,6 @@ static void a_link_that_flapped(void **state)
 {
 	struct two t;
 
-	(void)state;
 	two_init(&t);
 	RD_SET(t.h.since[0].v[RD_QPC_LINK_DOWNED], 1);
 	judge(&t.h);
@@ -290,7 +283,6 @@ static void a_gid_that_was_removed(void **state)
 {
 	struct two t;
 
-	(void)state;
 	two_init(&t);
 	t.gids[0].raw[15] = 7;
 	judge(&t.h);
@@ -320,7 +312,6 @@ static void an_address_of_rdma_cm(void **state)
 	struct rd_cm_id cm_id = { .src = { .family = AF_INET, .ip = { 10, 9, 0, 1 } } };
 	struct two t;
 
-	(void)state;
 	two_init(&t);
 	t.h.res.cm_ids = &cm_id;
 	t.h.res.n_cm_ids = 1;
@@ -345,7 +336,6 @@ static void an_entry_that_is_empty(void **state)
 {
 	struct two t;
 
-	(void)state;
 	two_init(&t);
 	t.h.past[0].seen->has_sgid = false;
 	RD_SET(t.h.past[0].seen->sgid_index, 9);
@@ -368,7 +358,6 @@ static void a_remote_qp_on_this_host(void **state)
 {
 	struct two t;
 
-	(void)state;
 	two_init(&t);
 	RD_SET(t.h.since[0].v[RD_QPC_RETRIES], 12);
 	RD_SET(t.h.qps[1].state, RD_QPS_ERR);
@@ -392,7 +381,6 @@ static void a_remote_qp_that_may_exist(void **state)
 {
 	struct two t;
 
-	(void)state;
 	two_init(&t);
 	RD_SET(t.h.qps[1].lqpn, 20);
 	RD_SET(t.h.devs[1].used[RD_RES_QP], 2);
@@ -427,7 +415,6 @@ static void a_neighbour_that_does_not_respond(void **state)
 {
 	struct two t;
 
-	(void)state;
 	two_init(&t);
 	add_neighbour(&t, gid_2 + 12, 2, NUD_FAILED);
 	judge(&t.h);
@@ -477,7 +464,6 @@ static void a_path_mtu_that_is_too_large(void **state)
 {
 	struct two t;
 
-	(void)state;
 	two_init(&t);
 	RD_SET(t.h.past[0].seen->path_mtu, 4096);
 	judge(&t.h);
@@ -497,7 +483,6 @@ static void names_are_not_commands(void **state)
 {
 	struct two t;
 
-	(void)state;
 	two_init(&t);
 	t.ports[0].netdev = (char *)"v0;reboot";
 	RD_SET(t.ports[0].state, 1);
@@ -517,7 +502,6 @@ static void ports_are_read(void **state)
 	struct fake_host host;
 	size_t n;
 
-	(void)state;
 	fake_host_init(&host);
 	fake_host_text(&host, "/sys/class/net/v0/flags", "0x1003\n");
 	fake_host_text(&host, "/sys/class/net/v0/carrier", "0\n");

@@ -85,7 +85,6 @@ static void one_timeout_of_a_keepalive(void **state)
 {
 	struct host h;
 
-	(void)state;
 	start(&h, 60);
 	add(&h, 17, RD_QPS_RTS, 1 / 60.0);
 	count(&h, RD_QPC_RETRIES, 1);
@@ -103,7 +102,6 @@ static void receiver_that_pauses(void **state)
 {
 	struct host h;
 
-	(void)state;
 	start(&h, 2);
 	add(&h, 17, RD_QPS_RTR, 0)->proc = 1;
 	age(&h, &h.qps[0], RD_AGE_AT_LEAST, 60, 0);
@@ -120,7 +118,6 @@ static void other_port_went_down(void **state)
 	struct ports p;
 	struct host h;
 
-	(void)state;
 	start(&h, 60);
 	set_ports(&h, &p, 2);
 	RD_SET(p.ports[1].state, 1);
@@ -137,7 +134,6 @@ static void loopback_without_a_link(void **state)
 	struct ports p;
 	struct host h;
 
-	(void)state;
 	start(&h, 2);
 	set_ports(&h, &p, 1);
 	RD_SET(h.devs[0].driver_id, RD_DRIVER_RXE);
@@ -158,7 +154,6 @@ static void migrated_to_another_port(void **state)
 	struct ports p;
 	struct host h;
 
-	(void)state;
 	start(&h, 2);
 	set_ports(&h, &p, 2);
 	RD_SET(p.ports[0].state, 1);
@@ -177,7 +172,6 @@ static void adaptive_routing_busy(void **state)
 	struct rd_findings findings = { 0 };
 	struct host h;
 
-	(void)state;
 	start(&h, 60);
 	h.devs[0].name = (char *)"mlx5_0";
 	RD_SET(h.devs[0].driver_id, RD_DRIVER_MLX5);
@@ -208,7 +202,6 @@ static void connected_to_nobody(void **state)
 	struct rd_qp_track *track = rd_qp_track_create();
 	struct host h;
 
-	(void)state;
 	start(&h, 2);
 	add(&h, 17, RD_QPS_INIT, 0);
 	RD_SET(h.qps[0].sq_psn, 0);
@@ -231,7 +224,6 @@ static void reconnected_to_nobody(void **state)
 	struct rd_qp_track *track = rd_qp_track_create();
 	struct host h;
 
-	(void)state;
 	start(&h, 2);
 	add(&h, 17, RD_QPS_RTS, 0);
 	RD_SET(h.qps[0].rqpn, 18);
@@ -256,7 +248,6 @@ static void psns_that_wrap(void **state)
 	struct ports p;
 	struct host h;
 
-	(void)state;
 	start(&h, 2);
 	set_ports(&h, &p, 1);
 	RD_SET(p.more[0].rate_gbps, 400);
@@ -297,7 +288,6 @@ static void uc_through_a_port_that_is_down(void **state)
 	struct ports p;
 	struct host h;
 
-	(void)state;
 	start(&h, 2);
 	set_ports(&h, &p, 1);
 	RD_SET(p.ports[0].state, 1);
@@ -314,7 +304,6 @@ static void loopback_that_is_not_proven(void **state)
 	struct ports p;
 	struct host h;
 
-	(void)state;
 	start(&h, 2);
 	set_ports(&h, &p, 1);
 	RD_SET(p.ports[0].state, 1);
@@ -350,7 +339,6 @@ static void to_the_other_port(void **state)
 	struct ports p;
 	struct host h;
 
-	(void)state;
 	start(&h, 60);
 	set_ports(&h, &p, 2);
 	p.gids[1] = p.gids[0];
@@ -373,7 +361,6 @@ static void a_port_without_a_subnet_manager(void **state)
 	struct ports p;
 	struct host h;
 
-	(void)state;
 	start(&h, 60);
 	set_ports(&h, &p, 1);
 	h.devs[0].protocol = (char *)"ib";
@@ -394,7 +381,6 @@ static void packets_that_are_not_counted(void **state)
 {
 	struct host h;
 
-	(void)state;
 	start(&h, 2);
 	add(&h, 17, RD_QPS_RTS, 5000);
 	count(&h, RD_QPC_SENT, 3);
@@ -411,7 +397,6 @@ static void short_packets_that_wrap(void **state)
 	struct ports p;
 	struct host h;
 
-	(void)state;
 	start(&h, 2);
 	set_ports(&h, &p, 1);
 	RD_SET(p.more[0].rate_gbps, 25);

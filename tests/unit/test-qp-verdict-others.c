@@ -38,7 +38,6 @@ static void dead_peer_before_the_first_timeout(void **state)
 {
 	struct host h;
 
-	(void)state;
 	start(&h, 1);
 	add(&h, 17, RD_QPS_RTS, 0);
 	judge(&h);
@@ -53,7 +52,6 @@ static void slow_job_that_loses_packets(void **state)
 {
 	struct host h;
 
-	(void)state;
 	start(&h, 2);
 	add(&h, 17, RD_QPS_RTS, 10);
 	count(&h, RD_QPC_SENT, 20);
@@ -69,7 +67,6 @@ static void a_job_that_never_connects(void **state)
 {
 	struct host h;
 
-	(void)state;
 	start(&h, 2);
 	for (uint32_t i = 0; i < 4; i++)
 		age(&h, add(&h, 17 + i, RD_QPS_RTR, 0), RD_AGE_AT_LEAST, 60, 0);
@@ -86,7 +83,6 @@ static void failed_before_the_first_look(void **state)
 {
 	struct host h;
 
-	(void)state;
 	start(&h, 2);
 	age(&h, put(&h, 17, RD_QPS_ERR), RD_AGE_AT_LEAST, 30, 0);
 	add(&h, 18, RD_QPS_RTS, 0);
@@ -102,7 +98,6 @@ static void rnr_beside_a_datagram_queue_pair(void **state)
 {
 	struct host h;
 
-	(void)state;
 	start(&h, 2);
 	add(&h, 17, RD_QPS_RTS, 0);
 	RD_SET(put(&h, 18, RD_QPS_RTS)->type, RD_QPT_UD);
@@ -118,7 +113,6 @@ static void heartbeat(void **state)
 {
 	struct host h;
 
-	(void)state;
 	start(&h, 2);
 	add(&h, 17, RD_QPS_RTS, 0.5);
 	count(&h, RD_QPC_SENT, 1);
@@ -133,7 +127,6 @@ static void late_acks_are_no_loss_of_data(void **state)
 {
 	struct host h;
 
-	(void)state;
 	start(&h, 2);
 	add(&h, 17, RD_QPS_RTS, 120);
 	count(&h, RD_QPC_SENT, 250);
@@ -150,7 +143,6 @@ static void one_of_many_works(void **state)
 {
 	struct host h;
 
-	(void)state;
 	start(&h, 2);
 	add(&h, 17, RD_QPS_RTS, 100000);
 	count(&h, RD_QPC_SENT, 200000);
@@ -168,7 +160,6 @@ static void neighbour_device_retransmits(void **state)
 {
 	struct host h;
 
-	(void)state;
 	start(&h, 2);
 	add(&h, 17, RD_QPS_RTS, 0);
 	add(&h, 18, RD_QPS_RTS, 0)->dev = 1;
@@ -184,7 +175,6 @@ static void another_one_is_gone(void **state)
 {
 	struct host h;
 
-	(void)state;
 	start(&h, 2);
 	add(&h, 17, RD_QPS_RTS, 0);
 	count(&h, RD_QPC_RETRIES, 12);
@@ -200,7 +190,6 @@ static void samples_that_follow_at_once(void **state)
 {
 	struct host h;
 
-	(void)state;
 	start(&h, 0.01);
 	add(&h, 17, RD_QPS_RTS, 1000000);
 	count(&h, RD_QPC_SENT, 10000);

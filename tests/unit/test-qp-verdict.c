@@ -20,7 +20,6 @@ static void one_look_tells_little(void **state)
 {
 	struct host h;
 
-	(void)state;
 	host_init(&h);
 	put(&h, 1, RD_QPS_RTS);
 	age(&h, put(&h, 2, RD_QPS_INIT), RD_AGE_AT_LEAST, 0, 0);
@@ -40,7 +39,6 @@ static void stuck_is_what_takes_longer(void **state)
 {
 	struct host h;
 
-	(void)state;
 	host_init(&h);
 	age(&h, put(&h, 1, RD_QPS_INIT), RD_AGE_AT_LEAST, 10, 0);
 	age(&h, put(&h, 2, RD_QPS_RTR), RD_AGE_EXACT, 9.9, 9.9);
@@ -59,7 +57,6 @@ static void nothing_moves(void **state)
 {
 	struct host h;
 
-	(void)state;
 	host_init(&h);
 	put(&h, 1, RD_QPS_RTS);
 	put(&h, 2, RD_QPS_RTS)->dev = 1;
@@ -82,7 +79,6 @@ static void one_that_moves_may_be_meant(void **state)
 {
 	struct host h;
 
-	(void)state;
 	host_init(&h);
 	put(&h, 1, RD_QPS_RTS);
 	put(&h, 2, RD_QPS_RTS);
@@ -110,7 +106,6 @@ static void what_is_not_counted_is_not_nothing(void **state)
 {
 	struct host h;
 
-	(void)state;
 	host_init(&h);
 	put(&h, 1, RD_QPS_RTS);
 	two_looks(&h, 2);
@@ -124,7 +119,6 @@ static void one_packet_is_no_progress(void **state)
 {
 	struct host h;
 
-	(void)state;
 	host_init(&h);
 	put(&h, 1, RD_QPS_RTS);
 	two_looks(&h, 2);
@@ -143,7 +137,6 @@ static void exhausted_only_with_evidence(void **state)
 {
 	struct host h;
 
-	(void)state;
 	host_init(&h);
 	past_of(&h, put(&h, 1, RD_QPS_ERR))->fresh = true;
 	two_looks(&h, 1);
@@ -164,7 +157,6 @@ static void more_failed_than_gave_up(void **state)
 {
 	struct host h;
 
-	(void)state;
 	host_init(&h);
 	past_of(&h, put(&h, 1, RD_QPS_ERR))->fresh = true;
 	past_of(&h, put(&h, 2, RD_QPS_ERR))->fresh = true;
@@ -180,7 +172,6 @@ static void flushed_by_its_program(void **state)
 {
 	struct host h;
 
-	(void)state;
 	host_init(&h);
 	past_of(&h, put(&h, 1, RD_QPS_ERR))->moved_by_call = true;
 	put(&h, 2, RD_QPS_ERR);
@@ -195,7 +186,6 @@ static void log_lines_find_their_queue_pair(void **state)
 {
 	struct host h;
 
-	(void)state;
 	host_init(&h);
 	put(&h, 17, RD_QPS_ERR);
 	put(&h, 18, RD_QPS_ERR);
@@ -220,7 +210,6 @@ static void lines_of_another_life(void **state)
 {
 	struct host h;
 
-	(void)state;
 	host_init(&h);
 	age(&h, put(&h, 17, RD_QPS_ERR), RD_AGE_AT_LEAST, 0, 0);
 	h.qps[0].proc = 1;
@@ -266,7 +255,6 @@ static void numbers_as_drivers_write_them(void **state)
 		{ "QP number 12", 0, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(lines); i++) {
 		uint32_t found[4] = { 0 };
 
@@ -281,7 +269,6 @@ static void remarks_are_one_a_device(void **state)
 	struct rd_findings findings = { 0 };
 	struct host h;
 
-	(void)state;
 	host_init(&h);
 	put(&h, 1, RD_QPS_ERR);
 	put(&h, 2, RD_QPS_ERR);
@@ -299,7 +286,6 @@ static void remarks_are_one_a_device(void **state)
 /* Held against what the kernel's rdma_calc_flow_label and rdma_flow_label_to_udp_sport give. */
 static void source_port_as_the_kernel_has_it(void **state)
 {
-	(void)state;
 	assert_int_equal(rd_flow_label_of_qps(17, 17), 289);
 	assert_int_equal(rd_udp_sport(0, 17, 17), 0xc000 | 289);
 	assert_int_equal(rd_udp_sport(0xfffff, 1, 1), 0xc000 | (0x3fff ^ 0x3f));
@@ -323,7 +309,6 @@ static void source_port_of_each_driver(void **state)
 		{ 0, 0, false, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cells); i++) {
 		struct rd_qp_seen seen = { 0 };
 

@@ -82,7 +82,6 @@ static void a_table_without_the_rail(void **state)
 {
 	struct rail rail;
 
-	(void)state;
 	rail_init(&rail);
 	expect_fix(&rail, "\nip route add default via 10.0.1.254 dev eth0 table 101\n");
 	/* No route of the rail has a gateway: it is left to fill in. */
@@ -99,7 +98,6 @@ static void a_table_with_the_rail(void **state)
 {
 	struct rail rail;
 
-	(void)state;
 	rail_init(&rail);
 	rail.routes[0].ifindex = 2;
 	assert_int_equal(check_worst(&rail.in, "rail-route"), RD_SEV_OK);

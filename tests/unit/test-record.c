@@ -309,7 +309,6 @@ static void netlink_is_recorded_by_request_and_its_memory_keys_are_not(void **st
 	uint32_t key = 0x13572468;
 	struct rd_err err = { 0 };
 
-	(void)state;
 	talker.src.ops = &talker.ops.ops;
 	record = rd_source_record_open(&talker.src);
 	assert_int_equal(rd_netlink(record, NETLINK_RDMA, &request, sizeof(request), &live, NULL), 0);
@@ -334,7 +333,6 @@ static void a_netlink_answer_that_is_cut_short_is_an_error(void **state)
 	struct nlmsghdr answer = { .nlmsg_len = 32, .nlmsg_type = 0x1401 };
 	char name[64], path[80], manifest[] = "{\"schema\":\"rdmadiag/bundle/1\",\"samples\":[{\"requests\":[]}]}";
 
-	(void)state;
 	rd_nlrequest_path(NETLINK_RDMA, &request, sizeof(request), name, sizeof(name));
 	snprintf(path, sizeof(path), "nl/%s", name);
 	for (uint32_t claimed = 0; claimed < 64; claimed++) {
@@ -368,7 +366,6 @@ static void the_kernel_answers_netlink(void **state)
 	} request = { .head = { .nlmsg_len = sizeof(request), .nlmsg_type = RTM_GETLINK } };
 	struct rd_err err = { 0 };
 
-	(void)state;
 	assert_int_equal(rd_source_live_open(NULL, &live, NULL), 0);
 	request.head.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
 	assert_int_equal(rd_netlink(live, NETLINK_ROUTE, &request, sizeof(request), &bytes, &err), 0);

@@ -24,7 +24,6 @@ static void pseudonyms_of_private_networks_are_their_own(void **state)
 	uint8_t *seen = calloc(1, 65536);
 	unsigned shared = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < 4 * 256; i++) {
 		unsigned at = alone(firsts[i / 256], (uint8_t)i);
 

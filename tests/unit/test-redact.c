@@ -366,7 +366,6 @@ static void nothing_that_identifies_is_left_and_the_rest_fits_together(void **st
 	struct rd_err err = { 0 };
 	unsigned m[6];
 
-	(void)state;
 	assert_non_null(mkdtemp(root));
 	make_files(root);
 	make_named(root);
@@ -443,7 +442,6 @@ static void what_only_looks_like_an_address_stays(void **state)
 	};
 	_cleanup_(rd_redact_deinit) struct rd_redact redact = { 0 };
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(stay); i++) {
 		_cleanup_buf_ struct rd_buf out = { 0 };
 
@@ -457,7 +455,6 @@ static void hosts_of_one_network_stay_in_one(void **state)
 	_cleanup_(rd_redact_deinit) struct rd_redact redact = { 0 };
 	uint8_t a[4] = { 10, 1, 2, 3 }, b[4] = { 10, 1, 3, 7 }, c[4] = { 10, 2, 2, 3 }, net[4] = { 10, 1, 0, 0 };
 
-	(void)state;
 	rd_redact_ip4(&redact, a);
 	rd_redact_ip4(&redact, b);
 	rd_redact_ip4(&redact, c);
@@ -480,7 +477,6 @@ static void an_ipoib_address_ends_in_the_stand_in_of_its_guid(void **state)
 	char expected[32];
 	unsigned g[8];
 
-	(void)state;
 	rd_redact_text(&redact, text, strlen(text), 0, &out);
 	assert_int_equal(sscanf(out.data, "80:00:02:08:fe:80:00:00:00:00:00:00:%x:%x:%x:%x:%x:%x:%x:%x", &g[0], &g[1],
 				&g[2], &g[3], &g[4], &g[5], &g[6], &g[7]),
@@ -511,7 +507,6 @@ static void of_the_kernel_log_known_forms_are_kept(void **state)
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	char a[32], b[32], c[32];
 
-	(void)state;
 	rd_redact_add_name(&redact, "mlx5_0");
 	rd_redact_kmsg(&redact, log, strlen(log), &out);
 	assert_int_equal(sscanf(out.data,
@@ -543,7 +538,6 @@ static void lines_about_queue_pairs_say_the_same(void **state)
 	};
 	_cleanup_(rd_redact_deinit) struct rd_redact redact = { 0 };
 
-	(void)state;
 	rd_redact_add_name(&redact, "mlx5_0");
 	rd_redact_add_name(&redact, "rxe0");
 	for (size_t i = 0; i < RD_ARRAY_SIZE(lines); i++) {
@@ -572,7 +566,6 @@ static void an_address_in_a_rule_of_nftables(void **state)
 	struct nlmsghdr head = { .nlmsg_type = 0xa06 };
 	uint32_t reg = 1;
 
-	(void)state;
 	fake_attr(&value, 1, IPV4, 4);
 	fake_attr(&data, 1, &reg, 4);
 	fake_attr(&data, 3, value.data, value.len);

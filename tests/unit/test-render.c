@@ -58,7 +58,6 @@ static void unknown_is_a_dash_in_a_table_and_never_zero(void **state)
 {
 	struct rd_section *section = things();
 
-	(void)state;
 	assert_table(section, (struct rd_table_style){ 0 },
 		     "NAME                 COUNT BALANCE SHARE UP  TAGS\n"
 		     "first 18446744073709551615      -5 12.50 yes a,b\n"
@@ -70,7 +69,6 @@ static void columns_can_be_chosen_added_and_left_without_headings(void **state)
 {
 	struct rd_section *section = things();
 
-	(void)state;
 	assert_table(section, (struct rd_table_style){ .columns = "up,NAME" }, "UP  NAME\nyes first\n-   -\n");
 	assert_table(section, (struct rd_table_style){ .columns = RD_ALL_COLUMNS, .raw = true },
 		     "NAME COUNT BALANCE SHARE UP SINCE TAGS extra\n"
@@ -92,7 +90,6 @@ static void a_column_that_is_not_there_is_named_with_those_that_are(void **state
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	struct rd_err err = { 0 };
 
-	(void)state;
 	assert_int_equal(rd_render_table(section, &style, &out, &err), -EINVAL);
 	assert_non_null(strstr(err.message, "'size'"));
 	assert_non_null(strstr(err.hint, "name,count,balance"));
@@ -105,7 +102,6 @@ static void an_empty_table_keeps_its_headings(void **state)
 {
 	struct rd_section *section = rd_section_create("things", columns, RD_ARRAY_SIZE(columns));
 
-	(void)state;
 	assert_table(section, (struct rd_table_style){ .columns = "name,up" }, "NAME UP\n");
 	assert_table(section, (struct rd_table_style){ .columns = "name,up", .raw = true }, "NAME UP\n");
 	rd_section_destroy(section);
@@ -115,7 +111,6 @@ static void a_hostile_name_cannot_break_a_table(void **state)
 {
 	struct rd_section *section = rd_section_create("things", columns, RD_ARRAY_SIZE(columns));
 
-	(void)state;
 	rd_row_str(rd_section_add(section), NAME, "\033[31mred\nnext");
 	assert_table(section, (struct rd_table_style){ .columns = "name,up" },
 		     "NAME                UP\n\\x1b[31mred\\x0anext -\n");
@@ -131,7 +126,6 @@ static void nothing_is_lost_on_a_narrow_terminal(void **state)
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	size_t letters = 0;
 
-	(void)state;
 	rd_row_str(rd_section_add(section), NAME, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
 	assert_int_equal(rd_render_table(section, &style, &out, NULL), 0);
 	for (const char *p = out.data; *p; p++)
@@ -148,7 +142,6 @@ static void colour_is_there_only_when_asked(void **state)
 	const struct rd_table_style colour = { .colour = true }, plain = { 0 };
 	_cleanup_buf_ struct rd_buf with = { 0 }, without = { 0 };
 
-	(void)state;
 	assert_int_equal(rd_render_table(section, &colour, &with, NULL), 0);
 	assert_int_equal(rd_render_table(section, &plain, &without, NULL), 0);
 	assert_non_null(strchr(with.data, '\033'));
@@ -161,7 +154,6 @@ static void a_value_of_another_type_stays_unknown(void **state)
 	struct rd_section *section = rd_section_create("things", columns, RD_ARRAY_SIZE(columns));
 	struct rd_row *row = rd_section_add(section);
 
-	(void)state;
 	rd_row_uint(row, NAME, 12345);
 	rd_row_str(row, COUNT, "text");
 	rd_row_uint(row, 99, 1);
@@ -174,7 +166,6 @@ static void a_json_line_has_every_key_and_null_for_unknown(void **state)
 	struct rd_section *section = things();
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
-	(void)state;
 	rd_row_double(&section->rows[1], SHARE, NAN);
 	rd_render_json_row(section, 0, &out);
 	rd_render_json_row(section, 1, &out);
@@ -193,7 +184,6 @@ static void json_from_hostile_names_is_valid_and_harmless(void **state)
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	json_object *parsed, *name;
 
-	(void)state;
 	rd_row_str(rd_section_add(section), NAME, "\033\"\\\xff\xc2\x9b\177/ü\xe2\x80\xae\xf3\xa0\x80\x81");
 	rd_render_json_row(section, 0, &out);
 	assert_non_null(strstr(out.data, "\"\\u001b\\\"\\\\\\\\xff\\u009b\\u007f/ü\\u202e\\udb40\\udc01\""));
@@ -241,7 +231,6 @@ static void a_document_has_its_keys_in_the_promised_order(void **state)
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	struct rd_report report;
 
-	(void)state;
 	rd_report_init(&report, "rdmadiag/x/1");
 	fill_report(&report);
 	rd_render_json_line(&report, "1.0", &out);
@@ -260,7 +249,6 @@ static void a_bundle_says_when_it_was_read(void **state)
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	struct rd_report report;
 
-	(void)state;
 	rd_report_init(&report, "rdmadiag/x/1");
 	report.source = "bundle";
 	RD_SET(report.read_at, 1700000000000000000u);

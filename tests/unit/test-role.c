@@ -27,7 +27,6 @@ static void a_server_of_eight_is_well(void **state)
 {
 	struct role_place at = { 0 };
 
-	(void)state;
 	dgx_h100(&at.host);
 	/* Storage ports that nobody cabled are no fault. */
 	role_go_down(role_port(&at.host, "mlx5_9"));
@@ -45,7 +44,6 @@ static void ports_of_one_card_are_one_card_s(void **state)
 {
 	struct rd_host host = { 0 };
 
-	(void)state;
 	made_nic(&host, "mlx5_0", "17:00.0", -1, "pci0000:16", 0, 200);
 	made_nic(&host, "mlx5_1", "17:00.1", -1, "pci0000:16", 0, 200);
 	made_nic(&host, "mlx5_2", "18:00.0", -1, "pci0000:16", 0, 200);
@@ -63,7 +61,6 @@ static void all_compute_ports_down(void **state)
 	struct role_place at = { 0 };
 	struct rd_err err = { 0 };
 
-	(void)state;
 	dgx_h100(&at.host);
 	for (size_t p = 0; p < 8; p++)
 		role_go_down(&at.host.ports[p]);
@@ -80,7 +77,6 @@ static void all_compute_ports_down(void **state)
 
 static void a_faster_dpu_is_near_none(void **state)
 {
-	(void)state;
 	for (int route = 0; route < 2; route++) {
 		struct role_place at = { 0 };
 
@@ -105,7 +101,6 @@ static void one_has_the_other_link_layer(void **state)
 	struct role_place at = { 0 };
 	struct rd_port *port;
 
-	(void)state;
 	role_add_switches(&at.host, 4, 2, 2, 200, "Ethernet");
 	port = role_port(&at.host, "mlx5_3");
 	role_set_text(&port->link_layer, "InfiniBand");
@@ -134,7 +129,6 @@ static void two_ports_in_a_lag(void **state)
 	struct role_place at = { 0 };
 	float alone;
 
-	(void)state;
 	role_add_switches(&at.host, 4, 2, 2, 200, "Ethernet");
 	role_look(&at);
 	sscanf(strstr(at.map.nccl.v[0].why, ", ") + 2, "%f", &alone);
@@ -192,7 +186,6 @@ static void spare_ports_of_every_card(void **state)
 	struct role_place at = { 0 };
 	struct rd_netdev *netdev;
 
-	(void)state;
 	dual_cards(&at.host);
 	for (size_t p = 1; p < 16; p += 2)
 		role_go_down(&at.host.ports[p]);
@@ -216,7 +209,6 @@ static void ports_of_both_link_layers(void **state)
 {
 	struct role_place at = { 0 };
 
-	(void)state;
 	role_add_switches(&at.host, 4, 2, 2, 400, "InfiniBand");
 	role_look(&at);
 	assert_false(rd_env_refused(&at.map.ports, NULL));
@@ -233,7 +225,6 @@ static void rails_and_front_end_on_the_same_cards(void **state)
 {
 	struct role_place at = { 0 };
 
-	(void)state;
 	dual_cards(&at.host);
 	for (unsigned n = 1; n < 4; n += 2) {
 		char ibdev[16], name[16];
@@ -255,7 +246,6 @@ static void one_second_port_of_eight_is_down(void **state)
 {
 	struct role_place at = { 0 };
 
-	(void)state;
 	dual_cards(&at.host);
 	role_go_down(&at.host.ports[9]);
 	role_look(&at);
@@ -284,7 +274,6 @@ static void a_guest_without_switches(void **state)
 	struct role_place at = { 0 };
 	char addr[16], name[16];
 
-	(void)state;
 	RD_SET(at.host.guest, true);
 	for (unsigned i = 0; i < 8; i++) {
 		snprintf(addr, sizeof(addr), "00:%02x.0", i + 1);
@@ -314,7 +303,6 @@ static void a_nic_for_two_accelerators(void **state)
 {
 	struct role_place at = { 0 };
 
-	(void)state;
 	role_add_switches(&at.host, 4, 2, 1, 200, "InfiniBand");
 	/* Storage as fast, below two of the same switches. */
 	role_add_nic(&at.host, "st0", "16:00.0", made_port_of(&at.host, rd_host_find_pci(&at.host, "11:00.0"), 7),
@@ -335,7 +323,6 @@ static void a_tray_with_a_host_bridge_for_each(void **state)
 	struct role_place at = { 0 };
 	char root[16], addr[16], name[16];
 
-	(void)state;
 	for (unsigned i = 0; i < 4; i++) {
 		int port = role_own_bridge(&at.host, 0x10 + 8 * i, root, sizeof(root), (int)i / 2);
 
@@ -367,7 +354,6 @@ static void a_storage_server(void **state)
 {
 	struct role_place at = { 0 };
 
-	(void)state;
 	for (unsigned i = 0; i < 4; i++) {
 		char name[16];
 
@@ -398,7 +384,6 @@ static void a_workstation(void **state)
 {
 	struct role_place at = { 0 };
 
-	(void)state;
 	made_gpu(&at.host, "11:00.0", made_bridge(&at.host, "10:01.0", -1, "pci0000:10", 0), "pci0000:10", 0);
 	made_gpu(&at.host, "12:00.0", made_bridge(&at.host, "10:02.0", -1, "pci0000:10", 0), "pci0000:10", 0);
 	role_far_nic(&at.host, "mlx5_0", 0x20, 0, 0, 100, CX6, "Ethernet");
@@ -430,7 +415,6 @@ static void two_kinds_as_near_are_not_told_apart(void **state)
 	struct role_place at = { 0 };
 	struct rd_err err = { 0 };
 
-	(void)state;
 	made_gpu(&at.host, "11:00.0", made_bridge(&at.host, "10:01.0", -1, "pci0000:10", 0), "pci0000:10", 0);
 	made_gpu(&at.host, "12:00.0", made_bridge(&at.host, "10:02.0", -1, "pci0000:10", 0), "pci0000:10", 0);
 	role_far_nic(&at.host, "mlx5_0", 0x20, 0, 0, 100, CX6, "Ethernet");
@@ -457,7 +441,6 @@ static void what_is_no_nic_of_its_own(void **state)
 	struct role_place at = { 0 };
 	int vf;
 
-	(void)state;
 	role_add_switches(&at.host, 4, 2, 2, 400, "InfiniBand");
 	role_add_nic(&at.host, "vf0", "15:01.0", -1, "pci0000:10", 0, 400, 0x101e, "InfiniBand");
 	vf = at.host.ibdevs[8].pci;
@@ -480,7 +463,6 @@ static void soft_devices_alone_are_what_there_is(void **state)
 {
 	struct role_place at = { 0 };
 
-	(void)state;
 	made_nic(&at.host, "rxe0", NULL, -1, "", -1, 1);
 	at.host.ibdevs[0].parent_netdev = strdup("eth0");
 	role_look(&at);
@@ -492,7 +474,6 @@ static void a_nic_whose_accelerator_is_gone(void **state)
 {
 	struct role_place at = { 0 };
 
-	(void)state;
 	role_add_switches(&at.host, 8, 1, 1, 400, "InfiniBand");
 	at.host.n_gpus = 7;
 	role_look(&at);
@@ -512,7 +493,6 @@ static void what_was_not_read_has_no_role(void **state)
 {
 	struct role_place at = { 0 };
 
-	(void)state;
 	made_nic(&at.host, "mlx5_0", NULL, -1, "", -1, 400);
 	role_look(&at);
 	role_assert(&at, "mlx5_0", RD_ROLE_UNKNOWN);

@@ -22,7 +22,6 @@ static const struct rd_run_host *parse(const char *text)
 
 static int release(void **state)
 {
-	(void)state;
 	rd_runlog_deinit(&runlog);
 	return 0;
 }
@@ -37,7 +36,6 @@ static void host_stands_before_process_and_thread(void **state)
 		"| node-1:12:34 [0] NCCL INFO Using network IB   \n",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(lines); i++) {
 		const struct rd_run_host *host = parse(lines[i]);
 
@@ -58,7 +56,6 @@ static void several_hosts_are_kept_apart(void **state)
 		"c:1:2 [0] NCCL INFO Connected all rings\n";
 	struct rd_err err = { 0 };
 
-	(void)state;
 	rd_runlog_deinit(&runlog);
 	assert_int_equal(rd_runlog_parse("run.log", text, strlen(text), &runlog, &err), 0);
 	assert_int_equal(runlog.n, 2);
@@ -70,7 +67,6 @@ static void several_hosts_are_kept_apart(void **state)
 
 static void versions(void **state)
 {
-	(void)state;
 	parse("NCCL version 2.19.3+cuda12.3\nn:1:2 [0] NCCL INFO Using network IB\n");
 	assert_int_equal(runlog.version[1], 19);
 	assert_true(rd_runlog_before(&runlog, 19, 4));
@@ -93,7 +89,6 @@ static void lists_of_devices(void **state)
 		parse("n:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB/SHARP [1]mlx5_1:2/RoCE "
 		      "[2]mlx5_2_dma:1:0:3/IB [RO]; OOB eth0:192.0.2.1<0>\n");
 
-	(void)state;
 	assert_int_equal(host->devs.n, 3);
 	assert_string_equal(host->devs.v[0].link, "IB");
 	assert_string_equal(host->devs.v[1].name, "mlx5_1");
@@ -136,7 +131,6 @@ static void numbers_of_processes_that_differ_tell_nothing(void **state)
 		      "n:2:2 [1] NCCL INFO NCCL_IB_HCA set to mlx5_1\n"
 		      "n:2:2 [1] NCCL INFO NET/IB : Using [0]mlx5_1:1/IB ; OOB eth0:192.0.2.1<0>\n");
 
-	(void)state;
 	assert_int_equal(host->devs.n, 2);
 	assert_true(host->nets_vary);
 	assert_null(rd_run_net(host, 0));
@@ -153,7 +147,6 @@ static void gpudirect_of_nics_and_pairs(void **state)
 		"n:1:2 [0] NCCL INFO GPU Direct RDMA Disabled for GPU ca000 / HCA 0 (distance 7 > 4)\n"
 		"n:1:2 [0] NCCL INFO NET/IB : GPU Direct RDMA Enabled for GPU 3[3] / HCA 1 (distance 1 < 2), read 0\n");
 
-	(void)state;
 	assert_true(rd_run_net(host, 0)->gpudirect.v);
 	assert_false(rd_run_net(host, 1)->gpudirect.v);
 	assert_int_equal(rd_run_net(host, 1)->gpudirect.known, RD_OK);
@@ -179,7 +172,6 @@ static void channels(void **state)
 		      "n:1:2 [2] NCCL INFO Ring 00 : 7 -> 8 [send] via NET/AWS Libfabric/0\n"
 		      "n:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM\n");
 
-	(void)state;
 	assert_int_equal(host->channels.n, 5);
 	assert_int_equal(host->channels.v[0].n, 2);
 	assert_true(host->channels.v[0].first && host->channels.v[0].gpudirect && host->channels.v[0].send);
@@ -204,7 +196,6 @@ static void ranks_and_variables(void **state)
 		"n:1:2 [0] NCCL INFO NCCL_IB_TIMEOUT set by environment to 22.\n"
 		"n:1:2 [0] NCCL INFO NCCL_IB_HCA set to ^mlx5_2.\n");
 
-	(void)state;
 	assert_int_equal(host->ranks.n, 3);
 	assert_int_equal(host->ranks.v[0].bus.v, 0x2a000);
 	assert_int_equal(host->ranks.v[0].nvml.v, 4);
@@ -225,7 +216,6 @@ static void ucx(void **state)
 		"[1750940428.181228] [node-1:2814548:0]  parser.c:2036 UCX  INFO  UCX_* env variables: UCX_LOG_LEVEL=info UCX_TLS=tcp\n"
 		"[1750940428.181229] [node-1:2814548:0]  | 0..inf | zero-copy | 50% on dc_mlx5/mlx5_3:1 and 50% on srd/rdmap0:1 |\n");
 
-	(void)state;
 	assert_string_equal(host->name, "node-1");
 	assert_int_equal(host->uses.n, 4);
 	assert_string_equal(host->uses.v[0].device, "mlx5_2");
@@ -247,7 +237,6 @@ static void mooncake_and_nvshmem(void **state)
 		"{\n  \"cpu:0\" : [ [ \"mlx5_0\" ], [ \"mlx5_1\" ] ],\n  \"cuda:1\" :\n  [\n    [ \"mlx5_1\", \"mlx5_2\" ],\n    []\n  ]\n}\n"
 		"/src/ibgda.cpp 748 [5] IBGDA: device used mlx5_4, data_direct support: 0\n");
 
-	(void)state;
 	assert_int_equal(host->uses.n, 4);
 	assert_int_equal(host->uses.v[0].gid, 3);
 	assert_string_equal(host->uses.v[1].device, "mlx5_2");
@@ -270,7 +259,6 @@ static void what_says_nothing_is_refused(void **state)
 					     "NCCL version 2.19.3+cuda12.3\n",
 					     "\"cuda:0\" : [ [" };
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(texts); i++) {
 		struct rd_err err = { 0 };
 
@@ -287,7 +275,6 @@ static void bounds_hold(void **state)
 	struct rd_err err = { 0 };
 	size_t at = 0;
 
-	(void)state;
 	assert_non_null(text);
 	for (unsigned i = 0; i < 3000; i++)
 		at += (size_t)sprintf(text + at,

@@ -107,7 +107,6 @@ static void made_rows_look_like_stored_rows(void **state)
 							{ .raw = true }, { .columns = "count,name" },
 							{ .width = 20 }, { .width = 20, .colour = true } };
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(styles); i++) {
 		struct rd_section *a = made(), *b = stored();
 
@@ -123,7 +122,6 @@ static void a_cell_of_the_row_before_is_not_in_the_next(void **state)
 {
 	struct rd_section *section = made();
 
-	(void)state;
 	assert_int_equal(rd_section_row(section, 4)->severity, RD_SEV_WARNING);
 	assert_int_equal(rd_section_row(section, 2)->cells[NAME].known, RD_ABSENT);
 	assert_int_equal(rd_section_row(section, 2)->cells[TAGS].known, RD_ABSENT);
@@ -137,7 +135,6 @@ static void stored_rows_outlive_what_they_were_made_from(void **state)
 	struct rd_section *section;
 	char *name = rd_dup("mlx5_0");
 
-	(void)state;
 	for (size_t i = 0; i < ROWS; i++)
 		facts->names[i] = name;
 	section = rd_section_create_made("things", columns, COLUMNS, ROWS, make, facts);
@@ -164,7 +161,6 @@ static void pieces_of_output_are_complete_and_in_order(void **state)
 {
 	_cleanup_buf_ struct rd_buf out = { .take = take }, whole = { 0 };
 
-	(void)state;
 	for (int i = 0; i < 50000; i++) {
 		rd_buf_printf(&out, "%d %s\n", i, i % 7 ? "x" : "a longer line");
 		rd_buf_printf(&whole, "%d %s\n", i, i % 7 ? "x" : "a longer line");

@@ -59,7 +59,6 @@ static void a_line_is_words_and_where_the_output_goes(void **state)
 		{ "a > f b", "!b: unexpected word after a file" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		_cleanup_free_ char *found = parsed(cases[i].text);
 
@@ -85,7 +84,6 @@ static void typed(const char *text, const char *expected, bool command)
 
 static void the_word_at_the_cursor_is_the_last_one(void **state)
 {
-	(void)state;
 	typed("", "", true);
 	typed("qp", "qp", true);
 	typed("qp-state ", "qp-state|", true);
@@ -113,7 +111,6 @@ static void take(unsigned number, const char *text, const char *fix)
 
 static void findings_are_known_by_number_until_the_next_report(void **state)
 {
-	(void)state;
 	assert_null(shell_findings_get(&known, 1));
 	take(1, "critical: a\n", "do a\n");
 	take(2, "warning: b\n", "");
@@ -149,7 +146,6 @@ static void findings_alike_have_one_number_and_all_fixes(void **state)
 	const struct rd_finding_style style = { 0 };
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		struct rd_finding finding = { .id = "r",
 					      .severity = RD_SEV_WARNING,

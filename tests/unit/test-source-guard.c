@@ -59,7 +59,6 @@ static void a_read_that_hangs_takes_nothing_with_it(void **state)
 	struct host host;
 	struct rd_err err = { 0 };
 
-	(void)state;
 	fake_host_init(&fake);
 	fake_host_text(&fake, "/sys/a", "one\n");
 	host_init(&host, fake.source);
@@ -82,7 +81,6 @@ static void many_that_hang_keep_to_the_deadline(void **state)
 	struct fake_host fake;
 	struct host host;
 
-	(void)state;
 	fake_host_init(&fake);
 	host_init(&host, fake.source);
 	guard = rd_source_guard_open(&host.src, 300);
@@ -105,7 +103,6 @@ static void what_was_not_asked_for_want_of_time_is_told_once(void **state)
 	struct fake_host fake;
 	struct host host;
 
-	(void)state;
 	fake_host_init(&fake);
 	fake_host_text(&fake, "/sys/a", "one\n");
 	host_init(&host, fake.source);
@@ -129,7 +126,6 @@ static void answers_are_those_of_the_guarded_source(void **state)
 	struct rd_err err = { 0 };
 	uint64_t number = 0;
 
-	(void)state;
 	assert_int_equal(rd_source_live_open(NULL, &live, NULL), 0);
 	guard = rd_source_guard_open(live, 60000);
 	assert_string_equal(guard->ops->name, "live");
@@ -169,7 +165,6 @@ static void what_was_asked_ahead_is_answered_and_the_rest_as_ever(void **state)
 	struct fake_host fake;
 	struct host host;
 
-	(void)state;
 	fake_host_init(&fake);
 	fake_host_text(&fake, "/sys/a", "one\n");
 	fake_host_text(&fake, "/sys/b", "two\n");
@@ -204,7 +199,6 @@ static void what_was_asked_ahead_is_not_asked_again(void **state)
 	_cleanup_free_ char *text = NULL, *again = NULL, *anew = NULL;
 	struct fake_host fake;
 
-	(void)state;
 	fake_host_init(&fake);
 	fake_host_text(&fake, "/sys/a", "one\n");
 	guard = rd_source_guard_open(fake.source, 60000);
@@ -256,7 +250,6 @@ static void the_others_are_read_around_what_hangs(void **state)
 	struct fake_host fake;
 	struct host host;
 
-	(void)state;
 	fake_host_init(&fake);
 	fake_host_text(&fake, "/sys/a", "one\n");
 	fake_host_text(&fake, "/sys/b", "two\n");
@@ -282,7 +275,6 @@ static void what_is_slow_is_not_called_blocked(void **state)
 {
 	static const char *const paths[] = { "/sys/busy", "/sys/doze", "/sys/stop" };
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(paths); i++) {
 		_cleanup_(rd_source_closep) struct rd_source *guard = NULL;
 		_cleanup_free_ char *none = NULL;
@@ -308,7 +300,6 @@ static void a_short_wait_shows_nothing(void **state)
 	struct fake_host fake;
 	struct host host;
 
-	(void)state;
 	fake_host_init(&fake);
 	host_init(&host, fake.source);
 	guard = rd_source_guard_open(&host.src, 400);
@@ -328,7 +319,6 @@ static void a_bundle_is_opened_under_the_deadline(void **state)
 	struct rd_err err = { 0 };
 	FILE *file;
 
-	(void)state;
 	none = rd_source_guard_open_bundle("/nowhere.tar", 60000);
 	assert_int_equal(rd_source_guard_ready(none, &err), -ENOENT);
 	assert_string_equal(err.object, "/nowhere.tar");
@@ -360,7 +350,6 @@ static void what_hangs_holds_no_output_of_ours(void **state)
 	char byte;
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(pipe(ends), 0);
 	pid = fork();
 	if (pid == 0) {

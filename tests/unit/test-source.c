@@ -57,7 +57,6 @@ static void a_file_is_read_whole_whatever_size_it_claims(void **state)
 	_cleanup_(rd_source_closep) struct rd_source *live = NULL;
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 
-	(void)state;
 	assert_int_equal(rd_source_live_open(NULL, &live, NULL), 0);
 	/* procfs says 0 for every file. */
 	assert_int_equal(rd_read_file(live, "/proc/self/status", &bytes, NULL), 0);
@@ -202,7 +201,6 @@ static void a_root_that_is_not_there_is_an_error(void **state)
 	struct rd_source *source = NULL;
 	struct rd_err err;
 
-	(void)state;
 	assert_int_equal(rd_source_live_open("/no/such/root", &source, &err), -ENOENT);
 	assert_string_equal(err.object, "/no/such/root");
 	assert_null(source);

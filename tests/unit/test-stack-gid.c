@@ -50,7 +50,6 @@ static void mooncake_takes_10_8_before_link_local(void **state)
 	struct rd_host host;
 	struct rd_port *port = start(&host);
 
-	(void)state;
 	made_gid(&host, 0, 0, "fe80::1", RD_GID_ROCE_V1, "eth0");
 	made_gid(&host, 0, 1, "fe80::1", RD_GID_ROCE_V2, "eth0");
 	made_gid(&host, 0, 2, "10.1.2.3", RD_GID_ROCE_V1, "eth0");
@@ -65,7 +64,6 @@ static void mooncake_takes_a_routable_address_before_a_private_one(void **state)
 	struct rd_host host;
 	struct rd_port *port = start(&host);
 
-	(void)state;
 	made_gid(&host, 0, 0, "fe80::1", RD_GID_ROCE_V2, "eth0");
 	made_gid(&host, 0, 1, "172.16.0.1", RD_GID_ROCE_V2, "eth0");
 	made_gid(&host, 0, 2, "100.64.0.1", RD_GID_ROCE_V2, "eth0");
@@ -83,7 +81,6 @@ static void mooncake_leaves_interfaces_of_containers_out_while_there_is_another(
 	struct rd_host host;
 	struct rd_port *port = start(&host);
 
-	(void)state;
 	made_gid(&host, 0, 3, "192.168.0.1", RD_GID_ROCE_V2, "docker0");
 	assert_int_equal(mooncake(port), 3);
 	made_gid(&host, 0, 5, "10.0.0.1", RD_GID_ROCE_V2, "eth0");
@@ -96,7 +93,6 @@ static void mooncake_takes_roce_v1_where_there_is_no_other(void **state)
 	struct rd_host host;
 	struct rd_port *port = start(&host);
 
-	(void)state;
 	assert_int_equal(mooncake(port), 999);
 	made_gid(&host, 0, 0, "fe80::1", RD_GID_ROCE_V1, "eth0");
 	made_gid(&host, 0, 2, "10.1.2.3", RD_GID_ROCE_V1, "eth0");
@@ -112,7 +108,6 @@ static void mooncake_cannot_be_told_where_a_type_is_hidden(void **state)
 	struct rd_host host;
 	struct rd_port *port = start(&host);
 
-	(void)state;
 	made_gid(&host, 0, 3, "10.1.2.3", RD_GID_ROCE_V2, "eth0");
 	made_gid(&host, 0, 5, "10.1.2.4", RD_GID_UNKNOWN, NULL);
 	assert_int_equal(mooncake(port), 3); /* worse in either case */
@@ -127,7 +122,6 @@ static void mooncake_before_0_3_12_takes_link_local_of_ipv6_only(void **state)
 	struct rd_host host;
 	struct rd_port *port = start(&host);
 
-	(void)state;
 	made_gid(&host, 0, 0, "fe80::1", RD_GID_ROCE_V2, "eth0");
 	made_gid(&host, 0, 1, "fd93::1", RD_GID_ROCE_V2, "eth0");
 	assert_int_equal(older(port), 0);
@@ -142,7 +136,6 @@ static void ucx_takes_v2_before_v1_and_ipv4_before_ipv6(void **state)
 	struct rd_host host;
 	struct rd_port *port = start(&host);
 
-	(void)state;
 	made_gid(&host, 0, 0, "fe80::1", RD_GID_ROCE_V1, "eth0");
 	assert_int_equal(ucx(port), 0);
 	made_gid(&host, 0, 1, "2001:db8::1", RD_GID_ROCE_V1, "eth0");
@@ -165,7 +158,6 @@ static void ucx_counts_a_hidden_type_as_v1(void **state)
 	struct rd_host host;
 	struct rd_port *port = start(&host);
 
-	(void)state;
 	made_gid(&host, 0, 0, "10.1.2.3", RD_GID_UNKNOWN, NULL);
 	made_gid(&host, 0, 1, "fe80::1", RD_GID_ROCE_V2, "eth0");
 	assert_int_equal(ucx(port), 1);
@@ -183,7 +175,6 @@ static void ucx_takes_index_1_of_a_fabric_with_routers(void **state)
 	struct rd_host host;
 	struct rd_port *port = start(&host);
 
-	(void)state;
 	made_gid(&host, 0, 0, "fe80::506b:4b03:a1:420c", RD_GID_IB, NULL);
 	made_gid(&host, 0, 1, "fec0:0:5::20:601:0:1", RD_GID_IB, NULL);
 	make_infiniband(port);
@@ -210,7 +201,6 @@ static void libfabric_takes_the_gid_of_the_one_address(void **state)
 	struct rd_nicmap map = { 0 };
 	struct rd_port *port = start(&host);
 
-	(void)state;
 	made_gid(&host, 0, 0, "fe80::1", RD_GID_ROCE_V2, "eth0");
 	made_gid(&host, 0, 1, "10.0.0.1", RD_GID_ROCE_V1, "eth0");
 	made_gid(&host, 0, 2, "10.0.0.1", RD_GID_ROCE_V2, "eth0");
@@ -240,7 +230,6 @@ static void mooncake_gets_the_gid_index_that_nccl_gets(void **state)
 	struct rd_nicmap map = { 0 };
 	int up = made_switch(&host, 0x20, "pci0000:20", 0);
 
-	(void)state;
 	made_gpu(&host, "23:00.0", made_port_of(&host, up, 0), "pci0000:20", 0);
 	made_nic(&host, "mlx5_0", "24:00.0", made_port_of(&host, up, 1), "pci0000:20", 0, 400);
 	made_netdev(&host, "eth0");
@@ -271,7 +260,6 @@ static void a_gid_for_one_link_is_told_where_a_better_one_is(void **state)
 	struct rd_nicmap map = { 0 };
 	const struct rd_finding *finding;
 
-	(void)state;
 	start(&host);
 	made_gid(&host, 0, 0, "fe80::1", RD_GID_ROCE_V2, "eth0");
 	made_gid(&host, 0, 2, "169.254.3.1", RD_GID_ROCE_V2, "eth0");
@@ -296,7 +284,6 @@ static void an_older_mooncake_is_told_where_it_would_fail(void **state)
 	struct rd_host host;
 	struct rd_nicmap map = { 0 };
 
-	(void)state;
 	start(&host);
 	made_gid(&host, 0, 0, "fe80::1", RD_GID_ROCE_V2, "eth0");
 	made_gid(&host, 0, 1, "10.0.0.1", RD_GID_ROCE_V2, "eth0");

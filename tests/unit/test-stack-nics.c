@@ -109,7 +109,6 @@ static void mooncake_takes_the_nics_with_the_fewest_steps(void **state)
 {
 	struct stack_case c;
 
-	(void)state;
 	start(&c);
 	assert_string_equal(nics(&c, RD_STACK_MOONCAKE, 0, -1), "mlx5_0 mlx5_1| mlx5_2 mlx5_3");
 	assert_non_null(strstr(choice_of(&c, RD_STACK_MOONCAKE, 0, -1)->why, "2 sysfs path components apart"));
@@ -128,7 +127,6 @@ static void mooncake_takes_nics_of_the_gpus_node_however_far(void **state)
 	struct stack_case c = { 0 };
 	int up;
 
-	(void)state;
 	add_node(&c.host, 0);
 	add_node(&c.host, 1);
 	/* The GPU says node 1, and so does a NIC of another host bridge; the one beside it says node 0. */
@@ -150,7 +148,6 @@ static void mooncake_takes_all_nics_of_a_node_for_host_memory(void **state)
 {
 	struct stack_case c;
 
-	(void)state;
 	start(&c);
 	assert_string_equal(nics(&c, RD_STACK_MOONCAKE, -1, 0), "mlx5_0 mlx5_1 mlx5_2| mlx5_3");
 	assert_string_equal(nics(&c, RD_STACK_MOONCAKE, -1, 1), "mlx5_3| mlx5_0 mlx5_1 mlx5_2");
@@ -172,7 +169,6 @@ static void mooncake_opens_port_1_only(void **state)
 {
 	struct stack_case c = { 0 };
 
-	(void)state;
 	add_node(&c.host, 0);
 	made_nic(&c.host, "mlx5_0", "24:00.0", -1, "pci0000:20", 0, 400);
 	add_second_port(&c.host, "ACTIVE");
@@ -198,7 +194,6 @@ static void mooncake_has_no_place_for_a_device_on_another_interface(void **state
 {
 	struct stack_case c;
 
-	(void)state;
 	start(&c);
 	c.host.ibdevs[0].via = "netdev";
 	analyse(&c);
@@ -210,7 +205,6 @@ static void ucx_registers_gpu_memory_with_the_nearest_nics(void **state)
 {
 	struct stack_case c;
 
-	(void)state;
 	start(&c);
 	assert_string_equal(nics(&c, RD_STACK_UCX, 0, -1), "mlx5_0 mlx5_1| mlx5_2 mlx5_3");
 	assert_string_equal(transport(&c, RD_STACK_UCX, 0), "rc_mlx5");
@@ -223,7 +217,6 @@ static void ucx_counts_a_node_as_nearer_than_a_host_bridge(void **state)
 {
 	struct stack_case c = { 0 };
 
-	(void)state;
 	made_gpu(&c.host, "21:00.0", made_bridge(&c.host, "20:01.0", -1, "pci0000:20", 0), "pci0000:20", 0);
 	made_nic(&c.host, "mlx5_0", "22:00.0", made_bridge(&c.host, "20:02.0", -1, "pci0000:20", 0), "pci0000:20", 0,
 		 400);
@@ -242,7 +235,6 @@ static void ucx_uses_all_nics_for_memory_that_is_not_cudas(void **state)
 {
 	struct stack_case c;
 
-	(void)state;
 	start(&c);
 	RD_SET(c.host.pcis[c.host.gpus[0].pci].vendor, 0x1002);
 	analyse(&c);
@@ -257,7 +249,6 @@ static void ucx_says_that_two_of_many_carry_a_transfer(void **state)
 	struct stack_case c = { 0 };
 	int up = made_switch(&c.host, 0x20, "pci0000:20", 0);
 
-	(void)state;
 	made_gpu(&c.host, "23:00.0", made_port_of(&c.host, up, 0), "pci0000:20", 0);
 	made_nic(&c.host, "mlx5_0", "24:00.0", made_port_of(&c.host, up, 1), "pci0000:20", 0, 400);
 	made_nic(&c.host, "mlx5_1", "25:00.0", made_port_of(&c.host, up, 2), "pci0000:20", 0, 400);
@@ -273,7 +264,6 @@ static void ucx_leaves_out_a_port_without_a_gid_at_index_0(void **state)
 {
 	struct stack_case c = { 0 };
 
-	(void)state;
 	made_nic(&c.host, "mlx5_0", "24:00.0", -1, "pci0000:20", 0, 400);
 	made_netdev(&c.host, "eth0");
 	c.host.ports[0].netdev_name = strdup("eth0");
@@ -294,7 +284,6 @@ static void ucx_takes_no_iwarp(void **state)
 {
 	struct stack_case c = { 0 };
 
-	(void)state;
 	made_nic(&c.host, "i40iw0", "24:00.0", -1, "pci0000:20", 0, 40);
 	c.host.ibdevs[0].driver = strdup("i40e");
 	analyse(&c);
@@ -309,7 +298,6 @@ static void transports_by_driver(void **state)
 {
 	struct stack_case c = { 0 };
 
-	(void)state;
 	made_nic(&c.host, "bnxt_re0", "24:00.0", -1, "pci0000:20", 0, 400);
 	c.host.ibdevs[0].driver = strdup("bnxt_en");
 	made_nic(&c.host, "roce1", "25:00.0", -1, "pci0000:20", 0, 400);
@@ -362,7 +350,6 @@ static void nixl_deals_efa_out_among_the_gpus_of_a_bridge(void **state)
 {
 	struct stack_case c;
 
-	(void)state;
 	start_efa(&c, 2, 3);
 	/* In the order of buses; the first GPU gets what is left over. */
 	assert_string_equal(nics(&c, RD_STACK_NIXL_LIBFABRIC, 0, -1), "efa_1 efa_2");
@@ -376,7 +363,6 @@ static void nixl_shares_efa_where_there_are_fewer_than_gpus(void **state)
 {
 	struct stack_case c;
 
-	(void)state;
 	start_efa(&c, 3, 2);
 	for (int g = 0; g < 3; g++)
 		assert_string_equal(nics(&c, RD_STACK_NIXL_LIBFABRIC, g, -1), "efa_1 efa_0");
@@ -389,7 +375,6 @@ static void nixl_gives_a_gpu_the_efa_of_its_own_bridge(void **state)
 	struct stack_case c = { 0 };
 	int up[2];
 
-	(void)state;
 	add_node(&c.host, 0);
 	for (unsigned i = 0; i < 2; i++) {
 		char gpu[16], nic[16], name[16];
@@ -411,7 +396,6 @@ static void efa_is_listed_first_and_needs_a_build_for_it(void **state)
 {
 	struct stack_case c;
 
-	(void)state;
 	start_efa(&c, 1, 2);
 	made_nic(&c.host, "mlx5_0", "41:00.0", -1, "pci0000:40", 0, 100);
 	analyse(&c);
@@ -429,7 +413,6 @@ static void an_accelerator_with_storage_nics_alone_is_told(void **state)
 {
 	struct stack_case c;
 
-	(void)state;
 	start(&c);
 	assert_false(told(&c, "stack-gpu-role"));
 	for (size_t p = 0; p < c.host.n_ports; p++)
@@ -446,7 +429,6 @@ static void a_host_without_rdma_goes_by_tcp_and_nothing_is_told(void **state)
 {
 	struct stack_case c = { 0 };
 
-	(void)state;
 	made_gpu(&c.host, "23:00.0", -1, "pci0000:20", 0);
 	analyse(&c);
 	for (int s = 0; s < RD_STACKS; s++) {

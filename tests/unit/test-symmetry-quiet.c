@@ -13,7 +13,6 @@ static void eight_and_storage_on_two_switches(void **state)
 {
 	struct pattern m;
 
-	(void)state;
 	pattern_eight(&m, -1, -1);
 	pattern_add_nic_below(&m, 0, 4, 0x23, 400);
 	pattern_add_nic_below(&m, 2, 4, 0x23, 400);
@@ -30,7 +29,6 @@ static void two_more_of_the_same_board_on_ethernet(void **state)
 {
 	struct pattern m;
 
-	(void)state;
 	pattern_eight(&m, -1, -1);
 	pattern_add_nic_below(&m, 0, 4, 0x41, 200);
 	pattern_add_nic_below(&m, 2, 4, 0x41, 200);
@@ -51,7 +49,6 @@ static void storage_cards_of_their_own_root_ports(void **state)
 {
 	struct pattern m;
 
-	(void)state;
 	pattern_eight(&m, -1, -1);
 	for (unsigned n = 0; n < 2; n++) {
 		char port[32], addr[32], root[32];
@@ -74,7 +71,6 @@ static void a_switch_of_each_pair(void **state)
 {
 	struct pattern m;
 
-	(void)state;
 	pattern_nested(&m, -1, -1);
 	pattern_quiet(&m);
 }
@@ -85,7 +81,6 @@ static void idle_accelerators_of_a_maker_with_switches_inside(void **state)
 	struct rd_port_views views;
 	struct pattern m;
 
-	(void)state;
 	pattern_server(&m, 4, 0, 2, -1, -1);
 	for (unsigned n = 0; n < 8; n++) {
 		char addr[32], root[32], inside[32];
@@ -121,7 +116,6 @@ static void four_accelerators_on_root_ports(void **state)
 {
 	struct pattern m = { 0 };
 
-	(void)state;
 	for (unsigned n = 0; n < 6; n++) {
 		char port[32], addr[32], root[32];
 		int bridge;
@@ -148,7 +142,6 @@ static void switches_that_differ_by_design(void **state)
 	char addr[32], root[32];
 	int port;
 
-	(void)state;
 	/* Two switches with two, two with one: who is to say which is right. */
 	pattern_server(&m, 4, 1, 1, -1, -1);
 	for (unsigned s = 0; s < 2; s++) {
@@ -174,7 +167,6 @@ static void switches_of_the_same_model_for_disks(void **state)
 {
 	struct pattern m;
 
-	(void)state;
 	pattern_eight(&m, -1, -1);
 	for (unsigned s = 0; s < 1; s++) {
 		int up = pattern_add_switch(&m, 0x80, 1);
@@ -207,7 +199,6 @@ static void a_guest_that_sees_no_switches(void **state)
 {
 	struct pattern m = { 0 };
 
-	(void)state;
 	RD_SET(m.host.guest, true);
 	for (unsigned n = 0; n < 16; n++) {
 		char port[32], addr[32];
@@ -243,7 +234,6 @@ static void accelerators_beside_nvlink_to_their_processor(void **state)
 {
 	struct pattern m = { 0 };
 
-	(void)state;
 	for (unsigned n = 0; n < 4; n++) {
 		char port[32], addr[32], root[32];
 		int bridge;
@@ -264,7 +254,6 @@ static void nothing_readable_but_the_tree(void **state)
 {
 	struct pattern m;
 
-	(void)state;
 	pattern_eight(&m, -1, -1);
 	for (size_t i = 0; i < m.host.n_pcis; i++) {
 		m.host.pcis[i].config =
@@ -292,7 +281,6 @@ static void two_groups_are_nobodys_fault(void **state)
 {
 	struct pattern m;
 
-	(void)state;
 	pattern_eight(&m, -1, -1);
 	for (unsigned n = 0; n < 4; n++) {
 		pattern_text(&m.host.ibdevs[m.nics[n]].firmware, "28.39.1002");
@@ -308,7 +296,6 @@ static void soft_roce_on_an_ordinary_host(void **state)
 {
 	struct pattern m;
 
-	(void)state;
 	pattern_eight(&m, -1, -1);
 	for (unsigned n = 0; n < 4; n++) {
 		struct rd_ibdev *dev;
@@ -325,7 +312,6 @@ static void settings_that_all_have(void **state)
 {
 	struct pattern m;
 
-	(void)state;
 	/* Accelerators in slots of eight lanes, and an older generation: all of them. */
 	pattern_eight(&m, -1, -1);
 	for (unsigned n = 0; n < 8; n++) {
@@ -342,7 +328,6 @@ static void ports_put_to_another_use(void **state)
 {
 	struct pattern m;
 
-	(void)state;
 	/* Two of eight are for storage, over Ethernet. */
 	pattern_eight(&m, -1, -1);
 	for (unsigned n = 2; n < 8; n += 4) {

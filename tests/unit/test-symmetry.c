@@ -12,7 +12,6 @@ static void an_accelerator_is_gone(void **state)
 {
 	struct pattern m;
 
-	(void)state;
 	pattern_eight(&m, 5, -1);
 	pattern_wrong(&m, "gpu-missing", RD_SEV_CRITICAL);
 	pattern_nested(&m, 2, -1);
@@ -37,7 +36,6 @@ static void seven_accelerators_and_eight_nics_of_a_guest(void **state)
 {
 	struct pattern m = { 0 };
 
-	(void)state;
 	RD_SET(m.host.guest, true);
 	for (unsigned n = 0; n < 15; n++) {
 		char addr[32];
@@ -62,7 +60,6 @@ static void seven_of_a_board(void **state)
 		      { 0x2330, true, RD_SEV_SKIP },
 		      { 0x26b9, false, RD_SEV_SKIP } };
 
-	(void)state;
 	for (size_t k = 0; k < RD_ARRAY_SIZE(kinds); k++)
 		for (unsigned all = 7; all <= 8; all++) {
 			struct pattern m = { 0 };
@@ -84,7 +81,6 @@ static void a_nic_does_not_answer(void **state)
 {
 	struct pattern m;
 
-	(void)state;
 	pattern_eight(&m, -1, -1);
 	for (size_t i = 0; i < m.host.n_pcis; i++)
 		m.host.pcis[i].config_read = true;
@@ -98,7 +94,6 @@ static void a_nic_is_gone(void **state)
 {
 	struct pattern m;
 
-	(void)state;
 	pattern_eight(&m, -1, 3);
 	pattern_wrong(&m, "nic-missing", RD_SEV_CRITICAL);
 	pattern_nested(&m, -1, 7);
@@ -111,7 +106,6 @@ static void another_driver(void **state)
 {
 	struct pattern m;
 
-	(void)state;
 	pattern_eight(&m, -1, -1);
 	pattern_text(&pattern_gpu(&m, 6)->driver, "vfio-pci");
 	pattern_wrong(&m, "gpu-driver", RD_SEV_WARNING);
@@ -135,7 +129,6 @@ static void a_narrow_link(void **state)
 {
 	struct pattern m;
 
-	(void)state;
 	pattern_eight(&m, -1, -1);
 	RD_SET(pattern_nic(&m, 1)->now.width, 8);
 	pattern_wrong(&m, "pcie-link-width", RD_SEV_CRITICAL);
@@ -171,7 +164,6 @@ static void a_slow_link(void **state)
 {
 	struct pattern m;
 
-	(void)state;
 	pattern_eight(&m, -1, -1);
 	RD_SET(pattern_nic(&m, 1)->now.mtps, 16000);
 	pattern_wrong(&m, "pcie-link-speed", RD_SEV_CRITICAL);
@@ -197,7 +189,6 @@ static void a_node_that_contradicts_the_switch(void **state)
 {
 	struct pattern m;
 
-	(void)state;
 	pattern_eight(&m, -1, -1);
 	RD_SET(pattern_gpu(&m, 7)->numa, 0);
 	pattern_wrong(&m, "numa-switch", RD_SEV_WARNING);
@@ -210,7 +201,6 @@ static void a_setting_that_no_twin_has(void **state)
 {
 	struct pattern m;
 
-	(void)state;
 	pattern_eight(&m, -1, -1);
 	RD_SET(pattern_nic(&m, 4)->config.dev_ctl, 0x2030);
 	pattern_wrong(&m, "pcie-mrrs", RD_SEV_WARNING);
@@ -242,7 +232,6 @@ static void another_link_layer(void **state)
 {
 	struct pattern m;
 
-	(void)state;
 	pattern_eight(&m, -1, -1);
 	pattern_text(&pattern_port(&m, 4)->link_layer, "Ethernet");
 	pattern_wrong(&m, "link-layer-uniform", RD_SEV_WARNING);
@@ -275,7 +264,6 @@ static void another_gid_table(void **state)
 {
 	struct pattern m;
 
-	(void)state;
 	make_roce(&m, 3);
 	pattern_quiet(&m);
 	make_roce(&m, 5);

@@ -111,7 +111,6 @@ static void compare_once(void)
 
 static void bytes_are_those_of_libsmartcols(void **state)
 {
-	(void)state;
 	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
 	srand(20240607);
 	for (int i = 0; i < 3000; i++)
@@ -127,7 +126,6 @@ static void text_that_the_locale_does_not_know_takes_no_columns(void **state)
 	struct rd_row *row = rd_section_add(section);
 	struct rd_err err = { 0 };
 
-	(void)state;
 	assert_non_null(setlocale(LC_CTYPE, "C"));
 	rd_row_str(row, 0, "日本");
 	rd_row_str(row, 3, "x");

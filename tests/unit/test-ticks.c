@@ -9,7 +9,6 @@ static void ticks_stand_at_whole_multiples(void **state)
 {
 	struct rd_ticks ticks;
 
-	(void)state;
 	rd_ticks_init(&ticks, 0.5);
 	assert_int_equal(rd_ticks_next(&ticks, 10123 * MS), 10500 * MS);
 	/* A look that took 300 ms shifts nothing. */
@@ -22,7 +21,6 @@ static void missed_ticks_are_counted(void **state)
 {
 	struct rd_ticks ticks;
 
-	(void)state;
 	rd_ticks_init(&ticks, 1);
 	rd_ticks_next(&ticks, 5500 * MS);
 	assert_int_equal(rd_ticks_next(&ticks, 9200 * MS), 10000 * MS);
@@ -33,7 +31,6 @@ static void a_clock_that_was_set_is_no_missed_tick(void **state)
 {
 	struct rd_ticks ticks;
 
-	(void)state;
 	rd_ticks_init(&ticks, 1);
 	rd_ticks_next(&ticks, 5000000 * MS);
 	assert_int_equal(rd_ticks_next(&ticks, 9000000 * MS), 9001000 * MS);

@@ -102,7 +102,6 @@ static void a_recorded_host_is_never_called_broken_for_not_answering(void **stat
 {
 	static const char *const bundles[] = { "pair-a", "half-b" };
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(bundles); i++) {
 		_cleanup_(rd_source_closep) struct rd_source *host = NULL;
 		char path[64];
@@ -117,7 +116,6 @@ static void nor_is_a_host_with_accelerators(void **state)
 {
 	struct fake_host fake;
 
-	(void)state;
 	fake_host_init(&fake);
 	assert_int_equal(fake_host_run(&fake, "\"$OLDPWD\"/tests/bench/nic-map-tree . 2 3 20"), 0);
 #ifdef __SANITIZE_ADDRESS__ /* a read takes ten times as long: each fifth of them */

@@ -15,7 +15,6 @@ static void errnos_that_say_there_is_none_are_answers(void **state)
 	static const int absent[] = { 0, ENOENT, ENODEV, EINVAL, EOPNOTSUPP };
 	static const int unread[] = { EACCES, EPERM, EIO, EMFILE, ENFILE, ENOMEM, ENOBUFS, ETIMEDOUT };
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(absent); i++)
 		assert_false(rd_could_not_look(-absent[i]));
 	for (size_t i = 0; i < RD_ARRAY_SIZE(unread); i++)
@@ -47,7 +46,6 @@ static void a_path_belongs_to_one_part(void **state)
 		{ "/proc/modules", RD_PART_MODULES },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		struct rd_errlist list = { 0 };
 
@@ -69,7 +67,6 @@ static void a_fault_that_may_be_unseen_is_undecided(void **state)
 	struct rd_findings findings = { 0 };
 	struct rd_pci *pci = rd_host_add_pci(&host);
 
-	(void)state;
 	assert_non_null(pci);
 	RD_SET(pci->class, 0x020700);
 	assert_int_equal(check_worst(&in, "nic-driver"), RD_SEV_CRITICAL);

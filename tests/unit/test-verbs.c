@@ -128,7 +128,6 @@ static void without_a_deadline_it_is_given_up_at_the_first_that_hangs(void **sta
 	_cleanup_(rd_source_closep) struct rd_source *live = NULL, *again = NULL;
 	int before;
 
-	(void)state;
 	opened = mmap(NULL, sizeof(*opened), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(opened, MAP_FAILED);
 	assert_int_equal(rd_source_live_open(NULL, &live, NULL), 0);
@@ -172,7 +171,6 @@ static void a_library_of_a_device_can_open_what_it_needs(void **state)
 	_cleanup_(rd_source_closep) struct rd_source *live = NULL;
 	int fd = open("/etc/passwd", O_RDONLY);
 
-	(void)state;
 	secret = fcntl(fd, F_DUPFD, 900);
 	close(fd);
 	assert_int_equal(rd_source_live_open(NULL, &live, NULL), 0);
@@ -191,7 +189,6 @@ static void under_a_deadline_the_other_devices_answer(void **state)
 {
 	_cleanup_(rd_source_closep) struct rd_source *live = NULL, *guard = NULL;
 
-	(void)state;
 	assert_int_equal(rd_source_live_open(NULL, &live, NULL), 0);
 	guard = rd_source_guard_open(live, 12000);
 	rd_source_guard_ahead(guard, ask_all, NULL);

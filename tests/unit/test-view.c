@@ -60,7 +60,6 @@ static void rows_sort_by_number_both_ways_and_back(void **state)
 {
 	struct rd_pane pane;
 
-	(void)state;
 	rd_pane_init(&pane);
 	rd_pane_set(&pane, section_of(abc, 3), &plain, false);
 	pane.sort = COUNT;
@@ -83,7 +82,6 @@ static void groups_have_headings_and_the_cursor_steps_over_them(void **state)
 	struct rd_grid_style style = plain;
 	struct rd_pane pane;
 
-	(void)state;
 	style.group = PEER;
 	rd_pane_init(&pane);
 	rd_pane_set(&pane, section_of(abc, 3), &style, false);
@@ -104,7 +102,6 @@ static void a_filter_leaves_what_matches_and_the_cursor_stays_on_its_row(void **
 	const struct item more[] = { { "0", "x", 1, 0 }, { "a", "x", 9, 0 }, { "b", "y", 100, 0 }, { "c", "x", 20, 0 } };
 	struct rd_pane pane;
 
-	(void)state;
 	rd_pane_init(&pane);
 	rd_pane_set(&pane, section_of(abc, 3), &plain, false);
 	rd_pane_move(&pane, 2, 10);
@@ -138,7 +135,6 @@ static void what_changed_came_and_went_stands_out_for_some_looks(void **state)
 	struct rd_grid_style style = plain;
 	struct rd_pane pane;
 
-	(void)state;
 	style.restless = restless;
 	rd_pane_init(&pane);
 	rd_pane_set(&pane, section_of(abc, 3), &style, false);
@@ -178,7 +174,6 @@ static void groups_have_the_order_of_their_worst_rows(void **state)
 	struct rd_grid_style style = plain;
 	struct rd_pane pane;
 
-	(void)state;
 	style.group = PEER;
 	rd_pane_init(&pane);
 	rd_pane_set(&pane, worst_first(), &style, false);
@@ -205,7 +200,6 @@ static void the_next_problem_is_found_around_the_end_and_below_headings(void **s
 	struct rd_grid_style style = plain;
 	struct rd_pane pane;
 
-	(void)state;
 	style.group = PEER;
 	rd_pane_init(&pane);
 	assert_false(rd_pane_next_problem(&pane, 3));
@@ -230,7 +224,6 @@ static void removed_rows_are_neither_counted_nor_problems(void **state)
 	const struct item healthy[] = { { "a", "x", 1, 0 } };
 	struct rd_pane pane;
 
-	(void)state;
 	rd_pane_init(&pane);
 	rd_pane_set(&pane, worst_first(), &plain, false);
 	assert_int_equal(pane.n_rows, 5);
@@ -248,7 +241,6 @@ static void columns_are_shown_in_the_order_given(void **state)
 	struct rd_grid_style style = plain;
 	struct rd_pane pane;
 
-	(void)state;
 	style.columns = order;
 	style.group = PEER;
 	rd_pane_init(&pane);
@@ -268,7 +260,6 @@ static void the_screen_follows_the_cursor_through_many_rows(void **state)
 	static struct item many[10000];
 	struct rd_pane pane;
 
-	(void)state;
 	for (size_t i = 0; i < 10000; i++) {
 		snprintf(names[i], sizeof(names[i]), "n%05zu", i);
 		many[i] = (struct item){ names[i], "x", i, 0 };
@@ -294,7 +285,6 @@ static void bars_and_sparklines_have_their_width(void **state)
 	struct rd_section *spark = rd_section_create("spark", share, 1);
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
-	(void)state;
 	rd_row_double(rd_section_add(spark), 0, 0);
 	rd_section_add(spark);
 	rd_row_double(rd_section_add(spark), 0, 1e-9);

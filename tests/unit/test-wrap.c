@@ -23,7 +23,6 @@ static const char text[] =
 
 static void words_are_kept_and_lines_fit(void **state)
 {
-	(void)state;
 	setlocale(LC_CTYPE, "C.UTF-8");
 	for (int width = 30; width < 200; width += 7) {
 		struct rd_section *section = rd_section_create("page", columns, 2), *wrapped;
@@ -59,7 +58,6 @@ static void other_tables_stay_as_they_are(void **state)
 {
 	struct rd_section *section = rd_section_create("page", numbers, 2);
 
-	(void)state;
 	rd_row_str(rd_section_add(section), 0, text);
 	assert_ptr_equal(rd_wrap_values(section, 30), section);
 	rd_section_destroy(section);
