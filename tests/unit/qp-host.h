@@ -104,6 +104,53 @@ static inline void is(const struct rd_qp_verdict *verdict, const char *name, con
 				     strstr(verdict->fix, "ip link")));
 }
 
+/* Two samples; the devices have counted nothing, and can count everything. */
+static inline void start(struct host *h, double seconds)
+{
+	host_init(h);
+	h->judge.since = h->since;
+	h->judge.seconds = seconds;
+	for (size_t d = 0; d < 2; d++)
+		for (int i = 0; i < RD_QPC_N; i++)
+			RD_SET(h->since[d].v[i], 0);
+}
+
+/* The same of soft-RoCE, all of whose queue pairs are listed. */
+static inline void start_soft(struct host *h, double seconds)
+{
+	start(h, seconds);
+	h->devs[0].name = (char *)"rxe0";
+	h->devs[1].name = (char *)"rxe1";
+}
+
+static inline struct rd_qp *add(struct host *h, uint32_t lqpn, uint8_t state, double packets_per_second)
+{
+	struct rd_qp *qp = put(h, lqpn, state);
+
+	RD_SET(past_of(h, qp)->psn_per_second, packets_per_second);
+	RD_SET(qp->port, 1);
+	return qp;
+}
+
+/* What the first device counted between the samples. */
+static inline void count(struct host *h, enum rd_qp_count what, uint64_t n)
+{
+	RD_SET(h->since[0].v[what], n);
+}
+
+/* Judges, and requires this of queue pair `i`. */
+static inline void judged(struct host *h, size_t i, const char *name, const char *reason)
+{
+	judge(h);
+	is(h->v[i].verdict, name, reason);
+}
+
+static inline void judged_not(struct host *h, size_t i, const char *name)
+{
+	judge(h);
+	assert_string_not_equal(rd_qp_verdict_name(h->v[i].verdict->kind), name);
+}
+
 static inline void host_deinit(struct host *h)
 {
 	struct rd_qp_view *v = rd_alloc(h->res.n_qps + 1, sizeof(*v));

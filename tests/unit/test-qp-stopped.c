@@ -7,7 +7,7 @@
 #include "fake-host.h"
 
 /* Queue pair 17 of process 235 is idle. */
-static void start(struct host *h)
+static void idle_of_process(struct host *h)
 {
 	host_init(h);
 	put(h, 17, RD_QPS_RTS)->proc = 0;
@@ -25,42 +25,37 @@ static bool begins(const char *text, const char *with)
 
 static void its_process_is_stopped(void **state)
 {
-	struct host h;
+	_cleanup_(host_deinit) struct host h;
 
-	start(&h);
+	idle_of_process(&h);
 	RD_SET(h.procs[0].state, 'T');
-	judge(&h);
-	is(h.v[0].verdict, "idle", "did not retransmit; its process 235 (python3) is stopped");
+	judged(&h, 0, "idle", "did not retransmit; its process 235 (python3) is stopped");
 	assert_true(begins(h.v[0].verdict->fix, "kill -CONT 235\n# process 235 (python3) is stopped\n"));
 	assert_non_null(strstr(h.v[0].verdict->fix, "gdb -p 235"));
 	/* One sample is enough. */
 	h.past[0].psn_per_second.known = RD_ABSENT;
-	judge(&h);
-	is(h.v[0].verdict, "cannot-tell", "its process 235 (python3) is stopped");
+	judged(&h, 0, "cannot-tell", "its process 235 (python3) is stopped");
 	/* The name could be a command. */
 	h.procs[0].comm = (char *)"a): reboot #";
 	judge(&h);
 	assert_true(begins(h.v[0].verdict->fix, "kill -CONT 235\n# process 235 is stopped\n"));
-	host_deinit(&h);
 }
 
 /* kill -CONT does not continue a process that its tracer stopped. */
 static void its_debugger_stopped_it(void **state)
 {
-	struct host h;
+	_cleanup_(host_deinit) struct host h;
 
-	start(&h);
+	idle_of_process(&h);
 	RD_SET(h.procs[0].state, 't');
 	RD_SET(h.procs[0].tracer, 900);
-	judge(&h);
-	is(h.v[0].verdict, "idle", "its process 235 (python3) is stopped by its tracer, process 900");
+	judged(&h, 0, "idle", "its process 235 (python3) is stopped by its tracer, process 900");
 	assert_true(begins(h.v[0].verdict->fix,
 			   "ps -p 900\n# process 235 (python3) is stopped by its tracer, process 900: detach it\n"));
 	h.procs[0].tracer.v = 0;
 	judge(&h);
 	assert_null(strstr(h.v[0].verdict->fix, "kill -CONT"));
 	assert_non_null(strstr(h.v[0].verdict->fix, "grep TracerPid /proc/235/status"));
-	host_deinit(&h);
 }
 
 /* Of its remote QP, on this host. */
@@ -69,9 +64,9 @@ static void the_process_of_its_peer_is_stopped(void **state)
 	static const uint8_t gid[16] = { [10] = 0xff, [11] = 0xff, [12] = 10, [15] = 2 };
 	struct rd_qp_gid table = { .dev = 1, .port = 1, .here = true };
 	struct rd_qp_ports ports = { .gids = &table, .n_gids = 1 };
-	struct host h;
+	_cleanup_(host_deinit) struct host h;
 
-	start(&h);
+	idle_of_process(&h);
 	memcpy(table.raw, gid, 16);
 	put(&h, 18, RD_QPS_RTS)->dev = 1;
 	h.qps[1].proc = 1;
@@ -82,27 +77,24 @@ static void the_process_of_its_peer_is_stopped(void **state)
 	memcpy(h.past[0].seen->dgid, gid, 16);
 	h.judge.ports = &ports;
 	RD_SET(h.procs[1].state, 'T');
-	judge(&h);
-	is(h.v[0].verdict, "idle", "of its remote QP, process 236 (ib write) is stopped");
+	judged(&h, 0, "idle", "of its remote QP, process 236 (ib write) is stopped");
 	assert_true(begins(h.v[0].verdict->fix, "kill -CONT 236\n# process 236 (ib write) is stopped\n"));
 	/* Elsewhere it may be another process: the address is not one of this host alone. */
 	table.here = false;
 	judge(&h);
 	assert_null(strstr(h.v[0].verdict->why, "236"));
-	host_deinit(&h);
 }
 
 /* The signal to continue does nothing in a frozen control group, and a debugger waits without end. */
 static void its_control_group_is_frozen(void **state)
 {
-	struct host h;
+	_cleanup_(host_deinit) struct host h;
 
-	start(&h);
+	idle_of_process(&h);
 	RD_SET(h.procs[0].frozen, true);
 	for (const char *c = "SDT"; *c; c++) {
 		RD_SET(h.procs[0].state, *c);
-		judge(&h);
-		is(h.v[0].verdict, "idle", "did not retransmit; its process 235 (python3) is frozen");
+		judged(&h, 0, "idle", "did not retransmit; its process 235 (python3) is frozen");
 		assert_true(begins(h.v[0].verdict->fix,
 				   "cat /proc/235/cgroup\n# process 235 (python3) is in a frozen control group"));
 		assert_null(strstr(h.v[0].verdict->fix, "gdb"));
@@ -119,7 +111,6 @@ static void its_control_group_is_frozen(void **state)
 	judge(&h);
 	assert_null(strstr(h.v[0].verdict->why, "frozen"));
 	assert_non_null(strstr(h.v[0].verdict->fix, "gdb -p 235"));
-	host_deinit(&h);
 }
 
 static void frozen_groups_are_read(void **state)
@@ -130,7 +121,7 @@ static void frozen_groups_are_read(void **state)
 				   { .cgroup = (char *)"/d" },
 				   { .cgroup = NULL } };
 	static const int frozen[] = { true, false, true, -1, -1 };
-	struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host;
 
 	fake_host_init(&host);
 	fake_host_text(&host, "/proc/7/status", "State:\tS (sleeping)\n");
@@ -143,7 +134,6 @@ static void frozen_groups_are_read(void **state)
 		rd_collect_proc_state(host.source, &procs[i]);
 		assert_int_equal(procs[i].frozen.known == RD_OK ? (int)procs[i].frozen.v : -1, frozen[i]);
 	}
-	fake_host_deinit(&host);
 }
 
 static void start_is_read(void **state)
@@ -151,7 +141,7 @@ static void start_is_read(void **state)
 	struct rd_proc procs[] = { { .pid = 235 }, { .pid = 236 }, { .pid = 237 } };
 	struct rd_qp qps[] = { { .proc = -1 }, { .proc = 0 }, { .proc = 1 }, { .proc = 2 } };
 	struct rd_res res = { .procs = procs, .n_procs = 3, .qps = qps, .n_qps = 4 };
-	struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host;
 
 	fake_host_init(&host);
 	fake_host_text(
@@ -173,15 +163,14 @@ static void start_is_read(void **state)
 	RD_SET(qps[3].state, RD_QPS_SQE);
 	assert_true(rd_collect_failed_starts(host.source, &res));
 	assert_int_equal(procs[2].start_ns.known, RD_OK);
-	fake_host_deinit(&host);
 }
 
 /* Healthy: whatever else the state is; packets flow all the same, as the device writes for it; and what failed, failed before. */
 static void processes_that_do_not_matter(void **state)
 {
-	struct host h;
+	_cleanup_(host_deinit) struct host h;
 
-	start(&h);
+	idle_of_process(&h);
 	for (const char *c = "RSDIZX"; *c; c++) {
 		RD_SET(h.procs[0].state, *c);
 		judge(&h);
@@ -192,22 +181,20 @@ static void processes_that_do_not_matter(void **state)
 	assert_null(strstr(h.v[0].verdict->why, "stopped"));
 	RD_SET(h.procs[0].state, 'T');
 	RD_SET(h.past[0].psn_per_second, 1000);
-	judge(&h);
-	is(h.v[0].verdict, "ok", "1000 packets per second");
+	judged(&h, 0, "ok", "1000 packets per second");
 	assert_null(strstr(h.v[0].verdict->why, "stopped"));
 	RD_SET(h.qps[0].state, RD_QPS_ERR);
 	judge(&h);
 	assert_null(strstr(h.v[0].verdict->why, "stopped"));
-	host_deinit(&h);
 }
 
 /* A file of each process costs time: only of those that may matter. */
 static void processes_that_are_read(void **state)
 {
 	bool wanted[2];
-	struct host h;
+	_cleanup_(host_deinit) struct host h;
 
-	start(&h);
+	idle_of_process(&h);
 	rd_qp_procs_that_may_stop(&h.views, 2, wanted);
 	assert_true(wanted[0]);
 	assert_false(wanted[1]);
@@ -221,13 +208,12 @@ static void processes_that_are_read(void **state)
 	h.past[0].psn_per_second.known = RD_ABSENT;
 	rd_qp_procs_that_may_stop(&h.views, 0, wanted);
 	assert_false(wanted[0]);
-	host_deinit(&h);
 }
 
 static void status_is_read(void **state)
 {
 	struct rd_proc proc = { .pid = 235 }, gone = { .pid = 236 }, odd = { .pid = 237 };
-	struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host;
 
 	fake_host_init(&host);
 	fake_host_text(&host, "/proc/235/status",
@@ -243,7 +229,6 @@ static void status_is_read(void **state)
 	rd_proc_state_take("", &odd);
 	assert_int_not_equal(odd.state.known, RD_OK);
 	assert_int_not_equal(odd.tracer.known, RD_OK);
-	fake_host_deinit(&host);
 }
 
 int main(void)
