@@ -62,72 +62,23 @@ static void setup(struct fixture *f)
 		f->ports.v[p].role = RD_ROLE_COMPUTE;
 }
 
-static void expect(const char *rule, void (*change)(struct fixture *), enum rd_severity wanted)
+static void teardown(struct fixture *f)
 {
-	struct fixture f;
-
-	setup(&f);
-	assert_int_equal(check_worst(&f.in, rule), RD_SEV_OK);
-	change(&f);
-	assert_int_equal(check_worst(&f.in, rule), wanted);
-	rd_port_views_deinit(&f.ports);
-	rd_host_deinit(&f.host);
+	rd_port_views_deinit(&f->ports);
+	rd_host_deinit(&f->host);
 }
 
-static void no_lid(struct fixture *f)
-{
-	f->host.ports[1].lid.v = 0;
-}
-
-static void permissive_lid(struct fixture *f)
-{
-	f->host.ports[1].lid.v = 0xffff;
-}
-
-static void lid_not_read(struct fixture *f)
-{
-	f->host.ports[1].lid.known = RD_DENIED;
-}
-
-static void no_sm(struct fixture *f)
-{
-	f->host.ports[1].sm_lid.v = 0;
-}
-
-static void permissive_sm(struct fixture *f)
-{
-	f->host.ports[1].sm_lid.v = 0xffff;
-}
-
-static void sm_not_read(struct fixture *f)
-{
-	f->host.ports[1].sm_lid.known = RD_DENIED;
-}
-
-static void no_partition(struct fixture *f)
-{
-	f->host.ports[1].n_pkeys = 0;
-}
-
-static void limited(struct fixture *f)
-{
-	f->host.ports[1].pkeys[0] = 0x7fff;
-}
-
-static void pkeys_not_read(struct fixture *f)
-{
-	f->host.ports[1].pkeys_known = false;
-}
-
-static void one_lane(struct fixture *f)
-{
-	f->host.ports[1].width = 1;
-}
-
-static void width_not_read(struct fixture *f)
-{
-	f->host.ports[1].width = 0;
-}
+/* A rule is `wanted` on a host after one `change`; without it, it passes. */
+#define EXPECT(rule, name, wanted, change)                                            \
+	do {                                                                          \
+		_cleanup_(teardown) struct fixture f;                                 \
+                                                                                      \
+		setup(&f);                                                            \
+		assert_int_equal(check_worst(&f.in, rule), RD_SEV_OK);                \
+		change;                                                               \
+		if (check_worst(&f.in, rule) != wanted)                               \
+			fail_msg("%s: %s: %d", rule, name, check_worst(&f.in, rule)); \
+	} while (0)
 
 static void no_link(struct fixture *f)
 {
@@ -162,49 +113,39 @@ static void no_mode(struct fixture *f)
 	f->host.netdevs[2].ipoib_mode = NULL;
 }
 
-static void largest_mtu(struct fixture *f)
-{
-	f->host.netdevs[2].mtu.v = 4092;
-}
-
-static void larger_mtu(struct fixture *f)
-{
-	f->host.netdevs[2].mtu.v = 4093;
-}
-
 static void a_lid_for_the_port_and_for_the_subnet_manager(void **state)
 {
-	expect("ib-lid", no_lid, RD_SEV_CRITICAL);
-	expect("ib-lid", permissive_lid, RD_SEV_CRITICAL);
-	expect("ib-lid", lid_not_read, RD_SEV_UNKNOWN);
-	expect("ib-lid", all_down, RD_SEV_SKIP);
-	expect("ib-sm-lid", no_sm, RD_SEV_CRITICAL);
-	expect("ib-sm-lid", permissive_sm, RD_SEV_CRITICAL);
-	expect("ib-sm-lid", sm_not_read, RD_SEV_UNKNOWN);
-	expect("ib-sm-lid", all_down, RD_SEV_SKIP);
-	expect("ib-sm-lid", no_sm_and_no_role, RD_SEV_UNKNOWN);
+	EXPECT("ib-lid", "no LID", RD_SEV_CRITICAL, f.host.ports[1].lid.v = 0);
+	EXPECT("ib-lid", "permissive LID", RD_SEV_CRITICAL, f.host.ports[1].lid.v = 0xffff);
+	EXPECT("ib-lid", "LID not read", RD_SEV_UNKNOWN, f.host.ports[1].lid.known = RD_DENIED);
+	EXPECT("ib-lid", "all down", RD_SEV_SKIP, all_down(&f));
+	EXPECT("ib-sm-lid", "no SM", RD_SEV_CRITICAL, f.host.ports[1].sm_lid.v = 0);
+	EXPECT("ib-sm-lid", "permissive SM", RD_SEV_CRITICAL, f.host.ports[1].sm_lid.v = 0xffff);
+	EXPECT("ib-sm-lid", "SM not read", RD_SEV_UNKNOWN, f.host.ports[1].sm_lid.known = RD_DENIED);
+	EXPECT("ib-sm-lid", "all down", RD_SEV_SKIP, all_down(&f));
+	EXPECT("ib-sm-lid", "no SM and no role", RD_SEV_UNKNOWN, no_sm_and_no_role(&f));
 }
 
 static void full_member_of_a_partition(void **state)
 {
-	expect("ib-pkey", no_partition, RD_SEV_CRITICAL);
-	expect("ib-pkey", limited, RD_SEV_WARNING);
-	expect("ib-pkey", pkeys_not_read, RD_SEV_UNKNOWN);
+	EXPECT("ib-pkey", "no partition", RD_SEV_CRITICAL, f.host.ports[1].n_pkeys = 0);
+	EXPECT("ib-pkey", "limited", RD_SEV_WARNING, f.host.ports[1].pkeys[0] = 0x7fff);
+	EXPECT("ib-pkey", "pkeys not read", RD_SEV_UNKNOWN, f.host.ports[1].pkeys_known = false);
 }
 
 static void as_many_lanes_as_it_has(void **state)
 {
-	expect("ib-width", one_lane, RD_SEV_CRITICAL);
-	expect("ib-width", width_not_read, RD_SEV_UNKNOWN);
-	expect("ib-width", no_link, RD_SEV_UNKNOWN);
+	EXPECT("ib-width", "one lane", RD_SEV_CRITICAL, f.host.ports[1].width = 1);
+	EXPECT("ib-width", "width not read", RD_SEV_UNKNOWN, f.host.ports[1].width = 0);
+	EXPECT("ib-width", "no link", RD_SEV_UNKNOWN, no_link(&f));
 }
 
 static void one_mode_of_ipoib(void **state)
 {
-	expect("ipoib-mode", other_mode, RD_SEV_WARNING);
-	expect("ipoib-mode", no_mode, RD_SEV_UNKNOWN);
-	expect("ipoib-mode", largest_mtu, RD_SEV_OK);
-	expect("ipoib-mode", larger_mtu, RD_SEV_WARNING);
+	EXPECT("ipoib-mode", "other mode", RD_SEV_WARNING, other_mode(&f));
+	EXPECT("ipoib-mode", "no mode", RD_SEV_UNKNOWN, no_mode(&f));
+	EXPECT("ipoib-mode", "largest MTU", RD_SEV_OK, f.host.netdevs[2].mtu.v = 4092);
+	EXPECT("ipoib-mode", "larger MTU", RD_SEV_WARNING, f.host.netdevs[2].mtu.v = 4093);
 }
 
 int main(void)

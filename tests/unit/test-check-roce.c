@@ -105,32 +105,22 @@ static void teardown(struct fixture *f)
 	rd_stalls_deinit(&f->stalls);
 }
 
-/* A rule is as wanted on a host on which one thing was changed by `change`; without it, it passes (or is about nothing). */
-static void expect(const char *rule, void (*change)(struct fixture *), enum rd_severity wanted)
-{
-	struct fixture f;
-
-	setup(&f);
-	assert_true(check_worst(&f.in, rule) <= RD_SEV_OK);
-	change(&f);
-	assert_int_equal(check_worst(&f.in, rule), wanted);
-	teardown(&f);
-}
-
-static void no_pfc(struct fixture *f)
-{
-	f->net.ifs[1].dcb.pfc.enable = 0;
-}
+/* A rule is `wanted` on a host after one `change`; without it, it passes (or is about nothing). */
+#define EXPECT(rule, name, wanted, change)                                            \
+	do {                                                                          \
+		_cleanup_(teardown) struct fixture f;                                 \
+                                                                                      \
+		setup(&f);                                                            \
+		assert_true(check_worst(&f.in, rule) <= RD_SEV_OK);                   \
+		change;                                                               \
+		if (check_worst(&f.in, rule) != wanted)                               \
+			fail_msg("%s: %s: %d", rule, name, check_worst(&f.in, rule)); \
+	} while (0)
 
 static void no_dcb(struct fixture *f)
 {
 	for (size_t i = 0; i < f->net.n_ifs; i++)
 		f->net.ifs[i].dcb = (struct rd_dcb){ 0 };
-}
-
-static void both_flow_controls(struct fixture *f)
-{
-	f->net.ifs[0].eth.pause_tx.v = true;
 }
 
 static void trust_pcp(struct fixture *f)
@@ -140,66 +130,22 @@ static void trust_pcp(struct fixture *f)
 	f->net.ifs[2].dcb.trust.selectors[0] = 255;
 }
 
-static void no_dscp_map(struct fixture *f)
-{
-	f->net.ifs[2].dcb.dscp_prio_set.v = 0;
-}
-
-static void class_without_pfc(struct fixture *f)
-{
-	f->net.ifs[0].tclass.v = 32;
-}
-
-static void gpu_initiated(struct fixture *f)
-{
-	f->system.nvidia_registry = strdup("PeerMappingOverride=1;");
-}
-
-static void shared_class(struct fixture *f)
-{
-	f->net.ifs[0].dcb.ets.prio_tc[3] = 0;
-}
-
-static void no_classes(struct fixture *f)
-{
-	f->net.ifs[0].dcb.ets.known = RD_ABSENT;
-}
-
-static void no_reaction(struct fixture *f)
-{
-	f->net.ifs[0].ecn_rp.v = 0;
-}
-
-static void no_ecn_files(struct fixture *f)
-{
-	f->net.ifs[0].ecn_rp.known = RD_ABSENT;
-}
-
-static void cnp_in_pfc(struct fixture *f)
-{
-	f->net.ifs[0].cnp_dscp.v = 26;
-}
-
-static void other_pfc(struct fixture *f)
-{
-	f->net.ifs[1].dcb.pfc.enable = 1 << 4;
-}
-
 static void lossless_ethernet(void **state)
 {
-	expect("roce-lossless", no_pfc, RD_SEV_WARNING);
-	expect("roce-lossless", no_dcb, RD_SEV_UNKNOWN);
-	expect("roce-pause", both_flow_controls, RD_SEV_WARNING);
-	expect("roce-trust", trust_pcp, RD_SEV_WARNING);
-	expect("roce-trust", no_dscp_map, RD_SEV_WARNING);
-	expect("roce-tclass", class_without_pfc, RD_SEV_WARNING);
-	expect("roce-devx-tclass", gpu_initiated, RD_SEV_WARNING);
-	expect("roce-ets", shared_class, RD_SEV_WARNING);
-	expect("roce-ets", no_classes, RD_SEV_UNKNOWN);
-	expect("roce-ecn", no_reaction, RD_SEV_WARNING);
-	expect("roce-ecn", no_ecn_files, RD_SEV_UNKNOWN);
-	expect("roce-cnp", cnp_in_pfc, RD_SEV_WARNING);
-	expect("roce-pfc-uniform", other_pfc, RD_SEV_WARNING);
+	EXPECT("roce-lossless", "no PFC", RD_SEV_WARNING, f.net.ifs[1].dcb.pfc.enable = 0);
+	EXPECT("roce-lossless", "no DCB", RD_SEV_UNKNOWN, no_dcb(&f));
+	EXPECT("roce-pause", "both flow controls", RD_SEV_WARNING, f.net.ifs[0].eth.pause_tx.v = true);
+	EXPECT("roce-trust", "trust PCP", RD_SEV_WARNING, trust_pcp(&f));
+	EXPECT("roce-trust", "no DSCP map", RD_SEV_WARNING, f.net.ifs[2].dcb.dscp_prio_set.v = 0);
+	EXPECT("roce-tclass", "class without PFC", RD_SEV_WARNING, f.net.ifs[0].tclass.v = 32);
+	EXPECT("roce-devx-tclass", "GPU initiated", RD_SEV_WARNING,
+	       f.system.nvidia_registry = strdup("PeerMappingOverride=1;"));
+	EXPECT("roce-ets", "shared class", RD_SEV_WARNING, f.net.ifs[0].dcb.ets.prio_tc[3] = 0);
+	EXPECT("roce-ets", "no classes", RD_SEV_UNKNOWN, f.net.ifs[0].dcb.ets.known = RD_ABSENT);
+	EXPECT("roce-ecn", "no reaction", RD_SEV_WARNING, f.net.ifs[0].ecn_rp.v = 0);
+	EXPECT("roce-ecn", "no ECN files", RD_SEV_UNKNOWN, f.net.ifs[0].ecn_rp.known = RD_ABSENT);
+	EXPECT("roce-cnp", "CNP in PFC", RD_SEV_WARNING, f.net.ifs[0].cnp_dscp.v = 26);
+	EXPECT("roce-pfc-uniform", "other PFC", RD_SEV_WARNING, f.net.ifs[1].dcb.pfc.enable = 1 << 4);
 }
 
 /* What most have is taken for right, also where the first port is the other. */
@@ -253,32 +199,10 @@ static void set_arp(struct fixture *f, int ignore, int announce)
 	}
 }
 
-/* https://github.com/oracle-quickstart/oci-hpc samples/gpu/update_arp_settings.sh */
-static void arp_of_oci(struct fixture *f)
-{
-	set_arp(f, 2, 1);
-}
-
-/* https://github.com/ofiwg/libfabric/wiki/Verbs-Provider-on-Multi%E2%80%90NIC-Systems */
-static void arp_of_libfabric(struct fixture *f)
-{
-	set_arp(f, 2, 0);
-}
-
 static void strict_in_several(struct fixture *f)
 {
 	f->net.ifs[0].rp_filter.v = 1;
 	f->net.ifs[0].arp_ignore.v = 0;
-}
-
-static void same_address(struct fixture *f)
-{
-	f->net.addrs[1].addr.raw[2] = 0;
-}
-
-static void refused_address(struct fixture *f)
-{
-	f->net.addrs[1].flags = 0x08;
 }
 
 static void silent_neighbour(struct fixture *f)
@@ -288,20 +212,10 @@ static void silent_neighbour(struct fixture *f)
 	f->net.n_neighs = 1;
 }
 
-static void flapping(struct fixture *f)
-{
-	f->net.ifs[2].carrier_down.v = 40;
-}
-
 static void all_flap_alike(struct fixture *f)
 {
 	for (size_t i = 0; i < f->net.n_ifs; i++)
 		f->net.ifs[i].carrier_down.v = 40 + (uint32_t)i;
-}
-
-static void no_netlink(struct fixture *f)
-{
-	f->net.links_known = RD_ABSENT;
 }
 
 static void soft_and_dropped(struct fixture *f)
@@ -330,31 +244,28 @@ static void soft_and_denied(struct fixture *f)
 	f->net.firewall.known = RD_DENIED;
 }
 
-static void hard_and_dropped(struct fixture *f)
-{
-	f->net.firewall.drops = f->net.firewall.may_drop = true;
-}
-
 static void ip_below(void **state)
 {
-	expect("rp-filter", strict_in_one_subnet, RD_SEV_WARNING);
-	expect("rp-filter", strict_in_several, RD_SEV_SKIP);
-	expect("rp-filter", no_netlink, RD_SEV_UNKNOWN);
-	expect("arp-flux", arp_of_all, RD_SEV_WARNING);
-	expect("arp-flux", arp_of_oci, RD_SEV_NOTE);
-	expect("arp-flux", arp_of_libfabric, RD_SEV_NOTE);
-	expect("rp-filter", arp_of_oci, RD_SEV_OK);
-	expect("arp-flux", strict_in_several, RD_SEV_SKIP);
-	expect("duplicate-address", same_address, RD_SEV_CRITICAL);
-	expect("duplicate-address", refused_address, RD_SEV_CRITICAL);
-	expect("neighbour-failed", silent_neighbour, RD_SEV_WARNING);
-	expect("link-flaps", flapping, RD_SEV_WARNING);
-	expect("link-flaps", all_flap_alike, RD_SEV_OK);
-	expect("roce-firewall", soft_and_dropped, RD_SEV_WARNING);
-	expect("roce-firewall", soft_and_may_be_dropped, RD_SEV_UNKNOWN);
-	expect("roce-firewall", soft_beside_hard_and_dropped, RD_SEV_UNKNOWN);
-	expect("roce-firewall", soft_and_denied, RD_SEV_UNKNOWN);
-	expect("roce-firewall", hard_and_dropped, RD_SEV_SKIP);
+	EXPECT("rp-filter", "strict in one subnet", RD_SEV_WARNING, strict_in_one_subnet(&f));
+	EXPECT("rp-filter", "strict in several", RD_SEV_SKIP, strict_in_several(&f));
+	EXPECT("rp-filter", "no netlink", RD_SEV_UNKNOWN, f.net.links_known = RD_ABSENT);
+	EXPECT("arp-flux", "ARP of all", RD_SEV_WARNING, arp_of_all(&f));
+	/* https://github.com/oracle-quickstart/oci-hpc samples/gpu/update_arp_settings.sh */
+	EXPECT("arp-flux", "ARP of OCI", RD_SEV_NOTE, set_arp(&f, 2, 1));
+	/* https://github.com/ofiwg/libfabric/wiki/Verbs-Provider-on-Multi%E2%80%90NIC-Systems */
+	EXPECT("arp-flux", "ARP of libfabric", RD_SEV_NOTE, set_arp(&f, 2, 0));
+	EXPECT("rp-filter", "ARP of OCI", RD_SEV_OK, set_arp(&f, 2, 1));
+	EXPECT("arp-flux", "strict in several", RD_SEV_SKIP, strict_in_several(&f));
+	EXPECT("duplicate-address", "same address", RD_SEV_CRITICAL, f.net.addrs[1].addr.raw[2] = 0);
+	EXPECT("duplicate-address", "refused address", RD_SEV_CRITICAL, f.net.addrs[1].flags = 0x08);
+	EXPECT("neighbour-failed", "silent neighbour", RD_SEV_WARNING, silent_neighbour(&f));
+	EXPECT("link-flaps", "flapping", RD_SEV_WARNING, f.net.ifs[2].carrier_down.v = 40);
+	EXPECT("link-flaps", "all flap alike", RD_SEV_OK, all_flap_alike(&f));
+	EXPECT("roce-firewall", "soft and dropped", RD_SEV_WARNING, soft_and_dropped(&f));
+	EXPECT("roce-firewall", "soft and may be dropped", RD_SEV_UNKNOWN, soft_and_may_be_dropped(&f));
+	EXPECT("roce-firewall", "soft beside hard and dropped", RD_SEV_UNKNOWN, soft_beside_hard_and_dropped(&f));
+	EXPECT("roce-firewall", "soft and denied", RD_SEV_UNKNOWN, soft_and_denied(&f));
+	EXPECT("roce-firewall", "hard and dropped", RD_SEV_SKIP, f.net.firewall.drops = f.net.firewall.may_drop = true);
 }
 
 static struct rd_devlink *add_devlink(struct fixture *f)
@@ -376,16 +287,6 @@ static void add_reporter(struct fixture *f, bool healthy)
 	devlink->reporters[0] = (struct rd_reporter){ .name = strdup("fw_fatal"), .port = -1, .healthy = healthy };
 }
 
-static void sick(struct fixture *f)
-{
-	add_reporter(f, false);
-}
-
-static void healthy(struct fixture *f)
-{
-	add_reporter(f, true);
-}
-
 static void add_firmware(struct fixture *f, const char *stored)
 {
 	struct rd_devlink *devlink = add_devlink(f);
@@ -398,22 +299,12 @@ static void add_firmware(struct fixture *f, const char *stored)
 		(struct rd_fwver){ .kind = RD_FWVER_STORED, .name = strdup("fw.version"), .value = strdup(stored) };
 }
 
-static void burnt(struct fixture *f)
-{
-	add_firmware(f, "28.40");
-}
-
-static void current(struct fixture *f)
-{
-	add_firmware(f, "28.39");
-}
-
 static void what_devlink_says(void **state)
 {
-	expect("devlink-health", sick, RD_SEV_CRITICAL);
-	expect("devlink-health", healthy, RD_SEV_OK);
-	expect("firmware-pending", burnt, RD_SEV_WARNING);
-	expect("firmware-pending", current, RD_SEV_OK);
+	EXPECT("devlink-health", "sick", RD_SEV_CRITICAL, add_reporter(&f, false));
+	EXPECT("devlink-health", "healthy", RD_SEV_OK, add_reporter(&f, true));
+	EXPECT("firmware-pending", "burnt", RD_SEV_WARNING, add_firmware(&f, "28.40"));
+	EXPECT("firmware-pending", "current", RD_SEV_OK, add_firmware(&f, "28.39"));
 }
 
 static void bound_queue(struct fixture *f)
@@ -444,9 +335,9 @@ static void unused(struct fixture *f)
 
 static void zero_copy_tcp(void **state)
 {
-	expect("devmem-tcp", bound_queue, RD_SEV_WARNING);
-	expect("devmem-tcp", ready, RD_SEV_OK);
-	expect("devmem-tcp", unused, RD_SEV_SKIP);
+	EXPECT("devmem-tcp", "bound queue", RD_SEV_WARNING, bound_queue(&f));
+	EXPECT("devmem-tcp", "ready", RD_SEV_OK, ready(&f));
+	EXPECT("devmem-tcp", "unused", RD_SEV_SKIP, unused(&f));
 }
 
 static struct rd_qp *add_qp(struct fixture *f)
@@ -460,16 +351,6 @@ static struct rd_qp *add_qp(struct fixture *f)
 	RD_SET(f->res.qps[0].type, RD_QPT_RC);
 	RD_SET(f->res.qps[0].state, RD_QPS_ERR);
 	return &f->res.qps[0];
-}
-
-static void orphan(struct fixture *f)
-{
-	add_qp(f);
-}
-
-static void kernels_own(struct fixture *f)
-{
-	add_qp(f)->owner.kernel = strdup("nvme_rdma");
 }
 
 static void of_another_job(struct fixture *f)
@@ -516,31 +397,6 @@ static void stall(struct fixture *f, enum rd_stall_kind kind)
 	f->stalls.limit_ms = 1800;
 }
 
-static void blocked(struct fixture *f)
-{
-	stall(f, RD_STALL_BLOCKED);
-}
-
-static void died(struct fixture *f)
-{
-	stall(f, RD_STALL_DIED);
-}
-
-static void slow(struct fixture *f)
-{
-	stall(f, RD_STALL_SLOW);
-}
-
-static void unsure(struct fixture *f)
-{
-	stall(f, RD_STALL_UNSURE);
-}
-
-static void unasked(struct fixture *f)
-{
-	stall(f, RD_STALL_UNASKED);
-}
-
 static struct rd_findings moved;
 
 static void grown(struct fixture *f)
@@ -560,31 +416,26 @@ static void nothing_grew(struct fixture *f)
 	f->in.moved = &moved;
 }
 
-static void not_listed(struct fixture *f)
-{
-	f->in.res = NULL;
-}
-
 static void leftovers_and_hangs(void **state)
 {
-	expect("job-leftovers", orphan, RD_SEV_WARNING);
-	expect("job-leftovers", kernels_own, RD_SEV_OK);
-	expect("job-leftovers", of_another_job, RD_SEV_OK);
-	expect("job-leftovers", of_another_job_exclusive, RD_SEV_WARNING);
-	expect("job-leftovers", failed_of_a_program, RD_SEV_NOTE);
-	expect("job-leftovers", failed_of_a_program_exclusive, RD_SEV_WARNING);
-	expect("job-leftovers", not_listed, RD_SEV_UNKNOWN);
-	expect("host-answers", blocked, RD_SEV_WARNING);
-	expect("host-answers", died, RD_SEV_WARNING);
-	expect("host-answers", slow, RD_SEV_OK);
-	expect("host-answers", unsure, RD_SEV_OK);
-	expect("host-answers", unasked, RD_SEV_OK);
-	expect("read-in-time", blocked, RD_SEV_OK);
-	expect("read-in-time", slow, RD_SEV_WARNING);
-	expect("read-in-time", unsure, RD_SEV_WARNING);
-	expect("read-in-time", unasked, RD_SEV_WARNING);
-	expect("counters-moved", grown, RD_SEV_WARNING);
-	expect("counters-moved", nothing_grew, RD_SEV_OK);
+	EXPECT("job-leftovers", "orphan", RD_SEV_WARNING, add_qp(&f));
+	EXPECT("job-leftovers", "kernels own", RD_SEV_OK, add_qp(&f)->owner.kernel = strdup("nvme_rdma"));
+	EXPECT("job-leftovers", "of another job", RD_SEV_OK, of_another_job(&f));
+	EXPECT("job-leftovers", "of another job exclusive", RD_SEV_WARNING, of_another_job_exclusive(&f));
+	EXPECT("job-leftovers", "failed of a program", RD_SEV_NOTE, failed_of_a_program(&f));
+	EXPECT("job-leftovers", "failed of a program exclusive", RD_SEV_WARNING, failed_of_a_program_exclusive(&f));
+	EXPECT("job-leftovers", "not listed", RD_SEV_UNKNOWN, f.in.res = NULL);
+	EXPECT("host-answers", "blocked", RD_SEV_WARNING, stall(&f, RD_STALL_BLOCKED));
+	EXPECT("host-answers", "died", RD_SEV_WARNING, stall(&f, RD_STALL_DIED));
+	EXPECT("host-answers", "slow", RD_SEV_OK, stall(&f, RD_STALL_SLOW));
+	EXPECT("host-answers", "unsure", RD_SEV_OK, stall(&f, RD_STALL_UNSURE));
+	EXPECT("host-answers", "unasked", RD_SEV_OK, stall(&f, RD_STALL_UNASKED));
+	EXPECT("read-in-time", "blocked", RD_SEV_OK, stall(&f, RD_STALL_BLOCKED));
+	EXPECT("read-in-time", "slow", RD_SEV_WARNING, stall(&f, RD_STALL_SLOW));
+	EXPECT("read-in-time", "unsure", RD_SEV_WARNING, stall(&f, RD_STALL_UNSURE));
+	EXPECT("read-in-time", "unasked", RD_SEV_WARNING, stall(&f, RD_STALL_UNASKED));
+	EXPECT("counters-moved", "grown", RD_SEV_WARNING, grown(&f));
+	EXPECT("counters-moved", "nothing grew", RD_SEV_OK, nothing_grew(&f));
 }
 
 int main(void)
