@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyse/nicmap/nicmap.h"
+
 static int made_pci(struct rd_host *host, const char *addr, int parent, const char *root, int numa, uint32_t class)
 {
 	struct rd_pci *pci = rd_host_add_pci(host);
@@ -106,10 +108,29 @@ void made_gid(struct rd_host *host, int ibdev, unsigned index, const char *ip, e
 		assert_int_equal(inet_pton(AF_INET6, ip, gid->raw), 1);
 }
 
+void made_gids(struct rd_host *host, int ibdev, const char *list)
+{
+	unsigned index, version;
+	char address[64];
+	int read = 0;
+
+	for (; *list; list += read + strspn(list + read, ", ")) {
+		assert_int_equal(sscanf(list, "%u v%u %63[^,]%n", &index, &version, address, &read), 3);
+		made_gid(host, ibdev, index, address, version == 2 ? RD_GID_ROCE_V2 : RD_GID_ROCE_V1, "eth0");
+	}
+}
+
 int made_netdev(struct rd_host *host, const char *name)
 {
 	struct rd_netdev *netdev = rd_host_add_netdev(host);
 
 	netdev->name = strdup(name);
 	return (int)host->n_netdevs - 1;
+}
+
+void made_analyse(const struct rd_host *host, unsigned processes, struct rd_nicmap *map)
+{
+	rd_nicmap_deinit(map);
+	*map = (struct rd_nicmap){ 0 };
+	rd_nicmap_analyse(host, NULL, processes, map);
 }

@@ -19,6 +19,11 @@ int made_port_of(struct rd_host *host, int upstream, unsigned n);
 struct rd_port *made_port(struct rd_host *host, int ibdev);
 void made_gid(struct rd_host *host, int ibdev, unsigned index, const char *ip, enum rd_gid_type type,
 	      const char *netdev);
+/* Several, of interface eth0: "INDEX VERSION ADDRESS, …", VERSION being v1 or v2 of RoCE. */
+void made_gids(struct rd_host *host, int ibdev, const char *list);
 int made_netdev(struct rd_host *host, const char *name);
+
+/* Concludes all again, for so many processes (0: one an accelerator); `map` was zeroed, or filled by this. */
+void made_analyse(const struct rd_host *host, unsigned processes, struct rd_nicmap *map);
 
 #endif

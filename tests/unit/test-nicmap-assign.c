@@ -47,60 +47,53 @@ static void add_group(struct rd_host *host, unsigned bus, const char *root, int 
 
 static void two_accelerators_two_nics_one_switch(void **state)
 {
-	struct rd_host host = { 0 };
-	struct rd_nicmap map = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
+	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
 
 	add_group(&host, 0x20, "pci0000:20", 0, 2, 2, 400);
-	rd_nicmap_analyse(&host, NULL, 0, &map);
+	made_analyse(&host, 0, &map);
 	assert_string_equal(first(&host, &map.nccl, 0), "mlx5_0");
 	assert_string_equal(first(&host, &map.nccl, 1), "mlx5_1");
 	/* The first pass gives both mlx5_0, the second moves the first of them. */
 	assert_string_equal(first(&host, &map.nvshmem, 0), "mlx5_1");
 	assert_string_equal(first(&host, &map.nvshmem, 1), "mlx5_0");
 	assert_false(remarked(&map, "nic-shared"));
-	rd_nicmap_deinit(&map);
-	rd_host_deinit(&host);
 }
 
 static void a_shared_nic_beside_an_idle_one_is_told(void **state)
 {
-	struct rd_host host = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	struct rd_nicmap map = { 0 };
 
 	/* Three share two: nobody has two more users than the other. Then with a third NIC that one process leaves idle. */
 	add_group(&host, 0x20, "pci0000:20", 0, 3, 2, 400);
-	rd_nicmap_analyse(&host, NULL, 0, &map);
+	made_analyse(&host, 0, &map);
 	assert_false(remarked(&map, "nic-shared"));
-	rd_nicmap_deinit(&map);
-	map = (struct rd_nicmap){ 0 };
 	/* NCCL counts its own number of an accelerator: two with even ones fall on the same NIC. */
 	host.gpus[0].dev = 0;
 	host.gpus[1].dev = 2;
 	host.n_gpus = 2;
-	rd_nicmap_analyse(&host, NULL, 0, &map);
+	made_analyse(&host, 0, &map);
 	assert_string_equal(first(&host, &map.nccl, 0), first(&host, &map.nccl, 1));
 	assert_true(remarked(&map, "nic-shared"));
 	rd_nicmap_deinit(&map);
 	host.n_gpus = 3;
-	rd_host_deinit(&host);
 }
 
 static void two_accelerators_per_nic(void **state)
 {
-	struct rd_host host = { 0 };
-	struct rd_nicmap map = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
+	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
 
 	add_group(&host, 0x20, "pci0000:20", 0, 2, 1, 400);
 	add_group(&host, 0x40, "pci0000:40", 1, 2, 1, 400);
-	rd_nicmap_analyse(&host, NULL, 0, &map);
+	made_analyse(&host, 0, &map);
 	for (size_t i = 0; i < 4; i++) {
 		assert_string_equal(first(&host, &map.nccl, i), i < 2 ? "mlx5_0" : "mlx5_1");
 		assert_string_equal(first(&host, &map.nvshmem, i), i < 2 ? "mlx5_0" : "mlx5_1");
 	}
 	/* The only other one is farther away. */
 	assert_false(remarked(&map, "nic-shared"));
-	rd_nicmap_deinit(&map);
-	rd_host_deinit(&host);
 }
 
 static void make_dual_port(struct rd_host *host)
@@ -116,11 +109,11 @@ static void make_dual_port(struct rd_host *host)
 
 static void ports_of_a_dual_port_card(void **state)
 {
-	struct rd_host host = { 0 };
-	struct rd_nicmap map = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
+	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
 
 	make_dual_port(&host);
-	rd_nicmap_analyse(&host, NULL, 0, &map);
+	made_analyse(&host, 0, &map);
 	/* NCCL fuses them; NVSHMEM deals them out. */
 	for (size_t i = 0; i < 2; i++)
 		assert_int_equal(map.nccl.v[i].n_ports, 2);
@@ -128,18 +121,16 @@ static void ports_of_a_dual_port_card(void **state)
 	assert_string_equal(first(&host, &map.nvshmem, 1), "mlx5_0");
 	assert_string_equal(host.ibdevs[host.ports[map.nvshmem.v[0].backup].ibdev].name, "mlx5_0");
 	assert_non_null(strstr(map.nvshmem.v[0].backup_why, "both are on one card"));
-	rd_nicmap_deinit(&map);
-	rd_host_deinit(&host);
 }
 
 static void fewer_processes_than_accelerators(void **state)
 {
-	struct rd_host host = { 0 };
-	struct rd_nicmap map = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
+	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
 
 	add_group(&host, 0x20, "pci0000:20", 0, 2, 2, 400);
 	add_group(&host, 0x40, "pci0000:40", 1, 2, 2, 400);
-	rd_nicmap_analyse(&host, NULL, 2, &map);
+	made_analyse(&host, 2, &map);
 	/* Four NICs for two processes: two for each, of those on their own switch, and then each shares both. */
 	assert_int_equal(map.nvshmem.n, 2);
 	assert_int_equal(map.nvshmem.v[0].n_ports, 2);
@@ -147,19 +138,15 @@ static void fewer_processes_than_accelerators(void **state)
 	for (size_t i = 0; i < 2; i++)
 		for (size_t p = 0; p < 2; p++)
 			assert_int_equal(rd_ibdev_numa(&host, host.ports[map.nvshmem.v[i].ports[p]].ibdev), 0);
-	rd_nicmap_deinit(&map);
-	map = (struct rd_nicmap){ 0 };
-	rd_nicmap_analyse(&host, NULL, 4, &map);
+	made_analyse(&host, 4, &map);
 	assert_int_equal(map.nvshmem.n, 4);
 	assert_int_equal(map.nvshmem.v[0].n_ports, 1);
-	rd_nicmap_deinit(&map);
-	rd_host_deinit(&host);
 }
 
 static void bandwidth_comes_before_distance_for_nccl(void **state)
 {
-	struct rd_host host = { 0 };
-	struct rd_nicmap map = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
+	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
 	int up = made_switch(&host, 0x20, "pci0000:20", 0), port;
 
 	/* Two slow dual-port cards on the accelerator's own switch, the fast one behind another root port. */
@@ -176,15 +163,13 @@ static void bandwidth_comes_before_distance_for_nccl(void **state)
 	}
 	port = made_bridge(&host, "20:01.0", -1, "pci0000:20", 0);
 	made_nic(&host, "fast", "30:00.0", port, "pci0000:20", 0, 200);
-	rd_nicmap_analyse(&host, NULL, 0, &map);
+	made_analyse(&host, 0, &map);
 	assert_string_equal(first(&host, &map.nccl, 0), "fast");
 	for (size_t p = 0; p < 4; p++)
 		assert_int_not_equal(map.ports.v[p].role, RD_ROLE_COMPUTE);
 	assert_int_equal(map.ports.v[4].role, RD_ROLE_COMPUTE);
 	/* NVSHMEM goes by distance alone: that is worth a warning. */
 	assert_true(remarked(&map, "nic-not-compute"));
-	rd_nicmap_deinit(&map);
-	rd_host_deinit(&host);
 }
 
 /* The table of a DGX A100: eight single-port NICs, two below each pair of accelerators, and a dual-port card far away. */
@@ -211,11 +196,11 @@ static void make_dgx_a100(struct rd_host *host)
 
 static void roles_and_assignment_of_a_dgx_a100(void **state)
 {
-	struct rd_host host = { 0 };
-	struct rd_nicmap map = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
+	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
 
 	make_dgx_a100(&host);
-	rd_nicmap_analyse(&host, NULL, 0, &map);
+	made_analyse(&host, 0, &map);
 	for (size_t p = 0; p < 10; p++)
 		assert_int_equal(map.ports.v[p].role, p < 8 ? RD_ROLE_COMPUTE : RD_ROLE_STORAGE);
 	for (size_t g = 0; g < 8; g++) {
@@ -233,31 +218,27 @@ static void roles_and_assignment_of_a_dgx_a100(void **state)
 	assert_int_equal(host.ports[map.nccl.v[1].backup].ibdev, 0);
 	assert_non_null(strstr(map.nccl.v[0].backup_why, "both are below the switch at 0000:11:00.0"));
 	assert_int_equal(map.findings.n, 0);
-	rd_nicmap_deinit(&map);
-	rd_host_deinit(&host);
 }
 
 static void a_port_that_is_down_is_passed_over_and_told(void **state)
 {
-	struct rd_host host = { 0 };
-	struct rd_nicmap map = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
+	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
 
 	make_dgx_a100(&host);
 	free(host.ports[0].state);
 	host.ports[0].state = strdup("DOWN");
-	rd_nicmap_analyse(&host, NULL, 0, &map);
+	made_analyse(&host, 0, &map);
 	assert_int_equal(map.ports.v[0].role, RD_ROLE_COMPUTE);
 	assert_string_equal(first(&host, &map.nccl, 0), "mlx5_1");
 	assert_string_equal(first(&host, &map.nvshmem, 0), "mlx5_1");
-	rd_nicmap_deinit(&map);
-	rd_host_deinit(&host);
 }
 
 /* One of eight that stand next to eight accelerators: routed over by mistake (backend-default-route), no front-end. */
 static void the_default_route_does_not_unmake_a_compute_nic(void **state)
 {
-	struct rd_host host = { 0 };
-	struct rd_nicmap map = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
+	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
 	struct rd_port *port;
 
 	make_dgx_a100(&host);
@@ -266,22 +247,20 @@ static void the_default_route_does_not_unmake_a_compute_nic(void **state)
 	port = &host.ports[2];
 	assert_int_equal(rd_grow(&port->netdevs, &port->cap_netdevs, 1, sizeof(int)), 0);
 	port->netdevs[port->n_netdevs++] = 0;
-	rd_nicmap_analyse(&host, NULL, 0, &map);
+	made_analyse(&host, 0, &map);
 	assert_int_equal(map.ports.v[2].role, RD_ROLE_COMPUTE);
-	rd_nicmap_deinit(&map);
-	rd_host_deinit(&host);
 }
 
 /* NCCL has the other port of what it merged; a library that goes by the order of devices meets a storage NIC. */
 static void what_libraries_fail_over_to(void **state)
 {
 	struct rd_host host = { 0 };
-	struct rd_nicmap map = { 0 };
+	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
 
 	make_dgx_a100(&host);
 	free(host.ports[1].state);
 	host.ports[1].state = strdup("DOWN");
-	rd_nicmap_analyse(&host, NULL, 0, &map);
+	made_analyse(&host, 0, &map);
 	for (size_t g = 0; g < 8; g++)
 		assert_int_equal(map.nccl.v[g].library_backup, -1);
 	/* Among those that are up mlx5_0 is the first, mlx5_2 the second; the last compute NIC is beside the storage card. */
@@ -292,54 +271,44 @@ static void what_libraries_fail_over_to(void **state)
 			assert_int_equal(map.nvshmem.v[g].library_backup, 8);
 	}
 	assert_true(remarked(&map, "backup-not-compute"));
-	rd_nicmap_deinit(&map);
 	rd_host_deinit(&host);
 	host = (struct rd_host){ 0 };
-	map = (struct rd_nicmap){ 0 };
 	make_dual_port(&host);
-	rd_nicmap_analyse(&host, NULL, 0, &map);
+	made_analyse(&host, 0, &map);
 	assert_int_equal(map.nccl.v[0].library_backup, 1);
 	assert_non_null(strstr(map.nccl.v[0].library_backup_why, "NCCL_IB_RESILIENCY_PORT_FAILOVER=1"));
 	assert_int_equal(map.nvshmem.v[0].library_backup, map.nvshmem.v[0].ports[0] == 0 ? 1 : 0);
 	assert_string_equal(map.nvshmem.v[0].library_backup_why, "other port of the card");
 	assert_false(remarked(&map, "backup-not-compute"));
-	rd_nicmap_deinit(&map);
 	rd_host_deinit(&host);
 }
 
 static void nics_that_nccl_loses_are_told(void **state)
 {
-	struct rd_host host = { 0 };
-	struct rd_nicmap map = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
+	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
 
 	made_gpu(&host, "23:00.0", -1, "pci0000:20", 0);
 	made_nic(&host, "rxe0", NULL, -1, NULL, 0, 25);
-	rd_nicmap_analyse(&host, NULL, 0, &map);
+	made_analyse(&host, 0, &map);
 	assert_false(remarked(&map, "nccl-nic-lost"));
-	rd_nicmap_deinit(&map);
-	map = (struct rd_nicmap){ 0 };
 	made_nic(&host, "rxe1", NULL, -1, NULL, 0, 25);
-	rd_nicmap_analyse(&host, NULL, 0, &map);
+	made_analyse(&host, 0, &map);
 	assert_true(remarked(&map, "nccl-nic-lost"));
 	assert_int_equal(map.nccl_nets.n, 0);
 	assert_int_equal(map.nccl_nets.n_lost, 2);
-	rd_nicmap_deinit(&map);
-	rd_host_deinit(&host);
 }
 
 static void without_accelerators_or_nics_nothing_is_chosen(void **state)
 {
 	struct rd_host host = { 0 }, empty = { 0 };
-	struct rd_nicmap map = { 0 };
+	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
 
-	rd_nicmap_analyse(&empty, NULL, 8, &map);
+	made_analyse(&empty, 8, &map);
 	assert_int_equal(map.nccl.n + map.nvshmem.n, 0);
-	rd_nicmap_deinit(&map);
-	map = (struct rd_nicmap){ 0 };
 	add_group(&host, 0x20, "pci0000:20", 0, 2, 0, 400);
-	rd_nicmap_analyse(&host, NULL, 8, &map);
+	made_analyse(&host, 8, &map);
 	assert_int_equal(map.nvshmem.n, 0);
-	rd_nicmap_deinit(&map);
 	rd_host_deinit(&host);
 }
 

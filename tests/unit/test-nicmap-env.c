@@ -35,7 +35,7 @@ static void start(struct env_case *c)
 	}
 	free(made_port(&c->host, 3)->state);
 	made_port(&c->host, 3)->state = strdup("DOWN");
-	rd_nicmap_analyse(&c->host, NULL, 0, &c->map);
+	made_analyse(&c->host, 0, &c->map);
 }
 
 static void stop(struct env_case *c)
@@ -70,75 +70,51 @@ static bool told(const struct env_case *c, const char *id)
 	return false;
 }
 
-static void a_name_without_equals_is_a_prefix(void **state)
+static void what_a_variable_selects(void **state)
 {
-	struct env_case c;
+	static const struct {
+		const char *name, *value, *selects; /* selects: NULL: not looked at */
+		const char *told, *not_told;	    /* findings; not_told "all": there is none */
+	} cases[] = {
+		/* A name without "=" is a prefix; but the way to say "all of mlx5" is no trap. */
+		{ "NCCL_IB_HCA", "mlx5_1", "mlx5_1/1 mlx5_10/1", "env-prefix" },
+		{ "NCCL_IB_HCA", "=mlx5_1", "mlx5_1/1", NULL, "env-prefix" },
+		{ "NCCL_IB_HCA", "mlx5", "mlx5_0/1 mlx5_1/1 mlx5_10/1", NULL, "all" },
+		/* Signs stand once and in order: of the second, the last entry is a name that begins with ^=. */
+		{ "NCCL_IB_HCA", "^=mlx5_0,mlx5_1", "mlx5_10/1", NULL, "env-sign-misplaced" },
+		{ "NCCL_IB_HCA", "^=mlx5_0,^=mlx5_1", "mlx5_1/1 mlx5_10/1", "env-sign-misplaced" },
+		{ "NCCL_IB_HCA", "=^mlx5_0", "", "env-sign-misplaced" },
+		{ "NCCL_IB_HCA", "=^mlx5_0", "", "env-selects-nothing" },
+		/* Ports that do not exist (atoi makes port 0 of "abc"), or are down; rail and plane behind the port. */
+		{ "NCCL_IB_HCA", "=mlx5_0:2", "", "env-no-port" },
+		{ "NCCL_IB_HCA", "=mlx5_0:abc", "", "env-no-port" },
+		{ "NCCL_IB_HCA", "=mlx5_0,mlx5_11", "mlx5_0/1", "env-port-down" },
+		{ "NCCL_IB_HCA", "=mlx5_0,mlx5_7", "mlx5_0/1", "env-no-device" },
+		{ "NCCL_IB_HCA", "=mlx5_0:1:3:2", "mlx5_0/1", NULL, "env-no-port" },
+		/* NVSHMEM and UCX have rules of their own. */
+		{ "NVSHMEM_HCA_LIST", "mlx5_1:1", "mlx5_1/1", "env-mapping-off" },
+		{ "NVSHMEM_HCA_LIST", "=mlx5_1:1", NULL, "env-sign-misplaced" },
+		{ "NVSHMEM_HCA_LIST", "^mlx5_1:1", "mlx5_0/1 mlx5_10/1" },
+		{ "NVSHMEM_HCA_PREFIX", "ibp", NULL, "env-no-device" },
+		{ "UCX_NET_DEVICES", "mlx5_0:1,mlx5_1", "mlx5_0/1 mlx5_1/1", "env-no-port" },
+	};
+	_cleanup_(stop) struct env_case c;
 
 	start(&c);
-	assert_string_equal(check(&c, "NCCL_IB_HCA", "mlx5_1"), "mlx5_1/1 mlx5_10/1");
-	assert_true(told(&c, "env-prefix"));
-	assert_string_equal(check(&c, "NCCL_IB_HCA", "=mlx5_1"), "mlx5_1/1");
-	assert_false(told(&c, "env-prefix"));
-	/* The way to say "all of mlx5" is no trap. */
-	assert_string_equal(check(&c, "NCCL_IB_HCA", "mlx5"), "mlx5_0/1 mlx5_1/1 mlx5_10/1");
-	assert_int_equal(c.findings.n, 0);
-	stop(&c);
-}
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
+		const char *selects = check(&c, cases[i].name, cases[i].value), *absent = cases[i].not_told;
 
-static void signs_stand_once_and_in_order(void **state)
-{
-	struct env_case c;
-
-	start(&c);
-	assert_string_equal(check(&c, "NCCL_IB_HCA", "^=mlx5_0,mlx5_1"), "mlx5_10/1");
-	assert_false(told(&c, "env-sign-misplaced"));
-	/* The second entry is a name that begins with ^=. */
-	assert_string_equal(check(&c, "NCCL_IB_HCA", "^=mlx5_0,^=mlx5_1"), "mlx5_1/1 mlx5_10/1");
-	assert_true(told(&c, "env-sign-misplaced"));
-	assert_string_equal(check(&c, "NCCL_IB_HCA", "=^mlx5_0"), "");
-	assert_true(told(&c, "env-sign-misplaced"));
-	assert_true(told(&c, "env-selects-nothing"));
-	stop(&c);
-}
-
-static void ports_that_are_not_there_or_down(void **state)
-{
-	struct env_case c;
-
-	start(&c);
-	assert_string_equal(check(&c, "NCCL_IB_HCA", "=mlx5_0:2"), "");
-	assert_true(told(&c, "env-no-port"));
-	assert_string_equal(check(&c, "NCCL_IB_HCA", "=mlx5_0:abc"), ""); /* atoi makes port 0 of it */
-	assert_true(told(&c, "env-no-port"));
-	assert_string_equal(check(&c, "NCCL_IB_HCA", "=mlx5_0,mlx5_11"), "mlx5_0/1");
-	assert_true(told(&c, "env-port-down"));
-	assert_string_equal(check(&c, "NCCL_IB_HCA", "=mlx5_0,mlx5_7"), "mlx5_0/1");
-	assert_true(told(&c, "env-no-device"));
-	assert_string_equal(check(&c, "NCCL_IB_HCA", "=mlx5_0:1:3:2"), "mlx5_0/1"); /* rail and plane */
-	assert_false(told(&c, "env-no-port"));
-	stop(&c);
-}
-
-static void nvshmem_and_ucx_have_rules_of_their_own(void **state)
-{
-	struct env_case c;
-
-	start(&c);
-	assert_string_equal(check(&c, "NVSHMEM_HCA_LIST", "mlx5_1:1"), "mlx5_1/1");
-	assert_true(told(&c, "env-mapping-off"));
-	check(&c, "NVSHMEM_HCA_LIST", "=mlx5_1:1");
-	assert_true(told(&c, "env-sign-misplaced"));
-	assert_string_equal(check(&c, "NVSHMEM_HCA_LIST", "^mlx5_1:1"), "mlx5_0/1 mlx5_10/1");
-	check(&c, "NVSHMEM_HCA_PREFIX", "ibp");
-	assert_true(told(&c, "env-no-device"));
-	assert_string_equal(check(&c, "UCX_NET_DEVICES", "mlx5_0:1,mlx5_1"), "mlx5_0/1 mlx5_1/1");
-	assert_true(told(&c, "env-no-port"));
-	stop(&c);
+		if ((cases[i].selects && strcmp(selects, cases[i].selects) != 0) ||
+		    (cases[i].told && !told(&c, cases[i].told)) ||
+		    (absent && (strcmp(absent, "all") == 0 ? c.findings.n > 0 : told(&c, absent))))
+			fail_msg("%s=%s selects \"%s\", %zu findings", cases[i].name, cases[i].value, selects,
+				 c.findings.n);
+	}
 }
 
 static void recommended_variables_pass_their_own_check(void **state)
 {
-	struct env_case c;
+	_cleanup_(stop) struct env_case c;
 
 	start(&c);
 	assert_true(c.map.env.n > 0);
@@ -146,7 +122,6 @@ static void recommended_variables_pass_their_own_check(void **state)
 		set(&c, c.map.env.v[i].name, c.map.env.v[i].value);
 	rd_envcheck(&c.map.ports, &c.effects, &c.findings);
 	assert_int_equal(c.findings.n, 0);
-	stop(&c);
 }
 
 /* What mlx5 has for an interface with one IPv4 address. */
@@ -154,16 +129,13 @@ static void make_roce(struct rd_host *host)
 {
 	made_nic(host, "mlx5_0", "10:00.0", -1, "pci0000:10", -1, 100);
 	made_netdev(host, "eth0");
-	made_gid(host, 0, 0, "fe80::9a03:9bff:fe00:1", RD_GID_ROCE_V1, "eth0");
-	made_gid(host, 0, 1, "fe80::9a03:9bff:fe00:1", RD_GID_ROCE_V2, "eth0");
-	made_gid(host, 0, 2, "10.1.2.3", RD_GID_ROCE_V1, "eth0");
-	made_gid(host, 0, 3, "10.1.2.3", RD_GID_ROCE_V2, "eth0");
+	made_gids(host, 0, "0 v1 fe80::9a03:9bff:fe00:1, 1 v2 fe80::9a03:9bff:fe00:1, 2 v1 10.1.2.3, 3 v2 10.1.2.3");
 }
 
 static void the_gid_to_use(void **state)
 {
-	struct rd_host host = { 0 };
-	struct rd_port_views views;
+	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
+	_cleanup_(rd_port_views_deinit) struct rd_port_views views;
 	struct rd_port *port;
 
 	make_roce(&host);
@@ -181,21 +153,19 @@ static void the_gid_to_use(void **state)
 	rd_gid_choose(&views);
 	assert_int_equal(views.v[0].gid, -1);
 	assert_non_null(strstr(views.v[0].gid_why, "namespace"));
-	rd_port_views_deinit(&views);
-	rd_host_deinit(&host);
 }
 
 static void each_port_has_a_view_of_its_own(void **state)
 {
 	_cleanup_free_ char *first = NULL, *second = NULL;
-	struct rd_host host = { 0 };
-	struct rd_port_views views;
+	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
+	_cleanup_(rd_port_views_deinit) struct rd_port_views views;
 
 	made_nic(&host, "mlx5_0", NULL, -1, "", -1, 100);
 	made_nic(&host, "mlx5_1", NULL, -1, "", -1, 100);
 	made_netdev(&host, "eth0");
-	made_gid(&host, 0, 1, "fe80::1", RD_GID_ROCE_V2, "eth0");
-	made_gid(&host, 1, 3, "10.1.2.3", RD_GID_ROCE_V2, "eth0");
+	made_gids(&host, 0, "1 v2 fe80::1");
+	made_gids(&host, 1, "3 v2 10.1.2.3");
 	rd_port_views_init(&views, &host);
 	assert_int_equal(views.n, 2);
 	for (size_t p = 0; p < views.n; p++) {
@@ -211,20 +181,17 @@ static void each_port_has_a_view_of_its_own(void **state)
 	second = rd_port_nccl_gid(&views, 1);
 	assert_string_equal(first, "index 0, which is empty");
 	assert_string_equal(second, "index 3 (10.1.2.3, RoCE v2)");
-	rd_port_views_deinit(&views);
-	rd_host_deinit(&host);
 }
 
 static void a_global_address_where_there_is_no_ipv4(void **state)
 {
-	struct rd_host host = { 0 };
-	struct rd_port_views views;
+	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
+	_cleanup_(rd_port_views_deinit) struct rd_port_views views;
 	struct rd_port *port;
 
 	made_nic(&host, "mlx5_0", NULL, -1, "", -1, 100);
 	made_netdev(&host, "eth0");
-	made_gid(&host, 0, 0, "fe80::1", RD_GID_ROCE_V1, "eth0");
-	made_gid(&host, 0, 1, "fe80::1", RD_GID_ROCE_V2, "eth0");
+	made_gids(&host, 0, "0 v1 fe80::1, 1 v2 fe80::1");
 	port = made_port(&host, 0);
 	rd_port_views_init(&views, &host);
 	rd_gid_choose(&views);
@@ -235,8 +202,6 @@ static void a_global_address_where_there_is_no_ipv4(void **state)
 	assert_int_equal(rd_port_gid_index(&views, 0), 5);
 	/* NCCL stays at 0, as no GID is of the family that it wants. */
 	assert_int_equal(rd_gid_nccl(port, false, 2, NULL), 0);
-	rd_port_views_deinit(&views);
-	rd_host_deinit(&host);
 }
 
 /* Which NICs are chosen says nothing of GIDs: NCCL takes its own, which may be no good. */
@@ -245,7 +210,7 @@ static void the_gid_that_nccl_takes_by_itself(void **state)
 	struct env_case c = { 0 };
 
 	make_roce(&c.host);
-	rd_nicmap_analyse(&c.host, NULL, 0, &c.map);
+	made_analyse(&c.host, 0, &c.map);
 	check(&c, "NCCL_IB_HCA", "mlx5_0");
 	assert_int_equal(c.findings.n, 0);
 	stop(&c);
@@ -253,9 +218,8 @@ static void the_gid_that_nccl_takes_by_itself(void **state)
 	memset(&c, 0, sizeof(c));
 	made_nic(&c.host, "mlx5_0", "10:00.0", -1, "pci0000:10", -1, 100);
 	made_netdev(&c.host, "eth0");
-	made_gid(&c.host, 0, 0, "fe80::1", RD_GID_ROCE_V1, "eth0");
-	made_gid(&c.host, 0, 5, "2001:db8::1", RD_GID_ROCE_V2, "eth0");
-	rd_nicmap_analyse(&c.host, NULL, 0, &c.map);
+	made_gids(&c.host, 0, "0 v1 fe80::1, 5 v2 2001:db8::1");
+	made_analyse(&c.host, 0, &c.map);
 	check(&c, "NCCL_IB_HCA", "mlx5_0");
 	assert_true(told(&c, "env-gid-bad"));
 	/* Where the index is given, that is looked at, once. */
@@ -268,10 +232,10 @@ static void the_gid_that_nccl_takes_by_itself(void **state)
 
 static void gid_indices_that_do_not_work(void **state)
 {
-	struct env_case c = { 0 };
+	_cleanup_(stop) struct env_case c = { 0 };
 
 	make_roce(&c.host);
-	rd_nicmap_analyse(&c.host, NULL, 0, &c.map);
+	made_analyse(&c.host, 0, &c.map);
 	check(&c, "NCCL_IB_GID_INDEX", "3");
 	assert_int_equal(c.findings.n, 0);
 	check(&c, "NCCL_IB_GID_INDEX", "1");
@@ -285,7 +249,6 @@ static void gid_indices_that_do_not_work(void **state)
 	check(&c, "NCCL_SOCKET_IFNAME", "=eth1");
 	assert_true(told(&c, "env-no-interface"));
 	assert_string_equal(check(&c, "NCCL_SOCKET_IFNAME", "eth"), "eth0");
-	stop(&c);
 }
 
 static const char *effect_of(struct env_case *c, const char *name)
@@ -319,7 +282,7 @@ static void a_long_list_is_kept_once(void **state)
 		{ "NCCL_NET_FORCE_MERGE", "mlx5_%u;" },
 		{ "NCCL_SOCKET_IFNAME", "eth%u," },
 	};
-	struct env_case c;
+	_cleanup_(stop) struct env_case c;
 
 	start(&c);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(lists); i++) {
@@ -337,7 +300,6 @@ static void a_long_list_is_kept_once(void **state)
 		rd_effects_deinit(&c.effects);
 		rd_findings_deinit(&c.findings);
 	}
-	stop(&c);
 }
 
 static void lines_as_a_shell_has_them(void **state)
@@ -345,7 +307,7 @@ static void lines_as_a_shell_has_them(void **state)
 	static const char text[] =
 		"export A=1\n# NCCL_NET=Socket\n  NCCL_IB_TC = 3\nexport\tNCCL_IB_SL='3' # priority\n"
 		"declare -x NCCL_IB_HCA=\"=mlx5_0\"\r\nNCCL_IB_SL=4\nNCCL_DEBUG=INFO # all\nNCCL_PROTO\n=x\n";
-	struct env_case c;
+	_cleanup_(stop) struct env_case c;
 
 	start(&c);
 	rd_effects_own(&c.effects, strdup(text), sizeof(text) - 1, '\n');
@@ -362,7 +324,6 @@ static void lines_as_a_shell_has_them(void **state)
 	rd_effects_sort(&c.effects);
 	assert_int_equal(c.effects.n, 1);
 	assert_string_equal(rd_effects_get(&c.effects, "NCCL_NET"), "\"IB\"");
-	stop(&c);
 }
 
 static void names_that_were_probably_meant(void **state)
@@ -419,7 +380,7 @@ static void names_that_were_probably_meant(void **state)
 
 static void times_until_a_peer_is_given_up(void **state)
 {
-	struct env_case c;
+	_cleanup_(stop) struct env_case c;
 
 	start(&c);
 	check(&c, "NCCL_IB_TIMEOUT", "20");
@@ -432,7 +393,6 @@ static void times_until_a_peer_is_given_up(void **state)
 	rd_envcheck(&c.map.ports, &c.effects, &c.findings);
 	assert_non_null(strstr(effect_of(&c, "NCCL_IB_TIMEOUT"), "with 3 retries"));
 	assert_non_null(strstr(effect_of(&c, "NCCL_IB_TIMEOUT"), "after 68.7 s"));
-	stop(&c);
 }
 
 /* Nothing is wrong with a default that somebody wrote down. */
@@ -475,7 +435,7 @@ static void defaults_are_no_findings(void **state)
 		{ "MC_IB_PORT", "1" },
 		{ "MC_NUM_QP_PER_EP", "2" },
 	};
-	struct env_case c;
+	_cleanup_(stop) struct env_case c;
 
 	start(&c);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(defaults); i++) {
@@ -484,7 +444,6 @@ static void defaults_are_no_findings(void **state)
 			fail_msg("%s=%s: %s", defaults[i][0], defaults[i][1], c.findings.v[0].title);
 		assert_int_equal(c.effects.v[0].judged, RD_JUDGED_YES);
 	}
-	stop(&c);
 }
 
 static void options_of_the_driver_are_read_as_it_reads_them(void **state)
@@ -517,10 +476,7 @@ static void options_of_the_driver_are_read_as_it_reads_them(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_name_without_equals_is_a_prefix),
-		TEST(signs_stand_once_and_in_order),
-		TEST(ports_that_are_not_there_or_down),
-		TEST(nvshmem_and_ucx_have_rules_of_their_own),
+		TEST(what_a_variable_selects),
 		TEST(recommended_variables_pass_their_own_check),
 		TEST(the_gid_to_use),
 		TEST(each_port_has_a_view_of_its_own),

@@ -47,65 +47,54 @@ static unsigned older(const struct rd_port *port)
 /* Mooncake#2729: addresses of 10/8 once counted no more than link-local ones. */
 static void mooncake_takes_10_8_before_link_local(void **state)
 {
-	struct rd_host host;
+	_cleanup_(rd_host_deinit) struct rd_host host;
 	struct rd_port *port = start(&host);
 
-	made_gid(&host, 0, 0, "fe80::1", RD_GID_ROCE_V1, "eth0");
-	made_gid(&host, 0, 1, "fe80::1", RD_GID_ROCE_V2, "eth0");
-	made_gid(&host, 0, 2, "10.1.2.3", RD_GID_ROCE_V1, "eth0");
-	made_gid(&host, 0, 3, "10.1.2.3", RD_GID_ROCE_V2, "eth0");
+	made_gids(&host, 0, "0 v1 fe80::1, 1 v2 fe80::1, 2 v1 10.1.2.3, 3 v2 10.1.2.3");
 	assert_int_equal(mooncake(port), 3);
 	assert_int_equal(older(port), 3);
-	rd_host_deinit(&host);
 }
 
 static void mooncake_takes_a_routable_address_before_a_private_one(void **state)
 {
-	struct rd_host host;
+	_cleanup_(rd_host_deinit) struct rd_host host;
 	struct rd_port *port = start(&host);
 
-	made_gid(&host, 0, 0, "fe80::1", RD_GID_ROCE_V2, "eth0");
-	made_gid(&host, 0, 1, "172.16.0.1", RD_GID_ROCE_V2, "eth0");
-	made_gid(&host, 0, 2, "100.64.0.1", RD_GID_ROCE_V2, "eth0");
+	made_gids(&host, 0, "0 v2 fe80::1, 1 v2 172.16.0.1, 2 v2 100.64.0.1");
 	assert_int_equal(mooncake(port), 1);
 	/* 192.168/16 is not private to it. */
-	made_gid(&host, 0, 5, "192.168.0.1", RD_GID_ROCE_V2, "eth0");
-	made_gid(&host, 0, 6, "2001:db8::1", RD_GID_ROCE_V2, "eth0");
+	made_gids(&host, 0, "5 v2 192.168.0.1, 6 v2 2001:db8::1");
 	assert_int_equal(mooncake(port), 5);
 	assert_int_equal(older(port), 1);
-	rd_host_deinit(&host);
 }
 
 static void mooncake_leaves_interfaces_of_containers_out_while_there_is_another(void **state)
 {
-	struct rd_host host;
+	_cleanup_(rd_host_deinit) struct rd_host host;
 	struct rd_port *port = start(&host);
 
 	made_gid(&host, 0, 3, "192.168.0.1", RD_GID_ROCE_V2, "docker0");
 	assert_int_equal(mooncake(port), 3);
 	made_gid(&host, 0, 5, "10.0.0.1", RD_GID_ROCE_V2, "eth0");
 	assert_int_equal(mooncake(port), 5);
-	rd_host_deinit(&host);
 }
 
 static void mooncake_takes_roce_v1_where_there_is_no_other(void **state)
 {
-	struct rd_host host;
+	_cleanup_(rd_host_deinit) struct rd_host host;
 	struct rd_port *port = start(&host);
 
 	assert_int_equal(mooncake(port), 999);
-	made_gid(&host, 0, 0, "fe80::1", RD_GID_ROCE_V1, "eth0");
-	made_gid(&host, 0, 2, "10.1.2.3", RD_GID_ROCE_V1, "eth0");
+	made_gids(&host, 0, "0 v1 fe80::1, 2 v1 10.1.2.3");
 	assert_int_equal(mooncake(port), 0);
 	made_gid(&host, 0, 4, "fe80::1", RD_GID_ROCE_V2, "eth0");
 	assert_int_equal(mooncake(port), 4);
-	rd_host_deinit(&host);
 }
 
 /* The kernel hides the type of a GID whose interface another network namespace has; Mooncake asks libibverbs for it. */
 static void mooncake_cannot_be_told_where_a_type_is_hidden(void **state)
 {
-	struct rd_host host;
+	_cleanup_(rd_host_deinit) struct rd_host host;
 	struct rd_port *port = start(&host);
 
 	made_gid(&host, 0, 3, "10.1.2.3", RD_GID_ROCE_V2, "eth0");
@@ -113,27 +102,24 @@ static void mooncake_cannot_be_told_where_a_type_is_hidden(void **state)
 	assert_int_equal(mooncake(port), 3); /* worse in either case */
 	made_gid(&host, 0, 7, "192.168.1.4", RD_GID_UNKNOWN, NULL);
 	assert_int_equal(mooncake(port), 999);
-	rd_host_deinit(&host);
 }
 
 /* ROCm/ATOM#1748: ports that have IPv6 only. */
 static void mooncake_before_0_3_12_takes_link_local_of_ipv6_only(void **state)
 {
-	struct rd_host host;
+	_cleanup_(rd_host_deinit) struct rd_host host;
 	struct rd_port *port = start(&host);
 
-	made_gid(&host, 0, 0, "fe80::1", RD_GID_ROCE_V2, "eth0");
-	made_gid(&host, 0, 1, "fd93::1", RD_GID_ROCE_V2, "eth0");
+	made_gids(&host, 0, "0 v2 fe80::1, 1 v2 fd93::1");
 	assert_int_equal(older(port), 0);
 	assert_int_equal(mooncake(port), 1);
 	made_gid(&host, 0, 2, "10.0.0.1", RD_GID_ROCE_V2, NULL);
 	assert_int_equal(older(port), 2);
-	rd_host_deinit(&host);
 }
 
 static void ucx_takes_v2_before_v1_and_ipv4_before_ipv6(void **state)
 {
-	struct rd_host host;
+	_cleanup_(rd_host_deinit) struct rd_host host;
 	struct rd_port *port = start(&host);
 
 	made_gid(&host, 0, 0, "fe80::1", RD_GID_ROCE_V1, "eth0");
@@ -147,21 +133,18 @@ static void ucx_takes_v2_before_v1_and_ipv4_before_ipv6(void **state)
 	made_gid(&host, 0, 4, "2001:db8::1", RD_GID_ROCE_V2, "eth0");
 	assert_int_equal(ucx(port), 4);
 	/* Any IPv4 address, be it for one link. */
-	made_gid(&host, 0, 5, "169.254.3.1", RD_GID_ROCE_V2, "eth0");
-	made_gid(&host, 0, 6, "10.1.2.3", RD_GID_ROCE_V2, "eth0");
+	made_gids(&host, 0, "5 v2 169.254.3.1, 6 v2 10.1.2.3");
 	assert_int_equal(ucx(port), 5);
-	rd_host_deinit(&host);
 }
 
 static void ucx_counts_a_hidden_type_as_v1(void **state)
 {
-	struct rd_host host;
+	_cleanup_(rd_host_deinit) struct rd_host host;
 	struct rd_port *port = start(&host);
 
 	made_gid(&host, 0, 0, "10.1.2.3", RD_GID_UNKNOWN, NULL);
 	made_gid(&host, 0, 1, "fe80::1", RD_GID_ROCE_V2, "eth0");
 	assert_int_equal(ucx(port), 1);
-	rd_host_deinit(&host);
 }
 
 static void make_infiniband(struct rd_port *port)
@@ -172,7 +155,7 @@ static void make_infiniband(struct rd_port *port)
 
 static void ucx_takes_index_1_of_a_fabric_with_routers(void **state)
 {
-	struct rd_host host;
+	_cleanup_(rd_host_deinit) struct rd_host host;
 	struct rd_port *port = start(&host);
 
 	made_gid(&host, 0, 0, "fe80::506b:4b03:a1:420c", RD_GID_IB, NULL);
@@ -187,7 +170,6 @@ static void ucx_takes_index_1_of_a_fabric_with_routers(void **state)
 	port->gids[1].raw[4] = port->gids[1].raw[5] = 0;
 	assert_int_equal(ucx(port), 0);
 	assert_int_equal(mooncake(port), 0);
-	rd_host_deinit(&host);
 }
 
 static int taken_gid(const struct rd_nicmap *map, enum rd_stack_id id)
@@ -197,22 +179,17 @@ static int taken_gid(const struct rd_nicmap *map, enum rd_stack_id id)
 
 static void libfabric_takes_the_gid_of_the_one_address(void **state)
 {
-	struct rd_host host;
-	struct rd_nicmap map = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host host;
+	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
 	struct rd_port *port = start(&host);
 
-	made_gid(&host, 0, 0, "fe80::1", RD_GID_ROCE_V2, "eth0");
-	made_gid(&host, 0, 1, "10.0.0.1", RD_GID_ROCE_V1, "eth0");
-	made_gid(&host, 0, 2, "10.0.0.1", RD_GID_ROCE_V2, "eth0");
-	rd_nicmap_analyse(&host, NULL, 0, &map);
+	made_gids(&host, 0, "0 v2 fe80::1, 1 v1 10.0.0.1, 2 v2 10.0.0.1");
+	made_analyse(&host, 0, &map);
 	assert_int_equal(port->gids[taken_gid(&map, RD_STACK_LIBFABRIC)].index, 2);
-	rd_nicmap_deinit(&map);
 	made_gid(&host, 0, 3, "10.0.1.1", RD_GID_ROCE_V2, "eth0");
-	rd_nicmap_analyse(&host, NULL, 0, &map);
+	made_analyse(&host, 0, &map);
 	assert_int_equal(taken_gid(&map, RD_STACK_LIBFABRIC), -1);
 	assert_non_null(strstr(map.stacks.v[RD_STACK_LIBFABRIC].ports[0].gid_why, "depends"));
-	rd_nicmap_deinit(&map);
-	rd_host_deinit(&host);
 }
 
 static const char *variable(const struct rd_nicmap *map, const char *name)
@@ -226,23 +203,20 @@ static const char *variable(const struct rd_nicmap *map, const char *name)
 /* It reads NCCL's where its own is not set, so that the two must agree. */
 static void mooncake_gets_the_gid_index_that_nccl_gets(void **state)
 {
-	struct rd_host host = { 0 };
-	struct rd_nicmap map = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
+	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
 	int up = made_switch(&host, 0x20, "pci0000:20", 0);
 
 	made_gpu(&host, "23:00.0", made_port_of(&host, up, 0), "pci0000:20", 0);
 	made_nic(&host, "mlx5_0", "24:00.0", made_port_of(&host, up, 1), "pci0000:20", 0, 400);
 	made_netdev(&host, "eth0");
-	made_gid(&host, 0, 0, "fe80::1", RD_GID_ROCE_V2, "eth0");
-	made_gid(&host, 0, 5, "10.0.0.1", RD_GID_ROCE_V2, "eth0");
-	rd_nicmap_analyse(&host, NULL, 0, &map);
+	made_gids(&host, 0, "0 v2 fe80::1, 5 v2 10.0.0.1");
+	made_analyse(&host, 0, &map);
 	assert_string_equal(variable(&map, "NCCL_IB_GID_INDEX"), "5");
 	assert_string_equal(variable(&map, "MC_GID_INDEX"), "5");
 	assert_string_equal(variable(&map, "MC_TE_FILTERS"), "mlx5_0");
 	assert_null(variable(&map, "MC_IB_PORT"));
 	assert_non_null(strstr(map.stacks.v[RD_STACK_MOONCAKE].note, "NCCL_IB_GID_INDEX"));
-	rd_nicmap_deinit(&map);
-	rd_host_deinit(&host);
 }
 
 static const struct rd_finding *told(const struct rd_nicmap *map, const char *id, const char *subject)
@@ -256,47 +230,39 @@ static const struct rd_finding *told(const struct rd_nicmap *map, const char *id
 
 static void a_gid_for_one_link_is_told_where_a_better_one_is(void **state)
 {
-	struct rd_host host;
-	struct rd_nicmap map = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host host;
+	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
 	const struct rd_finding *finding;
 
 	start(&host);
-	made_gid(&host, 0, 0, "fe80::1", RD_GID_ROCE_V2, "eth0");
-	made_gid(&host, 0, 2, "169.254.3.1", RD_GID_ROCE_V2, "eth0");
-	rd_nicmap_analyse(&host, NULL, 0, &map);
+	made_gids(&host, 0, "0 v2 fe80::1, 2 v2 169.254.3.1");
+	made_analyse(&host, 0, &map);
 	assert_null(told(&map, "stack-gid", "ucx")); /* there is no better one */
-	rd_nicmap_deinit(&map);
 	free(host.ports[0].gids[1].netdev);
 	host.ports[0].gids[1].netdev = strdup("eth9"); /* not of this network namespace */
 	made_gid(&host, 0, 4, "10.0.0.1", RD_GID_ROCE_V2, "eth0");
-	rd_nicmap_analyse(&host, NULL, 0, &map);
+	made_analyse(&host, 0, &map);
 	finding = told(&map, "stack-gid", "ucx");
 	assert_non_null(finding);
 	assert_int_equal(finding->severity, RD_SEV_WARNING);
 	assert_non_null(strstr(finding->observed, "index 2 (169.254.3.1"));
 	assert_string_equal(finding->fix, "# set UCX_IB_GID_INDEX=4 in the job's environment");
-	rd_nicmap_deinit(&map);
-	rd_host_deinit(&host);
 }
 
 static void an_older_mooncake_is_told_where_it_would_fail(void **state)
 {
-	struct rd_host host;
-	struct rd_nicmap map = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host host;
+	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
 
 	start(&host);
-	made_gid(&host, 0, 0, "fe80::1", RD_GID_ROCE_V2, "eth0");
-	made_gid(&host, 0, 1, "10.0.0.1", RD_GID_ROCE_V2, "eth0");
-	rd_nicmap_analyse(&host, NULL, 0, &map);
+	made_gids(&host, 0, "0 v2 fe80::1, 1 v2 10.0.0.1");
+	made_analyse(&host, 0, &map);
 	assert_null(told(&map, "stack-gid-older", "mooncake"));
-	rd_nicmap_deinit(&map);
 	host.ports[0].gids[1].raw[10] = host.ports[0].gids[1].raw[11] = 0;
 	host.ports[0].gids[1].raw[0] = 0xfd;
-	rd_nicmap_analyse(&host, NULL, 0, &map);
+	made_analyse(&host, 0, &map);
 	assert_non_null(told(&map, "stack-gid-older", "mooncake"));
 	assert_null(told(&map, "stack-gid", "mooncake"));
-	rd_nicmap_deinit(&map);
-	rd_host_deinit(&host);
 }
 
 int main(void)

@@ -18,8 +18,7 @@ struct stack_case {
 
 static void analyse(struct stack_case *c)
 {
-	rd_nicmap_deinit(&c->map);
-	rd_nicmap_analyse(&c->host, NULL, 0, &c->map);
+	made_analyse(&c->host, 0, &c->map);
 }
 
 static void stop(struct stack_case *c)
@@ -107,7 +106,7 @@ static void start(struct stack_case *c)
 
 static void mooncake_takes_the_nics_with_the_fewest_steps(void **state)
 {
-	struct stack_case c;
+	_cleanup_(stop) struct stack_case c;
 
 	start(&c);
 	assert_string_equal(nics(&c, RD_STACK_MOONCAKE, 0, -1), "mlx5_0 mlx5_1| mlx5_2 mlx5_3");
@@ -119,12 +118,11 @@ static void mooncake_takes_the_nics_with_the_fewest_steps(void **state)
 	/* Slashes that differ: above the GPU two ports of the switch and a root port, above the NIC another root port. */
 	assert_string_equal(nics(&c, RD_STACK_MOONCAKE, 0, -1), "mlx5_2| mlx5_3");
 	assert_non_null(strstr(choice_of(&c, RD_STACK_MOONCAKE, 0, -1)->why, "4 sysfs path components apart"));
-	stop(&c);
 }
 
 static void mooncake_takes_nics_of_the_gpus_node_however_far(void **state)
 {
-	struct stack_case c = { 0 };
+	_cleanup_(stop) struct stack_case c = { 0 };
 	int up;
 
 	add_node(&c.host, 0);
@@ -141,17 +139,15 @@ static void mooncake_takes_nics_of_the_gpus_node_however_far(void **state)
 	RD_SET(c.host.pcis[c.host.ibdevs[1].pci].numa, -1);
 	analyse(&c);
 	assert_string_equal(nics(&c, RD_STACK_MOONCAKE, 0, -1), "mlx5_0| mlx5_1");
-	stop(&c);
 }
 
 static void mooncake_takes_all_nics_of_a_node_for_host_memory(void **state)
 {
-	struct stack_case c;
+	_cleanup_(stop) struct stack_case c;
 
 	start(&c);
 	assert_string_equal(nics(&c, RD_STACK_MOONCAKE, -1, 0), "mlx5_0 mlx5_1 mlx5_2| mlx5_3");
 	assert_string_equal(nics(&c, RD_STACK_MOONCAKE, -1, 1), "mlx5_3| mlx5_0 mlx5_1 mlx5_2");
-	stop(&c);
 }
 
 /* Of the device that was made last. */
@@ -167,7 +163,7 @@ static void add_second_port(struct rd_host *host, const char *state)
 
 static void mooncake_opens_port_1_only(void **state)
 {
-	struct stack_case c = { 0 };
+	_cleanup_(stop) struct stack_case c = { 0 };
 
 	add_node(&c.host, 0);
 	made_nic(&c.host, "mlx5_0", "24:00.0", -1, "pci0000:20", 0, 400);
@@ -187,35 +183,32 @@ static void mooncake_opens_port_1_only(void **state)
 	analyse(&c);
 	assert_string_equal(transport(&c, RD_STACK_MOONCAKE, 0), "tcp");
 	assert_false(told(&c, "stack-no-rdma"));
-	stop(&c);
 }
 
 static void mooncake_has_no_place_for_a_device_on_another_interface(void **state)
 {
-	struct stack_case c;
+	_cleanup_(stop) struct stack_case c;
 
 	start(&c);
 	c.host.ibdevs[0].via = "netdev";
 	analyse(&c);
 	assert_string_equal(nics(&c, RD_STACK_MOONCAKE, 0, -1), "mlx5_1| mlx5_0 mlx5_2 mlx5_3");
-	stop(&c);
 }
 
 static void ucx_registers_gpu_memory_with_the_nearest_nics(void **state)
 {
-	struct stack_case c;
+	_cleanup_(stop) struct stack_case c;
 
 	start(&c);
 	assert_string_equal(nics(&c, RD_STACK_UCX, 0, -1), "mlx5_0 mlx5_1| mlx5_2 mlx5_3");
 	assert_string_equal(transport(&c, RD_STACK_UCX, 0), "rc_mlx5");
 	assert_non_null(strstr(c.map.stacks.v[RD_STACK_UCX].note, "1.21"));
-	stop(&c);
 }
 
 /* By latency they are alike; by bandwidth one host bridge has 3500 MB/s, two of a node 17000. */
 static void ucx_counts_a_node_as_nearer_than_a_host_bridge(void **state)
 {
-	struct stack_case c = { 0 };
+	_cleanup_(stop) struct stack_case c = { 0 };
 
 	made_gpu(&c.host, "21:00.0", made_bridge(&c.host, "20:01.0", -1, "pci0000:20", 0), "pci0000:20", 0);
 	made_nic(&c.host, "mlx5_0", "22:00.0", made_bridge(&c.host, "20:02.0", -1, "pci0000:20", 0), "pci0000:20", 0,
@@ -228,25 +221,23 @@ static void ucx_counts_a_node_as_nearer_than_a_host_bridge(void **state)
 	assert_string_equal(nics(&c, RD_STACK_UCX, 0, -1), "mlx5_1| mlx5_0 mlx5_2");
 	/* Mooncake counts steps. */
 	assert_string_equal(nics(&c, RD_STACK_MOONCAKE, 0, -1), "mlx5_0| mlx5_1 mlx5_2");
-	stop(&c);
 }
 
 static void ucx_uses_all_nics_for_memory_that_is_not_cudas(void **state)
 {
-	struct stack_case c;
+	_cleanup_(stop) struct stack_case c;
 
 	start(&c);
 	RD_SET(c.host.pcis[c.host.gpus[0].pci].vendor, 0x1002);
 	analyse(&c);
 	assert_string_equal(nics(&c, RD_STACK_UCX, 0, -1), "mlx5_0 mlx5_1 mlx5_2 mlx5_3");
 	assert_non_null(strstr(choice_of(&c, RD_STACK_UCX, 0, -1)->why, "depends on the peer"));
-	stop(&c);
 }
 
 /* Three and more as near: two of them carry a transfer. */
 static void ucx_says_that_two_of_many_carry_a_transfer(void **state)
 {
-	struct stack_case c = { 0 };
+	_cleanup_(stop) struct stack_case c = { 0 };
 	int up = made_switch(&c.host, 0x20, "pci0000:20", 0);
 
 	made_gpu(&c.host, "23:00.0", made_port_of(&c.host, up, 0), "pci0000:20", 0);
@@ -257,12 +248,11 @@ static void ucx_says_that_two_of_many_carry_a_transfer(void **state)
 	made_nic(&c.host, "mlx5_2", "26:00.0", made_port_of(&c.host, up, 3), "pci0000:20", 0, 400);
 	analyse(&c);
 	assert_non_null(strstr(choice_of(&c, RD_STACK_UCX, 0, -1)->why, "which two"));
-	stop(&c);
 }
 
 static void ucx_leaves_out_a_port_without_a_gid_at_index_0(void **state)
 {
-	struct stack_case c = { 0 };
+	_cleanup_(stop) struct stack_case c = { 0 };
 
 	made_nic(&c.host, "mlx5_0", "24:00.0", -1, "pci0000:20", 0, 400);
 	made_netdev(&c.host, "eth0");
@@ -277,12 +267,11 @@ static void ucx_leaves_out_a_port_without_a_gid_at_index_0(void **state)
 	analyse(&c);
 	assert_string_equal(transport(&c, RD_STACK_UCX, 0), "rc_mlx5");
 	assert_false(told(&c, "stack-no-rdma"));
-	stop(&c);
 }
 
 static void ucx_takes_no_iwarp(void **state)
 {
-	struct stack_case c = { 0 };
+	_cleanup_(stop) struct stack_case c = { 0 };
 
 	made_nic(&c.host, "i40iw0", "24:00.0", -1, "pci0000:20", 0, 40);
 	c.host.ibdevs[0].driver = strdup("i40e");
@@ -291,12 +280,11 @@ static void ucx_takes_no_iwarp(void **state)
 	c.host.ibdevs[0].iwarp = true;
 	analyse(&c);
 	assert_string_equal(transport(&c, RD_STACK_UCX, 0), "tcp");
-	stop(&c);
 }
 
 static void transports_by_driver(void **state)
 {
-	struct stack_case c = { 0 };
+	_cleanup_(stop) struct stack_case c = { 0 };
 
 	made_nic(&c.host, "bnxt_re0", "24:00.0", -1, "pci0000:20", 0, 400);
 	c.host.ibdevs[0].driver = strdup("bnxt_en");
@@ -310,7 +298,6 @@ static void transports_by_driver(void **state)
 	/* ai-dynamo/nixl's libfabric backend does not look for verbs. */
 	assert_string_equal(transport(&c, RD_STACK_NIXL_LIBFABRIC, 0), "tcp");
 	assert_true(told(&c, "stack-tcp"));
-	stop(&c);
 }
 
 static void add_efa(struct rd_host *host, const char *name, const char *addr, int parent, const char *root, int numa)
@@ -348,7 +335,7 @@ static void start_efa(struct stack_case *c, unsigned gpus, unsigned efas)
 
 static void nixl_deals_efa_out_among_the_gpus_of_a_bridge(void **state)
 {
-	struct stack_case c;
+	_cleanup_(stop) struct stack_case c;
 
 	start_efa(&c, 2, 3);
 	/* In the order of buses; the first GPU gets what is left over. */
@@ -356,23 +343,21 @@ static void nixl_deals_efa_out_among_the_gpus_of_a_bridge(void **state)
 	assert_string_equal(nics(&c, RD_STACK_NIXL_LIBFABRIC, 1, -1), "efa_0");
 	assert_string_equal(nics(&c, RD_STACK_NIXL_LIBFABRIC, -1, 0), "efa_0 efa_1 efa_2");
 	assert_string_equal(transport(&c, RD_STACK_NIXL_LIBFABRIC, 0), "efa");
-	stop(&c);
 }
 
 static void nixl_shares_efa_where_there_are_fewer_than_gpus(void **state)
 {
-	struct stack_case c;
+	_cleanup_(stop) struct stack_case c;
 
 	start_efa(&c, 3, 2);
 	for (int g = 0; g < 3; g++)
 		assert_string_equal(nics(&c, RD_STACK_NIXL_LIBFABRIC, g, -1), "efa_1 efa_0");
-	stop(&c);
 }
 
 /* Each GPU meets the EFA of its own switch, and a third one those of the host bridge that nobody nearer has. */
 static void nixl_gives_a_gpu_the_efa_of_its_own_bridge(void **state)
 {
-	struct stack_case c = { 0 };
+	_cleanup_(stop) struct stack_case c = { 0 };
 	int up[2];
 
 	add_node(&c.host, 0);
@@ -389,12 +374,11 @@ static void nixl_gives_a_gpu_the_efa_of_its_own_bridge(void **state)
 	analyse(&c);
 	assert_string_equal(nics(&c, RD_STACK_NIXL_LIBFABRIC, 0, -1), "efa_0");
 	assert_string_equal(nics(&c, RD_STACK_NIXL_LIBFABRIC, 1, -1), "efa_1");
-	stop(&c);
 }
 
 static void efa_is_listed_first_and_needs_a_build_for_it(void **state)
 {
-	struct stack_case c;
+	_cleanup_(stop) struct stack_case c;
 
 	start_efa(&c, 1, 2);
 	made_nic(&c.host, "mlx5_0", "41:00.0", -1, "pci0000:40", 0, 100);
@@ -406,12 +390,11 @@ static void efa_is_listed_first_and_needs_a_build_for_it(void **state)
 	assert_non_null(strstr(c.map.stacks.v[RD_STACK_MOONCAKE].note, "build"));
 	assert_true(told(&c, "stack-srd"));
 	assert_false(told(&c, "stack-tcp"));
-	stop(&c);
 }
 
 static void an_accelerator_with_storage_nics_alone_is_told(void **state)
 {
-	struct stack_case c;
+	_cleanup_(stop) struct stack_case c;
 
 	start(&c);
 	assert_false(told(&c, "stack-gpu-role"));
@@ -422,12 +405,11 @@ static void an_accelerator_with_storage_nics_alone_is_told(void **state)
 	assert_true(told(&c, "stack-gpu-role"));
 	assert_true(told(&c, "stack-role"));
 	assert_true(told(&c, "stack-idle"));
-	stop(&c);
 }
 
 static void a_host_without_rdma_goes_by_tcp_and_nothing_is_told(void **state)
 {
-	struct stack_case c = { 0 };
+	_cleanup_(stop) struct stack_case c = { 0 };
 
 	made_gpu(&c.host, "23:00.0", -1, "pci0000:20", 0);
 	analyse(&c);
@@ -437,7 +419,6 @@ static void a_host_without_rdma_goes_by_tcp_and_nothing_is_told(void **state)
 		assert_non_null(c.map.stacks.v[s].note);
 	}
 	assert_int_equal(c.map.stacks.findings.n, 0);
-	stop(&c);
 }
 
 int main(void)
