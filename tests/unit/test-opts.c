@@ -47,95 +47,111 @@ static const struct rd_opt opts[] = {
 static const struct rd_cmd runner = { .name = "runner", .opts = opts, .operands = "[-- COMMAND]", .runs_command = true };
 static const struct rd_cmd lister = { .name = "lister", .opts = opts, .operands = "[FILE]" };
 
-/* Parses words separated by blanks; returns what rd_opts_parse does, and the first operand. */
-static int parse(struct rd_ctx *ctx, struct seen *seen, const struct rd_cmd *cmd, const char *line,
-		 const char **operand, struct rd_err *err)
+/* A command line of words separated by blanks, parsed: the options, and the first operand. */
+struct line {
+	struct rd_ctx ctx;
+	struct seen seen;
+	const char *operand;
+	struct rd_err err;
+};
+
+static int parse(struct line *l, const struct rd_cmd *cmd, const char *line)
 {
 	static char text[256];
 	static char *argv[32];
 	enum rd_parsed parsed;
 	int argc = 0, r;
 
-	*ctx = (struct rd_ctx){ .cmd = cmd, .state = seen };
-	*seen = (struct seen){ 0 };
+	*l = (struct line){ .ctx = { .cmd = cmd, .state = &l->seen } };
 	strcpy(text, line);
 	for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
 		argv[argc++] = word;
 	argv[argc] = NULL;
-	r = rd_opts_parse(ctx, argc, argv, &parsed, err);
-	*operand = r >= 0 && r < argc ? argv[r] : NULL;
+	r = rd_opts_parse(&l->ctx, argc, argv, &parsed, &l->err);
+	l->operand = r >= 0 && r < argc ? argv[r] : NULL;
 	return r;
 }
 
 static void options_of_the_traced_command_are_left_alone(void **state)
 {
-	const char *operand;
-	struct rd_ctx ctx;
-	struct seen seen;
+	struct line l;
 
-	assert_true(parse(&ctx, &seen, &runner, "runner --events 3 -- ls --json -u x", &operand, NULL) > 0);
-	assert_string_equal(operand, "ls");
-	assert_string_equal(seen.events, "3");
-	assert_null(seen.user);
-	assert_false(ctx.globals.json);
-	assert_true(parse(&ctx, &seen, &runner, "runner ls --json -u x", &operand, NULL) > 0);
-	assert_string_equal(operand, "ls");
-	assert_false(ctx.globals.json);
-	assert_null(seen.events);
+	assert_true(parse(&l, &runner, "runner --events 3 -- ls --json -u x") > 0);
+	assert_string_equal(l.operand, "ls");
+	assert_string_equal(l.seen.events, "3");
+	assert_null(l.seen.user);
+	assert_false(l.ctx.globals.json);
+	assert_true(parse(&l, &runner, "runner ls --json -u x") > 0);
+	assert_string_equal(l.operand, "ls");
+	assert_false(l.ctx.globals.json);
+	assert_null(l.seen.events);
 }
 
 static void options_may_stand_behind_the_operand(void **state)
 {
-	const char *operand;
-	struct rd_ctx ctx;
-	struct seen seen;
+	struct line l;
 
-	assert_true(parse(&ctx, &seen, &lister, "lister file --json --events=7 -uroot", &operand, NULL) > 0);
-	assert_string_equal(operand, "file");
-	assert_string_equal(seen.events, "7");
-	assert_string_equal(seen.user, "root");
-	assert_true(ctx.globals.json);
+	assert_true(parse(&l, &lister, "lister file --json --events=7 -uroot") > 0);
+	assert_string_equal(l.operand, "file");
+	assert_string_equal(l.seen.events, "7");
+	assert_string_equal(l.seen.user, "root");
+	assert_true(l.ctx.globals.json);
 }
 
 static void each_kind_sets_its_member(void **state)
 {
-	const char *operand;
-	struct rd_ctx ctx;
-	struct seen seen;
+	struct line l;
 
-	assert_true(parse(&ctx, &seen, &lister,
-			  "lister --paint dark-green --wait .5 --times 12 --field 5 --wide 4000000000 --narrow 200 x",
-			  &operand, NULL) > 0);
-	assert_string_equal(seen.colour, "dark-green");
-	assert_true(seen.seconds == 0.5);
-	assert_int_equal(seen.count, 12);
-	assert_int_equal(seen.narrow, 200);
-	assert_int_equal(seen.wide, 4000000000);
-	assert_int_equal(seen.field.v, 5);
-	assert_int_equal(seen.field.known, RD_OK);
-	assert_true(parse(&ctx, &seen, &lister, "lister --list", &operand, NULL) > 0);
-	assert_int_equal(seen.field.known, RD_ABSENT);
-	assert_true(parse(&ctx, &seen, &lister, "lister --field 0 --nap 0.001 --user= --list", &operand, NULL) > 0);
-	assert_int_equal(seen.field.v, 0);
-	assert_int_equal(seen.field.known, RD_OK);
-	assert_true(seen.seconds == 0.001);
-	assert_string_equal(seen.user, "");
-	assert_true(seen.list);
+	assert_true(parse(&l, &lister,
+			  "lister --paint dark-green --wait .5 --times 12 --field 5 --wide 4000000000 --narrow 200 x") >
+		    0);
+	assert_string_equal(l.seen.colour, "dark-green");
+	assert_true(l.seen.seconds == 0.5);
+	assert_int_equal(l.seen.count, 12);
+	assert_int_equal(l.seen.narrow, 200);
+	assert_int_equal(l.seen.wide, 4000000000);
+	assert_int_equal(l.seen.field.v, 5);
+	assert_int_equal(l.seen.field.known, RD_OK);
+	assert_true(parse(&l, &lister, "lister --list") > 0);
+	assert_int_equal(l.seen.field.known, RD_ABSENT);
+	assert_true(parse(&l, &lister, "lister --field 0 --nap 0.001 --user= --list") > 0);
+	assert_int_equal(l.seen.field.v, 0);
+	assert_int_equal(l.seen.field.known, RD_OK);
+	assert_true(l.seen.seconds == 0.001);
+	assert_string_equal(l.seen.user, "");
+	assert_true(l.seen.list);
 }
 
 static void what_was_given_is_known(void **state)
 {
-	const char *operand;
-	struct rd_ctx ctx;
-	struct seen seen;
+	struct line l;
 
-	assert_true(parse(&ctx, &seen, &lister, "lister --nothing -v --user=x", &operand, NULL) > 0);
-	assert_true(rd_opt_given(&ctx, "nothing"));
-	assert_true(rd_opt_given(&ctx, "verbose"));
-	assert_true(rd_opt_given(&ctx, "user"));
-	assert_false(rd_opt_given(&ctx, "events"));
-	assert_false(rd_opt_given(&ctx, "json"));
-	assert_false(rd_opt_given(&ctx, "no-such-option"));
+	assert_true(parse(&l, &lister, "lister --nothing -v --user=x") > 0);
+	assert_true(rd_opt_given(&l.ctx, "nothing"));
+	assert_true(rd_opt_given(&l.ctx, "verbose"));
+	assert_true(rd_opt_given(&l.ctx, "user"));
+	assert_false(rd_opt_given(&l.ctx, "events"));
+	assert_false(rd_opt_given(&l.ctx, "json"));
+	assert_false(rd_opt_given(&l.ctx, "no-such-option"));
+}
+
+/* What a command line is refused with; "": it is taken. */
+static void assert_told(const struct rd_cmd *cmd, const char *line, const char *object, const char *message)
+{
+	struct rd_ctx ctx = { .cmd = cmd };
+	struct rd_err err = { 0 };
+	enum rd_parsed parsed;
+	char text[128], *argv[16] = { NULL };
+	int argc = 0, r;
+
+	snprintf(text, sizeof(text), "%s", line);
+	for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
+		argv[argc++] = word;
+	r = rd_opts_command(&ctx, argc, argv, &parsed, &err);
+	free(ctx.state);
+	assert_string_equal(err.message, message);
+	assert_string_equal(err.object, object);
+	assert_true(*message ? r == -EINVAL : r > 0);
 }
 
 static int only_with_json(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
@@ -149,62 +165,36 @@ static void what_does_not_go_together_is_refused(void **state)
 {
 	static const struct rd_cmd picky = { .name = "picky", .operands = "FILE", .check = only_with_json };
 	static const struct rd_cmd plain = { .name = "plain" }, live = { .name = "live", .live_only = true };
-	static const struct {
-		const struct rd_cmd *cmd;
-		char *argv[5];
-		const char *object; /* NULL: it is taken */
-	} lines[] = {
-		{ &picky, { "picky", "--json", "file" }, NULL },
-		{ &picky, { "picky", "file" }, "--json" },
-		{ &picky, { "picky", "--json" }, "operand" },
-		{ &picky, { "picky", "--help" }, NULL },
-		{ &plain, { "plain" }, NULL },
-		{ &plain, { "plain", "file" }, "file" },
-		{ &plain, { "plain", "--openmetrics" }, "--openmetrics" },
-		{ &live, { "live", "--from", "x" }, "--from" },
-	};
-
-	for (size_t i = 0; i < RD_ARRAY_SIZE(lines); i++) {
-		struct rd_ctx ctx = { .cmd = lines[i].cmd };
-		struct rd_err err = { 0 };
-		enum rd_parsed parsed;
-		char *argv[5];
-		int argc = 0, r;
-
-		memcpy(argv, lines[i].argv, sizeof(argv));
-		while (argv[argc])
-			argc++;
-		r = rd_opts_command(&ctx, argc, argv, &parsed, &err);
-		free(ctx.state);
-		assert_string_equal(err.object, lines[i].object ? lines[i].object : "");
-		assert_true(lines[i].object ? r == -EINVAL : r > 0);
-	}
+	assert_told(&picky, "picky --json file", "", "");
+	assert_told(&picky, "picky file", "--json", "is missing");
+	assert_told(&picky, "picky --json", "operand", "is missing");
+	assert_told(&picky, "picky --help", "", "");
+	assert_told(&plain, "plain", "", "");
+	assert_told(&plain, "plain file", "file", "plain takes no operands");
+	assert_told(&plain, "plain --openmetrics", "--openmetrics", "plain does not export metrics");
+	assert_told(&live, "live --from x", "--from",
+		    "live requires the running kernel of this host, and cannot read a bundle");
 }
 
 static void a_command_may_have_a_letter_of_its_own(void **state)
 {
-	const char *operand;
-	struct rd_ctx ctx;
-	struct seen seen;
+	struct line l;
 
-	assert_true(parse(&ctx, &seen, &lister, "lister -n", &operand, NULL) > 0);
-	assert_true(seen.list);
-	assert_false(ctx.globals.style.no_headings);
-	assert_true(parse(&ctx, &seen, NULL, "rdmadiag -n lister", &operand, NULL) > 0);
-	assert_true(ctx.globals.style.no_headings);
-	assert_string_equal(operand, "lister");
+	assert_true(parse(&l, &lister, "lister -n") > 0);
+	assert_true(l.seen.list);
+	assert_false(l.ctx.globals.style.no_headings);
+	assert_true(parse(&l, NULL, "rdmadiag -n lister") > 0);
+	assert_true(l.ctx.globals.style.no_headings);
+	assert_string_equal(l.operand, "lister");
 }
 
 static void assert_refused(const char *line, const char *message, const char *hint)
 {
-	const char *operand;
-	struct rd_err err = { 0 };
-	struct rd_ctx ctx;
-	struct seen seen;
+	struct line l;
 
-	assert_int_equal(parse(&ctx, &seen, &lister, line, &operand, &err), -EINVAL);
-	assert_string_equal(err.message, message);
-	assert_string_equal(err.hint, hint);
+	assert_int_equal(parse(&l, &lister, line), -EINVAL);
+	assert_string_equal(l.err.message, message);
+	assert_string_equal(l.err.hint, hint);
 }
 
 static void a_mistyped_option_is_answered_with_the_nearest(void **state)
@@ -237,41 +227,19 @@ static void arguments_beyond_their_bounds_are_refused(void **state)
 		"--paint=",	"--paint=red|blue",
 		"--input=",
 	};
-	const char *operand;
-	struct rd_ctx ctx;
-	struct seen seen;
+	struct line l;
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(lines); i++) {
 		char line[64], option[16];
-		struct rd_err err = { 0 };
 
 		snprintf(line, sizeof(line), "lister %s", lines[i]);
 		snprintf(option, sizeof(option), "%.*s", (int)strcspn(lines[i], "="), lines[i]);
-		assert_int_equal(parse(&ctx, &seen, &lister, line, &operand, &err), -EINVAL);
-		assert_non_null(strstr(*err.object ? err.object : err.message, option + 2));
-		assert_false(rd_opt_given(&ctx, option + 2));
+		assert_int_equal(parse(&l, &lister, line), -EINVAL);
+		assert_non_null(strstr(*l.err.object ? l.err.object : l.err.message, option + 2));
+		assert_false(rd_opt_given(&l.ctx, option + 2));
 	}
-	assert_true(parse(&ctx, &seen, &lister, "lister --wait 0.1 --times 1073741824 --field 7", &operand, NULL) > 0);
-	assert_true(parse(&ctx, &seen, &lister, "lister --wait 86400 --nap 10 --narrow 0", &operand, NULL) > 0);
-}
-
-/* What a command line of a command with rules is told; "": nothing. */
-static void assert_told(const struct rd_cmd *cmd, const char *line, const char *object, const char *message)
-{
-	struct rd_ctx ctx = { .cmd = cmd };
-	struct rd_err err = { 0 };
-	enum rd_parsed parsed;
-	char text[128], *argv[16] = { NULL };
-	int argc = 0, r;
-
-	snprintf(text, sizeof(text), "%s", line);
-	for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
-		argv[argc++] = word;
-	r = rd_opts_command(&ctx, argc, argv, &parsed, &err);
-	free(ctx.state);
-	assert_string_equal(err.message, message);
-	assert_string_equal(err.object, object);
-	assert_true(*message ? r == -EINVAL : r > 0);
+	assert_true(parse(&l, &lister, "lister --wait 0.1 --times 1073741824 --field 7") > 0);
+	assert_true(parse(&l, &lister, "lister --wait 86400 --nap 10 --narrow 0") > 0);
 }
 
 static void rules_say_what_does_not_go_together(void **state)
